@@ -1,0 +1,132 @@
+/*
+ * bits.h
+ *		Bit-strings with rank and select.
+ *
+ * Bit i of a bit-string stands for byte i of the input and is bit i % 64 of
+ * word i / 64.  rank counts the bits before a position, select finds the n-th
+ * one.  The words' functions are portable C; processors with POPCNT and PDEP
+ * get those through the versions compiled for them (index_avx2.c and others).
+ */
+#ifndef CSV_BITS_H
+#define CSV_BITS_H
+
+#include <stdint.h>
+
+#define CSV_WORD_BITS		64
+#define CSV_WORD(pos)		((pos) / CSV_WORD_BITS)
+#define CSV_BIT(pos)		((uint64_t) 1 << ((pos) % CSV_WORD_BITS))
+
+/* the bits below the position's own */
+#define CSV_BITS_BELOW(pos) (CSV_BIT(pos) - 1)
+
+static inline uint32_t
+csv_popcount(uint64_t word)
+{
+#ifdef __POPCNT__
+	return (uint32_t) __builtin_popcountll(word);
+#else
+	/* sums of 2, 4 and 8 bits side by side, then one multiplication */
+	word -= (word >> 1) & UINT64_C(0x5555555555555555);
+	word = (word & UINT64_C(0x3333333333333333)) +
+		((word >> 2) & UINT64_C(0x3333333333333333));
+	word = (word + (word >> 4)) & UINT64_C(0x0F0F0F0F0F0F0F0F);
+	return (uint32_t) ((word * UINT64_C(0x0101010101010101)) >> 56);
+#endif
+}
+
+/* number of the lowest bit set; the word must not be zero */
+static inline uint32_t
+csv_lowest_bit(uint64_t word)
+{
+	return (uint32_t) __builtin_ctzll(word);
+}
+
+/* number of the n-th (from 0) bit set, which must be there */
+static inline uint32_t
+csv_select_in_word(uint64_t word, uint32_t n)
+{
+	while (n-- > 0)
+		word &= word - 1;
+	return csv_lowest_bit(word);
+}
+
+/* bits set in [from, to) */
+static inline uint64_t
+csv_rank_between(const uint64_t *words, uint64_t from, uint64_t to)
+{
+	uint64_t	first = CSV_WORD(from);
+	uint64_t	last = CSV_WORD(to);
+	uint64_t	count;
+
+	if (from >= to)
+		return 0;
+	if (first == last)
+		return csv_popcount(words[first] & CSV_BITS_BELOW(to) &
+							~CSV_BITS_BELOW(from));
+	count = csv_popcount(words[first] & ~CSV_BITS_BELOW(from));
+	for (uint64_t i = first + 1; i < last; i++)
+		count += csv_popcount(words[i]);
+	if (CSV_BITS_BELOW(to) != 0)
+		count += csv_popcount(words[last] & CSV_BITS_BELOW(to));
+	return count;
+}
+
+/* position of the n-th (from 0) bit set at or after `from`; it must be there */
+static inline uint64_t
+csv_select_from(const uint64_t *words, uint64_t from, uint64_t n)
+{
+	uint64_t	index = CSV_WORD(from);
+	uint64_t	word = words[index] & ~CSV_BITS_BELOW(from);
+
+	for (;;)
+	{
+		uint32_t	count = csv_popcount(word);
+
+		if (n < count)
+			return index * CSV_WORD_BITS + csv_select_in_word(word, (uint32_t) n);
+		n -= count;
+		word = words[++index];
+	}
+}
+
+/* is any bit set in [from, to)? */
+static inline int
+csv_any_between(const uint64_t *words, uint64_t from, uint64_t to)
+{
+	uint64_t	first = CSV_WORD(from);
+	uint64_t	last = CSV_WORD(to);
+
+	if (from >= to)
+		return 0;
+	if (first == last)
+		return (words[first] & CSV_BITS_BELOW(to) & ~CSV_BITS_BELOW(from)) != 0;
+	if ((words[first] & ~CSV_BITS_BELOW(from)) != 0)
+		return 1;
+	for (uint64_t i = first + 1; i < last; i++)
+		if (words[i] != 0)
+			return 1;
+	return CSV_BITS_BELOW(to) != 0 && (words[last] & CSV_BITS_BELOW(to)) != 0;
+}
+
+/* clear the bits in [from, to) */
+static inline void
+csv_clear_between(uint64_t *words, uint64_t from, uint64_t to)
+{
+	uint64_t	first = CSV_WORD(from);
+	uint64_t	last = CSV_WORD(to);
+
+	if (from >= to)
+		return;
+	if (first == last)
+	{
+		words[first] &= CSV_BITS_BELOW(from) | ~CSV_BITS_BELOW(to);
+		return;
+	}
+	words[first] &= CSV_BITS_BELOW(from);
+	for (uint64_t i = first + 1; i < last; i++)
+		words[i] = 0;
+	if (CSV_BITS_BELOW(to) != 0)
+		words[last] &= ~CSV_BITS_BELOW(to);
+}
+
+#endif							/* CSV_BITS_H */

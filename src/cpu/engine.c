@@ -1,0 +1,139 @@
+/*
+ * engine.c
+ *		The CPU engine: index, then columns.
+ */
+#include <string.h>
+#include <time.h>
+
+#include "columns.h"
+
+typedef struct CsvCpu
+{
+	CsvMemory	memory;
+	CsvIndexRun run;
+	const char *detail;
+	CsvIndex	index;
+	CsvColumns	columns;
+} CsvCpu;
+
+static CsvIsa
+best_isa(void)
+{
+	if (csv_index_has_avx512())
+		return CSV_ISA_AVX512;
+	if (csv_index_has_avx2())
+		return CSV_ISA_AVX2;
+	return CSV_ISA_SWAR;
+}
+
+static const char *
+isa_name(CsvIsa isa)
+{
+	switch (isa)
+	{
+		case CSV_ISA_AVX512:
+			return "avx512";
+		case CSV_ISA_AVX2:
+			return "avx2";
+		default:
+			return "swar";
+	}
+}
+
+const char *
+csv_cpu_isa_name(void)
+{
+	return isa_name(best_isa());
+}
+
+void *
+csv_cpu_open(const CsvMemory *memory, CsvIsa isa)
+{
+	CsvCpu	   *cpu;
+
+	if (isa == CSV_ISA_BEST)
+		isa = best_isa();
+	if ((isa == CSV_ISA_AVX2 && !csv_index_has_avx2()) ||
+		(isa == CSV_ISA_AVX512 && !csv_index_has_avx512()))
+		return NULL;
+	cpu = memory->alloc(memory->owner, sizeof(CsvCpu));
+	if (cpu == NULL)
+		return NULL;
+	memset(cpu, 0, sizeof(*cpu));
+	cpu->memory = *memory;
+	cpu->detail = isa_name(isa);
+	cpu->run = isa == CSV_ISA_AVX512 ? csv_index_run_avx512 :
+		isa == CSV_ISA_AVX2 ? csv_index_run_avx2 : csv_index_run_swar;
+	cpu->index.memory = &cpu->memory;
+	cpu->columns.memory = &cpu->memory;
+	return cpu;
+}
+
+static const char *
+cpu_detail(void *engine)
+{
+	return ((CsvCpu *) engine)->detail;
+}
+
+static CsvStatus
+cpu_configure(void *engine, const CsvDialect *dialect, const CsvLayout *layout)
+{
+	CsvCpu	   *cpu = engine;
+
+	cpu->index.dialect = dialect;
+	return csv_columns_configure(&cpu->columns, dialect, layout);
+}
+
+static CsvStatus
+cpu_parse(void *engine, const CsvInput *input, CsvBatch *batch)
+{
+	CsvCpu	   *cpu = engine;
+	CsvIndex   *index = &cpu->index;
+	struct timespec began;
+	struct timespec ended;
+	CsvStatus	status;
+
+	clock_gettime(CLOCK_MONOTONIC, &began);
+	index->input = input;
+	status = csv_index_build(index, cpu->run);
+	if (status == CSV_OK)
+		status = csv_columns_build(&cpu->columns, index, batch);
+	if (status != CSV_OK)
+		return status;
+
+	batch->bytes = input->bytes;
+	batch->nbytes = input->nbytes;
+	batch->nlines = index->nlines;
+	batch->consumed = index->pos;
+	batch->alone_until = index->alone_until;
+	batch->skip_line = index->skip_line;
+	clock_gettime(CLOCK_MONOTONIC, &ended);
+	batch->parse_seconds = (double) (ended.tv_sec - began.tv_sec) +
+		(double) (ended.tv_nsec - began.tv_nsec) * 1e-9;
+	return CSV_OK;
+}
+
+static void
+cpu_close(void *engine)
+{
+	CsvCpu	   *cpu = engine;
+	CsvMemory	memory = cpu->memory;
+
+	csv_columns_free(&cpu->columns);
+	csv_index_free(&cpu->index);
+	memory.free(memory.owner, cpu);
+}
+
+/*
+ * A chunk of 256 kB stays in the second-level cache with its index and its
+ * arrays; the first one is small for the sake of the first row.
+ */
+const CsvEngine csv_cpu_engine = {
+	.name = "cpu",
+	.detail = cpu_detail,
+	.configure = cpu_configure,
+	.parse = cpu_parse,
+	.close = cpu_close,
+	.default_chunk_bytes = 256 * 1024,
+	.first_chunk_bytes = 32 * 1024
+};

@@ -1,0 +1,163 @@
+/*
+ * index.c
+ *		Builds the structural index: regular stretches by blocks, the records
+ *		between them through the table.
+ */
+#include "index.h"
+
+#include <string.h>
+
+/* a new, larger array with the old one's first nbytes bytes */
+static void *
+grow(CsvIndex *index, void *old, size_t nbytes, size_t new_nbytes)
+{
+	void	   *new = index->memory->alloc(index->memory->owner, new_nbytes);
+
+	if (new == NULL)
+		return NULL;
+	if (old != NULL)
+	{
+		memcpy(new, old, nbytes);
+		index->memory->free(index->memory->owner, old);
+	}
+	return new;
+}
+
+bool
+csv_index_grow_records(CsvIndex *index)
+{
+	uint32_t	capacity = index->record_capacity == 0 ? 1024 :
+		index->record_capacity * 2;
+	CsvIndexRecord *records = grow(index, index->records,
+								   index->record_capacity * sizeof(CsvIndexRecord),
+								   capacity * sizeof(CsvIndexRecord));
+
+	if (records == NULL)
+		return false;
+	index->records = records;
+	index->record_capacity = capacity;
+	return true;
+}
+
+bool
+csv_index_add_error(CsvIndex *index, CsvErrorCode code, CsvMode mode,
+					uint64_t offset, uint64_t length, uint32_t line,
+					uint32_t where)
+{
+	CsvError   *error;
+
+	if (index->nerrors == index->error_capacity)
+	{
+		uint32_t	capacity = index->error_capacity == 0 ? 64 :
+			index->error_capacity * 2;
+		CsvError   *errors = grow(index, index->errors,
+								  index->error_capacity * sizeof(CsvError),
+								  capacity * sizeof(CsvError));
+
+		if (errors == NULL)
+			return false;
+		index->errors = errors;
+		index->error_capacity = capacity;
+	}
+	error = &index->errors[index->nerrors];
+	error->offset = offset;
+	error->length = length;
+	error->record = index->nrecords + index->nerrors;
+	error->line = line;
+	error->before_row = index->nrecords;
+	error->code = (uint8_t) code;
+	error->mode = (uint8_t) mode;
+	error->where = where;
+	index->nerrors++;
+	return true;
+}
+
+static CsvStatus
+reserve(CsvIndex *index)
+{
+	/* one more position for the end of the input */
+	uint64_t	nwords = CSV_WORD(index->input->nbytes) + 1;
+
+	if (nwords > index->nwords)
+	{
+		const CsvMemory *memory = index->memory;
+
+		if (index->separators != NULL)
+			memory->free(memory->owner, index->separators);
+		if (index->quotes != NULL)
+			memory->free(memory->owner, index->quotes);
+		if (index->unplain != NULL)
+			memory->free(memory->owner, index->unplain);
+		index->quotes = NULL;
+		index->unplain = NULL;
+		index->nwords = 0;
+		index->separators = memory->alloc(memory->owner, nwords * 8);
+		if (index->separators != NULL)
+			index->quotes = memory->alloc(memory->owner, nwords * 8);
+		if (index->quotes != NULL)
+			index->unplain = memory->alloc(memory->owner, nwords);
+		if (index->unplain == NULL)
+			return CSV_NO_MEMORY;
+		index->nwords = nwords;
+	}
+	/* the slow path reads what it sets; the rest is written block by block */
+	memset(index->separators, 0, nwords * 8);
+	memset(index->quotes, 0, nwords * 8);
+	memset(index->unplain, 1, nwords);
+	if (index->record_capacity == 0 && !csv_index_grow_records(index))
+		return CSV_NO_MEMORY;
+	return CSV_OK;
+}
+
+CsvStatus
+csv_index_build(CsvIndex *index, CsvIndexRun run)
+{
+	const CsvInput *input = index->input;
+	CsvStatus	status = reserve(index);
+
+	if (status != CSV_OK)
+		return status;
+	index->nrecords = 0;
+	index->nerrors = 0;
+	index->pos = 0;
+	index->nseparators = 0;
+	index->nlines = 0;
+	index->alone_until = input->alone_until;
+	index->skip_line = input->skip_line;
+	index->incomplete = false;
+
+	while (index->pos < input->nbytes && !index->incomplete)
+	{
+		if (!index->skip_line && index->pos >= index->alone_until)
+		{
+			status = run(index);
+			if (status != CSV_OK)
+				return status;
+			if (index->pos >= input->nbytes || index->incomplete)
+				break;
+		}
+		status = csv_index_slow_record(index);
+		if (status != CSV_OK)
+			return status;
+	}
+
+	if (index->nrecords + 1 > index->record_capacity &&
+		!csv_index_grow_records(index))
+		return CSV_NO_MEMORY;
+	index->records[index->nrecords].start = (uint32_t) index->pos;
+	index->records[index->nrecords].first_separator = index->nseparators;
+	index->records[index->nrecords].line = index->nlines;
+	return CSV_OK;
+}
+
+void
+csv_index_free(CsvIndex *index)
+{
+	const CsvMemory *memory = index->memory;
+	void	   *owned[] = {index->separators, index->quotes, index->unplain,
+	index->records, index->errors, index->scan.separators};
+
+	for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
+		if (owned[i] != NULL)
+			memory->free(memory->owner, owned[i]);
+}

@@ -1,0 +1,92 @@
+/*
+ * index.h
+ *		The structural index of one input: which bytes separate fields, and
+ *		where the records start.
+ *
+ * The index is built 64 bytes at a time as bit-strings over the input:
+ *
+ *		bytes		a,"b,c"\nd,e\n
+ *		quotes		0010001000000
+ *		inside		0011110000000	from an opening quote to before its closing
+ *		separators	0100000101010 1	delimiters and line breaks outside quotes
+ *
+ * (inside is the running exclusive-or of quotes.)  That is what the dialect's
+ * table finds wherever each opening quote stands at the start of a field (or
+ * doubles the quote before it) and each closing one before a separator (or
+ * another quote).  A block where that does not hold, or which holds an escape
+ * inside quotes, a blank line, or a record that is too long, is irregular: the
+ * record in question is read through the table (repair.c), and the blocks go
+ * on behind it.
+ *
+ * One file per instruction set holds the same function; index_loop.h is their
+ * common text.
+ */
+#ifndef CSV_INDEX_H
+#define CSV_INDEX_H
+
+#include "../reader/reader.h"
+#include "bits.h"
+
+/* a record without an error of structure */
+typedef struct CsvIndexRecord
+{
+	uint32_t	start;			/* first byte */
+	uint32_t	first_separator;	/* rank of its first separator */
+	uint32_t	line;			/* line breaks before it */
+} CsvIndexRecord;
+
+typedef struct CsvIndex
+{
+	const CsvMemory *memory;
+	const CsvDialect *dialect;
+	const CsvInput *input;
+
+	/* bit-strings over input->nbytes + 1 positions, rounded up to words */
+	uint64_t   *separators;
+	uint64_t   *quotes;			/* every quote byte */
+	uint8_t    *unplain;		/* a flag per 64-byte block: it has zero bytes
+								 * or bytes beyond ASCII */
+	uint64_t	nwords;			/* that are allocated */
+
+	CsvIndexRecord *records;	/* one more than nrecords: a sentinel */
+	uint32_t	nrecords;
+	uint32_t	record_capacity;
+	CsvError   *errors;			/* of structure */
+	uint32_t	nerrors;
+	uint32_t	error_capacity;
+
+	/* where reading stands */
+	uint64_t	pos;			/* the next record's start */
+	uint32_t	nseparators;	/* of the records so far */
+	uint32_t	nlines;			/* line breaks before pos */
+	uint64_t	alone_until;
+	bool		skip_line;
+	bool		incomplete;		/* the rest needs more bytes */
+	CsvScan		scan;
+} CsvIndex;
+
+/*
+ * Read regular records from index->pos on.  Returns with pos at the start of a
+ * record (or blank line) that is irregular or not complete, or at the end.
+ */
+typedef CsvStatus (*CsvIndexRun) (CsvIndex *index);
+
+extern CsvStatus csv_index_run_swar(CsvIndex *index);
+extern CsvStatus csv_index_run_avx2(CsvIndex *index);
+extern CsvStatus csv_index_run_avx512(CsvIndex *index);
+extern bool csv_index_has_avx2(void);
+extern bool csv_index_has_avx512(void);
+
+/* index.c */
+extern CsvStatus csv_index_build(CsvIndex *index, CsvIndexRun run);
+extern void csv_index_free(CsvIndex *index);
+extern bool csv_index_grow_records(CsvIndex *index);
+extern bool csv_index_add_error(CsvIndex *index, CsvErrorCode code,
+								CsvMode mode, uint64_t offset,
+								uint64_t length, uint32_t line,
+								uint32_t where);
+
+/* repair.c */
+extern CsvStatus csv_index_slow_record(CsvIndex *index);
+
+#endif							/* CSV_INDEX_H */

@@ -1,0 +1,88 @@
+/*
+ * index_avx2.c
+ *		The index with AVX2, POPCNT and carry-less multiplication.
+ */
+#include "index.h"
+
+#if defined(__x86_64__)
+
+#pragma GCC push_options
+#pragma GCC target("avx2,popcnt,bmi,bmi2,lzcnt,pclmul")
+#include <immintrin.h>
+
+typedef struct CsvBlock
+{
+	__m256i		low;
+	__m256i		high;
+} CsvBlock;
+
+static inline CsvBlock
+block_load(const uint8_t *p)
+{
+	CsvBlock	block;
+
+	block.low = _mm256_loadu_si256((const __m256i *) p);
+	block.high = _mm256_loadu_si256((const __m256i *) (p + 32));
+	return block;
+}
+
+static inline uint64_t
+block_equal(CsvBlock block, uint8_t byte)
+{
+	__m256i		pattern = _mm256_set1_epi8((char) byte);
+	uint32_t	low = (uint32_t) _mm256_movemask_epi8(
+													  _mm256_cmpeq_epi8(block.low, pattern));
+	uint32_t	high = (uint32_t) _mm256_movemask_epi8(
+													   _mm256_cmpeq_epi8(block.high, pattern));
+
+	return (uint64_t) high << 32 | low;
+}
+
+static inline bool
+block_unplain(CsvBlock block)
+{
+	/* as signed bytes, only 1 to 127 are above zero */
+	__m256i		least = _mm256_min_epi8(block.low, block.high);
+
+	return _mm256_movemask_epi8(_mm256_cmpgt_epi8(least,
+												  _mm256_setzero_si256())) != -1;
+}
+
+/* multiplying by all ones without carries adds up all lower bits */
+static inline uint64_t
+prefix_xor(uint64_t word)
+{
+	__m128i		product = _mm_clmulepi64_si128(
+											   _mm_set_epi64x(0, (long long) word),
+											   _mm_set1_epi8((char) 0xFF), 0);
+
+	return (uint64_t) _mm_cvtsi128_si64(product);
+}
+
+#define CSV_INDEX_RUN csv_index_run_avx2
+#include "index_loop.h"
+#pragma GCC pop_options
+
+bool
+csv_index_has_avx2(void)
+{
+	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt") &&
+		__builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+		__builtin_cpu_supports("pclmul");
+}
+
+#else
+
+CsvStatus
+csv_index_run_avx2(CsvIndex *index)
+{
+	return csv_index_run_swar(index);
+}
+
+bool
+csv_index_has_avx2(void)
+{
+	return false;
+}
+
+#endif

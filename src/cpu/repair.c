@@ -1,0 +1,204 @@
+/*
+ * repair.c
+ *		Reads one irregular record through the dialect's table, and applies
+ *		the repair rule.
+ *
+ * A record with a quoting error that covers several lines costs only its first
+ * line: each further line is read alone.  The same holds for a record longer
+ * than max_record_bytes, up to that many bytes from its start.  So a line is
+ * read at most twice.
+ */
+#include "index.h"
+
+/*
+ * The first line break at or after `from`, whatever the quotes say.  Returns
+ * false if there is none in the input.
+ */
+static bool
+find_break(const CsvIndex *index, uint64_t from, uint64_t *position)
+{
+	const CsvInput *input = index->input;
+
+	for (uint64_t pos = from; pos < input->nbytes; pos++)
+		if (csv_class_at(index->dialect, input->bytes, pos, input->nbytes) ==
+			CSV_CLASS_BREAK)
+		{
+			*position = pos;
+			return true;
+		}
+	return false;
+}
+
+/*
+ * Pass over the line that starts at `from` (or goes on there).  Where its end
+ * is not there, everything is consumed and the next input starts inside it.
+ * *length is set to the line's, without its boundary.
+ */
+static void
+pass_line(CsvIndex *index, uint64_t from, uint64_t *length)
+{
+	const CsvInput *input = index->input;
+	uint64_t	position;
+
+	if (find_break(index, from, &position))
+	{
+		*length = csv_content_end(index->dialect, input->bytes, from, position,
+								  input->nbytes) - from;
+		index->pos = position + 1;
+		index->nlines++;
+		index->skip_line = false;
+		return;
+	}
+	index->pos = input->nbytes;
+	*length = index->pos - from;
+	index->skip_line = !input->at_end;
+
+	/* a last CR may belong to the line break */
+	if (index->skip_line && index->pos > from &&
+		input->bytes[index->pos - 1] == '\r')
+	{
+		index->pos--;
+		index->incomplete = true;
+	}
+}
+
+/*
+ * Pass over the blank lines at index->pos that are no records, as long as they
+ * are read in one mode.  Returns whether there were any.
+ */
+static bool
+pass_blank_lines(CsvIndex *index)
+{
+	const CsvInput *input = index->input;
+	uint64_t	start = index->pos;
+	bool		alone = start < index->alone_until;
+
+	if (index->dialect->opt.blank_is_record)
+		return false;
+	while (index->pos < input->nbytes &&
+		   (index->pos < index->alone_until) == alone)
+	{
+		uint64_t	pos = index->pos;
+		int			class = csv_class_at(index->dialect, input->bytes, pos,
+										 input->nbytes);
+
+		if (class == CSV_CLASS_PRE_BREAK)
+			class = csv_class_at(index->dialect, input->bytes, ++pos,
+								 input->nbytes);
+		if (class != CSV_CLASS_BREAK)
+			break;
+		index->pos = pos + 1;
+		index->nlines++;
+	}
+	return index->pos > start;
+}
+
+/* the record that was scanned, without an error of structure, joins the index */
+static CsvStatus
+add_record(CsvIndex *index, const CsvScan *scan, uint32_t line)
+{
+	CsvIndexRecord *record;
+
+	if (index->nrecords + 1 >= index->record_capacity &&
+		!csv_index_grow_records(index))
+		return CSV_NO_MEMORY;
+	record = &index->records[index->nrecords++];
+	record->start = (uint32_t) scan->start;
+	record->first_separator = index->nseparators;
+	record->line = line;
+
+	/* these blocks were seen by no loop, or by one that gave up in them */
+	csv_clear_between(index->separators, scan->start, scan->next);
+	csv_clear_between(index->quotes, scan->start, scan->next);
+	for (uint64_t i = CSV_WORD(scan->start); i <= CSV_WORD(scan->next); i++)
+		index->unplain[i] = 1;
+	for (uint32_t i = 0; i < scan->nfields; i++)
+	{
+		uint64_t	separator = scan->start + scan->separators[i];
+
+		index->separators[CSV_WORD(separator)] |= CSV_BIT(separator);
+	}
+	if (index->dialect->opt.quote != 0)
+		for (uint64_t pos = scan->start; pos < scan->next; pos++)
+			if (index->input->bytes[pos] == index->dialect->opt.quote)
+				index->quotes[CSV_WORD(pos)] |= CSV_BIT(pos);
+	index->nseparators += scan->nfields;
+	return CSV_OK;
+}
+
+/*
+ * Read the record (or blank lines) at index->pos.
+ */
+CsvStatus
+csv_index_slow_record(CsvIndex *index)
+{
+	const CsvInput *input = index->input;
+	const CsvDialect *dialect = index->dialect;
+	const uint64_t max = input->max_record_bytes;
+	CsvScan    *scan = &index->scan;
+	CsvMode		mode = index->pos < index->alone_until ? CSV_ALONE : CSV_NORMAL;
+	uint64_t	first_line_length;
+	uint64_t	window;
+	uint32_t	line;
+	uint32_t	field;
+	CsvErrorCode code;
+
+	if (input->interrupted != NULL &&
+		input->interrupted(input->interrupted_arg))
+		return CSV_INTERRUPTED;
+
+	if (index->skip_line)
+	{
+		pass_line(index, index->pos, &first_line_length);
+		return CSV_OK;
+	}
+
+	if (pass_blank_lines(index))
+		return CSV_OK;
+
+	if (!csv_scan_record(scan, index->memory, dialect, mode, input->bytes,
+						 index->pos, input->nbytes, input->at_end))
+		return CSV_NO_MEMORY;
+
+	line = index->nlines;
+	if (!scan->complete && input->nbytes - scan->start <= max + 1)
+	{
+		index->incomplete = true;
+		return CSV_OK;
+	}
+
+	if (scan->complete && !scan->bad && scan->end - scan->start <= max)
+	{
+		CsvStatus	status = add_record(index, scan, line);
+
+		index->nlines += scan->nbreaks;
+		if (scan->next > 0 &&
+			csv_class_at(dialect, input->bytes, scan->next - 1,
+						 input->nbytes) == CSV_CLASS_BREAK)
+			index->nlines++;
+		index->pos = scan->next;
+		return status;
+	}
+
+	/* a bad record */
+	if (!scan->complete || scan->end - scan->start > max)
+	{
+		code = CSV_ERROR_RECORD_TOO_LONG;
+		field = 0;
+		window = scan->start + max;
+	}
+	else
+	{
+		code = scan->last_state == CSV_STATE_SKIP_LINE ?
+			CSV_ERROR_TEXT_AFTER_QUOTE : CSV_ERROR_UNTERMINATED_QUOTE;
+		field = scan->nfields - 1;
+		window = scan->next;
+	}
+	pass_line(index, scan->start, &first_line_length);
+	if (mode == CSV_NORMAL)
+		index->alone_until = window;
+	if (!csv_index_add_error(index, code, mode, scan->start, first_line_length,
+							 line, field))
+		return CSV_NO_MEMORY;
+	return CSV_OK;
+}

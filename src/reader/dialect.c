@@ -1,0 +1,157 @@
+/*
+ * dialect.c
+ *		Compiles a CSV dialect to its transition table.
+ */
+#include "dialect.h"
+
+#include <string.h>
+
+/* RECORD_START, FIELD_START and UNQUOTED: outside of quotes */
+static bool
+is_outside(CsvState state)
+{
+	return state == CSV_STATE_RECORD_START ||
+		state == CSV_STATE_FIELD_START ||
+		state == CSV_STATE_UNQUOTED;
+}
+
+/*
+ * A line break or the end of the input, where it ends the record.
+ */
+static uint8_t
+end_record(CsvState state)
+{
+	uint8_t		entry = CSV_STATE_RECORD_START | CSV_FIELD | CSV_RECORD;
+
+	if (state == CSV_STATE_QUOTED || state == CSV_STATE_ESCAPE_SEEN ||
+		state == CSV_STATE_SKIP_LINE)
+		entry |= CSV_BAD;
+	return entry;
+}
+
+/*
+ * One transition.  text_after_quote is the move to SKIP_LINE, which only a
+ * break or the end of the input leaves, with CSV_BAD.
+ */
+static uint8_t
+transition(const CsvDialectOptions *opt, CsvMode mode, CsvState state,
+		   CsvClass class)
+{
+	bool		multiline = opt->multiline && mode == CSV_NORMAL;
+	bool		postgres = opt->quoting == CSV_QUOTING_POSTGRES;
+	uint8_t		start = state == CSV_STATE_RECORD_START ? CSV_START : 0;
+	bool		quoted = state == CSV_STATE_QUOTED ||
+		state == CSV_STATE_ESCAPE_SEEN;
+
+	if (state == CSV_STATE_UNUSED)
+		return CSV_STATE_UNUSED;
+
+	/* a byte that is delimiter and escape escapes inside quotes only */
+	if (class == CSV_CLASS_DELIMITER_ESCAPE)
+		class = quoted ? CSV_CLASS_ESCAPE : CSV_CLASS_DELIMITER;
+
+	if (class == CSV_CLASS_END_OF_INPUT)
+		return state == CSV_STATE_RECORD_START ? CSV_STATE_RECORD_START :
+			end_record(state);
+
+	if (class == CSV_CLASS_BREAK)
+	{
+		if (state == CSV_STATE_RECORD_START)	/* a blank line */
+			return opt->blank_is_record ? (end_record(state) | CSV_START) :
+				CSV_STATE_RECORD_START;
+		if (quoted && multiline)
+			return CSV_STATE_QUOTED;
+		return end_record(state);
+	}
+
+	/*
+	 * The CR of a CR LF is data in quotes, part of the break elsewhere. With
+	 * blank_is_record it starts the record that the LF after it ends.
+	 */
+	if (class == CSV_CLASS_PRE_BREAK)
+	{
+		if (quoted)
+			return CSV_STATE_QUOTED;
+		if (state == CSV_STATE_RECORD_START && opt->blank_is_record)
+			return CSV_STATE_FIELD_START | CSV_START;
+		return state;
+	}
+
+	if (state == CSV_STATE_SKIP_LINE)
+		return state;
+
+	/* an escape followed by neither quote nor escape is data */
+	if (state == CSV_STATE_ESCAPE_SEEN)
+	{
+		if (class == CSV_CLASS_QUOTE || class == CSV_CLASS_ESCAPE)
+			return CSV_STATE_QUOTED;
+		state = CSV_STATE_QUOTED;
+	}
+
+	if (state == CSV_STATE_QUOTED)
+	{
+		if (class == CSV_CLASS_QUOTE)
+			return CSV_STATE_QUOTE_SEEN;
+		if (class == CSV_CLASS_ESCAPE)
+			return CSV_STATE_ESCAPE_SEEN;
+		return CSV_STATE_QUOTED;
+	}
+
+	if (class == CSV_CLASS_DELIMITER)
+		return CSV_STATE_FIELD_START | CSV_FIELD | start;
+
+	if (state == CSV_STATE_QUOTE_SEEN)
+	{
+		bool		doubling = opt->escape == opt->quote;
+
+		if (class == CSV_CLASS_QUOTE && doubling)
+			return CSV_STATE_QUOTED;
+		if (!postgres)
+			return CSV_STATE_SKIP_LINE;
+		state = CSV_STATE_UNQUOTED; /* the quote closed; go on as outside */
+	}
+
+	if (class == CSV_CLASS_QUOTE && is_outside(state))
+	{
+		if (state != CSV_STATE_UNQUOTED)
+			return CSV_STATE_QUOTED | start;
+		if (mode == CSV_ALONE)
+			return CSV_STATE_SKIP_LINE;
+		if (postgres)
+			return CSV_STATE_QUOTED;
+	}
+	return CSV_STATE_UNQUOTED | start;
+}
+
+void
+csv_dialect_compile(CsvDialect *dialect, const CsvDialectOptions *options)
+{
+	CsvDialectOptions *opt = &dialect->opt;
+
+	memset(dialect, 0, sizeof(*dialect));
+	*opt = *options;
+	if (opt->quote == 0)
+		opt->escape = 0;
+	else if (opt->escape == 0)
+		opt->escape = opt->quote;
+
+	dialect->trim_cr = opt->boundary == CSV_BOUNDARY_AUTO ||
+		opt->boundary == CSV_BOUNDARY_CRLF;
+	dialect->break_byte = opt->boundary == CSV_BOUNDARY_CR ? '\r' : '\n';
+
+	dialect->class_of[opt->delimiter] = CSV_CLASS_DELIMITER;
+	if (opt->quote != 0)
+	{
+		dialect->class_of[opt->quote] = CSV_CLASS_QUOTE;
+		if (opt->escape == opt->delimiter)
+			dialect->class_of[opt->escape] = CSV_CLASS_DELIMITER_ESCAPE;
+		else if (opt->escape != opt->quote)
+			dialect->class_of[opt->escape] = CSV_CLASS_ESCAPE;
+	}
+
+	for (int mode = 0; mode < CSV_NUM_MODES; mode++)
+		for (int state = 0; state < CSV_NUM_STATES; state++)
+			for (int class = 0; class < CSV_NUM_CLASSES; class++)
+				dialect->table[mode][state][class] =
+					transition(opt, mode, state, class);
+}

@@ -1,0 +1,273 @@
+/*
+ * field.h
+ *		One field of a good record: unquoting, checks, limits.
+ *
+ * Both engines go by these functions, or by faster ones that find the same.
+ * A field is given as its content: the bytes between two separators, without
+ * the CR of a line break, with quotes and escapes still in it.
+ *
+ * This header is C and CUDA C++.
+ */
+#ifndef CSV_FIELD_H
+#define CSV_FIELD_H
+
+#include "convert.h"
+#include "reader.h"
+
+/*
+ * Where the text of a field is, if it stands in the input as it is.
+ *
+ * Sets [*start, *end) to the value's bytes, relative to `field`, and *quoted;
+ * returns false if the value is not contiguous (it has escapes or, under
+ * 'postgres', quotes in the middle): then start and end have no meaning.
+ */
+CSV_INLINE bool
+csv_field_plain(const CsvDialect *dialect, const uint8_t *field,
+				uint64_t length, uint64_t *start, uint64_t *end, bool *quoted)
+{
+	uint8_t		quote = dialect->opt.quote;
+	uint8_t		escape = dialect->opt.escape;
+
+	*start = 0;
+	*end = length;
+	*quoted = false;
+	if (quote == 0 || length == 0)
+		return true;
+	if (field[0] != quote)
+	{
+		if (dialect->opt.quoting == CSV_QUOTING_RFC4180)
+			return true;
+		for (uint64_t i = 1; i < length; i++)
+			if (field[i] == quote)
+			{
+				*quoted = true;
+				return false;
+			}
+		return true;
+	}
+	*quoted = true;
+	*start = 1;
+	*end = length - 1;
+	if (length < 2 || field[length - 1] != quote)
+		return false;			/* "a"b under 'postgres' */
+	for (uint64_t i = 1; i < length - 1; i++)
+		if (field[i] == quote || field[i] == escape)
+			return false;
+	return true;
+}
+
+/*
+ * Remove quotes and escapes.  Where `value` is NULL the bytes are only
+ * counted; otherwise it must have room for them, and may not overlap.
+ * Returns the number of bytes of the value.
+ *
+ * In a good record this finds what the dialect's table finds: a quote opens at
+ * the start of the field (anywhere, under 'postgres'), an escape counts only
+ * inside quotes and before a quote or an escape.
+ */
+CSV_INLINE uint64_t
+csv_unquote(const CsvDialect *dialect, const uint8_t *field, uint64_t length,
+			uint8_t *value, bool *quoted)
+{
+	uint8_t		quote = dialect->opt.quote;
+	uint8_t		escape = dialect->opt.escape;
+	bool		anywhere = dialect->opt.quoting == CSV_QUOTING_POSTGRES;
+	bool		inside = false;
+	uint64_t	nbytes = 0;
+
+	*quoted = false;
+	for (uint64_t i = 0; i < length; i++)
+	{
+		uint8_t		byte = field[i];
+
+		if (!inside)
+		{
+			if (quote != 0 && byte == quote && (i == 0 || anywhere))
+			{
+				inside = true;
+				*quoted = true;
+				continue;
+			}
+		}
+		else if (byte == escape && i + 1 < length &&
+				 (field[i + 1] == quote || field[i + 1] == escape))
+			byte = field[++i];
+		else if (byte == quote)
+		{
+			inside = false;
+			continue;
+		}
+		if (value != NULL)
+			value[nbytes] = byte;
+		nbytes++;
+	}
+	return nbytes;
+}
+
+/*
+ * Length of the UTF-8 sequence at p, of which `available` bytes are there; 0
+ * if it is not valid.  As PostgreSQL's: no overlong forms, no surrogates,
+ * nothing beyond U+10FFFF.  A zero byte counts as valid here.
+ */
+CSV_INLINE uint32_t
+csv_utf8_sequence(const uint8_t *p, uint64_t available)
+{
+	uint8_t		lead = p[0];
+	uint8_t		low = 0x80;
+	uint8_t		high = 0xBF;
+	uint32_t	length;
+
+	if (lead < 0x80)
+		return 1;
+	if (lead < 0xC2)
+		return 0;
+	if (lead < 0xE0)
+		length = 2;
+	else if (lead < 0xF0)
+	{
+		length = 3;
+		if (lead == 0xE0)
+			low = 0xA0;
+		else if (lead == 0xED)
+			high = 0x9F;
+	}
+	else if (lead < 0xF5)
+	{
+		length = 4;
+		if (lead == 0xF0)
+			low = 0x90;
+		else if (lead == 0xF4)
+			high = 0x8F;
+	}
+	else
+		return 0;
+	if (available < length || p[1] < low || p[1] > high)
+		return 0;
+	for (uint32_t i = 2; i < length; i++)
+		if ((p[i] & 0xC0) != 0x80)
+			return 0;
+	return length;
+}
+
+/* bytes that begin a character of valid UTF-8 */
+CSV_INLINE bool
+csv_utf8_begins(uint8_t byte)
+{
+	return (byte & 0xC0) != 0x80;
+}
+
+/*
+ * What the checks need to know of a field.  They look at the field's raw
+ * bytes: quotes and escapes are ASCII, so a value is valid where its field is.
+ */
+typedef struct CsvMeasure
+{
+	uint64_t	nbytes;			/* of the value */
+	uint64_t	nchars;			/* of the value, if it is valid UTF-8 */
+	bool		has_nul;
+	bool		invalid_utf8;
+	bool		beyond_ascii;
+	bool		quoted;
+} CsvMeasure;
+
+CSV_INLINE void
+csv_field_measure(const CsvDialect *dialect, const uint8_t *field,
+				  uint64_t length, CsvMeasure *measure)
+{
+	uint64_t	nchars = 0;
+	uint64_t	i = 0;
+
+	measure->has_nul = false;
+	measure->invalid_utf8 = false;
+	measure->beyond_ascii = false;
+	while (i < length)
+	{
+		uint32_t	sequence = csv_utf8_sequence(field + i, length - i);
+
+		if (field[i] == 0)
+			measure->has_nul = true;
+		if (field[i] >= 0x80)
+			measure->beyond_ascii = true;
+		if (sequence == 0)
+		{
+			measure->invalid_utf8 = true;
+			sequence = 1;
+		}
+		nchars++;
+		i += sequence;
+	}
+	measure->nbytes = csv_unquote(dialect, field, length, NULL,
+								  &measure->quoted);
+	measure->nchars = nchars - (length - measure->nbytes);
+}
+
+/*
+ * The verdict on a measured value that is not NULL: CSV_ERROR_NONE or the
+ * first error, in the order of CsvErrorCode.
+ *
+ * *doubtful is set where limits cannot be judged by the engine: beyond ASCII
+ * in an encoding other than UTF-8, or longer than the type where max_chars
+ * overrides the type's own limit.
+ *
+ * *cut_chars is the number of characters to keep (blanks beyond are cut), or
+ * UINT64_MAX.  blanks_beyond tells whether everything beyond type_chars
+ * characters is blank; it is asked for only if there is something.
+ */
+#define CSV_NEEDS_BLANKS(column, nchars) \
+	((column)->type_chars >= 0 && (nchars) > (uint64_t) (column)->type_chars)
+
+CSV_INLINE int
+csv_field_verdict(const CsvColumn *column, int encoding,
+				  const CsvMeasure *measure, bool blanks_beyond,
+				  bool *doubtful, uint64_t *cut_chars)
+{
+	*doubtful = false;
+	*cut_chars = UINT64_MAX;
+	if (measure->has_nul)
+		return CSV_ERROR_NUL_BYTE;
+	if (encoding != CSV_ENCODING_UTF8 && measure->beyond_ascii)
+	{
+		*doubtful = true;
+		return CSV_ERROR_NONE;
+	}
+	if (measure->invalid_utf8)
+		return CSV_ERROR_INVALID_UTF8;
+	if (column->max_chars >= 0 && measure->nchars > (uint64_t) column->max_chars)
+		return CSV_ERROR_TOO_MANY_CHARS;
+	if (CSV_NEEDS_BLANKS(column, measure->nchars))
+	{
+		if (blanks_beyond)
+			*cut_chars = (uint64_t) column->type_chars;
+		else if (column->max_chars < 0)
+			return CSV_ERROR_TOO_MANY_CHARS;
+		else
+			*doubtful = true;
+	}
+	if (column->byte_width >= 0 && measure->nbytes > (uint64_t) column->byte_width)
+		return CSV_ERROR_TOO_MANY_BYTES;
+	return CSV_ERROR_NONE;
+}
+
+/* is an unquoted field with these bytes the null (or default) string? */
+CSV_INLINE bool
+csv_bytes_equal(const uint8_t *a, uint64_t a_length, const uint8_t *b,
+				uint64_t b_length)
+{
+	if (a_length != b_length)
+		return false;
+	for (uint64_t i = 0; i < a_length; i++)
+		if (a[i] != b[i])
+			return false;
+	return true;
+}
+
+/*
+ * The header of a varlena of nbytes bytes (little-endian, 4-byte header).
+ */
+CSV_INLINE uint32_t
+csv_varlena_header(uint32_t nbytes)
+{
+	return (nbytes + 4) << 2;
+}
+
+#endif							/* CSV_FIELD_H */

@@ -1,0 +1,460 @@
+/*
+ * reader.h
+ *		From bytes of CSV to batches of fixed-width arrays: the seam between
+ *		PostgreSQL and the engines.
+ *
+ * The way of the data:
+ *
+ *	1. A CsvReader (stream.c) pulls bytes from a callback into its input
+ *	   buffer, drops a byte-order mark, finds out the record boundary where it
+ *	   is 'auto', and passes over the header records.
+ *	2. It hands what it has, which starts at a record, to an engine as a
+ *	   CsvInput.  The engine reads as many whole records as there are and fills
+ *	   a CsvBatch; the rest stays in the buffer and is handed over again with
+ *	   more bytes behind it.  A record longer than the buffer makes it grow, up
+ *	   to max_record_bytes.
+ *	3. A CsvBatch holds one array per wanted column (CsvColumn), with one entry
+ *	   per good record (a row), and the list of the bad records between them.
+ *
+ * The library is plain C and knows neither PostgreSQL nor CUDA.  It owns no
+ * global state.  All its memory comes from a CsvMemory, which may be a
+ * PostgreSQL memory context; a callback may leave by longjmp, if the owner of
+ * that memory then gives it back as a whole.
+ *
+ * Arrays.  A column's array has nrows entries of `stride` bytes, and beside
+ * it one status byte per row.  Where the status is CSV_VALUE_OK the entry is:
+ *
+ *	kind				entry
+ *	TEXT				varlena with a 4-byte header, then the bytes
+ *	CSTRING				the same, with at least one zero byte after the value
+ *	BOOL				uint8_t 0 or 1
+ *	INT2, INT4, INT8	the integer
+ *	FLOAT4, FLOAT8		the IEEE number
+ *	NUMERIC				varlena with a 4-byte header, in PostgreSQL's short format
+ *	DATE				int32_t, days since 2000-01-01
+ *	TIMESTAMP(TZ)		int64_t, microseconds since 2000-01-01 (UTC)
+ *	UUID				16 bytes
+ *
+ * "varlena header" is the header of a plain 4-byte varlena on a little-endian
+ * machine: total length including the header, shifted left by two.  Big-endian
+ * machines are not supported.
+ *
+ * With any other status the entry has no meaning:
+ *
+ *	CSV_VALUE_NULL		NULL
+ *	CSV_VALUE_DOUBTFUL	the engine could not convert the value with certainty,
+ *						or it equals the `default` string, or it has bytes
+ *						beyond ASCII in an encoding other than UTF-8: whoever
+ *						takes the batch decides, by the field's own bytes.
+ *						With csv_encoding UTF8 these bytes are known to be
+ *						valid, free of NULs and within the limits.
+ *	CSV_VALUE_LONG		TEXT and CSTRING only: a good value, too wide for this
+ *						batch's stride; to be taken from the field's own bytes
+ *
+ * For those, row_offsets tells where the record starts in batch->bytes, and
+ * csv_scan_record() finds its fields.
+ */
+#ifndef CSV_READER_H
+#define CSV_READER_H
+
+#include "dialect.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- memory and interruption ---- */
+
+/*
+ * Memory for everything the reader and the CPU engine hold.  alloc returns
+ * NULL where there is none (or leaves by longjmp); the memory is aligned to 8
+ * bytes at least and not cleared.
+ */
+typedef struct CsvMemory
+{
+	void	   *(*alloc) (void *owner, size_t nbytes);
+	void		(*free) (void *owner, void *memory);
+	void	   *owner;
+} CsvMemory;
+
+typedef enum CsvStatus
+{
+	CSV_OK,
+	CSV_END,					/* no further batch in this file */
+	CSV_INTERRUPTED,			/* the interrupt callback said so; call again */
+	CSV_NO_MEMORY,
+	CSV_DEVICE_FAILED			/* the GPU; csv_reader_message() says how */
+} CsvStatus;
+
+/* ---- what is wanted of a record ---- */
+
+typedef enum CsvKind
+{
+	CSV_KIND_TEXT,
+	CSV_KIND_CSTRING,			/* for an input function, always called */
+	CSV_KIND_BOOL,
+	CSV_KIND_INT2,
+	CSV_KIND_INT4,
+	CSV_KIND_INT8,
+	CSV_KIND_FLOAT4,
+	CSV_KIND_FLOAT8,
+	CSV_KIND_NUMERIC,
+	CSV_KIND_DATE,
+	CSV_KIND_TIMESTAMP,
+	CSV_KIND_TIMESTAMPTZ,
+	CSV_KIND_UUID,
+	CSV_NUM_KINDS
+} CsvKind;
+
+/* one wanted column */
+typedef struct CsvColumn
+{
+	uint32_t	field;			/* 0-based field of the file */
+	uint32_t	attnum;			/* orders errors among columns of one field */
+	uint8_t		kind;			/* CsvKind */
+	bool		force_null;
+	bool		force_not_null;
+	bool		pad_blanks;		/* TEXT, char(n): pad to type_chars */
+	int32_t		max_chars;		/* -1: none; of every kind, as byte_width */
+	int32_t		byte_width;		/* most bytes of the value's text; -1: none */
+
+	/*
+	 * TEXT: n of varchar(n) and char(n), else -1.  Blanks beyond are cut; any
+	 * other excess is too_many_chars, unless max_chars is given: then it is
+	 * doubtful.
+	 */
+	int32_t		type_chars;
+	int16_t		precision;		/* NUMERIC: precision, or -1 without typmod;
+								 * TIMESTAMP: digits of the fraction, or -1 */
+	int16_t		scale;			/* NUMERIC: 0 <= scale <= precision */
+} CsvColumn;
+
+typedef enum CsvEncoding
+{
+	CSV_ENCODING_UTF8,			/* checked by the engine */
+	CSV_ENCODING_OTHER			/* values beyond ASCII are doubtful */
+} CsvEncoding;
+
+/* what a record of the file is, and what is wanted of it; plain data */
+typedef struct CsvLayout
+{
+	uint32_t	nfields;		/* fields a record must have */
+	bool		pad;			/* ragged 'pad': missing trailing fields are
+								 * NULL, surplus ones are dropped */
+	uint8_t		encoding;		/* CsvEncoding */
+	uint8_t		decimal_separator;	/* '.' or ',' */
+	bool		has_default;	/* an unquoted value equal to default_bytes is
+								 * doubtful */
+	bool		want_positions; /* row_offsets and row_lines even where no row
+								 * needs them */
+	const uint8_t *null_bytes;	/* an unquoted value equal to these is NULL */
+	uint32_t	null_length;
+	uint32_t	default_length;
+	const uint8_t *default_bytes;
+	uint32_t	ncolumns;
+	const CsvColumn *columns;	/* in order of (field, attnum) */
+} CsvLayout;
+
+/* ---- what comes back ---- */
+
+typedef enum CsvValueStatus
+{
+	CSV_VALUE_OK,
+	CSV_VALUE_NULL,
+	CSV_VALUE_DOUBTFUL,
+	CSV_VALUE_LONG
+} CsvValueStatus;
+
+/* in the order in which they are looked for in a record, and in a field */
+typedef enum CsvErrorCode
+{
+	CSV_ERROR_NONE,
+	CSV_ERROR_RECORD_TOO_LONG,
+	CSV_ERROR_TEXT_AFTER_QUOTE,
+	CSV_ERROR_UNTERMINATED_QUOTE,
+	CSV_ERROR_COLUMN_COUNT,
+	CSV_ERROR_NUL_BYTE,
+	CSV_ERROR_INVALID_UTF8,
+	CSV_ERROR_TOO_MANY_CHARS,
+	CSV_ERROR_TOO_MANY_BYTES,
+	CSV_ERROR_BAD_VALUE,		/* found by input functions, never by engines */
+	CSV_NUM_ERRORS
+} CsvErrorCode;
+
+/*
+ * A bad record.  record, line and offset count from the start of the batch.
+ * length is that of the skipped text: the record without its boundary, or
+ * where it covers several lines and has a quoting or length error, its first
+ * line (as much of it as is in the input).
+ */
+typedef struct CsvError
+{
+	uint64_t	offset;			/* of the record's first byte */
+	uint64_t	length;
+	uint32_t	record;			/* records, good and bad, before this one */
+	uint32_t	line;			/* line breaks before this one */
+	uint32_t	before_row;		/* good records before this one */
+	uint8_t		code;			/* CsvErrorCode */
+	uint8_t		mode;			/* CsvMode in which the record was read */
+
+	/*
+	 * column_count: the fields found.  text_after_quote, unterminated_quote:
+	 * the 0-based field.  The field errors: the index in layout->columns.
+	 */
+	uint32_t	where;
+} CsvError;
+
+typedef struct CsvArray
+{
+	uint8_t    *values;			/* nrows x stride bytes */
+	uint8_t    *status;			/* nrows x CsvValueStatus */
+	uint32_t	stride;			/* bytes; a multiple of 4 but for BOOL, INT2 */
+	bool		all_ok;			/* every status is CSV_VALUE_OK */
+	bool		any_slow;		/* some status is DOUBTFUL or LONG */
+} CsvArray;
+
+/*
+ * One engine call's result.  Everything it points to belongs to the engine (or
+ * the reader) and lives until the next call or close.
+ */
+typedef struct CsvBatch
+{
+	uint32_t	nrows;			/* good records */
+	uint32_t	nrecords;		/* good and bad records */
+	uint32_t	nerrors;
+	uint64_t	nlines;			/* line breaks in the consumed bytes */
+	CsvArray   *arrays;			/* one per layout->columns */
+	CsvError   *errors;			/* in record order */
+
+	/*
+	 * Where each row starts: bytes and line breaks from the start of the
+	 * batch.  NULL where the layout does not ask and no array is any_slow.
+	 */
+	uint32_t   *row_offsets;
+	uint32_t   *row_lines;
+
+	const uint8_t *bytes;		/* the input the batch was read from */
+	uint64_t	nbytes;
+
+	/* the batch's place in the file, filled in by the reader */
+	uint64_t	file_offset;	/* bytes before the batch, BOM included */
+	uint64_t	file_records;	/* records before the batch, after the header */
+	uint64_t	file_lines;		/* line breaks before the batch */
+
+	/* for the reader: how to go on */
+	uint64_t	consumed;		/* bytes of the input that are done with */
+	uint64_t	alone_until;	/* as in CsvInput, counted from the start of
+								 * the same input */
+	bool		skip_line;
+
+	/* how long it took, in seconds, for EXPLAIN; zero where it does not apply */
+	double		copy_in_seconds;
+	double		parse_seconds;
+	double		copy_out_seconds;
+} CsvBatch;
+
+/* ---- engines ---- */
+
+/*
+ * What an engine is given.  bytes[0] is the first byte of a record (or, with
+ * skip_line, of the rest of a line to be passed over).  64 bytes before
+ * `bytes` and after its end may be read, with no meaning.
+ *
+ * The repair rule: lines that begin before alone_until are read alone, with
+ * the table CSV_ALONE; from the first line that begins at or after it, normal
+ * reading resumes.  0 where there is nothing to repair.
+ */
+typedef struct CsvInput
+{
+	const uint8_t *bytes;
+	uint64_t	nbytes;			/* below 2 GB */
+	uint64_t	alone_until;
+	uint64_t	max_record_bytes;
+	bool		at_end;			/* the input ends here */
+	bool		skip_line;
+
+	/*
+	 * Called now and then while the engine works; true: give up at once and
+	 * return CSV_INTERRUPTED.  May be NULL.
+	 */
+	bool		(*interrupted) (void *arg);
+	void	   *interrupted_arg;
+} CsvInput;
+
+/*
+ * An engine.  parse reads the whole records of the input:
+ *
+ * - A record of more than max_record_bytes bytes (its boundary not counted) is
+ *   record_too_long.  Its first line is skipped; further lines that begin
+ *   within max_record_bytes of its start are read alone.
+ * - A record with a quoting error that covers several lines: likewise for all
+ *   further lines of the record.
+ * - A record that is not complete, and not at_end, is left for the next call
+ *   unless more than max_record_bytes + 1 bytes of it are there (one may be a
+ *   CR of its boundary): then it is too long.  Where its first line (or the
+ *   line that is read alone) is not complete, all of the input is consumed and
+ *   skip_line set: the next input starts with the rest of that line.  (A CR
+ *   that is the last byte is not consumed then: it may belong to a break.)
+ * - Otherwise consumed may stop short of a whole record only if at least one
+ *   record is consumed.  So the caller can always go on, by more bytes or by
+ *   calling again.
+ *
+ * parse may be called again with the same input after CSV_INTERRUPTED or an
+ * error.  The dialect and layout given to configure must outlive their use.
+ */
+typedef struct CsvEngine
+{
+	const char *name;			/* cpu, cuda */
+
+	/* which instructions or which device; lives as long as the engine */
+	const char *(*detail) (void *engine);
+	CsvStatus	(*configure) (void *engine, const CsvDialect *dialect,
+							  const CsvLayout *layout);
+	CsvStatus	(*parse) (void *engine, const CsvInput *input,
+						  CsvBatch *batch);
+
+	/* input buffers, for engines that want pinned memory; NULL: CsvMemory's */
+	void	   *(*alloc_input) (void *engine, size_t nbytes);
+	void		(*free_input) (void *engine, void *memory);
+	const char *(*message) (void *engine);	/* of the last failure */
+	void		(*close) (void *engine);	/* also after a failure */
+	size_t		default_chunk_bytes;
+	size_t		first_chunk_bytes;	/* a small one, for a soon first row */
+} CsvEngine;
+
+/* the CPU engine; NULL where memory or the instruction set is not there */
+typedef enum CsvIsa
+{
+	CSV_ISA_BEST,				/* the best of those the processor has */
+	CSV_ISA_SWAR,
+	CSV_ISA_AVX2,
+	CSV_ISA_AVX512
+} CsvIsa;
+
+extern const CsvEngine csv_cpu_engine;
+extern void *csv_cpu_open(const CsvMemory *memory, CsvIsa isa);
+extern const char *csv_cpu_isa_name(void);	/* of CSV_ISA_BEST */
+
+/* ---- the reader of one file after the other ---- */
+
+typedef struct CsvReader CsvReader;
+
+/*
+ * Read up to nbytes bytes into buffer; 0 at the end.  There is no error
+ * return: a failure leaves by longjmp, or ends the input.
+ */
+typedef size_t (*CsvReadFn) (void *arg, uint8_t *buffer, size_t nbytes);
+
+typedef struct CsvReaderOptions
+{
+	CsvDialectOptions dialect;
+	uint32_t	header_rows;
+	uint64_t	max_record_bytes;
+	uint64_t	chunk_bytes;	/* 0: the engine's choice */
+	bool		(*interrupted) (void *arg);
+	void	   *interrupted_arg;
+} CsvReaderOptions;
+
+/*
+ * NULL where there is no memory.  The reader does not own the engine, and may
+ * be given another one between two batches (csv_reader_set_engine): the next
+ * batch is then read by that one from where the last batch ended.
+ */
+extern CsvReader *csv_reader_create(const CsvMemory *memory,
+									const CsvReaderOptions *options);
+extern void csv_reader_free(CsvReader *reader);
+extern CsvStatus csv_reader_set_engine(CsvReader *reader,
+									   const CsvEngine *engine, void *state);
+
+/*
+ * Start at the top of a file: drops a BOM, finds out the boundary, passes over
+ * the header.  CSV_OK, also where the file has fewer header records than
+ * header_rows.
+ */
+extern CsvStatus csv_reader_open(CsvReader *reader, CsvReadFn read, void *arg);
+
+/*
+ * The last header record of the file that is open: its bytes, without the
+ * boundary, and its fields' separators; false where the file has no such
+ * record.  To be called before csv_reader_set_layout.
+ */
+typedef struct CsvRecord
+{
+	const uint8_t *bytes;
+	uint64_t	length;
+	uint32_t	nfields;
+	const uint32_t *separators; /* nfields of them; the last is the end */
+} CsvRecord;
+
+extern bool csv_reader_header(CsvReader *reader, CsvRecord *header);
+
+/* to be called after each csv_reader_open; the layout must outlive its use */
+extern CsvStatus csv_reader_set_layout(CsvReader *reader,
+									   const CsvLayout *layout);
+
+/*
+ * The next batch: CSV_OK, CSV_END where the file has no more records, or a
+ * failure, after which the call may be repeated (with another engine, say): it
+ * reads the same bytes.  A batch may have neither rows nor errors.
+ */
+extern CsvStatus csv_reader_next(CsvReader *reader, CsvBatch *batch);
+extern const CsvDialect *csv_reader_dialect(const CsvReader *reader);
+extern const char *csv_reader_message(const CsvReader *reader);
+extern double csv_reader_read_seconds(const CsvReader *reader);
+
+/* ---- single records, for whoever takes a batch (record.c) ---- */
+
+/* a growing list of separators, and what the machine found */
+typedef struct CsvScan
+{
+	uint32_t   *separators;		/* offsets from the start of the record */
+	uint32_t	nfields;
+	uint32_t	capacity;
+	bool		complete;		/* a boundary or the end of input was met */
+	bool		is_record;		/* false: only blank lines, or nothing */
+	bool		bad;			/* has a quoting error; last_state tells which */
+	uint8_t		last_state;		/* CsvState before the boundary */
+	uint32_t	nbreaks;		/* line breaks inside the record */
+	uint64_t	start;			/* first byte of the record */
+	uint64_t	end;			/* its end, without the boundary */
+	uint64_t	next;			/* first byte after the boundary */
+} CsvScan;
+
+/*
+ * Run the table over bytes from `start` to the end of the first record there,
+ * or to nbytes.  nbytes is the end of the input if at_end.  Blank lines before
+ * the record are passed over (and counted in nbreaks, less those inside).
+ */
+extern bool csv_scan_record(CsvScan *scan, const CsvMemory *memory,
+							const CsvDialect *dialect, CsvMode mode,
+							const uint8_t *bytes, uint64_t start,
+							uint64_t nbytes, bool at_end);
+
+/*
+ * A field, by its place in the record: its content, quotes and escapes still
+ * in it.  (offset, length) into the bytes the record was scanned from.
+ */
+typedef struct CsvSpan
+{
+	uint64_t	offset;
+	uint64_t	length;
+} CsvSpan;
+
+extern CsvSpan csv_scan_field(const CsvScan *scan, const CsvDialect *dialect,
+							  const uint8_t *bytes, uint64_t nbytes,
+							  uint32_t field);
+
+/*
+ * The value of a field: quotes and escapes removed, into `value`, which must
+ * have room for length bytes.  Returns the value's length; *quoted tells
+ * whether any part of it was quoted.
+ */
+extern uint64_t csv_field_value(const CsvDialect *dialect,
+								const uint8_t *field, uint64_t length,
+								uint8_t *value, bool *quoted);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif							/* CSV_READER_H */

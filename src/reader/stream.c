@@ -1,0 +1,567 @@
+/*
+ * stream.c
+ *		Cuts a file into inputs for an engine.
+ *
+ * One buffer, with room for a margin of CSV_MARGIN bytes before and after that
+ * engines may read without meaning:
+ *
+ *	 margin | bytes of the file, starting at a record ... | free | margin
+ *			^ start									  ^ filled
+ *
+ * Each call of csv_reader_next tops the buffer up to the size of a chunk and
+ * lets the engine read the records in it.  The engine says how much it
+ * consumed; the rest, an incomplete record, stays where it is and moves to the
+ * front when room is needed.  While no record is complete the target doubles,
+ * so that a record of any length is read in time linear in its length; the
+ * engine ends that at max_record_bytes.
+ *
+ * A new file is looked at through the table byte by byte until its header is
+ * passed and, for record_boundary 'auto', its first line break outside quotes
+ * is seen: a lone CR there makes the whole file one with CR boundaries.
+ */
+#include "reader.h"
+
+#include <string.h>
+#include <time.h>
+
+#define CSV_MARGIN				64
+#define CSV_HEADER_READ_BYTES	(64 * 1024)
+
+struct CsvReader
+{
+	CsvMemory	memory;
+	CsvReaderOptions options;
+
+	const CsvEngine *engine;
+	void	   *engine_state;
+	const CsvLayout *layout;
+	CsvDialect	dialect;
+	CsvBoundary boundary;		/* of this file; 'auto' decided */
+
+	CsvReadFn	read;
+	void	   *read_arg;
+
+	uint8_t    *allocation;		/* buffer with both margins */
+	const CsvEngine *allocated_by;	/* whose input memory it is, or NULL */
+	void	   *allocated_by_state;
+	uint64_t	capacity;		/* without the margins */
+	uint64_t	start;			/* of what is not consumed yet */
+	uint64_t	filled;
+	bool		at_end;			/* the callback has said so */
+
+	uint64_t	target_bytes;	/* size of the next chunk */
+	uint64_t	next_chunk_bytes;	/* the size it goes back to */
+
+	uint64_t	file_offset;	/* of bytes[start] */
+	uint64_t	file_records;
+	uint64_t	file_lines;
+	uint64_t	alone_until;	/* from bytes[start] */
+	bool		skip_line;
+	double		read_seconds;
+
+	CsvScan		header;
+	uint64_t	header_length;
+	uint8_t    *header_bytes;
+	bool		has_header;
+};
+
+static double
+now_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double) now.tv_sec + (double) now.tv_nsec * 1e-9;
+}
+
+/* ---- the buffer ---- */
+
+static uint8_t *
+buffer_bytes(const CsvReader *reader)
+{
+	return reader->allocation + CSV_MARGIN;
+}
+
+static void
+buffer_release(CsvReader *reader)
+{
+	if (reader->allocation == NULL)
+		return;
+	if (reader->allocated_by != NULL)
+		reader->allocated_by->free_input(reader->allocated_by_state,
+										 reader->allocation);
+	else
+		reader->memory.free(reader->memory.owner, reader->allocation);
+	reader->allocation = NULL;
+	reader->capacity = 0;
+}
+
+/*
+ * Make room for `wanted` bytes from start on, in the engine's kind of memory.
+ * Bytes that are there are kept.
+ */
+static CsvStatus
+buffer_reserve(CsvReader *reader, uint64_t wanted)
+{
+	uint64_t	kept = reader->filled - reader->start;
+	const CsvEngine *owner = NULL;
+	void	   *owner_state = NULL;
+	uint8_t    *allocation;
+	bool		fits;
+
+	if (reader->engine != NULL && reader->engine->alloc_input != NULL)
+	{
+		owner = reader->engine;
+		owner_state = reader->engine_state;
+	}
+	fits = reader->allocation != NULL && reader->allocated_by == owner &&
+		reader->allocated_by_state == owner_state && wanted <= reader->capacity;
+	if (fits)
+	{
+		/* moved only when it must be: a small rest costs little */
+		if (reader->start + wanted > reader->capacity)
+		{
+			memmove(buffer_bytes(reader), buffer_bytes(reader) + reader->start,
+					kept);
+			reader->start = 0;
+			reader->filled = kept;
+		}
+		return CSV_OK;
+	}
+
+	if (wanted < kept)
+		wanted = kept;
+	if (owner != NULL)
+		allocation = owner->alloc_input(owner_state, wanted + 2 * CSV_MARGIN);
+	else
+		allocation = reader->memory.alloc(reader->memory.owner,
+										  wanted + 2 * CSV_MARGIN);
+	if (allocation == NULL)
+		return CSV_NO_MEMORY;
+	memset(allocation, 0, CSV_MARGIN);
+	if (kept > 0)
+		memcpy(allocation + CSV_MARGIN, buffer_bytes(reader) + reader->start,
+			   kept);
+	memset(allocation + CSV_MARGIN + kept, 0, CSV_MARGIN);
+	buffer_release(reader);
+	reader->allocation = allocation;
+	reader->allocated_by = owner;
+	reader->allocated_by_state = owner_state;
+	reader->capacity = wanted;
+	reader->start = 0;
+	reader->filled = kept;
+	return CSV_OK;
+}
+
+/* read until `wanted` bytes are there from start on, or the end */
+static CsvStatus
+buffer_fill(CsvReader *reader, uint64_t wanted)
+{
+	CsvStatus	status;
+	double		began;
+
+	if (reader->at_end || reader->filled - reader->start >= wanted)
+		return CSV_OK;
+	status = buffer_reserve(reader, wanted);
+	if (status != CSV_OK)
+		return status;
+
+	began = now_seconds();
+	while (reader->filled - reader->start < wanted)
+	{
+		uint64_t	room = wanted - (reader->filled - reader->start);
+		size_t		nread = reader->read(reader->read_arg,
+										 buffer_bytes(reader) + reader->filled,
+										 (size_t) room);
+
+		if (nread == 0)
+		{
+			reader->at_end = true;
+			break;
+		}
+		reader->filled += nread;
+	}
+	memset(buffer_bytes(reader) + reader->filled, 0, CSV_MARGIN);
+	reader->read_seconds += now_seconds() - began;
+	return CSV_OK;
+}
+
+/* ---- the top of a file ---- */
+
+/*
+ * The table that header records are read by: the dialect's, but blank lines
+ * are records.
+ */
+static void
+compile_dialect(CsvReader *reader, bool blank_is_record)
+{
+	CsvDialectOptions options = reader->options.dialect;
+
+	options.boundary = (uint8_t) reader->boundary;
+	options.blank_is_record = blank_is_record;
+	csv_dialect_compile(&reader->dialect, &options);
+}
+
+/*
+ * Is the first line break outside quotes a lone CR?  False where there is
+ * none in the first max_record_bytes bytes.
+ */
+static CsvStatus
+find_boundary(CsvReader *reader, bool *lone_cr)
+{
+	uint64_t	available = 0;
+	uint64_t	pos = 0;
+	uint8_t		state = CSV_STATE_RECORD_START;
+
+	*lone_cr = false;
+	reader->boundary = CSV_BOUNDARY_AUTO;
+	compile_dialect(reader, true);
+	for (;;)
+	{
+		const uint8_t *bytes;
+		uint64_t	wanted = available == 0 ? CSV_HEADER_READ_BYTES :
+			available * 2;
+		CsvStatus	status = buffer_fill(reader, wanted);
+
+		if (status != CSV_OK)
+			return status;
+		bytes = buffer_bytes(reader) + reader->start;
+		available = reader->filled - reader->start;
+		for (; pos < available; pos++)
+		{
+			bool		outside = state != CSV_STATE_QUOTED &&
+				state != CSV_STATE_ESCAPE_SEEN;
+			int			class;
+
+			if (outside && bytes[pos] == '\n')
+				return CSV_OK;
+			if (outside && bytes[pos] == '\r')
+			{
+				if (pos + 1 == available && !reader->at_end)
+					break;		/* the next byte decides */
+				*lone_cr = pos + 1 == available || bytes[pos + 1] != '\n';
+				return CSV_OK;
+			}
+			class = csv_class_at(&reader->dialect, bytes, pos, available);
+			/* without multiline a line break counts also inside quotes */
+			if (!reader->dialect.opt.multiline && class == CSV_CLASS_BREAK)
+				return CSV_OK;
+			state = reader->dialect.table[CSV_NORMAL][state][class] &
+				CSV_STATE_MASK;
+		}
+		if (reader->at_end || available > reader->options.max_record_bytes)
+			return CSV_OK;
+		if (reader->options.interrupted != NULL &&
+			reader->options.interrupted(reader->options.interrupted_arg))
+			return CSV_INTERRUPTED;
+	}
+}
+
+static void
+advance(CsvReader *reader, uint64_t nbytes)
+{
+	reader->start += nbytes;
+	reader->file_offset += nbytes;
+	reader->alone_until = reader->alone_until > nbytes ?
+		reader->alone_until - nbytes : 0;
+}
+
+/*
+ * Pass over one header record.  It is checked for nothing, but a quoting error
+ * or an excess of length costs no more lines than it would further down: then
+ * its first line is the header record.
+ */
+static CsvStatus
+pass_header_record(CsvReader *reader, bool *found)
+{
+	uint64_t	max = reader->options.max_record_bytes;
+	CsvScan    *scan = &reader->header;
+	const uint8_t *bytes;
+	uint64_t	available;
+	uint64_t	wanted = CSV_HEADER_READ_BYTES;
+	CsvMode		mode = CSV_NORMAL;
+
+	*found = false;
+	for (;;)
+	{
+		CsvStatus	status = buffer_fill(reader, wanted);
+
+		if (status != CSV_OK)
+			return status;
+		bytes = buffer_bytes(reader) + reader->start;
+		available = reader->filled - reader->start;
+		mode = reader->alone_until > 0 ? CSV_ALONE : CSV_NORMAL;
+		if (!csv_scan_record(scan, &reader->memory, &reader->dialect, mode,
+							 bytes, 0, available, reader->at_end))
+			return CSV_NO_MEMORY;
+		if (scan->complete || available > max + 1)
+			break;
+		wanted = available * 2 < CSV_HEADER_READ_BYTES ?
+			CSV_HEADER_READ_BYTES : available * 2;
+		if (reader->options.interrupted != NULL &&
+			reader->options.interrupted(reader->options.interrupted_arg))
+			return CSV_INTERRUPTED;
+	}
+	if (!scan->is_record)
+		return CSV_OK;			/* the file ends here */
+
+	if (mode == CSV_NORMAL &&
+		(scan->bad || !scan->complete || scan->end - scan->start > max))
+	{
+		/* the repair rule: the first line is the record */
+		uint64_t	whole = scan->complete && scan->end - scan->start <= max ?
+			scan->next : max;
+
+		if (scan->nbreaks > 0)
+			reader->alone_until = whole;
+		if (!csv_scan_record(scan, &reader->memory, &reader->dialect,
+							 CSV_ALONE, bytes, 0, available, reader->at_end))
+			return CSV_NO_MEMORY;
+	}
+	if (!scan->complete)
+	{
+		/* a line without end: the rest of it is passed over later */
+		reader->skip_line = true;
+		scan->next = available;
+		if (available > 0 && bytes[available - 1] == '\r')
+			scan->next--;
+	}
+	else if (scan->next > 0 &&
+			 csv_class_at(&reader->dialect, bytes, scan->next - 1,
+						  available) == CSV_CLASS_BREAK)
+		scan->nbreaks++;
+
+	*found = true;
+	reader->file_lines += scan->nbreaks;
+
+	/* kept: the buffer moves on */
+	if (reader->header_bytes != NULL)
+		reader->memory.free(reader->memory.owner, reader->header_bytes);
+	reader->header_length = scan->end - scan->start;
+	reader->header_bytes = reader->memory.alloc(reader->memory.owner,
+												reader->header_length + 1);
+	if (reader->header_bytes == NULL)
+		return CSV_NO_MEMORY;
+	memcpy(reader->header_bytes, bytes + scan->start, reader->header_length);
+	if (scan->nfields > 0)
+		scan->separators[scan->nfields - 1] = (uint32_t) reader->header_length;
+	advance(reader, scan->next);
+	return CSV_OK;
+}
+
+CsvStatus
+csv_reader_open(CsvReader *reader, CsvReadFn read, void *arg)
+{
+	CsvStatus	status;
+
+	reader->read = read;
+	reader->read_arg = arg;
+	reader->start = 0;
+	reader->filled = 0;
+	reader->at_end = false;
+	reader->file_offset = 0;
+	reader->file_records = 0;
+	reader->file_lines = 0;
+	reader->alone_until = 0;
+	reader->skip_line = false;
+	reader->has_header = false;
+	reader->layout = NULL;
+	reader->next_chunk_bytes = 0;
+	reader->target_bytes = 0;
+
+	status = buffer_fill(reader, 3);
+	if (status != CSV_OK)
+		return status;
+	if (reader->filled - reader->start >= 3 &&
+		memcmp(buffer_bytes(reader) + reader->start, "\xEF\xBB\xBF", 3) == 0)
+		advance(reader, 3);
+
+	reader->boundary = (CsvBoundary) reader->options.dialect.boundary;
+	if (reader->boundary == CSV_BOUNDARY_AUTO)
+	{
+		bool		lone_cr;
+
+		status = find_boundary(reader, &lone_cr);
+		if (status != CSV_OK)
+			return status;
+		if (lone_cr)
+			reader->boundary = CSV_BOUNDARY_CR;
+	}
+
+	compile_dialect(reader, true);
+	for (uint32_t i = 0; i < reader->options.header_rows; i++)
+	{
+		bool		found;
+
+		status = pass_header_record(reader, &found);
+		if (status != CSV_OK)
+			return status;
+		reader->has_header = found && i + 1 == reader->options.header_rows;
+		if (!found || reader->skip_line)
+			break;
+	}
+	return CSV_OK;
+}
+
+bool
+csv_reader_header(CsvReader *reader, CsvRecord *header)
+{
+	if (!reader->has_header)
+		return false;
+	header->bytes = reader->header_bytes;
+	header->length = reader->header_length;
+	header->nfields = reader->header.nfields;
+	header->separators = reader->header.separators;
+	return true;
+}
+
+/* ---- the batches ---- */
+
+CsvReader *
+csv_reader_create(const CsvMemory *memory, const CsvReaderOptions *options)
+{
+	CsvReader  *reader = memory->alloc(memory->owner, sizeof(CsvReader));
+
+	if (reader == NULL)
+		return NULL;
+	memset(reader, 0, sizeof(*reader));
+	reader->memory = *memory;
+	reader->options = *options;
+	return reader;
+}
+
+void
+csv_reader_free(CsvReader *reader)
+{
+	CsvMemory	memory = reader->memory;
+
+	buffer_release(reader);
+	if (reader->header_bytes != NULL)
+		memory.free(memory.owner, reader->header_bytes);
+	if (reader->header.separators != NULL)
+		memory.free(memory.owner, reader->header.separators);
+	memory.free(memory.owner, reader);
+}
+
+CsvStatus
+csv_reader_set_engine(CsvReader *reader, const CsvEngine *engine, void *state)
+{
+	reader->engine = engine;
+	reader->engine_state = state;
+
+	/* what is in the buffer moves to the new engine's memory at once */
+	if (reader->allocation != NULL && reader->allocated_by != NULL &&
+		reader->allocated_by_state != state)
+	{
+		CsvStatus	status = buffer_reserve(reader,
+											reader->filled - reader->start);
+
+		if (status != CSV_OK)
+			return status;
+	}
+	if (reader->layout != NULL)
+		return engine->configure(state, &reader->dialect, reader->layout);
+	return CSV_OK;
+}
+
+CsvStatus
+csv_reader_set_layout(CsvReader *reader, const CsvLayout *layout)
+{
+	reader->layout = layout;
+	compile_dialect(reader, layout->nfields == 1);
+	return reader->engine->configure(reader->engine_state, &reader->dialect,
+									 layout);
+}
+
+CsvStatus
+csv_reader_next(CsvReader *reader, CsvBatch *batch)
+{
+	const CsvEngine *engine = reader->engine;
+	uint64_t	chunk_bytes = reader->options.chunk_bytes;
+
+	if (reader->next_chunk_bytes == 0)
+		reader->next_chunk_bytes = chunk_bytes != 0 ? chunk_bytes :
+			engine->first_chunk_bytes;
+	if (reader->target_bytes == 0)
+		reader->target_bytes = reader->next_chunk_bytes;
+
+	for (;;)
+	{
+		CsvInput	input;
+		CsvStatus	status = buffer_fill(reader, reader->target_bytes);
+
+		if (status != CSV_OK)
+			return status;
+
+		memset(&input, 0, sizeof(input));
+		input.bytes = buffer_bytes(reader) + reader->start;
+		input.nbytes = reader->filled - reader->start;
+		input.alone_until = reader->alone_until;
+		input.max_record_bytes = reader->options.max_record_bytes;
+		input.at_end = reader->at_end;
+		input.skip_line = reader->skip_line;
+		input.interrupted = reader->options.interrupted;
+		input.interrupted_arg = reader->options.interrupted_arg;
+		if (input.nbytes == 0 && input.at_end)
+			return CSV_END;
+
+		memset(batch, 0, sizeof(*batch));
+		status = engine->parse(reader->engine_state, &input, batch);
+		if (status != CSV_OK)
+			return status;
+
+		batch->file_offset = reader->file_offset;
+		batch->file_records = reader->file_records;
+		batch->file_lines = reader->file_lines;
+		reader->alone_until = batch->alone_until;
+		reader->skip_line = batch->skip_line;
+		advance(reader, batch->consumed);
+		reader->file_records += batch->nrecords;
+		reader->file_lines += batch->nlines;
+
+		if (batch->consumed == 0 && !input.at_end)
+		{
+			/* with max_record_bytes + 2 bytes the engine always goes on */
+			uint64_t	enough = reader->options.max_record_bytes + 2;
+
+			reader->target_bytes = input.nbytes * 2 + 1;
+			if (reader->target_bytes > enough)
+				reader->target_bytes = enough > input.nbytes ? enough :
+					input.nbytes + 1;
+			continue;
+		}
+
+		/* the next chunk: from a small first one up to the engine's choice */
+		if (chunk_bytes == 0 &&
+			reader->next_chunk_bytes < engine->default_chunk_bytes)
+		{
+			reader->next_chunk_bytes *= 4;
+			if (reader->next_chunk_bytes > engine->default_chunk_bytes)
+				reader->next_chunk_bytes = engine->default_chunk_bytes;
+		}
+		reader->target_bytes = reader->next_chunk_bytes;
+		if (batch->nrecords > 0 || batch->nlines > 0)
+			return CSV_OK;
+		if (input.at_end && reader->start == reader->filled)
+			return CSV_END;
+	}
+}
+
+const CsvDialect *
+csv_reader_dialect(const CsvReader *reader)
+{
+	return &reader->dialect;
+}
+
+const char *
+csv_reader_message(const CsvReader *reader)
+{
+	return reader->engine->message == NULL ? "" :
+		reader->engine->message(reader->engine_state);
+}
+
+double
+csv_reader_read_seconds(const CsvReader *reader)
+{
+	return reader->read_seconds;
+}

@@ -1,0 +1,60 @@
+/*
+ * source.h
+ *		The bytes of a table: a file, the files that match a pattern, or a
+ *		program's standard output.
+ *
+ * The files are opened one after the other.  Every wait can be cancelled,
+ * also that for the writer of a FIFO.
+ *
+ * What a source holds open hangs on the memory context it was created in, and
+ * is closed when that goes.  The transaction-bound facilities of fd.c will not
+ * do: a cursor outlives the rollback of a subtransaction in which it opened
+ * its next file, and fd.c closes that file then.
+ */
+#ifndef CSV_SOURCE_H
+#define CSV_SOURCE_H
+
+#include "option.h"
+
+typedef struct CsvSource CsvSource;
+
+/*
+ * A source for the table, in the current memory context; the table must
+ * outlive it.  Expands a pattern (ERROR where nothing matches), opens nothing.
+ */
+extern CsvSource *csv_source_create(const CsvTable *table);
+
+/*
+ * Close what is open, and open the next file, or start the program.  False
+ * when there are no more.
+ */
+extern bool csv_source_open_next(CsvSource *source);
+
+/*
+ * A CsvReadFn; arg is the CsvSource.  ERROR where reading fails, or where a
+ * program that has reached its end did not succeed.  Processes interrupts.
+ */
+extern size_t csv_source_read(void *arg, uint8_t *buffer, size_t nbytes);
+
+/*
+ * The file last opened, or the program's command; lives as long as the source.
+ */
+extern const char *csv_source_name(const CsvSource *source);
+
+/* start from the first file again; a program will be run again */
+extern void csv_source_rewind(CsvSource *source);
+
+/*
+ * Close what is open.  ERROR where a program failed, but for SIGPIPE if it was
+ * not read to its end.  Not needed on the way out after an error.
+ */
+extern void csv_source_close(CsvSource *source);
+
+/*
+ * Total size of the table's files in bytes as they are now, and their number;
+ * -1 where it is not known: a program, a FIFO or device, or nothing to be
+ * found (no error here: that is for the scan to report).  nfiles may be NULL.
+ */
+extern int64 csv_source_size(const CsvTable *table, int *nfiles);
+
+#endif							/* CSV_SOURCE_H */
