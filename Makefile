@@ -1,0 +1,158 @@
+# csv_gpu_fdw: see README.md for building, CONTRIBUTING.md for daily work.
+#
+#	make			the extension; with the CUDA engine where nvcc is found
+#	make CUDA=no	without it
+#	make install	into the PostgreSQL of PG_CONFIG
+#	make demo		a tour on a private server
+#	make check		all tests on a private server
+#	make installcheck	SQL tests against a running server
+#	make format, make lint
+
+EXTENSION = csv_gpu_fdw
+MODULE_big = csv_gpu_fdw
+
+# the version stands in the control file and nowhere else
+EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" csv_gpu_fdw.control)
+DATA = $(wildcard csv_gpu_fdw--*.sql)
+
+REGRESS = $(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql)))
+REGRESS_OPTS = --encoding=UTF8 --no-locale
+
+PG_CONFIG ?= pg_config
+CLANG_FORMAT ?= clang-format
+CLANG_TIDY ?= clang-tidy
+CPPCHECK ?= cppcheck
+
+# empty it where a compiler warns of what others do not
+WERROR ?= -Werror
+
+# ---- CUDA: CUDA=yes insists on it, CUDA=no does without ----
+
+CUDA ?= auto
+NVCC ?= $(or $(shell command -v nvcc 2>/dev/null),$(firstword $(wildcard /usr/local/cuda/bin/nvcc)))
+CUDA_SOURCES = $(wildcard cuda/*.cu)
+
+ifeq ($(CUDA),no)
+override NVCC =
+else ifeq ($(CUDA)$(NVCC),yes)
+$(error CUDA=yes, but there is no nvcc in PATH or /usr/local/cuda/bin; set NVCC)
+endif
+
+# a cubin for Hopper, and PTX that newer and older devices compile at first use
+NVCC_ARCH ?= -gencode arch=compute_90,code=sm_90 -gencode arch=compute_75,code=compute_75
+NVCCFLAGS = -std=c++17 -O3 -lineinfo -Isrc -Xcompiler -fPIC,-Wall,-Wextra $(NVCC_ARCH)
+
+ifneq ($(and $(NVCC),$(CUDA_SOURCES)),)
+WITH_CUDA = yes
+CUDA_HOME ?= $(patsubst %/bin/,%,$(dir $(realpath $(NVCC))))
+CUDA_LIBDIR ?= $(firstword $(wildcard $(CUDA_HOME)/lib64 $(CUDA_HOME)/targets/$(shell uname -m)-linux/lib) $(CUDA_HOME)/lib)
+
+# libstdc++ becomes a dependency only if something is taken from it
+CUDA_LIBS = -L$(CUDA_LIBDIR) -lcudart_static -Wl,--as-needed -lstdc++ -lrt -ldl -lpthread
+endif
+
+# ---- objects, all under build/ ----
+
+SOURCES = $(wildcard src/*.c src/reader/*.c src/cpu/*.c)
+OBJS = $(patsubst %.c,build/obj/%.o,$(SOURCES)) \
+	$(if $(WITH_CUDA),$(patsubst %.cu,build/obj/%.cu.o,$(CUDA_SOURCES)))
+
+PG_CPPFLAGS = -Isrc $(if $(WITH_CUDA),-DCSV_WITH_CUDA)
+PG_CFLAGS = -std=gnu11 -Wall -Wextra $(WERROR) -Wno-declaration-after-statement
+
+# PostgreSQL's own headers do not pass these
+build/obj/src/%.o: WARNINGS = -Wno-unused-parameter -Wno-sign-compare
+build/obj/src/reader/%.o build/obj/src/cpu/%.o: WARNINGS =
+
+# only what SQL and the server call is visible outside
+SHLIB_LINK = -Wl,--version-script=src/exports.map $(CUDA_LIBS)
+
+EXTRA_CLEAN = build
+
+# PGXS would make bitcode of every object, which a CUDA one cannot be
+override with_llvm = no
+
+# ---- what needs no PostgreSQL, or gets one itself ----
+
+OWN_GOALS = demo check setup format lint
+LIBRARY_GOALS = unit% differential% fuzz% bench%
+own_goals := $(filter $(OWN_GOALS),$(MAKECMDGOALS))
+pgxs_goals := $(filter-out $(OWN_GOALS) $(LIBRARY_GOALS),$(or $(MAKECMDGOALS),all))
+
+ifneq ($(pgxs_goals),)
+PGXS := $(wildcard $(shell $(PG_CONFIG) --pgxs 2>/dev/null))
+ifneq ($(PGXS),)
+include $(PGXS)
+all: say-engines
+else
+all install installcheck:
+	@echo 'No PostgreSQL to build for: $(PG_CONFIG) --pgxs names no file.' >&2
+	@echo 'Install postgresql-server-dev-15 (Debian), set PG_CONFIG, or run "make setup".' >&2
+	@exit 1
+clean:
+	rm -rf build csv_gpu_fdw.so
+endif
+
+# what the objects were made with: a change of it makes them all again
+build_flags = $(CC) $(CFLAGS) $(CPPFLAGS) $(NVCC) $(NVCCFLAGS)
+link_flags = $(OBJS) $(SHLIB_LINK)
+write_if_changed = mkdir -p $(@D); echo '$(1)' | cmp -s - $@ || echo '$(1)' > $@
+
+build/flags: FORCE
+	@$(call write_if_changed,$(build_flags))
+build/link: FORCE
+	@$(call write_if_changed,$(link_flags))
+FORCE:
+
+$(OBJS): build/flags
+csv_gpu_fdw.so: build/link src/exports.map
+
+build/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(WARNINGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
+
+build/obj/%.cu.o: %.cu
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCCFLAGS) -DCSV_WITH_CUDA -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+
+-include $(OBJS:.o=.d)
+
+say-engines:
+ifdef WITH_CUDA
+	@echo 'csv_gpu_fdw $(EXTVERSION): with the CUDA engine ($(NVCC))'
+else
+	@echo 'csv_gpu_fdw $(EXTVERSION): WITHOUT the CUDA engine ($(if $(filter no,$(CUDA)),CUDA=no,$(if $(NVCC),no file cuda/*.cu,no nvcc found))); queries run on the CPU'
+endif
+.PHONY: FORCE say-engines
+endif
+
+# ---- daily commands ----
+
+ifneq ($(own_goals),)
+.PHONY: $(OWN_GOALS)
+.NOTPARALLEL:
+
+export CUDA NVCC PG_CONFIG
+
+setup:
+	@test/setup.sh build check
+
+demo:
+	+@MAKE='$(MAKE)' test/demo.sh
+
+# PARTS="build regress" runs these parts only
+check:
+	+@MAKE='$(MAKE)' PARTS='$(PARTS)' test/check.sh
+
+FORMAT_FILES = $(wildcard src/*.[ch] src/reader/*.[ch] src/cpu/*.[ch] cuda/*.cu cuda/*.cuh cuda/*.h)
+
+format:
+	$(CLANG_FORMAT) -i $(filter-out src/reader/pow5.h,$(FORMAT_FILES))
+
+lint:
+	@CPPCHECK='$(CPPCHECK)' CLANG_TIDY='$(CLANG_TIDY)' test/lint.sh
+endif
+
+# ---- tests of the library: unit, unit-sanitize, differential, fuzz ----
+
+-include test/test.mk
