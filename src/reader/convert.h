@@ -27,6 +27,11 @@
  *
  * Blanks around a value are never taken.
  *
+ * One exception to "whatever the settings": T and Z are what ISO 8601 says.
+ * PostgreSQL looks for a time zone abbreviation first, so that a server whose
+ * administrator has written a set of abbreviations with one named T or Z, or
+ * without Z, reads them otherwise (and 18 where TimeZone is such as '<Z>5').
+ *
  * The same code runs on the host and on the device.  Text is looked at eight
  * bytes at a time, as the 64-bit word in which byte i of the text has the
  * weight 2^(8i) (Lamport, "Multiple byte processing with full-word
