@@ -1,0 +1,104 @@
+/*
+ * compat.h
+ *		What differs between the server's major versions, 15 to 18.
+ */
+#ifndef CSV_COMPAT_H
+#define CSV_COMPAT_H
+
+#include "commands/vacuum.h"
+#include "optimizer/pathnode.h"
+#include "utils/varlena.h"
+
+#if PG_VERSION_NUM < 150000
+#error "csv_gpu_fdw needs PostgreSQL 15 or later"
+#endif
+
+/* COPY and file_fdw know the option "default" from 16 */
+#define CSV_HAVE_DEFAULT_OPTION (PG_VERSION_NUM >= 160000)
+
+#if PG_VERSION_NUM < 160000
+
+/*
+ * The "Perhaps you meant" of 16: of the candidates, the first one nearest to
+ * source, if it is within max_d edits and half of source's length.
+ */
+typedef struct ClosestMatchState
+{
+	const char *source;
+	int			min_d;			/* of match; -1: none yet */
+	int			max_d;
+	const char *match;
+} ClosestMatchState;
+
+static inline void
+initClosestMatch(ClosestMatchState *state, const char *source, int max_d)
+{
+	state->source = source;
+	state->min_d = -1;
+	state->max_d = max_d;
+	state->match = NULL;
+}
+
+static inline void
+updateClosestMatch(ClosestMatchState *state, const char *candidate)
+{
+	int			source_length = (int) strlen(state->source);
+	int			candidate_length = (int) strlen(candidate);
+	int			distance;
+
+	/* varlena.c refuses longer strings (MAX_LEVENSHTEIN_STRLEN) */
+	if (source_length == 0 || source_length > 255 || candidate_length > 255)
+		return;
+
+	distance = varstr_levenshtein_less_equal(state->source, source_length,
+											 candidate, candidate_length,
+											 1, 1, 1, state->max_d, true);
+	if (distance > state->max_d || distance > source_length / 2)
+		return;
+	if (state->min_d < 0 || distance < state->min_d)
+	{
+		state->min_d = distance;
+		state->match = candidate;
+	}
+}
+
+static inline const char *
+getClosestMatch(ClosestMatchState *state)
+{
+	return state->match;
+}
+
+#endif							/* PG_VERSION_NUM < 160000 */
+
+/* a plain foreign path: 17 adds fdw_restrictinfo, 18 disabled_nodes */
+static inline ForeignPath *
+csv_create_foreignscan_path(PlannerInfo *root, RelOptInfo *rel, double rows,
+							Cost startup_cost, Cost total_cost,
+							Relids required_outer)
+{
+#if PG_VERSION_NUM >= 180000
+	return create_foreignscan_path(root, rel, NULL, rows, 0, startup_cost,
+								   total_cost, NIL, required_outer, NULL, NIL,
+								   NIL);
+#elif PG_VERSION_NUM >= 170000
+	return create_foreignscan_path(root, rel, NULL, rows, startup_cost,
+								   total_cost, NIL, required_outer, NULL, NIL,
+								   NIL);
+#else
+	return create_foreignscan_path(root, rel, NULL, rows, startup_cost,
+								   total_cost, NIL, required_outer, NULL, NIL);
+#endif
+}
+
+/* 18 asks whether this is (auto)analyze */
+static inline void
+csv_vacuum_delay_point(void)
+{
+#if PG_VERSION_NUM >= 180000
+	vacuum_delay_point(true);
+#else
+	vacuum_delay_point();
+#endif
+}
+
+#endif							/* CSV_COMPAT_H */

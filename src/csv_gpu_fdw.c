@@ -1,0 +1,64 @@
+/*
+ * csv_gpu_fdw.c
+ *		The module: settings, and the wrapper's handler.
+ */
+#include "postgres.h"
+
+#include "engine.h"
+#include "fmgr.h"
+#include "foreign/fdwapi.h"
+#include "foreignscan.h"
+#include "utils/guc.h"
+
+PG_MODULE_MAGIC;
+
+int			csv_engine_guc = CSV_ENGINE_AUTO;
+int			csv_device_guc = 0;
+int			csv_gpu_memory_limit_guc = 0;
+int			csv_gpu_fault_guc = 0;
+
+static const struct config_enum_entry engine_choices[] = {
+	{"auto", CSV_ENGINE_AUTO, false},
+	{"cuda", CSV_ENGINE_CUDA, false},
+	{"cpu", CSV_ENGINE_CPU, false},
+	{NULL, 0, false}
+};
+
+extern PGDLLEXPORT void _PG_init(void);
+
+void
+_PG_init(void)
+{
+	DefineCustomEnumVariable("csv_gpu_fdw.engine",
+							 "Selects the engine that reads CSV files.",
+							 "Other than auto, it overrides the options of servers and tables.",
+							 &csv_engine_guc, CSV_ENGINE_AUTO, engine_choices,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("csv_gpu_fdw.device",
+							"Selects the GPU, by its number in csv_gpu_devices().",
+							"A session keeps the GPU that it has used first.",
+							&csv_device_guc, 0, 0, 1023,
+							PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("csv_gpu_fdw.gpu_memory_limit",
+							"Limits the memory that a session takes on the GPU.",
+							"0 means half of what is free.",
+							&csv_gpu_memory_limit_guc, 0, 0, INT_MAX / 2,
+							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomIntVariable("csv_gpu_fdw.debug_gpu_fault",
+							"Makes the GPU fail in the n-th chunk of a scan, for tests.",
+							"Positive: a fault in a kernel; negative: no memory; 0: never.",
+							&csv_gpu_fault_guc, 0, -1000000, 1000000,
+							PGC_SUSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	MarkGUCPrefixReserved("csv_gpu_fdw");
+}
+
+PG_FUNCTION_INFO_V1(csv_gpu_fdw_handler);
+
+Datum
+csv_gpu_fdw_handler(PG_FUNCTION_ARGS)
+{
+	FdwRoutine *routine = makeNode(FdwRoutine);
+
+	csv_foreign_scan_callbacks(routine);
+	PG_RETURN_POINTER(routine);
+}

@@ -1,0 +1,143 @@
+/*
+ * engine.c
+ *		Chooses between the engines.
+ *
+ * CUDA is touched only here, and only when a query asks for it: loading the
+ * library and starting a server never do.
+ */
+#include "postgres.h"
+
+#include "engine.h"
+#include "miscadmin.h"
+
+#ifdef CSV_WITH_CUDA
+#include "../cuda/engine.h"
+#endif
+
+/*
+ * Below this size 'auto' does not wake a GPU: a CUDA context takes a session
+ * 0.2 to 0.4 s, in which the CPU engine reads about as much.
+ */
+#define CSV_AUTO_GPU_BYTES	(INT64CONST(256) * 1024 * 1024)
+
+/* with the context up, a GPU pays from here on */
+#define CSV_AUTO_WARM_GPU_BYTES	(INT64CONST(16) * 1024 * 1024)
+
+/* once a GPU has failed, 'auto' stays with the CPU for the session */
+static bool gpu_failed = false;
+
+#ifdef CSV_WITH_CUDA
+static bool gpu_is_warm = false;
+
+static bool
+gpu_is_worth_it(int64 nbytes)
+{
+	/* a program's output is of unknown size: not worth it before it is warm */
+	return nbytes >= (gpu_is_warm ? CSV_AUTO_WARM_GPU_BYTES :
+					  CSV_AUTO_GPU_BYTES);
+}
+
+/* false, with *reason allocated, if there is no usable GPU */
+static bool
+open_cuda(CsvOpenEngine *open, const CsvMemory *memory, char **reason)
+{
+	CsvCudaOptions options;
+	char		buffer[512];
+
+	memset(&options, 0, sizeof(options));
+	options.device = csv_device_guc;
+	options.memory_limit = (uint64_t) csv_gpu_memory_limit_guc * 1024 * 1024;
+	if (csv_gpu_fault_guc != 0)
+	{
+		options.fault = csv_gpu_fault_guc > 0 ? CSV_CUDA_FAULT_TRAP :
+			CSV_CUDA_FAULT_NO_MEMORY;
+		options.fault_at_chunk = (uint32_t) abs(csv_gpu_fault_guc);
+	}
+	buffer[0] = '\0';
+	open->state = csv_cuda_open(&options, memory, buffer, sizeof(buffer));
+	if (open->state == NULL)
+	{
+		*reason = pstrdup(buffer);
+		return false;
+	}
+	open->engine = &csv_cuda_engine;
+	gpu_is_warm = true;
+	return true;
+}
+#endif
+
+static void
+open_cpu(CsvOpenEngine *open, const CsvMemory *memory)
+{
+	open->engine = &csv_cpu_engine;
+	open->state = csv_cpu_open(memory, CSV_ISA_BEST);
+	open->may_fall_back = false;
+}
+
+void
+csv_engine_open(CsvOpenEngine *open, CsvEngineChoice choice, int64 nbytes,
+				const CsvMemory *memory)
+{
+#ifdef CSV_WITH_CUDA
+	char	   *reason = NULL;
+
+	open->may_fall_back = choice == CSV_ENGINE_AUTO;
+	if (choice == CSV_ENGINE_CUDA && !open_cuda(open, memory, &reason))
+		ereport(ERROR,
+				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				 errmsg("no usable GPU for engine \"cuda\": %s", reason),
+				 errhint("Set csv_gpu_fdw.engine to auto or cpu to read on the CPU.")));
+	if (choice == CSV_ENGINE_CUDA ||
+		(choice == CSV_ENGINE_AUTO && !gpu_failed && gpu_is_worth_it(nbytes) &&
+		 open_cuda(open, memory, &reason)))
+		return;
+#else
+	if (choice == CSV_ENGINE_CUDA)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("no usable GPU for engine \"cuda\": csv_gpu_fdw was built without CUDA"),
+				 errhint("Set csv_gpu_fdw.engine to auto or cpu to read on the CPU.")));
+#endif
+	open_cpu(open, memory);
+}
+
+void
+csv_engine_fall_back(CsvOpenEngine *open, const CsvMemory *memory)
+{
+	gpu_failed = true;
+	open_cpu(open, memory);
+}
+
+static char *
+cpu_description(void)
+{
+	return psprintf("cpu (%s)", csv_cpu_isa_name());
+}
+
+char *
+csv_engine_describe(CsvEngineChoice choice, int64 nbytes)
+{
+#ifdef CSV_WITH_CUDA
+	char		name[256];
+
+	if (choice == CSV_ENGINE_CUDA ||
+		(choice == CSV_ENGINE_AUTO && !gpu_failed && gpu_is_worth_it(nbytes)))
+	{
+		if (csv_cuda_device_name(csv_device_guc, name, sizeof(name)))
+			return psprintf("cuda (%s)", name);
+		if (choice == CSV_ENGINE_CUDA)
+			return pstrdup("cuda (no usable GPU)");
+	}
+#else
+	if (choice == CSV_ENGINE_CUDA)
+		return pstrdup("cuda (no usable GPU)");
+#endif
+	return cpu_description();
+}
+
+char *
+csv_engine_description(const CsvOpenEngine *open)
+{
+	return psprintf("%s (%s)", open->engine->name,
+					open->engine->detail(open->state));
+}

@@ -1,0 +1,44 @@
+/*
+ * engine.h
+ *		Which engine reads a table, and the GUCs that have a say in it.
+ */
+#ifndef CSV_ENGINE_H
+#define CSV_ENGINE_H
+
+#include "option.h"
+
+/* GUCs */
+extern int	csv_device_guc;		/* csv_gpu_fdw.device */
+extern int	csv_gpu_memory_limit_guc;	/* MB; 0: half of what is free */
+extern int	csv_gpu_fault_guc;	/* for tests: the chunk at which the GPU fails
+								 * (negative: for lack of memory) */
+
+/* an open engine */
+typedef struct CsvOpenEngine
+{
+	const CsvEngine *engine;
+	void	   *state;
+	bool		may_fall_back;	/* chosen by 'auto': the CPU may take over */
+} CsvOpenEngine;
+
+/*
+ * Open the engine for a table of nbytes bytes (-1: unknown).  Its memory comes
+ * from *memory, which must outlive it.  ERROR if the choice is 'cuda' and there
+ * is no usable GPU.
+ */
+extern void csv_engine_open(CsvOpenEngine *open, CsvEngineChoice choice,
+							int64 nbytes, const CsvMemory *memory);
+
+/* the CPU engine, where a GPU failed in mid-scan: for the rest of the session */
+extern void csv_engine_fall_back(CsvOpenEngine *open, const CsvMemory *memory);
+
+/*
+ * For EXPLAIN: "cpu (avx2)" or "cuda (NVIDIA H200)", as csv_engine_open would
+ * choose now; creates no CUDA context.
+ */
+extern char *csv_engine_describe(CsvEngineChoice choice, int64 nbytes);
+
+/* the same, of an open engine */
+extern char *csv_engine_description(const CsvOpenEngine *open);
+
+#endif							/* CSV_ENGINE_H */

@@ -1,0 +1,1113 @@
+/*
+ * scan.c
+ *		From batches to rows.
+ *
+ *	1. The source delivers the bytes of one file after the other.
+ *	2. The reader, with the engine chosen for the table, makes batches of them:
+ *	   arrays of datums for the wanted columns, and errors between the rows.
+ *	3. A row is handed out by setting words and pointers into the arrays.
+ *	   Values that the engine was not sure of are made here, by the type's
+ *	   input function (value.c); where that refuses, the record joins the
+ *	   skipped ones.
+ *	4. Skipped records are reported when the scan passes them, in file order.
+ *
+ * Memory: everything of the scan hangs on its context.  Values made here live
+ * in row_context, until the next row; those of functions that need a
+ * subtransaction are made for a run of rows ahead, in run_context.  A CUDA
+ * engine holds memory of another kind; a reset callback gives it back when the
+ * context goes, also after an ERROR or a cancel.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "mb/pg_wchar.h"
+#include "access/xact.h"
+#include "scan.h"
+#include "source.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+
+/* rows whose values are made in one subtransaction */
+#define CSV_RUN_ROWS	256
+
+/* how a value gets from the array into the slot */
+typedef enum CsvFetch
+{
+	CSV_FETCH_BYTE,
+	CSV_FETCH_INT16,
+	CSV_FETCH_INT32,
+	CSV_FETCH_INT64,
+	CSV_FETCH_FLOAT4,
+	CSV_FETCH_FLOAT8,
+	CSV_FETCH_POINTER,			/* the entry itself */
+	CSV_FETCH_CSTRING,			/* by the input function */
+	CSV_FETCH_RUN				/* the same, made a run of rows ahead */
+} CsvFetch;
+
+/* a wanted column that is read from the file */
+typedef struct CsvScanColumn
+{
+	CsvValueInput input;
+	CsvFetch	fetch;
+	int			att;			/* attribute number - 1 */
+	const uint8_t *values;		/* of this batch */
+	const uint8_t *status;		/* NULL if all are OK */
+	uint32_t	stride;
+	bool		any_slow;
+
+	/* CSV_FETCH_RUN */
+	Datum	   *run_values;
+	bool	   *run_isnull;
+} CsvScanColumn;
+
+struct CsvTableScan
+{
+	const CsvTable *table;
+	MemoryContext context;
+	MemoryContext row_context;
+	MemoryContext run_context;
+	CsvMemory	memory;
+	MemoryContextCallback callback;
+	CsvSkippedFn skipped;
+	void	   *skipped_arg;
+
+	CsvSource  *source;
+	int64		nbytes;			/* of the source, when the scan began */
+	CsvOpenEngine engine;
+	CsvReader  *reader;
+	bool		file_is_open;
+	int			file_number;	/* from 1 */
+	int			natts;
+
+	CsvLayout	layout;
+	CsvColumn  *layout_columns; /* in order of (field, attnum) */
+	CsvScanColumn *columns;		/* likewise */
+	int			ncolumns;
+	const CsvTableColumn **virtuals;
+	int			nvirtuals;
+	Datum		filename;		/* text */
+
+	CsvBatch	batch;
+	uint32_t	row;			/* next of the batch */
+	uint32_t	error;			/* next of the batch */
+	bool		any_careful;	/* some column of the batch needs a look at
+								 * each value */
+	bool		row_context_used;
+	bool		finished;
+
+	/* the run of rows made ahead: [run_from, run_until) of the batch */
+	uint32_t	run_from;
+	uint32_t	run_until;
+	bool		run_failed;		/* value by value, then */
+	bool		has_runs;
+
+	/* fields of one record, for values that need the input's bytes */
+	CsvScan		fields;
+	uint64_t	fields_of;		/* offset of the record in the batch, + 1 */
+
+	CsvReport	report;
+	int			reported_file;	/* furthest record that was passed */
+	int64		reported_record;
+	CsvScanStatistics statistics;
+};
+
+/* ---- memory ---- */
+
+static void *
+scan_alloc(void *owner, size_t nbytes)
+{
+	return MemoryContextAllocExtended((MemoryContext) owner, nbytes,
+									  MCXT_ALLOC_HUGE);
+}
+
+static void
+scan_free(void *owner, void *memory)
+{
+	pfree(memory);
+}
+
+/* true if CHECK_FOR_INTERRUPTS() would do something now */
+static bool
+scan_interrupted(void *arg)
+{
+	return INTERRUPTS_PENDING_CONDITION() && INTERRUPTS_CAN_BE_PROCESSED();
+}
+
+static void
+scan_close_engine(void *arg)
+{
+	CsvTableScan *scan = arg;
+	CsvOpenEngine *open = &scan->engine;
+
+	/* the CPU engine's memory goes with the context anyhow */
+	if (open->engine != NULL && open->engine != &csv_cpu_engine)
+	{
+		csv_reader_free(scan->reader);
+		open->engine->close(open->state);
+		open->engine = NULL;
+	}
+}
+
+/* ---- begin ---- */
+
+static CsvFetch
+fetch_for(const CsvValueInput *input)
+{
+	switch (input->spec.kind)
+	{
+		case CSV_KIND_BOOL:
+			return CSV_FETCH_BYTE;
+		case CSV_KIND_INT2:
+			return CSV_FETCH_INT16;
+		case CSV_KIND_INT4:
+		case CSV_KIND_DATE:
+			return CSV_FETCH_INT32;
+		case CSV_KIND_INT8:
+		case CSV_KIND_TIMESTAMP:
+		case CSV_KIND_TIMESTAMPTZ:
+			return CSV_FETCH_INT64;
+		case CSV_KIND_FLOAT4:
+			return CSV_FETCH_FLOAT4;
+		case CSV_KIND_FLOAT8:
+			return CSV_FETCH_FLOAT8;
+		case CSV_KIND_CSTRING:
+			return input->pure ? CSV_FETCH_CSTRING : CSV_FETCH_RUN;
+		default:
+			return CSV_FETCH_POINTER;
+	}
+}
+
+static int
+compare_columns(const void *a, const void *b)
+{
+	const CsvColumn *left = &((const CsvScanColumn *) a)->input.spec;
+	const CsvColumn *right = &((const CsvScanColumn *) b)->input.spec;
+
+	if (left->field != right->field)
+		return left->field < right->field ? -1 : 1;
+	return left->attnum < right->attnum ? -1 : 1;
+}
+
+CsvTableScan *
+csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
+					 CsvSkippedFn skipped, void *arg)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "csv_gpu_fdw scan",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext outer = MemoryContextSwitchTo(context);
+	CsvTableScan *scan = palloc0(sizeof(CsvTableScan));
+	CsvReaderOptions options = table->reader;
+
+	scan->table = table;
+	scan->context = context;
+	scan->row_context = AllocSetContextCreate(context, "csv_gpu_fdw row",
+											  ALLOCSET_DEFAULT_SIZES);
+	scan->run_context = AllocSetContextCreate(context, "csv_gpu_fdw run",
+											  ALLOCSET_DEFAULT_SIZES);
+	scan->memory.alloc = scan_alloc;
+	scan->memory.free = scan_free;
+	scan->memory.owner = context;
+	scan->skipped = skipped;
+	scan->skipped_arg = arg;
+	scan->natts = table->natts;
+	scan->report.table = table;
+
+	scan->columns = palloc0(sizeof(CsvScanColumn) * Max(table->natts, 1));
+	scan->layout_columns = palloc0(sizeof(CsvColumn) * Max(table->natts, 1));
+	scan->virtuals = palloc0(sizeof(CsvTableColumn *) * Max(table->natts, 1));
+	for (int i = 0; i < table->natts; i++)
+	{
+		const CsvTableColumn *column = &table->columns[i];
+		CsvScanColumn *scan_column = &scan->columns[scan->ncolumns];
+
+		if (!bms_is_member(column->attnum, wanted) || column->dropped ||
+			column->generated)
+			continue;
+		if (column->virtual_kind != CSV_VIRTUAL_NONE)
+		{
+			scan->virtuals[scan->nvirtuals++] = column;
+			continue;
+		}
+		csv_value_init(&scan_column->input, table, column, context);
+		scan_column->fetch = fetch_for(&scan_column->input);
+		scan_column->att = column->attnum - 1;
+		if (scan_column->fetch == CSV_FETCH_RUN)
+		{
+			scan->has_runs = true;
+			scan_column->run_values = palloc(sizeof(Datum) * CSV_RUN_ROWS);
+			scan_column->run_isnull = palloc(sizeof(bool) * CSV_RUN_ROWS);
+		}
+		scan->ncolumns++;
+	}
+
+	options.interrupted = scan_interrupted;
+	options.interrupted_arg = NULL;
+	scan->source = csv_source_create(table);
+	scan->nbytes = csv_source_size(table, NULL);
+	scan->callback.func = scan_close_engine;
+	scan->callback.arg = scan;
+	MemoryContextRegisterResetCallback(context, &scan->callback);
+	scan->reader = csv_reader_create(&scan->memory, &options);
+	csv_engine_open(&scan->engine, table->engine, scan->nbytes, &scan->memory);
+	csv_reader_set_engine(scan->reader, scan->engine.engine,
+						  scan->engine.state);
+	MemoryContextSwitchTo(outer);
+	return scan;
+}
+
+/* ---- files ---- */
+
+/*
+ * The name in a field of the header: NULL if it reads as null.
+ */
+static char *
+header_name(CsvTableScan *scan, const CsvRecord *header, uint32_t field)
+{
+	const CsvTable *table = scan->table;
+	uint64_t	start = field == 0 ? 0 : header->separators[field - 1] + 1;
+	uint64_t	end = header->separators[field];
+	char	   *name = palloc(end - start + 1);
+	uint64_t	nbytes;
+	bool		quoted;
+
+	nbytes = csv_field_value(csv_reader_dialect(scan->reader),
+							 header->bytes + start, end - start,
+							 (uint8_t *) name, &quoted);
+	name[nbytes] = '\0';
+	if (!quoted && strcmp(name, table->null_string) == 0)
+		return NULL;
+	return pg_any_to_server(name, (int) nbytes, table->encoding);
+}
+
+/*
+ * header 'match': each field's name must be its column's, as in COPY.
+ */
+static void
+match_header(CsvTableScan *scan, const CsvRecord *header, char **names)
+{
+	const CsvTable *table = scan->table;
+	const char *null_string = table->null_string;
+
+	if (!table->nfields_from_header && header->nfields != table->nfields)
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg("wrong number of fields in header line of \"%s\": got %u, expected %u",
+						csv_source_name(scan->source), header->nfields,
+						table->nfields)));
+	for (int i = 0; i < table->natts; i++)
+	{
+		const CsvTableColumn *column = &table->columns[i];
+
+		if (column->field < 0 || (uint32_t) column->field >= header->nfields)
+			continue;
+		if (names[column->field] == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+					 errmsg("column name mismatch in header line field %d of \"%s\": got null value (\"%s\"), expected \"%s\"",
+							column->field + 1, csv_source_name(scan->source),
+							null_string, column->name)));
+		if (strcmp(names[column->field], column->name) != 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+					 errmsg("column name mismatch in header line field %d of \"%s\": got \"%s\", expected \"%s\"",
+							column->field + 1, csv_source_name(scan->source),
+							names[column->field], column->name)));
+	}
+}
+
+/* the field that a column finds by its name */
+static int
+find_header_name(CsvTableScan *scan, const CsvTableColumn *column,
+				 char **names, uint32_t nnames)
+{
+	int			found = -1;
+
+	for (uint32_t i = 0; i < nnames; i++)
+	{
+		if (names[i] == NULL || strcmp(names[i], column->header_name) != 0)
+			continue;
+		if (found >= 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+					 errmsg("header of \"%s\" has more than one field \"%s\"",
+							csv_source_name(scan->source),
+							column->header_name),
+					 errdetail("Column \"%s\" of foreign table \"%s\" finds its field by that name.",
+							   column->name, scan->table->name)));
+		found = (int) i;
+	}
+	if (found < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg("header of \"%s\" has no field \"%s\"",
+						csv_source_name(scan->source), column->header_name),
+				 errdetail("Column \"%s\" of foreign table \"%s\" finds its field by that name.",
+						   column->name, scan->table->name)));
+	return found;
+}
+
+/*
+ * Lay out the wanted columns for the file that was opened; its header may say
+ * which fields they are.
+ */
+static void
+lay_out(CsvTableScan *scan)
+{
+	const CsvTable *table = scan->table;
+	CsvLayout  *layout = &scan->layout;
+	uint32_t	nfields = table->nfields;
+	CsvRecord	header;
+	bool		any_by_name = false;
+	MemoryContext outer = MemoryContextSwitchTo(scan->row_context);
+
+	for (int i = 0; i < table->natts; i++)
+		any_by_name |= table->columns[i].header_name != NULL;
+
+	if ((table->header_match || any_by_name || table->nfields_from_header) &&
+		csv_reader_header(scan->reader, &header))
+	{
+		char	  **names = palloc(sizeof(char *) * header.nfields);
+
+		for (uint32_t i = 0; i < header.nfields; i++)
+			names[i] = header_name(scan, &header, i);
+		if (table->nfields_from_header)
+			nfields = header.nfields;
+		if (table->header_match)
+			match_header(scan, &header, names);
+		for (int i = 0; i < scan->ncolumns; i++)
+		{
+			CsvScanColumn *column = &scan->columns[i];
+
+			if (column->input.column->header_name != NULL)
+				column->input.spec.field =
+					find_header_name(scan, column->input.column, names,
+									 header.nfields);
+		}
+	}
+	else if (table->nfields_from_header)
+		nfields = 1;			/* an empty file: there will be no record */
+
+	for (int i = 0; i < scan->ncolumns; i++)
+		if (scan->columns[i].input.spec.field >= nfields)
+		{
+			if (csv_reader_header(scan->reader, &header))
+				ereport(ERROR,
+						(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+						 errmsg("header of \"%s\" has %u fields, but column \"%s\" of foreign table \"%s\" reads field %u",
+								csv_source_name(scan->source), nfields,
+								scan->columns[i].input.column->name,
+								table->name,
+								scan->columns[i].input.spec.field)));
+			nfields = scan->columns[i].input.spec.field + 1;
+		}
+
+	if (any_by_name || scan->file_number == 1)
+		qsort(scan->columns, scan->ncolumns, sizeof(CsvScanColumn),
+			  compare_columns);
+	for (int i = 0; i < scan->ncolumns; i++)
+		scan->layout_columns[i] = scan->columns[i].input.spec;
+
+	layout->nfields = nfields;
+	layout->pad = table->pad;
+	layout->encoding = table->engine_encoding;
+	layout->decimal_separator = (uint8_t) table->decimal_separator;
+	layout->has_default = table->default_string != NULL;
+	layout->want_positions = scan->nvirtuals > 0 || scan->has_runs;
+	layout->null_bytes = (const uint8_t *) table->null_string;
+	layout->null_length = (uint32_t) strlen(table->null_string);
+	if (table->default_string != NULL)
+	{
+		layout->default_bytes = (const uint8_t *) table->default_string;
+		layout->default_length = (uint32_t) strlen(table->default_string);
+	}
+	layout->ncolumns = (uint32_t) scan->ncolumns;
+	layout->columns = scan->layout_columns;
+	for (int i = 0; i < scan->ncolumns; i++)
+		if (scan->columns[i].fetch == CSV_FETCH_CSTRING)
+			layout->want_positions = true;
+
+	MemoryContextSwitchTo(outer);
+	MemoryContextReset(scan->row_context);
+}
+
+/*
+ * What to do about a status that is not CSV_OK: try again (true), or an ERROR.
+ */
+static void
+handle_failure(CsvTableScan *scan, CsvStatus status)
+{
+	switch (status)
+	{
+		case CSV_INTERRUPTED:
+			CHECK_FOR_INTERRUPTS();
+			break;
+		case CSV_NO_MEMORY:
+			ereport(ERROR,
+					(errcode(ERRCODE_OUT_OF_MEMORY),
+					 errmsg("out of memory"),
+					 errdetail("Failed while reading \"%s\".",
+							   csv_source_name(scan->source))));
+			break;
+		case CSV_DEVICE_FAILED:
+			{
+				char	   *message =
+					pstrdup(csv_reader_message(scan->reader));
+				CsvOpenEngine failed = scan->engine;
+
+				if (!scan->engine.may_fall_back)
+					ereport(ERROR,
+							(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+							 errmsg("GPU failed while reading \"%s\": %s",
+									csv_source_name(scan->source), message)));
+				ereport(WARNING,
+						(errcode(ERRCODE_WARNING),
+						 errmsg("GPU failed while reading \"%s\": %s",
+								csv_source_name(scan->source), message),
+						 errdetail("The CPU engine reads the rest, and further scans of this session.")));
+				csv_engine_fall_back(&scan->engine, &scan->memory);
+				csv_reader_set_engine(scan->reader, scan->engine.engine,
+									  scan->engine.state);
+				failed.engine->close(failed.state);
+				break;
+			}
+		default:
+			elog(ERROR, "unexpected reader status: %d", (int) status);
+	}
+}
+
+/* open the next file; false when there is none */
+static bool
+open_file(CsvTableScan *scan)
+{
+	CsvStatus	status;
+
+	if (!csv_source_open_next(scan->source))
+		return false;
+	scan->file_number++;
+	while ((status = csv_reader_open(scan->reader, csv_source_read,
+									 scan->source)) != CSV_OK)
+		handle_failure(scan, status);
+	lay_out(scan);
+	while ((status = csv_reader_set_layout(scan->reader,
+										   &scan->layout)) != CSV_OK)
+		handle_failure(scan, status);
+
+	for (int i = 0; i < scan->nvirtuals; i++)
+		if (scan->virtuals[i]->virtual_kind == CSV_VIRTUAL_FILENAME)
+		{
+			MemoryContext outer = MemoryContextSwitchTo(scan->context);
+
+			scan->filename =
+				CStringGetTextDatum(csv_source_name(scan->source));
+			MemoryContextSwitchTo(outer);
+			break;
+		}
+	scan->file_is_open = true;
+	return true;
+}
+
+/* ---- batches ---- */
+
+static void
+take_batch(CsvTableScan *scan)
+{
+	CsvBatch   *batch = &scan->batch;
+
+	scan->row = 0;
+	scan->error = 0;
+	scan->fields_of = 0;
+	scan->run_from = 0;
+	scan->run_until = 0;
+	scan->any_careful = false;
+	scan->statistics.chunks++;
+	scan->statistics.copy_in_seconds += batch->copy_in_seconds;
+	scan->statistics.parse_seconds += batch->parse_seconds;
+	scan->statistics.copy_out_seconds += batch->copy_out_seconds;
+	for (int i = 0; i < scan->ncolumns; i++)
+	{
+		CsvScanColumn *column = &scan->columns[i];
+		const CsvArray *array = &batch->arrays[i];
+
+		column->values = array->values;
+		column->status = array->all_ok ? NULL : array->status;
+		column->stride = array->stride;
+		column->any_slow = array->any_slow;
+		if (array->any_slow || column->fetch == CSV_FETCH_CSTRING ||
+			column->fetch == CSV_FETCH_RUN)
+			scan->any_careful = true;
+	}
+}
+
+/*
+ * The batch is done with: count its records as passed.
+ */
+static void
+leave_batch(CsvTableScan *scan)
+{
+	CsvBatch   *batch = &scan->batch;
+	int64		last = (int64) batch->file_records + scan->row + scan->error;
+
+	/* a record that was passed before is not counted again */
+	if (scan->file_number > scan->reported_file)
+	{
+		scan->statistics.records += last;
+		scan->reported_file = scan->file_number;
+		scan->reported_record = last;
+	}
+	else if (scan->file_number == scan->reported_file &&
+			 last > scan->reported_record)
+	{
+		scan->statistics.records += last - scan->reported_record;
+		scan->reported_record = last;
+	}
+}
+
+static bool
+next_batch(CsvTableScan *scan)
+{
+	for (;;)
+	{
+		CsvStatus	status;
+
+		if (!scan->file_is_open && !open_file(scan))
+			return false;
+		CHECK_FOR_INTERRUPTS();
+		status = csv_reader_next(scan->reader, &scan->batch);
+		if (status == CSV_OK)
+		{
+			take_batch(scan);
+			return true;
+		}
+		memset(&scan->batch, 0, sizeof(scan->batch));
+		if (status == CSV_END)
+			scan->file_is_open = false;
+		else
+			handle_failure(scan, status);
+	}
+}
+
+/* ---- skipped records ---- */
+
+/* has the scan been past this record before a rewind? */
+static bool
+was_passed(const CsvTableScan *scan, int64 record)
+{
+	return scan->file_number < scan->reported_file ||
+		(scan->file_number == scan->reported_file &&
+		 record <= scan->reported_record);
+}
+
+/*
+ * Report a skipped record: `where` as in CsvError, for an error of the record;
+ * column (or NULL) and detail for one of a value.
+ */
+static void
+skip_record(CsvTableScan *scan, int64 record, uint64_t offset, uint32_t line,
+			uint64_t length, CsvErrorCode code, int64 where,
+			const CsvScanColumn *column, const CsvValueError *detail)
+{
+	const CsvTable *table = scan->table;
+	CsvSkipped	skipped;
+	MemoryContext outer;
+
+	if (was_passed(scan, record))
+		return;
+	scan->statistics.skipped++;
+
+	outer = MemoryContextSwitchTo(scan->row_context);
+	scan->row_context_used = true;
+	memset(&skipped, 0, sizeof(skipped));
+	skipped.file = csv_source_name(scan->source);
+	skipped.record = record;
+	skipped.line = (int64) scan->batch.file_lines + line + 1;
+	skipped.byte_offset = (int64) (scan->batch.file_offset + offset);
+	skipped.code = code;
+	skipped.raw = scan->batch.bytes + offset;
+	skipped.raw_length = length;
+	skipped.field = -1;
+	if (column != NULL)
+	{
+		skipped.field = (int) column->input.spec.field;
+		skipped.column_name = column->input.column->name;
+		skipped.sqlerrcode = detail->sqlerrcode;
+	}
+	else if (code == CSV_ERROR_TEXT_AFTER_QUOTE ||
+			 code == CSV_ERROR_UNTERMINATED_QUOTE)
+	{
+		skipped.field = (int) where;
+		for (int i = 0; i < scan->ncolumns && skipped.column_name == NULL; i++)
+			if (scan->columns[i].input.spec.field == (uint32_t) where)
+				skipped.column_name = scan->columns[i].input.column->name;
+	}
+	if (scan->skipped != NULL || csv_report_needs_message(&scan->report))
+		skipped.message = csv_error_message(table, code, where,
+											scan->layout.nfields,
+											skipped.column_name, detail);
+	if (scan->skipped != NULL)
+		scan->skipped(scan->skipped_arg, &skipped);
+	else
+		csv_report_skipped(&scan->report, &skipped);
+	MemoryContextSwitchTo(outer);
+}
+
+/*
+ * The fields of the record that starts at this offset of the batch.
+ */
+static void
+find_fields(CsvTableScan *scan, uint64_t offset, CsvMode mode)
+{
+	if (scan->fields_of == offset + 1)
+		return;
+	csv_scan_record(&scan->fields, &scan->memory,
+					csv_reader_dialect(scan->reader), mode, scan->batch.bytes,
+					offset, scan->batch.consumed, true);
+	scan->fields_of = offset + 1;
+}
+
+/* the content of a field; false if the record has none (ragged 'pad') */
+static bool
+field_content(CsvTableScan *scan, uint32_t field, const uint8_t **content,
+			  uint64_t *length)
+{
+	CsvSpan		span;
+
+	if (field >= scan->fields.nfields)
+		return false;
+	span = csv_scan_field(&scan->fields, csv_reader_dialect(scan->reader),
+						  scan->batch.bytes, scan->batch.consumed, field);
+	*content = scan->batch.bytes + span.offset;
+	*length = span.length;
+	return true;
+}
+
+/*
+ * An error that the engine found.  Where it is one of a value, an earlier
+ * field may hold a value that only its input function refuses: that one comes
+ * first then.
+ */
+static void
+skip_error(CsvTableScan *scan, const CsvError *error)
+{
+	const CsvDialect *dialect = csv_reader_dialect(scan->reader);
+	int64		record = (int64) scan->batch.file_records + error->record + 1;
+	CsvScanColumn *column;
+	CsvValueError detail;
+	const uint8_t *content;
+	uint64_t	length;
+	MemoryContext outer;
+
+	if (was_passed(scan, record))
+		return;
+	if (error->code <= CSV_ERROR_COLUMN_COUNT)
+	{
+		memset(&detail, 0, sizeof(detail));
+		skip_record(scan, record, error->offset, error->line, error->length,
+					(CsvErrorCode) error->code, error->where, NULL, &detail);
+		return;
+	}
+
+	outer = MemoryContextSwitchTo(scan->row_context);
+	scan->row_context_used = true;
+	find_fields(scan, error->offset, CSV_NORMAL);
+	column = &scan->columns[error->where];
+	memset(&detail, 0, sizeof(detail));
+	detail.code = (CsvErrorCode) error->code;
+	if (field_content(scan, column->input.spec.field, &content, &length))
+		csv_value_explain(&column->input, dialect, content, length,
+						  (CsvErrorCode) error->code, &detail);
+	for (uint32_t i = 0; i < error->where; i++)
+	{
+		CsvScanColumn *earlier = &scan->columns[i];
+		CsvValueError refused;
+		Datum		value;
+		bool		isnull;
+
+		if (earlier->input.spec.field >= column->input.spec.field)
+			break;
+		if (!field_content(scan, earlier->input.spec.field, &content, &length))
+			continue;
+		if (!csv_value_from_field(&earlier->input, dialect, content, length,
+								  &value, &isnull, &refused))
+		{
+			column = earlier;
+			detail = refused;
+			break;
+		}
+	}
+	MemoryContextSwitchTo(outer);
+	skip_record(scan, record, error->offset, error->line, error->length,
+				detail.code, 0, column, &detail);
+}
+
+/* ---- values that need an input function ---- */
+
+/*
+ * Make one value of a row.  False, with *error filled in, if it is refused.
+ */
+static bool
+make_value(CsvTableScan *scan, CsvScanColumn *column, uint32_t row,
+		   Datum *value, bool *isnull, CsvValueError *error)
+{
+	int			status = column->status == NULL ? CSV_VALUE_OK :
+		column->status[row];
+
+	*isnull = false;
+	if (status == CSV_VALUE_NULL)
+	{
+		*isnull = true;
+		*value = (Datum) 0;
+		if (column->input.function.fn_strict)
+			return true;
+		return csv_value_from_cstring(&column->input, NULL, value, error);
+	}
+	if (status == CSV_VALUE_OK)
+	{
+		char	   *string = (char *) column->values +
+			(size_t) row * column->stride + VARHDRSZ;
+
+		return csv_value_from_cstring(&column->input, string, value, error);
+	}
+	else
+	{
+		const uint8_t *content = NULL;
+		uint64_t	length = 0;
+
+		find_fields(scan, scan->batch.row_offsets[row], CSV_NORMAL);
+		field_content(scan, column->input.spec.field, &content, &length);
+		return csv_value_from_field(&column->input,
+									csv_reader_dialect(scan->reader), content,
+									length, value, isnull, error);
+	}
+}
+
+/*
+ * The values of a run, with its subtransaction open.  False if one is refused.
+ */
+static bool
+make_run_values(CsvTableScan *scan)
+{
+	for (int i = 0; i < scan->ncolumns; i++)
+	{
+		CsvScanColumn *column = &scan->columns[i];
+		CsvScanColumn inside;
+
+		if (column->fetch != CSV_FETCH_RUN)
+			continue;
+		inside = *column;
+		inside.input.pure = true;	/* needs no further subtransaction */
+		for (uint32_t row = scan->run_from; row < scan->run_until; row++)
+		{
+			uint32_t	k = row - scan->run_from;
+			CsvValueError error;
+
+			if (!make_value(scan, &inside, row, &column->run_values[k],
+							&column->run_isnull[k], &error))
+				return false;
+		}
+	}
+	return true;
+}
+
+/*
+ * Make the values of the next run of rows for the columns whose functions need
+ * a subtransaction, in a single one.  If any of them is refused, they are made
+ * one by one later, each in a subtransaction of its own.
+ */
+static void
+make_run(CsvTableScan *scan)
+{
+	MemoryContext outer;
+	ResourceOwner owner = CurrentResourceOwner;
+	uint32_t	until = scan->row + CSV_RUN_ROWS;
+
+	if (until > scan->batch.nrows)
+		until = scan->batch.nrows;
+	MemoryContextReset(scan->run_context);
+	outer = MemoryContextSwitchTo(scan->run_context);
+	scan->run_from = scan->row;
+	scan->run_until = until;
+	scan->run_failed = false;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(scan->run_context);
+	PG_TRY();
+	{
+		bool		good = make_run_values(scan);
+
+		if (good)
+			ReleaseCurrentSubTransaction();
+		else
+			RollbackAndReleaseCurrentSubTransaction();
+		scan->run_failed = !good;
+	}
+	PG_CATCH();
+	{
+		ErrorData  *edata;
+
+		MemoryContextSwitchTo(outer);
+		edata = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		if (!csv_is_about_value(edata->sqlerrcode))
+			ReThrowError(edata);
+		FreeErrorData(edata);
+		scan->run_failed = true;
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(outer);
+	CurrentResourceOwner = owner;
+}
+
+/*
+ * Fill in a row's values that the arrays do not hold.  False if one of them is
+ * refused: the record is reported then, and the row is none.
+ */
+static bool
+fill_careful(CsvTableScan *scan, uint32_t row, Datum *values, bool *isnull)
+{
+	MemoryContext outer;
+	bool		good = true;
+
+	if (scan->has_runs && row >= scan->run_until)
+		make_run(scan);
+
+	outer = MemoryContextSwitchTo(scan->row_context);
+	scan->row_context_used = true;
+	for (int i = 0; i < scan->ncolumns; i++)
+	{
+		CsvScanColumn *column = &scan->columns[i];
+		CsvValueError error;
+
+		if (column->fetch == CSV_FETCH_RUN && !scan->run_failed)
+		{
+			values[column->att] = column->run_values[row - scan->run_from];
+			isnull[column->att] = column->run_isnull[row - scan->run_from];
+			continue;
+		}
+		if (column->fetch != CSV_FETCH_CSTRING &&
+			column->fetch != CSV_FETCH_RUN &&
+			(column->status == NULL || column->status[row] <= CSV_VALUE_NULL))
+			continue;			/* is in the slot already */
+		if (!make_value(scan, column, row, &values[column->att],
+						&isnull[column->att], &error))
+		{
+			int64		record = (int64) scan->batch.file_records + row +
+				scan->error + 1;
+			uint64_t	offset = scan->batch.row_offsets[row];
+
+			find_fields(scan, offset, CSV_NORMAL);
+			skip_record(scan, record, offset, scan->batch.row_lines[row],
+						scan->fields.end - scan->fields.start, error.code, 0,
+						column, &error);
+			good = false;
+			break;
+		}
+	}
+	MemoryContextSwitchTo(outer);
+	return good;
+}
+
+static void
+fill_virtuals(CsvTableScan *scan, uint32_t row, Datum *values, bool *isnull)
+{
+	const CsvBatch *batch = &scan->batch;
+
+	for (int i = 0; i < scan->nvirtuals; i++)
+	{
+		const CsvTableColumn *column = scan->virtuals[i];
+		int			att = column->attnum - 1;
+		int64		number = 0;
+
+		isnull[att] = false;
+		switch (column->virtual_kind)
+		{
+			case CSV_VIRTUAL_FILENAME:
+				values[att] = scan->filename;
+				continue;
+			case CSV_VIRTUAL_RECORD:
+				number = (int64) batch->file_records + row + scan->error + 1;
+				break;
+			case CSV_VIRTUAL_LINE:
+				number = (int64) batch->file_lines + batch->row_lines[row] + 1;
+				break;
+			case CSV_VIRTUAL_BYTE_OFFSET:
+				number = (int64) batch->file_offset + batch->row_offsets[row];
+				break;
+			default:
+				break;
+		}
+		if (column->type == INT8OID)
+			values[att] = Int64GetDatum(number);
+		else if (number <= PG_INT32_MAX)
+			values[att] = Int32GetDatum((int32) number);
+		else
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("value of virtual column \"%s\" is out of range for type integer",
+							column->name)));
+	}
+}
+
+/* ---- rows ---- */
+
+/*
+ * What the arrays hold of a row.
+ */
+static inline void
+fill_fast(CsvTableScan *scan, uint32_t row, Datum *values, bool *isnull)
+{
+	const CsvScanColumn *column = scan->columns;
+	const CsvScanColumn *end = column + scan->ncolumns;
+
+	for (; column < end; column++)
+	{
+		int			att = column->att;
+		const uint8_t *entry;
+
+		if (column->status != NULL && column->status[row] != CSV_VALUE_OK)
+		{
+			values[att] = (Datum) 0;
+			isnull[att] = true;
+			continue;
+		}
+		entry = column->values + (size_t) row * column->stride;
+		isnull[att] = false;
+		switch (column->fetch)
+		{
+			case CSV_FETCH_BYTE:
+				values[att] = BoolGetDatum(*entry != 0);
+				break;
+			case CSV_FETCH_INT16:
+				values[att] = Int16GetDatum(*(const int16 *) entry);
+				break;
+			case CSV_FETCH_INT32:
+				values[att] = Int32GetDatum(*(const int32 *) entry);
+				break;
+			case CSV_FETCH_INT64:
+				values[att] = Int64GetDatum(*(const int64 *) entry);
+				break;
+			case CSV_FETCH_FLOAT4:
+				values[att] = Float4GetDatum(*(const float4 *) entry);
+				break;
+			case CSV_FETCH_FLOAT8:
+				values[att] = Float8GetDatum(*(const float8 *) entry);
+				break;
+			default:
+				values[att] = PointerGetDatum(entry);
+				break;
+		}
+	}
+}
+
+bool
+csv_table_scan_next(CsvTableScan *scan, Datum *values, bool *isnull)
+{
+	CsvBatch   *batch = &scan->batch;
+
+	if (scan->finished)
+		return false;
+	for (;;)
+	{
+		uint32_t	row;
+
+		if (scan->row_context_used)
+		{
+			MemoryContextReset(scan->row_context);
+			scan->row_context_used = false;
+		}
+		while (scan->error < batch->nerrors &&
+			   batch->errors[scan->error].before_row <= scan->row)
+		{
+			skip_error(scan, &batch->errors[scan->error]);
+			scan->error++;
+			if (scan->row_context_used)
+			{
+				MemoryContextReset(scan->row_context);
+				scan->row_context_used = false;
+			}
+		}
+		if (scan->row >= batch->nrows)
+		{
+			if (batch->bytes != NULL)
+				leave_batch(scan);
+			memset(batch, 0, sizeof(*batch));
+			scan->row = 0;
+			scan->error = 0;
+			if (!next_batch(scan))
+			{
+				scan->finished = true;
+				csv_report_end(&scan->report, scan->statistics.records, true);
+				return false;
+			}
+			continue;
+		}
+
+		row = scan->row;
+		fill_fast(scan, row, values, isnull);
+		if (scan->any_careful && !fill_careful(scan, row, values, isnull))
+		{
+			scan->row++;
+			CHECK_FOR_INTERRUPTS();
+			continue;
+		}
+		scan->row++;
+		if (scan->nvirtuals > 0)
+			fill_virtuals(scan, row, values, isnull);
+		return true;
+	}
+}
+
+/* ---- end ---- */
+
+void
+csv_table_scan_rewind(CsvTableScan *scan)
+{
+	if (scan->batch.bytes != NULL)
+		leave_batch(scan);
+	memset(&scan->batch, 0, sizeof(scan->batch));
+	scan->row = 0;
+	scan->error = 0;
+	scan->file_is_open = false;
+	scan->file_number = 0;
+	scan->finished = false;
+	csv_source_rewind(scan->source);
+}
+
+void
+csv_table_scan_end(CsvTableScan *scan)
+{
+	if (scan->batch.bytes != NULL)
+		leave_batch(scan);
+	memset(&scan->batch, 0, sizeof(scan->batch));
+	csv_source_close(scan->source);
+	csv_report_end(&scan->report, scan->statistics.records, false);
+}
+
+void
+csv_table_scan_statistics(const CsvTableScan *scan,
+						  CsvScanStatistics *statistics)
+{
+	*statistics = scan->statistics;
+	statistics->records = scan->statistics.records;
+	if (scan->batch.bytes != NULL)
+	{
+		int64		last = (int64) scan->batch.file_records + scan->row +
+			scan->error;
+
+		if (scan->file_number > scan->reported_file)
+			statistics->records += last;
+		else if (scan->file_number == scan->reported_file &&
+				 last > scan->reported_record)
+			statistics->records += last - scan->reported_record;
+	}
+	statistics->read_seconds = csv_reader_read_seconds(scan->reader);
+}
+
+char *
+csv_table_scan_engine(const CsvTableScan *scan)
+{
+	return csv_engine_description(&scan->engine);
+}

@@ -1,0 +1,57 @@
+/*
+ * scan.h
+ *		The rows of a table: what the executor, the error table and ANALYZE
+ *		have in common.
+ */
+#ifndef CSV_SCAN_H
+#define CSV_SCAN_H
+
+#include "access/tupdesc.h"
+#include "engine.h"
+#include "nodes/bitmapset.h"
+#include "report.h"
+
+typedef struct CsvTableScan CsvTableScan;
+
+/* told of each skipped record, in order, instead of the usual report */
+typedef void (*CsvSkippedFn) (void *arg, const CsvSkipped *skipped);
+
+/* for EXPLAIN ANALYZE */
+typedef struct CsvScanStatistics
+{
+	int64		records;		/* good and bad, that the scan passed */
+	int64		skipped;
+	int64		chunks;
+	double		read_seconds;
+	double		copy_in_seconds;
+	double		parse_seconds;
+	double		copy_out_seconds;
+} CsvScanStatistics;
+
+/*
+ * Start a scan that delivers the wanted attributes (a set of attribute
+ * numbers; all others come out NULL).  Everything it holds hangs on a child of
+ * the current memory context, and is given back with that at the latest.
+ */
+extern CsvTableScan *csv_table_scan_begin(const CsvTable *table,
+										  const Bitmapset *wanted,
+										  CsvSkippedFn skipped, void *arg);
+
+/*
+ * The next row, into arrays of one entry per attribute of the table.  What
+ * the values point to lives until the next call.  False at the end.
+ */
+extern bool csv_table_scan_next(CsvTableScan *scan, Datum *values,
+								bool *isnull);
+
+/* start again; records that were reported are not reported again */
+extern void csv_table_scan_rewind(CsvTableScan *scan);
+
+/* the regular end: closes the source, sums up skipped records */
+extern void csv_table_scan_end(CsvTableScan *scan);
+
+extern void csv_table_scan_statistics(const CsvTableScan *scan,
+									  CsvScanStatistics *statistics);
+extern char *csv_table_scan_engine(const CsvTableScan *scan);
+
+#endif							/* CSV_SCAN_H */
