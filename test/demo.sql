@@ -1,0 +1,29 @@
+-- A CSV file becomes a table.  (A relative path starts at the data directory.)
+CREATE EXTENSION csv_gpu_fdw;
+CREATE SERVER csv FOREIGN DATA WRAPPER csv_gpu_fdw;
+CREATE FOREIGN TABLE customers (
+    id    integer,
+    name  text,
+    city  text OPTIONS (max_chars '26'),
+    since date,
+    spent numeric(10,2)
+) SERVER csv OPTIONS (filename 'demo/customers.csv', header 'true');
+
+-- Two records of the file are bad.  They are left out, and named.
+SELECT * FROM customers ORDER BY id;
+
+-- The same as a table: where they are, what is wrong with them, their bytes.
+\x on
+SELECT * FROM csv_gpu_errors('customers');
+\x off
+
+-- It is a table like any other.
+SELECT extract(year FROM since) AS year, count(*), sum(spent)
+FROM customers GROUP BY 1 ORDER BY 1;
+
+-- Which engine reads it, and what it read.
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF)
+SELECT name, spent FROM customers WHERE spent > 1000;
+
+-- The GPUs of this machine; without one, no rows.
+SELECT device, name, compute_capability, usable, reason FROM csv_gpu_devices();
