@@ -530,9 +530,31 @@ check_text(const uint8_t *text, uint64_t nbytes, uint64_t *nchars)
 	return true;
 }
 
+/*
+ * Copy text with doubled quotes, leaving out the second of each two.
+ */
+static void
+copy_undoubled(const CsvIndex *index, uint64_t from, uint64_t nbytes,
+			   uint8_t *to)
+{
+	const uint8_t *bytes = index->input->bytes;
+	uint64_t	end = from + nbytes;
+
+	while (csv_any_between(index->quotes, from, end))
+	{
+		uint64_t	quote = csv_select_from(index->quotes, from, 0);
+
+		memcpy(to, bytes + from, quote + 1 - from);
+		to += quote + 1 - from;
+		from = quote + 2;
+	}
+	memcpy(to, bytes + from, end - from);
+}
+
 static void
 text_loop(CsvColumnLoop *loop, uint32_t nrows)
 {
+	static const uint8_t blanks[CSV_COPY_BYTES + 1] = "                ";
 	const CsvLayout *layout = loop->columns->layout;
 	const CsvIndex *index = loop->columns->index;
 	const CsvDialect *dialect = loop->columns->dialect;
@@ -549,8 +571,9 @@ text_loop(CsvColumnLoop *loop, uint32_t nrows)
 		(uint64_t) column->type_chars;
 	const uint64_t max_bytes = column->byte_width < 0 ? UINT64_MAX :
 		(uint64_t) column->byte_width;
-	const bool	careful = column->force_null || column->pad_blanks ||
-		layout->has_default;
+	const bool	careful = column->force_null || layout->has_default;
+	const bool	pad_blanks = column->pad_blanks &&
+		column->kind == CSV_KIND_TEXT;
 	const uint32_t cstring = column->kind == CSV_KIND_CSTRING;
 	const uint32_t stride = loop->array->stride;
 	const uint64_t room = stride - 4 - cstring;
@@ -564,6 +587,8 @@ text_loop(CsvColumnLoop *loop, uint32_t nrows)
 		uint64_t	from;
 		uint64_t	nbytes;
 		uint64_t	nchars;
+		uint64_t	ndoubled = 0;
+		uint64_t	nblanks;
 		uint32_t	header;
 		const uint8_t *value;
 
@@ -589,8 +614,7 @@ text_loop(CsvColumnLoop *loop, uint32_t nrows)
 		{
 			if (*value == quote)
 			{
-				if (has_escape || nbytes < 2 || value[nbytes - 1] != quote ||
-					csv_any_between(index->quotes, start + 1, end - 1))
+				if (has_escape || nbytes < 2 || value[nbytes - 1] != quote)
 				{
 					slow_value(loop, row, start, end);
 					continue;
@@ -598,6 +622,16 @@ text_loop(CsvColumnLoop *loop, uint32_t nrows)
 				from++;
 				value++;
 				nbytes -= 2;
+				if (csv_any_between(index->quotes, from, from + nbytes))
+				{
+					if (anywhere)
+					{
+						slow_value(loop, row, start, end);
+						continue;
+					}
+					ndoubled = csv_rank_between(index->quotes, from,
+												from + nbytes) / 2;
+				}
 			}
 			else if (anywhere && csv_any_between(index->quotes, start, end))
 			{
@@ -613,15 +647,27 @@ text_loop(CsvColumnLoop *loop, uint32_t nrows)
 			slow_value(loop, row, start, end);
 			continue;
 		}
+		nchars -= ndoubled;
+		nblanks = pad_blanks && nchars < type_chars ? type_chars - nchars : 0;
 		if (unlikely_(nchars > max_chars || nchars > type_chars ||
-					  nbytes > max_bytes || nbytes > room))
+					  nbytes - ndoubled > max_bytes || nbytes + nblanks > room))
 		{
 			slow_value(loop, row, start, end);
 			continue;
 		}
 
-		header = csv_varlena_header((uint32_t) nbytes);
+		header = csv_varlena_header((uint32_t) (nbytes - ndoubled + nblanks));
 		memcpy(entry, &header, 4);
+		if (unlikely_(ndoubled > 0))
+		{
+			copy_undoubled(index, from, nbytes, entry + 4);
+			nbytes -= ndoubled;
+			memset(entry + 4 + nbytes, ' ', nblanks);
+			if (cstring)
+				entry[4 + nbytes] = 0;
+			status[row] = CSV_VALUE_OK;
+			continue;
+		}
 
 		/*
 		 * Copied in steps: what is written too much is a later entry's, which
@@ -630,6 +676,8 @@ text_loop(CsvColumnLoop *loop, uint32_t nrows)
 		 */
 		for (uint64_t i = 0; i < nbytes; i += CSV_COPY_BYTES)
 			memcpy(entry + 4 + i, value + i, CSV_COPY_BYTES);
+		for (uint64_t i = 0; i < nblanks; i += CSV_COPY_BYTES)
+			memcpy(entry + 4 + nbytes + i, blanks, CSV_COPY_BYTES);
 		if (cstring)
 			entry[4 + nbytes] = 0;
 		status[row] = CSV_VALUE_OK;
