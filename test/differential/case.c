@@ -1,0 +1,290 @@
+/*
+ * case.c
+ *		Chooses dialects and layouts, the usual ones often and odd ones too.
+ */
+#include "case.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom generators") */
+uint64_t
+choices_next(Choices *choices)
+{
+	uint64_t	z;
+
+	if (choices->bytes != NULL)
+	{
+		if (choices->nbytes == 0)
+			return 0;
+		choices->nbytes--;
+		return *choices->bytes++;
+	}
+	z = choices->state += UINT64_C(0x9E3779B97F4A7C15);
+	z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+	return z ^ (z >> 31);
+}
+
+uint32_t
+choose(Choices *choices, uint32_t n)
+{
+	return (uint32_t) (choices_next(choices) % n);
+}
+
+bool
+one_in(Choices *choices, uint32_t n)
+{
+	/* zero, where a fuzzer's bytes are used up, is the usual choice */
+	return choose(choices, n) == n - 1;
+}
+
+#define PICK(choices, list) \
+	((list)[choose(choices, sizeof(list) / sizeof((list)[0]))])
+
+static void
+choose_dialect(CsvDialectOptions *dialect, Choices *choices)
+{
+	static const uint8_t delimiters[] = {
+		',', ',', ',', ',', '\t', ';', '|', ' ', 'a', '1', ':', '.', '-', 0x7F, 1
+	};
+	static const uint8_t quotes[] = {
+		'"', '"', '"', '"', '"', '"', '\'', 0, 0, '1', 'a', '-', '\\', ' ', 0x7F
+	};
+	static const uint8_t escapes[] = {
+		0, 0, 0, '\\', '\\', '"', '\'', 'b', '5', ' '
+	};
+
+	memset(dialect, 0, sizeof(*dialect));
+	dialect->delimiter = PICK(choices, delimiters);
+	dialect->quote = PICK(choices, quotes);
+	if (dialect->quote == dialect->delimiter)
+		dialect->quote = dialect->delimiter == '"' ? '\'' : '"';
+	if (dialect->quote != 0)
+	{
+		dialect->escape = PICK(choices, escapes);
+		if (one_in(choices, 12))
+			dialect->escape = dialect->delimiter;
+	}
+	dialect->quoting = (uint8_t) choose(choices, 2);
+	dialect->boundary = (uint8_t) (one_in(choices, 2) ? choose(choices, 4) :
+								   CSV_BOUNDARY_AUTO);
+	dialect->multiline = !one_in(choices, 4);
+}
+
+/* a null or default string: quote, delimiter and breaks cannot be in it */
+static uint32_t
+choose_string(const Case *test_case, Choices *choices, uint8_t *bytes)
+{
+	static const char *strings[] = {
+		"", "", "", "NULL", "\\N", "0", "a", "b", "x y", "\xC3\xA9", "1", " "
+	};
+	const char *string = PICK(choices, strings);
+
+	if (strchr(string, test_case->dialect.delimiter) != NULL ||
+		(test_case->dialect.quote != 0 &&
+		 strchr(string, test_case->dialect.quote) != NULL))
+		return 0;
+	memcpy(bytes, string, strlen(string));
+	return (uint32_t) strlen(string);
+}
+
+static void
+choose_column(CsvColumn *column, Choices *choices)
+{
+	memset(column, 0, sizeof(*column));
+	column->kind = (uint8_t) (one_in(choices, 3) ?
+							  choose(choices, CSV_NUM_KINDS) : CSV_KIND_TEXT);
+	column->force_null = one_in(choices, 8);
+	column->force_not_null = one_in(choices, 8);
+	column->max_chars = one_in(choices, 5) ? (int32_t) choose(choices, 8) : -1;
+	column->byte_width = one_in(choices, 5) ?
+		(int32_t) choose(choices, 5) * 4 : -1;
+	if (one_in(choices, 20))
+	{
+		column->max_chars = (int32_t) choose(choices, 1200);
+		column->byte_width = 4 * column->max_chars;
+	}
+	column->type_chars = -1;
+	if (column->kind == CSV_KIND_TEXT && one_in(choices, 4))
+	{
+		column->type_chars = (int32_t) (one_in(choices, 8) ?
+										choose(choices, 700) :
+										choose(choices, 6)) + 1;
+		column->pad_blanks = one_in(choices, 2);
+	}
+	column->precision = -1;
+	column->scale = 0;
+	if (column->kind == CSV_KIND_NUMERIC && one_in(choices, 2))
+	{
+		column->precision = (int16_t) (choose(choices, 38) + 1);
+		column->scale = (int16_t) choose(choices,
+										 (uint32_t) column->precision + 1);
+	}
+	if ((column->kind == CSV_KIND_TIMESTAMP ||
+		 column->kind == CSV_KIND_TIMESTAMPTZ) && one_in(choices, 2))
+		column->precision = (int16_t) choose(choices, 7);
+}
+
+void
+case_make(Case *test_case, Choices *choices)
+{
+	static const uint64_t chunks[] = {
+		0, 0, 1, 2, 3, 7, 16, 31, 63, 64, 65, 100, 129, 1000, 5000
+	};
+	static const uint64_t maxima[] = {
+		1, 2, 3, 5, 10, 20, 62, 63, 64, 65, 100, 128, 300, 1000, 4096
+	};
+	CsvLayout  *layout = &test_case->layout;
+	uint32_t	nfields;
+
+	/* not all of it: there are many columns */
+	memset(test_case, 0, offsetof(Case, columns));
+	memset(test_case->null_bytes, 0, sizeof(*test_case) -
+		   offsetof(Case, null_bytes));
+
+	choose_dialect(&test_case->dialect, choices);
+	test_case->header_rows = one_in(choices, 3) ? choose(choices, 4) : 0;
+	test_case->max_record_bytes = one_in(choices, 3) ? PICK(choices, maxima) :
+		16777216;
+	test_case->chunk_bytes = PICK(choices, chunks);
+
+	nfields = one_in(choices, 6) ? choose(choices, 40) + 1 :
+		choose(choices, 5) + 1;
+	if (one_in(choices, 250))
+		nfields = choose(choices, 1600) + 1;
+	layout->nfields = nfields;
+	layout->pad = one_in(choices, 4);
+	layout->encoding = one_in(choices, 5) ? CSV_ENCODING_OTHER :
+		CSV_ENCODING_UTF8;
+	layout->decimal_separator = one_in(choices, 5) ? ',' : '.';
+	layout->want_positions = one_in(choices, 2);
+	layout->null_length = choose_string(test_case, choices,
+										test_case->null_bytes);
+	if (one_in(choices, 6))
+	{
+		layout->default_length = choose_string(test_case, choices,
+											   test_case->default_bytes);
+		layout->has_default = layout->default_length != layout->null_length ||
+			memcmp(test_case->default_bytes, test_case->null_bytes,
+				   layout->null_length) != 0;
+	}
+
+	/* all fields, or some; now and then a field feeds several columns */
+	if (!one_in(choices, 12))
+	{
+		uint32_t	every = one_in(choices, 2) ? choose(choices, 4) + 1 : 1;
+		uint32_t	attnum = 1;
+
+		for (uint32_t field = 0; field < nfields; field++)
+			while (layout->ncolumns < CASE_MAX_COLUMNS &&
+				   (every == 1 || one_in(choices, every)))
+			{
+				CsvColumn  *column = &test_case->columns[layout->ncolumns++];
+
+				choose_column(column, choices);
+				column->field = field;
+				column->attnum = attnum++;
+				if (!one_in(choices, 10))
+					break;
+			}
+	}
+
+	/* a batch costs something per column: few small ones of many columns */
+	if (layout->ncolumns > 20 && test_case->chunk_bytes != 0 &&
+		test_case->chunk_bytes < 1000 && !one_in(choices, 20))
+		test_case->chunk_bytes += 1000;
+
+	test_case->seed = choices_next(choices);
+	test_case->max_read_bytes = one_in(choices, 4) ? choose(choices, 70) + 1 :
+		1 << 30;
+	test_case->interruptions = one_in(choices, 6) ? choose(choices, 5) + 1 : 0;
+	test_case->failures = one_in(choices, 6) ? choose(choices, 8) + 1 : 0;
+	test_case->switch_engines = one_in(choices, 6);
+}
+
+CsvLayout
+case_layout(const Case *test_case)
+{
+	CsvLayout	layout = test_case->layout;
+
+	layout.columns = test_case->columns;
+	layout.null_bytes = test_case->null_bytes;
+	layout.default_bytes = test_case->default_bytes;
+	return layout;
+}
+
+/* ---- printing ---- */
+
+void
+case_print_bytes(FILE *out, const uint8_t *bytes, size_t nbytes)
+{
+	fputc('"', out);
+	for (size_t i = 0; i < nbytes; i++)
+	{
+		uint8_t		byte = bytes[i];
+
+		if (byte == '"' || byte == '\\')
+			fprintf(out, "\\%c", byte);
+		else if (byte == '\n')
+			fputs("\\n", out);
+		else if (byte == '\r')
+			fputs("\\r", out);
+		else if (byte < ' ' || byte >= 0x7F)
+			fprintf(out, "\\%03o", byte);
+		else
+			fputc(byte, out);
+	}
+	fputc('"', out);
+}
+
+void
+case_print(FILE *out, const Case *test_case)
+{
+	static const char *boundaries[] = {"auto", "lf", "crlf", "cr"};
+	static const char *kinds[] = {
+		"text", "cstring", "bool", "int2", "int4", "int8", "float4", "float8",
+		"numeric", "date", "timestamp", "timestamptz", "uuid"
+	};
+	const CsvDialectOptions *dialect = &test_case->dialect;
+	const CsvLayout *layout = &test_case->layout;
+
+	fprintf(out, "dialect: delimiter 0x%02x quote 0x%02x escape 0x%02x %s %s%s\n",
+			dialect->delimiter, dialect->quote, dialect->escape,
+			dialect->quoting == CSV_QUOTING_POSTGRES ? "postgres" : "rfc4180",
+			boundaries[dialect->boundary],
+			dialect->multiline ? "" : " one-line");
+	fprintf(out, "reader: header_rows %u max_record_bytes %llu chunk_bytes %llu"
+			" max_read_bytes %u interruptions %u failures %u%s seed %llu\n",
+			test_case->header_rows,
+			(unsigned long long) test_case->max_record_bytes,
+			(unsigned long long) test_case->chunk_bytes,
+			test_case->max_read_bytes, test_case->interruptions,
+			test_case->failures,
+			test_case->switch_engines ? " switch_engines" : "",
+			(unsigned long long) test_case->seed);
+	fprintf(out, "layout: nfields %u%s%s%s decimal '%c' null ",
+			layout->nfields, layout->pad ? " pad" : "",
+			layout->encoding == CSV_ENCODING_UTF8 ? "" : " other-encoding",
+			layout->want_positions ? " want_positions" : "",
+			layout->decimal_separator);
+	case_print_bytes(out, test_case->null_bytes, layout->null_length);
+	if (layout->has_default)
+	{
+		fprintf(out, " default ");
+		case_print_bytes(out, test_case->default_bytes, layout->default_length);
+	}
+	fputc('\n', out);
+	for (uint32_t c = 0; c < layout->ncolumns && c < 40; c++)
+	{
+		const CsvColumn *column = &test_case->columns[c];
+
+		fprintf(out, "column %u: field %u %s%s%s%s max_chars %d byte_width %d"
+				" type_chars %d precision %d scale %d\n", c, column->field,
+				kinds[column->kind], column->force_null ? " force_null" : "",
+				column->force_not_null ? " force_not_null" : "",
+				column->pad_blanks ? " pad_blanks" : "", column->max_chars,
+				column->byte_width, column->type_chars, column->precision,
+				column->scale);
+	}
+}

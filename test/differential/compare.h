@@ -1,0 +1,65 @@
+/*
+ * compare.h
+ *		Reads a file with an engine through a CsvReader and demands of every
+ *		batch what the reference reader has found.
+ */
+#ifndef CSV_TEST_COMPARE_H
+#define CSV_TEST_COMPARE_H
+
+#include "../reference/reference.h"
+#include "case.h"
+
+/* an allocator that counts, and fails when it is told to */
+typedef struct TestMemory
+{
+	uint64_t	live;			/* allocations not freed */
+	uint32_t	failures;		/* still to come */
+	uint32_t	countdown;		/* good allocations before the next failure */
+	Choices		choices;
+} TestMemory;
+
+extern CsvMemory test_memory(TestMemory *memory);
+
+#define MAX_TEST_ENGINES	5
+
+typedef struct TestEngine
+{
+	const char *name;
+	const CsvEngine *engine;
+	CsvIsa		isa;			/* of the CPU engine */
+	void	   *state;			/* open, or NULL */
+	TestMemory	memory;
+	uint32_t	uses;
+} TestEngine;
+
+/* what was compared, over all files */
+typedef struct TestCounts
+{
+	uint64_t	files;
+	uint64_t	rows;
+	uint64_t	batches;
+	uint64_t	errors[CSV_NUM_ERRORS];
+	uint64_t	statuses[4];	/* CsvValueStatus of the engines' values */
+	uint64_t	interruptions;
+	uint64_t	failures;
+} TestCounts;
+
+/*
+ * The engines there are: "cpu", "cuda" or "all".  Returns their number, 0 if
+ * there is none.
+ */
+extern int	test_engines_open(TestEngine *engines, const char *which);
+
+/* false where memory has leaked */
+extern bool test_engines_close(TestEngine *engines, int nengines);
+
+/*
+ * Compare all engines with the reference.  Where they differ the result is
+ * false, and `message` says how.
+ */
+extern bool compare_case(const Case *test_case, const uint8_t *file,
+						 size_t nbytes, TestEngine *engines, int nengines,
+						 TestCounts *counts, char *message,
+						 size_t message_bytes);
+
+#endif							/* CSV_TEST_COMPARE_H */

@@ -1,0 +1,412 @@
+/*
+ * content.c
+ *		Makes a file for a dialect, in one of several ways.
+ */
+#include "content.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void
+put(Content *content, uint8_t byte)
+{
+	if (content->nbytes == content->capacity)
+	{
+		content->capacity = content->capacity == 0 ? 4096 :
+			content->capacity * 2;
+		content->bytes = realloc(content->bytes, content->capacity);
+		if (content->bytes == NULL)
+			abort();
+	}
+	content->bytes[content->nbytes++] = byte;
+}
+
+static void
+put_string(Content *content, const char *string)
+{
+	while (*string != '\0')
+		put(content, (uint8_t) *string++);
+}
+
+static void
+put_break(Content *content, const Case *test_case, Choices *choices)
+{
+	uint8_t		boundary = test_case->dialect.boundary;
+
+	if (one_in(choices, 60))
+		boundary = (uint8_t) choose(choices, 4);
+	if (boundary == CSV_BOUNDARY_CRLF ||
+		(boundary == CSV_BOUNDARY_AUTO && one_in(choices, 3)))
+		put_string(content, "\r\n");
+	else if (boundary == CSV_BOUNDARY_CR)
+		put(content, '\r');
+	else
+		put(content, '\n');
+}
+
+/* a byte that means something, or might */
+static uint8_t
+hostile_byte(const Case *test_case, Choices *choices)
+{
+	const CsvDialectOptions *dialect = &test_case->dialect;
+
+	switch (choose(choices, 16))
+	{
+		case 0:
+		case 1:
+			return dialect->delimiter;
+		case 2:
+		case 3:
+		case 4:
+			return dialect->quote != 0 ? dialect->quote : '"';
+		case 5:
+			return dialect->escape != 0 ? dialect->escape : '\\';
+		case 6:
+		case 7:
+			return '\n';
+		case 8:
+			return '\r';
+		case 9:
+			return one_in(choices, 3) ? 0 : ' ';
+		case 10:
+			return one_in(choices, 3) ? (uint8_t) choices_next(choices) : '1';
+		case 11:
+			return ' ';
+		default:
+			return (uint8_t) ('a' + choose(choices, 3));
+	}
+}
+
+/* characters of one to four bytes, and what only looks like them */
+static void
+put_utf8(Content *content, Choices *choices)
+{
+	static const char *good[] = {
+		"\xC2\x80", "\xC3\xA9", "\xDF\xBF", "\xE0\xA0\x80", "\xE2\x82\xAC",
+		"\xED\x9F\xBF", "\xEE\x80\x80", "\xEF\xBF\xBF", "\xF0\x90\x80\x80",
+		"\xF0\x9F\x98\x80", "\xF4\x8F\xBF\xBF", "\xEF\xBB\xBF", "z", "~"
+	};
+	static const char *bad[] = {
+		"\x80", "\xBF", "\xC0\x80", "\xC1\xBF", "\xC3", "\xE0\x80\x80",
+		"\xE0\x9F\xBF", "\xE2\x82", "\xED\xA0\x80", "\xED\xBF\xBF",
+		"\xF0\x80\x80\x80", "\xF0\x8F\xBF\xBF", "\xF0\x9F\x98", "\xF4\x90\x80\x80",
+		"\xF5\x80\x80\x80", "\xFE", "\xFF", "\xE2\x28\xA1", "\xC3\x28"
+	};
+
+	if (one_in(choices, 8))
+		put_string(content, bad[choose(choices, sizeof(bad) / sizeof(bad[0]))]);
+	else
+		put_string(content,
+				   good[choose(choices, sizeof(good) / sizeof(good[0]))]);
+}
+
+/* the text of a value that its kind takes, or nearly */
+static void
+put_scalar(Content *content, int kind, Choices *choices)
+{
+	static const char *texts[CSV_NUM_KINDS][8] = {
+		{"a", "bc", "def", "ghij", "k l", "  ", "NULL", ""},
+		{"a", "bc", "def", "ghij", "k l", "b", "\\N", ""},
+		{"t", "false", "YES", "no", "1", "off", "tru", "x"},
+		{"0", "-32768", "32767", "32768", "+5", "007", "1 ", "1a"},
+		{"0", "-2147483648", "2147483647", "2147483648", "12", "0012", " 3", "-"},
+		{"0", "-9223372036854775808", "9223372036854775807",
+		"9223372036854775808", "42", "123456789012", "1e3", ""},
+		{"1.5", "-0", "NaN", "inf", "3.4e38", "1e-45", "1,5", ".5"},
+		{"1.5", "0.1", "-Infinity", "1e308", "1e309", "123456789.123456789",
+		"2,25", "5."},
+		{"1.50", "-12345678901234567890.123", "0", "99999", "1e5", "1,25", "NaN",
+		".001"},
+		{"2024-02-29", "1999-12-31", "2023-02-29", "0001-01-01", "9999-12-31",
+		"24-1-1", "2000-13-01", "yesterday"},
+		{"2024-02-29 12:34:56", "2024-02-29", "1999-12-31T23:59:59.999999",
+		"2000-01-01 24:00:00", "2000-01-01 00:00:60", "2000-01-01 00:00:00.5",
+		"now", "2000-01-01 1:2:3"},
+		{"2024-02-29 12:34:56Z", "2024-02-29 00:00:00+01", "2024-02-29",
+		"1999-12-31 23:59:59.123-05:30", "2000-01-01 00:00:00 +0100",
+		"2000-01-01 00:00:00 UTC", "2000-01-01 00:00:00+15:59:59", "epoch"},
+		{"123e4567-e89b-12d3-a456-426614174000",
+		"123E4567E89B12D3A456426614174000", "{123e4567e89b12d3a456426614174000}",
+		"123e4567-e89b-12d3-a456-42661417400", "0", "", "a", "zz"}
+	};
+
+	put_string(content, texts[kind][choose(choices, 8)]);
+}
+
+typedef enum ValueStyle
+{
+	STYLE_SHORT,
+	STYLE_UTF8,
+	STYLE_LONG,
+	STYLE_HOSTILE
+} ValueStyle;
+
+/* append a value's text, without regard to structure */
+static void
+put_value(Content *content, const Case *test_case, uint32_t field,
+		  ValueStyle style, Choices *choices)
+{
+	const CsvLayout *layout = &test_case->layout;
+	uint32_t	n;
+
+	if (one_in(choices, 10))
+	{
+		for (uint32_t i = 0; i < layout->null_length; i++)
+			put(content, test_case->null_bytes[i]);
+		return;
+	}
+	if (layout->has_default && one_in(choices, 10))
+	{
+		for (uint32_t i = 0; i < layout->default_length; i++)
+			put(content, test_case->default_bytes[i]);
+		return;
+	}
+	if (!one_in(choices, 4) && layout->ncolumns > 0)
+	{
+		/* a column of this field, where the fields are all wanted */
+		const CsvColumn *column =
+			&test_case->columns[field < layout->ncolumns ? field : 0];
+
+		if (column->kind != CSV_KIND_TEXT || style == STYLE_SHORT)
+		{
+			put_scalar(content, column->kind, choices);
+			if (column->kind == CSV_KIND_TEXT && one_in(choices, 4))
+				for (n = choose(choices, 6); n > 0; n--)
+					put(content, ' ');
+			return;
+		}
+	}
+	switch (style)
+	{
+		case STYLE_LONG:
+			n = one_in(choices, 20) ? choose(choices, 6000) :
+				choose(choices, 150);
+			for (; n > 0; n--)
+				put(content, one_in(choices, 40) ?
+					hostile_byte(test_case, choices) :
+					(uint8_t) ('a' + choose(choices, 26)));
+			if (one_in(choices, 4))
+				for (n = choose(choices, 700); n > 0; n--)
+					put(content, ' ');
+			break;
+		case STYLE_UTF8:
+			for (n = choose(choices, 7); n > 0; n--)
+				put_utf8(content, choices);
+			break;
+		case STYLE_HOSTILE:
+			for (n = choose(choices, 12); n > 0; n--)
+				put(content, hostile_byte(test_case, choices));
+			break;
+		default:
+			for (n = choose(choices, 10); n > 0; n--)
+				put(content, (uint8_t) ('0' + choose(choices, 75)));
+			break;
+	}
+}
+
+/* a field that reads as the value it is made from */
+static void
+put_field(Content *content, const Case *test_case, uint32_t field,
+		  ValueStyle style, Choices *choices)
+{
+	const CsvDialectOptions *dialect = &test_case->dialect;
+	uint8_t		escape = dialect->escape != 0 ? dialect->escape :
+		dialect->quote;
+	Content		value = {NULL, 0, 0};
+	bool		quoted = dialect->quote != 0 && one_in(choices, 3);
+
+	put_value(&value, test_case, field, style, choices);
+	for (size_t i = 0; i < value.nbytes && !quoted; i++)
+	{
+		uint8_t		byte = value.bytes[i];
+
+		if (byte == dialect->delimiter || byte == '\n' || byte == '\r' ||
+			(byte == dialect->quote && dialect->quote != 0))
+		{
+			if (dialect->quote != 0)
+				quoted = true;
+			else
+				value.bytes[i] = '_';
+		}
+	}
+	if (quoted)
+		put(content, dialect->quote);
+	for (size_t i = 0; i < value.nbytes; i++)
+	{
+		uint8_t		byte = value.bytes[i];
+
+		if (quoted && !dialect->multiline && (byte == '\n' || byte == '\r'))
+			byte = '_';
+		if (quoted && (byte == dialect->quote || byte == escape))
+			put(content, escape);
+		put(content, byte);
+	}
+	if (quoted)
+		put(content, dialect->quote);
+	free(value.bytes);
+}
+
+static void
+put_records(Content *content, const Case *test_case, ValueStyle style,
+			Choices *choices)
+{
+	uint32_t	nfields = test_case->layout.nfields;
+	uint32_t	nrecords = one_in(choices, 30) ? choose(choices, 200) :
+		choose(choices, 12);
+
+	if (nfields > 100 && nrecords > 4)
+		nrecords = 4;
+	nrecords += test_case->header_rows;
+	for (uint32_t r = 0; r < nrecords; r++)
+	{
+		uint32_t	n = nfields;
+
+		if (one_in(choices, 10))
+			n = choose(choices, nfields + 3);
+		for (uint32_t f = 0; f < n; f++)
+		{
+			if (f > 0)
+				put(content, test_case->dialect.delimiter);
+			put_field(content, test_case, f, style, choices);
+		}
+		if (r + 1 < nrecords || !one_in(choices, 3))
+			put_break(content, test_case, choices);
+		if (one_in(choices, 20))
+			put_break(content, test_case, choices);
+	}
+}
+
+/* insert, remove or replace one byte */
+static void
+corrupt(Content *content, const Case *test_case, Choices *choices)
+{
+	size_t		pos;
+
+	if (content->nbytes == 0)
+		return;
+	pos = choices_next(choices) % content->nbytes;
+	switch (choose(choices, 3))
+	{
+		case 0:
+			content->bytes[pos] = hostile_byte(test_case, choices);
+			break;
+		case 1:
+			memmove(content->bytes + pos, content->bytes + pos + 1,
+					content->nbytes - pos - 1);
+			content->nbytes--;
+			break;
+		default:
+			put(content, 0);
+			memmove(content->bytes + pos + 1, content->bytes + pos,
+					content->nbytes - pos - 1);
+			content->bytes[pos] = hostile_byte(test_case, choices);
+			break;
+	}
+}
+
+/* the length of some line, less one, or more one: for the record limit */
+static uint64_t
+near_line_length(const Content *content, Choices *choices)
+{
+	size_t		pos = content->nbytes == 0 ? 0 :
+		choices_next(choices) % content->nbytes;
+	size_t		start = pos;
+	uint64_t	length;
+
+	while (start > 0 && content->bytes[start - 1] != '\n' &&
+		   content->bytes[start - 1] != '\r')
+		start--;
+	while (pos < content->nbytes && content->bytes[pos] != '\n' &&
+		   content->bytes[pos] != '\r')
+		pos++;
+	length = pos - start + choose(choices, 3);
+	return length < 2 ? 1 : length - 1;
+}
+
+void
+content_make(Content *content, Case *test_case, Choices *choices)
+{
+	uint32_t	n;
+
+	content->nbytes = 0;
+	if (one_in(choices, 12))
+		put_string(content, one_in(choices, 4) ? "\xEF\xBB" : "\xEF\xBB\xBF");
+	switch (choose(choices, 11))
+	{
+		case 0:
+		case 1:
+			put_records(content, test_case, STYLE_SHORT, choices);
+			break;
+		case 2:
+			put_records(content, test_case, STYLE_SHORT, choices);
+			for (n = choose(choices, 3) + 1; n > 0; n--)
+				corrupt(content, test_case, choices);
+			break;
+		case 3:
+			put_records(content, test_case, STYLE_UTF8, choices);
+			if (one_in(choices, 3))
+				corrupt(content, test_case, choices);
+			break;
+		case 4:
+			put_records(content, test_case, STYLE_LONG, choices);
+			if (one_in(choices, 3))
+				corrupt(content, test_case, choices);
+			break;
+		case 5:
+			put_records(content, test_case, STYLE_HOSTILE, choices);
+			if (one_in(choices, 3))
+				corrupt(content, test_case, choices);
+			break;
+		case 6:
+			/* runs */
+			for (n = choose(choices, 12); n > 0; n--)
+			{
+				uint8_t		byte = hostile_byte(test_case, choices);
+
+				for (uint32_t run = choose(choices, one_in(choices, 3) ? 140 : 4);
+					 run > 0; run--)
+					put(content, byte);
+			}
+			break;
+		case 7:
+			/* lines of raw values: quotes stand anywhere */
+			for (n = choose(choices, 40); n > 0; n--)
+			{
+				put_value(content, test_case, n % test_case->layout.nfields,
+						  STYLE_HOSTILE, choices);
+				if (one_in(choices, 3))
+					put_break(content, test_case, choices);
+				else
+					put(content, test_case->dialect.delimiter);
+			}
+			break;
+		case 8:
+			for (n = choose(choices, 300); n > 0; n--)
+				put(content, (uint8_t) choices_next(choices));
+			break;
+		default:
+			for (n = choose(choices, one_in(choices, 20) ? 3000 : 200); n > 0; n--)
+				put(content, hostile_byte(test_case, choices));
+			break;
+	}
+	/* longer than one piece of the reader's first look */
+	if (one_in(choices, 2000) && content->nbytes > 0)
+	{
+		size_t		nbytes = content->nbytes;
+
+		for (n = (uint32_t) (choose(choices, 200000) / nbytes); n > 0; n--)
+			for (size_t i = 0; i < nbytes; i++)
+				put(content, content->bytes[i]);
+	}
+	if (one_in(choices, 8) && content->nbytes > 0)
+		content->nbytes -= choices_next(choices) % content->nbytes;
+	if (one_in(choices, 6))
+		test_case->max_record_bytes = near_line_length(content, choices);
+}
+
+void
+content_free(Content *content)
+{
+	free(content->bytes);
+	memset(content, 0, sizeof(*content));
+}

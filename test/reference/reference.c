@@ -1,0 +1,712 @@
+/*
+ * reference.c
+ *		CSV as the specification says it, one byte at a time.
+ *
+ *	1. A byte-order mark is dropped, and the boundary found out.
+ *	2. read_record() runs the machine from the start of a line to the end of
+ *	   its record, and puts each field's value together on the way.
+ *	3. The loop in reference_read() applies the repair rule: where a record has
+ *	   an error of quoting or length, only its first line is passed over and
+ *	   lines in the window of the record are read alone.
+ *	4. Good records are counted and checked field by field.
+ */
+#include "reference.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- memory: blocks that are freed together ---- */
+
+#define REF_BLOCK_BYTES		(32 * 1024)
+
+typedef struct RefBlock
+{
+	struct RefBlock *next;
+	size_t		used;
+	size_t		nbytes;
+	uint64_t	bytes[];
+} RefBlock;
+
+static void *
+ref_alloc(RefResult *result, size_t nbytes)
+{
+	RefBlock   *block = result->blocks;
+	void	   *memory;
+
+	nbytes = (nbytes + 7) & ~(size_t) 7;
+	if (block == NULL || block->nbytes - block->used < nbytes)
+	{
+		size_t		size = nbytes > REF_BLOCK_BYTES ? nbytes : REF_BLOCK_BYTES;
+
+		block = malloc(sizeof(RefBlock) + size);
+		if (block == NULL)
+		{
+			fprintf(stderr, "reference: out of memory\n");
+			abort();
+		}
+		block->next = result->blocks;
+		block->used = 0;
+		block->nbytes = size;
+		result->blocks = block;
+	}
+	memory = (uint8_t *) block->bytes + block->used;
+	block->used += nbytes;
+	return memory;
+}
+
+/* room for one more item of an array that doubles */
+static void *
+ref_grow(RefResult *result, void *items, uint64_t count, uint64_t *capacity,
+		 size_t item_bytes)
+{
+	void	   *grown;
+
+	if (count < *capacity)
+		return items;
+	*capacity = *capacity == 0 ? 16 : *capacity * 2;
+	grown = ref_alloc(result, *capacity * item_bytes);
+	if (count > 0)
+		memcpy(grown, items, count * item_bytes);
+	return grown;
+}
+
+/* ---- one record ---- */
+
+typedef struct RefField
+{
+	uint64_t	start;			/* its content, quotes and escapes included */
+	uint64_t	end;
+	uint64_t	value;			/* its value in RefRecord.text ... */
+	uint64_t	value_bytes;	/* ... and length */
+	bool		quoted;			/* some part of it was in quotes */
+	bool		inner;			/* a quote or escape other than the quotes
+								 * around the whole */
+} RefField;
+
+typedef struct RefRecord
+{
+	bool		blank;			/* a blank line that is no record */
+	bool		bad;
+	bool		endless;		/* not read to its end: too long anyhow */
+	uint8_t		last_state;
+	uint64_t	start;
+	uint64_t	end;			/* without the boundary */
+	uint64_t	next;
+	uint64_t	nbreaks;		/* line breaks, that of its end included */
+	uint64_t	nfields;
+	RefField   *fields;
+	uint64_t	field_capacity;
+	uint8_t    *text;
+	uint64_t	text_bytes;
+	uint64_t	text_capacity;
+} RefRecord;
+
+typedef struct RefReader
+{
+	RefResult  *result;
+	const CsvDialect *dialect;
+	const uint8_t *bytes;		/* after the byte-order mark */
+	uint64_t	nbytes;
+	uint64_t	max_record_bytes;
+	RefRecord	record;
+} RefReader;
+
+static void
+emit(RefReader *reader, uint8_t byte)
+{
+	RefRecord  *record = &reader->record;
+
+	record->text = ref_grow(reader->result, record->text, record->text_bytes,
+							&record->text_capacity, 1);
+	record->text[record->text_bytes++] = byte;
+}
+
+static RefField *
+begin_field(RefReader *reader, uint64_t start)
+{
+	RefRecord  *record = &reader->record;
+	RefField   *field;
+
+	record->fields = ref_grow(reader->result, record->fields, record->nfields,
+							  &record->field_capacity, sizeof(RefField));
+	field = &record->fields[record->nfields];
+	field->start = start;
+	field->value = record->text_bytes;
+	field->quoted = false;
+	field->inner = false;
+	return field;
+}
+
+/*
+ * What a byte means for the field's value, by the state before and after it.
+ */
+static void
+take_byte(RefReader *reader, RefField *field, uint64_t pos, int class,
+		  CsvState before, CsvState after)
+{
+	const CsvDialectOptions *opt = &reader->dialect->opt;
+	uint8_t		byte = reader->bytes[pos];
+	bool		is_quote = class == CSV_CLASS_QUOTE;
+
+	switch (before)
+	{
+		case CSV_STATE_QUOTED:
+			/* a quote or escape means nothing until the next byte is known */
+			if (after == CSV_STATE_QUOTED)
+				emit(reader, byte);
+			else if (after == CSV_STATE_ESCAPE_SEEN)
+				field->inner = true;
+			break;
+
+		case CSV_STATE_ESCAPE_SEEN:
+			/* what escapes neither a quote nor an escape is data itself */
+			if (!is_quote && byte != opt->escape)
+				emit(reader, opt->escape);
+			emit(reader, byte);
+			break;
+
+		case CSV_STATE_QUOTE_SEEN:
+			if (class == CSV_CLASS_PRE_BREAK)
+				break;
+			field->inner = true;
+			if (is_quote)
+			{
+				/* doubled, or (where the escape is another) opened again */
+				if (opt->escape == opt->quote)
+					emit(reader, byte);
+			}
+			else if (after == CSV_STATE_UNQUOTED)
+				emit(reader, byte);
+			break;
+
+		case CSV_STATE_SKIP_LINE:
+			break;
+
+		default:
+			/* outside quotes */
+			if (class == CSV_CLASS_PRE_BREAK)
+				break;
+			if (after == CSV_STATE_QUOTED)
+			{
+				if (pos > field->start)
+					field->inner = true;
+				field->quoted = true;
+			}
+			else
+				emit(reader, byte);
+			break;
+	}
+}
+
+/*
+ * Read from `start`, the start of a line, to the end of the record there.
+ */
+static void
+read_record(RefReader *reader, CsvMode mode, uint64_t start)
+{
+	const CsvDialect *dialect = reader->dialect;
+	RefRecord  *record = &reader->record;
+	RefField   *field;
+	CsvState	state = CSV_STATE_RECORD_START;
+	uint64_t	content_end = start;
+
+	/* the text of an earlier record may be part of a row: start a new one */
+	record->text = NULL;
+	record->text_capacity = 0;
+	record->text_bytes = 0;
+	record->nfields = 0;
+	record->nbreaks = 0;
+	record->blank = false;
+	record->bad = false;
+	record->endless = false;
+	record->start = start;
+	field = begin_field(reader, start);
+
+	for (uint64_t pos = start;; pos++)
+	{
+		int			class = csv_class_at(dialect, reader->bytes, pos,
+										 reader->nbytes);
+		uint8_t		entry = dialect->table[mode][state][class];
+		CsvState	after = entry & CSV_STATE_MASK;
+
+		/* a CR of the boundary is not part of the field */
+		if (pos == start || class != CSV_CLASS_BREAK ||
+			reader->bytes[pos] != '\n' || reader->bytes[pos - 1] != '\r' ||
+			!dialect->trim_cr)
+			content_end = pos;
+		else
+			content_end = pos - 1;
+		if (class == CSV_CLASS_BREAK)
+			record->nbreaks++;
+
+		if (entry & CSV_FIELD)
+		{
+			field->end = entry & CSV_RECORD ? content_end : pos;
+			field->value_bytes = record->text_bytes - field->value;
+			record->nfields++;
+			if (entry & CSV_RECORD)
+			{
+				record->bad = (entry & CSV_BAD) != 0;
+				record->last_state = state;
+				record->end = content_end;
+				record->next = class == CSV_CLASS_END_OF_INPUT ? pos : pos + 1;
+				return;
+			}
+			field = begin_field(reader, pos + 1);
+		}
+		else if (class == CSV_CLASS_BREAK && state == CSV_STATE_RECORD_START)
+		{
+			record->blank = true;
+			record->next = pos + 1;
+			return;
+		}
+		else
+			take_byte(reader, field, pos, class, state, after);
+
+		/* too long whatever comes; one more byte may be the boundary's CR */
+		if (pos - start > reader->max_record_bytes + 1)
+		{
+			record->endless = true;
+			return;
+		}
+		state = after;
+	}
+}
+
+/*
+ * The line at start: its end, and the first byte after its boundary.  Returns
+ * whether it has one.
+ */
+static bool
+find_line(const RefReader *reader, uint64_t start, uint64_t *end,
+		  uint64_t *next)
+{
+	uint64_t	pos = start;
+
+	while (pos < reader->nbytes &&
+		   csv_class_at(reader->dialect, reader->bytes, pos, reader->nbytes) !=
+		   CSV_CLASS_BREAK)
+		pos++;
+	*end = pos;
+	*next = pos;
+	if (pos == reader->nbytes)
+		return false;
+	*next = pos + 1;
+	if (reader->dialect->trim_cr && pos > start &&
+		reader->bytes[pos - 1] == '\r')
+		*end = pos - 1;
+	return true;
+}
+
+/* ---- values ---- */
+
+uint32_t
+reference_utf8(const uint8_t *p, uint64_t nbytes)
+{
+	uint32_t	code_point;
+	uint32_t	length;
+	static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+
+	if (p[0] < 0x80)
+		return 1;
+	if ((p[0] & 0xE0) == 0xC0)
+	{
+		length = 2;
+		code_point = p[0] & 0x1F;
+	}
+	else if ((p[0] & 0xF0) == 0xE0)
+	{
+		length = 3;
+		code_point = p[0] & 0x0F;
+	}
+	else if ((p[0] & 0xF8) == 0xF0)
+	{
+		length = 4;
+		code_point = p[0] & 0x07;
+	}
+	else
+		return 0;
+	if (nbytes < length)
+		return 0;
+	for (uint32_t i = 1; i < length; i++)
+	{
+		if ((p[i] & 0xC0) != 0x80)
+			return 0;
+		code_point = code_point << 6 | (p[i] & 0x3F);
+	}
+	if (code_point < smallest[length] || code_point > 0x10FFFF ||
+		(code_point >= 0xD800 && code_point <= 0xDFFF))
+		return 0;
+	return length;
+}
+
+static bool
+equal_bytes(const uint8_t *a, uint64_t a_bytes, const uint8_t *b,
+			uint64_t b_bytes)
+{
+	return a_bytes == b_bytes && (a_bytes == 0 || memcmp(a, b, a_bytes) == 0);
+}
+
+/*
+ * Check one column's value and fill it in.  Returns the first error.
+ */
+static CsvErrorCode
+check_value(RefReader *reader, const CsvLayout *layout, const CsvColumn *column,
+			const RefField *field, RefValue *value)
+{
+	const uint8_t *text = reader->record.text + field->value;
+	uint64_t	nbytes = field->value_bytes;
+	uint64_t	nchars = 0;
+	uint64_t	kept_bytes = 0; /* of the first type_chars characters */
+	bool		beyond_ascii = false;
+	bool		valid = true;
+	bool		doubtful = false;
+	bool		is_null_string = equal_bytes(text, nbytes, layout->null_bytes,
+											 layout->null_length);
+
+	if (nbytes == 0)
+		text = (const uint8_t *) "";
+	memset(value, 0, sizeof(*value));
+	value->plain = !field->inner;
+	value->text = text;
+	value->text_bytes = nbytes;
+	value->stored = text;
+	value->stored_bytes = nbytes;
+
+	if (is_null_string &&
+		(field->quoted ? column->force_null : !column->force_not_null))
+	{
+		value->status = REF_NULL;
+		return CSV_ERROR_NONE;
+	}
+	if (layout->has_default && !field->quoted &&
+		equal_bytes(text, nbytes, layout->default_bytes,
+					layout->default_length))
+	{
+		value->status = REF_DOUBTFUL;
+		return CSV_ERROR_NONE;
+	}
+
+	value->status = REF_VALUE;
+	for (uint64_t i = 0; i < nbytes; i++)
+	{
+		if (text[i] == 0)
+			return CSV_ERROR_NUL_BYTE;
+		if (text[i] >= 0x80)
+			beyond_ascii = true;
+	}
+	if (layout->encoding != CSV_ENCODING_UTF8 && beyond_ascii)
+	{
+		value->status = REF_DOUBTFUL;
+		return CSV_ERROR_NONE;
+	}
+
+	/*
+	 * As in COPY it is the input that must be valid: a quote that is dropped
+	 * from between two bytes does not join them to a character.
+	 */
+	for (uint64_t pos = field->start; pos < field->end && valid;)
+	{
+		uint32_t	length = reference_utf8(reader->bytes + pos,
+											field->end - pos);
+
+		valid = length > 0;
+		pos += length;
+	}
+	if (!valid)
+		return CSV_ERROR_INVALID_UTF8;
+
+	for (uint64_t pos = 0; pos < nbytes; nchars++)
+	{
+		if (column->type_chars >= 0 && nchars == (uint64_t) column->type_chars)
+			kept_bytes = pos;
+		pos += reference_utf8(text + pos, nbytes - pos);
+	}
+	if (column->max_chars >= 0 && nchars > (uint64_t) column->max_chars)
+		return CSV_ERROR_TOO_MANY_CHARS;
+	if (column->type_chars >= 0 && nchars > (uint64_t) column->type_chars)
+	{
+		bool		all_blanks = true;
+
+		for (uint64_t i = kept_bytes; i < nbytes; i++)
+			if (text[i] != ' ')
+				all_blanks = false;
+		if (all_blanks)
+			value->stored_bytes = kept_bytes;
+		else if (column->max_chars < 0)
+			return CSV_ERROR_TOO_MANY_CHARS;
+		else
+			doubtful = true;
+	}
+	if (column->byte_width >= 0 && nbytes > (uint64_t) column->byte_width)
+		return CSV_ERROR_TOO_MANY_BYTES;
+	if (doubtful)
+		value->status = REF_DOUBTFUL;
+
+	if (column->pad_blanks && nchars < (uint64_t) column->type_chars)
+	{
+		uint64_t	nblanks = (uint64_t) column->type_chars - nchars;
+		uint8_t    *padded = ref_alloc(reader->result, nbytes + nblanks);
+
+		memcpy(padded, text, nbytes);
+		memset(padded + nbytes, ' ', nblanks);
+		value->stored = padded;
+		value->stored_bytes = nbytes + nblanks;
+	}
+	return CSV_ERROR_NONE;
+}
+
+/*
+ * The wanted values of a record with an acceptable number of fields.  Returns
+ * the error to report: that of the lowest field; there the lowest code; there
+ * the first column.
+ */
+static CsvErrorCode
+check_record(RefReader *reader, const CsvLayout *layout, RefValue *values,
+			 uint32_t *where)
+{
+	const RefRecord *record = &reader->record;
+	CsvErrorCode worst = CSV_ERROR_NONE;
+
+	for (uint32_t c = 0; c < layout->ncolumns; c++)
+	{
+		const CsvColumn *column = &layout->columns[c];
+		CsvErrorCode code;
+
+		if (worst != CSV_ERROR_NONE &&
+			column->field != layout->columns[*where].field)
+			break;
+		if (column->field >= record->nfields)
+		{
+			memset(&values[c], 0, sizeof(RefValue));
+			values[c].status = REF_NULL;
+			continue;
+		}
+		code = check_value(reader, layout, column,
+						   &record->fields[column->field], &values[c]);
+		if (code != CSV_ERROR_NONE && (worst == CSV_ERROR_NONE || code < worst))
+		{
+			worst = code;
+			*where = c;
+		}
+	}
+	return worst;
+}
+
+/* ---- the file ---- */
+
+/*
+ * Is the first unquoted line break a lone CR?  The machine runs as where lines
+ * end with LF.
+ */
+static bool
+first_break_is_cr(const CsvDialectOptions *options, const uint8_t *bytes,
+				  uint64_t nbytes)
+{
+	CsvDialectOptions as_lf = *options;
+	CsvDialect	dialect;
+	uint8_t		state = CSV_STATE_RECORD_START;
+
+	as_lf.blank_is_record = true;
+	csv_dialect_compile(&dialect, &as_lf);
+	for (uint64_t pos = 0; pos < nbytes; pos++)
+	{
+		bool		in_quotes = state == CSV_STATE_QUOTED ||
+			state == CSV_STATE_ESCAPE_SEEN;
+
+		if (bytes[pos] == '\n' && (!in_quotes || !options->multiline))
+			return false;
+		if (bytes[pos] == '\r' && !in_quotes)
+			return pos + 1 == nbytes || bytes[pos + 1] != '\n';
+		state = dialect.table[CSV_NORMAL][state]
+			[csv_class_at(&dialect, bytes, pos, nbytes)] & CSV_STATE_MASK;
+	}
+	return false;
+}
+
+static void
+compile(RefResult *result, const CsvDialectOptions *options,
+		CsvBoundary boundary, bool blank_is_record)
+{
+	CsvDialectOptions decided = *options;
+
+	decided.boundary = (uint8_t) boundary;
+	decided.blank_is_record = blank_is_record;
+	csv_dialect_compile(&result->dialect, &decided);
+}
+
+void
+reference_read(RefResult *result, const CsvDialectOptions *options,
+			   const CsvLayout *layout, uint32_t header_rows,
+			   uint64_t max_record_bytes, const uint8_t *file, uint64_t nbytes)
+{
+	RefReader	reader;
+	RefRecord  *record = &reader.record;
+	CsvBoundary boundary = (CsvBoundary) options->boundary;
+	uint64_t	bom_bytes = 0;
+	uint64_t	pos = 0;
+	uint64_t	alone_until = 0;
+	uint64_t	lines = 0;
+	uint64_t	row_capacity = 0;
+	uint64_t	error_capacity = 0;
+
+	memset(result, 0, sizeof(*result));
+	memset(&reader, 0, sizeof(reader));
+	if (nbytes >= 3 && memcmp(file, "\xEF\xBB\xBF", 3) == 0)
+		bom_bytes = 3;
+	reader.result = result;
+	reader.dialect = &result->dialect;
+	reader.bytes = file + bom_bytes;
+	reader.nbytes = nbytes - bom_bytes;
+	reader.max_record_bytes = max_record_bytes;
+
+	if (boundary == CSV_BOUNDARY_AUTO &&
+		first_break_is_cr(options, reader.bytes, reader.nbytes))
+		boundary = CSV_BOUNDARY_CR;
+
+	/* the header: every line is a record, and none is checked */
+	compile(result, options, boundary, true);
+	for (uint32_t i = 0; i < header_rows && pos < reader.nbytes; i++)
+	{
+		CsvMode		mode = pos < alone_until ? CSV_ALONE : CSV_NORMAL;
+		uint64_t	line_end;
+		uint64_t	next;
+		bool		has_break;
+
+		read_record(&reader, mode, pos);
+		has_break = find_line(&reader, pos, &line_end, &next);
+		if (mode == CSV_NORMAL && !record->endless && !record->bad &&
+			record->end - pos <= max_record_bytes)
+		{
+			line_end = record->end;
+			next = record->next;
+			lines += record->nbreaks;
+		}
+		else
+		{
+			/* its first line, or the line read alone */
+			bool		too_long = record->endless ||
+				record->end - pos > max_record_bytes;
+			uint64_t	all = reader.max_record_bytes;
+
+			if (mode == CSV_NORMAL)
+				alone_until = too_long ? pos + max_record_bytes : record->next;
+			lines += has_break;
+			reader.max_record_bytes = reader.nbytes;
+			read_record(&reader, CSV_ALONE, pos);
+			reader.max_record_bytes = all;
+		}
+		if (i + 1 == header_rows)
+		{
+			result->has_header = true;
+			result->header = reader.bytes + pos;
+			result->header_bytes = line_end - pos;
+			result->header_fields = (uint32_t) record->nfields;
+			result->header_separators =
+				ref_alloc(result, record->nfields * sizeof(uint64_t));
+			for (uint64_t f = 0; f < record->nfields; f++)
+				result->header_separators[f] = record->fields[f].end - pos;
+		}
+		pos = next;
+	}
+	result->body_offset = bom_bytes + pos;
+	result->body_lines = lines;
+
+	compile(result, options, boundary, layout->nfields == 1);
+	while (pos < reader.nbytes)
+	{
+		CsvMode		mode = pos < alone_until ? CSV_ALONE : CSV_NORMAL;
+		CsvErrorCode code = CSV_ERROR_NONE;
+		CsvError   *error;
+		RefValue   *values;
+		uint64_t	line_end;
+		uint64_t	next;
+		uint64_t	nbreaks;
+		uint32_t	where = 0;
+
+		read_record(&reader, mode, pos);
+		if (record->blank)
+		{
+			pos = record->next;
+			lines++;
+			continue;
+		}
+
+		if (record->endless || record->end - pos > max_record_bytes)
+			code = CSV_ERROR_RECORD_TOO_LONG;
+		else if (record->bad)
+		{
+			code = record->last_state == CSV_STATE_SKIP_LINE ?
+				CSV_ERROR_TEXT_AFTER_QUOTE : CSV_ERROR_UNTERMINATED_QUOTE;
+			where = (uint32_t) record->nfields - 1;
+		}
+
+		if (code != CSV_ERROR_NONE)
+		{
+			/* the repair rule */
+			if (mode == CSV_NORMAL)
+				alone_until = code == CSV_ERROR_RECORD_TOO_LONG ?
+					pos + max_record_bytes : record->next;
+			nbreaks = find_line(&reader, pos, &line_end, &next);
+		}
+		else
+		{
+			/* structure is good: both modes read it the same */
+			mode = CSV_NORMAL;
+			line_end = record->end;
+			next = record->next;
+			nbreaks = record->nbreaks;
+			values = ref_alloc(result, layout->ncolumns * sizeof(RefValue));
+			if (!layout->pad && record->nfields != layout->nfields)
+			{
+				code = CSV_ERROR_COLUMN_COUNT;
+				where = (uint32_t) record->nfields;
+			}
+			else
+				code = check_record(&reader, layout, values, &where);
+		}
+
+		if (code == CSV_ERROR_NONE)
+		{
+			RefRow	   *row;
+
+			result->rows = ref_grow(result, result->rows, result->nrows,
+									&row_capacity, sizeof(RefRow));
+			row = &result->rows[result->nrows++];
+			row->offset = bom_bytes + pos;
+			row->line = lines;
+			row->values = values;
+		}
+		else
+		{
+			result->errors = ref_grow(result, result->errors, result->nerrors,
+									  &error_capacity, sizeof(CsvError));
+			error = &result->errors[result->nerrors];
+			error->offset = bom_bytes + pos;
+			error->length = line_end - pos;
+			error->record = (uint32_t) (result->nrows + result->nerrors);
+			error->line = (uint32_t) lines;
+			error->before_row = (uint32_t) result->nrows;
+			error->code = (uint8_t) code;
+			error->mode = (uint8_t) mode;
+			error->where = where;
+			result->nerrors++;
+		}
+		lines += nbreaks;
+		pos = next;
+	}
+	result->nlines = lines;
+}
+
+void
+reference_free(RefResult *result)
+{
+	while (result->blocks != NULL)
+	{
+		RefBlock   *next = result->blocks->next;
+
+		free(result->blocks);
+		result->blocks = next;
+	}
+}
