@@ -58,6 +58,7 @@ pass_line(CsvIndex *index, uint64_t from, uint64_t *length)
 		input->bytes[index->pos - 1] == '\r')
 	{
 		index->pos--;
+		(*length)--;
 		index->incomplete = true;
 	}
 }
