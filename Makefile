@@ -138,11 +138,11 @@ setup:
 	@test/setup.sh build check
 
 demo:
-	+@MAKE='$(MAKE)' test/demo.sh
+	+@exec env MAKE='$(MAKE)' test/demo.sh
 
 # PARTS="build regress" runs these parts only
 check:
-	+@MAKE='$(MAKE)' PARTS='$(PARTS)' test/check.sh
+	+@exec env MAKE='$(MAKE)' PARTS='$(PARTS)' test/check.sh
 
 FORMAT_FILES = $(wildcard src/*.[ch] src/reader/*.[ch] src/cpu/*.[ch] cuda/*.cu cuda/*.cuh cuda/*.h)
 
@@ -150,7 +150,7 @@ format:
 	$(CLANG_FORMAT) -i $(filter-out src/reader/pow5.h,$(FORMAT_FILES))
 
 lint:
-	@CPPCHECK='$(CPPCHECK)' CLANG_TIDY='$(CLANG_TIDY)' test/lint.sh
+	@exec env CPPCHECK='$(CPPCHECK)' CLANG_TIDY='$(CLANG_TIDY)' test/lint.sh
 endif
 
 # ---- tests of the library: unit, unit-sanitize, differential, fuzz ----

@@ -111,7 +111,9 @@ root_command()
 	fi
 }
 
-look "$@"
+# each purpose once
+mapfile -t purposes < <(printf '%s\n' "$@" | sort -u)
+look "${purposes[@]}"
 [ ${#missing[@]} -gt 0 ] || exit 0
 
 if ! have apt-get || ! as_root=$(root_command); then
@@ -123,7 +125,7 @@ fi
 
 say "installing ${missing[*]}"
 $as_root apt-get -q update >/dev/null || say "apt-get update failed; trying with the lists at hand"
-look "$@"
+look "${purposes[@]}"
 # shellcheck disable=SC2086
 $as_root env DEBIAN_FRONTEND=noninteractive \
 	apt-get -q -y --no-install-recommends install "${missing[@]}" >&2 || {
@@ -131,7 +133,7 @@ $as_root env DEBIAN_FRONTEND=noninteractive \
 	exit 1
 }
 
-look "$@"
+look "${purposes[@]}"
 if [ ${#missing[@]} -gt 0 ]; then
 	say "installed, but still not usable here: ${missing[*]}"
 	say "(PG_CONFIG is $PG_CONFIG)"
