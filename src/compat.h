@@ -90,6 +90,24 @@ csv_create_foreignscan_path(PlannerInfo *root, RelOptInfo *rel, double rows,
 #endif
 }
 
+/* likewise for a path of an upper relation */
+static inline ForeignPath *
+csv_create_foreign_upper_path(PlannerInfo *root, RelOptInfo *rel,
+							  PathTarget *target, double rows,
+							  Cost startup_cost, Cost total_cost)
+{
+#if PG_VERSION_NUM >= 180000
+	return create_foreign_upper_path(root, rel, target, rows, 0, startup_cost,
+									 total_cost, NIL, NULL, NIL, NIL);
+#elif PG_VERSION_NUM >= 170000
+	return create_foreign_upper_path(root, rel, target, rows, startup_cost,
+									 total_cost, NIL, NULL, NIL, NIL);
+#else
+	return create_foreign_upper_path(root, rel, target, rows, startup_cost,
+									 total_cost, NIL, NULL, NIL);
+#endif
+}
+
 /* 18 asks whether this is (auto)analyze */
 static inline void
 csv_vacuum_delay_point(void)

@@ -2,10 +2,11 @@
  * foreignscan.c
  *		Plans and runs scans of one foreign table.
  *
- * The plan carries one thing: the attribute numbers that the scan must deliver
- * (those in the target list and in the WHERE clauses), as an integer list.
- * Everything else is read from the catalogs again when the scan begins, so
- * that a prepared statement sees options as they are then.
+ * The plan carries the attribute numbers that the scan must deliver (those in
+ * the target list and in the WHERE clauses), and the table where the scan
+ * stands for aggregates on it.  Everything else is read from the catalogs again
+ * when the scan begins, so that a prepared statement sees options as they are
+ * then.
  */
 #include "postgres.h"
 
@@ -20,10 +21,12 @@
 #include "foreignscan.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/planmain.h"
 #include "optimizer/restrictinfo.h"
+#include "optimizer/tlist.h"
 #include "scan.h"
 #include "source.h"
 #include "utils/rel.h"
@@ -36,19 +39,13 @@
 #define CSV_COST_PER_PAGE	40
 #define CSV_COST_PER_VALUE	2
 
-/* what planning a relation keeps */
-typedef struct CsvPlanState
-{
-	CsvTable   *table;
-	Bitmapset  *wanted;			/* attribute numbers */
-	BlockNumber pages;
-} CsvPlanState;
-
 /* what an execution keeps */
 typedef struct CsvScanState
 {
 	CsvTable   *table;
 	CsvTableScan *scan;
+	bool		upper;			/* the scan returns one row of counts */
+	bool		done;			/* and has done so */
 } CsvScanState;
 
 /* ---- planning ---- */
@@ -126,6 +123,13 @@ csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 														 0, JOIN_INNER, NULL));
 }
 
+Cost
+csv_structure_cost(const CsvPlanState *state)
+{
+	return state->pages * (seq_page_cost +
+						   CSV_COST_PER_PAGE * cpu_operator_cost);
+}
+
 static void
 csv_get_paths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 {
@@ -133,9 +137,7 @@ csv_get_paths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 	Cost		startup_cost = baserel->baserestrictcost.startup;
 	Cost		run_cost;
 
-	run_cost = state->pages * (seq_page_cost +
-							   CSV_COST_PER_PAGE * cpu_operator_cost);
-	run_cost += baserel->tuples *
+	run_cost = csv_structure_cost(state) + baserel->tuples *
 		(cpu_tuple_cost + baserel->baserestrictcost.per_tuple +
 		 CSV_COST_PER_VALUE * cpu_operator_cost *
 		 bms_num_members(state->wanted));
@@ -154,13 +156,22 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 {
 	CsvPlanState *state = baserel->fdw_private;
 	List	   *wanted = NIL;
+	List	   *scan_tlist = NIL;
 	int			attnum = -1;
 
 	while ((attnum = bms_next_member(state->wanted, attnum)) >= 0)
 		wanted = lappend_int(wanted, attnum);
+	if (state->upper)
+		scan_tlist = add_to_flat_tlist(NIL,
+									   pull_var_clause((Node *) best_path->path.pathtarget->exprs,
+													   PVC_INCLUDE_AGGREGATES |
+													   PVC_RECURSE_WINDOWFUNCS |
+													   PVC_INCLUDE_PLACEHOLDERS));
 	return make_foreignscan(tlist, extract_actual_clauses(scan_clauses, false),
-							baserel->relid, NIL, list_make1(wanted), NIL, NIL,
-							outer_plan);
+							state->upper ? 0 : baserel->relid, NIL,
+							list_make2(wanted,
+									   list_make1_oid(state->table->relid)),
+							scan_tlist, NIL, outer_plan);
 }
 
 /* ---- execution ---- */
@@ -171,7 +182,7 @@ plan_wanted(const ForeignScan *plan)
 	Bitmapset  *wanted = NULL;
 	ListCell   *cell;
 
-	foreach(cell, (List *) linitial(plan->fdw_private))
+	foreach(cell, (List *) list_nth(plan->fdw_private, CSV_PLAN_WANTED))
 		wanted = bms_add_member(wanted, lfirst_int(cell));
 	return wanted;
 }
@@ -180,18 +191,21 @@ static void
 csv_begin_scan(ForeignScanState *node, int eflags)
 {
 	CsvScanState *state = palloc0(sizeof(CsvScanState));
+	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
+	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
+	List	   *relation = list_nth(plan->fdw_private, CSV_PLAN_RELATION);
 
-	state->table = csv_table_get(RelationGetRelid(node->ss.ss_currentRelation));
+	state->table = csv_table_get(linitial_oid(relation));
 	csv_table_check(state->table);
+	state->upper = plan->scan.scanrelid == 0;
 	node->fdw_state = state;
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
-	state->scan = csv_table_scan_begin(state->table,
-									   plan_wanted((ForeignScan *) node->ss.ps.plan),
-									   NULL, NULL);
+	state->scan = csv_table_scan_begin(state->table, plan_wanted(plan), NULL,
+									   NULL);
 	/* attributes that are not wanted stay NULL */
-	memset(node->ss.ss_ScanTupleSlot->tts_isnull, true,
-		   node->ss.ss_ScanTupleSlot->tts_tupleDescriptor->natts);
+	memset(slot->tts_isnull, !state->upper,
+		   slot->tts_tupleDescriptor->natts);
 }
 
 static TupleTableSlot *
@@ -201,8 +215,21 @@ csv_iterate_scan(ForeignScanState *node)
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 
 	ExecClearTuple(slot);
-	if (csv_table_scan_next(state->scan, slot->tts_values, slot->tts_isnull))
+	if (!state->upper)
+	{
+		if (csv_table_scan_next(state->scan, slot->tts_values,
+								slot->tts_isnull))
+			ExecStoreVirtualTuple(slot);
+	}
+	else if (!state->done)
+	{
+		int64		count = csv_table_scan_count(state->scan);
+
+		for (int i = 0; i < slot->tts_tupleDescriptor->natts; i++)
+			slot->tts_values[i] = Int64GetDatum(count);
+		state->done = true;
 		ExecStoreVirtualTuple(slot);
+	}
 	return slot;
 }
 
@@ -212,6 +239,7 @@ csv_rescan(ForeignScanState *node)
 	CsvScanState *state = node->fdw_state;
 
 	csv_table_scan_rewind(state->scan);
+	state->done = false;
 }
 
 static void
@@ -230,6 +258,7 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 {
 	CsvScanState *state = node->fdw_state;
 	const CsvTable *table = state->table;
+	const ForeignScan *plan = (const ForeignScan *) node->ss.ps.plan;
 	int64		nbytes = csv_source_size(table, NULL);
 	int			nattributes = 0;
 
@@ -248,8 +277,11 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 						csv_engine_describe(table->engine, nbytes), es);
 	ExplainPropertyText("Columns",
 						psprintf("%d of %d",
-								 list_length(linitial(((ForeignScan *) node->ss.ps.plan)->fdw_private)),
+								 list_length(list_nth(plan->fdw_private,
+													  CSV_PLAN_WANTED)),
 								 nattributes), es);
+	if (state->upper)
+		ExplainPropertyText("Engine Aggregates", "count(*)", es);
 
 	if (es->analyze && state->scan != NULL)
 	{
@@ -366,4 +398,5 @@ csv_foreign_scan_callbacks(FdwRoutine *routine)
 	routine->EndForeignScan = csv_end_scan;
 	routine->ExplainForeignScan = csv_explain_scan;
 	routine->AnalyzeForeignTable = csv_analyze_table;
+	routine->GetForeignUpperPaths = csv_get_upper_paths;
 }

@@ -1002,46 +1002,68 @@ fill_fast(CsvTableScan *scan, uint32_t row, Datum *values, bool *isnull)
 	}
 }
 
-bool
-csv_table_scan_next(CsvTableScan *scan, Datum *values, bool *isnull)
+static inline void
+reset_row(CsvTableScan *scan)
+{
+	if (scan->row_context_used)
+	{
+		MemoryContextReset(scan->row_context);
+		scan->row_context_used = false;
+	}
+}
+
+/*
+ * Report the skipped records that stand before this row of the batch.
+ */
+static inline void
+skip_errors_before(CsvTableScan *scan, uint32_t row)
 {
 	CsvBatch   *batch = &scan->batch;
 
+	while (unlikely(scan->error < batch->nerrors) &&
+		   batch->errors[scan->error].before_row <= row)
+	{
+		/* rows before it are passed when it is */
+		scan->row = batch->errors[scan->error].before_row;
+		skip_error(scan, &batch->errors[scan->error]);
+		scan->error++;
+		reset_row(scan);
+	}
+}
+
+/*
+ * On to the next batch; false at the end of the scan.
+ */
+static bool
+advance_batch(CsvTableScan *scan)
+{
+	if (scan->batch.bytes != NULL)
+		leave_batch(scan);
+	memset(&scan->batch, 0, sizeof(scan->batch));
+	scan->row = 0;
+	scan->error = 0;
+	if (next_batch(scan))
+		return true;
+	scan->finished = true;
+	csv_report_end(&scan->report, scan->statistics.records, true);
+	return false;
+}
+
+bool
+csv_table_scan_next(CsvTableScan *scan, Datum *values, bool *isnull)
+{
 	if (scan->finished)
 		return false;
 	for (;;)
 	{
 		uint32_t	row;
 
-		if (scan->row_context_used)
+		reset_row(scan);
+		skip_errors_before(scan, scan->row);
+		if (scan->row >= scan->batch.nrows)
 		{
-			MemoryContextReset(scan->row_context);
-			scan->row_context_used = false;
-		}
-		while (scan->error < batch->nerrors &&
-			   batch->errors[scan->error].before_row <= scan->row)
-		{
-			skip_error(scan, &batch->errors[scan->error]);
-			scan->error++;
-			if (scan->row_context_used)
-			{
-				MemoryContextReset(scan->row_context);
-				scan->row_context_used = false;
-			}
-		}
-		if (scan->row >= batch->nrows)
-		{
-			if (batch->bytes != NULL)
-				leave_batch(scan);
-			memset(batch, 0, sizeof(*batch));
-			scan->row = 0;
-			scan->error = 0;
-			if (!next_batch(scan))
-			{
-				scan->finished = true;
-				csv_report_end(&scan->report, scan->statistics.records, true);
+			if (!advance_batch(scan))
 				return false;
-			}
 			continue;
 		}
 
@@ -1058,6 +1080,23 @@ csv_table_scan_next(CsvTableScan *scan, Datum *values, bool *isnull)
 			fill_virtuals(scan, row, values, isnull);
 		return true;
 	}
+}
+
+int64
+csv_table_scan_count(CsvTableScan *scan)
+{
+	int64		count = 0;
+
+	Assert(scan->ncolumns == 0);
+	if (scan->finished)
+		return 0;
+	do
+	{
+		count += scan->batch.nrows - scan->row;
+		skip_errors_before(scan, scan->batch.nrows);
+		scan->row = scan->batch.nrows;
+	} while (advance_batch(scan));
+	return count;
 }
 
 /* ---- end ---- */

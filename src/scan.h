@@ -44,6 +44,12 @@ extern CsvTableScan *csv_table_scan_begin(const CsvTable *table,
 extern bool csv_table_scan_next(CsvTableScan *scan, Datum *values,
 								bool *isnull);
 
+/*
+ * The number of rows that csv_table_scan_next would still return.  Of a scan
+ * that wants no column this costs no more than finding the records.
+ */
+extern int64 csv_table_scan_count(CsvTableScan *scan);
+
 /* start again; records that were reported are not reported again */
 extern void csv_table_scan_rewind(CsvTableScan *scan);
 

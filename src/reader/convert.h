@@ -173,6 +173,33 @@ csv_trailing_zeros(uint64_t mask)
 #endif
 }
 
+/* how many digits the word starts with */
+CSV_INLINE uint32_t
+csv_leading_digits(uint64_t word)
+{
+	uint64_t	stop = csv_not_digits(word);
+
+	return stop == 0 ? 8 : csv_trailing_zeros(stop) / 8;
+}
+
+/* the first n of a word's bytes, moved to its end; zero bytes before them */
+CSV_INLINE uint64_t
+csv_align_right(uint64_t word, uint32_t n)
+{
+	return n == 0 ? 0 : word << (64 - 8 * n);
+}
+
+/* zero bits above the highest one bit; word is not zero */
+CSV_INLINE uint32_t
+csv_leading_zeros(uint64_t word)
+{
+#ifdef __CUDA_ARCH__
+	return __clzll((long long) word);
+#else
+	return __builtin_clzll(word);
+#endif
+}
+
 /*
  * The number written as eight digits, the first of them in the lowest byte.
  * Zero bytes count as zeros: a shorter number is shifted up.
@@ -215,14 +242,74 @@ csv_digit_run(const uint8_t *p, uint32_t n)
 	for (;;)
 	{
 		uint32_t	rest = n - run;
-		uint64_t	stop = csv_not_digits(csv_load_some(p + run,
-														rest < 8 ? rest : 8));
+		uint32_t	count;
 
 		/* the zero bytes above a short rest stop it, too */
-		if (stop != 0)
-			return run + csv_trailing_zeros(stop) / 8;
-		run += 8;
+		count = csv_leading_digits(csv_load_some(p + run, rest < 8 ? rest : 8));
+		run += count;
+		if (count < 8)
+			return run;
 	}
+}
+
+/*
+ * Two base-10000 digits of 16 bits, the first in the lower half, from eight
+ * decimal digits; zero bytes count as zeros.
+ */
+CSV_INLINE uint32_t
+csv_two_groups(uint64_t word)
+{
+#ifdef __CUDA_ARCH__
+	return csv_four_digits((uint32_t) word) |
+		csv_four_digits((uint32_t) (word >> 32)) << 16;
+#else
+	word &= CSV_EACH_BYTE(0x0f);
+	word = (word * (10 * 0x100 + 1)) >> 8 & UINT64_C(0x00ff00ff00ff00ff);
+	word = (word * (100 * 0x10000 + 1)) >> 16 & UINT64_C(0x0000ffff0000ffff);
+	return (uint32_t) (word | word >> 16);
+#endif
+}
+
+/*
+ * A decimal number without sign and exponent, of up to eight digits on either
+ * side of the separator: what most numbers in files are.  The digits before
+ * it stand at the end of whole, those after it at the start of fraction, and
+ * zero bytes fill both.
+ */
+typedef struct CsvShortDecimal
+{
+	uint64_t	whole;
+	uint64_t	fraction;
+	uint32_t	whole_length;
+	uint32_t	fraction_length;
+} CsvShortDecimal;
+
+CSV_INLINE bool
+csv_scan_short_decimal(const uint8_t *p, uint32_t n, uint8_t separator,
+					   CsvShortDecimal *decimal)
+{
+	uint64_t	word;
+	uint32_t	length;
+
+	if (n == 0 || n > 17)
+		return false;
+	word = csv_load_some(p, n < 8 ? n : 8);
+	length = csv_leading_digits(word);
+	decimal->whole = csv_align_right(word, length);
+	decimal->whole_length = length;
+	decimal->fraction = 0;
+	decimal->fraction_length = 0;
+	if (length == n)
+		return true;
+	if (p[length] != separator || n < 2)
+		return false;
+	p += length + 1;
+	n -= length + 1;
+	if (n > 8)
+		return false;
+	decimal->fraction = csv_load_some(p, n);
+	decimal->fraction_length = n;
+	return csv_leading_digits(decimal->fraction) == n;
 }
 
 /* ---- integers ---- */
@@ -440,11 +527,7 @@ csv_decimal_to_double(uint64_t digits, int32_t exponent, uint64_t *bits)
 	}
 #endif
 
-#ifdef __CUDA_ARCH__
-	shift = __clzll((long long) digits);
-#else
-	shift = __builtin_clzll(digits);
-#endif
+	shift = csv_leading_zeros(digits);
 	digits <<= shift;
 	high = csv_multiply(digits, power.high, &low);
 
@@ -524,6 +607,7 @@ CSV_INLINE bool
 csv_scan_decimal(const uint8_t *p, uint32_t n, uint8_t separator,
 				 CsvDecimal *decimal)
 {
+	CsvShortDecimal brief;
 	uint64_t	digits = 0;
 	uint32_t	pos = 0;
 	uint32_t	first;			/* where the digits start */
@@ -538,6 +622,19 @@ csv_scan_decimal(const uint8_t *p, uint32_t n, uint8_t separator,
 	decimal->truncated = false;
 	if (p[0] == '-' || p[0] == '+')
 		pos++;
+
+	if (csv_scan_short_decimal(p + pos, n - pos, separator, &brief))
+	{
+		uint32_t	length = brief.fraction_length;
+		uint32_t	factor = (length & 1 ? 10 : 1) * (length & 2 ? 100 : 1) *
+			(length & 4 ? 10000 : 1) * (length & 8 ? 100000000 : 1);
+
+		decimal->digits = (uint64_t) csv_eight_digits(brief.whole) * factor +
+			csv_eight_digits(csv_align_right(brief.fraction, length));
+		decimal->exponent = -(int32_t) length;
+		return true;
+	}
+
 	first = pos;
 	pos = csv_take_digits(p, n, pos, &digits);
 	point = pos;
@@ -804,15 +901,11 @@ csv_parse_numeric(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
 				  uint32_t stride)
 {
 	CsvNumericDigits digits = {{0, 0, 0}};
+	CsvShortDecimal brief;
 	uint32_t	max_digits = (stride - 6) / 2;
 	uint32_t	ndigits = 0;	/* up to the last that is not zero */
 	int32_t		top = 0;		/* weight of the first */
-	int32_t		weight;
 	bool		negative;
-	const uint8_t *fraction;
-	uint32_t	whole_length;
-	uint32_t	fraction_length;
-	uint32_t	kept;			/* digits of the fraction that are kept */
 	uint32_t	dscale;
 	uint32_t	header;
 	uint64_t	rest;
@@ -825,97 +918,124 @@ csv_parse_numeric(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
 		p++;
 		n--;
 	}
-	whole_length = csv_digit_run(p, n);
-	fraction = p + whole_length;
-	fraction_length = 0;
-	if (whole_length < n)
-	{
-		if (*fraction != decimal_separator)
-			return false;
-		fraction++;
-		fraction_length = n - whole_length - 1;
-		if (csv_digit_run(fraction, fraction_length) != fraction_length)
-			return false;
-	}
-	if (whole_length + fraction_length == 0)
-		return false;
-	dscale = precision < 0 ? fraction_length : (uint32_t) scale;
-	if (dscale > 63)
-		return false;
-	kept = fraction_length < dscale ? fraction_length : dscale;
 	if (max_digits > 12)
 		max_digits = 12;
 
-	/* the groups before the point, the first of them perhaps a short one */
-	weight = (int32_t) ((whole_length + 3) / 4) - 1;
-	for (uint32_t pos = 0; pos < whole_length; weight--)
+	if (csv_scan_short_decimal(p, n, decimal_separator, &brief) &&
+		(precision < 0 || brief.fraction_length <= (uint32_t) scale))
 	{
-		uint32_t	length = ((whole_length - pos - 1) & 3) + 1;
-		uint32_t	group = csv_four_digits(csv_load_some4(p + pos, length)
-											<< (32 - 8 * length));
-
-		pos += length;
-		if (group != 0)
-		{
-			if (ndigits == 0)
-				top = weight;
-			ndigits = (uint32_t) (top - weight) + 1;
-			if (ndigits > max_digits)
-				return false;
-			csv_numeric_add(&digits, ndigits - 1, group);
-		}
-	}
-	/* those after it, the last of them filled up with zeros */
-	for (uint32_t pos = 0; pos < kept; pos += 4, weight--)
-	{
-		uint32_t	length = kept - pos < 4 ? kept - pos : 4;
-		uint32_t	group = csv_four_digits(csv_load_some4(fraction + pos,
-														   length));
-
-		if (group != 0)
-		{
-			if (ndigits == 0)
-				top = weight;
-			ndigits = (uint32_t) (top - weight) + 1;
-			if (ndigits > max_digits)
-				return false;
-			csv_numeric_add(&digits, ndigits - 1, group);
-		}
-	}
-
-	/* round half away from zero: add one unit in the last place */
-	if (kept < fraction_length && fraction[kept] >= '5')
-	{
-		uint32_t	unit = 1;
-
-		for (uint32_t i = kept; (i & 3) != 0; i++)
-			unit *= 10;
-		weight = -(int32_t) ((kept + 3) / 4);
-		if (ndigits == 0)
-			top = weight;
-		if (top - weight >= (int32_t) max_digits)
+		/* at most two groups before the point and two after it */
+		digits.words[0] = csv_two_groups(brief.whole) |
+			(uint64_t) csv_two_groups(brief.fraction) << 32;
+		dscale = precision < 0 ? brief.fraction_length : (uint32_t) scale;
+		if (dscale > 63)
 			return false;
-		for (;; weight++, unit = 1)
+		if (digits.words[0] != 0)
 		{
-			uint32_t	index = (uint32_t) (top - weight);
+			uint32_t	zeros = csv_trailing_zeros(digits.words[0]) / 16;
 
-			if (weight > top)
+			digits.words[0] >>= 16 * zeros;
+			top = 1 - (int32_t) zeros;
+			ndigits = 4 - csv_leading_zeros(digits.words[0]) / 16;
+			if (ndigits > max_digits)
+				return false;
+		}
+	}
+	else
+	{
+		uint32_t	whole_length = csv_digit_run(p, n);
+		const uint8_t *fraction = p + whole_length;
+		uint32_t	fraction_length = 0;
+		uint32_t	kept;		/* digits of the fraction that are kept */
+		int32_t		weight;
+
+		if (whole_length < n)
+		{
+			if (*fraction != decimal_separator)
+				return false;
+			fraction++;
+			fraction_length = n - whole_length - 1;
+			if (csv_digit_run(fraction, fraction_length) != fraction_length)
+				return false;
+		}
+		if (whole_length + fraction_length == 0)
+			return false;
+		dscale = precision < 0 ? fraction_length : (uint32_t) scale;
+		if (dscale > 63)
+			return false;
+		kept = fraction_length < dscale ? fraction_length : dscale;
+
+		/* the groups before the point, the first of them perhaps a short one */
+		weight = (int32_t) ((whole_length + 3) / 4) - 1;
+		for (uint32_t pos = 0; pos < whole_length; weight--)
+		{
+			uint32_t	length = ((whole_length - pos - 1) & 3) + 1;
+			uint32_t	group = csv_four_digits(csv_load_some4(p + pos, length)
+												<< (32 - 8 * length));
+
+			pos += length;
+			if (group != 0)
 			{
-				/* all were nines: what is left is a one above them */
+				if (ndigits == 0)
+					top = weight;
+				ndigits = (uint32_t) (top - weight) + 1;
+				if (ndigits > max_digits)
+					return false;
+				csv_numeric_add(&digits, ndigits - 1, group);
+			}
+		}
+		/* those after it, the last of them filled up with zeros */
+		for (uint32_t pos = 0; pos < kept; pos += 4, weight--)
+		{
+			uint32_t	length = kept - pos < 4 ? kept - pos : 4;
+			uint32_t	group = csv_four_digits(csv_load_some4(fraction + pos,
+															   length));
+
+			if (group != 0)
+			{
+				if (ndigits == 0)
+					top = weight;
+				ndigits = (uint32_t) (top - weight) + 1;
+				if (ndigits > max_digits)
+					return false;
+				csv_numeric_add(&digits, ndigits - 1, group);
+			}
+		}
+
+		/* round half away from zero: add one unit in the last place */
+		if (kept < fraction_length && fraction[kept] >= '5')
+		{
+			uint32_t	unit = 1;
+
+			for (uint32_t i = kept; (i & 3) != 0; i++)
+				unit *= 10;
+			weight = -(int32_t) ((kept + 3) / 4);
+			if (ndigits == 0)
 				top = weight;
-				ndigits = 1;
-				digits.words[0] = 1;
-				break;
-			}
-			if (csv_numeric_digit(&digits, index) + unit < 10000)
+			if (top - weight >= (int32_t) max_digits)
+				return false;
+			for (;; weight++, unit = 1)
 			{
-				csv_numeric_add(&digits, index, unit);
-				ndigits = index + 1;
-				break;
+				uint32_t	index = (uint32_t) (top - weight);
+
+				if (weight > top)
+				{
+					/* all were nines: what is left is a one above them */
+					top = weight;
+					ndigits = 1;
+					digits.words[0] = 1;
+					break;
+				}
+				if (csv_numeric_digit(&digits, index) + unit < 10000)
+				{
+					csv_numeric_add(&digits, index, unit);
+					ndigits = index + 1;
+					break;
+				}
+				/* to zero, and carry */
+				csv_numeric_add(&digits, index,
+								0 - (uint64_t) csv_numeric_digit(&digits, index));
 			}
-			/* to zero, and carry */
-			csv_numeric_add(&digits, index,
-							0 - (uint64_t) csv_numeric_digit(&digits, index));
 		}
 	}
 
