@@ -17,7 +17,8 @@ SELECT * FROM customers ORDER BY id;
 SELECT * FROM csv_gpu_errors('customers');
 \x off
 
--- It is a table like any other.
+-- It is a table like any other.  (A query checks the columns it uses: the
+-- record with too long a city counts here.)
 SELECT extract(year FROM since) AS year, count(*), sum(spent)
 FROM customers GROUP BY 1 ORDER BY 1;
 

@@ -126,12 +126,16 @@ fi
 say "installing ${missing[*]}"
 $as_root apt-get -q update >/dev/null || say "apt-get update failed; trying with the lists at hand"
 look "${purposes[@]}"
+log=$(mktemp) || exit 1
 # shellcheck disable=SC2086
-$as_root env DEBIAN_FRONTEND=noninteractive \
-	apt-get -q -y --no-install-recommends install "${missing[@]}" >&2 || {
+if ! $as_root env DEBIAN_FRONTEND=noninteractive \
+		apt-get -q -y --no-install-recommends install "${missing[@]}" >"$log" 2>&1 </dev/null; then
+	tail -20 "$log" >&2
 	say "could not install ${missing[*]}"
+	rm -f "$log"
 	exit 1
-}
+fi
+rm -f "$log"
 
 look "${purposes[@]}"
 if [ ${#missing[@]} -gt 0 ]; then
