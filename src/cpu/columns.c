@@ -319,8 +319,7 @@ slow_value(CsvColumnLoop *loop, uint32_t row, uint64_t start, uint64_t end)
 										   measure.nbytes);
 			if (whole == NULL)
 			{
-				/* whoever takes the batch will run into it as well */
-				set_status(loop, row, CSV_VALUE_LONG);
+				columns->no_memory = true;
 				return;
 			}
 			csv_unquote(dialect, field, length, whole, &quoted);
@@ -954,6 +953,7 @@ csv_columns_build(CsvColumns *columns, const CsvIndex *index, CsvBatch *batch)
 
 	columns->index = index;
 	columns->any_bad_row = false;
+	columns->no_memory = false;
 	if (!buffer_reserve(memory, &columns->row_code, nrows) ||
 		!buffer_reserve(memory, &columns->row_where, nrows * sizeof(uint32_t)))
 		return CSV_NO_MEMORY;
@@ -1008,6 +1008,8 @@ csv_columns_build(CsvColumns *columns, const CsvIndex *index, CsvBatch *batch)
 			columns->any_bad_row)
 			loop.bad = NULL;
 		fill_array(&loop, nrows);
+		if (columns->no_memory)
+			return CSV_NO_MEMORY;
 		array->all_ok = !loop.any_not_ok;
 		any_slow |= array->any_slow;
 	}

@@ -33,6 +33,7 @@ typedef struct CsvColumns
 	CsvBuffer	row_code;		/* uint8_t CsvErrorCode per row ... */
 	CsvBuffer	row_where;		/* ... and uint32_t CsvError.where */
 	bool		any_bad_row;
+	bool		no_memory;		/* met by the careful way, in mid-column */
 	CsvArray   *arrays;			/* per column */
 	CsvBuffer  *values;			/* per column */
 	CsvBuffer  *status;			/* per column */
