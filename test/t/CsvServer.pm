@@ -1,0 +1,215 @@
+# CsvServer.pm: what the tests in this directory share.
+#
+#	csv_server(NAME, setting => value ...)	a private server with the extension,
+#					the foreign server "csv" and, for comparison, "file" of file_fdw
+#	CsvServer::Session				psql that stays connected, with standard
+#					output and error apart
+#
+# The tests read with the engine of CSV_GPU_FDW_ENGINE, cpu unless it is set.
+# CSV_GPU_FDW_SECONDS=N lets the random ones run N seconds each, and
+# CSV_GPU_FDW_SEED=N repeats a run.
+package CsvServer;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use File::Basename qw(dirname);
+use File::Path qw(make_path);
+use Test::More;
+
+# "make check" sets these; a bare prove need not
+BEGIN
+{
+	my $pgxs = `pg_config --pgxs`;
+
+	chomp $pgxs;
+	$ENV{PG_REGRESS} //= dirname($pgxs) . '/../test/regress/pg_regress';
+	$ENV{TESTDATADIR} //= 'tmp_check';
+	$ENV{TESTLOGDIR} //= "$ENV{TESTDATADIR}/log";
+	$ENV{LC_ALL} = 'C';
+	make_path($ENV{TESTDATADIR}, $ENV{TESTLOGDIR});
+}
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+
+our @EXPORT = qw(csv_server engine new_session literal write_file random_seed
+  seconds_to_run rss_kb descriptors);
+
+sub engine
+{
+	return $ENV{CSV_GPU_FDW_ENGINE} || 'cpu';
+}
+
+sub csv_server
+{
+	my ($name, %settings) = @_;
+	my $node = PostgreSQL::Test::Cluster->new($name);
+
+	%settings = (
+		'csv_gpu_fdw.engine' => engine(),
+		jit => 'off',
+		log_statement => 'none',
+		shared_buffers => '128MB',
+		%settings);
+	$node->init(extra => [ '--encoding=UTF8', '--no-locale' ]);
+	$node->append_conf('postgresql.conf',
+		join('', map { "$_ = '$settings{$_}'\n" } sort keys %settings));
+	$node->start;
+	$node->safe_psql(
+		'postgres', q{
+		CREATE EXTENSION csv_gpu_fdw;
+		CREATE EXTENSION file_fdw;
+		CREATE SERVER csv FOREIGN DATA WRAPPER csv_gpu_fdw;
+		CREATE SERVER file FOREIGN DATA WRAPPER file_fdw;});
+	return $node;
+}
+
+# a string as SQL has it
+sub literal
+{
+	my ($string) = @_;
+
+	$string =~ s/'/''/g;
+	return $string =~ s/\\/\\\\/g ? "E'$string'" : "'$string'";
+}
+
+sub write_file
+{
+	my ($path, @bytes) = @_;
+
+	open my $file, '>:raw', $path or die "$path: $!";
+	print $file @bytes or die "$path: $!";
+	close $file or die "$path: $!";
+	return $path;
+}
+
+# the seed of this run, said so that it can be repeated
+sub random_seed
+{
+	my $seed = $ENV{CSV_GPU_FDW_SEED} || int(rand(2**31));
+
+	note("CSV_GPU_FDW_SEED=$seed");
+	srand($seed);
+	return $seed;
+}
+
+sub seconds_to_run
+{
+	my ($default) = @_;
+
+	return $ENV{CSV_GPU_FDW_SECONDS} || $default;
+}
+
+# memory of a process that is not shared with others
+sub rss_kb
+{
+	my ($pid) = @_;
+	my $status = slurp_file("/proc/$pid/status");
+
+	return $status =~ /^RssAnon:\s+(\d+)/m ? $1 : 0;
+}
+
+# what a process has open, less what comes and goes with the server's own work
+sub descriptors
+{
+	my ($pid) = @_;
+
+	return scalar grep { !m{/base/|/global/|/pg_wal/|/pg_xact/} }
+	  map { readlink($_) // '' } glob("/proc/$pid/fd/*");
+}
+
+sub new_session
+{
+	return CsvServer::Session->new(@_);
+}
+
+package CsvServer::Session;
+
+use strict;
+use warnings;
+
+use IPC::Run;
+
+# new_session(NODE, user => NAME)
+sub new
+{
+	my ($class, $node, %options) = @_;
+	my $self = bless { in => '', out => '', err => '', queries => 0 }, $class;
+	my $connection = $node->connstr('postgres');
+
+	$connection .= " user=$options{user}" if $options{user};
+	$self->{timer} = IPC::Run::timeout(600);
+	$self->{run} = IPC::Run::start(
+		[ 'psql', '-XAtq', '-d', $connection ],
+		'<', \$self->{in}, '>', \$self->{out}, '2>', \$self->{err},
+		$self->{timer});
+	$self->{pid} = $self->value('SELECT pg_backend_pid()');
+	return $self;
+}
+
+sub pid
+{
+	return $_[0]->{pid};
+}
+
+# send SQL and do not wait for its end; await() does
+sub send
+{
+	my ($self, $sql) = @_;
+
+	$self->{queries}++;
+	$self->{mark} = "end-of-query-$self->{queries}";
+	$self->{in} .= "$sql\n;\n\\echo $self->{mark}\n\\warn $self->{mark}\n";
+	$self->{run}->pump_nb;
+	return;
+}
+
+# what it wrote: (standard output, standard error)
+sub await
+{
+	my ($self) = @_;
+	my $mark = $self->{mark};
+
+	while ($self->{out} !~ /^$mark$/m || $self->{err} !~ /^$mark$/m)
+	{
+		die "psql has ended: $self->{err}" if !$self->{run}->pumpable;
+		$self->{run}->pump;
+	}
+	$self->{out} =~ s/^$mark\n//m;
+	$self->{err} =~ s/^$mark\n//m;
+	my ($out, $err) = ($self->{out}, $self->{err});
+	($self->{out}, $self->{err}) = ('', '');
+	chomp $out;
+	return ($out, $err);
+}
+
+sub query
+{
+	my ($self, $sql) = @_;
+
+	$self->send($sql);
+	return $self->await;
+}
+
+# the output of SQL that must not fail
+sub value
+{
+	my ($self, $sql) = @_;
+	my ($out, $err) = $self->query($sql);
+
+	die "$err\nin: $sql\n" if $err =~ /^(psql:.*)?(ERROR|FATAL|PANIC)/m;
+	return $out;
+}
+
+sub quit
+{
+	my ($self) = @_;
+
+	$self->{in} .= "\\q\n";
+	$self->{run}->finish;
+	return;
+}
+
+1;
