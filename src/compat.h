@@ -8,6 +8,9 @@
 #include "commands/vacuum.h"
 #include "optimizer/pathnode.h"
 #include "utils/varlena.h"
+#if PG_VERSION_NUM >= 170000
+#include "utils/wait_classes.h"
+#endif
 
 #if PG_VERSION_NUM < 150000
 #error "csv_gpu_fdw needs PostgreSQL 15 or later"

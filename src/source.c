@@ -25,7 +25,6 @@
 #include "catalog/namespace.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "pgstat.h"
 #include "storage/fd.h"
 #include "storage/latch.h"
 #include "utils/memutils.h"
