@@ -204,14 +204,18 @@ compile_dialect(CsvReader *reader, bool blank_is_record)
 
 /*
  * Is the first line break outside quotes a lone CR?  False where there is
- * none in the first max_record_bytes bytes.
+ * none in the first max_record_bytes (and CSV_HEADER_READ_BYTES) bytes.
  */
 static CsvStatus
 find_boundary(CsvReader *reader, bool *lone_cr)
 {
+	uint64_t	limit = reader->options.max_record_bytes;
 	uint64_t	available = 0;
 	uint64_t	pos = 0;
 	uint8_t		state = CSV_STATE_RECORD_START;
+
+	if (limit < CSV_HEADER_READ_BYTES)
+		limit = CSV_HEADER_READ_BYTES;
 
 	*lone_cr = false;
 	reader->boundary = CSV_BOUNDARY_AUTO;
@@ -227,7 +231,7 @@ find_boundary(CsvReader *reader, bool *lone_cr)
 			return status;
 		bytes = buffer_bytes(reader) + reader->start;
 		available = reader->filled - reader->start;
-		for (; pos < available; pos++)
+		for (; pos < available && pos < limit; pos++)
 		{
 			bool		outside = state != CSV_STATE_QUOTED &&
 				state != CSV_STATE_ESCAPE_SEEN;
@@ -249,7 +253,7 @@ find_boundary(CsvReader *reader, bool *lone_cr)
 			state = reader->dialect.table[CSV_NORMAL][state][class] &
 				CSV_STATE_MASK;
 		}
-		if (reader->at_end || available > reader->options.max_record_bytes)
+		if (reader->at_end || pos >= limit)
 			return CSV_OK;
 		if (reader->options.interrupted != NULL &&
 			reader->options.interrupted(reader->options.interrupted_arg))
@@ -349,6 +353,44 @@ pass_header_record(CsvReader *reader, bool *found)
 	return CSV_OK;
 }
 
+/*
+ * Pass over the rest of a header line that is longer than any record may be.
+ */
+static CsvStatus
+pass_rest_of_line(CsvReader *reader)
+{
+	for (;;)
+	{
+		CsvStatus	status = buffer_fill(reader, CSV_HEADER_READ_BYTES);
+		const uint8_t *bytes = buffer_bytes(reader) + reader->start;
+		uint64_t	available = reader->filled - reader->start;
+
+		if (status != CSV_OK)
+			return status;
+		for (uint64_t pos = 0; pos < available; pos++)
+			if (csv_class_at(&reader->dialect, bytes, pos, available) ==
+				CSV_CLASS_BREAK)
+			{
+				reader->file_lines++;
+				reader->skip_line = false;
+				advance(reader, pos + 1);
+				return CSV_OK;
+			}
+		if (reader->at_end)
+		{
+			reader->skip_line = false;
+			advance(reader, available);
+			return CSV_OK;
+		}
+		/* a last CR may belong to the line break */
+		advance(reader, bytes[available - 1] == '\r' ? available - 1 :
+				available);
+		if (reader->options.interrupted != NULL &&
+			reader->options.interrupted(reader->options.interrupted_arg))
+			return CSV_INTERRUPTED;
+	}
+}
+
 CsvStatus
 csv_reader_open(CsvReader *reader, CsvReadFn read, void *arg)
 {
@@ -397,8 +439,14 @@ csv_reader_open(CsvReader *reader, CsvReadFn read, void *arg)
 		if (status != CSV_OK)
 			return status;
 		reader->has_header = found && i + 1 == reader->options.header_rows;
-		if (!found || reader->skip_line)
+		if (!found)
 			break;
+		if (reader->skip_line)
+		{
+			status = pass_rest_of_line(reader);
+			if (status != CSV_OK)
+				return status;
+		}
 	}
 	return CSV_OK;
 }
