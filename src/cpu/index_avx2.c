@@ -6,9 +6,15 @@
 
 #if defined(__x86_64__)
 
+#ifdef __clang__
+#include <immintrin.h>
+#pragma clang attribute push(__attribute__((target("avx2,popcnt,bmi,bmi2,lzcnt,pclmul"))), \
+							 apply_to = function)
+#else
 #pragma GCC push_options
 #pragma GCC target("avx2,popcnt,bmi,bmi2,lzcnt,pclmul")
 #include <immintrin.h>
+#endif
 
 typedef struct CsvBlock
 {
@@ -61,7 +67,11 @@ prefix_xor(uint64_t word)
 
 #define CSV_INDEX_RUN csv_index_run_avx2
 #include "index_loop.h"
+#ifdef __clang__
+#pragma clang attribute pop
+#else
 #pragma GCC pop_options
+#endif
 
 bool
 csv_index_has_avx2(void)
