@@ -114,7 +114,6 @@ CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', re
 CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', reject_limit '1.2.3%');
 CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', reject_limit '5% ');
 CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', on_error 'stop', reject_limit '5');
-CREATE SERVER csv_bad FOREIGN DATA WRAPPER csv_gpu_fdw OPTIONS (on_error 'stop', reject_limit '5%');
 CREATE SERVER csv_bad FOREIGN DATA WRAPPER csv_gpu_fdw OPTIONS (reject_limit 'some');
 CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', log_verbosity 'loud');
 CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', notice_limit '-1');
@@ -152,7 +151,7 @@ CREATE FOREIGN TABLE bad (a text OPTIONS (force_not_null 'x')) SERVER csv OPTION
 -- what is fine
 --
 CREATE SERVER csv_all FOREIGN DATA WRAPPER csv_gpu_fdw
-  OPTIONS (engine 'cpu', on_error 'ignore', reject_limit '5%', log_verbosity 'silent',
+  OPTIONS (engine 'cpu', on_error 'stop', reject_limit '5%', log_verbosity 'silent',
            notice_limit '0', chunk_size '1');
 CREATE FOREIGN TABLE all_options (
   a text OPTIONS ("column" '99999', byte_width '4', max_chars '268435439',
@@ -166,7 +165,7 @@ CREATE FOREIGN TABLE all_options (
   OPTIONS (filename '/nowhere/*.csv', format 'csv', header 'match', header_rows '3',
            delimiter '|', quote '''', escape '\', quoting 'postgres', multiline 'off',
            "null" 'NULL', encoding 'latin1', decimal_separator ',', columns '100000',
-           record_boundary 'crlf', ragged 'pad', on_error 'stop', log_verbosity 'verbose',
+           record_boundary 'crlf', ragged 'pad', on_error 'ignore', log_verbosity 'verbose',
            notice_limit '2147483647', chunk_size '1GB', max_record_size '1023MB',
            engine 'auto');
 DROP FOREIGN TABLE all_options;

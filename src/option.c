@@ -250,14 +250,8 @@ csv_gpu_fdw_validator(PG_FUNCTION_ARGS)
 
 	if (catalog == AttributeRelationId)
 		check_column_options(&column, options);
-	else
-	{
-		if (table_options.reject_limit && table.stop)
-			conflict("on_error", "reject_limit",
-					 "Under on_error \"stop\" the first bad record is an error.");
-		if (catalog == ForeignTableRelationId)
-			check_table_options(&table_options);
-	}
+	else if (catalog == ForeignTableRelationId)
+		check_table_options(&table_options);
 
 	PG_RETURN_VOID();
 }
@@ -661,6 +655,11 @@ check_table_options(const TableOptions *options)
 				 errmsg("either filename or program is required for csv_gpu_fdw foreign tables")));
 	if (options->header && options->header_rows == 0)
 		conflict("header", "header_rows", "A header has at least one row.");
+
+	/* on a server they are defaults, each for tables that set the other */
+	if (options->reject_limit && table->stop)
+		conflict("on_error", "reject_limit",
+				 "Under on_error \"stop\" the first bad record is an error.");
 	if (dialect->delimiter == dialect->quote)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
