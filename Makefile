@@ -19,7 +19,6 @@ REGRESS = $(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql)))
 REGRESS_OPTS = --encoding=UTF8 --no-locale
 
 PG_CONFIG ?= pg_config
-CLANG_FORMAT ?= clang-format
 CLANG_TIDY ?= clang-tidy
 CPPCHECK ?= cppcheck
 
@@ -144,10 +143,8 @@ demo:
 check:
 	+@exec env MAKE='$(MAKE)' PARTS='$(PARTS)' test/check.sh
 
-FORMAT_FILES = $(wildcard src/*.[ch] src/reader/*.[ch] src/cpu/*.[ch] cuda/*.cu cuda/*.cuh cuda/*.h)
-
 format:
-	$(CLANG_FORMAT) -i $(filter-out src/reader/pow5.h,$(FORMAT_FILES))
+	@test/format.sh
 
 lint:
 	@exec env CPPCHECK='$(CPPCHECK)' CLANG_TIDY='$(CLANG_TIDY)' test/lint.sh

@@ -24,9 +24,7 @@ job=
 server_user=
 bindir=
 run_bindir=
-# shellcheck disable=SC2034
 pg_regress=
-# shellcheck disable=SC2034
 pgxs_perl=
 
 die()
@@ -113,7 +111,9 @@ private_install()
 	bindir=$("$PG_CONFIG" --bindir) || return 1
 	run_bindir=$work/root$bindir
 	dir=$(dirname "$("$PG_CONFIG" --pgxs)")
+	# shellcheck disable=SC2034
 	pg_regress=$dir/../test/regress/pg_regress
+	# shellcheck disable=SC2034
 	pgxs_perl=$dir/../test/perl
 
 	private_make -s install DESTDIR="$work/root" || return 1

@@ -1,5 +1,5 @@
 #!/bin/bash
-# setup.sh [build] [check] [lint] [format]
+# setup.sh [build] [check] [lint]
 #
 # Installs from Debian's packages what this machine lacks for these purposes,
 # and nothing where it lacks nothing.  Where it may not install, it names the
@@ -77,9 +77,6 @@ look()
 			lint)
 				have "${CPPCHECK:-cppcheck}" || missing+=(cppcheck)
 				have "${CLANG_TIDY:-clang-tidy}" || missing+=(clang-tidy)
-				;;
-			format)
-				have "${CLANG_FORMAT:-clang-format}" || missing+=(clang-format)
 				;;
 			*)
 				say "unknown purpose $purpose"

@@ -1,0 +1,42 @@
+#!/bin/bash
+# lint.sh: looks for mistakes without running anything.  Run by "make lint".
+# Every finding is an error.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+PG_CONFIG=${PG_CONFIG:-pg_config}
+CPPCHECK=${CPPCHECK:-cppcheck}
+CLANG_TIDY=${CLANG_TIDY:-clang-tidy}
+
+test/setup.sh build lint || exit 1
+status=0
+
+failed()
+{
+	echo "lint: $1 has findings"
+	status=1
+}
+
+test/format.sh --check || failed 'make format'
+
+# The library.  Left out: the sign's shift is what every compiler does; equal
+# values for two new variables are meant so.
+"$CPPCHECK" --quiet --enable=warning,performance,portability --inline-suppr \
+	--suppress=shiftTooManyBitsSigned --suppress=duplicateAssignExpression \
+	--std=c11 -Isrc --error-exitcode=1 \
+	--template='{file}:{line}: {message} [{id}]' src/reader src/cpu ||
+	failed "$CPPCHECK"
+
+flags=(-Isrc -I"$("$PG_CONFIG" --includedir-server)" -D_GNU_SOURCE -std=gnu11)
+printf '%s\n' src/*.c src/reader/*.c src/cpu/*.c |
+	xargs -P"$(nproc)" -n3 bash -c '
+		tidy=$1; n=$2; flags=("${@:3:n}"); shift $((n + 2))
+		"$tidy" --quiet "$@" -- "${flags[@]}" 2>/dev/null' \
+		tidy "$CLANG_TIDY" "${#flags[@]}" "${flags[@]}" ||
+	failed "$CLANG_TIDY"
+
+if command -v shellcheck >/dev/null; then
+	shellcheck --severity=warning -x test/*.sh .ci/run || failed shellcheck
+fi
+
+[ $status = 0 ] && echo 'lint: nothing found'
+exit $status
