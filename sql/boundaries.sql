@@ -1,0 +1,175 @@
+--
+-- Where a record ends: LF, CR LF, CR, all of them, and blank lines.
+--
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set setup :abs_srcdir '/sql/include/setup.sql'
+\i :setup
+
+-- shows a value with its control characters
+CREATE FUNCTION show(value text) RETURNS text LANGUAGE sql AS
+  $$SELECT replace(replace(value, E'\r', '<CR>'), E'\n', '<LF>')$$;
+CREATE FOREIGN TABLE t (a text, b text, line bigint OPTIONS (virtual 'line'),
+                        record bigint OPTIONS (virtual 'record'),
+                        byte_offset bigint OPTIONS (virtual 'byte_offset'))
+  SERVER csv OPTIONS (filename 'regress_csv/t.csv');
+CREATE FOREIGN TABLE one (a text, line bigint OPTIONS (virtual 'line'))
+  SERVER csv OPTIONS (filename 'regress_csv/t.csv');
+CREATE VIEW v AS SELECT show(a) AS a, show(b) AS b, line, record, byte_offset FROM t;
+
+--
+-- auto
+--
+-- LF, with and without a final one
+CALL write_file('t.csv', E'1,2\n3,4\n');
+SELECT * FROM v;
+CALL write_file('t.csv', E'1,2\n3,4');
+SELECT * FROM v;
+-- CR LF
+CALL write_file('t.csv', E'1,2\r\n3,4\r\n');
+SELECT * FROM v;
+CALL write_file('t.csv', E'1,2\r\n3,4');
+SELECT * FROM v;
+CALL write_file('t.csv', E'"1","2"\r\n"3","4"\r\n');
+SELECT * FROM v;
+-- lone CR: the first break decides
+CALL write_file('t.csv', E'1,2\r3,4\r');
+SELECT * FROM v;
+CALL write_file('t.csv', E'1,2\r3,4');
+SELECT * FROM v;
+CALL write_file('t.csv', E'1,2\r');
+SELECT * FROM v;
+-- LF and CR LF mixed; only one CR is dropped
+CALL write_file('t.csv', E'1,2\n3,4\r\n5,6\n7,8\r\r\n9,\r\n10,11\r\n');
+SELECT * FROM v;
+-- a lone CR is data where the first break was another
+CALL write_file('t.csv', E'1,2\n3,4\r5\n\r6,7\n8,9\r');
+SELECT * FROM v;
+-- LF is data where the first break was a lone CR
+CALL write_file('t.csv', E'1,2\r3,4\n5\r\n6,7\r');
+SELECT * FROM v;
+-- breaks inside quotes decide nothing, and are data as they are
+CALL write_file('t.csv', E'"1\r",2\n3,"4\r\n5"\n"6\n7","\r"\n');
+SELECT * FROM v;
+CALL write_file('t.csv', E'"1\n",2\r3,"4\r\n5"\r');
+SELECT * FROM v;
+-- a header's break decides, too
+ALTER FOREIGN TABLE t OPTIONS (ADD header 'true');
+CALL write_file('t.csv', E'a,b\r1,2\r3,4\r');
+SELECT * FROM v;
+ALTER FOREIGN TABLE t OPTIONS (DROP header);
+-- each file of a pattern decides for itself
+CREATE FOREIGN TABLE several (a text, b text) SERVER csv OPTIONS (filename 'regress_csv/s*.csv');
+CALL write_file('s1.csv', E'1,2\r3,4\r');
+CALL write_file('s2.csv', E'1,2\r\n3,4\r\n');
+CALL write_file('s3.csv', E'1,2\n3,4\n');
+SELECT * FROM several;
+
+--
+-- lf: a CR before it is data
+--
+ALTER FOREIGN TABLE t OPTIONS (ADD record_boundary 'lf');
+CALL write_file('t.csv', E'1,2\n3,4\r\n5\r6,7\n8,9');
+SELECT * FROM v;
+CALL write_file('t.csv', E'1,2\r3,4\r');
+SELECT * FROM v;
+-- data after a closing quote, that is
+CALL write_file('t.csv', E'1,"2"\r\n3,"4"\n');
+SELECT * FROM v;
+
+--
+-- crlf: both bytes, in this order
+--
+ALTER FOREIGN TABLE t OPTIONS (SET record_boundary 'crlf');
+CALL write_file('t.csv', E'1,2\r\n3,4\n5\r\n6\r7,8\r\n"9\n\r\n","10\r"\r\n11,12');
+SELECT * FROM v;
+CALL write_file('t.csv', E'1,2\n3,4\n');
+SELECT * FROM v;
+
+--
+-- cr
+--
+ALTER FOREIGN TABLE t OPTIONS (SET record_boundary 'cr');
+CALL write_file('t.csv', E'1,2\r3,4\r5,6');
+SELECT * FROM v;
+CALL write_file('t.csv', E'1,2\r\n3,4\r\n');
+SELECT * FROM v;
+CALL write_file('t.csv', E'1,2\n3,4\n');
+SELECT * FROM v;
+ALTER FOREIGN TABLE t OPTIONS (SET record_boundary 'AUTO');
+
+--
+-- blank lines: no record where there are several fields
+--
+CALL write_file('t.csv', E'\n1,2\n\n\n3,4\n\n');
+SELECT * FROM v;
+CALL write_file('t.csv', E'\r\n\r\n1,2\r\n\r\n3,4\r\n\r\n');
+SELECT * FROM v;
+CALL write_file('t.csv', E'\r\r1,2\r\r3,4\r\r');
+SELECT * FROM v;
+CALL write_file('t.csv', E'\n\n\n');
+SELECT * FROM v;
+-- a line of blanks is none
+CALL write_file('t.csv', E'1,2\n \n3,4\n');
+SELECT * FROM v;
+-- a quoted empty field is none
+CALL write_file('t.csv', E'1,2\n""\n3,4\n');
+SELECT * FROM v;
+-- in a file of one field it is a record, whose field is empty
+CALL write_file('t.csv', E'\n1\n\n2\n');
+SELECT show(a), a IS NULL AS isnull, line FROM one;
+CALL write_file('t.csv', E'\r\n1\r\n\r\n2');
+SELECT show(a), a IS NULL AS isnull, line FROM one;
+CALL write_file('t.csv', E'\r1\r\r2\r');
+SELECT show(a), a IS NULL AS isnull, line FROM one;
+-- after the last boundary there is no further record
+CALL write_file('t.csv', E'1\n""');
+SELECT show(a), a IS NULL AS isnull, line FROM one;
+-- of several fields in the file, not in the table, and by the other way about
+CREATE FOREIGN TABLE first (a text OPTIONS ("column" '0')) SERVER csv
+  OPTIONS (filename 'regress_csv/t.csv', columns '2');
+CALL write_file('t.csv', E'1,2\n\n3,4\n');
+SELECT * FROM first;
+CREATE FOREIGN TABLE twice (a text OPTIONS ("column" '0'), b int OPTIONS ("column" '0')) SERVER csv
+  OPTIONS (filename 'regress_csv/t.csv', columns '1');
+CALL write_file('t.csv', E'1\n\n2\n');
+SELECT * FROM twice;
+
+--
+-- multiline 'false': a break ends the record, inside quotes too
+--
+ALTER FOREIGN TABLE t OPTIONS (ADD multiline 'false');
+CALL write_file('t.csv', E'1,"2"\n3,"4\n5"\n6,"7"\n');
+SELECT * FROM v;
+CALL write_file('t.csv', E'1,"2"\r\n3,"4\r\n5"\r\n6,"7"\r\n');
+SELECT * FROM v;
+-- the same with CR
+CALL write_file('t.csv', E'1,"2"\r3,"4\r5"\r6,"7"\r');
+SELECT * FROM v;
+
+--
+-- BOM: dropped at the top of a file, data anywhere else
+--
+ALTER FOREIGN TABLE t OPTIONS (DROP multiline);
+CALL write_file('t.csv', E'\uFEFF1,2\n3,4\n');
+SELECT * FROM v;
+CALL write_file('t.csv', E'\uFEFF"1","2"\n');
+SELECT * FROM v;
+CALL write_file('t.csv', E'\uFEFF\uFEFF1,2\n\uFEFF3,4\n');
+SELECT length(a), b, byte_offset FROM t;
+ALTER FOREIGN TABLE t OPTIONS (ADD header 'match');
+CALL write_file('t.csv', E'\uFEFFa,b\n1,2\n');
+SELECT * FROM v;
+ALTER FOREIGN TABLE t OPTIONS (DROP header);
+-- half a BOM is data
+CALL write_file('t.csv', '\xefbb312c320a'::bytea);
+SELECT b FROM t;
+SELECT a, b FROM t;
+CALL write_file('t.csv', '\xef'::bytea);
+SELECT a FROM one;
+-- in each file of a pattern
+CALL write_file('s1.csv', E'\uFEFF1,2\n');
+CALL write_file('s2.csv', E'\uFEFF3,4\n');
+CALL write_file('s3.csv', E'\uFEFF');
+SELECT * FROM several;
+
+\i :teardown
