@@ -20,7 +20,17 @@ typedef struct Failure
 	TestEngine *engines;
 	int			nengines;
 	char		message[512];
+	double		give_up;		/* making it smaller takes no longer than that */
 } Failure;
+
+static double
+now_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double) now.tv_sec + (double) now.tv_nsec * 1e-9;
+}
 
 static bool
 still_fails(Failure *failure, const Case *test_case, const uint8_t *bytes,
@@ -28,6 +38,8 @@ still_fails(Failure *failure, const Case *test_case, const uint8_t *bytes,
 {
 	TestCounts	counts;
 
+	if (now_seconds() > failure->give_up)
+		return false;
 	memset(&counts, 0, sizeof(counts));
 	return !compare_case(test_case, bytes, nbytes, failure->engines,
 						 failure->nengines, &counts, failure->message,
@@ -43,7 +55,6 @@ reduce_bytes(Failure *failure, const Case *test_case, uint8_t *bytes,
 			 size_t nbytes)
 {
 	uint8_t    *trial = malloc(nbytes + 1);
-	uint32_t	budget = 20000;
 
 	if (trial == NULL)
 		abort();
@@ -51,13 +62,12 @@ reduce_bytes(Failure *failure, const Case *test_case, uint8_t *bytes,
 	{
 		size_t		pos = 0;
 
-		while (pos < nbytes && budget > 0)
+		while (pos < nbytes)
 		{
 			size_t		n = piece < nbytes - pos ? piece : nbytes - pos;
 
 			memcpy(trial, bytes, pos);
 			memcpy(trial + pos, bytes + pos + n, nbytes - pos - n);
-			budget--;
 			if (still_fails(failure, test_case, trial, nbytes - n))
 			{
 				nbytes -= n;
@@ -67,14 +77,13 @@ reduce_bytes(Failure *failure, const Case *test_case, uint8_t *bytes,
 				pos += n;
 		}
 	}
-	for (size_t pos = 0; pos < nbytes && budget > 0; pos++)
+	for (size_t pos = 0; pos < nbytes; pos++)
 	{
 		uint8_t		byte = bytes[pos];
 
 		if (byte == 'x')
 			continue;
 		bytes[pos] = 'x';
-		budget--;
 		if (!still_fails(failure, test_case, bytes, nbytes))
 			bytes[pos] = byte;
 	}
@@ -138,6 +147,7 @@ report(Failure *failure, Case *test_case, Content *content, uint64_t seed)
 	printf("difference with --seed %llu --files 1: %s\n",
 		   (unsigned long long) seed, failure->message);
 	fflush(stdout);
+	failure->give_up = now_seconds() + 30;
 	if (still_fails(failure, test_case, content->bytes, content->nbytes))
 	{
 		for (int round = 0; round < 2; round++)
@@ -146,6 +156,7 @@ report(Failure *failure, Case *test_case, Content *content, uint64_t seed)
 			content->nbytes = reduce_bytes(failure, test_case, content->bytes,
 										   content->nbytes);
 		}
+		failure->give_up += 30;
 		(void) still_fails(failure, test_case, content->bytes,
 						   content->nbytes);
 		printf("made smaller: %s\n", failure->message);
@@ -184,15 +195,6 @@ print_summary(const TestCounts *counts, double seconds)
 	printf(" %llu interruptions, %llu failed allocations; %.1f s\n",
 		   (unsigned long long) counts->interruptions,
 		   (unsigned long long) counts->failures, seconds);
-}
-
-static double
-now_seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double) now.tv_sec + (double) now.tv_nsec * 1e-9;
 }
 
 int

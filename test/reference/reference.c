@@ -355,8 +355,9 @@ static CsvErrorCode
 check_value(RefReader *reader, const CsvLayout *layout, const CsvColumn *column,
 			const RefField *field, RefValue *value)
 {
-	const uint8_t *text = reader->record.text + field->value;
 	uint64_t	nbytes = field->value_bytes;
+	const uint8_t *text = nbytes == 0 ? (const uint8_t *) "" :
+		reader->record.text + field->value;
 	uint64_t	nchars = 0;
 	uint64_t	kept_bytes = 0; /* of the first type_chars characters */
 	bool		beyond_ascii = false;
@@ -365,8 +366,6 @@ check_value(RefReader *reader, const CsvLayout *layout, const CsvColumn *column,
 	bool		is_null_string = equal_bytes(text, nbytes, layout->null_bytes,
 											 layout->null_length);
 
-	if (nbytes == 0)
-		text = (const uint8_t *) "";
 	memset(value, 0, sizeof(*value));
 	value->plain = !field->inner;
 	value->text = text;
@@ -498,19 +497,22 @@ check_record(RefReader *reader, const CsvLayout *layout, RefValue *values,
 
 /*
  * Is the first unquoted line break a lone CR?  The machine runs as where lines
- * end with LF.
+ * end with LF.  The reader looks no further than a record may reach, but at
+ * least at the first 64 kB.
  */
 static bool
-first_break_is_cr(const CsvDialectOptions *options, const uint8_t *bytes,
-				  uint64_t nbytes)
+first_break_is_cr(const CsvDialectOptions *options, uint64_t max_record_bytes,
+				  const uint8_t *bytes, uint64_t nbytes)
 {
 	CsvDialectOptions as_lf = *options;
 	CsvDialect	dialect;
 	uint8_t		state = CSV_STATE_RECORD_START;
 
+	uint64_t	limit = max_record_bytes > 65536 ? max_record_bytes : 65536;
+
 	as_lf.blank_is_record = true;
 	csv_dialect_compile(&dialect, &as_lf);
-	for (uint64_t pos = 0; pos < nbytes; pos++)
+	for (uint64_t pos = 0; pos < nbytes && pos < limit; pos++)
 	{
 		bool		in_quotes = state == CSV_STATE_QUOTED ||
 			state == CSV_STATE_ESCAPE_SEEN;
@@ -562,7 +564,8 @@ reference_read(RefResult *result, const CsvDialectOptions *options,
 	reader.max_record_bytes = max_record_bytes;
 
 	if (boundary == CSV_BOUNDARY_AUTO &&
-		first_break_is_cr(options, reader.bytes, reader.nbytes))
+		first_break_is_cr(options, max_record_bytes, reader.bytes,
+						  reader.nbytes))
 		boundary = CSV_BOUNDARY_CR;
 
 	/* the header: every line is a record, and none is checked */

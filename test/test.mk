@@ -1,0 +1,119 @@
+# Tests of the library, without PostgreSQL: included by the Makefile.
+#
+#	make unit			every program test/unit/test_*.c
+#	make unit-sanitize	the same with ASan and UBSan
+#	make differential	random files, engines against the reference reader;
+#						DIFFERENTIAL_FILES=20000 DIFFERENTIAL_SEED=1
+#	make fuzz			libFuzzer for FUZZ_SECONDS=20; needs clang
+#
+# Where the CUDA engine is built, unit and differential have it, too; without a
+# GPU its tests are skipped.
+
+DIFFERENTIAL_FILES ?= 20000
+DIFFERENTIAL_SEED ?= 1
+FUZZ_SECONDS ?= 20
+FUZZ_CC ?= clang
+
+# PGXS sets CFLAGS and CPPFLAGS of its own, which are not meant for these
+TEST_CFLAGS ?= -std=gnu11 -O2 -g -Wall -Wextra $(WERROR)
+SANITIZE_CFLAGS = -std=gnu11 -O1 -g -Wall -Wextra $(WERROR) \
+	-fno-omit-frame-pointer -fsanitize=address,undefined \
+	-fno-sanitize-recover=all
+TEST_CPPFLAGS = -Isrc/reader -Isrc -Itest
+
+LIBRARY_SOURCES = $(wildcard src/reader/*.c src/cpu/*.c)
+LIBRARY_HEADERS = $(wildcard src/reader/*.h src/cpu/*.h cuda/engine.h)
+COMPARE_SOURCES = test/reference/reference.c test/differential/case.c \
+	test/differential/compare.c
+COMPARE_HEADERS = $(wildcard test/reference/*.h test/differential/*.h test/unit/*.h)
+
+# tests of CUDA's engine only where there is one
+UNIT_SOURCES = $(wildcard test/unit/test_*.c)
+CPU_UNIT_SOURCES = $(filter-out test/unit/test_cuda%.c,$(UNIT_SOURCES))
+UNIT_NAMES = $(notdir $(basename $(if $(WITH_CUDA),$(UNIT_SOURCES),$(CPU_UNIT_SOURCES))))
+CPU_UNIT_NAMES = $(notdir $(basename $(CPU_UNIT_SOURCES)))
+
+ifdef WITH_CUDA
+TEST_CUDA_OBJS = $(patsubst %.cu,build/test/cuda/%.o,$(CUDA_SOURCES))
+TEST_CUDA_FLAGS = -DCSV_WITH_CUDA
+TEST_CUDA_LIBS = $(CUDA_LIBS)
+
+build/test/cuda/%.o: %.cu $(wildcard cuda/*.h cuda/*.cuh) $(LIBRARY_HEADERS)
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCCFLAGS) -DCSV_WITH_CUDA -c -o $@ $<
+endif
+
+# ---- objects, once plain and once with sanitizers ----
+
+build/test/plain/%.o: %.c $(LIBRARY_HEADERS) $(COMPARE_HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(TEST_CFLAGS) $(TEST_CPPFLAGS) $(TEST_CUDA_FLAGS) -c -o $@ $<
+
+build/test/sanitize/%.o: %.c $(LIBRARY_HEADERS) $(COMPARE_HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(SANITIZE_CFLAGS) $(TEST_CPPFLAGS) -c -o $@ $<
+
+plain_objects = $(patsubst %.c,build/test/plain/%.o,$(1))
+sanitize_objects = $(patsubst %.c,build/test/sanitize/%.o,$(1))
+
+# ---- unit ----
+
+UNIT_SUPPORT = $(LIBRARY_SOURCES) test/unit/reading.c
+
+build/test/test_%: build/test/plain/test/unit/test_%.o \
+		$(call plain_objects,$(UNIT_SUPPORT)) $(TEST_CUDA_OBJS)
+	$(CC) $(TEST_CFLAGS) -o $@ $^ -lcmocka -lm $(TEST_CUDA_LIBS)
+
+build/test/sanitize/test_%: build/test/sanitize/test/unit/test_%.o \
+		$(call sanitize_objects,$(UNIT_SUPPORT))
+	$(CC) $(SANITIZE_CFLAGS) -o $@ $^ -lcmocka -lm
+
+unit: $(patsubst %,build/test/%,$(UNIT_NAMES))
+	@test/unit/run.sh $@ $^
+
+unit-sanitize: $(patsubst %,build/test/sanitize/%,$(CPU_UNIT_NAMES))
+	@test/unit/run.sh $@ $^
+
+# ---- differential ----
+
+build/test/differential: $(call plain_objects,$(LIBRARY_SOURCES) \
+		$(COMPARE_SOURCES) test/differential/content.c \
+		test/differential/differential.c) $(TEST_CUDA_OBJS)
+	$(CC) $(TEST_CFLAGS) -o $@ $^ $(TEST_CUDA_LIBS)
+
+build/test/sanitize/differential: $(call sanitize_objects,$(LIBRARY_SOURCES) \
+		$(COMPARE_SOURCES) test/differential/content.c \
+		test/differential/differential.c)
+	$(CC) $(SANITIZE_CFLAGS) -o $@ $^
+
+differential: build/test/differential
+	@$< --seed $(DIFFERENTIAL_SEED) --files $(DIFFERENTIAL_FILES)
+
+differential-sanitize: build/test/sanitize/differential
+	@$< --seed $(DIFFERENTIAL_SEED) --files $(DIFFERENTIAL_FILES)
+
+# ---- fuzz ----
+
+build/test/fuzz_reader: test/fuzz/fuzz_reader.c $(COMPARE_SOURCES) \
+		$(LIBRARY_SOURCES) $(LIBRARY_HEADERS) $(COMPARE_HEADERS)
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(SANITIZE_CFLAGS) -fsanitize=fuzzer $(TEST_CPPFLAGS) -o $@ \
+		$(filter %.c,$^)
+
+# what is found stays in build/test/fuzz; the corpus grows there
+fuzz: build/test/fuzz_reader
+	@mkdir -p build/test/fuzz/found build/test/fuzz/corpus
+	@if $< -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=20 \
+		-artifact_prefix=build/test/fuzz/found/ -print_final_stats=1 \
+		build/test/fuzz/corpus $(wildcard test/fuzz/corpus) \
+		>build/test/fuzz/log 2>&1; \
+	then \
+		grep '^stat::number_of_executed_units' build/test/fuzz/log; \
+		echo 'fuzz: 1 passed, 0 failed'; \
+	else \
+		tail -40 build/test/fuzz/log; \
+		echo 'fuzz: 0 passed, 1 failed'; \
+		exit 1; \
+	fi
+
+.PHONY: unit unit-sanitize differential differential-sanitize fuzz
