@@ -92,29 +92,16 @@ clean:
 	rm -rf build csv_gpu_fdw.so
 endif
 
-# what the objects were made with: a change of it makes them all again
-build_flags = $(CC) $(CFLAGS) $(CPPFLAGS) $(NVCC) $(NVCCFLAGS)
-link_flags = $(OBJS) $(SHLIB_LINK)
-write_if_changed = mkdir -p $(@D); echo '$(1)' | cmp -s - $@ || echo '$(1)' > $@
+build/c-flags: FORCE
+	@$(call write_if_changed,$(CC) $(CFLAGS) $(CPPFLAGS))
+build/link-flags: FORCE
+	@$(call write_if_changed,$(OBJS) $(SHLIB_LINK))
 
-build/flags: FORCE
-	@$(call write_if_changed,$(build_flags))
-build/link: FORCE
-	@$(call write_if_changed,$(link_flags))
-FORCE:
+csv_gpu_fdw.so: build/link-flags src/exports.map
 
-$(OBJS): build/flags
-csv_gpu_fdw.so: build/link src/exports.map
-
-build/obj/%.o: %.c
+build/obj/%.o: %.c build/c-flags
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(WARNINGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
-
-build/obj/%.cu.o: %.cu
-	@mkdir -p $(@D)
-	$(NVCC) $(NVCCFLAGS) -DCSV_WITH_CUDA -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
-
--include $(OBJS:.o=.d)
 
 say-engines:
 ifdef WITH_CUDA
@@ -122,8 +109,24 @@ ifdef WITH_CUDA
 else
 	@echo 'csv_gpu_fdw $(EXTVERSION): WITHOUT the CUDA engine ($(if $(filter no,$(CUDA)),CUDA=no,$(if $(NVCC),no file cuda/*.cu,no nvcc found))); queries run on the CPU'
 endif
-.PHONY: FORCE say-engines
+.PHONY: say-engines
 endif
+
+# ---- CUDA objects, for the extension and for the library's tests ----
+
+# such a file holds what objects were made with: a change makes them again
+write_if_changed = mkdir -p $(@D); echo '$(1)' | cmp -s - $@ || echo '$(1)' > $@
+
+build/cuda-flags: FORCE
+	@$(call write_if_changed,$(NVCC) $(NVCCFLAGS))
+FORCE:
+.PHONY: FORCE
+
+build/obj/%.cu.o: %.cu build/cuda-flags
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCCFLAGS) -DCSV_WITH_CUDA -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+
+-include $(OBJS:.o=.d)
 
 # ---- daily commands ----
 
