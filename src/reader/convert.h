@@ -162,6 +162,19 @@ csv_not_digits(uint64_t word)
 		CSV_EACH_BYTE(0x80);
 }
 
+/*
+ * Store four bytes at an address aligned to 4.
+ *
+ * Entries are stored without a loop over their stride: such a loop's counter
+ * is the same in all lanes of a warp, and ptxas 13.0 was seen to keep it in a
+ * uniform register that other lanes, still busy elsewhere, needed.
+ */
+CSV_INLINE void
+csv_store4(uint8_t *p, uint32_t value)
+{
+	memcpy(__builtin_assume_aligned(p, 4), &value, 4);
+}
+
 /* zero bits below the lowest one bit; mask is not zero */
 CSV_INLINE uint32_t
 csv_trailing_zeros(uint64_t mask)
@@ -607,7 +620,6 @@ CSV_INLINE bool
 csv_scan_decimal(const uint8_t *p, uint32_t n, uint8_t separator,
 				 CsvDecimal *decimal)
 {
-	CsvShortDecimal brief;
 	uint64_t	digits = 0;
 	uint32_t	pos = 0;
 	uint32_t	first;			/* where the digits start */
@@ -622,19 +634,6 @@ csv_scan_decimal(const uint8_t *p, uint32_t n, uint8_t separator,
 	decimal->truncated = false;
 	if (p[0] == '-' || p[0] == '+')
 		pos++;
-
-	if (csv_scan_short_decimal(p + pos, n - pos, separator, &brief))
-	{
-		uint32_t	length = brief.fraction_length;
-		uint32_t	factor = (length & 1 ? 10 : 1) * (length & 2 ? 100 : 1) *
-			(length & 4 ? 10000 : 1) * (length & 8 ? 100000000 : 1);
-
-		decimal->digits = (uint64_t) csv_eight_digits(brief.whole) * factor +
-			csv_eight_digits(csv_align_right(brief.fraction, length));
-		decimal->exponent = -(int32_t) length;
-		return true;
-	}
-
 	first = pos;
 	pos = csv_take_digits(p, n, pos, &digits);
 	point = pos;
@@ -859,7 +858,7 @@ csv_numeric_stride(int32_t precision, int32_t scale)
 	return (uint32_t) (4 + 2 + 2 * ndigits + 3) & ~3u;
 }
 
-/* up to 12 base-10000 digits, 16 bits each, the first in the lowest place */
+/* up to 11 base-10000 digits, 16 bits each, the first in the lowest place */
 typedef struct CsvNumericDigits
 {
 	uint64_t	words[3];
@@ -893,7 +892,8 @@ csv_numeric_digit(const CsvNumericDigits *digits, uint32_t index)
 /*
  * Write a numeric as numeric_in would: its digits are grouped by four from the
  * point, groups of zeros at either end dropped, and a zero has no sign.
- * `entry` is aligned to 4 bytes; all of its stride bytes are written.
+ * `entry` is aligned to 4 bytes; all of its stride bytes, those of
+ * csv_numeric_stride(), are written.
  */
 CSV_INLINE bool
 csv_parse_numeric(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
@@ -918,8 +918,8 @@ csv_parse_numeric(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
 		p++;
 		n--;
 	}
-	if (max_digits > 12)
-		max_digits = 12;
+	if (max_digits > CSV_NUMERIC_DIGITS)
+		max_digits = CSV_NUMERIC_DIGITS;
 
 	if (csv_scan_short_decimal(p, n, decimal_separator, &brief) &&
 		(precision < 0 || brief.fraction_length <= (uint32_t) scale))
@@ -1059,26 +1059,21 @@ csv_parse_numeric(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
 	/* NumericShort: 10, sign, dscale in 6 bits, weight in 7 */
 	header = 0x8000 | (uint32_t) negative << 13 | dscale << 7 |
 		((uint32_t) top & 0x7f);
-	entry = (uint8_t *) __builtin_assume_aligned(entry, 4);
-	{
-		uint32_t	length_word = (6 + 2 * ndigits) << 2;
-		uint32_t	word = header | (uint32_t) digits.words[0] << 16;
-
-		memcpy(entry, &length_word, 4);
-		memcpy(entry + 4, &word, 4);
-	}
+	csv_store4(entry, (6 + 2 * ndigits) << 2);
+	csv_store4(entry + 4, header | (uint32_t) digits.words[0] << 16);
+	/* one by one: see csv_store4 */
 	rest = digits.words[0] >> 16 | digits.words[1] << 48;
-	for (uint32_t pos = 8; pos + 4 <= stride; pos += 4)
-	{
-		uint32_t	word = (uint32_t) rest;
-
-		memcpy(entry + pos, &word, 4);
-		rest >>= 32;
-		if (pos == 12)
-			rest = digits.words[1] >> 16 | digits.words[2] << 48;
-		else if (pos == 20)
-			rest = digits.words[2] >> 16;
-	}
+	if (stride > 8)
+		csv_store4(entry + 8, (uint32_t) rest);
+	if (stride > 12)
+		csv_store4(entry + 12, (uint32_t) (rest >> 32));
+	rest = digits.words[1] >> 16 | digits.words[2] << 48;
+	if (stride > 16)
+		csv_store4(entry + 16, (uint32_t) rest);
+	if (stride > 20)
+		csv_store4(entry + 20, (uint32_t) (rest >> 32));
+	if (stride > 24)
+		csv_store4(entry + 24, (uint32_t) (digits.words[2] >> 16));
 	return true;
 }
 
@@ -1463,15 +1458,23 @@ csv_convert_value(const CsvColumn *column, uint8_t decimal_separator,
 	}
 
 	if (stride == 4)
-		memcpy(__builtin_assume_aligned(entry, 4), &value4, 4);
+		csv_store4(entry, value4);
 	else if (stride == 8 && column->kind != CSV_KIND_NUMERIC)
 		memcpy(__builtin_assume_aligned(entry, 8), &value8, 8);
-	else if (!ok)
+	else if (!ok && stride >= 8)
 	{
-		value4 = 0;
-		for (uint32_t pos = 0; pos + 4 <= stride; pos += 4)
-			memcpy((uint8_t *) __builtin_assume_aligned(entry, 4) + pos,
-				   &value4, 4);
+		csv_store4(entry, 0);
+		csv_store4(entry + 4, 0);
+		if (stride > 8)
+			csv_store4(entry + 8, 0);
+		if (stride > 12)
+			csv_store4(entry + 12, 0);
+		if (stride > 16)
+			csv_store4(entry + 16, 0);
+		if (stride > 20)
+			csv_store4(entry + 20, 0);
+		if (stride > 24)
+			csv_store4(entry + 24, 0);
 	}
 	return ok;
 }
