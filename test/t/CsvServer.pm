@@ -131,6 +131,7 @@ use strict;
 use warnings;
 
 use IPC::Run;
+use Time::HiRes ();
 
 # new_session(NODE, user => NAME)
 sub new
@@ -166,6 +167,15 @@ sub send
 	return;
 }
 
+# has it ended?
+sub ended
+{
+	my ($self) = @_;
+
+	$self->{run}->pump_nb;
+	return $self->{out} =~ /^$self->{mark}$/m && $self->{err} =~ /^$self->{mark}$/m;
+}
+
 # what it wrote: (standard output, standard error)
 sub await
 {
@@ -191,6 +201,23 @@ sub query
 
 	$self->send($sql);
 	return $self->await;
+}
+
+# The same, and the most memory (RSS, kB) that the backend had meanwhile.
+sub query_watched
+{
+	my ($self, $sql) = @_;
+	my $most = 0;
+
+	$self->send($sql);
+	while (!$self->ended)
+	{
+		my $rss = CsvServer::rss_kb($self->{pid});
+
+		$most = $rss if $rss > $most;
+		Time::HiRes::sleep(0.01);
+	}
+	return ($self->await, $most);
 }
 
 # the output of SQL that must not fail

@@ -1,0 +1,108 @@
+# A scan can be cancelled whatever it waits for or works on.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use CsvServer;
+use POSIX qw(mkfifo);
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+# a second, and what a busy machine may add
+my $at_once = 1.5;
+
+my $node = csv_server('cancel');
+my $session = new_session($node);
+my $other = new_session($node);
+my $directory = PostgreSQL::Test::Utils::tempdir;
+
+# the GPU is up before anything is timed
+write_file("$directory/small.csv", "1,a\n");
+mkfifo("$directory/no_writer", 0644) or die $!;
+mkfifo("$directory/idle_writer", 0644) or die $!;
+open my $writer, '+<', "$directory/idle_writer" or die $!;
+write_file("$directory/long.csv", "1,a,\"b\"\n" x 2_000_000);
+$session->value("
+	CREATE FOREIGN TABLE small (a int, b text) SERVER csv OPTIONS (filename '$directory/small.csv');
+	SELECT * FROM small;");
+$other->value('SELECT * FROM small');
+
+my @sources = (
+	[ 'a program that sleeps', "program 'sleep 60'", 'n int' ],
+	[ 'a program that sleeps after some rows', "program 'seq 1000; sleep 60'", 'n int' ],
+	[ 'a program that does not end', "program 'yes 1,a'", 'n int, t text' ],
+	[ 'a program of bad records', "program 'yes x'", 'n int, t text' ],
+	[ 'a program of bad values', "program 'yes x,y'", 'n int, t text' ],
+	[ 'a program of quotes', q{program 'yes x\",\"'}, 'n text, t text' ],
+	[ 'a program of blank lines', q{program 'yes ""'}, 'n text, t text' ],
+	[ 'a program of one quoted field', q{program 'echo -n \\"; yes x', max_record_size '1000MB'}, 'n text' ],
+	[ 'a FIFO without a writer', "filename '$directory/no_writer'", 'n int' ],
+	[ 'a FIFO whose writer is idle', "filename '$directory/idle_writer'", 'n int' ],
+	[ 'zero bytes without end', "filename '/dev/zero'", 'n int' ],
+	[ 'values that need input functions', q{program 'yes "{1,2}"', delimiter ';'}, 'n int[]' ]);
+
+for (@sources)
+{
+	my ($name, $options, $columns) = @$_;
+
+	$options =~ s/\\/\\\\/g;
+	$options =~ s/program '/program E'/;
+	$session->value("
+		DROP FOREIGN TABLE IF EXISTS t;
+		CREATE FOREIGN TABLE t ($columns) SERVER csv OPTIONS ($options, log_verbosity 'silent');");
+
+	# both ways to cancel
+	my $start = time();
+	my ($out, $err) = $session->query(
+		"SET statement_timeout = 300; SELECT count(n) FROM t; RESET statement_timeout");
+	my $seconds = time() - $start;
+
+	like($err, qr/^ERROR:  canceling statement due to statement timeout/, "$name: statement_timeout");
+	cmp_ok($seconds, '<', 0.3 + $at_once, "$name: in time");
+
+	$session->send('SELECT count(n) FROM t');
+	sleep(0.2);
+	$start = time();
+	$other->value('SELECT pg_cancel_backend(' . $session->pid . ')');
+	($out, $err) = $session->await;
+	$seconds = time() - $start;
+	like($err, qr/^ERROR:  canceling statement due to user request/, "$name: pg_cancel_backend");
+	cmp_ok($seconds, '<', $at_once, "$name: at once");
+}
+
+# a join that reads the file again and again
+$session->value("
+	CREATE FOREIGN TABLE long (a int, b text, c text) SERVER csv OPTIONS (filename '$directory/long.csv');
+	SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_material = off;");
+for my $query (
+	'SELECT count(*) FROM long a, long b, long c WHERE a.a = b.a AND b.a = c.a',
+	'SELECT count(*) FROM generate_series(1, 1000) n, LATERAL (SELECT n FROM long OFFSET 0) l',
+	'ANALYZE long, long, long, long, long, long, long, long',
+	"SELECT count(*) FROM generate_series(1, 1000) n, csv_gpu_errors('long', n)")
+{
+	my $start = time();
+	my ($out, $err) = $session->query("SET statement_timeout = 300; $query; RESET statement_timeout");
+
+	like($err, qr/^ERROR:  canceling statement due to statement timeout/, "canceled: $query");
+	cmp_ok(time() - $start, '<', 0.3 + $at_once, 'in time');
+}
+
+# a program does not outlive the backend that is terminated
+$session->value("
+	DROP FOREIGN TABLE t;
+	CREATE FOREIGN TABLE t (n int) SERVER csv OPTIONS (program 'sleep 4242');");
+$session->send('SELECT * FROM t');
+sleep(0.2);
+$other->value('SELECT pg_terminate_backend(' . $session->pid . ', 5000)');
+sleep(0.1);
+is(scalar(grep { (eval { slurp_file($_) } // '') eq "sleep\x{0}4242\x{0}" } glob('/proc/[0-9]*/cmdline')),
+	0, 'the program has ended with the backend');
+
+is($other->value('SELECT b FROM small'), 'a', 'other sessions go on');
+close $writer;
+$other->quit;
+$node->stop;
+done_testing();
