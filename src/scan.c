@@ -396,11 +396,11 @@ lay_out(CsvTableScan *scan)
 			if (csv_reader_header(scan->reader, &header))
 				ereport(ERROR,
 						(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-						 errmsg("header of \"%s\" has %u fields, but column \"%s\" of foreign table \"%s\" reads field %u",
+						 errmsg("header of \"%s\" has %u fields, but column \"%s\" of foreign table \"%s\" is field %u of the file",
 								csv_source_name(scan->source), nfields,
 								scan->columns[i].input.column->name,
 								table->name,
-								scan->columns[i].input.spec.field)));
+								scan->columns[i].input.spec.field + 1)));
 			nfields = scan->columns[i].input.spec.field + 1;
 		}
 

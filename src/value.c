@@ -449,6 +449,25 @@ csv_value_from_field(CsvValueInput *input, const CsvDialect *dialect,
 	return csv_value_from_cstring(input, text, value, error);
 }
 
+/* the first bytes that are no UTF-8, into *error; false if there are none */
+static bool
+find_invalid_utf8(const CsvValueInput *input, const uint8_t *bytes,
+				  uint64_t length, CsvValueError *error)
+{
+	for (uint64_t i = 0; i < length;)
+	{
+		uint32_t	sequence = csv_utf8_sequence(bytes + i, length - i);
+
+		if (sequence == 0)
+		{
+			set_invalid(input, PG_UTF8, bytes + i, length - i, error);
+			return true;
+		}
+		i += sequence;
+	}
+	return false;
+}
+
 void
 csv_value_explain(const CsvValueInput *input, const CsvDialect *dialect,
 				  const uint8_t *field, uint64_t length, CsvErrorCode code,
@@ -462,18 +481,17 @@ csv_value_explain(const CsvValueInput *input, const CsvDialect *dialect,
 	switch (code)
 	{
 		case CSV_ERROR_INVALID_UTF8:
-			for (uint64_t i = 0; i < length;)
 			{
-				uint32_t	sequence = csv_utf8_sequence(field + i, length - i);
+				uint64_t	nbytes;
+				bool		quoted;
+				char	   *text = field_text(dialect, field, length, &nbytes,
+											  &quoted);
 
-				if (sequence == 0)
-				{
-					set_invalid(input, PG_UTF8, field + i, length - i, error);
-					break;
-				}
-				i += sequence;
+				/* bytes of the value, unless it is a quote that cuts a character */
+				if (!find_invalid_utf8(input, (uint8_t *) text, nbytes, error))
+					(void) find_invalid_utf8(input, field, length, error);
+				break;
 			}
-			break;
 		case CSV_ERROR_TOO_MANY_CHARS:
 			csv_field_measure(dialect, field, length, &measure);
 			error->count = (int64) measure.nchars;
