@@ -33,36 +33,47 @@ CPU_UNIT_SOURCES = $(filter-out test/unit/test_cuda%.c,$(UNIT_SOURCES))
 UNIT_NAMES = $(notdir $(basename $(if $(WITH_CUDA),$(UNIT_SOURCES),$(CPU_UNIT_SOURCES))))
 CPU_UNIT_NAMES = $(notdir $(basename $(CPU_UNIT_SOURCES)))
 
+# the same objects as the extension's; the Makefile has the rule where it is
+# asked for the extension, too
 ifdef WITH_CUDA
-TEST_CUDA_OBJS = $(patsubst %.cu,build/test/cuda/%.o,$(CUDA_SOURCES))
-TEST_CUDA_FLAGS = -DCSV_WITH_CUDA
-TEST_CUDA_LIBS = $(CUDA_LIBS)
-
-build/test/cuda/%.o: %.cu $(wildcard cuda/*.h cuda/*.cuh) $(LIBRARY_HEADERS)
+TEST_CUDA_OBJS = $(patsubst %.cu,build/obj/%.cu.o,$(CUDA_SOURCES))
+ifeq ($(pgxs_goals),)
+build/obj/%.cu.o: %.cu
 	@mkdir -p $(@D)
-	$(NVCC) $(NVCCFLAGS) -DCSV_WITH_CUDA -c -o $@ $<
+	$(NVCC) $(NVCCFLAGS) -DCSV_WITH_CUDA -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+
+-include $(TEST_CUDA_OBJS:.o=.d)
+endif
 endif
 
 # ---- objects, once plain and once with sanitizers ----
 
-build/test/plain/%.o: %.c $(LIBRARY_HEADERS) $(COMPARE_HEADERS)
+PLAIN = build/test/plain$(if $(WITH_CUDA),-cuda)
+
+$(PLAIN)/%.o: %.c $(LIBRARY_HEADERS) $(COMPARE_HEADERS)
 	@mkdir -p $(@D)
-	$(CC) $(TEST_CFLAGS) $(TEST_CPPFLAGS) $(TEST_CUDA_FLAGS) -c -o $@ $<
+	$(CC) $(TEST_CFLAGS) $(TEST_CPPFLAGS) $(if $(WITH_CUDA),-DCSV_WITH_CUDA) -c -o $@ $<
 
 build/test/sanitize/%.o: %.c $(LIBRARY_HEADERS) $(COMPARE_HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZE_CFLAGS) $(TEST_CPPFLAGS) -c -o $@ $<
 
-plain_objects = $(patsubst %.c,build/test/plain/%.o,$(1))
+.PRECIOUS: $(PLAIN)/%.o build/test/sanitize/%.o
+
+plain_objects = $(patsubst %.c,$(PLAIN)/%.o,$(1))
 sanitize_objects = $(patsubst %.c,build/test/sanitize/%.o,$(1))
 
 # ---- unit ----
 
 UNIT_SUPPORT = $(LIBRARY_SOURCES) test/unit/reading.c
 
-build/test/test_%: build/test/plain/test/unit/test_%.o \
+build/test/test_cuda%: $(PLAIN)/test/unit/test_cuda%.o \
 		$(call plain_objects,$(UNIT_SUPPORT)) $(TEST_CUDA_OBJS)
-	$(CC) $(TEST_CFLAGS) -o $@ $^ -lcmocka -lm $(TEST_CUDA_LIBS)
+	$(CC) $(TEST_CFLAGS) -o $@ $^ -lcmocka -lm $(CUDA_LIBS)
+
+build/test/test_%: $(PLAIN)/test/unit/test_%.o \
+		$(call plain_objects,$(UNIT_SUPPORT))
+	$(CC) $(TEST_CFLAGS) -o $@ $^ -lcmocka -lm
 
 build/test/sanitize/test_%: build/test/sanitize/test/unit/test_%.o \
 		$(call sanitize_objects,$(UNIT_SUPPORT))
@@ -79,7 +90,7 @@ unit-sanitize: $(patsubst %,build/test/sanitize/%,$(CPU_UNIT_NAMES))
 build/test/differential: $(call plain_objects,$(LIBRARY_SOURCES) \
 		$(COMPARE_SOURCES) test/differential/content.c \
 		test/differential/differential.c) $(TEST_CUDA_OBJS)
-	$(CC) $(TEST_CFLAGS) -o $@ $^ $(TEST_CUDA_LIBS)
+	$(CC) $(TEST_CFLAGS) -o $@ $^ $(if $(WITH_CUDA),$(CUDA_LIBS))
 
 build/test/sanitize/differential: $(call sanitize_objects,$(LIBRARY_SOURCES) \
 		$(COMPARE_SOURCES) test/differential/content.c \

@@ -1,0 +1,59 @@
+/*
+ * reading.h
+ *		For the unit tests: reads a file and writes down what came, as text.
+ *
+ * One line per record, in record order:
+ *
+ *		<a><b>			a row: - NULL, ? DOUBTFUL, <text> (from the field's own
+ *						bytes where it is LONG; numbers by their value)
+ *		!code where record line offset length
+ *						a bad record, by numbers from the top of the file
+ */
+#ifndef CSV_TEST_READING_H
+#define CSV_TEST_READING_H
+
+#include "../../src/reader/reader.h"
+
+typedef struct Reading
+{
+	CsvReaderOptions options;
+	CsvLayout	layout;			/* ncolumns 0: a text column per field */
+	const CsvEngine *engine;	/* NULL: the CPU engine of `isa` */
+	void	   *engine_state;
+	CsvIsa		isa;
+	size_t		most_per_read;	/* the callback gives no more at once; 0: all */
+
+	/* what came */
+	uint64_t	nrows;
+	uint64_t	nerrors;
+	uint64_t	nbatches;
+	CsvError	last_error;
+	uint64_t	last_text_bytes;	/* of the last row's last column */
+	char	   *text;			/* the lines, if keep_text; free() it */
+	bool		keep_text;
+	char		header[256];	/* fields of the header, as in a row */
+} Reading;
+
+/* defaults: comma, quote, rfc4180, auto, multiline, 16 MB, UTF-8, null '' */
+extern void reading_init(Reading *reading, uint32_t nfields);
+
+/* read it all; what fails, fails the test */
+extern void reading_run(Reading *reading, const uint8_t *file, size_t nbytes);
+
+extern const CsvMemory reading_memory;	/* malloc and free */
+
+/* is there an engine for these instructions? */
+extern bool reading_has_isa(CsvIsa isa);
+
+/*
+ * Every instruction set, and chunks of 1, 2, 7, 64 bytes and any size, must
+ * give these lines.
+ */
+extern void expect_reading_(const Reading *reading, const void *file,
+							size_t nbytes, const char *lines,
+							const char *source, int line);
+
+#define expect_reading(reading, file, lines) \
+	expect_reading_(reading, file, sizeof(file) - 1, lines, __FILE__, __LINE__)
+
+#endif							/* CSV_TEST_READING_H */

@@ -1,0 +1,275 @@
+/*
+ * test_dialect.c
+ *		The dialect's table, by example.
+ *
+ * A trace has a word per byte and one for the end of input: what happens there
+ * (s record starts, f field ends, r record ends, b it is bad), then the state
+ * after it: Record start, Field start, Unquoted, Quoted, quote seen (C, as in
+ * closed), Escape seen, sKip line.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "dialect.h"
+
+static const CsvDialectOptions rfc4180 = {
+	.delimiter = ',', .quote = '"', .multiline = true
+};
+
+static void
+expect_trace_(const CsvDialectOptions *options, CsvMode mode,
+			  const char *text, const char *expected, int line)
+{
+	CsvDialect	dialect;
+	char		trace[512] = "";
+	size_t		used = 0;
+	size_t		nbytes = strlen(text);
+	uint8_t		state = CSV_STATE_RECORD_START;
+
+	csv_dialect_compile(&dialect, options);
+	for (size_t pos = 0; pos <= nbytes; pos++)
+	{
+		int			class = csv_class_at(&dialect, (const uint8_t *) text, pos,
+										 nbytes);
+		uint8_t		entry = dialect.table[mode][state][class];
+
+		state = entry & CSV_STATE_MASK;
+		used += (size_t) snprintf(trace + used, sizeof(trace) - used,
+								  "%s%s%s%s%s%c", pos > 0 ? " " : "",
+								  entry & CSV_START ? "s" : "",
+								  entry & CSV_FIELD ? "f" : "",
+								  entry & CSV_RECORD ? "r" : "",
+								  entry & CSV_BAD ? "b" : "",
+								  "RFUQCEK"[state]);
+	}
+	_assert_string_equal(trace, expected, __FILE__, line);
+}
+
+#define expect_trace(options, mode, text, expected) \
+	expect_trace_(options, mode, text, expected, __LINE__)
+
+static void
+delimiters_end_fields_and_breaks_end_records(void **state)
+{
+	(void) state;
+	expect_trace(&rfc4180, CSV_NORMAL, "a,b\n", "sU fF U frR R");
+	expect_trace(&rfc4180, CSV_NORMAL, ",\n", "sfF frR R");
+}
+
+static void
+the_end_of_input_ends_a_record_without_boundary(void **state)
+{
+	(void) state;
+	expect_trace(&rfc4180, CSV_NORMAL, "a", "sU frR");
+	expect_trace(&rfc4180, CSV_NORMAL, "a,", "sU fF frR");
+	expect_trace(&rfc4180, CSV_NORMAL, "", "R");
+}
+
+static void
+quotes_hide_delimiters_and_breaks(void **state)
+{
+	(void) state;
+	expect_trace(&rfc4180, CSV_NORMAL, "\",\n\"\n", "sQ Q Q C frR R");
+}
+
+static void
+a_doubled_quote_stays_in_quotes(void **state)
+{
+	(void) state;
+	expect_trace(&rfc4180, CSV_NORMAL, "\"\"\"\"\n", "sQ C Q C frR R");
+	expect_trace(&rfc4180, CSV_NORMAL, "\"\"\n", "sQ C frR R");
+}
+
+static void
+a_quote_inside_an_unquoted_field_is_data(void **state)
+{
+	(void) state;
+	expect_trace(&rfc4180, CSV_NORMAL, "5\" x,y\n",
+				 "sU U U U fF U frR R");
+}
+
+static void
+text_after_a_closing_quote_skips_the_line(void **state)
+{
+	(void) state;
+	expect_trace(&rfc4180, CSV_NORMAL, "\"a\"b,\"\n",
+				 "sQ Q C K K K frbR R");
+}
+
+static void
+an_open_quote_at_the_end_is_bad(void **state)
+{
+	(void) state;
+	expect_trace(&rfc4180, CSV_NORMAL, "\"a\n", "sQ Q Q frbR");
+}
+
+static void
+without_multiline_a_break_ends_the_record_in_quotes(void **state)
+{
+	CsvDialectOptions options = rfc4180;
+
+	(void) state;
+	options.multiline = false;
+	expect_trace(&options, CSV_NORMAL, "\"a\nb\n", "sQ Q frbR sU frR R");
+}
+
+static void
+alone_reads_one_line_and_no_quote_inside_a_field(void **state)
+{
+	(void) state;
+	expect_trace(&rfc4180, CSV_ALONE, "\"a\nb\n", "sQ Q frbR sU frR R");
+	expect_trace(&rfc4180, CSV_ALONE, "a\"b\n", "sU K K frbR R");
+	expect_trace(&rfc4180, CSV_ALONE, "\"a\",b\n", "sQ Q C fF U frR R");
+}
+
+static void
+blank_lines_are_records_only_where_asked(void **state)
+{
+	CsvDialectOptions options = rfc4180;
+
+	(void) state;
+	expect_trace(&options, CSV_NORMAL, "\n\r\na\n", "R R R sU frR R");
+	options.blank_is_record = true;
+	expect_trace(&options, CSV_NORMAL, "\n\r\na\n", "sfrR sF frR sU frR R");
+}
+
+static void
+a_cr_belongs_to_the_lf_after_it(void **state)
+{
+	(void) state;
+	expect_trace(&rfc4180, CSV_NORMAL, "a\r\n", "sU U frR R");
+	expect_trace(&rfc4180, CSV_NORMAL, "a,\r\n", "sU fF F frR R");
+	expect_trace(&rfc4180, CSV_NORMAL, "\"a\"\r\n", "sQ Q C C frR R");
+	/* any other is data, after a closing quote it is text */
+	expect_trace(&rfc4180, CSV_NORMAL, "\"a\"\r,", "sQ Q C K K frbR");
+	expect_trace(&rfc4180, CSV_NORMAL, "\r", "sU frR");
+}
+
+static void
+boundary_lf_keeps_the_cr(void **state)
+{
+	CsvDialectOptions options = rfc4180;
+
+	(void) state;
+	options.boundary = CSV_BOUNDARY_LF;
+	expect_trace(&options, CSV_NORMAL, "\r\n", "sU frR R");
+}
+
+static void
+boundary_crlf_takes_a_lone_lf_as_data(void **state)
+{
+	CsvDialectOptions options = rfc4180;
+
+	(void) state;
+	options.boundary = CSV_BOUNDARY_CRLF;
+	expect_trace(&options, CSV_NORMAL, "a\nb\r\n", "sU U U U frR R");
+	expect_trace(&options, CSV_NORMAL, "\n", "sU frR");
+}
+
+static void
+boundary_cr_takes_an_lf_as_data(void **state)
+{
+	CsvDialectOptions options = rfc4180;
+
+	(void) state;
+	options.boundary = CSV_BOUNDARY_CR;
+	expect_trace(&options, CSV_NORMAL, "a\nb\rc", "sU U U frR sU frR");
+}
+
+static void
+an_escape_counts_only_inside_quotes_and_before_quote_or_escape(void **state)
+{
+	CsvDialectOptions options = rfc4180;
+
+	(void) state;
+	options.escape = '\\';
+	expect_trace(&options, CSV_NORMAL, "\"\\\"\\\\\\a\"\n",
+				 "sQ E Q E Q E Q C frR R");
+	expect_trace(&options, CSV_NORMAL, "\\\"\n", "sU U frR R");
+	/* two quotes are no escape then */
+	expect_trace(&options, CSV_NORMAL, "\"\"\"\n", "sQ C K frbR R");
+	expect_trace(&options, CSV_NORMAL, "\"\\", "sQ E frbR");
+}
+
+static void
+an_escape_equal_to_the_delimiter_delimits_outside_quotes(void **state)
+{
+	CsvDialectOptions options = rfc4180;
+
+	(void) state;
+	options.escape = ',';
+	expect_trace(&options, CSV_NORMAL, "a,\",\"\",b\n",
+				 "sU fF Q E Q C fF U frR R");
+}
+
+static void
+postgres_quotes_open_and_close_anywhere(void **state)
+{
+	CsvDialectOptions options = rfc4180;
+
+	(void) state;
+	options.quoting = CSV_QUOTING_POSTGRES;
+	expect_trace(&options, CSV_NORMAL, "a\",\"b,\n", "sU Q Q C U fF frR R");
+	expect_trace(&options, CSV_NORMAL, "\"a\"b\"c\"\n",
+				 "sQ Q C U Q Q C frR R");
+	expect_trace(&options, CSV_ALONE, "a\"b\"\n", "sU K K K frbR R");
+}
+
+static void
+the_simple_format_knows_no_quotes(void **state)
+{
+	CsvDialectOptions options = rfc4180;
+
+	(void) state;
+	options.quote = 0;
+	expect_trace(&options, CSV_NORMAL, "\"a,\n", "sU U fF frR R");
+}
+
+static void
+content_ends_before_the_cr_of_its_boundary(void **state)
+{
+	CsvDialect	dialect;
+	const uint8_t *bytes = (const uint8_t *) "a\r\n\r\n";
+
+	(void) state;
+	csv_dialect_compile(&dialect, &rfc4180);
+	assert_int_equal(csv_content_end(&dialect, bytes, 0, 2, 5), 1);
+	assert_int_equal(csv_content_end(&dialect, bytes, 3, 4, 5), 3);
+	/* not before the end of the input, nor before the field's start */
+	assert_int_equal(csv_content_end(&dialect, bytes, 0, 2, 2), 2);
+	assert_int_equal(csv_content_end(&dialect, bytes, 2, 2, 5), 2);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(delimiters_end_fields_and_breaks_end_records),
+		cmocka_unit_test(the_end_of_input_ends_a_record_without_boundary),
+		cmocka_unit_test(quotes_hide_delimiters_and_breaks),
+		cmocka_unit_test(a_doubled_quote_stays_in_quotes),
+		cmocka_unit_test(a_quote_inside_an_unquoted_field_is_data),
+		cmocka_unit_test(text_after_a_closing_quote_skips_the_line),
+		cmocka_unit_test(an_open_quote_at_the_end_is_bad),
+		cmocka_unit_test(without_multiline_a_break_ends_the_record_in_quotes),
+		cmocka_unit_test(alone_reads_one_line_and_no_quote_inside_a_field),
+		cmocka_unit_test(blank_lines_are_records_only_where_asked),
+		cmocka_unit_test(a_cr_belongs_to_the_lf_after_it),
+		cmocka_unit_test(boundary_lf_keeps_the_cr),
+		cmocka_unit_test(boundary_crlf_takes_a_lone_lf_as_data),
+		cmocka_unit_test(boundary_cr_takes_an_lf_as_data),
+		cmocka_unit_test(an_escape_counts_only_inside_quotes_and_before_quote_or_escape),
+		cmocka_unit_test(an_escape_equal_to_the_delimiter_delimits_outside_quotes),
+		cmocka_unit_test(postgres_quotes_open_and_close_anywhere),
+		cmocka_unit_test(the_simple_format_knows_no_quotes),
+		cmocka_unit_test(content_ends_before_the_cr_of_its_boundary),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

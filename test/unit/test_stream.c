@@ -1,0 +1,450 @@
+/*
+ * test_stream.c
+ *		The reader of a file: byte-order mark, boundary, header, chunks.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "reading.h"
+
+/* ---- the top of a file ---- */
+
+static void
+a_byte_order_mark_is_dropped_and_counts_as_bytes(void **state)
+{
+	Reading		reading;
+
+	(void) state;
+	reading_init(&reading, 2);
+	expect_reading(&reading, "\xEF\xBB\xBF" "a,b\nc\n",
+				   "<a><b>\n!column_count 1 record 1 line 1 offset 7 length 1\n");
+	expect_reading(&reading, "\xEF\xBB\xBF\"a\",b\n", "<a><b>\n");
+	expect_reading(&reading, "\xEF\xBB\xBF", "");
+}
+
+static void
+only_a_whole_byte_order_mark_at_the_top_is_one(void **state)
+{
+	Reading		reading;
+
+	(void) state;
+	reading_init(&reading, 1);
+	expect_reading(&reading, "\xEF\xBB",
+				   "!invalid_utf8 0 record 0 line 0 offset 0 length 2\n");
+	expect_reading(&reading, "a\n\xEF\xBB\xBF" "b\n",
+				   "<a>\n<\xEF\xBB\xBF" "b>\n");
+}
+
+static void
+an_empty_file_has_no_records(void **state)
+{
+	Reading		reading;
+
+	(void) state;
+	reading_init(&reading, 1);
+	expect_reading(&reading, "", "");
+	reading.options.header_rows = 2;
+	expect_reading(&reading, "", "");
+}
+
+static void
+auto_takes_lf_with_and_without_cr_in_one_file(void **state)
+{
+	Reading		reading;
+
+	(void) state;
+	reading_init(&reading, 2);
+	expect_reading(&reading, "a,b\r\nc,d\ne,f\r\ng,h",
+				   "<a><b>\n<c><d>\n<e><f>\n<g><h>\n");
+	/* one CR only belongs to the break; one at the end of the file does not */
+	expect_reading(&reading, "x,y\na,b\r\r\nc,d\r",
+				   "<x><y>\n<a><b\r>\n<c><d\r>\n");
+}
+
+static void
+auto_takes_cr_where_the_first_break_is_a_lone_cr(void **state)
+{
+	Reading		reading;
+
+	(void) state;
+	reading_init(&reading, 2);
+	expect_reading(&reading, "a,b\rc,d\re,f", "<a><b>\n<c><d>\n<e><f>\n");
+	expect_reading(&reading, "a,b\r", "<a><b>\n");
+	/* then an LF is data */
+	expect_reading(&reading, "a,b\rc,\nd\r\n",
+				   "<a><b>\n<c><\nd>\n"
+				   "!column_count 1 record 2 line 2 offset 9 length 1\n");
+}
+
+static void
+auto_looks_for_a_break_outside_quotes(void **state)
+{
+	Reading		reading;
+
+	(void) state;
+	reading_init(&reading, 2);
+	expect_reading(&reading, "\"a\rb\",c\nd,e\n", "<a\rb><c>\n<d><e>\n");
+	expect_reading(&reading, "\"a\nb\",c\rd,e\r", "<a\nb><c>\n<d><e>\n");
+}
+
+static void
+the_boundary_is_found_however_far_down_it_is(void **state)
+{
+	Reading		reading;
+	size_t		nbytes = 300000;
+	uint8_t    *file = malloc(nbytes);
+
+	(void) state;
+	assert_non_null(file);
+	memset(file, 'x', nbytes);
+	file[200000] = '\r';
+	reading_init(&reading, 1);
+	reading.keep_text = false;
+	reading_run(&reading, file, nbytes);
+	assert_int_equal(reading.nrows, 2);
+
+	/* the CR is the last byte of a piece, its LF the first of the next */
+	file[65535] = '\r';
+	file[65536] = '\n';
+	reading_run(&reading, file, nbytes);
+	assert_int_equal(reading.nrows, 2);
+	assert_int_equal(reading.last_text_bytes, nbytes - 65537);
+	free(file);
+}
+
+/* ---- the header ---- */
+
+static void
+header_rows_are_passed_over_and_not_counted_as_records(void **state)
+{
+	Reading		reading;
+
+	(void) state;
+	reading_init(&reading, 2);
+	reading.options.header_rows = 1;
+	expect_reading(&reading, "x,y,z\n1,2\n3\n",
+				   "<1><2>\n!column_count 1 record 1 line 2 offset 10 length 1\n");
+	reading.options.header_rows = 3;
+	expect_reading(&reading, "x\n\n\"y\nz\"\n1,2\n", "<1><2>\n");
+	expect_reading(&reading, "x\ny\n", "");
+}
+
+static void
+the_last_header_row_holds_the_field_names(void **state)
+{
+	Reading		reading;
+	const char	file[] = "title\r\nid,\"na,me\",\r\n1,2,3\r\n";
+
+	(void) state;
+	reading_init(&reading, 3);
+	reading.options.header_rows = 2;
+	reading_run(&reading, (const uint8_t *) file, sizeof(file) - 1);
+	assert_string_equal(reading.header, "<id><\"na,me\"><>");
+	assert_string_equal(reading.text, "<1><2><3>\n");
+	free(reading.text);
+
+	/* a file that ends before it has no such row */
+	reading_run(&reading, (const uint8_t *) file, 7);
+	assert_string_equal(reading.header, "");
+	free(reading.text);
+}
+
+static void
+a_quoting_error_in_the_header_costs_its_first_line_only(void **state)
+{
+	Reading		reading;
+
+	(void) state;
+	reading_init(&reading, 2);
+	reading.options.header_rows = 1;
+	expect_reading(&reading, "\"x,y\n1,2\n3,4\n", "<1><2>\n<3><4>\n");
+	reading.options.header_rows = 2;
+	expect_reading(&reading, "\"x,y\n1,2\n3,4\n", "<3><4>\n");
+}
+
+static void
+lines_after_a_broken_header_are_read_alone(void **state)
+{
+	Reading		reading;
+
+	(void) state;
+	reading_init(&reading, 2);
+	reading.options.header_rows = 1;
+	expect_reading(&reading, "\"x,y\n1\"z,2\n3,4\n",
+				   "!text_after_quote 0 record 0 line 1 offset 5 length 5\n"
+				   "<3><4>\n");
+}
+
+static void
+a_header_line_longer_than_a_record_may_be_is_passed_over(void **state)
+{
+	Reading		reading;
+	size_t		nbytes = 200000;
+	uint8_t    *file = malloc(nbytes + 16);
+
+	(void) state;
+	assert_non_null(file);
+	memset(file, 'x', nbytes);
+	memcpy(file + nbytes, "\r\nsecond\r\n1\r\n2\r\n", 16);
+	reading_init(&reading, 1);
+	reading.options.max_record_bytes = 100;
+	reading.options.header_rows = 2;
+	reading_run(&reading, file, nbytes + 16);
+	assert_string_equal(reading.header, "<second>");
+	assert_string_equal(reading.text, "<1>\n<2>\n");
+	free(reading.text);
+	free(file);
+}
+
+/* ---- chunks ---- */
+
+static void
+records_across_chunks_are_read_once_and_whole(void **state)
+{
+	Reading		reading;
+
+	(void) state;
+	reading_init(&reading, 2);
+	for (uint64_t chunk = 1; chunk < 40; chunk++)
+	{
+		reading.options.chunk_bytes = chunk;
+		expect_reading(&reading,
+					   "a,\"b\nc\"\r\n\r\n\"d\"\"\",e\r\nf,\"g\r\n\"\nlong enough,x",
+					   "<a><b\nc>\n<d\"><e>\n<f><g\r\n>\n<long enough><x>\n");
+	}
+}
+
+static void
+short_reads_make_no_difference(void **state)
+{
+	Reading		reading;
+
+	(void) state;
+	reading_init(&reading, 2);
+	for (size_t most = 1; most < 9; most++)
+	{
+		reading.most_per_read = most;
+		expect_reading(&reading, "\xEF\xBB\xBF" "a,b\r\n\"c\r\nd\",e\r\n",
+					   "<a><b>\n<c\r\nd><e>\n");
+	}
+}
+
+static void
+the_buffer_grows_for_a_record_longer_than_a_chunk(void **state)
+{
+	Reading		reading;
+	size_t		nbytes = 3000000;
+	uint8_t    *file = malloc(nbytes);
+
+	(void) state;
+	assert_non_null(file);
+	memset(file, 'x', nbytes);
+	file[nbytes - 3] = '\n';
+	reading_init(&reading, 1);
+	reading.options.chunk_bytes = 10;
+	reading.keep_text = false;
+	reading_run(&reading, file, nbytes);
+	assert_int_equal(reading.nrows, 2);
+	assert_int_equal(reading.nerrors, 0);
+	free(file);
+}
+
+static void
+a_line_without_end_is_one_error_and_the_next_line_is_read(void **state)
+{
+	Reading		reading;
+	size_t		nbytes = 100000;
+	char	   *file = malloc(nbytes + 5);
+
+	(void) state;
+	assert_non_null(file);
+	memset(file, 'x', nbytes);
+	memcpy(file + nbytes, "\r\n1\r\n", 5);
+	for (uint64_t chunk = 1; chunk < 5000; chunk += chunk < 70 ? 1 : 977)
+	{
+		reading_init(&reading, 1);
+		reading.options.max_record_bytes = 50;
+		reading.options.chunk_bytes = chunk;
+		reading_run(&reading, (const uint8_t *) file, nbytes + 5);
+		assert_int_equal(reading.nerrors, 1);
+		assert_int_equal(reading.last_error.code, CSV_ERROR_RECORD_TOO_LONG);
+		assert_int_equal(reading.last_error.offset, 0);
+		assert_true(reading.last_error.length > 50);
+		assert_int_equal(reading.nrows, 1);
+		assert_non_null(strstr(reading.text, "\n<1>\n"));
+		free(reading.text);
+	}
+	free(file);
+}
+
+static void
+memory_stays_near_the_record_limit_whatever_the_line(void **state)
+{
+	Reading		reading;
+	size_t		nbytes = 64 * 1024 * 1024;
+	uint8_t    *file = malloc(nbytes);
+
+	/* a quote that nobody closes, in a file of one line */
+	(void) state;
+	assert_non_null(file);
+	memset(file, 'x', nbytes);
+	file[0] = '"';
+	reading_init(&reading, 1);
+	reading.options.max_record_bytes = 1000;
+	reading.keep_text = false;
+	reading_run(&reading, file, nbytes);
+	assert_int_equal(reading.nrows, 0);
+	assert_int_equal(reading.nerrors, 1);
+	assert_true(reading.last_error.length < 1024 * 1024);
+	free(file);
+}
+
+/* ---- interruption and failure ---- */
+
+typedef struct Stop
+{
+	uint32_t	calls;
+	uint32_t	at;				/* the call that says stop */
+} Stop;
+
+static bool
+stop_once(void *arg)
+{
+	Stop	   *stop = arg;
+
+	return stop->calls++ == stop->at;
+}
+
+typedef struct Text
+{
+	const char *bytes;
+	size_t		nbytes;
+} Text;
+
+static size_t
+read_text(void *arg, uint8_t *buffer, size_t nbytes)
+{
+	Text	   *text = arg;
+
+	if (nbytes > text->nbytes)
+		nbytes = text->nbytes;
+	memcpy(buffer, text->bytes, nbytes);
+	text->bytes += nbytes;
+	text->nbytes -= nbytes;
+	return nbytes;
+}
+
+static void
+after_an_interruption_the_same_batch_can_be_read(void **state)
+{
+	bool		any = false;
+
+	(void) state;
+	for (uint32_t at = 0; at < 6; at++)
+	{
+		Reading		reading;
+		Stop		stop = {0, at};
+		Text		text = {"a\n\"b\nc\n", 7};
+		CsvColumn	column = {.max_chars = -1, .byte_width = -1, .type_chars = -1};
+		CsvReader  *reader;
+		CsvBatch	batch;
+		CsvStatus	status;
+		void	   *engine = csv_cpu_open(&reading_memory, CSV_ISA_BEST);
+		int			interruptions = 0;
+
+		reading_init(&reading, 1);
+		reading.options.interrupted = stop_once;
+		reading.options.interrupted_arg = &stop;
+		reading.layout.columns = &column;
+		reading.layout.ncolumns = 1;
+		reader = csv_reader_create(&reading_memory, &reading.options);
+		csv_reader_set_engine(reader, &csv_cpu_engine, engine);
+		assert_int_equal(csv_reader_open(reader, read_text, &text), CSV_OK);
+		csv_reader_set_layout(reader, &reading.layout);
+		while ((status = csv_reader_next(reader, &batch)) == CSV_INTERRUPTED)
+			interruptions++;
+		assert_int_equal(status, CSV_OK);
+		assert_int_equal(batch.nrows, 2);
+		assert_int_equal(batch.nerrors, 1);
+		assert_true(interruptions <= 1);
+		any |= interruptions == 1;
+		assert_int_equal(csv_reader_next(reader, &batch), CSV_END);
+		csv_reader_free(reader);
+		csv_cpu_engine.close(engine);
+	}
+	assert_true(any);
+}
+
+static void
+another_engine_can_go_on_between_two_batches(void **state)
+{
+	Reading		reading;
+	Text		text = {"a\nb\nc\nd\n", 8};
+	CsvColumn	column = {.max_chars = -1, .byte_width = -1, .type_chars = -1};
+	CsvReader  *reader;
+	CsvBatch	batch;
+	void	   *engines[2] = {
+		csv_cpu_open(&reading_memory, CSV_ISA_SWAR),
+		csv_cpu_open(&reading_memory, CSV_ISA_BEST)
+	};
+	uint64_t	nrows = 0;
+	int			turn = 0;
+
+	(void) state;
+	reading_init(&reading, 1);
+	reading.options.chunk_bytes = 2;
+	reading.layout.columns = &column;
+	reading.layout.ncolumns = 1;
+	reader = csv_reader_create(&reading_memory, &reading.options);
+	csv_reader_set_engine(reader, &csv_cpu_engine, engines[0]);
+	csv_reader_open(reader, read_text, &text);
+	csv_reader_set_layout(reader, &reading.layout);
+	while (csv_reader_next(reader, &batch) == CSV_OK)
+	{
+		for (uint32_t row = 0; row < batch.nrows; row++)
+			assert_int_equal(batch.arrays[0].values[row * batch.arrays[0].stride + 4],
+							 'a' + (int) nrows++);
+		turn = 1 - turn;
+		assert_int_equal(csv_reader_set_engine(reader, &csv_cpu_engine,
+											   engines[turn]), CSV_OK);
+	}
+	assert_int_equal(nrows, 4);
+	csv_reader_free(reader);
+	csv_cpu_engine.close(engines[0]);
+	csv_cpu_engine.close(engines[1]);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_byte_order_mark_is_dropped_and_counts_as_bytes),
+		cmocka_unit_test(only_a_whole_byte_order_mark_at_the_top_is_one),
+		cmocka_unit_test(an_empty_file_has_no_records),
+		cmocka_unit_test(auto_takes_lf_with_and_without_cr_in_one_file),
+		cmocka_unit_test(auto_takes_cr_where_the_first_break_is_a_lone_cr),
+		cmocka_unit_test(auto_looks_for_a_break_outside_quotes),
+		cmocka_unit_test(the_boundary_is_found_however_far_down_it_is),
+		cmocka_unit_test(header_rows_are_passed_over_and_not_counted_as_records),
+		cmocka_unit_test(the_last_header_row_holds_the_field_names),
+		cmocka_unit_test(a_quoting_error_in_the_header_costs_its_first_line_only),
+		cmocka_unit_test(lines_after_a_broken_header_are_read_alone),
+		cmocka_unit_test(a_header_line_longer_than_a_record_may_be_is_passed_over),
+		cmocka_unit_test(records_across_chunks_are_read_once_and_whole),
+		cmocka_unit_test(short_reads_make_no_difference),
+		cmocka_unit_test(the_buffer_grows_for_a_record_longer_than_a_chunk),
+		cmocka_unit_test(a_line_without_end_is_one_error_and_the_next_line_is_read),
+		cmocka_unit_test(memory_stays_near_the_record_limit_whatever_the_line),
+		cmocka_unit_test(after_an_interruption_the_same_batch_can_be_read),
+		cmocka_unit_test(another_engine_can_go_on_between_two_batches),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
