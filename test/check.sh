@@ -52,7 +52,7 @@ count_lines()
 
 build()
 {
-	if run_job logged build private_make all; then
+	if run_job logged build private_make -s all; then
 		result build 1 0
 	else
 		result build 0 1
@@ -160,7 +160,7 @@ make_part()
 		echo "no target $1 in test/test.mk"
 		return
 	fi
-	run_job logged "$1" private_make "$1"
+	run_job logged "$1" private_make -s "$1"
 	rc=$?
 	line=$(grep -E "^$1: [0-9]+ passed, [0-9]+ failed$" "$logs/$1.log" | tail -1)
 	if [[ $line =~ ([0-9]+)\ passed,\ ([0-9]+)\ failed ]]; then
