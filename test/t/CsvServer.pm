@@ -226,7 +226,11 @@ sub value
 	my ($self, $sql) = @_;
 	my ($out, $err) = $self->query($sql);
 
-	die "$err\nin: $sql\n" if $err =~ /^(psql:.*)?(ERROR|FATAL|PANIC)/m;
+	if ($err =~ /^(ERROR|FATAL|PANIC)/m)
+	{
+		Test::More::diag($err, "in: $sql");
+		die 'a query has failed';
+	}
 	return $out;
 }
 

@@ -1,0 +1,210 @@
+# Large files, records and fields, wide tables: in memory that does not grow
+# with the file, and in time linear in it.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use CsvServer;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(time);
+
+my $MB = 1024 * 1024;
+
+my $node = csv_server('large');
+my $session = new_session($node);
+my $directory = PostgreSQL::Test::Utils::tempdir;
+my $path = "$directory/large.csv";
+
+# on a GPU, input and output buffers are in memory of the host, too
+my $buffers_kb = engine() eq 'cpu' ? 50_000 : 4_000_000;
+
+sub make_table
+{
+	my ($columns, $options) = @_;
+
+	$session->value("
+		SET client_min_messages = error;
+		DROP FOREIGN TABLE IF EXISTS t;
+		CREATE FOREIGN TABLE t ($columns) SERVER csv OPTIONS (filename '$path', log_verbosity 'silent' $options)");
+	return;
+}
+
+sub errors
+{
+	return $session->value("
+		SELECT record, line, byte_offset, error FROM csv_gpu_errors('t') LIMIT 3");
+}
+
+# ---- RSS is flat ----
+
+my $lines = join '', map { sprintf "%d,%s,%.2f,2000-01-%02d\n", $_, 'text ' x 14, $_ / 7, 1 + $_ % 28 } 1 .. 10_000;
+my $copies = int(300 * $MB / length $lines);
+open my $file, '>:raw', $path or die $!;
+print $file $lines for 1 .. $copies;
+close $file or die $!;
+
+make_table('n int, t text, v numeric(12,2), d date', '');
+my $rss_before = rss_kb($session->pid);
+my ($out, $err, $rss) = $session->query_watched(
+	'SELECT count(*), sum(length(t)), sum(v) IS NOT NULL, max(d) FROM t');
+is($out, join('|', 10_000 * $copies, 700_000 * $copies, 't', '2000-01-28'), 'a file of 300 MB');
+cmp_ok($rss - $rss_before, '<', $buffers_kb, 'is read in little memory');
+note(sprintf '%d MB: RSS +%d kB', (-s $path) / $MB, $rss - $rss_before);
+
+($out, $err, $rss) = $session->query_watched("
+	BEGIN;
+	DECLARE a CURSOR FOR SELECT * FROM t; FETCH 1 FROM a;
+	DECLARE b CURSOR FOR SELECT n FROM t; MOVE 1000000 FROM b;
+	DECLARE c CURSOR FOR SELECT t FROM t; MOVE 10 FROM c;
+	COMMIT;");
+is($err, '', 'three cursors at once');
+cmp_ok($rss - $rss_before, '<', 3 * $buffers_kb, 'in as little memory each');
+note(sprintf '3 cursors: RSS +%d kB', $rss - $rss_before);
+
+# all of it skipped, which must not pile up either
+make_table('n date, t text, v numeric(12,2), d date', '');
+($out, $err, $rss) = $session->query_watched("SELECT count(n) FROM t");
+is($out, 0, 'a file of bad values');
+cmp_ok($rss - $rss_before, '<', $buffers_kb, 'is skipped in little memory');
+make_table('n int, t text, d date', '');
+($out, $err, $rss) = $session->query_watched("SELECT count(n) FROM t");
+is($out, 0, 'a file of wrong records');
+cmp_ok($rss - $rss_before, '<', $buffers_kb, 'likewise');
+
+# ---- a field of 100 MB ----
+
+open $file, '>:raw', $path or die $!;
+print $file "1,first\n2,", 'x' x $MB;
+print $file 'x' x $MB for 2 .. 100;
+print $file "\n3,third\n";
+close $file or die $!;
+
+make_table('n int, t text', '');
+$rss_before = rss_kb($session->pid);
+($out, $err, $rss) = $session->query_watched('SELECT n, length(t) FROM t');
+is("$out$err", "1|5\n3|5", 'a field of 100 MB is too long a record');
+cmp_ok($rss - $rss_before, '<', $buffers_kb, 'and never in memory as a whole');
+note(sprintf 'record too long: RSS +%d kB', $rss - $rss_before);
+is(errors(), '2|2|8|record_too_long', 'as its error says');
+
+make_table('n int, t text', ", max_record_size '200MB'");
+($out, $err, $rss) = $session->query_watched('SELECT n, length(t) FROM t');
+is("$out$err", "1|5\n2|104857600\n3|5", 'it is read where max_record_size allows it');
+note(sprintf 'record of 100 MB: RSS +%d kB', $rss - $rss_before);
+is($session->value("SELECT count(*) FROM pg_backend_memory_contexts WHERE total_bytes > $MB AND name <> 'TopMemoryContext'"),
+	0, 'memory is given back');
+# malloc keeps some of it
+cmp_ok(rss_kb($session->pid) - $rss_before, '<', 70_000, 'to the system, too') if engine() eq 'cpu';
+
+($out, $err) = $session->query('SELECT n FROM t');
+is("$out$err", "1\n2\n3", 'so it is where another column is wanted');
+
+# quoted, and with quotes to remove
+open $file, '>:raw', $path or die $!;
+print $file "1,first\n2,\"";
+print $file '""' x ($MB / 2) for 1 .. 40;
+print $file "\"\n3,third\n";
+close $file or die $!;
+make_table('n int, t text', ", max_record_size '200MB'");
+($out, $err) = $session->query(q{SELECT n, length(t), t = repeat('"', length(t)) FROM t WHERE n = 2});
+is("$out$err", '2|20971520|t', 'a long field of quotes');
+
+# ---- line breaks in quotes ----
+
+write_file($path, "1,\"", "line\n" x 1_000_000, "\"\n2,b\n");
+make_table('n int, t text', '');
+($out, $err) = $session->query("SELECT n, length(t), length(replace(t, E'\\n', '')) FROM t");
+is("$out$err", "1|5000000|4000000\n2|1|1", 'a field of a million lines');
+make_table("n int, t text, l int OPTIONS (virtual 'line'), o int OPTIONS (virtual 'byte_offset')", '');
+is($session->value('SELECT n, l, o FROM t'), "1|1|0\n2|1000002|5000005", 'lines are counted in it');
+
+make_table('n int, t text', ", multiline 'false'");
+is($session->value('SELECT count(*) FROM t'), 1, 'a million bad lines, without multiline');
+
+# ---- stray quotes: linear time, and a line each ----
+
+sub seconds
+{
+	my ($query) = @_;
+	my $start = time();
+
+	$session->value($query);
+	return time() - $start;
+}
+
+sub linear
+{
+	my ($name, $make, $options) = @_;
+	my @seconds;
+
+	for my $nbytes (4 * $MB, 16 * $MB)
+	{
+		write_file($path, $make->($nbytes));
+		make_table('n text, t text', $options // '');
+		push @seconds, seconds('SELECT count(n) FROM t');
+	}
+	note(sprintf '%s: 4 MB %.3f s, 16 MB %.3f s', $name, @seconds);
+	cmp_ok($seconds[1], '<', 8 * $seconds[0] + 0.5, "$name: linear time");
+	return;
+}
+
+for my $quoting ('rfc4180', 'postgres')
+{
+	my $option = ", quoting '$quoting'";
+
+	linear("lines x\",\" ($quoting)", sub { "x\",\"\n" x ($_[0] / 5) }, $option);
+	linear("lines \"x ($quoting)", sub { "\"x\n" x ($_[0] / 3) }, $option);
+	linear("lines a,\" ($quoting)", sub { "a,\"\n" x ($_[0] / 4) }, $option);
+	linear("lines \"a\"b ($quoting)", sub { "\"a\"b\n" x ($_[0] / 5) }, $option);
+	linear("quotes only ($quoting)", sub { '"' x $_[0] }, $option);
+	linear("odd quotes only ($quoting)", sub { '"' x ($_[0] + 1) }, $option);
+	linear("an open quote, then delimiters ($quoting)", sub { '"' . ',' x $_[0] }, $option);
+	linear("carriage returns ($quoting)", sub { "a\"\r" x ($_[0] / 3) }, $option);
+	linear("small max_record_size ($quoting)", sub { "a,\"\n" x ($_[0] / 4) }, "$option, max_record_size '1kB'");
+}
+linear('blank lines', sub { "\n" x $_[0] });
+linear('delimiters only', sub { ',' x $_[0] });
+linear('one field', sub { 'x' x $_[0] });
+
+my $nlines = 0;
+write_file($path, "0,\"never closed\n", map { $nlines++; "$_,some more text in the line\n" } 1 .. 50 * $MB / 36);
+make_table('n int, t text', '');
+is($session->value('SELECT count(*), min(n), max(n) FROM t'), "$nlines|1|$nlines",
+	'a quote never closed at the top of 50 MB costs one line');
+is(errors(), '1|1|0|record_too_long', 'which is too long a record');
+
+make_table('n int, t text', ", quoting 'postgres', max_record_size '100MB'");
+is($session->value('SELECT count(*), min(n), max(n) FROM t'), "$nlines|1|$nlines",
+	'so it is where the record may be as long as the file');
+is(errors(), '1|1|0|unterminated_quote', 'which has an unterminated quote then');
+
+# ---- wide tables ----
+
+my $ncolumns = 1600;
+write_file($path, map { my $i = $_; join(',', map { $i + $_ } 1 .. $ncolumns) . "\n" } 1 .. 2000);
+make_table(join(', ', map { "c$_ int" } 1 .. $ncolumns), '');
+is($session->value('SELECT count(*), sum(c1), sum(c800), sum(c1600) FROM t'),
+	join('|', 2000, map { 2001 * 1000 + 2000 * $_ } 1, 800, 1600), '1,600 columns');
+is($session->value('SELECT count(t::text) FROM t'), 2000, 'all of them wanted');
+make_table(join(', ', map { "c$_ text" } 1 .. $ncolumns), '');
+is($session->value('SELECT count(*), max(length(t::text)) FROM t'), '2000|8001', 'of text');
+make_table('a text, z int OPTIONS (column \'1599\')', ", columns '1600'");
+is($session->value('SELECT count(a), sum(z) FROM t'), '2000|' . (2001 * 1000 + 2000 * 1600), 'few of many fields');
+
+# a batch holds what the widest value needs: one long among many short ones
+write_file($path, "1,", 'x' x (2 * $MB), "\n", map { "$_,short\n" } 2 .. 500_000);
+make_table('n int, t text', '');
+$rss_before = rss_kb($session->pid);
+($out, $err, $rss) = $session->query_watched('SELECT count(*), max(length(t)), sum(n) FROM t');
+is("$out$err", '500000|2097152|125000250000', 'one long value among short ones');
+cmp_ok($rss - $rss_before, '<', $buffers_kb, 'does not make all entries as wide');
+note(sprintf 'one long value: RSS +%d kB', $rss - $rss_before);
+
+is($session->value('SELECT 1'), 1, 'the session lives');
+unlink $path;
+$session->quit;
+$node->stop;
+done_testing();
