@@ -1,0 +1,1314 @@
+/*
+ * engine.cu
+ *		The CUDA engine: one call of parse from input to batch.
+ *
+ *	1. The input is copied to the device, and its structure found (structure.cu).
+ *	2. Windows are planned over it, a window being a stretch of whole records
+ *	   whose index fits into the memory that is meant for it.  Mostly there is
+ *	   one; chunks of very short fields or records take several.
+ *	3. Each window's records are checked and listed, the strides of text columns
+ *	   chosen, and the arrays filled (fill_window).
+ *	4. Arrays, statuses that are not all OK, and errors are copied into one
+ *	   pinned block that the engine keeps; the batch points into it.
+ *
+ * What the repair rule touches is not read here.  A stretch of input that needs
+ * it (or continues under it) is handed to the CPU engine, which owns that batch.
+ * The records before an irregular one are a batch of their own.
+ *
+ * Memory on the device, beside input and output: 5/8 of a byte per byte for the
+ * masks and CSV_WINDOW_SHARE for the window, 1.5 together; one record alone may
+ * take more.
+ */
+#include "parse.cuh"
+#include "../src/reader/convert.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define ALIGN(n, to)	(((n) + (to) - 1) / (to) * (to))
+
+/* where things are in CSV_DEVICE_SMALL */
+typedef struct SmallLayout
+{
+	size_t		columns;
+	size_t		lists;			/* column numbers, by kind */
+	size_t		strings;		/* null, then default */
+	size_t		seen;
+	size_t		histograms;
+	size_t		nbytes;
+	size_t		upload_bytes;	/* columns, lists, strings */
+} SmallLayout;
+
+typedef struct CsvCuda
+{
+	CsvMemory	memory;
+	CsvCudaOptions options;
+	uint32_t	nparsed;		/* calls of parse, for the fault */
+
+	const CsvDialect *dialect;
+	const CsvLayout *layout;
+	CsvStructureTables tables;
+	uint32_t	max_per_field;	/* columns that read one field */
+
+	CsvArray   *arrays;			/* ncolumns of the largest layout so far */
+	uint32_t   *strides;
+	uint32_t   *numbers;		/* columns, grouped by kind */
+	uint32_t	kind_start[CSV_NUM_KINDS + 1];
+	uint32_t	capacity;
+
+	uint8_t    *output;			/* pinned: the batch's arrays */
+	uint8_t    *staging;		/* pinned: what comes and goes on the way */
+
+	void	   *cpu;			/* for what is irregular */
+	bool		cpu_configured;
+	char		message[256];
+} CsvCuda;
+
+/* one call of parse */
+typedef struct CsvCall
+{
+	CsvCuda    *cuda;
+	const CsvInput *input;
+	uint32_t	nbytes;			/* of the input that are read */
+	bool		at_end;
+	size_t		memory_limit;
+	CsvView		view;
+	SmallLayout small;
+	const CsvRanks *ranks;		/* on the host */
+	uint32_t	nrecords;		/* complete ones in the input */
+	uint32_t	record_limit;	/* that fit into the output */
+	bool		has_tail;		/* an incomplete record follows */
+	uint32_t	tail_start;
+	uint32_t	row_bytes;		/* of the output per row */
+
+	size_t	   *values_offset;	/* in CSV_DEVICE_OUTPUT; host copies below */
+	uint32_t	nrows;
+	uint32_t	nerrors;
+	uint32_t	ndone;			/* records */
+	uint32_t	consumed;
+	uint32_t	nlines;
+	bool		irregular;		/* at record ndone */
+	uint32_t	irregular_start;
+	uint32_t   *seen;			/* per column, host */
+	sigset_t	signals;
+} CsvCall;
+
+static double
+now_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double) now.tv_sec + (double) now.tv_nsec * 1e-9;
+}
+
+/* ---- errors and waiting ---- */
+
+static CsvStatus
+failed(CsvCuda *cuda, cudaError_t error, const char *what)
+{
+	csv_session_failed(error, what, cuda->message);
+	return CSV_DEVICE_FAILED;
+}
+
+#define TRY_CUDA(call_, what_) \
+	do { \
+		cudaError_t try_error_ = (call_); \
+		if (try_error_ != cudaSuccess) \
+			return failed(cuda, try_error_, what_); \
+	} while (0)
+
+#define TRY(status_) \
+	do { \
+		CsvStatus try_status_ = (status_); \
+		if (try_status_ != CSV_OK) \
+			return try_status_; \
+	} while (0)
+
+/*
+ * Wait for all that was launched.  Signals are let through meanwhile, since the
+ * interrupt callback lives on them.  Interrupted or not, the device is done
+ * when this returns: no kernel runs for long.
+ */
+static CsvStatus
+wait_for_device(CsvCall *call)
+{
+	CsvCuda    *cuda = call->cuda;
+	const CsvInput *input = call->input;
+	double		began = now_seconds();
+	cudaError_t error = cudaGetLastError();
+	bool		interrupted = false;
+
+	if (error != cudaSuccess)
+		return failed(cuda, error, "kernel launch");
+	TRY_CUDA(cudaEventRecord(csv_session.done, csv_session.stream), "event");
+	for (;;)
+	{
+		error = cudaEventQuery(csv_session.done);
+		if (error != cudaErrorNotReady)
+			break;
+		csv_signals_unblock(&call->signals);
+		if (!interrupted && input->interrupted != NULL)
+			interrupted = input->interrupted(input->interrupted_arg);
+		if (now_seconds() - began < 300e-6)
+			sched_yield();
+		else
+		{
+			struct timespec nap = {0, 50000};
+
+			nanosleep(&nap, NULL);
+		}
+		csv_signals_block(&call->signals);
+	}
+	if (error != cudaSuccess)
+		return failed(cuda, error, "kernel");
+	return interrupted ? CSV_INTERRUPTED : CSV_OK;
+}
+
+static CsvStatus
+check_interrupt(CsvCall *call)
+{
+	const CsvInput *input = call->input;
+	bool		interrupted;
+
+	if (input->interrupted == NULL)
+		return CSV_OK;
+	csv_signals_unblock(&call->signals);
+	interrupted = input->interrupted(input->interrupted_arg);
+	csv_signals_block(&call->signals);
+	return interrupted ? CSV_INTERRUPTED : CSV_OK;
+}
+
+/* device memory; the limit is this engine's */
+static CsvStatus
+reserve(CsvCall *call, CsvDeviceMemory which, size_t nbytes, size_t keep)
+{
+	CsvCuda    *cuda = call->cuda;
+
+	if (!csv_device_reserve(which, nbytes, keep, call->memory_limit,
+							cuda->message))
+		return CSV_DEVICE_FAILED;
+	return CSV_OK;
+}
+
+/* a pinned block of at least nbytes, in place of *block; nothing is kept */
+static CsvStatus
+reserve_pinned(CsvCuda *cuda, uint8_t **block, size_t nbytes)
+{
+	if (*block != NULL)
+	{
+		if (csv_pinned_size(*block) >= nbytes)
+			return CSV_OK;
+		csv_pinned_give_back(*block);
+		*block = NULL;
+	}
+	*block = (uint8_t *) csv_pinned_take(nbytes + nbytes / 8);
+	if (*block == NULL)
+	{
+		csv_session_say(cuda->message, "out of pinned host memory: %zu MB needed",
+						nbytes >> 20);
+		return CSV_DEVICE_FAILED;
+	}
+	return CSV_OK;
+}
+
+/* ---- open and close ---- */
+
+static void
+cuda_close(void *engine)
+{
+	CsvCuda    *cuda = (CsvCuda *) engine;
+	CsvMemory	memory = cuda->memory;
+
+	if (cuda->output != NULL)
+		csv_pinned_give_back(cuda->output);
+	if (cuda->staging != NULL)
+		csv_pinned_give_back(cuda->staging);
+	if (cuda->cpu != NULL)
+		csv_cpu_engine.close(cuda->cpu);
+	if (cuda->arrays != NULL)
+		memory.free(memory.owner, cuda->arrays);
+	if (cuda->strides != NULL)
+		memory.free(memory.owner, cuda->strides);
+	if (cuda->numbers != NULL)
+		memory.free(memory.owner, cuda->numbers);
+	memory.free(memory.owner, cuda);
+}
+
+void *
+csv_cuda_open(const CsvCudaOptions *options, const CsvMemory *memory,
+			  char *reason, size_t reason_size)
+{
+	CsvCuda    *cuda;
+	char		message[256] = "";
+
+	if (reason_size > 0)
+		reason[0] = '\0';
+	if (!csv_session_open(options->device, message))
+	{
+		snprintf(reason, reason_size, "%s", message);
+		return NULL;
+	}
+	cuda = (CsvCuda *) memory->alloc(memory->owner, sizeof(CsvCuda));
+	if (cuda == NULL)
+	{
+		snprintf(reason, reason_size, "out of memory");
+		return NULL;
+	}
+	memset((void *) cuda, 0, sizeof(*cuda));
+	cuda->memory = *memory;
+	cuda->options = *options;
+	return cuda;
+}
+
+static const char *
+cuda_detail(void *engine)
+{
+	(void) engine;
+	return csv_session.device_name;
+}
+
+static const char *
+cuda_message(void *engine)
+{
+	return ((CsvCuda *) engine)->message;
+}
+
+static void *
+cuda_alloc_input(void *engine, size_t nbytes)
+{
+	CsvCuda    *cuda = (CsvCuda *) engine;
+	void	   *memory = csv_pinned_take(nbytes);
+
+	/* what is not pinned is copied more slowly, and works as well */
+	if (memory == NULL)
+		memory = cuda->memory.alloc(cuda->memory.owner, nbytes);
+	return memory;
+}
+
+static void
+cuda_free_input(void *engine, void *memory)
+{
+	CsvCuda    *cuda = (CsvCuda *) engine;
+
+	if (!csv_pinned_give_back(memory))
+		cuda->memory.free(cuda->memory.owner, memory);
+}
+
+static CsvStatus
+cuda_configure(void *engine, const CsvDialect *dialect,
+			   const CsvLayout *layout)
+{
+	CsvCuda    *cuda = (CsvCuda *) engine;
+	CsvMemory  *memory = &cuda->memory;
+	uint32_t	n = layout->ncolumns;
+	uint32_t	same = 0;
+
+	cuda->dialect = dialect;
+	cuda->layout = layout;
+	cuda->cpu_configured = false;
+	if (n > CSV_MAX_COLUMNS)
+	{
+		csv_session_say(cuda->message, "more than %d columns", CSV_MAX_COLUMNS);
+		return CSV_DEVICE_FAILED;
+	}
+	csv_structure_tables(dialect, &cuda->tables);
+	if (n > cuda->capacity)
+	{
+		void	   *old[] = {cuda->arrays, cuda->strides, cuda->numbers};
+
+		cuda->arrays = NULL;
+		cuda->strides = NULL;
+		cuda->numbers = NULL;
+		cuda->capacity = 0;
+		for (int i = 0; i < 3; i++)
+			if (old[i] != NULL)
+				memory->free(memory->owner, old[i]);
+		cuda->arrays = (CsvArray *) memory->alloc(memory->owner,
+												  n * sizeof(CsvArray));
+		cuda->strides = (uint32_t *) memory->alloc(memory->owner,
+												   n * sizeof(uint32_t));
+		cuda->numbers = (uint32_t *) memory->alloc(memory->owner,
+												   n * sizeof(uint32_t));
+		if (cuda->arrays == NULL || cuda->strides == NULL ||
+			cuda->numbers == NULL)
+			return CSV_NO_MEMORY;
+		cuda->capacity = n;
+	}
+
+	/* CSTRING is text here: one list for both, at the front */
+	n = 0;
+	for (int kind = 0; kind < CSV_NUM_KINDS; kind++)
+	{
+		cuda->kind_start[kind] = n;
+		for (uint32_t i = 0; i < layout->ncolumns; i++)
+			if (layout->columns[i].kind == kind)
+				cuda->numbers[n++] = i;
+	}
+	cuda->kind_start[CSV_NUM_KINDS] = n;
+	cuda->max_per_field = 1;
+	for (uint32_t i = 0; i < layout->ncolumns; i++)
+	{
+		same = i > 0 && layout->columns[i].field ==
+			layout->columns[i - 1].field ? same + 1 : 1;
+		if (same > cuda->max_per_field)
+			cuda->max_per_field = same;
+	}
+	return CSV_OK;
+}
+
+/* columns of TEXT and CSTRING, which come first in cuda->numbers */
+static uint32_t
+ntext_columns(const CsvCuda *cuda)
+{
+	return cuda->kind_start[CSV_KIND_CSTRING + 1];
+}
+
+/* ---- what is irregular ---- */
+
+/*
+ * Have the CPU engine read the input, or enough of it: a stretch of some size,
+ * and if that does not hold a whole record, everything.
+ */
+static CsvStatus
+parse_on_cpu(CsvCuda *cuda, const CsvInput *input, CsvBatch *batch)
+{
+	CsvInput	stretch = *input;
+	uint64_t	nbytes = input->nbytes / CSV_CPU_STRETCH_SHARE;
+	double		copy_in_seconds = batch->copy_in_seconds;
+	double		parse_seconds = batch->parse_seconds;
+	CsvStatus	status;
+
+	if (cuda->cpu == NULL)
+	{
+		cuda->cpu = csv_cpu_open(&cuda->memory, CSV_ISA_BEST);
+		if (cuda->cpu == NULL)
+			return CSV_NO_MEMORY;
+	}
+	if (!cuda->cpu_configured)
+	{
+		TRY(csv_cpu_engine.configure(cuda->cpu, cuda->dialect, cuda->layout));
+		cuda->cpu_configured = true;
+	}
+	if (nbytes < CSV_CPU_STRETCH_BYTES)
+		nbytes = CSV_CPU_STRETCH_BYTES;
+	if (nbytes < input->nbytes)
+	{
+		stretch.nbytes = nbytes;
+		stretch.at_end = false;
+	}
+	memset(batch, 0, sizeof(*batch));
+	status = csv_cpu_engine.parse(cuda->cpu, &stretch, batch);
+	if (status == CSV_OK && batch->consumed == 0 &&
+		stretch.nbytes < input->nbytes)
+	{
+		memset(batch, 0, sizeof(*batch));
+		status = csv_cpu_engine.parse(cuda->cpu, input, batch);
+	}
+	if (status != CSV_OK)
+		return status;
+	batch->nbytes = input->nbytes;
+	batch->copy_in_seconds += copy_in_seconds;
+	batch->parse_seconds += parse_seconds;
+	return CSV_OK;
+}
+
+/* ---- 1: input and structure ---- */
+
+static CsvStatus
+find_structure(CsvCall *call)
+{
+	CsvCuda    *cuda = call->cuda;
+	CsvView    *view = &call->view;
+	cudaStream_t stream = csv_session.stream;
+	uint32_t	limit = call->nbytes + (call->at_end ? 1 : 0);
+	uint32_t	ntiles = (limit + CSV_TILE_BYTES - 1) / CSV_TILE_BYTES;
+	size_t		input_bytes = (size_t) ntiles * CSV_TILE_BYTES + 512;
+	size_t		nwords = (size_t) ntiles * CSV_TILE_THREADS;
+	size_t		masks_at = input_bytes;
+	size_t		states_at = masks_at + CSV_NUM_MASKS * nwords * 8;
+	size_t		ranks_at = ALIGN(states_at + ntiles * 4, 256);
+	size_t		nbytes = ranks_at + (ntiles + 1) * sizeof(CsvRanks);
+	uint8_t    *base;
+	CsvCounters counters;
+
+	TRY(reserve(call, CSV_DEVICE_INPUT, nbytes, 0));
+	TRY(reserve(call, CSV_DEVICE_WINDOW, nwords * 4, 0));
+	base = csv_session.device_memory[CSV_DEVICE_INPUT].bytes;
+
+	view->bytes = base + 256;
+	view->nbytes = call->nbytes;
+	view->limit = limit;
+	view->max_record_bytes = call->input->max_record_bytes;
+	view->ntiles = ntiles;
+	view->masks = (uint64_t *) (base + masks_at);
+	view->tile_states = (uint32_t *) (base + states_at);
+	view->ranks = (CsvRanks *) (base + ranks_at);
+	/* done with before the window is filled */
+	view->prefixes = (uint32_t *) csv_session.device_memory[CSV_DEVICE_WINDOW].bytes;
+
+	memset(&counters, 0, sizeof(counters));
+	counters.first_irregular = UINT32_MAX;
+	counters.irregular_start = UINT32_MAX;
+	memcpy(cuda->staging, &counters, sizeof(counters));
+	TRY_CUDA(cudaMemcpyAsync(view->counters, cuda->staging, sizeof(counters),
+							 cudaMemcpyHostToDevice, stream), "copy");
+	TRY_CUDA(cudaMemsetAsync(base, 0, 256, stream), "memset");
+	TRY_CUDA(cudaEventRecord(csv_session.copy_in[0], stream), "event");
+	TRY_CUDA(cudaMemcpyAsync(base + 256, call->input->bytes, call->nbytes,
+							 cudaMemcpyHostToDevice, stream), "copy");
+	TRY_CUDA(cudaEventRecord(csv_session.copy_in[1], stream), "event");
+	TRY_CUDA(cudaMemsetAsync(base + 256 + call->nbytes, 0,
+							 input_bytes - 256 - call->nbytes, stream),
+			 "memset");
+	csv_launch_structure(view, &cuda->tables, stream);
+
+	/* ranks behind the counters, for the host to plan by */
+	TRY_CUDA(cudaMemcpyAsync(cuda->staging, view->counters,
+							 sizeof(CsvCounters), cudaMemcpyDeviceToHost,
+							 stream), "copy");
+	TRY_CUDA(cudaMemcpyAsync(cuda->staging + 256, view->ranks,
+							 (ntiles + 1) * sizeof(CsvRanks),
+							 cudaMemcpyDeviceToHost, stream), "copy");
+	TRY(wait_for_device(call));
+
+	/* a copy: the staging block is used again */
+	memcpy((void *) call->ranks, cuda->staging + 256,
+		   (ntiles + 1) * sizeof(CsvRanks));
+	memcpy(&counters, cuda->staging, sizeof(counters));
+	call->nrecords = call->ranks[ntiles].ends;
+	call->has_tail = call->ranks[ntiles].starts > call->nrecords;
+	call->tail_start = call->has_tail ? counters.last_start : call->nbytes;
+	return CSV_OK;
+}
+
+/* ---- 2: windows ---- */
+
+/* the last tile with fewer than or just n records begun before it, and so on */
+static uint32_t
+tile_of_start(const CsvCall *call, uint32_t record)
+{
+	uint32_t	low = 0;
+	uint32_t	high = call->view.ntiles - 1;
+
+	while (low < high)
+	{
+		uint32_t	middle = low + (high - low + 1) / 2;
+
+		if (call->ranks[middle].starts <= record)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return low;
+}
+
+typedef struct WindowBytes
+{
+	size_t		separators;
+	size_t		records;		/* of each of the record table's four arrays */
+	size_t		select;
+	uint32_t	nlongs;
+	uint32_t	npieces;
+	size_t		nbytes;
+} WindowBytes;
+
+/*
+ * Memory of a window of so many tiles, separators and records.
+ */
+static WindowBytes
+window_bytes(const CsvCall *call, uint32_t ntiles, uint32_t nseparators,
+			 uint32_t nrecords)
+{
+	WindowBytes bytes;
+	size_t		span = (size_t) ntiles * CSV_TILE_BYTES;
+	uint32_t	each = call->cuda->max_per_field > 2 ? 2 :
+		call->cuda->max_per_field;
+
+	bytes.separators = ALIGN(((size_t) nseparators + 1) * 4, 256);
+	bytes.records = ALIGN(((size_t) nrecords + 2) * 4, 256);
+	bytes.select = ALIGN(((size_t) nrecords / CSV_SELECT_RECORDS + 2) * 4, 256);
+	bytes.nlongs = (uint32_t) (span / (CSV_LONG_FIELD_BYTES + 1) + 1) * each;
+	bytes.npieces = bytes.nlongs +
+		(uint32_t) (span / CSV_PIECE_BYTES + 1) * each;
+	bytes.nbytes = bytes.separators + 5 * bytes.records + bytes.select +
+		ALIGN(bytes.nlongs * sizeof(CsvLong), 256) +
+		ALIGN(bytes.npieces * sizeof(CsvPiece), 256);
+	return bytes;
+}
+
+/*
+ * The window that starts with the given record: as many whole tiles as fit the
+ * budget, but one record at the least; no more records than max_records.
+ */
+static WindowBytes
+plan_window(CsvCall *call, uint32_t first_record, uint32_t max_records)
+{
+	CsvView    *view = &call->view;
+	const CsvRanks *ranks = call->ranks;
+	size_t		budget = (size_t) (call->nbytes * CSV_WINDOW_SHARE);
+	uint32_t	first_tile = tile_of_start(call, first_record);
+	uint32_t	low;
+	uint32_t	high = view->ntiles;
+	uint32_t	need;
+
+	if (budget < CSV_WINDOW_FLOOR)
+		budget = CSV_WINDOW_FLOOR;
+
+	/* the fewest tiles that hold the end of the first record */
+	low = first_tile + 1;
+	while (low < high)
+	{
+		uint32_t	middle = low + (high - low) / 2;
+
+		if (ranks[middle].ends > first_record)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	need = low;
+
+	/* the most that fit, if more than those */
+	high = view->ntiles;
+	while (low < high)
+	{
+		uint32_t	middle = low + (high - low + 1) / 2;
+
+		if (window_bytes(call, middle - first_tile,
+						 ranks[middle].separators -
+						 ranks[first_tile].separators,
+						 ranks[middle].ends - first_record).nbytes <= budget)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	if (low < need)
+		low = need;
+
+	view->first_tile = first_tile;
+	view->window_tiles = low - first_tile;
+	view->first_record = first_record;
+	view->first_separator = ranks[first_tile].separators;
+	view->nrecords = ranks[low].ends - first_record;
+	if (view->nrecords > max_records)
+		view->nrecords = max_records;
+	return window_bytes(call, view->window_tiles,
+						ranks[low].separators - view->first_separator,
+						view->nrecords);
+}
+
+/* memory for the window that was planned, and where its parts are */
+static CsvStatus
+place_window(CsvCall *call, const WindowBytes *bytes)
+{
+	CsvView    *view = &call->view;
+	uint8_t    *next;
+
+	TRY(reserve(call, CSV_DEVICE_WINDOW, bytes->nbytes, 0));
+	next = csv_session.device_memory[CSV_DEVICE_WINDOW].bytes;
+	view->separators = (uint32_t *) next;
+	next += bytes->separators;
+	view->record_start = (uint32_t *) next;
+	next += bytes->records;
+	view->record_first = (uint32_t *) next;
+	next += bytes->records;
+	view->record_line = (uint32_t *) next;
+	next += bytes->records;
+	view->record_key = (uint32_t *) next;
+	next += bytes->records;
+	view->rows = (uint32_t *) next;
+	next += bytes->records;
+	view->select_ranks = (uint32_t *) next;
+	next += bytes->select;
+	view->longs = (CsvLong *) next;
+	next += ALIGN(bytes->nlongs * sizeof(CsvLong), 256);
+	view->pieces = (CsvPiece *) next;
+	view->max_longs = bytes->nlongs;
+	view->max_pieces = bytes->npieces;
+	return CSV_OK;
+}
+
+/* index, record table, list of rows */
+static void
+launch_records(CsvCall *call)
+{
+	csv_launch_index(&call->view, csv_session.stream);
+	csv_launch_check(&call->view, csv_session.stream);
+	csv_launch_select(&call->view, csv_session.stream);
+}
+
+/* ---- columns and strides ---- */
+
+/*
+ * What the kernels need of columns and layout, in CSV_DEVICE_SMALL and in the
+ * staging block.  The staging block is sized for everything that goes through
+ * it.
+ */
+static CsvStatus
+place_small(CsvCall *call)
+{
+	CsvCuda    *cuda = call->cuda;
+	const CsvLayout *layout = cuda->layout;
+	SmallLayout *small = &call->small;
+	uint32_t	n = layout->ncolumns;
+	size_t		max_tiles = (size_t) call->nbytes / CSV_TILE_BYTES + 3;
+	size_t		staging;
+
+	small->columns = 256;		/* the counters come first */
+	small->lists = small->columns + ALIGN(n * sizeof(CsvDeviceColumn), 256);
+	small->strings = small->lists + ALIGN(n * 4, 256);
+	small->seen = small->strings +
+		ALIGN((size_t) layout->null_length + layout->default_length, 256);
+	small->upload_bytes = small->seen;
+	small->histograms = small->seen + ALIGN(n * 4, 256);
+	small->nbytes = small->histograms +
+		(size_t) ntext_columns(cuda) * CSV_LENGTH_BINS * 4;
+	staging = small->nbytes;
+	if (staging < 256 + max_tiles * sizeof(CsvRanks))
+		staging = 256 + max_tiles * sizeof(CsvRanks);
+	TRY(reserve_pinned(cuda, &cuda->staging, staging));
+	TRY(reserve(call, CSV_DEVICE_SMALL, small->nbytes, 0));
+	call->view.counters =
+		(CsvCounters *) csv_session.device_memory[CSV_DEVICE_SMALL].bytes;
+	return CSV_OK;
+}
+
+static CsvStatus
+upload_columns(CsvCall *call)
+{
+	CsvCuda    *cuda = call->cuda;
+	const CsvLayout *layout = cuda->layout;
+	const SmallLayout *small = &call->small;
+	CsvView    *view = &call->view;
+	uint8_t    *device = csv_session.device_memory[CSV_DEVICE_SMALL].bytes;
+	uint8_t    *host = cuda->staging;
+	CsvDeviceColumn *columns = (CsvDeviceColumn *) (host + small->columns);
+	uint32_t	group = 0;
+
+	for (uint32_t i = 0; i < layout->ncolumns; i++)
+	{
+		if (i == 0 || layout->columns[i].field != layout->columns[i - 1].field)
+			group++;
+		columns[i].column = layout->columns[i];
+		columns[i].group = group;
+		columns[i].stride = cuda->strides[i];
+		columns[i].values = call->values_offset == NULL ? NULL :
+			csv_session.device_memory[CSV_DEVICE_OUTPUT].bytes +
+			call->values_offset[2 * i];
+		columns[i].status = call->values_offset == NULL ? NULL :
+			csv_session.device_memory[CSV_DEVICE_OUTPUT].bytes +
+			call->values_offset[2 * i + 1];
+	}
+	if (layout->ncolumns > 0)
+		memcpy(host + small->lists, cuda->numbers, layout->ncolumns * 4);
+	if (layout->null_length > 0)
+		memcpy(host + small->strings, layout->null_bytes, layout->null_length);
+	if (layout->default_length > 0)
+		memcpy(host + small->strings + layout->null_length,
+			   layout->default_bytes, layout->default_length);
+	TRY_CUDA(cudaMemcpyAsync(device + small->columns, host + small->columns,
+							 small->upload_bytes - small->columns,
+							 cudaMemcpyHostToDevice, csv_session.stream),
+			 "copy");
+	view->columns = (CsvDeviceColumn *) (device + small->columns);
+	view->seen = (uint32_t *) (device + small->seen);
+	view->dialect = *cuda->dialect;
+	view->layout = *layout;
+	view->layout.columns = NULL;
+	view->layout.null_bytes = device + small->strings;
+	view->layout.default_bytes = device + small->strings + layout->null_length;
+	return CSV_OK;
+}
+
+/* the columns of kinds [from, to) */
+static CsvColumnList
+column_list(const CsvCall *call, int from, int to)
+{
+	const CsvCuda *cuda = call->cuda;
+	CsvColumnList list;
+
+	list.columns = (const uint32_t *)
+		(csv_session.device_memory[CSV_DEVICE_SMALL].bytes +
+		 call->small.lists) + cuda->kind_start[from];
+	list.n = cuda->kind_start[to] - cuda->kind_start[from];
+	return list;
+}
+
+/*
+ * The stride of a text column: the least bytes in all, where values that do
+ * not fit cost their own and a fixed price.
+ */
+static uint32_t
+choose_stride(const uint32_t *histogram)
+{
+	uint64_t	nrows = 0;
+	uint64_t	cost_beyond = 0;
+	uint64_t	best_cost = UINT64_MAX;
+	uint32_t	best = 8;
+
+	for (uint32_t bin = 0; bin < CSV_LENGTH_BINS; bin++)
+		nrows += histogram[bin];
+	for (uint32_t bin = CSV_LENGTH_BINS; bin-- > 0;)
+	{
+		uint64_t	words = csv_length_bin_words(bin);
+		uint64_t	stride = 4 + 4 * words;
+
+		if (stride <= CSV_MAX_STRIDE && (histogram[bin] != 0 || bin == 0))
+		{
+			uint64_t	cost = stride * nrows + cost_beyond;
+
+			if (cost < best_cost)
+			{
+				best_cost = cost;
+				best = (uint32_t) stride;
+			}
+		}
+		cost_beyond += histogram[bin] * (4 * words + CSV_LONG_VALUE_COST);
+	}
+	return best;
+}
+
+/* strides of all columns; those of text from the histograms */
+static void
+choose_strides(CsvCall *call, const uint32_t *histograms)
+{
+	CsvCuda    *cuda = call->cuda;
+	const CsvLayout *layout = cuda->layout;
+
+	for (uint32_t i = 0; i < layout->ncolumns; i++)
+	{
+		cuda->strides[i] = csv_value_stride(&layout->columns[i]);
+	}
+	for (uint32_t i = 0; i < ntext_columns(cuda); i++)
+		cuda->strides[cuda->numbers[i]] =
+			choose_stride(histograms + (size_t) i * CSV_LENGTH_BINS);
+	call->row_bytes = 8;
+	for (uint32_t i = 0; i < layout->ncolumns; i++)
+		call->row_bytes += cuda->strides[i] + 1;
+}
+
+/*
+ * Lengths of all text, over all windows; the only window's records are ready
+ * after that.
+ */
+static CsvStatus
+measure_text(CsvCall *call, bool one_window)
+{
+	CsvCuda    *cuda = call->cuda;
+	CsvView    *view = &call->view;
+	CsvColumnList list = column_list(call, CSV_KIND_TEXT, CSV_KIND_CSTRING + 1);
+	uint8_t    *device = csv_session.device_memory[CSV_DEVICE_SMALL].bytes;
+	size_t		nbytes = (size_t) list.n * CSV_LENGTH_BINS * 4;
+	uint32_t   *histograms = (uint32_t *) (device + call->small.histograms);
+
+	if (one_window)
+		launch_records(call);
+	if (list.n == 0)
+	{
+		choose_strides(call, NULL);
+		return CSV_OK;
+	}
+	TRY_CUDA(cudaMemsetAsync(histograms, 0, nbytes, csv_session.stream),
+			 "memset");
+	if (one_window)
+		csv_launch_lengths(view, list, histograms, csv_session.stream);
+	else
+	{
+		uint32_t	next = 0;
+
+		while (next < call->nrecords)
+		{
+			WindowBytes bytes = plan_window(call, next, UINT32_MAX);
+
+			TRY(place_window(call, &bytes));
+			launch_records(call);
+			csv_launch_lengths(view, list, histograms, csv_session.stream);
+			next += view->nrecords;
+			TRY(check_interrupt(call));
+		}
+	}
+	TRY_CUDA(cudaMemcpyAsync(cuda->staging + call->small.histograms, histograms,
+							 nbytes, cudaMemcpyDeviceToHost,
+							 csv_session.stream), "copy");
+	TRY(wait_for_device(call));
+	choose_strides(call, (uint32_t *) (cuda->staging +
+									   call->small.histograms));
+	return CSV_OK;
+}
+
+/* ---- output ---- */
+
+/*
+ * Arrays for as many records as the output may have, on the device.
+ */
+static CsvStatus
+place_output(CsvCall *call)
+{
+	CsvCuda    *cuda = call->cuda;
+	CsvView    *view = &call->view;
+	uint32_t	n = cuda->layout->ncolumns;
+	size_t		budget = (size_t) call->nbytes * CSV_OUTPUT_SHARE +
+		CSV_OUTPUT_FLOOR;
+	size_t		held = csv_device_held() -
+		csv_session.device_memory[CSV_DEVICE_OUTPUT].nbytes;
+	size_t		slack = (size_t) (2 * n + 3) * 256;
+	size_t		room = call->memory_limit > held ?
+		call->memory_limit - held : 0;
+	size_t		limit;
+	size_t		offset = 0;
+	uint8_t    *base;
+
+	/* leave a 16th of what there is for errors */
+	room -= room / 16;
+	if (budget > room)
+		budget = room;
+	limit = budget > slack ? (budget - slack) / call->row_bytes : 0;
+	if (limit < 1)
+		limit = 1;
+	call->record_limit = limit < call->nrecords ? (uint32_t) limit :
+		call->nrecords;
+
+	for (uint32_t i = 0; i < n; i++)
+	{
+		call->values_offset[2 * i] = offset;
+		offset += ALIGN((size_t) call->record_limit * cuda->strides[i], 256);
+		call->values_offset[2 * i + 1] = offset;
+		offset += ALIGN((size_t) call->record_limit, 256);
+	}
+	TRY(reserve(call, CSV_DEVICE_OUTPUT,
+				offset + 2 * ALIGN((size_t) call->record_limit * 4, 256), 0));
+	base = csv_session.device_memory[CSV_DEVICE_OUTPUT].bytes;
+	view->row_offsets = (uint32_t *) (base + offset);
+	view->row_lines = (uint32_t *) (base + offset +
+									ALIGN((size_t) call->record_limit * 4,
+										  256));
+	return CSV_OK;
+}
+
+/* ---- 3: a window's arrays ---- */
+
+static void
+launch_columns(CsvCall *call)
+{
+	CsvCuda    *cuda = call->cuda;
+	CsvView    *view = &call->view;
+	cudaStream_t stream = csv_session.stream;
+
+	if (cuda->layout->ncolumns == 0)
+		return;
+	for (int kind = CSV_KIND_CSTRING + 1; kind < CSV_NUM_KINDS; kind++)
+	{
+		CsvColumnList list = column_list(call, kind, kind + 1);
+
+		if (list.n > 0)
+			csv_launch_scalars(view, kind, list, stream);
+	}
+	if (ntext_columns(cuda) > 0)
+		csv_launch_text(view, column_list(call, CSV_KIND_TEXT,
+										  CSV_KIND_CSTRING + 1), stream);
+	csv_launch_longs(view, csv_session.multiprocessors, stream);
+}
+
+/*
+ * Fill the rows of the window.  Bad values are known only afterwards; then the
+ * rows are listed anew without their records, and filled once more.
+ */
+static CsvStatus
+fill_window(CsvCall *call, bool records_ready)
+{
+	CsvCuda    *cuda = call->cuda;
+	CsvView    *view = &call->view;
+	cudaStream_t stream = csv_session.stream;
+	uint32_t	n = cuda->layout->ncolumns;
+	uint8_t    *small = csv_session.device_memory[CSV_DEVICE_SMALL].bytes;
+	CsvCounters *counters = (CsvCounters *) cuda->staging;
+	uint32_t	nvalid;
+	uint32_t	nerrors;
+
+	view->first_row = call->nrows;
+	if (!records_ready)
+		launch_records(call);
+	for (int pass = 0;; pass++)
+	{
+		TRY_CUDA(cudaMemsetAsync(&view->counters->value_errors, 0,
+								 3 * sizeof(uint32_t), stream), "memset");
+		if (n > 0)
+			TRY_CUDA(cudaMemsetAsync(small + call->small.seen, 0, n * 4,
+									 stream), "memset");
+		launch_columns(call);
+		csv_launch_positions(view, stream);
+		csv_launch_consumed(view, UINT32_MAX, stream);
+		TRY_CUDA(cudaMemcpyAsync(counters, view->counters, sizeof(*counters),
+								 cudaMemcpyDeviceToHost, stream), "copy");
+		if (n > 0)
+			TRY_CUDA(cudaMemcpyAsync(cuda->staging + call->small.seen,
+									 small + call->small.seen, n * 4,
+									 cudaMemcpyDeviceToHost, stream), "copy");
+		TRY(wait_for_device(call));
+		if (counters->value_errors == 0 || pass > 0)
+			break;
+		csv_launch_select(view, stream);
+	}
+
+	nvalid = view->nrecords;
+	if (counters->first_irregular - view->first_record < nvalid)
+	{
+		nvalid = counters->first_irregular - view->first_record;
+		call->irregular = true;
+		call->irregular_start = counters->irregular_start;
+	}
+	if (nvalid > 0)
+	{
+		call->consumed = counters->consumed;
+		call->nlines = counters->nlines;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		call->seen[i] |= ((uint32_t *) (cuda->staging + call->small.seen))[i];
+
+	nerrors = nvalid - counters->nrows;
+	if (nerrors > 0)
+	{
+		TRY(reserve(call, CSV_DEVICE_ERRORS,
+					((size_t) call->nerrors + nerrors) * sizeof(CsvError),
+					(size_t) call->nerrors * sizeof(CsvError)));
+		csv_launch_errors(view, (CsvError *)
+						  csv_session.device_memory[CSV_DEVICE_ERRORS].bytes,
+						  call->nerrors, stream);
+		TRY_CUDA(cudaGetLastError(), "kernel launch");
+	}
+	call->nerrors += nerrors;
+	call->nrows += counters->nrows;
+	call->ndone += nvalid;
+	return CSV_OK;
+}
+
+/* ---- 4: back to the host ---- */
+
+static CsvStatus
+copy_back(CsvCall *call, CsvBatch *batch)
+{
+	CsvCuda    *cuda = call->cuda;
+	const CsvLayout *layout = cuda->layout;
+	cudaStream_t stream = csv_session.stream;
+	const uint8_t *device = csv_session.device_memory[CSV_DEVICE_OUTPUT].bytes;
+	size_t		nrows = call->nrows;
+	size_t		offset = 0;
+	size_t		zeros;
+	size_t		errors;
+	size_t		positions;
+	bool		any_slow = false;
+	bool		want_positions;
+
+	for (uint32_t i = 0; i < layout->ncolumns; i++)
+	{
+		CsvArray   *array = &cuda->arrays[i];
+
+		memset(array, 0, sizeof(*array));
+		array->stride = cuda->strides[i];
+		array->all_ok = (call->seen[i] & CSV_SEEN_NOT_OK) == 0;
+		array->any_slow = (call->seen[i] & CSV_SEEN_SLOW) != 0;
+		any_slow |= array->any_slow;
+		offset += ALIGN(nrows * array->stride, 64);
+		if (!array->all_ok)
+			offset += ALIGN(nrows, 64);
+	}
+	want_positions = layout->want_positions || any_slow;
+	zeros = offset;
+	offset += ALIGN(nrows, 64);
+	errors = offset;
+	offset += ALIGN(call->nerrors * sizeof(CsvError), 64);
+	positions = offset;
+	if (want_positions)
+		offset += 2 * ALIGN(nrows * 4, 64);
+	TRY(reserve_pinned(cuda, &cuda->output, offset + 64));
+
+	/* the statuses of all columns that are all OK are the same zeros */
+	memset(cuda->output + zeros, 0, nrows);
+	TRY_CUDA(cudaEventRecord(csv_session.copy_out[0], stream), "event");
+	offset = 0;
+	for (uint32_t i = 0; i < layout->ncolumns; i++)
+	{
+		CsvArray   *array = &cuda->arrays[i];
+
+		array->values = cuda->output + offset;
+		if (nrows > 0)
+			TRY_CUDA(cudaMemcpyAsync(array->values,
+									 device + call->values_offset[2 * i],
+									 nrows * array->stride,
+									 cudaMemcpyDeviceToHost, stream), "copy");
+		offset += ALIGN(nrows * array->stride, 64);
+		if (array->all_ok)
+		{
+			array->status = cuda->output + zeros;
+			continue;
+		}
+		array->status = cuda->output + offset;
+		TRY_CUDA(cudaMemcpyAsync(array->status,
+								 device + call->values_offset[2 * i + 1],
+								 nrows, cudaMemcpyDeviceToHost, stream),
+				 "copy");
+		offset += ALIGN(nrows, 64);
+	}
+	if (call->nerrors > 0)
+		TRY_CUDA(cudaMemcpyAsync(cuda->output + errors,
+								 csv_session.device_memory[CSV_DEVICE_ERRORS].bytes,
+								 call->nerrors * sizeof(CsvError),
+								 cudaMemcpyDeviceToHost, stream), "copy");
+	if (want_positions)
+	{
+		batch->row_offsets = (uint32_t *) (cuda->output + positions);
+		batch->row_lines = (uint32_t *) (cuda->output + positions +
+										 ALIGN(nrows * 4, 64));
+		if (nrows > 0)
+		{
+			TRY_CUDA(cudaMemcpyAsync(batch->row_offsets,
+									 call->view.row_offsets, nrows * 4,
+									 cudaMemcpyDeviceToHost, stream), "copy");
+			TRY_CUDA(cudaMemcpyAsync(batch->row_lines, call->view.row_lines,
+									 nrows * 4, cudaMemcpyDeviceToHost,
+									 stream), "copy");
+		}
+	}
+	TRY_CUDA(cudaEventRecord(csv_session.copy_out[1], stream), "event");
+	TRY(wait_for_device(call));
+
+	batch->arrays = cuda->arrays;
+	batch->errors = (CsvError *) (cuda->output + errors);
+	batch->nerrors = call->nerrors;
+	batch->nrows = call->nrows;
+	batch->nrecords = call->ndone;
+	return CSV_OK;
+}
+
+/* ---- all of it ---- */
+
+static double
+seconds_between(cudaEvent_t from, cudaEvent_t to)
+{
+	float		milliseconds = 0;
+
+	if (cudaEventElapsedTime(&milliseconds, from, to) != cudaSuccess)
+	{
+		cudaGetLastError();
+		return 0;
+	}
+	return milliseconds / 1000.0;
+}
+
+/*
+ * How a call ends that did not fail: with a batch, or with a stretch that is
+ * the CPU engine's, or with less memory than even one record takes.
+ */
+typedef enum Outcome
+{
+	OUTCOME_BATCH,
+	OUTCOME_IRREGULAR,
+	OUTCOME_TOO_SMALL
+} Outcome;
+
+static CsvStatus
+parse_on_device(CsvCall *call, CsvBatch *batch, Outcome *outcome)
+{
+	CsvCuda    *cuda = call->cuda;
+	uint32_t	reserved;
+	bool		one_window;
+	bool		tail_too_long;
+	WindowBytes bytes;
+
+	*outcome = OUTCOME_BATCH;
+	TRY(place_small(call));
+	if (cuda->options.fault == CSV_CUDA_FAULT_NO_MEMORY &&
+		cuda->nparsed == cuda->options.fault_at_chunk)
+	{
+		csv_session_say(cuda->message, "out of GPU memory (injected)");
+		return CSV_DEVICE_FAILED;
+	}
+	if (cuda->options.fault == CSV_CUDA_FAULT_TRAP &&
+		cuda->nparsed == cuda->options.fault_at_chunk)
+		csv_launch_trap(csv_session.stream);
+	TRY(find_structure(call));
+
+	tail_too_long = call->has_tail &&
+		(uint64_t) (call->nbytes - call->tail_start) >
+		call->input->max_record_bytes + 1;
+	if (call->nrecords == 0)
+	{
+		if (tail_too_long)
+			*outcome = OUTCOME_IRREGULAR;
+		else if (call->nbytes < call->input->nbytes && call->tail_start == 0)
+			*outcome = OUTCOME_TOO_SMALL;
+	}
+	else
+	{
+		bytes = plan_window(call, 0, UINT32_MAX);
+		one_window = call->view.nrecords == call->nrecords;
+		TRY(place_window(call, &bytes));
+		TRY(upload_columns(call));
+		TRY(measure_text(call, one_window));
+		reserved = call->nrecords;
+		TRY(place_output(call));
+		TRY(upload_columns(call));
+		if (one_window)
+		{
+			bool		ready = call->record_limit == reserved;
+
+			if (!ready)
+			{
+				/* the output is full before the window ends */
+				bytes = plan_window(call, 0, call->record_limit);
+				TRY(place_window(call, &bytes));
+			}
+			TRY(fill_window(call, ready));
+		}
+		else
+			while (call->ndone < call->record_limit && !call->irregular)
+			{
+				bytes = plan_window(call, call->ndone,
+									call->record_limit - call->ndone);
+				TRY(place_window(call, &bytes));
+				TRY(fill_window(call, false));
+				TRY(check_interrupt(call));
+			}
+		if (call->irregular && call->ndone == 0)
+			*outcome = OUTCOME_IRREGULAR;
+	}
+	if (*outcome != OUTCOME_BATCH)
+		return CSV_OK;
+
+	/* all records: blank lines behind them are done with as well */
+	if (call->ndone == call->nrecords)
+	{
+		CsvCounters *counters = (CsvCounters *) cuda->staging;
+
+		csv_launch_consumed(&call->view, call->tail_start, csv_session.stream);
+		TRY_CUDA(cudaMemcpyAsync(counters, call->view.counters,
+								 sizeof(*counters), cudaMemcpyDeviceToHost,
+								 csv_session.stream), "copy");
+		TRY(copy_back(call, batch));
+		call->consumed = counters->consumed;
+		call->nlines = counters->nlines;
+	}
+	else
+		TRY(copy_back(call, batch));
+	return CSV_OK;
+}
+
+static CsvStatus
+cuda_parse(void *engine, const CsvInput *input, CsvBatch *batch)
+{
+	CsvCuda    *cuda = (CsvCuda *) engine;
+	CsvCall		call;
+	CsvStatus	status;
+	Outcome		outcome = OUTCOME_BATCH;
+	double		began = now_seconds();
+	double		seconds;
+	size_t		ntiles;
+	void	   *host = NULL;
+	uint64_t	most;
+
+	memset(batch, 0, sizeof(*batch));
+	cuda->nparsed++;
+	if (input->alone_until > 0 || input->skip_line)
+		return parse_on_cpu(cuda, input, batch);
+	if (csv_session.dead)
+	{
+		csv_session_say(cuda->message,
+						"the GPU failed earlier in this session: %.180s",
+						csv_session.reason);
+		return CSV_DEVICE_FAILED;
+	}
+	if (!csv_session.open)
+	{
+		csv_session_say(cuda->message, "the CUDA session has ended");
+		return CSV_DEVICE_FAILED;
+	}
+
+	memset((void *) &call, 0, sizeof(call));
+	call.cuda = cuda;
+	call.input = input;
+	call.memory_limit = cuda->options.memory_limit > 0 ?
+		cuda->options.memory_limit : csv_session.default_limit;
+
+	/* what does not fit is left for the next call */
+	most = (uint64_t) (call.memory_limit / CSV_MEMORY_SHARE);
+	call.nbytes = (uint32_t) (input->nbytes < most ? input->nbytes : most);
+	call.at_end = input->at_end && call.nbytes == input->nbytes;
+
+	if (call.nbytes == 0 && input->nbytes == 0)
+	{
+		batch->arrays = cuda->arrays;
+		batch->bytes = input->bytes;
+		for (uint32_t i = 0; i < cuda->layout->ncolumns; i++)
+			memset(&cuda->arrays[i], 0, sizeof(CsvArray));
+		return CSV_OK;
+	}
+
+	/* what the host keeps during the call, in one piece */
+	ntiles = (size_t) call.nbytes / CSV_TILE_BYTES + 3;
+	host = malloc(ntiles * sizeof(CsvRanks) +
+				  cuda->layout->ncolumns * (2 * sizeof(size_t) + 4) + 16);
+	if (host == NULL)
+		return CSV_NO_MEMORY;
+	call.ranks = (CsvRanks *) host;
+	call.values_offset = (size_t *) (call.ranks + ntiles);
+	call.seen = (uint32_t *) (call.values_offset +
+							  2 * cuda->layout->ncolumns);
+	memset(call.values_offset, 0,
+		   cuda->layout->ncolumns * (2 * sizeof(size_t) + 4));
+	memset(cuda->strides, 0, cuda->layout->ncolumns * sizeof(uint32_t));
+
+	csv_signals_block(&call.signals);
+	if (csv_device_held() > call.memory_limit)
+		csv_device_release();	/* an engine with a higher limit was here */
+	status = parse_on_device(&call, batch, &outcome);
+	if (status == CSV_OK)
+	{
+		batch->copy_in_seconds = seconds_between(csv_session.copy_in[0],
+												 csv_session.copy_in[1]);
+		if (outcome == OUTCOME_BATCH)
+			batch->copy_out_seconds =
+				seconds_between(csv_session.copy_out[0],
+								csv_session.copy_out[1]);
+	}
+	csv_signals_unblock(&call.signals);
+	free(host);
+	if (status != CSV_OK)
+		return status;
+
+	seconds = now_seconds() - began - batch->copy_in_seconds -
+		batch->copy_out_seconds;
+	batch->parse_seconds = seconds > 0 ? seconds : 0;
+	switch (outcome)
+	{
+		case OUTCOME_IRREGULAR:
+			return parse_on_cpu(cuda, input, batch);
+		case OUTCOME_TOO_SMALL:
+			csv_session_say(cuda->message,
+							"out of GPU memory: a record of more than %u bytes needs more than the limit of %zu MB",
+							call.nbytes, call.memory_limit >> 20);
+			return CSV_DEVICE_FAILED;
+		default:
+			break;
+	}
+	batch->bytes = input->bytes;
+	batch->nbytes = input->nbytes;
+	batch->consumed = call.consumed;
+	batch->nlines = call.nlines;
+	return CSV_OK;
+}
+
+extern "C" const CsvEngine csv_cuda_engine = {
+	"cuda",
+	cuda_detail,
+	cuda_configure,
+	cuda_parse,
+	cuda_alloc_input,
+	cuda_free_input,
+	cuda_message,
+	cuda_close,
+	CSV_CHUNK_BYTES,
+	CSV_FIRST_CHUNK_BYTES
+};

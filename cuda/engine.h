@@ -1,0 +1,94 @@
+/*
+ * engine.h
+ *		The CUDA engine: what the rest of the project sees of it.
+ *
+ * Plain C.  Loading the library touches no CUDA; the first call of
+ * csv_cuda_open starts a session, one per process, with a context on one
+ * device, a stream, device memory that grows as needed up to a limit, and a
+ * pool of pinned host memory.  It is kept until csv_cuda_shutdown or the end
+ * of the process, since starting one takes a few tenths of a second and
+ * pinning memory 0.45 s per GiB.
+ *
+ * Not thread-safe: a PostgreSQL backend has one thread that calls this.
+ */
+#ifndef CSV_CUDA_ENGINE_H
+#define CSV_CUDA_ENGINE_H
+
+#include "../src/reader/reader.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* how a test makes the device fail */
+typedef enum CsvCudaFault
+{
+	CSV_CUDA_FAULT_NONE,
+	CSV_CUDA_FAULT_NO_MEMORY,	/* as if device memory had run out */
+	CSV_CUDA_FAULT_TRAP			/* a kernel traps: ends the session for good */
+} CsvCudaFault;
+
+typedef struct CsvCudaOptions
+{
+	int			device;			/* ordinal, as csv_cuda_list_devices counts */
+	uint64_t	memory_limit;	/* bytes of device memory that the process may
+								 * take beside its context; 0: half of what
+								 * was free when the session began */
+	uint8_t		fault;			/* CsvCudaFault */
+	uint32_t	fault_at_chunk; /* from 1: the call of parse that fails */
+} CsvCudaOptions;
+
+extern const CsvEngine csv_cuda_engine;
+
+/*
+ * Open an engine, for csv_cuda_engine's functions.  Its state comes from
+ * `memory`, device and pinned memory from the session.  Returns NULL, with a
+ * message in `reason`, where there is no usable device, or where an earlier
+ * failure has ended this process's context for good.
+ *
+ * The engine's batches, as all engines', live until its next call or close.
+ * Input buffers may be freed after close, through csv_cuda_engine.free_input
+ * with the closed engine, only where `memory` is still there.
+ */
+extern void *csv_cuda_open(const CsvCudaOptions *options,
+						   const CsvMemory *memory,
+						   char *reason, size_t reason_size);
+
+/* give back all of the session's memory and its context */
+extern void csv_cuda_shutdown(void);
+
+#define CSV_CUDA_NAME_SIZE		128
+#define CSV_CUDA_REASON_SIZE	128
+
+typedef struct CsvCudaDevice
+{
+	int			ordinal;
+	char		name[CSV_CUDA_NAME_SIZE];
+	int			capability_major;
+	int			capability_minor;
+	uint64_t	memory_total;	/* bytes */
+	int64_t		memory_free;	/* bytes; -1: not known */
+	bool		usable;
+	char		reason[CSV_CUDA_REASON_SIZE];	/* why not; else empty */
+} CsvCudaDevice;
+
+/*
+ * The visible devices, without creating a context on any: the first `max` of
+ * them into `devices`.  Returns how many there are, 0 where there is no device
+ * or no driver.
+ *
+ * In a process that has a session, or has asked for a device's name, CUDA sees
+ * only that session's device; the others are then listed as NVML knows them.
+ */
+extern int	csv_cuda_list_devices(CsvCudaDevice *devices, int max);
+
+/*
+ * A device's name, without creating a context; false where it is not there.
+ */
+extern bool csv_cuda_device_name(int device, char *name, size_t name_size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif							/* CSV_CUDA_ENGINE_H */

@@ -1,0 +1,225 @@
+/*
+ * parse.cuh
+ *		What the phases of a call of parse share.
+ *
+ * The phases, and what each leaves for the next (all on the device, on one
+ * stream):
+ *
+ *	1. structure.cu		bytes -> masks, one bit a byte:
+ *							separators	(delimiters that end a field, record ends)
+ *							ends		(of records)
+ *							starts		(of records)
+ *							breaks		(line breaks, also inside quotes)
+ *							bad			(ends of records with a quoting error)
+ *						-> ranks of each tile: how many of these lie before it.
+ *	   The host plans windows over the ranks: stretches of whole records whose
+ *	   index fits into the memory there is.  Usually one holds everything.
+ *	2. structure.cu		masks of a window -> separator index, record table.
+ *	3. records.cu		record table -> structural errors, list of rows (the good
+ *						records), what is irregular.
+ *	4. lengths.cu		rows -> histogram of the lengths of text columns, from
+ *						which the host chooses strides.
+ *	5. scalars.cu, text.cu, longs.cu
+ *						rows -> arrays and statuses.  Where a value is bad, its
+ *						record's key says so, and phases 3 and 5 are done again
+ *						with the records that are left.
+ *	6. records.cu		rows' positions, error table.
+ */
+#ifndef CSV_CUDA_PARSE_CUH
+#define CSV_CUDA_PARSE_CUH
+
+#include "session.h"
+
+/* masks, one 64-bit word per 64 bytes of input each */
+typedef enum CsvMask
+{
+	CSV_MASK_FIELDS,			/* see csv_structure_entry */
+	CSV_MASK_ENDS,
+	CSV_MASK_STARTS,
+	CSV_MASK_BREAKS,
+	CSV_MASK_BAD,
+	CSV_NUM_MASKS
+} CsvMask;
+
+/* how many of each lie before a tile; the last element holds the totals */
+typedef struct CsvRanks
+{
+	uint32_t	separators;
+	uint32_t	ends;
+	uint32_t	starts;
+	uint32_t	breaks;
+} CsvRanks;
+
+/* the dialect as the structure kernels read it */
+typedef struct CsvStructureTables
+{
+	uint8_t		class_of[256];	/* CsvClass, or one of the two below */
+	uint32_t	transitions[CSV_NUM_CLASSES][2];	/* next states, a byte each */
+	uint8_t		entries[CSV_NUM_STATES * CSV_NUM_CLASSES];
+} CsvStructureTables;
+
+#define CSV_CLASS_LF_AFTER_CR	8	/* a break after a CR, else other */
+#define CSV_CLASS_CR_BEFORE_LF	9	/* pre-break before a LF, else other */
+
+/* flags of a column, in CsvCounters' array */
+#define CSV_SEEN_NOT_OK		1
+#define CSV_SEEN_SLOW		2
+
+typedef struct CsvCounters
+{
+	uint32_t	nrows;			/* of the window */
+	uint32_t	first_irregular;	/* record of the batch; UINT32_MAX: none */
+	uint32_t	value_errors;	/* not 0: there are some */
+	uint32_t	nlongs;			/* long fields asked for */
+	uint32_t	npieces;		/* pieces of them asked for */
+	uint32_t	last_start;		/* position of the last record start */
+	uint32_t	consumed;
+	uint32_t	nlines;			/* line breaks before `consumed` */
+	uint32_t	irregular_start;	/* position of the first irregular record */
+} CsvCounters;
+
+/*
+ * The key of a record: what is wrong with it, least first.  Structural errors
+ * come before those of any field; fields in order, by groups of columns that
+ * read the same one.
+ *
+ *		group (14 bits, 0: structure) | CsvErrorCode (4) | column (14)
+ */
+#define CSV_KEY_GOOD		UINT32_MAX
+#define CSV_KEY_COLUMN_BITS	14
+#define CSV_KEY_CODE_BITS	4
+#define CSV_MAX_COLUMNS		((1 << CSV_KEY_COLUMN_BITS) - 2)
+#define CSV_MAKE_KEY(group, code, column) \
+	((uint32_t) (group) << (CSV_KEY_COLUMN_BITS + CSV_KEY_CODE_BITS) | \
+	 (uint32_t) (code) << CSV_KEY_COLUMN_BITS | (uint32_t) (column))
+
+typedef struct CsvDeviceColumn
+{
+	CsvColumn	column;
+	uint32_t	group;			/* from 1, by distinct field */
+	uint32_t	stride;
+	uint8_t    *values;			/* of the whole batch */
+	uint8_t    *status;
+} CsvDeviceColumn;
+
+/* a field to be measured by warps */
+typedef struct CsvLong
+{
+	uint32_t	row;			/* of the window */
+	uint32_t	record;			/* of the window */
+	uint32_t	column;			/* UINT32_MAX: void */
+	uint32_t	start;
+	uint32_t	length;
+	uint32_t	first_piece;
+} CsvLong;
+
+/*
+ * What is known of a piece of a field, whatever state it is entered in.  The
+ * states are those of csv_unquote: outside of quotes, inside, and inside right
+ * after an escape that counts.
+ */
+#define CSV_OUTSIDE			0
+#define CSV_INSIDE			1
+#define CSV_ESCAPED			2
+#define CSV_NUM_QUOTE_STATES	3
+
+typedef struct CsvPiece
+{
+	uint32_t	owner;			/* index of its CsvLong; UINT32_MAX: void */
+	uint32_t	flags;			/* CSV_PIECE_... */
+	uint32_t	nbegins;		/* bytes that begin a character */
+	uint32_t	nonblank_end;	/* end of the last byte that is no blank, nor the
+								 * field's last quote; from the field's start */
+	uint32_t	leaves;			/* state left in, 2 bits per state entered */
+	uint32_t	removed[CSV_NUM_QUOTE_STATES];	/* quotes and escapes */
+} CsvPiece;
+
+#define CSV_PIECE_NUL		1
+#define CSV_PIECE_INVALID	2
+#define CSV_PIECE_HIGH		4	/* beyond ASCII */
+#define CSV_PIECE_SPECIAL	8	/* a quote or escape, first and last byte aside */
+
+/* everything the kernels know; passed by value */
+typedef struct CsvView
+{
+	/* the input; zero bytes before it and behind it */
+	const uint8_t *bytes;
+	uint32_t	nbytes;
+	uint32_t	limit;			/* nbytes, and one more at the end of the input */
+	uint64_t	max_record_bytes;
+	uint32_t	ntiles;
+	uint64_t   *masks;			/* CSV_NUM_MASKS x ntiles x threads */
+	uint32_t   *prefixes;		/* per thread of a tile: composed transitions */
+	uint32_t   *tile_states;	/* transitions of a tile, then state at its start */
+	CsvRanks   *ranks;			/* ntiles + 1 */
+	CsvCounters *counters;
+
+	/* the window */
+	uint32_t	first_tile;
+	uint32_t	window_tiles;
+	uint32_t	first_record;	/* of the batch */
+	uint32_t	nrecords;
+	uint32_t	first_separator;	/* rank of separators[0] */
+	uint32_t	first_row;		/* of the batch */
+	uint32_t   *separators;		/* positions */
+	uint32_t   *record_start;	/* positions */
+	uint32_t   *record_first;	/* index of its first separator; nrecords + 1 */
+	uint32_t   *record_line;	/* line breaks before it */
+	uint32_t   *record_key;
+	uint32_t   *rows;			/* records of the window */
+	uint32_t   *select_ranks;	/* good records before each block's */
+	CsvLong    *longs;
+	CsvPiece   *pieces;
+	uint32_t	max_longs;
+	uint32_t	max_pieces;
+
+	/* columns */
+	CsvDeviceColumn *columns;
+	uint32_t   *seen;			/* CSV_SEEN_... per column */
+	uint32_t   *row_offsets;
+	uint32_t   *row_lines;
+
+	CsvDialect	dialect;
+	CsvLayout	layout;			/* its pointers lead to device memory */
+} CsvView;
+
+#define CSV_LENGTH_BINS		424
+
+/* a list of columns, on the device */
+typedef struct CsvColumnList
+{
+	const uint32_t *columns;
+	uint32_t	n;
+} CsvColumnList;
+
+/*
+ * The phases' host functions only launch; the caller asks for errors
+ * afterwards (cudaGetLastError) and waits.
+ */
+extern void csv_structure_tables(const CsvDialect *dialect,
+								 CsvStructureTables *tables);
+extern void csv_launch_structure(const CsvView *view,
+								 const CsvStructureTables *tables,
+								 cudaStream_t stream);
+extern void csv_launch_index(const CsvView *view, cudaStream_t stream);
+extern void csv_launch_check(const CsvView *view, cudaStream_t stream);
+extern void csv_launch_select(const CsvView *view, cudaStream_t stream);
+extern void csv_launch_lengths(const CsvView *view, CsvColumnList list,
+							   uint32_t *histograms, cudaStream_t stream);
+extern void csv_launch_scalars(const CsvView *view, int kind,
+							   CsvColumnList list, cudaStream_t stream);
+extern void csv_launch_text(const CsvView *view, CsvColumnList list,
+							cudaStream_t stream);
+extern void csv_launch_longs(const CsvView *view, int multiprocessors,
+							 cudaStream_t stream);
+extern void csv_launch_positions(const CsvView *view, cudaStream_t stream);
+extern void csv_launch_errors(const CsvView *view, CsvError *errors,
+							  uint32_t errors_before, cudaStream_t stream);
+extern void csv_launch_consumed(const CsvView *view, uint32_t position,
+								cudaStream_t stream);
+extern void csv_launch_trap(cudaStream_t stream);
+
+/* largest number of 4-byte words whose lengths fall into a bin */
+extern uint32_t csv_length_bin_words(uint32_t bin);
+
+#endif							/* CSV_CUDA_PARSE_CUH */

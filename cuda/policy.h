@@ -1,0 +1,85 @@
+/*
+ * policy.h
+ *		The CUDA engine's tuning constants, each with its reason.
+ */
+#ifndef CSV_CUDA_POLICY_H
+#define CSV_CUDA_POLICY_H
+
+/*
+ * Structure.  A thread reads 64 bytes, so that a bit mask of them is one word
+ * and a composed transition costs 1/16 of a byte per byte of input; 256
+ * threads make a tile of 16 kB, small enough that 8 tiles share an SM, and
+ * that four counts of a tile fit into 16 bits each.
+ */
+#define CSV_TILE_THREADS		256
+#define CSV_TILE_THREAD_BYTES	64
+#define CSV_TILE_BYTES			(CSV_TILE_THREADS * CSV_TILE_THREAD_BYTES)
+
+/* threads of the one block that scans over tiles */
+#define CSV_SCAN_THREADS		512
+
+/* rows or records a block; one thread each */
+#define CSV_ROW_THREADS			256
+
+/* records a block selects from: four a thread, so that ranks cost little */
+#define CSV_SELECT_ITEMS		4
+#define CSV_SELECT_RECORDS		(CSV_ROW_THREADS * CSV_SELECT_ITEMS)
+
+/* rows of one text column that a block counts the lengths of */
+#define CSV_LENGTHS_ROWS		4096
+
+/*
+ * A field of more than LONG_FIELD raw bytes is measured by whole warps, in
+ * pieces: one thread's loop over more bytes than that would hold up the other
+ * lanes for longer than the pieces cost.  A piece is large enough that the
+ * results to put together are few (1,024 for a field of 16 MB).
+ */
+#define CSV_LONG_FIELD_BYTES	512
+#define CSV_PIECE_BYTES			(16 * 1024)
+#define CSV_LANE_BYTES			16
+#define CSV_WARP_BYTES			(32 * CSV_LANE_BYTES)
+#define CSV_LONG_THREADS		128
+#define CSV_LONG_BLOCKS_PER_SM	8
+
+/*
+ * Text wider than this stays in the input (CSV_VALUE_LONG).  A value that is
+ * taken from the input costs its bytes and a fixed price, here for reading its
+ * record again.
+ */
+#define CSV_MAX_STRIDE			8192
+#define CSV_LONG_VALUE_COST		256
+
+/*
+ * Memory on the device, in bytes per byte of input, beside input and output:
+ * masks (5 bits a byte), and the index of as many records as go into the
+ * window.  The floor serves small inputs.
+ */
+#define CSV_WINDOW_SHARE		0.86
+#define CSV_WINDOW_FLOOR		(4 * 1024 * 1024)
+
+/* output arrays of one call: at most this many times the input, and a floor */
+#define CSV_OUTPUT_SHARE		6
+#define CSV_OUTPUT_FLOOR		(64 * 1024 * 1024)
+
+/* device memory of a call over its input's size, roughly, at the least */
+#define CSV_MEMORY_SHARE		3.5
+
+/*
+ * Where the CPU engine reads a stretch instead: at least this much of it, so
+ * that what is copied to the device again afterwards stays in proportion.
+ */
+#define CSV_CPU_STRETCH_BYTES	(4 * 1024 * 1024)
+#define CSV_CPU_STRETCH_SHARE	4	/* a 4th of the input */
+
+/*
+ * Chunks: 64 MB keep all SMs busy and hide the launches; the first ones are
+ * small for the sake of the first row.
+ */
+#define CSV_CHUNK_BYTES			(64 * 1024 * 1024)
+#define CSV_FIRST_CHUNK_BYTES	(1024 * 1024)
+
+/* pinned memory that no engine uses, and that the session keeps all the same */
+#define CSV_PINNED_KEEP_BYTES	((size_t) 1 << 30)
+#define CSV_PINNED_BLOCKS		64
+
+#endif							/* CSV_CUDA_POLICY_H */

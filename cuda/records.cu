@@ -1,0 +1,308 @@
+/*
+ * records.cu
+ *		Which records are good: errors of structure, the list of rows, the
+ *		rows' positions, and the table of errors.
+ */
+#include <cub/block/block_reduce.cuh>
+#include <cub/block/block_scan.cuh>
+
+#include "structure.cuh"
+#include "field.cuh"
+
+/* line breaks in [from, until) of the masks, by one thread */
+static __device__ bool
+any_break_between(const CsvView &view, uint32_t from, uint32_t until)
+{
+	while (from < until)
+	{
+		uint64_t	word = *csv_mask_word(view, CSV_MASK_BREAKS, from / 64);
+
+		word >>= from % 64;
+		if (until - from < 64)
+			word &= (1ull << (until - from)) - 1;
+		if (word != 0)
+			return true;
+		from = (from / 64 + 1) * 64;
+	}
+	return false;
+}
+
+/*
+ * Errors of structure.  A record with one that covers several lines is
+ * irregular: the repair rule reads its lines again, which is the CPU engine's
+ * work.  Only bad records look for breaks, and they stop at the first.
+ */
+static __global__ void __launch_bounds__(CSV_ROW_THREADS)
+check_kernel(const __grid_constant__ CsvView view)
+{
+	uint32_t	record = blockIdx.x * CSV_ROW_THREADS + threadIdx.x;
+	uint32_t	start;
+	uint32_t	first;
+	uint32_t	next;
+	uint32_t	end;
+	uint32_t	length;
+	uint32_t	key = CSV_KEY_GOOD;
+	bool		bad;
+	bool		too_long;
+
+	if (record >= view.nrecords)
+		return;
+	start = view.record_start[record];
+	first = view.record_first[record];
+	next = view.record_first[record + 1];
+	end = view.separators[next - 1];
+	length = (uint32_t) csv_content_end(&view.dialect, view.bytes, start, end,
+										view.nbytes) - start;
+	bad = csv_mask_bit(view, CSV_MASK_BAD, end);
+	too_long = length > view.max_record_bytes;
+	if (bad || too_long)
+	{
+		key = CSV_MAKE_KEY(0, too_long ? CSV_ERROR_RECORD_TOO_LONG :
+						   csv_mask_bit(view, CSV_MASK_FIELDS, end) ?
+						   CSV_ERROR_TEXT_AFTER_QUOTE :
+						   CSV_ERROR_UNTERMINATED_QUOTE, 0);
+		if (any_break_between(view, start, end))
+		{
+			atomicMin(&view.counters->first_irregular,
+					  view.first_record + record);
+			atomicMin(&view.counters->irregular_start, start);
+		}
+	}
+	else if (!view.layout.pad && next - first != view.layout.nfields)
+		key = CSV_MAKE_KEY(0, CSV_ERROR_COLUMN_COUNT, 0);
+	view.record_key[record] = key;
+}
+
+/* ---- selection ---- */
+
+/* records of the window before the first irregular one */
+static __device__ __forceinline__ uint32_t
+valid_records(const CsvView &view)
+{
+	uint32_t	until = view.counters->first_irregular;
+
+	if (until <= view.first_record)
+		return 0;
+	return min(view.nrecords, until - view.first_record);
+}
+
+static __global__ void __launch_bounds__(CSV_ROW_THREADS)
+count_good_kernel(const __grid_constant__ CsvView view)
+{
+	typedef cub::BlockReduce<uint32_t, CSV_ROW_THREADS> BlockReduce;
+	__shared__ typename BlockReduce::TempStorage reduce;
+	uint32_t	nrecords = valid_records(view);
+	uint32_t	base = blockIdx.x * CSV_SELECT_RECORDS +
+		threadIdx.x * CSV_SELECT_ITEMS;
+	uint32_t	good = 0;
+
+	for (uint32_t i = 0; i < CSV_SELECT_ITEMS; i++)
+		if (base + i < nrecords)
+			good += view.record_key[base + i] == CSV_KEY_GOOD;
+	good = BlockReduce(reduce).Sum(good);
+	if (threadIdx.x == 0)
+		view.select_ranks[blockIdx.x] = good;
+}
+
+static __global__ void __launch_bounds__(CSV_SCAN_THREADS)
+scan_good_kernel(const __grid_constant__ CsvView view, uint32_t nblocks)
+{
+	typedef cub::BlockScan<uint32_t, CSV_SCAN_THREADS> BlockScan;
+	__shared__ typename BlockScan::TempStorage scan;
+	uint32_t	before = 0;
+
+	for (uint32_t base = 0; base < nblocks; base += CSV_SCAN_THREADS)
+	{
+		uint32_t	block = base + threadIdx.x;
+		uint32_t	good = block < nblocks ? view.select_ranks[block] : 0;
+		uint32_t	prefix;
+		uint32_t	whole;
+
+		BlockScan(scan).ExclusiveSum(good, prefix, whole);
+		if (block < nblocks)
+			view.select_ranks[block] = before + prefix;
+		before += whole;
+		__syncthreads();
+	}
+	if (threadIdx.x == 0)
+		view.counters->nrows = before;
+}
+
+/*
+ * With `errors` the bad records are written there, else the good ones' list.
+ */
+template <bool write_errors>
+static __global__ void __launch_bounds__(CSV_ROW_THREADS)
+select_kernel(const __grid_constant__ CsvView view, CsvError *errors,
+			  uint32_t errors_before)
+{
+	typedef cub::BlockScan<uint32_t, CSV_ROW_THREADS> BlockScan;
+	__shared__ typename BlockScan::TempStorage scan;
+	uint32_t	nrecords = valid_records(view);
+	uint32_t	base = blockIdx.x * CSV_SELECT_RECORDS +
+		threadIdx.x * CSV_SELECT_ITEMS;
+	uint32_t	keys[CSV_SELECT_ITEMS];
+	uint32_t	good = 0;
+	uint32_t	rank;
+
+	for (uint32_t i = 0; i < CSV_SELECT_ITEMS; i++)
+	{
+		keys[i] = base + i < nrecords ? view.record_key[base + i] : 0;
+		good += keys[i] == CSV_KEY_GOOD;
+	}
+	BlockScan(scan).ExclusiveSum(good, rank);
+	rank += view.select_ranks[blockIdx.x];
+	for (uint32_t i = 0; i < CSV_SELECT_ITEMS; i++)
+	{
+		uint32_t	record = base + i;
+
+		if (record >= nrecords)
+			break;
+		if (keys[i] == CSV_KEY_GOOD)
+		{
+			if (!write_errors)
+				view.rows[rank] = record;
+			rank++;
+		}
+		else if (write_errors)
+		{
+			uint32_t	code = keys[i] >> CSV_KEY_COLUMN_BITS &
+				((1 << CSV_KEY_CODE_BITS) - 1);
+			uint32_t	start = view.record_start[record];
+			uint32_t	first = view.record_first[record];
+			uint32_t	next = view.record_first[record + 1];
+			CsvError	error;
+
+			error.offset = start;
+			error.length = csv_content_end(&view.dialect, view.bytes, start,
+										   view.separators[next - 1],
+										   view.nbytes) - start;
+			error.record = view.first_record + record;
+			error.line = view.record_line[record];
+			error.before_row = view.first_row + rank;
+			error.code = (uint8_t) code;
+			error.mode = CSV_NORMAL;
+			error.where = code == CSV_ERROR_RECORD_TOO_LONG ? 0 :
+				code == CSV_ERROR_COLUMN_COUNT ? next - first :
+				code < CSV_ERROR_COLUMN_COUNT ? next - first - 1 :
+				keys[i] & ((1 << CSV_KEY_COLUMN_BITS) - 1);
+			errors[errors_before + record - rank] = error;
+		}
+	}
+}
+
+/* ---- positions ---- */
+
+static __global__ void __launch_bounds__(CSV_ROW_THREADS)
+positions_kernel(const __grid_constant__ CsvView view)
+{
+	uint32_t	row = blockIdx.x * CSV_ROW_THREADS + threadIdx.x;
+
+	if (row >= view.counters->nrows)
+		return;
+	view.row_offsets[view.first_row + row] =
+		view.record_start[view.rows[row]];
+	view.row_lines[view.first_row + row] = view.record_line[view.rows[row]];
+}
+
+/*
+ * How far the batch reaches, and how many line breaks lie before that: up to
+ * `position`, or where that is UINT32_MAX, to behind the boundary of the last
+ * valid record of the window.  One block.
+ */
+static __global__ void __launch_bounds__(CSV_TILE_THREADS)
+consumed_kernel(const __grid_constant__ CsvView view, uint32_t position)
+{
+	typedef cub::BlockReduce<uint32_t, CSV_TILE_THREADS> BlockReduce;
+	__shared__ typename BlockReduce::TempStorage reduce;
+	uint32_t	breaks = 0;
+	uint32_t	tile;
+	uint32_t	word;
+
+	if (position == UINT32_MAX)
+	{
+		uint32_t	nrecords = valid_records(view);
+
+		if (nrecords == 0)
+			return;
+		position = view.separators[view.record_first[nrecords] - 1];
+		if (position < view.nbytes)
+			position++;
+	}
+	tile = position / CSV_TILE_BYTES;
+	word = tile * CSV_TILE_THREADS + threadIdx.x;
+	if (tile < view.ntiles && word <= position / 64)
+	{
+		uint64_t	bits = *csv_mask_word(view, CSV_MASK_BREAKS, word);
+
+		if (word == position / 64)
+			bits &= (1ull << (position % 64)) - 1;
+		breaks = __popcll(bits);
+	}
+	breaks = BlockReduce(reduce).Sum(breaks);
+	if (threadIdx.x == 0)
+	{
+		view.counters->consumed = position;
+		view.counters->nlines = breaks + view.ranks[min(tile, view.ntiles)].breaks;
+	}
+}
+
+static __global__ void
+trap_kernel()
+{
+	asm volatile("trap;");
+}
+
+/* ---- launches ---- */
+
+static uint32_t
+blocks_of(uint32_t n, uint32_t each)
+{
+	return (n + each - 1) / each;
+}
+
+void
+csv_launch_check(const CsvView *view, cudaStream_t stream)
+{
+	check_kernel<<<blocks_of(view->nrecords, CSV_ROW_THREADS),
+		CSV_ROW_THREADS, 0, stream>>>(*view);
+}
+
+void
+csv_launch_select(const CsvView *view, cudaStream_t stream)
+{
+	uint32_t	nblocks = blocks_of(view->nrecords, CSV_SELECT_RECORDS);
+
+	count_good_kernel<<<nblocks, CSV_ROW_THREADS, 0, stream>>>(*view);
+	scan_good_kernel<<<1, CSV_SCAN_THREADS, 0, stream>>>(*view, nblocks);
+	select_kernel<false><<<nblocks, CSV_ROW_THREADS, 0, stream>>>(*view, NULL,
+																  0);
+}
+
+void
+csv_launch_positions(const CsvView *view, cudaStream_t stream)
+{
+	positions_kernel<<<blocks_of(view->nrecords, CSV_ROW_THREADS),
+		CSV_ROW_THREADS, 0, stream>>>(*view);
+}
+
+void
+csv_launch_errors(const CsvView *view, CsvError *errors,
+				  uint32_t errors_before, cudaStream_t stream)
+{
+	select_kernel<true><<<blocks_of(view->nrecords, CSV_SELECT_RECORDS),
+		CSV_ROW_THREADS, 0, stream>>>(*view, errors, errors_before);
+}
+
+void
+csv_launch_consumed(const CsvView *view, uint32_t position,
+					cudaStream_t stream)
+{
+	consumed_kernel<<<1, CSV_TILE_THREADS, 0, stream>>>(*view, position);
+}
+
+void
+csv_launch_trap(cudaStream_t stream)
+{
+	trap_kernel<<<1, 1, 0, stream>>>();
+}

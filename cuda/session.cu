@@ -1,0 +1,450 @@
+/*
+ * session.cu
+ *		Starts the process's CUDA context and keeps its memory.
+ */
+#include "session.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+CsvSession	csv_session;
+bool		csv_driver_started;
+int			csv_driver_device = -1;
+
+void
+csv_session_say(char *message, const char *format,...)
+{
+	va_list		args;
+
+	va_start(args, format);
+	vsnprintf(message, sizeof(csv_session.reason), format, args);
+	va_end(args);
+}
+
+void
+csv_signals_block(sigset_t *old)
+{
+	sigset_t	all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, old);
+}
+
+void
+csv_signals_unblock(const sigset_t *old)
+{
+	pthread_sigmask(SIG_SETMASK, old, NULL);
+}
+
+void
+csv_session_failed(cudaError_t error, const char *what, char *message)
+{
+	csv_session_say(message, "CUDA %s failed: %s", what,
+					cudaGetErrorString(error));
+
+	/* what sticks is still there after it was asked for */
+	cudaGetLastError();
+	if (csv_session.open && error != cudaErrorMemoryAllocation)
+	{
+		cudaError_t again = cudaStreamSynchronize(csv_session.stream);
+
+		if (again == cudaSuccess)
+			again = cudaGetLastError();
+		if (again != cudaSuccess)
+		{
+			csv_session.dead = true;
+			memcpy(csv_session.reason, message, sizeof(csv_session.reason));
+		}
+	}
+}
+
+/*
+ * Let CUDA see one device only: a context costs 0.3 s then, and 1.2 s where
+ * four are visible.  CUDA reads the environment at its first call, so it is
+ * too late after that, and what the environment says already goes first.
+ * Returns the number by which CUDA knows the device.
+ */
+int
+csv_driver_narrow(int device)
+{
+	char		number[16];
+
+	if (csv_driver_device >= 0)
+		return device == csv_driver_device ? 0 : -1;
+	if (csv_driver_started || getenv("CUDA_VISIBLE_DEVICES") != NULL)
+		return device;
+	snprintf(number, sizeof(number), "%d", device);
+	setenv("CUDA_VISIBLE_DEVICES", number, 1);
+	csv_driver_device = device;
+	return 0;
+}
+
+static bool
+start_session(int device, char *message)
+{
+	CsvSession *session = &csv_session;
+	struct cudaDeviceProp properties;
+	int			count = 0;
+	int			number;
+	size_t		free_bytes = 0;
+	size_t		total_bytes = 0;
+	const char *what = "initialization";
+	cudaError_t error;
+
+	number = csv_driver_narrow(device);
+	if (number < 0)
+	{
+		csv_session_say(message, "this session already uses GPU %d",
+						csv_driver_device);
+		return false;
+	}
+	csv_driver_started = true;
+	error = cudaGetDeviceCount(&count);
+	if (error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ||
+		(error == cudaSuccess && number >= count))
+	{
+		cudaGetLastError();
+		if (error == cudaErrorInsufficientDriver)
+			csv_session_say(message, "no NVIDIA driver, or one too old");
+		else if (count == 0 && device == 0)
+			csv_session_say(message, "no GPU found");
+		else
+			csv_session_say(message, "no GPU of number %d", device);
+		/* so that another device can be tried */
+		if (csv_driver_device == device && csv_driver_device > 0)
+		{
+			unsetenv("CUDA_VISIBLE_DEVICES");
+			csv_driver_device = -1;
+		}
+		return false;
+	}
+	if (error == cudaSuccess)
+		error = cudaGetDeviceProperties(&properties, number);
+	if (error == cudaSuccess &&
+		properties.major * 10 + properties.minor < 75)
+	{
+		csv_session_say(message, "compute capability %d.%d is below 7.5",
+						properties.major, properties.minor);
+		return false;
+	}
+
+	/* since CUDA 12 this creates the context */
+	if (error == cudaSuccess)
+	{
+		what = "context creation";
+		error = cudaSetDevice(number);
+	}
+	if (error == cudaSuccess)
+		error = cudaStreamCreateWithFlags(&session->stream,
+										  cudaStreamNonBlocking);
+	if (error == cudaSuccess)
+		error = cudaEventCreateWithFlags(&session->done,
+										 cudaEventDisableTiming);
+	for (int i = 0; i < 2; i++)
+	{
+		if (error == cudaSuccess)
+			error = cudaEventCreate(&session->copy_in[i]);
+		if (error == cudaSuccess)
+			error = cudaEventCreate(&session->copy_out[i]);
+	}
+	if (error == cudaSuccess)
+		error = cudaMemGetInfo(&free_bytes, &total_bytes);
+	if (error != cudaSuccess)
+	{
+		csv_session_failed(error, what, message);
+		return false;
+	}
+	session->open = true;
+	session->pid = getpid();
+	session->device = device;
+	session->default_limit = free_bytes / 2;
+	session->multiprocessors = properties.multiProcessorCount;
+	snprintf(session->device_name, sizeof(session->device_name), "%.120s",
+			 properties.name);
+	return true;
+}
+
+bool
+csv_session_open(int device, char *message)
+{
+	CsvSession *session = &csv_session;
+	sigset_t	old;
+	bool		started;
+
+	if (session->dead)
+	{
+		csv_session_say(message, "the GPU failed earlier in this session: %.180s",
+						session->reason);
+		return false;
+	}
+	if (device < 0)
+	{
+		csv_session_say(message, "no GPU of number %d", device);
+		return false;
+	}
+	if (session->open)
+	{
+		if (session->pid != (int) getpid())
+		{
+			csv_session_say(message, "the CUDA context belongs to another process");
+			return false;
+		}
+		if (session->device != device)
+		{
+			csv_session_say(message, "this session already uses GPU %d",
+							session->device);
+			return false;
+		}
+		return true;
+	}
+	csv_signals_block(&old);
+	started = start_session(device, message);
+	csv_signals_unblock(&old);
+	return started;
+}
+
+/* ---- device memory ---- */
+
+size_t
+csv_device_held(void)
+{
+	size_t		held = 0;
+
+	for (int i = 0; i < CSV_DEVICE_NUM; i++)
+		held += csv_session.device_memory[i].nbytes;
+	return held;
+}
+
+void
+csv_device_release(void)
+{
+	if (csv_session.dead)
+		return;
+	for (int i = 0; i < CSV_DEVICE_NUM; i++)
+	{
+		CsvBlock   *block = &csv_session.device_memory[i];
+
+		if (block->bytes != NULL)
+			cudaFree(block->bytes);
+		block->bytes = NULL;
+		block->nbytes = 0;
+	}
+}
+
+bool
+csv_device_reserve(CsvDeviceMemory which, size_t nbytes, size_t keep,
+				   size_t limit, char *message)
+{
+	CsvBlock   *block = &csv_session.device_memory[which];
+	uint8_t    *bytes = NULL;
+	size_t		others = csv_device_held() - block->nbytes;
+	size_t		wanted;
+	cudaError_t error;
+
+	if (nbytes <= block->nbytes)
+		return true;
+
+	/* a little more, so that the next chunk fits too, if the limit allows */
+	wanted = (nbytes + nbytes / 8 + 0xffff) & ~(size_t) 0xffff;
+	if (others + wanted > limit)
+		wanted = (nbytes + 0xff) & ~(size_t) 0xff;
+	if (others + wanted > limit)
+	{
+		csv_session_say(message,
+						"out of GPU memory: %zu MB needed, the limit is %zu MB",
+						(others + wanted) >> 20, limit >> 20);
+		return false;
+	}
+	if (keep == 0 && block->bytes != NULL)
+	{
+		cudaFree(block->bytes);
+		block->bytes = NULL;
+		block->nbytes = 0;
+	}
+	error = cudaMalloc((void **) &bytes, wanted);
+	if (error == cudaSuccess && keep > 0 && block->bytes != NULL)
+	{
+		error = cudaMemcpyAsync(bytes, block->bytes, keep,
+								cudaMemcpyDeviceToDevice, csv_session.stream);
+		if (error == cudaSuccess)
+			error = cudaStreamSynchronize(csv_session.stream);
+		if (error == cudaSuccess)
+			error = cudaFree(block->bytes);
+		if (error == cudaSuccess)
+			block->bytes = NULL;
+	}
+	if (error == cudaErrorMemoryAllocation)
+	{
+		cudaGetLastError();
+		csv_session_say(message,
+						"out of GPU memory: the device has no %zu MB beside %zu MB in use here (limit %zu MB)",
+						wanted >> 20, others >> 20, limit >> 20);
+		return false;
+	}
+	if (error != cudaSuccess)
+	{
+		csv_session_failed(error, "memory allocation", message);
+		if (bytes != NULL && !csv_session.dead)
+			cudaFree(bytes);
+		return false;
+	}
+	block->bytes = bytes;
+	block->nbytes = wanted;
+	return true;
+}
+
+/* ---- pinned memory ---- */
+
+/* let go of blocks that nobody uses until at most `keep` bytes of them are left */
+static void
+trim_pinned(size_t keep)
+{
+	size_t		unused = 0;
+
+	for (int i = 0; i < CSV_PINNED_BLOCKS; i++)
+		if (!csv_session.pinned[i].in_use)
+			unused += csv_session.pinned[i].nbytes;
+	for (int i = 0; i < CSV_PINNED_BLOCKS && unused > keep; i++)
+	{
+		CsvBlock   *block = &csv_session.pinned[i];
+
+		if (block->in_use || block->bytes == NULL)
+			continue;
+		unused -= block->nbytes;
+		cudaFreeHost(block->bytes);
+		block->bytes = NULL;
+		block->nbytes = 0;
+	}
+}
+
+void *
+csv_pinned_take(size_t nbytes)
+{
+	CsvBlock   *best = NULL;
+	CsvBlock   *empty = NULL;
+	sigset_t	old;
+
+	if (!csv_session.open || csv_session.dead)
+		return NULL;
+	nbytes = (nbytes + 0xffff) & ~(size_t) 0xffff;
+	for (int i = 0; i < CSV_PINNED_BLOCKS; i++)
+	{
+		CsvBlock   *block = &csv_session.pinned[i];
+
+		if (block->in_use)
+			continue;
+		if (block->bytes == NULL)
+			empty = block;
+		else if (block->nbytes >= nbytes &&
+				 (best == NULL || block->nbytes < best->nbytes))
+			best = block;
+	}
+
+	/* a small need does not take a large block away from the next large one */
+	if (best != NULL && (best->nbytes / 8 <= nbytes || empty == NULL))
+	{
+		best->in_use = true;
+		return best->bytes;
+	}
+	csv_signals_block(&old);
+	if (empty == NULL)
+	{
+		trim_pinned(0);
+		for (int i = 0; i < CSV_PINNED_BLOCKS; i++)
+			if (csv_session.pinned[i].bytes == NULL)
+				empty = &csv_session.pinned[i];
+	}
+	if (empty != NULL)
+	{
+		cudaError_t error = cudaMallocHost((void **) &empty->bytes, nbytes);
+
+		if (error == cudaErrorMemoryAllocation)
+		{
+			cudaGetLastError();
+			trim_pinned(0);
+			error = cudaMallocHost((void **) &empty->bytes, nbytes);
+		}
+		if (error == cudaSuccess)
+		{
+			empty->nbytes = nbytes;
+			empty->in_use = true;
+		}
+		else
+		{
+			cudaGetLastError();
+			empty->bytes = NULL;
+			empty = NULL;
+		}
+	}
+	csv_signals_unblock(&old);
+	return empty == NULL ? NULL : empty->bytes;
+}
+
+static CsvBlock *
+find_pinned(const void *memory)
+{
+	for (int i = 0; i < CSV_PINNED_BLOCKS; i++)
+		if (csv_session.pinned[i].bytes == memory && memory != NULL)
+			return &csv_session.pinned[i];
+	return NULL;
+}
+
+size_t
+csv_pinned_size(const void *memory)
+{
+	CsvBlock   *block = find_pinned(memory);
+
+	return block == NULL ? 0 : block->nbytes;
+}
+
+bool
+csv_pinned_give_back(void *memory)
+{
+	CsvBlock   *block = find_pinned(memory);
+	sigset_t	old;
+
+	if (block == NULL)
+		return false;
+	block->in_use = false;
+	if (!csv_session.dead)
+	{
+		csv_signals_block(&old);
+		trim_pinned(CSV_PINNED_KEEP_BYTES);
+		csv_signals_unblock(&old);
+	}
+	return true;
+}
+
+/*
+ * Give everything back.  What an engine or a reader still holds is gone then.
+ * A dead context gives nothing back; its process is to end.
+ */
+void
+csv_cuda_shutdown(void)
+{
+	CsvSession *session = &csv_session;
+	sigset_t	old;
+
+	if (!session->open || session->dead || session->pid != (int) getpid())
+		return;
+	csv_signals_block(&old);
+	cudaStreamSynchronize(session->stream);
+	csv_device_release();
+	for (int i = 0; i < CSV_PINNED_BLOCKS; i++)
+		if (session->pinned[i].bytes != NULL)
+			cudaFreeHost(session->pinned[i].bytes);
+	for (int i = 0; i < 2; i++)
+	{
+		cudaEventDestroy(session->copy_in[i]);
+		cudaEventDestroy(session->copy_out[i]);
+	}
+	cudaEventDestroy(session->done);
+	cudaStreamDestroy(session->stream);
+	cudaDeviceReset();
+	memset(session, 0, sizeof(*session));
+	csv_signals_unblock(&old);
+}

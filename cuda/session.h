@@ -1,0 +1,102 @@
+/*
+ * session.h
+ *		The one CUDA context of a process, and the memory that goes with it.
+ *
+ *	- Device memory: a few blocks that only grow, reused by every call of every
+ *	  engine (a call uses them from its start to its end, on one stream).
+ *	- Pinned host memory: a pool of blocks.  An input buffer or an engine's
+ *	  output is one block, taken out of the pool while it is in use.  What is
+ *	  given back stays pinned up to CSV_PINNED_KEEP_BYTES.
+ *	- CUDA's own threads inherit the signal mask, so that all signals are
+ *	  blocked around CUDA calls, except while waiting for the device.
+ *	- An error that sticks ends the context for good: the session is then dead,
+ *	  gives back nothing more to CUDA, and says why.
+ */
+#ifndef CSV_CUDA_SESSION_H
+#define CSV_CUDA_SESSION_H
+
+#include <cuda_runtime_api.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine.h"
+#include "policy.h"
+
+typedef enum CsvDeviceMemory
+{
+	CSV_DEVICE_INPUT,			/* bytes, masks, ranks of tiles */
+	CSV_DEVICE_WINDOW,			/* index and record table of a window */
+	CSV_DEVICE_SMALL,			/* columns, counters, histograms */
+	CSV_DEVICE_OUTPUT,			/* arrays, statuses, positions */
+	CSV_DEVICE_ERRORS,			/* the error table */
+	CSV_DEVICE_NUM
+} CsvDeviceMemory;
+
+typedef struct CsvBlock
+{
+	uint8_t    *bytes;
+	size_t		nbytes;
+	bool		in_use;			/* pinned blocks only */
+} CsvBlock;
+
+typedef struct CsvSession
+{
+	bool		open;
+	bool		dead;
+	char		reason[256];	/* why it is dead */
+	int			pid;
+	int			device;			/* as the user counts */
+	char		device_name[CSV_CUDA_NAME_SIZE];
+	int			multiprocessors;
+	size_t		default_limit;
+
+	cudaStream_t stream;
+	cudaEvent_t done;
+	cudaEvent_t copy_in[2];
+	cudaEvent_t copy_out[2];
+	CsvBlock	device_memory[CSV_DEVICE_NUM];
+	CsvBlock	pinned[CSV_PINNED_BLOCKS];
+} CsvSession;
+
+extern CsvSession csv_session;
+
+/* a message, printf-like, into a buffer of 256 bytes */
+extern void csv_session_say(char *message, const char *format,...)
+	__attribute__((format(printf, 2, 3)));
+
+/* block all signals; unblock gives back the mask there was */
+extern void csv_signals_block(sigset_t *old);
+extern void csv_signals_unblock(const sigset_t *old);
+
+/* start or reuse the session; false with a message */
+extern bool csv_session_open(int device, char *message);
+
+/*
+ * See to an error of CUDA: writes the message, clears what can be cleared, and
+ * marks the session dead where the error sticks.
+ */
+extern void csv_session_failed(cudaError_t error, const char *what,
+							   char *message);
+
+/*
+ * At least nbytes of device memory; what was in the block is kept only with
+ * `keep` bytes.  False with a message, where the limit or the device has not
+ * that much.
+ */
+extern bool csv_device_reserve(CsvDeviceMemory which, size_t nbytes,
+							   size_t keep, size_t limit, char *message);
+extern void csv_device_release(void);
+extern size_t csv_device_held(void);
+
+/* pinned host memory; NULL where there is none */
+extern void *csv_pinned_take(size_t nbytes);
+extern size_t csv_pinned_size(const void *memory);
+extern bool csv_pinned_give_back(void *memory);
+
+/* the narrowing of the process to one device, for devices.cu */
+extern bool csv_driver_started;	/* CUDA has been called in this process */
+extern int	csv_driver_device;	/* the only device it was let see, or -1 */
+extern int	csv_driver_narrow(int device);
+
+#endif							/* CSV_CUDA_SESSION_H */

@@ -1,0 +1,389 @@
+/*
+ * structure.cu
+ *		From bytes to the structure of the input: masks, index, record table.
+ *
+ *	1. compose_kernel	each thread composes the map of its 64 bytes, each block
+ *						scans them; prefixes within the tile are kept.
+ *	2. states_kernel	one block scans over the tiles: the state each starts in.
+ *	3. masks_kernel		each thread, its state now known, runs the table over its
+ *						bytes and writes five masks; counts per tile.
+ *	4. ranks_kernel		one block scans over the counts.
+ *	5. index_kernel		for a window of tiles: positions of separators, and of
+ *						records their start, first separator and line.
+ */
+#include <cub/block/block_reduce.cuh>
+#include <cub/block/block_scan.cuh>
+
+#include "structure.cuh"
+
+/* what an entry of the table sets; FIELDS at an end tells which error it was */
+#define ENTRY_FIELDS	0x08
+#define ENTRY_ENDS		0x10
+#define ENTRY_STARTS	0x20
+#define ENTRY_BAD		0x40
+#define ENTRY_BREAKS	0x80
+
+/*
+ * The bit FIELDS is redundant where the bit ENDS stands, since a record ends
+ * only where a field does.  There it is set if the record has text after a
+ * closing quote, so that with BAD the two quoting errors differ.
+ */
+static uint8_t
+structure_entry(const CsvDialect *dialect, int state, int class_)
+{
+	uint8_t		entry = dialect->table[CSV_NORMAL][state][class_];
+	uint8_t		bits = entry & CSV_STATE_MASK;
+
+	if (entry & CSV_RECORD)
+	{
+		bits |= ENTRY_ENDS;
+		if (state == CSV_STATE_SKIP_LINE)
+			bits |= ENTRY_FIELDS;
+	}
+	else if (entry & CSV_FIELD)
+		bits |= ENTRY_FIELDS;
+	if (entry & CSV_START)
+		bits |= ENTRY_STARTS;
+	if (entry & CSV_BAD)
+		bits |= ENTRY_BAD;
+	if (class_ == CSV_CLASS_BREAK)
+		bits |= ENTRY_BREAKS;
+	return bits;
+}
+
+void
+csv_structure_tables(const CsvDialect *dialect, CsvStructureTables *tables)
+{
+	for (int byte = 0; byte < 256; byte++)
+		tables->class_of[byte] = dialect->class_of[byte];
+	tables->class_of['\n'] =
+		dialect->opt.boundary == CSV_BOUNDARY_CR ? CSV_CLASS_OTHER :
+		dialect->opt.boundary == CSV_BOUNDARY_CRLF ? CSV_CLASS_LF_AFTER_CR :
+		CSV_CLASS_BREAK;
+	tables->class_of['\r'] =
+		dialect->opt.boundary == CSV_BOUNDARY_CR ? CSV_CLASS_BREAK :
+		dialect->trim_cr ? CSV_CLASS_CR_BEFORE_LF : CSV_CLASS_OTHER;
+
+	for (int class_ = 0; class_ < CSV_NUM_CLASSES; class_++)
+	{
+		tables->transitions[class_][0] = 0;
+		tables->transitions[class_][1] = 0;
+		for (int state = 0; state < CSV_NUM_STATES; state++)
+		{
+			uint32_t	next = dialect->table[CSV_NORMAL][state][class_] &
+				CSV_STATE_MASK;
+
+			tables->transitions[class_][state / 4] |= next << (8 * (state % 4));
+			tables->entries[state * CSV_NUM_CLASSES + class_] =
+				structure_entry(dialect, state, class_);
+		}
+	}
+}
+
+/* ---- 1: maps ---- */
+
+template <bool edge>
+static __device__ __forceinline__ uint32_t
+compose_bytes(const CsvTile *tile, const CsvView &view, uint32_t number)
+{
+	uint32_t	map = CSV_MAP_IDENTITY;
+
+	csv_visit_classes<edge>(tile, view, number,
+							[&] (int, uint32_t class_)
+	{
+		uint2		next = tile->transitions[class_];
+
+		map = csv_extend_map(map, next.x, next.y);
+	});
+	return map;
+}
+
+static __global__ void __launch_bounds__(CSV_TILE_THREADS)
+compose_kernel(const __grid_constant__ CsvView view,
+			   const __grid_constant__ CsvStructureTables tables)
+{
+	typedef cub::BlockScan<uint32_t, CSV_TILE_THREADS> BlockScan;
+	__shared__ CsvTile tile;
+	__shared__ typename BlockScan::TempStorage scan;
+	uint32_t	number = blockIdx.x;
+	uint32_t	map;
+	uint32_t	prefix;
+	uint32_t	whole;
+
+	csv_load_tile(&tile, view, number, tables);
+	map = csv_tile_is_edge(view, number) ?
+		compose_bytes<true>(&tile, view, number) :
+		compose_bytes<false>(&tile, view, number);
+	BlockScan(scan).ExclusiveScan(map, prefix, CSV_MAP_IDENTITY,
+								  CsvComposeMaps(), whole);
+	view.prefixes[number * CSV_TILE_THREADS + threadIdx.x] = prefix;
+	if (threadIdx.x == 0)
+		view.tile_states[number] = whole;
+}
+
+/* ---- 2: the state each tile starts in ---- */
+
+static __global__ void __launch_bounds__(CSV_SCAN_THREADS)
+states_kernel(const __grid_constant__ CsvView view)
+{
+	typedef cub::BlockScan<uint32_t, CSV_SCAN_THREADS> BlockScan;
+	__shared__ typename BlockScan::TempStorage scan;
+	uint32_t	state = CSV_STATE_RECORD_START;
+
+	for (uint32_t base = 0; base < view.ntiles; base += CSV_SCAN_THREADS)
+	{
+		uint32_t	number = base + threadIdx.x;
+		uint32_t	map = number < view.ntiles ? view.tile_states[number] :
+			CSV_MAP_IDENTITY;
+		uint32_t	prefix;
+		uint32_t	whole;
+
+		BlockScan(scan).ExclusiveScan(map, prefix, CSV_MAP_IDENTITY,
+									  CsvComposeMaps(), whole);
+		if (number < view.ntiles)
+			view.tile_states[number] = csv_apply_map(prefix, state);
+		state = csv_apply_map(whole, state);
+		__syncthreads();
+	}
+}
+
+/* ---- 3: masks ---- */
+
+/*
+ * Bit `bit` of each of the four bytes of entries, as four bits.  The products
+ * of the multiplication do not overlap, so nothing carries.
+ */
+static __device__ __forceinline__ uint32_t
+gather_bits(uint32_t entries, int bit)
+{
+	return (entries >> bit & 0x01010101) * 0x10204080u >> 28;
+}
+
+struct ThreadMasks
+{
+	uint32_t	words[CSV_NUM_MASKS][2];
+};
+
+template <bool edge>
+static __device__ __forceinline__ void
+run_table(const CsvTile *tile, const CsvView &view, uint32_t number,
+		  uint32_t state, ThreadMasks *masks)
+{
+	uint32_t	entries[CSV_TILE_THREAD_BYTES / 4];
+
+#pragma unroll
+	for (int i = 0; i < CSV_TILE_THREAD_BYTES / 4; i++)
+		entries[i] = 0;
+	csv_visit_classes<edge>(tile, view, number,
+							[&] (int i, uint32_t class_)
+	{
+		uint32_t	entry = tile->entries[state * CSV_NUM_CLASSES + class_];
+
+		state = entry & CSV_STATE_MASK;
+		entries[i / 4] |= entry << (8 * (i % 4));
+	});
+#pragma unroll
+	for (int mask = 0; mask < CSV_NUM_MASKS; mask++)
+	{
+		/* the order of CsvMask */
+		const int	bit = mask == CSV_MASK_FIELDS ? 3 :
+			mask == CSV_MASK_ENDS ? 4 : mask == CSV_MASK_STARTS ? 5 :
+			mask == CSV_MASK_BREAKS ? 7 : 6;
+
+		masks->words[mask][0] = 0;
+		masks->words[mask][1] = 0;
+#pragma unroll
+		for (int i = 0; i < CSV_TILE_THREAD_BYTES / 4; i++)
+			masks->words[mask][i / 8] |= gather_bits(entries[i], bit) <<
+				(4 * (i % 8));
+	}
+}
+
+static __global__ void __launch_bounds__(CSV_TILE_THREADS)
+masks_kernel(const __grid_constant__ CsvView view,
+			 const __grid_constant__ CsvStructureTables tables)
+{
+	typedef cub::BlockReduce<uint64_t, CSV_TILE_THREADS> BlockReduce;
+	__shared__ CsvTile tile;
+	__shared__ typename BlockReduce::TempStorage reduce;
+	__shared__ uint32_t last_start;
+	uint32_t	number = blockIdx.x;
+	uint32_t	word = number * CSV_TILE_THREADS + threadIdx.x;
+	uint32_t	state;
+	uint64_t	masks[CSV_NUM_MASKS];
+	uint64_t	counts;
+	ThreadMasks halves;
+
+	if (threadIdx.x == 0)
+		last_start = 0;
+	csv_load_tile(&tile, view, number, tables);
+	state = csv_apply_map(view.prefixes[word], view.tile_states[number]);
+	if (csv_tile_is_edge(view, number))
+		run_table<true>(&tile, view, number, state, &halves);
+	else
+		run_table<false>(&tile, view, number, state, &halves);
+
+#pragma unroll
+	for (int mask = 0; mask < CSV_NUM_MASKS; mask++)
+	{
+		masks[mask] = halves.words[mask][0] |
+			(uint64_t) halves.words[mask][1] << 32;
+		*csv_mask_word(view, (CsvMask) mask, word) = masks[mask];
+	}
+	if (masks[CSV_MASK_STARTS] != 0)
+		atomicMax(&last_start, word * CSV_TILE_THREAD_BYTES + 63 -
+				  __clzll(masks[CSV_MASK_STARTS]));
+	counts = csv_pack_counts(masks[CSV_MASK_FIELDS], masks[CSV_MASK_ENDS],
+							 masks[CSV_MASK_STARTS], masks[CSV_MASK_BREAKS]);
+	counts = BlockReduce(reduce).Sum(counts);
+	__syncthreads();
+	if (threadIdx.x == 0)
+	{
+		CsvRanks	ranks;
+
+		ranks.separators = counts & 0xffff;
+		ranks.ends = counts >> 16 & 0xffff;
+		ranks.starts = counts >> 32 & 0xffff;
+		ranks.breaks = counts >> 48;
+		view.ranks[number] = ranks;
+		if (last_start != 0)
+			atomicMax(&view.counters->last_start, last_start);
+	}
+}
+
+/* ---- 4: ranks of tiles ---- */
+
+struct TwoSums
+{
+	uint64_t	low;			/* separators, ends: 32 bits each */
+	uint64_t	high;			/* starts, breaks */
+};
+
+struct AddSums
+{
+	__device__ __forceinline__ TwoSums
+	operator() (const TwoSums &a, const TwoSums &b) const
+	{
+		return {a.low + b.low, a.high + b.high};
+	}
+};
+
+static __global__ void __launch_bounds__(CSV_SCAN_THREADS)
+ranks_kernel(const __grid_constant__ CsvView view)
+{
+	typedef cub::BlockScan<TwoSums, CSV_SCAN_THREADS> BlockScan;
+	__shared__ typename BlockScan::TempStorage scan;
+	TwoSums		before = {0, 0};
+
+	/* one more than there are tiles: the totals */
+	for (uint32_t base = 0; base <= view.ntiles; base += CSV_SCAN_THREADS)
+	{
+		uint32_t	number = base + threadIdx.x;
+		TwoSums		own = {0, 0};
+		TwoSums		prefix;
+		TwoSums		whole;
+
+		if (number < view.ntiles)
+		{
+			CsvRanks	ranks = view.ranks[number];
+
+			own.low = ranks.separators | (uint64_t) ranks.ends << 32;
+			own.high = ranks.starts | (uint64_t) ranks.breaks << 32;
+		}
+		BlockScan(scan).ExclusiveScan(own, prefix, TwoSums{0, 0}, AddSums(),
+									  whole);
+		if (number <= view.ntiles)
+		{
+			CsvRanks	ranks;
+
+			prefix = AddSums()(before, prefix);
+			ranks.separators = (uint32_t) prefix.low;
+			ranks.ends = prefix.low >> 32;
+			ranks.starts = (uint32_t) prefix.high;
+			ranks.breaks = prefix.high >> 32;
+			view.ranks[number] = ranks;
+		}
+		before = AddSums()(before, whole);
+		__syncthreads();
+	}
+}
+
+/* ---- 5: index and record table ---- */
+
+static __global__ void __launch_bounds__(CSV_TILE_THREADS)
+index_kernel(const __grid_constant__ CsvView view)
+{
+	typedef cub::BlockScan<uint64_t, CSV_TILE_THREADS> BlockScan;
+	__shared__ typename BlockScan::TempStorage scan;
+	uint32_t	number = view.first_tile + blockIdx.x;
+	uint32_t	word = number * CSV_TILE_THREADS + threadIdx.x;
+	uint32_t	base = word * CSV_TILE_THREAD_BYTES;
+	CsvRanks	ranks = view.ranks[number];
+	uint64_t	ends = *csv_mask_word(view, CSV_MASK_ENDS, word);
+	uint64_t	separators = *csv_mask_word(view, CSV_MASK_FIELDS, word) | ends;
+	uint64_t	starts = *csv_mask_word(view, CSV_MASK_STARTS, word);
+	uint64_t	breaks = *csv_mask_word(view, CSV_MASK_BREAKS, word);
+	uint64_t	prefix;
+	uint32_t	rank;
+	uint32_t	record;
+	uint32_t	line;
+
+	BlockScan(scan).ExclusiveSum(csv_pack_counts(separators, ends, starts,
+												 breaks), prefix);
+
+	/* ranks in the window; they wrap below its first record, and stay out */
+	rank = ranks.separators + (uint32_t) (prefix & 0xffff) -
+		view.first_separator;
+	record = ranks.starts + (uint32_t) (prefix >> 32 & 0xffff) -
+		view.first_record;
+	line = ranks.breaks + (uint32_t) (prefix >> 48);
+
+	for (uint64_t left = starts; left != 0; left &= left - 1)
+	{
+		uint32_t	bit = __ffsll(left) - 1;
+		uint64_t	below = (1ull << bit) - 1;
+
+		if (record < view.nrecords)
+		{
+			view.record_start[record] = base + bit;
+			view.record_line[record] = line + __popcll(breaks & below);
+			if (record == 0)
+				view.record_first[0] = rank + __popcll(separators & below);
+		}
+		record++;
+	}
+
+	record = ranks.ends + (uint32_t) (prefix >> 16 & 0xffff) -
+		view.first_record;
+	for (uint64_t left = separators; left != 0; left &= left - 1)
+	{
+		uint32_t	bit = __ffsll(left) - 1;
+
+		view.separators[rank++] = base + bit;
+		if (ends >> bit & 1)
+		{
+			/* the next record's first separator comes next */
+			if (record < view.nrecords)
+				view.record_first[record + 1] = rank;
+			record++;
+		}
+	}
+}
+
+void
+csv_launch_structure(const CsvView *view, const CsvStructureTables *tables,
+					 cudaStream_t stream)
+{
+	compose_kernel<<<view->ntiles, CSV_TILE_THREADS, 0, stream>>>(*view,
+																  *tables);
+	states_kernel<<<1, CSV_SCAN_THREADS, 0, stream>>>(*view);
+	masks_kernel<<<view->ntiles, CSV_TILE_THREADS, 0, stream>>>(*view,
+																*tables);
+	ranks_kernel<<<1, CSV_SCAN_THREADS, 0, stream>>>(*view);
+}
+
+void
+csv_launch_index(const CsvView *view, cudaStream_t stream)
+{
+	index_kernel<<<view->window_tiles, CSV_TILE_THREADS, 0, stream>>>(*view);
+}
