@@ -173,7 +173,7 @@ sub ended
 	my ($self) = @_;
 
 	$self->{run}->pump_nb;
-	return $self->{out} =~ /^$self->{mark}$/m && $self->{err} =~ /^$self->{mark}$/m;
+	return $self->{out} =~ /^$self->{mark}\n/m && $self->{err} =~ /^$self->{mark}\n/m;
 }
 
 # what it wrote: (standard output, standard error)
@@ -182,7 +182,7 @@ sub await
 	my ($self) = @_;
 	my $mark = $self->{mark};
 
-	while ($self->{out} !~ /^$mark$/m || $self->{err} !~ /^$mark$/m)
+	while ($self->{out} !~ /^$mark\n/m || $self->{err} !~ /^$mark\n/m)
 	{
 		die "psql has ended: $self->{err}" if !$self->{run}->pumpable;
 		$self->{run}->pump;
