@@ -59,6 +59,9 @@ typedef struct CsvCuda
 	uint32_t	kind_start[CSV_NUM_KINDS + 1];
 	uint32_t	capacity;
 
+	void	   *host;			/* what the host keeps during a call */
+	size_t		host_bytes;
+
 	uint8_t    *output;			/* pinned: the batch's arrays */
 	uint8_t    *staging;		/* pinned: what comes and goes on the way */
 
@@ -235,6 +238,8 @@ cuda_close(void *engine)
 		memory.free(memory.owner, cuda->strides);
 	if (cuda->numbers != NULL)
 		memory.free(memory.owner, cuda->numbers);
+	if (cuda->host != NULL)
+		memory.free(memory.owner, cuda->host);
 	memory.free(memory.owner, cuda);
 }
 
@@ -487,7 +492,7 @@ find_structure(CsvCall *call)
 
 /* ---- 2: windows ---- */
 
-/* the last tile with fewer than or just n records begun before it, and so on */
+/* the tile in which a record starts: the last with no more starts before it */
 static uint32_t
 tile_of_start(const CsvCall *call, uint32_t record)
 {
@@ -925,6 +930,7 @@ fill_window(CsvCall *call, bool records_ready)
 	uint32_t	n = cuda->layout->ncolumns;
 	uint8_t    *small = csv_session.device_memory[CSV_DEVICE_SMALL].bytes;
 	CsvCounters *counters = (CsvCounters *) cuda->staging;
+	CsvError   *errors;
 	uint32_t	nvalid;
 	uint32_t	nerrors;
 
@@ -974,9 +980,13 @@ fill_window(CsvCall *call, bool records_ready)
 		TRY(reserve(call, CSV_DEVICE_ERRORS,
 					((size_t) call->nerrors + nerrors) * sizeof(CsvError),
 					(size_t) call->nerrors * sizeof(CsvError)));
-		csv_launch_errors(view, (CsvError *)
-						  csv_session.device_memory[CSV_DEVICE_ERRORS].bytes,
-						  call->nerrors, stream);
+		errors = (CsvError *)
+			csv_session.device_memory[CSV_DEVICE_ERRORS].bytes;
+		/* the padding as well */
+		TRY_CUDA(cudaMemsetAsync(errors + call->nerrors, 0,
+								 nerrors * sizeof(CsvError), stream),
+				 "memset");
+		csv_launch_errors(view, errors, call->nerrors, stream);
 		TRY_CUDA(cudaGetLastError(), "kernel launch");
 	}
 	call->nerrors += nerrors;
@@ -1206,7 +1216,7 @@ cuda_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 	double		began = now_seconds();
 	double		seconds;
 	size_t		ntiles;
-	void	   *host = NULL;
+	size_t		host_bytes;
 	uint64_t	most;
 
 	memset(batch, 0, sizeof(*batch));
@@ -1248,11 +1258,20 @@ cuda_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 
 	/* what the host keeps during the call, in one piece */
 	ntiles = (size_t) call.nbytes / CSV_TILE_BYTES + 3;
-	host = malloc(ntiles * sizeof(CsvRanks) +
-				  cuda->layout->ncolumns * (2 * sizeof(size_t) + 4) + 16);
-	if (host == NULL)
-		return CSV_NO_MEMORY;
-	call.ranks = (CsvRanks *) host;
+	host_bytes = ntiles * sizeof(CsvRanks) +
+		cuda->layout->ncolumns * (2 * sizeof(size_t) + 4) + 16;
+	if (host_bytes > cuda->host_bytes)
+	{
+		if (cuda->host != NULL)
+			cuda->memory.free(cuda->memory.owner, cuda->host);
+		cuda->host_bytes = 0;
+		cuda->host = NULL;
+		cuda->host = cuda->memory.alloc(cuda->memory.owner, host_bytes);
+		if (cuda->host == NULL)
+			return CSV_NO_MEMORY;
+		cuda->host_bytes = host_bytes;
+	}
+	call.ranks = (CsvRanks *) cuda->host;
 	call.values_offset = (size_t *) (call.ranks + ntiles);
 	call.seen = (uint32_t *) (call.values_offset +
 							  2 * cuda->layout->ncolumns);
@@ -1274,7 +1293,6 @@ cuda_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 								csv_session.copy_out[1]);
 	}
 	csv_signals_unblock(&call.signals);
-	free(host);
 	if (status != CSV_OK)
 		return status;
 

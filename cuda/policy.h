@@ -15,6 +15,12 @@
 #define CSV_TILE_THREAD_BYTES	64
 #define CSV_TILE_BYTES			(CSV_TILE_THREADS * CSV_TILE_THREAD_BYTES)
 
+/*
+ * Separators of a tile that pass through shared memory at a time: a tile of
+ * ordinary data (a field of 4 bytes or more) goes in one turn, in 16 kB.
+ */
+#define CSV_STAGED_SEPARATORS	4096
+
 /* threads of the one block that scans over tiles */
 #define CSV_SCAN_THREADS		512
 

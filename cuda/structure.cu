@@ -310,11 +310,17 @@ ranks_kernel(const __grid_constant__ CsvView view)
 
 /* ---- 5: index and record table ---- */
 
+/*
+ * A thread's separators lie next to each other in the index, so that a warp
+ * storing them directly would touch every sector of its part many times over:
+ * they go through shared memory, CSV_STAGED_SEPARATORS of the tile at a time.
+ */
 static __global__ void __launch_bounds__(CSV_TILE_THREADS)
 index_kernel(const __grid_constant__ CsvView view)
 {
 	typedef cub::BlockScan<uint64_t, CSV_TILE_THREADS> BlockScan;
 	__shared__ typename BlockScan::TempStorage scan;
+	__shared__ uint32_t staged[CSV_STAGED_SEPARATORS];
 	uint32_t	number = view.first_tile + blockIdx.x;
 	uint32_t	word = number * CSV_TILE_THREADS + threadIdx.x;
 	uint32_t	base = word * CSV_TILE_THREAD_BYTES;
@@ -324,16 +330,20 @@ index_kernel(const __grid_constant__ CsvView view)
 	uint64_t	starts = *csv_mask_word(view, CSV_MASK_STARTS, word);
 	uint64_t	breaks = *csv_mask_word(view, CSV_MASK_BREAKS, word);
 	uint64_t	prefix;
-	uint32_t	rank;
+	uint64_t	whole;
+	uint32_t	tile_rank;		/* of the tile's first separator, in the window */
+	uint32_t	rank;			/* of the thread's next separator, in the tile */
 	uint32_t	record;
 	uint32_t	line;
+	uint32_t	nseparators;
 
 	BlockScan(scan).ExclusiveSum(csv_pack_counts(separators, ends, starts,
-												 breaks), prefix);
+												 breaks), prefix, whole);
 
-	/* ranks in the window; they wrap below its first record, and stay out */
-	rank = ranks.separators + (uint32_t) (prefix & 0xffff) -
-		view.first_separator;
+	/* ranks of records wrap below the window's first, and so stay out */
+	tile_rank = ranks.separators - view.first_separator;
+	rank = (uint32_t) (prefix & 0xffff);
+	nseparators = (uint32_t) (whole & 0xffff);
 	record = ranks.starts + (uint32_t) (prefix >> 32 & 0xffff) -
 		view.first_record;
 	line = ranks.breaks + (uint32_t) (prefix >> 48);
@@ -348,25 +358,38 @@ index_kernel(const __grid_constant__ CsvView view)
 			view.record_start[record] = base + bit;
 			view.record_line[record] = line + __popcll(breaks & below);
 			if (record == 0)
-				view.record_first[0] = rank + __popcll(separators & below);
+				view.record_first[0] = tile_rank + rank +
+					__popcll(separators & below);
 		}
 		record++;
 	}
 
+	/* behind its end, the next record's first separator comes next */
 	record = ranks.ends + (uint32_t) (prefix >> 16 & 0xffff) -
 		view.first_record;
-	for (uint64_t left = separators; left != 0; left &= left - 1)
+	for (uint64_t left = ends; left != 0; left &= left - 1)
 	{
-		uint32_t	bit = __ffsll(left) - 1;
+		uint64_t	up_to = left ^ (left - 1);
 
-		view.separators[rank++] = base + bit;
-		if (ends >> bit & 1)
+		if (record < view.nrecords)
+			view.record_first[record + 1] = tile_rank + rank +
+				__popcll(separators & up_to);
+		record++;
+	}
+
+	for (uint32_t from = 0; from < nseparators; from += CSV_STAGED_SEPARATORS)
+	{
+		uint32_t	until = min(from + CSV_STAGED_SEPARATORS, nseparators);
+
+		while (separators != 0 && rank < until)
 		{
-			/* the next record's first separator comes next */
-			if (record < view.nrecords)
-				view.record_first[record + 1] = rank;
-			record++;
+			staged[rank++ - from] = base + __ffsll(separators) - 1;
+			separators &= separators - 1;
 		}
+		__syncthreads();
+		for (uint32_t i = from + threadIdx.x; i < until; i += CSV_TILE_THREADS)
+			view.separators[tile_rank + i] = staged[i - from];
+		__syncthreads();
 	}
 }
 
