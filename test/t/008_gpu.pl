@@ -1,0 +1,217 @@
+# The GPU and what becomes of a session whose GPU fails.  Run with
+# CSV_GPU_FDW_ENGINE=cuda, on a host that has one.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use CsvServer;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(time);
+
+plan skip_all => 'for CSV_GPU_FDW_ENGINE=cuda' if engine() ne 'cuda';
+
+my $node = csv_server('gpu');
+my $directory = PostgreSQL::Test::Utils::tempdir;
+
+# Above the 16 MB from which "auto" uses a GPU that is awake, and above the
+# 256 MB for which it wakes one.  A few records are bad.
+my $lines = join '', map {
+	sprintf "%s,%s,%.2f,2000-01-%02d\n", $_ % 5000 == 77 ? "x$_" : $_, "text \"of $_\"", $_ / 7, 1 + $_ % 28
+} 1 .. 20_000;
+my $medium = int(40_000_000 / length $lines);
+my $large = int(280_000_000 / length $lines);
+write_file("$directory/medium.csv", ($lines) x $medium);
+write_file("$directory/large.csv", ($lines) x $large);
+write_file("$directory/small.csv", $lines);
+
+my $columns = 'n int, t text, v numeric(12,2), d date';
+$node->safe_psql('postgres', "
+	CREATE FOREIGN TABLE small ($columns) SERVER csv OPTIONS (filename '$directory/small.csv');
+	CREATE FOREIGN TABLE medium ($columns) SERVER csv OPTIONS (filename '$directory/medium.csv', chunk_size '4MB');
+	CREATE FOREIGN TABLE large ($columns) SERVER csv OPTIONS (filename '$directory/large.csv');");
+
+sub all_of
+{
+	my ($table) = @_;
+
+	return "SELECT count(*), sum(hashtext(x::text)::bigint), min(n), max(v) FROM $table x";
+}
+
+sub engine_of
+{
+	my ($session, $table, $analyze) = @_;
+	my $plan = $session->value('SET client_min_messages = error; EXPLAIN ' . ($analyze ? '(ANALYZE) ' : '')
+		  . "SELECT n FROM $table; RESET client_min_messages");
+
+	return $plan =~ /Engine: (\w+)/ ? $1 : $plan;
+}
+
+sub warnings_in
+{
+	return scalar(() = $_[0] =~ /^WARNING:/mg);
+}
+
+# NOTICEs with their DETAILs, and nothing else
+sub notices_in
+{
+	return join '', $_[0] =~ /^(NOTICE:.*\n(?:(?:DETAIL|HINT):.*\n)*)/mg;
+}
+
+# MB in use on the GPU, by all
+sub gpu_memory
+{
+	my $used = `nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits -i 0`;
+
+	return $used =~ /^(\d+)/ ? $1 : undef;
+}
+
+# ---- what the CPU engine says ----
+
+my $session = new_session($node);
+my (%rows, %messages);
+for my $table (qw(small medium large))
+{
+	my ($out, $err) = $session->query("SET csv_gpu_fdw.engine = cpu; " . all_of($table));
+
+	$rows{$table} = $out;
+	$messages{$table} = $err;
+}
+$session->quit;
+
+# ---- devices, and when the GPU wakes ----
+
+$session = new_session($node);
+cmp_ok($session->value("
+	SELECT count(*) FROM csv_gpu_devices()
+	WHERE usable AND reason IS NULL AND device >= 0 AND name <> '' AND compute_capability ~ '^[0-9]+[.][0-9]\$'
+		AND memory_total >= memory_free AND memory_free > 0"), '>', 0, 'there is a usable GPU');
+
+my $memory = gpu_memory();
+SKIP:
+{
+	skip 'nvidia-smi does not tell the memory in use', 3 if !defined $memory;
+	is(engine_of($session, 'large'), 'cuda', 'EXPLAIN says which engine');
+	cmp_ok(gpu_memory() - $memory, '<', 100, 'and creates no context');
+	$session->value('SET client_min_messages = error;' . all_of('small'));
+	cmp_ok(gpu_memory() - $memory, '>', 100, 'a query does');
+}
+$session->quit;
+
+$session = new_session($node);
+$session->value('SET csv_gpu_fdw.engine = auto');
+is(engine_of($session, 'small', 1), 'cpu', 'auto: not for a small file');
+is(engine_of($session, 'medium', 1), 'cpu', 'auto: not for a medium one');
+is(engine_of($session, 'large', 1), 'cuda', 'auto: for a large one');
+is(engine_of($session, 'medium', 1), 'cuda', 'auto: now that it is awake, for a medium one');
+is(engine_of($session, 'small', 1), 'cpu', 'auto: not for a small one');
+
+for my $table (qw(medium large))
+{
+	my ($out, $err) = $session->query(all_of($table));
+
+	is($out, $rows{$table}, "same rows as the CPU engine: $table");
+	is($err, $messages{$table}, 'and same messages');
+}
+$session->quit;
+
+# ---- too little memory ----
+
+$session = new_session($node);
+my ($out, $err) = $session->query("SET csv_gpu_fdw.gpu_memory_limit = '1MB'; " . all_of('medium'));
+like($err, qr/^ERROR:  GPU failed while reading ".*medium.csv": out of GPU memory/m, 'too low a limit: an ERROR');
+is(warnings_in($err), 0, 'and no WARNING');
+($out, $err) = $session->query("RESET csv_gpu_fdw.gpu_memory_limit; " . all_of('medium'));
+is("$out$err", $rows{medium} . $messages{medium}, 'with a higher one, the session reads on the GPU again');
+
+($out, $err) = $session->query(
+	"SET csv_gpu_fdw.engine = auto; SET csv_gpu_fdw.gpu_memory_limit = '1MB'; " . all_of('medium'));
+is($out, $rows{medium}, 'auto: the rows all the same');
+is(warnings_in($err), 1, 'and a WARNING');
+like($err, qr/^WARNING:  GPU failed while reading .*: out of GPU memory.*\nDETAIL:  The CPU engine reads the rest/m,
+	'that says so');
+$session->quit;
+
+# a limit that is just enough
+for my $limit (200, 1000)
+{
+	$session = new_session($node);
+	($out, $err) = $session->query("SET csv_gpu_fdw.gpu_memory_limit = '${limit}MB'; " . all_of('large'));
+	is("$out$err", $rows{large} . $messages{large}, "in $limit MB");
+	$session->quit;
+}
+
+# ---- faults ----
+
+for my $fault (1, 2, 7, -1, -2, -7)
+{
+	my $name = ($fault > 0 ? 'a fault in a kernel' : 'no memory') . ', chunk ' . abs($fault);
+
+	$session = new_session($node);
+	($out, $err) = $session->query("SET csv_gpu_fdw.debug_gpu_fault = $fault; " . all_of('medium'));
+	is($out, '', "$name: no result");
+	like($err, qr/^ERROR:  GPU failed while reading ".*medium.csv": /m, 'an ERROR');
+	is($session->value('SELECT 1'), 1, 'the session lives');
+	($out, $err) = $session->query('SET csv_gpu_fdw.debug_gpu_fault = 0; SET csv_gpu_fdw.engine = cpu; ' . all_of('medium'));
+	is("$out$err", $rows{medium} . $messages{medium}, 'and reads on the CPU');
+	($out, $err) = $session->query('SET csv_gpu_fdw.engine = cuda; ' . all_of('medium'));
+	if ($fault > 0)
+	{
+		like($err, qr/^ERROR:  no usable GPU for engine "cuda": /m, 'the GPU is lost to it');
+	}
+	else
+	{
+		is("$out$err", $rows{medium} . $messages{medium}, 'and on the GPU');
+	}
+	$session->quit;
+
+	# another that was awake
+	$session = new_session($node);
+	$session->value('SET client_min_messages = error;' . all_of('small') . '; RESET client_min_messages');
+	($out, $err) = $session->query(
+		"SET csv_gpu_fdw.engine = auto; SET csv_gpu_fdw.debug_gpu_fault = $fault; " . all_of('medium'));
+	is($out, $rows{medium}, "$name, auto: same rows");
+	is(warnings_in($err), 1, 'one WARNING');
+	is(notices_in($err), notices_in($messages{medium}), 'same NOTICEs');
+	is(engine_of($session, 'large'), 'cpu', 'the session stays on the CPU');
+	($out, $err) = $session->query(all_of('medium'));
+	is("$out$err", $rows{medium} . $messages{medium}, 'without a word');
+	is($session->value("SELECT count(*) FROM csv_gpu_errors('small')"), 4, 'its error table, too');
+	$session->quit;
+}
+
+$session = new_session($node);
+($out, $err) = $session->query(all_of('medium'));
+is("$out$err", $rows{medium} . $messages{medium}, 'other sessions have the GPU still');
+
+# a rescan and a cursor over a fault
+$session->value('SET csv_gpu_fdw.engine = auto; SET csv_gpu_fdw.debug_gpu_fault = 3');
+($out, $err) = $session->query("
+	SELECT count(s.n) FROM generate_series(1, 2) g, LATERAL (SELECT n, g FROM medium OFFSET 0) s");
+is($out, 2 * (split /\|/, $rows{medium})[0], 'a rescan after a fault');
+is(warnings_in($err), 1, 'with one WARNING');
+$session->quit;
+
+# ---- sessions at once ----
+
+my @sessions = map { new_session($node) } 1 .. 4;
+$_->send(all_of('medium')) for @sessions;
+my %answers = map { my ($answer, $error) = $_->await; ("$answer$error" => 1) } @sessions;
+is_deeply(\%answers, { $rows{medium} . $messages{medium} => 1 }, 'four sessions on one GPU');
+$_->quit for @sessions;
+
+# only a superuser makes it fail
+$node->safe_psql('postgres', 'CREATE ROLE reader LOGIN; GRANT SELECT ON medium TO reader');
+$session = new_session($node, user => 'reader');
+for my $setting (qw(debug_gpu_fault gpu_memory_limit))
+{
+	# the library must be there to know the setting
+	($out, $err) = $session->query("SET client_min_messages = warning; SELECT n FROM medium LIMIT 1; SET csv_gpu_fdw.$setting = 1");
+	like($err, qr/^ERROR:  permission denied to set parameter "csv_gpu_fdw.$setting"/m, "$setting is for superusers");
+}
+$session->quit;
+
+$node->stop;
+done_testing();
