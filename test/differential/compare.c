@@ -77,7 +77,7 @@ test_memory(TestMemory *memory)
 /* ---- engines ---- */
 
 static bool
-engine_open(TestEngine *engine)
+engine_open(TestEngine *engine, char *reason, size_t reason_bytes)
 {
 	CsvMemory	memory = test_memory(&engine->memory);
 
@@ -88,16 +88,14 @@ engine_open(TestEngine *engine)
 	if (engine->engine == &csv_cuda_engine)
 	{
 		CsvCudaOptions options;
-		char		reason[256] = "";
 
 		memset(&options, 0, sizeof(options));
 		engine->state = csv_cuda_open(&options, &memory, reason,
-									  sizeof(reason));
-		if (engine->state == NULL && engine->memory.failures == 0)
-			printf("no CUDA engine: %s\n", reason);
+									  reason_bytes);
 		return engine->state != NULL;
 	}
 #endif
+	snprintf(reason, reason_bytes, "no memory, or no such instructions");
 	engine->state = csv_cpu_open(&memory, engine->isa);
 	return engine->state != NULL;
 }
@@ -115,6 +113,7 @@ int
 test_engines_open(TestEngine *engines, const char *which)
 {
 	static const char *names[] = {"best", "swar", "avx2", "avx512"};
+	char		reason[256] = "";
 	int			nengines = 0;
 
 	memset(engines, 0, MAX_TEST_ENGINES * sizeof(TestEngine));
@@ -126,7 +125,7 @@ test_engines_open(TestEngine *engines, const char *which)
 			engine->name = names[isa];
 			engine->engine = &csv_cpu_engine;
 			engine->isa = (CsvIsa) isa;
-			if (engine_open(engine))
+			if (engine_open(engine, reason, sizeof(reason)))
 				nengines++;
 		}
 #ifdef CSV_WITH_CUDA
@@ -136,8 +135,10 @@ test_engines_open(TestEngine *engines, const char *which)
 
 		engine->name = "cuda";
 		engine->engine = &csv_cuda_engine;
-		if (engine_open(engine))
+		if (engine_open(engine, reason, sizeof(reason)))
 			nengines++;
+		else
+			printf("no CUDA engine: %s\n", reason);
 	}
 #endif
 	return nengines;
@@ -635,7 +636,8 @@ compare_case(const Case *test_case, const uint8_t *file, size_t nbytes,
 			engine_memory->choices.state = test_case->seed + 1;
 			engine_memory->countdown = choose(&engine_memory->choices, 20);
 			engine_memory->failures = test_case->failures;
-			while (!engine_open(&engines[e]) && ++tries < 100)
+			while (!engine_open(&engines[e], message, message_bytes) &&
+				   ++tries < 100)
 				;
 			same &= engines[e].state != NULL;
 		}
