@@ -100,15 +100,13 @@ raw_text(const CsvTable *table, const uint8_t *raw, uint64_t length)
 	return result;
 }
 
-static void
+static bool
 add_row(void *arg, const CsvSkipped *skipped)
 {
 	CsvErrorRows *rows = arg;
 	Datum		values[CSV_ERROR_COLUMNS];
 	bool		nulls[CSV_ERROR_COLUMNS] = {false};
 
-	if (rows->max_records >= 0 && rows->nrecords >= rows->max_records)
-		return;
 	rows->nrecords++;
 	values[0] = CStringGetTextDatum(skipped->file);
 	values[1] = Int64GetDatum(skipped->record);
@@ -125,6 +123,7 @@ add_row(void *arg, const CsvSkipped *skipped)
 										 skipped->raw_length));
 	tuplestore_putvalues(rows->result->setResult, rows->result->setDesc,
 						 values, nulls);
+	return rows->max_records < 0 || rows->nrecords < rows->max_records;
 }
 
 /*
@@ -197,11 +196,7 @@ csv_gpu_errors(PG_FUNCTION_ARGS)
 	{
 		scan = csv_table_scan_begin(table, wanted, add_row, &rows);
 		while (csv_table_scan_next(scan, values, isnull))
-		{
 			CHECK_FOR_INTERRUPTS();
-			if (rows.max_records >= 0 && rows.nrecords >= rows.max_records)
-				break;
-		}
 		csv_table_scan_end(scan);
 	}
 	table_close(relation, AccessShareLock);

@@ -96,6 +96,7 @@ struct CsvTableScan
 								 * each value */
 	bool		row_context_used;
 	bool		finished;
+	bool		stopped;		/* scan->skipped said so */
 
 	/* the run of rows made ahead: [run_from, run_until) of the batch */
 	uint32_t	run_from;
@@ -647,7 +648,7 @@ skip_record(CsvTableScan *scan, int64 record, uint64_t offset, uint32_t line,
 											scan->layout.nfields,
 											skipped.column_name, detail);
 	if (scan->skipped != NULL)
-		scan->skipped(scan->skipped_arg, &skipped);
+		scan->stopped = !scan->skipped(scan->skipped_arg, &skipped);
 	else
 		csv_report_skipped(&scan->report, &skipped);
 	MemoryContextSwitchTo(outer);
@@ -703,8 +704,12 @@ skip_error(CsvTableScan *scan, const CsvError *error)
 		return;
 	if (error->code <= CSV_ERROR_COLUMN_COUNT)
 	{
+		/* what is in the input beyond that hangs on the size of chunks */
+		length = error->length;
+		if (error->code == CSV_ERROR_RECORD_TOO_LONG)
+			length = Min(length, scan->table->reader.max_record_bytes);
 		memset(&detail, 0, sizeof(detail));
-		skip_record(scan, record, error->offset, error->line, error->length,
+		skip_record(scan, record, error->offset, error->line, length,
 					(CsvErrorCode) error->code, error->where, NULL, &detail);
 		return;
 	}
@@ -1021,7 +1026,7 @@ skip_errors_before(CsvTableScan *scan, uint32_t row)
 	CsvBatch   *batch = &scan->batch;
 
 	while (unlikely(scan->error < batch->nerrors) &&
-		   batch->errors[scan->error].before_row <= row)
+		   batch->errors[scan->error].before_row <= row && !scan->stopped)
 	{
 		/* rows before it are passed when it is */
 		scan->row = batch->errors[scan->error].before_row;
@@ -1060,6 +1065,11 @@ csv_table_scan_next(CsvTableScan *scan, Datum *values, bool *isnull)
 
 		reset_row(scan);
 		skip_errors_before(scan, scan->row);
+		if (unlikely(scan->stopped))
+		{
+			scan->finished = true;
+			return false;
+		}
 		if (scan->row >= scan->batch.nrows)
 		{
 			if (!advance_batch(scan))

@@ -13,8 +13,11 @@
 
 typedef struct CsvTableScan CsvTableScan;
 
-/* told of each skipped record, in order, instead of the usual report */
-typedef void (*CsvSkippedFn) (void *arg, const CsvSkipped *skipped);
+/*
+ * Told of each skipped record, in order, instead of the usual report.  False:
+ * it wants to know of no more, and the scan ends.
+ */
+typedef bool (*CsvSkippedFn) (void *arg, const CsvSkipped *skipped);
 
 /* for EXPLAIN ANALYZE */
 typedef struct CsvScanStatistics
