@@ -195,7 +195,9 @@ typedef struct CsvError
 	uint32_t	line;			/* line breaks before this one */
 	uint32_t	before_row;		/* good records before this one */
 	uint8_t		code;			/* CsvErrorCode */
-	uint8_t		mode;			/* CsvMode in which the record was read */
+	uint8_t		mode;			/* CsvMode in which the record was read; from
+								 * column_count on, where both read the same,
+								 * CSV_NORMAL */
 
 	/*
 	 * column_count: the fields found.  text_after_quote, unterminated_quote:
@@ -369,7 +371,8 @@ extern CsvStatus csv_reader_set_engine(CsvReader *reader,
 /*
  * Start at the top of a file: drops a BOM, finds out the boundary, passes over
  * the header.  CSV_OK, also where the file has fewer header records than
- * header_rows.
+ * header_rows.  `interrupted` is not asked meanwhile, since the call cannot go
+ * on where it was: the callback that reads may see to that.
  */
 extern CsvStatus csv_reader_open(CsvReader *reader, CsvReadFn read, void *arg);
 

@@ -255,9 +255,6 @@ find_boundary(CsvReader *reader, bool *lone_cr)
 		}
 		if (reader->at_end || pos >= limit)
 			return CSV_OK;
-		if (reader->options.interrupted != NULL &&
-			reader->options.interrupted(reader->options.interrupted_arg))
-			return CSV_INTERRUPTED;
 	}
 }
 
@@ -302,9 +299,6 @@ pass_header_record(CsvReader *reader, bool *found)
 			break;
 		wanted = available * 2 < CSV_HEADER_READ_BYTES ?
 			CSV_HEADER_READ_BYTES : available * 2;
-		if (reader->options.interrupted != NULL &&
-			reader->options.interrupted(reader->options.interrupted_arg))
-			return CSV_INTERRUPTED;
 	}
 	if (!scan->is_record)
 		return CSV_OK;			/* the file ends here */
@@ -385,9 +379,6 @@ pass_rest_of_line(CsvReader *reader)
 		/* a last CR may belong to the line break */
 		advance(reader, bytes[available - 1] == '\r' ? available - 1 :
 				available);
-		if (reader->options.interrupted != NULL &&
-			reader->options.interrupted(reader->options.interrupted_arg))
-			return CSV_INTERRUPTED;
 	}
 }
 
