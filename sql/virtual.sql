@@ -1,0 +1,70 @@
+--
+-- Virtual columns: filename, record, line and byte_offset.
+--
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set setup :abs_srcdir '/sql/include/setup.sql'
+\i :setup
+
+CREATE FOREIGN TABLE t (file text OPTIONS (virtual 'filename'), record bigint OPTIONS (virtual 'record'),
+                        line bigint OPTIONS (virtual 'line'), byte_offset bigint OPTIONS (virtual 'byte_offset'),
+                        a text, b text)
+  SERVER csv OPTIONS (filename 'regress_csv/t.csv');
+-- records count skipped ones and no blank lines; lines count every break, also inside quotes
+CALL write_file('t.csv', E'1,x\n\n2,"y\ny\n"\n3\n"4\n4",z\n\n5,"\n');
+SELECT file, record, line, byte_offset, left(a, 1) AS a FROM t;
+-- after a header records start at 1, lines and bytes at the top of the file
+ALTER FOREIGN TABLE t OPTIONS (ADD header_rows '2');
+CALL write_file('t.csv', E'\uFEFFtitle\n"a\n",b\n1,x\n2\n3,y\r\n4,z');
+SELECT * FROM t;
+ALTER FOREIGN TABLE t OPTIONS (DROP header_rows);
+-- alone, in a WHERE clause, none of the file's own
+SELECT line FROM t;
+SELECT a FROM t WHERE line = 4;
+SELECT max(record), count(*) FROM t WHERE file LIKE '%t.csv';
+SELECT file FROM t LIMIT 1;
+-- the other types
+CREATE FOREIGN TABLE i (file varchar OPTIONS (virtual 'filename'), record int OPTIONS (virtual 'record'),
+                        line int OPTIONS (virtual 'line'), byte_offset int OPTIONS (virtual 'byte_offset'), a int)
+  SERVER csv OPTIONS (filename 'regress_csv/t.csv');
+CALL write_file('t.csv', E'1\nx\n\n3\n');
+SELECT *, pg_typeof(file), pg_typeof(record) FROM i;
+-- one twice
+CREATE FOREIGN TABLE twice (l1 int OPTIONS (virtual 'line'), a text, l2 bigint OPTIONS (virtual 'line'))
+  SERVER csv OPTIONS (filename 'regress_csv/t.csv');
+SELECT * FROM twice;
+-- types that they cannot have
+CREATE FOREIGN TABLE wrong (a text, l smallint OPTIONS (virtual 'line')) SERVER csv OPTIONS (filename 'regress_csv/t.csv');
+SELECT a FROM wrong;
+DROP FOREIGN TABLE wrong;
+CREATE FOREIGN TABLE wrong (a text, f int OPTIONS (virtual 'filename')) SERVER csv OPTIONS (filename 'regress_csv/t.csv');
+SELECT a FROM wrong;
+DROP FOREIGN TABLE wrong;
+CREATE FOREIGN TABLE wrong (a text, r text OPTIONS (virtual 'record')) SERVER csv OPTIONS (filename 'regress_csv/t.csv');
+SELECT a FROM wrong;
+
+-- each file of a pattern starts afresh
+CALL write_file('v1.csv', E'a,b\n1,2\n3,4\n');
+CALL write_file('v2.csv', E'a,b');
+CALL write_file('v3.csv', E'a,b\n\n5,6\n7\n8,9');
+ALTER FOREIGN TABLE t OPTIONS (SET filename 'regress_csv/v*.csv', ADD header 'true');
+SELECT * FROM t;
+SELECT file, count(*), max(byte_offset) FROM t GROUP BY file ORDER BY file;
+-- of a program, filename is its command
+ALTER FOREIGN TABLE t OPTIONS (DROP filename, ADD program 'cat regress_csv/v1.csv', DROP header);
+SELECT * FROM t;
+ALTER FOREIGN TABLE t OPTIONS (DROP program, ADD filename 'regress_csv/t.csv');
+
+-- whatever the chunk size
+CALL write_query('t.csv', $$SELECT string_agg(i || CASE WHEN i % 11 = 0 THEN E'\n\n' WHEN i % 13 = 0 THEN E',"a\nb"\n' ELSE E',c\n' END, '' ORDER BY i) FROM generate_series(1, 300) i$$);
+ALTER FOREIGN TABLE t OPTIONS (ADD log_verbosity 'silent');
+CREATE TABLE places AS SELECT record, line, byte_offset, a FROM t;
+SELECT count(*), count(*) FILTER (WHERE record = a::int) AS record_is_a, max(line), max(byte_offset) FROM places;
+ALTER FOREIGN TABLE t OPTIONS (ADD chunk_size '1');
+SELECT record, line, byte_offset, a FROM t EXCEPT SELECT * FROM places;
+ALTER FOREIGN TABLE t OPTIONS (SET chunk_size '64');
+SELECT record, line, byte_offset, a FROM t EXCEPT SELECT * FROM places;
+-- as the error table has them
+SELECT count(*), bool_and(raw::int = record) AS right_record, bool_and(NOT EXISTS (SELECT FROM places p WHERE p.record = e.record)) AS apart
+  FROM csv_gpu_errors('t') e;
+
+\i :teardown
