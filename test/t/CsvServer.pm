@@ -25,7 +25,9 @@ BEGIN
 
 	chomp $pgxs;
 	$ENV{PG_REGRESS} //= dirname($pgxs) . '/../test/regress/pg_regress';
-	$ENV{TESTDATADIR} //= 'tmp_check';
+	# PostgreSQL 15 asks for the first of them, later ones for the other two
+	$ENV{TESTDIR} //= '.';
+	$ENV{TESTDATADIR} //= "$ENV{TESTDIR}/tmp_check";
 	$ENV{TESTLOGDIR} //= "$ENV{TESTDATADIR}/log";
 	$ENV{LC_ALL} = 'C';
 	make_path($ENV{TESTDATADIR}, $ENV{TESTLOGDIR});
