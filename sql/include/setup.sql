@@ -49,6 +49,7 @@ BEGIN
       line := regexp_replace(line, '(Engine:|"Engine":|<Engine>)( ?"?)[^"<,]*', '\1\2...');
       line := regexp_replace(line, '(Time"?:|Chunks"?:|Time>|Chunks>|Chunks"?:)( ?)[0-9.]+', '\1\2...');
       line := regexp_replace(line, '(cost|actual time)=[0-9.]+', '\1=...', 'g');
+      line := regexp_replace(line, 'rows=(\d+)\.00', 'rows=\1', 'g');
       RETURN NEXT line;
     END LOOP;
   END LOOP;
