@@ -115,7 +115,7 @@ start_session(int device, char *message)
 		else
 			csv_session_say(message, "no GPU of number %d", device);
 		/* so that another device can be tried */
-		if (csv_driver_device == device && csv_driver_device > 0)
+		if (csv_driver_device == device)
 		{
 			unsetenv("CUDA_VISIBLE_DEVICES");
 			csv_driver_device = -1;
