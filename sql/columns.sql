@@ -26,6 +26,11 @@ CALL write_query('p.csv', $$SELECT format(E'1,%s,2,3,"%s",,,7\n', repeat('x', 10
 SELECT * FROM picked;
 CALL write_file('p.csv', E'1,\\377,\\000,3,\\355\\240\\200,,,7\n'::bytea);
 SELECT * FROM picked;
+-- as many fields as there can be
+CREATE FOREIGN TABLE wide (last text OPTIONS ("column" '99999'), first int OPTIONS ("column" '0')) SERVER csv
+  OPTIONS (filename 'regress_csv/p.csv', columns '100000');
+CALL write_query('p.csv', $$SELECT '7' || repeat(',', 99999) || E'last\n1,2\n8' || repeat(',"",x', 49999) || E',z\n9' || repeat(',', 100000)$$);
+SELECT * FROM wide;
 -- a column without the option: its position
 CREATE FOREIGN TABLE half (a text, b text OPTIONS ("column" '0'), c text)
   SERVER csv OPTIONS (filename 'regress_csv/t.csv', columns '3');
