@@ -39,7 +39,7 @@ endif
 
 # a cubin for Hopper, and PTX that newer and older devices compile at first use
 NVCC_ARCH ?= -gencode arch=compute_90,code=sm_90 -gencode arch=compute_75,code=compute_75
-NVCCFLAGS = -std=c++17 -O3 -lineinfo -Isrc -Xcompiler -fPIC,-Wall,-Wextra $(NVCC_ARCH)
+NVCCFLAGS = -std=c++17 -O3 -lineinfo -Isrc -Xcompiler -fPIC,-Wall,-Wextra,-fno-exceptions,-fno-threadsafe-statics $(NVCC_ARCH)
 
 ifneq ($(and $(NVCC),$(CUDA_SOURCES)),)
 WITH_CUDA = yes

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../reader/field.h"
+#include "fast.h"
 
 /* arrays may be overrun by this much, so that short copies need no loop */
 #define CSV_COPY_BYTES	16
@@ -145,29 +146,72 @@ typedef struct CsvColumnLoop
 	const uint8_t *bad;			/* row codes, or NULL while all are good */
 	CsvArray   *array;
 	bool		any_not_ok;
+	bool		uniform;		/* no bad rows, and each record has
+								 * layout->nfields fields */
 } CsvColumnLoop;
 
 /*
- * The content of the loop's field in a row.  False if the record has no such
- * field (ragged 'pad').
+ * What it takes to find a column's field in each row.  Loops hold it (and
+ * whatever else they use) in a variable of their own: a store through a pointer
+ * to bytes may alias anything that is reached through another pointer, which
+ * would then be loaded again for each value.
  */
-static inline bool
-row_field(const CsvColumnLoop *loop, uint32_t row, uint64_t *start,
-		  uint64_t *end)
+typedef struct CsvFinder
 {
-	const CsvIndexRecord *record = &loop->records[row];
-	uint32_t	first = record->first_separator;
-	uint32_t	nfields = record[1].first_separator - first;
-	uint32_t	field = loop->column->field;
+	const CsvIndexRecord *records;
+	const uint32_t *positions;
+	const uint8_t *bytes;
+	uint64_t	nbytes;
+	uint32_t	nfields;
+	uint32_t	field;
+	bool		uniform;
+	bool		trim_cr;
+} CsvFinder;
 
-	if (unlikely_(field >= nfields))
-		return false;
+static inline CsvFinder
+make_finder(const CsvColumnLoop *loop)
+{
+	CsvFinder	finder;
+
+	finder.records = loop->records;
+	finder.positions = loop->positions;
+	finder.bytes = loop->bytes;
+	finder.nbytes = loop->columns->index->input->nbytes;
+	finder.nfields = loop->columns->layout->nfields;
+	finder.field = loop->column->field;
+	finder.uniform = loop->uniform;
+	finder.trim_cr = loop->columns->dialect->trim_cr;
+	return finder;
+}
+
+/*
+ * The content of the field in a row.  False if the record has no such field
+ * (ragged 'pad').
+ */
+static inline __attribute__((always_inline)) bool
+find_field(const CsvFinder *finder, uint32_t row, uint64_t *start,
+		   uint64_t *end)
+{
+	const CsvIndexRecord *record = &finder->records[row];
+	uint32_t	nfields = finder->nfields;
+	uint32_t	field = finder->field;
+	size_t		first = (size_t) row * nfields;
+
+	if (!finder->uniform)
+	{
+		first = record->first_separator;
+		nfields = record[1].first_separator - record->first_separator;
+		if (unlikely_(field >= nfields))
+			return false;
+	}
 	*start = field == 0 ? record->start :
-		(uint64_t) loop->positions[first + field - 1] + 1;
-	*end = loop->positions[first + field];
-	if (field + 1 == nfields)
-		*end = csv_content_end(loop->columns->dialect, loop->bytes, *start,
-							   *end, loop->columns->index->input->nbytes);
+		(uint64_t) finder->positions[first + field - 1] + 1;
+	*end = finder->positions[first + field];
+
+	/* as csv_content_end() */
+	if (finder->trim_cr && field + 1 == nfields && *end > *start &&
+		*end < finder->nbytes && finder->bytes[*end - 1] == '\r')
+		(*end)--;
 	return true;
 }
 
@@ -407,34 +451,89 @@ slow_value(CsvColumnLoop *loop, uint32_t row, uint64_t start, uint64_t end)
 /* ---- the fast way ---- */
 
 static inline bool
-is_null_string(const CsvLayout *layout, const uint8_t *field, uint64_t length)
+is_null_string(const uint8_t *field, uint64_t length,
+			   const uint8_t *null_bytes, uint64_t null_length)
 {
-	return length == layout->null_length &&
-		(length == 0 || memcmp(field, layout->null_bytes, length) == 0);
+	return length == null_length &&
+		(length == 0 || memcmp(field, null_bytes, length) == 0);
+}
+
+/*
+ * The commonest spellings of the commonest kinds; `kind` is a constant.
+ */
+static inline __attribute__((always_inline)) bool
+fast_value(const CsvColumn *column, int kind, uint8_t decimal_separator,
+		   const uint8_t *p, uint32_t n, uint8_t *entry)
+{
+	int64_t		number;
+	int32_t		days;
+
+	switch (kind)
+	{
+		case CSV_KIND_INT2:
+			if (!csv_fast_int(p, n, &number) || number != (int16_t) number)
+				return false;
+			*(int16_t *) entry = (int16_t) number;
+			return true;
+		case CSV_KIND_INT4:
+			if (!csv_fast_int(p, n, &number) || number != (int32_t) number)
+				return false;
+			*(int32_t *) entry = (int32_t) number;
+			return true;
+		case CSV_KIND_INT8:
+			if (!csv_fast_int(p, n, &number))
+				return false;
+			*(int64_t *) entry = number;
+			return true;
+		case CSV_KIND_DATE:
+			if (!csv_fast_date(p, n, &days))
+				return false;
+			*(int32_t *) entry = days;
+			return true;
+		case CSV_KIND_NUMERIC:
+			return csv_fast_numeric(p, n, decimal_separator,
+									column->precision, column->scale, entry);
+		default:
+			return false;
+	}
 }
 
 /*
  * Numbers, dates and the like: parse what stands there; whatever that does not
- * take goes the careful way.
+ * take goes the careful way.  `kind` and `uniform` are constants.
  */
 static inline __attribute__((always_inline)) void
-scalar_loop(CsvColumnLoop *loop, uint32_t nrows, CsvColumn column)
+scalar_loop(CsvColumnLoop *loop, uint32_t nrows, int kind, bool uniform)
 {
 	const CsvLayout *layout = loop->columns->layout;
+	const CsvColumn *column = loop->column;
+	const CsvColumn spec = *column;
+	CsvFinder	finder = make_finder(loop);
 	const uint8_t quote = loop->columns->dialect->opt.quote;
 	const uint8_t decimal_separator = layout->decimal_separator;
+	const uint8_t *const bytes = loop->bytes;
+	const uint8_t *const bad = loop->bad;
+	const uint8_t *const null_bytes = layout->null_bytes;
+	const uint64_t null_length = layout->null_length;
 	const bool	careful = loop->columns->quote_in_values ||
-		layout->has_default || column.force_null;
-	uint64_t	most_bytes = 64;	/* what is longer is not worth a try */
+		layout->has_default || column->force_null;
+	const bool	empty_is_null = !careful && null_length == 0 &&
+		!column->force_not_null;
+	const bool	fast = kind != CSV_KIND_NUMERIC ||
+		(column->precision >= 0 && column->scale <= 4 &&
+		 loop->array->stride >= 12);
 	const uint32_t stride = loop->array->stride;
 	uint8_t    *entry = loop->array->values;
 	uint8_t    *status = loop->array->status;
+	uint64_t	most_bytes = 64;	/* what is longer is not worth a try */
+
+	finder.uniform = uniform;	/* a constant from here on */
 
 	/* what is taken here is ASCII: a character is a byte */
-	if (column.max_chars >= 0 && (uint64_t) column.max_chars < most_bytes)
-		most_bytes = (uint64_t) column.max_chars;
-	if (column.byte_width >= 0 && (uint64_t) column.byte_width < most_bytes)
-		most_bytes = (uint64_t) column.byte_width;
+	if (column->max_chars >= 0 && (uint64_t) column->max_chars < most_bytes)
+		most_bytes = (uint64_t) column->max_chars;
+	if (column->byte_width >= 0 && (uint64_t) column->byte_width < most_bytes)
+		most_bytes = (uint64_t) column->byte_width;
 
 	for (uint32_t row = 0; row < nrows; row++, entry += stride)
 	{
@@ -443,46 +542,55 @@ scalar_loop(CsvColumnLoop *loop, uint32_t nrows, CsvColumn column)
 		uint64_t	from;
 		uint64_t	to;
 
-		if (unlikely_(loop->bad != NULL) && loop->bad[row] != 0)
+		if (!uniform && bad != NULL && bad[row] != 0)
 		{
 			status[row] = CSV_VALUE_NULL;
 			continue;
 		}
-		if (!row_field(loop, row, &start, &end))
+		if (!find_field(&finder, row, &start, &end) ||
+			(end == start && empty_is_null))
 		{
+			memset(entry, 0, stride);
 			set_status(loop, row, CSV_VALUE_NULL);
 			continue;
 		}
 		from = start;
 		to = end;
-		if (quote != 0 && to - from >= 2 && loop->bytes[from] == quote &&
-			loop->bytes[to - 1] == quote)
+		if (quote != 0 && bytes[from] == quote && to - from >= 2 &&
+			bytes[to - 1] == quote)
 		{
 			from++;
 			to--;
 		}
-		if (!careful && likely_(to - from <= most_bytes) &&
-			!is_null_string(layout, loop->bytes + start, end - start) &&
-			csv_convert_value(&column, decimal_separator, loop->bytes + from,
-							  (uint32_t) (to - from), entry, stride))
-			status[row] = CSV_VALUE_OK;
-		else
+		if (likely_(to > from && to - from <= most_bytes) && !careful &&
+			!is_null_string(bytes + start, end - start, null_bytes,
+							null_length))
 		{
-			memset(entry, 0, stride);
-			slow_value(loop, row, start, end);
+			uint32_t	n = (uint32_t) (to - from);
+
+			if ((fast && fast_value(&spec, kind, decimal_separator,
+									bytes + from, n, entry)) ||
+				csv_convert_value(&spec, decimal_separator, bytes + from, n,
+								  entry, stride))
+			{
+				status[row] = CSV_VALUE_OK;
+				continue;
+			}
 		}
+		memset(entry, 0, stride);
+		slow_value(loop, row, start, end);
 	}
 }
 
 /* are all bytes of [start, end) in blocks of plain ASCII? */
 static inline bool
-is_plain(const CsvIndex *index, uint64_t start, uint64_t end)
+is_plain(const uint8_t *unplain, uint64_t start, uint64_t end)
 {
 	uint64_t	block = start / 64;
 	uint64_t	last = (end == start ? start : end - 1) / 64;
 
 	for (; block <= last; block++)
-		if (index->unplain[block])
+		if (unplain[block])
 			return false;
 	return true;
 }
@@ -550,14 +658,20 @@ copy_undoubled(const CsvIndex *index, uint64_t from, uint64_t nbytes,
 	memcpy(to, bytes + from, end - from);
 }
 
-static void
-text_loop(CsvColumnLoop *loop, uint32_t nrows)
+static inline __attribute__((always_inline)) void
+text_loop(CsvColumnLoop *loop, uint32_t nrows, bool uniform)
 {
 	static const uint8_t blanks[CSV_COPY_BYTES + 1] = "                ";
 	const CsvLayout *layout = loop->columns->layout;
 	const CsvIndex *index = loop->columns->index;
 	const CsvDialect *dialect = loop->columns->dialect;
 	const CsvColumn *column = loop->column;
+	const uint8_t *const bytes = loop->bytes;
+	const uint8_t *const bad = loop->bad;
+	const uint64_t *const quotes = index->quotes;
+	const uint8_t *const unplain = index->unplain;
+	const uint8_t *const null_bytes = layout->null_bytes;
+	const uint64_t null_length = layout->null_length;
 	const uint8_t quote = dialect->opt.quote;
 	const bool	has_quote = quote != 0;
 	const bool	has_escape = has_quote && dialect->opt.escape != quote;
@@ -578,7 +692,9 @@ text_loop(CsvColumnLoop *loop, uint32_t nrows)
 	const uint64_t room = stride - 4 - cstring;
 	uint8_t    *entry = loop->array->values;
 	uint8_t    *status = loop->array->status;
+	CsvFinder	finder = make_finder(loop);
 
+	finder.uniform = uniform;	/* a constant from here on */
 	for (uint32_t row = 0; row < nrows; row++, entry += stride)
 	{
 		uint64_t	start;
@@ -591,20 +707,20 @@ text_loop(CsvColumnLoop *loop, uint32_t nrows)
 		uint32_t	header;
 		const uint8_t *value;
 
-		if (unlikely_(loop->bad != NULL) && loop->bad[row] != 0)
+		if (!uniform && bad != NULL && bad[row] != 0)
 		{
 			status[row] = CSV_VALUE_NULL;
 			continue;
 		}
-		if (!row_field(loop, row, &start, &end))
+		if (!find_field(&finder, row, &start, &end))
 		{
 			set_status(loop, row, CSV_VALUE_NULL);
 			continue;
 		}
 		from = start;
 		nbytes = end - start;
-		value = loop->bytes + start;
-		if (careful || is_null_string(layout, value, nbytes))
+		value = bytes + start;
+		if (careful || is_null_string(value, nbytes, null_bytes, null_length))
 		{
 			slow_value(loop, row, start, end);
 			continue;
@@ -621,25 +737,25 @@ text_loop(CsvColumnLoop *loop, uint32_t nrows)
 				from++;
 				value++;
 				nbytes -= 2;
-				if (csv_any_between(index->quotes, from, from + nbytes))
+				if (csv_any_between(quotes, from, from + nbytes))
 				{
 					if (anywhere)
 					{
 						slow_value(loop, row, start, end);
 						continue;
 					}
-					ndoubled = csv_rank_between(index->quotes, from,
+					ndoubled = csv_rank_between(quotes, from,
 												from + nbytes) / 2;
 				}
 			}
-			else if (anywhere && csv_any_between(index->quotes, start, end))
+			else if (anywhere && csv_any_between(quotes, start, end))
 			{
 				slow_value(loop, row, start, end);
 				continue;
 			}
 		}
 		nchars = nbytes;
-		if (!is_plain(index, from, from + nbytes) &&
+		if (!is_plain(unplain, from, from + nbytes) &&
 			(!check_text(value, nbytes, &nchars) ||
 			 (!utf8 && nchars != nbytes)))
 		{
@@ -700,6 +816,7 @@ text_stride(CsvColumnLoop *loop, uint32_t nrows)
 	uint64_t	best_cost;
 	uint64_t	long_bytes = 0;
 	uint64_t	long_count = 0;
+	CsvFinder	finder = make_finder(loop);
 
 	for (uint32_t row = 0; row < nrows; row++)
 	{
@@ -710,7 +827,7 @@ text_stride(CsvColumnLoop *loop, uint32_t nrows)
 
 		if (loop->bad != NULL && loop->bad[row] != 0)
 			continue;
-		if (!row_field(loop, row, &start, &end))
+		if (!find_field(&finder, row, &start, &end))
 			continue;
 		nbytes = end - start;
 		if (nbytes > widest)
@@ -760,12 +877,11 @@ text_stride(CsvColumnLoop *loop, uint32_t nrows)
 /* one loop per kind, so that each is compiled for its own */
 #define SCALAR_CASE(kind_) \
 	case kind_: \
-		{ \
-			CsvColumn	column = *loop->column; \
-			column.kind = kind_; \
-			scalar_loop(loop, nrows, column); \
-			break; \
-		}
+		if (loop->uniform) \
+			scalar_loop(loop, nrows, kind_, true); \
+		else \
+			scalar_loop(loop, nrows, kind_, false); \
+		break;
 
 static void
 fill_array(CsvColumnLoop *loop, uint32_t nrows)
@@ -774,7 +890,10 @@ fill_array(CsvColumnLoop *loop, uint32_t nrows)
 	{
 		case CSV_KIND_TEXT:
 		case CSV_KIND_CSTRING:
-			text_loop(loop, nrows);
+			if (loop->uniform)
+				text_loop(loop, nrows, true);
+			else
+				text_loop(loop, nrows, false);
 			break;
 			SCALAR_CASE(CSV_KIND_BOOL)
 			SCALAR_CASE(CSV_KIND_INT2)
@@ -986,6 +1105,7 @@ csv_columns_build(CsvColumns *columns, const CsvIndex *index, CsvBatch *batch)
 		loop.bad = columns->any_bad_row ? columns->row_code.bytes : NULL;
 		loop.array = array;
 		loop.any_not_ok = false;
+		loop.uniform = false;
 
 		memset(array, 0, sizeof(*array));
 		if (column->kind == CSV_KIND_TEXT || column->kind == CSV_KIND_CSTRING)
@@ -1007,6 +1127,7 @@ csv_columns_build(CsvColumns *columns, const CsvIndex *index, CsvBatch *batch)
 		if (c > 0 && layout->columns[c - 1].field == column->field &&
 			columns->any_bad_row)
 			loop.bad = NULL;
+		loop.uniform = !layout->pad && !columns->any_bad_row;
 		fill_array(&loop, nrows);
 		if (columns->no_memory)
 			return CSV_NO_MEMORY;
