@@ -107,10 +107,16 @@ sub random_file
 	$file{text} = join $eol, @records, chance(0.7) ? '' : ();
 
 	# COPY takes a lone \. for the end of the file
-	$file{text} =~ s/\\\././g;
+	$file{text} =~ s/\\+\././g;
 	$file{text} = Encode::encode($encodings{ $file{encoding} }[0], $file{text});
-	substr($file{text}, rand(length $file{text}), 1, pick("\xff", "\x80", "\x82"))
-	  if chance($file{wild}) && length $file{text};
+	# a byte of a letter only: without its quote, a file would be another
+	if (chance($file{wild}))
+	{
+		my $at = int(rand(length $file{text}));
+
+		substr $file{text}, $at, 1, pick("\xff", "\x80", "\x82")
+		  if substr($file{text}, $at, 1) =~ /[a-d0-9]/;
+	}
 
 	$file{columns} = join ', ', map {
 		"$_->{name} $_->{type}[0]" . ($_->{options} ? " OPTIONS ($_->{options})" : '')
