@@ -788,7 +788,7 @@ every_day_of_the_years_1_to_9999(void **state)
 			for (int day = 0; day <= 32; day++)
 			{
 				char		text[64];
-				int32_t		days;
+				int32_t		days = 0;
 				bool		valid;
 
 				valid = year > 0 && month >= 1 && month <= 12 && day >= 1 &&
