@@ -8,6 +8,7 @@
 #include "fmgr.h"
 #include "foreign/fdwapi.h"
 #include "foreignscan.h"
+#include "source.h"
 #include "utils/guc.h"
 
 PG_MODULE_MAGIC;
@@ -16,6 +17,7 @@ int			csv_engine_guc = CSV_ENGINE_AUTO;
 int			csv_device_guc = 0;
 int			csv_gpu_memory_limit_guc = 0;
 int			csv_gpu_fault_guc = 0;
+int			csv_io_threads_guc = 8;
 
 static const struct config_enum_entry engine_choices[] = {
 	{"auto", CSV_ENGINE_AUTO, false},
@@ -44,6 +46,11 @@ _PG_init(void)
 							"0 means half of what is free.",
 							&csv_gpu_memory_limit_guc, 0, 0, INT_MAX / 2,
 							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomIntVariable("csv_gpu_fdw.io_threads",
+							"Sets the number of threads that read a file for a GPU.",
+							"They copy out of the page cache, and are there only while a chunk is read.",
+							&csv_io_threads_guc, 8, 1, 64,
+							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("csv_gpu_fdw.debug_gpu_fault",
 							"Makes the GPU fail in the n-th chunk of a scan, for tests.",
 							"Positive: a fault in a kernel; negative: no memory; 0: never.",

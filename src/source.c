@@ -31,6 +31,7 @@
 #include "utils/wait_event.h"
 
 #include "compat.h"
+#include "reader/parallel_read.h"
 #include "source.h"
 
 /*
@@ -38,6 +39,9 @@
  * cancel is looked for again.
  */
 #define MAX_READ_BYTES	(16 * 1024 * 1024)
+
+/* from here on a read is shared out among threads */
+#define PARALLEL_BYTES	(4 * CSV_PARALLEL_READ_BLOCK)
 
 /*
  * Input of one conversion.  Its output, which may be MAX_CONVERSION_GROWTH
@@ -76,6 +80,8 @@ struct CsvSource
 	FILE	   *pipe;			/* the program whose output fd is, else NULL */
 	bool		wait_for_writer;	/* a FIFO of which nothing was read */
 	bool		at_end;			/* read to its end */
+	bool		is_regular;		/* a regular file ... */
+	off_t		position;		/* ... read up to here */
 
 	Conversion *conversion;		/* NULL: none */
 	MemoryContextCallback callback;
@@ -293,6 +299,7 @@ csv_source_open_next(CsvSource *source)
 	source->name = source->names[source->next++];
 	source->at_end = false;
 	source->wait_for_writer = false;
+	source->is_regular = false;
 	if (source->conversion != NULL)
 		reset_conversion(source->conversion);
 	if (source->table->program != NULL)
@@ -404,6 +411,8 @@ open_file(CsvSource *source, const char *path)
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is a directory", path)));
 	source->wait_for_writer = S_ISFIFO(st.st_mode);
+	source->is_regular = S_ISREG(st.st_mode);
+	source->position = 0;
 
 #if defined(USE_POSIX_FADVISE) && defined(POSIX_FADV_SEQUENTIAL)
 	if (S_ISREG(st.st_mode))
@@ -476,6 +485,28 @@ wait_readable(CsvSource *source)
 		source->wait_for_writer = false;
 }
 
+/* will CHECK_FOR_INTERRUPTS() do something? */
+static bool
+must_stop(void *arg)
+{
+	return INTERRUPTS_PENDING_CONDITION() && INTERRUPTS_CAN_BE_PROCESSED();
+}
+
+/*
+ * Read from a regular file: large stretches, such as a GPU is fed with, by
+ * several threads.  As read(2), but 0 may also stand for an interrupt that came
+ * first.
+ */
+static ssize_t
+read_regular(CsvSource *source, uint8_t *buffer, size_t nbytes)
+{
+	if (nbytes < PARALLEL_BYTES || csv_io_threads_guc == 1)
+		return pread(source->fd, buffer, Min(nbytes, MAX_READ_BYTES),
+					 source->position);
+	return csv_parallel_pread(source->fd, buffer, nbytes, source->position,
+							  csv_io_threads_guc, must_stop, NULL);
+}
+
 /* read from the descriptor; 0 at the end, as often as asked */
 static size_t
 read_bytes(CsvSource *source, uint8_t *buffer, size_t nbytes)
@@ -502,10 +533,19 @@ read_bytes(CsvSource *source, uint8_t *buffer, size_t nbytes)
 		}
 
 		pgstat_report_wait_start(WAIT_EVENT_COPY_FILE_READ);
-		nread = read(source->fd, buffer, Min(nbytes, MAX_READ_BYTES));
+		if (source->is_regular)
+		{
+			nread = read_regular(source, buffer, nbytes);
+			if (nread > 0)
+				source->position += nread;
+		}
+		else
+			nread = read(source->fd, buffer, Min(nbytes, MAX_READ_BYTES));
 		pgstat_report_wait_end();
 		if (nread > 0)
 			return nread;
+		if (nread == 0 && must_stop(NULL))
+			continue;			/* perhaps not the end */
 		if (nread == 0)
 			break;
 		if (errno == EAGAIN || errno == EWOULDBLOCK)
