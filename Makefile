@@ -156,3 +156,4 @@ endif
 # ---- tests of the library: unit, unit-sanitize, differential, fuzz ----
 
 -include test/test.mk
+-include test/bench/bench.mk

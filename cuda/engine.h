@@ -57,6 +57,12 @@ extern void *csv_cuda_open(const CsvCudaOptions *options,
 /* give back all of the session's memory and its context */
 extern void csv_cuda_shutdown(void);
 
+/*
+ * Device memory that the session holds, in bytes: for the output arrays, and
+ * for all else (the input's copy among it).
+ */
+extern void csv_cuda_memory_held(uint64_t *output, uint64_t *others);
+
 #define CSV_CUDA_NAME_SIZE		128
 #define CSV_CUDA_REASON_SIZE	128
 

@@ -220,6 +220,13 @@ csv_device_held(void)
 }
 
 void
+csv_cuda_memory_held(uint64_t *output, uint64_t *others)
+{
+	*output = csv_session.device_memory[CSV_DEVICE_OUTPUT].nbytes;
+	*others = csv_device_held() - *output;
+}
+
+void
 csv_device_release(void)
 {
 	if (csv_session.dead)

@@ -89,7 +89,11 @@ csv_select_from(const uint64_t *words, uint64_t from, uint64_t n)
 	}
 }
 
-/* is any bit set in [from, to)? */
+/*
+ * Is any bit set in [from, to)?  The words must go on for one more than holds
+ * `to`: most stretches are short, and looked at without a branch on where they
+ * lie.
+ */
 static inline int
 csv_any_between(const uint64_t *words, uint64_t from, uint64_t to)
 {
@@ -98,6 +102,14 @@ csv_any_between(const uint64_t *words, uint64_t from, uint64_t to)
 
 	if (from >= to)
 		return 0;
+	if (to - from <= CSV_WORD_BITS)
+	{
+		uint32_t	shift = from % CSV_WORD_BITS;
+		uint64_t	bits = words[first] >> shift |
+			words[first + 1] << 1 << (CSV_WORD_BITS - 1 - shift);
+
+		return bits << (CSV_WORD_BITS - (to - from)) != 0;
+	}
 	if (first == last)
 		return (words[first] & CSV_BITS_BELOW(to) & ~CSV_BITS_BELOW(from)) != 0;
 	if ((words[first] & ~CSV_BITS_BELOW(from)) != 0)

@@ -9,8 +9,11 @@
 #include "../reader/field.h"
 #include "fast.h"
 
-/* arrays may be overrun by this much, so that short copies need no loop */
-#define CSV_COPY_BYTES	16
+/*
+ * Arrays may be overrun by this much.  Most values are shorter, and copied
+ * without a loop, whose length the processor could not foresee.
+ */
+#define CSV_COPY_BYTES	32
 
 #define likely_(x)		__builtin_expect((x) != 0, 1)
 #define unlikely_(x)	__builtin_expect((x) != 0, 0)
@@ -109,31 +112,6 @@ csv_columns_free(CsvColumns *columns)
 }
 
 /* ---- where fields are ---- */
-
-static CsvStatus
-list_positions(CsvColumns *columns)
-{
-	const CsvIndex *index = columns->index;
-	uint64_t	nwords = CSV_WORD(index->pos) + 1;
-	uint32_t   *next;
-
-	if (!buffer_reserve(columns->memory, &columns->positions,
-						(index->nseparators + 64) * sizeof(uint32_t)))
-		return CSV_NO_MEMORY;
-	next = (uint32_t *) columns->positions.bytes;
-	for (uint64_t i = 0; i < nwords; i++)
-	{
-		uint32_t	base = (uint32_t) (i * CSV_WORD_BITS);
-		uint64_t	word = index->separators[i];
-
-		while (word != 0)
-		{
-			*next++ = base + csv_lowest_bit(word);
-			word &= word - 1;
-		}
-	}
-	return CSV_OK;
-}
 
 typedef struct CsvColumnLoop
 {
@@ -589,7 +567,9 @@ is_plain(const uint8_t *unplain, uint64_t start, uint64_t end)
 	uint64_t	block = start / 64;
 	uint64_t	last = (end == start ? start : end - 1) / 64;
 
-	for (; block <= last; block++)
+	if (unplain[block] | unplain[last])
+		return false;
+	while (unlikely_(++block < last))
 		if (unplain[block])
 			return false;
 	return true;
@@ -661,7 +641,8 @@ copy_undoubled(const CsvIndex *index, uint64_t from, uint64_t nbytes,
 static inline __attribute__((always_inline)) void
 text_loop(CsvColumnLoop *loop, uint32_t nrows, bool uniform)
 {
-	static const uint8_t blanks[CSV_COPY_BYTES + 1] = "                ";
+	static const uint8_t blanks[CSV_COPY_BYTES + 1] =
+	"                                ";
 	const CsvLayout *layout = loop->columns->layout;
 	const CsvIndex *index = loop->columns->index;
 	const CsvDialect *dialect = loop->columns->dialect;
@@ -799,48 +780,46 @@ text_loop(CsvColumnLoop *loop, uint32_t nrows, bool uniform)
 	}
 }
 
-/*
- * The stride of a text array: wide enough for the widest value, unless a few
- * wide ones would make it cost more than to take them from the input.  Lengths
- * are counted by powers of two; the best of those widths (or the widest value)
- * is the one with the least bytes in array and long values together.
- */
-static uint32_t
-text_stride(CsvColumnLoop *loop, uint32_t nrows)
+/* raw bytes of a row's field; 0 where it is not looked at */
+static inline uint64_t
+field_bytes(const CsvFinder *finder, const uint8_t *bad, uint32_t row)
 {
-	const CsvColumn *column = loop->column;
+	uint64_t	start;
+	uint64_t	end;
+
+	if ((bad != NULL && bad[row] != 0) ||
+		!find_field(finder, row, &start, &end))
+		return 0;
+	return end - start;
+}
+
+/*
+ * Where the widest value is no small one: the width with the least bytes in the
+ * array and in the values that are LONG then.  Lengths are counted by powers of
+ * two; the widest value and those are the candidates.
+ */
+static uint64_t
+best_width(const CsvFinder *finder, const uint8_t *bad, uint32_t nrows,
+		   uint64_t widest)
+{
 	uint64_t	count[64] = {0};
 	uint64_t	total[64] = {0};
-	uint64_t	widest = 0;
-	uint64_t	best_width;
-	uint64_t	best_cost;
+	uint64_t	best = widest;
+	uint64_t	best_cost = widest * nrows;
 	uint64_t	long_bytes = 0;
 	uint64_t	long_count = 0;
-	CsvFinder	finder = make_finder(loop);
 
 	for (uint32_t row = 0; row < nrows; row++)
 	{
-		uint64_t	start;
-		uint64_t	end;
-		uint64_t	nbytes;
+		uint64_t	nbytes = field_bytes(finder, bad, row);
 		int			bucket;
 
-		if (loop->bad != NULL && loop->bad[row] != 0)
-			continue;
-		if (!find_field(&finder, row, &start, &end))
-			continue;
-		nbytes = end - start;
-		if (nbytes > widest)
-			widest = nbytes;
 		if (nbytes <= 32)
 			continue;			/* never worth being LONG */
 		bucket = 64 - __builtin_clzll(nbytes - 1);
 		count[bucket]++;
 		total[bucket] += nbytes;
 	}
-
-	best_width = widest;
-	best_cost = widest * nrows;
 	for (int bucket = 63; bucket >= 5; bucket--)
 	{
 		uint64_t	width = UINT64_C(1) << bucket;
@@ -853,25 +832,48 @@ text_stride(CsvColumnLoop *loop, uint32_t nrows)
 			if (cost < best_cost)
 			{
 				best_cost = cost;
-				best_width = width;
+				best = width;
 			}
 		}
 		long_bytes += total[bucket];
 		long_count += count[bucket];
 	}
+	return best;
+}
+
+/*
+ * The stride of a text array: wide enough for the widest value, unless a few
+ * wide ones would make it cost more than to take them from the input.
+ */
+static uint32_t
+text_stride(CsvColumnLoop *loop, uint32_t nrows)
+{
+	const CsvColumn *column = loop->column;
+	const uint8_t *bad = loop->bad;
+	const CsvFinder finder = make_finder(loop);
+	uint64_t	width = 0;
+
+	for (uint32_t row = 0; row < nrows; row++)
+	{
+		uint64_t	nbytes = field_bytes(&finder, bad, row);
+
+		width = nbytes > width ? nbytes : width;
+	}
+	if (width > 64)
+		width = best_width(&finder, bad, nrows, width);
 
 	if (column->pad_blanks && column->kind == CSV_KIND_TEXT)
 	{
 		/* blanks come on top of what is longer than its characters */
-		best_width += (uint64_t) column->type_chars;
-		if (best_width > 4 * (uint64_t) column->type_chars)
-			best_width = 4 * (uint64_t) column->type_chars;
+		width += (uint64_t) column->type_chars;
+		if (width > 4 * (uint64_t) column->type_chars)
+			width = 4 * (uint64_t) column->type_chars;
 	}
-	if (column->byte_width >= 0 && best_width > (uint64_t) column->byte_width &&
+	if (column->byte_width >= 0 && width > (uint64_t) column->byte_width &&
 		!column->pad_blanks)
-		best_width = (uint64_t) column->byte_width;
-	best_width += column->kind == CSV_KIND_CSTRING;
-	return (uint32_t) (4 + (best_width + 3) / 4 * 4);
+		width = (uint64_t) column->byte_width;
+	width += column->kind == CSV_KIND_CSTRING;
+	return (uint32_t) (4 + (width + 3) / 4 * 4);
 }
 
 /* one loop per kind, so that each is compiled for its own */
@@ -1081,9 +1083,11 @@ csv_columns_build(CsvColumns *columns, const CsvIndex *index, CsvBatch *batch)
 		check_counts(columns);
 	if (layout->ncolumns > 0)
 	{
-		status = list_positions(columns);
-		if (status != CSV_OK)
-			return status;
+		if (!buffer_reserve(memory, &columns->positions,
+							(index->nseparators + 8) * sizeof(uint32_t)))
+			return CSV_NO_MEMORY;
+		index->functions->list_positions(index, (uint32_t *)
+										 columns->positions.bytes);
 	}
 
 	for (uint32_t c = 0; c < layout->ncolumns; c++)

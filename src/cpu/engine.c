@@ -10,7 +10,6 @@
 typedef struct CsvCpu
 {
 	CsvMemory	memory;
-	CsvIndexRun run;
 	const char *detail;
 	CsvIndex	index;
 	CsvColumns	columns;
@@ -62,8 +61,8 @@ csv_cpu_open(const CsvMemory *memory, CsvIsa isa)
 	memset(cpu, 0, sizeof(*cpu));
 	cpu->memory = *memory;
 	cpu->detail = isa_name(isa);
-	cpu->run = isa == CSV_ISA_AVX512 ? csv_index_run_avx512 :
-		isa == CSV_ISA_AVX2 ? csv_index_run_avx2 : csv_index_run_swar;
+	cpu->index.functions = isa == CSV_ISA_AVX512 ? &csv_index_avx512 :
+		isa == CSV_ISA_AVX2 ? &csv_index_avx2 : &csv_index_swar;
 	cpu->index.memory = &cpu->memory;
 	cpu->columns.memory = &cpu->memory;
 	return cpu;
@@ -95,7 +94,7 @@ cpu_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 
 	clock_gettime(CLOCK_MONOTONIC, &began);
 	index->input = input;
-	status = csv_index_build(index, cpu->run);
+	status = csv_index_build(index);
 	if (status == CSV_OK)
 		status = csv_columns_build(&cpu->columns, index, batch);
 	if (status != CSV_OK)

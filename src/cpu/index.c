@@ -75,8 +75,8 @@ csv_index_add_error(CsvIndex *index, CsvErrorCode code, CsvMode mode,
 static CsvStatus
 reserve(CsvIndex *index)
 {
-	/* one more position for the end of the input */
-	uint64_t	nwords = CSV_WORD(index->input->nbytes) + 1;
+	/* a position for the end of the input, and a word for csv_any_between */
+	uint64_t	nwords = CSV_WORD(index->input->nbytes) + 2;
 
 	if (nwords > index->nwords)
 	{
@@ -110,7 +110,7 @@ reserve(CsvIndex *index)
 }
 
 CsvStatus
-csv_index_build(CsvIndex *index, CsvIndexRun run)
+csv_index_build(CsvIndex *index)
 {
 	const CsvInput *input = index->input;
 	CsvStatus	status = reserve(index);
@@ -130,7 +130,7 @@ csv_index_build(CsvIndex *index, CsvIndexRun run)
 	{
 		if (!index->skip_line && index->pos >= index->alone_until)
 		{
-			status = run(index);
+			status = index->functions->run(index);
 			if (status != CSV_OK)
 				return status;
 			if (index->pos >= input->nbytes || index->incomplete)

@@ -35,8 +35,11 @@ typedef struct CsvIndexRecord
 	uint32_t	line;			/* line breaks before it */
 } CsvIndexRecord;
 
+typedef struct CsvIndexFunctions CsvIndexFunctions;
+
 typedef struct CsvIndex
 {
+	const CsvIndexFunctions *functions;
 	const CsvMemory *memory;
 	const CsvDialect *dialect;
 	const CsvInput *input;
@@ -65,20 +68,32 @@ typedef struct CsvIndex
 	CsvScan		scan;
 } CsvIndex;
 
-/*
- * Read regular records from index->pos on.  Returns with pos at the start of a
- * record (or blank line) that is irregular or not complete, or at the end.
- */
-typedef CsvStatus (*CsvIndexRun) (CsvIndex *index);
+/* what is compiled once per instruction set */
+struct CsvIndexFunctions
+{
+	/*
+	 * Read regular records from index->pos on.  Returns with pos at the start
+	 * of a record (or blank line) that is irregular or not complete, or at the
+	 * end.
+	 */
+	CsvStatus	(*run) (CsvIndex *index);
 
-extern CsvStatus csv_index_run_swar(CsvIndex *index);
-extern CsvStatus csv_index_run_avx2(CsvIndex *index);
-extern CsvStatus csv_index_run_avx512(CsvIndex *index);
+	/*
+	 * The positions of all separators, in order; there must be room for eight
+	 * more than there are.
+	 */
+	void		(*list_positions) (const CsvIndex *index,
+								   uint32_t *positions);
+};
+
+extern const CsvIndexFunctions csv_index_swar;
+extern const CsvIndexFunctions csv_index_avx2;
+extern const CsvIndexFunctions csv_index_avx512;
 extern bool csv_index_has_avx2(void);
 extern bool csv_index_has_avx512(void);
 
 /* index.c */
-extern CsvStatus csv_index_build(CsvIndex *index, CsvIndexRun run);
+extern CsvStatus csv_index_build(CsvIndex *index);
 extern void csv_index_free(CsvIndex *index);
 extern bool csv_index_grow_records(CsvIndex *index);
 extern bool csv_index_add_error(CsvIndex *index, CsvErrorCode code,

@@ -65,7 +65,7 @@ prefix_xor(uint64_t word)
 	return (uint64_t) _mm_cvtsi128_si64(product);
 }
 
-#define CSV_INDEX_RUN csv_index_run_avx2
+#define CSV_INDEX_FUNCTIONS csv_index_avx2
 #include "index_loop.h"
 #ifdef __clang__
 #pragma clang attribute pop
@@ -83,11 +83,7 @@ csv_index_has_avx2(void)
 
 #else
 
-CsvStatus
-csv_index_run_avx2(CsvIndex *index)
-{
-	return csv_index_run_swar(index);
-}
+const CsvIndexFunctions csv_index_avx2;
 
 bool
 csv_index_has_avx2(void)

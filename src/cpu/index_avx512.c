@@ -48,7 +48,7 @@ prefix_xor(uint64_t word)
 	return (uint64_t) _mm_cvtsi128_si64(product);
 }
 
-#define CSV_INDEX_RUN csv_index_run_avx512
+#define CSV_INDEX_FUNCTIONS csv_index_avx512
 #include "index_loop.h"
 #ifdef __clang__
 #pragma clang attribute pop
@@ -67,11 +67,7 @@ csv_index_has_avx512(void)
 
 #else
 
-CsvStatus
-csv_index_run_avx512(CsvIndex *index)
-{
-	return csv_index_run_swar(index);
-}
+const CsvIndexFunctions csv_index_avx512;
 
 bool
 csv_index_has_avx512(void)

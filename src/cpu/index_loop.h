@@ -2,8 +2,8 @@
  * index_loop.h
  *		The loop over 64-byte blocks, compiled once per instruction set.
  *
- * Before it is included, the file defines CSV_INDEX_RUN (the function's name)
- * and
+ * Before it is included, the file defines CSV_INDEX_FUNCTIONS (the name of the
+ * CsvIndexFunctions to make) and
  *
  *	CsvBlock			a loaded block
  *	block_load(p)		loads 64 bytes
@@ -13,8 +13,8 @@
  */
 #include "index.h"
 
-CsvStatus
-CSV_INDEX_RUN(CsvIndex *index)
+static CsvStatus
+run_blocks(CsvIndex *index)
 {
 	const CsvDialect *dialect = index->dialect;
 	const CsvInput *input = index->input;
@@ -180,3 +180,33 @@ stop:
 	index->nlines = (uint32_t) record_line;
 	return CSV_OK;
 }
+
+static void
+list_positions(const CsvIndex *index, uint32_t *positions)
+{
+	uint64_t	nwords = CSV_WORD(index->pos) + 1;
+
+	for (uint64_t i = 0; i < nwords; i++)
+	{
+		uint32_t	base = (uint32_t) (i * CSV_WORD_BITS);
+		uint64_t	word = index->separators[i];
+		uint32_t	count = csv_popcount(word);
+
+		/*
+		 * In eights, of which those past the last bit are overwritten: a loop
+		 * that ended with the word could not be foreseen by the processor.
+		 */
+		for (uint32_t done = 0; done < count; done += 8)
+			for (uint32_t k = 0; k < 8; k++)
+			{
+				positions[done + k] = base + csv_lowest_bit(word | CSV_BIT(63));
+				word &= word - 1;
+			}
+		positions += count;
+	}
+}
+
+const CsvIndexFunctions CSV_INDEX_FUNCTIONS = {
+	.run = run_blocks,
+	.list_positions = list_positions
+};

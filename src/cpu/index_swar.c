@@ -80,5 +80,5 @@ prefix_xor(uint64_t word)
 	return word;
 }
 
-#define CSV_INDEX_RUN csv_index_run_swar
+#define CSV_INDEX_FUNCTIONS csv_index_swar
 #include "index_loop.h"
