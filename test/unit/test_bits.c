@@ -88,7 +88,7 @@ rank_any_and_clear_agree_with_loops_between_any_two_positions(void **state)
 		for (uint64_t from = 0; from < NBITS; from++)
 			for (uint64_t to = from; to < NBITS; to++)
 			{
-				uint64_t	cleared[NWORDS];
+				uint64_t	cleared[NWORDS + 1];
 				uint64_t	count = 0;
 
 				memcpy(cleared, words, sizeof(words));
