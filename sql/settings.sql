@@ -63,7 +63,9 @@ SELECT try_cuda();
 SELECT count(*) FROM t;
 -- values that a setting cannot have
 SET csv_gpu_fdw.engine = 'gpu';
+\set VERBOSITY sqlstate
 SET csv_gpu_fdw.gpu_memory_limit = -1;
+\set VERBOSITY default
 -- no GPU, no rows; every column is there
 SELECT count(*) FILTER (WHERE usable IS NULL OR device IS NULL OR name IS NULL) AS incomplete FROM csv_gpu_devices();
 SELECT * FROM csv_gpu_devices() WHERE false;

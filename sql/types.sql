@@ -152,6 +152,11 @@ ALTER FOREIGN TABLE lucks OPTIONS (ADD on_error 'stop');
 SELECT * FROM lucks;
 \echo :SQLSTATE
 
+-- a value that its input function gives up on
+CREATE FOREIGN TABLE nested (id int, j json) SERVER csv OPTIONS (filename 'regress_csv/t.csv');
+CALL write_query('t.csv', $$SELECT E'1,[[]]\n2,' || repeat('[', 100000) || E'\n3,[]\n'$$);
+SELECT * FROM nested;
+
 -- many refused values of a type that needs its input function
 CREATE FOREIGN TABLE moods (id int, m mood) SERVER csv OPTIONS (filename 'regress_csv/t.csv', log_verbosity 'silent');
 CALL write_query('t.csv', $$SELECT string_agg(format(E'%s,%s\n', i, (ARRAY['sad', 'ok', 'happy', 'angry'])[1 + i % 4]), '' ORDER BY i) FROM generate_series(1, 1000) i$$);

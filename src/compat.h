@@ -8,7 +8,9 @@
 #include "commands/vacuum.h"
 #include "optimizer/pathnode.h"
 #include "utils/varlena.h"
-#if PG_VERSION_NUM >= 170000
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
 #include "utils/wait_classes.h"
 #endif
 

@@ -10,6 +10,7 @@
  */
 #include "postgres.h"
 
+#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
@@ -17,6 +18,7 @@
 #include "mb/pg_wchar.h"
 #include "reader/field.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -92,10 +94,12 @@ static Datum
 call_input(CsvValueInput *input, char *string, CsvValueError *error)
 {
 #if PG_VERSION_NUM >= 160000
-	ErrorSaveContext escontext = {T_ErrorSaveContext};
+	ErrorSaveContext escontext = {
+		.type = T_ErrorSaveContext,
+		.details_wanted = true
+	};
 	Datum		value = (Datum) 0;
 
-	escontext.details_wanted = true;
 	if (!InputFunctionCallSafe(&input->function, string, input->ioparam,
 							   input->column->typmod,
 							   (fmNodePtr) &escontext, &value))
@@ -112,9 +116,6 @@ static bool
 call_pure(CsvValueInput *input, char *string, Datum *value,
 		  CsvValueError *error)
 {
-#if PG_VERSION_NUM >= 160000
-	*value = call_input(input, string, error);
-#else
 	MemoryContext context = CurrentMemoryContext;
 
 	PG_TRY();
@@ -133,7 +134,6 @@ call_pure(CsvValueInput *input, char *string, Datum *value,
 		refuse(error, edata->sqlerrcode, edata->message);
 	}
 	PG_END_TRY();
-#endif
 	return error->code == CSV_ERROR_NONE;
 }
 
@@ -425,7 +425,8 @@ csv_value_from_field(CsvValueInput *input, const CsvDialect *dialect,
 
 #if PG_VERSION_NUM >= 160000
 	if (table->default_string != NULL && !quoted &&
-		strcmp(text, table->default_string) == 0)
+		nbytes == strlen(table->default_string) &&
+		memcmp(text, table->default_string, nbytes) == 0)
 	{
 		*value = default_value(input, isnull);
 		return true;
