@@ -43,6 +43,35 @@ RESET enable_material;
 RESET enable_memoize;
 -- a file and itself: two scans, each with its own NOTICEs
 SELECT count(*) FROM t x JOIN t y USING (a) WHERE x.b = y.b;
+-- beside parallel workers, values can be refused whatever their type
+CREATE DOMAIN even AS int CHECK (VALUE % 2 = 0);
+CREATE TYPE letter AS ENUM ('b1', 'b2');
+CREATE FOREIGN TABLE evens (a even, b text, n numeric) SERVER csv OPTIONS (filename 'regress_csv/t.csv', notice_limit '1');
+CREATE FOREIGN TABLE letters (a int, b letter) SERVER csv OPTIONS (filename 'regress_csv/t.csv', notice_limit '1', columns '3');
+CREATE TABLE numbers AS SELECT i FROM generate_series(1, 10000) i;
+ANALYZE numbers;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SELECT count(*), sum(a) FROM evens JOIN numbers ON i = a;
+SELECT count(*), sum(a) FROM letters JOIN numbers ON i = a WHERE b IS NOT NULL;
+-- before 17 not so where the workers' part is planned first: an ERROR says why
+SET client_min_messages = error;
+DO $$
+DECLARE
+  hint text;
+BEGIN
+  PERFORM count(a) FROM evens WHERE a < (SELECT avg(i) FROM numbers);
+EXCEPTION WHEN check_violation THEN
+  GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+  IF current_setting('server_version_num')::int >= 170000 OR hint NOT LIKE 'Before PostgreSQL 17, %' THEN
+    RAISE;
+  END IF;
+END $$;
+RESET client_min_messages;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
 -- of several files
 CREATE FOREIGN TABLE p (a int) SERVER csv OPTIONS (filename 'regress_csv/p*.csv');
 CALL write_file('p1.csv', E'1\nx\n2\n');

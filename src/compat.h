@@ -21,6 +21,9 @@
 /* COPY and file_fdw know the option "default" from 16 */
 #define CSV_HAVE_DEFAULT_OPTION (PG_VERSION_NUM >= 160000)
 
+/* the leader of a parallel query may open subtransactions from 17 */
+#define CSV_HAVE_PARALLEL_SUBTRANSACTIONS (PG_VERSION_NUM >= 170000)
+
 #if PG_VERSION_NUM < 160000
 
 /*

@@ -82,6 +82,29 @@ wanted_attributes(RelOptInfo *baserel, const CsvTable *table)
 	return wanted;
 }
 
+/*
+ * Values of some types can be refused in a subtransaction only (value.c), and
+ * before 17 a query that uses parallel workers can have none.  So keep them
+ * away from what is not planned yet of this query and those around it.
+ */
+static void
+avoid_parallel_plans(PlannerInfo *root, const CsvPlanState *state)
+{
+	int			attnum = -1;
+	bool		needed = false;
+
+	while ((attnum = bms_next_member(state->wanted, attnum)) >= 0)
+		needed |= csv_needs_subtransaction(state->table->columns[attnum - 1].type);
+	if (!needed || CSV_HAVE_PARALLEL_SUBTRANSACTIONS)
+		return;
+
+	root->glob->parallelModeOK = false;
+	for (; root != NULL; root = root->parent_root)
+		for (int i = 1; i < root->simple_rel_array_size; i++)
+			if (root->simple_rel_array[i] != NULL)
+				root->simple_rel_array[i]->consider_parallel = false;
+}
+
 static void
 csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 {
@@ -93,6 +116,7 @@ csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 	csv_table_check(state->table);
 	state->wanted = wanted_attributes(baserel, state->table);
 	baserel->fdw_private = state;
+	avoid_parallel_plans(root, state);
 
 	/* as file_fdw: ten pages where the size is not known */
 	nbytes = csv_source_size(state->table, NULL);

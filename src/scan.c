@@ -877,7 +877,16 @@ fill_careful(CsvTableScan *scan, uint32_t row, Datum *values, bool *isnull)
 	bool		good = true;
 
 	if (scan->has_runs && row >= scan->run_until)
-		make_run(scan);
+	{
+		if (csv_may_open_subtransaction())
+			make_run(scan);
+		else
+		{
+			/* value by value, each as it can be made then */
+			scan->run_until = row + 1;
+			scan->run_failed = true;
+		}
+	}
 
 	outer = MemoryContextSwitchTo(scan->row_context);
 	scan->row_context_used = true;

@@ -7,6 +7,11 @@
  * survived.  A built-in one that does nothing but compute can be left by
  * longjmp, as PG_TRY does it.  Any other (it may run SQL, hold locks or pins)
  * needs a subtransaction.
+ *
+ * Before 17 there are no subtransactions while a query has parallel workers.
+ * Planning avoids such queries where it can (foreignscan.c); where it could
+ * not, a function of the second kind is called as it is, and a refusal ends
+ * the scan.
  */
 #include "postgres.h"
 
@@ -32,7 +37,7 @@
 #include "executor/executor.h"
 #endif
 
-/* input functions that touch nothing but memory */
+/* input functions that hold nothing but memory when they refuse a value */
 static const Oid pure_functions[] = {
 	F_BOOLIN, F_INT2IN, F_INT4IN, F_INT8IN, F_FLOAT4IN, F_FLOAT8IN,
 	F_NUMERIC_IN, F_CASH_IN, F_DATE_IN, F_TIME_IN, F_TIMETZ_IN,
@@ -41,8 +46,30 @@ static const Oid pure_functions[] = {
 	F_JSON_IN, F_JSONB_IN, F_INET_IN, F_CIDR_IN, F_MACADDR_IN,
 	F_MACADDR8_IN, F_BIT_IN, F_VARBIT_IN, F_POINT_IN, F_LSEG_IN, F_PATH_IN,
 	F_BOX_IN, F_POLY_IN, F_LINE_IN, F_CIRCLE_IN, F_TSVECTORIN,
-	F_TSQUERYIN, F_PG_LSN_IN, F_TIDIN, F_XIDIN, F_CIDIN
+	F_TSQUERYIN, F_PG_LSN_IN, F_TIDIN, F_XIDIN, F_CIDIN, F_ENUM_IN
 };
+
+/* likewise, for an array if its elements' function is of that kind */
+static bool
+is_pure_input(Oid type)
+{
+	Oid			function;
+	Oid			ioparam;
+
+	getTypeInputInfo(type, &function, &ioparam);
+	if (function == F_ARRAY_IN && OidIsValid(get_element_type(type)))
+		return is_pure_input(get_element_type(type));
+	for (int i = 0; i < lengthof(pure_functions); i++)
+		if (pure_functions[i] == function)
+			return true;
+	return false;
+}
+
+bool
+csv_needs_subtransaction(Oid type)
+{
+	return !is_pure_input(type);
+}
 
 void
 csv_value_init(CsvValueInput *input, const CsvTable *table,
@@ -56,9 +83,7 @@ csv_value_init(CsvValueInput *input, const CsvTable *table,
 	csv_table_kind(column, &input->spec);
 	getTypeInputInfo(column->type, &function, &input->ioparam);
 	fmgr_info_cxt(function, &input->function, context);
-	for (int i = 0; i < lengthof(pure_functions); i++)
-		if (pure_functions[i] == function)
-			input->pure = true;
+	input->pure = !csv_needs_subtransaction(column->type);
 	input->comma_decimal = table->decimal_separator == ',' &&
 		(column->type == NUMERICOID || column->type == FLOAT4OID ||
 		 column->type == FLOAT8OID);
@@ -73,6 +98,7 @@ csv_is_about_value(int sqlerrcode)
 	{
 		case ERRCODE_OPERATOR_INTERVENTION:
 		case ERRCODE_INSUFFICIENT_RESOURCES:
+		case ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE:	/* lock_timeout */
 		case ERRCODE_SYSTEM_ERROR:
 		case ERRCODE_INTERNAL_ERROR:
 		case ERRCODE_TRANSACTION_ROLLBACK:
@@ -137,6 +163,40 @@ call_pure(CsvValueInput *input, char *string, Datum *value,
 	return error->code == CSV_ERROR_NONE;
 }
 
+bool
+csv_may_open_subtransaction(void)
+{
+	return CSV_HAVE_PARALLEL_SUBTRANSACTIONS || !IsInParallelMode();
+}
+
+/*
+ * The call of such a function where there are no subtransactions.
+ */
+static void
+call_unprotected(CsvValueInput *input, char *string, Datum *value,
+				 CsvValueError *error)
+{
+	MemoryContext context = CurrentMemoryContext;
+
+	PG_TRY();
+	{
+		*value = call_input(input, string, error);
+	}
+	PG_CATCH();
+	{
+		ErrorData  *edata;
+
+		MemoryContextSwitchTo(context);
+		edata = CopyErrorData();
+		FlushErrorState();
+		if (edata->hint == NULL && csv_is_about_value(edata->sqlerrcode))
+			edata->hint = psprintf("Before PostgreSQL 17, a query with parallel workers cannot skip a record for a value of type %s. Set max_parallel_workers_per_gather to 0.",
+								   format_type_be(input->column->type));
+		ReThrowError(edata);
+	}
+	PG_END_TRY();
+}
+
 static bool
 call_in_subtransaction(CsvValueInput *input, char *string, Datum *value,
 					   CsvValueError *error)
@@ -196,6 +256,8 @@ csv_value_from_cstring(CsvValueInput *input, char *string, Datum *value,
 
 	if (input->pure)
 		call_pure(input, string, value, error);
+	else if (!csv_may_open_subtransaction())
+		call_unprotected(input, string, value, error);
 	else
 		call_in_subtransaction(input, string, value, error);
 

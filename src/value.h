@@ -70,6 +70,13 @@ extern void csv_value_explain(const CsvValueInput *input,
  */
 extern bool csv_is_about_value(int sqlerrcode);
 
+/*
+ * Can a refusal of this type's input function be survived in a subtransaction
+ * only?  And is this a time at which one may be opened?
+ */
+extern bool csv_needs_subtransaction(Oid type);
+extern bool csv_may_open_subtransaction(void);
+
 /* the bytes of an invalid sequence, as PostgreSQL shows them: 0xc3 0x28 */
 extern char *csv_invalid_bytes(int encoding, const uint8_t *bytes,
 							   uint64_t length);
