@@ -15,7 +15,9 @@
  * in row_context, until the next row; those of functions that need a
  * subtransaction are made for a run of rows ahead, in run_context.  A CUDA
  * engine holds memory of another kind; a reset callback gives it back when the
- * context goes, also after an ERROR or a cancel.
+ * context goes, also after an ERROR or a cancel.  The engine and its arrays go
+ * when the scan has come to its end: a query may read hundreds of partitions
+ * one after the other, and ends none of their scans before the last.
  */
 #include "postgres.h"
 
@@ -75,8 +77,10 @@ struct CsvTableScan
 
 	CsvSource  *source;
 	int64		nbytes;			/* of the source, when the scan began */
-	CsvOpenEngine engine;
-	CsvReader  *reader;
+	CsvOpenEngine engine;		/* none at the end of a scan */
+	CsvReader  *reader;			/* likewise NULL */
+	const char *engine_description; /* also of one that is closed */
+	bool		was_rewound;
 	bool		file_is_open;
 	int			file_number;	/* from 1 */
 	int			natts;
@@ -136,19 +140,59 @@ scan_interrupted(void *arg)
 	return INTERRUPTS_PENDING_CONDITION() && INTERRUPTS_CAN_BE_PROCESSED();
 }
 
+/* ---- the engine ---- */
+
 static void
-scan_close_engine(void *arg)
+open_engine(CsvTableScan *scan)
+{
+	MemoryContext outer = MemoryContextSwitchTo(scan->context);
+	CsvReaderOptions options = scan->table->reader;
+
+	options.interrupted = scan_interrupted;
+	options.interrupted_arg = NULL;
+	scan->reader = csv_reader_create(&scan->memory, &options);
+	csv_engine_open(&scan->engine, scan->table->engine, scan->nbytes,
+					&scan->memory);
+	csv_reader_set_engine(scan->reader, scan->engine.engine,
+						  scan->engine.state);
+	scan->engine_description = csv_engine_description(&scan->engine);
+	MemoryContextSwitchTo(outer);
+}
+
+static void
+close_engine(CsvTableScan *scan)
+{
+	scan->statistics.read_seconds += csv_reader_read_seconds(scan->reader);
+	csv_reader_free(scan->reader);
+	scan->reader = NULL;
+	scan->engine.engine->close(scan->engine.state);
+	scan->engine.engine = NULL;
+}
+
+/* where a GPU failed */
+static void
+fall_back(CsvTableScan *scan)
+{
+	MemoryContext outer = MemoryContextSwitchTo(scan->context);
+	CsvOpenEngine cpu = scan->engine;
+
+	/* the one that failed stays in scan->engine while an ERROR may come */
+	csv_engine_fall_back(&cpu, &scan->memory);
+	csv_reader_set_engine(scan->reader, cpu.engine, cpu.state);
+	scan->engine_description = csv_engine_description(&cpu);
+	scan->engine.engine->close(scan->engine.state);
+	scan->engine = cpu;
+	MemoryContextSwitchTo(outer);
+}
+
+/* the reset callback; the CPU engine's memory goes with the context anyhow */
+static void
+release_engine(void *arg)
 {
 	CsvTableScan *scan = arg;
-	CsvOpenEngine *open = &scan->engine;
 
-	/* the CPU engine's memory goes with the context anyhow */
-	if (open->engine != NULL && open->engine != &csv_cpu_engine)
-	{
-		csv_reader_free(scan->reader);
-		open->engine->close(open->state);
-		open->engine = NULL;
-	}
+	if (scan->engine.engine != NULL && scan->engine.engine != &csv_cpu_engine)
+		close_engine(scan);
 }
 
 /* ---- begin ---- */
@@ -200,7 +244,6 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext outer = MemoryContextSwitchTo(context);
 	CsvTableScan *scan = palloc0(sizeof(CsvTableScan));
-	CsvReaderOptions options = table->reader;
 
 	scan->table = table;
 	scan->context = context;
@@ -244,17 +287,12 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 		scan->ncolumns++;
 	}
 
-	options.interrupted = scan_interrupted;
-	options.interrupted_arg = NULL;
 	scan->source = csv_source_create(table);
 	scan->nbytes = csv_source_size(table, NULL);
-	scan->callback.func = scan_close_engine;
+	scan->callback.func = release_engine;
 	scan->callback.arg = scan;
 	MemoryContextRegisterResetCallback(context, &scan->callback);
-	scan->reader = csv_reader_create(&scan->memory, &options);
-	csv_engine_open(&scan->engine, table->engine, scan->nbytes, &scan->memory);
-	csv_reader_set_engine(scan->reader, scan->engine.engine,
-						  scan->engine.state);
+	open_engine(scan);
 	MemoryContextSwitchTo(outer);
 	return scan;
 }
@@ -456,7 +494,6 @@ handle_failure(CsvTableScan *scan, CsvStatus status)
 			{
 				char	   *message =
 					pstrdup(csv_reader_message(scan->reader));
-				CsvOpenEngine failed = scan->engine;
 
 				if (!scan->engine.may_fall_back)
 					ereport(ERROR,
@@ -468,10 +505,7 @@ handle_failure(CsvTableScan *scan, CsvStatus status)
 						 errmsg("GPU failed while reading \"%s\": %s",
 								csv_source_name(scan->source), message),
 						 errdetail("The CPU engine reads the rest, and further scans of this session.")));
-				csv_engine_fall_back(&scan->engine, &scan->memory);
-				csv_reader_set_engine(scan->reader, scan->engine.engine,
-									  scan->engine.state);
-				failed.engine->close(failed.state);
+				fall_back(scan);
 				break;
 			}
 		default:
@@ -501,6 +535,9 @@ open_file(CsvTableScan *scan)
 		{
 			MemoryContext outer = MemoryContextSwitchTo(scan->context);
 
+			if (DatumGetPointer(scan->filename) != NULL)
+				pfree(DatumGetPointer(scan->filename));
+			scan->filename = (Datum) 0;
 			scan->filename =
 				CStringGetTextDatum(csv_source_name(scan->source));
 			MemoryContextSwitchTo(outer);
@@ -1059,6 +1096,10 @@ advance_batch(CsvTableScan *scan)
 	if (next_batch(scan))
 		return true;
 	scan->finished = true;
+
+	/* a scan that was rewound once will be again */
+	if (!scan->was_rewound)
+		close_engine(scan);
 	csv_report_end(&scan->report, scan->statistics.records, true);
 	return false;
 }
@@ -1131,7 +1172,10 @@ csv_table_scan_rewind(CsvTableScan *scan)
 	scan->file_is_open = false;
 	scan->file_number = 0;
 	scan->finished = false;
+	scan->was_rewound = true;
 	csv_source_rewind(scan->source);
+	if (scan->reader == NULL)
+		open_engine(scan);
 }
 
 void
@@ -1149,7 +1193,6 @@ csv_table_scan_statistics(const CsvTableScan *scan,
 						  CsvScanStatistics *statistics)
 {
 	*statistics = scan->statistics;
-	statistics->records = scan->statistics.records;
 	if (scan->batch.bytes != NULL)
 	{
 		int64		last = (int64) scan->batch.file_records + scan->row +
@@ -1161,11 +1204,12 @@ csv_table_scan_statistics(const CsvTableScan *scan,
 				 last > scan->reported_record)
 			statistics->records += last - scan->reported_record;
 	}
-	statistics->read_seconds = csv_reader_read_seconds(scan->reader);
+	if (scan->reader != NULL)
+		statistics->read_seconds += csv_reader_read_seconds(scan->reader);
 }
 
-char *
+const char *
 csv_table_scan_engine(const CsvTableScan *scan)
 {
-	return csv_engine_description(&scan->engine);
+	return scan->engine_description;
 }

@@ -61,6 +61,6 @@ extern void csv_table_scan_end(CsvTableScan *scan);
 
 extern void csv_table_scan_statistics(const CsvTableScan *scan,
 									  CsvScanStatistics *statistics);
-extern char *csv_table_scan_engine(const CsvTableScan *scan);
+extern const char *csv_table_scan_engine(const CsvTableScan *scan);
 
 #endif							/* CSV_SCAN_H */

@@ -74,6 +74,27 @@ make_table('n int, t text, d date', '');
 is($out, 0, 'a file of wrong records');
 cmp_ok($rss - $rss_before, '<', $buffers_kb, 'likewise');
 
+# ---- many files, one after the other, in one query ----
+
+open $file, '>:raw', $path or die $!;
+print $file $lines;
+close $file or die $!;
+my $other = new_session($node);
+$other->value("
+	CREATE TABLE parts (n int, t text, v numeric(12,2), d date);
+	DO \$\$ BEGIN
+		FOR i IN 1..200 LOOP
+			EXECUTE format('CREATE FOREIGN TABLE part%s () INHERITS (parts) SERVER csv OPTIONS (filename ''$path'')', i);
+		END LOOP;
+	END \$\$;
+	EXPLAIN SELECT * FROM parts;");
+$rss_before = rss_kb($other->pid);
+($out, $err, $rss) = $other->query_watched('SELECT count(*), sum(length(t)), min(v), max(d) FROM parts');
+is("$out$err", '2000000|140000000|0.14|2000-01-28', '200 partitions');
+cmp_ok($rss - $rss_before, '<', $buffers_kb, 'are read in the memory of one');
+note(sprintf '200 partitions: RSS +%d kB', $rss - $rss_before);
+$other->quit;
+
 # ---- a field of 100 MB ----
 
 open $file, '>:raw', $path or die $!;
