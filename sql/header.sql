@@ -152,6 +152,9 @@ SELECT id FROM by_name;
 -- an empty file
 CALL write_file('t.csv', '');
 SELECT * FROM by_name;
+-- far too many names
+CALL write_query('t.csv', $$SELECT repeat(',', 100000) || E'\n'$$);
+SELECT * FROM by_name;
 -- the count of fields may be given, and then is that
 ALTER FOREIGN TABLE by_name OPTIONS (ADD columns '3');
 CALL write_file('t.csv', E'id,City\n1,Paris\n2,Rome,x\n');

@@ -157,6 +157,14 @@ CREATE FOREIGN TABLE nested (id int, j json) SERVER csv OPTIONS (filename 'regre
 CALL write_query('t.csv', $$SELECT E'1,[[]]\n2,' || repeat('[', 100000) || E'\n3,[]\n'$$);
 SELECT * FROM nested;
 
+-- one that may not be used yet
+BEGIN;
+ALTER TYPE mood ADD VALUE 'glad';
+CREATE FOREIGN TABLE new_moods (m mood) SERVER csv OPTIONS (filename 'regress_csv/t.csv');
+CALL write_file('t.csv', E'sad\nglad\n');
+SELECT * FROM new_moods;
+ROLLBACK;
+
 -- many refused values of a type that needs its input function
 CREATE FOREIGN TABLE moods (id int, m mood) SERVER csv OPTIONS (filename 'regress_csv/t.csv', log_verbosity 'silent');
 CALL write_query('t.csv', $$SELECT string_agg(format(E'%s,%s\n', i, (ARRAY['sad', 'ok', 'happy', 'angry'])[1 + i % 4]), '' ORDER BY i) FROM generate_series(1, 1000) i$$);

@@ -56,9 +56,6 @@
 /* so that the byte_width that follows from it, 4 bytes each, is in bounds */
 #define MAX_CHARS			(MAX_BYTE_WIDTH / 4)
 
-/* far above any real file, far below where separators of a record add up */
-#define MAX_FIELDS			100000
-
 /*
  * char(n) is padded by the engines up to this n; beyond it, a batch would be
  * mostly blanks, and the input function pads value by value.
@@ -585,7 +582,7 @@ parse_table_option(TableOptions *options, DefElem *def)
 	else if (strcmp(name, "decimal_separator") == 0)
 		table->decimal_separator = parse_word(def, decimal_words);
 	else if (strcmp(name, "columns") == 0)
-		options->nfields = parse_count(def, 1, MAX_FIELDS);
+		options->nfields = parse_count(def, 1, CSV_MAX_FIELDS);
 	else if (strcmp(name, "record_boundary") == 0)
 		dialect->boundary = parse_word(def, boundary_words);
 	else if (strcmp(name, "ragged") == 0)
@@ -698,7 +695,7 @@ parse_column_option(CsvTableColumn *column, DefElem *def)
 
 	if (strcmp(name, "column") == 0)
 	{
-		column->field = parse_count(def, 0, MAX_FIELDS - 1);
+		column->field = parse_count(def, 0, CSV_MAX_FIELDS - 1);
 		column->field_given = true;
 	}
 	else if (strcmp(name, "header_name") == 0)

@@ -17,6 +17,9 @@
 #include "access/attnum.h"
 #include "reader/reader.h"
 
+/* far above any real file, far below where separators of a record add up */
+#define CSV_MAX_FIELDS	100000
+
 typedef enum CsvEngineChoice
 {
 	CSV_ENGINE_AUTO,

@@ -408,8 +408,15 @@ lay_out(CsvTableScan *scan)
 	if ((table->header_match || any_by_name || table->nfields_from_header) &&
 		csv_reader_header(scan->reader, &header))
 	{
-		char	  **names = palloc(sizeof(char *) * header.nfields);
+		char	  **names;
 
+		if (header.nfields > CSV_MAX_FIELDS)
+			ereport(ERROR,
+					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+					 errmsg("header of \"%s\" has %u fields, which is more than %d",
+							csv_source_name(scan->source), header.nfields,
+							CSV_MAX_FIELDS)));
+		names = palloc(sizeof(char *) * header.nfields);
 		for (uint32_t i = 0; i < header.nfields; i++)
 			names[i] = header_name(scan, &header, i);
 		if (table->nfields_from_header)

@@ -44,7 +44,8 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 		return;
 	if (parse->groupClause != NIL || parse->groupingSets != NIL ||
 		parse->havingQual != NULL || !parse->hasAggs ||
-		input_rel->baserestrictinfo != NIL || root->parse->hasTargetSRFs)
+		input_rel->baserestrictinfo != NIL || parse->hasTargetSRFs ||
+		!bms_is_empty(input->wanted))
 		return;
 
 	needed = pull_var_clause((Node *) target->exprs,

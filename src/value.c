@@ -94,11 +94,15 @@ csv_value_init(CsvValueInput *input, const CsvTable *table,
 bool
 csv_is_about_value(int sqlerrcode)
 {
+	/* lock_timeout; and enum_in() holds a cache entry there */
+	if (sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE ||
+		sqlerrcode == ERRCODE_UNSAFE_NEW_ENUM_VALUE_USAGE)
+		return false;
+
 	switch (ERRCODE_TO_CATEGORY(sqlerrcode))
 	{
 		case ERRCODE_OPERATOR_INTERVENTION:
 		case ERRCODE_INSUFFICIENT_RESOURCES:
-		case ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE:	/* lock_timeout */
 		case ERRCODE_SYSTEM_ERROR:
 		case ERRCODE_INTERNAL_ERROR:
 		case ERRCODE_TRANSACTION_ROLLBACK:
