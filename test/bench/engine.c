@@ -7,7 +7,8 @@
  * LAYOUT says what FILE holds: lineitem, tiny or wide (see generate.c).  The
  * file is read into memory first.  Each engine and instruction set there is
  * reads it REPEAT (7) times: no columns (structure only), one column, and all
- * columns.  CHUNK_MB (0: the engine's choice) is the size of chunks.
+ * columns.  CHUNK_MB (0: the engine's choice) is the size of chunks; ENGINE
+ * (cpu or cuda) leaves the other one out.
  *
  * Prints medians: "engine GB/s" is input bytes over the time in the engine
  * without its copies to and from a device, "with copies" includes those.  For a
@@ -259,6 +260,14 @@ measure(const char *shape, const CsvEngine *engine, void *state,
 	}
 }
 
+static bool
+wants(const char *engine)
+{
+	const char *only = getenv("ENGINE");
+
+	return only == NULL || strcmp(only, engine) == 0;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -281,7 +290,7 @@ main(int argc, char **argv)
 	}
 	printf("%-10s %-5s %-12s %7s %12s %9s %12s %12s\n", "file", "engine",
 		   "detail", "columns", "rows", "errors", "engine GB/s", "with copies");
-	for (size_t i = 0; i < sizeof(isas) / sizeof(isas[0]); i++)
+	for (size_t i = 0; wants("cpu") && i < sizeof(isas) / sizeof(isas[0]); i++)
 	{
 		void	   *state = csv_cpu_open(&memory, isas[i]);
 
@@ -291,6 +300,7 @@ main(int argc, char **argv)
 		csv_cpu_engine.close(state);
 	}
 #ifdef CSV_WITH_CUDA
+	if (wants("cuda"))
 	{
 		CsvCudaOptions options;
 		char		reason[256];
