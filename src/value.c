@@ -428,36 +428,37 @@ field_text(const CsvDialect *dialect, const uint8_t *field, uint64_t length,
 
 #if PG_VERSION_NUM >= 160000
 /*
- * The column's default expression, evaluated; NULL where it has none.
+ * The column's default expression, evaluated.  False where it has none, which
+ * is an error as in COPY.
  */
-static Datum
-default_value(const CsvValueInput *input, bool *isnull)
+static bool
+default_value(const CsvValueInput *input, Datum *value, bool *isnull,
+			  CsvValueError *error)
 {
 	Relation	relation = table_open(input->table->relid, NoLock);
 	Node	   *expression = build_column_default(relation,
 												  input->column->attnum);
-	Datum		value = (Datum) 0;
 
-	*isnull = true;
-	if (expression != NULL)
+	if (expression == NULL)
+		refuse(error, ERRCODE_BAD_COPY_FILE_FORMAT,
+			   "unexpected default marker, for there is no default");
+	else
 	{
 		EState	   *estate = CreateExecutorState();
 		ExprState  *state = ExecPrepareExpr((Expr *) expression, estate);
-		MemoryContext context = CurrentMemoryContext;
 		int16		typlen;
 		bool		typbyval;
 
-		value = ExecEvalExprSwitchContext(state,
-										  GetPerTupleExprContext(estate),
-										  isnull);
-		MemoryContextSwitchTo(context);
+		*value = ExecEvalExprSwitchContext(state,
+										   GetPerTupleExprContext(estate),
+										   isnull);
 		get_typlenbyval(input->column->type, &typlen, &typbyval);
 		if (!*isnull)
-			value = datumCopy(value, typbyval, typlen);
+			*value = datumCopy(*value, typbyval, typlen);
 		FreeExecutorState(estate);
 	}
 	table_close(relation, NoLock);
-	return value;
+	return expression != NULL;
 }
 #endif
 
@@ -493,10 +494,7 @@ csv_value_from_field(CsvValueInput *input, const CsvDialect *dialect,
 	if (table->default_string != NULL && !quoted &&
 		nbytes == strlen(table->default_string) &&
 		memcmp(text, table->default_string, nbytes) == 0)
-	{
-		*value = default_value(input, isnull);
-		return true;
-	}
+		return default_value(input, value, isnull, error);
 #endif
 
 	if (memchr(text, '\0', nbytes) != NULL)
