@@ -58,9 +58,10 @@
 /*
  * Memory on the device, in bytes per byte of input, beside input and output:
  * masks (5 bits a byte), and the index of as many records as go into the
- * window.  The floor serves small inputs.
+ * window.  With what csv_device_reserve() adds to a block, 1.5 together.  The
+ * floor serves small inputs.
  */
-#define CSV_WINDOW_SHARE		0.86
+#define CSV_WINDOW_SHARE		0.82
 #define CSV_WINDOW_FLOOR		(4 * 1024 * 1024)
 
 /* output arrays of one call: at most this many times the input, and a floor */

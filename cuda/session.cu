@@ -256,7 +256,7 @@ csv_device_reserve(CsvDeviceMemory which, size_t nbytes, size_t keep,
 		return true;
 
 	/* a little more, so that the next chunk fits too, if the limit allows */
-	wanted = (nbytes + nbytes / 8 + 0xffff) & ~(size_t) 0xffff;
+	wanted = (nbytes + nbytes / 64 + 0xffff) & ~(size_t) 0xffff;
 	if (others + wanted > limit)
 		wanted = (nbytes + 0xff) & ~(size_t) 0xff;
 	if (others + wanted > limit)
