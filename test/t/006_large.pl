@@ -54,6 +54,20 @@ is($out, join('|', 10_000 * $copies, 700_000 * $copies, 't', '2000-01-28'), 'a f
 cmp_ok($rss - $rss_before, '<', $buffers_kb, 'is read in little memory');
 note(sprintf '%d MB: RSS +%d kB', (-s $path) / $MB, $rss - $rss_before);
 
+# chunks of this size are read by several threads
+make_table('n int, t text, v numeric(12,2), d date', q{, chunk_size '64MB'});
+for my $threads (1, 3, 8)
+{
+	is($session->value("
+		SET csv_gpu_fdw.io_threads = $threads;
+		SELECT count(*), sum(n), sum(length(t)), min(v), max(d) FROM t"),
+		$session->value("
+		SELECT $copies * 10000, $copies * sum(n), $copies * 700000, 0.14, DATE '2000-01-28'
+		FROM generate_series(1, 10000) n"),
+		"read by $threads threads");
+}
+make_table('n int, t text, v numeric(12,2), d date', '');
+
 ($out, $err, $rss) = $session->query_watched("
 	BEGIN;
 	DECLARE a CURSOR FOR SELECT * FROM t; FETCH 1 FROM a;
