@@ -57,7 +57,6 @@ typedef struct CsvScanColumn
 	const uint8_t *values;		/* of this batch */
 	const uint8_t *status;		/* NULL if all are OK */
 	uint32_t	stride;
-	bool		any_slow;
 
 	/* CSV_FETCH_RUN */
 	Datum	   *run_values;
@@ -579,7 +578,6 @@ take_batch(CsvTableScan *scan)
 		column->values = array->values;
 		column->status = array->all_ok ? NULL : array->status;
 		column->stride = array->stride;
-		column->any_slow = array->any_slow;
 		if (array->any_slow || column->fetch == CSV_FETCH_CSTRING ||
 			column->fetch == CSV_FETCH_RUN)
 			scan->any_careful = true;
