@@ -155,7 +155,6 @@ csv_gpu_errors(PG_FUNCTION_ARGS)
 	CsvTable   *table;
 	CsvTableScan *scan;
 	AclResult	allowed;
-	Bitmapset  *wanted = NULL;
 	Datum	   *values;
 	bool	   *isnull;
 
@@ -186,15 +185,13 @@ csv_gpu_errors(PG_FUNCTION_ARGS)
 	table = csv_table_get(relid);
 	csv_table_check(table);
 	rows.table = table;
-	for (int i = 0; i < table->natts; i++)
-		if (!table->columns[i].dropped)
-			wanted = bms_add_member(wanted, table->columns[i].attnum);
 	values = palloc(sizeof(Datum) * Max(table->natts, 1));
 	isnull = palloc(sizeof(bool) * Max(table->natts, 1));
 
 	if (rows.max_records != 0)
 	{
-		scan = csv_table_scan_begin(table, wanted, add_row, &rows);
+		scan = csv_table_scan_begin(table, csv_table_attributes(table),
+									add_row, &rows);
 		while (csv_table_scan_next(scan, values, isnull))
 			CHECK_FOR_INTERRUPTS();
 		csv_table_scan_end(scan);

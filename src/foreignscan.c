@@ -75,9 +75,7 @@ wanted_attributes(RelOptInfo *baserel, const CsvTable *table)
 		if (attnum > 0)
 			wanted = bms_add_member(wanted, attnum);
 		else if (attnum == 0)
-			for (int i = 0; i < table->natts; i++)
-				if (!table->columns[i].dropped)
-					wanted = bms_add_member(wanted, table->columns[i].attnum);
+			wanted = bms_add_members(wanted, csv_table_attributes(table));
 	}
 	return wanted;
 }
@@ -284,10 +282,8 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 	const CsvTable *table = state->table;
 	const ForeignScan *plan = (const ForeignScan *) node->ss.ps.plan;
 	int64		nbytes = csv_source_size(table, NULL);
-	int			nattributes = 0;
+	int			nattributes = bms_num_members(csv_table_attributes(table));
 
-	for (int i = 0; i < table->natts; i++)
-		nattributes += !table->columns[i].dropped;
 	if (table->filename != NULL)
 	{
 		ExplainPropertyText("CSV File", table->filename, es);
@@ -342,7 +338,6 @@ csv_acquire_sample(Relation relation, int elevel, HeapTuple *rows,
 	CsvTable   *table = csv_table_get(RelationGetRelid(relation));
 	Datum	   *values = palloc(sizeof(Datum) * tupdesc->natts);
 	bool	   *isnull = palloc(sizeof(bool) * tupdesc->natts);
-	Bitmapset  *wanted = NULL;
 	CsvScanStatistics statistics;
 	CsvTableScan *scan;
 	ReservoirStateData reservoir;
@@ -351,14 +346,12 @@ csv_acquire_sample(Relation relation, int elevel, HeapTuple *rows,
 	int			nrows = 0;
 
 	csv_table_check(table);
-	for (int i = 0; i < table->natts; i++)
-		if (!table->columns[i].dropped)
-			wanted = bms_add_member(wanted, table->columns[i].attnum);
 	memset(values, 0, sizeof(Datum) * tupdesc->natts);
 	memset(isnull, true, sizeof(bool) * tupdesc->natts);
 	reservoir_init_selection_state(&reservoir, targrows);
 
-	scan = csv_table_scan_begin(table, wanted, NULL, NULL);
+	scan = csv_table_scan_begin(table, csv_table_attributes(table), NULL,
+								NULL);
 	while (csv_table_scan_next(scan, values, isnull))
 	{
 		csv_vacuum_delay_point();

@@ -917,6 +917,17 @@ check_encoding(const CsvTable *table)
 						pg_encoding_to_char(server_encoding))));
 }
 
+Bitmapset *
+csv_table_attributes(const CsvTable *table)
+{
+	Bitmapset  *attributes = NULL;
+
+	for (int i = 0; i < table->natts; i++)
+		if (!table->columns[i].dropped)
+			attributes = bms_add_member(attributes, table->columns[i].attnum);
+	return attributes;
+}
+
 void
 csv_table_check(const CsvTable *table)
 {

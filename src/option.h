@@ -15,6 +15,7 @@
 #define CSV_OPTION_H
 
 #include "access/attnum.h"
+#include "nodes/bitmapset.h"
 #include "reader/reader.h"
 
 /* far above any real file, far below where separators of a record add up */
@@ -125,6 +126,9 @@ typedef struct CsvTable
  * context, in many pieces.  The caller holds a lock on the table.
  */
 extern CsvTable *csv_table_get(Oid foreigntableid);
+
+/* the numbers of all attributes that are not dropped, as a set */
+extern Bitmapset *csv_table_attributes(const CsvTable *table);
 
 /*
  * ERROR where the options of the table and of its columns contradict each

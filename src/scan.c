@@ -106,6 +106,7 @@ struct CsvTableScan
 	uint32_t	run_until;
 	bool		run_failed;		/* value by value, then */
 	bool		has_runs;
+	bool		has_functions;	/* a column whose function sees every value */
 
 	/* fields of one record, for values that need the input's bytes */
 	CsvScan		fields;
@@ -132,13 +133,6 @@ scan_free(void *owner, void *memory)
 	pfree(memory);
 }
 
-/* true if CHECK_FOR_INTERRUPTS() would do something now */
-static bool
-scan_interrupted(void *arg)
-{
-	return INTERRUPTS_PENDING_CONDITION() && INTERRUPTS_CAN_BE_PROCESSED();
-}
-
 /* ---- the engine ---- */
 
 static void
@@ -147,7 +141,7 @@ open_engine(CsvTableScan *scan)
 	MemoryContext outer = MemoryContextSwitchTo(scan->context);
 	CsvReaderOptions options = scan->table->reader;
 
-	options.interrupted = scan_interrupted;
+	options.interrupted = csv_source_interrupted;
 	options.interrupted_arg = NULL;
 	scan->reader = csv_reader_create(&scan->memory, &options);
 	csv_engine_open(&scan->engine, scan->table->engine, scan->nbytes,
@@ -277,6 +271,8 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 		csv_value_init(&scan_column->input, table, column, context);
 		scan_column->fetch = fetch_for(&scan_column->input);
 		scan_column->att = column->attnum - 1;
+		if (scan_column->input.spec.kind == CSV_KIND_CSTRING)
+			scan->has_functions = true;
 		if (scan_column->fetch == CSV_FETCH_RUN)
 		{
 			scan->has_runs = true;
@@ -460,7 +456,7 @@ lay_out(CsvTableScan *scan)
 	layout->encoding = table->engine_encoding;
 	layout->decimal_separator = (uint8_t) table->decimal_separator;
 	layout->has_default = table->default_string != NULL;
-	layout->want_positions = scan->nvirtuals > 0 || scan->has_runs;
+	layout->want_positions = scan->nvirtuals > 0 || scan->has_functions;
 	layout->null_bytes = (const uint8_t *) table->null_string;
 	layout->null_length = (uint32_t) strlen(table->null_string);
 	if (table->default_string != NULL)
@@ -470,16 +466,13 @@ lay_out(CsvTableScan *scan)
 	}
 	layout->ncolumns = (uint32_t) scan->ncolumns;
 	layout->columns = scan->layout_columns;
-	for (int i = 0; i < scan->ncolumns; i++)
-		if (scan->columns[i].fetch == CSV_FETCH_CSTRING)
-			layout->want_positions = true;
 
 	MemoryContextSwitchTo(outer);
 	MemoryContextReset(scan->row_context);
 }
 
 /*
- * What to do about a status that is not CSV_OK: try again (true), or an ERROR.
+ * See to a status that is not CSV_OK: an ERROR, or return to try again.
  */
 static void
 handle_failure(CsvTableScan *scan, CsvStatus status)
@@ -585,27 +578,41 @@ take_batch(CsvTableScan *scan)
 }
 
 /*
- * The batch is done with: count its records as passed.
+ * Records of the batch that the scan has passed, less those that it was past
+ * before a rewind.
+ */
+static int64
+newly_passed(const CsvTableScan *scan)
+{
+	int64		last = (int64) scan->batch.file_records + scan->row +
+		scan->error;
+
+	if (scan->batch.bytes == NULL || scan->file_number < scan->reported_file)
+		return 0;
+	if (scan->file_number > scan->reported_file)
+		return last;
+	return Max(last - scan->reported_record, 0);
+}
+
+/*
+ * Let go of the batch, if there is one, and count its records as passed.
  */
 static void
 leave_batch(CsvTableScan *scan)
 {
-	CsvBatch   *batch = &scan->batch;
-	int64		last = (int64) batch->file_records + scan->row + scan->error;
+	int64		npassed = newly_passed(scan);
 
-	/* a record that was passed before is not counted again */
-	if (scan->file_number > scan->reported_file)
+	if (npassed > 0)
 	{
-		scan->statistics.records += last;
+		if (scan->file_number > scan->reported_file)
+			scan->reported_record = 0;
 		scan->reported_file = scan->file_number;
-		scan->reported_record = last;
+		scan->reported_record += npassed;
+		scan->statistics.records += npassed;
 	}
-	else if (scan->file_number == scan->reported_file &&
-			 last > scan->reported_record)
-	{
-		scan->statistics.records += last - scan->reported_record;
-		scan->reported_record = last;
-	}
+	memset(&scan->batch, 0, sizeof(scan->batch));
+	scan->row = 0;
+	scan->error = 0;
 }
 
 static bool
@@ -697,16 +704,17 @@ skip_record(CsvTableScan *scan, int64 record, uint64_t offset, uint32_t line,
 }
 
 /*
- * The fields of the record that starts at this offset of the batch.
+ * The fields of the record that starts at this offset of the batch.  Its
+ * structure is sound, so that both modes read it the same.
  */
 static void
-find_fields(CsvTableScan *scan, uint64_t offset, CsvMode mode)
+find_fields(CsvTableScan *scan, uint64_t offset)
 {
 	if (scan->fields_of == offset + 1)
 		return;
 	csv_scan_record(&scan->fields, &scan->memory,
-					csv_reader_dialect(scan->reader), mode, scan->batch.bytes,
-					offset, scan->batch.consumed, true);
+					csv_reader_dialect(scan->reader), CSV_NORMAL,
+					scan->batch.bytes, offset, scan->batch.consumed, true);
 	scan->fields_of = offset + 1;
 }
 
@@ -758,7 +766,7 @@ skip_error(CsvTableScan *scan, const CsvError *error)
 
 	outer = MemoryContextSwitchTo(scan->row_context);
 	scan->row_context_used = true;
-	find_fields(scan, error->offset, CSV_NORMAL);
+	find_fields(scan, error->offset);
 	column = &scan->columns[error->where];
 	memset(&detail, 0, sizeof(detail));
 	detail.code = (CsvErrorCode) error->code;
@@ -822,7 +830,7 @@ make_value(CsvTableScan *scan, CsvScanColumn *column, uint32_t row,
 		const uint8_t *content = NULL;
 		uint64_t	length = 0;
 
-		find_fields(scan, scan->batch.row_offsets[row], CSV_NORMAL);
+		find_fields(scan, scan->batch.row_offsets[row]);
 		field_content(scan, column->input.spec.field, &content, &length);
 		return csv_value_from_field(&column->input,
 									csv_reader_dialect(scan->reader), content,
@@ -954,7 +962,7 @@ fill_careful(CsvTableScan *scan, uint32_t row, Datum *values, bool *isnull)
 				scan->error + 1;
 			uint64_t	offset = scan->batch.row_offsets[row];
 
-			find_fields(scan, offset, CSV_NORMAL);
+			find_fields(scan, offset);
 			skip_record(scan, record, offset, scan->batch.row_lines[row],
 						scan->fields.end - scan->fields.start, error.code, 0,
 						column, &error);
@@ -1093,11 +1101,7 @@ skip_errors_before(CsvTableScan *scan, uint32_t row)
 static bool
 advance_batch(CsvTableScan *scan)
 {
-	if (scan->batch.bytes != NULL)
-		leave_batch(scan);
-	memset(&scan->batch, 0, sizeof(scan->batch));
-	scan->row = 0;
-	scan->error = 0;
+	leave_batch(scan);
 	if (next_batch(scan))
 		return true;
 	scan->finished = true;
@@ -1169,11 +1173,7 @@ csv_table_scan_count(CsvTableScan *scan)
 void
 csv_table_scan_rewind(CsvTableScan *scan)
 {
-	if (scan->batch.bytes != NULL)
-		leave_batch(scan);
-	memset(&scan->batch, 0, sizeof(scan->batch));
-	scan->row = 0;
-	scan->error = 0;
+	leave_batch(scan);
 	scan->file_is_open = false;
 	scan->file_number = 0;
 	scan->finished = false;
@@ -1186,9 +1186,7 @@ csv_table_scan_rewind(CsvTableScan *scan)
 void
 csv_table_scan_end(CsvTableScan *scan)
 {
-	if (scan->batch.bytes != NULL)
-		leave_batch(scan);
-	memset(&scan->batch, 0, sizeof(scan->batch));
+	leave_batch(scan);
 	csv_source_close(scan->source);
 	csv_report_end(&scan->report, scan->statistics.records, false);
 }
@@ -1198,17 +1196,7 @@ csv_table_scan_statistics(const CsvTableScan *scan,
 						  CsvScanStatistics *statistics)
 {
 	*statistics = scan->statistics;
-	if (scan->batch.bytes != NULL)
-	{
-		int64		last = (int64) scan->batch.file_records + scan->row +
-			scan->error;
-
-		if (scan->file_number > scan->reported_file)
-			statistics->records += last;
-		else if (scan->file_number == scan->reported_file &&
-				 last > scan->reported_record)
-			statistics->records += last - scan->reported_record;
-	}
+	statistics->records += newly_passed(scan);
 	if (scan->reader != NULL)
 		statistics->read_seconds += csv_reader_read_seconds(scan->reader);
 }

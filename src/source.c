@@ -485,9 +485,8 @@ wait_readable(CsvSource *source)
 		source->wait_for_writer = false;
 }
 
-/* will CHECK_FOR_INTERRUPTS() do something? */
-static bool
-must_stop(void *arg)
+bool
+csv_source_interrupted(void *arg)
 {
 	return INTERRUPTS_PENDING_CONDITION() && INTERRUPTS_CAN_BE_PROCESSED();
 }
@@ -504,7 +503,8 @@ read_regular(CsvSource *source, uint8_t *buffer, size_t nbytes)
 		return pread(source->fd, buffer, Min(nbytes, MAX_READ_BYTES),
 					 source->position);
 	return csv_parallel_pread(source->fd, buffer, nbytes, source->position,
-							  csv_io_threads_guc, must_stop, NULL);
+							  csv_io_threads_guc, csv_source_interrupted,
+							  NULL);
 }
 
 /* read from the descriptor; 0 at the end, as often as asked */
@@ -544,7 +544,7 @@ read_bytes(CsvSource *source, uint8_t *buffer, size_t nbytes)
 		pgstat_report_wait_end();
 		if (nread > 0)
 			return nread;
-		if (nread == 0 && must_stop(NULL))
+		if (nread == 0 && csv_source_interrupted(NULL))
 			continue;			/* perhaps not the end */
 		if (nread == 0)
 			break;

@@ -40,6 +40,12 @@ extern bool csv_source_open_next(CsvSource *source);
 extern size_t csv_source_read(void *arg, uint8_t *buffer, size_t nbytes);
 
 /*
+ * Would CHECK_FOR_INTERRUPTS() do something now?  For whoever works where it may
+ * not be called; arg is not looked at.
+ */
+extern bool csv_source_interrupted(void *arg);
+
+/*
  * The file last opened, or the program's command; lives as long as the source.
  */
 extern const char *csv_source_name(const CsvSource *source);

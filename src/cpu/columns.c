@@ -992,10 +992,10 @@ list_errors(CsvColumns *columns, CsvBatch *batch)
 									records[row + 1].first_separator -
 									records[row].first_separator - 1);
 		next->offset = records[row].start;
-		next->length = separator - records[row].start;
-		if (columns->dialect->trim_cr && separator < index->input->nbytes &&
-			next->length > 0 && index->input->bytes[separator - 1] == '\r')
-			next->length--;
+		next->length = csv_content_end(columns->dialect, index->input->bytes,
+									   records[row].start, separator,
+									   index->input->nbytes) -
+			records[row].start;
 		next->record = row + taken;
 		next->line = records[row].line;
 		next->before_row = good;
