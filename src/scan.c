@@ -34,19 +34,29 @@
 /* rows whose values are made in one subtransaction */
 #define CSV_RUN_ROWS	256
 
-/* how a value gets from the array into the slot */
+/*
+ * How a value gets from the array into the slot.  A float's bits travel as an
+ * integer's: that is how it is passed by value.
+ */
 typedef enum CsvFetch
 {
-	CSV_FETCH_BYTE,
-	CSV_FETCH_INT16,
+	CSV_FETCH_POINTER,			/* the entry itself */
 	CSV_FETCH_INT32,
 	CSV_FETCH_INT64,
-	CSV_FETCH_FLOAT4,
-	CSV_FETCH_FLOAT8,
-	CSV_FETCH_POINTER,			/* the entry itself */
-	CSV_FETCH_CSTRING,			/* by the input function */
+	CSV_FETCH_INT16,
+	CSV_FETCH_BYTE,
+	CSV_NUM_FETCHES,			/* those above need no more than an array */
+	CSV_FETCH_CSTRING = CSV_NUM_FETCHES,	/* by the input function */
 	CSV_FETCH_RUN				/* the same, made a run of rows ahead */
 } CsvFetch;
+
+/* a column of a batch that has no status but CSV_VALUE_OK */
+typedef struct CsvPlainColumn
+{
+	const uint8_t *values;
+	uint32_t	stride;
+	int			att;			/* attribute number - 1 */
+} CsvPlainColumn;
 
 /* a wanted column that is read from the file */
 typedef struct CsvScanColumn
@@ -97,6 +107,17 @@ struct CsvTableScan
 	uint32_t	error;			/* next of the batch */
 	bool		any_careful;	/* some column of the batch needs a look at
 								 * each value */
+
+	/*
+	 * The batch's columns that need no such look: the plain ones by their way
+	 * to fetch, each way's ending before plain_end of it, and those with NULLs.
+	 * The plain ones' isnull was set to false in the array null_set, once.
+	 */
+	CsvPlainColumn *plain;
+	CsvPlainColumn *plain_end[CSV_NUM_FETCHES];
+	const CsvScanColumn **nullable;
+	int			nnullable;
+	const bool *null_set;
 	bool		row_context_used;
 	bool		finished;
 	bool		stopped;		/* scan->skipped said so */
@@ -201,15 +222,13 @@ fetch_for(const CsvValueInput *input)
 			return CSV_FETCH_INT16;
 		case CSV_KIND_INT4:
 		case CSV_KIND_DATE:
+		case CSV_KIND_FLOAT4:
 			return CSV_FETCH_INT32;
 		case CSV_KIND_INT8:
 		case CSV_KIND_TIMESTAMP:
 		case CSV_KIND_TIMESTAMPTZ:
-			return CSV_FETCH_INT64;
-		case CSV_KIND_FLOAT4:
-			return CSV_FETCH_FLOAT4;
 		case CSV_KIND_FLOAT8:
-			return CSV_FETCH_FLOAT8;
+			return CSV_FETCH_INT64;
 		case CSV_KIND_CSTRING:
 			return input->pure ? CSV_FETCH_CSTRING : CSV_FETCH_RUN;
 		default:
@@ -254,6 +273,8 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 
 	scan->columns = palloc0(sizeof(CsvScanColumn) * Max(table->natts, 1));
 	scan->layout_columns = palloc0(sizeof(CsvColumn) * Max(table->natts, 1));
+	scan->plain = palloc0(sizeof(CsvPlainColumn) * Max(table->natts, 1));
+	scan->nullable = palloc0(sizeof(CsvScanColumn *) * Max(table->natts, 1));
 	scan->virtuals = palloc0(sizeof(CsvTableColumn *) * Max(table->natts, 1));
 	for (int i = 0; i < table->natts; i++)
 	{
@@ -548,6 +569,38 @@ open_file(CsvTableScan *scan)
 
 /* ---- batches ---- */
 
+/*
+ * Sort out how the columns of a new batch are fetched.
+ */
+static void
+sort_columns(CsvTableScan *scan)
+{
+	CsvPlainColumn *next = scan->plain;
+
+	scan->null_set = NULL;
+	scan->nnullable = 0;
+	for (int fetch = 0; fetch < CSV_NUM_FETCHES; fetch++)
+	{
+		for (int i = 0; i < scan->ncolumns; i++)
+		{
+			const CsvScanColumn *column = &scan->columns[i];
+
+			if ((int) column->fetch != fetch)
+				continue;
+			if (column->status != NULL)
+			{
+				scan->nullable[scan->nnullable++] = column;
+				continue;
+			}
+			next->values = column->values;
+			next->stride = column->stride;
+			next->att = column->att;
+			next++;
+		}
+		scan->plain_end[fetch] = next;
+	}
+}
+
 static void
 take_batch(CsvTableScan *scan)
 {
@@ -571,10 +624,10 @@ take_batch(CsvTableScan *scan)
 		column->values = array->values;
 		column->status = array->all_ok ? NULL : array->status;
 		column->stride = array->stride;
-		if (array->any_slow || column->fetch == CSV_FETCH_CSTRING ||
-			column->fetch == CSV_FETCH_RUN)
+		if (array->any_slow || column->fetch >= CSV_NUM_FETCHES)
 			scan->any_careful = true;
 	}
+	sort_columns(scan);
 }
 
 /*
@@ -951,8 +1004,7 @@ fill_careful(CsvTableScan *scan, uint32_t row, Datum *values, bool *isnull)
 			isnull[column->att] = column->run_isnull[row - scan->run_from];
 			continue;
 		}
-		if (column->fetch != CSV_FETCH_CSTRING &&
-			column->fetch != CSV_FETCH_RUN &&
+		if (column->fetch < CSV_NUM_FETCHES &&
 			(column->status == NULL || column->status[row] <= CSV_VALUE_NULL))
 			continue;			/* is in the slot already */
 		if (!make_value(scan, column, row, &values[column->att],
@@ -1017,52 +1069,63 @@ fill_virtuals(CsvTableScan *scan, uint32_t row, Datum *values, bool *isnull)
 
 /* ---- rows ---- */
 
+static inline Datum
+fetch_value(CsvFetch fetch, const uint8_t *entry)
+{
+	switch (fetch)
+	{
+		case CSV_FETCH_BYTE:
+			return BoolGetDatum(*entry != 0);
+		case CSV_FETCH_INT16:
+			return Int16GetDatum(*(const int16 *) entry);
+		case CSV_FETCH_INT32:
+			return Int32GetDatum(*(const int32 *) entry);
+		case CSV_FETCH_INT64:
+			return Int64GetDatum(*(const int64 *) entry);
+		default:
+			return PointerGetDatum(entry);
+	}
+}
+
 /*
  * What the arrays hold of a row.
  */
 static inline void
 fill_fast(CsvTableScan *scan, uint32_t row, Datum *values, bool *isnull)
 {
-	const CsvScanColumn *column = scan->columns;
-	const CsvScanColumn *end = column + scan->ncolumns;
+	const CsvPlainColumn *column = scan->plain;
 
-	for (; column < end; column++)
+	if (unlikely(scan->null_set != isnull))
 	{
-		int			att = column->att;
-		const uint8_t *entry;
+		for (; column < scan->plain_end[CSV_NUM_FETCHES - 1]; column++)
+			isnull[column->att] = false;
+		column = scan->plain;
+		scan->null_set = isnull;
+	}
 
-		if (column->status != NULL && column->status[row] != CSV_VALUE_OK)
-		{
-			values[att] = (Datum) 0;
-			isnull[att] = true;
-			continue;
-		}
-		entry = column->values + (size_t) row * column->stride;
-		isnull[att] = false;
-		switch (column->fetch)
-		{
-			case CSV_FETCH_BYTE:
-				values[att] = BoolGetDatum(*entry != 0);
-				break;
-			case CSV_FETCH_INT16:
-				values[att] = Int16GetDatum(*(const int16 *) entry);
-				break;
-			case CSV_FETCH_INT32:
-				values[att] = Int32GetDatum(*(const int32 *) entry);
-				break;
-			case CSV_FETCH_INT64:
-				values[att] = Int64GetDatum(*(const int64 *) entry);
-				break;
-			case CSV_FETCH_FLOAT4:
-				values[att] = Float4GetDatum(*(const float4 *) entry);
-				break;
-			case CSV_FETCH_FLOAT8:
-				values[att] = Float8GetDatum(*(const float8 *) entry);
-				break;
-			default:
-				values[att] = PointerGetDatum(entry);
-				break;
-		}
+	/* a loop for each way to fetch, that need not ask which */
+#define FETCH_COLUMNS(fetch) \
+	for (const CsvPlainColumn *end = scan->plain_end[fetch]; column < end; \
+		 column++) \
+		values[column->att] = fetch_value(fetch, column->values + \
+										  (size_t) row * column->stride)
+
+	FETCH_COLUMNS(CSV_FETCH_POINTER);
+	FETCH_COLUMNS(CSV_FETCH_INT32);
+	FETCH_COLUMNS(CSV_FETCH_INT64);
+	FETCH_COLUMNS(CSV_FETCH_INT16);
+	FETCH_COLUMNS(CSV_FETCH_BYTE);
+#undef FETCH_COLUMNS
+
+	for (int i = 0; i < scan->nnullable; i++)
+	{
+		const CsvScanColumn *nullable = scan->nullable[i];
+		int			att = nullable->att;
+
+		isnull[att] = nullable->status[row] != CSV_VALUE_OK;
+		values[att] = isnull[att] ? (Datum) 0 :
+			fetch_value(nullable->fetch, nullable->values +
+						(size_t) row * nullable->stride);
 	}
 }
 

@@ -42,7 +42,9 @@ extern CsvTableScan *csv_table_scan_begin(const CsvTable *table,
 
 /*
  * The next row, into arrays of one entry per attribute of the table.  What
- * the values point to lives until the next call.  False at the end.
+ * the values point to lives until the next call.  Entries of isnull that are
+ * the same in all rows may be written only once: between calls with the same
+ * array, leave it as it is.  False at the end.
  */
 extern bool csv_table_scan_next(CsvTableScan *scan, Datum *values,
 								bool *isnull);

@@ -124,6 +124,7 @@ print_value(FILE *out, Reading *reading, const CsvReader *reader,
 {
 	const uint8_t *entry = array->values + (size_t) row * array->stride;
 	uint32_t	header;
+	int16_t		int2;
 	int32_t		int4;
 	int64_t		int8;
 
@@ -149,6 +150,17 @@ print_value(FILE *out, Reading *reading, const CsvReader *reader,
 			break;
 		case CSV_KIND_BOOL:
 			fprintf(out, "<%d>", *entry);
+			break;
+		case CSV_KIND_NUMERIC:
+			memcpy(&header, entry, 4);
+			fputc('<', out);
+			for (uint32_t i = 4; i < header >> 2; i++)
+				fprintf(out, "%02x", entry[i]);
+			fputc('>', out);
+			break;
+		case CSV_KIND_INT2:
+			memcpy(&int2, entry, 2);
+			fprintf(out, "<%d>", int2);
 			break;
 		case CSV_KIND_INT4:
 		case CSV_KIND_DATE:
