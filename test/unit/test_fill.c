@@ -88,7 +88,7 @@ add_text(char *at, uint32_t most, bool clean)
 
 	for (uint32_t i = 0; i < n; i++)
 	{
-		if (!clean && choose(20) == 0)
+		if (!clean && choose(10) == 0)
 		{
 			const char *other = others[choose(12)];
 
@@ -132,7 +132,8 @@ add_value(char *at, const CsvColumn *column, uint32_t most_text)
 			}
 			break;
 		case CSV_KIND_TEXT:
-			end = add_text(at, most_text, clean);
+			end = add_text(at, column->type_chars > 0 && choose(20) != 0 ?
+						   (uint32_t) column->type_chars : most_text, clean);
 			break;
 		default:
 			end = add_sign(at);
