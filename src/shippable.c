@@ -20,6 +20,7 @@
 #include "compat.h"
 #include "executor/executor.h"
 #include "mb/pg_wchar.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -27,62 +28,14 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
+#include "utils/float.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 
-/* of a RESCALE in a plan: operand is the constant whose scale decides */
-#define FLAG_DYNAMIC	0x80
-
-/* a constant of a plan; its expression is in the list of that number */
-typedef struct ProgramConstant
-{
-	Oid			type;
-	int32		typmod;
-	uint8_t		lane;
-	bool		dynamic;		/* scale is the least it may get */
-	bool		list;			/* an array; the constants are its elements */
-	int16		scale;
-} ProgramConstant;
-
-/* what can be stored in a plan as it is */
-typedef struct ProgramCounts
-{
-	uint32_t	nviews;			/* registers, some of them under two types */
-	uint32_t	nregisters;
-	uint32_t	ninstructions;
-	uint32_t	nfilter_instructions;
-	uint32_t	nconstants;
-	uint32_t	nfilters;
-	uint32_t	nkeys;
-	uint32_t	naggregates;
-	bool		aggregates;
-} ProgramCounts;
-
-struct CsvProgram
-{
-	const CsvTable *table;
-	Index		relid;
-	ProgramCounts n;
-	CsvInstruction *instructions;
-	uint32_t	capacity;
-	ProgramConstant constants[CSV_MAX_REGISTERS];
-	CsvRegister registers[CSV_MAX_REGISTERS];
-	uint16_t	filters[CSV_MAX_REGISTERS];
-	CsvKey		keys[CSV_MAX_KEYS];
-	CsvAggregate aggregate[CSV_MAX_AGGREGATES];
-
-	List	   *constant_exprs;
-
-	/* expressions that are in a register already */
-	List	   *known;
-	List	   *known_registers;	/* integers */
-	int			case_register;	/* what CaseTestExpr stands for, or -1 */
-};
-
-static int	translate(CsvProgram *program, Node *node);
+static int	register_of(CsvProgram *program, Node *node);
 
 CsvProgram *
 csv_program_create(const CsvTable *table, Index relid)
@@ -191,6 +144,7 @@ new_register(CsvProgram *program, Oid type, int32 typmod, uint8_t lane,
 	reg->typmod = typmod;
 	reg->lane = lane;
 	reg->scale = scale;
+	reg->digits = 2 * CSV_MAX_DECIMAL_DIGITS;	/* not known */
 	return (int) program->n.nviews++;
 }
 
@@ -276,6 +230,7 @@ emit_column(CsvProgram *program, const Var *var, bool trim)
 						  lane == CSV_LANE_DECIMAL ? spec.scale : 0);
 	if (result < 0)
 		return -1;
+	program->registers[result].digits = spec.precision;
 	instruction = emit(program, CSV_OP_COLUMN, result, -1, -1);
 	instruction->operand = (uint32_t) var->varattno;
 	if (trim && column->type == BPCHAROID)
@@ -317,7 +272,7 @@ static int
 add_constant(CsvProgram *program, Node *node, Oid type, uint8_t lane,
 			 int scale, bool dynamic, bool list)
 {
-	ProgramConstant *constant;
+	CsvProgramConstant *constant;
 
 	if (program->n.nconstants >= CSV_MAX_REGISTERS)
 		return -1;
@@ -367,6 +322,15 @@ literal_scale(Node *node)
 											 literal->constvalue));
 }
 
+/* no fewer than its digits */
+static int16
+literal_digits(const Const *literal)
+{
+	return literal->constisnull ? 0 : (int16)
+		strlen(DatumGetCString(DirectFunctionCall1(numeric_out,
+												   literal->constvalue)));
+}
+
 /* a constant whose scale, if it is numeric, is known now */
 static int
 translate_constant(CsvProgram *program, Node *node)
@@ -374,13 +338,17 @@ translate_constant(CsvProgram *program, Node *node)
 	Oid			type = exprType(node);
 	uint8_t		lane;
 	int			scale = 0;
+	int			result;
 
 	if (!lane_of_type(type, &lane))
 		return -1;
 	if (lane == CSV_LANE_DECIMAL &&
 		((scale = literal_scale(node)) < 0 || scale > CSV_MAX_DECIMAL_DIGITS))
 		return -1;
-	return emit_constant(program, node, type, lane, scale, false);
+	result = emit_constant(program, node, type, lane, scale, false);
+	if (result >= 0 && lane == CSV_LANE_DECIMAL)
+		program->registers[result].digits = literal_digits((Const *) node);
+	return result;
 }
 
 /* ---- arithmetic ---- */
@@ -395,9 +363,11 @@ rescale(CsvProgram *program, int a, int scale)
 		return a;
 	result = new_register(program, NUMERICOID, -1, CSV_LANE_DECIMAL,
 						  (int16) scale);
-	if (result >= 0)
-		emit(program, CSV_OP_RESCALE, result, a, -1)->operand =
-			(uint32_t) (scale - from->scale);
+	if (result < 0)
+		return -1;
+	program->registers[result].digits = from->digits + scale - from->scale;
+	emit(program, CSV_OP_RESCALE, result, a, -1)->operand =
+		(uint32_t) (scale - from->scale);
 	return result;
 }
 
@@ -415,6 +385,7 @@ translate_arithmetic(CsvProgram *program, OpExpr *op, const char *name)
 	int			a;
 	int			b = -1;
 	int			scale = 0;
+	int			digits;
 	int			result;
 
 	if (strlen(name) != 1 || strchr("+-*", name[0]) == NULL)
@@ -432,13 +403,13 @@ translate_arithmetic(CsvProgram *program, OpExpr *op, const char *name)
 			return -1;
 	}
 
-	a = translate(program, linitial(op->args));
+	a = register_of(program, linitial(op->args));
 	if (a < 0)
 		return -1;
 	scale = program->registers[a].scale;
 	if (list_length(op->args) == 2)
 	{
-		b = translate(program, lsecond(op->args));
+		b = register_of(program, lsecond(op->args));
 		if (b < 0)
 			return -1;
 		if (name[0] == '*')
@@ -465,6 +436,12 @@ translate_arithmetic(CsvProgram *program, OpExpr *op, const char *name)
 	result = new_register(program, type, -1, lane, (int16) scale);
 	if (result < 0)
 		return -1;
+	digits = program->registers[a].digits;
+	if (operation == CSV_OP_MULTIPLY)
+		digits += program->registers[b].digits;
+	else if (operation != CSV_OP_NEGATE)
+		digits = Max(digits, program->registers[b].digits) + 1;
+	program->registers[result].digits = (int16) digits;
 	instruction = emit(program, operation, result, a, b);
 	instruction->lane = lane;
 	instruction->bits = type == INT2OID ? 16 : type == INT4OID ? 32 : 64;
@@ -513,6 +490,12 @@ collation_allows(Oid collation, bool equality)
 		csv_collation_is_c(collation);
 }
 
+bool
+csv_collation_ordered(Oid collation)
+{
+	return collation_allows(collation, false);
+}
+
 /*
  * One side of a comparison whose other side is a constant of that type: both
  * registers.  A numeric constant is brought to a common scale when the query
@@ -524,7 +507,7 @@ compare_with_constant(CsvProgram *program, Node *node, Node *constant,
 {
 	uint8_t		lane;
 
-	*value = translate(program, node);
+	*value = register_of(program, node);
 	if (*value < 0 || !lane_of_type(exprType(constant), &lane))
 		return false;
 	if (lane == CSV_LANE_DECIMAL)
@@ -539,11 +522,11 @@ compare_with_constant(CsvProgram *program, Node *node, Node *constant,
 		if (*other < 0 || *value < 0)
 			return false;
 		instruction = emit(program, CSV_OP_RESCALE, *value, a, -1);
-		instruction->flags = FLAG_DYNAMIC;
+		instruction->flags = CSV_FLAG_DYNAMIC;
 		instruction->operand = program->n.nconstants - 1;
 		return true;
 	}
-	*other = translate(program, constant);
+	*other = register_of(program, constant);
 	return *other >= 0;
 }
 
@@ -588,8 +571,8 @@ translate_comparison(CsvProgram *program, CsvOperation operation, Node *left,
 	}
 	else
 	{
-		a = translate(program, left);
-		b = a < 0 ? -1 : translate(program, right);
+		a = register_of(program, left);
+		b = a < 0 ? -1 : register_of(program, right);
 		if (b < 0)
 			return -1;
 		if (lane == CSV_LANE_DECIMAL)
@@ -633,7 +616,7 @@ translate_list(CsvProgram *program, ScalarArrayOpExpr *expr)
 		(lane == CSV_LANE_TEXT && !collation_allows(expr->inputcollid, true)) ||
 		!is_constant(program, array))
 		return -1;
-	value = translate(program, scalar);
+	value = register_of(program, scalar);
 	if (value < 0)
 		return -1;
 	scale = program->registers[value].scale;
@@ -649,7 +632,7 @@ translate_list(CsvProgram *program, ScalarArrayOpExpr *expr)
 		if (value < 0)
 			return -1;
 		instruction = emit(program, CSV_OP_RESCALE, value, a, -1);
-		instruction->flags = FLAG_DYNAMIC;
+		instruction->flags = CSV_FLAG_DYNAMIC;
 		instruction->operand = (uint32_t) number;
 	}
 	result = emit_bool(program, CSV_OP_IN, value, -1, false);
@@ -671,12 +654,12 @@ translate_like(CsvProgram *program, OpExpr *op, bool negated)
 	Node	   *value = linitial(op->args);
 	Const	   *pattern = lsecond(op->args);
 	CsvOperation operation;
-	char	   *text;
+	char	   *piece;
 	size_t		length;
 	bool		any_before;
 	bool		any_after;
+	Node	   *literal;
 	int			a;
-	int			b;
 	int			result;
 
 	if (!IsA(pattern, Const) || pattern->constisnull ||
@@ -685,18 +668,18 @@ translate_like(CsvProgram *program, OpExpr *op, bool negated)
 		(GetDatabaseEncoding() != PG_UTF8 &&
 		 pg_database_encoding_max_length() > 1))
 		return -1;
-	text = TextDatumGetCString(pattern->constvalue);
-	length = strlen(text);
-	any_before = length > 0 && text[0] == '%';
+	piece = TextDatumGetCString(pattern->constvalue);
+	length = strlen(piece);
+	any_before = length > 0 && piece[0] == '%';
 	if (any_before)
 	{
-		text++;
+		piece++;
 		length--;
 	}
-	any_after = length > 0 && text[length - 1] == '%';
+	any_after = length > 0 && piece[length - 1] == '%';
 	if (any_after)
-		text[--length] = '\0';
-	if (strpbrk(text, "%_\\") != NULL)
+		piece[--length] = '\0';
+	if (strpbrk(piece, "%_\\") != NULL)
 		return -1;
 	operation = any_before ? (any_after ? CSV_OP_CONTAINS : CSV_OP_ENDS_WITH) :
 		any_after ? CSV_OP_STARTS_WITH : CSV_OP_EQUAL;
@@ -708,21 +691,25 @@ translate_like(CsvProgram *program, OpExpr *op, bool negated)
 			((Var *) value)->varlevelsup == 0 ?
 			emit_column(program, (Var *) value, false) : -1;
 	else
-		a = translate(program, value);
+		a = register_of(program, value);
 	if (a < 0 || program->registers[a].lane != CSV_LANE_TEXT)
 		return -1;
-	b = emit_constant(program,
-					  (Node *) makeConst(TEXTOID, -1, op->inputcollid, -1,
-										 CStringGetTextDatum(text), false,
-										 false),
-					  TEXTOID, CSV_LANE_TEXT, 0, false);
-	if (b < 0)
-		return -1;
-	result = emit_bool(program, operation, a, b, true);
-	if (result < 0)
-		return -1;
-	program->instructions[program->n.ninstructions - 1].operand =
-		program->n.nconstants - 1;
+	literal = (Node *) makeConst(TEXTOID, -1, op->inputcollid, -1,
+								 CStringGetTextDatum(piece), false, false);
+	if (operation == CSV_OP_EQUAL)
+		result = emit_bool(program, operation, a,
+						   translate_constant(program, literal), true);
+	else
+	{
+		int			number = add_constant(program, literal, TEXTOID,
+										  CSV_LANE_TEXT, 0, false, false);
+
+		result = number < 0 ? -1 :
+			emit_bool(program, operation, a, -1, false);
+		if (result >= 0)
+			program->instructions[program->n.ninstructions - 1].operand =
+				(uint32_t) number;
+	}
 	return negated ? emit_bool(program, CSV_OP_NOT, result, -1, false) : result;
 }
 
@@ -791,15 +778,17 @@ translate_cast(CsvProgram *program, FuncExpr *function)
 		default:
 			return -1;
 	}
-	a = translate(program, linitial(function->args));
+	a = register_of(program, linitial(function->args));
 	if (a < 0)
 		return -1;
 	lane_of_type(function->funcresulttype, &lane);
 	if (operation == CSV_NUM_OPERATIONS)
 		return seen_as(program, a, function->funcresulttype);
 	result = new_register(program, function->funcresulttype, -1, lane, 0);
-	if (result >= 0)
-		emit(program, operation, result, a, -1);
+	if (result < 0)
+		return -1;
+	program->registers[result].digits = 19; /* of an int8 */
+	emit(program, operation, result, a, -1);
 	return result;
 }
 
@@ -813,7 +802,7 @@ translate_bool(CsvProgram *program, BoolExpr *expr)
 
 	foreach(cell, expr->args)
 	{
-		int			argument = translate(program, lfirst(cell));
+		int			argument = register_of(program, lfirst(cell));
 
 		if (argument < 0 || program->registers[argument].type != BOOLOID)
 			return -1;
@@ -833,7 +822,7 @@ translate_bool(CsvProgram *program, BoolExpr *expr)
 static int
 translate_boolean_test(CsvProgram *program, BooleanTest *test)
 {
-	int			a = translate(program, (Node *) test->arg);
+	int			a = register_of(program, (Node *) test->arg);
 	bool		negated = test->booltesttype == IS_NOT_TRUE ||
 		test->booltesttype == IS_NOT_FALSE;
 	CsvOperation operation;
@@ -881,6 +870,7 @@ emit_choice(CsvProgram *program, int condition, int one, int other)
 						  left->lane, left->scale);
 	if (result < 0)
 		return -1;
+	program->registers[result].digits = Max(left->digits, right->digits);
 	instruction = emit(program, CSV_OP_CHOOSE, result, condition, one);
 	instruction->c = program->registers[other].number;
 	instruction->lane = program->registers[result].lane;
@@ -910,17 +900,17 @@ translate_case(CsvProgram *program, CaseExpr *expr)
 	bool		failed = false;
 
 	if (expr->arg != NULL &&
-		(argument = translate(program, (Node *) expr->arg)) < 0)
+		(argument = register_of(program, (Node *) expr->arg)) < 0)
 		return -1;
 	for (int i = 0; i < nwhen && !failed; i++)
 	{
 		CaseWhen   *when = list_nth_node(CaseWhen, expr->args, i);
 
 		program->case_register = argument >= 0 ? argument : outer;
-		conditions[i] = translate(program, (Node *) when->expr);
+		conditions[i] = register_of(program, (Node *) when->expr);
 		program->case_register = outer;
 		results[i] = conditions[i] < 0 ? -1 :
-			translate(program, (Node *) when->result);
+			register_of(program, (Node *) when->result);
 		failed = results[i] < 0;
 	}
 	if (failed || expr->casetype == BPCHAROID)
@@ -935,7 +925,7 @@ translate_case(CsvProgram *program, CaseExpr *expr)
 				program->registers[results[nwhen - 1]].scale;
 	}
 	else
-		result = translate(program, (Node *) expr->defresult);
+		result = register_of(program, (Node *) expr->defresult);
 	for (int i = nwhen - 1; i >= 0 && result >= 0; i--)
 		result = emit_choice(program, conditions[i], results[i], result);
 	return result;
@@ -951,7 +941,7 @@ translate_coalesce(CsvProgram *program, CoalesceExpr *expr)
 	if (expr->coalescetype == BPCHAROID)
 		return -1;
 	for (int i = 0; i < n; i++)
-		if ((arguments[i] = translate(program, list_nth(expr->args, i))) < 0)
+		if ((arguments[i] = register_of(program, list_nth(expr->args, i))) < 0)
 			return -1;
 	result = arguments[n - 1];
 	for (int i = n - 2; i >= 0 && result >= 0; i--)
@@ -974,7 +964,7 @@ translate_relabel(CsvProgram *program, RelabelType *relabel)
 		  (relabel->resulttype == TEXTOID ||
 		   relabel->resulttype == VARCHAROID)))
 		return -1;
-	a = translate(program, (Node *) relabel->arg);
+	a = register_of(program, (Node *) relabel->arg);
 	if (a < 0 || from == relabel->resulttype)
 		return a;
 	return seen_as(program, a, relabel->resulttype);
@@ -1006,7 +996,7 @@ translate_new(CsvProgram *program, Node *node)
 				return emit_bool(program, test->nulltesttype == IS_NULL ?
 								 CSV_OP_IS_NULL : CSV_OP_IS_NOT_NULL,
 								 test->argisrow ? -1 :
-								 translate(program, (Node *) test->arg), -1,
+								 register_of(program, (Node *) test->arg), -1,
 								 false);
 			}
 		case T_BooleanTest:
@@ -1026,7 +1016,7 @@ translate_new(CsvProgram *program, Node *node)
 
 /* the register that holds the expression; -1 where it cannot be had */
 static int
-translate(CsvProgram *program, Node *node)
+register_of(CsvProgram *program, Node *node)
 {
 	int			result;
 	int			i = 0;
@@ -1058,9 +1048,9 @@ translate(CsvProgram *program, Node *node)
 static int
 translate_whole(CsvProgram *program, Node *node)
 {
-	ProgramCounts before = program->n;
+	CsvProgramCounts before = program->n;
 	int			nknown = list_length(program->known);
-	int			result = translate(program, node);
+	int			result = register_of(program, node);
 
 	if (result < 0)
 	{
@@ -1106,6 +1096,14 @@ csv_program_register(const CsvProgram *program, int number)
 	return &program->registers[number];
 }
 
+bool
+csv_register_shown(const CsvRegister *reg)
+{
+	return (reg->lane != CSV_LANE_DECIMAL ||
+			reg->digits <= CSV_MAX_DECIMAL_DIGITS) &&
+		(reg->type != BPCHAROID || reg->typmod >= (int32) VARHDRSZ);
+}
+
 int
 csv_program_add_key(CsvProgram *program, Expr *key)
 {
@@ -1118,9 +1116,9 @@ csv_program_add_key(CsvProgram *program, Expr *key)
 	if ((result = translate_whole(program, (Node *) key)) < 0)
 		return -1;
 	reg = &program->registers[result];
-	if (reg->lane == CSV_LANE_TEXT &&
-		(!collation_allows(exprCollation((Node *) key), true) ||
-		 (reg->type == BPCHAROID && reg->typmod < (int32) VARHDRSZ)))
+	if (!csv_register_shown(reg) ||
+		(reg->lane == CSV_LANE_TEXT &&
+		 !collation_allows(exprCollation((Node *) key), true)))
 		return -1;
 	out = &program->keys[program->n.nkeys];
 	memset(out, 0, sizeof(*out));
@@ -1166,598 +1164,4 @@ csv_program_has_columns(const CsvProgram *program)
 		if (program->instructions[i].operation == CSV_OP_COLUMN)
 			return true;
 	return false;
-}
-
-/* ---- in a plan ---- */
-
-typedef struct Span
-{
-	void	   *start;
-	size_t		nbytes;
-} Span;
-
-#define NSPANS	7
-
-static void
-spans_of(CsvProgram *program, Span *spans)
-{
-	const ProgramCounts *n = &program->n;
-
-	spans[0] = (Span) {&program->n, sizeof(program->n)};
-	spans[1] = (Span) {program->instructions,
-		n->ninstructions * sizeof(CsvInstruction)};
-	spans[2] = (Span) {program->constants,
-		n->nconstants * sizeof(ProgramConstant)};
-	spans[3] = (Span) {program->registers, n->nviews * sizeof(CsvRegister)};
-	spans[4] = (Span) {program->filters, n->nfilters * sizeof(uint16_t)};
-	spans[5] = (Span) {program->keys, n->nkeys * sizeof(CsvKey)};
-	spans[6] = (Span) {program->aggregate,
-		n->naggregates * sizeof(CsvAggregate)};
-}
-
-Node *
-csv_program_to_node(const CsvProgram *program)
-{
-	Span		spans[NSPANS];
-	size_t		nbytes = 0;
-	bytea	   *image;
-	char	   *next;
-
-	spans_of((CsvProgram *) program, spans);
-	for (int i = 0; i < NSPANS; i++)
-		nbytes += spans[i].nbytes;
-	image = palloc(VARHDRSZ + nbytes);
-	SET_VARSIZE(image, VARHDRSZ + nbytes);
-	next = VARDATA(image);
-	for (int i = 0; i < NSPANS; i++)
-	{
-		if (spans[i].nbytes > 0)
-			memcpy(next, spans[i].start, spans[i].nbytes);
-		next += spans[i].nbytes;
-	}
-	return (Node *) makeConst(BYTEAOID, -1, InvalidOid, -1,
-							  PointerGetDatum(image), false, false);
-}
-
-List *
-csv_program_constants(const CsvProgram *program)
-{
-	return program->constant_exprs;
-}
-
-CsvProgram *
-csv_program_from_node(const Node *node)
-{
-	bytea	   *image = DatumGetByteaPP(((const Const *) node)->constvalue);
-	CsvProgram *program = palloc0(sizeof(CsvProgram));
-	const char *next = VARDATA_ANY(image);
-	Span		spans[NSPANS];
-
-	memcpy(&program->n, next, sizeof(program->n));
-	program->instructions = palloc(Max(program->n.ninstructions, 1) *
-								   sizeof(CsvInstruction));
-	spans_of(program, spans);
-	for (int i = 0; i < NSPANS; i++)
-	{
-		if (spans[i].nbytes > 0)
-			memcpy(spans[i].start, next, spans[i].nbytes);
-		next += spans[i].nbytes;
-	}
-	program->case_register = -1;
-	return program;
-}
-
-/* ---- datums and lanes ---- */
-
-/*
- * The digits of a finite numeric, and how many of them stand behind the point.
- */
-static bool
-decimal_of_numeric(Datum datum, int least_scale, CsvInt128 *value, int *scale)
-{
-	char	   *text;
-	CsvInt128	sum = 0;
-	int			ndigits = 0;
-	bool		negative;
-	bool		behind = false;
-
-	*scale = 0;
-	if (numeric_is_nan(DatumGetNumeric(datum)) ||
-		numeric_is_inf(DatumGetNumeric(datum)))
-		return false;
-	text = DatumGetCString(DirectFunctionCall1(numeric_out, datum));
-	negative = *text == '-';
-	if (negative)
-		text++;
-	for (; *text != '\0' || *scale < least_scale;)
-	{
-		char		digit = '0';
-
-		if (*text == '.')
-		{
-			behind = true;
-			text++;
-			continue;
-		}
-		if (*text != '\0')
-			digit = *text++;
-		else
-			behind = true;
-		if (sum != 0 || digit != '0')
-			ndigits++;
-		if (ndigits > CSV_MAX_DECIMAL_DIGITS)
-			return false;
-		sum = sum * 10 + (digit - '0');
-		if (behind)
-			(*scale)++;
-	}
-	*value = negative ? -sum : sum;
-	return true;
-}
-
-static CsvUint128
-uuid_lane(const unsigned char *bytes)
-{
-	CsvUint128	value = 0;
-
-	for (int i = 0; i < UUID_LEN; i++)
-		value = value << 8 | bytes[i];
-	return value;
-}
-
-bool
-csv_value_of_datum(const CsvRegister *reg, Datum datum, CsvValue *value)
-{
-	memset(value, 0, sizeof(*value));
-	value->state = CSV_LANE_VALUE;
-	switch (reg->type)
-	{
-		case BOOLOID:
-			value->value.integer = DatumGetBool(datum);
-			return true;
-		case INT2OID:
-			value->value.integer = DatumGetInt16(datum);
-			return true;
-		case INT4OID:
-			value->value.integer = DatumGetInt32(datum);
-			return true;
-		case DATEOID:
-			value->value.integer = DatumGetDateADT(datum);
-			return true;
-		case INT8OID:
-		case TIMESTAMPOID:
-		case TIMESTAMPTZOID:
-			value->value.integer = DatumGetInt64(datum);
-			return true;
-		case FLOAT4OID:
-			value->value.real = DatumGetFloat4(datum);
-			return true;
-		case FLOAT8OID:
-			value->value.real = DatumGetFloat8(datum);
-			return true;
-		case NUMERICOID:
-			{
-				int			scale;
-
-				return decimal_of_numeric(datum, reg->scale,
-										  &value->value.decimal, &scale) &&
-					scale == reg->scale;
-			}
-		case UUIDOID:
-			value->value.uuid = uuid_lane(DatumGetUUIDP(datum)->data);
-			return true;
-		default:
-			{
-				struct varlena *text = PG_DETOAST_DATUM_PACKED(datum);
-
-				value->bytes = (const uint8_t *) VARDATA_ANY(text);
-				value->length = (uint32_t) VARSIZE_ANY_EXHDR(text);
-				if (reg->type == BPCHAROID)
-					while (value->length > 0 &&
-						   value->bytes[value->length - 1] == ' ')
-						value->length--;
-				return true;
-			}
-	}
-}
-
-Datum
-csv_numeric_of_wide(const CsvWide *wide, int scale)
-{
-	uint64_t	word[3] = {wide->word[0], wide->word[1], wide->word[2]};
-	bool		negative = (int64_t) word[2] < 0;
-	char		text[80];
-	char	   *next = text + sizeof(text);
-	int			ndigits = 0;
-
-	if (word[1] == (negative ? UINT64_MAX : 0) && word[2] == word[1] &&
-		((int64_t) word[0] < 0) == negative)
-		return NumericGetDatum(scale == 0 ?
-							   int64_to_numeric((int64) word[0]) :
-							   int64_div_fast_to_numeric((int64) word[0],
-														 scale));
-	if (negative)
-	{
-		uint64_t	carry = 1;
-
-		for (int i = 0; i < 3; i++)
-		{
-			word[i] = ~word[i] + carry;
-			carry = carry && word[i] == 0;
-		}
-	}
-	*--next = '\0';
-	while (word[0] != 0 || word[1] != 0 || word[2] != 0 || ndigits <= scale)
-	{
-		CsvUint128	rest = 0;
-
-		if (ndigits == scale && scale > 0)
-			*--next = '.';
-		for (int i = 2; i >= 0; i--)
-		{
-			rest = rest << 64 | word[i];
-			word[i] = (uint64_t) (rest / 10);
-			rest %= 10;
-		}
-		*--next = (char) ('0' + (int) rest);
-		ndigits++;
-	}
-	if (negative)
-		*--next = '-';
-	return DirectFunctionCall3(numeric_in, CStringGetDatum(next),
-							   ObjectIdGetDatum(InvalidOid),
-							   Int32GetDatum(-1));
-}
-
-static Datum
-text_datum(const CsvRegister *reg, const CsvValue *value)
-{
-	int			nblanks = 0;
-	struct varlena *text;
-
-	if (reg->type == BPCHAROID && reg->typmod >= (int32) VARHDRSZ)
-		nblanks = Max(reg->typmod - (int32) VARHDRSZ -
-					  pg_mbstrlen_with_len((const char *) value->bytes,
-										   (int) value->length), 0);
-	text = palloc(VARHDRSZ + value->length + nblanks);
-	SET_VARSIZE(text, VARHDRSZ + value->length + nblanks);
-	memcpy(VARDATA(text), value->bytes, value->length);
-	memset(VARDATA(text) + value->length, ' ', nblanks);
-	return PointerGetDatum(text);
-}
-
-Datum
-csv_datum_of_value(const CsvRegister *reg, const CsvValue *value)
-{
-	switch (reg->type)
-	{
-		case BOOLOID:
-			return BoolGetDatum(value->value.integer != 0);
-		case INT2OID:
-			return Int16GetDatum((int16) value->value.integer);
-		case INT4OID:
-			return Int32GetDatum((int32) value->value.integer);
-		case DATEOID:
-			return DateADTGetDatum((DateADT) value->value.integer);
-		case INT8OID:
-		case TIMESTAMPOID:
-		case TIMESTAMPTZOID:
-			return Int64GetDatum(value->value.integer);
-		case FLOAT4OID:
-			return Float4GetDatum((float4) value->value.real);
-		case FLOAT8OID:
-			return Float8GetDatum(value->value.real);
-		case NUMERICOID:
-			{
-				CsvInt128	decimal = value->value.decimal;
-				CsvWide		wide;
-
-				wide.word[0] = (uint64_t) decimal;
-				wide.word[1] = (uint64_t) (decimal >> 64);
-				wide.word[2] = decimal < 0 ? UINT64_MAX : 0;
-				return csv_numeric_of_wide(&wide, reg->scale);
-			}
-		case UUIDOID:
-			{
-				pg_uuid_t  *uuid = palloc(sizeof(pg_uuid_t));
-				CsvUint128	rest = value->value.uuid;
-
-				for (int i = UUID_LEN - 1; i >= 0; i--)
-				{
-					uuid->data[i] = (unsigned char) rest;
-					rest >>= 8;
-				}
-				return UUIDPGetDatum(uuid);
-			}
-		default:
-			return text_datum(reg, value);
-	}
-}
-
-/* ---- where the plan is run ---- */
-
-/* constants in the making */
-typedef struct Constants
-{
-	CsvConstant *constants;
-	uint32_t	n;
-	uint32_t	capacity;
-	StringInfoData text;
-} Constants;
-
-static CsvConstant *
-new_constant(Constants *out, uint8_t lane)
-{
-	CsvConstant *constant;
-
-	if (out->n == out->capacity)
-	{
-		uint32_t	capacity = Max(16, 2 * out->capacity);
-
-		out->constants = out->constants == NULL ?
-			palloc(capacity * sizeof(CsvConstant)) :
-			repalloc(out->constants, capacity * sizeof(CsvConstant));
-		out->capacity = capacity;
-	}
-	constant = &out->constants[out->n++];
-	memset(constant, 0, sizeof(*constant));
-	constant->lane = lane;
-	return constant;
-}
-
-static void
-put_value(Constants *out, uint8_t lane, const CsvValue *value)
-{
-	CsvConstant *constant = new_constant(out, lane);
-
-	memcpy(&constant->value, &value->value, sizeof(constant->value));
-	if (lane == CSV_LANE_TEXT)
-	{
-		constant->length = value->length;
-		constant->offset = (uint32_t) out->text.len;
-		appendBinaryStringInfo(&out->text, (const char *) value->bytes,
-							   (int) value->length);
-	}
-}
-
-/* the scale that all of these numerics have in common; -1: there is none */
-static int
-common_scale(const ProgramConstant *constant, const Datum *datums,
-			 const bool *nulls, int n)
-{
-	int			common = constant->scale;
-
-	for (int i = 0; i < n; i++)
-	{
-		CsvInt128	ignored;
-		int			scale;
-
-		if (nulls[i])
-			continue;
-		if (!decimal_of_numeric(datums[i], common, &ignored, &scale))
-			return -1;
-		common = Max(common, scale);
-	}
-	return common;
-}
-
-static int
-compare_values(uint8_t lane, const CsvValue *a, const CsvValue *b)
-{
-#define THREE_WAY(x, y) ((x) < (y) ? -1 : (x) > (y))
-	switch (lane)
-	{
-		case CSV_LANE_INT:
-			return THREE_WAY(a->value.integer, b->value.integer);
-		case CSV_LANE_DECIMAL:
-			return THREE_WAY(a->value.decimal, b->value.decimal);
-		case CSV_LANE_FLOAT:
-			return float8_cmp_internal(a->value.real, b->value.real);
-		case CSV_LANE_UUID:
-			return THREE_WAY(a->value.uuid, b->value.uuid);
-		default:
-			{
-				int			result = memcmp(a->bytes, b->bytes,
-											Min(a->length, b->length));
-
-				return result != 0 ? result : THREE_WAY(a->length, b->length);
-			}
-	}
-#undef THREE_WAY
-}
-
-static int
-compare_in_lane(const void *a, const void *b, void *lane)
-{
-	return compare_values(*(uint8_t *) lane, a, b);
-}
-
-/*
- * The elements of an array as constants, sorted and distinct.  *has_null: a
- * NULL was among them.  False where one has no lane.
- */
-static bool
-put_list(Constants *out, const ProgramConstant *constant, Datum array,
-		 CsvRegister *reg, uint32_t *count, bool *has_null, bool *empty)
-{
-	Datum	   *datums;
-	bool	   *nulls;
-	int			n;
-	int			nvalues = 0;
-	CsvValue   *values;
-	uint8_t		lane = constant->lane;
-	int16		typlen;
-	bool		typbyval;
-	char		typalign;
-
-	get_typlenbyvalalign(constant->type, &typlen, &typbyval, &typalign);
-	deconstruct_array(DatumGetArrayTypeP(array), constant->type, typlen,
-					  typbyval, typalign, &datums, &nulls, &n);
-	*empty = n == 0;
-	if (constant->dynamic)
-	{
-		int			scale = common_scale(constant, datums, nulls, n);
-
-		if (scale < 0)
-			return false;
-		reg->scale = (int16) scale;
-	}
-	values = palloc(sizeof(CsvValue) * Max(n, 1));
-	for (int i = 0; i < n; i++)
-	{
-		if (nulls[i])
-			*has_null = true;
-		else if (!csv_value_of_datum(reg, datums[i], &values[nvalues++]))
-			return false;
-	}
-	qsort_arg(values, nvalues, sizeof(CsvValue), compare_in_lane, &lane);
-	*count = 0;
-	for (int i = 0; i < nvalues; i++)
-	{
-		if (i > 0 && compare_values(lane, &values[i - 1], &values[i]) == 0)
-			continue;
-		put_value(out, lane, &values[i]);
-		(*count)++;
-	}
-	return true;
-}
-
-CsvQuery *
-csv_program_query(const CsvProgram *program, List *constants,
-				  ExprContext *econtext)
-{
-	const ProgramCounts *n = &program->n;
-	CsvQuery   *query = palloc0(sizeof(CsvQuery));
-	CsvInstruction *instructions = palloc(Max(n->ninstructions, 1) *
-										  sizeof(CsvInstruction));
-	CsvRegister *kinds = palloc0(Max(n->nconstants, 1) * sizeof(CsvRegister));
-	uint32_t   *first = palloc0(Max(n->nconstants, 1) * sizeof(uint32_t));
-	uint32_t   *counts = palloc0(Max(n->nconstants, 1) * sizeof(uint32_t));
-	bool	   *has_null = palloc0(Max(n->nconstants, 1) * sizeof(bool));
-	bool	   *empty = palloc0(Max(n->nconstants, 1) * sizeof(bool));
-	Constants	out;
-	uint32_t	no;				/* the constant "false" */
-
-	memset(&out, 0, sizeof(out));
-	initStringInfo(&out.text);
-	for (uint32_t i = 0; i < n->nconstants; i++)
-	{
-		const ProgramConstant *constant = &program->constants[i];
-		CsvRegister *kind = &kinds[i];
-		CsvValue	value;
-		bool		isnull;
-		Datum		datum = ExecEvalExpr(list_nth(constants, (int) i),
-										 econtext, &isnull);
-
-		kind->type = constant->type;
-		kind->typmod = -1;
-		kind->lane = constant->lane;
-		kind->scale = constant->scale;
-		first[i] = out.n;
-		counts[i] = 1;
-		if (isnull)
-		{
-			/* a list that is NULL makes NULL of everything */
-			has_null[i] = true;
-			if (constant->list)
-				counts[i] = 0;
-			else
-				new_constant(&out, constant->lane)->isnull = true;
-			continue;
-		}
-		if (constant->list)
-		{
-			if (!put_list(&out, constant, datum, kind, &counts[i],
-						  &has_null[i], &empty[i]))
-				return NULL;
-			continue;
-		}
-		if (constant->dynamic)
-		{
-			int			scale = common_scale(constant, &datum, &isnull, 1);
-
-			if (scale < 0)
-				return NULL;
-			kind->scale = (int16) scale;
-		}
-		if (!csv_value_of_datum(kind, datum, &value))
-			return NULL;
-		put_value(&out, constant->lane, &value);
-	}
-	no = out.n;
-	new_constant(&out, CSV_LANE_INT);
-
-	memcpy(instructions, program->instructions,
-		   n->ninstructions * sizeof(CsvInstruction));
-	for (uint32_t i = 0; i < n->ninstructions; i++)
-	{
-		CsvInstruction *instruction = &instructions[i];
-		uint32_t	number = instruction->operand;
-
-		switch (instruction->operation)
-		{
-			case CSV_OP_CONSTANT:
-			case CSV_OP_STARTS_WITH:
-			case CSV_OP_ENDS_WITH:
-			case CSV_OP_CONTAINS:
-				instruction->operand = first[number];
-				break;
-			case CSV_OP_RESCALE:
-				if (instruction->flags & FLAG_DYNAMIC)
-				{
-					instruction->flags = 0;
-					instruction->operand = (uint32_t)
-						(kinds[number].scale - program->constants[number].scale);
-				}
-				break;
-			case CSV_OP_IN:
-				instruction->operand = first[number];
-				instruction->count = counts[number];
-				if (has_null[number])
-					instruction->flags |= CSV_FLAG_LIST_NULL;
-				if (empty[number])
-				{
-					/* no element: false, also for NULL */
-					instruction->operation = CSV_OP_CONSTANT;
-					instruction->lane = CSV_LANE_INT;
-					instruction->operand = no;
-				}
-				break;
-			default:
-				break;
-		}
-	}
-
-	query->nregisters = n->nregisters;
-	query->ninstructions = n->ninstructions;
-	query->nfilter_instructions = n->nfilter_instructions;
-	query->nconstants = out.n;
-	query->text_length = (uint32_t) out.text.len;
-	query->instructions = instructions;
-	query->constants = out.constants;
-	query->text = (const uint8_t *) out.text.data;
-	query->nfilters = n->nfilters;
-	query->filters = program->filters;
-	query->aggregates = n->aggregates;
-	query->nkeys = n->nkeys;
-	query->keys = program->keys;
-	query->naggregates = n->naggregates;
-	query->aggregate = program->aggregate;
-	return query;
-}
-
-void
-csv_program_lay_out(const CsvProgram *program, CsvQuery *query,
-					const CsvColumn *columns, uint32_t ncolumns)
-{
-	CsvInstruction *instructions = (CsvInstruction *) query->instructions;
-
-	for (uint32_t i = 0; i < query->ninstructions; i++)
-	{
-		if (instructions[i].operation != CSV_OP_COLUMN)
-			continue;
-		for (uint32_t k = 0; k < ncolumns; k++)
-			if (columns[k].attnum == program->instructions[i].operand)
-				instructions[i].operand = k;
-	}
 }
