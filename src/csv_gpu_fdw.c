@@ -51,6 +51,11 @@ _PG_init(void)
 							"They copy out of the page cache, and are there only while a chunk is read.",
 							&csv_io_threads_guc, 8, 1, 64,
 							PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("csv_gpu_fdw.enable_pushdown",
+							 "Lets engines filter and aggregate.",
+							 "Off, they deliver rows only. Results are the same.",
+							 &csv_enable_pushdown_guc, true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomIntVariable("csv_gpu_fdw.debug_gpu_fault",
 							"Makes the GPU fail in the n-th chunk of a scan, for tests.",
 							"Positive: a fault in a kernel; negative: no memory; 0: never.",

@@ -102,6 +102,19 @@ struct CsvTableScan
 	int			nvirtuals;
 	Datum		filename;		/* text */
 
+	/* what is pushed down; NULL: nothing */
+	const CsvPushdown *pushdown;
+	CsvQuery   *query;
+	bool		decidable;
+	CsvEvaluator *evaluator;	/* NULL: not made yet */
+	MemoryContext query_context;
+	CsvMemory	query_memory;
+	CsvSelection selection;		/* of the batch's rows */
+	uint32_t	position;		/* next of the selection */
+	bool		undecided;		/* the last row that came out */
+	uint8_t    *doubtful;		/* per row: some value is not made yet */
+	uint32_t	doubtful_capacity;
+
 	CsvBatch	batch;
 	uint32_t	row;			/* next of the batch */
 	uint32_t	error;			/* next of the batch */
@@ -249,7 +262,8 @@ compare_columns(const void *a, const void *b)
 
 CsvTableScan *
 csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
-					 CsvSkippedFn skipped, void *arg)
+					 const CsvPushdown *pushdown, CsvSkippedFn skipped,
+					 void *arg)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "csv_gpu_fdw scan",
@@ -266,6 +280,15 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 	scan->memory.alloc = scan_alloc;
 	scan->memory.free = scan_free;
 	scan->memory.owner = context;
+	scan->pushdown = pushdown;
+	if (pushdown != NULL)
+	{
+		scan->query_context = AllocSetContextCreate(context,
+													"csv_gpu_fdw query",
+													ALLOCSET_DEFAULT_SIZES);
+		scan->query_memory = scan->memory;
+		scan->query_memory.owner = scan->query_context;
+	}
 	scan->skipped = skipped;
 	scan->skipped_arg = arg;
 	scan->natts = table->natts;
@@ -630,6 +653,97 @@ take_batch(CsvTableScan *scan)
 	sort_columns(scan);
 }
 
+/* ---- what is pushed down ---- */
+
+static void
+open_evaluator(CsvTableScan *scan)
+{
+	MemoryContext outer = MemoryContextSwitchTo(scan->query_context);
+
+	scan->query = scan->pushdown->prepare(scan->pushdown->arg,
+										  &scan->decidable);
+	scan->evaluator = csv_evaluator_create(&scan->query_memory, scan->query);
+	if (scan->evaluator == NULL)
+		handle_failure(scan, CSV_NO_MEMORY);
+	MemoryContextSwitchTo(outer);
+}
+
+static void
+close_evaluator(CsvTableScan *scan)
+{
+	scan->evaluator = NULL;
+	scan->query = NULL;
+	if (scan->query_context != NULL)
+		MemoryContextReset(scan->query_context);
+}
+
+/*
+ * The rows of the batch that have to come out whatever the engine says: those
+ * with a value that only its input function can judge.  NULL if there are none.
+ */
+static const uint8_t *
+find_doubtful(CsvTableScan *scan)
+{
+	uint32_t	nrows = scan->batch.nrows;
+	bool		any = !scan->decidable;
+
+	for (int i = 0; i < scan->ncolumns; i++)
+		any |= scan->batch.arrays[i].any_slow;
+	if (!any)
+		return NULL;
+	if (nrows > scan->doubtful_capacity)
+	{
+		if (scan->doubtful != NULL)
+			pfree(scan->doubtful);
+		scan->doubtful = MemoryContextAllocHuge(scan->context, nrows);
+		scan->doubtful_capacity = nrows;
+	}
+	memset(scan->doubtful, !scan->decidable, nrows);
+	for (int i = 0; i < scan->ncolumns && scan->decidable; i++)
+	{
+		const CsvArray *array = &scan->batch.arrays[i];
+
+		if (array->any_slow)
+			for (uint32_t row = 0; row < nrows; row++)
+				scan->doubtful[row] |=
+					array->status[row] == CSV_VALUE_DOUBTFUL;
+	}
+	return scan->doubtful;
+}
+
+/* have the batch's rows filtered, or added to their groups */
+static void
+evaluate_batch(CsvTableScan *scan)
+{
+	CsvStatus	status;
+
+	scan->position = 0;
+	memset(&scan->selection, 0, sizeof(scan->selection));
+	if (scan->batch.nrows == 0)
+		return;
+	if (scan->evaluator == NULL)
+		open_evaluator(scan);
+	csv_program_lay_out(scan->pushdown->program, scan->query,
+						scan->layout.columns, scan->layout.ncolumns);
+	status = csv_evaluator_run(scan->evaluator, &scan->layout, &scan->batch,
+							   find_doubtful(scan), NULL, NULL,
+							   &scan->selection);
+	if (status != CSV_OK)
+		handle_failure(scan, status);
+	scan->statistics.filtered += scan->selection.ndropped;
+}
+
+/* the next row that is to come out; the batch's end if there is none */
+static inline uint32_t
+next_row(CsvTableScan *scan)
+{
+	if (scan->pushdown == NULL)
+		return scan->row;
+	if (scan->position == scan->selection.nrows)
+		return scan->batch.nrows;
+	return scan->selection.rows[scan->position];
+}
+
 /*
  * Records of the batch that the scan has passed, less those that it was past
  * before a rewind.
@@ -664,6 +778,8 @@ leave_batch(CsvTableScan *scan)
 		scan->statistics.records += npassed;
 	}
 	memset(&scan->batch, 0, sizeof(scan->batch));
+	memset(&scan->selection, 0, sizeof(scan->selection));
+	scan->position = 0;
 	scan->row = 0;
 	scan->error = 0;
 }
@@ -682,6 +798,8 @@ next_batch(CsvTableScan *scan)
 		if (status == CSV_OK)
 		{
 			take_batch(scan);
+			if (scan->pushdown != NULL)
+				evaluate_batch(scan);
 			return true;
 		}
 		memset(&scan->batch, 0, sizeof(scan->batch));
@@ -1183,23 +1301,29 @@ csv_table_scan_next(CsvTableScan *scan, Datum *values, bool *isnull)
 		return false;
 	for (;;)
 	{
-		uint32_t	row;
+		uint32_t	row = next_row(scan);
 
 		reset_row(scan);
-		skip_errors_before(scan, scan->row);
+		skip_errors_before(scan, row);
 		if (unlikely(scan->stopped))
 		{
 			scan->finished = true;
 			return false;
 		}
-		if (scan->row >= scan->batch.nrows)
+		scan->row = row;
+		if (row >= scan->batch.nrows)
 		{
 			if (!advance_batch(scan))
 				return false;
 			continue;
 		}
+		if (scan->pushdown != NULL)
+		{
+			scan->undecided = scan->selection.any_careful &&
+				scan->selection.careful[scan->position] != 0;
+			scan->position++;
+		}
 
-		row = scan->row;
 		fill_fast(scan, row, values, isnull);
 		if (scan->any_careful && !fill_careful(scan, row, values, isnull))
 		{
@@ -1214,21 +1338,18 @@ csv_table_scan_next(CsvTableScan *scan, Datum *values, bool *isnull)
 	}
 }
 
-int64
-csv_table_scan_count(CsvTableScan *scan)
+bool
+csv_table_scan_undecided(const CsvTableScan *scan)
 {
-	int64		count = 0;
+	return scan->undecided;
+}
 
-	Assert(scan->ncolumns == 0);
-	if (scan->finished)
-		return 0;
-	do
-	{
-		count += scan->batch.nrows - scan->row;
-		skip_errors_before(scan, scan->batch.nrows);
-		scan->row = scan->batch.nrows;
-	} while (advance_batch(scan));
-	return count;
+CsvEvaluator *
+csv_table_scan_evaluator(CsvTableScan *scan)
+{
+	if (scan->evaluator == NULL)
+		open_evaluator(scan);
+	return scan->evaluator;
 }
 
 /* ---- end ---- */
@@ -1237,6 +1358,7 @@ void
 csv_table_scan_rewind(CsvTableScan *scan)
 {
 	leave_batch(scan);
+	close_evaluator(scan);
 	scan->file_is_open = false;
 	scan->file_number = 0;
 	scan->finished = false;

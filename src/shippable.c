@@ -491,6 +491,12 @@ collation_allows(Oid collation, bool equality)
 }
 
 bool
+csv_collation_shippable(Oid collation)
+{
+	return collation_allows(collation, true);
+}
+
+bool
 csv_collation_ordered(Oid collation)
 {
 	return collation_allows(collation, false);

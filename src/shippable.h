@@ -39,7 +39,8 @@ extern int	csv_program_add_value(CsvProgram *program, Expr *value);
  */
 extern bool csv_register_shown(const CsvRegister *reg);
 
-/* may values of this collation be ordered (not only be equal)? */
+/* can the engine tell whether texts of this collation are equal; order them? */
+extern bool csv_collation_shippable(Oid collation);
 extern bool csv_collation_ordered(Oid collation);
 extern const CsvRegister *csv_program_register(const CsvProgram *program,
 											   int number);

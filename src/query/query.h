@@ -255,6 +255,7 @@ typedef struct CsvAggregateValue
 	int64_t		count;			/* of values added, for every kind */
 	CsvWide		wide;			/* SUM, SUM_SQUARES of INT and DECIMAL */
 	double		real;			/* the same of FLOAT, rounded */
+	bool		overflowed;		/* that is infinite, and no value was */
 	CsvValue	extreme;		/* MIN, MAX; NULL where no value was added */
 } CsvAggregateValue;
 
@@ -279,7 +280,7 @@ typedef struct CsvSelection
 	 */
 	uint32_t	nrows;
 	const uint32_t *rows;
-	const uint8_t *careful;		/* 1 per row: undecided or wanted */
+	const uint8_t *careful;		/* nrows bytes; 1: undecided, or wanted */
 	bool		any_careful;
 	uint32_t	ndropped;		/* rows that the filter dropped */
 } CsvSelection;
@@ -320,11 +321,11 @@ extern uint32_t csv_evaluator_find_group(CsvEvaluator *evaluator,
 										 const CsvValue *keys);
 
 /*
- * Add a value to a COUNT_DISTINCT of a group.  False: no memory.
+ * Add one value to an aggregate of a group, whatever the aggregate's filter; a
+ * COUNT_ROWS looks at no value.  False: no memory.
  */
-extern bool csv_evaluator_add_distinct(CsvEvaluator *evaluator,
-									   uint32_t group, uint32_t aggregate,
-									   const CsvValue *value);
+extern bool csv_evaluator_add(CsvEvaluator *evaluator, uint32_t group,
+							  uint32_t aggregate, const CsvValue *value);
 
 /* a group's keys and aggregates; texts live as long as the groups */
 extern void csv_evaluator_key(const CsvEvaluator *evaluator, uint32_t group,
