@@ -1,0 +1,343 @@
+/*
+ * query.h
+ *		What is asked of the rows of a table: filters, groups, aggregates.
+ *
+ * The PostgreSQL side translates the parts of a query that an engine can
+ * decide exactly into a CsvQuery, which is plain data.  Whoever has a batch's
+ * arrays then evaluates it row by row:
+ *
+ *	1. The filter's instructions run over all rows.  A row passes, or is
+ *	   dropped, or is undecided.
+ *	2. The other instructions run over the rows that pass: group keys and the
+ *	   arguments of aggregates.
+ *	3. Without aggregates, the rows that pass are the answer.  With them, each
+ *	   row is added to its group.
+ *
+ * Undecided rows.  A register is undecided in a row where its value depends on
+ * one that the engine did not make (CSV_VALUE_DOUBTFUL, CSV_VALUE_LONG), or
+ * where the operation would overflow: PostgreSQL raises an ERROR there, and
+ * only it may.  Evaluation has the order of PostgreSQL's: an operand that it
+ * would not have looked at (the second of AND where the first is false, the
+ * branch of a CASE not taken) decides nothing and overflows nowhere.  A row
+ * with an undecided filter, group key or argument is left out of all groups,
+ * and handed back: the PostgreSQL side evaluates it as the executor would.
+ *
+ * The same instructions mean the same on every engine: the operations are
+ * those of operate.h, which is compiled for host and device.
+ *
+ * Lanes.  A register holds one value a row, of one of these types:
+ *
+ *	INT			int64_t			BOOL (0, 1), INT2 to INT8, DATE, TIMESTAMP(TZ)
+ *	DECIMAL		CsvInt128		a numeric times 10^scale, of a fixed scale
+ *	FLOAT		double
+ *	TEXT		bytes, length	the value's own bytes
+ *	UUID		CsvInt128		as an unsigned number, first byte highest
+ *
+ * and a state: CSV_LANE_VALUE, CSV_LANE_NULL or CSV_LANE_UNDECIDED.
+ *
+ * Exactness.  Sums of integers and decimals are kept in 192 bits, which no
+ * number of rows overflows.  Sums of floats are exact, too, and rounded once
+ * at the end: so they do not depend on the order of the rows, on chunks,
+ * threads or the engine.
+ */
+#ifndef CSV_QUERY_H
+#define CSV_QUERY_H
+
+#include "../reader/reader.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef __int128 CsvInt128;
+typedef unsigned __int128 CsvUint128;
+
+/* largest sum of digits of a DECIMAL lane: 10^38 < 2^127 */
+#define CSV_MAX_DECIMAL_DIGITS	38
+
+#define CSV_MAX_REGISTERS		256
+#define CSV_MAX_KEYS			32
+#define CSV_MAX_AGGREGATES		256
+
+typedef enum CsvLane
+{
+	CSV_LANE_INT,
+	CSV_LANE_DECIMAL,
+	CSV_LANE_FLOAT,
+	CSV_LANE_TEXT,
+	CSV_LANE_UUID
+} CsvLane;
+
+typedef enum CsvLaneState
+{
+	CSV_LANE_VALUE,
+	CSV_LANE_NULL,
+	CSV_LANE_UNDECIDED
+} CsvLaneState;
+
+/*
+ * Operations.  Where not told otherwise, a NULL operand makes NULL, and an
+ * undecided one (of those that count) undecided.
+ */
+typedef enum CsvOperation
+{
+	/* operand: index in layout->columns; makes the lane of the column's kind */
+	CSV_OP_COLUMN,
+	/* operand: index of the constant; lane: its type */
+	CSV_OP_CONSTANT,
+
+	/* INT, DECIMAL (equal scales) or FLOAT; undecided where out of range */
+	CSV_OP_ADD,
+	CSV_OP_SUBTRACT,
+	CSV_OP_MULTIPLY,			/* DECIMAL: scales add up */
+	CSV_OP_NEGATE,
+
+	/* between lanes */
+	CSV_OP_RESCALE,				/* DECIMAL: times 10^operand */
+	CSV_OP_INT_TO_DECIMAL,		/* scale 0 */
+	CSV_OP_INT_TO_FLOAT,
+	CSV_OP_DATE_TO_TIMESTAMP,	/* days to microseconds; infinities stay */
+
+	/* to BOOL; lane: of the operands */
+	CSV_OP_EQUAL,
+	CSV_OP_NOT_EQUAL,
+	CSV_OP_LESS,
+	CSV_OP_LESS_EQUAL,
+	CSV_OP_GREATER,
+	CSV_OP_GREATER_EQUAL,
+
+	/*
+	 * Is a one of a list?  operand: index of the first of `count` constants,
+	 * all of the lane's type, sorted, distinct and not NULL.  With
+	 * CSV_FLAG_LIST_NULL, NULL instead of false.
+	 */
+	CSV_OP_IN,
+
+	/* TEXT, pattern operand: constant; the pattern's bytes as they stand */
+	CSV_OP_STARTS_WITH,
+	CSV_OP_ENDS_WITH,
+	CSV_OP_CONTAINS,
+
+	/* never NULL */
+	CSV_OP_IS_NULL,
+	CSV_OP_IS_NOT_NULL,
+	CSV_OP_IS_TRUE,				/* BOOL */
+	CSV_OP_IS_FALSE,
+
+	/* BOOL, three-valued; a counts before b */
+	CSV_OP_NOT,
+	CSV_OP_AND,
+	CSV_OP_OR,
+
+	/*
+	 * a is a BOOL: where it is true b, else c.  The one that is not taken does
+	 * not count.
+	 */
+	CSV_OP_CHOOSE,
+	CSV_NUM_OPERATIONS
+} CsvOperation;
+
+/* of a CSV_OP_COLUMN: without the blanks at the end (char(n)) */
+#define CSV_FLAG_TRIM			1
+#define CSV_FLAG_LIST_NULL		2
+
+/* result = operation(a, b, c) */
+typedef struct CsvInstruction
+{
+	uint8_t		operation;		/* CsvOperation */
+	uint8_t		lane;			/* CsvLane, see there */
+	uint8_t		bits;			/* INT arithmetic: the range, 16, 32 or 64 */
+	uint8_t		flags;
+	uint16_t	result;			/* registers; each is written once */
+	uint16_t	a;
+	uint16_t	b;
+	uint16_t	c;
+	uint32_t	operand;
+	uint32_t	count;
+} CsvInstruction;
+
+typedef struct CsvConstant
+{
+	uint8_t		lane;			/* CsvLane */
+	bool		isnull;
+	uint32_t	length;			/* TEXT: bytes, */
+	uint32_t	offset;			/* and where they are in query->text */
+	union
+	{
+		int64_t		integer;
+		double		real;
+		CsvInt128	decimal;
+		CsvUint128	uuid;
+	}			value;
+} CsvConstant;
+
+/* what is kept of a group for an aggregate */
+typedef enum CsvAggregateKind
+{
+	CSV_AGGREGATE_COUNT_ROWS,	/* no argument */
+	CSV_AGGREGATE_COUNT,		/* of values that are not NULL, as all below */
+	CSV_AGGREGATE_COUNT_DISTINCT,
+	CSV_AGGREGATE_SUM,			/* INT, DECIMAL: wide; FLOAT: exact */
+	CSV_AGGREGATE_SUM_SQUARES,	/* INT; DECIMAL of up to 18 digits; FLOAT */
+	CSV_AGGREGATE_MIN,			/* of any lane; TEXT by bytes */
+	CSV_AGGREGATE_MAX,			/* NaN is the greatest FLOAT; BOOL: and, or */
+	CSV_NUM_AGGREGATE_KINDS
+} CsvAggregateKind;
+
+#define CSV_NO_REGISTER	UINT16_MAX
+
+typedef struct CsvAggregate
+{
+	uint8_t		kind;			/* CsvAggregateKind */
+	uint8_t		lane;			/* of the argument */
+	uint16_t	argument;		/* register; CSV_NO_REGISTER: none */
+	uint16_t	filter;			/* BOOL register of FILTER, or none; where it
+								 * is not true, the argument does not count */
+} CsvAggregate;
+
+typedef struct CsvKey
+{
+	uint8_t		lane;
+	uint16_t	value;			/* register */
+} CsvKey;
+
+/*
+ * A query.  Instructions are in an order in which operands are ready; the
+ * first nfilter_instructions of them are those that the filters need.
+ */
+typedef struct CsvQuery
+{
+	uint32_t	nregisters;
+	uint32_t	ninstructions;
+	uint32_t	nfilter_instructions;
+	uint32_t	nconstants;
+	uint32_t	text_length;
+	const CsvInstruction *instructions;
+	const CsvConstant *constants;
+	const uint8_t *text;
+
+	/* BOOL registers, in order; a row passes where all are true */
+	uint32_t	nfilters;
+	const uint16_t *filters;
+
+	bool		aggregates;		/* the answer is groups, not rows */
+	uint32_t	nkeys;			/* 0: all rows are one group */
+	const CsvKey *keys;
+	uint32_t	naggregates;
+	const CsvAggregate *aggregate;
+} CsvQuery;
+
+/* ---- one value, for the interface below ---- */
+
+typedef struct CsvValue
+{
+	uint8_t		state;			/* CsvLaneState; never UNDECIDED in a group */
+	uint32_t	length;			/* TEXT */
+	const uint8_t *bytes;		/* TEXT */
+	union
+	{
+		int64_t		integer;
+		double		real;
+		CsvInt128	decimal;
+		CsvUint128	uuid;
+	}			value;
+} CsvValue;
+
+/* two's complement, least word first */
+typedef struct CsvWide
+{
+	uint64_t	word[3];
+} CsvWide;
+
+/* what a group holds for an aggregate */
+typedef struct CsvAggregateValue
+{
+	int64_t		count;			/* of values added, for every kind */
+	CsvWide		wide;			/* SUM, SUM_SQUARES of INT and DECIMAL */
+	double		real;			/* the same of FLOAT, rounded */
+	CsvValue	extreme;		/* MIN, MAX; NULL where no value was added */
+} CsvAggregateValue;
+
+/* ---- evaluation of batches on the CPU ---- */
+
+typedef struct CsvEvaluator CsvEvaluator;
+
+/*
+ * NULL where there is no memory.  The query must outlive it; its constants may
+ * change between two runs.
+ */
+extern CsvEvaluator *csv_evaluator_create(const CsvMemory *memory,
+										  const CsvQuery *query);
+extern void csv_evaluator_free(CsvEvaluator *evaluator);
+
+/* what became of a batch's rows */
+typedef struct CsvSelection
+{
+	/*
+	 * Rows of the batch, ascending: those that pass (not with aggregates), and
+	 * those that are undecided, or that the caller wanted a look at.
+	 */
+	uint32_t	nrows;
+	const uint32_t *rows;
+	const uint8_t *careful;		/* 1 per row: undecided or wanted */
+	bool		any_careful;
+	uint32_t	ndropped;		/* rows that the filter dropped */
+} CsvSelection;
+
+/*
+ * Evaluate rows [0, batch->nrows) of a batch whose arrays are those of
+ * `layout`.  `wanted`: NULL, or a byte per row, not 0 for rows that are to be
+ * handed back as careful whatever the filter says, and added to no group.
+ * CSV_OK, CSV_NO_MEMORY, or CSV_INTERRUPTED (then the batch may not be
+ * evaluated again, for part of it is in the groups).  The selection lives until
+ * the next call.
+ */
+extern CsvStatus csv_evaluator_run(CsvEvaluator *evaluator,
+								   const CsvLayout *layout,
+								   const CsvBatch *batch,
+								   const uint8_t *wanted,
+								   bool (*interrupted) (void *arg),
+								   void *interrupted_arg,
+								   CsvSelection *selection);
+
+/* ---- groups ---- */
+
+/*
+ * Groups are numbered from 0 in the order of their first row (without keys
+ * there is always group 0).
+ */
+extern uint32_t csv_evaluator_ngroups(const CsvEvaluator *evaluator);
+
+/* memory that groups take, in bytes */
+extern size_t csv_evaluator_group_bytes(const CsvEvaluator *evaluator);
+
+/*
+ * The group with these keys (query->nkeys of them), made if it is not there.
+ * UINT32_MAX: no memory.  Keys are equal as lanes are: -0 and 0 are, NaNs are,
+ * NULLs are.  The group keeps the keys that came first.
+ */
+extern uint32_t csv_evaluator_find_group(CsvEvaluator *evaluator,
+										 const CsvValue *keys);
+
+/*
+ * Add a value to a COUNT_DISTINCT of a group.  False: no memory.
+ */
+extern bool csv_evaluator_add_distinct(CsvEvaluator *evaluator,
+									   uint32_t group, uint32_t aggregate,
+									   const CsvValue *value);
+
+/* a group's keys and aggregates; texts live as long as the groups */
+extern void csv_evaluator_key(const CsvEvaluator *evaluator, uint32_t group,
+							  uint32_t key, CsvValue *value);
+extern void csv_evaluator_aggregate(const CsvEvaluator *evaluator,
+									uint32_t group, uint32_t aggregate,
+									CsvAggregateValue *value);
+
+/* let go of all groups, for a new start */
+extern void csv_evaluator_reset(CsvEvaluator *evaluator);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif							/* CSV_QUERY_H */
