@@ -471,6 +471,9 @@ fast_value(const CsvColumn *column, int kind, uint8_t decimal_separator,
 		case CSV_KIND_NUMERIC:
 			return csv_fast_numeric(p, n, decimal_separator,
 									column->precision, column->scale, entry);
+		case CSV_KIND_DECIMAL64:
+			return csv_fast_decimal(p, n, decimal_separator, column->precision,
+									column->scale, (int64_t *) entry);
 		default:
 			return false;
 	}
@@ -497,7 +500,8 @@ scalar_loop(CsvColumnLoop *loop, uint32_t nrows, int kind, bool uniform)
 		layout->has_default || column->force_null;
 	const bool	empty_is_null = !careful && null_length == 0 &&
 		!column->force_not_null;
-	const bool	fast = kind != CSV_KIND_NUMERIC ||
+	const bool	fast = kind == CSV_KIND_DECIMAL64 ? column->scale <= 8 :
+		kind != CSV_KIND_NUMERIC ||
 		(column->precision >= 0 && column->scale <= 4 &&
 		 loop->array->stride >= 12);
 	const uint32_t stride = loop->array->stride;
@@ -908,6 +912,8 @@ fill_array(CsvColumnLoop *loop, uint32_t nrows)
 			SCALAR_CASE(CSV_KIND_TIMESTAMP)
 			SCALAR_CASE(CSV_KIND_TIMESTAMPTZ)
 			SCALAR_CASE(CSV_KIND_UUID)
+			SCALAR_CASE(CSV_KIND_DECIMAL64)
+			SCALAR_CASE(CSV_KIND_DECIMAL128)
 		default:
 			break;
 	}

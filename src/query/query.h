@@ -49,11 +49,15 @@
 extern "C" {
 #endif
 
-typedef __int128 CsvInt128;
-typedef unsigned __int128 CsvUint128;
+/* aligned to 8 bytes, as all memory is: see CsvMemory, and palloc() */
+typedef __int128 CsvInt128 __attribute__((aligned(8)));
+typedef unsigned __int128 CsvUint128 __attribute__((aligned(8)));
 
 /* largest sum of digits of a DECIMAL lane: 10^38 < 2^127 */
 #define CSV_MAX_DECIMAL_DIGITS	38
+
+/* and of those that are squared for CSV_AGGREGATE_SUM_SQUARES */
+#define CSV_MAX_SQUARED_DIGITS	18
 
 #define CSV_MAX_REGISTERS		256
 #define CSV_MAX_KEYS			32
@@ -255,6 +259,8 @@ typedef struct CsvAggregateValue
 	int64_t		count;			/* of values added, for every kind */
 	CsvWide		wide;			/* SUM, SUM_SQUARES of INT and DECIMAL */
 	double		real;			/* the same of FLOAT, rounded */
+	bool		overflow;		/* real is an infinity, but no value was one:
+								 * the sum is beyond the largest double */
 	CsvValue	extreme;		/* MIN, MAX; NULL where no value was added */
 } CsvAggregateValue;
 
@@ -333,8 +339,8 @@ extern void csv_evaluator_aggregate(const CsvEvaluator *evaluator,
 									uint32_t group, uint32_t aggregate,
 									CsvAggregateValue *value);
 
-/* let go of all groups, for a new start */
-extern void csv_evaluator_reset(CsvEvaluator *evaluator);
+/* let go of all groups, for a new start; false: no memory */
+extern bool csv_evaluator_reset(CsvEvaluator *evaluator);
 
 #ifdef __cplusplus
 }
