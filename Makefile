@@ -52,7 +52,7 @@ endif
 
 # ---- objects, all under build/ ----
 
-SOURCES = $(wildcard src/*.c src/reader/*.c src/cpu/*.c)
+SOURCES = $(wildcard src/*.c src/reader/*.c src/cpu/*.c src/query/*.c)
 OBJS = $(patsubst %.c,build/obj/%.o,$(SOURCES)) \
 	$(if $(WITH_CUDA),$(patsubst %.cu,build/obj/%.cu.o,$(CUDA_SOURCES)))
 
@@ -61,7 +61,7 @@ PG_CFLAGS = -std=gnu11 -Wall -Wextra $(WERROR) -Wno-declaration-after-statement
 
 # PostgreSQL's own headers do not pass these
 build/obj/src/%.o: WARNINGS = -Wno-unused-parameter -Wno-sign-compare
-build/obj/src/reader/%.o build/obj/src/cpu/%.o: WARNINGS =
+build/obj/src/reader/%.o build/obj/src/cpu/%.o build/obj/src/query/%.o: WARNINGS =
 
 # only what SQL and the server call is visible outside
 SHLIB_LINK = -Wl,--version-script=src/exports.map $(CUDA_LIBS)

@@ -132,6 +132,8 @@ csv_launch_scalars(const CsvView *view, int kind, CsvColumnList list,
 			LAUNCH(CSV_KIND_TIMESTAMP);
 			LAUNCH(CSV_KIND_TIMESTAMPTZ);
 			LAUNCH(CSV_KIND_UUID);
+			LAUNCH(CSV_KIND_DECIMAL64);
+			LAUNCH(CSV_KIND_DECIMAL128);
 		default:
 			break;
 	}

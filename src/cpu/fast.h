@@ -122,6 +122,43 @@ csv_fast_date(const uint8_t *p, uint32_t n, int32_t *days)
 
 /*
  * [-]digits.digits with `scale` digits after the point, or none and no point:
+ * up to 8 on each side of it, as an integer of `precision` digits at most.
+ */
+static inline bool
+csv_fast_decimal(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
+				 int32_t precision, int32_t scale, int64_t *value)
+{
+	const uint8_t *end = p + n;
+	bool		negative = *p == '-';
+	uint64_t	fraction = 0;
+	uint64_t	number;
+	uint64_t	word;
+
+	n -= negative;
+	if (scale > 0 && n > (uint32_t) scale + 1 &&
+		end[-1 - scale] == decimal_separator)
+	{
+		word = csv_last_digits(end, (uint32_t) scale);
+		if (csv_not_digits(word) != 0)
+			return false;
+		fraction = csv_eight_digits(word);
+		end -= scale + 1;
+		n -= (uint32_t) scale + 1;
+	}
+	if (n - 1 >= 8)
+		return false;
+	word = csv_last_digits(end, n);
+	if (csv_not_digits(word) != 0)
+		return false;
+	number = csv_eight_digits(word) * csv_powers_on_host[scale] + fraction;
+	if (precision < 18 && number >= csv_powers_on_host[precision])
+		return false;
+	*value = negative ? -(int64_t) number : (int64_t) number;
+	return true;
+}
+
+/*
+ * [-]digits.digits with `scale` digits after the point, or none and no point:
  * up to 8 before it, scale up to 4, as numeric(precision, scale).
  */
 static inline bool

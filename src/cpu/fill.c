@@ -310,6 +310,10 @@ fast_value(const CsvColumn *column, int kind, uint8_t decimal_separator,
 		case CSV_KIND_NUMERIC:
 			return csv_fast_numeric(p, n, decimal_separator,
 									column->precision, column->scale, entry);
+		case CSV_KIND_DECIMAL64:
+			return csv_fast_decimal(p, n, decimal_separator,
+									column->precision, column->scale,
+									(int64_t *) entry);
 		default:
 			return false;
 	}
@@ -335,7 +339,8 @@ scalar_loop(CsvFill *fill, int kind, bool uniform, const uint32_t *rows,
 	const bool	careful = csv_fill_is_careful(fill);
 	const bool	empty_is_null = !careful && null_length == 0 &&
 		!column->force_not_null;
-	const bool	fast = kind != CSV_KIND_NUMERIC || csv_has_fast_numeric(fill);
+	const bool	fast = kind == CSV_KIND_DECIMAL64 ? column->scale <= 8 :
+		kind != CSV_KIND_NUMERIC || csv_has_fast_numeric(fill);
 	const uint32_t stride = fill->stride;
 	uint8_t    *const values = fill->values;
 	const uint64_t most_bytes = csv_most_scalar_bytes(column);
@@ -647,6 +652,8 @@ fill_rows(CsvFill *fill, const uint32_t *rows, uint32_t from, uint32_t count,
 			SCALAR_CASE(CSV_KIND_FLOAT4)
 			SCALAR_CASE(CSV_KIND_FLOAT8)
 			SCALAR_CASE(CSV_KIND_NUMERIC)
+			SCALAR_CASE(CSV_KIND_DECIMAL64)
+			SCALAR_CASE(CSV_KIND_DECIMAL128)
 			SCALAR_CASE(CSV_KIND_DATE)
 			SCALAR_CASE(CSV_KIND_TIMESTAMP)
 			SCALAR_CASE(CSV_KIND_TIMESTAMPTZ)

@@ -49,11 +49,15 @@
 extern "C" {
 #endif
 
-typedef __int128 CsvInt128;
-typedef unsigned __int128 CsvUint128;
+/* aligned to 8 bytes, as all memory is: see CsvMemory, and palloc() */
+typedef __int128 CsvInt128 __attribute__((aligned(8)));
+typedef unsigned __int128 CsvUint128 __attribute__((aligned(8)));
 
 /* largest sum of digits of a DECIMAL lane: 10^38 < 2^127 */
 #define CSV_MAX_DECIMAL_DIGITS	38
+
+/* and of those that are squared for CSV_AGGREGATE_SUM_SQUARES */
+#define CSV_MAX_SQUARED_DIGITS	18
 
 #define CSV_MAX_REGISTERS		256
 #define CSV_MAX_KEYS			32
@@ -255,7 +259,8 @@ typedef struct CsvAggregateValue
 	int64_t		count;			/* of values added, for every kind */
 	CsvWide		wide;			/* SUM, SUM_SQUARES of INT and DECIMAL */
 	double		real;			/* the same of FLOAT, rounded */
-	bool		overflowed;		/* that is infinite, and no value was */
+	bool		overflow;		/* real is an infinity, but no value was one:
+								 * the sum is beyond the largest double */
 	CsvValue	extreme;		/* MIN, MAX; NULL where no value was added */
 } CsvAggregateValue;
 
@@ -280,7 +285,7 @@ typedef struct CsvSelection
 	 */
 	uint32_t	nrows;
 	const uint32_t *rows;
-	const uint8_t *careful;		/* nrows bytes; 1: undecided, or wanted */
+	const uint8_t *careful;		/* 1 per row: undecided or wanted */
 	bool		any_careful;
 	uint32_t	ndropped;		/* rows that the filter dropped */
 } CsvSelection;
@@ -321,11 +326,13 @@ extern uint32_t csv_evaluator_find_group(CsvEvaluator *evaluator,
 										 const CsvValue *keys);
 
 /*
- * Add one value to an aggregate of a group, whatever the aggregate's filter; a
- * COUNT_ROWS looks at no value.  False: no memory.
+ * Add one row to a group: query->naggregates values.  NULL: the row does not
+ * count for the aggregate (so is its argument, or its filter is not true).
+ * UNDECIDED: it counts, but there is no value to add, since no lane holds it;
+ * the caller keeps it.  False: no memory.
  */
-extern bool csv_evaluator_add(CsvEvaluator *evaluator, uint32_t group,
-							  uint32_t aggregate, const CsvValue *value);
+extern bool csv_evaluator_add_row(CsvEvaluator *evaluator, uint32_t group,
+								  const CsvValue *values);
 
 /* a group's keys and aggregates; texts live as long as the groups */
 extern void csv_evaluator_key(const CsvEvaluator *evaluator, uint32_t group,
@@ -334,8 +341,8 @@ extern void csv_evaluator_aggregate(const CsvEvaluator *evaluator,
 									uint32_t group, uint32_t aggregate,
 									CsvAggregateValue *value);
 
-/* let go of all groups, for a new start */
-extern void csv_evaluator_reset(CsvEvaluator *evaluator);
+/* let go of all groups, for a new start; false: no memory */
+extern bool csv_evaluator_reset(CsvEvaluator *evaluator);
 
 #ifdef __cplusplus
 }

@@ -19,6 +19,8 @@
  *					bits of the power of five do not decide
  *	numeric			[+-] digits [point digits], a scale of up to 63; what has
  *					more digits than the type's scale is rounded
+ *	decimal			a numeric of up to 38 digits as an integer, times 10^scale;
+ *					takes what numeric takes
  *	date			YYYY-MM-DD, years 0001 to 9999
  *	timestamp		a date, or a date, a blank or T, HH:MM[:SS[.f]] with f of
  *					one to six digits, no more than the type's precision
@@ -63,6 +65,24 @@ typedef struct CsvPow5
 	uint64_t	high;
 	uint64_t	low;
 } CsvPow5;
+
+/* the powers of ten of 64 bits */
+#define CSV_POWERS_OF_TEN \
+	UINT64_C(1), UINT64_C(10), UINT64_C(100), UINT64_C(1000), \
+	UINT64_C(10000), UINT64_C(100000), UINT64_C(1000000), \
+	UINT64_C(10000000), UINT64_C(100000000), UINT64_C(1000000000), \
+	UINT64_C(10000000000), UINT64_C(100000000000), \
+	UINT64_C(1000000000000), UINT64_C(10000000000000), \
+	UINT64_C(100000000000000), UINT64_C(1000000000000000), \
+	UINT64_C(10000000000000000), UINT64_C(100000000000000000), \
+	UINT64_C(1000000000000000000), UINT64_C(10000000000000000000)
+
+#ifdef __CUDACC__
+static __device__ const uint64_t csv_powers_on_device[20] = {CSV_POWERS_OF_TEN};
+#endif
+#ifndef __CUDA_ARCH__
+static const uint64_t csv_powers_on_host[20] = {CSV_POWERS_OF_TEN};
+#endif
 
 #ifdef __CUDACC__
 static __device__ const CsvPow5 csv_pow5_on_device[CSV_POW5_COUNT] = {
@@ -1077,6 +1097,107 @@ csv_parse_numeric(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
 	return true;
 }
 
+/* ---- decimal ---- */
+
+/* 10^exponent, for 0 <= exponent <= 38 */
+CSV_INLINE unsigned __int128
+csv_power_of_ten(uint32_t exponent)
+{
+#ifdef __CUDA_ARCH__
+	const uint64_t *powers = csv_powers_on_device;
+#else
+	const uint64_t *powers = csv_powers_on_host;
+#endif
+
+	if (exponent < 20)
+		return powers[exponent];
+	return (unsigned __int128) powers[19] * powers[exponent - 19];
+}
+
+/* decimal = decimal * 10^n + the number written as the n digits at p */
+CSV_INLINE unsigned __int128
+csv_append_digits(unsigned __int128 decimal, const uint8_t *p, uint32_t n)
+{
+	for (uint32_t pos = 0; pos < n; pos += 8)
+	{
+		uint32_t	length = n - pos < 8 ? n - pos : 8;
+
+		decimal = decimal * (uint64_t) csv_power_of_ten(length) +
+			csv_eight_digits(csv_align_right(csv_load_some(p + pos, length),
+											 length));
+	}
+	return decimal;
+}
+
+/*
+ * A numeric(precision, scale), 1 <= precision <= 38, as an integer times
+ * 10^scale.  Takes and refuses the same as csv_parse_numeric(), and rounds as
+ * it does: half away from zero.
+ */
+CSV_INLINE bool
+csv_parse_decimal(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
+				  int32_t precision, int32_t scale, __int128 *value)
+{
+	CsvShortDecimal brief;
+	unsigned __int128 decimal;
+	bool		negative;
+
+	if (n == 0)
+		return false;
+	negative = p[0] == '-';
+	if (negative || p[0] == '+')
+	{
+		p++;
+		n--;
+	}
+	if (csv_scan_short_decimal(p, n, decimal_separator, &brief) &&
+		brief.fraction_length <= (uint32_t) scale)
+	{
+		uint32_t	length = brief.fraction_length;
+
+		decimal = csv_eight_digits(brief.whole) * csv_power_of_ten(scale) +
+			csv_eight_digits(csv_align_right(brief.fraction, length)) *
+			csv_power_of_ten(scale - length);
+	}
+	else
+	{
+		uint32_t	whole_length = csv_digit_run(p, n);
+		const uint8_t *fraction = p + whole_length;
+		uint32_t	fraction_length = 0;
+		uint32_t	kept;		/* digits of the fraction that are kept */
+
+		if (whole_length < n)
+		{
+			if (*fraction != decimal_separator)
+				return false;
+			fraction++;
+			fraction_length = n - whole_length - 1;
+			if (csv_digit_run(fraction, fraction_length) != fraction_length)
+				return false;
+		}
+		if (whole_length + fraction_length == 0)
+			return false;
+		kept = fraction_length < (uint32_t) scale ? fraction_length :
+			(uint32_t) scale;
+		while (whole_length > 0 && *p == '0')
+		{
+			p++;
+			whole_length--;
+		}
+		if (whole_length > (uint32_t) (precision - scale))
+			return false;
+		decimal = csv_append_digits(0, p, whole_length);
+		decimal = csv_append_digits(decimal, fraction, kept);
+		decimal *= csv_power_of_ten(scale - kept);
+		if (kept < fraction_length && fraction[kept] >= '5')
+			decimal++;
+	}
+	if (decimal >= csv_power_of_ten(precision))
+		return false;
+	*value = negative ? -(__int128) decimal : (__int128) decimal;
+	return true;
+}
+
 /* ---- dates and times ---- */
 
 /*
@@ -1361,8 +1482,10 @@ csv_value_stride(const CsvColumn *column)
 		case CSV_KIND_FLOAT8:
 		case CSV_KIND_TIMESTAMP:
 		case CSV_KIND_TIMESTAMPTZ:
+		case CSV_KIND_DECIMAL64:
 			return 8;
 		case CSV_KIND_UUID:
+		case CSV_KIND_DECIMAL128:
 			return 16;
 		case CSV_KIND_NUMERIC:
 			return csv_numeric_stride(column->precision, column->scale);
@@ -1453,6 +1576,24 @@ csv_convert_value(const CsvColumn *column, uint8_t decimal_separator,
 			ok = csv_parse_numeric(p, n, decimal_separator, column->precision,
 								   column->scale, entry, stride);
 			break;
+		case CSV_KIND_DECIMAL64:
+		case CSV_KIND_DECIMAL128:
+			{
+				__int128	value = 0;
+
+				ok = csv_parse_decimal(p, n, decimal_separator,
+									   column->precision, column->scale,
+									   &value);
+				value8 = (uint64_t) value;
+				if (column->kind == CSV_KIND_DECIMAL128)
+				{
+					uint64_t	high8 = (uint64_t) (value >> 64);
+
+					memcpy(__builtin_assume_aligned(entry, 8), &value8, 8);
+					memcpy(__builtin_assume_aligned(entry + 8, 8), &high8, 8);
+				}
+				break;
+			}
 		default:
 			break;
 	}

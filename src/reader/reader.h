@@ -31,6 +31,8 @@
  *	INT2, INT4, INT8	the integer
  *	FLOAT4, FLOAT8		the IEEE number
  *	NUMERIC				varlena with a 4-byte header, in PostgreSQL's short format
+ *	DECIMAL64			int64_t, a numeric of up to 18 digits times 10^scale
+ *	DECIMAL128			the same of up to 38 digits in 16 bytes
  *	DATE				int32_t, days since 2000-01-01
  *	TIMESTAMP(TZ)		int64_t, microseconds since 2000-01-01 (UTC)
  *	UUID				16 bytes
@@ -103,6 +105,8 @@ typedef enum CsvKind
 	CSV_KIND_TIMESTAMP,
 	CSV_KIND_TIMESTAMPTZ,
 	CSV_KIND_UUID,
+	CSV_KIND_DECIMAL64,
+	CSV_KIND_DECIMAL128,
 	CSV_NUM_KINDS
 } CsvKind;
 
@@ -125,8 +129,9 @@ typedef struct CsvColumn
 	 */
 	int32_t		type_chars;
 	int16_t		precision;		/* NUMERIC: precision, or -1 without typmod;
+								 * DECIMAL: 1 to 18 or 38;
 								 * TIMESTAMP: digits of the fraction, or -1 */
-	int16_t		scale;			/* NUMERIC: 0 <= scale <= precision */
+	int16_t		scale;			/* NUMERIC, DECIMAL: 0 <= scale <= precision */
 } CsvColumn;
 
 typedef enum CsvEncoding

@@ -121,6 +121,14 @@ choose_column(CsvColumn *column, Choices *choices)
 		column->scale = (int16_t) choose(choices,
 										 (uint32_t) column->precision + 1);
 	}
+	if (column->kind == CSV_KIND_DECIMAL64 ||
+		column->kind == CSV_KIND_DECIMAL128)
+	{
+		column->precision = (int16_t) (choose(choices, column->kind ==
+											  CSV_KIND_DECIMAL64 ? 18 : 38) + 1);
+		column->scale = (int16_t) choose(choices,
+										 (uint32_t) column->precision + 1);
+	}
 	if ((column->kind == CSV_KIND_TIMESTAMP ||
 		 column->kind == CSV_KIND_TIMESTAMPTZ) && one_in(choices, 2))
 		column->precision = (int16_t) choose(choices, 7);

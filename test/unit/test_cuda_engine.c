@@ -841,6 +841,12 @@ random_columns(Case *c)
 			column->precision = (int16_t) (1 + random_below(30));
 			column->scale = (int16_t) random_below((uint32_t) column->precision + 1);
 		}
+		if (column->kind == CSV_KIND_DECIMAL64 ||
+			column->kind == CSV_KIND_DECIMAL128)
+		{
+			column->precision = (int16_t) (1 + random_below(18));
+			column->scale = (int16_t) random_below((uint32_t) column->precision + 1);
+		}
 		if (column->kind == CSV_KIND_TIMESTAMP && random_below(2))
 			column->precision = (int16_t) random_below(7);
 	}

@@ -1,0 +1,392 @@
+/*
+ * float_sum.c
+ *		Sums of doubles without error: see float_sum.h.
+ *
+ * Where many values are added to one sum, they are turned into integers of
+ * 128 bits first, as long as their exponents are not too far apart: that is
+ * exact, too, and one addition each.
+ */
+#include "float_sum.h"
+
+#include <string.h>
+
+#include "operate.h"
+
+/* what was among the values */
+#define CSV_SEEN_NAN			1
+#define CSV_SEEN_INFINITY		2
+#define CSV_SEEN_MINUS_INFINITY	4
+#define CSV_SEEN_NO_MINUS_ZERO	8	/* a value other than -0 */
+
+#define MINUS_ZERO		(UINT64_C(1) << 63)
+#define DIGITS			52		/* of a double's fraction */
+#define DIGITS_MASK		((UINT64_C(1) << DIGITS) - 1)
+
+/* parts of an expansion stay below this, so that no sum of them overflows */
+#define MOST_OF_PARTS	0x1p1000
+
+/*
+ * Bit i of the accumulator is 2^(i - 1074).  The largest double has its highest
+ * bit at 2097; 69 words leave room for 2^64 times as much, and the sign.
+ */
+#define NWORDS			69
+#define LOWEST_EXPONENT	(-1074)
+
+/* words take this many additions of 32 bits before carries must move on */
+#define MOST_ADDITIONS	(1u << 30)
+
+struct CsvWideFloat
+{
+	int64_t		words[NWORDS];
+	uint32_t	nadditions;		/* since carries moved on */
+};
+
+/* ---- the accumulator ---- */
+
+/* leave 0 to 2^32 - 1 in each word but the last, which has the sign */
+static void
+wide_carry(CsvWideFloat *wide)
+{
+	for (int i = 0; i < NWORDS - 1; i++)
+	{
+		int64_t		carry = wide->words[i] >> 32;
+
+		wide->words[i] -= carry * (INT64_C(1) << 32);
+		wide->words[i + 1] += carry;
+	}
+	wide->nadditions = 0;
+}
+
+static void
+wide_add(CsvWideFloat *wide, double value)
+{
+	uint64_t	bits = csv_double_bits(value);
+	uint64_t	digits = bits & DIGITS_MASK;
+	uint32_t	exponent = (uint32_t) (bits >> DIGITS) & 0x7ff;
+	bool		negative = bits >> 63 != 0;
+	uint32_t	place;
+	CsvUint128	shifted;
+
+	if (exponent != 0)
+	{
+		digits |= UINT64_C(1) << DIGITS;
+		exponent--;
+	}
+	place = exponent / 32;
+	shifted = (CsvUint128) digits << exponent % 32;
+	for (int i = 0; i < 3; i++)
+	{
+		int64_t		word = (int64_t) (shifted >> 32 * i & 0xffffffff);
+
+		wide->words[place + i] += negative ? -word : word;
+	}
+	if (++wide->nadditions == MOST_ADDITIONS)
+		wide_carry(wide);
+}
+
+/* bits [place, place + 64) of what wide_carry() has left, sign aside */
+static uint64_t
+wide_bits(const CsvWideFloat *wide, int place)
+{
+	int			word = place / 32;
+	CsvUint128	bits = 0;
+
+	for (int i = 2; i >= 0; i--)
+		bits = bits << 32 |
+			(word + i < NWORDS ? (uint64_t) wide->words[word + i] : 0);
+	return (uint64_t) (bits >> place % 32);
+}
+
+static double
+wide_round(const CsvWideFloat *wide, bool *overflow)
+{
+	CsvWideFloat sum = *wide;
+	bool		negative;
+	int			top = NWORDS - 1;
+	int			high;			/* place of the highest bit */
+	int			low;			/* place of the lowest bit that is kept */
+	uint64_t	bits;
+
+	wide_carry(&sum);
+	negative = sum.words[NWORDS - 1] < 0;
+	if (negative)
+	{
+		for (int i = 0; i < NWORDS; i++)
+			sum.words[i] = -sum.words[i];
+		wide_carry(&sum);
+	}
+	while (top > 0 && sum.words[top] == 0)
+		top--;
+	if (sum.words[top] == 0)
+		return 0;
+	high = top * 32 + 63 - (int) csv_leading_zeros((uint64_t) sum.words[top]);
+	low = high - DIGITS;
+	if (low <= 0)
+		bits = wide_bits(&sum, 0);	/* as it stands: the bit at 52 makes the
+									 * exponent 1 */
+	else
+	{
+		uint64_t	half = wide_bits(&sum, low - 1) & 1;
+		bool		rest = false;
+
+		for (int i = 0; i < (low - 1) / 32; i++)
+			rest |= sum.words[i] != 0;
+		rest |= (sum.words[(low - 1) / 32] &
+				 ((INT64_C(1) << (low - 1) % 32) - 1)) != 0;
+		bits = wide_bits(&sum, low) & DIGITS_MASK;
+		bits |= (uint64_t) (low + 1) << DIGITS;
+		/* a carry out of the digits goes to the exponent, as it should */
+		bits += half & ((uint64_t) rest | (bits & 1));
+		if (low + 1 >= 0x7ff || bits >= CSV_FLOAT_INFINITY)
+		{
+			*overflow = true;
+			bits = CSV_FLOAT_INFINITY;
+		}
+	}
+	return csv_bits_double(bits | (negative ? MINUS_ZERO : 0));
+}
+
+/* move a sum, and one more value, to an accumulator */
+static bool
+widen(CsvFloatSum *sum, CsvWideFloats *wides, double value)
+{
+	const CsvMemory *memory = wides->memory;
+	CsvWideFloat *wide;
+
+	if (wides->nsums == wides->capacity)
+	{
+		uint32_t	capacity = wides->capacity == 0 ? 16 : 2 * wides->capacity;
+		CsvWideFloat **sums = memory->alloc(memory->owner,
+											capacity * sizeof(*sums));
+
+		if (sums == NULL)
+			return false;
+		if (wides->sums != NULL)
+		{
+			memcpy(sums, wides->sums, wides->nsums * sizeof(*sums));
+			memory->free(memory->owner, wides->sums);
+		}
+		wides->sums = sums;
+		wides->capacity = capacity;
+	}
+	wide = memory->alloc(memory->owner, sizeof(*wide));
+	if (wide == NULL)
+		return false;
+	memset(wide, 0, sizeof(*wide));
+	for (uint32_t i = 0; i < sum->nparts; i++)
+		wide_add(wide, sum->parts[i]);
+	wide_add(wide, value);
+	sum->nparts = 0;
+	wides->sums[wides->nsums++] = wide;
+	sum->wide = wides->nsums;
+	return true;
+}
+
+/* ---- the expansion ---- */
+
+/* add a finite value */
+static bool
+add_finite(CsvFloatSum *sum, CsvWideFloats *wides, double value)
+{
+	uint32_t	nparts = 0;
+	double		parts[CSV_FLOAT_PARTS];
+	double		rest = value;
+
+	if (sum->wide != 0)
+	{
+		wide_add(wides->sums[sum->wide - 1], value);
+		return true;
+	}
+	if (!(value > -MOST_OF_PARTS && value < MOST_OF_PARTS))
+		return widen(sum, wides, value);
+
+	/* Grow-Expansion, leaving out zeros */
+	for (uint32_t i = 0; i < sum->nparts; i++)
+	{
+		/* Two-Sum: total + error is part + rest */
+		double		part = sum->parts[i];
+		double		total = part + rest;
+		double		virtual_rest = total - part;
+		double		error = (part - (total - virtual_rest)) +
+			(rest - virtual_rest);
+
+		if (error != 0)
+			parts[nparts++] = error;
+		rest = total;
+	}
+	if (nparts == CSV_FLOAT_PARTS ||
+		!(rest > -MOST_OF_PARTS && rest < MOST_OF_PARTS))
+		return widen(sum, wides, value);
+	if (rest != 0)
+		parts[nparts++] = rest;
+	for (uint32_t i = 0; i < nparts; i++)
+		sum->parts[i] = parts[i];
+	sum->nparts = (uint8_t) nparts;
+	return true;
+}
+
+bool
+csv_float_sum_add(CsvFloatSum *sum, CsvWideFloats *wides, double value)
+{
+	uint64_t	bits = csv_double_bits(value);
+	uint64_t	magnitude = bits & CSV_FLOAT_MAGNITUDE;
+
+	if (magnitude >= CSV_FLOAT_INFINITY)
+	{
+		sum->seen |= magnitude > CSV_FLOAT_INFINITY ? CSV_SEEN_NAN :
+			bits == magnitude ? CSV_SEEN_INFINITY : CSV_SEEN_MINUS_INFINITY;
+		return true;
+	}
+	if (bits != MINUS_ZERO)
+		sum->seen |= CSV_SEEN_NO_MINUS_ZERO;
+	return magnitude == 0 || add_finite(sum, wides, value);
+}
+
+/* 2^exponent, for exponents of doubles */
+static double
+power_of_two(int32_t exponent)
+{
+	return csv_bits_double(exponent >= -1022 ?
+						   (uint64_t) (exponent + 1023) << DIGITS :
+						   UINT64_C(1) << (exponent - LOWEST_EXPONENT));
+}
+
+bool
+csv_float_sum_add_rows(CsvFloatSum *sum, CsvWideFloats *wides,
+					   const double *values, const uint16_t *rows, uint32_t n)
+{
+	uint64_t	smallest = UINT64_MAX;	/* magnitude that is not zero */
+	uint64_t	largest = 0;
+	uint64_t	not_minus_zero = 0;
+	int32_t		lowest;
+	int32_t		highest;
+	CsvInt128	total = 0;
+	CsvUint128	rest;
+
+	for (uint32_t i = 0; i < n; i++)
+	{
+		uint64_t	bits = csv_double_bits(values[rows[i]]);
+		uint64_t	magnitude = bits & CSV_FLOAT_MAGNITUDE;
+
+		not_minus_zero |= bits ^ MINUS_ZERO;
+		largest = magnitude > largest ? magnitude : largest;
+		/* zero becomes the largest number */
+		smallest = magnitude - 1 < smallest ? magnitude - 1 : smallest;
+	}
+	lowest = (int32_t) ((smallest + 1) >> DIGITS);
+	highest = (int32_t) (largest >> DIGITS);
+	lowest = lowest == 0 ? 1 : lowest;
+
+	/*
+	 * 53 bits, moved by up to 62, and 2^10 of them: 125.  The powers below
+	 * must not be beyond the doubles.
+	 */
+	if (n < 4 || highest - lowest > 62 || highest > 1900)
+	{
+		for (uint32_t i = 0; i < n; i++)
+			if (!csv_float_sum_add(sum, wides, values[rows[i]]))
+				return false;
+		return true;
+	}
+	if (not_minus_zero != 0)
+		sum->seen |= CSV_SEEN_NO_MINUS_ZERO;
+	if (largest == 0)
+		return true;
+	for (uint32_t i = 0; i < n; i++)
+	{
+		uint64_t	bits = csv_double_bits(values[rows[i]]);
+		uint64_t	digits = bits & DIGITS_MASK;
+		int32_t		exponent = (int32_t) (bits >> DIGITS & 0x7ff);
+		CsvInt128	shifted;
+
+		digits |= (uint64_t) (exponent != 0) << DIGITS;
+		exponent += exponent == 0;
+		/* zeros are below the lowest */
+		shifted = digits == 0 ? 0 : (CsvInt128) digits << (exponent - lowest);
+		total += bits >> 63 != 0 ? -shifted : shifted;
+	}
+	rest = csv_decimal_magnitude(total);
+	for (int32_t exponent = lowest - 1 + LOWEST_EXPONENT; rest != 0;
+		 exponent += 42)
+	{
+		double		part = (double) (int64_t) ((uint64_t) rest &
+											   ((UINT64_C(1) << 42) - 1)) *
+			power_of_two(exponent);
+
+		if (part != 0 && !add_finite(sum, wides, total < 0 ? -part : part))
+			return false;
+		rest >>= 42;
+	}
+	return true;
+}
+
+double
+csv_float_sum_round(const CsvFloatSum *sum, const CsvWideFloats *wides,
+					bool *overflow)
+{
+	uint32_t	n = sum->nparts;
+	double		total = 0;
+	double		error = 0;
+
+	*overflow = false;
+	if ((sum->seen & CSV_SEEN_NAN) != 0 ||
+		(sum->seen & (CSV_SEEN_INFINITY | CSV_SEEN_MINUS_INFINITY)) ==
+		(CSV_SEEN_INFINITY | CSV_SEEN_MINUS_INFINITY))
+		return csv_bits_double(UINT64_C(0x7ff8) << 48);
+	if ((sum->seen & CSV_SEEN_INFINITY) != 0)
+		return csv_bits_double(CSV_FLOAT_INFINITY);
+	if ((sum->seen & CSV_SEEN_MINUS_INFINITY) != 0)
+		return csv_bits_double(CSV_FLOAT_INFINITY | MINUS_ZERO);
+	if ((sum->seen & CSV_SEEN_NO_MINUS_ZERO) == 0)
+		return -0.0;
+	if (sum->wide != 0)
+		return wide_round(wides->sums[sum->wide - 1], overflow);
+	if (n == 0)
+		return 0;
+
+	/* from the largest down, until something is lost */
+	total = sum->parts[--n];
+	while (n > 0 && error == 0)
+	{
+		double		part = sum->parts[--n];
+		double		larger = total;
+
+		total = larger + part;
+		error = part - (total - larger);
+	}
+
+	/*
+	 * What was lost may be just half a unit, which was rounded to even: then
+	 * the next part decides.
+	 */
+	if (n > 0 && ((error < 0 && sum->parts[n - 1] < 0) ||
+				  (error > 0 && sum->parts[n - 1] > 0)))
+	{
+		double		next = total + 2 * error;
+
+		if (next - total == 2 * error)
+			total = next;
+	}
+	return total;
+}
+
+void
+csv_wide_floats_free(CsvWideFloats *wides)
+{
+	const CsvMemory *memory = wides->memory;
+
+	for (uint32_t i = 0; i < wides->nsums; i++)
+		memory->free(memory->owner, wides->sums[i]);
+	if (wides->sums != NULL)
+		memory->free(memory->owner, wides->sums);
+	wides->sums = NULL;
+	wides->nsums = 0;
+	wides->capacity = 0;
+}
+
+size_t
+csv_wide_floats_bytes(const CsvWideFloats *wides)
+{
+	return wides->capacity * sizeof(*wides->sums) +
+		wides->nsums * sizeof(CsvWideFloat);
+}

@@ -1,0 +1,63 @@
+/*
+ * float_sum.h
+ *		Sums of doubles without error.
+ *
+ * A sum is kept as a few doubles whose bits do not overlap, and whose sum it
+ * is: an expansion (J. R. Shewchuk, "Adaptive precision floating-point
+ * arithmetic and fast robust geometric predicates", Discrete & Computational
+ * Geometry 18, 1997).  Values of one magnitude need two or three of them.  A sum
+ * that needs more, or comes near the largest double, moves to an accumulator
+ * as wide as all doubles are, in words of 32 bits with carries put off (R. M.
+ * Neal, "Fast exact summation using small and large superaccumulators", 2015,
+ * arXiv:1505.05571).
+ *
+ * A result is rounded once, to nearest, ties to even: it does not depend on
+ * the order in which values were added.  NaN and infinities come out as
+ * PostgreSQL adds them.
+ */
+#ifndef CSV_FLOAT_SUM_H
+#define CSV_FLOAT_SUM_H
+
+#include "../reader/reader.h"
+
+#define CSV_FLOAT_PARTS		3
+
+/* all zero: nothing was added */
+typedef struct CsvFloatSum
+{
+	double		parts[CSV_FLOAT_PARTS]; /* the smallest first */
+	uint8_t		nparts;
+	uint8_t		seen;			/* CSV_SEEN_... */
+	uint32_t	wide;			/* index + 1 of its accumulator; 0: none */
+} CsvFloatSum;
+
+/* the accumulators of those sums that need one */
+typedef struct CsvWideFloat CsvWideFloat;
+
+typedef struct CsvWideFloats
+{
+	const CsvMemory *memory;
+	CsvWideFloat **sums;
+	uint32_t	nsums;
+	uint32_t	capacity;
+} CsvWideFloats;
+
+/* add a value; false: no memory */
+extern bool csv_float_sum_add(CsvFloatSum *sum, CsvWideFloats *wides,
+							  double value);
+
+/* add values[rows[i]], for n <= CSV_FLOAT_SUM_ROWS of them */
+#define CSV_FLOAT_SUM_ROWS	1024
+extern bool csv_float_sum_add_rows(CsvFloatSum *sum, CsvWideFloats *wides,
+								   const double *values, const uint16_t *rows,
+								   uint32_t n);
+
+/*
+ * The sum.  *overflow: all values were finite and their sum, rounded, is not.
+ */
+extern double csv_float_sum_round(const CsvFloatSum *sum,
+								  const CsvWideFloats *wides, bool *overflow);
+extern void csv_wide_floats_free(CsvWideFloats *wides);
+extern size_t csv_wide_floats_bytes(const CsvWideFloats *wides);
+
+#endif							/* CSV_FLOAT_SUM_H */

@@ -1,0 +1,1184 @@
+/*
+ * groups.c
+ *		Groups and their aggregates.
+ *
+ * A block of rows is added in these steps:
+ *
+ *	1. Hashes of all rows' keys, one key after the other.
+ *	2. Each row's slot of the hash table gives a group that it may belong to;
+ *	   all keys are compared, one after the other.  Rows whose group was not
+ *	   found so are few, as a rule: they are looked for one by one, and make
+ *	   new groups, in the rows' order.
+ *	3. The rows are listed by group, in their own order within each: where
+ *	   groups are few, a block has long runs of each.
+ *	4. Each aggregate is one loop over the runs.
+ *
+ * A group keeps (see table.h for its keys):
+ *
+ *	counters		4 bytes each.  Aggregates of the same argument and filter
+ *					have one in common.
+ *	SUM				8 or 16 bytes; FLOAT: a CsvFloatSum
+ *	SUM_SQUARES		16 bytes; FLOAT: a CsvFloatSum
+ *	MIN, MAX		the value; a text is in the arena
+ *	COUNT_DISTINCT	nothing but its counter; values are in a table of their own
+ *
+ * Sums need up to 192 bits, and counters 64, but next to none does: what leaves
+ * them is carried to a table of carries, one for all.
+ */
+#include "groups.h"
+
+#include <string.h>
+
+#include "operate.h"
+
+/* groups are few up to here: rows are sorted by group */
+#define FEW_GROUPS		256
+
+/* hash tables of more slots than this are not in the caches */
+#define MANY_SLOTS		(64 * 1024)
+
+#define COUNTER_UNIT	(UINT32_C(1) << 31)
+
+/* fields of a group, for carries: accumulators, then counters */
+#define COUNTER_FIELD(counter)	(CSV_MAX_AGGREGATES + (counter))
+
+/* 192 bits, two's complement */
+typedef struct Wide
+{
+	CsvUint128	low;
+	int64_t		high;
+} Wide;
+
+static inline Wide
+wide_of(CsvInt128 value)
+{
+	Wide		wide = {(CsvUint128) value, value < 0 ? -1 : 0};
+
+	return wide;
+}
+
+static inline Wide
+wide_add(Wide a, Wide b)
+{
+	a.low += b.low;
+	a.high = (int64_t) ((uint64_t) a.high + (uint64_t) b.high +
+						(a.low < b.low));
+	return a;
+}
+
+static inline Wide
+wide_negate(Wide a)
+{
+	a.low = -a.low;
+	a.high = (int64_t) (~(uint64_t) a.high + (a.low == 0));
+	return a;
+}
+
+/* a x 2^64 or 2^128 */
+static inline Wide
+wide_shift(CsvInt128 a, bool by_128)
+{
+	Wide		wide = {0, (int64_t) a};
+
+	if (!by_128)
+	{
+		wide.low = (CsvUint128) a << 64;
+		wide.high = (int64_t) (a >> 64);
+	}
+	return wide;
+}
+
+/* ---- the layout of a group ---- */
+
+static bool
+is_sum(const CsvAggregate *aggregate)
+{
+	return aggregate->kind == CSV_AGGREGATE_SUM ||
+		aggregate->kind == CSV_AGGREGATE_SUM_SQUARES;
+}
+
+static uint32_t
+accumulator_bytes(const CsvAggregate *aggregate, const CsvLanes *registers)
+{
+	switch (aggregate->kind)
+	{
+		case CSV_AGGREGATE_SUM:
+			if (aggregate->lane == CSV_LANE_FLOAT)
+				return sizeof(CsvFloatSum);
+
+			/*
+			 * If the first values are short, so will be most, and their sums;
+			 * those that are not carry.
+			 */
+			return registers == NULL || registers[aggregate->argument].wide ?
+				16 : 8;
+		case CSV_AGGREGATE_SUM_SQUARES:
+			return aggregate->lane == CSV_LANE_FLOAT ? sizeof(CsvFloatSum) : 16;
+		case CSV_AGGREGATE_MIN:
+		case CSV_AGGREGATE_MAX:
+			return csv_stored_bytes(aggregate->lane);
+		default:
+			return 0;
+	}
+}
+
+/* registers: with the first rows' values, or NULL */
+static void
+settle(CsvGroups *groups, const CsvLanes *registers)
+{
+	const CsvQuery *query = groups->query;
+	uint8_t		lanes[CSV_MAX_KEYS];
+	uint32_t	payload_bytes = 0;
+	uint32_t	payload;
+	uint32_t	spare;			/* four bytes, or 0 */
+
+	if (groups->ready)
+		return;
+	groups->ready = true;
+	for (uint32_t key = 0; key < query->nkeys; key++)
+		lanes[key] = query->keys[key].lane;
+	groups->ncounters = 0;
+	for (uint32_t i = 0; i < query->naggregates; i++)
+	{
+		const CsvAggregate *aggregate = &query->aggregate[i];
+		CsvAccumulator *accumulator = &groups->accumulators[i];
+		bool		distinct = aggregate->kind == CSV_AGGREGATE_COUNT_DISTINCT;
+		uint16_t	argument = aggregate->kind == CSV_AGGREGATE_COUNT_ROWS ?
+			CSV_NO_REGISTER : aggregate->argument;
+		uint32_t	counter = 0;
+
+		accumulator->nbytes = accumulator_bytes(aggregate, registers);
+		accumulator->offset = payload_bytes;
+		payload_bytes += accumulator->nbytes;
+		while (counter < groups->ncounters &&
+			   (distinct || groups->counters[counter].distinct ||
+				groups->counters[counter].argument != argument ||
+				groups->counters[counter].filter != aggregate->filter))
+			counter++;
+		if (counter == groups->ncounters)
+		{
+			groups->counters[counter].argument = argument;
+			groups->counters[counter].filter = aggregate->filter;
+			groups->counters[counter].distinct = distinct;
+			groups->ncounters++;
+		}
+		accumulator->counter = counter;
+		if (distinct)
+		{
+			uint8_t		pair[2] = {CSV_LANE_INT, aggregate->lane};
+			uint32_t	nothing;
+
+			csv_table_init(&accumulator->distinct, groups->memory, pair, 2, 0,
+						   &nothing);
+		}
+	}
+
+	/* the first counter goes where four bytes are left over */
+	spare = query->nkeys > 0 && groups->ncounters > 0;
+	csv_table_init(&groups->table, groups->memory, lanes, query->nkeys,
+				   payload_bytes + 4 * (groups->ncounters - spare), &payload);
+	for (uint32_t i = 0; i < query->naggregates; i++)
+		groups->accumulators[i].offset += payload;
+	for (uint32_t i = 0; i < groups->ncounters; i++)
+		groups->counters[i].offset = i < spare ? payload - 4 :
+			payload + payload_bytes + 4 * (i - spare);
+}
+
+bool
+csv_groups_reset(CsvGroups *groups)
+{
+	csv_groups_free(groups);
+	return csv_groups_init(groups, groups->memory, groups->query);
+}
+
+bool
+csv_groups_init(CsvGroups *groups, const CsvMemory *memory,
+				const CsvQuery *query)
+{
+	static const uint8_t carry_key[1] = {CSV_LANE_INT};
+
+	groups->memory = memory;
+	groups->query = query;
+	groups->ready = false;
+	memset(&groups->table, 0, sizeof(groups->table));
+	memset(&groups->wides, 0, sizeof(groups->wides));
+	memset(groups->accumulators, 0, sizeof(groups->accumulators));
+	groups->table.arena.memory = memory;
+	groups->wides.memory = memory;
+	csv_table_init(&groups->carries, memory, carry_key, 1, sizeof(CsvInt128),
+				   &groups->carry_offset);
+	if (query->aggregates && query->nkeys == 0)
+	{
+		settle(groups, NULL);
+		return csv_table_add(&groups->table) != CSV_TABLE_NO_ROW;
+	}
+	return true;
+}
+
+void
+csv_groups_free(CsvGroups *groups)
+{
+	csv_table_free(&groups->table);
+	csv_table_free(&groups->carries);
+	csv_wide_floats_free(&groups->wides);
+	for (uint32_t i = 0; i < groups->query->naggregates; i++)
+		if (groups->accumulators[i].distinct.arena.memory != NULL)
+			csv_table_free(&groups->accumulators[i].distinct);
+}
+
+size_t
+csv_groups_bytes(const CsvGroups *groups)
+{
+	size_t		nbytes = csv_table_bytes(&groups->table) +
+		csv_table_bytes(&groups->carries) +
+		csv_wide_floats_bytes(&groups->wides);
+
+	for (uint32_t i = 0; i < groups->query->naggregates; i++)
+		nbytes += csv_table_bytes(&groups->accumulators[i].distinct);
+	return nbytes;
+}
+
+/* ---- carries ---- */
+
+static CsvValue
+carry_key(uint32_t group, uint32_t field)
+{
+	CsvValue	key;
+
+	memset(&key, 0, sizeof(key));
+	key.value.integer = (int64_t) group * (2 * CSV_MAX_AGGREGATES) + field;
+	return key;
+}
+
+static bool
+add_carry(CsvGroups *groups, uint32_t group, uint32_t field, CsvInt128 carry)
+{
+	CsvTable   *table = &groups->carries;
+	CsvValue	key = carry_key(group, field);
+	uint32_t	row;
+	uint8_t    *place;
+	CsvInt128	sum;
+	bool		made;
+
+	row = csv_table_find(table, csv_table_hash(table->seed, CSV_LANE_INT, &key),
+						 &key, &made);
+	if (row == CSV_TABLE_NO_ROW)
+		return false;
+	place = csv_table_row(table, row) + groups->carry_offset;
+	memcpy(&sum, place, sizeof(sum));
+	sum += carry;
+	memcpy(place, &sum, sizeof(sum));
+	return true;
+}
+
+static CsvInt128
+get_carry(const CsvGroups *groups, uint32_t group, uint32_t field)
+{
+	const CsvTable *table = &groups->carries;
+	CsvValue	key = carry_key(group, field);
+	uint32_t	row;
+	CsvInt128	sum;
+
+	row = csv_table_lookup(table,
+						   csv_table_hash(table->seed, CSV_LANE_INT, &key),
+						   &key);
+	if (row == CSV_TABLE_NO_ROW)
+		return 0;
+	memcpy(&sum, csv_table_row(table, row) + groups->carry_offset,
+		   sizeof(sum));
+	return sum;
+}
+
+/* ---- counters and sums ---- */
+
+static bool
+add_count(CsvGroups *groups, uint32_t counter, const CsvRun *run, uint32_t n)
+{
+	uint8_t    *place = run->place + groups->counters[counter].offset;
+	uint32_t	count;
+
+	memcpy(&count, place, 4);
+	if (count > UINT32_MAX - n)
+	{
+		/* never back to 0, which stands for no value at all */
+		count -= COUNTER_UNIT;
+		if (!add_carry(groups, run->group, COUNTER_FIELD(counter), 1))
+			return false;
+	}
+	count += n;
+	memcpy(place, &count, 4);
+	return true;
+}
+
+static bool
+add_wide_sum(CsvGroups *groups, uint32_t aggregate, const CsvRun *run,
+			 Wide sum)
+{
+	const CsvAccumulator *accumulator = &groups->accumulators[aggregate];
+	uint8_t    *place = run->place + accumulator->offset;
+	CsvInt128	carry;
+
+	if (accumulator->nbytes == 8)
+	{
+		int64_t		kept;
+
+		memcpy(&kept, place, 8);
+		sum = wide_add(sum, wide_of(kept));
+		kept = (int64_t) sum.low;
+		memcpy(place, &kept, 8);
+		sum = wide_add(sum, wide_negate(wide_of(kept)));
+		carry = (CsvInt128) ((CsvUint128) sum.high << 64 | sum.low >> 64);
+	}
+	else
+	{
+		CsvInt128	kept;
+
+		memcpy(&kept, place, 16);
+		sum = wide_add(sum, wide_of(kept));
+		kept = (CsvInt128) sum.low;
+		memcpy(place, &kept, 16);
+		carry = wide_add(sum, wide_negate(wide_of(kept))).high;
+	}
+	return carry == 0 || add_carry(groups, run->group, aggregate, carry);
+}
+
+static inline bool
+add_sum(CsvGroups *groups, uint32_t aggregate, const CsvRun *run,
+		CsvInt128 sum)
+{
+	const CsvAccumulator *accumulator = &groups->accumulators[aggregate];
+
+	if (accumulator->nbytes == 8 && sum == (int64_t) sum)
+	{
+		int64_t		kept;
+
+		memcpy(&kept, run->place + accumulator->offset, 8);
+		if (csv_int_add(kept, (int64_t) sum, 64, &kept))
+		{
+			memcpy(run->place + accumulator->offset, &kept, 8);
+			return true;
+		}
+	}
+	return add_wide_sum(groups, aggregate, run, wide_of(sum));
+}
+
+static bool
+sum_integers(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
+			 const CsvRuns *runs)
+{
+	const int64_t *values = lanes->integers;
+	const uint16_t *rows = runs->rows;
+	uint32_t	i = 0;
+
+	/* can no sum of a block leave 64 bits? */
+	if (lanes->lane == CSV_LANE_DECIMAL &&
+		lanes->limit <= INT64_MAX / CSV_BLOCK_ROWS)
+	{
+		for (uint32_t r = 0; r < runs->nruns; r++)
+		{
+			int64_t		sum = 0;
+
+			for (uint32_t end = runs->runs[r].end; i < end; i++)
+				sum += values[rows[i]];
+			if (!add_sum(groups, aggregate, &runs->runs[r], sum))
+				return false;
+		}
+		return true;
+	}
+	for (uint32_t r = 0; r < runs->nruns; r++)
+	{
+		CsvInt128	sum = 0;
+
+		for (uint32_t end = runs->runs[r].end; i < end; i++)
+			sum += values[rows[i]];
+		if (!add_sum(groups, aggregate, &runs->runs[r], sum))
+			return false;
+	}
+	return true;
+}
+
+static bool
+sum_decimals(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
+			 const CsvRuns *runs)
+{
+	uint32_t	i = 0;
+
+	for (uint32_t r = 0; r < runs->nruns; r++)
+	{
+		Wide		sum = {0, 0};
+
+		for (uint32_t end = runs->runs[r].end; i < end; i++)
+			sum = wide_add(sum, wide_of(lanes->decimals[runs->rows[i]]));
+		if (!add_wide_sum(groups, aggregate, &runs->runs[r], sum))
+			return false;
+	}
+	return true;
+}
+
+/* of INT, and DECIMAL of up to 18 digits: products are below 2^127 */
+static bool
+sum_squares(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
+			const CsvRuns *runs)
+{
+	uint32_t	i = 0;
+
+	for (uint32_t r = 0; r < runs->nruns; r++)
+	{
+		Wide		sum = {0, 0};
+
+		for (uint32_t end = runs->runs[r].end; i < end; i++)
+		{
+			uint32_t	row = runs->rows[i];
+			int64_t		value = lanes->lane == CSV_LANE_INT ?
+				lanes->integers[row] : (int64_t) csv_lanes_decimal(lanes, row);
+
+			sum = wide_add(sum, wide_of((CsvInt128) value * value));
+		}
+		if (!add_wide_sum(groups, aggregate, &runs->runs[r], sum))
+			return false;
+	}
+	return true;
+}
+
+static bool
+sum_floats(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
+		   const CsvRuns *runs)
+{
+	bool		squares = groups->query->aggregate[aggregate].kind ==
+		CSV_AGGREGATE_SUM_SQUARES;
+	const double *values = lanes->reals;
+	uint32_t	i = 0;
+
+	for (uint32_t r = 0; r < runs->nruns; r++)
+	{
+		CsvFloatSum *sum = (CsvFloatSum *) (runs->runs[r].place +
+											groups->accumulators[aggregate].offset);
+		uint32_t	end = runs->runs[r].end;
+
+		if (!squares)
+		{
+			if (!csv_float_sum_add_rows(sum, &groups->wides, values,
+										runs->rows + i, end - i))
+				return false;
+			i = end;
+			continue;
+		}
+		for (; i < end; i++)
+		{
+			double		high;
+			double		low;
+
+			/* the low part may be 0, but it is never an infinity's */
+			csv_float_square(values[runs->rows[i]], &high, &low);
+			if (!csv_float_sum_add(sum, &groups->wides, high) ||
+				!csv_float_sum_add(sum, &groups->wides, low))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* ---- extremes ---- */
+
+static int
+compare_values(uint8_t lane, const CsvValue *a, const CsvValue *b)
+{
+	switch (lane)
+	{
+		case CSV_LANE_INT:
+			return csv_int_compare(a->value.integer, b->value.integer);
+		case CSV_LANE_DECIMAL:
+			return csv_decimal_compare(a->value.decimal, b->value.decimal);
+		case CSV_LANE_FLOAT:
+			return csv_float_compare(a->value.real, b->value.real);
+		case CSV_LANE_TEXT:
+			return csv_text_compare(a->bytes, a->length, b->bytes, b->length);
+		default:
+			return csv_uuid_compare(a->value.uuid, b->value.uuid);
+	}
+}
+
+/*
+ * Of equal values the later one, as PostgreSQL's: -0 and 0 look different.
+ */
+static inline bool
+replaces(bool is_max, int order)
+{
+	return is_max ? order >= 0 : order <= 0;
+}
+
+/*
+ * A longer text takes the place of the one before, if there is room: what is
+ * left behind is no more than what is there.
+ */
+static bool
+store_extreme_text(CsvGroups *groups, uint8_t *place, const CsvValue *value,
+				   bool first)
+{
+	CsvStoredText *text = (CsvStoredText *) place;
+	uint32_t	capacity;
+	uint8_t    *bytes;
+
+	if (value->length <= CSV_TEXT_INLINE)
+		return csv_store_value(&groups->table.arena, CSV_LANE_TEXT, value,
+							   place);
+	if (!first && text->length > CSV_TEXT_INLINE)
+	{
+		memcpy(&capacity, text->bytes - 8, 4);
+		if (value->length <= capacity)
+		{
+			bytes = (uint8_t *) (uintptr_t) text->bytes;
+			text->length = value->length;
+			memcpy(&text->prefix, value->bytes, 4);
+			memcpy(bytes, value->bytes, value->length);
+			return true;
+		}
+	}
+	capacity = value->length;
+	if (!first && capacity < UINT32_MAX / 2)
+		capacity *= 2;
+	bytes = csv_arena_alloc(&groups->table.arena, 8 + (size_t) capacity);
+	if (bytes == NULL)
+		return false;
+	memcpy(bytes, &capacity, 4);
+	bytes += 8;
+	memcpy(bytes, value->bytes, value->length);
+	text->length = value->length;
+	memcpy(&text->prefix, value->bytes, 4);
+	text->bytes = bytes;
+	return true;
+}
+
+/*
+ * A value beside the extreme of the run's group.  The counter must not have
+ * counted it yet.
+ */
+static bool
+take_extreme(CsvGroups *groups, uint32_t number, const CsvRun *run,
+			 const CsvValue *value)
+{
+	const CsvAggregate *aggregate = &groups->query->aggregate[number];
+	const CsvAccumulator *accumulator = &groups->accumulators[number];
+	uint8_t    *place = run->place + accumulator->offset;
+	uint32_t	count;
+	CsvValue	kept;
+
+	memcpy(&count, run->place + groups->counters[accumulator->counter].offset,
+		   4);
+	if (count > 0)
+	{
+		csv_load_value(aggregate->lane, place, &kept);
+		if (!replaces(aggregate->kind == CSV_AGGREGATE_MAX,
+					  compare_values(aggregate->lane, value, &kept)))
+			return true;
+	}
+	if (aggregate->lane == CSV_LANE_TEXT)
+		return store_extreme_text(groups, place, value, count == 0);
+	csv_store_value(NULL, aggregate->lane, value, place);
+	return true;
+}
+
+static bool
+take_extremes(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
+			  const CsvRuns *runs)
+{
+	bool		is_max = groups->query->aggregate[aggregate].kind ==
+		CSV_AGGREGATE_MAX;
+	uint32_t	i = 0;
+
+	for (uint32_t r = 0; r < runs->nruns; r++)
+	{
+		const CsvRun *run = &runs->runs[r];
+		uint32_t	best;
+		CsvValue	value;
+		CsvValue	kept;
+
+		if (i == run->end)
+			continue;
+
+		/* the run's own */
+		best = runs->rows[i++];
+		if (lanes->lane == CSV_LANE_INT ||
+			(lanes->lane == CSV_LANE_DECIMAL && !lanes->wide))
+		{
+			const int64_t *values = lanes->integers;
+
+			for (; i < run->end; i++)
+			{
+				uint32_t	row = runs->rows[i];
+
+				if (is_max ? values[row] > values[best] :
+					values[row] < values[best])
+					best = row;
+			}
+		}
+		else
+		{
+			csv_lanes_value(lanes, best, &value);
+			for (; i < run->end; i++)
+			{
+				uint32_t	row = runs->rows[i];
+
+				csv_lanes_value(lanes, row, &kept);
+				if (replaces(is_max,
+							 compare_values(lanes->lane, &kept, &value)))
+				{
+					best = row;
+					value = kept;
+				}
+			}
+		}
+
+		csv_lanes_value(lanes, best, &value);
+		if (!take_extreme(groups, aggregate, run, &value))
+			return false;
+	}
+	return true;
+}
+
+/* ---- distinct values ---- */
+
+static bool
+count_distinct(CsvGroups *groups, uint32_t aggregate, const CsvRun *run,
+			   const CsvValue *value)
+{
+	CsvAccumulator *accumulator = &groups->accumulators[aggregate];
+	CsvTable   *table = &accumulator->distinct;
+	CsvValue	pair[2];
+	uint64_t	hash;
+	bool		made;
+
+	memset(&pair[0], 0, sizeof(pair[0]));
+	pair[0].value.integer = run->group;
+	pair[1] = *value;
+	hash = csv_table_hash(table->seed, CSV_LANE_INT, &pair[0]);
+	hash = csv_table_hash(hash, table->lanes[1], &pair[1]);
+	if (csv_table_find(table, hash, pair, &made) == CSV_TABLE_NO_ROW)
+		return false;
+	return !made || add_count(groups, accumulator->counter, run, 1);
+}
+
+static bool
+count_all_distinct(CsvGroups *groups, uint32_t aggregate,
+				   const CsvLanes *lanes, const CsvRuns *runs)
+{
+	uint32_t	i = 0;
+	CsvValue	value;
+
+	for (uint32_t r = 0; r < runs->nruns; r++)
+		for (; i < runs->runs[r].end; i++)
+		{
+			csv_lanes_value(lanes, runs->rows[i], &value);
+			if (!count_distinct(groups, aggregate, &runs->runs[r], &value))
+				return false;
+		}
+	return true;
+}
+
+/* ---- which group is a row of? ---- */
+
+/* step 1: hashes, and which keys are NULL */
+static void
+hash_key(CsvGroups *groups, const CsvLanes *lanes, uint32_t key, CsvRows rows)
+{
+	uint64_t   *hashes = groups->hashes;
+
+	if (!lanes->plain)
+	{
+		CsvValue	value;
+
+		for (uint32_t i = 0; i < rows.nrows; i++)
+		{
+			csv_lanes_value(lanes, rows.rows[i], &value);
+			if (value.state != CSV_LANE_VALUE)
+				groups->nulls[i] |= UINT32_C(1) << key;
+			hashes[i] = csv_table_hash(hashes[i], lanes->lane, &value);
+		}
+		return;
+	}
+	switch (lanes->lane)
+	{
+		case CSV_LANE_INT:
+			for (uint32_t i = 0; i < rows.nrows; i++)
+				hashes[i] = csv_hash_word(hashes[i], (uint64_t)
+										  lanes->integers[rows.rows[i]]);
+			break;
+		case CSV_LANE_DECIMAL:
+			for (uint32_t i = 0; i < rows.nrows; i++)
+				hashes[i] = csv_hash_decimal(hashes[i],
+											 csv_lanes_decimal(lanes,
+															   rows.rows[i]));
+			break;
+		case CSV_LANE_FLOAT:
+			for (uint32_t i = 0; i < rows.nrows; i++)
+				hashes[i] = csv_hash_word(hashes[i],
+										  csv_float_representative(lanes->reals[rows.rows[i]]));
+			break;
+		case CSV_LANE_TEXT:
+			for (uint32_t i = 0; i < rows.nrows; i++)
+				hashes[i] = csv_hash_text(hashes[i],
+										  lanes->texts[rows.rows[i]],
+										  lanes->lengths[rows.rows[i]]);
+			break;
+		case CSV_LANE_UUID:
+			for (uint32_t i = 0; i < rows.nrows; i++)
+				hashes[i] = csv_hash_wide(hashes[i],
+										  lanes->uuids[rows.rows[i]]);
+			break;
+	}
+}
+
+/* step 2: the first group with the row's hash, or CSV_TABLE_NO_ROW */
+static void
+guess_groups(CsvGroups *groups, uint32_t nrows)
+{
+	const CsvTable *table = &groups->table;
+	const CsvTableSlot *slots = table->slots;
+	uint32_t	mask = table->slot_mask;
+	bool		many = mask >= MANY_SLOTS;
+
+	if (slots == NULL)
+	{
+		memset(groups->numbers, 0xff, nrows * sizeof(uint32_t));
+		return;
+	}
+	if (many)
+	{
+		for (uint32_t i = 0; i < nrows; i++)
+			__builtin_prefetch(&slots[groups->hashes[i] & mask]);
+	}
+	for (uint32_t i = 0; i < nrows; i++)
+	{
+		uint32_t	tag = (uint32_t) groups->hashes[i];
+		uint32_t	at = tag & mask;
+
+		while (slots[at].tag != tag && slots[at].row != CSV_TABLE_NO_ROW)
+			at = (at + 1) & mask;
+		groups->numbers[i] = slots[at].row;
+		if (slots[at].row != CSV_TABLE_NO_ROW)
+		{
+			groups->places[i] = csv_table_row(table, slots[at].row);
+			if (many)
+				__builtin_prefetch(groups->places[i]);
+		}
+	}
+}
+
+static inline bool
+is_text(const uint8_t *place, const uint8_t *bytes, uint32_t length)
+{
+	const CsvStoredText *text = (const CsvStoredText *) place;
+
+	if (text->length != length)
+		return false;
+	if (length <= 8)
+		return csv_load8((const uint8_t *) &text->prefix) ==
+			csv_load_some(bytes, length);
+	return memcmp(csv_stored_text_bytes(text), bytes, length) == 0;
+}
+
+/* where it has another key, it is not the row's group */
+static void
+check_key(CsvGroups *groups, const CsvLanes *lanes, uint32_t key, CsvRows rows)
+{
+	uint32_t	offset = groups->table.offsets[key];
+
+#define CHECK(is_equal) \
+	for (uint32_t i = 0; i < rows.nrows; i++) \
+	{ \
+		const uint8_t *place = groups->places[i] + offset; \
+		uint32_t	row = rows.rows[i]; \
+ \
+		if (groups->numbers[i] != CSV_TABLE_NO_ROW && \
+			csv_lanes_state(lanes, row) == CSV_LANE_VALUE && !(is_equal)) \
+			groups->numbers[i] = CSV_TABLE_NO_ROW; \
+	} \
+	break
+
+	switch (lanes->lane)
+	{
+		case CSV_LANE_INT:
+			CHECK(*(const int64_t *) place == lanes->integers[row]);
+		case CSV_LANE_TEXT:
+			CHECK(is_text(place, lanes->texts[row], lanes->lengths[row]));
+		default:
+			{
+				CsvValue	value;
+
+				CHECK((csv_lanes_value(lanes, row, &value),
+					   csv_stored_equals(lanes->lane, place, &value)));
+			}
+	}
+#undef CHECK
+}
+
+static bool
+find_groups(CsvGroups *groups, const CsvLanes *registers, CsvRows rows)
+{
+	const CsvQuery *query = groups->query;
+	CsvTable   *table = &groups->table;
+	uint32_t   *numbers = groups->numbers;
+
+	for (uint32_t i = 0; i < rows.nrows; i++)
+		groups->hashes[i] = table->seed;
+	memset(groups->nulls, 0, rows.nrows * sizeof(uint32_t));
+	for (uint32_t key = 0; key < query->nkeys; key++)
+		hash_key(groups, &registers[query->keys[key].value], key, rows);
+	guess_groups(groups, rows.nrows);
+	for (uint32_t i = 0; i < rows.nrows; i++)
+	{
+		uint32_t	nulls;
+
+		if (numbers[i] == CSV_TABLE_NO_ROW)
+		{
+			/* any place will do */
+			groups->places[i] = (uint8_t *) groups->hashes;
+			continue;
+		}
+		memcpy(&nulls, groups->places[i] + table->null_offset, 4);
+		if (nulls != groups->nulls[i])
+			numbers[i] = CSV_TABLE_NO_ROW;
+	}
+	for (uint32_t key = 0; key < query->nkeys; key++)
+		check_key(groups, &registers[query->keys[key].value], key, rows);
+
+	for (uint32_t i = 0; i < rows.nrows; i++)
+	{
+		CsvValue	keys[CSV_MAX_KEYS];
+		bool		made;
+
+		if (numbers[i] != CSV_TABLE_NO_ROW)
+			continue;
+		for (uint32_t key = 0; key < query->nkeys; key++)
+			csv_lanes_value(&registers[query->keys[key].value], rows.rows[i],
+							&keys[key]);
+		numbers[i] = csv_table_find(table, groups->hashes[i], keys, &made);
+		if (numbers[i] == CSV_TABLE_NO_ROW)
+			return false;
+		groups->places[i] = csv_table_row(table, numbers[i]);
+	}
+	return true;
+}
+
+/* ---- step 3: the rows by group ---- */
+
+static void
+sort_rows(CsvGroups *groups, CsvRows rows)
+{
+	CsvRuns    *all = &groups->all;
+	uint32_t	ngroups = groups->table.nrows;
+	uint32_t	nruns = 0;
+
+	if (groups->query->nkeys == 0)
+	{
+		memcpy(all->rows, rows.rows, rows.nrows * sizeof(uint16_t));
+		all->runs[0].group = 0;
+		all->runs[0].end = rows.nrows;
+		all->runs[0].place = csv_table_row(&groups->table, 0);
+		nruns = 1;
+	}
+	else if (ngroups <= FEW_GROUPS)
+	{
+		uint16_t	next[FEW_GROUPS + 1];
+		uint32_t	begin = 0;
+
+		memset(next, 0, sizeof(next));
+		for (uint32_t i = 0; i < rows.nrows; i++)
+			next[groups->numbers[i]]++;
+		for (uint32_t group = 0; group < ngroups; group++)
+		{
+			uint32_t	n = next[group];
+
+			next[group] = (uint16_t) begin;
+			begin += n;
+			if (n == 0)
+				continue;
+			all->runs[nruns].group = group;
+			all->runs[nruns].end = begin;
+			all->runs[nruns].place = csv_table_row(&groups->table, group);
+			nruns++;
+		}
+		for (uint32_t i = 0; i < rows.nrows; i++)
+			all->rows[next[groups->numbers[i]]++] = rows.rows[i];
+	}
+	else
+	{
+		memcpy(all->rows, rows.rows, rows.nrows * sizeof(uint16_t));
+		for (uint32_t i = 0; i < rows.nrows; i++)
+		{
+			if (nruns == 0 || all->runs[nruns - 1].group != groups->numbers[i])
+			{
+				all->runs[nruns].group = groups->numbers[i];
+				all->runs[nruns].place = groups->places[i];
+				nruns++;
+			}
+			all->runs[nruns - 1].end = i + 1;
+		}
+	}
+	all->nruns = nruns;
+}
+
+/* the runs without the rows whose argument is NULL or filter is not true */
+static const CsvRuns *
+counted_runs(CsvGroups *groups, const CsvLanes *argument,
+			 const CsvLanes *filter)
+{
+	const CsvRuns *all = &groups->all;
+	CsvRuns    *counted = &groups->counted;
+	uint32_t	i = 0;
+	uint32_t	n = 0;
+
+	if ((argument == NULL || argument->plain) && filter == NULL)
+		return all;
+	for (uint32_t r = 0; r < all->nruns; r++)
+	{
+		for (; i < all->runs[r].end; i++)
+		{
+			uint32_t	row = all->rows[i];
+
+			counted->rows[n] = (uint16_t) row;
+			n += (argument == NULL ||
+				  csv_lanes_state(argument, row) == CSV_LANE_VALUE) &&
+				(filter == NULL ||
+				 (csv_lanes_state(filter, row) == CSV_LANE_VALUE &&
+				  filter->integers[row] != 0));
+		}
+		counted->runs[r] = all->runs[r];
+		counted->runs[r].end = n;
+	}
+	counted->nruns = all->nruns;
+	return counted;
+}
+
+/* ---- step 4 ---- */
+
+static bool
+accumulate(CsvGroups *groups, uint32_t number, const CsvLanes *lanes,
+		   const CsvRuns *runs)
+{
+	const CsvAggregate *aggregate = &groups->query->aggregate[number];
+
+	switch (aggregate->kind)
+	{
+		case CSV_AGGREGATE_SUM:
+			return aggregate->lane == CSV_LANE_FLOAT ?
+				sum_floats(groups, number, lanes, runs) :
+				aggregate->lane == CSV_LANE_DECIMAL && lanes->wide ?
+				sum_decimals(groups, number, lanes, runs) :
+				sum_integers(groups, number, lanes, runs);
+		case CSV_AGGREGATE_SUM_SQUARES:
+			return aggregate->lane == CSV_LANE_FLOAT ?
+				sum_floats(groups, number, lanes, runs) :
+				sum_squares(groups, number, lanes, runs);
+		case CSV_AGGREGATE_MIN:
+		case CSV_AGGREGATE_MAX:
+			return take_extremes(groups, number, lanes, runs);
+		case CSV_AGGREGATE_COUNT_DISTINCT:
+			return count_all_distinct(groups, number, lanes, runs);
+		default:
+			return true;
+	}
+}
+
+static const CsvLanes *
+register_or_null(const CsvLanes *registers, uint16_t number)
+{
+	return number == CSV_NO_REGISTER ? NULL : &registers[number];
+}
+
+bool
+csv_groups_add(CsvGroups *groups, const CsvLanes *registers, CsvRows rows)
+{
+	const CsvQuery *query = groups->query;
+
+	if (rows.nrows == 0)
+		return true;
+	settle(groups, registers);
+	if (query->nkeys > 0 && !find_groups(groups, registers, rows))
+		return false;
+	sort_rows(groups, rows);
+	for (uint32_t i = 0; i < query->naggregates; i++)
+	{
+		const CsvAggregate *aggregate = &query->aggregate[i];
+		const CsvLanes *argument;
+
+		if (groups->accumulators[i].nbytes == 0 &&
+			aggregate->kind != CSV_AGGREGATE_COUNT_DISTINCT)
+			continue;
+		argument = &registers[aggregate->argument];
+		if (!accumulate(groups, i, argument,
+						counted_runs(groups, argument,
+									 register_or_null(registers,
+													  aggregate->filter))))
+			return false;
+	}
+
+	/* last, since extremes look at them */
+	for (uint32_t i = 0; i < groups->ncounters; i++)
+	{
+		const CsvCounter *counter = &groups->counters[i];
+		const CsvRuns *runs;
+		uint32_t	begin = 0;
+
+		if (counter->distinct)
+			continue;
+		runs = counted_runs(groups,
+							register_or_null(registers, counter->argument),
+							register_or_null(registers, counter->filter));
+		for (uint32_t r = 0; r < runs->nruns; r++)
+		{
+			if (!add_count(groups, i, &runs->runs[r],
+						   runs->runs[r].end - begin))
+				return false;
+			begin = runs->runs[r].end;
+		}
+	}
+	return true;
+}
+
+/* ---- for the caller ---- */
+
+uint32_t
+csv_groups_find(CsvGroups *groups, const CsvValue *keys)
+{
+	CsvTable   *table = &groups->table;
+	uint64_t	hash;
+	bool		made;
+
+	if (groups->query->nkeys == 0)
+		return 0;
+	settle(groups, NULL);
+	hash = table->seed;
+	for (uint32_t key = 0; key < table->nkeys; key++)
+		hash = csv_table_hash(hash, table->lanes[key], &keys[key]);
+	return csv_table_find(table, hash, keys, &made);
+}
+
+/* add a value to what the run's group keeps for an aggregate */
+static bool
+add_value(CsvGroups *groups, uint32_t number, const CsvRun *run,
+		  const CsvValue *value)
+{
+	const CsvAggregate *aggregate = &groups->query->aggregate[number];
+	uint8_t    *place = run->place + groups->accumulators[number].offset;
+	bool		squares = aggregate->kind == CSV_AGGREGATE_SUM_SQUARES;
+	CsvInt128	wide;
+
+	switch (aggregate->kind)
+	{
+		case CSV_AGGREGATE_MIN:
+		case CSV_AGGREGATE_MAX:
+			return take_extreme(groups, number, run, value);
+		case CSV_AGGREGATE_COUNT_DISTINCT:
+			return count_distinct(groups, number, run, value);
+		case CSV_AGGREGATE_SUM:
+		case CSV_AGGREGATE_SUM_SQUARES:
+			if (aggregate->lane == CSV_LANE_FLOAT)
+			{
+				double		high = value->value.real;
+				double		low = 0;
+
+				if (squares)
+					csv_float_square(value->value.real, &high, &low);
+				return csv_float_sum_add((CsvFloatSum *) place,
+										 &groups->wides, high) &&
+					(!squares || csv_float_sum_add((CsvFloatSum *) place,
+												   &groups->wides, low));
+			}
+			wide = aggregate->lane == CSV_LANE_INT ? value->value.integer :
+				value->value.decimal;
+			return add_wide_sum(groups, number, run,
+								wide_of(squares ? wide * wide : wide));
+		default:
+			return true;
+	}
+}
+
+bool
+csv_groups_add_row(CsvGroups *groups, uint32_t group, const CsvValue *values)
+{
+	CsvRun		run = {group, 1, csv_table_row(&groups->table, group)};
+	bool		counted[CSV_MAX_AGGREGATES] = {false};
+
+	for (uint32_t i = 0; i < groups->query->naggregates; i++)
+	{
+		uint32_t	counter = groups->accumulators[i].counter;
+
+		if (values[i].state == CSV_LANE_NULL)
+			continue;
+		if (values[i].state == CSV_LANE_VALUE &&
+			!add_value(groups, i, &run, &values[i]))
+			return false;
+		counted[counter] |= !groups->counters[counter].distinct;
+	}
+	/* last: a counter says whether there is an extreme to compare with */
+	for (uint32_t i = 0; i < groups->ncounters; i++)
+		if (counted[i] && !add_count(groups, i, &run, 1))
+			return false;
+	return true;
+}
+
+void
+csv_groups_key(const CsvGroups *groups, uint32_t group, uint32_t key,
+			   CsvValue *value)
+{
+	const CsvTable *table = &groups->table;
+	const uint8_t *place = csv_table_row(table, group);
+	uint32_t	nulls;
+
+	memset(value, 0, sizeof(*value));
+	value->state = CSV_LANE_NULL;
+	memcpy(&nulls, place + table->null_offset, 4);
+	if ((nulls >> key & 1) == 0)
+		csv_load_value(table->lanes[key], place + table->offsets[key], value);
+}
+
+void
+csv_groups_aggregate(const CsvGroups *groups, uint32_t group, uint32_t number,
+					 CsvAggregateValue *value)
+{
+	const CsvAggregate *aggregate = &groups->query->aggregate[number];
+	const CsvAccumulator *accumulator = &groups->accumulators[number];
+	const uint8_t *row = csv_table_row(&groups->table, group);
+	const uint8_t *place = row + accumulator->offset;
+	uint32_t	count;
+
+	memset(value, 0, sizeof(*value));
+	value->extreme.state = CSV_LANE_NULL;
+	memcpy(&count, row + groups->counters[accumulator->counter].offset, 4);
+	value->count = count;
+	if (count >= COUNTER_UNIT)
+		value->count += (int64_t) COUNTER_UNIT *
+			(int64_t) get_carry(groups, group,
+								COUNTER_FIELD(accumulator->counter));
+	if (count == 0)
+		return;
+	if (is_sum(aggregate) && aggregate->lane == CSV_LANE_FLOAT)
+		value->real = csv_float_sum_round((const CsvFloatSum *) place,
+										  &groups->wides, &value->overflow);
+	else if (is_sum(aggregate))
+	{
+		CsvInt128	kept = 0;
+		Wide		sum;
+
+		if (accumulator->nbytes == 8)
+		{
+			int64_t		low;
+
+			memcpy(&low, place, 8);
+			kept = low;
+		}
+		else
+			memcpy(&kept, place, 16);
+		sum = wide_of(kept);
+		if (groups->carries.nrows > 0)
+			sum = wide_add(sum, wide_shift(get_carry(groups, group, number),
+										   accumulator->nbytes == 16));
+		value->wide.word[0] = (uint64_t) sum.low;
+		value->wide.word[1] = (uint64_t) (sum.low >> 64);
+		value->wide.word[2] = (uint64_t) sum.high;
+	}
+	else if (aggregate->kind == CSV_AGGREGATE_MIN ||
+			 aggregate->kind == CSV_AGGREGATE_MAX)
+		csv_load_value(aggregate->lane, place, &value->extreme);
+}

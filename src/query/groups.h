@@ -1,0 +1,85 @@
+/*
+ * groups.h
+ *		The groups of a query and their aggregates: see groups.c.
+ */
+#ifndef CSV_GROUPS_H
+#define CSV_GROUPS_H
+
+#include "float_sum.h"
+#include "lanes.h"
+#include "table.h"
+
+/* how many values an argument had where its filter was true */
+typedef struct CsvCounter
+{
+	uint16_t	argument;		/* CSV_NO_REGISTER: rows are counted */
+	uint16_t	filter;			/* or CSV_NO_REGISTER */
+	bool		distinct;
+	uint32_t	offset;			/* in a group's row */
+} CsvCounter;
+
+/* what a group keeps for an aggregate beside its counter */
+typedef struct CsvAccumulator
+{
+	uint32_t	counter;
+	uint32_t	offset;
+	uint32_t	nbytes;			/* 0: nothing */
+	CsvTable	distinct;		/* COUNT_DISTINCT: of (group, value) */
+} CsvAccumulator;
+
+/* rows of one group, side by side in a list */
+typedef struct CsvRun
+{
+	uint32_t	group;
+	uint32_t	end;			/* in the list; it begins where the last ended */
+	uint8_t    *place;			/* the group's row */
+} CsvRun;
+
+typedef struct CsvRuns
+{
+	uint16_t	rows[CSV_BLOCK_ROWS];
+	CsvRun		runs[CSV_BLOCK_ROWS];
+	uint32_t	nruns;
+} CsvRuns;
+
+typedef struct CsvGroups
+{
+	const CsvMemory *memory;
+	const CsvQuery *query;
+	bool		ready;			/* the layout of rows is settled */
+	CsvTable	table;
+	CsvTable	carries;		/* of (group, field) */
+	uint32_t	carry_offset;
+	CsvWideFloats wides;
+	uint32_t	ncounters;
+	CsvCounter	counters[CSV_MAX_AGGREGATES];
+	CsvAccumulator accumulators[CSV_MAX_AGGREGATES];
+
+	/* of one block of rows */
+	uint64_t	hashes[CSV_BLOCK_ROWS];
+	uint32_t	nulls[CSV_BLOCK_ROWS];
+	uint32_t	numbers[CSV_BLOCK_ROWS];
+	uint8_t    *places[CSV_BLOCK_ROWS];
+	CsvRuns		all;
+	CsvRuns		counted;		/* those of them that an aggregate counts */
+} CsvGroups;
+
+extern bool csv_groups_init(CsvGroups *groups, const CsvMemory *memory,
+							const CsvQuery *query);
+extern void csv_groups_free(CsvGroups *groups);
+extern bool csv_groups_reset(CsvGroups *groups);
+extern size_t csv_groups_bytes(const CsvGroups *groups);
+
+/* add rows, of which no key and no argument is undecided; false: no memory */
+extern bool csv_groups_add(CsvGroups *groups, const CsvLanes *registers,
+						   CsvRows rows);
+
+extern uint32_t csv_groups_find(CsvGroups *groups, const CsvValue *keys);
+extern bool csv_groups_add_row(CsvGroups *groups, uint32_t group,
+							   const CsvValue *values);
+extern void csv_groups_key(const CsvGroups *groups, uint32_t group,
+						   uint32_t key, CsvValue *value);
+extern void csv_groups_aggregate(const CsvGroups *groups, uint32_t group,
+								 uint32_t aggregate, CsvAggregateValue *value);
+
+#endif							/* CSV_GROUPS_H */

@@ -1,0 +1,512 @@
+/*
+ * operate.h
+ *		The operations on single values that a CsvQuery is made of.
+ *
+ * Each gives what PostgreSQL's own operator gives, or says that it does not
+ * know: functions that return bool return false where PostgreSQL would raise
+ * an ERROR (or, for DECIMAL, where the lane is too narrow for the result), and
+ * the value is undecided.  What they have stored then is within the lane's
+ * range, and has no meaning.
+ *
+ *	lane		as in PostgreSQL's
+ *	INT			int2pl, int4mi, int8mul, ...: undecided out of range
+ *	DECIMAL		numeric_add, numeric_sub, numeric_mul: undecided beyond 38
+ *				digits
+ *	FLOAT		float8pl, float8mi, float8mul, or their float4 versions:
+ *				undecided where finite operands give an infinity, or nonzero
+ *				factors give zero
+ *
+ * The order of floats is btree's: NaN equals NaN and is greater than all
+ * others, -0 equals 0.  Texts compare by bytes, then by length, as under
+ * collation C.
+ *
+ * The same code runs on the host and on the device: C and CUDA C++.
+ */
+#ifndef CSV_OPERATE_H
+#define CSV_OPERATE_H
+
+#include "../reader/convert.h"
+#include "query.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- integers ---- */
+
+/* is the value one of `bits` (16, 32, 64) bits? */
+CSV_INLINE bool
+csv_int_fits(int64_t value, uint32_t bits)
+{
+	return bits == 16 ? value == (int16_t) value :
+		bits == 32 ? value == (int32_t) value : true;
+}
+
+CSV_INLINE bool
+csv_int_add(int64_t a, int64_t b, uint32_t bits, int64_t *result)
+{
+	*result = (int64_t) ((uint64_t) a + (uint64_t) b);
+	/* out of range: the operands' signs are equal, and not the result's */
+	return ((a ^ *result) & (b ^ *result)) >= 0 && csv_int_fits(*result, bits);
+}
+
+CSV_INLINE bool
+csv_int_subtract(int64_t a, int64_t b, uint32_t bits, int64_t *result)
+{
+	*result = (int64_t) ((uint64_t) a - (uint64_t) b);
+	return ((a ^ b) & (a ^ *result)) >= 0 && csv_int_fits(*result, bits);
+}
+
+CSV_INLINE bool
+csv_int_multiply(int64_t a, int64_t b, uint32_t bits, int64_t *result)
+{
+	CsvInt128	product = (CsvInt128) a * b;
+
+	*result = (int64_t) product;
+	return *result == product && csv_int_fits(*result, bits);
+}
+
+CSV_INLINE bool
+csv_int_negate(int64_t a, uint32_t bits, int64_t *result)
+{
+	return csv_int_subtract(0, a, bits, result);
+}
+
+/* ---- decimals ---- */
+
+CSV_INLINE CsvUint128
+csv_decimal_magnitude(CsvInt128 a)
+{
+	return a < 0 ? -(CsvUint128) a : (CsvUint128) a;
+}
+
+/* a value of the lane, 38 digits at most? */
+CSV_INLINE bool
+csv_decimal_fits(CsvInt128 a)
+{
+	return csv_decimal_magnitude(a) < csv_power_of_ten(CSV_MAX_DECIMAL_DIGITS);
+}
+
+/* operands of 38 digits never leave 128 bits */
+CSV_INLINE bool
+csv_decimal_add(CsvInt128 a, CsvInt128 b, CsvInt128 *result)
+{
+	*result = a + b;
+	if (csv_decimal_fits(*result))
+		return true;
+	*result = 0;
+	return false;
+}
+
+CSV_INLINE bool
+csv_decimal_subtract(CsvInt128 a, CsvInt128 b, CsvInt128 *result)
+{
+	return csv_decimal_add(a, -b, result);
+}
+
+CSV_INLINE bool
+csv_decimal_multiply(CsvInt128 a, CsvInt128 b, CsvInt128 *result)
+{
+	CsvUint128	left = csv_decimal_magnitude(a);
+	CsvUint128	right = csv_decimal_magnitude(b);
+	CsvUint128	product;
+	CsvUint128	cross;
+
+	*result = 0;
+	if (left < right)
+	{
+		product = left;
+		left = right;
+		right = product;
+	}
+	/* the smaller factor is of 64 bits, or the product is beyond 128 */
+	if (right >> 64 != 0)
+		return false;
+	product = (CsvUint128) (uint64_t) left * (uint64_t) right;
+	cross = (CsvUint128) (uint64_t) (left >> 64) * (uint64_t) right +
+		(product >> 64);
+	if (cross >> 64 != 0)
+		return false;
+	product = cross << 64 | (uint64_t) product;
+	if (product >= csv_power_of_ten(CSV_MAX_DECIMAL_DIGITS))
+		return false;
+	*result = (a < 0) != (b < 0) ? -(CsvInt128) product : (CsvInt128) product;
+	return true;
+}
+
+/* times 10^digits */
+CSV_INLINE bool
+csv_decimal_rescale(CsvInt128 a, uint32_t digits, CsvInt128 *result)
+{
+	if (digits >= CSV_MAX_DECIMAL_DIGITS)
+	{
+		*result = 0;
+		return a == 0;
+	}
+	return csv_decimal_multiply(a, (CsvInt128) csv_power_of_ten(digits),
+								result);
+}
+
+/*
+ * A NUMERIC array's entry (see csv_parse_numeric()) of a numeric(, scale) as
+ * an integer times 10^scale.  False beyond 38 digits.
+ */
+CSV_INLINE bool
+csv_decimal_from_numeric(const uint8_t *entry, int32_t scale,
+						 CsvInt128 *result)
+{
+	uint32_t	length;
+	uint16_t	header;			/* 10, sign, dscale in 6 bits, weight in 7 */
+	uint32_t	ndigits;
+	int32_t		weight;
+	CsvUint128	value = 0;
+
+	memcpy(&length, entry, 4);
+	memcpy(&header, entry + 4, 2);
+	ndigits = ((length >> 2) - 6) / 2;
+	weight = (int32_t) ((header & 0x7f) ^ 0x40) - 0x40;
+	for (uint32_t i = 0; i < ndigits; i++)
+	{
+		/* decimal places of this digit: what is beyond the scale is zeros */
+		int32_t		places = scale + 4 * (weight - (int32_t) i);
+		uint16_t	digit;
+
+		memcpy(&digit, entry + 6 + 2 * i, 2);
+		if (places >= 0)
+		{
+			if (value >= csv_power_of_ten(CSV_MAX_DECIMAL_DIGITS - 4))
+				return false;
+			value = value * 10000 + digit;
+		}
+		else
+		{
+			uint64_t	unit = (uint64_t) csv_power_of_ten((uint32_t) -places);
+
+			if (value >= csv_power_of_ten(CSV_MAX_DECIMAL_DIGITS - 4))
+				return false;
+			value = value * (10000 / unit) + digit / unit;
+		}
+	}
+	if (ndigits > 0)
+	{
+		int32_t		places = scale + 4 * (weight - (int32_t) ndigits + 1);
+
+		if (places > 0)
+		{
+			if (places >= CSV_MAX_DECIMAL_DIGITS ||
+				value >= csv_power_of_ten(CSV_MAX_DECIMAL_DIGITS -
+										  (uint32_t) places))
+				return false;
+			value *= csv_power_of_ten((uint32_t) places);
+		}
+	}
+	*result = (header & 0x2000) != 0 ? -(CsvInt128) value : (CsvInt128) value;
+	return true;
+}
+
+/* ---- floats ---- */
+
+/* bits of the magnitude: comparisons that no compiler option may change */
+#define CSV_FLOAT_MAGNITUDE	UINT64_C(0x7fffffffffffffff)
+#define CSV_FLOAT_INFINITY	UINT64_C(0x7ff0000000000000)
+
+CSV_INLINE uint64_t
+csv_float_magnitude(double a)
+{
+	return csv_double_bits(a) & CSV_FLOAT_MAGNITUDE;
+}
+
+CSV_INLINE bool
+csv_float_is_nan(double a)
+{
+	return csv_float_magnitude(a) > CSV_FLOAT_INFINITY;
+}
+
+CSV_INLINE bool
+csv_float_is_finite(double a)
+{
+	return csv_float_magnitude(a) < CSV_FLOAT_INFINITY;
+}
+
+/*
+ * With bits 32, of float4: a double has more than twice the digits of a float,
+ * so that rounding it again gives the sum or product rounded once.
+ */
+CSV_INLINE double
+csv_float_round(double a, uint32_t bits)
+{
+	return bits == 32 ? (double) (float) a : a;
+}
+
+CSV_INLINE bool
+csv_float_add(double a, double b, uint32_t bits, double *result)
+{
+	*result = csv_float_round(a + b, bits);
+	return csv_float_magnitude(*result) != CSV_FLOAT_INFINITY ||
+		!csv_float_is_finite(a) || !csv_float_is_finite(b);
+}
+
+CSV_INLINE bool
+csv_float_subtract(double a, double b, uint32_t bits, double *result)
+{
+	return csv_float_add(a, -b, bits, result);
+}
+
+CSV_INLINE bool
+csv_float_multiply(double a, double b, uint32_t bits, double *result)
+{
+	uint64_t	magnitude;
+
+	*result = csv_float_round(a * b, bits);
+	magnitude = csv_float_magnitude(*result);
+	if (magnitude == CSV_FLOAT_INFINITY)
+		return !csv_float_is_finite(a) || !csv_float_is_finite(b);
+	return magnitude != 0 || a == 0 || b == 0;
+}
+
+/*
+ * The square as two doubles whose sum it is, exactly.  False where it could
+ * over- or underflow.
+ */
+CSV_INLINE bool
+csv_float_square(double a, double *high, double *low)
+{
+	uint64_t	magnitude = csv_float_magnitude(a);
+	int32_t		exponent = (int32_t) (magnitude >> 52) - 1023;
+	uint64_t	digits;
+	CsvUint128	product;
+
+	*high = a * a;
+	*low = 0;
+	if (magnitude == 0 || magnitude >= CSV_FLOAT_INFINITY)
+		return true;
+	if (exponent < -480 || exponent > 510)
+	{
+		*high = 0;
+		return false;
+	}
+	digits = (magnitude & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
+	product = (CsvUint128) digits * digits;
+
+	/* 53 bits each, times 2 to the power of what they stand for */
+	*low = (double) (int64_t) ((uint64_t) product &
+							   ((UINT64_C(1) << 53) - 1)) *
+		csv_bits_double((uint64_t) (2 * (exponent - 52) + 1023) << 52);
+	*high = (double) (int64_t) (product >> 53) *
+		csv_bits_double((uint64_t) (2 * (exponent - 52) + 53 + 1023) << 52);
+	return true;
+}
+
+/* ---- between lanes ---- */
+
+/* rounded once */
+CSV_INLINE double
+csv_int_to_float(int64_t a, uint32_t bits)
+{
+	return bits == 32 ? (double) (float) a : (double) a;
+}
+
+/*
+ * Microseconds of a date, as date2timestamp().  Infinite dates are infinite
+ * timestamps; days from 294277-01-01 on are out of range.
+ */
+CSV_INLINE bool
+csv_date_to_timestamp(int64_t days, int64_t *microseconds)
+{
+	*microseconds = days == INT32_MIN ? INT64_MIN :
+		days == INT32_MAX ? INT64_MAX : 0;
+	if (*microseconds != 0)
+		return true;
+	if (days < -2451545 || days >= 106751983)
+		return false;
+	*microseconds = days * INT64_C(86400000000);
+	return true;
+}
+
+/* ---- comparisons: below, equal to or above zero ---- */
+
+CSV_INLINE int
+csv_int_compare(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+CSV_INLINE int
+csv_decimal_compare(CsvInt128 a, CsvInt128 b)
+{
+	return (a > b) - (a < b);
+}
+
+CSV_INLINE int
+csv_uuid_compare(CsvUint128 a, CsvUint128 b)
+{
+	return (a > b) - (a < b);
+}
+
+CSV_INLINE int
+csv_float_compare(double a, double b)
+{
+	if (a < b)
+		return -1;
+	if (a > b)
+		return 1;
+	if (a == b)
+		return 0;
+	return (int) csv_float_is_nan(a) - (int) csv_float_is_nan(b);
+}
+
+CSV_INLINE int
+csv_bytes_compare(const uint8_t *a, const uint8_t *b, uint32_t n)
+{
+#ifdef __CUDA_ARCH__
+	for (uint32_t i = 0; i < n; i++)
+	{
+		if (a[i] != b[i])
+			return a[i] < b[i] ? -1 : 1;
+	}
+	return 0;
+#else
+	return n == 0 ? 0 : memcmp(a, b, n);
+#endif
+}
+
+CSV_INLINE int
+csv_text_compare(const uint8_t *a, uint32_t a_length,
+				 const uint8_t *b, uint32_t b_length)
+{
+	int			order = csv_bytes_compare(a, b, a_length < b_length ?
+										  a_length : b_length);
+
+	return order != 0 ? order : (a_length > b_length) - (a_length < b_length);
+}
+
+CSV_INLINE bool
+csv_text_equal(const uint8_t *a, uint32_t a_length,
+			   const uint8_t *b, uint32_t b_length)
+{
+	return a_length == b_length && csv_bytes_compare(a, b, a_length) == 0;
+}
+
+/* what CSV_OP_EQUAL to CSV_OP_GREATER_EQUAL say of an order */
+CSV_INLINE bool
+csv_order_satisfies(int order, int operation)
+{
+	switch (operation)
+	{
+		case CSV_OP_EQUAL:
+			return order == 0;
+		case CSV_OP_NOT_EQUAL:
+			return order != 0;
+		case CSV_OP_LESS:
+			return order < 0;
+		case CSV_OP_LESS_EQUAL:
+			return order <= 0;
+		case CSV_OP_GREATER:
+			return order > 0;
+		default:
+			return order >= 0;
+	}
+}
+
+/* ---- text ---- */
+
+/* length without the blanks at the end */
+CSV_INLINE uint32_t
+csv_trimmed_length(const uint8_t *text, uint32_t length)
+{
+	while (length > 0 && text[length - 1] == ' ')
+		length--;
+	return length;
+}
+
+CSV_INLINE bool
+csv_text_starts_with(const uint8_t *text, uint32_t length,
+					 const uint8_t *pattern, uint32_t pattern_length)
+{
+	return length >= pattern_length &&
+		csv_bytes_compare(text, pattern, pattern_length) == 0;
+}
+
+CSV_INLINE bool
+csv_text_ends_with(const uint8_t *text, uint32_t length,
+				   const uint8_t *pattern, uint32_t pattern_length)
+{
+	return length >= pattern_length &&
+		csv_bytes_compare(text + (length - pattern_length), pattern,
+						  pattern_length) == 0;
+}
+
+/*
+ * In time of length x pattern_length at worst.  (The CPU's evaluation has
+ * memmem(), which is never that slow.)
+ */
+CSV_INLINE bool
+csv_text_contains(const uint8_t *text, uint32_t length,
+				  const uint8_t *pattern, uint32_t pattern_length)
+{
+	if (pattern_length == 0)
+		return true;
+	for (; length >= pattern_length; text++, length--)
+	{
+		if (text[0] == pattern[0] &&
+			csv_bytes_compare(text, pattern, pattern_length) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* ---- hashes: equal values have equal ones ---- */
+
+/*
+ * Both halves of a product, folded: every bit of the word and of the hash so
+ * far counts.  (As in wyhash, https://github.com/wangyi-fudan/wyhash.)
+ */
+CSV_INLINE uint64_t
+csv_hash_word(uint64_t hash, uint64_t word)
+{
+	uint64_t	low;
+	uint64_t	high = csv_multiply(hash ^ UINT64_C(0xa0761d6478bd642f),
+									word ^ UINT64_C(0xe7037ed1a0b428db), &low);
+
+	return high ^ low;
+}
+
+CSV_INLINE uint64_t
+csv_hash_wide(uint64_t hash, CsvUint128 value)
+{
+	return csv_hash_word(csv_hash_word(hash, (uint64_t) value),
+						 (uint64_t) (value >> 64));
+}
+
+/* the same in 64 bits and in 128 */
+CSV_INLINE uint64_t
+csv_hash_decimal(uint64_t hash, CsvInt128 value)
+{
+	return value == (int64_t) value ? csv_hash_word(hash, (uint64_t) value) :
+		csv_hash_wide(hash, (CsvUint128) value);
+}
+
+/* the one of the doubles that are equal to this one: 0 for -0, one NaN */
+CSV_INLINE uint64_t
+csv_float_representative(double a)
+{
+	return a == 0 ? 0 : csv_float_is_nan(a) ? UINT64_C(0x7ff8) << 48 :
+		csv_double_bits(a);
+}
+
+CSV_INLINE uint64_t
+csv_hash_text(uint64_t hash, const uint8_t *text, uint32_t length)
+{
+	uint32_t	pos = 0;
+
+	hash = csv_hash_word(hash, length);
+	for (; length - pos > 8; pos += 8)
+		hash = csv_hash_word(hash, csv_load8(text + pos));
+	return csv_hash_word(hash, csv_load_some(text + pos, length - pos));
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif							/* CSV_OPERATE_H */

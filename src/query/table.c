@@ -1,0 +1,383 @@
+/*
+ * table.c
+ *		A hash table of rows that are known by their keys: see table.h.
+ */
+#include "table.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "operate.h"
+
+#define FIRST_SLOTS			64
+#define FIRST_ARENA_BYTES	1024
+#define MOST_ARENA_BYTES	(1024 * 1024)
+
+/* ---- the arena ---- */
+
+struct CsvArenaBlock
+{
+	CsvArenaBlock *next;
+	size_t		nbytes;
+	uint8_t		bytes[];
+};
+
+/* aligned to 8 bytes */
+uint8_t *
+csv_arena_alloc(CsvArena *arena, size_t nbytes)
+{
+	uint8_t    *result;
+
+	nbytes = (nbytes + 7) & ~(size_t) 7;
+	if (nbytes > arena->left)
+	{
+		size_t		size = arena->nbytes < FIRST_ARENA_BYTES ? FIRST_ARENA_BYTES :
+			arena->nbytes < MOST_ARENA_BYTES ? arena->nbytes : MOST_ARENA_BYTES;
+		CsvArenaBlock *block;
+
+		size = nbytes > size ? nbytes : size;
+		block = arena->memory->alloc(arena->memory->owner,
+									 sizeof(CsvArenaBlock) + size);
+		if (block == NULL)
+			return NULL;
+		block->next = arena->blocks;
+		block->nbytes = size;
+		arena->blocks = block;
+		arena->next = block->bytes;
+		arena->left = size;
+		arena->nbytes += size;
+	}
+	result = arena->next;
+	arena->next += nbytes;
+	arena->left -= nbytes;
+	return result;
+}
+
+void
+csv_arena_free(CsvArena *arena)
+{
+	while (arena->blocks != NULL)
+	{
+		CsvArenaBlock *block = arena->blocks;
+
+		arena->blocks = block->next;
+		arena->memory->free(arena->memory->owner, block);
+	}
+	arena->next = NULL;
+	arena->left = 0;
+	arena->nbytes = 0;
+}
+
+/* ---- values in rows ---- */
+
+uint32_t
+csv_stored_bytes(uint8_t lane)
+{
+	return lane == CSV_LANE_INT || lane == CSV_LANE_FLOAT ? 8 : 16;
+}
+
+bool
+csv_store_value(CsvArena *arena, uint8_t lane, const CsvValue *value,
+				uint8_t *place)
+{
+	CsvStoredText text;
+
+	if (lane != CSV_LANE_TEXT)
+	{
+		memcpy(place, &value->value, csv_stored_bytes(lane));
+		return true;
+	}
+	memset(&text, 0, sizeof(text));
+	text.length = value->length;
+	if (text.length > 0)
+		memcpy(&text.prefix, value->bytes,
+			   text.length < 4 ? text.length : 4);
+	if (text.length > CSV_TEXT_INLINE)
+	{
+		uint8_t    *bytes = csv_arena_alloc(arena, text.length);
+
+		if (bytes == NULL)
+			return false;
+		memcpy(bytes, value->bytes, text.length);
+		text.bytes = bytes;
+	}
+	else if (text.length > 4)
+		memcpy(text.rest, value->bytes + 4, text.length - 4);
+	memcpy(place, &text, sizeof(text));
+	return true;
+}
+
+void
+csv_load_value(uint8_t lane, const uint8_t *place, CsvValue *value)
+{
+	value->state = CSV_LANE_VALUE;
+	value->length = 0;
+	value->bytes = NULL;
+	if (lane == CSV_LANE_TEXT)
+	{
+		const CsvStoredText *text = (const CsvStoredText *) place;
+
+		value->length = text->length;
+		value->bytes = csv_stored_text_bytes(text);
+	}
+	else
+		memcpy(&value->value, place, csv_stored_bytes(lane));
+}
+
+bool
+csv_stored_equals(uint8_t lane, const uint8_t *place, const CsvValue *value)
+{
+	if (lane == CSV_LANE_TEXT)
+	{
+		const CsvStoredText *text = (const CsvStoredText *) place;
+
+		return csv_text_equal(csv_stored_text_bytes(text), text->length,
+							  value->bytes, value->length);
+	}
+	if (lane == CSV_LANE_FLOAT)
+	{
+		double		real;
+
+		memcpy(&real, place, 8);
+		return csv_float_representative(real) ==
+			csv_float_representative(value->value.real);
+	}
+	return memcmp(place, &value->value, csv_stored_bytes(lane)) == 0;
+}
+
+/* ---- the table ---- */
+
+void
+csv_table_init(CsvTable *table, const CsvMemory *memory,
+			   const uint8_t *lanes, uint32_t nkeys, uint32_t payload_bytes,
+			   uint32_t *payload_offset)
+{
+	uint32_t	offset = 0;
+
+	memset(table, 0, sizeof(*table));
+	table->arena.memory = memory;
+	table->nkeys = nkeys;
+
+	/*
+	 * Where the table lies is not known to who writes a file: nobody can make
+	 * one whose keys all meet in one slot.
+	 */
+	table->seed = csv_hash_word((uintptr_t) table, (uintptr_t) memory->owner);
+	for (uint32_t key = 0; key < nkeys; key++)
+	{
+		table->lanes[key] = lanes[key];
+		table->offsets[key] = offset;
+		offset += csv_stored_bytes(lanes[key]);
+	}
+	table->null_offset = offset;
+	offset += nkeys > 0 ? 8 : 0;
+	*payload_offset = offset;
+	table->row_bytes = (offset + payload_bytes + 7) & ~7u;
+}
+
+void
+csv_table_free(CsvTable *table)
+{
+	const CsvMemory *memory = table->arena.memory;
+
+	for (uint32_t i = 0; i < table->nchunks; i++)
+		memory->free(memory->owner, table->chunks[i]);
+	if (table->chunks != NULL)
+		memory->free(memory->owner, table->chunks);
+	if (table->slots != NULL)
+		memory->free(memory->owner, table->slots);
+	csv_arena_free(&table->arena);
+	table->chunks = NULL;
+	table->slots = NULL;
+	table->nchunks = 0;
+	table->chunk_capacity = 0;
+	table->slot_mask = 0;
+	table->nrows = 0;
+}
+
+size_t
+csv_table_bytes(const CsvTable *table)
+{
+	return table->arena.nbytes + table->chunk_capacity * sizeof(uint8_t *) +
+		(size_t) table->nchunks * CSV_TABLE_CHUNK_ROWS * table->row_bytes +
+		(table->slots == NULL ? 0 :
+		 ((size_t) table->slot_mask + 1) * sizeof(CsvTableSlot));
+}
+
+uint64_t
+csv_table_hash(uint64_t hash, uint8_t lane, const CsvValue *value)
+{
+	if (value->state != CSV_LANE_VALUE)
+		return csv_hash_word(hash, CSV_HASH_OF_NULL);
+	switch (lane)
+	{
+		case CSV_LANE_INT:
+			return csv_hash_word(hash, (uint64_t) value->value.integer);
+		case CSV_LANE_FLOAT:
+			return csv_hash_word(hash,
+								 csv_float_representative(value->value.real));
+		case CSV_LANE_TEXT:
+			return csv_hash_text(hash, value->bytes, value->length);
+		case CSV_LANE_DECIMAL:
+			return csv_hash_decimal(hash, value->value.decimal);
+		default:
+			return csv_hash_wide(hash, value->value.uuid);
+	}
+}
+
+uint32_t
+csv_table_add(CsvTable *table)
+{
+	const CsvMemory *memory = table->arena.memory;
+
+	if (table->nrows == CSV_TABLE_NO_ROW)
+		return CSV_TABLE_NO_ROW;
+	if (table->nrows == table->nchunks * CSV_TABLE_CHUNK_ROWS)
+	{
+		size_t		nbytes = (size_t) CSV_TABLE_CHUNK_ROWS * table->row_bytes;
+		uint8_t    *chunk;
+
+		if (table->nchunks == table->chunk_capacity)
+		{
+			uint32_t	capacity = table->chunk_capacity == 0 ? 16 :
+				2 * table->chunk_capacity;
+			uint8_t   **chunks = memory->alloc(memory->owner,
+											   capacity * sizeof(*chunks));
+
+			if (chunks == NULL)
+				return CSV_TABLE_NO_ROW;
+			if (table->chunks != NULL)
+			{
+				memcpy(chunks, table->chunks,
+					   table->nchunks * sizeof(*chunks));
+				memory->free(memory->owner, table->chunks);
+			}
+			table->chunks = chunks;
+			table->chunk_capacity = capacity;
+		}
+		chunk = memory->alloc(memory->owner, nbytes);
+		if (chunk == NULL)
+			return CSV_TABLE_NO_ROW;
+		memset(chunk, 0, nbytes);
+		table->chunks[table->nchunks++] = chunk;
+	}
+	return table->nrows++;
+}
+
+static bool
+grow_slots(CsvTable *table)
+{
+	const CsvMemory *memory = table->arena.memory;
+	size_t		nslots = table->slots == NULL ? FIRST_SLOTS :
+		2 * ((size_t) table->slot_mask + 1);
+	uint32_t	mask = (uint32_t) (nslots - 1);
+	CsvTableSlot *slots;
+
+	if (nslots > (size_t) UINT32_MAX + 1)
+		return false;
+	slots = memory->alloc(memory->owner, nslots * sizeof(*slots));
+	if (slots == NULL)
+		return false;
+	/* all ones: no row */
+	memset(slots, 0xff, nslots * sizeof(*slots));
+	if (table->slots != NULL)
+	{
+		for (size_t i = 0; i <= table->slot_mask; i++)
+		{
+			uint32_t	at = table->slots[i].tag & mask;
+
+			if (table->slots[i].row == CSV_TABLE_NO_ROW)
+				continue;
+			while (slots[at].row != CSV_TABLE_NO_ROW)
+				at = (at + 1) & mask;
+			slots[at] = table->slots[i];
+		}
+		memory->free(memory->owner, table->slots);
+	}
+	table->slots = slots;
+	table->slot_mask = mask;
+	return true;
+}
+
+static bool
+row_has_keys(const CsvTable *table, uint32_t row, const CsvValue *keys)
+{
+	const uint8_t *place = csv_table_row(table, row);
+	uint32_t	nulls;
+
+	memcpy(&nulls, place + table->null_offset, 4);
+	for (uint32_t key = 0; key < table->nkeys; key++)
+	{
+		bool		isnull = (nulls >> key & 1) != 0;
+
+		if (isnull != (keys[key].state != CSV_LANE_VALUE) ||
+			(!isnull && !csv_stored_equals(table->lanes[key],
+										   place + table->offsets[key],
+										   &keys[key])))
+			return false;
+	}
+	return true;
+}
+
+/* the slot of the row with these keys, or the one that it would take */
+static uint32_t
+find_slot(const CsvTable *table, uint32_t tag, const CsvValue *keys)
+{
+	uint32_t	at = tag & table->slot_mask;
+
+	while (table->slots[at].row != CSV_TABLE_NO_ROW &&
+		   (table->slots[at].tag != tag ||
+			!row_has_keys(table, table->slots[at].row, keys)))
+		at = (at + 1) & table->slot_mask;
+	return at;
+}
+
+uint32_t
+csv_table_lookup(const CsvTable *table, uint64_t hash, const CsvValue *keys)
+{
+	return table->slots == NULL ? CSV_TABLE_NO_ROW :
+		table->slots[find_slot(table, (uint32_t) hash, keys)].row;
+}
+
+uint32_t
+csv_table_find(CsvTable *table, uint64_t hash, const CsvValue *keys,
+			   bool *made)
+{
+	uint32_t	tag = (uint32_t) hash;
+	uint32_t	at;
+	uint32_t	row;
+	uint32_t	nulls = 0;
+	uint8_t    *place;
+
+	*made = false;
+	if (table->slots == NULL ||
+		table->nrows >= ((size_t) table->slot_mask + 1) / 8 * 5)
+	{
+		if (!grow_slots(table))
+			return CSV_TABLE_NO_ROW;
+	}
+	at = find_slot(table, tag, keys);
+	if (table->slots[at].row != CSV_TABLE_NO_ROW)
+		return table->slots[at].row;
+
+	row = csv_table_add(table);
+	if (row == CSV_TABLE_NO_ROW)
+		return row;
+	place = csv_table_row(table, row);
+	for (uint32_t key = 0; key < table->nkeys; key++)
+	{
+		if (keys[key].state != CSV_LANE_VALUE)
+			nulls |= UINT32_C(1) << key;
+		else if (!csv_store_value(&table->arena, table->lanes[key],
+								  &keys[key], place + table->offsets[key]))
+		{
+			table->nrows--;
+			return CSV_TABLE_NO_ROW;
+		}
+	}
+	memcpy(place + table->null_offset, &nulls, 4);
+	table->slots[at].row = row;
+	table->slots[at].tag = tag;
+	*made = true;
+	return row;
+}

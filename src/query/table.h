@@ -1,0 +1,139 @@
+/*
+ * table.h
+ *		A hash table of rows that are known by their keys.
+ *
+ * A row is its keys, side by side, then a word with a bit per key that is
+ * NULL, then what the owner keeps for it.  Rows are numbered in the order in
+ * which they came; they lie in chunks, and never move.  The hash table proper
+ * holds 8 bytes a slot: a row's number and half of its hash (linear probing,
+ * at most 5/8 full), so that most comparisons of keys are with those that are
+ * equal.
+ *
+ * Text of up to 12 bytes is kept in the row, longer text in an arena.
+ */
+#ifndef CSV_TABLE_H
+#define CSV_TABLE_H
+
+#include "query.h"
+
+#define CSV_TABLE_NO_ROW	UINT32_MAX
+
+/* ---- memory that is given back all at once ---- */
+
+typedef struct CsvArenaBlock CsvArenaBlock;
+
+typedef struct CsvArena
+{
+	const CsvMemory *memory;
+	CsvArenaBlock *blocks;		/* the newest first */
+	uint8_t    *next;
+	size_t		left;
+	size_t		nbytes;			/* taken from memory */
+} CsvArena;
+
+extern uint8_t *csv_arena_alloc(CsvArena *arena, size_t nbytes);
+extern void csv_arena_free(CsvArena *arena);
+
+/* ---- values in rows ---- */
+
+#define CSV_TEXT_INLINE		12
+
+typedef struct CsvStoredText
+{
+	uint32_t	length;
+	uint32_t	prefix;			/* the first bytes; zeros after short ones */
+	union
+	{
+		uint8_t		rest[8];	/* up to CSV_TEXT_INLINE bytes: the others */
+		const uint8_t *bytes;	/* all of a longer text */
+	};
+} CsvStoredText;
+
+/* bytes of a stored value */
+extern uint32_t csv_stored_bytes(uint8_t lane);
+
+/* false: no memory for a text */
+extern bool csv_store_value(CsvArena *arena, uint8_t lane,
+							const CsvValue *value, uint8_t *place);
+
+/* a value that is not NULL; its bytes are in the row or the arena */
+extern void csv_load_value(uint8_t lane, const uint8_t *place,
+						   CsvValue *value);
+
+/* are they equal, as keys are? */
+extern bool csv_stored_equals(uint8_t lane, const uint8_t *place,
+							  const CsvValue *value);
+
+static inline const uint8_t *
+csv_stored_text_bytes(const CsvStoredText *text)
+{
+	return text->length <= CSV_TEXT_INLINE ? (const uint8_t *) &text->prefix :
+		text->bytes;
+}
+
+/* ---- the table ---- */
+
+typedef struct CsvTableSlot
+{
+	uint32_t	row;			/* or CSV_TABLE_NO_ROW */
+	uint32_t	tag;			/* the low half of the hash */
+} CsvTableSlot;
+
+typedef struct CsvTable
+{
+	CsvArena	arena;			/* of keys' texts, and for the owner's use */
+	uint64_t	seed;			/* where hashes begin */
+	uint32_t	nkeys;
+	uint32_t	row_bytes;
+	uint32_t	null_offset;	/* of the word with bits of NULL keys */
+	uint32_t	nrows;
+	uint32_t	nchunks;
+	uint32_t	chunk_capacity;
+	uint8_t   **chunks;
+	CsvTableSlot *slots;
+	uint32_t	slot_mask;		/* slots - 1, a power of two */
+	uint8_t		lanes[CSV_MAX_KEYS];
+	uint32_t	offsets[CSV_MAX_KEYS];
+} CsvTable;
+
+/*
+ * Start an empty table, which takes no memory yet.  The owner's bytes of a row
+ * begin at *payload_offset, aligned to 8, and are zero in a new row; so are the
+ * four bytes behind the word of NULLs, which are the owner's, too.
+ */
+extern void csv_table_init(CsvTable *table, const CsvMemory *memory,
+						   const uint8_t *lanes, uint32_t nkeys,
+						   uint32_t payload_bytes, uint32_t *payload_offset);
+extern void csv_table_free(CsvTable *table);
+extern size_t csv_table_bytes(const CsvTable *table);
+
+#define CSV_TABLE_CHUNK_ROWS	256
+
+static inline uint8_t *
+csv_table_row(const CsvTable *table, uint32_t row)
+{
+	return table->chunks[row / CSV_TABLE_CHUNK_ROWS] +
+		(size_t) (row % CSV_TABLE_CHUNK_ROWS) * table->row_bytes;
+}
+
+/* add one key's value to a row's hash, which begins as the table's seed */
+extern uint64_t csv_table_hash(uint64_t hash, uint8_t lane,
+							   const CsvValue *value);
+
+#define CSV_HASH_OF_NULL	UINT64_C(0x9e3779b97f4a7c15)
+
+/*
+ * The row with these keys, whose hash is `hash`; made if it is not there.
+ * CSV_TABLE_NO_ROW: no memory, or no more numbers.
+ */
+extern uint32_t csv_table_find(CsvTable *table, uint64_t hash,
+							   const CsvValue *keys, bool *made);
+
+/* the same, and CSV_TABLE_NO_ROW where it is not there */
+extern uint32_t csv_table_lookup(const CsvTable *table, uint64_t hash,
+								 const CsvValue *keys);
+
+/* a row that no one will look for: for a table without keys */
+extern uint32_t csv_table_add(CsvTable *table);
+
+#endif							/* CSV_TABLE_H */
