@@ -259,6 +259,46 @@ out_of_memory(void)
 			 errmsg("out of memory")));
 }
 
+/*
+ * What the row in aggregation->row adds to an aggregate of a group.
+ */
+static CsvLaneState
+get_argument(CsvAggregation *aggregation, uint32_t group, uint32_t aggregate,
+			 CsvValue *value)
+{
+	const Source *source = &aggregation->sources[aggregate];
+	ExprContext *econtext = aggregation->econtext;
+	Datum		datum;
+	bool		isnull;
+
+	if (source->filter != NULL)
+	{
+		datum = ExecEvalExpr(source->filter, econtext, &isnull);
+		if (isnull || !DatumGetBool(datum))
+			return CSV_LANE_NULL;
+	}
+	if (source->argument == NULL)
+		return CSV_LANE_VALUE;
+	datum = ExecEvalExpr(source->argument, econtext, &isnull);
+	if (isnull)
+		return CSV_LANE_NULL;
+	switch (aggregation->program->aggregate[aggregate].kind)
+	{
+		case CSV_AGGREGATE_COUNT:
+			return CSV_LANE_VALUE;
+		case CSV_AGGREGATE_MIN:
+		case CSV_AGGREGATE_MAX:
+		case CSV_AGGREGATE_COUNT_DISTINCT:
+			value_to_compare(&source->reg, datum, false, value);
+			return CSV_LANE_VALUE;
+		default:
+			if (csv_value_of_datum(&source->reg, datum, value))
+				return CSV_LANE_VALUE;
+			add_extra(aggregation, group, aggregate, datum);
+			return CSV_LANE_UNDECIDED;
+	}
+}
+
 /* add the row in aggregation->row to its group */
 static void
 add_row(CsvAggregation *aggregation)
@@ -267,6 +307,7 @@ add_row(CsvAggregation *aggregation)
 	ExprContext *econtext = aggregation->econtext;
 	MemoryContext outer;
 	CsvValue	keys[CSV_MAX_KEYS];
+	CsvValue	values[CSV_MAX_AGGREGATES];
 	uint32_t	group;
 
 	econtext->ecxt_scantuple = aggregation->row;
@@ -285,39 +326,11 @@ add_row(CsvAggregation *aggregation)
 	group = csv_evaluator_find_group(aggregation->evaluator, keys);
 	if (group == UINT32_MAX)
 		out_of_memory();
+	memset(values, 0, sizeof(CsvValue) * program->n.naggregates);
 	for (uint32_t i = 0; i < program->n.naggregates; i++)
-	{
-		const Source *source = &aggregation->sources[i];
-		int			kind = program->aggregate[i].kind;
-		Datum		datum = (Datum) 0;
-		bool		isnull = false;
-		CsvValue	value;
-
-		if (source->filter != NULL)
-		{
-			datum = ExecEvalExpr(source->filter, econtext, &isnull);
-			if (isnull || !DatumGetBool(datum))
-				continue;
-		}
-		memset(&value, 0, sizeof(value));
-		if (source->argument != NULL)
-		{
-			datum = ExecEvalExpr(source->argument, econtext, &isnull);
-			if (isnull)
-				continue;
-			if (kind == CSV_AGGREGATE_MIN || kind == CSV_AGGREGATE_MAX ||
-				kind == CSV_AGGREGATE_COUNT_DISTINCT)
-				value_to_compare(&source->reg, datum, isnull, &value);
-			else if (kind != CSV_AGGREGATE_COUNT &&
-					 !csv_value_of_datum(&source->reg, datum, &value))
-			{
-				add_extra(aggregation, group, i, datum);
-				continue;
-			}
-		}
-		if (!csv_evaluator_add(aggregation->evaluator, group, i, &value))
-			out_of_memory();
-	}
+		values[i].state = get_argument(aggregation, group, i, &values[i]);
+	if (!csv_evaluator_add_row(aggregation->evaluator, group, values))
+		out_of_memory();
 	MemoryContextSwitchTo(outer);
 }
 
@@ -376,16 +389,15 @@ get_sum(const CsvAggregation *aggregation, uint32_t group, int aggregate,
 	sum->numeric = (Datum) 0;
 	if (reg->lane == CSV_LANE_FLOAT)
 	{
-		if (sum->value.overflowed)
+		if (sum->value.overflow)
 			float_overflow_error();
 		return;
 	}
 	sum->numeric = csv_numeric_of_wide(&sum->value.wide, scale);
 	if (extra == NULL)
 		return;
-	sum->numeric = sum->count == 0 ? extra->sum :
+	sum->numeric = sum->count == extra->count ? extra->sum :
 		DirectFunctionCall2(numeric_add, sum->numeric, extra->sum);
-	sum->count += extra->count;
 	sum->nnans = extra->nnans;
 }
 
