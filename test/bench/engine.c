@@ -15,10 +15,11 @@
  * count fields and records, and nothing else: by a switch over states, and by
  * the dialect's table.
  *
- * Prints medians: "engine GB/s" is input bytes over the time in the engine
- * without its copies to and from a device, "with copies" includes those.  For a
- * device also the memory it took beside input and output, per input byte of a
- * chunk.  To RESULTS.csv, lines are added; MACHINE is their first value.
+ * Prints medians: "GB/s" is input bytes over the time in the engine without
+ * its copies to and from a device, "with copies" includes those, and "loops"
+ * is how many times as fast as the first loop that is.  For a device also the
+ * memory it took beside input and output, per input byte of a chunk.  To
+ * RESULTS.csv, lines are added; MACHINE is their first value.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -239,24 +240,47 @@ compare(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
+/* all must find as many records, good and bad, as the first one does */
+static void
+check_records(const char *detail, uint64_t nrecords)
+{
+	static uint64_t expected;
+
+	if (expected == 0)
+		expected = nrecords;
+	if (nrecords != expected)
+	{
+		fprintf(stderr, "engine: %s finds %llu records, not %llu\n", detail,
+				(unsigned long long) nrecords, (unsigned long long) expected);
+		exit(1);
+	}
+}
+
 /*
  * A line of the table, and of the results: gigabytes a second from the median,
  * the most and the least of the sorted seconds.
  */
 static void
-print_line(const char *engine, const char *detail, int nset, const char *set,
-		   const Times *times, uint64_t nbytes, const double *seconds,
-		   double copies)
+print_line(const char *engine, const char *detail, uint64_t chunk, int nset,
+		   const char *set, const Times *times, uint64_t nbytes,
+		   const double *seconds, double copies)
 {
 	double		gigabytes = (double) nbytes * 1e-9;
 	double		median = seconds[repeat / 2];
+	static double first_loop;
 
+	if (strcmp(engine, "loop") == 0 && first_loop == 0)
+		first_loop = median;
 	printf("%-10s %-6s %-14s %-8.*s %10llu %9llu %10.2f", shape, engine,
 		   detail, nset, set, (unsigned long long) times->rows,
 		   (unsigned long long) times->errors, gigabytes / median);
-	fprintf(results, "%s,%s,%llu,%s,%s,%.*s,%llu,%llu,%d,%.3f,%.3f,%.3f,",
-			machine, shape, (unsigned long long) nbytes, engine, detail,
-			nset, set, (unsigned long long) times->rows,
+	if (first_loop > 0)
+		printf(" %6.1f", first_loop / median);
+	else
+		printf(" %6s", "");
+	fprintf(results, "%s,%s,%llu,%llu,%s,%s,%.*s,%llu,%llu,%d,%.3f,%.3f,%.3f,",
+			machine, shape, (unsigned long long) nbytes,
+			(unsigned long long) chunk, engine, detail, nset, set, (unsigned long long) times->rows,
 			(unsigned long long) times->errors, repeat, gigabytes / median,
 			gigabytes / seconds[repeat - 1], gigabytes / seconds[0]);
 	if (copies > 0)
@@ -273,82 +297,6 @@ end_line(void)
 	printf("\n");
 	fprintf(results, "\n");
 	fflush(stdout);
-}
-
-/* returns the records, good and bad */
-static uint64_t
-measure(const CsvEngine *engine, void *state, Content *content,
-		const char *set, int nset)
-{
-	double		seconds[MAX_REPEAT];
-	double		with_copies[MAX_REPEAT];
-	bool		copies = false;
-	int			nwanted = set_wanted(set, (size_t) nset);
-	CsvLayout	layout;
-	Times		times;
-	static const uint8_t nothing[1];
-
-	if (nwanted < 0)
-	{
-		fprintf(stderr, "engine: no fields \"%.*s\"\n", nset, set);
-		exit(2);
-	}
-	memset(&layout, 0, sizeof(layout));
-	layout.nfields = ncolumns;
-	layout.decimal_separator = '.';
-	layout.null_bytes = nothing;
-	layout.ncolumns = (uint32_t) nwanted;
-	layout.columns = wanted;
-	for (int i = -1; i < repeat; i++)
-	{
-		if (!run_once(engine, state, content, &layout, &times))
-			exit(1);
-		if (i < 0)
-			continue;			/* warms up */
-		seconds[i] = times.engine;
-		with_copies[i] = times.engine + times.copies;
-		copies = copies || times.copies > 0;
-	}
-	qsort(seconds, (size_t) repeat, sizeof(double), compare);
-	qsort(with_copies, (size_t) repeat, sizeof(double), compare);
-	print_line(engine->name, engine->detail(state), nset, set, &times,
-			   content->nbytes, seconds, copies ? with_copies[repeat / 2] : 0);
-#ifdef CSV_WITH_CUDA
-	if (engine == &csv_cuda_engine)
-	{
-		uint64_t	output;
-		uint64_t	others;
-		double		chunk = (double) (chunk_bytes != 0 ? chunk_bytes :
-									  engine->default_chunk_bytes);
-
-		csv_cuda_memory_held(&output, &others);
-		if (chunk > (double) content->nbytes)
-			chunk = (double) content->nbytes;
-		printf("   %.2f B/B", ((double) others - chunk) / chunk);
-		fprintf(results, "%.2f", ((double) others - chunk) / chunk);
-	}
-#endif
-	end_line();
-	return times.rows + times.errors;
-}
-
-/* all sets of FIELDS; returns the records */
-static uint64_t
-measure_sets(const CsvEngine *engine, void *state, Content *content)
-{
-	const char *sets = getenv("FIELDS");
-	uint64_t	nrecords = 0;
-
-	if (sets == NULL)
-		sets = "none 0 all";
-	while (*(sets += strspn(sets, " ")) != '\0')
-	{
-		size_t		nset = strcspn(sets, " ");
-
-		nrecords = measure(engine, state, content, sets, (int) nset);
-		sets += nset;
-	}
-	return nrecords;
 }
 
 /* ---- loops over single bytes, to compare with ---- */
@@ -439,7 +387,7 @@ now(void)
 
 static void
 measure_loop(const char *detail, Counts (*count) (const uint8_t *, size_t),
-			 const Content *content, uint64_t nrecords)
+			 const Content *content)
 {
 	double		seconds[MAX_REPEAT] = {0};
 	Times		times;
@@ -452,17 +400,92 @@ measure_loop(const char *detail, Counts (*count) (const uint8_t *, size_t),
 
 		seconds[i] = now() - start;
 		times.rows = counts.records;
-		if (counts.records != nrecords || counts.fields < nrecords * ncolumns)
+		check_records(detail, counts.records);
+		if (counts.fields < counts.records * ncolumns)
 		{
-			fprintf(stderr, "engine: %s finds %llu records, the engine %llu\n",
-					detail, (unsigned long long) counts.records,
-					(unsigned long long) nrecords);
+			fprintf(stderr, "engine: %s finds %llu fields only\n", detail,
+					(unsigned long long) counts.fields);
 			exit(1);
 		}
 	}
 	qsort(seconds, (size_t) repeat, sizeof(double), compare);
-	print_line("loop", detail, 4, "none", &times, content->nbytes, seconds, 0);
+	print_line("loop", detail, 0, 4, "none", &times, content->nbytes, seconds, 0);
 	end_line();
+}
+
+/* ---- the engines ---- */
+
+static void
+measure(const CsvEngine *engine, void *state, Content *content,
+		const char *set, int nset)
+{
+	double		seconds[MAX_REPEAT];
+	double		with_copies[MAX_REPEAT];
+	bool		copies = false;
+	uint64_t	chunk = chunk_bytes != 0 ? chunk_bytes :
+		engine->default_chunk_bytes;
+	int			nwanted = set_wanted(set, (size_t) nset);
+	CsvLayout	layout;
+	Times		times;
+	static const uint8_t nothing[1];
+
+	if (nwanted < 0)
+	{
+		fprintf(stderr, "engine: no fields \"%.*s\"\n", nset, set);
+		exit(2);
+	}
+	memset(&layout, 0, sizeof(layout));
+	layout.nfields = ncolumns;
+	layout.decimal_separator = '.';
+	layout.null_bytes = nothing;
+	layout.ncolumns = (uint32_t) nwanted;
+	layout.columns = wanted;
+	for (int i = -1; i < repeat; i++)
+	{
+		if (!run_once(engine, state, content, &layout, &times))
+			exit(1);
+		check_records(engine->detail(state), times.rows + times.errors);
+		if (i < 0)
+			continue;			/* warms up */
+		seconds[i] = times.engine;
+		with_copies[i] = times.engine + times.copies;
+		copies = copies || times.copies > 0;
+	}
+	qsort(seconds, (size_t) repeat, sizeof(double), compare);
+	qsort(with_copies, (size_t) repeat, sizeof(double), compare);
+	print_line(engine->name, engine->detail(state), chunk, nset, set, &times,
+			   content->nbytes, seconds, copies ? with_copies[repeat / 2] : 0);
+#ifdef CSV_WITH_CUDA
+	if (engine == &csv_cuda_engine)
+	{
+		uint64_t	output;
+		uint64_t	others;
+		double		input = (double) (chunk < content->nbytes ? chunk :
+									  content->nbytes);
+
+		csv_cuda_memory_held(&output, &others);
+		printf("   %.2f B/B", ((double) others - input) / input);
+		fprintf(results, "%.2f", ((double) others - input) / input);
+	}
+#endif
+	end_line();
+}
+
+/* all sets of FIELDS */
+static void
+measure_sets(const CsvEngine *engine, void *state, Content *content)
+{
+	const char *sets = getenv("FIELDS");
+
+	if (sets == NULL)
+		sets = "none 0 all";
+	while (*(sets += strspn(sets, " ")) != '\0')
+	{
+		size_t		nset = strcspn(sets, " ");
+
+		measure(engine, state, content, sets, (int) nset);
+		sets += nset;
+	}
 }
 
 static bool
@@ -487,7 +510,6 @@ main(int argc, char **argv)
 {
 	static const CsvIsa isas[] = {CSV_ISA_SWAR, CSV_ISA_AVX2, CSV_ISA_AVX512};
 	Content		content;
-	uint64_t	nrecords = 0;
 
 	if (argc < 3 || !set_layout(argv[1]) || !load_file(argv[2], &content))
 	{
@@ -506,23 +528,24 @@ main(int argc, char **argv)
 		return 1;
 	}
 	if (ftell(results) == 0)
-		fprintf(results, "machine,shape,bytes,engine,detail,fields,rows,errors,runs,"
+		fprintf(results, "machine,shape,bytes,chunk_bytes,engine,detail,fields,rows,errors,runs,"
 				"median_gbs,least_gbs,greatest_gbs,with_copies_gbs,device_bytes_a_byte\n");
-	printf("%-10s %-6s %-14s %-8s %10s %9s %10s %12s\n", "file", "engine",
-		   "detail", "fields", "rows", "errors", "GB/s", "with copies");
+	printf("%-10s %-6s %-14s %-8s %10s %9s %10s %6s %12s\n", "file",
+		   "engine", "detail", "fields", "rows", "errors", "GB/s", "loops",
+		   "with copies");
+	if (wants("cpu"))
+	{
+		measure_loop("switch", count_by_switch, &content);
+		measure_loop("table", count_by_table, &content);
+	}
 	for (size_t i = 0; wants("cpu") && i < sizeof(isas) / sizeof(isas[0]); i++)
 	{
 		void	   *state = csv_cpu_open(&memory, isas[i]);
 
 		if (state == NULL)
 			continue;
-		nrecords = measure_sets(&csv_cpu_engine, state, &content);
+		measure_sets(&csv_cpu_engine, state, &content);
 		csv_cpu_engine.close(state);
-	}
-	if (wants("cpu"))
-	{
-		measure_loop("switch", count_by_switch, &content, nrecords);
-		measure_loop("table", count_by_table, &content, nrecords);
 	}
 #ifdef CSV_WITH_CUDA
 	if (wants("cuda"))

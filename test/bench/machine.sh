@@ -23,7 +23,8 @@ line processor "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)"
 line instructions "$(grep -m1 '^flags' /proc/cpuinfo |
 	grep -oE '\b(avx2|bmi2|vpclmulqdq|avx512bw|avx512_vbmi2)\b' | xargs)"
 line cores "$(nproc)"
-line 'level-2 and level-3 cache' "$(getconf LEVEL2_CACHE_SIZE | numfmt --to=iec), $(getconf LEVEL3_CACHE_SIZE | numfmt --to=iec)"
+line 'level-2 and level-3 cache' "$(
+	getconf -a | sed -n 's/^LEVEL[23]_CACHE_SIZE *//p' | numfmt --to=iec | xargs)"
 line memory "$(sed -n 's/^MemTotal: *\([0-9]*\) kB/\1/p' /proc/meminfo |
 	awk '{ printf "%.0f GiB", $1 / 1048576 }')"
 line kernel "$(uname -sr)"

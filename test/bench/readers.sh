@@ -10,6 +10,9 @@
 #	cuda		its CUDA engine
 #	auto		the engine that it chooses itself
 #
+# PEERS chooses among the first three kinds, ENGINES among the others, and
+# DUCKDB_THREADS and CPU_THREADS ("1" and all processors) are the Ns.
+#
 # The server is that of PGHOST and PGPORT, its user a superuser, and the server
 # can read the file.
 
@@ -86,9 +89,7 @@ has_gpu()
 	[ "$(quietly -c 'SELECT count(*) FROM csv_gpu_devices() WHERE usable')" != 0 ]
 }
 
-# The readers there are, peers first: PEERS and ENGINES choose among them, and
-# DUCKDB_THREADS and CPU_THREADS ("1" and all processors) say with how many
-# threads these read.
+# the names of the readers there are, peers first
 find_readers()
 {
 	local peers engines threads n name
@@ -144,7 +145,7 @@ once()
 		warm) before="SELECT 1 FROM $table LIMIT 1;" ;;
 		again) before="$statement;" ;;
 	esac
-	"${psql[@]}" --csv >"$private/output" <<SQL
+	"${psql[@]}" --csv >"$private/output" <<SQL || return 1
 SET client_min_messages = error;
 LOAD 'csv_gpu_fdw';
 $setup
@@ -188,5 +189,5 @@ duckdb_once()
 summary()
 {
 	sort -n | awk '{ v[NR] = $1 }
-		END { printf "%.1f %.1f %.1f %d\n", v[int((NR + 1) / 2)], v[1], v[NR], NR }'
+		END { printf "%.2f %.2f %.2f %d\n", v[int((NR + 1) / 2)], v[1], v[NR], NR }'
 }
