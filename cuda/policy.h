@@ -85,6 +85,11 @@
 #define CSV_CHUNK_BYTES			(64 * 1024 * 1024)
 #define CSV_FIRST_CHUNK_BYTES	(1024 * 1024)
 
+/*
+ * Batches that live at a time: one is filled while the one before is in use.
+ */
+#define CSV_CUDA_OUTPUTS		2
+
 /* pinned memory that no engine uses, and that the session keeps all the same */
 #define CSV_PINNED_KEEP_BYTES	((size_t) 1 << 30)
 #define CSV_PINNED_BLOCKS		64
