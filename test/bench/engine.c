@@ -16,10 +16,10 @@
  * the dialect's table.
  *
  * Prints medians: "GB/s" is input bytes over the time in the engine without
- * its copies to and from a device, "with copies" includes those, and "loops"
- * is how many times as fast as the first loop that is.  For a device also the
- * memory it took beside input and output, per input byte of a chunk.  To
- * RESULTS.csv, lines are added; MACHINE is their first value.
+ * its copies to and from a device, "loops" is how many times as fast as the
+ * first loop that is, and "with copies" includes the copies.  For a device
+ * also the memory it took beside input and output, per input byte of a chunk.
+ * To RESULTS.csv, lines are added; MACHINE is their first value.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -280,7 +280,8 @@ print_line(const char *engine, const char *detail, uint64_t chunk, int nset,
 		printf(" %6s", "");
 	fprintf(results, "%s,%s,%llu,%llu,%s,%s,%.*s,%llu,%llu,%d,%.3f,%.3f,%.3f,",
 			machine, shape, (unsigned long long) nbytes,
-			(unsigned long long) chunk, engine, detail, nset, set, (unsigned long long) times->rows,
+			(unsigned long long) chunk, engine, detail, nset, set,
+			(unsigned long long) times->rows,
 			(unsigned long long) times->errors, repeat, gigabytes / median,
 			gigabytes / seconds[repeat - 1], gigabytes / seconds[0]);
 	if (copies > 0)

@@ -140,10 +140,14 @@ def lines(path, title, subtitle, panels, colours, x_label, label, tick):
             svg.text(left - 10, y + 4, tick(value), 12, 'end', FAINT)
         for x in xs:
             svg.text(place(x, low)[0], bottom + 20, x_label(x), 12, 'middle', FAINT)
-        for one_name, points in one:
+        # from below upwards, each label above the one before
+        free = bottom
+        for one_name, points in sorted(one, key=lambda named: named[1][-1][1]):
             places = [place(x, y) for x, y in points]
             svg.line(places, colours[one_name], 2)
             for x, y in places:
                 svg.dot(x, y, colours[one_name])
-            svg.text(places[-1][0] + 9, places[-1][1] + 4, label(points[-1][1]), 12)
+            at = min(places[-1][1] + 4, free)
+            svg.text(places[-1][0] + 9, at, label(points[-1][1]), 12)
+            free = at - 14
     svg.write(path)
