@@ -42,6 +42,15 @@ typedef struct SmallLayout
 	size_t		upload_bytes;	/* columns, lists, strings */
 } SmallLayout;
 
+/* what a batch points into */
+typedef struct CsvOutput
+{
+	CsvArray   *arrays;			/* ncolumns of the largest layout so far */
+	uint8_t    *block;			/* pinned: what they hold */
+	void	   *cpu;			/* CPU engine, for what is irregular */
+	bool		cpu_configured;
+} CsvOutput;
+
 typedef struct CsvCuda
 {
 	CsvMemory	memory;
@@ -53,8 +62,8 @@ typedef struct CsvCuda
 	CsvStructureTables tables;
 	uint32_t	max_per_field;	/* columns that read one field */
 
-	CsvArray   *arrays;			/* ncolumns of the largest layout so far */
-	uint32_t   *strides;
+	CsvOutput	outputs[CSV_CUDA_OUTPUTS];
+	uint32_t   *strides;		/* ncolumns of the largest layout so far */
 	uint32_t   *numbers;		/* columns, grouped by kind */
 	uint32_t	kind_start[CSV_NUM_KINDS + 1];
 	uint32_t	capacity;
@@ -62,11 +71,7 @@ typedef struct CsvCuda
 	void	   *host;			/* what the host keeps during a call */
 	size_t		host_bytes;
 
-	uint8_t    *output;			/* pinned: the batch's arrays */
 	uint8_t    *staging;		/* pinned: what comes and goes on the way */
-
-	void	   *cpu;			/* for what is irregular */
-	bool		cpu_configured;
 	char		message[256];
 } CsvCuda;
 
@@ -75,6 +80,7 @@ typedef struct CsvCall
 {
 	CsvCuda    *cuda;
 	const CsvInput *input;
+	CsvOutput  *output;
 	uint32_t	nbytes;			/* of the input that are read */
 	bool		at_end;
 	size_t		memory_limit;
@@ -226,14 +232,19 @@ cuda_close(void *engine)
 	CsvCuda    *cuda = (CsvCuda *) engine;
 	CsvMemory	memory = cuda->memory;
 
-	if (cuda->output != NULL)
-		csv_pinned_give_back(cuda->output);
+	for (int i = 0; i < CSV_CUDA_OUTPUTS; i++)
+	{
+		CsvOutput  *output = &cuda->outputs[i];
+
+		if (output->block != NULL)
+			csv_pinned_give_back(output->block);
+		if (output->cpu != NULL)
+			csv_cpu_engine.close(output->cpu);
+		if (output->arrays != NULL)
+			memory.free(memory.owner, output->arrays);
+	}
 	if (cuda->staging != NULL)
 		csv_pinned_give_back(cuda->staging);
-	if (cuda->cpu != NULL)
-		csv_cpu_engine.close(cuda->cpu);
-	if (cuda->arrays != NULL)
-		memory.free(memory.owner, cuda->arrays);
 	if (cuda->strides != NULL)
 		memory.free(memory.owner, cuda->strides);
 	if (cuda->numbers != NULL)
@@ -314,7 +325,8 @@ cuda_configure(void *engine, const CsvDialect *dialect,
 
 	cuda->dialect = dialect;
 	cuda->layout = layout;
-	cuda->cpu_configured = false;
+	for (int i = 0; i < CSV_CUDA_OUTPUTS; i++)
+		cuda->outputs[i].cpu_configured = false;
 	if (n > CSV_MAX_COLUMNS)
 	{
 		csv_session_say(cuda->message, "more than %d columns", CSV_MAX_COLUMNS);
@@ -323,23 +335,27 @@ cuda_configure(void *engine, const CsvDialect *dialect,
 	csv_structure_tables(dialect, &cuda->tables);
 	if (n > cuda->capacity)
 	{
-		void	   *old[] = {cuda->arrays, cuda->strides, cuda->numbers};
-
-		cuda->arrays = NULL;
-		cuda->strides = NULL;
-		cuda->numbers = NULL;
 		cuda->capacity = 0;
-		for (int i = 0; i < 3; i++)
-			if (old[i] != NULL)
-				memory->free(memory->owner, old[i]);
-		cuda->arrays = (CsvArray *) memory->alloc(memory->owner,
-												  n * sizeof(CsvArray));
+		for (int i = 0; i < CSV_CUDA_OUTPUTS; i++)
+		{
+			CsvOutput  *output = &cuda->outputs[i];
+
+			if (output->arrays != NULL)
+				memory->free(memory->owner, output->arrays);
+			output->arrays = (CsvArray *) memory->alloc(memory->owner,
+														n * sizeof(CsvArray));
+			if (output->arrays == NULL)
+				return CSV_NO_MEMORY;
+		}
+		if (cuda->strides != NULL)
+			memory->free(memory->owner, cuda->strides);
+		if (cuda->numbers != NULL)
+			memory->free(memory->owner, cuda->numbers);
 		cuda->strides = (uint32_t *) memory->alloc(memory->owner,
 												   n * sizeof(uint32_t));
 		cuda->numbers = (uint32_t *) memory->alloc(memory->owner,
 												   n * sizeof(uint32_t));
-		if (cuda->arrays == NULL || cuda->strides == NULL ||
-			cuda->numbers == NULL)
+		if (cuda->strides == NULL || cuda->numbers == NULL)
 			return CSV_NO_MEMORY;
 		cuda->capacity = n;
 	}
@@ -382,21 +398,22 @@ static CsvStatus
 parse_on_cpu(CsvCuda *cuda, const CsvInput *input, CsvBatch *batch)
 {
 	CsvInput	stretch = *input;
+	CsvOutput  *output = &cuda->outputs[input->output];
 	uint64_t	nbytes = input->nbytes / CSV_CPU_STRETCH_SHARE;
 	double		copy_in_seconds = batch->copy_in_seconds;
 	double		parse_seconds = batch->parse_seconds;
 	CsvStatus	status;
 
-	if (cuda->cpu == NULL)
+	if (output->cpu == NULL)
 	{
-		cuda->cpu = csv_cpu_open(&cuda->memory, CSV_ISA_BEST);
-		if (cuda->cpu == NULL)
+		output->cpu = csv_cpu_open(&cuda->memory, CSV_ISA_BEST);
+		if (output->cpu == NULL)
 			return CSV_NO_MEMORY;
 	}
-	if (!cuda->cpu_configured)
+	if (!output->cpu_configured)
 	{
-		TRY(csv_cpu_engine.configure(cuda->cpu, cuda->dialect, cuda->layout));
-		cuda->cpu_configured = true;
+		TRY(csv_cpu_engine.configure(output->cpu, cuda->dialect, cuda->layout));
+		output->cpu_configured = true;
 	}
 	if (nbytes < CSV_CPU_STRETCH_BYTES)
 		nbytes = CSV_CPU_STRETCH_BYTES;
@@ -406,12 +423,12 @@ parse_on_cpu(CsvCuda *cuda, const CsvInput *input, CsvBatch *batch)
 		stretch.at_end = false;
 	}
 	memset(batch, 0, sizeof(*batch));
-	status = csv_cpu_engine.parse(cuda->cpu, &stretch, batch);
+	status = csv_cpu_engine.parse(output->cpu, &stretch, batch);
 	if (status == CSV_OK && batch->consumed == 0 &&
 		stretch.nbytes < input->nbytes)
 	{
 		memset(batch, 0, sizeof(*batch));
-		status = csv_cpu_engine.parse(cuda->cpu, input, batch);
+		status = csv_cpu_engine.parse(output->cpu, input, batch);
 	}
 	if (status != CSV_OK)
 		return status;
@@ -1001,6 +1018,7 @@ static CsvStatus
 copy_back(CsvCall *call, CsvBatch *batch)
 {
 	CsvCuda    *cuda = call->cuda;
+	CsvOutput  *output = call->output;
 	const CsvLayout *layout = cuda->layout;
 	cudaStream_t stream = csv_session.stream;
 	const uint8_t *device = csv_session.device_memory[CSV_DEVICE_OUTPUT].bytes;
@@ -1014,7 +1032,7 @@ copy_back(CsvCall *call, CsvBatch *batch)
 
 	for (uint32_t i = 0; i < layout->ncolumns; i++)
 	{
-		CsvArray   *array = &cuda->arrays[i];
+		CsvArray   *array = &output->arrays[i];
 
 		memset(array, 0, sizeof(*array));
 		array->stride = cuda->strides[i];
@@ -1033,17 +1051,17 @@ copy_back(CsvCall *call, CsvBatch *batch)
 	positions = offset;
 	if (want_positions)
 		offset += 2 * ALIGN(nrows * 4, 64);
-	TRY(reserve_pinned(cuda, &cuda->output, offset + 64));
+	TRY(reserve_pinned(cuda, &output->block, offset + 64));
 
 	/* the statuses of all columns that are all OK are the same zeros */
-	memset(cuda->output + zeros, 0, nrows);
+	memset(output->block + zeros, 0, nrows);
 	TRY_CUDA(cudaEventRecord(csv_session.copy_out[0], stream), "event");
 	offset = 0;
 	for (uint32_t i = 0; i < layout->ncolumns; i++)
 	{
-		CsvArray   *array = &cuda->arrays[i];
+		CsvArray   *array = &output->arrays[i];
 
-		array->values = cuda->output + offset;
+		array->values = output->block + offset;
 		if (nrows > 0)
 			TRY_CUDA(cudaMemcpyAsync(array->values,
 									 device + call->values_offset[2 * i],
@@ -1052,10 +1070,10 @@ copy_back(CsvCall *call, CsvBatch *batch)
 		offset += ALIGN(nrows * array->stride, 64);
 		if (array->all_ok)
 		{
-			array->status = cuda->output + zeros;
+			array->status = output->block + zeros;
 			continue;
 		}
-		array->status = cuda->output + offset;
+		array->status = output->block + offset;
 		TRY_CUDA(cudaMemcpyAsync(array->status,
 								 device + call->values_offset[2 * i + 1],
 								 nrows, cudaMemcpyDeviceToHost, stream),
@@ -1063,14 +1081,14 @@ copy_back(CsvCall *call, CsvBatch *batch)
 		offset += ALIGN(nrows, 64);
 	}
 	if (call->nerrors > 0)
-		TRY_CUDA(cudaMemcpyAsync(cuda->output + errors,
+		TRY_CUDA(cudaMemcpyAsync(output->block + errors,
 								 csv_session.device_memory[CSV_DEVICE_ERRORS].bytes,
 								 call->nerrors * sizeof(CsvError),
 								 cudaMemcpyDeviceToHost, stream), "copy");
 	if (want_positions)
 	{
-		batch->row_offsets = (uint32_t *) (cuda->output + positions);
-		batch->row_lines = (uint32_t *) (cuda->output + positions +
+		batch->row_offsets = (uint32_t *) (output->block + positions);
+		batch->row_lines = (uint32_t *) (output->block + positions +
 										 ALIGN(nrows * 4, 64));
 		if (nrows > 0)
 		{
@@ -1085,8 +1103,8 @@ copy_back(CsvCall *call, CsvBatch *batch)
 	TRY_CUDA(cudaEventRecord(csv_session.copy_out[1], stream), "event");
 	TRY(wait_for_device(call));
 
-	batch->arrays = cuda->arrays;
-	batch->errors = (CsvError *) (cuda->output + errors);
+	batch->arrays = output->arrays;
+	batch->errors = (CsvError *) (output->block + errors);
 	batch->nerrors = call->nerrors;
 	batch->nrows = call->nrows;
 	batch->nrecords = call->ndone;
@@ -1207,6 +1225,20 @@ parse_on_device(CsvCall *call, CsvBatch *batch, Outcome *outcome)
 }
 
 static CsvStatus
+check_session(CsvCuda *cuda)
+{
+	if (csv_session.dead)
+		csv_session_say(cuda->message,
+						"the GPU failed earlier in this session: %.180s",
+						csv_session.reason);
+	else if (!csv_session.open)
+		csv_session_say(cuda->message, "the CUDA session has ended");
+	else
+		return CSV_OK;
+	return CSV_DEVICE_FAILED;
+}
+
+static CsvStatus
 cuda_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 {
 	CsvCuda    *cuda = (CsvCuda *) engine;
@@ -1223,22 +1255,10 @@ cuda_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 	cuda->nparsed++;
 	if (input->alone_until > 0 || input->skip_line)
 		return parse_on_cpu(cuda, input, batch);
-	if (csv_session.dead)
-	{
-		csv_session_say(cuda->message,
-						"the GPU failed earlier in this session: %.180s",
-						csv_session.reason);
-		return CSV_DEVICE_FAILED;
-	}
-	if (!csv_session.open)
-	{
-		csv_session_say(cuda->message, "the CUDA session has ended");
-		return CSV_DEVICE_FAILED;
-	}
-
 	memset((void *) &call, 0, sizeof(call));
 	call.cuda = cuda;
 	call.input = input;
+	call.output = &cuda->outputs[input->output];
 	call.memory_limit = cuda->options.memory_limit > 0 ?
 		cuda->options.memory_limit : csv_session.default_limit;
 
@@ -1249,10 +1269,10 @@ cuda_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 
 	if (call.nbytes == 0 && input->nbytes == 0)
 	{
-		batch->arrays = cuda->arrays;
+		batch->arrays = call.output->arrays;
 		batch->bytes = input->bytes;
 		for (uint32_t i = 0; i < cuda->layout->ncolumns; i++)
-			memset(&cuda->arrays[i], 0, sizeof(CsvArray));
+			memset(&batch->arrays[i], 0, sizeof(CsvArray));
 		return CSV_OK;
 	}
 
@@ -1280,9 +1300,15 @@ cuda_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 	memset(cuda->strides, 0, cuda->layout->ncolumns * sizeof(uint32_t));
 
 	csv_signals_block(&call.signals);
-	if (csv_device_held() > call.memory_limit)
-		csv_device_release();	/* an engine with a higher limit was here */
-	status = parse_on_device(&call, batch, &outcome);
+	csv_session_lock();
+	status = check_session(cuda);
+	if (status == CSV_OK)
+	{
+		began = now_seconds();	/* another scan's call may have come first */
+		if (csv_device_held() > call.memory_limit)
+			csv_device_release();	/* an engine with a higher limit was here */
+		status = parse_on_device(&call, batch, &outcome);
+	}
 	if (status == CSV_OK)
 	{
 		batch->copy_in_seconds = seconds_between(csv_session.copy_in[0],
@@ -1292,6 +1318,7 @@ cuda_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 				seconds_between(csv_session.copy_out[0],
 								csv_session.copy_out[1]);
 	}
+	csv_session_unlock();
 	csv_signals_unblock(&call.signals);
 	if (status != CSV_OK)
 		return status;
@@ -1328,5 +1355,6 @@ extern "C" const CsvEngine csv_cuda_engine = {
 	cuda_message,
 	cuda_close,
 	CSV_CHUNK_BYTES,
-	CSV_FIRST_CHUNK_BYTES
+	CSV_FIRST_CHUNK_BYTES,
+	CSV_CUDA_OUTPUTS
 };

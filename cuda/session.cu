@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 CsvSession	csv_session;
+static pthread_mutex_t device_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t pool_mutex = PTHREAD_MUTEX_INITIALIZER;
 bool		csv_driver_started;
 int			csv_driver_device = -1;
 
@@ -56,10 +58,26 @@ csv_session_failed(cudaError_t error, const char *what, char *message)
 			again = cudaGetLastError();
 		if (again != cudaSuccess)
 		{
-			csv_session.dead = true;
 			memcpy(csv_session.reason, message, sizeof(csv_session.reason));
+			__atomic_store_n(&csv_session.dead, true, __ATOMIC_RELEASE);
 		}
 	}
+}
+
+void
+csv_session_lock(void)
+{
+	pthread_mutex_lock(&device_mutex);
+
+	/* which device it is, CUDA knows by thread */
+	if (csv_session_lives())
+		cudaSetDevice(csv_session.number);
+}
+
+void
+csv_session_unlock(void)
+{
+	pthread_mutex_unlock(&device_mutex);
 }
 
 /*
@@ -158,53 +176,56 @@ start_session(int device, char *message)
 		csv_session_failed(error, what, message);
 		return false;
 	}
-	session->open = true;
 	session->pid = getpid();
 	session->device = device;
+	session->number = number;
 	session->default_limit = free_bytes / 2;
 	session->multiprocessors = properties.multiProcessorCount;
 	snprintf(session->device_name, sizeof(session->device_name), "%.120s",
 			 properties.name);
+	__atomic_store_n(&session->open, true, __ATOMIC_RELEASE);
 	return true;
+}
+
+/* whether the session that is there will do */
+static bool
+check_session(int device, char *message)
+{
+	const CsvSession *session = &csv_session;
+
+	if (session->dead)
+		csv_session_say(message, "the GPU failed earlier in this session: %.180s",
+						session->reason);
+	else if (session->pid != (int) getpid())
+		csv_session_say(message, "the CUDA context belongs to another process");
+	else if (session->device != device)
+		csv_session_say(message, "this session already uses GPU %d",
+						session->device);
+	else
+		return true;
+	return false;
 }
 
 bool
 csv_session_open(int device, char *message)
 {
-	CsvSession *session = &csv_session;
 	sigset_t	old;
-	bool		started;
+	bool		good;
 
-	if (session->dead)
-	{
-		csv_session_say(message, "the GPU failed earlier in this session: %.180s",
-						session->reason);
-		return false;
-	}
 	if (device < 0)
 	{
 		csv_session_say(message, "no GPU of number %d", device);
 		return false;
 	}
-	if (session->open)
-	{
-		if (session->pid != (int) getpid())
-		{
-			csv_session_say(message, "the CUDA context belongs to another process");
-			return false;
-		}
-		if (session->device != device)
-		{
-			csv_session_say(message, "this session already uses GPU %d",
-							session->device);
-			return false;
-		}
-		return true;
-	}
 	csv_signals_block(&old);
-	started = start_session(device, message);
+	csv_session_lock();
+	if (csv_session.open || csv_session.dead)
+		good = check_session(device, message);
+	else
+		good = start_session(device, message);
+	csv_session_unlock();
 	csv_signals_unblock(&old);
-	return started;
+	return good;
 }
 
 /* ---- device memory ---- */
@@ -328,15 +349,13 @@ trim_pinned(size_t keep)
 	}
 }
 
-void *
-csv_pinned_take(size_t nbytes)
+static void *
+take_pinned(size_t nbytes)
 {
 	CsvBlock   *best = NULL;
 	CsvBlock   *empty = NULL;
-	sigset_t	old;
+	cudaError_t error;
 
-	if (!csv_session.open || csv_session.dead)
-		return NULL;
 	nbytes = (nbytes + 0xffff) & ~(size_t) 0xffff;
 	for (int i = 0; i < CSV_PINNED_BLOCKS; i++)
 	{
@@ -357,38 +376,48 @@ csv_pinned_take(size_t nbytes)
 		best->in_use = true;
 		return best->bytes;
 	}
-	csv_signals_block(&old);
 	if (empty == NULL)
 	{
 		trim_pinned(0);
 		for (int i = 0; i < CSV_PINNED_BLOCKS; i++)
 			if (csv_session.pinned[i].bytes == NULL)
 				empty = &csv_session.pinned[i];
+		if (empty == NULL)
+			return NULL;
 	}
-	if (empty != NULL)
+	cudaSetDevice(csv_session.number);
+	error = cudaMallocHost((void **) &empty->bytes, nbytes);
+	if (error == cudaErrorMemoryAllocation)
 	{
-		cudaError_t error = cudaMallocHost((void **) &empty->bytes, nbytes);
-
-		if (error == cudaErrorMemoryAllocation)
-		{
-			cudaGetLastError();
-			trim_pinned(0);
-			error = cudaMallocHost((void **) &empty->bytes, nbytes);
-		}
-		if (error == cudaSuccess)
-		{
-			empty->nbytes = nbytes;
-			empty->in_use = true;
-		}
-		else
-		{
-			cudaGetLastError();
-			empty->bytes = NULL;
-			empty = NULL;
-		}
+		cudaGetLastError();
+		trim_pinned(0);
+		error = cudaMallocHost((void **) &empty->bytes, nbytes);
 	}
+	if (error != cudaSuccess)
+	{
+		cudaGetLastError();
+		empty->bytes = NULL;
+		return NULL;
+	}
+	empty->nbytes = nbytes;
+	empty->in_use = true;
+	return empty->bytes;
+}
+
+void *
+csv_pinned_take(size_t nbytes)
+{
+	sigset_t	old;
+	void	   *memory;
+
+	if (!csv_session_lives())
+		return NULL;
+	csv_signals_block(&old);
+	pthread_mutex_lock(&pool_mutex);
+	memory = take_pinned(nbytes);
+	pthread_mutex_unlock(&pool_mutex);
 	csv_signals_unblock(&old);
-	return empty == NULL ? NULL : empty->bytes;
+	return memory;
 }
 
 static CsvBlock *
@@ -403,27 +432,34 @@ find_pinned(const void *memory)
 size_t
 csv_pinned_size(const void *memory)
 {
-	CsvBlock   *block = find_pinned(memory);
+	CsvBlock   *block;
+	size_t		nbytes;
 
-	return block == NULL ? 0 : block->nbytes;
+	pthread_mutex_lock(&pool_mutex);
+	block = find_pinned(memory);
+	nbytes = block == NULL ? 0 : block->nbytes;
+	pthread_mutex_unlock(&pool_mutex);
+	return nbytes;
 }
 
 bool
 csv_pinned_give_back(void *memory)
 {
-	CsvBlock   *block = find_pinned(memory);
+	CsvBlock   *block;
 	sigset_t	old;
 
-	if (block == NULL)
-		return false;
-	block->in_use = false;
-	if (!csv_session.dead)
+	csv_signals_block(&old);
+	pthread_mutex_lock(&pool_mutex);
+	block = find_pinned(memory);
+	if (block != NULL)
 	{
-		csv_signals_block(&old);
-		trim_pinned(CSV_PINNED_KEEP_BYTES);
-		csv_signals_unblock(&old);
+		block->in_use = false;
+		if (csv_session_lives())
+			trim_pinned(CSV_PINNED_KEEP_BYTES);
 	}
-	return true;
+	pthread_mutex_unlock(&pool_mutex);
+	csv_signals_unblock(&old);
+	return block != NULL;
 }
 
 /*

@@ -9,6 +9,9 @@
  *	  given back stays pinned up to CSV_PINNED_KEEP_BYTES.
  *	- CUDA's own threads inherit the signal mask, so that all signals are
  *	  blocked around CUDA calls, except while waiting for the device.
+ *	- Several scans may be under way in several threads.  A call of parse has
+ *	  the device, its memory and the session's stream to itself, from
+ *	  csv_session_lock to csv_session_unlock; the pool has a mutex of its own.
  *	- An error that sticks ends the context for good: the session is then dead,
  *	  gives back nothing more to CUDA, and says why.
  */
@@ -47,6 +50,7 @@ typedef struct CsvSession
 	char		reason[256];	/* why it is dead */
 	int			pid;
 	int			device;			/* as the user counts */
+	int			number;			/* as CUDA counts */
 	char		device_name[CSV_CUDA_NAME_SIZE];
 	int			multiprocessors;
 	size_t		default_limit;
@@ -61,6 +65,14 @@ typedef struct CsvSession
 
 extern CsvSession csv_session;
 
+/* is there a session that has not failed?  In any thread */
+static inline bool
+csv_session_lives(void)
+{
+	return __atomic_load_n(&csv_session.open, __ATOMIC_ACQUIRE) &&
+		!__atomic_load_n(&csv_session.dead, __ATOMIC_ACQUIRE);
+}
+
 /* a message, printf-like, into a buffer of 256 bytes */
 extern void csv_session_say(char *message, const char *format,...)
 	__attribute__((format(printf, 2, 3)));
@@ -71,6 +83,14 @@ extern void csv_signals_unblock(const sigset_t *old);
 
 /* start or reuse the session; false with a message */
 extern bool csv_session_open(int device, char *message);
+
+/*
+ * Have the session's device to oneself: until csv_session_unlock, all of CUDA
+ * and the device's memory are the calling thread's.  To be called with all
+ * signals blocked.
+ */
+extern void csv_session_lock(void);
+extern void csv_session_unlock(void);
 
 /*
  * See to an error of CUDA: writes the message, clears what can be cleared, and
@@ -89,7 +109,7 @@ extern bool csv_device_reserve(CsvDeviceMemory which, size_t nbytes,
 extern void csv_device_release(void);
 extern size_t csv_device_held(void);
 
-/* pinned host memory; NULL where there is none */
+/* pinned host memory, in any thread; NULL where there is none */
 extern void *csv_pinned_take(size_t nbytes);
 extern size_t csv_pinned_size(const void *memory);
 extern bool csv_pinned_give_back(void *memory);

@@ -43,6 +43,7 @@ open_cuda(CsvOpenEngine *open, const CsvMemory *memory, char **reason)
 {
 	CsvCudaOptions options;
 	char		buffer[512];
+	void	   *state;
 
 	memset(&options, 0, sizeof(options));
 	options.device = csv_device_guc;
@@ -54,13 +55,14 @@ open_cuda(CsvOpenEngine *open, const CsvMemory *memory, char **reason)
 		options.fault_at_chunk = (uint32_t) abs(csv_gpu_fault_guc);
 	}
 	buffer[0] = '\0';
-	open->state = csv_cuda_open(&options, memory, buffer, sizeof(buffer));
-	if (open->state == NULL)
+	state = csv_cuda_open(&options, memory, buffer, sizeof(buffer));
+	if (state == NULL)
 	{
 		*reason = pstrdup(buffer);
 		return false;
 	}
 	open->engine = &csv_cuda_engine;
+	open->state = state;
 	gpu_is_warm = true;
 	return true;
 }
@@ -69,8 +71,14 @@ open_cuda(CsvOpenEngine *open, const CsvMemory *memory, char **reason)
 static void
 open_cpu(CsvOpenEngine *open, const CsvMemory *memory)
 {
+	void	   *state = csv_cpu_open(memory, CSV_ISA_BEST);
+
+	if (state == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory")));
 	open->engine = &csv_cpu_engine;
-	open->state = csv_cpu_open(memory, CSV_ISA_BEST);
+	open->state = state;
 	open->may_fall_back = false;
 }
 

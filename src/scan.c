@@ -13,9 +13,9 @@
  *
  * Memory: everything of the scan hangs on its context.  Values made here live
  * in row_context, until the next row; those of functions that need a
- * subtransaction are made for a run of rows ahead, in run_context.  A CUDA
- * engine holds memory of another kind; a reset callback gives it back when the
- * context goes, also after an ERROR or a cancel.  The engine and its arrays go
+ * subtransaction are made for a run of rows ahead, in run_context.  Reader and
+ * engine hold memory of another kind, and threads; a reset callback gives them
+ * back when the context goes, also after an ERROR or a cancel.  They also go
  * when the scan has come to its end: a query may read hundreds of partitions
  * one after the other, and ends none of their scans before the last.
  */
@@ -79,7 +79,7 @@ struct CsvTableScan
 	MemoryContext context;
 	MemoryContext row_context;
 	MemoryContext run_context;
-	CsvMemory	memory;
+	CsvMemory	memory;			/* of the context */
 	MemoryContextCallback callback;
 	CsvSkippedFn skipped;
 	void	   *skipped_arg;
@@ -167,6 +167,24 @@ scan_free(void *owner, void *memory)
 	pfree(memory);
 }
 
+/*
+ * The memory of the reader, and of an engine that works in other threads: those
+ * must not touch a memory context.
+ */
+static void *
+thread_alloc(void *owner, size_t nbytes)
+{
+	return malloc(nbytes);
+}
+
+static void
+thread_free(void *owner, void *memory)
+{
+	free(memory);
+}
+
+static const CsvMemory thread_memory = {thread_alloc, thread_free, NULL};
+
 /* ---- the engine ---- */
 
 static void
@@ -177,9 +195,13 @@ open_engine(CsvTableScan *scan)
 
 	options.interrupted = csv_source_interrupted;
 	options.interrupted_arg = NULL;
-	scan->reader = csv_reader_create(&scan->memory, &options);
+	scan->reader = csv_reader_create(&thread_memory, &options);
+	if (scan->reader == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory")));
 	csv_engine_open(&scan->engine, scan->table->engine, scan->nbytes,
-					&scan->memory);
+					&thread_memory);
 	csv_reader_set_engine(scan->reader, scan->engine.engine,
 						  scan->engine.state);
 	scan->engine_description = csv_engine_description(&scan->engine);
@@ -189,10 +211,14 @@ open_engine(CsvTableScan *scan)
 static void
 close_engine(CsvTableScan *scan)
 {
-	scan->statistics.read_seconds += csv_reader_read_seconds(scan->reader);
-	csv_reader_free(scan->reader);
+	if (scan->reader != NULL)
+	{
+		scan->statistics.read_seconds += csv_reader_read_seconds(scan->reader);
+		csv_reader_free(scan->reader);
+	}
 	scan->reader = NULL;
-	scan->engine.engine->close(scan->engine.state);
+	if (scan->engine.engine != NULL)
+		scan->engine.engine->close(scan->engine.state);
 	scan->engine.engine = NULL;
 }
 
@@ -203,23 +229,20 @@ fall_back(CsvTableScan *scan)
 	MemoryContext outer = MemoryContextSwitchTo(scan->context);
 	CsvOpenEngine cpu = scan->engine;
 
-	/* the one that failed stays in scan->engine while an ERROR may come */
-	csv_engine_fall_back(&cpu, &scan->memory);
+	/* no ERROR may come between opening it and keeping it */
+	csv_engine_fall_back(&cpu, &thread_memory);
 	csv_reader_set_engine(scan->reader, cpu.engine, cpu.state);
-	scan->engine_description = csv_engine_description(&cpu);
 	scan->engine.engine->close(scan->engine.state);
 	scan->engine = cpu;
+	scan->engine_description = csv_engine_description(&scan->engine);
 	MemoryContextSwitchTo(outer);
 }
 
-/* the reset callback; the CPU engine's memory goes with the context anyhow */
+/* the reset callback */
 static void
 release_engine(void *arg)
 {
-	CsvTableScan *scan = arg;
-
-	if (scan->engine.engine != NULL && scan->engine.engine != &csv_cpu_engine)
-		close_engine(scan);
+	close_engine(arg);
 }
 
 /* ---- begin ---- */
@@ -561,13 +584,17 @@ static bool
 open_file(CsvTableScan *scan)
 {
 	CsvStatus	status;
+	CsvReadAhead ahead;
 
+	csv_reader_leave(scan->reader);
 	if (!csv_source_open_next(scan->source))
 		return false;
 	scan->file_number++;
 	while ((status = csv_reader_open(scan->reader, csv_source_read,
 									 scan->source)) != CSV_OK)
 		handle_failure(scan, status);
+	if (csv_source_read_ahead(scan->source, &ahead))
+		csv_reader_read_ahead(scan->reader, &ahead);
 	lay_out(scan);
 	while ((status = csv_reader_set_layout(scan->reader,
 										   &scan->layout)) != CSV_OK)
@@ -1363,6 +1390,8 @@ csv_table_scan_rewind(CsvTableScan *scan)
 	scan->file_number = 0;
 	scan->finished = false;
 	scan->was_rewound = true;
+	if (scan->reader != NULL)
+		csv_reader_leave(scan->reader);
 	csv_source_rewind(scan->source);
 	if (scan->reader == NULL)
 		open_engine(scan);
@@ -1372,6 +1401,8 @@ void
 csv_table_scan_end(CsvTableScan *scan)
 {
 	leave_batch(scan);
+	if (scan->reader != NULL)
+		csv_reader_leave(scan->reader);
 	csv_source_close(scan->source);
 	csv_report_end(&scan->report, scan->statistics.records, false);
 }
