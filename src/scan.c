@@ -309,7 +309,8 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 		scan->query_context = AllocSetContextCreate(context,
 													"csv_gpu_fdw query",
 													ALLOCSET_DEFAULT_SIZES);
-		scan->query_memory = scan->memory;
+		scan->query_memory.alloc = scan_alloc;
+		scan->query_memory.free = scan_free;
 		scan->query_memory.owner = scan->query_context;
 	}
 	scan->skipped = skipped;

@@ -16,7 +16,9 @@
  * handed back if a filter is undecided that was reached, or a key, an argument
  * or its filter.  The others are added to their groups (groups.c).
  */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE				/* memmem */
+#endif
 
 #include <stdint.h>
 #include <string.h>
