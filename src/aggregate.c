@@ -341,10 +341,11 @@ csv_aggregation_run(CsvAggregation *aggregation, CsvTableScan *scan)
 
 	aggregation->next = 0;
 	aggregation->extras = NULL;
+	/* attributes that are not wanted stay NULL */
+	memset(row->tts_isnull, true, row->tts_tupleDescriptor->natts);
 	for (;;)
 	{
 		ExecClearTuple(row);
-		memset(row->tts_isnull, true, row->tts_tupleDescriptor->natts);
 		if (!csv_table_scan_next(scan, row->tts_values, row->tts_isnull))
 			break;
 		ExecStoreVirtualTuple(row);

@@ -227,27 +227,54 @@ csv_get_paths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 										 baserel->lateral_relids));
 }
 
+static List *
+list_of_set(const Bitmapset *set)
+{
+	List	   *list = NIL;
+	int			member = -1;
+
+	while ((member = bms_next_member(set, member)) >= 0)
+		list = lappend_int(list, member);
+	return list;
+}
+
+/* the wanted attributes that only the engine's filters use */
+static Bitmapset *
+hidden_attributes(RelOptInfo *baserel, const CsvPlanState *state, List *quals)
+{
+	Bitmapset  *used = NULL;
+	Bitmapset  *hidden = NULL;
+	int			attnum = -1;
+
+	pull_varattnos((Node *) baserel->reltarget->exprs, baserel->relid, &used);
+	pull_varattnos((Node *) quals, baserel->relid, &used);
+	if (bms_is_member(0 - FirstLowInvalidHeapAttributeNumber, used))
+		return NULL;
+	while ((attnum = bms_next_member(state->wanted, attnum)) >= 0)
+		if (!bms_is_member(attnum - FirstLowInvalidHeapAttributeNumber, used))
+			hidden = bms_add_member(hidden, attnum);
+	return hidden;
+}
+
 static ForeignScan *
 csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 			 ForeignPath *best_path, List *tlist, List *scan_clauses,
 			 Plan *outer_plan)
 {
 	CsvPlanState *state = baserel->fdw_private;
-	List	   *wanted = NIL;
 	List	   *pushed = extract_actual_clauses(state->pushed, false);
 	List	   *program = NIL;
 	List	   *constants = NIL;
-	List	   *quals;
-	int			attnum = -1;
+	Bitmapset  *hidden = state->wanted;
+	List	   *quals = state->having;
 
-	while ((attnum = bms_next_member(state->wanted, attnum)) >= 0)
-		wanted = lappend_int(wanted, attnum);
-	if (state->upper)
-		quals = state->having;
-	else
+	if (!state->upper)
+	{
 		quals = extract_actual_clauses(list_difference_ptr(scan_clauses,
 														   state->pushed),
 									   false);
+		hidden = hidden_attributes(baserel, state, quals);
+	}
 	if (state->upper || state->pushed != NIL)
 	{
 		program = list_make1(csv_program_to_node(state->program));
@@ -255,12 +282,13 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 	}
 	return make_foreignscan(tlist, quals, state->upper ? 0 : baserel->relid,
 							constants,
-							list_make5(wanted,
-									   list_make1_oid(state->table->relid),
-									   program,
-									   state->upper ? pushed : NIL,
-									   list_make2(state->results,
-												  state->sources)),
+							lappend(list_make5(list_of_set(state->wanted),
+											   list_make1_oid(state->table->relid),
+											   program,
+											   state->upper ? pushed : NIL,
+											   list_make2(state->results,
+														  state->sources)),
+									list_of_set(hidden)),
 							state->scan_tlist, state->upper ? NIL : pushed,
 							outer_plan);
 }
@@ -268,14 +296,14 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 /* ---- execution ---- */
 
 static Bitmapset *
-plan_wanted(const ForeignScan *plan)
+plan_set(const ForeignScan *plan, CsvPlanItem item)
 {
-	Bitmapset  *wanted = NULL;
+	Bitmapset  *set = NULL;
 	ListCell   *cell;
 
-	foreach(cell, (List *) list_nth(plan->fdw_private, CSV_PLAN_WANTED))
-		wanted = bms_add_member(wanted, lfirst_int(cell));
-	return wanted;
+	foreach(cell, (List *) list_nth(plan->fdw_private, item))
+		set = bms_add_member(set, lfirst_int(cell));
+	return set;
 }
 
 /* the query of a scan that begins; as CsvPushdown has it */
@@ -324,12 +352,13 @@ csv_begin_scan(ForeignScanState *node, int eflags)
 	{
 		state->pushdown.program = csv_program_from_node(linitial(program));
 		state->pushdown.prepare = prepare_query;
+		state->pushdown.hidden = plan_set(plan, CSV_PLAN_HIDDEN);
 		state->pushdown.arg = node;
 		state->constants = ExecInitExprList(plan->fdw_exprs, &node->ss.ps);
 	}
 	if (plan->scan.scanrelid == 0)
 		begin_aggregation(node);
-	state->scan = csv_table_scan_begin(state->table, plan_wanted(plan),
+	state->scan = csv_table_scan_begin(state->table, plan_set(plan, CSV_PLAN_WANTED),
 									   program != NIL ? &state->pushdown :
 									   NULL, NULL, NULL);
 	/* attributes that are not wanted stay NULL */

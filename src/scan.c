@@ -47,7 +47,9 @@ typedef enum CsvFetch
 	CSV_FETCH_BYTE,
 	CSV_NUM_FETCHES,			/* those above need no more than an array */
 	CSV_FETCH_CSTRING = CSV_NUM_FETCHES,	/* by the input function */
-	CSV_FETCH_RUN				/* the same, made a run of rows ahead */
+	CSV_FETCH_RUN,				/* the same, made a run of rows ahead */
+	CSV_FETCH_DECIMAL			/* a numeric, from a scaled integer; only in
+								 * rows that the engine could not decide */
 } CsvFetch;
 
 /* a column of a batch that has no status but CSV_VALUE_OK */
@@ -267,9 +269,25 @@ fetch_for(const CsvValueInput *input)
 			return CSV_FETCH_INT64;
 		case CSV_KIND_CSTRING:
 			return input->pure ? CSV_FETCH_CSTRING : CSV_FETCH_RUN;
+		case CSV_KIND_DECIMAL64:
+		case CSV_KIND_DECIMAL128:
+			return CSV_FETCH_DECIMAL;
 		default:
 			return CSV_FETCH_POINTER;
 	}
+}
+
+/*
+ * A numeric that is only computed with comes as a scaled integer, if there is
+ * one that holds all its values.
+ */
+static void
+prefer_decimal(CsvColumn *spec)
+{
+	if (spec->kind == CSV_KIND_NUMERIC && spec->precision > 0 &&
+		spec->precision <= CSV_MAX_DECIMAL_DIGITS)
+		spec->kind = spec->precision <= CSV_MAX_SQUARED_DIGITS ?
+			CSV_KIND_DECIMAL64 : CSV_KIND_DECIMAL128;
 }
 
 static int
@@ -337,6 +355,8 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 			continue;
 		}
 		csv_value_init(&scan_column->input, table, column, context);
+		if (pushdown != NULL && bms_is_member(column->attnum, pushdown->hidden))
+			prefer_decimal(&scan_column->input.spec);
 		scan_column->fetch = fetch_for(&scan_column->input);
 		scan_column->att = column->attnum - 1;
 		if (scan_column->input.spec.kind == CSV_KIND_CSTRING)
@@ -996,7 +1016,25 @@ skip_error(CsvTableScan *scan, const CsvError *error)
 				detail.code, 0, column, &detail);
 }
 
-/* ---- values that need an input function ---- */
+/* ---- values that the arrays do not hold as datums ---- */
+
+/* a numeric of a column whose array holds scaled integers */
+static Datum
+decimal_value(const CsvScanColumn *column, uint32_t row)
+{
+	const uint8_t *entry = column->values + (size_t) row * column->stride;
+	CsvInt128	decimal;
+	CsvWide		wide;
+
+	if (column->stride == sizeof(int64_t))
+		decimal = *(const int64_t *) entry;
+	else
+		memcpy(&decimal, entry, sizeof(decimal));
+	wide.word[0] = (uint64_t) decimal;
+	wide.word[1] = (uint64_t) (decimal >> 64);
+	wide.word[2] = decimal < 0 ? UINT64_MAX : 0;
+	return csv_numeric_of_wide(&wide, column->input.spec.scale);
+}
 
 /*
  * Make one value of a row.  False, with *error filled in, if it is refused.
@@ -1153,6 +1191,16 @@ fill_careful(CsvTableScan *scan, uint32_t row, Datum *values, bool *isnull)
 		if (column->fetch < CSV_NUM_FETCHES &&
 			(column->status == NULL || column->status[row] <= CSV_VALUE_NULL))
 			continue;			/* is in the slot already */
+		if (column->fetch == CSV_FETCH_DECIMAL &&
+			(column->status == NULL || column->status[row] <= CSV_VALUE_NULL))
+		{
+			isnull[column->att] = !scan->undecided ||
+				(column->status != NULL &&
+				 column->status[row] == CSV_VALUE_NULL);
+			if (!isnull[column->att])
+				values[column->att] = decimal_value(column, row);
+			continue;
+		}
 		if (!make_value(scan, column, row, &values[column->att],
 						&isnull[column->att], &error))
 		{

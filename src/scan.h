@@ -29,6 +29,12 @@ typedef bool (*CsvSkippedFn) (void *arg, const CsvSkipped *skipped);
 typedef struct CsvPushdown
 {
 	const CsvProgram *program;
+
+	/*
+	 * Wanted attributes that nobody looks at in a row that the engine has
+	 * decided: they come out NULL there.
+	 */
+	const Bitmapset *hidden;
 	CsvQuery   *(*prepare) (void *arg, bool *decidable);
 	void	   *arg;
 } CsvPushdown;

@@ -242,6 +242,15 @@ $session->value(q{
 		RETURN 'ERROR ' || SQLSTATE;
 	END $$;
 
+	CREATE FUNCTION difference(found text, expected text) RETURNS text LANGUAGE sql AS $$
+		SELECT left(string_agg(line, E'\n'), 2000) FROM (
+			(SELECT '+ ' || regexp_split_to_table(coalesce(found, 'NULL'), E'\n') AS line
+			EXCEPT ALL SELECT '+ ' || regexp_split_to_table(coalesce(expected, 'NULL'), E'\n'))
+			UNION ALL
+			(SELECT '- ' || regexp_split_to_table(coalesce(expected, 'NULL'), E'\n')
+			EXCEPT ALL SELECT '- ' || regexp_split_to_table(coalesce(found, 'NULL'), E'\n'))) x
+	$$;
+
 	CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql AS $$
 	DECLARE
 		plain text := outcome(replace(query, '@', 'plain'));
@@ -253,10 +262,10 @@ $session->value(q{
 		PERFORM set_config('csv_gpu_fdw.enable_pushdown', 'on', true);
 		pushed := outcome(replace(query, '@', 'csv'));
 		IF unpushed IS DISTINCT FROM plain THEN
-			RETURN E'without pushdown:\n' || coalesce(left(unpushed, 2000), 'NULL') || E'\nplain:\n' || coalesce(left(plain, 2000), 'NULL');
+			RETURN E'without pushdown:\n' || difference(unpushed, plain);
 		END IF;
 		IF pushed IS DISTINCT FROM plain THEN
-			RETURN E'with pushdown:\n' || coalesce(left(pushed, 2000), 'NULL') || E'\nplain:\n' || coalesce(left(plain, 2000), 'NULL');
+			RETURN E'with pushdown:\n' || difference(pushed, plain);
 		END IF;
 		RETURN CASE WHEN plain LIKE 'ERROR%' THEN 'error' ELSE 'same' END;
 	END $$;
@@ -304,7 +313,7 @@ while (time() - $start < $seconds && $ndifferent == 0)
 		next if $outcome eq 'same' || $outcome eq 'error';
 		$ndifferent++;
 		diag("$query\n$outcome\n");
-		diag("file kept: " . (rename($path, "/tmp/pushdown-$$.csv") ? "/tmp/pushdown-$$.csv" : $path));
+		rename $path, "$ENV{TESTDATADIR}/different.csv";
 		last;
 	}
 	unlink $path;
