@@ -67,7 +67,7 @@ sanitize_objects = $(patsubst %.c,build/test/sanitize/%.o,$(1))
 
 # ---- unit ----
 
-UNIT_SUPPORT = $(LIBRARY_SOURCES) test/unit/reading.c
+UNIT_SUPPORT = $(LIBRARY_SOURCES) test/unit/reading.c test/unit/naive_query.c
 
 build/test/test_cuda%: $(PLAIN)/test/unit/test_cuda%.o \
 		$(call plain_objects,$(UNIT_SUPPORT)) $(TEST_CUDA_OBJS)

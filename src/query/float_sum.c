@@ -242,15 +242,6 @@ csv_float_sum_add(CsvFloatSum *sum, CsvWideFloats *wides, double value)
 	return magnitude == 0 || add_finite(sum, wides, value);
 }
 
-/* 2^exponent, for exponents of doubles */
-static double
-power_of_two(int32_t exponent)
-{
-	return csv_bits_double(exponent >= -1022 ?
-						   (uint64_t) (exponent + 1023) << DIGITS :
-						   UINT64_C(1) << (exponent - LOWEST_EXPONENT));
-}
-
 bool
 csv_float_sum_add_rows(CsvFloatSum *sum, CsvWideFloats *wides,
 					   const double *values, const uint16_t *rows, uint32_t n)
@@ -311,7 +302,7 @@ csv_float_sum_add_rows(CsvFloatSum *sum, CsvWideFloats *wides,
 	{
 		double		part = (double) (int64_t) ((uint64_t) rest &
 											   ((UINT64_C(1) << 42) - 1)) *
-			power_of_two(exponent);
+			csv_power_of_two(exponent);
 
 		if (part != 0 && !add_finite(sum, wides, total < 0 ? -part : part))
 			return false;

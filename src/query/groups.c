@@ -19,7 +19,7 @@
  *					have one in common.
  *	SUM				8 or 16 bytes; FLOAT: a CsvFloatSum
  *	SUM_SQUARES		16 bytes; FLOAT: a CsvFloatSum
- *	MIN, MAX		the value; a text is in the arena
+ *	MIN, MAX		the value, a text in the arena; and a bit: there is one
  *	COUNT_DISTINCT	nothing but its counter; values are in a table of their own
  *
  * Sums need up to 192 bits, and counters 64, but next to none does: what leaves
@@ -97,6 +97,13 @@ is_sum(const CsvAggregate *aggregate)
 		aggregate->kind == CSV_AGGREGATE_SUM_SQUARES;
 }
 
+static bool
+is_extreme(const CsvAggregate *aggregate)
+{
+	return aggregate->kind == CSV_AGGREGATE_MIN ||
+		aggregate->kind == CSV_AGGREGATE_MAX;
+}
+
 static uint32_t
 accumulator_bytes(const CsvAggregate *aggregate, const CsvLanes *registers)
 {
@@ -130,7 +137,9 @@ settle(CsvGroups *groups, const CsvLanes *registers)
 	uint8_t		lanes[CSV_MAX_KEYS];
 	uint32_t	payload_bytes = 0;
 	uint32_t	payload;
-	uint32_t	spare;			/* four bytes, or 0 */
+	uint32_t	nextremes = 0;
+	uint32_t	spare;			/* a counter is where four bytes are left over */
+	uint32_t	nwords;			/* of four bytes: other counters, extremes' bits */
 
 	if (groups->ready)
 		return;
@@ -163,6 +172,8 @@ settle(CsvGroups *groups, const CsvLanes *registers)
 			groups->ncounters++;
 		}
 		accumulator->counter = counter;
+		if (is_extreme(aggregate))
+			accumulator->bit = nextremes++;
 		if (distinct)
 		{
 			uint8_t		pair[2] = {CSV_LANE_INT, aggregate->lane};
@@ -173,15 +184,17 @@ settle(CsvGroups *groups, const CsvLanes *registers)
 		}
 	}
 
-	/* the first counter goes where four bytes are left over */
 	spare = query->nkeys > 0 && groups->ncounters > 0;
+	nwords = groups->ncounters - spare + (nextremes + 31) / 32;
 	csv_table_init(&groups->table, groups->memory, lanes, query->nkeys,
-				   payload_bytes + 4 * (groups->ncounters - spare), &payload);
+				   payload_bytes + 4 * nwords, &payload);
 	for (uint32_t i = 0; i < query->naggregates; i++)
 		groups->accumulators[i].offset += payload;
 	for (uint32_t i = 0; i < groups->ncounters; i++)
 		groups->counters[i].offset = i < spare ? payload - 4 :
 			payload + payload_bytes + 4 * (i - spare);
+	groups->bits_offset = payload + payload_bytes +
+		4 * (groups->ncounters - spare);
 }
 
 bool
@@ -300,7 +313,7 @@ add_count(CsvGroups *groups, uint32_t counter, const CsvRun *run, uint32_t n)
 	memcpy(&count, place, 4);
 	if (count > UINT32_MAX - n)
 	{
-		/* never back to 0, which stands for no value at all */
+		/* as much is left as says that there is a carry */
 		count -= COUNTER_UNIT;
 		if (!add_carry(groups, run->group, COUNTER_FIELD(counter), 1))
 			return false;
@@ -549,10 +562,7 @@ store_extreme_text(CsvGroups *groups, uint8_t *place, const CsvValue *value,
 	return true;
 }
 
-/*
- * A value beside the extreme of the run's group.  The counter must not have
- * counted it yet.
- */
+/* a value beside the extreme of the run's group */
 static bool
 take_extreme(CsvGroups *groups, uint32_t number, const CsvRun *run,
 			 const CsvValue *value)
@@ -560,12 +570,13 @@ take_extreme(CsvGroups *groups, uint32_t number, const CsvRun *run,
 	const CsvAggregate *aggregate = &groups->query->aggregate[number];
 	const CsvAccumulator *accumulator = &groups->accumulators[number];
 	uint8_t    *place = run->place + accumulator->offset;
-	uint32_t	count;
+	uint8_t    *bits = run->place + groups->bits_offset + accumulator->bit / 8;
+	uint8_t		bit = (uint8_t) (1 << accumulator->bit % 8);
+	bool		first = (*bits & bit) == 0;
 	CsvValue	kept;
 
-	memcpy(&count, run->place + groups->counters[accumulator->counter].offset,
-		   4);
-	if (count > 0)
+	*bits |= bit;
+	if (!first)
 	{
 		csv_load_value(aggregate->lane, place, &kept);
 		if (!replaces(aggregate->kind == CSV_AGGREGATE_MAX,
@@ -573,7 +584,7 @@ take_extreme(CsvGroups *groups, uint32_t number, const CsvRun *run,
 			return true;
 	}
 	if (aggregate->lane == CSV_LANE_TEXT)
-		return store_extreme_text(groups, place, value, count == 0);
+		return store_extreme_text(groups, place, value, first);
 	csv_store_value(NULL, aggregate->lane, value, place);
 	return true;
 }
@@ -1013,7 +1024,6 @@ csv_groups_add(CsvGroups *groups, const CsvLanes *registers, CsvRows rows)
 			return false;
 	}
 
-	/* last, since extremes look at them */
 	for (uint32_t i = 0; i < groups->ncounters; i++)
 	{
 		const CsvCounter *counter = &groups->counters[i];
@@ -1111,7 +1121,6 @@ csv_groups_add_row(CsvGroups *groups, uint32_t group, const CsvValue *values)
 			return false;
 		counted[counter] |= !groups->counters[counter].distinct;
 	}
-	/* last: a counter says whether there is an extreme to compare with */
 	for (uint32_t i = 0; i < groups->ncounters; i++)
 		if (counted[i] && !add_count(groups, i, &run, 1))
 			return false;
@@ -1178,7 +1187,6 @@ csv_groups_aggregate(const CsvGroups *groups, uint32_t group, uint32_t number,
 		value->wide.word[1] = (uint64_t) (sum.low >> 64);
 		value->wide.word[2] = (uint64_t) sum.high;
 	}
-	else if (aggregate->kind == CSV_AGGREGATE_MIN ||
-			 aggregate->kind == CSV_AGGREGATE_MAX)
+	else if (is_extreme(aggregate))
 		csv_load_value(aggregate->lane, place, &value->extreme);
 }

@@ -24,6 +24,7 @@ typedef struct CsvAccumulator
 	uint32_t	counter;
 	uint32_t	offset;
 	uint32_t	nbytes;			/* 0: nothing */
+	uint32_t	bit;			/* MIN, MAX: which says that there is a value */
 	CsvTable	distinct;		/* COUNT_DISTINCT: of (group, value) */
 } CsvAccumulator;
 
@@ -51,6 +52,7 @@ typedef struct CsvGroups
 	CsvTable	carries;		/* of (group, field) */
 	uint32_t	carry_offset;
 	CsvWideFloats wides;
+	uint32_t	bits_offset;	/* of those bits in a group's row */
 	uint32_t	ncounters;
 	CsvCounter	counters[CSV_MAX_AGGREGATES];
 	CsvAccumulator accumulators[CSV_MAX_AGGREGATES];

@@ -167,25 +167,16 @@ csv_decimal_from_numeric(const uint8_t *entry, int32_t scale,
 	weight = (int32_t) ((header & 0x7f) ^ 0x40) - 0x40;
 	for (uint32_t i = 0; i < ndigits; i++)
 	{
-		/* decimal places of this digit: what is beyond the scale is zeros */
+		/* what is beyond the scale of the last digit's four is zeros */
 		int32_t		places = scale + 4 * (weight - (int32_t) i);
+		uint32_t	kept = places >= 0 ? 4 : places > -4 ? 4 + places : 0;
 		uint16_t	digit;
 
 		memcpy(&digit, entry + 6 + 2 * i, 2);
-		if (places >= 0)
-		{
-			if (value >= csv_power_of_ten(CSV_MAX_DECIMAL_DIGITS - 4))
-				return false;
-			value = value * 10000 + digit;
-		}
-		else
-		{
-			uint64_t	unit = (uint64_t) csv_power_of_ten((uint32_t) -places);
-
-			if (value >= csv_power_of_ten(CSV_MAX_DECIMAL_DIGITS - 4))
-				return false;
-			value = value * (10000 / unit) + digit / unit;
-		}
+		if (value >= csv_power_of_ten(CSV_MAX_DECIMAL_DIGITS - kept))
+			return false;
+		value = value * (uint64_t) csv_power_of_ten(kept) +
+			digit / (uint32_t) csv_power_of_ten(4 - kept);
 	}
 	if (ndigits > 0)
 	{
@@ -264,6 +255,15 @@ csv_float_multiply(double a, double b, uint32_t bits, double *result)
 	return magnitude != 0 || a == 0 || b == 0;
 }
 
+/* 2^exponent, for exponents of doubles: from -1074 to 1023 */
+CSV_INLINE double
+csv_power_of_two(int32_t exponent)
+{
+	return csv_bits_double(exponent >= -1022 ?
+						   (uint64_t) (exponent + 1023) << 52 :
+						   UINT64_C(1) << (exponent + 1074));
+}
+
 /*
  * The square as two doubles whose sum it is, exactly.  False where it could
  * over- or underflow.
@@ -291,9 +291,9 @@ csv_float_square(double a, double *high, double *low)
 	/* 53 bits each, times 2 to the power of what they stand for */
 	*low = (double) (int64_t) ((uint64_t) product &
 							   ((UINT64_C(1) << 53) - 1)) *
-		csv_bits_double((uint64_t) (2 * (exponent - 52) + 1023) << 52);
+		csv_power_of_two(2 * (exponent - 52));
 	*high = (double) (int64_t) (product >> 53) *
-		csv_bits_double((uint64_t) (2 * (exponent - 52) + 53 + 1023) << 52);
+		csv_power_of_two(2 * (exponent - 52) + 53);
 	return true;
 }
 

@@ -1138,6 +1138,7 @@ CSV_INLINE bool
 csv_parse_decimal(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
 				  int32_t precision, int32_t scale, __int128 *value)
 {
+	uint32_t	most_whole = (uint32_t) (precision - scale);
 	CsvShortDecimal brief;
 	unsigned __int128 decimal;
 	bool		negative;
@@ -1154,8 +1155,11 @@ csv_parse_decimal(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
 		brief.fraction_length <= (uint32_t) scale)
 	{
 		uint32_t	length = brief.fraction_length;
+		uint32_t	whole = csv_eight_digits(brief.whole);
 
-		decimal = csv_eight_digits(brief.whole) * csv_power_of_ten(scale) +
+		if (most_whole < 8 && whole >= csv_power_of_ten(most_whole))
+			return false;
+		decimal = whole * csv_power_of_ten(scale) +
 			csv_eight_digits(csv_align_right(brief.fraction, length)) *
 			csv_power_of_ten(scale - length);
 	}
@@ -1184,7 +1188,7 @@ csv_parse_decimal(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
 			p++;
 			whole_length--;
 		}
-		if (whole_length > (uint32_t) (precision - scale))
+		if (whole_length > most_whole)
 			return false;
 		decimal = csv_append_digits(0, p, whole_length);
 		decimal = csv_append_digits(decimal, fraction, kept);

@@ -3,11 +3,11 @@
 #
 #	make bench			all of them, on a server of our own or that of PGHOST;
 #						the results go to docs/results
-#	make bench-programs	build/generate, build/engine and build/duckdb
+#	make bench-programs	build/generate, build/engine, build/query and build/duckdb
 #	make bench-docs		tables and plots of docs/benchmarks.md from docs/results
 
 .PHONY: bench bench-programs bench-docs
-bench-programs: build/generate build/engine build/duckdb
+bench-programs: build/generate build/engine build/query build/duckdb
 
 bench: bench-programs
 	+@exec env MAKE='$(MAKE)' PARTS='$(PARTS)' test/bench/run.sh
@@ -25,3 +25,6 @@ build/duckdb: test/bench/duckdb.c
 
 build/engine: $(PLAIN)/test/bench/engine.o $(patsubst %.c,$(PLAIN)/%.o,$(LIBRARY_SOURCES)) $(TEST_CUDA_OBJS)
 	$(CC) $(TEST_CFLAGS) -o $@ $^ $(CUDA_LIBS) -lpthread
+
+build/query: $(PLAIN)/test/bench/query.o $(patsubst %.c,$(PLAIN)/%.o,$(LIBRARY_SOURCES))
+	$(CC) $(TEST_CFLAGS) -o $@ $^

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "convert.h"
+#include "../../src/query/operate.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -605,17 +605,50 @@ reference_numeric(const char *text, int precision, int scale,
 	return true;
 }
 
+/*
+ * Decimals take what numerics do, and are the same numbers.  entry: the
+ * numeric's, or NULL where it was not taken.
+ */
+static void
+check_decimals(const char *text, int precision, int scale, const Entry *numeric)
+{
+	for (int kind = CSV_KIND_DECIMAL64; kind <= CSV_KIND_DECIMAL128; kind++)
+	{
+		Entry		entry;
+		CsvInt128	value;
+		CsvInt128	expected = 0;
+
+		if (precision > (kind == CSV_KIND_DECIMAL64 ? 18 : 38))
+			continue;
+		if (convert((CsvKind) kind, precision, scale, '.', text, &entry) !=
+			(numeric != NULL))
+			fail_msg("%s as decimal(%d,%d)", text, precision, scale);
+		if (numeric == NULL)
+			continue;
+		assert_true(csv_decimal_from_numeric(numeric->bytes, scale, &expected));
+		value = entry.int8;
+		if (kind == CSV_KIND_DECIMAL128)
+			memcpy(&value, &entry, 16);
+		if (value != expected)
+			fail_msg("%s is wrong as decimal(%d,%d)", text, precision, scale);
+	}
+}
+
 /* is the numeric taken?  If so, it is the reference's, bit for bit */
 static bool
 check_numeric(const char *text, int precision, int scale)
 {
 	Entry		entry;
+	bool		taken;
 	uint8_t		expected[4 + REFERENCE_DIGITS] = {0};
 	uint32_t	length = 0;
 	uint32_t	header;
 	uint32_t	stride = csv_numeric_stride(precision, scale);
 
-	if (!convert(CSV_KIND_NUMERIC, precision, scale, '.', text, &entry))
+	taken = convert(CSV_KIND_NUMERIC, precision, scale, '.', text, &entry);
+	if (precision >= 0)
+		check_decimals(text, precision, scale, taken ? &entry : NULL);
+	if (!taken)
 		return false;
 	if (!reference_numeric(text, precision, scale, expected + 4, &length))
 		fail_msg("%s was taken as numeric(%d,%d)", text, precision, scale);

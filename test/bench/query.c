@@ -1,0 +1,423 @@
+/*
+ * query.c
+ *		Times queries over a file of generate's lineitem shapes, without a server.
+ *
+ *	query FILE
+ *
+ * The file is read into memory first.  TPC-H's Q1 (4 groups of 8 aggregates)
+ * and Q6 (4 comparisons, the sum of a product), a sum of floats, and groups by
+ * order (one for about 4 rows) and by part and supplier (nearly one a row) run
+ * REPEAT (7) times each over the CPU engine's batches.  Prints nanoseconds a
+ * row, minimum and median: "engine" from bytes to columns, "query" from columns
+ * to groups.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../../src/query/query.h"
+
+#define MAX_REPEAT	101
+
+static void *
+take_memory(void *owner, size_t nbytes)
+{
+	(void) owner;
+	return malloc(nbytes);
+}
+
+static void
+give_memory(void *owner, void *memory)
+{
+	(void) owner;
+	free(memory);
+}
+
+static const CsvMemory memory = {take_memory, give_memory, NULL};
+
+typedef struct Content
+{
+	uint8_t    *bytes;
+	size_t		nbytes;
+	size_t		position;
+} Content;
+
+static size_t
+read_content(void *arg, uint8_t *buffer, size_t nbytes)
+{
+	Content    *content = arg;
+	size_t		left = content->nbytes - content->position;
+
+	if (nbytes > left)
+		nbytes = left;
+	memcpy(buffer, content->bytes + content->position, nbytes);
+	content->position += nbytes;
+	return nbytes;
+}
+
+static bool
+load_file(const char *name, Content *content)
+{
+	FILE	   *file = fopen(name, "rb");
+	long		nbytes;
+
+	if (file == NULL || fseek(file, 0, SEEK_END) != 0 ||
+		(nbytes = ftell(file)) < 0)
+		return false;
+	rewind(file);
+	content->nbytes = (size_t) nbytes;
+	content->bytes = malloc(content->nbytes + 1);
+	if (content->bytes == NULL ||
+		fread(content->bytes, 1, content->nbytes, file) != content->nbytes)
+		return false;
+	fclose(file);
+	return true;
+}
+
+/* ---- a query and the columns that it reads ---- */
+
+typedef struct Program
+{
+	CsvQuery	query;
+	CsvInstruction instructions[64];
+	CsvConstant constants[16];
+	uint16_t	filters[8];
+	CsvKey		keys[4];
+	CsvAggregate aggregates[16];
+	CsvColumn	columns[16];
+	uint32_t	ncolumns;
+} Program;
+
+/* of lineitem */
+enum
+{
+	ORDERKEY, PARTKEY, SUPPKEY, LINENUMBER, QUANTITY, EXTENDEDPRICE, DISCOUNT,
+	TAX, RETURNFLAG, LINESTATUS, SHIPDATE, NFIELDS = 16
+};
+
+static CsvInstruction *
+add(Program *program, CsvOperation operation, CsvLane lane)
+{
+	CsvInstruction *instruction =
+		&program->instructions[program->query.ninstructions++];
+
+	instruction->operation = (uint8_t) operation;
+	instruction->lane = (uint8_t) lane;
+	instruction->bits = 64;
+	instruction->result = (uint16_t) program->query.nregisters++;
+	return instruction;
+}
+
+/* columns are asked for in the order of fields */
+static uint16_t
+column(Program *program, uint32_t field, CsvKind kind)
+{
+	CsvColumn  *wanted = &program->columns[program->ncolumns];
+	CsvInstruction *load = add(program, CSV_OP_COLUMN,
+							   kind == CSV_KIND_TEXT ? CSV_LANE_TEXT :
+							   kind == CSV_KIND_FLOAT8 ? CSV_LANE_FLOAT :
+							   kind == CSV_KIND_DECIMAL64 ? CSV_LANE_DECIMAL :
+							   CSV_LANE_INT);
+
+	wanted->field = field;
+	wanted->attnum = field + 1;
+	wanted->kind = (uint8_t) kind;
+	wanted->max_chars = -1;
+	wanted->byte_width = -1;
+	wanted->type_chars = kind == CSV_KIND_TEXT ? 1 : -1;
+	wanted->pad_blanks = kind == CSV_KIND_TEXT;
+	wanted->precision = 15;
+	wanted->scale = 2;
+	if (kind == CSV_KIND_TEXT)
+		load->flags = CSV_FLAG_TRIM;
+	load->operand = program->ncolumns++;
+	return load->result;
+}
+
+static uint16_t
+constant(Program *program, CsvLane lane, int64_t value)
+{
+	CsvInstruction *load = add(program, CSV_OP_CONSTANT, lane);
+	CsvConstant *made = &program->constants[program->query.nconstants];
+
+	load->operand = program->query.nconstants++;
+	made->lane = (uint8_t) lane;
+	if (lane == CSV_LANE_DECIMAL)
+		made->value.decimal = value;
+	else
+		made->value.integer = value;
+	return load->result;
+}
+
+static uint16_t
+operation(Program *program, CsvOperation operation, CsvLane lane, uint16_t a,
+		  uint16_t b)
+{
+	CsvInstruction *instruction = add(program, operation, lane);
+
+	instruction->a = a;
+	instruction->b = b;
+	return instruction->result;
+}
+
+static void
+filter(Program *program, uint16_t value)
+{
+	program->filters[program->query.nfilters++] = value;
+	program->query.nfilter_instructions = program->query.ninstructions;
+}
+
+static void
+key(Program *program, CsvLane lane, uint16_t value)
+{
+	program->keys[program->query.nkeys].lane = (uint8_t) lane;
+	program->keys[program->query.nkeys++].value = value;
+}
+
+static void
+aggregate(Program *program, CsvAggregateKind kind, CsvLane lane,
+		  uint16_t argument)
+{
+	CsvAggregate *made = &program->aggregates[program->query.naggregates++];
+
+	made->kind = (uint8_t) kind;
+	made->lane = (uint8_t) lane;
+	made->argument = argument;
+	made->filter = CSV_NO_REGISTER;
+}
+
+/* days since 2000-01-01 */
+#define DAY_1994_01_01	(-2191)
+#define DAY_1995_01_01	(-1826)
+#define DAY_1998_09_02	(-486)
+
+static void
+make_q1(Program *program)
+{
+	uint16_t	quantity = column(program, QUANTITY, CSV_KIND_DECIMAL64);
+	uint16_t	price = column(program, EXTENDEDPRICE, CSV_KIND_DECIMAL64);
+	uint16_t	discount = column(program, DISCOUNT, CSV_KIND_DECIMAL64);
+	uint16_t	tax = column(program, TAX, CSV_KIND_DECIMAL64);
+	uint16_t	flag = column(program, RETURNFLAG, CSV_KIND_TEXT);
+	uint16_t	status = column(program, LINESTATUS, CSV_KIND_TEXT);
+	uint16_t	date = column(program, SHIPDATE, CSV_KIND_DATE);
+	uint16_t	one = constant(program, CSV_LANE_DECIMAL, 100);
+	uint16_t	left;
+	uint16_t	net;
+	uint16_t	charge;
+
+	filter(program,
+		   operation(program, CSV_OP_LESS_EQUAL, CSV_LANE_INT, date,
+					 constant(program, CSV_LANE_INT, DAY_1998_09_02)));
+	left = operation(program, CSV_OP_SUBTRACT, CSV_LANE_DECIMAL, one, discount);
+	net = operation(program, CSV_OP_MULTIPLY, CSV_LANE_DECIMAL, price, left);
+	charge = operation(program, CSV_OP_MULTIPLY, CSV_LANE_DECIMAL, net,
+					   operation(program, CSV_OP_ADD, CSV_LANE_DECIMAL, one,
+								 tax));
+	key(program, CSV_LANE_TEXT, flag);
+	key(program, CSV_LANE_TEXT, status);
+
+	/* averages are of these sums */
+	aggregate(program, CSV_AGGREGATE_SUM, CSV_LANE_DECIMAL, quantity);
+	aggregate(program, CSV_AGGREGATE_SUM, CSV_LANE_DECIMAL, price);
+	aggregate(program, CSV_AGGREGATE_SUM, CSV_LANE_DECIMAL, net);
+	aggregate(program, CSV_AGGREGATE_SUM, CSV_LANE_DECIMAL, charge);
+	aggregate(program, CSV_AGGREGATE_SUM, CSV_LANE_DECIMAL, quantity);
+	aggregate(program, CSV_AGGREGATE_SUM, CSV_LANE_DECIMAL, price);
+	aggregate(program, CSV_AGGREGATE_SUM, CSV_LANE_DECIMAL, discount);
+	aggregate(program, CSV_AGGREGATE_COUNT_ROWS, CSV_LANE_INT, CSV_NO_REGISTER);
+}
+
+static void
+make_q6(Program *program)
+{
+	uint16_t	quantity = column(program, QUANTITY, CSV_KIND_DECIMAL64);
+	uint16_t	price = column(program, EXTENDEDPRICE, CSV_KIND_DECIMAL64);
+	uint16_t	discount = column(program, DISCOUNT, CSV_KIND_DECIMAL64);
+	uint16_t	date = column(program, SHIPDATE, CSV_KIND_DATE);
+
+	filter(program,
+		   operation(program, CSV_OP_GREATER_EQUAL, CSV_LANE_INT, date,
+					 constant(program, CSV_LANE_INT, DAY_1994_01_01)));
+	filter(program,
+		   operation(program, CSV_OP_LESS, CSV_LANE_INT, date,
+					 constant(program, CSV_LANE_INT, DAY_1995_01_01)));
+	filter(program,
+		   operation(program, CSV_OP_GREATER_EQUAL, CSV_LANE_DECIMAL, discount,
+					 constant(program, CSV_LANE_DECIMAL, 5)));
+	filter(program,
+		   operation(program, CSV_OP_LESS_EQUAL, CSV_LANE_DECIMAL, discount,
+					 constant(program, CSV_LANE_DECIMAL, 7)));
+	filter(program,
+		   operation(program, CSV_OP_LESS, CSV_LANE_DECIMAL, quantity,
+					 constant(program, CSV_LANE_DECIMAL, 2400)));
+	aggregate(program, CSV_AGGREGATE_SUM, CSV_LANE_DECIMAL,
+			  operation(program, CSV_OP_MULTIPLY, CSV_LANE_DECIMAL, price,
+						discount));
+}
+
+static void
+make_floats(Program *program)
+{
+	uint16_t	quantity = column(program, QUANTITY, CSV_KIND_FLOAT8);
+	uint16_t	price = column(program, EXTENDEDPRICE, CSV_KIND_FLOAT8);
+	uint16_t	flag = column(program, RETURNFLAG, CSV_KIND_TEXT);
+
+	key(program, CSV_LANE_TEXT, flag);
+	aggregate(program, CSV_AGGREGATE_SUM, CSV_LANE_FLOAT, quantity);
+	aggregate(program, CSV_AGGREGATE_SUM, CSV_LANE_FLOAT, price);
+}
+
+static void
+make_orders(Program *program)
+{
+	uint16_t	order = column(program, ORDERKEY, CSV_KIND_INT8);
+	uint16_t	price = column(program, EXTENDEDPRICE, CSV_KIND_DECIMAL64);
+
+	key(program, CSV_LANE_INT, order);
+	aggregate(program, CSV_AGGREGATE_COUNT_ROWS, CSV_LANE_INT, CSV_NO_REGISTER);
+	aggregate(program, CSV_AGGREGATE_SUM, CSV_LANE_DECIMAL, price);
+}
+
+static void
+make_parts(Program *program)
+{
+	uint16_t	part = column(program, PARTKEY, CSV_KIND_INT4);
+	uint16_t	supplier = column(program, SUPPKEY, CSV_KIND_INT4);
+	uint16_t	price = column(program, EXTENDEDPRICE, CSV_KIND_DECIMAL64);
+
+	key(program, CSV_LANE_INT, part);
+	key(program, CSV_LANE_INT, supplier);
+	aggregate(program, CSV_AGGREGATE_COUNT_ROWS, CSV_LANE_INT, CSV_NO_REGISTER);
+	aggregate(program, CSV_AGGREGATE_SUM, CSV_LANE_DECIMAL, price);
+}
+
+/* ---- measuring ---- */
+
+static double
+now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	double		left = *(const double *) a;
+	double		right = *(const double *) b;
+
+	return left < right ? -1 : left > right;
+}
+
+static void
+measure(const char *name, void (*make) (Program *program), Content *content)
+{
+	static const uint8_t nothing[1];
+	const char *repeat_text = getenv("REPEAT");
+	int			repeat = repeat_text != NULL ? atoi(repeat_text) : 7;
+	double		engine_times[MAX_REPEAT];
+	double		query_times[MAX_REPEAT];
+	CsvReaderOptions options;
+	CsvLayout	layout;
+	Program		program;
+
+	if (repeat < 1 || repeat > MAX_REPEAT)
+		repeat = 7;
+	memset(&program, 0, sizeof(program));
+	make(&program);
+	program.query.instructions = program.instructions;
+	program.query.constants = program.constants;
+	program.query.filters = program.filters;
+	program.query.aggregates = true;
+	program.query.keys = program.keys;
+	program.query.aggregate = program.aggregates;
+	memset(&options, 0, sizeof(options));
+	options.dialect.delimiter = ',';
+	options.dialect.quote = '"';
+	options.dialect.multiline = true;
+	options.max_record_bytes = 16 * 1024 * 1024;
+	memset(&layout, 0, sizeof(layout));
+	layout.nfields = NFIELDS;
+	layout.decimal_separator = '.';
+	layout.null_bytes = nothing;
+	layout.ncolumns = program.ncolumns;
+	layout.columns = program.columns;
+
+	for (int i = -1; i < repeat; i++)	/* once to warm up */
+	{
+		CsvEvaluator *evaluator = csv_evaluator_create(&memory, &program.query);
+		void	   *state = csv_cpu_open(&memory, CSV_ISA_BEST);
+		CsvReader  *reader = csv_reader_create(&memory, &options);
+		CsvBatch	batch;
+		CsvSelection selection;
+		uint64_t	nrows = 0;
+		uint64_t	ncareful = 0;
+		double		engine = 0;
+		double		query = 0;
+
+		content->position = 0;
+		if (evaluator == NULL || state == NULL || reader == NULL ||
+			csv_reader_set_engine(reader, &csv_cpu_engine, state) != CSV_OK ||
+			csv_reader_open(reader, read_content, content) != CSV_OK ||
+			csv_reader_set_layout(reader, &layout) != CSV_OK)
+			exit(1);
+		while (csv_reader_next(reader, &batch) == CSV_OK)
+		{
+			double		began = now();
+
+			if (csv_evaluator_run(evaluator, &layout, &batch, NULL, NULL, NULL,
+								  &selection) != CSV_OK)
+				exit(1);
+			query += now() - began;
+			engine += batch.parse_seconds;
+			nrows += batch.nrows;
+			ncareful += selection.nrows;
+		}
+		if (i < 0)
+			printf("%-8s %9llu rows %8llu careful %8u groups of %6.1f bytes",
+				   name, (unsigned long long) nrows,
+				   (unsigned long long) ncareful,
+				   csv_evaluator_ngroups(evaluator),
+				   (double) csv_evaluator_group_bytes(evaluator) /
+				   csv_evaluator_ngroups(evaluator));
+		else
+		{
+			engine_times[i] = engine / (double) nrows * 1e9;
+			query_times[i] = query / (double) nrows * 1e9;
+		}
+		csv_reader_free(reader);
+		csv_cpu_engine.close(state);
+		csv_evaluator_free(evaluator);
+	}
+	qsort(engine_times, (size_t) repeat, sizeof(double), compare);
+	qsort(query_times, (size_t) repeat, sizeof(double), compare);
+	printf("  engine %6.1f %6.1f  query %6.1f %6.1f ns/row\n",
+		   engine_times[0], engine_times[repeat / 2], query_times[0],
+		   query_times[repeat / 2]);
+	fflush(stdout);
+}
+
+int
+main(int argc, char **argv)
+{
+	Content		content;
+
+	if (argc != 2 || !load_file(argv[1], &content))
+	{
+		fprintf(stderr, "usage: query FILE\n");
+		return 2;
+	}
+	measure("Q1", make_q1, &content);
+	measure("Q6", make_q6, &content);
+	measure("floats", make_floats, &content);
+	measure("orders", make_orders, &content);
+	measure("parts", make_parts, &content);
+	free(content.bytes);
+	return 0;
+}
