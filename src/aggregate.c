@@ -431,8 +431,9 @@ sum_result(const Sum *sum, Oid type)
 static Datum
 average_result(const Sum *sum, Oid type)
 {
+	/* the server's begins with 0, so that a sum of -0 is 0 */
 	if (type == FLOAT8OID)
-		return Float8GetDatum(sum->value.real / (float8) sum->count);
+		return Float8GetDatum((sum->value.real + 0.0) / (float8) sum->count);
 	if (sum->nnans > 0)
 		return nan_numeric();
 	return DirectFunctionCall2(numeric_div, sum->numeric,

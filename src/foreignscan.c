@@ -115,12 +115,64 @@ avoid_parallel_plans(PlannerInfo *root, const CsvPlanState *state)
 				root->simple_rel_array[i]->consider_parallel = false;
 }
 
+/* a WHERE clause, and what decides when the executor gets to it */
+typedef struct OrderedClause
+{
+	RestrictInfo *rinfo;
+	Index		security_level;
+	Cost		cost;			/* of one row */
+	int			number;
+} OrderedClause;
+
+static int
+compare_clauses(const void *a, const void *b)
+{
+	const OrderedClause *left = a;
+	const OrderedClause *right = b;
+
+	if (left->security_level != right->security_level)
+		return left->security_level < right->security_level ? -1 : 1;
+	if (left->cost != right->cost)
+		return left->cost < right->cost ? -1 : 1;
+	return left->number - right->number;
+}
+
+/*
+ * Clauses in the order in which the executor evaluates them, as createplan.c
+ * has it (order_qual_clauses): which of several raises an ERROR hangs on it.
+ */
+static List *
+order_clauses(PlannerInfo *root, List *clauses)
+{
+	int			n = list_length(clauses);
+	OrderedClause *ordered = palloc(sizeof(OrderedClause) * Max(n, 1));
+	List	   *result = NIL;
+
+	for (int i = 0; i < n; i++)
+	{
+		RestrictInfo *rinfo = list_nth_node(RestrictInfo, clauses, i);
+		QualCost	cost;
+
+		cost_qual_eval_node(&cost, (Node *) rinfo, root);
+		ordered[i].rinfo = rinfo;
+		ordered[i].cost = cost.per_tuple;
+		ordered[i].number = i;
+		ordered[i].security_level = rinfo->leakproof &&
+			cost.per_tuple < 10 * cpu_operator_cost ? 0 :
+			rinfo->security_level;
+	}
+	qsort(ordered, n, sizeof(OrderedClause), compare_clauses);
+	for (int i = 0; i < n; i++)
+		result = lappend(result, ordered[i].rinfo);
+	return result;
+}
+
 /*
  * Give the engine the clauses that it can have.  One of a higher security level
  * is left to the executor as long as one of a lower level is.
  */
 static void
-push_filters(RelOptInfo *baserel, CsvPlanState *state)
+push_filters(PlannerInfo *root, RelOptInfo *baserel, CsvPlanState *state)
 {
 	Index		most = UINT_MAX;
 	ListCell   *cell;
@@ -129,7 +181,7 @@ push_filters(RelOptInfo *baserel, CsvPlanState *state)
 		!csv_columns_shippable(state->table, state->wanted))
 		return;
 	state->program = csv_program_create(state->table, baserel->relid);
-	foreach(cell, baserel->baserestrictinfo)
+	foreach(cell, state->restrictinfo)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
 		CsvProgram *trial = csv_program_create(state->table, baserel->relid);
@@ -138,7 +190,7 @@ push_filters(RelOptInfo *baserel, CsvPlanState *state)
 			!csv_program_add_filter(trial, rinfo->clause))
 			most = Min(most, rinfo->security_level);
 	}
-	foreach(cell, baserel->baserestrictinfo)
+	foreach(cell, state->restrictinfo)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
 
@@ -159,10 +211,10 @@ csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 	csv_table_check(state->table);
 	state->wanted = wanted_attributes(baserel, state->table);
 	state->relid = baserel->relid;
-	state->restrictinfo = baserel->baserestrictinfo;
+	state->restrictinfo = order_clauses(root, baserel->baserestrictinfo);
 	baserel->fdw_private = state;
 	avoid_parallel_plans(root, state);
-	push_filters(baserel, state);
+	push_filters(root, baserel, state);
 
 	/* as file_fdw: ten pages where the size is not known */
 	nbytes = csv_source_size(state->table, NULL);

@@ -17,7 +17,8 @@ typedef struct CsvPlanState
 	Bitmapset  *wanted;			/* attribute numbers the scan must deliver */
 	BlockNumber pages;			/* of the file, as for a plain table */
 	Index		relid;			/* of the table, also on top of its scan */
-	List	   *restrictinfo;	/* the table's WHERE clauses */
+	List	   *restrictinfo;	/* the table's WHERE clauses, as the executor
+								 * evaluates them */
 
 	/* what the engine has; NULL: nothing */
 	CsvProgram *program;

@@ -726,18 +726,40 @@ close_evaluator(CsvTableScan *scan)
 }
 
 /*
+ * Does it show which of two equal values came first or last?  -0 and 0 are
+ * equal, and look different.
+ */
+static bool
+order_shows(const CsvQuery *query)
+{
+	bool		shows = false;
+
+	for (uint32_t i = 0; i < query->nkeys; i++)
+		shows |= query->keys[i].lane == CSV_LANE_FLOAT;
+	for (uint32_t i = 0; i < query->naggregates; i++)
+		shows |= query->aggregate[i].lane == CSV_LANE_FLOAT &&
+			(query->aggregate[i].kind == CSV_AGGREGATE_MIN ||
+			 query->aggregate[i].kind == CSV_AGGREGATE_MAX);
+	return shows;
+}
+
+/*
  * The rows of the batch that have to come out whatever the engine says: those
  * with a value that only its input function can judge.  NULL if there are none.
+ * They are added to their groups after the others; where that would show, all
+ * of the batch's rows come out.
  */
 static const uint8_t *
 find_doubtful(CsvTableScan *scan)
 {
 	uint32_t	nrows = scan->batch.nrows;
-	bool		any = !scan->decidable;
+	bool		any = false;
+	bool		all = !scan->decidable;
 
 	for (int i = 0; i < scan->ncolumns; i++)
 		any |= scan->batch.arrays[i].any_slow;
-	if (!any)
+	all |= any && order_shows(scan->query);
+	if (!any && !all)
 		return NULL;
 	if (nrows > scan->doubtful_capacity)
 	{
@@ -746,8 +768,8 @@ find_doubtful(CsvTableScan *scan)
 		scan->doubtful = MemoryContextAllocHuge(scan->context, nrows);
 		scan->doubtful_capacity = nrows;
 	}
-	memset(scan->doubtful, !scan->decidable, nrows);
-	for (int i = 0; i < scan->ncolumns && scan->decidable; i++)
+	memset(scan->doubtful, all, nrows);
+	for (int i = 0; i < scan->ncolumns && !all; i++)
 	{
 		const CsvArray *array = &scan->batch.arrays[i];
 
