@@ -254,20 +254,13 @@ cuda_close(void *engine)
 	memory.free(memory.owner, cuda);
 }
 
-void *
-csv_cuda_open(const CsvCudaOptions *options, const CsvMemory *memory,
-			  char *reason, size_t reason_size)
+/* in the session that there is */
+static CsvCuda *
+open_engine(const CsvCudaOptions *options, const CsvMemory *memory,
+			char *reason, size_t reason_size)
 {
 	CsvCuda    *cuda;
-	char		message[256] = "";
 
-	if (reason_size > 0)
-		reason[0] = '\0';
-	if (!csv_session_open(options->device, message))
-	{
-		snprintf(reason, reason_size, "%s", message);
-		return NULL;
-	}
 	cuda = (CsvCuda *) memory->alloc(memory->owner, sizeof(CsvCuda));
 	if (cuda == NULL)
 	{
@@ -278,6 +271,22 @@ csv_cuda_open(const CsvCudaOptions *options, const CsvMemory *memory,
 	cuda->memory = *memory;
 	cuda->options = *options;
 	return cuda;
+}
+
+void *
+csv_cuda_open(const CsvCudaOptions *options, const CsvMemory *memory,
+			  char *reason, size_t reason_size)
+{
+	char		message[256] = "";
+
+	if (reason_size > 0)
+		reason[0] = '\0';
+	if (!csv_session_open(options->device, message))
+	{
+		snprintf(reason, reason_size, "%s", message);
+		return NULL;
+	}
+	return open_engine(options, memory, reason, reason_size);
 }
 
 static const char *
@@ -1358,3 +1367,97 @@ extern "C" const CsvEngine csv_cuda_engine = {
 	CSV_FIRST_CHUNK_BYTES,
 	CSV_CUDA_OUTPUTS
 };
+
+/* ---- warming up ---- */
+
+static void *
+plain_alloc(void *owner, size_t nbytes)
+{
+	(void) owner;
+	return malloc(nbytes);
+}
+
+static void
+plain_free(void *owner, void *memory)
+{
+	(void) owner;
+	free(memory);
+}
+
+/*
+ * CUDA loads a kernel when it is launched for the first time, a millisecond
+ * each.  So read a few records: a column of every kind, a value for each, a
+ * field that takes warps, and a record with an error.
+ */
+void
+csv_cuda_warm(void)
+{
+	static const char good[] = "x,x,t,1,1,1,1.5,1.5,1.5,2000-01-01,"
+		"2000-01-01 00:00:00,2000-01-01 00:00:00,"
+		"00000000-0000-0000-0000-000000000000\n";
+	const CsvMemory memory = {plain_alloc, plain_free, NULL};
+	size_t		long_bytes = 2 * CSV_LONG_FIELD_BYTES;
+	size_t		nbytes = 2 + sizeof(good) - 1 + long_bytes + sizeof(good) - 1;
+	CsvCudaOptions options;
+	CsvDialectOptions dialect_options;
+	CsvDialect	dialect;
+	CsvLayout	layout;
+	CsvColumn	columns[CSV_NUM_KINDS];
+	CsvInput	input;
+	CsvBatch	batch;
+	CsvCuda    *cuda;
+	uint8_t    *bytes;
+	char		reason[256];
+
+	memset(&options, 0, sizeof(options));
+	memset(&dialect_options, 0, sizeof(dialect_options));
+	memset(&layout, 0, sizeof(layout));
+	memset(columns, 0, sizeof(columns));
+	memset(&input, 0, sizeof(input));
+	dialect_options.delimiter = ',';
+	dialect_options.quote = '"';
+	dialect_options.escape = '"';
+	dialect_options.boundary = CSV_BOUNDARY_AUTO;
+	dialect_options.multiline = true;
+	csv_dialect_compile(&dialect, &dialect_options);
+	for (int kind = 0; kind < CSV_NUM_KINDS; kind++)
+	{
+		CsvColumn  *column = &columns[kind];
+
+		column->field = (uint32_t) kind;
+		column->attnum = (uint32_t) kind + 1;
+		column->kind = (uint8_t) kind;
+		column->max_chars = -1;
+		column->byte_width = -1;
+		column->type_chars = -1;
+		column->precision = -1;
+	}
+	layout.nfields = CSV_NUM_KINDS;
+	layout.decimal_separator = '.';
+	layout.null_bytes = (const uint8_t *) "";
+	layout.default_bytes = (const uint8_t *) "";
+	layout.ncolumns = CSV_NUM_KINDS;
+	layout.columns = columns;
+
+	bytes = (uint8_t *) calloc(1, nbytes + 128);
+	if (bytes == NULL)
+		return;
+	cuda = open_engine(&options, &memory, reason, sizeof(reason));
+	if (cuda == NULL)
+	{
+		free(bytes);
+		return;
+	}
+	input.bytes = bytes + 64;
+	input.nbytes = nbytes;
+	input.at_end = true;
+	input.max_record_bytes = nbytes;
+	memcpy(bytes + 64, "x\n", 2);
+	memcpy(bytes + 66, good, sizeof(good) - 1);
+	memset(bytes + 66 + sizeof(good) - 1, 'x', long_bytes);
+	memcpy(bytes + 66 + sizeof(good) - 1 + long_bytes, good, sizeof(good) - 1);
+	if (cuda_configure(cuda, &dialect, &layout) == CSV_OK)
+		cuda_parse(cuda, &input, &batch);
+	cuda_close(cuda);
+	free(bytes);
+}

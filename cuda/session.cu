@@ -101,26 +101,22 @@ csv_driver_narrow(int device)
 	return 0;
 }
 
+/*
+ * Create the context and what goes with it; `number` is the device as CUDA
+ * counts.  *missing: there is no such device.
+ */
 static bool
-start_session(int device, char *message)
+start_session(int device, int number, bool *missing, char *message)
 {
 	CsvSession *session = &csv_session;
 	struct cudaDeviceProp properties;
 	int			count = 0;
-	int			number;
 	size_t		free_bytes = 0;
 	size_t		total_bytes = 0;
 	const char *what = "initialization";
 	cudaError_t error;
 
-	number = csv_driver_narrow(device);
-	if (number < 0)
-	{
-		csv_session_say(message, "this session already uses GPU %d",
-						csv_driver_device);
-		return false;
-	}
-	csv_driver_started = true;
+	*missing = false;
 	error = cudaGetDeviceCount(&count);
 	if (error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ||
 		(error == cudaSuccess && number >= count))
@@ -132,12 +128,7 @@ start_session(int device, char *message)
 			csv_session_say(message, "no GPU found");
 		else
 			csv_session_say(message, "no GPU of number %d", device);
-		/* so that another device can be tried */
-		if (csv_driver_device == device)
-		{
-			unsetenv("CUDA_VISIBLE_DEVICES");
-			csv_driver_device = -1;
-		}
+		*missing = true;
 		return false;
 	}
 	if (error == cudaSuccess)
@@ -187,6 +178,108 @@ start_session(int device, char *message)
 	return true;
 }
 
+/* ---- opening it, at once or in a thread ---- */
+
+/*
+ * A start in a thread of its own.  The environment is changed before and
+ * afterwards, by the thread that opens engines, which alone looks at `running`.
+ */
+typedef struct CsvStart
+{
+	bool		running;		/* until it is joined */
+	bool		done;			/* set by the thread */
+	pthread_t	thread;
+	int			device;
+	int			number;
+	bool		missing;
+	char		message[sizeof(csv_session.reason)];
+} CsvStart;
+
+static CsvStart the_start;
+
+/* before a start: false with a message, if it cannot be this device */
+static bool
+prepare_start(int device, int *number, char *message)
+{
+	*number = csv_driver_narrow(device);
+	if (*number < 0)
+	{
+		csv_session_say(message, "this session already uses GPU %d",
+						csv_driver_device);
+		return false;
+	}
+	csv_driver_started = true;
+	return true;
+}
+
+/* after one: let another device be tried */
+static void
+finish_start(int device, bool missing)
+{
+	if (missing && csv_driver_device == device)
+	{
+		unsetenv("CUDA_VISIBLE_DEVICES");
+		csv_driver_device = -1;
+	}
+}
+
+static void *
+run_start(void *arg)
+{
+	CsvStart   *start = (CsvStart *) arg;
+	bool		good;
+
+	csv_session_lock();
+	good = start_session(start->device, start->number, &start->missing,
+						 start->message);
+	csv_session_unlock();
+	if (good)
+		csv_cuda_warm();
+	__atomic_store_n(&start->done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+bool
+csv_cuda_start(int device)
+{
+	CsvStart   *start = &the_start;
+	sigset_t	old;
+
+	csv_cuda_settle();
+	if (csv_session.open || csv_session.dead || device < 0 ||
+		!prepare_start(device, &start->number, start->message))
+		return false;
+	start->device = device;
+	start->done = false;
+	csv_signals_block(&old);
+	start->running = pthread_create(&start->thread, NULL, run_start,
+									start) == 0;
+	csv_signals_unblock(&old);
+	return start->running;
+}
+
+void
+csv_cuda_settle(void)
+{
+	CsvStart   *start = &the_start;
+
+	if (!start->running)
+		return;
+	pthread_join(start->thread, NULL);
+	start->running = false;
+	finish_start(start->device, start->missing);
+}
+
+CsvCudaState
+csv_cuda_state(void)
+{
+	if (the_start.running && !__atomic_load_n(&the_start.done,
+											  __ATOMIC_ACQUIRE))
+		return CSV_CUDA_STARTING;
+	csv_cuda_settle();
+	return csv_session_lives() ? CSV_CUDA_AWAKE : CSV_CUDA_ASLEEP;
+}
+
 /* whether the session that is there will do */
 static bool
 check_session(int device, char *message)
@@ -210,6 +303,8 @@ bool
 csv_session_open(int device, char *message)
 {
 	sigset_t	old;
+	bool		missing = false;
+	int			number;
 	bool		good;
 
 	if (device < 0)
@@ -217,12 +312,17 @@ csv_session_open(int device, char *message)
 		csv_session_say(message, "no GPU of number %d", device);
 		return false;
 	}
+	csv_cuda_settle();
 	csv_signals_block(&old);
 	csv_session_lock();
 	if (csv_session.open || csv_session.dead)
 		good = check_session(device, message);
 	else
-		good = start_session(device, message);
+	{
+		good = prepare_start(device, &number, message) &&
+			start_session(device, number, &missing, message);
+		finish_start(device, missing);
+	}
 	csv_session_unlock();
 	csv_signals_unblock(&old);
 	return good;
@@ -472,6 +572,7 @@ csv_cuda_shutdown(void)
 	CsvSession *session = &csv_session;
 	sigset_t	old;
 
+	csv_cuda_settle();
 	if (!session->open || session->dead || session->pid != (int) getpid())
 		return;
 	csv_signals_block(&old);

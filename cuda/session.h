@@ -9,6 +9,8 @@
  *	  given back stays pinned up to CSV_PINNED_KEEP_BYTES.
  *	- CUDA's own threads inherit the signal mask, so that all signals are
  *	  blocked around CUDA calls, except while waiting for the device.
+ *	- The session may be started in a thread of its own, while the one that
+ *	  wants it does something else.
  *	- Several scans may be under way in several threads.  A call of parse has
  *	  the device, its memory and the session's stream to itself, from
  *	  csv_session_lock to csv_session_unlock; the pool has a mutex of its own.
@@ -83,6 +85,9 @@ extern void csv_signals_unblock(const sigset_t *old);
 
 /* start or reuse the session; false with a message */
 extern bool csv_session_open(int device, char *message);
+
+/* load the kernels by having them read a little; engine.cu */
+extern void csv_cuda_warm(void);
 
 /*
  * Have the session's device to oneself: until csv_session_unlock, all of CUDA

@@ -9,6 +9,7 @@
 
 #include "engine.h"
 #include "miscadmin.h"
+#include "storage/ipc.h"
 
 #ifdef CSV_WITH_CUDA
 #include "../cuda/engine.h"
@@ -16,7 +17,8 @@
 
 /*
  * Below this size 'auto' does not wake a GPU: a CUDA context takes a session
- * 0.2 to 0.4 s, in which the CPU engine reads about as much.
+ * 0.2 to 0.4 s, in which the CPU engine reads about as much.  It does read
+ * meanwhile, so that a GPU that wakes too late costs the query nothing.
  */
 #define CSV_AUTO_GPU_BYTES	(INT64CONST(256) * 1024 * 1024)
 
@@ -27,14 +29,32 @@
 static bool gpu_failed = false;
 
 #ifdef CSV_WITH_CUDA
-static bool gpu_is_warm = false;
-
 static bool
 gpu_is_worth_it(int64 nbytes)
 {
-	/* a program's output is of unknown size: not worth it before it is warm */
-	return nbytes >= (gpu_is_warm ? CSV_AUTO_WARM_GPU_BYTES :
-					  CSV_AUTO_GPU_BYTES);
+	/* a program's output is of unknown size: not worth waking one */
+	return nbytes >= (csv_cuda_state() == CSV_CUDA_ASLEEP ?
+					  CSV_AUTO_GPU_BYTES : CSV_AUTO_WARM_GPU_BYTES);
+}
+
+static void
+wait_for_start(int code, Datum arg)
+{
+	csv_cuda_settle();
+}
+
+/* false if there will be none */
+static bool
+wake_gpu(void)
+{
+	static bool registered = false;
+
+	if (csv_cuda_state() == CSV_CUDA_STARTING)
+		return true;
+	if (!registered)
+		on_proc_exit(wait_for_start, (Datum) 0);
+	registered = true;
+	return csv_cuda_start(csv_device_guc);
 }
 
 /* false, with *reason allocated, if there is no usable GPU */
@@ -63,7 +83,7 @@ open_cuda(CsvOpenEngine *open, const CsvMemory *memory, char **reason)
 	}
 	open->engine = &csv_cuda_engine;
 	open->state = state;
-	gpu_is_warm = true;
+	open->awaits_gpu = false;
 	return true;
 }
 #endif
@@ -80,6 +100,7 @@ open_cpu(CsvOpenEngine *open, const CsvMemory *memory)
 	open->engine = &csv_cpu_engine;
 	open->state = state;
 	open->may_fall_back = false;
+	open->awaits_gpu = false;
 }
 
 void
@@ -88,6 +109,8 @@ csv_engine_open(CsvOpenEngine *open, CsvEngineChoice choice, int64 nbytes,
 {
 #ifdef CSV_WITH_CUDA
 	char	   *reason = NULL;
+	bool		wants_gpu = choice == CSV_ENGINE_AUTO && !gpu_failed &&
+		gpu_is_worth_it(nbytes);
 
 	open->may_fall_back = choice == CSV_ENGINE_AUTO;
 	if (choice == CSV_ENGINE_CUDA && !open_cuda(open, memory, &reason))
@@ -96,17 +119,38 @@ csv_engine_open(CsvOpenEngine *open, CsvEngineChoice choice, int64 nbytes,
 				 errmsg("no usable GPU for engine \"cuda\": %s", reason),
 				 errhint("Set csv_gpu_fdw.engine to auto or cpu to read on the CPU.")));
 	if (choice == CSV_ENGINE_CUDA ||
-		(choice == CSV_ENGINE_AUTO && !gpu_failed && gpu_is_worth_it(nbytes) &&
+		(wants_gpu && csv_cuda_state() == CSV_CUDA_AWAKE &&
 		 open_cuda(open, memory, &reason)))
 		return;
+	open_cpu(open, memory);
+	open->awaits_gpu = wants_gpu && csv_cuda_state() != CSV_CUDA_AWAKE &&
+		wake_gpu();
 #else
 	if (choice == CSV_ENGINE_CUDA)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("no usable GPU for engine \"cuda\": csv_gpu_fdw was built without CUDA"),
 				 errhint("Set csv_gpu_fdw.engine to auto or cpu to read on the CPU.")));
-#endif
 	open_cpu(open, memory);
+#endif
+}
+
+bool
+csv_engine_take_over(CsvOpenEngine *open, int64 nbytes,
+					 const CsvMemory *memory, CsvOpenEngine *gpu)
+{
+#ifdef CSV_WITH_CUDA
+	char	   *reason;
+
+	if (csv_cuda_state() == CSV_CUDA_STARTING)
+		return false;
+	open->awaits_gpu = false;
+	gpu->may_fall_back = true;
+	return !gpu_failed && nbytes >= CSV_AUTO_WARM_GPU_BYTES &&
+		csv_cuda_state() == CSV_CUDA_AWAKE && open_cuda(gpu, memory, &reason);
+#else
+	return false;
+#endif
 }
 
 void
