@@ -151,6 +151,9 @@ start_session(int device, int number, bool *missing, char *message)
 		error = cudaStreamCreateWithFlags(&session->stream,
 										  cudaStreamNonBlocking);
 	if (error == cudaSuccess)
+		error = cudaStreamCreateWithFlags(&session->next_stream,
+										  cudaStreamNonBlocking);
+	if (error == cudaSuccess)
 		error = cudaEventCreateWithFlags(&session->done,
 										 cudaEventDisableTiming);
 	for (int i = 0; i < 2; i++)
@@ -159,6 +162,10 @@ start_session(int device, int number, bool *missing, char *message)
 			error = cudaEventCreate(&session->copy_in[i]);
 		if (error == cudaSuccess)
 			error = cudaEventCreate(&session->copy_out[i]);
+		if (error == cudaSuccess)
+			error = cudaEventCreate(&session->next.began[i]);
+		if (error == cudaSuccess)
+			error = cudaEventCreate(&session->next.copied[i]);
 	}
 	if (error == cudaSuccess)
 		error = cudaMemGetInfo(&free_bytes, &total_bytes);
@@ -347,20 +354,26 @@ csv_cuda_memory_held(uint64_t *output, uint64_t *others)
 	*others = csv_device_held() - *output;
 }
 
+static void
+release_block(CsvDeviceMemory which)
+{
+	CsvBlock   *block = &csv_session.device_memory[which];
+
+	if (which == CSV_DEVICE_NEXT)
+		csv_session.next.owner = NULL;
+	if (block->bytes != NULL)
+		cudaFree(block->bytes);
+	block->bytes = NULL;
+	block->nbytes = 0;
+}
+
 void
 csv_device_release(void)
 {
 	if (csv_session.dead)
 		return;
 	for (int i = 0; i < CSV_DEVICE_NUM; i++)
-	{
-		CsvBlock   *block = &csv_session.device_memory[i];
-
-		if (block->bytes != NULL)
-			cudaFree(block->bytes);
-		block->bytes = NULL;
-		block->nbytes = 0;
-	}
+		release_block((CsvDeviceMemory) i);
 }
 
 bool
@@ -378,6 +391,12 @@ csv_device_reserve(CsvDeviceMemory which, size_t nbytes, size_t keep,
 
 	/* a little more, so that the next chunk fits too, if the limit allows */
 	wanted = (nbytes + nbytes / 64 + 0xffff) & ~(size_t) 0xffff;
+	if (others + wanted > limit && which != CSV_DEVICE_NEXT)
+	{
+		/* what is only copied ahead can be done without */
+		others -= csv_session.device_memory[CSV_DEVICE_NEXT].nbytes;
+		release_block(CSV_DEVICE_NEXT);
+	}
 	if (others + wanted > limit)
 		wanted = (nbytes + 0xff) & ~(size_t) 0xff;
 	if (others + wanted > limit)
@@ -387,13 +406,16 @@ csv_device_reserve(CsvDeviceMemory which, size_t nbytes, size_t keep,
 						(others + wanted) >> 20, limit >> 20);
 		return false;
 	}
-	if (keep == 0 && block->bytes != NULL)
-	{
-		cudaFree(block->bytes);
-		block->bytes = NULL;
-		block->nbytes = 0;
-	}
+	if (keep == 0)
+		release_block(which);
 	error = cudaMalloc((void **) &bytes, wanted);
+	if (error == cudaErrorMemoryAllocation && which != CSV_DEVICE_NEXT &&
+		csv_session.device_memory[CSV_DEVICE_NEXT].bytes != NULL)
+	{
+		cudaGetLastError();
+		release_block(CSV_DEVICE_NEXT);
+		error = cudaMalloc((void **) &bytes, wanted);
+	}
 	if (error == cudaSuccess && keep > 0 && block->bytes != NULL)
 	{
 		error = cudaMemcpyAsync(bytes, block->bytes, keep,
@@ -577,6 +599,7 @@ csv_cuda_shutdown(void)
 		return;
 	csv_signals_block(&old);
 	cudaStreamSynchronize(session->stream);
+	cudaStreamSynchronize(session->next_stream);
 	csv_device_release();
 	for (int i = 0; i < CSV_PINNED_BLOCKS; i++)
 		if (session->pinned[i].bytes != NULL)
@@ -585,9 +608,12 @@ csv_cuda_shutdown(void)
 	{
 		cudaEventDestroy(session->copy_in[i]);
 		cudaEventDestroy(session->copy_out[i]);
+		cudaEventDestroy(session->next.began[i]);
+		cudaEventDestroy(session->next.copied[i]);
 	}
 	cudaEventDestroy(session->done);
 	cudaStreamDestroy(session->stream);
+	cudaStreamDestroy(session->next_stream);
 	cudaDeviceReset();
 	memset(session, 0, sizeof(*session));
 	csv_signals_unblock(&old);

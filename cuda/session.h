@@ -31,6 +31,7 @@
 typedef enum CsvDeviceMemory
 {
 	CSV_DEVICE_INPUT,			/* bytes, masks, ranks of tiles */
+	CSV_DEVICE_NEXT,			/* bytes of an input to come */
 	CSV_DEVICE_WINDOW,			/* index and record table of a window */
 	CSV_DEVICE_SMALL,			/* columns, counters, histograms */
 	CSV_DEVICE_OUTPUT,			/* arrays, statuses, positions */
@@ -45,6 +46,21 @@ typedef struct CsvBlock
 	bool		in_use;			/* pinned blocks only */
 } CsvBlock;
 
+/*
+ * Bytes that are copied to CSV_DEVICE_NEXT while those before them are parsed.
+ * They are good for the next call of parse of that engine only; the host's
+ * memory may hold something else after that.
+ */
+typedef struct CsvNext
+{
+	const void *owner;			/* the engine; NULL: nothing */
+	const uint8_t *bytes;		/* the host's */
+	size_t		nbytes;
+	int			turn;			/* which of the events */
+	cudaEvent_t began[2];
+	cudaEvent_t copied[2];
+} CsvNext;
+
 typedef struct CsvSession
 {
 	bool		open;
@@ -58,6 +74,8 @@ typedef struct CsvSession
 	size_t		default_limit;
 
 	cudaStream_t stream;
+	cudaStream_t next_stream;	/* of copies to CSV_DEVICE_NEXT */
+	CsvNext		next;
 	cudaEvent_t done;
 	cudaEvent_t copy_in[2];
 	cudaEvent_t copy_out[2];

@@ -23,14 +23,16 @@ typedef struct CsvOpenEngine
 } CsvOpenEngine;
 
 /*
- * Open the engine for a table of nbytes bytes (-1: unknown).  Its memory comes
- * from *memory, which must outlive it, and be usable in any thread.  ERROR if
+ * Open the engine for nbytes bytes (-1: unknown) of a table, of which so many
+ * columns are wanted (0: the records are counted).  Its memory comes from
+ * *memory, which must outlive it, and be usable in any thread.  ERROR if
  * the choice is 'cuda' and there is no usable GPU.
  *
  * Under 'auto' nobody waits for a GPU to wake up: the CPU engine begins.
  */
 extern void csv_engine_open(CsvOpenEngine *open, CsvEngineChoice choice,
-							int64 nbytes, const CsvMemory *memory);
+							int64 nbytes, int ncolumns,
+							const CsvMemory *memory);
 
 /*
  * Is the GPU awake by now that the engine awaits, and worth it for the nbytes
@@ -46,7 +48,8 @@ extern void csv_engine_fall_back(CsvOpenEngine *open, const CsvMemory *memory);
  * For EXPLAIN: "cpu (avx2)" or "cuda (NVIDIA H200)", as csv_engine_open would
  * choose now; creates no CUDA context.
  */
-extern char *csv_engine_describe(CsvEngineChoice choice, int64 nbytes);
+extern char *csv_engine_describe(CsvEngineChoice choice, int64 nbytes,
+								 int ncolumns);
 
 /* the same, of an open engine */
 extern char *csv_engine_description(const CsvOpenEngine *open);

@@ -189,7 +189,7 @@ open_engine(CsvTableScan *scan)
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory")));
 	csv_engine_open(&scan->engine, scan->table->engine, scan->nbytes,
-					&thread_memory);
+					scan->ncolumns + scan->nvirtuals, &thread_memory);
 	csv_reader_set_engine(scan->reader, scan->engine.engine,
 						  scan->engine.state);
 	scan->engine_description = csv_engine_description(&scan->engine);
