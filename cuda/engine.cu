@@ -102,6 +102,8 @@ typedef struct CsvCall
 	bool		irregular;		/* at record ndone */
 	uint32_t	irregular_start;
 	uint32_t   *seen;			/* per column, host */
+	int			next_turn;		/* of the copy ahead that was used */
+	bool		next_used;
 	sigset_t	signals;
 } CsvCall;
 
@@ -226,12 +228,35 @@ reserve_pinned(CsvCuda *cuda, uint8_t **block, size_t nbytes)
 
 /* ---- open and close ---- */
 
+/*
+ * What is copied ahead may not be what the host's memory holds from now on; nor
+ * may that memory go while it is copied.
+ */
+static void
+forget_next(CsvCuda *cuda)
+{
+	CsvNext    *next = &csv_session.next;
+	sigset_t	old;
+
+	csv_signals_block(&old);
+	csv_session_lock();
+	if (next->owner == cuda)
+	{
+		if (csv_session_lives())
+			cudaEventSynchronize(next->copied[next->turn]);
+		next->owner = NULL;
+	}
+	csv_session_unlock();
+	csv_signals_unblock(&old);
+}
+
 static void
 cuda_close(void *engine)
 {
 	CsvCuda    *cuda = (CsvCuda *) engine;
 	CsvMemory	memory = cuda->memory;
 
+	forget_next(cuda);
 	for (int i = 0; i < CSV_CUDA_OUTPUTS; i++)
 	{
 		CsvOutput  *output = &cuda->outputs[i];
@@ -254,20 +279,13 @@ cuda_close(void *engine)
 	memory.free(memory.owner, cuda);
 }
 
-void *
-csv_cuda_open(const CsvCudaOptions *options, const CsvMemory *memory,
-			  char *reason, size_t reason_size)
+/* in the session that there is */
+static CsvCuda *
+open_engine(const CsvCudaOptions *options, const CsvMemory *memory,
+			char *reason, size_t reason_size)
 {
 	CsvCuda    *cuda;
-	char		message[256] = "";
 
-	if (reason_size > 0)
-		reason[0] = '\0';
-	if (!csv_session_open(options->device, message))
-	{
-		snprintf(reason, reason_size, "%s", message);
-		return NULL;
-	}
 	cuda = (CsvCuda *) memory->alloc(memory->owner, sizeof(CsvCuda));
 	if (cuda == NULL)
 	{
@@ -278,6 +296,22 @@ csv_cuda_open(const CsvCudaOptions *options, const CsvMemory *memory,
 	cuda->memory = *memory;
 	cuda->options = *options;
 	return cuda;
+}
+
+void *
+csv_cuda_open(const CsvCudaOptions *options, const CsvMemory *memory,
+			  char *reason, size_t reason_size)
+{
+	char		message[256] = "";
+
+	if (reason_size > 0)
+		reason[0] = '\0';
+	if (!csv_session_open(options->device, message))
+	{
+		snprintf(reason, reason_size, "%s", message);
+		return NULL;
+	}
+	return open_engine(options, memory, reason, reason_size);
 }
 
 static const char *
@@ -310,6 +344,7 @@ cuda_free_input(void *engine, void *memory)
 {
 	CsvCuda    *cuda = (CsvCuda *) engine;
 
+	forget_next(cuda);
 	if (!csv_pinned_give_back(memory))
 		cuda->memory.free(cuda->memory.owner, memory);
 }
@@ -440,6 +475,87 @@ parse_on_cpu(CsvCuda *cuda, const CsvInput *input, CsvBatch *batch)
 
 /* ---- 1: input and structure ---- */
 
+/*
+ * Have the bytes that are to come copied while this call works; with little
+ * device memory, or none to be had, they are copied when they have come.
+ */
+static CsvStatus
+copy_next(CsvCall *call)
+{
+	CsvCuda    *cuda = call->cuda;
+	const CsvInput *input = call->input;
+	CsvNext    *next = &csv_session.next;
+	cudaStream_t stream = csv_session.next_stream;
+	char		message[sizeof(cuda->message)];
+	uint8_t    *device;
+
+	if (csv_device_held() + input->next_nbytes >
+		call->memory_limit / CSV_NEXT_MEMORY_SHARE ||
+		!csv_device_reserve(CSV_DEVICE_NEXT, input->next_nbytes, 0,
+							call->memory_limit, message))
+		return CSV_OK;
+	device = csv_session.device_memory[CSV_DEVICE_NEXT].bytes;
+	next->turn = 1 - next->turn;
+
+	/* not before the last ones have been taken from there */
+	TRY_CUDA(cudaStreamWaitEvent(stream, csv_session.copy_in[1], 0), "event");
+	TRY_CUDA(cudaEventRecord(next->began[next->turn], stream), "event");
+	for (size_t done = 0; done < input->next_nbytes; done += CSV_NEXT_COPY_BYTES)
+	{
+		size_t		nbytes = input->next_nbytes - done;
+
+		if (nbytes > CSV_NEXT_COPY_BYTES)
+			nbytes = CSV_NEXT_COPY_BYTES;
+		TRY_CUDA(cudaMemcpyAsync(device + done, input->next + done, nbytes,
+								 cudaMemcpyHostToDevice, stream), "copy");
+	}
+	TRY_CUDA(cudaEventRecord(next->copied[next->turn], stream), "event");
+	next->owner = cuda;
+	next->bytes = input->next;
+	next->nbytes = input->next_nbytes;
+	return CSV_OK;
+}
+
+/*
+ * Copy the input to the device: from the host, but for the end of it that is
+ * there already.  And start on what is to come.
+ */
+static CsvStatus
+copy_input(CsvCall *call, uint8_t *device)
+{
+	CsvCuda    *cuda = call->cuda;
+	const CsvInput *input = call->input;
+	CsvNext    *next = &csv_session.next;
+	cudaStream_t stream = csv_session.stream;
+	size_t		nbytes = call->nbytes;
+	bool		mine = next->owner == cuda;
+
+	TRY_CUDA(cudaEventRecord(csv_session.copy_in[0], stream), "event");
+	if (mine && call->nbytes == input->nbytes &&
+		next->nbytes <= input->nbytes &&
+		next->bytes == input->bytes + (input->nbytes - next->nbytes))
+	{
+		nbytes -= next->nbytes;
+		TRY_CUDA(cudaStreamWaitEvent(stream, next->copied[next->turn], 0),
+				 "event");
+		TRY_CUDA(cudaMemcpyAsync(device + nbytes,
+								 csv_session.device_memory[CSV_DEVICE_NEXT].bytes,
+								 next->nbytes, cudaMemcpyDeviceToDevice,
+								 stream), "copy");
+		call->next_turn = next->turn;
+		call->next_used = true;
+	}
+	if (nbytes > 0)
+		TRY_CUDA(cudaMemcpyAsync(device, input->bytes, nbytes,
+								 cudaMemcpyHostToDevice, stream), "copy");
+	TRY_CUDA(cudaEventRecord(csv_session.copy_in[1], stream), "event");
+	if (mine && !call->next_used && input->next == next->bytes &&
+		input->next_nbytes == next->nbytes)
+		return CSV_OK;			/* still to come */
+	next->owner = NULL;
+	return input->next == NULL ? CSV_OK : copy_next(call);
+}
+
 static CsvStatus
 find_structure(CsvCall *call)
 {
@@ -479,10 +595,7 @@ find_structure(CsvCall *call)
 	TRY_CUDA(cudaMemcpyAsync(view->counters, cuda->staging, sizeof(counters),
 							 cudaMemcpyHostToDevice, stream), "copy");
 	TRY_CUDA(cudaMemsetAsync(base, 0, 256, stream), "memset");
-	TRY_CUDA(cudaEventRecord(csv_session.copy_in[0], stream), "event");
-	TRY_CUDA(cudaMemcpyAsync(base + 256, call->input->bytes, call->nbytes,
-							 cudaMemcpyHostToDevice, stream), "copy");
-	TRY_CUDA(cudaEventRecord(csv_session.copy_in[1], stream), "event");
+	TRY(copy_input(call, base + 256));
 	TRY_CUDA(cudaMemsetAsync(base + 256 + call->nbytes, 0,
 							 input_bytes - 256 - call->nbytes, stream),
 			 "memset");
@@ -1254,7 +1367,10 @@ cuda_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 	memset(batch, 0, sizeof(*batch));
 	cuda->nparsed++;
 	if (input->alone_until > 0 || input->skip_line)
+	{
+		forget_next(cuda);
 		return parse_on_cpu(cuda, input, batch);
+	}
 	memset((void *) &call, 0, sizeof(call));
 	call.cuda = cuda;
 	call.input = input;
@@ -1318,14 +1434,17 @@ cuda_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 				seconds_between(csv_session.copy_out[0],
 								csv_session.copy_out[1]);
 	}
+	seconds = now_seconds() - began - batch->copy_in_seconds -
+		batch->copy_out_seconds;
+	batch->parse_seconds = seconds > 0 ? seconds : 0;
+	if (status == CSV_OK && call.next_used)
+		batch->copy_in_seconds +=
+			seconds_between(csv_session.next.began[call.next_turn],
+							csv_session.next.copied[call.next_turn]);
 	csv_session_unlock();
 	csv_signals_unblock(&call.signals);
 	if (status != CSV_OK)
 		return status;
-
-	seconds = now_seconds() - began - batch->copy_in_seconds -
-		batch->copy_out_seconds;
-	batch->parse_seconds = seconds > 0 ? seconds : 0;
 	switch (outcome)
 	{
 		case OUTCOME_IRREGULAR:
@@ -1358,3 +1477,97 @@ extern "C" const CsvEngine csv_cuda_engine = {
 	CSV_FIRST_CHUNK_BYTES,
 	CSV_CUDA_OUTPUTS
 };
+
+/* ---- warming up ---- */
+
+static void *
+plain_alloc(void *owner, size_t nbytes)
+{
+	(void) owner;
+	return malloc(nbytes);
+}
+
+static void
+plain_free(void *owner, void *memory)
+{
+	(void) owner;
+	free(memory);
+}
+
+/*
+ * CUDA loads a kernel when it is launched for the first time, a millisecond
+ * each.  So read a few records: a column of every kind, a value for each, a
+ * field that takes warps, and a record with an error.
+ */
+void
+csv_cuda_warm(void)
+{
+	static const char good[] = "x,x,t,1,1,1,1.5,1.5,1.5,2000-01-01,"
+		"2000-01-01 00:00:00,2000-01-01 00:00:00,"
+		"00000000-0000-0000-0000-000000000000\n";
+	const CsvMemory memory = {plain_alloc, plain_free, NULL};
+	size_t		long_bytes = 2 * CSV_LONG_FIELD_BYTES;
+	size_t		nbytes = 2 + sizeof(good) - 1 + long_bytes + sizeof(good) - 1;
+	CsvCudaOptions options;
+	CsvDialectOptions dialect_options;
+	CsvDialect	dialect;
+	CsvLayout	layout;
+	CsvColumn	columns[CSV_NUM_KINDS];
+	CsvInput	input;
+	CsvBatch	batch;
+	CsvCuda    *cuda;
+	uint8_t    *bytes;
+	char		reason[256];
+
+	memset(&options, 0, sizeof(options));
+	memset(&dialect_options, 0, sizeof(dialect_options));
+	memset(&layout, 0, sizeof(layout));
+	memset(columns, 0, sizeof(columns));
+	memset(&input, 0, sizeof(input));
+	dialect_options.delimiter = ',';
+	dialect_options.quote = '"';
+	dialect_options.escape = '"';
+	dialect_options.boundary = CSV_BOUNDARY_AUTO;
+	dialect_options.multiline = true;
+	csv_dialect_compile(&dialect, &dialect_options);
+	for (int kind = 0; kind < CSV_NUM_KINDS; kind++)
+	{
+		CsvColumn  *column = &columns[kind];
+
+		column->field = (uint32_t) kind;
+		column->attnum = (uint32_t) kind + 1;
+		column->kind = (uint8_t) kind;
+		column->max_chars = -1;
+		column->byte_width = -1;
+		column->type_chars = -1;
+		column->precision = -1;
+	}
+	layout.nfields = CSV_NUM_KINDS;
+	layout.decimal_separator = '.';
+	layout.null_bytes = (const uint8_t *) "";
+	layout.default_bytes = (const uint8_t *) "";
+	layout.ncolumns = CSV_NUM_KINDS;
+	layout.columns = columns;
+
+	bytes = (uint8_t *) calloc(1, nbytes + 128);
+	if (bytes == NULL)
+		return;
+	cuda = open_engine(&options, &memory, reason, sizeof(reason));
+	if (cuda == NULL)
+	{
+		free(bytes);
+		return;
+	}
+	input.bytes = bytes + 64;
+	input.nbytes = nbytes;
+	input.at_end = true;
+	input.max_record_bytes = nbytes;
+	memcpy(bytes + 64, "x\n", 2);
+	memcpy(bytes + 66, good, sizeof(good) - 1);
+	memset(bytes + 66 + sizeof(good) - 1, 'x', long_bytes);
+	memcpy(bytes + 66 + sizeof(good) - 1 + long_bytes, good, sizeof(good) - 1);
+	if (cuda_configure(cuda, &dialect, &layout) == CSV_OK)
+		cuda_parse(cuda, &input, &batch);
+	cuda_close(cuda);
+	free(bytes);
+}

@@ -10,7 +10,8 @@
  * pinning memory 0.45 s per GiB.
  *
  * Engines may be used in several threads, each by one at a time; their calls of
- * parse then take turns on the device.  csv_cuda_shutdown wants to be alone.
+ * parse then take turns on the device.  The functions here are for one thread;
+ * csv_cuda_shutdown wants to be alone.
  */
 #ifndef CSV_CUDA_ENGINE_H
 #define CSV_CUDA_ENGINE_H
@@ -54,6 +55,24 @@ extern const CsvEngine csv_cuda_engine;
 extern void *csv_cuda_open(const CsvCudaOptions *options,
 						   const CsvMemory *memory,
 						   char *reason, size_t reason_size);
+
+/*
+ * Start the session in a thread of its own, and load the kernels there, which
+ * csv_cuda_open then finds done.  False where it is under way or there already,
+ * or cannot be.  An open that comes meanwhile waits for it, and so must the
+ * process before it exits (csv_cuda_settle).
+ */
+extern bool csv_cuda_start(int device);
+extern void csv_cuda_settle(void);
+
+typedef enum CsvCudaState
+{
+	CSV_CUDA_ASLEEP,			/* no session, or one that failed */
+	CSV_CUDA_STARTING,
+	CSV_CUDA_AWAKE
+} CsvCudaState;
+
+extern CsvCudaState csv_cuda_state(void);
 
 /* give back all of the session's memory and its context */
 extern void csv_cuda_shutdown(void);

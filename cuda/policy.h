@@ -87,6 +87,14 @@
 #define CSV_FIRST_CHUNK_BYTES	(1024 * 1024)
 
 /*
+ * Bytes to come are copied to the device while those before them are parsed, if
+ * all that is held stays within this share of the limit: parsing comes first.
+ * In pieces, since what parsing copies meanwhile waits for one of them.
+ */
+#define CSV_NEXT_MEMORY_SHARE	4
+#define CSV_NEXT_COPY_BYTES		(2 * 1024 * 1024)
+
+/*
  * Batches that live at a time: one is filled while the one before is in use.
  */
 #define CSV_CUDA_OUTPUTS		2

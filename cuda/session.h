@@ -9,6 +9,8 @@
  *	  given back stays pinned up to CSV_PINNED_KEEP_BYTES.
  *	- CUDA's own threads inherit the signal mask, so that all signals are
  *	  blocked around CUDA calls, except while waiting for the device.
+ *	- The session may be started in a thread of its own, while the one that
+ *	  wants it does something else.
  *	- Several scans may be under way in several threads.  A call of parse has
  *	  the device, its memory and the session's stream to itself, from
  *	  csv_session_lock to csv_session_unlock; the pool has a mutex of its own.
@@ -29,6 +31,7 @@
 typedef enum CsvDeviceMemory
 {
 	CSV_DEVICE_INPUT,			/* bytes, masks, ranks of tiles */
+	CSV_DEVICE_NEXT,			/* bytes of an input to come */
 	CSV_DEVICE_WINDOW,			/* index and record table of a window */
 	CSV_DEVICE_SMALL,			/* columns, counters, histograms */
 	CSV_DEVICE_OUTPUT,			/* arrays, statuses, positions */
@@ -43,6 +46,21 @@ typedef struct CsvBlock
 	bool		in_use;			/* pinned blocks only */
 } CsvBlock;
 
+/*
+ * Bytes that are copied to CSV_DEVICE_NEXT while those before them are parsed.
+ * They are good for the next call of parse of that engine only; the host's
+ * memory may hold something else after that.
+ */
+typedef struct CsvNext
+{
+	const void *owner;			/* the engine; NULL: nothing */
+	const uint8_t *bytes;		/* the host's */
+	size_t		nbytes;
+	int			turn;			/* which of the events */
+	cudaEvent_t began[2];
+	cudaEvent_t copied[2];
+} CsvNext;
+
 typedef struct CsvSession
 {
 	bool		open;
@@ -56,6 +74,8 @@ typedef struct CsvSession
 	size_t		default_limit;
 
 	cudaStream_t stream;
+	cudaStream_t next_stream;	/* of copies to CSV_DEVICE_NEXT */
+	CsvNext		next;
 	cudaEvent_t done;
 	cudaEvent_t copy_in[2];
 	cudaEvent_t copy_out[2];
@@ -83,6 +103,9 @@ extern void csv_signals_unblock(const sigset_t *old);
 
 /* start or reuse the session; false with a message */
 extern bool csv_session_open(int device, char *message);
+
+/* load the kernels by having them read a little; engine.cu */
+extern void csv_cuda_warm(void);
 
 /*
  * Have the session's device to oneself: until csv_session_unlock, all of CUDA

@@ -571,6 +571,8 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 	const ForeignScan *plan = (const ForeignScan *) node->ss.ps.plan;
 	int64		nbytes = csv_source_size(table, NULL);
 	int			nattributes = bms_num_members(csv_table_attributes(table));
+	int			nwanted = list_length(list_nth(plan->fdw_private,
+											   CSV_PLAN_WANTED));
 
 	if (table->filename != NULL)
 	{
@@ -582,13 +584,11 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 		ExplainPropertyText("CSV Program", table->program, es);
 	ExplainPropertyText("Engine", state->scan != NULL ?
 						csv_table_scan_engine(state->scan) :
-						csv_engine_describe(table->engine, nbytes), es);
+						csv_engine_describe(table->engine, nbytes, nwanted), es);
 	ExplainPropertyText("Columns",
-						psprintf("%d of %d",
-								 list_length(list_nth(plan->fdw_private,
-													  CSV_PLAN_WANTED)),
-								 nattributes), es);
+						psprintf("%d of %d", nwanted, nattributes), es);
 	explain_pushdown(node, es);
+
 	if (es->analyze && state->scan != NULL)
 	{
 		CsvScanStatistics statistics;

@@ -88,6 +88,7 @@ struct CsvTableScan
 
 	CsvSource  *source;
 	int64		nbytes;			/* of the source, when the scan began */
+	int64		passed_bytes;	/* of them, in batches */
 	CsvOpenEngine engine;		/* none at the end of a scan */
 	CsvReader  *reader;			/* likewise NULL */
 	const char *engine_description; /* also of one that is closed */
@@ -203,7 +204,7 @@ open_engine(CsvTableScan *scan)
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory")));
 	csv_engine_open(&scan->engine, scan->table->engine, scan->nbytes,
-					&thread_memory);
+					scan->ncolumns + scan->nvirtuals, &thread_memory);
 	csv_reader_set_engine(scan->reader, scan->engine.engine,
 						  scan->engine.state);
 	scan->engine_description = csv_engine_description(&scan->engine);
@@ -222,6 +223,34 @@ close_engine(CsvTableScan *scan)
 	if (scan->engine.engine != NULL)
 		scan->engine.engine->close(scan->engine.state);
 	scan->engine.engine = NULL;
+}
+
+/* a GPU that has woken up by now takes over from the CPU */
+static void
+take_over(CsvTableScan *scan)
+{
+	MemoryContext outer = MemoryContextSwitchTo(scan->context);
+	CsvOpenEngine cpu = scan->engine;
+	CsvOpenEngine gpu;
+
+	if (csv_engine_take_over(&scan->engine, scan->nbytes - scan->passed_bytes,
+							 &thread_memory, &gpu))
+	{
+		/* no ERROR may come before one of the two is closed */
+		if (csv_reader_set_engine(scan->reader, gpu.engine,
+								  gpu.state) == CSV_OK)
+		{
+			scan->engine = gpu;
+			cpu.engine->close(cpu.state);
+			scan->engine_description = csv_engine_description(&scan->engine);
+		}
+		else
+		{
+			csv_reader_set_engine(scan->reader, cpu.engine, cpu.state);
+			gpu.engine->close(gpu.state);
+		}
+	}
+	MemoryContextSwitchTo(outer);
 }
 
 /* where a GPU failed */
@@ -683,6 +712,7 @@ take_batch(CsvTableScan *scan)
 	scan->run_from = 0;
 	scan->run_until = 0;
 	scan->any_careful = false;
+	scan->passed_bytes += batch->consumed;
 	scan->statistics.chunks++;
 	scan->statistics.copy_in_seconds += batch->copy_in_seconds;
 	scan->statistics.parse_seconds += batch->parse_seconds;
@@ -864,6 +894,8 @@ next_batch(CsvTableScan *scan)
 		if (!scan->file_is_open && !open_file(scan))
 			return false;
 		CHECK_FOR_INTERRUPTS();
+		if (scan->engine.awaits_gpu)
+			take_over(scan);
 		status = csv_reader_next(scan->reader, &scan->batch);
 		if (status == CSV_OK)
 		{
@@ -1459,6 +1491,7 @@ csv_table_scan_rewind(CsvTableScan *scan)
 	close_evaluator(scan);
 	scan->file_is_open = false;
 	scan->file_number = 0;
+	scan->passed_bytes = 0;
 	scan->finished = false;
 	scan->was_rewound = true;
 	if (scan->reader != NULL)

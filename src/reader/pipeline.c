@@ -366,6 +366,22 @@ take_piece(CsvPipeline *pipeline, Window *window)
 	return true;
 }
 
+/* what comes after the window, if it is there already */
+static void
+look_ahead(CsvPipeline *pipeline, CsvInput *input)
+{
+	const Slot *slot = &pipeline->slots[pipeline->ntaken % NSLOTS];
+
+	pthread_mutex_lock(&pipeline->mutex);
+	if (pipeline->ntaken < pipeline->nbegun && is_full(slot) &&
+		!slot->failed && slot->end > 0)
+	{
+		input->next = slot->bytes;
+		input->next_nbytes = slot->end;
+	}
+	pthread_mutex_unlock(&pipeline->mutex);
+}
+
 /* put a batch into the queue, which has room for it */
 static void
 hand_over(CsvPipeline *pipeline, const CsvBatch *batch, const CsvPlace *place,
@@ -445,6 +461,7 @@ run_driver(void *arg)
 		input.output = output;
 		input.interrupted = is_stopping;
 		input.interrupted_arg = pipeline;
+		look_ahead(pipeline, &input);
 		memset(&batch, 0, sizeof(batch));
 		status = options->engine->parse(options->engine_state, &input, &batch);
 		if (status == CSV_INTERRUPTED && is_stopping(pipeline))

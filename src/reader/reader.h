@@ -287,6 +287,15 @@ typedef struct CsvInput
 								 * fill, below noutputs */
 
 	/*
+	 * What is known to come: the last next_nbytes bytes of the input after
+	 * this one, or of a later one.  An engine may copy them to its device
+	 * already.  They stay as they are until an input has ended with them, or
+	 * free_input.  NULL where nothing is known.
+	 */
+	const uint8_t *next;
+	uint64_t	next_nbytes;
+
+	/*
 	 * Called now and then while the engine works; true: give up at once and
 	 * return CSV_INTERRUPTED.  May be NULL.
 	 */

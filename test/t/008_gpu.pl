@@ -108,11 +108,12 @@ $session = new_session($node);
 $session->value('SET csv_gpu_fdw.engine = auto');
 is(engine_of($session, 'small', 1), 'cpu', 'auto: not for a small file');
 is(engine_of($session, 'medium', 1), 'cpu', 'auto: not for a medium one');
-is(engine_of($session, 'large', 1), 'cuda', 'auto: for a large one');
+like($session->value('SET client_min_messages = error; EXPLAIN (ANALYZE) ' . all_of('large') . '; RESET client_min_messages'),
+	qr/Engine: cuda/, 'auto: for a large one, once it is awake');
 is(engine_of($session, 'medium', 1), 'cuda', 'auto: now that it is awake, for a medium one');
 is(engine_of($session, 'small', 1), 'cpu', 'auto: not for a small one');
 
-for my $table (qw(medium large))
+for my $table (qw(medium large long))
 {
 	my ($out, $err) = $session->query(all_of($table));
 
@@ -120,6 +121,22 @@ for my $table (qw(medium large))
 	is($err, $messages{$table}, 'and same messages');
 }
 $session->quit;
+
+# the CPU engine begins, the GPU goes on
+$session = new_session($node);
+my ($first, $said) = $session->query('SET csv_gpu_fdw.engine = auto; ' . all_of('large'));
+is($first, $rows{large}, 'a session\'s first query under auto: same rows');
+is($said, $messages{large}, 'and same messages');
+$session->quit;
+
+# a session that ends, or wants another engine, while the GPU wakes up
+for my $then ('', 'SET csv_gpu_fdw.engine = cuda; ' . all_of('small'), 'SELECT count(*) > 0 FROM csv_gpu_devices()')
+{
+	$session = new_session($node);
+	$session->value("SET csv_gpu_fdw.engine = auto; SET client_min_messages = error; SELECT n FROM large LIMIT 1");
+	is($session->value($then), $then =~ /devices/ ? 't' : $rows{small}, "$then, while the GPU wakes up") if $then;
+	$session->quit;
+}
 
 # ---- too little memory ----
 

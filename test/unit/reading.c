@@ -81,6 +81,25 @@ read_source(void *arg, uint8_t *buffer, size_t nbytes)
 	return n;
 }
 
+static ssize_t
+read_source_at(void *arg, uint8_t *buffer, size_t nbytes, uint64_t offset)
+{
+	const Source *source = arg;
+
+	if (offset >= source->nbytes)
+		return 0;
+	if (nbytes > source->nbytes - offset)
+		nbytes = source->nbytes - offset;
+	memcpy(buffer, source->bytes + offset, nbytes);
+	return (ssize_t) nbytes;
+}
+
+static void
+seek_source(void *arg, uint64_t offset)
+{
+	((Source *) arg)->pos = offset;
+}
+
 /* ---- the text ---- */
 
 static void
@@ -297,6 +316,13 @@ reading_run(Reading *reading, const uint8_t *file, size_t nbytes)
 	assert_non_null(reader);
 	assert_int_equal(csv_reader_set_engine(reader, engine, state), CSV_OK);
 	assert_int_equal(csv_reader_open(reader, read_source, &source), CSV_OK);
+	if (reading->nthreads > 0)
+	{
+		CsvReadAhead ahead = {read_source_at, seek_source, &source,
+		reading->nthreads};
+
+		csv_reader_read_ahead(reader, &ahead);
+	}
 	if (csv_reader_header(reader, &header))
 	{
 		size_t		used = 0;
