@@ -319,6 +319,7 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 	List	   *constants = NIL;
 	Bitmapset  *hidden = state->wanted;
 	List	   *quals = state->having;
+	List	   *recheck = NIL;
 
 	if (!state->upper)
 	{
@@ -327,6 +328,15 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 									   false);
 		hidden = hidden_attributes(baserel, state, quals);
 	}
+
+	/*
+	 * What the engine could not decide is decided in the executor's order,
+	 * among all clauses: one that is false keeps those after it from raising
+	 * an ERROR.
+	 */
+	if (!state->upper && state->pushed != NIL)
+		recheck = contain_volatile_functions((Node *) quals) ? pushed :
+			extract_actual_clauses(scan_clauses, false);
 	if (state->upper || state->pushed != NIL)
 	{
 		program = list_make1(csv_program_to_node(state->program));
@@ -337,12 +347,11 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 							lappend(list_make5(list_of_set(state->wanted),
 											   list_make1_oid(state->table->relid),
 											   program,
-											   state->upper ? pushed : NIL,
+											   pushed,
 											   list_make2(state->results,
 														  state->sources)),
 									list_of_set(hidden)),
-							state->scan_tlist, state->upper ? NIL : pushed,
-							outer_plan);
+							state->scan_tlist, recheck, outer_plan);
 }
 
 /* ---- execution ---- */
@@ -508,8 +517,7 @@ adopt_relation(Node *node, const ForeignScan *plan)
 static List *
 engine_quals(const ForeignScan *plan)
 {
-	return plan->scan.scanrelid == 0 ?
-		list_nth(plan->fdw_private, CSV_PLAN_QUALS) : plan->fdw_recheck_quals;
+	return list_nth(plan->fdw_private, CSV_PLAN_QUALS);
 }
 
 static bool
@@ -537,9 +545,7 @@ explain_pushdown(ForeignScanState *node, ExplainState *es)
 		Node	   *filter = (Node *)
 			make_ands_explicit(copyObject(engine_quals(plan)));
 
-		/* an upper scan's clauses are as the planner left them */
-		if (plan->scan.scanrelid == 0)
-			adopt_relation(filter, plan);
+		adopt_relation(filter, plan);
 		ExplainPropertyText("Engine Filter",
 							deparse_expression(filter, context, prefix, false),
 							es);

@@ -41,8 +41,8 @@ typedef enum CsvPlanItem
 	CSV_PLAN_WANTED,			/* integer list of attribute numbers */
 	CSV_PLAN_RELATION,			/* list of the table's OID, for upper scans */
 	CSV_PLAN_PROGRAM,			/* list of one program, or empty */
-	CSV_PLAN_QUALS,				/* of an upper scan: the WHERE clauses, */
-	CSV_PLAN_RESULTS,			/* and two lists: how its columns come about,
+	CSV_PLAN_QUALS,				/* the WHERE clauses that the engine has */
+	CSV_PLAN_RESULTS,			/* of an upper scan: how its columns come about,
 								 * and for which its aggregates were made */
 	CSV_PLAN_HIDDEN				/* attribute numbers, as in CsvPushdown */
 } CsvPlanItem;
