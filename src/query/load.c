@@ -56,9 +56,13 @@ csv_set_narrow_decimals(CsvEvaluator *evaluator, uint16_t result,
 	{
 		CsvInt128  *decimals = evaluator->registers[result].values;
 
-		/* `values` may be in the same place, of half the width */
+		/* `values` may be in the same place: backwards, and as bytes */
 		for (uint32_t i = evaluator->nrows; i-- > 0;)
-			decimals[i] = values[i];
+		{
+			CsvInt128	value = values[i];
+
+			memcpy(&decimals[i], &value, sizeof(value));
+		}
 		lanes->decimals = decimals;
 	}
 	else
@@ -86,11 +90,12 @@ set_wide_decimals(CsvEvaluator *evaluator, uint16_t result)
 	{
 		int64_t    *integers = evaluator->registers[result].values;
 
+		/* in the same place: forwards, and as bytes */
 		FOR_ROWS(evaluator, i,
 				 {
-					 CsvInt128	value = decimals[i];
+					 int64_t	value = (int64_t) decimals[i];
 
-					 integers[i] = (int64_t) value;
+					 memcpy(&integers[i], &value, sizeof(value));
 				 });
 		lanes->integers = integers;
 	}
@@ -98,7 +103,6 @@ set_wide_decimals(CsvEvaluator *evaluator, uint16_t result)
 
 /* ---- columns ---- */
 
-/* any: have some of these rows another state? */
 static void
 load_states(CsvEvaluator *evaluator, uint16_t result, const CsvArray *array)
 {
@@ -172,6 +176,24 @@ load_texts(CsvEvaluator *evaluator, uint16_t result, const uint8_t *entry,
 	lanes->lengths = lengths;
 }
 
+/* an entry of NUMERIC or DECIMAL128; false, and 0, beyond 38 digits */
+static bool
+get_decimal(const CsvColumn *column, const uint8_t *entry, CsvInt128 *value)
+{
+	bool		fits;
+
+	if (column->kind == CSV_KIND_DECIMAL128)
+	{
+		memcpy(value, entry, 16);
+		fits = csv_decimal_fits(*value);
+	}
+	else
+		fits = csv_decimal_from_numeric(entry, column->scale, value);
+	if (!fits)
+		*value = 0;
+	return fits;
+}
+
 static void
 load_decimals(CsvEvaluator *evaluator, uint16_t result,
 			  const CsvColumn *column, const uint8_t *entry, uint32_t stride)
@@ -196,46 +218,25 @@ load_decimals(CsvEvaluator *evaluator, uint16_t result,
 		return;
 	}
 
-	/* numerics are taken as they are only with their scale known */
+	/* a numeric without a typmod has a scale of its own */
 	if (column->kind == CSV_KIND_NUMERIC && column->precision < 0)
 		make_undecided(evaluator, result);
 	FOR_ROWS(evaluator, i,
 			 {
-				 bool		fits = true;
-
 				 decimals[i] = 0;
-				 if (csv_lanes_state(lanes, i) != CSV_LANE_VALUE)
-					 continue;
-				 if (column->kind == CSV_KIND_DECIMAL128)
-				 {
-					 memcpy(&decimals[i], entry + (size_t) i * 16, 16);
-					 fits = csv_decimal_fits(decimals[i]);
-				 }
-				 else
-					 fits = csv_decimal_from_numeric(entry + (size_t) i * stride,
-													 column->scale,
-													 &decimals[i]);
-				 if (!fits)
-				 {
-					 decimals[i] = 0;
-					 all_fit = false;
-				 }
+				 if (csv_lanes_state(lanes, i) == CSV_LANE_VALUE)
+					 all_fit &= get_decimal(column, entry + (size_t) i * stride,
+											&decimals[i]);
 			 });
 	if (!all_fit)
 	{
-		/* of more than 38 digits; numeric(38) has none, but others may */
 		uint8_t    *state = csv_own_state(evaluator, result);
+		CsvInt128	value;
 
 		FOR_ROWS(evaluator, i,
-				 {
-					 CsvInt128	value = 0;
-
-					 if (state[i] == CSV_LANE_VALUE &&
-						 (column->kind == CSV_KIND_DECIMAL128 ||
-						  !csv_decimal_from_numeric(entry + (size_t) i * stride,
-													column->scale, &value)))
-						 state[i] = CSV_LANE_UNDECIDED;
-				 });
+				 if (state[i] == CSV_LANE_VALUE &&
+					 !get_decimal(column, entry + (size_t) i * stride, &value))
+					 state[i] = CSV_LANE_UNDECIDED;);
 	}
 	set_wide_decimals(evaluator, result);
 }
