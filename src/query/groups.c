@@ -42,6 +42,14 @@
 /* fields of a group, for carries: accumulators, then counters */
 #define COUNTER_FIELD(counter)	(CSV_MAX_AGGREGATES + (counter))
 
+/* a MIN or MAX of TEXT: no bytes yet, or in the arena */
+typedef struct ExtremeText
+{
+	uint32_t	length;
+	uint32_t	capacity;
+	uint8_t    *bytes;
+} ExtremeText;
+
 /* 192 bits, two's complement */
 typedef struct Wide
 {
@@ -138,8 +146,8 @@ settle(CsvGroups *groups, const CsvLanes *registers)
 	uint32_t	payload_bytes = 0;
 	uint32_t	payload;
 	uint32_t	nextremes = 0;
-	uint32_t	spare;			/* a counter is where four bytes are left over */
-	uint32_t	nwords;			/* of four bytes: other counters, extremes' bits */
+	uint32_t	spare;			/* counters where four bytes are left over */
+	uint32_t	nwords;			/* four bytes each: other counters, and bits */
 
 	if (groups->ready)
 		return;
@@ -521,45 +529,43 @@ replaces(bool is_max, int order)
 }
 
 /*
- * A longer text takes the place of the one before, if there is room: what is
- * left behind is no more than what is there.
+ * A text goes where the one before it was, if there is room.  Otherwise it gets
+ * twice its own: however often an extreme changes, what is left behind in the
+ * arena stays in proportion to the longest.
  */
 static bool
-store_extreme_text(CsvGroups *groups, uint8_t *place, const CsvValue *value,
-				   bool first)
+store_extreme_text(CsvGroups *groups, ExtremeText *text, const CsvValue *value)
 {
-	CsvStoredText *text = (CsvStoredText *) place;
-	uint32_t	capacity;
-	uint8_t    *bytes;
-
-	if (value->length <= CSV_TEXT_INLINE)
-		return csv_store_value(&groups->table.arena, CSV_LANE_TEXT, value,
-							   place);
-	if (!first && text->length > CSV_TEXT_INLINE)
+	if (text->bytes == NULL || value->length > text->capacity)
 	{
-		memcpy(&capacity, text->bytes - 8, 4);
-		if (value->length <= capacity)
-		{
-			bytes = (uint8_t *) (uintptr_t) text->bytes;
-			text->length = value->length;
-			memcpy(&text->prefix, value->bytes, 4);
-			memcpy(bytes, value->bytes, value->length);
-			return true;
-		}
+		size_t		capacity = text->bytes == NULL ? value->length :
+			2 * (size_t) value->length;
+
+		text->bytes = csv_arena_alloc(&groups->table.arena, capacity);
+		if (text->bytes == NULL)
+			return false;
+		text->capacity = capacity > UINT32_MAX ? UINT32_MAX :
+			(uint32_t) capacity;
 	}
-	capacity = value->length;
-	if (!first && capacity < UINT32_MAX / 2)
-		capacity *= 2;
-	bytes = csv_arena_alloc(&groups->table.arena, 8 + (size_t) capacity);
-	if (bytes == NULL)
-		return false;
-	memcpy(bytes, &capacity, 4);
-	bytes += 8;
-	memcpy(bytes, value->bytes, value->length);
 	text->length = value->length;
-	memcpy(&text->prefix, value->bytes, 4);
-	text->bytes = bytes;
+	if (value->length > 0)
+		memcpy(text->bytes, value->bytes, value->length);
 	return true;
+}
+
+static void
+load_extreme(uint8_t lane, const uint8_t *place, CsvValue *value)
+{
+	const ExtremeText *text = (const ExtremeText *) place;
+
+	if (lane != CSV_LANE_TEXT)
+	{
+		csv_load_value(lane, place, value);
+		return;
+	}
+	value->state = CSV_LANE_VALUE;
+	value->length = text->length;
+	value->bytes = text->bytes;
 }
 
 /* a value beside the extreme of the run's group */
@@ -578,13 +584,13 @@ take_extreme(CsvGroups *groups, uint32_t number, const CsvRun *run,
 	*bits |= bit;
 	if (!first)
 	{
-		csv_load_value(aggregate->lane, place, &kept);
+		load_extreme(aggregate->lane, place, &kept);
 		if (!replaces(aggregate->kind == CSV_AGGREGATE_MAX,
 					  compare_values(aggregate->lane, value, &kept)))
 			return true;
 	}
 	if (aggregate->lane == CSV_LANE_TEXT)
-		return store_extreme_text(groups, place, value, first);
+		return store_extreme_text(groups, (ExtremeText *) place, value);
 	csv_store_value(NULL, aggregate->lane, value, place);
 	return true;
 }
@@ -1188,5 +1194,5 @@ csv_groups_aggregate(const CsvGroups *groups, uint32_t group, uint32_t number,
 		value->wide.word[2] = (uint64_t) sum.high;
 	}
 	else if (is_extreme(aggregate))
-		csv_load_value(aggregate->lane, place, &value->extreme);
+		load_extreme(aggregate->lane, place, &value->extreme);
 }

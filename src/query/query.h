@@ -31,9 +31,12 @@
  *	DECIMAL		CsvInt128		a numeric times 10^scale, of a fixed scale
  *	FLOAT		double
  *	TEXT		bytes, length	the value's own bytes
- *	UUID		CsvInt128		as an unsigned number, first byte highest
+ *	UUID		CsvUint128		a number, the first byte highest
  *
- * and a state: CSV_LANE_VALUE, CSV_LANE_NULL or CSV_LANE_UNDECIDED.
+ * and a state: CSV_LANE_VALUE, CSV_LANE_NULL or CSV_LANE_UNDECIDED.  A column's
+ * kind makes its lane: integers, dates and times INT, FLOAT4 and FLOAT8 FLOAT,
+ * NUMERIC (of a typmod) and DECIMAL64 and 128 DECIMAL with the column's scale,
+ * TEXT and UUID their own.  All values of other columns are undecided.
  *
  * Exactness.  Sums of integers and decimals are kept in 192 bits, which no
  * number of rows overflows.  Sums of floats are exact, too, and rounded once
@@ -90,7 +93,10 @@ typedef enum CsvOperation
 	/* operand: index of the constant; lane: its type */
 	CSV_OP_CONSTANT,
 
-	/* INT, DECIMAL (equal scales) or FLOAT; undecided where out of range */
+	/*
+	 * INT, DECIMAL (equal scales) or FLOAT; undecided where PostgreSQL's would
+	 * raise an ERROR, and beyond 38 digits
+	 */
 	CSV_OP_ADD,
 	CSV_OP_SUBTRACT,
 	CSV_OP_MULTIPLY,			/* DECIMAL: scales add up */
@@ -99,7 +105,7 @@ typedef enum CsvOperation
 	/* between lanes */
 	CSV_OP_RESCALE,				/* DECIMAL: times 10^operand */
 	CSV_OP_INT_TO_DECIMAL,		/* scale 0 */
-	CSV_OP_INT_TO_FLOAT,
+	CSV_OP_INT_TO_FLOAT,		/* rounded to float8, or with bits 32 to float4 */
 	CSV_OP_DATE_TO_TIMESTAMP,	/* days to microseconds; infinities stay */
 
 	/* to BOOL; lane: of the operands */
@@ -150,7 +156,8 @@ typedef struct CsvInstruction
 {
 	uint8_t		operation;		/* CsvOperation */
 	uint8_t		lane;			/* CsvLane, see there */
-	uint8_t		bits;			/* INT arithmetic: the range, 16, 32 or 64 */
+	uint8_t		bits;			/* INT arithmetic: the range, 16, 32 or 64;
+								 * FLOAT: 32 for float4's, else float8's */
 	uint8_t		flags;
 	uint16_t	result;			/* registers; each is written once */
 	uint16_t	a;
@@ -182,8 +189,14 @@ typedef enum CsvAggregateKind
 	CSV_AGGREGATE_COUNT,		/* of values that are not NULL, as all below */
 	CSV_AGGREGATE_COUNT_DISTINCT,
 	CSV_AGGREGATE_SUM,			/* INT, DECIMAL: wide; FLOAT: exact */
-	CSV_AGGREGATE_SUM_SQUARES,	/* INT; DECIMAL of up to 18 digits; FLOAT */
-	CSV_AGGREGATE_MIN,			/* of any lane; TEXT by bytes */
+
+	/*
+	 * INT; DECIMAL of up to 18 digits; FLOAT, 0 or from 2^-480 to 2^511 or
+	 * infinite.  With any other value the row is undecided.
+	 */
+	CSV_AGGREGATE_SUM_SQUARES,
+	CSV_AGGREGATE_MIN,			/* of any lane; TEXT by bytes; of equal
+								 * floats (0, -0) the last one in row order */
 	CSV_AGGREGATE_MAX,			/* NaN is the greatest FLOAT; BOOL: and, or */
 	CSV_NUM_AGGREGATE_KINDS
 } CsvAggregateKind;
@@ -247,7 +260,7 @@ typedef struct CsvValue
 	}			value;
 } CsvValue;
 
-/* two's complement, least word first */
+/* two's complement, lowest word first */
 typedef struct CsvWide
 {
 	uint64_t	word[3];
@@ -258,9 +271,11 @@ typedef struct CsvAggregateValue
 {
 	int64_t		count;			/* of values added, for every kind */
 	CsvWide		wide;			/* SUM, SUM_SQUARES of INT and DECIMAL */
-	double		real;			/* the same of FLOAT, rounded */
-	bool		overflow;		/* real is an infinity, but no value was one:
-								 * the sum is beyond the largest double */
+	double		real;			/* the same of FLOAT, rounded; -0 where all
+								 * values are -0 */
+	bool		overflow;		/* real is an infinity though no value was one:
+								 * the sum is beyond the largest double, where
+								 * PostgreSQL would raise an ERROR */
 	CsvValue	extreme;		/* MIN, MAX; NULL where no value was added */
 } CsvAggregateValue;
 
@@ -294,9 +309,9 @@ typedef struct CsvSelection
  * Evaluate rows [0, batch->nrows) of a batch whose arrays are those of
  * `layout`.  `wanted`: NULL, or a byte per row, not 0 for rows that are to be
  * handed back as careful whatever the filter says, and added to no group.
- * CSV_OK, CSV_NO_MEMORY, or CSV_INTERRUPTED (then the batch may not be
- * evaluated again, for part of it is in the groups).  The selection lives until
- * the next call.
+ * CSV_OK, CSV_NO_MEMORY (the groups are of no use any more), or CSV_INTERRUPTED
+ * (then the batch may not be evaluated again, for part of it is in the groups).
+ * The selection lives until the next call.
  */
 extern CsvStatus csv_evaluator_run(CsvEvaluator *evaluator,
 								   const CsvLayout *layout,
@@ -334,7 +349,10 @@ extern uint32_t csv_evaluator_find_group(CsvEvaluator *evaluator,
 extern bool csv_evaluator_add_row(CsvEvaluator *evaluator, uint32_t group,
 								  const CsvValue *values);
 
-/* a group's keys and aggregates; texts live as long as the groups */
+/*
+ * A group's keys and aggregates.  Texts of keys live as long as the groups,
+ * those of extremes until the next run.
+ */
 extern void csv_evaluator_key(const CsvEvaluator *evaluator, uint32_t group,
 							  uint32_t key, CsvValue *value);
 extern void csv_evaluator_aggregate(const CsvEvaluator *evaluator,

@@ -22,13 +22,13 @@ struct CsvArenaBlock
 	uint8_t		bytes[];
 };
 
-/* aligned to 8 bytes */
+/* aligned to 8 bytes; also of no bytes at all, it is not NULL */
 uint8_t *
 csv_arena_alloc(CsvArena *arena, size_t nbytes)
 {
 	uint8_t    *result;
 
-	nbytes = (nbytes + 7) & ~(size_t) 7;
+	nbytes = nbytes == 0 ? 8 : (nbytes + 7) & ~(size_t) 7;
 	if (nbytes > arena->left)
 	{
 		size_t		size = arena->nbytes < FIRST_ARENA_BYTES ? FIRST_ARENA_BYTES :

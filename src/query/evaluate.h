@@ -1,0 +1,112 @@
+/*
+ * evaluate.h
+ *		What the parts of the CPU's evaluation share: evaluate.c (blocks and
+ *		batches), load.c (columns and constants), operations.c (instructions).
+ */
+#ifndef CSV_EVALUATE_H
+#define CSV_EVALUATE_H
+
+#include "groups.h"
+#include "operate.h"
+
+#define CSV_MOST_DECIMAL	(csv_power_of_ten(CSV_MAX_DECIMAL_DIGITS) - 1)
+
+typedef struct CsvRegister
+{
+	void	   *values;			/* room for a block: 16 bytes a row, */
+	uint32_t   *lengths;		/* and 4, */
+	uint8_t    *state;			/* and 1 */
+} CsvRegister;
+
+struct CsvEvaluator
+{
+	CsvMemory	memory;
+	const CsvQuery *query;
+	CsvLanes   *lanes;			/* a register each: what it holds, */
+	CsvRegister *registers;		/* and where its own arrays are */
+	CsvConstant *constants;		/* a register each: what it was filled from */
+	const uint8_t *constant_text;
+	uint32_t   *written;		/* a register each: instructions up to the one
+								 * that writes it */
+	void	   *allocated;		/* what registers' arrays are in */
+	CsvGroups  *groups;			/* NULL without aggregates */
+
+	/* the batch and the block that are evaluated */
+	const CsvLayout *layout;
+	const CsvBatch *batch;
+	uint32_t	first_row;
+	uint32_t	nrows;			/* of the block */
+	uint16_t	alive[CSV_BLOCK_ROWS];	/* rows that count, ascending */
+	uint32_t	nalive;
+	bool		dense;			/* so many that loops take all rows */
+	bool		any_careful;
+	uint8_t		fate[CSV_BLOCK_ROWS];	/* ROW_..., of those not alive */
+
+	/* the answer: room for a batch */
+	uint32_t   *rows;
+	uint8_t    *careful;
+	uint32_t	capacity;
+};
+
+/*
+ * statement for each row i that counts, and perhaps others.  It is compiled
+ * twice: the first loop has no list to read.
+ */
+#define FOR_ROWS(evaluator, i, statement) \
+	do \
+	{ \
+		if ((evaluator)->dense) \
+		{ \
+			for (uint32_t i = 0; i < (evaluator)->nrows; i++) \
+			{ \
+				statement \
+			} \
+		} \
+		else \
+		{ \
+			for (uint32_t k_ = 0; k_ < (evaluator)->nalive; k_++) \
+			{ \
+				const uint32_t i = (evaluator)->alive[k_]; \
+ \
+				statement \
+			} \
+		} \
+	} while (0)
+
+/* ---- load.c ---- */
+
+/* a CSV_OP_COLUMN, for the block */
+extern void csv_load_column(CsvEvaluator *evaluator,
+							const CsvInstruction *instruction);
+
+/* a CSV_OP_CONSTANT, once a batch */
+extern void csv_load_constant(CsvEvaluator *evaluator,
+							  const CsvInstruction *instruction);
+
+/* a constant's value; a text is in the query */
+extern void csv_constant_value(const CsvQuery *query, uint32_t number,
+							   CsvValue *value);
+
+/* integers as decimals; they may be in the register's own place */
+extern void csv_set_narrow_decimals(CsvEvaluator *evaluator, uint16_t result,
+									const int64_t *values);
+
+/*
+ * Make the state of a register its own, to be changed row by row.  It is not
+ * plain from then on.
+ */
+extern uint8_t *csv_own_state(CsvEvaluator *evaluator, uint16_t result);
+
+static inline bool
+csv_needs_wide(CsvUint128 limit)
+{
+	return limit > INT64_MAX;
+}
+
+/* ---- operations.c ---- */
+
+/* any instruction: fills its register for the rows of the block that count */
+extern void csv_execute(CsvEvaluator *evaluator,
+						const CsvInstruction *instruction);
+
+#endif							/* CSV_EVALUATE_H */
