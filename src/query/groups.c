@@ -641,7 +641,7 @@ take_extremes(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
 				return false;
 		}
 		else
-			csv_store_value(NULL, lanes->lane, &value, place);
+			csv_store_value(&groups->table.arena, lanes->lane, &value, place);
 	}
 	return true;
 }
