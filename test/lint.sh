@@ -23,11 +23,11 @@ test/format.sh --check || failed 'make format'
 "$CPPCHECK" --quiet --enable=warning,performance,portability --inline-suppr \
 	--suppress=shiftTooManyBitsSigned --suppress=duplicateAssignExpression \
 	--std=c11 -Isrc --error-exitcode=1 \
-	--template='{file}:{line}: {message} [{id}]' src/reader src/cpu test/bench ||
+	--template='{file}:{line}: {message} [{id}]' src/reader src/cpu src/query test/bench ||
 	failed "$CPPCHECK"
 
 flags=(-Isrc -I"$("$PG_CONFIG" --includedir-server)" -D_GNU_SOURCE -std=gnu11)
-printf '%s\n' src/*.c src/reader/*.c src/cpu/*.c |
+printf '%s\n' src/*.c src/reader/*.c src/cpu/*.c src/query/*.c |
 	xargs -P"$(nproc)" -n3 bash -c '
 		tidy=$1; n=$2; flags=("${@:3:n}"); shift $((n + 2))
 		"$tidy" --quiet "$@" -- "${flags[@]}" 2>/dev/null' \

@@ -157,13 +157,13 @@ widen(CsvFloatSum *sum, CsvWideFloats *wides, double value)
 	{
 		uint32_t	capacity = wides->capacity == 0 ? 16 : 2 * wides->capacity;
 		CsvWideFloat **sums = memory->alloc(memory->owner,
-											capacity * sizeof(*sums));
+											capacity * sizeof(void *));
 
 		if (sums == NULL)
 			return false;
 		if (wides->sums != NULL)
 		{
-			memcpy(sums, wides->sums, wides->nsums * sizeof(*sums));
+			memcpy(sums, wides->sums, wides->nsums * sizeof(void *));
 			memory->free(memory->owner, wides->sums);
 		}
 		wides->sums = sums;
@@ -378,6 +378,6 @@ csv_wide_floats_free(CsvWideFloats *wides)
 size_t
 csv_wide_floats_bytes(const CsvWideFloats *wides)
 {
-	return wides->capacity * sizeof(*wides->sums) +
+	return wides->capacity * sizeof(void *) +
 		wides->nsums * sizeof(CsvWideFloat);
 }

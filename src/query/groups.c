@@ -591,8 +591,7 @@ take_extreme(CsvGroups *groups, uint32_t number, const CsvRun *run,
 	}
 	if (aggregate->lane == CSV_LANE_TEXT)
 		return store_extreme_text(groups, (ExtremeText *) place, value);
-	csv_store_value(NULL, aggregate->lane, value, place);
-	return true;
+	return csv_store_value(&groups->table.arena, aggregate->lane, value, place);
 }
 
 static bool

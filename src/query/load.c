@@ -139,7 +139,7 @@ make_undecided(CsvEvaluator *evaluator, uint16_t result)
 #define LOAD(type, member) \
 	do \
 	{ \
-		const type *entries = (const type *) entry; \
+		const type *entries = (const void *) entry; \
  \
 		FOR_ROWS(evaluator, i, lanes_values->member[i] = entries[i];); \
 	} while (0)
@@ -302,7 +302,7 @@ csv_load_column(CsvEvaluator *evaluator, const CsvInstruction *instruction)
 			break;
 		case CSV_KIND_FLOAT8:
 			lanes->lane = CSV_LANE_FLOAT;
-			lanes->reals = (const double *) entry;
+			lanes->reals = (const void *) entry;
 			break;
 		case CSV_KIND_UUID:
 			lanes->lane = CSV_LANE_UUID;
@@ -336,6 +336,23 @@ csv_constant_value(const CsvQuery *query, uint32_t number, CsvValue *value)
 	memcpy(&value->value, &constant->value, sizeof(value->value));
 }
 
+static bool
+same_constant(const CsvConstant *a, const CsvConstant *b)
+{
+	if (a->lane != b->lane || a->isnull != b->isnull)
+		return false;
+	switch (a->lane)
+	{
+		case CSV_LANE_INT:
+		case CSV_LANE_FLOAT:	/* by its bits */
+			return a->value.integer == b->value.integer;
+		case CSV_LANE_TEXT:
+			return a->length == b->length && a->offset == b->offset;
+		default:
+			return a->value.uuid == b->value.uuid;
+	}
+}
+
 /* fill a register, unless it holds the constant already */
 void
 csv_load_constant(CsvEvaluator *evaluator,
@@ -348,9 +365,8 @@ csv_load_constant(CsvEvaluator *evaluator,
 	CsvValue	value;
 
 	if (lanes->constant && evaluator->constant_text == query->text &&
-		memcmp(&evaluator->constants[result],
-			   &query->constants[instruction->operand],
-			   sizeof(CsvConstant)) == 0)
+		same_constant(&evaluator->constants[result],
+					  &query->constants[instruction->operand]))
 		return;
 	evaluator->constants[result] = query->constants[instruction->operand];
 	csv_constant_value(query, instruction->operand, &value);
@@ -395,4 +411,3 @@ csv_load_constant(CsvEvaluator *evaluator,
 	lanes->integers = own->values;
 	lanes->lengths = own->lengths;
 }
-

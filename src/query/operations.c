@@ -6,9 +6,7 @@
  * what it means for one value is in operate.h.
  */
 #ifndef _GNU_SOURCE
-#ifndef _GNU_SOURCE
 #define _GNU_SOURCE				/* memmem */
-#endif
 #endif
 
 #include "evaluate.h"
@@ -597,21 +595,18 @@ and_or(CsvEvaluator *evaluator, const CsvInstruction *instruction)
 			 {
 				 uint8_t	a_state = csv_lanes_state(a, i);
 				 uint8_t	b_state = csv_lanes_state(b, i);
+				 bool		a_decides = a_state == CSV_LANE_VALUE &&
+					 (left[i] != 0) == decisive;
+				 bool		b_decides = b_state == CSV_LANE_VALUE &&
+					 (right[i] != 0) == decisive;
 
-				 bools[i] = decisive;
+				 bools[i] = (a_decides || b_decides) == decisive;
 				 if (a_state == CSV_LANE_UNDECIDED)
 					 state[i] = CSV_LANE_UNDECIDED;
-				 else if (a_state == CSV_LANE_VALUE && (left[i] != 0) == decisive)
-					 state[i] = CSV_LANE_VALUE;
-				 else if (b_state != CSV_LANE_VALUE)
-					 state[i] = b_state;
-				 else if ((right[i] != 0) == decisive)
+				 else if (a_decides || b_decides)
 					 state[i] = CSV_LANE_VALUE;
 				 else
-				 {
-					 state[i] = a_state;
-					 bools[i] = !decisive;
-				 }
+					 state[i] = a_state > b_state ? a_state : b_state;
 			 });
 }
 

@@ -321,7 +321,7 @@ extern CsvStatus csv_evaluator_run(CsvEvaluator *evaluator,
 								   void *interrupted_arg,
 								   CsvSelection *selection);
 
-/* ---- groups ---- */
+/* ---- groups, of queries with aggregates ---- */
 
 /*
  * Groups are numbered from 0 in the order of their first row (without keys
