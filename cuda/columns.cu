@@ -4,7 +4,7 @@
  *
  * A warp takes 32 rows, a lane a row, and of these a strip: columns that follow
  * each other in the file.  A row's part of the strip is a piece of the input
- * without gaps.  The warp works in two steps, without a barrier between warps:
+ * without gaps.  The warp works in two steps:
  *
  *	1. It copies the pieces of its rows, and the separators in them, to shared
  *	   memory, coalesced.  A piece for which there is no room stays where it is;
@@ -14,9 +14,9 @@
  *	   memory, where it costs little that lanes stand a record apart.
  *
  * Text entries are put together in shared memory as well, some words of each at
- * a time, and then written as one run of words.  Values with quotes or escapes
- * to remove are written by their own lane.  Fields that are long are left to
- * longs.cu.
+ * a time, and then written as one run of words.  A text that is not plain ASCII
+ * or has doubled quotes is looked at by the whole warp, so that its lane does not
+ * hold up the others.  Fields that are long are left to longs.cu.
  *
  * What is rare is not inlined: the kernel's instructions are many as it is, and
  * those of a file that is as it should be are meant to stay in the caches.
@@ -64,8 +64,9 @@ struct Span
 /* ---- step 1: what the warp needs, to shared memory ---- */
 
 /*
- * Returns the lane's row as bytes + position; where it stands is the caller's
- * not to care.  Rows from nrows on have no fields.
+ * Returns where the lane's row is, as an address to which positions are added:
+ * in shared memory or, where there is no room for it, in the input.  Rows from
+ * nrows on have no bounds.
  */
 static __device__ __forceinline__ const uint8_t *
 stage_rows(const CsvView &view, const CsvStrip &strip, uint32_t record,
@@ -449,8 +450,8 @@ judge_any_text(const CsvView &view, uint32_t number, const Field &field)
 
 /*
  * The texts of some lanes, those with to_measure, by the whole warp, one after
- * the other: each lane looks at a byte.  A text stands between two quotes, and
- * the quotes in it are doubled ones, or (not `quoted`) quotes are data.
+ * the other: each lane looks at a byte.  A text that is `quoted` stands between
+ * two quotes, and the quotes in it are doubled; in any other quotes are data.
  */
 static __device__ __noinline__ CsvVerdict
 judge_measured_texts(const CsvView &view, uint32_t number, const Field &field,
@@ -513,7 +514,7 @@ judge_measured_texts(const CsvView &view, uint32_t number, const Field &field,
 						  measure.nbytes + 2 == field.length ? 1 : -1);
 }
 
-/* what becomes of the lanes' values of a text column, by a whole warp */
+/* what becomes of the lanes' values of a text column; by a whole warp */
 static __device__ __forceinline__ CsvVerdict
 judge_texts(const CsvView &view, uint32_t number,
 			const CsvDeviceColumn &device_column, const Field &field)
@@ -678,6 +679,7 @@ text_values(const CsvView &view, uint32_t number,
 		/* some lanes to a row: a power of two of them */
 		out = entries + (size_t) row * stride_words + base + k;
 		if (k < nwords)
+#pragma unroll 2
 			for (; row < nrows; row += 32 >> lanes_log)
 			{
 				*out = stage->words[k][row];
@@ -724,12 +726,12 @@ columns_kernel(const __grid_constant__ CsvView view, CsvStripList list,
 	field.record = active ? csv_row_record(view, field.row) : 0;
 	if (threadIdx.x < strip.ncolumns)
 	{
-		/* as this block sees it: from its first row and field on */
+		/* as this block sees it: from its first row and its bounds on */
 		CsvDeviceColumn column = view.columns[strip.first_column + threadIdx.x];
 		size_t		place = (size_t) view.first_row +
 			nth * CSV_COLUMN_THREADS;
 
-		column.column.field -= strip.first_field;
+		column.column.field = (column.column.field - strip.first_field) * PITCH;
 		column.values += place * column.stride;
 		column.status += place;
 		columns[threadIdx.x] = column;
@@ -737,6 +739,9 @@ columns_kernel(const __grid_constant__ CsvView view, CsvStripList list,
 	/* the last unit is for words that are read, and not used */
 	bytes = stage_rows(view, strip, field.record, nrows, stage, room,
 					   room_bytes / 16 - 1);
+	__syncthreads();
+	if (nrows == 0)
+		return;
 
 	for (uint32_t which = 0; which < strip.ncolumns; which++)
 	{
@@ -746,11 +751,7 @@ columns_kernel(const __grid_constant__ CsvView view, CsvStripList list,
 		uint32_t	status = CSV_VALUE_OK;
 		uint32_t	not_ok;
 
-		/* together, so that they share what is fetched of instructions */
-		__syncthreads();
-		if (nrows == 0)
-			continue;
-		bounds = &stage->bounds[column.column.field][lane];
+		bounds = stage->bounds[0] + column.column.field + lane;
 		field.start = bounds[0] + 1;
 		field.length = active ? bounds[PITCH] - field.start : CSV_NO_FIELD;
 		field.bytes = bytes + field.start;
