@@ -48,8 +48,8 @@
  * lineitem, 16 columns, about 7,000, issued in 64% of the cycles, with DRAM
  * busy for 22%.  24 warps on an SM may have 80 registers each; 32 with 64 spill
  * and are slower.  Warps that start together share what is fetched of the code:
- * blocks of 256 threads are a third faster than blocks of 64, and larger ones
- * wait for each other.
+ * blocks of 256 threads are 12% faster than of 128, which are 8% faster than of
+ * 64; more threads gain nothing.
  */
 #define CSV_COLUMN_THREADS		256
 #define CSV_COLUMN_BLOCKS_PER_SM	3
