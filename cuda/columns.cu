@@ -638,8 +638,10 @@ text_values(const CsvView &view, uint32_t number,
 	uint32_t	offset = (uint32_t) (uintptr_t) value & 3;
 	const uint32_t *words = (const uint32_t *) (value - offset);
 	uint32_t	last = (offset + max(verdict.nbytes, 1) - 1) / 4;
+
+	/* bits that are left to write: of the value, and with padding */
 	int32_t		left = plain ? 8 * (int32_t) verdict.nbytes : 0;
-	int32_t		stored = plain ? 8 * (int32_t) verdict.stored : 0;	/* bits */
+	int32_t		stored = plain ? 8 * (int32_t) verdict.stored : 0;
 	uint32_t	next = words[0];
 
 	if (!plain)
@@ -667,9 +669,8 @@ text_values(const CsvView &view, uint32_t number,
 
 			next = words[min(base + i, last)];
 			word = __funnelshift_r(word, next, 8 * offset) & in;
-			if (column.pad_bytes > 0)
-				word |= 0x20202020u &
-					__funnelshift_lc(UINT32_MAX, 0, max(stored, 0)) & ~in;
+			word |= 0x20202020u & ~in &
+				__funnelshift_lc(UINT32_MAX, 0, max(stored, 0));
 			stage->words[i][lane] = word;
 			left -= 32;
 			stored -= 32;

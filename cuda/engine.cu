@@ -91,6 +91,7 @@ typedef struct CsvCall
 	SmallLayout small;
 	const CsvRanks *ranks;		/* on the host */
 	uint32_t	nrecords;		/* complete ones in the input */
+	uint32_t	nseparators;	/* in the input */
 	uint32_t	record_limit;	/* that fit into the output */
 	bool		has_tail;		/* an incomplete record follows */
 	uint32_t	tail_start;
@@ -645,6 +646,7 @@ find_structure(CsvCall *call)
 		   (ntiles + 1) * sizeof(CsvRanks));
 	memcpy(&counters, cuda->staging, sizeof(counters));
 	call->nrecords = call->ranks[ntiles].ends;
+	call->nseparators = call->ranks[ntiles].separators;
 	call->has_tail = call->ranks[ntiles].starts > call->nrecords;
 	call->tail_start = call->has_tail ? counters.last_start : call->nbytes;
 	return CSV_OK;
@@ -1087,7 +1089,6 @@ static void
 launch_columns(CsvCall *call)
 {
 	const CsvCuda *cuda = call->cuda;
-	const CsvRanks *totals = &call->ranks[call->view.ntiles];
 	uint8_t    *device = csv_session.device_memory[CSV_DEVICE_SMALL].bytes;
 	CsvStripList list = {(CsvStrip *) (device + call->small.strips),
 	cuda->nstrips};
@@ -1100,7 +1101,7 @@ launch_columns(CsvCall *call)
 			nfields = cuda->strips[i].nfields;
 	csv_launch_columns(&call->view, list,
 					   (uint32_t) ((uint64_t) call->nbytes * nfields /
-								   totals->separators),
+								   call->nseparators),
 					   csv_session.max_shared_bytes, csv_session.stream);
 	csv_launch_longs(&call->view, csv_session.multiprocessors,
 					 csv_session.stream);
