@@ -133,7 +133,9 @@ add_value(char *at, const CsvColumn *column, uint32_t most_text)
 			break;
 		case CSV_KIND_TEXT:
 			end = add_text(at, column->type_chars > 0 && choose(20) != 0 ?
-						   (uint32_t) column->type_chars : most_text, clean);
+						   (uint32_t) column->type_chars :
+						   column->byte_width > 0 && choose(20) != 0 ?
+						   (uint32_t) column->byte_width : most_text, clean);
 			break;
 		default:
 			end = add_sign(at);
@@ -201,7 +203,7 @@ random_column(uint32_t field)
 	if (choose(8) == 0)
 		column.max_chars = (int32_t) choose(30) + 1;
 	if (choose(8) == 0)
-		column.byte_width = (int32_t) choose(10) * 4 + 4;
+		column.byte_width = (int32_t) choose(6) * 4 + 4;
 	column.force_not_null = choose(12) == 0;
 	column.force_null = choose(20) == 0;
 	return column;
