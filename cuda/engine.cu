@@ -472,7 +472,10 @@ parse_on_cpu(CsvCuda *cuda, const CsvInput *input, CsvBatch *batch)
 
 	if (output->cpu == NULL)
 	{
-		output->cpu = csv_cpu_open(&cuda->memory, CSV_ISA_BEST);
+		CsvCpuOptions cpu_options;
+
+		memset(&cpu_options, 0, sizeof(cpu_options));
+		output->cpu = csv_cpu_open(&cuda->memory, &cpu_options);
 		if (output->cpu == NULL)
 			return CSV_NO_MEMORY;
 	}

@@ -18,6 +18,7 @@ int			csv_device_guc = 0;
 int			csv_gpu_memory_limit_guc = 0;
 int			csv_gpu_fault_guc = 0;
 int			csv_io_threads_guc = 8;
+int			csv_cpu_threads_guc = 1;
 
 static const struct config_enum_entry engine_choices[] = {
 	{"auto", CSV_ENGINE_AUTO, false},
@@ -50,6 +51,11 @@ _PG_init(void)
 							"Sets the number of threads that read a file for a GPU.",
 							"They read ahead, out of the page cache, while a scan is under way.",
 							&csv_io_threads_guc, 8, 1, 64,
+							PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("csv_gpu_fdw.cpu_threads",
+							"Sets the number of threads that share the CPU engine's work.",
+							"They are there until the scan that made them ends.",
+							&csv_cpu_threads_guc, 1, 1, 64,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("csv_gpu_fdw.debug_gpu_fault",
 							"Makes the GPU fail in the n-th chunk of a scan, for tests.",

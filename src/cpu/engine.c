@@ -11,9 +11,20 @@ typedef struct CsvCpu
 {
 	CsvMemory	memory;
 	const char *detail;
+	uint32_t	part_bytes;		/* a thread's part is no smaller */
+	CsvCrew		crew;
 	CsvIndex	index;
 	CsvColumns	columns;
 } CsvCpu;
+
+/* so that one which the system lets wait does not hold up the others */
+#define PARTS_PER_THREAD	2
+
+/* less than this is not worth waking a thread */
+#define PART_BYTES		(64 * 1024)
+
+/* a chunk of this size for each thread; see the end of this file */
+#define CHUNK_BYTES		(256 * 1024)
 
 static CsvIsa
 best_isa(void)
@@ -46,8 +57,9 @@ csv_cpu_isa_name(void)
 }
 
 void *
-csv_cpu_open(const CsvMemory *memory, CsvIsa isa)
+csv_cpu_open(const CsvMemory *memory, const CsvCpuOptions *options)
 {
+	CsvIsa		isa = options->isa;
 	CsvCpu	   *cpu;
 
 	if (isa == CSV_ISA_BEST)
@@ -63,6 +75,10 @@ csv_cpu_open(const CsvMemory *memory, CsvIsa isa)
 	cpu->detail = isa_name(isa);
 	cpu->index.functions = isa == CSV_ISA_AVX512 ? &csv_index_avx512 :
 		isa == CSV_ISA_AVX2 ? &csv_index_avx2 : &csv_index_swar;
+	cpu->part_bytes = options->part_bytes != 0 ? options->part_bytes :
+		PART_BYTES;
+	csv_crew_init(&cpu->crew, options->threads);
+	cpu->columns.crew = &cpu->crew;
 	cpu->index.memory = &cpu->memory;
 	cpu->columns.memory = &cpu->memory;
 	cpu->columns.functions = isa == CSV_ISA_AVX512 ? &csv_fill_avx512 :
@@ -90,15 +106,21 @@ cpu_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 {
 	CsvCpu	   *cpu = engine;
 	CsvIndex   *index = &cpu->index;
+	uint64_t	nparts = input->nbytes / cpu->part_bytes;
 	struct timespec began;
 	struct timespec ended;
 	CsvStatus	status;
 
 	clock_gettime(CLOCK_MONOTONIC, &began);
 	index->input = input;
-	status = csv_index_build(index);
+	if (nparts > cpu->crew.nthreads * PARTS_PER_THREAD)
+		nparts = cpu->crew.nthreads * PARTS_PER_THREAD;
+	if (nparts < 1 || cpu->crew.nthreads == 1)
+		nparts = 1;
+	status = csv_index_build(index, &cpu->crew, (uint32_t) nparts);
 	if (status == CSV_OK)
-		status = csv_columns_build(&cpu->columns, index, batch);
+		status = csv_columns_build(&cpu->columns, index, (uint32_t) nparts,
+								   batch);
 	if (status != CSV_OK)
 		return status;
 
@@ -120,9 +142,16 @@ cpu_close(void *engine)
 	CsvCpu	   *cpu = engine;
 	CsvMemory	memory = cpu->memory;
 
+	csv_crew_close(&cpu->crew);
 	csv_columns_free(&cpu->columns);
 	csv_index_free(&cpu->index);
 	memory.free(memory.owner, cpu);
+}
+
+static size_t
+cpu_chunk_bytes(void *engine)
+{
+	return (size_t) ((CsvCpu *) engine)->crew.nthreads * CHUNK_BYTES;
 }
 
 /*
@@ -135,6 +164,7 @@ const CsvEngine csv_cpu_engine = {
 	.configure = cpu_configure,
 	.parse = cpu_parse,
 	.close = cpu_close,
-	.default_chunk_bytes = 256 * 1024,
+	.chunk_bytes = cpu_chunk_bytes,
+	.default_chunk_bytes = CHUNK_BYTES,
 	.first_chunk_bytes = 32 * 1024
 };

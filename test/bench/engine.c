@@ -9,7 +9,8 @@
  * reads it REPEAT (7) times for each set of columns in FIELDS: "none" (the
  * structure only), "all", or fields such as "0" or "4+5+8", counted from 0; by
  * default "none 0 all".  CHUNK_MB (0: the engine's choice) is the size of
- * chunks; ENGINE (cpu or cuda) leaves the other one out.
+ * chunks, THREADS (1) how many the CPU engine has; ENGINE (cpu or cuda) leaves
+ * the other one out.
  *
  * Beside the CPU engine's structure stand two loops over single bytes that
  * count fields and records, and nothing else: by a switch over states, and by
@@ -208,6 +209,7 @@ run_once(const CsvEngine *engine, void *state, Content *content,
 	options.dialect = dialect_options;
 	options.max_record_bytes = 16 * 1024 * 1024;
 	options.chunk_bytes = chunk_bytes != 0 ? chunk_bytes :
+		engine->chunk_bytes != NULL ? engine->chunk_bytes(state) :
 		engine->default_chunk_bytes;
 	memset(times, 0, sizeof(*times));
 	content->position = 0;
@@ -510,6 +512,9 @@ int
 main(int argc, char **argv)
 {
 	static const CsvIsa isas[] = {CSV_ISA_SWAR, CSV_ISA_AVX2, CSV_ISA_AVX512};
+	const char *threads_text = getenv("THREADS");
+	uint32_t	nthreads = threads_text != NULL ?
+		(uint32_t) atoi(threads_text) : 1;
 	Content		content;
 
 	if (argc < 3 || !set_layout(argv[1]) || !load_file(argv[2], &content))
@@ -541,7 +546,9 @@ main(int argc, char **argv)
 	}
 	for (size_t i = 0; wants("cpu") && i < sizeof(isas) / sizeof(isas[0]); i++)
 	{
-		void	   *state = csv_cpu_open(&memory, isas[i]);
+		void	   *state = csv_cpu_open(&memory, &(CsvCpuOptions) {
+			.isa = isas[i], .threads = nthreads
+		});
 
 		if (state == NULL)
 			continue;
