@@ -203,7 +203,8 @@ fill_part(void *arg, uint32_t number)
 		CsvFill		fill;
 
 		/* the calling thread looks for all */
-		if (number == 0 && input->interrupted != NULL &&
+		if (input->interrupted != NULL &&
+			pthread_equal(pthread_self(), columns->caller) &&
 			input->interrupted(input->interrupted_arg))
 			atomic_store(&columns->interrupted, true);
 		if (atomic_load(&columns->interrupted))
@@ -553,6 +554,7 @@ csv_columns_build(CsvColumns *columns, const CsvIndex *index, uint32_t nparts,
 
 	columns->index = index;
 	columns->nparts = nparts;
+	columns->caller = pthread_self();
 	atomic_store(&columns->interrupted, false);
 	if (!reserve_parts(columns))
 		return CSV_NO_MEMORY;

@@ -58,6 +58,7 @@ typedef struct CsvColumns
 	CsvCrew    *crew;
 	CsvPart		parts[CSV_MAX_PARTS];
 	uint32_t	nparts;
+	pthread_t	caller;			/* not a helper */
 	atomic_bool interrupted;
 
 	CsvBuffer	positions;		/* uint32_t per separator */

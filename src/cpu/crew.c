@@ -124,9 +124,10 @@ csv_crew_run(CsvCrew *crew, uint32_t nparts,
 {
 	uint32_t	piece;
 
-	if (nparts == 1)
+	if (nparts == 1 || crew->nthreads == 1)
 	{
-		work(arg, 0);
+		for (uint32_t part = 0; part < nparts; part++)
+			work(arg, part);
 		return;
 	}
 	if (!crew->was_made)

@@ -11,20 +11,21 @@ typedef struct CsvCpu
 {
 	CsvMemory	memory;
 	const char *detail;
-	uint32_t	part_bytes;		/* a thread's part is no smaller */
+	uint32_t	part_bytes;		/* of the input: no part is smaller */
 	CsvCrew		crew;
 	CsvIndex	index;
 	CsvColumns	columns;
 } CsvCpu;
 
+/*
+ * Rows are filled in parts of this many bytes of input or more, whose arrays
+ * stay in the second-level cache, also where the chunk is larger.  Less is not
+ * worth waking a thread.
+ */
+#define PART_BYTES		(128 * 1024)
+
 /* so that one which the system lets wait does not hold up the others */
-#define PARTS_PER_THREAD	2
-
-/* less than this is not worth waking a thread */
-#define PART_BYTES		(64 * 1024)
-
-/* a chunk of this size for each thread; see the end of this file */
-#define CHUNK_BYTES		(256 * 1024)
+#define STRETCHES_PER_THREAD	2
 
 static CsvIsa
 best_isa(void)
@@ -101,26 +102,34 @@ cpu_configure(void *engine, const CsvDialect *dialect, const CsvLayout *layout)
 	return csv_columns_configure(&cpu->columns, dialect, layout);
 }
 
+/* how many parts of at least part_bytes there are in nbytes; 1 to `most` */
+static uint32_t
+parts(uint64_t nbytes, uint32_t part_bytes, uint32_t most)
+{
+	uint64_t	nparts = nbytes / part_bytes;
+
+	return nparts < 1 ? 1 : nparts > most ? most : (uint32_t) nparts;
+}
+
 static CsvStatus
 cpu_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 {
 	CsvCpu	   *cpu = engine;
 	CsvIndex   *index = &cpu->index;
-	uint64_t	nparts = input->nbytes / cpu->part_bytes;
+	uint32_t	nthreads = cpu->crew.nthreads;
 	struct timespec began;
 	struct timespec ended;
 	CsvStatus	status;
 
 	clock_gettime(CLOCK_MONOTONIC, &began);
 	index->input = input;
-	if (nparts > cpu->crew.nthreads * PARTS_PER_THREAD)
-		nparts = cpu->crew.nthreads * PARTS_PER_THREAD;
-	if (nparts < 1 || cpu->crew.nthreads == 1)
-		nparts = 1;
-	status = csv_index_build(index, &cpu->crew, (uint32_t) nparts);
+	status = csv_index_build(index, &cpu->crew, nthreads == 1 ? 1 :
+							 parts(input->nbytes, cpu->part_bytes,
+								   nthreads * STRETCHES_PER_THREAD));
 	if (status == CSV_OK)
-		status = csv_columns_build(&cpu->columns, index, (uint32_t) nparts,
-								   batch);
+		status = csv_columns_build(&cpu->columns, index,
+								   parts(input->nbytes, cpu->part_bytes,
+										 CSV_MAX_PARTS), batch);
 	if (status != CSV_OK)
 		return status;
 
@@ -151,12 +160,17 @@ cpu_close(void *engine)
 static size_t
 cpu_chunk_bytes(void *engine)
 {
-	return (size_t) ((CsvCpu *) engine)->crew.nthreads * CHUNK_BYTES;
+	uint32_t	nthreads = ((CsvCpu *) engine)->crew.nthreads;
+
+	return nthreads == 1 ? csv_cpu_engine.default_chunk_bytes :
+		nthreads * csv_cpu_engine.default_chunk_bytes * 2;
 }
 
 /*
  * A chunk of 256 kB stays in the second-level cache with its index and its
- * arrays; the first one is small for the sake of the first row.
+ * arrays; the first one is small for the sake of the first row.  Several
+ * threads get twice that each, which is worth waking them: 1 MB is read 1.8
+ * times as fast by two of them, 512 kB 1.7 times.
  */
 const CsvEngine csv_cpu_engine = {
 	.name = "cpu",
@@ -165,6 +179,6 @@ const CsvEngine csv_cpu_engine = {
 	.parse = cpu_parse,
 	.close = cpu_close,
 	.chunk_bytes = cpu_chunk_bytes,
-	.default_chunk_bytes = CHUNK_BYTES,
+	.default_chunk_bytes = 256 * 1024,
 	.first_chunk_bytes = 32 * 1024
 };

@@ -7,6 +7,18 @@
 
 #include <string.h>
 
+/*
+ * Clear words of the bit-strings: the slow path reads what it sets.  The rest
+ * is written block by block.
+ */
+void
+csv_index_clear(CsvIndex *index, uint64_t first, uint64_t nwords)
+{
+	memset(index->separators + first, 0, nwords * 8);
+	memset(index->quotes + first, 0, nwords * 8);
+	memset(index->unplain + first, 1, nwords);
+}
+
 /* a new, larger array with the old one's first nbytes bytes */
 static void *
 grow(CsvIndex *index, void *old, size_t nbytes, size_t new_nbytes)
@@ -116,10 +128,6 @@ reserve(CsvIndex *index)
 			return CSV_NO_MEMORY;
 		index->nwords = nwords;
 	}
-	/* the slow path reads what it sets; the rest is written block by block */
-	memset(index->separators, 0, nwords * 8);
-	memset(index->quotes, 0, nwords * 8);
-	memset(index->unplain, 1, nwords);
 	if (index->record_capacity == 0 && !csv_index_grow_records(index))
 		return CSV_NO_MEMORY;
 	return CSV_OK;
@@ -130,6 +138,7 @@ csv_index_build(CsvIndex *index, CsvCrew *crew, uint32_t nparts)
 {
 	const CsvInput *input = index->input;
 	CsvStatus	status = reserve(index);
+	uint64_t	nwords;
 
 	if (status != CSV_OK)
 		return status;
@@ -143,12 +152,19 @@ csv_index_build(CsvIndex *index, CsvCrew *crew, uint32_t nparts)
 	index->incomplete = false;
 	index->nstretches = 0;
 	index->next_stretch = 0;
-	if (nparts > 1)
+	/* threads clear their own; beyond 1 GB records would be too many to count */
+	nwords = CSV_WORD(input->nbytes) + 2;
+	if (nparts > 1 && input->nbytes <= UINT32_MAX / 4)
 	{
+		uint64_t	ncleared = CSV_WORD(input->nbytes + 63);
+
+		csv_index_clear(index, ncleared, nwords - ncleared);
 		status = csv_index_read_stretches(index, crew, nparts);
 		if (status != CSV_OK)
 			return status;
 	}
+	else
+		csv_index_clear(index, 0, nwords);
 
 	while (index->pos < input->nbytes && !index->incomplete)
 	{
@@ -178,6 +194,7 @@ csv_index_build(CsvIndex *index, CsvCrew *crew, uint32_t nparts)
 	}
 	if (index->pos < input->nbytes)
 		csv_clear_between(index->separators, index->pos, index->pos + 1);
+	csv_index_move_records(index, crew);
 
 	if (index->nrecords + 1 > index->record_capacity &&
 		!csv_index_grow_records(index))

@@ -125,6 +125,7 @@ extern bool csv_index_has_avx512(void);
 /* index.c */
 extern CsvStatus csv_index_build(CsvIndex *index, CsvCrew *crew,
 								 uint32_t nparts);
+extern void csv_index_clear(CsvIndex *index, uint64_t first, uint64_t nwords);
 extern void csv_index_free(CsvIndex *index);
 extern bool csv_index_grow_records(CsvIndex *index);
 extern bool csv_index_reserve_records(CsvIndex *index, uint64_t nrecords);
@@ -137,6 +138,7 @@ extern bool csv_index_add_error(CsvIndex *index, CsvErrorCode code,
 extern CsvStatus csv_index_read_stretches(CsvIndex *index, CsvCrew *crew,
 										  uint32_t nparts);
 extern void csv_index_take_stretches(CsvIndex *index);
+extern void csv_index_move_records(CsvIndex *index, CsvCrew *crew);
 
 /* repair.c */
 extern CsvStatus csv_index_slow_record(CsvIndex *index);

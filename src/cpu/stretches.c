@@ -12,6 +12,7 @@
  *	   that reading hangs on: what a thread has read counts if the records
  *	   before it end where it began.  What is irregular, and what began at a
  *	   wrong place because of that, the calling thread reads itself.
+ *	4. The records of the stretches that count move to their places.
  *
  * So the index is the same for any number of threads.  Where quotes stray in
  * every stretch, only one thread's work counts.
@@ -19,7 +20,7 @@
  * Threads write separate words of the bit-strings; the word in which one
  * stretch ends and the next begins is put together at the end.  Each has room
  * for its records, by the number of its line breaks, in the upper half of the
- * array, from where they move down.
+ * array; the lower half is for the whole index.
  */
 #include "index.h"
 
@@ -42,13 +43,18 @@ struct CsvStretch
 	uint64_t	began;			/* there */
 	CsvIndex	index;			/* with what was read */
 	CsvStatus	status;
+
+	/* taken over, where it counts: what was in the index before it */
+	bool		counts;
+	uint32_t	nrecords;
+	uint32_t	nseparators;
+	uint32_t	nlines;
 };
 
 /* what the threads share */
 typedef struct CsvStretchWork
 {
 	CsvIndex   *index;
-	uint32_t	nstretches;
 } CsvStretchWork;
 
 static void
@@ -56,7 +62,10 @@ count_stretch(void *arg, uint32_t number)
 {
 	CsvIndex   *index = ((CsvStretchWork *) arg)->index;
 	CsvStretch *stretch = &index->stretches[number];
+	uint64_t	first = CSV_WORD(stretch->from);
+	uint64_t	nwords = CSV_WORD(stretch->to + 63) - first;
 
+	csv_index_clear(index, first, nwords);
 	index->functions->count(index, stretch->from, stretch->to,
 							&stretch->nquotes, &stretch->nbreaks);
 }
@@ -168,13 +177,10 @@ CsvStatus
 csv_index_read_stretches(CsvIndex *index, CsvCrew *crew, uint32_t nstretches)
 {
 	const CsvInput *input = index->input;
-	CsvStretchWork work = {index, nstretches};
+	CsvStretchWork work = {index};
 	uint64_t	nwords = CSV_WORD(input->nbytes + 63);
 	CsvStatus	status;
 
-	/* more records than that would not be counted in 32 bits */
-	if (input->nbytes > UINT32_MAX / 4)
-		return CSV_OK;
 	if (index->stretches == NULL)
 	{
 		index->stretches = index->memory->alloc(index->memory->owner,
@@ -205,20 +211,16 @@ csv_index_read_stretches(CsvIndex *index, CsvCrew *crew, uint32_t nstretches)
 	return CSV_OK;
 }
 
-/* the stretch's records and bits join the index, which ends where it began */
+/* the stretch joins the index, which ends where it began; records come later */
 static void
-append(CsvIndex *index, const CsvStretch *stretch)
+append(CsvIndex *index, CsvStretch *stretch)
 {
 	const CsvIndex *part = &stretch->index;
-	const CsvIndexRecord *from = index->records + stretch->first_record;
-	CsvIndexRecord *to = index->records + index->nrecords;
 
-	for (uint32_t i = 0; i < part->nrecords; i++)
-	{
-		to[i].start = from[i].start;
-		to[i].first_separator = from[i].first_separator + index->nseparators;
-		to[i].line = from[i].line + index->nlines;
-	}
+	stretch->counts = true;
+	stretch->nrecords = index->nrecords;
+	stretch->nseparators = index->nseparators;
+	stretch->nlines = index->nlines;
 	index->separators[CSV_WORD(stretch->began)] |= part->head_separators;
 	index->quotes[CSV_WORD(stretch->began)] |= part->head_quotes;
 	index->nrecords += part->nrecords;
@@ -226,6 +228,33 @@ append(CsvIndex *index, const CsvStretch *stretch)
 	index->nlines += part->nlines;
 	index->pos = part->pos;
 	index->incomplete = part->incomplete;
+}
+
+static void
+move_records(void *arg, uint32_t number)
+{
+	const CsvIndex *index = ((CsvStretchWork *) arg)->index;
+	const CsvStretch *stretch = &index->stretches[number];
+	const CsvIndexRecord *from = index->records + stretch->first_record;
+	CsvIndexRecord *to = index->records + stretch->nrecords;
+
+	if (!stretch->counts)
+		return;
+	for (uint32_t i = 0; i < stretch->index.nrecords; i++)
+	{
+		to[i].start = from[i].start;
+		to[i].first_separator = from[i].first_separator + stretch->nseparators;
+		to[i].line = from[i].line + stretch->nlines;
+	}
+}
+
+void
+csv_index_move_records(CsvIndex *index, CsvCrew *crew)
+{
+	CsvStretchWork work = {index};
+
+	if (index->nstretches > 0)
+		csv_crew_run(crew, index->nstretches, move_records, &work);
 }
 
 /*
