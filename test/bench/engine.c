@@ -196,6 +196,14 @@ typedef struct Times
 	uint64_t	errors;
 } Times;
 
+static uint64_t
+size_of_chunks(const CsvEngine *engine, void *state)
+{
+	return chunk_bytes != 0 ? chunk_bytes :
+		engine->chunk_bytes != NULL ? engine->chunk_bytes(state) :
+		engine->default_chunk_bytes;
+}
+
 static bool
 run_once(const CsvEngine *engine, void *state, Content *content,
 		 const CsvLayout *layout, Times *times)
@@ -208,9 +216,7 @@ run_once(const CsvEngine *engine, void *state, Content *content,
 	memset(&options, 0, sizeof(options));
 	options.dialect = dialect_options;
 	options.max_record_bytes = 16 * 1024 * 1024;
-	options.chunk_bytes = chunk_bytes != 0 ? chunk_bytes :
-		engine->chunk_bytes != NULL ? engine->chunk_bytes(state) :
-		engine->default_chunk_bytes;
+	options.chunk_bytes = size_of_chunks(engine, state);
 	memset(times, 0, sizeof(*times));
 	content->position = 0;
 	reader = csv_reader_create(&memory, &options);
@@ -425,8 +431,7 @@ measure(const CsvEngine *engine, void *state, Content *content,
 	double		seconds[MAX_REPEAT];
 	double		with_copies[MAX_REPEAT];
 	bool		copies = false;
-	uint64_t	chunk = chunk_bytes != 0 ? chunk_bytes :
-		engine->default_chunk_bytes;
+	uint64_t	chunk = size_of_chunks(engine, state);
 	int			nwanted = set_wanted(set, (size_t) nset);
 	CsvLayout	layout;
 	Times		times;
