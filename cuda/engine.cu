@@ -1549,7 +1549,8 @@ extern "C" const CsvEngine csv_cuda_engine = {
 	cuda_close,
 	CSV_CHUNK_BYTES,
 	CSV_FIRST_CHUNK_BYTES,
-	CSV_CUDA_OUTPUTS
+	CSV_CUDA_OUTPUTS,
+	NULL
 };
 
 /* ---- warming up ---- */

@@ -341,10 +341,12 @@ typedef struct CsvEngine
 	const char *(*message) (void *engine);	/* of the last failure */
 	void		(*close) (void *engine);	/* also after a failure */
 	size_t		default_chunk_bytes;
-	size_t		(*chunk_bytes) (void *engine);	/* for this one; NULL: that */
 	size_t		first_chunk_bytes;	/* a small one, for a soon first row */
 	uint32_t	noutputs;		/* batches that can live at a time; from 2 on
 								 * the reader parses ahead of the caller */
+
+	/* instead of default_chunk_bytes, by how it was opened; or NULL */
+	size_t		(*chunk_bytes) (void *engine);
 } CsvEngine;
 
 /* the CPU engine; NULL where memory or the instruction set is not there */
