@@ -8,11 +8,11 @@
 #include "commands/vacuum.h"
 #include "optimizer/pathnode.h"
 #include "utils/lsyscache.h"
-#include "utils/pg_locale.h"
 #include "utils/varlena.h"
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
 #include "commands/explain_state.h"
+#include "utils/pg_locale.h"
 #include "utils/wait_classes.h"
 #endif
 
@@ -139,6 +139,11 @@ csv_btree_strategy(Oid opno)
 		((OpBtreeInterpretation *) linitial(found))->strategy;
 #endif
 }
+
+#if PG_VERSION_NUM < 180000
+/* of utils/pg_locale.h, which wants ICU's headers, too */
+extern bool lc_collate_is_c(Oid collation);
+#endif
 
 static inline bool
 csv_collation_is_c(Oid collation)
