@@ -238,18 +238,23 @@ take_over(CsvTableScan *scan)
 	MemoryContextSwitchTo(outer);
 }
 
+static void handle_failure(CsvTableScan *scan, CsvStatus status);
+
 /* where a GPU failed */
 static void
 fall_back(CsvTableScan *scan)
 {
 	MemoryContext outer = MemoryContextSwitchTo(scan->context);
 	CsvOpenEngine cpu = scan->engine;
+	CsvStatus	status;
 
 	/* no ERROR may come between opening it and keeping it */
 	csv_engine_fall_back(&cpu, &thread_memory);
-	csv_reader_set_engine(scan->reader, cpu.engine, cpu.state);
+	status = csv_reader_set_engine(scan->reader, cpu.engine, cpu.state);
 	scan->engine.engine->close(scan->engine.state);
 	scan->engine = cpu;
+	if (status != CSV_OK)
+		handle_failure(scan, status);
 	scan->engine_description = csv_engine_description(&scan->engine);
 	MemoryContextSwitchTo(outer);
 }
