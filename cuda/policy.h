@@ -11,7 +11,9 @@
  * threads make a tile of 16 kB, small enough that 8 tiles share an SM, and
  * that four counts of a tile fit into 16 bits each.
  */
+#ifndef CSV_TILE_THREADS
 #define CSV_TILE_THREADS		256
+#endif
 #define CSV_TILE_THREAD_BYTES	64
 #define CSV_TILE_BYTES			(CSV_TILE_THREADS * CSV_TILE_THREAD_BYTES)
 
@@ -20,6 +22,17 @@
  * ordinary data (a field of 4 bytes or more) goes in one turn, in 16 kB.
  */
 #define CSV_STAGED_SEPARATORS	4096
+
+/* blocks of parity.cu that an SM holds at once, by their registers */
+#ifndef CSV_PARITY_BLOCKS_PER_SM
+#define CSV_PARITY_BLOCKS_PER_SM	5
+#endif
+#ifndef CSV_PARITY_WINDOWS
+#define CSV_PARITY_WINDOWS			1
+#endif
+#ifndef CSV_PARITY_NAP
+#define CSV_PARITY_NAP				0
+#endif
 
 /* threads of the one block that scans over tiles */
 #define CSV_SCAN_THREADS		512
@@ -86,13 +99,19 @@
 #define CSV_LONG_VALUE_COST		256
 
 /*
- * Memory on the device, in bytes per byte of input, beside input and output:
- * masks (5 bits a byte), and the index of as many records as go into the
- * window.  With what csv_device_reserve() adds to a block, 1.5 together.  The
- * floor serves small inputs.
+ * Memory on the device, in bytes per byte of input, beside input and output: the
+ * index of as many records as go into a window, and for input that is not
+ * well-formed, masks (5 bits a byte).  With what csv_device_reserve() adds to a
+ * block, 1.5 together.  The floor serves small inputs.
  */
-#define CSV_WINDOW_SHARE		0.82
-#define CSV_WINDOW_FLOOR		(4 * 1024 * 1024)
+#define CSV_INDEX_SHARE			1.42
+#define CSV_INDEX_FLOOR			(4 * 1024 * 1024)
+
+/* a tile's report to those behind it, in parity.cu */
+#define CSV_REPORT_BYTES		16
+
+/* separators of an input, which are numbered in 31 bits there */
+#define CSV_MAX_INPUT_BYTES		(INT32_MAX - 1)
 
 /* output arrays of one call: at most this many times the input, and a floor */
 #define CSV_OUTPUT_SHARE		6
