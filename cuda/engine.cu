@@ -786,7 +786,6 @@ read_structure(CsvCall *call, CsvCounters *counters)
 	memcpy(cuda->staging, counters, sizeof(*counters));
 	TRY_CUDA(cudaMemcpyAsync(view->counters, cuda->staging, sizeof(*counters),
 							 cudaMemcpyHostToDevice, stream), "copy");
-	TRY_CUDA(cudaEventRecord(csv_session.phases[0], stream), "event");
 	if (call->by_parity)
 	{
 		TRY_CUDA(cudaMemsetAsync(view->reports, 0,
@@ -812,6 +811,8 @@ find_structure(CsvCall *call)
 	CsvCounters counters;
 
 	TRY(place_input(call));
+	TRY_CUDA(cudaEventRecord(csv_session.phases[0], csv_session.stream),
+			 "event");
 	call->by_parity = cuda->rules.apply;
 	if (call->by_parity)
 	{

@@ -15,6 +15,9 @@
  * Tiles are numbered in the order in which blocks begin, so that a block waits
  * only for blocks that run already, in whatever order the device starts them.
  *
+ * Looking back takes the most time, so that the separators are staged for
+ * writing meanwhile, in the reading that is well-formed of the two.
+ *
  * A tile that is not well-formed, read as it turns out to begin, says so in
  * counters->malformed: the blocks give up and structure.cu reads the input.
  * Until the first such tile all places are right, so that none is missed.
@@ -198,9 +201,7 @@ load_window(const CsvView &view, int32_t next)
 
 /*
  * What lies before a tile, by one warp: 32 reports at a time, the nearest one
- * by lane 0.  Those of some windows are asked for at once, since most are there
- * already and it is the way to memory that takes the time.  False where the
- * input turned out to be malformed meanwhile.
+ * by lane 0.  False where the input turned out to be malformed meanwhile.
  *
  * Until a place is met, everything is counted for both cases: for the farthest
  * tile so far to begin outside [0], or inside [1].
@@ -212,73 +213,60 @@ look_back(const CsvView &view, uint32_t tile, Counts *before, uint32_t *inside)
 	Counts		both[2] = {{0, 0, 0}, {0, 0, 0}};
 	uint32_t	odd = 0;		/* number of quotes in the tiles so far */
 
-	for (int32_t next = (int32_t) tile;; next -= 32 * CSV_PARITY_WINDOWS)
+	for (int32_t next = (int32_t) tile;; next -= 32)
 	{
-		Report		reports[CSV_PARITY_WINDOWS];
+		Report		report;
+		uint32_t	places;
+		uint32_t	needed;
+		uint32_t	odds;
+		uint32_t	kind;
+		bool		counts;
+		bool		own;
 
-#pragma unroll
-		for (int i = 0; i < CSV_PARITY_WINDOWS; i++)
-			reports[i] = load_window(view, next - 32 * i);
-#pragma unroll
-		for (int i = 0; i < CSV_PARITY_WINDOWS; i++)
+		/* up to the nearest place, or where there is none, of all */
+		for (;;)
 		{
-			Report	   &report = reports[i];
-			uint32_t	places;
-			uint32_t	needed;
-			uint32_t	odds;
-			bool		counts;
-			bool		own;
-
-			for (;;)
-			{
-				uint32_t	kind = (report.first & REPORT_KIND) ==
-					(report.second & REPORT_KIND) ?
-					(uint32_t) report.first & REPORT_KIND : REPORT_NONE;
-
-				places = __ballot_sync(ALL_LANES, kind == REPORT_PLACE);
-				needed = places ^ (places - 1); /* all, where there is none */
-				if ((__ballot_sync(ALL_LANES, kind == REPORT_NONE) &
-					 needed) == 0)
-					break;
-				if (__any_sync(ALL_LANES, is_malformed(view)))
-					return false;
-				if (CSV_PARITY_NAP > 0)
-					__nanosleep(CSV_PARITY_NAP);
-				report = load_window(view, next - 32 * i);
-			}
-			counts = (needed & ~places) >> lane & 1;
-			odds = __ballot_sync(ALL_LANES, counts && is_odd(report));
-
-			/* as the farthest one begins outside, or right behind a place */
-			own = __popc(odds >> lane >> 1) & 1;
-			if (places != 0)
-			{
-				int			nearest = __ffs(places) - 1;
-				uint64_t	first = __shfl_sync(ALL_LANES, report.first, nearest);
-				uint64_t	second = __shfl_sync(ALL_LANES, report.second,
-												 nearest);
-				uint32_t	began = second >> 34 & 1;
-				uint32_t	ended = began ^ (__popc(odds) & 1);
-
-				*before = ended != 0 ? both[1] : both[0];
-				*inside = ended ^ odd;
-				add_counts(before, report, counts, own != (began != 0));
-				before->separators += (uint32_t) (first >> 2) & 0x7fffffff;
-				before->ends += (uint32_t) (first >> 33);
-				before->breaks += (uint32_t) (second >> 2);
-				return true;
-			}
-			if (__popc(odds) & 1)
-			{
-				Counts		outside = both[0];
-
-				both[0] = both[1];
-				both[1] = outside;
-				odd ^= 1;
-			}
-			add_counts(&both[0], report, true, own);
-			add_counts(&both[1], report, true, !own);
+			report = load_window(view, next);
+			kind = (report.first & REPORT_KIND) == (report.second & REPORT_KIND) ?
+				(uint32_t) report.first & REPORT_KIND : REPORT_NONE;
+			places = __ballot_sync(ALL_LANES, kind == REPORT_PLACE);
+			needed = places ^ (places - 1);
+			if ((__ballot_sync(ALL_LANES, kind == REPORT_NONE) & needed) == 0)
+				break;
+			if (__any_sync(ALL_LANES, is_malformed(view)))
+				return false;
 		}
+		counts = (needed & ~places) >> lane & 1;
+		odds = __ballot_sync(ALL_LANES, counts && is_odd(report));
+
+		/* as the farthest one begins outside, or right behind a place */
+		own = __popc(odds >> lane >> 1) & 1;
+		if (places != 0)
+		{
+			int			nearest = __ffs(places) - 1;
+			uint64_t	first = __shfl_sync(ALL_LANES, report.first, nearest);
+			uint64_t	second = __shfl_sync(ALL_LANES, report.second, nearest);
+			uint32_t	began = second >> 34 & 1;
+			uint32_t	ended = began ^ (__popc(odds) & 1);
+
+			*before = ended != 0 ? both[1] : both[0];
+			*inside = ended ^ odd;
+			add_counts(before, report, counts, own != (began != 0));
+			before->separators += (uint32_t) (first >> 2) & 0x7fffffff;
+			before->ends += (uint32_t) (first >> 33);
+			before->breaks += (uint32_t) (second >> 2);
+			return true;
+		}
+		if (__popc(odds) & 1)
+		{
+			Counts		outside = both[0];
+
+			both[0] = both[1];
+			both[1] = outside;
+			odd ^= 1;
+		}
+		add_counts(&both[0], report, true, own);
+		add_counts(&both[1], report, true, !own);
 	}
 }
 

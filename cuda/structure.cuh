@@ -92,8 +92,7 @@ csv_load_tile(CsvTile *tile, const CsvView &view, uint32_t number,
 
 		tile->units[csv_tile_unit(unit / 4, unit % 4)] = from[unit];
 	}
-	if (threadIdx.x < 256)
-		tile->class_of[threadIdx.x] = tables.class_of[threadIdx.x];
+	tile->class_of[threadIdx.x] = tables.class_of[threadIdx.x];
 	if (threadIdx.x < CSV_NUM_STATES * CSV_NUM_CLASSES)
 		tile->entries[threadIdx.x] = tables.entries[threadIdx.x];
 	if (threadIdx.x < CSV_NUM_CLASSES)
