@@ -10,18 +10,17 @@
  * begin at a CsvPlace, so that one can take over from the other between any two
  * batches.
  *
- * The calling thread's way: one buffer, with room for a margin of CSV_MARGIN bytes before and after that
- * engines may read without meaning:
+ * The calling thread's way: one buffer, with room for a margin of CSV_MARGIN
+ * bytes before and after that engines may read without meaning:
  *
  *	 margin | bytes of the file, starting at a record ... | free | margin
  *			^ start									  ^ filled
  *
- * Each chunk tops the buffer up to the size of a chunk and
- * lets the engine read the records in it.  The engine says how much it
- * consumed; the rest, an incomplete record, stays where it is and moves to the
- * front when room is needed.  While no record is complete the target doubles,
- * so that a record of any length is read in time linear in its length; the
- * engine ends that at max_record_bytes.
+ * It is topped up to the size of a chunk, and the engine reads the records in
+ * it.  The engine says how much it consumed; the rest, an incomplete record,
+ * stays where it is and moves to the front when room is needed.  While no
+ * record is complete the target doubles, so that a record of any length is read
+ * in time linear in its length; the engine ends that at max_record_bytes.
  *
  * A new file is looked at through the table byte by byte until its header is
  * passed and, for record_boundary 'auto', its first line break outside quotes
@@ -586,9 +585,7 @@ grow_chunk(CsvReader *reader)
 		reader->next_chunk_bytes = most;
 }
 
-/*
- * The next batch of the calling thread's way.
- */
+/* the next batch, in the calling thread's way */
 static CsvStatus
 read_chunk(CsvReader *reader, CsvBatch *batch)
 {
