@@ -572,7 +572,7 @@ engine_chunk_bytes(const CsvReader *reader)
 		engine->chunk_bytes(reader->engine_state);
 }
 
-/* the size of the next chunk: from a small first one up to the engine's choice */
+/* chunks grow from a small first one up to the engine's choice */
 static void
 grow_chunk(CsvReader *reader)
 {
