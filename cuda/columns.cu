@@ -193,6 +193,41 @@ is_ordinary(const CsvView &view, const Field &field)
 		field.length != view.layout.null_length;
 }
 
+/* does the field stand between quotes, and are all quotes inside doubled? */
+static __device__ __forceinline__ bool
+is_doubled(const CsvView &view, const Field &field)
+{
+	const uint8_t quote = view.dialect.opt.quote;
+
+	return quote != 0 && field.length >= 2 && field.bytes[0] == quote &&
+		field.bytes[field.length - 1] == quote &&
+		view.dialect.opt.escape == quote &&
+		view.dialect.opt.quoting == CSV_QUOTING_RFC4180;
+}
+
+/*
+ * Where the text of an ordinary field is, if that is plain: an unquoted one, or
+ * one without any quotes but those around it.
+ */
+static __device__ __forceinline__ bool
+find_plain_text(const CsvView &view, const CsvColumn &column,
+				const Field &field, Span *text)
+{
+	const uint8_t quote = view.dialect.opt.quote;
+
+	text->bytes = field.bytes;
+	text->length = field.length;
+	if (!is_ordinary(view, field))
+		return false;
+	if (field.bytes[0] != quote)
+		return true;
+	if (!is_doubled(view, field) || column.force_null)
+		return false;
+	text->bytes++;
+	text->length -= 2;
+	return !csv_look_for(text->bytes, text->length, quote);
+}
+
 /* the verdict on a value that was not converted */
 static __device__ uint32_t
 judge_doubtful(const CsvView &view, uint32_t number, const CsvColumn &column,
@@ -209,18 +244,6 @@ static __device__ __noinline__ uint32_t
 judge_not_converted(const CsvView &view, uint32_t number, const Field &field)
 {
 	return judge_doubtful(view, number, view.columns[number].column, field);
-}
-
-/* does the field stand between quotes, and are all quotes inside doubled? */
-static __device__ __forceinline__ bool
-is_doubled(const CsvView &view, const Field &field)
-{
-	const uint8_t quote = view.dialect.opt.quote;
-
-	return quote != 0 && field.length >= 2 && field.bytes[0] == quote &&
-		field.bytes[field.length - 1] == quote &&
-		view.dialect.opt.escape == quote &&
-		view.dialect.opt.quoting == CSV_QUOTING_RFC4180;
 }
 
 /*
@@ -248,14 +271,6 @@ find_text(const CsvView &view, uint32_t number, const Field &field, Span *text)
 					  field.length))
 		return CSV_VALUE_DOUBTFUL;	/* for the time being */
 
-	if (is_doubled(view, field) && !column.force_null &&
-		!csv_look_for(field.bytes + 1, field.length - 2,
-					  view.dialect.opt.quote))
-	{
-		text->bytes = field.bytes + 1;
-		text->length = field.length - 2;
-		return CSV_VALUE_OK;
-	}
 	plain = csv_field_plain(&view.dialect, field.bytes, field.length, &from,
 							&to, &quoted);
 	if (column.force_null && quoted &&
@@ -361,11 +376,10 @@ scalar_value(const CsvView &view, uint32_t number,
 			 const CsvDeviceColumn &column, const Field &field)
 {
 	uint32_t	status = CSV_VALUE_OK;
-	Span		text = {field.bytes, field.length};
+	Span		text;
 	bool		ok = false;
 
-	if (!is_ordinary(view, field) ||
-		field.bytes[0] == view.dialect.opt.quote)
+	if (!find_plain_text(view, column.column, field, &text))
 	{
 		Field		copy = field;	/* the original stays in registers */
 		Span		found = text;

@@ -1722,8 +1722,9 @@ csv_cuda_warm(void)
 		"2000-01-01 00:00:00,2000-01-01 00:00:00,"
 		"00000000-0000-0000-0000-000000000000\n";
 	const CsvMemory memory = {plain_alloc, plain_free, NULL};
-	size_t		long_bytes = 2 * CSV_LONG_FIELD_BYTES;
-	size_t		nbytes = 2 + sizeof(good) - 1 + long_bytes + sizeof(good) - 1;
+	const size_t good_bytes = sizeof(good) - 1;
+	const size_t long_bytes = 2 * CSV_LONG_FIELD_BYTES;
+	const size_t nbytes = 2 + good_bytes + long_bytes + good_bytes;
 	CsvCudaOptions options;
 	CsvDialectOptions dialect_options;
 	CsvDialect	dialect;
@@ -1779,9 +1780,9 @@ csv_cuda_warm(void)
 	input.at_end = true;
 	input.max_record_bytes = nbytes;
 	memcpy(bytes + 64, "x\n", 2);
-	memcpy(bytes + 66, good, sizeof(good) - 1);
-	memset(bytes + 66 + sizeof(good) - 1, 'x', long_bytes);
-	memcpy(bytes + 66 + sizeof(good) - 1 + long_bytes, good, sizeof(good) - 1);
+	memcpy(bytes + 66, good, good_bytes);
+	memset(bytes + 66 + good_bytes, 'x', long_bytes);
+	memcpy(bytes + 66 + good_bytes + long_bytes, good, good_bytes);
 	if (cuda_configure(cuda, &dialect, &layout) == CSV_OK)
 		cuda_parse(cuda, &input, &batch);
 	cuda_close(cuda);

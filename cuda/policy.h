@@ -151,8 +151,11 @@
  */
 #define CSV_CUDA_OUTPUTS		2
 
-/* pinned memory that no engine uses, and that the session keeps all the same */
+/*
+ * Pinned memory that no engine uses, and that the session keeps all the same.
+ * A scan takes eight blocks at the most.
+ */
 #define CSV_PINNED_KEEP_BYTES	((size_t) 1 << 30)
-#define CSV_PINNED_BLOCKS		64
+#define CSV_PINNED_BLOCKS		1024
 
 #endif							/* CSV_CUDA_POLICY_H */

@@ -46,22 +46,28 @@ check_kernel(const __grid_constant__ CsvView view)
 	uint32_t	start;
 	uint32_t	first;
 	uint32_t	next;
-	uint32_t	end;
+	uint32_t	end = 0;
 	uint32_t	key = CSV_KEY_GOOD;
-	bool		bad;
-	bool		too_long;
+	bool		bad = false;
+	bool		too_long = false;
 
 	if (record >= view.nrecords)
 		return;
 	start = view.record_start[record];
 	first = view.record_first[record];
 	next = view.record_first[record + 1];
-	end = view.separators[next - 1];
-	bad = view.masks != NULL && csv_mask_bit(view, CSV_MASK_BAD, end);
-	/* only of a record as long as that the bytes are looked at */
-	too_long = end - start > view.max_record_bytes &&
-		csv_content_end(&view.dialect, view.bytes, start, end, view.nbytes) -
-		start > view.max_record_bytes;
+
+	/* where parity.cu has read it, only the record's length is in doubt */
+	if (view.masks != NULL || record + 1 == view.nrecords ||
+		view.record_start[record + 1] - start > view.max_record_bytes)
+	{
+		end = view.separators[next - 1];
+		bad = view.masks != NULL && csv_mask_bit(view, CSV_MASK_BAD, end);
+		/* only of a record as long as that the bytes are looked at */
+		too_long = end - start > view.max_record_bytes &&
+			csv_content_end(&view.dialect, view.bytes, start, end,
+							view.nbytes) - start > view.max_record_bytes;
+	}
 	if (bad || too_long)
 	{
 		key = CSV_MAKE_KEY(0, too_long ? CSV_ERROR_RECORD_TOO_LONG :

@@ -33,6 +33,9 @@
 /* with the context up, a GPU pays from here on */
 #define CSV_AUTO_WARM_GPU_BYTES	(INT64CONST(16) * 1024 * 1024)
 
+/* a smaller file is read before threads have started */
+#define CSV_AHEAD_BYTES	(INT64CONST(1) * 1024 * 1024)
+
 /* once a GPU has failed, 'auto' stays with the CPU for the session */
 static bool gpu_failed = false;
 
@@ -104,20 +107,26 @@ open_cuda(CsvOpenEngine *open, const CsvMemory *memory, char **reason)
 }
 #endif
 
+/*
+ * With several threads, one parses ahead of the one that takes the rows, and
+ * the others help it.  That is not worth it for a small file.
+ */
 static void
-open_cpu(CsvOpenEngine *open, const CsvMemory *memory)
+open_cpu(CsvOpenEngine *open, int64 nbytes, const CsvMemory *memory)
 {
+	bool		ahead = csv_cpu_threads_guc > 1 &&
+		nbytes >= CSV_AHEAD_BYTES;
 	CsvCpuOptions options;
 	void	   *state;
 
 	memset(&options, 0, sizeof(options));
-	options.threads = (uint32_t) csv_cpu_threads_guc;
+	options.threads = (uint32_t) csv_cpu_threads_guc - (ahead ? 1 : 0);
 	state = csv_cpu_open(memory, &options);
 	if (state == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory")));
-	open->engine = &csv_cpu_engine;
+	open->engine = ahead ? &csv_cpu_ahead_engine : &csv_cpu_engine;
 	open->state = state;
 	open->may_fall_back = false;
 	open->awaits_gpu = false;
@@ -142,7 +151,7 @@ csv_engine_open(CsvOpenEngine *open, CsvEngineChoice choice, int64 nbytes,
 		(wants_gpu && csv_cuda_state() == CSV_CUDA_AWAKE &&
 		 open_cuda(open, memory, &reason)))
 		return;
-	open_cpu(open, memory);
+	open_cpu(open, nbytes, memory);
 	open->awaits_gpu = wants_gpu && csv_cuda_state() != CSV_CUDA_AWAKE &&
 		wake_gpu();
 #else
@@ -151,7 +160,7 @@ csv_engine_open(CsvOpenEngine *open, CsvEngineChoice choice, int64 nbytes,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("no usable GPU for engine \"cuda\": csv_gpu_fdw was built without CUDA"),
 				 errhint("Set csv_gpu_fdw.engine to auto or cpu to read on the CPU.")));
-	open_cpu(open, memory);
+	open_cpu(open, nbytes, memory);
 #endif
 }
 
@@ -177,7 +186,7 @@ void
 csv_engine_fall_back(CsvOpenEngine *open, const CsvMemory *memory)
 {
 	gpu_failed = true;
-	open_cpu(open, memory);
+	open_cpu(open, -1, memory);
 }
 
 static char *

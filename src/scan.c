@@ -253,18 +253,23 @@ take_over(CsvTableScan *scan)
 	MemoryContextSwitchTo(outer);
 }
 
+static void handle_failure(CsvTableScan *scan, CsvStatus status);
+
 /* where a GPU failed */
 static void
 fall_back(CsvTableScan *scan)
 {
 	MemoryContext outer = MemoryContextSwitchTo(scan->context);
 	CsvOpenEngine cpu = scan->engine;
+	CsvStatus	status;
 
 	/* no ERROR may come between opening it and keeping it */
 	csv_engine_fall_back(&cpu, &thread_memory);
-	csv_reader_set_engine(scan->reader, cpu.engine, cpu.state);
+	status = csv_reader_set_engine(scan->reader, cpu.engine, cpu.state);
 	scan->engine.engine->close(scan->engine.state);
 	scan->engine = cpu;
+	if (status != CSV_OK)
+		handle_failure(scan, status);
 	scan->engine_description = csv_engine_description(&scan->engine);
 	MemoryContextSwitchTo(outer);
 }
@@ -644,7 +649,13 @@ open_file(CsvTableScan *scan)
 									 scan->source)) != CSV_OK)
 		handle_failure(scan, status);
 	if (csv_source_read_ahead(scan->source, &ahead))
+	{
+		/* one thread reads as fast as several of the CPU engine's convert */
+		if (scan->engine.engine == &csv_cpu_ahead_engine &&
+			!scan->engine.awaits_gpu)
+			ahead.nthreads = Min(ahead.nthreads, 1 + csv_cpu_threads_guc / 4);
 		csv_reader_read_ahead(scan->reader, &ahead);
+	}
 	lay_out(scan);
 	while ((status = csv_reader_set_layout(scan->reader,
 										   &scan->layout)) != CSV_OK)

@@ -7,14 +7,22 @@
 
 #include "columns.h"
 
+/* one with the caller, one in the queue, one being filled */
+#define CSV_CPU_OUTPUTS	3
+
 typedef struct CsvCpu
 {
 	CsvMemory	memory;
 	const char *detail;
 	uint32_t	part_bytes;		/* of the input: no part is smaller */
 	CsvCrew		crew;
-	CsvIndex	index;
-	CsvColumns	columns;
+
+	/* a batch lives in one of these; csv_cpu_engine has only the first */
+	struct CsvCpuOutput
+	{
+		CsvIndex	index;
+		CsvColumns	columns;
+	}			outputs[CSV_CPU_OUTPUTS];
 } CsvCpu;
 
 /*
@@ -74,16 +82,22 @@ csv_cpu_open(const CsvMemory *memory, const CsvCpuOptions *options)
 	memset(cpu, 0, sizeof(*cpu));
 	cpu->memory = *memory;
 	cpu->detail = isa_name(isa);
-	cpu->index.functions = isa == CSV_ISA_AVX512 ? &csv_index_avx512 :
-		isa == CSV_ISA_AVX2 ? &csv_index_avx2 : &csv_index_swar;
 	cpu->part_bytes = options->part_bytes != 0 ? options->part_bytes :
 		PART_BYTES;
 	csv_crew_init(&cpu->crew, options->threads);
-	cpu->columns.crew = &cpu->crew;
-	cpu->index.memory = &cpu->memory;
-	cpu->columns.memory = &cpu->memory;
-	cpu->columns.functions = isa == CSV_ISA_AVX512 ? &csv_fill_avx512 :
-		&csv_fill_plain;
+	for (int i = 0; i < CSV_CPU_OUTPUTS; i++)
+	{
+		CsvIndex   *index = &cpu->outputs[i].index;
+		CsvColumns *columns = &cpu->outputs[i].columns;
+
+		index->functions = isa == CSV_ISA_AVX512 ? &csv_index_avx512 :
+			isa == CSV_ISA_AVX2 ? &csv_index_avx2 : &csv_index_swar;
+		index->memory = &cpu->memory;
+		columns->functions = isa == CSV_ISA_AVX512 ? &csv_fill_avx512 :
+			&csv_fill_plain;
+		columns->memory = &cpu->memory;
+		columns->crew = &cpu->crew;
+	}
 	return cpu;
 }
 
@@ -98,8 +112,17 @@ cpu_configure(void *engine, const CsvDialect *dialect, const CsvLayout *layout)
 {
 	CsvCpu	   *cpu = engine;
 
-	cpu->index.dialect = dialect;
-	return csv_columns_configure(&cpu->columns, dialect, layout);
+	for (int i = 0; i < CSV_CPU_OUTPUTS; i++)
+	{
+		CsvStatus	status;
+
+		cpu->outputs[i].index.dialect = dialect;
+		status = csv_columns_configure(&cpu->outputs[i].columns, dialect,
+									   layout);
+		if (status != CSV_OK)
+			return status;
+	}
+	return CSV_OK;
 }
 
 /* how many parts of at least part_bytes there are in nbytes; 1 to `most` */
@@ -115,7 +138,8 @@ static CsvStatus
 cpu_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 {
 	CsvCpu	   *cpu = engine;
-	CsvIndex   *index = &cpu->index;
+	CsvIndex   *index = &cpu->outputs[input->output].index;
+	CsvColumns *columns = &cpu->outputs[input->output].columns;
 	uint32_t	nthreads = cpu->crew.nthreads;
 	struct timespec began;
 	struct timespec ended;
@@ -127,7 +151,7 @@ cpu_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 							 parts(input->nbytes, cpu->part_bytes,
 								   nthreads * STRETCHES_PER_THREAD));
 	if (status == CSV_OK)
-		status = csv_columns_build(&cpu->columns, index,
+		status = csv_columns_build(columns, index,
 								   parts(input->nbytes, cpu->part_bytes,
 										 CSV_MAX_PARTS), batch);
 	if (status != CSV_OK)
@@ -152,8 +176,11 @@ cpu_close(void *engine)
 	CsvMemory	memory = cpu->memory;
 
 	csv_crew_close(&cpu->crew);
-	csv_columns_free(&cpu->columns);
-	csv_index_free(&cpu->index);
+	for (int i = 0; i < CSV_CPU_OUTPUTS; i++)
+	{
+		csv_columns_free(&cpu->outputs[i].columns);
+		csv_index_free(&cpu->outputs[i].index);
+	}
 	memory.free(memory.owner, cpu);
 }
 
@@ -181,4 +208,24 @@ const CsvEngine csv_cpu_engine = {
 	.chunk_bytes = cpu_chunk_bytes,
 	.default_chunk_bytes = 256 * 1024,
 	.first_chunk_bytes = 32 * 1024
+};
+
+/* more, as each is handed on from thread to thread three times */
+static size_t
+cpu_ahead_chunk_bytes(void *engine)
+{
+	return (((CsvCpu *) engine)->crew.nthreads + 1) *
+		csv_cpu_ahead_engine.default_chunk_bytes;
+}
+
+const CsvEngine csv_cpu_ahead_engine = {
+	.name = "cpu",
+	.detail = cpu_detail,
+	.configure = cpu_configure,
+	.parse = cpu_parse,
+	.close = cpu_close,
+	.chunk_bytes = cpu_ahead_chunk_bytes,
+	.default_chunk_bytes = 512 * 1024,
+	.first_chunk_bytes = 32 * 1024,
+	.noutputs = CSV_CPU_OUTPUTS
 };

@@ -401,9 +401,9 @@ hand_over(CsvPipeline *pipeline, const CsvBatch *batch, const CsvPlace *place,
 }
 
 /*
- * The window begins with a record that is not complete in it, and its rest is
- * too long to be moved.  The record is in the end shorter than a piece, most
- * likely, and more headroom helps; or the reader's way of reading takes it.
+ * The window begins with a record that is not complete in it, and what is there
+ * of it is too long to be moved.  Most likely the whole of it is shorter than a
+ * piece, and more headroom helps; else it is not for this pipeline.
  */
 static void
 end_at_long_record(CsvPipeline *pipeline, const Window *window)

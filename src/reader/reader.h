@@ -379,6 +379,7 @@ typedef struct CsvCpuOptions
 } CsvCpuOptions;
 
 extern const CsvEngine csv_cpu_engine;
+extern const CsvEngine csv_cpu_ahead_engine;	/* the same, parsing ahead */
 extern void *csv_cpu_open(const CsvMemory *memory,
 						  const CsvCpuOptions *options);
 extern const char *csv_cpu_isa_name(void);	/* of CSV_ISA_BEST */

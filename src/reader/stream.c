@@ -10,18 +10,17 @@
  * begin at a CsvPlace, so that one can take over from the other between any two
  * batches.
  *
- * The calling thread's way: one buffer, with room for a margin of CSV_MARGIN bytes before and after that
- * engines may read without meaning:
+ * The calling thread's way: one buffer, with room for a margin of CSV_MARGIN
+ * bytes before and after that engines may read without meaning:
  *
  *	 margin | bytes of the file, starting at a record ... | free | margin
  *			^ start									  ^ filled
  *
- * Each chunk tops the buffer up to the size of a chunk and
- * lets the engine read the records in it.  The engine says how much it
- * consumed; the rest, an incomplete record, stays where it is and moves to the
- * front when room is needed.  While no record is complete the target doubles,
- * so that a record of any length is read in time linear in its length; the
- * engine ends that at max_record_bytes.
+ * It is topped up to the size of a chunk, and the engine reads the records in
+ * it.  The engine says how much it consumed; the rest, an incomplete record,
+ * stays where it is and moves to the front when room is needed.  While no
+ * record is complete the target doubles, so that a record of any length is read
+ * in time linear in its length; the engine ends that at max_record_bytes.
  *
  * A new file is looked at through the table byte by byte until its header is
  * passed and, for record_boundary 'auto', its first line break outside quotes
@@ -31,6 +30,9 @@
 
 #include <string.h>
 #include <time.h>
+
+/* most chunks that are read without the pipeline where it came to its end */
+#define MAX_DETOUR				16
 
 #define CSV_HEADER_READ_BYTES	(64 * 1024)
 
@@ -66,7 +68,9 @@ struct CsvReader
 	CsvReadAhead ahead;			/* read_at NULL: not for this file */
 	CsvPipeline *pipeline;		/* NULL: not running */
 	uint64_t	headroom_bytes; /* as in CsvPipelineOptions */
-	bool		chunk_by_chunk; /* the next chunk is not for the pipeline */
+	uint32_t	nahead;			/* batches that this pipeline has delivered */
+	uint32_t	ndetour;		/* chunks to read without it where it ended */
+	uint32_t	nwithout;		/* chunks left to read without it */
 	bool		must_seek;		/* the buffer is empty, and the callback is
 								 * elsewhere */
 
@@ -415,7 +419,8 @@ csv_reader_leave(CsvReader *reader)
 	stop_pipeline(reader);
 	memset(&reader->ahead, 0, sizeof(reader->ahead));
 	reader->headroom_bytes = 0;
-	reader->chunk_by_chunk = true;
+	reader->ndetour = 1;
+	reader->nwithout = 1;
 	reader->must_seek = false;
 }
 
@@ -531,7 +536,7 @@ csv_reader_set_engine(CsvReader *reader, const CsvEngine *engine, void *state)
 	reader->engine_state = state;
 	reader->next_chunk_bytes = 0;
 	reader->target_bytes = 0;
-	reader->chunk_by_chunk = true;
+	reader->nwithout = 1;
 
 	/* what is in the buffer moves to the new engine's memory at once */
 	if (reader->allocation != NULL && reader->allocated_by != NULL &&
@@ -567,7 +572,7 @@ engine_chunk_bytes(const CsvReader *reader)
 		engine->chunk_bytes(reader->engine_state);
 }
 
-/* the size of the next chunk: from a small first one up to the engine's choice */
+/* chunks grow from a small first one up to the engine's choice */
 static void
 grow_chunk(CsvReader *reader)
 {
@@ -580,9 +585,7 @@ grow_chunk(CsvReader *reader)
 		reader->next_chunk_bytes = most;
 }
 
-/*
- * The next batch of the calling thread's way.
- */
+/* the next batch, in the calling thread's way */
 static CsvStatus
 read_chunk(CsvReader *reader, CsvBatch *batch)
 {
@@ -636,7 +639,8 @@ read_chunk(CsvReader *reader, CsvBatch *batch)
 
 		grow_chunk(reader);
 		reader->target_bytes = reader->next_chunk_bytes;
-		reader->chunk_by_chunk = false;
+		if (reader->nwithout > 0)
+			reader->nwithout--;
 		if (batch->nrecords > 0 || batch->nlines > 0)
 			return CSV_OK;
 		if (input.at_end && reader->start == reader->filled)
@@ -653,7 +657,7 @@ start_pipeline(CsvReader *reader)
 	CsvPipelineOptions options;
 
 	if (reader->ahead.read_at == NULL || engine->noutputs < 2 ||
-		reader->chunk_by_chunk || reader->at_end ||
+		reader->nwithout > 0 || reader->at_end ||
 		reader->next_chunk_bytes < CSV_LEAST_PIECE_BYTES)
 		return;
 	memset(&options, 0, sizeof(options));
@@ -668,9 +672,10 @@ start_pipeline(CsvReader *reader)
 	options.headroom_bytes = reader->headroom_bytes;
 	options.max_record_bytes = reader->options.max_record_bytes;
 	reader->pipeline = csv_pipeline_start(&options);
+	reader->nahead = 0;
 	if (reader->pipeline == NULL)
 	{
-		reader->chunk_by_chunk = true;
+		reader->nwithout = MAX_DETOUR;
 		return;
 	}
 
@@ -703,7 +708,10 @@ csv_reader_next(CsvReader *reader, CsvBatch *batch)
 								   reader->options.interrupted_arg,
 								   batch, &reader->place, &end);
 		if (status == CSV_OK)
+		{
 			grow_chunk(reader);
+			reader->nahead++;
+		}
 		if (status != CSV_END)
 			return status;
 
@@ -715,7 +723,14 @@ csv_reader_next(CsvReader *reader, CsvBatch *batch)
 		if (end.headroom_bytes > 0)
 			reader->headroom_bytes = end.headroom_bytes;
 		else
-			reader->chunk_by_chunk = true;
+		{
+			/* threads that are soon stopped again are not worth starting */
+			reader->ndetour = reader->nahead >= MAX_DETOUR ? 1 :
+				reader->ndetour * 2;
+			if (reader->ndetour > MAX_DETOUR)
+				reader->ndetour = MAX_DETOUR;
+			reader->nwithout = reader->ndetour;
+		}
 	}
 }
 

@@ -307,7 +307,8 @@ reading_run(Reading *reading, const uint8_t *file, size_t nbytes)
 	}
 	if (engine == NULL)
 	{
-		engine = &csv_cpu_engine;
+		engine = reading->nthreads > 0 ? &csv_cpu_ahead_engine :
+			&csv_cpu_engine;
 		/* with any input there is, however small */
 		state = csv_cpu_open(&reading_memory, &(CsvCpuOptions) {
 			.isa = reading->isa, .threads = reading->threads, .part_bytes = 1
