@@ -265,6 +265,7 @@ csv_cuda_list_devices(CsvCudaDevice *devices, int max)
 	sigset_t	old;
 	int			n;
 
+	csv_cuda_settle();
 	csv_signals_block(&old);
 	n = list_devices(devices, max);
 	csv_signals_unblock(&old);
@@ -282,6 +283,7 @@ csv_cuda_device_name(int device, char *name, size_t name_size)
 
 	if (device < 0)
 		return false;
+	csv_cuda_settle();
 	if (csv_session.open && csv_session.device == device)
 	{
 		snprintf(name, name_size, "%s", csv_session.device_name);

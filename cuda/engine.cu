@@ -42,6 +42,15 @@ typedef struct SmallLayout
 	size_t		upload_bytes;	/* columns, lists, strings */
 } SmallLayout;
 
+/* what a batch points into */
+typedef struct CsvOutput
+{
+	CsvArray   *arrays;			/* ncolumns of the largest layout so far */
+	uint8_t    *block;			/* pinned: what they hold */
+	void	   *cpu;			/* CPU engine, for what is irregular */
+	bool		cpu_configured;
+} CsvOutput;
+
 typedef struct CsvCuda
 {
 	CsvMemory	memory;
@@ -53,8 +62,8 @@ typedef struct CsvCuda
 	CsvStructureTables tables;
 	uint32_t	max_per_field;	/* columns that read one field */
 
-	CsvArray   *arrays;			/* ncolumns of the largest layout so far */
-	uint32_t   *strides;
+	CsvOutput	outputs[CSV_CUDA_OUTPUTS];
+	uint32_t   *strides;		/* ncolumns of the largest layout so far */
 	uint32_t   *numbers;		/* columns, grouped by kind */
 	uint32_t	kind_start[CSV_NUM_KINDS + 1];
 	uint32_t	capacity;
@@ -62,11 +71,7 @@ typedef struct CsvCuda
 	void	   *host;			/* what the host keeps during a call */
 	size_t		host_bytes;
 
-	uint8_t    *output;			/* pinned: the batch's arrays */
 	uint8_t    *staging;		/* pinned: what comes and goes on the way */
-
-	void	   *cpu;			/* for what is irregular */
-	bool		cpu_configured;
 	char		message[256];
 } CsvCuda;
 
@@ -75,6 +80,7 @@ typedef struct CsvCall
 {
 	CsvCuda    *cuda;
 	const CsvInput *input;
+	CsvOutput  *output;
 	uint32_t	nbytes;			/* of the input that are read */
 	bool		at_end;
 	size_t		memory_limit;
@@ -96,6 +102,8 @@ typedef struct CsvCall
 	bool		irregular;		/* at record ndone */
 	uint32_t	irregular_start;
 	uint32_t   *seen;			/* per column, host */
+	int			next_turn;		/* of the copy ahead that was used */
+	bool		next_used;
 	sigset_t	signals;
 } CsvCall;
 
@@ -220,20 +228,48 @@ reserve_pinned(CsvCuda *cuda, uint8_t **block, size_t nbytes)
 
 /* ---- open and close ---- */
 
+/*
+ * What is copied ahead may not be what the host's memory holds from now on; nor
+ * may that memory go while it is copied.
+ */
+static void
+forget_next(CsvCuda *cuda)
+{
+	CsvNext    *next = &csv_session.next;
+	sigset_t	old;
+
+	csv_signals_block(&old);
+	csv_session_lock();
+	if (next->owner == cuda)
+	{
+		if (csv_session_lives())
+			cudaEventSynchronize(next->copied[next->turn]);
+		next->owner = NULL;
+	}
+	csv_session_unlock();
+	csv_signals_unblock(&old);
+}
+
 static void
 cuda_close(void *engine)
 {
 	CsvCuda    *cuda = (CsvCuda *) engine;
 	CsvMemory	memory = cuda->memory;
 
-	if (cuda->output != NULL)
-		csv_pinned_give_back(cuda->output);
+	forget_next(cuda);
+	for (int i = 0; i < CSV_CUDA_OUTPUTS; i++)
+	{
+		CsvOutput  *output = &cuda->outputs[i];
+
+		if (output->block != NULL)
+			csv_pinned_give_back(output->block);
+		if (output->cpu != NULL)
+			csv_cpu_engine.close(output->cpu);
+		if (output->arrays != NULL)
+			memory.free(memory.owner, output->arrays);
+	}
 	if (cuda->staging != NULL)
 		csv_pinned_give_back(cuda->staging);
-	if (cuda->cpu != NULL)
-		csv_cpu_engine.close(cuda->cpu);
-	if (cuda->arrays != NULL)
-		memory.free(memory.owner, cuda->arrays);
 	if (cuda->strides != NULL)
 		memory.free(memory.owner, cuda->strides);
 	if (cuda->numbers != NULL)
@@ -243,20 +279,13 @@ cuda_close(void *engine)
 	memory.free(memory.owner, cuda);
 }
 
-void *
-csv_cuda_open(const CsvCudaOptions *options, const CsvMemory *memory,
-			  char *reason, size_t reason_size)
+/* in the session that there is */
+static CsvCuda *
+open_engine(const CsvCudaOptions *options, const CsvMemory *memory,
+			char *reason, size_t reason_size)
 {
 	CsvCuda    *cuda;
-	char		message[256] = "";
 
-	if (reason_size > 0)
-		reason[0] = '\0';
-	if (!csv_session_open(options->device, message))
-	{
-		snprintf(reason, reason_size, "%s", message);
-		return NULL;
-	}
 	cuda = (CsvCuda *) memory->alloc(memory->owner, sizeof(CsvCuda));
 	if (cuda == NULL)
 	{
@@ -267,6 +296,22 @@ csv_cuda_open(const CsvCudaOptions *options, const CsvMemory *memory,
 	cuda->memory = *memory;
 	cuda->options = *options;
 	return cuda;
+}
+
+void *
+csv_cuda_open(const CsvCudaOptions *options, const CsvMemory *memory,
+			  char *reason, size_t reason_size)
+{
+	char		message[256] = "";
+
+	if (reason_size > 0)
+		reason[0] = '\0';
+	if (!csv_session_open(options->device, message))
+	{
+		snprintf(reason, reason_size, "%s", message);
+		return NULL;
+	}
+	return open_engine(options, memory, reason, reason_size);
 }
 
 static const char *
@@ -299,6 +344,7 @@ cuda_free_input(void *engine, void *memory)
 {
 	CsvCuda    *cuda = (CsvCuda *) engine;
 
+	forget_next(cuda);
 	if (!csv_pinned_give_back(memory))
 		cuda->memory.free(cuda->memory.owner, memory);
 }
@@ -314,7 +360,8 @@ cuda_configure(void *engine, const CsvDialect *dialect,
 
 	cuda->dialect = dialect;
 	cuda->layout = layout;
-	cuda->cpu_configured = false;
+	for (int i = 0; i < CSV_CUDA_OUTPUTS; i++)
+		cuda->outputs[i].cpu_configured = false;
 	if (n > CSV_MAX_COLUMNS)
 	{
 		csv_session_say(cuda->message, "more than %d columns", CSV_MAX_COLUMNS);
@@ -323,23 +370,27 @@ cuda_configure(void *engine, const CsvDialect *dialect,
 	csv_structure_tables(dialect, &cuda->tables);
 	if (n > cuda->capacity)
 	{
-		void	   *old[] = {cuda->arrays, cuda->strides, cuda->numbers};
-
-		cuda->arrays = NULL;
-		cuda->strides = NULL;
-		cuda->numbers = NULL;
 		cuda->capacity = 0;
-		for (int i = 0; i < 3; i++)
-			if (old[i] != NULL)
-				memory->free(memory->owner, old[i]);
-		cuda->arrays = (CsvArray *) memory->alloc(memory->owner,
-												  n * sizeof(CsvArray));
+		for (int i = 0; i < CSV_CUDA_OUTPUTS; i++)
+		{
+			CsvOutput  *output = &cuda->outputs[i];
+
+			if (output->arrays != NULL)
+				memory->free(memory->owner, output->arrays);
+			output->arrays = (CsvArray *) memory->alloc(memory->owner,
+														n * sizeof(CsvArray));
+			if (output->arrays == NULL)
+				return CSV_NO_MEMORY;
+		}
+		if (cuda->strides != NULL)
+			memory->free(memory->owner, cuda->strides);
+		if (cuda->numbers != NULL)
+			memory->free(memory->owner, cuda->numbers);
 		cuda->strides = (uint32_t *) memory->alloc(memory->owner,
 												   n * sizeof(uint32_t));
 		cuda->numbers = (uint32_t *) memory->alloc(memory->owner,
 												   n * sizeof(uint32_t));
-		if (cuda->arrays == NULL || cuda->strides == NULL ||
-			cuda->numbers == NULL)
+		if (cuda->strides == NULL || cuda->numbers == NULL)
 			return CSV_NO_MEMORY;
 		cuda->capacity = n;
 	}
@@ -382,21 +433,22 @@ static CsvStatus
 parse_on_cpu(CsvCuda *cuda, const CsvInput *input, CsvBatch *batch)
 {
 	CsvInput	stretch = *input;
+	CsvOutput  *output = &cuda->outputs[input->output];
 	uint64_t	nbytes = input->nbytes / CSV_CPU_STRETCH_SHARE;
 	double		copy_in_seconds = batch->copy_in_seconds;
 	double		parse_seconds = batch->parse_seconds;
 	CsvStatus	status;
 
-	if (cuda->cpu == NULL)
+	if (output->cpu == NULL)
 	{
-		cuda->cpu = csv_cpu_open(&cuda->memory, CSV_ISA_BEST);
-		if (cuda->cpu == NULL)
+		output->cpu = csv_cpu_open(&cuda->memory, CSV_ISA_BEST);
+		if (output->cpu == NULL)
 			return CSV_NO_MEMORY;
 	}
-	if (!cuda->cpu_configured)
+	if (!output->cpu_configured)
 	{
-		TRY(csv_cpu_engine.configure(cuda->cpu, cuda->dialect, cuda->layout));
-		cuda->cpu_configured = true;
+		TRY(csv_cpu_engine.configure(output->cpu, cuda->dialect, cuda->layout));
+		output->cpu_configured = true;
 	}
 	if (nbytes < CSV_CPU_STRETCH_BYTES)
 		nbytes = CSV_CPU_STRETCH_BYTES;
@@ -406,12 +458,12 @@ parse_on_cpu(CsvCuda *cuda, const CsvInput *input, CsvBatch *batch)
 		stretch.at_end = false;
 	}
 	memset(batch, 0, sizeof(*batch));
-	status = csv_cpu_engine.parse(cuda->cpu, &stretch, batch);
+	status = csv_cpu_engine.parse(output->cpu, &stretch, batch);
 	if (status == CSV_OK && batch->consumed == 0 &&
 		stretch.nbytes < input->nbytes)
 	{
 		memset(batch, 0, sizeof(*batch));
-		status = csv_cpu_engine.parse(cuda->cpu, input, batch);
+		status = csv_cpu_engine.parse(output->cpu, input, batch);
 	}
 	if (status != CSV_OK)
 		return status;
@@ -422,6 +474,87 @@ parse_on_cpu(CsvCuda *cuda, const CsvInput *input, CsvBatch *batch)
 }
 
 /* ---- 1: input and structure ---- */
+
+/*
+ * Have the bytes that are to come copied while this call works; with little
+ * device memory, or none to be had, they are copied when they have come.
+ */
+static CsvStatus
+copy_next(CsvCall *call)
+{
+	CsvCuda    *cuda = call->cuda;
+	const CsvInput *input = call->input;
+	CsvNext    *next = &csv_session.next;
+	cudaStream_t stream = csv_session.next_stream;
+	char		message[sizeof(cuda->message)];
+	uint8_t    *device;
+
+	if (csv_device_held() + input->next_nbytes >
+		call->memory_limit / CSV_NEXT_MEMORY_SHARE ||
+		!csv_device_reserve(CSV_DEVICE_NEXT, input->next_nbytes, 0,
+							call->memory_limit, message))
+		return CSV_OK;
+	device = csv_session.device_memory[CSV_DEVICE_NEXT].bytes;
+	next->turn = 1 - next->turn;
+
+	/* not before the last ones have been taken from there */
+	TRY_CUDA(cudaStreamWaitEvent(stream, csv_session.copy_in[1], 0), "event");
+	TRY_CUDA(cudaEventRecord(next->began[next->turn], stream), "event");
+	for (size_t done = 0; done < input->next_nbytes; done += CSV_NEXT_COPY_BYTES)
+	{
+		size_t		nbytes = input->next_nbytes - done;
+
+		if (nbytes > CSV_NEXT_COPY_BYTES)
+			nbytes = CSV_NEXT_COPY_BYTES;
+		TRY_CUDA(cudaMemcpyAsync(device + done, input->next + done, nbytes,
+								 cudaMemcpyHostToDevice, stream), "copy");
+	}
+	TRY_CUDA(cudaEventRecord(next->copied[next->turn], stream), "event");
+	next->owner = cuda;
+	next->bytes = input->next;
+	next->nbytes = input->next_nbytes;
+	return CSV_OK;
+}
+
+/*
+ * Copy the input to the device: from the host, but for the end of it that is
+ * there already.  And start on what is to come.
+ */
+static CsvStatus
+copy_input(CsvCall *call, uint8_t *device)
+{
+	CsvCuda    *cuda = call->cuda;
+	const CsvInput *input = call->input;
+	CsvNext    *next = &csv_session.next;
+	cudaStream_t stream = csv_session.stream;
+	size_t		nbytes = call->nbytes;
+	bool		mine = next->owner == cuda;
+
+	TRY_CUDA(cudaEventRecord(csv_session.copy_in[0], stream), "event");
+	if (mine && call->nbytes == input->nbytes &&
+		next->nbytes <= input->nbytes &&
+		next->bytes == input->bytes + (input->nbytes - next->nbytes))
+	{
+		nbytes -= next->nbytes;
+		TRY_CUDA(cudaStreamWaitEvent(stream, next->copied[next->turn], 0),
+				 "event");
+		TRY_CUDA(cudaMemcpyAsync(device + nbytes,
+								 csv_session.device_memory[CSV_DEVICE_NEXT].bytes,
+								 next->nbytes, cudaMemcpyDeviceToDevice,
+								 stream), "copy");
+		call->next_turn = next->turn;
+		call->next_used = true;
+	}
+	if (nbytes > 0)
+		TRY_CUDA(cudaMemcpyAsync(device, input->bytes, nbytes,
+								 cudaMemcpyHostToDevice, stream), "copy");
+	TRY_CUDA(cudaEventRecord(csv_session.copy_in[1], stream), "event");
+	if (mine && !call->next_used && input->next == next->bytes &&
+		input->next_nbytes == next->nbytes)
+		return CSV_OK;			/* still to come */
+	next->owner = NULL;
+	return input->next == NULL ? CSV_OK : copy_next(call);
+}
 
 static CsvStatus
 find_structure(CsvCall *call)
@@ -462,10 +595,7 @@ find_structure(CsvCall *call)
 	TRY_CUDA(cudaMemcpyAsync(view->counters, cuda->staging, sizeof(counters),
 							 cudaMemcpyHostToDevice, stream), "copy");
 	TRY_CUDA(cudaMemsetAsync(base, 0, 256, stream), "memset");
-	TRY_CUDA(cudaEventRecord(csv_session.copy_in[0], stream), "event");
-	TRY_CUDA(cudaMemcpyAsync(base + 256, call->input->bytes, call->nbytes,
-							 cudaMemcpyHostToDevice, stream), "copy");
-	TRY_CUDA(cudaEventRecord(csv_session.copy_in[1], stream), "event");
+	TRY(copy_input(call, base + 256));
 	TRY_CUDA(cudaMemsetAsync(base + 256 + call->nbytes, 0,
 							 input_bytes - 256 - call->nbytes, stream),
 			 "memset");
@@ -1001,6 +1131,7 @@ static CsvStatus
 copy_back(CsvCall *call, CsvBatch *batch)
 {
 	CsvCuda    *cuda = call->cuda;
+	CsvOutput  *output = call->output;
 	const CsvLayout *layout = cuda->layout;
 	cudaStream_t stream = csv_session.stream;
 	const uint8_t *device = csv_session.device_memory[CSV_DEVICE_OUTPUT].bytes;
@@ -1014,7 +1145,7 @@ copy_back(CsvCall *call, CsvBatch *batch)
 
 	for (uint32_t i = 0; i < layout->ncolumns; i++)
 	{
-		CsvArray   *array = &cuda->arrays[i];
+		CsvArray   *array = &output->arrays[i];
 
 		memset(array, 0, sizeof(*array));
 		array->stride = cuda->strides[i];
@@ -1033,17 +1164,17 @@ copy_back(CsvCall *call, CsvBatch *batch)
 	positions = offset;
 	if (want_positions)
 		offset += 2 * ALIGN(nrows * 4, 64);
-	TRY(reserve_pinned(cuda, &cuda->output, offset + 64));
+	TRY(reserve_pinned(cuda, &output->block, offset + 64));
 
 	/* the statuses of all columns that are all OK are the same zeros */
-	memset(cuda->output + zeros, 0, nrows);
+	memset(output->block + zeros, 0, nrows);
 	TRY_CUDA(cudaEventRecord(csv_session.copy_out[0], stream), "event");
 	offset = 0;
 	for (uint32_t i = 0; i < layout->ncolumns; i++)
 	{
-		CsvArray   *array = &cuda->arrays[i];
+		CsvArray   *array = &output->arrays[i];
 
-		array->values = cuda->output + offset;
+		array->values = output->block + offset;
 		if (nrows > 0)
 			TRY_CUDA(cudaMemcpyAsync(array->values,
 									 device + call->values_offset[2 * i],
@@ -1052,10 +1183,10 @@ copy_back(CsvCall *call, CsvBatch *batch)
 		offset += ALIGN(nrows * array->stride, 64);
 		if (array->all_ok)
 		{
-			array->status = cuda->output + zeros;
+			array->status = output->block + zeros;
 			continue;
 		}
-		array->status = cuda->output + offset;
+		array->status = output->block + offset;
 		TRY_CUDA(cudaMemcpyAsync(array->status,
 								 device + call->values_offset[2 * i + 1],
 								 nrows, cudaMemcpyDeviceToHost, stream),
@@ -1063,14 +1194,14 @@ copy_back(CsvCall *call, CsvBatch *batch)
 		offset += ALIGN(nrows, 64);
 	}
 	if (call->nerrors > 0)
-		TRY_CUDA(cudaMemcpyAsync(cuda->output + errors,
+		TRY_CUDA(cudaMemcpyAsync(output->block + errors,
 								 csv_session.device_memory[CSV_DEVICE_ERRORS].bytes,
 								 call->nerrors * sizeof(CsvError),
 								 cudaMemcpyDeviceToHost, stream), "copy");
 	if (want_positions)
 	{
-		batch->row_offsets = (uint32_t *) (cuda->output + positions);
-		batch->row_lines = (uint32_t *) (cuda->output + positions +
+		batch->row_offsets = (uint32_t *) (output->block + positions);
+		batch->row_lines = (uint32_t *) (output->block + positions +
 										 ALIGN(nrows * 4, 64));
 		if (nrows > 0)
 		{
@@ -1085,8 +1216,8 @@ copy_back(CsvCall *call, CsvBatch *batch)
 	TRY_CUDA(cudaEventRecord(csv_session.copy_out[1], stream), "event");
 	TRY(wait_for_device(call));
 
-	batch->arrays = cuda->arrays;
-	batch->errors = (CsvError *) (cuda->output + errors);
+	batch->arrays = output->arrays;
+	batch->errors = (CsvError *) (output->block + errors);
 	batch->nerrors = call->nerrors;
 	batch->nrows = call->nrows;
 	batch->nrecords = call->ndone;
@@ -1207,6 +1338,20 @@ parse_on_device(CsvCall *call, CsvBatch *batch, Outcome *outcome)
 }
 
 static CsvStatus
+check_session(CsvCuda *cuda)
+{
+	if (csv_session.dead)
+		csv_session_say(cuda->message,
+						"the GPU failed earlier in this session: %.180s",
+						csv_session.reason);
+	else if (!csv_session.open)
+		csv_session_say(cuda->message, "the CUDA session has ended");
+	else
+		return CSV_OK;
+	return CSV_DEVICE_FAILED;
+}
+
+static CsvStatus
 cuda_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 {
 	CsvCuda    *cuda = (CsvCuda *) engine;
@@ -1222,23 +1367,14 @@ cuda_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 	memset(batch, 0, sizeof(*batch));
 	cuda->nparsed++;
 	if (input->alone_until > 0 || input->skip_line)
+	{
+		forget_next(cuda);
 		return parse_on_cpu(cuda, input, batch);
-	if (csv_session.dead)
-	{
-		csv_session_say(cuda->message,
-						"the GPU failed earlier in this session: %.180s",
-						csv_session.reason);
-		return CSV_DEVICE_FAILED;
 	}
-	if (!csv_session.open)
-	{
-		csv_session_say(cuda->message, "the CUDA session has ended");
-		return CSV_DEVICE_FAILED;
-	}
-
 	memset((void *) &call, 0, sizeof(call));
 	call.cuda = cuda;
 	call.input = input;
+	call.output = &cuda->outputs[input->output];
 	call.memory_limit = cuda->options.memory_limit > 0 ?
 		cuda->options.memory_limit : csv_session.default_limit;
 
@@ -1249,10 +1385,10 @@ cuda_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 
 	if (call.nbytes == 0 && input->nbytes == 0)
 	{
-		batch->arrays = cuda->arrays;
+		batch->arrays = call.output->arrays;
 		batch->bytes = input->bytes;
 		for (uint32_t i = 0; i < cuda->layout->ncolumns; i++)
-			memset(&cuda->arrays[i], 0, sizeof(CsvArray));
+			memset(&batch->arrays[i], 0, sizeof(CsvArray));
 		return CSV_OK;
 	}
 
@@ -1280,9 +1416,15 @@ cuda_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 	memset(cuda->strides, 0, cuda->layout->ncolumns * sizeof(uint32_t));
 
 	csv_signals_block(&call.signals);
-	if (csv_device_held() > call.memory_limit)
-		csv_device_release();	/* an engine with a higher limit was here */
-	status = parse_on_device(&call, batch, &outcome);
+	csv_session_lock();
+	status = check_session(cuda);
+	if (status == CSV_OK)
+	{
+		began = now_seconds();	/* another scan's call may have come first */
+		if (csv_device_held() > call.memory_limit)
+			csv_device_release();	/* an engine with a higher limit was here */
+		status = parse_on_device(&call, batch, &outcome);
+	}
 	if (status == CSV_OK)
 	{
 		batch->copy_in_seconds = seconds_between(csv_session.copy_in[0],
@@ -1292,13 +1434,17 @@ cuda_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 				seconds_between(csv_session.copy_out[0],
 								csv_session.copy_out[1]);
 	}
-	csv_signals_unblock(&call.signals);
-	if (status != CSV_OK)
-		return status;
-
 	seconds = now_seconds() - began - batch->copy_in_seconds -
 		batch->copy_out_seconds;
 	batch->parse_seconds = seconds > 0 ? seconds : 0;
+	if (status == CSV_OK && call.next_used)
+		batch->copy_in_seconds +=
+			seconds_between(csv_session.next.began[call.next_turn],
+							csv_session.next.copied[call.next_turn]);
+	csv_session_unlock();
+	csv_signals_unblock(&call.signals);
+	if (status != CSV_OK)
+		return status;
 	switch (outcome)
 	{
 		case OUTCOME_IRREGULAR:
@@ -1328,5 +1474,100 @@ extern "C" const CsvEngine csv_cuda_engine = {
 	cuda_message,
 	cuda_close,
 	CSV_CHUNK_BYTES,
-	CSV_FIRST_CHUNK_BYTES
+	CSV_FIRST_CHUNK_BYTES,
+	CSV_CUDA_OUTPUTS
 };
+
+/* ---- warming up ---- */
+
+static void *
+plain_alloc(void *owner, size_t nbytes)
+{
+	(void) owner;
+	return malloc(nbytes);
+}
+
+static void
+plain_free(void *owner, void *memory)
+{
+	(void) owner;
+	free(memory);
+}
+
+/*
+ * CUDA loads a kernel when it is launched for the first time, a millisecond
+ * each.  So read a few records: a column of every kind, a value for each, a
+ * field that takes warps, and a record with an error.
+ */
+void
+csv_cuda_warm(void)
+{
+	static const char good[] = "x,x,t,1,1,1,1.5,1.5,1.5,2000-01-01,"
+		"2000-01-01 00:00:00,2000-01-01 00:00:00,"
+		"00000000-0000-0000-0000-000000000000\n";
+	const CsvMemory memory = {plain_alloc, plain_free, NULL};
+	size_t		long_bytes = 2 * CSV_LONG_FIELD_BYTES;
+	size_t		nbytes = 2 + sizeof(good) - 1 + long_bytes + sizeof(good) - 1;
+	CsvCudaOptions options;
+	CsvDialectOptions dialect_options;
+	CsvDialect	dialect;
+	CsvLayout	layout;
+	CsvColumn	columns[CSV_NUM_KINDS];
+	CsvInput	input;
+	CsvBatch	batch;
+	CsvCuda    *cuda;
+	uint8_t    *bytes;
+	char		reason[256];
+
+	memset(&options, 0, sizeof(options));
+	memset(&dialect_options, 0, sizeof(dialect_options));
+	memset(&layout, 0, sizeof(layout));
+	memset(columns, 0, sizeof(columns));
+	memset(&input, 0, sizeof(input));
+	dialect_options.delimiter = ',';
+	dialect_options.quote = '"';
+	dialect_options.escape = '"';
+	dialect_options.boundary = CSV_BOUNDARY_AUTO;
+	dialect_options.multiline = true;
+	csv_dialect_compile(&dialect, &dialect_options);
+	for (int kind = 0; kind < CSV_NUM_KINDS; kind++)
+	{
+		CsvColumn  *column = &columns[kind];
+
+		column->field = (uint32_t) kind;
+		column->attnum = (uint32_t) kind + 1;
+		column->kind = (uint8_t) kind;
+		column->max_chars = -1;
+		column->byte_width = -1;
+		column->type_chars = -1;
+		column->precision = -1;
+	}
+	layout.nfields = CSV_NUM_KINDS;
+	layout.decimal_separator = '.';
+	layout.null_bytes = (const uint8_t *) "";
+	layout.default_bytes = (const uint8_t *) "";
+	layout.ncolumns = CSV_NUM_KINDS;
+	layout.columns = columns;
+
+	bytes = (uint8_t *) calloc(1, nbytes + 128);
+	if (bytes == NULL)
+		return;
+	cuda = open_engine(&options, &memory, reason, sizeof(reason));
+	if (cuda == NULL)
+	{
+		free(bytes);
+		return;
+	}
+	input.bytes = bytes + 64;
+	input.nbytes = nbytes;
+	input.at_end = true;
+	input.max_record_bytes = nbytes;
+	memcpy(bytes + 64, "x\n", 2);
+	memcpy(bytes + 66, good, sizeof(good) - 1);
+	memset(bytes + 66 + sizeof(good) - 1, 'x', long_bytes);
+	memcpy(bytes + 66 + sizeof(good) - 1 + long_bytes, good, sizeof(good) - 1);
+	if (cuda_configure(cuda, &dialect, &layout) == CSV_OK)
+		cuda_parse(cuda, &input, &batch);
+	cuda_close(cuda);
+	free(bytes);
+}

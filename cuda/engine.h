@@ -9,7 +9,9 @@
  * of the process, since starting one takes a few tenths of a second and
  * pinning memory 0.45 s per GiB.
  *
- * Not thread-safe: a PostgreSQL backend has one thread that calls this.
+ * Engines may be used in several threads, each by one at a time; their calls of
+ * parse then take turns on the device.  The functions here are for one thread;
+ * csv_cuda_shutdown wants to be alone.
  */
 #ifndef CSV_CUDA_ENGINE_H
 #define CSV_CUDA_ENGINE_H
@@ -42,17 +44,35 @@ extern const CsvEngine csv_cuda_engine;
 
 /*
  * Open an engine, for csv_cuda_engine's functions.  Its state comes from
- * `memory`, device and pinned memory from the session.  Returns NULL, with a
+ * `memory`, which must be usable in any thread that the engine is used in,
+ * device and pinned memory from the session.  Returns NULL, with a
  * message in `reason`, where there is no usable device, or where an earlier
  * failure has ended this process's context for good.
  *
- * The engine's batches, as all engines', live until its next call or close.
  * Input buffers may be freed after close, through csv_cuda_engine.free_input
  * with the closed engine, only where `memory` is still there.
  */
 extern void *csv_cuda_open(const CsvCudaOptions *options,
 						   const CsvMemory *memory,
 						   char *reason, size_t reason_size);
+
+/*
+ * Start the session in a thread of its own, and load the kernels there, which
+ * csv_cuda_open then finds done.  False where it is under way or there already,
+ * or cannot be.  An open that comes meanwhile waits for it, and so must the
+ * process before it exits (csv_cuda_settle).
+ */
+extern bool csv_cuda_start(int device);
+extern void csv_cuda_settle(void);
+
+typedef enum CsvCudaState
+{
+	CSV_CUDA_ASLEEP,			/* no session, or one that failed */
+	CSV_CUDA_STARTING,
+	CSV_CUDA_AWAKE
+} CsvCudaState;
+
+extern CsvCudaState csv_cuda_state(void);
 
 /* give back all of the session's memory and its context */
 extern void csv_cuda_shutdown(void);

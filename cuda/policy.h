@@ -79,11 +79,25 @@
 #define CSV_CPU_STRETCH_SHARE	4	/* a 4th of the input */
 
 /*
- * Chunks: 64 MB keep all SMs busy and hide the launches; the first ones are
- * small for the sake of the first row.
+ * Chunks: 32 MB keep all SMs busy and hide the launches, at no more pinned
+ * memory than that takes: 2 GB are counted as fast in chunks of 16 to 64 MB.
+ * The first ones are small for the sake of the first row.
  */
-#define CSV_CHUNK_BYTES			(64 * 1024 * 1024)
+#define CSV_CHUNK_BYTES			(32 * 1024 * 1024)
 #define CSV_FIRST_CHUNK_BYTES	(1024 * 1024)
+
+/*
+ * Bytes to come are copied to the device while those before them are parsed, if
+ * all that is held stays within this share of the limit: parsing comes first.
+ * In pieces, since what parsing copies meanwhile waits for one of them.
+ */
+#define CSV_NEXT_MEMORY_SHARE	4
+#define CSV_NEXT_COPY_BYTES		(2 * 1024 * 1024)
+
+/*
+ * Batches that live at a time: one is filled while the one before is in use.
+ */
+#define CSV_CUDA_OUTPUTS		2
 
 /* pinned memory that no engine uses, and that the session keeps all the same */
 #define CSV_PINNED_KEEP_BYTES	((size_t) 1 << 30)

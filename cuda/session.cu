@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 CsvSession	csv_session;
+static pthread_mutex_t device_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t pool_mutex = PTHREAD_MUTEX_INITIALIZER;
 bool		csv_driver_started;
 int			csv_driver_device = -1;
 
@@ -56,10 +58,26 @@ csv_session_failed(cudaError_t error, const char *what, char *message)
 			again = cudaGetLastError();
 		if (again != cudaSuccess)
 		{
-			csv_session.dead = true;
 			memcpy(csv_session.reason, message, sizeof(csv_session.reason));
+			__atomic_store_n(&csv_session.dead, true, __ATOMIC_RELEASE);
 		}
 	}
+}
+
+void
+csv_session_lock(void)
+{
+	pthread_mutex_lock(&device_mutex);
+
+	/* which device it is, CUDA knows by thread */
+	if (csv_session_lives())
+		cudaSetDevice(csv_session.number);
+}
+
+void
+csv_session_unlock(void)
+{
+	pthread_mutex_unlock(&device_mutex);
 }
 
 /*
@@ -83,26 +101,22 @@ csv_driver_narrow(int device)
 	return 0;
 }
 
+/*
+ * Create the context and what goes with it; `number` is the device as CUDA
+ * counts.  *missing: there is no such device.
+ */
 static bool
-start_session(int device, char *message)
+start_session(int device, int number, bool *missing, char *message)
 {
 	CsvSession *session = &csv_session;
 	struct cudaDeviceProp properties;
 	int			count = 0;
-	int			number;
 	size_t		free_bytes = 0;
 	size_t		total_bytes = 0;
 	const char *what = "initialization";
 	cudaError_t error;
 
-	number = csv_driver_narrow(device);
-	if (number < 0)
-	{
-		csv_session_say(message, "this session already uses GPU %d",
-						csv_driver_device);
-		return false;
-	}
-	csv_driver_started = true;
+	*missing = false;
 	error = cudaGetDeviceCount(&count);
 	if (error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ||
 		(error == cudaSuccess && number >= count))
@@ -114,12 +128,7 @@ start_session(int device, char *message)
 			csv_session_say(message, "no GPU found");
 		else
 			csv_session_say(message, "no GPU of number %d", device);
-		/* so that another device can be tried */
-		if (csv_driver_device == device)
-		{
-			unsetenv("CUDA_VISIBLE_DEVICES");
-			csv_driver_device = -1;
-		}
+		*missing = true;
 		return false;
 	}
 	if (error == cudaSuccess)
@@ -142,6 +151,9 @@ start_session(int device, char *message)
 		error = cudaStreamCreateWithFlags(&session->stream,
 										  cudaStreamNonBlocking);
 	if (error == cudaSuccess)
+		error = cudaStreamCreateWithFlags(&session->next_stream,
+										  cudaStreamNonBlocking);
+	if (error == cudaSuccess)
 		error = cudaEventCreateWithFlags(&session->done,
 										 cudaEventDisableTiming);
 	for (int i = 0; i < 2; i++)
@@ -150,6 +162,10 @@ start_session(int device, char *message)
 			error = cudaEventCreate(&session->copy_in[i]);
 		if (error == cudaSuccess)
 			error = cudaEventCreate(&session->copy_out[i]);
+		if (error == cudaSuccess)
+			error = cudaEventCreate(&session->next.began[i]);
+		if (error == cudaSuccess)
+			error = cudaEventCreate(&session->next.copied[i]);
 	}
 	if (error == cudaSuccess)
 		error = cudaMemGetInfo(&free_bytes, &total_bytes);
@@ -158,53 +174,165 @@ start_session(int device, char *message)
 		csv_session_failed(error, what, message);
 		return false;
 	}
-	session->open = true;
 	session->pid = getpid();
 	session->device = device;
+	session->number = number;
 	session->default_limit = free_bytes / 2;
 	session->multiprocessors = properties.multiProcessorCount;
 	snprintf(session->device_name, sizeof(session->device_name), "%.120s",
 			 properties.name);
+	__atomic_store_n(&session->open, true, __ATOMIC_RELEASE);
 	return true;
+}
+
+/* ---- opening it, at once or in a thread ---- */
+
+/*
+ * A start in a thread of its own.  The environment is changed before and
+ * afterwards, by the thread that opens engines, which alone looks at `running`.
+ */
+typedef struct CsvStart
+{
+	bool		running;		/* until it is joined */
+	bool		done;			/* set by the thread */
+	pthread_t	thread;
+	int			device;
+	int			number;
+	bool		missing;
+	char		message[sizeof(csv_session.reason)];
+} CsvStart;
+
+static CsvStart the_start;
+
+/* before a start: false with a message, if it cannot be this device */
+static bool
+prepare_start(int device, int *number, char *message)
+{
+	*number = csv_driver_narrow(device);
+	if (*number < 0)
+	{
+		csv_session_say(message, "this session already uses GPU %d",
+						csv_driver_device);
+		return false;
+	}
+	csv_driver_started = true;
+	return true;
+}
+
+/* after one: let another device be tried */
+static void
+finish_start(int device, bool missing)
+{
+	if (missing && csv_driver_device == device)
+	{
+		unsetenv("CUDA_VISIBLE_DEVICES");
+		csv_driver_device = -1;
+	}
+}
+
+static void *
+run_start(void *arg)
+{
+	CsvStart   *start = (CsvStart *) arg;
+	bool		good;
+
+	csv_session_lock();
+	good = start_session(start->device, start->number, &start->missing,
+						 start->message);
+	csv_session_unlock();
+	if (good)
+		csv_cuda_warm();
+	__atomic_store_n(&start->done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+bool
+csv_cuda_start(int device)
+{
+	CsvStart   *start = &the_start;
+	sigset_t	old;
+
+	csv_cuda_settle();
+	if (csv_session.open || csv_session.dead || device < 0 ||
+		!prepare_start(device, &start->number, start->message))
+		return false;
+	start->device = device;
+	start->done = false;
+	csv_signals_block(&old);
+	start->running = pthread_create(&start->thread, NULL, run_start,
+									start) == 0;
+	csv_signals_unblock(&old);
+	return start->running;
+}
+
+void
+csv_cuda_settle(void)
+{
+	CsvStart   *start = &the_start;
+
+	if (!start->running)
+		return;
+	pthread_join(start->thread, NULL);
+	start->running = false;
+	finish_start(start->device, start->missing);
+}
+
+CsvCudaState
+csv_cuda_state(void)
+{
+	if (the_start.running && !__atomic_load_n(&the_start.done,
+											  __ATOMIC_ACQUIRE))
+		return CSV_CUDA_STARTING;
+	csv_cuda_settle();
+	return csv_session_lives() ? CSV_CUDA_AWAKE : CSV_CUDA_ASLEEP;
+}
+
+/* whether the session that is there will do */
+static bool
+check_session(int device, char *message)
+{
+	const CsvSession *session = &csv_session;
+
+	if (session->dead)
+		csv_session_say(message, "the GPU failed earlier in this session: %.180s",
+						session->reason);
+	else if (session->pid != (int) getpid())
+		csv_session_say(message, "the CUDA context belongs to another process");
+	else if (session->device != device)
+		csv_session_say(message, "this session already uses GPU %d",
+						session->device);
+	else
+		return true;
+	return false;
 }
 
 bool
 csv_session_open(int device, char *message)
 {
-	CsvSession *session = &csv_session;
 	sigset_t	old;
-	bool		started;
+	bool		missing = false;
+	int			number;
+	bool		good;
 
-	if (session->dead)
-	{
-		csv_session_say(message, "the GPU failed earlier in this session: %.180s",
-						session->reason);
-		return false;
-	}
 	if (device < 0)
 	{
 		csv_session_say(message, "no GPU of number %d", device);
 		return false;
 	}
-	if (session->open)
-	{
-		if (session->pid != (int) getpid())
-		{
-			csv_session_say(message, "the CUDA context belongs to another process");
-			return false;
-		}
-		if (session->device != device)
-		{
-			csv_session_say(message, "this session already uses GPU %d",
-							session->device);
-			return false;
-		}
-		return true;
-	}
+	csv_cuda_settle();
 	csv_signals_block(&old);
-	started = start_session(device, message);
+	csv_session_lock();
+	if (csv_session.open || csv_session.dead)
+		good = check_session(device, message);
+	else
+	{
+		good = prepare_start(device, &number, message) &&
+			start_session(device, number, &missing, message);
+		finish_start(device, missing);
+	}
+	csv_session_unlock();
 	csv_signals_unblock(&old);
-	return started;
+	return good;
 }
 
 /* ---- device memory ---- */
@@ -226,20 +354,26 @@ csv_cuda_memory_held(uint64_t *output, uint64_t *others)
 	*others = csv_device_held() - *output;
 }
 
+static void
+release_block(CsvDeviceMemory which)
+{
+	CsvBlock   *block = &csv_session.device_memory[which];
+
+	if (which == CSV_DEVICE_NEXT)
+		csv_session.next.owner = NULL;
+	if (block->bytes != NULL)
+		cudaFree(block->bytes);
+	block->bytes = NULL;
+	block->nbytes = 0;
+}
+
 void
 csv_device_release(void)
 {
 	if (csv_session.dead)
 		return;
 	for (int i = 0; i < CSV_DEVICE_NUM; i++)
-	{
-		CsvBlock   *block = &csv_session.device_memory[i];
-
-		if (block->bytes != NULL)
-			cudaFree(block->bytes);
-		block->bytes = NULL;
-		block->nbytes = 0;
-	}
+		release_block((CsvDeviceMemory) i);
 }
 
 bool
@@ -257,6 +391,12 @@ csv_device_reserve(CsvDeviceMemory which, size_t nbytes, size_t keep,
 
 	/* a little more, so that the next chunk fits too, if the limit allows */
 	wanted = (nbytes + nbytes / 64 + 0xffff) & ~(size_t) 0xffff;
+	if (others + wanted > limit && which != CSV_DEVICE_NEXT)
+	{
+		/* what is only copied ahead can be done without */
+		others -= csv_session.device_memory[CSV_DEVICE_NEXT].nbytes;
+		release_block(CSV_DEVICE_NEXT);
+	}
 	if (others + wanted > limit)
 		wanted = (nbytes + 0xff) & ~(size_t) 0xff;
 	if (others + wanted > limit)
@@ -266,13 +406,16 @@ csv_device_reserve(CsvDeviceMemory which, size_t nbytes, size_t keep,
 						(others + wanted) >> 20, limit >> 20);
 		return false;
 	}
-	if (keep == 0 && block->bytes != NULL)
-	{
-		cudaFree(block->bytes);
-		block->bytes = NULL;
-		block->nbytes = 0;
-	}
+	if (keep == 0)
+		release_block(which);
 	error = cudaMalloc((void **) &bytes, wanted);
+	if (error == cudaErrorMemoryAllocation && which != CSV_DEVICE_NEXT &&
+		csv_session.device_memory[CSV_DEVICE_NEXT].bytes != NULL)
+	{
+		cudaGetLastError();
+		release_block(CSV_DEVICE_NEXT);
+		error = cudaMalloc((void **) &bytes, wanted);
+	}
 	if (error == cudaSuccess && keep > 0 && block->bytes != NULL)
 	{
 		error = cudaMemcpyAsync(bytes, block->bytes, keep,
@@ -328,15 +471,13 @@ trim_pinned(size_t keep)
 	}
 }
 
-void *
-csv_pinned_take(size_t nbytes)
+static void *
+take_pinned(size_t nbytes)
 {
 	CsvBlock   *best = NULL;
 	CsvBlock   *empty = NULL;
-	sigset_t	old;
+	cudaError_t error;
 
-	if (!csv_session.open || csv_session.dead)
-		return NULL;
 	nbytes = (nbytes + 0xffff) & ~(size_t) 0xffff;
 	for (int i = 0; i < CSV_PINNED_BLOCKS; i++)
 	{
@@ -357,38 +498,48 @@ csv_pinned_take(size_t nbytes)
 		best->in_use = true;
 		return best->bytes;
 	}
-	csv_signals_block(&old);
 	if (empty == NULL)
 	{
 		trim_pinned(0);
 		for (int i = 0; i < CSV_PINNED_BLOCKS; i++)
 			if (csv_session.pinned[i].bytes == NULL)
 				empty = &csv_session.pinned[i];
+		if (empty == NULL)
+			return NULL;
 	}
-	if (empty != NULL)
+	cudaSetDevice(csv_session.number);
+	error = cudaMallocHost((void **) &empty->bytes, nbytes);
+	if (error == cudaErrorMemoryAllocation)
 	{
-		cudaError_t error = cudaMallocHost((void **) &empty->bytes, nbytes);
-
-		if (error == cudaErrorMemoryAllocation)
-		{
-			cudaGetLastError();
-			trim_pinned(0);
-			error = cudaMallocHost((void **) &empty->bytes, nbytes);
-		}
-		if (error == cudaSuccess)
-		{
-			empty->nbytes = nbytes;
-			empty->in_use = true;
-		}
-		else
-		{
-			cudaGetLastError();
-			empty->bytes = NULL;
-			empty = NULL;
-		}
+		cudaGetLastError();
+		trim_pinned(0);
+		error = cudaMallocHost((void **) &empty->bytes, nbytes);
 	}
+	if (error != cudaSuccess)
+	{
+		cudaGetLastError();
+		empty->bytes = NULL;
+		return NULL;
+	}
+	empty->nbytes = nbytes;
+	empty->in_use = true;
+	return empty->bytes;
+}
+
+void *
+csv_pinned_take(size_t nbytes)
+{
+	sigset_t	old;
+	void	   *memory;
+
+	if (!csv_session_lives())
+		return NULL;
+	csv_signals_block(&old);
+	pthread_mutex_lock(&pool_mutex);
+	memory = take_pinned(nbytes);
+	pthread_mutex_unlock(&pool_mutex);
 	csv_signals_unblock(&old);
-	return empty == NULL ? NULL : empty->bytes;
+	return memory;
 }
 
 static CsvBlock *
@@ -403,27 +554,34 @@ find_pinned(const void *memory)
 size_t
 csv_pinned_size(const void *memory)
 {
-	CsvBlock   *block = find_pinned(memory);
+	CsvBlock   *block;
+	size_t		nbytes;
 
-	return block == NULL ? 0 : block->nbytes;
+	pthread_mutex_lock(&pool_mutex);
+	block = find_pinned(memory);
+	nbytes = block == NULL ? 0 : block->nbytes;
+	pthread_mutex_unlock(&pool_mutex);
+	return nbytes;
 }
 
 bool
 csv_pinned_give_back(void *memory)
 {
-	CsvBlock   *block = find_pinned(memory);
+	CsvBlock   *block;
 	sigset_t	old;
 
-	if (block == NULL)
-		return false;
-	block->in_use = false;
-	if (!csv_session.dead)
+	csv_signals_block(&old);
+	pthread_mutex_lock(&pool_mutex);
+	block = find_pinned(memory);
+	if (block != NULL)
 	{
-		csv_signals_block(&old);
-		trim_pinned(CSV_PINNED_KEEP_BYTES);
-		csv_signals_unblock(&old);
+		block->in_use = false;
+		if (csv_session_lives())
+			trim_pinned(CSV_PINNED_KEEP_BYTES);
 	}
-	return true;
+	pthread_mutex_unlock(&pool_mutex);
+	csv_signals_unblock(&old);
+	return block != NULL;
 }
 
 /*
@@ -436,10 +594,12 @@ csv_cuda_shutdown(void)
 	CsvSession *session = &csv_session;
 	sigset_t	old;
 
+	csv_cuda_settle();
 	if (!session->open || session->dead || session->pid != (int) getpid())
 		return;
 	csv_signals_block(&old);
 	cudaStreamSynchronize(session->stream);
+	cudaStreamSynchronize(session->next_stream);
 	csv_device_release();
 	for (int i = 0; i < CSV_PINNED_BLOCKS; i++)
 		if (session->pinned[i].bytes != NULL)
@@ -448,9 +608,12 @@ csv_cuda_shutdown(void)
 	{
 		cudaEventDestroy(session->copy_in[i]);
 		cudaEventDestroy(session->copy_out[i]);
+		cudaEventDestroy(session->next.began[i]);
+		cudaEventDestroy(session->next.copied[i]);
 	}
 	cudaEventDestroy(session->done);
 	cudaStreamDestroy(session->stream);
+	cudaStreamDestroy(session->next_stream);
 	cudaDeviceReset();
 	memset(session, 0, sizeof(*session));
 	csv_signals_unblock(&old);

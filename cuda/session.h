@@ -9,6 +9,11 @@
  *	  given back stays pinned up to CSV_PINNED_KEEP_BYTES.
  *	- CUDA's own threads inherit the signal mask, so that all signals are
  *	  blocked around CUDA calls, except while waiting for the device.
+ *	- The session may be started in a thread of its own, while the one that
+ *	  wants it does something else.
+ *	- Several scans may be under way in several threads.  A call of parse has
+ *	  the device, its memory and the session's stream to itself, from
+ *	  csv_session_lock to csv_session_unlock; the pool has a mutex of its own.
  *	- An error that sticks ends the context for good: the session is then dead,
  *	  gives back nothing more to CUDA, and says why.
  */
@@ -26,6 +31,7 @@
 typedef enum CsvDeviceMemory
 {
 	CSV_DEVICE_INPUT,			/* bytes, masks, ranks of tiles */
+	CSV_DEVICE_NEXT,			/* bytes of an input to come */
 	CSV_DEVICE_WINDOW,			/* index and record table of a window */
 	CSV_DEVICE_SMALL,			/* columns, counters, histograms */
 	CSV_DEVICE_OUTPUT,			/* arrays, statuses, positions */
@@ -40,6 +46,21 @@ typedef struct CsvBlock
 	bool		in_use;			/* pinned blocks only */
 } CsvBlock;
 
+/*
+ * Bytes that are copied to CSV_DEVICE_NEXT while those before them are parsed.
+ * They are good for the next call of parse of that engine only; the host's
+ * memory may hold something else after that.
+ */
+typedef struct CsvNext
+{
+	const void *owner;			/* the engine; NULL: nothing */
+	const uint8_t *bytes;		/* the host's */
+	size_t		nbytes;
+	int			turn;			/* which of the events */
+	cudaEvent_t began[2];
+	cudaEvent_t copied[2];
+} CsvNext;
+
 typedef struct CsvSession
 {
 	bool		open;
@@ -47,11 +68,14 @@ typedef struct CsvSession
 	char		reason[256];	/* why it is dead */
 	int			pid;
 	int			device;			/* as the user counts */
+	int			number;			/* as CUDA counts */
 	char		device_name[CSV_CUDA_NAME_SIZE];
 	int			multiprocessors;
 	size_t		default_limit;
 
 	cudaStream_t stream;
+	cudaStream_t next_stream;	/* of copies to CSV_DEVICE_NEXT */
+	CsvNext		next;
 	cudaEvent_t done;
 	cudaEvent_t copy_in[2];
 	cudaEvent_t copy_out[2];
@@ -60,6 +84,14 @@ typedef struct CsvSession
 } CsvSession;
 
 extern CsvSession csv_session;
+
+/* is there a session that has not failed?  In any thread */
+static inline bool
+csv_session_lives(void)
+{
+	return __atomic_load_n(&csv_session.open, __ATOMIC_ACQUIRE) &&
+		!__atomic_load_n(&csv_session.dead, __ATOMIC_ACQUIRE);
+}
 
 /* a message, printf-like, into a buffer of 256 bytes */
 extern void csv_session_say(char *message, const char *format,...)
@@ -71,6 +103,17 @@ extern void csv_signals_unblock(const sigset_t *old);
 
 /* start or reuse the session; false with a message */
 extern bool csv_session_open(int device, char *message);
+
+/* load the kernels by having them read a little; engine.cu */
+extern void csv_cuda_warm(void);
+
+/*
+ * Have the session's device to oneself: until csv_session_unlock, all of CUDA
+ * and the device's memory are the calling thread's.  To be called with all
+ * signals blocked.
+ */
+extern void csv_session_lock(void);
+extern void csv_session_unlock(void);
 
 /*
  * See to an error of CUDA: writes the message, clears what can be cleared, and
@@ -89,7 +132,7 @@ extern bool csv_device_reserve(CsvDeviceMemory which, size_t nbytes,
 extern void csv_device_release(void);
 extern size_t csv_device_held(void);
 
-/* pinned host memory; NULL where there is none */
+/* pinned host memory, in any thread; NULL where there is none */
 extern void *csv_pinned_take(size_t nbytes);
 extern size_t csv_pinned_size(const void *memory);
 extern bool csv_pinned_give_back(void *memory);

@@ -7,6 +7,8 @@
 
 #include "commands/vacuum.h"
 #include "optimizer/pathnode.h"
+#include "utils/lsyscache.h"
+#include "utils/pg_locale.h"
 #include "utils/varlena.h"
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
@@ -113,6 +115,38 @@ csv_create_foreign_upper_path(PlannerInfo *root, RelOptInfo *rel,
 #else
 	return create_foreign_upper_path(root, rel, target, rows, startup_cost,
 									 total_cost, NIL, NULL, NIL);
+#endif
+}
+
+/*
+ * The strategy of an operator in a btree family, CSV_STRATEGY_NOT_EQUAL for the
+ * negator of an equality; 0 if it has none.
+ */
+#define CSV_STRATEGY_NOT_EQUAL	6
+
+static inline int
+csv_btree_strategy(Oid opno)
+{
+#if PG_VERSION_NUM >= 180000
+	List	   *found = get_op_index_interpretation(opno);
+
+	return found == NIL ? 0 :
+		(int) ((OpIndexInterpretation *) linitial(found))->cmptype;
+#else
+	List	   *found = get_op_btree_interpretation(opno);
+
+	return found == NIL ? 0 :
+		((OpBtreeInterpretation *) linitial(found))->strategy;
+#endif
+}
+
+static inline bool
+csv_collation_is_c(Oid collation)
+{
+#if PG_VERSION_NUM >= 180000
+	return pg_newlocale_from_collation(collation)->collate_is_c;
+#else
+	return lc_collate_is_c(collation);
 #endif
 }
 

@@ -48,9 +48,14 @@ _PG_init(void)
 							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
 	DefineCustomIntVariable("csv_gpu_fdw.io_threads",
 							"Sets the number of threads that read a file for a GPU.",
-							"They copy out of the page cache, and are there only while a chunk is read.",
+							"They read ahead, out of the page cache, while a scan is under way.",
 							&csv_io_threads_guc, 8, 1, 64,
 							PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("csv_gpu_fdw.enable_pushdown",
+							 "Lets engines filter and aggregate.",
+							 "Off, they deliver rows only. Results are the same.",
+							 &csv_enable_pushdown_guc, true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomIntVariable("csv_gpu_fdw.debug_gpu_fault",
 							"Makes the GPU fail in the n-th chunk of a scan, for tests.",
 							"Positive: a fault in a kernel; negative: no memory; 0: never.",

@@ -9,6 +9,7 @@
 
 #include "engine.h"
 #include "miscadmin.h"
+#include "storage/ipc.h"
 
 #ifdef CSV_WITH_CUDA
 #include "../cuda/engine.h"
@@ -16,9 +17,18 @@
 
 /*
  * Below this size 'auto' does not wake a GPU: a CUDA context takes a session
- * 0.2 to 0.4 s, in which the CPU engine reads about as much.
+ * 0.2 to 0.4 s, in which the CPU engine reads about as much, and counts the
+ * records of three times as much.  It does read meanwhile, but not quite as fast
+ * as alone.
  */
 #define CSV_AUTO_GPU_BYTES	(INT64CONST(256) * 1024 * 1024)
+#define CSV_AUTO_COUNT_GPU_BYTES	(3 * CSV_AUTO_GPU_BYTES)
+
+/*
+ * With less than this left, a GPU that has just woken up does not take over: its
+ * first chunks wait for pinned memory, 40 ms in all.
+ */
+#define CSV_AUTO_TAKE_OVER_BYTES	(INT64CONST(128) * 1024 * 1024)
 
 /* with the context up, a GPU pays from here on */
 #define CSV_AUTO_WARM_GPU_BYTES	(INT64CONST(16) * 1024 * 1024)
@@ -27,14 +37,40 @@
 static bool gpu_failed = false;
 
 #ifdef CSV_WITH_CUDA
-static bool gpu_is_warm = false;
-
+/* a program's output is of unknown size: not worth it */
 static bool
-gpu_is_worth_it(int64 nbytes)
+gpu_is_worth_it(int64 nbytes, int ncolumns)
 {
-	/* a program's output is of unknown size: not worth it before it is warm */
-	return nbytes >= (gpu_is_warm ? CSV_AUTO_WARM_GPU_BYTES :
-					  CSV_AUTO_GPU_BYTES);
+	switch (csv_cuda_state())
+	{
+		case CSV_CUDA_AWAKE:
+			return nbytes >= CSV_AUTO_WARM_GPU_BYTES;
+		case CSV_CUDA_STARTING:
+			return nbytes >= CSV_AUTO_TAKE_OVER_BYTES;
+		default:
+			return nbytes >= (ncolumns > 0 ? CSV_AUTO_GPU_BYTES :
+							  CSV_AUTO_COUNT_GPU_BYTES);
+	}
+}
+
+static void
+wait_for_start(int code, Datum arg)
+{
+	csv_cuda_settle();
+}
+
+/* false if there will be none */
+static bool
+wake_gpu(void)
+{
+	static bool registered = false;
+
+	if (csv_cuda_state() == CSV_CUDA_STARTING)
+		return true;
+	if (!registered)
+		on_proc_exit(wait_for_start, (Datum) 0);
+	registered = true;
+	return csv_cuda_start(csv_device_guc);
 }
 
 /* false, with *reason allocated, if there is no usable GPU */
@@ -43,6 +79,7 @@ open_cuda(CsvOpenEngine *open, const CsvMemory *memory, char **reason)
 {
 	CsvCudaOptions options;
 	char		buffer[512];
+	void	   *state;
 
 	memset(&options, 0, sizeof(options));
 	options.device = csv_device_guc;
@@ -54,14 +91,15 @@ open_cuda(CsvOpenEngine *open, const CsvMemory *memory, char **reason)
 		options.fault_at_chunk = (uint32_t) abs(csv_gpu_fault_guc);
 	}
 	buffer[0] = '\0';
-	open->state = csv_cuda_open(&options, memory, buffer, sizeof(buffer));
-	if (open->state == NULL)
+	state = csv_cuda_open(&options, memory, buffer, sizeof(buffer));
+	if (state == NULL)
 	{
 		*reason = pstrdup(buffer);
 		return false;
 	}
 	open->engine = &csv_cuda_engine;
-	gpu_is_warm = true;
+	open->state = state;
+	open->awaits_gpu = false;
 	return true;
 }
 #endif
@@ -69,17 +107,26 @@ open_cuda(CsvOpenEngine *open, const CsvMemory *memory, char **reason)
 static void
 open_cpu(CsvOpenEngine *open, const CsvMemory *memory)
 {
+	void	   *state = csv_cpu_open(memory, CSV_ISA_BEST);
+
+	if (state == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory")));
 	open->engine = &csv_cpu_engine;
-	open->state = csv_cpu_open(memory, CSV_ISA_BEST);
+	open->state = state;
 	open->may_fall_back = false;
+	open->awaits_gpu = false;
 }
 
 void
 csv_engine_open(CsvOpenEngine *open, CsvEngineChoice choice, int64 nbytes,
-				const CsvMemory *memory)
+				int ncolumns, const CsvMemory *memory)
 {
 #ifdef CSV_WITH_CUDA
 	char	   *reason = NULL;
+	bool		wants_gpu = choice == CSV_ENGINE_AUTO && !gpu_failed &&
+		gpu_is_worth_it(nbytes, ncolumns);
 
 	open->may_fall_back = choice == CSV_ENGINE_AUTO;
 	if (choice == CSV_ENGINE_CUDA && !open_cuda(open, memory, &reason))
@@ -88,17 +135,38 @@ csv_engine_open(CsvOpenEngine *open, CsvEngineChoice choice, int64 nbytes,
 				 errmsg("no usable GPU for engine \"cuda\": %s", reason),
 				 errhint("Set csv_gpu_fdw.engine to auto or cpu to read on the CPU.")));
 	if (choice == CSV_ENGINE_CUDA ||
-		(choice == CSV_ENGINE_AUTO && !gpu_failed && gpu_is_worth_it(nbytes) &&
+		(wants_gpu && csv_cuda_state() == CSV_CUDA_AWAKE &&
 		 open_cuda(open, memory, &reason)))
 		return;
+	open_cpu(open, memory);
+	open->awaits_gpu = wants_gpu && csv_cuda_state() != CSV_CUDA_AWAKE &&
+		wake_gpu();
 #else
 	if (choice == CSV_ENGINE_CUDA)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("no usable GPU for engine \"cuda\": csv_gpu_fdw was built without CUDA"),
 				 errhint("Set csv_gpu_fdw.engine to auto or cpu to read on the CPU.")));
-#endif
 	open_cpu(open, memory);
+#endif
+}
+
+bool
+csv_engine_take_over(CsvOpenEngine *open, int64 nbytes,
+					 const CsvMemory *memory, CsvOpenEngine *gpu)
+{
+#ifdef CSV_WITH_CUDA
+	char	   *reason;
+
+	if (csv_cuda_state() == CSV_CUDA_STARTING)
+		return false;
+	open->awaits_gpu = false;
+	gpu->may_fall_back = true;
+	return !gpu_failed && nbytes >= CSV_AUTO_TAKE_OVER_BYTES &&
+		csv_cuda_state() == CSV_CUDA_AWAKE && open_cuda(gpu, memory, &reason);
+#else
+	return false;
+#endif
 }
 
 void
@@ -115,13 +183,14 @@ cpu_description(void)
 }
 
 char *
-csv_engine_describe(CsvEngineChoice choice, int64 nbytes)
+csv_engine_describe(CsvEngineChoice choice, int64 nbytes, int ncolumns)
 {
 #ifdef CSV_WITH_CUDA
 	char		name[256];
 
 	if (choice == CSV_ENGINE_CUDA ||
-		(choice == CSV_ENGINE_AUTO && !gpu_failed && gpu_is_worth_it(nbytes)))
+		(choice == CSV_ENGINE_AUTO && !gpu_failed &&
+		 gpu_is_worth_it(nbytes, ncolumns)))
 	{
 		if (csv_cuda_device_name(csv_device_guc, name, sizeof(name)))
 			return psprintf("cuda (%s)", name);

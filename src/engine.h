@@ -19,15 +19,27 @@ typedef struct CsvOpenEngine
 	const CsvEngine *engine;
 	void	   *state;
 	bool		may_fall_back;	/* chosen by 'auto': the CPU may take over */
+	bool		awaits_gpu;		/* a GPU may take over when it is awake */
 } CsvOpenEngine;
 
 /*
- * Open the engine for a table of nbytes bytes (-1: unknown).  Its memory comes
- * from *memory, which must outlive it.  ERROR if the choice is 'cuda' and there
- * is no usable GPU.
+ * Open the engine for nbytes bytes (-1: unknown) of a table, of which so many
+ * columns are wanted (0: the records are counted).  Its memory comes from
+ * *memory, which must outlive it, and be usable in any thread.  ERROR if
+ * the choice is 'cuda' and there is no usable GPU.
+ *
+ * Under 'auto' nobody waits for a GPU to wake up: the CPU engine begins.
  */
 extern void csv_engine_open(CsvOpenEngine *open, CsvEngineChoice choice,
-							int64 nbytes, const CsvMemory *memory);
+							int64 nbytes, int ncolumns,
+							const CsvMemory *memory);
+
+/*
+ * Is the GPU awake by now that the engine awaits, and worth it for the nbytes
+ * bytes that are left?  Then open it in *gpu, for the CPU engine to make way.
+ */
+extern bool csv_engine_take_over(CsvOpenEngine *open, int64 nbytes,
+								 const CsvMemory *memory, CsvOpenEngine *gpu);
 
 /* the CPU engine, where a GPU failed in mid-scan: for the rest of the session */
 extern void csv_engine_fall_back(CsvOpenEngine *open, const CsvMemory *memory);
@@ -36,7 +48,8 @@ extern void csv_engine_fall_back(CsvOpenEngine *open, const CsvMemory *memory);
  * For EXPLAIN: "cpu (avx2)" or "cuda (NVIDIA H200)", as csv_engine_open would
  * choose now; creates no CUDA context.
  */
-extern char *csv_engine_describe(CsvEngineChoice choice, int64 nbytes);
+extern char *csv_engine_describe(CsvEngineChoice choice, int64 nbytes,
+								 int ncolumns);
 
 /* the same, of an open engine */
 extern char *csv_engine_description(const CsvOpenEngine *open);

@@ -13,6 +13,7 @@
 #include "access/reloptions.h"
 #include "access/sysattr.h"
 #include "access/table.h"
+#include "aggregate.h"
 #include "commands/explain.h"
 #include "commands/vacuum.h"
 #include "compat.h"
@@ -22,14 +23,18 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/planmain.h"
 #include "optimizer/restrictinfo.h"
 #include "optimizer/tlist.h"
 #include "scan.h"
+#include "shippable.h"
 #include "source.h"
+#include "utils/builtins.h"
 #include "utils/rel.h"
+#include "utils/ruleutils.h"
 #include "utils/sampling.h"
 
 /*
@@ -39,13 +44,20 @@
 #define CSV_COST_PER_PAGE	40
 #define CSV_COST_PER_VALUE	2
 
+/* likewise, of one operation of the engine on one row */
+#define CSV_COST_PER_OPERATION	0.1
+
+bool		csv_enable_pushdown_guc = true;
+
 /* what an execution keeps */
 typedef struct CsvScanState
 {
 	CsvTable   *table;
 	CsvTableScan *scan;
-	bool		upper;			/* the scan returns one row of counts */
-	bool		done;			/* and has done so */
+	List	   *constants;		/* ExprStates */
+	CsvPushdown pushdown;		/* program NULL: none */
+	CsvAggregation *aggregation;	/* NULL: rows */
+	bool		aggregated;		/* all rows are read */
 } CsvScanState;
 
 /* ---- planning ---- */
@@ -103,6 +115,91 @@ avoid_parallel_plans(PlannerInfo *root, const CsvPlanState *state)
 				root->simple_rel_array[i]->consider_parallel = false;
 }
 
+/* a WHERE clause, and what decides when the executor gets to it */
+typedef struct OrderedClause
+{
+	RestrictInfo *rinfo;
+	Index		security_level;
+	Cost		cost;			/* of one row */
+	int			number;
+} OrderedClause;
+
+static int
+compare_clauses(const void *a, const void *b)
+{
+	const OrderedClause *left = a;
+	const OrderedClause *right = b;
+
+	if (left->security_level != right->security_level)
+		return left->security_level < right->security_level ? -1 : 1;
+	if (left->cost != right->cost)
+		return left->cost < right->cost ? -1 : 1;
+	return left->number - right->number;
+}
+
+/*
+ * Clauses in the order in which the executor evaluates them, as createplan.c
+ * has it (order_qual_clauses): which of several raises an ERROR hangs on it.
+ */
+static List *
+order_clauses(PlannerInfo *root, List *clauses)
+{
+	int			n = list_length(clauses);
+	OrderedClause *ordered = palloc(sizeof(OrderedClause) * Max(n, 1));
+	List	   *result = NIL;
+
+	for (int i = 0; i < n; i++)
+	{
+		RestrictInfo *rinfo = list_nth_node(RestrictInfo, clauses, i);
+		QualCost	cost;
+
+		cost_qual_eval_node(&cost, (Node *) rinfo, root);
+		ordered[i].rinfo = rinfo;
+		ordered[i].cost = cost.per_tuple;
+		ordered[i].number = i;
+		ordered[i].security_level = rinfo->leakproof &&
+			cost.per_tuple < 10 * cpu_operator_cost ? 0 :
+			rinfo->security_level;
+	}
+	qsort(ordered, n, sizeof(OrderedClause), compare_clauses);
+	for (int i = 0; i < n; i++)
+		result = lappend(result, ordered[i].rinfo);
+	return result;
+}
+
+/*
+ * Give the engine the clauses that it can have.  One of a higher security level
+ * is left to the executor as long as one of a lower level is.
+ */
+static void
+push_filters(PlannerInfo *root, RelOptInfo *baserel, CsvPlanState *state)
+{
+	Index		most = UINT_MAX;
+	ListCell   *cell;
+
+	if (!csv_enable_pushdown_guc ||
+		!csv_columns_shippable(state->table, state->wanted))
+		return;
+	state->program = csv_program_create(state->table, baserel->relid);
+	foreach(cell, state->restrictinfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
+		CsvProgram *trial = csv_program_create(state->table, baserel->relid);
+
+		if (rinfo->pseudoconstant ||
+			!csv_program_add_filter(trial, rinfo->clause))
+			most = Min(most, rinfo->security_level);
+	}
+	foreach(cell, state->restrictinfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
+
+		if (rinfo->security_level <= most && !rinfo->pseudoconstant &&
+			csv_program_add_filter(state->program, rinfo->clause))
+			state->pushed = lappend(state->pushed, rinfo);
+	}
+}
+
 static void
 csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 {
@@ -113,8 +210,11 @@ csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 	state->table = csv_table_get(foreigntableid);
 	csv_table_check(state->table);
 	state->wanted = wanted_attributes(baserel, state->table);
+	state->relid = baserel->relid;
+	state->restrictinfo = order_clauses(root, baserel->baserestrictinfo);
 	baserel->fdw_private = state;
 	avoid_parallel_plans(root, state);
+	push_filters(root, baserel, state);
 
 	/* as file_fdw: ten pages where the size is not known */
 	nbytes = csv_source_size(state->table, NULL);
@@ -146,29 +246,66 @@ csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 }
 
 Cost
-csv_structure_cost(const CsvPlanState *state)
+csv_read_cost(const CsvPlanState *state, double ntuples)
 {
+	double		noperations = CSV_COST_PER_VALUE *
+		bms_num_members(state->wanted);
+
+	if (state->program != NULL)
+		noperations += CSV_COST_PER_OPERATION *
+			state->program->n.ninstructions;
 	return state->pages * (seq_page_cost +
-						   CSV_COST_PER_PAGE * cpu_operator_cost);
+						   CSV_COST_PER_PAGE * cpu_operator_cost) +
+		ntuples * noperations * cpu_operator_cost;
 }
 
 static void
 csv_get_paths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 {
 	CsvPlanState *state = baserel->fdw_private;
-	Cost		startup_cost = baserel->baserestrictcost.startup;
-	Cost		run_cost;
+	List	   *local = list_difference_ptr(baserel->baserestrictinfo,
+											state->pushed);
+	double		nemitted = baserel->tuples *
+		clauselist_selectivity(root, state->pushed, 0, JOIN_INNER, NULL);
+	QualCost	cost;
+	Cost		total_cost;
 
-	run_cost = csv_structure_cost(state) + baserel->tuples *
-		(cpu_tuple_cost + baserel->baserestrictcost.per_tuple +
-		 CSV_COST_PER_VALUE * cpu_operator_cost *
-		 bms_num_members(state->wanted));
-
+	cost_qual_eval(&cost, local, root);
+	total_cost = cost.startup + csv_read_cost(state, baserel->tuples) +
+		nemitted * (cpu_tuple_cost + cost.per_tuple);
 	add_path(baserel, (Path *)
 			 csv_create_foreignscan_path(root, baserel, baserel->rows,
-										 startup_cost,
-										 startup_cost + run_cost,
+										 cost.startup, total_cost,
 										 baserel->lateral_relids));
+}
+
+static List *
+list_of_set(const Bitmapset *set)
+{
+	List	   *list = NIL;
+	int			member = -1;
+
+	while ((member = bms_next_member(set, member)) >= 0)
+		list = lappend_int(list, member);
+	return list;
+}
+
+/* the wanted attributes that only the engine's filters use */
+static Bitmapset *
+hidden_attributes(RelOptInfo *baserel, const CsvPlanState *state, List *quals)
+{
+	Bitmapset  *used = NULL;
+	Bitmapset  *hidden = NULL;
+	int			attnum = -1;
+
+	pull_varattnos((Node *) baserel->reltarget->exprs, baserel->relid, &used);
+	pull_varattnos((Node *) quals, baserel->relid, &used);
+	if (bms_is_member(0 - FirstLowInvalidHeapAttributeNumber, used))
+		return NULL;
+	while ((attnum = bms_next_member(state->wanted, attnum)) >= 0)
+		if (!bms_is_member(attnum - FirstLowInvalidHeapAttributeNumber, used))
+			hidden = bms_add_member(hidden, attnum);
+	return hidden;
 }
 
 static ForeignScan *
@@ -177,36 +314,85 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 			 Plan *outer_plan)
 {
 	CsvPlanState *state = baserel->fdw_private;
-	List	   *wanted = NIL;
-	List	   *scan_tlist = NIL;
-	int			attnum = -1;
+	List	   *pushed = extract_actual_clauses(state->pushed, false);
+	List	   *program = NIL;
+	List	   *constants = NIL;
+	Bitmapset  *hidden = state->wanted;
+	List	   *quals = state->having;
+	List	   *recheck = NIL;
 
-	while ((attnum = bms_next_member(state->wanted, attnum)) >= 0)
-		wanted = lappend_int(wanted, attnum);
-	if (state->upper)
-		scan_tlist = add_to_flat_tlist(NIL,
-									   pull_var_clause((Node *) best_path->path.pathtarget->exprs,
-													   PVC_INCLUDE_AGGREGATES |
-													   PVC_RECURSE_WINDOWFUNCS |
-													   PVC_INCLUDE_PLACEHOLDERS));
-	return make_foreignscan(tlist, extract_actual_clauses(scan_clauses, false),
-							state->upper ? 0 : baserel->relid, NIL,
-							list_make2(wanted,
-									   list_make1_oid(state->table->relid)),
-							scan_tlist, NIL, outer_plan);
+	if (!state->upper)
+	{
+		quals = extract_actual_clauses(list_difference_ptr(scan_clauses,
+														   state->pushed),
+									   false);
+		hidden = hidden_attributes(baserel, state, quals);
+	}
+
+	/*
+	 * What the engine could not decide is decided in the executor's order,
+	 * among all clauses: one that is false keeps those after it from raising
+	 * an ERROR.
+	 */
+	if (!state->upper && state->pushed != NIL)
+		recheck = contain_volatile_functions((Node *) quals) ? pushed :
+			extract_actual_clauses(scan_clauses, false);
+	if (state->upper || state->pushed != NIL)
+	{
+		program = list_make1(csv_program_to_node(state->program));
+		constants = csv_program_constants(state->program);
+	}
+	return make_foreignscan(tlist, quals, state->upper ? 0 : baserel->relid,
+							constants,
+							lappend(list_make5(list_of_set(state->wanted),
+											   list_make1_oid(state->table->relid),
+											   program,
+											   pushed,
+											   list_make2(state->results,
+														  state->sources)),
+									list_of_set(hidden)),
+							state->scan_tlist, recheck, outer_plan);
 }
 
 /* ---- execution ---- */
 
 static Bitmapset *
-plan_wanted(const ForeignScan *plan)
+plan_set(const ForeignScan *plan, CsvPlanItem item)
 {
-	Bitmapset  *wanted = NULL;
+	Bitmapset  *set = NULL;
 	ListCell   *cell;
 
-	foreach(cell, (List *) list_nth(plan->fdw_private, CSV_PLAN_WANTED))
-		wanted = bms_add_member(wanted, lfirst_int(cell));
-	return wanted;
+	foreach(cell, (List *) list_nth(plan->fdw_private, item))
+		set = bms_add_member(set, lfirst_int(cell));
+	return set;
+}
+
+/* the query of a scan that begins; as CsvPushdown has it */
+static CsvQuery *
+prepare_query(void *arg, bool *decidable)
+{
+	ForeignScanState *node = arg;
+	CsvScanState *state = node->fdw_state;
+
+	return csv_program_query(state->pushdown.program, state->constants,
+							 node->ss.ps.ps_ExprContext, decidable);
+}
+
+static void
+begin_aggregation(ForeignScanState *node)
+{
+	CsvScanState *state = node->fdw_state;
+	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
+	List	   *lists = list_nth(plan->fdw_private, CSV_PLAN_RESULTS);
+	Relation	relation = table_open(state->table->relid, NoLock);
+
+	state->aggregation =
+		csv_aggregation_create(node, state->pushdown.program,
+							   CreateTupleDescCopy(RelationGetDescr(relation)),
+							   copyObject(list_nth(plan->fdw_private,
+												   CSV_PLAN_QUALS)),
+							   linitial(lists), lsecond(lists));
+	table_close(relation, NoLock);
 }
 
 static void
@@ -216,18 +402,52 @@ csv_begin_scan(ForeignScanState *node, int eflags)
 	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 	List	   *relation = list_nth(plan->fdw_private, CSV_PLAN_RELATION);
+	List	   *program = list_nth(plan->fdw_private, CSV_PLAN_PROGRAM);
 
 	state->table = csv_table_get(linitial_oid(relation));
 	csv_table_check(state->table);
-	state->upper = plan->scan.scanrelid == 0;
 	node->fdw_state = state;
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
-	state->scan = csv_table_scan_begin(state->table, plan_wanted(plan), NULL,
-									   NULL);
+	if (program != NIL)
+	{
+		state->pushdown.program = csv_program_from_node(linitial(program));
+		state->pushdown.prepare = prepare_query;
+		state->pushdown.hidden = plan_set(plan, CSV_PLAN_HIDDEN);
+		state->pushdown.arg = node;
+		state->constants = ExecInitExprList(plan->fdw_exprs, &node->ss.ps);
+	}
+	if (plan->scan.scanrelid == 0)
+		begin_aggregation(node);
+	state->scan = csv_table_scan_begin(state->table, plan_set(plan, CSV_PLAN_WANTED),
+									   program != NIL ? &state->pushdown :
+									   NULL, NULL, NULL);
 	/* attributes that are not wanted stay NULL */
-	memset(slot->tts_isnull, !state->upper,
-		   slot->tts_tupleDescriptor->natts);
+	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts);
+}
+
+/* the next row that passes the filters */
+static bool
+next_row(ForeignScanState *node, TupleTableSlot *slot)
+{
+	CsvScanState *state = node->fdw_state;
+	ExprContext *econtext = node->ss.ps.ps_ExprContext;
+
+	while (csv_table_scan_next(state->scan, slot->tts_values,
+							   slot->tts_isnull))
+	{
+		ExecStoreVirtualTuple(slot);
+		if (state->pushdown.program == NULL ||
+			!csv_table_scan_undecided(state->scan))
+			return true;
+		ResetExprContext(econtext);
+		econtext->ecxt_scantuple = slot;
+		if (ExecQual(node->fdw_recheck_quals, econtext))
+			return true;
+		InstrCountFiltered1(node, 1);
+		ExecClearTuple(slot);
+	}
+	return false;
 }
 
 static TupleTableSlot *
@@ -237,20 +457,16 @@ csv_iterate_scan(ForeignScanState *node)
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 
 	ExecClearTuple(slot);
-	if (!state->upper)
+	if (state->aggregation == NULL)
+		next_row(node, slot);
+	else
 	{
-		if (csv_table_scan_next(state->scan, slot->tts_values,
-								slot->tts_isnull))
+		if (!state->aggregated)
+			csv_aggregation_run(state->aggregation, state->scan);
+		state->aggregated = true;
+		if (csv_aggregation_next(state->aggregation, slot->tts_values,
+								 slot->tts_isnull))
 			ExecStoreVirtualTuple(slot);
-	}
-	else if (!state->done)
-	{
-		int64		count = csv_table_scan_count(state->scan);
-
-		for (int i = 0; i < slot->tts_tupleDescriptor->natts; i++)
-			slot->tts_values[i] = Int64GetDatum(count);
-		state->done = true;
-		ExecStoreVirtualTuple(slot);
 	}
 	return slot;
 }
@@ -260,8 +476,14 @@ csv_rescan(ForeignScanState *node)
 {
 	CsvScanState *state = node->fdw_state;
 
+	/* groups stay what they are as long as no parameter changes */
+	if (state->aggregated && node->ss.ps.chgParam == NULL)
+	{
+		csv_aggregation_rewind(state->aggregation);
+		return;
+	}
 	csv_table_scan_rewind(state->scan);
-	state->done = false;
+	state->aggregated = false;
 }
 
 static void
@@ -275,6 +497,78 @@ csv_end_scan(ForeignScanState *node)
 
 /* ---- EXPLAIN ---- */
 
+/*
+ * Let the Vars of an expression that setrefs.c has not seen refer to the
+ * relation as it is numbered in the finished plan.
+ */
+static void
+adopt_relation(Node *node, const ForeignScan *plan)
+{
+	int			relid = bms_singleton_member(plan->fs_relids);
+	List	   *vars = pull_var_clause(node, PVC_RECURSE_AGGREGATES);
+	ListCell   *cell;
+
+	/* pull_var_clause returns the nodes themselves */
+	foreach(cell, vars)
+		lfirst_node(Var, cell)->varno = relid;
+}
+
+/* the WHERE clauses that the engine has */
+static List *
+engine_quals(const ForeignScan *plan)
+{
+	return list_nth(plan->fdw_private, CSV_PLAN_QUALS);
+}
+
+static bool
+has_engine_filter(const ForeignScan *plan)
+{
+	return engine_quals(plan) != NIL;
+}
+
+/*
+ * What the engine does beyond finding rows.
+ */
+static void
+explain_pushdown(ForeignScanState *node, ExplainState *es)
+{
+	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
+	List	   *context = set_deparse_context_plan(es->deparse_cxt,
+												   (Plan *) plan, NIL);
+	bool		prefix = list_length(es->rtable) > 1 || es->verbose;
+	List	   *keys = NIL;
+	List	   *aggregates = NIL;
+	ListCell   *cell;
+
+	if (has_engine_filter(plan))
+	{
+		Node	   *filter = (Node *)
+			make_ands_explicit(copyObject(engine_quals(plan)));
+
+		adopt_relation(filter, plan);
+		ExplainPropertyText("Engine Filter",
+							deparse_expression(filter, context, prefix, false),
+							es);
+	}
+	if (plan->scan.scanrelid != 0)
+		return;
+	foreach(cell, plan->fdw_scan_tlist)
+	{
+		Expr	   *expr = lfirst_node(TargetEntry, cell)->expr;
+		char	   *text = deparse_expression((Node *) expr, context, prefix,
+											  false);
+
+		if (IsA(expr, Aggref))
+			aggregates = lappend(aggregates, text);
+		else
+			keys = lappend(keys, text);
+	}
+	if (keys != NIL)
+		ExplainPropertyList("Engine Group Key", keys, es);
+	if (aggregates != NIL)
+		ExplainPropertyList("Engine Aggregates", aggregates, es);
+}
+
 static void
 csv_explain_scan(ForeignScanState *node, ExplainState *es)
 {
@@ -283,6 +577,8 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 	const ForeignScan *plan = (const ForeignScan *) node->ss.ps.plan;
 	int64		nbytes = csv_source_size(table, NULL);
 	int			nattributes = bms_num_members(csv_table_attributes(table));
+	int			nwanted = list_length(list_nth(plan->fdw_private,
+											   CSV_PLAN_WANTED));
 
 	if (table->filename != NULL)
 	{
@@ -294,14 +590,10 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 		ExplainPropertyText("CSV Program", table->program, es);
 	ExplainPropertyText("Engine", state->scan != NULL ?
 						csv_table_scan_engine(state->scan) :
-						csv_engine_describe(table->engine, nbytes), es);
+						csv_engine_describe(table->engine, nbytes, nwanted), es);
 	ExplainPropertyText("Columns",
-						psprintf("%d of %d",
-								 list_length(list_nth(plan->fdw_private,
-													  CSV_PLAN_WANTED)),
-								 nattributes), es);
-	if (state->upper)
-		ExplainPropertyText("Engine Aggregates", "count(*)", es);
+						psprintf("%d of %d", nwanted, nattributes), es);
+	explain_pushdown(node, es);
 
 	if (es->analyze && state->scan != NULL)
 	{
@@ -310,6 +602,9 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 		csv_table_scan_statistics(state->scan, &statistics);
 		ExplainPropertyInteger("Records", NULL, statistics.records, es);
 		ExplainPropertyInteger("Skipped Records", NULL, statistics.skipped, es);
+		if (has_engine_filter(plan))
+			ExplainPropertyInteger("Rows Removed by Engine Filter", NULL,
+								   statistics.filtered, es);
 		ExplainPropertyInteger("Chunks", NULL, statistics.chunks, es);
 		if (es->timing)
 		{
@@ -350,7 +645,7 @@ csv_acquire_sample(Relation relation, int elevel, HeapTuple *rows,
 	memset(isnull, true, sizeof(bool) * tupdesc->natts);
 	reservoir_init_selection_state(&reservoir, targrows);
 
-	scan = csv_table_scan_begin(table, csv_table_attributes(table), NULL,
+	scan = csv_table_scan_begin(table, csv_table_attributes(table), NULL, NULL,
 								NULL);
 	while (csv_table_scan_next(scan, values, isnull))
 	{

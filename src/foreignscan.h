@@ -8,6 +8,7 @@
 #include "foreign/fdwapi.h"
 #include "nodes/bitmapset.h"
 #include "option.h"
+#include "program.h"
 
 /* what planning keeps in RelOptInfo.fdw_private */
 typedef struct CsvPlanState
@@ -15,14 +16,35 @@ typedef struct CsvPlanState
 	CsvTable   *table;
 	Bitmapset  *wanted;			/* attribute numbers the scan must deliver */
 	BlockNumber pages;			/* of the file, as for a plain table */
-	bool		upper;			/* aggregates on top of the table's scan */
+	Index		relid;			/* of the table, also on top of its scan */
+	List	   *restrictinfo;	/* the table's WHERE clauses, as the executor
+								 * evaluates them */
+
+	/* what the engine has; NULL: nothing */
+	CsvProgram *program;
+	List	   *pushed;			/* those of restrictinfo that are in it */
+
+	/* of aggregates on top of the table's scan */
+	bool		upper;
+	List	   *scan_tlist;		/* group keys and Aggrefs */
+	List	   *results;		/* a CsvResult of each, as integer lists */
+	List	   *sources;		/* as csv_aggregation_create() wants them */
+	List	   *having;			/* quals over scan_tlist */
 } CsvPlanState;
+
+/* csv_gpu_fdw.enable_pushdown */
+extern bool csv_enable_pushdown_guc;
 
 /* the items of ForeignScan.fdw_private */
 typedef enum CsvPlanItem
 {
 	CSV_PLAN_WANTED,			/* integer list of attribute numbers */
-	CSV_PLAN_RELATION			/* list of the table's OID, for upper scans */
+	CSV_PLAN_RELATION,			/* list of the table's OID, for upper scans */
+	CSV_PLAN_PROGRAM,			/* list of one program, or empty */
+	CSV_PLAN_QUALS,				/* the WHERE clauses that the engine has */
+	CSV_PLAN_RESULTS,			/* of an upper scan: how its columns come about,
+								 * and for which its aggregates were made */
+	CSV_PLAN_HIDDEN				/* attribute numbers, as in CsvPushdown */
 } CsvPlanItem;
 
 extern void csv_foreign_scan_callbacks(FdwRoutine *routine);
@@ -32,7 +54,7 @@ extern void csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 								RelOptInfo *input_rel, RelOptInfo *output_rel,
 								void *extra);
 
-/* cost of finding the records of the table's file, without any value */
-extern Cost csv_structure_cost(const CsvPlanState *state);
+/* cost of finding the records of the table's file and making its values */
+extern Cost csv_read_cost(const CsvPlanState *state, double ntuples);
 
 #endif							/* CSV_FOREIGNSCAN_H */

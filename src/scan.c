@@ -13,9 +13,9 @@
  *
  * Memory: everything of the scan hangs on its context.  Values made here live
  * in row_context, until the next row; those of functions that need a
- * subtransaction are made for a run of rows ahead, in run_context.  A CUDA
- * engine holds memory of another kind; a reset callback gives it back when the
- * context goes, also after an ERROR or a cancel.  The engine and its arrays go
+ * subtransaction are made for a run of rows ahead, in run_context.  Reader and
+ * engine hold memory of another kind, and threads; a reset callback gives them
+ * back when the context goes, also after an ERROR or a cancel.  They also go
  * when the scan has come to its end: a query may read hundreds of partitions
  * one after the other, and ends none of their scans before the last.
  */
@@ -34,19 +34,31 @@
 /* rows whose values are made in one subtransaction */
 #define CSV_RUN_ROWS	256
 
-/* how a value gets from the array into the slot */
+/*
+ * How a value gets from the array into the slot.  A float's bits travel as an
+ * integer's: that is how it is passed by value.
+ */
 typedef enum CsvFetch
 {
-	CSV_FETCH_BYTE,
-	CSV_FETCH_INT16,
+	CSV_FETCH_POINTER,			/* the entry itself */
 	CSV_FETCH_INT32,
 	CSV_FETCH_INT64,
-	CSV_FETCH_FLOAT4,
-	CSV_FETCH_FLOAT8,
-	CSV_FETCH_POINTER,			/* the entry itself */
-	CSV_FETCH_CSTRING,			/* by the input function */
-	CSV_FETCH_RUN				/* the same, made a run of rows ahead */
+	CSV_FETCH_INT16,
+	CSV_FETCH_BYTE,
+	CSV_NUM_FETCHES,			/* those above need no more than an array */
+	CSV_FETCH_CSTRING = CSV_NUM_FETCHES,	/* by the input function */
+	CSV_FETCH_RUN,				/* the same, made a run of rows ahead */
+	CSV_FETCH_DECIMAL			/* a numeric, from a scaled integer; only in
+								 * rows that the engine could not decide */
 } CsvFetch;
+
+/* a column of a batch that has no status but CSV_VALUE_OK */
+typedef struct CsvPlainColumn
+{
+	const uint8_t *values;
+	uint32_t	stride;
+	int			att;			/* attribute number - 1 */
+} CsvPlainColumn;
 
 /* a wanted column that is read from the file */
 typedef struct CsvScanColumn
@@ -69,13 +81,14 @@ struct CsvTableScan
 	MemoryContext context;
 	MemoryContext row_context;
 	MemoryContext run_context;
-	CsvMemory	memory;
+	CsvMemory	memory;			/* of the context */
 	MemoryContextCallback callback;
 	CsvSkippedFn skipped;
 	void	   *skipped_arg;
 
 	CsvSource  *source;
 	int64		nbytes;			/* of the source, when the scan began */
+	int64		passed_bytes;	/* of them, in batches */
 	CsvOpenEngine engine;		/* none at the end of a scan */
 	CsvReader  *reader;			/* likewise NULL */
 	const char *engine_description; /* also of one that is closed */
@@ -92,11 +105,35 @@ struct CsvTableScan
 	int			nvirtuals;
 	Datum		filename;		/* text */
 
+	/* what is pushed down; NULL: nothing */
+	const CsvPushdown *pushdown;
+	CsvQuery   *query;
+	bool		decidable;
+	CsvEvaluator *evaluator;	/* NULL: not made yet */
+	MemoryContext query_context;
+	CsvMemory	query_memory;
+	CsvSelection selection;		/* of the batch's rows */
+	uint32_t	position;		/* next of the selection */
+	bool		undecided;		/* the last row that came out */
+	uint8_t    *doubtful;		/* per row: some value is not made yet */
+	uint32_t	doubtful_capacity;
+
 	CsvBatch	batch;
 	uint32_t	row;			/* next of the batch */
 	uint32_t	error;			/* next of the batch */
 	bool		any_careful;	/* some column of the batch needs a look at
 								 * each value */
+
+	/*
+	 * The batch's columns that need no such look: the plain ones by their way
+	 * to fetch, each way's ending before plain_end of it, and those with NULLs.
+	 * The plain ones' isnull was set to false in the array null_set, once.
+	 */
+	CsvPlainColumn *plain;
+	CsvPlainColumn *plain_end[CSV_NUM_FETCHES];
+	const CsvScanColumn **nullable;
+	int			nnullable;
+	const bool *null_set;
 	bool		row_context_used;
 	bool		finished;
 	bool		stopped;		/* scan->skipped said so */
@@ -133,6 +170,24 @@ scan_free(void *owner, void *memory)
 	pfree(memory);
 }
 
+/*
+ * The memory of the reader, and of an engine that works in other threads: those
+ * must not touch a memory context.
+ */
+static void *
+thread_alloc(void *owner, size_t nbytes)
+{
+	return malloc(nbytes);
+}
+
+static void
+thread_free(void *owner, void *memory)
+{
+	free(memory);
+}
+
+static const CsvMemory thread_memory = {thread_alloc, thread_free, NULL};
+
 /* ---- the engine ---- */
 
 static void
@@ -143,9 +198,13 @@ open_engine(CsvTableScan *scan)
 
 	options.interrupted = csv_source_interrupted;
 	options.interrupted_arg = NULL;
-	scan->reader = csv_reader_create(&scan->memory, &options);
+	scan->reader = csv_reader_create(&thread_memory, &options);
+	if (scan->reader == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory")));
 	csv_engine_open(&scan->engine, scan->table->engine, scan->nbytes,
-					&scan->memory);
+					scan->ncolumns + scan->nvirtuals, &thread_memory);
 	csv_reader_set_engine(scan->reader, scan->engine.engine,
 						  scan->engine.state);
 	scan->engine_description = csv_engine_description(&scan->engine);
@@ -155,11 +214,43 @@ open_engine(CsvTableScan *scan)
 static void
 close_engine(CsvTableScan *scan)
 {
-	scan->statistics.read_seconds += csv_reader_read_seconds(scan->reader);
-	csv_reader_free(scan->reader);
+	if (scan->reader != NULL)
+	{
+		scan->statistics.read_seconds += csv_reader_read_seconds(scan->reader);
+		csv_reader_free(scan->reader);
+	}
 	scan->reader = NULL;
-	scan->engine.engine->close(scan->engine.state);
+	if (scan->engine.engine != NULL)
+		scan->engine.engine->close(scan->engine.state);
 	scan->engine.engine = NULL;
+}
+
+/* a GPU that has woken up by now takes over from the CPU */
+static void
+take_over(CsvTableScan *scan)
+{
+	MemoryContext outer = MemoryContextSwitchTo(scan->context);
+	CsvOpenEngine cpu = scan->engine;
+	CsvOpenEngine gpu;
+
+	if (csv_engine_take_over(&scan->engine, scan->nbytes - scan->passed_bytes,
+							 &thread_memory, &gpu))
+	{
+		/* no ERROR may come before one of the two is closed */
+		if (csv_reader_set_engine(scan->reader, gpu.engine,
+								  gpu.state) == CSV_OK)
+		{
+			scan->engine = gpu;
+			cpu.engine->close(cpu.state);
+			scan->engine_description = csv_engine_description(&scan->engine);
+		}
+		else
+		{
+			csv_reader_set_engine(scan->reader, cpu.engine, cpu.state);
+			gpu.engine->close(gpu.state);
+		}
+	}
+	MemoryContextSwitchTo(outer);
 }
 
 /* where a GPU failed */
@@ -169,23 +260,20 @@ fall_back(CsvTableScan *scan)
 	MemoryContext outer = MemoryContextSwitchTo(scan->context);
 	CsvOpenEngine cpu = scan->engine;
 
-	/* the one that failed stays in scan->engine while an ERROR may come */
-	csv_engine_fall_back(&cpu, &scan->memory);
+	/* no ERROR may come between opening it and keeping it */
+	csv_engine_fall_back(&cpu, &thread_memory);
 	csv_reader_set_engine(scan->reader, cpu.engine, cpu.state);
-	scan->engine_description = csv_engine_description(&cpu);
 	scan->engine.engine->close(scan->engine.state);
 	scan->engine = cpu;
+	scan->engine_description = csv_engine_description(&scan->engine);
 	MemoryContextSwitchTo(outer);
 }
 
-/* the reset callback; the CPU engine's memory goes with the context anyhow */
+/* the reset callback */
 static void
 release_engine(void *arg)
 {
-	CsvTableScan *scan = arg;
-
-	if (scan->engine.engine != NULL && scan->engine.engine != &csv_cpu_engine)
-		close_engine(scan);
+	close_engine(arg);
 }
 
 /* ---- begin ---- */
@@ -201,20 +289,34 @@ fetch_for(const CsvValueInput *input)
 			return CSV_FETCH_INT16;
 		case CSV_KIND_INT4:
 		case CSV_KIND_DATE:
+		case CSV_KIND_FLOAT4:
 			return CSV_FETCH_INT32;
 		case CSV_KIND_INT8:
 		case CSV_KIND_TIMESTAMP:
 		case CSV_KIND_TIMESTAMPTZ:
-			return CSV_FETCH_INT64;
-		case CSV_KIND_FLOAT4:
-			return CSV_FETCH_FLOAT4;
 		case CSV_KIND_FLOAT8:
-			return CSV_FETCH_FLOAT8;
+			return CSV_FETCH_INT64;
 		case CSV_KIND_CSTRING:
 			return input->pure ? CSV_FETCH_CSTRING : CSV_FETCH_RUN;
+		case CSV_KIND_DECIMAL64:
+		case CSV_KIND_DECIMAL128:
+			return CSV_FETCH_DECIMAL;
 		default:
 			return CSV_FETCH_POINTER;
 	}
+}
+
+/*
+ * A numeric that is only computed with comes as a scaled integer, if there is
+ * one that holds all its values.
+ */
+static void
+prefer_decimal(CsvColumn *spec)
+{
+	if (spec->kind == CSV_KIND_NUMERIC && spec->precision > 0 &&
+		spec->precision <= CSV_MAX_DECIMAL_DIGITS)
+		spec->kind = spec->precision <= CSV_MAX_SQUARED_DIGITS ?
+			CSV_KIND_DECIMAL64 : CSV_KIND_DECIMAL128;
 }
 
 static int
@@ -230,7 +332,8 @@ compare_columns(const void *a, const void *b)
 
 CsvTableScan *
 csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
-					 CsvSkippedFn skipped, void *arg)
+					 const CsvPushdown *pushdown, CsvSkippedFn skipped,
+					 void *arg)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "csv_gpu_fdw scan",
@@ -247,6 +350,16 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 	scan->memory.alloc = scan_alloc;
 	scan->memory.free = scan_free;
 	scan->memory.owner = context;
+	scan->pushdown = pushdown;
+	if (pushdown != NULL)
+	{
+		scan->query_context = AllocSetContextCreate(context,
+													"csv_gpu_fdw query",
+													ALLOCSET_DEFAULT_SIZES);
+		scan->query_memory.alloc = scan_alloc;
+		scan->query_memory.free = scan_free;
+		scan->query_memory.owner = scan->query_context;
+	}
 	scan->skipped = skipped;
 	scan->skipped_arg = arg;
 	scan->natts = table->natts;
@@ -254,6 +367,8 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 
 	scan->columns = palloc0(sizeof(CsvScanColumn) * Max(table->natts, 1));
 	scan->layout_columns = palloc0(sizeof(CsvColumn) * Max(table->natts, 1));
+	scan->plain = palloc0(sizeof(CsvPlainColumn) * Max(table->natts, 1));
+	scan->nullable = palloc0(sizeof(CsvScanColumn *) * Max(table->natts, 1));
 	scan->virtuals = palloc0(sizeof(CsvTableColumn *) * Max(table->natts, 1));
 	for (int i = 0; i < table->natts; i++)
 	{
@@ -269,6 +384,8 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 			continue;
 		}
 		csv_value_init(&scan_column->input, table, column, context);
+		if (pushdown != NULL && bms_is_member(column->attnum, pushdown->hidden))
+			prefer_decimal(&scan_column->input.spec);
 		scan_column->fetch = fetch_for(&scan_column->input);
 		scan_column->att = column->attnum - 1;
 		if (scan_column->input.spec.kind == CSV_KIND_CSTRING)
@@ -517,13 +634,17 @@ static bool
 open_file(CsvTableScan *scan)
 {
 	CsvStatus	status;
+	CsvReadAhead ahead;
 
+	csv_reader_leave(scan->reader);
 	if (!csv_source_open_next(scan->source))
 		return false;
 	scan->file_number++;
 	while ((status = csv_reader_open(scan->reader, csv_source_read,
 									 scan->source)) != CSV_OK)
 		handle_failure(scan, status);
+	if (csv_source_read_ahead(scan->source, &ahead))
+		csv_reader_read_ahead(scan->reader, &ahead);
 	lay_out(scan);
 	while ((status = csv_reader_set_layout(scan->reader,
 										   &scan->layout)) != CSV_OK)
@@ -548,6 +669,38 @@ open_file(CsvTableScan *scan)
 
 /* ---- batches ---- */
 
+/*
+ * Sort out how the columns of a new batch are fetched.
+ */
+static void
+sort_columns(CsvTableScan *scan)
+{
+	CsvPlainColumn *next = scan->plain;
+
+	scan->null_set = NULL;
+	scan->nnullable = 0;
+	for (int fetch = 0; fetch < CSV_NUM_FETCHES; fetch++)
+	{
+		for (int i = 0; i < scan->ncolumns; i++)
+		{
+			const CsvScanColumn *column = &scan->columns[i];
+
+			if ((int) column->fetch != fetch)
+				continue;
+			if (column->status != NULL)
+			{
+				scan->nullable[scan->nnullable++] = column;
+				continue;
+			}
+			next->values = column->values;
+			next->stride = column->stride;
+			next->att = column->att;
+			next++;
+		}
+		scan->plain_end[fetch] = next;
+	}
+}
+
 static void
 take_batch(CsvTableScan *scan)
 {
@@ -559,6 +712,7 @@ take_batch(CsvTableScan *scan)
 	scan->run_from = 0;
 	scan->run_until = 0;
 	scan->any_careful = false;
+	scan->passed_bytes += batch->consumed;
 	scan->statistics.chunks++;
 	scan->statistics.copy_in_seconds += batch->copy_in_seconds;
 	scan->statistics.parse_seconds += batch->parse_seconds;
@@ -571,10 +725,123 @@ take_batch(CsvTableScan *scan)
 		column->values = array->values;
 		column->status = array->all_ok ? NULL : array->status;
 		column->stride = array->stride;
-		if (array->any_slow || column->fetch == CSV_FETCH_CSTRING ||
-			column->fetch == CSV_FETCH_RUN)
+		if (array->any_slow || column->fetch >= CSV_NUM_FETCHES)
 			scan->any_careful = true;
 	}
+	sort_columns(scan);
+}
+
+/* ---- what is pushed down ---- */
+
+static void
+open_evaluator(CsvTableScan *scan)
+{
+	MemoryContext outer = MemoryContextSwitchTo(scan->query_context);
+
+	scan->query = scan->pushdown->prepare(scan->pushdown->arg,
+										  &scan->decidable);
+	scan->evaluator = csv_evaluator_create(&scan->query_memory, scan->query);
+	if (scan->evaluator == NULL)
+		handle_failure(scan, CSV_NO_MEMORY);
+	MemoryContextSwitchTo(outer);
+}
+
+static void
+close_evaluator(CsvTableScan *scan)
+{
+	scan->evaluator = NULL;
+	scan->query = NULL;
+	if (scan->query_context != NULL)
+		MemoryContextReset(scan->query_context);
+}
+
+/*
+ * Does it show which of two equal values came first or last?  -0 and 0 are
+ * equal, and look different.
+ */
+static bool
+order_shows(const CsvQuery *query)
+{
+	bool		shows = false;
+
+	for (uint32_t i = 0; i < query->nkeys; i++)
+		shows |= query->keys[i].lane == CSV_LANE_FLOAT;
+	for (uint32_t i = 0; i < query->naggregates; i++)
+		shows |= query->aggregate[i].lane == CSV_LANE_FLOAT &&
+			(query->aggregate[i].kind == CSV_AGGREGATE_MIN ||
+			 query->aggregate[i].kind == CSV_AGGREGATE_MAX);
+	return shows;
+}
+
+/*
+ * The rows of the batch that have to come out whatever the engine says: those
+ * with a value that only its input function can judge.  NULL if there are none.
+ * They are added to their groups after the others; where that would show, all
+ * of the batch's rows come out.
+ */
+static const uint8_t *
+find_doubtful(CsvTableScan *scan)
+{
+	uint32_t	nrows = scan->batch.nrows;
+	bool		any = false;
+	bool		all = !scan->decidable;
+
+	for (int i = 0; i < scan->ncolumns; i++)
+		any |= scan->batch.arrays[i].any_slow;
+	all |= any && order_shows(scan->query);
+	if (!any && !all)
+		return NULL;
+	if (nrows > scan->doubtful_capacity)
+	{
+		if (scan->doubtful != NULL)
+			pfree(scan->doubtful);
+		scan->doubtful = MemoryContextAllocHuge(scan->context, nrows);
+		scan->doubtful_capacity = nrows;
+	}
+	memset(scan->doubtful, all, nrows);
+	for (int i = 0; i < scan->ncolumns && !all; i++)
+	{
+		const CsvArray *array = &scan->batch.arrays[i];
+
+		if (array->any_slow)
+			for (uint32_t row = 0; row < nrows; row++)
+				scan->doubtful[row] |=
+					array->status[row] == CSV_VALUE_DOUBTFUL;
+	}
+	return scan->doubtful;
+}
+
+/* have the batch's rows filtered, or added to their groups */
+static void
+evaluate_batch(CsvTableScan *scan)
+{
+	CsvStatus	status;
+
+	scan->position = 0;
+	memset(&scan->selection, 0, sizeof(scan->selection));
+	if (scan->batch.nrows == 0)
+		return;
+	if (scan->evaluator == NULL)
+		open_evaluator(scan);
+	csv_program_lay_out(scan->pushdown->program, scan->query,
+						scan->layout.columns, scan->layout.ncolumns);
+	status = csv_evaluator_run(scan->evaluator, &scan->layout, &scan->batch,
+							   find_doubtful(scan), NULL, NULL,
+							   &scan->selection);
+	if (status != CSV_OK)
+		handle_failure(scan, status);
+	scan->statistics.filtered += scan->selection.ndropped;
+}
+
+/* the next row that is to come out; the batch's end if there is none */
+static inline uint32_t
+next_row(CsvTableScan *scan)
+{
+	if (scan->pushdown == NULL)
+		return scan->row;
+	if (scan->position == scan->selection.nrows)
+		return scan->batch.nrows;
+	return scan->selection.rows[scan->position];
 }
 
 /*
@@ -611,6 +878,8 @@ leave_batch(CsvTableScan *scan)
 		scan->statistics.records += npassed;
 	}
 	memset(&scan->batch, 0, sizeof(scan->batch));
+	memset(&scan->selection, 0, sizeof(scan->selection));
+	scan->position = 0;
 	scan->row = 0;
 	scan->error = 0;
 }
@@ -625,10 +894,14 @@ next_batch(CsvTableScan *scan)
 		if (!scan->file_is_open && !open_file(scan))
 			return false;
 		CHECK_FOR_INTERRUPTS();
+		if (scan->engine.awaits_gpu)
+			take_over(scan);
 		status = csv_reader_next(scan->reader, &scan->batch);
 		if (status == CSV_OK)
 		{
 			take_batch(scan);
+			if (scan->pushdown != NULL)
+				evaluate_batch(scan);
 			return true;
 		}
 		memset(&scan->batch, 0, sizeof(scan->batch));
@@ -797,7 +1070,25 @@ skip_error(CsvTableScan *scan, const CsvError *error)
 				detail.code, 0, column, &detail);
 }
 
-/* ---- values that need an input function ---- */
+/* ---- values that the arrays do not hold as datums ---- */
+
+/* a numeric of a column whose array holds scaled integers */
+static Datum
+decimal_value(const CsvScanColumn *column, uint32_t row)
+{
+	const uint8_t *entry = column->values + (size_t) row * column->stride;
+	CsvInt128	decimal;
+	CsvWide		wide;
+
+	if (column->stride == sizeof(int64_t))
+		decimal = *(const int64_t *) entry;
+	else
+		memcpy(&decimal, entry, sizeof(decimal));
+	wide.word[0] = (uint64_t) decimal;
+	wide.word[1] = (uint64_t) (decimal >> 64);
+	wide.word[2] = decimal < 0 ? UINT64_MAX : 0;
+	return csv_numeric_of_wide(&wide, column->input.spec.scale);
+}
 
 /*
  * Make one value of a row.  False, with *error filled in, if it is refused.
@@ -951,10 +1242,19 @@ fill_careful(CsvTableScan *scan, uint32_t row, Datum *values, bool *isnull)
 			isnull[column->att] = column->run_isnull[row - scan->run_from];
 			continue;
 		}
-		if (column->fetch != CSV_FETCH_CSTRING &&
-			column->fetch != CSV_FETCH_RUN &&
+		if (column->fetch < CSV_NUM_FETCHES &&
 			(column->status == NULL || column->status[row] <= CSV_VALUE_NULL))
 			continue;			/* is in the slot already */
+		if (column->fetch == CSV_FETCH_DECIMAL &&
+			(column->status == NULL || column->status[row] <= CSV_VALUE_NULL))
+		{
+			isnull[column->att] = !scan->undecided ||
+				(column->status != NULL &&
+				 column->status[row] == CSV_VALUE_NULL);
+			if (!isnull[column->att])
+				values[column->att] = decimal_value(column, row);
+			continue;
+		}
 		if (!make_value(scan, column, row, &values[column->att],
 						&isnull[column->att], &error))
 		{
@@ -1017,52 +1317,63 @@ fill_virtuals(CsvTableScan *scan, uint32_t row, Datum *values, bool *isnull)
 
 /* ---- rows ---- */
 
+static inline Datum
+fetch_value(CsvFetch fetch, const uint8_t *entry)
+{
+	switch (fetch)
+	{
+		case CSV_FETCH_BYTE:
+			return BoolGetDatum(*entry != 0);
+		case CSV_FETCH_INT16:
+			return Int16GetDatum(*(const int16 *) entry);
+		case CSV_FETCH_INT32:
+			return Int32GetDatum(*(const int32 *) entry);
+		case CSV_FETCH_INT64:
+			return Int64GetDatum(*(const int64 *) entry);
+		default:
+			return PointerGetDatum(entry);
+	}
+}
+
 /*
  * What the arrays hold of a row.
  */
 static inline void
 fill_fast(CsvTableScan *scan, uint32_t row, Datum *values, bool *isnull)
 {
-	const CsvScanColumn *column = scan->columns;
-	const CsvScanColumn *end = column + scan->ncolumns;
+	const CsvPlainColumn *column = scan->plain;
 
-	for (; column < end; column++)
+	if (unlikely(scan->null_set != isnull))
 	{
-		int			att = column->att;
-		const uint8_t *entry;
+		for (; column < scan->plain_end[CSV_NUM_FETCHES - 1]; column++)
+			isnull[column->att] = false;
+		column = scan->plain;
+		scan->null_set = isnull;
+	}
 
-		if (column->status != NULL && column->status[row] != CSV_VALUE_OK)
-		{
-			values[att] = (Datum) 0;
-			isnull[att] = true;
-			continue;
-		}
-		entry = column->values + (size_t) row * column->stride;
-		isnull[att] = false;
-		switch (column->fetch)
-		{
-			case CSV_FETCH_BYTE:
-				values[att] = BoolGetDatum(*entry != 0);
-				break;
-			case CSV_FETCH_INT16:
-				values[att] = Int16GetDatum(*(const int16 *) entry);
-				break;
-			case CSV_FETCH_INT32:
-				values[att] = Int32GetDatum(*(const int32 *) entry);
-				break;
-			case CSV_FETCH_INT64:
-				values[att] = Int64GetDatum(*(const int64 *) entry);
-				break;
-			case CSV_FETCH_FLOAT4:
-				values[att] = Float4GetDatum(*(const float4 *) entry);
-				break;
-			case CSV_FETCH_FLOAT8:
-				values[att] = Float8GetDatum(*(const float8 *) entry);
-				break;
-			default:
-				values[att] = PointerGetDatum(entry);
-				break;
-		}
+	/* a loop for each way to fetch, that need not ask which */
+#define FETCH_COLUMNS(fetch) \
+	for (const CsvPlainColumn *end = scan->plain_end[fetch]; column < end; \
+		 column++) \
+		values[column->att] = fetch_value(fetch, column->values + \
+										  (size_t) row * column->stride)
+
+	FETCH_COLUMNS(CSV_FETCH_POINTER);
+	FETCH_COLUMNS(CSV_FETCH_INT32);
+	FETCH_COLUMNS(CSV_FETCH_INT64);
+	FETCH_COLUMNS(CSV_FETCH_INT16);
+	FETCH_COLUMNS(CSV_FETCH_BYTE);
+#undef FETCH_COLUMNS
+
+	for (int i = 0; i < scan->nnullable; i++)
+	{
+		const CsvScanColumn *nullable = scan->nullable[i];
+		int			att = nullable->att;
+
+		isnull[att] = nullable->status[row] != CSV_VALUE_OK;
+		values[att] = isnull[att] ? (Datum) 0 :
+			fetch_value(nullable->fetch, nullable->values +
+						(size_t) row * nullable->stride);
 	}
 }
 
@@ -1120,23 +1431,29 @@ csv_table_scan_next(CsvTableScan *scan, Datum *values, bool *isnull)
 		return false;
 	for (;;)
 	{
-		uint32_t	row;
+		uint32_t	row = next_row(scan);
 
 		reset_row(scan);
-		skip_errors_before(scan, scan->row);
+		skip_errors_before(scan, row);
 		if (unlikely(scan->stopped))
 		{
 			scan->finished = true;
 			return false;
 		}
-		if (scan->row >= scan->batch.nrows)
+		scan->row = row;
+		if (row >= scan->batch.nrows)
 		{
 			if (!advance_batch(scan))
 				return false;
 			continue;
 		}
+		if (scan->pushdown != NULL)
+		{
+			scan->undecided = scan->selection.any_careful &&
+				scan->selection.careful[scan->position] != 0;
+			scan->position++;
+		}
 
-		row = scan->row;
 		fill_fast(scan, row, values, isnull);
 		if (scan->any_careful && !fill_careful(scan, row, values, isnull))
 		{
@@ -1151,21 +1468,18 @@ csv_table_scan_next(CsvTableScan *scan, Datum *values, bool *isnull)
 	}
 }
 
-int64
-csv_table_scan_count(CsvTableScan *scan)
+bool
+csv_table_scan_undecided(const CsvTableScan *scan)
 {
-	int64		count = 0;
+	return scan->undecided;
+}
 
-	Assert(scan->ncolumns == 0);
-	if (scan->finished)
-		return 0;
-	do
-	{
-		count += scan->batch.nrows - scan->row;
-		skip_errors_before(scan, scan->batch.nrows);
-		scan->row = scan->batch.nrows;
-	} while (advance_batch(scan));
-	return count;
+CsvEvaluator *
+csv_table_scan_evaluator(CsvTableScan *scan)
+{
+	if (scan->evaluator == NULL)
+		open_evaluator(scan);
+	return scan->evaluator;
 }
 
 /* ---- end ---- */
@@ -1174,10 +1488,14 @@ void
 csv_table_scan_rewind(CsvTableScan *scan)
 {
 	leave_batch(scan);
+	close_evaluator(scan);
 	scan->file_is_open = false;
 	scan->file_number = 0;
+	scan->passed_bytes = 0;
 	scan->finished = false;
 	scan->was_rewound = true;
+	if (scan->reader != NULL)
+		csv_reader_leave(scan->reader);
 	csv_source_rewind(scan->source);
 	if (scan->reader == NULL)
 		open_engine(scan);
@@ -1187,6 +1505,8 @@ void
 csv_table_scan_end(CsvTableScan *scan)
 {
 	leave_batch(scan);
+	if (scan->reader != NULL)
+		csv_reader_leave(scan->reader);
 	csv_source_close(scan->source);
 	csv_report_end(&scan->report, scan->statistics.records, false);
 }

@@ -9,6 +9,7 @@
 #include "access/tupdesc.h"
 #include "engine.h"
 #include "nodes/bitmapset.h"
+#include "program.h"
 #include "report.h"
 
 typedef struct CsvTableScan CsvTableScan;
@@ -19,11 +20,31 @@ typedef struct CsvTableScan CsvTableScan;
  */
 typedef bool (*CsvSkippedFn) (void *arg, const CsvSkipped *skipped);
 
+/*
+ * What the engine is to do beyond finding rows.  prepare makes the query, in the
+ * current memory context; it is called when the first rows are there, and
+ * again after a rewind.  As csv_program_query(), it says whether the engine can
+ * decide anything.
+ */
+typedef struct CsvPushdown
+{
+	const CsvProgram *program;
+
+	/*
+	 * Wanted attributes that nobody looks at in a row that the engine has
+	 * decided: they come out NULL there.
+	 */
+	const Bitmapset *hidden;
+	CsvQuery   *(*prepare) (void *arg, bool *decidable);
+	void	   *arg;
+} CsvPushdown;
+
 /* for EXPLAIN ANALYZE */
 typedef struct CsvScanStatistics
 {
 	int64		records;		/* good and bad, that the scan passed */
 	int64		skipped;
+	int64		filtered;		/* rows that the engine's filter dropped */
 	int64		chunks;
 	double		read_seconds;
 	double		copy_in_seconds;
@@ -38,20 +59,25 @@ typedef struct CsvScanStatistics
  */
 extern CsvTableScan *csv_table_scan_begin(const CsvTable *table,
 										  const Bitmapset *wanted,
+										  const CsvPushdown *pushdown,
 										  CsvSkippedFn skipped, void *arg);
 
 /*
  * The next row, into arrays of one entry per attribute of the table.  What
- * the values point to lives until the next call.  False at the end.
+ * the values point to lives until the next call.  Entries of isnull that are
+ * the same in all rows may be written only once: between calls with the same
+ * array, leave it as it is.  False at the end.
  */
 extern bool csv_table_scan_next(CsvTableScan *scan, Datum *values,
 								bool *isnull);
 
 /*
- * The number of rows that csv_table_scan_next would still return.  Of a scan
- * that wants no column this costs no more than finding the records.
+ * Did the engine leave it open whether the last row passes its filter?
  */
-extern int64 csv_table_scan_count(CsvTableScan *scan);
+extern bool csv_table_scan_undecided(const CsvTableScan *scan);
+
+/* the groups, when all rows are read; they live until a rewind or the end */
+extern CsvEvaluator *csv_table_scan_evaluator(CsvTableScan *scan);
 
 /* start again; records that were reported are not reported again */
 extern void csv_table_scan_rewind(CsvTableScan *scan);

@@ -31,7 +31,6 @@
 #include "utils/wait_event.h"
 
 #include "compat.h"
-#include "reader/parallel_read.h"
 #include "source.h"
 
 /*
@@ -39,9 +38,6 @@
  * cancel is looked for again.
  */
 #define MAX_READ_BYTES	(16 * 1024 * 1024)
-
-/* from here on a read is shared out among threads */
-#define PARALLEL_BYTES	(4 * CSV_PARALLEL_READ_BLOCK)
 
 /*
  * Input of one conversion.  Its output, which may be MAX_CONVERSION_GROWTH
@@ -492,19 +488,36 @@ csv_source_interrupted(void *arg)
 }
 
 /*
- * Read from a regular file: large stretches, such as a GPU is fed with, by
- * several threads.  As read(2), but 0 may also stand for an interrupt that came
- * first.
+ * A file's bytes for csv_reader_read_ahead: several threads at once call this,
+ * and PostgreSQL is not to be called here.
  */
 static ssize_t
-read_regular(CsvSource *source, uint8_t *buffer, size_t nbytes)
+read_at(void *arg, uint8_t *buffer, size_t nbytes, uint64_t offset)
 {
-	if (nbytes < PARALLEL_BYTES || csv_io_threads_guc == 1)
-		return pread(source->fd, buffer, Min(nbytes, MAX_READ_BYTES),
-					 source->position);
-	return csv_parallel_pread(source->fd, buffer, nbytes, source->position,
-							  csv_io_threads_guc, csv_source_interrupted,
-							  NULL);
+	const CsvSource *source = arg;
+
+	return pread(source->fd, buffer, nbytes, (off_t) offset);
+}
+
+static void
+seek(void *arg, uint64_t offset)
+{
+	CsvSource  *source = arg;
+
+	source->position = (off_t) offset;
+	source->at_end = false;
+}
+
+bool
+csv_source_read_ahead(CsvSource *source, CsvReadAhead *ahead)
+{
+	if (!source->is_regular || source->conversion != NULL)
+		return false;
+	ahead->read_at = read_at;
+	ahead->seek = seek;
+	ahead->arg = source;
+	ahead->nthreads = csv_io_threads_guc;
+	return true;
 }
 
 /* read from the descriptor; 0 at the end, as often as asked */
@@ -535,7 +548,8 @@ read_bytes(CsvSource *source, uint8_t *buffer, size_t nbytes)
 		pgstat_report_wait_start(WAIT_EVENT_COPY_FILE_READ);
 		if (source->is_regular)
 		{
-			nread = read_regular(source, buffer, nbytes);
+			nread = pread(source->fd, buffer, Min(nbytes, MAX_READ_BYTES),
+						  source->position);
 			if (nread > 0)
 				source->position += nread;
 		}
@@ -544,8 +558,6 @@ read_bytes(CsvSource *source, uint8_t *buffer, size_t nbytes)
 		pgstat_report_wait_end();
 		if (nread > 0)
 			return nread;
-		if (nread == 0 && csv_source_interrupted(NULL))
-			continue;			/* perhaps not the end */
 		if (nread == 0)
 			break;
 		if (errno == EAGAIN || errno == EWOULDBLOCK)

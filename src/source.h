@@ -18,7 +18,7 @@
 
 typedef struct CsvSource CsvSource;
 
-/* csv_gpu_fdw.io_threads: threads that read a large stretch of a file */
+/* csv_gpu_fdw.io_threads: threads that read a file ahead */
 extern int	csv_io_threads_guc;
 
 /*
@@ -38,6 +38,12 @@ extern bool csv_source_open_next(CsvSource *source);
  * program that has reached its end did not succeed.  Processes interrupts.
  */
 extern size_t csv_source_read(void *arg, uint8_t *buffer, size_t nbytes);
+
+/*
+ * Can the file that is open be read at any place, by several threads?  Then
+ * *ahead tells how; it may be used until the file is closed.
+ */
+extern bool csv_source_read_ahead(CsvSource *source, CsvReadAhead *ahead);
 
 /*
  * Would CHECK_FOR_INTERRUPTS() do something now?  For whoever works where it may

@@ -1,29 +1,293 @@
 /*
  * upper.c
- *		Aggregates that the engine answers: count(*) over a whole table.
+ *		Plans of aggregates that the engine computes.
  *
- * An engine knows how many good records a batch has without a look at any
- * column.  So where a query asks for nothing but count(*), no row is handed to
- * the executor: the plan is a foreign scan that returns one row of counts.
+ * A query that groups the rows of one table is a foreign scan that returns the
+ * groups, if the engine can have all of it: every WHERE clause, every group
+ * key, every aggregate.  HAVING, and expressions over aggregates, are the
+ * executor's.
  */
 #include "postgres.h"
 
+#include "aggregate.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_type.h"
 #include "compat.h"
 #include "foreignscan.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
+#include "optimizer/tlist.h"
+#include "shippable.h"
 #include "utils/fmgroids.h"
+#include "utils/selfuncs.h"
 
-/* is this count(*), of all rows? */
-static bool
-is_count_star(const Node *node)
+/* what an aggregate function is to the engine */
+typedef struct AggregateKind
 {
-	const Aggref *aggref = (const Aggref *) node;
+	CsvResultKind result;
+	int			first;			/* CsvAggregateKind */
+	int			second;			/* likewise, or -1 */
+} AggregateKind;
 
-	return IsA(node, Aggref) && aggref->aggfnoid == F_COUNT_ &&
-		aggref->aggstar && aggref->aggfilter == NULL &&
-		aggref->aggsplit == AGGSPLIT_SIMPLE && aggref->agglevelsup == 0;
+static bool
+aggregate_kind(const Aggref *aggref, AggregateKind *kind)
+{
+	kind->second = -1;
+	switch (aggref->aggfnoid)
+	{
+		case F_COUNT_:
+			kind->result = CSV_RESULT_COUNT;
+			kind->first = CSV_AGGREGATE_COUNT_ROWS;
+			return true;
+		case F_COUNT_ANY:
+			kind->result = CSV_RESULT_COUNT;
+			kind->first = aggref->aggdistinct != NIL ?
+				CSV_AGGREGATE_COUNT_DISTINCT : CSV_AGGREGATE_COUNT;
+			return true;
+		case F_SUM_INT2:
+		case F_SUM_INT4:
+		case F_SUM_INT8:
+		case F_SUM_NUMERIC:
+		case F_SUM_FLOAT4:
+		case F_SUM_FLOAT8:
+			kind->result = CSV_RESULT_SUM;
+			kind->first = CSV_AGGREGATE_SUM;
+			return true;
+		case F_AVG_INT2:
+		case F_AVG_INT4:
+		case F_AVG_INT8:
+		case F_AVG_NUMERIC:
+		case F_AVG_FLOAT4:
+		case F_AVG_FLOAT8:
+			kind->result = CSV_RESULT_AVERAGE;
+			kind->first = CSV_AGGREGATE_SUM;
+			return true;
+		case F_MIN_INT2:
+		case F_MIN_INT4:
+		case F_MIN_INT8:
+		case F_MIN_NUMERIC:
+		case F_MIN_FLOAT4:
+		case F_MIN_FLOAT8:
+		case F_MIN_DATE:
+		case F_MIN_TIMESTAMP:
+		case F_MIN_TIMESTAMPTZ:
+		case F_MIN_TEXT:
+		case F_MIN_BPCHAR:
+		case F_BOOL_AND:
+		case F_EVERY:
+			kind->result = CSV_RESULT_EXTREME;
+			kind->first = CSV_AGGREGATE_MIN;
+			return true;
+		case F_MAX_INT2:
+		case F_MAX_INT4:
+		case F_MAX_INT8:
+		case F_MAX_NUMERIC:
+		case F_MAX_FLOAT4:
+		case F_MAX_FLOAT8:
+		case F_MAX_DATE:
+		case F_MAX_TIMESTAMP:
+		case F_MAX_TIMESTAMPTZ:
+		case F_MAX_TEXT:
+		case F_MAX_BPCHAR:
+		case F_BOOL_OR:
+			kind->result = CSV_RESULT_EXTREME;
+			kind->first = CSV_AGGREGATE_MAX;
+			return true;
+		case F_VARIANCE_INT2:
+		case F_VARIANCE_INT4:
+		case F_VARIANCE_INT8:
+		case F_VARIANCE_NUMERIC:
+		case F_VAR_SAMP_INT2:
+		case F_VAR_SAMP_INT4:
+		case F_VAR_SAMP_INT8:
+		case F_VAR_SAMP_NUMERIC:
+		case F_VAR_POP_INT2:
+		case F_VAR_POP_INT4:
+		case F_VAR_POP_INT8:
+		case F_VAR_POP_NUMERIC:
+		case F_STDDEV_INT2:
+		case F_STDDEV_INT4:
+		case F_STDDEV_INT8:
+		case F_STDDEV_NUMERIC:
+		case F_STDDEV_SAMP_INT2:
+		case F_STDDEV_SAMP_INT4:
+		case F_STDDEV_SAMP_INT8:
+		case F_STDDEV_SAMP_NUMERIC:
+		case F_STDDEV_POP_INT2:
+		case F_STDDEV_POP_INT4:
+		case F_STDDEV_POP_INT8:
+		case F_STDDEV_POP_NUMERIC:
+			kind->result = CSV_RESULT_VARIANCE;
+			kind->first = CSV_AGGREGATE_SUM;
+			kind->second = CSV_AGGREGATE_SUM_SQUARES;
+			return true;
+		default:
+			return false;
+	}
+}
+
+static void
+add_result(CsvPlanState *state, CsvResultKind kind, int argument, int first,
+		   int second)
+{
+	state->results = lappend(state->results,
+							 list_make4_int(kind, argument, first, second));
+}
+
+/* an aggregate of the query for the result that comes next */
+static int
+add_aggregate(CsvPlanState *state, int kind, int argument, int filter)
+{
+	int			before = (int) state->program->n.naggregates;
+	int			number = csv_program_add_aggregate(state->program, kind,
+												   argument, filter);
+
+	if (number == before)
+		state->sources = lappend_int(state->sources,
+									 list_length(state->results));
+	return number;
+}
+
+static bool
+push_aggregate(CsvPlanState *state, Aggref *aggref)
+{
+	AggregateKind kind;
+	const CsvRegister *reg = NULL;
+	int			argument = -1;
+	int			filter = -1;
+	int			first;
+	int			second = -1;
+
+	if (aggref->aggsplit != AGGSPLIT_SIMPLE || aggref->agglevelsup != 0 ||
+		aggref->aggorder != NIL || aggref->aggvariadic ||
+		aggref->aggkind != AGGKIND_NORMAL ||
+		!aggregate_kind(aggref, &kind))
+		return false;
+
+	/* min and max do not care; any other DISTINCT is the executor's */
+	if (aggref->aggdistinct != NIL &&
+		kind.first != CSV_AGGREGATE_COUNT_DISTINCT)
+		return false;
+	if (aggref->args != NIL)
+	{
+		Expr	   *expr = linitial_node(TargetEntry, aggref->args)->expr;
+
+		argument = csv_program_add_value(state->program, expr);
+		if (argument < 0)
+			return false;
+		reg = csv_program_register(state->program, argument);
+		if (kind.result == CSV_RESULT_EXTREME ||
+			kind.first == CSV_AGGREGATE_COUNT_DISTINCT)
+		{
+			if (!csv_register_shown(reg))
+				return false;
+			if (reg->lane == CSV_LANE_TEXT &&
+				!csv_collation_ordered(aggref->inputcollid) &&
+				kind.result == CSV_RESULT_EXTREME)
+				return false;
+			if (reg->lane == CSV_LANE_TEXT &&
+				!csv_collation_shippable(aggref->inputcollid))
+				return false;
+		}
+		if (kind.second == CSV_AGGREGATE_SUM_SQUARES &&
+			reg->lane == CSV_LANE_DECIMAL && reg->digits > 18)
+			return false;
+	}
+	if (aggref->aggfilter != NULL &&
+		(filter = csv_program_add_value(state->program,
+										aggref->aggfilter)) < 0)
+		return false;
+	first = add_aggregate(state, kind.first, argument, filter);
+	if (first < 0)
+		return false;
+	if (kind.second >= 0 &&
+		(second = add_aggregate(state, kind.second, argument, filter)) < 0)
+		return false;
+	add_result(state, kind.result, argument, first, second);
+	return true;
+}
+
+/* add an expression to the scan's result, if it is not there yet */
+static bool
+push_expression(CsvPlanState *state, Expr *expr, bool is_key)
+{
+	int			argument;
+
+	if (tlist_member(expr, state->scan_tlist) != NULL)
+		return true;
+	if (is_key)
+	{
+		argument = csv_program_add_key(state->program, expr);
+		if (argument < 0)
+			return false;
+		add_result(state, CSV_RESULT_KEY, argument,
+				   (int) state->program->n.nkeys - 1, -1);
+	}
+	else if (!IsA(expr, Aggref) || !push_aggregate(state, (Aggref *) expr))
+		return false;
+	state->scan_tlist = add_to_flat_tlist(state->scan_tlist,
+										  list_make1(expr));
+	return true;
+}
+
+/* the aggregates in an expression, and keys that it uses beside them */
+static bool
+push_aggregates_of(CsvPlanState *state, Node *node)
+{
+	List	   *needed;
+	ListCell   *cell;
+
+	if (tlist_member((Expr *) node, state->scan_tlist) != NULL)
+		return true;
+	needed = pull_var_clause(node, PVC_INCLUDE_AGGREGATES |
+							 PVC_INCLUDE_PLACEHOLDERS);
+	foreach(cell, needed)
+		if (!push_expression(state, lfirst(cell), false))
+			return false;
+	return true;
+}
+
+/*
+ * Everything that is grouped, into state->program and state->scan_tlist.
+ */
+static bool
+push_grouping(PlannerInfo *root, CsvPlanState *state, PathTarget *target,
+			  Node *having)
+{
+	Query	   *parse = root->parse;
+	int			i = 0;
+	ListCell   *cell;
+
+	csv_program_set_aggregates(state->program);
+	foreach(cell, target->exprs)
+	{
+		Index		sgref = get_pathtarget_sortgroupref(target, i++);
+
+		if (sgref != 0 &&
+			get_sortgroupref_clause_noerr(sgref, parse->groupClause) != NULL &&
+			!push_expression(state, lfirst(cell), true))
+			return false;
+	}
+
+	/* a key that nobody wants to see */
+	foreach(cell, parse->groupClause)
+	{
+		Expr	   *key = (Expr *) get_sortgroupclause_expr(lfirst(cell),
+															 root->processed_tlist);
+
+		if (!push_expression(state, key, true))
+			return false;
+	}
+	foreach(cell, target->exprs)
+		if (!push_aggregates_of(state, lfirst(cell)))
+			return false;
+	state->having = (List *) having;
+	foreach(cell, state->having)
+		if (!push_aggregates_of(state, lfirst(cell)))
+			return false;
+	return true;
 }
 
 void
@@ -34,36 +298,58 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 	Query	   *parse = root->parse;
 	PathTarget *target = root->upper_targets[UPPERREL_GROUP_AGG];
 	CsvPlanState *state;
-	List	   *needed;
-	ListCell   *cell;
-	Cost		cost;
+	double		ngroups = 1;
+	double		nrows;
+	Cost		startup_cost;
+	Cost		total_cost;
+	QualCost	having_cost;
 
 	if (stage != UPPERREL_GROUP_AGG || output_rel->fdw_private != NULL ||
-		input == NULL || input->upper ||
+		input == NULL || input->upper || input->program == NULL ||
 		input_rel->reloptkind != RELOPT_BASEREL)
 		return;
-	if (parse->groupClause != NIL || parse->groupingSets != NIL ||
-		parse->havingQual != NULL || !parse->hasAggs ||
-		input_rel->baserestrictinfo != NIL || parse->hasTargetSRFs ||
-		!bms_is_empty(input->wanted))
+	if ((parse->groupClause == NIL && !parse->hasAggs) ||
+		parse->groupingSets != NIL || parse->hasTargetSRFs ||
+		list_length(input->pushed) != list_length(input->restrictinfo))
 		return;
-
-	needed = pull_var_clause((Node *) target->exprs,
-							 PVC_INCLUDE_AGGREGATES |
-							 PVC_RECURSE_WINDOWFUNCS |
-							 PVC_INCLUDE_PLACEHOLDERS);
-	if (needed == NIL)
-		return;
-	foreach(cell, needed)
-		if (!is_count_star(lfirst(cell)))
-			return;
 
 	state = palloc0(sizeof(CsvPlanState));
 	*state = *input;
 	state->upper = true;
+
+	/* the table's own plan may be used after all: translate anew */
+	state->program = csv_program_create(input->table, input->relid);
+	state->pushed = NIL;
+	{
+		ListCell   *cell;
+
+		foreach(cell, input->restrictinfo)
+		{
+			RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
+
+			if (!csv_program_add_filter(state->program, rinfo->clause))
+				return;
+			state->pushed = lappend(state->pushed, rinfo);
+		}
+	}
+	if (!push_grouping(root, state, target, parse->havingQual))
+		return;
+
+	if (parse->groupClause != NIL)
+		ngroups = estimate_num_groups(root,
+									  get_sortgrouplist_exprs(parse->groupClause,
+															  root->processed_tlist),
+									  input_rel->rows, NULL, NULL);
+	nrows = clamp_row_est(ngroups *
+						  clauselist_selectivity(root, state->having, 0,
+												 JOIN_INNER, NULL));
+	cost_qual_eval(&having_cost, state->having, root);
+	startup_cost = csv_read_cost(state, input_rel->tuples) +
+		having_cost.startup;
+	total_cost = startup_cost +
+		ngroups * (cpu_tuple_cost + having_cost.per_tuple);
 	output_rel->fdw_private = state;
-	cost = csv_structure_cost(input);
 	add_path(output_rel, (Path *)
-			 csv_create_foreign_upper_path(root, output_rel, target, 1, cost,
-										   cost));
+			 csv_create_foreign_upper_path(root, output_rel, target, nrows,
+										   startup_cost, total_cost));
 }

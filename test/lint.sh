@@ -23,7 +23,8 @@ test/format.sh --check || failed 'make format'
 "$CPPCHECK" --quiet --enable=warning,performance,portability --inline-suppr \
 	--suppress=shiftTooManyBitsSigned --suppress=duplicateAssignExpression \
 	--std=c11 -Isrc --error-exitcode=1 \
-	--template='{file}:{line}: {message} [{id}]' src/reader src/cpu src/query ||
+	--template='{file}:{line}: {message} [{id}]' \
+	src/reader src/cpu src/query test/bench ||
 	failed "$CPPCHECK"
 
 flags=(-Isrc -I"$("$PG_CONFIG" --includedir-server)" -D_GNU_SOURCE -std=gnu11)
@@ -35,7 +36,8 @@ printf '%s\n' src/*.c src/reader/*.c src/cpu/*.c src/query/*.c |
 	failed "$CLANG_TIDY"
 
 if command -v shellcheck >/dev/null; then
-	shellcheck --severity=warning -x test/*.sh .ci/run || failed shellcheck
+	shellcheck --severity=warning -x test/*.sh test/bench/*.sh .ci/run ||
+		failed shellcheck
 fi
 
 [ $status = 0 ] && echo 'lint: nothing found'

@@ -2,6 +2,7 @@
 #
 #	make unit			every program test/unit/test_*.c
 #	make unit-sanitize	the same with ASan and UBSan
+#	make unit-threads	those of threads with TSan
 #	make differential	random files, engines against the reference reader;
 #						DIFFERENTIAL_FILES=20000 DIFFERENTIAL_SEED=1
 #	make fuzz			libFuzzer for FUZZ_SECONDS=20; needs clang
@@ -19,6 +20,7 @@ TEST_CFLAGS ?= -std=gnu11 -O2 -g -Wall -Wextra $(WERROR)
 SANITIZE_CFLAGS = -std=gnu11 -O1 -g -Wall -Wextra $(WERROR) \
 	-fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
+THREADS_CFLAGS = -std=gnu11 -O1 -g -Wall -Wextra $(WERROR) -fsanitize=thread
 TEST_CPPFLAGS = -Isrc/reader -Isrc -Itest
 
 LIBRARY_SOURCES = $(wildcard src/reader/*.c src/cpu/*.c src/query/*.c)
@@ -85,6 +87,16 @@ unit: $(patsubst %,build/test/%,$(UNIT_NAMES))
 unit-sanitize: $(patsubst %,build/test/sanitize/%,$(CPU_UNIT_NAMES))
 	@test/unit/run.sh $@ $^
 
+# in one command: the objects serve no other program; setarch, since TSan
+# wants addresses where some kernels put none
+build/test/threads/test_%: test/unit/test_%.c $(LIBRARY_SOURCES) \
+		$(LIBRARY_HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(THREADS_CFLAGS) $(TEST_CPPFLAGS) -o $@ $(filter %.c,$^) -lcmocka -lm
+
+unit-threads: build/test/threads/test_pipeline
+	setarch -R $<
+
 # ---- differential ----
 
 build/test/differential: $(call plain_objects,$(LIBRARY_SOURCES) \
@@ -127,4 +139,4 @@ fuzz: build/test/fuzz_reader
 		exit 1; \
 	fi
 
-.PHONY: unit unit-sanitize differential differential-sanitize fuzz
+.PHONY: unit unit-sanitize unit-threads differential differential-sanitize fuzz

@@ -41,6 +41,24 @@ csv_lowest_bit(uint64_t word)
 	return (uint32_t) __builtin_ctzll(word);
 }
 
+/*
+ * Write base + the number of each bit set, in eights, of which those past the
+ * last bit have no meaning: a loop that ended with the word could not be
+ * foreseen by the processor.
+ */
+static inline void
+csv_list_bits(uint64_t word, uint32_t base, uint32_t *numbers)
+{
+	uint32_t	count = csv_popcount(word);
+
+	for (uint32_t done = 0; done < count; done += 8)
+		for (uint32_t k = 0; k < 8; k++)
+		{
+			numbers[done + k] = base + csv_lowest_bit(word | CSV_BIT(63));
+			word &= word - 1;
+		}
+}
+
 /* number of the n-th (from 0) bit set, which must be there */
 static inline uint32_t
 csv_select_in_word(uint64_t word, uint32_t n)

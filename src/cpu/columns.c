@@ -7,21 +7,17 @@
 #include <string.h>
 
 #include "../reader/field.h"
-#include "fast.h"
 
-/*
- * Arrays may be overrun by this much.  Most values are shorter, and copied
- * without a loop, whose length the processor could not foresee.
- */
-#define CSV_COPY_BYTES	32
+/* list_positions() overruns by less than this many entries */
+#define CSV_POSITIONS_MARGIN	16
 
-#define likely_(x)		__builtin_expect((x) != 0, 1)
-#define unlikely_(x)	__builtin_expect((x) != 0, 0)
+/* up to this width, a column of text is as wide as its widest value */
+#define CSV_NARROW_TEXT	128
 
 static bool
 buffer_reserve(const CsvMemory *memory, CsvBuffer *buffer, size_t nbytes)
 {
-	nbytes += 4 * CSV_COPY_BYTES;
+	nbytes += CSV_FILL_MARGIN;
 	if (nbytes <= buffer->nbytes)
 		return true;
 	if (buffer->bytes != NULL)
@@ -104,6 +100,8 @@ csv_columns_free(CsvColumns *columns)
 	columns->status = NULL;
 	columns->ncolumns = 0;
 	buffer_free(memory, &columns->positions);
+	buffer_free(memory, &columns->left);
+	buffer_free(memory, &columns->found);
 	buffer_free(memory, &columns->row_code);
 	buffer_free(memory, &columns->row_where);
 	buffer_free(memory, &columns->errors);
@@ -111,691 +109,123 @@ csv_columns_free(CsvColumns *columns)
 	buffer_free(memory, &columns->row_lines);
 }
 
-/* ---- where fields are ---- */
+/* ---- a part of the rows ---- */
 
-typedef struct CsvColumnLoop
+static CsvFinder
+make_finder(const CsvColumns *columns, const CsvPart *part,
+			const CsvColumn *column)
 {
-	CsvColumns *columns;
-	const CsvColumn *column;
-	uint32_t	number;			/* of the column in the layout */
-	const CsvIndexRecord *records;
-	const uint32_t *positions;
-	const uint8_t *bytes;
-	const uint8_t *bad;			/* row codes, or NULL while all are good */
-	CsvArray   *array;
-	bool		any_not_ok;
-	bool		uniform;		/* no bad rows, and each record has
-								 * layout->nfields fields */
-} CsvColumnLoop;
-
-/*
- * What it takes to find a column's field in each row.  Loops hold it (and
- * whatever else they use) in a variable of their own: a store through a pointer
- * to bytes may alias anything that is reached through another pointer, which
- * would then be loaded again for each value.
- */
-typedef struct CsvFinder
-{
-	const CsvIndexRecord *records;
-	const uint32_t *positions;
-	const uint8_t *bytes;
-	uint64_t	nbytes;
-	uint32_t	nfields;
-	uint32_t	field;
-	bool		uniform;
-	bool		trim_cr;
-} CsvFinder;
-
-static inline CsvFinder
-make_finder(const CsvColumnLoop *loop)
-{
+	const CsvIndex *index = columns->index;
 	CsvFinder	finder;
 
-	finder.records = loop->records;
-	finder.positions = loop->positions;
-	finder.bytes = loop->bytes;
-	finder.nbytes = loop->columns->index->input->nbytes;
-	finder.nfields = loop->columns->layout->nfields;
-	finder.field = loop->column->field;
-	finder.uniform = loop->uniform;
-	finder.trim_cr = loop->columns->dialect->trim_cr;
+	finder.records = index->records;
+	finder.positions = part->positions;
+	finder.bytes = index->input->bytes;
+	finder.nbytes = index->input->nbytes;
+	finder.bad = part->bad_rows.any ? part->bad_rows.codes : NULL;
+	finder.nfields = columns->layout->nfields;
+	finder.field = column->field;
+	finder.uniform = !columns->layout->pad && !part->bad_rows.any;
+	finder.trim_cr = columns->dialect->trim_cr;
 	return finder;
 }
 
-/*
- * The content of the field in a row.  False if the record has no such field
- * (ragged 'pad').
- */
-static inline __attribute__((always_inline)) bool
-find_field(const CsvFinder *finder, uint32_t row, uint64_t *start,
-		   uint64_t *end)
+static bool
+is_text(const CsvColumn *column)
 {
-	const CsvIndexRecord *record = &finder->records[row];
-	uint32_t	nfields = finder->nfields;
-	uint32_t	field = finder->field;
-	size_t		first = (size_t) row * nfields;
-
-	if (!finder->uniform)
-	{
-		first = record->first_separator;
-		nfields = record[1].first_separator - record->first_separator;
-		if (unlikely_(field >= nfields))
-			return false;
-	}
-	*start = field == 0 ? record->start :
-		(uint64_t) finder->positions[first + field - 1] + 1;
-	*end = finder->positions[first + field];
-
-	/* as csv_content_end() */
-	if (finder->trim_cr && field + 1 == nfields && *end > *start &&
-		*end < finder->nbytes && finder->bytes[*end - 1] == '\r')
-		(*end)--;
-	return true;
-}
-
-/* ---- bad values ---- */
-
-static void
-set_row_error(CsvColumnLoop *loop, uint32_t row, CsvErrorCode code)
-{
-	CsvColumns *columns = loop->columns;
-	uint8_t    *codes = columns->row_code.bytes;
-	uint32_t   *wheres = (uint32_t *) columns->row_where.bytes;
-
-	if (!columns->any_bad_row)
-	{
-		memset(codes, 0, columns->index->nrecords);
-		columns->any_bad_row = true;
-	}
-
-	/* columns come in order of field; within one field the code decides */
-	if (codes[row] != CSV_ERROR_NONE)
-	{
-		const CsvColumn *other = &columns->layout->columns[wheres[row]];
-
-		if (codes[row] <= CSV_ERROR_COLUMN_COUNT ||
-			other->field != loop->column->field || codes[row] <= code)
-			return;
-	}
-	codes[row] = (uint8_t) code;
-	wheres[row] = loop->number;
-}
-
-/* ---- the careful way, for any field ---- */
-
-static void
-set_status(CsvColumnLoop *loop, uint32_t row, CsvValueStatus status)
-{
-	loop->array->status[row] = (uint8_t) status;
-	loop->any_not_ok = true;
-	if (status == CSV_VALUE_DOUBTFUL || status == CSV_VALUE_LONG)
-		loop->array->any_slow = true;
-}
-
-/* bytes of the first nchars characters of valid UTF-8 */
-static uint64_t
-bytes_of_chars(const uint8_t *value, uint64_t nbytes, uint64_t nchars)
-{
-	uint64_t	i = 0;
-
-	while (i < nbytes && nchars > 0)
-	{
-		i += csv_utf8_sequence(value + i, nbytes - i);
-		nchars--;
-	}
-	return i;
+	return column->kind == CSV_KIND_TEXT || column->kind == CSV_KIND_CSTRING;
 }
 
 /*
- * Write a text entry: nbytes of value, then nblanks blanks.  Where that is
- * wider than the array, the value is LONG.
+ * Check the number of fields of each record, list the fields' separators, and
+ * measure the widest values of text columns.
  */
 static void
-put_text(CsvColumnLoop *loop, uint32_t row, const uint8_t *value,
-		 uint64_t nbytes, uint64_t nblanks)
+survey_part(CsvColumns *columns, CsvPart *part)
 {
-	CsvArray   *array = loop->array;
-	uint8_t    *entry = array->values + (size_t) row * array->stride;
-	uint64_t	room = array->stride - 4 -
-		(loop->column->kind == CSV_KIND_CSTRING);
-	uint32_t	header;
-
-	if (nbytes + nblanks > room)
-	{
-		set_status(loop, row, CSV_VALUE_LONG);
-		return;
-	}
-	header = csv_varlena_header((uint32_t) (nbytes + nblanks));
-	memcpy(entry, &header, 4);
-	memcpy(entry + 4, value, nbytes);
-	memset(entry + 4 + nbytes, ' ', nblanks);
-	if (loop->column->kind == CSV_KIND_CSTRING)
-		entry[4 + nbytes + nblanks] = 0;
-	array->status[row] = CSV_VALUE_OK;
-}
-
-static void
-slow_value(CsvColumnLoop *loop, uint32_t row, uint64_t start, uint64_t end)
-{
-	CsvColumns *columns = loop->columns;
+	const CsvIndex *index = columns->index;
+	const CsvIndexRecord *records = index->records;
 	const CsvLayout *layout = columns->layout;
-	const CsvDialect *dialect = columns->dialect;
-	const CsvColumn *column = loop->column;
-	const uint8_t *field = loop->bytes + start;
-	uint64_t	length = end - start;
-	CsvMeasure	measure;
-	uint8_t		short_value[512];
-	uint8_t    *value = NULL;
-	bool		blanks_beyond = false;
-	bool		doubtful;
-	bool		quoted;
-	uint64_t	cut_chars;
-	uint64_t	nbytes;
-	uint64_t	nblanks = 0;
-	CsvErrorCode code;
 
-	if (!column->force_not_null &&
-		csv_bytes_equal(field, length, layout->null_bytes, layout->null_length))
-	{
-		set_status(loop, row, CSV_VALUE_NULL);
-		return;
-	}
-	if (layout->has_default &&
-		csv_bytes_equal(field, length, layout->default_bytes,
-						layout->default_length))
-	{
-		set_status(loop, row, CSV_VALUE_DOUBTFUL);
-		return;
-	}
-
-	csv_field_measure(dialect, field, length, &measure);
-
-	/* the value itself, where something must be known of it */
-	if (measure.nbytes == length)
-		value = (uint8_t *) (uintptr_t) field;
-	else if (length >= 2 && measure.nbytes == length - 2 &&
-			 field[0] == dialect->opt.quote &&
-			 field[length - 1] == dialect->opt.quote)
-		value = (uint8_t *) (uintptr_t) field + 1;
-	else if (measure.nbytes <= sizeof(short_value))
-	{
-		value = short_value;
-		csv_unquote(dialect, field, length, value, &quoted);
-	}
-
-	if (column->force_null && measure.quoted && value != NULL &&
-		csv_bytes_equal(value, measure.nbytes, layout->null_bytes,
-						layout->null_length))
-	{
-		set_status(loop, row, CSV_VALUE_NULL);
-		return;
-	}
-
-	if (CSV_NEEDS_BLANKS(column, measure.nchars))
-	{
-		uint8_t    *whole = value;
-
-		if (whole == NULL)
+	for (uint32_t c = 0; c < layout->ncolumns; c++)
+		part->found[c].widest = 0;
+	if (!layout->pad)
+		for (uint32_t row = part->from; row < part->to; row++)
 		{
-			whole = columns->memory->alloc(columns->memory->owner,
-										   measure.nbytes);
-			if (whole == NULL)
-			{
-				columns->no_memory = true;
-				return;
-			}
-			csv_unquote(dialect, field, length, whole, &quoted);
+			uint32_t	nfields = records[row + 1].first_separator -
+				records[row].first_separator;
+
+			if (nfields != layout->nfields)
+				csv_fill_bad_row(&part->bad_rows, row, CSV_ERROR_COLUMN_COUNT,
+								 nfields);
 		}
-		if (!measure.invalid_utf8)
+	if (layout->ncolumns == 0 || part->from == part->to)
+		return;
+
+	/* the last record may end with the input, without a byte for it */
+	index->functions->list_positions(index, records[part->from].start,
+									 part->to < index->nrecords ?
+									 records[part->to].start : index->pos + 1,
+									 part->positions +
+									 records[part->from].first_separator);
+	for (uint32_t c = 0; c < layout->ncolumns; c++)
+		if (is_text(&layout->columns[c]))
 		{
-			uint64_t	i = bytes_of_chars(whole, measure.nbytes,
-										   (uint64_t) column->type_chars);
+			CsvFinder	finder = make_finder(columns, part,
+											 &layout->columns[c]);
 
-			while (i < measure.nbytes && whole[i] == ' ')
-				i++;
-			blanks_beyond = i == measure.nbytes;
+			part->found[c].widest = columns->functions->widest(&finder,
+															   part->from,
+															   part->to);
 		}
-		if (whole != value)
-			columns->memory->free(columns->memory->owner, whole);
-	}
-
-	code = csv_field_verdict(column, layout->encoding, &measure, blanks_beyond,
-							 &doubtful, &cut_chars);
-	if (code != CSV_ERROR_NONE)
-	{
-		loop->array->status[row] = CSV_VALUE_OK;
-		set_row_error(loop, row, code);
-		return;
-	}
-	if (doubtful)
-	{
-		set_status(loop, row, CSV_VALUE_DOUBTFUL);
-		return;
-	}
-
-	if (column->kind != CSV_KIND_TEXT && column->kind != CSV_KIND_CSTRING)
-	{
-		CsvArray   *array = loop->array;
-		uint64_t	plain_start;
-		uint64_t	plain_end;
-
-		if (csv_field_plain(dialect, field, length, &plain_start, &plain_end,
-							&quoted) &&
-			plain_end - plain_start <= UINT32_MAX &&
-			csv_convert_value(column, layout->decimal_separator,
-							  field + plain_start,
-							  (uint32_t) (plain_end - plain_start),
-							  array->values + (size_t) row * array->stride,
-							  array->stride))
-			array->status[row] = CSV_VALUE_OK;
-		else
-			set_status(loop, row, CSV_VALUE_DOUBTFUL);
-		return;
-	}
-
-	if (value == NULL)
-	{
-		/* more than fits into short_value, with escapes in it */
-		CsvArray   *array = loop->array;
-		uint8_t    *entry = array->values + (size_t) row * array->stride;
-		uint64_t	room = array->stride - 4 -
-			(column->kind == CSV_KIND_CSTRING);
-
-		if (cut_chars != UINT64_MAX || measure.nbytes > room ||
-			column->pad_blanks)
-			set_status(loop, row, CSV_VALUE_LONG);
-		else
-		{
-			uint32_t	header = csv_varlena_header((uint32_t) measure.nbytes);
-
-			memcpy(entry, &header, 4);
-			csv_unquote(dialect, field, length, entry + 4, &quoted);
-			if (column->kind == CSV_KIND_CSTRING)
-				entry[4 + measure.nbytes] = 0;
-			array->status[row] = CSV_VALUE_OK;
-		}
-		return;
-	}
-
-	nbytes = measure.nbytes;
-	if (cut_chars != UINT64_MAX)
-		nbytes = bytes_of_chars(value, nbytes, cut_chars);
-	else if (column->pad_blanks && column->kind == CSV_KIND_TEXT &&
-			 measure.nchars < (uint64_t) column->type_chars)
-		nblanks = (uint64_t) column->type_chars - measure.nchars;
-	put_text(loop, row, value, nbytes, nblanks);
 }
 
-/* ---- the fast way ---- */
-
-static inline bool
-is_null_string(const uint8_t *field, uint64_t length,
-			   const uint8_t *null_bytes, uint64_t null_length)
-{
-	return length == null_length &&
-		(length == 0 || memcmp(field, null_bytes, length) == 0);
-}
-
-/*
- * The commonest spellings of the commonest kinds; `kind` is a constant.
- */
-static inline __attribute__((always_inline)) bool
-fast_value(const CsvColumn *column, int kind, uint8_t decimal_separator,
-		   const uint8_t *p, uint32_t n, uint8_t *entry)
-{
-	int64_t		number;
-	int32_t		days;
-
-	switch (kind)
-	{
-		case CSV_KIND_INT2:
-			if (!csv_fast_int(p, n, &number) || number != (int16_t) number)
-				return false;
-			*(int16_t *) entry = (int16_t) number;
-			return true;
-		case CSV_KIND_INT4:
-			if (!csv_fast_int(p, n, &number) || number != (int32_t) number)
-				return false;
-			*(int32_t *) entry = (int32_t) number;
-			return true;
-		case CSV_KIND_INT8:
-			if (!csv_fast_int(p, n, &number))
-				return false;
-			*(int64_t *) entry = number;
-			return true;
-		case CSV_KIND_DATE:
-			if (!csv_fast_date(p, n, &days))
-				return false;
-			*(int32_t *) entry = days;
-			return true;
-		case CSV_KIND_NUMERIC:
-			return csv_fast_numeric(p, n, decimal_separator,
-									column->precision, column->scale, entry);
-		case CSV_KIND_DECIMAL64:
-			return csv_fast_decimal(p, n, decimal_separator, column->precision,
-									column->scale, (int64_t *) entry);
-		default:
-			return false;
-	}
-}
-
-/*
- * Numbers, dates and the like: parse what stands there; whatever that does not
- * take goes the careful way.  `kind` and `uniform` are constants.
- */
-static inline __attribute__((always_inline)) void
-scalar_loop(CsvColumnLoop *loop, uint32_t nrows, int kind, bool uniform)
-{
-	const CsvLayout *layout = loop->columns->layout;
-	const CsvColumn *column = loop->column;
-	const CsvColumn spec = *column;
-	CsvFinder	finder = make_finder(loop);
-	const uint8_t quote = loop->columns->dialect->opt.quote;
-	const uint8_t decimal_separator = layout->decimal_separator;
-	const uint8_t *const bytes = loop->bytes;
-	const uint8_t *const bad = loop->bad;
-	const uint8_t *const null_bytes = layout->null_bytes;
-	const uint64_t null_length = layout->null_length;
-	const bool	careful = loop->columns->quote_in_values ||
-		layout->has_default || column->force_null;
-	const bool	empty_is_null = !careful && null_length == 0 &&
-		!column->force_not_null;
-	const bool	fast = kind == CSV_KIND_DECIMAL64 ? column->scale <= 8 :
-		kind != CSV_KIND_NUMERIC ||
-		(column->precision >= 0 && column->scale <= 4 &&
-		 loop->array->stride >= 12);
-	const uint32_t stride = loop->array->stride;
-	uint8_t    *entry = loop->array->values;
-	uint8_t    *status = loop->array->status;
-	uint64_t	most_bytes = 64;	/* what is longer is not worth a try */
-
-	finder.uniform = uniform;	/* a constant from here on */
-
-	/* what is taken here is ASCII: a character is a byte */
-	if (column->max_chars >= 0 && (uint64_t) column->max_chars < most_bytes)
-		most_bytes = (uint64_t) column->max_chars;
-	if (column->byte_width >= 0 && (uint64_t) column->byte_width < most_bytes)
-		most_bytes = (uint64_t) column->byte_width;
-
-	for (uint32_t row = 0; row < nrows; row++, entry += stride)
-	{
-		uint64_t	start;
-		uint64_t	end;
-		uint64_t	from;
-		uint64_t	to;
-
-		if (!uniform && bad != NULL && bad[row] != 0)
-		{
-			status[row] = CSV_VALUE_NULL;
-			continue;
-		}
-		if (!find_field(&finder, row, &start, &end) ||
-			(end == start && empty_is_null))
-		{
-			memset(entry, 0, stride);
-			set_status(loop, row, CSV_VALUE_NULL);
-			continue;
-		}
-		from = start;
-		to = end;
-		if (quote != 0 && bytes[from] == quote && to - from >= 2 &&
-			bytes[to - 1] == quote)
-		{
-			from++;
-			to--;
-		}
-		if (likely_(to > from && to - from <= most_bytes) && !careful &&
-			!is_null_string(bytes + start, end - start, null_bytes,
-							null_length))
-		{
-			uint32_t	n = (uint32_t) (to - from);
-
-			if ((fast && fast_value(&spec, kind, decimal_separator,
-									bytes + from, n, entry)) ||
-				csv_convert_value(&spec, decimal_separator, bytes + from, n,
-								  entry, stride))
-			{
-				status[row] = CSV_VALUE_OK;
-				continue;
-			}
-		}
-		memset(entry, 0, stride);
-		slow_value(loop, row, start, end);
-	}
-}
-
-/* are all bytes of [start, end) in blocks of plain ASCII? */
-static inline bool
-is_plain(const uint8_t *unplain, uint64_t start, uint64_t end)
-{
-	uint64_t	block = start / 64;
-	uint64_t	last = (end == start ? start : end - 1) / 64;
-
-	if (unplain[block] | unplain[last])
-		return false;
-	while (unlikely_(++block < last))
-		if (unplain[block])
-			return false;
-	return true;
-}
-
-#define ONES	UINT64_C(0x0101010101010101)
-#define HIGHS	UINT64_C(0x8080808080808080)
-
-/*
- * Check text that has no quotes to remove: valid UTF-8 without zero bytes?
- * Counts the characters.
- */
-static inline bool
-check_text(const uint8_t *text, uint64_t nbytes, uint64_t *nchars)
-{
-	uint64_t	i = 0;
-	uint64_t	count = 0;
-
-	while (i < nbytes)
-	{
-		uint32_t	sequence;
-
-		if (nbytes - i >= 8)
-		{
-			uint64_t	word;
-
-			memcpy(&word, text + i, 8);
-			/* no high bit, and none borrowed by a zero byte */
-			if (((word | (word - ONES)) & HIGHS) == 0)
-			{
-				i += 8;
-				count += 8;
-				continue;
-			}
-		}
-		if (text[i] == 0)
-			return false;
-		sequence = csv_utf8_sequence(text + i, nbytes - i);
-		if (sequence == 0)
-			return false;
-		i += sequence;
-		count++;
-	}
-	*nchars = count;
-	return true;
-}
-
-/*
- * Copy text with doubled quotes, leaving out the second of each two.
- */
 static void
-copy_undoubled(const CsvIndex *index, uint64_t from, uint64_t nbytes,
-			   uint8_t *to)
+fill_part(CsvColumns *columns, CsvPart *part)
 {
-	const uint8_t *bytes = index->input->bytes;
-	uint64_t	end = from + nbytes;
+	const CsvLayout *layout = columns->layout;
+	const CsvInput *input = columns->index->input;
 
-	while (csv_any_between(index->quotes, from, end))
+	for (uint32_t c = 0; c < layout->ncolumns; c++)
 	{
-		uint64_t	quote = csv_select_from(index->quotes, from, 0);
+		const CsvColumn *column = &layout->columns[c];
+		const CsvArray *array = &columns->arrays[c];
+		CsvFill		fill;
 
-		memcpy(to, bytes + from, quote + 1 - from);
-		to += quote + 1 - from;
-		from = quote + 2;
-	}
-	memcpy(to, bytes + from, end - from);
-}
-
-static inline __attribute__((always_inline)) void
-text_loop(CsvColumnLoop *loop, uint32_t nrows, bool uniform)
-{
-	static const uint8_t blanks[CSV_COPY_BYTES + 1] =
-	"                                ";
-	const CsvLayout *layout = loop->columns->layout;
-	const CsvIndex *index = loop->columns->index;
-	const CsvDialect *dialect = loop->columns->dialect;
-	const CsvColumn *column = loop->column;
-	const uint8_t *const bytes = loop->bytes;
-	const uint8_t *const bad = loop->bad;
-	const uint64_t *const quotes = index->quotes;
-	const uint8_t *const unplain = index->unplain;
-	const uint8_t *const null_bytes = layout->null_bytes;
-	const uint64_t null_length = layout->null_length;
-	const uint8_t quote = dialect->opt.quote;
-	const bool	has_quote = quote != 0;
-	const bool	has_escape = has_quote && dialect->opt.escape != quote;
-	const bool	anywhere = has_quote &&
-		dialect->opt.quoting == CSV_QUOTING_POSTGRES;
-	const bool	utf8 = layout->encoding == CSV_ENCODING_UTF8;
-	const uint64_t max_chars = column->max_chars < 0 ? UINT64_MAX :
-		(uint64_t) column->max_chars;
-	const uint64_t type_chars = column->type_chars < 0 ? UINT64_MAX :
-		(uint64_t) column->type_chars;
-	const uint64_t max_bytes = column->byte_width < 0 ? UINT64_MAX :
-		(uint64_t) column->byte_width;
-	const bool	careful = column->force_null || layout->has_default;
-	const bool	pad_blanks = column->pad_blanks &&
-		column->kind == CSV_KIND_TEXT;
-	const uint32_t cstring = column->kind == CSV_KIND_CSTRING;
-	const uint32_t stride = loop->array->stride;
-	const uint64_t room = stride - 4 - cstring;
-	uint8_t    *entry = loop->array->values;
-	uint8_t    *status = loop->array->status;
-	CsvFinder	finder = make_finder(loop);
-
-	finder.uniform = uniform;	/* a constant from here on */
-	for (uint32_t row = 0; row < nrows; row++, entry += stride)
-	{
-		uint64_t	start;
-		uint64_t	end;
-		uint64_t	from;
-		uint64_t	nbytes;
-		uint64_t	nchars;
-		uint64_t	ndoubled = 0;
-		uint64_t	nblanks;
-		uint32_t	header;
-		const uint8_t *value;
-
-		if (!uniform && bad != NULL && bad[row] != 0)
+		if (input->interrupted != NULL &&
+			input->interrupted(input->interrupted_arg))
 		{
-			status[row] = CSV_VALUE_NULL;
-			continue;
+			columns->interrupted = true;
+			return;
 		}
-		if (!find_field(&finder, row, &start, &end))
-		{
-			set_status(loop, row, CSV_VALUE_NULL);
-			continue;
-		}
-		from = start;
-		nbytes = end - start;
-		value = bytes + start;
-		if (careful || is_null_string(value, nbytes, null_bytes, null_length))
-		{
-			slow_value(loop, row, start, end);
-			continue;
-		}
-		if (has_quote && nbytes > 0)
-		{
-			if (*value == quote)
-			{
-				if (has_escape || nbytes < 2 || value[nbytes - 1] != quote)
-				{
-					slow_value(loop, row, start, end);
-					continue;
-				}
-				from++;
-				value++;
-				nbytes -= 2;
-				if (csv_any_between(quotes, from, from + nbytes))
-				{
-					if (anywhere)
-					{
-						slow_value(loop, row, start, end);
-						continue;
-					}
-					ndoubled = csv_rank_between(quotes, from,
-												from + nbytes) / 2;
-				}
-			}
-			else if (anywhere && csv_any_between(quotes, start, end))
-			{
-				slow_value(loop, row, start, end);
-				continue;
-			}
-		}
-		nchars = nbytes;
-		if (!is_plain(unplain, from, from + nbytes) &&
-			(!check_text(value, nbytes, &nchars) ||
-			 (!utf8 && nchars != nbytes)))
-		{
-			slow_value(loop, row, start, end);
-			continue;
-		}
-		nchars -= ndoubled;
-		nblanks = pad_blanks && nchars < type_chars ? type_chars - nchars : 0;
-		if (unlikely_(nchars > max_chars || nchars > type_chars ||
-					  nbytes - ndoubled > max_bytes || nbytes + nblanks > room))
-		{
-			slow_value(loop, row, start, end);
-			continue;
-		}
-
-		header = csv_varlena_header((uint32_t) (nbytes - ndoubled + nblanks));
-		memcpy(entry, &header, 4);
-		if (unlikely_(ndoubled > 0))
-		{
-			copy_undoubled(index, from, nbytes, entry + 4);
-			nbytes -= ndoubled;
-			memset(entry + 4 + nbytes, ' ', nblanks);
-			if (cstring)
-				entry[4 + nbytes] = 0;
-			status[row] = CSV_VALUE_OK;
-			continue;
-		}
+		memset(&fill, 0, sizeof(fill));
+		fill.finder = make_finder(columns, part, column);
+		fill.index = columns->index;
+		fill.dialect = columns->dialect;
+		fill.layout = layout;
+		fill.column = column;
+		fill.number = c;
+		fill.quote_in_values = columns->quote_in_values;
+		fill.values = array->values;
+		fill.status = array->status;
+		fill.stride = array->stride;
+		fill.bad_rows = &part->bad_rows;
 
 		/*
-		 * Copied in steps: what is written too much is a later entry's, which
-		 * is still to come, or the array's spare room; what is read too much
-		 * is in the input's margin.
+		 * A row that an earlier field has spoilt is not looked at any more,
+		 * but another column of the same field may still have the error that
+		 * comes first.
 		 */
-		for (uint64_t i = 0; i < nbytes; i += CSV_COPY_BYTES)
-			memcpy(entry + 4 + i, value + i, CSV_COPY_BYTES);
-		for (uint64_t i = 0; i < nblanks; i += CSV_COPY_BYTES)
-			memcpy(entry + 4 + nbytes + i, blanks, CSV_COPY_BYTES);
-		if (cstring)
-			entry[4 + nbytes] = 0;
-		status[row] = CSV_VALUE_OK;
+		if (c > 0 && layout->columns[c - 1].field == column->field)
+			fill.finder.bad = NULL;
+		csv_fill(&fill, columns->functions, part->from, part->to,
+				 columns->index->nrecords, part->left);
+		part->found[c].any_not_ok = fill.any_not_ok;
+		part->found[c].any_slow = fill.any_slow;
 	}
 }
 
-/* raw bytes of a row's field; 0 where it is not looked at */
-static inline uint64_t
-field_bytes(const CsvFinder *finder, const uint8_t *bad, uint32_t row)
-{
-	uint64_t	start;
-	uint64_t	end;
-
-	if ((bad != NULL && bad[row] != 0) ||
-		!find_field(finder, row, &start, &end))
-		return 0;
-	return end - start;
-}
+/* ---- strides ---- */
 
 /*
  * Where the widest value is no small one: the width with the least bytes in the
@@ -803,9 +233,9 @@ field_bytes(const CsvFinder *finder, const uint8_t *bad, uint32_t row)
  * two; the widest value and those are the candidates.
  */
 static uint64_t
-best_width(const CsvFinder *finder, const uint8_t *bad, uint32_t nrows,
-		   uint64_t widest)
+best_width(const CsvColumns *columns, const CsvColumn *column, uint64_t widest)
 {
+	uint64_t	nrows = columns->index->nrecords;
 	uint64_t	count[64] = {0};
 	uint64_t	total[64] = {0};
 	uint64_t	best = widest;
@@ -813,16 +243,22 @@ best_width(const CsvFinder *finder, const uint8_t *bad, uint32_t nrows,
 	uint64_t	long_bytes = 0;
 	uint64_t	long_count = 0;
 
-	for (uint32_t row = 0; row < nrows; row++)
+	for (uint32_t i = 0; i < columns->nparts; i++)
 	{
-		uint64_t	nbytes = field_bytes(finder, bad, row);
-		int			bucket;
+		const CsvPart *part = &columns->parts[i];
+		const CsvFinder finder = make_finder(columns, part, column);
 
-		if (nbytes <= 32)
-			continue;			/* never worth being LONG */
-		bucket = 64 - __builtin_clzll(nbytes - 1);
-		count[bucket]++;
-		total[bucket] += nbytes;
+		for (uint32_t row = part->from; row < part->to; row++)
+		{
+			uint64_t	nbytes = csv_field_bytes(&finder, row);
+			int			bucket;
+
+			if (nbytes <= 32)
+				continue;		/* never worth being LONG */
+			bucket = 64 - __builtin_clzll(nbytes - 1);
+			count[bucket]++;
+			total[bucket] += nbytes;
+		}
 	}
 	for (int bucket = 63; bucket >= 5; bucket--)
 	{
@@ -850,21 +286,19 @@ best_width(const CsvFinder *finder, const uint8_t *bad, uint32_t nrows,
  * wide ones would make it cost more than to take them from the input.
  */
 static uint32_t
-text_stride(CsvColumnLoop *loop, uint32_t nrows)
+text_stride(const CsvColumns *columns, uint32_t number)
 {
-	const CsvColumn *column = loop->column;
-	const uint8_t *bad = loop->bad;
-	const CsvFinder finder = make_finder(loop);
+	const CsvColumn *column = &columns->layout->columns[number];
 	uint64_t	width = 0;
 
-	for (uint32_t row = 0; row < nrows; row++)
+	for (uint32_t i = 0; i < columns->nparts; i++)
 	{
-		uint64_t	nbytes = field_bytes(&finder, bad, row);
+		uint64_t	widest = columns->parts[i].found[number].widest;
 
-		width = nbytes > width ? nbytes : width;
+		width = widest > width ? widest : width;
 	}
-	if (width > 64)
-		width = best_width(&finder, bad, nrows, width);
+	if (width > CSV_NARROW_TEXT)
+		width = best_width(columns, column, width);
 
 	if (column->pad_blanks && column->kind == CSV_KIND_TEXT)
 	{
@@ -880,73 +314,7 @@ text_stride(CsvColumnLoop *loop, uint32_t nrows)
 	return (uint32_t) (4 + (width + 3) / 4 * 4);
 }
 
-/* one loop per kind, so that each is compiled for its own */
-#define SCALAR_CASE(kind_) \
-	case kind_: \
-		if (loop->uniform) \
-			scalar_loop(loop, nrows, kind_, true); \
-		else \
-			scalar_loop(loop, nrows, kind_, false); \
-		break;
-
-static void
-fill_array(CsvColumnLoop *loop, uint32_t nrows)
-{
-	switch (loop->column->kind)
-	{
-		case CSV_KIND_TEXT:
-		case CSV_KIND_CSTRING:
-			if (loop->uniform)
-				text_loop(loop, nrows, true);
-			else
-				text_loop(loop, nrows, false);
-			break;
-			SCALAR_CASE(CSV_KIND_BOOL)
-			SCALAR_CASE(CSV_KIND_INT2)
-			SCALAR_CASE(CSV_KIND_INT4)
-			SCALAR_CASE(CSV_KIND_INT8)
-			SCALAR_CASE(CSV_KIND_FLOAT4)
-			SCALAR_CASE(CSV_KIND_FLOAT8)
-			SCALAR_CASE(CSV_KIND_NUMERIC)
-			SCALAR_CASE(CSV_KIND_DATE)
-			SCALAR_CASE(CSV_KIND_TIMESTAMP)
-			SCALAR_CASE(CSV_KIND_TIMESTAMPTZ)
-			SCALAR_CASE(CSV_KIND_UUID)
-			SCALAR_CASE(CSV_KIND_DECIMAL64)
-			SCALAR_CASE(CSV_KIND_DECIMAL128)
-		default:
-			break;
-	}
-}
-
 /* ---- the batch ---- */
-
-/*
- * Records with a wrong number of fields.
- */
-static void
-check_counts(CsvColumns *columns)
-{
-	const CsvIndex *index = columns->index;
-	const CsvIndexRecord *records = index->records;
-	uint32_t	expected = columns->layout->nfields;
-
-	for (uint32_t row = 0; row < index->nrecords; row++)
-	{
-		uint32_t	nfields = records[row + 1].first_separator -
-			records[row].first_separator;
-
-		if (likely_(nfields == expected))
-			continue;
-		if (!columns->any_bad_row)
-		{
-			memset(columns->row_code.bytes, 0, index->nrecords);
-			columns->any_bad_row = true;
-		}
-		columns->row_code.bytes[row] = CSV_ERROR_COLUMN_COUNT;
-		((uint32_t *) columns->row_where.bytes)[row] = nfields;
-	}
-}
 
 /*
  * Merge the errors of structure with those of the rows, in record order.
@@ -1068,89 +436,131 @@ list_rows(CsvColumns *columns, CsvBatch *batch)
 	return CSV_OK;
 }
 
-CsvStatus
-csv_columns_build(CsvColumns *columns, const CsvIndex *index, CsvBatch *batch)
+/*
+ * Memory for surveying: everything that hangs on the number of rows alone.
+ */
+static bool
+reserve_parts(CsvColumns *columns)
 {
-	const CsvLayout *layout = columns->layout;
-	const CsvInput *input = index->input;
 	const CsvMemory *memory = columns->memory;
+	const CsvIndex *index = columns->index;
 	uint32_t	nrows = index->nrecords;
-	bool		any_slow = false;
-	CsvStatus	status;
+	uint32_t	ncolumns = columns->layout->ncolumns;
 
-	columns->index = index;
-	columns->any_bad_row = false;
-	columns->no_memory = false;
+	columns->nparts = 1;
 	if (!buffer_reserve(memory, &columns->row_code, nrows) ||
-		!buffer_reserve(memory, &columns->row_where, nrows * sizeof(uint32_t)))
-		return CSV_NO_MEMORY;
-
-	if (!layout->pad)
-		check_counts(columns);
-	if (layout->ncolumns > 0)
+		!buffer_reserve(memory, &columns->row_where,
+						nrows * sizeof(uint32_t)) ||
+		!buffer_reserve(memory, &columns->left, nrows * sizeof(uint32_t)) ||
+		!buffer_reserve(memory, &columns->found, (size_t) columns->nparts *
+						ncolumns * sizeof(CsvFound)) ||
+		(ncolumns > 0 &&
+		 !buffer_reserve(memory, &columns->positions,
+						 (index->nseparators + (size_t) columns->nparts *
+						  CSV_POSITIONS_MARGIN) * sizeof(uint32_t))))
+		return false;
+	for (uint32_t i = 0; i < columns->nparts; i++)
 	{
-		if (!buffer_reserve(memory, &columns->positions,
-							(index->nseparators + 8) * sizeof(uint32_t)))
-			return CSV_NO_MEMORY;
-		index->functions->list_positions(index, (uint32_t *)
-										 columns->positions.bytes);
+		CsvPart    *part = &columns->parts[i];
+
+		part->from = (uint32_t) ((uint64_t) nrows * i / columns->nparts);
+		part->to = (uint32_t) ((uint64_t) nrows * (i + 1) / columns->nparts);
+		part->bad_rows.codes = columns->row_code.bytes;
+		part->bad_rows.wheres = (uint32_t *) columns->row_where.bytes;
+		part->bad_rows.from = part->from;
+		part->bad_rows.to = part->to;
+		part->bad_rows.any = false;
+		part->positions = (uint32_t *) columns->positions.bytes +
+			(size_t) i * CSV_POSITIONS_MARGIN;
+		part->left = (uint32_t *) columns->left.bytes + part->from;
+		part->found = (CsvFound *) columns->found.bytes +
+			(size_t) i * ncolumns;
 	}
+	return true;
+}
+
+/* memory for the arrays, whose strides are known after surveying */
+static bool
+reserve_arrays(CsvColumns *columns)
+{
+	const CsvMemory *memory = columns->memory;
+	const CsvLayout *layout = columns->layout;
+	uint32_t	nrows = columns->index->nrecords;
 
 	for (uint32_t c = 0; c < layout->ncolumns; c++)
 	{
-		const CsvColumn *column = &layout->columns[c];
 		CsvArray   *array = &columns->arrays[c];
-		CsvColumnLoop loop;
 
-		if (input->interrupted != NULL &&
-			input->interrupted(input->interrupted_arg))
-			return CSV_INTERRUPTED;
-
-		loop.columns = columns;
-		loop.column = column;
-		loop.number = c;
-		loop.records = index->records;
-		loop.positions = (const uint32_t *) columns->positions.bytes;
-		loop.bytes = input->bytes;
-		loop.bad = columns->any_bad_row ? columns->row_code.bytes : NULL;
-		loop.array = array;
-		loop.any_not_ok = false;
-		loop.uniform = false;
-
-		memset(array, 0, sizeof(*array));
-		if (column->kind == CSV_KIND_TEXT || column->kind == CSV_KIND_CSTRING)
-			array->stride = text_stride(&loop, nrows);
-		else
-			array->stride = csv_value_stride(column);
+		array->stride = is_text(&layout->columns[c]) ?
+			text_stride(columns, c) : csv_value_stride(&layout->columns[c]);
 		if (!buffer_reserve(memory, &columns->values[c],
 							(size_t) nrows * array->stride) ||
 			!buffer_reserve(memory, &columns->status[c], nrows))
-			return CSV_NO_MEMORY;
+			return false;
 		array->values = columns->values[c].bytes;
 		array->status = columns->status[c].bytes;
-
-		/*
-		 * A row that an earlier field has spoilt is not looked at any more,
-		 * but another column of the same field may still have the error that
-		 * comes first.
-		 */
-		if (c > 0 && layout->columns[c - 1].field == column->field &&
-			columns->any_bad_row)
-			loop.bad = NULL;
-		loop.uniform = !layout->pad && !columns->any_bad_row;
-		fill_array(&loop, nrows);
-		if (columns->no_memory)
-			return CSV_NO_MEMORY;
-		array->all_ok = !loop.any_not_ok;
-		any_slow |= array->any_slow;
 	}
+	return true;
+}
+
+/* what the parts found, put together; a part without bad rows has no codes */
+static void
+join_parts(CsvColumns *columns)
+{
+	const CsvLayout *layout = columns->layout;
+
+	columns->any_bad_row = false;
+	columns->any_slow = false;
+	for (uint32_t i = 0; i < columns->nparts; i++)
+		columns->any_bad_row |= columns->parts[i].bad_rows.any;
+	for (uint32_t i = 0; columns->any_bad_row && i < columns->nparts; i++)
+	{
+		const CsvPart *part = &columns->parts[i];
+
+		if (!part->bad_rows.any)
+			memset(columns->row_code.bytes + part->from, CSV_ERROR_NONE,
+				   part->to - part->from);
+	}
+	for (uint32_t c = 0; c < layout->ncolumns; c++)
+	{
+		CsvArray   *array = &columns->arrays[c];
+
+		array->all_ok = true;
+		array->any_slow = false;
+		for (uint32_t i = 0; i < columns->nparts; i++)
+		{
+			array->all_ok &= !columns->parts[i].found[c].any_not_ok;
+			array->any_slow |= columns->parts[i].found[c].any_slow;
+		}
+		columns->any_slow |= array->any_slow;
+	}
+}
+
+CsvStatus
+csv_columns_build(CsvColumns *columns, const CsvIndex *index, CsvBatch *batch)
+{
+	CsvStatus	status;
+
+	columns->index = index;
+	columns->interrupted = false;
+	if (!reserve_parts(columns))
+		return CSV_NO_MEMORY;
+	for (uint32_t i = 0; i < columns->nparts; i++)
+		survey_part(columns, &columns->parts[i]);
+	if (!reserve_arrays(columns))
+		return CSV_NO_MEMORY;
+	for (uint32_t i = 0; i < columns->nparts; i++)
+		fill_part(columns, &columns->parts[i]);
+	if (columns->interrupted)
+		return CSV_INTERRUPTED;
+	join_parts(columns);
 
 	status = list_errors(columns, batch);
 	if (status != CSV_OK)
 		return status;
 	if (columns->any_bad_row)
 		close_up(columns);
-	if (layout->want_positions || any_slow)
+	if (columns->layout->want_positions || columns->any_slow)
 	{
 		status = list_rows(columns, batch);
 		if (status != CSV_OK)

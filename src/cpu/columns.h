@@ -12,7 +12,7 @@
 #ifndef CSV_COLUMNS_H
 #define CSV_COLUMNS_H
 
-#include "index.h"
+#include "fill.h"
 
 /* memory that only grows */
 typedef struct CsvBuffer
@@ -21,19 +21,45 @@ typedef struct CsvBuffer
 	size_t		nbytes;
 } CsvBuffer;
 
+/* what is found of a column in a part of the rows */
+typedef struct CsvFound
+{
+	uint64_t	widest;			/* bytes of the widest field, of text columns */
+	bool		any_not_ok;
+	bool		any_slow;
+} CsvFound;
+
+/* a part of the rows */
+typedef struct CsvPart
+{
+	uint32_t	from;
+	uint32_t	to;
+	CsvBadRows	bad_rows;
+	uint32_t   *positions;		/* by rank; only this part's are there */
+	uint32_t   *left;			/* room for a list of rows */
+	CsvFound   *found;			/* per column */
+} CsvPart;
+
 typedef struct CsvColumns
 {
 	const CsvMemory *memory;
 	const CsvDialect *dialect;
 	const CsvLayout *layout;
 	const CsvIndex *index;
+	const CsvFillFunctions *functions;
 	bool		quote_in_values;	/* quote or escape may be part of a number */
 
+	CsvPart		parts[1];
+	uint32_t	nparts;
+	bool		interrupted;
+
 	CsvBuffer	positions;		/* uint32_t per separator */
+	CsvBuffer	left;			/* uint32_t per row */
+	CsvBuffer	found;			/* CsvFound per part and column */
 	CsvBuffer	row_code;		/* uint8_t CsvErrorCode per row ... */
 	CsvBuffer	row_where;		/* ... and uint32_t CsvError.where */
 	bool		any_bad_row;
-	bool		no_memory;		/* met by the careful way, in mid-column */
+	bool		any_slow;
 	CsvArray   *arrays;			/* per column */
 	CsvBuffer  *values;			/* per column */
 	CsvBuffer  *status;			/* per column */

@@ -65,6 +65,8 @@ csv_cpu_open(const CsvMemory *memory, CsvIsa isa)
 		isa == CSV_ISA_AVX2 ? &csv_index_avx2 : &csv_index_swar;
 	cpu->index.memory = &cpu->memory;
 	cpu->columns.memory = &cpu->memory;
+	cpu->columns.functions = isa == CSV_ISA_AVX512 ? &csv_fill_avx512 :
+		&csv_fill_plain;
 	return cpu;
 }
 

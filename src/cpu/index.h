@@ -79,11 +79,11 @@ struct CsvIndexFunctions
 	CsvStatus	(*run) (CsvIndex *index);
 
 	/*
-	 * The positions of all separators, in order; there must be room for eight
-	 * more than there are.
+	 * The positions of the separators in [start, end), in order; there must
+	 * be room for 16 more than there are.
 	 */
-	void		(*list_positions) (const CsvIndex *index,
-								   uint32_t *positions);
+	void		(*list_positions) (const CsvIndex *index, uint64_t start,
+								   uint64_t end, uint32_t *positions);
 };
 
 extern const CsvIndexFunctions csv_index_swar;

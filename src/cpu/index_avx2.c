@@ -65,6 +65,7 @@ prefix_xor(uint64_t word)
 	return (uint64_t) _mm_cvtsi128_si64(product);
 }
 
+#define word_positions csv_list_bits
 #define CSV_INDEX_FUNCTIONS csv_index_avx2
 #include "index_loop.h"
 #ifdef __clang__

@@ -10,6 +10,9 @@
  *	block_equal(b, c)	a bit per byte that equals c
  *	block_unplain(b)	does any byte have the value 0 or the high bit?
  *	prefix_xor(word)	bit i: exclusive-or of the bits 0 to i
+ *	word_positions(word, base, positions)
+ *						writes base + the number of each bit set, and up to 15
+ *						more entries
  */
 #include "index.h"
 
@@ -182,27 +185,22 @@ stop:
 }
 
 static void
-list_positions(const CsvIndex *index, uint32_t *positions)
+list_positions(const CsvIndex *index, uint64_t start, uint64_t end,
+			   uint32_t *positions)
 {
-	uint64_t	nwords = CSV_WORD(index->pos) + 1;
+	uint64_t	first = CSV_WORD(start);
+	uint64_t	last = CSV_WORD(end - 1);
 
-	for (uint64_t i = 0; i < nwords; i++)
+	for (uint64_t i = first; i <= last; i++)
 	{
-		uint32_t	base = (uint32_t) (i * CSV_WORD_BITS);
 		uint64_t	word = index->separators[i];
-		uint32_t	count = csv_popcount(word);
 
-		/*
-		 * In eights, of which those past the last bit are overwritten: a loop
-		 * that ended with the word could not be foreseen by the processor.
-		 */
-		for (uint32_t done = 0; done < count; done += 8)
-			for (uint32_t k = 0; k < 8; k++)
-			{
-				positions[done + k] = base + csv_lowest_bit(word | CSV_BIT(63));
-				word &= word - 1;
-			}
-		positions += count;
+		if (i == first)
+			word &= ~CSV_BITS_BELOW(start);
+		if (i == last)
+			word &= CSV_BITS_BELOW(end - 1) | CSV_BIT(end - 1);
+		word_positions(word, (uint32_t) (i * CSV_WORD_BITS), positions);
+		positions += csv_popcount(word);
 	}
 }
 

@@ -80,5 +80,6 @@ prefix_xor(uint64_t word)
 	return word;
 }
 
+#define word_positions csv_list_bits
 #define CSV_INDEX_FUNCTIONS csv_index_swar
 #include "index_loop.h"

@@ -382,10 +382,10 @@ csv_evaluator_find_group(CsvEvaluator *evaluator, const CsvValue *keys)
 }
 
 bool
-csv_evaluator_add_distinct(CsvEvaluator *evaluator, uint32_t group,
-						   uint32_t aggregate, const CsvValue *value)
+csv_evaluator_add_row(CsvEvaluator *evaluator, uint32_t group,
+					  const CsvValue *values)
 {
-	return csv_groups_add_distinct(evaluator->groups, group, aggregate, value);
+	return csv_groups_add_row(evaluator->groups, group, values);
 }
 
 void

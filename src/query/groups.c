@@ -568,24 +568,44 @@ load_extreme(uint8_t lane, const uint8_t *place, CsvValue *value)
 	value->bytes = text->bytes;
 }
 
+/* a value beside the extreme of the run's group */
+static bool
+take_extreme(CsvGroups *groups, uint32_t number, const CsvRun *run,
+			 const CsvValue *value)
+{
+	const CsvAggregate *aggregate = &groups->query->aggregate[number];
+	const CsvAccumulator *accumulator = &groups->accumulators[number];
+	uint8_t    *place = run->place + accumulator->offset;
+	uint8_t    *bits = run->place + groups->bits_offset + accumulator->bit / 8;
+	uint8_t		bit = (uint8_t) (1 << accumulator->bit % 8);
+	bool		first = (*bits & bit) == 0;
+	CsvValue	kept;
+
+	*bits |= bit;
+	if (!first)
+	{
+		load_extreme(aggregate->lane, place, &kept);
+		if (!replaces(aggregate->kind == CSV_AGGREGATE_MAX,
+					  compare_values(aggregate->lane, value, &kept)))
+			return true;
+	}
+	if (aggregate->lane == CSV_LANE_TEXT)
+		return store_extreme_text(groups, (ExtremeText *) place, value);
+	return csv_store_value(&groups->table.arena, aggregate->lane, value, place);
+}
+
 static bool
 take_extremes(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
 			  const CsvRuns *runs)
 {
-	const CsvAccumulator *accumulator = &groups->accumulators[aggregate];
 	bool		is_max = groups->query->aggregate[aggregate].kind ==
 		CSV_AGGREGATE_MAX;
-	uint32_t	bits_offset = groups->bits_offset + accumulator->bit / 8;
-	uint8_t		bit = (uint8_t) (1 << accumulator->bit % 8);
 	uint32_t	i = 0;
 
 	for (uint32_t r = 0; r < runs->nruns; r++)
 	{
 		const CsvRun *run = &runs->runs[r];
-		uint8_t    *place = run->place + accumulator->offset;
-		uint8_t    *bits = run->place + bits_offset;
 		uint32_t	best;
-		bool		first;
 		CsvValue	value;
 		CsvValue	kept;
 
@@ -625,23 +645,9 @@ take_extremes(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
 			}
 		}
 
-		/* and the group's */
 		csv_lanes_value(lanes, best, &value);
-		first = (*bits & bit) == 0;
-		*bits |= bit;
-		if (!first)
-		{
-			load_extreme(lanes->lane, place, &kept);
-			if (!replaces(is_max, compare_values(lanes->lane, &value, &kept)))
-				continue;
-		}
-		if (lanes->lane == CSV_LANE_TEXT)
-		{
-			if (!store_extreme_text(groups, (ExtremeText *) place, &value))
-				return false;
-		}
-		else
-			csv_store_value(&groups->table.arena, lanes->lane, &value, place);
+		if (!take_extreme(groups, aggregate, run, &value))
+			return false;
 	}
 	return true;
 }
@@ -1063,14 +1069,67 @@ csv_groups_find(CsvGroups *groups, const CsvValue *keys)
 	return csv_table_find(table, hash, keys, &made);
 }
 
+/* add a value to what the run's group keeps for an aggregate */
+static bool
+add_value(CsvGroups *groups, uint32_t number, const CsvRun *run,
+		  const CsvValue *value)
+{
+	const CsvAggregate *aggregate = &groups->query->aggregate[number];
+	uint8_t    *place = run->place + groups->accumulators[number].offset;
+	bool		squares = aggregate->kind == CSV_AGGREGATE_SUM_SQUARES;
+	CsvInt128	wide;
+
+	switch (aggregate->kind)
+	{
+		case CSV_AGGREGATE_MIN:
+		case CSV_AGGREGATE_MAX:
+			return take_extreme(groups, number, run, value);
+		case CSV_AGGREGATE_COUNT_DISTINCT:
+			return count_distinct(groups, number, run, value);
+		case CSV_AGGREGATE_SUM:
+		case CSV_AGGREGATE_SUM_SQUARES:
+			if (aggregate->lane == CSV_LANE_FLOAT)
+			{
+				double		high = value->value.real;
+				double		low = 0;
+
+				if (squares)
+					csv_float_square(value->value.real, &high, &low);
+				return csv_float_sum_add((CsvFloatSum *) place,
+										 &groups->wides, high) &&
+					(!squares || csv_float_sum_add((CsvFloatSum *) place,
+												   &groups->wides, low));
+			}
+			wide = aggregate->lane == CSV_LANE_INT ? value->value.integer :
+				value->value.decimal;
+			return add_wide_sum(groups, number, run,
+								wide_of(squares ? wide * wide : wide));
+		default:
+			return true;
+	}
+}
+
 bool
-csv_groups_add_distinct(CsvGroups *groups, uint32_t group, uint32_t aggregate,
-						const CsvValue *value)
+csv_groups_add_row(CsvGroups *groups, uint32_t group, const CsvValue *values)
 {
 	CsvRun		run = {group, 1, csv_table_row(&groups->table, group)};
+	bool		counted[CSV_MAX_AGGREGATES] = {false};
 
-	return value->state != CSV_LANE_VALUE ||
-		count_distinct(groups, aggregate, &run, value);
+	for (uint32_t i = 0; i < groups->query->naggregates; i++)
+	{
+		uint32_t	counter = groups->accumulators[i].counter;
+
+		if (values[i].state == CSV_LANE_NULL)
+			continue;
+		if (values[i].state == CSV_LANE_VALUE &&
+			!add_value(groups, i, &run, &values[i]))
+			return false;
+		counted[counter] |= !groups->counters[counter].distinct;
+	}
+	for (uint32_t i = 0; i < groups->ncounters; i++)
+		if (counted[i] && !add_count(groups, i, &run, 1))
+			return false;
+	return true;
 }
 
 void

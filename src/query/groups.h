@@ -77,9 +77,8 @@ extern bool csv_groups_add(CsvGroups *groups, const CsvLanes *registers,
 						   CsvRows rows);
 
 extern uint32_t csv_groups_find(CsvGroups *groups, const CsvValue *keys);
-extern bool csv_groups_add_distinct(CsvGroups *groups, uint32_t group,
-									uint32_t aggregate,
-									const CsvValue *value);
+extern bool csv_groups_add_row(CsvGroups *groups, uint32_t group,
+							   const CsvValue *values);
 extern void csv_groups_key(const CsvGroups *groups, uint32_t group,
 						   uint32_t key, CsvValue *value);
 extern void csv_groups_aggregate(const CsvGroups *groups, uint32_t group,

@@ -61,6 +61,8 @@
 
 #include "dialect.h"
 
+#include <sys/types.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -222,7 +224,9 @@ typedef struct CsvArray
 
 /*
  * One engine call's result.  Everything it points to belongs to the engine (or
- * the reader) and lives until the next call or close.
+ * the reader).  An engine's batch lives until the next call with the same
+ * output, or close; a reader's until the next call that may read or change the
+ * engine.
  */
 typedef struct CsvBatch
 {
@@ -279,6 +283,17 @@ typedef struct CsvInput
 	uint64_t	max_record_bytes;
 	bool		at_end;			/* the input ends here */
 	bool		skip_line;
+	uint32_t	output;			/* which of the engine's sets of arrays to
+								 * fill, below noutputs */
+
+	/*
+	 * What is known to come: the last next_nbytes bytes of the input after
+	 * this one, or of a later one.  An engine may copy them to its device
+	 * already.  They stay as they are until an input has ended with them, or
+	 * free_input.  NULL where nothing is known.
+	 */
+	const uint8_t *next;
+	uint64_t	next_nbytes;
 
 	/*
 	 * Called now and then while the engine works; true: give up at once and
@@ -308,6 +323,11 @@ typedef struct CsvInput
  *
  * parse may be called again with the same input after CSV_INTERRUPTED or an
  * error.  The dialect and layout given to configure must outlive their use.
+ *
+ * An engine with more than one output may be called in a thread of the
+ * reader's, with all signals blocked: never in two threads at once, but
+ * alloc_input and free_input may be called in any while parse is at work.  The
+ * CsvMemory of the engine and the reader must bear that.
  */
 typedef struct CsvEngine
 {
@@ -327,6 +347,8 @@ typedef struct CsvEngine
 	void		(*close) (void *engine);	/* also after a failure */
 	size_t		default_chunk_bytes;
 	size_t		first_chunk_bytes;	/* a small one, for a soon first row */
+	uint32_t	noutputs;		/* batches that can live at a time; from 2 on
+								 * the reader parses ahead of the caller */
 } CsvEngine;
 
 /* the CPU engine; NULL where memory or the instruction set is not there */
@@ -380,6 +402,38 @@ extern CsvStatus csv_reader_set_engine(CsvReader *reader,
  * on where it was: the callback that reads may see to that.
  */
 extern CsvStatus csv_reader_open(CsvReader *reader, CsvReadFn read, void *arg);
+
+/*
+ * A file of which any part can be read at any time, by several threads at once.
+ */
+typedef struct CsvReadAhead
+{
+	/*
+	 * As pread(2).  Called in threads of the reader's, where all signals are
+	 * blocked.
+	 */
+	ssize_t		(*read_at) (void *arg, uint8_t *buffer, size_t nbytes,
+							uint64_t offset);
+
+	/* have the CsvReadFn go on from this offset; called in the caller's thread */
+	void		(*seek) (void *arg, uint64_t offset);
+	void	   *arg;
+	int			nthreads;		/* that may read at once */
+} CsvReadAhead;
+
+/*
+ * The file that was opened is such a file: offset 0 is where its CsvReadFn
+ * began.  If the engine can live with it, the reader then reads and parses
+ * ahead of csv_reader_next, in threads of its own.  Where reading fails, the
+ * CsvReadFn is called for the same bytes, to fail in the caller's thread.
+ */
+extern void csv_reader_read_ahead(CsvReader *reader, const CsvReadAhead *ahead);
+
+/*
+ * Let go of the file that is open, before it is closed: when this returns, no
+ * thread reads it any more.  The batch taken last is gone with it.
+ */
+extern void csv_reader_leave(CsvReader *reader);
 
 /*
  * The last header record of the file that is open: its bytes, without the

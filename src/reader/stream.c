@@ -2,13 +2,21 @@
  * stream.c
  *		Cuts a file into inputs for an engine.
  *
- * One buffer, with room for a margin of CSV_MARGIN bytes before and after that
+ * There are two ways.  Where several threads can read the file, and the engine
+ * can parse while its last batch is in use, the pipeline (pipeline.c) does both
+ * ahead of the caller, from the second chunk on: a query that wants a few rows
+ * starts no threads.  All else is done here, in the calling thread, chunk by
+ * chunk; so are records that the pipeline has no room for.  Both ways end and
+ * begin at a CsvPlace, so that one can take over from the other between any two
+ * batches.
+ *
+ * The calling thread's way: one buffer, with room for a margin of CSV_MARGIN bytes before and after that
  * engines may read without meaning:
  *
  *	 margin | bytes of the file, starting at a record ... | free | margin
  *			^ start									  ^ filled
  *
- * Each call of csv_reader_next tops the buffer up to the size of a chunk and
+ * Each chunk tops the buffer up to the size of a chunk and
  * lets the engine read the records in it.  The engine says how much it
  * consumed; the rest, an incomplete record, stays where it is and moves to the
  * front when room is needed.  While no record is complete the target doubles,
@@ -19,12 +27,11 @@
  * passed and, for record_boundary 'auto', its first line break outside quotes
  * is seen: a lone CR there makes the whole file one with CR boundaries.
  */
-#include "reader.h"
+#include "pipeline.h"
 
 #include <string.h>
 #include <time.h>
 
-#define CSV_MARGIN				64
 #define CSV_HEADER_READ_BYTES	(64 * 1024)
 
 struct CsvReader
@@ -52,12 +59,16 @@ struct CsvReader
 	uint64_t	target_bytes;	/* size of the next chunk */
 	uint64_t	next_chunk_bytes;	/* the size it goes back to */
 
-	uint64_t	file_offset;	/* of bytes[start] */
-	uint64_t	file_records;
-	uint64_t	file_lines;
-	uint64_t	alone_until;	/* from bytes[start] */
-	bool		skip_line;
+	CsvPlace	place;			/* of bytes[start] */
 	double		read_seconds;
+
+	/* the pipeline */
+	CsvReadAhead ahead;			/* read_at NULL: not for this file */
+	CsvPipeline *pipeline;		/* NULL: not running */
+	uint64_t	headroom_bytes; /* as in CsvPipelineOptions */
+	bool		chunk_by_chunk; /* the next chunk is not for the pipeline */
+	bool		must_seek;		/* the buffer is empty, and the callback is
+								 * elsewhere */
 
 	CsvScan		header;
 	uint64_t	header_length;
@@ -167,6 +178,9 @@ buffer_fill(CsvReader *reader, uint64_t wanted)
 		return status;
 
 	began = now_seconds();
+	if (reader->must_seek)
+		reader->ahead.seek(reader->ahead.arg, reader->place.offset);
+	reader->must_seek = false;
 	while (reader->filled - reader->start < wanted)
 	{
 		uint64_t	room = wanted - (reader->filled - reader->start);
@@ -261,10 +275,12 @@ find_boundary(CsvReader *reader, bool *lone_cr)
 static void
 advance(CsvReader *reader, uint64_t nbytes)
 {
+	CsvPlace   *place = &reader->place;
+
 	reader->start += nbytes;
-	reader->file_offset += nbytes;
-	reader->alone_until = reader->alone_until > nbytes ?
-		reader->alone_until - nbytes : 0;
+	place->offset += nbytes;
+	place->alone_until = place->alone_until > nbytes ?
+		place->alone_until - nbytes : 0;
 }
 
 /*
@@ -291,7 +307,7 @@ pass_header_record(CsvReader *reader, bool *found)
 			return status;
 		bytes = buffer_bytes(reader) + reader->start;
 		available = reader->filled - reader->start;
-		mode = reader->alone_until > 0 ? CSV_ALONE : CSV_NORMAL;
+		mode = reader->place.alone_until > 0 ? CSV_ALONE : CSV_NORMAL;
 		if (!csv_scan_record(scan, &reader->memory, &reader->dialect, mode,
 							 bytes, 0, available, reader->at_end))
 			return CSV_NO_MEMORY;
@@ -311,7 +327,7 @@ pass_header_record(CsvReader *reader, bool *found)
 			scan->next : max;
 
 		if (scan->nbreaks > 0)
-			reader->alone_until = whole;
+			reader->place.alone_until = whole;
 		if (!csv_scan_record(scan, &reader->memory, &reader->dialect,
 							 CSV_ALONE, bytes, 0, available, reader->at_end))
 			return CSV_NO_MEMORY;
@@ -319,7 +335,7 @@ pass_header_record(CsvReader *reader, bool *found)
 	if (!scan->complete)
 	{
 		/* a line without end: the rest of it is passed over later */
-		reader->skip_line = true;
+		reader->place.skip_line = true;
 		scan->next = available;
 		if (available > 0 && bytes[available - 1] == '\r')
 			scan->next--;
@@ -330,7 +346,7 @@ pass_header_record(CsvReader *reader, bool *found)
 		scan->nbreaks++;
 
 	*found = true;
-	reader->file_lines += scan->nbreaks;
+	reader->place.lines += scan->nbreaks;
 
 	/* kept: the buffer moves on */
 	if (reader->header_bytes != NULL)
@@ -365,14 +381,14 @@ pass_rest_of_line(CsvReader *reader)
 			if (csv_class_at(&reader->dialect, bytes, pos, available) ==
 				CSV_CLASS_BREAK)
 			{
-				reader->file_lines++;
-				reader->skip_line = false;
+				reader->place.lines++;
+				reader->place.skip_line = false;
 				advance(reader, pos + 1);
 				return CSV_OK;
 			}
 		if (reader->at_end)
 		{
-			reader->skip_line = false;
+			reader->place.skip_line = false;
 			advance(reader, available);
 			return CSV_OK;
 		}
@@ -382,6 +398,33 @@ pass_rest_of_line(CsvReader *reader)
 	}
 }
 
+/* stop the pipeline; what it has not handed out is read again */
+static void
+stop_pipeline(CsvReader *reader)
+{
+	if (reader->pipeline == NULL)
+		return;
+	reader->read_seconds += csv_pipeline_read_seconds(reader->pipeline);
+	csv_pipeline_stop(reader->pipeline);
+	reader->pipeline = NULL;
+}
+
+void
+csv_reader_leave(CsvReader *reader)
+{
+	stop_pipeline(reader);
+	memset(&reader->ahead, 0, sizeof(reader->ahead));
+	reader->headroom_bytes = 0;
+	reader->chunk_by_chunk = true;
+	reader->must_seek = false;
+}
+
+void
+csv_reader_read_ahead(CsvReader *reader, const CsvReadAhead *ahead)
+{
+	reader->ahead = *ahead;
+}
+
 CsvStatus
 csv_reader_open(CsvReader *reader, CsvReadFn read, void *arg)
 {
@@ -389,14 +432,11 @@ csv_reader_open(CsvReader *reader, CsvReadFn read, void *arg)
 
 	reader->read = read;
 	reader->read_arg = arg;
+	csv_reader_leave(reader);
 	reader->start = 0;
 	reader->filled = 0;
 	reader->at_end = false;
-	reader->file_offset = 0;
-	reader->file_records = 0;
-	reader->file_lines = 0;
-	reader->alone_until = 0;
-	reader->skip_line = false;
+	memset(&reader->place, 0, sizeof(reader->place));
 	reader->has_header = false;
 	reader->layout = NULL;
 	reader->next_chunk_bytes = 0;
@@ -432,7 +472,7 @@ csv_reader_open(CsvReader *reader, CsvReadFn read, void *arg)
 		reader->has_header = found && i + 1 == reader->options.header_rows;
 		if (!found)
 			break;
-		if (reader->skip_line)
+		if (reader->place.skip_line)
 		{
 			status = pass_rest_of_line(reader);
 			if (status != CSV_OK)
@@ -474,6 +514,7 @@ csv_reader_free(CsvReader *reader)
 {
 	CsvMemory	memory = reader->memory;
 
+	stop_pipeline(reader);
 	buffer_release(reader);
 	if (reader->header_bytes != NULL)
 		memory.free(memory.owner, reader->header_bytes);
@@ -485,8 +526,12 @@ csv_reader_free(CsvReader *reader)
 CsvStatus
 csv_reader_set_engine(CsvReader *reader, const CsvEngine *engine, void *state)
 {
+	stop_pipeline(reader);
 	reader->engine = engine;
 	reader->engine_state = state;
+	reader->next_chunk_bytes = 0;
+	reader->target_bytes = 0;
+	reader->chunk_by_chunk = true;
 
 	/* what is in the buffer moves to the new engine's memory at once */
 	if (reader->allocation != NULL && reader->allocated_by != NULL &&
@@ -512,15 +557,27 @@ csv_reader_set_layout(CsvReader *reader, const CsvLayout *layout)
 									 layout);
 }
 
-CsvStatus
-csv_reader_next(CsvReader *reader, CsvBatch *batch)
+/* the size of the next chunk: from a small first one up to the engine's choice */
+static void
+grow_chunk(CsvReader *reader)
+{
+	uint64_t	most = reader->engine->default_chunk_bytes;
+
+	if (reader->options.chunk_bytes != 0 || reader->next_chunk_bytes >= most)
+		return;
+	reader->next_chunk_bytes *= 4;
+	if (reader->next_chunk_bytes > most)
+		reader->next_chunk_bytes = most;
+}
+
+/*
+ * The next batch of the calling thread's way.
+ */
+static CsvStatus
+read_chunk(CsvReader *reader, CsvBatch *batch)
 {
 	const CsvEngine *engine = reader->engine;
-	uint64_t	chunk_bytes = reader->options.chunk_bytes;
 
-	if (reader->next_chunk_bytes == 0)
-		reader->next_chunk_bytes = chunk_bytes != 0 ? chunk_bytes :
-			engine->first_chunk_bytes;
 	if (reader->target_bytes == 0)
 		reader->target_bytes = reader->next_chunk_bytes;
 
@@ -535,10 +592,10 @@ csv_reader_next(CsvReader *reader, CsvBatch *batch)
 		memset(&input, 0, sizeof(input));
 		input.bytes = buffer_bytes(reader) + reader->start;
 		input.nbytes = reader->filled - reader->start;
-		input.alone_until = reader->alone_until;
+		input.alone_until = reader->place.alone_until;
 		input.max_record_bytes = reader->options.max_record_bytes;
 		input.at_end = reader->at_end;
-		input.skip_line = reader->skip_line;
+		input.skip_line = reader->place.skip_line;
 		input.interrupted = reader->options.interrupted;
 		input.interrupted_arg = reader->options.interrupted_arg;
 		if (input.nbytes == 0 && input.at_end)
@@ -549,14 +606,11 @@ csv_reader_next(CsvReader *reader, CsvBatch *batch)
 		if (status != CSV_OK)
 			return status;
 
-		batch->file_offset = reader->file_offset;
-		batch->file_records = reader->file_records;
-		batch->file_lines = reader->file_lines;
-		reader->alone_until = batch->alone_until;
-		reader->skip_line = batch->skip_line;
-		advance(reader, batch->consumed);
-		reader->file_records += batch->nrecords;
-		reader->file_lines += batch->nlines;
+		batch->file_offset = reader->place.offset;
+		batch->file_records = reader->place.records;
+		batch->file_lines = reader->place.lines;
+		csv_place_pass_batch(&reader->place, batch);
+		reader->start += batch->consumed;
 
 		if (batch->consumed == 0 && !input.at_end)
 		{
@@ -570,19 +624,88 @@ csv_reader_next(CsvReader *reader, CsvBatch *batch)
 			continue;
 		}
 
-		/* the next chunk: from a small first one up to the engine's choice */
-		if (chunk_bytes == 0 &&
-			reader->next_chunk_bytes < engine->default_chunk_bytes)
-		{
-			reader->next_chunk_bytes *= 4;
-			if (reader->next_chunk_bytes > engine->default_chunk_bytes)
-				reader->next_chunk_bytes = engine->default_chunk_bytes;
-		}
+		grow_chunk(reader);
 		reader->target_bytes = reader->next_chunk_bytes;
+		reader->chunk_by_chunk = false;
 		if (batch->nrecords > 0 || batch->nlines > 0)
 			return CSV_OK;
 		if (input.at_end && reader->start == reader->filled)
 			return CSV_END;
+	}
+}
+
+/* start the pipeline where it is of use; without it, all goes on as well */
+static void
+start_pipeline(CsvReader *reader)
+{
+	const CsvEngine *engine = reader->engine;
+	uint64_t	chunk_bytes = reader->options.chunk_bytes;
+	CsvPipelineOptions options;
+
+	if (reader->ahead.read_at == NULL || engine->noutputs < 2 ||
+		reader->chunk_by_chunk || reader->at_end ||
+		reader->next_chunk_bytes < CSV_LEAST_PIECE_BYTES)
+		return;
+	memset(&options, 0, sizeof(options));
+	options.engine = engine;
+	options.engine_state = reader->engine_state;
+	options.memory = reader->memory;
+	options.ahead = reader->ahead;
+	options.place = reader->place;
+	options.piece_bytes = reader->next_chunk_bytes;
+	options.most_piece_bytes = chunk_bytes != 0 ? chunk_bytes :
+		engine->default_chunk_bytes;
+	options.headroom_bytes = reader->headroom_bytes;
+	options.max_record_bytes = reader->options.max_record_bytes;
+	reader->pipeline = csv_pipeline_start(&options);
+	if (reader->pipeline == NULL)
+	{
+		reader->chunk_by_chunk = true;
+		return;
+	}
+
+	/* what is in the buffer is read once more */
+	reader->must_seek = true;
+	reader->start = 0;
+	reader->filled = 0;
+	reader->target_bytes = 0;
+}
+
+CsvStatus
+csv_reader_next(CsvReader *reader, CsvBatch *batch)
+{
+	if (reader->next_chunk_bytes == 0)
+		reader->next_chunk_bytes = reader->options.chunk_bytes != 0 ?
+			reader->options.chunk_bytes : reader->engine->first_chunk_bytes;
+
+	for (;;)
+	{
+		CsvPipelineEnd end;
+		CsvStatus	status;
+
+		if (reader->pipeline == NULL)
+			start_pipeline(reader);
+		if (reader->pipeline == NULL)
+			return read_chunk(reader, batch);
+
+		status = csv_pipeline_next(reader->pipeline,
+								   reader->options.interrupted,
+								   reader->options.interrupted_arg,
+								   batch, &reader->place, &end);
+		if (status == CSV_OK)
+			grow_chunk(reader);
+		if (status != CSV_END)
+			return status;
+
+		stop_pipeline(reader);
+		if (end.status == CSV_END)
+			reader->at_end = true;
+		if (end.status != CSV_OK)
+			return end.status;
+		if (end.headroom_bytes > 0)
+			reader->headroom_bytes = end.headroom_bytes;
+		else
+			reader->chunk_by_chunk = true;
 	}
 }
 
@@ -602,5 +725,9 @@ csv_reader_message(const CsvReader *reader)
 double
 csv_reader_read_seconds(const CsvReader *reader)
 {
-	return reader->read_seconds;
+	double		seconds = reader->read_seconds;
+
+	if (reader->pipeline != NULL)
+		seconds += csv_pipeline_read_seconds(reader->pipeline);
+	return seconds;
 }

@@ -1,18 +1,27 @@
-# Benchmarks: included by the Makefile.
+# Benchmarks: included by the Makefile.  Each program and script says at its top
+# what it does and what it can be told.
 #
-#	make bench-programs	build/generate, build/engine and build/query
-#
-#	build/generate lineitem 1G > FILE
-#	build/engine lineitem FILE
-#	build/query FILE
-#	test/bench/sql.sh FILE
+#	make bench			all of them, on a server of our own or that of PGHOST;
+#						the results go to docs/results
+#	make bench-programs	build/generate, build/engine, build/query and build/duckdb
+#	make bench-docs		tables and plots of docs/benchmarks.md from docs/results
 
-.PHONY: bench-programs
-bench-programs: build/generate build/engine build/query
+.PHONY: bench bench-programs bench-docs
+bench-programs: build/generate build/engine build/query build/duckdb
+
+bench: bench-programs
+	+@exec env MAKE='$(MAKE)' PARTS='$(PARTS)' test/bench/run.sh
+
+bench-docs:
+	@python3 test/bench/report.py
 
 build/generate: test/bench/generate.c
 	@mkdir -p $(@D)
 	$(CC) $(TEST_CFLAGS) -o $@ $<
+
+build/duckdb: test/bench/duckdb.c
+	@mkdir -p $(@D)
+	$(CC) $(TEST_CFLAGS) -o $@ $< -ldl
 
 build/engine: $(PLAIN)/test/bench/engine.o $(patsubst %.c,$(PLAIN)/%.o,$(LIBRARY_SOURCES)) $(TEST_CUDA_OBJS)
 	$(CC) $(TEST_CFLAGS) -o $@ $^ $(CUDA_LIBS) -lpthread

@@ -6,20 +6,27 @@
  *
  * LAYOUT says what FILE holds: lineitem, tiny or wide (see generate.c).  The
  * file is read into memory first.  Each engine and instruction set there is
- * reads it REPEAT (7) times: no columns (structure only), one column, and all
- * columns.  CHUNK_MB (0: the engine's choice) is the size of chunks; ENGINE
- * (cpu or cuda) leaves the other one out.
+ * reads it REPEAT (7) times for each set of columns in FIELDS: "none" (the
+ * structure only), "all", or fields such as "0" or "4+5+8", counted from 0; by
+ * default "none 0 all".  CHUNK_MB (0: the engine's choice) is the size of
+ * chunks; ENGINE (cpu or cuda) leaves the other one out.
  *
- * Prints medians: "engine GB/s" is input bytes over the time in the engine
- * without its copies to and from a device, "with copies" includes those.  For a
- * device also the memory it took beside input and output, per input byte of a
- * chunk.
+ * Beside the CPU engine's structure stand two loops over single bytes that
+ * count fields and records, and nothing else: by a switch over states, and by
+ * the dialect's table.
+ *
+ * Prints medians: "GB/s" is input bytes over the time in the engine without
+ * its copies to and from a device, "loops" is how many times as fast as the
+ * first loop that is, and "with copies" includes the copies.  For a device
+ * also the memory it took beside input and output, per input byte of a chunk.
+ * To RESULTS.csv, lines are added; MACHINE is their first value.
  */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "reader.h"
 #ifdef CSV_WITH_CUDA
@@ -70,24 +77,28 @@ load_file(const char *name, Content *content)
 {
 	FILE	   *file = fopen(name, "rb");
 	long		nbytes;
+	bool		loaded = false;
 
-	if (file == NULL || fseek(file, 0, SEEK_END) != 0 ||
-		(nbytes = ftell(file)) < 0)
+	if (file == NULL)
 		return false;
-	rewind(file);
-	content->nbytes = (size_t) nbytes;
-	content->bytes = malloc(content->nbytes + 1);
-	if (content->bytes == NULL ||
-		fread(content->bytes, 1, content->nbytes, file) != content->nbytes)
-		return false;
+	if (fseek(file, 0, SEEK_END) == 0 && (nbytes = ftell(file)) >= 0)
+	{
+		rewind(file);
+		content->nbytes = (size_t) nbytes;
+		content->position = 0;
+		content->bytes = malloc(content->nbytes + 1);
+		loaded = content->bytes != NULL &&
+			fread(content->bytes, 1, content->nbytes, file) == content->nbytes;
+	}
 	fclose(file);
-	return true;
+	return loaded;
 }
 
 /* ---- layouts ---- */
 
-static CsvColumn columns[MAX_COLUMNS];
+static CsvColumn columns[MAX_COLUMNS];	/* a column for each field */
 static uint32_t ncolumns;
+static CsvColumn wanted[MAX_COLUMNS];
 
 static void
 add_column(CsvKind kind, int32_t type_chars, bool pad_blanks)
@@ -132,7 +143,49 @@ set_layout(const char *name)
 	return true;
 }
 
+/*
+ * Fill `wanted` from a set of FIELDS, of nbytes bytes; returns how many there
+ * are, or -1 where this is no such set.
+ */
+static int
+set_wanted(const char *set, size_t nbytes)
+{
+	const char *end = set + nbytes;
+	int			nwanted = 0;
+	uint64_t	fields[(MAX_COLUMNS + 63) / 64] = {0};
+
+	if (nbytes == 4 && memcmp(set, "none", 4) == 0)
+		return 0;
+	if (nbytes == 3 && memcmp(set, "all", 3) == 0)
+		memset(fields, 0xFF, sizeof(fields));
+	else
+		for (const char *at = set; at < end; at++)
+		{
+			char	   *after;
+			unsigned long field = strtoul(at, &after, 10);
+
+			if (after == at || field >= ncolumns ||
+				(after < end && *after != '+'))
+				return -1;
+			fields[field / 64] |= UINT64_C(1) << field % 64;
+			at = after;
+		}
+	for (uint32_t i = 0; i < ncolumns; i++)
+		if (fields[i / 64] >> i % 64 & 1)
+			wanted[nwanted++] = columns[i];
+	return nwanted;
+}
+
 /* ---- measuring ---- */
+
+static const CsvDialectOptions dialect_options = {
+	.delimiter = ',', .quote = '"', .multiline = true
+};
+static FILE *results;
+static const char *shape;
+static const char *machine;
+static int	repeat;
+static uint64_t chunk_bytes;	/* 0: the engine's choice */
 
 typedef struct Times
 {
@@ -144,7 +197,7 @@ typedef struct Times
 
 static bool
 run_once(const CsvEngine *engine, void *state, Content *content,
-		 const CsvLayout *layout, uint64_t chunk_bytes, Times *times)
+		 const CsvLayout *layout, Times *times)
 {
 	CsvReaderOptions options;
 	CsvReader  *reader;
@@ -152,9 +205,7 @@ run_once(const CsvEngine *engine, void *state, Content *content,
 	CsvStatus	status;
 
 	memset(&options, 0, sizeof(options));
-	options.dialect.delimiter = ',';
-	options.dialect.quote = '"';
-	options.dialect.multiline = true;
+	options.dialect = dialect_options;
 	options.max_record_bytes = 16 * 1024 * 1024;
 	options.chunk_bytes = chunk_bytes != 0 ? chunk_bytes :
 		engine->default_chunk_bytes;
@@ -189,74 +240,252 @@ compare(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
+/* all must find as many records, good and bad, as the first one does */
 static void
-measure(const char *shape, const CsvEngine *engine, void *state,
-		Content *content, FILE *results)
+check_records(const char *detail, uint64_t nrecords)
 {
-	const char *repeat_text = getenv("REPEAT");
-	const char *chunk_text = getenv("CHUNK_MB");
-	int			repeat = repeat_text != NULL ? atoi(repeat_text) : 7;
-	uint64_t	chunk_bytes = chunk_text != NULL ?
-		strtoull(chunk_text, NULL, 10) << 20 : 0;
-	const uint32_t wanted[] = {0, 1, ncolumns};
+	static uint64_t expected;
+
+	if (expected == 0)
+		expected = nrecords;
+	if (nrecords != expected)
+	{
+		fprintf(stderr, "engine: %s finds %llu records, not %llu\n", detail,
+				(unsigned long long) nrecords, (unsigned long long) expected);
+		exit(1);
+	}
+}
+
+/*
+ * A line of the table, and of the results: gigabytes a second from the median,
+ * the most and the least of the sorted seconds.
+ */
+static void
+print_line(const char *engine, const char *detail, uint64_t chunk, int nset,
+		   const char *set, const Times *times, uint64_t nbytes,
+		   const double *seconds, double copies)
+{
+	double		gigabytes = (double) nbytes * 1e-9;
+	double		median = seconds[repeat / 2];
+	static double first_loop;
+
+	if (strcmp(engine, "loop") == 0 && first_loop == 0)
+		first_loop = median;
+	printf("%-10s %-6s %-14s %-8.*s %10llu %9llu %10.2f", shape, engine,
+		   detail, nset, set, (unsigned long long) times->rows,
+		   (unsigned long long) times->errors, gigabytes / median);
+	if (first_loop > 0)
+		printf(" %6.1f", first_loop / median);
+	else
+		printf(" %6s", "");
+	fprintf(results, "%s,%s,%llu,%llu,%s,%s,%.*s,%llu,%llu,%d,%.3f,%.3f,%.3f,",
+			machine, shape, (unsigned long long) nbytes,
+			(unsigned long long) chunk, engine, detail, nset, set,
+			(unsigned long long) times->rows,
+			(unsigned long long) times->errors, repeat, gigabytes / median,
+			gigabytes / seconds[repeat - 1], gigabytes / seconds[0]);
+	if (copies > 0)
+	{
+		printf(" %12.2f", gigabytes / copies);
+		fprintf(results, "%.3f", gigabytes / copies);
+	}
+	fprintf(results, ",");
+}
+
+static void
+end_line(void)
+{
+	printf("\n");
+	fprintf(results, "\n");
+	fflush(stdout);
+}
+
+/* ---- loops over single bytes, to compare with ---- */
+
+typedef struct Counts
+{
+	uint64_t	fields;
+	uint64_t	records;
+} Counts;
+
+/* rfc4180, as anyone would write it who knows the file is good */
+static Counts
+count_by_switch(const uint8_t *bytes, size_t nbytes)
+{
+	enum
+	{
+		FIELD_START, UNQUOTED, QUOTED, QUOTE_SEEN
+	}			state = FIELD_START;
+	Counts		counts = {0, 0};
+
+	for (size_t i = 0; i < nbytes; i++)
+	{
+		uint8_t		byte = bytes[i];
+
+		switch (state)
+		{
+			case FIELD_START:
+				if (byte == '"')
+				{
+					state = QUOTED;
+					break;
+				}
+				state = UNQUOTED;
+				/* FALLTHROUGH */
+			case UNQUOTED:
+			case QUOTE_SEEN:
+				if (byte == ',')
+				{
+					counts.fields++;
+					state = FIELD_START;
+				}
+				else if (byte == '\n')
+				{
+					counts.fields++;
+					counts.records++;
+					state = FIELD_START;
+				}
+				else if (state == QUOTE_SEEN)
+					state = QUOTED;
+				break;
+			case QUOTED:
+				if (byte == '"')
+					state = QUOTE_SEEN;
+				break;
+		}
+	}
+	return counts;
+}
+
+static Counts
+count_by_table(const uint8_t *bytes, size_t nbytes)
+{
+	CsvDialect	dialect;
+	int			state = CSV_STATE_RECORD_START;
+	Counts		counts = {0, 0};
+
+	csv_dialect_compile(&dialect, &dialect_options);
+	for (size_t i = 0; i < nbytes; i++)
+	{
+		int			class = csv_class_at(&dialect, bytes, i, nbytes);
+		int			entry = dialect.table[CSV_NORMAL][state][class];
+
+		counts.fields += (entry & CSV_FIELD) != 0;
+		counts.records += (entry & CSV_RECORD) != 0;
+		state = entry & CSV_STATE_MASK;
+	}
+	return counts;
+}
+
+static double
+now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
+}
+
+static void
+measure_loop(const char *detail, Counts (*count) (const uint8_t *, size_t),
+			 const Content *content)
+{
+	double		seconds[MAX_REPEAT] = {0};
+	Times		times;
+
+	memset(&times, 0, sizeof(times));
+	for (int i = 0; i < repeat; i++)
+	{
+		double		start = now();
+		Counts		counts = count(content->bytes, content->nbytes);
+
+		seconds[i] = now() - start;
+		times.rows = counts.records;
+		check_records(detail, counts.records);
+		if (counts.fields < counts.records * ncolumns)
+		{
+			fprintf(stderr, "engine: %s finds %llu fields only\n", detail,
+					(unsigned long long) counts.fields);
+			exit(1);
+		}
+	}
+	qsort(seconds, (size_t) repeat, sizeof(double), compare);
+	print_line("loop", detail, 0, 4, "none", &times, content->nbytes, seconds, 0);
+	end_line();
+}
+
+/* ---- the engines ---- */
+
+static void
+measure(const CsvEngine *engine, void *state, Content *content,
+		const char *set, int nset)
+{
+	double		seconds[MAX_REPEAT];
+	double		with_copies[MAX_REPEAT];
+	bool		copies = false;
+	uint64_t	chunk = chunk_bytes != 0 ? chunk_bytes :
+		engine->default_chunk_bytes;
+	int			nwanted = set_wanted(set, (size_t) nset);
+	CsvLayout	layout;
+	Times		times;
 	static const uint8_t nothing[1];
 
-	if (repeat > MAX_REPEAT)
-		repeat = MAX_REPEAT;
-	for (int w = 0; w < 3; w++)
+	if (nwanted < 0)
 	{
-		double		seconds[MAX_REPEAT];
-		double		with_copies[MAX_REPEAT];
-		CsvLayout	layout;
-		Times		times;
-		double		gigabytes = (double) content->nbytes * 1e-9;
-
-		memset(&layout, 0, sizeof(layout));
-		layout.nfields = ncolumns;
-		layout.decimal_separator = '.';
-		layout.null_bytes = nothing;
-		layout.ncolumns = wanted[w];
-		layout.columns = columns;
-		for (int i = -1; i < repeat; i++)
-		{
-			if (!run_once(engine, state, content, &layout, chunk_bytes, &times))
-				exit(1);
-			if (i < 0)
-				continue;		/* warms up */
-			seconds[i] = times.engine;
-			with_copies[i] = times.engine + times.copies;
-		}
-		qsort(seconds, (size_t) repeat, sizeof(double), compare);
-		qsort(with_copies, (size_t) repeat, sizeof(double), compare);
-		printf("%-10s %-5s %-12s %7u %12llu %9llu %12.2f %12.2f",
-			   shape, engine->name, engine->detail(state), wanted[w],
-			   (unsigned long long) times.rows,
-			   (unsigned long long) times.errors,
-			   gigabytes / seconds[repeat / 2],
-			   gigabytes / with_copies[repeat / 2]);
-		fprintf(results, "%s,%s,%s,%u,%llu,%llu,%.3f,%.3f,%.3f,%.3f\n", shape,
-				engine->name, engine->detail(state), wanted[w],
-				(unsigned long long) times.rows,
-				(unsigned long long) times.errors,
-				gigabytes / seconds[repeat / 2],
-				gigabytes / seconds[repeat - 1], gigabytes / seconds[0],
-				gigabytes / with_copies[repeat / 2]);
+		fprintf(stderr, "engine: no fields \"%.*s\"\n", nset, set);
+		exit(2);
+	}
+	memset(&layout, 0, sizeof(layout));
+	layout.nfields = ncolumns;
+	layout.decimal_separator = '.';
+	layout.null_bytes = nothing;
+	layout.ncolumns = (uint32_t) nwanted;
+	layout.columns = wanted;
+	for (int i = -1; i < repeat; i++)
+	{
+		if (!run_once(engine, state, content, &layout, &times))
+			exit(1);
+		check_records(engine->detail(state), times.rows + times.errors);
+		if (i < 0)
+			continue;			/* warms up */
+		seconds[i] = times.engine;
+		with_copies[i] = times.engine + times.copies;
+		copies = copies || times.copies > 0;
+	}
+	qsort(seconds, (size_t) repeat, sizeof(double), compare);
+	qsort(with_copies, (size_t) repeat, sizeof(double), compare);
+	print_line(engine->name, engine->detail(state), chunk, nset, set, &times,
+			   content->nbytes, seconds, copies ? with_copies[repeat / 2] : 0);
 #ifdef CSV_WITH_CUDA
-		if (engine == &csv_cuda_engine)
-		{
-			uint64_t	output;
-			uint64_t	others;
-			double		chunk = (double) (chunk_bytes != 0 ? chunk_bytes :
-										  engine->default_chunk_bytes);
+	if (engine == &csv_cuda_engine)
+	{
+		uint64_t	output;
+		uint64_t	others;
+		double		input = (double) (chunk < content->nbytes ? chunk :
+									  content->nbytes);
 
-			csv_cuda_memory_held(&output, &others);
-			if (chunk > (double) content->nbytes)
-				chunk = (double) content->nbytes;
-			printf("   %.2f B/B", ((double) others - chunk) / chunk);
-		}
+		csv_cuda_memory_held(&output, &others);
+		printf("   %.2f B/B", ((double) others - input) / input);
+		fprintf(results, "%.2f", ((double) others - input) / input);
+	}
 #endif
-		printf("\n");
-		fflush(stdout);
+	end_line();
+}
+
+/* all sets of FIELDS */
+static void
+measure_sets(const CsvEngine *engine, void *state, Content *content)
+{
+	const char *sets = getenv("FIELDS");
+
+	if (sets == NULL)
+		sets = "none 0 all";
+	while (*(sets += strspn(sets, " ")) != '\0')
+	{
+		size_t		nset = strcspn(sets, " ");
+
+		measure(engine, state, content, sets, (int) nset);
+		sets += nset;
 	}
 }
 
@@ -268,13 +497,20 @@ wants(const char *engine)
 	return only == NULL || strcmp(only, engine) == 0;
 }
 
+/* a number from the environment */
+static uint64_t
+number(const char *name, uint64_t otherwise)
+{
+	const char *text = getenv(name);
+
+	return text != NULL ? strtoull(text, NULL, 10) : otherwise;
+}
+
 int
 main(int argc, char **argv)
 {
 	static const CsvIsa isas[] = {CSV_ISA_SWAR, CSV_ISA_AVX2, CSV_ISA_AVX512};
 	Content		content;
-	FILE	   *results;
-	const char *shape;
 
 	if (argc < 3 || !set_layout(argv[1]) || !load_file(argv[2], &content))
 	{
@@ -282,21 +518,34 @@ main(int argc, char **argv)
 		return 2;
 	}
 	shape = strrchr(argv[2], '/') != NULL ? strrchr(argv[2], '/') + 1 : argv[2];
+	machine = getenv("MACHINE") != NULL ? getenv("MACHINE") : "";
+	repeat = (int) number("REPEAT", 7);
+	repeat = repeat < 1 ? 1 : repeat > MAX_REPEAT ? MAX_REPEAT : repeat;
+	chunk_bytes = number("CHUNK_MB", 0) << 20;
 	results = fopen(argc > 3 ? argv[3] : "/dev/null", "a");
 	if (results == NULL)
 	{
 		perror(argv[3]);
 		return 1;
 	}
-	printf("%-10s %-5s %-12s %7s %12s %9s %12s %12s\n", "file", "engine",
-		   "detail", "columns", "rows", "errors", "engine GB/s", "with copies");
+	if (ftell(results) == 0)
+		fprintf(results, "machine,shape,bytes,chunk_bytes,engine,detail,fields,rows,errors,runs,"
+				"median_gbs,least_gbs,greatest_gbs,with_copies_gbs,device_bytes_a_byte\n");
+	printf("%-10s %-6s %-14s %-8s %10s %9s %10s %6s %12s\n", "file",
+		   "engine", "detail", "fields", "rows", "errors", "GB/s", "loops",
+		   "with copies");
+	if (wants("cpu"))
+	{
+		measure_loop("switch", count_by_switch, &content);
+		measure_loop("table", count_by_table, &content);
+	}
 	for (size_t i = 0; wants("cpu") && i < sizeof(isas) / sizeof(isas[0]); i++)
 	{
 		void	   *state = csv_cpu_open(&memory, isas[i]);
 
 		if (state == NULL)
 			continue;
-		measure(shape, &csv_cpu_engine, state, &content, results);
+		measure_sets(&csv_cpu_engine, state, &content);
 		csv_cpu_engine.close(state);
 	}
 #ifdef CSV_WITH_CUDA
@@ -312,7 +561,7 @@ main(int argc, char **argv)
 			printf("no CUDA engine: %s\n", reason);
 		else
 		{
-			measure(shape, &csv_cuda_engine, state, &content, results);
+			measure_sets(&csv_cuda_engine, state, &content);
 			csv_cuda_engine.close(state);
 			csv_cuda_shutdown();
 		}

@@ -4,106 +4,119 @@
 #
 #	sql.sh FILE [RESULTS.csv]
 #
-# FILE is made by: build/generate lineitem 2G > FILE.  The server is that of
-# PGHOST and PGPORT, and must be able to read FILE.  REPEAT (5) is how often
-# each query is run; the engines (ENGINES="cpu cuda", cuda where there is a GPU)
-# and file_fdw take turns.  PEERS=no leaves file_fdw and COPY out.
-# Prints the median, the spread, and the ratio to the first peer.
+# FILE is made by: build/generate lineitem 2G > FILE.  readers.sh says who reads
+# it, and on which server.  Within a query the readers take turns, REPEAT (5)
+# times; one that has spent MAX_SECONDS (60) in a query has no further turn in
+# it.  QUERIES chooses, and PEERS, ENGINES, DUCKDB_THREADS and CPU_THREADS do (see
+# readers.sh); MACHINE is the name in the results.
+#
+# Prints the median, the spread, and how many times as fast as the first reader
+# each one is.  What readers answer to a query must be the same.
 set -euo pipefail
-file=$(realpath "${1:?usage: sql.sh FILE [RESULTS.csv]}")
+# shellcheck source=test/bench/readers.sh
+. "$(dirname "$0")/readers.sh"
+make_tables "${1:?usage: sql.sh FILE [RESULTS.csv]}"
 results=${2:-/dev/null}
 repeat=${REPEAT:-5}
-peers=${PEERS:-yes}
-psql=(psql -XAtq -v ON_ERROR_STOP=1)
+max_seconds=${MAX_SECONDS:-60}
+mapfile -t all_readers < <(find_readers)
 
-columns='l_orderkey bigint, l_partkey int, l_suppkey int, l_linenumber int,
-	l_quantity numeric(15,2), l_extendedprice numeric(15,2),
-	l_discount numeric(15,2), l_tax numeric(15,2),
-	l_returnflag char(1), l_linestatus char(1),
-	l_shipdate date, l_commitdate date, l_receiptdate date,
-	l_shipinstruct char(25), l_shipmode char(10), l_comment varchar(80)'
-
-PGOPTIONS='-c client_min_messages=error' "${psql[@]}" <<SQL
-DROP SCHEMA IF EXISTS csv_bench CASCADE;
-CREATE SCHEMA csv_bench;
-CREATE EXTENSION IF NOT EXISTS csv_gpu_fdw;
-CREATE EXTENSION IF NOT EXISTS file_fdw;
-DROP SERVER IF EXISTS csv_bench CASCADE;
-DROP SERVER IF EXISTS csv_bench_file CASCADE;
-CREATE SERVER csv_bench FOREIGN DATA WRAPPER csv_gpu_fdw;
-CREATE SERVER csv_bench_file FOREIGN DATA WRAPPER file_fdw;
-CREATE FOREIGN TABLE csv_bench.ours ($columns)
-	SERVER csv_bench OPTIONS (filename '$file', format 'csv');
-CREATE FOREIGN TABLE csv_bench.file_fdw ($columns)
-	SERVER csv_bench_file OPTIONS (filename '$file', format 'csv');
-CREATE UNLOGGED TABLE csv_bench.target ($columns);
-SQL
-
-engines=${ENGINES:-cpu}
-if [ -z "${ENGINES:-}" ] &&
-	[ "$("${psql[@]}" -c 'select count(*) from csv_gpu_devices() where usable')" != 0 ]; then
-	engines='cpu cuda'
-fi
-
-names=('count(*)' 'count(one column)' 'sums by group' 'all columns')
-queries=(
-	'SELECT count(*) FROM @'
-	'SELECT count(l_comment) FROM @'
-	'SELECT l_returnflag, sum(l_quantity), sum(l_extendedprice) FROM @ GROUP BY 1'
-	'EXPLAIN (ANALYZE, TIMING OFF) SELECT * FROM @'
+declare -A statements=(
+	[count]='SELECT count(*) FROM @'
+	[count_new]='SELECT count(*) FROM @'
+	[count_again]='SELECT count(*) FROM @'
+	[count_column]='SELECT count(l_comment) FROM @'
+	[sums]='SELECT l_returnflag, sum(l_quantity), sum(l_extendedprice)
+		FROM @ GROUP BY 1 ORDER BY 1'
+	[all]='EXPLAIN (ANALYZE, TIMING OFF) SELECT * FROM @'
+	[first_rows]='SELECT * FROM @ LIMIT 10'
+	[load]='INSERT INTO csv_bench.target SELECT * FROM @'
+	[q1]="SELECT l_returnflag, l_linestatus, sum(l_quantity),
+			sum(l_extendedprice), sum(l_extendedprice * (1 - l_discount)),
+			sum(l_extendedprice * (1 - l_discount) * (1 + l_tax)),
+			CAST(avg(l_quantity) AS numeric(15,2)),
+			CAST(avg(l_extendedprice) AS numeric(15,2)),
+			CAST(avg(l_discount) AS numeric(15,2)), count(*)
+		FROM @ WHERE l_shipdate <= DATE '1998-09-02'
+		GROUP BY 1, 2 ORDER BY 1, 2"
+	[q6]="SELECT sum(l_extendedprice * l_discount) FROM @
+		WHERE l_shipdate >= DATE '1994-01-01' AND l_shipdate < DATE '1995-01-01'
+			AND l_discount BETWEEN 0.05 AND 0.07 AND l_quantity < 24"
 )
+queries=${QUERIES:-count count_new count_again count_column sums all q1 q6 first_rows load}
 
-# run QUERY in a warm session of its own; prints milliseconds
-once()
+# takes_part READER QUERY
+takes_part()
 {
-	local settings=$1 query=$2
-	"${psql[@]}" <<SQL | sed -n 's/^Time: \([0-9.]*\) ms.*/\1/p' | tail -1
-$settings
-SELECT 1 FROM csv_bench.ours LIMIT 1;
-\\timing on
-$query;
-SQL
+	case $2:$1 in
+		load:copy) ;;
+		*:copy) return 1 ;;
+		count_new:auto | count_new:c* | count_again:c*) ;;
+		count_new:* | count_again:* | *:auto) return 1 ;;
+	esac
 }
 
-# median, least and greatest of the numbers on standard input
-summary()
+# time_query READER QUERY: prints milliseconds
+time_query()
 {
-	sort -n | awk '{ v[NR] = $1 }
-		END { printf "%.1f %.1f %.1f\n", v[int((NR + 1) / 2)], v[1], v[NR] }'
+	local reader=$1 query=$2 setup='' mode=warm statement=${statements[$2]}
+
+	case $query:$reader in
+		count_new:*) mode=new ;;
+		count_again:*) mode=again ;;
+		all:duckdb/*) statement='SELECT count(COLUMNS(*)) FROM @' ;;
+		load:duckdb/*)
+			statement='CREATE TEMP TABLE target AS SELECT * FROM @'
+			;;
+		load:copy)
+			statement="COPY csv_bench.target FROM '$file' (FORMAT csv)"
+			;;
+	esac
+	[ "$query" != load ] || setup='TRUNCATE csv_bench.target;'
+	once "$reader" $mode "$setup" "$statement" | cut -d' ' -f1
+}
+
+# a query whose result is the same whoever computes it
+has_answer()
+{
+	case $1 in
+		all | first_rows | load) return 1 ;;
+	esac
 }
 
 bytes=$(stat -c %s "$file")
-echo 'query,reader,median_ms,least_ms,greatest_ms,ratio_to_first,bytes' >"$results"
-printf '%-20s %-10s %12s %12s %12s %8s\n' query reader 'median ms' least greatest ratio
-for i in "${!queries[@]}"; do
+echo 'machine,bytes,query,reader,runs,median_ms,least_ms,greatest_ms,ratio_to_first' >"$results"
+printf '%-13s %-10s %4s %12s %12s %12s %9s\n' query reader runs 'median ms' least greatest ratio
+for query in $queries; do
 	readers=()
-	[ "$peers" = no ] || readers+=(file_fdw)
-	for engine in $engines; do readers+=("$engine"); done
-	declare -A times=()
+	for reader in "${all_readers[@]}"; do
+		! takes_part "$reader" "$query" || readers+=("$reader")
+	done
+	declare -A times=() spent=()
 	for ((run = 0; run < repeat; run++)); do
 		for reader in "${readers[@]}"; do
-			if [ "$reader" = file_fdw ]; then
-				ms=$(once '' "${queries[$i]//@/csv_bench.file_fdw}")
-			else
-				ms=$(once "SET csv_gpu_fdw.engine = $reader;" "${queries[$i]//@/csv_bench.ours}")
-			fi
+			[ "${spent[$reader]:-0}" -lt $((max_seconds * 1000)) ] || continue
+			ms=$(time_query "$reader" "$query")
 			times[$reader]+="$ms"$'\n'
+			spent[$reader]=$((${spent[$reader]:-0} + ${ms%.*}))
+			has_answer "$query" || continue
+			[ -e "$private/answer.$query" ] ||
+				cp "$private/answer" "$private/answer.$query"
+			if ! cmp -s "$private/answer" "$private/answer.$query"; then
+				echo "$reader answers $query otherwise than ${readers[0]}:" >&2
+				diff "$private/answer.$query" "$private/answer" >&2
+				exit 1
+			fi
 		done
 	done
 	first=
 	for reader in "${readers[@]}"; do
-		read -r median least greatest < <(printf '%s' "${times[$reader]}" | summary)
+		read -r median least greatest runs < <(printf '%s' "${times[$reader]}" | summary)
 		first=${first:-$median}
-		ratio=$(awk "BEGIN { printf \"%.1f\", $first / $median }")
-		printf '%-20s %-10s %12s %12s %12s %7sx\n' "${names[$i]}" "$reader" \
+		ratio=$(awk "BEGIN { printf \"%.2f\", $first / $median }")
+		printf '%-13s %-10s %4s %12s %12s %12s %8sx\n' "$query" "$reader" "$runs" \
 			"$median" "$least" "$greatest" "$ratio"
-		echo "${names[$i]},$reader,$median,$least,$greatest,$ratio,$bytes" >>"$results"
+		echo "$machine,$bytes,$query,$reader,$runs,$median,$least,$greatest,$ratio" >>"$results"
 	done
-	unset times
+	unset times spent
 done
-
-PGOPTIONS='-c client_min_messages=error' "${psql[@]}" <<SQL
-DROP SERVER csv_bench CASCADE;
-DROP SERVER csv_bench_file CASCADE;
-DROP SCHEMA csv_bench CASCADE;
-SQL

@@ -27,10 +27,14 @@ write_file("$directory/medium.csv", ($lines) x $medium);
 write_file("$directory/large.csv", ($lines) x $large);
 write_file("$directory/small.csv", $lines);
 
+# a record that takes more than 1 MB of the GPU's memory, after some that do not
+write_file("$directory/long.csv", ($lines) x $medium, '1,' . 'x' x 600_000 . ",1.00,2000-01-01\n");
+
 my $columns = 'n int, t text, v numeric(12,2), d date';
 $node->safe_psql('postgres', "
 	CREATE FOREIGN TABLE small ($columns) SERVER csv OPTIONS (filename '$directory/small.csv');
 	CREATE FOREIGN TABLE medium ($columns) SERVER csv OPTIONS (filename '$directory/medium.csv', chunk_size '4MB');
+	CREATE FOREIGN TABLE long ($columns) SERVER csv OPTIONS (filename '$directory/long.csv');
 	CREATE FOREIGN TABLE large ($columns) SERVER csv OPTIONS (filename '$directory/large.csv');");
 
 sub all_of
@@ -72,7 +76,7 @@ sub gpu_memory
 
 my $session = new_session($node);
 my (%rows, %messages);
-for my $table (qw(small medium large))
+for my $table (qw(small medium large long))
 {
 	my ($out, $err) = $session->query("SET csv_gpu_fdw.engine = cpu; " . all_of($table));
 
@@ -104,11 +108,12 @@ $session = new_session($node);
 $session->value('SET csv_gpu_fdw.engine = auto');
 is(engine_of($session, 'small', 1), 'cpu', 'auto: not for a small file');
 is(engine_of($session, 'medium', 1), 'cpu', 'auto: not for a medium one');
-is(engine_of($session, 'large', 1), 'cuda', 'auto: for a large one');
+like($session->value('SET client_min_messages = error; EXPLAIN (ANALYZE) ' . all_of('large') . '; RESET client_min_messages'),
+	qr/Engine: cuda/, 'auto: for a large one, once it is awake');
 is(engine_of($session, 'medium', 1), 'cuda', 'auto: now that it is awake, for a medium one');
 is(engine_of($session, 'small', 1), 'cpu', 'auto: not for a small one');
 
-for my $table (qw(medium large))
+for my $table (qw(medium large long))
 {
 	my ($out, $err) = $session->query(all_of($table));
 
@@ -117,18 +122,34 @@ for my $table (qw(medium large))
 }
 $session->quit;
 
+# the CPU engine begins, the GPU goes on
+$session = new_session($node);
+my ($first, $said) = $session->query('SET csv_gpu_fdw.engine = auto; ' . all_of('large'));
+is($first, $rows{large}, 'a session\'s first query under auto: same rows');
+is($said, $messages{large}, 'and same messages');
+$session->quit;
+
+# a session that ends, or wants another engine, while the GPU wakes up
+for my $then ('', 'SET csv_gpu_fdw.engine = cuda; ' . all_of('small'), 'SELECT count(*) > 0 FROM csv_gpu_devices()')
+{
+	$session = new_session($node);
+	$session->value("SET csv_gpu_fdw.engine = auto; SET client_min_messages = error; SELECT n FROM large LIMIT 1");
+	is($session->value($then), $then =~ /devices/ ? 't' : $rows{small}, "$then, while the GPU wakes up") if $then;
+	$session->quit;
+}
+
 # ---- too little memory ----
 
 $session = new_session($node);
-my ($out, $err) = $session->query("SET csv_gpu_fdw.gpu_memory_limit = '1MB'; " . all_of('medium'));
-like($err, qr/^ERROR:  GPU failed while reading ".*medium.csv": out of GPU memory/m, 'too low a limit: an ERROR');
+my ($out, $err) = $session->query("SET csv_gpu_fdw.gpu_memory_limit = '1MB'; " . all_of('long'));
+like($err, qr/^ERROR:  GPU failed while reading ".*long.csv": out of GPU memory/m, 'too low a limit: an ERROR');
 is(warnings_in($err), 0, 'and no WARNING');
-($out, $err) = $session->query("RESET csv_gpu_fdw.gpu_memory_limit; " . all_of('medium'));
-is("$out$err", $rows{medium} . $messages{medium}, 'with a higher one, the session reads on the GPU again');
+($out, $err) = $session->query("RESET csv_gpu_fdw.gpu_memory_limit; " . all_of('long'));
+is("$out$err", $rows{long} . $messages{long}, 'with a higher one, the session reads on the GPU again');
 
 ($out, $err) = $session->query(
-	"SET csv_gpu_fdw.engine = auto; SET csv_gpu_fdw.gpu_memory_limit = '1MB'; " . all_of('medium'));
-is($out, $rows{medium}, 'auto: the rows all the same');
+	"SET csv_gpu_fdw.engine = auto; SET csv_gpu_fdw.gpu_memory_limit = '1MB'; " . all_of('long'));
+is($out, $rows{long}, 'auto: the rows all the same');
 is(warnings_in($err), 1, 'and a WARNING');
 like($err, qr/^WARNING:  GPU failed while reading .*: out of GPU memory.*\nDETAIL:  The CPU engine reads the rest/m,
 	'that says so');

@@ -81,6 +81,25 @@ read_source(void *arg, uint8_t *buffer, size_t nbytes)
 	return n;
 }
 
+static ssize_t
+read_source_at(void *arg, uint8_t *buffer, size_t nbytes, uint64_t offset)
+{
+	const Source *source = arg;
+
+	if (offset >= source->nbytes)
+		return 0;
+	if (nbytes > source->nbytes - offset)
+		nbytes = source->nbytes - offset;
+	memcpy(buffer, source->bytes + offset, nbytes);
+	return (ssize_t) nbytes;
+}
+
+static void
+seek_source(void *arg, uint64_t offset)
+{
+	((Source *) arg)->pos = offset;
+}
+
 /* ---- the text ---- */
 
 static void
@@ -124,6 +143,7 @@ print_value(FILE *out, Reading *reading, const CsvReader *reader,
 {
 	const uint8_t *entry = array->values + (size_t) row * array->stride;
 	uint32_t	header;
+	int16_t		int2;
 	int32_t		int4;
 	int64_t		int8;
 
@@ -149,6 +169,17 @@ print_value(FILE *out, Reading *reading, const CsvReader *reader,
 			break;
 		case CSV_KIND_BOOL:
 			fprintf(out, "<%d>", *entry);
+			break;
+		case CSV_KIND_NUMERIC:
+			memcpy(&header, entry, 4);
+			fputc('<', out);
+			for (uint32_t i = 4; i < header >> 2; i++)
+				fprintf(out, "%02x", entry[i]);
+			fputc('>', out);
+			break;
+		case CSV_KIND_INT2:
+			memcpy(&int2, entry, 2);
+			fprintf(out, "<%d>", int2);
 			break;
 		case CSV_KIND_INT4:
 		case CSV_KIND_DATE:
@@ -285,6 +316,13 @@ reading_run(Reading *reading, const uint8_t *file, size_t nbytes)
 	assert_non_null(reader);
 	assert_int_equal(csv_reader_set_engine(reader, engine, state), CSV_OK);
 	assert_int_equal(csv_reader_open(reader, read_source, &source), CSV_OK);
+	if (reading->nthreads > 0)
+	{
+		CsvReadAhead ahead = {read_source_at, seek_source, &source,
+		reading->nthreads};
+
+		csv_reader_read_ahead(reader, &ahead);
+	}
 	if (csv_reader_header(reader, &header))
 	{
 		size_t		used = 0;

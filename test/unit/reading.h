@@ -22,6 +22,7 @@ typedef struct Reading
 	void	   *engine_state;
 	CsvIsa		isa;
 	size_t		most_per_read;	/* the callback gives no more at once; 0: all */
+	int			nthreads;		/* that read ahead; 0: none */
 
 	/* what came */
 	uint64_t	nrows;

@@ -1527,10 +1527,10 @@ distinct_values_can_be_added_one_by_one(void **state)
 		for (size_t i = 0; i < LENGTH(values); i++)
 		{
 			value.value.real = values[i];
-			assert_true(csv_evaluator_add_distinct(evaluator, g, 0, &value));
+			assert_true(csv_evaluator_add_row(evaluator, g, &value));
 		}
 		value.state = CSV_LANE_NULL;
-		assert_true(csv_evaluator_add_distinct(evaluator, g, 0, &value));
+		assert_true(csv_evaluator_add_row(evaluator, g, &value));
 		value.state = CSV_LANE_VALUE;
 		csv_evaluator_aggregate(evaluator, g, 0, &count);
 		assert_int_equal(count.count, 3);
@@ -1539,6 +1539,64 @@ distinct_values_can_be_added_one_by_one(void **state)
 	assert_int_equal(csv_evaluator_find_group(evaluator, &key), 3);
 	csv_evaluator_key(evaluator, 3, 0, &value);
 	assert_int_equal(value.state, CSV_LANE_NULL);
+	csv_evaluator_free(evaluator);
+}
+
+/* aggregates of one argument count a row once */
+static void
+rows_can_be_added_one_by_one(void **state)
+{
+	static const CsvAggregateKind kinds[] = {
+		CSV_AGGREGATE_COUNT_ROWS, CSV_AGGREGATE_COUNT, CSV_AGGREGATE_SUM,
+		CSV_AGGREGATE_SUM_SQUARES, CSV_AGGREGATE_MIN, CSV_AGGREGATE_MAX
+	};
+	static Program program;
+	CsvEvaluator *evaluator;
+	CsvValue	values[LENGTH(kinds)];
+	CsvAggregateValue found;
+
+	(void) state;
+	start_program(&program);
+	program.query.aggregates = true;
+	add_load(&program, CSV_LANE_INT, 0);
+	for (size_t i = 0; i < LENGTH(kinds); i++)
+		add_aggregate(&program, kinds[i], CSV_LANE_INT,
+					  i == 0 ? CSV_NO_REGISTER : 0, CSV_NO_REGISTER);
+	evaluator = csv_evaluator_create(&reading_memory, &program.query);
+	assert_non_null(evaluator);
+	memset(values, 0, sizeof(values));
+	for (int row = -3; row <= 4; row++)
+	{
+		for (size_t i = 0; i < LENGTH(kinds); i++)
+		{
+			values[i].state = row == 0 && i > 0 ? CSV_LANE_NULL :
+				CSV_LANE_VALUE;
+			values[i].value.integer = row;
+		}
+		assert_true(csv_evaluator_add_row(evaluator, 0, values));
+	}
+
+	/* a value that no lane holds counts, and adds nothing */
+	values[2].state = CSV_LANE_UNDECIDED;
+	values[3].state = CSV_LANE_UNDECIDED;
+	values[4].value.integer = 7;
+	values[5].value.integer = 7;
+	assert_true(csv_evaluator_add_row(evaluator, 0, values));
+
+	csv_evaluator_aggregate(evaluator, 0, 0, &found);
+	assert_int_equal(found.count, 9);
+	csv_evaluator_aggregate(evaluator, 0, 1, &found);
+	assert_int_equal(found.count, 8);
+	csv_evaluator_aggregate(evaluator, 0, 2, &found);
+	assert_int_equal(found.count, 8);
+	assert_int_equal(found.wide.word[0], 4);
+	assert_int_equal(found.wide.word[2], 0);
+	csv_evaluator_aggregate(evaluator, 0, 3, &found);
+	assert_int_equal(found.wide.word[0], 44);
+	csv_evaluator_aggregate(evaluator, 0, 4, &found);
+	assert_int_equal(found.extreme.value.integer, -3);
+	csv_evaluator_aggregate(evaluator, 0, 5, &found);
+	assert_int_equal(found.extreme.value.integer, 7);
 	csv_evaluator_free(evaluator);
 }
 
@@ -1558,6 +1616,7 @@ main(void)
 		cmocka_unit_test(numbers_beyond_a_lane_are_undecided),
 		cmocka_unit_test(an_interrupt_ends_the_run),
 		cmocka_unit_test(distinct_values_can_be_added_one_by_one),
+		cmocka_unit_test(rows_can_be_added_one_by_one),
 		cmocka_unit_test_teardown(random_programs_agree_with_a_row_at_a_time,
 								  say_failing_seed)
 	};

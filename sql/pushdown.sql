@@ -1,0 +1,129 @@
+--
+-- Filters and aggregates that the engine has.
+--
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set setup :abs_srcdir '/sql/include/setup.sql'
+\i :setup
+
+CREATE FOREIGN TABLE t (
+  id int, city varchar(20), kind char(4), price numeric(10,2), weight float8, sold date, at timestamp, ok boolean,
+  code uuid, note text)
+  SERVER csv OPTIONS (filename 'regress_csv/t.csv');
+CALL write_file('t.csv',
+E'1,Rom,ab,10.50,1.5,2024-01-01,2024-01-01 10:00:00,t,00000000-0000-0000-0000-000000000001,one\n'
+'2,Bonn,ab,2.25,0.25,2024-02-01,2024-02-01 00:00:00,f,00000000-0000-0000-0000-000000000002,"two, ""too"""\n'
+'3,Rom,cd,0.75,,2024-03-01,,t,,\n'
+'4,Lyon,,100.00,-2,1999-12-31,1999-12-31 23:59:59,,ffffffff-ffff-ffff-ffff-ffffffffffff,four\n'
+'bad,Lyon,ab,1,1,2024-01-01,,t,,x\n'
+'6,Bonn,cd,,NaN,infinity,infinity,f,,six\n'
+'7,Rom,ab,NaN,-0, 2024-01-05,2024-01-05 07:08:09.5,t,,seven\n');
+
+-- what the engine has, and what it leaves to the executor
+SELECT explain('SELECT id FROM t WHERE price > 1 AND length(note) > 3');
+SELECT explain('SELECT kind, sum(price * (1 - price)), count(*) FROM t WHERE sold >= ''2024-01-01'' GROUP BY kind');
+SELECT explain('SELECT city, count(*) FROM t GROUP BY city HAVING sum(id) > 3');
+SELECT explain('SELECT array_agg(id) FROM t WHERE ok');
+SELECT explain('SELECT sum(length(note)) FROM t');
+SELECT explain('SELECT max(note), min(note COLLATE "C") FROM t');
+SELECT explain('SELECT count(*) + 1, sum(id) / 2 FROM t WHERE random() > 2');
+
+-- the same with and without
+CREATE FUNCTION alike(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+  pushed text[];
+  plain text[];
+BEGIN
+  EXECUTE 'SELECT array_agg(x::text ORDER BY x::text) FROM (' || query || ') x' INTO pushed;
+  PERFORM set_config('csv_gpu_fdw.enable_pushdown', 'off', true);
+  EXECUTE 'SELECT array_agg(x::text ORDER BY x::text) FROM (' || query || ') x' INTO plain;
+  PERFORM set_config('csv_gpu_fdw.enable_pushdown', 'on', true);
+  IF pushed IS DISTINCT FROM plain THEN
+    RAISE WARNING 'with: %, without: %', pushed, plain;
+  END IF;
+  RETURN QUERY SELECT unnest(pushed);
+END $$;
+ALTER FOREIGN TABLE t OPTIONS (ADD log_verbosity 'silent');
+SELECT alike('SELECT id FROM t WHERE price > 1');
+SELECT alike('SELECT id FROM t WHERE price > 1 AND sold BETWEEN ''2024-01-01'' AND ''2024-01-31''');
+SELECT alike('SELECT id FROM t WHERE price <> ''NaN''');
+SELECT alike('SELECT id FROM t WHERE price IN (0.750, 2.25, 3) OR price IS NULL');
+SELECT alike('SELECT id FROM t WHERE weight >= 1');
+SELECT alike('SELECT id FROM t WHERE weight = 0');
+SELECT alike('SELECT id FROM t WHERE sold > at');
+SELECT alike('SELECT id FROM t WHERE kind = ''ab'' AND city <> ''Rom''');
+SELECT alike('SELECT id FROM t WHERE kind LIKE ''ab'' OR city LIKE ''%o%''');
+SELECT alike('SELECT id FROM t WHERE note LIKE ''%, "%'' OR note LIKE ''s%''');
+SELECT alike('SELECT id FROM t WHERE NOT ok');
+SELECT alike('SELECT id FROM t WHERE ok IS NOT TRUE');
+SELECT alike('SELECT id FROM t WHERE city NOT IN (''Rom'', NULL)');
+SELECT alike('SELECT id FROM t WHERE code > ''00000000-0000-0000-0000-000000000001''');
+SELECT alike('SELECT id FROM t WHERE CASE kind WHEN ''ab'' THEN id > 1 ELSE coalesce(ok, true) END');
+SELECT alike('SELECT count(*), count(weight), count(DISTINCT city), sum(id), avg(id), min(id), max(id) FROM t');
+SELECT alike('SELECT sum(price), avg(price), min(price), max(price), stddev(price) FROM t');
+SELECT alike('SELECT sum(price), avg(price), min(price), max(price), variance(price), var_pop(price) FROM t WHERE price < 1000');
+SELECT alike('SELECT sum(weight), avg(weight), min(weight), max(weight) FROM t WHERE weight < 1000');
+SELECT alike('SELECT min(sold), max(sold), min(at), max(at), bool_and(ok), bool_or(ok) FROM t');
+SELECT alike('SELECT min(note COLLATE "C"), max(city COLLATE "C"), min(kind COLLATE "C") FROM t');
+SELECT alike('SELECT kind, count(*), sum(price * 2 - 0.125) FROM t GROUP BY kind');
+SELECT alike('SELECT kind, ok, sum(id) FILTER (WHERE price > 1) FROM t GROUP BY kind, ok');
+SELECT alike('SELECT price, count(*) FROM t GROUP BY price');
+SELECT alike('SELECT count(*) FROM t WHERE id > 100 HAVING count(*) = 0');
+SELECT alike('SELECT city FROM t WHERE id > 100 GROUP BY city');
+SELECT alike('SELECT upper(city), sum(id) + count(*) FROM t GROUP BY city HAVING max(id) > 3');
+
+-- an operation that PostgreSQL refuses is refused as PostgreSQL does it
+SELECT id FROM t WHERE id + 2147483647 > 0;
+SELECT count(*) FROM t WHERE id < 100 OR id + 2147483647 > 0;
+SELECT sum(id * 2147483647) FROM t;
+SELECT id FROM t WHERE CASE WHEN id > 0 THEN true ELSE id * 2147483647 > 0 END;
+
+-- skipped records are reported all the same, dropped or not
+ALTER FOREIGN TABLE t OPTIONS (SET log_verbosity 'default');
+SELECT id FROM t WHERE id = 7;
+SELECT count(*) FROM t WHERE id = 8;
+CALL write_file('t.csv', E'1,Rom,ab,x,,,,,,\n2,Bonn,ab,2, 1,,,,,\n3,Lyon,ab,3,a,,,,,\n');
+SELECT id, price FROM t WHERE city = 'Bonn' AND weight > 0;
+SELECT sum(price), sum(weight) FROM t WHERE city = 'Bonn';
+
+-- parameters
+CALL write_file('t.csv', E'1,Rom,ab,10.5,,,,,,\n2,Bonn,ab,2.125,,,,,,\n3,Lyon,ab,3,,,,,,\n');
+SET plan_cache_mode = force_generic_plan;
+PREPARE by_price(numeric, text[]) AS SELECT id FROM t WHERE price >= $1 AND city = ANY ($2);
+SELECT explain('EXECUTE by_price(1, NULL)');
+EXECUTE by_price(2.13, '{Rom,Bonn}');
+EXECUTE by_price(2.1300001, '{Rom,Bonn}');
+EXECUTE by_price('NaN', '{Rom}');
+EXECUTE by_price(NULL, '{Rom}');
+EXECUTE by_price(1, '{}');
+EXECUTE by_price(1, NULL);
+PREPARE total(int) AS SELECT sum(price), count(*) FROM t WHERE id > $1;
+EXECUTE total(1);
+EXECUTE total(2);
+RESET plan_cache_mode;
+SELECT x, (SELECT count(*) FROM t WHERE id <= x) FROM generate_series(0, 3) x;
+SELECT id FROM t WHERE price = (SELECT max(price) FROM t);
+
+-- a filter of a security barrier view stays in front of what leaks
+CREATE FUNCTION leak(text) RETURNS boolean LANGUAGE plpgsql COST 0.0000001 AS $$
+BEGIN
+  RAISE NOTICE 'sees %', $1;
+  RETURN true;
+END $$;
+CREATE VIEW guarded WITH (security_barrier) AS SELECT * FROM t WHERE city <> 'Rom';
+SELECT id FROM guarded WHERE leak(city) AND id < 3;
+
+-- no pushdown where a column's every value is its input function's
+CREATE DOMAIN positive AS int CHECK (VALUE > 0);
+CREATE FOREIGN TABLE d (id positive, city text) SERVER csv OPTIONS (filename 'regress_csv/d.csv');
+CALL write_file('d.csv', E'1,Rom\n-1,Bonn\n3,Lyon\n');
+SELECT explain('SELECT id FROM d WHERE city = ''Rom''');
+SELECT id FROM d WHERE city = 'Rom';
+SELECT explain('SELECT count(*) FROM d WHERE city = ''Rom''');
+SELECT count(*) FROM d WHERE city = 'Rom';
+
+-- and none at all where it is off
+SET csv_gpu_fdw.enable_pushdown = off;
+SELECT explain('SELECT count(*) FROM t WHERE id > 1');
+RESET csv_gpu_fdw.enable_pushdown;
+
+\i :teardown

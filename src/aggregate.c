@@ -1,0 +1,571 @@
+/*
+ * aggregate.c
+ *		Aggregates that the engine computes: from groups to rows.
+ *
+ *	1. The scan evaluates each batch; its rows go into the evaluator's groups.
+ *	2. Rows that the engine could not decide come out of the scan.  They are
+ *	   evaluated here as the executor would do it, with the plan's own
+ *	   expressions, which raise what they raise; the values are added to the
+ *	   same groups.  A numeric that no lane holds (NaN, or of too many digits)
+ *	   is added to a sum of PostgreSQL's own beside the group's.
+ *	3. At the end each group becomes a row.
+ */
+#include "postgres.h"
+
+#include "aggregate.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "libpq/pqformat.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+#include "utils/float.h"
+#include "utils/fmgroids.h"
+#include "utils/numeric.h"
+#include "utils/syscache.h"
+
+/* what a group holds beyond its lanes, for one aggregate of the query */
+typedef struct ExtraKey
+{
+	uint32_t	group;
+	uint32_t	aggregate;
+} ExtraKey;
+
+typedef struct Extra
+{
+	ExtraKey	key;
+	int64		count;			/* of values, NaNs among them */
+	int64		nnans;
+	Datum		sum;			/* numeric: of the others, or of their squares */
+} Extra;
+
+/* an aggregate of the query, for single rows */
+typedef struct Source
+{
+	ExprState  *argument;		/* NULL: none */
+	ExprState  *filter;
+	CsvRegister reg;
+} Source;
+
+struct CsvAggregation
+{
+	const CsvProgram *program;
+	MemoryContext context;		/* of extras */
+	CsvEvaluator *evaluator;	/* the scan's */
+	uint32_t	next;			/* group */
+	HTAB	   *extras;			/* NULL: none so far */
+
+	ExprContext *econtext;		/* for single rows */
+	TupleTableSlot *row;
+	ExprState  *quals;
+	ExprState **keys;
+	CsvRegister *key_registers;
+	Source	   *sources;		/* of each aggregate of the query */
+
+	int			nresults;
+	CsvResult  *results;
+	Aggref	  **aggrefs;		/* of each result; NULL for a key */
+
+	/* for final functions that want to be called by an Agg node */
+	AggState   *caller;
+	Oid		   *serialize;		/* of each result that needs them */
+	FmgrInfo   *deserialize;
+	FmgrInfo   *finish;
+};
+
+/* ---- begin ---- */
+
+static void
+lookup_final(CsvAggregation *aggregation, int i)
+{
+	HeapTuple	tuple = SearchSysCache1(AGGFNOID,
+										ObjectIdGetDatum(aggregation->aggrefs[i]->aggfnoid));
+	Form_pg_aggregate form;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for aggregate %u",
+			 aggregation->aggrefs[i]->aggfnoid);
+	form = (Form_pg_aggregate) GETSTRUCT(tuple);
+	aggregation->serialize[i] = form->aggserialfn;
+	fmgr_info(form->aggdeserialfn, &aggregation->deserialize[i]);
+	fmgr_info(form->aggfinalfn, &aggregation->finish[i]);
+	ReleaseSysCache(tuple);
+}
+
+CsvAggregation *
+csv_aggregation_create(ForeignScanState *node, const CsvProgram *program,
+					   TupleDesc row_desc, List *quals, List *results,
+					   List *sources)
+{
+	CsvAggregation *aggregation = palloc0(sizeof(CsvAggregation));
+	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
+	EState	   *estate = node->ss.ps.state;
+	int			i = 0;
+	ListCell   *cell;
+
+	aggregation->program = program;
+	aggregation->context = CurrentMemoryContext;
+	aggregation->econtext = CreateExprContext(estate);
+	aggregation->row = ExecInitExtraTupleSlot(estate, row_desc,
+											  &TTSOpsVirtual);
+	fix_opfuncids((Node *) quals);
+	aggregation->quals = ExecInitQual(quals, &node->ss.ps);
+	aggregation->keys = palloc0(sizeof(ExprState *) * CSV_MAX_KEYS);
+	aggregation->key_registers = palloc0(sizeof(CsvRegister) * CSV_MAX_KEYS);
+	aggregation->nresults = list_length(results);
+	aggregation->results = palloc0(sizeof(CsvResult) * aggregation->nresults);
+	aggregation->aggrefs = palloc0(sizeof(Aggref *) * aggregation->nresults);
+	aggregation->serialize = palloc0(sizeof(Oid) * aggregation->nresults);
+	aggregation->deserialize = palloc0(sizeof(FmgrInfo) *
+									   aggregation->nresults);
+	aggregation->finish = palloc0(sizeof(FmgrInfo) * aggregation->nresults);
+	foreach(cell, results)
+	{
+		List	   *numbers = lfirst(cell);
+		CsvResult  *result = &aggregation->results[i];
+		TargetEntry *entry = list_nth_node(TargetEntry, plan->fdw_scan_tlist,
+										   i);
+
+		result->kind = linitial_int(numbers);
+		result->argument = lsecond_int(numbers);
+		result->first = lthird_int(numbers);
+		result->second = lfourth_int(numbers);
+		if (result->kind == CSV_RESULT_KEY)
+		{
+			aggregation->keys[result->first] = ExecInitExpr(entry->expr,
+															&node->ss.ps);
+			aggregation->key_registers[result->first] =
+				program->registers[result->argument];
+		}
+		else
+			aggregation->aggrefs[i] = castNode(Aggref, entry->expr);
+		if (result->kind == CSV_RESULT_VARIANCE)
+			lookup_final(aggregation, i);
+		i++;
+	}
+
+	aggregation->sources = palloc0(sizeof(Source) *
+								   Max(list_length(sources), 1));
+	i = 0;
+	foreach(cell, sources)
+	{
+		Source	   *source = &aggregation->sources[i++];
+		int			number = lfirst_int(cell);
+		Aggref	   *aggref = aggregation->aggrefs[number];
+
+		if (aggref->args != NIL)
+		{
+			TargetEntry *argument = linitial(aggref->args);
+
+			source->argument = ExecInitExpr(argument->expr, &node->ss.ps);
+			source->reg = program->registers[aggregation->results[number].argument];
+		}
+		if (aggref->aggfilter != NULL)
+			source->filter = ExecInitExpr(aggref->aggfilter, &node->ss.ps);
+	}
+
+	/*
+	 * The final functions of variances take a state that only they know, and
+	 * ask in whose memory it lives.
+	 */
+	aggregation->caller = makeNode(AggState);
+	aggregation->caller->curaggcontext = aggregation->econtext;
+	return aggregation;
+}
+
+/* ---- rows that the engine could not decide ---- */
+
+/* a datum as a lane for keys and extremes, where NaN has its place */
+static void
+value_to_compare(const CsvRegister *reg, Datum datum, bool isnull,
+				 CsvValue *value)
+{
+	if (isnull)
+	{
+		memset(value, 0, sizeof(*value));
+		value->state = CSV_LANE_NULL;
+	}
+	else if (!csv_value_of_datum(reg, datum, value))
+	{
+		/* the planner has seen to it that all others fit */
+		if (reg->type != NUMERICOID ||
+			!numeric_is_nan(DatumGetNumeric(datum)))
+			elog(ERROR, "value of a group key or extreme does not fit");
+		memset(value, 0, sizeof(*value));
+		value->value.decimal = CSV_DECIMAL_NAN;
+	}
+}
+
+/*
+ * Add a numeric that no lane holds to the sum beside a group's.
+ */
+static void
+add_extra(CsvAggregation *aggregation, uint32_t group, uint32_t aggregate,
+		  Datum value)
+{
+	ExtraKey	key = {group, aggregate};
+	MemoryContext outer = MemoryContextSwitchTo(aggregation->context);
+	Extra	   *extra;
+	bool		found;
+
+	if (aggregation->extras == NULL)
+	{
+		HASHCTL		control = {
+			.keysize = sizeof(ExtraKey),
+			.entrysize = sizeof(Extra),
+			.hcxt = aggregation->context
+		};
+
+		aggregation->extras = hash_create("csv_gpu_fdw numerics", 64, &control,
+										  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	}
+	extra = hash_search(aggregation->extras, &key, HASH_ENTER, &found);
+	if (!found)
+	{
+		extra->count = 0;
+		extra->nnans = 0;
+		extra->sum = NumericGetDatum(int64_to_numeric(0));
+	}
+	extra->count++;
+	if (numeric_is_nan(DatumGetNumeric(value)))
+		extra->nnans++;
+	else
+	{
+		Datum		old = extra->sum;
+
+		if (aggregation->program->aggregate[aggregate].kind ==
+			CSV_AGGREGATE_SUM_SQUARES)
+			value = DirectFunctionCall2(numeric_mul, value, value);
+		extra->sum = DirectFunctionCall2(numeric_add, old, value);
+		pfree(DatumGetPointer(old));
+	}
+	MemoryContextSwitchTo(outer);
+}
+
+static const Extra *
+find_extra(const CsvAggregation *aggregation, uint32_t group, int aggregate)
+{
+	ExtraKey	key = {group, (uint32_t) aggregate};
+
+	return aggregation->extras == NULL ? NULL :
+		hash_search(aggregation->extras, &key, HASH_FIND, NULL);
+}
+
+static void
+out_of_memory(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OUT_OF_MEMORY),
+			 errmsg("out of memory")));
+}
+
+/*
+ * What the row in aggregation->row adds to an aggregate of a group.
+ */
+static CsvLaneState
+get_argument(CsvAggregation *aggregation, uint32_t group, uint32_t aggregate,
+			 CsvValue *value)
+{
+	const Source *source = &aggregation->sources[aggregate];
+	ExprContext *econtext = aggregation->econtext;
+	Datum		datum;
+	bool		isnull;
+
+	if (source->filter != NULL)
+	{
+		datum = ExecEvalExpr(source->filter, econtext, &isnull);
+		if (isnull || !DatumGetBool(datum))
+			return CSV_LANE_NULL;
+	}
+	if (source->argument == NULL)
+		return CSV_LANE_VALUE;
+	datum = ExecEvalExpr(source->argument, econtext, &isnull);
+	if (isnull)
+		return CSV_LANE_NULL;
+	switch (aggregation->program->aggregate[aggregate].kind)
+	{
+		case CSV_AGGREGATE_COUNT:
+			return CSV_LANE_VALUE;
+		case CSV_AGGREGATE_MIN:
+		case CSV_AGGREGATE_MAX:
+		case CSV_AGGREGATE_COUNT_DISTINCT:
+			value_to_compare(&source->reg, datum, false, value);
+			return CSV_LANE_VALUE;
+		default:
+			if (csv_value_of_datum(&source->reg, datum, value))
+				return CSV_LANE_VALUE;
+			add_extra(aggregation, group, aggregate, datum);
+			return CSV_LANE_UNDECIDED;
+	}
+}
+
+/* add the row in aggregation->row to its group */
+static void
+add_row(CsvAggregation *aggregation)
+{
+	const CsvProgram *program = aggregation->program;
+	ExprContext *econtext = aggregation->econtext;
+	MemoryContext outer;
+	CsvValue	keys[CSV_MAX_KEYS];
+	CsvValue	values[CSV_MAX_AGGREGATES];
+	uint32_t	group;
+
+	econtext->ecxt_scantuple = aggregation->row;
+	if (!ExecQual(aggregation->quals, econtext))
+		return;
+	outer = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	for (uint32_t i = 0; i < program->n.nkeys; i++)
+	{
+		bool		isnull;
+		Datum		datum = ExecEvalExpr(aggregation->keys[i], econtext,
+										 &isnull);
+
+		value_to_compare(&aggregation->key_registers[i], datum, isnull,
+						 &keys[i]);
+	}
+	group = csv_evaluator_find_group(aggregation->evaluator, keys);
+	if (group == UINT32_MAX)
+		out_of_memory();
+	memset(values, 0, sizeof(CsvValue) * program->n.naggregates);
+	for (uint32_t i = 0; i < program->n.naggregates; i++)
+		values[i].state = get_argument(aggregation, group, i, &values[i]);
+	if (!csv_evaluator_add_row(aggregation->evaluator, group, values))
+		out_of_memory();
+	MemoryContextSwitchTo(outer);
+}
+
+void
+csv_aggregation_run(CsvAggregation *aggregation, CsvTableScan *scan)
+{
+	TupleTableSlot *row = aggregation->row;
+
+	aggregation->next = 0;
+	aggregation->extras = NULL;
+	/* attributes that are not wanted stay NULL */
+	memset(row->tts_isnull, true, row->tts_tupleDescriptor->natts);
+	for (;;)
+	{
+		ExecClearTuple(row);
+		if (!csv_table_scan_next(scan, row->tts_values, row->tts_isnull))
+			break;
+		ExecStoreVirtualTuple(row);
+		aggregation->evaluator = csv_table_scan_evaluator(scan);
+		ResetExprContext(aggregation->econtext);
+		add_row(aggregation);
+	}
+	aggregation->evaluator = csv_table_scan_evaluator(scan);
+}
+
+void
+csv_aggregation_rewind(CsvAggregation *aggregation)
+{
+	aggregation->next = 0;
+}
+
+/* ---- from groups to rows ---- */
+
+/* a sum of a group, as a numeric where it is one */
+typedef struct Sum
+{
+	int64		count;			/* of values */
+	int64		nnans;
+	CsvAggregateValue value;
+	Datum		numeric;		/* without NaNs */
+} Sum;
+
+static void
+get_sum(const CsvAggregation *aggregation, uint32_t group, int aggregate,
+		const CsvRegister *reg, Sum *sum)
+{
+	const Extra *extra = find_extra(aggregation, group, aggregate);
+	int			scale = reg->scale;
+
+	if (aggregation->program->aggregate[aggregate].kind ==
+		CSV_AGGREGATE_SUM_SQUARES)
+		scale *= 2;
+	csv_evaluator_aggregate(aggregation->evaluator, group, aggregate,
+							&sum->value);
+	sum->count = sum->value.count;
+	sum->nnans = 0;
+	sum->numeric = (Datum) 0;
+	if (reg->lane == CSV_LANE_FLOAT)
+	{
+		if (sum->value.overflow)
+			float_overflow_error();
+		return;
+	}
+	sum->numeric = csv_numeric_of_wide(&sum->value.wide, scale);
+	if (extra == NULL)
+		return;
+	sum->numeric = sum->count == extra->count ? extra->sum :
+		DirectFunctionCall2(numeric_add, sum->numeric, extra->sum);
+	sum->nnans = extra->nnans;
+}
+
+static Datum
+nan_numeric(void)
+{
+	return DirectFunctionCall3(numeric_in, CStringGetDatum("NaN"),
+							   ObjectIdGetDatum(InvalidOid),
+							   Int32GetDatum(-1));
+}
+
+static Datum
+sum_result(const Sum *sum, Oid type)
+{
+	switch (type)
+	{
+		case INT8OID:
+			return Int64GetDatum((int64) sum->value.wide.word[0]);
+		case FLOAT4OID:
+			if (isinf((float4) sum->value.real) && !isinf(sum->value.real))
+				float_overflow_error();
+			return Float4GetDatum((float4) sum->value.real);
+		case FLOAT8OID:
+			return Float8GetDatum(sum->value.real);
+		default:
+			return sum->nnans > 0 ? nan_numeric() : sum->numeric;
+	}
+}
+
+static Datum
+average_result(const Sum *sum, Oid type)
+{
+	/* the server's begins with 0, so that a sum of -0 is 0 */
+	if (type == FLOAT8OID)
+		return Float8GetDatum((sum->value.real + 0.0) / (float8) sum->count);
+	if (sum->nnans > 0)
+		return nan_numeric();
+	return DirectFunctionCall2(numeric_div, sum->numeric,
+							   NumericGetDatum(int64_to_numeric(sum->count)));
+}
+
+/* a numeric as the states of numeric.c are serialized */
+static void
+send_numeric(StringInfo buffer, Datum numeric)
+{
+	bytea	   *sent = DatumGetByteaPP(DirectFunctionCall1(numeric_send,
+														   numeric));
+	StringInfoData in;
+	int			ndigits;
+
+	initStringInfo(&in);
+	appendBinaryStringInfo(&in, VARDATA_ANY(sent), VARSIZE_ANY_EXHDR(sent));
+	ndigits = (int16) pq_getmsgint(&in, 2);
+	pq_sendint32(buffer, ndigits);
+	pq_sendint32(buffer, (int32) (int16) pq_getmsgint(&in, 2)); /* weight */
+	pq_sendint32(buffer, (uint16) pq_getmsgint(&in, 2));	/* sign */
+	pq_sendint32(buffer, (int32) (int16) pq_getmsgint(&in, 2)); /* dscale */
+	for (int i = 0; i < ndigits; i++)
+		pq_sendint16(buffer, (uint16) pq_getmsgint(&in, 2));
+}
+
+static Datum
+call_as_aggregate(CsvAggregation *aggregation, FmgrInfo *function, int nargs,
+				  Datum first, Datum second, bool *isnull)
+{
+	LOCAL_FCINFO(fcinfo, 2);
+	Datum		result;
+
+	InitFunctionCallInfoData(*fcinfo, function, nargs, InvalidOid,
+							 (Node *) aggregation->caller, NULL);
+	fcinfo->args[0].value = first;
+	fcinfo->args[0].isnull = false;
+	fcinfo->args[1].value = second;
+	fcinfo->args[1].isnull = false;
+	result = FunctionCallInvoke(fcinfo);
+	*isnull = fcinfo->isnull;
+	return result;
+}
+
+/*
+ * Variances and standard deviations by the server's own final functions, from
+ * a transition state as parallel workers hand it over.
+ */
+static Datum
+variance_result(CsvAggregation *aggregation, int i, const Sum *sum,
+				const Sum *squares, bool *isnull)
+{
+	StringInfoData buffer;
+	Datum		state;
+
+	pq_begintypsend(&buffer);
+	pq_sendint64(&buffer, sum->count - sum->nnans);
+	send_numeric(&buffer, sum->numeric);
+	send_numeric(&buffer, squares->numeric);
+	if (aggregation->serialize[i] == F_NUMERIC_SERIALIZE)
+	{
+		pq_sendint32(&buffer, 0);	/* the greatest scale, */
+		pq_sendint64(&buffer, 0);	/* and how often: for taking values out */
+		pq_sendint64(&buffer, sum->nnans);
+		pq_sendint64(&buffer, 0);	/* infinities */
+		pq_sendint64(&buffer, 0);
+	}
+	state = call_as_aggregate(aggregation, &aggregation->deserialize[i], 2,
+							  PointerGetDatum(pq_endtypsend(&buffer)),
+							  (Datum) 0, isnull);
+	return call_as_aggregate(aggregation, &aggregation->finish[i], 1, state,
+							 (Datum) 0, isnull);
+}
+
+static Datum
+result_of(CsvAggregation *aggregation, uint32_t group, int i, bool *isnull)
+{
+	const CsvResult *result = &aggregation->results[i];
+	const CsvRegister *reg = result->argument < 0 ? NULL :
+		&aggregation->program->registers[result->argument];
+	CsvAggregateValue value;
+	CsvValue	key;
+	Sum			sum;
+	Sum			squares;
+
+	*isnull = false;
+	switch (result->kind)
+	{
+		case CSV_RESULT_KEY:
+			csv_evaluator_key(aggregation->evaluator, group, result->first,
+							  &key);
+			*isnull = key.state == CSV_LANE_NULL;
+			return *isnull ? (Datum) 0 : csv_datum_of_value(reg, &key);
+		case CSV_RESULT_COUNT:
+			csv_evaluator_aggregate(aggregation->evaluator, group,
+									result->first, &value);
+			return Int64GetDatum(value.count);
+		case CSV_RESULT_EXTREME:
+			csv_evaluator_aggregate(aggregation->evaluator, group,
+									result->first, &value);
+			*isnull = value.extreme.state == CSV_LANE_NULL;
+			return *isnull ? (Datum) 0 : csv_datum_of_value(reg,
+															&value.extreme);
+		default:
+			break;
+	}
+
+	get_sum(aggregation, group, result->first, reg, &sum);
+	*isnull = sum.count == 0;
+	if (*isnull)
+		return (Datum) 0;
+	if (result->kind == CSV_RESULT_SUM)
+		return sum_result(&sum, aggregation->aggrefs[i]->aggtype);
+	if (result->kind == CSV_RESULT_AVERAGE)
+		return average_result(&sum, aggregation->aggrefs[i]->aggtype);
+	get_sum(aggregation, group, result->second, reg, &squares);
+	return variance_result(aggregation, i, &sum, &squares, isnull);
+}
+
+bool
+csv_aggregation_next(CsvAggregation *aggregation, Datum *values, bool *isnull)
+{
+	MemoryContext outer;
+
+	if (aggregation->evaluator == NULL ||
+		aggregation->next >= csv_evaluator_ngroups(aggregation->evaluator))
+		return false;
+	ResetExprContext(aggregation->econtext);
+	outer = MemoryContextSwitchTo(aggregation->econtext->ecxt_per_tuple_memory);
+	for (int i = 0; i < aggregation->nresults; i++)
+		values[i] = result_of(aggregation, aggregation->next, i, &isnull[i]);
+	MemoryContextSwitchTo(outer);
+	aggregation->next++;
+	return true;
+}

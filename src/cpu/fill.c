@@ -1,0 +1,706 @@
+/*
+ * fill.c
+ *		Fills a column's array from any fields, one by one.
+ *
+ * A value goes the fast way, where it is of a common spelling, and else the
+ * careful way, which knows all rules.
+ */
+#include "fill.h"
+
+#include <string.h>
+
+#include "../reader/field.h"
+#include "fast.h"
+
+/* text is copied in steps of this many bytes */
+#define CSV_COPY_BYTES	32
+
+#define likely_(x)		__builtin_expect((x) != 0, 1)
+#define unlikely_(x)	__builtin_expect((x) != 0, 0)
+
+/* ---- bad values ---- */
+
+void
+csv_fill_bad_row(CsvBadRows *bad_rows, uint32_t row, CsvErrorCode code,
+				 uint32_t where)
+{
+	if (!bad_rows->any)
+	{
+		memset(bad_rows->codes + bad_rows->from, 0,
+			   bad_rows->to - bad_rows->from);
+		bad_rows->any = true;
+	}
+	bad_rows->codes[row] = (uint8_t) code;
+	bad_rows->wheres[row] = where;
+}
+
+static void
+set_row_error(CsvFill *fill, uint32_t row, CsvErrorCode code)
+{
+	const CsvBadRows *bad_rows = fill->bad_rows;
+
+	/* columns come in order of field; within one field the code decides */
+	if (bad_rows->any && bad_rows->codes[row] != CSV_ERROR_NONE)
+	{
+		const CsvColumn *other =
+			&fill->layout->columns[bad_rows->wheres[row]];
+
+		if (bad_rows->codes[row] <= CSV_ERROR_COLUMN_COUNT ||
+			other->field != fill->column->field ||
+			bad_rows->codes[row] <= code)
+			return;
+	}
+	csv_fill_bad_row(fill->bad_rows, row, code, fill->number);
+}
+
+/* ---- the careful way, for any field ---- */
+
+static void
+set_status(CsvFill *fill, uint32_t row, CsvValueStatus status)
+{
+	fill->status[row] = (uint8_t) status;
+	fill->any_not_ok = true;
+	if (status == CSV_VALUE_DOUBTFUL || status == CSV_VALUE_LONG)
+		fill->any_slow = true;
+}
+
+/* bytes of the first nchars characters of valid UTF-8 */
+static uint64_t
+bytes_of_chars(const uint8_t *value, uint64_t nbytes, uint64_t nchars)
+{
+	uint64_t	i = 0;
+
+	while (i < nbytes && nchars > 0)
+	{
+		i += csv_utf8_sequence(value + i, nbytes - i);
+		nchars--;
+	}
+	return i;
+}
+
+/*
+ * Is everything beyond the first nchars characters of the field's value, which
+ * is valid UTF-8, blank?  Goes by the field as csv_unquote() does.
+ */
+static bool
+is_blank_beyond(const CsvDialect *dialect, const uint8_t *field,
+				uint64_t length, uint64_t nchars)
+{
+	uint8_t		quote = dialect->opt.quote;
+	uint8_t		escape = dialect->opt.escape;
+	bool		anywhere = dialect->opt.quoting == CSV_QUOTING_POSTGRES;
+	bool		inside = false;
+	uint64_t	begun = 0;
+
+	for (uint64_t i = 0; i < length; i++)
+	{
+		uint8_t		byte = field[i];
+
+		if (!inside)
+		{
+			if (quote != 0 && byte == quote && (i == 0 || anywhere))
+			{
+				inside = true;
+				continue;
+			}
+		}
+		else if (byte == escape && i + 1 < length &&
+				 (field[i + 1] == quote || field[i + 1] == escape))
+			byte = field[++i];
+		else if (byte == quote)
+		{
+			inside = false;
+			continue;
+		}
+		begun += csv_utf8_begins(byte);
+		if (begun > nchars && byte != ' ')
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Write a text entry: nbytes of value, then nblanks blanks.  Where that is
+ * wider than the array, the value is LONG.
+ */
+static void
+put_text(CsvFill *fill, uint32_t row, const uint8_t *value,
+		 uint64_t nbytes, uint64_t nblanks)
+{
+	uint8_t    *entry = fill->values + (size_t) row * fill->stride;
+	uint64_t	room = fill->stride - 4 -
+		(fill->column->kind == CSV_KIND_CSTRING);
+	uint32_t	header;
+
+	if (nbytes + nblanks > room)
+	{
+		set_status(fill, row, CSV_VALUE_LONG);
+		return;
+	}
+	header = csv_varlena_header((uint32_t) (nbytes + nblanks));
+	memcpy(entry, &header, 4);
+	memcpy(entry + 4, value, nbytes);
+	memset(entry + 4 + nbytes, ' ', nblanks);
+	if (fill->column->kind == CSV_KIND_CSTRING)
+		entry[4 + nbytes + nblanks] = 0;
+}
+
+static void
+slow_value(CsvFill *fill, uint32_t row, uint64_t start, uint64_t end)
+{
+	const CsvLayout *layout = fill->layout;
+	const CsvDialect *dialect = fill->dialect;
+	const CsvColumn *column = fill->column;
+	const uint8_t *field = fill->finder.bytes + start;
+	uint64_t	length = end - start;
+	CsvMeasure	measure;
+	uint8_t		short_value[512];
+	uint8_t    *value = NULL;
+	bool		blanks_beyond = false;
+	bool		doubtful;
+	bool		quoted;
+	uint64_t	cut_chars;
+	uint64_t	nbytes;
+	uint64_t	nblanks = 0;
+	CsvErrorCode code;
+
+	if (!column->force_not_null &&
+		csv_bytes_equal(field, length, layout->null_bytes, layout->null_length))
+	{
+		set_status(fill, row, CSV_VALUE_NULL);
+		return;
+	}
+	if (layout->has_default &&
+		csv_bytes_equal(field, length, layout->default_bytes,
+						layout->default_length))
+	{
+		set_status(fill, row, CSV_VALUE_DOUBTFUL);
+		return;
+	}
+
+	csv_field_measure(dialect, field, length, &measure);
+
+	/* the value itself, where something must be known of it */
+	if (measure.nbytes == length)
+		value = (uint8_t *) (uintptr_t) field;
+	else if (length >= 2 && measure.nbytes == length - 2 &&
+			 field[0] == dialect->opt.quote &&
+			 field[length - 1] == dialect->opt.quote)
+		value = (uint8_t *) (uintptr_t) field + 1;
+	else if (measure.nbytes <= sizeof(short_value))
+	{
+		value = short_value;
+		csv_unquote(dialect, field, length, value, &quoted);
+	}
+
+	if (column->force_null && measure.quoted && value != NULL &&
+		csv_bytes_equal(value, measure.nbytes, layout->null_bytes,
+						layout->null_length))
+	{
+		set_status(fill, row, CSV_VALUE_NULL);
+		return;
+	}
+
+	if (CSV_NEEDS_BLANKS(column, measure.nchars) && !measure.invalid_utf8)
+		blanks_beyond = is_blank_beyond(dialect, field, length,
+										(uint64_t) column->type_chars);
+	code = csv_field_verdict(column, layout->encoding, &measure, blanks_beyond,
+							 &doubtful, &cut_chars);
+	if (code != CSV_ERROR_NONE)
+	{
+		set_row_error(fill, row, code);
+		return;
+	}
+	if (doubtful)
+	{
+		set_status(fill, row, CSV_VALUE_DOUBTFUL);
+		return;
+	}
+
+	if (column->kind != CSV_KIND_TEXT && column->kind != CSV_KIND_CSTRING)
+	{
+		uint64_t	plain_start;
+		uint64_t	plain_end;
+
+		if (!csv_field_plain(dialect, field, length, &plain_start, &plain_end,
+							 &quoted) ||
+			plain_end - plain_start > UINT32_MAX ||
+			!csv_convert_value(column, layout->decimal_separator,
+							   field + plain_start,
+							   (uint32_t) (plain_end - plain_start),
+							   fill->values + (size_t) row * fill->stride,
+							   fill->stride))
+			set_status(fill, row, CSV_VALUE_DOUBTFUL);
+		return;
+	}
+
+	if (value == NULL)
+	{
+		/* more than fits into short_value, with escapes in it */
+		uint8_t    *entry = fill->values + (size_t) row * fill->stride;
+		uint64_t	room = fill->stride - 4 -
+			(column->kind == CSV_KIND_CSTRING);
+
+		if (cut_chars != UINT64_MAX || measure.nbytes > room ||
+			column->pad_blanks)
+			set_status(fill, row, CSV_VALUE_LONG);
+		else
+		{
+			uint32_t	header = csv_varlena_header((uint32_t) measure.nbytes);
+
+			memcpy(entry, &header, 4);
+			csv_unquote(dialect, field, length, entry + 4, &quoted);
+			if (column->kind == CSV_KIND_CSTRING)
+				entry[4 + measure.nbytes] = 0;
+		}
+		return;
+	}
+
+	nbytes = measure.nbytes;
+	if (cut_chars != UINT64_MAX)
+		nbytes = bytes_of_chars(value, nbytes, cut_chars);
+	else if (column->pad_blanks && column->kind == CSV_KIND_TEXT &&
+			 measure.nchars < (uint64_t) column->type_chars)
+		nblanks = (uint64_t) column->type_chars - measure.nchars;
+	put_text(fill, row, value, nbytes, nblanks);
+}
+
+/* ---- the fast way ---- */
+
+static inline bool
+is_null_string(const uint8_t *field, uint64_t length,
+			   const uint8_t *null_bytes, uint64_t null_length)
+{
+	return length == null_length &&
+		(length == 0 || memcmp(field, null_bytes, length) == 0);
+}
+
+/*
+ * The commonest spellings of the commonest kinds; `kind` is a constant.
+ */
+static inline __attribute__((always_inline)) bool
+fast_value(const CsvColumn *column, int kind, uint8_t decimal_separator,
+		   const uint8_t *p, uint32_t n, uint8_t *entry)
+{
+	int64_t		number;
+	int32_t		days;
+
+	switch (kind)
+	{
+		case CSV_KIND_INT2:
+			if (!csv_fast_int(p, n, &number) || number != (int16_t) number)
+				return false;
+			*(int16_t *) entry = (int16_t) number;
+			return true;
+		case CSV_KIND_INT4:
+			if (!csv_fast_int(p, n, &number) || number != (int32_t) number)
+				return false;
+			*(int32_t *) entry = (int32_t) number;
+			return true;
+		case CSV_KIND_INT8:
+			if (!csv_fast_int(p, n, &number))
+				return false;
+			*(int64_t *) entry = number;
+			return true;
+		case CSV_KIND_DATE:
+			if (!csv_fast_date(p, n, &days))
+				return false;
+			*(int32_t *) entry = days;
+			return true;
+		case CSV_KIND_NUMERIC:
+			return csv_fast_numeric(p, n, decimal_separator,
+									column->precision, column->scale, entry);
+		case CSV_KIND_DECIMAL64:
+			return csv_fast_decimal(p, n, decimal_separator,
+									column->precision, column->scale,
+									(int64_t *) entry);
+		default:
+			return false;
+	}
+}
+
+/*
+ * Numbers, dates and the like: parse what stands there; whatever that does not
+ * take goes the careful way.  `kind` and `uniform` are constants.  Rows come
+ * from `rows`, count of them, or where that is NULL from `from` on.
+ */
+static inline __attribute__((always_inline)) void
+scalar_loop(CsvFill *fill, int kind, bool uniform, const uint32_t *rows,
+			uint32_t from, uint32_t count)
+{
+	const CsvLayout *layout = fill->layout;
+	const CsvColumn *column = fill->column;
+	const CsvColumn spec = *column;
+	CsvFinder	finder = fill->finder;
+	const uint8_t quote = fill->dialect->opt.quote;
+	const uint8_t decimal_separator = layout->decimal_separator;
+	const uint8_t *const null_bytes = layout->null_bytes;
+	const uint64_t null_length = layout->null_length;
+	const bool	careful = csv_fill_is_careful(fill);
+	const bool	empty_is_null = !careful && null_length == 0 &&
+		!column->force_not_null;
+	const bool	fast = kind == CSV_KIND_DECIMAL64 ? column->scale <= 8 :
+		kind != CSV_KIND_NUMERIC || csv_has_fast_numeric(fill);
+	const uint32_t stride = fill->stride;
+	uint8_t    *const values = fill->values;
+	const uint64_t most_bytes = csv_most_scalar_bytes(column);
+
+	finder.uniform = uniform;	/* a constant from here on */
+	for (uint32_t i = 0; i < count; i++)
+	{
+		uint32_t	row = rows != NULL ? rows[i] : from + i;
+		uint8_t    *entry = values + (size_t) row * stride;
+		uint64_t	start;
+		uint64_t	end;
+		const uint8_t *text;
+		uint64_t	nbytes;
+
+		if (!uniform && finder.bad != NULL && finder.bad[row] != 0)
+		{
+			fill->status[row] = CSV_VALUE_NULL;
+			continue;
+		}
+		if (!csv_find_field(&finder, row, &start, &end) ||
+			(end == start && empty_is_null))
+		{
+			memset(entry, 0, stride);
+			set_status(fill, row, CSV_VALUE_NULL);
+			continue;
+		}
+		text = finder.bytes + start;
+		nbytes = end - start;
+		if (likely_(!careful &&
+					!is_null_string(text, nbytes, null_bytes, null_length)))
+		{
+			if (quote != 0 && *text == quote && nbytes >= 2 &&
+				text[nbytes - 1] == quote)
+			{
+				text++;
+				nbytes -= 2;
+			}
+			if (likely_(nbytes > 0 && nbytes <= most_bytes) &&
+				((fast && fast_value(&spec, kind, decimal_separator, text,
+									 (uint32_t) nbytes, entry)) ||
+				 csv_convert_value(&spec, decimal_separator, text,
+								   (uint32_t) nbytes, entry, stride)))
+				continue;
+		}
+		memset(entry, 0, stride);
+		slow_value(fill, row, start, end);
+	}
+}
+
+/* are all bytes of [start, end) in blocks of plain ASCII? */
+static inline bool
+is_plain(const uint8_t *unplain, uint64_t start, uint64_t end)
+{
+	uint64_t	block = start / 64;
+	uint64_t	last = (end == start ? start : end - 1) / 64;
+
+	if (unplain[block] | unplain[last])
+		return false;
+	while (unlikely_(++block < last))
+		if (unplain[block])
+			return false;
+	return true;
+}
+
+#define ONES	UINT64_C(0x0101010101010101)
+#define HIGHS	UINT64_C(0x8080808080808080)
+
+/*
+ * Check text that has no quotes to remove: valid UTF-8 without zero bytes?
+ * Counts the characters.
+ */
+static inline bool
+check_text(const uint8_t *text, uint64_t nbytes, uint64_t *nchars)
+{
+	uint64_t	i = 0;
+	uint64_t	count = 0;
+
+	while (i < nbytes)
+	{
+		uint32_t	sequence;
+
+		if (nbytes - i >= 8)
+		{
+			uint64_t	word;
+
+			memcpy(&word, text + i, 8);
+			/* no high bit, and none borrowed by a zero byte */
+			if (((word | (word - ONES)) & HIGHS) == 0)
+			{
+				i += 8;
+				count += 8;
+				continue;
+			}
+		}
+		if (text[i] == 0)
+			return false;
+		sequence = csv_utf8_sequence(text + i, nbytes - i);
+		if (sequence == 0)
+			return false;
+		i += sequence;
+		count++;
+	}
+	*nchars = count;
+	return true;
+}
+
+/*
+ * Copy text with doubled quotes, leaving out the second of each two.
+ */
+static void
+copy_undoubled(const CsvIndex *index, uint64_t from, uint64_t nbytes,
+			   uint8_t *to)
+{
+	const uint8_t *bytes = index->input->bytes;
+	uint64_t	end = from + nbytes;
+
+	while (csv_any_between(index->quotes, from, end))
+	{
+		uint64_t	quote = csv_select_from(index->quotes, from, 0);
+
+		memcpy(to, bytes + from, quote + 1 - from);
+		to += quote + 1 - from;
+		from = quote + 2;
+	}
+	memcpy(to, bytes + from, end - from);
+}
+
+/*
+ * Text: copy what stands there.  Nothing is written at `limit` or behind it
+ * but entries.
+ */
+static inline __attribute__((always_inline)) void
+text_loop(CsvFill *fill, bool uniform, const uint32_t *rows, uint32_t from,
+		  uint32_t count, const uint8_t *limit)
+{
+	static const uint8_t blanks[CSV_COPY_BYTES + 1] =
+	"                                ";
+	const CsvLayout *layout = fill->layout;
+	const CsvIndex *index = fill->index;
+	const CsvDialect *dialect = fill->dialect;
+	const CsvColumn *column = fill->column;
+	CsvFinder	finder = fill->finder;
+	const uint8_t *const bytes = finder.bytes;
+	const uint64_t *const quotes = index->quotes;
+	const uint8_t *const unplain = index->unplain;
+	const uint8_t *const null_bytes = layout->null_bytes;
+	const uint64_t null_length = layout->null_length;
+	const uint8_t quote = dialect->opt.quote;
+	const bool	has_quote = quote != 0;
+	const bool	has_escape = has_quote && dialect->opt.escape != quote;
+	const bool	anywhere = has_quote &&
+		dialect->opt.quoting == CSV_QUOTING_POSTGRES;
+	const bool	utf8 = layout->encoding == CSV_ENCODING_UTF8;
+	const uint64_t max_chars = column->max_chars < 0 ? UINT64_MAX :
+		(uint64_t) column->max_chars;
+	const uint64_t type_chars = column->type_chars < 0 ? UINT64_MAX :
+		(uint64_t) column->type_chars;
+	const uint64_t max_bytes = column->byte_width < 0 ? UINT64_MAX :
+		(uint64_t) column->byte_width;
+	const bool	careful = csv_fill_is_careful(fill);
+	const bool	pad_blanks = column->pad_blanks &&
+		column->kind == CSV_KIND_TEXT;
+	const uint32_t cstring = column->kind == CSV_KIND_CSTRING;
+	const uint32_t stride = fill->stride;
+	const uint64_t room = stride - 4 - cstring;
+	uint8_t    *const values = fill->values;
+
+	finder.uniform = uniform;	/* a constant from here on */
+	for (uint32_t i = 0; i < count; i++)
+	{
+		uint32_t	row = rows != NULL ? rows[i] : from + i;
+		uint8_t    *entry = values + (size_t) row * stride;
+		uint64_t	start;
+		uint64_t	end;
+		uint64_t	from_byte;
+		uint64_t	nbytes;
+		uint64_t	nchars;
+		uint64_t	ndoubled = 0;
+		uint64_t	nblanks;
+		uint32_t	header;
+		const uint8_t *value;
+
+		if (!uniform && finder.bad != NULL && finder.bad[row] != 0)
+		{
+			fill->status[row] = CSV_VALUE_NULL;
+			continue;
+		}
+		if (!csv_find_field(&finder, row, &start, &end))
+		{
+			set_status(fill, row, CSV_VALUE_NULL);
+			continue;
+		}
+		from_byte = start;
+		nbytes = end - start;
+		value = bytes + start;
+		if (careful || is_null_string(value, nbytes, null_bytes, null_length))
+		{
+			slow_value(fill, row, start, end);
+			continue;
+		}
+		if (has_quote && nbytes > 0)
+		{
+			if (*value == quote)
+			{
+				if (has_escape || nbytes < 2 || value[nbytes - 1] != quote)
+				{
+					slow_value(fill, row, start, end);
+					continue;
+				}
+				from_byte++;
+				value++;
+				nbytes -= 2;
+				if (csv_any_between(quotes, from_byte, from_byte + nbytes))
+				{
+					if (anywhere)
+					{
+						slow_value(fill, row, start, end);
+						continue;
+					}
+					ndoubled = csv_rank_between(quotes, from_byte,
+												from_byte + nbytes) / 2;
+				}
+			}
+			else if (anywhere && csv_any_between(quotes, start, end))
+			{
+				slow_value(fill, row, start, end);
+				continue;
+			}
+		}
+		nchars = nbytes;
+		if (!is_plain(unplain, from_byte, from_byte + nbytes) &&
+			(!check_text(value, nbytes, &nchars) ||
+			 (!utf8 && nchars != nbytes)))
+		{
+			slow_value(fill, row, start, end);
+			continue;
+		}
+		nchars -= ndoubled;
+		nblanks = pad_blanks && nchars < type_chars ? type_chars - nchars : 0;
+		if (unlikely_(nchars > max_chars || nchars > type_chars ||
+					  nbytes - ndoubled > max_bytes || nbytes + nblanks > room))
+		{
+			slow_value(fill, row, start, end);
+			continue;
+		}
+
+		header = csv_varlena_header((uint32_t) (nbytes - ndoubled + nblanks));
+		memcpy(entry, &header, 4);
+		entry += 4;
+		if (unlikely_(ndoubled > 0))
+		{
+			copy_undoubled(index, from_byte, nbytes, entry);
+			nbytes -= ndoubled;
+			memset(entry + nbytes, ' ', nblanks);
+		}
+		else if (likely_(entry + nbytes + nblanks + 2 * CSV_COPY_BYTES <= limit))
+		{
+			/*
+			 * Copied in steps: what is written too much is a later entry's,
+			 * which is still to come, or the array's spare room; what is read
+			 * too much is in the input's margin.
+			 */
+			for (uint64_t k = 0; k < nbytes; k += CSV_COPY_BYTES)
+				memcpy(entry + k, value + k, CSV_COPY_BYTES);
+			for (uint64_t k = 0; k < nblanks; k += CSV_COPY_BYTES)
+				memcpy(entry + nbytes + k, blanks, CSV_COPY_BYTES);
+		}
+		else
+		{
+			memcpy(entry, value, nbytes);
+			memset(entry + nbytes, ' ', nblanks);
+		}
+		if (cstring)
+			entry[nbytes] = 0;
+	}
+}
+
+/* ---- a stretch of rows ---- */
+
+/*
+ * Rows from `rows`, or where that is NULL from `from` on.
+ */
+static void
+fill_rows(CsvFill *fill, const uint32_t *rows, uint32_t from, uint32_t count,
+		  const uint8_t *limit)
+{
+	/* one loop per kind, so that each is compiled for its own */
+#define SCALAR_CASE(kind_) \
+		case kind_: \
+			if (fill->finder.uniform && rows == NULL) \
+				scalar_loop(fill, kind_, true, NULL, from, count); \
+			else \
+				scalar_loop(fill, kind_, false, rows, from, count); \
+			break;
+
+	switch (fill->column->kind)
+	{
+		case CSV_KIND_TEXT:
+		case CSV_KIND_CSTRING:
+			if (fill->finder.uniform && rows == NULL)
+				text_loop(fill, true, NULL, from, count, limit);
+			else
+				text_loop(fill, false, rows, from, count, limit);
+			break;
+			SCALAR_CASE(CSV_KIND_BOOL)
+			SCALAR_CASE(CSV_KIND_INT2)
+			SCALAR_CASE(CSV_KIND_INT4)
+			SCALAR_CASE(CSV_KIND_INT8)
+			SCALAR_CASE(CSV_KIND_FLOAT4)
+			SCALAR_CASE(CSV_KIND_FLOAT8)
+			SCALAR_CASE(CSV_KIND_NUMERIC)
+			SCALAR_CASE(CSV_KIND_DECIMAL64)
+			SCALAR_CASE(CSV_KIND_DECIMAL128)
+			SCALAR_CASE(CSV_KIND_DATE)
+			SCALAR_CASE(CSV_KIND_TIMESTAMP)
+			SCALAR_CASE(CSV_KIND_TIMESTAMPTZ)
+			SCALAR_CASE(CSV_KIND_UUID)
+		default:
+			break;
+	}
+#undef SCALAR_CASE
+}
+
+void
+csv_fill(CsvFill *fill, const CsvFillFunctions *functions, uint32_t from,
+		 uint32_t to, uint32_t nrows, uint32_t *left)
+{
+	CsvFillVectors vectors = functions->vectors[fill->column->kind];
+	const uint8_t *limit = fill->values + (size_t) to * fill->stride;
+
+	memset(fill->status + from, CSV_VALUE_OK, to - from);
+	fill->any_not_ok = false;
+	fill->any_slow = false;
+	if (to == nrows)
+		limit += CSV_FILL_MARGIN;
+	if (vectors != NULL && !csv_fill_is_careful(fill))
+	{
+		uint32_t	nleft = vectors(fill, from, to, limit, left);
+
+		/* entries behind such a row's are filled */
+		fill_rows(fill, left, 0, nleft, NULL);
+	}
+	else
+		fill_rows(fill, NULL, from, to - from, limit);
+}
+
+static uint64_t
+widest(const CsvFinder *finder, uint32_t from, uint32_t to)
+{
+	uint64_t	width = 0;
+
+	for (uint32_t row = from; row < to; row++)
+	{
+		uint64_t	nbytes = csv_field_bytes(finder, row);
+
+		width = nbytes > width ? nbytes : width;
+	}
+	return width;
+}
+
+const CsvFillFunctions csv_fill_plain = {
+	.widest = widest
+};

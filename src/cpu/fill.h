@@ -1,0 +1,178 @@
+/*
+ * fill.h
+ *		Fills one column's array, for a stretch of rows.
+ *
+ * fill.c does it for any field.  Where the processor's vectors can, the common
+ * spellings of a column are converted many rows at a time (fill_avx512.c), and
+ * fill.c sees to the rows that are left.
+ */
+#ifndef CSV_FILL_H
+#define CSV_FILL_H
+
+#include "index.h"
+
+/*
+ * Arrays may be overrun by this much.  Most values are shorter, and copied
+ * without a loop, whose length the processor could not foresee.
+ */
+#define CSV_FILL_MARGIN	128
+
+/* what is longer is no number, date or the like that is worth a try */
+#define CSV_SCALAR_BYTES	64
+
+/*
+ * What it takes to find a column's field in each row.  Loops hold it (and
+ * whatever else they use) in a variable of their own: a store through a pointer
+ * to bytes may alias anything that is reached through another pointer, which
+ * would then be loaded again for each value.
+ */
+typedef struct CsvFinder
+{
+	const CsvIndexRecord *records;
+	const uint32_t *positions;	/* of separators, by rank */
+	const uint8_t *bytes;
+	uint64_t	nbytes;
+	const uint8_t *bad;			/* a code per row, or NULL while all are good */
+	uint32_t	nfields;		/* in each record, if uniform */
+	uint32_t	field;
+	bool		uniform;		/* no bad rows, and nfields fields in each */
+	bool		trim_cr;
+} CsvFinder;
+
+/* the bad rows of a stretch */
+typedef struct CsvBadRows
+{
+	uint8_t    *codes;			/* CsvErrorCode per row of the chunk ... */
+	uint32_t   *wheres;			/* ... and CsvError.where */
+	uint32_t	from;			/* the stretch */
+	uint32_t	to;
+	bool		any;			/* codes are set, for all rows of the stretch */
+} CsvBadRows;
+
+typedef struct CsvFill
+{
+	CsvFinder	finder;
+	const CsvIndex *index;
+	const CsvDialect *dialect;
+	const CsvLayout *layout;
+	const CsvColumn *column;
+	uint32_t	number;			/* of the column in the layout */
+	bool		quote_in_values;	/* quote or escape may be part of a number */
+	uint8_t    *values;
+	uint8_t    *status;			/* all CSV_VALUE_OK to begin with */
+	uint32_t	stride;
+	CsvBadRows *bad_rows;
+
+	/* found on the way */
+	bool		any_not_ok;
+	bool		any_slow;
+} CsvFill;
+
+/*
+ * Fill rows [from, to), as far as their values are of the common spellings.
+ * Lists the rows that are not, in order, and returns their number.  Nothing is
+ * written at `limit` or behind it.  Not for columns that are careful.
+ */
+typedef uint32_t (*CsvFillVectors) (CsvFill *fill, uint32_t from, uint32_t to,
+									const uint8_t *limit, uint32_t *left);
+
+/* what is compiled once per instruction set */
+typedef struct CsvFillFunctions
+{
+	/* bytes of the widest field in rows [from, to), quotes and all */
+	uint64_t	(*widest) (const CsvFinder *finder, uint32_t from,
+						   uint32_t to);
+	CsvFillVectors vectors[CSV_NUM_KINDS];	/* NULL: none */
+} CsvFillFunctions;
+
+extern const CsvFillFunctions csv_fill_plain;
+extern const CsvFillFunctions csv_fill_avx512;
+
+/*
+ * Fill rows [from, to) of nrows.  `left` has room for to - from rows.  Nothing
+ * is written outside these rows' entries, except behind the array's last row:
+ * up to CSV_FILL_MARGIN bytes there.
+ */
+extern void csv_fill(CsvFill *fill, const CsvFillFunctions *functions,
+					 uint32_t from, uint32_t to, uint32_t nrows,
+					 uint32_t *left);
+
+/* a row is bad from its record's start on: errors of columns come later */
+extern void csv_fill_bad_row(CsvBadRows *bad_rows, uint32_t row,
+							 CsvErrorCode code, uint32_t where);
+
+/* must each value be looked at the careful way? */
+static inline bool
+csv_fill_is_careful(const CsvFill *fill)
+{
+	return fill->layout->has_default || fill->column->force_null ||
+		(fill->quote_in_values && fill->column->kind != CSV_KIND_TEXT &&
+		 fill->column->kind != CSV_KIND_CSTRING);
+}
+
+/* the most bytes of a value that may be taken the fast way; it is ASCII then */
+static inline uint64_t
+csv_most_scalar_bytes(const CsvColumn *column)
+{
+	uint64_t	most = CSV_SCALAR_BYTES;
+
+	if (column->max_chars >= 0 && (uint64_t) column->max_chars < most)
+		most = (uint64_t) column->max_chars;
+	if (column->byte_width >= 0 && (uint64_t) column->byte_width < most)
+		most = (uint64_t) column->byte_width;
+	return most;
+}
+
+/* may csv_fast_numeric() be used? */
+static inline bool
+csv_has_fast_numeric(const CsvFill *fill)
+{
+	return fill->column->precision >= 0 && fill->column->scale <= 4 &&
+		fill->stride >= 12;
+}
+
+/*
+ * The content of the field in a row.  False if the record has no such field
+ * (ragged 'pad').
+ */
+static inline __attribute__((always_inline)) bool
+csv_find_field(const CsvFinder *finder, uint32_t row, uint64_t *start,
+			   uint64_t *end)
+{
+	const CsvIndexRecord *record = &finder->records[row];
+	uint32_t	nfields = finder->nfields;
+	uint32_t	field = finder->field;
+	size_t		first = (size_t) row * nfields;
+
+	if (!finder->uniform)
+	{
+		first = record->first_separator;
+		nfields = record[1].first_separator - record->first_separator;
+		if (__builtin_expect(field >= nfields, 0))
+			return false;
+	}
+	*start = field == 0 ? record->start :
+		(uint64_t) finder->positions[first + field - 1] + 1;
+	*end = finder->positions[first + field];
+
+	/* as csv_content_end() */
+	if (finder->trim_cr && field + 1 == nfields && *end > *start &&
+		*end < finder->nbytes && finder->bytes[*end - 1] == '\r')
+		(*end)--;
+	return true;
+}
+
+/* raw bytes of a row's field; 0 where it is not looked at */
+static inline uint64_t
+csv_field_bytes(const CsvFinder *finder, uint32_t row)
+{
+	uint64_t	start;
+	uint64_t	end;
+
+	if ((finder->bad != NULL && finder->bad[row] != 0) ||
+		!csv_find_field(finder, row, &start, &end))
+		return 0;
+	return end - start;
+}
+
+#endif							/* CSV_FILL_H */

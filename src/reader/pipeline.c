@@ -1,0 +1,651 @@
+/*
+ * pipeline.c
+ *		Reads and parses a file ahead of whoever takes its batches.
+ *
+ * Three kinds of threads work on three stretches of the file at once:
+ *
+ *	1. Readers fill pieces of the file into the slots of a ring, block by block,
+ *	   as soon as a slot is free.
+ *	2. The driver takes filled pieces in order, moves the incomplete record at
+ *	   the end of the one before in front of each, and has the engine parse
+ *	   them.  Batches go into a short queue.
+ *	3. The consumer (the thread that calls csv_pipeline_next) takes batches out
+ *	   of the queue.  It alone may call PostgreSQL.
+ *
+ * A slot:
+ *
+ *	 margin | headroom ... rest of the piece before | piece ... | margin
+ *													^ bytes
+ *
+ * A slot is free again when the driver is done with its piece and the last
+ * batch that was read from it is let go.  The engine has `noutputs` sets of
+ * arrays; the driver waits while all belong to batches that are in the queue or
+ * with the consumer.  So memory is bounded by slots and outputs, and whoever is
+ * fast waits for whoever is slow.
+ *
+ * What does not fit this scheme ends the pipeline: the reader knows the place
+ * in the file that the last batch led to, and goes on from there.  That holds
+ * for a read error as well, which is met again, and reported, when all that
+ * comes before it has been handed out.
+ *
+ * One mutex guards it all; it is held for moments only, never while something
+ * is read, parsed, or allocated.
+ */
+#include "pipeline.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+/*
+ * One slot is with the consumer, one with the driver, and two are being
+ * filled, so that readers need not wait for a slot to be let go.
+ */
+#define NSLOTS			4
+#define MAX_OUTPUTS		4
+#define MAX_READERS		64
+
+/* pieces end at multiples of it, in the file: the page cache's pages */
+#define PAGE_BYTES		4096
+
+/* how often a waiting consumer looks for an interrupt */
+#define NAP_NANOSECONDS	(10 * 1000 * 1000)
+
+/* the engine's inputs stay below 2 GB */
+#define MAX_INPUT_BYTES	(((uint64_t) 1 << 31) - 2 * PAGE_BYTES)
+
+typedef struct Slot
+{
+	uint8_t    *allocation;
+	uint64_t	allocated_bytes;
+	uint8_t    *bytes;			/* of the piece */
+	uint64_t	offset;			/* of the piece in the file */
+	uint64_t	dealt;			/* bytes of it that readers have taken on */
+	uint64_t	end;			/* its length, or what could be read */
+	int			nreading;		/* readers at work on it */
+	int			nusers;			/* the driver, and batches; 0: free */
+	bool		at_end;			/* the file ends in it */
+	bool		failed;			/* no memory, or a read error */
+} Slot;
+
+typedef struct Entry
+{
+	CsvBatch	batch;
+	CsvPlace	place;			/* where it ends */
+	Slot	   *slot;
+} Entry;
+
+struct CsvPipeline
+{
+	CsvPipelineOptions options;
+	uint64_t	headroom_bytes;
+	int			noutputs;
+
+	pthread_mutex_t mutex;
+	pthread_cond_t for_readers; /* a slot may be free, or blocks are to be read */
+	pthread_cond_t for_driver;	/* a piece may be full, or an output free */
+	pthread_cond_t for_consumer;	/* a batch, or the end */
+	pthread_t	driver;
+	pthread_t	readers[MAX_READERS];
+	int			nreaders;
+	bool		has_driver;
+	atomic_bool stop;
+
+	/* pieces; number n is in slot n % NSLOTS */
+	Slot		slots[NSLOTS];
+	uint64_t	nbegun;
+	uint64_t	ntaken;			/* by the driver */
+	uint64_t	next_offset;	/* of the next piece */
+	uint64_t	next_bytes;
+	bool		is_beginning;	/* a reader makes the next slot ready */
+	bool		is_last;		/* no further piece is to begin */
+
+	int			nactive;		/* readers at work ... */
+	double		active_since;
+	double		read_seconds;	/* ... and how long there were any before */
+
+	/* the queue; the consumer's batch is the one before `first` */
+	Entry		queue[MAX_OUTPUTS];
+	int			first;
+	int			nready;
+	bool		is_held;		/* the consumer has one */
+	bool		ended;
+	CsvPipelineEnd end;
+};
+
+static double
+now_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double) now.tv_sec + (double) now.tv_nsec * 1e-9;
+}
+
+static bool
+is_stopping(void *arg)
+{
+	CsvPipeline *pipeline = arg;
+
+	return atomic_load(&pipeline->stop);
+}
+
+/* ---- slots ---- */
+
+static bool
+is_full(const Slot *slot)
+{
+	return slot->dealt >= slot->end && slot->nreading == 0;
+}
+
+static void
+free_slot(CsvPipeline *pipeline, Slot *slot)
+{
+	const CsvPipelineOptions *options = &pipeline->options;
+
+	if (slot->allocation == NULL)
+		return;
+	if (options->engine->free_input != NULL)
+		options->engine->free_input(options->engine_state, slot->allocation);
+	else
+		options->memory.free(options->memory.owner, slot->allocation);
+	slot->allocation = NULL;
+	slot->allocated_bytes = 0;
+}
+
+/* room for a piece of nbytes; false where there is no memory */
+static bool
+make_room(CsvPipeline *pipeline, Slot *slot, uint64_t nbytes)
+{
+	const CsvPipelineOptions *options = &pipeline->options;
+	uint64_t	before = pipeline->headroom_bytes + PAGE_BYTES;
+	uint64_t	needed = before + nbytes + CSV_MARGIN;
+
+	if (slot->allocated_bytes < needed)
+	{
+		free_slot(pipeline, slot);
+		slot->allocation = options->engine->alloc_input != NULL ?
+			options->engine->alloc_input(options->engine_state, needed) :
+			options->memory.alloc(options->memory.owner, needed);
+		if (slot->allocation == NULL)
+			return false;
+		slot->allocated_bytes = needed;
+	}
+	slot->bytes = slot->allocation + before;
+	return true;
+}
+
+/* one user less; the mutex is held */
+static void
+let_go(CsvPipeline *pipeline, Slot *slot)
+{
+	if (--slot->nusers == 0)
+		pthread_cond_signal(&pipeline->for_readers);
+}
+
+/* ---- readers ---- */
+
+/* make the next slot ready; the mutex is held, but for the allocation */
+static void
+begin_piece(CsvPipeline *pipeline, Slot *slot)
+{
+	uint64_t	nbytes = pipeline->next_bytes;
+	bool		good;
+
+	if (nbytes >= 2 * PAGE_BYTES)
+		nbytes -= pipeline->next_offset % PAGE_BYTES;
+	pipeline->is_beginning = true;
+	slot->nusers = 1;
+	pthread_mutex_unlock(&pipeline->mutex);
+	good = make_room(pipeline, slot, nbytes);
+	pthread_mutex_lock(&pipeline->mutex);
+	pipeline->is_beginning = false;
+
+	slot->offset = pipeline->next_offset;
+	slot->dealt = 0;
+	slot->end = good ? nbytes : 0;
+	slot->at_end = false;
+	slot->failed = !good;
+	pipeline->is_last |= !good;
+	pipeline->nbegun++;
+	pipeline->next_offset += nbytes;
+	pipeline->next_bytes *= 4;
+	if (pipeline->next_bytes > pipeline->options.most_piece_bytes)
+		pipeline->next_bytes = pipeline->options.most_piece_bytes;
+	if (good)
+		pthread_cond_broadcast(&pipeline->for_readers);
+	else
+		pthread_cond_signal(&pipeline->for_driver);
+}
+
+/* read the next block of a slot; the mutex is held, but for the reading */
+static void
+read_block(CsvPipeline *pipeline, Slot *slot)
+{
+	const CsvReadAhead *ahead = &pipeline->options.ahead;
+	uint64_t	start = slot->dealt;
+	uint64_t	end = start + CSV_READ_BLOCK_BYTES;
+	ssize_t		nread = 1;
+	bool		failed = false;
+
+	if (end > slot->end)
+		end = slot->end;
+	slot->dealt = end;
+	slot->nreading++;
+	if (pipeline->nactive++ == 0)
+		pipeline->active_since = now_seconds();
+	pthread_mutex_unlock(&pipeline->mutex);
+	while (start < end && nread > 0 && !is_stopping(pipeline))
+	{
+		nread = ahead->read_at(ahead->arg, slot->bytes + start, end - start,
+							   slot->offset + start);
+		if (nread > 0)
+			start += (uint64_t) nread;
+		else if (nread < 0 && errno == EINTR)
+			nread = 1;
+		else
+			failed = nread < 0;
+	}
+	pthread_mutex_lock(&pipeline->mutex);
+	if (--pipeline->nactive == 0)
+		pipeline->read_seconds += now_seconds() - pipeline->active_since;
+	slot->nreading--;
+	if (start < end && start < slot->end)
+	{
+		/* the first of several ends counts, and what it is */
+		slot->end = start;
+		slot->failed = failed;
+		slot->at_end = !failed;
+		pipeline->is_last = true;
+	}
+	if (is_full(slot))
+		pthread_cond_signal(&pipeline->for_driver);
+}
+
+static void *
+run_reader(void *arg)
+{
+	CsvPipeline *pipeline = arg;
+
+	pthread_mutex_lock(&pipeline->mutex);
+	while (!is_stopping(pipeline))
+	{
+		Slot	   *slot = &pipeline->slots[(pipeline->nbegun + NSLOTS - 1) % NSLOTS];
+		Slot	   *next = &pipeline->slots[pipeline->nbegun % NSLOTS];
+
+		if (pipeline->nbegun > 0 && slot->dealt < slot->end)
+			read_block(pipeline, slot);
+		else if (next->nusers == 0 && !pipeline->is_beginning &&
+				 !pipeline->is_last)
+			begin_piece(pipeline, next);
+		else
+			pthread_cond_wait(&pipeline->for_readers, &pipeline->mutex);
+	}
+	pthread_mutex_unlock(&pipeline->mutex);
+	return NULL;
+}
+
+/* ---- the driver ---- */
+
+/* what the driver has before it */
+typedef struct Window
+{
+	Slot	   *slot;			/* NULL before the first piece */
+	uint8_t    *bytes;
+	uint64_t	nbytes;
+	bool		at_end;
+} Window;
+
+static void
+end_pipeline(CsvPipeline *pipeline, CsvStatus status, uint64_t headroom_bytes)
+{
+	pthread_mutex_lock(&pipeline->mutex);
+	pipeline->end.status = status;
+	pipeline->end.headroom_bytes = headroom_bytes;
+	pipeline->ended = true;
+	pthread_cond_signal(&pipeline->for_consumer);
+	pthread_mutex_unlock(&pipeline->mutex);
+}
+
+/* wait until an output is free; false: stop */
+static bool
+wait_for_output(CsvPipeline *pipeline)
+{
+	bool		good;
+
+	pthread_mutex_lock(&pipeline->mutex);
+	while (!is_stopping(pipeline) &&
+		   pipeline->nready + (pipeline->is_held ? 1 : 0) >= pipeline->noutputs)
+		pthread_cond_wait(&pipeline->for_driver, &pipeline->mutex);
+	good = !is_stopping(pipeline);
+	pthread_mutex_unlock(&pipeline->mutex);
+	return good;
+}
+
+/*
+ * Put the next piece behind what is left of the one before, which fits into
+ * the headroom.  False: stop, or the pipeline has ended.
+ */
+static bool
+take_piece(CsvPipeline *pipeline, Window *window)
+{
+	Slot	   *slot = &pipeline->slots[pipeline->ntaken % NSLOTS];
+	bool		good;
+
+	pthread_mutex_lock(&pipeline->mutex);
+	while (!is_stopping(pipeline) &&
+		   (pipeline->ntaken == pipeline->nbegun || !is_full(slot)))
+		pthread_cond_wait(&pipeline->for_driver, &pipeline->mutex);
+	good = !is_stopping(pipeline);
+	pthread_mutex_unlock(&pipeline->mutex);
+	if (!good)
+		return false;
+	if (slot->failed)
+	{
+		end_pipeline(pipeline, CSV_OK, 0);
+		return false;
+	}
+
+	if (window->nbytes > 0)
+		memcpy(slot->bytes - window->nbytes, window->bytes, window->nbytes);
+	memset(slot->bytes - window->nbytes - CSV_MARGIN, 0, CSV_MARGIN);
+	memset(slot->bytes + slot->end, 0, CSV_MARGIN);
+	window->bytes = slot->bytes - window->nbytes;
+	window->nbytes += slot->end;
+	window->at_end = slot->at_end;
+
+	pthread_mutex_lock(&pipeline->mutex);
+	if (window->slot != NULL)
+		let_go(pipeline, window->slot);
+	pipeline->ntaken++;
+	pthread_mutex_unlock(&pipeline->mutex);
+	window->slot = slot;
+	return true;
+}
+
+/* what comes after the window, if it is there already */
+static void
+look_ahead(CsvPipeline *pipeline, CsvInput *input)
+{
+	const Slot *slot = &pipeline->slots[pipeline->ntaken % NSLOTS];
+
+	pthread_mutex_lock(&pipeline->mutex);
+	if (pipeline->ntaken < pipeline->nbegun && is_full(slot) &&
+		!slot->failed && slot->end > 0)
+	{
+		input->next = slot->bytes;
+		input->next_nbytes = slot->end;
+	}
+	pthread_mutex_unlock(&pipeline->mutex);
+}
+
+/* put a batch into the queue, which has room for it */
+static void
+hand_over(CsvPipeline *pipeline, const CsvBatch *batch, const CsvPlace *place,
+		  Slot *slot)
+{
+	Entry	   *entry;
+
+	pthread_mutex_lock(&pipeline->mutex);
+	entry = &pipeline->queue[(pipeline->first + pipeline->nready) % MAX_OUTPUTS];
+	entry->batch = *batch;
+	entry->place = *place;
+	entry->slot = slot;
+	slot->nusers++;
+	pipeline->nready++;
+	pthread_cond_signal(&pipeline->for_consumer);
+	pthread_mutex_unlock(&pipeline->mutex);
+}
+
+/*
+ * The window begins with a record that is not complete in it, and its rest is
+ * too long to be moved.  The record is in the end shorter than a piece, most
+ * likely, and more headroom helps; or the reader's way of reading takes it.
+ */
+static void
+end_at_long_record(CsvPipeline *pipeline, const Window *window)
+{
+	uint64_t	most = pipeline->options.most_piece_bytes;
+	uint64_t	headroom_bytes = 2 * window->nbytes;
+
+	if (window->nbytes > most || headroom_bytes + most > MAX_INPUT_BYTES)
+		headroom_bytes = 0;
+	end_pipeline(pipeline, CSV_OK, headroom_bytes);
+}
+
+static void *
+run_driver(void *arg)
+{
+	CsvPipeline *pipeline = arg;
+	const CsvPipelineOptions *options = &pipeline->options;
+	CsvPlace	place = options->place;
+	Window		window = {NULL, NULL, 0, false};
+	uint32_t	output = 0;
+	bool		need_more = true;
+
+	while (wait_for_output(pipeline))
+	{
+		CsvInput	input;
+		CsvBatch	batch;
+		CsvStatus	status;
+
+		if (need_more && !window.at_end &&
+			window.nbytes > pipeline->headroom_bytes)
+		{
+			end_at_long_record(pipeline, &window);
+			break;
+		}
+		if (need_more && !window.at_end && !take_piece(pipeline, &window))
+			break;
+		if (window.nbytes == 0)
+		{
+			if (window.at_end)
+			{
+				end_pipeline(pipeline, CSV_END, 0);
+				break;
+			}
+			need_more = true;
+			continue;
+		}
+
+		memset(&input, 0, sizeof(input));
+		input.bytes = window.bytes;
+		input.nbytes = window.nbytes;
+		input.alone_until = place.alone_until;
+		input.max_record_bytes = options->max_record_bytes;
+		input.at_end = window.at_end;
+		input.skip_line = place.skip_line;
+		input.output = output;
+		input.interrupted = is_stopping;
+		input.interrupted_arg = pipeline;
+		look_ahead(pipeline, &input);
+		memset(&batch, 0, sizeof(batch));
+		status = options->engine->parse(options->engine_state, &input, &batch);
+		if (status == CSV_INTERRUPTED && is_stopping(pipeline))
+			break;
+		if (status != CSV_OK)
+		{
+			end_pipeline(pipeline, status, 0);
+			break;
+		}
+
+		batch.file_offset = place.offset;
+		batch.file_records = place.records;
+		batch.file_lines = place.lines;
+		csv_place_pass_batch(&place, &batch);
+		window.bytes += batch.consumed;
+		window.nbytes -= batch.consumed;
+
+		/*
+		 * A short rest is the beginning of a record, most likely; of a long
+		 * one, the engine may have left some for another call.
+		 */
+		need_more = batch.consumed == 0 ||
+			window.nbytes <= pipeline->headroom_bytes;
+		if (batch.nrecords > 0 || batch.nlines > 0)
+		{
+			hand_over(pipeline, &batch, &place, window.slot);
+			output = (output + 1) % (uint32_t) pipeline->noutputs;
+		}
+	}
+	return NULL;
+}
+
+/* ---- the consumer ---- */
+
+CsvStatus
+csv_pipeline_next(CsvPipeline *pipeline, bool (*interrupted) (void *arg),
+				  void *arg, CsvBatch *batch, CsvPlace *place,
+				  CsvPipelineEnd *end)
+{
+	CsvStatus	status = CSV_OK;
+
+	pthread_mutex_lock(&pipeline->mutex);
+	if (pipeline->is_held)
+	{
+		int			held = (pipeline->first + MAX_OUTPUTS - 1) % MAX_OUTPUTS;
+
+		let_go(pipeline, pipeline->queue[held].slot);
+		pipeline->is_held = false;
+		pthread_cond_signal(&pipeline->for_driver);
+	}
+	while (pipeline->nready == 0 && !pipeline->ended)
+	{
+		struct timespec until;
+
+		if (interrupted != NULL && interrupted(arg))
+		{
+			status = CSV_INTERRUPTED;
+			break;
+		}
+		clock_gettime(CLOCK_MONOTONIC, &until);
+		until.tv_nsec += NAP_NANOSECONDS;
+		if (until.tv_nsec >= 1000000000)
+		{
+			until.tv_sec++;
+			until.tv_nsec -= 1000000000;
+		}
+		pthread_cond_timedwait(&pipeline->for_consumer, &pipeline->mutex,
+							   &until);
+	}
+	if (pipeline->nready > 0)
+	{
+		Entry	   *entry = &pipeline->queue[pipeline->first];
+
+		*batch = entry->batch;
+		*place = entry->place;
+		pipeline->first = (pipeline->first + 1) % MAX_OUTPUTS;
+		pipeline->nready--;
+		pipeline->is_held = true;
+	}
+	else if (status == CSV_OK)
+	{
+		*end = pipeline->end;
+		status = CSV_END;
+	}
+	pthread_mutex_unlock(&pipeline->mutex);
+	return status;
+}
+
+double
+csv_pipeline_read_seconds(CsvPipeline *pipeline)
+{
+	double		seconds;
+
+	pthread_mutex_lock(&pipeline->mutex);
+	seconds = pipeline->read_seconds;
+	if (pipeline->nactive > 0)
+		seconds += now_seconds() - pipeline->active_since;
+	pthread_mutex_unlock(&pipeline->mutex);
+	return seconds;
+}
+
+/* ---- start and stop ---- */
+
+static void
+start_threads(CsvPipeline *pipeline)
+{
+	int			wanted = pipeline->options.ahead.nthreads;
+	sigset_t	all;
+	sigset_t	before;
+
+	if (wanted < 1)
+		wanted = 1;
+	if (wanted > MAX_READERS)
+		wanted = MAX_READERS;
+
+	/* a new thread starts with the mask of the one that makes it */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	while (pipeline->nreaders < wanted &&
+		   pthread_create(&pipeline->readers[pipeline->nreaders], NULL,
+						  run_reader, pipeline) == 0)
+		pipeline->nreaders++;
+	pipeline->has_driver =
+		pthread_create(&pipeline->driver, NULL, run_driver, pipeline) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+CsvPipeline *
+csv_pipeline_start(const CsvPipelineOptions *options)
+{
+	const CsvMemory *memory = &options->memory;
+	CsvPipeline *pipeline = memory->alloc(memory->owner, sizeof(CsvPipeline));
+	uint64_t	headroom_bytes = options->headroom_bytes;
+	pthread_condattr_t monotonic;
+
+	if (pipeline == NULL)
+		return NULL;
+	memset(pipeline, 0, sizeof(*pipeline));
+	pipeline->options = *options;
+	if (headroom_bytes == 0)
+		headroom_bytes = options->most_piece_bytes / 16;
+	pipeline->headroom_bytes = (headroom_bytes / PAGE_BYTES + 1) * PAGE_BYTES;
+	pipeline->noutputs = options->engine->noutputs < MAX_OUTPUTS ?
+		(int) options->engine->noutputs : MAX_OUTPUTS;
+	pipeline->next_offset = options->place.offset;
+	pipeline->next_bytes = options->piece_bytes;
+	atomic_init(&pipeline->stop, false);
+	pthread_mutex_init(&pipeline->mutex, NULL);
+	pthread_cond_init(&pipeline->for_readers, NULL);
+	pthread_cond_init(&pipeline->for_driver, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&pipeline->for_consumer, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+
+	start_threads(pipeline);
+	if (pipeline->nreaders == 0 || !pipeline->has_driver)
+	{
+		csv_pipeline_stop(pipeline);
+		return NULL;
+	}
+	return pipeline;
+}
+
+void
+csv_pipeline_stop(CsvPipeline *pipeline)
+{
+	CsvMemory	memory = pipeline->options.memory;
+
+	pthread_mutex_lock(&pipeline->mutex);
+	atomic_store(&pipeline->stop, true);
+	pthread_cond_broadcast(&pipeline->for_readers);
+	pthread_cond_broadcast(&pipeline->for_driver);
+	pthread_mutex_unlock(&pipeline->mutex);
+	if (pipeline->has_driver)
+		pthread_join(pipeline->driver, NULL);
+	for (int i = 0; i < pipeline->nreaders; i++)
+		pthread_join(pipeline->readers[i], NULL);
+
+	for (int i = 0; i < NSLOTS; i++)
+		free_slot(pipeline, &pipeline->slots[i]);
+	pthread_cond_destroy(&pipeline->for_readers);
+	pthread_cond_destroy(&pipeline->for_driver);
+	pthread_cond_destroy(&pipeline->for_consumer);
+	pthread_mutex_destroy(&pipeline->mutex);
+	memory.free(memory.owner, pipeline);
+}

@@ -1,0 +1,328 @@
+# What the engine filters and aggregates is what the executor would: random
+# queries over random files give the same with pushdown and without, and over a
+# plain table of the same rows.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use CsvServer;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(time);
+
+random_seed();
+my $seconds = seconds_to_run(12);
+my $queries_per_file = 50;
+my $directory = PostgreSQL::Test::Utils::tempdir;
+my $node = csv_server('pushdown');
+my $session = new_session($node);
+
+# ---- files ----
+
+sub pick { return $_[ rand @_ ] }
+sub chance { return rand() < $_[0] }
+
+my @words = (
+	'', 'a', 'b', 'ab', 'abc', 'A', 'R', 'N', 'zebra', 'a b', ' a', "\x{e4}", 'a%', 'a_c',
+	'PROMO TIN', 'PROMO', 'STEEL PROMO');
+
+sub word { return pick(@words) }
+
+sub whole
+{
+	my ($small, $large) = @_;
+
+	return chance(0.03) ? pick($large, -$large, $large - 1) : int(rand(2 * $small + 1)) - $small;
+}
+
+sub decimal
+{
+	my ($digits, $scale) = @_;
+
+	return 'NaN' if chance(0.01);
+	return pick('', '-') . '9' x ($digits - $scale) . '.' . '9' x $scale if chance(0.02);
+	return sprintf('%.*f', int(rand($scale + 1)), (int(rand(2001)) - 1000) / 8);
+}
+
+sub day { return sprintf('%04d-%02d-%02d', 1992 + int rand 7, 1 + int rand 12, 1 + int rand 28) }
+
+sub moment { return day() . sprintf(' %02d:%02d:%02d', rand 24, rand 60, rand 60) }
+
+# name, type, a value; numbers that add up without rounding
+my @columns = (
+	[ 'b', 'boolean', sub { pick('t', 'f', 'true', 'no') } ],
+	[ 'i2', 'smallint', sub { whole(5, 32767) } ],
+	[ 'i4', 'integer', sub { whole(1000, 2147483647) } ],
+	[ 'i8', 'bigint', sub { whole(5, '9223372036854775807') } ],
+	[ 'f4', 'real', sub { chance(0.02) ? pick('NaN', 'inf', '-inf', '-0') : whole(100, 10000) / 4 } ],
+	[ 'f8', 'double precision', sub { chance(0.02) ? pick('NaN', 'inf', '-0', '1208925819614629174706176', ' 1') : whole(1000, 10000) / 8 } ],
+	[ 'n', 'numeric(15,2)', sub { decimal(15, 2) } ],
+	[ 'm', 'numeric(30,6)', sub { decimal(30, 6) } ],
+	[ 'd', 'date', sub { chance(0.02) ? pick('infinity', '-infinity', '1998-1-2') : day() } ],
+	[ 'ts', 'timestamp', sub { chance(0.02) ? 'infinity' : chance(0.3) ? day() : moment() } ],
+	[ 'tz', 'timestamptz', sub { moment() . pick('+00', '+02', 'Z') } ],
+	[ 'u', 'uuid', sub { sprintf('%08x-0000-0000-0000-%012x', pick(0, 1, 255, 4294967295), rand 3) } ],
+	[ 't', 'text', sub { chance(0.01) ? 'x' x 10000 : word() } ],
+	[ 'v', 'varchar(12)', sub { word() } ],
+	[ 'c', 'char(12)', sub { word() . ' ' x rand 2 } ]);
+
+my $definition = join ', ', map { "$_->[0] $_->[1]" } @columns;
+
+sub make_file
+{
+	my ($path) = @_;
+	my $nrows = pick(0, 1, 3, 200, 200, 1500, 4000);
+	my $nulls = pick(0, 0.1, 0.1, 0.9);
+	my $text = '';
+	my $spread = pick(1, 1, 0.1);
+	my @common = map { $_->[2]->() } @columns;
+
+	for (1 .. $nrows)
+	{
+		my @row;
+
+		for my $i (0 .. $#columns)
+		{
+			my $value = chance($nulls) ? '' :
+			  chance($spread) ? $columns[$i][2]->() : $common[$i];
+
+			utf8::encode($value);
+			$value = qq{"$value"} if $value ne '' && chance(0.1);
+			push @row, $value;
+		}
+		$text .= chance(0.01) ? "bad record\n" : join(',', @row) . "\n";
+	}
+	write_file($path, $text);
+}
+
+# ---- expressions, by type ----
+
+sub int_value
+{
+	my ($depth) = @_;
+
+	return pick('i2', 'i4', 'i8', 'i4', int(rand(200)) - 100, '3::bigint') if $depth <= 0 || chance(0.5);
+	return '(' . int_value($depth - 1) . pick(' + ', ' - ', ' * ') . int_value($depth - 1) . ')'
+	  if chance(0.8);
+	return '(- ' . int_value($depth - 1) . ')';
+}
+
+sub numeric_value
+{
+	my ($depth) = @_;
+
+	return pick('n', 'm', 'n', '0.5', '1', '12.345')  if $depth <= 0 || chance(0.5);
+	return '(' . numeric_value($depth - 1) . pick(' + ', ' - ', ' * ') . numeric_value($depth - 1) . ')'
+	  if chance(0.8);
+	return int_value(0) . '::numeric';
+}
+
+# a column at the least, so that it is no constant
+sub numeric_column { return pick('n', 'm', 'n * (1 - m)', 'n + i4', 'n * i2', numeric_value(2) . ' + n') }
+
+sub float_value
+{
+	my ($depth) = @_;
+
+	return pick('f8', 'f4::float8', 'i4::float8', '0.25::float8') if $depth <= 0 || chance(0.5);
+	return '(' . float_value($depth - 1) . pick(' + ', ' - ', ' * ') . float_value($depth - 1) . ')';
+}
+
+sub text_value { return pick('t', 'v', 'c', 'v::text', "coalesce(t, v)") }
+
+sub quoted { my $word = word(); utf8::encode($word); return "'$word'" }
+
+sub date_value { return pick("date '" . day() . "'", "(date '1998-12-01' - interval '90' day)", "timestamp '" . moment() . "'") }
+
+sub comparison { return pick(' = ', ' <> ', ' < ', ' <= ', ' > ', ' >= ') }
+
+sub between
+{
+	my ($value, $make) = @_;
+
+	return "$value BETWEEN " . $make->() . ' AND ' . $make->() if chance(0.2);
+	return "$value" . pick(' IN ', ' NOT IN ') . '(' . join(', ', map { $make->() } 0 .. rand 4) . pick('', '', ', NULL') . ')'
+	  if chance(0.2);
+	return $value . comparison() . $make->();
+}
+
+sub condition
+{
+	my ($depth) = @_;
+
+	if ($depth > 0 && chance(0.5))
+	{
+		return '(' . condition($depth - 1) . pick(' AND ', ' OR ') . condition($depth - 1) . ')'
+		  if chance(0.7);
+		return 'NOT (' . condition($depth - 1) . ')' if chance(0.6);
+		return '(' . condition($depth - 1) . ') IS ' . pick('', 'NOT ') . pick('TRUE', 'FALSE', 'UNKNOWN');
+	}
+	return pick(
+		sub { pick('b', 'NOT b', 'b IS NOT TRUE', 'b = true') },
+		sub { pick(map { $_->[0] } @columns) . ' IS ' . pick('', 'NOT ') . 'NULL' },
+		sub { between(int_value(1), sub { int_value(0) }) },
+		sub { between(pick('n', 'm', numeric_value(1) . ' + m'), sub { pick('0', '0.05', '-12.125', '100', 'n', '999.999') }) },
+		sub { between(float_value(1), sub { pick('0', '1.5', "'NaN'", 'f4', '-0.0') . '::float8' }) },
+		sub { between('f4', sub { pick("'0'", "'NaN'", "'2.25'") . '::real' }) },
+		sub { 'd' . comparison() . date_value() },
+		sub { 'ts' . comparison() . pick(date_value(), 'd') },
+		sub { between('d', sub { "date '" . day() . "'" }) },
+		sub { 'tz' . comparison() . "timestamptz '" . moment() . "+01'" },
+		sub { between('u', sub { "uuid '000000ff-0000-0000-0000-000000000001'" }) },
+		sub { between(text_value(), \&quoted) },
+		sub { text_value() . comparison() . text_value() },
+		sub {
+			my $word = word();
+			utf8::encode($word);
+			text_value() . pick(' LIKE ', ' NOT LIKE ') . "'" . pick('%', '') . $word . pick('%', '') . "'"
+		},
+		sub { "CASE WHEN b THEN i4 > 0 WHEN i2 = 1 THEN d < date '1995-01-01' ELSE v = 'a' END" },
+		sub { "CASE i2 WHEN 1 THEN 'a' WHEN 2 THEN v ELSE t END = " . quoted() })->();
+}
+
+# which of -0 and 0 is shown hangs on how PostgreSQL groups
+sub key
+{
+	return pick('b', 'i2', 'i4', 'i8', 'n', 'm', 'd', 'ts', 'tz', 'u', 't', 'v', 'c', 'f8 + 0::float8', 'i2', 'c', 'v',
+		'i2 + i2', 'n + 1', 'coalesce(v, t)', "CASE WHEN b THEN 'yes' ELSE 'no' END");
+}
+
+sub aggregate
+{
+	my $call = pick(
+		sub { 'count(*)' },
+		sub { 'count(' . pick('DISTINCT ', '') . pick(map { $_->[0] } @columns) . ')' },
+		sub { pick('sum', 'avg', 'min', 'max') . '(' . int_value(1) . ' + i2)' },
+		sub { pick('sum', 'avg', 'min', 'max') . '(' . pick('i2', 'i4', 'i8') . ')' },
+		sub { pick('sum', 'avg') . '(' . numeric_column() . ')' },
+		sub { pick('sum', 'avg', 'min', 'max') . '(' . pick('n', 'm') . ')' },
+		sub { pick('sum', 'avg', 'min', 'max') . '(' . pick('f4', 'f8', 'f8 * 2', 'f4 + f8') . ')' },
+		sub { pick('min', 'max') . '(' . pick('d', 'ts', 'tz', 't', 'v', 'c') . ')' },
+		sub { pick('bool_and', 'bool_or', 'every') . '(' . pick('b', 'i4 > 0', condition(1)) . ')' },
+		sub { pick('variance', 'stddev', 'var_pop', 'stddev_pop') . '(' . pick('i2', 'i4', 'n', 'i2 * 2') . ')' })->();
+
+	$call .= ' FILTER (WHERE ' . condition(1) . ')' if chance(0.15);
+	return $call;
+}
+
+sub where { return chance(0.3) ? '' : ' WHERE ' . join(' AND ', map { condition(2) } 0 .. rand 2) }
+
+sub query
+{
+	my @keys;
+
+	if (chance(0.35))
+	{
+		my @wanted = map { pick(map { $_->[0] } @columns) } 0 .. rand 4;
+
+		return 'SELECT ' . join(', ', map { "$wanted[$_] AS x$_" } 0 .. $#wanted) . ' FROM @' . where();
+	}
+	@keys = map { key() } 1 .. rand 4 if chance(0.7);
+
+	my @results = (@keys, map { aggregate() } 0 .. rand 4);
+	my $query = 'SELECT ' . join(', ', map { "$results[$_] AS x$_" } 0 .. $#results) . ' FROM @' . where();
+
+	$query .= ' GROUP BY ' . join(', ', 1 .. @keys) if @keys;
+	$query .= ' HAVING ' . aggregate() . ' IS NOT NULL' if chance(0.1);
+	return $query;
+}
+
+# ---- comparison ----
+
+$session->value(q{
+	CREATE FUNCTION outcome(query text) RETURNS text LANGUAGE plpgsql AS $$
+	DECLARE
+		result text;
+	BEGIN
+		EXECUTE 'SELECT string_agg(x::text, E''\n'' ORDER BY x::text) FROM (' || query || ') x'
+		INTO result;
+		RETURN result;
+	EXCEPTION WHEN others THEN
+		RETURN 'ERROR ' || SQLSTATE;
+	END $$;
+
+	CREATE FUNCTION difference(found text, expected text) RETURNS text LANGUAGE sql AS $$
+		SELECT left(string_agg(line, E'\n' ORDER BY line NOT LIKE '%ERROR%'), 1000) FROM (
+			(SELECT '+ ' || regexp_split_to_table(coalesce(found, 'NULL'), E'\n') AS line
+			EXCEPT ALL SELECT '+ ' || regexp_split_to_table(coalesce(expected, 'NULL'), E'\n'))
+			UNION ALL
+			(SELECT '- ' || regexp_split_to_table(coalesce(expected, 'NULL'), E'\n')
+			EXCEPT ALL SELECT '- ' || regexp_split_to_table(coalesce(found, 'NULL'), E'\n'))) x
+	$$;
+
+	CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql AS $$
+	DECLARE
+		plain text := outcome(replace(query, '@', 'plain'));
+		unpushed text;
+		pushed text;
+	BEGIN
+		PERFORM set_config('csv_gpu_fdw.enable_pushdown', 'off', true);
+		unpushed := outcome(replace(query, '@', 'csv'));
+		PERFORM set_config('csv_gpu_fdw.enable_pushdown', 'on', true);
+		pushed := outcome(replace(query, '@', 'csv'));
+		IF unpushed IS DISTINCT FROM plain THEN
+			RETURN E'without pushdown:\n' || difference(unpushed, plain);
+		END IF;
+		IF pushed IS DISTINCT FROM plain THEN
+			RETURN E'with pushdown:\n' || difference(pushed, plain);
+		END IF;
+		RETURN CASE WHEN plain LIKE 'ERROR%' THEN 'error' ELSE 'same' END;
+	END $$;
+
+	CREATE FUNCTION is_pushed(query text) RETURNS boolean LANGUAGE plpgsql AS $$
+	DECLARE
+		line text;
+	BEGIN
+		FOR line IN EXECUTE 'EXPLAIN ' || replace(query, '@', 'csv') LOOP
+			IF line ~ 'Engine (Filter|Aggregates|Group Key)' THEN
+				RETURN true;
+			END IF;
+		END LOOP;
+		RETURN false;
+	EXCEPTION WHEN others THEN
+		RETURN false;
+	END $$;
+});
+
+my $start = time();
+my ($nfiles, $nqueries, $nerrors, $npushed, $ndifferent) = (0, 0, 0, 0, 0);
+
+while (time() - $start < $seconds && $ndifferent == 0)
+{
+	my $path = "$directory/" . $nfiles++ . '.csv';
+
+	make_file($path);
+	$session->value("
+		SET client_min_messages = error;
+		DROP TABLE IF EXISTS plain; DROP FOREIGN TABLE IF EXISTS csv;
+		CREATE FOREIGN TABLE csv ($definition) SERVER csv
+			OPTIONS (filename '$path', log_verbosity 'silent'" .
+		  (chance(0.5) ? ", chunk_size '" . pick('1kB', '16kB', '100kB') . "'" : '') . ");
+		SET csv_gpu_fdw.enable_pushdown = off;
+		CREATE TABLE plain AS SELECT * FROM csv;
+		RESET csv_gpu_fdw.enable_pushdown;");
+	for (1 .. $queries_per_file)
+	{
+		my $query = query();
+		my $outcome = $session->value('SELECT compare(' . literal($query) . ')');
+
+		$nqueries++;
+		$nerrors++ if $outcome eq 'error';
+		$npushed++ if $session->value('SELECT is_pushed(' . literal($query) . ')') eq 't';
+		next if $outcome eq 'same' || $outcome eq 'error';
+		$ndifferent++;
+		diag("$outcome\n\n$query\n");
+		rename $path, "$ENV{TESTDATADIR}/different.csv";
+		last;
+	}
+	unlink $path;
+}
+note("$nfiles files, $nqueries queries: $npushed pushed down, $nerrors errors");
+is($ndifferent, 0, 'no query gives anything else');
+cmp_ok($npushed, '>', $nqueries / 2, 'most queries are pushed down');
+cmp_ok($nqueries - $nerrors, '>', $nqueries / 2, 'most queries end without an error');
+
+$node->stop;
+done_testing();

@@ -1,0 +1,242 @@
+/*
+ * test_cuda_pipeline.c
+ *		The CUDA engine behind the pipeline, and the session's start in a thread.
+ *		Skipped where there is no GPU.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include "../../cuda/engine.h"
+#include "reading.h"
+
+#define FILE_BYTES	(24 * 1024 * 1024)
+
+static bool have_device;
+static uint8_t *content;
+static size_t content_bytes;
+
+#define NEED_DEVICE() \
+	do { \
+		if (!have_device) \
+			skip(); \
+	} while (0)
+
+static uint32_t
+any_number(void)
+{
+	static uint64_t seed = 7;
+
+	seed = seed * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t) (seed >> 33);
+}
+
+/*
+ * Records of all kinds; `wild` ones have errors that the CPU engine repairs,
+ * and are now and then longer than a small chunk.
+ */
+static void
+make_content(bool wild)
+{
+	size_t		at = 0;
+
+	while (at < FILE_BYTES - 400000)
+	{
+		uint32_t	kind = any_number() % 20000;
+		char	   *out = (char *) content + at;
+
+		if (kind < 200)
+			at += (size_t) sprintf(out, "%u,too few\n", any_number());
+		else if (kind < 400)
+			at += (size_t) sprintf(out, "%u,\"a \"\"b\"\"\r\nc,d\",\r\n", any_number());
+		else if (kind < 405 && wild)
+			at += (size_t) sprintf(out, "\"x\ny\"z,b,c\nr,s,t\n");
+		else if (kind < 410 && wild)
+		{
+			size_t		nbytes = any_number() % 300000;
+
+			at += (size_t) sprintf(out, "%u,", any_number());
+			memset(content + at, 'a' + (int) (kind % 26), nbytes);
+			at += nbytes;
+			at += (size_t) sprintf((char *) content + at, ",long\n");
+		}
+		else
+			at += (size_t) sprintf(out, "%u,text of %u,%u\n", any_number() % 1000,
+								   any_number(), any_number());
+	}
+	content_bytes = at;
+}
+
+static void *
+open_cuda(void)
+{
+	CsvCudaOptions options;
+	char		reason[256];
+	void	   *cuda;
+
+	memset(&options, 0, sizeof(options));
+	cuda = csv_cuda_open(&options, &reading_memory, reason, sizeof(reason));
+	if (cuda == NULL)
+		print_error("%s\n", reason);
+	assert_non_null(cuda);
+	return cuda;
+}
+
+/* what the CPU engine reads, chunk by chunk */
+static char *
+expected_text(void)
+{
+	Reading		reading;
+
+	reading_init(&reading, 3);
+	reading_run(&reading, content, content_bytes);
+	return reading.text;
+}
+
+static void
+expect_text(uint64_t chunk_bytes, int nthreads, const char *text)
+{
+	Reading		reading;
+
+	reading_init(&reading, 3);
+	reading.options.chunk_bytes = chunk_bytes;
+	reading.nthreads = nthreads;
+	reading.engine = &csv_cuda_engine;
+	reading.engine_state = open_cuda();
+	reading_run(&reading, content, content_bytes);
+	csv_cuda_engine.close(reading.engine_state);
+	if (strcmp(reading.text, text) != 0)
+		fail_msg("differs in chunks of %llu bytes, %d threads",
+				 (unsigned long long) chunk_bytes, nthreads);
+	free(reading.text);
+}
+
+static void
+reads_ahead_what_the_cpu_engine_reads(void **state)
+{
+	static const uint64_t chunks[] = {0, 100000, 1 << 20, 5000000, 1 << 26};
+
+	(void) state;
+	NEED_DEVICE();
+	for (int wild = 0; wild < 2; wild++)
+	{
+		char	   *text;
+
+		make_content(wild);
+		text = expected_text();
+		for (size_t i = 0; i < sizeof(chunks) / sizeof(chunks[0]); i++)
+			expect_text(chunks[i], i % 2 == 0 ? 4 : 1, text);
+		free(text);
+	}
+}
+
+static void *
+run_reading(void *arg)
+{
+	Reading    *reading = arg;
+
+	reading_run(reading, content, content_bytes);
+	return NULL;
+}
+
+static void
+scans_at_once_take_turns(void **state)
+{
+	Reading		readings[3];
+	pthread_t	threads[3];
+	char	   *text;
+
+	(void) state;
+	NEED_DEVICE();
+	make_content(true);
+	text = expected_text();
+	for (int i = 0; i < 3; i++)
+	{
+		reading_init(&readings[i], 3);
+		readings[i].options.chunk_bytes = (uint64_t) (i + 1) << 20;
+		readings[i].nthreads = 2;
+		readings[i].engine = &csv_cuda_engine;
+		readings[i].engine_state = open_cuda();
+	}
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, run_reading,
+										&readings[i]), 0);
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	for (int i = 0; i < 3; i++)
+	{
+		assert_int_equal(strcmp(readings[i].text, text), 0);
+		free(readings[i].text);
+		csv_cuda_engine.close(readings[i].engine_state);
+	}
+	free(text);
+}
+
+static void
+starts_in_a_thread(void **state)
+{
+	char	   *text;
+
+	(void) state;
+	NEED_DEVICE();
+	make_content(false);
+	text = expected_text();
+	csv_cuda_shutdown();
+	assert_int_equal(csv_cuda_state(), CSV_CUDA_ASLEEP);
+	assert_false(csv_cuda_start(-1));
+	assert_true(csv_cuda_start(0));
+	for (int i = 0; i < 1000 && csv_cuda_state() == CSV_CUDA_STARTING; i++)
+		usleep(10000);
+	assert_int_equal(csv_cuda_state(), CSV_CUDA_AWAKE);
+	assert_false(csv_cuda_start(0));
+	expect_text(0, 2, text);
+
+	/* whoever comes meanwhile waits */
+	csv_cuda_shutdown();
+	assert_true(csv_cuda_start(0));
+	expect_text(0, 2, text);
+	csv_cuda_shutdown();
+	assert_true(csv_cuda_start(0));
+	csv_cuda_shutdown();
+	assert_int_equal(csv_cuda_state(), CSV_CUDA_ASLEEP);
+	free(text);
+}
+
+static void
+a_start_without_such_a_device_comes_to_nothing(void **state)
+{
+	(void) state;
+	NEED_DEVICE();
+	csv_cuda_shutdown();
+	if (csv_cuda_start(777))
+		csv_cuda_settle();
+	assert_int_equal(csv_cuda_state(), CSV_CUDA_ASLEEP);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reads_ahead_what_the_cpu_engine_reads),
+		cmocka_unit_test(scans_at_once_take_turns),
+		cmocka_unit_test(starts_in_a_thread),
+		cmocka_unit_test(a_start_without_such_a_device_comes_to_nothing),
+	};
+	CsvCudaDevice device;
+	int			result;
+
+	have_device = csv_cuda_list_devices(&device, 1) > 0;
+	content = malloc(FILE_BYTES);
+	result = cmocka_run_group_tests(tests, NULL, NULL);
+	free(content);
+	return result;
+}

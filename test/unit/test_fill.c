@@ -1,0 +1,318 @@
+/*
+ * test_fill.c
+ *		Every instruction set makes the same arrays, of values that are as the
+ *		fast ways expect them or nearly so.
+ *
+ * SWAR, which takes every value by itself, is what the others are compared
+ * with; the differential test and test_convert.c compare that one with
+ * references.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "reading.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define ROUNDS	60
+#else
+#define ROUNDS	600
+#endif
+
+#define MAX_ROWS	300
+#define MAX_BYTES	(MAX_ROWS * 20 * 300)
+
+static uint64_t random_state;
+
+/* xorshift64* */
+static uint32_t
+choose(uint32_t below)
+{
+	random_state ^= random_state >> 12;
+	random_state ^= random_state << 25;
+	random_state ^= random_state >> 27;
+	return (uint32_t) (((random_state * UINT64_C(0x2545F4914F6CDD1D)) >> 32) *
+					   (uint64_t) below >> 32);
+}
+
+/* ---- values ---- */
+
+static char *
+add_digits(char *at, uint32_t most)
+{
+	uint32_t	n = choose(most + 1);
+
+	if (choose(8) == 0)
+		while (n-- > 0)
+			*at++ = choose(2) == 0 ? '0' : '9';
+	else
+		while (n-- > 0)
+			*at++ = (char) ('0' + choose(10));
+	return at;
+}
+
+static char *
+add_sign(char *at)
+{
+	if (choose(6) == 0)
+		*at++ = choose(4) == 0 ? '+' : '-';
+	return at;
+}
+
+static char *
+add_date(char *at)
+{
+	static const int years[] = {0, 1, 1900, 1999, 2000, 2004, 2100, 9999};
+	int			year = choose(2) == 0 ? years[choose(8)] : (int) choose(10000);
+
+	return at + sprintf(at, "%04d-%02d-%02d", year,
+						choose(3) == 0 ? 2 : (int) choose(14),
+						choose(3) == 0 ? 28 + (int) choose(5) : (int) choose(33));
+}
+
+/* `clean`: nothing but ASCII without quotes */
+static char *
+add_text(char *at, uint32_t most, bool clean)
+{
+	static const char *others[] = {
+		"\"", "\"\"", "'", "\xC3\xA4", "\xE6\x9D\xB1", "\xF0\x9F\x98\x80",
+		"\xFF", "\xC3", "\\\\", "\\\"", "  ", "\x7F"
+	};
+	uint32_t	n = choose(most + 1);
+
+	for (uint32_t i = 0; i < n; i++)
+	{
+		if (!clean && choose(10) == 0)
+		{
+			const char *other = others[choose(12)];
+
+			at = stpcpy(at, other);
+		}
+		else
+			*at++ = (char) ('a' + choose(26));
+	}
+	return at;
+}
+
+static char *
+add_value(char *at, const CsvColumn *column, uint32_t most_text)
+{
+	char	   *start = at;
+	char	   *end;
+	uint32_t	how = choose(100);
+	bool		clean = choose(4) != 0;
+	bool		quoted = choose(4) == 0;
+
+	if (how < 4)
+		return at;				/* perhaps NULL */
+	if (how < 8)
+		return stpcpy(at, how < 6 ? "12" : "\"\"");
+	if (quoted)
+		*at++ = '"';
+	switch (column->kind)
+	{
+		case CSV_KIND_DATE:
+			end = add_date(at);
+			break;
+		case CSV_KIND_NUMERIC:
+			end = add_sign(at);
+			end = add_digits(end, choose(4) == 0 ? 12 : 6);
+			if (choose(5) != 0)
+			{
+				*end++ = choose(20) == 0 ? ',' : '.';
+				end = choose(3) == 0 ? add_digits(end, 5) :
+					end + sprintf(end, "%0*u", column->scale == 0 ? 1 :
+								  column->scale, choose(10));
+			}
+			break;
+		case CSV_KIND_TEXT:
+			end = add_text(at, column->type_chars > 0 && choose(20) != 0 ?
+						   (uint32_t) column->type_chars : most_text, clean);
+			break;
+		default:
+			end = add_sign(at);
+			end = add_digits(end, choose(4) == 0 ? 20 : 10);
+			break;
+	}
+	/* a byte that does not belong, now and then */
+	if (choose(40) == 0 && end > at)
+		at[choose((uint32_t) (end - at))] = "+-.,:/ x\x80\x01;0"[choose(12)];
+	at = end;
+	if (quoted)
+		*at++ = '"';
+	if (choose(60) == 0)
+		*at++ = choose(2) == 0 ? ' ' : '"';
+	/* a field's delimiters would make most records bad */
+	for (char *p = start; p < at; p++)
+		if (*p == ',' && !quoted)
+			*p = ';';
+	return at;
+}
+
+/* ---- layouts ---- */
+
+static CsvColumn
+column_of(CsvKind kind, uint32_t field)
+{
+	CsvColumn	column;
+
+	memset(&column, 0, sizeof(column));
+	column.field = field;
+	column.attnum = field + 1;
+	column.kind = (uint8_t) kind;
+	column.max_chars = -1;
+	column.byte_width = -1;
+	column.type_chars = -1;
+	column.precision = -1;
+	return column;
+}
+
+static CsvColumn
+random_column(uint32_t field)
+{
+	static const CsvKind kinds[] = {
+		CSV_KIND_TEXT, CSV_KIND_TEXT, CSV_KIND_INT2, CSV_KIND_INT4,
+		CSV_KIND_INT8, CSV_KIND_NUMERIC, CSV_KIND_NUMERIC, CSV_KIND_DATE
+	};
+	static const int16_t precisions[] = {3, 5, 9, 10, 12, 15, 15, 20};
+	static const int16_t scales[] = {2, 0, 1, 2, 3, 4, 2, 6};
+	static const int32_t widths[] = {1, 1, 3, 4, 5, 10, 25, 80};
+	CsvColumn	column = column_of(kinds[choose(8)], field);
+	uint32_t	pick = choose(8);
+
+	if (column.kind == CSV_KIND_NUMERIC && choose(8) != 0)
+	{
+		column.precision = precisions[pick];
+		column.scale = scales[pick];
+	}
+	else if (column.kind == CSV_KIND_NUMERIC)
+		column.scale = 0;
+	if (column.kind == CSV_KIND_TEXT && choose(3) != 0)
+	{
+		column.type_chars = widths[pick];
+		column.pad_blanks = choose(2) == 0;
+	}
+	if (choose(8) == 0)
+		column.max_chars = (int32_t) choose(30) + 1;
+	if (choose(8) == 0)
+		column.byte_width = (int32_t) choose(10) * 4 + 4;
+	column.force_not_null = choose(12) == 0;
+	column.force_null = choose(20) == 0;
+	return column;
+}
+
+static void
+compare_with_swar(Reading *reading, const char *file, size_t nbytes,
+				  uint64_t seed)
+{
+	char	   *expected;
+
+	reading->isa = CSV_ISA_SWAR;
+	reading_run(reading, (const uint8_t *) file, nbytes);
+	expected = reading->text;
+	for (int isa = CSV_ISA_AVX2; isa <= CSV_ISA_AVX512; isa++)
+	{
+		size_t		at = 0;
+
+		if (!reading_has_isa((CsvIsa) isa))
+			continue;
+		reading->isa = (CsvIsa) isa;
+		reading_run(reading, (const uint8_t *) file, nbytes);
+		while (reading->text[at] != '\0' && reading->text[at] == expected[at])
+			at++;
+		if (reading->text[at] != expected[at])
+			fail_msg("isa %d, seed %llu, from character %zu on: \"%.100s\", not \"%.100s\"",
+					 isa, (unsigned long long) seed, at,
+					 reading->text + (at > 20 ? at - 20 : 0),
+					 expected + (at > 20 ? at - 20 : 0));
+		free(reading->text);
+	}
+	free(expected);
+}
+
+static void
+each_isa_fills_the_same_arrays(void **state)
+{
+	char	   *file = malloc(MAX_BYTES);
+
+	(void) state;
+	assert_non_null(file);
+	for (uint64_t seed = 1; seed <= ROUNDS; seed++)
+	{
+		Reading		reading;
+		CsvColumn	columns[20];
+		CsvColumn	wanted[20];
+		uint32_t	nwanted = 0;
+		uint32_t	nfields;
+		uint32_t	nrows;
+		uint32_t	most_text;
+		bool		crlf;
+		char	   *at = file;
+
+		random_state = seed * UINT64_C(0x9E3779B97F4A7C15);
+		nfields = 1 + choose(19);
+		nrows = choose(MAX_ROWS);
+		most_text = choose(2) == 0 ? 6 : choose(2) == 0 ? 40 : 150;
+		crlf = choose(3) == 0;
+		for (uint32_t i = 0; i < nfields; i++)
+		{
+			columns[i] = random_column(i);
+			if (choose(6) != 0)
+				wanted[nwanted++] = columns[i];
+		}
+		for (uint32_t row = 0; row < nrows; row++)
+		{
+			for (uint32_t i = 0; i < nfields; i++)
+			{
+				at = add_value(at, &columns[i], most_text);
+				*at++ = ',';
+			}
+			at--;
+			/* sometimes a field less or more */
+			if (choose(200) == 0)
+				at = stpcpy(at, choose(2) == 0 ? "\n1" : ",1");
+			if (crlf && choose(10) != 0)
+				*at++ = '\r';
+			*at++ = '\n';
+		}
+		reading_init(&reading, nfields);
+		reading.layout.columns = wanted;
+		reading.layout.ncolumns = nwanted;
+		reading.layout.pad = choose(4) == 0;
+		reading.layout.has_default = choose(20) == 0;
+		if (choose(4) == 0)
+		{
+			reading.layout.null_bytes = (const uint8_t *) "12";
+			reading.layout.null_length = 2;
+		}
+		if (choose(4) == 0)
+			reading.layout.decimal_separator = ',';
+		if (choose(5) == 0)
+			reading.layout.encoding = CSV_ENCODING_OTHER;
+		if (choose(4) == 0)
+			reading.options.dialect.quoting = CSV_QUOTING_POSTGRES;
+		if (choose(8) == 0)
+			reading.options.dialect.escape = '\\';
+		else if (choose(8) == 0)
+			reading.options.dialect.quote = '\0';
+		reading.options.chunk_bytes = choose(2) == 0 ? 0 : 100 + choose(5000);
+		compare_with_swar(&reading, file, (size_t) (at - file), seed);
+	}
+	free(file);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_isa_fills_the_same_arrays),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
