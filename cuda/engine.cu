@@ -34,12 +34,13 @@
 typedef struct SmallLayout
 {
 	size_t		columns;
-	size_t		lists;			/* column numbers, by kind */
+	size_t		text;			/* numbers of the text columns */
+	size_t		strips;
 	size_t		strings;		/* null, then default */
 	size_t		seen;
 	size_t		histograms;
 	size_t		nbytes;
-	size_t		upload_bytes;	/* columns, lists, strings */
+	size_t		upload_bytes;	/* columns, text, strips, strings */
 } SmallLayout;
 
 /* what a batch points into */
@@ -64,8 +65,10 @@ typedef struct CsvCuda
 
 	CsvOutput	outputs[CSV_CUDA_OUTPUTS];
 	uint32_t   *strides;		/* ncolumns of the largest layout so far */
-	uint32_t   *numbers;		/* columns, grouped by kind */
-	uint32_t	kind_start[CSV_NUM_KINDS + 1];
+	uint32_t   *text;			/* numbers of the columns of TEXT and CSTRING */
+	uint32_t	ntext;
+	CsvStrip   *strips;
+	uint32_t	nstrips;
 	uint32_t	capacity;
 
 	void	   *host;			/* what the host keeps during a call */
@@ -88,6 +91,7 @@ typedef struct CsvCall
 	SmallLayout small;
 	const CsvRanks *ranks;		/* on the host */
 	uint32_t	nrecords;		/* complete ones in the input */
+	uint32_t	nseparators;	/* in the input */
 	uint32_t	record_limit;	/* that fit into the output */
 	bool		has_tail;		/* an incomplete record follows */
 	uint32_t	tail_start;
@@ -272,8 +276,10 @@ cuda_close(void *engine)
 		csv_pinned_give_back(cuda->staging);
 	if (cuda->strides != NULL)
 		memory.free(memory.owner, cuda->strides);
-	if (cuda->numbers != NULL)
-		memory.free(memory.owner, cuda->numbers);
+	if (cuda->text != NULL)
+		memory.free(memory.owner, cuda->text);
+	if (cuda->strips != NULL)
+		memory.free(memory.owner, cuda->strips);
 	if (cuda->host != NULL)
 		memory.free(memory.owner, cuda->host);
 	memory.free(memory.owner, cuda);
@@ -349,78 +355,103 @@ cuda_free_input(void *engine, void *memory)
 		cuda->memory.free(cuda->memory.owner, memory);
 }
 
+/* n elements in place of those there are; nothing is kept, nor left on failure */
+static bool
+renew_array(CsvCuda *cuda, void **array, size_t n, size_t element_bytes)
+{
+	CsvMemory  *memory = &cuda->memory;
+
+	if (*array != NULL)
+		memory->free(memory->owner, *array);
+	*array = NULL;
+	*array = memory->alloc(memory->owner, n * element_bytes);
+	return *array != NULL;
+}
+
+static CsvStatus
+reserve_arrays(CsvCuda *cuda, uint32_t n)
+{
+	bool		ok;
+
+	if (n <= cuda->capacity)
+		return CSV_OK;
+	cuda->capacity = 0;
+	ok = renew_array(cuda, (void **) &cuda->strides, n, sizeof(uint32_t)) &&
+		renew_array(cuda, (void **) &cuda->text, n, sizeof(uint32_t)) &&
+		renew_array(cuda, (void **) &cuda->strips, n, sizeof(CsvStrip));
+	for (int i = 0; ok && i < CSV_CUDA_OUTPUTS; i++)
+		ok = renew_array(cuda, (void **) &cuda->outputs[i].arrays, n,
+						 sizeof(CsvArray));
+	if (!ok)
+		return CSV_NO_MEMORY;
+	cuda->capacity = n;
+	return CSV_OK;
+}
+
+/*
+ * Part the columns into strips.  They come in order of their fields.
+ */
+static void
+plan_strips(CsvCuda *cuda)
+{
+	const CsvLayout *layout = cuda->layout;
+	CsvStrip   *strip = NULL;
+
+	cuda->nstrips = 0;
+	for (uint32_t i = 0; i < layout->ncolumns; i++)
+	{
+		uint32_t	field = layout->columns[i].field;
+
+		if (strip == NULL || strip->ncolumns == CSV_STRIP_COLUMNS ||
+			field - strip->first_field >= CSV_STRIP_FIELDS ||
+			field - (strip->first_field + strip->nfields) + 1 > CSV_STRIP_GAP)
+		{
+			strip = &cuda->strips[cuda->nstrips++];
+			strip->first_column = i;
+			strip->ncolumns = 0;
+			strip->first_field = field;
+			strip->nfields = 0;
+			strip->lanes_log = 0;
+		}
+		strip->ncolumns++;
+		strip->nfields = field - strip->first_field + 1;
+		while (1u << strip->lanes_log < strip->nfields)
+			strip->lanes_log++;
+	}
+}
+
 static CsvStatus
 cuda_configure(void *engine, const CsvDialect *dialect,
 			   const CsvLayout *layout)
 {
 	CsvCuda    *cuda = (CsvCuda *) engine;
-	CsvMemory  *memory = &cuda->memory;
-	uint32_t	n = layout->ncolumns;
 	uint32_t	same = 0;
 
 	cuda->dialect = dialect;
 	cuda->layout = layout;
 	for (int i = 0; i < CSV_CUDA_OUTPUTS; i++)
 		cuda->outputs[i].cpu_configured = false;
-	if (n > CSV_MAX_COLUMNS)
+	if (layout->ncolumns > CSV_MAX_COLUMNS)
 	{
 		csv_session_say(cuda->message, "more than %d columns", CSV_MAX_COLUMNS);
 		return CSV_DEVICE_FAILED;
 	}
 	csv_structure_tables(dialect, &cuda->tables);
-	if (n > cuda->capacity)
-	{
-		cuda->capacity = 0;
-		for (int i = 0; i < CSV_CUDA_OUTPUTS; i++)
-		{
-			CsvOutput  *output = &cuda->outputs[i];
-
-			if (output->arrays != NULL)
-				memory->free(memory->owner, output->arrays);
-			output->arrays = (CsvArray *) memory->alloc(memory->owner,
-														n * sizeof(CsvArray));
-			if (output->arrays == NULL)
-				return CSV_NO_MEMORY;
-		}
-		if (cuda->strides != NULL)
-			memory->free(memory->owner, cuda->strides);
-		if (cuda->numbers != NULL)
-			memory->free(memory->owner, cuda->numbers);
-		cuda->strides = (uint32_t *) memory->alloc(memory->owner,
-												   n * sizeof(uint32_t));
-		cuda->numbers = (uint32_t *) memory->alloc(memory->owner,
-												   n * sizeof(uint32_t));
-		if (cuda->strides == NULL || cuda->numbers == NULL)
-			return CSV_NO_MEMORY;
-		cuda->capacity = n;
-	}
-
-	/* CSTRING is text here: one list for both, at the front */
-	n = 0;
-	for (int kind = 0; kind < CSV_NUM_KINDS; kind++)
-	{
-		cuda->kind_start[kind] = n;
-		for (uint32_t i = 0; i < layout->ncolumns; i++)
-			if (layout->columns[i].kind == kind)
-				cuda->numbers[n++] = i;
-	}
-	cuda->kind_start[CSV_NUM_KINDS] = n;
+	TRY(reserve_arrays(cuda, layout->ncolumns));
+	cuda->ntext = 0;
 	cuda->max_per_field = 1;
 	for (uint32_t i = 0; i < layout->ncolumns; i++)
 	{
-		same = i > 0 && layout->columns[i].field ==
-			layout->columns[i - 1].field ? same + 1 : 1;
+		const CsvColumn *column = &layout->columns[i];
+
+		if (column->kind == CSV_KIND_TEXT || column->kind == CSV_KIND_CSTRING)
+			cuda->text[cuda->ntext++] = i;
+		same = i > 0 && column->field == column[-1].field ? same + 1 : 1;
 		if (same > cuda->max_per_field)
 			cuda->max_per_field = same;
 	}
+	plan_strips(cuda);
 	return CSV_OK;
-}
-
-/* columns of TEXT and CSTRING, which come first in cuda->numbers */
-static uint32_t
-ntext_columns(const CsvCuda *cuda)
-{
-	return cuda->kind_start[CSV_KIND_CSTRING + 1];
 }
 
 /* ---- what is irregular ---- */
@@ -441,7 +472,10 @@ parse_on_cpu(CsvCuda *cuda, const CsvInput *input, CsvBatch *batch)
 
 	if (output->cpu == NULL)
 	{
-		output->cpu = csv_cpu_open(&cuda->memory, CSV_ISA_BEST);
+		CsvCpuOptions cpu_options;
+
+		memset(&cpu_options, 0, sizeof(cpu_options));
+		output->cpu = csv_cpu_open(&cuda->memory, &cpu_options);
 		if (output->cpu == NULL)
 			return CSV_NO_MEMORY;
 	}
@@ -615,6 +649,7 @@ find_structure(CsvCall *call)
 		   (ntiles + 1) * sizeof(CsvRanks));
 	memcpy(&counters, cuda->staging, sizeof(counters));
 	call->nrecords = call->ranks[ntiles].ends;
+	call->nseparators = call->ranks[ntiles].separators;
 	call->has_tail = call->ranks[ntiles].starts > call->nrecords;
 	call->tail_start = call->has_tail ? counters.last_start : call->nbytes;
 	return CSV_OK;
@@ -767,12 +802,17 @@ place_window(CsvCall *call, const WindowBytes *bytes)
 }
 
 /* index, record table, list of rows */
-static void
+static CsvStatus
 launch_records(CsvCall *call)
 {
+	CsvCuda    *cuda = call->cuda;
+
+	TRY_CUDA(cudaMemsetAsync(&call->view.counters->any_bad, 0,
+							 sizeof(uint32_t), csv_session.stream), "memset");
 	csv_launch_index(&call->view, csv_session.stream);
 	csv_launch_check(&call->view, csv_session.stream);
 	csv_launch_select(&call->view, csv_session.stream);
+	return CSV_OK;
 }
 
 /* ---- columns and strides ---- */
@@ -793,14 +833,16 @@ place_small(CsvCall *call)
 	size_t		staging;
 
 	small->columns = 256;		/* the counters come first */
-	small->lists = small->columns + ALIGN(n * sizeof(CsvDeviceColumn), 256);
-	small->strings = small->lists + ALIGN(n * 4, 256);
+	small->text = small->columns + ALIGN(n * sizeof(CsvDeviceColumn), 256);
+	small->strips = small->text + ALIGN(cuda->ntext * 4, 256);
+	small->strings = small->strips +
+		ALIGN(cuda->nstrips * sizeof(CsvStrip), 256);
 	small->seen = small->strings +
 		ALIGN((size_t) layout->null_length + layout->default_length, 256);
 	small->upload_bytes = small->seen;
 	small->histograms = small->seen + ALIGN(n * 4, 256);
 	small->nbytes = small->histograms +
-		(size_t) ntext_columns(cuda) * CSV_LENGTH_BINS * 4;
+		(size_t) cuda->ntext * CSV_LENGTH_BINS * 4;
 	staging = small->nbytes;
 	if (staging < 256 + max_tiles * sizeof(CsvRanks))
 		staging = 256 + max_tiles * sizeof(CsvRanks);
@@ -809,6 +851,35 @@ place_small(CsvCall *call)
 	call->view.counters =
 		(CsvCounters *) csv_session.device_memory[CSV_DEVICE_SMALL].bytes;
 	return CSV_OK;
+}
+
+/*
+ * Below how many bytes plain ASCII text is within a column's limits, and fits
+ * into its entry; how long it is stored at the least.
+ */
+static void
+set_plain_limits(CsvDeviceColumn *device_column)
+{
+	const CsvColumn *column = &device_column->column;
+	bool		text = column->kind == CSV_KIND_TEXT ||
+		column->kind == CSV_KIND_CSTRING;
+	const int32_t limits[] = {column->max_chars, column->byte_width,
+	text ? column->type_chars : -1};
+	int64_t		most = INT32_MAX;
+
+	device_column->pad_bytes = 0;
+	if (text)
+		most = (int64_t) device_column->stride - 4 -
+			(column->kind == CSV_KIND_CSTRING);
+	if (column->kind == CSV_KIND_TEXT && column->pad_blanks &&
+		column->type_chars > 0)
+		device_column->pad_bytes = (uint32_t) column->type_chars;
+	if (device_column->pad_bytes > most)
+		most = -1;
+	for (int i = 0; i < 3; i++)
+		if (limits[i] >= 0 && limits[i] < most)
+			most = limits[i];
+	device_column->plain_below = most < 0 ? 0 : (uint32_t) most + 1;
 }
 
 static CsvStatus
@@ -830,6 +901,7 @@ upload_columns(CsvCall *call)
 		columns[i].column = layout->columns[i];
 		columns[i].group = group;
 		columns[i].stride = cuda->strides[i];
+		set_plain_limits(&columns[i]);
 		columns[i].values = call->values_offset == NULL ? NULL :
 			csv_session.device_memory[CSV_DEVICE_OUTPUT].bytes +
 			call->values_offset[2 * i];
@@ -837,8 +909,11 @@ upload_columns(CsvCall *call)
 			csv_session.device_memory[CSV_DEVICE_OUTPUT].bytes +
 			call->values_offset[2 * i + 1];
 	}
-	if (layout->ncolumns > 0)
-		memcpy(host + small->lists, cuda->numbers, layout->ncolumns * 4);
+	if (cuda->ntext > 0)
+		memcpy(host + small->text, cuda->text, cuda->ntext * 4);
+	if (cuda->nstrips > 0)
+		memcpy(host + small->strips, cuda->strips,
+			   cuda->nstrips * sizeof(CsvStrip));
 	if (layout->null_length > 0)
 		memcpy(host + small->strings, layout->null_bytes, layout->null_length);
 	if (layout->default_length > 0)
@@ -852,24 +927,13 @@ upload_columns(CsvCall *call)
 	view->seen = (uint32_t *) (device + small->seen);
 	view->dialect = *cuda->dialect;
 	view->layout = *layout;
+	view->ordinary_below = layout->has_default ||
+		cuda->dialect->opt.quoting != CSV_QUOTING_RFC4180 ? 0 :
+		CSV_LONG_FIELD_BYTES + 1;
 	view->layout.columns = NULL;
 	view->layout.null_bytes = device + small->strings;
 	view->layout.default_bytes = device + small->strings + layout->null_length;
 	return CSV_OK;
-}
-
-/* the columns of kinds [from, to) */
-static CsvColumnList
-column_list(const CsvCall *call, int from, int to)
-{
-	const CsvCuda *cuda = call->cuda;
-	CsvColumnList list;
-
-	list.columns = (const uint32_t *)
-		(csv_session.device_memory[CSV_DEVICE_SMALL].bytes +
-		 call->small.lists) + cuda->kind_start[from];
-	list.n = cuda->kind_start[to] - cuda->kind_start[from];
-	return list;
 }
 
 /*
@@ -914,11 +978,9 @@ choose_strides(CsvCall *call, const uint32_t *histograms)
 	const CsvLayout *layout = cuda->layout;
 
 	for (uint32_t i = 0; i < layout->ncolumns; i++)
-	{
 		cuda->strides[i] = csv_value_stride(&layout->columns[i]);
-	}
-	for (uint32_t i = 0; i < ntext_columns(cuda); i++)
-		cuda->strides[cuda->numbers[i]] =
+	for (uint32_t i = 0; i < cuda->ntext; i++)
+		cuda->strides[cuda->text[i]] =
 			choose_stride(histograms + (size_t) i * CSV_LENGTH_BINS);
 	call->row_bytes = 8;
 	for (uint32_t i = 0; i < layout->ncolumns; i++)
@@ -934,13 +996,14 @@ measure_text(CsvCall *call, bool one_window)
 {
 	CsvCuda    *cuda = call->cuda;
 	CsvView    *view = &call->view;
-	CsvColumnList list = column_list(call, CSV_KIND_TEXT, CSV_KIND_CSTRING + 1);
 	uint8_t    *device = csv_session.device_memory[CSV_DEVICE_SMALL].bytes;
+	CsvColumnList list = {(uint32_t *) (device + call->small.text),
+	cuda->ntext};
 	size_t		nbytes = (size_t) list.n * CSV_LENGTH_BINS * 4;
 	uint32_t   *histograms = (uint32_t *) (device + call->small.histograms);
 
 	if (one_window)
-		launch_records(call);
+		TRY(launch_records(call));
 	if (list.n == 0)
 	{
 		choose_strides(call, NULL);
@@ -959,7 +1022,7 @@ measure_text(CsvCall *call, bool one_window)
 			WindowBytes bytes = plan_window(call, next, UINT32_MAX);
 
 			TRY(place_window(call, &bytes));
-			launch_records(call);
+			TRY(launch_records(call));
 			csv_launch_lengths(view, list, histograms, csv_session.stream);
 			next += view->nrecords;
 			TRY(check_interrupt(call));
@@ -1028,23 +1091,23 @@ place_output(CsvCall *call)
 static void
 launch_columns(CsvCall *call)
 {
-	CsvCuda    *cuda = call->cuda;
-	CsvView    *view = &call->view;
-	cudaStream_t stream = csv_session.stream;
+	const CsvCuda *cuda = call->cuda;
+	uint8_t    *device = csv_session.device_memory[CSV_DEVICE_SMALL].bytes;
+	CsvStripList list = {(CsvStrip *) (device + call->small.strips),
+	cuda->nstrips};
+	uint32_t	nfields = 0;
 
-	if (cuda->layout->ncolumns == 0)
+	if (list.n == 0)
 		return;
-	for (int kind = CSV_KIND_CSTRING + 1; kind < CSV_NUM_KINDS; kind++)
-	{
-		CsvColumnList list = column_list(call, kind, kind + 1);
-
-		if (list.n > 0)
-			csv_launch_scalars(view, kind, list, stream);
-	}
-	if (ntext_columns(cuda) > 0)
-		csv_launch_text(view, column_list(call, CSV_KIND_TEXT,
-										  CSV_KIND_CSTRING + 1), stream);
-	csv_launch_longs(view, csv_session.multiprocessors, stream);
+	for (uint32_t i = 0; i < list.n; i++)
+		if (cuda->strips[i].nfields > nfields)
+			nfields = cuda->strips[i].nfields;
+	csv_launch_columns(&call->view, list,
+					   (uint32_t) ((uint64_t) call->nbytes * nfields /
+								   call->nseparators),
+					   csv_session.max_shared_bytes, csv_session.stream);
+	csv_launch_longs(&call->view, csv_session.multiprocessors,
+					 csv_session.stream);
 }
 
 /*
@@ -1064,9 +1127,13 @@ fill_window(CsvCall *call, bool records_ready)
 	uint32_t	nvalid;
 	uint32_t	nerrors;
 
+	/* what a later window will want is not known yet */
+	bool		want_positions = cuda->layout->want_positions ||
+		view->nrecords < call->nrecords;
+
 	view->first_row = call->nrows;
 	if (!records_ready)
-		launch_records(call);
+		TRY(launch_records(call));
 	for (int pass = 0;; pass++)
 	{
 		TRY_CUDA(cudaMemsetAsync(&view->counters->value_errors, 0,
@@ -1075,7 +1142,6 @@ fill_window(CsvCall *call, bool records_ready)
 			TRY_CUDA(cudaMemsetAsync(small + call->small.seen, 0, n * 4,
 									 stream), "memset");
 		launch_columns(call);
-		csv_launch_positions(view, stream);
 		csv_launch_consumed(view, UINT32_MAX, stream);
 		TRY_CUDA(cudaMemcpyAsync(counters, view->counters, sizeof(*counters),
 								 cudaMemcpyDeviceToHost, stream), "copy");
@@ -1102,7 +1168,15 @@ fill_window(CsvCall *call, bool records_ready)
 		call->nlines = counters->nlines;
 	}
 	for (uint32_t i = 0; i < n; i++)
+	{
 		call->seen[i] |= ((uint32_t *) (cuda->staging + call->small.seen))[i];
+		want_positions |= (call->seen[i] & CSV_SEEN_SLOW) != 0;
+	}
+	if (want_positions)
+	{
+		csv_launch_positions(view, stream);
+		TRY_CUDA(cudaGetLastError(), "kernel launch");
+	}
 
 	nerrors = nvalid - counters->nrows;
 	if (nerrors > 0)
@@ -1475,7 +1549,8 @@ extern "C" const CsvEngine csv_cuda_engine = {
 	cuda_close,
 	CSV_CHUNK_BYTES,
 	CSV_FIRST_CHUNK_BYTES,
-	CSV_CUDA_OUTPUTS
+	CSV_CUDA_OUTPUTS,
+	NULL
 };
 
 /* ---- warming up ---- */
@@ -1504,7 +1579,7 @@ csv_cuda_warm(void)
 {
 	static const char good[] = "x,x,t,1,1,1,1.5,1.5,1.5,2000-01-01,"
 		"2000-01-01 00:00:00,2000-01-01 00:00:00,"
-		"00000000-0000-0000-0000-000000000000\n";
+		"00000000-0000-0000-0000-000000000000,1.5,1.5\n";
 	const CsvMemory memory = {plain_alloc, plain_free, NULL};
 	size_t		long_bytes = 2 * CSV_LONG_FIELD_BYTES;
 	size_t		nbytes = 2 + sizeof(good) - 1 + long_bytes + sizeof(good) - 1;
@@ -1540,7 +1615,9 @@ csv_cuda_warm(void)
 		column->max_chars = -1;
 		column->byte_width = -1;
 		column->type_chars = -1;
-		column->precision = -1;
+		column->precision = kind == CSV_KIND_DECIMAL64 ||
+			kind == CSV_KIND_DECIMAL128 ? 15 : -1;
+		column->scale = column->precision < 0 ? 0 : 2;
 	}
 	layout.nfields = CSV_NUM_KINDS;
 	layout.decimal_separator = '.';

@@ -9,6 +9,15 @@
 #include "../src/reader/field.h"
 
 /*
+ * The record of a row.  Where all records are good, there is no list.
+ */
+static __device__ __forceinline__ uint32_t
+csv_row_record(const CsvView &view, uint32_t row)
+{
+	return view.counters->nrows == view.nrecords ? row : view.rows[row];
+}
+
+/*
  * Where the content of a field is.  False if the record has no such field
  * (ragged 'pad').
  */
@@ -30,19 +39,21 @@ csv_find_field(const CsvView &view, uint32_t record, uint32_t field,
 	return true;
 }
 
+/* the tests of an unquoted field, by its bytes as they stand */
 static __device__ __forceinline__ bool
-csv_is_null_string(const CsvView &view, uint32_t start, uint32_t end)
+csv_is_null_string(const CsvView &view, const uint8_t *field, uint32_t length)
 {
-	return csv_bytes_equal(view.bytes + start, end - start,
-						   view.layout.null_bytes, view.layout.null_length);
+	return csv_bytes_equal(field, length, view.layout.null_bytes,
+						   view.layout.null_length);
 }
 
 static __device__ __forceinline__ bool
-csv_is_default_string(const CsvView &view, uint32_t start, uint32_t end)
+csv_is_default_string(const CsvView &view, const uint8_t *field,
+					  uint32_t length)
 {
 	return view.layout.has_default &&
-		csv_bytes_equal(view.bytes + start, end - start,
-						view.layout.default_bytes, view.layout.default_length);
+		csv_bytes_equal(field, length, view.layout.default_bytes,
+						view.layout.default_length);
 }
 
 static __device__ __forceinline__ void
@@ -51,6 +62,7 @@ csv_report_error(const CsvView &view, uint32_t record, uint32_t column,
 {
 	atomicMin(&view.record_key[record],
 			  CSV_MAKE_KEY(view.columns[column].group, code, column));
+	view.counters->any_bad = 1;
 	view.counters->value_errors = 1;
 }
 
@@ -60,134 +72,89 @@ csv_report_error(const CsvView &view, uint32_t record, uint32_t column,
 static __device__ __forceinline__ uint32_t
 csv_low_bytes(uint32_t n)
 {
-	return n >= 4 ? UINT32_MAX : (1u << (8 * n)) - 1;
+	return __funnelshift_lc(UINT32_MAX, 0, 8 * min(n, 4));
 }
 
-/* four bytes from any position; the three behind them may be read as well */
+/*
+ * The top bit of each zero byte; perhaps also of a byte of 1 above one.
+ */
 static __device__ __forceinline__ uint32_t
-csv_load_word(const uint8_t *bytes, uint32_t position)
+csv_zero_bytes(uint32_t word)
 {
-	const uint32_t *words = (const uint32_t *) bytes;
-	uint32_t	word = position / 4;
-
-	return __funnelshift_r(words[word], words[word + 1], 8 * (position % 4));
+	return (word - 0x01010101u) & ~word & 0x80808080u;
 }
 
-#define CSV_HAS_ZERO		1
-#define CSV_HAS_HIGH		2
-#define CSV_HAS_SPECIAL		4	/* quote or escape, where there is quoting */
-
-/* which of these bytes are in [start, end), four at a time */
-static __device__ __forceinline__ uint32_t
-csv_look_for(const CsvView &view, uint32_t start, uint32_t end)
+/*
+ * Is there anything beyond plain ASCII text among the n bytes at p: zero bytes,
+ * bytes beyond ASCII and, where quote is not 0, quotes?  Four bytes at a time.
+ * Now and then true for a neighbour's sake: it is no more than a hint.
+ */
+static __device__ __forceinline__ bool
+csv_look_for(const uint8_t *p, uint32_t n, uint8_t quote)
 {
-	const uint32_t *words = (const uint32_t *) view.bytes;
-	const uint32_t quotes = view.dialect.opt.quote * 0x01010101u;
-	const uint32_t escapes = view.dialect.opt.escape * 0x01010101u;
-	uint32_t	zero = 0;
-	uint32_t	high = 0;
-	uint32_t	special = 0;
+	uint32_t	offset = (uint32_t) (uintptr_t) p & 3;
+	const uint32_t *words = (const uint32_t *) (p - offset);
+	uint32_t	nwords = (offset + n + 3) / 4;
+	uint32_t	seen = 0;
 
-	if (start >= end)
-		return 0;
-	for (uint32_t word = start / 4; word <= (end - 1) / 4; word++)
+#pragma unroll 1
+	for (uint32_t i = 0; i < nwords; i++)
 	{
-		uint32_t	four = words[word];
-		uint32_t	in = UINT32_MAX;
+		uint32_t	four = words[i];
 
-		if (word == start / 4)
-			in <<= 8 * (start % 4);
-		if (word == (end - 1) / 4)
-			in &= csv_low_bytes(end - 4 * word);
-		high |= four & in;
-		zero |= __vcmpeq4(four, 0) & in;
-		special |= (__vcmpeq4(four, quotes) | __vcmpeq4(four, escapes)) & in;
+		seen |= four | csv_zero_bytes(four);
+		if (quote != 0)
+		{
+			uint32_t	in = csv_low_bytes(offset + n - 4 * i);
+
+			if (i == 0)
+				in &= UINT32_MAX << (8 * offset);
+			seen |= csv_zero_bytes(four ^ quote * 0x01010101u) & in;
+		}
 	}
-	if (view.dialect.opt.quote == 0)
-		special = 0;
-	return (zero != 0 ? CSV_HAS_ZERO : 0) |
-		((high & 0x80808080u) != 0 ? CSV_HAS_HIGH : 0) |
-		(special != 0 ? CSV_HAS_SPECIAL : 0);
+	return (seen & 0x80808080u) != 0;
+}
+
+/*
+ * Is the byte at i, beyond ASCII, as it should be in valid UTF-8?  A text is
+ * valid where every byte that is no continuation begins a valid sequence, and
+ * every continuation lies within reach of one of the three bytes before it.
+ */
+static __device__ __forceinline__ bool
+csv_utf8_valid_at(const uint8_t *text, uint32_t i, uint32_t length)
+{
+	if (csv_utf8_begins(text[i]))
+		return csv_utf8_sequence(text + i, length - i) != 0;
+	return (i >= 1 && text[i - 1] >= 0xC0) ||
+		(i >= 2 && text[i - 2] >= 0xE0) ||
+		(i >= 3 && text[i - 3] >= 0xF0);
 }
 
 /* ---- values byte by byte ---- */
 
-/* yields what csv_unquote writes */
-struct CsvUnquoter
-{
-	const uint8_t *field;
-	uint32_t	length;
-	uint32_t	next;
-	uint8_t		quote;
-	uint8_t		escape;
-	bool		anywhere;
-	bool		inside;
-
-	__device__ __forceinline__
-	CsvUnquoter(const CsvView &view, uint32_t start, uint32_t field_length)
-	{
-		field = view.bytes + start;
-		length = field_length;
-		next = 0;
-		quote = view.dialect.opt.quote;
-		escape = view.dialect.opt.escape;
-		anywhere = view.dialect.opt.quoting == CSV_QUOTING_POSTGRES;
-		inside = false;
-	}
-
-	/* the next byte, or -1 */
-	__device__ __forceinline__ int
-	get()
-	{
-		while (next < length)
-		{
-			uint32_t	i = next++;
-			uint8_t		byte = field[i];
-
-			if (!inside)
-			{
-				if (quote != 0 && byte == quote && (i == 0 || anywhere))
-				{
-					inside = true;
-					continue;
-				}
-			}
-			else if (byte == escape && i + 1 < length &&
-					 (field[i + 1] == quote || field[i + 1] == escape))
-				byte = field[next++];
-			else if (byte == quote)
-			{
-				inside = false;
-				continue;
-			}
-			return byte;
-		}
-		return -1;
-	}
-};
-
 /* is the value, quotes and escapes removed, the null string? */
 static __device__ __forceinline__ bool
-csv_value_is_null_string(const CsvView &view, uint32_t start, uint32_t length)
+csv_value_is_null_string(const CsvView &view, const uint8_t *field,
+						 uint32_t length)
 {
-	CsvUnquoter value(view, start, length);
+	CsvUnquoter value = csv_unquoter(&view.dialect, field, length);
 
 	for (uint32_t i = 0; i < view.layout.null_length; i++)
-		if (value.get() != view.layout.null_bytes[i])
+		if (csv_unquoter_next(&value) != view.layout.null_bytes[i])
 			return false;
-	return value.get() < 0;
+	return csv_unquoter_next(&value) < 0;
 }
 
 /* is a value of valid text blank beyond its first nchars characters? */
 static __device__ __forceinline__ bool
-csv_blanks_beyond(const CsvView &view, uint32_t start, uint32_t length,
+csv_blanks_beyond(const CsvView &view, const uint8_t *field, uint32_t length,
 				  uint32_t nchars)
 {
-	CsvUnquoter value(view, start, length);
+	CsvUnquoter value = csv_unquoter(&view.dialect, field, length);
 	uint32_t	seen = 0;
 	int			byte;
 
-	while ((byte = value.get()) >= 0)
+	while ((byte = csv_unquoter_next(&value)) >= 0)
 	{
 		if (csv_utf8_begins((uint8_t) byte))
 			seen++;
@@ -211,7 +178,7 @@ typedef struct CsvVerdict
 {
 	uint8_t		status;			/* CsvValueStatus */
 	uint8_t		source;			/* CsvSource, of text that is OK */
-	uint32_t	start;			/* PLAIN: of the value; UNQUOTED: of the field */
+	uint8_t		skip;			/* PLAIN: bytes of the field before the value */
 	uint32_t	nbytes;			/* of the value that are kept */
 	uint32_t	stored;			/* the same with padding */
 } CsvVerdict;
@@ -223,7 +190,7 @@ csv_without_value(CsvValueStatus status)
 
 	verdict.status = status;
 	verdict.source = CSV_SOURCE_NONE;
-	verdict.start = 0;
+	verdict.skip = 0;
 	verdict.nbytes = 0;
 	verdict.stored = 0;
 	return verdict;
@@ -231,13 +198,13 @@ csv_without_value(CsvValueStatus status)
 
 /*
  * The last step for TEXT and CSTRING: limits, cutting, padding, and whether it
- * fits.  `measure` is the whole value; plain_start is where it stands, or
- * UINT32_MAX.
+ * fits.  `measure` is the whole value; plain_skip is how many bytes of the field
+ * stand before it, or -1 where it is not plain.
  */
 static __device__ __forceinline__ CsvVerdict
 csv_judge_text(const CsvView &view, uint32_t record, uint32_t number,
 			   const CsvDeviceColumn &device_column, const CsvMeasure &measure,
-			   bool blanks_beyond, uint32_t start, uint32_t plain_start)
+			   bool blanks_beyond, int plain_skip)
 {
 	const CsvColumn &column = device_column.column;
 	CsvVerdict	verdict = csv_without_value(CSV_VALUE_OK);
@@ -273,9 +240,8 @@ csv_judge_text(const CsvView &view, uint32_t record, uint32_t number,
 	if ((uint64_t) verdict.stored + 4 + (column.kind == CSV_KIND_CSTRING) >
 		device_column.stride)
 		return csv_without_value(CSV_VALUE_LONG);
-	verdict.source = plain_start == UINT32_MAX ? CSV_SOURCE_UNQUOTED :
-		CSV_SOURCE_PLAIN;
-	verdict.start = plain_start == UINT32_MAX ? start : plain_start;
+	verdict.source = plain_skip < 0 ? CSV_SOURCE_UNQUOTED : CSV_SOURCE_PLAIN;
+	verdict.skip = plain_skip < 0 ? 0 : (uint8_t) plain_skip;
 	return verdict;
 }
 
@@ -295,39 +261,33 @@ csv_judge_scalar(const CsvView &view, uint32_t record, uint32_t number,
 	return csv_without_value(CSV_VALUE_OK);
 }
 
-/* word k of a text entry */
+/* word k of a text entry whose value is plain */
 static __device__ __forceinline__ uint32_t
-csv_text_word(const CsvView &view, const CsvVerdict &verdict, uint32_t k)
+csv_text_word(const uint8_t *field, const CsvVerdict &verdict, uint32_t k)
 {
 	uint32_t	word = 0;
-	uint32_t	offset;
+	uint32_t	offset = 4 * (k - 1);
+	uint32_t	in = 0;			/* bytes of the value */
 
-	if (verdict.source == CSV_SOURCE_NONE)
-		return 0;
 	if (k == 0)
 		return csv_varlena_header(verdict.stored);
-	offset = 4 * (k - 1);
 	if (offset < verdict.nbytes)
-		word = csv_load_word(view.bytes, verdict.start + offset) &
-			csv_low_bytes(verdict.nbytes - offset);
-	if (verdict.stored > verdict.nbytes && offset < verdict.stored)
 	{
-		uint32_t	value = verdict.nbytes > offset ?
-			csv_low_bytes(verdict.nbytes - offset) : 0;
-
-		if (offset + 4 > verdict.nbytes)
-			word |= 0x20202020u & csv_low_bytes(verdict.stored - offset) &
-				~value;
+		in = csv_low_bytes(verdict.nbytes - offset);
+		word = csv_load4(field + verdict.skip + offset) & in;
 	}
+	if (offset < verdict.stored)
+		word |= 0x20202020u & csv_low_bytes(verdict.stored - offset) & ~in;
 	return word;
 }
 
 /* a whole text entry that is to be unquoted, by one thread */
 static __device__ __forceinline__ void
 csv_write_unquoted(const CsvView &view, const CsvVerdict &verdict,
-				   uint32_t field_length, uint8_t *entry, uint32_t stride)
+				   const uint8_t *field, uint32_t field_length,
+				   uint8_t *entry, uint32_t stride)
 {
-	CsvUnquoter value(view, verdict.start, field_length);
+	CsvUnquoter value = csv_unquoter(&view.dialect, field, field_length);
 	uint32_t	offset = 0;
 
 	*(uint32_t *) entry = csv_varlena_header(verdict.stored);
@@ -340,7 +300,7 @@ csv_write_unquoted(const CsvView &view, const CsvVerdict &verdict,
 			uint32_t	byte = 0;
 
 			if (offset < verdict.nbytes)
-				byte = (uint32_t) value.get();
+				byte = (uint32_t) csv_unquoter_next(&value);
 			else if (offset < verdict.stored)
 				byte = ' ';
 			word |= byte << (8 * i);

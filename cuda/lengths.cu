@@ -1,6 +1,7 @@
 /*
  * lengths.cu
- *		How long the values of text columns are: a histogram per column.
+ *		How long the values of text columns are: a histogram per column, of a
+ *		sample of the rows.
  *
  * The unit is a word of 4 bytes: a bin each up to 255 words, then eight bins to
  * each power of two.  A value's length is estimated from its field's, from
@@ -79,21 +80,27 @@ lengths_kernel(const __grid_constant__ CsvView view, CsvColumnList list,
 	uint32_t	which = blockIdx.x % list.n;
 	uint32_t	first = blockIdx.x / list.n * CSV_LENGTHS_ROWS;
 	uint32_t	nrows = view.counters->nrows;
+	uint32_t	each = max(nrows / CSV_LENGTHS_SAMPLE, 1);	/* rows a sample */
+	uint32_t	nsamples = nrows / each;
 	const CsvColumn &column = view.columns[list.columns[which]].column;
 
-	if (first >= nrows)
+	if (first >= nsamples)
 		return;
 	for (uint32_t i = threadIdx.x; i < CSV_LENGTH_BINS; i += CSV_ROW_THREADS)
 		bins[i] = 0;
 	__syncthreads();
 	for (uint32_t i = threadIdx.x; i < CSV_LENGTHS_ROWS; i += CSV_ROW_THREADS)
 	{
+		uint32_t	sample = first + i;
+		uint32_t	row;
 		uint32_t	start;
 		uint32_t	end;
 
-		if (first + i < nrows &&
-			csv_find_field(view, view.rows[first + i], column.field, &start,
-						   &end))
+		/* any of `each` rows, in case the lengths have a period */
+		row = sample * each + (sample * 0x9E3779B1u >> 16) % each;
+		if (sample < nsamples &&
+			csv_find_field(view, csv_row_record(view, row), column.field,
+						   &start, &end))
 		{
 			uint32_t	nbytes = stored_length(view, column, start, end) +
 				(column.kind == CSV_KIND_CSTRING);
@@ -104,15 +111,17 @@ lengths_kernel(const __grid_constant__ CsvView view, CsvColumnList list,
 	__syncthreads();
 	for (uint32_t i = threadIdx.x; i < CSV_LENGTH_BINS; i += CSV_ROW_THREADS)
 		if (bins[i] != 0)
-			atomicAdd(&histograms[which * CSV_LENGTH_BINS + i], bins[i]);
+			atomicAdd(&histograms[which * CSV_LENGTH_BINS + i],
+					  bins[i] * each);
 }
 
 void
 csv_launch_lengths(const CsvView *view, CsvColumnList list,
 				   uint32_t *histograms, cudaStream_t stream)
 {
-	uint32_t	nblocks = (view->nrecords + CSV_LENGTHS_ROWS - 1) /
-		CSV_LENGTHS_ROWS;
+	uint32_t	most = view->nrecords < 2 * CSV_LENGTHS_SAMPLE ?
+		view->nrecords : 2 * CSV_LENGTHS_SAMPLE;
+	uint32_t	nblocks = (most + CSV_LENGTHS_ROWS - 1) / CSV_LENGTHS_ROWS;
 
 	lengths_kernel<<<nblocks * list.n, CSV_ROW_THREADS, 0, stream>>>(*view,
 																	 list,

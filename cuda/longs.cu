@@ -6,10 +6,8 @@
  * What the checks want to know of a field comes together from its pieces:
  *
  *	- zero bytes, bytes beyond ASCII: any piece's.
- *	- UTF-8: a field is valid where every byte that is no continuation begins a
- *	  valid sequence, and every continuation byte lies within reach of one of
- *	  the three bytes before it.  Each byte is judged by itself, with up to
- *	  three neighbours on either side, whatever piece these are in.
+ *	- UTF-8: each byte is judged by itself (csv_utf8_valid_at), with up to three
+ *	  neighbours on either side, whatever piece these are in.
  *	- characters: bytes that begin one.
  *	- quotes and escapes to remove: csv_unquote is a machine of three states; a
  *	  stretch of bytes maps the state it is entered in to the one it is left in,
@@ -94,19 +92,6 @@ quote_step(const CsvDialect &dialect, uint32_t state, uint8_t byte,
 	return CSV_INSIDE;
 }
 
-/*
- * Is the byte at i, beyond ASCII, as it should be in valid UTF-8?
- */
-static __device__ __forceinline__ bool
-is_valid_at(const uint8_t *field, uint32_t i, uint32_t length)
-{
-	if (csv_utf8_begins(field[i]))
-		return csv_utf8_sequence(field + i, length - i) != 0;
-	return (i >= 1 && field[i - 1] >= 0xC0) ||
-		(i >= 2 && field[i - 2] >= 0xE0) ||
-		(i >= 3 && field[i - 3] >= 0xF0);
-}
-
 static __device__ void
 measure_piece(const CsvView &view, CsvPiece *piece, uint32_t number)
 {
@@ -138,7 +123,7 @@ measure_piece(const CsvView &view, CsvPiece *piece, uint32_t number)
 			if (byte >= 0x80)
 			{
 				flags |= CSV_PIECE_HIGH;
-				if (!is_valid_at(field, i, entry.length))
+				if (!csv_utf8_valid_at(field, i, entry.length))
 					flags |= CSV_PIECE_INVALID;
 			}
 			nbegins += csv_utf8_begins(byte);
@@ -218,7 +203,7 @@ judge_long(const CsvView &view, const CsvLong &entry,
 	uint32_t	nonblank_end = 0;
 	uint32_t	state = CSV_OUTSIDE;
 	uint32_t	removed = 0;
-	uint32_t	plain_start = UINT32_MAX;
+	int			plain_skip = -1;
 	bool		between_quotes;
 	bool		blanks_beyond = false;
 	CsvMeasure	measure;
@@ -239,9 +224,9 @@ judge_long(const CsvView &view, const CsvLong &entry,
 		field[0] == dialect.opt.quote &&
 		field[entry.length - 1] == dialect.opt.quote;
 	if (removed == 0)
-		plain_start = entry.start;
+		plain_skip = 0;
 	else if (removed == 2 && between_quotes)
-		plain_start = entry.start + 1;
+		plain_skip = 1;
 
 	measure.nbytes = entry.length - removed;
 	measure.nchars = nbegins - removed;
@@ -251,7 +236,7 @@ judge_long(const CsvView &view, const CsvLong &entry,
 	measure.quoted = removed > 0;
 	if (column.force_null && measure.quoted &&
 		measure.nbytes == view.layout.null_length &&
-		csv_value_is_null_string(view, entry.start, entry.length))
+		csv_value_is_null_string(view, field, entry.length))
 		return csv_without_value(CSV_VALUE_NULL);
 
 	if (!text)
@@ -269,7 +254,7 @@ judge_long(const CsvView &view, const CsvLong &entry,
 			(view.layout.encoding == CSV_ENCODING_UTF8 ||
 			 !measure.beyond_ascii) &&
 			csv_convert_value(&column, view.layout.decimal_separator,
-							  view.bytes + plain_start,
+							  field + plain_skip,
 							  (uint32_t) measure.nbytes,
 							  device_column.values +
 							  ((size_t) view.first_row + entry.row) *
@@ -285,7 +270,7 @@ judge_long(const CsvView &view, const CsvLong &entry,
 		 * escape may be a blank, or quotes may stand anywhere, is it not plain
 		 * where the value's end is.
 		 */
-		if (plain_start != UINT32_MAX ||
+		if (plain_skip >= 0 ||
 			(dialect.opt.quoting == CSV_QUOTING_RFC4180 &&
 			 dialect.opt.quote != ' ' && dialect.opt.escape != ' '))
 		{
@@ -303,11 +288,11 @@ judge_long(const CsvView &view, const CsvLong &entry,
 				nblanks;
 		}
 		else
-			blanks_beyond = csv_blanks_beyond(view, entry.start, entry.length,
+			blanks_beyond = csv_blanks_beyond(view, field, entry.length,
 											  (uint32_t) column.type_chars);
 	}
 	return csv_judge_text(view, entry.record, entry.column, device_column,
-						  measure, blanks_beyond, entry.start, plain_start);
+						  measure, blanks_beyond, plain_skip);
 }
 
 /* a warp a field: judge it, and copy it where it fits */
@@ -319,6 +304,7 @@ finish_long(const CsvView &view, const CsvLong &entry)
 		device_column.column.kind == CSV_KIND_CSTRING;
 	size_t		place = (size_t) view.first_row + entry.row;
 	uint8_t    *value = device_column.values + place * device_column.stride;
+	const uint8_t *field = view.bytes + entry.start;
 	uint32_t	lane = threadIdx.x % 32;
 	CsvVerdict	verdict = csv_without_value(CSV_VALUE_OK);
 
@@ -335,16 +321,16 @@ finish_long(const CsvView &view, const CsvLong &entry)
 			atomicOr(&view.seen[entry.column], CSV_SEEN_NOT_OK |
 					 (verdict.status == CSV_VALUE_NULL ? 0 : CSV_SEEN_SLOW));
 		if (verdict.source == CSV_SOURCE_UNQUOTED)
-			csv_write_unquoted(view, verdict, entry.length, value,
+			csv_write_unquoted(view, verdict, field, entry.length, value,
 							   device_column.stride);
 	}
 	verdict.source = (uint8_t) __shfl_sync(UINT32_MAX, verdict.source, 0);
-	verdict.start = __shfl_sync(UINT32_MAX, verdict.start, 0);
+	verdict.skip = (uint8_t) __shfl_sync(UINT32_MAX, verdict.skip, 0);
 	verdict.nbytes = __shfl_sync(UINT32_MAX, verdict.nbytes, 0);
 	verdict.stored = __shfl_sync(UINT32_MAX, verdict.stored, 0);
 	if (text && verdict.source == CSV_SOURCE_PLAIN)
 		for (uint32_t k = lane; k < device_column.stride / 4; k += 32)
-			((uint32_t *) value)[k] = csv_text_word(view, verdict, k);
+			((uint32_t *) value)[k] = csv_text_word(field, verdict, k);
 }
 
 static __global__ void __launch_bounds__(CSV_LONG_THREADS)

@@ -17,9 +17,9 @@
  *	2. structure.cu		masks of a window -> separator index, record table.
  *	3. records.cu		record table -> structural errors, list of rows (the good
  *						records), what is irregular.
- *	4. lengths.cu		rows -> histogram of the lengths of text columns, from
+ *	4. lengths.cu		rows -> histogram of lengths in text columns, from
  *						which the host chooses strides.
- *	5. scalars.cu, text.cu, longs.cu
+ *	5. columns.cu, longs.cu
  *						rows -> arrays and statuses.  Where a value is bad, its
  *						record's key says so, and phases 3 and 5 are done again
  *						with the records that are left.
@@ -69,6 +69,7 @@ typedef struct CsvCounters
 {
 	uint32_t	nrows;			/* of the window */
 	uint32_t	first_irregular;	/* record of the batch; UINT32_MAX: none */
+	uint32_t	any_bad;		/* not 0: some record of the window is bad */
 	uint32_t	value_errors;	/* not 0: there are some */
 	uint32_t	nlongs;			/* long fields asked for */
 	uint32_t	npieces;		/* pieces of them asked for */
@@ -98,6 +99,9 @@ typedef struct CsvDeviceColumn
 	CsvColumn	column;
 	uint32_t	group;			/* from 1, by distinct field */
 	uint32_t	stride;
+	uint32_t	plain_below;	/* ASCII text of fewer bytes is within every
+								 * limit, and fits */
+	uint32_t	pad_bytes;		/* blanks fill it up to so many */
 	uint8_t    *values;			/* of the whole batch */
 	uint8_t    *status;
 } CsvDeviceColumn;
@@ -166,7 +170,7 @@ typedef struct CsvView
 	uint32_t   *record_first;	/* index of its first separator; nrecords + 1 */
 	uint32_t   *record_line;	/* line breaks before it */
 	uint32_t   *record_key;
-	uint32_t   *rows;			/* records of the window */
+	uint32_t   *rows;			/* records of the window; see csv_row_record */
 	uint32_t   *select_ranks;	/* good records before each block's */
 	CsvLong    *longs;
 	CsvPiece   *pieces;
@@ -181,7 +185,29 @@ typedef struct CsvView
 
 	CsvDialect	dialect;
 	CsvLayout	layout;			/* its pointers lead to device memory */
+	uint32_t	ordinary_below; /* bytes of fields that columns.cu reads by the
+								 * common rules; 0: all need care */
 } CsvView;
+
+/*
+ * Columns that a block of columns.cu takes together: they read fields
+ * [first_field, first_field + nfields).
+ */
+typedef struct CsvStrip
+{
+	uint32_t	first_column;
+	uint32_t	ncolumns;
+	uint32_t	first_field;
+	uint32_t	nfields;
+	uint32_t	lanes_log;		/* log2 of nfields, rounded up */
+} CsvStrip;
+
+/* on the device */
+typedef struct CsvStripList
+{
+	const CsvStrip *strips;
+	uint32_t	n;
+} CsvStripList;
 
 #define CSV_LENGTH_BINS		424
 
@@ -206,10 +232,14 @@ extern void csv_launch_check(const CsvView *view, cudaStream_t stream);
 extern void csv_launch_select(const CsvView *view, cudaStream_t stream);
 extern void csv_launch_lengths(const CsvView *view, CsvColumnList list,
 							   uint32_t *histograms, cudaStream_t stream);
-extern void csv_launch_scalars(const CsvView *view, int kind,
-							   CsvColumnList list, cudaStream_t stream);
-extern void csv_launch_text(const CsvView *view, CsvColumnList list,
-							cudaStream_t stream);
+
+/*
+ * strip_bytes: a record's bytes in a strip, on average; max_shared_bytes: what a
+ * block may have of shared memory.
+ */
+extern void csv_launch_columns(const CsvView *view, CsvStripList list,
+							   uint32_t strip_bytes, size_t max_shared_bytes,
+							   cudaStream_t stream);
 extern void csv_launch_longs(const CsvView *view, int multiprocessors,
 							 cudaStream_t stream);
 extern void csv_launch_positions(const CsvView *view, cudaStream_t stream);

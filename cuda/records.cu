@@ -40,7 +40,6 @@ check_kernel(const __grid_constant__ CsvView view)
 	uint32_t	first;
 	uint32_t	next;
 	uint32_t	end;
-	uint32_t	length;
 	uint32_t	key = CSV_KEY_GOOD;
 	bool		bad;
 	bool		too_long;
@@ -51,10 +50,11 @@ check_kernel(const __grid_constant__ CsvView view)
 	first = view.record_first[record];
 	next = view.record_first[record + 1];
 	end = view.separators[next - 1];
-	length = (uint32_t) csv_content_end(&view.dialect, view.bytes, start, end,
-										view.nbytes) - start;
 	bad = csv_mask_bit(view, CSV_MASK_BAD, end);
-	too_long = length > view.max_record_bytes;
+	/* only of a record as long as that the bytes are looked at */
+	too_long = end - start > view.max_record_bytes &&
+		csv_content_end(&view.dialect, view.bytes, start, end, view.nbytes) -
+		start > view.max_record_bytes;
 	if (bad || too_long)
 	{
 		key = CSV_MAKE_KEY(0, too_long ? CSV_ERROR_RECORD_TOO_LONG :
@@ -71,9 +71,11 @@ check_kernel(const __grid_constant__ CsvView view)
 	else if (!view.layout.pad && next - first != view.layout.nfields)
 		key = CSV_MAKE_KEY(0, CSV_ERROR_COLUMN_COUNT, 0);
 	view.record_key[record] = key;
+	if (key != CSV_KEY_GOOD)
+		view.counters->any_bad = 1;
 }
 
-/* ---- selection ---- */
+/* ---- selection: nothing to do where all records are good ---- */
 
 /* records of the window before the first irregular one */
 static __device__ __forceinline__ uint32_t
@@ -96,6 +98,8 @@ count_good_kernel(const __grid_constant__ CsvView view)
 		threadIdx.x * CSV_SELECT_ITEMS;
 	uint32_t	good = 0;
 
+	if (view.counters->any_bad == 0)
+		return;
 	for (uint32_t i = 0; i < CSV_SELECT_ITEMS; i++)
 		if (base + i < nrecords)
 			good += view.record_key[base + i] == CSV_KEY_GOOD;
@@ -111,6 +115,12 @@ scan_good_kernel(const __grid_constant__ CsvView view, uint32_t nblocks)
 	__shared__ typename BlockScan::TempStorage scan;
 	uint32_t	before = 0;
 
+	if (view.counters->any_bad == 0)
+	{
+		if (threadIdx.x == 0)
+			view.counters->nrows = view.nrecords;
+		return;
+	}
 	for (uint32_t base = 0; base < nblocks; base += CSV_SCAN_THREADS)
 	{
 		uint32_t	block = base + threadIdx.x;
@@ -145,6 +155,8 @@ select_kernel(const __grid_constant__ CsvView view, CsvError *errors,
 	uint32_t	good = 0;
 	uint32_t	rank;
 
+	if (view.counters->any_bad == 0)
+		return;
 	for (uint32_t i = 0; i < CSV_SELECT_ITEMS; i++)
 	{
 		keys[i] = base + i < nrecords ? view.record_key[base + i] : 0;
@@ -197,12 +209,13 @@ static __global__ void __launch_bounds__(CSV_ROW_THREADS)
 positions_kernel(const __grid_constant__ CsvView view)
 {
 	uint32_t	row = blockIdx.x * CSV_ROW_THREADS + threadIdx.x;
+	uint32_t	record;
 
 	if (row >= view.counters->nrows)
 		return;
-	view.row_offsets[view.first_row + row] =
-		view.record_start[view.rows[row]];
-	view.row_lines[view.first_row + row] = view.record_line[view.rows[row]];
+	record = csv_row_record(view, row);
+	view.row_offsets[view.first_row + row] = view.record_start[record];
+	view.row_lines[view.first_row + row] = view.record_line[record];
 }
 
 /*

@@ -179,6 +179,7 @@ start_session(int device, int number, bool *missing, char *message)
 	session->number = number;
 	session->default_limit = free_bytes / 2;
 	session->multiprocessors = properties.multiProcessorCount;
+	session->max_shared_bytes = properties.sharedMemPerBlockOptin;
 	snprintf(session->device_name, sizeof(session->device_name), "%.120s",
 			 properties.name);
 	__atomic_store_n(&session->open, true, __ATOMIC_RELEASE);

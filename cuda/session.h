@@ -71,6 +71,7 @@ typedef struct CsvSession
 	int			number;			/* as CUDA counts */
 	char		device_name[CSV_CUDA_NAME_SIZE];
 	int			multiprocessors;
+	size_t		max_shared_bytes;	/* of a block, where it asks for it */
 	size_t		default_limit;
 
 	cudaStream_t stream;

@@ -17,7 +17,7 @@ BEGIN
   END LOOP;
 END $$;
 SELECT name, vartype, unit, enumvals, min_val, boot_val, context FROM pg_settings
-  WHERE name IN ('csv_gpu_fdw.engine', 'csv_gpu_fdw.device', 'csv_gpu_fdw.gpu_memory_limit') ORDER BY name;
+  WHERE name IN ('csv_gpu_fdw.engine', 'csv_gpu_fdw.device', 'csv_gpu_fdw.gpu_memory_limit', 'csv_gpu_fdw.cpu_threads') ORDER BY name;
 -- the setting stands over the option of the table, and that over the server's
 SET csv_gpu_fdw.engine = 'cpu';
 SELECT engine_of('SELECT * FROM t');
@@ -61,7 +61,25 @@ END $$;
 SELECT try_cuda();
 -- the session lives
 SELECT count(*) FROM t;
+-- any number of threads gives the same
+SET csv_gpu_fdw.engine = 'cpu';
+CREATE FOREIGN TABLE long (n int, t text, d date, x numeric(10,2))
+  SERVER csv OPTIONS (filename 'regress_csv/long.csv', notice_limit '2');
+SELECT string_agg(CASE WHEN n % 20000 = 1234 THEN E'5,"stray" quote,,\nbad\n' ELSE format(E'%s,"text, %s%s",2000-01-01,%s\n',
+  n, n, CASE WHEN n % 7 = 0 THEN E'\n' END, n / 100.0) END, '' ORDER BY n) AS content FROM generate_series(1, 100000) n \gset
+CALL write_file('long.csv', :'content');
+CREATE TEMP TABLE one_thread AS SELECT * FROM long;
+SET csv_gpu_fdw.cpu_threads = 3;
+SELECT count(*), sum(n), sum(length(t)), sum(x) FROM long;
+SELECT count(*) FROM long;
+(SELECT * FROM long EXCEPT SELECT * FROM one_thread) UNION ALL (SELECT * FROM one_thread EXCEPT SELECT * FROM long);
+-- an error and an early end in mid-scan
+SELECT count(1 / (n - 70000)) FROM long;
+SELECT n FROM long LIMIT 2;
+RESET csv_gpu_fdw.cpu_threads;
+SET csv_gpu_fdw.engine = 'auto';
 -- values that a setting cannot have
+SET csv_gpu_fdw.cpu_threads = 65;
 SET csv_gpu_fdw.engine = 'gpu';
 \set VERBOSITY sqlstate
 SET csv_gpu_fdw.gpu_memory_limit = -1;

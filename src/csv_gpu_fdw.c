@@ -18,6 +18,7 @@ int			csv_device_guc = 0;
 int			csv_gpu_memory_limit_guc = 0;
 int			csv_gpu_fault_guc = 0;
 int			csv_io_threads_guc = 8;
+int			csv_cpu_threads_guc = 1;
 
 static const struct config_enum_entry engine_choices[] = {
 	{"auto", CSV_ENGINE_AUTO, false},
@@ -56,6 +57,11 @@ _PG_init(void)
 							 "Off, they deliver rows only. Results are the same.",
 							 &csv_enable_pushdown_guc, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomIntVariable("csv_gpu_fdw.cpu_threads",
+							"Sets the number of threads that share the CPU engine's work.",
+							"They are there until the scan that made them ends.",
+							&csv_cpu_threads_guc, 1, 1, 64,
+							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("csv_gpu_fdw.debug_gpu_fault",
 							"Makes the GPU fail in the n-th chunk of a scan, for tests.",
 							"Positive: a fault in a kernel; negative: no memory; 0: never.",

@@ -107,8 +107,12 @@ open_cuda(CsvOpenEngine *open, const CsvMemory *memory, char **reason)
 static void
 open_cpu(CsvOpenEngine *open, const CsvMemory *memory)
 {
-	void	   *state = csv_cpu_open(memory, CSV_ISA_BEST);
+	CsvCpuOptions options;
+	void	   *state;
 
+	memset(&options, 0, sizeof(options));
+	options.threads = (uint32_t) csv_cpu_threads_guc;
+	state = csv_cpu_open(memory, &options);
 	if (state == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),

@@ -10,6 +10,7 @@
 /* GUCs */
 extern int	csv_device_guc;		/* csv_gpu_fdw.device */
 extern int	csv_gpu_memory_limit_guc;	/* MB; 0: half of what is free */
+extern int	csv_cpu_threads_guc;	/* csv_gpu_fdw.cpu_threads */
 extern int	csv_gpu_fault_guc;	/* for tests: the chunk at which the GPU fails
 								 * (negative: for lack of memory) */
 

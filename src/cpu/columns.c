@@ -22,6 +22,7 @@ buffer_reserve(const CsvMemory *memory, CsvBuffer *buffer, size_t nbytes)
 		return true;
 	if (buffer->bytes != NULL)
 		memory->free(memory->owner, buffer->bytes);
+	buffer->bytes = NULL;		/* alloc may not come back */
 	buffer->nbytes = 0;
 	nbytes += nbytes / 4;		/* the next chunk may need a little more */
 	buffer->bytes = memory->alloc(memory->owner, nbytes);
@@ -127,6 +128,11 @@ make_finder(const CsvColumns *columns, const CsvPart *part,
 	finder.field = column->field;
 	finder.uniform = !columns->layout->pad && !part->bad_rows.any;
 	finder.trim_cr = columns->dialect->trim_cr;
+
+	/* row * nfields is the rank then, though not all rows before are so */
+	if (finder.uniform && part->from < part->to)
+		finder.positions += (int64_t) index->records[part->from].first_separator -
+			(int64_t) part->from * finder.nfields;
 	return finder;
 }
 
@@ -141,8 +147,10 @@ is_text(const CsvColumn *column)
  * measure the widest values of text columns.
  */
 static void
-survey_part(CsvColumns *columns, CsvPart *part)
+survey_part(void *arg, uint32_t number)
 {
+	CsvColumns *columns = arg;
+	CsvPart    *part = &columns->parts[number];
 	const CsvIndex *index = columns->index;
 	const CsvIndexRecord *records = index->records;
 	const CsvLayout *layout = columns->layout;
@@ -181,8 +189,10 @@ survey_part(CsvColumns *columns, CsvPart *part)
 }
 
 static void
-fill_part(CsvColumns *columns, CsvPart *part)
+fill_part(void *arg, uint32_t number)
 {
+	CsvColumns *columns = arg;
+	CsvPart    *part = &columns->parts[number];
 	const CsvLayout *layout = columns->layout;
 	const CsvInput *input = columns->index->input;
 
@@ -192,12 +202,13 @@ fill_part(CsvColumns *columns, CsvPart *part)
 		const CsvArray *array = &columns->arrays[c];
 		CsvFill		fill;
 
+		/* the calling thread looks for all */
 		if (input->interrupted != NULL &&
+			pthread_equal(pthread_self(), columns->caller) &&
 			input->interrupted(input->interrupted_arg))
-		{
-			columns->interrupted = true;
+			atomic_store(&columns->interrupted, true);
+		if (atomic_load(&columns->interrupted))
 			return;
-		}
 		memset(&fill, 0, sizeof(fill));
 		fill.finder = make_finder(columns, part, column);
 		fill.index = columns->index;
@@ -447,7 +458,6 @@ reserve_parts(CsvColumns *columns)
 	uint32_t	nrows = index->nrecords;
 	uint32_t	ncolumns = columns->layout->ncolumns;
 
-	columns->nparts = 1;
 	if (!buffer_reserve(memory, &columns->row_code, nrows) ||
 		!buffer_reserve(memory, &columns->row_where,
 						nrows * sizeof(uint32_t)) ||
@@ -537,21 +547,22 @@ join_parts(CsvColumns *columns)
 }
 
 CsvStatus
-csv_columns_build(CsvColumns *columns, const CsvIndex *index, CsvBatch *batch)
+csv_columns_build(CsvColumns *columns, const CsvIndex *index, uint32_t nparts,
+				  CsvBatch *batch)
 {
 	CsvStatus	status;
 
 	columns->index = index;
-	columns->interrupted = false;
+	columns->nparts = nparts;
+	columns->caller = pthread_self();
+	atomic_store(&columns->interrupted, false);
 	if (!reserve_parts(columns))
 		return CSV_NO_MEMORY;
-	for (uint32_t i = 0; i < columns->nparts; i++)
-		survey_part(columns, &columns->parts[i]);
+	csv_crew_run(columns->crew, columns->nparts, survey_part, columns);
 	if (!reserve_arrays(columns))
 		return CSV_NO_MEMORY;
-	for (uint32_t i = 0; i < columns->nparts; i++)
-		fill_part(columns, &columns->parts[i]);
-	if (columns->interrupted)
+	csv_crew_run(columns->crew, columns->nparts, fill_part, columns);
+	if (atomic_load(&columns->interrupted))
 		return CSV_INTERRUPTED;
 	join_parts(columns);
 

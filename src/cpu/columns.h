@@ -6,12 +6,18 @@
  * one array from front to back, while the input of the chunk and its index
  * stay in the processor's caches.
  *
+ * Several threads share the rows out among them.  All of a part's columns are
+ * one thread's, so that the part stays in that processor's caches.
+ *
  * A record that turns out to be bad keeps its place in the arrays until the
  * last column is done; then the arrays are closed up.
  */
 #ifndef CSV_COLUMNS_H
 #define CSV_COLUMNS_H
 
+#include <stdatomic.h>
+
+#include "crew.h"
 #include "fill.h"
 
 /* memory that only grows */
@@ -49,9 +55,11 @@ typedef struct CsvColumns
 	const CsvFillFunctions *functions;
 	bool		quote_in_values;	/* quote or escape may be part of a number */
 
-	CsvPart		parts[1];
+	CsvCrew    *crew;
+	CsvPart		parts[CSV_MAX_PARTS];
 	uint32_t	nparts;
-	bool		interrupted;
+	pthread_t	caller;			/* not a helper */
+	atomic_bool interrupted;
 
 	CsvBuffer	positions;		/* uint32_t per separator */
 	CsvBuffer	left;			/* uint32_t per row */
@@ -72,8 +80,10 @@ typedef struct CsvColumns
 extern CsvStatus csv_columns_configure(CsvColumns *columns,
 									   const CsvDialect *dialect,
 									   const CsvLayout *layout);
+
+/* with the rows in nparts parts, which threads share */
 extern CsvStatus csv_columns_build(CsvColumns *columns, const CsvIndex *index,
-								   CsvBatch *batch);
+								   uint32_t nparts, CsvBatch *batch);
 extern void csv_columns_free(CsvColumns *columns);
 
 #endif							/* CSV_COLUMNS_H */

@@ -11,9 +11,21 @@ typedef struct CsvCpu
 {
 	CsvMemory	memory;
 	const char *detail;
+	uint32_t	part_bytes;		/* of the input: no part is smaller */
+	CsvCrew		crew;
 	CsvIndex	index;
 	CsvColumns	columns;
 } CsvCpu;
+
+/*
+ * Rows are filled in parts of this many bytes of input or more, whose arrays
+ * stay in the second-level cache, also where the chunk is larger.  Less is not
+ * worth waking a thread.
+ */
+#define PART_BYTES		(128 * 1024)
+
+/* so that one which the system lets wait does not hold up the others */
+#define STRETCHES_PER_THREAD	2
 
 static CsvIsa
 best_isa(void)
@@ -46,8 +58,9 @@ csv_cpu_isa_name(void)
 }
 
 void *
-csv_cpu_open(const CsvMemory *memory, CsvIsa isa)
+csv_cpu_open(const CsvMemory *memory, const CsvCpuOptions *options)
 {
+	CsvIsa		isa = options->isa;
 	CsvCpu	   *cpu;
 
 	if (isa == CSV_ISA_BEST)
@@ -63,6 +76,10 @@ csv_cpu_open(const CsvMemory *memory, CsvIsa isa)
 	cpu->detail = isa_name(isa);
 	cpu->index.functions = isa == CSV_ISA_AVX512 ? &csv_index_avx512 :
 		isa == CSV_ISA_AVX2 ? &csv_index_avx2 : &csv_index_swar;
+	cpu->part_bytes = options->part_bytes != 0 ? options->part_bytes :
+		PART_BYTES;
+	csv_crew_init(&cpu->crew, options->threads);
+	cpu->columns.crew = &cpu->crew;
 	cpu->index.memory = &cpu->memory;
 	cpu->columns.memory = &cpu->memory;
 	cpu->columns.functions = isa == CSV_ISA_AVX512 ? &csv_fill_avx512 :
@@ -85,20 +102,34 @@ cpu_configure(void *engine, const CsvDialect *dialect, const CsvLayout *layout)
 	return csv_columns_configure(&cpu->columns, dialect, layout);
 }
 
+/* how many parts of at least part_bytes there are in nbytes; 1 to `most` */
+static uint32_t
+parts(uint64_t nbytes, uint32_t part_bytes, uint32_t most)
+{
+	uint64_t	nparts = nbytes / part_bytes;
+
+	return nparts < 1 ? 1 : nparts > most ? most : (uint32_t) nparts;
+}
+
 static CsvStatus
 cpu_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 {
 	CsvCpu	   *cpu = engine;
 	CsvIndex   *index = &cpu->index;
+	uint32_t	nthreads = cpu->crew.nthreads;
 	struct timespec began;
 	struct timespec ended;
 	CsvStatus	status;
 
 	clock_gettime(CLOCK_MONOTONIC, &began);
 	index->input = input;
-	status = csv_index_build(index);
+	status = csv_index_build(index, &cpu->crew, nthreads == 1 ? 1 :
+							 parts(input->nbytes, cpu->part_bytes,
+								   nthreads * STRETCHES_PER_THREAD));
 	if (status == CSV_OK)
-		status = csv_columns_build(&cpu->columns, index, batch);
+		status = csv_columns_build(&cpu->columns, index,
+								   parts(input->nbytes, cpu->part_bytes,
+										 CSV_MAX_PARTS), batch);
 	if (status != CSV_OK)
 		return status;
 
@@ -120,14 +151,26 @@ cpu_close(void *engine)
 	CsvCpu	   *cpu = engine;
 	CsvMemory	memory = cpu->memory;
 
+	csv_crew_close(&cpu->crew);
 	csv_columns_free(&cpu->columns);
 	csv_index_free(&cpu->index);
 	memory.free(memory.owner, cpu);
 }
 
+static size_t
+cpu_chunk_bytes(void *engine)
+{
+	uint32_t	nthreads = ((CsvCpu *) engine)->crew.nthreads;
+
+	return nthreads == 1 ? csv_cpu_engine.default_chunk_bytes :
+		nthreads * csv_cpu_engine.default_chunk_bytes * 2;
+}
+
 /*
  * A chunk of 256 kB stays in the second-level cache with its index and its
- * arrays; the first one is small for the sake of the first row.
+ * arrays; the first one is small for the sake of the first row.  Several
+ * threads get twice that each, which is worth waking them: 1 MB is read 1.8
+ * times as fast by two of them, 512 kB 1.7 times.
  */
 const CsvEngine csv_cpu_engine = {
 	.name = "cpu",
@@ -135,6 +178,7 @@ const CsvEngine csv_cpu_engine = {
 	.configure = cpu_configure,
 	.parse = cpu_parse,
 	.close = cpu_close,
+	.chunk_bytes = cpu_chunk_bytes,
 	.default_chunk_bytes = 256 * 1024,
 	.first_chunk_bytes = 32 * 1024
 };

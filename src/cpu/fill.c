@@ -321,8 +321,9 @@ fast_value(const CsvColumn *column, int kind, uint8_t decimal_separator,
 
 /*
  * Numbers, dates and the like: parse what stands there; whatever that does not
- * take goes the careful way.  `kind` and `uniform` are constants.  Rows come
- * from `rows`, count of them, or where that is NULL from `from` on.
+ * take goes the careful way.  `kind` and `uniform` are constants; the latter
+ * is true only where the finder is.  Rows come from `rows`, count of them, or
+ * where that is NULL from `from` on.
  */
 static inline __attribute__((always_inline)) void
 scalar_loop(CsvFill *fill, int kind, bool uniform, const uint32_t *rows,
@@ -345,7 +346,8 @@ scalar_loop(CsvFill *fill, int kind, bool uniform, const uint32_t *rows,
 	uint8_t    *const values = fill->values;
 	const uint64_t most_bytes = csv_most_scalar_bytes(column);
 
-	finder.uniform = uniform;	/* a constant from here on */
+	if (uniform)
+		finder.uniform = true;	/* a constant from here on */
 	for (uint32_t i = 0; i < count; i++)
 	{
 		uint32_t	row = rows != NULL ? rows[i] : from + i;
@@ -508,7 +510,8 @@ text_loop(CsvFill *fill, bool uniform, const uint32_t *rows, uint32_t from,
 	const uint64_t room = stride - 4 - cstring;
 	uint8_t    *const values = fill->values;
 
-	finder.uniform = uniform;	/* a constant from here on */
+	if (uniform)
+		finder.uniform = true;	/* a constant from here on */
 	for (uint32_t i = 0; i < count; i++)
 	{
 		uint32_t	row = rows != NULL ? rows[i] : from + i;

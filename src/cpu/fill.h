@@ -29,7 +29,8 @@
 typedef struct CsvFinder
 {
 	const CsvIndexRecord *records;
-	const uint32_t *positions;	/* of separators, by rank */
+	const uint32_t *positions;	/* of separators, by rank; if uniform, those of
+								 * a row from row * nfields on */
 	const uint8_t *bytes;
 	uint64_t	nbytes;
 	const uint8_t *bad;			/* a code per row, or NULL while all are good */

@@ -77,14 +77,17 @@ find_eight(const CsvFinder *finder, uint32_t row, uint32_t to)
 	const __m256i zero = _mm256_setzero_si256();
 	__m256i		nfields = _mm256_set1_epi32((int) finder->nfields);
 	__m256i		field = _mm256_set1_epi32((int) finder->field);
-	__m256i		first;			/* rank of the record's first separator */
+	const uint32_t *positions = finder->positions;
+	__m256i		first;			/* index of the record's first separator */
 	CsvEight	eight;
 
 	eight.rows = to - row >= 8 ? 0xFF : (__mmask8) _bzhi_u32(0xFF, to - row);
 	if (finder->uniform)
-		first = _mm256_add_epi32(_mm256_set1_epi32((int) (row * finder->nfields)),
-								 _mm256_mullo_epi32(nfields,
-													_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)));
+	{
+		positions += (size_t) row * finder->nfields;
+		first = _mm256_mullo_epi32(nfields,
+								   _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+	}
 	else
 	{
 		first = gather_records(eight.rows, record,
@@ -104,7 +107,7 @@ find_eight(const CsvFinder *finder, uint32_t row, uint32_t to)
 		eight.start = gather_records(eight.rows, record,
 									 offsetof(CsvIndexRecord, start));
 		eight.end = _mm256_mmask_i32gather_epi32(zero, eight.rows, first,
-												 finder->positions, 4);
+												 positions, 4);
 	}
 	else
 	{
@@ -112,7 +115,7 @@ find_eight(const CsvFinder *finder, uint32_t row, uint32_t to)
 		__m512i		both = _mm512_mask_i32gather_epi64(_mm512_setzero_si512(),
 													   eight.rows,
 													   _mm256_add_epi32(first, field),
-													   finder->positions - 1, 4);
+													   positions - 1, 4);
 
 		eight.start = _mm256_add_epi32(_mm512_cvtepi64_epi32(both),
 									   _mm256_set1_epi32(1));
@@ -533,8 +536,7 @@ fill_dates(CsvFill *fill, uint32_t from, uint32_t to, const uint8_t *limit,
  * up to 8 before it.  See csv_fast_numeric().
  */
 static uint32_t
-fill_numerics(CsvFill *fill, uint32_t from, uint32_t to, const uint8_t *limit,
-			  uint32_t *left)
+fill_fast_numerics(CsvFill *fill, uint32_t from, uint32_t to, uint32_t *left)
 {
 	static const uint32_t powers[9] = {
 		1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000
@@ -554,13 +556,6 @@ fill_numerics(CsvFill *fill, uint32_t from, uint32_t to, const uint8_t *limit,
 	uint32_t	nleft = 0;
 	__mmask8	any_null = 0;
 
-	(void) limit;
-	if (!csv_has_fast_numeric(fill))
-	{
-		for (uint32_t row = from; row < to; row++)
-			left[nleft++] = row;
-		return nleft;
-	}
 	for (uint32_t row = from; row < to; row += 8)
 	{
 		CsvEight	eight;
@@ -662,6 +657,18 @@ fill_numerics(CsvFill *fill, uint32_t from, uint32_t to, const uint8_t *limit,
 	}
 	fill->any_not_ok |= any_null != 0;
 	return nleft;
+}
+
+static uint32_t
+fill_numerics(CsvFill *fill, uint32_t from, uint32_t to, const uint8_t *limit,
+			  uint32_t *left)
+{
+	(void) limit;
+	if (csv_has_fast_numeric(fill))
+		return fill_fast_numerics(fill, from, to, left);
+	for (uint32_t row = from; row < to; row++)
+		left[row - from] = row;
+	return to - from;
 }
 
 /* ---- text ---- */
@@ -893,9 +900,11 @@ fill_wide_text(CsvFill *fill, uint32_t from, uint32_t to,
 			else
 				for (uint32_t i = 0; i < nbytes; i += 64)
 				{
-					uint32_t	rest = n > i ? n - i : 0;
+					/* nothing is read behind the value's end but its margin */
+					uint32_t	at = i < n ? i : n;
+					uint32_t	rest = n - at;
 
-					plain &= copy_plain(entry + 4 + i, value + i,
+					plain &= copy_plain(entry + 4 + i, value + at,
 										rest < 64 ? rest : 64, text.quote, 64);
 				}
 			done |= (uint32_t) plain << lane;

@@ -1,11 +1,23 @@
 /*
  * index.c
- *		Builds the structural index: regular stretches by blocks, the records
- *		between them through the table.
+ *		Builds the structural index: regular records by blocks, the others
+ *		through the table.
  */
 #include "index.h"
 
 #include <string.h>
+
+/*
+ * Clear words of the bit-strings: the slow path reads what it sets.  The rest
+ * is written block by block.
+ */
+void
+csv_index_clear(CsvIndex *index, uint64_t first, uint64_t nwords)
+{
+	memset(index->separators + first, 0, nwords * 8);
+	memset(index->quotes + first, 0, nwords * 8);
+	memset(index->unplain + first, 1, nwords);
+}
 
 /* a new, larger array with the old one's first nbytes bytes */
 static void *
@@ -23,20 +35,34 @@ grow(CsvIndex *index, void *old, size_t nbytes, size_t new_nbytes)
 	return new;
 }
 
+/* make room for this many records in all, if there is not */
 bool
-csv_index_grow_records(CsvIndex *index)
+csv_index_reserve_records(CsvIndex *index, uint64_t nrecords)
 {
-	uint32_t	capacity = index->record_capacity == 0 ? 1024 :
-		index->record_capacity * 2;
-	CsvIndexRecord *records = grow(index, index->records,
-								   index->record_capacity * sizeof(CsvIndexRecord),
-								   capacity * sizeof(CsvIndexRecord));
+	CsvIndexRecord *records;
 
+	if (nrecords <= index->record_capacity)
+		return true;
+
+	/* a stretch has room enough, and must not ask for memory */
+	if (index->is_stretch)
+		return false;
+	records = grow(index, index->records,
+				   index->record_capacity * sizeof(CsvIndexRecord),
+				   nrecords * sizeof(CsvIndexRecord));
 	if (records == NULL)
 		return false;
 	index->records = records;
-	index->record_capacity = capacity;
+	index->record_capacity = (uint32_t) nrecords;
 	return true;
+}
+
+bool
+csv_index_grow_records(CsvIndex *index)
+{
+	return csv_index_reserve_records(index, index->record_capacity == 0 ?
+									 1024 :
+									 (uint64_t) index->record_capacity * 2);
 }
 
 bool
@@ -88,6 +114,8 @@ reserve(CsvIndex *index)
 			memory->free(memory->owner, index->quotes);
 		if (index->unplain != NULL)
 			memory->free(memory->owner, index->unplain);
+		/* alloc may not come back */
+		index->separators = NULL;
 		index->quotes = NULL;
 		index->unplain = NULL;
 		index->nwords = 0;
@@ -100,20 +128,17 @@ reserve(CsvIndex *index)
 			return CSV_NO_MEMORY;
 		index->nwords = nwords;
 	}
-	/* the slow path reads what it sets; the rest is written block by block */
-	memset(index->separators, 0, nwords * 8);
-	memset(index->quotes, 0, nwords * 8);
-	memset(index->unplain, 1, nwords);
 	if (index->record_capacity == 0 && !csv_index_grow_records(index))
 		return CSV_NO_MEMORY;
 	return CSV_OK;
 }
 
 CsvStatus
-csv_index_build(CsvIndex *index)
+csv_index_build(CsvIndex *index, CsvCrew *crew, uint32_t nparts)
 {
 	const CsvInput *input = index->input;
 	CsvStatus	status = reserve(index);
+	uint64_t	nwords;
 
 	if (status != CSV_OK)
 		return status;
@@ -125,21 +150,51 @@ csv_index_build(CsvIndex *index)
 	index->alone_until = input->alone_until;
 	index->skip_line = input->skip_line;
 	index->incomplete = false;
+	index->nstretches = 0;
+	index->next_stretch = 0;
+	/* threads clear their own; beyond 1 GB records would be too many to count */
+	nwords = CSV_WORD(input->nbytes) + 2;
+	if (nparts > 1 && input->nbytes <= UINT32_MAX / 4)
+	{
+		uint64_t	ncleared = CSV_WORD(input->nbytes + 63);
+
+		csv_index_clear(index, ncleared, nwords - ncleared);
+		status = csv_index_read_stretches(index, crew, nparts);
+		if (status != CSV_OK)
+			return status;
+	}
+	else
+		csv_index_clear(index, 0, nwords);
 
 	while (index->pos < input->nbytes && !index->incomplete)
 	{
+		uint64_t	before;
+		uint32_t	nrecords;
+
+		csv_index_take_stretches(index);
+		if (index->pos >= input->nbytes || index->incomplete)
+			break;
 		if (!index->skip_line && index->pos >= index->alone_until)
 		{
 			status = index->functions->run(index);
 			if (status != CSV_OK)
 				return status;
-			if (index->pos >= input->nbytes || index->incomplete)
-				break;
+			if (index->pos >= index->limit || index->incomplete)
+				continue;
 		}
+		before = index->pos;
+		nrecords = index->nrecords;
 		status = csv_index_slow_record(index);
 		if (status != CSV_OK)
 			return status;
+
+		/* what a thread, led astray, has found in lines passed over */
+		if (index->nrecords == nrecords)
+			csv_clear_between(index->separators, before, index->pos);
 	}
+	if (index->pos < input->nbytes)
+		csv_clear_between(index->separators, index->pos, index->pos + 1);
+	csv_index_move_records(index, crew);
 
 	if (index->nrecords + 1 > index->record_capacity &&
 		!csv_index_grow_records(index))
@@ -155,7 +210,7 @@ csv_index_free(CsvIndex *index)
 {
 	const CsvMemory *memory = index->memory;
 	void	   *owned[] = {index->separators, index->quotes, index->unplain,
-	index->records, index->errors, index->scan.separators};
+	index->records, index->errors, index->scan.separators, index->stretches};
 
 	for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
 		if (owned[i] != NULL)

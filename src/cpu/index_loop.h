@@ -22,7 +22,7 @@ run_blocks(CsvIndex *index)
 	const CsvDialect *dialect = index->dialect;
 	const CsvInput *input = index->input;
 	const uint8_t *bytes = input->bytes;
-	const uint64_t nbytes = input->nbytes;
+	const uint64_t nbytes = index->limit;
 	const uint8_t delimiter = dialect->opt.delimiter;
 	const uint8_t quote = dialect->opt.quote;
 	const uint8_t escape = dialect->opt.escape;
@@ -47,6 +47,7 @@ run_blocks(CsvIndex *index)
 	uint64_t	cr_carry = 0;
 	uint64_t	ignore = CSV_BITS_BELOW(record_start);	/* of the first block */
 	uint64_t	base;
+	uint64_t	cleared;		/* up to here */
 
 	separator_carry = CSV_BIT(record_start);	/* likewise */
 	for (base = record_start - record_start % 64; base < nbytes;
@@ -62,8 +63,11 @@ run_blocks(CsvIndex *index)
 		uint64_t	ends;
 		uint64_t	irregular = 0;
 		uint64_t	word = CSV_WORD(base);
+		uint64_t   *separator_word = &index->separators[word];
+		uint64_t   *quote_word = &index->quotes[word];
 
-		if ((base & 0xFFFF) == 0 && input->interrupted != NULL &&
+		if ((base & 0xFFFF) == 0 && !index->is_stretch &&
+			input->interrupted != NULL &&
 			input->interrupted(input->interrupted_arg))
 			return CSV_INTERRUPTED;
 
@@ -71,7 +75,14 @@ run_blocks(CsvIndex *index)
 			valid &= CSV_BITS_BELOW(nbytes);
 		delimiters = block_equal(block, delimiter) & valid;
 		breaks = block_equal(block, break_byte) & valid;
-		index->unplain[word] = block_unplain(block);
+		if (ignore != 0 && index->is_stretch)
+		{
+			/* the rest of these words is another stretch's */
+			separator_word = &index->head_separators;
+			quote_word = &index->head_quotes;
+		}
+		else
+			index->unplain[word] = block_unplain(block);
 		if (crlf_only)
 		{
 			uint64_t	crs = block_equal(block, '\r') & valid;
@@ -123,15 +134,14 @@ run_blocks(CsvIndex *index)
 			separator_carry = separators >> 63;
 			close_carry = closing >> 63;
 			inside_carry = (uint64_t) ((int64_t) inside >> 63);
-			index->quotes[word] = (index->quotes[word] & ignore) | quotes;
+			*quote_word = (*quote_word & ignore) | quotes;
 		}
 		else
 			separators = delimiters | breaks;
 
 		if (irregular != 0)
 			separators &= CSV_BITS_BELOW(csv_lowest_bit(irregular));
-		index->separators[word] = (index->separators[word] & ignore) |
-			separators;
+		*separator_word = (*separator_word & ignore) | separators;
 
 		ends = separators & breaks;
 		while (ends != 0)
@@ -169,19 +179,47 @@ run_blocks(CsvIndex *index)
 	}
 
 	/* not one record's end, nor anything irregular, in what is left */
-	index->incomplete = !input->at_end && record_start < nbytes &&
-		nbytes - record_start <= max_record_bytes + 1;
+	index->incomplete = nbytes == input->nbytes && !input->at_end &&
+		record_start < nbytes && nbytes - record_start <= max_record_bytes + 1;
+	base -= 64;
 
 stop:
 	/* separators of a record that did not join the index */
-	if (base > nbytes)
-		base = nbytes;
-	csv_clear_between(index->separators, record_start,
-					  base + 64 - base % 64);
+	cleared = record_start;
+	if (index->is_stretch && CSV_WORD(cleared) == CSV_WORD(index->pos) &&
+		index->pos % 64 != 0)
+	{
+		index->head_separators &= CSV_BITS_BELOW(cleared);
+		cleared += 64 - cleared % 64;
+	}
+	csv_clear_between(index->separators, cleared, base + 64);
 	index->pos = record_start;
 	index->nseparators = (uint32_t) record_separators;
 	index->nlines = (uint32_t) record_line;
 	return CSV_OK;
+}
+
+static void
+count_bytes(const CsvIndex *index, uint64_t from, uint64_t to,
+			uint64_t *nquotes, uint64_t *nbreaks)
+{
+	const uint8_t *bytes = index->input->bytes;
+	const uint8_t quote = index->dialect->opt.quote;
+	const uint8_t break_byte = index->dialect->break_byte;
+	uint64_t	quotes = 0;
+	uint64_t	breaks = 0;
+
+	for (uint64_t base = from; base < to; base += 64)
+	{
+		CsvBlock	block = block_load(bytes + base);
+		uint64_t	valid = to - base < 64 ? CSV_BITS_BELOW(to) : UINT64_MAX;
+
+		breaks += csv_popcount(block_equal(block, break_byte) & valid);
+		if (quote != 0)
+			quotes += csv_popcount(block_equal(block, quote) & valid);
+	}
+	*nquotes = quotes;
+	*nbreaks = breaks;
 }
 
 static void
@@ -206,5 +244,6 @@ list_positions(const CsvIndex *index, uint64_t start, uint64_t end,
 
 const CsvIndexFunctions CSV_INDEX_FUNCTIONS = {
 	.run = run_blocks,
-	.list_positions = list_positions
+	.list_positions = list_positions,
+	.count = count_bytes
 };

@@ -109,7 +109,7 @@ add_record(CsvIndex *index, const CsvScan *scan, uint32_t line)
 	record->line = line;
 
 	/* these blocks were seen by no loop, or by one that gave up in them */
-	csv_clear_between(index->separators, scan->start, scan->next);
+	csv_clear_between(index->separators, index->pos, scan->next);
 	csv_clear_between(index->quotes, scan->start, scan->next);
 	for (uint64_t i = CSV_WORD(scan->start); i <= CSV_WORD(scan->next); i++)
 		index->unplain[i] = 1;

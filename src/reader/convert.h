@@ -37,8 +37,8 @@
  * The same code runs on the host and on the device.  Text is looked at eight
  * bytes at a time, as the 64-bit word in which byte i of the text has the
  * weight 2^(8i) (Lamport, "Multiple byte processing with full-word
- * instructions", CACM 18, 1975).  On the device a word is put together from
- * single bytes, whose loads do not wait for each other.
+ * instructions", CACM 18, 1975).  On the device, which loads aligned words
+ * only, it is put together from two or three of them.
  *
  * This header is C and CUDA C++; it includes neither postgres.h nor CUDA's.
  */
@@ -97,21 +97,38 @@ static const CsvPow5 csv_pow5_on_host[CSV_POW5_COUNT] = {
 
 /* ---- words of text ---- */
 
+#ifdef __CUDA_ARCH__
+/*
+ * The n bytes at p, 1 <= n <= 8, in the low bytes of the result; those above
+ * have no meaning.  Only aligned words with a byte of these are read.
+ */
+static __device__ __forceinline__ uint64_t
+csv_load_words(const uint8_t *p, uint32_t n)
+{
+	uint32_t	offset = (uint32_t) (uintptr_t) p & 3;
+	const uint32_t *words = (const uint32_t *) (p - offset);
+	uint32_t	last = (offset + n - 1) / 4;
+	uint32_t	first = words[0];
+	uint32_t	second = words[last < 1 ? last : 1];
+	uint32_t	third = words[last];
+
+	return __funnelshift_r(first, second, 8 * offset) |
+		(uint64_t) __funnelshift_r(second, third, 8 * offset) << 32;
+}
+#endif
+
 /* the 8 bytes at p */
 CSV_INLINE uint64_t
 csv_load8(const uint8_t *p)
 {
+#ifdef __CUDA_ARCH__
+	return csv_load_words(p, 8);
+#else
 	uint64_t	word;
 
-#ifdef __CUDA_ARCH__
-	word = 0;
-#pragma unroll
-	for (uint32_t i = 0; i < 8; i++)
-		word |= (uint64_t) p[i] << (8 * i);
-#else
 	memcpy(&word, p, 8);
-#endif
 	return word;
+#endif
 }
 
 /* the n <= 8 bytes at p; zero bytes above them */
@@ -121,12 +138,8 @@ csv_load_some(const uint8_t *p, uint32_t n)
 	uint64_t	word = 0;
 
 #ifdef __CUDA_ARCH__
-#pragma unroll
-	for (uint32_t i = 0; i < 8; i++)
-	{
-		if (i < n)
-			word |= (uint64_t) p[i] << (8 * i);
-	}
+	if (n > 0)
+		word = csv_load_words(p, n) & (~UINT64_C(0) >> (64 - 8 * n));
 #else
 	/* two loads that overlap, where there is no load of that size */
 	if (n >= 8)
@@ -151,15 +164,17 @@ csv_load_some(const uint8_t *p, uint32_t n)
 CSV_INLINE uint32_t
 csv_load4(const uint8_t *p)
 {
+#ifdef __CUDA_ARCH__
+	uint32_t	offset = (uint32_t) (uintptr_t) p & 3;
+	const uint32_t *words = (const uint32_t *) (p - offset);
+
+	return __funnelshift_r(words[0], words[(offset + 3) / 4], 8 * offset);
+#else
 	uint32_t	word;
 
-#ifdef __CUDA_ARCH__
-	word = p[0] | (uint32_t) p[1] << 8 | (uint32_t) p[2] << 16 |
-		(uint32_t) p[3] << 24;
-#else
 	memcpy(&word, p, 4);
-#endif
 	return word;
+#endif
 }
 
 /* the 1 <= n <= 4 bytes at p; zero bytes above them */

@@ -57,50 +57,92 @@ csv_field_plain(const CsvDialect *dialect, const uint8_t *field,
 }
 
 /*
+ * Yields the bytes of a value, quotes and escapes removed, of a field of a good
+ * record (of less than 4 GB).  It finds what the dialect's table finds: a quote
+ * opens at the start of the field (anywhere, under 'postgres'), an escape counts
+ * only inside quotes and before a quote or an escape.
+ */
+typedef struct CsvUnquoter
+{
+	const uint8_t *field;
+	uint32_t	length;
+	uint32_t	next;
+	uint8_t		quote;
+	uint8_t		escape;
+	bool		anywhere;
+	bool		inside;
+	bool		quoted;			/* there has been a quote that opens */
+} CsvUnquoter;
+
+CSV_INLINE CsvUnquoter
+csv_unquoter(const CsvDialect *dialect, const uint8_t *field, uint64_t length)
+{
+	CsvUnquoter unquoter;
+
+	unquoter.field = field;
+	unquoter.length = (uint32_t) length;
+	unquoter.next = 0;
+	unquoter.quote = dialect->opt.quote;
+	unquoter.escape = dialect->opt.escape;
+	unquoter.anywhere = dialect->opt.quoting == CSV_QUOTING_POSTGRES;
+	unquoter.inside = false;
+	unquoter.quoted = false;
+	return unquoter;
+}
+
+/* the next byte, or -1 */
+CSV_INLINE int
+csv_unquoter_next(CsvUnquoter *unquoter)
+{
+	while (unquoter->next < unquoter->length)
+	{
+		uint32_t	i = unquoter->next++;
+		uint8_t		byte = unquoter->field[i];
+
+		if (!unquoter->inside)
+		{
+			if (unquoter->quote != 0 && byte == unquoter->quote &&
+				(i == 0 || unquoter->anywhere))
+			{
+				unquoter->inside = true;
+				unquoter->quoted = true;
+				continue;
+			}
+		}
+		else if (byte == unquoter->escape && i + 1 < unquoter->length &&
+				 (unquoter->field[i + 1] == unquoter->quote ||
+				  unquoter->field[i + 1] == unquoter->escape))
+			byte = unquoter->field[unquoter->next++];
+		else if (byte == unquoter->quote)
+		{
+			unquoter->inside = false;
+			continue;
+		}
+		return byte;
+	}
+	return -1;
+}
+
+/*
  * Remove quotes and escapes.  Where `value` is NULL the bytes are only
  * counted; otherwise it must have room for them, and may not overlap.
  * Returns the number of bytes of the value.
- *
- * In a good record this finds what the dialect's table finds: a quote opens at
- * the start of the field (anywhere, under 'postgres'), an escape counts only
- * inside quotes and before a quote or an escape.
  */
 CSV_INLINE uint64_t
 csv_unquote(const CsvDialect *dialect, const uint8_t *field, uint64_t length,
 			uint8_t *value, bool *quoted)
 {
-	uint8_t		quote = dialect->opt.quote;
-	uint8_t		escape = dialect->opt.escape;
-	bool		anywhere = dialect->opt.quoting == CSV_QUOTING_POSTGRES;
-	bool		inside = false;
+	CsvUnquoter unquoter = csv_unquoter(dialect, field, length);
 	uint64_t	nbytes = 0;
+	int			byte;
 
-	*quoted = false;
-	for (uint64_t i = 0; i < length; i++)
+	while ((byte = csv_unquoter_next(&unquoter)) >= 0)
 	{
-		uint8_t		byte = field[i];
-
-		if (!inside)
-		{
-			if (quote != 0 && byte == quote && (i == 0 || anywhere))
-			{
-				inside = true;
-				*quoted = true;
-				continue;
-			}
-		}
-		else if (byte == escape && i + 1 < length &&
-				 (field[i + 1] == quote || field[i + 1] == escape))
-			byte = field[++i];
-		else if (byte == quote)
-		{
-			inside = false;
-			continue;
-		}
 		if (value != NULL)
-			value[nbytes] = byte;
+			value[nbytes] = (uint8_t) byte;
 		nbytes++;
 	}
+	*quoted = unquoter.quoted;
 	return nbytes;
 }
 

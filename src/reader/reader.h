@@ -349,6 +349,9 @@ typedef struct CsvEngine
 	size_t		first_chunk_bytes;	/* a small one, for a soon first row */
 	uint32_t	noutputs;		/* batches that can live at a time; from 2 on
 								 * the reader parses ahead of the caller */
+
+	/* instead of default_chunk_bytes, by how it was opened; or NULL */
+	size_t		(*chunk_bytes) (void *engine);
 } CsvEngine;
 
 /* the CPU engine; NULL where memory or the instruction set is not there */
@@ -360,8 +363,17 @@ typedef enum CsvIsa
 	CSV_ISA_AVX512
 } CsvIsa;
 
+typedef struct CsvCpuOptions
+{
+	CsvIsa		isa;
+	uint32_t	threads;		/* that share the work, up to 64; 0 is 1 */
+	uint32_t	part_bytes;		/* a thread's part of the input is no smaller;
+								 * 0: what is worth it */
+} CsvCpuOptions;
+
 extern const CsvEngine csv_cpu_engine;
-extern void *csv_cpu_open(const CsvMemory *memory, CsvIsa isa);
+extern void *csv_cpu_open(const CsvMemory *memory,
+						  const CsvCpuOptions *options);
 extern const char *csv_cpu_isa_name(void);	/* of CSV_ISA_BEST */
 
 /* ---- the reader of one file after the other ---- */

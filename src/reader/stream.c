@@ -557,11 +557,21 @@ csv_reader_set_layout(CsvReader *reader, const CsvLayout *layout)
 									 layout);
 }
 
+/* the size of chunks that the engine chooses */
+static uint64_t
+engine_chunk_bytes(const CsvReader *reader)
+{
+	const CsvEngine *engine = reader->engine;
+
+	return engine->chunk_bytes == NULL ? engine->default_chunk_bytes :
+		engine->chunk_bytes(reader->engine_state);
+}
+
 /* the size of the next chunk: from a small first one up to the engine's choice */
 static void
 grow_chunk(CsvReader *reader)
 {
-	uint64_t	most = reader->engine->default_chunk_bytes;
+	uint64_t	most = engine_chunk_bytes(reader);
 
 	if (reader->options.chunk_bytes != 0 || reader->next_chunk_bytes >= most)
 		return;
@@ -654,7 +664,7 @@ start_pipeline(CsvReader *reader)
 	options.place = reader->place;
 	options.piece_bytes = reader->next_chunk_bytes;
 	options.most_piece_bytes = chunk_bytes != 0 ? chunk_bytes :
-		engine->default_chunk_bytes;
+		engine_chunk_bytes(reader);
 	options.headroom_bytes = reader->headroom_bytes;
 	options.max_record_bytes = reader->options.max_record_bytes;
 	reader->pipeline = csv_pipeline_start(&options);

@@ -9,7 +9,8 @@
  * reads it REPEAT (7) times for each set of columns in FIELDS: "none" (the
  * structure only), "all", or fields such as "0" or "4+5+8", counted from 0; by
  * default "none 0 all".  CHUNK_MB (0: the engine's choice) is the size of
- * chunks; ENGINE (cpu or cuda) leaves the other one out.
+ * chunks, THREADS (1) how many the CPU engine has; ENGINE (cpu or cuda) leaves
+ * the other one out.
  *
  * Beside the CPU engine's structure stand two loops over single bytes that
  * count fields and records, and nothing else: by a switch over states, and by
@@ -195,6 +196,14 @@ typedef struct Times
 	uint64_t	errors;
 } Times;
 
+static uint64_t
+size_of_chunks(const CsvEngine *engine, void *state)
+{
+	return chunk_bytes != 0 ? chunk_bytes :
+		engine->chunk_bytes != NULL ? engine->chunk_bytes(state) :
+		engine->default_chunk_bytes;
+}
+
 static bool
 run_once(const CsvEngine *engine, void *state, Content *content,
 		 const CsvLayout *layout, Times *times)
@@ -207,8 +216,7 @@ run_once(const CsvEngine *engine, void *state, Content *content,
 	memset(&options, 0, sizeof(options));
 	options.dialect = dialect_options;
 	options.max_record_bytes = 16 * 1024 * 1024;
-	options.chunk_bytes = chunk_bytes != 0 ? chunk_bytes :
-		engine->default_chunk_bytes;
+	options.chunk_bytes = size_of_chunks(engine, state);
 	memset(times, 0, sizeof(*times));
 	content->position = 0;
 	reader = csv_reader_create(&memory, &options);
@@ -423,8 +431,7 @@ measure(const CsvEngine *engine, void *state, Content *content,
 	double		seconds[MAX_REPEAT];
 	double		with_copies[MAX_REPEAT];
 	bool		copies = false;
-	uint64_t	chunk = chunk_bytes != 0 ? chunk_bytes :
-		engine->default_chunk_bytes;
+	uint64_t	chunk = size_of_chunks(engine, state);
 	int			nwanted = set_wanted(set, (size_t) nset);
 	CsvLayout	layout;
 	Times		times;
@@ -510,6 +517,9 @@ int
 main(int argc, char **argv)
 {
 	static const CsvIsa isas[] = {CSV_ISA_SWAR, CSV_ISA_AVX2, CSV_ISA_AVX512};
+	const char *threads_text = getenv("THREADS");
+	uint32_t	nthreads = threads_text != NULL ?
+		(uint32_t) atoi(threads_text) : 1;
 	Content		content;
 
 	if (argc < 3 || !set_layout(argv[1]) || !load_file(argv[2], &content))
@@ -541,7 +551,9 @@ main(int argc, char **argv)
 	}
 	for (size_t i = 0; wants("cpu") && i < sizeof(isas) / sizeof(isas[0]); i++)
 	{
-		void	   *state = csv_cpu_open(&memory, isas[i]);
+		void	   *state = csv_cpu_open(&memory, &(CsvCpuOptions) {
+			.isa = isas[i], .threads = nthreads
+		});
 
 		if (state == NULL)
 			continue;

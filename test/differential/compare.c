@@ -96,7 +96,7 @@ engine_open(TestEngine *engine, char *reason, size_t reason_bytes)
 	}
 #endif
 	snprintf(reason, reason_bytes, "no memory, or no such instructions");
-	engine->state = csv_cpu_open(&memory, engine->isa);
+	engine->state = csv_cpu_open(&memory, &engine->options);
 	return engine->state != NULL;
 }
 
@@ -112,19 +112,29 @@ engine_close(TestEngine *engine)
 int
 test_engines_open(TestEngine *engines, const char *which)
 {
-	static const char *names[] = {"best", "swar", "avx2", "avx512"};
+	static const struct
+	{
+		const char *name;
+		CsvCpuOptions options;
+	}			cpus[] = {
+		{"swar", {CSV_ISA_SWAR, 1, 0}},
+		{"avx2", {CSV_ISA_AVX2, 1, 0}},
+		{"avx512", {CSV_ISA_AVX512, 1, 0}},
+		{"2 threads", {CSV_ISA_BEST, 2, 50}},
+		{"3 threads", {CSV_ISA_BEST, 3, 100}}
+	};
 	char		reason[256] = "";
 	int			nengines = 0;
 
 	memset(engines, 0, MAX_TEST_ENGINES * sizeof(TestEngine));
 	if (strcmp(which, "cuda") != 0)
-		for (int isa = CSV_ISA_SWAR; isa <= CSV_ISA_AVX512; isa++)
+		for (size_t i = 0; i < sizeof(cpus) / sizeof(cpus[0]); i++)
 		{
 			TestEngine *engine = &engines[nengines];
 
-			engine->name = names[isa];
+			engine->name = cpus[i].name;
 			engine->engine = &csv_cpu_engine;
-			engine->isa = (CsvIsa) isa;
+			engine->options = cpus[i].options;
 			if (engine_open(engine, reason, sizeof(reason)))
 				nengines++;
 		}

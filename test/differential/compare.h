@@ -20,13 +20,13 @@ typedef struct TestMemory
 
 extern CsvMemory test_memory(TestMemory *memory);
 
-#define MAX_TEST_ENGINES	5
+#define MAX_TEST_ENGINES	6
 
 typedef struct TestEngine
 {
 	const char *name;
 	const CsvEngine *engine;
-	CsvIsa		isa;			/* of the CPU engine */
+	CsvCpuOptions options;		/* of the CPU engine */
 	void	   *state;			/* open, or NULL */
 	TestMemory	memory;
 	uint32_t	uses;

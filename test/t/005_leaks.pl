@@ -88,6 +88,12 @@ my %queries = (
 	'a rescan' => 'SELECT count(*) FROM generate_series(1, 5) n, LATERAL (SELECT n FROM good OFFSET 0) g',
 	'ANALYZE' => 'ANALYZE good');
 
+# the CPU engine's helpers
+sub threads
+{
+	return scalar(() = glob("/proc/$pid/task/*"));
+}
+
 for my $name (sort keys %queries)
 {
 	my $query = literal($queries{$name});
@@ -105,6 +111,16 @@ for my $name (sort keys %queries)
 	note(sprintf '%s: %+d bytes in contexts, %+d kB RSS', $name, $bytes_then - $bytes, $rss_then - $rss);
 }
 is(children(), 0, 'no child processes');
+
+# scans that share their work with helpers, however they end
+$session->value('SET csv_gpu_fdw.engine = cpu; SET csv_gpu_fdw.cpu_threads = 3');
+my $threads = threads();
+for my $name (sort keys %queries)
+{
+	$session->value('CALL run_often(' . literal($queries{$name}) . ', 5)');
+	is(threads(), $threads, "$name: threads");
+}
+$session->value('RESET csv_gpu_fdw.engine; RESET csv_gpu_fdw.cpu_threads');
 
 # in one transaction, memory must not grow with the number of scans in it, or
 # with that of the rows

@@ -48,7 +48,7 @@ reading_init(Reading *reading, uint32_t nfields)
 bool
 reading_has_isa(CsvIsa isa)
 {
-	void	   *engine = csv_cpu_open(&reading_memory, isa);
+	void	   *engine = csv_cpu_open(&reading_memory, &(CsvCpuOptions) {.isa = isa});
 
 	if (engine == NULL)
 		return false;
@@ -308,7 +308,10 @@ reading_run(Reading *reading, const uint8_t *file, size_t nbytes)
 	if (engine == NULL)
 	{
 		engine = &csv_cpu_engine;
-		state = csv_cpu_open(&reading_memory, reading->isa);
+		/* with any input there is, however small */
+		state = csv_cpu_open(&reading_memory, &(CsvCpuOptions) {
+			.isa = reading->isa, .threads = reading->threads, .part_bytes = 1
+		});
 		assert_non_null(state);
 	}
 
@@ -354,20 +357,30 @@ expect_reading_(const Reading *reading, const void *file, size_t nbytes,
 				const char *lines, const char *source, int line)
 {
 	static const uint64_t chunks[] = {1, 2, 7, 64, 0};
+	static const struct
+	{
+		CsvIsa		isa;
+		uint32_t	threads;
+	}			engines[] = {
+		{CSV_ISA_SWAR, 1}, {CSV_ISA_AVX2, 1}, {CSV_ISA_AVX512, 1},
+		{CSV_ISA_BEST, 2}, {CSV_ISA_BEST, 3}
+	};
 
-	for (int isa = CSV_ISA_SWAR; isa <= CSV_ISA_AVX512; isa++)
+	for (size_t e = 0; e < sizeof(engines) / sizeof(engines[0]); e++)
 		for (size_t i = 0; i < sizeof(chunks) / sizeof(chunks[0]); i++)
 		{
 			Reading		trial = *reading;
 
-			if (!reading_has_isa((CsvIsa) isa))
+			if (!reading_has_isa(engines[e].isa))
 				continue;
-			trial.isa = (CsvIsa) isa;
+			trial.isa = engines[e].isa;
+			trial.threads = engines[e].threads;
 			if (trial.options.chunk_bytes == 0)
 				trial.options.chunk_bytes = chunks[i];
 			reading_run(&trial, file, nbytes);
 			if (strcmp(trial.text, lines) != 0)
-				print_error("with %d, chunks of %llu bytes\n", isa,
+				print_error("with %d, %u threads, chunks of %llu bytes\n",
+							(int) trial.isa, trial.threads,
 							(unsigned long long) trial.options.chunk_bytes);
 			_assert_string_equal(trial.text, lines, source, line);
 			free(trial.text);

@@ -21,6 +21,7 @@ typedef struct Reading
 	const CsvEngine *engine;	/* NULL: the CPU engine of `isa` */
 	void	   *engine_state;
 	CsvIsa		isa;
+	uint32_t	threads;		/* of that; 0 is 1 */
 	size_t		most_per_read;	/* the callback gives no more at once; 0: all */
 	int			nthreads;		/* that read ahead; 0: none */
 
@@ -47,8 +48,8 @@ extern const CsvMemory reading_memory;	/* malloc and free */
 extern bool reading_has_isa(CsvIsa isa);
 
 /*
- * Every instruction set, and chunks of 1, 2, 7, 64 bytes and any size, must
- * give these lines.
+ * Every instruction set, two and three threads, and chunks of 1, 2, 7, 64
+ * bytes and any size, must give these lines.
  */
 extern void expect_reading_(const Reading *reading, const void *file,
 							size_t nbytes, const char *lines,

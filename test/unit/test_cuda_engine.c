@@ -688,7 +688,7 @@ check_case(Case *c)
 	void	   *cuda;
 
 	put(&c->input, "", 0);
-	cpu = csv_cpu_open(&plain_memory, CSV_ISA_BEST);
+	cpu = csv_cpu_open(&plain_memory, &(CsvCpuOptions) {.isa = CSV_ISA_BEST});
 	assert_non_null(cpu);
 	assert_int_equal(engine_read(c, &csv_cpu_engine, cpu, &by_cpu, &dialect),
 					 CSV_END);

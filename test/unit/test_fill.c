@@ -1,7 +1,7 @@
 /*
  * test_fill.c
- *		Every instruction set makes the same arrays, of values that are as the
- *		fast ways expect them or nearly so.
+ *		Every instruction set and any number of threads make the same arrays, of
+ *		values that are as the fast ways expect them or nearly so.
  *
  * SWAR, which takes every value by itself, is what the others are compared
  * with; the differential test and test_convert.c compare that one with
@@ -133,7 +133,9 @@ add_value(char *at, const CsvColumn *column, uint32_t most_text)
 			break;
 		case CSV_KIND_TEXT:
 			end = add_text(at, column->type_chars > 0 && choose(20) != 0 ?
-						   (uint32_t) column->type_chars : most_text, clean);
+						   (uint32_t) column->type_chars :
+						   column->byte_width > 0 && choose(20) != 0 ?
+						   (uint32_t) column->byte_width : most_text, clean);
 			break;
 		default:
 			end = add_sign(at);
@@ -201,7 +203,7 @@ random_column(uint32_t field)
 	if (choose(8) == 0)
 		column.max_chars = (int32_t) choose(30) + 1;
 	if (choose(8) == 0)
-		column.byte_width = (int32_t) choose(10) * 4 + 4;
+		column.byte_width = (int32_t) choose(6) * 4 + 4;
 	column.force_not_null = choose(12) == 0;
 	column.force_null = choose(20) == 0;
 	return column;
@@ -211,24 +213,35 @@ static void
 compare_with_swar(Reading *reading, const char *file, size_t nbytes,
 				  uint64_t seed)
 {
+	static const struct
+	{
+		CsvIsa		isa;
+		uint32_t	threads;
+	}			engines[] = {
+		{CSV_ISA_AVX2, 1}, {CSV_ISA_AVX512, 1}, {CSV_ISA_SWAR, 3},
+		{CSV_ISA_BEST, 2}, {CSV_ISA_BEST, 5}
+	};
 	char	   *expected;
 
 	reading->isa = CSV_ISA_SWAR;
+	reading->threads = 1;
 	reading_run(reading, (const uint8_t *) file, nbytes);
 	expected = reading->text;
-	for (int isa = CSV_ISA_AVX2; isa <= CSV_ISA_AVX512; isa++)
+	for (size_t e = 0; e < sizeof(engines) / sizeof(engines[0]); e++)
 	{
 		size_t		at = 0;
 
-		if (!reading_has_isa((CsvIsa) isa))
+		if (!reading_has_isa(engines[e].isa))
 			continue;
-		reading->isa = (CsvIsa) isa;
+		reading->isa = engines[e].isa;
+		reading->threads = engines[e].threads;
 		reading_run(reading, (const uint8_t *) file, nbytes);
 		while (reading->text[at] != '\0' && reading->text[at] == expected[at])
 			at++;
 		if (reading->text[at] != expected[at])
-			fail_msg("isa %d, seed %llu, from character %zu on: \"%.100s\", not \"%.100s\"",
-					 isa, (unsigned long long) seed, at,
+			fail_msg("isa %d, %u threads, seed %llu, from character %zu on: \"%.100s\", not \"%.100s\"",
+					 (int) reading->isa, reading->threads,
+					 (unsigned long long) seed, at,
 					 reading->text + (at > 20 ? at - 20 : 0),
 					 expected + (at > 20 ? at - 20 : 0));
 		free(reading->text);
@@ -302,7 +315,7 @@ each_isa_fills_the_same_arrays(void **state)
 		else if (choose(8) == 0)
 			reading.options.dialect.quote = '\0';
 		reading.options.chunk_bytes = choose(2) == 0 ? 0 : 100 + choose(5000);
-		compare_with_swar(&reading, file, (size_t) (at - file), seed);
+	compare_with_swar(&reading, file, (size_t) (at - file), seed);
 	}
 	free(file);
 }

@@ -355,7 +355,8 @@ run(Trial *trial)
 	.ncolumns = 1, .columns = &column};
 	CsvReadAhead ahead = {read_file_at, seek_file, &trial->file,
 	trial->nthreads};
-	void	   *cpu = csv_cpu_open(&counted_memory, CSV_ISA_BEST);
+	void	   *cpu = csv_cpu_open(&counted_memory,
+												&(CsvCpuOptions) {.isa = CSV_ISA_BEST});
 	CsvReader  *reader = csv_reader_create(&counted_memory, &trial->options);
 	CsvBatch	batch;
 	CsvStatus	status;
@@ -368,7 +369,8 @@ run(Trial *trial)
 	trial->file.position = 0;
 	for (int i = 0; i < 2; i++)
 	{
-		trial->engine.cpu[i] = csv_cpu_open(&counted_memory, CSV_ISA_BEST);
+		trial->engine.cpu[i] = csv_cpu_open(&counted_memory,
+												&(CsvCpuOptions) {.isa = CSV_ISA_BEST});
 		assert_non_null(trial->engine.cpu[i]);
 	}
 	csv_reader_set_engine(reader, &two_outputs, &trial->engine);

@@ -356,7 +356,7 @@ after_an_interruption_the_same_batch_can_be_read(void **state)
 		CsvReader  *reader;
 		CsvBatch	batch;
 		CsvStatus	status;
-		void	   *engine = csv_cpu_open(&reading_memory, CSV_ISA_BEST);
+		void	   *engine = csv_cpu_open(&reading_memory, &(CsvCpuOptions) {.isa = CSV_ISA_BEST});
 		int			interruptions = 0;
 
 		reading_init(&reading, 1);
@@ -391,8 +391,8 @@ another_engine_can_go_on_between_two_batches(void **state)
 	CsvReader  *reader;
 	CsvBatch	batch;
 	void	   *engines[2] = {
-		csv_cpu_open(&reading_memory, CSV_ISA_SWAR),
-		csv_cpu_open(&reading_memory, CSV_ISA_BEST)
+		csv_cpu_open(&reading_memory, &(CsvCpuOptions) {.isa = CSV_ISA_SWAR}),
+		csv_cpu_open(&reading_memory, &(CsvCpuOptions) {.isa = CSV_ISA_BEST})
 	};
 	uint64_t	nrows = 0;
 	int			turn = 0;

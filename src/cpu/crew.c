@@ -1,0 +1,174 @@
+/*
+ * crew.c
+ *		The threads that share the CPU engine's work.
+ *
+ * Whoever is free, the calling thread too, takes the next part of the piece of
+ * work at hand.  So nobody waits for a thread that the system does not run, and
+ * the calling one waits only for parts that others have begun.
+ *
+ * A part is taken by counting up the ticket.  Its upper half numbers the pieces
+ * of work: a thread that comes too late, when the next piece is at hand, cannot
+ * take a part by what it knows of the one before.
+ *
+ * Work comes in pieces of some hundred microseconds, one soon after the other,
+ * so whoever waits looks a while before it goes to sleep.
+ */
+#include "crew.h"
+
+#include <signal.h>
+
+/* looks before sleeping: some microseconds */
+#define SPINS	200
+
+/* ticket: number of the piece, its parts, the next part */
+#define TICKET(piece, nparts) \
+	((uint64_t) (piece) << 32 | (uint64_t) (nparts) << 16)
+#define TICKET_PIECE(ticket)	((uint32_t) ((ticket) >> 32))
+#define TICKET_NPARTS(ticket)	((uint32_t) ((ticket) >> 16) & 0xFFFF)
+#define TICKET_NEXT(ticket)		((uint32_t) (ticket) & 0xFFFF)
+#define ALL_TAKEN(ticket)		(TICKET_NEXT(ticket) >= TICKET_NPARTS(ticket))
+
+static inline void
+relax(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#endif
+}
+
+/* take and do parts until there are no more; `done`: the last was done here */
+static bool
+do_parts(CsvCrew *crew)
+{
+	uint64_t	ticket = atomic_load(&crew->ticket);
+	bool		done = false;
+
+	while (!ALL_TAKEN(ticket))
+	{
+		if (!atomic_compare_exchange_weak(&crew->ticket, &ticket, ticket + 1))
+			continue;
+		crew->work(crew->arg, TICKET_NEXT(ticket));
+		done = atomic_fetch_add(&crew->ndone, 1) + 1 == TICKET_NPARTS(ticket);
+		ticket = atomic_load(&crew->ticket);
+	}
+	return done;
+}
+
+static void *
+help(void *arg)
+{
+	CsvCrew    *crew = arg;
+
+	for (;;)
+	{
+		for (int i = 0; i < SPINS && ALL_TAKEN(atomic_load(&crew->ticket)); i++)
+			relax();
+		if (ALL_TAKEN(atomic_load(&crew->ticket)))
+		{
+			bool		closing;
+
+			pthread_mutex_lock(&crew->lock);
+			while (ALL_TAKEN(atomic_load(&crew->ticket)) && !crew->closing)
+				pthread_cond_wait(&crew->work_there, &crew->lock);
+			closing = crew->closing;
+			pthread_mutex_unlock(&crew->lock);
+			if (closing)
+				return NULL;
+		}
+		if (do_parts(crew))
+		{
+			pthread_mutex_lock(&crew->lock);
+			pthread_cond_signal(&crew->work_done);
+			pthread_mutex_unlock(&crew->lock);
+		}
+	}
+}
+
+void
+csv_crew_init(CsvCrew *crew, uint32_t nthreads)
+{
+	crew->nthreads = nthreads < 1 ? 1 :
+		nthreads > CSV_MAX_THREADS ? CSV_MAX_THREADS : nthreads;
+	crew->nhelpers = 0;
+	crew->was_made = false;
+}
+
+/* as many helpers as can be had */
+static void
+make_helpers(CsvCrew *crew)
+{
+	sigset_t	all;
+	sigset_t	before;
+
+	atomic_init(&crew->ticket, TICKET(0, 0));
+	atomic_init(&crew->ndone, 0);
+	crew->closing = false;
+	pthread_mutex_init(&crew->lock, NULL);
+	pthread_cond_init(&crew->work_there, NULL);
+	pthread_cond_init(&crew->work_done, NULL);
+	crew->was_made = true;
+
+	/* a new thread starts with the mask of the one that makes it */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	while (crew->nhelpers < crew->nthreads - 1 &&
+		   pthread_create(&crew->helpers[crew->nhelpers], NULL, help,
+						  crew) == 0)
+		crew->nhelpers++;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void
+csv_crew_run(CsvCrew *crew, uint32_t nparts,
+			 void (*work) (void *arg, uint32_t part), void *arg)
+{
+	uint32_t	piece;
+
+	if (nparts == 1 || crew->nthreads == 1)
+	{
+		for (uint32_t part = 0; part < nparts; part++)
+			work(arg, part);
+		return;
+	}
+	if (!crew->was_made)
+		make_helpers(crew);
+
+	piece = TICKET_PIECE(atomic_load(&crew->ticket)) + 1;
+	crew->work = work;
+	crew->arg = arg;
+	atomic_store(&crew->ndone, 1);	/* counts part 0, which is done here */
+	pthread_mutex_lock(&crew->lock);
+	atomic_store(&crew->ticket, TICKET(piece, nparts) + 1);
+	pthread_cond_broadcast(&crew->work_there);
+	pthread_mutex_unlock(&crew->lock);
+	work(arg, 0);
+	do_parts(crew);
+
+	for (int i = 0; i < SPINS && atomic_load(&crew->ndone) < nparts; i++)
+		relax();
+	if (atomic_load(&crew->ndone) < nparts)
+	{
+		pthread_mutex_lock(&crew->lock);
+		while (atomic_load(&crew->ndone) < nparts)
+			pthread_cond_wait(&crew->work_done, &crew->lock);
+		pthread_mutex_unlock(&crew->lock);
+	}
+}
+
+void
+csv_crew_close(CsvCrew *crew)
+{
+	if (!crew->was_made)
+		return;
+	pthread_mutex_lock(&crew->lock);
+	crew->closing = true;
+	pthread_cond_broadcast(&crew->work_there);
+	pthread_mutex_unlock(&crew->lock);
+	for (uint32_t i = 0; i < crew->nhelpers; i++)
+		pthread_join(crew->helpers[i], NULL);
+	pthread_cond_destroy(&crew->work_done);
+	pthread_cond_destroy(&crew->work_there);
+	pthread_mutex_destroy(&crew->lock);
+	crew->was_made = false;
+	crew->nhelpers = 0;
+}

@@ -1,0 +1,58 @@
+/*
+ * crew.h
+ *		The threads that share the CPU engine's work.
+ *
+ * They are made at the first piece of work that is worth it and kept until the
+ * engine is closed.  All signals are blocked in them, and they call nothing but
+ * the work they are given, which allocates no memory and asks for no
+ * interrupts: those are the calling thread's.
+ */
+#ifndef CSV_CREW_H
+#define CSV_CREW_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* with the calling one */
+#define CSV_MAX_THREADS	64
+
+/* of a piece of work */
+#define CSV_MAX_PARTS	128
+
+typedef struct CsvCrew
+{
+	uint32_t	nthreads;		/* that are wanted, with the calling one */
+	uint32_t	nhelpers;		/* that were made */
+	bool		was_made;
+	pthread_t	helpers[CSV_MAX_THREADS - 1];
+
+	/*
+	 * Which piece of work this is, how many parts it has, and the next that
+	 * nobody does yet, in one word; see crew.c.
+	 */
+	atomic_uint_fast64_t ticket;
+	atomic_uint ndone;			/* parts that are done */
+
+	/* written while all parts are done */
+	void		(*work) (void *arg, uint32_t part);
+	void	   *arg;
+
+	bool		closing;		/* under the lock */
+	pthread_mutex_t lock;
+	pthread_cond_t work_there;
+	pthread_cond_t work_done;
+} CsvCrew;
+
+extern void csv_crew_init(CsvCrew *crew, uint32_t nthreads);
+
+/*
+ * Do parts 0 to nparts - 1 of a piece of work, side by side; part 0 in the
+ * calling thread.  Returns when all are done.
+ */
+extern void csv_crew_run(CsvCrew *crew, uint32_t nparts,
+						 void (*work) (void *arg, uint32_t part), void *arg);
+extern void csv_crew_close(CsvCrew *crew);
+
+#endif							/* CSV_CREW_H */
