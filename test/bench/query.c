@@ -323,6 +323,7 @@ measure(const char *name, void (*make) (Program *program), Content *content)
 	int			repeat = repeat_text != NULL ? atoi(repeat_text) : 7;
 	double		engine_times[MAX_REPEAT];
 	double		query_times[MAX_REPEAT];
+	const CsvCpuOptions cpu = {.isa = CSV_ISA_BEST, .threads = 1};
 	CsvReaderOptions options;
 	CsvLayout	layout;
 	Program		program;
@@ -352,7 +353,7 @@ measure(const char *name, void (*make) (Program *program), Content *content)
 	for (int i = -1; i < repeat; i++)	/* once to warm up */
 	{
 		CsvEvaluator *evaluator = csv_evaluator_create(&memory, &program.query);
-		void	   *state = csv_cpu_open(&memory, CSV_ISA_BEST);
+		void	   *state = csv_cpu_open(&memory, &cpu);
 		CsvReader  *reader = csv_reader_create(&memory, &options);
 		CsvBatch	batch;
 		CsvSelection selection;
