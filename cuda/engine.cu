@@ -2,10 +2,13 @@
  * engine.cu
  *		The CUDA engine: one call of parse from input to batch.
  *
- *	1. The input is copied to the device, and its structure found (structure.cu).
- *	2. Windows are planned over it, a window being a stretch of whole records
- *	   whose index fits into the memory that is meant for it.  Mostly there is
- *	   one; chunks of very short fields or records take several.
+ *	1. The input is copied to the device, and its structure found: mostly by
+ *	   parity.cu, which writes the whole index at once; by structure.cu where
+ *	   the input is not well-formed.
+ *	2. Otherwise, and where the index does not fit, windows are planned, a window
+ *	   being a stretch of whole records whose index fits into the memory that is
+ *	   meant for it.  Mostly there is one; chunks of very short fields or records
+ *	   take several.
  *	3. Each window's records are checked and listed, the strides of text columns
  *	   chosen, and the arrays filled (fill_window).
  *	4. Arrays, statuses that are not all OK, and errors are copied into one
@@ -15,9 +18,8 @@
  * it (or continues under it) is handed to the CPU engine, which owns that batch.
  * The records before an irregular one are a batch of their own.
  *
- * Memory on the device, beside input and output: 5/8 of a byte per byte for the
- * masks and CSV_WINDOW_SHARE for the window, 1.5 together; one record alone may
- * take more.
+ * Memory on the device, beside input and output: CSV_INDEX_SHARE for index and
+ * masks, 1.5 with what goes with them; one record alone may take more.
  */
 #include "parse.cuh"
 #include "../src/reader/convert.h"
@@ -61,6 +63,7 @@ typedef struct CsvCuda
 	const CsvDialect *dialect;
 	const CsvLayout *layout;
 	CsvStructureTables tables;
+	CsvParityRules rules;
 	uint32_t	max_per_field;	/* columns that read one field */
 
 	CsvOutput	outputs[CSV_CUDA_OUTPUTS];
@@ -89,7 +92,9 @@ typedef struct CsvCall
 	size_t		memory_limit;
 	CsvView		view;
 	SmallLayout small;
-	const CsvRanks *ranks;		/* on the host */
+	CsvRanks   *ranks;			/* on the host, where windows are planned */
+	bool		by_parity;		/* parity.cu has found the structure */
+	bool		indexed;		/* and the index is complete: it is the only window */
 	uint32_t	nrecords;		/* complete ones in the input */
 	uint32_t	nseparators;	/* in the input */
 	uint32_t	record_limit;	/* that fit into the output */
@@ -437,6 +442,7 @@ cuda_configure(void *engine, const CsvDialect *dialect,
 		return CSV_DEVICE_FAILED;
 	}
 	csv_structure_tables(dialect, &cuda->tables);
+	csv_parity_rules(dialect, &cuda->rules);
 	TRY(reserve_arrays(cuda, layout->ncolumns));
 	cuda->ntext = 0;
 	cuda->max_per_field = 1;
@@ -590,8 +596,146 @@ copy_input(CsvCall *call, uint8_t *device)
 	return input->next == NULL ? CSV_OK : copy_next(call);
 }
 
+typedef struct WindowBytes
+{
+	size_t		separators;
+	size_t		records;		/* of each of the record table's four arrays */
+	size_t		select;
+	uint32_t	nlongs;
+	uint32_t	npieces;
+	size_t		nbytes;
+} WindowBytes;
+
+/* memory of a window of so many tiles, separators and records */
+static WindowBytes
+window_bytes(const CsvCall *call, uint32_t ntiles, uint32_t nseparators,
+			 uint32_t nrecords)
+{
+	WindowBytes bytes;
+	size_t		span = (size_t) ntiles * CSV_TILE_BYTES;
+	uint32_t	each = call->cuda->max_per_field > 2 ? 2 :
+		call->cuda->max_per_field;
+
+	bytes.separators = ALIGN(((size_t) nseparators + 1) * 4, 256);
+	bytes.records = ALIGN(((size_t) nrecords + 2) * 4, 256);
+	bytes.select = ALIGN(((size_t) nrecords / CSV_SELECT_RECORDS + 2) * 4, 256);
+	bytes.nlongs = (uint32_t) (span / (CSV_LONG_FIELD_BYTES + 1) + 1) * each;
+	bytes.npieces = bytes.nlongs +
+		(uint32_t) (span / CSV_PIECE_BYTES + 1) * each;
+	bytes.nbytes = bytes.separators + 5 * bytes.records + bytes.select +
+		ALIGN(bytes.nlongs * sizeof(CsvLong), 256) +
+		ALIGN(bytes.npieces * sizeof(CsvPiece), 256);
+	return bytes;
+}
+
+/* memory for index and masks */
+static size_t
+index_budget(const CsvCall *call)
+{
+	size_t		budget = (size_t) (call->nbytes * CSV_INDEX_SHARE);
+
+	return budget < CSV_INDEX_FLOOR ? CSV_INDEX_FLOOR : budget;
+}
+
+/* of that, the masks, which come first; what is not well-formed has some */
+static size_t
+masks_bytes(const CsvCall *call)
+{
+	return call->by_parity ? 0 :
+		(size_t) call->view.ntiles * CSV_TILE_THREADS * CSV_NUM_MASKS * 8;
+}
+
+/* where the parts of a window are; its memory is there */
+static void
+lay_out_window(CsvCall *call, const WindowBytes *bytes)
+{
+	CsvView    *view = &call->view;
+	uint8_t    *next = csv_session.device_memory[CSV_DEVICE_INDEX].bytes;
+
+	view->masks = call->by_parity ? NULL : (uint64_t *) next;
+	next += masks_bytes(call);
+	view->separators = (uint32_t *) next;
+	next += bytes->separators;
+	view->record_start = (uint32_t *) next;
+	next += bytes->records;
+	view->record_first = (uint32_t *) next;
+	next += bytes->records;
+	view->record_line = (uint32_t *) next;
+	next += bytes->records;
+	view->record_key = (uint32_t *) next;
+	next += bytes->records;
+	view->rows = (uint32_t *) next;
+	next += bytes->records;
+	view->select_ranks = (uint32_t *) next;
+	next += bytes->select;
+	view->longs = (CsvLong *) next;
+	next += ALIGN(bytes->nlongs * sizeof(CsvLong), 256);
+	view->pieces = (CsvPiece *) next;
+	view->max_longs = bytes->nlongs;
+	view->max_pieces = bytes->npieces;
+}
+
+/*
+ * Room for an index whose size is not known yet: all there may be, shared out
+ * as it is right for records that have the fields they must have, but no more
+ * than the input can fill.
+ */
 static CsvStatus
-find_structure(CsvCall *call)
+place_index(CsvCall *call)
+{
+	CsvView    *view = &call->view;
+	size_t		nfields = call->cuda->layout->nfields;
+	size_t		budget = index_budget(call);
+	size_t		nrecords;
+	size_t		nseparators;
+	WindowBytes bytes = window_bytes(call, view->ntiles, 0, 0);
+
+	if (nfields < 1)
+		nfields = 1;
+	budget = budget > bytes.nbytes ? budget - bytes.nbytes : 0;
+	nrecords = budget / (4 * nfields + 5 * 4 + 1);
+	nseparators = nrecords * nfields;
+	if (nrecords > view->limit)
+		nrecords = view->limit;
+	if (nseparators > view->limit)
+		nseparators = view->limit;
+	bytes = window_bytes(call, view->ntiles, (uint32_t) nseparators,
+						 (uint32_t) nrecords);
+	TRY(reserve(call, CSV_DEVICE_INDEX, bytes.nbytes, 0));
+	lay_out_window(call, &bytes);
+	view->first_tile = 0;
+	view->window_tiles = view->ntiles;
+	view->first_record = 0;
+	view->nrecords = (uint32_t) nrecords;
+	view->first_separator = 0;
+	view->max_separators = (uint32_t) nseparators;
+	return CSV_OK;
+}
+
+/* masks, and before them the composed transitions that lead to them */
+static CsvStatus
+place_masks(CsvCall *call)
+{
+	CsvView    *view = &call->view;
+	size_t		prefixes_at = masks_bytes(call);
+	size_t		nbytes = prefixes_at +
+		(size_t) view->ntiles * CSV_TILE_THREADS * 4;
+	size_t		budget = index_budget(call);
+	uint8_t    *base;
+
+	TRY(reserve(call, CSV_DEVICE_INDEX, nbytes > budget ? nbytes : budget, 0));
+	base = csv_session.device_memory[CSV_DEVICE_INDEX].bytes;
+	view->masks = (uint64_t *) base;
+	/* done with before a window is filled */
+	view->prefixes = (uint32_t *) (base + prefixes_at);
+	return CSV_OK;
+}
+
+/*
+ * The input, and what is known of its tiles.
+ */
+static CsvStatus
+place_input(CsvCall *call)
 {
 	CsvCuda    *cuda = call->cuda;
 	CsvView    *view = &call->view;
@@ -599,59 +743,106 @@ find_structure(CsvCall *call)
 	uint32_t	limit = call->nbytes + (call->at_end ? 1 : 0);
 	uint32_t	ntiles = (limit + CSV_TILE_BYTES - 1) / CSV_TILE_BYTES;
 	size_t		input_bytes = (size_t) ntiles * CSV_TILE_BYTES + 512;
-	size_t		nwords = (size_t) ntiles * CSV_TILE_THREADS;
-	size_t		masks_at = input_bytes;
-	size_t		states_at = masks_at + CSV_NUM_MASKS * nwords * 8;
+	size_t		states_at = input_bytes;
 	size_t		ranks_at = ALIGN(states_at + ntiles * 4, 256);
-	size_t		nbytes = ranks_at + (ntiles + 1) * sizeof(CsvRanks);
+	size_t		reports_at = ALIGN(ranks_at + (ntiles + 1) * sizeof(CsvRanks),
+								   256);
 	uint8_t    *base;
-	CsvCounters counters;
 
-	TRY(reserve(call, CSV_DEVICE_INPUT, nbytes, 0));
-	TRY(reserve(call, CSV_DEVICE_WINDOW, nwords * 4, 0));
+	TRY(reserve(call, CSV_DEVICE_INPUT,
+				reports_at + ntiles * CSV_REPORT_BYTES, 0));
 	base = csv_session.device_memory[CSV_DEVICE_INPUT].bytes;
 
 	view->bytes = base + 256;
 	view->nbytes = call->nbytes;
 	view->limit = limit;
 	view->max_record_bytes = call->input->max_record_bytes;
+	view->dialect = *cuda->dialect;
 	view->ntiles = ntiles;
-	view->masks = (uint64_t *) (base + masks_at);
 	view->tile_states = (uint32_t *) (base + states_at);
 	view->ranks = (CsvRanks *) (base + ranks_at);
-	/* done with before the window is filled */
-	view->prefixes = (uint32_t *) csv_session.device_memory[CSV_DEVICE_WINDOW].bytes;
+	view->reports = (uint64_t *) (base + reports_at);
 
-	memset(&counters, 0, sizeof(counters));
-	counters.first_irregular = UINT32_MAX;
-	counters.irregular_start = UINT32_MAX;
-	memcpy(cuda->staging, &counters, sizeof(counters));
-	TRY_CUDA(cudaMemcpyAsync(view->counters, cuda->staging, sizeof(counters),
-							 cudaMemcpyHostToDevice, stream), "copy");
 	TRY_CUDA(cudaMemsetAsync(base, 0, 256, stream), "memset");
-	TRY(copy_input(call, base + 256));
 	TRY_CUDA(cudaMemsetAsync(base + 256 + call->nbytes, 0,
 							 input_bytes - 256 - call->nbytes, stream),
 			 "memset");
-	csv_launch_structure(view, &cuda->tables, stream);
+	return copy_input(call, base + 256);
+}
 
-	/* ranks behind the counters, for the host to plan by */
-	TRY_CUDA(cudaMemcpyAsync(cuda->staging, view->counters,
-							 sizeof(CsvCounters), cudaMemcpyDeviceToHost,
-							 stream), "copy");
-	TRY_CUDA(cudaMemcpyAsync(cuda->staging + 256, view->ranks,
-							 (ntiles + 1) * sizeof(CsvRanks),
+/*
+ * Launch what finds the structure, and learn what it has found.
+ */
+static CsvStatus
+read_structure(CsvCall *call, CsvCounters *counters)
+{
+	CsvCuda    *cuda = call->cuda;
+	CsvView    *view = &call->view;
+	cudaStream_t stream = csv_session.stream;
+
+	memset(counters, 0, sizeof(*counters));
+	counters->first_irregular = UINT32_MAX;
+	counters->irregular_start = UINT32_MAX;
+	memcpy(cuda->staging, counters, sizeof(*counters));
+	TRY_CUDA(cudaMemcpyAsync(view->counters, cuda->staging, sizeof(*counters),
+							 cudaMemcpyHostToDevice, stream), "copy");
+	if (call->by_parity)
+	{
+		TRY_CUDA(cudaMemsetAsync(view->reports, 0,
+								 view->ntiles * CSV_REPORT_BYTES, stream),
+				 "memset");
+		csv_launch_parity(view, &cuda->rules, stream);
+	}
+	else
+		csv_launch_structure(view, &cuda->tables, stream);
+	TRY_CUDA(cudaEventRecord(csv_session.phases[1], stream), "event");
+	TRY_CUDA(cudaMemcpyAsync(cuda->staging, view->counters, sizeof(*counters),
 							 cudaMemcpyDeviceToHost, stream), "copy");
 	TRY(wait_for_device(call));
+	memcpy(counters, cuda->staging, sizeof(*counters));
+	return CSV_OK;
+}
 
-	/* a copy: the staging block is used again */
-	memcpy((void *) call->ranks, cuda->staging + 256,
-		   (ntiles + 1) * sizeof(CsvRanks));
-	memcpy(&counters, cuda->staging, sizeof(counters));
-	call->nrecords = call->ranks[ntiles].ends;
-	call->nseparators = call->ranks[ntiles].separators;
-	call->has_tail = call->ranks[ntiles].starts > call->nrecords;
+static CsvStatus
+find_structure(CsvCall *call)
+{
+	CsvCuda    *cuda = call->cuda;
+	CsvView    *view = &call->view;
+	CsvCounters counters;
+
+	TRY(place_input(call));
+	TRY_CUDA(cudaEventRecord(csv_session.phases[0], csv_session.stream),
+			 "event");
+	call->by_parity = cuda->rules.apply;
+	if (call->by_parity)
+	{
+		TRY(place_index(call));
+		TRY(read_structure(call, &counters));
+		call->by_parity = counters.malformed == 0;
+		call->indexed = call->by_parity &&
+			counters.total.ends <= view->nrecords &&
+			counters.total.separators <= view->max_separators;
+	}
+	if (!call->by_parity)
+	{
+		TRY(place_masks(call));
+		TRY(read_structure(call, &counters));
+	}
+	call->nrecords = counters.total.ends;
+	call->nseparators = counters.total.separators;
+	call->has_tail = counters.has_tail != 0 ||
+		counters.total.starts > counters.total.ends;
 	call->tail_start = call->has_tail ? counters.last_start : call->nbytes;
+	if (call->indexed || call->nrecords == 0)
+		return CSV_OK;
+
+	/* to plan windows by; the staging block is used again */
+	TRY_CUDA(cudaMemcpyAsync(cuda->staging, view->ranks,
+							 (view->ntiles + 1) * sizeof(CsvRanks),
+							 cudaMemcpyDeviceToHost, csv_session.stream),
+			 "copy");
+	TRY(wait_for_device(call));
+	memcpy(call->ranks, cuda->staging, (view->ntiles + 1) * sizeof(CsvRanks));
 	return CSV_OK;
 }
 
@@ -676,59 +867,32 @@ tile_of_start(const CsvCall *call, uint32_t record)
 	return low;
 }
 
-typedef struct WindowBytes
-{
-	size_t		separators;
-	size_t		records;		/* of each of the record table's four arrays */
-	size_t		select;
-	uint32_t	nlongs;
-	uint32_t	npieces;
-	size_t		nbytes;
-} WindowBytes;
-
 /*
- * Memory of a window of so many tiles, separators and records.
+ * Open the window that starts with the given record: as many whole tiles as fit
+ * the budget, but one record at the least; no more records than max_records.
  */
-static WindowBytes
-window_bytes(const CsvCall *call, uint32_t ntiles, uint32_t nseparators,
-			 uint32_t nrecords)
-{
-	WindowBytes bytes;
-	size_t		span = (size_t) ntiles * CSV_TILE_BYTES;
-	uint32_t	each = call->cuda->max_per_field > 2 ? 2 :
-		call->cuda->max_per_field;
-
-	bytes.separators = ALIGN(((size_t) nseparators + 1) * 4, 256);
-	bytes.records = ALIGN(((size_t) nrecords + 2) * 4, 256);
-	bytes.select = ALIGN(((size_t) nrecords / CSV_SELECT_RECORDS + 2) * 4, 256);
-	bytes.nlongs = (uint32_t) (span / (CSV_LONG_FIELD_BYTES + 1) + 1) * each;
-	bytes.npieces = bytes.nlongs +
-		(uint32_t) (span / CSV_PIECE_BYTES + 1) * each;
-	bytes.nbytes = bytes.separators + 5 * bytes.records + bytes.select +
-		ALIGN(bytes.nlongs * sizeof(CsvLong), 256) +
-		ALIGN(bytes.npieces * sizeof(CsvPiece), 256);
-	return bytes;
-}
-
-/*
- * The window that starts with the given record: as many whole tiles as fit the
- * budget, but one record at the least; no more records than max_records.
- */
-static WindowBytes
-plan_window(CsvCall *call, uint32_t first_record, uint32_t max_records)
+static CsvStatus
+open_window(CsvCall *call, uint32_t first_record, uint32_t max_records)
 {
 	CsvView    *view = &call->view;
 	const CsvRanks *ranks = call->ranks;
-	size_t		budget = (size_t) (call->nbytes * CSV_WINDOW_SHARE);
-	uint32_t	first_tile = tile_of_start(call, first_record);
+	size_t		budget = index_budget(call) - masks_bytes(call);
+	uint32_t	first_tile;
 	uint32_t	low;
 	uint32_t	high = view->ntiles;
 	uint32_t	need;
+	WindowBytes bytes;
 
-	if (budget < CSV_WINDOW_FLOOR)
-		budget = CSV_WINDOW_FLOOR;
+	if (call->indexed)
+	{
+		/* it is all there */
+		view->nrecords = call->nrecords < max_records ? call->nrecords :
+			max_records;
+		return CSV_OK;
+	}
 
 	/* the fewest tiles that hold the end of the first record */
+	first_tile = tile_of_start(call, first_record);
 	low = first_tile + 1;
 	while (low < high)
 	{
@@ -765,39 +929,12 @@ plan_window(CsvCall *call, uint32_t first_record, uint32_t max_records)
 	view->nrecords = ranks[low].ends - first_record;
 	if (view->nrecords > max_records)
 		view->nrecords = max_records;
-	return window_bytes(call, view->window_tiles,
-						ranks[low].separators - view->first_separator,
-						view->nrecords);
-}
-
-/* memory for the window that was planned, and where its parts are */
-static CsvStatus
-place_window(CsvCall *call, const WindowBytes *bytes)
-{
-	CsvView    *view = &call->view;
-	uint8_t    *next;
-
-	TRY(reserve(call, CSV_DEVICE_WINDOW, bytes->nbytes, 0));
-	next = csv_session.device_memory[CSV_DEVICE_WINDOW].bytes;
-	view->separators = (uint32_t *) next;
-	next += bytes->separators;
-	view->record_start = (uint32_t *) next;
-	next += bytes->records;
-	view->record_first = (uint32_t *) next;
-	next += bytes->records;
-	view->record_line = (uint32_t *) next;
-	next += bytes->records;
-	view->record_key = (uint32_t *) next;
-	next += bytes->records;
-	view->rows = (uint32_t *) next;
-	next += bytes->records;
-	view->select_ranks = (uint32_t *) next;
-	next += bytes->select;
-	view->longs = (CsvLong *) next;
-	next += ALIGN(bytes->nlongs * sizeof(CsvLong), 256);
-	view->pieces = (CsvPiece *) next;
-	view->max_longs = bytes->nlongs;
-	view->max_pieces = bytes->npieces;
+	view->max_separators = ranks[low].separators - view->first_separator;
+	bytes = window_bytes(call, view->window_tiles, view->max_separators,
+						 view->nrecords);
+	TRY(reserve(call, CSV_DEVICE_INDEX, masks_bytes(call) + bytes.nbytes,
+				masks_bytes(call)));
+	lay_out_window(call, &bytes);
 	return CSV_OK;
 }
 
@@ -809,7 +946,10 @@ launch_records(CsvCall *call)
 
 	TRY_CUDA(cudaMemsetAsync(&call->view.counters->any_bad, 0,
 							 sizeof(uint32_t), csv_session.stream), "memset");
-	csv_launch_index(&call->view, csv_session.stream);
+	if (call->by_parity && !call->indexed)
+		csv_launch_parity_window(&call->view, &cuda->rules, csv_session.stream);
+	else if (!call->by_parity)
+		csv_launch_index(&call->view, csv_session.stream);
 	csv_launch_check(&call->view, csv_session.stream);
 	csv_launch_select(&call->view, csv_session.stream);
 	return CSV_OK;
@@ -844,8 +984,8 @@ place_small(CsvCall *call)
 	small->nbytes = small->histograms +
 		(size_t) cuda->ntext * CSV_LENGTH_BINS * 4;
 	staging = small->nbytes;
-	if (staging < 256 + max_tiles * sizeof(CsvRanks))
-		staging = 256 + max_tiles * sizeof(CsvRanks);
+	if (staging < max_tiles * sizeof(CsvRanks))
+		staging = max_tiles * sizeof(CsvRanks);
 	TRY(reserve_pinned(cuda, &cuda->staging, staging));
 	TRY(reserve(call, CSV_DEVICE_SMALL, small->nbytes, 0));
 	call->view.counters =
@@ -925,7 +1065,6 @@ upload_columns(CsvCall *call)
 			 "copy");
 	view->columns = (CsvDeviceColumn *) (device + small->columns);
 	view->seen = (uint32_t *) (device + small->seen);
-	view->dialect = *cuda->dialect;
 	view->layout = *layout;
 	view->ordinary_below = layout->has_default ||
 		cuda->dialect->opt.quoting != CSV_QUOTING_RFC4180 ? 0 :
@@ -1019,9 +1158,7 @@ measure_text(CsvCall *call, bool one_window)
 
 		while (next < call->nrecords)
 		{
-			WindowBytes bytes = plan_window(call, next, UINT32_MAX);
-
-			TRY(place_window(call, &bytes));
+			TRY(open_window(call, next, UINT32_MAX));
 			TRY(launch_records(call));
 			csv_launch_lengths(view, list, histograms, csv_session.stream);
 			next += view->nrecords;
@@ -1331,7 +1468,6 @@ parse_on_device(CsvCall *call, CsvBatch *batch, Outcome *outcome)
 	uint32_t	reserved;
 	bool		one_window;
 	bool		tail_too_long;
-	WindowBytes bytes;
 
 	*outcome = OUTCOME_BATCH;
 	TRY(place_small(call));
@@ -1358,9 +1494,8 @@ parse_on_device(CsvCall *call, CsvBatch *batch, Outcome *outcome)
 	}
 	else
 	{
-		bytes = plan_window(call, 0, UINT32_MAX);
+		TRY(open_window(call, 0, UINT32_MAX));
 		one_window = call->view.nrecords == call->nrecords;
-		TRY(place_window(call, &bytes));
 		TRY(upload_columns(call));
 		TRY(measure_text(call, one_window));
 		reserved = call->nrecords;
@@ -1370,20 +1505,16 @@ parse_on_device(CsvCall *call, CsvBatch *batch, Outcome *outcome)
 		{
 			bool		ready = call->record_limit == reserved;
 
+			/* the output may be full before the window ends */
 			if (!ready)
-			{
-				/* the output is full before the window ends */
-				bytes = plan_window(call, 0, call->record_limit);
-				TRY(place_window(call, &bytes));
-			}
+				TRY(open_window(call, 0, call->record_limit));
 			TRY(fill_window(call, ready));
 		}
 		else
 			while (call->ndone < call->record_limit && !call->irregular)
 			{
-				bytes = plan_window(call, call->ndone,
-									call->record_limit - call->ndone);
-				TRY(place_window(call, &bytes));
+				TRY(open_window(call, call->ndone,
+								call->record_limit - call->ndone));
 				TRY(fill_window(call, false));
 				TRY(check_interrupt(call));
 			}
@@ -1392,6 +1523,8 @@ parse_on_device(CsvCall *call, CsvBatch *batch, Outcome *outcome)
 	}
 	if (*outcome != OUTCOME_BATCH)
 		return CSV_OK;
+	TRY_CUDA(cudaEventRecord(csv_session.phases[2], csv_session.stream),
+			 "event");
 
 	/* all records: blank lines behind them are done with as well */
 	if (call->ndone == call->nrecords)
@@ -1454,6 +1587,8 @@ cuda_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 
 	/* what does not fit is left for the next call */
 	most = (uint64_t) (call.memory_limit / CSV_MEMORY_SHARE);
+	if (most > CSV_MAX_INPUT_BYTES)
+		most = CSV_MAX_INPUT_BYTES;
 	call.nbytes = (uint32_t) (input->nbytes < most ? input->nbytes : most);
 	call.at_end = input->at_end && call.nbytes == input->nbytes;
 
@@ -1504,9 +1639,15 @@ cuda_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 		batch->copy_in_seconds = seconds_between(csv_session.copy_in[0],
 												 csv_session.copy_in[1]);
 		if (outcome == OUTCOME_BATCH)
+		{
 			batch->copy_out_seconds =
 				seconds_between(csv_session.copy_out[0],
 								csv_session.copy_out[1]);
+			batch->structure_seconds =
+				seconds_between(csv_session.phases[0], csv_session.phases[1]);
+			batch->device_seconds =
+				seconds_between(csv_session.phases[0], csv_session.phases[2]);
+		}
 	}
 	seconds = now_seconds() - began - batch->copy_in_seconds -
 		batch->copy_out_seconds;

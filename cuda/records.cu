@@ -9,22 +9,29 @@
 #include "structure.cuh"
 #include "field.cuh"
 
-/* line breaks in [from, until) of the masks, by one thread */
+/* is there a line break in [from, until)?  By one thread, byte by byte. */
+static __device__ bool
+any_break_among(const CsvView &view, uint32_t from, uint32_t until)
+{
+	for (uint32_t i = from; i < until; i++)
+		if (csv_class_at(&view.dialect, view.bytes, i, view.nbytes) ==
+			CSV_CLASS_BREAK)
+			return true;
+	return false;
+}
+
+/* the same; of tiles that lie between whole, the ranks tell */
 static __device__ bool
 any_break_between(const CsvView &view, uint32_t from, uint32_t until)
 {
-	while (from < until)
-	{
-		uint64_t	word = *csv_mask_word(view, CSV_MASK_BREAKS, from / 64);
+	uint32_t	first = from / CSV_TILE_BYTES + 1;
+	uint32_t	last = until / CSV_TILE_BYTES;
 
-		word >>= from % 64;
-		if (until - from < 64)
-			word &= (1ull << (until - from)) - 1;
-		if (word != 0)
-			return true;
-		from = (from / 64 + 1) * 64;
-	}
-	return false;
+	if (first > last)
+		return any_break_among(view, from, until);
+	return any_break_among(view, from, first * CSV_TILE_BYTES) ||
+		view.ranks[first].breaks != view.ranks[last].breaks ||
+		any_break_among(view, last * CSV_TILE_BYTES, until);
 }
 
 /*
@@ -50,7 +57,7 @@ check_kernel(const __grid_constant__ CsvView view)
 	first = view.record_first[record];
 	next = view.record_first[record + 1];
 	end = view.separators[next - 1];
-	bad = csv_mask_bit(view, CSV_MASK_BAD, end);
+	bad = view.masks != NULL && csv_mask_bit(view, CSV_MASK_BAD, end);
 	/* only of a record as long as that the bytes are looked at */
 	too_long = end - start > view.max_record_bytes &&
 		csv_content_end(&view.dialect, view.bytes, start, end, view.nbytes) -
@@ -230,7 +237,6 @@ consumed_kernel(const __grid_constant__ CsvView view, uint32_t position)
 	__shared__ typename BlockReduce::TempStorage reduce;
 	uint32_t	breaks = 0;
 	uint32_t	tile;
-	uint32_t	word;
 
 	if (position == UINT32_MAX)
 	{
@@ -243,15 +249,10 @@ consumed_kernel(const __grid_constant__ CsvView view, uint32_t position)
 			position++;
 	}
 	tile = position / CSV_TILE_BYTES;
-	word = tile * CSV_TILE_THREADS + threadIdx.x;
-	if (tile < view.ntiles && word <= position / 64)
-	{
-		uint64_t	bits = *csv_mask_word(view, CSV_MASK_BREAKS, word);
-
-		if (word == position / 64)
-			bits &= (1ull << (position % 64)) - 1;
-		breaks = __popcll(bits);
-	}
+	for (uint32_t i = tile * CSV_TILE_BYTES + threadIdx.x; i < position;
+		 i += CSV_TILE_THREADS)
+		breaks += csv_class_at(&view.dialect, view.bytes, i, view.nbytes) ==
+			CSV_CLASS_BREAK;
 	breaks = BlockReduce(reduce).Sum(breaks);
 	if (threadIdx.x == 0)
 	{

@@ -167,6 +167,8 @@ start_session(int device, int number, bool *missing, char *message)
 		if (error == cudaSuccess)
 			error = cudaEventCreate(&session->next.copied[i]);
 	}
+	for (int i = 0; i < 3 && error == cudaSuccess; i++)
+		error = cudaEventCreate(&session->phases[i]);
 	if (error == cudaSuccess)
 		error = cudaMemGetInfo(&free_bytes, &total_bytes);
 	if (error != cudaSuccess)
@@ -612,6 +614,8 @@ csv_cuda_shutdown(void)
 		cudaEventDestroy(session->next.began[i]);
 		cudaEventDestroy(session->next.copied[i]);
 	}
+	for (int i = 0; i < 3; i++)
+		cudaEventDestroy(session->phases[i]);
 	cudaEventDestroy(session->done);
 	cudaStreamDestroy(session->stream);
 	cudaStreamDestroy(session->next_stream);

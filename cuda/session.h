@@ -30,9 +30,9 @@
 
 typedef enum CsvDeviceMemory
 {
-	CSV_DEVICE_INPUT,			/* bytes, masks, ranks of tiles */
+	CSV_DEVICE_INPUT,			/* bytes, ranks of tiles */
 	CSV_DEVICE_NEXT,			/* bytes of an input to come */
-	CSV_DEVICE_WINDOW,			/* index and record table of a window */
+	CSV_DEVICE_INDEX,			/* masks; index and record table of a window */
 	CSV_DEVICE_SMALL,			/* columns, counters, histograms */
 	CSV_DEVICE_OUTPUT,			/* arrays, statuses, positions */
 	CSV_DEVICE_ERRORS,			/* the error table */
@@ -80,6 +80,7 @@ typedef struct CsvSession
 	cudaEvent_t done;
 	cudaEvent_t copy_in[2];
 	cudaEvent_t copy_out[2];
+	cudaEvent_t phases[3];		/* structure begins, columns begin, they end */
 	CsvBlock	device_memory[CSV_DEVICE_NUM];
 	CsvBlock	pinned[CSV_PINNED_BLOCKS];
 } CsvSession;

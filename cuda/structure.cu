@@ -1,6 +1,9 @@
 /*
  * structure.cu
- *		From bytes to the structure of the input: masks, index, record table.
+ *		From bytes to the structure of the input, whatever it holds: masks,
+ *		index, record table.
+ *
+ * What is well-formed does not come here: parity.cu reads it in one pass.
  *
  *	1. compose_kernel	each thread composes the map of its 64 bytes, each block
  *						scans them; prefixes within the tile are kept.
@@ -302,6 +305,8 @@ ranks_kernel(const __grid_constant__ CsvView view)
 			ranks.starts = (uint32_t) prefix.high;
 			ranks.breaks = prefix.high >> 32;
 			view.ranks[number] = ranks;
+			if (number == view.ntiles)
+				view.counters->total = ranks;
 		}
 		before = AddSums()(before, whole);
 		__syncthreads();

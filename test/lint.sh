@@ -23,8 +23,7 @@ test/format.sh --check || failed 'make format'
 "$CPPCHECK" --quiet --enable=warning,performance,portability --inline-suppr \
 	--suppress=shiftTooManyBitsSigned --suppress=duplicateAssignExpression \
 	--std=c11 -Isrc --error-exitcode=1 \
-	--template='{file}:{line}: {message} [{id}]' \
-	src/reader src/cpu src/query test/bench ||
+	--template='{file}:{line}: {message} [{id}]' src/reader src/cpu src/query test/bench ||
 	failed "$CPPCHECK"
 
 flags=(-Isrc -I"$("$PG_CONFIG" --includedir-server)" -D_GNU_SOURCE -std=gnu11)

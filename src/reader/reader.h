@@ -262,6 +262,13 @@ typedef struct CsvBatch
 	double		copy_in_seconds;
 	double		parse_seconds;
 	double		copy_out_seconds;
+
+	/*
+	 * Of parse_seconds, the device's own: for the structure; and in all, from
+	 * there until the columns are filled, waits for the host among them.
+	 */
+	double		structure_seconds;
+	double		device_seconds;
 } CsvBatch;
 
 /* ---- engines ---- */

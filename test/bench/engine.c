@@ -19,7 +19,8 @@
  * Prints medians: "GB/s" is input bytes over the time in the engine without
  * its copies to and from a device, "loops" is how many times as fast as the
  * first loop that is, and "with copies" includes the copies.  For a device
- * also the memory it took beside input and output, per input byte of a chunk.
+ * also the memory it took beside input and output, per input byte of a chunk;
+ * and over the device's own time, GB/s of the structure and of all kernels.
  * To RESULTS.csv, lines are added; MACHINE is their first value.
  */
 #include <stdbool.h>
@@ -192,6 +193,8 @@ typedef struct Times
 {
 	double		engine;
 	double		copies;
+	double		structure;
+	double		device;
 	uint64_t	rows;
 	uint64_t	errors;
 } Times;
@@ -230,6 +233,8 @@ run_once(const CsvEngine *engine, void *state, Content *content,
 	{
 		times->engine += batch.parse_seconds;
 		times->copies += batch.copy_in_seconds + batch.copy_out_seconds;
+		times->structure += batch.structure_seconds;
+		times->device += batch.device_seconds;
 		times->rows += batch.nrows;
 		times->errors += batch.nerrors;
 	}
@@ -430,6 +435,8 @@ measure(const CsvEngine *engine, void *state, Content *content,
 {
 	double		seconds[MAX_REPEAT];
 	double		with_copies[MAX_REPEAT];
+	double		structure[MAX_REPEAT];
+	double		device[MAX_REPEAT];
 	bool		copies = false;
 	uint64_t	chunk = size_of_chunks(engine, state);
 	int			nwanted = set_wanted(set, (size_t) nset);
@@ -457,10 +464,14 @@ measure(const CsvEngine *engine, void *state, Content *content,
 			continue;			/* warms up */
 		seconds[i] = times.engine;
 		with_copies[i] = times.engine + times.copies;
+		structure[i] = times.structure;
+		device[i] = times.device;
 		copies = copies || times.copies > 0;
 	}
 	qsort(seconds, (size_t) repeat, sizeof(double), compare);
 	qsort(with_copies, (size_t) repeat, sizeof(double), compare);
+	qsort(structure, (size_t) repeat, sizeof(double), compare);
+	qsort(device, (size_t) repeat, sizeof(double), compare);
 	print_line(engine->name, engine->detail(state), chunk, nset, set, &times,
 			   content->nbytes, seconds, copies ? with_copies[repeat / 2] : 0);
 #ifdef CSV_WITH_CUDA
@@ -472,7 +483,10 @@ measure(const CsvEngine *engine, void *state, Content *content,
 									  content->nbytes);
 
 		csv_cuda_memory_held(&output, &others);
-		printf("   %.2f B/B", ((double) others - input) / input);
+		printf("   %.2f B/B, structure %.0f, kernels %.0f GB/s",
+			   ((double) others - input) / input,
+			   (double) content->nbytes * 1e-9 / structure[repeat / 2],
+			   (double) content->nbytes * 1e-9 / device[repeat / 2]);
 		fprintf(results, "%.2f", ((double) others - input) / input);
 	}
 #endif

@@ -1101,6 +1101,112 @@ reads_records_of_many_fields(void **unused)
 	end_case(&c);
 }
 
+/* a break as the dialect has it */
+static const char *
+some_break(const Case *c)
+{
+	switch (c->dialect.boundary)
+	{
+		case CSV_BOUNDARY_CR:
+			return "\r";
+		case CSV_BOUNDARY_CRLF:
+			return "\r\n";
+		case CSV_BOUNDARY_LF:
+			return "\n";
+		default:
+			return random_below(2) ? "\n" : "\r\n";
+	}
+}
+
+/* a well-formed field of some length; empty ones, and those of quotes alone too */
+static void
+put_well_formed_field(Case *c, size_t length)
+{
+	bool		quoted = c->dialect.quote != 0 && random_below(2);
+	size_t		until;
+
+	if (quoted)
+		put_string(&c->input, "\"");
+	until = c->input.nbytes + length;
+	while (c->input.nbytes < until)
+	{
+		uint32_t	r = random_below(200);
+
+		if (quoted && r < 20)
+			put_string(&c->input, "\"\"");
+		else if (quoted && r < 40)
+			put_string(&c->input, ",");
+		else if (quoted && r < 50 && c->dialect.multiline)
+			put_string(&c->input, r < 42 ? "\r" : some_break(c));
+		else
+			put_string(&c->input, "x");
+	}
+	if (quoted)
+		put_string(&c->input, "\"");
+}
+
+/*
+ * What the one-pass kernel takes, over a few of its tiles (of 16 kB), with all
+ * that may stand at a tile's or a thread's edge; and what it nearly takes.
+ */
+static void
+reads_well_formed_input_over_several_tiles(void **unused)
+{
+	static const CsvKind kinds[] = {CSV_KIND_TEXT, CSV_KIND_INT4};
+	uint32_t	n = rounds(400);
+
+	(void) unused;
+	NEED_DEVICE();
+	for (uint32_t i = 0; i < n; i++)
+	{
+		const uint32_t tile = 16 * 1024;
+		uint32_t	nfields = random_below(3) == 0 ? 1 : 2;
+		uint32_t	mean = random_below(3) == 0 ? 2 : random_below(2) ? 30 : 3000;
+		size_t		until = random_below(4) == 0 ? 1 + random_below(200) :
+			tile * (1 + random_below(4)) - 3 + random_below(6);
+		Case		c;
+
+		start_case(&c, nfields, kinds, nfields);
+		c.dialect.boundary = random_below(4);
+		c.dialect.quoting = random_below(2);
+		c.dialect.multiline = random_below(3) != 0;
+		c.dialect.blank_is_record = nfields == 1;
+		if (random_below(5) == 0)
+			c.dialect.quote = 0;
+		while (c.input.nbytes < until)
+		{
+			for (uint32_t field = 0; field < nfields; field++)
+			{
+				if (field > 0)
+					put_string(&c.input, ",");
+				put_well_formed_field(&c, random_below(4) == 0 ? 0 :
+									  random_below(2 * mean));
+			}
+			put_string(&c.input, some_break(&c));
+			while (random_below(10) == 0)
+				put_string(&c.input, some_break(&c));
+			if (random_below(300) == 0)
+				put_repeated(&c.input, some_break(&c), random_below(3 * tile));
+		}
+
+		/* any byte may be the last, with a record or a quote left open */
+		if (random_below(4) != 0)
+			c.input.nbytes = until;
+		if (random_below(3) == 0)
+		{
+			static const char hostile[] = "\",\r\nx";
+
+			c.input.bytes[random_below((uint32_t) c.input.nbytes)] =
+				(uint8_t) hostile[random_below(5)];
+		}
+		c.max_record_bytes = random_below(8) == 0 ? 2000 : 1 << 24;
+		c.chunk_bytes = random_below(3) == 0 ? tile + random_below(3) - 1 :
+			1 << 24;
+		check_case(&c);
+		end_case(&c);
+	}
+}
+
 /* the shortest fields and records there are: several windows to a chunk */
 static void
 reads_very_short_records_in_windows(void **unused)
@@ -1377,6 +1483,7 @@ main(void)
 		cmocka_unit_test(agrees_on_long_fields),
 		cmocka_unit_test(reads_one_giant_field_among_short_ones),
 		cmocka_unit_test(reads_records_of_many_fields),
+		cmocka_unit_test(reads_well_formed_input_over_several_tiles),
 		cmocka_unit_test(reads_very_short_records_in_windows),
 		cmocka_unit_test(hands_irregular_stretches_to_the_cpu),
 		cmocka_unit_test(can_be_interrupted_and_called_again),
