@@ -1720,7 +1720,7 @@ csv_cuda_warm(void)
 {
 	static const char good[] = "x,x,t,1,1,1,1.5,1.5,1.5,2000-01-01,"
 		"2000-01-01 00:00:00,2000-01-01 00:00:00,"
-		"00000000-0000-0000-0000-000000000000\n";
+		"00000000-0000-0000-0000-000000000000,1.5,1.5\n";
 	const CsvMemory memory = {plain_alloc, plain_free, NULL};
 	const size_t good_bytes = sizeof(good) - 1;
 	const size_t long_bytes = 2 * CSV_LONG_FIELD_BYTES;
@@ -1757,7 +1757,9 @@ csv_cuda_warm(void)
 		column->max_chars = -1;
 		column->byte_width = -1;
 		column->type_chars = -1;
-		column->precision = -1;
+		column->precision = kind == CSV_KIND_DECIMAL64 ||
+			kind == CSV_KIND_DECIMAL128 ? 15 : -1;
+		column->scale = column->precision < 0 ? 0 : 2;
 	}
 	layout.nfields = CSV_NUM_KINDS;
 	layout.decimal_separator = '.';

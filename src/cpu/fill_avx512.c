@@ -532,11 +532,13 @@ fill_dates(CsvFill *fill, uint32_t from, uint32_t to, const uint8_t *limit,
 }
 
 /*
- * [-]digits.digits with `scale` digits after the point, or none and no point:
- * up to 8 before it.  See csv_fast_numeric().
+ * [-]digits.digits with `scale` digits after the point, 4 at most, or none and
+ * no point: up to 8 before it.  See csv_fast_numeric() and csv_fast_decimal().
+ * `kind`, a constant, is NUMERIC or DECIMAL64.
  */
-static uint32_t
-fill_fast_numerics(CsvFill *fill, uint32_t from, uint32_t to, uint32_t *left)
+static inline __attribute__((always_inline)) uint32_t
+fill_fast_numerics(CsvFill *fill, uint32_t from, uint32_t to, int kind,
+				   uint32_t *left)
 {
 	static const uint32_t powers[9] = {
 		1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000
@@ -593,9 +595,14 @@ fill_fast_numerics(CsvFill *fill, uint32_t from, uint32_t to, uint32_t *left)
 			fraction = last_digits(text, _mm512_set1_epi64(scale), &good);
 			eight.rows &= (__mmask8) (good | ~pointed);
 
-			/* as the first of four digits; then it is the third group */
-			fraction = digit_fours(_mm512_srl_epi64(fraction, fraction_shift));
-			groups = _mm512_maskz_slli_epi64(pointed, fraction, 32);
+			if (kind == CSV_KIND_DECIMAL64)
+				groups = _mm512_maskz_mov_epi64(pointed, join_fours(digit_fours(fraction)));
+			else
+			{
+				/* as the first of four digits; then it is the third group */
+				fraction = digit_fours(_mm512_srl_epi64(fraction, fraction_shift));
+				groups = _mm512_maskz_slli_epi64(pointed, fraction, 32);
+			}
 			n = _mm512_mask_sub_epi64(n, pointed, n, _mm512_set1_epi64(scale + 1));
 			if (many)
 				whole = _mm512_mask_i32gather_epi64(text, pointed,
@@ -611,6 +618,20 @@ fill_fast_numerics(CsvFill *fill, uint32_t from, uint32_t to, uint32_t *left)
 		if (whole_digits < 8)
 			eight.rows = _mm512_mask_cmplt_epu64_mask(eight.rows,
 													  join_fours(whole), too_large);
+
+		if (kind == CSV_KIND_DECIMAL64)
+		{
+			__m512i		number = _mm512_mullo_epi64(join_fours(whole),
+													_mm512_set1_epi64(powers[scale]));
+
+			number = _mm512_add_epi64(number, groups);
+			number = _mm512_mask_sub_epi64(number, negative, zero, number);
+			_mm512_mask_storeu_epi64(scalar.values + (size_t) row * 8,
+									 eight.rows | done,
+									 _mm512_maskz_mov_epi64(eight.rows, number));
+			nleft += leave_rows(row, to, eight.rows | done, left + nleft);
+			continue;
+		}
 
 		/* groups of 10,000, the highest in the low bits; outer zeros go */
 		whole = _mm512_and_si512(_mm512_or_si512(whole, _mm512_srli_epi64(whole, 16)),
@@ -659,16 +680,33 @@ fill_fast_numerics(CsvFill *fill, uint32_t from, uint32_t to, uint32_t *left)
 	return nleft;
 }
 
+/* none of them */
+static uint32_t
+leave_all(uint32_t from, uint32_t to, uint32_t *left)
+{
+	for (uint32_t row = from; row < to; row++)
+		left[row - from] = row;
+	return to - from;
+}
+
 static uint32_t
 fill_numerics(CsvFill *fill, uint32_t from, uint32_t to, const uint8_t *limit,
 			  uint32_t *left)
 {
 	(void) limit;
-	if (csv_has_fast_numeric(fill))
-		return fill_fast_numerics(fill, from, to, left);
-	for (uint32_t row = from; row < to; row++)
-		left[row - from] = row;
-	return to - from;
+	return csv_has_fast_numeric(fill) ?
+		fill_fast_numerics(fill, from, to, CSV_KIND_NUMERIC, left) :
+		leave_all(from, to, left);
+}
+
+static uint32_t
+fill_decimals(CsvFill *fill, uint32_t from, uint32_t to, const uint8_t *limit,
+			  uint32_t *left)
+{
+	(void) limit;
+	return fill->column->scale <= 4 ?
+		fill_fast_numerics(fill, from, to, CSV_KIND_DECIMAL64, left) :
+		leave_all(from, to, left);
 }
 
 /* ---- text ---- */
@@ -938,6 +976,7 @@ const CsvFillFunctions csv_fill_avx512 = {
 		[CSV_KIND_INT4] = fill_int4,
 		[CSV_KIND_INT8] = fill_int8,
 		[CSV_KIND_NUMERIC] = fill_numerics,
+		[CSV_KIND_DECIMAL64] = fill_decimals,
 		[CSV_KIND_DATE] = fill_dates
 	}
 };

@@ -343,8 +343,9 @@ extern uint32_t csv_evaluator_find_group(CsvEvaluator *evaluator,
 /*
  * Add one row to a group: query->naggregates values.  NULL: the row does not
  * count for the aggregate (so is its argument, or its filter is not true).
- * UNDECIDED: it counts, but there is no value to add, since no lane holds it;
- * the caller keeps it.  False: no memory.
+ * UNDECIDED: it counts, but there is no value to add, since no lane holds it
+ * (or CSV_AGGREGATE_SUM_SQUARES does not take it); the caller keeps it.  False:
+ * no memory.
  */
 extern bool csv_evaluator_add_row(CsvEvaluator *evaluator, uint32_t group,
 								  const CsvValue *values);

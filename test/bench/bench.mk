@@ -27,4 +27,4 @@ build/engine: $(PLAIN)/test/bench/engine.o $(patsubst %.c,$(PLAIN)/%.o,$(LIBRARY
 	$(CC) $(TEST_CFLAGS) -o $@ $^ $(CUDA_LIBS) -lpthread
 
 build/query: $(PLAIN)/test/bench/query.o $(patsubst %.c,$(PLAIN)/%.o,$(LIBRARY_SOURCES))
-	$(CC) $(TEST_CFLAGS) -o $@ $^
+	$(CC) $(TEST_CFLAGS) -o $@ $^ -lpthread

@@ -63,18 +63,20 @@ load_file(const char *name, Content *content)
 {
 	FILE	   *file = fopen(name, "rb");
 	long		nbytes;
+	bool		loaded = false;
 
-	if (file == NULL || fseek(file, 0, SEEK_END) != 0 ||
-		(nbytes = ftell(file)) < 0)
+	if (file == NULL)
 		return false;
-	rewind(file);
-	content->nbytes = (size_t) nbytes;
-	content->bytes = malloc(content->nbytes + 1);
-	if (content->bytes == NULL ||
-		fread(content->bytes, 1, content->nbytes, file) != content->nbytes)
-		return false;
+	if (fseek(file, 0, SEEK_END) == 0 && (nbytes = ftell(file)) >= 0)
+	{
+		rewind(file);
+		content->nbytes = (size_t) nbytes;
+		content->bytes = malloc(content->nbytes + 1);
+		loaded = content->bytes != NULL &&
+			fread(content->bytes, 1, content->nbytes, file) == content->nbytes;
+	}
 	fclose(file);
-	return true;
+	return loaded;
 }
 
 /* ---- a query and the columns that it reads ---- */
@@ -321,8 +323,9 @@ measure(const char *name, void (*make) (Program *program), Content *content)
 	static const uint8_t nothing[1];
 	const char *repeat_text = getenv("REPEAT");
 	int			repeat = repeat_text != NULL ? atoi(repeat_text) : 7;
-	double		engine_times[MAX_REPEAT];
-	double		query_times[MAX_REPEAT];
+	double		engine_times[MAX_REPEAT] = {0};
+	double		query_times[MAX_REPEAT] = {0};
+	const CsvCpuOptions cpu = {.isa = CSV_ISA_BEST, .threads = 1};
 	CsvReaderOptions options;
 	CsvLayout	layout;
 	Program		program;
@@ -352,7 +355,7 @@ measure(const char *name, void (*make) (Program *program), Content *content)
 	for (int i = -1; i < repeat; i++)	/* once to warm up */
 	{
 		CsvEvaluator *evaluator = csv_evaluator_create(&memory, &program.query);
-		void	   *state = csv_cpu_open(&memory, CSV_ISA_BEST);
+		void	   *state = csv_cpu_open(&memory, &cpu);
 		CsvReader  *reader = csv_reader_create(&memory, &options);
 		CsvBatch	batch;
 		CsvSelection selection;

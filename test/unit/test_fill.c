@@ -121,6 +121,7 @@ add_value(char *at, const CsvColumn *column, uint32_t most_text)
 			end = add_date(at);
 			break;
 		case CSV_KIND_NUMERIC:
+		case CSV_KIND_DECIMAL64:
 			end = add_sign(at);
 			end = add_digits(end, choose(4) == 0 ? 12 : 6);
 			if (choose(5) != 0)
@@ -180,12 +181,13 @@ random_column(uint32_t field)
 {
 	static const CsvKind kinds[] = {
 		CSV_KIND_TEXT, CSV_KIND_TEXT, CSV_KIND_INT2, CSV_KIND_INT4,
-		CSV_KIND_INT8, CSV_KIND_NUMERIC, CSV_KIND_NUMERIC, CSV_KIND_DATE
+		CSV_KIND_INT8, CSV_KIND_NUMERIC, CSV_KIND_NUMERIC, CSV_KIND_DATE,
+		CSV_KIND_DECIMAL64, CSV_KIND_DECIMAL64
 	};
 	static const int16_t precisions[] = {3, 5, 9, 10, 12, 15, 15, 20};
 	static const int16_t scales[] = {2, 0, 1, 2, 3, 4, 2, 6};
 	static const int32_t widths[] = {1, 1, 3, 4, 5, 10, 25, 80};
-	CsvColumn	column = column_of(kinds[choose(8)], field);
+	CsvColumn	column = column_of(kinds[choose(10)], field);
 	uint32_t	pick = choose(8);
 
 	if (column.kind == CSV_KIND_NUMERIC && choose(8) != 0)
@@ -195,6 +197,11 @@ random_column(uint32_t field)
 	}
 	else if (column.kind == CSV_KIND_NUMERIC)
 		column.scale = 0;
+	if (column.kind == CSV_KIND_DECIMAL64)
+	{
+		column.precision = precisions[pick] < 18 ? precisions[pick] : 18;
+		column.scale = scales[pick];
+	}
 	if (column.kind == CSV_KIND_TEXT && choose(3) != 0)
 	{
 		column.type_chars = widths[pick];
