@@ -23,6 +23,7 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -168,13 +169,15 @@ order_clauses(PlannerInfo *root, List *clauses)
 }
 
 /*
- * Give the engine the clauses that it can have.  One of a higher security level
- * is left to the executor as long as one of a lower level is.
+ * Give the engine the clauses that it can have, up to one that it cannot have
+ * and that may raise an ERROR: rows that a later one drops would not get there.
+ * A leakproof clause raises none; so an engine's filter, which raises none
+ * either, never stands in front of one of a lower security level that might
+ * tell of the row.
  */
 static void
-push_filters(PlannerInfo *root, RelOptInfo *baserel, CsvPlanState *state)
+push_filters(RelOptInfo *baserel, CsvPlanState *state)
 {
-	Index		most = UINT_MAX;
 	ListCell   *cell;
 
 	if (!csv_enable_pushdown_guc ||
@@ -184,19 +187,15 @@ push_filters(PlannerInfo *root, RelOptInfo *baserel, CsvPlanState *state)
 	foreach(cell, state->restrictinfo)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
-		CsvProgram *trial = csv_program_create(state->table, baserel->relid);
+		Node	   *clause = (Node *) rinfo->clause;
 
-		if (rinfo->pseudoconstant ||
-			!csv_program_add_filter(trial, rinfo->clause))
-			most = Min(most, rinfo->security_level);
-	}
-	foreach(cell, state->restrictinfo)
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
-
-		if (rinfo->security_level <= most && !rinfo->pseudoconstant &&
+		if (!rinfo->pseudoconstant &&
 			csv_program_add_filter(state->program, rinfo->clause))
 			state->pushed = lappend(state->pushed, rinfo);
+		else if (!rinfo->pseudoconstant &&
+				 (contain_leaked_vars(clause) ||
+				  contain_volatile_functions(clause)))
+			break;
 	}
 }
 
@@ -214,7 +213,7 @@ csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 	state->restrictinfo = order_clauses(root, baserel->baserestrictinfo);
 	baserel->fdw_private = state;
 	avoid_parallel_plans(root, state);
-	push_filters(root, baserel, state);
+	push_filters(baserel, state);
 
 	/* as file_fdw: ten pages where the size is not known */
 	nbytes = csv_source_size(state->table, NULL);

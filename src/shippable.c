@@ -233,7 +233,7 @@ emit_column(CsvProgram *program, const Var *var, bool trim)
 	program->registers[result].digits = spec.precision;
 	instruction = emit(program, CSV_OP_COLUMN, result, -1, -1);
 	instruction->operand = (uint32_t) var->varattno;
-	if (trim && column->type == BPCHAROID)
+	if (trim)
 		instruction->flags = CSV_FLAG_TRIM;
 	return result;
 }
@@ -965,6 +965,14 @@ translate_relabel(CsvProgram *program, RelabelType *relabel)
 	int			a;
 
 	/* bpchar and the others see blanks at the end differently */
+	if (from == VARCHAROID && relabel->resulttype == BPCHAROID)
+	{
+		Var		   *var = (Var *) relabel->arg;
+
+		a = IsA(var, Var) && var->varno == program->relid &&
+			var->varlevelsup == 0 ? emit_column(program, var, true) : -1;
+		return a < 0 ? -1 : seen_as(program, a, BPCHAROID);
+	}
 	if (from != relabel->resulttype &&
 		!((from == TEXTOID || from == VARCHAROID) &&
 		  (relabel->resulttype == TEXTOID ||
@@ -982,7 +990,8 @@ translate_new(CsvProgram *program, Node *node)
 	check_stack_depth();
 	if (IsA(node, Var) && ((Var *) node)->varno == program->relid &&
 		((Var *) node)->varlevelsup == 0)
-		return emit_column(program, (Var *) node, true);
+		return emit_column(program, (Var *) node,
+						   ((Var *) node)->vartype == BPCHAROID);
 	if (IsA(node, CaseTestExpr))
 		return program->case_register;
 	if (is_constant(program, node))
