@@ -17,7 +17,7 @@ typedef struct CsvCpu
 	uint32_t	part_bytes;		/* of the input: no part is smaller */
 	CsvCrew		crew;
 
-	/* a batch lives in one of these; csv_cpu_engine has only the first */
+	/* a batch lives in one of these; chunk by chunk, in the first */
 	struct CsvCpuOutput
 	{
 		CsvIndex	index;
@@ -138,8 +138,11 @@ static CsvStatus
 cpu_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 {
 	CsvCpu	   *cpu = engine;
-	CsvIndex   *index = &cpu->outputs[input->output].index;
-	CsvColumns *columns = &cpu->outputs[input->output].columns;
+	/* a GPU's engine hands on inputs with numbers of its own outputs */
+	struct CsvCpuOutput *output =
+		&cpu->outputs[input->output % CSV_CPU_OUTPUTS];
+	CsvIndex   *index = &output->index;
+	CsvColumns *columns = &output->columns;
 	uint32_t	nthreads = cpu->crew.nthreads;
 	struct timespec began;
 	struct timespec ended;
