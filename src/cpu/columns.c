@@ -480,7 +480,8 @@ reserve_parts(CsvColumns *columns)
 		part->bad_rows.from = part->from;
 		part->bad_rows.to = part->to;
 		part->bad_rows.any = false;
-		part->positions = (uint32_t *) columns->positions.bytes +
+		part->positions = ncolumns == 0 ? NULL :
+			(uint32_t *) columns->positions.bytes +
 			(size_t) i * CSV_POSITIONS_MARGIN;
 		part->left = (uint32_t *) columns->left.bytes + part->from;
 		part->found = (CsvFound *) columns->found.bytes +
