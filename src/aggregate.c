@@ -512,8 +512,9 @@ static Datum
 result_of(CsvAggregation *aggregation, uint32_t group, int i, bool *isnull)
 {
 	const CsvResult *result = &aggregation->results[i];
-	const CsvRegister *reg = result->argument < 0 ? NULL :
-		&aggregation->program->registers[result->argument];
+	/* a count may have no argument, and looks at none */
+	const CsvRegister *reg =
+		&aggregation->program->registers[Max(result->argument, 0)];
 	CsvAggregateValue value;
 	CsvValue	key;
 	Sum			sum;
