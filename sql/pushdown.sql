@@ -121,6 +121,22 @@ SELECT id FROM d WHERE city = 'Rom';
 SELECT explain('SELECT count(*) FROM d WHERE city = ''Rom''');
 SELECT count(*) FROM d WHERE city = 'Rom';
 
+-- partitions, each by itself or put together
+CREATE TABLE parts (part int, city text, price numeric(10,2), weight float8) PARTITION BY LIST (part);
+CREATE FOREIGN TABLE part1 PARTITION OF parts FOR VALUES IN (1) SERVER csv OPTIONS (filename 'regress_csv/part1.csv');
+CREATE FOREIGN TABLE part2 PARTITION OF parts FOR VALUES IN (2) SERVER csv OPTIONS (filename 'regress_csv/part2.csv');
+CALL write_query('part1.csv', $$SELECT string_agg(format(E'1,%s,%s,%s\n', (ARRAY['Rom', 'Bonn'])[1 + i % 2], i % 7, i % 5), '') FROM generate_series(1, 1000) i$$);
+CALL write_query('part2.csv', $$SELECT string_agg(format(E'2,%s,%s,%s\n', (ARRAY['Rom', 'Lyon'])[1 + i % 2], CASE WHEN i = 500 THEN 'NaN' ELSE (i % 11)::text END, CASE WHEN i % 13 > 0 THEN i % 3 END), '') FROM generate_series(1, 1000) i$$);
+ANALYZE parts;
+SET enable_partitionwise_aggregate = on;
+SELECT explain('SELECT part, sum(price) FROM parts WHERE weight > 1 GROUP BY part');
+SELECT explain('SELECT avg(price), count(*) FROM parts WHERE weight > 1');
+SELECT alike('SELECT part, sum(price), avg(weight), count(DISTINCT city) FROM parts WHERE weight > 1 GROUP BY part');
+SELECT alike('SELECT city, count(*), count(weight), sum(price), avg(price), stddev(price), sum(part), avg(part), variance(part), min(price), max(price) FROM parts GROUP BY city');
+SELECT alike('SELECT sum(weight), avg(weight), min(weight), max(weight), bool_or(weight > 3), bool_and(price < 11), avg(price) FROM parts WHERE price <> ''NaN''');
+SELECT alike('SELECT sum(price), sum(part), avg(price), avg(part), avg(weight), max(city) FROM parts WHERE price > 1000 AND price <> ''NaN''');
+RESET enable_partitionwise_aggregate;
+
 -- and none at all where it is off
 SET csv_gpu_fdw.enable_pushdown = off;
 SELECT explain('SELECT count(*) FROM t WHERE id > 1');

@@ -8,7 +8,8 @@
  *	   expressions, which raise what they raise; the values are added to the
  *	   same groups.  A numeric that no lane holds (NaN, or of too many digits)
  *	   is added to a sum of PostgreSQL's own beside the group's.
- *	3. At the end each group becomes a row.
+ *	3. At the end each group becomes a row: of results, or of transition states
+ *	   where another node puts them together with others.
  */
 #include "postgres.h"
 
@@ -18,6 +19,7 @@
 #include "executor/executor.h"
 #include "libpq/pqformat.h"
 #include "nodes/nodeFuncs.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
 #include "utils/fmgroids.h"
@@ -68,7 +70,7 @@ struct CsvAggregation
 
 	/* for final functions that want to be called by an Agg node */
 	AggState   *caller;
-	Oid		   *serialize;		/* of each result that needs them */
+	Oid		   *serialize;		/* of each result's function */
 	FmgrInfo   *deserialize;
 	FmgrInfo   *finish;
 };
@@ -76,7 +78,7 @@ struct CsvAggregation
 /* ---- begin ---- */
 
 static void
-lookup_final(CsvAggregation *aggregation, int i)
+lookup_functions(CsvAggregation *aggregation, int i)
 {
 	HeapTuple	tuple = SearchSysCache1(AGGFNOID,
 										ObjectIdGetDatum(aggregation->aggrefs[i]->aggfnoid));
@@ -87,8 +89,11 @@ lookup_final(CsvAggregation *aggregation, int i)
 			 aggregation->aggrefs[i]->aggfnoid);
 	form = (Form_pg_aggregate) GETSTRUCT(tuple);
 	aggregation->serialize[i] = form->aggserialfn;
-	fmgr_info(form->aggdeserialfn, &aggregation->deserialize[i]);
-	fmgr_info(form->aggfinalfn, &aggregation->finish[i]);
+	if (aggregation->results[i].kind == CSV_RESULT_VARIANCE)
+	{
+		fmgr_info(form->aggdeserialfn, &aggregation->deserialize[i]);
+		fmgr_info(form->aggfinalfn, &aggregation->finish[i]);
+	}
 	ReleaseSysCache(tuple);
 }
 
@@ -138,9 +143,10 @@ csv_aggregation_create(ForeignScanState *node, const CsvProgram *program,
 				program->registers[result->argument];
 		}
 		else
+		{
 			aggregation->aggrefs[i] = castNode(Aggref, entry->expr);
-		if (result->kind == CSV_RESULT_VARIANCE)
-			lookup_final(aggregation, i);
+			lookup_functions(aggregation, i);
+		}
 		i++;
 	}
 
@@ -479,21 +485,20 @@ call_as_aggregate(CsvAggregation *aggregation, FmgrInfo *function, int nargs,
 }
 
 /*
- * Variances and standard deviations by the server's own final functions, from
- * a transition state as parallel workers hand it over.
+ * A transition state that only its function knows, as parallel workers hand it
+ * over: the bytes of the function's aggserialfn.
  */
 static Datum
-variance_result(CsvAggregation *aggregation, int i, const Sum *sum,
-				const Sum *squares, bool *isnull)
+serialized_state(Oid function, const Sum *sum, const Sum *squares)
 {
 	StringInfoData buffer;
-	Datum		state;
 
 	pq_begintypsend(&buffer);
 	pq_sendint64(&buffer, sum->count - sum->nnans);
 	send_numeric(&buffer, sum->numeric);
-	send_numeric(&buffer, squares->numeric);
-	if (aggregation->serialize[i] == F_NUMERIC_SERIALIZE)
+	if (squares != NULL)
+		send_numeric(&buffer, squares->numeric);
+	if (function == F_NUMERIC_SERIALIZE || function == F_NUMERIC_AVG_SERIALIZE)
 	{
 		pq_sendint32(&buffer, 0);	/* the greatest scale, */
 		pq_sendint64(&buffer, 0);	/* and how often: for taking values out */
@@ -501,11 +506,46 @@ variance_result(CsvAggregation *aggregation, int i, const Sum *sum,
 		pq_sendint64(&buffer, 0);	/* infinities */
 		pq_sendint64(&buffer, 0);
 	}
-	state = call_as_aggregate(aggregation, &aggregation->deserialize[i], 2,
-							  PointerGetDatum(pq_endtypsend(&buffer)),
-							  (Datum) 0, isnull);
+	return PointerGetDatum(pq_endtypsend(&buffer));
+}
+
+/* variances and standard deviations by the server's own final functions */
+static Datum
+variance_result(CsvAggregation *aggregation, int i, Datum serialized,
+				bool *isnull)
+{
+	Datum		state = call_as_aggregate(aggregation,
+										  &aggregation->deserialize[i], 2,
+										  serialized, (Datum) 0, isnull);
+
 	return call_as_aggregate(aggregation, &aggregation->finish[i], 1, state,
 							 (Datum) 0, isnull);
+}
+
+/* the transition state of an average that is an array */
+static Datum
+average_state(const Sum *sum, Oid type)
+{
+	Datum		elements[3];
+
+	if (type == FLOAT8ARRAYOID)
+	{
+		/*
+		 * No average looks at the last, the sum of squared deviations, but
+		 * an infinite value must have made it NaN.
+		 */
+		elements[0] = Float8GetDatum((float8) sum->count);
+		elements[1] = Float8GetDatum(sum->value.real + 0.0);
+		elements[2] = Float8GetDatum(isfinite(sum->value.real) ? 0.0 :
+									 get_float8_nan());
+		return PointerGetDatum(construct_array(elements, 3, FLOAT8OID,
+											   sizeof(float8), FLOAT8PASSBYVAL,
+											   TYPALIGN_DOUBLE));
+	}
+	elements[0] = Int64GetDatum(sum->count);
+	elements[1] = Int64GetDatum((int64) sum->value.wide.word[0]);
+	return PointerGetDatum(construct_array(elements, 2, INT8OID, sizeof(int64),
+										   FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
 static Datum
@@ -515,6 +555,7 @@ result_of(CsvAggregation *aggregation, uint32_t group, int i, bool *isnull)
 	/* a count may have no argument, and looks at none */
 	const CsvRegister *reg =
 		&aggregation->program->registers[Max(result->argument, 0)];
+	const Aggref *aggref;
 	CsvAggregateValue value;
 	CsvValue	key;
 	Sum			sum;
@@ -542,16 +583,27 @@ result_of(CsvAggregation *aggregation, uint32_t group, int i, bool *isnull)
 			break;
 	}
 
+	aggref = aggregation->aggrefs[i];
 	get_sum(aggregation, group, result->first, reg, &sum);
+	if (aggref->aggtype == INT8ARRAYOID || aggref->aggtype == FLOAT8ARRAYOID)
+		return average_state(&sum, aggref->aggtype);
 	*isnull = sum.count == 0;
 	if (*isnull)
 		return (Datum) 0;
-	if (result->kind == CSV_RESULT_SUM)
-		return sum_result(&sum, aggregation->aggrefs[i]->aggtype);
-	if (result->kind == CSV_RESULT_AVERAGE)
-		return average_result(&sum, aggregation->aggrefs[i]->aggtype);
-	get_sum(aggregation, group, result->second, reg, &squares);
-	return variance_result(aggregation, i, &sum, &squares, isnull);
+	if (result->kind == CSV_RESULT_VARIANCE)
+	{
+		Datum		state;
+
+		get_sum(aggregation, group, result->second, reg, &squares);
+		state = serialized_state(aggregation->serialize[i], &sum, &squares);
+		return aggref->aggsplit == AGGSPLIT_SIMPLE ?
+			variance_result(aggregation, i, state, isnull) : state;
+	}
+	if (aggref->aggtype == BYTEAOID)
+		return serialized_state(aggregation->serialize[i], &sum, NULL);
+	return result->kind == CSV_RESULT_SUM ?
+		sum_result(&sum, aggref->aggtype) :
+		average_result(&sum, aggref->aggtype);
 }
 
 bool

@@ -316,6 +316,7 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 	List	   *pushed = extract_actual_clauses(state->pushed, false);
 	List	   *program = NIL;
 	List	   *constants = NIL;
+	List	   *private;
 	Bitmapset  *hidden = state->wanted;
 	List	   *quals = state->having;
 	List	   *recheck = NIL;
@@ -341,15 +342,18 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 		program = list_make1(csv_program_to_node(state->program));
 		constants = csv_program_constants(state->program);
 	}
+
+	/* in the order of CsvPlanItem */
+	private = list_make3(list_of_set(state->wanted),
+						 list_make1_oid(state->table->relid),
+						 list_make1_int(state->first_relid));
+	private = lappend(private, program);
+	private = lappend(private, pushed);
+	private = lappend(private, list_make2(state->results, state->sources));
+	private = lappend(private, list_of_set(hidden));
 	return make_foreignscan(tlist, quals, state->upper ? 0 : baserel->relid,
 							constants,
-							lappend(list_make5(list_of_set(state->wanted),
-											   list_make1_oid(state->table->relid),
-											   program,
-											   pushed,
-											   list_make2(state->results,
-														  state->sources)),
-									list_of_set(hidden)),
+							private,
 							state->scan_tlist, recheck, outer_plan);
 }
 
@@ -503,13 +507,23 @@ csv_end_scan(ForeignScanState *node)
 static void
 adopt_relation(Node *node, const ForeignScan *plan)
 {
-	int			relid = bms_singleton_member(plan->fs_relids);
+	int			moved = 0;
 	List	   *vars = pull_var_clause(node, PVC_RECURSE_AGGREGATES);
 	ListCell   *cell;
 
+	/* all relations of a query are moved by as much */
+	if (plan->scan.scanrelid == 0)
+		moved = bms_next_member(plan->fs_relids, -1) -
+			linitial_int(list_nth(plan->fdw_private, CSV_PLAN_FIRST_RELID));
+
 	/* pull_var_clause returns the nodes themselves */
 	foreach(cell, vars)
-		lfirst_node(Var, cell)->varno = relid;
+	{
+		Var		   *var = lfirst_node(Var, cell);
+
+		var->varno = plan->scan.scanrelid != 0 ? plan->scan.scanrelid :
+			var->varno + moved;
+	}
 }
 
 /* the WHERE clauses that the engine has */

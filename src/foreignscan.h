@@ -26,6 +26,7 @@ typedef struct CsvPlanState
 
 	/* of aggregates on top of the table's scan */
 	bool		upper;
+	int			first_relid;	/* of the relations that the plan stands for */
 	List	   *scan_tlist;		/* group keys and Aggrefs */
 	List	   *results;		/* a CsvResult of each, as integer lists */
 	List	   *sources;		/* as csv_aggregation_create() wants them */
@@ -39,7 +40,8 @@ extern bool csv_enable_pushdown_guc;
 typedef enum CsvPlanItem
 {
 	CSV_PLAN_WANTED,			/* integer list of attribute numbers */
-	CSV_PLAN_RELATION,			/* list of the table's OID, for upper scans */
+	CSV_PLAN_RELATION,			/* list of the table's OID */
+	CSV_PLAN_FIRST_RELID,		/* of an upper scan: as in CsvPlanState */
 	CSV_PLAN_PROGRAM,			/* list of one program, or empty */
 	CSV_PLAN_QUALS,				/* the WHERE clauses that the engine has */
 	CSV_PLAN_RESULTS,			/* of an upper scan: how its columns come about,

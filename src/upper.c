@@ -2,10 +2,10 @@
  * upper.c
  *		Plans of aggregates that the engine computes.
  *
- * A query that groups the rows of one table is a foreign scan that returns the
- * groups, if the engine can have all of it: every WHERE clause, every group
- * key, every aggregate.  HAVING, and expressions over aggregates, are the
- * executor's.
+ * A query that groups the rows of one table, or partition, is a foreign scan
+ * that returns the groups, if the engine can have all of it: every WHERE clause,
+ * every group key, every aggregate.  HAVING, and expressions over aggregates,
+ * are the executor's.
  */
 #include "postgres.h"
 
@@ -13,6 +13,7 @@
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
 #include "compat.h"
+#include "miscadmin.h"
 #include "foreignscan.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
@@ -22,6 +23,13 @@
 #include "shippable.h"
 #include "utils/fmgroids.h"
 #include "utils/selfuncs.h"
+
+/*
+ * What a group takes in memory, roughly: its place in the hash table, and a key
+ * or aggregate.
+ */
+#define CSV_GROUP_BYTES			24
+#define CSV_GROUP_VALUE_BYTES	16
 
 /* what an aggregate function is to the engine */
 typedef struct AggregateKind
@@ -160,10 +168,14 @@ push_aggregate(CsvPlanState *state, Aggref *aggref)
 	int			first;
 	int			second = -1;
 
-	if (aggref->aggsplit != AGGSPLIT_SIMPLE || aggref->agglevelsup != 0 ||
-		aggref->aggorder != NIL || aggref->aggvariadic ||
+	if (aggref->agglevelsup != 0 || aggref->aggorder != NIL || aggref->aggvariadic ||
 		aggref->aggkind != AGGKIND_NORMAL ||
 		!aggregate_kind(aggref, &kind))
+		return false;
+
+	/* distinct values of several parts cannot be added up */
+	if (aggref->aggsplit != AGGSPLIT_SIMPLE &&
+		kind.first == CSV_AGGREGATE_COUNT_DISTINCT)
 		return false;
 
 	/* min and max do not care; any other DISTINCT is the executor's */
@@ -254,7 +266,7 @@ push_aggregates_of(CsvPlanState *state, Node *node)
  */
 static bool
 push_grouping(PlannerInfo *root, CsvPlanState *state, PathTarget *target,
-			  Node *having)
+			  List *target_list, List *having)
 {
 	Query	   *parse = root->parse;
 	int			i = 0;
@@ -275,7 +287,7 @@ push_grouping(PlannerInfo *root, CsvPlanState *state, PathTarget *target,
 	foreach(cell, parse->groupClause)
 	{
 		Expr	   *key = (Expr *) get_sortgroupclause_expr(lfirst(cell),
-															 root->processed_tlist);
+															 target_list);
 
 		if (!push_expression(state, key, true))
 			return false;
@@ -283,30 +295,51 @@ push_grouping(PlannerInfo *root, CsvPlanState *state, PathTarget *target,
 	foreach(cell, target->exprs)
 		if (!push_aggregates_of(state, lfirst(cell)))
 			return false;
-	state->having = (List *) having;
-	foreach(cell, state->having)
+	foreach(cell, having)
 		if (!push_aggregates_of(state, lfirst(cell)))
 			return false;
+	state->having = having;
 	return true;
 }
 
+/*
+ * Is there memory for so many groups?  If not, the executor's own aggregation
+ * can do with less, over what the engine's filters leave.
+ */
+static bool
+groups_fit(const CsvPlanState *state, double ngroups)
+{
+	double		group_bytes = CSV_GROUP_BYTES +
+		CSV_GROUP_VALUE_BYTES * (state->program->n.nkeys +
+								 state->program->n.naggregates);
+
+	return ngroups * group_bytes <= (double) get_hash_memory_limit();
+}
+
+/*
+ * Stages: UPPERREL_GROUP_AGG, of a table or (with partitionwise aggregation) of
+ * a partition; UPPERREL_PARTIAL_GROUP_AGG, of a partition whose groups are
+ * put together with those of others: then the scan returns transition states.
+ */
 void
 csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 					RelOptInfo *input_rel, RelOptInfo *output_rel, void *extra)
 {
 	CsvPlanState *input = input_rel->fdw_private;
+	GroupPathExtraData *grouping = extra;
 	Query	   *parse = root->parse;
-	PathTarget *target = root->upper_targets[UPPERREL_GROUP_AGG];
+	List	   *having = NIL;
 	CsvPlanState *state;
 	double		ngroups = 1;
 	double		nrows;
 	Cost		startup_cost;
 	Cost		total_cost;
 	QualCost	having_cost;
+	ListCell   *cell;
 
-	if (stage != UPPERREL_GROUP_AGG || output_rel->fdw_private != NULL ||
-		input == NULL || input->upper || input->program == NULL ||
-		input_rel->reloptkind != RELOPT_BASEREL)
+	if ((stage != UPPERREL_GROUP_AGG && stage != UPPERREL_PARTIAL_GROUP_AGG) ||
+		output_rel->fdw_private != NULL || input == NULL || input->upper ||
+		input->program == NULL || !IS_SIMPLE_REL(input_rel))
 		return;
 	if ((parse->groupClause == NIL && !parse->hasAggs) ||
 		parse->groupingSets != NIL || parse->hasTargetSRFs ||
@@ -316,30 +349,30 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 	state = palloc0(sizeof(CsvPlanState));
 	*state = *input;
 	state->upper = true;
+	/* as createplan.c sets fs_relids */
+	state->first_relid =
+		bms_next_member(output_rel->reloptkind == RELOPT_UPPER_REL ?
+						root->all_baserels : output_rel->relids, -1);
 
 	/* the table's own plan may be used after all: translate anew */
 	state->program = csv_program_create(input->table, input->relid);
-	state->pushed = NIL;
-	{
-		ListCell   *cell;
-
-		foreach(cell, input->restrictinfo)
-		{
-			RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
-
-			if (!csv_program_add_filter(state->program, rinfo->clause))
-				return;
-			state->pushed = lappend(state->pushed, rinfo);
-		}
-	}
-	if (!push_grouping(root, state, target, parse->havingQual))
+	foreach(cell, input->pushed)
+		if (!csv_program_add_filter(state->program,
+									lfirst_node(RestrictInfo, cell)->clause))
+			return;
+	if (stage == UPPERREL_GROUP_AGG)
+		having = (List *) grouping->havingQual;
+	if (!push_grouping(root, state, output_rel->reltarget,
+					   grouping->targetList, having))
 		return;
 
 	if (parse->groupClause != NIL)
 		ngroups = estimate_num_groups(root,
 									  get_sortgrouplist_exprs(parse->groupClause,
-															  root->processed_tlist),
+															  grouping->targetList),
 									  input_rel->rows, NULL, NULL);
+	if (!groups_fit(state, ngroups))
+		return;
 	nrows = clamp_row_est(ngroups *
 						  clauselist_selectivity(root, state->having, 0,
 												 JOIN_INNER, NULL));
@@ -350,6 +383,7 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 		ngroups * (cpu_tuple_cost + having_cost.per_tuple);
 	output_rel->fdw_private = state;
 	add_path(output_rel, (Path *)
-			 csv_create_foreign_upper_path(root, output_rel, target, nrows,
+			 csv_create_foreign_upper_path(root, output_rel,
+										   output_rel->reltarget, nrows,
 										   startup_cost, total_cost));
 }
