@@ -8,7 +8,11 @@
  *	   expressions, which raise what they raise; the values are added to the
  *	   same groups.  A numeric that no lane holds (NaN, or of too many digits)
  *	   is added to a sum of PostgreSQL's own beside the group's.
- *	3. At the end each group becomes a row: of results, or of transition states
+ *	3. Where groups take more memory than the executor's own hash tables may,
+ *	   no new ones are made: rows of others go to temporary files, by a part of
+ *	   their keys' hash, and each file's rows are grouped by themselves after
+ *	   that, if need be in the same way again.
+ *	4. At the end each group becomes a row: of results, or of transition states
  *	   where another node puts them together with others.
  */
 #include "postgres.h"
@@ -18,7 +22,9 @@
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "libpq/pqformat.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "storage/buffile.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
@@ -41,6 +47,21 @@ typedef struct Extra
 	Datum		sum;			/* numeric: of the others, or of their squares */
 } Extra;
 
+/*
+ * Rows are shared out among so many files at a time.  A file whose rows have
+ * gone through MOST_LEVELS of that is grouped whatever memory it takes.
+ */
+#define SPILL_BITS			4
+#define SPILL_FILES			(1 << SPILL_BITS)
+#define MOST_LEVELS			8
+
+/* rows that are to be grouped by themselves */
+typedef struct SpillFile
+{
+	BufFile    *file;
+	int			level;			/* bits of the hash they have in common */
+} SpillFile;
+
 /* an aggregate of the query, for single rows */
 typedef struct Source
 {
@@ -56,6 +77,13 @@ struct CsvAggregation
 	CsvEvaluator *evaluator;	/* the scan's */
 	uint32_t	next;			/* group */
 	HTAB	   *extras;			/* NULL: none so far */
+
+	int			level;			/* of the rows that are being grouped */
+	BufFile    *spilling[SPILL_FILES];	/* theirs; NULL: not needed so far */
+	List	   *spilled;		/* SpillFiles to come */
+	int64		nbatches;
+	Datum	   *wide;			/* of the row at hand: arguments that no lane
+								 * holds, by aggregate of the query */
 
 	ExprContext *econtext;		/* for single rows */
 	TupleTableSlot *row;
@@ -152,6 +180,7 @@ csv_aggregation_create(ForeignScanState *node, const CsvProgram *program,
 
 	aggregation->sources = palloc0(sizeof(Source) *
 								   Max(list_length(sources), 1));
+	aggregation->wide = palloc0(sizeof(Datum) * CSV_MAX_AGGREGATES);
 	i = 0;
 	foreach(cell, sources)
 	{
@@ -265,12 +294,135 @@ out_of_memory(void)
 			 errmsg("out of memory")));
 }
 
+/* ---- rows for which there is no room ---- */
+
+static void
+write_value(const CsvAggregation *aggregation, BufFile *file, uint8_t lane,
+			const CsvValue *value, Datum wide)
+{
+	BufFileWrite(file, (void *) &value->state, sizeof(value->state));
+	if (value->state == CSV_LANE_UNDECIDED)
+	{
+		uint32		nbytes = VARSIZE_ANY(DatumGetPointer(wide));
+
+		BufFileWrite(file, &nbytes, sizeof(nbytes));
+		BufFileWrite(file, DatumGetPointer(wide), nbytes);
+	}
+	else if (value->state == CSV_LANE_VALUE && lane == CSV_LANE_TEXT)
+	{
+		BufFileWrite(file, (void *) &value->length, sizeof(value->length));
+		BufFileWrite(file, (void *) value->bytes, value->length);
+	}
+	else if (value->state == CSV_LANE_VALUE)
+		BufFileWrite(file, (void *) &value->value, sizeof(value->value));
+}
+
+/* as CsvSpillFn; it does not return where writing fails */
+static bool
+spill_row(void *arg, uint64_t hash, const CsvValue *keys,
+		  const CsvValue *values)
+{
+	CsvAggregation *aggregation = arg;
+	const CsvProgram *program = aggregation->program;
+	int			number = hash >> (64 - SPILL_BITS * (aggregation->level + 1)) &
+		(SPILL_FILES - 1);
+	BufFile    *file = aggregation->spilling[number];
+
+	if (file == NULL)
+	{
+		MemoryContext outer = MemoryContextSwitchTo(aggregation->context);
+
+		file = BufFileCreateTemp(false);
+		aggregation->spilling[number] = file;
+		MemoryContextSwitchTo(outer);
+	}
+	for (uint32_t i = 0; i < program->n.nkeys; i++)
+		write_value(aggregation, file, program->keys[i].lane, &keys[i],
+					(Datum) 0);
+	for (uint32_t i = 0; i < program->n.naggregates; i++)
+		write_value(aggregation, file, program->aggregate[i].lane, &values[i],
+					aggregation->wide[i]);
+	return true;
+}
+
+static void
+read_exactly(BufFile *file, void *to, size_t nbytes)
+{
+	if (BufFileRead(file, to, nbytes) != nbytes)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read from temporary file: %m")));
+}
+
+/* false at the end of the file */
+static bool
+read_value(BufFile *file, uint8_t lane, CsvValue *value, Datum *wide)
+{
+	uint32		nbytes;
+
+	memset(value, 0, sizeof(*value));
+	if (BufFileRead(file, &value->state, sizeof(value->state)) == 0)
+		return false;
+	if (value->state == CSV_LANE_UNDECIDED)
+	{
+		read_exactly(file, &nbytes, sizeof(nbytes));
+		*wide = PointerGetDatum(palloc(nbytes));
+		read_exactly(file, DatumGetPointer(*wide), nbytes);
+	}
+	else if (value->state == CSV_LANE_VALUE && lane == CSV_LANE_TEXT)
+	{
+		uint8_t    *bytes;
+
+		read_exactly(file, &value->length, sizeof(value->length));
+		bytes = palloc(value->length);
+		read_exactly(file, bytes, value->length);
+		value->bytes = bytes;
+	}
+	else if (value->state == CSV_LANE_VALUE)
+		read_exactly(file, &value->value, sizeof(value->value));
+	return true;
+}
+
+/* the files of the rows that were grouped last are complete */
+static void
+keep_spilled(CsvAggregation *aggregation)
+{
+	MemoryContext outer = MemoryContextSwitchTo(aggregation->context);
+
+	for (int i = 0; i < SPILL_FILES; i++)
+	{
+		SpillFile  *spilled;
+
+		if (aggregation->spilling[i] == NULL)
+			continue;
+		spilled = palloc(sizeof(SpillFile));
+		spilled->file = aggregation->spilling[i];
+		spilled->level = aggregation->level + 1;
+		aggregation->spilled = lappend(aggregation->spilled, spilled);
+		aggregation->spilling[i] = NULL;
+	}
+	MemoryContextSwitchTo(outer);
+}
+
+static void
+drop_spilled(CsvAggregation *aggregation)
+{
+	ListCell   *cell;
+
+	keep_spilled(aggregation);
+	foreach(cell, aggregation->spilled)
+		BufFileClose(((SpillFile *) lfirst(cell))->file);
+	list_free_deep(aggregation->spilled);
+	aggregation->spilled = NIL;
+}
+
+/* ---- single rows ---- */
+
 /*
- * What the row in aggregation->row adds to an aggregate of a group.
+ * What the row in aggregation->row adds to an aggregate.
  */
 static CsvLaneState
-get_argument(CsvAggregation *aggregation, uint32_t group, uint32_t aggregate,
-			 CsvValue *value)
+get_argument(CsvAggregation *aggregation, uint32_t aggregate, CsvValue *value)
 {
 	const Source *source = &aggregation->sources[aggregate];
 	ExprContext *econtext = aggregation->econtext;
@@ -300,12 +452,34 @@ get_argument(CsvAggregation *aggregation, uint32_t group, uint32_t aggregate,
 		default:
 			if (csv_value_of_datum(&source->reg, datum, value))
 				return CSV_LANE_VALUE;
-			add_extra(aggregation, group, aggregate, datum);
+			aggregation->wide[aggregate] = datum;
 			return CSV_LANE_UNDECIDED;
 	}
 }
 
-/* add the row in aggregation->row to its group */
+/* add a row to its group, or to those for which there is no room */
+static void
+add_values(CsvAggregation *aggregation, const CsvValue *keys,
+		   const CsvValue *values)
+{
+	uint64_t	hash;
+	uint32_t	group = csv_evaluator_find_group(aggregation->evaluator, keys,
+												 &hash);
+
+	if (group == CSV_GROUPS_FULL)
+	{
+		spill_row(aggregation, hash, keys, values);
+		return;
+	}
+	if (group == CSV_NO_GROUP ||
+		!csv_evaluator_add_row(aggregation->evaluator, group, values))
+		out_of_memory();
+	for (uint32_t i = 0; i < aggregation->program->n.naggregates; i++)
+		if (values[i].state == CSV_LANE_UNDECIDED)
+			add_extra(aggregation, group, i, aggregation->wide[i]);
+}
+
+/* add the row in aggregation->row */
 static void
 add_row(CsvAggregation *aggregation)
 {
@@ -314,7 +488,6 @@ add_row(CsvAggregation *aggregation)
 	MemoryContext outer;
 	CsvValue	keys[CSV_MAX_KEYS];
 	CsvValue	values[CSV_MAX_AGGREGATES];
-	uint32_t	group;
 
 	econtext->ecxt_scantuple = aggregation->row;
 	if (!ExecQual(aggregation->quals, econtext))
@@ -329,15 +502,80 @@ add_row(CsvAggregation *aggregation)
 		value_to_compare(&aggregation->key_registers[i], datum, isnull,
 						 &keys[i]);
 	}
-	group = csv_evaluator_find_group(aggregation->evaluator, keys);
-	if (group == UINT32_MAX)
-		out_of_memory();
 	memset(values, 0, sizeof(CsvValue) * program->n.naggregates);
 	for (uint32_t i = 0; i < program->n.naggregates; i++)
-		values[i].state = get_argument(aggregation, group, i, &values[i]);
-	if (!csv_evaluator_add_row(aggregation->evaluator, group, values))
-		out_of_memory();
+		values[i].state = get_argument(aggregation, i, &values[i]);
+	add_values(aggregation, keys, values);
 	MemoryContextSwitchTo(outer);
+}
+
+/* ---- all rows ---- */
+
+static void
+set_limit(CsvAggregation *aggregation)
+{
+	csv_evaluator_limit(aggregation->evaluator,
+						aggregation->level < MOST_LEVELS ?
+						get_hash_memory_limit() : 0, spill_row, aggregation);
+}
+
+void
+csv_aggregation_attach(CsvAggregation *aggregation, CsvEvaluator *evaluator)
+{
+	aggregation->evaluator = evaluator;
+	set_limit(aggregation);
+}
+
+/*
+ * Group the rows of the next file; false if there is none.
+ */
+static bool
+next_batch(CsvAggregation *aggregation)
+{
+	const CsvProgram *program = aggregation->program;
+	CsvValue	keys[CSV_MAX_KEYS];
+	CsvValue	values[CSV_MAX_AGGREGATES];
+	SpillFile  *spilled;
+
+	if (aggregation->spilled == NIL)
+		return false;
+	spilled = linitial(aggregation->spilled);
+	aggregation->spilled = list_delete_first(aggregation->spilled);
+	aggregation->level = spilled->level;
+	aggregation->next = 0;
+	aggregation->extras = NULL;
+	aggregation->nbatches++;
+	if (!csv_evaluator_reset(aggregation->evaluator))
+		out_of_memory();
+	set_limit(aggregation);
+	if (BufFileSeek(spilled->file, 0, 0, SEEK_SET) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not rewind temporary file")));
+	for (;;)
+	{
+		bool		found = false;
+		MemoryContext outer;
+
+		CHECK_FOR_INTERRUPTS();
+		ResetExprContext(aggregation->econtext);
+		outer = MemoryContextSwitchTo(aggregation->econtext->ecxt_per_tuple_memory);
+		for (uint32_t i = 0; i < program->n.nkeys; i++)
+			found = read_value(spilled->file, program->keys[i].lane, &keys[i],
+							   NULL);
+		for (uint32_t i = 0; found && i < program->n.naggregates; i++)
+			read_value(spilled->file, program->aggregate[i].lane, &values[i],
+					   &aggregation->wide[i]);
+		if (found)
+			add_values(aggregation, keys, values);
+		MemoryContextSwitchTo(outer);
+		if (!found)
+			break;
+	}
+	BufFileClose(spilled->file);
+	pfree(spilled);
+	keep_spilled(aggregation);
+	return true;
 }
 
 void
@@ -345,7 +583,10 @@ csv_aggregation_run(CsvAggregation *aggregation, CsvTableScan *scan)
 {
 	TupleTableSlot *row = aggregation->row;
 
+	drop_spilled(aggregation);
 	aggregation->next = 0;
+	aggregation->level = 0;
+	aggregation->nbatches = 1;
 	aggregation->extras = NULL;
 	/* attributes that are not wanted stay NULL */
 	memset(row->tts_isnull, true, row->tts_tupleDescriptor->natts);
@@ -355,17 +596,26 @@ csv_aggregation_run(CsvAggregation *aggregation, CsvTableScan *scan)
 		if (!csv_table_scan_next(scan, row->tts_values, row->tts_isnull))
 			break;
 		ExecStoreVirtualTuple(row);
-		aggregation->evaluator = csv_table_scan_evaluator(scan);
 		ResetExprContext(aggregation->econtext);
 		add_row(aggregation);
 	}
-	aggregation->evaluator = csv_table_scan_evaluator(scan);
+
+	/* where there was no row, this makes the evaluator */
+	(void) csv_table_scan_evaluator(scan);
+	keep_spilled(aggregation);
 }
 
-void
+bool
 csv_aggregation_rewind(CsvAggregation *aggregation)
 {
 	aggregation->next = 0;
+	return aggregation->nbatches == 1 && aggregation->spilled == NIL;
+}
+
+int64
+csv_aggregation_batches(const CsvAggregation *aggregation)
+{
+	return aggregation->nbatches;
 }
 
 /* ---- from groups to rows ---- */
@@ -611,9 +861,9 @@ csv_aggregation_next(CsvAggregation *aggregation, Datum *values, bool *isnull)
 {
 	MemoryContext outer;
 
-	if (aggregation->evaluator == NULL ||
-		aggregation->next >= csv_evaluator_ngroups(aggregation->evaluator))
-		return false;
+	while (aggregation->next >= csv_evaluator_ngroups(aggregation->evaluator))
+		if (!next_batch(aggregation))
+			return false;
 	ResetExprContext(aggregation->econtext);
 	outer = MemoryContextSwitchTo(aggregation->econtext->ecxt_per_tuple_memory);
 	for (int i = 0; i < aggregation->nresults; i++)

@@ -45,6 +45,13 @@ extern CsvAggregation *csv_aggregation_create(ForeignScanState *node,
 											  TupleDesc row_desc, List *quals,
 											  List *results, List *sources);
 
+/*
+ * Groups are kept in this evaluator from now on, as many as hash_mem allows;
+ * rows of others go to temporary files, and are grouped after that.
+ */
+extern void csv_aggregation_attach(CsvAggregation *aggregation,
+								   CsvEvaluator *evaluator);
+
 /* read all of the scan, which was begun with the program */
 extern void csv_aggregation_run(CsvAggregation *aggregation,
 								CsvTableScan *scan);
@@ -53,7 +60,10 @@ extern void csv_aggregation_run(CsvAggregation *aggregation,
 extern bool csv_aggregation_next(CsvAggregation *aggregation, Datum *values,
 								 bool *isnull);
 
-/* from the first group again */
-extern void csv_aggregation_rewind(CsvAggregation *aggregation);
+/* from the first group again; false: the scan must be read again for that */
+extern bool csv_aggregation_rewind(CsvAggregation *aggregation);
+
+/* how often groups were made from a part of the rows, for EXPLAIN ANALYZE */
+extern int64 csv_aggregation_batches(const CsvAggregation *aggregation);
 
 #endif							/* CSV_AGGREGATE_H */

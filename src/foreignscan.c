@@ -381,6 +381,16 @@ prepare_query(void *arg, bool *decidable)
 							 node->ss.ps.ps_ExprContext, decidable);
 }
 
+/* likewise, when it is ready */
+static void
+attach_evaluator(void *arg, CsvEvaluator *evaluator)
+{
+	CsvScanState *state = ((ForeignScanState *) arg)->fdw_state;
+
+	if (state->aggregation != NULL)
+		csv_aggregation_attach(state->aggregation, evaluator);
+}
+
 static void
 begin_aggregation(ForeignScanState *node)
 {
@@ -416,6 +426,7 @@ csv_begin_scan(ForeignScanState *node, int eflags)
 	{
 		state->pushdown.program = csv_program_from_node(linitial(program));
 		state->pushdown.prepare = prepare_query;
+		state->pushdown.prepared = attach_evaluator;
 		state->pushdown.hidden = plan_set(plan, CSV_PLAN_HIDDEN);
 		state->pushdown.arg = node;
 		state->constants = ExecInitExprList(plan->fdw_exprs, &node->ss.ps);
@@ -480,11 +491,9 @@ csv_rescan(ForeignScanState *node)
 	CsvScanState *state = node->fdw_state;
 
 	/* groups stay what they are as long as no parameter changes */
-	if (state->aggregated && node->ss.ps.chgParam == NULL)
-	{
-		csv_aggregation_rewind(state->aggregation);
+	if (state->aggregated && node->ss.ps.chgParam == NULL &&
+		csv_aggregation_rewind(state->aggregation))
 		return;
-	}
 	csv_table_scan_rewind(state->scan);
 	state->aggregated = false;
 }
@@ -619,6 +628,11 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 			ExplainPropertyInteger("Rows Removed by Engine Filter", NULL,
 								   statistics.filtered, es);
 		ExplainPropertyInteger("Chunks", NULL, statistics.chunks, es);
+		if (state->aggregation != NULL &&
+			csv_aggregation_batches(state->aggregation) > 1)
+			ExplainPropertyInteger("Engine Group Batches", NULL,
+								   csv_aggregation_batches(state->aggregation),
+								   es);
 		if (es->timing)
 		{
 			ExplainPropertyFloat("Read Time", "ms",

@@ -755,6 +755,8 @@ open_evaluator(CsvTableScan *scan)
 	if (scan->evaluator == NULL)
 		handle_failure(scan, CSV_NO_MEMORY);
 	MemoryContextSwitchTo(outer);
+	if (scan->pushdown->prepared != NULL)
+		scan->pushdown->prepared(scan->pushdown->arg, scan->evaluator);
 }
 
 static void

@@ -36,6 +36,7 @@ typedef struct CsvPushdown
 	 */
 	const Bitmapset *hidden;
 	CsvQuery   *(*prepare) (void *arg, bool *decidable);
+	void		(*prepared) (void *arg, CsvEvaluator *evaluator);	/* may be NULL */
 	void	   *arg;
 } CsvPushdown;
 

@@ -335,6 +335,8 @@ csv_evaluator_create(const CsvMemory *memory, const CsvQuery *query)
 	}
 	for (uint32_t i = 0; i < query->ninstructions; i++)
 		evaluator->written[query->instructions[i].result] = i + 1;
+	if (query->aggregates)
+		evaluator->groups->limit_bytes = 0;
 	if (query->aggregates &&
 		!csv_groups_init(evaluator->groups, &evaluator->memory, query))
 	{
@@ -375,10 +377,20 @@ csv_evaluator_group_bytes(const CsvEvaluator *evaluator)
 	return csv_groups_bytes(evaluator->groups);
 }
 
-uint32_t
-csv_evaluator_find_group(CsvEvaluator *evaluator, const CsvValue *keys)
+void
+csv_evaluator_limit(CsvEvaluator *evaluator, size_t limit_bytes,
+					CsvSpillFn spill, void *arg)
 {
-	return csv_groups_find(evaluator->groups, keys);
+	evaluator->groups->limit_bytes = limit_bytes;
+	evaluator->groups->spill = spill;
+	evaluator->groups->spill_arg = arg;
+}
+
+uint32_t
+csv_evaluator_find_group(CsvEvaluator *evaluator, const CsvValue *keys,
+						 uint64_t *hash)
+{
+	return csv_groups_find(evaluator->groups, keys, hash);
 }
 
 bool

@@ -829,9 +829,44 @@ check_key(CsvGroups *groups, const CsvLanes *lanes, uint32_t key, CsvRows rows)
 }
 
 static bool
-find_groups(CsvGroups *groups, const CsvLanes *registers, CsvRows rows)
+is_full(const CsvGroups *groups)
+{
+	return groups->limit_bytes > 0 &&
+		csv_groups_bytes(groups) > groups->limit_bytes;
+}
+
+/* hand a row over for which there is no room */
+static bool
+spill_row(CsvGroups *groups, const CsvLanes *registers, uint32_t row,
+		  uint64_t hash, const CsvValue *keys)
 {
 	const CsvQuery *query = groups->query;
+	CsvValue	values[CSV_MAX_AGGREGATES];
+
+	for (uint32_t i = 0; i < query->naggregates; i++)
+	{
+		const CsvAggregate *aggregate = &query->aggregate[i];
+		const CsvLanes *filter = aggregate->filter == CSV_NO_REGISTER ? NULL :
+			&registers[aggregate->filter];
+
+		memset(&values[i], 0, sizeof(values[i]));
+		if (aggregate->argument != CSV_NO_REGISTER)
+			csv_lanes_value(&registers[aggregate->argument], row, &values[i]);
+		if (filter != NULL && (csv_lanes_state(filter, row) != CSV_LANE_VALUE ||
+							   filter->integers[row] == 0))
+			values[i].state = CSV_LANE_NULL;
+	}
+	return groups->spill(groups->spill_arg, hash, keys, values);
+}
+
+/* rows that are spilled are taken off the list */
+static bool
+find_groups(CsvGroups *groups, const CsvLanes *registers, CsvRows *all)
+{
+	const CsvQuery *query = groups->query;
+	const CsvRows rows = *all;
+	const bool	full = is_full(groups);
+	uint32_t	nkept = 0;
 	CsvTable   *table = &groups->table;
 	uint32_t   *numbers = groups->numbers;
 
@@ -860,18 +895,37 @@ find_groups(CsvGroups *groups, const CsvLanes *registers, CsvRows rows)
 
 	for (uint32_t i = 0; i < rows.nrows; i++)
 	{
-		CsvValue	keys[CSV_MAX_KEYS];
-		bool		made;
-
-		if (numbers[i] != CSV_TABLE_NO_ROW)
-			continue;
-		for (uint32_t key = 0; key < query->nkeys; key++)
-			csv_lanes_value(&registers[query->keys[key].value], rows.rows[i],
-							&keys[key]);
-		numbers[i] = csv_table_find(table, groups->hashes[i], keys, &made);
 		if (numbers[i] == CSV_TABLE_NO_ROW)
-			return false;
-		groups->places[i] = csv_table_row(table, numbers[i]);
+		{
+			CsvValue	keys[CSV_MAX_KEYS];
+			bool		made;
+
+			for (uint32_t key = 0; key < query->nkeys; key++)
+				csv_lanes_value(&registers[query->keys[key].value],
+								rows.rows[i], &keys[key]);
+			numbers[i] = full ?
+				csv_table_lookup(table, groups->hashes[i], keys) :
+				csv_table_find(table, groups->hashes[i], keys, &made);
+			if (numbers[i] == CSV_TABLE_NO_ROW)
+			{
+				if (!full || !spill_row(groups, registers, rows.rows[i],
+										groups->hashes[i], keys))
+					return false;
+				continue;
+			}
+			groups->places[i] = csv_table_row(table, numbers[i]);
+		}
+		if (full)
+		{
+			groups->kept[nkept] = rows.rows[i];
+			numbers[nkept] = numbers[i];
+			groups->places[nkept++] = groups->places[i];
+		}
+	}
+	if (full)
+	{
+		all->rows = groups->kept;
+		all->nrows = nkept;
 	}
 	return true;
 }
@@ -1010,8 +1064,10 @@ csv_groups_add(CsvGroups *groups, const CsvLanes *registers, CsvRows rows)
 	if (rows.nrows == 0)
 		return true;
 	settle(groups, registers);
-	if (query->nkeys > 0 && !find_groups(groups, registers, rows))
+	if (query->nkeys > 0 && !find_groups(groups, registers, &rows))
 		return false;
+	if (rows.nrows == 0)
+		return true;
 	sort_rows(groups, rows);
 	for (uint32_t i = 0; i < query->naggregates; i++)
 	{
@@ -1054,10 +1110,11 @@ csv_groups_add(CsvGroups *groups, const CsvLanes *registers, CsvRows rows)
 /* ---- for the caller ---- */
 
 uint32_t
-csv_groups_find(CsvGroups *groups, const CsvValue *keys)
+csv_groups_find(CsvGroups *groups, const CsvValue *keys, uint64_t *hash_out)
 {
 	CsvTable   *table = &groups->table;
 	uint64_t	hash;
+	uint32_t	row;
 	bool		made;
 
 	if (groups->query->nkeys == 0)
@@ -1066,7 +1123,15 @@ csv_groups_find(CsvGroups *groups, const CsvValue *keys)
 	hash = table->seed;
 	for (uint32_t key = 0; key < table->nkeys; key++)
 		hash = csv_table_hash(hash, table->lanes[key], &keys[key]);
-	return csv_table_find(table, hash, keys, &made);
+	if (hash_out != NULL)
+		*hash_out = hash;
+	if (is_full(groups))
+	{
+		row = csv_table_lookup(table, hash, keys);
+		return row == CSV_TABLE_NO_ROW ? CSV_GROUPS_FULL : row;
+	}
+	row = csv_table_find(table, hash, keys, &made);
+	return row == CSV_TABLE_NO_ROW ? CSV_NO_GROUP : row;
 }
 
 /* add a value to what the run's group keeps for an aggregate */

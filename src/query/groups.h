@@ -57,7 +57,13 @@ typedef struct CsvGroups
 	CsvCounter	counters[CSV_MAX_AGGREGATES];
 	CsvAccumulator accumulators[CSV_MAX_AGGREGATES];
 
+	/* see csv_evaluator_limit(); 0: no limit */
+	size_t		limit_bytes;
+	CsvSpillFn	spill;
+	void	   *spill_arg;
+
 	/* of one block of rows */
+	uint16_t	kept[CSV_BLOCK_ROWS];	/* rows that are not spilled */
 	uint64_t	hashes[CSV_BLOCK_ROWS];
 	uint32_t	nulls[CSV_BLOCK_ROWS];
 	uint32_t	numbers[CSV_BLOCK_ROWS];
@@ -76,7 +82,8 @@ extern size_t csv_groups_bytes(const CsvGroups *groups);
 extern bool csv_groups_add(CsvGroups *groups, const CsvLanes *registers,
 						   CsvRows rows);
 
-extern uint32_t csv_groups_find(CsvGroups *groups, const CsvValue *keys);
+extern uint32_t csv_groups_find(CsvGroups *groups, const CsvValue *keys,
+								uint64_t *hash);
 extern bool csv_groups_add_row(CsvGroups *groups, uint32_t group,
 							   const CsvValue *values);
 extern void csv_groups_key(const CsvGroups *groups, uint32_t group,

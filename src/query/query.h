@@ -333,12 +333,32 @@ extern uint32_t csv_evaluator_ngroups(const CsvEvaluator *evaluator);
 extern size_t csv_evaluator_group_bytes(const CsvEvaluator *evaluator);
 
 /*
- * The group with these keys (query->nkeys of them), made if it is not there.
- * UINT32_MAX: no memory.  Keys are equal as lanes are: -0 and 0 are, NaNs are,
- * NULLs are.  The group keeps the keys that came first.
+ * Told of a row whose group is not there, and for which there is no room: its
+ * keys' hash, its keys, and its values as csv_evaluator_add_row() takes them.
+ * False: it could not be kept; the run ends with CSV_NO_MEMORY.
+ */
+typedef bool (*CsvSpillFn) (void *arg, uint64_t hash, const CsvValue *keys,
+							const CsvValue *values);
+
+/*
+ * From limit_bytes of groups on, make no new ones: rows of those that are not
+ * there go to `spill`, to be added later, after csv_evaluator_reset(), and are
+ * in no selection.  Rows of groups that are there are added as ever.
+ */
+extern void csv_evaluator_limit(CsvEvaluator *evaluator, size_t limit_bytes,
+								CsvSpillFn spill, void *arg);
+
+#define CSV_NO_GROUP		UINT32_MAX	/* no memory */
+#define CSV_GROUPS_FULL		(UINT32_MAX - 1)	/* not there, and no room */
+
+/*
+ * The group with these keys (query->nkeys of them), made if it is not there and
+ * there is room; else CSV_NO_GROUP or CSV_GROUPS_FULL.  *hash (or NULL) is the
+ * keys'.  Keys are equal as lanes are: -0 and 0 are, NaNs are, NULLs are.  The
+ * group keeps the keys that came first.
  */
 extern uint32_t csv_evaluator_find_group(CsvEvaluator *evaluator,
-										 const CsvValue *keys);
+										 const CsvValue *keys, uint64_t *hash);
 
 /*
  * Add one row to a group: query->naggregates values.  NULL: the row does not

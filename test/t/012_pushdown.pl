@@ -315,7 +315,8 @@ while (time() - $start < $seconds && $ndifferent == 0)
 		SET csv_gpu_fdw.enable_pushdown = off;
 		CREATE TABLE plain AS SELECT * FROM csv;
 		RESET csv_gpu_fdw.enable_pushdown;
-		SET enable_partitionwise_aggregate = " . pick('on', 'off') . ';');
+		SET enable_partitionwise_aggregate = " . pick('on', 'off') . "; SET work_mem = '" . pick('64kB', '4MB') . "';
+		SET csv_gpu_fdw.cpu_threads = " . pick(1, 1, 3) . ';');
 	for (1 .. $queries_per_file)
 	{
 		my $query = query();

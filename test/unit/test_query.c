@@ -828,7 +828,7 @@ check_groups(CsvEvaluator *evaluator, const CsvQuery *query,
 	{
 		const NaiveGroup *group = &expected->groups[g];
 
-		assert_int_equal(csv_evaluator_find_group(evaluator, group->keys), g);
+		assert_int_equal(csv_evaluator_find_group(evaluator, group->keys, NULL), g);
 		for (uint32_t i = 0; i < query->nkeys; i++)
 		{
 			CsvValue	key;
@@ -1281,6 +1281,28 @@ counters_and_sums_carry(void **state)
 	csv_groups_free(&groups);
 }
 
+typedef struct Spilled
+{
+	uint32_t	nrows;
+	int64_t		sum;
+} Spilled;
+
+/* of groups of one key, which is summed up as well */
+static bool
+count_spilled(void *arg, uint64_t hash, const CsvValue *keys,
+			  const CsvValue *values)
+{
+	Spilled    *spilled = arg;
+
+	(void) hash;
+	assert_int_equal(keys[0].state, CSV_LANE_VALUE);
+	assert_int_equal(values[0].state, CSV_LANE_VALUE);
+	assert_true(keys[0].value.integer == values[1].value.integer);
+	spilled->nrows++;
+	spilled->sum += values[1].value.integer;
+	return true;
+}
+
 static void
 many_groups_keep_their_sums(void **state)
 {
@@ -1288,6 +1310,8 @@ many_groups_keep_their_sums(void **state)
 	static Program program;
 	Fixture		fixture;
 	CsvEvaluator *evaluator;
+	Spilled		spilled;
+	uint32_t	ngroups;
 	int64_t    *keys = malloc(NGROUPS * sizeof(int64_t));
 	uint8_t    *status = calloc(NGROUPS, 1);
 	CsvSelection selection;
@@ -1335,6 +1359,27 @@ many_groups_keep_their_sums(void **state)
 	assert_true(csv_evaluator_group_bytes(evaluator) < NGROUPS * 56);
 	assert_true(csv_evaluator_reset(evaluator));
 	assert_int_equal(csv_evaluator_ngroups(evaluator), 0);
+
+	/* with little room, each row is in a group or handed over, never both */
+	memset(&spilled, 0, sizeof(spilled));
+	csv_evaluator_limit(evaluator, 512 * 1024, count_spilled, &spilled);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(csv_evaluator_run(evaluator, &fixture.layout,
+										   &fixture.batch, NULL, NULL, NULL,
+										   &selection), CSV_OK);
+	ngroups = csv_evaluator_ngroups(evaluator);
+	assert_true(ngroups > 1000 && ngroups < NGROUPS / 2);
+	assert_int_equal(spilled.nrows, 3 * (NGROUPS - ngroups));
+	for (uint32_t g = 0; g < ngroups; g++)
+	{
+		CsvAggregateValue value;
+
+		csv_evaluator_aggregate(evaluator, g, 1, &value);
+		assert_true(value.count == 3 &&
+					(int64_t) value.wide.word[0] == 3 * keys[g]);
+		spilled.sum += 3 * keys[g];
+	}
+	assert_true(spilled.sum == (int64_t) 3 * NGROUPS * (NGROUPS - 101) / 2);
 	csv_evaluator_free(evaluator);
 	free(keys);
 	free(status);
@@ -1523,7 +1568,7 @@ distinct_values_can_be_added_one_by_one(void **state)
 
 		key.bytes = (const uint8_t *) "a key of more than twelve bytes";
 		key.length = 13 + g;
-		assert_int_equal(csv_evaluator_find_group(evaluator, &key), g);
+		assert_int_equal(csv_evaluator_find_group(evaluator, &key, NULL), g);
 		for (size_t i = 0; i < LENGTH(values); i++)
 		{
 			value.value.real = values[i];
@@ -1536,7 +1581,7 @@ distinct_values_can_be_added_one_by_one(void **state)
 		assert_int_equal(count.count, 3);
 	}
 	key.state = CSV_LANE_NULL;
-	assert_int_equal(csv_evaluator_find_group(evaluator, &key), 3);
+	assert_int_equal(csv_evaluator_find_group(evaluator, &key, NULL), 3);
 	csv_evaluator_key(evaluator, 3, 0, &value);
 	assert_int_equal(value.state, CSV_LANE_NULL);
 	csv_evaluator_free(evaluator);
