@@ -297,18 +297,10 @@ out_of_memory(void)
 /* ---- rows for which there is no room ---- */
 
 static void
-write_value(const CsvAggregation *aggregation, BufFile *file, uint8_t lane,
-			const CsvValue *value, Datum wide)
+write_value(BufFile *file, uint8_t lane, const CsvValue *value)
 {
 	BufFileWrite(file, (void *) &value->state, sizeof(value->state));
-	if (value->state == CSV_LANE_UNDECIDED)
-	{
-		uint32		nbytes = VARSIZE_ANY(DatumGetPointer(wide));
-
-		BufFileWrite(file, &nbytes, sizeof(nbytes));
-		BufFileWrite(file, DatumGetPointer(wide), nbytes);
-	}
-	else if (value->state == CSV_LANE_VALUE && lane == CSV_LANE_TEXT)
+	if (value->state == CSV_LANE_VALUE && lane == CSV_LANE_TEXT)
 	{
 		BufFileWrite(file, (void *) &value->length, sizeof(value->length));
 		BufFileWrite(file, (void *) value->bytes, value->length);
@@ -337,11 +329,19 @@ spill_row(void *arg, uint64_t hash, const CsvValue *keys,
 		MemoryContextSwitchTo(outer);
 	}
 	for (uint32_t i = 0; i < program->n.nkeys; i++)
-		write_value(aggregation, file, program->keys[i].lane, &keys[i],
-					(Datum) 0);
+		write_value(file, program->keys[i].lane, &keys[i]);
 	for (uint32_t i = 0; i < program->n.naggregates; i++)
-		write_value(aggregation, file, program->aggregate[i].lane, &values[i],
-					aggregation->wide[i]);
+	{
+		write_value(file, program->aggregate[i].lane, &values[i]);
+		if (values[i].state == CSV_LANE_UNDECIDED)
+		{
+			struct varlena *wide = PG_DETOAST_DATUM(aggregation->wide[i]);
+			uint32		nbytes = VARSIZE(wide);
+
+			BufFileWrite(file, &nbytes, sizeof(nbytes));
+			BufFileWrite(file, wide, nbytes);
+		}
+	}
 	return true;
 }
 
@@ -356,20 +356,12 @@ read_exactly(BufFile *file, void *to, size_t nbytes)
 
 /* false at the end of the file */
 static bool
-read_value(BufFile *file, uint8_t lane, CsvValue *value, Datum *wide)
+read_value(BufFile *file, uint8_t lane, CsvValue *value)
 {
-	uint32		nbytes;
-
 	memset(value, 0, sizeof(*value));
 	if (BufFileRead(file, &value->state, sizeof(value->state)) == 0)
 		return false;
-	if (value->state == CSV_LANE_UNDECIDED)
-	{
-		read_exactly(file, &nbytes, sizeof(nbytes));
-		*wide = PointerGetDatum(palloc(nbytes));
-		read_exactly(file, DatumGetPointer(*wide), nbytes);
-	}
-	else if (value->state == CSV_LANE_VALUE && lane == CSV_LANE_TEXT)
+	if (value->state == CSV_LANE_VALUE && lane == CSV_LANE_TEXT)
 	{
 		uint8_t    *bytes;
 
@@ -381,6 +373,26 @@ read_value(BufFile *file, uint8_t lane, CsvValue *value, Datum *wide)
 	else if (value->state == CSV_LANE_VALUE)
 		read_exactly(file, &value->value, sizeof(value->value));
 	return true;
+}
+
+/* what a row adds to an aggregate */
+static void
+read_argument(CsvAggregation *aggregation, BufFile *file, uint32_t aggregate,
+			  CsvValue *value)
+{
+	if (!read_value(file, aggregation->program->aggregate[aggregate].lane,
+					value))
+		elog(ERROR, "unexpected end of temporary file");
+	if (value->state == CSV_LANE_UNDECIDED)
+	{
+		uint32		nbytes;
+		char	   *wide;
+
+		read_exactly(file, &nbytes, sizeof(nbytes));
+		wide = palloc(nbytes);
+		read_exactly(file, wide, nbytes);
+		aggregation->wide[aggregate] = PointerGetDatum(wide);
+	}
 }
 
 /* the files of the rows that were grouped last are complete */
@@ -561,11 +573,9 @@ next_batch(CsvAggregation *aggregation)
 		ResetExprContext(aggregation->econtext);
 		outer = MemoryContextSwitchTo(aggregation->econtext->ecxt_per_tuple_memory);
 		for (uint32_t i = 0; i < program->n.nkeys; i++)
-			found = read_value(spilled->file, program->keys[i].lane, &keys[i],
-							   NULL);
+			found = read_value(spilled->file, program->keys[i].lane, &keys[i]);
 		for (uint32_t i = 0; found && i < program->n.naggregates; i++)
-			read_value(spilled->file, program->aggregate[i].lane, &values[i],
-					   &aggregation->wide[i]);
+			read_argument(aggregation, spilled->file, i, &values[i]);
 		if (found)
 			add_values(aggregation, keys, values);
 		MemoryContextSwitchTo(outer);

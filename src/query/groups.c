@@ -828,6 +828,13 @@ check_key(CsvGroups *groups, const CsvLanes *lanes, uint32_t key, CsvRows rows)
 #undef CHECK
 }
 
+static inline bool
+is_true(const CsvLanes *bools, uint32_t row)
+{
+	return csv_lanes_state(bools, row) == CSV_LANE_VALUE &&
+		bools->integers[row] != 0;
+}
+
 static bool
 is_full(const CsvGroups *groups)
 {
@@ -846,14 +853,12 @@ spill_row(CsvGroups *groups, const CsvLanes *registers, uint32_t row,
 	for (uint32_t i = 0; i < query->naggregates; i++)
 	{
 		const CsvAggregate *aggregate = &query->aggregate[i];
-		const CsvLanes *filter = aggregate->filter == CSV_NO_REGISTER ? NULL :
-			&registers[aggregate->filter];
 
 		memset(&values[i], 0, sizeof(values[i]));
 		if (aggregate->argument != CSV_NO_REGISTER)
 			csv_lanes_value(&registers[aggregate->argument], row, &values[i]);
-		if (filter != NULL && (csv_lanes_state(filter, row) != CSV_LANE_VALUE ||
-							   filter->integers[row] == 0))
+		if (aggregate->filter != CSV_NO_REGISTER &&
+			!is_true(&registers[aggregate->filter], row))
 			values[i].state = CSV_LANE_NULL;
 	}
 	return groups->spill(groups->spill_arg, hash, keys, values);
@@ -1009,9 +1014,7 @@ counted_runs(CsvGroups *groups, const CsvLanes *argument,
 			counted->rows[n] = (uint16_t) row;
 			n += (argument == NULL ||
 				  csv_lanes_state(argument, row) == CSV_LANE_VALUE) &&
-				(filter == NULL ||
-				 (csv_lanes_state(filter, row) == CSV_LANE_VALUE &&
-				  filter->integers[row] != 0));
+				(filter == NULL || is_true(filter, row));
 		}
 		counted->runs[r] = all->runs[r];
 		counted->runs[r].end = n;
