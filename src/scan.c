@@ -108,7 +108,7 @@ struct CsvTableScan
 	/* what is pushed down; NULL: nothing */
 	const CsvPushdown *pushdown;
 	CsvQuery   *query;
-	bool		decidable;
+	CsvDecidable decidable;
 	CsvEvaluator *evaluator;	/* NULL: not made yet */
 	MemoryContext query_context;
 	CsvMemory	query_memory;
@@ -745,15 +745,31 @@ take_batch(CsvTableScan *scan)
 /* ---- what is pushed down ---- */
 
 static void
-open_evaluator(CsvTableScan *scan)
+open_evaluator(CsvTableScan *scan, bool has_rows)
 {
 	MemoryContext outer = MemoryContextSwitchTo(scan->query_context);
 
-	scan->query = scan->pushdown->prepare(scan->pushdown->arg,
+	scan->query = scan->pushdown->prepare(scan->pushdown->arg, has_rows,
 										  &scan->decidable);
 	scan->evaluator = csv_evaluator_create(&scan->query_memory, scan->query);
 	if (scan->evaluator == NULL)
 		handle_failure(scan, CSV_NO_MEMORY);
+	MemoryContextSwitchTo(outer);
+}
+
+/* constants that were not known when the query was made may be by now */
+static void
+complete_query(CsvTableScan *scan)
+{
+	MemoryContext outer;
+
+	if (scan->decidable != CSV_DECIDES_LATER ||
+		!scan->pushdown->is_ready(scan->pushdown->arg))
+		return;
+	outer = MemoryContextSwitchTo(scan->query_context);
+	/* the evaluator has the old one's address */
+	*scan->query = *scan->pushdown->prepare(scan->pushdown->arg, true,
+											&scan->decidable);
 	MemoryContextSwitchTo(outer);
 }
 
@@ -795,7 +811,8 @@ find_doubtful(CsvTableScan *scan)
 {
 	uint32_t	nrows = scan->batch.nrows;
 	bool		any = false;
-	bool		all = !scan->decidable;
+	bool		all = scan->decidable == CSV_DECIDES_NOTHING ||
+		(scan->decidable == CSV_DECIDES_LATER && order_shows(scan->query));
 
 	for (int i = 0; i < scan->ncolumns; i++)
 		any |= scan->batch.arrays[i].any_slow;
@@ -833,7 +850,9 @@ evaluate_batch(CsvTableScan *scan)
 	if (scan->batch.nrows == 0)
 		return;
 	if (scan->evaluator == NULL)
-		open_evaluator(scan);
+		open_evaluator(scan, true);
+	else
+		complete_query(scan);
 	csv_program_lay_out(scan->pushdown->program, scan->query,
 						scan->layout.columns, scan->layout.ncolumns);
 	status = csv_evaluator_run(scan->evaluator, &scan->layout, &scan->batch,
@@ -1489,7 +1508,7 @@ CsvEvaluator *
 csv_table_scan_evaluator(CsvTableScan *scan)
 {
 	if (scan->evaluator == NULL)
-		open_evaluator(scan);
+		open_evaluator(scan, false);
 	return scan->evaluator;
 }
 
