@@ -648,6 +648,38 @@ csv_program_query(const CsvProgram *program, List *constants,
 	return query;
 }
 
+static int
+digits_of(const CsvProgram *program, uint16_t number)
+{
+	for (uint32_t i = 0; i < program->n.nviews; i++)
+		if (program->registers[i].number == number)
+			return program->registers[i].digits;
+	return 0;
+}
+
+bool
+csv_program_leaves_lanes(const CsvProgram *program, const CsvQuery *query)
+{
+	for (uint32_t i = 0; i < query->ninstructions; i++)
+	{
+		const CsvInstruction *instruction = &query->instructions[i];
+
+		if (instruction->lane != CSV_LANE_DECIMAL ||
+			(instruction->operation != CSV_OP_ADD &&
+			 instruction->operation != CSV_OP_SUBTRACT &&
+			 instruction->operation != CSV_OP_MULTIPLY &&
+			 instruction->operation != CSV_OP_RESCALE))
+			continue;
+		/* that of a constant which is known only now is not in the plan */
+		if ((program->instructions[i].flags & CSV_FLAG_DYNAMIC) != 0 ?
+			digits_of(program, instruction->a) + (int) instruction->operand >
+			CSV_MAX_DECIMAL_DIGITS :
+			digits_of(program, instruction->result) > CSV_MAX_DECIMAL_DIGITS)
+			return true;
+	}
+	return false;
+}
+
 void
 csv_program_lay_out(const CsvProgram *program, CsvQuery *query,
 					const CsvColumn *columns, uint32_t ncolumns)

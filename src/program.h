@@ -116,6 +116,13 @@ extern CsvQuery *csv_program_query(const CsvProgram *program,
 extern bool csv_program_is_ready(const CsvProgram *program, List *constants,
 								 ExprContext *econtext);
 
+/*
+ * May a decimal get too long for its lane?  Its row is undecided then, and
+ * comes after others, though there is no ERROR.
+ */
+extern bool csv_program_leaves_lanes(const CsvProgram *program,
+									 const CsvQuery *query);
+
 /* replace attribute numbers by indexes into the layout's columns */
 extern void csv_program_lay_out(const CsvProgram *program, CsvQuery *query,
 								const CsvColumn *columns, uint32_t ncolumns);

@@ -744,13 +744,43 @@ take_batch(CsvTableScan *scan)
 
 /* ---- what is pushed down ---- */
 
+/*
+ * Does it show which of two equal values came first or last?  -0 and 0 are
+ * equal, and look different.
+ */
+static bool
+order_shows(const CsvQuery *query)
+{
+	bool		shows = false;
+
+	for (uint32_t i = 0; i < query->nkeys; i++)
+		shows |= query->keys[i].lane == CSV_LANE_FLOAT;
+	for (uint32_t i = 0; i < query->naggregates; i++)
+		shows |= query->aggregate[i].lane == CSV_LANE_FLOAT &&
+			(query->aggregate[i].kind == CSV_AGGREGATE_MIN ||
+			 query->aggregate[i].kind == CSV_AGGREGATE_MAX);
+	return shows;
+}
+
+static CsvQuery *
+prepare_query(CsvTableScan *scan, bool has_rows)
+{
+	const CsvPushdown *pushdown = scan->pushdown;
+	CsvQuery   *query = pushdown->prepare(pushdown->arg, has_rows,
+										  &scan->decidable);
+
+	/* undecided rows are added to their groups after the batch's others */
+	if (order_shows(query) && csv_program_leaves_lanes(pushdown->program, query))
+		scan->decidable = CSV_DECIDES_NOTHING;
+	return query;
+}
+
 static void
 open_evaluator(CsvTableScan *scan, bool has_rows)
 {
 	MemoryContext outer = MemoryContextSwitchTo(scan->query_context);
 
-	scan->query = scan->pushdown->prepare(scan->pushdown->arg, has_rows,
-										  &scan->decidable);
+	scan->query = prepare_query(scan, has_rows);
 	scan->evaluator = csv_evaluator_create(&scan->query_memory, scan->query);
 	if (scan->evaluator == NULL)
 		handle_failure(scan, CSV_NO_MEMORY);
@@ -768,8 +798,7 @@ complete_query(CsvTableScan *scan)
 		return;
 	outer = MemoryContextSwitchTo(scan->query_context);
 	/* the evaluator has the old one's address */
-	*scan->query = *scan->pushdown->prepare(scan->pushdown->arg, true,
-											&scan->decidable);
+	*scan->query = *prepare_query(scan, true);
 	MemoryContextSwitchTo(outer);
 }
 
@@ -780,24 +809,6 @@ close_evaluator(CsvTableScan *scan)
 	scan->query = NULL;
 	if (scan->query_context != NULL)
 		MemoryContextReset(scan->query_context);
-}
-
-/*
- * Does it show which of two equal values came first or last?  -0 and 0 are
- * equal, and look different.
- */
-static bool
-order_shows(const CsvQuery *query)
-{
-	bool		shows = false;
-
-	for (uint32_t i = 0; i < query->nkeys; i++)
-		shows |= query->keys[i].lane == CSV_LANE_FLOAT;
-	for (uint32_t i = 0; i < query->naggregates; i++)
-		shows |= query->aggregate[i].lane == CSV_LANE_FLOAT &&
-			(query->aggregate[i].kind == CSV_AGGREGATE_MIN ||
-			 query->aggregate[i].kind == CSV_AGGREGATE_MAX);
-	return shows;
 }
 
 /*
