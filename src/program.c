@@ -618,7 +618,7 @@ csv_program_query(const CsvProgram *program, List *constants,
 					instruction->flags |= CSV_FLAG_LIST_NULL;
 				if (empty[number] || !ready[number])
 				{
-					/* no element: false, also for NULL */
+					/* no element: false, also for NULL; or undecided */
 					instruction->operation = CSV_OP_CONSTANT;
 					instruction->lane = CSV_LANE_INT;
 					if (empty[number])

@@ -313,8 +313,6 @@ raises_walker(Node *node, void *context)
 		case T_OpExpr:
 		case T_RelabelType:
 		case T_ArrayExpr:
-		case T_ArrayCoerceExpr:
-		case T_CaseTestExpr:
 		case T_SQLValueFunction:
 			break;
 		default:
@@ -1153,8 +1151,8 @@ register_of(CsvProgram *program, Node *node)
 }
 
 /*
- * The same from the outside: where it fails, nothing of it stays.  first: it is
- * evaluated for each row.
+ * The same from the outside: where it fails, nothing of it stays.  first: the
+ * executor evaluates it for each row.
  */
 static int
 translate_whole(CsvProgram *program, Node *node, bool first)
