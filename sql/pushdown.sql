@@ -77,6 +77,14 @@ SELECT count(*) FROM t WHERE id < 100 OR id + 2147483647 > 0;
 SELECT sum(id * 2147483647) FROM t;
 SELECT id FROM t WHERE CASE WHEN id > 0 THEN true ELSE id * 2147483647 > 0 END;
 
+-- products beyond the engine's lanes keep their place among -0 and 0
+CREATE FOREIGN TABLE long (f float8, p numeric(30,2), q numeric(30,2))
+  SERVER csv OPTIONS (filename 'regress_csv/long.csv');
+CALL write_file('long.csv', E'-0,99999999999999999999999999.00,9999999999999999999.00\n0,1,1\n5,1,1\n');
+SELECT alike('SELECT f, sum(p * q) FROM long GROUP BY f');
+SELECT alike('SELECT min(f), max(f) FROM long WHERE p * q > 0 AND f < 1');
+SELECT alike('SELECT min(f), max(f) FROM long WHERE p > 1e-30 AND f < 1');
+
 -- skipped records are reported all the same, dropped or not
 ALTER FOREIGN TABLE t OPTIONS (SET log_verbosity 'default');
 SELECT id FROM t WHERE id = 7;
@@ -102,6 +110,38 @@ EXECUTE total(2);
 RESET plan_cache_mode;
 SELECT x, (SELECT count(*) FROM t WHERE id <= x) FROM generate_series(0, 3) x;
 SELECT id FROM t WHERE price = (SELECT max(price) FROM t);
+
+-- what may raise an ERROR is evaluated only if a row gets there
+CREATE FUNCTION noisy(int) RETURNS int LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RAISE NOTICE 'asked for 1/%', $1;
+  RETURN 1 / $1;
+END $$;
+CREATE FOREIGN TABLE none (id int) SERVER csv OPTIONS (filename 'regress_csv/none.csv');
+CALL write_file('none.csv', '');
+SET plan_cache_mode = force_generic_plan;
+PREPARE nothing(int) AS SELECT count(*) FROM none WHERE id = 1 / $1;
+EXECUTE nothing(0);
+PREPARE never(int) AS SELECT count(*) FROM t WHERE id < 0 AND id = 1 / $1;
+EXECUTE never(0);
+PREPARE always(int) AS SELECT count(*) FROM t WHERE id = 1 / $1;
+SELECT explain('EXECUTE always(1)');
+EXECUTE always(1);
+EXECUTE always(0);
+RESET plan_cache_mode;
+SELECT count(*) FROM none WHERE id = (SELECT noisy(0));
+SELECT count(*) FROM t WHERE id < 0 AND id = (SELECT noisy(0));
+SELECT count(*) FROM t WHERE id > 0 OR id = (SELECT noisy(0));
+SELECT count(*) FROM t WHERE id < 3 AND id = (SELECT noisy(1));
+SELECT count(*) FROM t WHERE id < 3 AND id = (SELECT noisy(0));
+SELECT count(*) FROM t WHERE id < 3 AND NOT (id = ANY (ARRAY(SELECT noisy(1))));
+
+-- from the next chunk on, the engine has the subquery's value
+CREATE FOREIGN TABLE many (id int, k int) SERVER csv OPTIONS (filename 'regress_csv/many.csv');
+SELECT string_agg(i || ',' || i % 3 || E'\n', '') AS lines FROM generate_series(1, 100000) i \gset
+CALL write_file('many.csv', :'lines');
+SELECT k, count(*), sum(id) FROM many WHERE id > 10 AND k >= (SELECT noisy(1)) GROUP BY k ORDER BY k;
+SELECT count(*), sum(id) FROM many WHERE id > 10 AND (k IN (0, 2, (SELECT noisy(1)))) = (id > 50000);
 
 -- a filter of a security barrier view stays in front of what leaks
 CREATE FUNCTION leak(text) RETURNS boolean LANGUAGE plpgsql COST 0.0000001 AS $$

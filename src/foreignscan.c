@@ -190,7 +190,8 @@ push_filters(RelOptInfo *baserel, CsvPlanState *state)
 		Node	   *clause = (Node *) rinfo->clause;
 
 		if (!rinfo->pseudoconstant &&
-			csv_program_add_filter(state->program, rinfo->clause))
+			csv_program_add_filter(state->program, rinfo->clause,
+								   cell == list_head(state->restrictinfo)))
 			state->pushed = lappend(state->pushed, rinfo);
 		else if (!rinfo->pseudoconstant &&
 				 (contain_leaked_vars(clause) ||
@@ -372,13 +373,23 @@ plan_set(const ForeignScan *plan, CsvPlanItem item)
 
 /* the query of a scan that begins; as CsvPushdown has it */
 static CsvQuery *
-prepare_query(void *arg, bool *decidable)
+prepare_query(void *arg, bool has_rows, CsvDecidable *decidable)
 {
 	ForeignScanState *node = arg;
 	CsvScanState *state = node->fdw_state;
 
 	return csv_program_query(state->pushdown.program, state->constants,
-							 node->ss.ps.ps_ExprContext, decidable);
+							 node->ss.ps.ps_ExprContext, has_rows, decidable);
+}
+
+static bool
+query_is_ready(void *arg)
+{
+	ForeignScanState *node = arg;
+	CsvScanState *state = node->fdw_state;
+
+	return csv_program_is_ready(state->pushdown.program, state->constants,
+								node->ss.ps.ps_ExprContext);
 }
 
 /* likewise, when it is ready */
@@ -426,6 +437,7 @@ csv_begin_scan(ForeignScanState *node, int eflags)
 	{
 		state->pushdown.program = csv_program_from_node(linitial(program));
 		state->pushdown.prepare = prepare_query;
+		state->pushdown.is_ready = query_is_ready;
 		state->pushdown.prepared = attach_evaluator;
 		state->pushdown.hidden = plan_set(plan, CSV_PLAN_HIDDEN);
 		state->pushdown.arg = node;

@@ -8,6 +8,7 @@
 #include "executor/executor.h"
 #include "mb/pg_wchar.h"
 #include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "program.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -477,9 +478,43 @@ put_list(Constants *out, const CsvProgramConstant *constant, Datum array,
 	return true;
 }
 
+/* does it take the value of a subquery that has not run? */
+static bool
+awaits_subquery_walker(Node *node, void *context)
+{
+	ExprContext *econtext = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param))
+		return ((Param *) node)->paramkind == PARAM_EXEC &&
+			econtext->ecxt_param_exec_vals[((Param *) node)->paramid].execPlan != NULL;
+	return expression_tree_walker(node, awaits_subquery_walker, context);
+}
+
+static bool
+constant_is_ready(const CsvProgram *program, List *constants, uint32_t i,
+				  ExprContext *econtext)
+{
+	ExprState  *constant = list_nth(constants, (int) i);
+
+	return program->constants[i].certain ||
+		!awaits_subquery_walker((Node *) constant->expr, econtext);
+}
+
+bool
+csv_program_is_ready(const CsvProgram *program, List *constants,
+					 ExprContext *econtext)
+{
+	for (uint32_t i = 0; i < program->n.nconstants; i++)
+		if (!constant_is_ready(program, constants, i, econtext))
+			return false;
+	return true;
+}
+
 CsvQuery *
 csv_program_query(const CsvProgram *program, List *constants,
-				  ExprContext *econtext, bool *decidable)
+				  ExprContext *econtext, bool has_rows, CsvDecidable *decidable)
 {
 	const CsvProgramCounts *n = &program->n;
 	CsvQuery   *query = palloc0(sizeof(CsvQuery));
@@ -490,10 +525,12 @@ csv_program_query(const CsvProgram *program, List *constants,
 	uint32_t   *counts = palloc0(Max(n->nconstants, 1) * sizeof(uint32_t));
 	bool	   *has_null = palloc0(Max(n->nconstants, 1) * sizeof(bool));
 	bool	   *empty = palloc0(Max(n->nconstants, 1) * sizeof(bool));
+	bool	   *ready = palloc0(Max(n->nconstants, 1) * sizeof(bool));
+	bool		all_ready = true;
+	bool		all_fit = true;
 	Constants	out;
 	uint32_t	no;				/* the constant "false" */
 
-	*decidable = true;
 	memset(&out, 0, sizeof(out));
 	initStringInfo(&out.text);
 	for (uint32_t i = 0; i < n->nconstants; i++)
@@ -502,8 +539,7 @@ csv_program_query(const CsvProgram *program, List *constants,
 		CsvRegister *kind = &kinds[i];
 		CsvValue	value;
 		bool		isnull;
-		Datum		datum = ExecEvalExpr(list_nth(constants, (int) i),
-										 econtext, &isnull);
+		Datum		datum;
 
 		kind->type = constant->type;
 		kind->typmod = -1;
@@ -511,6 +547,16 @@ csv_program_query(const CsvProgram *program, List *constants,
 		kind->scale = constant->scale;
 		first[i] = out.n;
 		counts[i] = 1;
+		ready[i] = has_rows &&
+			constant_is_ready(program, constants, i, econtext);
+		if (!ready[i])
+		{
+			all_ready = false;
+			new_constant(&out, constant->list ? CSV_LANE_INT :
+						 constant->lane)->undecided = true;
+			continue;
+		}
+		datum = ExecEvalExpr(list_nth(constants, (int) i), econtext, &isnull);
 		if (isnull)
 		{
 			/* a list that is NULL makes NULL of everything */
@@ -523,8 +569,8 @@ csv_program_query(const CsvProgram *program, List *constants,
 		}
 		if (constant->list)
 		{
-			*decidable &= put_list(&out, constant, datum, kind, &counts[i],
-								   &has_null[i], &empty[i]);
+			all_fit &= put_list(&out, constant, datum, kind, &counts[i],
+								&has_null[i], &empty[i]);
 			continue;
 		}
 		if (constant->dynamic)
@@ -534,9 +580,11 @@ csv_program_query(const CsvProgram *program, List *constants,
 			if (scale >= 0)
 				kind->scale = (int16) scale;
 		}
-		*decidable &= csv_value_of_datum(kind, datum, &value);
+		all_fit &= csv_value_of_datum(kind, datum, &value);
 		put_value(&out, constant->lane, &value);
 	}
+	*decidable = !all_fit ? CSV_DECIDES_NOTHING :
+		all_ready ? CSV_DECIDES_ALL : CSV_DECIDES_LATER;
 	no = out.n;
 	new_constant(&out, CSV_LANE_INT);
 
@@ -568,12 +616,13 @@ csv_program_query(const CsvProgram *program, List *constants,
 				instruction->count = counts[number];
 				if (has_null[number])
 					instruction->flags |= CSV_FLAG_LIST_NULL;
-				if (empty[number])
+				if (empty[number] || !ready[number])
 				{
-					/* no element: false, also for NULL */
+					/* no element: false, also for NULL; or undecided */
 					instruction->operation = CSV_OP_CONSTANT;
 					instruction->lane = CSV_LANE_INT;
-					instruction->operand = no;
+					if (empty[number])
+						instruction->operand = no;
 				}
 				break;
 			default:
@@ -597,6 +646,38 @@ csv_program_query(const CsvProgram *program, List *constants,
 	query->naggregates = n->naggregates;
 	query->aggregate = program->aggregate;
 	return query;
+}
+
+static int
+digits_of(const CsvProgram *program, uint16_t number)
+{
+	for (uint32_t i = 0; i < program->n.nviews; i++)
+		if (program->registers[i].number == number)
+			return program->registers[i].digits;
+	return 0;
+}
+
+bool
+csv_program_leaves_lanes(const CsvProgram *program, const CsvQuery *query)
+{
+	for (uint32_t i = 0; i < query->ninstructions; i++)
+	{
+		const CsvInstruction *instruction = &query->instructions[i];
+
+		if (instruction->lane != CSV_LANE_DECIMAL ||
+			(instruction->operation != CSV_OP_ADD &&
+			 instruction->operation != CSV_OP_SUBTRACT &&
+			 instruction->operation != CSV_OP_MULTIPLY &&
+			 instruction->operation != CSV_OP_RESCALE))
+			continue;
+		/* that of a constant which is known only now is not in the plan */
+		if ((program->instructions[i].flags & CSV_FLAG_DYNAMIC) != 0 ?
+			digits_of(program, instruction->a) + (int) instruction->operand >
+			CSV_MAX_DECIMAL_DIGITS :
+			digits_of(program, instruction->result) > CSV_MAX_DECIMAL_DIGITS)
+			return true;
+	}
+	return false;
 }
 
 void

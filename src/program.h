@@ -44,6 +44,7 @@ typedef struct CsvProgramConstant
 	uint8_t		lane;
 	bool		dynamic;		/* scale is the least it may get */
 	bool		list;			/* an array; the constants are its elements */
+	bool		certain;		/* whatever the rows, the first one gets there */
 	int16		scale;
 } CsvProgramConstant;
 
@@ -80,6 +81,8 @@ typedef struct CsvProgram
 	List	   *known;
 	List	   *known_registers;	/* integers */
 	int			case_register;	/* what CaseTestExpr stands for, or -1 */
+	int			nconditions;	/* that a row has to meet for what comes next to
+								 * be evaluated */
 } CsvProgram;
 
 /* to and from a plan; the constants are stored apart */
@@ -87,16 +90,38 @@ extern Node *csv_program_to_node(const CsvProgram *program);
 extern List *csv_program_constants(const CsvProgram *program);
 extern CsvProgram *csv_program_from_node(const Node *node);
 
+/* how much a query can decide */
+typedef enum CsvDecidable
+{
+	CSV_DECIDES_ALL,
+	CSV_DECIDES_LATER,			/* rows that get to a constant which is not
+								 * known yet are undecided */
+	CSV_DECIDES_NOTHING			/* a constant has no lane (NaN as a numeric,
+								 * say): all rows are the executor's */
+} CsvDecidable;
+
 /*
  * The query, with the constants' values (ExprStates in the order of
  * csv_program_constants).  It lives in the current memory context; its columns
- * are attribute numbers, to be replaced by csv_program_lay_out().  Where a
- * value has no lane (NaN as a numeric, say), *decidable is false: then all rows
- * are the executor's.
+ * are attribute numbers, to be replaced by csv_program_lay_out().
+ *
+ * The value of a subquery that has not run is not asked for, unless a row is
+ * certain to need it: the subquery may raise an ERROR.  The executor runs it
+ * for the first row that gets there; from then on csv_program_is_ready() holds,
+ * and the query is to be made anew.  Without rows, no value is asked for.
  */
 extern CsvQuery *csv_program_query(const CsvProgram *program,
 								   List *constants, ExprContext *econtext,
-								   bool *decidable);
+								   bool has_rows, CsvDecidable *decidable);
+extern bool csv_program_is_ready(const CsvProgram *program, List *constants,
+								 ExprContext *econtext);
+
+/*
+ * May a decimal get too long for its lane?  Its row is undecided then, and
+ * comes after others, though there is no ERROR.
+ */
+extern bool csv_program_leaves_lanes(const CsvProgram *program,
+									 const CsvQuery *query);
 
 /* replace attribute numbers by indexes into the layout's columns */
 extern void csv_program_lay_out(const CsvProgram *program, CsvQuery *query,

@@ -108,7 +108,7 @@ struct CsvTableScan
 	/* what is pushed down; NULL: nothing */
 	const CsvPushdown *pushdown;
 	CsvQuery   *query;
-	bool		decidable;
+	CsvDecidable decidable;
 	CsvEvaluator *evaluator;	/* NULL: not made yet */
 	MemoryContext query_context;
 	CsvMemory	query_memory;
@@ -744,30 +744,6 @@ take_batch(CsvTableScan *scan)
 
 /* ---- what is pushed down ---- */
 
-static void
-open_evaluator(CsvTableScan *scan)
-{
-	MemoryContext outer = MemoryContextSwitchTo(scan->query_context);
-
-	scan->query = scan->pushdown->prepare(scan->pushdown->arg,
-										  &scan->decidable);
-	scan->evaluator = csv_evaluator_create(&scan->query_memory, scan->query);
-	if (scan->evaluator == NULL)
-		handle_failure(scan, CSV_NO_MEMORY);
-	MemoryContextSwitchTo(outer);
-	if (scan->pushdown->prepared != NULL)
-		scan->pushdown->prepared(scan->pushdown->arg, scan->evaluator);
-}
-
-static void
-close_evaluator(CsvTableScan *scan)
-{
-	scan->evaluator = NULL;
-	scan->query = NULL;
-	if (scan->query_context != NULL)
-		MemoryContextReset(scan->query_context);
-}
-
 /*
  * Does it show which of two equal values came first or last?  -0 and 0 are
  * equal, and look different.
@@ -786,6 +762,56 @@ order_shows(const CsvQuery *query)
 	return shows;
 }
 
+static CsvQuery *
+prepare_query(CsvTableScan *scan, bool has_rows)
+{
+	const CsvPushdown *pushdown = scan->pushdown;
+	CsvQuery   *query = pushdown->prepare(pushdown->arg, has_rows,
+										  &scan->decidable);
+
+	/* undecided rows are added to their groups after the batch's others */
+	if (order_shows(query) && csv_program_leaves_lanes(pushdown->program, query))
+		scan->decidable = CSV_DECIDES_NOTHING;
+	return query;
+}
+
+static void
+open_evaluator(CsvTableScan *scan, bool has_rows)
+{
+	MemoryContext outer = MemoryContextSwitchTo(scan->query_context);
+
+	scan->query = prepare_query(scan, has_rows);
+	scan->evaluator = csv_evaluator_create(&scan->query_memory, scan->query);
+	if (scan->evaluator == NULL)
+		handle_failure(scan, CSV_NO_MEMORY);
+	MemoryContextSwitchTo(outer);
+	scan->pushdown->prepared(scan->pushdown->arg, scan->evaluator);
+}
+
+/* constants that were not known when the query was made may be by now */
+static void
+complete_query(CsvTableScan *scan)
+{
+	MemoryContext outer;
+
+	if (scan->decidable != CSV_DECIDES_LATER ||
+		!scan->pushdown->is_ready(scan->pushdown->arg))
+		return;
+	outer = MemoryContextSwitchTo(scan->query_context);
+	/* the evaluator has the old one's address */
+	*scan->query = *prepare_query(scan, true);
+	MemoryContextSwitchTo(outer);
+}
+
+static void
+close_evaluator(CsvTableScan *scan)
+{
+	scan->evaluator = NULL;
+	scan->query = NULL;
+	if (scan->query_context != NULL)
+		MemoryContextReset(scan->query_context);
+}
+
 /*
  * The rows of the batch that have to come out whatever the engine says: those
  * with a value that only its input function can judge.  NULL if there are none.
@@ -797,7 +823,8 @@ find_doubtful(CsvTableScan *scan)
 {
 	uint32_t	nrows = scan->batch.nrows;
 	bool		any = false;
-	bool		all = !scan->decidable;
+	bool		all = scan->decidable == CSV_DECIDES_NOTHING ||
+		(scan->decidable == CSV_DECIDES_LATER && order_shows(scan->query));
 
 	for (int i = 0; i < scan->ncolumns; i++)
 		any |= scan->batch.arrays[i].any_slow;
@@ -835,7 +862,9 @@ evaluate_batch(CsvTableScan *scan)
 	if (scan->batch.nrows == 0)
 		return;
 	if (scan->evaluator == NULL)
-		open_evaluator(scan);
+		open_evaluator(scan, true);
+	else
+		complete_query(scan);
 	csv_program_lay_out(scan->pushdown->program, scan->query,
 						scan->layout.columns, scan->layout.ncolumns);
 	status = csv_evaluator_run(scan->evaluator, &scan->layout, &scan->batch,
@@ -1491,7 +1520,7 @@ CsvEvaluator *
 csv_table_scan_evaluator(CsvTableScan *scan)
 {
 	if (scan->evaluator == NULL)
-		open_evaluator(scan);
+		open_evaluator(scan, false);
 	return scan->evaluator;
 }
 

@@ -22,9 +22,11 @@ typedef bool (*CsvSkippedFn) (void *arg, const CsvSkipped *skipped);
 
 /*
  * What the engine is to do beyond finding rows.  prepare makes the query, in the
- * current memory context; it is called when the first rows are there, and
- * again after a rewind.  As csv_program_query(), it says whether the engine can
- * decide anything.
+ * current memory context; it is called when the first rows are there (or at the
+ * end, where there were none), and again after a rewind.  As
+ * csv_program_query(), it says how much the engine can decide; where that is
+ * to come later, is_ready tells when to call it anew.  prepared is told of the
+ * evaluator, when that is made.
  */
 typedef struct CsvPushdown
 {
@@ -35,8 +37,9 @@ typedef struct CsvPushdown
 	 * decided: they come out NULL there.
 	 */
 	const Bitmapset *hidden;
-	CsvQuery   *(*prepare) (void *arg, bool *decidable);
-	void		(*prepared) (void *arg, CsvEvaluator *evaluator);	/* may be NULL */
+	CsvQuery   *(*prepare) (void *arg, bool has_rows, CsvDecidable *decidable);
+	bool		(*is_ready) (void *arg);
+	void		(*prepared) (void *arg, CsvEvaluator *evaluator);
 	void	   *arg;
 } CsvPushdown;
 

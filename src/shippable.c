@@ -257,7 +257,76 @@ holds_row_walker(Node *node, void *context)
 	return expression_tree_walker(node, holds_row_walker, context);
 }
 
-/* has it one value for all rows of the table? */
+static bool
+is_foreign_function(Oid function, void *context)
+{
+	return function >= FirstNormalObjectId;
+}
+
+/* may it do more than return or raise an ERROR, send a NOTICE, for example? */
+static bool
+speaks_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, CoerceToDomain) ||
+		check_functions_in_node(node, is_foreign_function, NULL))
+		return true;
+	return expression_tree_walker(node, speaks_walker, context);
+}
+
+static bool
+raises_function(Oid function, void *context)
+{
+	switch (function)
+	{
+		case F_NOW:
+		case F_TRANSACTION_TIMESTAMP:
+		case F_NUMERIC_INT2:
+		case F_NUMERIC_INT4:
+		case F_NUMERIC_INT8:
+		case F_INT4_INT2:
+		case F_INT8_INT2:
+		case F_INT8_INT4:
+		case F_FLOAT8_INT2:
+		case F_FLOAT8_INT4:
+		case F_FLOAT8_INT8:
+		case F_FLOAT8_FLOAT4:
+			return false;
+		default:
+			return !get_func_leakproof(function);
+	}
+}
+
+/* may it raise an ERROR?  The value of a subquery is another matter. */
+static bool
+raises_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_List:
+		case T_Const:
+		case T_Param:
+		case T_FuncExpr:
+		case T_OpExpr:
+		case T_RelabelType:
+		case T_ArrayExpr:
+		case T_SQLValueFunction:
+			break;
+		default:
+			return true;
+	}
+	if (check_functions_in_node(node, raises_function, NULL))
+		return true;
+	return expression_tree_walker(node, raises_walker, context);
+}
+
+/*
+ * Has it one value for all rows of the table, to be had without them?  What may
+ * raise an ERROR is to be evaluated only if some row gets there.
+ */
 static bool
 is_constant(const CsvProgram *program, Node *node)
 {
@@ -265,7 +334,8 @@ is_constant(const CsvProgram *program, Node *node)
 
 	return IsA(node, Const) || IsA(node, Param) ||
 		(!holds_row_walker(node, &relid) && !contain_volatile_functions(node) &&
-		 !expression_returns_set(node));
+		 !expression_returns_set(node) && !speaks_walker(node, NULL) &&
+		 (program->nconditions == 0 || !raises_walker(node, NULL)));
 }
 
 static int
@@ -284,6 +354,7 @@ add_constant(CsvProgram *program, Node *node, Oid type, uint8_t lane,
 	constant->scale = (int16) scale;
 	constant->dynamic = dynamic;
 	constant->list = list;
+	constant->certain = program->nconditions == 0;
 	program->constant_exprs = lappend(program->constant_exprs, node);
 	return (int) program->n.nconstants++;
 }
@@ -800,6 +871,18 @@ translate_cast(CsvProgram *program, FuncExpr *function)
 
 /* ---- the rest of the grammar ---- */
 
+/* of what is not evaluated for each row that the whole is evaluated for */
+static int
+conditional_register_of(CsvProgram *program, Node *node)
+{
+	int			result;
+
+	program->nconditions++;
+	result = register_of(program, node);
+	program->nconditions--;
+	return result;
+}
+
 static int
 translate_bool(CsvProgram *program, BoolExpr *expr)
 {
@@ -808,7 +891,9 @@ translate_bool(CsvProgram *program, BoolExpr *expr)
 
 	foreach(cell, expr->args)
 	{
-		int			argument = register_of(program, lfirst(cell));
+		int			argument = result < 0 ?
+			register_of(program, lfirst(cell)) :
+			conditional_register_of(program, lfirst(cell));
 
 		if (argument < 0 || program->registers[argument].type != BOOLOID)
 			return -1;
@@ -913,10 +998,12 @@ translate_case(CsvProgram *program, CaseExpr *expr)
 		CaseWhen   *when = list_nth_node(CaseWhen, expr->args, i);
 
 		program->case_register = argument >= 0 ? argument : outer;
-		conditions[i] = register_of(program, (Node *) when->expr);
+		conditions[i] = i == 0 ?
+			register_of(program, (Node *) when->expr) :
+			conditional_register_of(program, (Node *) when->expr);
 		program->case_register = outer;
 		results[i] = conditions[i] < 0 ? -1 :
-			register_of(program, (Node *) when->result);
+			conditional_register_of(program, (Node *) when->result);
 		failed = results[i] < 0;
 	}
 	if (failed || expr->casetype == BPCHAROID)
@@ -931,7 +1018,7 @@ translate_case(CsvProgram *program, CaseExpr *expr)
 				program->registers[results[nwhen - 1]].scale;
 	}
 	else
-		result = register_of(program, (Node *) expr->defresult);
+		result = conditional_register_of(program, (Node *) expr->defresult);
 	for (int i = nwhen - 1; i >= 0 && result >= 0; i--)
 		result = emit_choice(program, conditions[i], results[i], result);
 	return result;
@@ -947,8 +1034,14 @@ translate_coalesce(CsvProgram *program, CoalesceExpr *expr)
 	if (expr->coalescetype == BPCHAROID)
 		return -1;
 	for (int i = 0; i < n; i++)
-		if ((arguments[i] = register_of(program, list_nth(expr->args, i))) < 0)
+	{
+		Node	   *argument = list_nth(expr->args, i);
+
+		arguments[i] = i == 0 ? register_of(program, argument) :
+			conditional_register_of(program, argument);
+		if (arguments[i] < 0)
 			return -1;
+	}
 	result = arguments[n - 1];
 	for (int i = n - 2; i >= 0 && result >= 0; i--)
 		result = emit_choice(program,
@@ -1058,14 +1151,16 @@ register_of(CsvProgram *program, Node *node)
 }
 
 /*
- * The same from the outside: where it fails, nothing of it stays.
+ * The same from the outside: where it fails, nothing of it stays.  first: the
+ * executor evaluates it for each row.
  */
 static int
-translate_whole(CsvProgram *program, Node *node)
+translate_whole(CsvProgram *program, Node *node, bool first)
 {
 	CsvProgramCounts before = program->n;
 	int			nknown = list_length(program->known);
-	int			result = register_of(program, node);
+	int			result = first ? register_of(program, node) :
+		conditional_register_of(program, node);
 
 	if (result < 0)
 	{
@@ -1082,15 +1177,16 @@ translate_whole(CsvProgram *program, Node *node)
 /* ---- what the planner adds ---- */
 
 bool
-csv_program_add_filter(CsvProgram *program, Expr *clause)
+csv_program_add_filter(CsvProgram *program, Expr *clause, bool first)
 {
+	Index		relid = program->relid;
 	int			result;
 
 	/* one that does not hang on the row is the executor's (a gating Result) */
 	if (program->n.nfilters >= CSV_MAX_REGISTERS ||
-		is_constant(program, (Node *) clause))
+		!holds_row_walker((Node *) clause, &relid))
 		return false;
-	result = translate_whole(program, (Node *) clause);
+	result = translate_whole(program, (Node *) clause, first);
 	if (result < 0 || program->registers[result].type != BOOLOID)
 		return false;
 	program->filters[program->n.nfilters++] =
@@ -1102,7 +1198,7 @@ csv_program_add_filter(CsvProgram *program, Expr *clause)
 int
 csv_program_add_value(CsvProgram *program, Expr *value)
 {
-	return translate_whole(program, (Node *) value);
+	return translate_whole(program, (Node *) value, false);
 }
 
 const CsvRegister *
@@ -1128,7 +1224,7 @@ csv_program_add_key(CsvProgram *program, Expr *key)
 
 	if (program->n.nkeys >= CSV_MAX_KEYS)
 		return -1;
-	if ((result = translate_whole(program, (Node *) key)) < 0)
+	if ((result = translate_whole(program, (Node *) key, false)) < 0)
 		return -1;
 	reg = &program->registers[result];
 	if (!csv_register_shown(reg) ||

@@ -22,9 +22,11 @@ extern bool csv_columns_shippable(const CsvTable *table,
 
 /*
  * Add a WHERE clause.  False, and nothing is added, where the engine cannot
- * have it.  All filters come before anything else.
+ * have it.  All filters come before anything else.  first: the executor has no
+ * clause to evaluate before this one.
  */
-extern bool csv_program_add_filter(CsvProgram *program, Expr *clause);
+extern bool csv_program_add_filter(CsvProgram *program, Expr *clause,
+								   bool first);
 
 /* add a group key; -1 where it cannot be had, else its number */
 extern int	csv_program_add_key(CsvProgram *program, Expr *key);

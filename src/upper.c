@@ -358,7 +358,8 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 	state->program = csv_program_create(input->table, input->relid);
 	foreach(cell, input->pushed)
 		if (!csv_program_add_filter(state->program,
-									lfirst_node(RestrictInfo, cell)->clause))
+									lfirst_node(RestrictInfo, cell)->clause,
+									cell == list_head(input->pushed)))
 			return;
 	if (stage == UPPERREL_GROUP_AGG)
 		having = (List *) grouping->havingQual;

@@ -264,8 +264,14 @@ csv_evaluator_run(CsvEvaluator *evaluator, const CsvLayout *layout,
 	evaluator->layout = layout;
 	evaluator->batch = batch;
 	for (uint32_t i = 0; i < query->ninstructions; i++)
-		if (query->instructions[i].operation == CSV_OP_CONSTANT)
-			csv_load_constant(evaluator, &query->instructions[i]);
+	{
+		const CsvInstruction *instruction = &query->instructions[i];
+
+		if (instruction->operation == CSV_OP_CONSTANT)
+			csv_load_constant(evaluator, instruction);
+		else
+			evaluator->lanes[instruction->result].constant = false;
+	}
 	evaluator->constant_text = query->text;
 
 	for (uint32_t row = 0; row < batch->nrows; row += CSV_BLOCK_ROWS)

@@ -330,7 +330,8 @@ csv_constant_value(const CsvQuery *query, uint32_t number, CsvValue *value)
 {
 	const CsvConstant *constant = &query->constants[number];
 
-	value->state = constant->isnull ? CSV_LANE_NULL : CSV_LANE_VALUE;
+	value->state = constant->undecided ? CSV_LANE_UNDECIDED :
+		constant->isnull ? CSV_LANE_NULL : CSV_LANE_VALUE;
 	value->length = constant->isnull ? 0 : constant->length;
 	value->bytes = query->text + constant->offset;
 	memcpy(&value->value, &constant->value, sizeof(value->value));
@@ -339,7 +340,8 @@ csv_constant_value(const CsvQuery *query, uint32_t number, CsvValue *value)
 static bool
 same_constant(const CsvConstant *a, const CsvConstant *b)
 {
-	if (a->lane != b->lane || a->isnull != b->isnull)
+	if (a->lane != b->lane || a->isnull != b->isnull ||
+		a->undecided != b->undecided)
 		return false;
 	switch (a->lane)
 	{

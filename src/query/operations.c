@@ -496,8 +496,8 @@ match(CsvEvaluator *evaluator, const CsvInstruction *instruction)
 		uint8_t    *state = csv_own_state(evaluator, instruction->result);
 
 		FOR_ROWS(evaluator, i,
-				 if (state[i] == CSV_LANE_VALUE)
-					 state[i] = CSV_LANE_NULL;);
+				 if (state[i] < pattern.state)
+					 state[i] = pattern.state;);
 		return;
 	}
 

@@ -171,6 +171,7 @@ typedef struct CsvConstant
 {
 	uint8_t		lane;			/* CsvLane */
 	bool		isnull;
+	bool		undecided;		/* not known yet: nor is what depends on it */
 	uint32_t	length;			/* TEXT: bytes, */
 	uint32_t	offset;			/* and where they are in query->text */
 	union
@@ -285,7 +286,8 @@ typedef struct CsvEvaluator CsvEvaluator;
 
 /*
  * NULL where there is no memory.  The query must outlive it; its constants may
- * change between two runs.
+ * change between two runs, and an instruction become a CSV_OP_CONSTANT or cease
+ * to be one.
  */
 extern CsvEvaluator *csv_evaluator_create(const CsvMemory *memory,
 										  const CsvQuery *query);

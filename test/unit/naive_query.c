@@ -316,6 +316,8 @@ constant_of(const CsvQuery *query, uint32_t number)
 	const CsvConstant *constant = &query->constants[number];
 	CsvValue	value = make_bool(false);
 
+	if (constant->undecided)
+		return make_state(CSV_LANE_UNDECIDED);
 	if (constant->isnull)
 		return make_state(CSV_LANE_NULL);
 	if (constant->lane == CSV_LANE_TEXT)
@@ -492,7 +494,7 @@ naive_value(const CsvQuery *query, const NaiveTable *table, uint32_t row,
 		case CSV_OP_ENDS_WITH:
 		case CSV_OP_CONTAINS:
 			b = constant_of(query, instruction->operand);
-			return b.state == CSV_LANE_NULL ? b :
+			return b.state != CSV_LANE_VALUE ? b :
 				make_bool(text_matches(operation, &a, &b));
 		case CSV_OP_NOT:
 			return make_bool(a.value.integer == 0);

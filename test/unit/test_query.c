@@ -632,6 +632,7 @@ random_bool(Program *program, const Fixture *fixture, int depth)
 			random_constant(program, add_constant(program, CSV_LANE_TEXT),
 							false);
 			program->constants[first].isnull = one_in(20);
+			program->constants[first].undecided = one_in(40);
 			a = add_operation(program, CSV_OP_STARTS_WITH + random_below(3),
 							  CSV_LANE_TEXT, a, 0);
 			program->instructions[a].operand = first;
@@ -668,6 +669,7 @@ random_expression(Program *program, const Fixture *fixture, uint8_t lane,
 		constant = add_constant(program, lane);
 		random_constant(program, constant, is_bool);
 		constant->isnull = one_in(8);
+		constant->undecided = one_in(16);
 		return instruction->result;
 	}
 	depth--;
