@@ -61,7 +61,7 @@ typedef struct CsvWide
 } CsvWide;
 
 /* words of the low and the high 32 bits */
-static inline CsvWide
+static inline __attribute__((always_inline)) CsvWide
 join_halves(__m256i low, __m256i high)
 {
 	return (CsvWide) {
@@ -70,7 +70,7 @@ join_halves(__m256i low, __m256i high)
 }
 
 /* words of 32 bits, unsigned */
-static inline CsvWide
+static inline __attribute__((always_inline)) CsvWide
 widen(__m256i lanes)
 {
 	return join_halves(lanes, _mm256_setzero_si256());
@@ -117,22 +117,43 @@ gather4(__m256i rows, const uint8_t *bytes, __m256i offsets)
 									   (const int *) bytes, offsets, rows, 1);
 }
 
-/* 8 bytes at each place; the same */
-static inline CsvWide
-gather8(__m256i rows, const uint8_t *bytes, __m256i offsets)
+/*
+ * 8 bytes at each place.  Loads of their own take less time here than a gather,
+ * and on other processors far less.
+ */
+static inline __attribute__((always_inline)) CsvWide
+load8(const uint8_t *bytes, __m256i offsets)
 {
-	const __m256i zero = _mm256_setzero_si256();
-	CsvWide		masks = join_halves(rows, rows);
+	int32_t		at[8];
+	CsvWide		wide;
 
-	offsets = _mm256_permute4x64_epi64(offsets, _MM_SHUFFLE(3, 1, 2, 0));
-	return (CsvWide) {
-		_mm256_mask_i32gather_epi64(zero, (const long long *) bytes,
-									_mm256_castsi256_si128(offsets),
-									masks.a, 1),
-		_mm256_mask_i32gather_epi64(zero, (const long long *) bytes,
-									_mm256_extracti128_si256(offsets, 1),
-									masks.b, 1)
-	};
+	_mm256_storeu_si256((__m256i *) at, offsets);
+	wide.a = _mm256_set_epi64x((long long) csv_load8(bytes + at[5]),
+							   (long long) csv_load8(bytes + at[4]),
+							   (long long) csv_load8(bytes + at[1]),
+							   (long long) csv_load8(bytes + at[0]));
+	wide.b = _mm256_set_epi64x((long long) csv_load8(bytes + at[7]),
+							   (long long) csv_load8(bytes + at[6]),
+							   (long long) csv_load8(bytes + at[3]),
+							   (long long) csv_load8(bytes + at[2]));
+	return wide;
+}
+
+/* 8 bytes at `bytes` and each `step` bytes on */
+static inline __attribute__((always_inline)) CsvWide
+load8_by_step(const uint8_t *bytes, size_t step)
+{
+	CsvWide		wide;
+
+	wide.a = _mm256_set_epi64x((long long) csv_load8(bytes + 5 * step),
+							   (long long) csv_load8(bytes + 4 * step),
+							   (long long) csv_load8(bytes + step),
+							   (long long) csv_load8(bytes));
+	wide.b = _mm256_set_epi64x((long long) csv_load8(bytes + 7 * step),
+							   (long long) csv_load8(bytes + 6 * step),
+							   (long long) csv_load8(bytes + 3 * step),
+							   (long long) csv_load8(bytes + 2 * step));
+	return wide;
 }
 
 /* a member of the records from `record` on */
@@ -148,7 +169,7 @@ load_records(const CsvIndexRecord *record, size_t member)
 													7 * stride), 1);
 }
 
-static inline CsvEight
+static inline __attribute__((always_inline)) CsvEight
 find_eight(const CsvFinder *finder, uint32_t row)
 {
 	const CsvIndexRecord *record = &finder->records[row];
@@ -156,14 +177,14 @@ find_eight(const CsvFinder *finder, uint32_t row)
 	const __m256i numbers = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
 	__m256i		nfields = _mm256_set1_epi32((int) finder->nfields);
 	__m256i		field = _mm256_set1_epi32((int) finder->field);
-	const uint8_t *positions = (const uint8_t *) finder->positions;
+	const uint32_t *positions = finder->positions;
 	__m256i		first;			/* index of the record's first separator */
 	CsvEight	eight;
 
 	eight.rows = _mm256_set1_epi32(-1);
 	if (finder->uniform)
 	{
-		positions += (size_t) row * finder->nfields * sizeof(uint32_t);
+		positions += (size_t) row * finder->nfields;
 		first = _mm256_mullo_epi32(nfields, numbers);
 	}
 	else
@@ -183,7 +204,6 @@ find_eight(const CsvFinder *finder, uint32_t row)
 		}
 	}
 
-	/* a chunk has less than 2^31 bytes, but 4 times as many are positions */
 	if (finder->field == 0)
 	{
 		eight.start = load_records(record, offsetof(CsvIndexRecord, start));
@@ -194,20 +214,24 @@ find_eight(const CsvFinder *finder, uint32_t row)
 	else
 	{
 		/* two that are neighbours */
-		__m256i		at = _mm256_permute4x64_epi64(_mm256_add_epi32(first, field),
-												  _MM_SHUFFLE(3, 1, 2, 0));
-		CsvWide		masks = join_halves(eight.rows, eight.rows);
 		CsvWide		both;
 
-		positions -= sizeof(uint32_t);
-		both.a = _mm256_mask_i32gather_epi64(_mm256_setzero_si256(),
-											 (const long long *) positions,
-											 _mm256_castsi256_si128(at),
-											 masks.a, 4);
-		both.b = _mm256_mask_i32gather_epi64(_mm256_setzero_si256(),
-											 (const long long *) positions,
-											 _mm256_extracti128_si256(at, 1),
-											 masks.b, 4);
+		positions += finder->field - 1;
+		if (finder->uniform)
+			both = load8_by_step((const uint8_t *) positions,
+								 finder->nfields * sizeof(uint32_t));
+		else
+		{
+			CsvWide		rows = join_halves(eight.rows, eight.rows);
+			CsvWide		at = widen(first);
+
+			both.a = _mm256_mask_i64gather_epi64(_mm256_setzero_si256(),
+												 (const long long *) positions,
+												 at.a, rows.a, 4);
+			both.b = _mm256_mask_i64gather_epi64(_mm256_setzero_si256(),
+												 (const long long *) positions,
+												 at.b, rows.b, 4);
+		}
 		eight.start = _mm256_add_epi32(low_halves(both), one);
 		eight.end = high_halves(both);
 	}
@@ -353,7 +377,7 @@ make_scalar_fill(const CsvFill *fill)
  * and the values' places.  Sets the status of those that are NULL; `done` are
  * these rows, `rows` in the result those that may be values to convert.
  */
-static inline CsvWide
+static inline __attribute__((always_inline)) CsvWide
 load_eight(const CsvScalarFill *scalar, uint32_t row, CsvEight *eight,
 		   __m256i *done)
 {
@@ -367,7 +391,7 @@ load_eight(const CsvScalarFill *scalar, uint32_t row, CsvEight *eight,
 	*done = take_nulls(eight, scalar->status + row, scalar->null_length,
 					   scalar->empty_is_null);
 	length = _mm256_sub_epi32(eight->end, eight->start);
-	text = gather8(eight->rows, bytes, _mm256_sub_epi32(eight->end, eights));
+	text = load8(bytes, _mm256_sub_epi32(eight->end, eights));
 	if (scalar->quote != 0)
 	{
 		__m256i		quote = _mm256_set1_epi32(scalar->quote);
@@ -384,7 +408,7 @@ load_eight(const CsvScalarFill *scalar, uint32_t row, CsvEight *eight,
 			/* all ones are -1 */
 			eight->start = _mm256_sub_epi32(eight->start, quoted);
 			eight->end = _mm256_add_epi32(eight->end, quoted);
-			text = gather8(eight->rows, bytes,
+			text = load8(bytes,
 						   _mm256_sub_epi32(eight->end, eights));
 			length = _mm256_sub_epi32(eight->end, eight->start);
 		}
@@ -406,7 +430,7 @@ above_nine(__m256i digits)
  * them; n from 0 on, above 8 as 8.  Takes out of `rows` where they are not all
  * digits.
  */
-static inline CsvWide
+static inline __attribute__((always_inline)) CsvWide
 last_digits(CsvWide text, __m256i n, __m256i *rows)
 {
 	const __m256i zeros = _mm256_set1_epi8('0');
@@ -483,7 +507,7 @@ is_negative(const uint8_t *bytes, const CsvEight *eight, CsvWide text,
 }
 
 /* first * factor + second, negative in some lanes */
-static inline CsvWide
+static inline __attribute__((always_inline)) CsvWide
 add_product(__m256i first, uint32_t factor, __m256i second, __m256i negative)
 {
 	const __m256i factors = _mm256_set1_epi64x(factor);
@@ -498,7 +522,7 @@ add_product(__m256i first, uint32_t factor, __m256i second, __m256i negative)
 	return number;
 }
 
-static inline CsvWide
+static inline __attribute__((always_inline)) CsvWide
 and_wide(CsvWide wide, __m256i rows)
 {
 	CsvWide		masks = join_halves(rows, rows);
@@ -543,7 +567,7 @@ fill_integers(CsvFill *fill, uint32_t from, uint32_t to, int kind,
 		number = join_fours(eight_digit_fours(last_digits(text, n, &eight.rows)));
 		if (many)
 		{
-			CsvWide		higher = gather8(longer, scalar.finder.bytes,
+			CsvWide		higher = load8(scalar.finder.bytes,
 										 _mm256_sub_epi32(eight.end, _mm256_set1_epi32(16)));
 			__m256i		high;
 
@@ -834,7 +858,7 @@ fill_fast_numerics(CsvFill *fill, uint32_t from, uint32_t to, int kind,
 			skip = _mm256_and_si256(pointed, behind_whole);
 			n = _mm256_sub_epi32(n, skip);
 			if (many)
-				text = gather8(eight.rows, scalar.finder.bytes,
+				text = load8(scalar.finder.bytes,
 							   _mm256_sub_epi32(_mm256_sub_epi32(eight.end, skip),
 												eights));
 			else
