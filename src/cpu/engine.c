@@ -94,7 +94,7 @@ csv_cpu_open(const CsvMemory *memory, const CsvCpuOptions *options)
 			isa == CSV_ISA_AVX2 ? &csv_index_avx2 : &csv_index_swar;
 		index->memory = &cpu->memory;
 		columns->functions = isa == CSV_ISA_AVX512 ? &csv_fill_avx512 :
-			&csv_fill_plain;
+			isa == CSV_ISA_AVX2 ? &csv_fill_avx2 : &csv_fill_plain;
 		columns->memory = &cpu->memory;
 		columns->crew = &cpu->crew;
 	}

@@ -3,8 +3,8 @@
  *		Fills one column's array, for a stretch of rows.
  *
  * fill.c does it for any field.  Where the processor's vectors can, the common
- * spellings of a column are converted many rows at a time (fill_avx512.c), and
- * fill.c sees to the rows that are left.
+ * spellings of a column are converted many rows at a time (fill_avx2.c and
+ * fill_avx512.c), and fill.c sees to the rows that are left.
  */
 #ifndef CSV_FILL_H
 #define CSV_FILL_H
@@ -87,6 +87,7 @@ typedef struct CsvFillFunctions
 } CsvFillFunctions;
 
 extern const CsvFillFunctions csv_fill_plain;
+extern const CsvFillFunctions csv_fill_avx2;
 extern const CsvFillFunctions csv_fill_avx512;
 
 /*

@@ -65,7 +65,46 @@ prefix_xor(uint64_t word)
 	return (uint64_t) _mm_cvtsi128_si64(product);
 }
 
-#define word_positions csv_list_bits
+/*
+ * For each byte, the numbers of its bits set, a byte each from the lowest on.
+ */
+#define NUMBER(b, i) \
+	((uint64_t) ((b) >> (i) & 1) * (i) << \
+	 8 * __builtin_popcount((b) & ((1 << (i)) - 1)))
+#define NUMBERS(b) \
+	NUMBER(b, 1) | NUMBER(b, 2) | NUMBER(b, 3) | NUMBER(b, 4) | \
+	NUMBER(b, 5) | NUMBER(b, 6) | NUMBER(b, 7)
+#define NUMBERS_4(b) \
+	NUMBERS(b), NUMBERS((b) + 1), NUMBERS((b) + 2), NUMBERS((b) + 3)
+#define NUMBERS_16(b) \
+	NUMBERS_4(b), NUMBERS_4((b) + 4), NUMBERS_4((b) + 8), NUMBERS_4((b) + 12)
+#define NUMBERS_64(b) \
+	NUMBERS_16(b), NUMBERS_16((b) + 16), NUMBERS_16((b) + 32), \
+	NUMBERS_16((b) + 48)
+
+static const uint64_t bit_numbers[256] = {
+	NUMBERS_64(0), NUMBERS_64(64), NUMBERS_64(128), NUMBERS_64(192)
+};
+
+/* eight bits at a time, so that no branch hangs on how many are set */
+static inline void
+word_positions(uint64_t word, uint32_t base, uint32_t *positions)
+{
+	__m256i		bases = _mm256_set1_epi32((int) base);
+
+	for (uint32_t done = 0; done < CSV_WORD_BITS; done += 8)
+	{
+		uint64_t	byte = word >> done & 0xFF;
+		__m128i		numbers = _mm_loadl_epi64((const __m128i *) &bit_numbers[byte]);
+
+		_mm256_storeu_si256((__m256i *) positions,
+							_mm256_add_epi32(_mm256_cvtepu8_epi32(numbers),
+											 bases));
+		bases = _mm256_add_epi32(bases, _mm256_set1_epi32(8));
+		positions += csv_popcount(byte);
+	}
+}
+
 #define CSV_INDEX_FUNCTIONS csv_index_avx2
 #include "index_loop.h"
 #ifdef __clang__

@@ -1,15 +1,24 @@
 /*
  * index_swar.c
- *		The index by portable C: eight bytes at a time in a 64-bit word.
+ *		The index by portable C: the bytes of 64-bit words side by side.
  *
  * A byte of (word ^ cccccccc) is zero where the byte equals c.  Adding 0x7F to
  * the low seven bits of each byte carries into its high bit unless they are
  * zero, and never into the next byte; so the high bits tell the bytes apart
  * exactly (unlike the shorter subtract-and-borrow test, which may mark a byte
- * after a match).  One multiplication then gathers the eight high bits.
+ * after a match).  Where all of a block is ASCII, and so is c, the high bits
+ * are free, and need not be set aside for that.
+ *
+ * The high bits of eight words are moved into one, bit i of byte j for byte j
+ * of word i.  As a matrix of 8 by 8 bits, transposed, that is a bit per byte in
+ * their order.
+ *
+ * Words go in pairs, of which compilers make one register where there are such,
+ * and two else.
  *
  * This follows the broadword technique for parsing (Knuth, The Art of Computer
- * Programming, vol. 4A, 7.1.3; applied to CSV with rank-select bit-strings).
+ * Programming, vol. 4A, 7.1.3; applied to CSV with rank-select bit-strings);
+ * transposing is from Warren, Hacker's Delight, 7-3.
  */
 #include "index.h"
 
@@ -19,53 +28,78 @@
 #define LOWS	UINT64_C(0x7F7F7F7F7F7F7F7F)
 #define HIGHS	UINT64_C(0x8080808080808080)
 
+typedef uint64_t CsvPair __attribute__((vector_size(16)));
+
 typedef struct CsvBlock
 {
-	uint64_t	words[8];
+	const uint8_t *bytes;
+	bool		plain;			/* none has the value 0 or the high bit */
 } CsvBlock;
 
-static inline CsvBlock
+/* words 2 * i and 2 * i + 1 of a block */
+static inline CsvPair
+load_pair(const uint8_t *bytes, int i)
+{
+	CsvPair		pair;
+
+	memcpy(&pair, bytes + 16 * i, 16);
+	return pair;
+}
+
+static inline __attribute__((always_inline)) CsvBlock
 block_load(const uint8_t *p)
 {
-	CsvBlock	block;
+	CsvBlock	block = {p, false};
+	CsvPair		found = {0, 0};
 
-	memcpy(block.words, p, sizeof(block.words));
+	/* the lowest zero byte, if there is one, borrows its high bit */
+	for (int i = 0; i < 4; i++)
+		found |= load_pair(p, i) | (load_pair(p, i) - ONES);
+	block.plain = ((found[0] | found[1]) & HIGHS) == 0;
 	return block;
 }
 
-/* the high bit of each byte that is zero */
+/* exchange bit i of byte j with bit j of byte i */
 static inline uint64_t
-zero_bytes(uint64_t word)
+transpose_bits(uint64_t word)
 {
-	return ~(((word & LOWS) + LOWS) | word) & HIGHS;
+	uint64_t	differ;
+
+	differ = (word ^ word >> 7) & UINT64_C(0x00AA00AA00AA00AA);
+	word ^= differ ^ differ << 7;
+	differ = (word ^ word >> 14) & UINT64_C(0x0000CCCC0000CCCC);
+	word ^= differ ^ differ << 14;
+	differ = (word ^ word >> 28) & UINT64_C(0x00000000F0F0F0F0);
+	return word ^ differ ^ differ << 28;
 }
 
-/* the high bits of the bytes, as the low eight bits */
-static inline uint64_t
-gather_high_bits(uint64_t word)
-{
-	return ((word >> 7) * UINT64_C(0x0102040810204080)) >> 56;
-}
-
-static inline uint64_t
+static inline __attribute__((always_inline)) uint64_t
 block_equal(CsvBlock block, uint8_t byte)
 {
-	uint64_t	pattern = ONES * byte;
-	uint64_t	bits = 0;
+	const uint64_t pattern = ONES * byte;
+	CsvPair		others = {0, 0};	/* in the end, every second bit */
 
-	for (int i = 0; i < 8; i++)
-		bits |= gather_high_bits(zero_bytes(block.words[i] ^ pattern)) << (8 * i);
-	return bits;
+	if (__builtin_expect(block.plain && byte < 0x80, 1))
+		for (int i = 0; i < 4; i++)
+		{
+			CsvPair		pair = load_pair(block.bytes, i) ^ pattern;
+
+			others = others >> 2 | ((pair + LOWS) & HIGHS);
+		}
+	else
+		for (int i = 0; i < 4; i++)
+		{
+			CsvPair		pair = load_pair(block.bytes, i) ^ pattern;
+
+			others = others >> 2 | ((((pair & LOWS) + LOWS) | pair) & HIGHS);
+		}
+	return transpose_bits(~(others[0] >> 1 | others[1]));
 }
 
 static inline bool
 block_unplain(CsvBlock block)
 {
-	uint64_t	found = 0;
-
-	for (int i = 0; i < 8; i++)
-		found |= (block.words[i] & HIGHS) | zero_bytes(block.words[i]);
-	return found != 0;
+	return !block.plain;
 }
 
 static inline uint64_t
