@@ -178,11 +178,11 @@ SELECT alike('SELECT sum(price), sum(part), avg(price), avg(part), avg(weight), 
 RESET enable_partitionwise_aggregate;
 
 -- more groups than there is memory for
-CREATE FOREIGN TABLE many (a int, b int, c text) SERVER csv OPTIONS (filename 'regress_csv/many.csv');
-CALL write_query('many.csv', $$SELECT string_agg(format(E'%s,%s,%s\n', i % 9973, CASE WHEN i % 1000 = 0 THEN ' 7' ELSE i::text END, md5(i::text)), '') FROM generate_series(1, 20000) i$$);
+CREATE FOREIGN TABLE crowd (a int, b int, c text) SERVER csv OPTIONS (filename 'regress_csv/crowd.csv');
+CALL write_query('crowd.csv', $$SELECT string_agg(format(E'%s,%s,%s\n', i % 9973, CASE WHEN i % 1000 = 0 THEN ' 7' ELSE i::text END, md5(i::text)), '') FROM generate_series(1, 20000) i$$);
 SET work_mem = '64kB';
-SELECT line ~ 'Batches: \d+' FROM explain('SELECT a, sum(b) FROM many GROUP BY a', 'ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF') line WHERE line ~ 'Batches';
-SELECT alike('SELECT count(*), sum(a), sum(n), sum(s), min(m), max(m), sum(d) FROM (SELECT a, count(*) n, sum(b) s, min(c COLLATE "C") m, count(DISTINCT b) d FROM many GROUP BY a) x');
+SELECT line ~ 'Batches: \d+' FROM explain('SELECT a, sum(b) FROM crowd GROUP BY a', 'ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF') line WHERE line ~ 'Batches';
+SELECT alike('SELECT count(*), sum(a), sum(n), sum(s), min(m), max(m), sum(d) FROM (SELECT a, count(*) n, sum(b) s, min(c COLLATE "C") m, count(DISTINCT b) d FROM crowd GROUP BY a) x');
 RESET work_mem;
 
 -- and none at all where it is off
