@@ -61,3 +61,27 @@ COST 1000 ROWS 100;
 
 COMMENT ON FUNCTION csv_gpu_errors(regclass, bigint)
 IS 'a row for each record of the foreign table that a query would skip';
+
+CREATE FUNCTION csv_gpu_resident(
+	OUT filename text,
+	OUT source regclass,
+	OUT columns text[],
+	OUT rows bigint,
+	OUT bytes bigint,
+	OUT location text,
+	OUT last_used timestamptz)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED
+ROWS 10;
+
+COMMENT ON FUNCTION csv_gpu_resident()
+IS 'the columns of files that this session keeps converted';
+
+CREATE FUNCTION csv_gpu_forget()
+RETURNS integer
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION csv_gpu_forget()
+IS 'lets go of the columns that this session keeps; returns how many sets';

@@ -8,6 +8,7 @@
 #include "fmgr.h"
 #include "foreign/fdwapi.h"
 #include "foreignscan.h"
+#include "resident.h"
 #include "source.h"
 #include "utils/guc.h"
 
@@ -62,6 +63,12 @@ _PG_init(void)
 							"They are there until the scan that made them ends.",
 							&csv_cpu_threads_guc, 1, 1, 64,
 							PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomStringVariable("csv_gpu_fdw.resident_memory",
+							   "Sets how much memory a session takes to keep columns of files from query to query.",
+							   "An amount, off, or auto: an eighth of the machine's memory.",
+							   &csv_resident_memory_guc, "off",
+							   PGC_USERSET, 0, csv_resident_memory_check,
+							   csv_resident_memory_assign, NULL);
 	DefineCustomIntVariable("csv_gpu_fdw.debug_gpu_fault",
 							"Makes the GPU fail in the n-th chunk of a scan, for tests.",
 							"Positive: a fault in a kernel; negative: no memory; 0: never.",

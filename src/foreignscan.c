@@ -30,6 +30,7 @@
 #include "optimizer/planmain.h"
 #include "optimizer/restrictinfo.h"
 #include "optimizer/tlist.h"
+#include "resident.h"
 #include "scan.h"
 #include "shippable.h"
 #include "source.h"
@@ -447,7 +448,7 @@ csv_begin_scan(ForeignScanState *node, int eflags)
 		begin_aggregation(node);
 	state->scan = csv_table_scan_begin(state->table, plan_set(plan, CSV_PLAN_WANTED),
 									   program != NIL ? &state->pushdown :
-									   NULL, NULL, NULL);
+									   NULL, true, NULL, NULL);
 	/* attributes that are not wanted stay NULL */
 	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts);
 }
@@ -603,6 +604,23 @@ explain_pushdown(ForeignScanState *node, ExplainState *es)
 		ExplainPropertyList("Engine Aggregates", aggregates, es);
 }
 
+/*
+ * Were, or would be, all of the wanted columns taken from those that the session
+ * keeps?  *ncolumns of them are in the file.
+ */
+static bool
+find_resident(const CsvScanState *state, const ForeignScan *plan,
+			  int *ncolumns)
+{
+	bool		pushes = list_nth(plan->fdw_private, CSV_PLAN_PROGRAM) != NIL;
+
+	if (state->scan != NULL)
+		return csv_table_scan_resident(state->scan, ncolumns);
+	return csv_table_is_resident(state->table, plan_set(plan, CSV_PLAN_WANTED),
+								 pushes ? plan_set(plan, CSV_PLAN_HIDDEN) :
+								 NULL, ncolumns);
+}
+
 static void
 csv_explain_scan(ForeignScanState *node, ExplainState *es)
 {
@@ -613,6 +631,11 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 	int			nattributes = bms_num_members(csv_table_attributes(table));
 	int			nwanted = list_length(list_nth(plan->fdw_private,
 											   CSV_PLAN_WANTED));
+	int			ncolumns = 0;
+	bool		resident = csv_resident_enabled() &&
+		find_resident(state, plan, &ncolumns);
+	const char *engine = state->scan != NULL ?
+		csv_table_scan_engine(state->scan) : NULL;
 
 	if (table->filename != NULL)
 	{
@@ -622,11 +645,17 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 	}
 	else
 		ExplainPropertyText("CSV Program", table->program, es);
-	ExplainPropertyText("Engine", state->scan != NULL ?
-						csv_table_scan_engine(state->scan) :
-						csv_engine_describe(table->engine, nbytes, nwanted), es);
+	/* what is resident is in the CPU's memory */
+	if (engine == NULL)
+		engine = csv_engine_describe(resident ? CSV_ENGINE_CPU : table->engine,
+									 nbytes, nwanted);
+	ExplainPropertyText("Engine", engine, es);
 	ExplainPropertyText("Columns",
 						psprintf("%d of %d", nwanted, nattributes), es);
+	if (csv_resident_enabled() && table->filename != NULL)
+		ExplainPropertyText("Resident Columns",
+							psprintf("%d of %d", resident ? ncolumns : 0,
+									 ncolumns), es);
 	explain_pushdown(node, es);
 
 	if (es->analyze && state->scan != NULL)
@@ -684,8 +713,8 @@ csv_acquire_sample(Relation relation, int elevel, HeapTuple *rows,
 	memset(isnull, true, sizeof(bool) * tupdesc->natts);
 	reservoir_init_selection_state(&reservoir, targrows);
 
-	scan = csv_table_scan_begin(table, csv_table_attributes(table), NULL, NULL,
-								NULL);
+	scan = csv_table_scan_begin(table, csv_table_attributes(table), NULL, false,
+								NULL, NULL);
 	while (csv_table_scan_next(scan, values, isnull))
 	{
 		csv_vacuum_delay_point();

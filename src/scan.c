@@ -11,6 +11,10 @@
  *	   skipped ones.
  *	4. Skipped records are reported when the scan passes them, in file order.
  *
+ * Where the session keeps columns (resident.c), 1 and 2 are spared for a file
+ * whose wanted ones are there; where they are not, its batches are copied on
+ * the way.
+ *
  * Memory: everything of the scan hangs on its context.  Values made here live
  * in row_context, until the next row; those of functions that need a
  * subtransaction are made for a run of rows ahead, in run_context.  Reader and
@@ -25,9 +29,12 @@
 #include "miscadmin.h"
 #include "mb/pg_wchar.h"
 #include "access/xact.h"
+#include "lib/stringinfo.h"
+#include "resident.h"
 #include "scan.h"
 #include "source.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 
@@ -66,6 +73,8 @@ typedef struct CsvScanColumn
 	CsvValueInput input;
 	CsvFetch	fetch;
 	int			att;			/* attribute number - 1 */
+	const char *meaning;		/* for resident.c */
+	int			resident;		/* index among the file's resident columns */
 	const uint8_t *values;		/* of this batch */
 	const uint8_t *status;		/* NULL if all are OK */
 	uint32_t	stride;
@@ -97,6 +106,17 @@ struct CsvTableScan
 	int			file_number;	/* from 1 */
 	int			natts;
 
+	/* columns that the session keeps */
+	bool		keeps;			/* the setting asks for it, and may have it */
+	bool		all_resident;	/* no file had to be read so far */
+	char	   *meaning;		/* of the table, for resident.c */
+	CsvResident *resident;		/* that the open file's batches are taken from */
+	const CsvResidentBatch *resident_batch; /* NULL: the reader's */
+	CsvArray   *resident_arrays;
+	CsvResident *kept;			/* that the open file's batches are copied to */
+	CsvFileIdentity identity;	/* of the open file, when kept is set */
+
+	const CsvDialect *dialect;	/* of the open file */
 	CsvLayout	layout;
 	CsvColumn  *layout_columns; /* in order of (field, attnum) */
 	CsvScanColumn *columns;		/* likewise */
@@ -274,10 +294,24 @@ fall_back(CsvTableScan *scan)
 	MemoryContextSwitchTo(outer);
 }
 
+/* let go of columns that are taken from, or copied to */
+static void
+leave_resident(CsvTableScan *scan)
+{
+	if (scan->resident != NULL)
+		csv_resident_release(scan->resident);
+	if (scan->kept != NULL)
+		csv_resident_release(scan->kept);
+	scan->resident = NULL;
+	scan->resident_batch = NULL;
+	scan->kept = NULL;
+}
+
 /* the reset callback */
 static void
-release_engine(void *arg)
+release_scan(void *arg)
 {
+	leave_resident(arg);
 	close_engine(arg);
 }
 
@@ -335,10 +369,180 @@ compare_columns(const void *a, const void *b)
 	return left->attnum < right->attnum ? -1 : 1;
 }
 
+/*
+ * Put together the columns that are read from the file, and the others.
+ */
+static void
+choose_columns(CsvTableScan *scan, const Bitmapset *wanted,
+			   const Bitmapset *hidden)
+{
+	const CsvTable *table = scan->table;
+
+	scan->columns = palloc0(sizeof(CsvScanColumn) * Max(table->natts, 1));
+	scan->virtuals = palloc0(sizeof(CsvTableColumn *) * Max(table->natts, 1));
+	for (int i = 0; i < table->natts; i++)
+	{
+		const CsvTableColumn *column = &table->columns[i];
+		CsvScanColumn *scan_column = &scan->columns[scan->ncolumns];
+
+		if (!bms_is_member(column->attnum, wanted) || column->dropped ||
+			column->generated)
+			continue;
+		if (column->virtual_kind != CSV_VIRTUAL_NONE)
+		{
+			scan->virtuals[scan->nvirtuals++] = column;
+			continue;
+		}
+		csv_value_init(&scan_column->input, table, column, scan->context);
+		if (bms_is_member(column->attnum, hidden))
+			prefer_decimal(&scan_column->input.spec);
+		scan_column->fetch = fetch_for(&scan_column->input);
+		scan_column->att = column->attnum - 1;
+		if (scan_column->input.spec.kind == CSV_KIND_CSTRING)
+			scan->has_functions = true;
+		if (scan_column->fetch == CSV_FETCH_RUN)
+			scan->has_runs = true;
+		scan->ncolumns++;
+	}
+}
+
+/* ---- resident columns ---- */
+
+/* a string of any bytes, such that none is part of another */
+static void
+add_string(StringInfo meaning, const char *string)
+{
+	if (string == NULL)
+		appendStringInfoString(meaning, " -");
+	else
+		appendStringInfo(meaning, " %zu:%s", strlen(string), string);
+}
+
+/*
+ * All that shapes the records of the table and what becomes of their fields,
+ * but for the columns themselves.
+ */
+static char *
+table_meaning(const CsvTable *table)
+{
+	const CsvDialectOptions *dialect = &table->reader.dialect;
+	StringInfoData meaning;
+
+	initStringInfo(&meaning);
+	appendStringInfo(&meaning, "%d %d %d %d %d %d %d %u " UINT64_FORMAT,
+					 dialect->delimiter, dialect->quote, dialect->escape,
+					 dialect->quoting, dialect->boundary, dialect->multiline,
+					 dialect->blank_is_record, table->reader.header_rows,
+					 (uint64) table->reader.max_record_bytes);
+	appendStringInfo(&meaning, " %d %d %d %d %d %u %d %d",
+					 table->file_encoding, table->encoding,
+					 table->engine_encoding, GetDatabaseEncoding(),
+					 table->decimal_separator, table->nfields,
+					 table->nfields_from_header, table->pad);
+	add_string(&meaning, table->null_string);
+	add_string(&meaning, table->default_string);
+	add_string(&meaning, GetConfigOption("DateStyle", false, false));
+	add_string(&meaning, GetConfigOption("TimeZone", false, false));
+	add_string(&meaning, GetConfigOption("IntervalStyle", false, false));
+
+	/* a header that matches does so for all columns, wanted or not */
+	if (table->header_match)
+		for (int i = 0; i < table->natts; i++)
+		{
+			appendStringInfo(&meaning, " %d", table->columns[i].field);
+			add_string(&meaning, table->columns[i].name);
+		}
+	return meaning.data;
+}
+
+static char *
+column_meaning(const CsvValueInput *input)
+{
+	const CsvColumn *spec = &input->spec;
+	const char *header_name = input->column->header_name;
+	StringInfoData meaning;
+
+	initStringInfo(&meaning);
+	appendStringInfo(&meaning, "%u %d %d %d %d %d %d %d %d %d %u %d",
+					 header_name != NULL ? 0 : spec->field,
+					 spec->kind, spec->force_null, spec->force_not_null,
+					 spec->pad_blanks, spec->max_chars, spec->byte_width,
+					 spec->type_chars, spec->precision, spec->scale,
+					 input->column->type, input->column->typmod);
+	add_string(&meaning, header_name);
+	return meaning.data;
+}
+
+static void
+describe_columns(CsvTableScan *scan)
+{
+	scan->meaning = table_meaning(scan->table);
+	for (int i = 0; i < scan->ncolumns; i++)
+		scan->columns[i].meaning = column_meaning(&scan->columns[i].input);
+}
+
+static bool
+wants_positions(const CsvTableScan *scan)
+{
+	return scan->nvirtuals > 0 || scan->has_functions;
+}
+
+/* the columns of a file as they are wanted; in the current memory context */
+static CsvResidentKey
+resident_key(const CsvTableScan *scan, const char *filename,
+			 const CsvFileIdentity *identity)
+{
+	CsvResidentColumn *columns =
+		palloc(sizeof(CsvResidentColumn) * Max(scan->ncolumns, 1));
+	CsvResidentKey key;
+
+	for (int i = 0; i < scan->ncolumns; i++)
+	{
+		columns[i].attnum = (AttrNumber) (scan->columns[i].att + 1);
+		columns[i].meaning = scan->columns[i].meaning;
+	}
+	key.relid = scan->table->relid;
+	key.filename = filename;
+	key.file = *identity;
+	key.meaning = scan->meaning;
+	key.positions = wants_positions(scan);
+	key.ncolumns = scan->ncolumns;
+	key.columns = columns;
+	return key;
+}
+
+bool
+csv_table_is_resident(const CsvTable *table, const Bitmapset *wanted,
+					  const Bitmapset *hidden, int *ncolumns)
+{
+	CsvTableScan scan;
+	char	  **names;
+	CsvFileIdentity *identities;
+	int			nfiles;
+	bool		all;
+
+	memset(&scan, 0, sizeof(scan));
+	scan.table = table;
+	scan.context = CurrentMemoryContext;
+	choose_columns(&scan, wanted, hidden);
+	describe_columns(&scan);
+	*ncolumns = scan.ncolumns;
+	all = csv_source_identities(table, &names, &identities, &nfiles);
+	for (int i = 0; all && i < nfiles; i++)
+	{
+		CsvResidentKey key = resident_key(&scan, names[i], &identities[i]);
+
+		all = csv_resident_exists(&key);
+	}
+	return all;
+}
+
+/* ---- begin ---- */
+
 CsvTableScan *
 csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
-					 const CsvPushdown *pushdown, CsvSkippedFn skipped,
-					 void *arg)
+					 const CsvPushdown *pushdown, bool may_keep,
+					 CsvSkippedFn skipped, void *arg)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "csv_gpu_fdw scan",
@@ -370,46 +574,34 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 	scan->natts = table->natts;
 	scan->report.table = table;
 
-	scan->columns = palloc0(sizeof(CsvScanColumn) * Max(table->natts, 1));
+	choose_columns(scan, wanted, pushdown != NULL ? pushdown->hidden : NULL);
 	scan->layout_columns = palloc0(sizeof(CsvColumn) * Max(table->natts, 1));
 	scan->plain = palloc0(sizeof(CsvPlainColumn) * Max(table->natts, 1));
 	scan->nullable = palloc0(sizeof(CsvScanColumn *) * Max(table->natts, 1));
-	scan->virtuals = palloc0(sizeof(CsvTableColumn *) * Max(table->natts, 1));
-	for (int i = 0; i < table->natts; i++)
+	for (int i = 0; i < scan->ncolumns; i++)
+		if (scan->columns[i].fetch == CSV_FETCH_RUN)
+		{
+			scan->columns[i].run_values = palloc(sizeof(Datum) * CSV_RUN_ROWS);
+			scan->columns[i].run_isnull = palloc(sizeof(bool) * CSV_RUN_ROWS);
+		}
+	if (may_keep && csv_resident_enabled())
 	{
-		const CsvTableColumn *column = &table->columns[i];
-		CsvScanColumn *scan_column = &scan->columns[scan->ncolumns];
-
-		if (!bms_is_member(column->attnum, wanted) || column->dropped ||
-			column->generated)
-			continue;
-		if (column->virtual_kind != CSV_VIRTUAL_NONE)
-		{
-			scan->virtuals[scan->nvirtuals++] = column;
-			continue;
-		}
-		csv_value_init(&scan_column->input, table, column, context);
-		if (pushdown != NULL && bms_is_member(column->attnum, pushdown->hidden))
-			prefer_decimal(&scan_column->input.spec);
-		scan_column->fetch = fetch_for(&scan_column->input);
-		scan_column->att = column->attnum - 1;
-		if (scan_column->input.spec.kind == CSV_KIND_CSTRING)
-			scan->has_functions = true;
-		if (scan_column->fetch == CSV_FETCH_RUN)
-		{
-			scan->has_runs = true;
-			scan_column->run_values = palloc(sizeof(Datum) * CSV_RUN_ROWS);
-			scan_column->run_isnull = palloc(sizeof(bool) * CSV_RUN_ROWS);
-		}
-		scan->ncolumns++;
+		scan->keeps = true;
+		scan->all_resident = true;
+		scan->resident_arrays = palloc(sizeof(CsvArray) *
+									   Max(scan->ncolumns, 1));
+		describe_columns(scan);
 	}
 
 	scan->source = csv_source_create(table);
 	scan->nbytes = csv_source_size(table, NULL);
-	scan->callback.func = release_engine;
+	scan->callback.func = release_scan;
 	scan->callback.arg = scan;
 	MemoryContextRegisterResetCallback(context, &scan->callback);
-	open_engine(scan);
+
+	/* where columns may be resident, an engine may never be needed */
+	if (!scan->keeps)
+		open_engine(scan);
 	MemoryContextSwitchTo(outer);
 	return scan;
 }
@@ -429,7 +621,7 @@ header_name(CsvTableScan *scan, const CsvRecord *header, uint32_t field)
 	uint64_t	nbytes;
 	bool		quoted;
 
-	nbytes = csv_field_value(csv_reader_dialect(scan->reader),
+	nbytes = csv_field_value(scan->dialect,
 							 header->bytes + start, end - start,
 							 (uint8_t *) name, &quoted);
 	name[nbytes] = '\0';
@@ -506,6 +698,37 @@ find_header_name(CsvTableScan *scan, const CsvTableColumn *column,
 }
 
 /*
+ * The layout, once the columns' fields are known.
+ */
+static void
+lay_out_columns(CsvTableScan *scan, uint32_t nfields)
+{
+	const CsvTable *table = scan->table;
+	CsvLayout  *layout = &scan->layout;
+
+	qsort(scan->columns, scan->ncolumns, sizeof(CsvScanColumn),
+		  compare_columns);
+	for (int i = 0; i < scan->ncolumns; i++)
+		scan->layout_columns[i] = scan->columns[i].input.spec;
+
+	layout->nfields = nfields;
+	layout->pad = table->pad;
+	layout->encoding = table->engine_encoding;
+	layout->decimal_separator = (uint8_t) table->decimal_separator;
+	layout->has_default = table->default_string != NULL;
+	layout->want_positions = wants_positions(scan);
+	layout->null_bytes = (const uint8_t *) table->null_string;
+	layout->null_length = (uint32_t) strlen(table->null_string);
+	if (table->default_string != NULL)
+	{
+		layout->default_bytes = (const uint8_t *) table->default_string;
+		layout->default_length = (uint32_t) strlen(table->default_string);
+	}
+	layout->ncolumns = (uint32_t) scan->ncolumns;
+	layout->columns = scan->layout_columns;
+}
+
+/*
  * Lay out the wanted columns for the file that was opened; its header may say
  * which fields they are.
  */
@@ -513,7 +736,6 @@ static void
 lay_out(CsvTableScan *scan)
 {
 	const CsvTable *table = scan->table;
-	CsvLayout  *layout = &scan->layout;
 	uint32_t	nfields = table->nfields;
 	CsvRecord	header;
 	bool		any_by_name = false;
@@ -566,29 +788,7 @@ lay_out(CsvTableScan *scan)
 								scan->columns[i].input.spec.field + 1)));
 			nfields = scan->columns[i].input.spec.field + 1;
 		}
-
-	if (any_by_name || scan->file_number == 1)
-		qsort(scan->columns, scan->ncolumns, sizeof(CsvScanColumn),
-			  compare_columns);
-	for (int i = 0; i < scan->ncolumns; i++)
-		scan->layout_columns[i] = scan->columns[i].input.spec;
-
-	layout->nfields = nfields;
-	layout->pad = table->pad;
-	layout->encoding = table->engine_encoding;
-	layout->decimal_separator = (uint8_t) table->decimal_separator;
-	layout->has_default = table->default_string != NULL;
-	layout->want_positions = scan->nvirtuals > 0 || scan->has_functions;
-	layout->null_bytes = (const uint8_t *) table->null_string;
-	layout->null_length = (uint32_t) strlen(table->null_string);
-	if (table->default_string != NULL)
-	{
-		layout->default_bytes = (const uint8_t *) table->default_string;
-		layout->default_length = (uint32_t) strlen(table->default_string);
-	}
-	layout->ncolumns = (uint32_t) scan->ncolumns;
-	layout->columns = scan->layout_columns;
-
+	lay_out_columns(scan, nfields);
 	MemoryContextSwitchTo(outer);
 	MemoryContextReset(scan->row_context);
 }
@@ -634,20 +834,53 @@ handle_failure(CsvTableScan *scan, CsvStatus status)
 	}
 }
 
-/* open the next file; false when there is none */
+/*
+ * Are the wanted columns of the file that was opened resident?  Otherwise, and
+ * if it is a file that can be told from others, its identity is noted.
+ */
 static bool
-open_file(CsvTableScan *scan)
+find_resident(CsvTableScan *scan, bool *known)
+{
+	CsvResidentKey key;
+	uint32_t	field;
+
+	*known = scan->keeps && csv_source_identity(scan->source, &scan->identity);
+	if (!*known)
+		return false;
+	key = resident_key(scan, csv_source_name(scan->source), &scan->identity);
+	scan->resident = csv_resident_find(&key);
+	pfree((void *) key.columns);
+	if (scan->resident == NULL)
+		return false;
+
+	for (int i = 0; i < scan->ncolumns; i++)
+	{
+		CsvScanColumn *column = &scan->columns[i];
+
+		column->resident = csv_resident_column(scan->resident,
+											   (AttrNumber) (column->att + 1),
+											   &field);
+		column->input.spec.field = field;
+	}
+	scan->dialect = csv_resident_dialect(scan->resident);
+	lay_out_columns(scan, csv_resident_nfields(scan->resident));
+	scan->passed_bytes += scan->identity.size;
+	return true;
+}
+
+/* have the reader begin with the file that was opened */
+static void
+begin_reading(CsvTableScan *scan)
 {
 	CsvStatus	status;
 	CsvReadAhead ahead;
 
-	csv_reader_leave(scan->reader);
-	if (!csv_source_open_next(scan->source))
-		return false;
-	scan->file_number++;
+	if (scan->reader == NULL)
+		open_engine(scan);
 	while ((status = csv_reader_open(scan->reader, csv_source_read,
 									 scan->source)) != CSV_OK)
 		handle_failure(scan, status);
+	scan->dialect = csv_reader_dialect(scan->reader);
 	if (csv_source_read_ahead(scan->source, &ahead))
 	{
 		/* one thread reads as fast as several of the CPU engine's convert */
@@ -660,6 +893,35 @@ open_file(CsvTableScan *scan)
 	while ((status = csv_reader_set_layout(scan->reader,
 										   &scan->layout)) != CSV_OK)
 		handle_failure(scan, status);
+}
+
+/* open the next file; false when there is none */
+static bool
+open_file(CsvTableScan *scan)
+{
+	bool		known;
+
+	if (scan->reader != NULL)
+		csv_reader_leave(scan->reader);
+	leave_resident(scan);
+	if (!csv_source_open_next(scan->source))
+		return false;
+	scan->file_number++;
+	if (!find_resident(scan, &known))
+	{
+		begin_reading(scan);
+		scan->all_resident = false;
+		if (known)
+		{
+			CsvResidentKey key = resident_key(scan,
+											  csv_source_name(scan->source),
+											  &scan->identity);
+
+			scan->kept = csv_resident_begin(&key, scan->dialect,
+											&scan->layout);
+			pfree((void *) key.columns);
+		}
+	}
 
 	for (int i = 0; i < scan->nvirtuals; i++)
 		if (scan->virtuals[i]->virtual_kind == CSV_VIRTUAL_FILENAME)
@@ -723,8 +985,11 @@ take_batch(CsvTableScan *scan)
 	scan->run_from = 0;
 	scan->run_until = 0;
 	scan->any_careful = false;
-	scan->passed_bytes += batch->consumed;
-	scan->statistics.chunks++;
+	if (scan->resident == NULL)
+	{
+		scan->passed_bytes += batch->consumed;
+		scan->statistics.chunks++;
+	}
 	scan->statistics.copy_in_seconds += batch->copy_in_seconds;
 	scan->statistics.parse_seconds += batch->parse_seconds;
 	scan->statistics.copy_out_seconds += batch->copy_out_seconds;
@@ -926,6 +1191,47 @@ leave_batch(CsvTableScan *scan)
 	scan->error = 0;
 }
 
+/* the next batch of resident columns; CSV_END after the last */
+static CsvStatus
+next_resident_batch(CsvTableScan *scan)
+{
+	const CsvResidentBatch *next = csv_resident_batch(scan->resident,
+													  scan->resident_batch);
+
+	scan->resident_batch = next;
+	if (next == NULL)
+		return CSV_END;
+	scan->batch = next->batch;
+	scan->batch.arrays = scan->resident_arrays;
+	for (int i = 0; i < scan->ncolumns; i++)
+		scan->resident_arrays[i] =
+			next->batch.arrays[scan->columns[i].resident];
+	return CSV_OK;
+}
+
+/* copy what the reader delivers, as far as the file is to be kept */
+static void
+keep_batch(CsvTableScan *scan, CsvStatus status)
+{
+	CsvFileIdentity now;
+	bool		is_kept = true;
+
+	if (scan->kept == NULL)
+		return;
+	if (status == CSV_OK)
+		is_kept = csv_resident_add(scan->kept, &scan->batch);
+	else if (status == CSV_END)
+	{
+		/* written to while it was read: nobody knows what was read */
+		if (csv_source_identity(scan->source, &now) &&
+			csv_same_file(&now, &scan->identity))
+			csv_resident_keep(scan->kept);
+		is_kept = false;
+	}
+	if (!is_kept)
+		leave_resident(scan);
+}
+
 static bool
 next_batch(CsvTableScan *scan)
 {
@@ -938,7 +1244,13 @@ next_batch(CsvTableScan *scan)
 		CHECK_FOR_INTERRUPTS();
 		if (scan->engine.awaits_gpu)
 			take_over(scan);
-		status = csv_reader_next(scan->reader, &scan->batch);
+		if (scan->resident != NULL)
+			status = next_resident_batch(scan);
+		else
+		{
+			status = csv_reader_next(scan->reader, &scan->batch);
+			keep_batch(scan, status);
+		}
 		if (status == CSV_OK)
 		{
 			take_batch(scan);
@@ -956,6 +1268,22 @@ next_batch(CsvTableScan *scan)
 
 /* ---- skipped records ---- */
 
+/* where a record stands in the batch's part of the file */
+static uint64_t
+row_place(const CsvTableScan *scan, uint32_t row)
+{
+	return scan->resident_batch != NULL ?
+		scan->resident_batch->row_places[row] : scan->batch.row_offsets[row];
+}
+
+static uint64_t
+error_place(const CsvTableScan *scan, const CsvError *error)
+{
+	return scan->resident_batch != NULL ?
+		scan->resident_batch->error_places[error - scan->batch.errors] :
+		error->offset;
+}
+
 /* has the scan been past this record before a rewind? */
 static bool
 was_passed(const CsvTableScan *scan, int64 record)
@@ -966,8 +1294,9 @@ was_passed(const CsvTableScan *scan, int64 record)
 }
 
 /*
- * Report a skipped record: `where` as in CsvError, for an error of the record;
- * column (or NULL) and detail for one of a value.
+ * Report a skipped record, which stands at this offset of the batch's part of
+ * the file: `where` as in CsvError, for an error of the record; column (or
+ * NULL) and detail for one of a value.
  */
 static void
 skip_record(CsvTableScan *scan, int64 record, uint64_t offset, uint32_t line,
@@ -990,8 +1319,11 @@ skip_record(CsvTableScan *scan, int64 record, uint64_t offset, uint32_t line,
 	skipped.line = (int64) scan->batch.file_lines + line + 1;
 	skipped.byte_offset = (int64) (scan->batch.file_offset + offset);
 	skipped.code = code;
-	skipped.raw = scan->batch.bytes + offset;
-	skipped.raw_length = length;
+	if (scan->skipped != NULL)
+	{
+		skipped.raw = scan->batch.bytes + offset;
+		skipped.raw_length = length;
+	}
 	skipped.field = -1;
 	if (column != NULL)
 	{
@@ -1028,7 +1360,7 @@ find_fields(CsvTableScan *scan, uint64_t offset)
 	if (scan->fields_of == offset + 1)
 		return;
 	csv_scan_record(&scan->fields, &scan->memory,
-					csv_reader_dialect(scan->reader), CSV_NORMAL,
+					scan->dialect, CSV_NORMAL,
 					scan->batch.bytes, offset, scan->batch.consumed, true);
 	scan->fields_of = offset + 1;
 }
@@ -1042,7 +1374,7 @@ field_content(CsvTableScan *scan, uint32_t field, const uint8_t **content,
 
 	if (field >= scan->fields.nfields)
 		return false;
-	span = csv_scan_field(&scan->fields, csv_reader_dialect(scan->reader),
+	span = csv_scan_field(&scan->fields, scan->dialect,
 						  scan->batch.bytes, scan->batch.consumed, field);
 	*content = scan->batch.bytes + span.offset;
 	*length = span.length;
@@ -1057,7 +1389,7 @@ field_content(CsvTableScan *scan, uint32_t field, const uint8_t **content,
 static void
 skip_error(CsvTableScan *scan, const CsvError *error)
 {
-	const CsvDialect *dialect = csv_reader_dialect(scan->reader);
+	const CsvDialect *dialect = scan->dialect;
 	int64		record = (int64) scan->batch.file_records + error->record + 1;
 	CsvScanColumn *column;
 	CsvValueError detail;
@@ -1074,7 +1406,7 @@ skip_error(CsvTableScan *scan, const CsvError *error)
 		if (error->code == CSV_ERROR_RECORD_TOO_LONG)
 			length = Min(length, scan->table->reader.max_record_bytes);
 		memset(&detail, 0, sizeof(detail));
-		skip_record(scan, record, error->offset, error->line, length,
+		skip_record(scan, record, error_place(scan, error), error->line, length,
 					(CsvErrorCode) error->code, error->where, NULL, &detail);
 		return;
 	}
@@ -1108,8 +1440,8 @@ skip_error(CsvTableScan *scan, const CsvError *error)
 		}
 	}
 	MemoryContextSwitchTo(outer);
-	skip_record(scan, record, error->offset, error->line, error->length,
-				detail.code, 0, column, &detail);
+	skip_record(scan, record, error_place(scan, error), error->line,
+				error->length, detail.code, 0, column, &detail);
 }
 
 /* ---- values that the arrays do not hold as datums ---- */
@@ -1156,6 +1488,9 @@ make_value(CsvTableScan *scan, CsvScanColumn *column, uint32_t row,
 		char	   *string = (char *) column->values +
 			(size_t) row * column->stride + VARHDRSZ;
 
+		/* whatever the function does to its argument, others will want it */
+		if (scan->resident != NULL)
+			string = pstrdup(string);
 		return csv_value_from_cstring(&column->input, string, value, error);
 	}
 	else
@@ -1166,7 +1501,7 @@ make_value(CsvTableScan *scan, CsvScanColumn *column, uint32_t row,
 		find_fields(scan, scan->batch.row_offsets[row]);
 		field_content(scan, column->input.spec.field, &content, &length);
 		return csv_value_from_field(&column->input,
-									csv_reader_dialect(scan->reader), content,
+									scan->dialect, content,
 									length, value, isnull, error);
 	}
 }
@@ -1302,11 +1637,16 @@ fill_careful(CsvTableScan *scan, uint32_t row, Datum *values, bool *isnull)
 		{
 			int64		record = (int64) scan->batch.file_records + row +
 				scan->error + 1;
-			uint64_t	offset = scan->batch.row_offsets[row];
+			uint64_t	length = 0;
 
-			find_fields(scan, offset);
-			skip_record(scan, record, offset, scan->batch.row_lines[row],
-						scan->fields.end - scan->fields.start, error.code, 0,
+			/* of a resident batch's, nobody sees the bytes, nor are they there */
+			if (scan->skipped != NULL)
+			{
+				find_fields(scan, scan->batch.row_offsets[row]);
+				length = scan->fields.end - scan->fields.start;
+			}
+			skip_record(scan, record, row_place(scan, row),
+						scan->batch.row_lines[row], length, error.code, 0,
 						column, &error);
 			good = false;
 			break;
@@ -1340,7 +1680,7 @@ fill_virtuals(CsvTableScan *scan, uint32_t row, Datum *values, bool *isnull)
 				number = (int64) batch->file_lines + batch->row_lines[row] + 1;
 				break;
 			case CSV_VIRTUAL_BYTE_OFFSET:
-				number = (int64) batch->file_offset + batch->row_offsets[row];
+				number = (int64) (batch->file_offset + row_place(scan, row));
 				break;
 			default:
 				break;
@@ -1530,6 +1870,7 @@ void
 csv_table_scan_rewind(CsvTableScan *scan)
 {
 	leave_batch(scan);
+	leave_resident(scan);
 	close_evaluator(scan);
 	scan->file_is_open = false;
 	scan->file_number = 0;
@@ -1539,7 +1880,7 @@ csv_table_scan_rewind(CsvTableScan *scan)
 	if (scan->reader != NULL)
 		csv_reader_leave(scan->reader);
 	csv_source_rewind(scan->source);
-	if (scan->reader == NULL)
+	if (scan->reader == NULL && !scan->keeps)
 		open_engine(scan);
 }
 
@@ -1547,6 +1888,7 @@ void
 csv_table_scan_end(CsvTableScan *scan)
 {
 	leave_batch(scan);
+	leave_resident(scan);
 	if (scan->reader != NULL)
 		csv_reader_leave(scan->reader);
 	csv_source_close(scan->source);
@@ -1567,4 +1909,11 @@ const char *
 csv_table_scan_engine(const CsvTableScan *scan)
 {
 	return scan->engine_description;
+}
+
+bool
+csv_table_scan_resident(const CsvTableScan *scan, int *ncolumns)
+{
+	*ncolumns = scan->ncolumns;
+	return scan->all_resident && scan->file_number > 0;
 }

@@ -63,10 +63,14 @@ typedef struct CsvScanStatistics
  * Start a scan that delivers the wanted attributes (a set of attribute
  * numbers; all others come out NULL).  Everything it holds hangs on a child of
  * the current memory context, and is given back with that at the latest.
+ *
+ * may_keep: the session may keep its columns, and take them from those it has
+ * kept; not where `skipped` wants to see the records' bytes.
  */
 extern CsvTableScan *csv_table_scan_begin(const CsvTable *table,
 										  const Bitmapset *wanted,
 										  const CsvPushdown *pushdown,
+										  bool may_keep,
 										  CsvSkippedFn skipped, void *arg);
 
 /*
@@ -94,6 +98,18 @@ extern void csv_table_scan_end(CsvTableScan *scan);
 
 extern void csv_table_scan_statistics(const CsvTableScan *scan,
 									  CsvScanStatistics *statistics);
+
+/* NULL as long as none was needed */
 extern const char *csv_table_scan_engine(const CsvTableScan *scan);
+
+/*
+ * For EXPLAIN, where csv_resident_enabled(): were the columns of all files that
+ * the scan came to resident?  And would they be, for one that begins now?
+ * *ncolumns is the number of wanted columns in the file.
+ */
+extern bool csv_table_scan_resident(const CsvTableScan *scan, int *ncolumns);
+extern bool csv_table_is_resident(const CsvTable *table,
+								  const Bitmapset *wanted,
+								  const Bitmapset *hidden, int *ncolumns);
 
 #endif							/* CSV_SCAN_H */

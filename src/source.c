@@ -277,6 +277,48 @@ csv_source_size(const CsvTable *table, int *nfiles)
 	return size;
 }
 
+static bool
+identify(const CsvTable *table, const struct stat *st,
+		 CsvFileIdentity *identity)
+{
+	if (!S_ISREG(st->st_mode) || table->encoding != table->file_encoding)
+		return false;
+	identity->device = (uint64_t) st->st_dev;
+	identity->inode = (uint64_t) st->st_ino;
+	identity->size = (int64_t) st->st_size;
+	identity->changed_seconds = (int64_t) st->st_ctim.tv_sec;
+	identity->changed_nanoseconds = (int64_t) st->st_ctim.tv_nsec;
+	return true;
+}
+
+bool
+csv_source_identity(const CsvSource *source, CsvFileIdentity *identity)
+{
+	struct stat st;
+
+	return source->fd >= 0 && source->pipe == NULL &&
+		fstat(source->fd, &st) == 0 && identify(source->table, &st, identity);
+}
+
+bool
+csv_source_identities(const CsvTable *table, char ***names,
+					  CsvFileIdentity **identities, int *nfiles)
+{
+	if (table->program != NULL ||
+		!expand_pattern(table->filename, true, names, nfiles))
+		return false;
+	*identities = palloc(sizeof(CsvFileIdentity) * *nfiles);
+	for (int i = 0; i < *nfiles; i++)
+	{
+		struct stat st;
+
+		if (stat((*names)[i], &st) != 0 ||
+			!identify(table, &st, &(*identities)[i]))
+			return false;
+	}
+	return true;
+}
+
 const char *
 csv_source_name(const CsvSource *source)
 {

@@ -15,6 +15,7 @@
 #define CSV_SOURCE_H
 
 #include "option.h"
+#include "resident.h"
 
 typedef struct CsvSource CsvSource;
 
@@ -44,6 +45,18 @@ extern size_t csv_source_read(void *arg, uint8_t *buffer, size_t nbytes);
  * *ahead tells how; it may be used until the file is closed.
  */
 extern bool csv_source_read_ahead(CsvSource *source, CsvReadAhead *ahead);
+
+/*
+ * What tells the file that is open from what it may become.  False where that
+ * says little of the bytes delivered: of what is no regular file, and of one
+ * whose encoding is converted, by a function that users may replace.
+ */
+extern bool csv_source_identity(const CsvSource *source,
+								CsvFileIdentity *identity);
+
+/* the same of all files of a table, which are not opened */
+extern bool csv_source_identities(const CsvTable *table, char ***names,
+								  CsvFileIdentity **identities, int *nfiles);
 
 /*
  * Would CHECK_FOR_INTERRUPTS() do something now?  For whoever works where it may

@@ -113,13 +113,14 @@ load_states(CsvEvaluator *evaluator, uint16_t result, const CsvArray *array)
 		[CSV_VALUE_LONG] = CSV_LANE_UNDECIDED
 	};
 	CsvLanes   *lanes = &evaluator->lanes[result];
-	const uint8_t *status = array->status + evaluator->first_row;
+	const uint8_t *status;
 	uint8_t    *state = evaluator->registers[result].state;
 	uint8_t		any = CSV_LANE_VALUE;
 
 	lanes->plain = array->all_ok;
 	if (array->all_ok)
 		return;
+	status = array->status + evaluator->first_row;
 	FOR_ROWS(evaluator, i,
 			 {
 				 state[i] = states[status[i] & 3];
