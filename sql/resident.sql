@@ -1,0 +1,81 @@
+--
+-- Columns that the session keeps.
+--
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set setup :abs_srcdir '/sql/include/setup.sql'
+\i :setup
+
+CREATE FOREIGN TABLE t (a int, b text, c date, n numeric(10,2), line int OPTIONS (virtual 'line'))
+  SERVER csv OPTIONS (filename 'regress_csv/t.csv');
+CALL write_file('t.csv', E'1,x,2024-01-01,1.50\n2,y\n3,"z, ""zz""", 2024-01-03,2\n4,x,never,3.25\nfive,x,2024-01-05,1\n6,,,\n');
+-- a file of the last second is not kept
+SELECT pg_sleep(1.1);
+SELECT name, vartype, boot_val, context FROM pg_settings WHERE name = 'csv_gpu_fdw.resident_memory';
+SHOW csv_gpu_fdw.resident_memory;
+SELECT explain('SELECT a, b FROM t');
+SET csv_gpu_fdw.resident_memory = '10MB';
+SELECT explain('SELECT a, b FROM t');
+-- read, and not read
+SELECT a, b FROM t;
+SELECT a, b FROM t;
+SELECT explain('SELECT a, b FROM t');
+SELECT explain('SELECT a, b FROM t', 'ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF');
+-- fewer columns; what an input function refuses is only asked of those
+SELECT explain('SELECT b FROM t');
+SELECT b FROM t;
+-- a bad value makes the record bad for those who want it, and for no others
+ALTER FOREIGN TABLE t ALTER b OPTIONS (ADD max_chars '4');
+SELECT csv_gpu_forget() > 0 AS forgot;
+SELECT a, b FROM t;
+SELECT a, b FROM t;
+SELECT explain('SELECT a, b FROM t');
+SELECT explain('SELECT a FROM t');
+SELECT a FROM t;
+SELECT explain('SELECT a FROM t');
+ALTER FOREIGN TABLE t ALTER b OPTIONS (DROP max_chars);
+-- values that their input functions make, places, aggregates
+SELECT * FROM t;
+SELECT * FROM t;
+SELECT b, count(*), sum(n), max(c) FROM t WHERE a < 6 GROUP BY b ORDER BY b;
+SELECT b, count(*), sum(n), max(c) FROM t WHERE a < 6 GROUP BY b ORDER BY b;
+SELECT explain('SELECT b, count(*), sum(n), max(c) FROM t WHERE a < 6 GROUP BY b');
+-- the reject limit holds, and 'stop' stops
+ALTER FOREIGN TABLE t OPTIONS (ADD reject_limit '1', ADD log_verbosity 'silent');
+SELECT a, b FROM t;
+ALTER FOREIGN TABLE t OPTIONS (DROP reject_limit, ADD on_error 'stop');
+SELECT a, b FROM t;
+ALTER FOREIGN TABLE t OPTIONS (DROP on_error);
+SELECT explain('SELECT a, b FROM t');
+-- all skipped records of the file are told whatever is held
+SELECT record, column_name, error, raw FROM csv_gpu_errors('t');
+-- the list, and letting go
+SELECT filename, source, columns, rows, bytes > 0 AS has_bytes, location, last_used <= clock_timestamp() AS was_used
+  FROM csv_gpu_resident() ORDER BY columns;
+SELECT csv_gpu_forget();
+SELECT * FROM csv_gpu_resident();
+SELECT explain('SELECT a, b FROM t');
+-- names in the header; columns of one header that are wanted in another order
+CREATE FOREIGN TABLE h (two text OPTIONS (header_name 'second'), one int OPTIONS (header_name 'first'))
+  SERVER csv OPTIONS (filename 'regress_csv/h*.csv', header 'true');
+CALL write_file('h1.csv', E'first,second\n1,a\n2,b\n');
+CALL write_file('h2.csv', E'second,first\nc,3\nd,4\n');
+SELECT pg_sleep(1.1);
+SELECT * FROM h;
+SELECT * FROM h;
+SELECT two FROM h WHERE one > 2;
+SELECT explain('SELECT * FROM h');
+CALL write_file('h2.csv', E'first,second\n5,e\n');
+SELECT explain('SELECT * FROM h');
+SELECT * FROM h;
+SELECT filename, columns, rows FROM csv_gpu_resident() WHERE filename ~ 'h1';
+-- less memory, none, and no such amount
+SET csv_gpu_fdw.resident_memory = off;
+SELECT count(*) FROM csv_gpu_resident();
+SET csv_gpu_fdw.resident_memory = 'much';
+SET csv_gpu_fdw.resident_memory = '-1';
+SET csv_gpu_fdw.resident_memory = '10 parsecs';
+SET csv_gpu_fdw.resident_memory = 100;
+SHOW csv_gpu_fdw.resident_memory;
+RESET csv_gpu_fdw.resident_memory;
+
+\i :teardown
