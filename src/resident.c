@@ -41,9 +41,6 @@
 /* a file must not have changed for this long before it is read */
 #define CSV_SETTLED_NANOSECONDS	INT64CONST(1000000000)
 
-/* room for an estimate is asked for when this part of the file was read */
-#define CSV_ESTIMATE_SHARE	16
-
 typedef struct BatchNode
 {
 	CsvResidentBatch resident;	/* first, as what is handed out */
@@ -386,8 +383,7 @@ make_room(CsvResident *resident, int64 nbytes)
 		return false;
 	if (resident_bytes + nbytes <= resident_limit)
 		return true;
-	if (resident->read_bytes > resident->key.file.size / CSV_ESTIMATE_SHARE &&
-		(double) whole / (double) resident->read_bytes *
+	if ((double) whole / (double) Max(resident->read_bytes, 1) *
 		(double) resident->key.file.size > (double) resident_limit)
 		return false;
 	shrink_to(resident_limit - nbytes);
