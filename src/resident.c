@@ -53,7 +53,8 @@ struct CsvResident
 	MemoryContext context;
 	CsvResidentKey key;
 	uint32_t	nfields;
-	uint32_t   *fields;			/* one per column */
+	uint32_t   *fields;			/* one per column, as kinds */
+	uint8_t    *kinds;
 	CsvDialect	dialect;
 	bool		bad_values;		/* some record was bad for a column's value */
 	BatchNode  *first;
@@ -259,12 +260,13 @@ csv_resident_nfields(const CsvResident *resident)
 
 int
 csv_resident_column(const CsvResident *resident, AttrNumber attnum,
-					uint32_t *field)
+					uint32_t *field, uint8_t *kind)
 {
 	for (int i = 0; i < resident->key.ncolumns; i++)
 		if (resident->key.columns[i].attnum == attnum)
 		{
 			*field = resident->fields[i];
+			*kind = resident->kinds[i];
 			return i;
 		}
 	elog(ERROR, "column %d is not resident", attnum);
@@ -343,11 +345,13 @@ csv_resident_begin(const CsvResidentKey *key, const CsvDialect *dialect,
 	resident->key.meaning = pstrdup(key->meaning);
 	columns = palloc(sizeof(CsvResidentColumn) * Max(key->ncolumns, 1));
 	resident->fields = palloc(sizeof(uint32_t) * Max(key->ncolumns, 1));
+	resident->kinds = palloc(Max(key->ncolumns, 1));
 	for (int i = 0; i < key->ncolumns; i++)
 	{
 		columns[i].attnum = key->columns[i].attnum;
 		columns[i].meaning = pstrdup(key->columns[i].meaning);
 		resident->fields[i] = layout->columns[i].field;
+		resident->kinds[i] = layout->columns[i].kind;
 	}
 	resident->key.columns = columns;
 	MemoryContextSwitchTo(outer);

@@ -91,11 +91,15 @@ extern CsvResident *csv_resident_find(const CsvResidentKey *key);
 /* the same, for EXPLAIN: only whether there are any, and without any effect */
 extern bool csv_resident_exists(const CsvResidentKey *key);
 
-/* of columns that were found: their layout, and where an attribute stands in it */
+/*
+ * Of columns that were found: their layout, and where an attribute stands in it,
+ * with its field of the file and its CsvKind.
+ */
 extern const CsvDialect *csv_resident_dialect(const CsvResident *resident);
 extern uint32_t csv_resident_nfields(const CsvResident *resident);
 extern int	csv_resident_column(const CsvResident *resident,
-								AttrNumber attnum, uint32_t *field);
+								AttrNumber attnum, uint32_t *field,
+								uint8_t *kind);
 
 /* the next batch after `previous`, the first for NULL; NULL at the end */
 extern const CsvResidentBatch *csv_resident_batch(const CsvResident *resident,

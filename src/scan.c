@@ -55,8 +55,8 @@ typedef enum CsvFetch
 	CSV_NUM_FETCHES,			/* those above need no more than an array */
 	CSV_FETCH_CSTRING = CSV_NUM_FETCHES,	/* by the input function */
 	CSV_FETCH_RUN,				/* the same, made a run of rows ahead */
-	CSV_FETCH_DECIMAL			/* a numeric, from a scaled integer; only in
-								 * rows that the engine could not decide */
+	CSV_FETCH_DECIMAL			/* a numeric, from a scaled integer; if hidden,
+								 * only where the engine could not decide */
 } CsvFetch;
 
 /* a column of a batch that has no status but CSV_VALUE_OK */
@@ -73,6 +73,8 @@ typedef struct CsvScanColumn
 	CsvValueInput input;
 	CsvFetch	fetch;
 	int			att;			/* attribute number - 1 */
+	bool		hidden;			/* as in CsvPushdown */
+	uint8_t		kind;			/* CsvKind, where it is read from a file */
 	const char *meaning;		/* for resident.c */
 	int			resident;		/* index among the file's resident columns */
 	const uint8_t *values;		/* of this batch */
@@ -345,6 +347,13 @@ fetch_for(const CsvValueInput *input)
 	}
 }
 
+static void
+set_kind(CsvScanColumn *column, uint8_t kind)
+{
+	column->input.spec.kind = kind;
+	column->fetch = fetch_for(&column->input);
+}
+
 /*
  * A numeric that is only computed with comes as a scaled integer, if there is
  * one that holds all its values.
@@ -394,8 +403,10 @@ choose_columns(CsvTableScan *scan, const Bitmapset *wanted,
 			continue;
 		}
 		csv_value_init(&scan_column->input, table, column, scan->context);
-		if (bms_is_member(column->attnum, hidden))
+		scan_column->hidden = bms_is_member(column->attnum, hidden);
+		if (scan_column->hidden)
 			prefer_decimal(&scan_column->input.spec);
+		scan_column->kind = scan_column->input.spec.kind;
 		scan_column->fetch = fetch_for(&scan_column->input);
 		scan_column->att = column->attnum - 1;
 		if (scan_column->input.spec.kind == CSV_KIND_CSTRING)
@@ -455,17 +466,25 @@ table_meaning(const CsvTable *table)
 	return meaning.data;
 }
 
+/*
+ * All that shapes a column.  Of a numeric, either kind will do: the filters and
+ * aggregates take both, and a row's value can be made of a scaled integer.
+ */
 static char *
 column_meaning(const CsvValueInput *input)
 {
 	const CsvColumn *spec = &input->spec;
 	const char *header_name = input->column->header_name;
+	int			kind = spec->kind;
 	StringInfoData meaning;
+
+	if (kind == CSV_KIND_DECIMAL64 || kind == CSV_KIND_DECIMAL128)
+		kind = CSV_KIND_NUMERIC;
 
 	initStringInfo(&meaning);
 	appendStringInfo(&meaning, "%u %d %d %d %d %d %d %d %d %d %u %d",
 					 header_name != NULL ? 0 : spec->field,
-					 spec->kind, spec->force_null, spec->force_not_null,
+					 kind, spec->force_null, spec->force_not_null,
 					 spec->pad_blanks, spec->max_chars, spec->byte_width,
 					 spec->type_chars, spec->precision, spec->scale,
 					 input->column->type, input->column->typmod);
@@ -744,6 +763,10 @@ lay_out(CsvTableScan *scan)
 	for (int i = 0; i < table->natts; i++)
 		any_by_name |= table->columns[i].header_name != NULL;
 
+	/* the file before may have been resident */
+	for (int i = 0; i < scan->ncolumns; i++)
+		set_kind(&scan->columns[i], scan->columns[i].kind);
+
 	if ((table->header_match || any_by_name || table->nfields_from_header) &&
 		csv_reader_header(scan->reader, &header))
 	{
@@ -843,6 +866,7 @@ find_resident(CsvTableScan *scan, bool *known)
 {
 	CsvResidentKey key;
 	uint32_t	field;
+	uint8_t		kind;
 
 	*known = scan->keeps && csv_source_identity(scan->source, &scan->identity);
 	if (!*known)
@@ -859,8 +883,9 @@ find_resident(CsvTableScan *scan, bool *known)
 
 		column->resident = csv_resident_column(scan->resident,
 											   (AttrNumber) (column->att + 1),
-											   &field);
+											   &field, &kind);
 		column->input.spec.field = field;
+		set_kind(column, kind);
 	}
 	scan->dialect = csv_resident_dialect(scan->resident);
 	lay_out_columns(scan, csv_resident_nfields(scan->resident));
@@ -1625,7 +1650,7 @@ fill_careful(CsvTableScan *scan, uint32_t row, Datum *values, bool *isnull)
 		if (column->fetch == CSV_FETCH_DECIMAL &&
 			(column->status == NULL || column->status[row] <= CSV_VALUE_NULL))
 		{
-			isnull[column->att] = !scan->undecided ||
+			isnull[column->att] = (column->hidden && !scan->undecided) ||
 				(column->status != NULL &&
 				 column->status[row] == CSV_VALUE_NULL);
 			if (!isnull[column->att])

@@ -284,7 +284,7 @@ while (time() - $start < $seconds && $ndifferent == 0)
 	settle();
 	for my $i (1 .. $nfiles)
 	{
-		create('random', $definition, "$directory/random$i.csv", ', notice_limit \'' . pick(0, 5, 100000) . "'" .
+		create('random', $definition, "$directory/random" . pick($i, $i, "[$i" . (1 + $i % $nfiles) . ']') . '.csv', ', notice_limit \'' . pick(0, 5, 100000) . "'" .
 			  (chance(0.3) ? ", chunk_size '" . pick('1kB', '16kB') . "'" : '') . (chance(0.2) ? ", reject_limit '" . pick('3', '2%') . "'" : ''));
 		for (1 .. 12)
 		{
