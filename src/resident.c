@@ -182,6 +182,21 @@ csv_same_file(const CsvFileIdentity *a, const CsvFileIdentity *b)
 		a->changed_nanoseconds == b->changed_nanoseconds;
 }
 
+/*
+ * A write shows in the change time only if the clock has moved on since the
+ * last one, and clocks of file systems are coarse: a file that was just written
+ * may be written again without a trace.  One of the future is as doubtful.
+ */
+bool
+csv_file_has_settled(const CsvFileIdentity *file)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return ((int64) now.tv_sec - file->changed_seconds) * INT64CONST(1000000000) +
+		now.tv_nsec - file->changed_nanoseconds > CSV_SETTLED_NANOSECONDS;
+}
+
 static int
 find_column(const CsvResidentKey *key, const CsvResidentColumn *column)
 {
@@ -308,21 +323,6 @@ count_memory(CsvResident *resident)
 	resident->nbytes = nbytes;
 }
 
-/*
- * A write shows in the change time only if the clock has moved on since the
- * last one, and clocks of file systems are coarse: a file that was just written
- * may be written again without a trace.  One of the future is as doubtful.
- */
-static bool
-has_settled(const CsvFileIdentity *file)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return ((int64) now.tv_sec - file->changed_seconds) * INT64CONST(1000000000) +
-		now.tv_nsec - file->changed_nanoseconds > CSV_SETTLED_NANOSECONDS;
-}
-
 CsvResident *
 csv_resident_begin(const CsvResidentKey *key, const CsvDialect *dialect,
 				   const CsvLayout *layout)
@@ -332,8 +332,6 @@ csv_resident_begin(const CsvResidentKey *key, const CsvDialect *dialect,
 	CsvResident *resident;
 	CsvResidentColumn *columns;
 
-	if (!has_settled(&key->file))
-		return NULL;
 	context = AllocSetContextCreate(CurrentMemoryContext,
 									"csv_gpu_fdw resident",
 									ALLOCSET_SMALL_SIZES);
@@ -533,7 +531,7 @@ csv_resident_add(CsvResident *resident, const CsvBatch *batch)
 	/* the piece begins where it can, not where it should */
 	size += CSV_ALIGNMENT;
 	count_memory(resident);
-	if (!make_room(resident, (int64) size + 2 * ALLOCSET_SMALL_INITSIZE))
+	if (!make_room(resident, (int64) size + ALLOCSET_SMALL_MAXSIZE))
 		return false;
 	piece = MemoryContextAllocExtended(resident->context, size,
 									   MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);

@@ -45,6 +45,9 @@ typedef struct CsvFileIdentity
 
 extern bool csv_same_file(const CsvFileIdentity *a, const CsvFileIdentity *b);
 
+/* is it so old that the next write to the file will show? */
+extern bool csv_file_has_settled(const CsvFileIdentity *file);
+
 typedef struct CsvResidentColumn
 {
 	AttrNumber	attnum;
@@ -107,7 +110,7 @@ extern const CsvResidentBatch *csv_resident_batch(const CsvResident *resident,
 
 /*
  * Start to keep what the key tells of; its columns are in the layout's order.
- * NULL if a file of this size and age is not kept.
+ * NULL if there is no room for any.
  */
 extern CsvResident *csv_resident_begin(const CsvResidentKey *key,
 									   const CsvDialect *dialect,

@@ -116,7 +116,7 @@ struct CsvTableScan
 	const CsvResidentBatch *resident_batch; /* NULL: the reader's */
 	CsvArray   *resident_arrays;
 	CsvResident *kept;			/* that the open file's batches are copied to */
-	CsvFileIdentity identity;	/* of the open file, when kept is set */
+	CsvFileIdentity identity;	/* of the open file, as it was opened */
 
 	const CsvDialect *dialect;	/* of the open file */
 	CsvLayout	layout;
@@ -858,24 +858,28 @@ handle_failure(CsvTableScan *scan, CsvStatus status)
 }
 
 /*
- * Are the wanted columns of the file that was opened resident?  Otherwise, and
- * if it is a file that can be told from others, its identity is noted.
+ * Are the wanted columns of the file that was opened resident?  Otherwise,
+ * *may_keep says whether they may be, once read.
  */
 static bool
-find_resident(CsvTableScan *scan, bool *known)
+find_resident(CsvTableScan *scan, bool *may_keep)
 {
 	CsvResidentKey key;
 	uint32_t	field;
 	uint8_t		kind;
 
-	*known = scan->keeps && csv_source_identity(scan->source, &scan->identity);
-	if (!*known)
+	*may_keep = false;
+	if (!scan->keeps || !csv_source_identity(scan->source, &scan->identity))
 		return false;
 	key = resident_key(scan, csv_source_name(scan->source), &scan->identity);
 	scan->resident = csv_resident_find(&key);
 	pfree((void *) key.columns);
 	if (scan->resident == NULL)
+	{
+		/* to be asked before anything is read */
+		*may_keep = csv_file_has_settled(&scan->identity);
 		return false;
+	}
 
 	for (int i = 0; i < scan->ncolumns; i++)
 	{
@@ -924,7 +928,7 @@ begin_reading(CsvTableScan *scan)
 static bool
 open_file(CsvTableScan *scan)
 {
-	bool		known;
+	bool		may_keep;
 
 	if (scan->reader != NULL)
 		csv_reader_leave(scan->reader);
@@ -932,11 +936,11 @@ open_file(CsvTableScan *scan)
 	if (!csv_source_open_next(scan->source))
 		return false;
 	scan->file_number++;
-	if (!find_resident(scan, &known))
+	if (!find_resident(scan, &may_keep))
 	{
 		begin_reading(scan);
 		scan->all_resident = false;
-		if (known)
+		if (may_keep)
 		{
 			CsvResidentKey key = resident_key(scan,
 											  csv_source_name(scan->source),
@@ -1267,12 +1271,12 @@ next_batch(CsvTableScan *scan)
 		if (!scan->file_is_open && !open_file(scan))
 			return false;
 		CHECK_FOR_INTERRUPTS();
-		if (scan->engine.awaits_gpu)
-			take_over(scan);
 		if (scan->resident != NULL)
 			status = next_resident_batch(scan);
 		else
 		{
+			if (scan->engine.awaits_gpu)
+				take_over(scan);
 			status = csv_reader_next(scan->reader, &scan->batch);
 			keep_batch(scan, status);
 		}
