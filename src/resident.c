@@ -197,14 +197,14 @@ csv_file_has_settled(const CsvFileIdentity *file)
 		now.tv_nsec - file->changed_nanoseconds > CSV_SETTLED_NANOSECONDS;
 }
 
-static int
-find_column(const CsvResidentKey *key, const CsvResidentColumn *column)
+static bool
+has_column(const CsvResidentKey *key, const CsvResidentColumn *column)
 {
 	for (int i = 0; i < key->ncolumns; i++)
 		if (key->columns[i].attnum == column->attnum)
-			return strcmp(key->columns[i].meaning, column->meaning) == 0 ?
-				i : -1;
-	return -1;
+			return strcmp(key->columns[i].meaning, column->meaning) == 0 &&
+				(key->columns[i].decimal || !column->decimal);
+	return false;
 }
 
 /* does the set answer all that the query asks? */
@@ -220,7 +220,7 @@ answers(const CsvResident *resident, const CsvResidentKey *query)
 		(resident->bad_values && key->ncolumns != query->ncolumns))
 		return false;
 	for (int i = 0; i < query->ncolumns; i++)
-		if (find_column(key, &query->columns[i]) < 0)
+		if (!has_column(key, &query->columns[i]))
 			return false;
 	return true;
 }
@@ -348,6 +348,7 @@ csv_resident_begin(const CsvResidentKey *key, const CsvDialect *dialect,
 	{
 		columns[i].attnum = key->columns[i].attnum;
 		columns[i].meaning = pstrdup(key->columns[i].meaning);
+		columns[i].decimal = key->columns[i].decimal;
 		resident->fields[i] = layout->columns[i].field;
 		resident->kinds[i] = layout->columns[i].kind;
 	}

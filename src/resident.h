@@ -51,7 +51,14 @@ extern bool csv_file_has_settled(const CsvFileIdentity *file);
 typedef struct CsvResidentColumn
 {
 	AttrNumber	attnum;
-	const char *meaning;		/* all that shapes its array */
+	const char *meaning;		/* all that shapes its array, but for this: */
+
+	/*
+	 * A numeric as scaled integers.  They serve whoever wants numerics, too, for
+	 * one can be made of each; but not the other way round: a NaN is doubtful
+	 * only among scaled integers, and aggregates count on that.
+	 */
+	bool		decimal;
 } CsvResidentColumn;
 
 /* what a query wants */

@@ -466,20 +466,22 @@ table_meaning(const CsvTable *table)
 	return meaning.data;
 }
 
+static bool
+is_decimal(int kind)
+{
+	return kind == CSV_KIND_DECIMAL64 || kind == CSV_KIND_DECIMAL128;
+}
+
 /*
- * All that shapes a column.  Of a numeric, either kind will do: the filters and
- * aggregates take both, and a row's value can be made of a scaled integer.
+ * All that shapes a column, but for the kind of a numeric.
  */
 static char *
 column_meaning(const CsvValueInput *input)
 {
 	const CsvColumn *spec = &input->spec;
 	const char *header_name = input->column->header_name;
-	int			kind = spec->kind;
+	int			kind = is_decimal(spec->kind) ? CSV_KIND_NUMERIC : spec->kind;
 	StringInfoData meaning;
-
-	if (kind == CSV_KIND_DECIMAL64 || kind == CSV_KIND_DECIMAL128)
-		kind = CSV_KIND_NUMERIC;
 
 	initStringInfo(&meaning);
 	appendStringInfo(&meaning, "%u %d %d %d %d %d %d %d %d %d %u %d",
@@ -519,6 +521,7 @@ resident_key(const CsvTableScan *scan, const char *filename,
 	{
 		columns[i].attnum = (AttrNumber) (scan->columns[i].att + 1);
 		columns[i].meaning = scan->columns[i].meaning;
+		columns[i].decimal = is_decimal(scan->columns[i].kind);
 	}
 	key.relid = scan->table->relid;
 	key.filename = filename;
