@@ -6,15 +6,15 @@
  * the low seven bits of each byte carries into its high bit unless they are
  * zero, and never into the next byte; so the high bits tell the bytes apart
  * exactly (unlike the shorter subtract-and-borrow test, which may mark a byte
- * after a match).  Where all of a block is ASCII, and so is c, the high bits
- * are free, and need not be set aside for that.
+ * after a match).
  *
  * The high bits of eight words are moved into one, bit i of byte j for byte j
  * of word i.  As a matrix of 8 by 8 bits, transposed, that is a bit per byte in
  * their order.
  *
  * Words go in pairs, of which compilers make one register where there are such,
- * and two else.
+ * and two else.  Where every processor of the kind compares bytes in such a
+ * register (64-bit x86, ARM), that takes the place of the arithmetic.
  *
  * This follows the broadword technique for parsing (Knuth, The Art of Computer
  * Programming, vol. 4A, 7.1.3; applied to CSV with rank-select bit-strings);
@@ -28,35 +28,40 @@
 #define LOWS	UINT64_C(0x7F7F7F7F7F7F7F7F)
 #define HIGHS	UINT64_C(0x8080808080808080)
 
+/* gcc and clang have vectors on every processor */
 typedef uint64_t CsvPair __attribute__((vector_size(16)));
+typedef uint8_t CsvBytes __attribute__((vector_size(16)));
 
-typedef struct CsvBlock
+typedef const uint8_t *CsvBlock;
+
+static inline CsvBlock
+block_load(const uint8_t *p)
 {
-	const uint8_t *bytes;
-	bool		plain;			/* none has the value 0 or the high bit */
-} CsvBlock;
+	return p;
+}
 
-/* words 2 * i and 2 * i + 1 of a block */
+/* words 2 * i and 2 * i + 1 */
 static inline CsvPair
-load_pair(const uint8_t *bytes, int i)
+load_pair(CsvBlock block, int i)
 {
 	CsvPair		pair;
 
-	memcpy(&pair, bytes + 16 * i, 16);
+	memcpy(&pair, block + 16 * i, 16);
 	return pair;
 }
 
-static inline __attribute__((always_inline)) CsvBlock
-block_load(const uint8_t *p)
+/* the high bit of each byte of a pair that equals the pattern's */
+static inline CsvPair
+equal_bytes(CsvBlock block, int i, CsvPair pattern)
 {
-	CsvBlock	block = {p, false};
-	CsvPair		found = {0, 0};
+	CsvPair		pair = load_pair(block, i);
 
-	/* the lowest zero byte, if there is one, borrows its high bit */
-	for (int i = 0; i < 4; i++)
-		found |= load_pair(p, i) | (load_pair(p, i) - ONES);
-	block.plain = ((found[0] | found[1]) & HIGHS) == 0;
-	return block;
+#if defined(__SSE2__) || defined(__ARM_NEON)
+	return (CsvPair) ((CsvBytes) pair == (CsvBytes) pattern) & HIGHS;
+#else
+	pair ^= pattern;
+	return ~(((pair & LOWS) + LOWS) | pair) & HIGHS;
+#endif
 }
 
 /* exchange bit i of byte j with bit j of byte i */
@@ -73,33 +78,28 @@ transpose_bits(uint64_t word)
 	return word ^ differ ^ differ << 28;
 }
 
-static inline __attribute__((always_inline)) uint64_t
+static inline uint64_t
 block_equal(CsvBlock block, uint8_t byte)
 {
-	const uint64_t pattern = ONES * byte;
-	CsvPair		others = {0, 0};	/* in the end, every second bit */
+	const CsvPair pattern = {ONES * byte, ONES * byte};
+	CsvPair		found = equal_bytes(block, 0, pattern) >> 6 |
+		equal_bytes(block, 1, pattern) >> 4 |
+		equal_bytes(block, 2, pattern) >> 2 |
+		equal_bytes(block, 3, pattern);
 
-	if (__builtin_expect(block.plain && byte < 0x80, 1))
-		for (int i = 0; i < 4; i++)
-		{
-			CsvPair		pair = load_pair(block.bytes, i) ^ pattern;
-
-			others = others >> 2 | ((pair + LOWS) & HIGHS);
-		}
-	else
-		for (int i = 0; i < 4; i++)
-		{
-			CsvPair		pair = load_pair(block.bytes, i) ^ pattern;
-
-			others = others >> 2 | ((((pair & LOWS) + LOWS) | pair) & HIGHS);
-		}
-	return transpose_bits(~(others[0] >> 1 | others[1]));
+	/* every second bit, from the second one on */
+	return transpose_bits(found[0] >> 1 | found[1]);
 }
 
 static inline bool
 block_unplain(CsvBlock block)
 {
-	return !block.plain;
+	CsvPair		found = {0, 0};
+
+	/* the lowest zero byte, if there is one, borrows its high bit */
+	for (int i = 0; i < 4; i++)
+		found |= load_pair(block, i) | (load_pair(block, i) - ONES);
+	return ((found[0] | found[1]) & HIGHS) != 0;
 }
 
 static inline uint64_t
