@@ -34,6 +34,17 @@ csv_popcount(uint64_t word)
 #endif
 }
 
+/* the same, for words that mostly have one bit set or none */
+static inline uint32_t
+csv_popcount_few(uint64_t word)
+{
+#ifndef __POPCNT__
+	if ((word & (word - 1)) == 0)
+		return word != 0;
+#endif
+	return csv_popcount(word);
+}
+
 /* number of the lowest bit set; the word must not be zero */
 static inline uint32_t
 csv_lowest_bit(uint64_t word)

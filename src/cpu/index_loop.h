@@ -168,13 +168,14 @@ run_blocks(CsvIndex *index)
 			record_start = end + 1;
 			record_separators = nseparators +
 				csv_popcount(separators & (below | CSV_BIT(bit)));
-			record_line = nlines + csv_popcount(breaks & (below | CSV_BIT(bit)));
+			record_line = nlines +
+				csv_popcount_few(breaks & (below | CSV_BIT(bit)));
 			ends &= ends - 1;
 		}
 		if (irregular != 0)
 			goto stop;
 		nseparators += csv_popcount(separators);
-		nlines += csv_popcount(breaks);
+		nlines += csv_popcount_few(breaks);
 		ignore = 0;
 	}
 
