@@ -71,6 +71,9 @@ popcount_and_select_agree_with_counting(void **state)
 				count++;
 			}
 		assert_int_equal(csv_popcount(words[0]), count);
+		assert_int_equal(csv_popcount_few(words[0]), count);
+		assert_int_equal(csv_popcount_few(words[0] & CSV_BIT(round)),
+						 words[0] >> round % 64 & 1);
 	}
 }
 
