@@ -424,6 +424,15 @@ naive_value(const CsvQuery *query, const NaiveTable *table, uint32_t row,
 			if (a.state == CSV_LANE_NULL || b.state == CSV_LANE_NULL)
 				return make_state(CSV_LANE_NULL);
 			break;
+		case CSV_OP_STARTS_WITH:
+		case CSV_OP_ENDS_WITH:
+		case CSV_OP_CONTAINS:
+			b = constant_of(query, instruction->operand);
+			if (b.state == CSV_LANE_UNDECIDED)
+				return b;
+			if (a.state == CSV_LANE_NULL)
+				return a;
+			break;
 		default:
 			b = a;
 			if (a.state == CSV_LANE_NULL)
@@ -493,7 +502,6 @@ naive_value(const CsvQuery *query, const NaiveTable *table, uint32_t row,
 		case CSV_OP_STARTS_WITH:
 		case CSV_OP_ENDS_WITH:
 		case CSV_OP_CONTAINS:
-			b = constant_of(query, instruction->operand);
 			return b.state != CSV_LANE_VALUE ? b :
 				make_bool(text_matches(operation, &a, &b));
 		case CSV_OP_NOT:
