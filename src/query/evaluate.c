@@ -257,6 +257,12 @@ csv_evaluator_run(CsvEvaluator *evaluator, const CsvLayout *layout,
 	const CsvQuery *query = evaluator->query;
 
 	memset(selection, 0, sizeof(*selection));
+
+	/* rows that nobody looks at are counted all at once */
+	if (query->aggregates && query->nkeys == 0 && query->ninstructions == 0 &&
+		wanted == NULL)
+		return csv_groups_add_unseen(evaluator->groups, batch->nrows) ?
+			CSV_OK : CSV_NO_MEMORY;
 	if (!reserve_rows(evaluator, batch->nrows))
 		return CSV_NO_MEMORY;
 	selection->rows = evaluator->rows;

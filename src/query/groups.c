@@ -1112,6 +1112,17 @@ csv_groups_add(CsvGroups *groups, const CsvLanes *registers, CsvRows rows)
 
 /* ---- for the caller ---- */
 
+bool
+csv_groups_add_unseen(CsvGroups *groups, uint32_t nrows)
+{
+	CsvRun		run = {0, nrows, csv_table_row(&groups->table, 0)};
+
+	for (uint32_t i = 0; i < groups->ncounters; i++)
+		if (!add_count(groups, i, &run, nrows))
+			return false;
+	return true;
+}
+
 uint32_t
 csv_groups_find(CsvGroups *groups, const CsvValue *keys, uint64_t *hash_out)
 {

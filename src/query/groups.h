@@ -82,6 +82,9 @@ extern size_t csv_groups_bytes(const CsvGroups *groups);
 extern bool csv_groups_add(CsvGroups *groups, const CsvLanes *registers,
 						   CsvRows rows);
 
+/* the same, of a query without keys, filters and arguments */
+extern bool csv_groups_add_unseen(CsvGroups *groups, uint32_t nrows);
+
 extern uint32_t csv_groups_find(CsvGroups *groups, const CsvValue *keys,
 								uint64_t *hash);
 extern bool csv_groups_add_row(CsvGroups *groups, uint32_t group,
