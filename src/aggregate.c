@@ -669,14 +669,6 @@ get_sum(const CsvAggregation *aggregation, uint32_t group, int aggregate,
 }
 
 static Datum
-nan_numeric(void)
-{
-	return DirectFunctionCall3(numeric_in, CStringGetDatum("NaN"),
-							   ObjectIdGetDatum(InvalidOid),
-							   Int32GetDatum(-1));
-}
-
-static Datum
 sum_result(const Sum *sum, Oid type)
 {
 	switch (type)
@@ -690,7 +682,7 @@ sum_result(const Sum *sum, Oid type)
 		case FLOAT8OID:
 			return Float8GetDatum(sum->value.real);
 		default:
-			return sum->nnans > 0 ? nan_numeric() : sum->numeric;
+			return sum->nnans > 0 ? csv_numeric_nan() : sum->numeric;
 	}
 }
 
@@ -701,7 +693,7 @@ average_result(const Sum *sum, Oid type)
 	if (type == FLOAT8OID)
 		return Float8GetDatum((sum->value.real + 0.0) / (float8) sum->count);
 	if (sum->nnans > 0)
-		return nan_numeric();
+		return csv_numeric_nan();
 	return DirectFunctionCall2(numeric_div, sum->numeric,
 							   NumericGetDatum(int64_to_numeric(sum->count)));
 }

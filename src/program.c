@@ -10,10 +10,10 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "program.h"
+#include "query/operate.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
-#include "utils/float.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
 #include "utils/timestamp.h"
@@ -260,6 +260,25 @@ csv_numeric_of_wide(const CsvWide *wide, int scale)
 							   Int32GetDatum(-1));
 }
 
+Datum
+csv_numeric_of_decimal(CsvInt128 decimal, int scale)
+{
+	CsvWide		wide;
+
+	wide.word[0] = (uint64_t) decimal;
+	wide.word[1] = (uint64_t) (decimal >> 64);
+	wide.word[2] = decimal < 0 ? UINT64_MAX : 0;
+	return csv_numeric_of_wide(&wide, scale);
+}
+
+Datum
+csv_numeric_nan(void)
+{
+	return DirectFunctionCall3(numeric_in, CStringGetDatum("NaN"),
+							   ObjectIdGetDatum(InvalidOid),
+							   Int32GetDatum(-1));
+}
+
 static Datum
 text_datum(const CsvRegister *reg, const CsvValue *value)
 {
@@ -299,20 +318,9 @@ csv_datum_of_value(const CsvRegister *reg, const CsvValue *value)
 		case FLOAT8OID:
 			return Float8GetDatum(value->value.real);
 		case NUMERICOID:
-			{
-				CsvInt128	decimal = value->value.decimal;
-				CsvWide		wide;
-
-				if (decimal == CSV_DECIMAL_NAN)
-					return DirectFunctionCall3(numeric_in,
-											   CStringGetDatum("NaN"),
-											   ObjectIdGetDatum(InvalidOid),
-											   Int32GetDatum(-1));
-				wide.word[0] = (uint64_t) decimal;
-				wide.word[1] = (uint64_t) (decimal >> 64);
-				wide.word[2] = decimal < 0 ? UINT64_MAX : 0;
-				return csv_numeric_of_wide(&wide, reg->scale);
-			}
+			return value->value.decimal == CSV_DECIMAL_NAN ?
+				csv_numeric_nan() :
+				csv_numeric_of_decimal(value->value.decimal, reg->scale);
 		case UUIDOID:
 			{
 				pg_uuid_t  *uuid = palloc(sizeof(pg_uuid_t));
@@ -398,34 +406,9 @@ common_scale(const CsvProgramConstant *constant, const Datum *datums,
 }
 
 static int
-compare_values(uint8_t lane, const CsvValue *a, const CsvValue *b)
-{
-#define THREE_WAY(x, y) ((x) < (y) ? -1 : (x) > (y))
-	switch (lane)
-	{
-		case CSV_LANE_INT:
-			return THREE_WAY(a->value.integer, b->value.integer);
-		case CSV_LANE_DECIMAL:
-			return THREE_WAY(a->value.decimal, b->value.decimal);
-		case CSV_LANE_FLOAT:
-			return float8_cmp_internal(a->value.real, b->value.real);
-		case CSV_LANE_UUID:
-			return THREE_WAY(a->value.uuid, b->value.uuid);
-		default:
-			{
-				int			result = memcmp(a->bytes, b->bytes,
-											Min(a->length, b->length));
-
-				return result != 0 ? result : THREE_WAY(a->length, b->length);
-			}
-	}
-#undef THREE_WAY
-}
-
-static int
 compare_in_lane(const void *a, const void *b, void *lane)
 {
-	return compare_values(*(uint8_t *) lane, a, b);
+	return csv_value_compare(*(uint8_t *) lane, a, b);
 }
 
 /*
@@ -470,7 +453,7 @@ put_list(Constants *out, const CsvProgramConstant *constant, Datum array,
 	*count = 0;
 	for (int i = 0; i < nvalues; i++)
 	{
-		if (i > 0 && compare_values(lane, &values[i - 1], &values[i]) == 0)
+		if (i > 0 && csv_value_compare(lane, &values[i - 1], &values[i]) == 0)
 			continue;
 		put_value(out, lane, &values[i]);
 		(*count)++;

@@ -147,4 +147,8 @@ extern Datum csv_datum_of_value(const CsvRegister *reg,
 /* a numeric of so many words, times 10^-scale */
 extern Datum csv_numeric_of_wide(const CsvWide *wide, int scale);
 
+/* the same of a DECIMAL lane; and NaN */
+extern Datum csv_numeric_of_decimal(CsvInt128 decimal, int scale);
+extern Datum csv_numeric_nan(void);
+
 #endif							/* CSV_PROGRAM_H */

@@ -1484,16 +1484,12 @@ decimal_value(const CsvScanColumn *column, uint32_t row)
 {
 	const uint8_t *entry = column->values + (size_t) row * column->stride;
 	CsvInt128	decimal;
-	CsvWide		wide;
 
 	if (column->stride == sizeof(int64_t))
 		decimal = *(const int64_t *) entry;
 	else
 		memcpy(&decimal, entry, sizeof(decimal));
-	wide.word[0] = (uint64_t) decimal;
-	wide.word[1] = (uint64_t) (decimal >> 64);
-	wide.word[2] = decimal < 0 ? UINT64_MAX : 0;
-	return csv_numeric_of_wide(&wide, column->input.spec.scale);
+	return csv_numeric_of_decimal(decimal, column->input.spec.scale);
 }
 
 /*

@@ -1267,12 +1267,3 @@ csv_program_set_aggregates(CsvProgram *program)
 {
 	program->n.aggregates = true;
 }
-
-bool
-csv_program_has_columns(const CsvProgram *program)
-{
-	for (uint32_t i = 0; i < program->n.ninstructions; i++)
-		if (program->instructions[i].operation == CSV_OP_COLUMN)
-			return true;
-	return false;
-}

@@ -58,7 +58,4 @@ extern int	csv_program_add_aggregate(CsvProgram *program,
 /* without keys and aggregates the answer is rows */
 extern void csv_program_set_aggregates(CsvProgram *program);
 
-/* does it read a column at all? */
-extern bool csv_program_has_columns(const CsvProgram *program);
-
 #endif							/* CSV_SHIPPABLE_H */

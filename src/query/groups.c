@@ -501,24 +501,6 @@ sum_floats(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
 
 /* ---- extremes ---- */
 
-static int
-compare_values(uint8_t lane, const CsvValue *a, const CsvValue *b)
-{
-	switch (lane)
-	{
-		case CSV_LANE_INT:
-			return csv_int_compare(a->value.integer, b->value.integer);
-		case CSV_LANE_DECIMAL:
-			return csv_decimal_compare(a->value.decimal, b->value.decimal);
-		case CSV_LANE_FLOAT:
-			return csv_float_compare(a->value.real, b->value.real);
-		case CSV_LANE_TEXT:
-			return csv_text_compare(a->bytes, a->length, b->bytes, b->length);
-		default:
-			return csv_uuid_compare(a->value.uuid, b->value.uuid);
-	}
-}
-
 /*
  * Of equal values the later one, as PostgreSQL's: -0 and 0 look different.
  */
@@ -586,7 +568,7 @@ take_extreme(CsvGroups *groups, uint32_t number, const CsvRun *run,
 	{
 		load_extreme(aggregate->lane, place, &kept);
 		if (!replaces(aggregate->kind == CSV_AGGREGATE_MAX,
-					  compare_values(aggregate->lane, value, &kept)))
+					  csv_value_compare(aggregate->lane, value, &kept)))
 			return true;
 	}
 	if (aggregate->lane == CSV_LANE_TEXT)
@@ -637,7 +619,7 @@ take_extremes(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
 
 				csv_lanes_value(lanes, row, &kept);
 				if (replaces(is_max,
-							 compare_values(lanes->lane, &kept, &value)))
+							 csv_value_compare(lanes->lane, &kept, &value)))
 				{
 					best = row;
 					value = kept;

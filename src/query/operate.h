@@ -387,6 +387,25 @@ csv_text_equal(const uint8_t *a, uint32_t a_length,
 	return a_length == b_length && csv_bytes_compare(a, b, a_length) == 0;
 }
 
+/* two values of a lane, neither of them NULL */
+CSV_INLINE int
+csv_value_compare(uint8_t lane, const CsvValue *a, const CsvValue *b)
+{
+	switch (lane)
+	{
+		case CSV_LANE_INT:
+			return csv_int_compare(a->value.integer, b->value.integer);
+		case CSV_LANE_DECIMAL:
+			return csv_decimal_compare(a->value.decimal, b->value.decimal);
+		case CSV_LANE_FLOAT:
+			return csv_float_compare(a->value.real, b->value.real);
+		case CSV_LANE_TEXT:
+			return csv_text_compare(a->bytes, a->length, b->bytes, b->length);
+		default:
+			return csv_uuid_compare(a->value.uuid, b->value.uuid);
+	}
+}
+
 /* what CSV_OP_EQUAL to CSV_OP_GREATER_EQUAL say of an order */
 CSV_INLINE bool
 csv_order_satisfies(int order, int operation)
