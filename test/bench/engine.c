@@ -482,12 +482,15 @@ measure(const CsvEngine *engine, void *state, Content *content,
 		double		input = (double) (chunk < content->nbytes ? chunk :
 									  content->nbytes);
 
+		double		gigabytes = (double) content->nbytes * 1e-9;
+		double		structure_gbs = gigabytes / structure[repeat / 2];
+		double		kernels_gbs = gigabytes / device[repeat / 2];
+
 		csv_cuda_memory_held(&output, &others);
 		printf("   %.2f B/B, structure %.0f, kernels %.0f GB/s",
-			   ((double) others - input) / input,
-			   (double) content->nbytes * 1e-9 / structure[repeat / 2],
-			   (double) content->nbytes * 1e-9 / device[repeat / 2]);
-		fprintf(results, "%.2f", ((double) others - input) / input);
+			   ((double) others - input) / input, structure_gbs, kernels_gbs);
+		fprintf(results, "%.2f,%.0f,%.0f", ((double) others - input) / input,
+				structure_gbs, kernels_gbs);
 	}
 #endif
 	end_line();
@@ -554,7 +557,8 @@ main(int argc, char **argv)
 	}
 	if (ftell(results) == 0)
 		fprintf(results, "machine,shape,bytes,chunk_bytes,engine,detail,fields,rows,errors,runs,"
-				"median_gbs,least_gbs,greatest_gbs,with_copies_gbs,device_bytes_a_byte\n");
+				"median_gbs,least_gbs,greatest_gbs,with_copies_gbs,device_bytes_a_byte,"
+				"structure_kernel_gbs,kernels_gbs\n");
 	printf("%-10s %-6s %-14s %-8s %10s %9s %10s %6s %12s\n", "file",
 		   "engine", "detail", "fields", "rows", "errors", "GB/s", "loops",
 		   "with copies");

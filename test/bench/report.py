@@ -139,8 +139,14 @@ def spread(row):
     return f' ±{max(median - least, greatest - median) / median * 100:.0f}%'
 
 
-def sql_table(machine):
+def sql_tables(machine):
+    """A table for each size of the file."""
     rows = read('sql', machine)
+    return [line for nbytes, in ordered(rows, 'bytes')
+            for line in sql_table([row for row in rows if row['bytes'] == nbytes]) + ['']][:-1]
+
+
+def sql_table(rows):
     readers = readers_of(rows)
     lines = []
     for query, in ordered(rows, 'query'):
@@ -174,9 +180,9 @@ def engine_table(machine, wanted, base=None):
     for name, key, test in wanted:
         for engine, detail, fields in ordered(rows, 'engine', 'detail', 'fields'):
             row = {'engine': engine, 'detail': detail, 'fields': fields}
-            found = {one['shape']: one[key] for one in rows
+            found = {one['shape']: one.get(key) for one in rows
                      if (one['engine'], one['detail'], one['fields']) ==
-                     (engine, detail, fields) and one[key]}
+                     (engine, detail, fields) and one.get(key)}
             if found and test(row):
                 columns.append((name(row), found))
     bases = next((found for name, found in columns if name == base), {})
@@ -198,9 +204,15 @@ def engine_table(machine, wanted, base=None):
 
 
 def structure_table(machine):
+    def name(row):
+        return engine_name(row['engine'], row['detail'])
+
+    def is_structure(row):
+        return row['fields'] in ('none', '')
     return engine_table(machine, [
-        (lambda row: engine_name(row['engine'], row['detail']), 'median_gbs',
-         lambda row: row['fields'] in ('none', ''))], LOOPS_AND_TOOLS['loop', 'switch'])
+        (name, 'median_gbs', is_structure),
+        (lambda row: f'{name(row)}, its kernel', 'structure_kernel_gbs', is_structure)],
+        LOOPS_AND_TOOLS['loop', 'switch'])
 
 
 def columns_table(machine):
@@ -209,6 +221,8 @@ def columns_table(machine):
             f'{FIELDS.get(row["fields"], "fields " + row["fields"])}'
     return engine_table(machine, [
         (name, 'median_gbs', lambda row: row['fields'] not in ('none', '')),
+        (lambda row: f'{name(row)}, kernels', 'kernels_gbs',
+         lambda row: row['fields'] not in ('none', '')),
         (lambda row: f'{name(row)}, with copies', 'with_copies_gbs',
          lambda row: row['fields'] not in ('none', '')),
         (lambda row: 'device bytes a byte', 'device_bytes_a_byte',
@@ -235,7 +249,7 @@ def scaling_table(machine):
                  ['off linear', 'memory'], lines)
 
 
-TABLES = {'machine': machine_table, 'sql': sql_table, 'structure': structure_table,
+TABLES = {'machine': machine_table, 'sql': sql_tables, 'structure': structure_table,
           'columns': columns_table, 'scaling': scaling_table}
 
 
@@ -260,6 +274,7 @@ def reader_colours(readers):
 
 def plot_sql(machine, path):
     rows = read('sql', machine)
+    rows = [row for row in rows if row['bytes'] == rows[0]['bytes']]
     readers = readers_of(rows)
     groups = [(QUERIES[query], [(reader_name(row['reader']), float(row['median_ms']))
                                 for reader in readers for row in rows
