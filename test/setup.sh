@@ -86,11 +86,16 @@ look()
 	done
 }
 
+# The clang that is there, else Debian's own.
 clang_major()
 {
 	local major
 
 	major=$(clang -dumpversion 2>/dev/null | cut -d. -f1)
+	if [ -z "$major" ]; then
+		major=$(apt-cache depends clang 2>/dev/null |
+				sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p' | head -1)
+	fi
 	echo "${major:-14}"
 }
 

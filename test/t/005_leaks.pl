@@ -62,10 +62,11 @@ sub children
 	return scalar grep { /\) \S+ $pid / } map { eval { slurp_file($_) } // '' } glob('/proc/[0-9]*/stat');
 }
 
-# bytes in memory contexts, descriptors, RSS in kB
+# bytes in memory contexts, descriptors, RSS in kB; a context of caches may take
+# a larger block at any time
 sub held
 {
-	return ($session->value('SELECT sum(total_bytes) FROM pg_backend_memory_contexts'),
+	return ($session->value('SELECT sum(used_bytes) FROM pg_backend_memory_contexts'),
 		descriptors($pid), rss_kb($pid));
 }
 
@@ -94,11 +95,13 @@ sub threads
 	return scalar(() = glob("/proc/$pid/task/*"));
 }
 
+# fill caches: of all queries, and then once more before each
+$session->value('CALL run_often(' . literal($_) . ', 2)') for values %queries;
+
 for my $name (sort keys %queries)
 {
 	my $query = literal($queries{$name});
 
-	# the first runs fill caches
 	$session->value("CALL run_often($query, 10)");
 	my ($bytes, $files, $rss) = held();
 
