@@ -5,14 +5,19 @@
 #ifndef CSV_COMPAT_H
 #define CSV_COMPAT_H
 
+#include "catalog/pg_collation.h"
+#include "catalog/pg_database.h"
+#include "commands/explain.h"
 #include "commands/vacuum.h"
+#include "miscadmin.h"
 #include "optimizer/pathnode.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 #include "utils/varlena.h"
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
 #include "commands/explain_state.h"
-#include "utils/pg_locale.h"
 #include "utils/wait_classes.h"
 #endif
 
@@ -140,18 +145,58 @@ csv_btree_strategy(Oid opno)
 #endif
 }
 
+/*
+ * Does the collation order text by its bytes?  utils/pg_locale.h, which knows,
+ * wants ICU's headers, too; up to 17 its function can be had without.
+ */
 #if PG_VERSION_NUM < 180000
-/* of utils/pg_locale.h, which wants ICU's headers, too */
 extern bool lc_collate_is_c(Oid collation);
-#endif
 
 static inline bool
 csv_collation_is_c(Oid collation)
 {
-#if PG_VERSION_NUM >= 180000
-	return pg_newlocale_from_collation(collation)->collate_is_c;
-#else
 	return lc_collate_is_c(collation);
+}
+#else
+static inline bool
+csv_collation_is_c(Oid collation)
+{
+	bool		of_database = collation == DEFAULT_COLLATION_OID;
+	int			cache = of_database ? DATABASEOID : COLLOID;
+	HeapTuple	tuple = SearchSysCache1(cache, of_database ? MyDatabaseId :
+										collation);
+	char		provider;
+	bool		is_c;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for collation %u", collation);
+	provider = of_database ?
+		((Form_pg_database) GETSTRUCT(tuple))->datlocprovider :
+		((Form_pg_collation) GETSTRUCT(tuple))->collprovider;
+	is_c = provider == COLLPROVIDER_BUILTIN;
+	if (provider == COLLPROVIDER_LIBC)
+	{
+		Datum		datum = SysCacheGetAttrNotNull(cache, tuple, of_database ?
+												   Anum_pg_database_datcollate :
+												   Anum_pg_collation_collcollate);
+		char	   *name = TextDatumGetCString(datum);
+
+		is_c = strcmp(name, "C") == 0 || strcmp(name, "POSIX") == 0;
+		pfree(name);
+	}
+	ReleaseSysCache(tuple);
+	return is_c;
+}
+#endif
+
+/* does EXPLAIN name columns with their tables? 18 does not count groups as one */
+static inline bool
+csv_explain_prefix(const ExplainState *es)
+{
+#if PG_VERSION_NUM >= 180000
+	return es->rtable_size > 1 || es->verbose;
+#else
+	return list_length(es->rtable) > 1 || es->verbose;
 #endif
 }
 

@@ -570,7 +570,7 @@ explain_pushdown(ForeignScanState *node, ExplainState *es)
 	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
 	List	   *context = set_deparse_context_plan(es->deparse_cxt,
 												   (Plan *) plan, NIL);
-	bool		prefix = list_length(es->rtable) > 1 || es->verbose;
+	bool		prefix = csv_explain_prefix(es);
 	List	   *keys = NIL;
 	List	   *aggregates = NIL;
 	ListCell   *cell;
