@@ -38,6 +38,7 @@
 #include <string.h>
 
 #include "../reader/field.h"
+#include "fill_vectors.h"
 
 #define ALL_ROWS	0xFF
 
@@ -332,45 +333,7 @@ leave_rows(uint32_t row, uint32_t done, uint32_t *left)
 	return nleft;
 }
 
-/* list all from `row` on */
-static inline uint32_t
-leave_rest(uint32_t row, uint32_t to, uint32_t *left)
-{
-	for (uint32_t i = row; i < to; i++)
-		left[i - row] = i;
-	return to - row;
-}
-
 /* ---- numbers and dates ---- */
-
-/* what all of these need to know, in variables of the loop's own */
-typedef struct CsvScalarFill
-{
-	CsvFinder	finder;
-	uint8_t    *values;
-	uint8_t    *status;
-	uint8_t		quote;			/* 0: none */
-	bool		empty_is_null;
-	__m256i		null_length;	/* a field of this length may be NULL */
-	__m256i		most_bytes;
-} CsvScalarFill;
-
-static inline CsvScalarFill
-make_scalar_fill(const CsvFill *fill)
-{
-	CsvScalarFill scalar;
-
-	scalar.finder = fill->finder;
-	scalar.values = fill->values;
-	scalar.status = fill->status;
-	scalar.quote = fill->dialect->opt.quote;
-	scalar.empty_is_null = fill->layout->null_length == 0 &&
-		!fill->column->force_not_null;
-	scalar.null_length = _mm256_set1_epi32((int) fill->layout->null_length);
-	scalar.most_bytes = _mm256_set1_epi32((int)
-										  csv_most_scalar_bytes(fill->column));
-	return scalar;
-}
 
 /*
  * The last eight characters of eight rows' values, quotes around them removed,
@@ -611,30 +574,6 @@ fill_integers(CsvFill *fill, uint32_t from, uint32_t to, int kind,
 	return nleft + leave_rest(row, to, left + nleft);
 }
 
-static uint32_t
-fill_int2(CsvFill *fill, uint32_t from, uint32_t to, const uint8_t *limit,
-		  uint32_t *left)
-{
-	(void) limit;
-	return fill_integers(fill, from, to, CSV_KIND_INT2, left);
-}
-
-static uint32_t
-fill_int4(CsvFill *fill, uint32_t from, uint32_t to, const uint8_t *limit,
-		  uint32_t *left)
-{
-	(void) limit;
-	return fill_integers(fill, from, to, CSV_KIND_INT4, left);
-}
-
-static uint32_t
-fill_int8(CsvFill *fill, uint32_t from, uint32_t to, const uint8_t *limit,
-		  uint32_t *left)
-{
-	(void) limit;
-	return fill_integers(fill, from, to, CSV_KIND_INT8, left);
-}
-
 /*
  * Days since 2000-01-01 of the dates in `rows`; takes out those that are none.
  * Years are 0 to 9999, months and days 0 to 99 (where all are digits), so that
@@ -653,7 +592,6 @@ days_of_dates(__m256i year, __m256i month, __m256i day, __m256i *rows)
 	__m256i		month_days;
 	__m256i		since_march;
 	__m256i		leap;
-	__m256i		leaps;
 
 	/* years that 4 divides, and not 100 unless 400 does */
 	leap = _mm256_cmpeq_epi32(_mm256_mullo_epi32(century, _mm256_set1_epi32(100)), year);
@@ -678,14 +616,7 @@ days_of_dates(__m256i year, __m256i month, __m256i day, __m256i *rows)
 	since_march = _mm256_add_epi32(since_march,
 								   _mm256_and_si256(early, _mm256_set1_epi32(12)));
 	year = _mm256_add_epi32(year, early);
-	century = _mm256_srli_epi32(_mm256_mullo_epi32(year, _mm256_set1_epi32(5243)), 19);
-	leaps = _mm256_add_epi32(_mm256_sub_epi32(_mm256_srli_epi32(year, 2), century),
-							 _mm256_srli_epi32(century, 2));
-	since_march = _mm256_add_epi32(_mm256_mullo_epi32(since_march, _mm256_set1_epi32(153)), two);
-	since_march = _mm256_srli_epi32(_mm256_mullo_epi32(since_march, _mm256_set1_epi32(52429)), 18);
-	day = _mm256_add_epi32(day, _mm256_add_epi32(since_march, leaps));
-	return _mm256_add_epi32(_mm256_add_epi32(day, _mm256_mullo_epi32(year, _mm256_set1_epi32(365))),
-							_mm256_set1_epi32(-1 - 730425));
+	return days_since_march(year, since_march, day);
 }
 
 static uint32_t
@@ -934,69 +865,7 @@ fill_fast_numerics(CsvFill *fill, uint32_t from, uint32_t to, int kind,
 	return nleft + leave_rest(row, to, left + nleft);
 }
 
-static uint32_t
-fill_numerics(CsvFill *fill, uint32_t from, uint32_t to, const uint8_t *limit,
-			  uint32_t *left)
-{
-	(void) limit;
-	return csv_has_fast_numeric(fill) ?
-		fill_fast_numerics(fill, from, to, CSV_KIND_NUMERIC, left) :
-		leave_rest(from, to, left);
-}
-
-static uint32_t
-fill_decimals(CsvFill *fill, uint32_t from, uint32_t to, const uint8_t *limit,
-			  uint32_t *left)
-{
-	(void) limit;
-	return fill->column->scale <= 4 ?
-		fill_fast_numerics(fill, from, to, CSV_KIND_DECIMAL64, left) :
-		leave_rest(from, to, left);
-}
-
 /* ---- text ---- */
-
-/* what these need to know, in variables of the loop's own */
-typedef struct CsvTextFill
-{
-	CsvFinder	finder;
-	uint8_t    *values;
-	uint8_t    *status;
-	uint32_t	stride;
-	uint32_t	most;			/* bytes of a value that fits all limits */
-	uint32_t	pad_to;			/* bytes; 0: not */
-	uint8_t		quote;			/* 0: none */
-	bool		has_escape;		/* a quoted value may hold one */
-	bool		empty_is_null;
-	__m256i		null_length;	/* a field of this length may be NULL */
-} CsvTextFill;
-
-static inline CsvTextFill
-make_text_fill(const CsvFill *fill)
-{
-	const CsvColumn *column = fill->column;
-	const CsvDialectOptions *dialect = &fill->dialect->opt;
-	CsvTextFill text;
-
-	text.finder = fill->finder;
-	text.values = fill->values;
-	text.status = fill->status;
-	text.stride = fill->stride;
-	text.most = fill->stride - 4;
-	if (column->max_chars >= 0 && (uint32_t) column->max_chars < text.most)
-		text.most = (uint32_t) column->max_chars;
-	if (column->type_chars >= 0 && (uint32_t) column->type_chars < text.most)
-		text.most = (uint32_t) column->type_chars;
-	if (column->byte_width >= 0 && (uint32_t) column->byte_width < text.most)
-		text.most = (uint32_t) column->byte_width;
-	text.pad_to = column->pad_blanks ? (uint32_t) column->type_chars : 0;
-	text.quote = dialect->quote;
-	text.has_escape = dialect->escape != dialect->quote;
-	text.empty_is_null = fill->layout->null_length == 0 &&
-		!column->force_not_null;
-	text.null_length = _mm256_set1_epi32((int) fill->layout->null_length);
-	return text;
-}
 
 /*
  * Entries of eight bytes: a header, and up to four bytes of text.
@@ -1194,17 +1063,11 @@ fill_text(CsvFill *fill, uint32_t from, uint32_t to, const uint8_t *limit,
 	return fill_wide_text(fill, from, to, limit, left, 0);
 }
 
+#include "fill_kinds.h"
+
 const CsvFillFunctions csv_fill_avx2 = {
 	.widest = widest,
-	.vectors = {
-		[CSV_KIND_TEXT] = fill_text,
-		[CSV_KIND_INT2] = fill_int2,
-		[CSV_KIND_INT4] = fill_int4,
-		[CSV_KIND_INT8] = fill_int8,
-		[CSV_KIND_NUMERIC] = fill_numerics,
-		[CSV_KIND_DECIMAL64] = fill_decimals,
-		[CSV_KIND_DATE] = fill_dates
-	}
+	.vectors = CSV_VECTOR_KINDS
 };
 
 #ifdef __clang__
