@@ -30,6 +30,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "content.h"
 #include "reader.h"
 #ifdef CSV_WITH_CUDA
 #include "../../cuda/engine.h"
@@ -37,64 +38,6 @@
 
 #define MAX_COLUMNS	1000
 #define MAX_REPEAT	101
-
-static void *
-take_memory(void *owner, size_t nbytes)
-{
-	(void) owner;
-	return malloc(nbytes);
-}
-
-static void
-give_memory(void *owner, void *memory)
-{
-	(void) owner;
-	free(memory);
-}
-
-static const CsvMemory memory = {take_memory, give_memory, NULL};
-
-typedef struct Content
-{
-	uint8_t    *bytes;
-	size_t		nbytes;
-	size_t		position;
-} Content;
-
-static size_t
-read_content(void *arg, uint8_t *buffer, size_t nbytes)
-{
-	Content    *content = arg;
-	size_t		left = content->nbytes - content->position;
-
-	if (nbytes > left)
-		nbytes = left;
-	memcpy(buffer, content->bytes + content->position, nbytes);
-	content->position += nbytes;
-	return nbytes;
-}
-
-static bool
-load_file(const char *name, Content *content)
-{
-	FILE	   *file = fopen(name, "rb");
-	long		nbytes;
-	bool		loaded = false;
-
-	if (file == NULL)
-		return false;
-	if (fseek(file, 0, SEEK_END) == 0 && (nbytes = ftell(file)) >= 0)
-	{
-		rewind(file);
-		content->nbytes = (size_t) nbytes;
-		content->position = 0;
-		content->bytes = malloc(content->nbytes + 1);
-		loaded = content->bytes != NULL &&
-			fread(content->bytes, 1, content->nbytes, file) == content->nbytes;
-	}
-	fclose(file);
-	return loaded;
-}
 
 /* ---- layouts ---- */
 
@@ -208,7 +151,7 @@ size_of_chunks(const CsvEngine *engine, void *state)
 }
 
 static bool
-run_once(const CsvEngine *engine, void *state, Content *content,
+run_once(const CsvEngine *engine, void *state, CsvBenchContent *content,
 		 const CsvLayout *layout, Times *times)
 {
 	CsvReaderOptions options;
@@ -222,10 +165,10 @@ run_once(const CsvEngine *engine, void *state, Content *content,
 	options.chunk_bytes = size_of_chunks(engine, state);
 	memset(times, 0, sizeof(*times));
 	content->position = 0;
-	reader = csv_reader_create(&memory, &options);
+	reader = csv_reader_create(&csv_bench_memory, &options);
 	status = csv_reader_set_engine(reader, engine, state);
 	if (status == CSV_OK)
-		status = csv_reader_open(reader, read_content, content);
+		status = csv_reader_open(reader, csv_bench_read, content);
 	if (status == CSV_OK)
 		status = csv_reader_set_layout(reader, layout);
 	while (status == CSV_OK &&
@@ -242,15 +185,6 @@ run_once(const CsvEngine *engine, void *state, Content *content,
 		fprintf(stderr, "engine: %s\n", csv_reader_message(reader));
 	csv_reader_free(reader);
 	return status == CSV_END;
-}
-
-static int
-compare(const void *a, const void *b)
-{
-	double		left = *(const double *) a;
-	double		right = *(const double *) b;
-
-	return left < right ? -1 : left > right;
 }
 
 /* all must find as many records, good and bad, as the first one does */
@@ -401,7 +335,7 @@ now(void)
 
 static void
 measure_loop(const char *detail, Counts (*count) (const uint8_t *, size_t),
-			 const Content *content)
+			 const CsvBenchContent *content)
 {
 	double		seconds[MAX_REPEAT] = {0};
 	Times		times;
@@ -422,7 +356,7 @@ measure_loop(const char *detail, Counts (*count) (const uint8_t *, size_t),
 			exit(1);
 		}
 	}
-	qsort(seconds, (size_t) repeat, sizeof(double), compare);
+	qsort(seconds, (size_t) repeat, sizeof(double), csv_bench_compare);
 	print_line("loop", detail, 0, 4, "none", &times, content->nbytes, seconds, 0);
 	end_line();
 }
@@ -430,7 +364,7 @@ measure_loop(const char *detail, Counts (*count) (const uint8_t *, size_t),
 /* ---- the engines ---- */
 
 static void
-measure(const CsvEngine *engine, void *state, Content *content,
+measure(const CsvEngine *engine, void *state, CsvBenchContent *content,
 		const char *set, int nset)
 {
 	double		seconds[MAX_REPEAT];
@@ -468,10 +402,10 @@ measure(const CsvEngine *engine, void *state, Content *content,
 		device[i] = times.device;
 		copies = copies || times.copies > 0;
 	}
-	qsort(seconds, (size_t) repeat, sizeof(double), compare);
-	qsort(with_copies, (size_t) repeat, sizeof(double), compare);
-	qsort(structure, (size_t) repeat, sizeof(double), compare);
-	qsort(device, (size_t) repeat, sizeof(double), compare);
+	qsort(seconds, (size_t) repeat, sizeof(double), csv_bench_compare);
+	qsort(with_copies, (size_t) repeat, sizeof(double), csv_bench_compare);
+	qsort(structure, (size_t) repeat, sizeof(double), csv_bench_compare);
+	qsort(device, (size_t) repeat, sizeof(double), csv_bench_compare);
 	print_line(engine->name, engine->detail(state), chunk, nset, set, &times,
 			   content->nbytes, seconds, copies ? with_copies[repeat / 2] : 0);
 #ifdef CSV_WITH_CUDA
@@ -498,7 +432,7 @@ measure(const CsvEngine *engine, void *state, Content *content,
 
 /* all sets of FIELDS */
 static void
-measure_sets(const CsvEngine *engine, void *state, Content *content)
+measure_sets(const CsvEngine *engine, void *state, CsvBenchContent *content)
 {
 	const char *sets = getenv("FIELDS");
 
@@ -537,9 +471,9 @@ main(int argc, char **argv)
 	const char *threads_text = getenv("THREADS");
 	uint32_t	nthreads = threads_text != NULL ?
 		(uint32_t) atoi(threads_text) : 1;
-	Content		content;
+	CsvBenchContent content;
 
-	if (argc < 3 || !set_layout(argv[1]) || !load_file(argv[2], &content))
+	if (argc < 3 || !set_layout(argv[1]) || !csv_bench_load(argv[2], &content))
 	{
 		fprintf(stderr, "usage: engine lineitem|tiny|wide FILE [RESULTS.csv]\n");
 		return 2;
@@ -569,7 +503,7 @@ main(int argc, char **argv)
 	}
 	for (size_t i = 0; wants("cpu") && i < sizeof(isas) / sizeof(isas[0]); i++)
 	{
-		void	   *state = csv_cpu_open(&memory, &(CsvCpuOptions) {
+		void	   *state = csv_cpu_open(&csv_bench_memory, &(CsvCpuOptions) {
 			.isa = isas[i], .threads = nthreads
 		});
 
@@ -586,7 +520,7 @@ main(int argc, char **argv)
 		void	   *state;
 
 		memset(&options, 0, sizeof(options));
-		state = csv_cuda_open(&options, &memory, reason, sizeof(reason));
+		state = csv_cuda_open(&options, &csv_bench_memory, reason, sizeof(reason));
 		if (state == NULL)
 			printf("no CUDA engine: %s\n", reason);
 		else

@@ -19,65 +19,9 @@
 #include <time.h>
 
 #include "../../src/query/query.h"
+#include "content.h"
 
 #define MAX_REPEAT	101
-
-static void *
-take_memory(void *owner, size_t nbytes)
-{
-	(void) owner;
-	return malloc(nbytes);
-}
-
-static void
-give_memory(void *owner, void *memory)
-{
-	(void) owner;
-	free(memory);
-}
-
-static const CsvMemory memory = {take_memory, give_memory, NULL};
-
-typedef struct Content
-{
-	uint8_t    *bytes;
-	size_t		nbytes;
-	size_t		position;
-} Content;
-
-static size_t
-read_content(void *arg, uint8_t *buffer, size_t nbytes)
-{
-	Content    *content = arg;
-	size_t		left = content->nbytes - content->position;
-
-	if (nbytes > left)
-		nbytes = left;
-	memcpy(buffer, content->bytes + content->position, nbytes);
-	content->position += nbytes;
-	return nbytes;
-}
-
-static bool
-load_file(const char *name, Content *content)
-{
-	FILE	   *file = fopen(name, "rb");
-	long		nbytes;
-	bool		loaded = false;
-
-	if (file == NULL)
-		return false;
-	if (fseek(file, 0, SEEK_END) == 0 && (nbytes = ftell(file)) >= 0)
-	{
-		rewind(file);
-		content->nbytes = (size_t) nbytes;
-		content->bytes = malloc(content->nbytes + 1);
-		loaded = content->bytes != NULL &&
-			fread(content->bytes, 1, content->nbytes, file) == content->nbytes;
-	}
-	fclose(file);
-	return loaded;
-}
 
 /* ---- a query and the columns that it reads ---- */
 
@@ -308,17 +252,9 @@ now(void)
 	return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
 }
 
-static int
-compare(const void *a, const void *b)
-{
-	double		left = *(const double *) a;
-	double		right = *(const double *) b;
-
-	return left < right ? -1 : left > right;
-}
-
 static void
-measure(const char *name, void (*make) (Program *program), Content *content)
+measure(const char *name, void (*make) (Program *program),
+		CsvBenchContent *content)
 {
 	static const uint8_t nothing[1];
 	const char *repeat_text = getenv("REPEAT");
@@ -354,9 +290,10 @@ measure(const char *name, void (*make) (Program *program), Content *content)
 
 	for (int i = -1; i < repeat; i++)	/* once to warm up */
 	{
-		CsvEvaluator *evaluator = csv_evaluator_create(&memory, &program.query);
-		void	   *state = csv_cpu_open(&memory, &cpu);
-		CsvReader  *reader = csv_reader_create(&memory, &options);
+		CsvEvaluator *evaluator = csv_evaluator_create(&csv_bench_memory,
+													   &program.query);
+		void	   *state = csv_cpu_open(&csv_bench_memory, &cpu);
+		CsvReader  *reader = csv_reader_create(&csv_bench_memory, &options);
 		CsvBatch	batch;
 		CsvSelection selection;
 		uint64_t	nrows = 0;
@@ -367,7 +304,7 @@ measure(const char *name, void (*make) (Program *program), Content *content)
 		content->position = 0;
 		if (evaluator == NULL || state == NULL || reader == NULL ||
 			csv_reader_set_engine(reader, &csv_cpu_engine, state) != CSV_OK ||
-			csv_reader_open(reader, read_content, content) != CSV_OK ||
+			csv_reader_open(reader, csv_bench_read, content) != CSV_OK ||
 			csv_reader_set_layout(reader, &layout) != CSV_OK)
 			exit(1);
 		while (csv_reader_next(reader, &batch) == CSV_OK)
@@ -398,8 +335,8 @@ measure(const char *name, void (*make) (Program *program), Content *content)
 		csv_cpu_engine.close(state);
 		csv_evaluator_free(evaluator);
 	}
-	qsort(engine_times, (size_t) repeat, sizeof(double), compare);
-	qsort(query_times, (size_t) repeat, sizeof(double), compare);
+	qsort(engine_times, (size_t) repeat, sizeof(double), csv_bench_compare);
+	qsort(query_times, (size_t) repeat, sizeof(double), csv_bench_compare);
 	printf("  engine %6.1f %6.1f  query %6.1f %6.1f ns/row\n",
 		   engine_times[0], engine_times[repeat / 2], query_times[0],
 		   query_times[repeat / 2]);
@@ -409,9 +346,9 @@ measure(const char *name, void (*make) (Program *program), Content *content)
 int
 main(int argc, char **argv)
 {
-	Content		content;
+	CsvBenchContent content;
 
-	if (argc != 2 || !load_file(argv[1], &content))
+	if (argc != 2 || !csv_bench_load(argv[1], &content))
 	{
 		fprintf(stderr, "usage: query FILE\n");
 		return 2;
