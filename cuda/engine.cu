@@ -11,7 +11,9 @@
  *	   take several.
  *	3. Each window's records are checked and listed, the strides of text columns
  *	   chosen, and the arrays filled (fill_window).
- *	4. Arrays, statuses that are not all OK, and errors are copied into one
+ *	4. Where there is a query, and memory for it, its filters and aggregates are
+ *	   evaluated (query.cuh); what comes back then is its answer.
+ *	5. Arrays, statuses that are not all OK, and errors are copied into one
  *	   pinned block that the engine keeps; the batch points into it.
  *
  * What the repair rule touches is not read here.  A stretch of input that needs
@@ -22,8 +24,10 @@
  * masks, 1.5 with what goes with them; one record alone may take more.
  */
 #include "parse.cuh"
+#include "query.cuh"
 #include "../src/reader/convert.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +56,19 @@ typedef struct CsvOutput
 	uint8_t    *block;			/* pinned: what they hold */
 	void	   *cpu;			/* CPU engine, for what is irregular */
 	bool		cpu_configured;
+	CsvAnswer	answer;
 } CsvOutput;
+
+/* the query that batches are to answer */
+typedef struct CsvCudaQuery
+{
+	uint32_t	nusers;			/* the engine, and a call of parse */
+	CsvPlan		plan;
+	bool		all_certain;	/* as in CsvRequest */
+	uint32_t	ntexts;			/* keys and extremes */
+	uint32_t	longest_text;	/* of its constants */
+	bool	   *hidden;			/* per column of the layout */
+} CsvCudaQuery;
 
 typedef struct CsvCuda
 {
@@ -78,6 +94,8 @@ typedef struct CsvCuda
 	size_t		host_bytes;
 
 	uint8_t    *staging;		/* pinned: what comes and goes on the way */
+	pthread_mutex_t query_mutex;
+	CsvCudaQuery *query;		/* or NULL */
 	char		message[256];
 } CsvCuda;
 
@@ -111,6 +129,12 @@ typedef struct CsvCall
 	bool		irregular;		/* at record ndone */
 	uint32_t	irregular_start;
 	uint32_t   *seen;			/* per column, host */
+
+	CsvCudaQuery *query;		/* or NULL */
+	CsvQueryView view_of_query;
+	CsvQueryCounts counts;
+	bool		answered;
+	size_t	   *gathered_offset;	/* as values_offset, in CSV_DEVICE_ANSWER */
 	int			next_turn;		/* of the copy ahead that was used */
 	bool		next_used;
 	sigset_t	signals;
@@ -235,6 +259,88 @@ reserve_pinned(CsvCuda *cuda, uint8_t **block, size_t nbytes)
 	return CSV_OK;
 }
 
+/* ---- queries, on the host ---- */
+
+static void
+leave_query(CsvCuda *cuda, CsvCudaQuery *query)
+{
+	CsvMemory	memory = cuda->memory;
+	bool		last;
+
+	if (query == NULL)
+		return;
+	pthread_mutex_lock(&cuda->query_mutex);
+	last = --query->nusers == 0;
+	pthread_mutex_unlock(&cuda->query_mutex);
+	if (!last)
+		return;
+	csv_plan_free(&query->plan, &memory);
+	memory.free(memory.owner, query);
+}
+
+static CsvCudaQuery *
+use_query(CsvCuda *cuda)
+{
+	CsvCudaQuery *query;
+
+	pthread_mutex_lock(&cuda->query_mutex);
+	query = cuda->query;
+	if (query != NULL)
+		query->nusers++;
+	pthread_mutex_unlock(&cuda->query_mutex);
+	return query;
+}
+
+static void
+replace_query(CsvCuda *cuda, CsvCudaQuery *query)
+{
+	CsvCudaQuery *before;
+
+	pthread_mutex_lock(&cuda->query_mutex);
+	before = cuda->query;
+	cuda->query = query;
+	pthread_mutex_unlock(&cuda->query_mutex);
+	leave_query(cuda, before);
+}
+
+static bool
+cuda_set_query(void *engine, const CsvRequest *request)
+{
+	CsvCuda    *cuda = (CsvCuda *) engine;
+	CsvMemory	memory = cuda->memory;
+	const CsvLayout *layout = cuda->layout;
+	CsvCudaQuery *query = NULL;
+	size_t		nbytes = sizeof(*query) + layout->ncolumns * sizeof(bool);
+	CsvPlan		plan;
+
+	if (request != NULL &&
+		csv_plan_make(&plan, &memory, request->query, layout,
+					  csv_query_most_slots(csv_session.max_shared_bytes)))
+	{
+		query = (CsvCudaQuery *) memory.alloc(memory.owner, nbytes);
+		if (query == NULL)
+			csv_plan_free(&plan, &memory);
+	}
+	if (query != NULL)
+	{
+		memset((void *) query, 0, nbytes);
+		query->nusers = 1;
+		query->plan = plan;
+		query->all_certain = request->all_certain;
+		query->hidden = (bool *) (query + 1);
+		memcpy(query->hidden, request->hidden, layout->ncolumns * sizeof(bool));
+		for (uint32_t i = 0; i < plan.nkeys; i++)
+			query->ntexts += plan.key_lanes[i] == CSV_LANE_TEXT;
+		for (uint32_t i = 0; i < plan.naggregates; i++)
+			query->ntexts += plan.aggregate[i].lane == CSV_LANE_TEXT;
+		for (uint32_t i = 0; i < request->query->nconstants; i++)
+			if (request->query->constants[i].length > query->longest_text)
+				query->longest_text = request->query->constants[i].length;
+	}
+	replace_query(cuda, query);
+	return query != NULL;
+}
+
 /* ---- open and close ---- */
 
 /*
@@ -287,6 +393,8 @@ cuda_close(void *engine)
 		memory.free(memory.owner, cuda->strips);
 	if (cuda->host != NULL)
 		memory.free(memory.owner, cuda->host);
+	replace_query(cuda, NULL);
+	pthread_mutex_destroy(&cuda->query_mutex);
 	memory.free(memory.owner, cuda);
 }
 
@@ -306,6 +414,7 @@ open_engine(const CsvCudaOptions *options, const CsvMemory *memory,
 	memset((void *) cuda, 0, sizeof(*cuda));
 	cuda->memory = *memory;
 	cuda->options = *options;
+	pthread_mutex_init(&cuda->query_mutex, NULL);
 	return cuda;
 }
 
@@ -432,6 +541,7 @@ cuda_configure(void *engine, const CsvDialect *dialect,
 	CsvCuda    *cuda = (CsvCuda *) engine;
 	uint32_t	same = 0;
 
+	replace_query(cuda, NULL);
 	cuda->dialect = dialect;
 	cuda->layout = layout;
 	for (int i = 0; i < CSV_CUDA_OUTPUTS; i++)
@@ -1336,7 +1446,323 @@ fill_window(CsvCall *call, bool records_ready)
 	return CSV_OK;
 }
 
-/* ---- 4: back to the host ---- */
+/* ---- 4: the query ---- */
+
+/* room for a query, if there is so much: what parsing needs comes first */
+static bool
+reserve_for_query(CsvCall *call, CsvDeviceMemory which, size_t nbytes)
+{
+	char		message[sizeof(call->cuda->message)];
+	size_t		others = csv_device_held() -
+		csv_session.device_memory[which].nbytes;
+
+	return others + nbytes <= call->memory_limit / CSV_QUERY_MEMORY_SHARE &&
+		csv_device_reserve(which, nbytes, 0, call->memory_limit, message);
+}
+
+/* the next nbytes of a block, whose base is NULL as long as it is measured */
+static uint8_t *
+take_bytes(uint8_t *base, size_t *next, size_t nbytes)
+{
+	uint8_t    *place = base == NULL ? NULL : base + *next;
+
+	*next += ALIGN(nbytes, 256);
+	return place;
+}
+
+/* where things are in CSV_DEVICE_QUERY; returns its bytes */
+static size_t
+lay_out_query(CsvCall *call, uint8_t *base)
+{
+	const CsvPlan *plan = &call->query->plan;
+	CsvQueryView *view = &call->view_of_query;
+	CsvOutputs *outputs = &view->outputs;
+	size_t		n = call->nrows;
+	size_t		nslots = 64;
+	size_t		next = 0;
+
+	if (plan->nkeys > 0)
+		while (nslots < 2 * n)
+			nslots *= 2;
+	view->ncolumns = call->cuda->layout->ncolumns;
+	view->nrows = call->nrows;
+	view->table_mask = (uint32_t) (nslots - 1);
+	view->counts = (CsvQueryCounts *) take_bytes(base, &next,
+												 sizeof(CsvQueryCounts));
+	view->plan = csv_plan_at(plan, take_bytes(base, &next, plan->nbytes));
+	view->columns = (CsvRowColumn *)
+		take_bytes(base, &next, view->ncolumns * sizeof(CsvRowColumn));
+	view->ranks = (uint64_t *)
+		take_bytes(base, &next, csv_query_blocks(call->nrows) * 8);
+	view->selected = (uint32_t *) take_bytes(base, &next, n * 4);
+	view->careful = take_bytes(base, &next, n);
+	outputs->nrows = call->nrows;
+	outputs->fates = take_bytes(base, &next, n);
+	outputs->values = (uint64_t *)
+		take_bytes(base, &next, plan->nvalues * n * 16);
+	outputs->counts = take_bytes(base, &next, plan->ninputs * n);
+	if (plan->nkeys == 0)
+		return next;
+	outputs->keys = (uint64_t *) take_bytes(base, &next, plan->nkeys * n * 16);
+	outputs->nulls = (uint32_t *) take_bytes(base, &next, n * 4);
+	outputs->hashes = (uint32_t *) take_bytes(base, &next, n * 4);
+	view->slots = outputs->hashes;
+	view->numbers = (uint32_t *) take_bytes(base, &next, n * 4);
+	view->firsts = (uint32_t *) take_bytes(base, &next, n * 4);
+	view->table = (uint32_t *) take_bytes(base, &next, nslots * 4);
+	return next;
+}
+
+/* the arrays, as the query reads them */
+static CsvStatus
+upload_query(CsvCall *call)
+{
+	CsvCuda    *cuda = call->cuda;
+	const CsvLayout *layout = cuda->layout;
+	const CsvQueryView *view = &call->view_of_query;
+	const uint8_t *output = csv_session.device_memory[CSV_DEVICE_OUTPUT].bytes;
+	CsvRowColumn *columns = (CsvRowColumn *)
+		(cuda->staging + call->small.columns);
+	cudaStream_t stream = csv_session.stream;
+
+	static_assert(sizeof(CsvRowColumn) <= sizeof(CsvDeviceColumn),
+				  "they share a part of the staging block");
+	for (uint32_t i = 0; i < layout->ncolumns; i++)
+	{
+		const CsvColumn *column = &layout->columns[i];
+
+		memset((void *) &columns[i], 0, sizeof(columns[i]));
+		columns[i].values = output + call->values_offset[2 * i];
+		if ((call->seen[i] & CSV_SEEN_NOT_OK) != 0)
+			columns[i].status = output + call->values_offset[2 * i + 1];
+		columns[i].slow = (call->seen[i] & CSV_SEEN_SLOW) != 0;
+		columns[i].stride = cuda->strides[i];
+		columns[i].kind = column->kind;
+		columns[i].precision = column->precision;
+		columns[i].scale = column->scale;
+	}
+	if (layout->ncolumns > 0)
+		TRY_CUDA(cudaMemcpyAsync((void *) view->columns, columns,
+								 layout->ncolumns * sizeof(CsvRowColumn),
+								 cudaMemcpyHostToDevice, stream), "copy");
+	TRY_CUDA(cudaMemcpyAsync(view->plan.block, call->query->plan.block,
+							 view->plan.nbytes, cudaMemcpyHostToDevice,
+							 stream), "copy");
+	if (view->plan.nkeys > 0)
+		TRY_CUDA(cudaMemsetAsync(view->table, 0xff,
+								 ((size_t) view->table_mask + 1) * 4, stream),
+				 "memset");
+	return CSV_OK;
+}
+
+static CsvStatus
+read_counts(CsvCall *call)
+{
+	CsvCuda    *cuda = call->cuda;
+	CsvQueryCounts *counts = (CsvQueryCounts *) (cuda->staging + 128);
+
+	static_assert(sizeof(CsvCounters) <= 128 && sizeof(CsvQueryCounts) <= 128,
+				  "they share the beginning of the staging block");
+	TRY_CUDA(cudaMemcpyAsync(counts, call->view_of_query.counts,
+							 sizeof(*counts), cudaMemcpyDeviceToHost,
+							 csv_session.stream), "copy");
+	TRY(wait_for_device(call));
+	call->counts = *counts;
+	return CSV_OK;
+}
+
+/* does somebody look at this column of the rows that come out? */
+static bool
+comes_out(const CsvCall *call, uint32_t column)
+{
+	return call->counts.nselected > 0 &&
+		(call->counts.ncareful > 0 || !call->query->hidden[column]);
+}
+
+/* bytes of texts that there is room for; mostly more than there are */
+static size_t
+text_room(const CsvCall *call)
+{
+	size_t		longest = call->query->longest_text;
+
+	for (uint32_t i = 0; i < call->cuda->ntext; i++)
+		if (call->cuda->strides[call->cuda->text[i]] > longest)
+			longest = call->cuda->strides[call->cuda->text[i]];
+	longest *= (size_t) call->view_of_query.ngroups * call->query->ntexts;
+	return longest < call->nbytes ? longest : call->nbytes;
+}
+
+/* where things are in CSV_DEVICE_ANSWER; returns its bytes */
+static size_t
+lay_out_answer(CsvCall *call, uint8_t *base)
+{
+	const CsvCuda *cuda = call->cuda;
+	const CsvPlan *plan = &call->query->plan;
+	CsvQueryView *view = &call->view_of_query;
+	size_t		n = call->counts.nselected;
+	size_t		next = 0;
+
+	view->words = (int64_t *)
+		take_bytes(base, &next, (size_t) view->ngroups * plan->nwords * 8);
+	view->group_keys = (uint64_t *)
+		take_bytes(base, &next, (size_t) view->ngroups * plan->nkeys * 16);
+	view->group_nulls = (uint32_t *)
+		take_bytes(base, &next, (size_t) view->ngroups * 4);
+	view->text_capacity = text_room(call);
+	view->texts = take_bytes(base, &next, view->text_capacity);
+	for (uint32_t i = 0; i < cuda->layout->ncolumns; i++)
+	{
+		if (!comes_out(call, i))
+			continue;
+		call->gathered_offset[2 * i] = next;
+		take_bytes(base, &next, n * cuda->strides[i]);
+		call->gathered_offset[2 * i + 1] = next;
+		take_bytes(base, &next, n);
+	}
+	call->gathered_offset[2 * cuda->layout->ncolumns] = next;
+	take_bytes(base, &next, n * 4);
+	call->gathered_offset[2 * cuda->layout->ncolumns + 1] = next;
+	take_bytes(base, &next, n * 4);
+	return next;
+}
+
+/* entries of the rows that come out */
+static void
+gather(CsvCall *call)
+{
+	const CsvCuda *cuda = call->cuda;
+	const CsvQueryView *view = &call->view_of_query;
+	cudaStream_t stream = csv_session.stream;
+	const uint8_t *output = csv_session.device_memory[CSV_DEVICE_OUTPUT].bytes;
+	uint8_t    *answer = csv_session.device_memory[CSV_DEVICE_ANSWER].bytes;
+	const size_t *to = call->gathered_offset;
+	uint32_t	n = cuda->layout->ncolumns;
+	uint32_t	nselected = call->counts.nselected;
+	bool		want_positions = cuda->layout->want_positions;
+
+	for (uint32_t i = 0; i < n; i++)
+	{
+		want_positions |= (call->seen[i] & CSV_SEEN_SLOW) != 0;
+		if (!comes_out(call, i))
+			continue;
+		csv_launch_gather(view, nselected, output + call->values_offset[2 * i],
+						  cuda->strides[i], answer + to[2 * i], stream);
+		if ((call->seen[i] & CSV_SEEN_NOT_OK) != 0)
+			csv_launch_gather(view, nselected,
+							  output + call->values_offset[2 * i + 1], 1,
+							  answer + to[2 * i + 1], stream);
+	}
+	if (!want_positions)
+		return;
+	csv_launch_gather(view, nselected, (uint8_t *) call->view.row_offsets, 4,
+					  answer + to[2 * n], stream);
+	csv_launch_gather(view, nselected, (uint8_t *) call->view.row_lines, 4,
+					  answer + to[2 * n + 1], stream);
+}
+
+/*
+ * Have the query evaluated, if that can be done: then call->answered.
+ */
+static CsvStatus
+answer_query(CsvCall *call)
+{
+	CsvCuda    *cuda = call->cuda;
+	const CsvCudaQuery *query = call->query;
+	CsvQueryView *view = &call->view_of_query;
+	size_t		most_groups = call->nrows / CSV_QUERY_GROUPS_SHARE;
+
+	if (query == NULL || call->nrows == 0)
+		return CSV_OK;
+	for (uint32_t i = 0; i < cuda->layout->ncolumns && query->all_certain; i++)
+		if ((call->seen[i] & CSV_SEEN_SLOW) != 0)
+			return CSV_OK;
+	if (!reserve_for_query(call, CSV_DEVICE_QUERY, lay_out_query(call, NULL)))
+		return CSV_OK;
+	lay_out_query(call, csv_session.device_memory[CSV_DEVICE_QUERY].bytes);
+	TRY(upload_query(call));
+	csv_launch_query(view, csv_session.stream);
+	TRY(read_counts(call));
+
+	view->ngroups = !query->plan.aggregates ? 0 :
+		query->plan.nkeys == 0 ? 1 : call->counts.ngroups;
+	if (view->ngroups > most_groups && view->ngroups > CSV_QUERY_FEW_GROUPS)
+		return CSV_OK;
+	if (!reserve_for_query(call, CSV_DEVICE_ANSWER, lay_out_answer(call, NULL)))
+		return CSV_OK;
+	lay_out_answer(call, csv_session.device_memory[CSV_DEVICE_ANSWER].bytes);
+	if (view->ngroups > 0)
+		TRY_CUDA(cudaMemsetAsync(view->words, 0, (size_t) view->ngroups *
+								 view->plan.nwords * 8, csv_session.stream),
+				 "memset");
+	csv_launch_groups(view, csv_session.multiprocessors, csv_session.stream);
+	gather(call);
+	if (query->ntexts > 0)
+		TRY(read_counts(call));
+	call->answered = call->counts.text_bytes <= view->text_capacity;
+	return CSV_OK;
+}
+
+/* ---- 5: back to the host ---- */
+
+/* n bytes into the output's block */
+static CsvStatus
+fetch(CsvCall *call, size_t *offset, const void *device, size_t n,
+	  const void **place)
+{
+	CsvCuda    *cuda = call->cuda;
+
+	*place = call->output->block + *offset;
+	if (n > 0)
+		TRY_CUDA(cudaMemcpyAsync(call->output->block + *offset, device, n,
+								 cudaMemcpyDeviceToHost, csv_session.stream),
+				 "copy");
+	*offset += ALIGN(n, 64);
+	return CSV_OK;
+}
+
+/* the answer, but for the arrays; at the end of the output's block */
+static CsvStatus
+fetch_answer(CsvCall *call, size_t offset)
+{
+	const CsvQueryView *view = &call->view_of_query;
+	const CsvQueryCounts *counts = &call->counts;
+	CsvAnswer  *answer = &call->output->answer;
+	CsvSelection *selection = &answer->selection;
+	CsvPartialGroups *groups = &answer->groups;
+	size_t		ngroups = view->ngroups;
+
+	memset(answer, 0, sizeof(*answer));
+	selection->nrows = counts->nselected;
+	selection->any_careful = counts->ncareful > 0;
+	selection->ndropped = call->nrows - counts->npasses - counts->ncareful;
+	TRY(fetch(call, &offset, view->selected, (size_t) counts->nselected * 4,
+			  (const void **) &selection->rows));
+	TRY(fetch(call, &offset, view->careful, counts->nselected,
+			  (const void **) &selection->careful));
+	groups->ngroups = view->ngroups;
+	TRY(fetch(call, &offset, view->words, ngroups * view->plan.nwords * 8,
+			  (const void **) &groups->words));
+	TRY(fetch(call, &offset, view->group_keys, ngroups * view->plan.nkeys * 16,
+			  (const void **) &groups->keys));
+	TRY(fetch(call, &offset, view->group_nulls,
+			  view->plan.nkeys == 0 ? 0 : ngroups * 4,
+			  (const void **) &groups->nulls));
+	TRY(fetch(call, &offset, view->texts, counts->text_bytes,
+			  (const void **) &groups->texts));
+	return CSV_OK;
+}
+
+/* how much fetch_answer() takes */
+static size_t
+answer_bytes(const CsvCall *call)
+{
+	const CsvQueryView *view = &call->view_of_query;
+	size_t		ngroups = view->ngroups;
+
+	return (size_t) call->counts.nselected * 5 +
+		ngroups * (view->plan.nwords * 8 + view->plan.nkeys * 16 + 4) +
+		call->counts.text_bytes + 6 * 64;
+}
 
 static CsvStatus
 copy_back(CsvCall *call, CsvBatch *batch)
@@ -1345,12 +1771,18 @@ copy_back(CsvCall *call, CsvBatch *batch)
 	CsvOutput  *output = call->output;
 	const CsvLayout *layout = cuda->layout;
 	cudaStream_t stream = csv_session.stream;
-	const uint8_t *device = csv_session.device_memory[CSV_DEVICE_OUTPUT].bytes;
-	size_t		nrows = call->nrows;
+	bool		answered = call->answered;
+	const uint8_t *device = csv_session.device_memory[answered ?
+													  CSV_DEVICE_ANSWER :
+													  CSV_DEVICE_OUTPUT].bytes;
+	const size_t *from = answered ? call->gathered_offset :
+		call->values_offset;
+	size_t		nentries = answered ? call->counts.nselected : call->nrows;
 	size_t		offset = 0;
 	size_t		zeros;
 	size_t		errors;
 	size_t		positions;
+	size_t		answer;
 	bool		any_slow = false;
 	bool		want_positions;
 
@@ -1363,46 +1795,43 @@ copy_back(CsvCall *call, CsvBatch *batch)
 		array->all_ok = (call->seen[i] & CSV_SEEN_NOT_OK) == 0;
 		array->any_slow = (call->seen[i] & CSV_SEEN_SLOW) != 0;
 		any_slow |= array->any_slow;
-		offset += ALIGN(nrows * array->stride, 64);
+		offset += ALIGN(nentries * array->stride, 64);
 		if (!array->all_ok)
-			offset += ALIGN(nrows, 64);
+			offset += ALIGN(nentries, 64);
 	}
 	want_positions = layout->want_positions || any_slow;
 	zeros = offset;
-	offset += ALIGN(nrows, 64);
+	offset += ALIGN(nentries, 64);
 	errors = offset;
 	offset += ALIGN(call->nerrors * sizeof(CsvError), 64);
 	positions = offset;
 	if (want_positions)
-		offset += 2 * ALIGN(nrows * 4, 64);
+		offset += 2 * ALIGN(nentries * 4, 64);
+	answer = offset;
+	if (answered)
+		offset += answer_bytes(call);
 	TRY(reserve_pinned(cuda, &output->block, offset + 64));
 
 	/* the statuses of all columns that are all OK are the same zeros */
-	memset(output->block + zeros, 0, nrows);
+	memset(output->block + zeros, 0, nentries);
 	TRY_CUDA(cudaEventRecord(csv_session.copy_out[0], stream), "event");
 	offset = 0;
 	for (uint32_t i = 0; i < layout->ncolumns; i++)
 	{
 		CsvArray   *array = &output->arrays[i];
 
-		array->values = output->block + offset;
-		if (nrows > 0)
-			TRY_CUDA(cudaMemcpyAsync(array->values,
-									 device + call->values_offset[2 * i],
-									 nrows * array->stride,
-									 cudaMemcpyDeviceToHost, stream), "copy");
-		offset += ALIGN(nrows * array->stride, 64);
-		if (array->all_ok)
+		array->status = output->block + zeros;
+		if (answered && !comes_out(call, i))
 		{
-			array->status = output->block + zeros;
+			array->all_ok = true;
+			array->any_slow = false;
 			continue;
 		}
-		array->status = output->block + offset;
-		TRY_CUDA(cudaMemcpyAsync(array->status,
-								 device + call->values_offset[2 * i + 1],
-								 nrows, cudaMemcpyDeviceToHost, stream),
-				 "copy");
-		offset += ALIGN(nrows, 64);
+		TRY(fetch(call, &offset, device + from[2 * i],
+				  nentries * array->stride, (const void **) &array->values));
+		if (!array->all_ok)
+			TRY(fetch(call, &offset, device + from[2 * i + 1], nentries,
+					  (const void **) &array->status));
 	}
 	if (call->nerrors > 0)
 		TRY_CUDA(cudaMemcpyAsync(output->block + errors,
@@ -1411,18 +1840,23 @@ copy_back(CsvCall *call, CsvBatch *batch)
 								 cudaMemcpyDeviceToHost, stream), "copy");
 	if (want_positions)
 	{
-		batch->row_offsets = (uint32_t *) (output->block + positions);
-		batch->row_lines = (uint32_t *) (output->block + positions +
-										 ALIGN(nrows * 4, 64));
-		if (nrows > 0)
+		const uint8_t *row_offsets = (uint8_t *) call->view.row_offsets;
+		const uint8_t *row_lines = (uint8_t *) call->view.row_lines;
+
+		if (answered)
 		{
-			TRY_CUDA(cudaMemcpyAsync(batch->row_offsets,
-									 call->view.row_offsets, nrows * 4,
-									 cudaMemcpyDeviceToHost, stream), "copy");
-			TRY_CUDA(cudaMemcpyAsync(batch->row_lines, call->view.row_lines,
-									 nrows * 4, cudaMemcpyDeviceToHost,
-									 stream), "copy");
+			row_offsets = device + from[2 * layout->ncolumns];
+			row_lines = device + from[2 * layout->ncolumns + 1];
 		}
+		TRY(fetch(call, &positions, row_offsets, nentries * 4,
+				  (const void **) &batch->row_offsets));
+		TRY(fetch(call, &positions, row_lines, nentries * 4,
+				  (const void **) &batch->row_lines));
+	}
+	if (answered)
+	{
+		TRY(fetch_answer(call, answer));
+		batch->answer = &output->answer;
 	}
 	TRY_CUDA(cudaEventRecord(csv_session.copy_out[1], stream), "event");
 	TRY(wait_for_device(call));
@@ -1523,6 +1957,7 @@ parse_on_device(CsvCall *call, CsvBatch *batch, Outcome *outcome)
 	}
 	if (*outcome != OUTCOME_BATCH)
 		return CSV_OK;
+	TRY(answer_query(call));
 	TRY_CUDA(cudaEventRecord(csv_session.phases[2], csv_session.stream),
 			 "event");
 
@@ -1604,7 +2039,8 @@ cuda_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 	/* what the host keeps during the call, in one piece */
 	ntiles = (size_t) call.nbytes / CSV_TILE_BYTES + 3;
 	host_bytes = ntiles * sizeof(CsvRanks) +
-		cuda->layout->ncolumns * (2 * sizeof(size_t) + 4) + 16;
+		cuda->layout->ncolumns * (4 * sizeof(size_t) + 4) +
+		2 * sizeof(size_t) + 16;
 	if (host_bytes > cuda->host_bytes)
 	{
 		if (cuda->host != NULL)
@@ -1618,12 +2054,15 @@ cuda_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 	}
 	call.ranks = (CsvRanks *) cuda->host;
 	call.values_offset = (size_t *) (call.ranks + ntiles);
-	call.seen = (uint32_t *) (call.values_offset +
-							  2 * cuda->layout->ncolumns);
+	call.gathered_offset = call.values_offset + 2 * cuda->layout->ncolumns;
+	call.seen = (uint32_t *) (call.gathered_offset +
+							  2 * cuda->layout->ncolumns + 2);
 	memset(call.values_offset, 0,
-		   cuda->layout->ncolumns * (2 * sizeof(size_t) + 4));
+		   cuda->layout->ncolumns * (4 * sizeof(size_t) + 4) +
+		   2 * sizeof(size_t));
 	memset(cuda->strides, 0, cuda->layout->ncolumns * sizeof(uint32_t));
 
+	call.query = use_query(cuda);
 	csv_signals_block(&call.signals);
 	csv_session_lock();
 	status = check_session(cuda);
@@ -1658,6 +2097,7 @@ cuda_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 							csv_session.next.copied[call.next_turn]);
 	csv_session_unlock();
 	csv_signals_unblock(&call.signals);
+	leave_query(cuda, call.query);
 	if (status != CSV_OK)
 		return status;
 	switch (outcome)
@@ -1691,7 +2131,8 @@ extern "C" const CsvEngine csv_cuda_engine = {
 	CSV_CHUNK_BYTES,
 	CSV_FIRST_CHUNK_BYTES,
 	CSV_CUDA_OUTPUTS,
-	NULL
+	NULL,
+	cuda_set_query
 };
 
 /* ---- warming up ---- */

@@ -131,6 +131,35 @@
 #define CSV_CPU_STRETCH_SHARE	4	/* a 4th of the input */
 
 /*
+ * Queries.  A row is a thread's, and its slots are in shared memory.
+ */
+#define CSV_QUERY_THREADS		128
+
+/* rows that a block lists; no more than 65,535 */
+#define CSV_QUERY_LIST_ROWS		1024
+
+/*
+ * Groups that are few are added up in shared memory, in counters of 32 bits.  A
+ * row adds less than 2^17 to each: this many leave room for the sign.
+ */
+#define CSV_QUERY_ADD_THREADS	256
+#define CSV_QUERY_BLOCK_ROWS	16000
+#define CSV_QUERY_SHARED_BYTES	(48 * 1024)
+
+/* a block's counters are added to the groups at its end: rows for each of those */
+#define CSV_QUERY_FLUSH_SHARE	16
+
+/*
+ * More groups than a 4th of the rows are not worth making: the host would find
+ * as many again.  A few are always.
+ */
+#define CSV_QUERY_GROUPS_SHARE	4
+#define CSV_QUERY_FEW_GROUPS	4096
+
+/* of the limit of device memory, all that is held with a query's */
+#define CSV_QUERY_MEMORY_SHARE	2
+
+/*
  * Chunks: 32 MB keep all SMs busy and hide the launches, at no more pinned
  * memory than that takes: 2 GB are counted as fast in chunks of 16 to 64 MB.
  * The first ones are small for the sake of the first row.

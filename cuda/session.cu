@@ -379,6 +379,22 @@ csv_device_release(void)
 		release_block((CsvDeviceMemory) i);
 }
 
+/*
+ * Give back what can be done without: what is only copied ahead, and what was
+ * there for a query's evaluation, unless that is under way.
+ */
+static void
+release_spare(CsvDeviceMemory which)
+{
+	if (which != CSV_DEVICE_NEXT)
+		release_block(CSV_DEVICE_NEXT);
+	if (which < CSV_DEVICE_QUERY && which != CSV_DEVICE_NEXT)
+	{
+		release_block(CSV_DEVICE_QUERY);
+		release_block(CSV_DEVICE_ANSWER);
+	}
+}
+
 bool
 csv_device_reserve(CsvDeviceMemory which, size_t nbytes, size_t keep,
 				   size_t limit, char *message)
@@ -396,9 +412,8 @@ csv_device_reserve(CsvDeviceMemory which, size_t nbytes, size_t keep,
 	wanted = (nbytes + nbytes / 64 + 0xffff) & ~(size_t) 0xffff;
 	if (others + wanted > limit && which != CSV_DEVICE_NEXT)
 	{
-		/* what is only copied ahead can be done without */
-		others -= csv_session.device_memory[CSV_DEVICE_NEXT].nbytes;
-		release_block(CSV_DEVICE_NEXT);
+		release_spare(which);
+		others = csv_device_held() - block->nbytes;
 	}
 	if (others + wanted > limit)
 		wanted = (nbytes + 0xff) & ~(size_t) 0xff;
@@ -412,11 +427,10 @@ csv_device_reserve(CsvDeviceMemory which, size_t nbytes, size_t keep,
 	if (keep == 0)
 		release_block(which);
 	error = cudaMalloc((void **) &bytes, wanted);
-	if (error == cudaErrorMemoryAllocation && which != CSV_DEVICE_NEXT &&
-		csv_session.device_memory[CSV_DEVICE_NEXT].bytes != NULL)
+	if (error == cudaErrorMemoryAllocation && which != CSV_DEVICE_NEXT)
 	{
 		cudaGetLastError();
-		release_block(CSV_DEVICE_NEXT);
+		release_spare(which);
 		error = cudaMalloc((void **) &bytes, wanted);
 	}
 	if (error == cudaSuccess && keep > 0 && block->bytes != NULL)

@@ -36,6 +36,8 @@ typedef enum CsvDeviceMemory
 	CSV_DEVICE_SMALL,			/* columns, counters, histograms */
 	CSV_DEVICE_OUTPUT,			/* arrays, statuses, positions */
 	CSV_DEVICE_ERRORS,			/* the error table */
+	CSV_DEVICE_QUERY,			/* a query's plan, and what it says of rows */
+	CSV_DEVICE_ANSWER,			/* groups, columns of rows that come out */
 	CSV_DEVICE_NUM
 } CsvDeviceMemory;
 

@@ -11,7 +11,8 @@
  *	3. Where groups take more memory than the executor's own hash tables may,
  *	   no new ones are made: rows of others go to temporary files, by a part of
  *	   their keys' hash, and each file's rows are grouped by themselves after
- *	   that, if need be in the same way again.
+ *	   that, if need be in the same way again.  Where the engine has put rows
+ *	   together already (CsvPartial), that is what goes there.
  *	4. At the end each group becomes a row: of results, or of transition states
  *	   where another node puts them together with others.
  */
@@ -73,6 +74,7 @@ typedef struct Source
 struct CsvAggregation
 {
 	const CsvProgram *program;
+	CsvPartialLayout partial;
 	MemoryContext context;		/* of extras */
 	CsvEvaluator *evaluator;	/* the scan's */
 	uint32_t	next;			/* group */
@@ -309,16 +311,46 @@ write_value(BufFile *file, uint8_t lane, const CsvValue *value)
 		BufFileWrite(file, (void *) &value->value, sizeof(value->value));
 }
 
+/* is it a text that a partial has? */
+static bool
+has_text(const CsvAggregation *aggregation, const int64_t *words, uint32_t i)
+{
+	const CsvAggregate *aggregate = &aggregation->program->aggregate[i];
+
+	return aggregate->lane == CSV_LANE_TEXT &&
+		(aggregate->kind == CSV_AGGREGATE_MIN ||
+		 aggregate->kind == CSV_AGGREGATE_MAX) &&
+		words[aggregation->partial.input[i]] != 0;
+}
+
+static void
+write_partial(const CsvAggregation *aggregation, BufFile *file,
+			  const CsvPartial *partial)
+{
+	const CsvPartialLayout *layout = &aggregation->partial;
+
+	BufFileWrite(file, (void *) partial->words,
+				 layout->nwords * sizeof(int64_t));
+	for (uint32_t i = 0; i < aggregation->program->n.naggregates; i++)
+	{
+		const int64_t *text = partial->words + layout->first_word[i];
+
+		if (has_text(aggregation, partial->words, i))
+			BufFileWrite(file, (void *) (partial->texts + text[0]), text[1]);
+	}
+}
+
 /* as CsvSpillFn; it does not return where writing fails */
 static bool
 spill_row(void *arg, uint64_t hash, const CsvValue *keys,
-		  const CsvValue *values)
+		  const CsvValue *values, const CsvPartial *partial)
 {
 	CsvAggregation *aggregation = arg;
 	const CsvProgram *program = aggregation->program;
 	int			number = hash >> (64 - SPILL_BITS * (aggregation->level + 1)) &
 		(SPILL_FILES - 1);
 	BufFile    *file = aggregation->spilling[number];
+	bool		is_partial = partial != NULL;
 
 	if (file == NULL)
 	{
@@ -330,7 +362,10 @@ spill_row(void *arg, uint64_t hash, const CsvValue *keys,
 	}
 	for (uint32_t i = 0; i < program->n.nkeys; i++)
 		write_value(file, program->keys[i].lane, &keys[i]);
-	for (uint32_t i = 0; i < program->n.naggregates; i++)
+	BufFileWrite(file, &is_partial, sizeof(is_partial));
+	if (is_partial)
+		write_partial(aggregation, file, partial);
+	for (uint32_t i = 0; !is_partial && i < program->n.naggregates; i++)
 	{
 		write_value(file, program->aggregate[i].lane, &values[i]);
 		if (values[i].state == CSV_LANE_UNDECIDED)
@@ -393,6 +428,31 @@ read_argument(CsvAggregation *aggregation, BufFile *file, uint32_t aggregate,
 		read_exactly(file, wide, nbytes);
 		aggregation->wide[aggregate] = PointerGetDatum(wide);
 	}
+}
+
+/* in the current memory context */
+static CsvPartial
+read_partial(CsvAggregation *aggregation, BufFile *file)
+{
+	const CsvPartialLayout *layout = &aggregation->partial;
+	int64_t    *words = palloc(layout->nwords * sizeof(int64_t));
+	CsvPartial	partial = {words, NULL};
+	size_t		nbytes = 0;
+	uint8_t    *texts;
+
+	read_exactly(file, words, layout->nwords * sizeof(int64_t));
+	for (uint32_t i = 0; i < aggregation->program->n.naggregates; i++)
+		if (has_text(aggregation, words, i))
+		{
+			int64_t    *text = words + layout->first_word[i];
+
+			text[0] = (int64_t) nbytes;
+			nbytes += (size_t) text[1];
+		}
+	texts = MemoryContextAllocHuge(CurrentMemoryContext, nbytes + 1);
+	read_exactly(file, texts, nbytes);
+	partial.texts = texts;
+	return partial;
 }
 
 /* the files of the rows that were grouped last are complete */
@@ -469,10 +529,13 @@ get_argument(CsvAggregation *aggregation, uint32_t aggregate, CsvValue *value)
 	}
 }
 
-/* add a row to its group, or to those for which there is no room */
+/*
+ * Add a row, or instead of its values what several have come to, to its group,
+ * or to those for which there is no room.
+ */
 static void
 add_values(CsvAggregation *aggregation, const CsvValue *keys,
-		   const CsvValue *values)
+		   const CsvValue *values, const CsvPartial *partial)
 {
 	uint64_t	hash;
 	uint32_t	group = csv_evaluator_find_group(aggregation->evaluator, keys,
@@ -480,12 +543,16 @@ add_values(CsvAggregation *aggregation, const CsvValue *keys,
 
 	if (group == CSV_GROUPS_FULL)
 	{
-		spill_row(aggregation, hash, keys, values);
+		spill_row(aggregation, hash, keys, values, partial);
 		return;
 	}
 	if (group == CSV_NO_GROUP ||
-		!csv_evaluator_add_row(aggregation->evaluator, group, values))
+		!(partial != NULL ?
+		  csv_evaluator_add_partial(aggregation->evaluator, group, partial) :
+		  csv_evaluator_add_row(aggregation->evaluator, group, values)))
 		out_of_memory();
+	if (partial != NULL)
+		return;
 	for (uint32_t i = 0; i < aggregation->program->n.naggregates; i++)
 		if (values[i].state == CSV_LANE_UNDECIDED)
 			add_extra(aggregation, group, i, aggregation->wide[i]);
@@ -517,7 +584,7 @@ add_row(CsvAggregation *aggregation)
 	memset(values, 0, sizeof(CsvValue) * program->n.naggregates);
 	for (uint32_t i = 0; i < program->n.naggregates; i++)
 		values[i].state = get_argument(aggregation, i, &values[i]);
-	add_values(aggregation, keys, values);
+	add_values(aggregation, keys, values, NULL);
 	MemoryContextSwitchTo(outer);
 }
 
@@ -535,6 +602,7 @@ void
 csv_aggregation_attach(CsvAggregation *aggregation, CsvEvaluator *evaluator)
 {
 	aggregation->evaluator = evaluator;
+	csv_partial_lay_out(csv_evaluator_query(evaluator), &aggregation->partial);
 	set_limit(aggregation);
 }
 
@@ -567,6 +635,8 @@ next_batch(CsvAggregation *aggregation)
 	for (;;)
 	{
 		bool		found = false;
+		bool		is_partial = false;
+		CsvPartial	partial;
 		MemoryContext outer;
 
 		CHECK_FOR_INTERRUPTS();
@@ -574,10 +644,15 @@ next_batch(CsvAggregation *aggregation)
 		outer = MemoryContextSwitchTo(aggregation->econtext->ecxt_per_tuple_memory);
 		for (uint32_t i = 0; i < program->n.nkeys; i++)
 			found = read_value(spilled->file, program->keys[i].lane, &keys[i]);
-		for (uint32_t i = 0; found && i < program->n.naggregates; i++)
-			read_argument(aggregation, spilled->file, i, &values[i]);
 		if (found)
-			add_values(aggregation, keys, values);
+			read_exactly(spilled->file, &is_partial, sizeof(is_partial));
+		for (uint32_t i = 0; found && !is_partial &&
+			 i < program->n.naggregates; i++)
+			read_argument(aggregation, spilled->file, i, &values[i]);
+		if (found && is_partial)
+			partial = read_partial(aggregation, spilled->file);
+		if (found)
+			add_values(aggregation, keys, values, is_partial ? &partial : NULL);
 		MemoryContextSwitchTo(outer);
 		if (!found)
 			break;

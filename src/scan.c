@@ -11,6 +11,10 @@
  *	   skipped ones.
  *	4. Skipped records are reported when the scan passes them, in file order.
  *
+ * Filters and aggregates that are pushed down are evaluated over a batch's
+ * arrays, between 2 and 3; or by the engine itself, where it can (CsvAnswer):
+ * then the arrays have entries only for rows that come out.
+ *
  * Where the session keeps columns (resident.c), 1 and 2 are spared for a file
  * whose wanted ones are there; where they are not, its batches are copied on
  * the way.
@@ -132,6 +136,8 @@ struct CsvTableScan
 	CsvQuery   *query;
 	CsvDecidable decidable;
 	CsvEvaluator *evaluator;	/* NULL: not made yet */
+	bool		requested;		/* the engine has been asked to answer it, as it
+								 * is, in this layout */
 	MemoryContext query_context;
 	CsvMemory	query_memory;
 	CsvSelection selection;		/* of the batch's rows */
@@ -142,6 +148,7 @@ struct CsvTableScan
 
 	CsvBatch	batch;
 	uint32_t	row;			/* next of the batch */
+	uint32_t	entry;			/* its place in the arrays */
 	uint32_t	error;			/* next of the batch */
 	bool		any_careful;	/* some column of the batch needs a look at
 								 * each value */
@@ -160,7 +167,7 @@ struct CsvTableScan
 	bool		finished;
 	bool		stopped;		/* scan->skipped said so */
 
-	/* the run of rows made ahead: [run_from, run_until) of the batch */
+	/* the run of rows made ahead: entries [run_from, run_until) */
 	uint32_t	run_from;
 	uint32_t	run_until;
 	bool		run_failed;		/* value by value, then */
@@ -264,6 +271,7 @@ take_over(CsvTableScan *scan)
 		{
 			scan->engine = gpu;
 			cpu.engine->close(cpu.state);
+			scan->requested = false;
 			scan->engine_description = csv_engine_description(&scan->engine);
 		}
 		else
@@ -290,6 +298,7 @@ fall_back(CsvTableScan *scan)
 	status = csv_reader_set_engine(scan->reader, cpu.engine, cpu.state);
 	scan->engine.engine->close(scan->engine.state);
 	scan->engine = cpu;
+	scan->requested = false;
 	if (status != CSV_OK)
 		handle_failure(scan, status);
 	scan->engine_description = csv_engine_description(&scan->engine);
@@ -925,7 +934,10 @@ begin_reading(CsvTableScan *scan)
 	while ((status = csv_reader_set_layout(scan->reader,
 										   &scan->layout)) != CSV_OK)
 		handle_failure(scan, status);
+	scan->requested = false;
 }
+
+static void request_answers(CsvTableScan *scan);
 
 /* open the next file; false when there is none */
 static bool
@@ -969,6 +981,7 @@ open_file(CsvTableScan *scan)
 			break;
 		}
 	scan->file_is_open = true;
+	request_answers(scan);
 	return true;
 }
 
@@ -990,7 +1003,7 @@ sort_columns(CsvTableScan *scan)
 		{
 			const CsvScanColumn *column = &scan->columns[i];
 
-			if ((int) column->fetch != fetch)
+			if ((int) column->fetch != fetch || column->values == NULL)
 				continue;
 			if (column->status != NULL)
 			{
@@ -1012,6 +1025,7 @@ take_batch(CsvTableScan *scan)
 	CsvBatch   *batch = &scan->batch;
 
 	scan->row = 0;
+	scan->entry = 0;
 	scan->error = 0;
 	scan->fields_of = 0;
 	scan->run_from = 0;
@@ -1033,7 +1047,8 @@ take_batch(CsvTableScan *scan)
 		column->values = array->values;
 		column->status = array->all_ok ? NULL : array->status;
 		column->stride = array->stride;
-		if (array->any_slow || column->fetch >= CSV_NUM_FETCHES)
+		if (array->any_slow || (column->fetch >= CSV_NUM_FETCHES &&
+								column->values != NULL))
 			scan->any_careful = true;
 	}
 	sort_columns(scan);
@@ -1105,6 +1120,7 @@ close_evaluator(CsvTableScan *scan)
 {
 	scan->evaluator = NULL;
 	scan->query = NULL;
+	scan->requested = false;
 	if (scan->query_context != NULL)
 		MemoryContextReset(scan->query_context);
 }
@@ -1148,6 +1164,51 @@ find_doubtful(CsvTableScan *scan)
 	return scan->doubtful;
 }
 
+/*
+ * Have the engine evaluate the query over the batches to come, if it can.  Not
+ * as long as a constant is missing, nor where the batches are to be kept.
+ */
+static void
+request_answers(CsvTableScan *scan)
+{
+	const CsvEngine *engine = scan->engine.engine;
+	CsvRequest	request;
+	bool	   *hidden;
+
+	if (scan->requested || scan->evaluator == NULL ||
+		scan->decidable != CSV_DECIDES_ALL || scan->resident != NULL ||
+		scan->kept != NULL || engine == NULL || engine->set_query == NULL)
+		return;
+	scan->requested = true;
+	hidden = palloc(sizeof(bool) * Max(scan->ncolumns, 1));
+	for (int i = 0; i < scan->ncolumns; i++)
+		hidden[i] = scan->columns[i].hidden;
+	csv_program_lay_out(scan->pushdown->program, scan->query,
+						scan->layout.columns, scan->layout.ncolumns);
+	request.query = scan->query;
+	request.hidden = hidden;
+	request.all_certain = order_shows(scan->query);
+	engine->set_query(scan->engine.state, &request);
+	pfree(hidden);
+}
+
+/* the engine has evaluated the query itself */
+static void
+take_answer(CsvTableScan *scan)
+{
+	const CsvAnswer *answer = scan->batch.answer;
+	CsvStatus	status;
+
+	scan->selection = answer->selection;
+	if (scan->query->aggregates)
+	{
+		status = csv_evaluator_merge(scan->evaluator, &answer->groups);
+		if (status != CSV_OK)
+			handle_failure(scan, status);
+	}
+	scan->statistics.filtered += scan->selection.ndropped;
+}
+
 /* have the batch's rows filtered, or added to their groups */
 static void
 evaluate_batch(CsvTableScan *scan)
@@ -1162,6 +1223,12 @@ evaluate_batch(CsvTableScan *scan)
 		open_evaluator(scan, true);
 	else
 		complete_query(scan);
+	request_answers(scan);
+	if (scan->batch.answer != NULL)
+	{
+		take_answer(scan);
+		return;
+	}
 	csv_program_lay_out(scan->pushdown->program, scan->query,
 						scan->layout.columns, scan->layout.ncolumns);
 	status = csv_evaluator_run(scan->evaluator, &scan->layout, &scan->batch,
@@ -1220,6 +1287,7 @@ leave_batch(CsvTableScan *scan)
 	memset(&scan->selection, 0, sizeof(scan->selection));
 	scan->position = 0;
 	scan->row = 0;
+	scan->entry = 0;
 	scan->error = 0;
 }
 
@@ -1300,12 +1368,13 @@ next_batch(CsvTableScan *scan)
 
 /* ---- skipped records ---- */
 
-/* where a record stands in the batch's part of the file */
+/* where the record of an entry stands in the batch's part of the file */
 static uint64_t
-row_place(const CsvTableScan *scan, uint32_t row)
+entry_place(const CsvTableScan *scan, uint32_t entry)
 {
 	return scan->resident_batch != NULL ?
-		scan->resident_batch->row_places[row] : scan->batch.row_offsets[row];
+		scan->resident_batch->row_places[entry] :
+		scan->batch.row_offsets[entry];
 }
 
 static uint64_t
@@ -1480,27 +1549,27 @@ skip_error(CsvTableScan *scan, const CsvError *error)
 
 /* a numeric of a column whose array holds scaled integers */
 static Datum
-decimal_value(const CsvScanColumn *column, uint32_t row)
+decimal_value(const CsvScanColumn *column, uint32_t entry)
 {
-	const uint8_t *entry = column->values + (size_t) row * column->stride;
+	const uint8_t *place = column->values + (size_t) entry * column->stride;
 	CsvInt128	decimal;
 
 	if (column->stride == sizeof(int64_t))
-		decimal = *(const int64_t *) entry;
+		decimal = *(const int64_t *) place;
 	else
-		memcpy(&decimal, entry, sizeof(decimal));
+		memcpy(&decimal, place, sizeof(decimal));
 	return csv_numeric_of_decimal(decimal, column->input.spec.scale);
 }
 
 /*
- * Make one value of a row.  False, with *error filled in, if it is refused.
+ * Make one value of an entry.  False, with *error filled in, if it is refused.
  */
 static bool
-make_value(CsvTableScan *scan, CsvScanColumn *column, uint32_t row,
+make_value(CsvTableScan *scan, CsvScanColumn *column, uint32_t entry,
 		   Datum *value, bool *isnull, CsvValueError *error)
 {
 	int			status = column->status == NULL ? CSV_VALUE_OK :
-		column->status[row];
+		column->status[entry];
 
 	*isnull = false;
 	if (status == CSV_VALUE_NULL)
@@ -1514,7 +1583,7 @@ make_value(CsvTableScan *scan, CsvScanColumn *column, uint32_t row,
 	if (status == CSV_VALUE_OK)
 	{
 		char	   *string = (char *) column->values +
-			(size_t) row * column->stride + VARHDRSZ;
+			(size_t) entry * column->stride + VARHDRSZ;
 
 		/* whatever the function does to its argument, others will want it */
 		if (scan->resident != NULL)
@@ -1526,7 +1595,7 @@ make_value(CsvTableScan *scan, CsvScanColumn *column, uint32_t row,
 		const uint8_t *content = NULL;
 		uint64_t	length = 0;
 
-		find_fields(scan, scan->batch.row_offsets[row]);
+		find_fields(scan, scan->batch.row_offsets[entry]);
 		field_content(scan, column->input.spec.field, &content, &length);
 		return csv_value_from_field(&column->input,
 									scan->dialect, content,
@@ -1545,16 +1614,16 @@ make_run_values(CsvTableScan *scan)
 		CsvScanColumn *column = &scan->columns[i];
 		CsvScanColumn inside;
 
-		if (column->fetch != CSV_FETCH_RUN)
+		if (column->fetch != CSV_FETCH_RUN || column->values == NULL)
 			continue;
 		inside = *column;
 		inside.input.pure = true;	/* needs no further subtransaction */
-		for (uint32_t row = scan->run_from; row < scan->run_until; row++)
+		for (uint32_t entry = scan->run_from; entry < scan->run_until; entry++)
 		{
-			uint32_t	k = row - scan->run_from;
+			uint32_t	k = entry - scan->run_from;
 			CsvValueError error;
 
-			if (!make_value(scan, &inside, row, &column->run_values[k],
+			if (!make_value(scan, &inside, entry, &column->run_values[k],
 							&column->run_isnull[k], &error))
 				return false;
 		}
@@ -1572,13 +1641,15 @@ make_run(CsvTableScan *scan)
 {
 	MemoryContext outer;
 	ResourceOwner owner = CurrentResourceOwner;
-	uint32_t	until = scan->row + CSV_RUN_ROWS;
+	uint32_t	nentries = scan->batch.answer != NULL ? scan->selection.nrows :
+		scan->batch.nrows;
+	uint32_t	until = scan->entry + CSV_RUN_ROWS;
 
-	if (until > scan->batch.nrows)
-		until = scan->batch.nrows;
+	if (until > nentries)
+		until = nentries;
 	MemoryContextReset(scan->run_context);
 	outer = MemoryContextSwitchTo(scan->run_context);
-	scan->run_from = scan->row;
+	scan->run_from = scan->entry;
 	scan->run_until = until;
 	scan->run_failed = false;
 
@@ -1620,16 +1691,17 @@ static bool
 fill_careful(CsvTableScan *scan, uint32_t row, Datum *values, bool *isnull)
 {
 	MemoryContext outer;
+	uint32_t	entry = scan->entry;
 	bool		good = true;
 
-	if (scan->has_runs && row >= scan->run_until)
+	if (scan->has_runs && entry >= scan->run_until)
 	{
 		if (csv_may_open_subtransaction())
 			make_run(scan);
 		else
 		{
 			/* value by value, each as it can be made then */
-			scan->run_until = row + 1;
+			scan->run_until = entry + 1;
 			scan->run_failed = true;
 		}
 	}
@@ -1641,26 +1713,28 @@ fill_careful(CsvTableScan *scan, uint32_t row, Datum *values, bool *isnull)
 		CsvScanColumn *column = &scan->columns[i];
 		CsvValueError error;
 
+		if (column->values == NULL)
+			continue;			/* nobody looks at it */
 		if (column->fetch == CSV_FETCH_RUN && !scan->run_failed)
 		{
-			values[column->att] = column->run_values[row - scan->run_from];
-			isnull[column->att] = column->run_isnull[row - scan->run_from];
+			values[column->att] = column->run_values[entry - scan->run_from];
+			isnull[column->att] = column->run_isnull[entry - scan->run_from];
 			continue;
 		}
 		if (column->fetch < CSV_NUM_FETCHES &&
-			(column->status == NULL || column->status[row] <= CSV_VALUE_NULL))
+			(column->status == NULL || column->status[entry] <= CSV_VALUE_NULL))
 			continue;			/* is in the slot already */
 		if (column->fetch == CSV_FETCH_DECIMAL &&
-			(column->status == NULL || column->status[row] <= CSV_VALUE_NULL))
+			(column->status == NULL || column->status[entry] <= CSV_VALUE_NULL))
 		{
 			isnull[column->att] = (column->hidden && !scan->undecided) ||
 				(column->status != NULL &&
-				 column->status[row] == CSV_VALUE_NULL);
+				 column->status[entry] == CSV_VALUE_NULL);
 			if (!isnull[column->att])
-				values[column->att] = decimal_value(column, row);
+				values[column->att] = decimal_value(column, entry);
 			continue;
 		}
-		if (!make_value(scan, column, row, &values[column->att],
+		if (!make_value(scan, column, entry, &values[column->att],
 						&isnull[column->att], &error))
 		{
 			int64		record = (int64) scan->batch.file_records + row +
@@ -1670,11 +1744,11 @@ fill_careful(CsvTableScan *scan, uint32_t row, Datum *values, bool *isnull)
 			/* of a resident batch's, nobody sees the bytes, nor are they there */
 			if (scan->skipped != NULL)
 			{
-				find_fields(scan, scan->batch.row_offsets[row]);
+				find_fields(scan, scan->batch.row_offsets[entry]);
 				length = scan->fields.end - scan->fields.start;
 			}
-			skip_record(scan, record, row_place(scan, row),
-						scan->batch.row_lines[row], length, error.code, 0,
+			skip_record(scan, record, entry_place(scan, entry),
+						scan->batch.row_lines[entry], length, error.code, 0,
 						column, &error);
 			good = false;
 			break;
@@ -1705,10 +1779,11 @@ fill_virtuals(CsvTableScan *scan, uint32_t row, Datum *values, bool *isnull)
 				number = (int64) batch->file_records + row + scan->error + 1;
 				break;
 			case CSV_VIRTUAL_LINE:
-				number = (int64) batch->file_lines + batch->row_lines[row] + 1;
+				number = (int64) batch->file_lines + batch->row_lines[scan->entry] + 1;
 				break;
 			case CSV_VIRTUAL_BYTE_OFFSET:
-				number = (int64) (batch->file_offset + row_place(scan, row));
+				number = (int64) (batch->file_offset +
+								  entry_place(scan, scan->entry));
 				break;
 			default:
 				break;
@@ -1746,10 +1821,10 @@ fetch_value(CsvFetch fetch, const uint8_t *entry)
 }
 
 /*
- * What the arrays hold of a row.
+ * What the arrays hold of an entry.
  */
 static inline void
-fill_fast(CsvTableScan *scan, uint32_t row, Datum *values, bool *isnull)
+fill_fast(CsvTableScan *scan, uint32_t entry, Datum *values, bool *isnull)
 {
 	const CsvPlainColumn *column = scan->plain;
 
@@ -1758,6 +1833,9 @@ fill_fast(CsvTableScan *scan, uint32_t row, Datum *values, bool *isnull)
 		for (; column < scan->plain_end[CSV_NUM_FETCHES - 1]; column++)
 			isnull[column->att] = false;
 		column = scan->plain;
+		for (int i = 0; i < scan->ncolumns; i++)
+			if (scan->columns[i].values == NULL)
+				isnull[scan->columns[i].att] = true;
 		scan->null_set = isnull;
 	}
 
@@ -1766,7 +1844,7 @@ fill_fast(CsvTableScan *scan, uint32_t row, Datum *values, bool *isnull)
 	for (const CsvPlainColumn *end = scan->plain_end[fetch]; column < end; \
 		 column++) \
 		values[column->att] = fetch_value(fetch, column->values + \
-										  (size_t) row * column->stride)
+										  (size_t) entry * column->stride)
 
 	FETCH_COLUMNS(CSV_FETCH_POINTER);
 	FETCH_COLUMNS(CSV_FETCH_INT32);
@@ -1780,10 +1858,10 @@ fill_fast(CsvTableScan *scan, uint32_t row, Datum *values, bool *isnull)
 		const CsvScanColumn *nullable = scan->nullable[i];
 		int			att = nullable->att;
 
-		isnull[att] = nullable->status[row] != CSV_VALUE_OK;
+		isnull[att] = nullable->status[entry] != CSV_VALUE_OK;
 		values[att] = isnull[att] ? (Datum) 0 :
 			fetch_value(nullable->fetch, nullable->values +
-						(size_t) row * nullable->stride);
+						(size_t) entry * nullable->stride);
 	}
 }
 
@@ -1857,6 +1935,7 @@ csv_table_scan_next(CsvTableScan *scan, Datum *values, bool *isnull)
 				return false;
 			continue;
 		}
+		scan->entry = scan->batch.answer != NULL ? scan->position : row;
 		if (scan->pushdown != NULL)
 		{
 			scan->undecided = scan->selection.any_careful &&
@@ -1864,7 +1943,7 @@ csv_table_scan_next(CsvTableScan *scan, Datum *values, bool *isnull)
 			scan->position++;
 		}
 
-		fill_fast(scan, row, values, isnull);
+		fill_fast(scan, scan->entry, values, isnull);
 		if (scan->any_careful && !fill_careful(scan, row, values, isnull))
 		{
 			scan->row++;

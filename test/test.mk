@@ -67,7 +67,8 @@ sanitize_objects = $(patsubst %.c,build/test/sanitize/%.o,$(1))
 
 # ---- unit ----
 
-UNIT_SUPPORT = $(LIBRARY_SOURCES) test/unit/reading.c test/unit/naive_query.c
+UNIT_SUPPORT = $(LIBRARY_SOURCES) test/unit/reading.c \
+	test/unit/naive_query.c test/unit/random_query.c test/unit/host_answer.c
 
 build/test/test_cuda%: $(PLAIN)/test/unit/test_cuda%.o \
 		$(call plain_objects,$(UNIT_SUPPORT)) $(TEST_CUDA_OBJS)

@@ -375,6 +375,12 @@ csv_evaluator_free(CsvEvaluator *evaluator)
 			memory.free(memory.owner, parts[i]);
 }
 
+const CsvQuery *
+csv_evaluator_query(const CsvEvaluator *evaluator)
+{
+	return evaluator->query;
+}
+
 /* ---- groups ---- */
 
 uint32_t
@@ -410,6 +416,20 @@ csv_evaluator_add_row(CsvEvaluator *evaluator, uint32_t group,
 					  const CsvValue *values)
 {
 	return csv_groups_add_row(evaluator->groups, group, values);
+}
+
+bool
+csv_evaluator_add_partial(CsvEvaluator *evaluator, uint32_t group,
+						  const CsvPartial *partial)
+{
+	return csv_groups_add_partial(evaluator->groups, group, partial);
+}
+
+CsvStatus
+csv_evaluator_merge(CsvEvaluator *evaluator, const CsvPartialGroups *groups)
+{
+	return csv_groups_merge(evaluator->groups, groups) ? CSV_OK :
+		CSV_NO_MEMORY;
 }
 
 void

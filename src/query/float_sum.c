@@ -12,12 +12,6 @@
 
 #include "operate.h"
 
-/* what was among the values */
-#define CSV_SEEN_NAN			1
-#define CSV_SEEN_INFINITY		2
-#define CSV_SEEN_MINUS_INFINITY	4
-#define CSV_SEEN_NO_MINUS_ZERO	8	/* a value other than -0 */
-
 #define MINUS_ZERO		(UINT64_C(1) << 63)
 #define DIGITS			52		/* of a double's fraction */
 #define DIGITS_MASK		((UINT64_C(1) << DIGITS) - 1)
@@ -25,11 +19,7 @@
 /* parts of an expansion stay below this, so that no sum of them overflows */
 #define MOST_OF_PARTS	0x1p1000
 
-/*
- * Bit i of the accumulator is 2^(i - 1074).  The largest double has its highest
- * bit at 2097; 69 words leave room for 2^64 times as much, and the sign.
- */
-#define NWORDS			69
+#define NWORDS			CSV_FLOAT_SUM_WORDS
 #define LOWEST_EXPONENT	(-1074)
 
 /* words take this many additions of 32 bits before carries must move on */
@@ -307,6 +297,53 @@ csv_float_sum_add_rows(CsvFloatSum *sum, CsvWideFloats *wides,
 		if (part != 0 && !add_finite(sum, wides, total < 0 ? -part : part))
 			return false;
 		rest >>= 42;
+	}
+	return true;
+}
+
+bool
+csv_float_sum_add_words(CsvFloatSum *sum, CsvWideFloats *wides,
+						const int64_t *words, uint8_t seen)
+{
+	CsvWideFloat total;
+	bool		negative;
+	int			top = NWORDS - 1;
+
+	sum->seen |= seen;
+	memcpy(total.words, words, sizeof(total.words));
+	wide_carry(&total);
+
+	/* as a magnitude: the words of a small negative sum would all be ones */
+	negative = total.words[NWORDS - 1] < 0;
+	if (negative)
+	{
+		for (int i = 0; i < NWORDS; i++)
+			total.words[i] = -total.words[i];
+		wide_carry(&total);
+	}
+	while (top > 0 && total.words[top] == 0)
+		top--;
+	if (top * 32 + 32 + LOWEST_EXPONENT > 1000 && sum->wide == 0 &&
+		!widen(sum, wides, 0))
+		return false;
+	for (int i = 0; i <= top; i++)
+	{
+		int64_t		word = negative ? -total.words[i] : total.words[i];
+
+		if (word == 0)
+			continue;
+		if (sum->wide != 0)
+		{
+			CsvWideFloat *wide = wides->sums[sum->wide - 1];
+
+			/* as much as an addition of a value at most, but for the last */
+			wide->words[i] += word;
+			if (++wide->nadditions == MOST_ADDITIONS)
+				wide_carry(wide);
+		}
+		else if (!add_finite(sum, wides, (double) word *
+							 csv_power_of_two(32 * i + LOWEST_EXPONENT)))
+			return false;
 	}
 	return true;
 }

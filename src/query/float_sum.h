@@ -22,6 +22,19 @@
 
 #define CSV_FLOAT_PARTS		3
 
+/* what was among the values */
+#define CSV_SEEN_NAN			1
+#define CSV_SEEN_INFINITY		2
+#define CSV_SEEN_MINUS_INFINITY	4
+#define CSV_SEEN_NO_MINUS_ZERO	8	/* a value other than -0 */
+
+/*
+ * Words of an accumulator.  Bit i of it is 2^(i - 1074).  The largest double
+ * has its highest bit at 2097; 69 words of 32 bits leave room for 2^64 times as
+ * much, and the sign.
+ */
+#define CSV_FLOAT_SUM_WORDS		69
+
 /* all zero: nothing was added */
 typedef struct CsvFloatSum
 {
@@ -51,6 +64,13 @@ extern bool csv_float_sum_add(CsvFloatSum *sum, CsvWideFloats *wides,
 extern bool csv_float_sum_add_rows(CsvFloatSum *sum, CsvWideFloats *wides,
 								   const double *values, const uint16_t *rows,
 								   uint32_t n);
+
+/*
+ * Add a sum of other values: words, each signed and with a weight of 2^32 times
+ * that of the one before, the first being 2^-1074; and what was seen.
+ */
+extern bool csv_float_sum_add_words(CsvFloatSum *sum, CsvWideFloats *wides,
+									const int64_t *words, uint8_t seen);
 
 /*
  * The sum.  *overflow: all values were finite and their sum, rounded, is not.

@@ -221,6 +221,7 @@ csv_groups_init(CsvGroups *groups, const CsvMemory *memory,
 	groups->memory = memory;
 	groups->query = query;
 	groups->ready = false;
+	csv_partial_lay_out(query, &groups->partial);
 	memset(&groups->table, 0, sizeof(groups->table));
 	memset(&groups->wides, 0, sizeof(groups->wides));
 	memset(groups->accumulators, 0, sizeof(groups->accumulators));
@@ -843,7 +844,7 @@ spill_row(CsvGroups *groups, const CsvLanes *registers, uint32_t row,
 			!is_true(&registers[aggregate->filter], row))
 			values[i].state = CSV_LANE_NULL;
 	}
-	return groups->spill(groups->spill_arg, hash, keys, values);
+	return groups->spill(groups->spill_arg, hash, keys, values, NULL);
 }
 
 /* rows that are spilled are taken off the list */
@@ -1190,6 +1191,120 @@ csv_groups_add_row(CsvGroups *groups, uint32_t group, const CsvValue *values)
 	for (uint32_t i = 0; i < groups->ncounters; i++)
 		if (counted[i] && !add_count(groups, i, &run, 1))
 			return false;
+	return true;
+}
+
+/* ---- groups that an engine has made ---- */
+
+/* a value of two words that is there */
+static CsvValue
+pair_value(uint8_t lane, uint64_t low, uint64_t high, const uint8_t *texts)
+{
+	CsvValue	value;
+
+	memset(&value, 0, sizeof(value));
+	if (lane == CSV_LANE_TEXT)
+	{
+		value.bytes = texts + low;
+		value.length = (uint32_t) high;
+	}
+	else
+		value.value.uuid = (CsvUint128) high << 64 | low;
+	return value;
+}
+
+/* words of 32 bits and their carries */
+static Wide
+wide_of_words(const int64_t *words, uint32_t n)
+{
+	Wide		low = wide_of(words[0] + (CsvInt128) words[1] *
+							  (INT64_C(1) << 32));
+
+	return n < 4 ? low :
+		wide_add(low, wide_shift(words[2] + (CsvInt128) words[3] *
+								 (INT64_C(1) << 32), false));
+}
+
+bool
+csv_groups_add_partial(CsvGroups *groups, uint32_t group,
+					   const CsvPartial *partial)
+{
+	const CsvPartialLayout *layout = &groups->partial;
+	CsvRun		run = {group, 0, csv_table_row(&groups->table, group)};
+	bool		counted[CSV_MAX_AGGREGATES] = {false};
+
+	for (uint32_t i = 0; i < groups->query->naggregates; i++)
+	{
+		const CsvAggregate *aggregate = &groups->query->aggregate[i];
+		const CsvAccumulator *accumulator = &groups->accumulators[i];
+		const int64_t *words = partial->words + layout->first_word[i];
+		uint32_t	count = (uint32_t) partial->words[layout->input[i]];
+		CsvValue	value;
+		bool		good = true;
+
+		if (count == 0)
+			continue;
+		if (is_extreme(aggregate))
+		{
+			value = pair_value(aggregate->lane, (uint64_t) words[0],
+							   (uint64_t) words[1], partial->texts);
+			good = take_extreme(groups, i, &run, &value);
+		}
+		else if (is_sum(aggregate) && aggregate->lane == CSV_LANE_FLOAT)
+			good = csv_float_sum_add_words((CsvFloatSum *)
+										   (run.place + accumulator->offset),
+										   &groups->wides, words, (uint8_t)
+										   words[CSV_FLOAT_SUM_WORDS]);
+		else if (is_sum(aggregate))
+			good = add_wide_sum(groups, i, &run,
+								wide_of_words(words, aggregate->kind ==
+											  CSV_AGGREGATE_SUM &&
+											  aggregate->lane == CSV_LANE_INT ?
+											  2 : 4));
+		if (good && !counted[accumulator->counter])
+			good = add_count(groups, accumulator->counter, &run, count);
+		if (!good)
+			return false;
+		counted[accumulator->counter] = true;
+	}
+	return true;
+}
+
+bool
+csv_groups_merge(CsvGroups *groups, const CsvPartialGroups *partial)
+{
+	uint32_t	nkeys = groups->query->nkeys;
+	const uint8_t *lanes = groups->table.lanes;
+	CsvValue	keys[CSV_MAX_KEYS];
+
+	settle(groups, NULL);
+	for (uint32_t g = 0; g < partial->ngroups; g++)
+	{
+		const uint64_t *pair = partial->keys + (size_t) g * nkeys * 2;
+		CsvPartial	one = {
+			partial->words + (size_t) g * groups->partial.nwords,
+			partial->texts
+		};
+		uint64_t	hash;
+		uint32_t	group;
+
+		for (uint32_t key = 0; key < nkeys; key++, pair += 2)
+		{
+			bool		isnull = (partial->nulls[g] >> key & 1) != 0;
+
+			keys[key] = pair_value(lanes[key], pair[0], pair[1],
+								   partial->texts);
+			if (isnull)
+				memset(&keys[key], 0, sizeof(keys[key]));
+			keys[key].state = isnull ? CSV_LANE_NULL : CSV_LANE_VALUE;
+		}
+		group = csv_groups_find(groups, keys, &hash);
+		if (group == CSV_NO_GROUP ||
+			(group == CSV_GROUPS_FULL ?
+			 !groups->spill(groups->spill_arg, hash, keys, NULL, &one) :
+			 !csv_groups_add_partial(groups, group, &one)))
+			return false;
+	}
 	return true;
 }
 

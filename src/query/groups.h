@@ -54,6 +54,7 @@ typedef struct CsvGroups
 	CsvWideFloats wides;
 	uint32_t	bits_offset;	/* of those bits in a group's row */
 	uint32_t	ncounters;
+	CsvPartialLayout partial;
 	CsvCounter	counters[CSV_MAX_AGGREGATES];
 	CsvAccumulator accumulators[CSV_MAX_AGGREGATES];
 
@@ -89,6 +90,10 @@ extern uint32_t csv_groups_find(CsvGroups *groups, const CsvValue *keys,
 								uint64_t *hash);
 extern bool csv_groups_add_row(CsvGroups *groups, uint32_t group,
 							   const CsvValue *values);
+extern bool csv_groups_add_partial(CsvGroups *groups, uint32_t group,
+								   const CsvPartial *partial);
+extern bool csv_groups_merge(CsvGroups *groups,
+							 const CsvPartialGroups *partial);
 extern void csv_groups_key(const CsvGroups *groups, uint32_t group,
 						   uint32_t key, CsvValue *value);
 extern void csv_groups_aggregate(const CsvGroups *groups, uint32_t group,

@@ -292,6 +292,7 @@ typedef struct CsvEvaluator CsvEvaluator;
 extern CsvEvaluator *csv_evaluator_create(const CsvMemory *memory,
 										  const CsvQuery *query);
 extern void csv_evaluator_free(CsvEvaluator *evaluator);
+extern const CsvQuery *csv_evaluator_query(const CsvEvaluator *evaluator);
 
 /* what became of a batch's rows */
 typedef struct CsvSelection
@@ -323,6 +324,68 @@ extern CsvStatus csv_evaluator_run(CsvEvaluator *evaluator,
 								   void *interrupted_arg,
 								   CsvSelection *selection);
 
+/* ---- what an engine has made of a batch itself (CsvBatch.answer) ---- */
+
+/*
+ * What some rows have added to a group: words of 64 bits, as csv_partial_lay_out()
+ * places them.
+ *
+ *	inputs			a word each: how many values it had
+ *	SUM, SUM_SQUARES	INT: 2 words, 4 of squares; DECIMAL: 4 words; word i is
+ *					signed, and its weight 2^(32 i)
+ *					FLOAT: CSV_FLOAT_SUM_WORDS of them, the weight of the first
+ *					being 2^-1074, and one of what was seen
+ *	MIN, MAX		2 words: the value, where there is one; of a TEXT, its offset
+ *					in `texts` and its length
+ *	others			nothing but their input's
+ */
+typedef struct CsvPartial
+{
+	const int64_t *words;
+	const uint8_t *texts;
+} CsvPartial;
+
+/* the groups of some rows, in the order of their first rows */
+typedef struct CsvPartialGroups
+{
+	uint32_t	ngroups;
+	const uint64_t *keys;		/* two words each, of one group after the other:
+								 * as those of MIN */
+	const uint32_t *nulls;		/* of each group: a bit per key */
+	const int64_t *words;		/* of one group after the other */
+	const uint8_t *texts;
+} CsvPartialGroups;
+
+/* distinct pairs of argument and filter are inputs, which aggregates share */
+typedef struct CsvPartialLayout
+{
+	uint32_t	ninputs;
+	uint32_t	nwords;			/* of a group */
+	uint16_t	argument[CSV_MAX_AGGREGATES];	/* of each input: registers, */
+	uint16_t	filter[CSV_MAX_AGGREGATES]; /* or CSV_NO_REGISTER */
+	uint16_t	input[CSV_MAX_AGGREGATES];	/* of each aggregate */
+	uint32_t	first_word[CSV_MAX_AGGREGATES]; /* likewise */
+} CsvPartialLayout;
+
+extern void csv_partial_lay_out(const CsvQuery *query,
+								CsvPartialLayout *layout);
+
+typedef struct CsvAnswer
+{
+	CsvSelection selection;
+	CsvPartialGroups groups;	/* with aggregates */
+} CsvAnswer;
+
+/* what an engine may answer: see CsvEngine.set_query */
+typedef struct CsvRequest
+{
+	const CsvQuery *query;
+	const bool *hidden;			/* per column of the layout: of rows that pass,
+								 * nobody looks at it */
+	bool		all_certain;	/* with a doubtful or long value in a batch, it
+								 * is not to be answered */
+} CsvRequest;
+
 /* ---- groups, of queries with aggregates ---- */
 
 /*
@@ -336,11 +399,12 @@ extern size_t csv_evaluator_group_bytes(const CsvEvaluator *evaluator);
 
 /*
  * Told of a row whose group is not there, and for which there is no room: its
- * keys' hash, its keys, and its values as csv_evaluator_add_row() takes them.
+ * keys' hash, its keys, and its values as csv_evaluator_add_row() takes them;
+ * or, instead of values, of what several rows of one group have come to.
  * False: it could not be kept; the run ends with CSV_NO_MEMORY.
  */
 typedef bool (*CsvSpillFn) (void *arg, uint64_t hash, const CsvValue *keys,
-							const CsvValue *values);
+							const CsvValue *values, const CsvPartial *partial);
 
 /*
  * From limit_bytes of groups on, make no new ones: rows of those that are not
@@ -371,6 +435,17 @@ extern uint32_t csv_evaluator_find_group(CsvEvaluator *evaluator,
  */
 extern bool csv_evaluator_add_row(CsvEvaluator *evaluator, uint32_t group,
 								  const CsvValue *values);
+
+/* add what several rows have come to; false: no memory */
+extern bool csv_evaluator_add_partial(CsvEvaluator *evaluator, uint32_t group,
+									  const CsvPartial *partial);
+
+/*
+ * Add all groups of an answer, as if their rows had been run; CSV_OK or
+ * CSV_NO_MEMORY.
+ */
+extern CsvStatus csv_evaluator_merge(CsvEvaluator *evaluator,
+									 const CsvPartialGroups *groups);
 
 /*
  * A group's keys and aggregates.  Texts of keys live as long as the groups,

@@ -67,6 +67,10 @@
 extern "C" {
 #endif
 
+/* of query.h */
+struct CsvAnswer;
+struct CsvRequest;
+
 /* ---- memory and interruption ---- */
 
 /*
@@ -247,6 +251,14 @@ typedef struct CsvBatch
 	const uint8_t *bytes;		/* the input the batch was read from */
 	uint64_t	nbytes;
 
+	/*
+	 * Not NULL: the engine has evaluated the query that it was given.  Then
+	 * arrays, row_offsets and row_lines have entries only for the rows of the
+	 * answer's selection, one after the other, and a column that nobody will
+	 * look at has no values (NULL).  nrows, and all else, is as ever.
+	 */
+	const struct CsvAnswer *answer;
+
 	/* the batch's place in the file, filled in by the reader */
 	uint64_t	file_offset;	/* bytes before the batch, BOM included */
 	uint64_t	file_records;	/* records before the batch, after the header */
@@ -359,6 +371,16 @@ typedef struct CsvEngine
 
 	/* instead of default_chunk_bytes, by how it was opened; or NULL */
 	size_t		(*chunk_bytes) (void *engine);
+
+	/*
+	 * From the next call of parse on, have the engine evaluate a query (see
+	 * query.h), in the layout that it was configured with; no longer with NULL,
+	 * or after configure.  It keeps no pointer to the request.  False: it does
+	 * not, for this query or at all.  Where it does, batches may still come
+	 * without an answer.  In any thread, also while parse is at work.  NULL: the
+	 * engine never does.
+	 */
+	bool		(*set_query) (void *engine, const struct CsvRequest *request);
 } CsvEngine;
 
 /* the CPU engine; NULL where memory or the instruction set is not there */

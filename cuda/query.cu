@@ -1,0 +1,604 @@
+/*
+ * query.cu
+ *		Filters, groups and aggregates over a batch's arrays: see query.cuh.
+ */
+#include <cub/block/block_reduce.cuh>
+#include <cub/block/block_scan.cuh>
+
+#include "query.cuh"
+
+#define THREADS			CSV_QUERY_THREADS
+#define ALL_LANES		UINT32_MAX
+#define FREE_SLOT		UINT32_MAX
+
+/* ---- 1: rows ---- */
+
+/* of a slot of row.h, for a thread */
+#define SLOT_BYTES		(2 * sizeof(uint64_t) + 1)
+
+uint32_t
+csv_query_most_slots(size_t max_shared_bytes)
+{
+	return (uint32_t) (max_shared_bytes / (THREADS * SLOT_BYTES));
+}
+
+static __global__ void __launch_bounds__(THREADS)
+evaluate_kernel(const __grid_constant__ CsvQueryView view)
+{
+	extern __shared__ uint64_t words[];
+	uint32_t	row = blockIdx.x * THREADS + threadIdx.x;
+	bool		active = row < view.nrows;
+	CsvSlots	slots;
+	CsvRowState state;
+
+	/* lanes without a row go along, with the last one's values */
+	row = min(row, view.nrows - 1);
+	slots.words = words + threadIdx.x;
+	slots.states = (uint8_t *) (words + (size_t) view.plan.nslots * 2 * THREADS) +
+		threadIdx.x;
+	slots.pitch = THREADS;
+	state = csv_row_begin(view.columns, view.ncolumns, row);
+	if (!active)
+		state.fate = CSV_FATE_DROPPED;
+	for (uint32_t i = 0; i < view.plan.nsteps; i++)
+	{
+		const CsvStep step = view.plan.steps[i];
+
+		csv_row_step(&view.plan, &step, view.columns, row, &slots,
+					 &view.outputs, &state);
+		__syncwarp();
+		if (step.operation == CSV_STEP_FILTER &&
+			!__any_sync(ALL_LANES, state.fate == CSV_FATE_PASSES))
+			break;
+	}
+	if (active)
+		csv_row_end(&view.plan, row, &view.outputs, &state);
+}
+
+/*
+ * The slot of a row's group.  A slot's row may give way to one before it, but
+ * only of the same group.
+ */
+static __global__ void __launch_bounds__(THREADS)
+find_kernel(const __grid_constant__ CsvQueryView view)
+{
+	uint32_t	row = blockIdx.x * THREADS + threadIdx.x;
+	uint32_t	slot;
+
+	if (row >= view.nrows || view.outputs.fates[row] != CSV_FATE_PASSES)
+		return;
+	slot = view.outputs.hashes[row] & view.table_mask;
+	for (;;)
+	{
+		volatile uint32_t *place = &view.table[slot];
+		uint32_t	first = *place;
+
+		if (first == FREE_SLOT)
+		{
+			/* of lanes that want the same slot, the first one's row goes there */
+			uint32_t	others = __match_any_sync(__activemask(), slot);
+
+			if (__ffs(others) - 1 == (int) (threadIdx.x % 32))
+				atomicCAS(&view.table[slot], FREE_SLOT, row);
+			continue;
+		}
+		if (first == row ||
+			csv_rows_have_equal_keys(&view.plan, &view.outputs, first, row))
+		{
+			if (row < first)
+				atomicMin(&view.table[slot], row);
+			break;
+		}
+		slot = (slot + 1) & view.table_mask;
+	}
+	view.slots[row] = slot;
+}
+
+/*
+ * Four counts in one word, 16 bits each: of rows that come out, first rows of
+ * groups, careful rows, and rows that pass.  A block's are no more than
+ * CSV_QUERY_LIST_ROWS.
+ */
+#define COUNT_FIRST		16
+#define COUNT_CAREFUL	32
+#define COUNT_PASSES	48
+
+static __device__ __forceinline__ uint64_t
+count_row(const CsvQueryView &view, uint32_t row)
+{
+	uint64_t	count = 0;
+	uint32_t	fate;
+
+	if (row >= view.nrows)
+		return 0;
+	fate = view.outputs.fates[row];
+	if (fate == CSV_FATE_CAREFUL ||
+		(fate == CSV_FATE_PASSES && !view.plan.aggregates))
+		count = 1;
+	if (fate == CSV_FATE_CAREFUL)
+		count |= (uint64_t) 1 << COUNT_CAREFUL;
+	if (fate == CSV_FATE_PASSES)
+	{
+		count |= (uint64_t) 1 << COUNT_PASSES;
+		if (view.plan.nkeys > 0 && view.table[view.slots[row]] == row)
+			count |= (uint64_t) 1 << COUNT_FIRST;
+	}
+	return count;
+}
+
+static __global__ void __launch_bounds__(THREADS)
+count_kernel(const __grid_constant__ CsvQueryView view)
+{
+	typedef cub::BlockReduce<unsigned long long, THREADS> BlockReduce;
+	__shared__ typename BlockReduce::TempStorage reduce;
+	uint32_t	first_row = blockIdx.x * CSV_QUERY_LIST_ROWS;
+	unsigned long long count = 0;
+
+	for (uint32_t i = threadIdx.x; i < CSV_QUERY_LIST_ROWS; i += THREADS)
+		count += count_row(view, first_row + i);
+	count = BlockReduce(reduce).Sum(count);
+	if (threadIdx.x == 0)
+		view.ranks[blockIdx.x] = count;
+}
+
+/* from counts to what lies before each block: two of 32 bits; one block */
+static __global__ void __launch_bounds__(CSV_SCAN_THREADS)
+scan_kernel(const __grid_constant__ CsvQueryView view, uint32_t nblocks)
+{
+	typedef cub::BlockScan<unsigned long long, CSV_SCAN_THREADS> BlockScan;
+	__shared__ typename BlockScan::TempStorage scan;
+	unsigned long long before = 0;
+	unsigned long long others = 0;
+	unsigned long long ncareful;
+	unsigned long long npasses;
+
+	for (uint32_t base = 0; base < nblocks; base += CSV_SCAN_THREADS)
+	{
+		uint32_t	block = base + threadIdx.x;
+		uint64_t	count = block < nblocks ? view.ranks[block] : 0;
+		unsigned long long rank = (count & 0xffff) |
+			(count >> COUNT_FIRST & 0xffff) << 32;
+		unsigned long long total;
+
+		others += (count >> COUNT_CAREFUL & 0xffff) |
+			(count >> COUNT_PASSES) << 32;
+		__syncthreads();
+		BlockScan(scan).ExclusiveSum(rank, rank, total);
+		if (block < nblocks)
+			view.ranks[block] = before + rank;
+		before += total;
+	}
+	__syncthreads();
+	BlockScan(scan).InclusiveSum(others, others);
+	ncareful = others & UINT32_MAX;
+	npasses = others >> 32;
+	if (threadIdx.x == CSV_SCAN_THREADS - 1)
+	{
+		view.counts->nselected = (uint32_t) before;
+		view.counts->ngroups = (uint32_t) (before >> 32);
+		view.counts->ncareful = (uint32_t) ncareful;
+		view.counts->npasses = (uint32_t) npasses;
+		view.counts->text_bytes = 0;
+	}
+}
+
+static __global__ void __launch_bounds__(THREADS)
+list_kernel(const __grid_constant__ CsvQueryView view)
+{
+	typedef cub::BlockScan<unsigned long long, THREADS> BlockScan;
+	__shared__ typename BlockScan::TempStorage scan;
+	const uint32_t nrows = CSV_QUERY_LIST_ROWS / THREADS;	/* a thread's */
+	uint32_t	first_row = blockIdx.x * CSV_QUERY_LIST_ROWS +
+		threadIdx.x * nrows;
+	unsigned long long sum = 0;
+	unsigned long long rank;
+
+	for (uint32_t i = 0; i < nrows; i++)
+	{
+		uint64_t	count = count_row(view, first_row + i);
+
+		sum += (count & 0xffff) | (count >> COUNT_FIRST & 0xffff) << 32;
+	}
+	BlockScan(scan).ExclusiveSum(sum, rank);
+	if (sum == 0)
+		return;
+	rank += view.ranks[blockIdx.x];
+	for (uint32_t i = 0; i < nrows; i++)
+	{
+		uint32_t	row = first_row + i;
+		uint64_t	count = count_row(view, row);
+
+		if ((count & 0xffff) != 0)
+		{
+			view.selected[(uint32_t) rank] = row;
+			view.careful[(uint32_t) rank] =
+				(count >> COUNT_CAREFUL & 0xffff) != 0;
+			rank++;
+		}
+		if ((count >> COUNT_FIRST & 0xffff) != 0)
+		{
+			view.firsts[rank >> 32] = row;
+			view.numbers[row] = (uint32_t) (rank >> 32);
+			rank += (unsigned long long) 1 << 32;
+		}
+	}
+}
+
+uint32_t
+csv_query_blocks(uint32_t nrows)
+{
+	return (nrows - 1) / CSV_QUERY_LIST_ROWS + 1;
+}
+
+void
+csv_launch_query(const CsvQueryView *view, cudaStream_t stream)
+{
+	uint32_t	nblocks = (view->nrows - 1) / THREADS + 1;
+	uint32_t	nlists = csv_query_blocks(view->nrows);
+	size_t		shared_bytes = view->plan.nslots * THREADS * SLOT_BYTES;
+
+	cudaFuncSetAttribute(evaluate_kernel,
+						 cudaFuncAttributeMaxDynamicSharedMemorySize,
+						 (int) shared_bytes);
+	evaluate_kernel<<<nblocks, THREADS, shared_bytes, stream>>>(*view);
+	if (view->plan.nkeys > 0)
+		find_kernel<<<nblocks, THREADS, 0, stream>>>(*view);
+	count_kernel<<<nlists, THREADS, 0, stream>>>(*view);
+	scan_kernel<<<1, CSV_SCAN_THREADS, 0, stream>>>(*view, nlists);
+	list_kernel<<<nlists, THREADS, 0, stream>>>(*view);
+}
+
+/* ---- 2: groups ---- */
+
+/* words of a sum, but for what was seen */
+static __host__ __device__ __forceinline__ uint32_t
+sum_words(const CsvPlanAggregate &aggregate)
+{
+	return aggregate.lane == CSV_LANE_FLOAT ? CSV_FLOAT_SUM_WORDS :
+		aggregate.lane == CSV_LANE_INT &&
+		aggregate.kind == CSV_AGGREGATE_SUM ? 2 : 4;
+}
+
+static __host__ __device__ __forceinline__ bool
+is_extreme(const CsvPlanAggregate &aggregate)
+{
+	return aggregate.kind == CSV_AGGREGATE_MIN ||
+		aggregate.kind == CSV_AGGREGATE_MAX;
+}
+
+/*
+ * The row that holds an extreme, and one, is in the first 32 bits of its word
+ * as long as rows are added.  In shared memory, only atomic operations look
+ * at it.
+ */
+template <bool shared>
+static __device__ __noinline__ void
+offer_row(const CsvQueryView &view, const CsvPlanAggregate &aggregate,
+		  uint32_t *place, uint32_t row)
+{
+	uint32_t	column = (uint32_t) view.plan.inputs[aggregate.input].column;
+	CsvRowValue value = csv_row_read(view.outputs.values, column, view.nrows,
+									 row);
+	uint32_t	kept = shared ? atomicCAS(place, 0, row + 1) :
+		*(volatile uint32_t *) place;
+
+	if (shared && kept == 0)
+		return;
+	for (;;)
+	{
+		uint32_t	found;
+
+		if (kept != 0 &&
+			!csv_row_replaces(aggregate.kind, aggregate.lane,
+							  csv_row_read(view.outputs.values, column,
+										   view.nrows, kept - 1),
+							  kept - 1, value, row))
+			return;
+		found = atomicCAS(place, kept, row + 1);
+		if (found == kept)
+			return;
+		kept = found;
+	}
+}
+
+/*
+ * A word of a group is 64 bits; in shared memory it is two counters of 32 bits,
+ * which take 16 bits of it each (see CSV_QUERY_BLOCK_ROWS).
+ */
+template <bool shared>
+static __device__ __forceinline__ void
+add_to_sum(int64_t *word, int32_t *counter, const CsvAddend &addend)
+{
+	CsvUint128	rest = addend.magnitude;
+
+	if (shared)
+	{
+		counter += 2 * addend.place;
+		for (; rest != 0; rest >>= 16, counter++)
+		{
+			int32_t		piece = (int32_t) (rest & 0xffff);
+
+			if (piece != 0)
+				atomicAdd(counter, addend.negative ? -piece : piece);
+		}
+	}
+	else
+	{
+		word += addend.place;
+		for (; rest != 0; rest >>= 32, word++)
+		{
+			int64_t		piece = (int64_t) (rest & UINT32_MAX);
+
+			if (piece != 0)
+				atomicAdd((unsigned long long *) word, (unsigned long long)
+						  (addend.negative ? -piece : piece));
+		}
+	}
+}
+
+template <bool shared>
+static __device__ __forceinline__ void
+add_row(const CsvQueryView &view, int32_t *counters, uint32_t row)
+{
+	const CsvPlan &plan = view.plan;
+	uint32_t	group = plan.nkeys == 0 ? 0 :
+		view.numbers[view.table[view.slots[row]]];
+	int64_t    *words = view.words + (size_t) group * plan.nwords;
+	const uint8_t *counts = view.outputs.counts + row;
+
+	counters += (size_t) group * plan.nwords * 2;
+	for (uint32_t i = 0; i < plan.ninputs; i++)
+		if (counts[(size_t) i * view.nrows] != 0)
+		{
+			if (shared)
+				atomicAdd(&counters[2 * i], 1);
+			else
+				atomicAdd((unsigned long long *) &words[i], 1ull);
+		}
+	for (uint32_t i = 0; i < plan.naggregates; i++)
+	{
+		const CsvPlanAggregate aggregate = plan.aggregate[i];
+		int64_t    *word = words + aggregate.first_word;
+		int32_t    *counter = counters + 2 * aggregate.first_word;
+		CsvAddend	addends[2];
+		uint32_t	seen;
+		uint32_t	n;
+
+		if (counts[(size_t) aggregate.input * view.nrows] == 0)
+			continue;
+		if (is_extreme(aggregate))
+		{
+			offer_row<shared>(view, aggregate, shared ? (uint32_t *) counter :
+							  (uint32_t *) word, row);
+			continue;
+		}
+		n = csv_addends(aggregate.kind, aggregate.lane,
+						csv_row_read(view.outputs.values, (uint32_t)
+									 plan.inputs[aggregate.input].column,
+									 view.nrows, row), addends, &seen);
+		if (n > 0)
+			add_to_sum<shared>(word, counter, addends[0]);
+		if (n > 1)
+			add_to_sum<shared>(word, counter, addends[1]);
+		if (aggregate.lane == CSV_LANE_FLOAT)
+		{
+			uint32_t   *place = shared ?
+				(uint32_t *) (counter + 2 * CSV_FLOAT_SUM_WORDS) :
+				(uint32_t *) (word + CSV_FLOAT_SUM_WORDS);
+
+			if (shared || (seen & ~*(volatile uint32_t *) place) != 0)
+				atomicOr(place, seen);
+		}
+	}
+}
+
+/* n words of each group, from the block's counters to where all are */
+static __device__ __forceinline__ void
+flush_words(const CsvQueryView &view, const int32_t *counters, uint32_t first,
+			uint32_t n)
+{
+	for (uint32_t i = threadIdx.x; i < view.ngroups * n; i += blockDim.x)
+	{
+		size_t		at = (size_t) (i / n) * view.plan.nwords + first + i % n;
+		int64_t		sum = counters[2 * at] +
+			(int64_t) counters[2 * at + 1] * 65536;
+
+		if (sum != 0)
+			atomicAdd((unsigned long long *) &view.words[at],
+					  (unsigned long long) sum);
+	}
+}
+
+static __device__ __forceinline__ void
+flush(const CsvQueryView &view, const int32_t *counters)
+{
+	const CsvPlan &plan = view.plan;
+
+	flush_words(view, counters, 0, plan.ninputs);
+	for (uint32_t i = 0; i < plan.naggregates; i++)
+	{
+		const CsvPlanAggregate aggregate = plan.aggregate[i];
+
+		if (!is_extreme(aggregate))
+			flush_words(view, counters, aggregate.first_word,
+						sum_words(aggregate));
+		if (!is_extreme(aggregate) && aggregate.lane != CSV_LANE_FLOAT)
+			continue;
+		for (uint32_t group = threadIdx.x; group < view.ngroups;
+			 group += blockDim.x)
+		{
+			size_t		at = (size_t) group * plan.nwords +
+				aggregate.first_word +
+				(is_extreme(aggregate) ? 0 : CSV_FLOAT_SUM_WORDS);
+			uint32_t	kept = (uint32_t) counters[2 * at];
+
+			if (kept == 0)
+				continue;
+			if (is_extreme(aggregate))
+				offer_row<false>(view, aggregate, (uint32_t *)
+								 &view.words[at], kept - 1);
+			else
+				atomicOr((uint32_t *) &view.words[at], kept);
+		}
+	}
+}
+
+template <bool shared>
+static __global__ void __launch_bounds__(CSV_QUERY_ADD_THREADS)
+add_kernel(const __grid_constant__ CsvQueryView view, uint32_t block_rows)
+{
+	extern __shared__ int32_t counters[];
+	uint32_t	first_row = blockIdx.x * block_rows;
+	uint32_t	nrows = min(block_rows, view.nrows - first_row);
+
+	if (shared)
+	{
+		for (uint32_t i = threadIdx.x; i < view.ngroups * view.plan.nwords * 2;
+			 i += blockDim.x)
+			counters[i] = 0;
+		__syncthreads();
+	}
+	for (uint32_t i = threadIdx.x; i < nrows; i += blockDim.x)
+		if (view.outputs.fates[first_row + i] == CSV_FATE_PASSES)
+			add_row<shared>(view, counters, first_row + i);
+	if (shared)
+	{
+		__syncthreads();
+		flush(view, counters);
+	}
+}
+
+/* a value's two words; a text's bytes go where the others are */
+static __device__ __forceinline__ void
+put_pair(const CsvQueryView &view, uint8_t lane, CsvRowValue value,
+		 uint64_t *pair)
+{
+	if (lane == CSV_LANE_TEXT)
+	{
+		const uint8_t *text = csv_row_text(value);
+		uint32_t	length = (uint32_t) value.high;
+		unsigned long long offset = atomicAdd(&view.counts->text_bytes,
+											  (unsigned long long) length);
+
+		if (offset + length <= view.text_capacity)
+			for (uint32_t i = 0; i < length; i++)
+				view.texts[offset + i] = text[i];
+		value.low = offset;
+	}
+	pair[0] = value.low;
+	pair[1] = value.high;
+}
+
+/* keys, and extremes in place of their rows */
+static __global__ void __launch_bounds__(THREADS)
+finish_kernel(const __grid_constant__ CsvQueryView view)
+{
+	const CsvPlan &plan = view.plan;
+	uint32_t	group = blockIdx.x * THREADS + threadIdx.x;
+	uint64_t   *words;
+
+	if (group >= view.ngroups)
+		return;
+	if (plan.nkeys > 0)
+	{
+		uint32_t	row = view.firsts[group];
+		uint32_t	nulls = view.outputs.nulls[row];
+
+		view.group_nulls[group] = nulls;
+		for (uint32_t key = 0; key < plan.nkeys; key++)
+		{
+			uint64_t   *pair = view.group_keys +
+				((size_t) group * plan.nkeys + key) * 2;
+
+			if ((nulls >> key & 1) != 0)
+				pair[0] = pair[1] = 0;
+			else
+				put_pair(view, plan.key_lanes[key],
+						 csv_row_read(view.outputs.keys, key, view.nrows, row),
+						 pair);
+		}
+	}
+	words = (uint64_t *) view.words + (size_t) group * plan.nwords;
+	for (uint32_t i = 0; i < plan.naggregates; i++)
+	{
+		const CsvPlanAggregate aggregate = plan.aggregate[i];
+		uint64_t   *pair = words + aggregate.first_word;
+
+		if (is_extreme(aggregate) && words[aggregate.input] != 0)
+			put_pair(view, aggregate.lane,
+					 csv_row_read(view.outputs.values, (uint32_t)
+								  plan.inputs[aggregate.input].column,
+								  view.nrows, (uint32_t) pair[0] - 1), pair);
+	}
+}
+
+void
+csv_launch_groups(const CsvQueryView *view, int multiprocessors,
+				  cudaStream_t stream)
+{
+	uint32_t	nblocks = 2 * (uint32_t) multiprocessors;
+	uint32_t	block_rows = (view->nrows - 1) / nblocks + 1;
+	size_t		shared_bytes = (size_t) view->ngroups * view->plan.nwords * 8;
+
+	if (view->ngroups == 0)
+		return;
+	if (block_rows < CSV_QUERY_ADD_THREADS)
+		block_rows = CSV_QUERY_ADD_THREADS;
+	if (block_rows > CSV_QUERY_BLOCK_ROWS)
+		block_rows = CSV_QUERY_BLOCK_ROWS;
+	nblocks = (view->nrows - 1) / block_rows + 1;
+	if (shared_bytes <= CSV_QUERY_SHARED_BYTES &&
+		view->ngroups <= block_rows / CSV_QUERY_FLUSH_SHARE)
+		add_kernel<true><<<nblocks, CSV_QUERY_ADD_THREADS, shared_bytes,
+			stream>>>(*view, block_rows);
+	else
+		add_kernel<false><<<nblocks, CSV_QUERY_ADD_THREADS, 0,
+			stream>>>(*view, block_rows);
+	finish_kernel<<<(view->ngroups - 1) / THREADS + 1, THREADS, 0,
+		stream>>>(*view);
+}
+
+/* ---- 3: columns ---- */
+
+template <typename Unit>
+static __global__ void __launch_bounds__(THREADS)
+gather_kernel(const uint32_t *selected, uint32_t nselected,
+			  const Unit *values, uint32_t units, Unit *gathered)
+{
+	size_t		i = (size_t) blockIdx.x * THREADS + threadIdx.x;
+
+	if (i < (size_t) nselected * units)
+		gathered[i] = values[(size_t) selected[i / units] * units + i % units];
+}
+
+template <typename Unit>
+static void
+launch_gather(const CsvQueryView *view, uint32_t nselected,
+			  const uint8_t *values, uint32_t stride, uint8_t *gathered,
+			  cudaStream_t stream)
+{
+	uint32_t	units = stride / (uint32_t) sizeof(Unit);
+	size_t		nblocks = ((size_t) nselected * units - 1) / THREADS + 1;
+
+	gather_kernel<Unit><<<(unsigned) nblocks, THREADS, 0, stream>>>
+		(view->selected, nselected, (const Unit *) values, units,
+		 (Unit *) gathered);
+}
+
+void
+csv_launch_gather(const CsvQueryView *view, uint32_t nselected,
+				  const uint8_t *values, uint32_t stride, uint8_t *gathered,
+				  cudaStream_t stream)
+{
+	if (nselected == 0 || stride == 0)
+		return;
+	if (stride % 4 == 0)
+		launch_gather<uint32_t>(view, nselected, values, stride, gathered,
+								stream);
+	else if (stride % 2 == 0)
+		launch_gather<uint16_t>(view, nselected, values, stride, gathered,
+								stream);
+	else
+		launch_gather<uint8_t>(view, nselected, values, stride, gathered,
+							   stream);
+}

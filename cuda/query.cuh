@@ -1,0 +1,77 @@
+/*
+ * query.cuh
+ *		A batch's rows filtered and grouped where its arrays are: what engine.cu
+ *		asks of query.cu.
+ *
+ * All on the device, on one stream:
+ *
+ *	1. csv_launch_query: each row is evaluated (row.h); what becomes of it, its
+ *	   keys and the inputs of aggregates are written down.  Rows with equal keys
+ *	   find each other in a hash table, whose slots hold the first row of each
+ *	   group.  Then those rows that come out are listed, and the first rows of
+ *	   groups, which are numbered in that order.  CsvQueryCounts tells how many
+ *	   there are.
+ *	2. csv_launch_groups: rows are added to their groups: in shared memory where
+ *	   groups are few, else where they are.  Then keys and extremes take the
+ *	   places of the rows that they are in.
+ *	3. csv_launch_gather: of a column, the entries of the rows that come out.
+ */
+#ifndef CSV_CUDA_QUERY_CUH
+#define CSV_CUDA_QUERY_CUH
+
+#include "session.h"
+#include "../src/query/plan.h"
+#include "../src/query/row.h"
+
+typedef struct CsvQueryCounts
+{
+	uint32_t	nselected;		/* rows that come out */
+	uint32_t	ngroups;		/* with keys */
+	uint32_t	ncareful;
+	uint32_t	npasses;
+	unsigned long long text_bytes;	/* of keys and extremes; may be more than
+									 * there is room for */
+} CsvQueryCounts;
+
+/* everything the kernels know; passed by value */
+typedef struct CsvQueryView
+{
+	CsvPlan		plan;			/* on the device */
+	const CsvRowColumn *columns;
+	uint32_t	ncolumns;
+	uint32_t	nrows;
+	CsvOutputs	outputs;
+	uint32_t   *table;			/* with keys: first row of a group, UINT32_MAX
+								 * in slots that are free */
+	uint32_t	table_mask;		/* slots - 1, a power of two */
+	uint32_t   *slots;			/* per row, instead of its hash */
+	uint32_t   *numbers;		/* of groups, per first row */
+	uint64_t   *ranks;			/* per block of rows: see query.cu */
+	uint32_t   *selected;		/* rows that come out */
+	uint8_t    *careful;		/* likewise: 1 where it is */
+	uint32_t   *firsts;			/* first row per group */
+	CsvQueryCounts *counts;
+
+	/* groups: see CsvPartialGroups */
+	uint32_t	ngroups;
+	uint64_t   *group_keys;
+	uint32_t   *group_nulls;
+	int64_t    *words;			/* all zero */
+	uint8_t    *texts;
+	size_t		text_capacity;
+} CsvQueryView;
+
+/* slots of a plan: what shared memory has for a block */
+extern uint32_t csv_query_most_slots(size_t max_shared_bytes);
+
+/* numbers of the blocks that csv_launch_query lists rows in, for `ranks` */
+extern uint32_t csv_query_blocks(uint32_t nrows);
+
+extern void csv_launch_query(const CsvQueryView *view, cudaStream_t stream);
+extern void csv_launch_groups(const CsvQueryView *view, int multiprocessors,
+							  cudaStream_t stream);
+extern void csv_launch_gather(const CsvQueryView *view, uint32_t nselected,
+							  const uint8_t *values, uint32_t stride,
+							  uint8_t *gathered, cudaStream_t stream);
+
+#endif							/* CSV_CUDA_QUERY_CUH */

@@ -1,0 +1,91 @@
+/*
+ * random_query.h
+ *		For the unit tests: batches of random values, and random queries over
+ *		them.
+ */
+#ifndef CSV_TEST_RANDOM_QUERY_H
+#define CSV_TEST_RANDOM_QUERY_H
+
+#include "../../src/query/query.h"
+#include "naive_query.h"
+
+extern uint64_t random_state;
+
+extern uint64_t next_random(void);
+extern uint32_t random_below(uint32_t n);
+extern bool one_in(uint32_t n);
+
+/* ---- batches ---- */
+
+#define MAX_COLUMNS	16
+
+/* all floats are float4s, and operations on them float4's */
+extern bool single_floats;
+
+/* how a column's values are spread */
+typedef enum Spread
+{
+	SPREAD_SMALL,				/* few small values */
+	SPREAD_WIDE,				/* all of the type, and its edges */
+	SPREAD_SAME,				/* one value */
+	SPREAD_DISTINCT,			/* nearly one a row */
+	NUM_SPREADS
+} Spread;
+
+typedef struct Fixture
+{
+	CsvColumn	columns[MAX_COLUMNS];
+	CsvLayout	layout;
+	CsvArray	arrays[MAX_COLUMNS];
+	CsvBatch	batch;
+	CsvValue   *values;			/* nrows x ncolumns */
+	uint8_t	   *texts;			/* of values: 32 bytes each */
+	NaiveTable	table;
+	Spread		spreads[MAX_COLUMNS];
+	uint32_t	null_in;		/* one value of so many is NULL; 0: none */
+	uint32_t	doubtful_in;
+} Fixture;
+
+extern void add_column(Fixture *fixture, CsvKind kind, int precision,
+					   int scale);
+
+/* a column of each kind, of random spreads */
+extern void random_columns(Fixture *fixture);
+extern CsvInt128 random_decimal(Spread spread, int precision);
+extern Spread random_spread(void);
+
+/* the text of a decimal, of at most 50 bytes; its length */
+extern uint32_t decimal_text(CsvInt128 value, int scale, char *text);
+extern void make_batch(Fixture *fixture, uint32_t nrows);
+extern void free_batch(Fixture *fixture);
+
+/* ---- queries ---- */
+
+#define MAX_CONSTANTS	256
+
+typedef struct Program
+{
+	CsvQuery	query;
+	CsvInstruction instructions[CSV_MAX_REGISTERS];
+	CsvConstant constants[MAX_CONSTANTS];
+	uint8_t		text[MAX_CONSTANTS * 32];
+	uint16_t	filters[8];
+	CsvKey		keys[CSV_MAX_KEYS];
+	CsvAggregate aggregates[16];
+} Program;
+
+extern void start_program(Program *program);
+extern CsvInstruction *add_instruction(Program *program,
+									   CsvOperation operation, uint8_t lane);
+extern uint16_t add_load(Program *program, uint8_t lane, uint32_t c);
+extern uint16_t add_operation(Program *program, CsvOperation operation,
+							  uint8_t lane, uint16_t a, uint16_t b);
+extern CsvConstant *add_constant(Program *program, uint8_t lane);
+extern uint16_t add_integer(Program *program, uint8_t lane, int64_t value);
+extern void add_aggregate(Program *program, CsvAggregateKind kind,
+						  uint8_t lane, uint16_t argument, uint16_t filter);
+
+/* filters, keys and aggregates over the fixture's columns */
+extern void random_program(Program *program, const Fixture *fixture);
+
+#endif							/* CSV_TEST_RANDOM_QUERY_H */
