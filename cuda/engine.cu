@@ -1685,7 +1685,8 @@ answer_query(CsvCall *call)
 
 	view->ngroups = !query->plan.aggregates ? 0 :
 		query->plan.nkeys == 0 ? 1 : call->counts.ngroups;
-	if (view->ngroups > most_groups && view->ngroups > CSV_QUERY_FEW_GROUPS)
+	if (call->counts.crowded != 0 ||
+		(view->ngroups > most_groups && view->ngroups > CSV_QUERY_FEW_GROUPS))
 		return CSV_OK;
 	if (!reserve_for_query(call, CSV_DEVICE_ANSWER, lay_out_answer(call, NULL)))
 		return CSV_OK;
@@ -2154,7 +2155,8 @@ plain_free(void *owner, void *memory)
 /*
  * CUDA loads a kernel when it is launched for the first time, a millisecond
  * each.  So read a few records: a column of every kind, a value for each, a
- * field that takes warps, and a record with an error.
+ * field that takes warps, and a record with an error; and evaluate a query or
+ * two over them.
  */
 void
 csv_cuda_warm(void)
@@ -2173,6 +2175,12 @@ csv_cuda_warm(void)
 	CsvColumn	columns[CSV_NUM_KINDS];
 	CsvInput	input;
 	CsvBatch	batch;
+	CsvInstruction instruction;
+	CsvKey		key = {CSV_LANE_INT, 0};
+	uint16_t	filter = 0;
+	CsvQuery	query;
+	bool		hidden[CSV_NUM_KINDS];
+	CsvRequest	request;
 	CsvCuda    *cuda;
 	uint8_t    *bytes;
 	char		reason[256];
@@ -2209,6 +2217,22 @@ csv_cuda_warm(void)
 	layout.ncolumns = CSV_NUM_KINDS;
 	layout.columns = columns;
 
+	/* a group per INT8; and rows where the BOOL is true */
+	memset(&instruction, 0, sizeof(instruction));
+	memset(&query, 0, sizeof(query));
+	memset(hidden, 0, sizeof(hidden));
+	instruction.operation = CSV_OP_COLUMN;
+	instruction.operand = CSV_KIND_INT8;
+	query.nregisters = 1;
+	query.ninstructions = 1;
+	query.instructions = &instruction;
+	query.aggregates = true;
+	query.nkeys = 1;
+	query.keys = &key;
+	request.query = &query;
+	request.hidden = hidden;
+	request.all_certain = false;
+
 	bytes = (uint8_t *) calloc(1, nbytes + 128);
 	if (bytes == NULL)
 		return;
@@ -2226,8 +2250,20 @@ csv_cuda_warm(void)
 	memcpy(bytes + 66, good, good_bytes);
 	memset(bytes + 66 + good_bytes, 'x', long_bytes);
 	memcpy(bytes + 66 + good_bytes + long_bytes, good, good_bytes);
-	if (cuda_configure(cuda, &dialect, &layout) == CSV_OK)
-		cuda_parse(cuda, &input, &batch);
+	if (cuda_configure(cuda, &dialect, &layout) == CSV_OK &&
+		cuda_parse(cuda, &input, &batch) == CSV_OK &&
+		cuda_set_query(cuda, &request) &&
+		cuda_parse(cuda, &input, &batch) == CSV_OK)
+	{
+		instruction.operand = CSV_KIND_BOOL;
+		query.aggregates = false;
+		query.nkeys = 0;
+		query.nfilter_instructions = 1;
+		query.nfilters = 1;
+		query.filters = &filter;
+		if (cuda_set_query(cuda, &request))
+			cuda_parse(cuda, &input, &batch);
+	}
 	cuda_close(cuda);
 	free(bytes);
 }

@@ -139,6 +139,12 @@
 #define CSV_QUERY_LIST_ROWS		1024
 
 /*
+ * A row looks at no more slots: a file may be made such that hashes of its keys
+ * are all the same, and no kernel is to run for long.
+ */
+#define CSV_QUERY_MOST_PROBES	1024
+
+/*
  * Groups that are few are added up in shared memory, in counters of 32 bits.  A
  * row adds less than 2^17 to each: this many leave room for the sign.
  */

@@ -68,7 +68,7 @@ find_kernel(const __grid_constant__ CsvQueryView view)
 	if (row >= view.nrows || view.outputs.fates[row] != CSV_FATE_PASSES)
 		return;
 	slot = view.outputs.hashes[row] & view.table_mask;
-	for (;;)
+	for (uint32_t nprobes = 0;;)
 	{
 		volatile uint32_t *place = &view.table[slot];
 		uint32_t	first = *place;
@@ -90,6 +90,11 @@ find_kernel(const __grid_constant__ CsvQueryView view)
 			break;
 		}
 		slot = (slot + 1) & view.table_mask;
+		if (++nprobes == CSV_QUERY_MOST_PROBES)
+		{
+			view.counts->crowded = 1;
+			break;
+		}
 	}
 	view.slots[row] = slot;
 }
@@ -178,7 +183,6 @@ scan_kernel(const __grid_constant__ CsvQueryView view, uint32_t nblocks)
 		view.counts->ngroups = (uint32_t) (before >> 32);
 		view.counts->ncareful = (uint32_t) ncareful;
 		view.counts->npasses = (uint32_t) npasses;
-		view.counts->text_bytes = 0;
 	}
 }
 
@@ -237,6 +241,7 @@ csv_launch_query(const CsvQueryView *view, cudaStream_t stream)
 	uint32_t	nlists = csv_query_blocks(view->nrows);
 	size_t		shared_bytes = view->plan.nslots * THREADS * SLOT_BYTES;
 
+	cudaMemsetAsync(view->counts, 0, sizeof(*view->counts), stream);
 	cudaFuncSetAttribute(evaluate_kernel,
 						 cudaFuncAttributeMaxDynamicSharedMemorySize,
 						 (int) shared_bytes);

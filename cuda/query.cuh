@@ -29,6 +29,9 @@ typedef struct CsvQueryCounts
 	uint32_t	ngroups;		/* with keys */
 	uint32_t	ncareful;
 	uint32_t	npasses;
+	uint32_t	crowded;		/* not 0: keys of one hash are too many; the
+								 * groups are of no use */
+	uint32_t	unused;
 	unsigned long long text_bytes;	/* of keys and extremes; may be more than
 									 * there is room for */
 } CsvQueryCounts;

@@ -82,7 +82,7 @@ typedef struct CsvSession
 	cudaEvent_t done;
 	cudaEvent_t copy_in[2];
 	cudaEvent_t copy_out[2];
-	cudaEvent_t phases[3];		/* structure begins, columns begin, they end */
+	cudaEvent_t phases[3];		/* structure begins, columns begin, all ends */
 	CsvBlock	device_memory[CSV_DEVICE_NUM];
 	CsvBlock	pinned[CSV_PINNED_BLOCKS];
 } CsvSession;

@@ -277,7 +277,8 @@ typedef struct CsvBatch
 
 	/*
 	 * Of parse_seconds, the device's own: for the structure; and in all, from
-	 * there until the columns are filled, waits for the host among them.
+	 * there until the columns are filled and the query is answered, waits for
+	 * the host among them.
 	 */
 	double		structure_seconds;
 	double		device_seconds;

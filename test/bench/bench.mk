@@ -26,5 +26,5 @@ build/duckdb: test/bench/duckdb.c
 build/engine: $(PLAIN)/test/bench/engine.o $(PLAIN)/test/bench/content.o $(patsubst %.c,$(PLAIN)/%.o,$(LIBRARY_SOURCES)) $(TEST_CUDA_OBJS)
 	$(CC) $(TEST_CFLAGS) -o $@ $^ $(CUDA_LIBS) -lpthread
 
-build/query: $(PLAIN)/test/bench/query.o $(PLAIN)/test/bench/content.o $(patsubst %.c,$(PLAIN)/%.o,$(LIBRARY_SOURCES))
-	$(CC) $(TEST_CFLAGS) -o $@ $^ -lpthread
+build/query: $(PLAIN)/test/bench/query.o $(PLAIN)/test/bench/content.o $(patsubst %.c,$(PLAIN)/%.o,$(LIBRARY_SOURCES)) $(TEST_CUDA_OBJS)
+	$(CC) $(TEST_CFLAGS) -o $@ $^ $(CUDA_LIBS) -lpthread

@@ -10,6 +10,10 @@
  * REPEAT (7) times each over the CPU engine's batches.  Prints nanoseconds a
  * row, minimum and median: "engine" from bytes to columns, "query" from columns
  * to groups.
+ *
+ * Where there is a GPU, the file's first CHUNK (512) MB are then read there at
+ * once: "device" is its time, in milliseconds, without the query and with it,
+ * copies aside.  ENGINES=cuda does nothing else.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,6 +24,9 @@
 
 #include "../../src/query/query.h"
 #include "content.h"
+#ifdef CSV_WITH_CUDA
+#include "../../cuda/engine.h"
+#endif
 
 #define MAX_REPEAT	101
 
@@ -252,13 +259,99 @@ now(void)
 	return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
 }
 
+static int
+repeats(void)
+{
+	const char *text = getenv("REPEAT");
+	int			repeat = text != NULL ? atoi(text) : 7;
+
+	return repeat < 1 || repeat > MAX_REPEAT ? 7 : repeat;
+}
+
+#ifdef CSV_WITH_CUDA
+/* the least time of the device for a chunk, in seconds; 0: it does not answer */
+static double
+device_time(void *cuda, const CsvInput *input, bool answered, uint32_t *ngroups)
+{
+	double		least = 0;
+
+	for (int i = -1; i < repeats(); i++)
+	{
+		CsvBatch	batch;
+
+		memset(&batch, 0, sizeof(batch));
+		if (csv_cuda_engine.parse(cuda, input, &batch) != CSV_OK)
+			exit(1);
+		if (answered && batch.answer == NULL)
+			return 0;
+		if (answered)
+			*ngroups = batch.answer->groups.ngroups;
+		if (i >= 0 && (least == 0 || batch.device_seconds < least))
+			least = batch.device_seconds;
+	}
+	return least;
+}
+
+static void
+measure_device(const char *name, const CsvQuery *query,
+			   const CsvLayout *layout, const CsvBenchContent *content)
+{
+	const char *chunk_text = getenv("CHUNK");
+	uint64_t	chunk = (uint64_t) (chunk_text != NULL ? atoi(chunk_text) :
+									512) << 20;
+	const bool	hidden[16] = {false};
+	const CsvRequest request = {query, hidden, false};
+	CsvCudaOptions options;
+	CsvDialectOptions dialect_options;
+	CsvDialect	dialect;
+	CsvInput	input;
+	uint8_t    *bytes;
+	char		reason[256];
+	void	   *cuda;
+	uint32_t	ngroups = 0;
+	double		without;
+	double		with;
+
+	memset(&options, 0, sizeof(options));
+	cuda = csv_cuda_open(&options, &csv_bench_memory, reason, sizeof(reason));
+	if (cuda == NULL)
+		return;
+	memset(&dialect_options, 0, sizeof(dialect_options));
+	dialect_options.delimiter = ',';
+	dialect_options.quote = '"';
+	dialect_options.multiline = true;
+	csv_dialect_compile(&dialect, &dialect_options);
+	memset(&input, 0, sizeof(input));
+	input.nbytes = content->nbytes < chunk ? content->nbytes : chunk;
+	bytes = csv_cuda_engine.alloc_input(cuda, input.nbytes + 128);
+	if (bytes == NULL)
+		exit(1);
+	memset(bytes, 0, 64);
+	memcpy(bytes + 64, content->bytes, input.nbytes);
+	memset(bytes + 64 + input.nbytes, 0, 64);
+	input.bytes = bytes + 64;
+	input.max_record_bytes = 16 * 1024 * 1024;
+	if (csv_cuda_engine.configure(cuda, &dialect, layout) != CSV_OK)
+		exit(1);
+	without = device_time(cuda, &input, false, &ngroups);
+	if (!csv_cuda_engine.set_query(cuda, &request))
+		exit(1);
+	with = device_time(cuda, &input, true, &ngroups);
+	printf("%-8s %9llu bytes %8u groups  device %6.2f %6.2f ms\n", name,
+		   (unsigned long long) input.nbytes, ngroups, without * 1e3,
+		   with * 1e3);
+	csv_cuda_engine.free_input(cuda, bytes);
+	csv_cuda_engine.close(cuda);
+}
+#endif
+
 static void
 measure(const char *name, void (*make) (Program *program),
 		CsvBenchContent *content)
 {
 	static const uint8_t nothing[1];
-	const char *repeat_text = getenv("REPEAT");
-	int			repeat = repeat_text != NULL ? atoi(repeat_text) : 7;
+	const char *engines = getenv("ENGINES");
+	int			repeat = repeats();
 	double		engine_times[MAX_REPEAT] = {0};
 	double		query_times[MAX_REPEAT] = {0};
 	const CsvCpuOptions cpu = {.isa = CSV_ISA_BEST, .threads = 1};
@@ -266,8 +359,6 @@ measure(const char *name, void (*make) (Program *program),
 	CsvLayout	layout;
 	Program		program;
 
-	if (repeat < 1 || repeat > MAX_REPEAT)
-		repeat = 7;
 	memset(&program, 0, sizeof(program));
 	make(&program);
 	program.query.instructions = program.instructions;
@@ -288,6 +379,11 @@ measure(const char *name, void (*make) (Program *program),
 	layout.ncolumns = program.ncolumns;
 	layout.columns = program.columns;
 
+#ifdef CSV_WITH_CUDA
+	measure_device(name, &program.query, &layout, content);
+#endif
+	if (engines != NULL && strcmp(engines, "cuda") == 0)
+		return;
 	for (int i = -1; i < repeat; i++)	/* once to warm up */
 	{
 		CsvEvaluator *evaluator = csv_evaluator_create(&csv_bench_memory,

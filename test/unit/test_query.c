@@ -698,6 +698,110 @@ many_groups_keep_their_sums(void **state)
 	free(status);
 }
 
+/* partial groups for which there was no room: of one key and these words */
+enum
+{
+	PARTIAL_GROUPS = 2500,
+	/* two inputs, a sum of floats, a greatest text */
+	PARTIAL_TEXT = 2 + CSV_FLOAT_SUM_WORDS + 1,
+	PARTIAL_WORDS = PARTIAL_TEXT + 2
+};
+
+typedef struct SpilledPartials
+{
+	uint32_t	n;
+	int64_t		keys[PARTIAL_GROUPS];
+	int64_t		words[PARTIAL_GROUPS][PARTIAL_WORDS];
+	uint8_t		texts[PARTIAL_GROUPS][32];
+} SpilledPartials;
+
+static bool
+keep_partial(void *arg, uint64_t hash, const CsvValue *keys,
+			 const CsvValue *values, const CsvPartial *partial)
+{
+	SpilledPartials *spilled = arg;
+	const int64_t *text = partial->words + PARTIAL_TEXT;
+
+	(void) hash;
+	assert_null(values);
+	assert_true(spilled->n < PARTIAL_GROUPS && text[1] <= 32);
+	spilled->keys[spilled->n] = keys[0].value.integer;
+	memcpy(spilled->words[spilled->n], partial->words,
+		   PARTIAL_WORDS * sizeof(int64_t));
+	memcpy(spilled->texts[spilled->n], partial->texts + text[0],
+		   (size_t) text[1]);
+	spilled->words[spilled->n++][PARTIAL_TEXT] = 0;
+	return true;
+}
+
+static void
+partial_groups_are_merged_or_handed_over(void **state)
+{
+	static Program program;
+	static SpilledPartials spilled;
+	Fixture		fixture;
+	CsvEvaluator *evaluator;
+	CsvPlan		plan;
+	CsvAnswer  *answer;
+	NaiveGroups groups = {NULL, 0, 0};
+	uint32_t	ngroups;
+
+	(void) state;
+	random_state = 11;
+	memset(&fixture, 0, sizeof(fixture));
+	add_column(&fixture, CSV_KIND_INT8, -1, 0);
+	add_column(&fixture, CSV_KIND_FLOAT8, -1, 0);
+	add_column(&fixture, CSV_KIND_TEXT, -1, 0);
+	fixture.spreads[0] = SPREAD_DISTINCT;
+	fixture.spreads[2] = SPREAD_DISTINCT;
+	make_batch(&fixture, PARTIAL_GROUPS);
+	start_program(&program);
+	program.query.aggregates = true;
+	program.query.nkeys = 1;
+	program.keys[0].lane = CSV_LANE_INT;
+	program.keys[0].value = add_load(&program, CSV_LANE_INT, 0);
+	add_aggregate(&program, CSV_AGGREGATE_SUM, CSV_LANE_FLOAT,
+				  add_load(&program, CSV_LANE_FLOAT, 1), CSV_NO_REGISTER);
+	add_aggregate(&program, CSV_AGGREGATE_MAX, CSV_LANE_TEXT,
+				  add_load(&program, CSV_LANE_TEXT, 2), CSV_NO_REGISTER);
+	for (uint32_t row = 0; row < PARTIAL_GROUPS; row++)
+		naive_row(&program.query, &fixture.table, row, &groups);
+	assert_true(csv_plan_make(&plan, &reading_memory, &program.query,
+							  &fixture.layout, CSV_MAX_REGISTERS));
+	assert_int_equal(plan.nwords, PARTIAL_WORDS);
+	answer = host_answer(&plan, &fixture.layout, &fixture.batch);
+	evaluator = csv_evaluator_create(&reading_memory, &program.query);
+	assert_non_null(evaluator);
+
+	/* the first groups find room; no other does */
+	csv_evaluator_limit(evaluator, 128 * 1024, keep_partial, &spilled);
+	assert_int_equal(csv_evaluator_merge(evaluator, &answer->groups), CSV_OK);
+	ngroups = csv_evaluator_ngroups(evaluator);
+	assert_true(ngroups > 100 && ngroups < PARTIAL_GROUPS / 2);
+	assert_int_equal(spilled.n, PARTIAL_GROUPS - ngroups);
+
+	/* with those that were handed over, they are all there */
+	csv_evaluator_limit(evaluator, 0, NULL, NULL);
+	for (uint32_t i = 0; i < spilled.n; i++)
+	{
+		CsvPartial	partial = {spilled.words[i], spilled.texts[i]};
+		CsvValue	key;
+		uint32_t	group;
+
+		memset(&key, 0, sizeof(key));
+		key.value.integer = spilled.keys[i];
+		group = csv_evaluator_find_group(evaluator, &key, NULL);
+		assert_int_equal(group, ngroups + i);
+		assert_true(csv_evaluator_add_partial(evaluator, group, &partial));
+	}
+	check_groups(evaluator, &program.query, &groups);
+	csv_plan_free(&plan, &reading_memory);
+	host_answer_free(answer);
+	csv_evaluator_free(evaluator);
+	naive_free(&program.query, &groups);
+	free_batch(&fixture);
+}
+
 /* ---- failures ---- */
 
 typedef struct Meter
@@ -970,6 +1074,7 @@ main(void)
 		cmocka_unit_test(random_sums_of_floats_are_exact),
 		cmocka_unit_test(counters_and_sums_carry),
 		cmocka_unit_test(many_groups_keep_their_sums),
+		cmocka_unit_test(partial_groups_are_merged_or_handed_over),
 		cmocka_unit_test(memory_that_fails_is_given_back),
 		cmocka_unit_test(numbers_beyond_a_lane_are_undecided),
 		cmocka_unit_test(an_interrupt_ends_the_run),
