@@ -669,6 +669,9 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 			ExplainPropertyInteger("Rows Removed by Engine Filter", NULL,
 								   statistics.filtered, es);
 		ExplainPropertyInteger("Chunks", NULL, statistics.chunks, es);
+		if (statistics.answered > 0)
+			ExplainPropertyInteger("Chunks Evaluated by GPU", NULL,
+								   statistics.answered, es);
 		if (state->aggregation != NULL &&
 			csv_aggregation_batches(state->aggregation) > 1)
 			ExplainPropertyInteger("Engine Group Batches", NULL,

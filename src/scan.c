@@ -1200,6 +1200,7 @@ take_answer(CsvTableScan *scan)
 	CsvStatus	status;
 
 	scan->selection = answer->selection;
+	scan->statistics.answered++;
 	if (scan->query->aggregates)
 	{
 		status = csv_evaluator_merge(scan->evaluator, &answer->groups);

@@ -53,6 +53,7 @@ typedef struct CsvScanStatistics
 	int64		skipped;
 	int64		filtered;		/* rows that the engine's filter dropped */
 	int64		chunks;
+	int64		answered;		/* of them, by the engine itself: CsvAnswer */
 	double		read_seconds;
 	double		copy_in_seconds;
 	double		parse_seconds;

@@ -64,6 +64,17 @@ sub notices_in
 	return join '', $_[0] =~ /^(NOTICE:.*\n(?:(?:DETAIL|HINT):.*\n)*)/mg;
 }
 
+# queries that the GPU evaluates: groups, and rows that pass
+sub pushed
+{
+	my ($table) = @_;
+
+	return "SELECT d, count(*), sum(v), avg(n), max(v), sum(n::float8), count(*) FILTER (WHERE n < 100)
+			FROM $table WHERE n < 15000 AND t LIKE 'text%' GROUP BY d ORDER BY d;
+		SELECT count(*), sum(hashtext(x::text)::bigint)
+			FROM (SELECT * FROM $table WHERE n = 777 OR v < 5 OFFSET 0) x";
+}
+
 # MB in use on the GPU, by all
 sub gpu_memory
 {
@@ -75,13 +86,15 @@ sub gpu_memory
 # ---- what the CPU engine says ----
 
 my $session = new_session($node);
-my (%rows, %messages);
+my (%rows, %messages, %evaluated);
 for my $table (qw(small medium large long))
 {
 	my ($out, $err) = $session->query("SET csv_gpu_fdw.engine = cpu; " . all_of($table));
 
 	$rows{$table} = $out;
 	$messages{$table} = $err;
+	$evaluated{$table} = $session->value('SET client_min_messages = error; ' . pushed($table));
+	$session->value('RESET client_min_messages');
 }
 $session->quit;
 
@@ -120,6 +133,26 @@ for my $table (qw(medium large long))
 	is($out, $rows{$table}, "same rows as the CPU engine: $table");
 	is($err, $messages{$table}, 'and same messages');
 }
+$session->quit;
+
+# ---- filters and groups on the GPU ----
+
+$session = new_session($node);
+$session->value('SET client_min_messages = error');
+for my $table (qw(medium large long))
+{
+	is($session->value(pushed($table)), $evaluated{$table}, "filters and groups as on the CPU: $table");
+	for my $query (split /;/, pushed($table))
+	{
+		my $plan = $session->value("EXPLAIN (ANALYZE, COSTS OFF) $query");
+		my ($chunks) = $plan =~ /Chunks: (\d+)/;
+		my ($answered) = $plan =~ /Chunks Evaluated by GPU: (\d+)/;
+
+		cmp_ok($answered // 0, '>', $chunks / 2, 'most chunks are evaluated on the GPU');
+	}
+}
+like($session->value("SET csv_gpu_fdw.enable_pushdown = off; EXPLAIN (ANALYZE) " . (split /;/, pushed('medium'))[0]),
+	qr/^(?!.*Evaluated by GPU)/s, 'not without pushdown');
 $session->quit;
 
 # the CPU engine begins, the GPU goes on
@@ -186,6 +219,13 @@ for my $fault (1, 2, 7, -1, -2, -7)
 	{
 		is("$out$err", $rows{medium} . $messages{medium}, 'and on the GPU');
 	}
+	$session->quit;
+
+	# one whose GPU has evaluated some chunks
+	$session = new_session($node);
+	$session->value('SET client_min_messages = error;' . all_of('small'));
+	is($session->value("SET csv_gpu_fdw.engine = auto; SET csv_gpu_fdw.debug_gpu_fault = $fault; " . pushed('medium')),
+		$evaluated{medium}, "$name, auto: same groups");
 	$session->quit;
 
 	# another that was awake
