@@ -541,7 +541,8 @@ void
 csv_launch_groups(const CsvQueryView *view, int multiprocessors,
 				  cudaStream_t stream)
 {
-	uint32_t	nblocks = 2 * (uint32_t) multiprocessors;
+	uint32_t	nblocks = CSV_QUERY_ADD_BLOCKS_PER_SM *
+		(uint32_t) multiprocessors;
 	uint32_t	block_rows = (view->nrows - 1) / nblocks + 1;
 	size_t		shared_bytes = (size_t) view->ngroups * view->plan.nwords * 8;
 

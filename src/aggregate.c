@@ -363,9 +363,12 @@ spill_row(void *arg, uint64_t hash, const CsvValue *keys,
 	for (uint32_t i = 0; i < program->n.nkeys; i++)
 		write_value(file, program->keys[i].lane, &keys[i]);
 	BufFileWrite(file, &is_partial, sizeof(is_partial));
-	if (is_partial)
+	if (partial != NULL)
+	{
 		write_partial(aggregation, file, partial);
-	for (uint32_t i = 0; !is_partial && i < program->n.naggregates; i++)
+		return true;
+	}
+	for (uint32_t i = 0; i < program->n.naggregates; i++)
 	{
 		write_value(file, program->aggregate[i].lane, &values[i]);
 		if (values[i].state == CSV_LANE_UNDECIDED)

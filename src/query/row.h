@@ -277,6 +277,35 @@ csv_row_column(const CsvRowColumn *column, uint32_t row, uint8_t flags)
 	}
 }
 
+/* is it of 64 bits? */
+CSV_INLINE bool
+csv_row_is_narrow(CsvRowValue value)
+{
+	return value.high == (uint64_t) ((int64_t) value.low >> 63);
+}
+
+/* of decimals; of two that are narrow, any result has 38 digits at most */
+CSV_INLINE CsvRowValue
+csv_row_decimals(uint8_t operation, CsvRowValue a, CsvRowValue b)
+{
+	CsvInt128	left = csv_row_decimal(a);
+	CsvInt128	right = csv_row_decimal(b);
+	CsvInt128	decimal = 0;
+	bool		known;
+
+	if (csv_row_is_narrow(a) && csv_row_is_narrow(b))
+		return csv_row_of_wide((CsvUint128)
+							   (operation == CSV_OP_ADD ? left + right :
+								operation == CSV_OP_SUBTRACT ? left - right :
+								(CsvInt128) (int64_t) a.low * (int64_t) b.low),
+							   true);
+	known = operation == CSV_OP_ADD ? csv_decimal_add(left, right, &decimal) :
+		operation == CSV_OP_SUBTRACT ?
+		csv_decimal_subtract(left, right, &decimal) :
+		csv_decimal_multiply(left, right, &decimal);
+	return csv_row_of_wide((CsvUint128) decimal, known);
+}
+
 /* ADD to DATE_TO_TIMESTAMP, of operands that are there */
 CSV_ROW_FUNCTION CsvRowValue
 csv_row_arithmetic(const CsvStep *step, CsvRowValue a, CsvRowValue b)
@@ -331,18 +360,9 @@ csv_row_arithmetic(const CsvStep *step, CsvRowValue a, CsvRowValue b)
 				csv_float_multiply(x, y, step->bits, &real);
 		return csv_row_of_integer((int64_t) csv_double_bits(real), known);
 	}
-	known = true;
 	if (step->operation == CSV_OP_NEGATE)
-		decimal = -csv_row_decimal(a);
-	else
-		known = step->operation == CSV_OP_ADD ?
-			csv_decimal_add(csv_row_decimal(a), csv_row_decimal(b), &decimal) :
-			step->operation == CSV_OP_SUBTRACT ?
-			csv_decimal_subtract(csv_row_decimal(a), csv_row_decimal(b),
-								 &decimal) :
-			csv_decimal_multiply(csv_row_decimal(a), csv_row_decimal(b),
-								 &decimal);
-	return csv_row_of_wide((CsvUint128) decimal, known);
+		return csv_row_of_wide((CsvUint128) -csv_row_decimal(a), true);
+	return csv_row_decimals(step->operation, a, b);
 }
 
 /* is a value, which is there, among the constants of a list? */
