@@ -30,6 +30,7 @@
 #include "optimizer/planmain.h"
 #include "optimizer/restrictinfo.h"
 #include "optimizer/tlist.h"
+#include "order.h"
 #include "resident.h"
 #include "scan.h"
 #include "shippable.h"
@@ -57,6 +58,7 @@ typedef struct CsvScanState
 	CsvTable   *table;
 	CsvTableScan *scan;
 	List	   *constants;		/* ExprStates */
+	ExprState  *limit[2];		/* LIMIT and OFFSET; NULL: all rows are wanted */
 	CsvPushdown pushdown;		/* program NULL: none */
 	CsvAggregation *aggregation;	/* NULL: rows */
 	bool		aggregated;		/* all rows are read */
@@ -268,14 +270,17 @@ csv_get_paths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 											state->pushed);
 	double		nemitted = baserel->tuples *
 		clauselist_selectivity(root, state->pushed, 0, JOIN_INNER, NULL);
+	double		nrows = baserel->rows;
 	QualCost	cost;
 	Cost		total_cost;
 
+	if (csv_push_order(root, baserel, state))
+		nemitted = nrows = csv_rows_in_order(root, nrows);
 	cost_qual_eval(&cost, local, root);
 	total_cost = cost.startup + csv_read_cost(state, baserel->tuples) +
 		nemitted * (cpu_tuple_cost + cost.per_tuple);
 	add_path(baserel, (Path *)
-			 csv_create_foreignscan_path(root, baserel, baserel->rows,
+			 csv_create_foreignscan_path(root, baserel, nrows,
 										 cost.startup, total_cost,
 										 baserel->lateral_relids));
 }
@@ -339,10 +344,11 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 	if (!state->upper && state->pushed != NIL)
 		recheck = contain_volatile_functions((Node *) quals) ? pushed :
 			extract_actual_clauses(scan_clauses, false);
-	if (state->upper || state->pushed != NIL)
+	if (state->upper || state->pushed != NIL || state->order != NIL)
 	{
 		program = list_make1(csv_program_to_node(state->program));
-		constants = csv_program_constants(state->program);
+		constants = list_concat_copy(csv_program_constants(state->program),
+									 state->limit);
 	}
 
 	/* in the order of CsvPlanItem */
@@ -353,6 +359,7 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 	private = lappend(private, pushed);
 	private = lappend(private, list_make2(state->results, state->sources));
 	private = lappend(private, list_of_set(hidden));
+	private = lappend(private, state->order);
 	return make_foreignscan(tlist, quals, state->upper ? 0 : baserel->relid,
 							constants,
 							private,
@@ -372,15 +379,26 @@ plan_set(const ForeignScan *plan, CsvPlanItem item)
 	return set;
 }
 
+static bool
+has_order(const ForeignScan *plan)
+{
+	return list_nth(plan->fdw_private, CSV_PLAN_ORDER) != NIL;
+}
+
 /* the query of a scan that begins; as CsvPushdown has it */
 static CsvQuery *
 prepare_query(void *arg, bool has_rows, CsvDecidable *decidable)
 {
 	ForeignScanState *node = arg;
 	CsvScanState *state = node->fdw_state;
+	ExprContext *econtext = node->ss.ps.ps_ExprContext;
+	CsvQuery   *query = csv_program_query(state->pushdown.program,
+										  state->constants, econtext, has_rows,
+										  decidable);
 
-	return csv_program_query(state->pushdown.program, state->constants,
-							 node->ss.ps.ps_ExprContext, has_rows, decidable);
+	if (state->limit[0] != NULL && has_rows)
+		csv_order_limit(query, state->limit[0], state->limit[1], econtext);
+	return query;
 }
 
 static bool
@@ -441,8 +459,16 @@ csv_begin_scan(ForeignScanState *node, int eflags)
 		state->pushdown.is_ready = query_is_ready;
 		state->pushdown.prepared = attach_evaluator;
 		state->pushdown.hidden = plan_set(plan, CSV_PLAN_HIDDEN);
+		state->pushdown.few_rows = has_order(plan);
 		state->pushdown.arg = node;
 		state->constants = ExecInitExprList(plan->fdw_exprs, &node->ss.ps);
+		if (has_order(plan))
+		{
+			int			n = list_length(state->constants);
+
+			state->limit[0] = list_nth(state->constants, n - 2);
+			state->limit[1] = list_nth(state->constants, n - 1);
+		}
 	}
 	if (plan->scan.scanrelid == 0)
 		begin_aggregation(node);
@@ -585,6 +611,16 @@ explain_pushdown(ForeignScanState *node, ExplainState *es)
 							deparse_expression(filter, context, prefix, false),
 							es);
 	}
+	if (has_order(plan))
+	{
+		List	   *order = copyObject(list_nth(plan->fdw_private,
+											   CSV_PLAN_ORDER));
+		int			n = list_length(plan->fdw_exprs);
+
+		adopt_relation(linitial(order), plan);
+		csv_explain_order(order, list_nth(plan->fdw_exprs, n - 2),
+						  list_nth(plan->fdw_exprs, n - 1), context, prefix, es);
+	}
 	if (plan->scan.scanrelid != 0)
 		return;
 	foreach(cell, plan->fdw_scan_tlist)
@@ -618,7 +654,7 @@ find_resident(const CsvScanState *state, const ForeignScan *plan,
 		return csv_table_scan_resident(state->scan, ncolumns);
 	return csv_table_is_resident(state->table, plan_set(plan, CSV_PLAN_WANTED),
 								 pushes ? plan_set(plan, CSV_PLAN_HIDDEN) :
-								 NULL, ncolumns);
+								 NULL, has_order(plan), ncolumns);
 }
 
 static void
@@ -668,6 +704,9 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 		if (has_engine_filter(plan))
 			ExplainPropertyInteger("Rows Removed by Engine Filter", NULL,
 								   statistics.filtered, es);
+		if (has_order(plan))
+			ExplainPropertyInteger("Rows Removed by Engine Limit", NULL,
+								   statistics.beyond, es);
 		ExplainPropertyInteger("Chunks", NULL, statistics.chunks, es);
 		if (state->aggregation != NULL &&
 			csv_aggregation_batches(state->aggregation) > 1)

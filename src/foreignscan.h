@@ -24,6 +24,10 @@ typedef struct CsvPlanState
 	CsvProgram *program;
 	List	   *pushed;			/* those of restrictinfo that are in it */
 
+	/* of rows that are sorted, and but the first ones wanted: order.h */
+	List	   *order;			/* NIL: all rows are wanted */
+	List	   *limit;			/* expressions of LIMIT and OFFSET */
+
 	/* of aggregates on top of the table's scan */
 	bool		upper;
 	int			first_relid;	/* of the relations that the plan stands for */
@@ -46,7 +50,9 @@ typedef enum CsvPlanItem
 	CSV_PLAN_QUALS,				/* the WHERE clauses that the engine has */
 	CSV_PLAN_RESULTS,			/* of an upper scan: how its columns come about,
 								 * and for which its aggregates were made */
-	CSV_PLAN_HIDDEN				/* attribute numbers, as in CsvPushdown */
+	CSV_PLAN_HIDDEN,			/* attribute numbers, as in CsvPushdown */
+	CSV_PLAN_ORDER				/* as in CsvPlanState; the limit's expressions
+								 * are the last ones of fdw_exprs */
 } CsvPlanItem;
 
 extern void csv_foreign_scan_callbacks(FdwRoutine *routine);

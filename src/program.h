@@ -59,6 +59,8 @@ typedef struct CsvProgramCounts
 	uint32_t	nfilters;
 	uint32_t	nkeys;
 	uint32_t	naggregates;
+	uint32_t	norder;
+	uint32_t	nchecked;
 	bool		aggregates;
 } CsvProgramCounts;
 
@@ -74,6 +76,8 @@ typedef struct CsvProgram
 	uint16_t	filters[CSV_MAX_REGISTERS];
 	CsvKey		keys[CSV_MAX_KEYS];
 	CsvAggregate aggregate[CSV_MAX_AGGREGATES];
+	CsvOrderKey order[CSV_MAX_KEYS];
+	uint16_t	checked[CSV_MAX_REGISTERS];
 
 	List	   *constant_exprs;
 
@@ -103,7 +107,8 @@ typedef enum CsvDecidable
 /*
  * The query, with the constants' values (ExprStates in the order of
  * csv_program_constants).  It lives in the current memory context; its columns
- * are attribute numbers, to be replaced by csv_program_lay_out().
+ * are attribute numbers, to be replaced by csv_program_lay_out().  It has no
+ * limit: that is the caller's to set.
  *
  * The value of a subquery that has not run is not asked for, unless a row is
  * certain to need it: the subquery may raise an ERROR.  The executor runs it

@@ -355,8 +355,8 @@ set_kind(CsvScanColumn *column, uint8_t kind)
 }
 
 /*
- * A numeric that is only computed with comes as a scaled integer, if there is
- * one that holds all its values.
+ * A numeric that is only computed with, or comes out in few rows, comes as a
+ * scaled integer, if there is one that holds all its values.
  */
 static void
 prefer_decimal(CsvColumn *spec)
@@ -383,7 +383,7 @@ compare_columns(const void *a, const void *b)
  */
 static void
 choose_columns(CsvTableScan *scan, const Bitmapset *wanted,
-			   const Bitmapset *hidden)
+			   const Bitmapset *hidden, bool few_rows)
 {
 	const CsvTable *table = scan->table;
 
@@ -404,7 +404,7 @@ choose_columns(CsvTableScan *scan, const Bitmapset *wanted,
 		}
 		csv_value_init(&scan_column->input, table, column, scan->context);
 		scan_column->hidden = bms_is_member(column->attnum, hidden);
-		if (scan_column->hidden)
+		if (scan_column->hidden || few_rows)
 			prefer_decimal(&scan_column->input.spec);
 		scan_column->kind = scan_column->input.spec.kind;
 		scan_column->fetch = fetch_for(&scan_column->input);
@@ -535,7 +535,7 @@ resident_key(const CsvTableScan *scan, const char *filename,
 
 bool
 csv_table_is_resident(const CsvTable *table, const Bitmapset *wanted,
-					  const Bitmapset *hidden, int *ncolumns)
+					  const Bitmapset *hidden, bool few_rows, int *ncolumns)
 {
 	CsvTableScan scan;
 	char	  **names;
@@ -546,7 +546,7 @@ csv_table_is_resident(const CsvTable *table, const Bitmapset *wanted,
 	memset(&scan, 0, sizeof(scan));
 	scan.table = table;
 	scan.context = CurrentMemoryContext;
-	choose_columns(&scan, wanted, hidden);
+	choose_columns(&scan, wanted, hidden, few_rows);
 	describe_columns(&scan);
 	*ncolumns = scan.ncolumns;
 	all = csv_source_identities(table, &names, &identities, &nfiles);
@@ -596,7 +596,8 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 	scan->natts = table->natts;
 	scan->report.table = table;
 
-	choose_columns(scan, wanted, pushdown != NULL ? pushdown->hidden : NULL);
+	choose_columns(scan, wanted, pushdown != NULL ? pushdown->hidden : NULL,
+				   pushdown != NULL && pushdown->few_rows);
 	scan->layout_columns = palloc0(sizeof(CsvColumn) * Max(table->natts, 1));
 	scan->plain = palloc0(sizeof(CsvPlainColumn) * Max(table->natts, 1));
 	scan->nullable = palloc0(sizeof(CsvScanColumn *) * Max(table->natts, 1));
@@ -1170,6 +1171,7 @@ evaluate_batch(CsvTableScan *scan)
 	if (status != CSV_OK)
 		handle_failure(scan, status);
 	scan->statistics.filtered += scan->selection.ndropped;
+	scan->statistics.beyond += scan->selection.nbeyond;
 }
 
 /* the next row that is to come out; the batch's end if there is none */

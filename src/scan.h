@@ -37,6 +37,7 @@ typedef struct CsvPushdown
 	 * decided: they come out NULL there.
 	 */
 	const Bitmapset *hidden;
+	bool		few_rows;		/* come out, though many are looked at */
 	CsvQuery   *(*prepare) (void *arg, bool has_rows, CsvDecidable *decidable);
 	bool		(*is_ready) (void *arg);
 	void		(*prepared) (void *arg, CsvEvaluator *evaluator);
@@ -51,7 +52,8 @@ typedef struct CsvScanStatistics
 {
 	int64		records;		/* good and bad, that the scan passed */
 	int64		skipped;
-	int64		filtered;		/* rows that the engine's filter dropped */
+	int64		filtered;		/* rows that the engine's filter dropped, */
+	int64		beyond;			/* and that are beyond its limit */
 	int64		chunks;
 	double		read_seconds;
 	double		copy_in_seconds;
@@ -110,6 +112,7 @@ extern const char *csv_table_scan_engine(const CsvTableScan *scan);
 extern bool csv_table_scan_resident(const CsvTableScan *scan, int *ncolumns);
 extern bool csv_table_is_resident(const CsvTable *table,
 								  const Bitmapset *wanted,
-								  const Bitmapset *hidden, int *ncolumns);
+								  const Bitmapset *hidden, bool few_rows,
+								  int *ncolumns);
 
 #endif							/* CSV_SCAN_H */

@@ -309,6 +309,7 @@ raises_walker(Node *node, void *context)
 		case T_List:
 		case T_Const:
 		case T_Param:
+		case T_Var:
 		case T_FuncExpr:
 		case T_OpExpr:
 		case T_RelabelType:
@@ -1260,6 +1261,47 @@ csv_program_add_aggregate(CsvProgram *program, CsvAggregateKind kind,
 		return -1;
 	program->aggregate[program->n.naggregates] = aggregate;
 	return (int) program->n.naggregates++;
+}
+
+bool
+csv_program_add_order(CsvProgram *program, Expr *key, Oid sort_operator,
+					  bool nulls_first)
+{
+	CsvOperation operation;
+	CsvOrderKey *out;
+	int			result;
+
+	if (program->n.norder >= CSV_MAX_KEYS ||
+		!comparison_of(sort_operator, &operation) ||
+		(operation != CSV_OP_LESS && operation != CSV_OP_GREATER))
+		return false;
+	if ((result = translate_whole(program, (Node *) key, false)) < 0)
+		return false;
+	if (program->registers[result].lane == CSV_LANE_TEXT &&
+		!collation_allows(exprCollation((Node *) key), false))
+		return false;
+	out = &program->order[program->n.norder++];
+	memset(out, 0, sizeof(*out));
+	out->lane = program->registers[result].lane;
+	out->value = program->registers[result].number;
+	out->descending = operation == CSV_OP_GREATER;
+	out->nulls_first = nulls_first;
+	return true;
+}
+
+bool
+csv_program_check(CsvProgram *program, Expr *expr)
+{
+	int			result;
+
+	if (!raises_walker((Node *) expr, NULL))
+		return true;
+	if (program->n.nchecked >= CSV_MAX_REGISTERS ||
+		(result = translate_whole(program, (Node *) expr, false)) < 0)
+		return false;
+	program->checked[program->n.nchecked++] =
+		program->registers[result].number;
+	return true;
 }
 
 void

@@ -10,8 +10,9 @@
  *	   dropped, or is undecided.
  *	2. The other instructions run over the rows that pass: group keys and the
  *	   arguments of aggregates.
- *	3. Without aggregates, the rows that pass are the answer.  With them, each
- *	   row is added to its group.
+ *	3. Without aggregates, the rows that pass are the answer, or those of them
+ *	   that may be among the first ones in an order.  With aggregates, each row
+ *	   is added to its group.
  *
  * Undecided rows.  A register is undecided in a row where its value depends on
  * one that the engine did not make (CSV_VALUE_DOUBTFUL, CSV_VALUE_LONG), or
@@ -20,7 +21,8 @@
  * would not have looked at (the second of AND where the first is false, the
  * branch of a CASE not taken) decides nothing and overflows nowhere.  A row
  * with an undecided filter, group key or argument is left out of all groups,
- * and handed back: the PostgreSQL side evaluates it as the executor would.
+ * and handed back: the PostgreSQL side evaluates it as the executor would.  So
+ * is one with an undecided key of the order, or checked value.
  *
  * The same instructions mean the same on every engine: the operations are
  * those of operate.h, which is compiled for host and device.
@@ -219,6 +221,14 @@ typedef struct CsvKey
 	uint16_t	value;			/* register */
 } CsvKey;
 
+typedef struct CsvOrderKey
+{
+	uint8_t		lane;
+	bool		descending;
+	bool		nulls_first;
+	uint16_t	value;			/* register */
+} CsvOrderKey;
+
 /*
  * A query.  Instructions are in an order in which operands are ready; the
  * first nfilter_instructions of them are those that the filters need.
@@ -243,6 +253,19 @@ typedef struct CsvQuery
 	const CsvKey *keys;
 	uint32_t	naggregates;
 	const CsvAggregate *aggregate;
+
+	/*
+	 * Without aggregates: the caller sorts the rows, and takes the first `limit`
+	 * ones.  What is certainly not among them need not come out.  0: all rows
+	 * do.  Values in `checked` are not to be undecided in a row that does not
+	 * come out.
+	 */
+	uint32_t	limit;
+	size_t		limit_bytes;	/* most memory for the keys' texts, about */
+	uint32_t	norder;			/* at least one, if there is a limit */
+	const CsvOrderKey *order;
+	uint32_t	nchecked;
+	const uint16_t *checked;	/* registers */
 } CsvQuery;
 
 /* ---- one value, for the interface below ---- */
@@ -304,7 +327,8 @@ typedef struct CsvSelection
 	const uint32_t *rows;
 	const uint8_t *careful;		/* 1 per row: undecided or wanted */
 	bool		any_careful;
-	uint32_t	ndropped;		/* rows that the filter dropped */
+	uint32_t	ndropped;		/* rows that the filter dropped, */
+	uint32_t	nbeyond;		/* and that are beyond the limit */
 } CsvSelection;
 
 /*

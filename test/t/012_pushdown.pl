@@ -208,12 +208,25 @@ sub aggregate
 	return $call;
 }
 
+# all that is wanted is in the order, so that equal rows look equal
+sub ordered
+{
+	my @wanted = map { pick(map { /^f/ ? "$_ + 0::float8" : $_ } map { $_->[0] } @columns) } 0 .. rand 4;
+	my @order = sort { rand() <=> 0.5 } 1 .. @wanted;
+
+	push @wanted, pick('i4 + i2', 'n * 2', '1', 'random() < 2') if chance(0.3);
+	return 'SELECT ' . join(', ', map { "$wanted[$_] AS x$_" } 0 .. $#wanted) . ' FROM @' . where() .
+	  ' ORDER BY ' . join(', ', map { $_ . pick('', ' DESC', ' NULLS FIRST', ' DESC NULLS LAST') } @order, @order < @wanted ? scalar @wanted : ()) .
+	  ' LIMIT ' . pick(1, 3, 10, 100, 2000) . (chance(0.3) ? ' OFFSET ' . pick(1, 20, 500) : '');
+}
+
 sub where { return chance(0.3) ? '' : ' WHERE ' . join(' AND ', map { condition(2) } 0 .. rand 2) }
 
 sub query
 {
 	my @keys;
 
+	return ordered() if chance(0.2);
 	if (chance(0.35))
 	{
 		my @wanted = map { pick(map { $_->[0] } @columns) } 0 .. rand 4;
@@ -279,7 +292,7 @@ $session->value(q{
 		line text;
 	BEGIN
 		FOR line IN EXECUTE 'EXPLAIN ' || replace(query, '@', 'csv') LOOP
-			IF line ~ 'Engine (Filter|Aggregates|Group Key)' THEN
+			IF line ~ 'Engine (Filter|Aggregates|Group Key|Limit)' THEN
 				RETURN true;
 			END IF;
 		END LOOP;
