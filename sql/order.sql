@@ -70,7 +70,7 @@ SELECT alike('SELECT id FROM t ORDER BY id OFFSET 3957');
 
 -- few bytes for the keys
 SET work_mem = '64kB';
-SELECT alike('SELECT note, id FROM t WHERE note IS NOT NULL ORDER BY note DESC, id LIMIT 2');
+SELECT alike('SELECT note, id FROM t WHERE note IS NOT NULL ORDER BY note DESC, id LIMIT 9');
 SELECT alike('SELECT count(*), sum(id) FROM (SELECT id FROM t ORDER BY note DESC, id LIMIT 900) x');
 RESET work_mem;
 

@@ -267,6 +267,7 @@ sub query
 	my @names = ((map { $_->[0] } @columns), 'record', 'line', 'place');
 
 	return 'SELECT ' . join(', ', map { pick(@names) } 0 .. rand 5) . ' FROM random WHERE ' . condition() if chance(0.5);
+	return "SELECT i, n, place FROM random WHERE " . condition() . ' ORDER BY ' . pick('i', 'n DESC', 'd, i DESC', 't') . ', place LIMIT ' . pick(1, 10, 1000) if chance(0.2);
 	return 'SELECT count(*), ' . join(', ', map { pick('sum(i)', 'sum(n)', 'avg(f)', 'max(d)', 'min(t)', 'count(a)', 'max(line)', 'sum(n * (1 - n))') } 0 .. rand 3) .
 	  ' FROM random WHERE ' . condition() if chance(0.5);
 	return 'SELECT ' . pick('i', 'v', 'd', 't') . ', count(*), sum(n), max(i) FROM random WHERE ' . condition() . ' GROUP BY 1 ORDER BY 1';

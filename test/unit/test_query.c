@@ -379,6 +379,8 @@ typedef struct Program
 	uint16_t	filters[8];
 	CsvKey		keys[CSV_MAX_KEYS];
 	CsvAggregate aggregates[16];
+	CsvOrderKey order[8];
+	uint16_t	checked[4];
 } Program;
 
 static void
@@ -391,6 +393,8 @@ start_program(Program *program)
 	program->query.filters = program->filters;
 	program->query.keys = program->keys;
 	program->query.aggregate = program->aggregates;
+	program->query.order = program->order;
+	program->query.checked = program->checked;
 }
 
 static CsvInstruction *
@@ -929,6 +933,184 @@ say_failing_seed(void **state)
 					  (unsigned long long) failing_seed);
 	return 0;
 }
+
+/* ---- the first rows in an order ---- */
+
+#define MOST_LIMIT	60
+
+/* the keys of the first rows so far, in their order */
+typedef struct FirstRows
+{
+	uint32_t	n;
+	struct
+	{
+		CsvValue	keys[8];
+		uint8_t    *texts[8];
+		uint32_t	batch;
+		uint32_t	row;
+	}			rows[MOST_LIMIT + 1];
+} FirstRows;
+
+static int
+compare_in_order(const CsvOrderKey *key, const CsvValue *a, const CsvValue *b)
+{
+	if (a->state == CSV_LANE_NULL || b->state == CSV_LANE_NULL)
+		return a->state == b->state ? 0 :
+			(a->state == CSV_LANE_NULL) == key->nulls_first ? -1 : 1;
+	return key->descending ? naive_compare(key->lane, b, a) :
+		naive_compare(key->lane, a, b);
+}
+
+static void
+free_first_row(const CsvQuery *query, FirstRows *first, uint32_t i)
+{
+	for (uint32_t k = 0; k < query->norder; k++)
+		free(first->rows[i].texts[k]);
+}
+
+/* insert a row behind its equals; false if one of its values is undecided */
+static bool
+insert_row(const CsvQuery *query, const NaiveTable *table, uint32_t batch,
+		   uint32_t row, FirstRows *first)
+{
+	CsvValue	keys[8];
+	uint32_t	at = first->n;
+
+	for (uint32_t k = 0; k < query->norder; k++)
+	{
+		keys[k] = naive_value(query, table, row, query->order[k].value);
+		if (keys[k].state == CSV_LANE_UNDECIDED)
+			return false;
+	}
+	for (uint32_t k = 0; k < query->nchecked; k++)
+		if (naive_value(query, table, row, query->checked[k]).state ==
+			CSV_LANE_UNDECIDED)
+			return false;
+	for (; at > 0; at--)
+	{
+		int			order = 0;
+
+		for (uint32_t k = 0; k < query->norder && order == 0; k++)
+			order = compare_in_order(&query->order[k], &keys[k],
+									 &first->rows[at - 1].keys[k]);
+		if (order >= 0)
+			break;
+		first->rows[at] = first->rows[at - 1];
+	}
+	for (uint32_t k = 0; k < query->norder; k++)
+	{
+		uint8_t    *text = NULL;
+
+		first->rows[at].keys[k] = keys[k];
+		if (keys[k].bytes != NULL)
+		{
+			text = malloc(keys[k].length + 1);
+			memcpy(text, keys[k].bytes, keys[k].length);
+			first->rows[at].keys[k].bytes = text;
+		}
+		first->rows[at].texts[k] = text;
+	}
+	first->rows[at].batch = batch;
+	first->rows[at].row = row;
+	if (first->n < query->limit)
+		first->n++;
+	else
+		free_first_row(query, first, first->n);
+	return true;
+}
+
+static void
+first_rows_in_an_order_come_out(void **state)
+{
+	static const uint32_t sizes[] = {0, 1, 50, 1024, 1025, 3000};
+	static Program program;
+	static FirstRows first;
+	static uint8_t expected[MAX_ROWS];
+
+	(void) state;
+	for (uint64_t seed = 1; seed <= 300; seed++)
+	{
+		Fixture		fixture;
+		CsvEvaluator *evaluator;
+		CsvQuery   *query = &program.query;
+
+		failing_seed = seed;
+		random_state = seed * UINT64_C(0x9E3779B97F4A7C15);
+		memset(&fixture, 0, sizeof(fixture));
+		for (int kind = 0; kind < CSV_NUM_KINDS; kind++)
+			add_column(&fixture, (CsvKind) kind, 17, (int) random_below(5));
+		fixture.null_in = one_in(2) ? 0 : 5;
+		fixture.doubtful_in = one_in(2) ? 0 : 50;
+		for (uint32_t c = 0; c < fixture.layout.ncolumns; c++)
+			fixture.spreads[c] = one_in(2) ? random_spread() : SPREAD_SMALL;
+		start_program(&program);
+		if (one_in(2))
+			program.filters[query->nfilters++] =
+				random_expression(&program, &fixture, CSV_LANE_INT, true, 2);
+		query->nfilter_instructions = query->ninstructions;
+		query->limit = 1 + random_below(MOST_LIMIT);
+		query->limit_bytes = SIZE_MAX;
+		for (uint32_t n = 1 + random_below(4); n > 0; n--)
+		{
+			CsvOrderKey *key = &program.order[query->norder++];
+
+			key->lane = (uint8_t) random_below(5);
+			key->descending = one_in(2);
+			key->nulls_first = one_in(2);
+			key->value = random_expression(&program, &fixture, key->lane,
+										   false, (int) random_below(3));
+		}
+		if (one_in(3))
+			program.checked[query->nchecked++] =
+				random_expression(&program, &fixture, CSV_LANE_INT, false, 2);
+		evaluator = csv_evaluator_create(&reading_memory, query);
+		assert_non_null(evaluator);
+		first.n = 0;
+		for (uint32_t batch = 0; batch < 4; batch++)
+		{
+			NaiveGroups none = {NULL, 0, 0};
+			CsvSelection selection;
+			uint32_t	nrows = 0;
+
+			make_batch(&fixture, sizes[random_below(LENGTH(sizes))]);
+			memset(expected, NAIVE_DROPPED, sizeof(expected));
+			for (uint32_t row = 0; row < fixture.batch.nrows; row++)
+			{
+				expected[row] = naive_row(query, &fixture.table, row, &none);
+				if (expected[row] == NAIVE_PASSES)
+					expected[row] = insert_row(query, &fixture.table, batch,
+											   row, &first) ?
+						NAIVE_DROPPED : NAIVE_CAREFUL;
+			}
+			for (uint32_t i = 0; i < first.n; i++)
+				if (first.rows[i].batch == batch)
+					expected[first.rows[i].row] = NAIVE_PASSES;
+			assert_int_equal(csv_evaluator_run(evaluator, &fixture.layout,
+											   &fixture.batch, NULL, NULL, NULL,
+											   &selection), CSV_OK);
+			for (uint32_t row = 0; row < fixture.batch.nrows; row++)
+			{
+				if (expected[row] == NAIVE_DROPPED)
+					continue;
+				assert_true(nrows < selection.nrows);
+				assert_int_equal(selection.rows[nrows], row);
+				assert_int_equal(selection.careful[nrows],
+								 expected[row] == NAIVE_CAREFUL);
+				nrows++;
+			}
+			assert_int_equal(selection.nrows, nrows);
+			assert_int_equal(selection.nrows + selection.ndropped +
+							 selection.nbeyond, fixture.batch.nrows);
+			free_batch(&fixture);
+		}
+		csv_evaluator_free(evaluator);
+		while (first.n > 0)
+			free_first_row(query, &first, --first.n);
+	}
+	failing_seed = 0;
+}
+
+/* ---- all of it ---- */
 
 static void
 random_programs_agree_with_a_row_at_a_time(void **state)
@@ -1664,6 +1846,8 @@ main(void)
 		cmocka_unit_test(an_interrupt_ends_the_run),
 		cmocka_unit_test(distinct_values_can_be_added_one_by_one),
 		cmocka_unit_test(rows_can_be_added_one_by_one),
+		cmocka_unit_test_teardown(first_rows_in_an_order_come_out,
+								  say_failing_seed),
 		cmocka_unit_test_teardown(random_programs_agree_with_a_row_at_a_time,
 								  say_failing_seed)
 	};
