@@ -111,6 +111,44 @@ RESET plan_cache_mode;
 SELECT x, (SELECT count(*) FROM t WHERE id <= x) FROM generate_series(0, 3) x;
 SELECT id FROM t WHERE price = (SELECT max(price) FROM t);
 
+-- values of the outer side of a nested loop
+CALL write_file('t.csv',
+E'1,Rom,ab,10.50,1.5,2024-01-01,2024-01-01 10:00:00,t,00000000-0000-0000-0000-000000000001,one\n'
+'2,Bonn,a,2.25,0.25,2024-02-01,2024-02-01 00:00:00,f,00000000-0000-0000-0000-000000000002,two\n'
+'3,Rom,cd,NaN,, 2024-03-01,,t,,\nbad\n4,Lyon,,100.00,-2,1999-12-31,1999-12-31 23:59:59,,,four\n');
+CREATE TABLE outer_side (i int, city text, kind char(6), n numeric, day date, at timestamp);
+INSERT INTO outer_side VALUES (1, 'Rom', 'ab', 2.250, '2024-01-01', '2024-02-01'), (2, 'Bonn', 'a', 'NaN', '2024-03-01', NULL),
+  (3, NULL, NULL, NULL, NULL, 'infinity');
+ANALYZE outer_side;
+ALTER FOREIGN TABLE t OPTIONS (SET log_verbosity 'silent');
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SET enable_material = off;
+SET enable_memoize = off;
+SELECT explain('SELECT o.i, id FROM outer_side o JOIN t ON t.city = o.city');
+SELECT alike('SELECT o.i, id FROM outer_side o JOIN t ON t.city = o.city');
+SELECT alike('SELECT o.i, id FROM outer_side o JOIN t ON t.kind = o.kind AND id <= o.i');
+SELECT explain('SELECT o.i, id FROM outer_side o LEFT JOIN t ON price >= n AND length(note) > o.i');
+SELECT alike('SELECT o.i, id FROM outer_side o LEFT JOIN t ON price >= n AND length(note) > o.i');
+SELECT alike('SELECT o.i, id FROM outer_side o LEFT JOIN t ON sold = day');
+SELECT alike('SELECT o.i, id FROM outer_side o LEFT JOIN t ON sold = day AND t.at <= o.at');
+SELECT alike('SELECT i FROM outer_side o WHERE EXISTS (SELECT FROM t WHERE t.city = o.city AND id > i)');
+SELECT alike('SELECT i FROM outer_side o WHERE NOT EXISTS (SELECT FROM t WHERE t.city = o.city AND id > i)');
+SELECT alike('SELECT o.i, p.i, id FROM outer_side o, outer_side p, t WHERE id = o.i + p.i');
+SELECT alike('SELECT o.i, s FROM outer_side o, LATERAL (SELECT sum(price) AS s FROM t WHERE t.city = o.city OR id > o.i) x');
+SELECT alike('SELECT o.i, x.id FROM outer_side o, LATERAL (SELECT id, o.n AS m FROM t WHERE id <> o.i) x WHERE x.m > 1');
+-- what raises an ERROR does so where the executor would
+SELECT o.i, id FROM outer_side o JOIN t ON id * 1000000000 > o.i;
+SELECT count(*) FROM outer_side o JOIN t ON id > 100 AND id = 1 / (o.i - 1);
+-- skipped records are reported once
+ALTER FOREIGN TABLE t OPTIONS (SET log_verbosity 'default');
+SELECT o.i, id FROM outer_side o JOIN t ON t.city = o.city;
+RESET enable_hashjoin;
+RESET enable_mergejoin;
+RESET enable_material;
+RESET enable_memoize;
+CALL write_file('t.csv', E'1,Rom,ab,10.5,,,,,,\n2,Bonn,ab,2.125,,,,,,\n3,Lyon,ab,3,,,,,,\n');
+
 -- what may raise an ERROR is evaluated only if a row gets there
 CREATE FUNCTION noisy(int) RETURNS int LANGUAGE plpgsql STABLE AS $$
 BEGIN

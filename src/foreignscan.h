@@ -16,6 +16,8 @@ typedef struct CsvPlanState
 	CsvTable   *table;
 	Bitmapset  *wanted;			/* attribute numbers the scan must deliver */
 	BlockNumber pages;			/* of the file, as for a plain table */
+	double		read_speed;		/* csv_engine_speed() */
+	bool		resident;		/* the session has the columns */
 	Index		relid;			/* of the table, also on top of its scan */
 	List	   *restrictinfo;	/* the table's WHERE clauses, as the executor
 								 * evaluates them */
@@ -28,9 +30,10 @@ typedef struct CsvPlanState
 	List	   *order;			/* NIL: all rows are wanted */
 	List	   *limit;			/* expressions of LIMIT and OFFSET */
 
+	int			first_relid;	/* of the relations that the plan stands for */
+
 	/* of aggregates on top of the table's scan */
 	bool		upper;
-	int			first_relid;	/* of the relations that the plan stands for */
 	List	   *scan_tlist;		/* group keys and Aggrefs */
 	List	   *results;		/* a CsvResult of each, as integer lists */
 	List	   *sources;		/* as csv_aggregation_create() wants them */
@@ -45,7 +48,7 @@ typedef enum CsvPlanItem
 {
 	CSV_PLAN_WANTED,			/* integer list of attribute numbers */
 	CSV_PLAN_RELATION,			/* list of the table's OID */
-	CSV_PLAN_FIRST_RELID,		/* of an upper scan: as in CsvPlanState */
+	CSV_PLAN_FIRST_RELID,		/* as in CsvPlanState */
 	CSV_PLAN_PROGRAM,			/* list of one program, or empty */
 	CSV_PLAN_QUALS,				/* the WHERE clauses that the engine has */
 	CSV_PLAN_RESULTS,			/* of an upper scan: how its columns come about,
@@ -62,7 +65,12 @@ extern void csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 								RelOptInfo *input_rel, RelOptInfo *output_rel,
 								void *extra);
 
-/* cost of finding the records of the table's file and making its values */
-extern Cost csv_read_cost(const CsvPlanState *state, double ntuples);
+/*
+ * Cost of finding the records of the table's file, making its values, and
+ * running the program (or NULL) over them, whose filters leave nrows.
+ */
+extern Cost csv_read_cost(const CsvPlanState *state,
+						  const CsvProgram *program, double ntuples,
+						  double nrows);
 
 #endif							/* CSV_FOREIGNSCAN_H */

@@ -251,13 +251,20 @@ csv_resident_find(const CsvResidentKey *key)
 }
 
 bool
-csv_resident_exists(const CsvResidentKey *key)
+csv_resident_exists(const CsvResidentKey *key, int64 *nrows)
 {
 	dlist_iter	iter;
 
 	dlist_foreach(iter, &residents)
-		if (answers(dlist_container(CsvResident, node, iter.cur), key))
+	{
+		CsvResident *resident = dlist_container(CsvResident, node, iter.cur);
+
+		if (answers(resident, key))
+		{
+			*nrows = resident->nrows;
 			return true;
+		}
+	}
 	return false;
 }
 

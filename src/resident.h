@@ -98,8 +98,11 @@ extern bool csv_resident_enabled(void);
  */
 extern CsvResident *csv_resident_find(const CsvResidentKey *key);
 
-/* the same, for EXPLAIN: only whether there are any, and without any effect */
-extern bool csv_resident_exists(const CsvResidentKey *key);
+/*
+ * The same, for planner and EXPLAIN: only whether there are any, without any
+ * effect, and how many rows they have.
+ */
+extern bool csv_resident_exists(const CsvResidentKey *key, int64 *nrows);
 
 /*
  * Of columns that were found: their layout, and where an attribute stands in it,

@@ -535,7 +535,8 @@ resident_key(const CsvTableScan *scan, const char *filename,
 
 bool
 csv_table_is_resident(const CsvTable *table, const Bitmapset *wanted,
-					  const Bitmapset *hidden, bool few_rows, int *ncolumns)
+					  const Bitmapset *hidden, bool few_rows, int *ncolumns,
+					  int64 *nrows)
 {
 	CsvTableScan scan;
 	char	  **names;
@@ -549,12 +550,16 @@ csv_table_is_resident(const CsvTable *table, const Bitmapset *wanted,
 	choose_columns(&scan, wanted, hidden, few_rows);
 	describe_columns(&scan);
 	*ncolumns = scan.ncolumns;
+	*nrows = 0;
 	all = csv_source_identities(table, &names, &identities, &nfiles);
 	for (int i = 0; all && i < nfiles; i++)
 	{
 		CsvResidentKey key = resident_key(&scan, names[i], &identities[i]);
 
-		all = csv_resident_exists(&key);
+		int64		file_rows = 0;
+
+		all = csv_resident_exists(&key, &file_rows);
+		*nrows += file_rows;
 	}
 	return all;
 }

@@ -106,13 +106,18 @@ extern const char *csv_table_scan_engine(const CsvTableScan *scan);
 
 /*
  * For EXPLAIN, where csv_resident_enabled(): were the columns of all files that
- * the scan came to resident?  And would they be, for one that begins now?
- * *ncolumns is the number of wanted columns in the file.
+ * the scan came to resident?  *ncolumns is the number of wanted columns in the
+ * file.
  */
 extern bool csv_table_scan_resident(const CsvTableScan *scan, int *ncolumns);
+
+/*
+ * Likewise, would they be for a scan that begins now?  Then *nrows is how many
+ * rows it has, of which some may be refused by input functions.
+ */
 extern bool csv_table_is_resident(const CsvTable *table,
 								  const Bitmapset *wanted,
 								  const Bitmapset *hidden, bool few_rows,
-								  int *ncolumns);
+								  int *ncolumns, int64 *nrows);
 
 #endif							/* CSV_SCAN_H */

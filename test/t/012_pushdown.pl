@@ -220,6 +220,26 @@ sub ordered
 	  ' LIMIT ' . pick(1, 3, 10, 100, 2000) . (chance(0.3) ? ' OFFSET ' . pick(1, 20, 500) : '');
 }
 
+# with values of an outer row; each column may be a parameter of the scan
+sub joined
+{
+	my @rows = map { '(' . join(', ', pick('1', '-3', '12', 'NULL::int'), pick('0.50', '12.125', '-7', "'NaN'", 'NULL') . '::numeric',
+		pick(map { quoted() } 1 .. 3) . '::text', "date '" . day() . "'", pick('1.5', '-0', '100') . '::float8') . ')' } 0 .. rand 4;
+	my $join = pick(
+		sub { 'i4' . comparison() . pick('oi', 'oi + 1', 'oi * i2') },
+		sub { pick('i2', 'i8', 'i4') . ' = oi' },
+		sub { pick('n', 'm', 'n * 2') . comparison() . 'od' },
+		sub { pick('t', 'v') . ' = ot' },
+		sub { 'd' . comparison() . 'oday' },
+		sub { 'f8' . comparison() . 'of' },
+		sub { 'CASE WHEN b THEN i2 = oi ELSE n > od END' },
+		sub { condition(1) . ' AND i4 > oi' })->();
+	my $kind = pick('JOIN', 'LEFT JOIN');
+
+	return 'SELECT ' . join(', ', 'o.*', pick('i4', 't'), pick('n', 'd', 'c')) . ' FROM (VALUES ' . join(', ', @rows) .
+	  ") o(oi, od, ot, oday, of) $kind @ ON $join" . where();
+}
+
 sub where { return chance(0.3) ? '' : ' WHERE ' . join(' AND ', map { condition(2) } 0 .. rand 2) }
 
 sub query
@@ -227,6 +247,7 @@ sub query
 	my @keys;
 
 	return ordered() if chance(0.2);
+	return joined() if chance(0.15);
 	if (chance(0.35))
 	{
 		my @wanted = map { pick(map { $_->[0] } @columns) } 0 .. rand 4;
@@ -329,7 +350,8 @@ while (time() - $start < $seconds && $ndifferent == 0)
 		CREATE TABLE plain AS SELECT * FROM csv;
 		RESET csv_gpu_fdw.enable_pushdown;
 		SET enable_partitionwise_aggregate = " . pick('on', 'off') . "; SET work_mem = '" . pick('64kB', '4MB') . "';
-		SET csv_gpu_fdw.cpu_threads = " . pick(1, 1, 3) . ';');
+		SET csv_gpu_fdw.cpu_threads = " . pick(1, 1, 3) . '; SET enable_hashjoin = ' . pick('on', 'off') .
+		'; SET enable_mergejoin = off; SET enable_material = ' . pick('on', 'off') . ';');
 	for (1 .. $queries_per_file)
 	{
 		my $query = query();
