@@ -18,7 +18,7 @@ END $$;
 CREATE FOREIGN TABLE t (a int, k int, x numeric(10,2), b text) SERVER csv OPTIONS (filename 'regress_csv/t.csv');
 CREATE FOREIGN TABLE u (a int, k int, x numeric(10,2), b text) SERVER csv OPTIONS (filename 'regress_csv/t.csv');
 CALL write_query('t.csv', $$SELECT string_agg(format(E'%s,%s,%s,%s\n', i, i % 5, i % 100 / 8.0, md5(i::text)), '') FROM generate_series(1, 20000) i$$);
-CREATE TABLE few AS SELECT i * 1000 AS a FROM generate_series(1, 4) i;
+CREATE TABLE few AS SELECT i * 1000 AS a FROM generate_series(1, 8) i;
 ANALYZE t;
 ANALYZE few;
 

@@ -46,7 +46,7 @@
  * one row, in units of cpu_operator_cost.
  */
 #define CSV_COST_PER_PAGE	40
-#define CSV_COST_PER_VALUE	2
+#define CSV_COST_PER_VALUE	0.7
 
 /* likewise, of one operation of the engine on one row */
 #define CSV_COST_PER_OPERATION	0.1
