@@ -140,6 +140,8 @@ SELECT alike('SELECT o.i, x.id FROM outer_side o, LATERAL (SELECT id, o.n AS m F
 -- what raises an ERROR does so where the executor would
 SELECT o.i, id FROM outer_side o JOIN t ON id * 1000000000 > o.i;
 SELECT count(*) FROM outer_side o JOIN t ON id > 100 AND id = 1 / (o.i - 1);
+SELECT o.i, id FROM outer_side o JOIN t ON t.city = o.city WHERE id * 1000000000 > 0;
+SELECT o.i, id FROM outer_side o JOIN t ON id * 1000000000 > o.i AND t.city = 'Rom' AND t.city = o.city;
 -- skipped records are reported once
 ALTER FOREIGN TABLE t OPTIONS (SET log_verbosity 'default');
 SELECT o.i, id FROM outer_side o JOIN t ON t.city = o.city;

@@ -128,6 +128,7 @@ typedef struct OrderedClause
 {
 	RestrictInfo *rinfo;
 	Index		security_level;
+	bool		joins;			/* it uses other tables, too */
 	Cost		cost;			/* of one row */
 	int			number;
 } OrderedClause;
@@ -140,6 +141,8 @@ compare_clauses(const void *a, const void *b)
 
 	if (left->security_level != right->security_level)
 		return left->security_level < right->security_level ? -1 : 1;
+	if (left->joins != right->joins)
+		return left->joins ? 1 : -1;
 	if (left->cost != right->cost)
 		return left->cost < right->cost ? -1 : 1;
 	return left->number - right->number;
@@ -148,6 +151,7 @@ compare_clauses(const void *a, const void *b)
 /*
  * Clauses in the order in which the executor evaluates them, as createplan.c
  * has it (order_qual_clauses): which of several raises an ERROR hangs on it.
+ * Those of a join come last, as they do where a scan does not have them.
  */
 static List *
 order_clauses(PlannerInfo *root, List *clauses)
@@ -163,6 +167,7 @@ order_clauses(PlannerInfo *root, List *clauses)
 
 		cost_qual_eval_node(&cost, (Node *) rinfo, root);
 		ordered[i].rinfo = rinfo;
+		ordered[i].joins = bms_membership(rinfo->clause_relids) == BMS_MULTIPLE;
 		ordered[i].cost = cost.per_tuple;
 		ordered[i].number = i;
 		ordered[i].security_level = rinfo->leakproof &&
@@ -478,7 +483,10 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 
 	/* with those that join it with the outer side of a nested loop */
 	if (best_path->path.param_info != NULL)
+	{
+		scan_clauses = order_clauses(root, scan_clauses);
 		query = push_filters(state, scan_clauses, &pushed);
+	}
 	if (!state->upper)
 	{
 		quals = extract_actual_clauses(list_difference_ptr(scan_clauses,
