@@ -65,6 +65,9 @@ SELECT alike('SELECT sum(weight), avg(weight), min(weight), max(weight) FROM t W
 SELECT alike('SELECT min(sold), max(sold), min(at), max(at), bool_and(ok), bool_or(ok) FROM t');
 SELECT alike('SELECT min(note COLLATE "C"), max(city COLLATE "C"), min(kind COLLATE "C") FROM t');
 SELECT alike('SELECT kind, count(*), sum(price * 2 - 0.125) FROM t GROUP BY kind');
+SELECT alike('SELECT variance(weight), var_samp(weight), var_pop(weight), stddev(weight), stddev_samp(weight), stddev_pop(weight) FROM t WHERE weight <= 4');
+SELECT alike('SELECT kind, round(variance(weight)::numeric, 12), stddev_pop(weight) FILTER (WHERE id < 4) FROM t GROUP BY kind');
+SELECT explain('SELECT kind, variance(weight), stddev_pop(weight) FILTER (WHERE id < 4) FROM t GROUP BY kind');
 SELECT alike('SELECT kind, ok, sum(id) FILTER (WHERE price > 1) FROM t GROUP BY kind, ok');
 SELECT alike('SELECT price, count(*) FROM t GROUP BY price');
 SELECT alike('SELECT count(*) FROM t WHERE id > 100 HAVING count(*) = 0');
@@ -84,6 +87,22 @@ CALL write_file('long.csv', E'-0,99999999999999999999999999.00,99999999999999999
 SELECT alike('SELECT f, sum(p * q) FROM long GROUP BY f');
 SELECT alike('SELECT min(f), max(f) FROM long WHERE p * q > 0 AND f < 1');
 SELECT alike('SELECT min(f), max(f) FROM long WHERE p > 1e-30 AND f < 1');
+
+-- variances of floats are those of the exact numbers, to the last bit or two
+CREATE FOREIGN TABLE f (k int, f8 float8, f4 real) SERVER csv OPTIONS (filename 'regress_csv/f.csv');
+CALL write_query('f.csv', $$SELECT string_agg(format(E'%s,%s,%s\n', i % 3, 1e9 + i % 1000 / 8.0, i * 7919 % 4001 / 16.0), '') FROM generate_series(1, 5000) i$$);
+SELECT explain('SELECT var_pop(f8) FROM f');
+CREATE TABLE exact AS SELECT k, var_samp(f8::numeric) AS samp, var_pop(f8::numeric) AS pop, var_pop(f4::float8::numeric) AS single, stddev(f8::numeric) AS root
+  FROM f GROUP BY k;
+SELECT explain('SELECT k, var_samp(f8), var_pop(f8), var_pop(f4), stddev(f8) FROM f GROUP BY k');
+SELECT k, abs(s / samp::float8 - 1) < 4e-16 AS samp, abs(p / pop::float8 - 1) < 4e-16 AS pop, abs(p4 / single::float8 - 1) < 4e-16 AS single,
+  abs(r / root::float8 - 1) < 4e-16 AS root
+  FROM exact JOIN (SELECT k, var_samp(f8), var_pop(f8), var_pop(f4), stddev(f8) FROM f GROUP BY k) x (k, s, p, p4, r) USING (k) ORDER BY k;
+CALL write_file('f.csv', E'1,1e200,0\n2,1e200,inf\n2,1,1\n3,inf,NaN\n4,1e-150,1\n5,1e-100,3e38\n5,3e-100,-3e38\n6,,\n7,3,2\n7,3,2\n');
+SELECT alike('SELECT k, var_pop(f8), var_samp(f8), stddev_pop(f4), stddev(f4) FROM f WHERE k <> 2 GROUP BY k');
+SELECT alike('SELECT k, var_pop(f4), var_samp(f4) FROM f GROUP BY k');
+SELECT variance(f8) FROM f WHERE k = 2;
+SELECT var_pop(f8) FROM f WHERE k < 3 GROUP BY k;
 
 -- skipped records are reported all the same, dropped or not
 ALTER FOREIGN TABLE t OPTIONS (SET log_verbosity 'default');
@@ -213,6 +232,8 @@ SELECT explain('SELECT part, sum(price) FROM parts WHERE weight > 1 GROUP BY par
 SELECT explain('SELECT avg(price), count(*) FROM parts WHERE weight > 1');
 SELECT alike('SELECT part, sum(price), avg(weight), count(DISTINCT city) FROM parts WHERE weight > 1 GROUP BY part');
 SELECT alike('SELECT city, count(*), count(weight), sum(price), avg(price), stddev(price), sum(part), avg(part), variance(part), min(price), max(price) FROM parts GROUP BY city');
+SELECT alike('SELECT round(stddev(weight)::numeric, 12), round(var_pop(weight)::numeric, 12), avg(weight) FROM parts');
+SELECT alike('SELECT part, round(stddev(weight)::numeric, 12), variance(weight) FILTER (WHERE price > 1000) FROM parts GROUP BY part');
 SELECT alike('SELECT sum(weight), avg(weight), min(weight), max(weight), bool_or(weight > 3), bool_and(price < 11), avg(price) FROM parts WHERE price <> ''NaN''');
 SELECT alike('SELECT sum(price), sum(part), avg(price), avg(part), avg(weight), max(city) FROM parts WHERE price > 1000 AND price <> ''NaN''');
 RESET enable_partitionwise_aggregate;

@@ -109,26 +109,38 @@ aggregate_kind(const Aggref *aggref, AggregateKind *kind)
 		case F_VARIANCE_INT4:
 		case F_VARIANCE_INT8:
 		case F_VARIANCE_NUMERIC:
+		case F_VARIANCE_FLOAT4:
+		case F_VARIANCE_FLOAT8:
 		case F_VAR_SAMP_INT2:
 		case F_VAR_SAMP_INT4:
 		case F_VAR_SAMP_INT8:
 		case F_VAR_SAMP_NUMERIC:
+		case F_VAR_SAMP_FLOAT4:
+		case F_VAR_SAMP_FLOAT8:
 		case F_VAR_POP_INT2:
 		case F_VAR_POP_INT4:
 		case F_VAR_POP_INT8:
 		case F_VAR_POP_NUMERIC:
+		case F_VAR_POP_FLOAT4:
+		case F_VAR_POP_FLOAT8:
 		case F_STDDEV_INT2:
 		case F_STDDEV_INT4:
 		case F_STDDEV_INT8:
 		case F_STDDEV_NUMERIC:
+		case F_STDDEV_FLOAT4:
+		case F_STDDEV_FLOAT8:
 		case F_STDDEV_SAMP_INT2:
 		case F_STDDEV_SAMP_INT4:
 		case F_STDDEV_SAMP_INT8:
 		case F_STDDEV_SAMP_NUMERIC:
+		case F_STDDEV_SAMP_FLOAT4:
+		case F_STDDEV_SAMP_FLOAT8:
 		case F_STDDEV_POP_INT2:
 		case F_STDDEV_POP_INT4:
 		case F_STDDEV_POP_INT8:
 		case F_STDDEV_POP_NUMERIC:
+		case F_STDDEV_POP_FLOAT4:
+		case F_STDDEV_POP_FLOAT8:
 			kind->result = CSV_RESULT_VARIANCE;
 			kind->first = CSV_AGGREGATE_SUM;
 			kind->second = CSV_AGGREGATE_SUM_SQUARES;

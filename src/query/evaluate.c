@@ -487,6 +487,13 @@ csv_evaluator_aggregate(const CsvEvaluator *evaluator, uint32_t group,
 	csv_groups_aggregate(evaluator->groups, group, aggregate, value);
 }
 
+double
+csv_evaluator_spread(const CsvEvaluator *evaluator, uint32_t group,
+					 uint32_t sum, uint32_t squares, uint64_t count)
+{
+	return csv_groups_spread(evaluator->groups, group, sum, squares, count);
+}
+
 bool
 csv_evaluator_reset(CsvEvaluator *evaluator)
 {

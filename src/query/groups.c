@@ -1208,6 +1208,19 @@ csv_groups_key(const CsvGroups *groups, uint32_t group, uint32_t key,
 		csv_load_value(table->lanes[key], place + table->offsets[key], value);
 }
 
+double
+csv_groups_spread(const CsvGroups *groups, uint32_t group, uint32_t sum,
+				  uint32_t squares, uint64_t count)
+{
+	const uint8_t *row = csv_table_row(&groups->table, group);
+
+	return csv_float_sum_spread((const CsvFloatSum *)
+								(row + groups->accumulators[sum].offset),
+								(const CsvFloatSum *)
+								(row + groups->accumulators[squares].offset),
+								count, &groups->wides);
+}
+
 void
 csv_groups_aggregate(const CsvGroups *groups, uint32_t group, uint32_t number,
 					 CsvAggregateValue *value)

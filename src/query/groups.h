@@ -93,5 +93,8 @@ extern void csv_groups_key(const CsvGroups *groups, uint32_t group,
 						   uint32_t key, CsvValue *value);
 extern void csv_groups_aggregate(const CsvGroups *groups, uint32_t group,
 								 uint32_t aggregate, CsvAggregateValue *value);
+extern double csv_groups_spread(const CsvGroups *groups, uint32_t group,
+								uint32_t sum, uint32_t squares,
+								uint64_t count);
 
 #endif							/* CSV_GROUPS_H */

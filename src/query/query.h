@@ -406,6 +406,15 @@ extern void csv_evaluator_aggregate(const CsvEvaluator *evaluator,
 									uint32_t group, uint32_t aggregate,
 									CsvAggregateValue *value);
 
+/*
+ * Of FLOAT: the sum of squared deviations from the mean of `count` (not 0)
+ * values, by a SUM and a SUM_SQUARES of the same argument and filter; rounded
+ * once.  NaN where a value was not finite.
+ */
+extern double csv_evaluator_spread(const CsvEvaluator *evaluator,
+								   uint32_t group, uint32_t sum,
+								   uint32_t squares, uint64_t count);
+
 /* let go of all groups, for a new start; false: no memory */
 extern bool csv_evaluator_reset(CsvEvaluator *evaluator);
 

@@ -1772,6 +1772,124 @@ distinct_values_can_be_added_one_by_one(void **state)
 }
 
 /* aggregates of one argument count a row once */
+/* integers / 2^shift, for which 128 bits hold what is exact */
+static void
+spreads_are_rounded_once(void **state)
+{
+	(void) state;
+	random_state = 7;
+	for (int round = 0; round < 2000; round++)
+	{
+		CsvWideFloats wides = {&reading_memory, NULL, 0, 0};
+		CsvFloatSum sum;
+		CsvFloatSum squares;
+		uint32_t	count = 1 + random_below(50);
+		int			shift = (int) random_below(600) - 300;
+		int			nbits = 1 + (int) random_below(40);
+		int64_t		offset = one_in(2) ? 0 : INT64_C(1) << random_below(45);
+		CsvInt128	total = 0;
+		CsvInt128	total_squares = 0;
+		CsvInt128	exact;
+		double		spread;
+
+		memset(&sum, 0, sizeof(sum));
+		memset(&squares, 0, sizeof(squares));
+		for (uint32_t i = 0; i < count; i++)
+		{
+			int64_t		value = offset +
+				(int64_t) (next_random() >> (64 - nbits)) -
+				(one_in(2) ? 0 : INT64_C(1) << nbits);
+			double		real = ldexp((double) value, shift);
+			double		high;
+			double		low;
+
+			total += value;
+			total_squares += (CsvInt128) value * value;
+			assert_true(csv_float_square(real, &high, &low));
+			assert_true(csv_float_sum_add(&sum, &wides, real));
+			assert_true(csv_float_sum_add(&squares, &wides, high));
+			assert_true(csv_float_sum_add(&squares, &wides, low));
+		}
+		exact = total_squares * count - total * total;
+		spread = csv_float_sum_spread(&sum, &squares, count, &wides);
+
+		/*
+		 * spread x count is exact / 2^(2 shift) but for rounding: half a unit in
+		 * the last place of spread, times count.
+		 */
+		if (exact == 0)
+			assert_true(spread == 0);
+		else
+		{
+			CsvInt128	twice;
+			CsvInt128	unit;
+			int			exponent;
+			double		digits = frexp(spread, &exponent);
+			CsvInt128	whole = (CsvInt128) ldexp(digits, 53);
+
+			/* spread = whole x 2^exponent, in units of 2^(2 shift) */
+			exponent -= 53 + 2 * shift;
+			if (exponent < 0)
+			{
+				/* compare x 2^-exponent, where that fits */
+				if (-exponent > 20 || exact >> 100 != 0)
+				{
+					csv_wide_floats_free(&wides);
+					continue;
+				}
+				exact <<= -exponent;
+				unit = 1;
+			}
+			else
+				unit = (CsvInt128) 1 << exponent;
+			twice = 2 * (whole * unit * count - exact);
+			assert_true((twice < 0 ? -twice : twice) <= unit * count);
+		}
+		csv_wide_floats_free(&wides);
+	}
+}
+
+static void
+spreads_know_their_limits(void **state)
+{
+	static const double sets[][3] = {
+		{1e150, -1e150, 0}, {0x1p-400, 0x1p-401, 0}, {NAN, 1, 2},
+		{INFINITY, 1, 2}, {5, 5, 5}, {0x1p-480, 0, 0}
+	};
+	static const double expected[] = {
+		2e300, (0x1p-800 + 0x1p-802) - 9.0 / 3 * 0x1p-802, NAN, NAN, 0,
+		0x1p-960 - 0x1p-960 / 3
+	};
+
+	(void) state;
+	for (size_t i = 0; i < LENGTH(sets); i++)
+	{
+		CsvWideFloats wides = {&reading_memory, NULL, 0, 0};
+		CsvFloatSum sum;
+		CsvFloatSum squares;
+		double		spread;
+
+		memset(&sum, 0, sizeof(sum));
+		memset(&squares, 0, sizeof(squares));
+		for (int k = 0; k < 3; k++)
+		{
+			double		high;
+			double		low;
+
+			assert_true(csv_float_square(sets[i][k], &high, &low));
+			assert_true(csv_float_sum_add(&sum, &wides, sets[i][k]));
+			assert_true(csv_float_sum_add(&squares, &wides, high));
+			assert_true(csv_float_sum_add(&squares, &wides, low));
+		}
+		spread = csv_float_sum_spread(&sum, &squares, 3, &wides);
+		if (isnan(expected[i]))
+			assert_true(isnan(spread));
+		else
+			assert_true(fabs(spread - expected[i]) <= expected[i] * 1e-15);
+		csv_wide_floats_free(&wides);
+	}
+}
+
 static void
 rows_can_be_added_one_by_one(void **state)
 {
@@ -1846,6 +1964,8 @@ main(void)
 		cmocka_unit_test(an_interrupt_ends_the_run),
 		cmocka_unit_test(distinct_values_can_be_added_one_by_one),
 		cmocka_unit_test(rows_can_be_added_one_by_one),
+		cmocka_unit_test(spreads_are_rounded_once),
+		cmocka_unit_test(spreads_know_their_limits),
 		cmocka_unit_test_teardown(first_rows_in_an_order_come_out,
 								  say_failing_seed),
 		cmocka_unit_test_teardown(random_programs_agree_with_a_row_at_a_time,
