@@ -113,6 +113,7 @@ struct CsvTableScan
 	bool		all_resident;	/* no file had to be read so far */
 	char	   *meaning;		/* of the table, for resident.c */
 	CsvResident *resident;		/* that the open file's batches are taken from */
+	CsvResidentGrouping *grouping;	/* of its rows, by the query's keys */
 	const CsvResidentBatch *resident_batch; /* NULL: the reader's */
 	CsvArray   *resident_arrays;
 	CsvResident *kept;			/* that the open file's batches are copied to */
@@ -134,6 +135,7 @@ struct CsvTableScan
 	CsvEvaluator *evaluator;	/* NULL: not made yet */
 	MemoryContext query_context;
 	CsvMemory	query_memory;
+	CsvRowClasses classes;		/* of the batch, where it is resident */
 	CsvSelection selection;		/* of the batch's rows */
 	uint32_t	position;		/* next of the selection */
 	bool		undecided;		/* the last row that came out */
@@ -306,6 +308,7 @@ leave_resident(CsvTableScan *scan)
 		csv_resident_release(scan->kept);
 	scan->resident = NULL;
 	scan->resident_batch = NULL;
+	scan->grouping = NULL;
 	scan->kept = NULL;
 }
 
@@ -1154,6 +1157,47 @@ find_doubtful(CsvTableScan *scan)
 	return scan->doubtful;
 }
 
+/* how the query groups: false if a key is more than a column */
+static bool
+get_grouping_keys(const CsvProgram *program, CsvGroupingKey *keys)
+{
+	for (uint32_t key = 0; key < program->n.nkeys; key++)
+	{
+		const CsvInstruction *made = NULL;
+
+		for (uint32_t i = 0; i < program->n.ninstructions && made == NULL; i++)
+			if (program->instructions[i].result == program->keys[key].value)
+				made = &program->instructions[i];
+		if (made == NULL || made->operation != CSV_OP_COLUMN)
+			return false;
+		keys[key].attnum = (AttrNumber) made->operand;
+		keys[key].trim = (made->flags & CSV_FLAG_TRIM) != 0;
+	}
+	return true;
+}
+
+/* let the evaluator know what is known of the groups of resident rows */
+static void
+remember_groups(CsvTableScan *scan)
+{
+	const CsvProgram *program = scan->pushdown->program;
+	CsvRowClasses *classes = &scan->classes;
+	CsvGroupingKey keys[CSV_MAX_KEYS];
+
+	if (scan->resident_batch == NULL || program->n.nkeys == 0)
+		return;
+	if (scan->resident_batch->first_row == 0 &&
+		get_grouping_keys(program, keys))
+		scan->grouping = csv_resident_grouping(scan->resident, keys,
+											   (int) program->n.nkeys);
+	if (scan->grouping == NULL)
+		return;
+	classes->classes = scan->grouping->classes +
+		scan->resident_batch->first_row;
+	classes->nclasses = &scan->grouping->nclasses;
+	csv_evaluator_remember(scan->evaluator, classes);
+}
+
 /* have the batch's rows filtered, or added to their groups */
 static void
 evaluate_batch(CsvTableScan *scan)
@@ -1170,6 +1214,11 @@ evaluate_batch(CsvTableScan *scan)
 		complete_query(scan);
 	csv_program_lay_out(scan->pushdown->program, scan->query,
 						scan->layout.columns, scan->layout.ncolumns);
+	if (scan->query->aggregates)
+	{
+		csv_evaluator_remember(scan->evaluator, NULL);
+		remember_groups(scan);
+	}
 	status = csv_evaluator_run(scan->evaluator, &scan->layout, &scan->batch,
 							   find_doubtful(scan), NULL, NULL,
 							   &scan->selection);

@@ -225,7 +225,8 @@ run_block(CsvEvaluator *evaluator, const uint8_t *wanted,
 	{
 		CsvRows		rows = {evaluator->alive, evaluator->nalive};
 
-		if (!csv_groups_add(evaluator->groups, evaluator->lanes, rows))
+		if (!csv_groups_add(evaluator->groups, evaluator->lanes, rows,
+							evaluator->first_row))
 			return CSV_NO_MEMORY;
 	}
 	if (evaluator->best != NULL && evaluator->nalive > 0)
@@ -437,6 +438,12 @@ csv_evaluator_free(CsvEvaluator *evaluator)
 }
 
 /* ---- groups ---- */
+
+void
+csv_evaluator_remember(CsvEvaluator *evaluator, const CsvRowClasses *classes)
+{
+	evaluator->groups->remembered = classes;
+}
 
 uint32_t
 csv_evaluator_ngroups(const CsvEvaluator *evaluator)

@@ -347,6 +347,26 @@ extern CsvStatus csv_evaluator_run(CsvEvaluator *evaluator,
 								   void *interrupted_arg,
 								   CsvSelection *selection);
 
+/*
+ * What is remembered of how rows of batches that stay fall into groups, from
+ * query to query: rows of one number have the same keys (but not all that have
+ * them have one number), which the next query need not look at again.
+ */
+#define CSV_UNKNOWN_CLASS	UINT32_MAX
+
+typedef struct CsvRowClasses
+{
+	uint32_t   *classes;		/* of each row of the batch, or UNKNOWN */
+	uint32_t   *nclasses;		/* of all batches: numbers are below this */
+} CsvRowClasses;
+
+/*
+ * For the next run: what is known of its batch, by the same keys; it is added
+ * to.  NULL: nothing is to be remembered.
+ */
+extern void csv_evaluator_remember(CsvEvaluator *evaluator,
+								   const CsvRowClasses *classes);
+
 /* ---- groups, of queries with aggregates ---- */
 
 /*

@@ -1110,6 +1110,65 @@ first_rows_in_an_order_come_out(void **state)
 	failing_seed = 0;
 }
 
+/* ---- groups that are remembered ---- */
+
+static void
+remembered_groups_are_the_same(void **state)
+{
+	static Program program;
+	static uint8_t wanted[MAX_ROWS];
+	static uint32_t numbers[MAX_ROWS];
+
+	(void) state;
+	for (uint64_t seed = 1; seed <= 150; seed++)
+	{
+		Fixture		fixture;
+		uint32_t	nclasses = 0;
+		CsvRowClasses classes = {numbers, &nclasses};
+		uint32_t	nfilters;
+		uint32_t	nrows;
+
+		failing_seed = seed;
+		random_state = seed * UINT64_C(0x9E3779B97F4A7C15);
+		memset(&fixture, 0, sizeof(fixture));
+		for (int kind = 0; kind < CSV_NUM_KINDS; kind++)
+			add_column(&fixture, (CsvKind) kind, 17, (int) random_below(5));
+		fixture.null_in = one_in(2) ? 0 : 5;
+		fixture.doubtful_in = one_in(2) ? 0 : 50;
+		for (uint32_t c = 0; c < fixture.layout.ncolumns; c++)
+			fixture.spreads[c] = one_in(2) ? random_spread() : SPREAD_SMALL;
+		do
+			random_program(&program, &fixture);
+		while (program.query.nkeys == 0);
+		nfilters = program.query.nfilters;
+		nrows = 1 + random_below(3000);
+		make_batch(&fixture, nrows);
+		memset(numbers, 0xff, sizeof(numbers));
+
+		/* other rows come to the groups each time */
+		for (int round = 0; round < 5; round++)
+		{
+			CsvEvaluator *evaluator;
+			NaiveGroups groups = {NULL, 0, 0};
+
+			program.query.nfilters = one_in(2) ? nfilters : 0;
+			for (uint32_t row = 0; row < nrows; row++)
+				wanted[row] = round < 2 ? !one_in(4) : one_in(10);
+			evaluator = csv_evaluator_create(&reading_memory, &program.query);
+			assert_non_null(evaluator);
+			csv_evaluator_remember(evaluator, &classes);
+			run_and_compare(evaluator, &program.query, &fixture, wanted,
+							&groups);
+			check_groups(evaluator, &program.query, &groups);
+			csv_evaluator_free(evaluator);
+			naive_free(&program.query, &groups);
+		}
+		assert_true(nclasses <= nrows);
+		free_batch(&fixture);
+	}
+	failing_seed = 0;
+}
+
 /* ---- all of it ---- */
 
 static void
@@ -1447,7 +1506,7 @@ counters_and_sums_carry(void **state)
 	lanes[0].integers = keys;
 	lanes[1].integers = values;
 	assert_true(csv_groups_init(&groups, &reading_memory, &query));
-	assert_true(csv_groups_add(&groups, lanes, rows));
+	assert_true(csv_groups_add(&groups, lanes, rows, 0));
 	assert_int_equal(groups.accumulators[1].nbytes, 8);
 	csv_groups_aggregate(&groups, 0, 0, &value);
 	assert_int_equal(value.count, 4);
@@ -1459,7 +1518,7 @@ counters_and_sums_carry(void **state)
 	memcpy(csv_table_row(&groups.table, 0) + groups.counters[0].offset, &count,
 		   4);
 	for (int i = 0; i < 3; i++)
-		assert_true(csv_groups_add(&groups, lanes, rows));
+		assert_true(csv_groups_add(&groups, lanes, rows, 0));
 	csv_groups_aggregate(&groups, 0, 0, &value);
 	assert_true(value.count == (int64_t) count + 12);
 	csv_groups_free(&groups);
@@ -1966,6 +2025,8 @@ main(void)
 		cmocka_unit_test(rows_can_be_added_one_by_one),
 		cmocka_unit_test(spreads_are_rounded_once),
 		cmocka_unit_test(spreads_know_their_limits),
+		cmocka_unit_test_teardown(remembered_groups_are_the_same,
+								  say_failing_seed),
 		cmocka_unit_test_teardown(first_rows_in_an_order_come_out,
 								  say_failing_seed),
 		cmocka_unit_test_teardown(random_programs_agree_with_a_row_at_a_time,
