@@ -104,6 +104,24 @@ SELECT alike('SELECT k, var_pop(f4), var_samp(f4) FROM f GROUP BY k');
 SELECT variance(f8) FROM f WHERE k = 2;
 SELECT var_pop(f8) FROM f WHERE k < 3 GROUP BY k;
 
+-- a numeric without a scale can be compared and sorted, not shown
+CREATE FOREIGN TABLE q (id int, q numeric, n numeric(10,2)) SERVER csv OPTIONS (filename 'regress_csv/q.csv');
+CALL write_file('q.csv', E'1,1.5,1\n2,1.50,2\n3,1.5000000000001,3\n4,-0.000001,4\n5,NaN,5\n6,,6\n7,123456789012345678901234567890123456789012,7\n8,1e-20,8\n9,0.00,9\n');
+SELECT explain('SELECT q FROM q WHERE q >= 1.50 AND q + n < 10');
+SELECT alike('SELECT q FROM q WHERE q >= 1.50 AND q + n < 10');
+SELECT alike('SELECT id FROM q WHERE q = 1.5');
+SELECT alike('SELECT id FROM q WHERE q IN (1.50000000000010, 0)');
+SELECT alike('SELECT id FROM q WHERE q > 0 AND q < 1');
+SELECT alike('SELECT id FROM q WHERE q < 0.0000001');
+SELECT alike('SELECT id FROM q WHERE q * 2 > n OR q IS NULL');
+SELECT alike('SELECT id FROM q WHERE CASE WHEN id < 5 THEN q ELSE 1.000000 END > 1');
+SELECT alike('SELECT q, id FROM q ORDER BY q DESC, id LIMIT 5');
+SELECT explain('SELECT count(q), sum(n) FROM q WHERE q > 1');
+SELECT alike('SELECT count(q), sum(n) FROM q WHERE q > 1');
+SELECT explain('SELECT sum(q) FROM q WHERE q > 1');
+SELECT explain('SELECT count(*) FROM q GROUP BY q');
+SELECT explain('SELECT max(q + n) FROM q');
+
 -- skipped records are reported all the same, dropped or not
 ALTER FOREIGN TABLE t OPTIONS (SET log_verbosity 'default');
 SELECT id FROM t WHERE id = 7;

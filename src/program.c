@@ -653,6 +653,9 @@ csv_program_leaves_lanes(const CsvProgram *program, const CsvQuery *query)
 	{
 		const CsvInstruction *instruction = &query->instructions[i];
 
+		if (instruction->operation == CSV_OP_COLUMN &&
+			(instruction->flags & CSV_FLAG_SCALED) != 0)
+			return true;
 		if (instruction->lane != CSV_LANE_DECIMAL ||
 			(instruction->operation != CSV_OP_ADD &&
 			 instruction->operation != CSV_OP_SUBTRACT &&

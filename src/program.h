@@ -31,6 +31,8 @@ typedef struct CsvRegister
 	uint8_t		lane;			/* CsvLane */
 	int16		scale;			/* of DECIMAL */
 	int16		digits;			/* of DECIMAL: no value has more */
+	bool		scaled;			/* of DECIMAL: its values have scales of their
+								 * own, which the lane has not kept */
 } CsvRegister;
 
 /* of a RESCALE in a plan: operand is the constant whose scale decides */
@@ -122,8 +124,9 @@ extern bool csv_program_is_ready(const CsvProgram *program, List *constants,
 								 ExprContext *econtext);
 
 /*
- * May a decimal get too long for its lane?  Its row is undecided then, and
- * comes after others, though there is no ERROR.
+ * May a decimal get too long for its lane, or have too many digits behind the
+ * point?  Its row is undecided then, and comes after others, though there is no
+ * ERROR.
  */
 extern bool csv_program_leaves_lanes(const CsvProgram *program,
 									 const CsvQuery *query);

@@ -217,6 +217,10 @@ push_aggregate(CsvPlanState *state, Aggref *aggref)
 				!csv_collation_shippable(aggref->inputcollid))
 				return false;
 		}
+		if ((kind.result == CSV_RESULT_SUM ||
+			 kind.result == CSV_RESULT_AVERAGE ||
+			 kind.result == CSV_RESULT_VARIANCE) && reg->scaled)
+			return false;
 		if (kind.second == CSV_AGGREGATE_SUM_SQUARES &&
 			reg->lane == CSV_LANE_DECIMAL && reg->digits > 18)
 			return false;

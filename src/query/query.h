@@ -37,8 +37,8 @@
  *
  * and a state: CSV_LANE_VALUE, CSV_LANE_NULL or CSV_LANE_UNDECIDED.  A column's
  * kind makes its lane: integers, dates and times INT, FLOAT4 and FLOAT8 FLOAT,
- * NUMERIC (of a typmod) and DECIMAL64 and 128 DECIMAL with the column's scale,
- * TEXT and UUID their own.  All values of other columns are undecided.
+ * NUMERIC (of a typmod, or see CSV_FLAG_SCALED) and DECIMAL64 and 128 DECIMAL
+ * with the column's scale, TEXT and UUID their own.  All values of other columns are undecided.
  *
  * Exactness.  Sums of integers and decimals are kept in 192 bits, which no
  * number of rows overflows.  Sums of floats are exact, too, and rounded once
@@ -152,6 +152,13 @@ typedef enum CsvOperation
 /* of a CSV_OP_COLUMN: without the blanks at the end (char(n)) */
 #define CSV_FLAG_TRIM			1
 #define CSV_FLAG_LIST_NULL		2
+
+/*
+ * Of a CSV_OP_COLUMN of NUMERIC without a typmod, whose values have scales of
+ * their own: they come with scale `count`, and those that need more digits behind
+ * the point are undecided.
+ */
+#define CSV_FLAG_SCALED			4
 
 /* result = operation(a, b, c) */
 typedef struct CsvInstruction

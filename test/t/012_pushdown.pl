@@ -61,6 +61,7 @@ my @columns = (
 	[ 'f8', 'double precision', sub { chance(0.02) ? pick('NaN', 'inf', '-0', '1208925819614629174706176', ' 1') : whole(1000, 10000) / 8 } ],
 	[ 'n', 'numeric(15,2)', sub { decimal(15, 2) } ],
 	[ 'm', 'numeric(30,6)', sub { decimal(30, 6) } ],
+	[ 'q', 'numeric', sub { chance(0.05) ? pick('1' x 45, '0.12345678901234', '0.12345678901', '-7.0000000', '1e-9', '0.0000') : decimal(20, pick(0, 1, 3, 6)) } ],
 	[ 'd', 'date', sub { chance(0.02) ? pick('infinity', '-infinity', '1998-1-2') : day() } ],
 	[ 'ts', 'timestamp', sub { chance(0.02) ? 'infinity' : chance(0.3) ? day() : moment() } ],
 	[ 'tz', 'timestamptz', sub { moment() . pick('+00', '+02', 'Z') } ],
@@ -166,6 +167,7 @@ sub condition
 		sub { pick(map { $_->[0] } @columns) . ' IS ' . pick('', 'NOT ') . 'NULL' },
 		sub { between(int_value(1), sub { int_value(0) }) },
 		sub { between(pick('n', 'm', numeric_value(1) . ' + m'), sub { pick('0', '0.05', '-12.125', '100', 'n', '999.999') }) },
+		sub { between(pick('q', 'q + n', 'q * 2'), sub { pick('0', '0.05', '-12.1250000', '0.1234567', 'n', 'q', 'i4') }) },
 		sub { between(float_value(1), sub { pick('0', '1.5', "'NaN'", 'f4', '-0.0') . '::float8' }) },
 		sub { between('f4', sub { pick("'0'", "'NaN'", "'2.25'") . '::real' }) },
 		sub { 'd' . comparison() . date_value() },
@@ -218,12 +220,12 @@ sub aggregate
 # all that is wanted is in the order, so that equal rows look equal
 sub ordered
 {
-	my @wanted = map { pick(map { /^f/ ? "$_ + 0::float8" : $_ } map { $_->[0] } @columns) } 0 .. rand 4;
+	my @wanted = map { pick(map { /^f/ ? "$_ + 0::float8" : $_ } grep { $_ ne 'q' } map { $_->[0] } @columns) } 0 .. rand 4;
 	my @order = sort { rand() <=> 0.5 } 1 .. @wanted;
 
 	push @wanted, pick('i4 + i2', 'n * 2', '1', 'random() < 2') if chance(0.3);
 	return 'SELECT ' . join(', ', map { "$wanted[$_] AS x$_" } 0 .. $#wanted) . ' FROM @' . where() .
-	  ' ORDER BY ' . join(', ', map { $_ . pick('', ' DESC', ' NULLS FIRST', ' DESC NULLS LAST') } @order, @order < @wanted ? scalar @wanted : ()) .
+	  ' ORDER BY ' . (chance(0.1) ? pick('q, ', 'q + n DESC, ') : '') . join(', ', map { $_ . pick('', ' DESC', ' NULLS FIRST', ' DESC NULLS LAST') } @order, @order < @wanted ? scalar @wanted : ()) .
 	  ' LIMIT ' . pick(1, 3, 10, 100, 2000) . (chance(0.3) ? ' OFFSET ' . pick(1, 20, 500) : '');
 }
 
@@ -235,7 +237,7 @@ sub joined
 	my $join = pick(
 		sub { 'i4' . comparison() . pick('oi', 'oi + 1', 'oi * i2') },
 		sub { pick('i2', 'i8', 'i4') . ' = oi' },
-		sub { pick('n', 'm', 'n * 2') . comparison() . 'od' },
+		sub { pick('n', 'm', 'q', 'n * 2') . comparison() . 'od' },
 		sub { pick('t', 'v') . ' = ot' },
 		sub { 'd' . comparison() . 'oday' },
 		sub { 'f8' . comparison() . 'of' },
