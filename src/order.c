@@ -18,7 +18,6 @@
 
 #include "catalog/pg_type.h"
 #include "common/int.h"
-#include "compat.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "lib/stringinfo.h"

@@ -6,7 +6,7 @@
 #ifndef CSV_ORDER_H
 #define CSV_ORDER_H
 
-#include "commands/explain.h"
+#include "compat.h"
 #include "foreignscan.h"
 
 /*

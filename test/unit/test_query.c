@@ -1316,6 +1316,42 @@ floats_raise_what_postgresqls_do(void **state)
 }
 
 static void
+decimals_keep_their_digits_or_are_undecided(void **state)
+{
+	static const struct
+	{
+		const char *text;
+		int			scale;
+		bool		fits;
+		int64_t		expected;
+	}			cases[] = {
+		{"0", 0, true, 0}, {"0.000", 0, true, 0}, {"1.5", 2, true, 150},
+		{"1.50000", 2, true, 150}, {"-1.505", 2, false, 0},
+		{"1.505", 3, true, 1505}, {"0.0001", 3, false, 0},
+		{"0.00010000", 4, true, 1}, {"0.00000001", 4, false, 0},
+		{"12345678", 5, true, INT64_C(1234567800000)},
+		{"-20000", 0, true, -20000}, {"0.000000001", 12, true, 1000},
+		{"123456.7891", 4, true, 1234567891}, {"123456.7891", 3, false, 0},
+		{"99999999999999999999999999999999999999", 1, false, 0}
+	};
+
+	(void) state;
+	for (size_t i = 0; i < LENGTH(cases); i++)
+	{
+		_Alignas(8) uint8_t entry[64];
+		CsvInt128	result;
+
+		assert_true(csv_parse_numeric((const uint8_t *) cases[i].text,
+									  (uint32_t) strlen(cases[i].text), '.',
+									  -1, 0, entry, sizeof(entry)));
+		assert_int_equal(csv_decimal_from_scaled(entry, cases[i].scale,
+												 &result), cases[i].fits);
+		if (cases[i].fits)
+			assert_true(result == cases[i].expected);
+	}
+}
+
+static void
 dates_become_timestamps(void **state)
 {
 	int64_t		result;
@@ -2013,6 +2049,7 @@ main(void)
 		cmocka_unit_test(integers_overflow_at_their_range),
 		cmocka_unit_test(decimals_end_at_38_digits),
 		cmocka_unit_test(floats_raise_what_postgresqls_do),
+		cmocka_unit_test(decimals_keep_their_digits_or_are_undecided),
 		cmocka_unit_test(dates_become_timestamps),
 		cmocka_unit_test(sums_of_floats_are_rounded_once),
 		cmocka_unit_test(random_sums_of_floats_are_exact),
