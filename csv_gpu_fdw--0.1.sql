@@ -69,7 +69,8 @@ CREATE FUNCTION csv_gpu_resident(
 	OUT rows bigint,
 	OUT bytes bigint,
 	OUT location text,
-	OUT last_used timestamptz)
+	OUT last_used timestamptz,
+	OUT groupings text[])
 RETURNS SETOF record
 AS 'MODULE_PATHNAME'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED

@@ -65,6 +65,9 @@ SELECT alike('SELECT sum(weight), avg(weight), min(weight), max(weight) FROM t W
 SELECT alike('SELECT min(sold), max(sold), min(at), max(at), bool_and(ok), bool_or(ok) FROM t');
 SELECT alike('SELECT min(note COLLATE "C"), max(city COLLATE "C"), min(kind COLLATE "C") FROM t');
 SELECT alike('SELECT kind, count(*), sum(price * 2 - 0.125) FROM t GROUP BY kind');
+SELECT alike('SELECT variance(weight), var_samp(weight), var_pop(weight), stddev(weight), stddev_samp(weight), stddev_pop(weight) FROM t WHERE weight <= 4');
+SELECT alike('SELECT kind, round(variance(weight)::numeric, 12), stddev_pop(weight) FILTER (WHERE id < 4) FROM t GROUP BY kind');
+SELECT explain('SELECT kind, variance(weight), stddev_pop(weight) FILTER (WHERE id < 4) FROM t GROUP BY kind');
 SELECT alike('SELECT kind, ok, sum(id) FILTER (WHERE price > 1) FROM t GROUP BY kind, ok');
 SELECT alike('SELECT price, count(*) FROM t GROUP BY price');
 SELECT alike('SELECT count(*) FROM t WHERE id > 100 HAVING count(*) = 0');
@@ -84,6 +87,40 @@ CALL write_file('long.csv', E'-0,99999999999999999999999999.00,99999999999999999
 SELECT alike('SELECT f, sum(p * q) FROM long GROUP BY f');
 SELECT alike('SELECT min(f), max(f) FROM long WHERE p * q > 0 AND f < 1');
 SELECT alike('SELECT min(f), max(f) FROM long WHERE p > 1e-30 AND f < 1');
+
+-- variances of floats are those of the exact numbers, to the last bit or two
+CREATE FOREIGN TABLE f (k int, f8 float8, f4 real) SERVER csv OPTIONS (filename 'regress_csv/f.csv');
+CALL write_query('f.csv', $$SELECT string_agg(format(E'%s,%s,%s\n', i % 3, 1e9 + i % 1000 / 8.0, i * 7919 % 4001 / 16.0), '') FROM generate_series(1, 5000) i$$);
+SELECT explain('SELECT var_pop(f8) FROM f');
+CREATE TABLE exact AS SELECT k, var_samp(f8::numeric) AS samp, var_pop(f8::numeric) AS pop, var_pop(f4::float8::numeric) AS single, stddev(f8::numeric) AS root
+  FROM f GROUP BY k;
+SELECT explain('SELECT k, var_samp(f8), var_pop(f8), var_pop(f4), stddev(f8) FROM f GROUP BY k');
+SELECT k, abs(s / samp::float8 - 1) < 4e-16 AS samp, abs(p / pop::float8 - 1) < 4e-16 AS pop, abs(p4 / single::float8 - 1) < 4e-16 AS single,
+  abs(r / root::float8 - 1) < 4e-16 AS root
+  FROM exact JOIN (SELECT k, var_samp(f8), var_pop(f8), var_pop(f4), stddev(f8) FROM f GROUP BY k) x (k, s, p, p4, r) USING (k) ORDER BY k;
+CALL write_file('f.csv', E'1,1e200,0\n2,1e200,inf\n2,1,1\n3,inf,NaN\n4,1e-150,1\n5,1e-100,3e38\n5,3e-100,-3e38\n6,,\n7,3,2\n7,3,2\n');
+SELECT alike('SELECT k, var_pop(f8), var_samp(f8), stddev_pop(f4), stddev(f4) FROM f WHERE k <> 2 GROUP BY k');
+SELECT alike('SELECT k, var_pop(f4), var_samp(f4) FROM f GROUP BY k');
+SELECT variance(f8) FROM f WHERE k = 2;
+SELECT var_pop(f8) FROM f WHERE k < 3 GROUP BY k;
+
+-- a numeric without a scale can be compared and sorted, not shown
+CREATE FOREIGN TABLE q (id int, q numeric, n numeric(10,2)) SERVER csv OPTIONS (filename 'regress_csv/q.csv');
+CALL write_file('q.csv', E'1,1.5,1\n2,1.50,2\n3,1.5000000000001,3\n4,-0.000001,4\n5,NaN,5\n6,,6\n7,123456789012345678901234567890123456789012,7\n8,1e-20,8\n9,0.00,9\n');
+SELECT explain('SELECT q FROM q WHERE q >= 1.50 AND q + n < 10');
+SELECT alike('SELECT q FROM q WHERE q >= 1.50 AND q + n < 10');
+SELECT alike('SELECT id FROM q WHERE q = 1.5');
+SELECT alike('SELECT id FROM q WHERE q IN (1.50000000000010, 0)');
+SELECT alike('SELECT id FROM q WHERE q > 0 AND q < 1');
+SELECT alike('SELECT id FROM q WHERE q < 0.0000001');
+SELECT alike('SELECT id FROM q WHERE q * 2 > n OR q IS NULL');
+SELECT alike('SELECT id FROM q WHERE CASE WHEN id < 5 THEN q ELSE 1.000000 END > 1');
+SELECT alike('SELECT q, id FROM q ORDER BY q DESC, id LIMIT 5');
+SELECT explain('SELECT count(q), sum(n) FROM q WHERE q > 1');
+SELECT alike('SELECT count(q), sum(n) FROM q WHERE q > 1');
+SELECT explain('SELECT sum(q) FROM q WHERE q > 1');
+SELECT explain('SELECT count(*) FROM q GROUP BY q');
+SELECT explain('SELECT max(q + n) FROM q');
 
 -- skipped records are reported all the same, dropped or not
 ALTER FOREIGN TABLE t OPTIONS (SET log_verbosity 'default');
@@ -110,6 +147,46 @@ EXECUTE total(2);
 RESET plan_cache_mode;
 SELECT x, (SELECT count(*) FROM t WHERE id <= x) FROM generate_series(0, 3) x;
 SELECT id FROM t WHERE price = (SELECT max(price) FROM t);
+
+-- values of the outer side of a nested loop
+CALL write_file('t.csv',
+E'1,Rom,ab,10.50,1.5,2024-01-01,2024-01-01 10:00:00,t,00000000-0000-0000-0000-000000000001,one\n'
+'2,Bonn,a,2.25,0.25,2024-02-01,2024-02-01 00:00:00,f,00000000-0000-0000-0000-000000000002,two\n'
+'3,Rom,cd,NaN,, 2024-03-01,,t,,\nbad\n4,Lyon,,100.00,-2,1999-12-31,1999-12-31 23:59:59,,,four\n');
+CREATE TABLE outer_side (i int, city text, kind char(6), n numeric, day date, at timestamp);
+INSERT INTO outer_side VALUES (1, 'Rom', 'ab', 2.250, '2024-01-01', '2024-02-01'), (2, 'Bonn', 'a', 'NaN', '2024-03-01', NULL),
+  (3, NULL, NULL, NULL, NULL, 'infinity');
+ANALYZE outer_side;
+ALTER FOREIGN TABLE t OPTIONS (SET log_verbosity 'silent');
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SET enable_material = off;
+SET enable_memoize = off;
+SELECT explain('SELECT o.i, id FROM outer_side o JOIN t ON t.city = o.city');
+SELECT alike('SELECT o.i, id FROM outer_side o JOIN t ON t.city = o.city');
+SELECT alike('SELECT o.i, id FROM outer_side o JOIN t ON t.kind = o.kind AND id <= o.i');
+SELECT explain('SELECT o.i, id FROM outer_side o LEFT JOIN t ON price >= n AND length(note) > o.i');
+SELECT alike('SELECT o.i, id FROM outer_side o LEFT JOIN t ON price >= n AND length(note) > o.i');
+SELECT alike('SELECT o.i, id FROM outer_side o LEFT JOIN t ON sold = day');
+SELECT alike('SELECT o.i, id FROM outer_side o LEFT JOIN t ON sold = day AND t.at <= o.at');
+SELECT alike('SELECT i FROM outer_side o WHERE EXISTS (SELECT FROM t WHERE t.city = o.city AND id > i)');
+SELECT alike('SELECT i FROM outer_side o WHERE NOT EXISTS (SELECT FROM t WHERE t.city = o.city AND id > i)');
+SELECT alike('SELECT o.i, p.i, id FROM outer_side o, outer_side p, t WHERE id = o.i + p.i');
+SELECT alike('SELECT o.i, s FROM outer_side o, LATERAL (SELECT sum(price) AS s FROM t WHERE t.city = o.city OR id > o.i) x');
+SELECT alike('SELECT o.i, x.id FROM outer_side o, LATERAL (SELECT id, o.n AS m FROM t WHERE id <> o.i) x WHERE x.m > 1');
+-- what raises an ERROR does so where the executor would
+SELECT o.i, id FROM outer_side o JOIN t ON id * 1000000000 > o.i;
+SELECT count(*) FROM outer_side o JOIN t ON id > 100 AND id = 1 / (o.i - 1);
+SELECT o.i, id FROM outer_side o JOIN t ON t.city = o.city WHERE id * 1000000000 > 0;
+SELECT o.i, id FROM outer_side o JOIN t ON id * 1000000000 > o.i AND t.city = 'Rom' AND t.city = o.city;
+-- skipped records are reported once
+ALTER FOREIGN TABLE t OPTIONS (SET log_verbosity 'default');
+SELECT o.i, id FROM outer_side o JOIN t ON t.city = o.city;
+RESET enable_hashjoin;
+RESET enable_mergejoin;
+RESET enable_material;
+RESET enable_memoize;
+CALL write_file('t.csv', E'1,Rom,ab,10.5,,,,,,\n2,Bonn,ab,2.125,,,,,,\n3,Lyon,ab,3,,,,,,\n');
 
 -- what may raise an ERROR is evaluated only if a row gets there
 CREATE FUNCTION noisy(int) RETURNS int LANGUAGE plpgsql STABLE AS $$
@@ -173,6 +250,8 @@ SELECT explain('SELECT part, sum(price) FROM parts WHERE weight > 1 GROUP BY par
 SELECT explain('SELECT avg(price), count(*) FROM parts WHERE weight > 1');
 SELECT alike('SELECT part, sum(price), avg(weight), count(DISTINCT city) FROM parts WHERE weight > 1 GROUP BY part');
 SELECT alike('SELECT city, count(*), count(weight), sum(price), avg(price), stddev(price), sum(part), avg(part), variance(part), min(price), max(price) FROM parts GROUP BY city');
+SELECT alike('SELECT round(stddev(weight)::numeric, 12), round(var_pop(weight)::numeric, 12), avg(weight) FROM parts');
+SELECT alike('SELECT part, round(stddev(weight)::numeric, 12), variance(weight) FILTER (WHERE price > 1000) FROM parts GROUP BY part');
 SELECT alike('SELECT sum(weight), avg(weight), min(weight), max(weight), bool_or(weight > 3), bool_and(price < 11), avg(price) FROM parts WHERE price <> ''NaN''');
 SELECT alike('SELECT sum(price), sum(part), avg(price), avg(part), avg(weight), max(city) FROM parts WHERE price > 1000 AND price <> ''NaN''');
 RESET enable_partitionwise_aggregate;

@@ -7,7 +7,8 @@
  *	   evaluated here as the executor would do it, with the plan's own
  *	   expressions, which raise what they raise; the values are added to the
  *	   same groups.  A numeric that no lane holds (NaN, or of too many digits)
- *	   is added to a sum of PostgreSQL's own beside the group's.
+ *	   is added to a sum of PostgreSQL's own beside the group's.  Of a float
+ *	   whose square is beyond all floats, it is only noted that there is one.
  *	3. Where groups take more memory than the executor's own hash tables may,
  *	   no new ones are made: rows of others go to temporary files, by a part of
  *	   their keys' hash, and each file's rows are grouped by themselves after
@@ -18,6 +19,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "aggregate.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
@@ -25,6 +28,7 @@
 #include "libpq/pqformat.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "query/operate.h"
 #include "storage/buffile.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -45,7 +49,8 @@ typedef struct Extra
 	ExtraKey	key;
 	int64		count;			/* of values, NaNs among them */
 	int64		nnans;
-	Datum		sum;			/* numeric: of the others, or of their squares */
+	Datum		sum;			/* numeric: of the others, or of their squares;
+								 * of floats nothing */
 } Extra;
 
 /*
@@ -121,7 +126,9 @@ lookup_functions(CsvAggregation *aggregation, int i)
 	aggregation->serialize[i] = form->aggserialfn;
 	if (aggregation->results[i].kind == CSV_RESULT_VARIANCE)
 	{
-		fmgr_info(form->aggdeserialfn, &aggregation->deserialize[i]);
+		/* the state of floats is an array */
+		if (OidIsValid(form->aggdeserialfn))
+			fmgr_info(form->aggdeserialfn, &aggregation->deserialize[i]);
 		fmgr_info(form->aggfinalfn, &aggregation->finish[i]);
 	}
 	ReleaseSysCache(tuple);
@@ -234,7 +241,8 @@ value_to_compare(const CsvRegister *reg, Datum datum, bool isnull,
 }
 
 /*
- * Add a numeric that no lane holds to the sum beside a group's.
+ * Add a numeric that no lane holds to the sum beside a group's, or note a float
+ * beyond squares.
  */
 static void
 add_extra(CsvAggregation *aggregation, uint32_t group, uint32_t aggregate,
@@ -242,6 +250,8 @@ add_extra(CsvAggregation *aggregation, uint32_t group, uint32_t aggregate,
 {
 	ExtraKey	key = {group, aggregate};
 	MemoryContext outer = MemoryContextSwitchTo(aggregation->context);
+	bool		is_float =
+		aggregation->program->aggregate[aggregate].lane == CSV_LANE_FLOAT;
 	Extra	   *extra;
 	bool		found;
 
@@ -264,9 +274,9 @@ add_extra(CsvAggregation *aggregation, uint32_t group, uint32_t aggregate,
 		extra->sum = NumericGetDatum(int64_to_numeric(0));
 	}
 	extra->count++;
-	if (numeric_is_nan(DatumGetNumeric(value)))
+	if (!is_float && numeric_is_nan(DatumGetNumeric(value)))
 		extra->nnans++;
-	else
+	else if (!is_float)
 	{
 		Datum		old = extra->sum;
 
@@ -371,7 +381,8 @@ spill_row(void *arg, uint64_t hash, const CsvValue *keys,
 	for (uint32_t i = 0; i < program->n.naggregates; i++)
 	{
 		write_value(file, program->aggregate[i].lane, &values[i]);
-		if (values[i].state == CSV_LANE_UNDECIDED)
+		if (values[i].state == CSV_LANE_UNDECIDED &&
+			program->aggregate[i].lane == CSV_LANE_DECIMAL)
 		{
 			struct varlena *wide = PG_DETOAST_DATUM(aggregation->wide[i]);
 			uint32		nbytes = VARSIZE(wide);
@@ -421,7 +432,8 @@ read_argument(CsvAggregation *aggregation, BufFile *file, uint32_t aggregate,
 	if (!read_value(file, aggregation->program->aggregate[aggregate].lane,
 					value))
 		elog(ERROR, "unexpected end of temporary file");
-	if (value->state == CSV_LANE_UNDECIDED)
+	if (value->state == CSV_LANE_UNDECIDED &&
+		aggregation->program->aggregate[aggregate].lane == CSV_LANE_DECIMAL)
 	{
 		uint32		nbytes;
 		char	   *wide;
@@ -494,6 +506,24 @@ drop_spilled(CsvAggregation *aggregation)
 /* ---- single rows ---- */
 
 /*
+ * Is it a float whose square is beyond all floats?  One whose square is below
+ * all counts as 0 there.
+ */
+static bool
+is_beyond_squares(const CsvAggregation *aggregation, uint32_t aggregate,
+				  const CsvValue *value)
+{
+	const CsvAggregate *kept = &aggregation->program->aggregate[aggregate];
+	double		high;
+	double		low;
+
+	return kept->kind == CSV_AGGREGATE_SUM_SQUARES &&
+		kept->lane == CSV_LANE_FLOAT &&
+		fabs(value->value.real) > 1 &&
+		!csv_float_square(value->value.real, &high, &low);
+}
+
+/*
  * What the row in aggregation->row adds to an aggregate.
  */
 static CsvLaneState
@@ -525,7 +555,8 @@ get_argument(CsvAggregation *aggregation, uint32_t aggregate, CsvValue *value)
 			value_to_compare(&source->reg, datum, false, value);
 			return CSV_LANE_VALUE;
 		default:
-			if (csv_value_of_datum(&source->reg, datum, value))
+			if (csv_value_of_datum(&source->reg, datum, value) &&
+				!is_beyond_squares(aggregation, aggregate, value))
 				return CSV_LANE_VALUE;
 			aggregation->wide[aggregate] = datum;
 			return CSV_LANE_UNDECIDED;
@@ -852,26 +883,53 @@ variance_result(CsvAggregation *aggregation, int i, Datum serialized,
 							 (Datum) 0, isnull);
 }
 
+/* the transition state of averages and variances of floats */
+static Datum
+float_state(const Sum *sum, float8 spread)
+{
+	Datum		elements[3];
+
+	elements[0] = Float8GetDatum((float8) sum->count);
+	elements[1] = Float8GetDatum(sum->value.real + 0.0);
+	elements[2] = Float8GetDatum(spread);
+	return PointerGetDatum(construct_array(elements, 3, FLOAT8OID,
+										   sizeof(float8), FLOAT8PASSBYVAL,
+										   TYPALIGN_DOUBLE));
+}
+
+/*
+ * The sum of squared deviations from the mean of a result's values, as
+ * PostgreSQL keeps it: NaN where one was not finite.
+ */
+static float8
+float_spread(const CsvAggregation *aggregation, uint32_t group,
+			 const CsvResult *result, const Sum *sum)
+{
+	float8		spread;
+
+	if (sum->count == 0 || !isfinite(sum->value.real))
+		return sum->count == 0 ? 0.0 : get_float8_nan();
+	spread = sum->count == 1 ? 0.0 :
+		find_extra(aggregation, group, result->second) != NULL ?
+		get_float8_infinity() :
+		csv_evaluator_spread(aggregation->evaluator, group,
+							 (uint32_t) result->first,
+							 (uint32_t) result->second, (uint64_t) sum->count);
+	if (isinf(spread))
+		float_overflow_error();
+	return spread;
+}
+
 /* the transition state of an average that is an array */
 static Datum
 average_state(const Sum *sum, Oid type)
 {
-	Datum		elements[3];
+	Datum		elements[2];
 
+	/* no average looks at a sum of squared deviations that is finite */
 	if (type == FLOAT8ARRAYOID)
-	{
-		/*
-		 * No average looks at the last, the sum of squared deviations, but
-		 * an infinite value must have made it NaN.
-		 */
-		elements[0] = Float8GetDatum((float8) sum->count);
-		elements[1] = Float8GetDatum(sum->value.real + 0.0);
-		elements[2] = Float8GetDatum(isfinite(sum->value.real) ? 0.0 :
-									 get_float8_nan());
-		return PointerGetDatum(construct_array(elements, 3, FLOAT8OID,
-											   sizeof(float8), FLOAT8PASSBYVAL,
-											   TYPALIGN_DOUBLE));
-	}
+		return float_state(sum, isfinite(sum->value.real) ? 0.0 :
+						   get_float8_nan());
 	elements[0] = Int64GetDatum(sum->count);
 	elements[1] = Int64GetDatum((int64) sum->value.wide.word[0]);
 	return PointerGetDatum(construct_array(elements, 2, INT8OID, sizeof(int64),
@@ -915,6 +973,15 @@ result_of(CsvAggregation *aggregation, uint32_t group, int i, bool *isnull)
 
 	aggref = aggregation->aggrefs[i];
 	get_sum(aggregation, group, result->first, reg, &sum);
+	if (result->kind == CSV_RESULT_VARIANCE && reg->lane == CSV_LANE_FLOAT)
+	{
+		Datum		state = float_state(&sum, float_spread(aggregation, group,
+														   result, &sum));
+
+		return aggref->aggsplit != AGGSPLIT_SIMPLE ? state :
+			call_as_aggregate(aggregation, &aggregation->finish[i], 1, state,
+							  (Datum) 0, isnull);
+	}
 	if (aggref->aggtype == INT8ARRAYOID || aggref->aggtype == FLOAT8ARRAYOID)
 		return average_state(&sum, aggref->aggtype);
 	*isnull = sum.count == 0;

@@ -10,6 +10,7 @@
 #include "commands/explain.h"
 #include "commands/vacuum.h"
 #include "miscadmin.h"
+#include "optimizer/appendinfo.h"
 #include "optimizer/pathnode.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -120,6 +121,20 @@ csv_create_foreign_upper_path(PlannerInfo *root, RelOptInfo *rel,
 #else
 	return create_foreign_upper_path(root, rel, target, rows, startup_cost,
 									 total_cost, NIL, NULL, NIL);
+#endif
+}
+
+/* an expression of a query, for a partition (or part of a UNION ALL) of it */
+static inline Node *
+csv_adjust_to_child(PlannerInfo *root, Node *node, RelOptInfo *rel)
+{
+#if PG_VERSION_NUM >= 160000
+	return rel->top_parent == NULL ? node :
+		adjust_appendrel_attrs_multilevel(root, node, rel, rel->top_parent);
+#else
+	return rel->top_parent_relids == NULL ? node :
+		adjust_appendrel_attrs_multilevel(root, node, rel->relids,
+										  rel->top_parent_relids);
 #endif
 }
 

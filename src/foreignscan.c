@@ -27,9 +27,11 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
 #include "optimizer/planmain.h"
 #include "optimizer/restrictinfo.h"
 #include "optimizer/tlist.h"
+#include "order.h"
 #include "resident.h"
 #include "scan.h"
 #include "shippable.h"
@@ -44,10 +46,13 @@
  * one row, in units of cpu_operator_cost.
  */
 #define CSV_COST_PER_PAGE	40
-#define CSV_COST_PER_VALUE	2
+#define CSV_COST_PER_VALUE	0.7
 
 /* likewise, of one operation of the engine on one row */
 #define CSV_COST_PER_OPERATION	0.1
+
+/* and of beginning a scan, once more perhaps */
+#define CSV_COST_PER_SCAN	20
 
 bool		csv_enable_pushdown_guc = true;
 
@@ -57,6 +62,7 @@ typedef struct CsvScanState
 	CsvTable   *table;
 	CsvTableScan *scan;
 	List	   *constants;		/* ExprStates */
+	ExprState  *limit[2];		/* LIMIT and OFFSET; NULL: all rows are wanted */
 	CsvPushdown pushdown;		/* program NULL: none */
 	CsvAggregation *aggregation;	/* NULL: rows */
 	bool		aggregated;		/* all rows are read */
@@ -122,6 +128,7 @@ typedef struct OrderedClause
 {
 	RestrictInfo *rinfo;
 	Index		security_level;
+	bool		joins;			/* it uses other tables, too */
 	Cost		cost;			/* of one row */
 	int			number;
 } OrderedClause;
@@ -134,6 +141,8 @@ compare_clauses(const void *a, const void *b)
 
 	if (left->security_level != right->security_level)
 		return left->security_level < right->security_level ? -1 : 1;
+	if (left->joins != right->joins)
+		return left->joins ? 1 : -1;
 	if (left->cost != right->cost)
 		return left->cost < right->cost ? -1 : 1;
 	return left->number - right->number;
@@ -142,6 +151,7 @@ compare_clauses(const void *a, const void *b)
 /*
  * Clauses in the order in which the executor evaluates them, as createplan.c
  * has it (order_qual_clauses): which of several raises an ERROR hangs on it.
+ * Those of a join come last, as they do where a scan does not have them.
  */
 static List *
 order_clauses(PlannerInfo *root, List *clauses)
@@ -157,6 +167,7 @@ order_clauses(PlannerInfo *root, List *clauses)
 
 		cost_qual_eval_node(&cost, (Node *) rinfo, root);
 		ordered[i].rinfo = rinfo;
+		ordered[i].joins = bms_membership(rinfo->clause_relids) == BMS_MULTIPLE;
 		ordered[i].cost = cost.per_tuple;
 		ordered[i].number = i;
 		ordered[i].security_level = rinfo->leakproof &&
@@ -174,121 +185,35 @@ order_clauses(PlannerInfo *root, List *clauses)
  * and that may raise an ERROR: rows that a later one drops would not get there.
  * A leakproof clause raises none; so an engine's filter, which raises none
  * either, never stands in front of one of a lower security level that might
- * tell of the row.
+ * tell of the row.  The clauses are in the executor's order; *pushed are those
+ * that the program has.  NULL where it can have nothing at all.
  */
-static void
-push_filters(RelOptInfo *baserel, CsvPlanState *state)
+static CsvProgram *
+push_filters(const CsvPlanState *state, List *clauses, List **pushed)
 {
+	CsvProgram *program;
 	ListCell   *cell;
 
+	*pushed = NIL;
 	if (!csv_enable_pushdown_guc ||
 		!csv_columns_shippable(state->table, state->wanted))
-		return;
-	state->program = csv_program_create(state->table, baserel->relid);
-	foreach(cell, state->restrictinfo)
+		return NULL;
+	program = csv_program_create(state->table, state->relid);
+	foreach(cell, clauses)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
 		Node	   *clause = (Node *) rinfo->clause;
 
 		if (!rinfo->pseudoconstant &&
-			csv_program_add_filter(state->program, rinfo->clause,
-								   cell == list_head(state->restrictinfo)))
-			state->pushed = lappend(state->pushed, rinfo);
+			csv_program_add_filter(program, rinfo->clause,
+								   cell == list_head(clauses)))
+			*pushed = lappend(*pushed, rinfo);
 		else if (!rinfo->pseudoconstant &&
 				 (contain_leaked_vars(clause) ||
 				  contain_volatile_functions(clause)))
 			break;
 	}
-}
-
-static void
-csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
-{
-	CsvPlanState *state = palloc0(sizeof(CsvPlanState));
-	int64		nbytes;
-	double		ntuples;
-
-	state->table = csv_table_get(foreigntableid);
-	csv_table_check(state->table);
-	state->wanted = wanted_attributes(baserel, state->table);
-	state->relid = baserel->relid;
-	state->restrictinfo = order_clauses(root, baserel->baserestrictinfo);
-	baserel->fdw_private = state;
-	avoid_parallel_plans(root, state);
-	push_filters(baserel, state);
-
-	/* as file_fdw: ten pages where the size is not known */
-	nbytes = csv_source_size(state->table, NULL);
-	if (nbytes < 0)
-		nbytes = 10 * (int64) BLCKSZ;
-	state->pages = (BlockNumber) Min((nbytes + BLCKSZ - 1) / BLCKSZ,
-									 (int64) MaxBlockNumber);
-	if (state->pages < 1)
-		state->pages = 1;
-
-	if (baserel->tuples >= 0 && baserel->pages > 0)
-	{
-		/* ANALYZE has been here: its density, the size of now */
-		ntuples = clamp_row_est(baserel->tuples / (double) baserel->pages *
-								(double) state->pages);
-	}
-	else
-	{
-		int			width = MAXALIGN(baserel->reltarget->width) +
-			MAXALIGN(SizeofHeapTupleHeader);
-
-		ntuples = clamp_row_est((double) nbytes / (double) width);
-	}
-	baserel->tuples = ntuples;
-	baserel->rows = clamp_row_est(ntuples *
-								  clauselist_selectivity(root,
-														 baserel->baserestrictinfo,
-														 0, JOIN_INNER, NULL));
-}
-
-Cost
-csv_read_cost(const CsvPlanState *state, double ntuples)
-{
-	double		noperations = CSV_COST_PER_VALUE *
-		bms_num_members(state->wanted);
-
-	if (state->program != NULL)
-		noperations += CSV_COST_PER_OPERATION *
-			state->program->n.ninstructions;
-	return state->pages * (seq_page_cost +
-						   CSV_COST_PER_PAGE * cpu_operator_cost) +
-		ntuples * noperations * cpu_operator_cost;
-}
-
-static void
-csv_get_paths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
-{
-	CsvPlanState *state = baserel->fdw_private;
-	List	   *local = list_difference_ptr(baserel->baserestrictinfo,
-											state->pushed);
-	double		nemitted = baserel->tuples *
-		clauselist_selectivity(root, state->pushed, 0, JOIN_INNER, NULL);
-	QualCost	cost;
-	Cost		total_cost;
-
-	cost_qual_eval(&cost, local, root);
-	total_cost = cost.startup + csv_read_cost(state, baserel->tuples) +
-		nemitted * (cpu_tuple_cost + cost.per_tuple);
-	add_path(baserel, (Path *)
-			 csv_create_foreignscan_path(root, baserel, baserel->rows,
-										 cost.startup, total_cost,
-										 baserel->lateral_relids));
-}
-
-static List *
-list_of_set(const Bitmapset *set)
-{
-	List	   *list = NIL;
-	int			member = -1;
-
-	while ((member = bms_next_member(set, member)) >= 0)
-		list = lappend_int(list, member);
-	return list;
+	return program;
 }
 
 /* the wanted attributes that only the engine's filters use */
@@ -309,13 +234,246 @@ hidden_attributes(RelOptInfo *baserel, const CsvPlanState *state, List *quals)
 	return hidden;
 }
 
+/* does the session have the columns?  Then *nrows is their number of rows. */
+static bool
+find_resident_columns(RelOptInfo *baserel, const CsvPlanState *state,
+					  int64 *nrows)
+{
+	List	   *local = list_difference_ptr(state->restrictinfo, state->pushed);
+	int			ncolumns;
+
+	if (!csv_resident_enabled() || state->wanted == NULL)
+		return false;
+	return csv_table_is_resident(state->table, state->wanted,
+								 hidden_attributes(baserel, state,
+												   extract_actual_clauses(local,
+																		  false)),
+								 false, &ncolumns, nrows);
+}
+
+static void
+csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
+{
+	CsvPlanState *state = palloc0(sizeof(CsvPlanState));
+	int64		nbytes;
+	int64		nrows;
+	double		ntuples;
+
+	state->table = csv_table_get(foreigntableid);
+	csv_table_check(state->table);
+	state->wanted = wanted_attributes(baserel, state->table);
+	state->relid = baserel->relid;
+	state->first_relid = (int) baserel->relid;
+	state->restrictinfo = order_clauses(root, baserel->baserestrictinfo);
+	baserel->fdw_private = state;
+	avoid_parallel_plans(root, state);
+	state->program = push_filters(state, state->restrictinfo, &state->pushed);
+	state->resident = find_resident_columns(baserel, state, &nrows);
+
+	/* as file_fdw: ten pages where the size is not known */
+	nbytes = csv_source_size(state->table, NULL);
+	if (nbytes < 0)
+		nbytes = 10 * (int64) BLCKSZ;
+	state->pages = (BlockNumber) Min((nbytes + BLCKSZ - 1) / BLCKSZ,
+									 (int64) MaxBlockNumber);
+	if (state->pages < 1)
+		state->pages = 1;
+	state->read_speed = csv_engine_speed(state->table->engine, nbytes,
+										 bms_num_members(state->wanted));
+
+	if (state->resident)
+		ntuples = clamp_row_est((double) nrows);
+	else if (baserel->tuples >= 0 && baserel->pages > 0)
+	{
+		/* ANALYZE has been here: its density, the size of now */
+		ntuples = clamp_row_est(baserel->tuples / (double) baserel->pages *
+								(double) state->pages);
+	}
+	else
+	{
+		int			width = MAXALIGN(baserel->reltarget->width) +
+			MAXALIGN(SizeofHeapTupleHeader);
+
+		ntuples = clamp_row_est((double) nbytes / (double) width);
+	}
+	baserel->tuples = ntuples;
+	baserel->rows = clamp_row_est(ntuples *
+								  clauselist_selectivity(root,
+														 baserel->baserestrictinfo,
+														 0, JOIN_INNER, NULL));
+}
+
+Cost
+csv_read_cost(const CsvPlanState *state, const CsvProgram *program,
+			  double ntuples, double nrows)
+{
+	double		noperations = CSV_COST_PER_SCAN;
+	Cost		cost = 0;
+
+	if (!state->resident)
+	{
+		cost += state->pages * seq_page_cost;
+		noperations += (state->pages * CSV_COST_PER_PAGE +
+						ntuples * CSV_COST_PER_VALUE *
+						bms_num_members(state->wanted)) / state->read_speed;
+	}
+	if (program != NULL)
+	{
+		const CsvProgramCounts *n = &program->n;
+
+		noperations += ntuples * CSV_COST_PER_OPERATION *
+			n->nfilter_instructions;
+		noperations += nrows * CSV_COST_PER_OPERATION *
+			(n->ninstructions - n->nfilter_instructions + n->nkeys +
+			 n->naggregates);
+	}
+	return cost + noperations * cpu_operator_cost;
+}
+
+/*
+ * A path of so many rows, with these clauses, some of which the program has.
+ */
+static void
+add_scan_path(PlannerInfo *root, RelOptInfo *baserel, List *clauses,
+			  List *pushed, const CsvProgram *program, double nrows,
+			  Relids required_outer)
+{
+	CsvPlanState *state = baserel->fdw_private;
+	double		nemitted = nrows;
+	QualCost	cost;
+	Cost		total_cost;
+
+	if (list_length(pushed) < list_length(clauses))
+		nemitted = baserel->tuples *
+			clauselist_selectivity(root, pushed, (int) baserel->relid,
+								   JOIN_INNER, NULL);
+	cost_qual_eval(&cost, list_difference_ptr(clauses, pushed), root);
+	total_cost = cost.startup +
+		csv_read_cost(state, program, baserel->tuples, baserel->rows) +
+		nemitted * (cpu_tuple_cost + cost.per_tuple);
+	add_path(baserel, (Path *)
+			 csv_create_foreignscan_path(root, baserel, nrows, cost.startup,
+										 total_cost, required_outer));
+}
+
+/* is it the column of that number, as it stands in a clause? */
+static bool
+is_column_member(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *ec,
+				 EquivalenceMember *member, void *arg)
+{
+	Expr	   *expr = member->em_expr;
+
+	while (IsA(expr, RelabelType))
+		expr = ((RelabelType *) expr)->arg;
+	return IsA(expr, Var) && ((Var *) expr)->varno == rel->relid &&
+		((Var *) expr)->varattno == *(AttrNumber *) arg;
+}
+
+/*
+ * The clauses that join the table with others, and that a scan can evaluate if
+ * it gets the others' values.
+ */
+static List *
+join_clauses(PlannerInfo *root, RelOptInfo *baserel, const CsvPlanState *state)
+{
+	List	   *candidates = list_copy(baserel->joininfo);
+	List	   *movable = NIL;
+	int			attnum = -1;
+	ListCell   *cell;
+
+	while (baserel->has_eclass_joins &&
+		   (attnum = bms_next_member(state->wanted, attnum)) >= 0)
+	{
+		AttrNumber	number = (AttrNumber) attnum;
+		List	   *implied =
+			generate_implied_equalities_for_column(root, baserel,
+												   is_column_member, &number,
+												   baserel->lateral_referencers);
+
+		candidates = list_concat(candidates, implied);
+	}
+	foreach(cell, candidates)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
+
+		if (join_clause_is_movable_to(rinfo, baserel))
+			movable = lappend(movable, rinfo);
+	}
+	return movable;
+}
+
+/*
+ * Paths for the inner side of a nested loop: the engine filters by values of
+ * the outer row, each time anew.
+ */
+static void
+add_parameterized_paths(PlannerInfo *root, RelOptInfo *baserel)
+{
+	CsvPlanState *state = baserel->fdw_private;
+	List	   *done = NIL;
+	ListCell   *cell;
+
+	if (state->program == NULL)
+		return;
+	foreach(cell, join_clauses(root, baserel, state))
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
+		Relids		outer = bms_union(rinfo->clause_relids,
+									  baserel->lateral_relids);
+		ParamPathInfo *param_info;
+		CsvProgram *program;
+		List	   *clauses;
+		List	   *pushed;
+
+		outer = bms_del_member(outer, (int) baserel->relid);
+		if (bms_is_empty(outer))
+			continue;
+		param_info = get_baserel_parampathinfo(root, baserel, outer);
+		if (list_member_ptr(done, param_info))
+			continue;
+		done = lappend(done, param_info);
+		clauses = order_clauses(root,
+								list_concat_copy(baserel->baserestrictinfo,
+												 param_info->ppi_clauses));
+		program = push_filters(state, clauses, &pushed);
+		if (list_length(pushed) > list_length(state->pushed))
+			add_scan_path(root, baserel, clauses, pushed, program,
+						  param_info->ppi_rows, param_info->ppi_req_outer);
+	}
+}
+
+static void
+csv_get_paths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
+{
+	CsvPlanState *state = baserel->fdw_private;
+	double		nrows = baserel->rows;
+
+	if (csv_push_order(root, baserel, state))
+		nrows = csv_rows_in_order(root, nrows);
+	add_scan_path(root, baserel, state->restrictinfo, state->pushed,
+				  state->program, nrows, baserel->lateral_relids);
+	add_parameterized_paths(root, baserel);
+}
+
+static List *
+list_of_set(const Bitmapset *set)
+{
+	List	   *list = NIL;
+	int			member = -1;
+
+	while ((member = bms_next_member(set, member)) >= 0)
+		list = lappend_int(list, member);
+	return list;
+}
+
 static ForeignScan *
 csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 			 ForeignPath *best_path, List *tlist, List *scan_clauses,
 			 Plan *outer_plan)
 {
 	CsvPlanState *state = baserel->fdw_private;
-	List	   *pushed = extract_actual_clauses(state->pushed, false);
+	CsvProgram *query = state->program;
+	List	   *pushed = state->pushed;
 	List	   *program = NIL;
 	List	   *constants = NIL;
 	List	   *private;
@@ -323,26 +481,34 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 	List	   *quals = state->having;
 	List	   *recheck = NIL;
 
+	/* with those that join it with the outer side of a nested loop */
+	if (best_path->path.param_info != NULL)
+	{
+		scan_clauses = order_clauses(root, scan_clauses);
+		query = push_filters(state, scan_clauses, &pushed);
+	}
 	if (!state->upper)
 	{
 		quals = extract_actual_clauses(list_difference_ptr(scan_clauses,
-														   state->pushed),
+														   pushed),
 									   false);
 		hidden = hidden_attributes(baserel, state, quals);
 	}
+	pushed = extract_actual_clauses(pushed, false);
 
 	/*
 	 * What the engine could not decide is decided in the executor's order,
 	 * among all clauses: one that is false keeps those after it from raising
 	 * an ERROR.
 	 */
-	if (!state->upper && state->pushed != NIL)
+	if (!state->upper && pushed != NIL)
 		recheck = contain_volatile_functions((Node *) quals) ? pushed :
 			extract_actual_clauses(scan_clauses, false);
-	if (state->upper || state->pushed != NIL)
+	if (state->upper || pushed != NIL || state->order != NIL)
 	{
-		program = list_make1(csv_program_to_node(state->program));
-		constants = csv_program_constants(state->program);
+		program = list_make1(csv_program_to_node(query));
+		constants = list_concat_copy(csv_program_constants(query),
+									 state->limit);
 	}
 
 	/* in the order of CsvPlanItem */
@@ -353,6 +519,7 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 	private = lappend(private, pushed);
 	private = lappend(private, list_make2(state->results, state->sources));
 	private = lappend(private, list_of_set(hidden));
+	private = lappend(private, state->order);
 	return make_foreignscan(tlist, quals, state->upper ? 0 : baserel->relid,
 							constants,
 							private,
@@ -372,15 +539,26 @@ plan_set(const ForeignScan *plan, CsvPlanItem item)
 	return set;
 }
 
+static bool
+has_order(const ForeignScan *plan)
+{
+	return list_nth(plan->fdw_private, CSV_PLAN_ORDER) != NIL;
+}
+
 /* the query of a scan that begins; as CsvPushdown has it */
 static CsvQuery *
 prepare_query(void *arg, bool has_rows, CsvDecidable *decidable)
 {
 	ForeignScanState *node = arg;
 	CsvScanState *state = node->fdw_state;
+	ExprContext *econtext = node->ss.ps.ps_ExprContext;
+	CsvQuery   *query = csv_program_query(state->pushdown.program,
+										  state->constants, econtext, has_rows,
+										  decidable);
 
-	return csv_program_query(state->pushdown.program, state->constants,
-							 node->ss.ps.ps_ExprContext, has_rows, decidable);
+	if (state->limit[0] != NULL && has_rows)
+		csv_order_limit(query, state->limit[0], state->limit[1], econtext);
+	return query;
 }
 
 static bool
@@ -441,8 +619,16 @@ csv_begin_scan(ForeignScanState *node, int eflags)
 		state->pushdown.is_ready = query_is_ready;
 		state->pushdown.prepared = attach_evaluator;
 		state->pushdown.hidden = plan_set(plan, CSV_PLAN_HIDDEN);
+		state->pushdown.few_rows = has_order(plan);
 		state->pushdown.arg = node;
 		state->constants = ExecInitExprList(plan->fdw_exprs, &node->ss.ps);
+		if (has_order(plan))
+		{
+			int			n = list_length(state->constants);
+
+			state->limit[0] = list_nth(state->constants, n - 2);
+			state->limit[1] = list_nth(state->constants, n - 1);
+		}
 	}
 	if (plan->scan.scanrelid == 0)
 		begin_aggregation(node);
@@ -529,22 +715,21 @@ csv_end_scan(ForeignScanState *node)
 static void
 adopt_relation(Node *node, const ForeignScan *plan)
 {
-	int			moved = 0;
+	int			moved;
 	List	   *vars = pull_var_clause(node, PVC_RECURSE_AGGREGATES);
 	ListCell   *cell;
 
 	/* all relations of a query are moved by as much */
-	if (plan->scan.scanrelid == 0)
-		moved = bms_next_member(plan->fs_relids, -1) -
-			linitial_int(list_nth(plan->fdw_private, CSV_PLAN_FIRST_RELID));
+	moved = (plan->scan.scanrelid != 0 ? (int) plan->scan.scanrelid :
+			 bms_next_member(plan->fs_relids, -1)) -
+		linitial_int(list_nth(plan->fdw_private, CSV_PLAN_FIRST_RELID));
 
 	/* pull_var_clause returns the nodes themselves */
 	foreach(cell, vars)
 	{
 		Var		   *var = lfirst_node(Var, cell);
 
-		var->varno = plan->scan.scanrelid != 0 ? plan->scan.scanrelid :
-			var->varno + moved;
+		var->varno += moved;
 	}
 }
 
@@ -585,6 +770,16 @@ explain_pushdown(ForeignScanState *node, ExplainState *es)
 							deparse_expression(filter, context, prefix, false),
 							es);
 	}
+	if (has_order(plan))
+	{
+		List	   *order = copyObject(list_nth(plan->fdw_private,
+											   CSV_PLAN_ORDER));
+		int			n = list_length(plan->fdw_exprs);
+
+		adopt_relation(linitial(order), plan);
+		csv_explain_order(order, list_nth(plan->fdw_exprs, n - 2),
+						  list_nth(plan->fdw_exprs, n - 1), context, prefix, es);
+	}
 	if (plan->scan.scanrelid != 0)
 		return;
 	foreach(cell, plan->fdw_scan_tlist)
@@ -613,12 +808,13 @@ find_resident(const CsvScanState *state, const ForeignScan *plan,
 			  int *ncolumns)
 {
 	bool		pushes = list_nth(plan->fdw_private, CSV_PLAN_PROGRAM) != NIL;
+	int64		nrows;
 
 	if (state->scan != NULL)
 		return csv_table_scan_resident(state->scan, ncolumns);
 	return csv_table_is_resident(state->table, plan_set(plan, CSV_PLAN_WANTED),
 								 pushes ? plan_set(plan, CSV_PLAN_HIDDEN) :
-								 NULL, ncolumns);
+								 NULL, has_order(plan), ncolumns, &nrows);
 }
 
 static void
@@ -668,6 +864,9 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 		if (has_engine_filter(plan))
 			ExplainPropertyInteger("Rows Removed by Engine Filter", NULL,
 								   statistics.filtered, es);
+		if (has_order(plan))
+			ExplainPropertyInteger("Rows Removed by Engine Limit", NULL,
+								   statistics.beyond, es);
 		ExplainPropertyInteger("Chunks", NULL, statistics.chunks, es);
 		if (statistics.answered > 0)
 			ExplainPropertyInteger("Chunks Evaluated by GPU", NULL,

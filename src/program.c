@@ -27,7 +27,7 @@ typedef struct Span
 	size_t		nbytes;
 } Span;
 
-#define NSPANS	7
+#define NSPANS	9
 
 static void
 spans_of(CsvProgram *program, Span *spans)
@@ -44,6 +44,8 @@ spans_of(CsvProgram *program, Span *spans)
 	spans[5] = (Span) {program->keys, n->nkeys * sizeof(CsvKey)};
 	spans[6] = (Span) {program->aggregate,
 		n->naggregates * sizeof(CsvAggregate)};
+	spans[7] = (Span) {program->order, n->norder * sizeof(CsvOrderKey)};
+	spans[8] = (Span) {program->checked, n->nchecked * sizeof(uint16_t)};
 }
 
 Node *
@@ -628,6 +630,10 @@ csv_program_query(const CsvProgram *program, List *constants,
 	query->keys = program->keys;
 	query->naggregates = n->naggregates;
 	query->aggregate = program->aggregate;
+	query->norder = n->norder;
+	query->order = program->order;
+	query->nchecked = n->nchecked;
+	query->checked = program->checked;
 	return query;
 }
 
@@ -647,6 +653,9 @@ csv_program_leaves_lanes(const CsvProgram *program, const CsvQuery *query)
 	{
 		const CsvInstruction *instruction = &query->instructions[i];
 
+		if (instruction->operation == CSV_OP_COLUMN &&
+			(instruction->flags & CSV_FLAG_SCALED) != 0)
+			return true;
 		if (instruction->lane != CSV_LANE_DECIMAL ||
 			(instruction->operation != CSV_OP_ADD &&
 			 instruction->operation != CSV_OP_SUBTRACT &&

@@ -31,6 +31,8 @@ typedef struct CsvRegister
 	uint8_t		lane;			/* CsvLane */
 	int16		scale;			/* of DECIMAL */
 	int16		digits;			/* of DECIMAL: no value has more */
+	bool		scaled;			/* of DECIMAL: its values have scales of their
+								 * own, which the lane has not kept */
 } CsvRegister;
 
 /* of a RESCALE in a plan: operand is the constant whose scale decides */
@@ -59,6 +61,8 @@ typedef struct CsvProgramCounts
 	uint32_t	nfilters;
 	uint32_t	nkeys;
 	uint32_t	naggregates;
+	uint32_t	norder;
+	uint32_t	nchecked;
 	bool		aggregates;
 } CsvProgramCounts;
 
@@ -74,6 +78,8 @@ typedef struct CsvProgram
 	uint16_t	filters[CSV_MAX_REGISTERS];
 	CsvKey		keys[CSV_MAX_KEYS];
 	CsvAggregate aggregate[CSV_MAX_AGGREGATES];
+	CsvOrderKey order[CSV_MAX_KEYS];
+	uint16_t	checked[CSV_MAX_REGISTERS];
 
 	List	   *constant_exprs;
 
@@ -103,7 +109,8 @@ typedef enum CsvDecidable
 /*
  * The query, with the constants' values (ExprStates in the order of
  * csv_program_constants).  It lives in the current memory context; its columns
- * are attribute numbers, to be replaced by csv_program_lay_out().
+ * are attribute numbers, to be replaced by csv_program_lay_out().  It has no
+ * limit: that is the caller's to set.
  *
  * The value of a subquery that has not run is not asked for, unless a row is
  * certain to need it: the subquery may raise an ERROR.  The executor runs it
@@ -117,8 +124,9 @@ extern bool csv_program_is_ready(const CsvProgram *program, List *constants,
 								 ExprContext *econtext);
 
 /*
- * May a decimal get too long for its lane?  Its row is undecided then, and
- * comes after others, though there is no ERROR.
+ * May a decimal get too long for its lane, or have too many digits behind the
+ * point?  Its row is undecided then, and comes after others, though there is no
+ * ERROR.
  */
 extern bool csv_program_leaves_lanes(const CsvProgram *program,
 									 const CsvQuery *query);

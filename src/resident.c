@@ -47,6 +47,19 @@ typedef struct BatchNode
 	struct BatchNode *next;
 } BatchNode;
 
+/*
+ * So many groupings of one set of columns at most; they go with it, and not
+ * before, for a scan may be at work on one.
+ */
+#define CSV_MOST_GROUPINGS	8
+
+typedef struct Grouping
+{
+	CsvResidentGrouping grouping;
+	int			nkeys;
+	CsvGroupingKey *keys;
+} Grouping;
+
 struct CsvResident
 {
 	dlist_node	node;			/* of residents, when kept */
@@ -62,6 +75,8 @@ struct CsvResident
 	int64		nrows;
 	int64		read_bytes;		/* of the file, that batches were made of */
 	int64		nbytes;			/* of memory */
+	Grouping	groupings[CSV_MOST_GROUPINGS];
+	int			ngroupings;
 	int			npins;
 	bool		kept;			/* is in the list */
 	TimestampTz last_used;
@@ -251,13 +266,20 @@ csv_resident_find(const CsvResidentKey *key)
 }
 
 bool
-csv_resident_exists(const CsvResidentKey *key)
+csv_resident_exists(const CsvResidentKey *key, int64 *nrows)
 {
 	dlist_iter	iter;
 
 	dlist_foreach(iter, &residents)
-		if (answers(dlist_container(CsvResident, node, iter.cur), key))
+	{
+		CsvResident *resident = dlist_container(CsvResident, node, iter.cur);
+
+		if (answers(resident, key))
+		{
+			*nrows = resident->nrows;
 			return true;
+		}
+	}
 	return false;
 }
 
@@ -579,6 +601,7 @@ csv_resident_add(CsvResident *resident, const CsvBatch *batch)
 			memset(copy->row_offsets, 0, sizeof(uint32_t) * nrows);
 		}
 	}
+	node->resident.first_row = resident->nrows;
 	copy->errors = (CsvError *) (piece + errors_place);
 	error_places = (uint64_t *) (piece + error_places_place);
 	node->resident.error_places = error_places;
@@ -631,7 +654,68 @@ csv_resident_keep(CsvResident *resident)
 		drop_resident(resident);
 }
 
+static bool
+is_grouping_by(const Grouping *grouping, const CsvGroupingKey *keys, int nkeys)
+{
+	if (grouping->nkeys != nkeys)
+		return false;
+	for (int i = 0; i < nkeys; i++)
+		if (grouping->keys[i].attnum != keys[i].attnum ||
+			grouping->keys[i].trim != keys[i].trim)
+			return false;
+	return true;
+}
+
+CsvResidentGrouping *
+csv_resident_grouping(CsvResident *resident, const CsvGroupingKey *keys,
+					  int nkeys)
+{
+	size_t		key_bytes = sizeof(CsvGroupingKey) * nkeys;
+	size_t		nbytes = sizeof(uint32_t) * (size_t) Max(resident->nrows, 1);
+	Grouping   *grouping;
+	uint32_t   *classes;
+	CsvGroupingKey *copy;
+
+	for (int i = 0; i < resident->ngroupings; i++)
+		if (is_grouping_by(&resident->groupings[i], keys, nkeys))
+			return &resident->groupings[i].grouping;
+	if (resident->ngroupings == CSV_MOST_GROUPINGS ||
+		!make_room(resident, (int64) (nbytes + key_bytes) +
+				   2 * ALLOCSET_SMALL_MAXSIZE))
+		return NULL;
+	copy = MemoryContextAllocExtended(resident->context, key_bytes,
+									  MCXT_ALLOC_NO_OOM);
+	classes = MemoryContextAllocExtended(resident->context, nbytes,
+										 MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
+	count_memory(resident);
+	if (copy == NULL || classes == NULL)
+		return NULL;
+	memcpy(copy, keys, key_bytes);
+	memset(classes, 0xff, nbytes);
+	grouping = &resident->groupings[resident->ngroupings++];
+	grouping->nkeys = nkeys;
+	grouping->keys = copy;
+	grouping->grouping.classes = classes;
+	grouping->grouping.nclasses = 0;
+	return &grouping->grouping;
+}
+
 /* ---- SQL ---- */
+
+static const char *
+column_name(const CsvResident *resident, AttrNumber attnum)
+{
+	const char *name = get_attname(resident->key.relid, attnum, true);
+
+	return name != NULL ? name : "";
+}
+
+static Datum
+text_array(Datum *texts, int n)
+{
+	return PointerGetDatum(construct_array(texts, n, TEXTOID, -1, false,
+										   TYPALIGN_INT));
+}
 
 static Datum
 column_names(const CsvResident *resident)
@@ -640,14 +724,30 @@ column_names(const CsvResident *resident)
 	Datum	   *names = palloc(sizeof(Datum) * Max(n, 1));
 
 	for (int i = 0; i < n; i++)
-	{
-		char	   *name = get_attname(resident->key.relid,
-									   resident->key.columns[i].attnum, true);
+		names[i] = CStringGetTextDatum(column_name(resident,
+												   resident->key.columns[i].attnum));
+	return text_array(names, n);
+}
 
-		names[i] = CStringGetTextDatum(name != NULL ? name : "");
+/* each as in a GROUP BY */
+static Datum
+grouping_names(const CsvResident *resident)
+{
+	Datum		names[CSV_MOST_GROUPINGS];
+
+	for (int i = 0; i < resident->ngroupings; i++)
+	{
+		const Grouping *grouping = &resident->groupings[i];
+		StringInfoData name;
+
+		initStringInfo(&name);
+		for (int k = 0; k < grouping->nkeys; k++)
+			appendStringInfo(&name, "%s%s", k > 0 ? ", " : "",
+							 quote_identifier(column_name(resident,
+														  grouping->keys[k].attnum)));
+		names[i] = CStringGetTextDatum(name.data);
 	}
-	return PointerGetDatum(construct_array(names, n, TEXTOID, -1, false,
-										   TYPALIGN_INT));
+	return text_array(names, resident->ngroupings);
 }
 
 PG_FUNCTION_INFO_V1(csv_gpu_resident);
@@ -667,8 +767,8 @@ csv_gpu_resident(PG_FUNCTION_ARGS)
 	{
 		CsvResident *resident = dlist_container(CsvResident, node, iter.cur);
 		const CsvResidentKey *key = &resident->key;
-		Datum		values[7];
-		bool		nulls[7] = {false};
+		Datum		values[8];
+		bool		nulls[8] = {false};
 		bool		is_missing = false;
 		AclResult	allowed = pg_class_aclcheck_ext(key->relid, GetUserId(),
 													ACL_SELECT, &is_missing);
@@ -684,6 +784,7 @@ csv_gpu_resident(PG_FUNCTION_ARGS)
 		values[4] = Int64GetDatum(resident->nbytes);
 		values[5] = CStringGetTextDatum("host");
 		values[6] = TimestampTzGetDatum(resident->last_used);
+		values[7] = grouping_names(resident);
 		tuplestore_putvalues(result->setResult, result->setDesc, values,
 							 nulls);
 	}

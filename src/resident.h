@@ -87,6 +87,7 @@ typedef struct CsvResidentBatch
 	CsvBatch	batch;
 	const uint32_t *row_places; /* NULL where the engine gave no row_offsets */
 	const uint64_t *error_places;
+	int64_t		first_row;		/* rows of the batches before */
 } CsvResidentBatch;
 
 /* does the setting ask for any? */
@@ -98,8 +99,11 @@ extern bool csv_resident_enabled(void);
  */
 extern CsvResident *csv_resident_find(const CsvResidentKey *key);
 
-/* the same, for EXPLAIN: only whether there are any, and without any effect */
-extern bool csv_resident_exists(const CsvResidentKey *key);
+/*
+ * The same, for planner and EXPLAIN: only whether there are any, without any
+ * effect, and how many rows they have.
+ */
+extern bool csv_resident_exists(const CsvResidentKey *key, int64 *nrows);
 
 /*
  * Of columns that were found: their layout, and where an attribute stands in it,
@@ -128,6 +132,28 @@ extern bool csv_resident_add(CsvResident *resident, const CsvBatch *batch);
 
 /* the file was read to its end, and is the same as it was before */
 extern void csv_resident_keep(CsvResident *resident);
+
+/*
+ * How the rows of columns that were found fall into groups by some of them: a
+ * class for each row of all batches, as in CsvRowClasses, all unknown at first.
+ * NULL if there is no room.
+ */
+typedef struct CsvResidentGrouping
+{
+	uint32_t   *classes;
+	uint32_t	nclasses;
+} CsvResidentGrouping;
+
+/* a column, and whether the blanks at its end are taken off first */
+typedef struct CsvGroupingKey
+{
+	AttrNumber	attnum;
+	bool		trim;
+} CsvGroupingKey;
+
+extern CsvResidentGrouping *csv_resident_grouping(CsvResident *resident,
+												  const CsvGroupingKey *keys,
+												  int nkeys);
 
 /* let go: of the pin, or of what was begun and not kept */
 extern void csv_resident_release(CsvResident *resident);

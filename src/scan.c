@@ -117,6 +117,7 @@ struct CsvTableScan
 	bool		all_resident;	/* no file had to be read so far */
 	char	   *meaning;		/* of the table, for resident.c */
 	CsvResident *resident;		/* that the open file's batches are taken from */
+	CsvResidentGrouping *grouping;	/* of its rows, by the query's keys */
 	const CsvResidentBatch *resident_batch; /* NULL: the reader's */
 	CsvArray   *resident_arrays;
 	CsvResident *kept;			/* that the open file's batches are copied to */
@@ -140,6 +141,7 @@ struct CsvTableScan
 								 * is, in this layout */
 	MemoryContext query_context;
 	CsvMemory	query_memory;
+	CsvRowClasses classes;		/* of the batch, where it is resident */
 	CsvSelection selection;		/* of the batch's rows */
 	uint32_t	position;		/* next of the selection */
 	bool		undecided;		/* the last row that came out */
@@ -315,6 +317,7 @@ leave_resident(CsvTableScan *scan)
 		csv_resident_release(scan->kept);
 	scan->resident = NULL;
 	scan->resident_batch = NULL;
+	scan->grouping = NULL;
 	scan->kept = NULL;
 }
 
@@ -364,8 +367,8 @@ set_kind(CsvScanColumn *column, uint8_t kind)
 }
 
 /*
- * A numeric that is only computed with comes as a scaled integer, if there is
- * one that holds all its values.
+ * A numeric that is only computed with, or comes out in few rows, comes as a
+ * scaled integer, if there is one that holds all its values.
  */
 static void
 prefer_decimal(CsvColumn *spec)
@@ -392,7 +395,7 @@ compare_columns(const void *a, const void *b)
  */
 static void
 choose_columns(CsvTableScan *scan, const Bitmapset *wanted,
-			   const Bitmapset *hidden)
+			   const Bitmapset *hidden, bool few_rows)
 {
 	const CsvTable *table = scan->table;
 
@@ -413,7 +416,7 @@ choose_columns(CsvTableScan *scan, const Bitmapset *wanted,
 		}
 		csv_value_init(&scan_column->input, table, column, scan->context);
 		scan_column->hidden = bms_is_member(column->attnum, hidden);
-		if (scan_column->hidden)
+		if (scan_column->hidden || few_rows)
 			prefer_decimal(&scan_column->input.spec);
 		scan_column->kind = scan_column->input.spec.kind;
 		scan_column->fetch = fetch_for(&scan_column->input);
@@ -544,7 +547,8 @@ resident_key(const CsvTableScan *scan, const char *filename,
 
 bool
 csv_table_is_resident(const CsvTable *table, const Bitmapset *wanted,
-					  const Bitmapset *hidden, int *ncolumns)
+					  const Bitmapset *hidden, bool few_rows, int *ncolumns,
+					  int64 *nrows)
 {
 	CsvTableScan scan;
 	char	  **names;
@@ -555,15 +559,19 @@ csv_table_is_resident(const CsvTable *table, const Bitmapset *wanted,
 	memset(&scan, 0, sizeof(scan));
 	scan.table = table;
 	scan.context = CurrentMemoryContext;
-	choose_columns(&scan, wanted, hidden);
+	choose_columns(&scan, wanted, hidden, few_rows);
 	describe_columns(&scan);
 	*ncolumns = scan.ncolumns;
+	*nrows = 0;
 	all = csv_source_identities(table, &names, &identities, &nfiles);
 	for (int i = 0; all && i < nfiles; i++)
 	{
 		CsvResidentKey key = resident_key(&scan, names[i], &identities[i]);
 
-		all = csv_resident_exists(&key);
+		int64		file_rows = 0;
+
+		all = csv_resident_exists(&key, &file_rows);
+		*nrows += file_rows;
 	}
 	return all;
 }
@@ -605,7 +613,8 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 	scan->natts = table->natts;
 	scan->report.table = table;
 
-	choose_columns(scan, wanted, pushdown != NULL ? pushdown->hidden : NULL);
+	choose_columns(scan, wanted, pushdown != NULL ? pushdown->hidden : NULL,
+				   pushdown != NULL && pushdown->few_rows);
 	scan->layout_columns = palloc0(sizeof(CsvColumn) * Max(table->natts, 1));
 	scan->plain = palloc0(sizeof(CsvPlainColumn) * Max(table->natts, 1));
 	scan->nullable = palloc0(sizeof(CsvScanColumn *) * Max(table->natts, 1));
@@ -1164,6 +1173,47 @@ find_doubtful(CsvTableScan *scan)
 	return scan->doubtful;
 }
 
+/* how the query groups: false if a key is more than a column */
+static bool
+get_grouping_keys(const CsvProgram *program, CsvGroupingKey *keys)
+{
+	for (uint32_t key = 0; key < program->n.nkeys; key++)
+	{
+		const CsvInstruction *made = NULL;
+
+		for (uint32_t i = 0; i < program->n.ninstructions && made == NULL; i++)
+			if (program->instructions[i].result == program->keys[key].value)
+				made = &program->instructions[i];
+		if (made == NULL || made->operation != CSV_OP_COLUMN)
+			return false;
+		keys[key].attnum = (AttrNumber) made->operand;
+		keys[key].trim = (made->flags & CSV_FLAG_TRIM) != 0;
+	}
+	return true;
+}
+
+/* let the evaluator know what is known of the groups of resident rows */
+static void
+remember_groups(CsvTableScan *scan)
+{
+	const CsvProgram *program = scan->pushdown->program;
+	CsvRowClasses *classes = &scan->classes;
+	CsvGroupingKey keys[CSV_MAX_KEYS];
+
+	if (scan->resident_batch == NULL || program->n.nkeys == 0)
+		return;
+	if (scan->resident_batch->first_row == 0 &&
+		get_grouping_keys(program, keys))
+		scan->grouping = csv_resident_grouping(scan->resident, keys,
+											   (int) program->n.nkeys);
+	if (scan->grouping == NULL)
+		return;
+	classes->classes = scan->grouping->classes +
+		scan->resident_batch->first_row;
+	classes->nclasses = &scan->grouping->nclasses;
+	csv_evaluator_remember(scan->evaluator, classes);
+}
+
 /*
  * Have the engine evaluate the query over the batches to come, if it can.  Not
  * as long as a constant is missing, nor where the batches are to be kept.
@@ -1232,12 +1282,18 @@ evaluate_batch(CsvTableScan *scan)
 	}
 	csv_program_lay_out(scan->pushdown->program, scan->query,
 						scan->layout.columns, scan->layout.ncolumns);
+	if (scan->query->aggregates)
+	{
+		csv_evaluator_remember(scan->evaluator, NULL);
+		remember_groups(scan);
+	}
 	status = csv_evaluator_run(scan->evaluator, &scan->layout, &scan->batch,
 							   find_doubtful(scan), NULL, NULL,
 							   &scan->selection);
 	if (status != CSV_OK)
 		handle_failure(scan, status);
 	scan->statistics.filtered += scan->selection.ndropped;
+	scan->statistics.beyond += scan->selection.nbeyond;
 }
 
 /* the next row that is to come out; the batch's end if there is none */

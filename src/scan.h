@@ -37,6 +37,7 @@ typedef struct CsvPushdown
 	 * decided: they come out NULL there.
 	 */
 	const Bitmapset *hidden;
+	bool		few_rows;		/* come out, though many are looked at */
 	CsvQuery   *(*prepare) (void *arg, bool has_rows, CsvDecidable *decidable);
 	bool		(*is_ready) (void *arg);
 	void		(*prepared) (void *arg, CsvEvaluator *evaluator);
@@ -51,7 +52,8 @@ typedef struct CsvScanStatistics
 {
 	int64		records;		/* good and bad, that the scan passed */
 	int64		skipped;
-	int64		filtered;		/* rows that the engine's filter dropped */
+	int64		filtered;		/* rows that the engine's filter dropped, */
+	int64		beyond;			/* and that are beyond its limit */
 	int64		chunks;
 	int64		answered;		/* of them, by the engine itself: CsvAnswer */
 	double		read_seconds;
@@ -105,12 +107,18 @@ extern const char *csv_table_scan_engine(const CsvTableScan *scan);
 
 /*
  * For EXPLAIN, where csv_resident_enabled(): were the columns of all files that
- * the scan came to resident?  And would they be, for one that begins now?
- * *ncolumns is the number of wanted columns in the file.
+ * the scan came to resident?  *ncolumns is the number of wanted columns in the
+ * file.
  */
 extern bool csv_table_scan_resident(const CsvTableScan *scan, int *ncolumns);
+
+/*
+ * Likewise, would they be for a scan that begins now?  Then *nrows is how many
+ * rows it has, of which some may be refused by input functions.
+ */
 extern bool csv_table_is_resident(const CsvTable *table,
 								  const Bitmapset *wanted,
-								  const Bitmapset *hidden, int *ncolumns);
+								  const Bitmapset *hidden, bool few_rows,
+								  int *ncolumns, int64 *nrows);
 
 #endif							/* CSV_SCAN_H */

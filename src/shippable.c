@@ -11,6 +11,10 @@
  * Numerics are scaled integers of a scale that is fixed when a query is
  * planned, so that results look as PostgreSQL's do.  A numeric of a scale that
  * is known only later, a parameter's, can be compared with, and nothing else.
+ * Values of a column without a typmod have a scale each: of those with up to
+ * CSV_SCALED_DIGITS behind the point the engine knows what they are, but not what
+ * they look like, so that they can be computed with, compared and sorted, but
+ * not be shown or summed up.
  */
 #include "postgres.h"
 
@@ -34,6 +38,9 @@
 #include "utils/numeric.h"
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
+
+/* leaves 26 before the point */
+#define CSV_SCALED_DIGITS	12
 
 static int	register_of(CsvProgram *program, Node *node);
 
@@ -145,6 +152,7 @@ new_register(CsvProgram *program, Oid type, int32 typmod, uint8_t lane,
 	reg->lane = lane;
 	reg->scale = scale;
 	reg->digits = 2 * CSV_MAX_DECIMAL_DIGITS;	/* not known */
+	reg->scaled = false;
 	return (int) program->n.nviews++;
 }
 
@@ -211,6 +219,7 @@ emit_column(CsvProgram *program, const Var *var, bool trim)
 	CsvColumn	spec;
 	CsvInstruction *instruction;
 	uint8_t		lane;
+	bool		scaled;
 	int			result;
 
 	if (var->varattno <= 0)
@@ -221,20 +230,29 @@ emit_column(CsvProgram *program, const Var *var, bool trim)
 		!lane_of_type(column->type, &lane) ||
 		csv_table_kind(column, &spec) == CSV_KIND_CSTRING)
 		return -1;
-	if (lane == CSV_LANE_DECIMAL &&
-		(spec.precision < 0 || spec.precision > CSV_MAX_DECIMAL_DIGITS))
+	if (lane == CSV_LANE_DECIMAL && spec.precision > CSV_MAX_DECIMAL_DIGITS)
 		return -1;
+	scaled = lane == CSV_LANE_DECIMAL && spec.precision < 0;
 	if (column->type == BPCHAROID && spec.type_chars < 0)
 		return -1;
 	result = new_register(program, column->type, column->typmod, lane,
+						  scaled ? CSV_SCALED_DIGITS :
 						  lane == CSV_LANE_DECIMAL ? spec.scale : 0);
 	if (result < 0)
 		return -1;
-	program->registers[result].digits = spec.precision;
+	if (scaled)
+		program->registers[result].scaled = true;
+	else
+		program->registers[result].digits = spec.precision;
 	instruction = emit(program, CSV_OP_COLUMN, result, -1, -1);
 	instruction->operand = (uint32_t) var->varattno;
 	if (trim)
 		instruction->flags = CSV_FLAG_TRIM;
+	if (scaled)
+	{
+		instruction->flags = CSV_FLAG_SCALED;
+		instruction->count = CSV_SCALED_DIGITS;
+	}
 	return result;
 }
 
@@ -309,6 +327,7 @@ raises_walker(Node *node, void *context)
 		case T_List:
 		case T_Const:
 		case T_Param:
+		case T_Var:
 		case T_FuncExpr:
 		case T_OpExpr:
 		case T_RelabelType:
@@ -437,6 +456,7 @@ rescale(CsvProgram *program, int a, int scale)
 	if (result < 0)
 		return -1;
 	program->registers[result].digits = from->digits + scale - from->scale;
+	program->registers[result].scaled = from->scaled;
 	emit(program, CSV_OP_RESCALE, result, a, -1)->operand =
 		(uint32_t) (scale - from->scale);
 	return result;
@@ -513,6 +533,8 @@ translate_arithmetic(CsvProgram *program, OpExpr *op, const char *name)
 	else if (operation != CSV_OP_NEGATE)
 		digits = Max(digits, program->registers[b].digits) + 1;
 	program->registers[result].digits = (int16) digits;
+	program->registers[result].scaled = program->registers[a].scaled ||
+		(b >= 0 && program->registers[b].scaled);
 	instruction = emit(program, operation, result, a, b);
 	instruction->lane = lane;
 	instruction->bits = type == INT2OID ? 16 : type == INT4OID ? 32 : 64;
@@ -962,6 +984,7 @@ emit_choice(CsvProgram *program, int condition, int one, int other)
 	if (result < 0)
 		return -1;
 	program->registers[result].digits = Max(left->digits, right->digits);
+	program->registers[result].scaled = left->scaled || right->scaled;
 	instruction = emit(program, CSV_OP_CHOOSE, result, condition, one);
 	instruction->c = program->registers[other].number;
 	instruction->lane = program->registers[result].lane;
@@ -1211,7 +1234,7 @@ bool
 csv_register_shown(const CsvRegister *reg)
 {
 	return (reg->lane != CSV_LANE_DECIMAL ||
-			reg->digits <= CSV_MAX_DECIMAL_DIGITS) &&
+			(reg->digits <= CSV_MAX_DECIMAL_DIGITS && !reg->scaled)) &&
 		(reg->type != BPCHAROID || reg->typmod >= (int32) VARHDRSZ);
 }
 
@@ -1260,6 +1283,47 @@ csv_program_add_aggregate(CsvProgram *program, CsvAggregateKind kind,
 		return -1;
 	program->aggregate[program->n.naggregates] = aggregate;
 	return (int) program->n.naggregates++;
+}
+
+bool
+csv_program_add_order(CsvProgram *program, Expr *key, Oid sort_operator,
+					  bool nulls_first)
+{
+	CsvOperation operation;
+	CsvOrderKey *out;
+	int			result;
+
+	if (program->n.norder >= CSV_MAX_KEYS ||
+		!comparison_of(sort_operator, &operation) ||
+		(operation != CSV_OP_LESS && operation != CSV_OP_GREATER))
+		return false;
+	if ((result = translate_whole(program, (Node *) key, false)) < 0)
+		return false;
+	if (program->registers[result].lane == CSV_LANE_TEXT &&
+		!collation_allows(exprCollation((Node *) key), false))
+		return false;
+	out = &program->order[program->n.norder++];
+	memset(out, 0, sizeof(*out));
+	out->lane = program->registers[result].lane;
+	out->value = program->registers[result].number;
+	out->descending = operation == CSV_OP_GREATER;
+	out->nulls_first = nulls_first;
+	return true;
+}
+
+bool
+csv_program_check(CsvProgram *program, Expr *expr)
+{
+	int			result;
+
+	if (!raises_walker((Node *) expr, NULL))
+		return true;
+	if (program->n.nchecked >= CSV_MAX_REGISTERS ||
+		(result = translate_whole(program, (Node *) expr, false)) < 0)
+		return false;
+	program->checked[program->n.nchecked++] =
+		program->registers[result].number;
+	return true;
 }
 
 void

@@ -55,6 +55,20 @@ extern int	csv_program_add_aggregate(CsvProgram *program,
 									  CsvAggregateKind kind, int argument,
 									  int filter);
 
+/*
+ * Add a key of an order, by its < or > operator; false where the engine cannot
+ * order by it as PostgreSQL would.
+ */
+extern bool csv_program_add_order(CsvProgram *program, Expr *key,
+								  Oid sort_operator, bool nulls_first);
+
+/*
+ * Let an expression be as it would be if the executor evaluated it for each
+ * row, though it gets few of them: one that may raise an ERROR must be
+ * one of which the engine knows where it does.
+ */
+extern bool csv_program_check(CsvProgram *program, Expr *expr);
+
 /* without keys and aggregates the answer is rows */
 extern void csv_program_set_aggregates(CsvProgram *program);
 

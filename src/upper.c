@@ -20,6 +20,8 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/tlist.h"
+#include "resident.h"
+#include "scan.h"
 #include "shippable.h"
 #include "utils/fmgroids.h"
 #include "utils/selfuncs.h"
@@ -107,26 +109,38 @@ aggregate_kind(const Aggref *aggref, AggregateKind *kind)
 		case F_VARIANCE_INT4:
 		case F_VARIANCE_INT8:
 		case F_VARIANCE_NUMERIC:
+		case F_VARIANCE_FLOAT4:
+		case F_VARIANCE_FLOAT8:
 		case F_VAR_SAMP_INT2:
 		case F_VAR_SAMP_INT4:
 		case F_VAR_SAMP_INT8:
 		case F_VAR_SAMP_NUMERIC:
+		case F_VAR_SAMP_FLOAT4:
+		case F_VAR_SAMP_FLOAT8:
 		case F_VAR_POP_INT2:
 		case F_VAR_POP_INT4:
 		case F_VAR_POP_INT8:
 		case F_VAR_POP_NUMERIC:
+		case F_VAR_POP_FLOAT4:
+		case F_VAR_POP_FLOAT8:
 		case F_STDDEV_INT2:
 		case F_STDDEV_INT4:
 		case F_STDDEV_INT8:
 		case F_STDDEV_NUMERIC:
+		case F_STDDEV_FLOAT4:
+		case F_STDDEV_FLOAT8:
 		case F_STDDEV_SAMP_INT2:
 		case F_STDDEV_SAMP_INT4:
 		case F_STDDEV_SAMP_INT8:
 		case F_STDDEV_SAMP_NUMERIC:
+		case F_STDDEV_SAMP_FLOAT4:
+		case F_STDDEV_SAMP_FLOAT8:
 		case F_STDDEV_POP_INT2:
 		case F_STDDEV_POP_INT4:
 		case F_STDDEV_POP_INT8:
 		case F_STDDEV_POP_NUMERIC:
+		case F_STDDEV_POP_FLOAT4:
+		case F_STDDEV_POP_FLOAT8:
 			kind->result = CSV_RESULT_VARIANCE;
 			kind->first = CSV_AGGREGATE_SUM;
 			kind->second = CSV_AGGREGATE_SUM_SQUARES;
@@ -203,6 +217,10 @@ push_aggregate(CsvPlanState *state, Aggref *aggref)
 				!csv_collation_shippable(aggref->inputcollid))
 				return false;
 		}
+		if ((kind.result == CSV_RESULT_SUM ||
+			 kind.result == CSV_RESULT_AVERAGE ||
+			 kind.result == CSV_RESULT_VARIANCE) && reg->scaled)
+			return false;
 		if (kind.second == CSV_AGGREGATE_SUM_SQUARES &&
 			reg->lane == CSV_LANE_DECIMAL && reg->digits > 18)
 			return false;
@@ -332,6 +350,8 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 	CsvPlanState *state;
 	double		ngroups = 1;
 	double		nrows;
+	int			ncolumns;
+	int64		nresident;
 	Cost		startup_cost;
 	Cost		total_cost;
 	QualCost	having_cost;
@@ -367,6 +387,14 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 					   grouping->targetList, having))
 		return;
 
+	/*
+	 * What the session keeps may do for aggregates but not for rows.  The other
+	 * way round, reading the file once more makes it do from then on.
+	 */
+	state->resident |= csv_resident_enabled() && state->wanted != NULL &&
+		csv_table_is_resident(state->table, state->wanted, state->wanted,
+							  false, &ncolumns, &nresident);
+
 	if (parse->groupClause != NIL)
 		ngroups = estimate_num_groups(root,
 									  get_sortgrouplist_exprs(parse->groupClause,
@@ -378,8 +406,8 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 						  clauselist_selectivity(root, state->having, 0,
 												 JOIN_INNER, NULL));
 	cost_qual_eval(&having_cost, state->having, root);
-	startup_cost = csv_read_cost(state, input_rel->tuples) +
-		having_cost.startup;
+	startup_cost = csv_read_cost(state, state->program, input_rel->tuples,
+								 input_rel->rows) + having_cost.startup;
 	total_cost = startup_cost +
 		ngroups * (cpu_tuple_cost + having_cost.per_tuple);
 	output_rel->fdw_private = state;

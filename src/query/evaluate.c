@@ -14,7 +14,8 @@
  *
  * What is undecided about a row is looked at only where it matters: a row is
  * handed back if a filter is undecided that was reached, or a key, an argument
- * or its filter.  The others are added to their groups (groups.c).
+ * or its filter.  The others are added to their groups (groups.c), or to the
+ * first ones in an order (best.c).
  */
 #include "evaluate.h"
 
@@ -101,7 +102,7 @@ note_undecided(CsvEvaluator *evaluator, const CsvLanes *lanes,
 	}
 }
 
-/* take rows off that no group may have, for want of certainty */
+/* take rows off that nobody may have but the caller, for want of certainty */
 static void
 drop_undecided(CsvEvaluator *evaluator)
 {
@@ -130,6 +131,14 @@ drop_undecided(CsvEvaluator *evaluator)
 							(argument->lane == CSV_LANE_DECIMAL &&
 							 argument->limit >=
 							 csv_power_of_ten(CSV_MAX_SQUARED_DIGITS))));
+	}
+	if (evaluator->best != NULL)
+	{
+		for (uint32_t i = 0; i < query->norder; i++)
+			note_undecided(evaluator, &lanes[query->order[i].value], NULL,
+						   false);
+		for (uint32_t i = 0; i < query->nchecked; i++)
+			note_undecided(evaluator, &lanes[query->checked[i]], NULL, false);
 	}
 	for (uint32_t k = 0; k < evaluator->nalive; k++)
 	{
@@ -175,8 +184,10 @@ run_block(CsvEvaluator *evaluator, const uint8_t *wanted,
 		  CsvSelection *selection)
 {
 	const CsvQuery *query = evaluator->query;
+	bool		whole = query->aggregates || evaluator->best != NULL;
 	uint32_t	nfilters = 0;	/* that were applied */
 	uint32_t	ncareful = 0;
+	uint32_t	nbeyond = 0;
 	uint32_t	at = 0;
 
 	evaluator->any_careful = false;
@@ -202,30 +213,59 @@ run_block(CsvEvaluator *evaluator, const uint8_t *wanted,
 			   evaluator->written[query->filters[nfilters]] <= at)
 			apply_filter(evaluator,
 						 &evaluator->lanes[query->filters[nfilters++]]);
-		if (at == (query->aggregates ? query->ninstructions :
+		if (at == (whole ? query->ninstructions :
 				   query->nfilter_instructions))
 			break;
 		if (evaluator->nalive > 0)
 			csv_execute(evaluator, &query->instructions[at++]);
 	}
+	if (whole && evaluator->nalive > 0)
+		drop_undecided(evaluator);
 	if (query->aggregates && evaluator->nalive > 0)
 	{
-		CsvRows		rows = {evaluator->alive, 0};
+		CsvRows		rows = {evaluator->alive, evaluator->nalive};
 
-		drop_undecided(evaluator);
-		rows.nrows = evaluator->nalive;
-		if (!csv_groups_add(evaluator->groups, evaluator->lanes, rows))
+		if (!csv_groups_add(evaluator->groups, evaluator->lanes, rows,
+							evaluator->first_row))
 			return CSV_NO_MEMORY;
+	}
+	if (evaluator->best != NULL && evaluator->nalive > 0)
+	{
+		nbeyond = evaluator->nalive;
+		if (!csv_best_take(evaluator->best, evaluator->lanes,
+						   evaluator->first_row, evaluator->alive,
+						   &evaluator->nalive))
+			return CSV_NO_MEMORY;
+		nbeyond -= evaluator->nalive;
 	}
 	if (evaluator->any_careful)
 		for (uint32_t i = 0; i < evaluator->nrows; i++)
 			ncareful += evaluator->fate[i] == ROW_CAREFUL;
-	selection->ndropped += evaluator->nrows - evaluator->nalive - ncareful;
+	selection->nbeyond += nbeyond;
+	selection->ndropped += evaluator->nrows - evaluator->nalive - ncareful -
+		nbeyond;
 	list_block(evaluator, selection);
 	return CSV_OK;
 }
 
 /* ---- batches ---- */
+
+/* take rows off that later ones have put beyond the limit */
+static void
+drop_beyond(CsvEvaluator *evaluator, CsvSelection *selection)
+{
+	uint32_t	n = 0;
+
+	for (uint32_t k = 0; k < selection->nrows; k++)
+	{
+		evaluator->rows[n] = evaluator->rows[k];
+		evaluator->careful[n] = evaluator->careful[k];
+		n += evaluator->careful[k] != 0 ||
+			csv_best_holds(evaluator->best, evaluator->rows[k]);
+	}
+	selection->nbeyond += selection->nrows - n;
+	selection->nrows = n;
+}
 
 static bool
 reserve_rows(CsvEvaluator *evaluator, uint32_t nrows)
@@ -279,6 +319,9 @@ csv_evaluator_run(CsvEvaluator *evaluator, const CsvLayout *layout,
 			evaluator->lanes[instruction->result].constant = false;
 	}
 	evaluator->constant_text = query->text;
+	if (evaluator->best != NULL &&
+		!csv_best_begin(evaluator->best, batch->nrows))
+		return CSV_NO_MEMORY;
 
 	for (uint32_t row = 0; row < batch->nrows; row += CSV_BLOCK_ROWS)
 	{
@@ -293,6 +336,8 @@ csv_evaluator_run(CsvEvaluator *evaluator, const CsvLayout *layout,
 		if (status != CSV_OK)
 			return status;
 	}
+	if (evaluator->best != NULL)
+		drop_beyond(evaluator, selection);
 	return CSV_OK;
 }
 
@@ -347,6 +392,21 @@ csv_evaluator_create(const CsvMemory *memory, const CsvQuery *query)
 	}
 	for (uint32_t i = 0; i < query->ninstructions; i++)
 		evaluator->written[query->instructions[i].result] = i + 1;
+	if (query->limit > 0)
+	{
+		evaluator->best = memory->alloc(memory->owner, sizeof(CsvBest));
+		if (evaluator->best != NULL &&
+			!csv_best_init(evaluator->best, &evaluator->memory, query))
+		{
+			memory->free(memory->owner, evaluator->best);
+			evaluator->best = NULL;
+		}
+		if (evaluator->best == NULL)
+		{
+			csv_evaluator_free(evaluator);
+			return NULL;
+		}
+	}
 	if (query->aggregates)
 		evaluator->groups->limit_bytes = 0;
 	if (query->aggregates &&
@@ -365,11 +425,13 @@ csv_evaluator_free(CsvEvaluator *evaluator)
 	void	   *parts[] = {
 		evaluator->allocated, evaluator->lanes, evaluator->registers,
 		evaluator->constants, evaluator->written, evaluator->rows,
-		evaluator->groups, evaluator
+		evaluator->groups, evaluator->best, evaluator
 	};
 
 	if (evaluator->groups != NULL)
 		csv_groups_free(evaluator->groups);
+	if (evaluator->best != NULL)
+		csv_best_free(evaluator->best);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (parts[i] != NULL)
 			memory.free(memory.owner, parts[i]);
@@ -382,6 +444,12 @@ csv_evaluator_query(const CsvEvaluator *evaluator)
 }
 
 /* ---- groups ---- */
+
+void
+csv_evaluator_remember(CsvEvaluator *evaluator, const CsvRowClasses *classes)
+{
+	evaluator->groups->remembered = classes;
+}
 
 uint32_t
 csv_evaluator_ngroups(const CsvEvaluator *evaluator)
@@ -444,6 +512,13 @@ csv_evaluator_aggregate(const CsvEvaluator *evaluator, uint32_t group,
 						uint32_t aggregate, CsvAggregateValue *value)
 {
 	csv_groups_aggregate(evaluator->groups, group, aggregate, value);
+}
+
+double
+csv_evaluator_spread(const CsvEvaluator *evaluator, uint32_t group,
+					 uint32_t sum, uint32_t squares, uint64_t count)
+{
+	return csv_groups_spread(evaluator->groups, group, sum, squares, count);
 }
 
 bool

@@ -6,6 +6,7 @@
 #ifndef CSV_EVALUATE_H
 #define CSV_EVALUATE_H
 
+#include "best.h"
 #include "groups.h"
 #include "operate.h"
 
@@ -30,6 +31,7 @@ struct CsvEvaluator
 								 * that writes it */
 	void	   *allocated;		/* what registers' arrays are in */
 	CsvGroups  *groups;			/* NULL without aggregates */
+	CsvBest    *best;			/* NULL without a limit */
 
 	/* the batch and the block that are evaluated */
 	const CsvLayout *layout;

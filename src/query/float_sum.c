@@ -398,6 +398,155 @@ csv_float_sum_round(const CsvFloatSum *sum, const CsvWideFloats *wides,
 	return total;
 }
 
+/* ---- the sum of squared deviations ---- */
+
+/*
+ * Words of 32 bits; bit 0 of word SPREAD_REST is 2^(2 * LOWEST_EXPONENT), that
+ * of a product of two sums.  Below it is room for a quotient's digits, above for
+ * a factor of 64 bits.
+ */
+#define SPREAD_REST		8
+#define SPREAD_WORDS	(SPREAD_REST + 2 * NWORDS + 4)
+
+/* the magnitude of a sum: words [*first, *last], *last < *first if it is 0 */
+static void
+magnitude_of(const CsvFloatSum *sum, const CsvWideFloats *wides,
+			 uint32_t *words, int *first, int *last)
+{
+	CsvWideFloat wide;
+
+	if (sum->wide != 0)
+		wide = *wides->sums[sum->wide - 1];
+	else
+	{
+		memset(&wide, 0, sizeof(wide));
+		for (uint32_t i = 0; i < sum->nparts; i++)
+			wide_add(&wide, sum->parts[i]);
+	}
+	wide_carry(&wide);
+	if (wide.words[NWORDS - 1] < 0)
+	{
+		for (int i = 0; i < NWORDS; i++)
+			wide.words[i] = -wide.words[i];
+		wide_carry(&wide);
+	}
+	*first = 0;
+	*last = NWORDS - 1;
+	for (int i = 0; i < NWORDS; i++)
+		words[i] = (uint32_t) wide.words[i];
+	while (*last >= 0 && words[*last] == 0)
+		(*last)--;
+	while (*first <= *last && words[*first] == 0)
+		(*first)++;
+}
+
+/* add or subtract value x 2^(32 place), modulo what the words hold */
+static void
+add_word(uint32_t *words, int place, uint64_t value, bool subtract)
+{
+	for (; value != 0 && place < SPREAD_WORDS; place++)
+	{
+		uint64_t	word = words[place];
+		uint64_t	part = value & 0xffffffff;
+
+		words[place] = (uint32_t) (subtract ? word - part : word + part);
+		value = (value >> 32) +
+			(subtract ? word < part : (word + part) >> 32);
+	}
+}
+
+/* the double nearest to bits x 2^exponent, ties to even; rest: and a bit more */
+static double
+round_bits(uint64_t bits, bool rest, int exponent)
+{
+	int			nbits = 64 - (int) csv_leading_zeros(bits);
+	int			excess = nbits - (DIGITS + 1);
+
+	if (exponent + excess < LOWEST_EXPONENT)
+		excess = LOWEST_EXPONENT - exponent;
+	if (excess > 63)
+		return 0;
+	if (excess > 0)
+	{
+		uint64_t	half = UINT64_C(1) << (excess - 1);
+
+		rest |= (bits & (half - 1)) != 0;
+		half &= bits;
+		bits >>= excess;
+		bits += half != 0 && (rest || (bits & 1) != 0);
+		exponent += excess;
+	}
+	if (bits == 0)
+		return 0;
+	if (64 - (int) csv_leading_zeros(bits) + exponent > 1024)
+		return csv_bits_double(CSV_FLOAT_INFINITY);
+	return (double) bits * csv_power_of_two(exponent);
+}
+
+double
+csv_float_sum_spread(const CsvFloatSum *sum, const CsvFloatSum *squares,
+					 uint64_t count, const CsvWideFloats *wides)
+{
+	const int	shift = -LOWEST_EXPONENT % 32;
+	uint32_t	words[NWORDS];
+	uint32_t	all[SPREAD_WORDS];
+	int			first;
+	int			last;
+	int			at = SPREAD_WORDS - 1;
+	int			exponent;
+	CsvUint128	rest = 0;
+	CsvUint128	quotient = 0;
+	bool		inexact;
+
+	if (((sum->seen | squares->seen) &
+		 (CSV_SEEN_NAN | CSV_SEEN_INFINITY | CSV_SEEN_MINUS_INFINITY)) != 0)
+		return csv_bits_double(UINT64_C(0x7ff8) << 48);
+
+	/* count x squares - sum x sum */
+	memset(all, 0, sizeof(all));
+	magnitude_of(squares, wides, words, &first, &last);
+	for (int i = first; i <= last; i++)
+		for (int half = 0; half < 2; half++)
+		{
+			uint64_t	product = (uint64_t) words[i] *
+				(uint32_t) (count >> 32 * half);
+			int			place = SPREAD_REST + i + half -
+				LOWEST_EXPONENT / 32;
+
+			add_word(all, place, (product & 0xffffffff) << shift, false);
+			add_word(all, place + 1, (product >> 32) << shift, false);
+		}
+	magnitude_of(sum, wides, words, &first, &last);
+	for (int i = first; i <= last; i++)
+		for (int k = first; k <= last; k++)
+			add_word(all, SPREAD_REST + i + k, (uint64_t) words[i] * words[k],
+					 true);
+
+	/* below 0 where squares were too small to be added */
+	while (at >= SPREAD_REST && all[at] == 0)
+		at--;
+	if (at < SPREAD_REST || all[SPREAD_WORDS - 1] >> 31 != 0)
+		return 0;
+
+	/* divided by count, to more digits than a double has */
+	for (; quotient >> 64 == 0; at--)
+	{
+		rest = rest << 32 | all[at];
+		quotient = quotient << 32 | rest / count;
+		rest %= count;
+	}
+	exponent = 2 * LOWEST_EXPONENT + 32 * (at + 1 - SPREAD_REST);
+	inexact = rest != 0;
+	for (; at >= SPREAD_REST; at--)
+		inexact |= all[at] != 0;
+	for (; quotient >> 64 != 0; quotient >>= 1)
+	{
+		inexact |= (quotient & 1) != 0;
+		exponent++;
+	}
+	return round_bits((uint64_t) quotient, inexact, exponent);
+}
+
 void
 csv_wide_floats_free(CsvWideFloats *wides)
 {

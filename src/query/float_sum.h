@@ -77,6 +77,16 @@ extern bool csv_float_sum_add_words(CsvFloatSum *sum, CsvWideFloats *wides,
  */
 extern double csv_float_sum_round(const CsvFloatSum *sum,
 								  const CsvWideFloats *wides, bool *overflow);
+
+/*
+ * What variances are made of: the sum of squared deviations from the mean of
+ * `count` values, whose sum and sum of squares these are.  It is rounded once,
+ * from an exact number; an infinity where that is too large; NaN where a value
+ * was not finite.
+ */
+extern double csv_float_sum_spread(const CsvFloatSum *sum,
+								   const CsvFloatSum *squares, uint64_t count,
+								   const CsvWideFloats *wides);
 extern void csv_wide_floats_free(CsvWideFloats *wides);
 extern size_t csv_wide_floats_bytes(const CsvWideFloats *wides);
 

@@ -13,6 +13,9 @@
  *	   groups are few, a block has long runs of each.
  *	4. Each aggregate is one loop over the runs.
  *
+ * Where rows stay from query to query, their groups may be known by number: then
+ * 1 and 2 are spared.
+ *
  * A group keeps (see table.h for its keys):
  *
  *	counters		4 bytes each.  Aggregates of the same argument and filter
@@ -222,6 +225,11 @@ csv_groups_init(CsvGroups *groups, const CsvMemory *memory,
 	groups->query = query;
 	groups->ready = false;
 	csv_partial_lay_out(query, &groups->partial);
+	groups->remembered = NULL;
+	groups->group_of_class = NULL;
+	groups->class_capacity = 0;
+	groups->class_of_group = NULL;
+	groups->group_capacity = 0;
 	memset(&groups->table, 0, sizeof(groups->table));
 	memset(&groups->wides, 0, sizeof(groups->wides));
 	memset(groups->accumulators, 0, sizeof(groups->accumulators));
@@ -237,12 +245,28 @@ csv_groups_init(CsvGroups *groups, const CsvMemory *memory,
 	return true;
 }
 
+static void
+forget_classes(CsvGroups *groups)
+{
+	const CsvMemory *memory = groups->memory;
+
+	if (groups->group_of_class != NULL)
+		memory->free(memory->owner, groups->group_of_class);
+	if (groups->class_of_group != NULL)
+		memory->free(memory->owner, groups->class_of_group);
+	groups->group_of_class = NULL;
+	groups->class_of_group = NULL;
+	groups->class_capacity = 0;
+	groups->group_capacity = 0;
+}
+
 void
 csv_groups_free(CsvGroups *groups)
 {
 	csv_table_free(&groups->table);
 	csv_table_free(&groups->carries);
 	csv_wide_floats_free(&groups->wides);
+	forget_classes(groups);
 	for (uint32_t i = 0; i < groups->query->naggregates; i++)
 		if (groups->accumulators[i].distinct.arena.memory != NULL)
 			csv_table_free(&groups->accumulators[i].distinct);
@@ -253,7 +277,9 @@ csv_groups_bytes(const CsvGroups *groups)
 {
 	size_t		nbytes = csv_table_bytes(&groups->table) +
 		csv_table_bytes(&groups->carries) +
-		csv_wide_floats_bytes(&groups->wides);
+		csv_wide_floats_bytes(&groups->wides) +
+		sizeof(uint32_t) * ((size_t) groups->class_capacity +
+							groups->group_capacity);
 
 	for (uint32_t i = 0; i < groups->query->naggregates; i++)
 		nbytes += csv_table_bytes(&groups->accumulators[i].distinct);
@@ -918,6 +944,123 @@ find_groups(CsvGroups *groups, const CsvLanes *registers, CsvRows *all)
 	return true;
 }
 
+/* ---- rows whose groups are remembered ---- */
+
+/* room for n numbers, those that are new all ones; false: no memory */
+static bool
+reserve_numbers(CsvGroups *groups, uint32_t **numbers, uint32_t *capacity,
+				uint32_t n)
+{
+	const CsvMemory *memory = groups->memory;
+	size_t		wanted = *capacity;
+	uint32_t   *larger;
+
+	if (n <= *capacity)
+		return true;
+	while (wanted < n)
+		wanted = wanted < 512 ? 1024 : 2 * wanted;
+	larger = memory->alloc(memory->owner, wanted * sizeof(uint32_t));
+	if (larger == NULL)
+		return false;
+	if (*numbers != NULL)
+	{
+		memcpy(larger, *numbers, *capacity * sizeof(uint32_t));
+		memory->free(memory->owner, *numbers);
+	}
+	memset(larger + *capacity, 0xff, (wanted - *capacity) * sizeof(uint32_t));
+	*numbers = larger;
+	*capacity = (uint32_t) wanted;
+	return true;
+}
+
+/* a row turned out to be of this group: remember it; false: no memory */
+static bool
+learn_class(CsvGroups *groups, uint32_t *row_class, uint32_t group)
+{
+	uint32_t   *nclasses = groups->remembered->nclasses;
+	uint32_t	class_number = *row_class;
+
+	if (!reserve_numbers(groups, &groups->class_of_group,
+						 &groups->group_capacity, group + 1))
+		return false;
+	if (class_number == CSV_UNKNOWN_CLASS)
+	{
+		class_number = groups->class_of_group[group];
+		if (class_number == CSV_UNKNOWN_CLASS)
+		{
+			if (*nclasses == CSV_UNKNOWN_CLASS - 1)
+				return true;
+			class_number = *nclasses;
+		}
+	}
+	if (!reserve_numbers(groups, &groups->group_of_class,
+						 &groups->class_capacity, class_number + 1))
+		return false;
+	if (class_number == *nclasses)
+		(*nclasses)++;
+	groups->class_of_group[group] = class_number;
+	groups->group_of_class[class_number] = group;
+	*row_class = class_number;
+	return true;
+}
+
+/* as find_groups(), which is left those rows that are of no known class */
+static bool
+find_remembered(CsvGroups *groups, const CsvLanes *registers, CsvRows *all,
+				uint32_t first_row)
+{
+	uint32_t   *classes = groups->remembered->classes + first_row;
+	const uint32_t *group_of_class = groups->group_of_class;
+	uint32_t	capacity = groups->class_capacity;
+	uint32_t   *known = groups->known_numbers;
+	CsvRows		unknown = {groups->unknown, 0};
+	uint32_t	nfound;
+	uint32_t	nkept = 0;
+
+	for (uint32_t i = 0; i < all->nrows; i++)
+	{
+		uint16_t	row = all->rows[i];
+
+		known[i] = classes[row] < capacity ? group_of_class[classes[row]] :
+			CSV_TABLE_NO_ROW;
+		groups->unknown[unknown.nrows] = row;
+		unknown.nrows += known[i] == CSV_TABLE_NO_ROW;
+	}
+	if (unknown.nrows > 0 && !find_groups(groups, registers, &unknown))
+		return false;
+
+	/* some may have been spilled */
+	nfound = unknown.nrows;
+	for (uint32_t i = 0; i < nfound; i++)
+		if (!learn_class(groups, &classes[unknown.rows[i]],
+						 groups->numbers[i]))
+			return false;
+	if (nfound == all->nrows)
+	{
+		*all = unknown;
+		return true;
+	}
+	memcpy(groups->found_numbers, groups->numbers, nfound * sizeof(uint32_t));
+	for (uint32_t i = 0, next = 0; i < all->nrows; i++)
+	{
+		uint16_t	row = all->rows[i];
+		uint32_t	number = known[i];
+
+		if (number == CSV_TABLE_NO_ROW)
+		{
+			if (next == nfound || unknown.rows[next] != row)
+				continue;
+			number = groups->found_numbers[next++];
+		}
+		groups->merged[nkept] = row;
+		groups->numbers[nkept] = number;
+		groups->places[nkept++] = csv_table_row(&groups->table, number);
+	}
+	all->rows = groups->merged;
+	all->nrows = nkept;
+	return true;
+}
+
 /* ---- step 3: the rows by group ---- */
 
 static void
@@ -1043,14 +1186,18 @@ register_or_null(const CsvLanes *registers, uint16_t number)
 }
 
 bool
-csv_groups_add(CsvGroups *groups, const CsvLanes *registers, CsvRows rows)
+csv_groups_add(CsvGroups *groups, const CsvLanes *registers, CsvRows rows,
+			   uint32_t first_row)
 {
 	const CsvQuery *query = groups->query;
 
 	if (rows.nrows == 0)
 		return true;
 	settle(groups, registers);
-	if (query->nkeys > 0 && !find_groups(groups, registers, &rows))
+	if (query->nkeys > 0 &&
+		!(groups->remembered != NULL ?
+		  find_remembered(groups, registers, &rows, first_row) :
+		  find_groups(groups, registers, &rows)))
 		return false;
 	if (rows.nrows == 0)
 		return true;
@@ -1321,6 +1468,19 @@ csv_groups_key(const CsvGroups *groups, uint32_t group, uint32_t key,
 	memcpy(&nulls, place + table->null_offset, 4);
 	if ((nulls >> key & 1) == 0)
 		csv_load_value(table->lanes[key], place + table->offsets[key], value);
+}
+
+double
+csv_groups_spread(const CsvGroups *groups, uint32_t group, uint32_t sum,
+				  uint32_t squares, uint64_t count)
+{
+	const uint8_t *row = csv_table_row(&groups->table, group);
+
+	return csv_float_sum_spread((const CsvFloatSum *)
+								(row + groups->accumulators[sum].offset),
+								(const CsvFloatSum *)
+								(row + groups->accumulators[squares].offset),
+								count, &groups->wides);
 }
 
 void

@@ -58,6 +58,13 @@ typedef struct CsvGroups
 	CsvCounter	counters[CSV_MAX_AGGREGATES];
 	CsvAccumulator accumulators[CSV_MAX_AGGREGATES];
 
+	/* see csv_evaluator_remember() */
+	const CsvRowClasses *remembered;
+	uint32_t   *group_of_class; /* CSV_TABLE_NO_ROW: none yet */
+	uint32_t	class_capacity;
+	uint32_t   *class_of_group; /* CSV_UNKNOWN_CLASS: none yet */
+	uint32_t	group_capacity;
+
 	/* see csv_evaluator_limit(); 0: no limit */
 	size_t		limit_bytes;
 	CsvSpillFn	spill;
@@ -69,6 +76,10 @@ typedef struct CsvGroups
 	uint32_t	nulls[CSV_BLOCK_ROWS];
 	uint32_t	numbers[CSV_BLOCK_ROWS];
 	uint8_t    *places[CSV_BLOCK_ROWS];
+	uint16_t	unknown[CSV_BLOCK_ROWS];	/* rows of no known class */
+	uint32_t	known_numbers[CSV_BLOCK_ROWS];	/* groups of the others */
+	uint32_t	found_numbers[CSV_BLOCK_ROWS];	/* and of those */
+	uint16_t	merged[CSV_BLOCK_ROWS]; /* both, in their order */
 	CsvRuns		all;
 	CsvRuns		counted;		/* those of them that an aggregate counts */
 } CsvGroups;
@@ -79,9 +90,12 @@ extern void csv_groups_free(CsvGroups *groups);
 extern bool csv_groups_reset(CsvGroups *groups);
 extern size_t csv_groups_bytes(const CsvGroups *groups);
 
-/* add rows, of which no key and no argument is undecided; false: no memory */
+/*
+ * Add rows of the batch's block that begins at first_row, of which no key and
+ * no argument is undecided; false: no memory.
+ */
 extern bool csv_groups_add(CsvGroups *groups, const CsvLanes *registers,
-						   CsvRows rows);
+						   CsvRows rows, uint32_t first_row);
 
 /* the same, of a query without keys, filters and arguments */
 extern bool csv_groups_add_unseen(CsvGroups *groups, uint32_t nrows);
@@ -98,5 +112,8 @@ extern void csv_groups_key(const CsvGroups *groups, uint32_t group,
 						   uint32_t key, CsvValue *value);
 extern void csv_groups_aggregate(const CsvGroups *groups, uint32_t group,
 								 uint32_t aggregate, CsvAggregateValue *value);
+extern double csv_groups_spread(const CsvGroups *groups, uint32_t group,
+								uint32_t sum, uint32_t squares,
+								uint64_t count);
 
 #endif							/* CSV_GROUPS_H */

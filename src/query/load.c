@@ -177,9 +177,13 @@ load_texts(CsvEvaluator *evaluator, uint16_t result, const uint8_t *entry,
 	lanes->lengths = lengths;
 }
 
-/* an entry of NUMERIC or DECIMAL128; false, and 0, beyond 38 digits */
+/*
+ * An entry of NUMERIC or DECIMAL128; false, and 0, beyond 38 digits, or beyond
+ * the scale of a CSV_FLAG_SCALED (-1: it is none).
+ */
 static bool
-get_decimal(const CsvColumn *column, const uint8_t *entry, CsvInt128 *value)
+get_decimal(const CsvColumn *column, int32_t scale, const uint8_t *entry,
+			CsvInt128 *value)
 {
 	bool		fits;
 
@@ -189,16 +193,20 @@ get_decimal(const CsvColumn *column, const uint8_t *entry, CsvInt128 *value)
 		fits = csv_decimal_fits(*value);
 	}
 	else
-		fits = csv_decimal_from_numeric(entry, column->scale, value);
+		fits = scale >= 0 ? csv_decimal_from_scaled(entry, scale, value) :
+			csv_decimal_from_numeric(entry, column->scale, value);
 	if (!fits)
 		*value = 0;
 	return fits;
 }
 
 static void
-load_decimals(CsvEvaluator *evaluator, uint16_t result,
+load_decimals(CsvEvaluator *evaluator, const CsvInstruction *instruction,
 			  const CsvColumn *column, const uint8_t *entry, uint32_t stride)
 {
+	uint16_t	result = instruction->result;
+	int32_t		scale = (instruction->flags & CSV_FLAG_SCALED) != 0 ?
+		(int32_t) instruction->count : -1;
 	CsvLanes   *lanes = &evaluator->lanes[result];
 	CsvInt128  *decimals = evaluator->registers[result].values;
 	const int64_t *entries = (const int64_t *) entry;
@@ -220,13 +228,14 @@ load_decimals(CsvEvaluator *evaluator, uint16_t result,
 	}
 
 	/* a numeric without a typmod has a scale of its own */
-	if (column->kind == CSV_KIND_NUMERIC && column->precision < 0)
+	if (column->kind == CSV_KIND_NUMERIC && column->precision < 0 && scale < 0)
 		make_undecided(evaluator, result);
 	FOR_ROWS(evaluator, i,
 			 {
 				 decimals[i] = 0;
 				 if (csv_lanes_state(lanes, i) == CSV_LANE_VALUE)
-					 all_fit &= get_decimal(column, entry + (size_t) i * stride,
+					 all_fit &= get_decimal(column, scale,
+											entry + (size_t) i * stride,
 											&decimals[i]);
 			 });
 	if (!all_fit)
@@ -236,7 +245,8 @@ load_decimals(CsvEvaluator *evaluator, uint16_t result,
 
 		FOR_ROWS(evaluator, i,
 				 if (state[i] == CSV_LANE_VALUE &&
-					 !get_decimal(column, entry + (size_t) i * stride, &value))
+					 !get_decimal(column, scale, entry + (size_t) i * stride,
+								  &value))
 					 state[i] = CSV_LANE_UNDECIDED;);
 	}
 	set_wide_decimals(evaluator, result);
@@ -312,7 +322,7 @@ csv_load_column(CsvEvaluator *evaluator, const CsvInstruction *instruction)
 		case CSV_KIND_NUMERIC:
 		case CSV_KIND_DECIMAL64:
 		case CSV_KIND_DECIMAL128:
-			load_decimals(evaluator, result, column, entry, array->stride);
+			load_decimals(evaluator, instruction, column, entry, array->stride);
 			break;
 		default:
 			if (column->kind != CSV_KIND_TEXT)

@@ -195,6 +195,37 @@ csv_decimal_from_numeric(const uint8_t *entry, int32_t scale,
 	return true;
 }
 
+/*
+ * The same of a NUMERIC array's entry of any scale; false, too, where it has
+ * digits beyond this one.
+ */
+CSV_INLINE bool
+csv_decimal_from_scaled(const uint8_t *entry, int32_t scale,
+						CsvInt128 *result)
+{
+	uint32_t	length;
+	uint16_t	header;
+	uint32_t	ndigits;
+
+	memcpy(&length, entry, 4);
+	memcpy(&header, entry + 4, 2);
+	ndigits = ((length >> 2) - 6) / 2;
+	if (ndigits > 0)
+	{
+		/* places of the last four digits that the scale has */
+		int32_t		weight = (int32_t) ((header & 0x7f) ^ 0x40) - 0x40;
+		int32_t		places = scale + 4 * (weight - (int32_t) ndigits + 1);
+		uint16_t	digit;
+
+		memcpy(&digit, entry + 6 + 2 * (ndigits - 1), 2);
+		if (places <= -4 ||
+			(places < 0 &&
+			 digit % (uint32_t) csv_power_of_ten((uint32_t) -places) != 0))
+			return false;
+	}
+	return csv_decimal_from_numeric(entry, scale, result);
+}
+
 /* ---- floats ---- */
 
 /* bits of the magnitude: comparisons that no compiler option may change */

@@ -406,7 +406,7 @@ is_for_plans(const CsvQuery *query)
 		if (query->aggregate[i].kind == CSV_AGGREGATE_COUNT_DISTINCT)
 			return false;
 	return query->aggregates ? query->nkeys > 0 || query->ninstructions > 0 :
-		query->nfilters > 0;
+		query->nfilters > 0 && query->limit == 0;
 }
 
 static bool

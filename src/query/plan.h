@@ -85,8 +85,8 @@ typedef struct CsvPlan
 
 /*
  * Make a plan, whose block comes from `memory`; the query may go then.  False:
- * no memory (*plan is all zero), or not a query for this (COUNT_DISTINCT, more
- * than most_slots at a time, or nothing to evaluate).
+ * no memory (*plan is all zero), or not a query for this (COUNT_DISTINCT, a
+ * limit, more than most_slots at a time, or nothing to evaluate).
  */
 extern bool csv_plan_make(CsvPlan *plan, const CsvMemory *memory,
 						  const CsvQuery *query, const CsvLayout *layout,

@@ -10,8 +10,9 @@
  *	   dropped, or is undecided.
  *	2. The other instructions run over the rows that pass: group keys and the
  *	   arguments of aggregates.
- *	3. Without aggregates, the rows that pass are the answer.  With them, each
- *	   row is added to its group.
+ *	3. Without aggregates, the rows that pass are the answer, or those of them
+ *	   that may be among the first ones in an order.  With aggregates, each row
+ *	   is added to its group.
  *
  * Undecided rows.  A register is undecided in a row where its value depends on
  * one that the engine did not make (CSV_VALUE_DOUBTFUL, CSV_VALUE_LONG), or
@@ -20,7 +21,8 @@
  * would not have looked at (the second of AND where the first is false, the
  * branch of a CASE not taken) decides nothing and overflows nowhere.  A row
  * with an undecided filter, group key or argument is left out of all groups,
- * and handed back: the PostgreSQL side evaluates it as the executor would.
+ * and handed back: the PostgreSQL side evaluates it as the executor would.  So
+ * is one with an undecided key of the order, or checked value.
  *
  * The same instructions mean the same on every engine: the operations are
  * those of operate.h, which is compiled for host and device.
@@ -35,8 +37,9 @@
  *
  * and a state: CSV_LANE_VALUE, CSV_LANE_NULL or CSV_LANE_UNDECIDED.  A column's
  * kind makes its lane: integers, dates and times INT, FLOAT4 and FLOAT8 FLOAT,
- * NUMERIC (of a typmod) and DECIMAL64 and 128 DECIMAL with the column's scale,
- * TEXT and UUID their own.  All values of other columns are undecided.
+ * NUMERIC (of a typmod, or see CSV_FLAG_SCALED) and DECIMAL64 and 128 DECIMAL
+ * with the column's scale, TEXT and UUID their own.  All values of other columns
+ * are undecided.
  *
  * Exactness.  Sums of integers and decimals are kept in 192 bits, which no
  * number of rows overflows.  Sums of floats are exact, too, and rounded once
@@ -151,6 +154,13 @@ typedef enum CsvOperation
 #define CSV_FLAG_TRIM			1
 #define CSV_FLAG_LIST_NULL		2
 
+/*
+ * Of a CSV_OP_COLUMN of NUMERIC without a typmod, whose values have scales of
+ * their own: they come with scale `count`, and those that need more digits behind
+ * the point are undecided.
+ */
+#define CSV_FLAG_SCALED			4
+
 /* result = operation(a, b, c) */
 typedef struct CsvInstruction
 {
@@ -219,6 +229,14 @@ typedef struct CsvKey
 	uint16_t	value;			/* register */
 } CsvKey;
 
+typedef struct CsvOrderKey
+{
+	uint8_t		lane;
+	bool		descending;
+	bool		nulls_first;
+	uint16_t	value;			/* register */
+} CsvOrderKey;
+
 /*
  * A query.  Instructions are in an order in which operands are ready; the
  * first nfilter_instructions of them are those that the filters need.
@@ -243,6 +261,19 @@ typedef struct CsvQuery
 	const CsvKey *keys;
 	uint32_t	naggregates;
 	const CsvAggregate *aggregate;
+
+	/*
+	 * Without aggregates: the caller sorts the rows, and takes the first `limit`
+	 * ones.  What is certainly not among them need not come out.  0: all rows
+	 * do.  Values in `checked` are not to be undecided in a row that does not
+	 * come out.
+	 */
+	uint32_t	limit;
+	size_t		limit_bytes;	/* most memory for the keys' texts, about */
+	uint32_t	norder;			/* at least one, if there is a limit */
+	const CsvOrderKey *order;
+	uint32_t	nchecked;
+	const uint16_t *checked;	/* registers */
 } CsvQuery;
 
 /* ---- one value, for the interface below ---- */
@@ -305,7 +336,8 @@ typedef struct CsvSelection
 	const uint32_t *rows;
 	const uint8_t *careful;		/* 1 per row: undecided or wanted */
 	bool		any_careful;
-	uint32_t	ndropped;		/* rows that the filter dropped */
+	uint32_t	ndropped;		/* rows that the filter dropped, */
+	uint32_t	nbeyond;		/* and that are beyond the limit */
 } CsvSelection;
 
 /*
@@ -323,6 +355,26 @@ extern CsvStatus csv_evaluator_run(CsvEvaluator *evaluator,
 								   bool (*interrupted) (void *arg),
 								   void *interrupted_arg,
 								   CsvSelection *selection);
+
+/*
+ * What is remembered of how rows of batches that stay fall into groups, from
+ * query to query: rows of one number have the same keys (but not all that have
+ * them have one number), which the next query need not look at again.
+ */
+#define CSV_UNKNOWN_CLASS	UINT32_MAX
+
+typedef struct CsvRowClasses
+{
+	uint32_t   *classes;		/* of each row of the batch, or UNKNOWN */
+	uint32_t   *nclasses;		/* of all batches: numbers are below this */
+} CsvRowClasses;
+
+/*
+ * For the next run: what is known of its batch, by the same keys; it is added
+ * to.  NULL: nothing is to be remembered.
+ */
+extern void csv_evaluator_remember(CsvEvaluator *evaluator,
+								   const CsvRowClasses *classes);
 
 /* ---- what an engine has made of a batch itself (CsvBatch.answer) ---- */
 
@@ -456,6 +508,15 @@ extern void csv_evaluator_key(const CsvEvaluator *evaluator, uint32_t group,
 extern void csv_evaluator_aggregate(const CsvEvaluator *evaluator,
 									uint32_t group, uint32_t aggregate,
 									CsvAggregateValue *value);
+
+/*
+ * Of FLOAT: the sum of squared deviations from the mean of `count` (not 0)
+ * values, by a SUM and a SUM_SQUARES of the same argument and filter; rounded
+ * once.  NaN where a value was not finite.
+ */
+extern double csv_evaluator_spread(const CsvEvaluator *evaluator,
+								   uint32_t group, uint32_t sum,
+								   uint32_t squares, uint64_t count);
 
 /* let go of all groups, for a new start; false: no memory */
 extern bool csv_evaluator_reset(CsvEvaluator *evaluator);

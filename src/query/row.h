@@ -211,17 +211,19 @@ csv_row_equal(uint8_t lane, CsvRowValue a, CsvRowValue b)
 /* ---- steps ---- */
 
 CSV_ROW_FUNCTION CsvRowValue
-csv_row_column(const CsvRowColumn *column, uint32_t row, uint8_t flags)
+csv_row_column(const CsvRowColumn *column, uint32_t row, const CsvStep *step)
 {
 	const uint8_t *entry = column->values + (size_t) row * column->stride;
 	uint32_t	status = column->status == NULL ? (uint32_t) CSV_VALUE_OK :
 		column->status[row];
 	CsvRowValue value;
 	CsvInt128	decimal = 0;
+	bool		is_scaled = (step->flags & CSV_FLAG_SCALED) != 0;
 	bool		known;
 
 	if (column->kind == CSV_KIND_CSTRING ||
-		(column->kind == CSV_KIND_NUMERIC && column->precision < 0))
+		(column->kind == CSV_KIND_NUMERIC && column->precision < 0 &&
+		 !is_scaled))
 		return csv_row_of_state(CSV_LANE_UNDECIDED);
 	if (status != CSV_VALUE_OK)
 		return csv_row_of_state(status == CSV_VALUE_NULL ? CSV_LANE_NULL :
@@ -254,7 +256,9 @@ csv_row_column(const CsvRowColumn *column, uint32_t row, uint8_t flags)
 				CSV_LANE_VALUE : CSV_LANE_UNDECIDED;
 			return value;
 		case CSV_KIND_NUMERIC:
-			known = csv_decimal_from_numeric(entry, column->scale, &decimal);
+			known = is_scaled ?
+				csv_decimal_from_scaled(entry, (int32_t) step->count, &decimal) :
+				csv_decimal_from_numeric(entry, column->scale, &decimal);
 			return csv_row_of_wide((CsvUint128) decimal, known);
 		case CSV_KIND_UUID:
 			value.low = 0;
@@ -270,7 +274,7 @@ csv_row_column(const CsvRowColumn *column, uint32_t row, uint8_t flags)
 			value.low = (uint64_t) (uintptr_t) (entry + 4);
 			value.high = (csv_load4(entry) >> 2) - 4;
 			value.state = CSV_LANE_VALUE;
-			if ((flags & CSV_FLAG_TRIM) != 0)
+			if ((step->flags & CSV_FLAG_TRIM) != 0)
 				value.high = csv_trimmed_length(entry + 4,
 												(uint32_t) value.high);
 			return value;
@@ -440,7 +444,7 @@ csv_row_execute(const CsvPlan *plan, const CsvStep *step,
 	bool		answer = false;
 
 	if (step->operation == CSV_OP_COLUMN)
-		return csv_row_column(&columns[step->operand], row, step->flags);
+		return csv_row_column(&columns[step->operand], row, step);
 	a = csv_row_operand(plan, slots, step->a);
 	switch (step->operation)
 	{

@@ -195,6 +195,26 @@ for my $round (1 .. 40)
 }
 cmp_ok($after - $before, '<', 3000, 'memory does not grow');
 
+# ---- how rows fall into groups is remembered ----
+
+write_file("$directory/groups.csv", map { ($_ % 7) . ',' . ($_ % 3 ? 'x ' : 'x') . ",$_\n" } 1 .. 30000);
+create('groups', 'k int, c char(3), v int', "$directory/groups.csv");
+settle();
+$session->value("SET csv_gpu_fdw.resident_memory = '64MB'");
+for my $filter ('v > 29000', 'v > 10000', 'true', 'v < 3')
+{
+	is_kept("SELECT k, c, count(*), sum(v), min(v) FROM groups WHERE $filter GROUP BY k, c ORDER BY k, c", "groups where $filter");
+	is_kept("SELECT c, count(DISTINCT k) FROM groups WHERE $filter GROUP BY c", "fewer keys where $filter");
+}
+$session->value('SELECT csv_gpu_forget(); SELECT sum(k), count(c), max(v) FROM groups');
+$session->value("SELECT k, c, sum(v) FROM groups WHERE v > $_ GROUP BY k, c") for 20000, 500;
+$session->value('SELECT c, count(*) FROM groups WHERE v > 9 GROUP BY c');
+is($session->value("SELECT groupings FROM csv_gpu_resident() WHERE source = 'groups'::regclass"), '{"k, c",c}', 'they are listed');
+$session->value('SELECT k + 1, count(*), sum(v) FROM groups GROUP BY 1');
+is($session->value("SELECT groupings FROM csv_gpu_resident() WHERE source = 'groups'::regclass"), '{"k, c",c}', 'what is no column is not');
+is($session->value('SELECT sum(bytes) = (SELECT sum(total_bytes) FROM pg_backend_memory_contexts WHERE name = \'csv_gpu_fdw resident\') FROM csv_gpu_resident()'),
+	't', 'their memory is counted');
+
 # ---- several files, and a table that comes to its file a second time ----
 
 create('parts', 'f text OPTIONS (virtual \'filename\'), line bigint OPTIONS (virtual \'line\'),
@@ -267,9 +287,11 @@ sub query
 	my @names = ((map { $_->[0] } @columns), 'record', 'line', 'place');
 
 	return 'SELECT ' . join(', ', map { pick(@names) } 0 .. rand 5) . ' FROM random WHERE ' . condition() if chance(0.5);
+	return "SELECT i, n, place FROM random WHERE " . condition() . ' ORDER BY ' . pick('i', 'n DESC', 'd, i DESC', 't') . ', place LIMIT ' . pick(1, 10, 1000) if chance(0.2);
 	return 'SELECT count(*), ' . join(', ', map { pick('sum(i)', 'sum(n)', 'avg(f)', 'max(d)', 'min(t)', 'count(a)', 'max(line)', 'sum(n * (1 - n))') } 0 .. rand 3) .
 	  ' FROM random WHERE ' . condition() if chance(0.5);
-	return 'SELECT ' . pick('i', 'v', 'd', 't') . ', count(*), sum(n), max(i) FROM random WHERE ' . condition() . ' GROUP BY 1 ORDER BY 1';
+	return 'SELECT ' . pick('i', 'v', 'd', 't') . ', count(*), sum(n), max(i) FROM random WHERE ' . condition() . ' GROUP BY 1 ORDER BY 1' if chance(0.5);
+	return 'SELECT d, v, count(*), min(tz) FROM random WHERE ' . condition() . ' GROUP BY d, v ORDER BY d, v';
 }
 
 my ($nqueries, $nresident, $ndifferent) = (0, 0, 0);

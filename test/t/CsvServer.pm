@@ -164,6 +164,7 @@ sub send
 
 	$self->{queries}++;
 	$self->{mark} = "end-of-query-$self->{queries}";
+	$self->{timer}->start;	# anew for each query
 	$self->{in} .= "$sql\n;\n\\echo $self->{mark}\n\\warn $self->{mark}\n";
 	$self->{run}->pump_nb;
 	return;

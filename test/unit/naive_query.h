@@ -62,6 +62,8 @@ extern CsvValue naive_value(const CsvQuery *query, const NaiveTable *table,
 /* what becomes of a row; one that passes is added to its group */
 extern NaiveFate naive_row(const CsvQuery *query, const NaiveTable *table,
 						   uint32_t row, NaiveGroups *groups);
+/* of values that are not NULL: below, equal to or above zero */
+extern int	naive_compare(uint8_t lane, const CsvValue *a, const CsvValue *b);
 extern bool naive_equal(uint8_t lane, const CsvValue *a, const CsvValue *b);
 extern void naive_free(const CsvQuery *query, NaiveGroups *groups);
 

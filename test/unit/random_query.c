@@ -347,6 +347,8 @@ start_program(Program *program)
 	program->query.filters = program->filters;
 	program->query.keys = program->keys;
 	program->query.aggregate = program->aggregates;
+	program->query.order = program->order;
+	program->query.checked = program->checked;
 }
 
 CsvInstruction *
@@ -504,9 +506,6 @@ compare_constants(const void *left, const void *right)
 	}
 }
 
-static uint16_t random_expression(Program *program, const Fixture *fixture,
-								  uint8_t lane, bool is_bool, int depth);
-
 static uint16_t
 random_column(Program *program, const Fixture *fixture, uint8_t lane,
 			  bool is_bool)
@@ -524,6 +523,13 @@ random_column(Program *program, const Fixture *fixture, uint8_t lane,
 		result = add_load(program, lane, c);
 		if (lane == CSV_LANE_TEXT && one_in(3))
 			program->instructions[result].flags = CSV_FLAG_TRIM;
+		if (kind == CSV_KIND_NUMERIC && one_in(2))
+		{
+			/* the scale that its values have all the same */
+			program->instructions[result].flags = CSV_FLAG_SCALED;
+			program->instructions[result].count = (uint32_t)
+				fixture->columns[c].scale;
+		}
 		return result;
 	}
 	return add_integer(program, lane, lane == CSV_LANE_INT);
@@ -602,7 +608,7 @@ random_bool(Program *program, const Fixture *fixture, int depth)
 }
 
 /* a register of the lane; of 0 and 1, if is_bool */
-static uint16_t
+uint16_t
 random_expression(Program *program, const Fixture *fixture, uint8_t lane,
 				  bool is_bool, int depth)
 {

@@ -72,6 +72,8 @@ typedef struct Program
 	uint16_t	filters[8];
 	CsvKey		keys[CSV_MAX_KEYS];
 	CsvAggregate aggregates[16];
+	CsvOrderKey order[8];
+	uint16_t	checked[4];
 } Program;
 
 extern void start_program(Program *program);
@@ -84,6 +86,10 @@ extern CsvConstant *add_constant(Program *program, uint8_t lane);
 extern uint16_t add_integer(Program *program, uint8_t lane, int64_t value);
 extern void add_aggregate(Program *program, CsvAggregateKind kind,
 						  uint8_t lane, uint16_t argument, uint16_t filter);
+
+/* a register with a value of the lane, of operations up to so deep */
+extern uint16_t random_expression(Program *program, const Fixture *fixture,
+								  uint8_t lane, bool is_bool, int depth);
 
 /* filters, keys and aggregates over the fixture's columns */
 extern void random_program(Program *program, const Fixture *fixture);

@@ -223,6 +223,243 @@ say_failing_seed(void **state)
 	return 0;
 }
 
+/* ---- the first rows in an order ---- */
+
+#define MOST_LIMIT	60
+
+/* the keys of the first rows so far, in their order */
+typedef struct FirstRows
+{
+	uint32_t	n;
+	struct
+	{
+		CsvValue	keys[8];
+		uint8_t    *texts[8];
+		uint32_t	batch;
+		uint32_t	row;
+	}			rows[MOST_LIMIT + 1];
+} FirstRows;
+
+static int
+compare_in_order(const CsvOrderKey *key, const CsvValue *a, const CsvValue *b)
+{
+	if (a->state == CSV_LANE_NULL || b->state == CSV_LANE_NULL)
+		return a->state == b->state ? 0 :
+			(a->state == CSV_LANE_NULL) == key->nulls_first ? -1 : 1;
+	return key->descending ? naive_compare(key->lane, b, a) :
+		naive_compare(key->lane, a, b);
+}
+
+static void
+free_first_row(const CsvQuery *query, FirstRows *first, uint32_t i)
+{
+	for (uint32_t k = 0; k < query->norder; k++)
+		free(first->rows[i].texts[k]);
+}
+
+/* insert a row behind its equals; false if one of its values is undecided */
+static bool
+insert_row(const CsvQuery *query, const NaiveTable *table, uint32_t batch,
+		   uint32_t row, FirstRows *first)
+{
+	CsvValue	keys[8];
+	uint32_t	at = first->n;
+
+	for (uint32_t k = 0; k < query->norder; k++)
+	{
+		keys[k] = naive_value(query, table, row, query->order[k].value);
+		if (keys[k].state == CSV_LANE_UNDECIDED)
+			return false;
+	}
+	for (uint32_t k = 0; k < query->nchecked; k++)
+		if (naive_value(query, table, row, query->checked[k]).state ==
+			CSV_LANE_UNDECIDED)
+			return false;
+	for (; at > 0; at--)
+	{
+		int			order = 0;
+
+		for (uint32_t k = 0; k < query->norder && order == 0; k++)
+			order = compare_in_order(&query->order[k], &keys[k],
+									 &first->rows[at - 1].keys[k]);
+		if (order >= 0)
+			break;
+		first->rows[at] = first->rows[at - 1];
+	}
+	for (uint32_t k = 0; k < query->norder; k++)
+	{
+		uint8_t    *text = NULL;
+
+		first->rows[at].keys[k] = keys[k];
+		if (keys[k].bytes != NULL)
+		{
+			text = malloc(keys[k].length + 1);
+			memcpy(text, keys[k].bytes, keys[k].length);
+			first->rows[at].keys[k].bytes = text;
+		}
+		first->rows[at].texts[k] = text;
+	}
+	first->rows[at].batch = batch;
+	first->rows[at].row = row;
+	if (first->n < query->limit)
+		first->n++;
+	else
+		free_first_row(query, first, first->n);
+	return true;
+}
+
+static void
+first_rows_in_an_order_come_out(void **state)
+{
+	static const uint32_t sizes[] = {0, 1, 50, 1024, 1025, 3000};
+	static Program program;
+	static FirstRows first;
+	static uint8_t expected[MAX_ROWS];
+
+	(void) state;
+	for (uint64_t seed = 1; seed <= 300; seed++)
+	{
+		Fixture		fixture;
+		CsvEvaluator *evaluator;
+		CsvQuery   *query = &program.query;
+
+		failing_seed = seed;
+		random_state = seed * UINT64_C(0x9E3779B97F4A7C15);
+		memset(&fixture, 0, sizeof(fixture));
+		for (int kind = 0; kind < CSV_NUM_KINDS; kind++)
+			add_column(&fixture, (CsvKind) kind, 17, (int) random_below(5));
+		fixture.null_in = one_in(2) ? 0 : 5;
+		fixture.doubtful_in = one_in(2) ? 0 : 50;
+		for (uint32_t c = 0; c < fixture.layout.ncolumns; c++)
+			fixture.spreads[c] = one_in(2) ? random_spread() : SPREAD_SMALL;
+		start_program(&program);
+		if (one_in(2))
+			program.filters[query->nfilters++] =
+				random_expression(&program, &fixture, CSV_LANE_INT, true, 2);
+		query->nfilter_instructions = query->ninstructions;
+		query->limit = 1 + random_below(MOST_LIMIT);
+		query->limit_bytes = SIZE_MAX;
+		for (uint32_t n = 1 + random_below(4); n > 0; n--)
+		{
+			CsvOrderKey *key = &program.order[query->norder++];
+
+			key->lane = (uint8_t) random_below(5);
+			key->descending = one_in(2);
+			key->nulls_first = one_in(2);
+			key->value = random_expression(&program, &fixture, key->lane,
+										   false, (int) random_below(3));
+		}
+		if (one_in(3))
+			program.checked[query->nchecked++] =
+				random_expression(&program, &fixture, CSV_LANE_INT, false, 2);
+		evaluator = csv_evaluator_create(&reading_memory, query);
+		assert_non_null(evaluator);
+		first.n = 0;
+		for (uint32_t batch = 0; batch < 4; batch++)
+		{
+			NaiveGroups none = {NULL, 0, 0};
+			CsvSelection selection;
+			uint32_t	nrows = 0;
+
+			make_batch(&fixture, sizes[random_below(LENGTH(sizes))]);
+			memset(expected, NAIVE_DROPPED, sizeof(expected));
+			for (uint32_t row = 0; row < fixture.batch.nrows; row++)
+			{
+				expected[row] = naive_row(query, &fixture.table, row, &none);
+				if (expected[row] == NAIVE_PASSES)
+					expected[row] = insert_row(query, &fixture.table, batch,
+											   row, &first) ?
+						NAIVE_DROPPED : NAIVE_CAREFUL;
+			}
+			for (uint32_t i = 0; i < first.n; i++)
+				if (first.rows[i].batch == batch)
+					expected[first.rows[i].row] = NAIVE_PASSES;
+			assert_int_equal(csv_evaluator_run(evaluator, &fixture.layout,
+											   &fixture.batch, NULL, NULL, NULL,
+											   &selection), CSV_OK);
+			for (uint32_t row = 0; row < fixture.batch.nrows; row++)
+			{
+				if (expected[row] == NAIVE_DROPPED)
+					continue;
+				assert_true(nrows < selection.nrows);
+				assert_int_equal(selection.rows[nrows], row);
+				assert_int_equal(selection.careful[nrows],
+								 expected[row] == NAIVE_CAREFUL);
+				nrows++;
+			}
+			assert_int_equal(selection.nrows, nrows);
+			assert_int_equal(selection.nrows + selection.ndropped +
+							 selection.nbeyond, fixture.batch.nrows);
+			free_batch(&fixture);
+		}
+		csv_evaluator_free(evaluator);
+		while (first.n > 0)
+			free_first_row(query, &first, --first.n);
+	}
+	failing_seed = 0;
+}
+
+/* ---- groups that are remembered ---- */
+
+static void
+remembered_groups_are_the_same(void **state)
+{
+	static Program program;
+	static uint8_t wanted[MAX_ROWS];
+	static uint32_t numbers[MAX_ROWS];
+
+	(void) state;
+	for (uint64_t seed = 1; seed <= 150; seed++)
+	{
+		Fixture		fixture;
+		uint32_t	nclasses = 0;
+		CsvRowClasses classes = {numbers, &nclasses};
+		uint32_t	nfilters;
+		uint32_t	nrows;
+
+		failing_seed = seed;
+		random_state = seed * UINT64_C(0x9E3779B97F4A7C15);
+		memset(&fixture, 0, sizeof(fixture));
+		for (int kind = 0; kind < CSV_NUM_KINDS; kind++)
+			add_column(&fixture, (CsvKind) kind, 17, (int) random_below(5));
+		fixture.null_in = one_in(2) ? 0 : 5;
+		fixture.doubtful_in = one_in(2) ? 0 : 50;
+		for (uint32_t c = 0; c < fixture.layout.ncolumns; c++)
+			fixture.spreads[c] = one_in(2) ? random_spread() : SPREAD_SMALL;
+		do
+			random_program(&program, &fixture);
+		while (program.query.nkeys == 0);
+		nfilters = program.query.nfilters;
+		nrows = 1 + random_below(3000);
+		make_batch(&fixture, nrows);
+		memset(numbers, 0xff, sizeof(numbers));
+
+		/* other rows come to the groups each time */
+		for (int round = 0; round < 5; round++)
+		{
+			CsvEvaluator *evaluator;
+			NaiveGroups groups = {NULL, 0, 0};
+
+			program.query.nfilters = one_in(2) ? nfilters : 0;
+			for (uint32_t row = 0; row < nrows; row++)
+				wanted[row] = round < 2 ? !one_in(4) : one_in(10);
+			evaluator = csv_evaluator_create(&reading_memory, &program.query);
+			assert_non_null(evaluator);
+			csv_evaluator_remember(evaluator, &classes);
+			run_and_compare(evaluator, &program.query, &fixture, wanted,
+							&groups);
+			check_groups(evaluator, &program.query, &groups);
+			csv_evaluator_free(evaluator);
+			naive_free(&program.query, &groups);
+		}
+		assert_true(nclasses <= nrows);
+		free_batch(&fixture);
+	}
+	failing_seed = 0;
+}
+
+/* ---- all of it ---- */
+
 /* with plans, as an engine's answers; without, by the evaluator */
 static void
 compare_random_programs(bool plans)
@@ -382,6 +619,42 @@ floats_raise_what_postgresqls_do(void **state)
 	assert_int_equal(csv_float_compare(NAN, -NAN), 0);
 	assert_int_equal(csv_float_compare(-0.0, 0), 0);
 	assert_int_equal(csv_float_compare(-1, NAN), -1);
+}
+
+static void
+decimals_keep_their_digits_or_are_undecided(void **state)
+{
+	static const struct
+	{
+		const char *text;
+		int			scale;
+		bool		fits;
+		int64_t		expected;
+	}			cases[] = {
+		{"0", 0, true, 0}, {"0.000", 0, true, 0}, {"1.5", 2, true, 150},
+		{"1.50000", 2, true, 150}, {"-1.505", 2, false, 0},
+		{"1.505", 3, true, 1505}, {"0.0001", 3, false, 0},
+		{"0.00010000", 4, true, 1}, {"0.00000001", 4, false, 0},
+		{"12345678", 5, true, INT64_C(1234567800000)},
+		{"-20000", 0, true, -20000}, {"0.000000001", 12, true, 1000},
+		{"123456.7891", 4, true, 1234567891}, {"123456.7891", 3, false, 0},
+		{"99999999999999999999999999999999999999", 1, false, 0}
+	};
+
+	(void) state;
+	for (size_t i = 0; i < LENGTH(cases); i++)
+	{
+		_Alignas(8) uint8_t entry[64];
+		CsvInt128	result;
+
+		assert_true(csv_parse_numeric((const uint8_t *) cases[i].text,
+									  (uint32_t) strlen(cases[i].text), '.',
+									  -1, 0, entry, sizeof(entry)));
+		assert_int_equal(csv_decimal_from_scaled(entry, cases[i].scale,
+												 &result), cases[i].fits);
+		if (cases[i].fits)
+			assert_true(result == cases[i].expected);
+	}
 }
 
 static void
@@ -575,7 +848,7 @@ counters_and_sums_carry(void **state)
 	lanes[0].integers = keys;
 	lanes[1].integers = values;
 	assert_true(csv_groups_init(&groups, &reading_memory, &query));
-	assert_true(csv_groups_add(&groups, lanes, rows));
+	assert_true(csv_groups_add(&groups, lanes, rows, 0));
 	assert_int_equal(groups.accumulators[1].nbytes, 8);
 	csv_groups_aggregate(&groups, 0, 0, &value);
 	assert_int_equal(value.count, 4);
@@ -587,7 +860,7 @@ counters_and_sums_carry(void **state)
 	memcpy(csv_table_row(&groups.table, 0) + groups.counters[0].offset, &count,
 		   4);
 	for (int i = 0; i < 3; i++)
-		assert_true(csv_groups_add(&groups, lanes, rows));
+		assert_true(csv_groups_add(&groups, lanes, rows, 0));
 	csv_groups_aggregate(&groups, 0, 0, &value);
 	assert_true(value.count == (int64_t) count + 12);
 	csv_groups_free(&groups);
@@ -1005,6 +1278,124 @@ distinct_values_can_be_added_one_by_one(void **state)
 }
 
 /* aggregates of one argument count a row once */
+/* integers / 2^shift, for which 128 bits hold what is exact */
+static void
+spreads_are_rounded_once(void **state)
+{
+	(void) state;
+	random_state = 7;
+	for (int round = 0; round < 2000; round++)
+	{
+		CsvWideFloats wides = {&reading_memory, NULL, 0, 0};
+		CsvFloatSum sum;
+		CsvFloatSum squares;
+		uint32_t	count = 1 + random_below(50);
+		int			shift = (int) random_below(600) - 300;
+		int			nbits = 1 + (int) random_below(40);
+		int64_t		offset = one_in(2) ? 0 : INT64_C(1) << random_below(45);
+		CsvInt128	total = 0;
+		CsvInt128	total_squares = 0;
+		CsvInt128	exact;
+		double		spread;
+
+		memset(&sum, 0, sizeof(sum));
+		memset(&squares, 0, sizeof(squares));
+		for (uint32_t i = 0; i < count; i++)
+		{
+			int64_t		value = offset +
+				(int64_t) (next_random() >> (64 - nbits)) -
+				(one_in(2) ? 0 : INT64_C(1) << nbits);
+			double		real = ldexp((double) value, shift);
+			double		high;
+			double		low;
+
+			total += value;
+			total_squares += (CsvInt128) value * value;
+			assert_true(csv_float_square(real, &high, &low));
+			assert_true(csv_float_sum_add(&sum, &wides, real));
+			assert_true(csv_float_sum_add(&squares, &wides, high));
+			assert_true(csv_float_sum_add(&squares, &wides, low));
+		}
+		exact = total_squares * count - total * total;
+		spread = csv_float_sum_spread(&sum, &squares, count, &wides);
+
+		/*
+		 * spread x count is exact / 2^(2 shift) but for rounding: half a unit in
+		 * the last place of spread, times count.
+		 */
+		if (exact == 0)
+			assert_true(spread == 0);
+		else
+		{
+			CsvInt128	twice;
+			CsvInt128	unit;
+			int			exponent;
+			double		digits = frexp(spread, &exponent);
+			CsvInt128	whole = (CsvInt128) ldexp(digits, 53);
+
+			/* spread = whole x 2^exponent, in units of 2^(2 shift) */
+			exponent -= 53 + 2 * shift;
+			if (exponent < 0)
+			{
+				/* compare x 2^-exponent, where that fits */
+				if (-exponent > 20 || exact >> 100 != 0)
+				{
+					csv_wide_floats_free(&wides);
+					continue;
+				}
+				exact <<= -exponent;
+				unit = 1;
+			}
+			else
+				unit = (CsvInt128) 1 << exponent;
+			twice = 2 * (whole * unit * count - exact);
+			assert_true((twice < 0 ? -twice : twice) <= unit * count);
+		}
+		csv_wide_floats_free(&wides);
+	}
+}
+
+static void
+spreads_know_their_limits(void **state)
+{
+	static const double sets[][3] = {
+		{1e150, -1e150, 0}, {0x1p-400, 0x1p-401, 0}, {NAN, 1, 2},
+		{INFINITY, 1, 2}, {5, 5, 5}, {0x1p-480, 0, 0}
+	};
+	static const double expected[] = {
+		2e300, (0x1p-800 + 0x1p-802) - 9.0 / 3 * 0x1p-802, NAN, NAN, 0,
+		0x1p-960 - 0x1p-960 / 3
+	};
+
+	(void) state;
+	for (size_t i = 0; i < LENGTH(sets); i++)
+	{
+		CsvWideFloats wides = {&reading_memory, NULL, 0, 0};
+		CsvFloatSum sum;
+		CsvFloatSum squares;
+		double		spread;
+
+		memset(&sum, 0, sizeof(sum));
+		memset(&squares, 0, sizeof(squares));
+		for (int k = 0; k < 3; k++)
+		{
+			double		high;
+			double		low;
+
+			assert_true(csv_float_square(sets[i][k], &high, &low));
+			assert_true(csv_float_sum_add(&sum, &wides, sets[i][k]));
+			assert_true(csv_float_sum_add(&squares, &wides, high));
+			assert_true(csv_float_sum_add(&squares, &wides, low));
+		}
+		spread = csv_float_sum_spread(&sum, &squares, 3, &wides);
+		if (isnan(expected[i]))
+			assert_true(isnan(spread));
+		else
+			assert_true(fabs(spread - expected[i]) <= expected[i] * 1e-15);
+		csv_wide_floats_free(&wides);
+	}
+}
+
 static void
 rows_can_be_added_one_by_one(void **state)
 {
@@ -1069,6 +1460,7 @@ main(void)
 		cmocka_unit_test(integers_overflow_at_their_range),
 		cmocka_unit_test(decimals_end_at_38_digits),
 		cmocka_unit_test(floats_raise_what_postgresqls_do),
+		cmocka_unit_test(decimals_keep_their_digits_or_are_undecided),
 		cmocka_unit_test(dates_become_timestamps),
 		cmocka_unit_test(sums_of_floats_are_rounded_once),
 		cmocka_unit_test(random_sums_of_floats_are_exact),
@@ -1080,6 +1472,12 @@ main(void)
 		cmocka_unit_test(an_interrupt_ends_the_run),
 		cmocka_unit_test(distinct_values_can_be_added_one_by_one),
 		cmocka_unit_test(rows_can_be_added_one_by_one),
+		cmocka_unit_test(spreads_are_rounded_once),
+		cmocka_unit_test(spreads_know_their_limits),
+		cmocka_unit_test_teardown(remembered_groups_are_the_same,
+								  say_failing_seed),
+		cmocka_unit_test_teardown(first_rows_in_an_order_come_out,
+								  say_failing_seed),
 		cmocka_unit_test_teardown(random_programs_agree_with_a_row_at_a_time,
 								  say_failing_seed),
 		cmocka_unit_test_teardown(answers_agree_with_a_row_at_a_time,

@@ -1,0 +1,61 @@
+--
+-- What the planner chooses, and how many rows it expects.
+--
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set setup :abs_srcdir '/sql/include/setup.sql'
+\i :setup
+
+-- nodes with the rows that are expected of them, and what the engine has
+CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+  line text;
+BEGIN
+  FOR line IN EXECUTE 'EXPLAIN ' || query LOOP
+    CONTINUE WHEN line !~ '(cost=|Engine (Filter|Group|Limit)|Resident)';
+    RETURN NEXT regexp_replace(line, '\(cost=\S+ (rows=\d+) width=\d+\)', '(\1)');
+  END LOOP;
+END $$;
+CREATE FOREIGN TABLE t (a int, k int, x numeric(10,2), b text) SERVER csv OPTIONS (filename 'regress_csv/t.csv');
+CREATE FOREIGN TABLE u (a int, k int, x numeric(10,2), b text) SERVER csv OPTIONS (filename 'regress_csv/t.csv');
+CALL write_query('t.csv', $$SELECT string_agg(format(E'%s,%s,%s,%s\n', i, i % 5, i % 100 / 8.0, md5(i::text)), '') FROM generate_series(1, 20000) i$$);
+CREATE TABLE few AS SELECT i * 1000 AS a FROM generate_series(1, 8) i;
+ANALYZE t;
+ANALYZE few;
+
+-- statistics
+SELECT plan('SELECT * FROM t');
+SELECT plan('SELECT a FROM t WHERE k = 1');
+SELECT plan('SELECT a FROM t WHERE k = 1 AND a <= 1000');
+SELECT plan('SELECT a FROM t WHERE length(b) > 3 AND a <= 1000');
+SELECT plan('SELECT a FROM t ORDER BY x, a LIMIT 10');
+SELECT plan('SELECT a FROM t LIMIT 10');
+
+-- groups in the engine, unless there are too many for the memory that there is
+SELECT plan('SELECT k, sum(x) FROM t GROUP BY k');
+SELECT plan('SELECT k, sum(x) FROM t WHERE a <= 100 GROUP BY k HAVING sum(x) > 3');
+SELECT plan('SELECT a, sum(x) FROM t GROUP BY a');
+SET work_mem = '64kB';
+SELECT plan('SELECT k, sum(x) FROM t GROUP BY k');
+SET enable_sort = off;
+SELECT plan('SELECT a, sum(x) FROM t GROUP BY a');
+SELECT plan('SELECT a, sum(x) FROM t WHERE a <= 100 GROUP BY a');
+RESET enable_sort;
+RESET work_mem;
+
+-- where a scan reads the file, it is read once; where it does not, again and again
+SELECT plan('SELECT t.x FROM few, t WHERE t.a = few.a');
+SELECT plan('SELECT t.x FROM (SELECT 7000 AS a OFFSET 0) one, t WHERE t.a = one.a');
+SELECT pg_sleep(1.1);
+SET csv_gpu_fdw.resident_memory = '20MB';
+SELECT count(a), count(x) FROM t;
+SELECT plan('SELECT t.x FROM few, t WHERE t.a = few.a');
+SELECT t.a, t.x FROM few, t WHERE t.a = few.a;
+SELECT plan('SELECT t.x FROM generate_series(1, 2000) i, t WHERE t.a = i');
+-- what is resident is counted
+SELECT count(a), sum(x) FROM u;
+SELECT plan('SELECT a FROM u WHERE x > 1');
+SELECT plan('SELECT a, sum(x) FROM u GROUP BY a');
+SELECT csv_gpu_forget() > 0 AS forgot;
+SELECT plan('SELECT t.x FROM few, t WHERE t.a = few.a');
+
+\i :teardown
