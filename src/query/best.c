@@ -119,7 +119,7 @@ is_better(const CsvBest *best, const CsvLanes *registers, uint32_t row)
 
 	for (uint32_t i = 0; i < query->norder; i++)
 	{
-		CsvValue	value;
+		CsvValue	value = {0};
 		int			order;
 
 		csv_lanes_value(&registers[query->order[i].value], row, &value);

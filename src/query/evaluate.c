@@ -113,6 +113,10 @@ drop_undecided(CsvEvaluator *evaluator)
 
 	for (uint32_t key = 0; key < query->nkeys; key++)
 		note_undecided(evaluator, &lanes[query->keys[key].value], NULL, false);
+	for (uint32_t i = 0; evaluator->best != NULL && i < query->norder; i++)
+		note_undecided(evaluator, &lanes[query->order[i].value], NULL, false);
+	for (uint32_t i = 0; evaluator->best != NULL && i < query->nchecked; i++)
+		note_undecided(evaluator, &lanes[query->checked[i]], NULL, false);
 	for (uint32_t i = 0; i < query->naggregates; i++)
 	{
 		const CsvAggregate *aggregate = &query->aggregate[i];
@@ -131,14 +135,6 @@ drop_undecided(CsvEvaluator *evaluator)
 							(argument->lane == CSV_LANE_DECIMAL &&
 							 argument->limit >=
 							 csv_power_of_ten(CSV_MAX_SQUARED_DIGITS))));
-	}
-	if (evaluator->best != NULL)
-	{
-		for (uint32_t i = 0; i < query->norder; i++)
-			note_undecided(evaluator, &lanes[query->order[i].value], NULL,
-						   false);
-		for (uint32_t i = 0; i < query->nchecked; i++)
-			note_undecided(evaluator, &lanes[query->checked[i]], NULL, false);
 	}
 	for (uint32_t k = 0; k < evaluator->nalive; k++)
 	{
