@@ -218,7 +218,7 @@ csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 	push_filters(baserel, state);
 
 	/* as file_fdw: ten pages where the size is not known */
-	nbytes = csv_source_size(state->table, NULL);
+	nbytes = csv_source_data_size(state->table);
 	if (nbytes < 0)
 		nbytes = 10 * (int64) BLCKSZ;
 	state->pages = (BlockNumber) Min((nbytes + BLCKSZ - 1) / BLCKSZ,
@@ -648,7 +648,7 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 	/* what is resident is in the CPU's memory */
 	if (engine == NULL)
 		engine = csv_engine_describe(resident ? CSV_ENGINE_CPU : table->engine,
-									 nbytes, nwanted);
+									 csv_source_data_size(table), nwanted);
 	ExplainPropertyText("Engine", engine, es);
 	ExplainPropertyText("Columns",
 						psprintf("%d of %d", nwanted, nattributes), es);
@@ -753,7 +753,7 @@ csv_analyze_table(Relation relation, AcquireSampleRowsFunc *func,
 				  BlockNumber *totalpages)
 {
 	CsvTable   *table = csv_table_get(RelationGetRelid(relation));
-	int64		nbytes = csv_source_size(table, NULL);
+	int64		nbytes = csv_source_data_size(table);
 
 	/* a program is not run for the sake of statistics, as in file_fdw */
 	if (table->filename == NULL)

@@ -71,6 +71,7 @@ typedef struct CsvOption
 static const CsvOption valid_options[] = {
 	{"filename", ForeignTableRelationId},
 	{"program", ForeignTableRelationId},
+	{"compression", ForeignTableRelationId},
 	{"format", ForeignTableRelationId},
 	{"header", ForeignTableRelationId},
 	{"header_rows", ForeignTableRelationId},
@@ -161,6 +162,15 @@ static const CsvWord boundary_words[] = {
 	{"lf", CSV_BOUNDARY_LF},
 	{"crlf", CSV_BOUNDARY_CRLF},
 	{"cr", CSV_BOUNDARY_CR},
+	{NULL, 0}
+};
+
+static const CsvWord compression_words[] = {
+	{"auto", CSV_COMPRESSION_AUTO},
+	{"none", CSV_COMPRESSION_NONE},
+	{"gzip", CSV_COMPRESSION_GZIP},
+	{"zstd", CSV_COMPRESSION_ZSTD},
+	{"lz4", CSV_COMPRESSION_LZ4},
 	{NULL, 0}
 };
 
@@ -535,6 +545,7 @@ init_table_options(TableOptions *options, CsvTable *table)
 	table->reader.dialect.boundary = CSV_BOUNDARY_AUTO;
 	table->reader.dialect.multiline = true;
 	table->reader.max_record_bytes = DEFAULT_MAX_RECORD_BYTES;
+	table->compression = CSV_COMPRESSION_AUTO;
 	table->file_encoding = -1;
 	table->null_string = "";
 	table->decimal_separator = '.';
@@ -557,6 +568,8 @@ parse_table_option(TableOptions *options, DefElem *def)
 		table->filename = defGetString(def);
 	else if (strcmp(name, "program") == 0)
 		table->program = defGetString(def);
+	else if (strcmp(name, "compression") == 0)
+		table->compression = parse_word(def, compression_words);
 	else if (strcmp(name, "format") == 0)
 		check_format(def);
 	else if (strcmp(name, "header") == 0)

@@ -38,6 +38,16 @@ typedef enum CsvVerbosity
 	CSV_VERBOSITY_SILENT
 } CsvVerbosity;
 
+/* how files are compressed */
+typedef enum CsvCompression
+{
+	CSV_COMPRESSION_AUTO,		/* a file's suffix says it */
+	CSV_COMPRESSION_NONE,
+	CSV_COMPRESSION_GZIP,
+	CSV_COMPRESSION_ZSTD,
+	CSV_COMPRESSION_LZ4
+} CsvCompression;
+
 /* a column that is not read from the file's text */
 typedef enum CsvVirtual
 {
@@ -80,6 +90,7 @@ typedef struct CsvTable
 	/* where the bytes come from; one of them is NULL */
 	char	   *filename;		/* a path or a pattern; FILE of messages */
 	char	   *program;
+	CsvCompression compression;
 
 	/*
 	 * For csv_reader_create(), but for the interrupt callback.

@@ -445,8 +445,8 @@ table_meaning(const CsvTable *table)
 					 dialect->quoting, dialect->boundary, dialect->multiline,
 					 dialect->blank_is_record, table->reader.header_rows,
 					 (uint64) table->reader.max_record_bytes);
-	appendStringInfo(&meaning, " %d %d %d %d %d %u %d %d",
-					 table->file_encoding, table->encoding,
+	appendStringInfo(&meaning, " %d %d %d %d %d %d %u %d %d",
+					 table->compression, table->file_encoding, table->encoding,
 					 table->engine_encoding, GetDatabaseEncoding(),
 					 table->decimal_separator, table->nfields,
 					 table->nfields_from_header, table->pad);
@@ -616,7 +616,7 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 	}
 
 	scan->source = csv_source_create(table);
-	scan->nbytes = csv_source_size(table, NULL);
+	scan->nbytes = csv_source_data_size(table);
 	scan->callback.func = release_scan;
 	scan->callback.arg = scan;
 	MemoryContextRegisterResetCallback(context, &scan->callback);

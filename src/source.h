@@ -3,6 +3,9 @@
  *		The bytes of a table: a file, the files that match a pattern, or a
  *		program's standard output.
  *
+ * Compressed files (decompress.h) are delivered decompressed: sizes and
+ * identities are theirs, offsets count decompressed bytes.
+ *
  * The files are opened one after the other.  Every wait can be cancelled,
  * also that for the writer of a FIFO.
  *
@@ -84,5 +87,11 @@ extern void csv_source_close(CsvSource *source);
  * found (no error here: that is for the scan to report).  nfiles may be NULL.
  */
 extern int64 csv_source_size(const CsvTable *table, int *nfiles);
+
+/*
+ * The bytes that the source will deliver, as far as the files' sizes tell: of
+ * compressed ones an estimate.  -1 where not even that is known.
+ */
+extern int64 csv_source_data_size(const CsvTable *table);
 
 #endif							/* CSV_SOURCE_H */
