@@ -85,3 +85,29 @@ LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION csv_gpu_forget()
 IS 'lets go of the columns that this session keeps; returns how many sets';
+
+CREATE FUNCTION csv_gpu_sniff(
+	filename text,
+	OUT column_number integer,
+	OUT column_name text,
+	OUT header_name text,
+	OUT type text,
+	OUT nulls bigint,
+	OUT max_chars integer,
+	OUT byte_width integer,
+	OUT delimiter text,
+	OUT quote text,
+	OUT escape text,
+	OUT record_boundary text,
+	OUT header_rows integer,
+	OUT decimal_separator text,
+	OUT encoding text,
+	OUT records bigint,
+	OUT skipped bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
+COST 1000 ROWS 20;
+
+COMMENT ON FUNCTION csv_gpu_sniff(text)
+IS 'what IMPORT FOREIGN SCHEMA would make of a file: a row for each of its fields';

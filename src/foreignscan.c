@@ -20,6 +20,7 @@
 #include "engine.h"
 #include "executor/executor.h"
 #include "foreignscan.h"
+#include "import.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -779,4 +780,5 @@ csv_foreign_scan_callbacks(FdwRoutine *routine)
 	routine->ExplainForeignScan = csv_explain_scan;
 	routine->AnalyzeForeignTable = csv_analyze_table;
 	routine->GetForeignUpperPaths = csv_get_upper_paths;
+	routine->ImportForeignSchema = csv_import_foreign_schema;
 }
