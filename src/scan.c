@@ -100,6 +100,7 @@ struct CsvTableScan
 	CsvSource  *source;
 	int64		nbytes;			/* of the source, when the scan began */
 	int64		passed_bytes;	/* of them, in batches */
+	int64		file_bytes;		/* likewise, of the open file */
 	CsvOpenEngine engine;		/* none at the end of a scan */
 	CsvReader  *reader;			/* likewise NULL */
 	const char *engine_description; /* also of one that is closed */
@@ -969,6 +970,7 @@ open_file(CsvTableScan *scan)
 			break;
 		}
 	scan->file_is_open = true;
+	scan->file_bytes = 0;
 	return true;
 }
 
@@ -1017,6 +1019,10 @@ take_batch(CsvTableScan *scan)
 	scan->run_from = 0;
 	scan->run_until = 0;
 	scan->any_careful = false;
+	/* what stands before the first batch is the header */
+	scan->statistics.bytes += (int64) (batch->file_offset + batch->consumed) -
+		scan->file_bytes;
+	scan->file_bytes = (int64) (batch->file_offset + batch->consumed);
 	if (scan->resident == NULL)
 	{
 		scan->passed_bytes += batch->consumed;
@@ -1876,6 +1882,13 @@ csv_table_scan_next(CsvTableScan *scan, Datum *values, bool *isnull)
 			fill_virtuals(scan, row, values, isnull);
 		return true;
 	}
+}
+
+const char *
+csv_table_scan_place(const CsvTableScan *scan, int64 *record)
+{
+	*record = (int64) scan->batch.file_records + scan->row + scan->error;
+	return csv_source_name(scan->source);
 }
 
 bool

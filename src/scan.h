@@ -53,6 +53,7 @@ typedef struct CsvScanStatistics
 	int64		skipped;
 	int64		filtered;		/* rows that the engine's filter dropped */
 	int64		chunks;
+	int64		bytes;			/* of the files, up to the end of the batch */
 	double		read_seconds;
 	double		copy_in_seconds;
 	double		parse_seconds;
@@ -81,6 +82,13 @@ extern CsvTableScan *csv_table_scan_begin(const CsvTable *table,
  */
 extern bool csv_table_scan_next(CsvTableScan *scan, Datum *values,
 								bool *isnull);
+
+/*
+ * Where the row that came out last stands: its file (which lives as long as the
+ * scan) and its record there.
+ */
+extern const char *csv_table_scan_place(const CsvTableScan *scan,
+										int64 *record);
 
 /*
  * Did the engine leave it open whether the last row passes its filter?
