@@ -275,7 +275,7 @@ static const char *
 find_obstacle(const CsvInsert *insert)
 {
 	if (!insert->may_wait)
-		return "rows go in one by one";
+		return "its rows have to go in one by one";
 	if (insert->routing != NULL)
 		return "it is partitioned";
 	if (insert->options & TABLE_INSERT_FROZEN)
@@ -556,10 +556,12 @@ let_wait(CsvInsert *insert, CsvInsertBuffer *buffer, TupleTableSlot *slot)
 /* ---- rows ---- */
 
 TupleTableSlot *
-csv_insert_slot(CsvInsert *insert)
+csv_insert_slot(CsvInsert *insert, CsvPlace place)
 {
 	TupleTableSlot *slot = insert->slot;
 
+	insert->place = place;
+	enter(insert);
 	ResetPerTupleExprContext(insert->estate);
 	if (insert->may_wait && insert->routing == NULL && insert->pages == NULL)
 		slot = buffer_slot(insert, buffer_of(insert, insert->root));
@@ -712,10 +714,8 @@ insert_row(CsvInsert *insert, TupleTableSlot *slot)
 }
 
 void
-csv_insert_row(CsvInsert *insert, TupleTableSlot *slot, CsvPlace place)
+csv_insert_row(CsvInsert *insert, TupleTableSlot *slot)
 {
-	insert->place = place;
-	enter(insert);
 	insert_row(insert, slot);
 	leave(insert);
 }

@@ -56,11 +56,11 @@ extern ExprContext *csv_insert_context(CsvInsert *insert);
 
 /*
  * A slot for the next row, with all attributes NULL.  Only those given are to
- * be filled in, with values that live until csv_insert_row() returns.
+ * be filled in, with values that live until csv_insert_row() returns.  From one
+ * call to the other, an ERROR tells where the row comes from.
  */
-extern TupleTableSlot *csv_insert_slot(CsvInsert *insert);
-extern void csv_insert_row(CsvInsert *insert, TupleTableSlot *slot,
-						   CsvPlace place);
+extern TupleTableSlot *csv_insert_slot(CsvInsert *insert, CsvPlace place);
+extern void csv_insert_row(CsvInsert *insert, TupleTableSlot *slot);
 
 /* returns how many rows went in; triggers and FDWs may have dropped some */
 extern int64 csv_insert_end(CsvInsert *insert);

@@ -337,13 +337,14 @@ insert_rejects(CsvLoad *load)
 	csv_insert_begin(load->rejects, false);
 	while (tuplestore_gettupleslot(load->rejected, true, false, row))
 	{
-		TupleTableSlot *slot = csv_insert_slot(load->rejects);
+		TupleTableSlot *slot;
 
 		CHECK_FOR_INTERRUPTS();
+		slot = csv_insert_slot(load->rejects, nowhere);
 		slot_getallattrs(row);
 		map_row(&load->reject_mapping, row, slot,
 				csv_insert_context(load->rejects));
-		csv_insert_row(load->rejects, slot, nowhere);
+		csv_insert_row(load->rejects, slot);
 	}
 	ExecDropSingleTupleTableSlot(row);
 	tuplestore_end(load->rejected);
@@ -375,18 +376,21 @@ load_rows(CsvLoad *load, bool freeze)
 	scan = csv_table_scan_begin(load->table, load->mapping.from, NULL, true,
 								load->rejects != NULL ? reject_record : NULL,
 								load);
+	csv_table_scan_show_progress(scan,
+								 RelationGetRelid(csv_insert_relation(load->target)));
 	memset(row->tts_isnull, true, row->tts_tupleDescriptor->natts);
 	while (csv_table_scan_next(scan, row->tts_values, row->tts_isnull))
 	{
-		TupleTableSlot *slot = csv_insert_slot(load->target);
+		TupleTableSlot *slot;
 		CsvPlace	place;
 
 		CHECK_FOR_INTERRUPTS();
+		place.file = csv_table_scan_place(scan, &place.record);
+		slot = csv_insert_slot(load->target, place);
 		if (load->mapping.any_expr)
 			ExecStoreVirtualTuple(row);
-		place.file = csv_table_scan_place(scan, &place.record);
 		map_row(&load->mapping, row, slot, csv_insert_context(load->target));
-		csv_insert_row(load->target, slot, place);
+		csv_insert_row(load->target, slot);
 		if (load->mapping.any_expr)
 			ExecClearTuple(row);
 	}

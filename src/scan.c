@@ -30,6 +30,7 @@
 #include "mb/pg_wchar.h"
 #include "access/xact.h"
 #include "lib/stringinfo.h"
+#include "progress.h"
 #include "resident.h"
 #include "scan.h"
 #include "source.h"
@@ -101,6 +102,7 @@ struct CsvTableScan
 	int64		nbytes;			/* of the source, when the scan began */
 	int64		passed_bytes;	/* of them, in batches */
 	int64		file_bytes;		/* likewise, of the open file */
+	Oid			progress_relid; /* where its progress shows, if it does */
 	CsvOpenEngine engine;		/* none at the end of a scan */
 	CsvReader  *reader;			/* likewise NULL */
 	const char *engine_description; /* also of one that is closed */
@@ -314,6 +316,7 @@ leave_resident(CsvTableScan *scan)
 static void
 release_scan(void *arg)
 {
+	csv_progress_release(arg);
 	leave_resident(arg);
 	close_engine(arg);
 }
@@ -627,6 +630,12 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 		open_engine(scan);
 	MemoryContextSwitchTo(outer);
 	return scan;
+}
+
+void
+csv_table_scan_show_progress(CsvTableScan *scan, Oid relid)
+{
+	scan->progress_relid = relid;
 }
 
 /* ---- files ---- */
@@ -1009,6 +1018,21 @@ sort_columns(CsvTableScan *scan)
 }
 
 static void
+show_progress(const CsvTableScan *scan)
+{
+	CsvProgress progress;
+
+	progress.relid = scan->progress_relid;
+	progress.from_program = scan->table->program != NULL;
+	progress.bytes_processed = scan->statistics.bytes;
+	progress.bytes_total = Max(scan->nbytes, 0);
+	progress.tuples_processed = scan->statistics.records -
+		scan->statistics.skipped;
+	progress.tuples_excluded = scan->statistics.skipped;
+	csv_progress_report(scan, &progress);
+}
+
+static void
 take_batch(CsvTableScan *scan)
 {
 	CsvBatch   *batch = &scan->batch;
@@ -1023,6 +1047,8 @@ take_batch(CsvTableScan *scan)
 	scan->statistics.bytes += (int64) (batch->file_offset + batch->consumed) -
 		scan->file_bytes;
 	scan->file_bytes = (int64) (batch->file_offset + batch->consumed);
+	if (OidIsValid(scan->progress_relid))
+		show_progress(scan);
 	if (scan->resident == NULL)
 	{
 		scan->passed_bytes += batch->consumed;
@@ -1832,6 +1858,7 @@ advance_batch(CsvTableScan *scan)
 	if (next_batch(scan))
 		return true;
 	scan->finished = true;
+	csv_progress_release(scan);
 
 	/* a scan that was rewound once will be again */
 	if (!scan->was_rewound)
@@ -1916,6 +1943,7 @@ csv_table_scan_rewind(CsvTableScan *scan)
 	scan->file_is_open = false;
 	scan->file_number = 0;
 	scan->passed_bytes = 0;
+	scan->statistics.bytes = 0;
 	scan->finished = false;
 	scan->was_rewound = true;
 	if (scan->reader != NULL)
@@ -1933,6 +1961,7 @@ csv_table_scan_end(CsvTableScan *scan)
 	if (scan->reader != NULL)
 		csv_reader_leave(scan->reader);
 	csv_source_close(scan->source);
+	csv_progress_release(scan);
 	csv_report_end(&scan->report, scan->statistics.records, false);
 }
 

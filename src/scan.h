@@ -53,7 +53,8 @@ typedef struct CsvScanStatistics
 	int64		skipped;
 	int64		filtered;		/* rows that the engine's filter dropped */
 	int64		chunks;
-	int64		bytes;			/* of the files, up to the end of the batch */
+	int64		bytes;			/* of the files, up to the end of the batch;
+								 * anew after a rewind */
 	double		read_seconds;
 	double		copy_in_seconds;
 	double		parse_seconds;
@@ -73,6 +74,9 @@ extern CsvTableScan *csv_table_scan_begin(const CsvTable *table,
 										  const CsvPushdown *pushdown,
 										  bool may_keep,
 										  CsvSkippedFn skipped, void *arg);
+
+/* show it in pg_stat_progress_copy, under this relation */
+extern void csv_table_scan_show_progress(CsvTableScan *scan, Oid relid);
 
 /*
  * The next row, into arrays of one entry per attribute of the table.  What
