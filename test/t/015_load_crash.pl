@@ -73,8 +73,10 @@ sub checksums_are_right
 }
 
 # ---- killed at any moment, with checkpoints at any moment ----
+# (WAL that is not flushed when it has to be is lost, for long)
 
-my $node = make_server('crash', checkpoint_timeout => '30s', max_wal_size => '64MB');
+my $node = make_server('crash', checkpoint_timeout => '30s', max_wal_size => '64MB',
+	wal_buffers => '32MB', wal_writer_delay => '10s');
 my ($crashes, $loads, @wrong) = (0, 0);
 my $loop = "$by_pages
 	DO \$\$ BEGIN
