@@ -100,7 +100,7 @@ CREATE FUNCTION csv_gpu_load(
 RETURNS record
 AS 'MODULE_PATHNAME'
 LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
-COST 1000000;
+COST 1000;
 
 COMMENT ON FUNCTION csv_gpu_load(regclass, regclass, text[], regclass, boolean)
 IS 'loads the records of a foreign table into a table';

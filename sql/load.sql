@@ -57,6 +57,16 @@ CALL write_file('t.csv', '');
 SELECT records_loaded, records_skipped, bytes_read FROM csv_gpu_load('s', 't');
 CALL write_file('t.csv', E'id,name,qty\n1,one,10\n2,two,20\n3\n4,"fo\nur",\n5,five,50\n');
 
+-- columns that the session keeps
+SET csv_gpu_fdw.resident_memory = '16MB';
+SELECT pg_sleep(1.1);
+SELECT records_loaded, records_skipped, bytes_read FROM csv_gpu_load('s', 't');
+SELECT columns, rows FROM csv_gpu_resident();
+TRUNCATE t;
+SELECT records_loaded, records_skipped, bytes_read FROM csv_gpu_load('s', 't');
+SELECT * FROM t;
+RESET csv_gpu_fdw.resident_memory;
+
 -- several files
 CALL write_file('u1.csv', E'id,name,qty\n1,one,10\n');
 CALL write_file('u2.csv', E'id,name,qty\n2,two,20\n3,three,30\n');

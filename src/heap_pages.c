@@ -226,7 +226,7 @@ form_tuple(CsvHeapPages *pages, const Datum *values, const bool *isnull)
 		if (isnull[i])
 			continue;
 		if (has_nulls)
-			header->t_bits[i / 8] |= (bits8) (1 << (i % 8));
+			header->t_bits[i / 8] |= (uint8) (1 << (i % 8));
 
 		/* room for alignment and any value that is not a varlena's */
 		if (unlikely(data + 16 + Max(column->length, 0) > end))

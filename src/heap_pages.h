@@ -6,7 +6,7 @@
 #ifndef CSV_HEAP_PAGES_H
 #define CSV_HEAP_PAGES_H
 
-#include "access/hio.h"
+#include "access/heapam.h"
 #include "executor/tuptable.h"
 #include "nodes/execnodes.h"
 #include "utils/rel.h"

@@ -907,6 +907,7 @@ find_resident(CsvTableScan *scan, bool *may_keep)
 	scan->dialect = csv_resident_dialect(scan->resident);
 	lay_out_columns(scan, csv_resident_nfields(scan->resident));
 	scan->passed_bytes += scan->identity.size;
+	scan->statistics.bytes += scan->identity.size;
 	return true;
 }
 
@@ -1043,17 +1044,18 @@ take_batch(CsvTableScan *scan)
 	scan->run_from = 0;
 	scan->run_until = 0;
 	scan->any_careful = false;
-	/* what stands before the first batch is the header */
-	scan->statistics.bytes += (int64) (batch->file_offset + batch->consumed) -
-		scan->file_bytes;
-	scan->file_bytes = (int64) (batch->file_offset + batch->consumed);
-	if (OidIsValid(scan->progress_relid))
-		show_progress(scan);
 	if (scan->resident == NULL)
 	{
+		int64		file_bytes = batch->file_offset + batch->consumed;
+
 		scan->passed_bytes += batch->consumed;
 		scan->statistics.chunks++;
+		/* what stands before the first batch is the header */
+		scan->statistics.bytes += file_bytes - scan->file_bytes;
+		scan->file_bytes = file_bytes;
 	}
+	if (OidIsValid(scan->progress_relid))
+		show_progress(scan);
 	scan->statistics.copy_in_seconds += batch->copy_in_seconds;
 	scan->statistics.parse_seconds += batch->parse_seconds;
 	scan->statistics.copy_out_seconds += batch->copy_out_seconds;
