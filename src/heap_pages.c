@@ -107,6 +107,8 @@ csv_heap_pages_obstacle(const ResultRelInfo *info)
 		return "it is not a plain table";
 	if (relation->rd_tableam != GetHeapamTableAmRoutine())
 		return "its access method is not heap";
+	if (RELATION_IS_OTHER_TEMP(relation))
+		return "it is a temporary table of another session";
 	if (IsCatalogRelation(relation))
 		return "it is a system catalog";
 	if (info->ri_NumIndices > 0)

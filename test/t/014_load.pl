@@ -165,6 +165,41 @@ $session->value("SELECT csv_gpu_load('source', 'parts')");
 $session->value('ROLLBACK');
 is($session->value('SELECT (SELECT count(*) FROM parts_x), (SELECT count(*) FROM there)'), '667|333', 'an abort undoes both');
 
+# ---- a temporary table of another session ----
+
+my $stranger = new_session($node);
+$stranger->value('CREATE TEMP TABLE private (a int, b text)');
+my $theirs = $stranger->value("SELECT 'private'::regclass::oid");
+for my $method ('insert', 'auto')
+{
+	my ($out, $err) = $session->query("SET csv_gpu_fdw.load_method = $method; SELECT csv_gpu_load('source', $theirs)");
+
+	like($err, qr/ERROR:  cannot access temporary tables of other sessions/, "by $method, nothing gets into another session's");
+}
+is($stranger->value("SELECT count(*), pg_relation_size('private') FROM private"), '0|0', 'which is empty');
+$stranger->quit;
+
+# ---- memory ----
+
+write_file("$directory/large.csv", map { "$_,some text,more text\n" } 1 .. 300000);
+$session->value("CREATE FOREIGN TABLE large (a int, b text, c text) SERVER csv OPTIONS (filename '$directory/large.csv');
+	CREATE TABLE plain (a int, b text, c text);
+	CREATE TABLE split (a bigint PRIMARY KEY, b varchar(10) CHECK (b <> ''), c text, d timestamptz DEFAULT now()) PARTITION BY HASH (a);
+	CREATE TABLE split_0 PARTITION OF split FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+	CREATE TABLE split_1 PARTITION OF split FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+	CREATE TABLE triggered (a int, b text, c text);
+	CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+	CREATE TRIGGER a BEFORE INSERT ON triggered FOR EACH ROW EXECUTE FUNCTION nothing()");
+for my $table (qw(plain split triggered))
+{
+	$session->value("BEGIN; SELECT csv_gpu_load('large', '$table'); ROLLBACK");
+	my $before = rss_kb($session->pid);
+	my ($out, $err, $most) = $session->query_watched("BEGIN; SELECT records_loaded FROM csv_gpu_load('large', '$table'); ROLLBACK");
+
+	is($out, '300000', "$table: 300,000 rows");
+	cmp_ok($most - $before, '<', 8 * 1024, "$table: memory does not grow with the rows");
+}
+
 # ---- readers and writers meanwhile ----
 
 my $nload = 20000;
