@@ -86,6 +86,25 @@ LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION csv_gpu_forget()
 IS 'lets go of the columns that this session keeps; returns how many sets';
 
+-- Not strict: most arguments may be NULL.
+CREATE FUNCTION csv_gpu_load(
+	source regclass,
+	target regclass,
+	columns text[] DEFAULT NULL,
+	rejects regclass DEFAULT NULL,
+	freeze boolean DEFAULT false,
+	OUT records_loaded bigint,
+	OUT records_skipped bigint,
+	OUT bytes_read bigint,
+	OUT elapsed interval)
+RETURNS record
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
+COST 1000;
+
+COMMENT ON FUNCTION csv_gpu_load(regclass, regclass, text[], regclass, boolean)
+IS 'loads the records of a foreign table into a table';
+
 CREATE FUNCTION csv_gpu_sniff(
 	filename text,
 	OUT column_number integer,

@@ -450,6 +450,7 @@ csv_begin_scan(ForeignScanState *node, int eflags)
 	state->scan = csv_table_scan_begin(state->table, plan_set(plan, CSV_PLAN_WANTED),
 									   program != NIL ? &state->pushdown :
 									   NULL, true, NULL, NULL);
+	csv_table_scan_show_progress(state->scan, state->table->relid);
 	/* attributes that are not wanted stay NULL */
 	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts);
 }

@@ -30,6 +30,7 @@
 #include "mb/pg_wchar.h"
 #include "access/xact.h"
 #include "lib/stringinfo.h"
+#include "progress.h"
 #include "resident.h"
 #include "scan.h"
 #include "source.h"
@@ -100,6 +101,8 @@ struct CsvTableScan
 	CsvSource  *source;
 	int64		nbytes;			/* of the source, when the scan began */
 	int64		passed_bytes;	/* of them, in batches */
+	int64		file_bytes;		/* likewise, of the open file */
+	Oid			progress_relid; /* where its progress shows, if it does */
 	CsvOpenEngine engine;		/* none at the end of a scan */
 	CsvReader  *reader;			/* likewise NULL */
 	const char *engine_description; /* also of one that is closed */
@@ -313,6 +316,7 @@ leave_resident(CsvTableScan *scan)
 static void
 release_scan(void *arg)
 {
+	csv_progress_release(arg);
 	leave_resident(arg);
 	close_engine(arg);
 }
@@ -628,6 +632,12 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 	return scan;
 }
 
+void
+csv_table_scan_show_progress(CsvTableScan *scan, Oid relid)
+{
+	scan->progress_relid = relid;
+}
+
 /* ---- files ---- */
 
 /*
@@ -897,6 +907,7 @@ find_resident(CsvTableScan *scan, bool *may_keep)
 	scan->dialect = csv_resident_dialect(scan->resident);
 	lay_out_columns(scan, csv_resident_nfields(scan->resident));
 	scan->passed_bytes += scan->identity.size;
+	scan->statistics.bytes += scan->identity.size;
 	return true;
 }
 
@@ -969,6 +980,7 @@ open_file(CsvTableScan *scan)
 			break;
 		}
 	scan->file_is_open = true;
+	scan->file_bytes = 0;
 	return true;
 }
 
@@ -1007,6 +1019,21 @@ sort_columns(CsvTableScan *scan)
 }
 
 static void
+show_progress(const CsvTableScan *scan)
+{
+	CsvProgress progress;
+
+	progress.relid = scan->progress_relid;
+	progress.from_program = scan->table->program != NULL;
+	progress.bytes_processed = scan->statistics.bytes;
+	progress.bytes_total = Max(scan->nbytes, 0);
+	progress.tuples_processed = scan->statistics.records -
+		scan->statistics.skipped;
+	progress.tuples_excluded = scan->statistics.skipped;
+	csv_progress_report(scan, &progress);
+}
+
+static void
 take_batch(CsvTableScan *scan)
 {
 	CsvBatch   *batch = &scan->batch;
@@ -1019,9 +1046,16 @@ take_batch(CsvTableScan *scan)
 	scan->any_careful = false;
 	if (scan->resident == NULL)
 	{
+		int64		file_bytes = batch->file_offset + batch->consumed;
+
 		scan->passed_bytes += batch->consumed;
 		scan->statistics.chunks++;
+		/* what stands before the first batch is the header */
+		scan->statistics.bytes += file_bytes - scan->file_bytes;
+		scan->file_bytes = file_bytes;
 	}
+	if (OidIsValid(scan->progress_relid))
+		show_progress(scan);
 	scan->statistics.copy_in_seconds += batch->copy_in_seconds;
 	scan->statistics.parse_seconds += batch->parse_seconds;
 	scan->statistics.copy_out_seconds += batch->copy_out_seconds;
@@ -1826,6 +1860,7 @@ advance_batch(CsvTableScan *scan)
 	if (next_batch(scan))
 		return true;
 	scan->finished = true;
+	csv_progress_release(scan);
 
 	/* a scan that was rewound once will be again */
 	if (!scan->was_rewound)
@@ -1878,6 +1913,13 @@ csv_table_scan_next(CsvTableScan *scan, Datum *values, bool *isnull)
 	}
 }
 
+const char *
+csv_table_scan_place(const CsvTableScan *scan, int64 *record)
+{
+	*record = (int64) scan->batch.file_records + scan->row + scan->error;
+	return csv_source_name(scan->source);
+}
+
 bool
 csv_table_scan_undecided(const CsvTableScan *scan)
 {
@@ -1903,6 +1945,7 @@ csv_table_scan_rewind(CsvTableScan *scan)
 	scan->file_is_open = false;
 	scan->file_number = 0;
 	scan->passed_bytes = 0;
+	scan->statistics.bytes = 0;
 	scan->finished = false;
 	scan->was_rewound = true;
 	if (scan->reader != NULL)
@@ -1920,6 +1963,7 @@ csv_table_scan_end(CsvTableScan *scan)
 	if (scan->reader != NULL)
 		csv_reader_leave(scan->reader);
 	csv_source_close(scan->source);
+	csv_progress_release(scan);
 	csv_report_end(&scan->report, scan->statistics.records, false);
 }
 
