@@ -91,6 +91,10 @@ IMPORT FOREIGN SCHEMA "regress_csv" LIMIT TO (late) FROM SERVER csv INTO csv_imp
 SELECT * FROM made;
 SELECT * FROM csv_import.late;
 CALL unmake();
+-- without limits, for files that change
+IMPORT FOREIGN SCHEMA "regress_csv" LIMIT TO (late) FROM SERVER csv INTO csv_import OPTIONS (limits 'off');
+SELECT * FROM made;
+CALL unmake();
 -- wrong ones
 IMPORT FOREIGN SCHEMA "regress_csv" FROM SERVER csv INTO csv_import OPTIONS (filename 'x');
 IMPORT FOREIGN SCHEMA "regress_csv" FROM SERVER csv INTO csv_import OPTIONS (sample_record '5');

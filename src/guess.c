@@ -58,7 +58,7 @@ typedef struct CsvTrial
 static void *
 guess_alloc(void *owner, size_t nbytes)
 {
-	return palloc(nbytes);
+	return palloc_extended(nbytes, MCXT_ALLOC_HUGE);
 }
 
 static void

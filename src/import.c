@@ -169,11 +169,8 @@ table_options(const CsvFindings *findings, List *given)
 	return options.data;
 }
 
-/*
- * Of a file that was not read to its end, nobody knows how wide values are.
- */
 static char *
-column_definition(const CsvFoundColumn *column, bool complete)
+column_definition(const CsvFoundColumn *column, bool limits)
 {
 	int32		typmod;
 	Oid			type = csv_inferred_type(&column->inference, &typmod);
@@ -186,7 +183,7 @@ column_definition(const CsvFoundColumn *column, bool complete)
 					 format_type_with_typemod(type, typmod));
 	if (csv_inference_forces_null(&column->inference))
 		appendStringInfoString(&definition, " OPTIONS (force_null 'true')");
-	else if (type == TEXTOID && complete &&
+	else if (type == TEXTOID && limits &&
 			 csv_found_widths(column, &max_chars, &byte_width))
 		appendStringInfo(&definition,
 						 " OPTIONS (max_chars '%d', byte_width '%d')",
@@ -196,19 +193,22 @@ column_definition(const CsvFoundColumn *column, bool complete)
 
 static char *
 create_statement(const CsvFindings *findings, const char *name,
-				 const char *server, List *given)
+				 const char *server, const CsvImportOptions *import)
 {
 	StringInfoData statement;
+
+	/* of a file that was not read to its end, nobody knows how wide values are */
+	bool		limits = import->limits && findings->complete;
 
 	initStringInfo(&statement);
 	appendStringInfo(&statement, "CREATE FOREIGN TABLE %s (",
 					 quote_identifier(name));
 	for (uint32 i = 0; i < findings->ncolumns; i++)
 		appendStringInfo(&statement, "%s\n    %s", i > 0 ? "," : "",
-						 column_definition(&findings->columns[i],
-										   findings->complete));
+						 column_definition(&findings->columns[i], limits));
 	appendStringInfo(&statement, "\n) SERVER %s OPTIONS (%s)",
-					 quote_identifier(server), table_options(findings, given));
+					 quote_identifier(server),
+					 table_options(findings, import->table_options));
 	return statement.data;
 }
 
@@ -237,7 +237,7 @@ import_file(const char *path, const char *name, const ForeignServer *server,
 	else
 	{
 		statement = create_statement(findings, name, server->servername,
-									 import->table_options);
+									 import);
 		statement = MemoryContextStrdup(outer, statement);
 		if (findings->nskipped > 0)
 			ereport(NOTICE,

@@ -110,6 +110,7 @@ static const CsvOption valid_options[] = {
 	{"directory", NamespaceRelationId},
 	{"sample_records", NamespaceRelationId},
 	{"all_text", NamespaceRelationId},
+	{"limits", NamespaceRelationId},
 
 	{"column", AttributeRelationId},
 	{"header_name", AttributeRelationId},
@@ -971,6 +972,7 @@ csv_import_options(List *options, CsvImportOptions *import)
 
 	memset(import, 0, sizeof(*import));
 	import->sample_records = -1;
+	import->limits = true;
 	foreach(cell, options)
 	{
 		DefElem    *def = (DefElem *) lfirst(cell);
@@ -982,6 +984,8 @@ csv_import_options(List *options, CsvImportOptions *import)
 			import->sample_records = parse_count(def, 1, PG_INT64_MAX);
 		else if (strcmp(def->defname, "all_text") == 0)
 			import->all_text = defGetBoolean(def);
+		else if (strcmp(def->defname, "limits") == 0)
+			import->limits = defGetBoolean(def);
 		else
 			import->table_options = lappend(import->table_options, def);
 	}

@@ -155,6 +155,7 @@ typedef struct CsvImportOptions
 	char	   *directory;		/* NULL: the schema's name */
 	int64		sample_records; /* that types are inferred from; -1: all */
 	bool		all_text;		/* no types but text */
+	bool		limits;			/* values as long as those found at most */
 	List	   *table_options;	/* for each table, DefElems */
 } CsvImportOptions;
 

@@ -210,6 +210,10 @@ name_columns(CsvFindings *findings, const CsvGuess *guess)
 									 psprintf("column_%u", i + 1));
 	}
 	hash_destroy(names);
+
+	/* messages have them, too */
+	for (uint32 i = 0; i < findings->ncolumns; i++)
+		findings->table->columns[i].name = findings->columns[i].name;
 }
 
 /* ---- the whole file ---- */

@@ -100,6 +100,10 @@ typedef struct GlobFailure
 	int			error;			/* errno */
 } GlobFailure;
 
+/* the foreign table of which only one file is read, by csv_source_restrict() */
+static Oid	restricted_relid = InvalidOid;
+static const char *restricted_name;
+
 /* glob() takes no argument to its callback; valid while it runs */
 static GlobFailure glob_failure;
 
@@ -116,6 +120,42 @@ static size_t read_converted(CsvSource *source, uint8_t *buffer, size_t nbytes);
 static void reset_conversion(Conversion *conversion);
 
 /* ---- which files ---- */
+
+void
+csv_source_restrict(Oid relid, const char *filename)
+{
+	restricted_relid = relid;
+	restricted_name = filename;
+}
+
+/* of the files that the table has, the one that is to be read */
+static void
+keep_restricted(CsvSource *source)
+{
+	for (int i = 0; i < source->nnames; i++)
+		if (strcmp(source->names[i], restricted_name) == 0)
+		{
+			source->names[0] = source->names[i];
+			source->nnames = 1;
+			return;
+		}
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_FILE),
+			 errmsg("\"%s\" is no file of foreign table \"%s\"",
+					restricted_name, source->table->name)));
+}
+
+void
+csv_source_files(const CsvTable *table, char ***names, int *nfiles)
+{
+	if (table->program != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("foreign table \"%s\" reads no files, but a program",
+						table->name)));
+	if (!expand_pattern(table->filename, false, names, nfiles))
+		*nfiles = 0;
+}
 
 CsvSource *
 csv_source_create(const CsvTable *table)
@@ -136,6 +176,8 @@ csv_source_create(const CsvTable *table)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FILE),
 				 errmsg("no file matches \"%s\"", table->filename)));
+	if (OidIsValid(restricted_relid) && table->relid == restricted_relid)
+		keep_restricted(source);
 	source->name = source->names[0];
 
 	if (table->encoding != table->file_encoding)

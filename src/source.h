@@ -44,6 +44,19 @@ extern bool csv_source_open_next(CsvSource *source);
 extern size_t csv_source_read(void *arg, uint8_t *buffer, size_t nbytes);
 
 /*
+ * The names of a table's files, in the order in which they are read; none where
+ * nothing matches.  ERROR for a program.
+ */
+extern void csv_source_files(const CsvTable *table, char ***names,
+							 int *nfiles);
+
+/*
+ * Until called with InvalidOid, read only one of the files of this foreign
+ * table: `filename`, which must live as long.
+ */
+extern void csv_source_restrict(Oid relid, const char *filename);
+
+/*
  * Can the file that is open be read at any place, by several threads?  Then
  * *ahead tells how; it may be used until the file is closed.
  */

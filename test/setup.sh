@@ -87,6 +87,8 @@ look()
 					missing+=(libcmocka-dev)
 				have prove || missing+=(perl)
 				perl -MIPC::Run -e 1 2>/dev/null || missing+=(libipc-run-perl)
+				[ -f "$("$PG_CONFIG" --pkglibdir 2>/dev/null)/pg_cron.so" ] ||
+					missing+=("postgresql-$(pg_major)-cron")
 				have gzip || missing+=(gzip)
 				have zstd || missing+=(zstd)
 				have lz4 || missing+=(lz4)
