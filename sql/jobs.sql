@@ -154,6 +154,28 @@ SELECT owner = current_user AS mine, job FROM csv_gpu_job ORDER BY owner COLLATE
 SELECT csv_gpu_unschedule('new');
 SELECT count(*) FROM csv_gpu_job_file;
 
+-- in a schema whose name wants quotes
+DROP TABLE t;
+DROP VIEW runs;
+SET client_min_messages = warning;
+DROP EXTENSION csv_gpu_fdw CASCADE;
+RESET client_min_messages;
+CREATE SCHEMA "Odd Schema";
+CREATE EXTENSION csv_gpu_fdw SCHEMA "Odd Schema";
+CREATE SERVER csv FOREIGN DATA WRAPPER csv_gpu_fdw;
+CREATE FOREIGN TABLE f (a int, b text) SERVER csv OPTIONS (filename 'regress_csv/j*.csv', log_verbosity 'silent');
+CREATE TABLE t (a int, b text);
+INSERT INTO "Odd Schema".csv_gpu_job (job, schedule, source, target, mode)
+    VALUES ('it''s "new"', '* * * * *', 'f', 't', 'new_files');
+COPY (SELECT 1 WHERE false) TO PROGRAM 'touch -d "-1 hour" regress_csv/j*.csv';
+SELECT filename, records_loaded, error FROM "Odd Schema".csv_gpu_run_job('it''s "new"');
+SELECT "Odd Schema".csv_gpu_unschedule('it''s "new"');
+SET client_min_messages = warning;
+DROP EXTENSION csv_gpu_fdw CASCADE;
+RESET client_min_messages;
+DROP SCHEMA "Odd Schema";
+CREATE EXTENSION csv_gpu_fdw SCHEMA public;
+
 DROP OWNED BY regress_csv_job1, regress_csv_job2;
 DROP ROLE regress_csv_job1, regress_csv_job2;
 \i :teardown

@@ -179,7 +179,9 @@ for my $n (1 .. 60)
 	for my $record (1 .. 1 + int(rand(400)))
 	{
 		# most values of a column are of one kind
-		$content .= join(',', $record, map { (rand() < 0.98 ? $_->[0] : $_->[ rand @$_ ])->() } @generators) . "\n";
+		my @values = map { (rand() < 0.98 ? $_->[0] : $_->[ rand @$_ ])->() } @generators;
+
+		$content .= join(',', $record, map { rand() < 0.02 && !/^"/ ? " $_\t" : $_ } @values) . "\n";
 	}
 	write_file("$random/f$n.csv", $content);
 }
