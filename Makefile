@@ -50,13 +50,34 @@ CUDA_LIBDIR ?= $(firstword $(wildcard $(CUDA_HOME)/lib64 $(CUDA_HOME)/targets/$(
 CUDA_LIBS = -L$(CUDA_LIBDIR) -lcudart_static -Wl,--as-needed -lstdc++ -lrt -ldl -lpthread
 endif
 
+# ---- compressed files: what the server has, where its headers are ----
+
+hash := \#
+INCLUDEDIR_SERVER := $(shell $(PG_CONFIG) --includedir-server 2>/dev/null)
+
+# $(call has,MACRO,HEADER): is it defined in pg_config.h, and is the header there?
+has = $(shell printf '%s\n' '$(hash)include "pg_config.h"' '$(hash)include <$(2)>' \
+	'$(hash)ifndef $(1)' '$(hash)error' '$(hash)endif' | \
+	$(CC) $(CPPFLAGS) -I'$(INCLUDEDIR_SERVER)' -E -x c - >/dev/null 2>&1 && echo yes)
+
+WITH_GZIP ?= $(call has,HAVE_LIBZ,zlib.h)
+WITH_ZSTD ?= $(call has,USE_ZSTD,zstd.h)
+WITH_LZ4 ?= $(call has,USE_LZ4,lz4frame.h)
+override WITH_GZIP := $(filter yes,$(WITH_GZIP))
+override WITH_ZSTD := $(filter yes,$(WITH_ZSTD))
+override WITH_LZ4 := $(filter yes,$(WITH_LZ4))
+COMPRESSIONS = $(if $(WITH_GZIP),gzip) $(if $(WITH_ZSTD),zstd) $(if $(WITH_LZ4),lz4)
+COMPRESSION_FLAGS = $(if $(WITH_GZIP),-DCSV_WITH_GZIP) \
+	$(if $(WITH_ZSTD),-DCSV_WITH_ZSTD) $(if $(WITH_LZ4),-DCSV_WITH_LZ4)
+COMPRESSION_LIBS = $(if $(WITH_GZIP),-lz) $(if $(WITH_ZSTD),-lzstd) $(if $(WITH_LZ4),-llz4)
+
 # ---- objects, all under build/ ----
 
 SOURCES = $(wildcard src/*.c src/reader/*.c src/cpu/*.c src/query/*.c)
 OBJS = $(patsubst %.c,build/obj/%.o,$(SOURCES)) \
 	$(if $(WITH_CUDA),$(patsubst %.cu,build/obj/%.cu.o,$(CUDA_SOURCES)))
 
-PG_CPPFLAGS = -Isrc $(if $(WITH_CUDA),-DCSV_WITH_CUDA)
+PG_CPPFLAGS = -Isrc $(if $(WITH_CUDA),-DCSV_WITH_CUDA) $(COMPRESSION_FLAGS)
 PG_CFLAGS = -std=gnu11 -Wall -Wextra $(WERROR) -Wno-declaration-after-statement
 
 # PostgreSQL's own headers do not pass these
@@ -64,7 +85,7 @@ build/obj/src/%.o: WARNINGS = -Wno-unused-parameter -Wno-sign-compare
 build/obj/src/reader/%.o build/obj/src/cpu/%.o build/obj/src/query/%.o: WARNINGS =
 
 # only what SQL and the server call is visible outside
-SHLIB_LINK = -Wl,--version-script=src/exports.map $(CUDA_LIBS)
+SHLIB_LINK = -Wl,--version-script=src/exports.map $(COMPRESSION_LIBS) $(CUDA_LIBS)
 
 EXTRA_CLEAN = build
 
@@ -109,6 +130,7 @@ ifdef WITH_CUDA
 else
 	@echo 'csv_gpu_fdw $(EXTVERSION): WITHOUT the CUDA engine ($(if $(filter no,$(CUDA)),CUDA=no,$(if $(NVCC),no file cuda/*.cu,no nvcc found))); queries run on the CPU'
 endif
+	@echo 'compressed files: $(or $(strip $(COMPRESSIONS)),none)'
 .PHONY: say-engines
 endif
 

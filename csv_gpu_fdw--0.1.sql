@@ -86,3 +86,394 @@ LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION csv_gpu_forget()
 IS 'lets go of the columns that this session keeps; returns how many sets';
+
+-- Not strict: most arguments may be NULL.
+CREATE FUNCTION csv_gpu_load(
+	source regclass,
+	target regclass,
+	columns text[] DEFAULT NULL,
+	rejects regclass DEFAULT NULL,
+	freeze boolean DEFAULT false,
+	OUT records_loaded bigint,
+	OUT records_skipped bigint,
+	OUT bytes_read bigint,
+	OUT elapsed interval)
+RETURNS record
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
+COST 1000;
+
+COMMENT ON FUNCTION csv_gpu_load(regclass, regclass, text[], regclass, boolean)
+IS 'loads the records of a foreign table into a table';
+
+CREATE FUNCTION csv_gpu_sniff(
+	filename text,
+	OUT column_number integer,
+	OUT column_name text,
+	OUT header_name text,
+	OUT type text,
+	OUT nulls bigint,
+	OUT max_chars integer,
+	OUT byte_width integer,
+	OUT delimiter text,
+	OUT quote text,
+	OUT escape text,
+	OUT record_boundary text,
+	OUT header_rows integer,
+	OUT decimal_separator text,
+	OUT encoding text,
+	OUT records bigint,
+	OUT skipped bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
+COST 1000 ROWS 20;
+
+COMMENT ON FUNCTION csv_gpu_sniff(text)
+IS 'what IMPORT FOREIGN SCHEMA would make of a file: a row for each of its fields';
+
+CREATE FUNCTION csv_gpu_files(
+	source regclass,
+	OUT filename text,
+	OUT identity text,
+	OUT settled boolean)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED
+ROWS 10;
+
+COMMENT ON FUNCTION csv_gpu_files(regclass)
+IS 'the files of a foreign table, and what each is remembered by once it is loaded';
+
+CREATE FUNCTION csv_gpu_load_file(
+	source regclass,
+	target regclass,
+	filename text,
+	OUT records_loaded bigint,
+	OUT records_skipped bigint,
+	OUT bytes_read bigint,
+	OUT identity text)
+RETURNS record
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
+COST 1000000;
+
+COMMENT ON FUNCTION csv_gpu_load_file(regclass, regclass, text)
+IS 'loads one of the files of a foreign table, as csv_gpu_load() does all of them';
+
+-- Importer jobs.  Everyone sees and changes his own: each function runs with the
+-- rights of its caller, and so does what pg_cron runs.  Names are written in
+-- full, so that no other schema on the search path has a say.
+
+CREATE TABLE csv_gpu_job (
+	owner name DEFAULT current_user,
+	job text,
+	description text,
+	schedule text NOT NULL,
+	source regclass NOT NULL,
+	target regclass NOT NULL,
+	mode text NOT NULL CHECK (mode IN ('append', 'replace', 'new_files')),
+	created timestamptz NOT NULL DEFAULT now(),
+	PRIMARY KEY (owner, job)
+);
+
+CREATE TABLE csv_gpu_job_run (
+	run bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	owner name NOT NULL DEFAULT current_user,
+	job text NOT NULL,
+	filename text,
+	started timestamptz NOT NULL,
+	duration interval NOT NULL,
+	records_loaded bigint,
+	records_skipped bigint,
+	bytes_read bigint,
+	error text
+);
+
+CREATE INDEX csv_gpu_job_run_job ON csv_gpu_job_run (owner, job, run);
+
+CREATE TABLE csv_gpu_job_file (
+	owner name DEFAULT current_user,
+	job text,
+	identity text,
+	filename text NOT NULL,
+	run bigint NOT NULL,
+	PRIMARY KEY (owner, job, identity)
+);
+
+COMMENT ON TABLE csv_gpu_job
+IS 'importer jobs, made by csv_gpu_schedule()';
+COMMENT ON TABLE csv_gpu_job_run
+IS 'what runs of importer jobs did; error is NULL for those that did it';
+COMMENT ON TABLE csv_gpu_job_file
+IS 'the files that jobs of the mode new_files have loaded';
+
+ALTER TABLE csv_gpu_job ENABLE ROW LEVEL SECURITY;
+ALTER TABLE csv_gpu_job_run ENABLE ROW LEVEL SECURITY;
+ALTER TABLE csv_gpu_job_file ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON csv_gpu_job USING (owner = current_user);
+CREATE POLICY own ON csv_gpu_job_run USING (owner = current_user);
+CREATE POLICY own ON csv_gpu_job_file USING (owner = current_user);
+GRANT SELECT, INSERT, UPDATE, DELETE ON csv_gpu_job TO PUBLIC;
+GRANT SELECT, INSERT, DELETE ON csv_gpu_job_run TO PUBLIC;
+GRANT SELECT, INSERT, DELETE ON csv_gpu_job_file TO PUBLIC;
+
+SELECT pg_catalog.pg_extension_config_dump('csv_gpu_job', '');
+SELECT pg_catalog.pg_extension_config_dump('csv_gpu_job_run', '');
+SELECT pg_catalog.pg_extension_config_dump('csv_gpu_job_run_run_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('csv_gpu_job_file', '');
+
+-- The five fields of cron for Quartz's six or seven (seconds first, a year
+-- last, days of the week from 1); NULL where they cannot say the same.
+CREATE FUNCTION csv_gpu_cron_fields(quartz text)
+RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	fields text[] := regexp_split_to_array(btrim(quartz, E' \t\n'), '\s+');
+	weekdays text := fields[6];
+BEGIN
+	-- every so many seconds, some years only, last or nearest days
+	IF cardinality(fields) NOT IN (6, 7) OR fields[1] !~ '^[0-9]+$' OR fields[7] <> '*'
+		OR fields[4] ~ '[LW]' OR weekdays ~ '[L#]' THEN
+		RETURN NULL;
+	END IF;
+	IF weekdays ~ '[0-9]' THEN
+		IF weekdays !~ '^[1-7]([-,][1-7])*$' THEN
+			RETURN NULL;
+		END IF;
+		weekdays := translate(weekdays, '1234567', '0123456');
+	END IF;
+
+	-- minutes and hours start from 0, days and months from 1
+	fields := regexp_replace(fields[2], '^0/', '*/') || ARRAY[regexp_replace(fields[3], '^0/', '*/'),
+		regexp_replace(fields[4], '^1/', '*/'), regexp_replace(fields[5], '^1/', '*/'), weekdays];
+	IF EXISTS (SELECT FROM unnest(fields) f WHERE f ~ '^[0-9]+/') THEN
+		RETURN NULL;
+	END IF;
+	RETURN replace(array_to_string(fields, ' '), '?', '*');
+END $$;
+
+COMMENT ON FUNCTION csv_gpu_cron_fields(text)
+IS 'the five fields of cron for an expression of Quartz, or NULL';
+
+CREATE FUNCTION csv_gpu_schedule(
+	job text,
+	schedule text,
+	source regclass,
+	target regclass,
+	mode text DEFAULT 'append',
+	description text DEFAULT NULL)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	nfields integer;
+	fields text;
+BEGIN
+	IF job IS NULL OR schedule IS NULL OR source IS NULL OR target IS NULL OR mode IS NULL THEN
+		RAISE null_value_not_allowed
+			USING MESSAGE = 'job, schedule, source, target and mode of csv_gpu_schedule() must not be null';
+	END IF;
+	IF mode NOT IN ('append', 'replace', 'new_files') THEN
+		RAISE invalid_parameter_value
+			USING MESSAGE = format('mode "%s" not recognized', mode),
+				HINT = 'Valid values are: "append", "replace", "new_files".';
+	END IF;
+	nfields := cardinality(regexp_split_to_array(btrim(schedule, E' \t\n'), '\s+'));
+	IF nfields > 5 THEN
+		fields := @extschema@.csv_gpu_cron_fields(schedule);
+		RAISE invalid_parameter_value
+			USING MESSAGE = format('schedule "%s" has %s fields', schedule, nfields),
+				DETAIL = 'A schedule has five fields: minute, hour, day of the month, month, day of the week. There are no seconds.',
+				HINT = CASE WHEN fields IS NOT NULL THEN format('With five fields it is "%s".', fields)
+					ELSE 'Leave out the field of seconds, and write "*" for "?".' END;
+	END IF;
+
+	-- fails early what would fail in each run
+	IF mode = 'new_files' THEN
+		PERFORM @extschema@.csv_gpu_files(source);
+	ELSIF NOT EXISTS (
+		SELECT FROM pg_foreign_table t, pg_foreign_server s, pg_foreign_data_wrapper w, pg_proc p
+			WHERE t.ftrelid = source AND s.oid = t.ftserver AND w.oid = s.srvfdw
+				AND p.oid = w.fdwhandler AND p.proname = 'csv_gpu_fdw_handler') THEN
+		RAISE wrong_object_type
+			USING MESSAGE = format('%s is not a foreign table of csv_gpu_fdw', source);
+	ELSIF NOT has_any_column_privilege(source, 'SELECT') THEN
+		RAISE insufficient_privilege
+			USING MESSAGE = format('permission denied for foreign table %s', source);
+	END IF;
+	IF NOT has_any_column_privilege(target, 'INSERT')
+		OR mode = 'replace' AND NOT has_table_privilege(target, 'TRUNCATE') THEN
+		RAISE insufficient_privilege
+			USING MESSAGE = format('permission denied for table %s', target);
+	END IF;
+
+	IF NOT EXISTS (SELECT FROM pg_extension e WHERE e.extname = 'pg_cron') THEN
+		RAISE feature_not_supported
+			USING MESSAGE = 'csv_gpu_schedule() needs the extension pg_cron, which is not in this database',
+				HINT = format('Install it (on Debian, postgresql-%s-cron), add pg_cron to shared_preload_libraries, set cron.database_name to "%s", restart the server, and run CREATE EXTENSION pg_cron.',
+					current_setting('server_version_num')::integer / 10000, current_database());
+	END IF;
+	INSERT INTO @extschema@.csv_gpu_job AS j (job, description, schedule, source, target, mode)
+		VALUES (csv_gpu_schedule.job, csv_gpu_schedule.description, csv_gpu_schedule.schedule,
+			csv_gpu_schedule.source, csv_gpu_schedule.target, csv_gpu_schedule.mode)
+		ON CONFLICT ON CONSTRAINT csv_gpu_job_pkey DO UPDATE
+			SET description = excluded.description, schedule = excluded.schedule,
+				source = excluded.source, target = excluded.target, mode = excluded.mode;
+	RETURN cron.schedule('csv_gpu_fdw: ' || job, schedule,
+		format('SELECT run, error FROM %s.csv_gpu_run_job(%L)', '@extschema@', job));
+END $$;
+
+COMMENT ON FUNCTION csv_gpu_schedule(text, text, regclass, regclass, text, text)
+IS 'has pg_cron load a foreign table into a table; returns the number of pg_cron''s job';
+
+CREATE FUNCTION csv_gpu_unschedule(job text)
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	DELETE FROM @extschema@.csv_gpu_job j
+		WHERE j.owner = current_user AND j.job = csv_gpu_unschedule.job;
+	IF NOT FOUND THEN
+		RAISE undefined_object
+			USING MESSAGE = format('job "%s" does not exist', job);
+	END IF;
+	DELETE FROM @extschema@.csv_gpu_job_file f
+		WHERE f.owner = current_user AND f.job = csv_gpu_unschedule.job;
+	IF EXISTS (SELECT FROM pg_extension e WHERE e.extname = 'pg_cron') THEN
+		PERFORM cron.unschedule(c.jobid) FROM cron.job c
+			WHERE c.jobname = 'csv_gpu_fdw: ' || csv_gpu_unschedule.job AND c.username = current_user;
+	END IF;
+END $$;
+
+COMMENT ON FUNCTION csv_gpu_unschedule(text)
+IS 'ends an importer job; its runs stay on record';
+
+-- One load of a job: of a file, or of the whole source.  Whatever goes wrong in
+-- it is undone, and recorded.  Triggers and defaults of the target see the
+-- caller's search path, as they do in an INSERT of his.
+CREATE FUNCTION csv_gpu_run_load(
+	this csv_gpu_job,
+	filename text,
+	path text,
+	OUT result csv_gpu_job_run,
+	OUT canceled boolean)
+RETURNS record
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	started timestamptz := clock_timestamp();
+	loaded record;
+	file_identity text;
+	error text;
+	detail text;
+	is_partitioned boolean;
+	truncation text;
+BEGIN
+	canceled := false;
+	BEGIN
+		IF this.mode = 'replace' THEN
+			is_partitioned := (SELECT c.relkind = 'p' FROM pg_class c WHERE c.oid = this.target);
+			IF is_partitioned IS NULL THEN
+				RAISE undefined_table USING MESSAGE = format('table with OID %s does not exist', this.target);
+			END IF;
+			truncation := format('TRUNCATE %s %s', CASE WHEN NOT is_partitioned THEN 'ONLY' END, this.target);
+		END IF;
+		PERFORM set_config('search_path', path, true);
+		IF truncation IS NOT NULL THEN
+			EXECUTE truncation;
+		END IF;
+		IF filename IS NULL THEN
+			SELECT l.records_loaded, l.records_skipped, l.bytes_read INTO STRICT loaded
+				FROM @extschema@.csv_gpu_load(this.source, this.target) l;
+		ELSE
+			SELECT l.* INTO STRICT loaded
+				FROM @extschema@.csv_gpu_load_file(this.source, this.target, filename) l;
+			file_identity := loaded.identity;
+		END IF;
+
+		-- else they would fail where nothing can be recorded any more
+		SET CONSTRAINTS ALL IMMEDIATE;
+		PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+	EXCEPTION WHEN query_canceled OR OTHERS THEN
+		GET STACKED DIAGNOSTICS error = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL;
+		error := error || CASE WHEN detail <> '' THEN E'\nDETAIL:  ' || detail ELSE '' END;
+		canceled := SQLSTATE = '57014';
+		RAISE WARNING 'job "%" failed: %', this.job, error;
+	END;
+	IF error IS NULL THEN
+		INSERT INTO @extschema@.csv_gpu_job_run AS r
+			(job, filename, started, duration, records_loaded, records_skipped, bytes_read)
+			VALUES (this.job, filename, started,
+				clock_timestamp() - started,
+				loaded.records_loaded, loaded.records_skipped, loaded.bytes_read)
+			RETURNING r.* INTO result;
+	ELSE
+		INSERT INTO @extschema@.csv_gpu_job_run AS r (job, filename, started, duration, error)
+			VALUES (this.job, filename, started,
+				clock_timestamp() - started, error)
+			RETURNING r.* INTO result;
+	END IF;
+	IF file_identity IS NOT NULL AND error IS NULL THEN
+		INSERT INTO @extschema@.csv_gpu_job_file (job, identity, filename, run)
+			VALUES (this.job, file_identity, filename, result.run);
+	END IF;
+END $$;
+
+CREATE FUNCTION csv_gpu_run_all(job text, path text)
+RETURNS SETOF csv_gpu_job_run
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	this @extschema@.csv_gpu_job;
+	file text;
+	files text[];
+	outcome record;
+	failed @extschema@.csv_gpu_job_run;
+BEGIN
+	-- one run of a job at a time
+	SELECT j.* INTO this FROM @extschema@.csv_gpu_job j
+		WHERE j.owner = current_user AND j.job = csv_gpu_run_all.job FOR UPDATE;
+	IF NOT FOUND THEN
+		RAISE undefined_object
+			USING MESSAGE = format('job "%s" does not exist', job);
+	END IF;
+	files := ARRAY[NULL::text];
+	IF this.mode = 'new_files' THEN
+		BEGIN
+			files := ARRAY(
+				SELECT f.filename FROM @extschema@.csv_gpu_files(this.source) f
+					WHERE f.settled AND NOT EXISTS (
+						SELECT FROM @extschema@.csv_gpu_job_file l
+							WHERE l.owner = current_user AND l.job = this.job AND l.identity = f.identity)
+					ORDER BY f.filename COLLATE "C");
+		EXCEPTION WHEN OTHERS THEN
+			RAISE WARNING 'job "%" failed: %', job, SQLERRM;
+			INSERT INTO @extschema@.csv_gpu_job_run AS r (job, started, duration, error)
+				VALUES (this.job, now(), clock_timestamp() - now(), SQLERRM)
+				RETURNING r.* INTO failed;
+			RETURN NEXT failed;
+			RETURN;
+		END;
+	END IF;
+	FOREACH file IN ARRAY files LOOP
+		outcome := @extschema@.csv_gpu_run_load(this, file, path);
+		RETURN NEXT outcome.result;
+		EXIT WHEN outcome.canceled;
+	END LOOP;
+END $$;
+
+-- What pg_cron calls: the rows of csv_gpu_job_run that it makes.
+CREATE FUNCTION csv_gpu_run_job(job text)
+RETURNS SETOF csv_gpu_job_run
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+AS $$ SELECT * FROM @extschema@.csv_gpu_run_all($1, pg_catalog.current_setting('search_path')) $$;
+
+COMMENT ON FUNCTION csv_gpu_run_job(text)
+IS 'runs an importer job now, as pg_cron does by its schedule';

@@ -5,15 +5,20 @@
 #ifndef CSV_COMPAT_H
 #define CSV_COMPAT_H
 
+#include "access/sysattr.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_database.h"
 #include "commands/explain.h"
 #include "commands/vacuum.h"
+#include "executor/executor.h"
 #include "miscadmin.h"
 #include "optimizer/appendinfo.h"
 #include "optimizer/pathnode.h"
+#include "parser/parse_node.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 #if PG_VERSION_NUM >= 180000
@@ -224,6 +229,108 @@ csv_vacuum_delay_point(void)
 #else
 	vacuum_delay_point();
 #endif
+}
+
+/*
+ * ERROR where the user has not this privilege on the attributes of the range
+ * table's relation; 16 keeps what is asked for in a list of its own.
+ */
+static inline void
+csv_check_permissions(ParseState *pstate, ParseNamespaceItem *item,
+					  AclMode privilege, const Bitmapset *attributes)
+{
+	Bitmapset  *columns = NULL;
+	int			attnum = -1;
+
+	while ((attnum = bms_next_member(attributes, attnum)) >= 0)
+		columns = bms_add_member(columns,
+								 attnum - FirstLowInvalidHeapAttributeNumber);
+#if PG_VERSION_NUM >= 160000
+	item->p_perminfo->requiredPerms = privilege;
+	if (privilege == ACL_INSERT)
+		item->p_perminfo->insertedCols = columns;
+	else
+		item->p_perminfo->selectedCols = columns;
+	ExecCheckPermissions(pstate->p_rtable, pstate->p_rteperminfos, true);
+#else
+	item->p_rte->requiredPerms = privilege;
+	if (privilege == ACL_INSERT)
+		item->p_rte->insertedCols = columns;
+	else
+		item->p_rte->selectedCols = columns;
+	ExecCheckRTPerms(pstate->p_rtable, true);
+#endif
+}
+
+/* likewise, an executor's range table */
+static inline void
+csv_init_range_table(EState *estate, ParseState *pstate)
+{
+#if PG_VERSION_NUM >= 180000
+	ExecInitRangeTable(estate, pstate->p_rtable, pstate->p_rteperminfos,
+					   bms_make_singleton(1));
+#elif PG_VERSION_NUM >= 160000
+	ExecInitRangeTable(estate, pstate->p_rtable, pstate->p_rteperminfos);
+#else
+	ExecInitRangeTable(estate, pstate->p_rtable);
+#endif
+}
+
+/* ERROR where rows cannot be inserted into the relation */
+static inline void
+csv_check_insert_target(ResultRelInfo *relation)
+{
+#if PG_VERSION_NUM >= 180000
+	CheckValidResultRel(relation, CMD_INSERT, ONCONFLICT_NONE, NIL);
+#elif PG_VERSION_NUM >= 170000
+	CheckValidResultRel(relation, CMD_INSERT, NIL);
+#else
+	CheckValidResultRel(relation, CMD_INSERT);
+#endif
+}
+
+/* 16 asks whether to see to summarizing indexes only */
+static inline List *
+csv_insert_index_tuples(ResultRelInfo *relation, TupleTableSlot *slot,
+						EState *estate)
+{
+#if PG_VERSION_NUM >= 160000
+	return ExecInsertIndexTuples(relation, slot, estate, false, false, NULL,
+								 NIL, false);
+#else
+	return ExecInsertIndexTuples(relation, slot, estate, false, false, NULL,
+								 NIL);
+#endif
+}
+
+/* how rows of a partitioned table become those of its partition; NULL: as is */
+static inline TupleConversionMap *
+csv_root_to_partition_map(ResultRelInfo *partition, EState *estate)
+{
+#if PG_VERSION_NUM >= 160000
+	return ExecGetRootToChildMap(partition, estate);
+#else
+	return partition->ri_RootToPartitionMap;
+#endif
+}
+
+/* was the relation's storage made in this transaction? by which subtransaction? */
+#if PG_VERSION_NUM >= 160000
+#define csv_new_storage_subid(relation) ((relation)->rd_newRelfilelocatorSubid)
+#define csv_first_storage_subid(relation) ((relation)->rd_firstRelfilelocatorSubid)
+#define csv_storage_locator(relation) ((relation)->rd_locator)
+#else
+#define csv_new_storage_subid(relation) ((relation)->rd_newRelfilenodeSubid)
+#define csv_first_storage_subid(relation) ((relation)->rd_firstRelfilenodeSubid)
+#define csv_storage_locator(relation) ((relation)->rd_node)
+#endif
+
+static inline bool
+csv_storage_is_new(Relation relation)
+{
+	return RELKIND_HAS_STORAGE(relation->rd_rel->relkind) &&
+		(relation->rd_createSubid != InvalidSubTransactionId ||
+		 csv_first_storage_subid(relation) != InvalidSubTransactionId);
 }
 
 #endif							/* CSV_COMPAT_H */

@@ -8,6 +8,7 @@
 #include "fmgr.h"
 #include "foreign/fdwapi.h"
 #include "foreignscan.h"
+#include "insert.h"
 #include "resident.h"
 #include "source.h"
 #include "utils/guc.h"
@@ -25,6 +26,13 @@ static const struct config_enum_entry engine_choices[] = {
 	{"auto", CSV_ENGINE_AUTO, false},
 	{"cuda", CSV_ENGINE_CUDA, false},
 	{"cpu", CSV_ENGINE_CPU, false},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry load_methods[] = {
+	{"auto", CSV_LOAD_AUTO, false},
+	{"insert", CSV_LOAD_INSERT, false},
+	{"pages", CSV_LOAD_PAGES, false},
 	{NULL, 0, false}
 };
 
@@ -69,6 +77,11 @@ _PG_init(void)
 							   &csv_resident_memory_guc, "off",
 							   PGC_USERSET, 0, csv_resident_memory_check,
 							   csv_resident_memory_assign, NULL);
+	DefineCustomEnumVariable("csv_gpu_fdw.load_method",
+							 "Selects how csv_gpu_load() puts rows into a table, for tests.",
+							 "auto: by pages where that may be, else by inserts.",
+							 &csv_load_method_guc, CSV_LOAD_AUTO, load_methods,
+							 PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomIntVariable("csv_gpu_fdw.debug_gpu_fault",
 							"Makes the GPU fail in the n-th chunk of a scan, for tests.",
 							"Positive: a fault in a kernel; negative: no memory; 0: never.",

@@ -7,6 +7,7 @@
 #include "access/table.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
+#include "errors.h"
 #include "fmgr.h"
 #include "foreign/fdwapi.h"
 #include "foreign/foreign.h"
@@ -21,7 +22,6 @@
 #include "utils/rel.h"
 
 #define CSV_RAW_BYTES	65536
-#define CSV_ERROR_COLUMNS	9
 
 typedef struct CsvErrorRows
 {
@@ -100,14 +100,11 @@ raw_text(const CsvTable *table, const uint8_t *raw, uint64_t length)
 	return result;
 }
 
-static bool
-add_row(void *arg, const CsvSkipped *skipped)
+void
+csv_error_row(const CsvTable *table, const CsvSkipped *skipped, Datum *values,
+			  bool *nulls)
 {
-	CsvErrorRows *rows = arg;
-	Datum		values[CSV_ERROR_COLUMNS];
-	bool		nulls[CSV_ERROR_COLUMNS] = {false};
-
-	rows->nrecords++;
+	memset(nulls, false, sizeof(bool) * CSV_ERROR_COLUMNS);
 	values[0] = CStringGetTextDatum(skipped->file);
 	values[1] = Int64GetDatum(skipped->record);
 	values[2] = Int64GetDatum(skipped->line);
@@ -119,8 +116,19 @@ add_row(void *arg, const CsvSkipped *skipped)
 		values[5] = CStringGetTextDatum(skipped->column_name);
 	values[6] = CStringGetTextDatum(csv_error_name(skipped->code));
 	values[7] = CStringGetTextDatum(skipped->message);
-	values[8] = PointerGetDatum(raw_text(rows->table, skipped->raw,
+	values[8] = PointerGetDatum(raw_text(table, skipped->raw,
 										 skipped->raw_length));
+}
+
+static bool
+add_row(void *arg, const CsvSkipped *skipped)
+{
+	CsvErrorRows *rows = arg;
+	Datum		values[CSV_ERROR_COLUMNS];
+	bool		nulls[CSV_ERROR_COLUMNS];
+
+	rows->nrecords++;
+	csv_error_row(rows->table, skipped, values, nulls);
 	tuplestore_putvalues(rows->result->setResult, rows->result->setDesc,
 						 values, nulls);
 	return rows->max_records < 0 || rows->nrecords < rows->max_records;
@@ -139,6 +147,19 @@ is_csv_table(Relation relation)
 	wrapper = GetForeignDataWrapper(GetForeignServer(GetForeignServerIdByRelId(RelationGetRelid(relation)))->fdwid);
 	return OidIsValid(wrapper->fdwhandler) &&
 		strcmp(get_func_name(wrapper->fdwhandler), "csv_gpu_fdw_handler") == 0;
+}
+
+Relation
+csv_open_source(Oid relid)
+{
+	Relation	relation = table_open(relid, AccessShareLock);
+
+	if (!is_csv_table(relation))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a foreign table of csv_gpu_fdw",
+						RelationGetRelationName(relation))));
+	return relation;
 }
 
 PG_FUNCTION_INFO_V1(csv_gpu_errors);
@@ -170,12 +191,7 @@ csv_gpu_errors(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("max_records must not be negative")));
 
-	relation = table_open(relid, AccessShareLock);
-	if (!is_csv_table(relation))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a foreign table of csv_gpu_fdw",
-						RelationGetRelationName(relation))));
+	relation = csv_open_source(relid);
 	allowed = pg_class_aclcheck(relid, GetUserId(), ACL_SELECT);
 	if (allowed != ACLCHECK_OK)
 		aclcheck_error(allowed, OBJECT_FOREIGN_TABLE,

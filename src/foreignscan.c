@@ -20,6 +20,7 @@
 #include "engine.h"
 #include "executor/executor.h"
 #include "foreignscan.h"
+#include "import.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -271,7 +272,7 @@ csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 	state->resident = find_resident_columns(baserel, state, &nrows);
 
 	/* as file_fdw: ten pages where the size is not known */
-	nbytes = csv_source_size(state->table, NULL);
+	nbytes = csv_source_data_size(state->table);
 	if (nbytes < 0)
 		nbytes = 10 * (int64) BLCKSZ;
 	state->pages = (BlockNumber) Min((nbytes + BLCKSZ - 1) / BLCKSZ,
@@ -635,6 +636,7 @@ csv_begin_scan(ForeignScanState *node, int eflags)
 	state->scan = csv_table_scan_begin(state->table, plan_set(plan, CSV_PLAN_WANTED),
 									   program != NIL ? &state->pushdown :
 									   NULL, true, NULL, NULL);
+	csv_table_scan_show_progress(state->scan, state->table->relid);
 	/* attributes that are not wanted stay NULL */
 	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts);
 }
@@ -844,7 +846,7 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 	/* what is resident is in the CPU's memory */
 	if (engine == NULL)
 		engine = csv_engine_describe(resident ? CSV_ENGINE_CPU : table->engine,
-									 nbytes, nwanted);
+									 csv_source_data_size(table), nwanted);
 	ExplainPropertyText("Engine", engine, es);
 	ExplainPropertyText("Columns",
 						psprintf("%d of %d", nwanted, nattributes), es);
@@ -955,7 +957,7 @@ csv_analyze_table(Relation relation, AcquireSampleRowsFunc *func,
 				  BlockNumber *totalpages)
 {
 	CsvTable   *table = csv_table_get(RelationGetRelid(relation));
-	int64		nbytes = csv_source_size(table, NULL);
+	int64		nbytes = csv_source_data_size(table);
 
 	/* a program is not run for the sake of statistics, as in file_fdw */
 	if (table->filename == NULL)
@@ -981,4 +983,5 @@ csv_foreign_scan_callbacks(FdwRoutine *routine)
 	routine->ExplainForeignScan = csv_explain_scan;
 	routine->AnalyzeForeignTable = csv_analyze_table;
 	routine->GetForeignUpperPaths = csv_get_upper_paths;
+	routine->ImportForeignSchema = csv_import_foreign_schema;
 }

@@ -24,6 +24,7 @@
 #include "catalog/pg_authid.h"
 #include "catalog/pg_foreign_server.h"
 #include "catalog/pg_foreign_table.h"
+#include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
 #include "foreign/foreign.h"
@@ -71,6 +72,7 @@ typedef struct CsvOption
 static const CsvOption valid_options[] = {
 	{"filename", ForeignTableRelationId},
 	{"program", ForeignTableRelationId},
+	{"compression", ForeignTableRelationId},
 	{"format", ForeignTableRelationId},
 	{"header", ForeignTableRelationId},
 	{"header_rows", ForeignTableRelationId},
@@ -103,6 +105,12 @@ static const CsvOption valid_options[] = {
 	{"notice_limit", ForeignServerRelationId},
 	{"chunk_size", ForeignTableRelationId},
 	{"chunk_size", ForeignServerRelationId},
+
+	/* of IMPORT FOREIGN SCHEMA, beside those that its tables get */
+	{"directory", NamespaceRelationId},
+	{"sample_records", NamespaceRelationId},
+	{"all_text", NamespaceRelationId},
+	{"limits", NamespaceRelationId},
 
 	{"column", AttributeRelationId},
 	{"header_name", AttributeRelationId},
@@ -164,6 +172,15 @@ static const CsvWord boundary_words[] = {
 	{NULL, 0}
 };
 
+static const CsvWord compression_words[] = {
+	{"auto", CSV_COMPRESSION_AUTO},
+	{"none", CSV_COMPRESSION_NONE},
+	{"gzip", CSV_COMPRESSION_GZIP},
+	{"zstd", CSV_COMPRESSION_ZSTD},
+	{"lz4", CSV_COMPRESSION_LZ4},
+	{NULL, 0}
+};
+
 static const CsvWord decimal_words[] = {
 	{".", '.'},
 	{",", ','},
@@ -199,6 +216,7 @@ static void check_table_options(const TableOptions *options);
 static void init_column_options(CsvTableColumn *column);
 static void parse_column_option(CsvTableColumn *column, DefElem *def);
 static void check_column_options(const CsvTableColumn *column, List *options);
+static void check_encoding(const CsvTable *table);
 static void conflict(const char *name, const char *other, const char *detail);
 
 /* ---- at DDL ---- */
@@ -253,6 +271,29 @@ csv_gpu_fdw_validator(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
+/*
+ * May the option stand on an object of this catalog?  That of schemas means
+ * IMPORT FOREIGN SCHEMA, which takes the options of tables, too, but for what
+ * is different in each of them.
+ */
+static bool
+may_stand_on(const CsvOption *option, Oid catalog)
+{
+	static const char *const of_one_table[] = {
+		"filename", "program", "columns", "default"
+	};
+
+	if (option->catalog == catalog)
+		return true;
+	if (catalog != NamespaceRelationId ||
+		option->catalog != ForeignTableRelationId)
+		return false;
+	for (size_t i = 0; i < lengthof(of_one_table); i++)
+		if (strcmp(option->name, of_one_table[i]) == 0)
+			return false;
+	return true;
+}
+
 static void
 check_option_name(const char *name, Oid catalog)
 {
@@ -263,7 +304,7 @@ check_option_name(const char *name, Oid catalog)
 
 	for (option = valid_options; option->name != NULL; option++)
 	{
-		if (option->catalog == catalog && strcmp(option->name, name) == 0)
+		if (may_stand_on(option, catalog) && strcmp(option->name, name) == 0)
 			return;
 	}
 
@@ -271,7 +312,7 @@ check_option_name(const char *name, Oid catalog)
 	initClosestMatch(&match_state, name, 4);
 	for (option = valid_options; option->name != NULL; option++)
 	{
-		if (option->catalog != catalog)
+		if (!may_stand_on(option, catalog))
 			continue;
 		updateClosestMatch(&match_state, option->name);
 		appendStringInfo(&valid_names, "%s%s",
@@ -535,6 +576,7 @@ init_table_options(TableOptions *options, CsvTable *table)
 	table->reader.dialect.boundary = CSV_BOUNDARY_AUTO;
 	table->reader.dialect.multiline = true;
 	table->reader.max_record_bytes = DEFAULT_MAX_RECORD_BYTES;
+	table->compression = CSV_COMPRESSION_AUTO;
 	table->file_encoding = -1;
 	table->null_string = "";
 	table->decimal_separator = '.';
@@ -557,6 +599,8 @@ parse_table_option(TableOptions *options, DefElem *def)
 		table->filename = defGetString(def);
 	else if (strcmp(name, "program") == 0)
 		table->program = defGetString(def);
+	else if (strcmp(name, "compression") == 0)
+		table->compression = parse_word(def, compression_words);
 	else if (strcmp(name, "format") == 0)
 		check_format(def);
 	else if (strcmp(name, "header") == 0)
@@ -874,6 +918,77 @@ csv_table_get(Oid foreigntableid)
 	table->reader.dialect.blank_is_record = table->nfields == 1;
 	set_encodings(table);
 	return table;
+}
+
+CsvTable *
+csv_table_make(List *server_options, List *table_options)
+{
+	CsvTable   *table = palloc(sizeof(CsvTable));
+	TableOptions options;
+	ListCell   *cell;
+
+	init_table_options(&options, table);
+	foreach(cell, server_options)
+		parse_table_option(&options, (DefElem *) lfirst(cell));
+	foreach(cell, table_options)
+		parse_table_option(&options, (DefElem *) lfirst(cell));
+	finish_table_options(&options);
+	check_table_options(&options);
+	if (csv_engine_guc != CSV_ENGINE_AUTO)
+		table->engine = csv_engine_guc;
+	table->name = table->filename;
+	set_encodings(table);
+	check_encoding(table);
+	return table;
+}
+
+void
+csv_table_set_fields(CsvTable *table, uint32 nfields)
+{
+	table->nfields = nfields;
+	table->natts = (int) nfields;
+	table->columns = palloc_extended(sizeof(CsvTableColumn) * nfields,
+									 MCXT_ALLOC_HUGE);
+	table->reader.dialect.blank_is_record = nfields == 1;
+	for (uint32 i = 0; i < nfields; i++)
+	{
+		CsvTableColumn *column = &table->columns[i];
+
+		init_column_options(column);
+		column->attnum = (AttrNumber) (i + 1);
+		column->name = psprintf("column_%u", i + 1);
+		column->field = (int32) i;
+		column->type = TEXTOID;
+		column->typmod = -1;
+	}
+}
+
+/* ---- of IMPORT FOREIGN SCHEMA ---- */
+
+void
+csv_import_options(List *options, CsvImportOptions *import)
+{
+	ListCell   *cell;
+
+	memset(import, 0, sizeof(*import));
+	import->sample_records = -1;
+	import->limits = true;
+	foreach(cell, options)
+	{
+		DefElem    *def = (DefElem *) lfirst(cell);
+
+		check_option_name(def->defname, NamespaceRelationId);
+		if (strcmp(def->defname, "directory") == 0)
+			import->directory = defGetString(def);
+		else if (strcmp(def->defname, "sample_records") == 0)
+			import->sample_records = parse_count(def, 1, PG_INT64_MAX);
+		else if (strcmp(def->defname, "all_text") == 0)
+			import->all_text = defGetBoolean(def);
+		else if (strcmp(def->defname, "limits") == 0)
+			import->limits = defGetBoolean(def);
+		else
+			import->table_options = lappend(import->table_options, def);
+	}
 }
 
 /* ---- together ---- */

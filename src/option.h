@@ -16,6 +16,7 @@
 
 #include "access/attnum.h"
 #include "nodes/bitmapset.h"
+#include "nodes/pg_list.h"
 #include "reader/reader.h"
 
 /* far above any real file, far below where separators of a record add up */
@@ -37,6 +38,16 @@ typedef enum CsvVerbosity
 	CSV_VERBOSITY_VERBOSE,
 	CSV_VERBOSITY_SILENT
 } CsvVerbosity;
+
+/* how files are compressed */
+typedef enum CsvCompression
+{
+	CSV_COMPRESSION_AUTO,		/* a file's suffix says it */
+	CSV_COMPRESSION_NONE,
+	CSV_COMPRESSION_GZIP,
+	CSV_COMPRESSION_ZSTD,
+	CSV_COMPRESSION_LZ4
+} CsvCompression;
 
 /* a column that is not read from the file's text */
 typedef enum CsvVirtual
@@ -80,6 +91,7 @@ typedef struct CsvTable
 	/* where the bytes come from; one of them is NULL */
 	char	   *filename;		/* a path or a pattern; FILE of messages */
 	char	   *program;
+	CsvCompression compression;
 
 	/*
 	 * For csv_reader_create(), but for the interrupt callback.
@@ -126,6 +138,29 @@ typedef struct CsvTable
  * context, in many pieces.  The caller holds a lock on the table.
  */
 extern CsvTable *csv_table_get(Oid foreigntableid);
+
+/*
+ * A table that is in no catalog: with the options that a server and a table
+ * would have (lists of DefElem; ERROR where they are wrong), and no columns
+ * yet.
+ */
+extern CsvTable *csv_table_make(List *server_options, List *table_options);
+
+/* give such a table nfields columns of type text, one for each field */
+extern void csv_table_set_fields(CsvTable *table, uint32 nfields);
+
+/* what IMPORT FOREIGN SCHEMA is told */
+typedef struct CsvImportOptions
+{
+	char	   *directory;		/* NULL: the schema's name */
+	int64		sample_records; /* that types are inferred from; -1: all */
+	bool		all_text;		/* no types but text */
+	bool		limits;			/* values as long as those found at most */
+	List	   *table_options;	/* for each table, DefElems */
+} CsvImportOptions;
+
+/* sort out a list of DefElem; ERROR where one is not known, or wrong */
+extern void csv_import_options(List *options, CsvImportOptions *import);
 
 /* the numbers of all attributes that are not dropped, as a set */
 extern Bitmapset *csv_table_attributes(const CsvTable *table);

@@ -34,6 +34,7 @@
 #include "mb/pg_wchar.h"
 #include "access/xact.h"
 #include "lib/stringinfo.h"
+#include "progress.h"
 #include "resident.h"
 #include "scan.h"
 #include "source.h"
@@ -104,6 +105,8 @@ struct CsvTableScan
 	CsvSource  *source;
 	int64		nbytes;			/* of the source, when the scan began */
 	int64		passed_bytes;	/* of them, in batches */
+	int64		file_bytes;		/* likewise, of the open file */
+	Oid			progress_relid; /* where its progress shows, if it does */
 	CsvOpenEngine engine;		/* none at the end of a scan */
 	CsvReader  *reader;			/* likewise NULL */
 	const char *engine_description; /* also of one that is closed */
@@ -325,6 +328,7 @@ leave_resident(CsvTableScan *scan)
 static void
 release_scan(void *arg)
 {
+	csv_progress_release(arg);
 	leave_resident(arg);
 	close_engine(arg);
 }
@@ -457,8 +461,8 @@ table_meaning(const CsvTable *table)
 					 dialect->quoting, dialect->boundary, dialect->multiline,
 					 dialect->blank_is_record, table->reader.header_rows,
 					 (uint64) table->reader.max_record_bytes);
-	appendStringInfo(&meaning, " %d %d %d %d %d %u %d %d",
-					 table->file_encoding, table->encoding,
+	appendStringInfo(&meaning, " %d %d %d %d %d %d %u %d %d",
+					 table->compression, table->file_encoding, table->encoding,
 					 table->engine_encoding, GetDatabaseEncoding(),
 					 table->decimal_separator, table->nfields,
 					 table->nfields_from_header, table->pad);
@@ -634,7 +638,7 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 	}
 
 	scan->source = csv_source_create(table);
-	scan->nbytes = csv_source_size(table, NULL);
+	scan->nbytes = csv_source_data_size(table);
 	scan->callback.func = release_scan;
 	scan->callback.arg = scan;
 	MemoryContextRegisterResetCallback(context, &scan->callback);
@@ -644,6 +648,12 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 		open_engine(scan);
 	MemoryContextSwitchTo(outer);
 	return scan;
+}
+
+void
+csv_table_scan_show_progress(CsvTableScan *scan, Oid relid)
+{
+	scan->progress_relid = relid;
 }
 
 /* ---- files ---- */
@@ -915,6 +925,7 @@ find_resident(CsvTableScan *scan, bool *may_keep)
 	scan->dialect = csv_resident_dialect(scan->resident);
 	lay_out_columns(scan, csv_resident_nfields(scan->resident));
 	scan->passed_bytes += scan->identity.size;
+	scan->statistics.bytes += scan->identity.size;
 	return true;
 }
 
@@ -990,6 +1001,7 @@ open_file(CsvTableScan *scan)
 			break;
 		}
 	scan->file_is_open = true;
+	scan->file_bytes = 0;
 	request_answers(scan);
 	return true;
 }
@@ -1029,6 +1041,21 @@ sort_columns(CsvTableScan *scan)
 }
 
 static void
+show_progress(const CsvTableScan *scan)
+{
+	CsvProgress progress;
+
+	progress.relid = scan->progress_relid;
+	progress.from_program = scan->table->program != NULL;
+	progress.bytes_processed = scan->statistics.bytes;
+	progress.bytes_total = Max(scan->nbytes, 0);
+	progress.tuples_processed = scan->statistics.records -
+		scan->statistics.skipped;
+	progress.tuples_excluded = scan->statistics.skipped;
+	csv_progress_report(scan, &progress);
+}
+
+static void
 take_batch(CsvTableScan *scan)
 {
 	CsvBatch   *batch = &scan->batch;
@@ -1042,9 +1069,16 @@ take_batch(CsvTableScan *scan)
 	scan->any_careful = false;
 	if (scan->resident == NULL)
 	{
+		int64		file_bytes = batch->file_offset + batch->consumed;
+
 		scan->passed_bytes += batch->consumed;
 		scan->statistics.chunks++;
+		/* what stands before the first batch is the header */
+		scan->statistics.bytes += file_bytes - scan->file_bytes;
+		scan->file_bytes = file_bytes;
 	}
+	if (OidIsValid(scan->progress_relid))
+		show_progress(scan);
 	scan->statistics.copy_in_seconds += batch->copy_in_seconds;
 	scan->statistics.parse_seconds += batch->parse_seconds;
 	scan->statistics.copy_out_seconds += batch->copy_out_seconds;
@@ -1961,6 +1995,7 @@ advance_batch(CsvTableScan *scan)
 	if (next_batch(scan))
 		return true;
 	scan->finished = true;
+	csv_progress_release(scan);
 
 	/* a scan that was rewound once will be again */
 	if (!scan->was_rewound)
@@ -2014,6 +2049,13 @@ csv_table_scan_next(CsvTableScan *scan, Datum *values, bool *isnull)
 	}
 }
 
+const char *
+csv_table_scan_place(const CsvTableScan *scan, int64 *record)
+{
+	*record = (int64) scan->batch.file_records + scan->row + scan->error;
+	return csv_source_name(scan->source);
+}
+
 bool
 csv_table_scan_undecided(const CsvTableScan *scan)
 {
@@ -2039,6 +2081,7 @@ csv_table_scan_rewind(CsvTableScan *scan)
 	scan->file_is_open = false;
 	scan->file_number = 0;
 	scan->passed_bytes = 0;
+	scan->statistics.bytes = 0;
 	scan->finished = false;
 	scan->was_rewound = true;
 	if (scan->reader != NULL)
@@ -2056,6 +2099,7 @@ csv_table_scan_end(CsvTableScan *scan)
 	if (scan->reader != NULL)
 		csv_reader_leave(scan->reader);
 	csv_source_close(scan->source);
+	csv_progress_release(scan);
 	csv_report_end(&scan->report, scan->statistics.records, false);
 }
 

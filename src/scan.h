@@ -56,6 +56,8 @@ typedef struct CsvScanStatistics
 	int64		beyond;			/* and that are beyond its limit */
 	int64		chunks;
 	int64		answered;		/* of them, by the engine itself: CsvAnswer */
+	int64		bytes;			/* of the files, up to the end of the batch;
+								 * anew after a rewind */
 	double		read_seconds;
 	double		copy_in_seconds;
 	double		parse_seconds;
@@ -76,6 +78,9 @@ extern CsvTableScan *csv_table_scan_begin(const CsvTable *table,
 										  bool may_keep,
 										  CsvSkippedFn skipped, void *arg);
 
+/* show it in pg_stat_progress_copy, under this relation */
+extern void csv_table_scan_show_progress(CsvTableScan *scan, Oid relid);
+
 /*
  * The next row, into arrays of one entry per attribute of the table.  What
  * the values point to lives until the next call.  Entries of isnull that are
@@ -84,6 +89,13 @@ extern CsvTableScan *csv_table_scan_begin(const CsvTable *table,
  */
 extern bool csv_table_scan_next(CsvTableScan *scan, Datum *values,
 								bool *isnull);
+
+/*
+ * Where the row that came out last stands: its file (which lives as long as the
+ * scan) and its record there.
+ */
+extern const char *csv_table_scan_place(const CsvTableScan *scan,
+										int64 *record);
 
 /*
  * Did the engine leave it open whether the last row passes its filter?

@@ -7,7 +7,8 @@
  *	1. The file or pipe is read without blocking.  Where nothing is there yet
  *	   (FIFOs, programs, devices), the backend waits on its latch and on the
  *	   descriptor, so that a cancel gets through.
- *	2. Bytes go to the caller's buffer as they are, unless characters of the
+ *	2. What is compressed is decompressed (decompress.c).
+ *	3. Bytes go to the caller's buffer as they are, unless characters of the
  *	   file's encoding can hide ASCII bytes.  Then they go through `raw`, and
  *	   what the encoding conversion makes of them through `converted`.
  *
@@ -31,6 +32,7 @@
 #include "utils/wait_event.h"
 
 #include "compat.h"
+#include "decompress.h"
 #include "source.h"
 
 /*
@@ -45,6 +47,12 @@
  */
 #define RAW_BYTES		(64 * 1024)
 #define CONVERTED_BYTES	(RAW_BYTES * MAX_CONVERSION_GROWTH)
+
+/*
+ * What compressed files grow to, for estimates: tables of numbers and short
+ * texts grow to three to six times their size.
+ */
+#define COMPRESSION_RATIO	4
 
 /* what no server encoding with a conversion from a client's takes for text */
 #define INVALID_BYTE	0xFF
@@ -79,6 +87,8 @@ struct CsvSource
 	bool		is_regular;		/* a regular file ... */
 	off_t		position;		/* ... read up to here */
 
+	CsvDecompressor *decompressor;	/* NULL: none was needed yet */
+	bool		is_compressed;	/* what is open is */
 	Conversion *conversion;		/* NULL: none */
 	MemoryContextCallback callback;
 };
@@ -90,6 +100,10 @@ typedef struct GlobFailure
 	int			error;			/* errno */
 } GlobFailure;
 
+/* the foreign table of which only one file is read, by csv_source_restrict() */
+static Oid	restricted_relid = InvalidOid;
+static const char *restricted_name;
+
 /* glob() takes no argument to its callback; valid while it runs */
 static GlobFailure glob_failure;
 
@@ -97,13 +111,51 @@ static bool expand_pattern(const char *pattern, bool quiet,
 						   char ***names, int *nnames);
 static void open_file(CsvSource *source, const char *path);
 static void open_program(CsvSource *source, const char *command);
+static void close_checked(CsvSource *source);
 static int	close_descriptor(CsvSource *source);
 static void release_source(void *arg);
+static size_t read_descriptor(void *arg, uint8_t *buffer, size_t nbytes);
 static size_t read_bytes(CsvSource *source, uint8_t *buffer, size_t nbytes);
 static size_t read_converted(CsvSource *source, uint8_t *buffer, size_t nbytes);
 static void reset_conversion(Conversion *conversion);
 
 /* ---- which files ---- */
+
+void
+csv_source_restrict(Oid relid, const char *filename)
+{
+	restricted_relid = relid;
+	restricted_name = filename;
+}
+
+/* of the files that the table has, the one that is to be read */
+static void
+keep_restricted(CsvSource *source)
+{
+	for (int i = 0; i < source->nnames; i++)
+		if (strcmp(source->names[i], restricted_name) == 0)
+		{
+			source->names[0] = source->names[i];
+			source->nnames = 1;
+			return;
+		}
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_FILE),
+			 errmsg("\"%s\" is no file of foreign table \"%s\"",
+					restricted_name, source->table->name)));
+}
+
+void
+csv_source_files(const CsvTable *table, char ***names, int *nfiles)
+{
+	if (table->program != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("foreign table \"%s\" reads no files, but a program",
+						table->name)));
+	if (!expand_pattern(table->filename, false, names, nfiles))
+		*nfiles = 0;
+}
 
 CsvSource *
 csv_source_create(const CsvTable *table)
@@ -124,6 +176,8 @@ csv_source_create(const CsvTable *table)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FILE),
 				 errmsg("no file matches \"%s\"", table->filename)));
+	if (OidIsValid(restricted_relid) && table->relid == restricted_relid)
+		keep_restricted(source);
 	source->name = source->names[0];
 
 	if (table->encoding != table->file_encoding)
@@ -251,30 +305,67 @@ expand_pattern(const char *pattern, bool quiet, char ***names, int *nnames)
 	return *nnames > 0;
 }
 
-int64
-csv_source_size(const CsvTable *table, int *nfiles)
+/* of a file, or of a program's output */
+static CsvCompression
+file_compression(const CsvTable *table, const char *name)
+{
+	if (table->program != NULL &&
+		table->compression == CSV_COMPRESSION_AUTO)
+		return CSV_COMPRESSION_NONE;
+	return csv_compression_of(name, table->compression);
+}
+
+/*
+ * Both sizes of a table's files, as csv_source_size and csv_source_data_size
+ * have them; false where they are not known.
+ */
+static bool
+add_up_sizes(const CsvTable *table, int64 *file_bytes, int64 *data_bytes,
+			 int *nfiles)
 {
 	char	  **names;
-	int			nnames;
-	int64		size = 0;
 
-	if (nfiles != NULL)
-		*nfiles = -1;
+	*file_bytes = *data_bytes = 0;
 	if (table->program != NULL ||
-		!expand_pattern(table->filename, true, &names, &nnames))
-		return -1;
+		!expand_pattern(table->filename, true, &names, nfiles))
+		return false;
 
-	for (int i = 0; i < nnames; i++)
+	for (int i = 0; i < *nfiles; i++)
 	{
 		struct stat st;
 
 		if (stat(names[i], &st) != 0 || !S_ISREG(st.st_mode))
-			return -1;
-		size += st.st_size;
+			return false;
+		*file_bytes += st.st_size;
+		*data_bytes += file_compression(table, names[i]) ==
+			CSV_COMPRESSION_NONE ? st.st_size :
+			st.st_size * COMPRESSION_RATIO;
 	}
+	return true;
+}
+
+int64
+csv_source_size(const CsvTable *table, int *nfiles)
+{
+	int64		file_bytes;
+	int64		data_bytes;
+	int			nnames;
+	bool		known = add_up_sizes(table, &file_bytes, &data_bytes, &nnames);
+
 	if (nfiles != NULL)
-		*nfiles = nnames;
-	return size;
+		*nfiles = known ? nnames : -1;
+	return known ? file_bytes : -1;
+}
+
+int64
+csv_source_data_size(const CsvTable *table)
+{
+	int64		file_bytes;
+	int64		data_bytes;
+	int			nnames;
+
+	return add_up_sizes(table, &file_bytes, &data_bytes, &nnames) ?
+		data_bytes : -1;
 }
 
 static bool
@@ -327,6 +418,28 @@ csv_source_name(const CsvSource *source)
 
 /* ---- open and close ---- */
 
+/*
+ * Have what was opened decompressed, if it is to be.
+ */
+static void
+begin_decompression(CsvSource *source)
+{
+	CsvCompression compression = file_compression(source->table, source->name);
+
+	source->is_compressed = compression != CSV_COMPRESSION_NONE;
+	if (!source->is_compressed)
+		return;
+	if (source->decompressor == NULL)
+	{
+		MemoryContext outer =
+			MemoryContextSwitchTo(GetMemoryChunkContext(source));
+
+		source->decompressor = csv_decompressor_create(read_descriptor, source);
+		MemoryContextSwitchTo(outer);
+	}
+	csv_decompressor_begin(source->decompressor, compression, source->name);
+}
+
 bool
 csv_source_open_next(CsvSource *source)
 {
@@ -344,6 +457,7 @@ csv_source_open_next(CsvSource *source)
 		open_program(source, source->name);
 	else
 		open_file(source, source->name);
+	begin_decompression(source);
 	return true;
 }
 
@@ -357,6 +471,15 @@ csv_source_rewind(CsvSource *source)
 
 void
 csv_source_close(CsvSource *source)
+{
+	if (source->decompressor != NULL)
+		csv_decompressor_end(source->decompressor);
+	close_checked(source);
+}
+
+/* close what is open, if anything; ERROR where a program failed */
+static void
+close_checked(CsvSource *source)
 {
 	bool		at_end = source->at_end;
 	int			status = close_descriptor(source);
@@ -553,7 +676,8 @@ seek(void *arg, uint64_t offset)
 bool
 csv_source_read_ahead(CsvSource *source, CsvReadAhead *ahead)
 {
-	if (!source->is_regular || source->conversion != NULL)
+	if (!source->is_regular || source->is_compressed ||
+		source->conversion != NULL)
 		return false;
 	ahead->read_at = read_at;
 	ahead->seek = seek;
@@ -564,8 +688,9 @@ csv_source_read_ahead(CsvSource *source, CsvReadAhead *ahead)
 
 /* read from the descriptor; 0 at the end, as often as asked */
 static size_t
-read_bytes(CsvSource *source, uint8_t *buffer, size_t nbytes)
+read_descriptor(void *arg, uint8_t *buffer, size_t nbytes)
 {
+	CsvSource  *source = arg;
 	ssize_t		nread;
 
 	if (source->at_end)
@@ -621,8 +746,17 @@ read_bytes(CsvSource *source, uint8_t *buffer, size_t nbytes)
 	/* rows of a program that failed may be half of the truth: say so now */
 	source->at_end = true;
 	if (source->pipe != NULL)
-		csv_source_close(source);
+		close_checked(source);
 	return 0;
+}
+
+/* the same, decompressed */
+static size_t
+read_bytes(CsvSource *source, uint8_t *buffer, size_t nbytes)
+{
+	if (source->is_compressed)
+		return csv_decompressor_read(source->decompressor, buffer, nbytes);
+	return read_descriptor(source, buffer, nbytes);
 }
 
 /* ---- encodings whose characters can hide ASCII bytes ---- */

@@ -3,6 +3,9 @@
  *		The bytes of a table: a file, the files that match a pattern, or a
  *		program's standard output.
  *
+ * Compressed files (decompress.h) are delivered decompressed: sizes and
+ * identities are theirs, offsets count decompressed bytes.
+ *
  * The files are opened one after the other.  Every wait can be cancelled,
  * also that for the writer of a FIFO.
  *
@@ -39,6 +42,19 @@ extern bool csv_source_open_next(CsvSource *source);
  * program that has reached its end did not succeed.  Processes interrupts.
  */
 extern size_t csv_source_read(void *arg, uint8_t *buffer, size_t nbytes);
+
+/*
+ * The names of a table's files, in the order in which they are read; none where
+ * nothing matches.  ERROR for a program.
+ */
+extern void csv_source_files(const CsvTable *table, char ***names,
+							 int *nfiles);
+
+/*
+ * Until called with InvalidOid, read only one of the files of this foreign
+ * table: `filename`, which must live as long.
+ */
+extern void csv_source_restrict(Oid relid, const char *filename);
 
 /*
  * Can the file that is open be read at any place, by several threads?  Then
@@ -84,5 +100,11 @@ extern void csv_source_close(CsvSource *source);
  * found (no error here: that is for the scan to report).  nfiles may be NULL.
  */
 extern int64 csv_source_size(const CsvTable *table, int *nfiles);
+
+/*
+ * The bytes that the source will deliver, as far as the files' sizes tell: of
+ * compressed ones an estimate.  -1 where not even that is known.
+ */
+extern int64 csv_source_data_size(const CsvTable *table);
 
 #endif							/* CSV_SOURCE_H */

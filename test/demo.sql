@@ -26,5 +26,10 @@ FROM customers GROUP BY 1 ORDER BY 1;
 EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF)
 SELECT name, spent FROM customers WHERE spent > 1000;
 
+-- All files of a folder become tables at once, with types that every value has.
+CREATE SCHEMA files;
+IMPORT FOREIGN SCHEMA "demo" FROM SERVER csv INTO files;
+SELECT column_name, type, nulls, max_chars FROM csv_gpu_sniff('demo/customers.csv');
+
 -- The GPUs of this machine; without one, no rows.
 SELECT device, name, compute_capability, usable, reason FROM csv_gpu_devices();

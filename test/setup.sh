@@ -32,6 +32,20 @@ compiles()
 	return $rc
 }
 
+# has_headers_of MACRO HEADER: those of a library, if the server has it
+has_headers_of()
+{
+	compiles cc -I"$("$PG_CONFIG" --includedir-server 2>/dev/null)" <<S
+#if __has_include("pg_config.h")
+#include "pg_config.h"
+#endif
+#ifdef $1
+#include <$2>
+#endif
+int main(void) { return 0; }
+S
+}
+
 # Which PostgreSQL to install: what pg_config speaks of, else Debian's own.
 pg_major()
 {
@@ -61,6 +75,9 @@ look()
 				fi
 				pgxs=$("$PG_CONFIG" --pgxs 2>/dev/null) && [ -f "$pgxs" ] ||
 					missing+=("postgresql-server-dev-$(pg_major)")
+				has_headers_of HAVE_LIBZ zlib.h || missing+=(zlib1g-dev)
+				has_headers_of USE_ZSTD zstd.h || missing+=(libzstd-dev)
+				has_headers_of USE_LZ4 lz4frame.h || missing+=(liblz4-dev)
 				bindir=$("$PG_CONFIG" --bindir 2>/dev/null) &&
 					[ -x "$bindir/postgres" ] && [ -x "$bindir/initdb" ] && [ -x "$bindir/psql" ] ||
 					missing+=("postgresql-$(pg_major)")
@@ -70,6 +87,11 @@ look()
 					missing+=(libcmocka-dev)
 				have prove || missing+=(perl)
 				perl -MIPC::Run -e 1 2>/dev/null || missing+=(libipc-run-perl)
+				[ -f "$("$PG_CONFIG" --pkglibdir 2>/dev/null)/pg_cron.so" ] ||
+					missing+=("postgresql-$(pg_major)-cron")
+				have gzip || missing+=(gzip)
+				have zstd || missing+=(zstd)
+				have lz4 || missing+=(lz4)
 				have clang || missing+=(clang)
 				compiles clang -fsanitize=fuzzer <<<$'#include <stddef.h>\nint LLVMFuzzerTestOneInput(const unsigned char *d, size_t n) { return d && n > 9; }' ||
 					missing+=("libclang-rt-$(clang_major)-dev")

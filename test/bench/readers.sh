@@ -69,6 +69,9 @@ CREATE FOREIGN TABLE csv_bench.file_fdw ($columns)
 	SERVER csv_bench_file OPTIONS (filename '$file', format 'csv');
 CREATE UNLOGGED TABLE csv_bench.target ($columns)
 	WITH (autovacuum_enabled = off);
+CREATE TABLE csv_bench.logged ($columns) WITH (autovacuum_enabled = off);
+CREATE TABLE csv_bench.keyed ($columns,
+	PRIMARY KEY (l_orderkey, l_linenumber)) WITH (autovacuum_enabled = off);
 SQL
 }
 

@@ -29,6 +29,10 @@ QUERIES = {
     'q6': 'TPC-H Q6',
     'first_rows': 'LIMIT 10',
     'load': 'into a table',
+    'load_unlogged': 'load, unlogged',
+    'load_insert': 'load, by inserts',
+    'load_logged': 'load, logged',
+    'load_key': 'load, with a key',
 }
 FIELDS = {'none': 'structure', 'all': 'all columns', '0': 'one column'}
 SHAPES = {

@@ -43,14 +43,25 @@ declare -A statements=(
 		WHERE l_shipdate >= DATE '1994-01-01' AND l_shipdate < DATE '1995-01-01'
 			AND l_discount BETWEEN 0.05 AND 0.07 AND l_quantity < 24"
 )
-queries=${QUERIES:-count count_new count_again count_column sums all q1 q6 first_rows load}
+queries=${QUERIES:-count count_new count_again count_column sums all q1 q6 first_rows \
+	load load_unlogged load_insert load_logged load_key}
+
+# The tables that rows are loaded into.  Those of load_* are loaded by
+# csv_gpu_load(): by pages where that may be, load_insert by inserts.
+declare -A targets=(
+	[load]=csv_bench.target
+	[load_unlogged]=csv_bench.target
+	[load_insert]=csv_bench.target
+	[load_logged]=csv_bench.logged
+	[load_key]=csv_bench.keyed
+)
 
 # takes_part READER QUERY
 takes_part()
 {
 	case $2:$1 in
-		load:copy) ;;
-		*:copy) return 1 ;;
+		load*:copy) ;;
+		*:copy | load_*:duckdb/*) return 1 ;;
 		count_new:auto | count_new:c* | count_again:c*) ;;
 		count_new:* | count_again:* | *:auto) return 1 ;;
 	esac
@@ -59,7 +70,8 @@ takes_part()
 # time_query READER QUERY: prints milliseconds
 time_query()
 {
-	local reader=$1 query=$2 setup='' mode=warm statement=${statements[$2]}
+	local reader=$1 query=$2 setup='' mode=warm statement=${statements[$2]-}
+	local target=${targets[$2]-}
 
 	case $query:$reader in
 		count_new:*) mode=new ;;
@@ -68,11 +80,18 @@ time_query()
 		load:duckdb/*)
 			statement='CREATE TEMP TABLE target AS SELECT * FROM @'
 			;;
-		load:copy)
-			statement="COPY csv_bench.target FROM '$file' (FORMAT csv)"
+		load*:copy)
+			statement="COPY $target FROM '$file' (FORMAT csv)"
+			;;
+		load_*:file_fdw)
+			statement="INSERT INTO $target SELECT * FROM @"
+			;;
+		load_*:*)
+			statement="SELECT * FROM csv_gpu_load('@', '$target')"
 			;;
 	esac
-	[ "$query" != load ] || setup='TRUNCATE csv_bench.target;'
+	[ -z "$target" ] || setup="TRUNCATE $target;"
+	[ "$query" != load_insert ] || setup+=' SET csv_gpu_fdw.load_method = insert;'
 	once "$reader" $mode "$setup" "$statement" | cut -d' ' -f1
 }
 
@@ -80,7 +99,7 @@ time_query()
 has_answer()
 {
 	case $1 in
-		all | first_rows | load) return 1 ;;
+		all | first_rows | load*) return 1 ;;
 	esac
 }
 

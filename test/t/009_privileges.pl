@@ -47,7 +47,9 @@ for (
 	[ "ALTER FOREIGN TABLE owned_program OPTIONS (DROP program, ADD filename '/etc/passwd')", $file_denied ],
 	# as in file_fdw, any change of a table's options needs the privilege
 	[ "ALTER FOREIGN TABLE owned OPTIONS (ADD header 'true')", $file_denied ],
-	[ "IMPORT FOREIGN SCHEMA x FROM SERVER csv INTO public", qr/^ERROR:  foreign-data wrapper "csv_gpu_fdw" does not support IMPORT/ ],
+	[ "IMPORT FOREIGN SCHEMA x FROM SERVER csv INTO public", qr/^ERROR:  permission denied for IMPORT FOREIGN SCHEMA from a directory/ ],
+	[ "SELECT * FROM csv_gpu_sniff('/etc/passwd')", qr/^ERROR:  permission denied for function csv_gpu_sniff/ ],
+	[ "SELECT * FROM csv_gpu_files('data')", qr/^ERROR:  permission denied for foreign table data/ ],
 	[ "ALTER FOREIGN TABLE data OPTIONS (SET filename '/etc/passwd')", qr/^ERROR:  must be owner of foreign table data/ ],
 	[ 'SELECT * FROM data', qr/^ERROR:  permission denied for foreign table data/ ],
 	[ "SELECT * FROM csv_gpu_errors('data')", qr/^ERROR:  permission denied for foreign table data/ ])

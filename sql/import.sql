@@ -1,0 +1,137 @@
+--
+-- Tables made of a directory's files: IMPORT FOREIGN SCHEMA.
+--
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set setup :abs_srcdir '/sql/include/setup.sql'
+\i :setup
+
+CREATE SCHEMA csv_import;
+-- what was made
+CREATE VIEW made AS
+    SELECT c.relname AS table,
+        (SELECT string_agg(quote_ident(attname) || ' ' || format_type(atttypid, atttypmod) ||
+            coalesce(' (' || array_to_string(attfdwoptions, ', ') || ')', ''), ', ' ORDER BY attnum)
+            FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0) AS columns,
+        (SELECT array_to_string(ftoptions, ', ') FROM pg_foreign_table WHERE ftrelid = c.oid) AS options
+    FROM pg_class c WHERE relnamespace = 'csv_import'::regnamespace
+    ORDER BY relname COLLATE "C";
+CREATE PROCEDURE unmake() LANGUAGE plpgsql AS $$
+DECLARE
+  name text;
+BEGIN
+  FOR name IN SELECT "table" FROM made LOOP
+    EXECUTE format('DROP FOREIGN TABLE csv_import.%I', name);
+  END LOOP;
+END $$;
+-- every record of every table, converted
+CREATE FUNCTION read_all() RETURNS TABLE (name text, records bigint, skipped bigint) LANGUAGE plpgsql AS $$
+BEGIN
+  FOR name IN SELECT "table" FROM made LOOP
+    EXECUTE format('SELECT count(t::text) FROM csv_import.%I t', name) INTO records;
+    EXECUTE format('SELECT count(*) FROM csv_gpu_errors(''csv_import.%I'')', name) INTO skipped;
+    RETURN NEXT;
+  END LOOP;
+END $$;
+
+CALL write_file('Orders 2024.csv', E'Order ID,customer,Total,paid\n1,"Smith, J",10.50,true\n2,Doe,,false\n');
+CALL write_file('cities.tsv', E'city\tpopulation\nOslo\t709037\n');
+CALL write_file('semi.csv', E'\xEF\xBB\xBFid;amount\r\n007;1,5\r\n008;2,25\r\n');
+CALL write_file('nohead.csv', E'1,2020-01-01\n2,2020-01-02\n');
+CALL write_file('quoted.csv', E'"a","b"\n"1","x"\n"","y"\n');
+CALL write_file('z.csv.gz', decode('1f8b0800000000000003cb4cd1c94bcc4de532d4c9cf4be532d2512a29cfe70262252e008cbb6cf51a000000', 'hex'));
+CALL write_file('z.csv', E'id,name\n5,five\n');
+CALL write_file('empty.csv', '');
+CALL write_file('ragged.csv', E'a,b\n1,2\n3\n4,5,6\n7,8\n');
+CALL write_file('select.csv', E'from,to\n1,2\n');
+CALL write_file('it''s "here"' || chr(10) || '$.csv', E'a,b\n1,2\n');
+CALL write_file('[ab]*.csv', E'x,y\n1,2\n');
+CALL write_file('notes.txt', 'no table');
+CALL write_file('.hidden.csv', E'a,b\n1,2\n');
+CALL write_file('.csv', E'a,b\n1,2\n');
+COPY (SELECT 1 WHERE false) TO PROGRAM 'mkdir regress_csv/dir.csv';
+IMPORT FOREIGN SCHEMA "regress_csv" FROM SERVER csv INTO csv_import;
+SELECT * FROM made;
+SELECT * FROM read_all();
+SELECT * FROM csv_import.orders_2024;
+SELECT * FROM csv_import.semi;
+SELECT * FROM csv_import.quoted;
+-- once more: they are there
+IMPORT FOREIGN SCHEMA "regress_csv" LIMIT TO (cities) FROM SERVER csv INTO csv_import;
+CALL unmake();
+
+-- some of them; the others are not even read
+CALL write_file('bad.csv.gz', 'not compressed');
+IMPORT FOREIGN SCHEMA "regress_csv" FROM SERVER csv INTO csv_import;
+SELECT count(*) FROM made;
+IMPORT FOREIGN SCHEMA "regress_csv" LIMIT TO (cities, z_2, nosuch) FROM SERVER csv INTO csv_import;
+SELECT * FROM made;
+CALL unmake();
+IMPORT FOREIGN SCHEMA whatever EXCEPT (bad, empty, ragged, cities, semi, quoted, orders_2024) FROM SERVER csv INTO csv_import
+    OPTIONS (directory 'regress_csv/');
+SELECT "table" FROM made;
+CALL unmake();
+
+-- options override what would be found, and stand on the tables
+ALTER SERVER csv OPTIONS (ADD on_error 'stop');
+IMPORT FOREIGN SCHEMA "regress_csv" LIMIT TO (z, nohead) FROM SERVER csv INTO csv_import
+    OPTIONS (header 'false', all_text 'true', log_verbosity 'silent', engine 'cpu', "null" '2', encoding 'LATIN1');
+SELECT * FROM made;
+SELECT * FROM csv_import.nohead;
+CALL unmake();
+ALTER SERVER csv OPTIONS (DROP on_error);
+IMPORT FOREIGN SCHEMA "regress_csv" LIMIT TO (orders_2024) FROM SERVER csv INTO csv_import OPTIONS (delimiter ' ', quote '', header 'match');
+SELECT * FROM made;
+CALL unmake();
+IMPORT FOREIGN SCHEMA "regress_csv" LIMIT TO (semi) FROM SERVER csv INTO csv_import OPTIONS (decimal_separator '.', record_boundary 'crlf', header_rows '2');
+SELECT * FROM made;
+CALL unmake();
+-- types of the first records only
+CALL write_file('late.csv', E'a,b\n1,x\n2,y\nz,zz\n');
+IMPORT FOREIGN SCHEMA "regress_csv" LIMIT TO (late) FROM SERVER csv INTO csv_import OPTIONS (sample_records '2');
+SELECT * FROM made;
+SELECT * FROM csv_import.late;
+CALL unmake();
+-- without limits, for files that change
+IMPORT FOREIGN SCHEMA "regress_csv" LIMIT TO (late) FROM SERVER csv INTO csv_import OPTIONS (limits 'off');
+SELECT * FROM made;
+CALL unmake();
+-- wrong ones
+IMPORT FOREIGN SCHEMA "regress_csv" FROM SERVER csv INTO csv_import OPTIONS (filename 'x');
+IMPORT FOREIGN SCHEMA "regress_csv" FROM SERVER csv INTO csv_import OPTIONS (sample_record '5');
+IMPORT FOREIGN SCHEMA "regress_csv" FROM SERVER csv INTO csv_import OPTIONS (sample_records '0');
+IMPORT FOREIGN SCHEMA "regress_csv" FROM SERVER csv INTO csv_import OPTIONS (all_text 'perhaps');
+IMPORT FOREIGN SCHEMA "regress_csv" FROM SERVER csv INTO csv_import OPTIONS (delimiter '"');
+SELECT count(*) FROM made;
+
+-- directories that are none
+IMPORT FOREIGN SCHEMA "regress_csv/none" FROM SERVER csv INTO csv_import;
+IMPORT FOREIGN SCHEMA "regress_csv/cities.tsv" FROM SERVER csv INTO csv_import;
+IMPORT FOREIGN SCHEMA "regress_csv/a_path_that_is_longer_than_what_an_identifier_of_postgresql_holds" FROM SERVER csv INTO csv_import;
+IMPORT FOREIGN SCHEMA "regress_csv/dir.csv" FROM SERVER csv INTO csv_import;
+SELECT count(*) FROM made;
+
+-- too many fields
+CALL write_file('dir.csv/wide.csv', repeat('a,', 1600) || 'a');
+IMPORT FOREIGN SCHEMA "regress_csv/dir.csv" FROM SERVER csv INTO csv_import;
+CALL write_file('dir.csv/wide.csv', repeat('a,', 1599) || E'a\n' || repeat('1,', 1599) || '1');
+IMPORT FOREIGN SCHEMA "regress_csv/dir.csv" FROM SERVER csv INTO csv_import;
+SELECT a_1600 FROM csv_import.wide;
+CALL unmake();
+
+-- privileges: those of whoever imports
+CREATE ROLE regress_csv_import;
+GRANT USAGE ON FOREIGN SERVER csv TO regress_csv_import;
+GRANT ALL ON SCHEMA csv_import TO regress_csv_import;
+SET ROLE regress_csv_import;
+IMPORT FOREIGN SCHEMA "regress_csv" LIMIT TO (cities) FROM SERVER csv INTO csv_import;
+RESET ROLE;
+GRANT pg_read_server_files TO regress_csv_import;
+SET ROLE regress_csv_import;
+IMPORT FOREIGN SCHEMA "regress_csv" LIMIT TO (cities) FROM SERVER csv INTO csv_import;
+RESET ROLE;
+SELECT "table" FROM made;
+
+DROP OWNED BY regress_csv_import;
+DROP ROLE regress_csv_import;
+DROP SCHEMA csv_import CASCADE;
+\i :teardown

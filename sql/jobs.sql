@@ -1,0 +1,181 @@
+--
+-- Importer jobs, but for pg_cron itself, which the TAP tests start.
+--
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set setup :abs_srcdir '/sql/include/setup.sql'
+\i :setup
+
+CREATE FOREIGN TABLE f (a int, b text) SERVER csv OPTIONS (filename 'regress_csv/j*.csv', log_verbosity 'silent');
+CREATE TABLE t (a int, b text);
+
+-- what a schedule may be
+\set SHOW_CONTEXT never
+SELECT csv_gpu_schedule('j', '30 * * * * ?', 'f', 't');
+\echo :SQLSTATE
+SELECT csv_gpu_schedule('j', '0 0 6 ? * 2-6', 'f', 't');
+SELECT csv_gpu_schedule('j', '*/10 * * * * ?', 'f', 't');
+SELECT q AS quartz, csv_gpu_cron_fields(q) AS cron FROM unnest(ARRAY[
+    '0 0 12 * * ?', '0 15 10 ? * MON-FRI', '0 0/5 14,18 * * ?', '0 0 12 1/5 * ?', '0 5/15 * * * ?',
+    '0 11 11 11 11 ?', '0 0 0 ? JUL WED', '0 15 10 ? * 6L', '0 15 10 ? * 6#3', '0 15 10 L * ?', '0 0 9 15W * ?',
+    '0 15 10 * * ? *', '0 15 10 * * ? 2005', '0/30 * * * * ?', '* * * * *', '0 0 9 ? * 1,7']) q;
+-- what else is wrong, before pg_cron is asked
+SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', 'merge');
+SELECT csv_gpu_schedule(NULL, '* * * * *', 'f', 't');
+SELECT csv_gpu_schedule('j', '* * * * *', 't', 'f');
+SELECT csv_gpu_schedule('j', '* * * * *', 't', 'f', 'new_files');
+CREATE FOREIGN TABLE p (a int) SERVER csv OPTIONS (program 'echo 1');
+SELECT csv_gpu_schedule('j', '* * * * *', 'p', 't', 'new_files');
+-- without pg_cron
+SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't');
+\echo :SQLSTATE
+SELECT count(*) FROM csv_gpu_job;
+SELECT csv_gpu_unschedule('j');
+\echo :SQLSTATE
+SELECT csv_gpu_run_job('j');
+
+-- runs of jobs, each as one
+CREATE VIEW runs AS SELECT job, filename, records_loaded, records_skipped, bytes_read, error FROM csv_gpu_job_run ORDER BY run;
+INSERT INTO csv_gpu_job (job, schedule, source, target, mode)
+    VALUES ('append', '* * * * *', 'f', 't', 'append'), ('replace', '* * * * *', 'f', 't', 'replace'), ('new', '* * * * *', 'f', 't', 'new_files');
+CALL write_file('j1.csv', E'1,one\n2,two\nx,three\n');
+SELECT job, records_loaded, records_skipped, error FROM csv_gpu_run_job('append');
+SELECT job, records_loaded, records_skipped, error FROM csv_gpu_run_job('append');
+SELECT count(*) FROM t;
+SELECT job, records_loaded, records_skipped, error FROM csv_gpu_run_job('replace');
+SELECT * FROM t;
+-- a run that fails leaves all as it was, and is on record
+ALTER FOREIGN TABLE f OPTIONS (ADD on_error 'stop');
+SELECT job, records_loaded, records_skipped, error FROM csv_gpu_run_job('replace');
+ALTER FOREIGN TABLE f OPTIONS (SET filename 'regress_csv/none*.csv');
+SELECT job, records_loaded, records_skipped, error FROM csv_gpu_run_job('append');
+SELECT * FROM t;
+ALTER FOREIGN TABLE f OPTIONS (SET filename 'regress_csv/j*.csv', DROP on_error);
+ALTER TABLE t ADD CONSTRAINT u UNIQUE (a) DEFERRABLE INITIALLY DEFERRED;
+SELECT job, records_loaded, records_skipped, error FROM csv_gpu_run_job('append');
+SET statement_timeout = '100ms';
+CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(60); RETURN NEW; END $$;
+CREATE TRIGGER slow BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION slow();
+SELECT job, records_loaded, records_skipped, error FROM csv_gpu_run_job('replace');
+RESET statement_timeout;
+DROP TRIGGER slow ON t;
+ALTER TABLE t DROP CONSTRAINT u;
+SELECT * FROM runs;
+-- a target that is gone
+CREATE TABLE gone (a int, b text);
+INSERT INTO csv_gpu_job (job, schedule, source, target, mode) VALUES ('gone', '* * * * *', 'f', 'gone', 'replace');
+DROP TABLE gone;
+SET client_min_messages = error;
+SELECT regexp_replace(error, '\d+', 'N') FROM csv_gpu_run_job('gone');
+RESET client_min_messages;
+
+-- new files, each once
+TRUNCATE t;
+DELETE FROM csv_gpu_job_run;
+COPY (SELECT 1 WHERE false) TO PROGRAM 'touch -d "1 hour" regress_csv/j1.csv';
+SELECT filename, settled FROM csv_gpu_files('f');
+SELECT filename, records_loaded FROM csv_gpu_run_job('new');
+COPY (SELECT 1 WHERE false) TO PROGRAM 'touch -d "-1 hour" regress_csv/j1.csv';
+SELECT filename, records_loaded FROM csv_gpu_run_job('new');
+SELECT filename, records_loaded FROM csv_gpu_run_job('new');
+CALL write_file('j2.csv', E'5,five\n');
+CALL write_file('j3.csv', E'6,six,\n7,seven\n');
+ALTER FOREIGN TABLE f OPTIONS (ADD on_error 'stop');
+SELECT pg_sleep(2);
+SELECT filename, records_loaded, error FROM csv_gpu_run_job('new');
+-- what is renamed is known, what is written to is not; what failed is tried again
+COPY (SELECT 1 WHERE false) TO PROGRAM 'mv regress_csv/j2.csv regress_csv/j9.csv; chmod 644 regress_csv/j9.csv';
+CALL write_file('j1.csv', E'1,one\n');
+ALTER FOREIGN TABLE f OPTIONS (DROP on_error);
+SELECT pg_sleep(2);
+SELECT filename, records_loaded, records_skipped, error FROM csv_gpu_run_job('new');
+SELECT * FROM t ORDER BY a;
+SELECT job, filename FROM csv_gpu_job_file ORDER BY filename;
+SELECT filename, settled FROM csv_gpu_files('f');
+-- a file that is written to meanwhile is not loaded
+CREATE FUNCTION append() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  COPY (SELECT '11,eleven') TO PROGRAM 'cat >> regress_csv/j5.csv';
+  RETURN NEW;
+END $$;
+CREATE TRIGGER append BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION append();
+CALL write_file('j5.csv', E'10,ten\n');
+COPY (SELECT 1 WHERE false) TO PROGRAM 'touch -d "-1 hour" regress_csv/j5.csv';
+SELECT filename, records_loaded, error FROM csv_gpu_run_job('new');
+DROP TRIGGER append ON t;
+SELECT count(*) FROM t WHERE a >= 10;
+COPY (SELECT 1 WHERE false) TO PROGRAM 'rm regress_csv/j5.csv';
+-- nothing matches: nothing is new
+ALTER FOREIGN TABLE f OPTIONS (SET filename 'regress_csv/none*.csv');
+SELECT * FROM csv_gpu_run_job('new');
+ALTER FOREIGN TABLE f OPTIONS (SET filename 'regress_csv/j*.csv');
+-- one file by itself: one of the table's only
+SELECT records_loaded, records_skipped, bytes_read FROM csv_gpu_load_file('f', 't', 'regress_csv/j9.csv');
+SELECT csv_gpu_load_file('f', 't', '/etc/passwd');
+SELECT csv_gpu_load_file('f', 't', '/nosuchfile');
+SELECT count(*) FROM f;
+
+-- triggers see the caller's search path
+CREATE TABLE seen (path text);
+CREATE FUNCTION note_path() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO seen VALUES (current_setting('search_path')); RETURN NULL; END $$;
+CREATE TRIGGER note AFTER INSERT ON t FOR EACH STATEMENT EXECUTE FUNCTION note_path();
+SELECT error FROM csv_gpu_run_job('append');
+SELECT * FROM seen;
+SHOW search_path;
+DROP TRIGGER note ON t;
+
+-- each user's own
+CREATE ROLE regress_csv_job1;
+CREATE ROLE regress_csv_job2;
+GRANT USAGE ON SCHEMA csv_test TO regress_csv_job1, regress_csv_job2;
+GRANT SELECT ON f, t TO regress_csv_job1;
+SET ROLE regress_csv_job1;
+SELECT count(*) FROM csv_gpu_job;
+SELECT count(*) FROM csv_gpu_job_run;
+SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't');
+INSERT INTO csv_gpu_job (job, schedule, source, target, mode) VALUES ('append', '* * * * *', 'f', 't', 'append');
+SELECT job, records_loaded, error FROM csv_gpu_run_job('append');
+INSERT INTO csv_gpu_job (owner, job, schedule, source, target, mode) VALUES ('postgres', 'x', '* * * * *', 'f', 't', 'append');
+UPDATE csv_gpu_job SET owner = 'postgres';
+INSERT INTO csv_gpu_job_file (owner, job, identity, filename, run) VALUES ('postgres', 'new', 'x', 'x', 1);
+INSERT INTO csv_gpu_job_run (owner, job, started, duration) VALUES ('postgres', 'new', now(), '1s');
+RESET ROLE;
+GRANT INSERT ON t TO regress_csv_job1;
+SET ROLE regress_csv_job1;
+SELECT owner, job, records_loaded, error FROM csv_gpu_run_job('append');
+SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', 'replace');
+SET ROLE regress_csv_job2;
+SELECT count(*) FROM csv_gpu_job;
+SELECT csv_gpu_run_job('append');
+SELECT csv_gpu_unschedule('append');
+SELECT * FROM csv_gpu_files('f');
+SELECT csv_gpu_load_file('f', 't', 'regress_csv/j1.csv');
+SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't');
+RESET ROLE;
+SELECT owner = current_user AS mine, job FROM csv_gpu_job ORDER BY owner COLLATE "C", job;
+SELECT csv_gpu_unschedule('new');
+SELECT count(*) FROM csv_gpu_job_file;
+
+-- in a schema whose name wants quotes
+DROP TABLE t;
+DROP VIEW runs;
+SET client_min_messages = warning;
+DROP EXTENSION csv_gpu_fdw CASCADE;
+RESET client_min_messages;
+CREATE SCHEMA "Odd Schema";
+CREATE EXTENSION csv_gpu_fdw SCHEMA "Odd Schema";
+CREATE SERVER csv FOREIGN DATA WRAPPER csv_gpu_fdw;
+CREATE FOREIGN TABLE f (a int, b text) SERVER csv OPTIONS (filename 'regress_csv/j*.csv', log_verbosity 'silent');
+CREATE TABLE t (a int, b text);
+INSERT INTO "Odd Schema".csv_gpu_job (job, schedule, source, target, mode)
+    VALUES ('it''s "new"', '* * * * *', 'f', 't', 'new_files');
+COPY (SELECT 1 WHERE false) TO PROGRAM 'touch -d "-1 hour" regress_csv/j*.csv';
+SELECT filename, records_loaded, error FROM "Odd Schema".csv_gpu_run_job('it''s "new"');
+SELECT "Odd Schema".csv_gpu_unschedule('it''s "new"');
+SET client_min_messages = warning;
+DROP EXTENSION csv_gpu_fdw CASCADE;
+RESET client_min_messages;
+DROP SCHEMA "Odd Schema";
+CREATE EXTENSION csv_gpu_fdw SCHEMA public;
+
+DROP OWNED BY regress_csv_job1, regress_csv_job2;
+DROP ROLE regress_csv_job1, regress_csv_job2;
+\i :teardown

@@ -1,0 +1,144 @@
+--
+-- What a file holds: csv_gpu_sniff().
+--
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set setup :abs_srcdir '/sql/include/setup.sql'
+\i :setup
+
+CREATE FUNCTION sniff(content text, name text DEFAULT 's.csv')
+RETURNS TABLE (header_name text, column_name text, type text, nulls bigint, max_chars int, byte_width int)
+LANGUAGE plpgsql AS $$
+BEGIN
+  CALL write_file(name, content);
+  RETURN QUERY SELECT s.header_name, s.column_name, s.type, s.nulls, s.max_chars, s.byte_width
+    FROM csv_gpu_sniff('regress_csv/' || name) s ORDER BY s.column_number;
+END $$;
+-- the type of a column with these values
+CREATE FUNCTION type_of(VARIADIC content text[]) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+  CALL write_file('t.csv', E'n,x\n1,' || array_to_string(content, E'\n1,') || E'\n');
+  RETURN (SELECT s.type FROM csv_gpu_sniff('regress_csv/t.csv') s WHERE s.column_number = 2);
+END $$;
+CREATE FUNCTION dialect_of(content bytea, name text DEFAULT 'd.csv') RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  found record;
+BEGIN
+  CALL write_file(name, content);
+  SELECT s.*, count(*) OVER () fields INTO found FROM csv_gpu_sniff('regress_csv/' || name) s LIMIT 1;
+  RETURN format('delimiter %s quote %s escape %s boundary %s header_rows %s decimal %s encoding %s fields %s records %s skipped %s',
+    to_json(found.delimiter), found.quote, found.escape, found.record_boundary, found.header_rows,
+    found.decimal_separator, found.encoding, found.fields, found.records, found.skipped);
+END $$;
+CREATE FUNCTION dialect_of(content text, name text DEFAULT 'd.csv') RETURNS text LANGUAGE sql AS
+$$ SELECT dialect_of(convert_to(content, 'UTF8'), name) $$;
+
+-- all of it
+CALL write_file('a.csv', E'Id,Full Name,since\n1,"Ödön, B",2020-02-29\n2,,\n');
+\x on
+SELECT * FROM csv_gpu_sniff('regress_csv/a.csv');
+\x off
+
+-- integers
+SELECT type_of('1', '-5', '0'), type_of('2147483647', '-2147483648'), type_of('2147483648'), type_of('-2147483649');
+SELECT type_of('9223372036854775807', '-9223372036854775808'), type_of('9223372036854775808'), type_of('-9223372036854775809', '1');
+SELECT type_of(' 1', '2 '), type_of('1', ' '), type_of('- 1'), type_of('1', '0x10'), type_of('1_000'), type_of('1', '1,');
+-- codes
+SELECT type_of('007', '1'), type_of('-07'), type_of('00'), type_of('0'), type_of('+47123'), type_of('01.5');
+-- decimals
+SELECT type_of('1.5', '-22.25', '3'), type_of('0.5', '.25'), type_of('5.'), type_of('.'), type_of('-.5'), type_of('-.'), type_of('1.5', '123456789012345678901234567890');
+SELECT type_of(repeat('9', 1000)), type_of(repeat('9', 1001)), type_of('0.' || repeat('1', 1000), '0.5'), type_of('1.2.3');
+-- floats
+SELECT type_of('1e5', '2.5'), type_of('-1.5E-300', '3'), type_of('1e400', '1'), type_of('5e-324'), type_of('1e-400'), type_of('1e'), type_of('1e5', '01e5');
+SELECT type_of('NaN', '1'), type_of('-inf', '2.5', 'Infinity'), type_of('nan'), type_of('inf', 'nan'), type_of('1e5', '12345678901234567890');
+-- booleans
+SELECT type_of('true', 'FALSE'), type_of('t', 'f'), type_of('true'), type_of('yes', 'no'), type_of('NO', 'NO'), type_of('y'), type_of('on', 'Off'), type_of('t', '1'), type_of('tr', 'false');
+-- dates and timestamps: ISO only, and nothing mixed with zones
+SELECT type_of('2020-02-29', '0001-01-01'), type_of('2020-02-30'), type_of('29.02.2020'), type_of('02/29/2020'), type_of('2020-2-9'), type_of('infinity', '2020-01-01'), type_of('20200229');
+SELECT type_of('2020-02-29', '2020-02-29 23:59:59.123456'), type_of('2020-02-29T10:00'), type_of('2020-02-29 24:00:01'), type_of('2020-01-01 10:00:00.1234567');
+SELECT type_of('2020-02-29 10:00:00Z', '2020-02-29T10:00:00+05:30'), type_of('2020-02-29 10:00:00Z', '2020-02-29 10:00:00'), type_of('2020-02-29', '2020-02-29 10:00:00Z'), type_of('10:00:00');
+-- uuid
+SELECT type_of('550e8400-e29b-41d4-a716-446655440000', '550E8400-E29B-41D4-A716-446655440000'), type_of('550e8400e29b41d4a716446655440000'), type_of(' 550e8400-e29b-41d4-a716-446655440000');
+-- NULLs: where all are, and quoted ones, which a type takes with force_null
+SELECT type_of('', ''), type_of('1', ''), type_of('""', '""'), type_of('1', '""'), type_of('"1"', '" "');
+SELECT * FROM sniff(E'a,b,c\n1,,""\n,,""\n"",,\n');
+-- a type is that of the last value, too
+SELECT * FROM sniff('id,a,b,c' || E'\n' || (SELECT string_agg(i || ',' || i || ',2020-01-01,true', E'\n') FROM generate_series(1, 50000) i) || E'\n50001,x,2020-02-30,maybe');
+SELECT * FROM sniff('id,a,b,c' || E'\n' || (SELECT string_agg(i || ',' || i || ',2020-01-01,1', E'\n') FROM generate_series(1, 50000) i) || E'\n50001,3000000000,2020-01-01 10:00,1.25');
+
+-- names
+SELECT header_name, column_name FROM sniff(E'id,id,,"the ""id""",order,User,ctid,1st,a  b,_x_, trim ,-,"two\nlines",ÄÖ,id_2,column_3\n' || repeat('1,', 15) || '1');
+SELECT column_name, length(column_name) FROM sniff(repeat('x', 70) || ',' || repeat('x', 80) || ',' || repeat('ä', 40) || ',' || repeat('ä', 41) || E'\n1,2,3,4\n');
+SELECT header_name, column_name FROM sniff(E'a\tb\n1\t2\n', 's.tsv');
+CALL write_file('a.csv', '\x61ff2c62c0af2c63000a312c322c330a'::bytea);
+SELECT header_name, column_name, skipped FROM csv_gpu_sniff('regress_csv/a.csv');
+
+-- header or none
+SELECT header_name, column_name, type FROM sniff(E'1,a\n2,b\n');
+SELECT header_name, column_name, type FROM sniff(E'alpha,beta\nx y,z\nu,v\n');
+SELECT header_name, column_name, type FROM sniff(E'red,5\nblue,6\n');
+SELECT header_name, column_name, type FROM sniff(E'red,blue\nblue,red\nred,green\n');
+SELECT header_name, column_name, type FROM sniff(E'name,city');
+SELECT header_name, column_name, type FROM sniff(E'5,6');
+SELECT header_name, column_name, type FROM sniff(E'\n\nname,n\nx,1\n');
+SELECT * FROM sniff('');
+SELECT * FROM sniff(E'\n\n');
+
+-- dialects
+SELECT dialect_of(E'a;b;c\n1,5;2;x\n2,25;3;y\n');
+SELECT dialect_of(E'a;b\n1,234;x\n2,345;y\n');
+SELECT dialect_of(E'1,5;2,5\n3,5;4,5\n');
+SELECT dialect_of(E'a\tb, c\n1\tx, y\n');
+SELECT dialect_of(E'a|b|c\n1|x|y\n');
+SELECT dialect_of(E'a,b\r\n1,"x\ny"\r\n');
+SELECT dialect_of(E'a,b\r1,x\r2,y\r');
+SELECT dialect_of(E'id,name\n1,''a, b''\n2,''c''\n');
+SELECT dialect_of(E'id,name\n1,O''Hara\n2,''tis\n');
+SELECT dialect_of(E'id,name\n1,"say \\"yes\\", please"\n2,"b"\n');
+SELECT dialect_of(E'id,inch\n1,"5" pipe\n2,"6" pipe\n3,"7" pipe\n4,8\n');
+SELECT dialect_of(E'id,name\n1,"say \\"yes\\", please"\n2,"\\"b\\", too"\n3,"a \\"c\\", d"\n');
+SELECT dialect_of(E'id,inch\n1,"5" pipe\n2,6\n3,7\n4,8\n');
+SELECT dialect_of(E'word\nhello, world\nfoo\nbar\n');
+SELECT dialect_of(E'word\nfoo\nbar\n');
+SELECT dialect_of('a' || chr(1) || E'b\n1' || chr(1) || E'2\n');
+SELECT dialect_of(E'a,b,c\n1,2,3\n1,2\n1,2,3,4\n4,5,6\n');
+SELECT dialect_of(E'a\t1,2,3\nb\t4,5,6\n', 'd.tsv');
+-- a first line longer than what is looked at otherwise
+SELECT dialect_of('id,' || repeat('x', 600000) || E'\n1,2\n');
+-- encodings
+SELECT dialect_of('\xefbbbf69643b780a313bc3a40a'::bytea);
+SET client_encoding = 'LATIN1';
+SELECT dialect_of('\x69643b780a313be40a'::bytea);
+SELECT dialect_of('\xefbbbf69643b780a313bc3a40a'::bytea);
+RESET client_encoding;
+SELECT dialect_of('\x69643b780a313be40a'::bytea);
+SELECT dialect_of('\xfffe61002c0062000a00'::bytea);
+
+-- compressed, and a pattern
+CALL write_file('z1.csv.gz', decode('1f8b0800000000000003cb4cd1c94bcc4de532d4c9cf4be532d2512a29cfe70262252e008cbb6cf51a000000', 'hex'));
+CALL write_file('z2.csv', E'id,name\nx,y\n');
+SELECT column_name, type, records FROM csv_gpu_sniff('regress_csv/z1.csv.gz');
+SELECT column_name, type, records FROM csv_gpu_sniff('regress_csv/z*');
+
+-- what cannot be
+CALL write_file('wide.csv', repeat('a,', 1600) || 'a');
+SELECT count(*) FROM csv_gpu_sniff('regress_csv/wide.csv');
+CALL write_file('wide.csv', repeat('a,', 1599) || 'a');
+SELECT count(*), count(DISTINCT column_name) FROM csv_gpu_sniff('regress_csv/wide.csv');
+SELECT * FROM csv_gpu_sniff('regress_csv/none.csv');
+SELECT * FROM csv_gpu_sniff('regress_csv/none*');
+SELECT * FROM csv_gpu_sniff('regress_csv');
+SELECT * FROM csv_gpu_sniff('/dev/null');
+SELECT * FROM csv_gpu_sniff(NULL);
+CREATE ROLE regress_csv_sniff;
+SET ROLE regress_csv_sniff;
+SELECT * FROM csv_gpu_sniff('regress_csv/a.csv');
+RESET ROLE;
+GRANT pg_read_server_files TO regress_csv_sniff;
+GRANT USAGE ON SCHEMA csv_test TO regress_csv_sniff;
+SET ROLE regress_csv_sniff;
+SELECT count(*) FROM csv_gpu_sniff('regress_csv/z2.csv');
+RESET ROLE;
+DROP OWNED BY regress_csv_sniff;
+DROP ROLE regress_csv_sniff;
+
+\i :teardown

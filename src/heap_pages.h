@@ -1,0 +1,42 @@
+/*
+ * heap_pages.h
+ *		Rows laid out as pages of a heap, and appended to it many pages at a
+ *		time.  docs/internals.md says why that is safe.
+ */
+#ifndef CSV_HEAP_PAGES_H
+#define CSV_HEAP_PAGES_H
+
+#include "access/heapam.h"
+#include "executor/tuptable.h"
+#include "nodes/execnodes.h"
+#include "utils/rel.h"
+
+typedef struct CsvHeapPages CsvHeapPages;
+
+/*
+ * What about a relation, or about this session, keeps rows from being appended
+ * to it in pages; NULL: nothing.
+ */
+extern const char *csv_heap_pages_obstacle(const ResultRelInfo *relation);
+
+/*
+ * The relation is locked against changes of its definition, and cid is the
+ * command's.  In the current memory context, which must outlive it.
+ */
+extern CsvHeapPages *csv_heap_pages_begin(Relation relation, CommandId cid);
+
+/*
+ * Add a row, an entry per attribute of the relation.  False if it is one that
+ * has to be toasted, or may have to: it is to be inserted then as any other.
+ */
+extern bool csv_heap_pages_add(CsvHeapPages *pages, const Datum *values,
+							   const bool *isnull);
+
+/*
+ * Write what is left.  Rows that fill no page are inserted into the relation,
+ * with these options of table_tuple_insert(); slot is one of the relation's.
+ */
+extern void csv_heap_pages_end(CsvHeapPages *pages, TupleTableSlot *slot,
+							   int options, BulkInsertState bulk);
+
+#endif							/* CSV_HEAP_PAGES_H */

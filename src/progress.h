@@ -1,0 +1,31 @@
+/*
+ * progress.h
+ *		Scans and loads in pg_stat_progress_copy.
+ */
+#ifndef CSV_PROGRESS_H
+#define CSV_PROGRESS_H
+
+#include "postgres_ext.h"
+
+typedef struct CsvProgress
+{
+	Oid			relid;			/* that it shows under */
+	bool		from_program;
+	int64		bytes_processed;
+	int64		bytes_total;	/* 0: not known */
+	int64		tuples_processed;
+	int64		tuples_excluded;
+} CsvProgress;
+
+/*
+ * Show how far the owner (any address of its own) has come.  A backend can show
+ * one command: where another one is shown, ours is not; where COPY takes over,
+ * it has the place until it ends.
+ */
+extern void csv_progress_report(const void *owner,
+								const CsvProgress *progress);
+
+/* the owner has ended; also called where nothing was shown */
+extern void csv_progress_release(const void *owner);
+
+#endif							/* CSV_PROGRESS_H */

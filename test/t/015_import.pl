@@ -1,0 +1,216 @@
+# IMPORT FOREIGN SCHEMA over folders of varied files: every table then reads
+# without a skipped record, and holds what file_fdw reads as text.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use CsvServer;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = csv_server('import');
+my $dir = PostgreSQL::Test::Utils::tempdir;
+
+chmod 0755, $dir;
+random_seed();
+
+sub sql
+{
+	return $node->safe_psql('postgres', $_[0]);
+}
+
+sub import_folder
+{
+	my ($folder, $options) = @_;
+	my ($rc, $out, $err);
+
+	sql('DROP SCHEMA IF EXISTS made CASCADE; CREATE SCHEMA made');
+	($rc, $out, $err) = $node->psql('postgres',
+			'IMPORT FOREIGN SCHEMA "remote" FROM SERVER csv INTO made OPTIONS (directory '
+		  . literal($folder)
+		  . ($options // '') . ')');
+	is($rc, 0, 'imported') or diag($err);
+	return $err;
+}
+
+# the columns of a table: [name, type] each
+sub columns
+{
+	my ($table) = @_;
+
+	return map { [ split /\|/, $_, 2 ] } split /\n/,
+	  sql("SELECT quote_ident(attname), format_type(atttypid, atttypmod) FROM pg_attribute"
+		  . " WHERE attrelid = 'made.$table'::regclass AND attnum > 0 ORDER BY attnum");
+}
+
+# Reads a table to its end with on_error 'stop', all columns, and compares each
+# value with what file_fdw reads as text.  (The values of file_fdw are given
+# the column's type, since 1.5 may be 1.50 there.)
+sub check_table
+{
+	my ($table, $file, $options, $decimal) = @_;
+	my @columns = columns($table);
+	my $n = 0;
+
+	sql("ALTER FOREIGN TABLE made.$table OPTIONS (ADD on_error 'stop')");
+	sql('DROP FOREIGN TABLE IF EXISTS other; CREATE FOREIGN TABLE other ('
+		  . join(', ', map { 'c' . $n++ . ' text' } @columns)
+		  . ") SERVER file OPTIONS (filename "
+		  . literal($file)
+		  . ", format 'csv'$options)");
+	my $differs = join ' OR ', map {
+		my $text = "b.c$_";
+
+		$text = "replace($text, ',', '.')" if $decimal && $columns[$_][1] =~ /numeric|double/;
+		$text = "nullif($text, '')" if $columns[$_][1] ne 'text';
+		"a.$columns[$_][0] IS DISTINCT FROM $text"
+		  . ($columns[$_][1] eq 'text' ? '' : "::$columns[$_][1]")
+	} 0 .. $#columns;
+	return sql("SELECT count(*) || ' of ' || greatest((SELECT count(*) FROM made.$table), (SELECT count(*) FROM other)) || ' differ'"
+		  . " FROM (SELECT *, row_number() OVER () FROM made.$table) a"
+		  . " FULL JOIN (SELECT *, row_number() OVER () FROM other) b USING (row_number)"
+		  . " WHERE a.row_number IS NULL OR b.row_number IS NULL OR $differs");
+}
+
+# ---- a folder of varied files ----
+
+my $varied = "$dir/varied";
+mkdir $varied or die;
+my $rows = 30_000;
+
+# what changes in the last record only
+write_file("$varied/late.csv",
+	"id,int,num,day,flag,time,none\n",
+	(map { "$_,$_,1.5,2020-02-29,true,2020-02-29 10:00:00,\n" } 1 .. $rows),
+	"99999999999,x,123456.789,2020-02-29 11:00,maybe,2020-02-29 10:00:00+02,\n");
+write_file("$varied/nulls.csv", "a,b,c\n", map { "$_,,\n" } 1 .. 1000);
+write_file("$varied/names.csv",
+	"id,id,,\"the \"\"id\"\", quoted\",select,1st,\"two\nlines\"\n1,2,3,4,5,6,7\n");
+write_file("$varied/no_header.csv", map { "$_,2020-01-01,$_.25\n" } 1 .. 1000);
+write_file("$varied/semicolons.csv", "id;amount;name\n", map { "$_;$_,75;a, b\n" } 1 .. 1000);
+write_file("$varied/tabs.tsv", "id\tname\n", map { "$_\tSmith, John; Jr.\n" } 1 .. 1000);
+write_file("$varied/crlf.csv", "id,text\r\n", map { "$_,\"two\r\nlines, $_\"\r\n" } 1 .. 1000);
+write_file("$varied/bom.csv", "\xef\xbb\xbfid,n\xc3\xa4me\n", map { "$_,\xc3\xb6\n" } 1 .. 1000);
+write_file("$varied/codes.csv", "zip,n,phone\n", map { sprintf "%05d,%d,+47%08d\n", $_, $_, $_ } 1 .. 1000);
+write_file("$varied/quoted.csv", "\"id\",\"v\"\n", map { "\"$_\",\"" . ($_ % 3 ? "$_.5" : '') . "\"\n" } 1 .. 1000);
+write_file("$varied/pipes.csv", "id|u\n", map { sprintf "%d|00000000-0000-4000-8000-%012x\n", $_, $_ } 1 .. 1000);
+write_file("$varied/it's \"hostile\"\n; DROP TABLE x; --.csv", "a,b\n1,2\n");
+write_file("$varied/empty.csv");
+
+my %packed = (gz => 'gzip', zst => 'zstd -q', lz4 => 'lz4 -q');
+for my $suffix (keys %packed)
+{
+	my ($tool) = split / /, $packed{$suffix};
+
+	next if !grep { -x "$_/$tool" } split /:/, $ENV{PATH};
+	system("$packed{$suffix} -c < $varied/late.csv > $varied/packed_$suffix.csv.$suffix") == 0 or die;
+}
+
+my $said = import_folder($varied);
+is($said, "psql:<stdin>:1: NOTICE:  \"$varied/empty.csv\" is empty: there is no table \"empty\"",
+	'nothing to say but of the empty file');
+
+my %types = (
+	late => 'bigint text numeric(9,3) timestamp_without_time_zone text text text',
+	nulls => 'integer text text',
+	names => 'integer integer integer integer integer integer integer',
+	no_header => 'integer date numeric(6,2)',
+	semicolons => 'integer numeric(6,2) text',
+	tabs => 'integer text',
+	crlf => 'integer text',
+	bom => 'integer text',
+	codes => 'text integer text',
+	quoted => 'integer numeric(5,1)',
+	pipes => 'integer uuid',
+	it_s_hostile_drop_table_x => 'integer integer');
+$types{"packed_$_"} = $types{late} for grep { -e "$varied/packed_$_.csv.$_" } keys %packed;
+
+is(sql("SELECT string_agg(relname, ' ' ORDER BY relname COLLATE \"C\") FROM pg_class WHERE relnamespace = 'made'::regnamespace"),
+	join(' ', sort keys %types), 'a table for each of the others');
+for my $table (sort keys %types)
+{
+	is(join(' ', map { (my $type = $_->[1]) =~ tr/ /_/; $type } columns($table)),
+		$types{$table}, "types of $table");
+	is(sql("SELECT count(*) FROM csv_gpu_errors('made.$table')"), 0, "no bad record in $table");
+}
+is(join(' ', map { $_->[0] } columns('names')),
+	'id id_2 column_3 the_id_quoted select_ _1st two_lines', 'names');
+is(join(' ', map { $_->[0] } columns('no_header')), 'column_1 column_2 column_3', 'names without a header');
+
+my $header = ", header 'true'";
+like(check_table($_->[0], "$varied/$_->[1]", $_->[2], $_->[3]), qr/^0 of [1-9]\d* differ/, "values of $_->[0]")
+  for [ 'late', 'late.csv', $header ],
+  [ 'nulls', 'nulls.csv', $header ],
+  [ 'no_header', 'no_header.csv', '' ],
+  [ 'semicolons', 'semicolons.csv', "$header, delimiter ';'", 1 ],
+  [ 'tabs', 'tabs.tsv', "$header, delimiter E'\\t'" ],
+  [ 'crlf', 'crlf.csv', $header ],
+  [ 'bom', 'bom.csv', $header ],
+  [ 'codes', 'codes.csv', $header ],
+  [ 'quoted', 'quoted.csv', $header ],
+  [ 'pipes', 'pipes.csv', "$header, delimiter '|'" ],
+  map { [ "packed_$_", 'late.csv', $header ] } grep { $types{"packed_$_"} } sort keys %packed;
+
+# ---- random values of many spellings ----
+
+my @spellings = (
+	sub { int(rand(10)) }, sub { int(rand(2**31)) * (rand() < 0.5 ? -1 : 1) },
+	sub { join '', 1 + int(rand(9)), map { int(rand 10) } 1 .. int(rand 25) },
+	sub { sprintf '%.*f', int(rand 6), rand(1000) - 500 }, sub { '.' . int(rand(100)) },
+	sub { sprintf '%.*e', int(rand 17), (rand() - 0.5) * 10**(int(rand 620) - 310) },
+	sub { (qw(NaN Infinity -inf nan inf))[ rand 5 ] },
+	sub { (qw(t f true false TRUE False yes no Y n on off 1 0 tr fals))[ rand 16 ] },
+	sub { sprintf '%04d-%02d-%02d', rand(10000), 1 + rand(12), 1 + rand(31) },
+	sub { sprintf '%04d-%02d-%02d%s%02d:%02d:%02d', 1 + rand(9998), 1 + rand(12), 1 + rand(28), (' ', 'T')[ rand 2 ], rand(25), rand(60), rand(61) },
+	sub { sprintf '%04d-%02d-%02d %02d:%02d:%02d%s', 1 + rand(9998), 1 + rand(12), 1 + rand(28), rand(24), rand(60), rand(60), ('Z', '+02', '-0530', ' +14:00', '+16:00', '+25')[ rand 6 ] },
+	sub { sprintf '%08x-%04x-%04x-%04x-%012x', map { rand(65536) } 1 .. 5 },
+	sub { sprintf '%032x', rand(2**31) },
+	sub { '' }, sub { '""' }, sub { '"quoted, ""text"""' }, sub { ' ' . int(rand 100) . ' ' },
+	sub { '0' . int(rand 100) }, sub { '+' . int(rand 100) }, sub { '-' }, sub { '.' }, sub { '5.' }, sub { "\xc3\xa9" x rand(20) }, sub { 'x' x rand(300) });
+my $random = "$dir/random";
+mkdir $random or die;
+for my $n (1 .. 60)
+{
+	my @generators = map { [ @spellings[ map { rand @spellings } 0 .. rand(3) ] ] } 1 .. 8;
+	my $content = join(',', map { "c$_" } 0 .. 8) . "\n";
+
+	for my $record (1 .. 1 + int(rand(400)))
+	{
+		# most values of a column are of one kind
+		my @values = map { (rand() < 0.98 ? $_->[0] : $_->[ rand @$_ ])->() } @generators;
+
+		$content .= join(',', $record, map { rand() < 0.02 && !/^"/ ? " $_\t" : $_ } @values) . "\n";
+	}
+	write_file("$random/f$n.csv", $content);
+}
+import_folder($random, $header);
+my ($ntyped, $nbad) = (0, 0);
+for my $n (1 .. 60)
+{
+	$ntyped += grep { $_->[1] ne 'text' } columns("f$n");
+	my $result = check_table("f$n", "$random/f$n.csv", $header);
+
+	next if $result =~ /^0 of/;
+	$nbad++;
+	diag("f$n: $result");
+	system("cp $random/f$n.csv $ENV{TESTLOGDIR}");
+}
+is($nbad, 0, 'random files read without a skipped record, as file_fdw has their text');
+cmp_ok($ntyped, '>', 100, "types other than text are inferred ($ntyped of 540)");
+
+# ---- interrupted, and once more ----
+
+write_file("$dir/long.csv", "a,b\n", "1,text\n" x 3_000_000);
+my $session = new_session($node);
+my $before = descriptors($session->pid);
+$session->query(q{SET statement_timeout = '20ms'});
+my ($out, $err) = $session->query("SELECT count(*) FROM csv_gpu_sniff('$dir/long.csv')");
+like($err, qr/canceling statement due to statement timeout/, 'cancelled');
+is(descriptors($session->pid), $before, 'nothing stays open');
+$session->query('RESET statement_timeout');
+is($session->value("SELECT string_agg(type, ' ') FROM csv_gpu_sniff('$dir/long.csv')"), 'integer text', 'and on it goes');
+
+$node->stop;
+done_testing();

@@ -1,0 +1,237 @@
+# Pages that csv_gpu_load() appends survive what others survive: crashes at any
+# moment, a full disk, a standby, and they are not for logical decoding.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use CsvServer;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+random_seed();
+my $seconds = seconds_to_run(20);
+my $directory = PostgreSQL::Test::Utils::tempdir;
+my $nload = 60000;
+my $file = write_file("$directory/load.csv", map { "$_,load," . ('z' x ($_ % 150)) . "\n" } 1 .. $nload);
+
+# a server with checksums
+sub make_server
+{
+	my ($name, %settings) = @_;
+	my $node = PostgreSQL::Test::Cluster->new($name);
+
+	%settings = ('csv_gpu_fdw.engine' => engine(), autovacuum => 'off', shared_buffers => '16MB', %settings);
+	$node->init(allows_streaming => delete $settings{streaming} // 0,
+		extra => [ '--encoding=UTF8', '--no-locale', '--data-checksums' ]);
+	$node->append_conf('postgresql.conf', join('', map { "$_ = '$settings{$_}'\n" } sort keys %settings));
+	$node->start;
+	$node->safe_psql('postgres', "CREATE EXTENSION csv_gpu_fdw; CREATE EXTENSION amcheck;
+		CREATE SERVER csv FOREIGN DATA WRAPPER csv_gpu_fdw;
+		CREATE FOREIGN TABLE source (a int, b text, c text) SERVER csv OPTIONS (filename '$file');
+		CREATE TABLE t (a int, b text, c text);
+		CREATE TABLE done (n int);
+		CREATE UNLOGGED TABLE unlogged (a int, b text, c text)");
+	return $node;
+}
+
+my $by_pages = 'SET csv_gpu_fdw.load_method = pages;';
+
+# start after a crash: those who were left alone may take a moment to go
+sub start_again
+{
+	my ($node) = @_;
+
+	for (1 .. 100)
+	{
+		$node->{_pid} = undef;
+		return 1 if $node->start(fail_ok => 1);
+		sleep(0.2);
+	}
+	die 'the server does not start';
+}
+
+sub kill_server
+{
+	my ($node, @pids) = @_;
+	my $postmaster = (split /\n/, slurp_file($node->data_dir . '/postmaster.pid'))[0];
+
+	kill 'KILL', $postmaster, @pids;
+	return;
+}
+
+sub checksums_are_right
+{
+	my ($node, $name) = @_;
+
+	$node->stop;
+	command_ok([ 'pg_checksums', '--check', '-D', $node->data_dir ], "$name: pg_checksums");
+	return;
+}
+
+# ---- killed at any moment, with checkpoints at any moment ----
+# (WAL that is not flushed when it has to be is lost, for long)
+
+my $node = make_server('crash', checkpoint_timeout => '30s', max_wal_size => '64MB',
+	wal_buffers => '32MB', wal_writer_delay => '10s');
+my ($crashes, $loads, @wrong) = (0, 0);
+my $loop = "$by_pages
+	DO \$\$ BEGIN
+		FOR i IN 1 .. 1000 LOOP
+			PERFORM csv_gpu_load('source', 't');
+			INSERT INTO done VALUES (1);
+			PERFORM csv_gpu_load('source', 'unlogged');
+			COMMIT;
+			IF i % 3 = 0 THEN
+				PERFORM csv_gpu_load('source', 't');
+				ROLLBACK;
+			END IF;
+		END LOOP;
+	END \$\$";
+for (my $end = time() + $seconds; time() < $end || $crashes < 3; $crashes++)
+{
+	my $session = new_session($node);
+	my $other = new_session($node);
+	my $pid = $session->pid;
+
+	$session->send($loop);
+	$other->send('DO $$ BEGIN FOR i IN 1 .. 1000 LOOP PERFORM pg_sleep(random() * 0.05); INSERT INTO t SELECT g, \'other\', \'x\' FROM generate_series(1, 500) g; INSERT INTO done VALUES (500); COMMIT; END LOOP; END $$');
+	my $checkpoints = new_session($node);
+	my $until = time() + rand(1.5);
+	while (time() < $until)
+	{
+		$checkpoints->value('CHECKPOINT') if rand() < 0.3;
+		sleep(rand(0.05));
+	}
+	kill_server($node, $pid, $other->pid, $checkpoints->pid);
+	$_->{run}->kill_kill for $session, $other, $checkpoints;
+	start_again($node);
+
+	my ($count, $bad) = split /\|/, $node->safe_psql('postgres', "SELECT count(*) FILTER (WHERE b = 'load'),
+		count(*) FILTER (WHERE b = 'load' AND length(c) <> a % 150) FROM t");
+	my $ndone = $node->safe_psql('postgres', 'SELECT count(*) FROM done WHERE n = 1');
+	my $others = $node->safe_psql('postgres', "SELECT count(*) - coalesce((SELECT sum(n) FROM done WHERE n > 1), 0) FROM t WHERE b = 'other'");
+	my $corrupt = $node->safe_psql('postgres', "SELECT count(*) FROM verify_heapam('t')");
+	my $unlogged = $node->safe_psql('postgres', 'SELECT count(*) FROM unlogged');
+
+	push @wrong, "$count rows of $ndone loads, $bad spoilt, $others of others, $corrupt corrupt, $unlogged unlogged"
+	  if $count != $ndone * $nload || $bad || $others || $corrupt || $unlogged;
+	$loads = $ndone if $ndone > $loads;
+	# not so large that looking at it takes all the time
+	$node->safe_psql('postgres', 'TRUNCATE t, done') if $count > 10 * $nload;
+	$node->safe_psql('postgres', 'VACUUM t') if rand() < 0.3;
+}
+is(join("\n", @wrong), '', "$crashes crashes: all rows of what had committed, and no others");
+cmp_ok($loads, '>', 0, "up to $loads loads had");
+checksums_are_right($node, 'after crashes');
+
+# ---- an unlogged table over a clean restart ----
+
+$node->start;
+$node->safe_psql('postgres', "$by_pages SELECT csv_gpu_load('source', 'unlogged')");
+$node->restart;
+is($node->safe_psql('postgres', 'SELECT count(*) FROM unlogged'), $nload, 'an unlogged table is there after a restart');
+
+# ---- a disk that is full: files of more than so many bytes cannot be written ----
+
+SKIP:
+{
+	my $postmaster = (split /\n/, slurp_file($node->data_dir . '/postmaster.pid'))[0];
+
+	skip 'no prlimit', 6 if system('prlimit', "--pid=$postmaster", '--fsize=17000000:unlimited') != 0;
+	$node->safe_psql('postgres', 'TRUNCATE t, done; CHECKPOINT');
+	my ($out, $err);
+	my $session = new_session($node);
+
+	for (1 .. 3)
+	{
+		# in a subtransaction that is survived
+		($out, $err) = $session->query("$by_pages BEGIN; INSERT INTO done VALUES (1); SAVEPOINT a;
+			SELECT csv_gpu_load('source', 't') FROM generate_series(1, 10); ROLLBACK TO a; COMMIT");
+		like($err, qr/ERROR:  could not extend file/, 'a file that cannot grow');
+	}
+	# nothing holds up a checkpoint, and the next one takes the blocks that could not be written
+	system('prlimit', "--pid=$postmaster", '--fsize=unlimited:unlimited') == 0 or die;
+	cmp_ok($node->safe_psql('postgres', "CHECKPOINT; SELECT pg_relation_size('t')"), '<=', 17000000, 'the file has not grown further');
+	$node->safe_psql('postgres', "INSERT INTO t SELECT g, 'other', repeat('x', 100) FROM generate_series(1, 1000) g");
+	kill_server($node, $session->pid);
+	start_again($node);
+	is($node->safe_psql('postgres', 'SELECT count(*), (SELECT count(*) FROM done) FROM t'), '1000|3', 'what others inserted then is there after a crash');
+	is($node->safe_psql('postgres', "SELECT count(*) FROM verify_heapam('t')"), 0, 'verify_heapam');
+}
+checksums_are_right($node, 'after a full disk');
+
+# ---- wal_level minimal: new tables are not logged, but synced ----
+
+$node = make_server('minimal', wal_level => 'minimal', max_wal_senders => 0, wal_skip_threshold => '1MB');
+for my $how ('CREATE TABLE new (a int, b text, c text)', 'TRUNCATE new', 'TRUNCATE t')
+{
+	my $name = $how =~ /new/ ? 'new' : 't';
+	my $before = $node->safe_psql('postgres', 'SELECT pg_current_wal_insert_lsn()');
+
+	$node->safe_psql('postgres', "$by_pages BEGIN; $how; SELECT csv_gpu_load('source', '$name'); INSERT INTO $name VALUES (0, 'one more'); COMMIT");
+	cmp_ok($node->safe_psql('postgres', "SELECT pg_current_wal_insert_lsn() - '$before'"), '<', 1000000, "$how: not logged");
+	kill_server($node);
+	start_again($node);
+	is($node->safe_psql('postgres', "SELECT count(*), sum(a) FROM $name"), ($nload + 1) . '|' . $nload * ($nload + 1) / 2, "$how: there after a crash");
+	is($node->safe_psql('postgres', "SELECT count(*) FROM verify_heapam('$name')"), 0, "$how: verify_heapam");
+}
+# a table that is so small that it is logged at commit after all
+$node->safe_psql('postgres', "ALTER SYSTEM SET wal_skip_threshold = '1GB'");
+$node->restart;
+$node->safe_psql('postgres', "$by_pages BEGIN; TRUNCATE new; SELECT csv_gpu_load('source', 'new'); COMMIT");
+kill_server($node);
+start_again($node);
+is($node->safe_psql('postgres', 'SELECT count(*) FROM new'), $nload, 'one that is logged at commit');
+checksums_are_right($node, 'wal_level minimal');
+
+# ---- a standby ----
+
+my $primary = make_server('primary', streaming => 1, wal_compression => 'on');
+$primary->backup('backup');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($primary, 'backup', has_streaming => 1);
+$standby->start;
+my $session = new_session($primary);
+my $reader = new_session($standby);
+my $partial = 0;
+my $looks = 0;
+for my $n (1 .. 5)
+{
+	$session->send("$by_pages BEGIN; SELECT csv_gpu_load('source', 't'); " . ($n == 3 ? 'ROLLBACK' : 'COMMIT') . "; INSERT INTO t VALUES (0, 'other', 'x')");
+	until ($session->ended)
+	{
+		$partial++ if $reader->value("SELECT count(*) FROM t WHERE b = 'load'") % $nload != 0;
+		$looks++;
+	}
+	my ($out, $err) = $session->await;
+	is($err, '', "load $n");
+	$primary->wait_for_catchup($standby, 'replay');
+}
+is($partial, 0, "standby: all rows of a load or none, $looks looks");
+my $sums = q{SELECT count(*), md5(string_agg(t::text, ' ' ORDER BY b, a, c)) FROM t};
+is($reader->value($sums), $session->value($sums), 'standby: the same rows');
+like($reader->value($sums), qr/^240005\|/, 'as many as there should be');
+is($reader->value("SELECT count(*) FROM verify_heapam('t')"), 0, 'standby: verify_heapam');
+$standby->promote;
+$standby->safe_psql('postgres', "$by_pages SELECT csv_gpu_load('source', 't')");
+is($standby->safe_psql('postgres', "SELECT count(*) FROM t WHERE b = 'load'"), 5 * $nload, 'standby: a load after it was promoted');
+is($standby->safe_psql('postgres', "SELECT count(*) FROM verify_heapam('t')"), 0, 'standby: verify_heapam again');
+$_->quit for $session, $reader;
+checksums_are_right($standby, 'standby');
+checksums_are_right($primary, 'primary');
+
+# ---- logical decoding sees rows, so they do not go by pages ----
+
+$node = make_server('logical', wal_level => 'logical');
+my ($result, $out, $err) = $node->psql('postgres', "$by_pages SELECT csv_gpu_load('source', 't')");
+like($err, qr/"t" cannot be loaded by pages: wal_level is logical/, 'wal_level logical');
+is($node->safe_psql('postgres', "$by_pages SELECT records_loaded FROM csv_gpu_load('source', 'unlogged')"), $nload, 'unlogged tables are not decoded');
+$node->safe_psql('postgres', "SELECT pg_create_logical_replication_slot('slot', 'test_decoding')");
+$node->safe_psql('postgres', "SELECT csv_gpu_load('source', 't')");
+is($node->safe_psql('postgres', "SELECT count(*) FROM pg_logical_slot_get_changes('slot', NULL, NULL) WHERE data LIKE 'table public.t: INSERT:%'"), $nload, 'all rows are decoded');
+$node->stop;
+done_testing();

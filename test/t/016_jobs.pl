@@ -1,0 +1,156 @@
+# Importer jobs with pg_cron itself: from a schedule to loaded rows.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use CsvServer;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes ();
+
+my $libdir = `$ENV{PG_CONFIG} --pkglibdir`;
+chomp $libdir;
+plan skip_all => 'pg_cron is not installed' if !-e "$libdir/pg_cron.so";
+
+# its workers are the server's own: nothing has to be known about sockets
+my $node = csv_server(
+	'jobs',
+	shared_preload_libraries => 'pg_cron',
+	'cron.database_name' => 'postgres',
+	'cron.use_background_workers' => 'on',
+	max_worker_processes => 20);
+my $dir = PostgreSQL::Test::Utils::tempdir;
+
+chmod 0755, $dir;
+
+sub sql
+{
+	return $node->safe_psql('postgres', $_[0]);
+}
+
+# wait for the runs of a job that this condition holds for
+sub await_run
+{
+	my ($job, $condition) = @_;
+
+	for (1 .. 900)
+	{
+		return 1
+		  if sql("SELECT count(*) FROM csv_gpu_job_run WHERE job = '$job' AND $condition") > 0;
+		Time::HiRes::sleep(0.1);
+	}
+	return 0;
+}
+
+sub write_old_file
+{
+	my ($path, @bytes) = @_;
+
+	write_file($path, @bytes);
+	utime(time - 60, time - 60, $path) or die;
+	return;
+}
+
+write_old_file("$dir/a1.csv", map { "$_,text $_\n" } 1 .. 1000);
+sql(qq{
+	CREATE ROLE importer LOGIN;
+	GRANT CREATE, USAGE ON SCHEMA public TO importer;
+	CREATE FOREIGN TABLE source (id int, what text) SERVER csv OPTIONS (filename '$dir/a*.csv');
+	GRANT SELECT ON source TO importer;
+	CREATE TABLE target (id int, what text);
+	CREATE TABLE other (id int, what text);});
+
+# ---- without the extension, and without rights ----
+
+my ($rc, $out, $err) = $node->psql('postgres',
+	q{SELECT csv_gpu_schedule('job', '* * * * *', 'source', 'target')});
+like($err, qr/needs the extension pg_cron.*\nHINT:.*shared_preload_libraries/, 'pg_cron is wanted');
+sql('CREATE EXTENSION pg_cron');
+
+my @as_importer = (extra_params => [ '-U', 'importer' ]);
+($rc, $out, $err) = $node->psql('postgres',
+	q{SELECT csv_gpu_schedule('job', '* * * * *', 'source', 'target')}, @as_importer);
+like($err, qr/permission denied for table public\.target/, 'INSERT is wanted');
+sql('GRANT INSERT, SELECT ON target TO importer');
+($rc, $out, $err) = $node->psql('postgres',
+	q{SELECT csv_gpu_schedule('job', '* * * * *', 'source', 'target')}, @as_importer);
+like($err, qr/permission denied for schema cron/, 'USAGE of the schema cron is wanted');
+is(sql('SELECT count(*) FROM csv_gpu_job'), 0, 'nothing was scheduled');
+sql('GRANT USAGE ON SCHEMA cron TO importer');
+
+# ---- schedules ----
+
+($rc, $out, $err) = $node->psql('postgres',
+	q{SELECT csv_gpu_schedule('job', '30 * * * * ?', 'source', 'target')});
+like($err, qr/has 6 fields.*HINT:  With five fields it is "\* \* \* \* \*"/s, 'six fields are refused');
+($rc, $out, $err) = $node->psql('postgres',
+	q{SELECT csv_gpu_schedule('job', '61 * * * *', 'source', 'target')});
+like($err, qr/invalid schedule: 61 \* \* \* \*/, 'what pg_cron refuses is refused');
+is(sql('SELECT count(*) FROM csv_gpu_job'), 0, 'nothing was scheduled');
+
+# ---- end to end: three jobs, a minute ----
+
+$node->psql('postgres',
+	q{SELECT csv_gpu_schedule('new', '* * * * *', 'source', 'target', 'new_files', 'what comes in')},
+	@as_importer);
+sql(q{SELECT csv_gpu_schedule('fresh', '0 5 * * *', 'source', 'other', 'append')});
+sql(q{SELECT csv_gpu_schedule('fresh', '* * * * *', 'source', 'other', 'replace')});
+sql(q{CREATE FOREIGN TABLE missing (id int, what text) SERVER csv OPTIONS (filename '/nosuchfile.csv')});
+sql(q{SELECT csv_gpu_schedule('fails', '* * * * *', 'missing', 'other')});
+is( sql(q{SELECT string_agg(concat_ws(' ', username, jobname, schedule), ', ' ORDER BY jobname) FROM cron.job}),
+	(join ', ', map { $_->[1] . " csv_gpu_fdw: $_->[0] * * * * *" } [ 'fails', sql('SELECT current_user') ], [ 'fresh', sql('SELECT current_user') ], [ 'new', 'importer' ]),
+	'pg_cron has the jobs, each once');
+
+ok(await_run('new', 'error IS NULL'), 'new files are loaded by schedule');
+ok(await_run('fresh', 'error IS NULL'), 'a table is replaced by schedule');
+ok(await_run('fails', 'error IS NOT NULL'), 'a run that fails is on record');
+is(sql('SELECT count(*), sum(id) FROM target'), '1000|500500', 'rows of the new file');
+is(sql('SELECT count(*), sum(id) FROM other'), '1000|500500', 'rows of the replaced table');
+is( sql(qq{SELECT owner, filename = '$dir/a1.csv', records_loaded, records_skipped, bytes_read > 0, duration > '0' FROM csv_gpu_job_run WHERE job = 'new'}),
+	'importer|t|1000|0|t|t', 'the run');
+like( sql(q{SELECT records_loaded, error FROM csv_gpu_job_run WHERE job = 'fails' LIMIT 1}),
+	qr/^\|could not open file "\/nosuchfile\.csv"/, 'the failure');
+is(sql(q{SELECT description FROM csv_gpu_job WHERE job = 'new'}), 'what comes in', 'the description');
+
+# ---- the next minute: only what is new ----
+
+write_old_file("$dir/a2.csv", "2000,later\n");
+ok(await_run('new', "filename = '$dir/a2.csv'"), 'the next file');
+is(sql('SELECT count(*), sum(id) FROM target'), '1001|502500', 'no file twice');
+ok(await_run('fresh', 'records_loaded = 1001'), 'and replaced again');
+is(sql('SELECT count(*), sum(id) FROM other'), '1001|502500', 'in place of the old rows');
+
+# ---- the end ----
+
+is( $node->psql('postgres', q{SELECT csv_gpu_unschedule('fresh')}, @as_importer), 3,
+	'nobody ends the jobs of others');
+sql(q{SELECT csv_gpu_unschedule('fresh'), csv_gpu_unschedule('fails')});
+is(sql(q{SELECT string_agg(jobname, ', ') FROM cron.job}), 'csv_gpu_fdw: new', 'jobs end');
+cmp_ok(sql(q{SELECT count(*) FROM csv_gpu_job_run WHERE job = 'fails'}), '>', 0, 'their runs stay on record');
+
+# ---- a dump has jobs, runs and files, and goes on counting runs ----
+
+my $dump = "$dir/dump.sql";
+my $runs = sql('SELECT count(*) FROM csv_gpu_job_run');
+
+# pg_cron is to be in one database only
+sql('DROP EXTENSION pg_cron');
+$node->command_ok([ 'pg_dump', '-f', $dump, '-d', $node->connstr('postgres') ], 'dumped');
+sql('CREATE DATABASE copy');
+$node->command_ok([ 'psql', '-Xqv', 'ON_ERROR_STOP=1', '-f', $dump, '-d', $node->connstr('copy') ], 'restored');
+is($node->safe_psql('copy', 'SELECT job, source, target, mode FROM csv_gpu_job'), 'new|source|target|new_files', 'jobs');
+is($node->safe_psql('copy', 'SELECT count(*) FROM csv_gpu_job_run'), $runs, 'runs');
+is($node->safe_psql('copy', 'SELECT count(*) FROM csv_gpu_job_file'), 2, 'files');
+is( $node->safe_psql('copy', q{SET SESSION AUTHORIZATION importer; SELECT count(*) FROM csv_gpu_run_job('new')}),
+	0, 'which are known there');
+utime(time - 30, time - 30, "$dir/a2.csv") or die;
+is( $node->safe_psql('copy', qq{SET SESSION AUTHORIZATION importer; SELECT run > $runs, filename = '$dir/a2.csv', error FROM csv_gpu_run_job('new')}),
+	't|t|', 'and runs are counted on');
+is( $node->psql('copy', q{SET SESSION AUTHORIZATION importer; SELECT csv_gpu_unschedule('new')}), 0,
+	'a job ends without pg_cron, too');
+
+$node->stop;
+done_testing();

@@ -1,0 +1,141 @@
+# Compressed files of some size, as the tools write them: the same rows as of
+# the plain file, bounded memory, cancelled in time.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use CsvServer;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = csv_server('compressed');
+my $dir = PostgreSQL::Test::Utils::tempdir;
+my %tools = (gz => 'gzip -c', zst => 'zstd -qc', lz4 => 'lz4 -qc');
+
+chmod 0755, $dir;
+random_seed();
+
+sub table
+{
+	my ($name, $file, $options) = @_;
+
+	$node->safe_psql('postgres',
+			"DROP FOREIGN TABLE IF EXISTS $name;"
+		  . "CREATE FOREIGN TABLE $name (id bigint, code text, amount numeric(12,2))"
+		  . " SERVER csv OPTIONS (filename "
+		  . literal($file)
+		  . ($options // '') . ')');
+	return;
+}
+
+# what a table holds, in one line
+sub contents
+{
+	my ($name) = @_;
+
+	return $node->safe_psql('postgres',
+		"SELECT count(*), sum(hashtextextended(t::text, 0)) FROM $name t");
+}
+
+my $plain = "$dir/plain.csv";
+{
+	open my $file, '>:raw', $plain or die;
+	for my $id (1 .. 200_000)
+	{
+		my $code = join '', map { chr(97 + int(rand 26)) } 1 .. int(rand 20);
+
+		$code = "\"$code,\n\"\"$id\"\"\"" if $id % 50 == 0;
+		printf $file "%d,%s,%.2f\n", $id, $code, rand(1e6);
+	}
+	close $file;
+}
+table('plain', $plain);
+my $expected = contents('plain');
+
+for my $suffix (sort keys %tools)
+{
+	my ($tool) = split / /, $tools{$suffix};
+
+  SKIP:
+	{
+		skip "no $tool", 6 if !grep { -x "$_/$tool" } split /:/, $ENV{PATH};
+
+		my $file = "$dir/whole.csv.$suffix";
+
+		system("$tools{$suffix} < $plain > $file") == 0 or die;
+		table('t', $file);
+		is(contents('t'), $expected, "$tool: the rows of the plain file");
+
+		# what the tool reads when files are joined, and rows across the joint
+		system("(head -c 1000003 $plain | $tools{$suffix};"
+			  . " tail -c +1000004 $plain | $tools{$suffix}) > $file") == 0
+		  or die;
+		is(contents('t'), $expected, "$tool: joined files");
+		table('t', $file, ", chunk_size '100kB'");
+		is(contents('t'), $expected, "$tool: in small chunks");
+
+		# cut anywhere: never fewer rows in silence
+		my $bytes = -s $file;
+		my $refused = 0;
+
+		for (1 .. 10)
+		{
+			my $cut = 1 + int(rand($bytes - 1));
+
+			# between the two it is whole
+			system("head -c $cut $file > $dir/cut.csv.$suffix") == 0 or die;
+			table('t', "$dir/cut.csv.$suffix");
+			my ($rc, $out, $err) =
+			  $node->psql('postgres', 'SELECT count(*) FROM t');
+			$refused++
+			  if $rc != 0
+			  && $err =~ /could not decompress ".*unexpected end of file\nDETAIL:  At byte offset $cut of/;
+		}
+		is($refused, 10, "$tool: a truncated file is an error");
+
+		# a few kilobytes that become 300 MB
+		my $line = '1,' . 'x' x 1000 . ",1.00\n";
+		my $bomb = "$dir/bomb.csv.$suffix";
+
+		open my $pipe, '|-', "$tools{$suffix} > $bomb" or die;
+		print $pipe $line x 1000 for 1 .. 300;
+		close $pipe or die;
+		table('t', $bomb);
+		my $session = new_session($node);
+		my $before = rss_kb($session->pid);
+		my ($out, $err, $most) =
+		  $session->query_watched('SELECT count(*), sum(amount) FROM t');
+
+		is("$out$err", '300000|300000.00', "$tool: a file that grows a lot");
+		cmp_ok($most - $before, '<', 32 * 1024, "$tool: in little memory")
+		  or diag("$before kB before, $most kB at most");
+
+		unlink glob("$dir/*.$suffix");
+	}
+}
+
+# a cancel, and nothing stays open
+SKIP:
+{
+	skip 'no gzip', 3 if !grep { -x "$_/gzip" } split /:/, $ENV{PATH};
+
+	my $session = new_session($node);
+
+	system("gzip -c < $plain > $dir/long.csv.gz") == 0 or die;
+	system("cat $dir/long.csv.gz >> $dir/longer.csv.gz") == 0 or die for 1 .. 100;
+	table('t', "$dir/longer.csv.gz");
+	my $before = descriptors($session->pid);
+
+	$session->query(q{SET statement_timeout = '300ms'});
+	my ($out, $err) = $session->query('SELECT count(code) FROM t');
+	like($err, qr/canceling statement due to statement timeout/, 'cancelled');
+	is(descriptors($session->pid), $before, 'nothing stays open');
+	$session->query('RESET statement_timeout');
+	table('t', "$dir/long.csv.gz");
+	is($session->value('SELECT count(*) FROM t'), 200_000, 'and on it goes');
+}
+
+$node->stop;
+done_testing();
