@@ -349,6 +349,8 @@ log_pages(CsvHeapPages *pages, BlockNumber first)
  * - No checkpoint may start behind our WAL and end before the pages are written
  *   and noted for fsync: it would be done with WAL that is still needed.
  *   DELAY_CHKPT_START has it wait; it then collects our requests for fsync.
+ *   (The server's own bulk writer has a new relation, which nobody has after a
+ *   crash, and so may fsync it later.  Here, half a page might be left.)
  * - If writing fails halfway, WAL has pages that the file has not.  Their rows
  *   are of a transaction that aborts, and whoever extends the relation next logs
  *   its pages as new, whatever was there.

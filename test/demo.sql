@@ -22,6 +22,14 @@ SELECT * FROM csv_gpu_errors('customers');
 SELECT extract(year FROM since) AS year, count(*), sum(spent)
 FROM customers GROUP BY 1 ORDER BY 1;
 
+-- Loaded into a table, as COPY would; what is bad about the file is kept.
+CREATE TABLE people (id integer, name text, city text, since date, spent numeric(10,2));
+CREATE TABLE rejected AS
+SELECT *, now() AS loaded_at, 'customers'::regclass AS source FROM csv_gpu_errors('customers') LIMIT 0;
+SELECT records_loaded, records_skipped, bytes_read
+FROM csv_gpu_load('customers', 'people', rejects => 'rejected');
+SELECT record, error, message FROM rejected;
+
 -- Which engine reads it, and what it read.
 EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF)
 SELECT name, spent FROM customers WHERE spent > 1000;
