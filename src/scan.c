@@ -103,7 +103,8 @@ struct CsvTableScan
 	void	   *skipped_arg;
 
 	CsvSource  *source;
-	int64		nbytes;			/* of the source, when the scan began */
+	int64		nbytes;			/* of the source, when the scan began, about */
+	int64		progress_bytes; /* the same where it is certain, else 0 */
 	int64		passed_bytes;	/* of them, in batches */
 	int64		file_bytes;		/* likewise, of the open file */
 	Oid			progress_relid; /* where its progress shows, if it does */
@@ -639,6 +640,8 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 
 	scan->source = csv_source_create(table);
 	scan->nbytes = csv_source_data_size(table);
+	if (scan->nbytes > 0 && csv_source_size(table, NULL) == scan->nbytes)
+		scan->progress_bytes = scan->nbytes;
 	scan->callback.func = release_scan;
 	scan->callback.arg = scan;
 	MemoryContextRegisterResetCallback(context, &scan->callback);
@@ -1048,7 +1051,7 @@ show_progress(const CsvTableScan *scan)
 	progress.relid = scan->progress_relid;
 	progress.from_program = scan->table->program != NULL;
 	progress.bytes_processed = scan->statistics.bytes;
-	progress.bytes_total = Max(scan->nbytes, 0);
+	progress.bytes_total = scan->progress_bytes;
 	progress.tuples_processed = scan->statistics.records -
 		scan->statistics.skipped;
 	progress.tuples_excluded = scan->statistics.skipped;
