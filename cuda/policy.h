@@ -202,4 +202,14 @@
 #define CSV_PINNED_KEEP_BYTES	((size_t) 1 << 30)
 #define CSV_PINNED_BLOCKS		1024
 
+/*
+ * cudaMallocHost() makes small pages one by one: on an H200's host, the eight
+ * blocks of a scan took it 135 to 155 ms.  Large pages that are made first, and
+ * registered then, took 46 to 78 ms, of which 6 to 10 are the registration; and
+ * several threads make them.  Not worth it for a small block.
+ */
+#define CSV_PINNED_MAP_BYTES	((size_t) 8 << 20)
+#define CSV_LARGE_PAGE_BYTES	((size_t) 2 << 20)
+#define CSV_PINNED_THREADS		4
+
 #endif							/* CSV_CUDA_POLICY_H */

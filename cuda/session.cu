@@ -9,7 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
+
+/* older C libraries do not have it */
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE	23
+#endif
 
 CsvSession	csv_session;
 static pthread_mutex_t device_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -466,6 +472,114 @@ csv_device_reserve(CsvDeviceMemory which, size_t nbytes, size_t keep,
 
 /* ---- pinned memory ---- */
 
+/* a stretch of new memory whose pages are to be made */
+typedef struct CsvStretch
+{
+	uint8_t    *bytes;
+	size_t		nbytes;
+} CsvStretch;
+
+static void *
+make_pages(void *arg)
+{
+	const CsvStretch *stretch = (const CsvStretch *) arg;
+
+	/* kernels before 5.14 do not know it */
+	if (madvise(stretch->bytes, stretch->nbytes, MADV_POPULATE_WRITE) != 0)
+		for (size_t i = 0; i < stretch->nbytes; i += 4096)
+			((volatile uint8_t *) stretch->bytes)[i] = 0;
+	return NULL;
+}
+
+/*
+ * Large pages, made by several threads, and registered then: see
+ * CSV_PINNED_MAP_BYTES.  NULL where that cannot be had.
+ */
+static uint8_t *
+map_pinned(size_t nbytes)
+{
+	const size_t page = CSV_LARGE_PAGE_BYTES;
+	size_t		nmapped = nbytes + page;
+	uint8_t    *mapping = (uint8_t *) mmap(NULL, nmapped,
+										   PROT_READ | PROT_WRITE,
+										   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t    *bytes;
+	CsvStretch	stretches[CSV_PINNED_THREADS];
+	pthread_t	threads[CSV_PINNED_THREADS];
+	bool		started[CSV_PINNED_THREADS] = {false};
+	size_t		share = nbytes / CSV_PINNED_THREADS / page * page;
+
+	if (mapping == MAP_FAILED)
+		return NULL;
+	bytes = (uint8_t *) (((uintptr_t) mapping + page - 1) / page * page);
+	if (bytes > mapping)
+		munmap(mapping, (size_t) (bytes - mapping));
+	if (bytes + nbytes < mapping + nmapped)
+		munmap(bytes + nbytes, (size_t) (mapping + nmapped - (bytes + nbytes)));
+
+	/* a program that the backend starts has no use for it */
+	madvise(bytes, nbytes, MADV_DONTFORK);
+	madvise(bytes, nbytes, MADV_HUGEPAGE);
+	for (int i = 0; i < CSV_PINNED_THREADS; i++)
+	{
+		stretches[i].bytes = bytes + i * share;
+		stretches[i].nbytes = i == CSV_PINNED_THREADS - 1 ?
+			nbytes - i * share : share;
+		started[i] = i > 0 && pthread_create(&threads[i], NULL, make_pages,
+											 &stretches[i]) == 0;
+	}
+	for (int i = 0; i < CSV_PINNED_THREADS; i++)
+		if (!started[i])
+			make_pages(&stretches[i]);
+	for (int i = 0; i < CSV_PINNED_THREADS; i++)
+		if (started[i])
+			pthread_join(threads[i], NULL);
+	if (cudaHostRegister(bytes, nbytes, cudaHostRegisterDefault) == cudaSuccess)
+		return bytes;
+	cudaGetLastError();
+	munmap(bytes, nbytes);
+	return NULL;
+}
+
+/* make a block; what it fails with is not left behind */
+static cudaError_t
+make_pinned(CsvBlock *block, size_t nbytes)
+{
+	cudaError_t error;
+
+	block->mapped = false;
+	if (nbytes >= CSV_PINNED_MAP_BYTES)
+	{
+		nbytes = (nbytes + CSV_LARGE_PAGE_BYTES - 1) / CSV_LARGE_PAGE_BYTES *
+			CSV_LARGE_PAGE_BYTES;
+		block->bytes = map_pinned(nbytes);
+		block->mapped = block->bytes != NULL;
+	}
+	if (!block->mapped)
+	{
+		error = cudaMallocHost((void **) &block->bytes, nbytes);
+		if (error != cudaSuccess)
+		{
+			cudaGetLastError();
+			block->bytes = NULL;
+			return error;
+		}
+	}
+	block->nbytes = nbytes;
+	return cudaSuccess;
+}
+
+static void
+free_pinned(CsvBlock *block)
+{
+	if (!block->mapped)
+		cudaFreeHost(block->bytes);
+	else if (cudaHostUnregister(block->bytes) == cudaSuccess)
+		munmap(block->bytes, block->nbytes);
+	block->bytes = NULL;
+	block->nbytes = 0;
+}
+
 /* let go of blocks that nobody uses until at most `keep` bytes of them are left */
 static void
 trim_pinned(size_t keep)
@@ -482,9 +596,7 @@ trim_pinned(size_t keep)
 		if (block->in_use || block->bytes == NULL)
 			continue;
 		unused -= block->nbytes;
-		cudaFreeHost(block->bytes);
-		block->bytes = NULL;
-		block->nbytes = 0;
+		free_pinned(block);
 	}
 }
 
@@ -525,20 +637,14 @@ take_pinned(size_t nbytes)
 			return NULL;
 	}
 	cudaSetDevice(csv_session.number);
-	error = cudaMallocHost((void **) &empty->bytes, nbytes);
+	error = make_pinned(empty, nbytes);
 	if (error == cudaErrorMemoryAllocation)
 	{
-		cudaGetLastError();
 		trim_pinned(0);
-		error = cudaMallocHost((void **) &empty->bytes, nbytes);
+		error = make_pinned(empty, nbytes);
 	}
 	if (error != cudaSuccess)
-	{
-		cudaGetLastError();
-		empty->bytes = NULL;
 		return NULL;
-	}
-	empty->nbytes = nbytes;
 	empty->in_use = true;
 	return empty->bytes;
 }
@@ -620,7 +726,7 @@ csv_cuda_shutdown(void)
 	csv_device_release();
 	for (int i = 0; i < CSV_PINNED_BLOCKS; i++)
 		if (session->pinned[i].bytes != NULL)
-			cudaFreeHost(session->pinned[i].bytes);
+			free_pinned(&session->pinned[i]);
 	for (int i = 0; i < 2; i++)
 	{
 		cudaEventDestroy(session->copy_in[i]);

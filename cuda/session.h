@@ -45,7 +45,8 @@ typedef struct CsvBlock
 {
 	uint8_t    *bytes;
 	size_t		nbytes;
-	bool		in_use;			/* pinned blocks only */
+	bool		in_use;			/* pinned blocks only, */
+	bool		mapped;			/* likewise: by map_pinned() */
 } CsvBlock;
 
 /*
