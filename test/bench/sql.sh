@@ -43,7 +43,10 @@ declare -A statements=(
 		WHERE l_shipdate >= DATE '1994-01-01' AND l_shipdate < DATE '1995-01-01'
 			AND l_discount BETWEEN 0.05 AND 0.07 AND l_quantity < 24"
 )
-queries=${QUERIES:-count count_new count_again count_column sums all q1 q6 first_rows \
+statements[q1_again]=${statements[q1]}
+statements[q6_again]=${statements[q6]}
+queries=${QUERIES:-count count_new count_again count_column sums all q1 q1_again q6 \
+	q6_again first_rows \
 	load load_unlogged load_insert load_logged load_key}
 
 # The tables that rows are loaded into.  Those of load_* are loaded by
@@ -62,8 +65,8 @@ takes_part()
 	case $2:$1 in
 		load*:copy) ;;
 		*:copy | load_*:duckdb/*) return 1 ;;
-		count_new:auto | count_new:c* | count_again:c*) ;;
-		count_new:* | count_again:* | *:auto) return 1 ;;
+		count_new:auto | count_new:c* | *_again:c*) ;;
+		count_new:* | *_again:* | *:auto) return 1 ;;
 	esac
 }
 
@@ -75,7 +78,7 @@ time_query()
 
 	case $query:$reader in
 		count_new:*) mode=new ;;
-		count_again:*) mode=again ;;
+		*_again:*) mode=again ;;
 		all:duckdb/*) statement='SELECT count(COLUMNS(*)) FROM @' ;;
 		load:duckdb/*)
 			statement='CREATE TEMP TABLE target AS SELECT * FROM @'
