@@ -251,6 +251,8 @@ SELECT explain('SELECT avg(price), count(*) FROM parts WHERE weight > 1');
 SELECT alike('SELECT part, sum(price), avg(weight), count(DISTINCT city) FROM parts WHERE weight > 1 GROUP BY part');
 SELECT alike('SELECT city, count(*), count(weight), sum(price), avg(price), stddev(price), sum(part), avg(part), variance(part), min(price), max(price) FROM parts GROUP BY city');
 SELECT alike('SELECT round(stddev(weight)::numeric, 12), round(var_pop(weight)::numeric, 12), avg(weight) FROM parts');
+SELECT alike('SELECT avg(weight), round(stddev(weight)::numeric, 12), sum(weight) FROM parts');
+SELECT alike('SELECT city, avg(weight), round(var_samp(weight)::numeric, 12) FROM parts GROUP BY city');
 SELECT alike('SELECT part, round(stddev(weight)::numeric, 12), variance(weight) FILTER (WHERE price > 1000) FROM parts GROUP BY part');
 SELECT alike('SELECT sum(weight), avg(weight), min(weight), max(weight), bool_or(weight > 3), bool_and(price < 11), avg(price) FROM parts WHERE price <> ''NaN''');
 SELECT alike('SELECT sum(price), sum(part), avg(price), avg(part), avg(weight), max(city) FROM parts WHERE price > 1000 AND price <> ''NaN''');

@@ -920,16 +920,31 @@ float_spread(const CsvAggregation *aggregation, uint32_t group,
 	return spread;
 }
 
-/* the transition state of an average that is an array */
+/*
+ * The transition state of an average that is an array.  No average looks at a
+ * sum of squared deviations that is finite; but PostgreSQL takes the state for
+ * that of a variance of the same values, too, if there is one.
+ */
 static Datum
-average_state(const Sum *sum, Oid type)
+average_state(const CsvAggregation *aggregation, uint32_t group,
+			  const CsvResult *result, const Sum *sum, Oid type)
 {
 	Datum		elements[2];
 
-	/* no average looks at a sum of squared deviations that is finite */
 	if (type == FLOAT8ARRAYOID)
+	{
+		for (int i = 0; i < aggregation->nresults; i++)
+		{
+			const CsvResult *other = &aggregation->results[i];
+
+			if (other->kind == CSV_RESULT_VARIANCE &&
+				other->first == result->first)
+				return float_state(sum, float_spread(aggregation, group, other,
+													 sum));
+		}
 		return float_state(sum, isfinite(sum->value.real) ? 0.0 :
 						   get_float8_nan());
+	}
 	elements[0] = Int64GetDatum(sum->count);
 	elements[1] = Int64GetDatum((int64) sum->value.wide.word[0]);
 	return PointerGetDatum(construct_array(elements, 2, INT8OID, sizeof(int64),
@@ -983,7 +998,8 @@ result_of(CsvAggregation *aggregation, uint32_t group, int i, bool *isnull)
 							  (Datum) 0, isnull);
 	}
 	if (aggref->aggtype == INT8ARRAYOID || aggref->aggtype == FLOAT8ARRAYOID)
-		return average_state(&sum, aggref->aggtype);
+		return average_state(aggregation, group, result, &sum,
+							 aggref->aggtype);
 	*isnull = sum.count == 0;
 	if (*isnull)
 		return (Datum) 0;
