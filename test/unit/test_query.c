@@ -645,7 +645,7 @@ decimals_keep_their_digits_or_are_undecided(void **state)
 	for (size_t i = 0; i < LENGTH(cases); i++)
 	{
 		_Alignas(8) uint8_t entry[64];
-		CsvInt128	result;
+		CsvInt128	result = 0;
 
 		assert_true(csv_parse_numeric((const uint8_t *) cases[i].text,
 									  (uint32_t) strlen(cases[i].text), '.',
