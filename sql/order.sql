@@ -85,6 +85,8 @@ EXECUTE first(-1, 0);
 RESET plan_cache_mode;
 SELECT x, id FROM generate_series(1, 3) x, LATERAL (SELECT id FROM t WHERE id > 10 * x ORDER BY id LIMIT x) y;
 SELECT id FROM t ORDER BY id DESC LIMIT (SELECT count(*) FROM generate_series(1, 2));
+SELECT count(*) FROM (SELECT id FROM t ORDER BY id LIMIT (SELECT NULL::bigint) OFFSET 5) x;
+SELECT count(*) FROM (SELECT id FROM t ORDER BY id LIMIT 7 OFFSET (SELECT NULL::bigint)) x;
 BEGIN;
 DECLARE c SCROLL CURSOR FOR SELECT id FROM t ORDER BY id DESC LIMIT 3;
 FETCH 2 FROM c;

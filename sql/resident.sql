@@ -78,6 +78,19 @@ SELECT max(f) FROM z WHERE n > 0;
 SELECT explain('SELECT f, n FROM z');
 SELECT max(f) FROM z WHERE n > 0;
 SELECT f, n FROM z;
+-- what is remembered of groups is each file's own
+CREATE FOREIGN TABLE g (k text, n int) SERVER csv OPTIONS (filename 'regress_csv/g?.csv');
+CREATE FOREIGN TABLE g2 (k text, n int) SERVER csv OPTIONS (filename 'regress_csv/g2.csv');
+CALL write_file('g1.csv', E'x,1\nx,2\ny,3\n');
+CALL write_file('g2.csv', E'z,10\ny,20\nz,30\n');
+SELECT pg_sleep(1.1);
+SELECT k, count(*), sum(n) FROM g GROUP BY k ORDER BY k;
+SELECT k, count(*), sum(n) FROM g GROUP BY k ORDER BY k;
+SELECT k, count(*), sum(n) FROM g GROUP BY k ORDER BY k;
+SELECT k, count(*), sum(n) FROM g WHERE n > 2 GROUP BY k ORDER BY k;
+SELECT filename, groupings FROM csv_gpu_resident() WHERE filename ~ 'g[12]' ORDER BY filename;
+SELECT k, sum(n) FROM g2 GROUP BY k ORDER BY k;
+SELECT k, sum(n) FROM g2 GROUP BY k ORDER BY k;
 -- less memory, none, and no such amount
 SET csv_gpu_fdw.resident_memory = off;
 SELECT count(*) FROM csv_gpu_resident();

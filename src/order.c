@@ -178,24 +178,26 @@ csv_rows_in_order(const PlannerInfo *root, double nrows)
 
 /* NULL, or what Limit raises an ERROR for: 0 */
 static int64
-evaluate(ExprState *expr, ExprContext *econtext)
+evaluate(ExprState *expr, ExprContext *econtext, bool *isnull)
 {
-	bool		isnull;
-	Datum		datum = ExecEvalExprSwitchContext(expr, econtext, &isnull);
+	Datum		datum = ExecEvalExprSwitchContext(expr, econtext, isnull);
 
-	return isnull ? 0 : Max(DatumGetInt64(datum), 0);
+	return *isnull ? 0 : Max(DatumGetInt64(datum), 0);
 }
 
 void
 csv_order_limit(CsvQuery *query, ExprState *count, ExprState *offset,
 				ExprContext *econtext)
 {
+	bool		no_limit;
+	bool		no_offset;
+	int64		nrows = evaluate(count, econtext, &no_limit);
+	int64		nskipped = evaluate(offset, econtext, &no_offset);
 	int64		limit;
 
 	query->limit = 0;
 	query->limit_bytes = (size_t) work_mem * 1024;
-	if (pg_add_s64_overflow(evaluate(count, econtext),
-							evaluate(offset, econtext), &limit) ||
+	if (no_limit || pg_add_s64_overflow(nrows, nskipped, &limit) ||
 		limit > CSV_MOST_ORDERED ||
 		(size_t) limit * query->norder * sizeof(CsvBestKey) >
 		query->limit_bytes)

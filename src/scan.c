@@ -1239,10 +1239,13 @@ remember_groups(CsvTableScan *scan)
 
 	if (scan->resident_batch == NULL || program->n.nkeys == 0)
 		return;
-	if (scan->resident_batch->first_row == 0 &&
-		get_grouping_keys(program, keys))
-		scan->grouping = csv_resident_grouping(scan->resident, keys,
-											   (int) program->n.nkeys);
+	if (scan->resident_batch->first_row == 0)
+	{
+		csv_evaluator_forget(scan->evaluator);
+		scan->grouping = get_grouping_keys(program, keys) ?
+			csv_resident_grouping(scan->resident, keys,
+								  (int) program->n.nkeys) : NULL;
+	}
 	if (scan->grouping == NULL)
 		return;
 	classes->classes = scan->grouping->classes +

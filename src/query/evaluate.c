@@ -447,6 +447,12 @@ csv_evaluator_remember(CsvEvaluator *evaluator, const CsvRowClasses *classes)
 	evaluator->groups->remembered = classes;
 }
 
+void
+csv_evaluator_forget(CsvEvaluator *evaluator)
+{
+	csv_groups_forget(evaluator->groups);
+}
+
 uint32_t
 csv_evaluator_ngroups(const CsvEvaluator *evaluator)
 {

@@ -245,8 +245,8 @@ csv_groups_init(CsvGroups *groups, const CsvMemory *memory,
 	return true;
 }
 
-static void
-forget_classes(CsvGroups *groups)
+void
+csv_groups_forget(CsvGroups *groups)
 {
 	const CsvMemory *memory = groups->memory;
 
@@ -258,6 +258,7 @@ forget_classes(CsvGroups *groups)
 	groups->class_of_group = NULL;
 	groups->class_capacity = 0;
 	groups->group_capacity = 0;
+	groups->remembered = NULL;
 }
 
 void
@@ -266,7 +267,7 @@ csv_groups_free(CsvGroups *groups)
 	csv_table_free(&groups->table);
 	csv_table_free(&groups->carries);
 	csv_wide_floats_free(&groups->wides);
-	forget_classes(groups);
+	csv_groups_forget(groups);
 	for (uint32_t i = 0; i < groups->query->naggregates; i++)
 		if (groups->accumulators[i].distinct.arena.memory != NULL)
 			csv_table_free(&groups->accumulators[i].distinct);

@@ -90,6 +90,9 @@ extern void csv_groups_free(CsvGroups *groups);
 extern bool csv_groups_reset(CsvGroups *groups);
 extern size_t csv_groups_bytes(const CsvGroups *groups);
 
+/* see csv_evaluator_forget() */
+extern void csv_groups_forget(CsvGroups *groups);
+
 /*
  * Add rows of the batch's block that begins at first_row, of which no key and
  * no argument is undecided; false: no memory.

@@ -366,7 +366,8 @@ extern CsvStatus csv_evaluator_run(CsvEvaluator *evaluator,
 typedef struct CsvRowClasses
 {
 	uint32_t   *classes;		/* of each row of the batch, or UNKNOWN */
-	uint32_t   *nclasses;		/* of all batches: numbers are below this */
+	uint32_t   *nclasses;		/* of all batches of a file: numbers are below
+								 * this */
 } CsvRowClasses;
 
 /*
@@ -375,6 +376,9 @@ typedef struct CsvRowClasses
  */
 extern void csv_evaluator_remember(CsvEvaluator *evaluator,
 								   const CsvRowClasses *classes);
+
+/* the batches to come are another file's, whose numbers mean other groups */
+extern void csv_evaluator_forget(CsvEvaluator *evaluator);
 
 /* ---- what an engine has made of a batch itself (CsvBatch.answer) ---- */
 
