@@ -216,6 +216,7 @@ CREATE POLICY own ON csv_gpu_job_run USING (owner = current_user);
 CREATE POLICY own ON csv_gpu_job_file USING (owner = current_user);
 GRANT SELECT, INSERT, UPDATE, DELETE ON csv_gpu_job TO PUBLIC;
 GRANT SELECT, INSERT, DELETE ON csv_gpu_job_run TO PUBLIC;
+GRANT SELECT ON SEQUENCE csv_gpu_job_run_run_seq TO PUBLIC;
 GRANT SELECT, INSERT, DELETE ON csv_gpu_job_file TO PUBLIC;
 
 SELECT pg_catalog.pg_extension_config_dump('csv_gpu_job', '');
@@ -281,6 +282,11 @@ BEGIN
 		RAISE invalid_parameter_value
 			USING MESSAGE = format('mode "%s" not recognized', mode),
 				HINT = 'Valid values are: "append", "replace", "new_files".';
+	END IF;
+	-- pg_cron cuts names that are longer than a name may be
+	IF octet_length('csv_gpu_fdw: ' || job) > 63 THEN
+		RAISE name_too_long
+			USING MESSAGE = format('job name "%s" is longer than 50 bytes', job);
 	END IF;
 	nfields := cardinality(regexp_split_to_array(btrim(schedule, E' \t\n'), '\s+'));
 	IF nfields > 5 THEN
@@ -372,17 +378,20 @@ DECLARE
 	file_identity text;
 	error text;
 	detail text;
-	is_partitioned boolean;
 	truncation text;
 BEGIN
 	canceled := false;
 	BEGIN
 		IF this.mode = 'replace' THEN
-			is_partitioned := (SELECT c.relkind = 'p' FROM pg_class c WHERE c.oid = this.target);
-			IF is_partitioned IS NULL THEN
+			-- by its schema, whatever the search path finds
+			truncation := (
+				SELECT format('TRUNCATE %s %I.%I', CASE WHEN c.relkind <> 'p' THEN 'ONLY' END,
+						n.nspname, c.relname)
+					FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+					WHERE c.oid = this.target);
+			IF truncation IS NULL THEN
 				RAISE undefined_table USING MESSAGE = format('table with OID %s does not exist', this.target);
 			END IF;
-			truncation := format('TRUNCATE %s %s', CASE WHEN NOT is_partitioned THEN 'ONLY' END, this.target);
 		END IF;
 		PERFORM set_config('search_path', path, true);
 		IF truncation IS NOT NULL THEN
@@ -400,6 +409,12 @@ BEGIN
 		-- else they would fail where nothing can be recorded any more
 		SET CONSTRAINTS ALL IMMEDIATE;
 		PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+
+		-- another took its place since the files were listed
+		IF EXISTS (SELECT FROM @extschema@.csv_gpu_job_file f
+				WHERE f.owner = current_user AND f.job = this.job AND f.identity = file_identity) THEN
+			RAISE duplicate_file USING MESSAGE = format('file "%s" has been loaded before', filename);
+		END IF;
 	EXCEPTION WHEN query_canceled OR OTHERS THEN
 		GET STACKED DIAGNOSTICS error = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL;
 		error := error || CASE WHEN detail <> '' THEN E'\nDETAIL:  ' || detail ELSE '' END;
@@ -448,8 +463,12 @@ BEGIN
 	IF this.mode = 'new_files' THEN
 		BEGIN
 			files := ARRAY(
-				SELECT f.filename FROM @extschema@.csv_gpu_files(this.source) f
-					WHERE f.settled AND NOT EXISTS (
+				SELECT f.filename FROM (
+					-- a file of several names, by the first of them
+					SELECT DISTINCT ON (g.identity) g.filename, g.identity
+						FROM @extschema@.csv_gpu_files(this.source) g
+						WHERE g.settled ORDER BY g.identity, g.filename COLLATE "C") f
+					WHERE NOT EXISTS (
 						SELECT FROM @extschema@.csv_gpu_job_file l
 							WHERE l.owner = current_user AND l.job = this.job AND l.identity = f.identity)
 					ORDER BY f.filename COLLATE "C");

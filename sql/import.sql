@@ -119,6 +119,19 @@ SELECT a_1600 FROM csv_import.wide;
 CALL unmake();
 
 -- privileges: those of whoever imports
+-- what the options exclude is no delimiter; a link to nowhere is no file
+COPY (SELECT 1 WHERE false) TO PROGRAM 'mkdir -p regress_csv/odd; ln -sf /nosuchfile regress_csv/odd/link.csv; printf "a|b;c\n1|2;3\n" > regress_csv/odd/o.csv';
+IMPORT FOREIGN SCHEMA "regress_csv/odd" FROM SERVER csv INTO csv_import OPTIONS (quote '|');
+SELECT * FROM csv_import.o;
+DROP FOREIGN TABLE csv_import.o;
+IMPORT FOREIGN SCHEMA "regress_csv/odd" FROM SERVER csv INTO csv_import OPTIONS ("null" '|');
+SELECT * FROM csv_import.o;
+-- a marker of NULL in quotes is a value
+COPY (SELECT 1 WHERE false) TO PROGRAM 'printf "n,t\n\"0\",x\n5,y\n0,z\n" > regress_csv/odd/o.csv';
+DROP FOREIGN TABLE csv_import.o;
+IMPORT FOREIGN SCHEMA "regress_csv/odd" FROM SERVER csv INTO csv_import OPTIONS ("null" '0');
+SELECT * FROM csv_import.o;
+DROP FOREIGN TABLE csv_import.o;
 CREATE ROLE regress_csv_import;
 GRANT USAGE ON FOREIGN SERVER csv TO regress_csv_import;
 GRANT ALL ON SCHEMA csv_import TO regress_csv_import;

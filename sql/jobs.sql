@@ -103,6 +103,11 @@ SELECT filename, records_loaded, error FROM csv_gpu_run_job('new');
 DROP TRIGGER append ON t;
 SELECT count(*) FROM t WHERE a >= 10;
 COPY (SELECT 1 WHERE false) TO PROGRAM 'rm regress_csv/j5.csv';
+-- a file of two names is one
+COPY (SELECT 1 WHERE false) TO PROGRAM 'printf "12,twelve\n" > regress_csv/j6.csv; touch -d "-1 hour" regress_csv/j6.csv; ln -s j6.csv regress_csv/j7.csv; ln regress_csv/j6.csv regress_csv/j8.csv';
+SELECT filename, records_loaded, error FROM csv_gpu_run_job('new');
+SELECT filename, records_loaded, error FROM csv_gpu_run_job('new');
+COPY (SELECT 1 WHERE false) TO PROGRAM 'rm regress_csv/j[678].csv';
 -- nothing matches: nothing is new
 ALTER FOREIGN TABLE f OPTIONS (SET filename 'regress_csv/none*.csv');
 SELECT * FROM csv_gpu_run_job('new');
@@ -112,6 +117,29 @@ SELECT records_loaded, records_skipped, bytes_read FROM csv_gpu_load_file('f', '
 SELECT csv_gpu_load_file('f', 't', '/etc/passwd');
 SELECT csv_gpu_load_file('f', 't', '/nosuchfile');
 SELECT count(*) FROM f;
+-- one within another, by a trigger
+CREATE TABLE other (LIKE t);
+CREATE FUNCTION load_other() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  PERFORM csv_gpu_load_file('f', 'other', 'regress_csv/j1.csv');
+  RETURN NULL;
+END $$;
+CREATE TRIGGER other BEFORE INSERT ON t FOR EACH STATEMENT EXECUTE FUNCTION load_other();
+SELECT records_loaded, records_skipped FROM csv_gpu_load_file('f', 't', 'regress_csv/j9.csv');
+DROP TRIGGER other ON t;
+SELECT count(*) FROM other;
+-- a temporary target, behind a table of its name
+CREATE TEMP TABLE hidden (a int, b text);
+CREATE TABLE hidden (a int, b text);
+INSERT INTO csv_test.hidden VALUES (1, 'stays');
+INSERT INTO pg_temp.hidden VALUES (1, 'goes');
+INSERT INTO csv_gpu_job (job, schedule, source, target, mode) VALUES ('hidden', '* * * * *', 'f', 'pg_temp.hidden', 'replace');
+SET search_path = csv_test, public, pg_temp;
+SELECT error FROM csv_gpu_run_job('hidden');
+SET search_path = csv_test, public;
+DELETE FROM csv_gpu_job WHERE job = 'hidden';
+SELECT count(*), bool_or(b = 'goes') AS any_old FROM pg_temp.hidden;
+SELECT * FROM csv_test.hidden;
+SELECT csv_gpu_schedule(repeat('j', 51), '* * * * *', 'f', 't');
 
 -- triggers see the caller's search path
 CREATE TABLE seen (path text);

@@ -381,6 +381,16 @@ SELECT * FROM t;
 SELECT filename, record, line, byte_offset, column_number, column_name, error, message, raw, source,
   loaded_at BETWEEN now() - interval '1 minute' AND clock_timestamp() AS now FROM rejects;
 SELECT * FROM csv_gpu_errors('s') EXCEPT SELECT filename, record, line, byte_offset, column_number, column_name, error, message, raw FROM rejects;
+-- what is resident has no bytes of them: the file is read again
+SET csv_gpu_fdw.resident_memory = '10MB';
+SELECT pg_sleep(1.1);
+SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't');
+SELECT columns, rows FROM csv_gpu_resident();
+TRUNCATE t, rejects;
+SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', rejects => 'rejects');
+SELECT record, raw FROM rejects;
+SELECT csv_gpu_forget();
+RESET csv_gpu_fdw.resident_memory;
 -- the same transaction
 TRUNCATE t, rejects;
 BEGIN;

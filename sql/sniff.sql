@@ -129,6 +129,15 @@ SELECT * FROM csv_gpu_sniff('regress_csv/none*');
 SELECT * FROM csv_gpu_sniff('regress_csv');
 SELECT * FROM csv_gpu_sniff('/dev/null');
 SELECT * FROM csv_gpu_sniff(NULL);
+-- beginnings that fill the sample: a record with line breaks, blank lines, half a line break
+SELECT dialect_of('a,b' || E'\n1,"' || repeat(E'line\n', 70000) || E'"\n2,x\n');
+SELECT dialect_of('"' || repeat(E'line\n', 70000) || E'",b\n2,x\n');
+SELECT dialect_of(repeat(E'\n', 300000) || E'a,b\n1,2\n');
+SELECT dialect_of(repeat('a', 262143) || E'\r\n1\r\n2\r\n');
+-- more fields than a table can have
+SELECT dialect_of(repeat(',', 3000000) || E'\n');
+-- whole numbers that a double would round
+SELECT type_of('9007199254740993', '1e5'), type_of('900719925474099', '1e5');
 CREATE ROLE regress_csv_sniff;
 SET ROLE regress_csv_sniff;
 SELECT * FROM csv_gpu_sniff('regress_csv/a.csv');

@@ -15,6 +15,7 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include <ctype.h>
 
 #include "guess.h"
@@ -161,6 +162,8 @@ try_dialect(const CsvDialectOptions *options, const CsvSample *sample,
 	if (trial.nrecords > 0)
 		trial.agreement = (double) most / trial.nrecords;
 	pfree(counts);
+	if (scan.separators != NULL)
+		pfree(scan.separators);
 	return trial;
 }
 
@@ -185,10 +188,13 @@ is_better(const CsvTrial *trial, const CsvTrial *best)
 	return trial->nfields > best->nfields;
 }
 
-/* with this quote, the best of the delimiters */
+/*
+ * With this quote, the best of the delimiters; one that is the quote, or part
+ * of what stands for NULL, is none.
+ */
 static CsvTrial
-try_delimiters(const CsvDialectOptions *options, bool delimiter_given,
-			   const CsvSample *sample)
+try_delimiters(const CsvDialectOptions *options, const char *null_string,
+			   bool delimiter_given, const CsvSample *sample)
 {
 	CsvTrial	best = {.options = *options};
 	CsvDialectOptions with = *options;
@@ -201,6 +207,9 @@ try_delimiters(const CsvDialectOptions *options, bool delimiter_given,
 		CsvTrial	trial;
 
 		with.delimiter = delimiters[i];
+		if (with.delimiter == with.quote ||
+			strchr(null_string, with.delimiter) != NULL)
+			continue;
 		trial = try_dialect(&with, sample, 0);
 		if (is_better(&trial, &best))
 			best = trial;
@@ -219,11 +228,12 @@ try_delimiters(const CsvDialectOptions *options, bool delimiter_given,
 }
 
 static CsvDialectOptions
-guess_dialect(const CsvDialectOptions *options, const CsvGiven *given,
-			  const CsvSample *sample)
+guess_dialect(const CsvDialectOptions *options, const char *null_string,
+			  const CsvGiven *given, const CsvSample *sample)
 {
 	CsvDialectOptions with = *options;
-	CsvTrial	best = try_delimiters(&with, given->delimiter, sample);
+	CsvTrial	best = try_delimiters(&with, null_string, given->delimiter,
+									  sample);
 	CsvTrial	other;
 
 	/* a backslash before quotes, where doubling them does not explain it all */
@@ -231,7 +241,7 @@ guess_dialect(const CsvDialectOptions *options, const CsvGiven *given,
 		(best.nbad > 0 || best.nfields < 2))
 	{
 		with.escape = '\\';
-		other = try_delimiters(&with, given->delimiter, sample);
+		other = try_delimiters(&with, null_string, given->delimiter, sample);
 		if (best.nfields < 2 ? other.nfields >= 2 && other.nquoted > 0 :
 			other.nbad < best.nbad)
 			best = other;
@@ -242,9 +252,10 @@ guess_dialect(const CsvDialectOptions *options, const CsvGiven *given,
 
 	/* no field is in quotes: in apostrophes, or do quotes mean nothing? */
 	with.quote = '\'';
-	if (with.delimiter != '\'' && with.escape != '\'')
+	if (with.delimiter != '\'' && with.escape != '\'' &&
+		strchr(null_string, '\'') == NULL)
 	{
-		other = try_delimiters(&with, given->delimiter, sample);
+		other = try_delimiters(&with, null_string, given->delimiter, sample);
 		if (other.nquoted > 0 && other.nbad == 0 &&
 			other.agreement >= best.agreement)
 			return other.options;
@@ -254,7 +265,7 @@ guess_dialect(const CsvDialectOptions *options, const CsvGiven *given,
 		(best.nfields < 2 || (best.nbad >= LEAST_STRAY_QUOTES &&
 							  best.nbad > best.nrecords * STRAY_QUOTES)))
 	{
-		other = try_delimiters(&with, given->delimiter, sample);
+		other = try_delimiters(&with, null_string, given->delimiter, sample);
 		if (best.nfields < 2 ? other.nfields >= 2 :
 			other.agreement > best.agreement)
 			return other.options;
@@ -301,8 +312,11 @@ read_header(const CsvTable *table, const CsvSample *sample, CsvGuess *guess)
 		if (!next_record(&scan, &dialect, sample))
 			return sample->nbytes;
 	if (table->reader.header_rows > 0)
-	{
 		guess->nheader = scan.nfields;
+
+	/* what no table can have is not looked at either */
+	if (guess->nheader > 0 && guess->nheader <= MaxHeapAttributeNumber)
+	{
 		guess->header = palloc(sizeof(char *) * scan.nfields);
 		guess->header_lengths = palloc(sizeof(uint32) * scan.nfields);
 		for (uint32 i = 0; i < scan.nfields; i++)
@@ -438,7 +452,8 @@ count_numbers(CsvTable *table, char separator, const CsvSample *sample,
 	for (uint32 n = 0; n < SAMPLE_RECORDS &&
 		 next_record(&scan, &dialect, sample); n++)
 	{
-		if (scan.bad || (columns != NULL && scan.nfields != nfields))
+		if (scan.bad || scan.nfields > MaxHeapAttributeNumber ||
+			(columns != NULL && scan.nfields != nfields))
 			continue;
 		if (columns == NULL)
 		{
@@ -514,7 +529,7 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample,
 
 	MemoryContextSwitchTo(scratch);
 	dialect->boundary = (uint8_t) boundary;
-	*dialect = guess_dialect(dialect, given, sample);
+	*dialect = guess_dialect(dialect, table->null_string, given, sample);
 	if (!given->header)
 	{
 		CsvDialect	compiled;
@@ -528,7 +543,7 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample,
 				table->reader.header_rows +=
 					sample->bytes[i] == compiled.break_byte;
 		start = read_header(table, sample, guess);
-		if (guess->nheader == 0 || !is_header(table, sample, guess, start))
+		if (guess->header == NULL || !is_header(table, sample, guess, start))
 			table->reader.header_rows = 0;
 	}
 	MemoryContextSwitchTo(outer);

@@ -74,9 +74,14 @@ list_files(const char *directory)
 			continue;
 		path = psprintf("%s/%s", directory, entry->d_name);
 		if (stat(path, &st) != 0)
+		{
+			/* a link to nowhere, or a file that has just gone */
+			if (errno == ENOENT)
+				continue;
 			ereport(ERROR,
 					(errcode_for_file_access(),
 					 errmsg("could not stat file \"%s\": %m", path)));
+		}
 		pfree(path);
 		if (!S_ISREG(st.st_mode))
 			continue;

@@ -33,6 +33,9 @@
  */
 #define DOUBLE_DIGITS	17
 
+/* a whole number of more is none that a double was written as, but rounded */
+#define DOUBLE_INTEGER_DIGITS	15
+
 typedef struct CsvNumberShape
 {
 	uint32		whole;			/* digits before the point, less a lone 0 */
@@ -48,10 +51,7 @@ csv_inferrer_init(CsvInferrer *inferrer, const CsvTable *table)
 	CsvTableColumn *column = palloc0(sizeof(CsvTableColumn));
 
 	memset(inferrer, 0, sizeof(*inferrer));
-	inferrer->null_string = pg_any_to_server(table->null_string,
-											 strlen(table->null_string),
-											 table->encoding);
-	inferrer->null_length = (uint32) strlen(inferrer->null_string);
+	inferrer->empty_is_null = table->null_string[0] == '\0';
 	inferrer->decimal_separator = table->decimal_separator;
 	inferrer->scratch = AllocSetContextCreate(CurrentMemoryContext,
 											  "csv_gpu_fdw inference",
@@ -168,9 +168,6 @@ is_float8(CsvInferrer *inferrer, const uint8_t *text, uint32 nbytes)
 	/* overflow, numbers next to zero: the input function has the word */
 	outer = MemoryContextSwitchTo(inferrer->scratch);
 	string = pnstrdup((const char *) text, nbytes);
-	for (char *c = string; *c != '\0'; c++)
-		if (*c == inferrer->decimal_separator)
-			*c = '.';
 	taken = csv_value_from_cstring(&inferrer->float8, string, &datum, &error);
 	MemoryContextSwitchTo(outer);
 	MemoryContextReset(inferrer->scratch);
@@ -201,6 +198,8 @@ add_number(CsvInferrer *inferrer, CsvInference *inference,
 	if (shape.exponent)
 		return true;
 	inference->any_point |= shape.point;
+	inference->any_long_integer |= !shape.point &&
+		shape.whole > DOUBLE_INTEGER_DIGITS;
 	inference->whole_digits = Max(inference->whole_digits, shape.whole);
 	inference->fraction_digits = Max(inference->fraction_digits,
 									 shape.fraction);
@@ -291,8 +290,9 @@ csv_infer_value(CsvInferrer *inferrer, CsvInference *inference,
 {
 	const uint8_t *start = (const uint8_t *) text;
 	uint32		length = nbytes;
-	bool		is_marker = nbytes == inferrer->null_length &&
-		memcmp(text, inferrer->null_string, nbytes) == 0;
+
+	/* in quotes, any other marker is a value like all else */
+	bool		is_marker = nbytes == 0 && inferrer->empty_is_null;
 
 	/* no value has more characters than bytes */
 	inference->most_bytes = Max(inference->most_bytes, nbytes);
@@ -345,7 +345,8 @@ number_type(const CsvInference *inference, int32 *typmod)
 	if (!inference->any_finite)
 		return TEXTOID;
 	if (inference->any_float)
-		return inference->most_digits <= DOUBLE_DIGITS ? FLOAT8OID : TEXTOID;
+		return inference->most_digits <= DOUBLE_DIGITS &&
+			!inference->any_long_integer ? FLOAT8OID : TEXTOID;
 	if (!inference->any_point && !inference->any_beyond_int8)
 		return inference->any_beyond_int4 ? INT8OID : INT4OID;
 	if (precision > NUMERIC_MAX_PRECISION)

@@ -39,6 +39,7 @@ typedef struct CsvInference
 	/* numbers */
 	bool		any_finite;
 	bool		any_beyond_int4;
+	bool		any_long_integer;	/* of more digits than a double has */
 	bool		any_beyond_int8;
 	bool		any_point;
 	bool		any_float;		/* an exponent, infinity or NaN */
@@ -55,8 +56,7 @@ typedef struct CsvInference
 /* what inferring needs; one for all columns of a table */
 typedef struct CsvInferrer
 {
-	char	   *null_string;	/* in the server's encoding */
-	uint32		null_length;
+	bool		empty_is_null;	/* a quoted one may be, see nquoted_nulls */
 	char		decimal_separator;
 	CsvValueInput float8;		/* for numbers that are doubtful */
 	MemoryContext scratch;		/* reset now and then */

@@ -164,19 +164,20 @@ csv_gpu_load_file(PG_FUNCTION_ARGS)
 	TupleDesc	tupdesc;
 	struct stat st;
 	char	   *identity;
+	CsvRestriction before;
 
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "csv_gpu_load_file: return type must be a row type");
 	check_has_file(get_source(PG_GETARG_OID(0)), filename);
 	identity = file_identity(filename, &st);
-	csv_source_restrict(PG_GETARG_OID(0), filename);
+	before = csv_source_restrict((CsvRestriction) {PG_GETARG_OID(0), filename});
 	PG_TRY();
 	{
 		run_load(fcinfo, values, nulls);
 	}
 	PG_FINALLY();
 	{
-		csv_source_restrict(InvalidOid, NULL);
+		csv_source_restrict(before);
 	}
 	PG_END_TRY();
 	if (strcmp(identity, file_identity(filename, &st)) != 0)

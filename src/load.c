@@ -373,7 +373,10 @@ load_rows(CsvLoad *load, bool freeze)
 	CsvTableScan *scan;
 
 	csv_insert_begin(load->target, freeze);
-	scan = csv_table_scan_begin(load->table, load->mapping.from, NULL, true,
+
+	/* of resident columns there are no bytes for the rejects */
+	scan = csv_table_scan_begin(load->table, load->mapping.from, NULL,
+								load->rejects == NULL,
 								load->rejects != NULL ? reject_record : NULL,
 								load);
 	csv_table_scan_show_progress(scan,

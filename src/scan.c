@@ -1519,6 +1519,7 @@ skip_record(CsvTableScan *scan, int64 record, uint64_t offset, uint32_t line,
 	skipped.code = code;
 	if (scan->skipped != NULL)
 	{
+		Assert(scan->resident == NULL);
 		skipped.raw = scan->batch.bytes + offset;
 		skipped.raw_length = length;
 	}

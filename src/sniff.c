@@ -55,14 +55,13 @@ ends_with(const char *string, size_t length, const char *suffix)
 }
 
 /*
- * The beginning of the first file that has one: SAMPLE_BYTES, or a whole line if
- * that is more.
+ * The beginning of the first file that has one: so many bytes, or a whole line
+ * if that is more.
  */
 static void
-read_sample(CsvTable *table, CsvSample *sample)
+read_sample(CsvTable *table, uint64 capacity, CsvSample *sample)
 {
 	CsvSource  *source = csv_source_create(table);
-	uint64		capacity = SAMPLE_BYTES;
 	uint8_t    *bytes = palloc_extended(capacity, MCXT_ALLOC_HUGE);
 
 	memset(sample, 0, sizeof(*sample));
@@ -85,8 +84,9 @@ read_sample(CsvTable *table, CsvSample *sample)
 
 			if (sample->nbytes == capacity)
 			{
+				/* a CR at the end may be half of a line break */
 				if (memchr(bytes, '\n', capacity) != NULL ||
-					memchr(bytes, '\r', capacity) != NULL ||
+					memchr(bytes, '\r', capacity - 1) != NULL ||
 					capacity > table->reader.max_record_bytes)
 					break;
 				capacity *= 2;
@@ -122,12 +122,12 @@ pass_mark(CsvSample *sample)
 }
 
 /*
- * The table for a file, and its sample.  Without the option "encoding" it is the
+ * The table for a file, and its sample, of so many bytes at least.  Without the option "encoding" it is the
  * client's, as in COPY, unless a byte-order mark says better.
  */
 static CsvTable *
 begin_table(const char *filename, List *server_options, List *options,
-			CsvSample *sample)
+			uint64 sample_bytes, CsvSample *sample)
 {
 	DefElem    *name = makeDefElem("filename",
 								   (Node *) makeString(pstrdup(filename)), -1);
@@ -135,7 +135,7 @@ begin_table(const char *filename, List *server_options, List *options,
 
 	options = lappend(list_copy(options), name);
 	table = csv_table_make(server_options, options);
-	read_sample(table, sample);
+	read_sample(table, sample_bytes, sample);
 	if (pass_mark(sample) && !is_given(options, "encoding") &&
 		table->file_encoding != PG_UTF8)
 	{
@@ -281,19 +281,33 @@ csv_sniff(const char *filename, List *server_options,
 	CsvGiven	given;
 	CsvGuess	guess;
 
-	table = begin_table(filename, server_options, options, &sample);
 	given.delimiter = is_given(options, "delimiter");
 	given.quote = is_given(options, "quote");
 	given.escape = is_given(options, "escape");
-	given.boundary = table->reader.dialect.boundary != CSV_BOUNDARY_AUTO;
 	given.decimal_separator = is_given(options, "decimal_separator");
 	given.header = is_given(options, "header") ||
 		is_given(options, "header_rows");
-	csv_guess(table, &given, &sample, &guess);
+
+	/* blank lines, or line breaks in quotes, may fill a sample */
+	for (uint64 nbytes = SAMPLE_BYTES;; nbytes *= 4)
+	{
+		table = begin_table(filename, server_options, options, nbytes,
+							&sample);
+		given.boundary = table->reader.dialect.boundary != CSV_BOUNDARY_AUTO;
+		csv_guess(table, &given, &sample, &guess);
+		if (guess.nfields > 0 || sample.at_end ||
+			nbytes > table->reader.max_record_bytes)
+			break;
+	}
 
 	findings->table = table;
 	findings->boundary = guess.boundary;
 	findings->ncolumns = guess.nfields;
+	if (guess.nfields == 0 && !sample.at_end)
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg("no record of \"%s\" ends within its first " UINT64_FORMAT " bytes",
+						filename, sample.nbytes)));
 	if (guess.nfields == 0)
 		return findings;
 	if (guess.nfields > MaxHeapAttributeNumber)

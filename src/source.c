@@ -101,8 +101,7 @@ typedef struct GlobFailure
 } GlobFailure;
 
 /* the foreign table of which only one file is read, by csv_source_restrict() */
-static Oid	restricted_relid = InvalidOid;
-static const char *restricted_name;
+static CsvRestriction restricted = {InvalidOid, NULL};
 
 /* glob() takes no argument to its callback; valid while it runs */
 static GlobFailure glob_failure;
@@ -121,11 +120,13 @@ static void reset_conversion(Conversion *conversion);
 
 /* ---- which files ---- */
 
-void
-csv_source_restrict(Oid relid, const char *filename)
+CsvRestriction
+csv_source_restrict(CsvRestriction restriction)
 {
-	restricted_relid = relid;
-	restricted_name = filename;
+	CsvRestriction before = restricted;
+
+	restricted = restriction;
+	return before;
 }
 
 /* of the files that the table has, the one that is to be read */
@@ -133,7 +134,7 @@ static void
 keep_restricted(CsvSource *source)
 {
 	for (int i = 0; i < source->nnames; i++)
-		if (strcmp(source->names[i], restricted_name) == 0)
+		if (strcmp(source->names[i], restricted.filename) == 0)
 		{
 			source->names[0] = source->names[i];
 			source->nnames = 1;
@@ -142,7 +143,7 @@ keep_restricted(CsvSource *source)
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_FILE),
 			 errmsg("\"%s\" is no file of foreign table \"%s\"",
-					restricted_name, source->table->name)));
+					restricted.filename, source->table->name)));
 }
 
 void
@@ -176,7 +177,7 @@ csv_source_create(const CsvTable *table)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FILE),
 				 errmsg("no file matches \"%s\"", table->filename)));
-	if (OidIsValid(restricted_relid) && table->relid == restricted_relid)
+	if (OidIsValid(restricted.relid) && table->relid == restricted.relid)
 		keep_restricted(source);
 	source->name = source->names[0];
 

@@ -50,11 +50,18 @@ extern size_t csv_source_read(void *arg, uint8_t *buffer, size_t nbytes);
 extern void csv_source_files(const CsvTable *table, char ***names,
 							 int *nfiles);
 
+/* the one file that is read of a foreign table; InvalidOid: of none */
+typedef struct CsvRestriction
+{
+	Oid			relid;
+	const char *filename;
+} CsvRestriction;
+
 /*
- * Until called with InvalidOid, read only one of the files of this foreign
- * table: `filename`, which must live as long.
+ * From now on read only that file, whose name must live as long.  Returns what
+ * held before, to be put in its place again: loads may be nested, by triggers.
  */
-extern void csv_source_restrict(Oid relid, const char *filename);
+extern CsvRestriction csv_source_restrict(CsvRestriction restriction);
 
 /*
  * Can the file that is open be read at any place, by several threads?  Then
