@@ -272,7 +272,7 @@ csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 	state->resident = find_resident_columns(baserel, state, &nrows);
 
 	/* as file_fdw: ten pages where the size is not known */
-	nbytes = csv_source_data_size(state->table);
+	nbytes = csv_source_data_size(state->table, NULL);
 	if (nbytes < 0)
 		nbytes = 10 * (int64) BLCKSZ;
 	state->pages = (BlockNumber) Min((nbytes + BLCKSZ - 1) / BLCKSZ,
@@ -846,7 +846,7 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 	/* what is resident is in the CPU's memory */
 	if (engine == NULL)
 		engine = csv_engine_describe(resident ? CSV_ENGINE_CPU : table->engine,
-									 csv_source_data_size(table), nwanted);
+									 csv_source_data_size(table, NULL), nwanted);
 	ExplainPropertyText("Engine", engine, es);
 	ExplainPropertyText("Columns",
 						psprintf("%d of %d", nwanted, nattributes), es);
@@ -957,7 +957,7 @@ csv_analyze_table(Relation relation, AcquireSampleRowsFunc *func,
 				  BlockNumber *totalpages)
 {
 	CsvTable   *table = csv_table_get(RelationGetRelid(relation));
-	int64		nbytes = csv_source_data_size(table);
+	int64		nbytes = csv_source_data_size(table, NULL);
 
 	/* a program is not run for the sake of statistics, as in file_fdw */
 	if (table->filename == NULL)

@@ -593,6 +593,7 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext outer = MemoryContextSwitchTo(context);
 	CsvTableScan *scan = palloc0(sizeof(CsvTableScan));
+	bool		size_is_exact;
 
 	scan->table = table;
 	scan->context = context;
@@ -639,9 +640,8 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 	}
 
 	scan->source = csv_source_create(table);
-	scan->nbytes = csv_source_data_size(table);
-	if (scan->nbytes > 0 && csv_source_size(table, NULL) == scan->nbytes)
-		scan->progress_bytes = scan->nbytes;
+	scan->nbytes = csv_source_data_size(table, &size_is_exact);
+	scan->progress_bytes = size_is_exact ? scan->nbytes : 0;
 	scan->callback.func = release_scan;
 	scan->callback.arg = scan;
 	MemoryContextRegisterResetCallback(context, &scan->callback);

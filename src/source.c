@@ -359,14 +359,16 @@ csv_source_size(const CsvTable *table, int *nfiles)
 }
 
 int64
-csv_source_data_size(const CsvTable *table)
+csv_source_data_size(const CsvTable *table, bool *is_exact)
 {
 	int64		file_bytes;
 	int64		data_bytes;
 	int			nnames;
+	bool		known = add_up_sizes(table, &file_bytes, &data_bytes, &nnames);
 
-	return add_up_sizes(table, &file_bytes, &data_bytes, &nnames) ?
-		data_bytes : -1;
+	if (is_exact != NULL)
+		*is_exact = known && data_bytes == file_bytes;
+	return known ? data_bytes : -1;
 }
 
 static bool

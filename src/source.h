@@ -110,8 +110,9 @@ extern int64 csv_source_size(const CsvTable *table, int *nfiles);
 
 /*
  * The bytes that the source will deliver, as far as the files' sizes tell: of
- * compressed ones an estimate.  -1 where not even that is known.
+ * compressed ones an estimate, which is not exact.  -1 where not even that is
+ * known.  is_exact may be NULL.
  */
-extern int64 csv_source_data_size(const CsvTable *table);
+extern int64 csv_source_data_size(const CsvTable *table, bool *is_exact);
 
 #endif							/* CSV_SOURCE_H */
