@@ -223,6 +223,21 @@ say_failing_seed(void **state)
 	return 0;
 }
 
+/* start anew from a seed, with a column of each kind, decimals of 17 digits */
+static void
+begin_seed(uint64_t seed, Fixture *fixture)
+{
+	failing_seed = seed;
+	random_state = seed * UINT64_C(0x9E3779B97F4A7C15);
+	memset(fixture, 0, sizeof(*fixture));
+	for (int kind = 0; kind < CSV_NUM_KINDS; kind++)
+		add_column(fixture, (CsvKind) kind, 17, (int) random_below(5));
+	fixture->null_in = one_in(2) ? 0 : 5;
+	fixture->doubtful_in = one_in(2) ? 0 : 50;
+	for (uint32_t c = 0; c < fixture->layout.ncolumns; c++)
+		fixture->spreads[c] = one_in(2) ? random_spread() : SPREAD_SMALL;
+}
+
 /* ---- the first rows in an order ---- */
 
 #define MOST_LIMIT	60
@@ -323,15 +338,7 @@ first_rows_in_an_order_come_out(void **state)
 		CsvEvaluator *evaluator;
 		CsvQuery   *query = &program.query;
 
-		failing_seed = seed;
-		random_state = seed * UINT64_C(0x9E3779B97F4A7C15);
-		memset(&fixture, 0, sizeof(fixture));
-		for (int kind = 0; kind < CSV_NUM_KINDS; kind++)
-			add_column(&fixture, (CsvKind) kind, 17, (int) random_below(5));
-		fixture.null_in = one_in(2) ? 0 : 5;
-		fixture.doubtful_in = one_in(2) ? 0 : 50;
-		for (uint32_t c = 0; c < fixture.layout.ncolumns; c++)
-			fixture.spreads[c] = one_in(2) ? random_spread() : SPREAD_SMALL;
+		begin_seed(seed, &fixture);
 		start_program(&program);
 		if (one_in(2))
 			program.filters[query->nfilters++] =
@@ -417,15 +424,7 @@ remembered_groups_are_the_same(void **state)
 		uint32_t	nfilters;
 		uint32_t	nrows;
 
-		failing_seed = seed;
-		random_state = seed * UINT64_C(0x9E3779B97F4A7C15);
-		memset(&fixture, 0, sizeof(fixture));
-		for (int kind = 0; kind < CSV_NUM_KINDS; kind++)
-			add_column(&fixture, (CsvKind) kind, 17, (int) random_below(5));
-		fixture.null_in = one_in(2) ? 0 : 5;
-		fixture.doubtful_in = one_in(2) ? 0 : 50;
-		for (uint32_t c = 0; c < fixture.layout.ncolumns; c++)
-			fixture.spreads[c] = one_in(2) ? random_spread() : SPREAD_SMALL;
+		begin_seed(seed, &fixture);
 		do
 			random_program(&program, &fixture);
 		while (program.query.nkeys == 0);
