@@ -28,7 +28,6 @@
 #include "../src/reader/convert.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,40 +172,21 @@ failed(CsvCuda *cuda, cudaError_t error, const char *what)
 	} while (0)
 
 /*
- * Wait for all that was launched.  Signals are let through meanwhile, since the
- * interrupt callback lives on them.  Interrupted or not, the device is done
- * when this returns: no kernel runs for long.
+ * Wait for all that was launched.  Interrupted or not, the device is done when
+ * this returns: no kernel runs for long.
  */
 static CsvStatus
 wait_for_device(CsvCall *call)
 {
 	CsvCuda    *cuda = call->cuda;
 	const CsvInput *input = call->input;
-	double		began = now_seconds();
 	cudaError_t error = cudaGetLastError();
-	bool		interrupted = false;
+	bool		interrupted;
 
 	if (error != cudaSuccess)
 		return failed(cuda, error, "kernel launch");
-	TRY_CUDA(cudaEventRecord(csv_session.done, csv_session.stream), "event");
-	for (;;)
-	{
-		error = cudaEventQuery(csv_session.done);
-		if (error != cudaErrorNotReady)
-			break;
-		csv_signals_unblock(&call->signals);
-		if (!interrupted && input->interrupted != NULL)
-			interrupted = input->interrupted(input->interrupted_arg);
-		if (now_seconds() - began < 300e-6)
-			sched_yield();
-		else
-		{
-			struct timespec nap = {0, 50000};
-
-			nanosleep(&nap, NULL);
-		}
-		csv_signals_block(&call->signals);
-	}
+	error = csv_session_wait(&call->signals, input->interrupted,
+							 input->interrupted_arg, &interrupted);
 	if (error != cudaSuccess)
 		return failed(cuda, error, "kernel");
 	return interrupted ? CSV_INTERRUPTED : CSV_OK;
@@ -1460,59 +1440,6 @@ reserve_for_query(CsvCall *call, CsvDeviceMemory which, size_t nbytes)
 		csv_device_reserve(which, nbytes, 0, call->memory_limit, message);
 }
 
-/* the next nbytes of a block, whose base is NULL as long as it is measured */
-static uint8_t *
-take_bytes(uint8_t *base, size_t *next, size_t nbytes)
-{
-	uint8_t    *place = base == NULL ? NULL : base + *next;
-
-	*next += ALIGN(nbytes, 256);
-	return place;
-}
-
-/* where things are in CSV_DEVICE_QUERY; returns its bytes */
-static size_t
-lay_out_query(CsvCall *call, uint8_t *base)
-{
-	const CsvPlan *plan = &call->query->plan;
-	CsvQueryView *view = &call->view_of_query;
-	CsvOutputs *outputs = &view->outputs;
-	size_t		n = call->nrows;
-	size_t		nslots = 64;
-	size_t		next = 0;
-
-	if (plan->nkeys > 0)
-		while (nslots < 2 * n)
-			nslots *= 2;
-	view->ncolumns = call->cuda->layout->ncolumns;
-	view->nrows = call->nrows;
-	view->table_mask = (uint32_t) (nslots - 1);
-	view->counts = (CsvQueryCounts *) take_bytes(base, &next,
-												 sizeof(CsvQueryCounts));
-	view->plan = csv_plan_at(plan, take_bytes(base, &next, plan->nbytes));
-	view->columns = (CsvRowColumn *)
-		take_bytes(base, &next, view->ncolumns * sizeof(CsvRowColumn));
-	view->ranks = (uint64_t *)
-		take_bytes(base, &next, csv_query_blocks(call->nrows) * 8);
-	view->selected = (uint32_t *) take_bytes(base, &next, n * 4);
-	view->careful = take_bytes(base, &next, n);
-	outputs->nrows = call->nrows;
-	outputs->fates = take_bytes(base, &next, n);
-	outputs->values = (uint64_t *)
-		take_bytes(base, &next, plan->nvalues * n * 16);
-	outputs->counts = take_bytes(base, &next, plan->ninputs * n);
-	if (plan->nkeys == 0)
-		return next;
-	outputs->keys = (uint64_t *) take_bytes(base, &next, plan->nkeys * n * 16);
-	outputs->nulls = (uint32_t *) take_bytes(base, &next, n * 4);
-	outputs->hashes = (uint32_t *) take_bytes(base, &next, n * 4);
-	view->slots = outputs->hashes;
-	view->numbers = (uint32_t *) take_bytes(base, &next, n * 4);
-	view->firsts = (uint32_t *) take_bytes(base, &next, n * 4);
-	view->table = (uint32_t *) take_bytes(base, &next, nslots * 4);
-	return next;
-}
-
 /* the arrays, as the query reads them */
 static CsvStatus
 upload_query(CsvCall *call)
@@ -1523,7 +1450,6 @@ upload_query(CsvCall *call)
 	const uint8_t *output = csv_session.device_memory[CSV_DEVICE_OUTPUT].bytes;
 	CsvRowColumn *columns = (CsvRowColumn *)
 		(cuda->staging + call->small.columns);
-	cudaStream_t stream = csv_session.stream;
 
 	static_assert(sizeof(CsvRowColumn) <= sizeof(CsvDeviceColumn),
 				  "they share a part of the staging block");
@@ -1541,17 +1467,8 @@ upload_query(CsvCall *call)
 		columns[i].precision = column->precision;
 		columns[i].scale = column->scale;
 	}
-	if (layout->ncolumns > 0)
-		TRY_CUDA(cudaMemcpyAsync((void *) view->columns, columns,
-								 layout->ncolumns * sizeof(CsvRowColumn),
-								 cudaMemcpyHostToDevice, stream), "copy");
-	TRY_CUDA(cudaMemcpyAsync(view->plan.block, call->query->plan.block,
-							 view->plan.nbytes, cudaMemcpyHostToDevice,
-							 stream), "copy");
-	if (view->plan.nkeys > 0)
-		TRY_CUDA(cudaMemsetAsync(view->table, 0xff,
-								 ((size_t) view->table_mask + 1) * 4, stream),
-				 "memset");
+	TRY_CUDA(csv_query_upload(view, &call->query->plan, columns,
+							  csv_session.stream), "copy");
 	return CSV_OK;
 }
 
@@ -1597,32 +1514,24 @@ static size_t
 lay_out_answer(CsvCall *call, uint8_t *base)
 {
 	const CsvCuda *cuda = call->cuda;
-	const CsvPlan *plan = &call->query->plan;
 	CsvQueryView *view = &call->view_of_query;
 	size_t		n = call->counts.nselected;
-	size_t		next = 0;
+	size_t		next = csv_query_lay_out_groups(view, &call->query->plan,
+												text_room(call), base);
 
-	view->words = (int64_t *)
-		take_bytes(base, &next, (size_t) view->ngroups * plan->nwords * 8);
-	view->group_keys = (uint64_t *)
-		take_bytes(base, &next, (size_t) view->ngroups * plan->nkeys * 16);
-	view->group_nulls = (uint32_t *)
-		take_bytes(base, &next, (size_t) view->ngroups * 4);
-	view->text_capacity = text_room(call);
-	view->texts = take_bytes(base, &next, view->text_capacity);
 	for (uint32_t i = 0; i < cuda->layout->ncolumns; i++)
 	{
 		if (!comes_out(call, i))
 			continue;
 		call->gathered_offset[2 * i] = next;
-		take_bytes(base, &next, n * cuda->strides[i]);
+		next += ALIGN(n * cuda->strides[i], 256);
 		call->gathered_offset[2 * i + 1] = next;
-		take_bytes(base, &next, n);
+		next += ALIGN(n, 256);
 	}
 	call->gathered_offset[2 * cuda->layout->ncolumns] = next;
-	take_bytes(base, &next, n * 4);
+	next += ALIGN(n * 4, 256);
 	call->gathered_offset[2 * cuda->layout->ncolumns + 1] = next;
-	take_bytes(base, &next, n * 4);
+	next += ALIGN(n * 4, 256);
 	return next;
 }
 
@@ -1670,15 +1579,19 @@ answer_query(CsvCall *call)
 	const CsvCudaQuery *query = call->query;
 	CsvQueryView *view = &call->view_of_query;
 	size_t		most_groups = call->nrows / CSV_QUERY_GROUPS_SHARE;
+	size_t		nbytes;
 
 	if (query == NULL || call->nrows == 0)
 		return CSV_OK;
 	for (uint32_t i = 0; i < cuda->layout->ncolumns && query->all_certain; i++)
 		if ((call->seen[i] & CSV_SEEN_SLOW) != 0)
 			return CSV_OK;
-	if (!reserve_for_query(call, CSV_DEVICE_QUERY, lay_out_query(call, NULL)))
+	nbytes = csv_query_lay_out(view, &query->plan,
+							   cuda->layout->ncolumns, call->nrows, NULL);
+	if (!reserve_for_query(call, CSV_DEVICE_QUERY, nbytes))
 		return CSV_OK;
-	lay_out_query(call, csv_session.device_memory[CSV_DEVICE_QUERY].bytes);
+	csv_query_lay_out(view, &query->plan, cuda->layout->ncolumns, call->nrows,
+					  csv_session.device_memory[CSV_DEVICE_QUERY].bytes);
 	TRY(upload_query(call));
 	csv_launch_query(view, csv_session.stream);
 	TRY(read_counts(call));
@@ -1719,50 +1632,6 @@ fetch(CsvCall *call, size_t *offset, const void *device, size_t n,
 				 "copy");
 	*offset += ALIGN(n, 64);
 	return CSV_OK;
-}
-
-/* the answer, but for the arrays; at the end of the output's block */
-static CsvStatus
-fetch_answer(CsvCall *call, size_t offset)
-{
-	const CsvQueryView *view = &call->view_of_query;
-	const CsvQueryCounts *counts = &call->counts;
-	CsvAnswer  *answer = &call->output->answer;
-	CsvSelection *selection = &answer->selection;
-	CsvPartialGroups *groups = &answer->groups;
-	size_t		ngroups = view->ngroups;
-
-	memset(answer, 0, sizeof(*answer));
-	selection->nrows = counts->nselected;
-	selection->any_careful = counts->ncareful > 0;
-	selection->ndropped = call->nrows - counts->npasses - counts->ncareful;
-	TRY(fetch(call, &offset, view->selected, (size_t) counts->nselected * 4,
-			  (const void **) &selection->rows));
-	TRY(fetch(call, &offset, view->careful, counts->nselected,
-			  (const void **) &selection->careful));
-	groups->ngroups = view->ngroups;
-	TRY(fetch(call, &offset, view->words, ngroups * view->plan.nwords * 8,
-			  (const void **) &groups->words));
-	TRY(fetch(call, &offset, view->group_keys, ngroups * view->plan.nkeys * 16,
-			  (const void **) &groups->keys));
-	TRY(fetch(call, &offset, view->group_nulls,
-			  view->plan.nkeys == 0 ? 0 : ngroups * 4,
-			  (const void **) &groups->nulls));
-	TRY(fetch(call, &offset, view->texts, counts->text_bytes,
-			  (const void **) &groups->texts));
-	return CSV_OK;
-}
-
-/* how much fetch_answer() takes */
-static size_t
-answer_bytes(const CsvCall *call)
-{
-	const CsvQueryView *view = &call->view_of_query;
-	size_t		ngroups = view->ngroups;
-
-	return (size_t) call->counts.nselected * 5 +
-		ngroups * (view->plan.nwords * 8 + view->plan.nkeys * 16 + 4) +
-		call->counts.text_bytes + 6 * 64;
 }
 
 static CsvStatus
@@ -1810,7 +1679,7 @@ copy_back(CsvCall *call, CsvBatch *batch)
 		offset += 2 * ALIGN(nentries * 4, 64);
 	answer = offset;
 	if (answered)
-		offset += answer_bytes(call);
+		offset += csv_query_answer_bytes(&call->view_of_query, &call->counts);
 	TRY(reserve_pinned(cuda, &output->block, offset + 64));
 
 	/* the statuses of all columns that are all OK are the same zeros */
@@ -1856,7 +1725,9 @@ copy_back(CsvCall *call, CsvBatch *batch)
 	}
 	if (answered)
 	{
-		TRY(fetch_answer(call, answer));
+		TRY_CUDA(csv_query_fetch(&call->view_of_query, &call->counts,
+								 output->block + answer, &output->answer,
+								 stream), "copy");
 		batch->answer = &output->answer;
 	}
 	TRY_CUDA(cudaEventRecord(csv_session.copy_out[1], stream), "event");

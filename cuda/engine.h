@@ -16,7 +16,7 @@
 #ifndef CSV_CUDA_ENGINE_H
 #define CSV_CUDA_ENGINE_H
 
-#include "../src/reader/reader.h"
+#include "../src/query/query.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -82,6 +82,88 @@ extern void csv_cuda_shutdown(void);
  * for all else (the input's copy among it).
  */
 extern void csv_cuda_memory_held(uint64_t *output, uint64_t *others);
+
+/* ---- columns that stay on the device, for queries over them ---- */
+
+/*
+ * Columns of nrows rows, filled part by part.  Each column has two parts, its
+ * values and its statuses.  Their memory goes again without notice, when
+ * something else needs it; they may be filled anew then.
+ *
+ * For one thread, beside engines in others.
+ */
+typedef struct CsvCudaColumns CsvCudaColumns;
+
+#define CSV_CUDA_VALUES(column)		(2 * (column))
+#define CSV_CUDA_STATUSES(column)	(2 * (column) + 1)
+
+/* start the session, or find it there; false with a message in `reason` */
+extern bool csv_cuda_wake(int device, char *reason, size_t reason_size);
+
+/* NULL: no memory */
+extern CsvCudaColumns *csv_cuda_columns_create(uint32_t ncolumns,
+											   uint32_t nrows);
+extern void csv_cuda_columns_free(CsvCudaColumns *columns);
+
+/* device memory that they take, in bytes */
+extern uint64_t csv_cuda_columns_bytes(const CsvCudaColumns *columns);
+
+/* how many rows of a part are there, from the first on */
+extern uint32_t csv_cuda_columns_filled(const CsvCudaColumns *columns,
+										uint32_t part);
+
+/*
+ * Copy the part's next nrows entries (NULL: zeros), source_width bytes each.
+ * Each takes `width` bytes there, always the same for a part.  False where there
+ * is no room below the limit of device memory (0: the session's), or with a
+ * message in `reason` where the device failed.
+ */
+extern bool csv_cuda_columns_add(CsvCudaColumns *columns, uint32_t part,
+								 uint32_t width, const uint8_t *source,
+								 uint32_t source_width, uint32_t nrows,
+								 uint64_t memory_limit, char *reason,
+								 size_t reason_size);
+
+/* what is asked of the rows */
+typedef struct CsvCudaQuestion
+{
+	const CsvRequest *request;
+	const CsvLayout *layout;
+	const uint32_t *places;		/* of the layout's columns among those here */
+	const uint8_t *seen;		/* per column of the layout: CSV_CUDA_SEEN_... */
+	uint64_t	memory_limit;	/* bytes; 0: the session's */
+	bool		(*interrupted) (void *arg);
+	void	   *interrupted_arg;
+} CsvCudaQuestion;
+
+#define CSV_CUDA_SEEN_NOT_OK	1	/* some status is not CSV_VALUE_OK */
+#define CSV_CUDA_SEEN_SLOW		2	/* and some value is doubtful or long */
+
+/*
+ * Is the part of a column needed: its values if the query reads it, and its
+ * statuses if they say something?
+ */
+extern bool csv_cuda_question_needs(const CsvCudaQuestion *question,
+									uint32_t column, bool statuses);
+
+/* may a device answer it at all?  To be asked before parts are copied */
+extern bool csv_cuda_question_fits(const CsvCudaQuestion *question);
+
+/*
+ * Answer for rows from first_row on, *nrows of them or fewer, as memory has it.
+ * The selection's rows count from first_row.  *answer is pinned memory, to be
+ * given back; NULL with CSV_OK where the question is not one for a device, a part
+ * is not there (any more), or groups are too many.  Else CSV_INTERRUPTED, or
+ * CSV_DEVICE_FAILED with a message in `reason`.
+ */
+extern CsvStatus csv_cuda_columns_answer(CsvCudaColumns *columns,
+										 const CsvCudaQuestion *question,
+										 uint32_t first_row, uint32_t *nrows,
+										 CsvAnswer **answer, char *reason,
+										 size_t reason_size);
+extern void csv_cuda_answer_free(CsvAnswer *answer);
+
+/* ---- devices ---- */
 
 #define CSV_CUDA_NAME_SIZE		128
 #define CSV_CUDA_REASON_SIZE	128

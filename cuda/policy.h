@@ -174,6 +174,9 @@
 /* of the limit of device memory, all that is held with a query's */
 #define CSV_QUERY_MEMORY_SHARE	2
 
+/* over columns that stay, with memory for fewer rows at a time it is not worth it */
+#define CSV_QUERY_LEAST_ROWS	(1024 * 1024)
+
 /*
  * Chunks: 32 MB keep all SMs busy and hide the launches, at no more pinned
  * memory than that takes: 2 GB are counted as fast in chunks of 16 to 64 MB.
@@ -189,6 +192,9 @@
  */
 #define CSV_NEXT_MEMORY_SHARE	4
 #define CSV_NEXT_COPY_BYTES		(2 * 1024 * 1024)
+
+/* so long the device is waited for without a nap */
+#define CSV_SPIN_NANOSECONDS	300000
 
 /*
  * Batches that live at a time: one is filled while the one before is in use.

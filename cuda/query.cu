@@ -11,6 +11,162 @@
 #define ALL_LANES		UINT32_MAX
 #define FREE_SLOT		UINT32_MAX
 
+#define ALIGN(n, to)	(((n) + (to) - 1) / (to) * (to))
+
+/* ---- memory ---- */
+
+/* the blocks that list rows */
+static uint32_t
+list_blocks(uint32_t nrows)
+{
+	return (nrows - 1) / CSV_QUERY_LIST_ROWS + 1;
+}
+
+/* the next nbytes of a block, whose base is NULL as long as it is measured */
+static uint8_t *
+take_bytes(uint8_t *base, size_t *next, size_t nbytes)
+{
+	uint8_t    *place = base == NULL ? NULL : base + *next;
+
+	*next += ALIGN(nbytes, 256);
+	return place;
+}
+
+size_t
+csv_query_lay_out(CsvQueryView *view, const CsvPlan *plan, uint32_t ncolumns,
+				  uint32_t nrows, uint8_t *base)
+{
+	CsvOutputs *outputs = &view->outputs;
+	size_t		n = nrows;
+	size_t		nslots = 64;
+	size_t		next = 0;
+
+	if (plan->nkeys > 0)
+		while (nslots < 2 * n)
+			nslots *= 2;
+	view->ncolumns = ncolumns;
+	view->nrows = nrows;
+	view->table_mask = (uint32_t) (nslots - 1);
+	view->counts = (CsvQueryCounts *) take_bytes(base, &next,
+												 sizeof(CsvQueryCounts));
+	view->plan = csv_plan_at(plan, take_bytes(base, &next, plan->nbytes));
+	view->columns = (CsvRowColumn *)
+		take_bytes(base, &next, ncolumns * sizeof(CsvRowColumn));
+	view->ranks = (uint64_t *) take_bytes(base, &next, list_blocks(nrows) * 8);
+	view->selected = (uint32_t *) take_bytes(base, &next, n * 4);
+	view->careful = take_bytes(base, &next, n);
+	outputs->nrows = nrows;
+	outputs->fates = take_bytes(base, &next, n);
+	outputs->values = (uint64_t *)
+		take_bytes(base, &next, plan->nvalues * n * 16);
+	outputs->counts = take_bytes(base, &next, plan->ninputs * n);
+	if (plan->nkeys == 0)
+		return next;
+	outputs->keys = (uint64_t *) take_bytes(base, &next, plan->nkeys * n * 16);
+	outputs->nulls = (uint32_t *) take_bytes(base, &next, n * 4);
+	outputs->hashes = (uint32_t *) take_bytes(base, &next, n * 4);
+	view->slots = outputs->hashes;
+	view->numbers = (uint32_t *) take_bytes(base, &next, n * 4);
+	view->firsts = (uint32_t *) take_bytes(base, &next, n * 4);
+	view->table = (uint32_t *) take_bytes(base, &next, nslots * 4);
+	return next;
+}
+
+cudaError_t
+csv_query_upload(const CsvQueryView *view, const CsvPlan *plan,
+				 const CsvRowColumn *columns, cudaStream_t stream)
+{
+	cudaError_t error = cudaMemcpyAsync(view->plan.block, plan->block,
+										plan->nbytes, cudaMemcpyHostToDevice,
+										stream);
+
+	if (error == cudaSuccess && view->ncolumns > 0)
+		error = cudaMemcpyAsync((void *) view->columns, columns,
+								view->ncolumns * sizeof(CsvRowColumn),
+								cudaMemcpyHostToDevice, stream);
+	if (error == cudaSuccess && plan->nkeys > 0)
+		error = cudaMemsetAsync(view->table, 0xff,
+								((size_t) view->table_mask + 1) * 4, stream);
+	return error;
+}
+
+size_t
+csv_query_lay_out_groups(CsvQueryView *view, const CsvPlan *plan,
+						 size_t text_capacity, uint8_t *base)
+{
+	size_t		ngroups = view->ngroups;
+	size_t		next = 0;
+
+	view->words = (int64_t *)
+		take_bytes(base, &next, ngroups * plan->nwords * 8);
+	view->group_keys = (uint64_t *)
+		take_bytes(base, &next, ngroups * plan->nkeys * 16);
+	view->group_nulls = (uint32_t *) take_bytes(base, &next, ngroups * 4);
+	view->text_capacity = text_capacity;
+	view->texts = take_bytes(base, &next, text_capacity);
+	return next;
+}
+
+size_t
+csv_query_answer_bytes(const CsvQueryView *view, const CsvQueryCounts *counts)
+{
+	size_t		ngroups = view->ngroups;
+
+	return (size_t) counts->nselected * 5 +
+		ngroups * (view->plan.nwords * 8 + view->plan.nkeys * 16 + 4) +
+		counts->text_bytes + 6 * 64;
+}
+
+/* n bytes to *next, which moves on; they are at *place then */
+static cudaError_t
+fetch(uint8_t **next, const void *device, size_t n, const void **place,
+	  cudaStream_t stream)
+{
+	*place = *next;
+	*next += ALIGN(n, 64);
+	if (n == 0)
+		return cudaSuccess;
+	return cudaMemcpyAsync((void *) *place, device, n, cudaMemcpyDeviceToHost,
+						   stream);
+}
+
+cudaError_t
+csv_query_fetch(const CsvQueryView *view, const CsvQueryCounts *counts,
+				uint8_t *block, CsvAnswer *answer, cudaStream_t stream)
+{
+	CsvSelection *selection = &answer->selection;
+	CsvPartialGroups *groups = &answer->groups;
+	const CsvPlan *plan = &view->plan;
+	size_t		n = counts->nselected;
+	size_t		ngroups = view->ngroups;
+	cudaError_t error;
+
+	memset(answer, 0, sizeof(*answer));
+	selection->nrows = counts->nselected;
+	selection->any_careful = counts->ncareful > 0;
+	selection->ndropped = view->nrows - counts->npasses - counts->ncareful;
+	groups->ngroups = view->ngroups;
+	error = fetch(&block, view->selected, n * 4,
+				  (const void **) &selection->rows, stream);
+	if (error == cudaSuccess)
+		error = fetch(&block, view->careful, n,
+					  (const void **) &selection->careful, stream);
+	if (error == cudaSuccess)
+		error = fetch(&block, view->words, ngroups * plan->nwords * 8,
+					  (const void **) &groups->words, stream);
+	if (error == cudaSuccess)
+		error = fetch(&block, view->group_keys, ngroups * plan->nkeys * 16,
+					  (const void **) &groups->keys, stream);
+	if (error == cudaSuccess)
+		error = fetch(&block, view->group_nulls,
+					  plan->nkeys == 0 ? 0 : ngroups * 4,
+					  (const void **) &groups->nulls, stream);
+	if (error == cudaSuccess)
+		error = fetch(&block, view->texts, counts->text_bytes,
+					  (const void **) &groups->texts, stream);
+	return error;
+}
+
 /* ---- 1: rows ---- */
 
 /* of a slot of row.h, for a thread */
@@ -228,17 +384,11 @@ list_kernel(const __grid_constant__ CsvQueryView view)
 	}
 }
 
-uint32_t
-csv_query_blocks(uint32_t nrows)
-{
-	return (nrows - 1) / CSV_QUERY_LIST_ROWS + 1;
-}
-
 void
 csv_launch_query(const CsvQueryView *view, cudaStream_t stream)
 {
 	uint32_t	nblocks = (view->nrows - 1) / THREADS + 1;
-	uint32_t	nlists = csv_query_blocks(view->nrows);
+	uint32_t	nlists = list_blocks(view->nrows);
 	size_t		shared_bytes = view->plan.nslots * THREADS * SLOT_BYTES;
 
 	cudaMemsetAsync(view->counts, 0, sizeof(*view->counts), stream);

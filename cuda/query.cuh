@@ -67,8 +67,36 @@ typedef struct CsvQueryView
 /* slots of a plan: what shared memory has for a block */
 extern uint32_t csv_query_most_slots(size_t max_shared_bytes);
 
-/* numbers of the blocks that csv_launch_query lists rows in, for `ranks` */
-extern uint32_t csv_query_blocks(uint32_t nrows);
+/*
+ * Where things are in a block of device memory that is good for csv_launch_query
+ * over nrows rows; returns its bytes.  With base NULL, only these count.
+ */
+extern size_t csv_query_lay_out(CsvQueryView *view, const CsvPlan *plan,
+								uint32_t ncolumns, uint32_t nrows,
+								uint8_t *base);
+
+/*
+ * Copy what the kernels read there: the plan and its columns, both in memory
+ * that stays as it is until they are copied.
+ */
+extern cudaError_t csv_query_upload(const CsvQueryView *view,
+									const CsvPlan *plan,
+									const CsvRowColumn *columns,
+									cudaStream_t stream);
+
+/* the same for csv_launch_groups, over view->ngroups groups */
+extern size_t csv_query_lay_out_groups(CsvQueryView *view, const CsvPlan *plan,
+									   size_t text_capacity, uint8_t *base);
+
+/*
+ * An answer but for its columns, on its way into a block of host memory.  *counts
+ * are the host's.
+ */
+extern size_t csv_query_answer_bytes(const CsvQueryView *view,
+									 const CsvQueryCounts *counts);
+extern cudaError_t csv_query_fetch(const CsvQueryView *view,
+								   const CsvQueryCounts *counts, uint8_t *block,
+								   CsvAnswer *answer, cudaStream_t stream);
 
 extern void csv_launch_query(const CsvQueryView *view, cudaStream_t stream);
 extern void csv_launch_groups(const CsvQueryView *view, int multiprocessors,

@@ -5,11 +5,13 @@
 #include "session.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 /* older C libraries do not have it */
@@ -360,7 +362,7 @@ void
 csv_cuda_memory_held(uint64_t *output, uint64_t *others)
 {
 	*output = csv_session.device_memory[CSV_DEVICE_OUTPUT].nbytes;
-	*others = csv_device_held() - *output;
+	*others = csv_device_held() - *output + csv_session.kept_bytes;
 }
 
 static void
@@ -386,8 +388,8 @@ csv_device_release(void)
 }
 
 /*
- * Give back what can be done without: what is only copied ahead, and what was
- * there for a query's evaluation, unless that is under way.
+ * Give back what can be done without: what is only copied ahead, what is only
+ * kept, and what was there for a query's evaluation, unless that is under way.
  */
 static void
 release_spare(CsvDeviceMemory which)
@@ -399,6 +401,7 @@ release_spare(CsvDeviceMemory which)
 		release_block(CSV_DEVICE_QUERY);
 		release_block(CSV_DEVICE_ANSWER);
 	}
+	csv_resident_drop();
 }
 
 bool
@@ -407,7 +410,8 @@ csv_device_reserve(CsvDeviceMemory which, size_t nbytes, size_t keep,
 {
 	CsvBlock   *block = &csv_session.device_memory[which];
 	uint8_t    *bytes = NULL;
-	size_t		others = csv_device_held() - block->nbytes;
+	size_t		others = csv_device_held() - block->nbytes +
+		csv_session.kept_bytes;
 	size_t		wanted;
 	cudaError_t error;
 
@@ -419,7 +423,7 @@ csv_device_reserve(CsvDeviceMemory which, size_t nbytes, size_t keep,
 	if (others + wanted > limit && which != CSV_DEVICE_NEXT)
 	{
 		release_spare(which);
-		others = csv_device_held() - block->nbytes;
+		others = csv_device_held() - block->nbytes;	/* nothing is kept now */
 	}
 	if (others + wanted > limit)
 		wanted = (nbytes + 0xff) & ~(size_t) 0xff;
@@ -468,6 +472,65 @@ csv_device_reserve(CsvDeviceMemory which, size_t nbytes, size_t keep,
 	block->bytes = bytes;
 	block->nbytes = wanted;
 	return true;
+}
+
+uint8_t *
+csv_kept_take(size_t nbytes, size_t limit)
+{
+	size_t		held = csv_device_held() + csv_session.kept_bytes;
+	uint8_t    *bytes = NULL;
+
+	if (nbytes > limit || held > limit - nbytes)
+		return NULL;
+	if (cudaMalloc((void **) &bytes, nbytes) != cudaSuccess)
+	{
+		cudaGetLastError();
+		return NULL;
+	}
+	csv_session.kept_bytes += nbytes;
+	return bytes;
+}
+
+void
+csv_kept_give_back(uint8_t *bytes, size_t nbytes)
+{
+	if (!csv_session.dead)
+		cudaFree(bytes);
+	csv_session.kept_bytes -= nbytes;
+}
+
+/* ---- waiting ---- */
+
+cudaError_t
+csv_session_wait(const sigset_t *signals, bool (*interrupted) (void *arg),
+				 void *interrupted_arg, bool *was_interrupted)
+{
+	cudaError_t error = cudaEventRecord(csv_session.done, csv_session.stream);
+	struct timespec began;
+	struct timespec now;
+
+	*was_interrupted = false;
+	clock_gettime(CLOCK_MONOTONIC, &began);
+	while (error == cudaSuccess)
+	{
+		const struct timespec nap = {0, 50000};
+
+		error = cudaEventQuery(csv_session.done);
+		if (error != cudaErrorNotReady)
+			break;
+		error = cudaSuccess;
+		csv_signals_unblock(signals);
+		if (!*was_interrupted && interrupted != NULL)
+			*was_interrupted = interrupted(interrupted_arg);
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		if ((now.tv_sec - began.tv_sec) * 1000000000L + now.tv_nsec -
+			began.tv_nsec < CSV_SPIN_NANOSECONDS)
+			sched_yield();
+		else
+			nanosleep(&nap, NULL);
+		csv_signals_block(NULL);
+	}
+	return error;
 }
 
 /* ---- pinned memory ---- */
@@ -724,6 +787,7 @@ csv_cuda_shutdown(void)
 	cudaStreamSynchronize(session->stream);
 	cudaStreamSynchronize(session->next_stream);
 	csv_device_release();
+	csv_resident_drop();
 	for (int i = 0; i < CSV_PINNED_BLOCKS; i++)
 		if (session->pinned[i].bytes != NULL)
 			free_pinned(&session->pinned[i]);

@@ -4,6 +4,8 @@
  *
  *	- Device memory: a few blocks that only grow, reused by every call of every
  *	  engine (a call uses them from its start to its end, on one stream).
+ *	- Columns that stay on the device (resident.cu), as long as nothing else needs
+ *	  their memory.
  *	- Pinned host memory: a pool of blocks.  An input buffer or an engine's
  *	  output is one block, taken out of the pool while it is in use.  What is
  *	  given back stays pinned up to CSV_PINNED_KEEP_BYTES.
@@ -85,6 +87,7 @@ typedef struct CsvSession
 	cudaEvent_t copy_out[2];
 	cudaEvent_t phases[3];		/* structure begins, columns begin, all ends */
 	CsvBlock	device_memory[CSV_DEVICE_NUM];
+	size_t		kept_bytes;		/* of device memory, by csv_kept_take() */
 	CsvBlock	pinned[CSV_PINNED_BLOCKS];
 } CsvSession;
 
@@ -135,7 +138,26 @@ extern void csv_session_failed(cudaError_t error, const char *what,
 extern bool csv_device_reserve(CsvDeviceMemory which, size_t nbytes,
 							   size_t keep, size_t limit, char *message);
 extern void csv_device_release(void);
-extern size_t csv_device_held(void);
+extern size_t csv_device_held(void);	/* in those blocks */
+
+/*
+ * Device memory for what stays there, NULL where it does not fit into the limit
+ * beside all the rest.  What needs the memory more calls csv_resident_drop(), of
+ * resident.cu, to give all of it back.
+ */
+extern uint8_t *csv_kept_take(size_t nbytes, size_t limit);
+extern void csv_kept_give_back(uint8_t *bytes, size_t nbytes);
+extern void csv_resident_drop(void);
+
+/*
+ * Wait for all that was launched on the session's stream.  Signals are let
+ * through meanwhile (with the mask that they had), since the interrupt callback,
+ * which may be NULL, lives on them; it is called until it returns true.
+ */
+extern cudaError_t csv_session_wait(const sigset_t *signals,
+									bool (*interrupted) (void *arg),
+									void *interrupted_arg,
+									bool *was_interrupted);
 
 /* pinned host memory, in any thread; NULL where there is none */
 extern void *csv_pinned_take(size_t nbytes);

@@ -49,7 +49,7 @@ SELECT explain('SELECT a, b FROM t');
 -- all skipped records of the file are told whatever is held
 SELECT record, column_name, error, raw FROM csv_gpu_errors('t');
 -- the list, and letting go
-SELECT filename, source, columns, rows, bytes > 0 AS has_bytes, location, last_used <= clock_timestamp() AS was_used
+SELECT filename, source, columns, rows, bytes > 0 AS has_bytes, location ~ '^host' AS is_on_host, last_used <= clock_timestamp() AS was_used
   FROM csv_gpu_resident() ORDER BY columns;
 SELECT csv_gpu_forget();
 SELECT * FROM csv_gpu_resident();

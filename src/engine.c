@@ -187,6 +187,23 @@ csv_engine_take_over(CsvOpenEngine *open, int64 nbytes,
 #endif
 }
 
+bool
+csv_engine_wants_gpu(CsvEngineChoice choice, int64 nbytes)
+{
+#ifdef CSV_WITH_CUDA
+	char		reason[512];
+
+	if (choice == CSV_ENGINE_CUDA)
+		return csv_cuda_wake(csv_device_guc, reason, sizeof(reason));
+	if (choice != CSV_ENGINE_AUTO || gpu_failed || !gpu_is_worth_it(nbytes, 1))
+		return false;
+	if (csv_cuda_state() == CSV_CUDA_AWAKE)
+		return csv_cuda_wake(csv_device_guc, reason, sizeof(reason));
+	(void) wake_gpu();
+#endif
+	return false;
+}
+
 void
 csv_engine_fall_back(CsvOpenEngine *open, const CsvMemory *memory)
 {

@@ -42,6 +42,13 @@ extern void csv_engine_open(CsvOpenEngine *open, CsvEngineChoice choice,
 extern bool csv_engine_take_over(CsvOpenEngine *open, int64 nbytes,
 								 const CsvMemory *memory, CsvOpenEngine *gpu);
 
+/*
+ * Is a GPU to evaluate queries over the resident columns of a file of so many
+ * bytes?  Under 'auto' only one that is awake; one that may be worth it wakes up
+ * meanwhile.
+ */
+extern bool csv_engine_wants_gpu(CsvEngineChoice choice, int64 nbytes);
+
 /* the CPU engine, where a GPU failed in mid-scan: for the rest of the session */
 extern void csv_engine_fall_back(CsvOpenEngine *open, const CsvMemory *memory);
 

@@ -843,9 +843,10 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 	}
 	else
 		ExplainPropertyText("CSV Program", table->program, es);
-	/* what is resident is in the CPU's memory */
+	/* rows of what is resident come from the CPU's memory */
 	if (engine == NULL)
-		engine = csv_engine_describe(resident ? CSV_ENGINE_CPU : table->engine,
+		engine = csv_engine_describe(resident && state->pushdown.program == NULL ?
+									 CSV_ENGINE_CPU : table->engine,
 									 csv_source_data_size(table, NULL), nwanted);
 	ExplainPropertyText("Engine", engine, es);
 	ExplainPropertyText("Columns",

@@ -24,6 +24,7 @@
 #include "lib/ilist.h"
 #include "miscadmin.h"
 #include "resident.h"
+#include "resident_gpu.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -77,6 +78,7 @@ struct CsvResident
 	int64		nbytes;			/* of memory */
 	Grouping	groupings[CSV_MOST_GROUPINGS];
 	int			ngroupings;
+	void	   *gpu;			/* see csv_resident_gpu() */
 	int			npins;
 	bool		kept;			/* is in the list */
 	TimestampTz last_used;
@@ -98,6 +100,7 @@ static void
 free_resident(CsvResident *resident)
 {
 	resident_bytes -= resident->nbytes;
+	csv_resident_leave_gpu(resident->gpu);
 	MemoryContextDelete(resident->context);
 }
 
@@ -293,6 +296,30 @@ uint32_t
 csv_resident_nfields(const CsvResident *resident)
 {
 	return resident->nfields;
+}
+
+uint32_t
+csv_resident_ncolumns(const CsvResident *resident)
+{
+	return (uint32_t) resident->key.ncolumns;
+}
+
+int64
+csv_resident_nrows(const CsvResident *resident)
+{
+	return resident->nrows;
+}
+
+int64
+csv_resident_file_size(const CsvResident *resident)
+{
+	return resident->key.file.size;
+}
+
+void **
+csv_resident_gpu(CsvResident *resident)
+{
+	return &resident->gpu;
 }
 
 int
@@ -782,7 +809,8 @@ csv_gpu_resident(PG_FUNCTION_ARGS)
 		values[2] = column_names(resident);
 		values[3] = Int64GetDatum(resident->nrows);
 		values[4] = Int64GetDatum(resident->nbytes);
-		values[5] = CStringGetTextDatum("host");
+		values[5] = CStringGetTextDatum(csv_resident_is_on_gpu(resident->gpu) ?
+										"host, device" : "host");
 		values[6] = TimestampTzGetDatum(resident->last_used);
 		values[7] = grouping_names(resident);
 		tuplestore_putvalues(result->setResult, result->setDesc, values,

@@ -155,6 +155,14 @@ extern CsvResidentGrouping *csv_resident_grouping(CsvResident *resident,
 												  const CsvGroupingKey *keys,
 												  int nkeys);
 
+/* what there is of it, and the file's size */
+extern uint32_t csv_resident_ncolumns(const CsvResident *resident);
+extern int64 csv_resident_nrows(const CsvResident *resident);
+extern int64 csv_resident_file_size(const CsvResident *resident);
+
+/* what resident_gpu.c keeps for it, NULL at first; is let go of with it */
+extern void **csv_resident_gpu(CsvResident *resident);
+
 /* let go: of the pin, or of what was begun and not kept */
 extern void csv_resident_release(CsvResident *resident);
 

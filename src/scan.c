@@ -35,7 +35,7 @@
 #include "access/xact.h"
 #include "lib/stringinfo.h"
 #include "progress.h"
-#include "resident.h"
+#include "resident_gpu.h"
 #include "scan.h"
 #include "source.h"
 #include "utils/builtins.h"
@@ -124,6 +124,7 @@ struct CsvTableScan
 	CsvResidentGrouping *grouping;	/* of its rows, by the query's keys */
 	const CsvResidentBatch *resident_batch; /* NULL: the reader's */
 	CsvArray   *resident_arrays;
+	CsvResidentAnswer *resident_answer; /* of a GPU, to the query; or NULL */
 	CsvResident *kept;			/* that the open file's batches are copied to */
 	CsvFileIdentity identity;	/* of the open file, as it was opened */
 
@@ -315,6 +316,9 @@ fall_back(CsvTableScan *scan)
 static void
 leave_resident(CsvTableScan *scan)
 {
+	if (scan->resident_answer != NULL)
+		csv_resident_answer_free(scan->resident_answer);
+	scan->resident_answer = NULL;
 	if (scan->resident != NULL)
 		csv_resident_release(scan->resident);
 	if (scan->kept != NULL)
@@ -1254,6 +1258,23 @@ remember_groups(CsvTableScan *scan)
 	csv_evaluator_remember(scan->evaluator, classes);
 }
 
+/* of the current memory context */
+static CsvRequest
+make_request(CsvTableScan *scan)
+{
+	bool	   *hidden = palloc(sizeof(bool) * Max(scan->ncolumns, 1));
+	CsvRequest	request;
+
+	for (int i = 0; i < scan->ncolumns; i++)
+		hidden[i] = scan->columns[i].hidden;
+	csv_program_lay_out(scan->pushdown->program, scan->query,
+						scan->layout.columns, scan->layout.ncolumns);
+	request.query = scan->query;
+	request.hidden = hidden;
+	request.all_certain = order_shows(scan->query);
+	return request;
+}
+
 /*
  * Have the engine evaluate the query over the batches to come, if it can.  Not
  * as long as a constant is missing, nor where the batches are to be kept.
@@ -1263,23 +1284,50 @@ request_answers(CsvTableScan *scan)
 {
 	const CsvEngine *engine = scan->engine.engine;
 	CsvRequest	request;
-	bool	   *hidden;
 
 	if (scan->requested || scan->evaluator == NULL ||
 		scan->decidable != CSV_DECIDES_ALL || scan->resident != NULL ||
 		scan->kept != NULL || engine == NULL || engine->set_query == NULL)
 		return;
 	scan->requested = true;
-	hidden = palloc(sizeof(bool) * Max(scan->ncolumns, 1));
-	for (int i = 0; i < scan->ncolumns; i++)
-		hidden[i] = scan->columns[i].hidden;
-	csv_program_lay_out(scan->pushdown->program, scan->query,
-						scan->layout.columns, scan->layout.ncolumns);
-	request.query = scan->query;
-	request.hidden = hidden;
-	request.all_certain = order_shows(scan->query);
+	request = make_request(scan);
 	engine->set_query(scan->engine.state, &request);
-	pfree(hidden);
+	pfree((void *) request.hidden);
+}
+
+/*
+ * The same for a GPU, over all of a file's resident columns.
+ */
+static void
+ask_gpu(CsvTableScan *scan)
+{
+	MemoryContext outer;
+	CsvRequest	request;
+	CsvStatus	status = CSV_OK;
+	int		   *places;
+
+	if (scan->decidable != CSV_DECIDES_ALL)
+		return;
+	outer = MemoryContextSwitchTo(scan->context);
+	request = make_request(scan);
+	places = palloc(sizeof(int) * Max(scan->ncolumns, 1));
+	for (int i = 0; i < scan->ncolumns; i++)
+		places[i] = scan->columns[i].resident;
+	scan->resident_answer = csv_resident_ask(scan->resident,
+											 scan->table->engine, &request,
+											 &scan->layout, places);
+	pfree(places);
+	pfree((void *) request.hidden);
+	if (scan->resident_answer != NULL)
+	{
+		scan->engine_description = csv_engine_describe(CSV_ENGINE_CUDA, 0, 0);
+		if (scan->query->aggregates)
+			status = csv_resident_merge(scan->resident_answer,
+										scan->evaluator);
+	}
+	MemoryContextSwitchTo(outer);
+	if (status != CSV_OK)
+		handle_failure(scan, status);
 }
 
 /* the engine has evaluated the query itself */
@@ -1318,6 +1366,16 @@ evaluate_batch(CsvTableScan *scan)
 	if (scan->batch.answer != NULL)
 	{
 		take_answer(scan);
+		return;
+	}
+	if (scan->resident_batch != NULL && scan->resident_batch->first_row == 0)
+		ask_gpu(scan);
+	if (scan->resident_answer != NULL)
+	{
+		csv_resident_select(scan->resident_answer, scan->batch.nrows,
+							&scan->selection);
+		scan->statistics.answered++;
+		scan->statistics.filtered += scan->selection.ndropped;
 		return;
 	}
 	csv_program_lay_out(scan->pushdown->program, scan->query,

@@ -341,6 +341,101 @@ compare_entries(const CsvLayout *layout, const CsvBatch *found,
 }
 
 
+/* ---- columns that stay ---- */
+
+static bool
+add_part(CsvCudaColumns *columns, uint32_t part, uint32_t width,
+		 const uint8_t *source, uint32_t source_width, uint32_t nrows)
+{
+	char		reason[256];
+	bool		good = csv_cuda_columns_add(columns, part, width, source,
+											source_width, nrows, 0, reason,
+											sizeof(reason));
+
+	assert_string_equal(reason, "");
+	return good;
+}
+
+/* a batch's columns in pieces, as if they came from several batches */
+static CsvCudaColumns *
+keep_columns(const CsvLayout *layout, const CsvBatch *batch, uint8_t *seen)
+{
+	CsvCudaColumns *columns = csv_cuda_columns_create(layout->ncolumns,
+													  batch->nrows);
+
+	assert_non_null(columns);
+	for (uint32_t c = 0; c < layout->ncolumns; c++)
+	{
+		const CsvArray *array = &batch->arrays[c];
+		uint32_t	width = array->stride +
+			(layout->columns[c].kind == CSV_KIND_TEXT ? 4 * random_below(3) : 0);
+
+		seen[c] = (uint8_t) ((array->all_ok ? 0 : CSV_CUDA_SEEN_NOT_OK) |
+							 (array->any_slow ? CSV_CUDA_SEEN_SLOW : 0));
+		for (uint32_t row = 0, n; row < batch->nrows; row += n)
+		{
+			n = 1 + random_below(batch->nrows - row);
+			assert_int_equal(csv_cuda_columns_filled(columns,
+													 CSV_CUDA_VALUES(c)), row);
+			assert_true(add_part(columns, CSV_CUDA_VALUES(c), width,
+								 array->values + (size_t) row * array->stride,
+								 array->stride, n));
+			assert_true(add_part(columns, CSV_CUDA_STATUSES(c), 1,
+								 array->all_ok ? NULL : array->status + row, 1,
+								 n));
+		}
+	}
+	return columns;
+}
+
+/* they answer as the batch does */
+static void
+compare_columns(const Fixture *fixture, const CsvRequest *request,
+				const CsvBatch *batch, const CsvSelection *selection,
+				const CsvEvaluator *expected)
+{
+	const CsvLayout *layout = &fixture->layout;
+	uint8_t		seen[MAX_COLUMNS];
+	uint32_t	places[MAX_COLUMNS];
+	CsvEvaluator *found = csv_evaluator_create(&reading_memory, request->query);
+	CsvCudaColumns *columns = keep_columns(layout, batch, seen);
+	CsvCudaQuestion question = {request, layout, places, seen, 0, NULL, NULL};
+	CsvAnswer  *answer;
+	uint32_t	nrows = batch->nrows;
+	char		reason[256];
+
+	for (uint32_t c = 0; c < layout->ncolumns; c++)
+		places[c] = c;
+	assert_true(csv_cuda_question_fits(&question));
+	/* once more: nothing is changed by it */
+	for (int turn = 0; turn < 2; turn++)
+	{
+		assert_int_equal(csv_cuda_columns_answer(columns, &question, 0, &nrows,
+												 &answer, reason,
+												 sizeof(reason)), CSV_OK);
+		assert_non_null(answer);
+		assert_int_equal(nrows, batch->nrows);
+		assert_int_equal(answer->selection.nrows, selection->nrows);
+		if (selection->nrows > 0)
+		{
+			assert_memory_equal(answer->selection.rows, selection->rows,
+								selection->nrows * 4);
+			assert_memory_equal(answer->selection.careful, selection->careful,
+								selection->nrows);
+		}
+		assert_int_equal(answer->selection.ndropped, selection->ndropped);
+		if (request->query->aggregates && turn == 1)
+		{
+			assert_int_equal(csv_evaluator_merge(found, &answer->groups),
+							 CSV_OK);
+			compare_groups(request->query, found, expected);
+		}
+		csv_cuda_answer_free(answer);
+	}
+	csv_cuda_columns_free(columns);
+	csv_evaluator_free(found);
+}
+
 /* one input, both ways; whether the engine has answered */
 static bool
 compare(void *cuda, Fixture *fixture, const CsvQuery *query, Text *text)
@@ -405,6 +500,7 @@ compare(void *cuda, Fixture *fixture, const CsvQuery *query, Text *text)
 							 CSV_OK);
 			compare_groups(query, found, expected);
 		}
+		compare_columns(fixture, &request, &whole, &selection, expected);
 	}
 	csv_evaluator_free(expected);
 	csv_evaluator_free(found);
@@ -643,6 +739,47 @@ some_queries_are_declined(void **state)
 	free(text.bytes);
 }
 
+/* they take no memory away from a call of parse, and can be filled again */
+static void
+columns_give_way(void **state)
+{
+	const uint32_t nrows = UINT32_C(40) << 20;
+	CsvCudaColumns *columns;
+	uint64_t	output;
+	uint64_t	others;
+	char		reason[256];
+	void	   *cuda;
+
+	(void) state;
+	NEED_DEVICE();
+	csv_cuda_shutdown();
+	cuda = open_cuda(UINT64_C(48) << 20);
+	columns = csv_cuda_columns_create(1, nrows);
+	assert_non_null(columns);
+	assert_false(csv_cuda_columns_add(columns, CSV_CUDA_STATUSES(0), 1, NULL, 1,
+									  nrows, UINT64_C(48) << 20, reason,
+									  sizeof(reason)));
+	assert_string_equal(reason, "");
+	for (int turn = 0; turn < 2; turn++)
+	{
+		assert_int_equal(csv_cuda_columns_bytes(columns), 0);
+		assert_true(add_part(columns, CSV_CUDA_STATUSES(0), 1, NULL, 1, nrows));
+		assert_int_equal(csv_cuda_columns_bytes(columns), nrows);
+		csv_cuda_memory_held(&output, &others);
+		assert_true(others >= nrows);
+		if (turn == 0)
+			group_by(cuda, 200000, 4, false);
+		else
+		{
+			csv_cuda_engine.close(cuda);
+			csv_cuda_shutdown();
+		}
+		assert_int_equal(csv_cuda_columns_filled(columns, CSV_CUDA_STATUSES(0)),
+						 0);
+	}
+	csv_cuda_columns_free(columns);
+}
+
 int
 main(void)
 {
@@ -650,6 +787,7 @@ main(void)
 		cmocka_unit_test(some_queries_are_declined),
 		cmocka_unit_test(groups_few_and_many),
 		cmocka_unit_test(with_little_memory_there_is_no_answer),
+		cmocka_unit_test(columns_give_way),
 		cmocka_unit_test_teardown(random_queries_are_answered_as_on_the_cpu,
 								  say_failing_seed)
 	};
