@@ -295,7 +295,8 @@ cuda_set_query(void *engine, const CsvRequest *request)
 
 	if (request != NULL &&
 		csv_plan_make(&plan, &memory, request->query, layout,
-					  csv_query_most_slots(csv_session.max_shared_bytes)))
+					  csv_query_most_slots(csv_session.max_shared_bytes),
+					  false))
 	{
 		query = (CsvCudaQuery *) memory.alloc(memory.owner, nbytes);
 		if (query == NULL)

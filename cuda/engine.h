@@ -87,7 +87,8 @@ extern void csv_cuda_memory_held(uint64_t *output, uint64_t *others);
 
 /*
  * Columns of nrows rows, filled part by part.  Each column has two parts, its
- * values and its statuses.  Their memory goes again without notice, when
+ * values and its statuses.  How rows fall into groups by some of them is kept
+ * as well, once a query has asked for it.  Their memory goes again without notice, when
  * something else needs it; they may be filled anew then.
  *
  * For one thread, beside engines in others.
@@ -107,6 +108,13 @@ extern void csv_cuda_columns_free(CsvCudaColumns *columns);
 
 /* device memory that they take, in bytes */
 extern uint64_t csv_cuda_columns_bytes(const CsvCudaColumns *columns);
+
+/*
+ * What is known of how rows fall into groups, from 0 on: the columns, as many as
+ * are returned, which are at most CSV_MAX_KEYS; 0: no more.
+ */
+extern uint32_t csv_cuda_columns_grouping(const CsvCudaColumns *columns,
+										  uint32_t number, uint32_t *places);
 
 /* how many rows of a part are there, from the first on */
 extern uint32_t csv_cuda_columns_filled(const CsvCudaColumns *columns,

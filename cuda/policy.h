@@ -159,6 +159,15 @@
 #define CSV_QUERY_SHARED_BYTES	(48 * 1024)
 
 /*
+ * Where a row's group is known before, rows are evaluated and added up at once:
+ * blocks of so many rows, so that there are a few for each place on an SM.
+ */
+#define CSV_QUERY_SUM_THREADS	256
+#define CSV_QUERY_SUM_ROWS		4096
+#define CSV_QUERY_MOST_INPUTS	64
+#define CSV_QUERY_MOST_CLASSES	256 /* groups, if shared memory has room */
+
+/*
  * A block's counters are added to the groups at its end: so many rows for each
  * of those are worth it.
  */

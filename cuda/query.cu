@@ -32,6 +32,26 @@ take_bytes(uint8_t *base, size_t *next, size_t nbytes)
 	return place;
 }
 
+/* what every query takes */
+static void
+lay_out_rows(CsvQueryView *view, const CsvPlan *plan, uint32_t ncolumns,
+			 uint32_t nrows, uint8_t *base, size_t *next)
+{
+	view->ncolumns = ncolumns;
+	view->nrows = nrows;
+	view->counts = (CsvQueryCounts *) take_bytes(base, next,
+												 sizeof(CsvQueryCounts));
+	view->plan = csv_plan_at(plan, take_bytes(base, next, plan->nbytes));
+	view->columns = (CsvRowColumn *)
+		take_bytes(base, next, ncolumns * sizeof(CsvRowColumn));
+	view->ranks = (uint64_t *) take_bytes(base, next,
+										  (size_t) list_blocks(nrows) * 8);
+	view->selected = (uint32_t *) take_bytes(base, next, (size_t) nrows * 4);
+	view->careful = take_bytes(base, next, nrows);
+	view->outputs.nrows = nrows;
+	view->outputs.fates = take_bytes(base, next, nrows);
+}
+
 size_t
 csv_query_lay_out(CsvQueryView *view, const CsvPlan *plan, uint32_t ncolumns,
 				  uint32_t nrows, uint8_t *base)
@@ -44,19 +64,8 @@ csv_query_lay_out(CsvQueryView *view, const CsvPlan *plan, uint32_t ncolumns,
 	if (plan->nkeys > 0)
 		while (nslots < 2 * n)
 			nslots *= 2;
-	view->ncolumns = ncolumns;
-	view->nrows = nrows;
+	lay_out_rows(view, plan, ncolumns, nrows, base, &next);
 	view->table_mask = (uint32_t) (nslots - 1);
-	view->counts = (CsvQueryCounts *) take_bytes(base, &next,
-												 sizeof(CsvQueryCounts));
-	view->plan = csv_plan_at(plan, take_bytes(base, &next, plan->nbytes));
-	view->columns = (CsvRowColumn *)
-		take_bytes(base, &next, ncolumns * sizeof(CsvRowColumn));
-	view->ranks = (uint64_t *) take_bytes(base, &next, list_blocks(nrows) * 8);
-	view->selected = (uint32_t *) take_bytes(base, &next, n * 4);
-	view->careful = take_bytes(base, &next, n);
-	outputs->nrows = nrows;
-	outputs->fates = take_bytes(base, &next, n);
 	outputs->values = (uint64_t *)
 		take_bytes(base, &next, plan->nvalues * n * 16);
 	outputs->counts = take_bytes(base, &next, plan->ninputs * n);
@@ -384,11 +393,20 @@ list_kernel(const __grid_constant__ CsvQueryView view)
 	}
 }
 
+static void
+launch_lists(const CsvQueryView *view, cudaStream_t stream)
+{
+	uint32_t	nblocks = list_blocks(view->nrows);
+
+	count_kernel<<<nblocks, THREADS, 0, stream>>>(*view);
+	scan_kernel<<<1, CSV_SCAN_THREADS, 0, stream>>>(*view, nblocks);
+	list_kernel<<<nblocks, THREADS, 0, stream>>>(*view);
+}
+
 void
 csv_launch_query(const CsvQueryView *view, cudaStream_t stream)
 {
 	uint32_t	nblocks = (view->nrows - 1) / THREADS + 1;
-	uint32_t	nlists = list_blocks(view->nrows);
 	size_t		shared_bytes = view->plan.nslots * THREADS * SLOT_BYTES;
 
 	cudaMemsetAsync(view->counts, 0, sizeof(*view->counts), stream);
@@ -398,9 +416,25 @@ csv_launch_query(const CsvQueryView *view, cudaStream_t stream)
 	evaluate_kernel<<<nblocks, THREADS, shared_bytes, stream>>>(*view);
 	if (view->plan.nkeys > 0)
 		find_kernel<<<nblocks, THREADS, 0, stream>>>(*view);
-	count_kernel<<<nlists, THREADS, 0, stream>>>(*view);
-	scan_kernel<<<1, CSV_SCAN_THREADS, 0, stream>>>(*view, nlists);
-	list_kernel<<<nlists, THREADS, 0, stream>>>(*view);
+	launch_lists(view, stream);
+}
+
+static __global__ void __launch_bounds__(THREADS)
+classes_kernel(const __grid_constant__ CsvQueryView view, uint32_t *classes)
+{
+	uint32_t	row = blockIdx.x * THREADS + threadIdx.x;
+
+	if (row < view.nrows)
+		classes[row] = view.outputs.fates[row] != CSV_FATE_PASSES ?
+			CSV_UNKNOWN_CLASS : view.numbers[view.table[view.slots[row]]];
+}
+
+void
+csv_launch_classes(const CsvQueryView *view, uint32_t *classes,
+				   cudaStream_t stream)
+{
+	classes_kernel<<<(view->nrows - 1) / THREADS + 1, THREADS, 0, stream>>>
+		(*view, classes);
 }
 
 /* ---- 2: groups ---- */
@@ -547,20 +581,61 @@ add_row(const CsvQueryView &view, int32_t *counters, uint32_t row)
 	}
 }
 
-/* n words of each group, from the block's counters to where all are */
+/*
+ * n words of each group, from the block's counters, so many a group, to where
+ * all are
+ */
 static __device__ __forceinline__ void
-flush_words(const CsvQueryView &view, const int32_t *counters, uint32_t first,
-			uint32_t n)
+flush_words(const CsvQueryView &view, const int32_t *counters, uint32_t pitch,
+			uint32_t first, uint32_t n)
 {
 	for (uint32_t i = threadIdx.x; i < view.ngroups * n; i += blockDim.x)
 	{
-		size_t		at = (size_t) (i / n) * view.plan.nwords + first + i % n;
-		int64_t		sum = counters[2 * at] +
-			(int64_t) counters[2 * at + 1] * 65536;
+		uint32_t	group = i / n;
+		uint32_t	word = first + i % n;
+		const int32_t *counter = counters + (size_t) group * pitch + 2 * word;
+		int64_t		sum = counter[0] + (int64_t) counter[1] * 65536;
 
 		if (sum != 0)
-			atomicAdd((unsigned long long *) &view.words[at],
+			atomicAdd((unsigned long long *)
+					  &view.words[(size_t) group * view.plan.nwords + word],
 					  (unsigned long long) sum);
+	}
+}
+
+/* all but counts */
+static __device__ __forceinline__ void
+flush_aggregates(const CsvQueryView &view, const int32_t *counters,
+				 uint32_t pitch)
+{
+	const CsvPlan &plan = view.plan;
+
+	for (uint32_t i = 0; i < plan.naggregates; i++)
+	{
+		const CsvPlanAggregate aggregate = plan.aggregate[i];
+		uint32_t	word = aggregate.first_word +
+			(is_extreme(aggregate) ? 0 : CSV_FLOAT_SUM_WORDS);
+
+		if (!is_extreme(aggregate))
+			flush_words(view, counters, pitch, aggregate.first_word,
+						sum_words(aggregate));
+		if (!is_extreme(aggregate) && aggregate.lane != CSV_LANE_FLOAT)
+			continue;
+		for (uint32_t group = threadIdx.x; group < view.ngroups;
+			 group += blockDim.x)
+		{
+			uint32_t   *place = (uint32_t *)
+				&view.words[(size_t) group * plan.nwords + word];
+			uint32_t	kept = (uint32_t)
+				counters[(size_t) group * pitch + 2 * word];
+
+			if (kept == 0)
+				continue;
+			if (is_extreme(aggregate))
+				offer_row<false>(view, aggregate, place, kept - 1);
+			else
+				atomicOr(place, kept);
+		}
 	}
 }
 
@@ -569,33 +644,8 @@ flush(const CsvQueryView &view, const int32_t *counters)
 {
 	const CsvPlan &plan = view.plan;
 
-	flush_words(view, counters, 0, plan.ninputs);
-	for (uint32_t i = 0; i < plan.naggregates; i++)
-	{
-		const CsvPlanAggregate aggregate = plan.aggregate[i];
-
-		if (!is_extreme(aggregate))
-			flush_words(view, counters, aggregate.first_word,
-						sum_words(aggregate));
-		if (!is_extreme(aggregate) && aggregate.lane != CSV_LANE_FLOAT)
-			continue;
-		for (uint32_t group = threadIdx.x; group < view.ngroups;
-			 group += blockDim.x)
-		{
-			size_t		at = (size_t) group * plan.nwords +
-				aggregate.first_word +
-				(is_extreme(aggregate) ? 0 : CSV_FLOAT_SUM_WORDS);
-			uint32_t	kept = (uint32_t) counters[2 * at];
-
-			if (kept == 0)
-				continue;
-			if (is_extreme(aggregate))
-				offer_row<false>(view, aggregate, (uint32_t *)
-								 &view.words[at], kept - 1);
-			else
-				atomicOr((uint32_t *) &view.words[at], kept);
-		}
-	}
+	flush_words(view, counters, 2 * plan.nwords, 0, plan.ninputs);
+	flush_aggregates(view, counters, 2 * plan.nwords);
 }
 
 template <bool shared>
@@ -712,6 +762,242 @@ csv_launch_groups(const CsvQueryView *view, int multiprocessors,
 			stream>>>(*view, block_rows);
 	finish_kernel<<<(view->ngroups - 1) / THREADS + 1, THREADS, 0,
 		stream>>>(*view);
+}
+
+/* ---- both at once, where groups are known ---- */
+
+/* counters of a group: its words', and one of rows */
+static __host__ __device__ __forceinline__ uint32_t
+sum_pitch(const CsvPlan &plan)
+{
+	return 2 * plan.nwords + 1;
+}
+
+static size_t
+sum_shared_bytes(const CsvPlan *plan, uint32_t ngroups)
+{
+	return (size_t) plan->nslots * CSV_QUERY_SUM_THREADS * SLOT_BYTES + 16 +
+		(size_t) ngroups * sum_pitch(*plan) * 4;
+}
+
+bool
+csv_sums_fit(const CsvPlan *plan, uint32_t ngroups, size_t max_shared_bytes)
+{
+	for (uint32_t i = 0; i < plan->naggregates; i++)
+		if (is_extreme(plan->aggregate[i]))
+			return false;
+	return plan->nkeys == 0 && plan->ninputs <= CSV_QUERY_MOST_INPUTS &&
+		ngroups <= CSV_QUERY_MOST_CLASSES &&
+		(size_t) ngroups * sum_pitch(*plan) * 4 <= CSV_QUERY_SHARED_BYTES &&
+		sum_shared_bytes(plan, ngroups) <= max_shared_bytes;
+}
+
+size_t
+csv_sums_lay_out(CsvQueryView *view, const CsvPlan *plan, uint32_t ncolumns,
+				 uint32_t nrows, uint8_t *base)
+{
+	size_t		next = 0;
+
+	lay_out_rows(view, plan, ncolumns, nrows, base, &next);
+	view->words = (int64_t *)
+		take_bytes(base, &next, (size_t) view->ngroups * plan->nwords * 8);
+	view->group_rows = (uint64_t *)
+		take_bytes(base, &next, (size_t) view->ngroups * 8);
+	return next;
+}
+
+/* a sum that is of 64 bits mostly */
+static __device__ __forceinline__ void
+add_narrow(int32_t *counter, int64_t value)
+{
+	uint64_t	rest = value < 0 ? 0 - (uint64_t) value : (uint64_t) value;
+
+	for (; rest != 0; rest >>= 16, counter++)
+	{
+		int32_t		piece = (int32_t) (rest & 0xffff);
+
+		if (piece != 0)
+			atomicAdd(counter, value < 0 ? -piece : piece);
+	}
+}
+
+/* a row's inputs, of which those in `counting` count, to its group's counters */
+static __device__ __forceinline__ void
+sum_row(const CsvQueryView &view, const CsvSlots *slots, uint64_t counting,
+		int32_t *counters)
+{
+	const CsvPlan &plan = view.plan;
+	const CsvStep *inputs = plan.steps + plan.first_output;
+
+	/* most count in all rows: so those that do not are counted */
+	atomicAdd(&counters[2 * plan.nwords], 1);
+	for (uint32_t i = 0; i < plan.ninputs; i++)
+		if ((counting >> i & 1) == 0)
+			atomicAdd(&counters[2 * i], -1);
+	for (uint32_t i = 0; i < plan.naggregates; i++)
+	{
+		const CsvPlanAggregate aggregate = plan.aggregate[i];
+		int32_t    *counter = counters + 2 * aggregate.first_word;
+		CsvRowValue value;
+		CsvAddend	addends[2];
+		uint32_t	seen;
+		uint32_t	n;
+
+		if ((counting >> aggregate.input & 1) == 0)
+			continue;
+		value = csv_row_operand(&plan, slots, inputs[aggregate.input].a);
+		if (aggregate.kind == CSV_AGGREGATE_SUM &&
+			(aggregate.lane == CSV_LANE_INT ||
+			 (aggregate.lane == CSV_LANE_DECIMAL && csv_row_is_narrow(value))))
+		{
+			add_narrow(counter, (int64_t) value.low);
+			continue;
+		}
+		n = csv_addends(aggregate.kind, aggregate.lane, value, addends, &seen);
+		if (n > 0)
+			add_to_sum<true>(NULL, counter, addends[0]);
+		if (n > 1)
+			add_to_sum<true>(NULL, counter, addends[1]);
+		if (aggregate.lane == CSV_LANE_FLOAT)
+			atomicOr((uint32_t *) (counter + 2 * CSV_FLOAT_SUM_WORDS), seen);
+	}
+}
+
+/* the inputs of a row, once all slots are there: those that count */
+static __device__ __forceinline__ uint64_t
+find_counting(const CsvQueryView &view, const CsvSlots *slots,
+			  CsvRowState *state)
+{
+	const CsvPlan &plan = view.plan;
+	uint64_t	counting = 0;
+
+	for (uint32_t i = 0; i < plan.ninputs; i++)
+	{
+		const CsvStep step = plan.steps[plan.first_output + i];
+		CsvRowValue value;
+		bool		undecided;
+
+		if (csv_row_input(&plan, &step, slots, &value, &undecided))
+			counting |= (uint64_t) 1 << i;
+		if (undecided && state->fate == CSV_FATE_PASSES)
+			state->fate = CSV_FATE_CAREFUL;
+	}
+	return counting;
+}
+
+static __global__ void __launch_bounds__(CSV_QUERY_SUM_THREADS)
+sums_kernel(const __grid_constant__ CsvQueryView view, uint32_t block_rows)
+{
+	extern __shared__ uint64_t words[];
+	const CsvPlan &plan = view.plan;
+	const uint32_t pitch = sum_pitch(plan);
+	const uint32_t nthreads = CSV_QUERY_SUM_THREADS;
+	uint8_t    *states = (uint8_t *) (words + (size_t) plan.nslots * 2 * nthreads);
+	int32_t    *counters = (int32_t *)
+		(states + ALIGN((size_t) plan.nslots * nthreads, 16));
+	uint32_t	begin = blockIdx.x * block_rows;
+	uint32_t	end = min(begin + block_rows, view.nrows);
+	CsvSlots	slots;
+
+	for (uint32_t i = threadIdx.x; i < view.ngroups * pitch; i += nthreads)
+		counters[i] = 0;
+	__syncthreads();
+	slots.words = words + threadIdx.x;
+	slots.states = states + threadIdx.x;
+	slots.pitch = nthreads;
+	for (uint32_t first = begin; first < end; first += nthreads)
+	{
+		/* lanes without a row go along, with the last one's values */
+		bool		active = first + threadIdx.x < end;
+		uint32_t	row = min(first + threadIdx.x, end - 1);
+		CsvRowState state = csv_row_begin(view.columns, view.ncolumns, row);
+		uint32_t	group = 0;
+		uint64_t	counting = 0;
+		uint32_t	careful;
+
+		if (!active)
+			state.fate = CSV_FATE_DROPPED;
+		for (uint32_t i = 0; i < plan.first_output; i++)
+		{
+			const CsvStep step = plan.steps[i];
+
+			csv_row_step(&plan, &step, view.columns, row, &slots,
+						 &view.outputs, &state);
+			__syncwarp();
+			if (step.operation == CSV_STEP_FILTER &&
+				!__any_sync(ALL_LANES, state.fate == CSV_FATE_PASSES))
+				break;
+		}
+		if (__any_sync(ALL_LANES, state.fate == CSV_FATE_PASSES))
+			counting = find_counting(view, &slots, &state);
+		if (view.classes != NULL && state.fate == CSV_FATE_PASSES)
+		{
+			group = view.classes[row];
+			if (group == CSV_UNKNOWN_CLASS)
+				state.fate = CSV_FATE_CAREFUL;
+		}
+		if (active)
+			view.outputs.fates[row] = (uint8_t) state.fate;
+		if (state.fate == CSV_FATE_PASSES)
+			sum_row(view, &slots, counting, counters + (size_t) group * pitch);
+		__syncwarp();
+		careful = __ballot_sync(ALL_LANES, state.fate == CSV_FATE_CAREFUL);
+		if (careful != 0 && threadIdx.x % 32 == 0)
+			atomicAdd(&view.counts->ncareful, __popc(careful));
+	}
+	__syncthreads();
+	for (uint32_t i = threadIdx.x; i < view.ngroups * plan.ninputs;
+		 i += nthreads)
+	{
+		uint32_t	group = i / plan.ninputs;
+		const int32_t *counter = counters + (size_t) group * pitch;
+		int64_t		n = (int64_t) counter[2 * plan.nwords] +
+			counter[2 * (i % plan.ninputs)];
+
+		if (n != 0)
+			atomicAdd((unsigned long long *)
+					  &view.words[(size_t) group * plan.nwords +
+								  i % plan.ninputs], (unsigned long long) n);
+	}
+	for (uint32_t group = threadIdx.x; group < view.ngroups; group += nthreads)
+		if (counters[(size_t) group * pitch + 2 * plan.nwords] != 0)
+			atomicAdd((unsigned long long *) &view.group_rows[group],
+					  (unsigned long long)
+					  counters[(size_t) group * pitch + 2 * plan.nwords]);
+	flush_aggregates(view, counters, pitch);
+}
+
+cudaError_t
+csv_launch_sums(const CsvQueryView *view, cudaStream_t stream)
+{
+	uint32_t	block_rows = CSV_QUERY_SUM_ROWS;
+	size_t		shared_bytes = sum_shared_bytes(&view->plan, view->ngroups);
+	cudaError_t error;
+
+	static_assert(CSV_QUERY_SUM_ROWS <= CSV_QUERY_BLOCK_ROWS,
+				  "counters would overflow");
+	error = cudaMemsetAsync(view->counts, 0, sizeof(*view->counts), stream);
+	if (error == cudaSuccess)
+		error = cudaMemsetAsync(view->words, 0, (size_t) view->ngroups *
+								view->plan.nwords * 8, stream);
+	if (error == cudaSuccess)
+		error = cudaMemsetAsync(view->group_rows, 0,
+								(size_t) view->ngroups * 8, stream);
+	if (error == cudaSuccess)
+		error = cudaFuncSetAttribute(sums_kernel,
+									 cudaFuncAttributeMaxDynamicSharedMemorySize,
+									 (int) shared_bytes);
+	if (error != cudaSuccess)
+		return error;
+	sums_kernel<<<(view->nrows - 1) / block_rows + 1, CSV_QUERY_SUM_THREADS,
+		shared_bytes, stream>>>(*view, block_rows);
+	return cudaSuccess;
+}
+
+void
+csv_launch_careful(const CsvQueryView *view, cudaStream_t stream)
+{
+	launch_lists(view, stream);
 }
 
 /* ---- 3: columns ---- */

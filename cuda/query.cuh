@@ -15,6 +15,9 @@
  *	   groups are few, else where they are.  Then keys and extremes take the
  *	   places of the rows that they are in.
  *	3. csv_launch_gather: of a column, the entries of the rows that come out.
+ *
+ * Where each row's group is known before, or there is but one, csv_launch_sums
+ * does the work of the first two at once.
  */
 #ifndef CSV_CUDA_QUERY_CUH
 #define CSV_CUDA_QUERY_CUH
@@ -62,6 +65,11 @@ typedef struct CsvQueryView
 	int64_t    *words;			/* all zero */
 	uint8_t    *texts;
 	size_t		text_capacity;
+
+	/* of csv_launch_sums */
+	const uint32_t *classes;	/* group of each row, CSV_UNKNOWN_CLASS where its
+								 * keys are undecided; NULL: one group */
+	uint64_t   *group_rows;		/* per group; all zero */
 } CsvQueryView;
 
 /* slots of a plan: what shared memory has for a block */
@@ -101,6 +109,27 @@ extern cudaError_t csv_query_fetch(const CsvQueryView *view,
 extern void csv_launch_query(const CsvQueryView *view, cudaStream_t stream);
 extern void csv_launch_groups(const CsvQueryView *view, int multiprocessors,
 							  cudaStream_t stream);
+
+/*
+ * Sums of view->ngroups known groups, by a plan without keys whose outputs are
+ * last.  Does it fit: no extremes, and no more groups than shared memory has
+ * room for?  Then lay out (as csv_query_lay_out does, with the groups' words),
+ * and launch; view->counts->ncareful is known after that.  Only if it is not 0,
+ * csv_launch_careful lists those rows.
+ */
+extern bool csv_sums_fit(const CsvPlan *plan, uint32_t ngroups,
+						 size_t max_shared_bytes);
+extern size_t csv_sums_lay_out(CsvQueryView *view, const CsvPlan *plan,
+							   uint32_t ncolumns, uint32_t nrows,
+							   uint8_t *base);
+extern cudaError_t csv_launch_sums(const CsvQueryView *view,
+								   cudaStream_t stream);
+extern void csv_launch_careful(const CsvQueryView *view, cudaStream_t stream);
+
+/* after csv_launch_query over all rows, without filters: their groups */
+extern void csv_launch_classes(const CsvQueryView *view, uint32_t *classes,
+							   cudaStream_t stream);
+
 extern void csv_launch_gather(const CsvQueryView *view, uint32_t nselected,
 							  const uint8_t *values, uint32_t stride,
 							  uint8_t *gathered, cudaStream_t stream);

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define CSV_MOST_GROUPINGS	8	/* of one set of columns */
+
 typedef struct Part
 {
 	uint8_t    *bytes;			/* NULL: nothing is there */
@@ -20,12 +22,41 @@ typedef struct Part
 	uint32_t	nfilled;		/* rows */
 } Part;
 
+/* a key that is a column, and how it is read */
+typedef struct KeySource
+{
+	uint32_t	place;
+	uint32_t	lane;
+	uint32_t	flags;
+	uint32_t	count;
+} KeySource;
+
+/*
+ * How all rows fall into groups by some of the columns, in the order of their
+ * first rows; and the groups' keys, on the host.
+ */
+typedef struct Grouping
+{
+	uint32_t	nkeys;
+	KeySource	sources[CSV_MAX_KEYS];
+	uint32_t	ngroups;
+	uint32_t   *classes;		/* of each row, on the device, UNKNOWN where a
+								 * key is undecided; NULL: too many groups */
+	void	   *host;			/* what the others point into */
+	const uint64_t *keys;		/* as in CsvPartialGroups */
+	const uint32_t *nulls;
+	const uint8_t *texts;
+	size_t		text_bytes;
+} Grouping;
+
 struct CsvCudaColumns
 {
 	CsvCudaColumns *next;		/* in the list */
 	uint32_t	nparts;
 	uint32_t	nrows;
 	Part	   *parts;
+	uint32_t	ngroupings;
+	Grouping	groupings[CSV_MOST_GROUPINGS];
 };
 
 /* all there are, the ones asked last in front; under the session's lock */
@@ -69,6 +100,16 @@ drop_parts(CsvCudaColumns *columns)
 		part->bytes = NULL;
 		part->nfilled = 0;
 	}
+	for (uint32_t i = 0; i < columns->ngroupings; i++)
+	{
+		Grouping   *grouping = &columns->groupings[i];
+
+		if (grouping->classes != NULL)
+			csv_kept_give_back((uint8_t *) grouping->classes,
+							   (size_t) columns->nrows * 4);
+		free(grouping->host);
+	}
+	columns->ngroupings = 0;
 }
 
 void
@@ -190,6 +231,19 @@ csv_cuda_columns_bytes(const CsvCudaColumns *columns)
 }
 
 extern "C" uint32_t
+csv_cuda_columns_grouping(const CsvCudaColumns *columns, uint32_t number,
+						  uint32_t *places)
+{
+	const Grouping *grouping = &columns->groupings[number];
+
+	if (number >= columns->ngroupings)
+		return 0;
+	for (uint32_t key = 0; key < grouping->nkeys; key++)
+		places[key] = grouping->sources[key].place;
+	return grouping->nkeys;
+}
+
+extern "C" uint32_t
 csv_cuda_columns_filled(const CsvCudaColumns *columns, uint32_t part)
 {
 	return columns->parts[part].nfilled;
@@ -286,14 +340,21 @@ csv_cuda_question_needs(const CsvCudaQuestion *question, uint32_t column,
 		(statuses && (question->seen[column] & CSV_CUDA_SEEN_SLOW) != 0);
 }
 
+static bool
+make_plan(CsvPlan *plan, const CsvQuery *query, const CsvLayout *layout,
+		  bool outputs_last)
+{
+	return csv_plan_make(plan, &host_memory, query, layout,
+						 csv_query_most_slots(csv_session.max_shared_bytes),
+						 outputs_last);
+}
+
 extern "C" bool
 csv_cuda_question_fits(const CsvCudaQuestion *question)
 {
 	CsvPlan		plan;
-	bool		fits = csv_plan_make(&plan, &host_memory,
-									 question->request->query,
-									 question->layout,
-									 csv_query_most_slots(csv_session.max_shared_bytes));
+	bool		fits = make_plan(&plan, question->request->query,
+								 question->layout, false);
 
 	csv_plan_free(&plan, &host_memory);
 	return fits;
@@ -304,9 +365,9 @@ typedef struct Asking
 {
 	CsvCudaColumns *columns;
 	const CsvCudaQuestion *question;
-	CsvPlan		plan;
+	CsvPlan		plan;			/* at work */
 	CsvRowColumn *row_columns;
-	uint32_t	ntexts;			/* keys and extremes */
+	uint32_t	ntexts;			/* of the plan: keys and extremes */
 	size_t		longest_text;	/* of columns and constants */
 	uint32_t	first_row;
 	uint32_t	nrows;
@@ -375,16 +436,16 @@ set_columns(Asking *asking)
 	return true;
 }
 
+/* work on another plan from now on; false: not one for a device */
 static bool
-make_plan(Asking *asking)
+take_plan(Asking *asking, const CsvQuery *query, bool outputs_last)
 {
-	const CsvCudaQuestion *question = asking->question;
-	const CsvQuery *query = question->request->query;
 	CsvPlan    *plan = &asking->plan;
 
-	if (!csv_plan_make(plan, &host_memory, query, question->layout,
-					   csv_query_most_slots(csv_session.max_shared_bytes)))
+	csv_plan_free(plan, &host_memory);
+	if (!make_plan(plan, query, asking->question->layout, outputs_last))
 		return false;
+	asking->ntexts = 0;
 	for (uint32_t i = 0; i < plan->nkeys; i++)
 		asking->ntexts += plan->key_lanes[i] == CSV_LANE_TEXT;
 	for (uint32_t i = 0; i < plan->naggregates; i++)
@@ -495,27 +556,307 @@ find_answer(Asking *asking, bool *found)
 	return CSV_OK;
 }
 
-static CsvStatus
-ask(Asking *asking, CsvAnswer **answer)
+/* a block for an answer of so many bytes beside itself; NULL: no memory */
+static CsvAnswer *
+take_answer(size_t nbytes, uint8_t **rest)
 {
 	const size_t header = (sizeof(CsvAnswer) + 63) / 64 * 64;
-	uint8_t    *block;
+	uint8_t    *block = (uint8_t *) csv_pinned_take(header + nbytes);
+
+	*rest = block + header;
+	if (block != NULL)
+		memset(block, 0, header);
+	return (CsvAnswer *) block;
+}
+
+/* the answer that the plan finds, row by row and then by groups */
+static CsvStatus
+answer_by_rows(Asking *asking, CsvAnswer **answer)
+{
+	uint8_t    *rest;
 	bool		found;
 
-	if (!make_plan(asking) || !set_columns(asking) || !choose_rows(asking))
-		return CSV_OK;
 	TRY(find_answer(asking, &found));
 	if (!found)
 		return CSV_OK;
-	block = (uint8_t *)
-		csv_pinned_take(header + csv_query_answer_bytes(&asking->view,
-														&asking->counts));
-	if (block == NULL)
+	*answer = take_answer(csv_query_answer_bytes(&asking->view,
+												 &asking->counts), &rest);
+	if (*answer == NULL)
 		return CSV_OK;
-	*answer = (CsvAnswer *) block;
-	TRY_CUDA(csv_query_fetch(&asking->view, &asking->counts, block + header,
-							 *answer, csv_session.stream), "copy");
+	TRY_CUDA(csv_query_fetch(&asking->view, &asking->counts, rest, *answer,
+							 csv_session.stream), "copy");
 	return wait_for_device(asking);
+}
+
+/* ---- groupings ---- */
+
+/* the columns that a query's keys are; false if one is not just a column */
+static bool
+find_sources(const CsvCudaQuestion *question, KeySource *sources)
+{
+	const CsvQuery *query = question->request->query;
+
+	memset(sources, 0, query->nkeys * sizeof(*sources));
+	for (uint32_t key = 0; key < query->nkeys; key++)
+	{
+		const CsvInstruction *made = NULL;
+
+		for (uint32_t i = 0; i < query->ninstructions && made == NULL; i++)
+			if (query->instructions[i].result == query->keys[key].value)
+				made = &query->instructions[i];
+
+		/* of equal floats, the one that comes out may be any of the group's */
+		if (made == NULL || made->operation != CSV_OP_COLUMN ||
+			query->keys[key].lane == CSV_LANE_FLOAT)
+			return false;
+		sources[key].place = question->places[made->operand];
+		sources[key].lane = query->keys[key].lane;
+		sources[key].flags = made->flags;
+		sources[key].count = made->count;
+	}
+	return true;
+}
+
+/* all rows' classes, and a copy of the groups' keys */
+static CsvStatus
+make_classes(Asking *asking, Grouping *grouping)
+{
+	CsvCudaColumns *columns = asking->columns;
+	size_t		nbytes = (size_t) columns->nrows * 4;
+	size_t		ngroups;
+	CsvAnswer  *answer = NULL;
+	CsvStatus	status = answer_by_rows(asking, &answer);
+	uint8_t    *copy;
+
+	if (status != CSV_OK || answer == NULL)
+		return status;
+	ngroups = answer->groups.ngroups;
+	if (ngroups > 0 && ngroups <= CSV_QUERY_MOST_CLASSES)
+		grouping->host = malloc(ngroups * (grouping->nkeys * 16 + 4) +
+								asking->counts.text_bytes);
+	if (grouping->host != NULL)
+		grouping->classes = (uint32_t *)
+			csv_kept_take(nbytes, asking->limit / CSV_QUERY_MEMORY_SHARE);
+	if (grouping->classes != NULL)
+	{
+		copy = (uint8_t *) grouping->host;
+		grouping->ngroups = (uint32_t) ngroups;
+		grouping->keys = (uint64_t *)
+			memcpy(copy, answer->groups.keys, ngroups * grouping->nkeys * 16);
+		copy += ngroups * grouping->nkeys * 16;
+		grouping->nulls = (uint32_t *)
+			memcpy(copy, answer->groups.nulls, ngroups * 4);
+		copy += ngroups * 4;
+		grouping->text_bytes = asking->counts.text_bytes;
+		grouping->texts = copy;
+		if (grouping->text_bytes > 0)
+			memcpy(copy, answer->groups.texts, grouping->text_bytes);
+		csv_launch_classes(&asking->view, grouping->classes,
+						   csv_session.stream);
+	}
+	csv_cuda_answer_free(answer);
+	return CSV_OK;
+}
+
+/*
+ * The grouping by the query's keys, made if it is not there; NULL where the keys
+ * are not just columns, or the groups too many.
+ */
+static CsvStatus
+find_grouping(Asking *asking, const Grouping **found)
+{
+	CsvCudaColumns *columns = asking->columns;
+	CsvQuery	query = *asking->question->request->query;
+	KeySource	sources[CSV_MAX_KEYS];
+	Grouping   *grouping;
+
+	*found = NULL;
+	if (!find_sources(asking->question, sources))
+		return CSV_OK;
+	for (uint32_t i = 0; i < columns->ngroupings; i++)
+	{
+		grouping = &columns->groupings[i];
+		if (grouping->nkeys != query.nkeys ||
+			memcmp(grouping->sources, sources,
+				   query.nkeys * sizeof(*sources)) != 0)
+			continue;
+		if (grouping->classes != NULL)
+			*found = grouping;
+		return CSV_OK;
+	}
+
+	/* all rows must be there at a time */
+	if (columns->ngroupings == CSV_MOST_GROUPINGS || asking->first_row > 0)
+		return CSV_OK;
+	query.nfilters = 0;
+	query.naggregates = 0;
+	if (!take_plan(asking, &query, false) || !choose_rows(asking) ||
+		asking->nrows < columns->nrows)
+		return CSV_OK;
+	grouping = &columns->groupings[columns->ngroupings];
+	memset((void *) grouping, 0, sizeof(*grouping));
+	grouping->nkeys = query.nkeys;
+	memcpy(grouping->sources, sources, query.nkeys * sizeof(*sources));
+	TRY(make_classes(asking, grouping));
+	columns->ngroupings++;
+	if (grouping->classes != NULL)
+		*found = grouping;
+	return CSV_OK;
+}
+
+/* ---- sums of known groups ---- */
+
+/* drop the groups that no row is in; words and rows are those of all groups */
+static void
+take_groups(const Grouping *grouping, uint32_t nwords, int64_t *words,
+			const uint64_t *rows, uint64_t *keys, uint32_t *nulls,
+			CsvPartialGroups *groups)
+{
+	uint32_t	nkeys = grouping->nkeys;
+	uint32_t	n = 0;
+
+	for (uint32_t i = 0; i < grouping->ngroups; i++)
+	{
+		if (rows[i] == 0)
+			continue;
+		memmove(words + (size_t) n * nwords, words + (size_t) i * nwords,
+				nwords * sizeof(*words));
+		memcpy(keys + (size_t) n * nkeys * 2,
+			   grouping->keys + (size_t) i * nkeys * 2, nkeys * 16);
+		nulls[n++] = grouping->nulls[i];
+	}
+	groups->ngroups = n;
+	groups->keys = keys;
+	groups->nulls = nulls;
+}
+
+/* bring them back: ngroups, and careful rows, whose number is known */
+static CsvStatus
+fetch_sums(Asking *asking, const Grouping *grouping, CsvAnswer **answer)
+{
+	const CsvQueryView *view = &asking->view;
+	cudaStream_t stream = csv_session.stream;
+	size_t		n = asking->counts.nselected;
+	size_t		ngroups = view->ngroups;
+	size_t		nwords = ngroups * view->plan.nwords;
+	size_t		nkeys = grouping == NULL ? 0 : grouping->nkeys;
+	size_t		text_bytes = grouping == NULL ? 0 : grouping->text_bytes;
+	CsvSelection *selection;
+	CsvPartialGroups *groups;
+	int64_t    *words;
+	uint64_t   *rows;
+	uint64_t   *keys;
+	uint32_t   *nulls;
+	uint32_t   *selected;
+	uint8_t    *careful;
+	uint64_t	npasses = 0;
+	uint8_t    *rest;
+
+	*answer = take_answer((nwords + ngroups + ngroups * nkeys * 2) * 8 +
+						  ngroups * 4 + n * 5 + text_bytes, &rest);
+	if (*answer == NULL)
+		return CSV_OK;
+	words = (int64_t *) rest;
+	rows = (uint64_t *) (words + nwords);
+	keys = rows + ngroups;
+	nulls = (uint32_t *) (keys + ngroups * nkeys * 2);
+	selected = nulls + ngroups;
+	careful = (uint8_t *) (selected + n);
+	TRY_CUDA(cudaMemcpyAsync(words, view->words, nwords * 8,
+							 cudaMemcpyDeviceToHost, stream), "copy");
+	TRY_CUDA(cudaMemcpyAsync(rows, view->group_rows, ngroups * 8,
+							 cudaMemcpyDeviceToHost, stream), "copy");
+	if (n > 0)
+	{
+		TRY_CUDA(cudaMemcpyAsync(selected, view->selected, n * 4,
+								 cudaMemcpyDeviceToHost, stream), "copy");
+		TRY_CUDA(cudaMemcpyAsync(careful, view->careful, n,
+								 cudaMemcpyDeviceToHost, stream), "copy");
+	}
+	TRY(wait_for_device(asking));
+
+	for (size_t i = 0; i < ngroups; i++)
+		npasses += rows[i];
+	selection = &(*answer)->selection;
+	selection->nrows = (uint32_t) n;
+	selection->rows = selected;
+	selection->careful = careful;
+	selection->any_careful = n > 0;
+	selection->ndropped = asking->nrows - (uint32_t) npasses - (uint32_t) n;
+	groups = &(*answer)->groups;
+	groups->ngroups = (uint32_t) ngroups;
+	groups->words = words;
+	groups->texts = careful + n;
+	if (grouping == NULL)
+		return CSV_OK;
+	take_groups(grouping, view->plan.nwords, words, rows, keys, nulls, groups);
+	if (text_bytes > 0)
+		memcpy(careful + n, grouping->texts, text_bytes);
+	return CSV_OK;
+}
+
+/* of aggregates, where groups are known and few; else no answer */
+static CsvStatus
+answer_by_sums(Asking *asking, CsvAnswer **answer)
+{
+	CsvQuery	query = *asking->question->request->query;
+	CsvQueryView *view = &asking->view;
+	const Grouping *grouping = NULL;
+	uint32_t	ncolumns = asking->question->layout->ncolumns;
+	cudaStream_t stream = csv_session.stream;
+	size_t		nbytes;
+
+	if (!query.aggregates)
+		return CSV_OK;
+	if (query.nkeys > 0)
+	{
+		uint32_t	nrows = asking->nrows;
+
+		TRY(find_grouping(asking, &grouping));
+		asking->nrows = nrows;
+		if (grouping == NULL)
+			return CSV_OK;
+	}
+	query.nkeys = 0;
+	view->ngroups = grouping == NULL ? 1 : grouping->ngroups;
+	view->classes = grouping == NULL ? NULL :
+		grouping->classes + asking->first_row;
+	if (!take_plan(asking, &query, true) ||
+		!csv_sums_fit(&asking->plan, view->ngroups,
+					  csv_session.max_shared_bytes))
+		return CSV_OK;
+	nbytes = csv_sums_lay_out(view, &asking->plan, ncolumns, asking->nrows,
+							  NULL);
+	if (!reserve(asking, CSV_DEVICE_QUERY, nbytes))
+		return CSV_OK;
+	csv_sums_lay_out(view, &asking->plan, ncolumns, asking->nrows,
+					 csv_session.device_memory[CSV_DEVICE_QUERY].bytes);
+	TRY_CUDA(csv_query_upload(view, &asking->plan, asking->row_columns, stream),
+			 "copy");
+	TRY_CUDA(csv_launch_sums(view, stream), "kernel launch");
+	TRY(read_counts(asking));
+	if (asking->counts.ncareful > 0)
+	{
+		csv_launch_careful(view, stream);
+		TRY(read_counts(asking));
+	}
+	return fetch_sums(asking, grouping, answer);
+}
+
+/* ---- answers ---- */
+
+static CsvStatus
+ask(Asking *asking, CsvAnswer **answer)
+{
+	if (!set_columns(asking))
+		return CSV_OK;
+	TRY(answer_by_sums(asking, answer));
+	if (*answer != NULL)
+		return CSV_OK;
+	if (!take_plan(asking, asking->question->request->query, false) ||
+		!choose_rows(asking))
+		return CSV_OK;
+	return answer_by_rows(asking, answer);
 }
 
 extern "C" CsvStatus

@@ -23,6 +23,8 @@
 #include "funcapi.h"
 #include "lib/ilist.h"
 #include "miscadmin.h"
+#include "nodes/pg_list.h"
+#include "nodes/value.h"
 #include "resident.h"
 #include "resident_gpu.h"
 #include "utils/acl.h"
@@ -756,25 +758,54 @@ column_names(const CsvResident *resident)
 	return text_array(names, n);
 }
 
-/* each as in a GROUP BY */
+/* as in a GROUP BY */
+static char *
+grouping_name(const CsvResident *resident, const AttrNumber *attnums, int n)
+{
+	StringInfoData name;
+
+	initStringInfo(&name);
+	for (int i = 0; i < n; i++)
+		appendStringInfo(&name, "%s%s", i > 0 ? ", " : "",
+						 quote_identifier(column_name(resident, attnums[i])));
+	return name.data;
+}
+
+/* those in the server's memory, and others on the device */
 static Datum
 grouping_names(const CsvResident *resident)
 {
-	Datum		names[CSV_MOST_GROUPINGS];
+	List	   *names = NIL;
+	AttrNumber	attnums[CSV_MAX_KEYS];
+	uint32_t	places[CSV_MAX_KEYS];
+	Datum	   *texts;
+	ListCell   *cell;
+	int			n;
 
 	for (int i = 0; i < resident->ngroupings; i++)
 	{
 		const Grouping *grouping = &resident->groupings[i];
-		StringInfoData name;
 
-		initStringInfo(&name);
 		for (int k = 0; k < grouping->nkeys; k++)
-			appendStringInfo(&name, "%s%s", k > 0 ? ", " : "",
-							 quote_identifier(column_name(resident,
-														  grouping->keys[k].attnum)));
-		names[i] = CStringGetTextDatum(name.data);
+			attnums[k] = grouping->keys[k].attnum;
+		names = list_append_unique(names, makeString(grouping_name(resident,
+																   attnums,
+																   grouping->nkeys)));
 	}
-	return text_array(names, resident->ngroupings);
+	for (int i = 0; (n = csv_resident_gpu_grouping(resident->gpu, i,
+												   places)) > 0; i++)
+	{
+		for (int k = 0; k < n; k++)
+			attnums[k] = resident->key.columns[places[k]].attnum;
+		names = list_append_unique(names, makeString(grouping_name(resident,
+																   attnums,
+																   n)));
+	}
+	texts = palloc(sizeof(Datum) * Max(list_length(names), 1));
+	n = 0;
+	foreach(cell, names)
+		texts[n++] = CStringGetTextDatum(strVal(lfirst(cell)));
+	return text_array(texts, n);
 }
 
 PG_FUNCTION_INFO_V1(csv_gpu_resident);

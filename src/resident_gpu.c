@@ -57,6 +57,13 @@ csv_resident_is_on_gpu(const void *columns)
 	return columns != NULL && csv_cuda_columns_bytes(columns) > 0;
 }
 
+int
+csv_resident_gpu_grouping(const void *columns, int number, uint32_t *places)
+{
+	return columns == NULL ? 0 :
+		(int) csv_cuda_columns_grouping(columns, (uint32_t) number, places);
+}
+
 void
 csv_resident_leave_gpu(void *columns)
 {
@@ -344,6 +351,12 @@ bool
 csv_resident_is_on_gpu(const void *columns)
 {
 	return false;
+}
+
+int
+csv_resident_gpu_grouping(const void *columns, int number, uint32_t *places)
+{
+	return 0;
 }
 
 void

@@ -83,6 +83,7 @@ typedef struct Making
 	bool		has_values[CSV_MAX_AGGREGATES]; /* likewise */
 	bool		has_input[CSV_MAX_AGGREGATES];	/* a step */
 	bool		has_key[CSV_MAX_KEYS];	/* likewise */
+	bool		is_read[CSV_MAX_REGISTERS];	/* each register */
 	uint8_t		lanes[CSV_MAX_AGGREGATES];	/* likewise */
 } Making;
 
@@ -257,9 +258,47 @@ add_outputs(Making *making, const uint32_t *written, uint32_t at)
 	}
 }
 
+static void
+mark_read(Making *making, uint16_t number)
+{
+	if (number != CSV_NO_REGISTER)
+		making->is_read[number] = true;
+}
+
+/* registers that something comes of */
+static void
+find_read_registers(Making *making, uint32_t ninstructions)
+{
+	const CsvQuery *query = making->query;
+
+	for (uint32_t i = 0; i < query->nfilters; i++)
+		mark_read(making, query->filters[i]);
+	for (uint32_t i = 0; i < query->nkeys; i++)
+		mark_read(making, query->keys[i].value);
+	for (uint32_t i = 0; i < making->partial.ninputs; i++)
+	{
+		mark_read(making, making->partial.argument[i]);
+		mark_read(making, making->partial.filter[i]);
+	}
+	for (uint32_t i = ninstructions; i-- > 0;)
+	{
+		const CsvInstruction *instruction = &query->instructions[i];
+		uint32_t	noperands = operand_count(instruction->operation);
+
+		if (!making->is_read[instruction->result])
+			continue;
+		if (noperands > 0)
+			mark_read(making, instruction->a);
+		if (noperands > 1)
+			mark_read(making, instruction->b);
+		if (noperands > 2)
+			mark_read(making, instruction->c);
+	}
+}
+
 /* all steps, with registers where slots are to be */
 static void
-list_steps(Making *making)
+list_steps(Making *making, bool outputs_last, uint32_t *first_output)
 {
 	const CsvQuery *query = making->query;
 	uint32_t	ninstructions = query->aggregates ? query->ninstructions :
@@ -267,6 +306,7 @@ list_steps(Making *making)
 	uint32_t	written[CSV_MAX_REGISTERS] = {0};
 	uint32_t	nfilters = 0;
 
+	find_read_registers(making, ninstructions);
 	for (uint32_t i = 0; i < query->ninstructions; i++)
 		written[query->instructions[i].result] = i + 1;
 	for (uint32_t at = 0;; at++)
@@ -280,11 +320,15 @@ list_steps(Making *making)
 		}
 
 		/* a row is not undecided for a key if a filter drops it */
-		if (query->aggregates && nfilters == query->nfilters)
+		if (at == ninstructions)
+			*first_output = making->nsteps;
+		if (query->aggregates && nfilters == query->nfilters &&
+			(at == ninstructions || !outputs_last))
 			add_outputs(making, written, at);
 		if (at == ninstructions)
 			break;
-		add_instruction(making, &query->instructions[at]);
+		if (making->is_read[query->instructions[at].result])
+			add_instruction(making, &query->instructions[at]);
 	}
 }
 
@@ -411,7 +455,7 @@ is_for_plans(const CsvQuery *query)
 
 static bool
 make_plan(CsvPlan *plan, Making *making, const CsvMemory *memory,
-		  const CsvQuery *query, uint32_t most_slots)
+		  const CsvQuery *query, uint32_t most_slots, bool outputs_last)
 {
 	size_t		constants;
 	size_t		key_lanes;
@@ -432,7 +476,7 @@ make_plan(CsvPlan *plan, Making *making, const CsvMemory *memory,
 		making->squares[input] |=
 			aggregate->kind == CSV_AGGREGATE_SUM_SQUARES;
 	}
-	list_steps(making);
+	list_steps(making, outputs_last, &plan->first_output);
 	if (!give_out_slots(making, most_slots, &plan->nslots))
 		return false;
 
@@ -463,7 +507,7 @@ make_plan(CsvPlan *plan, Making *making, const CsvMemory *memory,
 
 bool
 csv_plan_make(CsvPlan *plan, const CsvMemory *memory, const CsvQuery *query,
-			  const CsvLayout *layout, uint32_t most_slots)
+			  const CsvLayout *layout, uint32_t most_slots, bool outputs_last)
 {
 	uint32_t	most_steps = query->ninstructions + query->nfilters +
 		query->nkeys + query->naggregates;
@@ -483,7 +527,8 @@ csv_plan_make(CsvPlan *plan, const CsvMemory *memory, const CsvQuery *query,
 								  (most_steps + 1) * sizeof(CsvStep));
 	if (making->steps != NULL)
 	{
-		made = make_plan(plan, making, memory, query, most_slots);
+		made = make_plan(plan, making, memory, query, most_slots,
+						 outputs_last);
 		memory->free(memory->owner, making->steps);
 	}
 	memory->free(memory->owner, making);

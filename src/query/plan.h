@@ -9,7 +9,8 @@
  *
  * The program is a list of steps: the query's instructions, and between them
  * what becomes of registers: filters in their order, as soon as their registers
- * are there; then keys and inputs of aggregates (CsvPartialLayout).
+ * are there; then keys and inputs of aggregates (CsvPartialLayout), likewise, or
+ * all of them at the end.  What nobody reads is left out.
  */
 #ifndef CSV_PLAN_H
 #define CSV_PLAN_H
@@ -65,6 +66,8 @@ typedef struct CsvPlan
 {
 	uint32_t	nslots;
 	uint32_t	nsteps;
+	uint32_t	first_output;	/* with outputs_last: of the keys' and then the
+								 * inputs' steps, all in their order */
 	uint32_t	nkeys;
 	uint32_t	ninputs;
 	uint32_t	nvalues;		/* inputs with values */
@@ -90,7 +93,7 @@ typedef struct CsvPlan
  */
 extern bool csv_plan_make(CsvPlan *plan, const CsvMemory *memory,
 						  const CsvQuery *query, const CsvLayout *layout,
-						  uint32_t most_slots);
+						  uint32_t most_slots, bool outputs_last);
 extern void csv_plan_free(CsvPlan *plan, const CsvMemory *memory);
 
 /* the plan whose block has been copied to `block` */

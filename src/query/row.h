@@ -562,18 +562,42 @@ csv_row_read(const uint64_t *pairs, uint32_t column, uint32_t nrows,
 	return value;
 }
 
+/*
+ * Does an input count in a row?  *value is what then counts, or *undecided says
+ * that the row is.
+ */
+CSV_INLINE bool
+csv_row_input(const CsvPlan *plan, const CsvStep *step, const CsvSlots *slots,
+			  CsvRowValue *value, bool *undecided)
+{
+	CsvRowValue filter = csv_row_of_integer(1, true);
+	bool		counts;
+
+	*value = step->a == CSV_NO_OPERAND ? filter :
+		csv_row_operand(plan, slots, step->a);
+	if (step->b != CSV_NO_OPERAND)
+		filter = csv_row_operand(plan, slots, step->b);
+	counts = filter.state == CSV_LANE_VALUE && filter.low != 0;
+	*undecided = filter.state == CSV_LANE_UNDECIDED ||
+		(counts && (value->state == CSV_LANE_UNDECIDED ||
+					(value->state == CSV_LANE_VALUE &&
+					 (step->flags & CSV_FLAG_SQUARES) != 0 &&
+					 csv_row_beyond_squares(step->lane, *value))));
+	return counts && value->state == CSV_LANE_VALUE;
+}
+
 /* a key or an input, or a filter's verdict */
 CSV_INLINE void
 csv_row_take(const CsvPlan *plan, const CsvStep *step, const CsvSlots *slots,
 			 uint32_t row, const CsvOutputs *outputs, CsvRowState *state)
 {
 	CsvRowValue value = csv_row_of_integer(0, true);
-	CsvRowValue filter = csv_row_of_integer(1, true);
+	bool		undecided;
 	bool		counts;
 
 	if (state->fate != CSV_FATE_PASSES)
 		return;
-	if (step->a != CSV_NO_OPERAND)
+	if (step->operation != CSV_STEP_INPUT && step->a != CSV_NO_OPERAND)
 		value = csv_row_operand(plan, slots, step->a);
 	switch (step->operation)
 	{
@@ -592,16 +616,9 @@ csv_row_take(const CsvPlan *plan, const CsvStep *step, const CsvSlots *slots,
 						  value);
 			break;
 		default:
-			if (step->b != CSV_NO_OPERAND)
-				filter = csv_row_operand(plan, slots, step->b);
-			counts = filter.state == CSV_LANE_VALUE && filter.low != 0;
-			if (filter.state == CSV_LANE_UNDECIDED ||
-				(counts && (value.state == CSV_LANE_UNDECIDED ||
-							(value.state == CSV_LANE_VALUE &&
-							 (step->flags & CSV_FLAG_SQUARES) != 0 &&
-							 csv_row_beyond_squares(step->lane, value)))))
+			counts = csv_row_input(plan, step, slots, &value, &undecided);
+			if (undecided)
 				state->fate = CSV_FATE_CAREFUL;
-			counts &= value.state == CSV_LANE_VALUE;
 			outputs->counts[(size_t) step->operand * outputs->nrows + row] =
 				counts;
 			if (counts && plan->inputs[step->operand].column >= 0)

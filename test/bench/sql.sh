@@ -43,10 +43,12 @@ declare -A statements=(
 		WHERE l_shipdate >= DATE '1994-01-01' AND l_shipdate < DATE '1995-01-01'
 			AND l_discount BETWEEN 0.05 AND 0.07 AND l_quantity < 24"
 )
-statements[q1_again]=${statements[q1]}
-statements[q6_again]=${statements[q6]}
-queries=${QUERIES:-count count_new count_again count_column sums all q1 q1_again q6 \
-	q6_again first_rows \
+for query in q1 q6; do
+	statements[${query}_again]=${statements[$query]}
+	statements[${query}_resident]=${statements[$query]}
+done
+queries=${QUERIES:-count count_new count_again count_column sums all q1 q1_again \
+	q1_resident q6 q6_again q6_resident first_rows \
 	load load_unlogged load_insert load_logged load_key}
 
 # The tables that rows are loaded into.  Those of load_* are loaded by
@@ -65,8 +67,8 @@ takes_part()
 	case $2:$1 in
 		load*:copy) ;;
 		*:copy | load_*:duckdb/*) return 1 ;;
-		count_new:auto | count_new:c* | *_again:c*) ;;
-		count_new:* | *_again:* | *:auto) return 1 ;;
+		count_new:auto | count_new:c* | *_again:c* | *_resident:c[pu]*) ;;
+		count_new:* | *_again:* | *_resident:* | *:auto) return 1 ;;
 	esac
 }
 
@@ -79,6 +81,7 @@ time_query()
 	case $query:$reader in
 		count_new:*) mode=new ;;
 		*_again:*) mode=again ;;
+		*_resident:*) mode=resident ;;
 		all:duckdb/*) statement='SELECT count(COLUMNS(*)) FROM @' ;;
 		load:duckdb/*)
 			statement='CREATE TEMP TABLE target AS SELECT * FROM @'

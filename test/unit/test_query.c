@@ -509,7 +509,8 @@ compare_random_programs(bool plans)
 						program.constants[program.instructions[k].operand].value.decimal =
 							random_decimal(SPREAD_WIDE, 20);
 			if (plans && csv_plan_make(&plan, &reading_memory, &program.query,
-									   &fixture.layout, CSV_MAX_REGISTERS))
+									   &fixture.layout, CSV_MAX_REGISTERS,
+									   one_in(2)))
 			{
 				answer_and_compare(evaluator, &plan, &program.query, &fixture,
 								   wanted, &groups);
@@ -1039,7 +1040,7 @@ partial_groups_are_merged_or_handed_over(void **state)
 	for (uint32_t row = 0; row < PARTIAL_GROUPS; row++)
 		naive_row(&program.query, &fixture.table, row, &groups);
 	assert_true(csv_plan_make(&plan, &reading_memory, &program.query,
-							  &fixture.layout, CSV_MAX_REGISTERS));
+							  &fixture.layout, CSV_MAX_REGISTERS, false));
 	assert_int_equal(plan.nwords, PARTIAL_WORDS);
 	answer = host_answer(&plan, &fixture.layout, &fixture.batch);
 	evaluator = csv_evaluator_create(&reading_memory, &program.query);
