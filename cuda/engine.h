@@ -121,13 +121,15 @@ extern uint32_t csv_cuda_columns_filled(const CsvCudaColumns *columns,
 										uint32_t part);
 
 /*
- * Copy the part's next nrows entries (NULL: zeros), source_width bytes each.
- * Each takes `width` bytes there, always the same for a part.  False where there
- * is no room below the limit of device memory (0: the session's), or with a
- * message in `reason` where the device failed.
+ * Copy nrows entries (NULL: zeros), source_width bytes each, to follow those that
+ * are there.  Each takes `width` bytes there, always the same for a part.  False
+ * where there are not first_row rows (any more), no room below the limit of
+ * device memory (0: the session's), or with a message in `reason` where the
+ * device failed.
  */
 extern bool csv_cuda_columns_add(CsvCudaColumns *columns, uint32_t part,
-								 uint32_t width, const uint8_t *source,
+								 uint32_t first_row, uint32_t width,
+								 const uint8_t *source,
 								 uint32_t source_width, uint32_t nrows,
 								 uint64_t memory_limit, char *reason,
 								 size_t reason_size);

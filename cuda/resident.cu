@@ -223,10 +223,14 @@ extern "C" uint64_t
 csv_cuda_columns_bytes(const CsvCudaColumns *columns)
 {
 	uint64_t	nbytes = 0;
+	sigset_t	signals;
 
+	if (!enter(&signals))
+		return 0;
 	for (uint32_t i = 0; i < columns->nparts; i++)
 		if (columns->parts[i].bytes != NULL)
 			nbytes += part_bytes(columns, &columns->parts[i]);
+	leave(&signals);
 	return nbytes;
 }
 
@@ -235,18 +239,30 @@ csv_cuda_columns_grouping(const CsvCudaColumns *columns, uint32_t number,
 						  uint32_t *places)
 {
 	const Grouping *grouping = &columns->groupings[number];
+	sigset_t	signals;
+	uint32_t	nkeys = 0;
 
-	if (number >= columns->ngroupings)
+	if (!enter(&signals))
 		return 0;
-	for (uint32_t key = 0; key < grouping->nkeys; key++)
+	if (number < columns->ngroupings)
+		nkeys = grouping->nkeys;
+	for (uint32_t key = 0; key < nkeys; key++)
 		places[key] = grouping->sources[key].place;
-	return grouping->nkeys;
+	leave(&signals);
+	return nkeys;
 }
 
 extern "C" uint32_t
 csv_cuda_columns_filled(const CsvCudaColumns *columns, uint32_t part)
 {
-	return columns->parts[part].nfilled;
+	uint32_t	nfilled;
+	sigset_t	signals;
+
+	if (!enter(&signals))
+		return 0;
+	nfilled = columns->parts[part].nfilled;
+	leave(&signals);
+	return nfilled;
 }
 
 static cudaError_t
@@ -268,9 +284,9 @@ copy_rows(const Part *part, const uint8_t *source, uint32_t source_width,
 }
 
 extern "C" bool
-csv_cuda_columns_add(CsvCudaColumns *columns, uint32_t number, uint32_t width,
-					 const uint8_t *source, uint32_t source_width,
-					 uint32_t nrows, uint64_t memory_limit, char *reason,
+csv_cuda_columns_add(CsvCudaColumns *columns, uint32_t number,
+					 uint32_t first_row, uint32_t width, const uint8_t *source,
+					 uint32_t source_width, uint32_t nrows, uint64_t memory_limit, char *reason,
 					 size_t reason_size)
 {
 	Part	   *part = &columns->parts[number];
@@ -283,14 +299,15 @@ csv_cuda_columns_add(CsvCudaColumns *columns, uint32_t number, uint32_t width,
 	if (!enter(&signals))
 		return false;
 	limit = limit_of(memory_limit) / CSV_QUERY_MEMORY_SHARE;
-	if (part->bytes == NULL)
+	good = part->nfilled == first_row;
+	if (good && part->bytes == NULL)
 	{
 		part->width = width;
 		do
 			part->bytes = csv_kept_take(part_bytes(columns, part), limit);
 		while (part->bytes == NULL && drop_oldest(columns));
 	}
-	good = part->bytes != NULL;
+	good = good && part->bytes != NULL;
 	if (good && nrows > 0)
 	{
 		error = copy_rows(part, source, source_width, nrows);

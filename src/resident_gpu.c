@@ -110,6 +110,7 @@ copy_part(Asking *asking, int place, bool statuses)
 {
 	uint32_t	part = statuses ? CSV_CUDA_STATUSES(place) :
 		CSV_CUDA_VALUES(place);
+	uint32_t	nfilled = csv_cuda_columns_filled(asking->columns, part);
 	uint32_t	width = statuses ? 1 : entry_width(asking->resident, place);
 	const CsvResidentBatch *batch = NULL;
 
@@ -117,13 +118,14 @@ copy_part(Asking *asking, int place, bool statuses)
 	{
 		const CsvArray *array = &batch->batch.arrays[place];
 
-		if (batch->batch.nrows == 0 ||
-			batch->first_row < csv_cuda_columns_filled(asking->columns, part))
+		if (batch->batch.nrows == 0 || batch->first_row < nfilled)
 			continue;
 		CHECK_FOR_INTERRUPTS();
-		if (!csv_cuda_columns_add(asking->columns, part, width, !statuses ?
-								  array->values : array->all_ok ? NULL :
-								  array->status, statuses ? 1 : array->stride,
+		if (!csv_cuda_columns_add(asking->columns, part,
+								  (uint32_t) batch->first_row, width,
+								  !statuses ? array->values :
+								  array->all_ok ? NULL : array->status,
+								  statuses ? 1 : array->stride,
 								  batch->batch.nrows,
 								  asking->question.memory_limit,
 								  asking->reason, sizeof(asking->reason)))
@@ -242,6 +244,7 @@ csv_resident_ask(CsvResident *resident, CsvEngineChoice choice,
 	uint32_t   *numbers;
 	Asking		asking;
 	CsvResidentAnswer *answer;
+	bool		uncertain = false;
 	bool		good;
 
 	if (nrows == 0 || nrows > PG_INT32_MAX ||
@@ -249,13 +252,15 @@ csv_resident_ask(CsvResident *resident, CsvEngineChoice choice,
 		return NULL;
 	seen = look_at_batches(resident, layout, places);
 	for (uint32_t i = 0; i < layout->ncolumns && request->all_certain; i++)
-		if ((seen[i] & CSV_CUDA_SEEN_SLOW) != 0)
-			return NULL;
-	if (*columns == NULL)
+		uncertain |= (seen[i] & CSV_CUDA_SEEN_SLOW) != 0;
+	if (*columns == NULL && !uncertain)
 		*columns = csv_cuda_columns_create(csv_resident_ncolumns(resident),
 										   (uint32_t) nrows);
-	if (*columns == NULL)
+	if (*columns == NULL || uncertain)
+	{
+		pfree(seen);
 		return NULL;
+	}
 
 	memset(&asking, 0, sizeof(asking));
 	numbers = palloc(sizeof(uint32_t) * (layout->ncolumns + 1));

@@ -351,13 +351,14 @@ compare_entries(const CsvLayout *layout, const CsvBatch *found,
 /* ---- columns that stay ---- */
 
 static bool
-add_part(CsvCudaColumns *columns, uint32_t part, uint32_t width,
-		 const uint8_t *source, uint32_t source_width, uint32_t nrows)
+add_part(CsvCudaColumns *columns, uint32_t part, uint32_t first_row,
+		 uint32_t width, const uint8_t *source, uint32_t source_width,
+		 uint32_t nrows)
 {
 	char		reason[256];
-	bool		good = csv_cuda_columns_add(columns, part, width, source,
-											source_width, nrows, 0, reason,
-											sizeof(reason));
+	bool		good = csv_cuda_columns_add(columns, part, first_row, width,
+											source, source_width, nrows, 0,
+											reason, sizeof(reason));
 
 	assert_string_equal(reason, "");
 	return good;
@@ -384,12 +385,14 @@ keep_columns(const CsvLayout *layout, const CsvBatch *batch, uint8_t *seen)
 			n = 1 + random_below(batch->nrows - row);
 			assert_int_equal(csv_cuda_columns_filled(columns,
 													 CSV_CUDA_VALUES(c)), row);
-			assert_true(add_part(columns, CSV_CUDA_VALUES(c), width,
+			assert_true(add_part(columns, CSV_CUDA_VALUES(c), row, width,
 								 array->values + (size_t) row * array->stride,
 								 array->stride, n));
-			assert_true(add_part(columns, CSV_CUDA_STATUSES(c), 1,
+			assert_true(add_part(columns, CSV_CUDA_STATUSES(c), row, 1,
 								 array->all_ok ? NULL : array->status + row, 1,
 								 n));
+			assert_false(add_part(columns, CSV_CUDA_STATUSES(c), row, 1, NULL,
+								  1, 1));
 		}
 	}
 	return columns;
@@ -763,14 +766,15 @@ columns_give_way(void **state)
 	cuda = open_cuda(UINT64_C(48) << 20);
 	columns = csv_cuda_columns_create(1, nrows);
 	assert_non_null(columns);
-	assert_false(csv_cuda_columns_add(columns, CSV_CUDA_STATUSES(0), 1, NULL, 1,
-									  nrows, UINT64_C(48) << 20, reason,
+	assert_false(csv_cuda_columns_add(columns, CSV_CUDA_STATUSES(0), 0, 1, NULL,
+									  1, nrows, UINT64_C(48) << 20, reason,
 									  sizeof(reason)));
 	assert_string_equal(reason, "");
 	for (int turn = 0; turn < 2; turn++)
 	{
 		assert_int_equal(csv_cuda_columns_bytes(columns), 0);
-		assert_true(add_part(columns, CSV_CUDA_STATUSES(0), 1, NULL, 1, nrows));
+		assert_true(add_part(columns, CSV_CUDA_STATUSES(0), 0, 1, NULL, 1,
+							 nrows));
 		assert_int_equal(csv_cuda_columns_bytes(columns), nrows);
 		csv_cuda_memory_held(&output, &others);
 		assert_true(others >= nrows);
