@@ -255,15 +255,6 @@ csv_launch_query(const CsvQueryView *view, cudaStream_t stream)
 
 /* ---- 2: groups ---- */
 
-/* words of a sum, but for what was seen */
-static __host__ __device__ __forceinline__ uint32_t
-sum_words(const CsvPlanAggregate &aggregate)
-{
-	return aggregate.lane == CSV_LANE_FLOAT ? CSV_FLOAT_SUM_WORDS :
-		aggregate.lane == CSV_LANE_INT &&
-		aggregate.kind == CSV_AGGREGATE_SUM ? 2 : 4;
-}
-
 static __host__ __device__ __forceinline__ bool
 is_extreme(const CsvPlanAggregate &aggregate)
 {
@@ -426,7 +417,7 @@ flush(const CsvQueryView &view, const int32_t *counters)
 
 		if (!is_extreme(aggregate))
 			flush_words(view, counters, aggregate.first_word,
-						sum_words(aggregate));
+						csv_sum_words(aggregate.kind, aggregate.lane));
 		if (!is_extreme(aggregate) && aggregate.lane != CSV_LANE_FLOAT)
 			continue;
 		for (uint32_t group = threadIdx.x; group < view.ngroups;

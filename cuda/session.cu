@@ -353,6 +353,9 @@ csv_device_held(void)
 
 	for (int i = 0; i < CSV_DEVICE_NUM; i++)
 		held += csv_session.device_memory[i].nbytes;
+	for (const CsvTaken *taken = csv_session.taken; taken != NULL;
+		 taken = taken->next)
+		held += taken->nbytes;
 	return held;
 }
 
@@ -470,6 +473,51 @@ csv_device_reserve(CsvDeviceMemory which, size_t nbytes, size_t keep,
 	return true;
 }
 
+uint8_t *
+csv_device_take(size_t nbytes, size_t limit, uint64_t *number)
+{
+	static uint64_t ntaken = 0;
+	CsvTaken   *taken;
+	cudaError_t error;
+
+	if (csv_device_held() + nbytes > limit)
+		return NULL;
+	taken = (CsvTaken *) malloc(sizeof(*taken));
+	if (taken == NULL)
+		return NULL;
+	error = cudaMalloc((void **) &taken->bytes, nbytes);
+	if (error != cudaSuccess)
+	{
+		/* what sticks shows again in the next call */
+		cudaGetLastError();
+		free(taken);
+		return NULL;
+	}
+	*number = taken->number = ++ntaken;
+	taken->nbytes = nbytes;
+	taken->next = csv_session.taken;
+	csv_session.taken = taken;
+	return taken->bytes;
+}
+
+void
+csv_device_give_back(uint64_t number)
+{
+	for (CsvTaken **link = &csv_session.taken; *link != NULL;
+		 link = &(*link)->next)
+	{
+		CsvTaken   *taken = *link;
+
+		if (taken->number != number)
+			continue;
+		if (!csv_session.dead)
+			cudaFree(taken->bytes);
+		*link = taken->next;
+		free(taken);
+		return;
+	}
+}
+
 /* ---- pinned memory ---- */
 
 /* a stretch of new memory whose pages are to be made */
@@ -572,9 +620,12 @@ make_pinned(CsvBlock *block, size_t nbytes)
 static void
 free_pinned(CsvBlock *block)
 {
-	if (!block->mapped)
-		cudaFreeHost(block->bytes);
-	else if (cudaHostUnregister(block->bytes) == cudaSuccess)
+	cudaError_t error = !block->mapped ? cudaFreeHost(block->bytes) :
+		cudaHostUnregister(block->bytes);
+
+	if (error != cudaSuccess)
+		cudaGetLastError();
+	else if (block->mapped)
 		munmap(block->bytes, block->nbytes);
 	block->bytes = NULL;
 	block->nbytes = 0;
@@ -724,6 +775,8 @@ csv_cuda_shutdown(void)
 	cudaStreamSynchronize(session->stream);
 	cudaStreamSynchronize(session->next_stream);
 	csv_device_release();
+	while (session->taken != NULL)
+		csv_device_give_back(session->taken->number);
 	for (int i = 0; i < CSV_PINNED_BLOCKS; i++)
 		if (session->pinned[i].bytes != NULL)
 			free_pinned(&session->pinned[i]);

@@ -4,6 +4,7 @@
  *
  *	- Device memory: a few blocks that only grow, reused by every call of every
  *	  engine (a call uses them from its start to its end, on one stream).
+ *	  An engine may have pieces of its own besides (csv_device_take).
  *	- Pinned host memory: a pool of blocks.  An input buffer or an engine's
  *	  output is one block, taken out of the pool while it is in use.  What is
  *	  given back stays pinned up to CSV_PINNED_KEEP_BYTES.
@@ -49,6 +50,15 @@ typedef struct CsvBlock
 	bool		mapped;			/* likewise: by map_pinned() */
 } CsvBlock;
 
+/* device memory of an engine's own, in a list */
+typedef struct CsvTaken
+{
+	struct CsvTaken *next;
+	uint64_t	number;			/* of all that were ever taken */
+	uint8_t    *bytes;
+	size_t		nbytes;
+} CsvTaken;
+
 /*
  * Bytes that are copied to CSV_DEVICE_NEXT while those before them are parsed.
  * They are good for the next call of parse of that engine only; the host's
@@ -85,6 +95,7 @@ typedef struct CsvSession
 	cudaEvent_t copy_out[2];
 	cudaEvent_t phases[3];		/* structure begins, columns begin, all ends */
 	CsvBlock	device_memory[CSV_DEVICE_NUM];
+	CsvTaken   *taken;			/* by engines, for themselves */
 	CsvBlock	pinned[CSV_PINNED_BLOCKS];
 } CsvSession;
 
@@ -136,6 +147,15 @@ extern bool csv_device_reserve(CsvDeviceMemory which, size_t nbytes,
 							   size_t keep, size_t limit, char *message);
 extern void csv_device_release(void);
 extern size_t csv_device_held(void);
+
+/*
+ * Device memory for one engine, which csv_device_release() does not touch: NULL
+ * where all that is held would be more than the limit, or the device has no more.
+ * *number, never 0, is for giving it back; that does nothing where the session
+ * has ended meanwhile, and all its memory with it.
+ */
+extern uint8_t *csv_device_take(size_t nbytes, size_t limit, uint64_t *number);
+extern void csv_device_give_back(uint64_t number);
 
 /* pinned host memory, in any thread; NULL where there is none */
 extern void *csv_pinned_take(size_t nbytes);

@@ -214,21 +214,71 @@ csv_value_of_datum(const CsvRegister *reg, Datum datum, CsvValue *value)
 	}
 }
 
+/*
+ * A numeric as it is stored, with a short header: sign, scale and weight in 16
+ * bits, then digits of base 10,000 without zeros at either end.
+ */
+#define NUMERIC_IS_SHORT		0x8000
+#define NUMERIC_IS_NEGATIVE		0x2000
+#define NUMERIC_SCALE_SHIFT		7
+#define NUMERIC_MOST_SCALE		63
+#define NUMERIC_WEIGHT_BITS		0x007f
+
+/* of a scale up to NUMERIC_MOST_SCALE */
+static Datum
+short_numeric(int64_t value, int scale)
+{
+	static const uint32_t powers[] = {1, 1000, 100, 10};
+	CsvUint128	rest = (CsvUint128) (value < 0 ? -(uint64_t) value :
+									 (uint64_t) value) * powers[scale % 4];
+	int			weight = -1 - (scale + 3) / 4;
+	int16		digits[8];
+	int			first = lengthof(digits);
+	int			last = lengthof(digits);
+	Size		nbytes;
+	char	   *numeric;
+	uint16		header = NUMERIC_IS_SHORT | scale << NUMERIC_SCALE_SHIFT;
+
+	while (rest >> 64 != 0)
+	{
+		digits[--first] = (int16) (rest % 10000);
+		rest /= 10000;
+		weight++;
+	}
+	for (uint64_t word = (uint64_t) rest; word != 0; word /= 10000)
+	{
+		digits[--first] = (int16) (word % 10000);
+		weight++;
+	}
+	while (last > first && digits[last - 1] == 0)
+		last--;
+	if (last == first)
+		weight = 0;
+	else if (value < 0)
+		header |= NUMERIC_IS_NEGATIVE;
+	header |= weight & NUMERIC_WEIGHT_BITS;
+	nbytes = VARHDRSZ + sizeof(header) + (last - first) * sizeof(int16);
+	numeric = palloc(nbytes);
+	SET_VARSIZE(numeric, nbytes);
+	memcpy(numeric + VARHDRSZ, &header, sizeof(header));
+	memcpy(numeric + VARHDRSZ + sizeof(header), digits + first,
+		   (last - first) * sizeof(int16));
+	return PointerGetDatum(numeric);
+}
+
 Datum
 csv_numeric_of_wide(const CsvWide *wide, int scale)
 {
 	uint64_t	word[3] = {wide->word[0], wide->word[1], wide->word[2]};
 	bool		negative = (int64_t) word[2] < 0;
+	bool		is_narrow = word[1] == (negative ? UINT64_MAX : 0) &&
+		word[2] == word[1] && ((int64_t) word[0] < 0) == negative;
 	char		text[80];
 	char	   *next = text + sizeof(text);
 	int			ndigits = 0;
 
-	if (word[1] == (negative ? UINT64_MAX : 0) && word[2] == word[1] &&
-		((int64_t) word[0] < 0) == negative)
-		return NumericGetDatum(scale == 0 ?
-							   int64_to_numeric((int64) word[0]) :
-							   int64_div_fast_to_numeric((int64) word[0],
-														 scale));
+	if (is_narrow && scale <= NUMERIC_MOST_SCALE)
+		return short_numeric((int64_t) word[0], scale);
 	if (negative)
 	{
 		uint64_t	carry = 1;

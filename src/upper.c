@@ -23,6 +23,7 @@
 #include "resident.h"
 #include "scan.h"
 #include "shippable.h"
+#include "source.h"
 #include "utils/fmgroids.h"
 #include "utils/selfuncs.h"
 
@@ -327,11 +328,22 @@ push_grouping(PlannerInfo *root, CsvPlanState *state, PathTarget *target,
 static bool
 groups_fit(const CsvPlanState *state, double ngroups)
 {
+	const CsvProgram *program = state->program;
 	double		group_bytes = CSV_GROUP_BYTES +
-		CSV_GROUP_VALUE_BYTES * (state->program->n.nkeys +
-								 state->program->n.naggregates);
+		CSV_GROUP_VALUE_BYTES * (program->n.nkeys + program->n.naggregates);
 
-	return ngroups * group_bytes <= (double) get_hash_memory_limit();
+	if (ngroups * group_bytes <= (double) get_hash_memory_limit())
+		return true;
+
+	/* distinct values are counted here */
+	for (uint32_t i = 0; i < program->n.naggregates; i++)
+		if (program->aggregate[i].kind == CSV_AGGREGATE_COUNT_DISTINCT)
+			return false;
+	return !csv_resident_enabled() &&
+		csv_engine_holds_groups(state->table->engine,
+								csv_source_data_size(state->table, NULL),
+								bms_num_members(state->wanted),
+								ngroups * group_bytes);
 }
 
 /*
