@@ -441,6 +441,8 @@ open_engine(const CsvCudaOptions *options, const CsvMemory *memory,
 	memset((void *) cuda, 0, sizeof(*cuda));
 	cuda->memory = *memory;
 	cuda->options = *options;
+	cuda->table.first_capacity = options->hold_from > 0 ? 1 :
+		CSV_TABLE_FIRST_GROUPS;
 	pthread_mutex_init(&cuda->query_mutex, NULL);
 	return cuda;
 }
@@ -1704,9 +1706,11 @@ may_hold_groups(const CsvCall *call)
 {
 	CsvGroupTable *table = &call->cuda->table;
 	uint32_t	ngroups = call->view_of_query.ngroups;
+	uint32_t	hold_from = call->cuda->options.hold_from > 0 ?
+		call->cuda->options.hold_from : CSV_TABLE_LEAST_GROUPS;
 
 	return call->query->may_hold && ngroups > 0 &&
-		(table->ngroups > 0 || ngroups >= CSV_TABLE_LEAST_GROUPS) &&
+		(table->ngroups > 0 || ngroups >= hold_from) &&
 		csv_table_suits(table, &call->query->plan, call->nrows);
 }
 

@@ -353,8 +353,8 @@ csv_table_make_room(CsvGroupTable *table, const CsvTableCounts *counts,
 	uint64_t	ngroups = (uint64_t) table->ngroups + counts->nnew;
 	uint64_t	twice = 2 * (uint64_t) table->capacity;
 
-	if (twice < CSV_TABLE_FIRST_GROUPS)
-		twice = CSV_TABLE_FIRST_GROUPS;
+	if (twice < table->first_capacity)
+		twice = table->first_capacity;
 	table->text_bytes = counts->text_bytes;
 	text_bytes += table->text_bytes;
 	if (table->has_texts && text_bytes > table->text_capacity &&

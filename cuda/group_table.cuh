@@ -34,6 +34,7 @@ typedef struct CsvTableCounts
 
 typedef struct CsvGroupTable
 {
+	uint32_t	first_capacity; /* groups there is room for at first */
 	bool		is_shaped;
 	bool		has_texts;
 
