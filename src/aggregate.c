@@ -119,6 +119,7 @@ struct CsvAggregation
 	CsvResult  *results;
 	Aggref	  **aggrefs;		/* of each result; NULL for a key */
 	bool	   *is_used;		/* likewise: does the plan look at it? */
+	char	  (*rooms)[CSV_SHORT_NUMERIC_BYTES];	/* likewise: for a numeric */
 	uint32_t	rows_per_reset;
 
 	/* for final functions that want to be called by an Agg node */
@@ -177,6 +178,8 @@ csv_aggregation_create(ForeignScanState *node, const CsvProgram *program,
 	aggregation->results = palloc0(sizeof(CsvResult) * aggregation->nresults);
 	aggregation->aggrefs = palloc0(sizeof(Aggref *) * aggregation->nresults);
 	aggregation->is_used = palloc0(sizeof(bool) * aggregation->nresults);
+	aggregation->rooms = palloc0(sizeof(*aggregation->rooms) *
+								 aggregation->nresults);
 	aggregation->rows_per_reset = ROWS_PER_RESET;
 	pull_varattnos((Node *) plan->scan.plan.targetlist, INDEX_VAR, &used);
 	pull_varattnos((Node *) plan->scan.plan.qual, INDEX_VAR, &used);
@@ -841,9 +844,10 @@ typedef struct Sum
 	Datum		numeric;		/* without NaNs */
 } Sum;
 
+/* wants_numeric: not only words, for which there may be `room` */
 static void
 get_sum(const CsvAggregation *aggregation, uint32_t group, int aggregate,
-		const CsvRegister *reg, Sum *sum)
+		const CsvRegister *reg, void *room, bool wants_numeric, Sum *sum)
 {
 	const Extra *extra = find_extra(aggregation, group, aggregate);
 	int			scale = reg->scale;
@@ -861,7 +865,8 @@ get_sum(const CsvAggregation *aggregation, uint32_t group, int aggregate,
 			float_overflow_error();
 		return;
 	}
-	sum->numeric = csv_numeric_of_wide(&sum->value.wide, scale);
+	if (wants_numeric)
+		sum->numeric = csv_numeric_of_wide(&sum->value.wide, scale, room);
 	if (extra == NULL)
 		return;
 	sum->numeric = sum->count == extra->count ? extra->sum :
@@ -1048,6 +1053,16 @@ average_state(const CsvAggregation *aggregation, uint32_t group,
 }
 
 static Datum
+datum_of_value(const CsvAggregation *aggregation, int i,
+			   const CsvRegister *reg, const CsvValue *value)
+{
+	return reg->type == NUMERICOID && value->value.decimal != CSV_DECIMAL_NAN ?
+		csv_numeric_of_decimal(value->value.decimal, reg->scale,
+							   aggregation->rooms[i]) :
+		csv_datum_of_value(reg, value);
+}
+
+static Datum
 result_of(CsvAggregation *aggregation, uint32_t group, int i, bool *isnull)
 {
 	const CsvResult *result = &aggregation->results[i];
@@ -1066,21 +1081,24 @@ result_of(CsvAggregation *aggregation, uint32_t group, int i, bool *isnull)
 		case CSV_RESULT_KEY:
 			get_key(aggregation, group, result->first, &key);
 			*isnull = key.state == CSV_LANE_NULL;
-			return *isnull ? (Datum) 0 : csv_datum_of_value(reg, &key);
+			return *isnull ? (Datum) 0 : datum_of_value(aggregation, i, reg,
+														&key);
 		case CSV_RESULT_COUNT:
 			get_aggregate(aggregation, group, result->first, &value);
 			return Int64GetDatum(value.count);
 		case CSV_RESULT_EXTREME:
 			get_aggregate(aggregation, group, result->first, &value);
 			*isnull = value.extreme.state == CSV_LANE_NULL;
-			return *isnull ? (Datum) 0 : csv_datum_of_value(reg,
-															&value.extreme);
+			return *isnull ? (Datum) 0 : datum_of_value(aggregation, i, reg,
+														&value.extreme);
 		default:
 			break;
 	}
 
 	aggref = aggregation->aggrefs[i];
-	get_sum(aggregation, group, result->first, reg, &sum);
+	get_sum(aggregation, group, result->first, reg, aggregation->rooms[i],
+			aggref->aggtype != INT8OID && aggref->aggtype != INT8ARRAYOID,
+			&sum);
 	if (result->kind == CSV_RESULT_VARIANCE && reg->lane == CSV_LANE_FLOAT)
 	{
 		Datum		state = float_state(&sum, float_spread(aggregation, group,
@@ -1100,7 +1118,7 @@ result_of(CsvAggregation *aggregation, uint32_t group, int i, bool *isnull)
 	{
 		Datum		state;
 
-		get_sum(aggregation, group, result->second, reg, &squares);
+		get_sum(aggregation, group, result->second, reg, NULL, true, &squares);
 		state = serialized_state(aggregation->serialize[i], &sum, &squares);
 		return aggref->aggsplit == AGGSPLIT_SIMPLE ?
 			variance_result(aggregation, i, state, isnull) : state;

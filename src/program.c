@@ -224,31 +224,33 @@ csv_value_of_datum(const CsvRegister *reg, Datum datum, CsvValue *value)
 #define NUMERIC_MOST_SCALE		63
 #define NUMERIC_WEIGHT_BITS		0x007f
 
-/* of a scale up to NUMERIC_MOST_SCALE */
+/*
+ * Of a scale up to NUMERIC_MOST_SCALE: six digits at the most, as the value moves
+ * by up to three decimal ones.
+ */
 static Datum
-short_numeric(int64_t value, int scale)
+put_short_numeric(int64_t value, int scale, char *room)
 {
 	static const uint32_t powers[] = {1, 1000, 100, 10};
 	CsvUint128	rest = (CsvUint128) (value < 0 ? -(uint64_t) value :
 									 (uint64_t) value) * powers[scale % 4];
 	int			weight = -1 - (scale + 3) / 4;
-	int16		digits[8];
+	int16		digits[6];
 	int			first = lengthof(digits);
 	int			last = lengthof(digits);
-	Size		nbytes;
-	char	   *numeric;
 	uint16		header = NUMERIC_IS_SHORT | scale << NUMERIC_SCALE_SHIFT;
 
-	while (rest >> 64 != 0)
+	StaticAssertStmt(VARHDRSZ + sizeof(header) + sizeof(digits) <=
+					 CSV_SHORT_NUMERIC_BYTES, "there is room for it");
+	for (; rest >> 64 != 0; weight++)
 	{
 		digits[--first] = (int16) (rest % 10000);
 		rest /= 10000;
-		weight++;
 	}
-	for (uint64_t word = (uint64_t) rest; word != 0; word /= 10000)
+	for (uint64_t word = (uint64_t) rest; word != 0; weight++)
 	{
 		digits[--first] = (int16) (word % 10000);
-		weight++;
+		word /= 10000;
 	}
 	while (last > first && digits[last - 1] == 0)
 		last--;
@@ -257,28 +259,27 @@ short_numeric(int64_t value, int scale)
 	else if (value < 0)
 		header |= NUMERIC_IS_NEGATIVE;
 	header |= weight & NUMERIC_WEIGHT_BITS;
-	nbytes = VARHDRSZ + sizeof(header) + (last - first) * sizeof(int16);
-	numeric = palloc(nbytes);
-	SET_VARSIZE(numeric, nbytes);
-	memcpy(numeric + VARHDRSZ, &header, sizeof(header));
-	memcpy(numeric + VARHDRSZ + sizeof(header), digits + first,
+	SET_VARSIZE(room, VARHDRSZ + sizeof(header) +
+				(last - first) * sizeof(int16));
+	memcpy(room + VARHDRSZ, &header, sizeof(header));
+	memcpy(room + VARHDRSZ + sizeof(header), digits + first,
 		   (last - first) * sizeof(int16));
-	return PointerGetDatum(numeric);
+	return PointerGetDatum(room);
 }
 
 Datum
-csv_numeric_of_wide(const CsvWide *wide, int scale)
+csv_numeric_of_wide(const CsvWide *wide, int scale, void *room)
 {
 	uint64_t	word[3] = {wide->word[0], wide->word[1], wide->word[2]};
 	bool		negative = (int64_t) word[2] < 0;
-	bool		is_narrow = word[1] == (negative ? UINT64_MAX : 0) &&
-		word[2] == word[1] && ((int64_t) word[0] < 0) == negative;
 	char		text[80];
 	char	   *next = text + sizeof(text);
 	int			ndigits = 0;
 
-	if (is_narrow && scale <= NUMERIC_MOST_SCALE)
-		return short_numeric((int64_t) word[0], scale);
+	if (word[1] == (negative ? UINT64_MAX : 0) && word[2] == word[1] &&
+		((int64_t) word[0] < 0) == negative && scale <= NUMERIC_MOST_SCALE)
+		return put_short_numeric((int64_t) word[0], scale, room != NULL ? room :
+								 palloc(CSV_SHORT_NUMERIC_BYTES));
 	if (negative)
 	{
 		uint64_t	carry = 1;
@@ -313,14 +314,14 @@ csv_numeric_of_wide(const CsvWide *wide, int scale)
 }
 
 Datum
-csv_numeric_of_decimal(CsvInt128 decimal, int scale)
+csv_numeric_of_decimal(CsvInt128 decimal, int scale, void *room)
 {
 	CsvWide		wide;
 
 	wide.word[0] = (uint64_t) decimal;
 	wide.word[1] = (uint64_t) (decimal >> 64);
 	wide.word[2] = decimal < 0 ? UINT64_MAX : 0;
-	return csv_numeric_of_wide(&wide, scale);
+	return csv_numeric_of_wide(&wide, scale, room);
 }
 
 Datum
@@ -372,7 +373,8 @@ csv_datum_of_value(const CsvRegister *reg, const CsvValue *value)
 		case NUMERICOID:
 			return value->value.decimal == CSV_DECIMAL_NAN ?
 				csv_numeric_nan() :
-				csv_numeric_of_decimal(value->value.decimal, reg->scale);
+				csv_numeric_of_decimal(value->value.decimal, reg->scale,
+									   NULL);
 		case UUIDOID:
 			{
 				pg_uuid_t  *uuid = palloc(sizeof(pg_uuid_t));

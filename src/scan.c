@@ -1757,7 +1757,7 @@ decimal_value(const CsvScanColumn *column, uint32_t entry)
 		decimal = *(const int64_t *) place;
 	else
 		memcpy(&decimal, place, sizeof(decimal));
-	return csv_numeric_of_decimal(decimal, column->input.spec.scale);
+	return csv_numeric_of_decimal(decimal, column->input.spec.scale, NULL);
 }
 
 /*
