@@ -1852,12 +1852,14 @@ fetch_answer(CsvCall *call, size_t offset)
 static size_t
 answer_bytes(const CsvCall *call)
 {
-	const CsvQueryView *view = &call->view_of_query;
-	size_t		ngroups = view->ngroups;
+	const CsvPlan *plan = &call->view_of_query.plan;
+	size_t		nbytes = (size_t) call->counts.nselected * 5 + 7 * 64;
 
-	return (size_t) call->counts.nselected * 5 +
-		ngroups * (view->plan.nwords * 8 + view->plan.nkeys * 16 + 4 + 4) +
-		call->counts.text_bytes + 7 * 64;
+	if (call->room == CSV_ROOM_ALL)
+		return nbytes;
+	return nbytes + call->counts.text_bytes +
+		call->view_of_query.ngroups *
+		((size_t) plan->nwords * 8 + plan->nkeys * 16 + 4 + 4);
 }
 
 static CsvStatus
