@@ -29,6 +29,7 @@
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
+#include "group_columns.h"
 #include "libpq/pqformat.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -97,7 +98,10 @@ struct CsvAggregation
 	uint32_t	piece_first;	/* those that are here: number of the first, */
 	uint32_t	piece_next;		/* and the next of them */
 	CsvPartialGroups piece;
-	bool		at_piece;		/* a row is made of one of them */
+	uint32_t	columns_first;	/* of it, what is in the columns: */
+	uint32_t	columns_end;
+	MemoryContext columns_context;	/* of values beside them */
+	bool		at_piece;		/* a row is made of a group of it */
 	uint32_t	nrows;			/* that were made */
 	HTAB	   *extras;			/* NULL: none so far */
 
@@ -119,6 +123,7 @@ struct CsvAggregation
 	CsvResult  *results;
 	Aggref	  **aggrefs;		/* of each result; NULL for a key */
 	bool	   *is_used;		/* likewise: does the plan look at it? */
+	CsvGroupColumn **columns;	/* likewise; NULL: its values are made one by one */
 	char	  (*rooms)[CSV_SHORT_NUMERIC_BYTES];	/* likewise: for a numeric */
 	uint32_t	rows_per_reset;
 
@@ -178,6 +183,11 @@ csv_aggregation_create(ForeignScanState *node, const CsvProgram *program,
 	aggregation->results = palloc0(sizeof(CsvResult) * aggregation->nresults);
 	aggregation->aggrefs = palloc0(sizeof(Aggref *) * aggregation->nresults);
 	aggregation->is_used = palloc0(sizeof(bool) * aggregation->nresults);
+	aggregation->columns = palloc0(sizeof(CsvGroupColumn *) *
+								   aggregation->nresults);
+	aggregation->columns_context =
+		AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_fdw groups",
+							  ALLOCSET_DEFAULT_SIZES);
 	aggregation->rooms = palloc0(sizeof(*aggregation->rooms) *
 								 aggregation->nresults);
 	aggregation->rows_per_reset = ROWS_PER_RESET;
@@ -684,6 +694,21 @@ drop_held(CsvAggregation *aggregation)
 	csv_table_scan_drop_held(aggregation->scan);
 }
 
+/* make columns when they are needed first; most queries have few groups */
+static void
+create_columns(CsvAggregation *aggregation)
+{
+	MemoryContext outer = MemoryContextSwitchTo(aggregation->context);
+
+	for (int i = 0; i < aggregation->nresults; i++)
+		if (aggregation->is_used[i] && aggregation->columns[i] == NULL)
+			aggregation->columns[i] =
+				csv_group_column_create(aggregation->program,
+										&aggregation->results[i],
+										aggregation->aggrefs[i]);
+	MemoryContextSwitchTo(outer);
+}
+
 /*
  * All rows are read.  If some of them are spilled, groups that the device holds
  * must go the same way; else they can stay there until their turn comes.
@@ -698,11 +723,17 @@ settle_held(CsvAggregation *aggregation)
 	aggregation->was_held = false;
 	aggregation->piece_first = 0;
 	aggregation->piece_next = 0;
+	aggregation->columns_end = 0;
 	aggregation->has_held = csv_table_scan_held(aggregation->scan, 0, piece);
 	for (int i = 0; i < SPILL_FILES; i++)
 		was_spilled |= aggregation->spilling[i] != NULL;
-	if (!aggregation->has_held || !was_spilled)
+	if (!aggregation->has_held)
 		return;
+	if (!was_spilled)
+	{
+		create_columns(aggregation);
+		return;
+	}
 	do
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -1171,6 +1202,7 @@ next_held(CsvAggregation *aggregation, uint32_t *group)
 			CHECK_FOR_INTERRUPTS();
 			aggregation->piece_first += aggregation->piece.ngroups;
 			aggregation->piece_next = 0;
+			aggregation->columns_end = 0;
 			if (!csv_table_scan_held(aggregation->scan,
 									 aggregation->piece_first,
 									 &aggregation->piece))
@@ -1184,14 +1216,41 @@ next_held(CsvAggregation *aggregation, uint32_t *group)
 	return false;
 }
 
+/* values of a group of the piece and those after it, column by column */
+static void
+fill_columns(CsvAggregation *aggregation, uint32_t group)
+{
+	const CsvPartialGroups *piece = &aggregation->piece;
+	uint32_t	n = Min(piece->ngroups - group, CSV_GROUP_ROWS);
+	MemoryContext outer;
+
+	MemoryContextReset(aggregation->columns_context);
+	outer = MemoryContextSwitchTo(aggregation->columns_context);
+	for (int i = 0; i < aggregation->nresults; i++)
+		if (aggregation->columns[i] != NULL)
+			csv_group_column_fill(aggregation->columns[i],
+								  csv_evaluator_query(aggregation->evaluator),
+								  &aggregation->partial, piece, group, n);
+	MemoryContextSwitchTo(outer);
+	aggregation->columns_first = group;
+	aggregation->columns_end = group + n;
+}
+
 bool
 csv_aggregation_next(CsvAggregation *aggregation, Datum *values, bool *isnull)
 {
 	MemoryContext outer;
 	uint32_t	group;
+	uint32_t	row = 0;
 
 	aggregation->at_piece = next_held(aggregation, &group);
-	if (!aggregation->at_piece)
+	if (aggregation->at_piece)
+	{
+		if (group >= aggregation->columns_end)
+			fill_columns(aggregation, group);
+		row = group - aggregation->columns_first;
+	}
+	else
 	{
 		while (aggregation->next >=
 			   csv_evaluator_ngroups(aggregation->evaluator))
@@ -1204,8 +1263,15 @@ csv_aggregation_next(CsvAggregation *aggregation, Datum *values, bool *isnull)
 	outer = MemoryContextSwitchTo(aggregation->econtext->ecxt_per_tuple_memory);
 	for (int i = 0; i < aggregation->nresults; i++)
 	{
+		const CsvGroupColumn *column = aggregation->columns[i];
+
 		isnull[i] = true;
-		if (aggregation->is_used[i])
+		if (aggregation->at_piece && column != NULL)
+		{
+			values[i] = column->values[row];
+			isnull[i] = column->isnull[row];
+		}
+		else if (aggregation->is_used[i])
 			values[i] = result_of(aggregation, group, i, &isnull[i]);
 	}
 	MemoryContextSwitchTo(outer);

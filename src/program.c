@@ -221,15 +221,11 @@ csv_value_of_datum(const CsvRegister *reg, Datum datum, CsvValue *value)
 #define NUMERIC_IS_SHORT		0x8000
 #define NUMERIC_IS_NEGATIVE		0x2000
 #define NUMERIC_SCALE_SHIFT		7
-#define NUMERIC_MOST_SCALE		63
 #define NUMERIC_WEIGHT_BITS		0x007f
 
-/*
- * Of a scale up to NUMERIC_MOST_SCALE: six digits at the most, as the value moves
- * by up to three decimal ones.
- */
-static Datum
-put_short_numeric(int64_t value, int scale, char *room)
+/* six digits at the most, as the value moves by up to three decimal ones */
+Datum
+csv_short_numeric(int64_t value, int scale, char *room)
 {
 	static const uint32_t powers[] = {1, 1000, 100, 10};
 	CsvUint128	rest = (CsvUint128) (value < 0 ? -(uint64_t) value :
@@ -277,8 +273,8 @@ csv_numeric_of_wide(const CsvWide *wide, int scale, void *room)
 	int			ndigits = 0;
 
 	if (word[1] == (negative ? UINT64_MAX : 0) && word[2] == word[1] &&
-		((int64_t) word[0] < 0) == negative && scale <= NUMERIC_MOST_SCALE)
-		return put_short_numeric((int64_t) word[0], scale, room != NULL ? room :
+		((int64_t) word[0] < 0) == negative && scale <= CSV_SHORT_NUMERIC_SCALE)
+		return csv_short_numeric((int64_t) word[0], scale, room != NULL ? room :
 								 palloc(CSV_SHORT_NUMERIC_BYTES));
 	if (negative)
 	{

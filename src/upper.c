@@ -281,6 +281,40 @@ push_aggregates_of(CsvPlanState *state, Node *node)
 }
 
 /*
+ * Have the scan's result in the order of the target, if it is just that: then
+ * rows come out as they are.
+ */
+static void
+order_results(CsvPlanState *state, PathTarget *target)
+{
+	int			n = list_length(state->scan_tlist);
+	List	   *ordered = NIL;
+	List	   *results = NIL;
+	List	   *sources = NIL;
+	int		   *places;
+	ListCell   *cell;
+
+	if (list_length(target->exprs) != n)
+		return;
+	places = palloc0(sizeof(int) * n);
+	foreach(cell, target->exprs)
+	{
+		TargetEntry *entry = tlist_member(lfirst(cell), state->scan_tlist);
+
+		if (entry == NULL || tlist_member(lfirst(cell), ordered) != NULL)
+			return;
+		places[entry->resno - 1] = list_length(ordered);
+		results = lappend(results, list_nth(state->results, entry->resno - 1));
+		ordered = add_to_flat_tlist(ordered, list_make1(lfirst(cell)));
+	}
+	foreach(cell, state->sources)
+		sources = lappend_int(sources, places[lfirst_int(cell)]);
+	state->scan_tlist = ordered;
+	state->results = results;
+	state->sources = sources;
+}
+
+/*
  * Everything that is grouped, into state->program and state->scan_tlist.
  */
 static bool
@@ -317,6 +351,7 @@ push_grouping(PlannerInfo *root, CsvPlanState *state, PathTarget *target,
 	foreach(cell, having)
 		if (!push_aggregates_of(state, lfirst(cell)))
 			return false;
+	order_results(state, target);
 	state->having = having;
 	return true;
 }

@@ -145,6 +145,9 @@ file_of(const Fixture *fixture)
 
 			if (c > 0)
 				put(&text, ",", 1);
+			/* what is left to an input function makes its row careful */
+			if (fixture->columns[c].kind == CSV_KIND_CSTRING && !one_in(100))
+				continue;
 			if (value->state == CSV_LANE_VALUE)
 				put_value(&text, &fixture->columns[c], value);
 			else if (value->state == CSV_LANE_UNDECIDED)
