@@ -12,7 +12,8 @@
  *	3. Each window's records are checked and listed, the strides of text columns
  *	   chosen, and the arrays filled (fill_window).
  *	4. Where there is a query, and memory for it, its filters and aggregates are
- *	   evaluated (query.cuh); what comes back then is its answer.
+ *	   evaluated (query.cuh); what comes back then is its answer.  Many groups
+ *	   stay here, where they may (group_table.cuh).
  *	5. Arrays, statuses that are not all OK, and errors are copied into one
  *	   pinned block that the engine keeps; the batch points into it.
  *
@@ -23,6 +24,7 @@
  * Memory on the device, beside input and output: CSV_INDEX_SHARE for index and
  * masks, 1.5 with what goes with them; one record alone may take more.
  */
+#include "group_table.cuh"
 #include "parse.cuh"
 #include "query.cuh"
 #include "../src/reader/convert.h"
@@ -63,7 +65,8 @@ typedef struct CsvCudaQuery
 {
 	uint32_t	nusers;			/* the engine, and a call of parse */
 	CsvPlan		plan;
-	bool		all_certain;	/* as in CsvRequest */
+	bool		all_certain;	/* as in CsvRequest, */
+	bool		may_hold;		/* likewise */
 	uint32_t	ntexts;			/* keys and extremes */
 	uint32_t	longest_text;	/* of its constants */
 	bool	   *hidden;			/* per column of the layout */
@@ -95,6 +98,8 @@ typedef struct CsvCuda
 	uint8_t    *staging;		/* pinned: what comes and goes on the way */
 	pthread_mutex_t query_mutex;
 	CsvCudaQuery *query;		/* or NULL */
+	CsvGroupTable table;		/* groups that are held */
+	uint8_t    *piece;			/* pinned: some of them, for the caller */
 	char		message[256];
 } CsvCuda;
 
@@ -133,6 +138,8 @@ typedef struct CsvCall
 	CsvQueryView view_of_query;
 	CsvQueryCounts counts;
 	bool		answered;
+	CsvTableRoom room;			/* which of the groups are held */
+	CsvTableCounts table_counts;
 	size_t	   *gathered_offset;	/* as values_offset, in CSV_DEVICE_ANSWER */
 	int			next_turn;		/* of the copy ahead that was used */
 	bool		next_used;
@@ -308,6 +315,8 @@ cuda_set_query(void *engine, const CsvRequest *request)
 		query->nusers = 1;
 		query->plan = plan;
 		query->all_certain = request->all_certain;
+		query->may_hold = request->may_hold && plan.aggregates &&
+			plan.nkeys > 0;
 		query->hidden = (bool *) (query + 1);
 		memcpy(query->hidden, request->hidden, layout->ncolumns * sizeof(bool));
 		for (uint32_t i = 0; i < plan.nkeys; i++)
@@ -346,6 +355,21 @@ forget_next(CsvCuda *cuda)
 	csv_signals_unblock(&old);
 }
 
+/* all groups that are held */
+static void
+drop_groups(CsvCuda *cuda)
+{
+	sigset_t	old;
+
+	if (!cuda->table.is_shaped)
+		return;
+	csv_signals_block(&old);
+	csv_session_lock();
+	csv_table_release(&cuda->table);
+	csv_session_unlock();
+	csv_signals_unblock(&old);
+}
+
 static void
 cuda_close(void *engine)
 {
@@ -353,6 +377,7 @@ cuda_close(void *engine)
 	CsvMemory	memory = cuda->memory;
 
 	forget_next(cuda);
+	drop_groups(cuda);
 	for (int i = 0; i < CSV_CUDA_OUTPUTS; i++)
 	{
 		CsvOutput  *output = &cuda->outputs[i];
@@ -366,6 +391,8 @@ cuda_close(void *engine)
 	}
 	if (cuda->staging != NULL)
 		csv_pinned_give_back(cuda->staging);
+	if (cuda->piece != NULL)
+		csv_pinned_give_back(cuda->piece);
 	if (cuda->strides != NULL)
 		memory.free(memory.owner, cuda->strides);
 	if (cuda->text != NULL)
@@ -395,6 +422,8 @@ open_engine(const CsvCudaOptions *options, const CsvMemory *memory,
 	memset((void *) cuda, 0, sizeof(*cuda));
 	cuda->memory = *memory;
 	cuda->options = *options;
+	cuda->table.first_capacity = options->hold_from > 0 ? 1 :
+		CSV_TABLE_FIRST_GROUPS;
 	pthread_mutex_init(&cuda->query_mutex, NULL);
 	return cuda;
 }
@@ -1278,8 +1307,12 @@ place_output(CsvCall *call)
 	uint32_t	n = cuda->layout->ncolumns;
 	size_t		budget = (size_t) call->nbytes * CSV_OUTPUT_SHARE +
 		CSV_OUTPUT_FLOOR;
+	/* what a query has, or is only kept, goes where the output needs it */
 	size_t		held = csv_device_held() -
-		csv_session.device_memory[CSV_DEVICE_OUTPUT].nbytes;
+		csv_session.device_memory[CSV_DEVICE_OUTPUT].nbytes -
+		csv_session.device_memory[CSV_DEVICE_QUERY].nbytes -
+		csv_session.device_memory[CSV_DEVICE_ANSWER].nbytes -
+		csv_session.kept_bytes;
 	size_t		slack = (size_t) (2 * n + 3) * 256;
 	size_t		room = call->memory_limit > held ?
 		call->memory_limit - held : 0;
@@ -1434,7 +1467,7 @@ static bool
 reserve_for_query(CsvCall *call, CsvDeviceMemory which, size_t nbytes)
 {
 	char		message[sizeof(call->cuda->message)];
-	size_t		others = csv_device_held() -
+	size_t		others = csv_device_held() - csv_session.kept_bytes -
 		csv_session.device_memory[which].nbytes;
 
 	return others + nbytes <= call->memory_limit / CSV_QUERY_MEMORY_SHARE &&
@@ -1570,6 +1603,64 @@ gather(CsvCall *call)
 					  answer + to[2 * n + 1], stream);
 }
 
+/* are so many groups of a batch worth the way to the host? */
+static bool
+groups_may_travel(const CsvCall *call, uint32_t ngroups)
+{
+	return ngroups <= call->nrows / CSV_QUERY_GROUPS_SHARE ||
+		ngroups <= CSV_QUERY_FEW_GROUPS;
+}
+
+/* may the batch's groups stay here?  There must be many of them to begin it */
+static bool
+may_hold_groups(const CsvCall *call)
+{
+	CsvGroupTable *table = &call->cuda->table;
+	uint32_t	ngroups = call->view_of_query.ngroups;
+	uint32_t	hold_from = call->cuda->options.hold_from > 0 ?
+		call->cuda->options.hold_from : CSV_TABLE_LEAST_GROUPS;
+
+	return call->query->may_hold && ngroups > 0 &&
+		(table->ngroups > 0 || ngroups >= hold_from) &&
+		csv_table_suits(table, &call->query->plan, call->nrows);
+}
+
+/*
+ * Prepare for the batch's groups to be held, as far as there is room.  Those for
+ * which there is none come with the answer, if they are not too many.
+ */
+static CsvStatus
+hold_groups(CsvCall *call)
+{
+	CsvCuda    *cuda = call->cuda;
+	CsvTableCounts *counts = (CsvTableCounts *) (cuda->staging + 128);
+	size_t		limit = call->memory_limit / CSV_QUERY_MEMORY_SHARE;
+	uint32_t	ntravel = call->view_of_query.ngroups;
+
+	static_assert(sizeof(CsvTableCounts) <= 128, "as in read_counts()");
+	if (csv_table_seek(&cuda->table, &call->view_of_query, limit,
+					   csv_session.stream))
+	{
+		TRY_CUDA(cudaMemcpyAsync(counts, cuda->table.counts, sizeof(*counts),
+								 cudaMemcpyDeviceToHost, csv_session.stream),
+				 "copy");
+		TRY(wait_for_device(call));
+		call->table_counts = *counts;
+		if (counts->crowded == 0)
+			call->room = csv_table_make_room(&cuda->table, counts,
+											 call->counts.text_bytes, limit,
+											 csv_session.stream);
+	}
+	if (call->room == CSV_ROOM_ALL)
+		ntravel = 0;
+	else if (call->room == CSV_ROOM_FOUND)
+		ntravel = call->table_counts.nnew;
+	call->answered = groups_may_travel(call, ntravel);
+	if (!call->answered)
+		call->room = CSV_ROOM_NONE;
+	return CSV_OK;
+}
+
 /*
  * Have the query evaluated, if that can be done: then call->answered.
  */
@@ -1579,8 +1670,8 @@ answer_query(CsvCall *call)
 	CsvCuda    *cuda = call->cuda;
 	const CsvCudaQuery *query = call->query;
 	CsvQueryView *view = &call->view_of_query;
-	size_t		most_groups = call->nrows / CSV_QUERY_GROUPS_SHARE;
 	size_t		nbytes;
+	bool		may_hold;
 
 	if (query == NULL || call->nrows == 0)
 		return CSV_OK;
@@ -1599,8 +1690,9 @@ answer_query(CsvCall *call)
 
 	view->ngroups = !query->plan.aggregates ? 0 :
 		query->plan.nkeys == 0 ? 1 : call->counts.ngroups;
+	may_hold = may_hold_groups(call);
 	if (call->counts.crowded != 0 ||
-		(view->ngroups > most_groups && view->ngroups > CSV_QUERY_FEW_GROUPS))
+		(!may_hold && !groups_may_travel(call, view->ngroups)))
 		return CSV_OK;
 	if (!reserve_for_query(call, CSV_DEVICE_ANSWER, lay_out_answer(call, NULL)))
 		return CSV_OK;
@@ -1614,7 +1706,7 @@ answer_query(CsvCall *call)
 	if (query->ntexts > 0)
 		TRY(read_counts(call));
 	call->answered = call->counts.text_bytes <= view->text_capacity;
-	return CSV_OK;
+	return call->answered && may_hold ? hold_groups(call) : CSV_OK;
 }
 
 /* ---- 5: back to the host ---- */
@@ -1633,6 +1725,13 @@ fetch(CsvCall *call, size_t *offset, const void *device, size_t n,
 				 "copy");
 	*offset += ALIGN(n, 64);
 	return CSV_OK;
+}
+
+/* groups that come with the answer */
+static uint32_t
+groups_out(const CsvCall *call)
+{
+	return call->room == CSV_ROOM_ALL ? 0 : call->view_of_query.ngroups;
 }
 
 static CsvStatus
@@ -1680,7 +1779,8 @@ copy_back(CsvCall *call, CsvBatch *batch)
 		offset += 2 * ALIGN(nentries * 4, 64);
 	answer = offset;
 	if (answered)
-		offset += csv_query_answer_bytes(&call->view_of_query, &call->counts);
+		offset += csv_query_answer_bytes(&call->view_of_query, &call->counts,
+										 groups_out(call));
 	TRY(reserve_pinned(cuda, &output->block, offset + 64));
 
 	/* the statuses of all columns that are all OK are the same zeros */
@@ -1727,8 +1827,11 @@ copy_back(CsvCall *call, CsvBatch *batch)
 	if (answered)
 	{
 		TRY_CUDA(csv_query_fetch(&call->view_of_query, &call->counts,
+								 groups_out(call), call->room == CSV_ROOM_FOUND ?
+								 cuda->table.places : NULL,
 								 output->block + answer, &output->answer,
 								 stream), "copy");
+		output->answer.held = call->room != CSV_ROOM_NONE;
 		batch->answer = &output->answer;
 	}
 	TRY_CUDA(cudaEventRecord(csv_session.copy_out[1], stream), "event");
@@ -1849,6 +1952,14 @@ parse_on_device(CsvCall *call, CsvBatch *batch, Outcome *outcome)
 	}
 	else
 		TRY(copy_back(call, batch));
+
+	/* nothing that may be done again comes after this */
+	if (call->room != CSV_ROOM_NONE)
+	{
+		csv_table_add(&cuda->table, &call->view_of_query, &call->table_counts,
+					  call->room == CSV_ROOM_ALL, csv_session.stream);
+		TRY_CUDA(cudaGetLastError(), "kernel launch");
+	}
 	return CSV_OK;
 }
 
@@ -1992,6 +2103,120 @@ cuda_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 	return CSV_OK;
 }
 
+/* ---- groups that are held ---- */
+
+/* wait for what takes no time worth an interrupt */
+static CsvStatus
+finish_copies(CsvCuda *cuda)
+{
+	TRY_CUDA(cudaGetLastError(), "kernel launch");
+	TRY_CUDA(cudaStreamSynchronize(csv_session.stream), "kernel");
+	return CSV_OK;
+}
+
+/* how many of at most n groups have no more texts than a piece may have */
+static CsvStatus
+measure_piece(CsvCuda *cuda, uint32_t first, uint32_t *n, size_t *text_bytes)
+{
+	const CsvGroupTable *table = &cuda->table;
+	CsvTableCounts *counts = (CsvTableCounts *) cuda->piece;
+
+	*text_bytes = 0;
+	for (; table->has_texts; *n = (*n + 1) / 2)
+	{
+		csv_table_measure_texts(table, first, *n, csv_session.stream);
+		TRY_CUDA(cudaMemcpyAsync(counts, table->counts, sizeof(*counts),
+								 cudaMemcpyDeviceToHost, csv_session.stream),
+				 "copy");
+		TRY(finish_copies(cuda));
+		*text_bytes = counts->piece_bytes;
+		if (*n == 1 || *text_bytes <= CSV_TABLE_PIECE_BYTES)
+			break;
+	}
+	return CSV_OK;
+}
+
+static CsvStatus
+fetch_piece(CsvCuda *cuda, uint32_t first, CsvPartialGroups *groups)
+{
+	const CsvGroupTable *table = &cuda->table;
+	cudaStream_t stream = csv_session.stream;
+	size_t		key_bytes = table->nkeys * 16;
+	size_t		word_bytes = table->nwords * 8;
+	uint32_t	n = (uint32_t) (CSV_TABLE_PIECE_BYTES /
+								(key_bytes + word_bytes + 4)) + 1;
+	const uint8_t *keys;
+	const uint8_t *words;
+	const uint8_t *texts = NULL;
+	size_t		text_bytes;
+	size_t		words_at;
+	size_t		nulls_at;
+	size_t		texts_at;
+
+	TRY(check_session(cuda));
+	if (first >= table->ngroups)
+		return CSV_OK;
+	if (n > table->ngroups - first)
+		n = table->ngroups - first;
+	TRY(reserve_pinned(cuda, &cuda->piece, sizeof(CsvTableCounts)));
+	TRY(measure_piece(cuda, first, &n, &text_bytes));
+	words_at = n * key_bytes;
+	nulls_at = words_at + n * word_bytes;
+	texts_at = nulls_at + n * 4;
+	TRY(reserve_pinned(cuda, &cuda->piece, texts_at + text_bytes + 8));
+	keys = (const uint8_t *) table->keys + first * key_bytes;
+	words = (const uint8_t *) table->words + first * word_bytes;
+	if (table->has_texts)
+	{
+		uint8_t    *packed;
+
+		if (!csv_device_reserve(CSV_DEVICE_ANSWER, nulls_at + text_bytes, 0,
+								cuda->options.memory_limit > 0 ?
+								cuda->options.memory_limit :
+								csv_session.default_limit, cuda->message))
+			return CSV_DEVICE_FAILED;
+		packed = csv_session.device_memory[CSV_DEVICE_ANSWER].bytes;
+		csv_table_pack_texts(table, first, n, (uint64_t *) packed,
+							 (int64_t *) (packed + words_at),
+							 packed + nulls_at, stream);
+		keys = packed;
+		words = packed + words_at;
+		texts = packed + nulls_at;
+	}
+	TRY_CUDA(cudaMemcpyAsync(cuda->piece, keys, words_at,
+							 cudaMemcpyDeviceToHost, stream), "copy");
+	TRY_CUDA(cudaMemcpyAsync(cuda->piece + words_at, words, n * word_bytes,
+							 cudaMemcpyDeviceToHost, stream), "copy");
+	TRY_CUDA(cudaMemcpyAsync(cuda->piece + nulls_at, table->nulls + first,
+							 n * 4, cudaMemcpyDeviceToHost, stream), "copy");
+	if (text_bytes > 0)
+		TRY_CUDA(cudaMemcpyAsync(cuda->piece + texts_at, texts, text_bytes,
+								 cudaMemcpyDeviceToHost, stream), "copy");
+	TRY(finish_copies(cuda));
+	groups->ngroups = n;
+	groups->keys = (const uint64_t *) cuda->piece;
+	groups->words = (const int64_t *) (cuda->piece + words_at);
+	groups->nulls = (const uint32_t *) (cuda->piece + nulls_at);
+	groups->texts = cuda->piece + texts_at;
+	return CSV_OK;
+}
+
+static CsvStatus
+cuda_held_groups(void *engine, uint32_t first, CsvPartialGroups *groups)
+{
+	CsvCuda    *cuda = (CsvCuda *) engine;
+	CsvStatus	status;
+	sigset_t	old;
+
+	memset(groups, 0, sizeof(*groups));
+	csv_signals_block(&old);
+	csv_session_lock();
+	status = fetch_piece(cuda, first, groups);
+	csv_session_unlock();
+	csv_signals_unblock(&old);
+	return status;
+}
+
 extern "C" const CsvEngine csv_cuda_engine = {
 	"cuda",
 	cuda_detail,
@@ -2005,7 +2230,8 @@ extern "C" const CsvEngine csv_cuda_engine = {
 	CSV_FIRST_CHUNK_BYTES,
 	CSV_CUDA_OUTPUTS,
 	NULL,
-	cuda_set_query
+	cuda_set_query,
+	cuda_held_groups
 };
 
 /* ---- warming up ---- */
@@ -2136,6 +2362,7 @@ csv_cuda_warm(void)
 		if (cuda_set_query(cuda, &request))
 			cuda_parse(cuda, &input, &batch);
 	}
+	csv_table_warm();
 	cuda_close(cuda);
 	free(bytes);
 }

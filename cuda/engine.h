@@ -38,6 +38,9 @@ typedef struct CsvCudaOptions
 								 * was free when the session began */
 	uint8_t		fault;			/* CsvCudaFault */
 	uint32_t	fault_at_chunk; /* from 1: the call of parse that fails */
+	uint32_t	hold_from;		/* for tests: from so many groups of a batch on
+								 * they are held, and there is little room for
+								 * them at first; 0: the engine's choice */
 } CsvCudaOptions;
 
 extern const CsvEngine csv_cuda_engine;

@@ -180,6 +180,23 @@
 #define CSV_QUERY_GROUPS_SHARE	4
 #define CSV_QUERY_FEW_GROUPS	4096
 
+/*
+ * Groups of a batch that are as many as this stay on the device (group_table.cu),
+ * where they may: fewer cost the host less than the device's extra steps.
+ */
+#define CSV_TABLE_LEAST_GROUPS	1024
+#define CSV_TABLE_THREADS		128
+
+/* groups there is room for at first; and at the most, so that slots have numbers */
+#define CSV_TABLE_FIRST_GROUPS	(256 * 1024)
+#define CSV_TABLE_MOST_GROUPS	(UINT64_C(1) << 30)
+
+/* rows of a table, so that no word of a sum overflows: each adds less than 2^32 */
+#define CSV_TABLE_MOST_ROWS		(UINT64_C(1) << 31)
+
+/* bytes of groups that are copied to the host at a time, about */
+#define CSV_TABLE_PIECE_BYTES	((size_t) 8 << 20)
+
 /* of the limit of device memory, all that is held with a query's */
 #define CSV_QUERY_MEMORY_SHARE	2
 

@@ -117,13 +117,14 @@ csv_query_lay_out_groups(CsvQueryView *view, const CsvPlan *plan,
 }
 
 size_t
-csv_query_answer_bytes(const CsvQueryView *view, const CsvQueryCounts *counts)
+csv_query_answer_bytes(const CsvQueryView *view, const CsvQueryCounts *counts,
+					   uint32_t ngroups)
 {
-	size_t		ngroups = view->ngroups;
+	const CsvPlan *plan = &view->plan;
 
-	return (size_t) counts->nselected * 5 +
-		ngroups * (view->plan.nwords * 8 + view->plan.nkeys * 16 + 4) +
-		counts->text_bytes + 6 * 64;
+	return (size_t) counts->nselected * 5 + (size_t) ngroups *
+		((size_t) plan->nwords * 8 + plan->nkeys * 16 + 4 + 4) +
+		(ngroups == 0 ? 0 : counts->text_bytes) + 7 * 64;
 }
 
 /* n bytes to *next, which moves on; they are at *place then */
@@ -141,37 +142,41 @@ fetch(uint8_t **next, const void *device, size_t n, const void **place,
 
 cudaError_t
 csv_query_fetch(const CsvQueryView *view, const CsvQueryCounts *counts,
-				uint8_t *block, CsvAnswer *answer, cudaStream_t stream)
+				uint32_t ngroups, const uint32_t *held, uint8_t *block,
+				CsvAnswer *answer, cudaStream_t stream)
 {
 	CsvSelection *selection = &answer->selection;
 	CsvPartialGroups *groups = &answer->groups;
 	const CsvPlan *plan = &view->plan;
 	size_t		n = counts->nselected;
-	size_t		ngroups = view->ngroups;
+	size_t		ng = ngroups;
 	cudaError_t error;
 
 	memset(answer, 0, sizeof(*answer));
 	selection->nrows = counts->nselected;
 	selection->any_careful = counts->ncareful > 0;
 	selection->ndropped = view->nrows - counts->npasses - counts->ncareful;
-	groups->ngroups = view->ngroups;
+	groups->ngroups = ngroups;
 	error = fetch(&block, view->selected, n * 4,
 				  (const void **) &selection->rows, stream);
 	if (error == cudaSuccess)
 		error = fetch(&block, view->careful, n,
 					  (const void **) &selection->careful, stream);
+	if (error == cudaSuccess && held != NULL)
+		error = fetch(&block, held, ng * 4, (const void **) &groups->held,
+					  stream);
 	if (error == cudaSuccess)
-		error = fetch(&block, view->words, ngroups * plan->nwords * 8,
+		error = fetch(&block, view->words, ng * plan->nwords * 8,
 					  (const void **) &groups->words, stream);
 	if (error == cudaSuccess)
-		error = fetch(&block, view->group_keys, ngroups * plan->nkeys * 16,
+		error = fetch(&block, view->group_keys, ng * plan->nkeys * 16,
 					  (const void **) &groups->keys, stream);
 	if (error == cudaSuccess)
 		error = fetch(&block, view->group_nulls,
-					  plan->nkeys == 0 ? 0 : ngroups * 4,
+					  plan->nkeys == 0 ? 0 : ng * 4,
 					  (const void **) &groups->nulls, stream);
 	if (error == cudaSuccess)
-		error = fetch(&block, view->texts, counts->text_bytes,
+		error = fetch(&block, view->texts, ng == 0 ? 0 : counts->text_bytes,
 					  (const void **) &groups->texts, stream);
 	return error;
 }
@@ -439,15 +444,6 @@ csv_launch_classes(const CsvQueryView *view, uint32_t *classes,
 
 /* ---- 2: groups ---- */
 
-/* words of a sum, but for what was seen */
-static __host__ __device__ __forceinline__ uint32_t
-sum_words(const CsvPlanAggregate &aggregate)
-{
-	return aggregate.lane == CSV_LANE_FLOAT ? CSV_FLOAT_SUM_WORDS :
-		aggregate.lane == CSV_LANE_INT &&
-		aggregate.kind == CSV_AGGREGATE_SUM ? 2 : 4;
-}
-
 static __host__ __device__ __forceinline__ bool
 is_extreme(const CsvPlanAggregate &aggregate)
 {
@@ -618,7 +614,7 @@ flush_aggregates(const CsvQueryView &view, const int32_t *counters,
 
 		if (!is_extreme(aggregate))
 			flush_words(view, counters, pitch, aggregate.first_word,
-						sum_words(aggregate));
+						csv_sum_words(aggregate.kind, aggregate.lane));
 		if (!is_extreme(aggregate) && aggregate.lane != CSV_LANE_FLOAT)
 			continue;
 		for (uint32_t group = threadIdx.x; group < view.ngroups;

@@ -98,13 +98,17 @@ extern size_t csv_query_lay_out_groups(CsvQueryView *view, const CsvPlan *plan,
 
 /*
  * An answer but for its columns, on its way into a block of host memory.  *counts
- * are the host's.
+ * are the host's; ngroups groups come with it, all or none, of which `held`, on
+ * the device or NULL, says where they are held.
  */
 extern size_t csv_query_answer_bytes(const CsvQueryView *view,
-									 const CsvQueryCounts *counts);
+									 const CsvQueryCounts *counts,
+									 uint32_t ngroups);
 extern cudaError_t csv_query_fetch(const CsvQueryView *view,
-								   const CsvQueryCounts *counts, uint8_t *block,
-								   CsvAnswer *answer, cudaStream_t stream);
+								   const CsvQueryCounts *counts,
+								   uint32_t ngroups, const uint32_t *held,
+								   uint8_t *block, CsvAnswer *answer,
+								   cudaStream_t stream);
 
 extern void csv_launch_query(const CsvQueryView *view, cudaStream_t stream);
 extern void csv_launch_groups(const CsvQueryView *view, int multiprocessors,

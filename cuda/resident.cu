@@ -17,6 +17,7 @@
 
 typedef struct Part
 {
+	uint64_t	number;			/* see csv_device_take() */
 	uint8_t    *bytes;			/* NULL: nothing is there */
 	uint32_t	width;
 	uint32_t	nfilled;		/* rows */
@@ -40,6 +41,7 @@ typedef struct Grouping
 	uint32_t	nkeys;
 	KeySource	sources[CSV_MAX_KEYS];
 	uint32_t	ngroups;
+	uint64_t	number;			/* see csv_device_take() */
 	uint32_t   *classes;		/* of each row, on the device, UNKNOWN where a
 								 * key is undecided; NULL: too many groups */
 	void	   *host;			/* what the others point into */
@@ -82,6 +84,24 @@ move_to_front(CsvCudaColumns *columns)
 	newest = columns;
 }
 
+/* memory that stays; NULL: no room */
+static uint8_t *
+take_kept(size_t nbytes, size_t limit, uint64_t *number)
+{
+	uint8_t    *bytes = csv_device_take(nbytes, limit, number);
+
+	if (bytes != NULL)
+		csv_session.kept_bytes += nbytes;
+	return bytes;
+}
+
+static void
+give_back_kept(uint64_t number, size_t nbytes)
+{
+	csv_device_give_back(number);
+	csv_session.kept_bytes -= nbytes;
+}
+
 static size_t
 part_bytes(const CsvCudaColumns *columns, const Part *part)
 {
@@ -96,7 +116,7 @@ drop_parts(CsvCudaColumns *columns)
 		Part	   *part = &columns->parts[i];
 
 		if (part->bytes != NULL)
-			csv_kept_give_back(part->bytes, part_bytes(columns, part));
+			give_back_kept(part->number, part_bytes(columns, part));
 		part->bytes = NULL;
 		part->nfilled = 0;
 	}
@@ -105,8 +125,7 @@ drop_parts(CsvCudaColumns *columns)
 		Grouping   *grouping = &columns->groupings[i];
 
 		if (grouping->classes != NULL)
-			csv_kept_give_back((uint8_t *) grouping->classes,
-							   (size_t) columns->nrows * 4);
+			give_back_kept(grouping->number, (size_t) columns->nrows * 4);
 		free(grouping->host);
 	}
 	columns->ngroupings = 0;
@@ -304,7 +323,8 @@ csv_cuda_columns_add(CsvCudaColumns *columns, uint32_t number,
 	{
 		part->width = width;
 		do
-			part->bytes = csv_kept_take(part_bytes(columns, part), limit);
+			part->bytes = take_kept(part_bytes(columns, part), limit,
+									&part->number);
 		while (part->bytes == NULL && drop_oldest(columns));
 	}
 	good = good && part->bytes != NULL;
@@ -478,7 +498,7 @@ static bool
 reserve(Asking *asking, CsvDeviceMemory which, size_t nbytes)
 {
 	size_t		kept = csv_session.kept_bytes;
-	size_t		others = csv_device_held() + kept -
+	size_t		others = csv_device_held() -
 		csv_session.device_memory[which].nbytes;
 	char		message[sizeof(csv_session.reason)];
 
@@ -597,10 +617,12 @@ answer_by_rows(Asking *asking, CsvAnswer **answer)
 	if (!found)
 		return CSV_OK;
 	*answer = take_answer(csv_query_answer_bytes(&asking->view,
-												 &asking->counts), &rest);
+												 &asking->counts,
+												 asking->view.ngroups), &rest);
 	if (*answer == NULL)
 		return CSV_OK;
-	TRY_CUDA(csv_query_fetch(&asking->view, &asking->counts, rest, *answer,
+	TRY_CUDA(csv_query_fetch(&asking->view, &asking->counts,
+							 asking->view.ngroups, NULL, rest, *answer,
 							 csv_session.stream), "copy");
 	return wait_for_device(asking);
 }
@@ -653,7 +675,8 @@ make_classes(Asking *asking, Grouping *grouping)
 								asking->counts.text_bytes);
 	if (grouping->host != NULL)
 		grouping->classes = (uint32_t *)
-			csv_kept_take(nbytes, asking->limit / CSV_QUERY_MEMORY_SHARE);
+			take_kept(nbytes, asking->limit / CSV_QUERY_MEMORY_SHARE,
+					  &grouping->number);
 	if (grouping->classes != NULL)
 	{
 		copy = (uint8_t *) grouping->host;

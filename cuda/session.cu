@@ -355,6 +355,9 @@ csv_device_held(void)
 
 	for (int i = 0; i < CSV_DEVICE_NUM; i++)
 		held += csv_session.device_memory[i].nbytes;
+	for (const CsvTaken *taken = csv_session.taken; taken != NULL;
+		 taken = taken->next)
+		held += taken->nbytes;
 	return held;
 }
 
@@ -362,7 +365,7 @@ void
 csv_cuda_memory_held(uint64_t *output, uint64_t *others)
 {
 	*output = csv_session.device_memory[CSV_DEVICE_OUTPUT].nbytes;
-	*others = csv_device_held() - *output + csv_session.kept_bytes;
+	*others = csv_device_held() - *output;
 }
 
 static void
@@ -410,8 +413,7 @@ csv_device_reserve(CsvDeviceMemory which, size_t nbytes, size_t keep,
 {
 	CsvBlock   *block = &csv_session.device_memory[which];
 	uint8_t    *bytes = NULL;
-	size_t		others = csv_device_held() - block->nbytes +
-		csv_session.kept_bytes;
+	size_t		others = csv_device_held() - block->nbytes;
 	size_t		wanted;
 	cudaError_t error;
 
@@ -423,7 +425,7 @@ csv_device_reserve(CsvDeviceMemory which, size_t nbytes, size_t keep,
 	if (others + wanted > limit && which != CSV_DEVICE_NEXT)
 	{
 		release_spare(which);
-		others = csv_device_held() - block->nbytes;	/* nothing is kept now */
+		others = csv_device_held() - block->nbytes;
 	}
 	if (others + wanted > limit)
 		wanted = (nbytes + 0xff) & ~(size_t) 0xff;
@@ -475,28 +477,48 @@ csv_device_reserve(CsvDeviceMemory which, size_t nbytes, size_t keep,
 }
 
 uint8_t *
-csv_kept_take(size_t nbytes, size_t limit)
+csv_device_take(size_t nbytes, size_t limit, uint64_t *number)
 {
-	size_t		held = csv_device_held() + csv_session.kept_bytes;
-	uint8_t    *bytes = NULL;
+	static uint64_t ntaken = 0;
+	CsvTaken   *taken;
+	cudaError_t error;
 
-	if (nbytes > limit || held > limit - nbytes)
+	if (csv_device_held() + nbytes > limit)
 		return NULL;
-	if (cudaMalloc((void **) &bytes, nbytes) != cudaSuccess)
+	taken = (CsvTaken *) malloc(sizeof(*taken));
+	if (taken == NULL)
+		return NULL;
+	error = cudaMalloc((void **) &taken->bytes, nbytes);
+	if (error != cudaSuccess)
 	{
+		/* what sticks shows again in the next call */
 		cudaGetLastError();
+		free(taken);
 		return NULL;
 	}
-	csv_session.kept_bytes += nbytes;
-	return bytes;
+	*number = taken->number = ++ntaken;
+	taken->nbytes = nbytes;
+	taken->next = csv_session.taken;
+	csv_session.taken = taken;
+	return taken->bytes;
 }
 
 void
-csv_kept_give_back(uint8_t *bytes, size_t nbytes)
+csv_device_give_back(uint64_t number)
 {
-	if (!csv_session.dead)
-		cudaFree(bytes);
-	csv_session.kept_bytes -= nbytes;
+	for (CsvTaken **link = &csv_session.taken; *link != NULL;
+		 link = &(*link)->next)
+	{
+		CsvTaken   *taken = *link;
+
+		if (taken->number != number)
+			continue;
+		if (!csv_session.dead)
+			cudaFree(taken->bytes);
+		*link = taken->next;
+		free(taken);
+		return;
+	}
 }
 
 /* ---- waiting ---- */
@@ -635,9 +657,12 @@ make_pinned(CsvBlock *block, size_t nbytes)
 static void
 free_pinned(CsvBlock *block)
 {
-	if (!block->mapped)
-		cudaFreeHost(block->bytes);
-	else if (cudaHostUnregister(block->bytes) == cudaSuccess)
+	cudaError_t error = !block->mapped ? cudaFreeHost(block->bytes) :
+		cudaHostUnregister(block->bytes);
+
+	if (error != cudaSuccess)
+		cudaGetLastError();
+	else if (block->mapped)
 		munmap(block->bytes, block->nbytes);
 	block->bytes = NULL;
 	block->nbytes = 0;
@@ -788,6 +813,8 @@ csv_cuda_shutdown(void)
 	cudaStreamSynchronize(session->next_stream);
 	csv_device_release();
 	csv_resident_drop();
+	while (session->taken != NULL)
+		csv_device_give_back(session->taken->number);
 	for (int i = 0; i < CSV_PINNED_BLOCKS; i++)
 		if (session->pinned[i].bytes != NULL)
 			free_pinned(&session->pinned[i]);

@@ -4,8 +4,8 @@
  *
  *	- Device memory: a few blocks that only grow, reused by every call of every
  *	  engine (a call uses them from its start to its end, on one stream).
- *	- Columns that stay on the device (resident.cu), as long as nothing else needs
- *	  their memory.
+ *	  An engine may have pieces of its own besides (csv_device_take), and columns
+ *	  stay on the device (resident.cu) as long as nothing else needs their memory.
  *	- Pinned host memory: a pool of blocks.  An input buffer or an engine's
  *	  output is one block, taken out of the pool while it is in use.  What is
  *	  given back stays pinned up to CSV_PINNED_KEEP_BYTES.
@@ -51,6 +51,15 @@ typedef struct CsvBlock
 	bool		mapped;			/* likewise: by map_pinned() */
 } CsvBlock;
 
+/* device memory of an engine's own, in a list */
+typedef struct CsvTaken
+{
+	struct CsvTaken *next;
+	uint64_t	number;			/* of all that were ever taken */
+	uint8_t    *bytes;
+	size_t		nbytes;
+} CsvTaken;
+
 /*
  * Bytes that are copied to CSV_DEVICE_NEXT while those before them are parsed.
  * They are good for the next call of parse of that engine only; the host's
@@ -87,7 +96,8 @@ typedef struct CsvSession
 	cudaEvent_t copy_out[2];
 	cudaEvent_t phases[3];		/* structure begins, columns begin, all ends */
 	CsvBlock	device_memory[CSV_DEVICE_NUM];
-	size_t		kept_bytes;		/* of device memory, by csv_kept_take() */
+	CsvTaken   *taken;			/* by csv_device_take() */
+	size_t		kept_bytes;		/* of that, for columns that stay */
 	CsvBlock	pinned[CSV_PINNED_BLOCKS];
 } CsvSession;
 
@@ -138,15 +148,9 @@ extern void csv_session_failed(cudaError_t error, const char *what,
 extern bool csv_device_reserve(CsvDeviceMemory which, size_t nbytes,
 							   size_t keep, size_t limit, char *message);
 extern void csv_device_release(void);
-extern size_t csv_device_held(void);	/* in those blocks */
+extern size_t csv_device_held(void);
 
-/*
- * Device memory for what stays there, NULL where it does not fit into the limit
- * beside all the rest.  What needs the memory more calls csv_resident_drop(), of
- * resident.cu, to give all of it back.
- */
-extern uint8_t *csv_kept_take(size_t nbytes, size_t limit);
-extern void csv_kept_give_back(uint8_t *bytes, size_t nbytes);
+/* give back what columns take that stay on the device; resident.cu */
 extern void csv_resident_drop(void);
 
 /*
@@ -158,6 +162,15 @@ extern cudaError_t csv_session_wait(const sigset_t *signals,
 									bool (*interrupted) (void *arg),
 									void *interrupted_arg,
 									bool *was_interrupted);
+
+/*
+ * Device memory beside those blocks, which csv_device_release() does not touch:
+ * NULL where all that is held would be more than the limit, or the device has no
+ * more.  *number, never 0, is for giving it back; that does nothing where the session
+ * has ended meanwhile, and all its memory with it.
+ */
+extern uint8_t *csv_device_take(size_t nbytes, size_t limit, uint64_t *number);
+extern void csv_device_give_back(uint64_t number);
 
 /* pinned host memory, in any thread; NULL where there is none */
 extern void *csv_pinned_take(size_t nbytes);

@@ -14,20 +14,26 @@
  *	   their keys' hash, and each file's rows are grouped by themselves after
  *	   that, if need be in the same way again.  Where the engine has put rows
  *	   together already (CsvPartial), that is what goes there.
- *	4. At the end each group becomes a row: of results, or of transition states
+ *	4. Of many groups, a device may hold what it has found (CsvAnswer.held).  Where
+ *	   nothing was spilled, these come from there as they are; one that is in the
+ *	   evaluator, too, is added to it.  Otherwise all of them are.
+ *	5. At the end each group becomes a row: of results, or of transition states
  *	   where another node puts them together with others.
  */
 #include "postgres.h"
 
 #include <math.h>
 
+#include "access/sysattr.h"
 #include "aggregate.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
+#include "group_columns.h"
 #include "libpq/pqformat.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "query/operate.h"
 #include "storage/buffile.h"
 #include "utils/array.h"
@@ -61,6 +67,9 @@ typedef struct Extra
 #define SPILL_FILES			(1 << SPILL_BITS)
 #define MOST_LEVELS			8
 
+/* rows without texts between two resets of what their values are made in */
+#define ROWS_PER_RESET	64
+
 /* rows that are to be grouped by themselves */
 typedef struct SpillFile
 {
@@ -81,8 +90,19 @@ struct CsvAggregation
 	const CsvProgram *program;
 	CsvPartialLayout partial;
 	MemoryContext context;		/* of extras */
+	CsvTableScan *scan;
 	CsvEvaluator *evaluator;	/* the scan's */
 	uint32_t	next;			/* group */
+	bool		has_held;		/* groups come from the device first */
+	bool		was_held;		/* some have */
+	uint32_t	piece_first;	/* those that are here: number of the first, */
+	uint32_t	piece_next;		/* and the next of them */
+	CsvPartialGroups piece;
+	uint32_t	columns_first;	/* of it, what is in the columns: */
+	uint32_t	columns_end;
+	MemoryContext columns_context;	/* of values beside them */
+	bool		at_piece;		/* a row is made of a group of it */
+	uint32_t	nrows;			/* that were made */
 	HTAB	   *extras;			/* NULL: none so far */
 
 	int			level;			/* of the rows that are being grouped */
@@ -102,6 +122,10 @@ struct CsvAggregation
 	int			nresults;
 	CsvResult  *results;
 	Aggref	  **aggrefs;		/* of each result; NULL for a key */
+	bool	   *is_used;		/* likewise: does the plan look at it? */
+	CsvGroupColumn **columns;	/* likewise; NULL: its values are made one by one */
+	char	  (*rooms)[CSV_SHORT_NUMERIC_BYTES];	/* likewise: for a numeric */
+	uint32_t	rows_per_reset;
 
 	/* for final functions that want to be called by an Agg node */
 	AggState   *caller;
@@ -142,6 +166,7 @@ csv_aggregation_create(ForeignScanState *node, const CsvProgram *program,
 	CsvAggregation *aggregation = palloc0(sizeof(CsvAggregation));
 	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
 	EState	   *estate = node->ss.ps.state;
+	Bitmapset  *used = NULL;
 	int			i = 0;
 	ListCell   *cell;
 
@@ -157,6 +182,17 @@ csv_aggregation_create(ForeignScanState *node, const CsvProgram *program,
 	aggregation->nresults = list_length(results);
 	aggregation->results = palloc0(sizeof(CsvResult) * aggregation->nresults);
 	aggregation->aggrefs = palloc0(sizeof(Aggref *) * aggregation->nresults);
+	aggregation->is_used = palloc0(sizeof(bool) * aggregation->nresults);
+	aggregation->columns = palloc0(sizeof(CsvGroupColumn *) *
+								   aggregation->nresults);
+	aggregation->columns_context =
+		AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_fdw groups",
+							  ALLOCSET_DEFAULT_SIZES);
+	aggregation->rooms = palloc0(sizeof(*aggregation->rooms) *
+								 aggregation->nresults);
+	aggregation->rows_per_reset = ROWS_PER_RESET;
+	pull_varattnos((Node *) plan->scan.plan.targetlist, INDEX_VAR, &used);
+	pull_varattnos((Node *) plan->scan.plan.qual, INDEX_VAR, &used);
 	aggregation->serialize = palloc0(sizeof(Oid) * aggregation->nresults);
 	aggregation->deserialize = palloc0(sizeof(FmgrInfo) *
 									   aggregation->nresults);
@@ -172,6 +208,11 @@ csv_aggregation_create(ForeignScanState *node, const CsvProgram *program,
 		result->argument = lsecond_int(numbers);
 		result->first = lthird_int(numbers);
 		result->second = lfourth_int(numbers);
+		aggregation->is_used[i] =
+			bms_is_member(i + 1 - FirstLowInvalidHeapAttributeNumber, used);
+		if (result->argument >= 0 &&
+			program->registers[result->argument].lane == CSV_LANE_TEXT)
+			aggregation->rows_per_reset = 1;
 		if (result->kind == CSV_RESULT_KEY)
 		{
 			aggregation->keys[result->first] = ExecInitExpr(entry->expr,
@@ -294,7 +335,7 @@ find_extra(const CsvAggregation *aggregation, uint32_t group, int aggregate)
 {
 	ExtraKey	key = {group, (uint32_t) aggregate};
 
-	return aggregation->extras == NULL ? NULL :
+	return aggregation->extras == NULL || aggregation->at_piece ? NULL :
 		hash_search(aggregation->extras, &key, HASH_FIND, NULL);
 }
 
@@ -635,9 +676,72 @@ set_limit(CsvAggregation *aggregation)
 void
 csv_aggregation_attach(CsvAggregation *aggregation, CsvEvaluator *evaluator)
 {
+	drop_spilled(aggregation);
 	aggregation->evaluator = evaluator;
+	aggregation->next = 0;
+	aggregation->level = 0;
+	aggregation->nbatches = 1;
+	aggregation->extras = NULL;
 	csv_partial_lay_out(csv_evaluator_query(evaluator), &aggregation->partial);
 	set_limit(aggregation);
+}
+
+/* let go of the groups that the device holds */
+static void
+drop_held(CsvAggregation *aggregation)
+{
+	aggregation->has_held = false;
+	csv_table_scan_drop_held(aggregation->scan);
+}
+
+/* make columns when they are needed first; most queries have few groups */
+static void
+create_columns(CsvAggregation *aggregation)
+{
+	MemoryContext outer = MemoryContextSwitchTo(aggregation->context);
+
+	for (int i = 0; i < aggregation->nresults; i++)
+		if (aggregation->is_used[i] && aggregation->columns[i] == NULL)
+			aggregation->columns[i] =
+				csv_group_column_create(aggregation->program,
+										&aggregation->results[i],
+										aggregation->aggrefs[i]);
+	MemoryContextSwitchTo(outer);
+}
+
+/*
+ * All rows are read.  If some of them are spilled, groups that the device holds
+ * must go the same way; else they can stay there until their turn comes.
+ */
+static void
+settle_held(CsvAggregation *aggregation)
+{
+	CsvPartialGroups *piece = &aggregation->piece;
+	uint32_t	first = 0;
+	bool		was_spilled = false;
+
+	aggregation->was_held = false;
+	aggregation->piece_first = 0;
+	aggregation->piece_next = 0;
+	aggregation->columns_end = 0;
+	aggregation->has_held = csv_table_scan_held(aggregation->scan, 0, piece);
+	for (int i = 0; i < SPILL_FILES; i++)
+		was_spilled |= aggregation->spilling[i] != NULL;
+	if (!aggregation->has_held)
+		return;
+	if (!was_spilled)
+	{
+		create_columns(aggregation);
+		return;
+	}
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (csv_evaluator_merge(aggregation->evaluator, piece) != CSV_OK)
+			out_of_memory();
+		first += piece->ngroups;
+	} while (csv_table_scan_held(aggregation->scan, first, piece));
+	drop_held(aggregation);
 }
 
 /*
@@ -702,11 +806,7 @@ csv_aggregation_run(CsvAggregation *aggregation, CsvTableScan *scan)
 {
 	TupleTableSlot *row = aggregation->row;
 
-	drop_spilled(aggregation);
-	aggregation->next = 0;
-	aggregation->level = 0;
-	aggregation->nbatches = 1;
-	aggregation->extras = NULL;
+	aggregation->scan = scan;
 	/* attributes that are not wanted stay NULL */
 	memset(row->tts_isnull, true, row->tts_tupleDescriptor->natts);
 	for (;;)
@@ -721,6 +821,7 @@ csv_aggregation_run(CsvAggregation *aggregation, CsvTableScan *scan)
 
 	/* where there was no row, this makes the evaluator */
 	(void) csv_table_scan_evaluator(scan);
+	settle_held(aggregation);
 	keep_spilled(aggregation);
 }
 
@@ -728,7 +829,8 @@ bool
 csv_aggregation_rewind(CsvAggregation *aggregation)
 {
 	aggregation->next = 0;
-	return aggregation->nbatches == 1 && aggregation->spilled == NIL;
+	return aggregation->nbatches == 1 && aggregation->spilled == NIL &&
+		!aggregation->was_held;
 }
 
 int64
@@ -739,6 +841,31 @@ csv_aggregation_batches(const CsvAggregation *aggregation)
 
 /* ---- from groups to rows ---- */
 
+/* what a group holds, be it in the evaluator or from the device */
+static void
+get_key(const CsvAggregation *aggregation, uint32_t group, int key,
+		CsvValue *value)
+{
+	if (aggregation->at_piece)
+		csv_partial_key(csv_evaluator_query(aggregation->evaluator),
+						&aggregation->piece, group, (uint32_t) key, value);
+	else
+		csv_evaluator_key(aggregation->evaluator, group, (uint32_t) key, value);
+}
+
+static void
+get_aggregate(const CsvAggregation *aggregation, uint32_t group, int aggregate,
+			  CsvAggregateValue *value)
+{
+	if (aggregation->at_piece)
+		csv_partial_aggregate(csv_evaluator_query(aggregation->evaluator),
+							  &aggregation->partial, &aggregation->piece, group,
+							  (uint32_t) aggregate, value);
+	else
+		csv_evaluator_aggregate(aggregation->evaluator, group,
+								(uint32_t) aggregate, value);
+}
+
 /* a sum of a group, as a numeric where it is one */
 typedef struct Sum
 {
@@ -748,9 +875,10 @@ typedef struct Sum
 	Datum		numeric;		/* without NaNs */
 } Sum;
 
+/* wants_numeric: not only words, for which there may be `room` */
 static void
 get_sum(const CsvAggregation *aggregation, uint32_t group, int aggregate,
-		const CsvRegister *reg, Sum *sum)
+		const CsvRegister *reg, void *room, bool wants_numeric, Sum *sum)
 {
 	const Extra *extra = find_extra(aggregation, group, aggregate);
 	int			scale = reg->scale;
@@ -758,8 +886,7 @@ get_sum(const CsvAggregation *aggregation, uint32_t group, int aggregate,
 	if (aggregation->program->aggregate[aggregate].kind ==
 		CSV_AGGREGATE_SUM_SQUARES)
 		scale *= 2;
-	csv_evaluator_aggregate(aggregation->evaluator, group, aggregate,
-							&sum->value);
+	get_aggregate(aggregation, group, aggregate, &sum->value);
 	sum->count = sum->value.count;
 	sum->nnans = 0;
 	sum->numeric = (Datum) 0;
@@ -769,7 +896,8 @@ get_sum(const CsvAggregation *aggregation, uint32_t group, int aggregate,
 			float_overflow_error();
 		return;
 	}
-	sum->numeric = csv_numeric_of_wide(&sum->value.wide, scale);
+	if (wants_numeric)
+		sum->numeric = csv_numeric_of_wide(&sum->value.wide, scale, room);
 	if (extra == NULL)
 		return;
 	sum->numeric = sum->count == extra->count ? extra->sum :
@@ -912,6 +1040,10 @@ float_spread(const CsvAggregation *aggregation, uint32_t group,
 	spread = sum->count == 1 ? 0.0 :
 		find_extra(aggregation, group, result->second) != NULL ?
 		get_float8_infinity() :
+		aggregation->at_piece ?
+		csv_partial_spread(&aggregation->partial, &aggregation->piece, group,
+						   (uint32_t) result->first,
+						   (uint32_t) result->second, (uint64_t) sum->count) :
 		csv_evaluator_spread(aggregation->evaluator, group,
 							 (uint32_t) result->first,
 							 (uint32_t) result->second, (uint64_t) sum->count);
@@ -952,6 +1084,16 @@ average_state(const CsvAggregation *aggregation, uint32_t group,
 }
 
 static Datum
+datum_of_value(const CsvAggregation *aggregation, int i,
+			   const CsvRegister *reg, const CsvValue *value)
+{
+	return reg->type == NUMERICOID && value->value.decimal != CSV_DECIMAL_NAN ?
+		csv_numeric_of_decimal(value->value.decimal, reg->scale,
+							   aggregation->rooms[i]) :
+		csv_datum_of_value(reg, value);
+}
+
+static Datum
 result_of(CsvAggregation *aggregation, uint32_t group, int i, bool *isnull)
 {
 	const CsvResult *result = &aggregation->results[i];
@@ -968,26 +1110,26 @@ result_of(CsvAggregation *aggregation, uint32_t group, int i, bool *isnull)
 	switch (result->kind)
 	{
 		case CSV_RESULT_KEY:
-			csv_evaluator_key(aggregation->evaluator, group, result->first,
-							  &key);
+			get_key(aggregation, group, result->first, &key);
 			*isnull = key.state == CSV_LANE_NULL;
-			return *isnull ? (Datum) 0 : csv_datum_of_value(reg, &key);
+			return *isnull ? (Datum) 0 : datum_of_value(aggregation, i, reg,
+														&key);
 		case CSV_RESULT_COUNT:
-			csv_evaluator_aggregate(aggregation->evaluator, group,
-									result->first, &value);
+			get_aggregate(aggregation, group, result->first, &value);
 			return Int64GetDatum(value.count);
 		case CSV_RESULT_EXTREME:
-			csv_evaluator_aggregate(aggregation->evaluator, group,
-									result->first, &value);
+			get_aggregate(aggregation, group, result->first, &value);
 			*isnull = value.extreme.state == CSV_LANE_NULL;
-			return *isnull ? (Datum) 0 : csv_datum_of_value(reg,
-															&value.extreme);
+			return *isnull ? (Datum) 0 : datum_of_value(aggregation, i, reg,
+														&value.extreme);
 		default:
 			break;
 	}
 
 	aggref = aggregation->aggrefs[i];
-	get_sum(aggregation, group, result->first, reg, &sum);
+	get_sum(aggregation, group, result->first, reg, aggregation->rooms[i],
+			aggref->aggtype != INT8OID && aggref->aggtype != INT8ARRAYOID,
+			&sum);
 	if (result->kind == CSV_RESULT_VARIANCE && reg->lane == CSV_LANE_FLOAT)
 	{
 		Datum		state = float_state(&sum, float_spread(aggregation, group,
@@ -1007,7 +1149,7 @@ result_of(CsvAggregation *aggregation, uint32_t group, int i, bool *isnull)
 	{
 		Datum		state;
 
-		get_sum(aggregation, group, result->second, reg, &squares);
+		get_sum(aggregation, group, result->second, reg, NULL, true, &squares);
 		state = serialized_state(aggregation->serialize[i], &sum, &squares);
 		return aggref->aggsplit == AGGSPLIT_SIMPLE ?
 			variance_result(aggregation, i, state, isnull) : state;
@@ -1019,19 +1161,119 @@ result_of(CsvAggregation *aggregation, uint32_t group, int i, bool *isnull)
 		average_result(&sum, aggref->aggtype);
 }
 
+/* add a group of the piece to the evaluator's of these keys, if there is one */
+static bool
+add_to_evaluator(CsvAggregation *aggregation, uint32_t group)
+{
+	CsvEvaluator *evaluator = aggregation->evaluator;
+	const CsvPartialGroups *piece = &aggregation->piece;
+	CsvValue	keys[CSV_MAX_KEYS];
+	CsvPartial	partial = {
+		piece->words + (size_t) group * aggregation->partial.nwords,
+		piece->texts
+	};
+	uint32_t	found;
+
+	if (csv_evaluator_ngroups(evaluator) == 0)
+		return false;
+	for (uint32_t i = 0; i < aggregation->program->n.nkeys; i++)
+		csv_partial_key(csv_evaluator_query(evaluator), piece, group, i,
+						&keys[i]);
+	found = csv_evaluator_seek_group(evaluator, keys);
+	if (found == CSV_NO_GROUP)
+		return false;
+	if (!csv_evaluator_add_partial(evaluator, found, &partial))
+		out_of_memory();
+	return true;
+}
+
+/*
+ * The next group that the device holds, and that the evaluator does not have;
+ * false if there are no more.
+ */
+static bool
+next_held(CsvAggregation *aggregation, uint32_t *group)
+{
+	while (aggregation->has_held)
+	{
+		aggregation->was_held = true;
+		if (aggregation->piece_next == aggregation->piece.ngroups)
+		{
+			CHECK_FOR_INTERRUPTS();
+			aggregation->piece_first += aggregation->piece.ngroups;
+			aggregation->piece_next = 0;
+			aggregation->columns_end = 0;
+			if (!csv_table_scan_held(aggregation->scan,
+									 aggregation->piece_first,
+									 &aggregation->piece))
+				drop_held(aggregation);
+			continue;
+		}
+		*group = aggregation->piece_next++;
+		if (!add_to_evaluator(aggregation, *group))
+			return true;
+	}
+	return false;
+}
+
+/* values of a group of the piece and those after it, column by column */
+static void
+fill_columns(CsvAggregation *aggregation, uint32_t group)
+{
+	const CsvPartialGroups *piece = &aggregation->piece;
+	uint32_t	n = Min(piece->ngroups - group, CSV_GROUP_ROWS);
+	MemoryContext outer;
+
+	MemoryContextReset(aggregation->columns_context);
+	outer = MemoryContextSwitchTo(aggregation->columns_context);
+	for (int i = 0; i < aggregation->nresults; i++)
+		if (aggregation->columns[i] != NULL)
+			csv_group_column_fill(aggregation->columns[i],
+								  csv_evaluator_query(aggregation->evaluator),
+								  &aggregation->partial, piece, group, n);
+	MemoryContextSwitchTo(outer);
+	aggregation->columns_first = group;
+	aggregation->columns_end = group + n;
+}
+
 bool
 csv_aggregation_next(CsvAggregation *aggregation, Datum *values, bool *isnull)
 {
 	MemoryContext outer;
+	uint32_t	group;
+	uint32_t	row = 0;
 
-	while (aggregation->next >= csv_evaluator_ngroups(aggregation->evaluator))
-		if (!next_batch(aggregation))
-			return false;
-	ResetExprContext(aggregation->econtext);
+	aggregation->at_piece = next_held(aggregation, &group);
+	if (aggregation->at_piece)
+	{
+		if (group >= aggregation->columns_end)
+			fill_columns(aggregation, group);
+		row = group - aggregation->columns_first;
+	}
+	else
+	{
+		while (aggregation->next >=
+			   csv_evaluator_ngroups(aggregation->evaluator))
+			if (!next_batch(aggregation))
+				return false;
+		group = aggregation->next++;
+	}
+	if (aggregation->nrows++ % aggregation->rows_per_reset == 0)
+		ResetExprContext(aggregation->econtext);
 	outer = MemoryContextSwitchTo(aggregation->econtext->ecxt_per_tuple_memory);
 	for (int i = 0; i < aggregation->nresults; i++)
-		values[i] = result_of(aggregation, aggregation->next, i, &isnull[i]);
+	{
+		const CsvGroupColumn *column = aggregation->columns[i];
+
+		isnull[i] = true;
+		if (aggregation->at_piece && column != NULL)
+		{
+			values[i] = column->values[row];
+			isnull[i] = column->isnull[row];
+		}
+		else if (aggregation->is_used[i])
+			values[i] = result_of(aggregation, group, i, &isnull[i]);
+	}
 	MemoryContextSwitchTo(outer);
-	aggregation->next++;
 	return true;
 }

@@ -39,6 +39,9 @@
 #ifdef CSV_WITH_CUDA
 /* how many times as fast as one thread a GPU counts the records of 512 MB */
 #define CSV_GPU_SPEED	3
+
+/* memory of a GPU, where no limit is set: that of a small one */
+#define CSV_GPU_GROUP_BYTES	(8 * 1024.0 * 1024.0 * 1024.0)
 #endif
 
 /* once a GPU has failed, 'auto' stays with the CPU for the session */
@@ -250,6 +253,24 @@ csv_engine_speed(CsvEngineChoice choice, int64 nbytes, int ncolumns)
 		return CSV_GPU_SPEED;
 #endif
 	return nbytes >= CSV_AHEAD_BYTES ? csv_cpu_threads_guc : 1;
+}
+
+bool
+csv_engine_holds_groups(CsvEngineChoice choice, int64 nbytes, int ncolumns,
+						double group_bytes)
+{
+#ifdef CSV_WITH_CUDA
+	double		limit = csv_gpu_memory_limit_guc > 0 ?
+		csv_gpu_memory_limit_guc * 1024.0 * 1024.0 : CSV_GPU_GROUP_BYTES;
+
+	return group_bytes <= limit / 4 &&
+		(choice == CSV_ENGINE_CUDA ||
+		 (choice == CSV_ENGINE_AUTO && !gpu_failed &&
+		  csv_cuda_state() == CSV_CUDA_AWAKE &&
+		  gpu_is_worth_it(nbytes, ncolumns)));
+#else
+	return false;
+#endif
 }
 
 char *

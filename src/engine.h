@@ -66,6 +66,13 @@ extern char *csv_engine_describe(CsvEngineChoice choice, int64 nbytes,
 extern double csv_engine_speed(CsvEngineChoice choice, int64 nbytes,
 							   int ncolumns);
 
+/*
+ * Likewise: may it hold so many bytes of groups itself, so that they need not fit
+ * into the backend's memory?  As far as is known before it is open.
+ */
+extern bool csv_engine_holds_groups(CsvEngineChoice choice, int64 nbytes,
+									int ncolumns, double group_bytes);
+
 /* a description of an open engine */
 extern char *csv_engine_description(const CsvOpenEngine *open);
 

@@ -599,6 +599,17 @@ begin_aggregation(ForeignScanState *node)
 	table_close(relation, NoLock);
 }
 
+static bool
+all_literal(const List *exprs)
+{
+	ListCell   *cell;
+
+	foreach(cell, exprs)
+		if (!IsA(lfirst(cell), Const))
+			return false;
+	return true;
+}
+
 static void
 csv_begin_scan(ForeignScanState *node, int eflags)
 {
@@ -621,6 +632,7 @@ csv_begin_scan(ForeignScanState *node, int eflags)
 		state->pushdown.prepared = attach_evaluator;
 		state->pushdown.hidden = plan_set(plan, CSV_PLAN_HIDDEN);
 		state->pushdown.few_rows = has_order(plan);
+		state->pushdown.is_literal = all_literal(plan->fdw_exprs);
 		state->pushdown.arg = node;
 		state->constants = ExecInitExprList(plan->fdw_exprs, &node->ss.ps);
 		if (has_order(plan))
@@ -874,6 +886,9 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 		if (statistics.answered > 0)
 			ExplainPropertyInteger("Chunks Evaluated by GPU", NULL,
 								   statistics.answered, es);
+		if (statistics.held > 0)
+			ExplainPropertyInteger("Chunks Grouped on GPU", NULL,
+								   statistics.held, es);
 		if (state->aggregation != NULL &&
 			csv_aggregation_batches(state->aggregation) > 1)
 			ExplainPropertyInteger("Engine Group Batches", NULL,

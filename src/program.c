@@ -214,8 +214,57 @@ csv_value_of_datum(const CsvRegister *reg, Datum datum, CsvValue *value)
 	}
 }
 
+/*
+ * A numeric as it is stored, with a short header: sign, scale and weight in 16
+ * bits, then digits of base 10,000 without zeros at either end.
+ */
+#define NUMERIC_IS_SHORT		0x8000
+#define NUMERIC_IS_NEGATIVE		0x2000
+#define NUMERIC_SCALE_SHIFT		7
+#define NUMERIC_WEIGHT_BITS		0x007f
+
+/* six digits at the most, as the value moves by up to three decimal ones */
 Datum
-csv_numeric_of_wide(const CsvWide *wide, int scale)
+csv_short_numeric(int64_t value, int scale, char *room)
+{
+	static const uint32_t powers[] = {1, 1000, 100, 10};
+	CsvUint128	rest = (CsvUint128) (value < 0 ? -(uint64_t) value :
+									 (uint64_t) value) * powers[scale % 4];
+	int			weight = -1 - (scale + 3) / 4;
+	int16		digits[6];
+	int			first = lengthof(digits);
+	int			last = lengthof(digits);
+	uint16		header = NUMERIC_IS_SHORT | scale << NUMERIC_SCALE_SHIFT;
+
+	StaticAssertStmt(VARHDRSZ + sizeof(header) + sizeof(digits) <=
+					 CSV_SHORT_NUMERIC_BYTES, "there is room for it");
+	for (; rest >> 64 != 0; weight++)
+	{
+		digits[--first] = (int16) (rest % 10000);
+		rest /= 10000;
+	}
+	for (uint64_t word = (uint64_t) rest; word != 0; weight++)
+	{
+		digits[--first] = (int16) (word % 10000);
+		word /= 10000;
+	}
+	while (last > first && digits[last - 1] == 0)
+		last--;
+	if (last == first)
+		weight = 0;
+	else if (value < 0)
+		header |= NUMERIC_IS_NEGATIVE;
+	header |= weight & NUMERIC_WEIGHT_BITS;
+	SET_VARSIZE(room, VARHDRSZ + sizeof(header) +
+				(last - first) * sizeof(int16));
+	memcpy(room + VARHDRSZ, &header, sizeof(header));
+	memcpy(room + VARHDRSZ + sizeof(header), digits + first,
+		   (last - first) * sizeof(int16));
+	return PointerGetDatum(room);
+}
+
+Datum
+csv_numeric_of_wide(const CsvWide *wide, int scale, void *room)
 {
 	uint64_t	word[3] = {wide->word[0], wide->word[1], wide->word[2]};
 	bool		negative = (int64_t) word[2] < 0;
@@ -224,11 +273,9 @@ csv_numeric_of_wide(const CsvWide *wide, int scale)
 	int			ndigits = 0;
 
 	if (word[1] == (negative ? UINT64_MAX : 0) && word[2] == word[1] &&
-		((int64_t) word[0] < 0) == negative)
-		return NumericGetDatum(scale == 0 ?
-							   int64_to_numeric((int64) word[0]) :
-							   int64_div_fast_to_numeric((int64) word[0],
-														 scale));
+		((int64_t) word[0] < 0) == negative && scale <= CSV_SHORT_NUMERIC_SCALE)
+		return csv_short_numeric((int64_t) word[0], scale, room != NULL ? room :
+								 palloc(CSV_SHORT_NUMERIC_BYTES));
 	if (negative)
 	{
 		uint64_t	carry = 1;
@@ -263,14 +310,14 @@ csv_numeric_of_wide(const CsvWide *wide, int scale)
 }
 
 Datum
-csv_numeric_of_decimal(CsvInt128 decimal, int scale)
+csv_numeric_of_decimal(CsvInt128 decimal, int scale, void *room)
 {
 	CsvWide		wide;
 
 	wide.word[0] = (uint64_t) decimal;
 	wide.word[1] = (uint64_t) (decimal >> 64);
 	wide.word[2] = decimal < 0 ? UINT64_MAX : 0;
-	return csv_numeric_of_wide(&wide, scale);
+	return csv_numeric_of_wide(&wide, scale, room);
 }
 
 Datum
@@ -322,7 +369,8 @@ csv_datum_of_value(const CsvRegister *reg, const CsvValue *value)
 		case NUMERICOID:
 			return value->value.decimal == CSV_DECIMAL_NAN ?
 				csv_numeric_nan() :
-				csv_numeric_of_decimal(value->value.decimal, reg->scale);
+				csv_numeric_of_decimal(value->value.decimal, reg->scale,
+									   NULL);
 		case UUIDOID:
 			{
 				pg_uuid_t  *uuid = palloc(sizeof(pg_uuid_t));

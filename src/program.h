@@ -152,11 +152,19 @@ extern bool csv_value_of_datum(const CsvRegister *reg, Datum datum,
 extern Datum csv_datum_of_value(const CsvRegister *reg,
 								const CsvValue *value);
 
-/* a numeric of so many words, times 10^-scale */
-extern Datum csv_numeric_of_wide(const CsvWide *wide, int scale);
+/* a numeric of 64 bits, times 10^-scale, in `room` */
+#define CSV_SHORT_NUMERIC_BYTES	32
+#define CSV_SHORT_NUMERIC_SCALE	63	/* at most */
+extern Datum csv_short_numeric(int64_t value, int scale, char *room);
+
+/*
+ * A numeric of so many words, times 10^-scale: if it is a short one, in `room`;
+ * else, or if there is none (NULL), in the current memory context.
+ */
+extern Datum csv_numeric_of_wide(const CsvWide *wide, int scale, void *room);
 
 /* the same of a DECIMAL lane; and NaN */
-extern Datum csv_numeric_of_decimal(CsvInt128 decimal, int scale);
+extern Datum csv_numeric_of_decimal(CsvInt128 decimal, int scale, void *room);
 extern Datum csv_numeric_nan(void);
 
 #endif							/* CSV_PROGRAM_H */

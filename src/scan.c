@@ -144,6 +144,10 @@ struct CsvTableScan
 	CsvEvaluator *evaluator;	/* NULL: not made yet */
 	bool		requested;		/* the engine has been asked to answer it, as it
 								 * is, in this layout */
+	bool		holding;		/* the engine has groups of batches that are past */
+	bool		may_not_hold;	/* that has turned out to be of no use */
+	bool		must_restart;	/* all has to be read anew, as such groups are lost */
+	CsvPartialGroups held;		/* the first of them, when all is read */
 	MemoryContext query_context;
 	CsvMemory	query_memory;
 	CsvRowClasses classes;		/* of the batch, where it is resident */
@@ -248,7 +252,7 @@ open_engine(CsvTableScan *scan)
 }
 
 static void
-close_engine(CsvTableScan *scan)
+close_reader(CsvTableScan *scan)
 {
 	if (scan->reader != NULL)
 	{
@@ -256,6 +260,12 @@ close_engine(CsvTableScan *scan)
 		csv_reader_free(scan->reader);
 	}
 	scan->reader = NULL;
+}
+
+static void
+close_engine(CsvTableScan *scan)
+{
+	close_reader(scan);
 	if (scan->engine.engine != NULL)
 		scan->engine.engine->close(scan->engine.state);
 	scan->engine.engine = NULL;
@@ -855,6 +865,31 @@ lay_out(CsvTableScan *scan)
 }
 
 /*
+ * See to a failure of the device: an ERROR, or the CPU goes on; it begins anew if
+ * groups were lost.
+ */
+static void
+handle_device_failure(CsvTableScan *scan, const char *reason)
+{
+	char	   *message = pstrdup(reason);
+
+	if (!scan->engine.may_fall_back)
+		ereport(ERROR,
+				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				 errmsg("GPU failed while reading \"%s\": %s",
+						csv_source_name(scan->source), message)));
+	ereport(WARNING,
+			(errcode(ERRCODE_WARNING),
+			 errmsg("GPU failed while reading \"%s\": %s",
+					csv_source_name(scan->source), message),
+			 scan->holding ?
+			 errdetail("The CPU engine reads all of it again, and further scans of this session.") :
+			 errdetail("The CPU engine reads the rest, and further scans of this session.")));
+	scan->must_restart = scan->holding;
+	fall_back(scan);
+}
+
+/*
  * See to a status that is not CSV_OK: an ERROR, or return to try again.
  */
 static void
@@ -873,23 +908,8 @@ handle_failure(CsvTableScan *scan, CsvStatus status)
 							   csv_source_name(scan->source))));
 			break;
 		case CSV_DEVICE_FAILED:
-			{
-				char	   *message =
-					pstrdup(csv_reader_message(scan->reader));
-
-				if (!scan->engine.may_fall_back)
-					ereport(ERROR,
-							(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-							 errmsg("GPU failed while reading \"%s\": %s",
-									csv_source_name(scan->source), message)));
-				ereport(WARNING,
-						(errcode(ERRCODE_WARNING),
-						 errmsg("GPU failed while reading \"%s\": %s",
-								csv_source_name(scan->source), message),
-						 errdetail("The CPU engine reads the rest, and further scans of this session.")));
-				fall_back(scan);
-				break;
-			}
+			handle_device_failure(scan, csv_reader_message(scan->reader));
+			break;
 		default:
 			elog(ERROR, "unexpected reader status: %d", (int) status);
 	}
@@ -964,6 +984,7 @@ begin_reading(CsvTableScan *scan)
 	scan->requested = false;
 }
 
+static void open_evaluator(CsvTableScan *scan, bool has_rows);
 static void request_answers(CsvTableScan *scan);
 
 /* open the next file; false when there is none */
@@ -1009,6 +1030,9 @@ open_file(CsvTableScan *scan)
 		}
 	scan->file_is_open = true;
 	scan->file_bytes = 0;
+	if (scan->pushdown != NULL && scan->pushdown->is_literal &&
+		scan->evaluator == NULL)
+		open_evaluator(scan, true);
 	request_answers(scan);
 	return true;
 }
@@ -1272,7 +1296,20 @@ make_request(CsvTableScan *scan)
 	request.query = scan->query;
 	request.hidden = hidden;
 	request.all_certain = order_shows(scan->query);
+	request.may_hold = false;
 	return request;
+}
+
+/*
+ * May groups stay with the engine?  If it fails, or if the order of batches turns
+ * out to count, all must be read again: not a program's output, nor a FIFO.
+ */
+static bool
+may_hold(const CsvTableScan *scan)
+{
+	return !scan->may_not_hold &&
+		(scan->nbytes >= 0 ||
+		 (!scan->engine.may_fall_back && !order_shows(scan->query)));
 }
 
 /*
@@ -1291,6 +1328,7 @@ request_answers(CsvTableScan *scan)
 		return;
 	scan->requested = true;
 	request = make_request(scan);
+	request.may_hold = may_hold(scan);
 	engine->set_query(scan->engine.state, &request);
 	pfree((void *) request.hidden);
 }
@@ -1339,6 +1377,7 @@ take_answer(CsvTableScan *scan)
 
 	scan->selection = answer->selection;
 	scan->statistics.answered++;
+	scan->statistics.held += answer->held;
 	if (scan->query->aggregates)
 	{
 		status = csv_evaluator_merge(scan->evaluator, &answer->groups);
@@ -1346,6 +1385,20 @@ take_answer(CsvTableScan *scan)
 			handle_failure(scan, status);
 	}
 	scan->statistics.filtered += scan->selection.ndropped;
+}
+
+/*
+ * The engine holds groups that come after this batch's, as they are merged.  Does
+ * that show, if rows of this one are not held as well?
+ */
+static bool
+is_out_of_order(const CsvTableScan *scan)
+{
+	const CsvAnswer *answer = scan->batch.answer;
+
+	return scan->holding && order_shows(scan->query) &&
+		(answer == NULL || answer->groups.ngroups > 0 ||
+		 answer->selection.nrows > 0);
 }
 
 /* have the batch's rows filtered, or added to their groups */
@@ -1363,6 +1416,13 @@ evaluate_batch(CsvTableScan *scan)
 	else
 		complete_query(scan);
 	request_answers(scan);
+	scan->holding |= scan->batch.answer != NULL && scan->batch.answer->held;
+	if (is_out_of_order(scan))
+	{
+		scan->may_not_hold = true;
+		scan->must_restart = true;
+		return;
+	}
 	if (scan->batch.answer != NULL)
 	{
 		take_answer(scan);
@@ -1487,6 +1547,38 @@ keep_batch(CsvTableScan *scan, CsvStatus status)
 		leave_resident(scan);
 }
 
+/*
+ * Begin with the first file again, as what the engine held is lost.  Nothing that
+ * was made of it has come out so far; records that were skipped have.
+ */
+static void
+restart(CsvTableScan *scan)
+{
+	bool		was_rewound = scan->was_rewound;
+
+	scan->must_restart = false;
+	scan->statistics.filtered = 0;
+	scan->statistics.answered = 0;
+	scan->statistics.held = 0;
+	csv_table_scan_rewind(scan);
+	scan->was_rewound = was_rewound;
+}
+
+/*
+ * All is read: is what the engine holds there?  If not, all has to be read again.
+ */
+static bool
+fetch_held(CsvTableScan *scan)
+{
+	const CsvEngine *engine = scan->engine.engine;
+
+	if (!scan->holding ||
+		engine->held_groups(scan->engine.state, 0, &scan->held) == CSV_OK)
+		return true;
+	handle_device_failure(scan, engine->message(scan->engine.state));
+	return false;
+}
+
 static bool
 next_batch(CsvTableScan *scan)
 {
@@ -1494,8 +1586,16 @@ next_batch(CsvTableScan *scan)
 	{
 		CsvStatus	status;
 
+		if (scan->must_restart)
+			restart(scan);
 		if (!scan->file_is_open && !open_file(scan))
-			return false;
+		{
+			if (fetch_held(scan))
+				return false;
+			continue;
+		}
+		if (scan->must_restart)
+			continue;
 		CHECK_FOR_INTERRUPTS();
 		if (scan->resident != NULL)
 			status = next_resident_batch(scan);
@@ -1511,6 +1611,8 @@ next_batch(CsvTableScan *scan)
 			take_batch(scan);
 			if (scan->pushdown != NULL)
 				evaluate_batch(scan);
+			if (scan->must_restart)
+				continue;
 			return true;
 		}
 		memset(&scan->batch, 0, sizeof(scan->batch));
@@ -1714,7 +1816,7 @@ decimal_value(const CsvScanColumn *column, uint32_t entry)
 		decimal = *(const int64_t *) place;
 	else
 		memcpy(&decimal, place, sizeof(decimal));
-	return csv_numeric_of_decimal(decimal, column->input.spec.scale);
+	return csv_numeric_of_decimal(decimal, column->input.spec.scale, NULL);
 }
 
 /*
@@ -2063,7 +2165,9 @@ advance_batch(CsvTableScan *scan)
 	csv_progress_release(scan);
 
 	/* a scan that was rewound once will be again */
-	if (!scan->was_rewound)
+	if (scan->holding)
+		close_reader(scan);
+	else if (!scan->was_rewound)
 		close_engine(scan);
 	csv_report_end(&scan->report, scan->statistics.records, true);
 	return false;
@@ -2135,6 +2239,34 @@ csv_table_scan_evaluator(CsvTableScan *scan)
 	return scan->evaluator;
 }
 
+bool
+csv_table_scan_held(CsvTableScan *scan, uint32_t first,
+					CsvPartialGroups *groups)
+{
+	const CsvEngine *engine = scan->engine.engine;
+
+	*groups = scan->held;
+	if (!scan->holding)
+		return false;
+	if (first > 0 &&
+		engine->held_groups(scan->engine.state, first, groups) != CSV_OK)
+		ereport(ERROR,
+				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				 errmsg("GPU failed after reading \"%s\": %s",
+						csv_source_name(scan->source),
+						engine->message(scan->engine.state))));
+	return groups->ngroups > 0;
+}
+
+void
+csv_table_scan_drop_held(CsvTableScan *scan)
+{
+	if (!scan->holding)
+		return;
+	scan->holding = false;
+	close_engine(scan);
+}
+
 /* ---- end ---- */
 
 void
@@ -2143,6 +2275,7 @@ csv_table_scan_rewind(CsvTableScan *scan)
 	leave_batch(scan);
 	leave_resident(scan);
 	close_evaluator(scan);
+	csv_table_scan_drop_held(scan);
 	scan->file_is_open = false;
 	scan->file_number = 0;
 	scan->passed_bytes = 0;

@@ -38,6 +38,8 @@ typedef struct CsvPushdown
 	 */
 	const Bitmapset *hidden;
 	bool		few_rows;		/* come out, though many are looked at */
+	bool		is_literal;		/* the query's constants are known as they stand:
+								 * it may be made before there are rows */
 	CsvQuery   *(*prepare) (void *arg, bool has_rows, CsvDecidable *decidable);
 	bool		(*is_ready) (void *arg);
 	void		(*prepared) (void *arg, CsvEvaluator *evaluator);
@@ -55,7 +57,8 @@ typedef struct CsvScanStatistics
 	int64		filtered;		/* rows that the engine's filter dropped, */
 	int64		beyond;			/* and that are beyond its limit */
 	int64		chunks;
-	int64		answered;		/* of them, by the engine itself: CsvAnswer */
+	int64		answered;		/* of them, by the engine itself: CsvAnswer, */
+	int64		held;			/* and of those, with groups that it holds */
 	int64		bytes;			/* of the files, up to the end of the batch;
 								 * anew after a rewind */
 	double		read_seconds;
@@ -104,6 +107,18 @@ extern bool csv_table_scan_undecided(const CsvTableScan *scan);
 
 /* the groups, when all rows are read; they live until a rewind or the end */
 extern CsvEvaluator *csv_table_scan_evaluator(CsvTableScan *scan);
+
+/*
+ * Groups beside those, which the engine holds (CsvEngine.held_groups): as many as
+ * come at a time, from number `first` on.  They live until the next call.  False
+ * if there are no more.  ERROR where the device fails; but it did not for the
+ * first of them, so that a failure up to there has begun the scan anew.
+ */
+extern bool csv_table_scan_held(CsvTableScan *scan, uint32_t first,
+								CsvPartialGroups *groups);
+
+/* let go of them */
+extern void csv_table_scan_drop_held(CsvTableScan *scan);
 
 /* start again; records that were reported are not reported again */
 extern void csv_table_scan_rewind(CsvTableScan *scan);

@@ -23,6 +23,7 @@
 #include "resident.h"
 #include "scan.h"
 #include "shippable.h"
+#include "source.h"
 #include "utils/fmgroids.h"
 #include "utils/selfuncs.h"
 
@@ -280,6 +281,40 @@ push_aggregates_of(CsvPlanState *state, Node *node)
 }
 
 /*
+ * Have the scan's result in the order of the target, if it is just that: then
+ * rows come out as they are.
+ */
+static void
+order_results(CsvPlanState *state, PathTarget *target)
+{
+	int			n = list_length(state->scan_tlist);
+	List	   *ordered = NIL;
+	List	   *results = NIL;
+	List	   *sources = NIL;
+	int		   *places;
+	ListCell   *cell;
+
+	if (list_length(target->exprs) != n)
+		return;
+	places = palloc0(sizeof(int) * n);
+	foreach(cell, target->exprs)
+	{
+		TargetEntry *entry = tlist_member(lfirst(cell), state->scan_tlist);
+
+		if (entry == NULL || tlist_member(lfirst(cell), ordered) != NULL)
+			return;
+		places[entry->resno - 1] = list_length(ordered);
+		results = lappend(results, list_nth(state->results, entry->resno - 1));
+		ordered = add_to_flat_tlist(ordered, list_make1(lfirst(cell)));
+	}
+	foreach(cell, state->sources)
+		sources = lappend_int(sources, places[lfirst_int(cell)]);
+	state->scan_tlist = ordered;
+	state->results = results;
+	state->sources = sources;
+}
+
+/*
  * Everything that is grouped, into state->program and state->scan_tlist.
  */
 static bool
@@ -316,6 +351,7 @@ push_grouping(PlannerInfo *root, CsvPlanState *state, PathTarget *target,
 	foreach(cell, having)
 		if (!push_aggregates_of(state, lfirst(cell)))
 			return false;
+	order_results(state, target);
 	state->having = having;
 	return true;
 }
@@ -327,11 +363,22 @@ push_grouping(PlannerInfo *root, CsvPlanState *state, PathTarget *target,
 static bool
 groups_fit(const CsvPlanState *state, double ngroups)
 {
+	const CsvProgram *program = state->program;
 	double		group_bytes = CSV_GROUP_BYTES +
-		CSV_GROUP_VALUE_BYTES * (state->program->n.nkeys +
-								 state->program->n.naggregates);
+		CSV_GROUP_VALUE_BYTES * (program->n.nkeys + program->n.naggregates);
 
-	return ngroups * group_bytes <= (double) get_hash_memory_limit();
+	if (ngroups * group_bytes <= (double) get_hash_memory_limit())
+		return true;
+
+	/* distinct values are counted here */
+	for (uint32_t i = 0; i < program->n.naggregates; i++)
+		if (program->aggregate[i].kind == CSV_AGGREGATE_COUNT_DISTINCT)
+			return false;
+	return !csv_resident_enabled() &&
+		csv_engine_holds_groups(state->table->engine,
+								csv_source_data_size(state->table, NULL),
+								bms_num_members(state->wanted),
+								ngroups * group_bytes);
 }
 
 /*

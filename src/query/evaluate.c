@@ -495,6 +495,12 @@ csv_evaluator_add_partial(CsvEvaluator *evaluator, uint32_t group,
 	return csv_groups_add_partial(evaluator->groups, group, partial);
 }
 
+uint32_t
+csv_evaluator_seek_group(const CsvEvaluator *evaluator, const CsvValue *keys)
+{
+	return csv_groups_seek(evaluator->groups, keys);
+}
+
 CsvStatus
 csv_evaluator_merge(CsvEvaluator *evaluator, const CsvPartialGroups *groups)
 {

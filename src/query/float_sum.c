@@ -547,6 +547,43 @@ csv_float_sum_spread(const CsvFloatSum *sum, const CsvFloatSum *squares,
 	return round_bits((uint64_t) quotient, inexact, exponent);
 }
 
+static CsvWideFloat
+wide_of_words(const int64_t *words)
+{
+	CsvWideFloat wide;
+
+	memset(&wide, 0, sizeof(wide));
+	memcpy(wide.words, words, sizeof(wide.words));
+	wide_carry(&wide);
+	return wide;
+}
+
+double
+csv_float_words_round(const int64_t *words, uint8_t seen, bool *overflow)
+{
+	CsvWideFloat wide = wide_of_words(words);
+	CsvWideFloat *sums[1] = {&wide};
+	CsvWideFloats wides = {NULL, sums, 1, 1};
+	CsvFloatSum sum = {{0}, 0, seen, 1};
+
+	return csv_float_sum_round(&sum, &wides, overflow);
+}
+
+double
+csv_float_words_spread(const int64_t *sum, const int64_t *squares,
+					   uint64_t count)
+{
+	CsvWideFloat wide[2] = {wide_of_words(sum), wide_of_words(squares)};
+	CsvWideFloat *sums[2] = {&wide[0], &wide[1]};
+	CsvWideFloats wides = {NULL, sums, 2, 2};
+	CsvFloatSum parts[2] = {
+		{{0}, 0, (uint8_t) sum[NWORDS], 1},
+		{{0}, 0, (uint8_t) squares[NWORDS], 2}
+	};
+
+	return csv_float_sum_spread(&parts[0], &parts[1], count, &wides);
+}
+
 void
 csv_wide_floats_free(CsvWideFloats *wides)
 {

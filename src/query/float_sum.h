@@ -87,6 +87,12 @@ extern double csv_float_sum_round(const CsvFloatSum *sum,
 extern double csv_float_sum_spread(const CsvFloatSum *sum,
 								   const CsvFloatSum *squares, uint64_t count,
 								   const CsvWideFloats *wides);
+
+/* the same two, of sums in words: see csv_float_sum_add_words() */
+extern double csv_float_words_round(const int64_t *words, uint8_t seen,
+									bool *overflow);
+extern double csv_float_words_spread(const int64_t *sum,
+									 const int64_t *squares, uint64_t count);
 extern void csv_wide_floats_free(CsvWideFloats *wides);
 extern size_t csv_wide_floats_bytes(const CsvWideFloats *wides);
 

@@ -1279,6 +1279,21 @@ csv_groups_find(CsvGroups *groups, const CsvValue *keys, uint64_t *hash_out)
 	return row == CSV_TABLE_NO_ROW ? CSV_NO_GROUP : row;
 }
 
+uint32_t
+csv_groups_seek(const CsvGroups *groups, const CsvValue *keys)
+{
+	const CsvTable *table = &groups->table;
+	uint64_t	hash = table->seed;
+	uint32_t	row;
+
+	if (!groups->ready)
+		return CSV_NO_GROUP;
+	for (uint32_t key = 0; key < table->nkeys; key++)
+		hash = csv_table_hash(hash, table->lanes[key], &keys[key]);
+	row = csv_table_lookup(table, hash, keys);
+	return row == CSV_TABLE_NO_ROW ? CSV_NO_GROUP : row;
+}
+
 /* add a value to what the run's group keeps for an aggregate */
 static bool
 add_value(CsvGroups *groups, uint32_t number, const CsvRun *run,
@@ -1373,6 +1388,78 @@ wide_of_words(const int64_t *words, uint32_t n)
 								 (INT64_C(1) << 32), false));
 }
 
+void
+csv_partial_key(const CsvQuery *query, const CsvPartialGroups *groups,
+				uint32_t group, uint32_t key, CsvValue *value)
+{
+	const uint64_t *pair = groups->keys +
+		((size_t) group * query->nkeys + key) * 2;
+
+	if ((groups->nulls[group] >> key & 1) == 0)
+		*value = pair_value(query->keys[key].lane, pair[0], pair[1],
+							groups->texts);
+	else
+	{
+		memset(value, 0, sizeof(*value));
+		value->state = CSV_LANE_NULL;
+	}
+}
+
+static CsvWide
+wide_words(Wide sum)
+{
+	CsvWide		words = {{
+		(uint64_t) sum.low, (uint64_t) (sum.low >> 64), (uint64_t) sum.high
+	}};
+
+	return words;
+}
+
+/* words of a sum of INT or DECIMAL */
+static uint32_t
+nwords_of_sum(const CsvAggregate *aggregate)
+{
+	return aggregate->kind == CSV_AGGREGATE_SUM &&
+		aggregate->lane == CSV_LANE_INT ? 2 : 4;
+}
+
+void
+csv_partial_aggregate(const CsvQuery *query, const CsvPartialLayout *layout,
+					  const CsvPartialGroups *groups, uint32_t group,
+					  uint32_t number, CsvAggregateValue *value)
+{
+	const CsvAggregate *aggregate = &query->aggregate[number];
+	const int64_t *all = groups->words + (size_t) group * layout->nwords;
+	const int64_t *words = all + layout->first_word[number];
+
+	memset(value, 0, sizeof(*value));
+	value->extreme.state = CSV_LANE_NULL;
+	value->count = all[layout->input[number]];
+	if (value->count == 0)
+		return;
+	if (is_sum(aggregate) && aggregate->lane == CSV_LANE_FLOAT)
+		value->real = csv_float_words_round(words, (uint8_t)
+											words[CSV_FLOAT_SUM_WORDS],
+											&value->overflow);
+	else if (is_sum(aggregate))
+		value->wide = wide_words(wide_of_words(words,
+											   nwords_of_sum(aggregate)));
+	else if (is_extreme(aggregate))
+		value->extreme = pair_value(aggregate->lane, (uint64_t) words[0],
+									(uint64_t) words[1], groups->texts);
+}
+
+double
+csv_partial_spread(const CsvPartialLayout *layout,
+				   const CsvPartialGroups *groups, uint32_t group,
+				   uint32_t sum, uint32_t squares, uint64_t count)
+{
+	const int64_t *words = groups->words + (size_t) group * layout->nwords;
+
+	return csv_float_words_spread(words + layout->first_word[sum],
+								  words + layout->first_word[squares], count);
+}
+
 bool
 csv_groups_add_partial(CsvGroups *groups, uint32_t group,
 					   const CsvPartial *partial)
@@ -1405,10 +1492,8 @@ csv_groups_add_partial(CsvGroups *groups, uint32_t group,
 										   words[CSV_FLOAT_SUM_WORDS]);
 		else if (is_sum(aggregate))
 			good = add_wide_sum(groups, i, &run,
-								wide_of_words(words, aggregate->kind ==
-											  CSV_AGGREGATE_SUM &&
-											  aggregate->lane == CSV_LANE_INT ?
-											  2 : 4));
+								wide_of_words(words,
+											  nwords_of_sum(aggregate)));
 		if (good && !counted[accumulator->counter])
 			good = add_count(groups, accumulator->counter, &run, count);
 		if (!good)
@@ -1421,14 +1506,12 @@ csv_groups_add_partial(CsvGroups *groups, uint32_t group,
 bool
 csv_groups_merge(CsvGroups *groups, const CsvPartialGroups *partial)
 {
-	uint32_t	nkeys = groups->query->nkeys;
-	const uint8_t *lanes = groups->table.lanes;
+	const CsvQuery *query = groups->query;
 	CsvValue	keys[CSV_MAX_KEYS];
 
 	settle(groups, NULL);
 	for (uint32_t g = 0; g < partial->ngroups; g++)
 	{
-		const uint64_t *pair = partial->keys + (size_t) g * nkeys * 2;
 		CsvPartial	one = {
 			partial->words + (size_t) g * groups->partial.nwords,
 			partial->texts
@@ -1436,16 +1519,10 @@ csv_groups_merge(CsvGroups *groups, const CsvPartialGroups *partial)
 		uint64_t	hash;
 		uint32_t	group;
 
-		for (uint32_t key = 0; key < nkeys; key++, pair += 2)
-		{
-			bool		isnull = (partial->nulls[g] >> key & 1) != 0;
-
-			keys[key] = pair_value(lanes[key], pair[0], pair[1],
-								   partial->texts);
-			if (isnull)
-				memset(&keys[key], 0, sizeof(keys[key]));
-			keys[key].state = isnull ? CSV_LANE_NULL : CSV_LANE_VALUE;
-		}
+		if (partial->held != NULL && partial->held[g] != CSV_NOT_HELD)
+			continue;
+		for (uint32_t key = 0; key < query->nkeys; key++)
+			csv_partial_key(query, partial, g, key, &keys[key]);
 		group = csv_groups_find(groups, keys, &hash);
 		if (group == CSV_NO_GROUP ||
 			(group == CSV_GROUPS_FULL ?
@@ -1525,9 +1602,7 @@ csv_groups_aggregate(const CsvGroups *groups, uint32_t group, uint32_t number,
 		if (groups->carries.nrows > 0)
 			sum = wide_add(sum, wide_shift(get_carry(groups, group, number),
 										   accumulator->nbytes == 16));
-		value->wide.word[0] = (uint64_t) sum.low;
-		value->wide.word[1] = (uint64_t) (sum.low >> 64);
-		value->wide.word[2] = (uint64_t) sum.high;
+		value->wide = wide_words(sum);
 	}
 	else if (is_extreme(aggregate))
 		load_extreme(aggregate->lane, place, &value->extreme);

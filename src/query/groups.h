@@ -105,6 +105,8 @@ extern bool csv_groups_add_unseen(CsvGroups *groups, uint32_t nrows);
 
 extern uint32_t csv_groups_find(CsvGroups *groups, const CsvValue *keys,
 								uint64_t *hash);
+extern uint32_t csv_groups_seek(const CsvGroups *groups,
+								const CsvValue *keys);
 extern bool csv_groups_add_row(CsvGroups *groups, uint32_t group,
 							   const CsvValue *values);
 extern bool csv_groups_add_partial(CsvGroups *groups, uint32_t group,

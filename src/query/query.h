@@ -410,7 +410,15 @@ typedef struct CsvPartialGroups
 	const uint32_t *nulls;		/* of each group: a bit per key */
 	const int64_t *words;		/* of one group after the other */
 	const uint8_t *texts;
+
+	/*
+	 * NULL, or of each group: is it here?  If it is not CSV_NOT_HELD, the
+	 * engine holds what these rows have added to it (CsvAnswer.held).
+	 */
+	const uint32_t *held;
 } CsvPartialGroups;
+
+#define CSV_NOT_HELD	UINT32_MAX
 
 /* distinct pairs of argument and filter are inputs, which aggregates share */
 typedef struct CsvPartialLayout
@@ -430,6 +438,9 @@ typedef struct CsvAnswer
 {
 	CsvSelection selection;
 	CsvPartialGroups groups;	/* with aggregates */
+
+	bool		held;			/* the engine has kept groups of this batch, or some
+								 * of them: see CsvEngine.held_groups */
 } CsvAnswer;
 
 /* what an engine may answer: see CsvEngine.set_query */
@@ -440,6 +451,8 @@ typedef struct CsvRequest
 								 * nobody looks at it */
 	bool		all_certain;	/* with a doubtful or long value in a batch, it
 								 * is not to be answered */
+	bool		may_hold;		/* groups may stay with the engine; the caller
+								 * can do without them, if it fails */
 } CsvRequest;
 
 /* ---- groups, of queries with aggregates ---- */
@@ -496,9 +509,13 @@ extern bool csv_evaluator_add_row(CsvEvaluator *evaluator, uint32_t group,
 extern bool csv_evaluator_add_partial(CsvEvaluator *evaluator, uint32_t group,
 									  const CsvPartial *partial);
 
+/* the group with these keys, or CSV_NO_GROUP; none is made */
+extern uint32_t csv_evaluator_seek_group(const CsvEvaluator *evaluator,
+										 const CsvValue *keys);
+
 /*
- * Add all groups of an answer, as if their rows had been run; CSV_OK or
- * CSV_NO_MEMORY.
+ * Add all groups of an answer, or of what an engine has held, as if their rows
+ * had been run; CSV_OK or CSV_NO_MEMORY.
  */
 extern CsvStatus csv_evaluator_merge(CsvEvaluator *evaluator,
 									 const CsvPartialGroups *groups);
@@ -524,6 +541,23 @@ extern double csv_evaluator_spread(const CsvEvaluator *evaluator,
 
 /* let go of all groups, for a new start; false: no memory */
 extern bool csv_evaluator_reset(CsvEvaluator *evaluator);
+
+/*
+ * The same of partial groups as they are, of a query that is laid out so.  Texts
+ * are the groups' own.
+ */
+extern void csv_partial_key(const CsvQuery *query,
+							const CsvPartialGroups *groups, uint32_t group,
+							uint32_t key, CsvValue *value);
+extern void csv_partial_aggregate(const CsvQuery *query,
+								  const CsvPartialLayout *layout,
+								  const CsvPartialGroups *groups,
+								  uint32_t group, uint32_t aggregate,
+								  CsvAggregateValue *value);
+extern double csv_partial_spread(const CsvPartialLayout *layout,
+								 const CsvPartialGroups *groups,
+								 uint32_t group, uint32_t sum,
+								 uint32_t squares, uint64_t count);
 
 #ifdef __cplusplus
 }

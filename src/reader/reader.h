@@ -70,6 +70,7 @@ extern "C" {
 /* of query.h */
 struct CsvAnswer;
 struct CsvRequest;
+struct CsvPartialGroups;
 
 /* ---- memory and interruption ---- */
 
@@ -382,6 +383,15 @@ typedef struct CsvEngine
 	 * engine never does.
 	 */
 	bool		(*set_query) (void *engine, const struct CsvRequest *request);
+
+	/*
+	 * Groups that the engine has held (CsvAnswer.held) since it was opened: as
+	 * many of them as it sees fit, from number `first` on; none, if there are no
+	 * more.  They live until the next call.  Not while parse is at work.  NULL:
+	 * the engine holds none.
+	 */
+	CsvStatus	(*held_groups) (void *engine, uint32_t first,
+								struct CsvPartialGroups *groups);
 } CsvEngine;
 
 /* the CPU engine; NULL where memory or the instruction set is not there */

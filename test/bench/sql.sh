@@ -39,6 +39,14 @@ declare -A statements=(
 			CAST(avg(l_discount) AS numeric(15,2)), count(*)
 		FROM @ WHERE l_shipdate <= DATE '1998-09-02'
 		GROUP BY 1, 2 ORDER BY 1, 2"
+	[groups_4]='SELECT count(*), sum(l_quantity)
+		FROM @ GROUP BY l_shipinstruct ORDER BY 1, 2'
+	[groups_10k]='SELECT count(*), sum(n), max(q) FROM (
+		SELECT l_suppkey, count(*) AS n, sum(l_quantity) AS q
+		FROM @ GROUP BY l_suppkey) AS g'
+	[groups_10m]='SELECT count(*), sum(n), max(q) FROM (
+		SELECT l_partkey, l_discount, l_tax, count(*) AS n, sum(l_quantity) AS q
+		FROM @ GROUP BY l_partkey, l_discount, l_tax) AS g'
 	[q6]="SELECT sum(l_extendedprice * l_discount) FROM @
 		WHERE l_shipdate >= DATE '1994-01-01' AND l_shipdate < DATE '1995-01-01'
 			AND l_discount BETWEEN 0.05 AND 0.07 AND l_quantity < 24"
@@ -48,7 +56,7 @@ for query in q1 q6; do
 	statements[${query}_resident]=${statements[$query]}
 done
 queries=${QUERIES:-count count_new count_again count_column sums all q1 q1_again \
-	q1_resident q6 q6_again q6_resident first_rows \
+	q1_resident q6 q6_again q6_resident groups_4 groups_10k groups_10m first_rows \
 	load load_unlogged load_insert load_logged load_key}
 
 # The tables that rows are loaded into.  Those of load_* are loaded by

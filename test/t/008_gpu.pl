@@ -30,10 +30,19 @@ write_file("$directory/small.csv", $lines);
 # a record that takes more than 1 MB of the GPU's memory, after some that do not
 write_file("$directory/long.csv", ($lines) x $medium, '1,' . 'x' x 600_000 . ",1.00,2000-01-01\n");
 
+# a doubtful value only at the end; and several files
+(my $clean = $lines) =~ s/^x//mg;
+write_file("$directory/late.csv", ($clean) x $medium, "x5,late,1.00,2000-01-01\n");
+mkdir "$directory/parts";
+write_file("$directory/parts/$_.csv", ($_ % 2 ? $lines : $clean) x ($medium / 3)) for 1 .. 3;
+
 my $columns = 'n int, t text, v numeric(12,2), d date';
 $node->safe_psql('postgres', "
 	CREATE FOREIGN TABLE small ($columns) SERVER csv OPTIONS (filename '$directory/small.csv');
 	CREATE FOREIGN TABLE medium ($columns) SERVER csv OPTIONS (filename '$directory/medium.csv', chunk_size '4MB');
+	CREATE FOREIGN TABLE late ($columns) SERVER csv OPTIONS (filename '$directory/late.csv', chunk_size '4MB');
+	CREATE FOREIGN TABLE parts ($columns) SERVER csv OPTIONS (filename '$directory/parts/*.csv', chunk_size '4MB');
+	CREATE FOREIGN TABLE piped ($columns) SERVER csv OPTIONS (program 'cat $directory/medium.csv', chunk_size '4MB');
 	CREATE FOREIGN TABLE long ($columns) SERVER csv OPTIONS (filename '$directory/long.csv');
 	CREATE FOREIGN TABLE large ($columns) SERVER csv OPTIONS (filename '$directory/large.csv');");
 
@@ -75,6 +84,35 @@ sub pushed
 			FROM (SELECT * FROM $table WHERE n = 777 OR v < 5 OFFSET 0) x";
 }
 
+# thousands of groups, which stay on the GPU
+sub grouped
+{
+	my ($table) = @_;
+
+	return "SELECT count(*), sum(c), sum(hashtext(x::text)::bigint)
+			FROM (SELECT n, t, count(*) AS c, sum(v), avg(n), min(t) FILTER (WHERE n > 9000), max(d), max(v),
+				sum(n::float8), stddev(n::float8), count(*) FILTER (WHERE v < 1000)
+				FROM $table GROUP BY n, t) x";
+}
+
+# the same, where it would show in which order groups were merged
+sub ordered
+{
+	my ($table) = @_;
+
+	return "SELECT count(*), sum(c), sum(hashtext(x::text)::bigint)
+			FROM (SELECT n::float8, count(*) AS c, max(t) FROM $table GROUP BY n::float8) x";
+}
+
+sub chunks_grouped
+{
+	my ($session, $query) = @_;
+	my $plan = $session->value("SET client_min_messages = error; EXPLAIN (ANALYZE, COSTS OFF) $query;
+		RESET client_min_messages");
+
+	return $plan =~ /Chunks Grouped on GPU: (\d+)/ ? $1 : 0;
+}
+
 # MB in use on the GPU, by all
 sub gpu_memory
 {
@@ -86,7 +124,14 @@ sub gpu_memory
 # ---- what the CPU engine says ----
 
 my $session = new_session($node);
-my (%rows, %messages, %evaluated);
+my (%rows, %messages, %evaluated, %groups, %group_messages);
+for my $table (qw(medium large late parts piped))
+{
+	($groups{$table}, $group_messages{$table}) =
+	  $session->query("SET csv_gpu_fdw.engine = cpu; SET work_mem = '1GB'; " . grouped($table));
+}
+my ($ordered, $ordered_messages) = $session->query(ordered('late'));
+$session->value('RESET work_mem');
 for my $table (qw(small medium large long))
 {
 	my ($out, $err) = $session->query("SET csv_gpu_fdw.engine = cpu; " . all_of($table));
@@ -153,6 +198,57 @@ for my $table (qw(medium large long))
 }
 like($session->value("SET csv_gpu_fdw.enable_pushdown = off; EXPLAIN (ANALYZE) " . (split /;/, pushed('medium'))[0]),
 	qr/^(?!.*Evaluated by GPU)/s, 'not without pushdown');
+$session->quit;
+
+# ---- groups that stay on the GPU ----
+
+$session = new_session($node);
+$session->value('SET client_min_messages = error; SELECT n FROM small LIMIT 1; RESET client_min_messages');
+for my $settings ("SET work_mem = '64kB'", "SET work_mem = '1GB'", "SET csv_gpu_fdw.gpu_memory_limit = '200MB'",
+	"SET csv_gpu_fdw.gpu_memory_limit = '100MB'; SET work_mem = '64kB'")
+{
+	for my $table (qw(medium large late parts piped))
+	{
+		my ($out, $err) = $session->query("$settings; " . grouped($table));
+
+		is($out, $groups{$table}, "$settings: same groups of $table");
+		is($err, $group_messages{$table}, 'and same messages');
+		cmp_ok(chunks_grouped($session, grouped($table)), '>', 1, 'chunks are grouped on the GPU')
+		  if $settings !~ /limit/;
+	}
+	$session->value('RESET ALL; SET csv_gpu_fdw.engine = cuda');
+}
+
+# an order that counts: a doubtful value at the end has it begin anew
+cmp_ok(chunks_grouped($session, 'SELECT count(*) FROM (SELECT n::float8 FROM late WHERE n > 0 GROUP BY n::float8) x'),
+	'==', 0, 'no groups stay, in the end');
+my ($in_order, $order_messages) = $session->query(ordered('late'));
+is("$in_order$order_messages", "$ordered$ordered_messages", 'same groups and messages');
+
+# a cursor that rests over them, beside other scans of the session
+my $cursor = $session->value("SET client_min_messages = error; BEGIN;
+	DECLARE c CURSOR FOR SELECT n, t, count(*) AS c FROM large GROUP BY n, t;
+	CREATE TEMP TABLE seen (n int, t text, c bigint);
+	DO \$\$ DECLARE r record; c refcursor := 'c'; BEGIN
+		FOR i IN 1 .. 30000 LOOP
+			FETCH c INTO r; EXIT WHEN NOT FOUND;
+			INSERT INTO seen VALUES (r.n, r.t, r.c);
+			IF i = 10000 THEN PERFORM count(*) FROM (SELECT n, sum(v) FROM medium GROUP BY n) x; END IF;
+		END LOOP;
+	END \$\$;
+	SELECT count(*), sum(c) FROM seen; ROLLBACK");
+is($cursor, $session->value('SELECT count(*), sum(c) FROM (SELECT n, t, count(*) AS c FROM large GROUP BY n, t) x'),
+	'through a cursor, beside another scan');
+
+# a rescan reads them again
+is($session->value('SELECT count(*), sum(c) FROM generate_series(1, 2) g,
+		LATERAL (SELECT n, count(*) AS c, g FROM medium GROUP BY n OFFSET 0) s'),
+	$session->value('SELECT 2 * count(*), 2 * sum(c) FROM (SELECT n, count(*) AS c FROM medium GROUP BY n) s'),
+	'a rescan of groups');
+$session->value('BEGIN; DECLARE c CURSOR FOR SELECT n, count(*) FROM large GROUP BY n; FETCH 5 FROM c');
+$session->query('SELECT 1 / 0');
+$session->value('ROLLBACK');
+is($session->value(grouped('large')), $groups{large}, 'after an ERROR over an open cursor');
 $session->quit;
 
 # the CPU engine begins, the GPU goes on
@@ -226,6 +322,21 @@ for my $fault (1, 2, 7, -1, -2, -7)
 	$session->value('SET client_min_messages = error;' . all_of('small'));
 	is($session->value("SET csv_gpu_fdw.engine = auto; SET csv_gpu_fdw.debug_gpu_fault = $fault; " . pushed('medium')),
 		$evaluated{medium}, "$name, auto: same groups");
+	$session->quit;
+
+	# one whose GPU holds groups
+	$session = new_session($node);
+	$session->value('SET client_min_messages = error;' . all_of('small') . '; RESET client_min_messages');
+	($out, $err) = $session->query(
+		"SET csv_gpu_fdw.engine = auto; SET csv_gpu_fdw.debug_gpu_fault = $fault; " . grouped('medium'));
+	is($out, $groups{medium}, "$name, auto: same groups, of which some were lost");
+	is(warnings_in($err), 1, 'one WARNING');
+	is(notices_in($err), notices_in($group_messages{medium}), 'same NOTICEs');
+	$session->quit;
+	$session = new_session($node);
+	($out, $err) = $session->query("SET csv_gpu_fdw.debug_gpu_fault = $fault; " . grouped('medium'));
+	is($out, '', "$name: no groups");
+	like($err, qr/^ERROR:  GPU failed while reading ".*medium.csv": /m, 'an ERROR');
 	$session->quit;
 
 	# another that was awake

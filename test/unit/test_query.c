@@ -158,6 +158,88 @@ run_and_compare(CsvEvaluator *evaluator, const CsvQuery *query,
 	compare_rows(query, fixture, &selection, wanted, groups);
 }
 
+/*
+ * Groups of an answer as they are say what they say when merged; and of those that
+ * are held elsewhere, none is.
+ */
+static void
+compare_partial(const CsvQuery *query, const CsvPartialGroups *groups)
+{
+	CsvEvaluator *merged = csv_evaluator_create(&reading_memory, query);
+	CsvPartialGroups some = *groups;
+	CsvPartialLayout layout;
+	CsvValue	keys[CSV_MAX_KEYS];
+	uint32_t   *held = malloc(groups->ngroups * sizeof(uint32_t) + 1);
+
+	csv_partial_lay_out(query, &layout);
+	assert_int_equal(csv_evaluator_merge(merged, groups), CSV_OK);
+	for (uint32_t g = 0; g < groups->ngroups; g++)
+	{
+		for (uint32_t key = 0; key < query->nkeys; key++)
+		{
+			CsvValue	expected;
+
+			csv_partial_key(query, groups, g, key, &keys[key]);
+			csv_evaluator_key(merged, g, key, &expected);
+			check_value(query->keys[key].lane, &keys[key], &expected);
+		}
+		if (query->nkeys > 0)
+			assert_int_equal(csv_evaluator_seek_group(merged, keys), g);
+		for (uint32_t i = 0; i < query->naggregates; i++)
+		{
+			const CsvAggregate *aggregate = &query->aggregate[i];
+			CsvAggregateValue a;
+			CsvAggregateValue b;
+
+			csv_partial_aggregate(query, &layout, groups, g, i, &a);
+			csv_evaluator_aggregate(merged, g, i, &b);
+			assert_int_equal(a.count, b.count);
+			assert_memory_equal(&a.wide, &b.wide, sizeof(a.wide));
+			assert_int_equal(a.overflow, b.overflow);
+			if (!isnan(a.real) || !isnan(b.real))
+				assert_memory_equal(&a.real, &b.real, 8);
+			check_value(aggregate->lane, &a.extreme, &b.extreme);
+			for (uint32_t k = 0; k < query->naggregates; k++)
+			{
+				const CsvAggregate *squares = &query->aggregate[k];
+				double		x;
+				double		y;
+
+				if (aggregate->kind != CSV_AGGREGATE_SUM ||
+					squares->kind != CSV_AGGREGATE_SUM_SQUARES ||
+					squares->lane != CSV_LANE_FLOAT || a.count == 0 ||
+					squares->argument != aggregate->argument ||
+					squares->filter != aggregate->filter)
+					continue;
+				x = csv_partial_spread(&layout, groups, g, i, k,
+									   (uint64_t) a.count);
+				y = csv_evaluator_spread(merged, g, i, k, (uint64_t) a.count);
+				if (!isnan(x) || !isnan(y))
+					assert_memory_equal(&x, &y, 8);
+			}
+		}
+		held[g] = g % 3 == 0 ? g : CSV_NOT_HELD;
+	}
+	csv_evaluator_free(merged);
+
+	merged = csv_evaluator_create(&reading_memory, query);
+	some.held = held;
+	assert_int_equal(csv_evaluator_merge(merged, &some), CSV_OK);
+	for (uint32_t g = 0; query->nkeys > 0 && g < groups->ngroups; g++)
+	{
+		for (uint32_t key = 0; key < query->nkeys; key++)
+			csv_partial_key(query, groups, g, key, &keys[key]);
+		if (g % 3 == 0)
+			assert_int_equal(csv_evaluator_seek_group(merged, keys),
+							 CSV_NO_GROUP);
+		else
+			assert_int_not_equal(csv_evaluator_seek_group(merged, keys),
+								 CSV_NO_GROUP);
+	}
+	csv_evaluator_free(merged);
+	free(held);
+}
+
 /* as a device does it */
 static void
 answer_and_compare(CsvEvaluator *evaluator, const CsvPlan *plan,
@@ -173,8 +255,11 @@ answer_and_compare(CsvEvaluator *evaluator, const CsvPlan *plan,
 				CSV_VALUE_DOUBTFUL;
 	compare_rows(query, fixture, &answer->selection, wanted, groups);
 	if (query->aggregates)
+	{
 		assert_int_equal(csv_evaluator_merge(evaluator, &answer->groups),
 						 CSV_OK);
+		compare_partial(query, &answer->groups);
+	}
 	host_answer_free(answer);
 }
 

@@ -1,0 +1,634 @@
+/*
+ * group_table.cu
+ *		Groups that stay on the device, from batch to batch: see group_table.cuh.
+ *
+ * Open addressing, linear probing, at most half full.  A slot is half of the
+ * keys' hash and the group's number, so that keys are compared where they are
+ * equal, mostly.  A group's keys, NULLs and words lie as those of a batch do
+ * (CsvPartialGroups), texts in one arena; so they can be copied to the host as
+ * they are.  Where there is no room any more, it all moves to twice the room.
+ *
+ * The texts of extremes that were replaced stay where they are, unless the next
+ * one fits into their place.
+ */
+#include <cub/block/block_scan.cuh>
+
+#include "group_table.cuh"
+
+#include <string.h>
+#include <time.h>
+
+#define THREADS			CSV_TABLE_THREADS
+
+/* ---- keys ---- */
+
+static __device__ __forceinline__ bool
+is_extreme(const CsvPlanAggregate &aggregate)
+{
+	return aggregate.kind == CSV_AGGREGATE_MIN ||
+		aggregate.kind == CSV_AGGREGATE_MAX;
+}
+
+/* a value of two words that is there; a text's address instead of its offset */
+static __device__ __forceinline__ CsvRowValue
+read_pair(uint8_t lane, const uint64_t *pair, const uint8_t *texts)
+{
+	CsvRowValue value;
+
+	value.low = pair[0];
+	value.high = pair[1];
+	value.state = CSV_LANE_VALUE;
+	if (lane == CSV_LANE_TEXT)
+		value.low += (uint64_t) (uintptr_t) texts;
+	return value;
+}
+
+static __device__ __forceinline__ uint64_t
+hash_keys(const CsvGroupTable &table, const uint64_t *pairs, uint32_t nulls,
+		  const uint8_t *texts)
+{
+	uint64_t	hash = table.seed;
+
+	for (uint32_t key = 0; key < table.nkeys; key++)
+	{
+		CsvRowValue value = read_pair(table.key_lanes[key], pairs + 2 * key,
+									  texts);
+
+		if ((nulls >> key & 1) != 0)
+			value = csv_row_of_state(CSV_LANE_NULL);
+		hash = csv_row_hash(hash, table.key_lanes[key], value);
+	}
+	return hash;
+}
+
+/* has a group of the table the keys of one of the batch? */
+static __device__ __forceinline__ bool
+has_keys(const CsvGroupTable &table, uint32_t number, const uint64_t *pairs,
+		 uint32_t nulls, const uint8_t *texts)
+{
+	const uint64_t *own = table.keys + (size_t) number * table.nkeys * 2;
+
+	if (table.nulls[number] != nulls)
+		return false;
+	for (uint32_t key = 0; key < table.nkeys; key++)
+	{
+		uint8_t		lane = table.key_lanes[key];
+
+		if ((nulls >> key & 1) == 0 &&
+			!csv_row_equal(lane, read_pair(lane, own + 2 * key, table.texts),
+						   read_pair(lane, pairs + 2 * key, texts)))
+			return false;
+	}
+	return true;
+}
+
+static __device__ __forceinline__ uint64_t
+slot_of(uint64_t hash, uint32_t number)
+{
+	return (hash >> 32) << 32 | (number + 1);
+}
+
+/* ---- 1: which groups are there? ---- */
+
+static __global__ void __launch_bounds__(THREADS)
+seek_kernel(const __grid_constant__ CsvGroupTable table,
+			const __grid_constant__ CsvQueryView view)
+{
+	uint32_t	group = blockIdx.x * THREADS + threadIdx.x;
+	uint32_t	place = CSV_NOT_HELD;
+	bool		active = group < view.ngroups;
+	int			nnew;
+
+	if (active)
+	{
+		const uint64_t *pairs = view.group_keys +
+			(size_t) group * table.nkeys * 2;
+		uint32_t	nulls = view.group_nulls[group];
+		uint64_t	hash = hash_keys(table, pairs, nulls, view.texts);
+		uint32_t	slot = (uint32_t) hash & table.slot_mask;
+		uint32_t	nprobes = 0;
+		uint64_t	entry;
+
+		while (table.ngroups > 0 && (entry = table.slots[slot]) != 0)
+		{
+			uint32_t	number = (uint32_t) entry - 1;
+
+			if (entry >> 32 == hash >> 32 &&
+				has_keys(table, number, pairs, nulls, view.texts))
+			{
+				place = number;
+				break;
+			}
+			if (++nprobes == CSV_QUERY_MOST_PROBES)
+			{
+				table.counts->crowded = 1;
+				break;
+			}
+			slot = (slot + 1) & table.slot_mask;
+		}
+		table.hashes[group] = hash;
+		table.places[group] = place;
+	}
+	nnew = __syncthreads_count(active && place == CSV_NOT_HELD);
+	if (threadIdx.x == 0)
+		table.ranks[blockIdx.x] = (uint32_t) nnew;
+}
+
+/* from counts to what lies before each block; one block */
+static __global__ void __launch_bounds__(CSV_SCAN_THREADS)
+rank_kernel(const __grid_constant__ CsvGroupTable table, uint32_t nblocks)
+{
+	typedef cub::BlockScan<uint32_t, CSV_SCAN_THREADS> BlockScan;
+	__shared__ typename BlockScan::TempStorage scan;
+	uint32_t	before = 0;
+
+	for (uint32_t base = 0; base < nblocks; base += CSV_SCAN_THREADS)
+	{
+		uint32_t	block = base + threadIdx.x;
+		uint32_t	rank = block < nblocks ? table.ranks[block] : 0;
+		uint32_t	total;
+
+		__syncthreads();
+		BlockScan(scan).ExclusiveSum(rank, rank, total);
+		if (block < nblocks)
+			table.ranks[block] = before + rank;
+		before += total;
+	}
+	if (threadIdx.x == 0)
+		table.counts->nnew = before;
+}
+
+static uint32_t
+block_count(uint32_t n)
+{
+	return (n - 1) / THREADS + 1;
+}
+
+static uint64_t
+make_seed(const CsvGroupTable *table)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return csv_hash_word((uint64_t) (uintptr_t) table ^ (uint64_t) now.tv_sec,
+						 (uint64_t) now.tv_nsec);
+}
+
+bool
+csv_table_suits(CsvGroupTable *table, const CsvPlan *plan, uint32_t nrows)
+{
+	if (!table->is_shaped)
+	{
+		table->is_shaped = true;
+		table->seed = make_seed(table);
+		table->nkeys = plan->nkeys;
+		table->ninputs = plan->ninputs;
+		table->naggregates = plan->naggregates;
+		table->nwords = plan->nwords;
+		memcpy(table->key_lanes, plan->key_lanes, plan->nkeys);
+		memcpy((void *) table->aggregate, plan->aggregate,
+			   plan->naggregates * sizeof(CsvPlanAggregate));
+		for (uint32_t i = 0; i < plan->nkeys; i++)
+			table->has_texts |= plan->key_lanes[i] == CSV_LANE_TEXT;
+		for (uint32_t i = 0; i < plan->naggregates; i++)
+			table->has_texts |= plan->aggregate[i].lane == CSV_LANE_TEXT;
+	}
+	return table->nkeys == plan->nkeys && table->nwords == plan->nwords &&
+		table->ninputs == plan->ninputs &&
+		table->naggregates == plan->naggregates &&
+		memcmp(table->key_lanes, plan->key_lanes, plan->nkeys) == 0 &&
+		memcmp(table->aggregate, plan->aggregate,
+			   plan->naggregates * sizeof(CsvPlanAggregate)) == 0 &&
+		table->nrows + nrows <= CSV_TABLE_MOST_ROWS;
+}
+
+/* memory for the table; columns that only stay there give way */
+static uint8_t *
+take(size_t nbytes, size_t limit, uint64_t *number)
+{
+	uint8_t    *bytes = csv_device_take(nbytes, limit, number);
+
+	if (bytes != NULL || csv_session.kept_bytes == 0)
+		return bytes;
+	csv_resident_drop();
+	return csv_device_take(nbytes, limit, number);
+}
+
+/* room for what is said of a batch's groups */
+static bool
+reserve_batch(CsvGroupTable *table, uint32_t ngroups, size_t limit)
+{
+	size_t		n = ngroups + ngroups / 8;
+	uint8_t    *bytes;
+
+	if (table->counts_number == 0)
+	{
+		table->counts = (CsvTableCounts *)
+			take(sizeof(CsvTableCounts), limit, &table->counts_number);
+		if (table->counts == NULL)
+			return false;
+		cudaMemsetAsync(table->counts, 0, sizeof(CsvTableCounts),
+						csv_session.stream);
+	}
+	if (ngroups <= table->batch_capacity)
+		return true;
+	csv_device_give_back(table->batch_number);
+	table->batch_number = 0;
+	table->batch_capacity = 0;
+	n = (n + 255) / 256 * 256;
+	bytes = take(n * 12 + block_count((uint32_t) n) * 4, limit,
+				 &table->batch_number);
+	if (bytes == NULL)
+		return false;
+	table->batch_capacity = (uint32_t) n;
+	table->hashes = (uint64_t *) bytes;
+	table->places = (uint32_t *) (bytes + n * 8);
+	table->ranks = table->places + n;
+	return true;
+}
+
+bool
+csv_table_seek(CsvGroupTable *table, const CsvQueryView *view, size_t limit,
+			   cudaStream_t stream)
+{
+	uint32_t	nblocks = block_count(view->ngroups);
+
+	if (!reserve_batch(table, view->ngroups, limit))
+		return false;
+	cudaMemsetAsync(&table->counts->crowded, 0, sizeof(uint32_t), stream);
+	seek_kernel<<<nblocks, THREADS, 0, stream>>>(*table, *view);
+	rank_kernel<<<1, CSV_SCAN_THREADS, 0, stream>>>(*table, nblocks);
+	return true;
+}
+
+/* ---- 2: room ---- */
+
+static __global__ void __launch_bounds__(THREADS)
+fill_slots_kernel(const __grid_constant__ CsvGroupTable table)
+{
+	uint32_t	number = blockIdx.x * THREADS + threadIdx.x;
+	uint64_t	hash;
+	uint32_t	slot;
+
+	if (number >= table.ngroups)
+		return;
+	hash = hash_keys(table, table.keys + (size_t) number * table.nkeys * 2,
+					 table.nulls[number], table.texts);
+	slot = (uint32_t) hash & table.slot_mask;
+	while (atomicCAS((unsigned long long *) &table.slots[slot], 0ull,
+					 (unsigned long long) slot_of(hash, number)) != 0)
+		slot = (slot + 1) & table.slot_mask;
+}
+
+/* the parts of a table of so many groups; returns its bytes */
+static size_t
+lay_out(CsvGroupTable *table, uint8_t *bytes)
+{
+	size_t		nslots = 64;
+	size_t		n = table->capacity;
+	size_t		keys = n * table->nkeys * 16;
+	size_t		words = n * table->nwords * 8;
+
+	while (nslots < 2 * n)
+		nslots *= 2;
+	table->slot_mask = (uint32_t) (nslots - 1);
+	table->slots = (uint64_t *) bytes;
+	table->keys = table->slots + nslots;
+	table->words = (int64_t *) ((uint8_t *) table->keys + keys);
+	table->nulls = (uint32_t *) ((uint8_t *) table->words + words);
+	return nslots * 8 + keys + words + n * 4;
+}
+
+/* move to a table of this capacity; false: there is no memory for that */
+static bool
+move_groups(CsvGroupTable *table, uint64_t capacity, size_t limit,
+			cudaStream_t stream)
+{
+	CsvGroupTable larger = *table;
+	size_t		n = table->ngroups;
+	uint8_t    *bytes;
+
+	if (capacity > CSV_TABLE_MOST_GROUPS)
+		return false;
+	larger.capacity = (uint32_t) capacity;
+	bytes = take(lay_out(&larger, NULL), limit, &larger.groups_number);
+	if (bytes == NULL)
+		return false;
+	lay_out(&larger, bytes);
+	cudaMemsetAsync(larger.slots, 0, ((size_t) larger.slot_mask + 1) * 8,
+					stream);
+	if (n > 0)
+	{
+		cudaMemcpyAsync(larger.keys, table->keys, n * table->nkeys * 16,
+						cudaMemcpyDeviceToDevice, stream);
+		cudaMemcpyAsync(larger.words, table->words, n * table->nwords * 8,
+						cudaMemcpyDeviceToDevice, stream);
+		cudaMemcpyAsync(larger.nulls, table->nulls, n * 4,
+						cudaMemcpyDeviceToDevice, stream);
+		fill_slots_kernel<<<block_count(table->ngroups), THREADS, 0,
+			stream>>>(larger);
+		cudaStreamSynchronize(stream);
+	}
+	csv_device_give_back(table->groups_number);
+	*table = larger;
+	return true;
+}
+
+static bool
+move_texts(CsvGroupTable *table, size_t capacity, size_t limit,
+		   cudaStream_t stream)
+{
+	uint64_t	number;
+	uint8_t    *bytes = take(capacity, limit, &number);
+
+	if (bytes == NULL)
+		return false;
+	if (table->text_bytes > 0)
+	{
+		cudaMemcpyAsync(bytes, table->texts, table->text_bytes,
+						cudaMemcpyDeviceToDevice, stream);
+		cudaStreamSynchronize(stream);
+	}
+	csv_device_give_back(table->texts_number);
+	table->texts_number = number;
+	table->texts = bytes;
+	table->text_capacity = capacity;
+	return true;
+}
+
+CsvTableRoom
+csv_table_make_room(CsvGroupTable *table, const CsvTableCounts *counts,
+					size_t text_bytes, size_t limit, cudaStream_t stream)
+{
+	uint64_t	ngroups = (uint64_t) table->ngroups + counts->nnew;
+	uint64_t	twice = 2 * (uint64_t) table->capacity;
+
+	if (twice < table->first_capacity)
+		twice = table->first_capacity;
+	table->text_bytes = counts->text_bytes;
+	text_bytes += table->text_bytes;
+	if (table->has_texts && text_bytes > table->text_capacity &&
+		!move_texts(table, 2 * text_bytes, limit, stream) &&
+		!move_texts(table, text_bytes, limit, stream))
+		return CSV_ROOM_NONE;
+	return ngroups <= table->capacity ||
+		move_groups(table, ngroups > twice ? ngroups : twice, limit, stream) ||
+		move_groups(table, ngroups, limit, stream) ? CSV_ROOM_ALL :
+		CSV_ROOM_FOUND;
+}
+
+/* ---- 3: adding ---- */
+
+/* a text of the batch into the table; its offset */
+static __device__ __forceinline__ uint64_t
+store_text(const CsvGroupTable &table, const uint8_t *text, uint32_t length)
+{
+	unsigned long long offset = atomicAdd(&table.counts->text_bytes,
+										  (unsigned long long) length);
+
+	for (uint32_t i = 0; i < length; i++)
+		table.texts[offset + i] = text[i];
+	return offset;
+}
+
+static __device__ __forceinline__ void
+put_pair(const CsvGroupTable &table, uint8_t lane, const uint64_t *from,
+		 const uint8_t *texts, uint64_t *to)
+{
+	to[0] = lane == CSV_LANE_TEXT ?
+		store_text(table, texts + from[0], (uint32_t) from[1]) : from[0];
+	to[1] = from[1];
+}
+
+/* of two equal ones the later, as on the host: -0 and 0 look different */
+static __device__ __forceinline__ void
+take_extreme(const CsvGroupTable &table, const CsvPlanAggregate &aggregate,
+			 const uint64_t *from, const uint8_t *texts, uint64_t *to)
+{
+	int			order = csv_row_compare(aggregate.lane,
+										read_pair(aggregate.lane, from, texts),
+										read_pair(aggregate.lane, to,
+												  table.texts));
+
+	if (aggregate.kind == CSV_AGGREGATE_MAX ? order < 0 : order > 0)
+		return;
+	if (aggregate.lane != CSV_LANE_TEXT || from[1] > to[1])
+		put_pair(table, aggregate.lane, from, texts, to);
+	else
+	{
+		for (uint32_t i = 0; order != 0 && i < (uint32_t) from[1]; i++)
+			table.texts[to[0] + i] = texts[from[0] + i];
+		to[1] = from[1];
+	}
+}
+
+static __device__ __forceinline__ void
+add_words(const CsvGroupTable &table, const CsvQueryView &view, uint32_t group,
+		  uint32_t number)
+{
+	const int64_t *from = view.words + (size_t) group * table.nwords;
+	int64_t    *to = table.words + (size_t) number * table.nwords;
+
+	/* the inputs' words say which extremes there are, and are added last */
+	for (uint32_t i = 0; i < table.naggregates; i++)
+	{
+		const CsvPlanAggregate &aggregate = table.aggregate[i];
+		uint32_t	first = aggregate.first_word;
+		const uint64_t *pair = (const uint64_t *) from + first;
+
+		if (from[aggregate.input] == 0)
+			continue;
+		if (!is_extreme(aggregate))
+		{
+			uint32_t	nwords = csv_sum_words(aggregate.kind, aggregate.lane);
+
+			for (uint32_t k = 0; k < nwords; k++)
+				to[first + k] += from[first + k];
+			if (aggregate.lane == CSV_LANE_FLOAT)
+				to[first + nwords] |= from[first + nwords];
+		}
+		else if (to[aggregate.input] == 0)
+			put_pair(table, aggregate.lane, pair, view.texts,
+					 (uint64_t *) to + first);
+		else
+			take_extreme(table, aggregate, pair, view.texts,
+						 (uint64_t *) to + first);
+	}
+	for (uint32_t i = 0; i < table.ninputs; i++)
+		to[i] += from[i];
+}
+
+static __device__ __forceinline__ void
+make_group(const CsvGroupTable &table, const CsvQueryView &view,
+		   uint32_t group, uint32_t number)
+{
+	const uint64_t *from = view.group_keys + (size_t) group * table.nkeys * 2;
+	uint64_t   *to = table.keys + (size_t) number * table.nkeys * 2;
+	int64_t    *words = table.words + (size_t) number * table.nwords;
+	uint32_t	nulls = view.group_nulls[group];
+	uint64_t	hash = table.hashes[group];
+	uint32_t	slot = (uint32_t) hash & table.slot_mask;
+
+	table.nulls[number] = nulls;
+	for (uint32_t key = 0; key < table.nkeys; key++)
+		put_pair(table, (nulls >> key & 1) != 0 ? (uint8_t) CSV_LANE_INT :
+				 table.key_lanes[key], from + 2 * key, view.texts,
+				 to + 2 * key);
+	for (uint32_t i = 0; i < table.nwords; i++)
+		words[i] = 0;
+	add_words(table, view, group, number);
+
+	/* nobody else has its keys */
+	while (atomicCAS((unsigned long long *) &table.slots[slot], 0ull,
+					 (unsigned long long) slot_of(hash, number)) != 0)
+		slot = (slot + 1) & table.slot_mask;
+}
+
+static __global__ void __launch_bounds__(THREADS)
+add_kernel(const __grid_constant__ CsvGroupTable table,
+		   const __grid_constant__ CsvQueryView view, bool take_new)
+{
+	typedef cub::BlockScan<uint32_t, THREADS> BlockScan;
+	__shared__ typename BlockScan::TempStorage scan;
+	uint32_t	group = blockIdx.x * THREADS + threadIdx.x;
+	bool		active = group < view.ngroups;
+	uint32_t	place = active ? table.places[group] : 0;
+	uint32_t	is_new = active && place == CSV_NOT_HELD;
+	uint32_t	rank;
+
+	BlockScan(scan).ExclusiveSum(is_new, rank);
+	if (!active)
+		return;
+	if (!is_new)
+		add_words(table, view, group, place);
+	else if (take_new)
+		make_group(table, view, group,
+				   table.ngroups + table.ranks[blockIdx.x] + rank);
+}
+
+void
+csv_table_add(CsvGroupTable *table, const CsvQueryView *view,
+			  const CsvTableCounts *counts, bool take_new, cudaStream_t stream)
+{
+	add_kernel<<<block_count(view->ngroups), THREADS, 0, stream>>>
+		(*table, *view, take_new);
+	if (take_new)
+		table->ngroups += counts->nnew;
+	table->nrows += view->nrows;
+}
+
+/* ---- texts, for the host ---- */
+
+/* does a group of the table have an extreme that is a text here? */
+static __device__ __forceinline__ bool
+has_text(const CsvPlanAggregate &aggregate, const int64_t *words)
+{
+	return aggregate.lane == CSV_LANE_TEXT && is_extreme(aggregate) &&
+		words[aggregate.input] != 0;
+}
+
+static __global__ void __launch_bounds__(THREADS)
+measure_kernel(const __grid_constant__ CsvGroupTable table, uint32_t first,
+			   uint32_t n)
+{
+	uint32_t	i = blockIdx.x * THREADS + threadIdx.x;
+	unsigned long long nbytes = 0;
+	const uint64_t *keys;
+	const int64_t *words;
+	uint32_t	nulls;
+
+	if (i >= n)
+		return;
+	keys = table.keys + (size_t) (first + i) * table.nkeys * 2;
+	words = table.words + (size_t) (first + i) * table.nwords;
+	nulls = table.nulls[first + i];
+	for (uint32_t key = 0; key < table.nkeys; key++)
+		if (table.key_lanes[key] == CSV_LANE_TEXT && (nulls >> key & 1) == 0)
+			nbytes += keys[2 * key + 1];
+	for (uint32_t k = 0; k < table.naggregates; k++)
+		if (has_text(table.aggregate[k], words))
+			nbytes += (uint64_t) words[table.aggregate[k].first_word + 1];
+	atomicAdd(&table.counts->piece_bytes, nbytes);
+}
+
+void
+csv_table_measure_texts(const CsvGroupTable *table, uint32_t first, uint32_t n,
+						cudaStream_t stream)
+{
+	cudaMemsetAsync(&table->counts->piece_bytes, 0,
+					sizeof(table->counts->piece_bytes), stream);
+	measure_kernel<<<block_count(n), THREADS, 0, stream>>>(*table, first, n);
+}
+
+static __device__ __forceinline__ void
+pack_text(const CsvGroupTable &table, uint64_t *pair, uint8_t *texts)
+{
+	unsigned long long offset = atomicAdd(&table.counts->piece_bytes,
+										  (unsigned long long) pair[1]);
+
+	for (uint64_t i = 0; i < pair[1]; i++)
+		texts[offset + i] = table.texts[pair[0] + i];
+	pair[0] = offset;
+}
+
+static __global__ void __launch_bounds__(THREADS)
+pack_kernel(const __grid_constant__ CsvGroupTable table, uint32_t first,
+			uint32_t n, uint64_t *keys, int64_t *words, uint8_t *texts)
+{
+	uint32_t	i = blockIdx.x * THREADS + threadIdx.x;
+	uint32_t	nulls;
+
+	if (i >= n)
+		return;
+	keys += (size_t) i * table.nkeys * 2;
+	words += (size_t) i * table.nwords;
+	nulls = table.nulls[first + i];
+	for (uint32_t key = 0; key < table.nkeys; key++)
+		if (table.key_lanes[key] == CSV_LANE_TEXT && (nulls >> key & 1) == 0)
+			pack_text(table, keys + 2 * key, texts);
+	for (uint32_t k = 0; k < table.naggregates; k++)
+		if (has_text(table.aggregate[k], words))
+			pack_text(table, (uint64_t *) words + table.aggregate[k].first_word,
+					  texts);
+}
+
+void
+csv_table_pack_texts(const CsvGroupTable *table, uint32_t first, uint32_t n,
+					 uint64_t *keys, int64_t *words, uint8_t *texts,
+					 cudaStream_t stream)
+{
+	cudaMemcpyAsync(keys, table->keys + (size_t) first * table->nkeys * 2,
+					(size_t) n * table->nkeys * 16, cudaMemcpyDeviceToDevice,
+					stream);
+	cudaMemcpyAsync(words, table->words + (size_t) first * table->nwords,
+					(size_t) n * table->nwords * 8, cudaMemcpyDeviceToDevice,
+					stream);
+	cudaMemsetAsync(&table->counts->piece_bytes, 0,
+					sizeof(table->counts->piece_bytes), stream);
+	pack_kernel<<<block_count(n), THREADS, 0, stream>>>(*table, first, n, keys,
+														words, texts);
+}
+
+/* ---- the beginning and the end ---- */
+
+void
+csv_table_warm(void)
+{
+	struct cudaFuncAttributes attributes;
+
+	cudaFuncGetAttributes(&attributes, seek_kernel);
+	cudaFuncGetAttributes(&attributes, rank_kernel);
+	cudaFuncGetAttributes(&attributes, add_kernel);
+	cudaFuncGetAttributes(&attributes, fill_slots_kernel);
+	cudaGetLastError();
+}
+
+void
+csv_table_release(CsvGroupTable *table)
+{
+	csv_device_give_back(table->groups_number);
+	csv_device_give_back(table->texts_number);
+	csv_device_give_back(table->counts_number);
+	csv_device_give_back(table->batch_number);
+	memset((void *) table, 0, sizeof(*table));
+}
