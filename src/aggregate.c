@@ -95,6 +95,7 @@ struct CsvAggregation
 	uint32_t	next;			/* group */
 	bool		has_held;		/* groups come from the device first */
 	bool		was_held;		/* some have */
+	uint32_t	nevaluated;		/* groups that were in the evaluator before */
 	uint32_t	piece_first;	/* those that are here: number of the first, */
 	uint32_t	piece_next;		/* and the next of them */
 	CsvPartialGroups piece;
@@ -124,6 +125,7 @@ struct CsvAggregation
 	Aggref	  **aggrefs;		/* of each result; NULL for a key */
 	bool	   *is_used;		/* likewise: does the plan look at it? */
 	CsvGroupColumn **columns;	/* likewise; NULL: its values are made one by one */
+	bool		all_columns;	/* all that are used have one */
 	char	  (*rooms)[CSV_SHORT_NUMERIC_BYTES];	/* likewise: for a numeric */
 	uint32_t	rows_per_reset;
 
@@ -700,12 +702,18 @@ create_columns(CsvAggregation *aggregation)
 {
 	MemoryContext outer = MemoryContextSwitchTo(aggregation->context);
 
+	aggregation->all_columns = true;
 	for (int i = 0; i < aggregation->nresults; i++)
-		if (aggregation->is_used[i] && aggregation->columns[i] == NULL)
+	{
+		if (!aggregation->is_used[i])
+			continue;
+		if (aggregation->columns[i] == NULL)
 			aggregation->columns[i] =
 				csv_group_column_create(aggregation->program,
 										&aggregation->results[i],
 										aggregation->aggrefs[i]);
+		aggregation->all_columns &= aggregation->columns[i] != NULL;
+	}
 	MemoryContextSwitchTo(outer);
 }
 
@@ -721,6 +729,7 @@ settle_held(CsvAggregation *aggregation)
 	bool		was_spilled = false;
 
 	aggregation->was_held = false;
+	aggregation->nevaluated = csv_evaluator_ngroups(aggregation->evaluator);
 	aggregation->piece_first = 0;
 	aggregation->piece_next = 0;
 	aggregation->columns_end = 0;
@@ -1174,8 +1183,6 @@ add_to_evaluator(CsvAggregation *aggregation, uint32_t group)
 	};
 	uint32_t	found;
 
-	if (csv_evaluator_ngroups(evaluator) == 0)
-		return false;
 	for (uint32_t i = 0; i < aggregation->program->n.nkeys; i++)
 		csv_partial_key(csv_evaluator_query(evaluator), piece, group, i,
 						&keys[i]);
@@ -1187,6 +1194,21 @@ add_to_evaluator(CsvAggregation *aggregation, uint32_t group)
 	return true;
 }
 
+/* the next piece of groups that the device holds; false if there is none */
+static bool
+next_piece(CsvAggregation *aggregation)
+{
+	CHECK_FOR_INTERRUPTS();
+	aggregation->piece_first += aggregation->piece.ngroups;
+	aggregation->piece_next = 0;
+	aggregation->columns_end = 0;
+	if (csv_table_scan_held(aggregation->scan, aggregation->piece_first,
+							&aggregation->piece))
+		return true;
+	drop_held(aggregation);
+	return false;
+}
+
 /*
  * The next group that the device holds, and that the evaluator does not have;
  * false if there are no more.
@@ -1194,26 +1216,16 @@ add_to_evaluator(CsvAggregation *aggregation, uint32_t group)
 static bool
 next_held(CsvAggregation *aggregation, uint32_t *group)
 {
-	while (aggregation->has_held)
+	aggregation->was_held = true;
+	do
 	{
-		aggregation->was_held = true;
-		if (aggregation->piece_next == aggregation->piece.ngroups)
-		{
-			CHECK_FOR_INTERRUPTS();
-			aggregation->piece_first += aggregation->piece.ngroups;
-			aggregation->piece_next = 0;
-			aggregation->columns_end = 0;
-			if (!csv_table_scan_held(aggregation->scan,
-									 aggregation->piece_first,
-									 &aggregation->piece))
-				drop_held(aggregation);
-			continue;
-		}
+		if (aggregation->piece_next == aggregation->piece.ngroups &&
+			!next_piece(aggregation))
+			return false;
 		*group = aggregation->piece_next++;
-		if (!add_to_evaluator(aggregation, *group))
-			return true;
-	}
-	return false;
+	} while (aggregation->nevaluated > 0 &&
+			 add_to_evaluator(aggregation, *group));
+	return true;
 }
 
 /* values of a group of the piece and those after it, column by column */
@@ -1236,19 +1248,39 @@ fill_columns(CsvAggregation *aggregation, uint32_t group)
 	aggregation->columns_end = group + n;
 }
 
+/* a row of a group of the piece */
+static void
+fill_row(CsvAggregation *aggregation, uint32_t group, Datum *values,
+		 bool *isnull)
+{
+	uint32_t	row;
+
+	if (group >= aggregation->columns_end)
+		fill_columns(aggregation, group);
+	row = group - aggregation->columns_first;
+	for (int i = 0; i < aggregation->nresults; i++)
+	{
+		const CsvGroupColumn *column = aggregation->columns[i];
+
+		isnull[i] = column == NULL || column->isnull[row];
+		if (column != NULL)
+			values[i] = column->values[row];
+	}
+}
+
 bool
 csv_aggregation_next(CsvAggregation *aggregation, Datum *values, bool *isnull)
 {
 	MemoryContext outer;
 	uint32_t	group;
-	uint32_t	row = 0;
 
-	aggregation->at_piece = next_held(aggregation, &group);
+	aggregation->at_piece = aggregation->has_held &&
+		next_held(aggregation, &group);
 	if (aggregation->at_piece)
 	{
-		if (group >= aggregation->columns_end)
-			fill_columns(aggregation, group);
-		row = group - aggregation->columns_first;
+		fill_row(aggregation, group, values, isnull);
+		if (aggregation->all_columns)
+			return true;
 	}
 	else
 	{
@@ -1263,15 +1295,10 @@ csv_aggregation_next(CsvAggregation *aggregation, Datum *values, bool *isnull)
 	outer = MemoryContextSwitchTo(aggregation->econtext->ecxt_per_tuple_memory);
 	for (int i = 0; i < aggregation->nresults; i++)
 	{
-		const CsvGroupColumn *column = aggregation->columns[i];
-
+		if (aggregation->at_piece && aggregation->columns[i] != NULL)
+			continue;
 		isnull[i] = true;
-		if (aggregation->at_piece && column != NULL)
-		{
-			values[i] = column->values[row];
-			isnull[i] = column->isnull[row];
-		}
-		else if (aggregation->is_used[i])
+		if (aggregation->is_used[i])
 			values[i] = result_of(aggregation, group, i, &isnull[i]);
 	}
 	MemoryContextSwitchTo(outer);

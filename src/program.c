@@ -222,44 +222,71 @@ csv_value_of_datum(const CsvRegister *reg, Datum datum, CsvValue *value)
 #define NUMERIC_IS_NEGATIVE		0x2000
 #define NUMERIC_SCALE_SHIFT		7
 #define NUMERIC_WEIGHT_BITS		0x007f
+#define MOST_TWO_DIGITS			100000000
+
+/* its header, and how many digits follow */
+static inline void
+set_numeric_header(char *room, bool negative, int scale, int weight, int ndigits)
+{
+	uint16		header = NUMERIC_IS_SHORT | (negative ? NUMERIC_IS_NEGATIVE : 0) |
+		scale << NUMERIC_SCALE_SHIFT | (weight & NUMERIC_WEIGHT_BITS);
+
+	SET_VARSIZE(room, VARHDRSZ + sizeof(header) + ndigits * sizeof(int16));
+	*(uint16 *) (room + VARHDRSZ) = header;
+}
 
 /* six digits at the most, as the value moves by up to three decimal ones */
 Datum
 csv_short_numeric(int64_t value, int scale, char *room)
 {
 	static const uint32_t powers[] = {1, 1000, 100, 10};
-	CsvUint128	rest = (CsvUint128) (value < 0 ? -(uint64_t) value :
-									 (uint64_t) value) * powers[scale % 4];
+	int16	   *digits = (int16 *) (room + VARHDRSZ + sizeof(uint16));
+	bool		negative = value < 0;
+	uint64_t	magnitude = negative ? -(uint64_t) value : (uint64_t) value;
 	int			weight = -1 - (scale + 3) / 4;
-	int16		digits[6];
-	int			first = lengthof(digits);
-	int			last = lengthof(digits);
-	uint16		header = NUMERIC_IS_SHORT | scale << NUMERIC_SCALE_SHIFT;
+	CsvUint128	rest;
+	int16		reversed[6];
+	int			ndigits = 0;
+	int			nzeros = 0;
 
-	StaticAssertStmt(VARHDRSZ + sizeof(header) + sizeof(digits) <=
+	StaticAssertStmt(VARHDRSZ + sizeof(uint16) + sizeof(reversed) <=
 					 CSV_SHORT_NUMERIC_BYTES, "there is room for it");
-	for (; rest >> 64 != 0; weight++)
+
+	/* most have one digit before the point, and one behind it, at the most */
+	if (scale <= 4 && magnitude < MOST_TWO_DIGITS)
 	{
-		digits[--first] = (int16) (rest % 10000);
+		uint64_t	both = magnitude * (scale == 0 ? 10000 : powers[scale % 4]);
+
+		if (both < MOST_TWO_DIGITS)
+		{
+			uint32_t	whole = (uint32_t) both / 10000;
+			uint32_t	fraction = (uint32_t) both % 10000;
+
+			digits[0] = (int16) (whole != 0 ? whole : fraction);
+			digits[1] = (int16) fraction;
+			set_numeric_header(room, negative, scale,
+							   whole == 0 && fraction != 0 ? -1 : 0,
+							   (whole != 0) + (fraction != 0));
+			return PointerGetDatum(room);
+		}
+	}
+
+	rest = (CsvUint128) magnitude * powers[scale % 4];
+	while (rest >> 64 != 0)
+	{
+		reversed[ndigits++] = (int16) (rest % 10000);
 		rest /= 10000;
 	}
-	for (uint64_t word = (uint64_t) rest; word != 0; weight++)
-	{
-		digits[--first] = (int16) (word % 10000);
-		word /= 10000;
-	}
-	while (last > first && digits[last - 1] == 0)
-		last--;
-	if (last == first)
+	for (uint64_t word = (uint64_t) rest; word != 0; word /= 10000)
+		reversed[ndigits++] = (int16) (word % 10000);
+	weight += ndigits;
+	while (nzeros < ndigits && reversed[nzeros] == 0)
+		nzeros++;
+	if (nzeros == ndigits)
 		weight = 0;
-	else if (value < 0)
-		header |= NUMERIC_IS_NEGATIVE;
-	header |= weight & NUMERIC_WEIGHT_BITS;
-	SET_VARSIZE(room, VARHDRSZ + sizeof(header) +
-				(last - first) * sizeof(int16));
-	memcpy(room + VARHDRSZ, &header, sizeof(header));
-	memcpy(room + VARHDRSZ + sizeof(header), digits + first,
-		   (last - first) * sizeof(int16));
+	for (int i = nzeros; i < ndigits; i++)
+		digits[ndigits - 1 - i] = reversed[i];
+	set_numeric_header(room, negative, scale, weight, ndigits - nzeros);
 	return PointerGetDatum(room);
 }
 
