@@ -452,7 +452,8 @@ begin_decompression(CsvSource *source)
 		source->decompressor = csv_decompressor_create(read_descriptor, source);
 		MemoryContextSwitchTo(outer);
 	}
-	csv_decompressor_begin(source->decompressor, compression, source->name);
+	csv_decompressor_begin(source->decompressor, compression, source->name,
+						   source->is_regular ? source->fd : -1);
 }
 
 bool
