@@ -53,6 +53,7 @@ typedef struct CsvMapping
 	Bitmapset  *from;			/* attribute numbers */
 	Bitmapset  *to;
 	bool		any_expr;
+	bool		is_identity;	/* each attribute to that of its number, as is */
 } CsvMapping;
 
 typedef struct CsvLoad
@@ -144,6 +145,7 @@ map_column(CsvMapping *mapping, TupleDesc source, AttrNumber from,
 	column->expr = assignment(TupleDescAttr(source, from - 1), from, target,
 							  to_att);
 	mapping->any_expr |= column->expr != NULL;
+	mapping->is_identity &= column->expr == NULL && from == to;
 	mapping->from = bms_add_member(mapping->from, from);
 	mapping->to = bms_add_member(mapping->to, to);
 }
@@ -152,6 +154,7 @@ static void
 init_mapping(CsvMapping *mapping, TupleDesc source)
 {
 	memset(mapping, 0, sizeof(CsvMapping));
+	mapping->is_identity = true;
 	mapping->columns = palloc0(sizeof(CsvLoadColumn) * Max(source->natts, 1));
 }
 
@@ -371,10 +374,17 @@ check_source(CsvLoad *load)
 static void
 load_rows(CsvLoad *load, bool freeze)
 {
+	TupleTableSlot *fixed = NULL;
 	TupleTableSlot *row = load->row;
 	CsvTableScan *scan;
 
 	csv_insert_begin(load->target, freeze);
+
+	/* rows that are the target's as they are can be scanned into its slot */
+	if (load->mapping.is_identity)
+		fixed = csv_insert_fixed_slot(load->target);
+	if (fixed != NULL)
+		row = fixed;
 
 	/* of resident columns there are no bytes for the rejects */
 	scan = csv_table_scan_begin(load->table, load->mapping.from, NULL,
@@ -394,7 +404,9 @@ load_rows(CsvLoad *load, bool freeze)
 		slot = csv_insert_slot(load->target, place);
 		if (load->mapping.any_expr)
 			ExecStoreVirtualTuple(row);
-		map_row(&load->mapping, row, slot, csv_insert_context(load->target));
+		if (fixed == NULL)
+			map_row(&load->mapping, row, slot,
+					csv_insert_context(load->target));
 		csv_insert_row(load->target, slot);
 		if (load->mapping.any_expr)
 			ExecClearTuple(row);
