@@ -172,7 +172,8 @@ format:
 	@test/format.sh
 
 lint:
-	@exec env CPPCHECK='$(CPPCHECK)' CLANG_TIDY='$(CLANG_TIDY)' test/lint.sh
+	@exec env CPPCHECK='$(CPPCHECK)' CLANG_TIDY='$(CLANG_TIDY)' \
+		COMPRESSION_FLAGS='$(strip $(COMPRESSION_FLAGS))' test/lint.sh
 endif
 
 # ---- tests of the library: unit, unit-sanitize, differential, fuzz ----

@@ -116,6 +116,19 @@ ALTER FOREIGN TABLE f OPTIONS (SET filename 'regress_csv/j*.csv');
 SELECT records_loaded, records_skipped, bytes_read FROM csv_gpu_load_file('f', 't', 'regress_csv/j9.csv');
 SELECT csv_gpu_load_file('f', 't', '/etc/passwd');
 SELECT csv_gpu_load_file('f', 't', '/nosuchfile');
+SELECT csv_gpu_load_file('f', 't', 'regress_csv/jnone.csv');
+SELECT csv_gpu_load_file('f', 't', 'regress_csv/./j9.csv');
+COPY (SELECT 1 WHERE false) TO PROGRAM 'mkdir regress_csv/jd.csv';
+SELECT csv_gpu_load_file('f', 't', 'regress_csv/jd.csv');
+COPY (SELECT 1 WHERE false) TO PROGRAM 'rmdir regress_csv/jd.csv';
+-- and its size is what progress is shown of
+CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  RAISE NOTICE '% bytes in all', (SELECT bytes_total FROM pg_stat_progress_copy WHERE pid = pg_backend_pid());
+  RETURN NEW;
+END $$;
+CREATE TRIGGER tell BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION tell();
+SELECT bytes_read FROM csv_gpu_load_file('f', 't', 'regress_csv/j9.csv');
+DROP TRIGGER tell ON t;
 SELECT count(*) FROM f;
 -- one within another, by a trigger
 CREATE TABLE other (LIKE t);

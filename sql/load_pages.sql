@@ -203,7 +203,7 @@ BEGIN;
 CREATE TABLE t (a int, b text);
 SELECT records_loaded FROM csv_gpu_load('few', 't', freeze => true);
 ROLLBACK;
-CREATE TABLE t (a int, b text);
+CREATE UNLOGGED TABLE t (a int, b text);
 SET zero_damaged_pages = on;
 SELECT records_loaded FROM csv_gpu_load('few', 't');
 RESET zero_damaged_pages;

@@ -318,11 +318,9 @@ csv_root_to_partition_map(ResultRelInfo *partition, EState *estate)
 #if PG_VERSION_NUM >= 160000
 #define csv_new_storage_subid(relation) ((relation)->rd_newRelfilelocatorSubid)
 #define csv_first_storage_subid(relation) ((relation)->rd_firstRelfilelocatorSubid)
-#define csv_storage_locator(relation) ((relation)->rd_locator)
 #else
 #define csv_new_storage_subid(relation) ((relation)->rd_newRelfilenodeSubid)
 #define csv_first_storage_subid(relation) ((relation)->rd_firstRelfilenodeSubid)
-#define csv_storage_locator(relation) ((relation)->rd_node)
 #endif
 
 static inline bool

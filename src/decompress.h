@@ -31,11 +31,13 @@ extern CsvDecompressor *csv_decompressor_create(CsvReadFn read, void *arg);
 
 /*
  * Begin with a file.  `name` is for messages and must outlive the file; ERROR
- * where this build has no library for it.
+ * where this build has no library for it.  fd is not -1 if it is a descriptor of
+ * a regular file that begins with the bytes that read will deliver: a thread may
+ * take them from there, until csv_decompressor_end.
  */
 extern void csv_decompressor_begin(CsvDecompressor *decompressor,
 								   CsvCompression compression,
-								   const char *name);
+								   const char *name, int fd);
 
 /*
  * Up to nbytes decompressed bytes; 0 at the end.  A file that is damaged, ends
@@ -44,7 +46,7 @@ extern void csv_decompressor_begin(CsvDecompressor *decompressor,
 extern size_t csv_decompressor_read(CsvDecompressor *decompressor,
 									uint8_t *buffer, size_t nbytes);
 
-/* let go of what the library holds; may be called at any time */
+/* stop, and let go of what the library holds; may be called at any time */
 extern void csv_decompressor_end(CsvDecompressor *decompressor);
 
 #endif							/* CSV_DECOMPRESS_H */

@@ -5,20 +5,17 @@
  *	1. A row's values become a tuple in a scratch buffer, as heap_form_tuple()
  *	   would make it, and that is copied to a page in private memory.
  *	2. When CSV_PENDING_PAGES are full, they are appended to the relation's main
- *	   fork, past shared buffers, while nobody else may extend it:
- *
- *			log all pages to WAL, in full  (where the relation wants WAL)
- *			flush WAL
- *			write them at the end of the file, one after the other
- *			have them fsynced by the next checkpoint
- *
+ *	   fork.  Where it wants WAL, they go through shared buffers, and are logged
+ *	   in full, in one record.  Nobody waits for it to be flushed: the WAL writer
+ *	   is told, and has done it by the time that a buffer is wanted again.
+ *	   Without WAL, they are written past shared buffers.
  *	3. What is left at the end and fills no page goes in the ordinary way, into
  *	   free space that the table may have.  So a load leaves no page half empty,
  *	   and a small one writes none.
  *
- * append_pages() says of each step what hangs on it.  Rows are visible by their
- * xmin, as any others are; an aborted load leaves dead rows, which VACUUM takes
- * away.
+ * log_pages() and write_pages() say what hangs on each step.  Rows are visible
+ * by their xmin, as any others are; an aborted load leaves dead rows, which
+ * VACUUM takes away.
  */
 #include "postgres.h"
 
@@ -29,10 +26,12 @@
 #include "access/tableam.h"
 #include "access/tupmacs.h"
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "access/xloginsert.h"
+#include "access/xlogrecord.h"
 #include "catalog/catalog.h"
 #include "catalog/pg_class.h"
-#include "compat.h"
+#include "catalog/pg_control.h"
 #include "heap_pages.h"
 #include "miscadmin.h"
 #include "pgstat.h"
@@ -40,15 +39,11 @@
 #include "storage/bufpage.h"
 #include "storage/lmgr.h"
 #include "storage/predicate.h"
-#include "storage/proc.h"
 #include "storage/smgr.h"
 #include "utils/memutils.h"
 
-/*
- * 4 MB: for that long others wait who want to extend the relation, and as much
- * WAL is flushed at a time.
- */
-#define CSV_PENDING_PAGES	512
+/* as many as one record of WAL can hold */
+#define CSV_PENDING_PAGES	XLR_MAX_BLOCK_ID
 
 /* direct I/O wants it */
 #define CSV_PAGE_ALIGNMENT	4096
@@ -81,6 +76,7 @@ struct CsvHeapPages
 	Size		kept_free;		/* bytes of a page, by the fillfactor */
 	HeapTupleHeaderData header; /* what all tuples have in common */
 
+	BufferAccessStrategy strategy;	/* COPY's: few buffers, over and over */
 	char	   *pages;			/* CSV_PENDING_PAGES, aligned */
 	int			nfull;			/* of them; the next is being filled */
 	bool		has_page;		/* that one has been started */
@@ -122,8 +118,8 @@ csv_heap_pages_obstacle(const ResultRelInfo *info)
 	if (RelationIsLogicallyLogged(relation))
 		return "wal_level is logical";
 
-	/* reading beyond the end may leave buffers there, see append_pages() */
-	if (zero_damaged_pages)
+	/* reading beyond the end may leave buffers there, see write_pages() */
+	if (zero_damaged_pages && !RelationNeedsWAL(relation))
 		return "zero_damaged_pages is on";
 	return NULL;
 }
@@ -168,6 +164,7 @@ csv_heap_pages_begin(Relation relation, CommandId cid)
 	pages->header.t_infomask |= HEAP_XMAX_INVALID;
 	HeapTupleHeaderSetNatts(&pages->header, tupdesc->natts);
 
+	pages->strategy = GetAccessStrategy(BAS_BULKWRITE);
 	pages->pages = (char *)
 		TYPEALIGN(CSV_PAGE_ALIGNMENT,
 				  palloc(CSV_PENDING_PAGES * BLCKSZ + CSV_PAGE_ALIGNMENT));
@@ -314,58 +311,74 @@ number_tuples(Page page, BlockNumber block)
 	}
 }
 
+/*
+ * Append the pages that are full, by the way of all changes of a relation: a
+ * page stands in a buffer, locked, from the time that the file has its block
+ * until it is logged.  An ERROR, which may come before any is filled, leaves
+ * blocks of zeros, as others' do.
+ */
 static void
-log_pages(CsvHeapPages *pages, BlockNumber first)
+log_pages(CsvHeapPages *pages)
 {
-	BlockNumber *blocks = palloc(sizeof(BlockNumber) * pages->nfull);
-	Page	   *images = palloc(sizeof(Page) * pages->nfull);
+	Relation	relation = pages->relation;
+	bool		is_shared = !RELATION_IS_LOCAL(relation);
+	Buffer		buffers[CSV_PENDING_PAGES];
+	XLogRecPtr	lsn;
 
+	XLogEnsureRecordSpace(CSV_PENDING_PAGES - 1, 0);
+	if (is_shared)
+		LockRelationForExtension(relation, ExclusiveLock);
+	for (int i = 0; i < pages->nfull; i++)
+		buffers[i] = ReadBufferExtended(relation, MAIN_FORKNUM, P_NEW,
+										RBM_ZERO_AND_LOCK, pages->strategy);
+	if (is_shared)
+		UnlockRelationForExtension(relation, ExclusiveLock);
+	for (int i = 0; i < pages->nfull; i++)
+		number_tuples(pending_page(pages, i), BufferGetBlockNumber(buffers[i]));
+
+	XLogBeginInsert();
+	START_CRIT_SECTION();
 	for (int i = 0; i < pages->nfull; i++)
 	{
-		blocks[i] = first + i;
-		images[i] = pending_page(pages, i);
+		memcpy(BufferGetPage(buffers[i]), pending_page(pages, i), BLCKSZ);
+		MarkBufferDirty(buffers[i]);
+		XLogRegisterBuffer((uint8) i, buffers[i],
+						   REGBUF_FORCE_IMAGE | REGBUF_STANDARD);
 	}
-	log_newpages(&csv_storage_locator(pages->relation), MAIN_FORKNUM,
-				 pages->nfull, blocks, images, true);
-	pfree(blocks);
-	pfree(images);
+	lsn = XLogInsert(RM_XLOG_ID, XLOG_FPI);
+	for (int i = 0; i < pages->nfull; i++)
+		PageSetLSN(BufferGetPage(buffers[i]), lsn);
+	END_CRIT_SECTION();
+	for (int i = 0; i < pages->nfull; i++)
+		UnlockReleaseBuffer(buffers[i]);
+
+	/* the WAL writer may begin; a buffer is not written before it has flushed */
+	XLogSetAsyncXactLSN(lsn);
 }
 
 /*
- * Append the pages that are full to the relation.
+ * Append the pages that are full, each by one write, where nothing is logged.
  *
- * Others read and extend it meanwhile.  What keeps them from harm:
+ * Others may read and extend the relation meanwhile.  Nobody else extends it
+ * while we hold the lock, so the blocks are ours alone.  No shared buffer stands
+ * for a block beyond the end: a backend that fails to extend leaves one that is
+ * not valid, and only reading there under zero_damaged_pages would leave
+ * another.  A block enters the file complete, and the file's length is what
+ * tells others of it.  From then on it is a page like any other, to be read and
+ * changed in shared buffers; we never write it again.
  *
- * - Nobody else extends the relation, so the blocks are ours alone from the time
- *   they are numbered.  No shared buffer stands for a block beyond the end: a
- *   backend that fails to extend leaves one that is not valid, and only reading
- *   there under zero_damaged_pages would leave another.
- * - A block enters the file by one write at its end, complete, and the file's
- *   length is what tells others of it.  From then on it is a page like any other,
- *   to be read and changed in shared buffers; we never write it again.
- * - WAL is flushed before: otherwise a crash could leave pages whose WAL, and
- *   with it our transaction's number, nobody remembers.  The number would be
- *   given out again, and our rows appear with that other transaction.
- * - No checkpoint may start behind our WAL and end before the pages are written
- *   and noted for fsync: it would be done with WAL that is still needed.
- *   DELAY_CHKPT_START has it wait; it then collects our requests for fsync.
- *   (The server's own bulk writer has a new relation, which nobody has after a
- *   crash, and so may fsync it later.  Here, half a page might be left.)
- * - If writing fails halfway, WAL has pages that the file has not.  Their rows
- *   are of a transaction that aborts, and whoever extends the relation next logs
- *   its pages as new, whatever was there.
+ * After a crash, an unlogged relation is empty, and one that is new under
+ * wal_level minimal is not there; when they outlive their transaction and the
+ * server's end, the server has synced them.
  */
 static void
-append_pages(CsvHeapPages *pages)
+write_pages(CsvHeapPages *pages)
 {
 	Relation	relation = pages->relation;
-	bool		shared = !RELATION_IS_LOCAL(relation);
+	bool		is_shared = !RELATION_IS_LOCAL(relation);
 	BlockNumber first;
 
-	if (pages->nfull == 0)
-		return;
-	CheckForSerializableConflictIn(relation, NULL, InvalidBlockNumber);
-	if (shared)
+	if (is_shared)
 		LockRelationForExtension(relation, ExclusiveLock);
 	first = smgrnblocks(RelationGetSmgr(relation), MAIN_FORKNUM);
 	if ((BlockNumber) pages->nfull > MaxBlockNumber - first)
@@ -374,34 +387,30 @@ append_pages(CsvHeapPages *pages)
 				 errmsg("cannot extend relation \"%s\" beyond %u blocks",
 						RelationGetRelationName(relation), MaxBlockNumber)));
 	for (int i = 0; i < pages->nfull; i++)
-		number_tuples(pending_page(pages, i), first + i);
-
-	MyProc->delayChkptFlags |= DELAY_CHKPT_START;
-	PG_TRY();
 	{
-		if (RelationNeedsWAL(relation))
-		{
-			log_pages(pages, first);
-			XLogFlush(PageGetLSN(pending_page(pages, pages->nfull - 1)));
-		}
-		for (int i = 0; i < pages->nfull; i++)
-		{
-			Page		page = pending_page(pages, i);
+		Page		page = pending_page(pages, i);
 
-			PageSetChecksumInplace(page, first + i);
-			smgrextend(RelationGetSmgr(relation), MAIN_FORKNUM, first + i,
-					   (char *) page, false);
-		}
+		number_tuples(page, first + i);
+		PageSetChecksumInplace(page, first + i);
+		smgrextend(RelationGetSmgr(relation), MAIN_FORKNUM, first + i,
+				   (char *) page, false);
 	}
-	PG_FINALLY();
-	{
-		/* also where a subtransaction survives the ERROR */
-		MyProc->delayChkptFlags &= ~DELAY_CHKPT_START;
-	}
-	PG_END_TRY();
-
-	if (shared)
+	if (is_shared)
 		UnlockRelationForExtension(relation, ExclusiveLock);
+}
+
+static void
+append_pages(CsvHeapPages *pages)
+{
+	Relation	relation = pages->relation;
+
+	if (pages->nfull == 0)
+		return;
+	CheckForSerializableConflictIn(relation, NULL, InvalidBlockNumber);
+	if (RelationNeedsWAL(relation))
+		log_pages(pages);
+	else
+		write_pages(pages);
 	/* whoever has read the relation meanwhile has not seen these rows */
 	CheckForSerializableConflictIn(relation, NULL, InvalidBlockNumber);
 	pgstat_count_heap_insert(relation, pages->nrows);

@@ -81,6 +81,7 @@ struct CsvInsert
 	MemoryContext context;
 	ParseState *pstate;			/* its range table is the relation */
 	const Bitmapset *given;
+	bool		all_given;		/* every attribute has a value in each row */
 
 	CsvDefault *defaults;
 	int			ndefaults;
@@ -174,6 +175,8 @@ csv_insert_check(CsvInsert *insert, const Bitmapset *given)
 	ParseNamespaceItem *item;
 
 	insert->given = bms_copy(given);
+	insert->all_given = bms_num_members(given) ==
+		RelationGetNumberOfAttributes(insert->relation);
 	insert->pstate = make_parsestate(NULL);
 	item = addRangeTableEntryForRelation(insert->pstate, insert->relation,
 										 RowExclusiveLock, NULL, false, false);
@@ -567,8 +570,15 @@ csv_insert_slot(CsvInsert *insert, CsvPlace place)
 		slot = buffer_slot(insert, buffer_of(insert, insert->root));
 	else
 		ExecClearTuple(slot);
-	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts);
+	if (!insert->all_given)
+		memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts);
 	return slot;
+}
+
+TupleTableSlot *
+csv_insert_fixed_slot(CsvInsert *insert)
+{
+	return insert->pages != NULL && insert->all_given ? insert->slot : NULL;
 }
 
 static void

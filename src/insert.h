@@ -62,6 +62,14 @@ extern ExprContext *csv_insert_context(CsvInsert *insert);
 extern TupleTableSlot *csv_insert_slot(CsvInsert *insert, CsvPlace place);
 extern void csv_insert_row(CsvInsert *insert, TupleTableSlot *slot);
 
+/*
+ * After csv_insert_begin(): the slot that csv_insert_slot() returns each time,
+ * if it is always the same one and every attribute is given; else NULL.  It may
+ * then be filled in before, and only attributes that differ from the row before
+ * need be.
+ */
+extern TupleTableSlot *csv_insert_fixed_slot(CsvInsert *insert);
+
 /* returns how many rows went in; triggers and FDWs may have dropped some */
 extern int64 csv_insert_end(CsvInsert *insert);
 

@@ -16,12 +16,11 @@
 
 #include "access/table.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_type.h"
-#include "executor/spi.h"
 #include "fmgr.h"
 #include "foreign/fdwapi.h"
 #include "funcapi.h"
 #include "import.h"
+#include "load.h"
 #include "miscadmin.h"
 #include "source.h"
 #include "utils/acl.h"
@@ -30,7 +29,7 @@
 #include "utils/rel.h"
 
 #define CSV_FILE_COLUMNS	3
-#define CSV_LOAD_COLUMNS	3	/* of csv_gpu_load(), that are passed on */
+#define CSV_LOAD_COLUMNS	4
 
 /*
  * The options of a foreign table, on which the user needs SELECT, be it on some
@@ -71,23 +70,6 @@ file_identity(const char *filename, struct stat *st)
 					(long) st->st_mtim.tv_nsec);
 }
 
-/* nothing is to be learnt of files that are not the table's */
-static void
-check_has_file(const CsvTable *table, const char *filename)
-{
-	char	  **names;
-	int			nnames;
-
-	csv_source_files(table, &names, &nnames);
-	for (int i = 0; i < nnames; i++)
-		if (strcmp(names[i], filename) == 0)
-			return;
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_FILE),
-			 errmsg("\"%s\" is no file of foreign table \"%s\"",
-					filename, table->name)));
-}
-
 PG_FUNCTION_INFO_V1(csv_gpu_files);
 
 /*
@@ -124,30 +106,6 @@ csv_gpu_files(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* run csv_gpu_load(), which is in the schema of this function */
-static void
-run_load(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
-{
-	char	   *schema = get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid));
-	char	   *query = psprintf("SELECT records_loaded, records_skipped, bytes_read FROM %s($1, $2)",
-								 quote_qualified_identifier(schema,
-															"csv_gpu_load"));
-	Oid			types[] = {REGCLASSOID, REGCLASSOID};
-	Datum		arguments[] = {PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)};
-
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-	if (SPI_execute_with_args(query, lengthof(types), types, arguments, NULL,
-							  false, 0) != SPI_OK_SELECT || SPI_processed != 1)
-		elog(ERROR, "csv_gpu_load() returned no row");
-	for (int i = 0; i < CSV_LOAD_COLUMNS; i++)
-		values[i] = Int64GetDatum(DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
-															  SPI_tuptable->tupdesc,
-															  i + 1,
-															  &nulls[i])));
-	SPI_finish();
-}
-
 PG_FUNCTION_INFO_V1(csv_gpu_load_file);
 
 /*
@@ -159,32 +117,33 @@ Datum
 csv_gpu_load_file(PG_FUNCTION_ARGS)
 {
 	char	   *filename = text_to_cstring(PG_GETARG_TEXT_PP(2));
-	Datum		values[CSV_LOAD_COLUMNS + 1];
-	bool		nulls[CSV_LOAD_COLUMNS + 1] = {false};
+	CsvLoadRequest request;
+	CsvLoadResult result;
+	Datum		values[CSV_LOAD_COLUMNS];
+	bool		nulls[CSV_LOAD_COLUMNS] = {false};
 	TupleDesc	tupdesc;
 	struct stat st;
 	char	   *identity;
-	CsvRestriction before;
 
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "csv_gpu_load_file: return type must be a row type");
-	check_has_file(get_source(PG_GETARG_OID(0)), filename);
+	memset(&request, 0, sizeof(request));
+	request.source = PG_GETARG_OID(0);
+	request.target = PG_GETARG_OID(1);
+	request.filename = filename;
+
+	/* nothing is to be learnt of files that are not the table's */
+	csv_source_choose_file(get_source(request.source), filename);
 	identity = file_identity(filename, &st);
-	before = csv_source_restrict((CsvRestriction) {PG_GETARG_OID(0), filename});
-	PG_TRY();
-	{
-		run_load(fcinfo, values, nulls);
-	}
-	PG_FINALLY();
-	{
-		csv_source_restrict(before);
-	}
-	PG_END_TRY();
+	csv_load(&request, &result);
 	if (strcmp(identity, file_identity(filename, &st)) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("file \"%s\" changed while it was loaded", filename)));
-	values[CSV_LOAD_COLUMNS] = CStringGetTextDatum(identity);
+	values[0] = Int64GetDatum(result.loaded);
+	values[1] = Int64GetDatum(result.skipped);
+	values[2] = Int64GetDatum(result.bytes);
+	values[3] = CStringGetTextDatum(identity);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc),
 													  values, nulls)));
 }

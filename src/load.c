@@ -20,12 +20,14 @@
 #include "executor/executor.h"
 #include "funcapi.h"
 #include "insert.h"
+#include "load.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
 #include "parser/parse_coerce.h"
 #include "parser/parse_relation.h"
 #include "scan.h"
+#include "source.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -51,6 +53,7 @@ typedef struct CsvMapping
 	Bitmapset  *from;			/* attribute numbers */
 	Bitmapset  *to;
 	bool		any_expr;
+	bool		is_identity;	/* each attribute to that of its number, as is */
 } CsvMapping;
 
 typedef struct CsvLoad
@@ -142,6 +145,7 @@ map_column(CsvMapping *mapping, TupleDesc source, AttrNumber from,
 	column->expr = assignment(TupleDescAttr(source, from - 1), from, target,
 							  to_att);
 	mapping->any_expr |= column->expr != NULL;
+	mapping->is_identity &= column->expr == NULL && from == to;
 	mapping->from = bms_add_member(mapping->from, from);
 	mapping->to = bms_add_member(mapping->to, to);
 }
@@ -150,6 +154,7 @@ static void
 init_mapping(CsvMapping *mapping, TupleDesc source)
 {
 	memset(mapping, 0, sizeof(CsvMapping));
+	mapping->is_identity = true;
 	mapping->columns = palloc0(sizeof(CsvLoadColumn) * Max(source->natts, 1));
 }
 
@@ -369,10 +374,17 @@ check_source(CsvLoad *load)
 static void
 load_rows(CsvLoad *load, bool freeze)
 {
+	TupleTableSlot *fixed = NULL;
 	TupleTableSlot *row = load->row;
 	CsvTableScan *scan;
 
 	csv_insert_begin(load->target, freeze);
+
+	/* rows that are the target's as they are can be scanned into its slot */
+	if (load->mapping.is_identity)
+		fixed = csv_insert_fixed_slot(load->target);
+	if (fixed != NULL)
+		row = fixed;
 
 	/* of resident columns there are no bytes for the rejects */
 	scan = csv_table_scan_begin(load->table, load->mapping.from, NULL,
@@ -392,7 +404,9 @@ load_rows(CsvLoad *load, bool freeze)
 		slot = csv_insert_slot(load->target, place);
 		if (load->mapping.any_expr)
 			ExecStoreVirtualTuple(row);
-		map_row(&load->mapping, row, slot, csv_insert_context(load->target));
+		if (fixed == NULL)
+			map_row(&load->mapping, row, slot,
+					csv_insert_context(load->target));
 		csv_insert_row(load->target, slot);
 		if (load->mapping.any_expr)
 			ExecClearTuple(row);
@@ -408,23 +422,46 @@ load_rows(CsvLoad *load, bool freeze)
 	}
 }
 
-static Datum
-result_row(FunctionCallInfo fcinfo, const CsvLoad *load)
+void
+csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 {
-	TupleDesc	tupdesc;
-	Datum		values[4];
-	bool		isnull[4] = {false};
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "csv_gpu_load",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext outer = MemoryContextSwitchTo(context);
+	CsvLoad    *load = palloc0(sizeof(CsvLoad));
 
-	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "csv_gpu_load: return type must be a row type");
-	values[0] = Int64GetDatum(load->nloaded);
-	values[1] = Int64GetDatum(load->statistics.skipped);
-	values[2] = Int64GetDatum(load->statistics.bytes);
-	values[3] = DirectFunctionCall2(timestamp_mi,
-									TimestampGetDatum(GetCurrentTimestamp()),
-									TimestampGetDatum(load->started));
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc), values,
-											 isnull));
+	load->started = GetCurrentTimestamp();
+	load->source = csv_open_source(request->source);
+	load->target = csv_insert_open(request->target);
+	if (request->columns == NULL)
+		map_by_name(&load->mapping, load->source,
+					csv_insert_relation(load->target));
+	else
+		map_by_order(&load->mapping, load->source,
+					 csv_insert_relation(load->target), request->columns);
+	check_source(load);
+	csv_insert_check(load->target, load->mapping.to);
+	if (OidIsValid(request->rejects))
+		open_rejects(load, request->rejects);
+
+	load->table = csv_table_get(RelationGetRelid(load->source));
+	csv_table_check(load->table);
+	if (request->filename != NULL)
+		csv_source_choose_file(load->table, request->filename);
+	load->report.table = load->table;
+	load->row = MakeSingleTupleTableSlot(RelationGetDescr(load->source),
+										 &TTSOpsVirtual);
+	load_rows(load, request->freeze);
+	ExecDropSingleTupleTableSlot(load->row);
+	table_close(load->source, NoLock);
+
+	result->loaded = load->nloaded;
+	result->skipped = load->statistics.skipped;
+	result->bytes = load->statistics.bytes;
+	result->started = load->started;
+	MemoryContextSwitchTo(outer);
+	MemoryContextDelete(context);
 }
 
 PG_FUNCTION_INFO_V1(csv_gpu_load);
@@ -436,48 +473,35 @@ PG_FUNCTION_INFO_V1(csv_gpu_load);
 Datum
 csv_gpu_load(PG_FUNCTION_ARGS)
 {
-	MemoryContext outer;
-	MemoryContext context;
-	CsvLoad    *load;
+	CsvLoadRequest request;
+	CsvLoadResult result;
+	TupleDesc	tupdesc;
+	Datum		values[4];
+	bool		isnull[4] = {false};
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("source and target of csv_gpu_load() must not be null")));
-	context = AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_load",
-									ALLOCSET_DEFAULT_SIZES);
-	outer = MemoryContextSwitchTo(context);
-	load = palloc0(sizeof(CsvLoad));
-	load->started = GetCurrentTimestamp();
+	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "csv_gpu_load: return type must be a row type");
 
-	load->source = csv_open_source(PG_GETARG_OID(0));
-	load->target = csv_insert_open(PG_GETARG_OID(1));
-	if (PG_ARGISNULL(2))
-		map_by_name(&load->mapping, load->source,
-					csv_insert_relation(load->target));
-	else
-		map_by_order(&load->mapping, load->source,
-					 csv_insert_relation(load->target),
-					 PG_GETARG_ARRAYTYPE_P(2));
-	check_source(load);
-	csv_insert_check(load->target, load->mapping.to);
+	memset(&request, 0, sizeof(request));
+	request.source = PG_GETARG_OID(0);
+	request.target = PG_GETARG_OID(1);
+	if (!PG_ARGISNULL(2))
+		request.columns = PG_GETARG_ARRAYTYPE_P(2);
 	if (!PG_ARGISNULL(3))
-		open_rejects(load, PG_GETARG_OID(3));
+		request.rejects = PG_GETARG_OID(3);
+	request.freeze = !PG_ARGISNULL(4) && PG_GETARG_BOOL(4);
+	csv_load(&request, &result);
 
-	load->table = csv_table_get(RelationGetRelid(load->source));
-	csv_table_check(load->table);
-	load->report.table = load->table;
-	load->row = MakeSingleTupleTableSlot(RelationGetDescr(load->source),
-										 &TTSOpsVirtual);
-	load_rows(load, !PG_ARGISNULL(4) && PG_GETARG_BOOL(4));
-	ExecDropSingleTupleTableSlot(load->row);
-	table_close(load->source, NoLock);
-
-	MemoryContextSwitchTo(outer);
-	{
-		Datum		result = result_row(fcinfo, load);
-
-		MemoryContextDelete(context);
-		return result;
-	}
+	values[0] = Int64GetDatum(result.loaded);
+	values[1] = Int64GetDatum(result.skipped);
+	values[2] = Int64GetDatum(result.bytes);
+	values[3] = DirectFunctionCall2(timestamp_mi,
+									TimestampGetDatum(GetCurrentTimestamp()),
+									TimestampGetDatum(result.started));
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc), values,
+											 isnull));
 }

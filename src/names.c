@@ -18,6 +18,13 @@
 #include "mb/pg_wchar.h"
 #include "names.h"
 
+/* a name that is taken */
+typedef struct TakenName
+{
+	char		name[NAMEDATALEN];
+	int			next;			/* the number for the next one like it */
+} TakenName;
+
 HTAB *
 csv_names_create(void)
 {
@@ -25,7 +32,7 @@ csv_names_create(void)
 
 	memset(&control, 0, sizeof(control));
 	control.keysize = NAMEDATALEN;
-	control.entrysize = NAMEDATALEN;
+	control.entrysize = sizeof(TakenName);
 	control.hcxt = CurrentMemoryContext;
 	return hash_create("csv_gpu_fdw names", 64, &control,
 					   HASH_ELEM | HASH_STRINGS | HASH_CONTEXT);
@@ -59,6 +66,7 @@ csv_make_name(HTAB *names, const char *raw, size_t nbytes,
 {
 	StringInfoData name;
 	StringInfoData candidate;
+	TakenName  *taken;
 	bool		found;
 
 	initStringInfo(&name);
@@ -92,18 +100,22 @@ csv_make_name(HTAB *names, const char *raw, size_t nbytes,
 
 	initStringInfo(&candidate);
 	appendBinaryStringInfo(&candidate, name.data, name.len);
-	for (int n = 2;; n++)
+	taken = hash_search(names, candidate.data, HASH_ENTER, &found);
+	if (!found)
+		taken->next = 2;
+	while (found)
 	{
 		char		suffix[16];
+		TakenName  *another;
 
-		(void) hash_search(names, candidate.data, HASH_ENTER, &found);
-		if (!found)
-			break;
-		snprintf(suffix, sizeof(suffix), "_%d", n);
+		snprintf(suffix, sizeof(suffix), "_%d", taken->next++);
 		resetStringInfo(&candidate);
 		appendBinaryStringInfo(&candidate, name.data, name.len);
 		clip(&candidate, (int) strlen(suffix));
 		appendStringInfoString(&candidate, suffix);
+		another = hash_search(names, candidate.data, HASH_ENTER, &found);
+		if (!found)
+			another->next = 2;
 	}
 	pfree(name.data);
 	return candidate.data;

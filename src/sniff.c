@@ -122,8 +122,9 @@ pass_mark(CsvSample *sample)
 }
 
 /*
- * The table for a file, and its sample, of so many bytes at least.  Without the option "encoding" it is the
- * client's, as in COPY, unless a byte-order mark says better.
+ * The table for a file, and its sample, of so many bytes at least.  Without the
+ * option "encoding" it is the client's, as in COPY, unless a byte-order mark
+ * says better.
  */
 static CsvTable *
 begin_table(const char *filename, List *server_options, List *options,
@@ -131,19 +132,25 @@ begin_table(const char *filename, List *server_options, List *options,
 {
 	DefElem    *name = makeDefElem("filename",
 								   (Node *) makeString(pstrdup(filename)), -1);
+	DefElem    *encoding = makeDefElem("encoding",
+									   (Node *) makeString("UTF8"), -1);
 	CsvTable   *table;
 
 	options = lappend(list_copy(options), name);
 	table = csv_table_make(server_options, options);
-	read_sample(table, sample_bytes, sample);
-	if (pass_mark(sample) && !is_given(options, "encoding") &&
-		table->file_encoding != PG_UTF8)
+	if (!is_given(options, "encoding") && table->file_encoding != PG_UTF8)
 	{
-		DefElem    *encoding = makeDefElem("encoding",
-										   (Node *) makeString("UTF8"), -1);
+		/* the client's may be one that is converted: no mark is left then */
+		CsvTable   *utf8_table = csv_table_make(server_options,
+												lappend(list_copy(options),
+														encoding));
 
-		table = csv_table_make(server_options, lappend(options, encoding));
+		read_sample(utf8_table, sample_bytes, sample);
+		if (pass_mark(sample))
+			return utf8_table;
 	}
+	read_sample(table, sample_bytes, sample);
+	(void) pass_mark(sample);
 	return table;
 }
 

@@ -18,6 +18,7 @@
 #include "postgres.h"
 
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <glob.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -100,9 +101,6 @@ typedef struct GlobFailure
 	int			error;			/* errno */
 } GlobFailure;
 
-/* the foreign table of which only one file is read, by csv_source_restrict() */
-static CsvRestriction restricted = {InvalidOid, NULL};
-
 /* glob() takes no argument to its callback; valid while it runs */
 static GlobFailure glob_failure;
 
@@ -120,42 +118,59 @@ static void reset_conversion(Conversion *conversion);
 
 /* ---- which files ---- */
 
-CsvRestriction
-csv_source_restrict(CsvRestriction restriction)
+/* does the name stand for others?  A file of exactly that name wins. */
+static bool
+is_pattern(const char *filename)
 {
-	CsvRestriction before = restricted;
+	struct stat st;
 
-	restricted = restriction;
-	return before;
+	return strpbrk(filename, "*?[") != NULL && stat(filename, &st) != 0;
 }
 
-/* of the files that the table has, the one that is to be read */
 static void
-keep_restricted(CsvSource *source)
-{
-	for (int i = 0; i < source->nnames; i++)
-		if (strcmp(source->names[i], restricted.filename) == 0)
-		{
-			source->names[0] = source->names[i];
-			source->nnames = 1;
-			return;
-		}
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_FILE),
-			 errmsg("\"%s\" is no file of foreign table \"%s\"",
-					restricted.filename, source->table->name)));
-}
-
-void
-csv_source_files(const CsvTable *table, char ***names, int *nfiles)
+check_reads_files(const CsvTable *table)
 {
 	if (table->program != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("foreign table \"%s\" reads no files, but a program",
 						table->name)));
+}
+
+void
+csv_source_files(const CsvTable *table, char ***names, int *nfiles)
+{
+	check_reads_files(table);
 	if (!expand_pattern(table->filename, false, names, nfiles))
 		*nfiles = 0;
+}
+
+/*
+ * Is the file among those that expand_pattern() would find?  Told without
+ * reading directories, which may hold many.
+ */
+static bool
+matches_pattern(const char *pattern, const char *filename)
+{
+	struct stat st;
+
+	if (!is_pattern(pattern))
+		return strcmp(pattern, filename) == 0;
+	return fnmatch(pattern, filename,
+				   FNM_PATHNAME | FNM_PERIOD | FNM_NOESCAPE) == 0 &&
+		stat(filename, &st) == 0 && !S_ISDIR(st.st_mode);
+}
+
+void
+csv_source_choose_file(CsvTable *table, const char *filename)
+{
+	check_reads_files(table);
+	if (!matches_pattern(table->filename, filename))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FILE),
+				 errmsg("\"%s\" is no file of foreign table \"%s\"",
+						filename, table->name)));
+	table->filename = pstrdup(filename);
 }
 
 CsvSource *
@@ -177,8 +192,6 @@ csv_source_create(const CsvTable *table)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FILE),
 				 errmsg("no file matches \"%s\"", table->filename)));
-	if (OidIsValid(restricted.relid) && table->relid == restricted.relid)
-		keep_restricted(source);
 	source->name = source->names[0];
 
 	if (table->encoding != table->file_encoding)
@@ -237,11 +250,10 @@ note_glob_failure(const char *path, int error)
 static bool
 expand_pattern(const char *pattern, bool quiet, char ***names, int *nnames)
 {
-	struct stat st;
 	glob_t		matches;
 	int			result;
 
-	if (strpbrk(pattern, "*?[") == NULL || stat(pattern, &st) == 0)
+	if (!is_pattern(pattern))
 	{
 		*names = palloc(sizeof(char *));
 		(*names)[0] = pstrdup(pattern);
@@ -440,7 +452,8 @@ begin_decompression(CsvSource *source)
 		source->decompressor = csv_decompressor_create(read_descriptor, source);
 		MemoryContextSwitchTo(outer);
 	}
-	csv_decompressor_begin(source->decompressor, compression, source->name);
+	csv_decompressor_begin(source->decompressor, compression, source->name,
+						   source->is_regular ? source->fd : -1);
 }
 
 bool

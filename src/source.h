@@ -50,18 +50,11 @@ extern size_t csv_source_read(void *arg, uint8_t *buffer, size_t nbytes);
 extern void csv_source_files(const CsvTable *table, char ***names,
 							 int *nfiles);
 
-/* the one file that is read of a foreign table; InvalidOid: of none */
-typedef struct CsvRestriction
-{
-	Oid			relid;
-	const char *filename;
-} CsvRestriction;
-
 /*
- * From now on read only that file, whose name must live as long.  Returns what
- * held before, to be put in its place again: loads may be nested, by triggers.
+ * Of the table's files, have only this one read.  ERROR where the table has no
+ * such file.
  */
-extern CsvRestriction csv_source_restrict(CsvRestriction restriction);
+extern void csv_source_choose_file(CsvTable *table, const char *filename);
 
 /*
  * Can the file that is open be read at any place, by several threads?  Then

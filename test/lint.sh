@@ -26,7 +26,9 @@ test/format.sh --check || failed 'make format'
 	--template='{file}:{line}: {message} [{id}]' src/reader src/cpu src/query test/bench ||
 	failed "$CPPCHECK"
 
-flags=(-Isrc -I"$("$PG_CONFIG" --includedir-server)" -D_GNU_SOURCE -std=gnu11)
+# shellcheck disable=SC2206
+flags=(-Isrc -I"$("$PG_CONFIG" --includedir-server)" -D_GNU_SOURCE -std=gnu11
+	${COMPRESSION_FLAGS-})
 printf '%s\n' src/*.c src/reader/*.c src/cpu/*.c src/query/*.c |
 	xargs -P"$(nproc)" -n3 bash -c '
 		tidy=$1; n=$2; flags=("${@:3:n}"); shift $((n + 2))

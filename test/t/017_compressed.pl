@@ -60,7 +60,7 @@ for my $suffix (sort keys %tools)
 
   SKIP:
 	{
-		skip "no $tool", 6 if !grep { -x "$_/$tool" } split /:/, $ENV{PATH};
+		skip "no $tool", 8 if !grep { -x "$_/$tool" } split /:/, $ENV{PATH};
 
 		my $file = "$dir/whole.csv.$suffix";
 
@@ -94,6 +94,40 @@ for my $suffix (sort keys %tools)
 			  && $err =~ /could not decompress ".*unexpected end of file\nDETAIL:  At byte offset $cut of/;
 		}
 		is($refused, 10, "$tool: a truncated file is an error");
+
+		# damaged anywhere: a file is decompressed ahead, in a thread, a
+		# program's output is not, and both say the same
+		my ($same, $damaged) = (0, 0);
+
+		for (1 .. 10)
+		{
+			my $copy = slurp_file($file);
+
+			substr($copy, int(rand($bytes)), 1) ^= chr(1 + int(rand 255));
+			open my $out, '>:raw', "$dir/damaged.csv.$suffix" or die;
+			print $out $copy;
+			close $out;
+			table('t', "$dir/damaged.csv.$suffix");
+			table('p', '');
+			my $compression = { gz => 'gzip', zst => 'zstd', lz4 => 'lz4' }->{$suffix};
+			$node->safe_psql('postgres',
+				"ALTER FOREIGN TABLE p OPTIONS (DROP filename, ADD program 'cat $dir/damaged.csv.$suffix', ADD compression '$compression')");
+			my @seen;
+			for my $name ('t', 'p')
+			{
+				my ($rc, $rows, $err) = $node->psql('postgres',
+					"SET client_min_messages = error; SELECT count(*), sum(hashtextextended(${name}::text, 0)) FROM $name");
+				$err =~ s/(could not decompress ").*?(": )/$1$2/;
+				# zstd's is that of the input it was given at a time
+				$err =~ s/byte offset \d+/byte offset/ if $suffix eq 'zst';
+				push @seen, "$rc $rows $err";
+			}
+			$same++ if $seen[0] eq $seen[1];
+			diag("$seen[0]\n$seen[1]") if $seen[0] ne $seen[1];
+			$damaged++ if $seen[0] =~ /could not decompress/;
+		}
+		is($same, 10, "$tool: the same is said of a damaged file");
+		cmp_ok($damaged, '>', 0, "$tool: which is an error, most of the time");
 
 		# a few kilobytes that become 300 MB
 		my $line = '1,' . 'x' x 1000 . ",1.00\n";
