@@ -30,7 +30,8 @@ SELECT plan('SELECT a FROM t WHERE length(b) > 3 AND a <= 1000');
 SELECT plan('SELECT a FROM t ORDER BY x, a LIMIT 10');
 SELECT plan('SELECT a FROM t LIMIT 10');
 
--- groups in the engine, unless there are too many for the memory that there is
+-- groups in the engine, unless there are too many for the memory that there is; a GPU has its own
+SET csv_gpu_fdw.engine = cpu;
 SELECT plan('SELECT k, sum(x) FROM t GROUP BY k');
 SELECT plan('SELECT k, sum(x) FROM t WHERE a <= 100 GROUP BY k HAVING sum(x) > 3');
 SELECT plan('SELECT a, sum(x) FROM t GROUP BY a');
@@ -41,6 +42,7 @@ SELECT plan('SELECT a, sum(x) FROM t GROUP BY a');
 SELECT plan('SELECT a, sum(x) FROM t WHERE a <= 100 GROUP BY a');
 RESET enable_sort;
 RESET work_mem;
+RESET csv_gpu_fdw.engine;
 
 -- where a scan reads the file, it is read once; where it does not, again and again
 SELECT plan('SELECT t.x FROM few, t WHERE t.a = few.a');

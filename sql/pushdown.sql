@@ -262,8 +262,11 @@ RESET enable_partitionwise_aggregate;
 CREATE FOREIGN TABLE crowd (a int, b int, c text) SERVER csv OPTIONS (filename 'regress_csv/crowd.csv');
 CALL write_query('crowd.csv', $$SELECT string_agg(format(E'%s,%s,%s\n', i % 9973, CASE WHEN i % 1000 = 0 THEN ' 7' ELSE i::text END, md5(i::text)), '') FROM generate_series(1, 20000) i$$);
 SET work_mem = '64kB';
+SELECT alike('SELECT count(*), sum(a), sum(n), sum(s), min(m), max(m), min(x), round(max(y)::numeric, 6) FROM (SELECT a, count(*) n, sum(b) s, min(c COLLATE "C") m, avg(b) x, stddev(b::float8) y FROM crowd GROUP BY a) x');
+SET csv_gpu_fdw.engine = cpu;
 SELECT line ~ 'Batches: \d+' FROM explain('SELECT a, sum(b) FROM crowd GROUP BY a', 'ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF') line WHERE line ~ 'Batches';
 SELECT alike('SELECT count(*), sum(a), sum(n), sum(s), min(m), max(m), sum(d) FROM (SELECT a, count(*) n, sum(b) s, min(c COLLATE "C") m, count(DISTINCT b) d FROM crowd GROUP BY a) x');
+RESET csv_gpu_fdw.engine;
 RESET work_mem;
 
 -- and none at all where it is off

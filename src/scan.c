@@ -1030,10 +1030,12 @@ open_file(CsvTableScan *scan)
 		}
 	scan->file_is_open = true;
 	scan->file_bytes = 0;
-	if (scan->pushdown != NULL && scan->pushdown->is_literal &&
-		scan->evaluator == NULL)
-		open_evaluator(scan, true);
-	request_answers(scan);
+	if (scan->pushdown != NULL)
+	{
+		if (scan->pushdown->is_literal && scan->evaluator == NULL)
+			open_evaluator(scan, true);
+		request_answers(scan);
+	}
 	return true;
 }
 
