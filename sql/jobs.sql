@@ -25,9 +25,20 @@ SELECT csv_gpu_schedule('j', '* * * * *', 't', 'f');
 SELECT csv_gpu_schedule('j', '* * * * *', 't', 'f', 'new_files');
 CREATE FOREIGN TABLE p (a int) SERVER csv OPTIONS (program 'echo 1');
 SELECT csv_gpu_schedule('j', '* * * * *', 'p', 't', 'new_files');
--- without pg_cron
+-- without pg_cron; the hint has the server's version
+\set VERBOSITY terse
 SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't');
+\set VERBOSITY default
 \echo :SQLSTATE
+DO $$
+DECLARE
+  hint text;
+BEGIN
+  PERFORM csv_gpu_schedule('j', '* * * * *', 'f', 't');
+EXCEPTION WHEN feature_not_supported THEN
+  GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+  RAISE NOTICE '%', regexp_replace(hint, 'postgresql-\d+', 'postgresql-NN');
+END $$;
 SELECT count(*) FROM csv_gpu_job;
 SELECT csv_gpu_unschedule('j');
 \echo :SQLSTATE
