@@ -91,8 +91,8 @@ extern void csv_cuda_memory_held(uint64_t *output, uint64_t *others);
 /*
  * Columns of nrows rows, filled part by part.  Each column has two parts, its
  * values and its statuses.  How rows fall into groups by some of them is kept
- * as well, once a query has asked for it.  Their memory goes again without notice, when
- * something else needs it; they may be filled anew then.
+ * as well, once a query has asked for it.  Their memory goes again without
+ * notice, when something else needs it; they may be filled anew then.
  *
  * For one thread, beside engines in others.
  */
@@ -103,6 +103,9 @@ typedef struct CsvCudaColumns CsvCudaColumns;
 
 /* start the session, or find it there; false with a message in `reason` */
 extern bool csv_cuda_wake(int device, char *reason, size_t reason_size);
+
+/* may columns take so many bytes in all, below a limit of device memory? */
+extern bool csv_cuda_columns_may_be(uint64_t nbytes, uint64_t memory_limit);
 
 /* NULL: no memory */
 extern CsvCudaColumns *csv_cuda_columns_create(uint32_t ncolumns,

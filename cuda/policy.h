@@ -200,8 +200,15 @@
 /* of the limit of device memory, all that is held with a query's */
 #define CSV_QUERY_MEMORY_SHARE	2
 
-/* over columns that stay, with memory for fewer rows at a time it is not worth it */
+/*
+ * Over columns that stay: rows at a time, at least, for it to be worth it; and at
+ * most, also by their texts, for no kernel is to run for long.  Texts that are
+ * short do not count.
+ */
 #define CSV_QUERY_LEAST_ROWS	(1024 * 1024)
+#define CSV_QUERY_MOST_ROWS		(32 * 1024 * 1024)
+#define CSV_QUERY_MOST_TEXT_BYTES	(UINT64_C(512) * 1024 * 1024)
+#define CSV_QUERY_SHORT_TEXT	64
 
 /*
  * Chunks: 32 MB keep all SMs busy and hide the launches, at no more pinned

@@ -261,10 +261,12 @@ find_kernel(const __grid_constant__ CsvQueryView view)
 		}
 		slot = (slot + 1) & view.table_mask;
 		if (++nprobes == CSV_QUERY_MOST_PROBES)
-		{
 			view.counts->crowded = 1;
+
+		/* once it is for one row, it is of no use for any */
+		if (nprobes % 64 == 0 &&
+			*(volatile uint32_t *) &view.counts->crowded != 0)
 			break;
-		}
 	}
 	view.slots[row] = slot;
 }

@@ -4,8 +4,9 @@
  *
  * The host has the same columns, and is asked for whatever an answer does not
  * say: an answer is which rows come out, and groups.  So nothing is lost when
- * the memory here goes, which it does as soon as something else needs it: first
- * that of columns that were not asked for longest.
+ * the memory here goes: to make room for other columns, that of those which were
+ * not asked for longest; all of it, when something else needs memory.  But not
+ * that of columns which are being asked.
  */
 #include "query.cuh"
 
@@ -63,6 +64,7 @@ struct CsvCudaColumns
 
 /* all there are, the ones asked last in front; under the session's lock */
 static CsvCudaColumns *newest;
+static CsvCudaColumns *asked;	/* at the moment */
 
 /* ---- the list ---- */
 
@@ -84,11 +86,19 @@ move_to_front(CsvCudaColumns *columns)
 	newest = columns;
 }
 
+/* may so much stay? */
+static bool
+may_keep(size_t nbytes, size_t limit)
+{
+	return nbytes <= limit / CSV_QUERY_MEMORY_SHARE;
+}
+
 /* memory that stays; NULL: no room */
 static uint8_t *
 take_kept(size_t nbytes, size_t limit, uint64_t *number)
 {
-	uint8_t    *bytes = csv_device_take(nbytes, limit, number);
+	uint8_t    *bytes = may_keep(csv_session.kept_bytes + nbytes, limit) ?
+		csv_device_take(nbytes, limit, number) : NULL;
 
 	if (bytes != NULL)
 		csv_session.kept_bytes += nbytes;
@@ -128,6 +138,7 @@ drop_parts(CsvCudaColumns *columns)
 			give_back_kept(grouping->number, (size_t) columns->nrows * 4);
 		free(grouping->host);
 	}
+	memset((void *) columns->groupings, 0, sizeof(columns->groupings));
 	columns->ngroupings = 0;
 }
 
@@ -136,7 +147,8 @@ csv_resident_drop(void)
 {
 	for (CsvCudaColumns *columns = newest; columns != NULL;
 		 columns = columns->next)
-		drop_parts(columns);
+		if (columns != asked)
+			drop_parts(columns);
 }
 
 /* those that were not asked for longest, but not these; false: no others */
@@ -205,6 +217,12 @@ csv_cuda_wake(int device, char *reason, size_t reason_size)
 	return good;
 }
 
+extern "C" bool
+csv_cuda_columns_may_be(uint64_t nbytes, uint64_t memory_limit)
+{
+	return may_keep(nbytes, limit_of(memory_limit));
+}
+
 extern "C" CsvCudaColumns *
 csv_cuda_columns_create(uint32_t ncolumns, uint32_t nrows)
 {
@@ -257,16 +275,21 @@ extern "C" uint32_t
 csv_cuda_columns_grouping(const CsvCudaColumns *columns, uint32_t number,
 						  uint32_t *places)
 {
-	const Grouping *grouping = &columns->groupings[number];
 	sigset_t	signals;
 	uint32_t	nkeys = 0;
 
 	if (!enter(&signals))
 		return 0;
-	if (number < columns->ngroupings)
+	for (uint32_t i = 0; i < columns->ngroupings && nkeys == 0; i++)
+	{
+		const Grouping *grouping = &columns->groupings[i];
+
+		if (grouping->classes == NULL || number-- > 0)
+			continue;
 		nkeys = grouping->nkeys;
-	for (uint32_t key = 0; key < nkeys; key++)
-		places[key] = grouping->sources[key].place;
+		for (uint32_t key = 0; key < nkeys; key++)
+			places[key] = grouping->sources[key].place;
+	}
 	leave(&signals);
 	return nkeys;
 }
@@ -305,8 +328,8 @@ copy_rows(const Part *part, const uint8_t *source, uint32_t source_width,
 extern "C" bool
 csv_cuda_columns_add(CsvCudaColumns *columns, uint32_t number,
 					 uint32_t first_row, uint32_t width, const uint8_t *source,
-					 uint32_t source_width, uint32_t nrows, uint64_t memory_limit, char *reason,
-					 size_t reason_size)
+					 uint32_t source_width, uint32_t nrows,
+					 uint64_t memory_limit, char *reason, size_t reason_size)
 {
 	Part	   *part = &columns->parts[number];
 	size_t		limit;
@@ -317,7 +340,7 @@ csv_cuda_columns_add(CsvCudaColumns *columns, uint32_t number,
 	reason[0] = '\0';
 	if (!enter(&signals))
 		return false;
-	limit = limit_of(memory_limit) / CSV_QUERY_MEMORY_SHARE;
+	limit = limit_of(memory_limit);
 	good = part->nfilled == first_row;
 	if (good && part->bytes == NULL)
 	{
@@ -493,18 +516,16 @@ take_plan(Asking *asking, const CsvQuery *query, bool outputs_last)
 	return true;
 }
 
-/* room beside what stays, which must not go for this; false: none */
+/* room beside what stays; false: none */
 static bool
 reserve(Asking *asking, CsvDeviceMemory which, size_t nbytes)
 {
-	size_t		kept = csv_session.kept_bytes;
-	size_t		others = csv_device_held() -
+	size_t		others = csv_device_held() - csv_session.kept_bytes -
 		csv_session.device_memory[which].nbytes;
 	char		message[sizeof(csv_session.reason)];
 
-	return nbytes <= asking->limit && others <= asking->limit - nbytes &&
-		csv_device_reserve(which, nbytes, 0, asking->limit, message) &&
-		csv_session.kept_bytes == kept;
+	return others + nbytes <= asking->limit / CSV_QUERY_MEMORY_SHARE &&
+		csv_device_reserve(which, nbytes, 0, asking->limit, message);
 }
 
 static CsvStatus
@@ -530,6 +551,27 @@ read_counts(Asking *asking)
 	TRY(wait_for_device(asking));
 	asking->counts = *asking->pinned_counts;
 	return CSV_OK;
+}
+
+/*
+ * Rows that are asked about at a time: a cancel waits for kernels to end, and
+ * those that search texts take as long as these are.
+ */
+static uint32_t
+most_rows(const Asking *asking)
+{
+	const CsvLayout *layout = asking->question->layout;
+	uint64_t	width = 0;
+	uint64_t	n = CSV_QUERY_MOST_ROWS;
+
+	for (uint32_t i = 0; i < layout->ncolumns; i++)
+		if (layout->columns[i].kind == CSV_KIND_TEXT &&
+			asking->row_columns[i].values != NULL &&
+			asking->row_columns[i].stride > CSV_QUERY_SHORT_TEXT)
+			width += asking->row_columns[i].stride;
+	if (width > 0 && CSV_QUERY_MOST_TEXT_BYTES / width < n)
+		n = CSV_QUERY_MOST_TEXT_BYTES / width;
+	return (uint32_t) n;
 }
 
 /* how many rows there is memory for at a time; false: too few */
@@ -656,46 +698,61 @@ find_sources(const CsvCudaQuestion *question, KeySource *sources)
 	return true;
 }
 
-/* all rows' classes, and a copy of the groups' keys */
-static CsvStatus
-make_classes(Asking *asking, Grouping *grouping)
+/* the groups' keys, for the host; false: no memory */
+static bool
+copy_keys(const Asking *asking, const CsvPartialGroups *groups,
+		  Grouping *grouping)
 {
-	CsvCudaColumns *columns = asking->columns;
-	size_t		nbytes = (size_t) columns->nrows * 4;
-	size_t		ngroups;
+	size_t		n = groups->ngroups;
+	size_t		key_bytes = n * grouping->nkeys * 16;
+	uint8_t    *copy = (uint8_t *) malloc(key_bytes + n * 4 +
+										  asking->counts.text_bytes);
+
+	if (copy == NULL)
+		return false;
+	grouping->host = copy;
+	grouping->ngroups = groups->ngroups;
+	grouping->keys = (uint64_t *) memcpy(copy, groups->keys, key_bytes);
+	copy += key_bytes;
+	grouping->nulls = (uint32_t *) memcpy(copy, groups->nulls, n * 4);
+	copy += n * 4;
+	grouping->texts = copy;
+	grouping->text_bytes = asking->counts.text_bytes;
+	if (grouping->text_bytes > 0)
+		memcpy(copy, groups->texts, grouping->text_bytes);
+	return true;
+}
+
+/*
+ * All rows' classes, and the groups' keys.  *known: they are there, or the
+ * groups are too many.
+ */
+static CsvStatus
+make_classes(Asking *asking, Grouping *grouping, bool *known)
+{
+	size_t		nbytes = (size_t) asking->columns->nrows * 4;
 	CsvAnswer  *answer = NULL;
 	CsvStatus	status = answer_by_rows(asking, &answer);
-	uint8_t    *copy;
+	uint32_t	ngroups = asking->view.ngroups;
 
-	if (status != CSV_OK || answer == NULL)
-		return status;
-	ngroups = answer->groups.ngroups;
-	if (ngroups > 0 && ngroups <= CSV_QUERY_MOST_CLASSES)
-		grouping->host = malloc(ngroups * (grouping->nkeys * 16 + 4) +
-								asking->counts.text_bytes);
-	if (grouping->host != NULL)
-		grouping->classes = (uint32_t *)
-			take_kept(nbytes, asking->limit / CSV_QUERY_MEMORY_SHARE,
-					  &grouping->number);
+	*known = status == CSV_OK &&
+		(asking->counts.crowded != 0 || ngroups == 0 ||
+		 ngroups > CSV_QUERY_MOST_CLASSES);
+	if (status == CSV_OK && answer != NULL && !*known)
+		grouping->classes = (uint32_t *) take_kept(nbytes, asking->limit,
+												   &grouping->number);
 	if (grouping->classes != NULL)
 	{
-		copy = (uint8_t *) grouping->host;
-		grouping->ngroups = (uint32_t) ngroups;
-		grouping->keys = (uint64_t *)
-			memcpy(copy, answer->groups.keys, ngroups * grouping->nkeys * 16);
-		copy += ngroups * grouping->nkeys * 16;
-		grouping->nulls = (uint32_t *)
-			memcpy(copy, answer->groups.nulls, ngroups * 4);
-		copy += ngroups * 4;
-		grouping->text_bytes = asking->counts.text_bytes;
-		grouping->texts = copy;
-		if (grouping->text_bytes > 0)
-			memcpy(copy, answer->groups.texts, grouping->text_bytes);
 		csv_launch_classes(&asking->view, grouping->classes,
 						   csv_session.stream);
+		*known = cudaPeekAtLastError() == cudaSuccess &&
+			copy_keys(asking, &answer->groups, grouping);
+		if (!*known)
+			give_back_kept(grouping->number, nbytes);
 	}
-	csv_cuda_answer_free(answer);
-	return CSV_OK;
+	if (answer != NULL)
+		csv_cuda_answer_free(answer);
+	return status;
 }
 
 /*
@@ -709,6 +766,9 @@ find_grouping(Asking *asking, const Grouping **found)
 	CsvQuery	query = *asking->question->request->query;
 	KeySource	sources[CSV_MAX_KEYS];
 	Grouping   *grouping;
+	Grouping	made;
+	CsvStatus	status;
+	bool		known;
 
 	*found = NULL;
 	if (!find_sources(asking->question, sources))
@@ -730,15 +790,23 @@ find_grouping(Asking *asking, const Grouping **found)
 		return CSV_OK;
 	query.nfilters = 0;
 	query.naggregates = 0;
+	asking->nrows = columns->nrows;
 	if (!take_plan(asking, &query, false) || !choose_rows(asking) ||
 		asking->nrows < columns->nrows)
 		return CSV_OK;
-	grouping = &columns->groupings[columns->ngroupings];
-	memset((void *) grouping, 0, sizeof(*grouping));
-	grouping->nkeys = query.nkeys;
-	memcpy(grouping->sources, sources, query.nkeys * sizeof(*sources));
-	TRY(make_classes(asking, grouping));
-	columns->ngroupings++;
+
+	/* only keys have a say in it */
+	for (uint32_t i = 0; i < asking->question->layout->ncolumns; i++)
+		asking->row_columns[i].slow = false;
+	memset((void *) &made, 0, sizeof(made));
+	made.nkeys = query.nkeys;
+	memcpy(made.sources, sources, query.nkeys * sizeof(*sources));
+	status = make_classes(asking, &made, &known);
+	set_columns(asking);
+	if (status != CSV_OK || !known)
+		return status;
+	grouping = &columns->groupings[columns->ngroupings++];
+	*grouping = made;
 	if (grouping->classes != NULL)
 		*found = grouping;
 	return CSV_OK;
@@ -890,6 +958,8 @@ ask(Asking *asking, CsvAnswer **answer)
 {
 	if (!set_columns(asking))
 		return CSV_OK;
+	if (asking->nrows > most_rows(asking))
+		asking->nrows = most_rows(asking);
 	TRY(answer_by_sums(asking, answer));
 	if (*answer != NULL)
 		return CSV_OK;
@@ -926,7 +996,13 @@ csv_cuda_columns_answer(CsvCudaColumns *columns,
 	{
 		asking.limit = limit_of(question->memory_limit);
 		move_to_front(columns);
+
+		/* the limit may have been lowered */
+		if (!may_keep(csv_session.kept_bytes, asking.limit))
+			csv_resident_drop();
+		asked = columns;
 		status = ask(&asking, answer);
+		asked = NULL;
 
 		/* what is still under way reads the host's memory */
 		if (status != CSV_OK && !csv_session.dead)

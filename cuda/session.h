@@ -166,8 +166,8 @@ extern cudaError_t csv_session_wait(const sigset_t *signals,
 /*
  * Device memory beside those blocks, which csv_device_release() does not touch:
  * NULL where all that is held would be more than the limit, or the device has no
- * more.  *number, never 0, is for giving it back; that does nothing where the session
- * has ended meanwhile, and all its memory with it.
+ * more.  *number, never 0, is for giving it back; that does nothing where the
+ * session has ended meanwhile, and all its memory with it.
  */
 extern uint8_t *csv_device_take(size_t nbytes, size_t limit, uint64_t *number);
 extern void csv_device_give_back(uint64_t number);

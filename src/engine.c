@@ -208,9 +208,15 @@ csv_engine_wants_gpu(CsvEngineChoice choice, int64 nbytes)
 }
 
 void
-csv_engine_fall_back(CsvOpenEngine *open, const CsvMemory *memory)
+csv_engine_gpu_failed(void)
 {
 	gpu_failed = true;
+}
+
+void
+csv_engine_fall_back(CsvOpenEngine *open, const CsvMemory *memory)
+{
+	csv_engine_gpu_failed();
 	open_cpu(open, -1, memory);
 }
 

@@ -49,6 +49,9 @@ extern bool csv_engine_take_over(CsvOpenEngine *open, int64 nbytes,
  */
 extern bool csv_engine_wants_gpu(CsvEngineChoice choice, int64 nbytes);
 
+/* the GPU failed: 'auto' does without it for the rest of the session */
+extern void csv_engine_gpu_failed(void);
+
 /* the CPU engine, where a GPU failed in mid-scan: for the rest of the session */
 extern void csv_engine_fall_back(CsvOpenEngine *open, const CsvMemory *memory);
 

@@ -134,11 +134,31 @@ copy_part(Asking *asking, int place, bool statuses)
 	return true;
 }
 
+/* bytes of the parts that are needed */
+static uint64_t
+count_bytes(const Asking *asking)
+{
+	const CsvCudaQuestion *question = &asking->question;
+	uint64_t	width = 0;
+
+	for (uint32_t i = 0; i < question->layout->ncolumns; i++)
+	{
+		if (csv_cuda_question_needs(question, i, false))
+			width += entry_width(asking->resident, asking->places[i]);
+		if (csv_cuda_question_needs(question, i, true))
+			width++;
+	}
+	return width * (uint64_t) csv_resident_nrows(asking->resident);
+}
+
 static bool
 copy_columns(Asking *asking)
 {
 	const CsvCudaQuestion *question = &asking->question;
 
+	/* others are not to make room in vain */
+	if (!csv_cuda_columns_may_be(count_bytes(asking), question->memory_limit))
+		return false;
 	for (uint32_t i = 0; i < question->layout->ncolumns; i++)
 		for (int statuses = 0; statuses < 2; statuses++)
 			if (csv_cuda_question_needs(question, i, statuses != 0) &&
@@ -155,7 +175,7 @@ warn_of_failure(const char *reason)
 	ereport(WARNING,
 			(errcode(ERRCODE_WARNING),
 			 errmsg("GPU failed while evaluating resident columns: %s", reason),
-			 errdetail("The CPU evaluates them.")));
+			 errdetail("The CPU evaluates them, and reads further scans of this session where the choice is automatic.")));
 }
 
 static void
@@ -187,7 +207,10 @@ ask_slices(Asking *asking, CsvResidentAnswer *answer, uint32_t nrows)
 										 row, &n, &part, asking->reason,
 										 sizeof(asking->reason));
 		if (status == CSV_INTERRUPTED)
+		{
 			CHECK_FOR_INTERRUPTS();
+			continue;
+		}
 		if (status != CSV_OK || part == NULL)
 			return false;
 		add_slice(answer, row, part);
@@ -299,7 +322,10 @@ csv_resident_ask(CsvResident *resident, CsvEngineChoice choice,
 	pfree(seen);
 	pfree(numbers);
 	if (asking.reason[0] != '\0')
+	{
+		csv_engine_gpu_failed();
 		warn_of_failure(asking.reason);
+	}
 	return good ? answer : NULL;
 }
 

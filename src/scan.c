@@ -1436,7 +1436,6 @@ evaluate_batch(CsvTableScan *scan)
 	{
 		csv_resident_select(scan->resident_answer, scan->batch.nrows,
 							&scan->selection);
-		scan->statistics.answered++;
 		scan->statistics.filtered += scan->selection.ndropped;
 		return;
 	}

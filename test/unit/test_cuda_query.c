@@ -442,55 +442,73 @@ keep_columns(const CsvLayout *layout, const CsvBatch *batch, uint8_t *seen)
 	return columns;
 }
 
-/* they answer as the batch does */
+/* what they answer of rows [first_row, first_row + n), against a selection */
+static void
+ask_columns(CsvCudaColumns *columns, const CsvCudaQuestion *question,
+			uint32_t first_row, uint32_t n, const CsvSelection *selection,
+			CsvEvaluator *found)
+{
+	CsvAnswer  *answer;
+	uint32_t	nrows = n;
+	uint32_t	position = 0;
+	char		reason[256];
+
+	assert_int_equal(csv_cuda_columns_answer(columns, question, first_row,
+											 &nrows, &answer, reason,
+											 sizeof(reason)), CSV_OK);
+	assert_non_null(answer);
+	assert_int_equal(nrows, n);
+	while (position < selection->nrows &&
+		   selection->rows[position] < first_row)
+		position++;
+	for (uint32_t i = 0; i < answer->selection.nrows; i++, position++)
+	{
+		assert_true(position < selection->nrows);
+		assert_int_equal(answer->selection.rows[i] + first_row,
+						 selection->rows[position]);
+		assert_int_equal(answer->selection.careful[i],
+						 selection->careful[position]);
+	}
+	assert_true(position == selection->nrows ||
+				selection->rows[position] >= first_row + n);
+	if (question->request->query->aggregates)
+		assert_int_equal(csv_evaluator_merge(found, &answer->groups), CSV_OK);
+	csv_cuda_answer_free(answer);
+}
+
+/* they answer as the batch does: at once, once more, and in two parts */
 static void
 compare_columns(const Fixture *fixture, const CsvRequest *request,
 				const CsvBatch *batch, const CsvSelection *selection,
 				const CsvEvaluator *expected)
 {
 	const CsvLayout *layout = &fixture->layout;
+	const CsvQuery *query = request->query;
 	uint8_t		seen[MAX_COLUMNS];
 	uint32_t	places[MAX_COLUMNS];
-	CsvEvaluator *found = csv_evaluator_create(&reading_memory, request->query);
 	CsvCudaColumns *columns = keep_columns(layout, batch, seen);
 	CsvCudaQuestion question = {request, layout, places, seen, 0, NULL, NULL};
-	CsvAnswer  *answer;
-	uint32_t	nrows = batch->nrows;
-	char		reason[256];
 
 	for (uint32_t c = 0; c < layout->ncolumns; c++)
 		places[c] = c;
 	assert_true(csv_cuda_question_fits(&question));
-	/* once more: nothing is changed by it */
-	for (int turn = 0; turn < 2; turn++)
+	for (int turn = 0; turn < 3; turn++)
 	{
-		assert_int_equal(csv_cuda_columns_answer(columns, &question, 0, &nrows,
-												 &answer, reason,
-												 sizeof(reason)), CSV_OK);
-		assert_non_null(answer);
-		assert_int_equal(nrows, batch->nrows);
-		assert_int_equal(answer->selection.nrows, selection->nrows);
-		if (selection->nrows > 0)
-		{
-			assert_memory_equal(answer->selection.rows, selection->rows,
-								selection->nrows * 4);
-			assert_memory_equal(answer->selection.careful, selection->careful,
-								selection->nrows);
-		}
-		assert_int_equal(answer->selection.ndropped, selection->ndropped);
-		if (request->query->aggregates && turn == 1)
-		{
-			assert_int_equal(csv_evaluator_merge(found, &answer->groups),
-							 CSV_OK);
-			if (request->query->nkeys == 0)
-				compare_groups(request->query, found, expected);
-			else
-				compare_sets(request->query, found, expected, true);
-		}
-		csv_cuda_answer_free(answer);
+		CsvEvaluator *found = csv_evaluator_create(&reading_memory, query);
+		uint32_t	n = turn < 2 ? batch->nrows :
+			1 + random_below(batch->nrows);
+
+		ask_columns(columns, &question, 0, n, selection, found);
+		if (n < batch->nrows)
+			ask_columns(columns, &question, n, batch->nrows - n, selection,
+						found);
+		if (query->aggregates && query->nkeys == 0)
+			compare_groups(query, found, expected);
+		else if (query->aggregates)
+			compare_sets(query, found, expected, true);
+		csv_evaluator_free(found);
 	}
 	csv_cuda_columns_free(columns);
-	csv_evaluator_free(found);
 }
 
 /* one input, both ways; whether the engine has answered */
