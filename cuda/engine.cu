@@ -1977,6 +1977,20 @@ check_session(CsvCuda *cuda)
 	return CSV_DEVICE_FAILED;
 }
 
+/* of the limit, what groups that stay leave */
+static size_t
+available_memory(CsvCall *call)
+{
+	size_t		taken;
+
+	csv_signals_block(&call->signals);
+	csv_session_lock();
+	taken = csv_device_taken() - csv_session.kept_bytes;
+	csv_session_unlock();
+	csv_signals_unblock(&call->signals);
+	return call->memory_limit > taken ? call->memory_limit - taken : 0;
+}
+
 static CsvStatus
 cuda_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 {
@@ -2005,7 +2019,7 @@ cuda_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 		cuda->options.memory_limit : csv_session.default_limit;
 
 	/* what does not fit is left for the next call */
-	most = (uint64_t) (call.memory_limit / CSV_MEMORY_SHARE);
+	most = (uint64_t) (available_memory(&call) / CSV_MEMORY_SHARE);
 	if (most > CSV_MAX_INPUT_BYTES)
 		most = CSV_MAX_INPUT_BYTES;
 	call.nbytes = (uint32_t) (input->nbytes < most ? input->nbytes : most);
@@ -2168,12 +2182,15 @@ fetch_piece(CsvCuda *cuda, uint32_t first, CsvPartialGroups *groups)
 	words = (const uint8_t *) table->words + first * word_bytes;
 	if (table->has_texts)
 	{
+		size_t		limit = cuda->options.memory_limit > 0 ?
+			cuda->options.memory_limit : csv_session.default_limit;
 		uint8_t    *packed;
 
+		/* what calls of parse have is not in use now */
+		if (csv_device_held() + nulls_at + text_bytes > limit)
+			csv_device_release();
 		if (!csv_device_reserve(CSV_DEVICE_ANSWER, nulls_at + text_bytes, 0,
-								cuda->options.memory_limit > 0 ?
-								cuda->options.memory_limit :
-								csv_session.default_limit, cuda->message))
+								limit, cuda->message))
 			return CSV_DEVICE_FAILED;
 		packed = csv_session.device_memory[CSV_DEVICE_ANSWER].bytes;
 		csv_table_pack_texts(table, first, n, (uint64_t *) packed,

@@ -29,7 +29,7 @@ typedef struct CsvTableCounts
 	uint32_t	nnew;			/* groups that are not in the table */
 	uint32_t	crowded;		/* not 0: keys of one hash are too many */
 	unsigned long long text_bytes;	/* of the table's texts */
-	unsigned long long piece_bytes; /* of texts that csv_table_fetch packs */
+	unsigned long long piece_bytes; /* of texts that are packed */
 } CsvTableCounts;
 
 typedef struct CsvGroupTable

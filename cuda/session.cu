@@ -349,15 +349,23 @@ csv_session_open(int device, char *message)
 /* ---- device memory ---- */
 
 size_t
+csv_device_taken(void)
+{
+	size_t		nbytes = 0;
+
+	for (const CsvTaken *taken = csv_session.taken; taken != NULL;
+		 taken = taken->next)
+		nbytes += taken->nbytes;
+	return nbytes;
+}
+
+size_t
 csv_device_held(void)
 {
-	size_t		held = 0;
+	size_t		held = csv_device_taken();
 
 	for (int i = 0; i < CSV_DEVICE_NUM; i++)
 		held += csv_session.device_memory[i].nbytes;
-	for (const CsvTaken *taken = csv_session.taken; taken != NULL;
-		 taken = taken->next)
-		held += taken->nbytes;
 	return held;
 }
 

@@ -148,7 +148,8 @@ extern void csv_session_failed(cudaError_t error, const char *what,
 extern bool csv_device_reserve(CsvDeviceMemory which, size_t nbytes,
 							   size_t keep, size_t limit, char *message);
 extern void csv_device_release(void);
-extern size_t csv_device_held(void);
+extern size_t csv_device_held(void);	/* and by csv_device_take() */
+extern size_t csv_device_taken(void);	/* by that only */
 
 /* give back what columns take that stay on the device; resident.cu */
 extern void csv_resident_drop(void);

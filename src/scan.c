@@ -114,7 +114,6 @@ struct CsvTableScan
 	bool		was_rewound;
 	bool		file_is_open;
 	int			file_number;	/* from 1 */
-	int			natts;
 
 	/* columns that the session keeps */
 	bool		keeps;			/* the setting asks for it, and may have it */
@@ -630,7 +629,6 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 	}
 	scan->skipped = skipped;
 	scan->skipped_arg = arg;
-	scan->natts = table->natts;
 	scan->report.table = table;
 
 	choose_columns(scan, wanted, pushdown != NULL ? pushdown->hidden : NULL,

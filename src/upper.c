@@ -33,6 +33,7 @@
  */
 #define CSV_GROUP_BYTES			24
 #define CSV_GROUP_VALUE_BYTES	16
+#define CSV_HELD_FLOAT_BYTES	560 /* more, of a sum of floats on a GPU */
 
 /* what an aggregate function is to the engine */
 typedef struct AggregateKind
@@ -366,19 +367,28 @@ groups_fit(const CsvPlanState *state, double ngroups)
 	const CsvProgram *program = state->program;
 	double		group_bytes = CSV_GROUP_BYTES +
 		CSV_GROUP_VALUE_BYTES * (program->n.nkeys + program->n.naggregates);
+	double		held_bytes = group_bytes;
 
 	if (ngroups * group_bytes <= (double) get_hash_memory_limit())
 		return true;
 
-	/* distinct values are counted here */
 	for (uint32_t i = 0; i < program->n.naggregates; i++)
-		if (program->aggregate[i].kind == CSV_AGGREGATE_COUNT_DISTINCT)
+	{
+		const CsvAggregate *aggregate = &program->aggregate[i];
+
+		/* distinct values are counted here */
+		if (aggregate->kind == CSV_AGGREGATE_COUNT_DISTINCT)
 			return false;
+		if (aggregate->lane == CSV_LANE_FLOAT &&
+			(aggregate->kind == CSV_AGGREGATE_SUM ||
+			 aggregate->kind == CSV_AGGREGATE_SUM_SQUARES))
+			held_bytes += CSV_HELD_FLOAT_BYTES;
+	}
 	return !csv_resident_enabled() &&
 		csv_engine_holds_groups(state->table->engine,
 								csv_source_data_size(state->table, NULL),
 								bms_num_members(state->wanted),
-								ngroups * group_bytes);
+								ngroups * held_bytes);
 }
 
 /*

@@ -18,7 +18,7 @@
 #ifndef CSV_FLOAT_SUM_H
 #define CSV_FLOAT_SUM_H
 
-#include "../reader/reader.h"
+#include "query.h"
 
 #define CSV_FLOAT_PARTS		3
 
@@ -34,6 +34,14 @@
  * much, and the sign.
  */
 #define CSV_FLOAT_SUM_WORDS		69
+
+/* of any sum in a CsvPartial; behind a FLOAT's there is what was seen */
+CSV_INLINE uint32_t
+csv_sum_words(uint8_t kind, uint8_t lane)
+{
+	return lane == CSV_LANE_FLOAT ? CSV_FLOAT_SUM_WORDS :
+		lane == CSV_LANE_INT && kind == CSV_AGGREGATE_SUM ? 2 : 4;
+}
 
 /* all zero: nothing was added */
 typedef struct CsvFloatSum

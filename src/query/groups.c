@@ -1376,14 +1376,14 @@ pair_value(uint8_t lane, uint64_t low, uint64_t high, const uint8_t *texts)
 	return value;
 }
 
-/* words of 32 bits and their carries */
+/* a sum's words of 32 bits and their carries */
 static Wide
-wide_of_words(const int64_t *words, uint32_t n)
+wide_of_words(const CsvAggregate *aggregate, const int64_t *words)
 {
 	Wide		low = wide_of(words[0] + (CsvInt128) words[1] *
 							  (INT64_C(1) << 32));
 
-	return n < 4 ? low :
+	return csv_sum_words(aggregate->kind, aggregate->lane) < 4 ? low :
 		wide_add(low, wide_shift(words[2] + (CsvInt128) words[3] *
 								 (INT64_C(1) << 32), false));
 }
@@ -1415,14 +1415,6 @@ wide_words(Wide sum)
 	return words;
 }
 
-/* words of a sum of INT or DECIMAL */
-static uint32_t
-nwords_of_sum(const CsvAggregate *aggregate)
-{
-	return aggregate->kind == CSV_AGGREGATE_SUM &&
-		aggregate->lane == CSV_LANE_INT ? 2 : 4;
-}
-
 void
 csv_partial_aggregate(const CsvQuery *query, const CsvPartialLayout *layout,
 					  const CsvPartialGroups *groups, uint32_t group,
@@ -1442,8 +1434,7 @@ csv_partial_aggregate(const CsvQuery *query, const CsvPartialLayout *layout,
 											words[CSV_FLOAT_SUM_WORDS],
 											&value->overflow);
 	else if (is_sum(aggregate))
-		value->wide = wide_words(wide_of_words(words,
-											   nwords_of_sum(aggregate)));
+		value->wide = wide_words(wide_of_words(aggregate, words));
 	else if (is_extreme(aggregate))
 		value->extreme = pair_value(aggregate->lane, (uint64_t) words[0],
 									(uint64_t) words[1], groups->texts);
@@ -1492,8 +1483,7 @@ csv_groups_add_partial(CsvGroups *groups, uint32_t group,
 										   words[CSV_FLOAT_SUM_WORDS]);
 		else if (is_sum(aggregate))
 			good = add_wide_sum(groups, i, &run,
-								wide_of_words(words,
-											  nwords_of_sum(aggregate)));
+								wide_of_words(aggregate, words));
 		if (good && !counted[accumulator->counter])
 			good = add_count(groups, accumulator->counter, &run, count);
 		if (!good)

@@ -509,7 +509,8 @@ csv_text_contains(const uint8_t *text, uint32_t length,
 
 /*
  * Both halves of a product, folded: every bit of the word and of the hash so
- * far counts.  (As in wyhash, https://github.com/wangyi-fudan/wyhash.)
+ * far counts.  The hash itself is in it as well, for there is a word that makes
+ * the product 0.  (As in wyhash, https://github.com/wangyi-fudan/wyhash.)
  */
 CSV_INLINE uint64_t
 csv_hash_word(uint64_t hash, uint64_t word)
@@ -518,7 +519,7 @@ csv_hash_word(uint64_t hash, uint64_t word)
 	uint64_t	high = csv_multiply(hash ^ UINT64_C(0xa0761d6478bd642f),
 									word ^ UINT64_C(0xe7037ed1a0b428db), &low);
 
-	return high ^ low;
+	return high ^ low ^ hash;
 }
 
 CSV_INLINE uint64_t

@@ -691,14 +691,6 @@ csv_rows_have_equal_keys(const CsvPlan *plan, const CsvOutputs *outputs,
 	return true;
 }
 
-/* words of a sum, but for what was seen of a FLOAT's */
-CSV_INLINE uint32_t
-csv_sum_words(uint8_t kind, uint8_t lane)
-{
-	return lane == CSV_LANE_FLOAT ? CSV_FLOAT_SUM_WORDS :
-		lane == CSV_LANE_INT && kind == CSV_AGGREGATE_SUM ? 2 : 4;
-}
-
 /* a part of a sum: +-magnitude x 2^(32 place), times the weight of word 0 */
 typedef struct CsvAddend
 {

@@ -1538,10 +1538,33 @@ rows_can_be_added_one_by_one(void **state)
 	csv_evaluator_free(evaluator);
 }
 
+/*
+ * Groups of keys that a file could hold to make the hashes of all equal, if the
+ * word that makes the product 0 forgot what was before it.
+ */
+static void
+no_word_makes_a_hash_forget(void **state)
+{
+	static const uint64_t words[] = {
+		UINT64_C(0xe7037ed1a0b428db), UINT64_C(0xa0761d6478bd642f), 0, UINT64_MAX
+	};
+
+	(void) state;
+	for (uint32_t i = 0; i < LENGTH(words); i++)
+		for (uint64_t hash = 0; hash < 1000; hash++)
+		{
+			assert_int_not_equal(csv_hash_word(hash, words[i]),
+								 csv_hash_word(hash + 1, words[i]));
+			assert_int_not_equal(csv_hash_wide(hash, words[i]),
+								 csv_hash_wide(hash + 1, words[i]));
+		}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_word_makes_a_hash_forget),
 		cmocka_unit_test(integers_overflow_at_their_range),
 		cmocka_unit_test(decimals_end_at_38_digits),
 		cmocka_unit_test(floats_raise_what_postgresqls_do),
