@@ -2253,20 +2253,6 @@ extern "C" const CsvEngine csv_cuda_engine = {
 
 /* ---- warming up ---- */
 
-static void *
-plain_alloc(void *owner, size_t nbytes)
-{
-	(void) owner;
-	return malloc(nbytes);
-}
-
-static void
-plain_free(void *owner, void *memory)
-{
-	(void) owner;
-	free(memory);
-}
-
 /*
  * CUDA loads a kernel when it is launched for the first time, a millisecond
  * each.  So read a few records: a column of every kind, a value for each, a
@@ -2279,7 +2265,6 @@ csv_cuda_warm(void)
 	static const char good[] = "x,x,t,1,1,1,1.5,1.5,1.5,2000-01-01,"
 		"2000-01-01 00:00:00,2000-01-01 00:00:00,"
 		"00000000-0000-0000-0000-000000000000,1.5,1.5\n";
-	const CsvMemory memory = {plain_alloc, plain_free, NULL};
 	const size_t good_bytes = sizeof(good) - 1;
 	const size_t long_bytes = 2 * CSV_LONG_FIELD_BYTES;
 	const size_t nbytes = 2 + good_bytes + long_bytes + good_bytes;
@@ -2351,7 +2336,7 @@ csv_cuda_warm(void)
 	bytes = (uint8_t *) calloc(1, nbytes + 128);
 	if (bytes == NULL)
 		return;
-	cuda = open_engine(&options, &memory, reason, sizeof(reason));
+	cuda = open_engine(&options, &csv_host_memory, reason, sizeof(reason));
 	if (cuda == NULL)
 	{
 		free(bytes);

@@ -368,22 +368,6 @@ csv_cuda_columns_add(CsvCudaColumns *columns, uint32_t number,
 
 /* ---- questions ---- */
 
-static void *
-host_alloc(void *owner, size_t nbytes)
-{
-	(void) owner;
-	return malloc(nbytes);
-}
-
-static void
-host_free(void *owner, void *memory)
-{
-	(void) owner;
-	free(memory);
-}
-
-static const CsvMemory host_memory = {host_alloc, host_free, NULL};
-
 extern "C" bool
 csv_cuda_question_needs(const CsvCudaQuestion *question, uint32_t column,
 						bool statuses)
@@ -404,7 +388,7 @@ static bool
 make_plan(CsvPlan *plan, const CsvQuery *query, const CsvLayout *layout,
 		  bool outputs_last)
 {
-	return csv_plan_make(plan, &host_memory, query, layout,
+	return csv_plan_make(plan, &csv_host_memory, query, layout,
 						 csv_query_most_slots(csv_session.max_shared_bytes),
 						 outputs_last);
 }
@@ -416,7 +400,7 @@ csv_cuda_question_fits(const CsvCudaQuestion *question)
 	bool		fits = make_plan(&plan, question->request->query,
 								 question->layout, false);
 
-	csv_plan_free(&plan, &host_memory);
+	csv_plan_free(&plan, &csv_host_memory);
 	return fits;
 }
 
@@ -502,7 +486,7 @@ take_plan(Asking *asking, const CsvQuery *query, bool outputs_last)
 {
 	CsvPlan    *plan = &asking->plan;
 
-	csv_plan_free(plan, &host_memory);
+	csv_plan_free(plan, &csv_host_memory);
 	if (!make_plan(plan, query, asking->question->layout, outputs_last))
 		return false;
 	asking->ntexts = 0;
@@ -1009,7 +993,7 @@ csv_cuda_columns_answer(CsvCudaColumns *columns,
 			cudaStreamSynchronize(csv_session.stream);
 		leave(&asking.signals);
 	}
-	csv_plan_free(&asking.plan, &host_memory);
+	csv_plan_free(&asking.plan, &csv_host_memory);
 	free(asking.row_columns);
 	if (asking.pinned_counts != NULL)
 		csv_pinned_give_back(asking.pinned_counts);

@@ -563,6 +563,24 @@ csv_session_wait(const sigset_t *signals, bool (*interrupted) (void *arg),
 	return error;
 }
 
+/* ---- host memory ---- */
+
+static void *
+host_alloc(void *owner, size_t nbytes)
+{
+	(void) owner;
+	return malloc(nbytes);
+}
+
+static void
+host_free(void *owner, void *memory)
+{
+	(void) owner;
+	free(memory);
+}
+
+const CsvMemory csv_host_memory = {host_alloc, host_free, NULL};
+
 /* ---- pinned memory ---- */
 
 /* a stretch of new memory whose pages are to be made */

@@ -173,6 +173,9 @@ extern cudaError_t csv_session_wait(const sigset_t *signals,
 extern uint8_t *csv_device_take(size_t nbytes, size_t limit, uint64_t *number);
 extern void csv_device_give_back(uint64_t number);
 
+/* malloc()'s, in any thread */
+extern const CsvMemory csv_host_memory;
+
 /* pinned host memory, in any thread; NULL where there is none */
 extern void *csv_pinned_take(size_t nbytes);
 extern size_t csv_pinned_size(const void *memory);

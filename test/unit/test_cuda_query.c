@@ -286,6 +286,23 @@ compare_aggregates(const CsvAggregate *aggregate, const CsvAggregateValue *a,
 										   &b->extreme), 0);
 }
 
+/* a group's aggregates, and those that it should have */
+static void
+compare_group(const CsvQuery *query, const CsvEvaluator *found, uint32_t group,
+			  const CsvEvaluator *expected, uint32_t expected_group,
+			  bool exact)
+{
+	for (uint32_t i = 0; i < query->naggregates; i++)
+	{
+		CsvAggregateValue a;
+		CsvAggregateValue b;
+
+		csv_evaluator_aggregate(found, group, i, &a);
+		csv_evaluator_aggregate(expected, expected_group, i, &b);
+		compare_aggregates(&query->aggregate[i], &a, &b, exact);
+	}
+}
+
 static void
 compare_groups(const CsvQuery *query, const CsvEvaluator *found,
 			   const CsvEvaluator *expected)
@@ -304,15 +321,7 @@ compare_groups(const CsvQuery *query, const CsvEvaluator *found,
 			csv_evaluator_key(expected, g, i, &b);
 			assert_true(equal_values(query->keys[i].lane, &a, &b));
 		}
-		for (uint32_t i = 0; i < query->naggregates; i++)
-		{
-			CsvAggregateValue a;
-			CsvAggregateValue b;
-
-			csv_evaluator_aggregate(found, g, i, &a);
-			csv_evaluator_aggregate(expected, g, i, &b);
-			compare_aggregates(&query->aggregate[i], &a, &b, true);
-		}
+		compare_group(query, found, g, expected, g, true);
 	}
 }
 
@@ -333,15 +342,7 @@ compare_sets(const CsvQuery *query, const CsvEvaluator *found,
 			csv_evaluator_key(expected, g, i, &keys[i]);
 		place = csv_evaluator_seek_group(found, keys);
 		assert_int_not_equal(place, CSV_NO_GROUP);
-		for (uint32_t i = 0; i < query->naggregates; i++)
-		{
-			CsvAggregateValue a;
-			CsvAggregateValue b;
-
-			csv_evaluator_aggregate(found, place, i, &a);
-			csv_evaluator_aggregate(expected, g, i, &b);
-			compare_aggregates(&query->aggregate[i], &a, &b, exact);
-		}
+		compare_group(query, found, place, expected, g, exact);
 	}
 }
 
