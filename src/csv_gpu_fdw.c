@@ -19,6 +19,7 @@ int			csv_engine_guc = CSV_ENGINE_AUTO;
 int			csv_device_guc = 0;
 int			csv_gpu_memory_limit_guc = 0;
 int			csv_gpu_fault_guc = 0;
+int			csv_gpu_groups_guc = 0;
 int			csv_io_threads_guc = 8;
 int			csv_cpu_threads_guc = 1;
 
@@ -86,6 +87,11 @@ _PG_init(void)
 							"Makes the GPU fail in the n-th chunk of a scan, for tests.",
 							"Positive: a fault in a kernel; negative: no memory; 0: never.",
 							&csv_gpu_fault_guc, 0, -1000000, 1000000,
+							PGC_SUSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomIntVariable("csv_gpu_fdw.debug_gpu_groups",
+							"Keeps groups on the GPU from so many of a chunk on, for tests.",
+							"0: from where it is worth it.",
+							&csv_gpu_groups_guc, 0, 0, 1000000,
 							PGC_SUSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	MarkGUCPrefixReserved("csv_gpu_fdw");
 }

@@ -95,6 +95,7 @@ open_cuda(CsvOpenEngine *open, const CsvMemory *memory, char **reason)
 	memset(&options, 0, sizeof(options));
 	options.device = csv_device_guc;
 	options.memory_limit = (uint64_t) csv_gpu_memory_limit_guc * 1024 * 1024;
+	options.hold_from = (uint32_t) csv_gpu_groups_guc;
 	if (csv_gpu_fault_guc != 0)
 	{
 		options.fault = csv_gpu_fault_guc > 0 ? CSV_CUDA_FAULT_TRAP :

@@ -12,7 +12,9 @@ extern int	csv_device_guc;		/* csv_gpu_fdw.device */
 extern int	csv_gpu_memory_limit_guc;	/* MB; 0: half of what is free */
 extern int	csv_cpu_threads_guc;	/* csv_gpu_fdw.cpu_threads */
 extern int	csv_gpu_fault_guc;	/* for tests: the chunk at which the GPU fails
-								 * (negative: for lack of memory) */
+								 * (negative: for lack of memory), */
+extern int	csv_gpu_groups_guc; /* and from how many groups of a chunk on they
+								 * stay on it; 0: the engine's choice */
 
 /* an open engine */
 typedef struct CsvOpenEngine

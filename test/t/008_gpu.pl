@@ -385,7 +385,7 @@ $_->quit for @sessions;
 # only a superuser makes it fail
 $node->safe_psql('postgres', 'CREATE ROLE reader LOGIN; GRANT SELECT ON medium TO reader');
 $session = new_session($node, user => 'reader');
-for my $setting (qw(debug_gpu_fault gpu_memory_limit))
+for my $setting (qw(debug_gpu_fault debug_gpu_groups gpu_memory_limit))
 {
 	# the library must be there to know the setting
 	($out, $err) = $session->query("SET client_min_messages = warning; SELECT n FROM medium LIMIT 1; SET csv_gpu_fdw.$setting = 1");

@@ -362,6 +362,7 @@ while (time() - $start < $seconds && $ndifferent == 0)
 		RESET csv_gpu_fdw.enable_pushdown;
 		SET enable_partitionwise_aggregate = " . pick('on', 'off') . "; SET work_mem = '" . pick('64kB', '4MB') . "';
 		SET csv_gpu_fdw.cpu_threads = " . pick(1, 1, 3) . '; SET enable_hashjoin = ' . pick('on', 'off') .
+		'; SET csv_gpu_fdw.debug_gpu_groups = ' . pick(0, 1, 20) .
 		'; SET csv_gpu_fdw.resident_memory = ' . ($kept ? "'100MB'" : 'off') . '; SET enable_mergejoin = off; SET enable_material = ' . pick('on', 'off') . ';');
 	for (1 .. $queries_per_file)
 	{
