@@ -171,13 +171,6 @@ failed(CsvCuda *cuda, cudaError_t error, const char *what)
 			return failed(cuda, try_error_, what_); \
 	} while (0)
 
-#define TRY(status_) \
-	do { \
-		CsvStatus try_status_ = (status_); \
-		if (try_status_ != CSV_OK) \
-			return try_status_; \
-	} while (0)
-
 /*
  * Wait for all that was launched.  Interrupted or not, the device is done when
  * this returns: no kernel runs for long.
@@ -2015,8 +2008,7 @@ cuda_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 	call.cuda = cuda;
 	call.input = input;
 	call.output = &cuda->outputs[input->output];
-	call.memory_limit = cuda->options.memory_limit > 0 ?
-		cuda->options.memory_limit : csv_session.default_limit;
+	call.memory_limit = csv_session_limit(cuda->options.memory_limit);
 
 	/* what does not fit is left for the next call */
 	most = (uint64_t) (available_memory(&call) / CSV_MEMORY_SHARE);
@@ -2182,8 +2174,7 @@ fetch_piece(CsvCuda *cuda, uint32_t first, CsvPartialGroups *groups)
 	words = (const uint8_t *) table->words + first * word_bytes;
 	if (table->has_texts)
 	{
-		size_t		limit = cuda->options.memory_limit > 0 ?
-			cuda->options.memory_limit : csv_session.default_limit;
+		size_t		limit = csv_session_limit(cuda->options.memory_limit);
 		uint8_t    *packed;
 
 		/* what calls of parse have is not in use now */

@@ -200,12 +200,6 @@ fail(cudaError_t error, const char *what, char *reason, size_t reason_size)
 	snprintf(reason, reason_size, "%s", message);
 }
 
-static size_t
-limit_of(uint64_t memory_limit)
-{
-	return memory_limit > 0 ? memory_limit : csv_session.default_limit;
-}
-
 extern "C" bool
 csv_cuda_wake(int device, char *reason, size_t reason_size)
 {
@@ -220,7 +214,7 @@ csv_cuda_wake(int device, char *reason, size_t reason_size)
 extern "C" bool
 csv_cuda_columns_may_be(uint64_t nbytes, uint64_t memory_limit)
 {
-	return may_keep(nbytes, limit_of(memory_limit));
+	return may_keep(nbytes, csv_session_limit(memory_limit));
 }
 
 extern "C" CsvCudaColumns *
@@ -340,7 +334,7 @@ csv_cuda_columns_add(CsvCudaColumns *columns, uint32_t number,
 	reason[0] = '\0';
 	if (!enter(&signals))
 		return false;
-	limit = limit_of(memory_limit);
+	limit = csv_session_limit(memory_limit);
 	good = part->nfilled == first_row;
 	if (good && part->bytes == NULL)
 	{
@@ -423,13 +417,6 @@ typedef struct Asking
 	char	   *reason;
 	size_t		reason_size;
 } Asking;
-
-#define TRY(status_) \
-	do { \
-		CsvStatus try_status_ = (status_); \
-		if (try_status_ != CSV_OK) \
-			return try_status_; \
-	} while (0)
 
 #define TRY_CUDA(call_, what_) \
 	do { \
@@ -664,11 +651,9 @@ find_sources(const CsvCudaQuestion *question, KeySource *sources)
 	memset(sources, 0, query->nkeys * sizeof(*sources));
 	for (uint32_t key = 0; key < query->nkeys; key++)
 	{
-		const CsvInstruction *made = NULL;
-
-		for (uint32_t i = 0; i < query->ninstructions && made == NULL; i++)
-			if (query->instructions[i].result == query->keys[key].value)
-				made = &query->instructions[i];
+		const CsvInstruction *made =
+			csv_find_writer(query->instructions, query->ninstructions,
+							query->keys[key].value);
 
 		/* of equal floats, the one that comes out may be any of the group's */
 		if (made == NULL || made->operation != CSV_OP_COLUMN ||
@@ -978,7 +963,7 @@ csv_cuda_columns_answer(CsvCudaColumns *columns,
 	if (asking.row_columns != NULL && asking.pinned_counts != NULL &&
 		enter(&asking.signals))
 	{
-		asking.limit = limit_of(question->memory_limit);
+		asking.limit = csv_session_limit(question->memory_limit);
 		move_to_front(columns);
 
 		/* the limit may have been lowered */

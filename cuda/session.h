@@ -103,6 +103,21 @@ typedef struct CsvSession
 
 extern CsvSession csv_session;
 
+/* go on only where all is well */
+#define TRY(status_) \
+	do { \
+		CsvStatus try_status_ = (status_); \
+		if (try_status_ != CSV_OK) \
+			return try_status_; \
+	} while (0)
+
+/* bytes of device memory that an option allows; 0 leaves it to the session */
+static inline size_t
+csv_session_limit(uint64_t memory_limit)
+{
+	return memory_limit > 0 ? memory_limit : csv_session.default_limit;
+}
+
 /* is there a session that has not failed?  In any thread */
 static inline bool
 csv_session_lives(void)

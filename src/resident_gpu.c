@@ -45,7 +45,6 @@ typedef struct Asking
 	CsvResident *resident;
 	CsvCudaColumns *columns;
 	CsvCudaQuestion question;
-	const int  *places;
 	char		reason[256];	/* why the device failed */
 } Asking;
 
@@ -74,7 +73,7 @@ csv_resident_leave_gpu(void *columns)
 /* what is in any of the batches' statuses, as in a question */
 static uint8_t *
 look_at_batches(const CsvResident *resident, const CsvLayout *layout,
-				const int *places)
+				const uint32_t *places)
 {
 	const CsvResidentBatch *batch = NULL;
 	uint8_t    *seen = palloc0(layout->ncolumns + 1);
@@ -94,7 +93,7 @@ look_at_batches(const CsvResident *resident, const CsvLayout *layout,
 
 /* bytes of an entry on the device: texts of batches differ */
 static uint32_t
-entry_width(const CsvResident *resident, int place)
+entry_width(const CsvResident *resident, uint32_t place)
 {
 	const CsvResidentBatch *batch = NULL;
 	uint32_t	width = 1;
@@ -106,7 +105,7 @@ entry_width(const CsvResident *resident, int place)
 
 /* the rows of a part that are not there yet; false: no room, or it failed */
 static bool
-copy_part(Asking *asking, int place, bool statuses)
+copy_part(Asking *asking, uint32_t place, bool statuses)
 {
 	uint32_t	part = statuses ? CSV_CUDA_STATUSES(place) :
 		CSV_CUDA_VALUES(place);
@@ -144,7 +143,7 @@ count_bytes(const Asking *asking)
 	for (uint32_t i = 0; i < question->layout->ncolumns; i++)
 	{
 		if (csv_cuda_question_needs(question, i, false))
-			width += entry_width(asking->resident, asking->places[i]);
+			width += entry_width(asking->resident, question->places[i]);
 		if (csv_cuda_question_needs(question, i, true))
 			width++;
 	}
@@ -162,7 +161,7 @@ copy_columns(Asking *asking)
 	for (uint32_t i = 0; i < question->layout->ncolumns; i++)
 		for (int statuses = 0; statuses < 2; statuses++)
 			if (csv_cuda_question_needs(question, i, statuses != 0) &&
-				!copy_part(asking, asking->places[i], statuses != 0))
+				!copy_part(asking, question->places[i], statuses != 0))
 				return false;
 	return true;
 }
@@ -259,12 +258,11 @@ join_selections(CsvResidentAnswer *answer)
 CsvResidentAnswer *
 csv_resident_ask(CsvResident *resident, CsvEngineChoice choice,
 				 const CsvRequest *request, const CsvLayout *layout,
-				 const int *places)
+				 const uint32_t *places)
 {
 	void	  **columns = csv_resident_gpu(resident);
 	int64		nrows = csv_resident_nrows(resident);
 	uint8_t    *seen;
-	uint32_t   *numbers;
 	Asking		asking;
 	CsvResidentAnswer *answer;
 	bool		uncertain = false;
@@ -286,15 +284,11 @@ csv_resident_ask(CsvResident *resident, CsvEngineChoice choice,
 	}
 
 	memset(&asking, 0, sizeof(asking));
-	numbers = palloc(sizeof(uint32_t) * (layout->ncolumns + 1));
-	for (uint32_t i = 0; i < layout->ncolumns; i++)
-		numbers[i] = (uint32_t) places[i];
 	asking.resident = resident;
 	asking.columns = *columns;
-	asking.places = places;
 	asking.question.request = request;
 	asking.question.layout = layout;
-	asking.question.places = numbers;
+	asking.question.places = places;
 	asking.question.seen = seen;
 	asking.question.memory_limit = (uint64_t) csv_gpu_memory_limit_guc * 1024 *
 		1024;
@@ -320,7 +314,6 @@ csv_resident_ask(CsvResident *resident, CsvEngineChoice choice,
 	}
 	PG_END_TRY();
 	pfree(seen);
-	pfree(numbers);
 	if (asking.reason[0] != '\0')
 	{
 		csv_engine_gpu_failed();
@@ -398,7 +391,7 @@ csv_resident_leave_gpu(void *columns)
 CsvResidentAnswer *
 csv_resident_ask(CsvResident *resident, CsvEngineChoice choice,
 				 const CsvRequest *request, const CsvLayout *layout,
-				 const int *places)
+				 const uint32_t *places)
 {
 	return NULL;
 }

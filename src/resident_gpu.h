@@ -28,7 +28,7 @@ extern CsvResidentAnswer *csv_resident_ask(CsvResident *resident,
 										   CsvEngineChoice choice,
 										   const CsvRequest *request,
 										   const CsvLayout *layout,
-										   const int *places);
+										   const uint32_t *places);
 extern void csv_resident_answer_free(CsvResidentAnswer *answer);
 
 /* add its groups, of all rows, to an evaluator's: CSV_OK or CSV_NO_MEMORY */

@@ -1244,11 +1244,10 @@ get_grouping_keys(const CsvProgram *program, CsvGroupingKey *keys)
 {
 	for (uint32_t key = 0; key < program->n.nkeys; key++)
 	{
-		const CsvInstruction *made = NULL;
+		const CsvInstruction *made =
+			csv_find_writer(program->instructions, program->n.ninstructions,
+							program->keys[key].value);
 
-		for (uint32_t i = 0; i < program->n.ninstructions && made == NULL; i++)
-			if (program->instructions[i].result == program->keys[key].value)
-				made = &program->instructions[i];
 		if (made == NULL || made->operation != CSV_OP_COLUMN)
 			return false;
 		keys[key].attnum = (AttrNumber) made->operand;
@@ -1342,15 +1341,15 @@ ask_gpu(CsvTableScan *scan)
 	MemoryContext outer;
 	CsvRequest	request;
 	CsvStatus	status = CSV_OK;
-	int		   *places;
+	uint32_t   *places;
 
 	if (scan->decidable != CSV_DECIDES_ALL)
 		return;
 	outer = MemoryContextSwitchTo(scan->context);
 	request = make_request(scan);
-	places = palloc(sizeof(int) * Max(scan->ncolumns, 1));
+	places = palloc(sizeof(uint32_t) * Max(scan->ncolumns, 1));
 	for (int i = 0; i < scan->ncolumns; i++)
-		places[i] = scan->columns[i].resident;
+		places[i] = (uint32_t) scan->columns[i].resident;
 	scan->resident_answer = csv_resident_ask(scan->resident,
 											 scan->table->engine, &request,
 											 &scan->layout, places);

@@ -177,6 +177,17 @@ typedef struct CsvInstruction
 	uint32_t	count;
 } CsvInstruction;
 
+/* of n instructions, the one that writes a register; NULL: none */
+CSV_INLINE const CsvInstruction *
+csv_find_writer(const CsvInstruction *instructions, uint32_t n,
+				uint16_t number)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (instructions[i].result == number)
+			return &instructions[i];
+	return NULL;
+}
+
 typedef struct CsvConstant
 {
 	uint8_t		lane;			/* CsvLane */

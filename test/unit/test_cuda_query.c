@@ -779,6 +779,20 @@ rounds(int otherwise)
 	return text != NULL ? atoi(text) : otherwise;
 }
 
+/* random columns, and a query over them that may be one for a device */
+static void
+start_round(Fixture *fixture, Program *program, uint64_t seed)
+{
+	failing_seed = seed;
+	random_state = seed * UINT64_C(0x9E3779B97F4A7C15);
+	memset(fixture, 0, sizeof(*fixture));
+	random_columns(fixture);
+	random_program(program, fixture);
+	for (uint32_t i = 0; i < program->query.naggregates; i++)
+		if (program->aggregates[i].kind == CSV_AGGREGATE_COUNT_DISTINCT)
+			program->aggregates[i].kind = CSV_AGGREGATE_MAX;
+}
+
 static void
 random_queries_are_answered_as_on_the_cpu(void **state)
 {
@@ -798,14 +812,7 @@ random_queries_are_answered_as_on_the_cpu(void **state)
 		Fixture		fixture;
 		Text		text;
 
-		failing_seed = seed;
-		random_state = seed * UINT64_C(0x9E3779B97F4A7C15);
-		memset(&fixture, 0, sizeof(fixture));
-		random_columns(&fixture);
-		random_program(&program, &fixture);
-		for (uint32_t i = 0; i < program.query.naggregates; i++)
-			if (program.aggregates[i].kind == CSV_AGGREGATE_COUNT_DISTINCT)
-				program.aggregates[i].kind = CSV_AGGREGATE_MAX;
+		start_round(&fixture, &program, seed);
 		make_batch(&fixture, sizes[random_below(sizeof(sizes) /
 												sizeof(sizes[0]))]);
 		text = file_of(&fixture);
@@ -965,14 +972,7 @@ random_queries_whose_groups_stay(void **state)
 		Tally		tally;
 		void	   *cuda;
 
-		failing_seed = seed;
-		random_state = seed * UINT64_C(0x9E3779B97F4A7C15);
-		memset(&fixture, 0, sizeof(fixture));
-		random_columns(&fixture);
-		random_program(&program, &fixture);
-		for (uint32_t i = 0; i < program.query.naggregates; i++)
-			if (program.aggregates[i].kind == CSV_AGGREGATE_COUNT_DISTINCT)
-				program.aggregates[i].kind = CSV_AGGREGATE_MAX;
+		start_round(&fixture, &program, seed);
 		if (!program.query.aggregates || program.query.nkeys == 0)
 			continue;
 		make_batch(&fixture, 1 + random_below(4000));
