@@ -64,6 +64,13 @@ typedef enum CsvFetch
 								 * only where the engine could not decide */
 } CsvFetch;
 
+/* one for each row of a batch */
+typedef struct CsvRowFlags
+{
+	uint8_t    *values;
+	uint32_t	capacity;
+} CsvRowFlags;
+
 /* a column of a batch that has no status but CSV_VALUE_OK */
 typedef struct CsvPlainColumn
 {
@@ -153,18 +160,18 @@ struct CsvTableScan
 	CsvSelection selection;		/* of the batch's rows */
 	uint32_t	position;		/* next of the selection */
 	bool		undecided;		/* the last row that came out */
-	uint8_t    *doubtful;		/* per row: some value is not made yet */
-	uint32_t	doubtful_capacity;
+	CsvRowFlags doubtful;		/* some value is not made yet */
 
 	CsvBatch	batch;
 	uint32_t	row;			/* next of the batch */
 	uint32_t	entry;			/* its place in the arrays */
 	uint32_t	error;			/* next of the batch */
-	bool		any_careful;	/* some column of the batch needs a look at
-								 * each value */
+	bool		any_careful;	/* some entry has a value that the arrays do
+								 * not hold */
+	CsvRowFlags careful;		/* which entries do, then */
 
 	/*
-	 * The batch's columns that need no such look: the plain ones by their way
+	 * The batch's columns that the arrays hold: the plain ones by their way
 	 * to fetch, each way's ending before plain_end of it, and those with NULLs.
 	 * The plain ones' isnull was set to false in the array null_set, once.
 	 */
@@ -1087,6 +1094,57 @@ show_progress(const CsvTableScan *scan)
 }
 
 static void
+set_flags(const CsvTableScan *scan, CsvRowFlags *flags, uint32_t n, bool value)
+{
+	if (n > flags->capacity)
+	{
+		if (flags->values != NULL)
+			pfree(flags->values);
+		flags->values = MemoryContextAllocHuge(scan->context, n);
+		flags->capacity = n;
+	}
+	memset(flags->values, value, n);
+}
+
+/*
+ * Find the entries of a new batch that fill_careful() has a part in.  In most
+ * batches they are few or none, and the look at all columns is for them only.
+ */
+static void
+find_careful(CsvTableScan *scan)
+{
+	const CsvBatch *batch = &scan->batch;
+	uint32_t	n = batch->answer != NULL ? batch->answer->selection.nrows :
+		batch->nrows;
+	bool		all = false;
+	bool		any = false;
+	uint8_t    *careful;
+
+	for (int i = 0; i < scan->ncolumns; i++)
+	{
+		const CsvScanColumn *column = &scan->columns[i];
+
+		if (column->values == NULL)
+			continue;			/* nobody looks at it */
+		all |= column->fetch >= CSV_NUM_FETCHES;
+		any |= batch->arrays[i].any_slow;
+	}
+	scan->any_careful = any || all;
+	if (!scan->any_careful)
+		return;
+	set_flags(scan, &scan->careful, n, all);
+	careful = scan->careful.values;
+	for (int i = 0; i < scan->ncolumns && !all; i++)
+	{
+		const uint8_t *status = scan->columns[i].status;
+
+		if (scan->columns[i].values != NULL && batch->arrays[i].any_slow)
+			for (uint32_t entry = 0; entry < n; entry++)
+				careful[entry] |= status[entry] > CSV_VALUE_NULL;
+	}
+}
+
+static void
 take_batch(CsvTableScan *scan)
 {
 	CsvBatch   *batch = &scan->batch;
@@ -1097,7 +1155,6 @@ take_batch(CsvTableScan *scan)
 	scan->fields_of = 0;
 	scan->run_from = 0;
 	scan->run_until = 0;
-	scan->any_careful = false;
 	if (scan->resident == NULL)
 	{
 		int64		file_bytes = batch->file_offset + batch->consumed;
@@ -1121,11 +1178,9 @@ take_batch(CsvTableScan *scan)
 		column->values = array->values;
 		column->status = array->all_ok ? NULL : array->status;
 		column->stride = array->stride;
-		if (array->any_slow || (column->fetch >= CSV_NUM_FETCHES &&
-								column->values != NULL))
-			scan->any_careful = true;
 	}
 	sort_columns(scan);
+	find_careful(scan);
 }
 
 /* ---- what is pushed down ---- */
@@ -1218,24 +1273,17 @@ find_doubtful(CsvTableScan *scan)
 	all |= any && order_shows(scan->query);
 	if (!any && !all)
 		return NULL;
-	if (nrows > scan->doubtful_capacity)
-	{
-		if (scan->doubtful != NULL)
-			pfree(scan->doubtful);
-		scan->doubtful = MemoryContextAllocHuge(scan->context, nrows);
-		scan->doubtful_capacity = nrows;
-	}
-	memset(scan->doubtful, all, nrows);
+	set_flags(scan, &scan->doubtful, nrows, all);
 	for (int i = 0; i < scan->ncolumns && !all; i++)
 	{
 		const CsvArray *array = &scan->batch.arrays[i];
 
 		if (array->any_slow)
 			for (uint32_t row = 0; row < nrows; row++)
-				scan->doubtful[row] |=
+				scan->doubtful.values[row] |=
 					array->status[row] == CSV_VALUE_DOUBTFUL;
 	}
-	return scan->doubtful;
+	return scan->doubtful.values;
 }
 
 /* how the query groups: false if a key is more than a column */
@@ -2203,7 +2251,8 @@ csv_table_scan_next(CsvTableScan *scan, Datum *values, bool *isnull)
 		}
 
 		fill_fast(scan, scan->entry, values, isnull);
-		if (scan->any_careful && !fill_careful(scan, row, values, isnull))
+		if (scan->any_careful && scan->careful.values[scan->entry] &&
+			!fill_careful(scan, row, values, isnull))
 		{
 			scan->row++;
 			CHECK_FOR_INTERRUPTS();
