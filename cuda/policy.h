@@ -95,11 +95,12 @@
 
 /*
  * Text wider than this stays in the input (CSV_VALUE_LONG).  A value that is
- * taken from the input costs its bytes and a fixed price, here for reading its
- * record again.
+ * taken from the input costs its bytes and a fixed price, for its record is read
+ * again and its value made by itself: all of 1 GB of lineitem comes out in 405 ms
+ * with 256, in 330 with 1,024, and no faster with 4,096 and 16,384.
  */
 #define CSV_MAX_STRIDE			8192
-#define CSV_LONG_VALUE_COST		256
+#define CSV_LONG_VALUE_COST		1024
 
 /*
  * Memory on the device, in bytes per byte of input, beside input and output: the

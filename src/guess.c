@@ -287,7 +287,8 @@ field_value(const CsvScan *scan, const CsvDialect *dialect,
 
 	*value = palloc(span.length + 1);
 	nbytes = (uint32) csv_field_value(dialect, sample->bytes + span.offset,
-									  span.length, (uint8_t *) *value, &quoted);
+									  span.length, (uint8_t *) *value,
+									  span.length, &quoted);
 	(*value)[nbytes] = '\0';
 	return nbytes;
 }

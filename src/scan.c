@@ -695,7 +695,7 @@ header_name(CsvTableScan *scan, const CsvRecord *header, uint32_t field)
 
 	nbytes = csv_field_value(scan->dialect,
 							 header->bytes + start, end - start,
-							 (uint8_t *) name, &quoted);
+							 (uint8_t *) name, end - start, &quoted);
 	name[nbytes] = '\0';
 	if (!quoted && strcmp(name, table->null_string) == 0)
 		return NULL;

@@ -421,7 +421,8 @@ field_text(const CsvDialect *dialect, const uint8_t *field, uint64_t length,
 {
 	char	   *text = MemoryContextAllocHuge(CurrentMemoryContext, length + 1);
 
-	*nbytes = csv_field_value(dialect, field, length, (uint8_t *) text, quoted);
+	*nbytes = csv_field_value(dialect, field, length, (uint8_t *) text, length,
+							  quoted);
 	text[*nbytes] = '\0';
 	return text;
 }
@@ -558,13 +559,13 @@ csv_value_explain(const CsvValueInput *input, const CsvDialect *dialect,
 				break;
 			}
 		case CSV_ERROR_TOO_MANY_CHARS:
-			csv_field_measure(dialect, field, length, &measure);
+			csv_measure_field(dialect, field, length, &measure);
 			error->count = (int64) measure.nchars;
 			error->limit = spec->max_chars >= 0 ? spec->max_chars :
 				spec->type_chars;
 			break;
 		case CSV_ERROR_TOO_MANY_BYTES:
-			csv_field_measure(dialect, field, length, &measure);
+			csv_measure_field(dialect, field, length, &measure);
 			error->count = (int64) measure.nbytes;
 			error->limit = spec->byte_width;
 			break;

@@ -14,6 +14,12 @@
 /* up to this width, a column of text is as wide as its widest value */
 #define CSV_NARROW_TEXT	128
 
+/*
+ * A value that is taken from the input costs its bytes and this: its record is
+ * read again, and its value made by itself.
+ */
+#define CSV_LONG_VALUE_COST	1024
+
 static bool
 buffer_reserve(const CsvMemory *memory, CsvBuffer *buffer, size_t nbytes)
 {
@@ -278,7 +284,8 @@ best_width(const CsvColumns *columns, const CsvColumn *column, uint64_t widest)
 		/* values of up to 2^bucket bytes fit; longer ones cost their own */
 		if (width < widest)
 		{
-			uint64_t	cost = width * nrows + long_bytes + 64 * long_count;
+			uint64_t	cost = width * nrows + long_bytes +
+				CSV_LONG_VALUE_COST * long_count;
 
 			if (cost < best_cost)
 			{

@@ -178,7 +178,7 @@ slow_value(CsvFill *fill, uint32_t row, uint64_t start, uint64_t end)
 		return;
 	}
 
-	csv_field_measure(dialect, field, length, &measure);
+	csv_measure_field(dialect, field, length, &measure);
 
 	/* the value itself, where something must be known of it */
 	if (measure.nbytes == length)
@@ -190,7 +190,8 @@ slow_value(CsvFill *fill, uint32_t row, uint64_t start, uint64_t end)
 	else if (measure.nbytes <= sizeof(short_value))
 	{
 		value = short_value;
-		csv_unquote(dialect, field, length, value, &quoted);
+		csv_field_value(dialect, field, length, value, sizeof(short_value),
+						&quoted);
 	}
 
 	if (column->force_null && measure.quoted && value != NULL &&
@@ -249,7 +250,7 @@ slow_value(CsvFill *fill, uint32_t row, uint64_t start, uint64_t end)
 			uint32_t	header = csv_varlena_header((uint32_t) measure.nbytes);
 
 			memcpy(entry, &header, 4);
-			csv_unquote(dialect, field, length, entry + 4, &quoted);
+			csv_field_value(dialect, field, length, entry + 4, room, &quoted);
 			if (column->kind == CSV_KIND_CSTRING)
 				entry[4 + measure.nbytes] = 0;
 		}
@@ -450,27 +451,6 @@ check_text(const uint8_t *text, uint64_t nbytes, uint64_t *nchars)
 }
 
 /*
- * Copy text with doubled quotes, leaving out the second of each two.
- */
-static void
-copy_undoubled(const CsvIndex *index, uint64_t from, uint64_t nbytes,
-			   uint8_t *to)
-{
-	const uint8_t *bytes = index->input->bytes;
-	uint64_t	end = from + nbytes;
-
-	while (csv_any_between(index->quotes, from, end))
-	{
-		uint64_t	quote = csv_select_from(index->quotes, from, 0);
-
-		memcpy(to, bytes + from, quote + 1 - from);
-		to += quote + 1 - from;
-		from = quote + 2;
-	}
-	memcpy(to, bytes + from, end - from);
-}
-
-/*
  * Text: copy what stands there.  Nothing is written at `limit` or behind it
  * but entries.
  */
@@ -525,6 +505,7 @@ text_loop(CsvFill *fill, bool uniform, const uint32_t *rows, uint32_t from,
 		uint64_t	nblanks;
 		uint32_t	header;
 		const uint8_t *value;
+		bool		quoted;
 
 		if (!uniform && finder.bad != NULL && finder.bad[row] != 0)
 		{
@@ -584,9 +565,14 @@ text_loop(CsvFill *fill, bool uniform, const uint32_t *rows, uint32_t from,
 		nchars -= ndoubled;
 		nblanks = pad_blanks && nchars < type_chars ? type_chars - nchars : 0;
 		if (unlikely_(nchars > max_chars || nchars > type_chars ||
-					  nbytes - ndoubled > max_bytes || nbytes + nblanks > room))
+					  nbytes - ndoubled > max_bytes))
 		{
 			slow_value(fill, row, start, end);
+			continue;
+		}
+		if (unlikely_(nbytes - ndoubled + nblanks > room))
+		{
+			set_status(fill, row, CSV_VALUE_LONG);
 			continue;
 		}
 
@@ -595,7 +581,8 @@ text_loop(CsvFill *fill, bool uniform, const uint32_t *rows, uint32_t from,
 		entry += 4;
 		if (unlikely_(ndoubled > 0))
 		{
-			copy_undoubled(index, from_byte, nbytes, entry);
+			csv_field_value(dialect, bytes + start, end - start, entry, room,
+							&quoted);
 			nbytes -= ndoubled;
 			memset(entry + nbytes, ' ', nblanks);
 		}

@@ -244,6 +244,15 @@ csv_field_measure(const CsvDialect *dialect, const uint8_t *field,
 }
 
 /*
+ * The same, by the processor and in longer steps (record.c).
+ */
+#ifdef __cplusplus
+extern "C"
+#endif
+extern void csv_measure_field(const CsvDialect *dialect, const uint8_t *field,
+							  uint64_t length, CsvMeasure *measure);
+
+/*
  * The verdict on a measured value that is not NULL: CSV_ERROR_NONE or the
  * first error, in the order of CsvErrorCode.
  *

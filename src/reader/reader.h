@@ -560,13 +560,14 @@ extern CsvSpan csv_scan_field(const CsvScan *scan, const CsvDialect *dialect,
 							  uint32_t field);
 
 /*
- * The value of a field: quotes and escapes removed, into `value`, which must
- * have room for length bytes.  Returns the value's length; *quoted tells
+ * The value of a field: quotes and escapes removed, into `value`, which does not
+ * overlap and has room for the value, as one of `length` bytes has in any case;
+ * all of the room may be written.  Returns the value's length; *quoted tells
  * whether any part of it was quoted.
  */
 extern uint64_t csv_field_value(const CsvDialect *dialect,
 								const uint8_t *field, uint64_t length,
-								uint8_t *value, bool *quoted);
+								uint8_t *value, uint64_t room, bool *quoted);
 
 #ifdef __cplusplus
 }

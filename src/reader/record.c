@@ -9,6 +9,96 @@
 #include "field.h"
 
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+/* gcc and clang have such vectors on every processor */
+typedef uint8_t CsvSixteen __attribute__((vector_size(16)));
+typedef uint64_t CsvTwo __attribute__((vector_size(16)));
+
+static inline CsvTwo
+load_two(const uint8_t *p)
+{
+	CsvTwo		two;
+
+	memcpy(&two, p, sizeof(two));
+	return two;
+}
+
+/* the first of sixteen bytes that is one of these; 16 if none is */
+static inline uint32_t
+first_of(const uint8_t *p, const uint8_t wanted[4])
+{
+	CsvSixteen	bytes = (CsvSixteen) load_two(p);
+	CsvTwo		found = (CsvTwo) ((bytes == wanted[0]) |
+								  (bytes == wanted[1]) |
+								  (bytes == wanted[2]) |
+								  (bytes == wanted[3]));
+
+#ifdef __SSE2__
+	return (uint32_t) __builtin_ctz((uint32_t) _mm_movemask_epi8((__m128i) found) |
+									1 << 16);
+#else
+	if (found[0] != 0)
+		return (uint32_t) __builtin_ctzll(found[0]) / 8;
+	if (found[1] != 0)
+		return 8 + (uint32_t) __builtin_ctzll(found[1]) / 8;
+	return 16;
+#endif
+}
+
+static inline bool
+is_any(uint8_t byte, const uint8_t wanted[4])
+{
+	return byte == wanted[0] || byte == wanted[1] || byte == wanted[2] ||
+		byte == wanted[3];
+}
+
+/*
+ * The first of the bytes [p, end) that is one of these; end if none is.  Fields
+ * may be megabytes, most of which are none.
+ */
+static inline const uint8_t *
+find_any(const uint8_t *p, const uint8_t *end, const uint8_t wanted[4])
+{
+	while (end - p >= 16)
+	{
+		uint32_t	n = first_of(p, wanted);
+
+		p += n;
+		if (n < 16)
+			return p;
+	}
+	while (p < end && !is_any(*p, wanted))
+		p++;
+	return p;
+}
+
+/*
+ * The same, and copy the bytes before it to *to, which moves.  What is behind
+ * them, up to to_end, may be written as well.
+ */
+static inline const uint8_t *
+copy_until_any(const uint8_t *p, const uint8_t *end, uint8_t **to,
+			   const uint8_t *to_end, const uint8_t wanted[4])
+{
+	while (end - p >= 16 && to_end - *to >= 16)
+	{
+		uint32_t	n = first_of(p, wanted);
+
+		memcpy(*to, p, 16);
+		*to += n;
+		p += n;
+		if (n < 16)
+			return p;
+	}
+	while (p < end && !is_any(*p, wanted))
+		*(*to)++ = *p++;
+	return p;
+}
+
+/* ---- records ---- */
 
 static bool
 add_separator(CsvScan *scan, const CsvMemory *memory, uint64_t separator)
@@ -34,6 +124,31 @@ add_separator(CsvScan *scan, const CsvMemory *memory, uint64_t separator)
 	return true;
 }
 
+/*
+ * The first byte from p on that may be more than data in a field, in this state;
+ * all before it leave the state as it is.
+ */
+static inline const uint8_t *
+skip_data(const CsvDialect *dialect, uint8_t state, const uint8_t *p,
+		  const uint8_t *end)
+{
+	const CsvDialectOptions *opt = &dialect->opt;
+	const bool	doubling = state == CSV_STATE_QUOTED &&
+		opt->escape == opt->quote;
+	uint8_t		wanted[4] = {opt->delimiter, opt->delimiter, '\r', '\n'};
+
+	if (state != CSV_STATE_UNQUOTED && state != CSV_STATE_QUOTED)
+		return p;
+	if (opt->quote != 0)
+		wanted[0] = opt->quote;
+	if (state == CSV_STATE_QUOTED)
+		wanted[1] = opt->escape;
+	p = find_any(p, end, wanted);
+	while (doubling && end - p > 1 && p[0] == opt->quote && p[1] == opt->quote)
+		p = find_any(p + 2, end, wanted);
+	return p;
+}
+
 bool
 csv_scan_record(CsvScan *scan, const CsvMemory *memory,
 				const CsvDialect *dialect, CsvMode mode,
@@ -55,9 +170,15 @@ csv_scan_record(CsvScan *scan, const CsvMemory *memory,
 
 	for (uint64_t pos = start; pos < limit; pos++)
 	{
-		int			class = csv_class_at(dialect, bytes, pos, nbytes);
-		uint8_t		entry = dialect->table[mode][state][class];
+		int			class;
+		uint8_t		entry;
 
+		pos = (uint64_t) (skip_data(dialect, state, bytes + pos,
+									bytes + nbytes) - bytes);
+		if (pos == limit)
+			break;
+		class = csv_class_at(dialect, bytes, pos, nbytes);
+		entry = dialect->table[mode][state][class];
 		if (entry & CSV_START)
 		{
 			scan->start = pos;
@@ -106,9 +227,113 @@ csv_scan_field(const CsvScan *scan, const CsvDialect *dialect,
 	return span;
 }
 
+/* ---- values ---- */
+
+/*
+ * Unquote a field, to `to` or, where that is NULL, only count.  The same as
+ * csv_unquoter_next() byte by byte.
+ */
+static inline uint64_t
+unquote(const CsvDialect *dialect, const uint8_t *field, uint64_t length,
+		uint8_t *to, uint64_t room, bool *quoted)
+{
+	const uint8_t quote = dialect->opt.quote;
+	const uint8_t escape = dialect->opt.escape;
+	const uint8_t inside_wanted[4] = {quote, quote, quote, escape};
+	const uint8_t outside_wanted[4] = {quote, quote, quote, quote};
+	const bool	anywhere = dialect->opt.quoting == CSV_QUOTING_POSTGRES;
+	const uint8_t *end = field + length;
+	const uint8_t *p = field;
+	const uint8_t *to_end = to == NULL ? NULL : to + room;
+	uint8_t    *next = to;
+	uint64_t	ndropped = 0;
+	bool		inside = false;
+
+	*quoted = false;
+	while (p < end)
+	{
+		/* no quote opens from here on */
+		if (!inside &&
+			(quote == 0 || !(anywhere || (p == field && *p == quote))))
+		{
+			if (to != NULL)
+				memcpy(next, p, end - p);
+			break;
+		}
+		if (to == NULL)
+			p = find_any(p, end, inside ? inside_wanted : outside_wanted);
+		else
+			p = copy_until_any(p, end, &next, to_end,
+							   inside ? inside_wanted : outside_wanted);
+		if (p == end)
+			break;
+		if (inside && *p == escape && end - p > 1 &&
+			(p[1] == quote || p[1] == escape))
+		{
+			p++;
+			ndropped++;
+		}
+		else if (*p == quote)
+		{
+			*quoted = true;
+			inside = !inside;
+			p++;
+			ndropped++;
+			continue;
+		}
+		if (to != NULL)
+			*next++ = *p;
+		p++;
+	}
+	return length - ndropped;
+}
+
 uint64_t
 csv_field_value(const CsvDialect *dialect, const uint8_t *field,
-				uint64_t length, uint8_t *value, bool *quoted)
+				uint64_t length, uint8_t *value, uint64_t room, bool *quoted)
 {
-	return csv_unquote(dialect, field, length, value, quoted);
+	return unquote(dialect, field, length, value, room, quoted);
+}
+
+void
+csv_measure_field(const CsvDialect *dialect, const uint8_t *field,
+				  uint64_t length, CsvMeasure *measure)
+{
+	const CsvTwo highs = {UINT64_C(0x8080808080808080),
+						  UINT64_C(0x8080808080808080)};
+	uint64_t	nchars = 0;
+	uint64_t	i = 0;
+
+	measure->has_nul = memchr(field, 0, length) != NULL;
+	measure->invalid_utf8 = false;
+	measure->beyond_ascii = false;
+	while (i < length)
+	{
+		uint32_t	sequence;
+
+		if (length - i >= 16)
+		{
+			CsvTwo		high = load_two(field + i) & highs;
+
+			if ((high[0] | high[1]) == 0)
+			{
+				nchars += 16;
+				i += 16;
+				continue;
+			}
+		}
+		sequence = csv_utf8_sequence(field + i, length - i);
+		if (field[i] >= 0x80)
+			measure->beyond_ascii = true;
+		if (sequence == 0)
+		{
+			measure->invalid_utf8 = true;
+			sequence = 1;
+		}
+		nchars++;
+		i += sequence;
+	}
+	measure->nbytes = unquote(dialect, field, length, NULL, 0,
+							  &measure->quoted);
+	measure->nchars = nchars - (length - measure->nbytes);
 }

@@ -317,7 +317,7 @@ check_slow_value(Run *run, const CsvReader *reader, const CsvBatch *batch,
 			abort();
 	}
 	nbytes = csv_field_value(dialect, batch->bytes + span.offset, span.length,
-							 run->value, &quoted);
+							 run->value, span.length, &quoted);
 	if (nbytes != expected->text_bytes ||
 		memcmp(run->value, expected->text, nbytes) != 0)
 		return differ(run, "row %lu column %u: other bytes by csv_field_value",

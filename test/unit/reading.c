@@ -130,7 +130,7 @@ print_long(FILE *out, const CsvReader *reader, const CsvBatch *batch,
 	value = malloc(span.length + 1);
 	assert_non_null(value);
 	nbytes = csv_field_value(dialect, batch->bytes + span.offset, span.length,
-							 value, &quoted);
+							 value, span.length, &quoted);
 	print_bytes(out, value, nbytes);
 	free(value);
 	free(scan.separators);
