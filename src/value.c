@@ -301,19 +301,32 @@ set_invalid(const CsvValueInput *input, int encoding, const uint8_t *bytes,
 							  csv_invalid_bytes(encoding, bytes, length));
 }
 
+/* pg_do_encoding_conversion_buf() would look it up for every string */
+static void
+find_conversion(CsvValueInput *input, int from, int to)
+{
+	Oid			proc = FindDefaultConversionProc(from, to);
+
+	if (!OidIsValid(proc))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("default conversion function for encoding \"%s\" to \"%s\" does not exist",
+						pg_encoding_to_char(from), pg_encoding_to_char(to))));
+	fmgr_info_cxt(proc, &input->conversion, input->function.fn_mcxt);
+}
+
 /*
  * Verify the text and convert it to the server's encoding.  *text and *nbytes
  * are replaced.
  */
 static bool
-to_server_encoding(const CsvValueInput *input, char **text, uint64_t *nbytes,
+to_server_encoding(CsvValueInput *input, char **text, uint64_t *nbytes,
 				   CsvValueError *error)
 {
 	int			from = input->table->encoding;
 	int			to = GetDatabaseEncoding();
 	int			length = (int) *nbytes;
 	int			done;
-	Oid			proc;
 	Size		space;
 	char	   *converted;
 
@@ -336,18 +349,16 @@ to_server_encoding(const CsvValueInput *input, char **text, uint64_t *nbytes,
 	if (from == to)
 		return true;
 
-	proc = FindDefaultConversionProc(from, to);
-	if (!OidIsValid(proc))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("default conversion function for encoding \"%s\" to \"%s\" does not exist",
-						pg_encoding_to_char(from), pg_encoding_to_char(to))));
+	if (!OidIsValid(input->conversion.fn_oid))
+		find_conversion(input, from, to);
 	space = (Size) length * MAX_CONVERSION_GROWTH + 1;
 	converted = MemoryContextAllocHuge(CurrentMemoryContext, space);
-	done = pg_do_encoding_conversion_buf(proc, from, to,
-										 (unsigned char *) *text, length,
-										 (unsigned char *) converted,
-										 (int) Min(space, INT_MAX), true);
+	done = DatumGetInt32(FunctionCall6(&input->conversion,
+									   Int32GetDatum(from), Int32GetDatum(to),
+									   CStringGetDatum(*text),
+									   CStringGetDatum(converted),
+									   Int32GetDatum(length),
+									   BoolGetDatum(true)));
 	if (done < length)
 	{
 		set_invalid(input, from, (uint8_t *) *text + done, length - done,
@@ -377,8 +388,10 @@ check_limits(const CsvValueInput *input, const char *text, uint64_t nbytes,
 			 CsvValueError *error)
 {
 	const CsvColumn *spec = &input->spec;
+	int64		most = spec->max_chars >= 0 ? spec->max_chars : spec->type_chars;
 
-	if (spec->max_chars >= 0 || spec->type_chars >= 0)
+	/* there are no more characters than bytes */
+	if (most >= 0 && nbytes > (uint64_t) most)
 	{
 		int64		nchars = pg_mbstrlen_with_len(text, (int) nbytes);
 		bool		too_long = false;

@@ -16,6 +16,7 @@ typedef struct CsvValueInput
 	const CsvTableColumn *column;
 	CsvColumn	spec;
 	FmgrInfo	function;
+	FmgrInfo	conversion;		/* from the file's encoding, once it is used */
 	Oid			ioparam;
 	bool		pure;			/* the function may be left by longjmp */
 	bool		comma_decimal;	/* decimal_separator ',' applies */

@@ -17,6 +17,9 @@
 typedef uint8_t CsvSixteen __attribute__((vector_size(16)));
 typedef uint64_t CsvTwo __attribute__((vector_size(16)));
 
+#define ONES	UINT64_C(0x0101010101010101)
+#define HIGHS	UINT64_C(0x8080808080808080)
+
 static inline CsvTwo
 load_two(const uint8_t *p)
 {
@@ -133,18 +136,18 @@ skip_data(const CsvDialect *dialect, uint8_t state, const uint8_t *p,
 		  const uint8_t *end)
 {
 	const CsvDialectOptions *opt = &dialect->opt;
-	const bool	doubling = state == CSV_STATE_QUOTED &&
-		opt->escape == opt->quote;
 	uint8_t		wanted[4] = {opt->delimiter, opt->delimiter, '\r', '\n'};
 
 	if (state != CSV_STATE_UNQUOTED && state != CSV_STATE_QUOTED)
 		return p;
 	if (opt->quote != 0)
 		wanted[0] = opt->quote;
-	if (state == CSV_STATE_QUOTED)
-		wanted[1] = opt->escape;
+	if (state != CSV_STATE_QUOTED)
+		return find_any(p, end, wanted);
+	wanted[1] = opt->escape;
 	p = find_any(p, end, wanted);
-	while (doubling && end - p > 1 && p[0] == opt->quote && p[1] == opt->quote)
+	while (end - p > 1 && p[0] == opt->escape &&
+		   (p[1] == opt->quote || p[1] == opt->escape))
 		p = find_any(p + 2, end, wanted);
 	return p;
 }
@@ -299,12 +302,10 @@ void
 csv_measure_field(const CsvDialect *dialect, const uint8_t *field,
 				  uint64_t length, CsvMeasure *measure)
 {
-	const CsvTwo highs = {UINT64_C(0x8080808080808080),
-						  UINT64_C(0x8080808080808080)};
 	uint64_t	nchars = 0;
 	uint64_t	i = 0;
 
-	measure->has_nul = memchr(field, 0, length) != NULL;
+	measure->has_nul = false;
 	measure->invalid_utf8 = false;
 	measure->beyond_ascii = false;
 	while (i < length)
@@ -313,9 +314,11 @@ csv_measure_field(const CsvDialect *dialect, const uint8_t *field,
 
 		if (length - i >= 16)
 		{
-			CsvTwo		high = load_two(field + i) & highs;
+			CsvTwo		two = load_two(field + i);
 
-			if ((high[0] | high[1]) == 0)
+			/* no high bit, and none borrowed by a zero byte */
+			two = (two | (two - ONES)) & HIGHS;
+			if ((two[0] | two[1]) == 0)
 			{
 				nchars += 16;
 				i += 16;
@@ -323,6 +326,8 @@ csv_measure_field(const CsvDialect *dialect, const uint8_t *field,
 			}
 		}
 		sequence = csv_utf8_sequence(field + i, length - i);
+		if (field[i] == 0)
+			measure->has_nul = true;
 		if (field[i] >= 0x80)
 			measure->beyond_ascii = true;
 		if (sequence == 0)
