@@ -166,9 +166,10 @@ struct CsvTableScan
 	uint32_t	row;			/* next of the batch */
 	uint32_t	entry;			/* its place in the arrays */
 	uint32_t	error;			/* next of the batch */
-	bool		any_careful;	/* some entry has a value that the arrays do
-								 * not hold */
-	CsvRowFlags careful;		/* which entries do, then */
+	bool		any_careful;	/* some entries have values that the arrays do
+								 * not hold: */
+	bool		all_careful;	/* all of them, */
+	CsvRowFlags careful;		/* or these */
 
 	/*
 	 * The batch's columns that the arrays hold: the plain ones by their way
@@ -1094,12 +1095,20 @@ show_progress(const CsvTableScan *scan)
 }
 
 static void
+free_flags(CsvRowFlags *flags)
+{
+	if (flags->values != NULL)
+		pfree(flags->values);
+	flags->values = NULL;
+	flags->capacity = 0;
+}
+
+static void
 set_flags(const CsvTableScan *scan, CsvRowFlags *flags, uint32_t n, bool value)
 {
 	if (n > flags->capacity)
 	{
-		if (flags->values != NULL)
-			pfree(flags->values);
+		free_flags(flags);
 		flags->values = MemoryContextAllocHuge(scan->context, n);
 		flags->capacity = n;
 	}
@@ -1116,25 +1125,25 @@ find_careful(CsvTableScan *scan)
 	const CsvBatch *batch = &scan->batch;
 	uint32_t	n = batch->answer != NULL ? batch->answer->selection.nrows :
 		batch->nrows;
-	bool		all = false;
-	bool		any = false;
 	uint8_t    *careful;
 
+	scan->any_careful = false;
+	scan->all_careful = false;
 	for (int i = 0; i < scan->ncolumns; i++)
 	{
 		const CsvScanColumn *column = &scan->columns[i];
 
 		if (column->values == NULL)
 			continue;			/* nobody looks at it */
-		all |= column->fetch >= CSV_NUM_FETCHES;
-		any |= batch->arrays[i].any_slow;
+		scan->all_careful |= column->fetch >= CSV_NUM_FETCHES;
+		scan->any_careful |= batch->arrays[i].any_slow;
 	}
-	scan->any_careful = any || all;
-	if (!scan->any_careful)
+	scan->any_careful |= scan->all_careful;
+	if (!scan->any_careful || scan->all_careful)
 		return;
-	set_flags(scan, &scan->careful, n, all);
+	set_flags(scan, &scan->careful, n, false);
 	careful = scan->careful.values;
-	for (int i = 0; i < scan->ncolumns && !all; i++)
+	for (int i = 0; i < scan->ncolumns; i++)
 	{
 		const uint8_t *status = scan->columns[i].status;
 
@@ -1913,6 +1922,8 @@ make_value(CsvTableScan *scan, CsvScanColumn *column, uint32_t entry,
 static bool
 make_run_values(CsvTableScan *scan)
 {
+	bool		good = true;
+
 	for (int i = 0; i < scan->ncolumns; i++)
 	{
 		CsvScanColumn *column = &scan->columns[i];
@@ -1922,15 +1933,20 @@ make_run_values(CsvTableScan *scan)
 			continue;
 		inside = *column;
 		inside.input.pure = true;	/* needs no further subtransaction */
-		for (uint32_t entry = scan->run_from; entry < scan->run_until; entry++)
+		for (uint32_t entry = scan->run_from; entry < scan->run_until && good;
+			 entry++)
 		{
 			uint32_t	k = entry - scan->run_from;
 			CsvValueError error;
 
-			if (!make_value(scan, &inside, entry, &column->run_values[k],
-							&column->run_isnull[k], &error))
-				return false;
+			good = make_value(scan, &inside, entry, &column->run_values[k],
+							  &column->run_isnull[k], &error);
 		}
+
+		/* was perhaps looked up meanwhile */
+		column->input.conversion = inside.input.conversion;
+		if (!good)
+			return false;
 	}
 	return true;
 }
@@ -2209,6 +2225,8 @@ advance_batch(CsvTableScan *scan)
 		return true;
 	scan->finished = true;
 	csv_progress_release(scan);
+	free_flags(&scan->doubtful);
+	free_flags(&scan->careful);
 
 	/* a scan that was rewound once will be again */
 	if (scan->holding)
@@ -2251,7 +2269,8 @@ csv_table_scan_next(CsvTableScan *scan, Datum *values, bool *isnull)
 		}
 
 		fill_fast(scan, scan->entry, values, isnull);
-		if (scan->any_careful && scan->careful.values[scan->entry] &&
+		if (scan->any_careful &&
+			(scan->all_careful || scan->careful.values[scan->entry]) &&
 			!fill_careful(scan, row, values, isnull))
 		{
 			scan->row++;

@@ -476,6 +476,14 @@ default_value(const CsvValueInput *input, Datum *value, bool *isnull,
 }
 #endif
 
+static bool
+refuse_length(CsvValueError *error)
+{
+	refuse(error, ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+		   "value is longer than a datum can be");
+	return false;
+}
+
 bool
 csv_value_from_field(CsvValueInput *input, const CsvDialect *dialect,
 					 const uint8_t *field, uint64_t length, Datum *value,
@@ -517,13 +525,12 @@ csv_value_from_field(CsvValueInput *input, const CsvDialect *dialect,
 		return false;
 	}
 	if (nbytes >= MaxAllocSize)
-	{
-		refuse(error, ERRCODE_PROGRAM_LIMIT_EXCEEDED,
-			   "value is longer than a datum can be");
+		return refuse_length(error);
+	if (!to_server_encoding(input, &text, &nbytes, error))
 		return false;
-	}
-	if (!to_server_encoding(input, &text, &nbytes, error) ||
-		!check_limits(input, text, nbytes, error))
+	if (nbytes >= MaxAllocSize)
+		return refuse_length(error);
+	if (!check_limits(input, text, nbytes, error))
 		return false;
 	return csv_value_from_cstring(input, text, value, error);
 }
@@ -572,13 +579,13 @@ csv_value_explain(const CsvValueInput *input, const CsvDialect *dialect,
 				break;
 			}
 		case CSV_ERROR_TOO_MANY_CHARS:
-			csv_measure_field(dialect, field, length, &measure);
+			csv_fast_measure(dialect, field, length, &measure);
 			error->count = (int64) measure.nchars;
 			error->limit = spec->max_chars >= 0 ? spec->max_chars :
 				spec->type_chars;
 			break;
 		case CSV_ERROR_TOO_MANY_BYTES:
-			csv_measure_field(dialect, field, length, &measure);
+			csv_fast_measure(dialect, field, length, &measure);
 			error->count = (int64) measure.nbytes;
 			error->limit = spec->byte_width;
 			break;

@@ -15,10 +15,11 @@
 #define CSV_NARROW_TEXT	128
 
 /*
- * A value that is taken from the input costs its bytes and this: its record is
- * read again, and its value made by itself.
+ * A value that is taken from the input costs its bytes and this, for its record
+ * is read again and its value made by itself.  (Another engine may find another
+ * price.)
  */
-#define CSV_LONG_VALUE_COST	1024
+#define LONG_VALUE_COST	1024
 
 static bool
 buffer_reserve(const CsvMemory *memory, CsvBuffer *buffer, size_t nbytes)
@@ -285,7 +286,7 @@ best_width(const CsvColumns *columns, const CsvColumn *column, uint64_t widest)
 		if (width < widest)
 		{
 			uint64_t	cost = width * nrows + long_bytes +
-				CSV_LONG_VALUE_COST * long_count;
+				LONG_VALUE_COST * long_count;
 
 			if (cost < best_cost)
 			{

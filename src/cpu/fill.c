@@ -178,7 +178,7 @@ slow_value(CsvFill *fill, uint32_t row, uint64_t start, uint64_t end)
 		return;
 	}
 
-	csv_measure_field(dialect, field, length, &measure);
+	csv_fast_measure(dialect, field, length, &measure);
 
 	/* the value itself, where something must be known of it */
 	if (measure.nbytes == length)
@@ -408,48 +408,6 @@ is_plain(const uint8_t *unplain, uint64_t start, uint64_t end)
 	return true;
 }
 
-#define ONES	UINT64_C(0x0101010101010101)
-#define HIGHS	UINT64_C(0x8080808080808080)
-
-/*
- * Check text that has no quotes to remove: valid UTF-8 without zero bytes?
- * Counts the characters.
- */
-static inline bool
-check_text(const uint8_t *text, uint64_t nbytes, uint64_t *nchars)
-{
-	uint64_t	i = 0;
-	uint64_t	count = 0;
-
-	while (i < nbytes)
-	{
-		uint32_t	sequence;
-
-		if (nbytes - i >= 8)
-		{
-			uint64_t	word;
-
-			memcpy(&word, text + i, 8);
-			/* no high bit, and none borrowed by a zero byte */
-			if (((word | (word - ONES)) & HIGHS) == 0)
-			{
-				i += 8;
-				count += 8;
-				continue;
-			}
-		}
-		if (text[i] == 0)
-			return false;
-		sequence = csv_utf8_sequence(text + i, nbytes - i);
-		if (sequence == 0)
-			return false;
-		i += sequence;
-		count++;
-	}
-	*nchars = count;
-	return true;
-}
-
 /*
  * Text: copy what stands there.  Nothing is written at `limit` or behind it
  * but entries.
@@ -556,7 +514,7 @@ text_loop(CsvFill *fill, bool uniform, const uint32_t *rows, uint32_t from,
 		}
 		nchars = nbytes;
 		if (!is_plain(unplain, from_byte, from_byte + nbytes) &&
-			(!check_text(value, nbytes, &nchars) ||
+			(!csv_check_text(value, nbytes, &nchars) ||
 			 (!utf8 && nchars != nbytes)))
 		{
 			slow_value(fill, row, start, end);

@@ -212,6 +212,7 @@ typedef struct CsvMeasure
 	bool		quoted;
 } CsvMeasure;
 
+/* byte by byte, for a device and as the reference; else csv_fast_measure() */
 CSV_INLINE void
 csv_field_measure(const CsvDialect *dialect, const uint8_t *field,
 				  uint64_t length, CsvMeasure *measure)
@@ -242,15 +243,6 @@ csv_field_measure(const CsvDialect *dialect, const uint8_t *field,
 								  &measure->quoted);
 	measure->nchars = nchars - (length - measure->nbytes);
 }
-
-/*
- * The same, by the processor and in longer steps (record.c).
- */
-#ifdef __cplusplus
-extern "C"
-#endif
-extern void csv_measure_field(const CsvDialect *dialect, const uint8_t *field,
-							  uint64_t length, CsvMeasure *measure);
 
 /*
  * The verdict on a measured value that is not NULL: CSV_ERROR_NONE or the

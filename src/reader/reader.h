@@ -569,6 +569,18 @@ extern uint64_t csv_field_value(const CsvDialect *dialect,
 								const uint8_t *field, uint64_t length,
 								uint8_t *value, uint64_t room, bool *quoted);
 
+/*
+ * Is it valid UTF-8 without zero bytes?  Then *nchars is the number of its
+ * characters.
+ */
+extern bool csv_check_text(const uint8_t *text, uint64_t nbytes,
+						   uint64_t *nchars);
+
+/* the same as csv_field_measure(), see field.h */
+struct CsvMeasure;
+extern void csv_fast_measure(const CsvDialect *dialect, const uint8_t *field,
+							 uint64_t length, struct CsvMeasure *measure);
+
 #ifdef __cplusplus
 }
 #endif

@@ -298,46 +298,56 @@ csv_field_value(const CsvDialect *dialect, const uint8_t *field,
 	return unquote(dialect, field, length, value, room, quoted);
 }
 
-void
-csv_measure_field(const CsvDialect *dialect, const uint8_t *field,
-				  uint64_t length, CsvMeasure *measure)
+bool
+csv_check_text(const uint8_t *text, uint64_t nbytes, uint64_t *nchars)
 {
-	uint64_t	nchars = 0;
 	uint64_t	i = 0;
+	uint64_t	count = 0;
 
-	measure->has_nul = false;
-	measure->invalid_utf8 = false;
-	measure->beyond_ascii = false;
-	while (i < length)
+	while (i < nbytes)
 	{
 		uint32_t	sequence;
 
-		if (length - i >= 16)
+		if (nbytes - i >= 16)
 		{
-			CsvTwo		two = load_two(field + i);
+			CsvTwo		two = load_two(text + i);
 
 			/* no high bit, and none borrowed by a zero byte */
 			two = (two | (two - ONES)) & HIGHS;
 			if ((two[0] | two[1]) == 0)
 			{
-				nchars += 16;
 				i += 16;
+				count += 16;
 				continue;
 			}
 		}
-		sequence = csv_utf8_sequence(field + i, length - i);
-		if (field[i] == 0)
-			measure->has_nul = true;
-		if (field[i] >= 0x80)
-			measure->beyond_ascii = true;
+		if (text[i] == 0)
+			return false;
+		sequence = csv_utf8_sequence(text + i, nbytes - i);
 		if (sequence == 0)
-		{
-			measure->invalid_utf8 = true;
-			sequence = 1;
-		}
-		nchars++;
+			return false;
 		i += sequence;
+		count++;
 	}
+	*nchars = count;
+	return true;
+}
+
+void
+csv_fast_measure(const CsvDialect *dialect, const uint8_t *field,
+				 uint64_t length, CsvMeasure *measure)
+{
+	uint64_t	nchars;
+
+	if (!csv_check_text(field, length, &nchars))
+	{
+		/* what is wrong with it, and where, is for the bytes to say */
+		csv_field_measure(dialect, field, length, measure);
+		return;
+	}
+	measure->has_nul = false;
+	measure->invalid_utf8 = false;
+	measure->beyond_ascii = nchars != length;
 	measure->nbytes = unquote(dialect, field, length, NULL, 0,
 							  &measure->quoted);
 	measure->nchars = nchars - (length - measure->nbytes);
