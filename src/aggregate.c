@@ -60,11 +60,9 @@ typedef struct Extra
 } Extra;
 
 /*
- * Rows are shared out among so many files at a time.  A file whose rows have
+ * Rows are shared out among CSV_SPILL_FILES at a time.  A file whose rows have
  * gone through MOST_LEVELS of that is grouped whatever memory it takes.
  */
-#define SPILL_BITS			4
-#define SPILL_FILES			(1 << SPILL_BITS)
 #define MOST_LEVELS			8
 
 /* rows without texts between two resets of what their values are made in */
@@ -107,7 +105,7 @@ struct CsvAggregation
 	HTAB	   *extras;			/* NULL: none so far */
 
 	int			level;			/* of the rows that are being grouped */
-	BufFile    *spilling[SPILL_FILES];	/* theirs; NULL: not needed so far */
+	BufFile    *spilling[CSV_SPILL_FILES];	/* theirs; NULL: not needed so far */
 	List	   *spilled;		/* SpillFiles to come */
 	int64		nbatches;
 	Datum	   *wide;			/* of the row at hand: arguments that no lane
@@ -400,8 +398,8 @@ spill_row(void *arg, uint64_t hash, const CsvValue *keys,
 {
 	CsvAggregation *aggregation = arg;
 	const CsvProgram *program = aggregation->program;
-	int			number = hash >> (64 - SPILL_BITS * (aggregation->level + 1)) &
-		(SPILL_FILES - 1);
+	int			number = hash >> (64 - CSV_SPILL_BITS * (aggregation->level + 1)) &
+		(CSV_SPILL_FILES - 1);
 	BufFile    *file = aggregation->spilling[number];
 	bool		is_partial = partial != NULL;
 
@@ -519,7 +517,7 @@ keep_spilled(CsvAggregation *aggregation)
 {
 	MemoryContext outer = MemoryContextSwitchTo(aggregation->context);
 
-	for (int i = 0; i < SPILL_FILES; i++)
+	for (int i = 0; i < CSV_SPILL_FILES; i++)
 	{
 		SpillFile  *spilled;
 
@@ -734,7 +732,7 @@ settle_held(CsvAggregation *aggregation)
 	aggregation->piece_next = 0;
 	aggregation->columns_end = 0;
 	aggregation->has_held = csv_table_scan_held(aggregation->scan, 0, piece);
-	for (int i = 0; i < SPILL_FILES; i++)
+	for (int i = 0; i < CSV_SPILL_FILES; i++)
 		was_spilled |= aggregation->spilling[i] != NULL;
 	if (!aggregation->has_held)
 		return;

@@ -9,6 +9,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "aggregate.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
@@ -357,38 +359,54 @@ push_grouping(PlannerInfo *root, CsvPlanState *state, PathTarget *target,
 	return true;
 }
 
-/*
- * Is there memory for so many groups?  If not, the executor's own aggregation
- * can do with less, over what the engine's filters leave.
- */
+/* values of which each is counted once: they are all kept in memory */
 static bool
-groups_fit(const CsvPlanState *state, double ngroups)
+counts_distinct(const CsvProgram *program)
+{
+	for (uint32_t i = 0; i < program->n.naggregates; i++)
+		if (program->aggregate[i].kind == CSV_AGGREGATE_COUNT_DISTINCT)
+			return true;
+	return false;
+}
+
+/*
+ * What it costs, roughly, that so many groups of nrows rows are not all in
+ * memory; 0 where they are.
+ */
+static Cost
+spill_cost(const CsvPlanState *state, double ngroups, double nrows)
 {
 	const CsvProgram *program = state->program;
-	double		group_bytes = CSV_GROUP_BYTES +
-		CSV_GROUP_VALUE_BYTES * (program->n.nkeys + program->n.naggregates);
+	double		value_bytes = CSV_GROUP_VALUE_BYTES *
+		(program->n.nkeys + program->n.naggregates);
+	double		group_bytes = CSV_GROUP_BYTES + value_bytes;
 	double		held_bytes = group_bytes;
+	double		times = ngroups * group_bytes / (double) get_hash_memory_limit();
+	double		levels;
 
-	if (ngroups * group_bytes <= (double) get_hash_memory_limit())
-		return true;
-
+	if (times <= 1)
+		return 0;
 	for (uint32_t i = 0; i < program->n.naggregates; i++)
 	{
 		const CsvAggregate *aggregate = &program->aggregate[i];
 
-		/* distinct values are counted here */
-		if (aggregate->kind == CSV_AGGREGATE_COUNT_DISTINCT)
-			return false;
 		if (aggregate->lane == CSV_LANE_FLOAT &&
 			(aggregate->kind == CSV_AGGREGATE_SUM ||
 			 aggregate->kind == CSV_AGGREGATE_SUM_SQUARES))
 			held_bytes += CSV_HELD_FLOAT_BYTES;
 	}
-	return !csv_resident_enabled() &&
+	if (!csv_resident_enabled() &&
 		csv_engine_holds_groups(state->table->engine,
 								csv_source_data_size(state->table, NULL),
 								bms_num_members(state->wanted),
-								ngroups * held_bytes);
+								ngroups * held_bytes))
+		return 0;
+
+	/* as cost_agg() reckons: nearly all rows are written and read, each level */
+	levels = ceil(log(times) / log(CSV_SPILL_FILES));
+	return levels * nrows *
+		(2 * cpu_tuple_cost +
+		 value_bytes / BLCKSZ * (random_page_cost + seq_page_cost));
 }
 
 /*
@@ -409,6 +427,7 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 	double		nrows;
 	int			ncolumns;
 	int64		nresident;
+	Cost		spilling;
 	Cost		startup_cost;
 	Cost		total_cost;
 	QualCost	having_cost;
@@ -457,14 +476,16 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 									  get_sortgrouplist_exprs(parse->groupClause,
 															  grouping->targetList),
 									  input_rel->rows, NULL, NULL);
-	if (!groups_fit(state, ngroups))
+	spilling = spill_cost(state, ngroups, input_rel->rows);
+	if (spilling > 0 && counts_distinct(state->program))
 		return;
 	nrows = clamp_row_est(ngroups *
 						  clauselist_selectivity(root, state->having, 0,
 												 JOIN_INNER, NULL));
 	cost_qual_eval(&having_cost, state->having, root);
 	startup_cost = csv_read_cost(state, state->program, input_rel->tuples,
-								 input_rel->rows) + having_cost.startup;
+								 input_rel->rows) + spilling +
+		having_cost.startup;
 	total_cost = startup_cost +
 		ngroups * (cpu_tuple_cost + having_cost.per_tuple);
 	output_rel->fdw_private = state;
