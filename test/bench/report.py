@@ -33,7 +33,7 @@ QUERIES = {
     'q6_resident': 'TPC-H Q6, resident columns',
     'groups_4': '4 groups',
     'groups_10k': '10 thousand groups',
-    'groups_10m': '11 million groups',
+    'groups_10m': 'a group for most records',
     'first_rows': 'LIMIT 10',
     'load': 'into a table',
     'load_unlogged': 'load, unlogged',
