@@ -579,13 +579,13 @@ csv_value_explain(const CsvValueInput *input, const CsvDialect *dialect,
 				break;
 			}
 		case CSV_ERROR_TOO_MANY_CHARS:
-			csv_fast_measure(dialect, field, length, &measure);
+			csv_fast_measure(dialect, field, length, NULL, &measure);
 			error->count = (int64) measure.nchars;
 			error->limit = spec->max_chars >= 0 ? spec->max_chars :
 				spec->type_chars;
 			break;
 		case CSV_ERROR_TOO_MANY_BYTES:
-			csv_fast_measure(dialect, field, length, &measure);
+			csv_fast_measure(dialect, field, length, NULL, &measure);
 			error->count = (int64) measure.nbytes;
 			error->limit = spec->byte_width;
 			break;

@@ -178,7 +178,9 @@ slow_value(CsvFill *fill, uint32_t row, uint64_t start, uint64_t end)
 		return;
 	}
 
-	csv_fast_measure(dialect, field, length, &measure);
+	csv_fast_measure(dialect, field, length,
+					 length <= sizeof(short_value) ? short_value : NULL,
+					 &measure);
 
 	/* the value itself, where something must be known of it */
 	if (measure.nbytes == length)
@@ -190,8 +192,9 @@ slow_value(CsvFill *fill, uint32_t row, uint64_t start, uint64_t end)
 	else if (measure.nbytes <= sizeof(short_value))
 	{
 		value = short_value;
-		csv_field_value(dialect, field, length, value, sizeof(short_value),
-						&quoted);
+		if (length > sizeof(short_value))
+			csv_field_value(dialect, field, length, value,
+							sizeof(short_value), &quoted);
 	}
 
 	if (column->force_null && measure.quoted && value != NULL &&

@@ -576,10 +576,14 @@ extern uint64_t csv_field_value(const CsvDialect *dialect,
 extern bool csv_check_text(const uint8_t *text, uint64_t nbytes,
 						   uint64_t *nchars);
 
-/* the same as csv_field_measure(), see field.h */
+/*
+ * The same as csv_field_measure(), see field.h.  `value`: NULL, or room for
+ * length bytes, where the value goes as well if it is not the field as it is.
+ */
 struct CsvMeasure;
 extern void csv_fast_measure(const CsvDialect *dialect, const uint8_t *field,
-							 uint64_t length, struct CsvMeasure *measure);
+							 uint64_t length, uint8_t *value,
+							 struct CsvMeasure *measure);
 
 #ifdef __cplusplus
 }

@@ -335,10 +335,17 @@ csv_check_text(const uint8_t *text, uint64_t nbytes, uint64_t *nchars)
 
 void
 csv_fast_measure(const CsvDialect *dialect, const uint8_t *field,
-				 uint64_t length, CsvMeasure *measure)
+				 uint64_t length, uint8_t *value, CsvMeasure *measure)
 {
+	const CsvDialectOptions *opt = &dialect->opt;
 	uint64_t	nchars;
 
+	measure->nbytes = length;
+	measure->quoted = false;
+	if (length > 0 && opt->quote != 0 &&
+		(field[0] == opt->quote || opt->quoting == CSV_QUOTING_POSTGRES))
+		measure->nbytes = unquote(dialect, field, length, value, length,
+								  &measure->quoted);
 	if (!csv_check_text(field, length, &nchars))
 	{
 		/* what is wrong with it, and where, is for the bytes to say */
@@ -348,7 +355,5 @@ csv_fast_measure(const CsvDialect *dialect, const uint8_t *field,
 	measure->has_nul = false;
 	measure->invalid_utf8 = false;
 	measure->beyond_ascii = nchars != length;
-	measure->nbytes = unquote(dialect, field, length, NULL, 0,
-							  &measure->quoted);
 	measure->nchars = nchars - (length - measure->nbytes);
 }

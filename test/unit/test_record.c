@@ -204,7 +204,12 @@ values_are_what_byte_by_byte_gives(void **state)
 		assert_int_equal(quoted, expected_quoted);
 
 		csv_field_measure(&dialect, bytes, nbytes, &expected);
-		csv_fast_measure(&dialect, field, nbytes, &measure);
+		memset(found, 0xEE, room + 1);
+		csv_fast_measure(&dialect, field, nbytes, room >= nbytes ? found : NULL,
+						 &measure);
+		if (room >= nbytes && length < nbytes)
+			assert_memory_equal(found, value, length);
+		assert_int_equal(found[room], 0xEE);
 		assert_int_equal(measure.nbytes, expected.nbytes);
 		assert_int_equal(measure.nchars, expected.nchars);
 		assert_int_equal(measure.has_nul, expected.has_nul);
