@@ -22,15 +22,9 @@
  */
 #include "index.h"
 
-#include <string.h>
+#include "../reader/pair.h"
 
-#define ONES	UINT64_C(0x0101010101010101)
 #define LOWS	UINT64_C(0x7F7F7F7F7F7F7F7F)
-#define HIGHS	UINT64_C(0x8080808080808080)
-
-/* gcc and clang have vectors on every processor */
-typedef uint64_t CsvPair __attribute__((vector_size(16)));
-typedef uint8_t CsvBytes __attribute__((vector_size(16)));
 
 typedef const uint8_t *CsvBlock;
 
@@ -44,10 +38,7 @@ block_load(const uint8_t *p)
 static inline CsvPair
 load_pair(CsvBlock block, int i)
 {
-	CsvPair		pair;
-
-	memcpy(&pair, block + 16 * i, 16);
-	return pair;
+	return csv_load_pair(block + 16 * i);
 }
 
 /* the high bit of each byte of a pair that equals the pattern's */
@@ -57,10 +48,10 @@ equal_bytes(CsvBlock block, int i, CsvPair pattern)
 	CsvPair		pair = load_pair(block, i);
 
 #if defined(__SSE2__) || defined(__ARM_NEON)
-	return (CsvPair) ((CsvBytes) pair == (CsvBytes) pattern) & HIGHS;
+	return (CsvPair) ((CsvBytes) pair == (CsvBytes) pattern) & CSV_HIGHS;
 #else
 	pair ^= pattern;
-	return ~(((pair & LOWS) + LOWS) | pair) & HIGHS;
+	return ~(((pair & LOWS) + LOWS) | pair) & CSV_HIGHS;
 #endif
 }
 
@@ -81,7 +72,7 @@ transpose_bits(uint64_t word)
 static inline uint64_t
 block_equal(CsvBlock block, uint8_t byte)
 {
-	const CsvPair pattern = {ONES * byte, ONES * byte};
+	const CsvPair pattern = {CSV_ONES * byte, CSV_ONES * byte};
 	CsvPair		found = equal_bytes(block, 0, pattern) >> 6 |
 		equal_bytes(block, 1, pattern) >> 4 |
 		equal_bytes(block, 2, pattern) >> 2 |
@@ -96,10 +87,9 @@ block_unplain(CsvBlock block)
 {
 	CsvPair		found = {0, 0};
 
-	/* the lowest zero byte, if there is one, borrows its high bit */
 	for (int i = 0; i < 4; i++)
-		found |= load_pair(block, i) | (load_pair(block, i) - ONES);
-	return ((found[0] | found[1]) & HIGHS) != 0;
+		found |= csv_pair_unplain(load_pair(block, i));
+	return (found[0] | found[1]) != 0;
 }
 
 static inline uint64_t

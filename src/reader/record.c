@@ -7,37 +7,22 @@
  * a fast path meets something irregular.
  */
 #include "field.h"
+#include "pair.h"
 
 #include <string.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
 
-/* gcc and clang have such vectors on every processor */
-typedef uint8_t CsvSixteen __attribute__((vector_size(16)));
-typedef uint64_t CsvTwo __attribute__((vector_size(16)));
-
-#define ONES	UINT64_C(0x0101010101010101)
-#define HIGHS	UINT64_C(0x8080808080808080)
-
-static inline CsvTwo
-load_two(const uint8_t *p)
-{
-	CsvTwo		two;
-
-	memcpy(&two, p, sizeof(two));
-	return two;
-}
-
 /* the first of sixteen bytes that is one of these; 16 if none is */
 static inline uint32_t
 first_of(const uint8_t *p, const uint8_t wanted[4])
 {
-	CsvSixteen	bytes = (CsvSixteen) load_two(p);
-	CsvTwo		found = (CsvTwo) ((bytes == wanted[0]) |
-								  (bytes == wanted[1]) |
-								  (bytes == wanted[2]) |
-								  (bytes == wanted[3]));
+	CsvBytes	bytes = (CsvBytes) csv_load_pair(p);
+	CsvPair		found = (CsvPair) ((bytes == wanted[0]) |
+								   (bytes == wanted[1]) |
+								   (bytes == wanted[2]) |
+								   (bytes == wanted[3]));
 
 #ifdef __SSE2__
 	return (uint32_t) __builtin_ctz((uint32_t) _mm_movemask_epi8((__m128i) found) |
@@ -232,6 +217,16 @@ csv_scan_field(const CsvScan *scan, const CsvDialect *dialect,
 
 /* ---- values ---- */
 
+/* is there a quote that opens, perhaps? */
+static inline bool
+may_be_quoted(const CsvDialect *dialect, const uint8_t *field, uint64_t length)
+{
+	const CsvDialectOptions *opt = &dialect->opt;
+
+	return length > 0 && opt->quote != 0 &&
+		(field[0] == opt->quote || opt->quoting == CSV_QUOTING_POSTGRES);
+}
+
 /*
  * Unquote a field, to `to` or, where that is NULL, only count.  The same as
  * csv_unquoter_next() byte by byte.
@@ -256,8 +251,8 @@ unquote(const CsvDialect *dialect, const uint8_t *field, uint64_t length,
 	while (p < end)
 	{
 		/* no quote opens from here on */
-		if (!inside &&
-			(quote == 0 || !(anywhere || (p == field && *p == quote))))
+		if (p == field ? !may_be_quoted(dialect, field, length) :
+			!inside && !anywhere)
 		{
 			if (to != NULL)
 				memcpy(next, p, end - p);
@@ -310,11 +305,9 @@ csv_check_text(const uint8_t *text, uint64_t nbytes, uint64_t *nchars)
 
 		if (nbytes - i >= 16)
 		{
-			CsvTwo		two = load_two(text + i);
+			CsvPair		unplain = csv_pair_unplain(csv_load_pair(text + i));
 
-			/* no high bit, and none borrowed by a zero byte */
-			two = (two | (two - ONES)) & HIGHS;
-			if ((two[0] | two[1]) == 0)
+			if ((unplain[0] | unplain[1]) == 0)
 			{
 				i += 16;
 				count += 16;
@@ -337,13 +330,11 @@ void
 csv_fast_measure(const CsvDialect *dialect, const uint8_t *field,
 				 uint64_t length, uint8_t *value, CsvMeasure *measure)
 {
-	const CsvDialectOptions *opt = &dialect->opt;
 	uint64_t	nchars;
 
 	measure->nbytes = length;
 	measure->quoted = false;
-	if (length > 0 && opt->quote != 0 &&
-		(field[0] == opt->quote || opt->quoting == CSV_QUOTING_POSTGRES))
+	if (may_be_quoted(dialect, field, length))
 		measure->nbytes = unquote(dialect, field, length, value, length,
 								  &measure->quoted);
 	if (!csv_check_text(field, length, &nchars))
