@@ -510,10 +510,18 @@ free_buffer(CsvInsert *insert, CsvInsertBuffer *buffer)
 static void
 empty_buffers(CsvInsert *insert, const ResultRelInfo *current)
 {
+	int			pins_left = csv_pin_limit();
 	ListCell   *cell;
 
 	foreach(cell, insert->buffers)
-		empty_buffer(insert, lfirst(cell));
+	{
+		CsvInsertBuffer *buffer = lfirst(cell);
+
+		/* each keeps the page pinned that it was at */
+		empty_buffer(insert, buffer);
+		if (pins_left-- <= 0)
+			ReleaseBulkInsertStatePin(buffer->bulk);
+	}
 	insert->nwaiting = 0;
 	insert->waiting_bytes = 0;
 
