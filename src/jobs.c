@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include <sys/stat.h>
+#include <time.h>
 
 #include "access/table.h"
 #include "catalog/pg_class.h"
@@ -70,12 +71,26 @@ file_identity(const char *filename, struct stat *st)
 					(long) st->st_mtim.tv_nsec);
 }
 
+/*
+ * Was the file left alone for a second?  Until then it may be written to and
+ * show the same times.
+ */
+static bool
+has_settled(const struct stat *st)
+{
+	struct timespec limit;
+
+	clock_gettime(CLOCK_REALTIME, &limit);
+	limit.tv_sec--;
+	return st->st_mtim.tv_sec < limit.tv_sec ||
+		(st->st_mtim.tv_sec == limit.tv_sec &&
+		 st->st_mtim.tv_nsec <= limit.tv_nsec);
+}
+
 PG_FUNCTION_INFO_V1(csv_gpu_files);
 
 /*
- * csv_gpu_files(source regclass): a row per file.  A file has settled if it was
- * left alone for a second: until then it may be written to and show the same
- * times.
+ * csv_gpu_files(source regclass): a row per file.
  */
 Datum
 csv_gpu_files(PG_FUNCTION_ARGS)
@@ -99,7 +114,7 @@ csv_gpu_files(PG_FUNCTION_ARGS)
 		if (!S_ISREG(st.st_mode))
 			continue;
 		values[0] = CStringGetTextDatum(names[i]);
-		values[2] = BoolGetDatum(st.st_mtim.tv_sec + 1 < time(NULL));
+		values[2] = BoolGetDatum(has_settled(&st));
 		tuplestore_putvalues(result->setResult, result->setDesc, values,
 							 nulls);
 	}

@@ -136,14 +136,35 @@ cmp_ok(sql(q{SELECT count(*) FROM csv_gpu_job_run WHERE job = 'fails'}), '>', 0,
 my $dump = "$dir/dump.sql";
 my $runs = sql('SELECT count(*) FROM csv_gpu_job_run');
 
+# of roles with odd names; and of a role and of tables that are gone, whose
+# numbers may be others' where the dump goes
+my @odd = ('Odd "Role" \'1\' \\', '-', '1234', 'dropped');
+for my $role (@odd)
+{
+	my $quoted = $role =~ s/"/""/gr;
+
+	sql(qq{CREATE ROLE "$quoted"; SET ROLE "$quoted";
+		INSERT INTO csv_gpu_job (job, schedule, source, target, mode) VALUES ('odd', '* * * * *', 'source', 'target', 'new_files');
+		INSERT INTO csv_gpu_job_file (job, identity, filename, run) VALUES ('odd', 'x', 'x', 1);
+		INSERT INTO csv_gpu_job_run (job, started, duration) VALUES ('odd', now(), '1s')});
+}
+sql(q{CREATE TABLE gone (id int);
+	INSERT INTO csv_gpu_job (job, schedule, source, target, mode) VALUES ('no source', '* * * * *', 'gone', 'target', 'append'), ('no target', '* * * * *', 'source', 'gone', 'append');
+	DROP TABLE gone; DROP ROLE dropped; CREATE ROLE dropped});
+is(sql(q{SELECT count(*) FROM csv_gpu_job WHERE job IN ('odd', 'no source', 'no target')}), 6, 'jobs of what is gone are there');
+is(sql(q{SET ROLE dropped; SELECT (SELECT count(*) FROM csv_gpu_job) + (SELECT count(*) FROM csv_gpu_job_run) + (SELECT count(*) FROM csv_gpu_job_file)}),
+	0, q(and not a new role's of that name));
+
 # pg_cron is to be in one database only
 sql('DROP EXTENSION pg_cron');
 $node->command_ok([ 'pg_dump', '-f', $dump, '-d', $node->connstr('postgres') ], 'dumped');
 sql('CREATE DATABASE copy');
 $node->command_ok([ 'psql', '-Xqv', 'ON_ERROR_STOP=1', '-f', $dump, '-d', $node->connstr('copy') ], 'restored');
-is($node->safe_psql('copy', 'SELECT job, source, target, mode FROM csv_gpu_job'), 'new|source|target|new_files', 'jobs');
-is($node->safe_psql('copy', 'SELECT count(*) FROM csv_gpu_job_run'), $runs, 'runs');
-is($node->safe_psql('copy', 'SELECT count(*) FROM csv_gpu_job_file'), 2, 'files');
+is($node->safe_psql('copy', q{SELECT job, source, target, mode FROM csv_gpu_job WHERE job <> 'odd'}), 'new|source|target|new_files', 'jobs');
+is($node->safe_psql('copy', q{SELECT count(*) FROM csv_gpu_job_run WHERE job <> 'odd'}), $runs, 'runs');
+is($node->safe_psql('copy', q{SELECT count(*) FROM csv_gpu_job_file WHERE job <> 'odd'}), 2, 'files');
+is( $node->safe_psql('copy', "SELECT string_agg(r.rolname, ' ' ORDER BY r.rolname) FROM $_ t LEFT JOIN pg_roles r ON r.oid = t.owner WHERE job = 'odd'"),
+	(join ' ', sort @odd[0 .. 2]), "$_: with their roles") for qw(csv_gpu_job csv_gpu_job_run csv_gpu_job_file);
 is( $node->safe_psql('copy', q{SET SESSION AUTHORIZATION importer; SELECT count(*) FROM csv_gpu_run_job('new')}),
 	0, 'which are known there');
 utime(time - 30, time - 30, "$dir/a2.csv") or die;
