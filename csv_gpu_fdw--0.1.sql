@@ -424,7 +424,7 @@ BEGIN
 		PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
 
 		-- it may not have settled, or be one that has been loaded
-		IF loaded.identity <> identity THEN
+		IF loaded.identity IS DISTINCT FROM identity THEN
 			RAISE object_not_in_prerequisite_state
 				USING MESSAGE = format('file "%s" changed after the run began', filename);
 		END IF;
@@ -483,15 +483,16 @@ BEGIN
 				USING MESSAGE = format('the %s table has been dropped since the job was scheduled', dropped);
 		END IF;
 		IF this.mode = 'new_files' THEN
-			SELECT coalesce(array_agg(f.filename ORDER BY f.filename COLLATE "C") FILTER (WHERE f.settled), '{}'),
-					array_agg(f.identity ORDER BY f.filename COLLATE "C") FILTER (WHERE f.settled),
+			-- what cannot be looked at is to fail, by itself
+			SELECT coalesce(array_agg(f.filename ORDER BY f.filename COLLATE "C") FILTER (WHERE f.settled IS NOT FALSE), '{}'),
+					array_agg(f.identity ORDER BY f.filename COLLATE "C") FILTER (WHERE f.settled IS NOT FALSE),
 					count(*) FILTER (WHERE NOT f.settled)
 				INTO files, identities, waiting
 				FROM (
 					-- a file of several names, by the first of them
-					SELECT DISTINCT ON (g.identity) g.*
+					SELECT DISTINCT ON (coalesce(g.identity, g.filename)) g.*
 						FROM @extschema@.csv_gpu_files(this.source) g
-						ORDER BY g.identity, g.filename COLLATE "C") f
+						ORDER BY coalesce(g.identity, g.filename), g.filename COLLATE "C") f
 				WHERE NOT EXISTS (
 					SELECT FROM @extschema@.csv_gpu_job_file l
 						WHERE l.owner = me AND l.job = this.job AND l.identity = f.identity);

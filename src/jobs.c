@@ -60,15 +60,23 @@ get_source(Oid relid)
 }
 
 static char *
-file_identity(const char *filename, struct stat *st)
+format_identity(const struct stat *st)
 {
-	if (stat(filename, st) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not stat file \"%s\": %m", filename)));
 	return psprintf("%llu:%lld:%lld.%09ld", (unsigned long long) st->st_ino,
 					(long long) st->st_size, (long long) st->st_mtim.tv_sec,
 					(long) st->st_mtim.tv_nsec);
+}
+
+static char *
+file_identity(const char *filename)
+{
+	struct stat st;
+
+	if (stat(filename, &st) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not stat file \"%s\": %m", filename)));
+	return format_identity(&st);
 }
 
 /*
@@ -90,7 +98,8 @@ has_settled(const struct stat *st)
 PG_FUNCTION_INFO_V1(csv_gpu_files);
 
 /*
- * csv_gpu_files(source regclass): a row per file.
+ * csv_gpu_files(source regclass): a row per file.  Of one that cannot be looked
+ * at, only its name: it is no reason not to see the others.
  */
 Datum
 csv_gpu_files(PG_FUNCTION_ARGS)
@@ -110,11 +119,16 @@ csv_gpu_files(PG_FUNCTION_ARGS)
 		bool		nulls[CSV_FILE_COLUMNS] = {false};
 
 		CHECK_FOR_INTERRUPTS();
-		values[1] = CStringGetTextDatum(file_identity(names[i], &st));
-		if (!S_ISREG(st.st_mode))
-			continue;
 		values[0] = CStringGetTextDatum(names[i]);
-		values[2] = BoolGetDatum(has_settled(&st));
+		if (stat(names[i], &st) != 0)
+			nulls[1] = nulls[2] = true;
+		else if (S_ISREG(st.st_mode))
+		{
+			values[1] = CStringGetTextDatum(format_identity(&st));
+			values[2] = BoolGetDatum(has_settled(&st));
+		}
+		else
+			continue;
 		tuplestore_putvalues(result->setResult, result->setDesc, values,
 							 nulls);
 	}
@@ -137,7 +151,6 @@ csv_gpu_load_file(PG_FUNCTION_ARGS)
 	Datum		values[CSV_LOAD_COLUMNS];
 	bool		nulls[CSV_LOAD_COLUMNS] = {false};
 	TupleDesc	tupdesc;
-	struct stat st;
 	char	   *identity;
 
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
@@ -149,9 +162,9 @@ csv_gpu_load_file(PG_FUNCTION_ARGS)
 
 	/* nothing is to be learnt of files that are not the table's */
 	csv_source_choose_file(get_source(request.source), filename);
-	identity = file_identity(filename, &st);
+	identity = file_identity(filename);
 	csv_load(&request, &result);
-	if (strcmp(identity, file_identity(filename, &st)) != 0)
+	if (strcmp(identity, file_identity(filename)) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("file \"%s\" changed while it was loaded", filename)));

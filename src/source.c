@@ -156,9 +156,13 @@ matches_pattern(const char *pattern, const char *filename)
 
 	if (!is_pattern(pattern))
 		return strcmp(pattern, filename) == 0;
-	return fnmatch(pattern, filename,
-				   FNM_PATHNAME | FNM_PERIOD | FNM_NOESCAPE) == 0 &&
-		stat(filename, &st) == 0 && !S_ISDIR(st.st_mode);
+	if (fnmatch(pattern, filename,
+				FNM_PATHNAME | FNM_PERIOD | FNM_NOESCAPE) != 0)
+		return false;
+	/* one that cannot be looked at is to fail, and say why */
+	if (stat(filename, &st) != 0)
+		return errno != ENOENT;
+	return !S_ISDIR(st.st_mode);
 }
 
 void
