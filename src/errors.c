@@ -162,6 +162,17 @@ csv_open_source(Oid relid)
 	return relation;
 }
 
+void
+csv_check_whole_select(Relation source)
+{
+	AclResult	allowed = pg_class_aclcheck(RelationGetRelid(source),
+											GetUserId(), ACL_SELECT);
+
+	if (allowed != ACLCHECK_OK)
+		aclcheck_error(allowed, OBJECT_FOREIGN_TABLE,
+					   RelationGetRelationName(source));
+}
+
 PG_FUNCTION_INFO_V1(csv_gpu_errors);
 
 /*
@@ -175,7 +186,6 @@ csv_gpu_errors(PG_FUNCTION_ARGS)
 	Relation	relation;
 	CsvTable   *table;
 	CsvTableScan *scan;
-	AclResult	allowed;
 	Datum	   *values;
 	bool	   *isnull;
 
@@ -192,10 +202,7 @@ csv_gpu_errors(PG_FUNCTION_ARGS)
 				 errmsg("max_records must not be negative")));
 
 	relation = csv_open_source(relid);
-	allowed = pg_class_aclcheck(relid, GetUserId(), ACL_SELECT);
-	if (allowed != ACLCHECK_OK)
-		aclcheck_error(allowed, OBJECT_FOREIGN_TABLE,
-					   RelationGetRelationName(relation));
+	csv_check_whole_select(relation);
 
 	/* neither on_error nor limits and NOTICEs matter: all is told here */
 	table = csv_table_get(relid);

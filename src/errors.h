@@ -18,4 +18,7 @@ extern void csv_error_row(const CsvTable *table, const CsvSkipped *skipped,
 /* open a foreign table for reading; ERROR where it is none of ours */
 extern Relation csv_open_source(Oid relid);
 
+/* whole records are for users with SELECT on all of the table; else ERROR */
+extern void csv_check_whole_select(Relation source);
+
 #endif							/* CSV_ERRORS_H */
