@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "access/relation.h"
 #include "access/table.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
@@ -134,6 +135,18 @@ add_row(void *arg, const CsvSkipped *skipped)
 	return rows->max_records < 0 || rows->nrecords < rows->max_records;
 }
 
+Relation
+csv_open_relation(Oid relid, LOCKMODE lockmode)
+{
+	Relation	relation = try_relation_open(relid, lockmode);
+
+	if (relation == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relid)));
+	return relation;
+}
+
 /*
  * Is this a foreign table of ours?
  */
@@ -152,7 +165,7 @@ is_csv_table(Relation relation)
 Relation
 csv_open_source(Oid relid)
 {
-	Relation	relation = table_open(relid, AccessShareLock);
+	Relation	relation = csv_open_relation(relid, AccessShareLock);
 
 	if (!is_csv_table(relation))
 		ereport(ERROR,

@@ -6,6 +6,7 @@
 #define CSV_ERRORS_H
 
 #include "report.h"
+#include "storage/lockdefs.h"
 #include "utils/rel.h"
 
 /* filename, record, line, byte_offset, ... as the function's columns */
@@ -14,6 +15,9 @@
 /* the row of a skipped record, in the current memory context */
 extern void csv_error_row(const CsvTable *table, const CsvSkipped *skipped,
 						  Datum *values, bool *nulls);
+
+/* open any relation; ERROR where there is none, as of a number that is no name */
+extern Relation csv_open_relation(Oid relid, LOCKMODE lockmode);
 
 /* open a foreign table for reading; ERROR where it is none of ours */
 extern Relation csv_open_source(Oid relid);
