@@ -16,7 +16,7 @@
 extern void csv_error_row(const CsvTable *table, const CsvSkipped *skipped,
 						  Datum *values, bool *nulls);
 
-/* open any relation; ERROR where there is none, as of a number that is no name */
+/* open any relation; ERROR where there is none of that number */
 extern Relation csv_open_relation(Oid relid, LOCKMODE lockmode);
 
 /* open a foreign table for reading; ERROR where it is none of ours */

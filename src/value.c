@@ -327,7 +327,8 @@ csv_value_from_cstring(CsvValueInput *input, char *string, Datum *value,
 		{
 			refuse_value(input, error, ERRCODE_INVALID_TEXT_REPRESENTATION,
 						 psprintf("invalid input syntax for type %s: \"%s\"",
-								  format_type_be(input->column->type), original));
+								  format_type_be(input->column->type),
+								  original));
 			return false;
 		}
 		string = pstrdup(string);
