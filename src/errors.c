@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "access/relation.h"
 #include "access/table.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
@@ -134,6 +135,18 @@ add_row(void *arg, const CsvSkipped *skipped)
 	return rows->max_records < 0 || rows->nrecords < rows->max_records;
 }
 
+Relation
+csv_open_relation(Oid relid, LOCKMODE lockmode)
+{
+	Relation	relation = try_relation_open(relid, lockmode);
+
+	if (relation == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relid)));
+	return relation;
+}
+
 /*
  * Is this a foreign table of ours?
  */
@@ -152,7 +165,7 @@ is_csv_table(Relation relation)
 Relation
 csv_open_source(Oid relid)
 {
-	Relation	relation = table_open(relid, AccessShareLock);
+	Relation	relation = csv_open_relation(relid, AccessShareLock);
 
 	if (!is_csv_table(relation))
 		ereport(ERROR,
@@ -160,6 +173,17 @@ csv_open_source(Oid relid)
 				 errmsg("\"%s\" is not a foreign table of csv_gpu_fdw",
 						RelationGetRelationName(relation))));
 	return relation;
+}
+
+void
+csv_check_whole_select(Relation source)
+{
+	AclResult	allowed = pg_class_aclcheck(RelationGetRelid(source),
+											GetUserId(), ACL_SELECT);
+
+	if (allowed != ACLCHECK_OK)
+		aclcheck_error(allowed, OBJECT_FOREIGN_TABLE,
+					   RelationGetRelationName(source));
 }
 
 PG_FUNCTION_INFO_V1(csv_gpu_errors);
@@ -175,7 +199,6 @@ csv_gpu_errors(PG_FUNCTION_ARGS)
 	Relation	relation;
 	CsvTable   *table;
 	CsvTableScan *scan;
-	AclResult	allowed;
 	Datum	   *values;
 	bool	   *isnull;
 
@@ -192,10 +215,7 @@ csv_gpu_errors(PG_FUNCTION_ARGS)
 				 errmsg("max_records must not be negative")));
 
 	relation = csv_open_source(relid);
-	allowed = pg_class_aclcheck(relid, GetUserId(), ACL_SELECT);
-	if (allowed != ACLCHECK_OK)
-		aclcheck_error(allowed, OBJECT_FOREIGN_TABLE,
-					   RelationGetRelationName(relation));
+	csv_check_whole_select(relation);
 
 	/* neither on_error nor limits and NOTICEs matter: all is told here */
 	table = csv_table_get(relid);

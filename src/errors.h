@@ -6,6 +6,7 @@
 #define CSV_ERRORS_H
 
 #include "report.h"
+#include "storage/lockdefs.h"
 #include "utils/rel.h"
 
 /* filename, record, line, byte_offset, ... as the function's columns */
@@ -15,7 +16,13 @@
 extern void csv_error_row(const CsvTable *table, const CsvSkipped *skipped,
 						  Datum *values, bool *nulls);
 
+/* open any relation; ERROR where there is none of that number */
+extern Relation csv_open_relation(Oid relid, LOCKMODE lockmode);
+
 /* open a foreign table for reading; ERROR where it is none of ours */
 extern Relation csv_open_source(Oid relid);
+
+/* whole records are for users with SELECT on all of the table; else ERROR */
+extern void csv_check_whole_select(Relation source);
 
 #endif							/* CSV_ERRORS_H */

@@ -30,6 +30,7 @@
 #include "catalog/pg_class.h"
 #include "commands/trigger.h"
 #include "compat.h"
+#include "errors.h"
 #include "executor/execPartition.h"
 #include "executor/executor.h"
 #include "executor/nodeModifyTable.h"
@@ -154,7 +155,7 @@ csv_insert_open(Oid relid)
 	CsvInsert  *insert = palloc0(sizeof(CsvInsert));
 
 	insert->context = context;
-	insert->relation = relation_open(relid, RowExclusiveLock);
+	insert->relation = csv_open_relation(relid, RowExclusiveLock);
 	refuse_relation(insert->relation);
 	if (!insert->relation->rd_islocaltemp)
 		PreventCommandIfReadOnly("csv_gpu_load()");

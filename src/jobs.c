@@ -17,6 +17,7 @@
 
 #include "access/table.h"
 #include "catalog/pg_class.h"
+#include "errors.h"
 #include "fmgr.h"
 #include "foreign/fdwapi.h"
 #include "funcapi.h"
@@ -39,7 +40,7 @@
 static CsvTable *
 get_source(Oid relid)
 {
-	Relation	relation = table_open(relid, AccessShareLock);
+	Relation	relation = csv_open_relation(relid, AccessShareLock);
 	CsvTable   *table;
 
 	if (RelationGetForm(relation)->relkind != RELKIND_FOREIGN_TABLE ||

@@ -733,9 +733,11 @@ match_header(CsvTableScan *scan, const CsvRecord *header, char **names)
 		if (strcmp(names[column->field], column->name) != 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-					 errmsg("column name mismatch in header line field %d of \"%s\": got \"%s\", expected \"%s\"",
+					 errmsg("column name mismatch in header line field %d of \"%s\": %sexpected \"%s\"",
 							column->field + 1, csv_source_name(scan->source),
-							names[column->field], column->name)));
+							csv_may_quote(table, column) ?
+							psprintf("got \"%s\", ", names[column->field]) : "",
+							column->name)));
 	}
 }
 

@@ -27,7 +27,8 @@ typedef struct CsvValueError
 {
 	CsvErrorCode code;			/* CSV_ERROR_NONE: it was not */
 	int			sqlerrcode;		/* bad_value: the input function's own */
-	char	   *message;		/* bad_value: likewise; else NULL */
+	char	   *message;		/* bad_value: likewise, less what the user may
+								 * not see; invalid_utf8; else NULL */
 	int64		count;			/* characters or bytes, for the limits */
 	int64		limit;
 } CsvValueError;
@@ -64,6 +65,14 @@ extern void csv_value_explain(const CsvValueInput *input,
 							  const CsvDialect *dialect,
 							  const uint8_t *field, uint64_t length,
 							  CsvErrorCode code, CsvValueError *error);
+
+/*
+ * May a message quote a value of the column?  As in the server's own messages,
+ * what counts is whether the user who gets it may read the column himself, of
+ * the table or of one that it is a partition of; not the rights of a view's
+ * owner, by which it is read.
+ */
+extern bool csv_may_quote(const CsvTable *table, const CsvTableColumn *column);
 
 /*
  * Is an ERROR with this SQLSTATE about the value?  Cancellation, lack of
