@@ -22,6 +22,7 @@
 #include "import.h"
 #include "load.h"
 #include "miscadmin.h"
+#include "names.h"
 #include "source.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -95,6 +96,10 @@ csv_gpu_files(PG_FUNCTION_ARGS)
 		bool		nulls[CSV_FILE_COLUMNS] = {false};
 
 		CHECK_FOR_INTERRUPTS();
+
+		/* a file is loaded by its name; nobody sees a NOTICE of a job */
+		if (!csv_check_filename(WARNING, names[i]))
+			continue;
 		values[1] = CStringGetTextDatum(file_identity(names[i], &st));
 		if (!S_ISREG(st.st_mode))
 			continue;
