@@ -88,6 +88,17 @@ check_name(const char *name)
 		   ScanKeywordCategories[keyword] != TYPE_FUNC_NAME_KEYWORD));
 }
 
+/* bytes of the file as its error table shows them */
+static void
+check_valid_text(const uint8_t *bytes, size_t nbytes)
+{
+	char	   *text = csv_valid_text(fuzz_server.file_encoding,
+									  (const char *) bytes, nbytes, 100);
+
+	CHECK(strlen(text) <= 100 && strlen(text) >= Min(nbytes, 100 / 8));
+	CHECK(is_valid(text));
+}
+
 static void
 check_filename(const uint8_t *bytes, size_t nbytes)
 {
@@ -161,6 +172,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 	fuzz_server.options = choose_options(data[1] | data[2] << 8);
 	if (setjmp(fuzz_server.error) == 0)
 	{
+		check_valid_text(file, nbytes - 3);
 		check_filename(file, nbytes - 3);
 		sniff(data[0] & 16 ? "f.tsv" : "f.csv");
 	}
