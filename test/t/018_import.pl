@@ -286,6 +286,11 @@ my ($out, $err) = $session->query("SELECT count(*) FROM csv_gpu_sniff('$dir/long
 like($err, qr/canceling statement due to statement timeout/, 'cancelled');
 is(descriptors($session->pid), $before, 'nothing stays open');
 $session->query('RESET statement_timeout');
+mkdir "$dir/unfit" or die;
+write_file("$dir/unfit/$_.csv.gz", 'not compressed') for 1 .. 20;
+($out, $err) = $session->query('IMPORT FOREIGN SCHEMA "remote" FROM SERVER csv INTO made OPTIONS (directory ' . literal("$dir/unfit") . ')');
+is(scalar(() = $err =~ /was passed over/g), 20, 'all passed over');
+is(descriptors($session->pid), $before, 'nor of those');
 is($session->value("SELECT string_agg(type, ' ') FROM csv_gpu_sniff('$dir/long.csv')"), 'integer text', 'and on it goes');
 
 $node->stop;
