@@ -6,15 +6,14 @@
 
 #include "access/relation.h"
 #include "access/table.h"
-#include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "errors.h"
 #include "fmgr.h"
 #include "foreign/fdwapi.h"
 #include "foreign/foreign.h"
 #include "funcapi.h"
-#include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "names.h"
 #include "scan.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -32,75 +31,6 @@ typedef struct CsvErrorRows
 	int64		max_records;
 } CsvErrorRows;
 
-/*
- * The bytes of a record as text in the server's encoding: what is not valid,
- * or has no equivalent, as \xHH.  At most CSV_RAW_BYTES bytes.
- */
-static text *
-raw_text(const CsvTable *table, const uint8_t *raw, uint64_t length)
-{
-	int			from = table->encoding;
-	int			to = GetDatabaseEncoding();
-	uint64_t	pos = 0;
-	StringInfoData buffer;
-	text	   *result;
-
-	if (from == PG_SQL_ASCII)
-		from = to;
-	if (to == PG_SQL_ASCII)
-		to = from;
-	initStringInfo(&buffer);
-	while (pos < length)
-	{
-		const uint8_t *bytes = raw + pos;
-		int			available = (int) Min(length - pos, 16);
-		int			nbytes = 1;
-		char		converted[64];
-		const char *shown = NULL;
-		int			nshown = 0;
-
-		if (*bytes != 0)
-			nbytes = *bytes < 0x80 ? 1 :
-				pg_encoding_verifymbchar(from, (const char *) bytes, available);
-		if (*bytes != 0 && nbytes > 0)
-		{
-			shown = (const char *) bytes;
-			nshown = nbytes;
-			if (from != to && *bytes >= 0x80)
-			{
-				Oid			proc = FindDefaultConversionProc(from, to);
-
-				shown = NULL;
-				if (OidIsValid(proc) &&
-					pg_do_encoding_conversion_buf(proc, from, to,
-												  (unsigned char *) bytes,
-												  nbytes,
-												  (unsigned char *) converted,
-												  sizeof(converted),
-												  true) == nbytes)
-				{
-					shown = converted;
-					nshown = (int) strlen(converted);
-				}
-			}
-		}
-		if (shown == NULL)
-		{
-			snprintf(converted, sizeof(converted), "\\x%02x", *bytes);
-			shown = converted;
-			nshown = 4;
-			nbytes = 1;
-		}
-		if (buffer.len + nshown > CSV_RAW_BYTES)
-			break;
-		appendBinaryStringInfo(&buffer, shown, nshown);
-		pos += nbytes;
-	}
-	result = cstring_to_text_with_len(buffer.data, buffer.len);
-	pfree(buffer.data);
-	return result;
-}
-
 void
 csv_error_row(const CsvTable *table, const CsvSkipped *skipped, Datum *values,
 			  bool *nulls)
@@ -117,8 +47,10 @@ csv_error_row(const CsvTable *table, const CsvSkipped *skipped, Datum *values,
 		values[5] = CStringGetTextDatum(skipped->column_name);
 	values[6] = CStringGetTextDatum(csv_error_name(skipped->code));
 	values[7] = CStringGetTextDatum(skipped->message);
-	values[8] = PointerGetDatum(raw_text(table, skipped->raw,
-										 skipped->raw_length));
+	values[8] = CStringGetTextDatum(csv_valid_text(table->encoding,
+												   (const char *) skipped->raw,
+												   skipped->raw_length,
+												   CSV_RAW_BYTES));
 }
 
 static bool

@@ -339,7 +339,8 @@ looks_like_name(const char *value, uint32 nbytes)
 	for (uint32 i = 1; i < nbytes; i++)
 		if (!IS_HIGHBIT_SET(value[i]) &&
 			!isalnum((unsigned char) value[i]) &&
-			strchr(" _-./:()[]#%&+*?$'\"@", value[i]) == NULL)
+			(value[i] == '\0' ||
+			 strchr(" _-./:()[]#%&+*?$'\"@", value[i]) == NULL))
 			return false;
 	return true;
 }

@@ -24,6 +24,7 @@
 #include "import.h"
 #include "load.h"
 #include "miscadmin.h"
+#include "names.h"
 #include "source.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -120,6 +121,10 @@ csv_gpu_files(PG_FUNCTION_ARGS)
 		bool		nulls[CSV_FILE_COLUMNS] = {false};
 
 		CHECK_FOR_INTERRUPTS();
+
+		/* a file is loaded by its name; nobody sees a NOTICE of a job */
+		if (!csv_check_filename(WARNING, names[i]))
+			continue;
 		values[0] = CStringGetTextDatum(names[i]);
 		if (stat(names[i], &st) != 0)
 			nulls[1] = nulls[2] = true;

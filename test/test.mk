@@ -5,7 +5,8 @@
 #	make unit-threads	those of threads with TSan
 #	make differential	random files, engines against the reference reader;
 #						DIFFERENTIAL_FILES=20000 DIFFERENTIAL_SEED=1
-#	make fuzz			libFuzzer for FUZZ_SECONDS=20; needs clang
+#	make fuzz			libFuzzer, every program test/fuzz/fuzz_*.c for
+#						FUZZ_SECONDS=20; needs clang
 #
 # Where the CUDA engine is built, unit and differential have it, too; without a
 # GPU its tests are skipped.
@@ -118,26 +119,28 @@ differential-sanitize: build/test/sanitize/differential
 
 # ---- fuzz ----
 
+FUZZ_NAMES = $(notdir $(basename $(wildcard test/fuzz/fuzz_*.c)))
+FUZZ_FLAGS = $(SANITIZE_CFLAGS) -fsanitize=fuzzer $(TEST_CPPFLAGS)
+
 build/test/fuzz_reader: test/fuzz/fuzz_reader.c $(COMPARE_SOURCES) \
 		$(LIBRARY_SOURCES) $(LIBRARY_HEADERS) $(COMPARE_HEADERS)
 	@mkdir -p $(@D)
-	$(FUZZ_CC) $(SANITIZE_CFLAGS) -fsanitize=fuzzer $(TEST_CPPFLAGS) -o $@ \
-		$(filter %.c,$^)
+	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^)
 
-# what is found stays in build/test/fuzz; the corpus grows there
-fuzz: build/test/fuzz_reader
-	@mkdir -p build/test/fuzz/found build/test/fuzz/corpus
-	@if $< -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=20 \
-		-artifact_prefix=build/test/fuzz/found/ -print_final_stats=1 \
-		build/test/fuzz/corpus $(wildcard test/fuzz/corpus) \
-		>build/test/fuzz/log 2>&1; \
-	then \
-		grep '^stat::number_of_executed_units' build/test/fuzz/log; \
-		echo 'fuzz: 1 passed, 0 failed'; \
-	else \
-		tail -40 build/test/fuzz/log; \
-		echo 'fuzz: 0 passed, 1 failed'; \
-		exit 1; \
-	fi
+# files of the PostgreSQL side, on what stands in for a server
+build/test/fuzz_sniff: test/fuzz/fuzz_sniff.c test/fuzz/server.c \
+		src/sniff.c src/guess.c src/infer.c src/names.c \
+		src/reader/dialect.c src/reader/record.c \
+		test/fuzz/server.h $(wildcard src/*.h) $(LIBRARY_HEADERS)
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(FUZZ_FLAGS) -Wno-unused-parameter -Wno-sign-compare \
+		-isystem '$(INCLUDEDIR_SERVER)' -DUSE_PRIVATE_ENCODING_FUNCS \
+		-o $@ $(filter %.c,$^) \
+		-L'$(shell $(PG_CONFIG) --pkglibdir)' -L'$(shell $(PG_CONFIG) --libdir)' \
+		-lpgcommon -lpgport -lm
+
+# what is found stays in build/test/fuzz; the corpora grow there
+fuzz: $(FUZZ_NAMES:%=build/test/%)
+	@test/fuzz/run.sh $(FUZZ_SECONDS) $^
 
 .PHONY: unit unit-sanitize unit-threads differential differential-sanitize fuzz
