@@ -17,6 +17,7 @@
 #include "compat.h"
 #include "miscadmin.h"
 #include "foreignscan.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -266,6 +267,19 @@ push_expression(CsvPlanState *state, Expr *expr, bool is_key)
 	return true;
 }
 
+/*
+ * A key without columns tells no groups apart: it is left to the executor, which
+ * evaluates it for each group.  It must not be in the scan's result: setrefs.c
+ * would have the same expression among the program's constants come from there.
+ */
+static bool
+push_key(CsvPlanState *state, Expr *key)
+{
+	if (csv_holds_row(state->program, key))
+		return push_expression(state, key, true);
+	return csv_is_constant(state->program, key);
+}
+
 /* the aggregates in an expression, and keys that it uses beside them */
 static bool
 push_aggregates_of(CsvPlanState *state, Node *node)
@@ -335,7 +349,7 @@ push_grouping(PlannerInfo *root, CsvPlanState *state, PathTarget *target,
 
 		if (sgref != 0 &&
 			get_sortgroupref_clause_noerr(sgref, parse->groupClause) != NULL &&
-			!push_expression(state, lfirst(cell), true))
+			!push_key(state, lfirst(cell)))
 			return false;
 	}
 
@@ -345,9 +359,14 @@ push_grouping(PlannerInfo *root, CsvPlanState *state, PathTarget *target,
 		Expr	   *key = (Expr *) get_sortgroupclause_expr(lfirst(cell),
 															 target_list);
 
-		if (!push_expression(state, key, true))
+		if (!push_key(state, key))
 			return false;
 	}
+
+	/* where there is no row, there is no group either */
+	if (parse->groupClause != NIL && state->program->n.nkeys == 0 &&
+		!push_expression(state, (Expr *) makeBoolConst(true, false), true))
+		return false;
 	foreach(cell, target->exprs)
 		if (!push_aggregates_of(state, lfirst(cell)))
 			return false;
