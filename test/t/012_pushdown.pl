@@ -103,7 +103,7 @@ sub make_file
 # ---- expressions, by type ----
 
 # without columns: literals, parameters, InitPlans, and values of an outer row where there is one
-my $has_outer = 0;
+our $has_outer = 0;
 my %constants = (
 	integer => [ '3', 'NULL::int', '$1', '$1 + 1', '(SELECT 2)', '(SELECT $1)', '(SELECT max(i4) FROM @)', 'length(current_user)' ],
 	numeric => [ '0.5', '1', '12.345', '$2', '(SELECT 1.25)', '(SELECT avg(n) FROM @ WHERE i2 = $1)' ],
@@ -112,7 +112,7 @@ my %constants = (
 	timestamptz => [ 'now()', 'current_timestamp', 'localtimestamp::timestamptz' ],
 	float8 => [ '0.25::float8', '$5', '(SELECT 1.5::float8)' ],
 	boolean => [ 'true', 'random() < 2', '$1 > 0', '$3 IS NULL', "current_date > date '2000-01-01'", '(SELECT false)' ]);
-my %outer = (integer => 'oi', numeric => 'od', text => 'ot', date => 'oday', float8 => 'of', boolean => 'oi > 1');
+my %outer = (integer => 'yi', numeric => 'yd', text => 'yt', date => 'yday', float8 => 'yf', boolean => 'yi > 1');
 
 sub constant
 {
@@ -120,6 +120,12 @@ sub constant
 
 	return $outer{$type} if $has_outer && exists $outer{$type} && chance(0.5);
 	return pick(@{ $constants{$type} });
+}
+
+# the table, and the outer row's values under names that aggregates of the query itself can have
+sub source
+{
+	return ' FROM ' . ($has_outer ? '(SELECT s.*, oi AS yi, od AS yd, ot AS yt, oday AS yday, of AS yf FROM @ s) s' : '@');
 }
 
 sub any_constant { return constant(pick(keys %constants)) }
@@ -256,9 +262,9 @@ sub ordered
 	my @order = sort { rand() <=> 0.5 } 1 .. @wanted;
 
 	push @wanted, pick('i4 + i2', 'n * 2', '1', any_constant()) if chance(0.3);
-	return 'SELECT ' . join(', ', map { "$wanted[$_] AS x$_" } 0 .. $#wanted) . ' FROM @' . where() .
+	return 'SELECT ' . join(', ', map { "$wanted[$_] AS x$_" } 0 .. $#wanted) . source() . where() .
 	  ' ORDER BY ' . (chance(0.1) ? pick('q, ', 'q + n DESC, ') : '') . join(', ', map { $_ . pick('', ' DESC', ' NULLS FIRST', ' DESC NULLS LAST') } @order, @order < @wanted ? scalar @wanted : ()) .
-	  ' LIMIT ' . pick(1, 3, 10, 100, 2000, 'greatest(' . constant('integer') . ', 0)') . (chance(0.3) ? ' OFFSET ' . pick(1, 20, 500) : '');
+	  ' LIMIT ' . pick(1, 3, 10, 100, 2000, 'greatest($1, 0)', $has_outer ? 'greatest(oi, 0)' : '(SELECT 5)') . (chance(0.3) ? ' OFFSET ' . pick(1, 20, 500) : '');
 }
 
 sub outer_rows { return '(VALUES ' . join(', ', map { '(' . parameters() . ')' } 0 .. rand 4) . ') o(oi, od, ot, oday, of)' }
@@ -266,6 +272,7 @@ sub outer_rows { return '(VALUES ' . join(', ', map { '(' . parameters() . ')' }
 # with values of an outer row; each column may be a parameter of the scan
 sub joined
 {
+	local $has_outer = 0;
 	my $join = pick(
 		sub { 'i4' . comparison() . pick('oi', 'oi + 1', 'oi * i2') },
 		sub { pick('i2', 'i8', 'i4') . ' = oi' },
@@ -283,11 +290,9 @@ sub joined
 # a query anew for each outer row, whose values it may use or not
 sub repeated
 {
-	$has_outer = chance(0.8);
-
+	local $has_outer = chance(0.8);
 	my $inner = query(1);
 
-	$has_outer = 0;
 	return "SELECT o.*, ARRAY(SELECT l::text FROM ($inner) l ORDER BY 1) FROM " . outer_rows() if chance(0.3);
 	return 'SELECT * FROM ' . outer_rows() . pick(' JOIN', ' LEFT JOIN') . " LATERAL ($inner) l ON true";
 }
@@ -306,12 +311,12 @@ sub query
 	{
 		my @wanted = map { pick(map { $_->[0] } @columns) } 0 .. rand 4;
 
-		return 'SELECT ' . join(', ', map { "$wanted[$_] AS x$_" } 0 .. $#wanted) . ' FROM @' . where();
+		return 'SELECT ' . join(', ', map { "$wanted[$_] AS x$_" } 0 .. $#wanted) . source() . where();
 	}
 	@keys = map { key() } 1 .. rand 4 if chance(0.7);
 
 	my @results = (@keys, map { aggregate(@keys > 0) } 0 .. rand 4);
-	my $query = 'SELECT ' . join(', ', map { "$results[$_] AS x$_" } 0 .. $#results) . ' FROM @' . where();
+	my $query = 'SELECT ' . join(', ', map { "$results[$_] AS x$_" } 0 .. $#results) . source() . where();
 
 	$query .= ' GROUP BY ' . join(', ', 1 .. @keys) if @keys;
 	$query .= ' HAVING ' . pick(aggregate(1) . ' IS NOT NULL', 'count(*) > ' . constant('integer'), constant('boolean')) if chance(0.1);
