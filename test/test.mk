@@ -1,4 +1,4 @@
-# Tests of the library, without PostgreSQL: included by the Makefile.
+# Tests that need no PostgreSQL, most of them of the library: included by the Makefile.
 #
 #	make unit			every program test/unit/test_*.c
 #	make unit-sanitize	the same with ASan and UBSan
@@ -6,6 +6,7 @@
 #	make differential	random files, engines against the reference reader;
 #						DIFFERENTIAL_FILES=20000 DIFFERENTIAL_SEED=1
 #	make fuzz			libFuzzer for FUZZ_SECONDS=20; needs clang
+#	make setup-test		setup.sh on machines that lack this and that
 #
 # Where the CUDA engine is built, unit and differential have it, too; without a
 # GPU its tests are skipped.
@@ -140,4 +141,9 @@ fuzz: build/test/fuzz_reader
 		exit 1; \
 	fi
 
-.PHONY: unit unit-sanitize unit-threads differential differential-sanitize fuzz
+# ---- set-up ----
+
+setup-test:
+	@test/setup_test.sh
+
+.PHONY: setup-test unit unit-sanitize unit-threads differential differential-sanitize fuzz
