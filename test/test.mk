@@ -6,6 +6,8 @@
 #	make differential	random files, engines against the reference reader;
 #						DIFFERENTIAL_FILES=20000 DIFFERENTIAL_SEED=1
 #	make fuzz			libFuzzer for FUZZ_SECONDS=20; needs clang
+#	make stress			hostile files through a server; not part of make check;
+#						STRESS_FILES=20000 STRESS_SEED=1
 #	make setup-test		setup.sh on machines that lack this and that
 #
 # Where the CUDA engine is built, unit and differential have it, too; without a
@@ -141,9 +143,19 @@ fuzz: build/test/fuzz_reader
 		exit 1; \
 	fi
 
+# ---- stress ----
+
+build/test/hostile: $(PLAIN)/test/stress/hostile.o $(call plain_objects, \
+		test/differential/case.c test/differential/content.c)
+	$(CC) $(TEST_CFLAGS) -o $@ $^
+
+stress: build/test/hostile
+	+@exec env MAKE='$(MAKE)' PG_CONFIG='$(PG_CONFIG)' CUDA='$(CUDA)' \
+		test/stress/stress.sh
+
 # ---- set-up ----
 
 setup-test:
 	@test/setup_test.sh
 
-.PHONY: setup-test unit unit-sanitize unit-threads differential differential-sanitize fuzz
+.PHONY: stress setup-test unit unit-sanitize unit-threads differential differential-sanitize fuzz
