@@ -33,13 +33,14 @@ EXCEPTION WHEN OTHERS OR query_canceled OR assert_failure THEN
   RETURN 'ERROR ' || sqlstate;
 END $$;
 
--- A foreign table: all ways to read it agree.  Returns "rows|skipped".
+-- A foreign table: all ways to read it agree.  Returns "rows|skipped".  (A
+-- column may have any short name, and hide an alias of its name.)
 CREATE FUNCTION stress.agree(relation regclass) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   name text := relation::text;
   col text := (SELECT quote_ident(attname) FROM pg_attribute
                WHERE attrelid = relation AND attnum > 0 ORDER BY attnum LIMIT 1);
-  selected text := stress.try(format('SELECT count(x) FROM (SELECT t::text AS x FROM %s t OFFSET 0) s', name));
+  selected text := stress.try(format('SELECT count(x) FROM (SELECT whole_row::text AS x FROM %s whole_row OFFSET 0) s', name));
   skipped text := stress.try(format('SELECT count(*) FROM csv_gpu_errors(%L)', name));
   counted text := stress.try(format('SELECT count(*) FROM %s', name));
   made text;
@@ -79,11 +80,11 @@ BEGIN
     IF counted LIKE 'ERROR%' OR counted::bigint < selected::bigint THEN
       CALL stress.trouble(format('%s: selected %s, counted %s', name, selected, counted));
     END IF;
-    differ := stress.try(format($q$SELECT count(*) FROM (
-      (SELECT t::text FROM %1$s t EXCEPT ALL SELECT l::text FROM stress.target l) UNION ALL
-      (SELECT l::text FROM stress.target l EXCEPT ALL SELECT t::text FROM %1$s t)) s$q$, name));
-    IF differ <> '0' THEN
-      CALL stress.trouble(format('%s: %s rows differ once loaded', name, differ));
+    differ := stress.try(format($q$SELECT string_agg(x, E'\n') FROM (
+      (SELECT 'read: ' || whole_row::text AS x FROM %1$s whole_row EXCEPT ALL SELECT 'read: ' || whole_row::text FROM stress.target whole_row) UNION ALL
+      (SELECT 'loaded: ' || whole_row::text FROM stress.target whole_row EXCEPT ALL SELECT 'loaded: ' || whole_row::text FROM %1$s whole_row)) s$q$, name));
+    IF differ IS NOT NULL THEN
+      CALL stress.trouble(format('%s: differ once loaded: %s', name, differ));
     END IF;
   END IF;
   DROP TABLE stress.target;
