@@ -440,7 +440,7 @@ refuses 'apt-get fails' 'E: nothing works.*could not install make gcc'
 # ---- make, where there are no headers ----
 
 machine gcc libc6-dev postgresql-15 libpq-dev-15
-output=$(make --no-print-directory CUDA=no PG_CONFIG="$M/bin/pg_config" all 2>&1)
+output=$(env -u MAKEFLAGS make --no-print-directory CUDA=no PG_CONFIG="$M/bin/pg_config" all 2>&1)
 status=$?
 asked=
 [ $status = 2 ] && [[ $output =~ 'No PostgreSQL to build for'.*'15/server/postgres.h'.*'postgresql-server-dev-15' ]]

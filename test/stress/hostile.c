@@ -361,13 +361,16 @@ print_declared(const char *path, const Case *test_case, Choices *choices)
 	{
 		printf("%sc%u %s", field > 0 ? ", " : "", field,
 			   one_in(choices, 3) ? PICK(choices, types) : "text");
-		if (test_case->columns[field].max_chars >= 0 &&
-			field < test_case->layout.ncolumns)
+		if (field < test_case->layout.ncolumns &&
+			test_case->columns[field].max_chars >= 0)
 			printf(" OPTIONS (max_chars '%d')",
 				   (int) test_case->columns[field].max_chars);
 	}
 	if (one_in(choices, 4))
-		printf(", v1 text OPTIONS (virtual 'filename'), v2 bigint OPTIONS (virtual 'record'), v3 bigint OPTIONS (virtual 'line'), v4 bigint OPTIONS (virtual 'byte_offset')");
+		printf(", v1 text OPTIONS (virtual 'filename')"
+			   ", v2 bigint OPTIONS (virtual 'record')"
+			   ", v3 bigint OPTIONS (virtual 'line')"
+			   ", v4 bigint OPTIONS (virtual 'byte_offset')");
 	printf(") SERVER stress OPTIONS (filename ");
 	print_string(path);
 	print_option("delimiter", &dialect->delimiter, 1);
@@ -385,7 +388,8 @@ print_declared(const char *path, const Case *test_case, Choices *choices)
 				 (unsigned) test_case->max_record_bytes);
 		print_option("max_record_size", (uint8_t *) number, strlen(number));
 	}
-	printf(", record_boundary '%s', multiline '%s', quoting '%s', ragged '%s', encoding '%s'",
+	printf(", record_boundary '%s', multiline '%s', quoting '%s', "
+		   "ragged '%s', encoding '%s'",
 		   boundaries[dialect->boundary & 3],
 		   dialect->multiline ? "true" : "false",
 		   dialect->quoting == 0 ? "rfc4180" : "postgres",
