@@ -10,8 +10,8 @@ set -uo pipefail
 self=${BASH_SOURCE[0]}
 
 # what every Debian has, as far as setup.sh uses it
-ESSENTIAL='bash cat chmod cut dirname env head ls mkdir mktemp mv rm sed sort tail
-	touch true'
+ESSENTIAL='bash cat chmod cut dirname env head mkdir mktemp mv rm sed sort tail touch
+	true'
 
 BUILD='gcc libc6-dev liblz4-dev libzstd-dev make postgresql-15
 	postgresql-server-dev-15 zlib1g-dev'
@@ -133,7 +133,7 @@ compiler()
 		esac
 	done
 	installed libc6-dev || exit 1
-	exec "$REAL_CC" -nostdinc -isystem "$M/usr/include" -fsyntax-only "${arguments[@]}"
+	exec "$REAL_CC" -nostdinc -isystem "$M/usr/include" -E "${arguments[@]}"
 }
 
 # pg_config PREFIX MAJOR ARGUMENT
@@ -175,8 +175,9 @@ act()
 			;;
 		pg_config)
 			# Debian's: that of the newest server or client, else libpq-dev's
-			newest=$(ls "$M/usr/lib/postgresql" 2>/dev/null | sort -n | tail -1)
-			if installed postgresql-common && [ -n "$newest" ]; then
+			newest=("$M"/usr/lib/postgresql/*)
+			newest=${newest[-1]##*/}
+			if installed postgresql-common && [ "$newest" != '*' ]; then
 				pg_config "$M/usr/lib/postgresql/$newest" "$newest" "$1"
 			elif [ -e "$M/usr/include/postgresql/major" ]; then
 				newest=$(<"$M/usr/include/postgresql/major")
