@@ -205,8 +205,10 @@ give_up_on_server()
 # each purpose once
 mapfile -t purposes < <(printf '%s\n' "$@" | sort -u)
 look "${purposes[@]}"
-give_up_on_server
-[ ${#missing[@]} -gt 0 ] || exit 0
+if [ ${#missing[@]} = 0 ]; then
+	give_up_on_server
+	exit 0
+fi
 
 if ! have apt-get; then
 	say "this machine lacks what these packages bring in Debian: ${missing[*]}"
@@ -236,9 +238,9 @@ fi
 rm -f "$log"
 
 look "${purposes[@]}"
-give_up_on_server
 if [ ${#missing[@]} -gt 0 ]; then
 	say "installed, but still not usable here: ${missing[*]}"
 	say "(PG_CONFIG is $PG_CONFIG, of $("$PG_CONFIG" --version 2>&1))"
 	exit 1
 fi
+give_up_on_server

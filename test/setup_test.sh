@@ -410,6 +410,10 @@ esac
 S
 PG_CONFIG=$M/opt/bin/pg_config run build check
 installs 'one of its own, without pg_cron'
+rm "$M"/bin/{gcc,cc}
+PG_CONFIG=$M/opt/bin/pg_config run build
+installs 'one of its own, without a compiler' gcc libc6-dev zlib1g-dev libzstd-dev liblz4-dev
+: >"$M/log"
 rm "$M/opt/server/postgres.h"
 PG_CONFIG=$M/opt/bin/pg_config run build check
 refuses 'one of its own, without headers' 'without its headers \(postgres.h\)'
