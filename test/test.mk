@@ -1,4 +1,4 @@
-# Tests of the library, without PostgreSQL: included by the Makefile.
+# Tests that need no PostgreSQL, most of them of the library: included by the Makefile.
 #
 #	make unit			every program test/unit/test_*.c
 #	make unit-sanitize	the same with ASan and UBSan
@@ -7,6 +7,9 @@
 #						DIFFERENTIAL_FILES=20000 DIFFERENTIAL_SEED=1
 #	make fuzz			libFuzzer, every program test/fuzz/fuzz_*.c for
 #						FUZZ_SECONDS=20; needs clang
+#	make stress			hostile files through a server; not part of make check;
+#						STRESS_FILES=20000 STRESS_SEED=1
+#	make setup-test		setup.sh on machines that lack this and that
 #
 # Where the CUDA engine is built, unit and differential have it, too; without a
 # GPU its tests are skipped.
@@ -143,4 +146,19 @@ build/test/fuzz_sniff: test/fuzz/fuzz_sniff.c test/fuzz/server.c \
 fuzz: $(FUZZ_NAMES:%=build/test/%)
 	@test/fuzz/run.sh $(FUZZ_SECONDS) $^
 
-.PHONY: unit unit-sanitize unit-threads differential differential-sanitize fuzz
+# ---- stress ----
+
+build/test/hostile: $(PLAIN)/test/stress/hostile.o $(call plain_objects, \
+		test/differential/case.c test/differential/content.c)
+	$(CC) $(TEST_CFLAGS) -o $@ $^
+
+stress: build/test/hostile
+	+@exec env MAKE='$(MAKE)' PG_CONFIG='$(PG_CONFIG)' CUDA='$(CUDA)' \
+		test/stress/stress.sh
+
+# ---- set-up ----
+
+setup-test:
+	@test/setup_test.sh
+
+.PHONY: stress setup-test unit unit-sanitize unit-threads differential differential-sanitize fuzz
