@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "../reader/convert.h"
 #include "../reader/field.h"
 
 /* list_positions() overruns by less than this many entries */
@@ -48,12 +49,13 @@ buffer_free(const CsvMemory *memory, CsvBuffer *buffer)
 	buffer->nbytes = 0;
 }
 
-/* may this byte be part of a number, date or the like? */
+/* may this byte be part of a number, date or the like, or stand around it? */
 static bool
 is_value_byte(uint8_t byte)
 {
 	return (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') ||
-		(byte >= 'a' && byte <= 'z') || (byte != 0 && strchr("+-.,: ", byte));
+		(byte >= 'a' && byte <= 'z') || csv_is_space(byte) ||
+		(byte != 0 && strchr("+-.,:", byte));
 }
 
 CsvStatus
