@@ -81,6 +81,12 @@ extern bool csv_source_identities(const CsvTable *table, char ***names,
 extern bool csv_source_interrupted(void *arg);
 
 /*
+ * CHECK_FOR_INTERRUPTS(), which may not come back; false if it does.  For work
+ * that may be left at any place.
+ */
+extern bool csv_process_interrupts(void *arg);
+
+/*
  * The file last opened, or the program's command; lives as long as the source.
  */
 extern const char *csv_source_name(const CsvSource *source);

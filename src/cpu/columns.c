@@ -151,6 +151,24 @@ is_text(const CsvColumn *column)
 	return column->kind == CSV_KIND_TEXT || column->kind == CSV_KIND_CSTRING;
 }
 
+/* a record may have any number of them */
+static void
+list_positions(const CsvColumns *columns, uint64_t start, uint64_t end,
+			   uint32_t *positions)
+{
+	const CsvIndex *index = columns->index;
+
+	while (start < end && !csv_crew_interrupted(columns->crew))
+	{
+		uint64_t	stop = end - start > CSV_ASK_BYTES ?
+			start + CSV_ASK_BYTES : end;
+
+		positions = index->functions->list_positions(index, start, stop,
+													 positions);
+		start = stop;
+	}
+}
+
 /*
  * Check the number of fields of each record, list the fields' separators, and
  * measure the widest values of text columns.
@@ -180,11 +198,10 @@ survey_part(void *arg, uint32_t number)
 		return;
 
 	/* the last record may end with the input, without a byte for it */
-	index->functions->list_positions(index, records[part->from].start,
-									 part->to < index->nrecords ?
-									 records[part->to].start : index->pos + 1,
-									 part->positions +
-									 records[part->from].first_separator);
+	list_positions(columns, records[part->from].start,
+				   part->to < index->nrecords ? records[part->to].start :
+				   index->pos + 1,
+				   part->positions + records[part->from].first_separator);
 	for (uint32_t c = 0; c < layout->ncolumns; c++)
 		if (is_text(&layout->columns[c]))
 		{
@@ -203,7 +220,6 @@ fill_part(void *arg, uint32_t number)
 	CsvColumns *columns = arg;
 	CsvPart    *part = &columns->parts[number];
 	const CsvLayout *layout = columns->layout;
-	const CsvInput *input = columns->index->input;
 
 	for (uint32_t c = 0; c < layout->ncolumns; c++)
 	{
@@ -211,12 +227,7 @@ fill_part(void *arg, uint32_t number)
 		const CsvArray *array = &columns->arrays[c];
 		CsvFill		fill;
 
-		/* the calling thread looks for all */
-		if (input->interrupted != NULL &&
-			pthread_equal(pthread_self(), columns->caller) &&
-			input->interrupted(input->interrupted_arg))
-			atomic_store(&columns->interrupted, true);
-		if (atomic_load(&columns->interrupted))
+		if (csv_crew_interrupted(columns->crew))
 			return;
 		memset(&fill, 0, sizeof(fill));
 		fill.finder = make_finder(columns, part, column);
@@ -565,15 +576,15 @@ csv_columns_build(CsvColumns *columns, const CsvIndex *index, uint32_t nparts,
 
 	columns->index = index;
 	columns->nparts = nparts;
-	columns->caller = pthread_self();
-	atomic_store(&columns->interrupted, false);
 	if (!reserve_parts(columns))
 		return CSV_NO_MEMORY;
 	csv_crew_run(columns->crew, columns->nparts, survey_part, columns);
+	if (csv_crew_interrupted(columns->crew))
+		return CSV_INTERRUPTED;
 	if (!reserve_arrays(columns))
 		return CSV_NO_MEMORY;
 	csv_crew_run(columns->crew, columns->nparts, fill_part, columns);
-	if (atomic_load(&columns->interrupted))
+	if (csv_crew_interrupted(columns->crew))
 		return CSV_INTERRUPTED;
 	join_parts(columns);
 
