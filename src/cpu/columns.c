@@ -151,22 +151,25 @@ is_text(const CsvColumn *column)
 	return column->kind == CSV_KIND_TEXT || column->kind == CSV_KIND_CSTRING;
 }
 
-/* a record may have any number of them */
-static void
+/* a record may have any number of them; false: interrupted */
+static bool
 list_positions(const CsvColumns *columns, uint64_t start, uint64_t end,
 			   uint32_t *positions)
 {
 	const CsvIndex *index = columns->index;
 
-	while (start < end && !csv_crew_interrupted(columns->crew))
+	while (start < end)
 	{
 		uint64_t	stop = end - start > CSV_ASK_BYTES ?
 			start + CSV_ASK_BYTES : end;
 
+		if (csv_crew_interrupted(columns->crew))
+			return false;
 		positions = index->functions->list_positions(index, start, stop,
 													 positions);
 		start = stop;
 	}
+	return true;
 }
 
 /*
@@ -198,10 +201,12 @@ survey_part(void *arg, uint32_t number)
 		return;
 
 	/* the last record may end with the input, without a byte for it */
-	list_positions(columns, records[part->from].start,
-				   part->to < index->nrecords ? records[part->to].start :
-				   index->pos + 1,
-				   part->positions + records[part->from].first_separator);
+	if (!list_positions(columns, records[part->from].start,
+						part->to < index->nrecords ?
+						records[part->to].start : index->pos + 1,
+						part->positions +
+						records[part->from].first_separator))
+		return;
 	for (uint32_t c = 0; c < layout->ncolumns; c++)
 		if (is_text(&layout->columns[c]))
 		{
@@ -579,12 +584,12 @@ csv_columns_build(CsvColumns *columns, const CsvIndex *index, uint32_t nparts,
 	if (!reserve_parts(columns))
 		return CSV_NO_MEMORY;
 	csv_crew_run(columns->crew, columns->nparts, survey_part, columns);
-	if (csv_crew_interrupted(columns->crew))
+	if (csv_crew_was_interrupted(columns->crew))
 		return CSV_INTERRUPTED;
 	if (!reserve_arrays(columns))
 		return CSV_NO_MEMORY;
 	csv_crew_run(columns->crew, columns->nparts, fill_part, columns);
-	if (csv_crew_interrupted(columns->crew))
+	if (csv_crew_was_interrupted(columns->crew))
 		return CSV_INTERRUPTED;
 	join_parts(columns);
 

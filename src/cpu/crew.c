@@ -175,6 +175,12 @@ csv_crew_interrupted(void *arg)
 	return atomic_load(&crew->interrupted);
 }
 
+bool
+csv_crew_was_interrupted(const CsvCrew *crew)
+{
+	return atomic_load(&crew->interrupted);
+}
+
 void
 csv_crew_close(CsvCrew *crew)
 {

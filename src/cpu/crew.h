@@ -71,6 +71,9 @@ extern void csv_crew_begin(CsvCrew *crew, bool (*ask) (void *arg), void *arg);
  * is so for all of them.  `crew` is a CsvCrew.
  */
 extern bool csv_crew_interrupted(void *crew);
+
+/* the same of what is past: asks nobody */
+extern bool csv_crew_was_interrupted(const CsvCrew *crew);
 extern void csv_crew_close(CsvCrew *crew);
 
 #endif							/* CSV_CREW_H */

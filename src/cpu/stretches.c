@@ -204,7 +204,7 @@ csv_index_read_stretches(CsvIndex *index, uint32_t nstretches)
 	if (status != CSV_OK)
 		return status;
 	csv_crew_run(index->crew, nstretches, read_stretch, &work);
-	if (csv_crew_interrupted(index->crew))
+	if (csv_crew_was_interrupted(index->crew))
 		return CSV_INTERRUPTED;
 	index->nstretches = nstretches;
 	index->next_stretch = 0;
