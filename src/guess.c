@@ -21,10 +21,14 @@
 #include "guess.h"
 #include "miscadmin.h"
 #include "reader/field.h"
+#include "source.h"
 #include "utils/memutils.h"
 
 /* records that are looked at */
 #define SAMPLE_RECORDS	1000
+
+/* bytes, or fields, that are looked at between two looks for interrupts */
+#define BYTES_TO_INTERRUPT	(1024 * 1024)
 
 /* of these, that many must agree for a delimiter to count */
 #define LEAST_AGREEMENT 0.5
@@ -70,6 +74,14 @@ guess_free(void *owner, void *memory)
 
 static const CsvMemory guess_memory = {guess_alloc, guess_free, NULL};
 
+static void
+begin_scan(CsvScan *scan, uint64 start)
+{
+	memset(scan, 0, sizeof(*scan));
+	scan->interrupted = csv_process_interrupts;
+	scan->next = start;
+}
+
 /* ---- the boundary ---- */
 
 static CsvBoundary
@@ -81,6 +93,8 @@ find_boundary(const CsvSample *sample, uint8_t quote)
 	{
 		uint8_t		byte = sample->bytes[i];
 
+		if (i % BYTES_TO_INTERRUPT == 0)
+			CHECK_FOR_INTERRUPTS();
 		if (quote != 0 && byte == quote)
 			inside = !inside;
 		else if (byte == '\n' && !inside)
@@ -126,8 +140,7 @@ try_dialect(const CsvDialectOptions *options, const CsvSample *sample,
 	uint32		most = 0;
 
 	csv_dialect_compile(&dialect, options);
-	memset(&scan, 0, sizeof(scan));
-	scan.next = start;
+	begin_scan(&scan, start);
 	while (trial.nrecords < SAMPLE_RECORDS &&
 		   next_record(&scan, &dialect, sample))
 	{
@@ -140,8 +153,12 @@ try_dialect(const CsvDialectOptions *options, const CsvSample *sample,
 		counts[ncounts++] = scan.nfields;
 		for (uint32 i = 0; i < scan.nfields && options->quote != 0; i++)
 		{
-			CsvSpan		span = csv_scan_field(&scan, &dialect, sample->bytes,
-											  sample->nbytes, i);
+			CsvSpan		span;
+
+			if (i % BYTES_TO_INTERRUPT == 0)
+				CHECK_FOR_INTERRUPTS();
+			span = csv_scan_field(&scan, &dialect, sample->bytes,
+								  sample->nbytes, i);
 
 			trial.nquoted += span.length >= 2 &&
 				sample->bytes[span.offset] == options->quote;
@@ -306,7 +323,7 @@ read_header(const CsvTable *table, const CsvSample *sample, CsvGuess *guess)
 
 	options.blank_is_record = true;
 	csv_dialect_compile(&dialect, &options);
-	memset(&scan, 0, sizeof(scan));
+	begin_scan(&scan, 0);
 	guess->header = NULL;
 	guess->nheader = 0;
 	for (uint32 i = 0; i < table->reader.header_rows; i++)
@@ -381,8 +398,7 @@ is_header(const CsvTable *table, const CsvSample *sample,
 	csv_inferrer_init(&inferrer, table);
 	columns = palloc0(sizeof(CsvInference) * nfields);
 	csv_dialect_compile(&dialect, &table->reader.dialect);
-	memset(&scan, 0, sizeof(scan));
-	scan.next = start;
+	begin_scan(&scan, start);
 	for (uint32 n = 0; n < SAMPLE_RECORDS &&
 		 next_record(&scan, &dialect, sample); n++)
 	{
@@ -449,8 +465,7 @@ count_numbers(CsvTable *table, char separator, const CsvSample *sample,
 	csv_inferrer_init(&inferrer, table);
 	inferrer.decimal_separator = separator;
 	csv_dialect_compile(&dialect, &table->reader.dialect);
-	memset(&scan, 0, sizeof(scan));
-	scan.next = start;
+	begin_scan(&scan, start);
 	for (uint32 n = 0; n < SAMPLE_RECORDS &&
 		 next_record(&scan, &dialect, sample); n++)
 	{
@@ -538,7 +553,7 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample,
 		CsvScan		scan;
 
 		csv_dialect_compile(&compiled, dialect);
-		memset(&scan, 0, sizeof(scan));
+		begin_scan(&scan, 0);
 		table->reader.header_rows = 1;
 		if (next_record(&scan, &compiled, sample))
 			for (uint64 i = 0; i < scan.start; i++)

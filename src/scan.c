@@ -638,6 +638,7 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 	scan->skipped = skipped;
 	scan->skipped_arg = arg;
 	scan->report.table = table;
+	scan->fields.interrupted = csv_process_interrupts;
 
 	choose_columns(scan, wanted, pushdown != NULL ? pushdown->hidden : NULL,
 				   pushdown != NULL && pushdown->few_rows);
@@ -1503,8 +1504,8 @@ evaluate_batch(CsvTableScan *scan)
 		remember_groups(scan);
 	}
 	status = csv_evaluator_run(scan->evaluator, &scan->layout, &scan->batch,
-							   find_doubtful(scan), NULL, NULL,
-							   &scan->selection);
+							   find_doubtful(scan), csv_process_interrupts,
+							   NULL, &scan->selection);
 	if (status != CSV_OK)
 		handle_failure(scan, status);
 	scan->statistics.filtered += scan->selection.ndropped;
@@ -2208,6 +2209,7 @@ skip_errors_before(CsvTableScan *scan, uint32_t row)
 	while (unlikely(scan->error < batch->nerrors) &&
 		   batch->errors[scan->error].before_row <= row && !scan->stopped)
 	{
+		CHECK_FOR_INTERRUPTS();
 		/* rows before it are passed when it is */
 		scan->row = batch->errors[scan->error].before_row;
 		skip_error(scan, &batch->errors[scan->error]);

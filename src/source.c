@@ -684,6 +684,13 @@ csv_source_interrupted(void *arg)
 	return INTERRUPTS_PENDING_CONDITION() && INTERRUPTS_CAN_BE_PROCESSED();
 }
 
+bool
+csv_process_interrupts(void *arg)
+{
+	CHECK_FOR_INTERRUPTS();
+	return false;
+}
+
 /*
  * A file's bytes for csv_reader_read_ahead: several threads at once call this,
  * and PostgreSQL is not to be called here.

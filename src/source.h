@@ -82,6 +82,12 @@ extern bool csv_source_identities(const CsvTable *table, char ***names,
 extern bool csv_source_interrupted(void *arg);
 
 /*
+ * CHECK_FOR_INTERRUPTS(), which may not come back; false if it does.  For work
+ * that may be left at any place.
+ */
+extern bool csv_process_interrupts(void *arg);
+
+/*
  * The file last opened, or the program's command, as datums and messages have
  * it: valid text.  Lives as long as the source.
  */
