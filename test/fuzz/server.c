@@ -214,6 +214,12 @@ ProcessInterrupts(void)
 }
 
 bool
+csv_process_interrupts(void *arg)
+{
+	return false;
+}
+
+bool
 errstart(int elevel, const char *domain)
 {
 	has_sqlstate = false;
