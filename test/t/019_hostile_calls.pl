@@ -335,10 +335,10 @@ for my $table (qw(csv_gpu_job csv_gpu_job_run csv_gpu_job_file))
 }
 # or that would be in the way of others
 for (
-	[ 'csv_gpu_job', "(owner, job, schedule, source, target, mode) VALUES ('postgres', 'mine', '', 'good', 'target', 'append')" ],
-	[ 'csv_gpu_job_run', "(owner, job, started, duration) VALUES ('postgres', 'j', now(), '1s')" ],
+	[ 'csv_gpu_job', "(owner, job, schedule, source, target, mode) VALUES ('pg_monitor', 'mine', '', 'good', 'target', 'append')" ],
+	[ 'csv_gpu_job_run', "(owner, job, started, duration) VALUES ('pg_monitor', 'j', now(), '1s')" ],
 	[ 'csv_gpu_job_run', "(run, job, started, duration) OVERRIDING SYSTEM VALUE VALUES (1000, 'j', now(), '1s')" ],
-	[ 'csv_gpu_job_file', "(owner, job, identity, filename, run) VALUES ('postgres', 'j', 'k', 'f', 1)" ])
+	[ 'csv_gpu_job_file', "(owner, job, identity, filename, run) VALUES ('pg_monitor', 'j', 'k', 'f', 1)" ])
 {
 	my ($table, $row) = @$_;
 
