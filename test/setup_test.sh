@@ -175,8 +175,8 @@ act()
 			;;
 		pg_config)
 			# Debian's: that of the newest server or client, else libpq-dev's
-			newest=("$M"/usr/lib/postgresql/*)
-			newest=${newest[-1]##*/}
+			for newest in "$M"/usr/lib/postgresql/*; do :; done
+			newest=${newest##*/}
 			if installed postgresql-common && [ "$newest" != '*' ]; then
 				pg_config "$M/usr/lib/postgresql/$newest" "$newest" "$1"
 			elif [ -e "$M/usr/include/postgresql/major" ]; then
