@@ -117,7 +117,7 @@ struct CsvTableScan
 	Oid			progress_relid; /* where its progress shows, if it does */
 	CsvOpenEngine engine;		/* none at the end of a scan */
 	CsvReader  *reader;			/* likewise NULL */
-	const char *engine_description; /* also of one that is closed */
+	char	   *engine_description; /* also of one that is closed */
 	bool		was_rewound;
 	bool		file_is_open;
 	int			file_number;	/* from 1 */
@@ -237,6 +237,15 @@ static const CsvMemory thread_memory = {thread_alloc, thread_free, NULL};
 
 /* ---- the engine ---- */
 
+/* in the scan's context; rescans may each have an engine of their own */
+static void
+set_description(CsvTableScan *scan, char *description)
+{
+	if (scan->engine_description != NULL)
+		pfree(scan->engine_description);
+	scan->engine_description = description;
+}
+
 static void
 open_engine(CsvTableScan *scan)
 {
@@ -254,7 +263,7 @@ open_engine(CsvTableScan *scan)
 					scan->ncolumns + scan->nvirtuals, &thread_memory);
 	csv_reader_set_engine(scan->reader, scan->engine.engine,
 						  scan->engine.state);
-	scan->engine_description = csv_engine_description(&scan->engine);
+	set_description(scan, csv_engine_description(&scan->engine));
 	MemoryContextSwitchTo(outer);
 }
 
@@ -296,7 +305,7 @@ take_over(CsvTableScan *scan)
 			scan->engine = gpu;
 			cpu.engine->close(cpu.state);
 			scan->requested = false;
-			scan->engine_description = csv_engine_description(&scan->engine);
+			set_description(scan, csv_engine_description(&scan->engine));
 		}
 		else
 		{
@@ -325,7 +334,7 @@ fall_back(CsvTableScan *scan)
 	scan->requested = false;
 	if (status != CSV_OK)
 		handle_failure(scan, status);
-	scan->engine_description = csv_engine_description(&scan->engine);
+	set_description(scan, csv_engine_description(&scan->engine));
 	MemoryContextSwitchTo(outer);
 }
 
@@ -1417,7 +1426,7 @@ ask_gpu(CsvTableScan *scan)
 	pfree((void *) request.hidden);
 	if (scan->resident_answer != NULL)
 	{
-		scan->engine_description = csv_engine_describe(CSV_ENGINE_CUDA, 0, 0);
+		set_description(scan, csv_engine_describe(CSV_ENGINE_CUDA, 0, 0));
 		if (scan->query->aggregates)
 			status = csv_resident_merge(scan->resident_answer,
 										scan->evaluator);
