@@ -1,4 +1,5 @@
-# Tests that need no PostgreSQL, most of them of the library: included by the Makefile.
+# Tests of the library, without PostgreSQL, and two more: included by the
+# Makefile.
 #
 #	make unit			every program test/unit/test_*.c
 #	make unit-sanitize	the same with ASan and UBSan

@@ -464,6 +464,7 @@ main(int argc, char **argv)
 	if (mkdir(folder, 0755) != 0 || mkdir(path, 0755) != 0)
 		die("cannot make", path);
 
+	printf("SET csv_gpu_fdw.cpu_threads = %u;\n", choose(&choices, 3) + 1);
 	for (uint32_t i = 0; i < nfiles; i++)
 	{
 		char		name[512];
@@ -490,6 +491,7 @@ main(int argc, char **argv)
 			write_file(path, &file);
 			printf("\\warn stress: file %u\n", i);
 		}
+		printf("SET stress.index = %s;\n", one_in(&choices, 3) ? "on" : "off");
 		printf("CALL stress.file(");
 		print_string(path);
 		printf(", ");

@@ -37,11 +37,11 @@ prepare()
 	as_server "${psql[@]}" -v ON_ERROR_STOP=1 -f "$work/src/stress.sql" </dev/null
 }
 
-# No statement takes so long: the files are small.
+# No statement takes so long, as the files are small; nor does one go on after.
 read_folder()
 {
 	as_server env PGOPTIONS='-c statement_timeout=300s' \
-		"${psql[@]}" -f "$1/run.sql" </dev/null
+		timeout -k 10 1800 "${psql[@]}" -f "$1/run.sql" </dev/null
 }
 
 # what is no trouble: a file's name that is no text
