@@ -4,14 +4,15 @@
  */
 #include "postgres.h"
 
-#include "engine.h"
 #include "fmgr.h"
 #include "foreign/fdwapi.h"
-#include "foreignscan.h"
-#include "insert.h"
-#include "resident.h"
-#include "source.h"
 #include "utils/guc.h"
+
+#include "batches/choose.h"
+#include "batches/resident.h"
+#include "load/insert.h"
+#include "plan/foreignscan.h"
+#include "table/source.h"
 
 PG_MODULE_MAGIC;
 

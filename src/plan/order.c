@@ -1,0 +1,267 @@
+/*
+ * order.c
+ *		ORDER BY with LIMIT n: rows that are certainly not among the first n
+ *		ones stay in the engine.
+ *
+ * The plan is the executor's own, Sort and Limit over the scan, and so is the
+ * result: the scan only leaves out rows that n others of the file come before.
+ * It reads all records all the same, and rows that the engine is not sure of
+ * come out.
+ *
+ * That holds where nothing stands between: each row of the scan gets to the
+ * Sort, and what is computed of it on the way raises no ERROR, or does so only
+ * for rows that come out.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "common/int.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "lib/stringinfo.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/planmain.h"
+#include "optimizer/subselect.h"
+#include "optimizer/tlist.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/ruleutils.h"
+
+#include "plan/order.h"
+#include "plan/shippable.h"
+#include "query/best.h"
+
+/*
+ * Beyond so many rows, keeping the first ones costs as much as the executor's
+ * own sort.
+ */
+#define CSV_MOST_ORDERED	10000
+
+/* of a limit that is known only when the query is run, for costs */
+#define CSV_GUESSED_LIMIT	1000
+
+/* flags of a key in CsvPlanState.order */
+#define CSV_ORDER_DESCENDING	1
+#define CSV_ORDER_NULLS_FIRST	2
+
+/* is the query, but for its WHERE, nothing but ORDER BY and LIMIT? */
+static bool
+only_sorts(const PlannerInfo *root)
+{
+	const Query *parse = root->parse;
+
+	return parse->commandType == CMD_SELECT && parse->sortClause != NIL &&
+		parse->limitCount != NULL &&
+		parse->limitOption == LIMIT_OPTION_COUNT &&
+		parse->groupClause == NIL && parse->groupingSets == NIL &&
+		parse->distinctClause == NIL && parse->setOperations == NULL &&
+		parse->rowMarks == NIL && parse->havingQual == NULL &&
+		!parse->hasAggs && !parse->hasWindowFuncs && !parse->hasTargetSRFs &&
+		bms_membership(root->all_baserels) == BMS_SINGLETON;
+}
+
+/* may the scan evaluate it, once more than the executor does? */
+static bool
+is_repeatable(Node *expr)
+{
+	return !contain_volatile_functions(expr) && !contain_subplans(expr);
+}
+
+/*
+ * Does the executor evaluate it only for the rows that are left in the end?
+ * As planner.c has it (make_sort_input_target).
+ */
+static bool
+is_postponed(PlannerInfo *root, const TargetEntry *entry)
+{
+	QualCost	cost;
+
+	if (entry->ressortgroupref != 0)
+		return false;
+	if (contain_volatile_functions((Node *) entry->expr))
+		return true;
+	cost_qual_eval_node(&cost, (Node *) entry->expr, root);
+	return cost.per_tuple > 10 * cpu_operator_cost;
+}
+
+static Expr *
+for_relation(PlannerInfo *root, RelOptInfo *baserel, Expr *expr)
+{
+	return (Expr *) csv_adjust_to_child(root, (Node *) expr, baserel);
+}
+
+bool
+csv_push_order(PlannerInfo *root, RelOptInfo *baserel, CsvPlanState *state)
+{
+	const Query *parse = root->parse;
+	Node	   *offset = parse->limitOffset;
+	CsvProgram *program;
+	List	   *keys = NIL;
+	List	   *flags = NIL;
+	ListCell   *cell;
+
+	if (state->program == NULL || !only_sorts(root) ||
+		list_length(state->pushed) != list_length(state->restrictinfo) ||
+		root->limit_tuples > CSV_MOST_ORDERED ||
+		(IsA(parse->limitCount, Const) &&
+		 ((Const *) parse->limitCount)->constisnull) ||
+		!is_repeatable(parse->limitCount) ||
+		(offset != NULL && !is_repeatable(offset)))
+		return false;
+
+	/* the filters alone stay as they are if there is no order after all */
+	program = csv_program_create(state->table, baserel->relid);
+	foreach(cell, state->pushed)
+		if (!csv_program_add_filter(program,
+									lfirst_node(RestrictInfo, cell)->clause,
+									cell == list_head(state->pushed)))
+			return false;
+	foreach(cell, parse->sortClause)
+	{
+		SortGroupClause *clause = lfirst_node(SortGroupClause, cell);
+		Node	   *key = get_sortgroupclause_expr(clause,
+												   root->processed_tlist);
+		CsvOrderKey *added;
+
+		key = (Node *) for_relation(root, baserel, (Expr *) key);
+		if (!csv_program_add_order(program, (Expr *) key, clause->sortop,
+								   clause->nulls_first))
+			return false;
+		added = &program->order[program->n.norder - 1];
+		keys = lappend(keys, key);
+		flags = lappend_int(flags,
+							(added->descending ? CSV_ORDER_DESCENDING : 0) |
+							(added->nulls_first ? CSV_ORDER_NULLS_FIRST : 0));
+	}
+	foreach(cell, root->processed_tlist)
+	{
+		TargetEntry *entry = lfirst_node(TargetEntry, cell);
+
+		if (!is_postponed(root, entry) &&
+			!csv_program_check(program,
+							   for_relation(root, baserel, entry->expr)))
+			return false;
+	}
+
+	/* of a UNION ALL's part these are more than columns */
+	foreach(cell, baserel->reltarget->exprs)
+		if (!csv_program_check(program, lfirst(cell)))
+			return false;
+
+	state->program = program;
+	state->order = list_make2(keys, flags);
+	state->limit = list_make2(parse->limitCount, offset != NULL ? offset :
+							  (Node *) makeConst(INT8OID, -1, InvalidOid,
+												 sizeof(int64),
+												 Int64GetDatum(0), false,
+												 FLOAT8PASSBYVAL));
+	return true;
+}
+
+double
+csv_rows_in_order(const PlannerInfo *root, double nrows)
+{
+	double		limit = root->limit_tuples > 0 ? root->limit_tuples :
+		CSV_GUESSED_LIMIT;
+
+	/* row i of rows in no order is among the first n with probability n / i */
+	return nrows <= limit ? nrows :
+		Min(nrows, clamp_row_est(limit * (1 + log(nrows / limit))));
+}
+
+/* ---- execution ---- */
+
+/* NULL, or what Limit raises an ERROR for: 0 */
+static int64
+evaluate(ExprState *expr, ExprContext *econtext, bool *isnull)
+{
+	Datum		datum = ExecEvalExprSwitchContext(expr, econtext, isnull);
+
+	return *isnull ? 0 : Max(DatumGetInt64(datum), 0);
+}
+
+void
+csv_order_limit(CsvQuery *query, ExprState *count, ExprState *offset,
+				ExprContext *econtext)
+{
+	bool		no_limit;
+	bool		no_offset;
+	int64		nrows = evaluate(count, econtext, &no_limit);
+	int64		nskipped = evaluate(offset, econtext, &no_offset);
+	int64		limit;
+
+	query->limit = 0;
+	query->limit_bytes = (size_t) work_mem * 1024;
+	if (no_limit || pg_add_s64_overflow(nrows, nskipped, &limit) ||
+		limit > CSV_MOST_ORDERED ||
+		(size_t) limit * query->norder * sizeof(CsvBestKey) >
+		query->limit_bytes)
+		return;
+	query->limit = (uint32_t) limit;
+}
+
+/* ---- EXPLAIN ---- */
+
+/* as EXPLAIN shows those of a Sort */
+static char *
+key_text(Node *key, int flags, List *context, bool prefix)
+{
+	bool		descending = (flags & CSV_ORDER_DESCENDING) != 0;
+	bool		nulls_first = (flags & CSV_ORDER_NULLS_FIRST) != 0;
+	Oid			collation = exprCollation(key);
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfoString(&text,
+						   deparse_expression(key, context, prefix, false));
+	if (OidIsValid(collation) && collation != get_typcollation(exprType(key)))
+		appendStringInfo(&text, " COLLATE %s",
+						 generate_collation_name(collation));
+	if (descending)
+		appendStringInfoString(&text, " DESC");
+	if (nulls_first != descending)
+		appendStringInfoString(&text, nulls_first ? " NULLS FIRST" :
+							   " NULLS LAST");
+	return text.data;
+}
+
+/* the sum of both, where they are constants */
+static char *
+limit_text(Node *count, Node *offset, List *context, bool prefix)
+{
+	char	   *text;
+
+	if (IsA(count, Const) && IsA(offset, Const))
+		return psprintf(INT64_FORMAT,
+						DatumGetInt64(((Const *) count)->constvalue) +
+						(((Const *) offset)->constisnull ? 0 :
+						 DatumGetInt64(((Const *) offset)->constvalue)));
+	text = deparse_expression(count, context, prefix, false);
+	if (IsA(offset, Const) && (((Const *) offset)->constisnull ||
+							   DatumGetInt64(((Const *) offset)->constvalue) == 0))
+		return text;
+	return psprintf("%s + %s", text,
+					deparse_expression(offset, context, prefix, false));
+}
+
+void
+csv_explain_order(List *order, Node *count, Node *offset, List *context,
+				  bool prefix, ExplainState *es)
+{
+	List	   *texts = NIL;
+	ListCell   *key;
+	ListCell   *flag;
+
+	forboth(key, linitial(order), flag, lsecond(order))
+		texts = lappend(texts, key_text(lfirst(key), lfirst_int(flag), context,
+										prefix));
+	ExplainPropertyList("Engine Sort Key", texts, es);
+	ExplainPropertyText("Engine Limit",
+						limit_text(count, offset, context, prefix), es);
+}
