@@ -89,7 +89,7 @@ struct CsvAggregation
 	const CsvProgram *program;
 	CsvPartialLayout partial;
 	MemoryContext context;		/* of extras */
-	CsvTableScan *scan;
+	CsvBatches *batches;
 	CsvEvaluator *evaluator;	/* the scan's */
 	uint32_t	next;			/* group */
 	bool		has_held;		/* groups come from the device first */
@@ -176,6 +176,7 @@ csv_aggregation_create(ForeignScanState *node, const CsvProgram *program,
 	aggregation->econtext = CreateExprContext(estate);
 	aggregation->row = ExecInitExtraTupleSlot(estate, row_desc,
 											  &TTSOpsVirtual);
+	memset(aggregation->row->tts_isnull, true, row_desc->natts);
 	fix_opfuncids((Node *) quals);
 	aggregation->quals = ExecInitQual(quals, &node->ss.ps);
 	aggregation->keys = palloc0(sizeof(ExprState *) * CSV_MAX_KEYS);
@@ -634,9 +635,8 @@ add_values(CsvAggregation *aggregation, const CsvValue *keys,
 			add_extra(aggregation, group, i, aggregation->wide[i]);
 }
 
-/* add the row in aggregation->row */
-static void
-add_row(CsvAggregation *aggregation)
+void
+csv_aggregation_add_row(CsvAggregation *aggregation)
 {
 	const CsvProgram *program = aggregation->program;
 	ExprContext *econtext = aggregation->econtext;
@@ -644,6 +644,7 @@ add_row(CsvAggregation *aggregation)
 	CsvValue	keys[CSV_MAX_KEYS];
 	CsvValue	values[CSV_MAX_AGGREGATES];
 
+	ResetExprContext(econtext);
 	econtext->ecxt_scantuple = aggregation->row;
 	if (!ExecQual(aggregation->quals, econtext))
 		return;
@@ -692,7 +693,7 @@ static void
 drop_held(CsvAggregation *aggregation)
 {
 	aggregation->has_held = false;
-	csv_table_scan_drop_held(aggregation->scan);
+	csv_batches_drop_held(aggregation->batches);
 }
 
 /* make columns when they are needed first; most queries have few groups */
@@ -732,7 +733,7 @@ settle_held(CsvAggregation *aggregation)
 	aggregation->piece_first = 0;
 	aggregation->piece_next = 0;
 	aggregation->columns_end = 0;
-	aggregation->has_held = csv_table_scan_held(aggregation->scan, 0, piece);
+	aggregation->has_held = csv_batches_held(aggregation->batches, 0, piece);
 	for (int i = 0; i < CSV_SPILL_FILES; i++)
 		was_spilled |= aggregation->spilling[i] != NULL;
 	if (!aggregation->has_held)
@@ -748,7 +749,7 @@ settle_held(CsvAggregation *aggregation)
 		if (csv_evaluator_merge(aggregation->evaluator, piece) != CSV_OK)
 			out_of_memory();
 		first += piece->ngroups;
-	} while (csv_table_scan_held(aggregation->scan, first, piece));
+	} while (csv_batches_held(aggregation->batches, first, piece));
 	drop_held(aggregation);
 }
 
@@ -809,26 +810,18 @@ next_batch(CsvAggregation *aggregation)
 	return true;
 }
 
-void
-csv_aggregation_run(CsvAggregation *aggregation, CsvTableScan *scan)
+TupleTableSlot *
+csv_aggregation_row(CsvAggregation *aggregation)
 {
-	TupleTableSlot *row = aggregation->row;
+	return aggregation->row;
+}
 
-	aggregation->scan = scan;
-	/* attributes that are not wanted stay NULL */
-	memset(row->tts_isnull, true, row->tts_tupleDescriptor->natts);
-	for (;;)
-	{
-		ExecClearTuple(row);
-		if (!csv_table_scan_next(scan, row->tts_values, row->tts_isnull))
-			break;
-		ExecStoreVirtualTuple(row);
-		ResetExprContext(aggregation->econtext);
-		add_row(aggregation);
-	}
-
+void
+csv_aggregation_finish(CsvAggregation *aggregation, CsvBatches *batches)
+{
+	aggregation->batches = batches;
 	/* where there was no row, this makes the evaluator */
-	(void) csv_table_scan_evaluator(scan);
+	(void) csv_batches_groups(batches);
 	settle_held(aggregation);
 	keep_spilled(aggregation);
 }
@@ -1201,8 +1194,8 @@ next_piece(CsvAggregation *aggregation)
 	aggregation->piece_first += aggregation->piece.ngroups;
 	aggregation->piece_next = 0;
 	aggregation->columns_end = 0;
-	if (csv_table_scan_held(aggregation->scan, aggregation->piece_first,
-							&aggregation->piece))
+	if (csv_batches_held(aggregation->batches, aggregation->piece_first,
+						 &aggregation->piece))
 		return true;
 	drop_held(aggregation);
 	return false;

@@ -5,8 +5,8 @@
 #ifndef CSV_AGGREGATE_H
 #define CSV_AGGREGATE_H
 
+#include "batches/batches.h"
 #include "program/program.h"
-#include "scan/scan.h"
 
 /* files that rows go to at a time, whose groups have no room in memory */
 #define CSV_SPILL_BITS	4
@@ -56,9 +56,16 @@ extern CsvAggregation *csv_aggregation_create(ForeignScanState *node,
 extern void csv_aggregation_attach(CsvAggregation *aggregation,
 								   CsvEvaluator *evaluator);
 
-/* read all of the scan, which was begun with the program */
-extern void csv_aggregation_run(CsvAggregation *aggregation,
-								CsvTableScan *scan);
+/*
+ * Rows that the engine could not decide: put each of them into the slot, in which
+ * attributes that are not wanted stay NULL, and add it.
+ */
+extern TupleTableSlot *csv_aggregation_row(CsvAggregation *aggregation);
+extern void csv_aggregation_add_row(CsvAggregation *aggregation);
+
+/* all batches, which were made with the program, are taken */
+extern void csv_aggregation_finish(CsvAggregation *aggregation,
+								   CsvBatches *batches);
 
 /* the next group, into a scan tuple; false at the end */
 extern bool csv_aggregation_next(CsvAggregation *aggregation, Datum *values,

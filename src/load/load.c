@@ -459,7 +459,7 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 
 	result->loaded = load->nloaded;
 	result->skipped = load->statistics.skipped;
-	result->bytes = load->statistics.bytes;
+	result->bytes = load->statistics.reading.bytes;
 	result->started = load->started;
 	MemoryContextSwitchTo(outer);
 	MemoryContextDelete(context);

@@ -246,11 +246,11 @@ find_resident_columns(RelOptInfo *baserel, const CsvPlanState *state,
 
 	if (!csv_resident_enabled() || state->wanted == NULL)
 		return false;
-	return csv_table_is_resident(state->table, state->wanted,
-								 hidden_attributes(baserel, state,
-												   extract_actual_clauses(local,
-																		  false)),
-								 false, &ncolumns, nrows);
+	return csv_batches_are_kept(state->table, state->wanted,
+								hidden_attributes(baserel, state,
+												  extract_actual_clauses(local,
+																		 false)),
+								false, &ncolumns, nrows);
 }
 
 static void
@@ -678,6 +678,25 @@ next_row(ForeignScanState *node, TupleTableSlot *slot)
 	return false;
 }
 
+/* take all batches, and the rows that the engine could not decide */
+static void
+aggregate_rows(CsvScanState *state)
+{
+	TupleTableSlot *row = csv_aggregation_row(state->aggregation);
+
+	for (;;)
+	{
+		ExecClearTuple(row);
+		if (!csv_table_scan_next(state->scan, row->tts_values,
+								 row->tts_isnull))
+			break;
+		ExecStoreVirtualTuple(row);
+		csv_aggregation_add_row(state->aggregation);
+	}
+	csv_aggregation_finish(state->aggregation,
+						   csv_table_scan_batches(state->scan));
+}
+
 static TupleTableSlot *
 csv_iterate_scan(ForeignScanState *node)
 {
@@ -690,7 +709,7 @@ csv_iterate_scan(ForeignScanState *node)
 	else
 	{
 		if (!state->aggregated)
-			csv_aggregation_run(state->aggregation, state->scan);
+			aggregate_rows(state);
 		state->aggregated = true;
 		if (csv_aggregation_next(state->aggregation, slot->tts_values,
 								 slot->tts_isnull))
@@ -826,10 +845,15 @@ find_resident(const CsvScanState *state, const ForeignScan *plan,
 	int64		nrows;
 
 	if (state->scan != NULL)
-		return csv_table_scan_resident(state->scan, ncolumns);
-	return csv_table_is_resident(state->table, plan_set(plan, CSV_PLAN_WANTED),
-								 pushes ? plan_set(plan, CSV_PLAN_HIDDEN) :
-								 NULL, has_order(plan), ncolumns, &nrows);
+	{
+		const CsvBatches *batches = csv_table_scan_batches(state->scan);
+
+		*ncolumns = csv_batches_layout(batches)->ncolumns;
+		return csv_batches_all_kept(batches);
+	}
+	return csv_batches_are_kept(state->table, plan_set(plan, CSV_PLAN_WANTED),
+								pushes ? plan_set(plan, CSV_PLAN_HIDDEN) :
+								NULL, has_order(plan), ncolumns, &nrows);
 }
 
 static void
@@ -846,7 +870,7 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 	bool		resident = csv_resident_enabled() &&
 		find_resident(state, plan, &ncolumns);
 	const char *engine = state->scan != NULL ?
-		csv_table_scan_engine(state->scan) : NULL;
+		csv_batches_engine(csv_table_scan_batches(state->scan)) : NULL;
 
 	if (table->filename != NULL)
 	{
@@ -879,17 +903,17 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 		ExplainPropertyInteger("Skipped Records", NULL, statistics.skipped, es);
 		if (has_engine_filter(plan))
 			ExplainPropertyInteger("Rows Removed by Engine Filter", NULL,
-								   statistics.filtered, es);
+								   statistics.evaluation.filtered, es);
 		if (has_order(plan))
 			ExplainPropertyInteger("Rows Removed by Engine Limit", NULL,
-								   statistics.beyond, es);
-		ExplainPropertyInteger("Chunks", NULL, statistics.chunks, es);
-		if (statistics.answered > 0)
+								   statistics.evaluation.beyond, es);
+		ExplainPropertyInteger("Chunks", NULL, statistics.reading.chunks, es);
+		if (statistics.evaluation.answered > 0)
 			ExplainPropertyInteger("Chunks Evaluated by GPU", NULL,
-								   statistics.answered, es);
-		if (statistics.held > 0)
+								   statistics.evaluation.answered, es);
+		if (statistics.evaluation.held > 0)
 			ExplainPropertyInteger("Chunks Grouped on GPU", NULL,
-								   statistics.held, es);
+								   statistics.evaluation.held, es);
 		if (state->aggregation != NULL &&
 			csv_aggregation_batches(state->aggregation) > 1)
 			ExplainPropertyInteger("Engine Group Batches", NULL,
@@ -898,13 +922,13 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 		if (es->timing)
 		{
 			ExplainPropertyFloat("Read Time", "ms",
-								 statistics.read_seconds * 1000, 3, es);
+								 statistics.reading.read_seconds * 1000, 3, es);
 			ExplainPropertyFloat("Copy To Device Time", "ms",
-								 statistics.copy_in_seconds * 1000, 3, es);
+								 statistics.reading.copy_in_seconds * 1000, 3, es);
 			ExplainPropertyFloat("Parse Time", "ms",
-								 statistics.parse_seconds * 1000, 3, es);
+								 statistics.reading.parse_seconds * 1000, 3, es);
 			ExplainPropertyFloat("Copy Back Time", "ms",
-								 statistics.copy_out_seconds * 1000, 3, es);
+								 statistics.reading.copy_out_seconds * 1000, 3, es);
 		}
 	}
 }

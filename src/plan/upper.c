@@ -469,7 +469,7 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 	 * way round, reading the file once more makes it do from then on.
 	 */
 	state->resident |= csv_resident_enabled() && state->wanted != NULL &&
-		csv_table_is_resident(state->table, state->wanted, state->wanted,
+		csv_batches_are_kept(state->table, state->wanted, state->wanted,
 							  false, &ncolumns, &nresident);
 
 	if (parse->groupClause != NIL)
