@@ -11,6 +11,7 @@
 #include "utils/memutils.h"
 
 #include "batches/layout.h"
+#include "query/query.h"
 
 /*
  * A numeric that is only computed with, or comes out in few rows, comes as a

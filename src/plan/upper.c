@@ -22,6 +22,7 @@
 #include "utils/fmgroids.h"
 #include "utils/selfuncs.h"
 
+#include "batches/choose.h"
 #include "batches/resident.h"
 #include "compat.h"
 #include "groups/aggregate.h"
