@@ -73,7 +73,7 @@ wait_for_start(int code, Datum arg)
 
 /* false if there will be none */
 static bool
-wake_gpu(void)
+wake_gpu(const CsvSettings *settings)
 {
 	static bool registered = false;
 
@@ -82,26 +82,27 @@ wake_gpu(void)
 	if (!registered)
 		on_proc_exit(wait_for_start, (Datum) 0);
 	registered = true;
-	return csv_cuda_start(csv_device_guc);
+	return csv_cuda_start(settings->device);
 }
 
 /* false, with *reason allocated, if there is no usable GPU */
 static bool
-open_cuda(CsvOpenEngine *open, const CsvMemory *memory, char **reason)
+open_cuda(CsvOpenEngine *open, const CsvSettings *settings,
+		  const CsvMemory *memory, char **reason)
 {
 	CsvCudaOptions options;
 	char		buffer[512];
 	void	   *state;
 
 	memset(&options, 0, sizeof(options));
-	options.device = csv_device_guc;
-	options.memory_limit = (uint64_t) csv_gpu_memory_limit_guc * 1024 * 1024;
-	options.hold_from = (uint32_t) csv_gpu_groups_guc;
-	if (csv_gpu_fault_guc != 0)
+	options.device = settings->device;
+	options.memory_limit = (uint64_t) settings->gpu_memory_limit * 1024 * 1024;
+	options.hold_from = (uint32_t) settings->debug_gpu_groups;
+	if (settings->debug_gpu_fault != 0)
 	{
-		options.fault = csv_gpu_fault_guc > 0 ? CSV_CUDA_FAULT_TRAP :
+		options.fault = settings->debug_gpu_fault > 0 ? CSV_CUDA_FAULT_TRAP :
 			CSV_CUDA_FAULT_NO_MEMORY;
-		options.fault_at_chunk = (uint32_t) abs(csv_gpu_fault_guc);
+		options.fault_at_chunk = (uint32_t) abs(settings->debug_gpu_fault);
 	}
 	buffer[0] = '\0';
 	state = csv_cuda_open(&options, memory, buffer, sizeof(buffer));
@@ -122,15 +123,16 @@ open_cuda(CsvOpenEngine *open, const CsvMemory *memory, char **reason)
  * the others help it.  That is not worth it for a small file.
  */
 static void
-open_cpu(CsvOpenEngine *open, int64 nbytes, const CsvMemory *memory)
+open_cpu(CsvOpenEngine *open, const CsvSettings *settings, int64 nbytes,
+		 const CsvMemory *memory)
 {
-	bool		ahead = csv_cpu_threads_guc > 1 &&
+	bool		ahead = settings->cpu_threads > 1 &&
 		nbytes >= CSV_AHEAD_BYTES;
 	CsvCpuOptions options;
 	void	   *state;
 
 	memset(&options, 0, sizeof(options));
-	options.threads = (uint32_t) csv_cpu_threads_guc - (ahead ? 1 : 0);
+	options.threads = (uint32_t) settings->cpu_threads - (ahead ? 1 : 0);
 	state = csv_cpu_open(memory, &options);
 	if (state == NULL)
 		ereport(ERROR,
@@ -143,40 +145,41 @@ open_cpu(CsvOpenEngine *open, int64 nbytes, const CsvMemory *memory)
 }
 
 void
-csv_engine_open(CsvOpenEngine *open, CsvEngineChoice choice, int64 nbytes,
-				int ncolumns, const CsvMemory *memory)
+csv_engine_open(CsvOpenEngine *open, const CsvSettings *settings,
+				int64 nbytes, int ncolumns, const CsvMemory *memory)
 {
 #ifdef CSV_WITH_CUDA
 	char	   *reason = NULL;
-	bool		wants_gpu = choice == CSV_ENGINE_AUTO && !gpu_failed &&
+	bool		wants_gpu = settings->engine == CSV_ENGINE_AUTO && !gpu_failed &&
 		gpu_is_worth_it(nbytes, ncolumns);
 
-	open->may_fall_back = choice == CSV_ENGINE_AUTO;
-	if (choice == CSV_ENGINE_CUDA && !open_cuda(open, memory, &reason))
+	open->may_fall_back = settings->engine == CSV_ENGINE_AUTO;
+	if (settings->engine == CSV_ENGINE_CUDA && !open_cuda(open, settings, memory, &reason))
 		ereport(ERROR,
 				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
 				 errmsg("no usable GPU for engine \"cuda\": %s", reason),
 				 errhint("Set csv_gpu_fdw.engine to auto or cpu to read on the CPU.")));
-	if (choice == CSV_ENGINE_CUDA ||
+	if (settings->engine == CSV_ENGINE_CUDA ||
 		(wants_gpu && csv_cuda_state() == CSV_CUDA_AWAKE &&
-		 open_cuda(open, memory, &reason)))
+		 open_cuda(open, settings, memory, &reason)))
 		return;
-	open_cpu(open, nbytes, memory);
+	open_cpu(open, settings, nbytes, memory);
 	open->awaits_gpu = wants_gpu && csv_cuda_state() != CSV_CUDA_AWAKE &&
-		wake_gpu();
+		wake_gpu(settings);
 #else
-	if (choice == CSV_ENGINE_CUDA)
+	if (settings->engine == CSV_ENGINE_CUDA)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("no usable GPU for engine \"cuda\": csv_gpu_fdw was built without CUDA"),
 				 errhint("Set csv_gpu_fdw.engine to auto or cpu to read on the CPU.")));
-	open_cpu(open, nbytes, memory);
+	open_cpu(open, settings, nbytes, memory);
 #endif
 }
 
 bool
-csv_engine_take_over(CsvOpenEngine *open, int64 nbytes,
-					 const CsvMemory *memory, CsvOpenEngine *gpu)
+csv_engine_take_over(CsvOpenEngine *open, const CsvSettings *settings,
+					 int64 nbytes, const CsvMemory *memory,
+					 CsvOpenEngine *gpu)
 {
 #ifdef CSV_WITH_CUDA
 	char	   *reason;
@@ -186,25 +189,25 @@ csv_engine_take_over(CsvOpenEngine *open, int64 nbytes,
 	open->awaits_gpu = false;
 	gpu->may_fall_back = true;
 	return !gpu_failed && nbytes >= CSV_AUTO_TAKE_OVER_BYTES &&
-		csv_cuda_state() == CSV_CUDA_AWAKE && open_cuda(gpu, memory, &reason);
+		csv_cuda_state() == CSV_CUDA_AWAKE && open_cuda(gpu, settings, memory, &reason);
 #else
 	return false;
 #endif
 }
 
 bool
-csv_engine_wants_gpu(CsvEngineChoice choice, int64 nbytes)
+csv_engine_wants_gpu(const CsvSettings *settings, int64 nbytes)
 {
 #ifdef CSV_WITH_CUDA
 	char		reason[512];
 
-	if (choice == CSV_ENGINE_CUDA)
-		return csv_cuda_wake(csv_device_guc, reason, sizeof(reason));
-	if (choice != CSV_ENGINE_AUTO || gpu_failed || !gpu_is_worth_it(nbytes, 1))
+	if (settings->engine == CSV_ENGINE_CUDA)
+		return csv_cuda_wake(settings->device, reason, sizeof(reason));
+	if (settings->engine != CSV_ENGINE_AUTO || gpu_failed || !gpu_is_worth_it(nbytes, 1))
 		return false;
 	if (csv_cuda_state() == CSV_CUDA_AWAKE)
-		return csv_cuda_wake(csv_device_guc, reason, sizeof(reason));
-	(void) wake_gpu();
+		return csv_cuda_wake(settings->device, reason, sizeof(reason));
+	(void) wake_gpu(settings);
 #endif
 	return false;
 }
@@ -216,10 +219,11 @@ csv_engine_gpu_failed(void)
 }
 
 void
-csv_engine_fall_back(CsvOpenEngine *open, const CsvMemory *memory)
+csv_engine_fall_back(CsvOpenEngine *open, const CsvSettings *settings,
+					 const CsvMemory *memory)
 {
 	csv_engine_gpu_failed();
-	open_cpu(open, -1, memory);
+	open_cpu(open, settings, -1, memory);
 }
 
 static char *
@@ -229,51 +233,62 @@ cpu_description(void)
 }
 
 char *
-csv_engine_describe(CsvEngineChoice choice, int64 nbytes, int ncolumns)
+csv_engine_gpu_description(const CsvSettings *settings)
+{
+	char		name[256] = "";
+
+#ifdef CSV_WITH_CUDA
+	csv_cuda_device_name(settings->device, name, sizeof(name));
+#endif
+	return psprintf("cuda (%s)", name);
+}
+
+char *
+csv_engine_describe(const CsvSettings *settings, int64 nbytes, int ncolumns)
 {
 #ifdef CSV_WITH_CUDA
 	char		name[256];
 
-	if (choice == CSV_ENGINE_CUDA ||
-		(choice == CSV_ENGINE_AUTO && !gpu_failed &&
+	if (settings->engine == CSV_ENGINE_CUDA ||
+		(settings->engine == CSV_ENGINE_AUTO && !gpu_failed &&
 		 gpu_is_worth_it(nbytes, ncolumns)))
 	{
-		if (csv_cuda_device_name(csv_device_guc, name, sizeof(name)))
+		if (csv_cuda_device_name(settings->device, name, sizeof(name)))
 			return psprintf("cuda (%s)", name);
-		if (choice == CSV_ENGINE_CUDA)
+		if (settings->engine == CSV_ENGINE_CUDA)
 			return pstrdup("cuda (no usable GPU)");
 	}
 #else
-	if (choice == CSV_ENGINE_CUDA)
+	if (settings->engine == CSV_ENGINE_CUDA)
 		return pstrdup("cuda (no usable GPU)");
 #endif
 	return cpu_description();
 }
 
 double
-csv_engine_speed(CsvEngineChoice choice, int64 nbytes, int ncolumns)
+csv_engine_speed(const CsvSettings *settings, int64 nbytes, int ncolumns)
 {
 #ifdef CSV_WITH_CUDA
-	if (choice == CSV_ENGINE_CUDA ||
-		(choice == CSV_ENGINE_AUTO && !gpu_failed &&
+	if (settings->engine == CSV_ENGINE_CUDA ||
+		(settings->engine == CSV_ENGINE_AUTO && !gpu_failed &&
 		 csv_cuda_state() == CSV_CUDA_AWAKE &&
 		 gpu_is_worth_it(nbytes, ncolumns)))
 		return CSV_GPU_SPEED;
 #endif
-	return nbytes >= CSV_AHEAD_BYTES ? csv_cpu_threads_guc : 1;
+	return nbytes >= CSV_AHEAD_BYTES ? settings->cpu_threads : 1;
 }
 
 bool
-csv_engine_holds_groups(CsvEngineChoice choice, int64 nbytes, int ncolumns,
-						double group_bytes)
+csv_engine_holds_groups(const CsvSettings *settings, int64 nbytes,
+						int ncolumns, double group_bytes)
 {
 #ifdef CSV_WITH_CUDA
-	double		limit = csv_gpu_memory_limit_guc > 0 ?
-		csv_gpu_memory_limit_guc * 1024.0 * 1024.0 : CSV_GPU_GROUP_BYTES;
+	double		limit = settings->gpu_memory_limit > 0 ?
+		settings->gpu_memory_limit * 1024.0 * 1024.0 : CSV_GPU_GROUP_BYTES;
 
 	return group_bytes <= limit / 4 &&
-		(choice == CSV_ENGINE_CUDA ||
-		 (choice == CSV_ENGINE_AUTO && !gpu_failed &&
+		(settings->engine == CSV_ENGINE_CUDA ||
+		 (settings->engine == CSV_ENGINE_AUTO && !gpu_failed &&
 		  csv_cuda_state() == CSV_CUDA_AWAKE &&
 		  gpu_is_worth_it(nbytes, ncolumns)));
 #else

@@ -299,13 +299,13 @@ ask_gpu(CsvEvaluation *evaluation, const CsvKept *kept)
 	for (int i = 0; i < layout->ncolumns; i++)
 		places[i] = (uint32_t) csv_kept_place(kept, i);
 	evaluation->answer = csv_resident_ask(csv_kept_columns(kept),
-										  layout->table->engine, &request,
+										  &layout->table->settings, &request,
 										  &layout->layout, places);
 	pfree(places);
 	pfree((void *) request.hidden);
 	if (evaluation->answer != NULL)
 	{
-		evaluation->answered_by = csv_engine_describe(CSV_ENGINE_CUDA, 0, 0);
+		evaluation->answered_by = csv_engine_gpu_description(&layout->table->settings);
 		if (evaluation->query->aggregates)
 			status = csv_resident_merge(evaluation->answer,
 										evaluation->evaluator);

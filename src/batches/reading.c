@@ -84,7 +84,7 @@ csv_reading_open_engine(CsvReading *reading)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory")));
-	csv_engine_open(&reading->engine, reading->table->engine, reading->nbytes,
+	csv_engine_open(&reading->engine, &reading->table->settings, reading->nbytes,
 					reading->layout->ncolumns + reading->layout->nvirtuals,
 					&thread_memory);
 	csv_reader_set_engine(reading->reader, reading->engine.engine,
@@ -129,7 +129,7 @@ take_over(CsvReading *reading)
 	CsvOpenEngine cpu = reading->engine;
 	CsvOpenEngine gpu;
 
-	if (!csv_engine_take_over(&reading->engine,
+	if (!csv_engine_take_over(&reading->engine, &reading->table->settings,
 							  reading->nbytes - reading->passed_bytes,
 							  &thread_memory, &gpu))
 		return;
@@ -160,7 +160,7 @@ fall_back(CsvReading *reading)
 	CsvStatus	status;
 
 	/* no ERROR may come between opening it and keeping it */
-	csv_engine_fall_back(&cpu, &thread_memory);
+	csv_engine_fall_back(&cpu, &reading->table->settings, &thread_memory);
 	status = csv_reader_set_engine(reading->reader, cpu.engine, cpu.state);
 	reading->engine.engine->close(reading->engine.state);
 	reading->engine = cpu;
@@ -291,7 +291,8 @@ csv_reading_begin(CsvReading *reading)
 		/* one thread reads as fast as several of the CPU engine's convert */
 		if (reading->engine.engine == &csv_cpu_ahead_engine &&
 			!reading->engine.awaits_gpu)
-			ahead.nthreads = Min(ahead.nthreads, 1 + csv_cpu_threads_guc / 4);
+			ahead.nthreads = Min(ahead.nthreads,
+								 1 + reading->table->settings.cpu_threads / 4);
 		csv_reader_read_ahead(reading->reader, &ahead);
 	}
 	csv_file_layout_read(reading->layout, reading->reader,

@@ -91,8 +91,6 @@ struct CsvResident
 	CsvScan		record;
 };
 
-char	   *csv_resident_memory_guc = NULL;
-
 static dlist_head residents = DLIST_STATIC_INIT(residents);
 static int64 resident_limit = 0;
 static int64 resident_bytes = 0;	/* of all there are, kept or not */

@@ -29,7 +29,6 @@
 #include "reader/reader.h"
 
 /* csv_gpu_fdw.resident_memory: off, auto or an amount */
-extern char *csv_resident_memory_guc;
 extern bool csv_resident_memory_check(char **value, void **extra,
 									  GucSource source);
 extern void csv_resident_memory_assign(const char *value, void *extra);

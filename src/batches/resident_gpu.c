@@ -257,7 +257,7 @@ join_selections(CsvResidentAnswer *answer)
 }
 
 CsvResidentAnswer *
-csv_resident_ask(CsvResident *resident, CsvEngineChoice choice,
+csv_resident_ask(CsvResident *resident, const CsvSettings *settings,
 				 const CsvRequest *request, const CsvLayout *layout,
 				 const uint32_t *places)
 {
@@ -270,7 +270,7 @@ csv_resident_ask(CsvResident *resident, CsvEngineChoice choice,
 	bool		good;
 
 	if (nrows == 0 || nrows > PG_INT32_MAX ||
-		!csv_engine_wants_gpu(choice, csv_resident_file_size(resident)))
+		!csv_engine_wants_gpu(settings, csv_resident_file_size(resident)))
 		return NULL;
 	seen = look_at_batches(resident, layout, places);
 	for (uint32_t i = 0; i < layout->ncolumns && request->all_certain; i++)
@@ -291,7 +291,7 @@ csv_resident_ask(CsvResident *resident, CsvEngineChoice choice,
 	asking.question.layout = layout;
 	asking.question.places = places;
 	asking.question.seen = seen;
-	asking.question.memory_limit = (uint64_t) csv_gpu_memory_limit_guc * 1024 *
+	asking.question.memory_limit = (uint64_t) settings->gpu_memory_limit * 1024 *
 		1024;
 	asking.question.interrupted = csv_source_interrupted;
 
@@ -390,7 +390,7 @@ csv_resident_leave_gpu(void *columns)
 }
 
 CsvResidentAnswer *
-csv_resident_ask(CsvResident *resident, CsvEngineChoice choice,
+csv_resident_ask(CsvResident *resident, const CsvSettings *settings,
 				 const CsvRequest *request, const CsvLayout *layout,
 				 const uint32_t *places)
 {

@@ -25,7 +25,7 @@ typedef struct CsvResidentAnswer CsvResidentAnswer;
  * memory context, holds memory beside it.  Interrupts are honoured.
  */
 extern CsvResidentAnswer *csv_resident_ask(CsvResident *resident,
-										   CsvEngineChoice choice,
+										   const CsvSettings *settings,
 										   const CsvRequest *request,
 										   const CsvLayout *layout,
 										   const uint32_t *places);

@@ -57,7 +57,6 @@
 /* buffers that are kept when they have been emptied */
 #define CSV_KEPT_BUFFERS	32
 
-int			csv_load_method_guc = CSV_LOAD_AUTO;
 
 /* rows that wait for one relation */
 typedef struct CsvInsertBuffer
@@ -288,16 +287,16 @@ find_obstacle(const CsvInsert *insert)
 }
 
 static void
-choose_way(CsvInsert *insert)
+choose_way(CsvInsert *insert, CsvLoadMethod method)
 {
 	const char *obstacle;
 
-	if (csv_load_method_guc == CSV_LOAD_INSERT)
+	if (method == CSV_LOAD_INSERT)
 		return;
 	obstacle = find_obstacle(insert);
 	if (obstacle == NULL)
 		insert->pages = csv_heap_pages_begin(insert->relation, insert->cid);
-	else if (csv_load_method_guc == CSV_LOAD_PAGES)
+	else if (method == CSV_LOAD_PAGES)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("\"%s\" cannot be loaded by pages: %s",
@@ -334,7 +333,7 @@ leave(CsvInsert *insert)
 }
 
 void
-csv_insert_begin(CsvInsert *insert, bool freeze)
+csv_insert_begin(CsvInsert *insert, bool freeze, CsvLoadMethod method)
 {
 	MemoryContext outer = MemoryContextSwitchTo(insert->context);
 	Relation	relation = insert->relation;
@@ -385,7 +384,7 @@ csv_insert_begin(CsvInsert *insert, bool freeze)
 		  root->ri_TrigDesc->trig_insert_new_table);
 	insert->slot = table_slot_create(relation, &insert->estate->es_tupleTable);
 	insert->bulk = GetBulkInsertState();
-	choose_way(insert);
+	choose_way(insert, method);
 
 	enter(insert);
 	ExecBSInsertTriggers(insert->estate, root);

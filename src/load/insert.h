@@ -16,6 +16,8 @@
 #include "nodes/execnodes.h"
 #include "utils/rel.h"
 
+#include "settings.h"
+
 typedef struct CsvInsert CsvInsert;
 
 /* where a row comes from, for messages; file NULL: from nowhere in particular */
@@ -24,16 +26,6 @@ typedef struct CsvPlace
 	const char *file;			/* lives until csv_insert_end() */
 	int64		record;
 } CsvPlace;
-
-/* csv_gpu_fdw.load_method */
-typedef enum CsvLoadMethod
-{
-	CSV_LOAD_AUTO,				/* by pages where that may be */
-	CSV_LOAD_INSERT,			/* through the table access method */
-	CSV_LOAD_PAGES				/* by pages; ERROR where that may not be */
-} CsvLoadMethod;
-
-extern int	csv_load_method_guc;
 
 /*
  * Open a relation for rows with values for the given attributes (a set of
@@ -49,7 +41,8 @@ extern void csv_insert_check(CsvInsert *insert, const Bitmapset *given);
 extern Relation csv_insert_relation(const CsvInsert *insert);
 
 /* freeze: as COPY's option; ERROR where that refuses it */
-extern void csv_insert_begin(CsvInsert *insert, bool freeze);
+extern void csv_insert_begin(CsvInsert *insert, bool freeze,
+							 CsvLoadMethod method);
 
 /* for expressions of one row; reset by csv_insert_slot() */
 extern ExprContext *csv_insert_context(CsvInsert *insert);

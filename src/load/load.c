@@ -340,7 +340,8 @@ insert_rejects(CsvLoad *load)
 												   &TTSOpsMinimalTuple);
 	CsvPlace	nowhere = {NULL, 0};
 
-	csv_insert_begin(load->rejects, false);
+	csv_insert_begin(load->rejects, false,
+					 load->table->settings.load_method);
 	while (tuplestore_gettupleslot(load->rejected, true, false, row))
 	{
 		TupleTableSlot *slot;
@@ -379,7 +380,7 @@ load_rows(CsvLoad *load, bool freeze)
 	TupleTableSlot *row = load->row;
 	CsvTableScan *scan;
 
-	csv_insert_begin(load->target, freeze);
+	csv_insert_begin(load->target, freeze, load->table->settings.load_method);
 
 	/* rows that are the target's as they are can be scanned into its slot */
 	if (load->mapping.is_identity)

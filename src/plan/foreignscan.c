@@ -56,8 +56,6 @@
 /* and of beginning a scan, once more perhaps */
 #define CSV_COST_PER_SCAN	20
 
-bool		csv_enable_pushdown_guc = true;
-
 /* what an execution keeps */
 typedef struct CsvScanState
 {
@@ -197,7 +195,7 @@ push_filters(const CsvPlanState *state, List *clauses, List **pushed)
 	ListCell   *cell;
 
 	*pushed = NIL;
-	if (!csv_enable_pushdown_guc ||
+	if (!state->table->settings.enable_pushdown ||
 		!csv_columns_shippable(state->table, state->wanted))
 		return NULL;
 	program = csv_program_create(state->table, state->relid);
@@ -280,7 +278,7 @@ csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 									 (int64) MaxBlockNumber);
 	if (state->pages < 1)
 		state->pages = 1;
-	state->read_speed = csv_engine_speed(state->table->engine, nbytes,
+	state->read_speed = csv_engine_speed(&state->table->settings, nbytes,
 										 bms_num_members(state->wanted));
 
 	if (state->resident)
@@ -882,9 +880,14 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 		ExplainPropertyText("CSV Program", table->program, es);
 	/* rows of what is resident come from the CPU's memory */
 	if (engine == NULL)
-		engine = csv_engine_describe(resident && state->pushdown.program == NULL ?
-									 CSV_ENGINE_CPU : table->engine,
+	{
+		CsvSettings settings = table->settings;
+
+		if (resident && state->pushdown.program == NULL)
+			settings.engine = CSV_ENGINE_CPU;
+		engine = csv_engine_describe(&settings,
 									 csv_source_data_size(table, NULL), nwanted);
+	}
 	ExplainPropertyText("Engine", engine, es);
 	ExplainPropertyText("Columns",
 						psprintf("%d of %d", nwanted, nattributes), es);

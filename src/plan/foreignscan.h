@@ -41,9 +41,6 @@ typedef struct CsvPlanState
 	List	   *having;			/* quals over scan_tlist */
 } CsvPlanState;
 
-/* csv_gpu_fdw.enable_pushdown */
-extern bool csv_enable_pushdown_guc;
-
 /* the items of ForeignScan.fdw_private */
 typedef enum CsvPlanItem
 {

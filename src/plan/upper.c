@@ -398,7 +398,7 @@ spill_cost(const CsvPlanState *state, double ngroups, double nrows)
 			held_bytes += CSV_HELD_FLOAT_BYTES;
 	}
 	if (!csv_resident_enabled() && !counts_distinct(program) &&
-		csv_engine_holds_groups(state->table->engine,
+		csv_engine_holds_groups(&state->table->settings,
 								csv_source_data_size(state->table, NULL),
 								bms_num_members(state->wanted),
 								ngroups * held_bytes))

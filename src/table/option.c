@@ -584,7 +584,7 @@ init_table_options(TableOptions *options, CsvTable *table)
 	table->reject_percent = -1;
 	table->verbosity = CSV_VERBOSITY_DEFAULT;
 	table->notice_limit = DEFAULT_NOTICE_LIMIT;
-	table->engine = CSV_ENGINE_AUTO;
+	table->settings = csv_settings;
 }
 
 /* an option that check_option_name() let pass */
@@ -636,7 +636,12 @@ parse_table_option(TableOptions *options, DefElem *def)
 	else if (strcmp(name, "chunk_size") == 0)
 		table->reader.chunk_bytes = parse_size(def, MAX_CHUNK_BYTES);
 	else if (strcmp(name, "engine") == 0)
-		table->engine = parse_word(def, engine_words);
+	{
+		int			engine = parse_word(def, engine_words);
+
+		if (csv_settings.engine == CSV_ENGINE_AUTO)
+			table->settings.engine = engine;
+	}
 	else if (strcmp(name, "on_error") == 0)
 		table->stop = parse_word(def, on_error_words);
 	else if (strcmp(name, "reject_limit") == 0)
@@ -900,8 +905,6 @@ csv_table_get(Oid foreigntableid)
 	/* the validator saw to it; it may have been skipped, by a superuser */
 	if ((table->filename == NULL) == (table->program == NULL))
 		elog(ERROR, "either filename or program is required for csv_gpu_fdw foreign tables");
-	if (csv_engine_guc != CSV_ENGINE_AUTO)
-		table->engine = csv_engine_guc;
 
 	relation = table_open(foreigntableid, AccessShareLock);
 	table->relid = foreigntableid;
@@ -934,8 +937,6 @@ csv_table_make(List *server_options, List *table_options)
 		parse_table_option(&options, (DefElem *) lfirst(cell));
 	finish_table_options(&options);
 	check_table_options(&options);
-	if (csv_engine_guc != CSV_ENGINE_AUTO)
-		table->engine = csv_engine_guc;
 	table->name = table->filename;
 	set_encodings(table);
 	check_encoding(table);

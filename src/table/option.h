@@ -19,19 +19,10 @@
 #include "nodes/pg_list.h"
 
 #include "reader/reader.h"
+#include "settings.h"
 
 /* far above any real file, far below where separators of a record add up */
 #define CSV_MAX_FIELDS	100000
-
-typedef enum CsvEngineChoice
-{
-	CSV_ENGINE_AUTO,
-	CSV_ENGINE_CUDA,
-	CSV_ENGINE_CPU
-} CsvEngineChoice;
-
-/* csv_gpu_fdw.engine, a CsvEngineChoice; other than auto it overrides options */
-extern int	csv_engine_guc;
 
 typedef enum CsvVerbosity
 {
@@ -128,7 +119,8 @@ typedef struct CsvTable
 	double		reject_percent; /* the same, in percent; -1: no limit */
 	CsvVerbosity verbosity;
 	int			notice_limit;
-	CsvEngineChoice engine;		/* GUC, table and server taken together */
+	CsvSettings settings;		/* as they were; engine as the options have it,
+								 * too */
 
 	int			natts;
 	CsvTableColumn *columns;	/* natts of them, by attnum - 1 */

@@ -698,7 +698,7 @@ csv_source_read_ahead(CsvSource *source, CsvReadAhead *ahead)
 	ahead->read_at = read_at;
 	ahead->seek = seek;
 	ahead->arg = source;
-	ahead->nthreads = csv_io_threads_guc;
+	ahead->nthreads = source->table->settings.io_threads;
 	return true;
 }
 

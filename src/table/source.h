@@ -22,9 +22,6 @@
 
 typedef struct CsvSource CsvSource;
 
-/* csv_gpu_fdw.io_threads: threads that read a file ahead */
-extern int	csv_io_threads_guc;
-
 /*
  * A source for the table, in the current memory context; the table must
  * outlive it.  Expands a pattern (ERROR where nothing matches), opens nothing.
