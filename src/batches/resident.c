@@ -42,9 +42,6 @@
 /* 'auto': this part of the machine's memory */
 #define CSV_AUTO_SHARE	8
 
-/* a file must not have changed for this long before it is read */
-#define CSV_SETTLED_NANOSECONDS	INT64CONST(1000000000)
-
 typedef struct BatchNode
 {
 	CsvResidentBatch resident;	/* first, as what is handed out */
@@ -192,29 +189,6 @@ csv_resident_enabled(void)
 }
 
 /* ---- finding ---- */
-
-bool
-csv_same_file(const CsvFileIdentity *a, const CsvFileIdentity *b)
-{
-	return a->device == b->device && a->inode == b->inode &&
-		a->size == b->size && a->changed_seconds == b->changed_seconds &&
-		a->changed_nanoseconds == b->changed_nanoseconds;
-}
-
-/*
- * A write shows in the change time only if the clock has moved on since the
- * last one, and clocks of file systems are coarse: a file that was just written
- * may be written again without a trace.  One of the future is as doubtful.
- */
-bool
-csv_file_has_settled(const CsvFileIdentity *file)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return ((int64) now.tv_sec - file->changed_seconds) * INT64CONST(1000000000) +
-		now.tv_nsec - file->changed_nanoseconds > CSV_SETTLED_NANOSECONDS;
-}
 
 static bool
 has_column(const CsvResidentKey *key, const CsvResidentColumn *column)

@@ -27,26 +27,12 @@
 #include "utils/guc.h"
 
 #include "reader/reader.h"
+#include "table/identity.h"
 
 /* csv_gpu_fdw.resident_memory: off, auto or an amount */
 extern bool csv_resident_memory_check(char **value, void **extra,
 									  GucSource source);
 extern void csv_resident_memory_assign(const char *value, void *extra);
-
-/* what tells one state of a file from another */
-typedef struct CsvFileIdentity
-{
-	uint64_t	device;
-	uint64_t	inode;
-	int64_t		size;
-	int64_t		changed_seconds;	/* st_ctim: set by any write, and by */
-	int64_t		changed_nanoseconds;	/* setting other times */
-} CsvFileIdentity;
-
-extern bool csv_same_file(const CsvFileIdentity *a, const CsvFileIdentity *b);
-
-/* is it so old that the next write to the file will show? */
-extern bool csv_file_has_settled(const CsvFileIdentity *file);
 
 typedef struct CsvResidentColumn
 {

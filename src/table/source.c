@@ -389,11 +389,7 @@ identify(const CsvTable *table, const struct stat *st,
 {
 	if (!S_ISREG(st->st_mode) || table->encoding != table->file_encoding)
 		return false;
-	identity->device = (uint64_t) st->st_dev;
-	identity->inode = (uint64_t) st->st_ino;
-	identity->size = (int64_t) st->st_size;
-	identity->changed_seconds = (int64_t) st->st_ctim.tv_sec;
-	identity->changed_nanoseconds = (int64_t) st->st_ctim.tv_nsec;
+	*identity = csv_file_identity(st);
 	return true;
 }
 

@@ -17,7 +17,7 @@
 #ifndef CSV_SOURCE_H
 #define CSV_SOURCE_H
 
-#include "batches/resident.h"
+#include "table/identity.h"
 #include "table/option.h"
 
 typedef struct CsvSource CsvSource;
