@@ -34,7 +34,8 @@
 #include "utils/timestamp.h"
 
 #include "batches/resident.h"
-#include "batches/resident_gpu.h"
+#include "batches/device_copy.h"
+#include "batches/resident.h"
 
 /* arrays begin at multiples of a cache line */
 #define CSV_ALIGNMENT	64
@@ -98,7 +99,7 @@ static void
 free_resident(CsvResident *resident)
 {
 	resident_bytes -= resident->nbytes;
-	csv_resident_leave_gpu(resident->gpu);
+	csv_device_copy_free(resident->gpu);
 	MemoryContextDelete(resident->context);
 }
 
@@ -765,8 +766,8 @@ grouping_names(const CsvResident *resident)
 																   attnums,
 																   grouping->nkeys)));
 	}
-	for (int i = 0; (n = csv_resident_gpu_grouping(resident->gpu, i,
-												   places)) > 0; i++)
+	for (int i = 0; (n = csv_device_copy_grouping(resident->gpu, i,
+												  places)) > 0; i++)
 	{
 		for (int k = 0; k < n; k++)
 			attnums[k] = resident->key.columns[places[k]].attnum;
@@ -813,7 +814,7 @@ csv_gpu_resident(PG_FUNCTION_ARGS)
 		values[2] = column_names(resident);
 		values[3] = Int64GetDatum(resident->nrows);
 		values[4] = Int64GetDatum(resident->nbytes);
-		values[5] = CStringGetTextDatum(csv_resident_is_on_gpu(resident->gpu) ?
+		values[5] = CStringGetTextDatum(csv_device_copy_exists(resident->gpu) ?
 										"host, device" : "host");
 		values[6] = TimestampTzGetDatum(resident->last_used);
 		values[7] = grouping_names(resident);

@@ -146,7 +146,7 @@ extern uint32_t csv_resident_ncolumns(const CsvResident *resident);
 extern int64 csv_resident_nrows(const CsvResident *resident);
 extern int64 csv_resident_file_size(const CsvResident *resident);
 
-/* what resident_gpu.c keeps for it, NULL at first; is let go of with it */
+/* its copy on a device (device_copy.h), NULL at first; is let go of with it */
 extern void **csv_resident_gpu(CsvResident *resident);
 
 /* let go: of the pin, or of what was begun and not kept */

@@ -49,28 +49,6 @@ typedef struct Asking
 	char		reason[256];	/* why the device failed */
 } Asking;
 
-/* ---- the device's copy ---- */
-
-bool
-csv_resident_is_on_gpu(const void *columns)
-{
-	return columns != NULL && csv_cuda_columns_bytes(columns) > 0;
-}
-
-int
-csv_resident_gpu_grouping(const void *columns, int number, uint32_t *places)
-{
-	return columns == NULL ? 0 :
-		(int) csv_cuda_columns_grouping(columns, (uint32_t) number, places);
-}
-
-void
-csv_resident_leave_gpu(void *columns)
-{
-	if (columns != NULL)
-		csv_cuda_columns_free(columns);
-}
-
 /* what is in any of the batches' statuses, as in a question */
 static uint8_t *
 look_at_batches(const CsvResident *resident, const CsvLayout *layout,
@@ -371,23 +349,6 @@ csv_resident_select(CsvResidentAnswer *answer, uint32_t nrows,
 }
 
 #else							/* no CUDA */
-
-bool
-csv_resident_is_on_gpu(const void *columns)
-{
-	return false;
-}
-
-int
-csv_resident_gpu_grouping(const void *columns, int number, uint32_t *places)
-{
-	return 0;
-}
-
-void
-csv_resident_leave_gpu(void *columns)
-{
-}
 
 CsvResidentAnswer *
 csv_resident_ask(CsvResident *resident, const CsvSettings *settings,

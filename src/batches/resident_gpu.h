@@ -42,13 +42,4 @@ extern CsvStatus csv_resident_merge(const CsvResidentAnswer *answer,
 extern void csv_resident_select(CsvResidentAnswer *answer, uint32_t nrows,
 								CsvSelection *selection);
 
-/*
- * Of csv_resident_gpu(): is something on the device?  By which columns does it
- * know groups (as csv_cuda_columns_grouping)?  Let go of it.
- */
-extern bool csv_resident_is_on_gpu(const void *columns);
-extern int	csv_resident_gpu_grouping(const void *columns, int number,
-									  uint32_t *places);
-extern void csv_resident_leave_gpu(void *columns);
-
 #endif							/* CSV_RESIDENT_GPU_H */
