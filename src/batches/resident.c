@@ -33,9 +33,9 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "batches/resident.h"
 #include "batches/device_copy.h"
 #include "batches/resident.h"
+#include "query/query.h"
 
 /* arrays begin at multiples of a cache line */
 #define CSV_ALIGNMENT	64
