@@ -35,7 +35,9 @@ struct CsvEvaluation
 
 	MemoryContext query_context;
 	CsvMemory	query_memory;
-	CsvQuery   *query;
+	CsvQuery   *query;			/* its columns are attribute numbers */
+	CsvQuery   *over;			/* the same over the layout of the open file; NULL:
+								 * not made yet */
 	CsvDecidable decidable;
 	CsvEvaluator *evaluator;	/* NULL: not made yet */
 	bool		may_not_hold;	/* groups on a device have turned out to be of no
@@ -149,6 +151,22 @@ prepare_query(CsvEvaluation *evaluation, bool has_rows)
 	return query;
 }
 
+/* the query over the columns as they are in the open file */
+static void
+lay_out_query(CsvEvaluation *evaluation)
+{
+	const CsvLayout *layout = &evaluation->layout->layout;
+	CsvQuery   *before = evaluation->over;
+	MemoryContext outer = MemoryContextSwitchTo(evaluation->query_context);
+
+	evaluation->over = csv_query_over(evaluation->query, layout->columns,
+									  layout->ncolumns);
+	csv_evaluator_set_query(evaluation->evaluator, evaluation->over);
+	if (before != NULL)
+		csv_query_over_free(before);
+	MemoryContextSwitchTo(outer);
+}
+
 static void
 open_evaluator(CsvEvaluation *evaluation, bool has_rows)
 {
@@ -160,6 +178,8 @@ open_evaluator(CsvEvaluation *evaluation, bool has_rows)
 	if (evaluation->evaluator == NULL)
 		check_status(CSV_NO_MEMORY);
 	MemoryContextSwitchTo(outer);
+	if (has_rows)
+		lay_out_query(evaluation);
 	evaluation->pushdown->prepared(evaluation->pushdown->arg,
 								   evaluation->evaluator);
 }
@@ -174,9 +194,9 @@ complete_query(CsvEvaluation *evaluation)
 		!evaluation->pushdown->is_ready(evaluation->pushdown->arg))
 		return;
 	outer = MemoryContextSwitchTo(evaluation->query_context);
-	/* the evaluator has the old one's address */
-	*evaluation->query = *prepare_query(evaluation, true);
+	evaluation->query = prepare_query(evaluation, true);
 	MemoryContextSwitchTo(outer);
+	lay_out_query(evaluation);
 }
 
 CsvEvaluator *
@@ -199,11 +219,9 @@ make_request(CsvEvaluation *evaluation)
 
 	for (int i = 0; i < layout->ncolumns; i++)
 		hidden[i] = layout->columns[i].hidden;
-	csv_program_lay_out(evaluation->pushdown->program, evaluation->query,
-						layout->layout.columns, layout->layout.ncolumns);
-	request.query = evaluation->query;
+	request.query = evaluation->over;
 	request.hidden = hidden;
-	request.all_certain = order_shows(evaluation->query);
+	request.all_certain = order_shows(evaluation->over);
 	request.may_hold = false;
 	return request;
 }
@@ -247,7 +265,9 @@ void
 csv_evaluation_open_file(CsvEvaluation *evaluation, CsvReading *reading,
 						 const CsvKept *kept)
 {
-	if (evaluation->pushdown->is_literal && evaluation->evaluator == NULL)
+	if (evaluation->evaluator != NULL)
+		lay_out_query(evaluation);
+	else if (evaluation->pushdown->is_literal)
 		open_evaluator(evaluation, true);
 	request_answers(evaluation, reading, kept);
 }
@@ -415,8 +435,6 @@ evaluate_here(CsvEvaluation *evaluation, const CsvKept *kept,
 {
 	const CsvLayout *layout = &evaluation->layout->layout;
 
-	csv_program_lay_out(evaluation->pushdown->program, evaluation->query,
-						layout->columns, layout->ncolumns);
 	if (evaluation->query->aggregates)
 		remember_groups(evaluation, kept, kept_batch);
 	check_status(csv_evaluator_run(evaluation->evaluator, layout, batch,
@@ -468,6 +486,7 @@ csv_evaluation_rewind(CsvEvaluation *evaluation, bool again)
 	csv_evaluation_leave_file(evaluation);
 	evaluation->evaluator = NULL;
 	evaluation->query = NULL;
+	evaluation->over = NULL;
 	MemoryContextReset(evaluation->query_context);
 	if (!again)
 		return;

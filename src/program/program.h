@@ -93,7 +93,7 @@ typedef struct CsvProgram
 } CsvProgram;
 
 /* to and from a plan; the constants are stored apart */
-extern Node *csv_program_to_node(const CsvProgram *program);
+extern Node *csv_program_to_node(CsvProgram *program);
 extern List *csv_program_constants(const CsvProgram *program);
 extern CsvProgram *csv_program_from_node(const Node *node);
 
@@ -110,8 +110,8 @@ typedef enum CsvDecidable
 /*
  * The query, with the constants' values (ExprStates in the order of
  * csv_program_constants).  It lives in the current memory context; its columns
- * are attribute numbers, to be replaced by csv_program_lay_out().  It has no
- * limit: that is the caller's to set.
+ * are attribute numbers: csv_query_over() makes one of it that can be run.  It has
+ * no limit: that is the caller's to set.
  *
  * The value of a subquery that has not run is not asked for, unless a row is
  * certain to need it: the subquery may raise an ERROR.  The executor runs it
@@ -132,14 +132,25 @@ extern bool csv_program_is_ready(const CsvProgram *program, List *constants,
 extern bool csv_program_leaves_lanes(const CsvProgram *program,
 									 const CsvQuery *query);
 
-/* replace attribute numbers by indexes into the layout's columns */
-extern void csv_program_lay_out(const CsvProgram *program, CsvQuery *query,
+/*
+ * The same query over columns of a layout: indexes of these instead of attribute
+ * numbers.  In the current memory context; has parts in common with the other.
+ */
+extern CsvQuery *csv_query_over(const CsvQuery *query,
 								const CsvColumn *columns, uint32_t ncolumns);
+extern void csv_query_over_free(CsvQuery *over);
 
 /* ---- between datums and lanes ---- */
 
 /* stands for NaN among group keys and extremes: greater than all others */
 #define CSV_DECIMAL_NAN ((CsvInt128) (~(CsvUint128) 0 >> 1))
+
+/*
+ * The digits of a finite numeric, and how many of them stand behind the point: so
+ * many at least.  False if it is not finite, or has too many.
+ */
+extern bool csv_decimal_of_numeric(Datum datum, int least_scale,
+								   CsvInt128 *value, int *scale);
 
 /*
  * A datum as a lane of the register's kind.  False if it has no such: a
