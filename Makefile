@@ -95,19 +95,22 @@ override with_llvm = no
 # ---- what needs no PostgreSQL, or gets one itself ----
 
 OWN_GOALS = demo check setup format lint
-LIBRARY_GOALS = unit% differential% fuzz% bench%
+LIBRARY_GOALS = setup-test stress unit% differential% fuzz% bench%
 own_goals := $(filter $(OWN_GOALS),$(MAKECMDGOALS))
 pgxs_goals := $(filter-out $(OWN_GOALS) $(LIBRARY_GOALS),$(or $(MAKECMDGOALS),all))
 
 ifneq ($(pgxs_goals),)
-PGXS := $(wildcard $(shell $(PG_CONFIG) --pgxs 2>/dev/null))
-ifneq ($(PGXS),)
+PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
+# the client brings pgxs.mk already, but not what is compiled with
+LACKING := $(strip $(foreach file,$(PGXS) $(INCLUDEDIR_SERVER)/postgres.h,$(if $(wildcard $(file)),,$(file))))
+ifeq ($(LACKING),)
 include $(PGXS)
 all: say-engines
 else
+PG_MAJOR := $(shell $(PG_CONFIG) --version 2>/dev/null | sed 's/^PostgreSQL \([0-9]*\).*/\1/')
 all install installcheck:
-	@echo 'No PostgreSQL to build for: $(PG_CONFIG) --pgxs names no file.' >&2
-	@echo 'Install postgresql-server-dev-15 (Debian), set PG_CONFIG, or run "make setup".' >&2
+	@echo 'No PostgreSQL to build for: $(if $(PGXS),there is no $(firstword $(LACKING)),$(PG_CONFIG) does not answer).' >&2
+	@echo 'Install postgresql-server-dev-$(or $(PG_MAJOR),15) (Debian), set PG_CONFIG, or run "make setup".' >&2
 	@exit 1
 clean:
 	rm -rf build csv_gpu_fdw.so

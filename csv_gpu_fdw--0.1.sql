@@ -163,10 +163,14 @@ IS 'loads one of the files of a foreign table, as csv_gpu_load() does all of the
 
 -- Importer jobs.  Everyone sees and changes his own: each function runs with the
 -- rights of its caller, and so does what pg_cron runs.  Names are written in
--- full, so that no other schema on the search path has a say.
+-- full, so that no other schema on the search path has a say; calls of our own
+-- functions have all arguments, of exactly their types, so that a namesake in our
+-- schema has none either.
+--
+-- An owner is a role, whatever its name becomes.  A dump has the name.
 
 CREATE TABLE csv_gpu_job (
-	owner name DEFAULT current_user,
+	owner regrole DEFAULT pg_catalog.quote_ident(current_user)::pg_catalog.regrole,
 	job text,
 	description text,
 	schedule text NOT NULL,
@@ -179,7 +183,7 @@ CREATE TABLE csv_gpu_job (
 
 CREATE TABLE csv_gpu_job_run (
 	run bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-	owner name NOT NULL DEFAULT current_user,
+	owner regrole NOT NULL DEFAULT pg_catalog.quote_ident(current_user)::pg_catalog.regrole,
 	job text NOT NULL,
 	filename text,
 	started timestamptz NOT NULL,
@@ -187,13 +191,14 @@ CREATE TABLE csv_gpu_job_run (
 	records_loaded bigint,
 	records_skipped bigint,
 	bytes_read bigint,
-	error text
+	error text,
+	files_waiting bigint
 );
 
 CREATE INDEX csv_gpu_job_run_job ON csv_gpu_job_run (owner, job, run);
 
 CREATE TABLE csv_gpu_job_file (
-	owner name DEFAULT current_user,
+	owner regrole DEFAULT pg_catalog.quote_ident(current_user)::pg_catalog.regrole,
 	job text,
 	identity text,
 	filename text NOT NULL,
@@ -204,25 +209,38 @@ CREATE TABLE csv_gpu_job_file (
 COMMENT ON TABLE csv_gpu_job
 IS 'importer jobs, made by csv_gpu_schedule()';
 COMMENT ON TABLE csv_gpu_job_run
-IS 'what runs of importer jobs did; error is NULL for those that did it';
+IS 'what runs of importer jobs did; error is NULL for those that did it, files_waiting for those that loaded';
 COMMENT ON TABLE csv_gpu_job_file
 IS 'the files that jobs of the mode new_files have loaded';
 
 ALTER TABLE csv_gpu_job ENABLE ROW LEVEL SECURITY;
 ALTER TABLE csv_gpu_job_run ENABLE ROW LEVEL SECURITY;
 ALTER TABLE csv_gpu_job_file ENABLE ROW LEVEL SECURITY;
-CREATE POLICY own ON csv_gpu_job USING (owner = current_user);
-CREATE POLICY own ON csv_gpu_job_run USING (owner = current_user);
-CREATE POLICY own ON csv_gpu_job_file USING (owner = current_user);
+CREATE POLICY own ON csv_gpu_job
+	USING (owner OPERATOR(pg_catalog.=) pg_catalog.quote_ident(current_user)::pg_catalog.regrole);
+CREATE POLICY own ON csv_gpu_job_run
+	USING (owner OPERATOR(pg_catalog.=) pg_catalog.quote_ident(current_user)::pg_catalog.regrole);
+CREATE POLICY own ON csv_gpu_job_file
+	USING (owner OPERATOR(pg_catalog.=) pg_catalog.quote_ident(current_user)::pg_catalog.regrole);
 GRANT SELECT, INSERT, UPDATE, DELETE ON csv_gpu_job TO PUBLIC;
-GRANT SELECT, INSERT, DELETE ON csv_gpu_job_run TO PUBLIC;
+-- not to those who number their runs themselves, in the way of others' runs
+GRANT SELECT, DELETE,
+	INSERT (job, filename, started, duration, records_loaded, records_skipped, bytes_read, error,
+		files_waiting)
+	ON csv_gpu_job_run TO PUBLIC;
 GRANT SELECT ON SEQUENCE csv_gpu_job_run_run_seq TO PUBLIC;
 GRANT SELECT, INSERT, DELETE ON csv_gpu_job_file TO PUBLIC;
 
-SELECT pg_catalog.pg_extension_config_dump('csv_gpu_job', '');
-SELECT pg_catalog.pg_extension_config_dump('csv_gpu_job_run', '');
+-- What was dropped has a number for a name, which may be another's elsewhere.
+SELECT pg_catalog.pg_extension_config_dump('csv_gpu_job',
+	'WHERE owner IN (SELECT oid FROM pg_catalog.pg_roles)
+		AND source IN (SELECT oid FROM pg_catalog.pg_class)
+		AND target IN (SELECT oid FROM pg_catalog.pg_class)');
+SELECT pg_catalog.pg_extension_config_dump('csv_gpu_job_run',
+	'WHERE owner IN (SELECT oid FROM pg_catalog.pg_roles)');
 SELECT pg_catalog.pg_extension_config_dump('csv_gpu_job_run_run_seq', '');
-SELECT pg_catalog.pg_extension_config_dump('csv_gpu_job_file', '');
+SELECT pg_catalog.pg_extension_config_dump('csv_gpu_job_file',
+	'WHERE owner IN (SELECT oid FROM pg_catalog.pg_roles)');
 
 -- The five fields of cron for Quartz's six or seven (seconds first, a year
 -- last, days of the week from 1); NULL where they cannot say the same.
@@ -330,7 +348,7 @@ BEGIN
 			SET description = excluded.description, schedule = excluded.schedule,
 				source = excluded.source, target = excluded.target, mode = excluded.mode;
 	RETURN cron.schedule('csv_gpu_fdw: ' || job, schedule,
-		format('SELECT run, error FROM %s.csv_gpu_run_job(%L)', '@extschema@', job));
+		format('SELECT run, error FROM %s.csv_gpu_run_job(%L::pg_catalog.text)', '@extschema@', job));
 END $$;
 
 COMMENT ON FUNCTION csv_gpu_schedule(text, text, regclass, regclass, text, text)
@@ -341,15 +359,17 @@ RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+	me CONSTANT regrole := quote_ident(current_user);
 BEGIN
 	DELETE FROM @extschema@.csv_gpu_job j
-		WHERE j.owner = current_user AND j.job = csv_gpu_unschedule.job;
+		WHERE j.owner = me AND j.job = csv_gpu_unschedule.job;
 	IF NOT FOUND THEN
 		RAISE undefined_object
 			USING MESSAGE = format('job "%s" does not exist', job);
 	END IF;
 	DELETE FROM @extschema@.csv_gpu_job_file f
-		WHERE f.owner = current_user AND f.job = csv_gpu_unschedule.job;
+		WHERE f.owner = me AND f.job = csv_gpu_unschedule.job;
 	IF EXISTS (SELECT FROM pg_extension e WHERE e.extname = 'pg_cron') THEN
 		PERFORM cron.unschedule(c.jobid) FROM cron.job c
 			WHERE c.jobname = 'csv_gpu_fdw: ' || csv_gpu_unschedule.job AND c.username = current_user;
@@ -359,12 +379,13 @@ END $$;
 COMMENT ON FUNCTION csv_gpu_unschedule(text)
 IS 'ends an importer job; its runs stay on record';
 
--- One load of a job: of a file, or of the whole source.  Whatever goes wrong in
--- it is undone, and recorded.  Triggers and defaults of the target see the
+-- One load of a job: of a file as it was listed, or of the whole source.  Whatever
+-- goes wrong in it is undone, and recorded.  Triggers and defaults of the target see the
 -- caller's search path, as they do in an INSERT of his.
 CREATE FUNCTION csv_gpu_run_load(
 	this csv_gpu_job,
 	filename text,
+	identity text,
 	path text,
 	OUT result csv_gpu_job_run,
 	OUT canceled boolean)
@@ -375,7 +396,6 @@ AS $$
 DECLARE
 	started timestamptz := clock_timestamp();
 	loaded record;
-	file_identity text;
 	error text;
 	detail text;
 	truncation text;
@@ -389,31 +409,28 @@ BEGIN
 						n.nspname, c.relname)
 					FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 					WHERE c.oid = this.target);
-			IF truncation IS NULL THEN
-				RAISE undefined_table USING MESSAGE = format('table with OID %s does not exist', this.target);
-			END IF;
 		END IF;
 		PERFORM set_config('search_path', path, true);
 		IF truncation IS NOT NULL THEN
 			EXECUTE truncation;
 		END IF;
 		IF filename IS NULL THEN
-			SELECT l.records_loaded, l.records_skipped, l.bytes_read INTO STRICT loaded
-				FROM @extschema@.csv_gpu_load(this.source, this.target) l;
+			SELECT l.*, identity AS identity INTO STRICT loaded
+				FROM @extschema@.csv_gpu_load(this.source, this.target,
+					NULL::pg_catalog.text[], NULL::pg_catalog.regclass, false) l;
 		ELSE
 			SELECT l.* INTO STRICT loaded
 				FROM @extschema@.csv_gpu_load_file(this.source, this.target, filename) l;
-			file_identity := loaded.identity;
 		END IF;
 
 		-- else they would fail where nothing can be recorded any more
 		SET CONSTRAINTS ALL IMMEDIATE;
 		PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
 
-		-- another took its place since the files were listed
-		IF EXISTS (SELECT FROM @extschema@.csv_gpu_job_file f
-				WHERE f.owner = current_user AND f.job = this.job AND f.identity = file_identity) THEN
-			RAISE duplicate_file USING MESSAGE = format('file "%s" has been loaded before', filename);
+		-- it may not have settled, or be one that has been loaded
+		IF loaded.identity IS DISTINCT FROM identity THEN
+			RAISE object_not_in_prerequisite_state
+				USING MESSAGE = format('file "%s" changed after the run began', filename);
 		END IF;
 	EXCEPTION WHEN query_canceled OR OTHERS THEN
 		GET STACKED DIAGNOSTICS error = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL;
@@ -434,9 +451,9 @@ BEGIN
 				clock_timestamp() - started, error)
 			RETURNING r.* INTO result;
 	END IF;
-	IF file_identity IS NOT NULL AND error IS NULL THEN
+	IF identity IS NOT NULL AND error IS NULL THEN
 		INSERT INTO @extschema@.csv_gpu_job_file (job, identity, filename, run)
-			VALUES (this.job, file_identity, filename, result.run);
+			VALUES (this.job, identity, filename, result.run);
 	END IF;
 END $$;
 
@@ -446,46 +463,65 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+	me CONSTANT regrole := quote_ident(current_user);
 	this @extschema@.csv_gpu_job;
-	file text;
-	files text[];
+	dropped text;
+	files text[] := ARRAY[NULL];
+	identities text[] := ARRAY[NULL];
+	waiting bigint := 0;
 	outcome record;
-	failed @extschema@.csv_gpu_job_run;
+	other @extschema@.csv_gpu_job_run;
 BEGIN
 	-- one run of a job at a time
 	SELECT j.* INTO this FROM @extschema@.csv_gpu_job j
-		WHERE j.owner = current_user AND j.job = csv_gpu_run_all.job FOR UPDATE;
+		WHERE j.owner = me AND j.job = csv_gpu_run_all.job FOR UPDATE;
 	IF NOT FOUND THEN
 		RAISE undefined_object
 			USING MESSAGE = format('job "%s" does not exist', job);
 	END IF;
-	files := ARRAY[NULL::text];
-	IF this.mode = 'new_files' THEN
-		BEGIN
-			files := ARRAY(
-				SELECT f.filename FROM (
+	BEGIN
+		dropped := CASE WHEN NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = this.source) THEN 'source'
+			WHEN NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = this.target) THEN 'target' END;
+		IF dropped IS NOT NULL THEN
+			RAISE undefined_table
+				USING MESSAGE = format('the %s table has been dropped since the job was scheduled', dropped);
+		END IF;
+		IF this.mode = 'new_files' THEN
+			-- what cannot be looked at is to fail, by itself
+			SELECT coalesce(array_agg(f.filename ORDER BY f.filename COLLATE "C") FILTER (WHERE f.settled IS NOT FALSE), '{}'),
+					array_agg(f.identity ORDER BY f.filename COLLATE "C") FILTER (WHERE f.settled IS NOT FALSE),
+					count(*) FILTER (WHERE NOT f.settled)
+				INTO files, identities, waiting
+				FROM (
 					-- a file of several names, by the first of them
-					SELECT DISTINCT ON (g.identity) g.filename, g.identity
+					SELECT DISTINCT ON (coalesce(g.identity, g.filename)) g.*
 						FROM @extschema@.csv_gpu_files(this.source) g
-						WHERE g.settled ORDER BY g.identity, g.filename COLLATE "C") f
-					WHERE NOT EXISTS (
-						SELECT FROM @extschema@.csv_gpu_job_file l
-							WHERE l.owner = current_user AND l.job = this.job AND l.identity = f.identity)
-					ORDER BY f.filename COLLATE "C");
-		EXCEPTION WHEN OTHERS THEN
-			RAISE WARNING 'job "%" failed: %', job, SQLERRM;
-			INSERT INTO @extschema@.csv_gpu_job_run AS r (job, started, duration, error)
-				VALUES (this.job, now(), clock_timestamp() - now(), SQLERRM)
-				RETURNING r.* INTO failed;
-			RETURN NEXT failed;
-			RETURN;
-		END;
-	END IF;
-	FOREACH file IN ARRAY files LOOP
-		outcome := @extschema@.csv_gpu_run_load(this, file, path);
+						ORDER BY coalesce(g.identity, g.filename), g.filename COLLATE "C") f
+				WHERE NOT EXISTS (
+					SELECT FROM @extschema@.csv_gpu_job_file l
+						WHERE l.owner = me AND l.job = this.job AND l.identity = f.identity);
+		END IF;
+	EXCEPTION WHEN OTHERS THEN
+		RAISE WARNING 'job "%" failed: %', job, SQLERRM;
+		INSERT INTO @extschema@.csv_gpu_job_run AS r (job, started, duration, error)
+			VALUES (this.job, now(), clock_timestamp() - now(), SQLERRM)
+			RETURNING r.* INTO other;
+		RETURN NEXT other;
+		RETURN;
+	END;
+	FOR i IN 1 .. cardinality(files) LOOP
+		outcome := @extschema@.csv_gpu_run_load(this, files[i], identities[i], path);
 		RETURN NEXT outcome.result;
 		EXIT WHEN outcome.canceled;
 	END LOOP;
+
+	-- there was nothing to load yet is not that there was nothing to load
+	IF waiting > 0 THEN
+		INSERT INTO @extschema@.csv_gpu_job_run AS r (job, started, duration, files_waiting)
+			VALUES (this.job, now(), clock_timestamp() - now(), waiting)
+			RETURNING r.* INTO other;
+		RETURN NEXT other;
+	END IF;
 END $$;
 
 -- What pg_cron calls: the rows of csv_gpu_job_run that it makes.

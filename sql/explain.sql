@@ -57,5 +57,21 @@ SELECT line FROM explain('SELECT a FROM t', 'FORMAT XML, COSTS OFF') line WHERE 
 SELECT line FROM explain('SELECT a FROM t', 'FORMAT YAML, ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF') line WHERE line ~ '(CSV|Engine|Columns|Records|Chunks|Time)';
 -- VERBOSE
 SELECT explain('SELECT b FROM t WHERE a = 1', 'VERBOSE, COSTS OFF');
+-- aggregates in the engine name their table
+ALTER FOREIGN TABLE t DROP COLUMN line;
+SELECT explain('SELECT count(*) FROM t');
+SELECT explain('SELECT b, count(*) FROM t AS "A x" WHERE a > 1 GROUP BY b', 'VERBOSE, COSTS OFF');
+SELECT explain('SELECT * FROM (SELECT sum(a) FROM t) x, (SELECT max(a) FROM t WHERE b = ''x'') y');
+SELECT explain('SELECT count(*) FROM t', 'FORMAT YAML, COSTS OFF');
+SELECT line FROM explain('SELECT count(*) FROM t', 'FORMAT JSON, COSTS OFF') line WHERE line ~ 'Relations';
+SELECT line FROM explain('SELECT count(*) FROM t', 'FORMAT XML, COSTS OFF') line WHERE line ~ 'Relations';
+-- parts of a table are named themselves
+CREATE TABLE parts (a int, b text) PARTITION BY LIST (b);
+CREATE FOREIGN TABLE part_x PARTITION OF parts FOR VALUES IN ('x') SERVER csv OPTIONS (filename 'regress_csv/t.csv');
+CREATE FOREIGN TABLE part_y PARTITION OF parts FOR VALUES IN ('y') SERVER csv OPTIONS (filename 'regress_csv/t.csv');
+SET enable_partitionwise_aggregate = on;
+SELECT line FROM explain('SELECT b, count(*) FROM parts GROUP BY b') line WHERE line ~ '(Foreign|Relations)';
+SELECT line FROM explain('SELECT count(*) FROM parts', 'VERBOSE, COSTS OFF') line WHERE line ~ '(Foreign|Relations)';
+RESET enable_partitionwise_aggregate;
 
 \i :teardown

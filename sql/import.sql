@@ -63,6 +63,8 @@ CALL unmake();
 CALL write_file('bad.csv.gz', 'not compressed');
 IMPORT FOREIGN SCHEMA "regress_csv" FROM SERVER csv INTO csv_import;
 SELECT count(*) FROM made;
+CALL unmake();
+IMPORT FOREIGN SCHEMA "regress_csv" LIMIT TO (cities, bad) FROM SERVER csv INTO csv_import;
 IMPORT FOREIGN SCHEMA "regress_csv" LIMIT TO (cities, z_2, nosuch) FROM SERVER csv INTO csv_import;
 SELECT * FROM made;
 CALL unmake();
@@ -116,6 +118,37 @@ IMPORT FOREIGN SCHEMA "regress_csv/dir.csv" FROM SERVER csv INTO csv_import;
 CALL write_file('dir.csv/wide.csv', repeat('a,', 1599) || E'a\n' || repeat('1,', 1599) || '1');
 IMPORT FOREIGN SCHEMA "regress_csv/dir.csv" FROM SERVER csv INTO csv_import;
 SELECT a_1600 FROM csv_import.wide;
+CALL unmake();
+-- in the header only
+CALL write_file('dir.csv/wide.csv', repeat('a,', 1600) || E'a\n1,2\n3,4\n');
+IMPORT FOREIGN SCHEMA "regress_csv/dir.csv" FROM SERVER csv INTO csv_import OPTIONS (header 'true');
+SELECT * FROM made;
+CALL unmake();
+
+-- a file that makes no table is passed over, whatever is wrong with it
+COPY (SELECT 1 WHERE false) TO PROGRAM 'mkdir regress_csv/unfit';
+CALL write_file('unfit/compressed.csv.gz', decode('1f8b0800000000000003cb4cd1c94bcc4de532d4c9cf4be532d2512a29cfe7', 'hex'));
+CALL write_file('unfit/fields.csv', repeat('a,', 1600) || 'a');
+CALL write_file('unfit/fit.csv', E'a,b\n1,2\n');
+CALL write_file('unfit/long.csv', repeat('x', 1000000) || E'\n1\n');
+CALL write_file('unfit/unreadable.csv', E'a,b\n1,2\n');
+CALL write_file('unfit/utf16.csv', '\xfffe61002c0062000a00'::bytea);
+COPY (SELECT 1 WHERE false) TO PROGRAM 'cd regress_csv/unfit && chmod 000 unreadable.csv && printf "a,b\n1,2\n" > "$(printf "n\344me.csv")" && mkdir "$(printf "d\344r.csv")" && ln -s loop.csv loop.csv';
+IMPORT FOREIGN SCHEMA "regress_csv/unfit" FROM SERVER csv INTO csv_import OPTIONS (max_record_size '64kB');
+SELECT * FROM made;
+CALL unmake();
+-- but one that is asked for
+IMPORT FOREIGN SCHEMA "regress_csv/unfit" LIMIT TO (fit, utf16) FROM SERVER csv INTO csv_import;
+IMPORT FOREIGN SCHEMA "regress_csv/unfit" LIMIT TO (fit, nowhere) FROM SERVER csv INTO csv_import;
+SELECT "table" FROM made;
+CALL unmake();
+-- what is wrong with all of them is no reason to pass over one by one
+IMPORT FOREIGN SCHEMA "regress_csv/unfit" FROM SERVER csv INTO csv_import OPTIONS (quote 'long');
+-- values in another encoding, most of what is wrong with a file or less of it
+COPY (SELECT 1 WHERE false) TO PROGRAM 'cd regress_csv && mkdir latin1 && printf "id,name\n1,\344\n2,\366\n3\n4,d\n" > latin1/most.csv && printf "id,name\n1,\344\n2\n3\n4,d\n" > latin1/some.csv';
+IMPORT FOREIGN SCHEMA "regress_csv/latin1" FROM SERVER csv INTO csv_import;
+CALL unmake();
+IMPORT FOREIGN SCHEMA "regress_csv/latin1" FROM SERVER csv INTO csv_import OPTIONS (encoding 'LATIN1');
 CALL unmake();
 
 -- privileges: those of whoever imports

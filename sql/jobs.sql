@@ -71,33 +71,65 @@ RESET statement_timeout;
 DROP TRIGGER slow ON t;
 ALTER TABLE t DROP CONSTRAINT u;
 SELECT * FROM runs;
--- a target that is gone
+-- tables that are gone
 CREATE TABLE gone (a int, b text);
-INSERT INTO csv_gpu_job (job, schedule, source, target, mode) VALUES ('gone', '* * * * *', 'f', 'gone', 'replace');
+CREATE FOREIGN TABLE gone_source (a int, b text) SERVER csv OPTIONS (filename 'regress_csv/j*.csv');
+INSERT INTO csv_gpu_job (job, schedule, source, target, mode)
+    SELECT 'no target ' || mode, '* * * * *', 'f', 'gone', mode FROM unnest(ARRAY['append', 'replace', 'new_files']) mode;
+INSERT INTO csv_gpu_job (job, schedule, source, target, mode)
+    SELECT 'no source ' || mode, '* * * * *', 'gone_source', 't', mode FROM unnest(ARRAY['append', 'replace', 'new_files']) mode;
 DROP TABLE gone;
+DROP FOREIGN TABLE gone_source;
 SET client_min_messages = error;
-SELECT regexp_replace(error, '\d+', 'N') FROM csv_gpu_run_job('gone');
+SELECT r.job, r.error FROM csv_gpu_job j, csv_gpu_run_job(j.job) r WHERE j.job LIKE 'no %' ORDER BY j.job;
 RESET client_min_messages;
+SELECT count(*) FROM t;
+DELETE FROM csv_gpu_job WHERE job LIKE 'no %';
 
 -- new files, each once
 TRUNCATE t;
 DELETE FROM csv_gpu_job_run;
 COPY (SELECT 1 WHERE false) TO PROGRAM 'touch -d "1 hour" regress_csv/j1.csv';
 SELECT filename, settled FROM csv_gpu_files('f');
-SELECT filename, records_loaded FROM csv_gpu_run_job('new');
+-- a file that is not settled is not nothing
+SELECT filename, records_loaded, error, files_waiting FROM csv_gpu_run_job('new');
+COPY (SELECT 1 WHERE false) TO PROGRAM 'cp -p regress_csv/j1.csv regress_csv/j2.csv; touch -d "-1 hour" regress_csv/j1.csv';
+SELECT filename, records_loaded, error, files_waiting FROM csv_gpu_run_job('new');
+SELECT filename, records_loaded, error, files_waiting FROM csv_gpu_run_job('new');
+COPY (SELECT 1 WHERE false) TO PROGRAM 'rm regress_csv/j2.csv';
+SELECT filename, records_loaded, error, files_waiting FROM csv_gpu_run_job('new');
+-- a file is settled a second after it was written, neither sooner nor later
+DO $$
+DECLARE
+  written timestamptz;
+  before timestamptz;
+  is_settled boolean;
+BEGIN
+  FOR i IN 0 .. 40 LOOP
+    written := clock_timestamp() - (0.8 + i * 0.01) * interval '1 second';
+    EXECUTE format('COPY (SELECT 1 WHERE false) TO PROGRAM %L',
+      format('touch -d @%s regress_csv/j1.csv', extract(epoch FROM written)));
+    before := clock_timestamp();
+    SELECT settled INTO STRICT is_settled FROM csv_gpu_files('f');
+    IF is_settled AND clock_timestamp() - written < '1 second' OR NOT is_settled AND before - written >= '1 second' THEN
+      RAISE 'settled: %, % to % after it was written', is_settled, before - written, clock_timestamp() - written;
+    END IF;
+  END LOOP;
+END $$;
 COPY (SELECT 1 WHERE false) TO PROGRAM 'touch -d "-1 hour" regress_csv/j1.csv';
-SELECT filename, records_loaded FROM csv_gpu_run_job('new');
+DELETE FROM csv_gpu_job_file;
+TRUNCATE t;
 SELECT filename, records_loaded FROM csv_gpu_run_job('new');
 CALL write_file('j2.csv', E'5,five\n');
 CALL write_file('j3.csv', E'6,six,\n7,seven\n');
 ALTER FOREIGN TABLE f OPTIONS (ADD on_error 'stop');
-SELECT pg_sleep(2);
+SELECT pg_sleep(1);
 SELECT filename, records_loaded, error FROM csv_gpu_run_job('new');
 -- what is renamed is known, what is written to is not; what failed is tried again
 COPY (SELECT 1 WHERE false) TO PROGRAM 'mv regress_csv/j2.csv regress_csv/j9.csv; chmod 644 regress_csv/j9.csv';
 CALL write_file('j1.csv', E'1,one\n');
 ALTER FOREIGN TABLE f OPTIONS (DROP on_error);
-SELECT pg_sleep(2);
+SELECT pg_sleep(1);
 SELECT filename, records_loaded, records_skipped, error FROM csv_gpu_run_job('new');
 SELECT * FROM t ORDER BY a;
 SELECT job, filename FROM csv_gpu_job_file ORDER BY filename;
@@ -113,12 +145,33 @@ COPY (SELECT 1 WHERE false) TO PROGRAM 'touch -d "-1 hour" regress_csv/j5.csv';
 SELECT filename, records_loaded, error FROM csv_gpu_run_job('new');
 DROP TRIGGER append ON t;
 SELECT count(*) FROM t WHERE a >= 10;
-COPY (SELECT 1 WHERE false) TO PROGRAM 'rm regress_csv/j5.csv';
+-- nor is one that is written to while another is loaded
+CREATE FUNCTION append_next() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  IF NOT EXISTS (SELECT FROM t WHERE a = 13) THEN
+    COPY (SELECT '12,twelve') TO PROGRAM 'cat >> regress_csv/j6.csv';
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER append_next AFTER INSERT ON t FOR EACH STATEMENT EXECUTE FUNCTION append_next();
+CALL write_file('j6.csv', E'13,thirteen\n');
+COPY (SELECT 1 WHERE false) TO PROGRAM 'touch -d "-1 hour" regress_csv/j5.csv regress_csv/j6.csv';
+SELECT filename, records_loaded, error FROM csv_gpu_run_job('new');
+DROP TRIGGER append_next ON t;
+SELECT a FROM t WHERE a >= 10 ORDER BY a;
+DELETE FROM t WHERE a >= 10;
+COPY (SELECT 1 WHERE false) TO PROGRAM 'rm regress_csv/j5.csv regress_csv/j6.csv';
 -- a file of two names is one
 COPY (SELECT 1 WHERE false) TO PROGRAM 'printf "12,twelve\n" > regress_csv/j6.csv; touch -d "-1 hour" regress_csv/j6.csv; ln -s j6.csv regress_csv/j7.csv; ln regress_csv/j6.csv regress_csv/j8.csv';
 SELECT filename, records_loaded, error FROM csv_gpu_run_job('new');
 SELECT filename, records_loaded, error FROM csv_gpu_run_job('new');
 COPY (SELECT 1 WHERE false) TO PROGRAM 'rm regress_csv/j[678].csv';
+-- files that cannot be looked at leave the others alone
+COPY (SELECT 1 WHERE false) TO PROGRAM 'printf "12,twelve\n" > regress_csv/j6.csv; touch -d "-1 hour" regress_csv/j6.csv; ln -s nowhere regress_csv/j4.csv; ln -s j7.csv regress_csv/j7.csv; ln -s nowhere regress_csv/j8.csv';
+SELECT * FROM csv_gpu_files('f') WHERE settled IS NULL;
+SET client_min_messages = error;
+SELECT filename, records_loaded, split_part(error, ': ', 1) AS error, files_waiting FROM csv_gpu_run_job('new');
+RESET client_min_messages;
+COPY (SELECT 1 WHERE false) TO PROGRAM 'rm regress_csv/j[4678].csv';
 -- nothing matches: nothing is new
 ALTER FOREIGN TABLE f OPTIONS (SET filename 'regress_csv/none*.csv');
 SELECT * FROM csv_gpu_run_job('new');
@@ -185,10 +238,10 @@ SELECT count(*) FROM csv_gpu_job_run;
 SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't');
 INSERT INTO csv_gpu_job (job, schedule, source, target, mode) VALUES ('append', '* * * * *', 'f', 't', 'append');
 SELECT job, records_loaded, error FROM csv_gpu_run_job('append');
-INSERT INTO csv_gpu_job (owner, job, schedule, source, target, mode) VALUES ('postgres', 'x', '* * * * *', 'f', 't', 'append');
-UPDATE csv_gpu_job SET owner = 'postgres';
-INSERT INTO csv_gpu_job_file (owner, job, identity, filename, run) VALUES ('postgres', 'new', 'x', 'x', 1);
-INSERT INTO csv_gpu_job_run (owner, job, started, duration) VALUES ('postgres', 'new', now(), '1s');
+INSERT INTO csv_gpu_job (owner, job, schedule, source, target, mode) VALUES ('pg_monitor', 'x', '* * * * *', 'f', 't', 'append');
+UPDATE csv_gpu_job SET owner = 'pg_monitor';
+INSERT INTO csv_gpu_job_file (owner, job, identity, filename, run) VALUES ('pg_monitor', 'new', 'x', 'x', 1);
+INSERT INTO csv_gpu_job_run (owner, job, started, duration) VALUES ('pg_monitor', 'new', now(), '1s');
 RESET ROLE;
 GRANT INSERT ON t TO regress_csv_job1;
 SET ROLE regress_csv_job1;
@@ -202,7 +255,24 @@ SELECT * FROM csv_gpu_files('f');
 SELECT csv_gpu_load_file('f', 't', 'regress_csv/j1.csv');
 SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't');
 RESET ROLE;
-SELECT owner = current_user AS mine, job FROM csv_gpu_job ORDER BY owner COLLATE "C", job;
+SELECT owner = current_user::regrole AS mine, job FROM csv_gpu_job ORDER BY mine, job;
+-- a job is its role's, whatever the role's name, and whoever gets that name
+ALTER ROLE regress_csv_job1 RENAME TO "regress_csv 'Job' ""1""";
+CREATE ROLE regress_csv_job1;
+GRANT USAGE ON SCHEMA csv_test TO regress_csv_job1;
+GRANT SELECT ON f TO regress_csv_job1;
+GRANT INSERT ON t TO regress_csv_job1;
+SET ROLE regress_csv_job1;
+SELECT (SELECT count(*) FROM csv_gpu_job) AS jobs, (SELECT count(*) FROM csv_gpu_job_run) AS runs;
+SELECT csv_gpu_run_job('append');
+SELECT csv_gpu_unschedule('append');
+RESET ROLE;
+SET ROLE "regress_csv 'Job' ""1""";
+SELECT owner, job, records_loaded, error FROM csv_gpu_run_job('append');
+SELECT DISTINCT owner, job FROM csv_gpu_job_run;
+SELECT csv_gpu_unschedule('append');
+RESET ROLE;
+SELECT count(*) FROM csv_gpu_job WHERE job = 'append';
 SELECT csv_gpu_unschedule('new');
 SELECT count(*) FROM csv_gpu_job_file;
 
@@ -213,7 +283,34 @@ SET client_min_messages = warning;
 DROP EXTENSION csv_gpu_fdw CASCADE;
 RESET client_min_messages;
 CREATE SCHEMA "Odd Schema";
+-- with namesakes of what the script uses
+CREATE FUNCTION "Odd Schema".quote_ident(name) RETURNS text LANGUAGE sql AS $$ SELECT 'regress_csv_job1' $$;
+CREATE FUNCTION "Odd Schema".always(regrole, regrole) RETURNS boolean LANGUAGE sql AS $$ SELECT true $$;
+CREATE OPERATOR "Odd Schema".= (FUNCTION = "Odd Schema".always, LEFTARG = regrole, RIGHTARG = regrole);
 CREATE EXTENSION csv_gpu_fdw SCHEMA "Odd Schema";
+-- and of its functions: with no argument that may be left out, and with other types
+DO $$
+DECLARE
+  function record;
+  types text;
+BEGIN
+  FOR function IN SELECT p.proname, p.pronargs - p.pronargdefaults AS nrequired,
+        string_to_array(oidvectortypes(p.proargtypes), ', ') AS types
+      FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid JOIN pg_proc p ON p.oid = d.objid
+      WHERE d.classid = 'pg_proc'::regclass AND d.deptype = 'e' AND e.extname = 'csv_gpu_fdw' AND p.pronargs > 0
+        AND p.proname <> 'csv_gpu_fdw_validator' LOOP
+    FOREACH types IN ARRAY ARRAY[array_to_string(function.types[:function.nrequired], ', '),
+        replace(replace(array_to_string(function.types, ', '), 'regclass', 'oid'), 'text', 'varchar'),
+        replace(replace(array_to_string(function.types[:function.nrequired], ', '), 'regclass', 'anyelement'), 'text', 'anyelement')] LOOP
+      BEGIN
+        EXECUTE format('CREATE FUNCTION "Odd Schema".%I(%s) RETURNS integer LANGUAGE plpgsql AS %L',
+          function.proname, types, $x$BEGIN RAISE 'called'; END$x$);
+      EXCEPTION WHEN duplicate_function THEN
+      END;
+    END LOOP;
+  END LOOP;
+END $$;
+SELECT p.proname, count(*) FROM pg_proc p WHERE p.pronamespace = '"Odd Schema"'::regnamespace AND p.prosrc ~ 'called' GROUP BY 1 ORDER BY 1;
 CREATE SERVER csv FOREIGN DATA WRAPPER csv_gpu_fdw;
 CREATE FOREIGN TABLE f (a int, b text) SERVER csv OPTIONS (filename 'regress_csv/j*.csv', log_verbosity 'silent');
 CREATE TABLE t (a int, b text);
@@ -221,13 +318,25 @@ INSERT INTO "Odd Schema".csv_gpu_job (job, schedule, source, target, mode)
     VALUES ('it''s "new"', '* * * * *', 'f', 't', 'new_files');
 COPY (SELECT 1 WHERE false) TO PROGRAM 'touch -d "-1 hour" regress_csv/j*.csv';
 SELECT filename, records_loaded, error FROM "Odd Schema".csv_gpu_run_job('it''s "new"');
+INSERT INTO "Odd Schema".csv_gpu_job (job, schedule, source, target, mode)
+    VALUES ('append', '* * * * *', 'f', 't', 'append'), ('replace', '* * * * *', 'f', 't', 'replace');
+SELECT records_loaded, error FROM "Odd Schema".csv_gpu_run_job('append');
+SELECT records_loaded, error FROM "Odd Schema".csv_gpu_run_job('replace');
+\set VERBOSITY terse
+SELECT "Odd Schema".csv_gpu_schedule('j', '30 * * * * ?', 'f'::regclass, 't'::regclass, 'append'::text, NULL::text);
+SELECT "Odd Schema".csv_gpu_schedule('j', '* * * * *', 'f'::regclass, 't'::regclass, 'new_files'::text, NULL::text);
+\set VERBOSITY default
+GRANT USAGE ON SCHEMA "Odd Schema" TO regress_csv_job1;
+SET ROLE regress_csv_job1;
+SELECT count(*) FROM "Odd Schema".csv_gpu_job;
+RESET ROLE;
 SELECT "Odd Schema".csv_gpu_unschedule('it''s "new"');
 SET client_min_messages = warning;
 DROP EXTENSION csv_gpu_fdw CASCADE;
+DROP SCHEMA "Odd Schema" CASCADE;
 RESET client_min_messages;
-DROP SCHEMA "Odd Schema";
 CREATE EXTENSION csv_gpu_fdw SCHEMA public;
 
-DROP OWNED BY regress_csv_job1, regress_csv_job2;
-DROP ROLE regress_csv_job1, regress_csv_job2;
+DROP OWNED BY regress_csv_job1, regress_csv_job2, "regress_csv 'Job' ""1""";
+DROP ROLE regress_csv_job1, regress_csv_job2, "regress_csv 'Job' ""1""";
 \i :teardown

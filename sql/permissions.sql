@@ -85,7 +85,170 @@ SELECT * FROM o;
 RESET ROLE;
 REVOKE CREATE ON DATABASE :DBNAME FROM regress_csv_owner;
 DROP VIEW v;
+
+--
+-- Messages quote a value where who gets them may read it himself; what lets a
+-- query read the table, a view's owner or a parent table, does not count.
+--
+CREATE TYPE color AS ENUM ('red');
+CREATE DOMAIN even AS int CHECK (VALUE % 2 = 0);
+CREATE FUNCTION says(text) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  IF $1 LIKE 'secret%' THEN
+    RAISE invalid_parameter_value USING MESSAGE = $1, DETAIL = $1, HINT = $1;
+  END IF;
+  RETURN true;
+END $$;
+CREATE DOMAIN told AS text CHECK (says(VALUE));
+CREATE FOREIGN TABLE m (id int, i int, n numeric(4,2), c color, j json, e even, d told, v varchar(3), u text)
+  SERVER csv OPTIONS (filename 'regress_csv/m.csv', encoding 'UTF8');
+CALL write_file('m.csv', convert_to(E'1,secret,1,red,1,2,a,b,c\n2,1,secret,red,1,2,a,b,c\n3,1,1,secret,1,2,a,b,c\n', 'UTF8')
+  || convert_to(E'4,1,1,red,secret,2,a,b,c\n5,1,1,red,1,7777,a,b,c\n6,1,1,red,1,2,secret,b,c\n', 'UTF8')
+  || convert_to(E'7,1,1,red,1,2,a,secret,c\n8,1,1,red,1,2,a,b,', 'UTF8') || '\xf0414243'::bytea
+  || convert_to(E'\n9,1,1,red,1,2,a,b,c\nx,1,1,red,1,2,a,b,c\n11,secret\n', 'UTF8'));
+CREATE VIEW mv AS SELECT * FROM m;
+CREATE VIEW barrier WITH (security_barrier) AS SELECT * FROM m WHERE id < 5;
+GRANT SELECT ON mv, barrier TO regress_csv_reader;
+SELECT count(v), count(u) FROM mv;
+SET ROLE regress_csv_reader;
+SELECT count(v), count(u) FROM mv;
+SELECT count(i) FROM barrier;
+-- a column of which he may
+RESET ROLE;
+GRANT SELECT (i, j) ON m TO regress_csv_reader;
+SET ROLE regress_csv_reader;
+SELECT count(v), count(u) FROM mv;
+SELECT i FROM m;
+RESET ROLE;
+-- the same in ERRORs
+ALTER FOREIGN TABLE m OPTIONS (ADD reject_limit '1');
+SET ROLE regress_csv_reader;
+SELECT count(n) FROM mv;
+SELECT count(n), count(d) FROM mv;
+RESET ROLE;
+ALTER FOREIGN TABLE m OPTIONS (DROP reject_limit, ADD on_error 'stop');
+SET ROLE regress_csv_reader;
+SELECT count(n) FROM mv;
+\echo :SQLSTATE
+SELECT count(i) FROM mv;
+SELECT count(d) FROM mv;
+\echo :SQLSTATE
+SELECT count(u) FROM mv;
+\echo :SQLSTATE
+-- an ERROR of the input function that no option can skip
+RESET ROLE;
+BEGIN;
+ALTER TYPE color ADD VALUE 'secret';
+SAVEPOINT s;
+SELECT count(c) FROM mv;
+ROLLBACK TO s;
+SET LOCAL ROLE regress_csv_reader;
+SELECT count(c) FROM mv;
+\echo :SQLSTATE
+ROLLBACK;
+-- in a plan that another user has made and run
+RESET ROLE;
+PREPARE kept AS SELECT count(n) FROM mv;
+EXECUTE kept;
+SET ROLE regress_csv_reader;
+EXECUTE kept;
+RESET ROLE;
+DEALLOCATE kept;
+-- a function with its owner's rights is told what he may read; who fetches from
+-- a cursor of its, what he may
+CREATE FUNCTION count_n() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS 'SELECT count(n) FROM csv_test.m';
+CREATE FUNCTION open_n() RETURNS refcursor LANGUAGE plpgsql SECURITY DEFINER AS $$
+DECLARE
+  c refcursor := 'c';
+BEGIN
+  OPEN c FOR SELECT n FROM csv_test.m;
+  RETURN c;
+END $$;
+\set SHOW_CONTEXT never
+SET ROLE regress_csv_reader;
+SELECT count_n();
+BEGIN;
+SELECT open_n();
+FETCH ALL FROM c;
+ROLLBACK;
+RESET ROLE;
+-- ANALYZE reads as the table's owner, but tells whoever says it
+ALTER FOREIGN TABLE m OPTIONS (SET on_error 'skip', ADD reject_limit '2');
+ALTER FOREIGN TABLE m OWNER TO regress_csv_owner;
+ANALYZE m;
+-- who may be the database's owner, without SELECT
+ALTER FOREIGN TABLE m OWNER TO CURRENT_USER;
+SELECT current_database() AS db, quote_ident(datdba::regrole::text) AS dba FROM pg_database WHERE datname = current_database() \gset
+ALTER DATABASE :"db" OWNER TO regress_csv_reader;
+SET ROLE regress_csv_reader;
+ANALYZE m;
+RESET ROLE;
+ALTER DATABASE :"db" OWNER TO :dba;
+
+-- a partition: who may read its parent may read it there
+CREATE TABLE parent (id int, i int, n numeric(4,2)) PARTITION BY LIST (id);
+CREATE FOREIGN TABLE part (i int OPTIONS (column '1'), n numeric(4,2) OPTIONS (column '2'), id int OPTIONS (column '0'))
+  SERVER csv OPTIONS (filename 'regress_csv/m.csv', columns '9', notice_limit '2');
+ALTER TABLE parent ATTACH PARTITION part DEFAULT;
+GRANT SELECT (id, n) ON parent TO regress_csv_reader;
+CREATE VIEW pv AS SELECT * FROM parent;
+GRANT SELECT ON pv TO regress_csv_reader;
+SET ROLE regress_csv_reader;
+SELECT count(i), count(n) FROM pv;
+SELECT count(n) FROM parent;
+RESET ROLE;
+-- but for rows that are not for him
+ALTER TABLE parent ENABLE ROW LEVEL SECURITY;
+CREATE POLICY few ON parent USING (id > 100);
+SET ROLE regress_csv_reader;
+SELECT count(n) FROM parent;
+RESET ROLE;
+GRANT SELECT ON part TO regress_csv_reader;
+SET ROLE regress_csv_reader;
+SELECT count(n) FROM parent;
+RESET ROLE;
+
+-- names of a header that is data
+CREATE FOREIGN TABLE h (id text, salary text) SERVER csv OPTIONS (filename 'regress_csv/h.csv', header 'match');
+CALL write_file('h.csv', E'id,12345\n2,b\n');
+CREATE VIEW hv AS SELECT * FROM h;
+GRANT SELECT ON hv TO regress_csv_reader;
+SELECT id FROM hv;
+SET ROLE regress_csv_reader;
+SELECT id FROM hv;
+RESET ROLE;
+
+-- rejects have whole records: as csv_gpu_errors() they need SELECT on all of the table
+CREATE TABLE target (id int);
+CREATE TABLE rejects (raw text, message text);
+GRANT INSERT ON target, rejects TO regress_csv_reader;
+CREATE FOREIGN TABLE l (id int, salary text) SERVER csv OPTIONS (filename 'regress_csv/l.csv');
+CALL write_file('l.csv', E'1,1000\nx,2000\n');
+GRANT SELECT (id) ON l TO regress_csv_reader;
+SET ROLE regress_csv_reader;
+SELECT records_loaded FROM csv_gpu_load('l', 'target', '{id,NULL}');
+SELECT records_loaded FROM csv_gpu_load('l', 'target', '{id,NULL}', 'rejects');
+\echo :SQLSTATE
+SELECT count(*) FROM csv_gpu_errors('l');
+RESET ROLE;
+GRANT SELECT (salary) ON l TO regress_csv_reader;
+SET ROLE regress_csv_reader;
+SELECT records_loaded FROM csv_gpu_load('l', 'target', '{id,NULL}', 'rejects');
+RESET ROLE;
+GRANT SELECT ON l TO regress_csv_reader;
+SET ROLE regress_csv_reader;
+SELECT records_loaded FROM csv_gpu_load('l', 'target', '{id,NULL}', 'rejects');
+RESET ROLE;
+SELECT * FROM rejects;
+-- of the target's rows, a constraint's message has no more than was loaded
+ALTER TABLE target ADD secret text DEFAULT 'secret', ADD CHECK (id > 1) NOT VALID;
+GRANT INSERT (id) ON target TO regress_csv_reader;
+SET ROLE regress_csv_reader;
+SELECT records_loaded FROM csv_gpu_load('l', 'target', '{id,NULL}');
+RESET ROLE;
+SET client_min_messages = warning;
 DROP OWNED BY regress_csv_owner, regress_csv_reader CASCADE;
+RESET client_min_messages;
 DROP ROLE regress_csv_owner, regress_csv_reader;
 
 \i :teardown

@@ -44,6 +44,15 @@ SELECT plan('SELECT a, sum(x) FROM t GROUP BY a');
 SELECT plan('SELECT k, count(DISTINCT x) FROM t GROUP BY k');
 SELECT plan('SELECT a, count(DISTINCT x) FROM t GROUP BY a');
 SELECT plan('SELECT a, count(DISTINCT x) FROM t WHERE a <= 100 GROUP BY a');
+-- values of few groups, or of one, may be many
+SELECT plan('SELECT count(DISTINCT x) FROM t');
+SELECT plan('SELECT count(DISTINCT b) FROM t');
+SELECT plan('SELECT k, count(DISTINCT a) FROM t GROUP BY k');
+SELECT plan('SELECT k, count(DISTINCT a) FROM t WHERE a <= 100 GROUP BY k');
+SELECT plan('SELECT k, min(DISTINCT a) FROM t GROUP BY k');
+SET work_mem = '1MB';
+SELECT plan('SELECT k, count(DISTINCT a) FROM t GROUP BY k');
+SELECT plan('SELECT k, count(DISTINCT a), count(DISTINCT b) FROM t GROUP BY k');
 RESET work_mem;
 RESET csv_gpu_fdw.engine;
 

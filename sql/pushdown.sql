@@ -148,6 +148,53 @@ RESET plan_cache_mode;
 SELECT x, (SELECT count(*) FROM t WHERE id <= x) FROM generate_series(0, 3) x;
 SELECT id FROM t WHERE price = (SELECT max(price) FROM t);
 
+-- what has no columns is the same for all rows; a key of that kind tells no groups apart
+ALTER FOREIGN TABLE t OPTIONS (SET log_verbosity 'silent');
+SELECT explain('SELECT current_date, count(*) FROM t GROUP BY 1');
+SELECT explain('SELECT now(), city, count(*) FROM t GROUP BY 1, 2');
+SELECT line FROM explain('SELECT (SELECT 5), sum(id) FROM t GROUP BY 1') line WHERE line ~ 'Engine (Group|Agg)';
+SELECT line FROM explain('SELECT random() < 2, sum(id) FROM t GROUP BY 1') line WHERE line ~ 'Engine (Group|Agg)';
+SELECT alike('SELECT current_date - current_date, count(*) FROM t GROUP BY current_date');
+SELECT alike('SELECT current_date = current_date, city, count(*) FROM t GROUP BY current_date, city HAVING count(*) > 0');
+SELECT alike('SELECT now() = now(), current_user::text = current_user, count(*) FROM t GROUP BY now(), current_user::text');
+SELECT alike('SELECT current_user = session_user, max(price) FROM t GROUP BY current_user, session_user');
+SELECT alike('SELECT (SELECT 5), city, sum(id) FROM t GROUP BY 1, 2');
+SELECT alike('SELECT (SELECT max(id) FROM t) AS m, sum(id) FROM t WHERE id < (SELECT max(id) FROM t) GROUP BY 1');
+SELECT alike('SELECT ''x'', NULL, count(*) FROM t GROUP BY 1, 2');
+SELECT alike('SELECT ROW(1, 2), ARRAY[3], count(*) FROM t GROUP BY 1, 2');
+SELECT alike('SELECT random() < 2, count(random()) FROM t GROUP BY 1');
+SELECT alike('SELECT current_date = current_date FROM t GROUP BY current_date');
+SELECT alike('SELECT DISTINCT current_date = current_date, now() = now() FROM t GROUP BY current_date, id');
+SELECT alike('SELECT count(now()), count(DISTINCT current_date), max(current_date) = current_date, sum((SELECT 5)) FROM t');
+SELECT alike('SELECT count(*) FILTER (WHERE now() > ''2000-01-01''), count(id) FILTER (WHERE (SELECT false)) FROM t GROUP BY now()');
+-- no row, no group
+SELECT alike('SELECT current_date, count(*) FROM t WHERE id > 100 GROUP BY 1');
+SELECT alike('SELECT true FROM t WHERE id > 100 GROUP BY now()');
+SELECT alike('SELECT 1 FROM t GROUP BY now() HAVING sum(id) > 100');
+-- of an ERROR, nobody asks before there is a row
+SET plan_cache_mode = force_generic_plan;
+PREPARE by_nothing(int, text) AS SELECT $1, $2, city, count(*), sum($1), max($2) FROM t WHERE id >= $1 GROUP BY $1, $2, city ORDER BY city COLLATE "C";
+SELECT explain('EXECUTE by_nothing(1, NULL)');
+EXECUTE by_nothing(2, 'x');
+EXECUTE by_nothing(3, NULL);
+EXECUTE by_nothing(NULL, 'x');
+PREPARE by_sum(int) AS SELECT $1 + 1, count(*) FROM t WHERE id = $1 + 1 GROUP BY $1 + 1;
+EXECUTE by_sum(1);
+EXECUTE by_sum(7);
+EXECUTE by_sum(2147483647);
+PREPARE by_quotient(int) AS SELECT 1 / $1, count(*) FROM t WHERE id > $1 GROUP BY 1;
+EXECUTE by_quotient(0);
+EXECUTE by_quotient(1);
+RESET plan_cache_mode;
+-- values of an outer row: anew for each
+SELECT line FROM explain('SELECT * FROM generate_series(1, 3) i, LATERAL (SELECT i AS k, count(*) FROM t GROUP BY 1) y') line WHERE line ~ 'Engine (Group|Agg)';
+SELECT alike('SELECT * FROM generate_series(1, 3) i, LATERAL (SELECT i AS k, count(*), sum(id + i) FROM t GROUP BY 1) y');
+SELECT alike('SELECT * FROM generate_series(1, 3) i, LATERAL (SELECT i AS k, city, count(*) FROM t WHERE id <= i GROUP BY 1, 2) y');
+SELECT alike('SELECT * FROM generate_series(1, 3) i, LATERAL (SELECT sum(k), max(k), count(*) FILTER (WHERE k > 1), count(DISTINCT k) FROM (SELECT i AS k FROM t) s) y');
+SELECT alike('SELECT i, (SELECT i + count(*) FROM t GROUP BY i HAVING count(*) > i) FROM generate_series(1, 4) i');
+SELECT alike('SELECT i, ARRAY(SELECT id FROM t ORDER BY i, id DESC LIMIT i) FROM generate_series(0, 3) i');
+SELECT alike('SELECT i, y.* FROM generate_series(1, 3) i LEFT JOIN LATERAL (SELECT city, i * 2 AS z FROM t WHERE id > i GROUP BY city, i * 2) y ON true');
+
 -- values of the outer side of a nested loop
 CALL write_file('t.csv',
 E'1,Rom,ab,10.50,1.5,2024-01-01,2024-01-01 10:00:00,t,00000000-0000-0000-0000-000000000001,one\n'
@@ -268,6 +315,12 @@ SELECT alike('SELECT count(*), sum(a), sum(n), sum(s), min(m), max(m), min(x), r
 SET csv_gpu_fdw.engine = cpu;
 SELECT line ~ 'Batches: \d+' FROM explain('SELECT a, sum(b) FROM crowd GROUP BY a', 'ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF') line WHERE line ~ 'Batches';
 SELECT alike('SELECT count(*), sum(a), sum(n), sum(s), min(m), max(m), sum(d) FROM (SELECT a, count(*) n, sum(b) s, min(c COLLATE "C") m, count(DISTINCT b) d FROM crowd GROUP BY a) x');
+-- nor for values of which each is counted once, in few groups
+SELECT line ~ 'Batches: \d+' FROM explain('SELECT count(DISTINCT c) FROM crowd', 'ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF') line WHERE line ~ 'Batches';
+SELECT alike('SELECT count(DISTINCT c), count(DISTINCT b), count(DISTINCT a), count(DISTINCT c) FILTER (WHERE b > 100), sum(b) FROM crowd');
+SELECT alike('SELECT a > 5000, count(DISTINCT c), count(DISTINCT b), count(*) FROM crowd GROUP BY 1');
+SELECT alike('SELECT i, (SELECT count(DISTINCT c) FROM crowd WHERE a < i * 4000) FROM generate_series(1, 3) i');
+SELECT alike('SELECT i, n FROM generate_series(1, 2) i, (SELECT count(DISTINCT c) AS n FROM crowd OFFSET 0) y');
 RESET csv_gpu_fdw.engine;
 RESET work_mem;
 

@@ -72,6 +72,19 @@ SELECT header_name, column_name FROM sniff(E'a\tb\n1\t2\n', 's.tsv');
 CALL write_file('a.csv', '\x61ff2c62c0af2c63000a312c322c330a'::bytea);
 SELECT header_name, column_name, skipped FROM csv_gpu_sniff('regress_csv/a.csv');
 
+-- zero bytes in names, at their ends and in names that are long
+CALL write_file('a.csv', '\x00612c62006100622c63002c00000a312c322c332c340a'::bytea);
+SELECT to_json(header_name) AS header_name, column_name, type FROM csv_gpu_sniff('regress_csv/a.csv');
+CALL write_file('a.csv', '\x6e006d2c6f0a782c790a7a2c770a'::bytea);
+SELECT to_json(header_name) AS header_name, column_name, type FROM csv_gpu_sniff('regress_csv/a.csv');
+CALL write_file('a.csv', '\x6900'::bytea || convert_to(repeat('x', 200000) || E',b\n1,2\n', 'UTF8'));
+SELECT length(header_name), left(header_name, 4), column_name, type FROM csv_gpu_sniff('regress_csv/a.csv');
+CALL write_file('a.csv', '\x6900'::bytea || decode(repeat('c3a4', 100000), 'hex') || '\xff2c620a312c320a');
+SELECT length(header_name), left(header_name, 4), column_name, type FROM csv_gpu_sniff('regress_csv/a.csv');
+SET client_encoding = 'LATIN1';
+SELECT length(header_name), left(header_name, 2), column_name, type FROM csv_gpu_sniff('regress_csv/a.csv');
+RESET client_encoding;
+
 -- header or none
 SELECT header_name, column_name, type FROM sniff(E'1,a\n2,b\n');
 SELECT header_name, column_name, type FROM sniff(E'alpha,beta\nx y,z\nu,v\n');

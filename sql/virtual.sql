@@ -54,6 +54,30 @@ ALTER FOREIGN TABLE t OPTIONS (DROP filename, ADD program 'cat regress_csv/v1.cs
 SELECT * FROM t;
 ALTER FOREIGN TABLE t OPTIONS (DROP program, ADD filename 'regress_csv/t.csv');
 
+-- names that are no valid text, of directories and files, are shown as one
+COPY (SELECT 1 WHERE false) TO PROGRAM 'd=regress_csv/$(printf "n\344me"); mkdir "$d" regress_csv/valid; printf "3,y\n" > regress_csv/valid/v.csv; for f in "$(printf "\303.csv")" "$(printf "\303\266.csv")"; do printf "1,x\n2\n" > "$d/$f"; done';
+ALTER FOREIGN TABLE t OPTIONS (SET filename 'regress_csv/*/*.csv');
+SELECT file, record, a, b FROM t WHERE convert_from(convert_to(file, 'UTF8'), 'UTF8') = file ORDER BY file;
+SELECT file, count(*) FROM t GROUP BY file ORDER BY file;
+SELECT filename, message FROM csv_gpu_errors('t');
+CREATE TABLE loaded (file text, record bigint, line bigint, byte_offset bigint, a text, b text);
+CREATE TABLE rejects (filename text, record bigint, line bigint, byte_offset bigint, column_number int, column_name text, error text, message text, raw text);
+SELECT records_loaded, records_skipped FROM csv_gpu_load('t', 'loaded', rejects => 'rejects');
+SELECT l.file, r.filename FROM loaded l JOIN rejects r ON r.filename = l.file ORDER BY 1;
+SELECT column_name, records, skipped FROM csv_gpu_sniff('regress_csv/*/*.csv');
+SELECT filename FROM csv_gpu_files('t');
+ALTER FOREIGN TABLE t OPTIONS (ADD on_error 'stop');
+SELECT * FROM t;
+ALTER FOREIGN TABLE t OPTIONS (DROP on_error, ADD compression 'gzip');
+SELECT * FROM t;
+ALTER FOREIGN TABLE t OPTIONS (DROP compression);
+COPY (SELECT 1 WHERE false) TO PROGRAM 'chmod 000 regress_csv/n*/*.csv';
+SELECT * FROM t;
+COPY (SELECT 1 WHERE false) TO PROGRAM 'chmod 000 regress_csv/n*/';
+SELECT * FROM t;
+COPY (SELECT 1 WHERE false) TO PROGRAM 'chmod 700 regress_csv/n*/';
+ALTER FOREIGN TABLE t OPTIONS (SET filename 'regress_csv/t.csv');
+
 -- whatever the chunk size
 CALL write_query('t.csv', $$SELECT string_agg(i || CASE WHEN i % 11 = 0 THEN E'\n\n' WHEN i % 13 = 0 THEN E',"a\nb"\n' ELSE E',c\n' END, '' ORDER BY i) FROM generate_series(1, 300) i$$);
 ALTER FOREIGN TABLE t OPTIONS (ADD log_verbosity 'silent');

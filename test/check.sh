@@ -9,7 +9,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 . test/private.sh
 
-ALL_PARTS='build regress tap unit unit-sanitize differential fuzz'
+ALL_PARTS='build setup-test regress tap unit unit-sanitize differential fuzz'
 PARTS=${PARTS:-$ALL_PARTS}
 logs=build/check
 summary=
@@ -182,7 +182,7 @@ trap 'exit 143' TERM
 needs=
 for part in $PARTS; do
 	case $part in
-		build | regress) needs+=' build' ;;
+		build | setup-test | regress) needs+=' build' ;;
 		*) needs+=' build check' ;;
 	esac
 done
@@ -200,7 +200,7 @@ for part in $PARTS; do
 	SECONDS=0
 	case $part in
 		build | regress | tap) $part ;;
-		unit | unit-sanitize | differential | fuzz) make_part "$part" ;;
+		setup-test | unit | unit-sanitize | differential | fuzz) make_part "$part" ;;
 		*) die "check: no part $part; there are $ALL_PARTS" ;;
 	esac
 done

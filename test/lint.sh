@@ -23,7 +23,7 @@ test/format.sh --check || failed 'make format'
 "$CPPCHECK" --quiet --enable=warning,performance,portability --inline-suppr \
 	--suppress=shiftTooManyBitsSigned --suppress=duplicateAssignExpression \
 	--std=c11 -Isrc --error-exitcode=1 \
-	--template='{file}:{line}: {message} [{id}]' src/reader src/cpu src/query test/bench ||
+	--template='{file}:{line}: {message} [{id}]' src/reader src/cpu src/query test/bench test/stress ||
 	failed "$CPPCHECK"
 
 # shellcheck disable=SC2206
@@ -37,7 +37,7 @@ printf '%s\n' src/*.c src/*/*.c |
 	failed "$CLANG_TIDY"
 
 if command -v shellcheck >/dev/null; then
-	shellcheck --severity=warning -x test/*.sh test/bench/*.sh .ci/run ||
+	shellcheck --severity=warning -x test/*.sh test/bench/*.sh test/stress/*.sh .ci/run ||
 		failed shellcheck
 fi
 

@@ -9,6 +9,10 @@ set -uo pipefail
 
 PG_CONFIG=${PG_CONFIG:-pg_config}
 missing=()
+beyond=()
+
+# apt-cache's words are read
+export LC_ALL=C.UTF-8
 
 say()
 {
@@ -32,12 +36,15 @@ compiles()
 	return $rc
 }
 
-# has_headers_of MACRO HEADER: those of a library, if the server has it
+# has_headers_of MACRO HEADER: those of a library, if the server has it.  Where
+# the server's own are still to come, it will have it: Debian's does.
 has_headers_of()
 {
-	compiles cc -I"$("$PG_CONFIG" --includedir-server 2>/dev/null)" <<S
+	compiles cc "${server_headers[@]}" <<S
 #if __has_include("pg_config.h")
 #include "pg_config.h"
+#else
+#define $1
 #endif
 #ifdef $1
 #include <$2>
@@ -46,59 +53,109 @@ int main(void) { return 0; }
 S
 }
 
-# Which PostgreSQL to install: what pg_config speaks of, else Debian's own.
+# needs PACKAGE...: each once
+needs()
+{
+	local package
+
+	for package; do
+		[[ " ${missing[*]} " == *" $package "* ]] || missing+=("$package")
+	done
+}
+
+# needs_of_server PACKAGE [WHAT]: of the PostgreSQL of PG_CONFIG; WHAT is lacking
+# if that is none of Debian's, which no package completes
+needs_of_server()
+{
+	if [[ $pg_bindir =~ ^$|^/usr/bin$|/lib/postgresql/[0-9]+/bin$ ]]; then
+		needs "$1"
+	elif [ -n "${2-}" ]; then
+		beyond+=("$2")
+	fi
+}
+
+# default_major PACKAGE: the release of it that Debian's package of that name
+# stands for
+default_major()
+{
+	apt-cache depends "$1" 2>/dev/null |
+		sed -n "s/.*Depends: $1-\([0-9]*\)\$/\1/p" | head -1
+}
+
+# Which PostgreSQL to install: what pg_config speaks of, but for one that is not
+# to be had (libpq-dev may be newer than any server here), else Debian's own.
 pg_major()
 {
-	local major
+	local major default
 
-	major=$("$PG_CONFIG" --version 2>/dev/null | sed -n 's/^PostgreSQL \([0-9]*\).*/\1/p')
-	if [ -z "$major" ]; then
-		major=$(apt-cache depends postgresql 2>/dev/null |
-				sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p' | head -1)
+	major=$({ "$PG_CONFIG" --version || echo "$PG_CONFIG"; } 2>/dev/null |
+			sed -n 's,^\(PostgreSQL \|.*/lib/postgresql/\)\([0-9]*\).*,\2,p')
+	if [ -z "$major" ] || { [[ $PG_CONFIG != */lib/postgresql/* ]] &&
+			! apt-cache show "postgresql-server-dev-$major" >/dev/null 2>&1; }; then
+		default=$(default_major postgresql)
+		major=${default:-$major}
 	fi
 	echo "${major:-15}"
 }
 
 look()
 {
-	local purpose pgxs bindir
+	local purpose major server_headers pg_bindir pgxs_dir server_cc
+	local program='int main(void) { return 0; }'
 
 	missing=()
+	beyond=()
+	major=$(pg_major)
+	pgxs_dir=$(dirname "$("$PG_CONFIG" --pgxs 2>/dev/null)")
+	server_headers=$("$PG_CONFIG" --includedir-server 2>/dev/null) &&
+		server_headers=(-I"$server_headers") || server_headers=()
+	pg_bindir=$("$PG_CONFIG" --bindir 2>/dev/null) ||
+		{ [[ $PG_CONFIG == */* ]] && pg_bindir=$(dirname "$PG_CONFIG"); }
+
 	for purpose; do
 		case $purpose in
 			build)
-				have make || missing+=(make)
-				compiles cc <<<$'#include <stdio.h>\nint main(void) { return 0; }' ||
-					missing+=(gcc libc6-dev)
+				have make || needs make
+				# the extension is made with the compiler that the server was made with
+				read -ra server_cc < <("$PG_CONFIG" --cc 2>/dev/null || echo gcc)
+				compiles cc <<<$'#include <stdio.h>\n'"$program" &&
+					compiles "${server_cc[@]}" <<<"$program" ||
+					needs gcc libc6-dev
 				if [ "${CUDA:-auto}" != no ] && { have nvcc || [ -x /usr/local/cuda/bin/nvcc ]; }; then
-					have g++ || missing+=(g++)
+					have g++ || needs g++
 				fi
-				pgxs=$("$PG_CONFIG" --pgxs 2>/dev/null) && [ -f "$pgxs" ] ||
-					missing+=("postgresql-server-dev-$(pg_major)")
-				has_headers_of HAVE_LIBZ zlib.h || missing+=(zlib1g-dev)
-				has_headers_of USE_ZSTD zstd.h || missing+=(libzstd-dev)
-				has_headers_of USE_LZ4 lz4frame.h || missing+=(liblz4-dev)
-				bindir=$("$PG_CONFIG" --bindir 2>/dev/null) &&
-					[ -x "$bindir/postgres" ] && [ -x "$bindir/initdb" ] && [ -x "$bindir/psql" ] ||
-					missing+=("postgresql-$(pg_major)")
+				# pgxs.mk comes with the client already, the headers do not
+				[ -f "$pgxs_dir/pgxs.mk" ] &&
+					compiles "${server_cc[@]}" -c "${server_headers[@]}" <<<'#include "postgres.h"' ||
+					needs_of_server "postgresql-server-dev-$major" 'headers (postgres.h)'
+				has_headers_of HAVE_LIBZ zlib.h || needs zlib1g-dev
+				has_headers_of USE_ZSTD zstd.h || needs libzstd-dev
+				has_headers_of USE_LZ4 lz4frame.h || needs liblz4-dev
+				[ -x "$pg_bindir/postgres" ] && [ -x "$pg_bindir/initdb" ] &&
+					[ -x "$pg_bindir/pg_ctl" ] && [ -x "$pg_bindir/psql" ] ||
+					needs_of_server "postgresql-$major" 'programs (postgres, initdb, pg_ctl, psql)'
 				;;
 			check)
-				compiles cc -lcmocka <<<$'#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <setjmp.h>\n#include <cmocka.h>\nint main(void) { return 0; }' ||
-					missing+=(libcmocka-dev)
-				have prove || missing+=(perl)
-				perl -MIPC::Run -e 1 2>/dev/null || missing+=(libipc-run-perl)
+				compiles cc -lcmocka <<<$'#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <setjmp.h>\n#include <cmocka.h>\n'"$program" ||
+					needs libcmocka-dev
+				have prove && perl -MTest::More -MTime::HiRes -e 1 2>/dev/null || needs perl
+				perl -MIPC::Run -e 1 2>/dev/null || needs libipc-run-perl
+				[ -x "$pgxs_dir/../test/regress/pg_regress" ] &&
+					[ -f "$pgxs_dir/../test/perl/PostgreSQL/Test/Cluster.pm" ] ||
+					needs_of_server "postgresql-server-dev-$major" 'test programs (pg_regress, PostgreSQL::Test)'
+				# its test is passed over where a PostgreSQL of one's own lacks it
 				[ -f "$("$PG_CONFIG" --pkglibdir 2>/dev/null)/pg_cron.so" ] ||
-					missing+=("postgresql-$(pg_major)-cron")
-				have gzip || missing+=(gzip)
-				have zstd || missing+=(zstd)
-				have lz4 || missing+=(lz4)
-				have clang || missing+=(clang)
-				compiles clang -fsanitize=fuzzer <<<$'#include <stddef.h>\nint LLVMFuzzerTestOneInput(const unsigned char *d, size_t n) { return d && n > 9; }' ||
-					missing+=("libclang-rt-$(clang_major)-dev")
+					needs_of_server "postgresql-$major-cron"
+				have gzip || needs gzip
+				have zstd || needs zstd
+				have lz4 || needs lz4
+				have clang || needs clang
+				compiles clang -fsanitize=address,undefined,fuzzer <<<$'#include <stddef.h>\nint LLVMFuzzerTestOneInput(const unsigned char *d, size_t n) { return d && n > 9; }' ||
+					needs "libclang-rt-$(clang_major)-dev"
 				;;
 			lint)
-				have "${CPPCHECK:-cppcheck}" || missing+=(cppcheck)
-				have "${CLANG_TIDY:-clang-tidy}" || missing+=(clang-tidy)
+				have "${CPPCHECK:-cppcheck}" || needs cppcheck
+				have "${CLANG_TIDY:-clang-tidy}" || needs clang-tidy
 				;;
 			*)
 				say "unknown purpose $purpose"
@@ -114,10 +171,7 @@ clang_major()
 	local major
 
 	major=$(clang -dumpversion 2>/dev/null | cut -d. -f1)
-	if [ -z "$major" ]; then
-		major=$(apt-cache depends clang 2>/dev/null |
-				sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p' | head -1)
-	fi
+	[ -n "$major" ] || major=$(default_major clang)
 	echo "${major:-14}"
 }
 
@@ -135,12 +189,33 @@ root_command()
 	fi
 }
 
+# give_up_on_server: where it is one that no package completes
+give_up_on_server()
+{
+	[ ${#beyond[@]} -gt 0 ] || return 0
+	if have "$PG_CONFIG"; then
+		say "PG_CONFIG is $PG_CONFIG, of a PostgreSQL without its ${beyond[*]}"
+	else
+		say "PG_CONFIG is $PG_CONFIG, which is not there"
+	fi
+	say "no package of Debian's brings that; set PG_CONFIG to another, or leave it away"
+	exit 1
+}
+
 # each purpose once
 mapfile -t purposes < <(printf '%s\n' "$@" | sort -u)
 look "${purposes[@]}"
-[ ${#missing[@]} -gt 0 ] || exit 0
+if [ ${#missing[@]} = 0 ]; then
+	give_up_on_server
+	exit 0
+fi
 
-if ! have apt-get || ! as_root=$(root_command); then
+if ! have apt-get; then
+	say "this machine lacks what these packages bring in Debian: ${missing[*]}"
+	say "it has no apt-get to install them; have the like of them installed"
+	exit 1
+fi
+if ! as_root=$(root_command); then
 	say "this machine lacks what these Debian packages bring: ${missing[*]}"
 	say "they cannot be installed from here (not root, and no sudo without a question); have them installed:"
 	say "    apt-get install ${missing[*]}"
@@ -148,12 +223,13 @@ if ! have apt-get || ! as_root=$(root_command); then
 fi
 
 say "installing ${missing[*]}"
-$as_root apt-get -q update >/dev/null || say "apt-get update failed; trying with the lists at hand"
+# another apt may be at work, as on a machine just started
+apt="apt-get -q -o DPkg::Lock::Timeout=300"
+$as_root $apt update >/dev/null || say "apt-get update failed; trying with the lists at hand"
 look "${purposes[@]}"
 log=$(mktemp) || exit 1
-# shellcheck disable=SC2086
 if ! $as_root env DEBIAN_FRONTEND=noninteractive \
-		apt-get -q -y --no-install-recommends install "${missing[@]}" >"$log" 2>&1 </dev/null; then
+		$apt -y --no-install-recommends install "${missing[@]}" >"$log" 2>&1 </dev/null; then
 	tail -20 "$log" >&2
 	say "could not install ${missing[*]}"
 	rm -f "$log"
@@ -164,6 +240,7 @@ rm -f "$log"
 look "${purposes[@]}"
 if [ ${#missing[@]} -gt 0 ]; then
 	say "installed, but still not usable here: ${missing[*]}"
-	say "(PG_CONFIG is $PG_CONFIG)"
+	say "(PG_CONFIG is $PG_CONFIG, of $("$PG_CONFIG" --version 2>&1))"
 	exit 1
 fi
+give_up_on_server

@@ -1,11 +1,15 @@
-# Tests of the library, without PostgreSQL: included by the Makefile.
+# Tests that need no PostgreSQL, most of them of the library: included by the Makefile.
 #
 #	make unit			every program test/unit/test_*.c
 #	make unit-sanitize	the same with ASan and UBSan
 #	make unit-threads	those of threads with TSan
 #	make differential	random files, engines against the reference reader;
 #						DIFFERENTIAL_FILES=20000 DIFFERENTIAL_SEED=1
-#	make fuzz			libFuzzer for FUZZ_SECONDS=20; needs clang
+#	make fuzz			libFuzzer, every program test/fuzz/fuzz_*.c for
+#						FUZZ_SECONDS=20; needs clang
+#	make stress			hostile files through a server; not part of make check;
+#						STRESS_FILES=20000 STRESS_SEED=1
+#	make setup-test		setup.sh on machines that lack this and that
 #
 # Where the CUDA engine is built, unit and differential have it, too; without a
 # GPU its tests are skipped.
@@ -118,26 +122,43 @@ differential-sanitize: build/test/sanitize/differential
 
 # ---- fuzz ----
 
+FUZZ_NAMES = $(notdir $(basename $(wildcard test/fuzz/fuzz_*.c)))
+FUZZ_FLAGS = $(SANITIZE_CFLAGS) -fsanitize=fuzzer $(TEST_CPPFLAGS)
+
 build/test/fuzz_reader: test/fuzz/fuzz_reader.c $(COMPARE_SOURCES) \
 		$(LIBRARY_SOURCES) $(LIBRARY_HEADERS) $(COMPARE_HEADERS)
 	@mkdir -p $(@D)
-	$(FUZZ_CC) $(SANITIZE_CFLAGS) -fsanitize=fuzzer $(TEST_CPPFLAGS) -o $@ \
-		$(filter %.c,$^)
+	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^)
 
-# what is found stays in build/test/fuzz; the corpus grows there
-fuzz: build/test/fuzz_reader
-	@mkdir -p build/test/fuzz/found build/test/fuzz/corpus
-	@if $< -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=20 \
-		-artifact_prefix=build/test/fuzz/found/ -print_final_stats=1 \
-		build/test/fuzz/corpus $(wildcard test/fuzz/corpus) \
-		>build/test/fuzz/log 2>&1; \
-	then \
-		grep '^stat::number_of_executed_units' build/test/fuzz/log; \
-		echo 'fuzz: 1 passed, 0 failed'; \
-	else \
-		tail -40 build/test/fuzz/log; \
-		echo 'fuzz: 0 passed, 1 failed'; \
-		exit 1; \
-	fi
+# files of the PostgreSQL side, on what stands in for a server
+build/test/fuzz_sniff: test/fuzz/fuzz_sniff.c test/fuzz/server.c \
+		$(addprefix src/import/,sniff.c guess.c infer.c names.c) src/table/text.c \
+		src/reader/dialect.c src/reader/record.c \
+		test/fuzz/server.h $(wildcard src/*.h src/*/*.h) $(LIBRARY_HEADERS)
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(FUZZ_FLAGS) -Wno-unused-parameter -Wno-sign-compare \
+		-isystem '$(INCLUDEDIR_SERVER)' -DUSE_PRIVATE_ENCODING_FUNCS \
+		-o $@ $(filter %.c,$^) \
+		-L'$(shell $(PG_CONFIG) --pkglibdir)' -L'$(shell $(PG_CONFIG) --libdir)' \
+		-lpgcommon -lpgport -lm
 
-.PHONY: unit unit-sanitize unit-threads differential differential-sanitize fuzz
+# what is found stays in build/test/fuzz; the corpora grow there
+fuzz: $(FUZZ_NAMES:%=build/test/%)
+	@test/fuzz/run.sh $(FUZZ_SECONDS) $^
+
+# ---- stress ----
+
+build/test/hostile: $(PLAIN)/test/stress/hostile.o $(call plain_objects, \
+		test/differential/case.c test/differential/content.c)
+	$(CC) $(TEST_CFLAGS) -o $@ $^
+
+stress: build/test/hostile
+	+@exec env MAKE='$(MAKE)' PG_CONFIG='$(PG_CONFIG)' CUDA='$(CUDA)' \
+		test/stress/stress.sh
+
+# ---- set-up ----
+
+setup-test:
+	@test/setup_test.sh
+
+.PHONY: stress setup-test unit unit-sanitize unit-threads differential differential-sanitize fuzz

@@ -169,7 +169,7 @@ csv_engine_open(CsvOpenEngine *open, const CsvSettings *settings,
 #else
 	if (settings->engine == CSV_ENGINE_CUDA)
 		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
 				 errmsg("no usable GPU for engine \"cuda\": csv_gpu_fdw was built without CUDA"),
 				 errhint("Set csv_gpu_fdw.engine to auto or cpu to read on the CPU.")));
 	open_cpu(open, settings, nbytes, memory);

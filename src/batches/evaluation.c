@@ -25,6 +25,7 @@
 #include "batches/evaluation.h"
 #include "batches/resident_gpu.h"
 #include "query/operate.h"
+#include "table/source.h"
 
 struct CsvEvaluation
 {
@@ -438,7 +439,8 @@ evaluate_here(CsvEvaluation *evaluation, const CsvKept *kept,
 	if (evaluation->query->aggregates)
 		remember_groups(evaluation, kept, kept_batch);
 	check_status(csv_evaluator_run(evaluation->evaluator, layout, batch,
-								   find_doubtful(evaluation, batch), NULL, NULL,
+								   find_doubtful(evaluation, batch),
+								   csv_process_interrupts, NULL,
 								   &evaluation->selection));
 	evaluation->statistics.beyond += evaluation->selection.nbeyond;
 }

@@ -12,6 +12,7 @@
 
 #include "batches/layout.h"
 #include "query/query.h"
+#include "table/quote.h"
 
 /*
  * A numeric that is only computed with, or comes out in few rows, comes as a
@@ -112,8 +113,10 @@ match_header(const CsvTable *table, const CsvRecord *header, char **names,
 		if (strcmp(names[column->field], column->name) != 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-					 errmsg("column name mismatch in header line field %d of \"%s\": got \"%s\", expected \"%s\"",
-							column->field + 1, filename, names[column->field],
+					 errmsg("column name mismatch in header line field %d of \"%s\": %sexpected \"%s\"",
+							column->field + 1, filename,
+							csv_may_quote(table, column) ?
+							psprintf("got \"%s\", ", names[column->field]) : "",
 							column->name)));
 	}
 }

@@ -445,9 +445,9 @@ is_slow_row(const CsvBatch *batch, uint32_t ncolumns, uint32_t row)
 static uint64_t
 record_length(CsvResident *resident, const CsvBatch *batch, uint64_t offset)
 {
-	if (!csv_scan_record(&resident->record, &resident->memory,
-						 &resident->dialect, CSV_NORMAL, batch->bytes, offset,
-						 batch->consumed, true))
+	if (csv_scan_record(&resident->record, &resident->memory,
+						&resident->dialect, CSV_NORMAL, batch->bytes, offset,
+						batch->consumed, true) != CSV_OK)
 		return 0;
 	return resident->record.next - offset;
 }

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "../reader/convert.h"
 #include "../reader/field.h"
 
 /* list_positions() overruns by less than this many entries */
@@ -48,12 +49,13 @@ buffer_free(const CsvMemory *memory, CsvBuffer *buffer)
 	buffer->nbytes = 0;
 }
 
-/* may this byte be part of a number, date or the like? */
+/* may this byte be part of a number, date or the like, or stand around it? */
 static bool
 is_value_byte(uint8_t byte)
 {
 	return (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') ||
-		(byte >= 'a' && byte <= 'z') || (byte != 0 && strchr("+-.,: ", byte));
+		(byte >= 'a' && byte <= 'z') || csv_is_space(byte) ||
+		(byte != 0 && strchr("+-.,:", byte));
 }
 
 CsvStatus
@@ -149,6 +151,27 @@ is_text(const CsvColumn *column)
 	return column->kind == CSV_KIND_TEXT || column->kind == CSV_KIND_CSTRING;
 }
 
+/* a record may have any number of them; false: interrupted */
+static bool
+list_positions(const CsvColumns *columns, uint64_t start, uint64_t end,
+			   uint32_t *positions)
+{
+	const CsvIndex *index = columns->index;
+
+	while (start < end)
+	{
+		uint64_t	stop = end - start > CSV_ASK_BYTES ?
+			start + CSV_ASK_BYTES : end;
+
+		if (csv_crew_interrupted(columns->crew))
+			return false;
+		positions = index->functions->list_positions(index, start, stop,
+													 positions);
+		start = stop;
+	}
+	return true;
+}
+
 /*
  * Check the number of fields of each record, list the fields' separators, and
  * measure the widest values of text columns.
@@ -178,11 +201,12 @@ survey_part(void *arg, uint32_t number)
 		return;
 
 	/* the last record may end with the input, without a byte for it */
-	index->functions->list_positions(index, records[part->from].start,
-									 part->to < index->nrecords ?
-									 records[part->to].start : index->pos + 1,
-									 part->positions +
-									 records[part->from].first_separator);
+	if (!list_positions(columns, records[part->from].start,
+						part->to < index->nrecords ?
+						records[part->to].start : index->pos + 1,
+						part->positions +
+						records[part->from].first_separator))
+		return;
 	for (uint32_t c = 0; c < layout->ncolumns; c++)
 		if (is_text(&layout->columns[c]))
 		{
@@ -201,7 +225,6 @@ fill_part(void *arg, uint32_t number)
 	CsvColumns *columns = arg;
 	CsvPart    *part = &columns->parts[number];
 	const CsvLayout *layout = columns->layout;
-	const CsvInput *input = columns->index->input;
 
 	for (uint32_t c = 0; c < layout->ncolumns; c++)
 	{
@@ -209,12 +232,7 @@ fill_part(void *arg, uint32_t number)
 		const CsvArray *array = &columns->arrays[c];
 		CsvFill		fill;
 
-		/* the calling thread looks for all */
-		if (input->interrupted != NULL &&
-			pthread_equal(pthread_self(), columns->caller) &&
-			input->interrupted(input->interrupted_arg))
-			atomic_store(&columns->interrupted, true);
-		if (atomic_load(&columns->interrupted))
+		if (csv_crew_interrupted(columns->crew))
 			return;
 		memset(&fill, 0, sizeof(fill));
 		fill.finder = make_finder(columns, part, column);
@@ -563,15 +581,15 @@ csv_columns_build(CsvColumns *columns, const CsvIndex *index, uint32_t nparts,
 
 	columns->index = index;
 	columns->nparts = nparts;
-	columns->caller = pthread_self();
-	atomic_store(&columns->interrupted, false);
 	if (!reserve_parts(columns))
 		return CSV_NO_MEMORY;
 	csv_crew_run(columns->crew, columns->nparts, survey_part, columns);
+	if (csv_crew_was_interrupted(columns->crew))
+		return CSV_INTERRUPTED;
 	if (!reserve_arrays(columns))
 		return CSV_NO_MEMORY;
 	csv_crew_run(columns->crew, columns->nparts, fill_part, columns);
-	if (atomic_load(&columns->interrupted))
+	if (csv_crew_was_interrupted(columns->crew))
 		return CSV_INTERRUPTED;
 	join_parts(columns);
 

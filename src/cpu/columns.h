@@ -15,8 +15,6 @@
 #ifndef CSV_COLUMNS_H
 #define CSV_COLUMNS_H
 
-#include <stdatomic.h>
-
 #include "crew.h"
 #include "fill.h"
 
@@ -58,8 +56,6 @@ typedef struct CsvColumns
 	CsvCrew    *crew;
 	CsvPart		parts[CSV_MAX_PARTS];
 	uint32_t	nparts;
-	pthread_t	caller;			/* not a helper */
-	atomic_bool interrupted;
 
 	CsvBuffer	positions;		/* uint32_t per separator */
 	CsvBuffer	left;			/* uint32_t per row */

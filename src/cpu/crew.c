@@ -156,6 +156,32 @@ csv_crew_run(CsvCrew *crew, uint32_t nparts,
 }
 
 void
+csv_crew_begin(CsvCrew *crew, bool (*ask) (void *arg), void *arg)
+{
+	crew->ask = ask;
+	crew->ask_arg = arg;
+	crew->asker = pthread_self();
+	atomic_store(&crew->interrupted, false);
+}
+
+bool
+csv_crew_interrupted(void *arg)
+{
+	CsvCrew    *crew = arg;
+
+	if (crew->ask != NULL && pthread_equal(pthread_self(), crew->asker) &&
+		crew->ask(crew->ask_arg))
+		atomic_store(&crew->interrupted, true);
+	return atomic_load(&crew->interrupted);
+}
+
+bool
+csv_crew_was_interrupted(const CsvCrew *crew)
+{
+	return atomic_load(&crew->interrupted);
+}
+
+void
 csv_crew_close(CsvCrew *crew)
 {
 	if (!crew->was_made)

@@ -4,8 +4,8 @@
  *
  * They are made at the first piece of work that is worth it and kept until the
  * engine is closed.  All signals are blocked in them, and they call nothing but
- * the work they are given, which allocates no memory and asks for no
- * interrupts: those are the calling thread's.
+ * the work they are given, which allocates no memory.  They ask for no
+ * interrupts: the calling thread does, for all (csv_crew_interrupted).
  */
 #ifndef CSV_CREW_H
 #define CSV_CREW_H
@@ -39,6 +39,12 @@ typedef struct CsvCrew
 	void		(*work) (void *arg, uint32_t part);
 	void	   *arg;
 
+	/* as in CsvInput, asked by this thread; and has it said so? */
+	bool		(*ask) (void *arg);
+	void	   *ask_arg;
+	pthread_t	asker;
+	atomic_bool interrupted;
+
 	bool		closing;		/* under the lock */
 	pthread_mutex_t lock;
 	pthread_cond_t work_there;
@@ -53,6 +59,21 @@ extern void csv_crew_init(CsvCrew *crew, uint32_t nthreads);
  */
 extern void csv_crew_run(CsvCrew *crew, uint32_t nparts,
 						 void (*work) (void *arg, uint32_t part), void *arg);
+
+/*
+ * What the calling thread does from now on, by itself or with the others, may be
+ * interrupted: `ask` (or NULL) says when.
+ */
+extern void csv_crew_begin(CsvCrew *crew, bool (*ask) (void *arg), void *arg);
+
+/*
+ * Has the work to be given up?  Every thread calls it now and then; once true, it
+ * is so for all of them.  `crew` is a CsvCrew.
+ */
+extern bool csv_crew_interrupted(void *crew);
+
+/* the same of what is past: asks nobody */
+extern bool csv_crew_was_interrupted(const CsvCrew *crew);
 extern void csv_crew_close(CsvCrew *crew);
 
 #endif							/* CSV_CREW_H */

@@ -93,6 +93,9 @@ csv_cpu_open(const CsvMemory *memory, const CsvCpuOptions *options)
 		index->functions = isa == CSV_ISA_AVX512 ? &csv_index_avx512 :
 			isa == CSV_ISA_AVX2 ? &csv_index_avx2 : &csv_index_swar;
 		index->memory = &cpu->memory;
+		index->crew = &cpu->crew;
+		index->scan.interrupted = csv_crew_interrupted;
+		index->scan.interrupted_arg = &cpu->crew;
 		columns->functions = isa == CSV_ISA_AVX512 ? &csv_fill_avx512 :
 			isa == CSV_ISA_AVX2 ? &csv_fill_avx2 : &csv_fill_plain;
 		columns->memory = &cpu->memory;
@@ -149,8 +152,9 @@ cpu_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 	CsvStatus	status;
 
 	clock_gettime(CLOCK_MONOTONIC, &began);
+	csv_crew_begin(&cpu->crew, input->interrupted, input->interrupted_arg);
 	index->input = input;
-	status = csv_index_build(index, &cpu->crew, nthreads == 1 ? 1 :
+	status = csv_index_build(index, nthreads == 1 ? 1 :
 							 parts(input->nbytes, cpu->part_bytes,
 								   nthreads * STRETCHES_PER_THREAD));
 	if (status == CSV_OK)

@@ -384,12 +384,21 @@ scalar_loop(CsvFill *fill, int kind, bool uniform, const uint32_t *rows,
 				text++;
 				nbytes -= 2;
 			}
-			if (likely_(nbytes > 0 && nbytes <= most_bytes) &&
-				((fast && fast_value(&spec, kind, decimal_separator, text,
-									 (uint32_t) nbytes, entry)) ||
-				 csv_convert_value(&spec, decimal_separator, text,
-								   (uint32_t) nbytes, entry, stride)))
-				continue;
+			if (likely_(nbytes > 0 && nbytes <= most_bytes))
+			{
+				uint32_t	n = (uint32_t) nbytes;
+
+				/* a blank behind the separator, or in front of the next one */
+				if (kind != CSV_KIND_UUID &&
+					unlikely_(csv_is_space(*text) || csv_is_space(text[n - 1])))
+					csv_trim_spaces(&text, &n);
+				if ((fast && n > 0 &&
+					 fast_value(&spec, kind, decimal_separator, text, n,
+								entry)) ||
+					csv_convert_value(&spec, decimal_separator, text, n, entry,
+									  stride))
+					continue;
+			}
 		}
 		memset(entry, 0, stride);
 		slow_value(fill, row, start, end);

@@ -134,7 +134,7 @@ reserve(CsvIndex *index)
 }
 
 CsvStatus
-csv_index_build(CsvIndex *index, CsvCrew *crew, uint32_t nparts)
+csv_index_build(CsvIndex *index, uint32_t nparts)
 {
 	const CsvInput *input = index->input;
 	CsvStatus	status = reserve(index);
@@ -159,7 +159,7 @@ csv_index_build(CsvIndex *index, CsvCrew *crew, uint32_t nparts)
 		uint64_t	ncleared = CSV_WORD(input->nbytes + 63);
 
 		csv_index_clear(index, ncleared, nwords - ncleared);
-		status = csv_index_read_stretches(index, crew, nparts);
+		status = csv_index_read_stretches(index, nparts);
 		if (status != CSV_OK)
 			return status;
 	}
@@ -194,7 +194,7 @@ csv_index_build(CsvIndex *index, CsvCrew *crew, uint32_t nparts)
 	}
 	if (index->pos < input->nbytes)
 		csv_clear_between(index->separators, index->pos, index->pos + 1);
-	csv_index_move_records(index, crew);
+	csv_index_move_records(index);
 
 	if (index->nrecords + 1 > index->record_capacity &&
 		!csv_index_grow_records(index))

@@ -30,6 +30,9 @@
 #include "bits.h"
 #include "crew.h"
 
+/* work of so many bytes is done without a look for interrupts */
+#define CSV_ASK_BYTES	(1024 * 1024)
+
 /* a record without an error of structure */
 typedef struct CsvIndexRecord
 {
@@ -47,6 +50,7 @@ typedef struct CsvIndex
 	const CsvMemory *memory;
 	const CsvDialect *dialect;
 	const CsvInput *input;
+	CsvCrew    *crew;
 
 	/* bit-strings over input->nbytes + 1 positions, rounded up to words */
 	uint64_t   *separators;
@@ -103,9 +107,9 @@ struct CsvIndexFunctions
 
 	/*
 	 * The positions of the separators in [start, end), in order; there must
-	 * be room for 16 more than there are.
+	 * be room for 16 more than there are.  Returns the end of the list.
 	 */
-	void		(*list_positions) (const CsvIndex *index, uint64_t start,
+	uint32_t   *(*list_positions) (const CsvIndex *index, uint64_t start,
 								   uint64_t end, uint32_t *positions);
 
 	/*
@@ -123,8 +127,7 @@ extern bool csv_index_has_avx2(void);
 extern bool csv_index_has_avx512(void);
 
 /* index.c */
-extern CsvStatus csv_index_build(CsvIndex *index, CsvCrew *crew,
-								 uint32_t nparts);
+extern CsvStatus csv_index_build(CsvIndex *index, uint32_t nparts);
 extern void csv_index_clear(CsvIndex *index, uint64_t first, uint64_t nwords);
 extern void csv_index_free(CsvIndex *index);
 extern bool csv_index_grow_records(CsvIndex *index);
@@ -135,10 +138,9 @@ extern bool csv_index_add_error(CsvIndex *index, CsvErrorCode code,
 								uint32_t where);
 
 /* stretches.c */
-extern CsvStatus csv_index_read_stretches(CsvIndex *index, CsvCrew *crew,
-										  uint32_t nparts);
+extern CsvStatus csv_index_read_stretches(CsvIndex *index, uint32_t nparts);
 extern void csv_index_take_stretches(CsvIndex *index);
-extern void csv_index_move_records(CsvIndex *index, CsvCrew *crew);
+extern void csv_index_move_records(CsvIndex *index);
 
 /* repair.c */
 extern CsvStatus csv_index_slow_record(CsvIndex *index);

@@ -66,9 +66,7 @@ run_blocks(CsvIndex *index)
 		uint64_t   *separator_word = &index->separators[word];
 		uint64_t   *quote_word = &index->quotes[word];
 
-		if ((base & 0xFFFF) == 0 && !index->is_stretch &&
-			input->interrupted != NULL &&
-			input->interrupted(input->interrupted_arg))
+		if ((base & 0xFFFF) == 0 && csv_crew_interrupted(index->crew))
 			return CSV_INTERRUPTED;
 
 		if (nbytes - base < 64)
@@ -223,7 +221,7 @@ count_bytes(const CsvIndex *index, uint64_t from, uint64_t to,
 	*nbreaks = breaks;
 }
 
-static void
+static uint32_t *
 list_positions(const CsvIndex *index, uint64_t start, uint64_t end,
 			   uint32_t *positions)
 {
@@ -241,6 +239,7 @@ list_positions(const CsvIndex *index, uint64_t start, uint64_t end,
 		word_positions(word, (uint32_t) (i * CSV_WORD_BITS), positions);
 		positions += csv_popcount(word);
 	}
+	return positions;
 }
 
 const CsvIndexFunctions CSV_INDEX_FUNCTIONS = {

@@ -10,6 +10,8 @@
  */
 #include "index.h"
 
+#include <string.h>
+
 /*
  * The first line break at or after `from`, whatever the quotes say.  Returns
  * false if there is none in the input.
@@ -18,14 +20,21 @@ static bool
 find_break(const CsvIndex *index, uint64_t from, uint64_t *position)
 {
 	const CsvInput *input = index->input;
+	const uint8_t *bytes = input->bytes;
 
-	for (uint64_t pos = from; pos < input->nbytes; pos++)
-		if (csv_class_at(index->dialect, input->bytes, pos, input->nbytes) ==
+	while (from < input->nbytes)
+	{
+		const uint8_t *found = memchr(bytes + from, index->dialect->break_byte,
+									  input->nbytes - from);
+
+		if (found == NULL)
+			return false;
+		*position = (uint64_t) (found - bytes);
+		if (csv_class_at(index->dialect, bytes, *position, input->nbytes) ==
 			CSV_CLASS_BREAK)
-		{
-			*position = pos;
 			return true;
-		}
+		from = *position + 1;
+	}
 	return false;
 }
 
@@ -76,7 +85,8 @@ pass_blank_lines(CsvIndex *index)
 
 	if (index->dialect->opt.blank_is_record)
 		return false;
-	while (index->pos < input->nbytes &&
+	/* so many at a time */
+	while (index->pos < input->nbytes && index->pos - start < CSV_ASK_BYTES &&
 		   (index->pos < index->alone_until) == alone)
 	{
 		uint64_t	pos = index->pos;
@@ -98,6 +108,8 @@ pass_blank_lines(CsvIndex *index)
 static CsvStatus
 add_record(CsvIndex *index, const CsvScan *scan, uint32_t line)
 {
+	const uint8_t *bytes = index->input->bytes;
+	const uint8_t quote = index->dialect->opt.quote;
 	CsvIndexRecord *record;
 
 	if (index->nrecords + 1 >= index->record_capacity &&
@@ -117,12 +129,17 @@ add_record(CsvIndex *index, const CsvScan *scan, uint32_t line)
 	{
 		uint64_t	separator = scan->start + scan->separators[i];
 
+		if (i % CSV_ASK_BYTES == 0 && csv_crew_interrupted(index->crew))
+			return CSV_INTERRUPTED;
 		index->separators[CSV_WORD(separator)] |= CSV_BIT(separator);
 	}
-	if (index->dialect->opt.quote != 0)
-		for (uint64_t pos = scan->start; pos < scan->next; pos++)
-			if (index->input->bytes[pos] == index->dialect->opt.quote)
-				index->quotes[CSV_WORD(pos)] |= CSV_BIT(pos);
+	for (uint64_t pos = scan->start; quote != 0 && pos < scan->next; pos++)
+	{
+		if (pos % CSV_ASK_BYTES == 0 && csv_crew_interrupted(index->crew))
+			return CSV_INTERRUPTED;
+		if (bytes[pos] == quote)
+			index->quotes[CSV_WORD(pos)] |= CSV_BIT(pos);
+	}
 	index->nseparators += scan->nfields;
 	return CSV_OK;
 }
@@ -143,9 +160,9 @@ csv_index_slow_record(CsvIndex *index)
 	uint32_t	line;
 	uint32_t	field;
 	CsvErrorCode code;
+	CsvStatus	status;
 
-	if (input->interrupted != NULL &&
-		input->interrupted(input->interrupted_arg))
+	if (csv_crew_interrupted(index->crew))
 		return CSV_INTERRUPTED;
 
 	if (index->skip_line)
@@ -157,9 +174,10 @@ csv_index_slow_record(CsvIndex *index)
 	if (pass_blank_lines(index))
 		return CSV_OK;
 
-	if (!csv_scan_record(scan, index->memory, dialect, mode, input->bytes,
-						 index->pos, input->nbytes, input->at_end))
-		return CSV_NO_MEMORY;
+	status = csv_scan_record(scan, index->memory, dialect, mode, input->bytes,
+							 index->pos, input->nbytes, input->at_end);
+	if (status != CSV_OK)
+		return status;
 
 	line = index->nlines;
 	if (!scan->complete && input->nbytes - scan->start <= max + 1)
@@ -170,8 +188,7 @@ csv_index_slow_record(CsvIndex *index)
 
 	if (scan->complete && !scan->bad && scan->end - scan->start <= max)
 	{
-		CsvStatus	status = add_record(index, scan, line);
-
+		status = add_record(index, scan, line);
 		index->nlines += scan->nbreaks;
 		if (scan->next > 0 &&
 			csv_class_at(dialect, input->bytes, scan->next - 1,

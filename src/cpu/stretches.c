@@ -174,7 +174,7 @@ prepare(CsvIndex *index, uint32_t nstretches)
 }
 
 CsvStatus
-csv_index_read_stretches(CsvIndex *index, CsvCrew *crew, uint32_t nstretches)
+csv_index_read_stretches(CsvIndex *index, uint32_t nstretches)
 {
 	const CsvInput *input = index->input;
 	CsvStretchWork work = {index};
@@ -199,12 +199,12 @@ csv_index_read_stretches(CsvIndex *index, CsvCrew *crew, uint32_t nstretches)
 		if (stretch->to > input->nbytes)
 			stretch->to = input->nbytes;
 	}
-	csv_crew_run(crew, nstretches, count_stretch, &work);
+	csv_crew_run(index->crew, nstretches, count_stretch, &work);
 	status = prepare(index, nstretches);
 	if (status != CSV_OK)
 		return status;
-	csv_crew_run(crew, nstretches, read_stretch, &work);
-	if (input->interrupted != NULL && input->interrupted(input->interrupted_arg))
+	csv_crew_run(index->crew, nstretches, read_stretch, &work);
+	if (csv_crew_was_interrupted(index->crew))
 		return CSV_INTERRUPTED;
 	index->nstretches = nstretches;
 	index->next_stretch = 0;
@@ -249,12 +249,12 @@ move_records(void *arg, uint32_t number)
 }
 
 void
-csv_index_move_records(CsvIndex *index, CsvCrew *crew)
+csv_index_move_records(CsvIndex *index)
 {
 	CsvStretchWork work = {index};
 
 	if (index->nstretches > 0)
-		csv_crew_run(crew, index->nstretches, move_records, &work);
+		csv_crew_run(index->crew, index->nstretches, move_records, &work);
 }
 
 /*

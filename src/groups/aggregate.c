@@ -13,7 +13,9 @@
  *	   no new ones are made: rows of others go to temporary files, by a part of
  *	   their keys' hash, and each file's rows are grouped by themselves after
  *	   that, if need be in the same way again.  Where the engine has put rows
- *	   together already (CsvPartial), that is what goes there.
+ *	   together already (CsvPartial), that is what goes there.  Values that
+ *	   COUNT_DISTINCT would have to keep go to files of their own in the same way,
+ *	   and are counted before their groups are looked at.
  *	4. Of many groups, a device may hold what it has found (CsvAnswer.held).  Where
  *	   nothing was spilled, these come from there as they are; one that is in the
  *	   evaluator, too, is added to it.  Otherwise all of them are.
@@ -66,15 +68,26 @@ typedef struct Extra
  */
 #define MOST_LEVELS			8
 
+/* share of the memory that values may take even where groups have it all */
+#define VALUES_SHARE		4
+
 /* rows without texts between two resets of what their values are made in */
 #define ROWS_PER_RESET	64
 
-/* rows that are to be grouped by themselves */
+/* what is to be grouped or counted by itself */
 typedef struct SpillFile
 {
 	BufFile    *file;
-	int			level;			/* bits of the hash they have in common */
+	int			level;			/* how often it has been shared out */
 } SpillFile;
+
+/* what has no room, of rows or of values */
+typedef struct Spill
+{
+	int			level;			/* of what is in memory now */
+	BufFile    *spilling[CSV_SPILL_FILES];	/* its files; NULL: not needed so far */
+	List	   *spilled;		/* SpillFiles to come */
+} Spill;
 
 /* an aggregate of the query, for single rows */
 typedef struct Source
@@ -88,7 +101,7 @@ struct CsvAggregation
 {
 	const CsvProgram *program;
 	CsvPartialLayout partial;
-	MemoryContext context;		/* of extras */
+	MemoryContext context;
 	CsvBatches *batches;
 	CsvEvaluator *evaluator;	/* the scan's */
 	uint32_t	next;			/* group */
@@ -104,10 +117,10 @@ struct CsvAggregation
 	bool		at_piece;		/* a row is made of a group of it */
 	uint32_t	nrows;			/* that were made */
 	HTAB	   *extras;			/* NULL: none so far */
+	MemoryContext extras_context;
 
-	int			level;			/* of the rows that are being grouped */
-	BufFile    *spilling[CSV_SPILL_FILES];	/* theirs; NULL: not needed so far */
-	List	   *spilled;		/* SpillFiles to come */
+	Spill		rows;
+	Spill		values;			/* of COUNT_DISTINCT */
 	int64		nbatches;
 	Datum	   *wide;			/* of the row at hand: arguments that no lane
 								 * holds, by aggregate of the query */
@@ -173,6 +186,9 @@ csv_aggregation_create(ForeignScanState *node, const CsvProgram *program,
 
 	aggregation->program = program;
 	aggregation->context = CurrentMemoryContext;
+	aggregation->extras_context =
+		AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_fdw sums",
+							  ALLOCSET_SMALL_SIZES);
 	aggregation->econtext = CreateExprContext(estate);
 	aggregation->row = ExecInitExtraTupleSlot(estate, row_desc,
 											  &TTSOpsVirtual);
@@ -292,7 +308,7 @@ add_extra(CsvAggregation *aggregation, uint32_t group, uint32_t aggregate,
 		  Datum value)
 {
 	ExtraKey	key = {group, aggregate};
-	MemoryContext outer = MemoryContextSwitchTo(aggregation->context);
+	MemoryContext outer = MemoryContextSwitchTo(aggregation->extras_context);
 	bool		is_float =
 		aggregation->program->aggregate[aggregate].lane == CSV_LANE_FLOAT;
 	Extra	   *extra;
@@ -303,7 +319,7 @@ add_extra(CsvAggregation *aggregation, uint32_t group, uint32_t aggregate,
 		HASHCTL		control = {
 			.keysize = sizeof(ExtraKey),
 			.entrysize = sizeof(Extra),
-			.hcxt = aggregation->context
+			.hcxt = aggregation->extras_context
 		};
 
 		aggregation->extras = hash_create("csv_gpu_fdw numerics", 64, &control,
@@ -332,6 +348,14 @@ add_extra(CsvAggregation *aggregation, uint32_t group, uint32_t aggregate,
 	MemoryContextSwitchTo(outer);
 }
 
+/* those of other groups */
+static void
+drop_extras(CsvAggregation *aggregation)
+{
+	aggregation->extras = NULL;
+	MemoryContextReset(aggregation->extras_context);
+}
+
 static const Extra *
 find_extra(const CsvAggregation *aggregation, uint32_t group, int aggregate)
 {
@@ -349,7 +373,80 @@ out_of_memory(void)
 			 errmsg("out of memory")));
 }
 
-/* ---- rows for which there is no room ---- */
+/* ---- rows and values for which there is no room ---- */
+
+/* the file for what has this hash */
+static BufFile *
+spill_file(const CsvAggregation *aggregation, Spill *spill, uint64_t hash)
+{
+	int			number = hash >> (64 - CSV_SPILL_BITS * (spill->level + 1)) &
+		(CSV_SPILL_FILES - 1);
+
+	if (spill->spilling[number] == NULL)
+	{
+		MemoryContext outer = MemoryContextSwitchTo(aggregation->context);
+
+		spill->spilling[number] = BufFileCreateTemp(false);
+		MemoryContextSwitchTo(outer);
+	}
+	return spill->spilling[number];
+}
+
+/*
+ * The files of what has been in memory are complete.  They come before others, so
+ * that few are there at a time.
+ */
+static void
+keep_spilled(const CsvAggregation *aggregation, Spill *spill)
+{
+	MemoryContext outer = MemoryContextSwitchTo(aggregation->context);
+
+	for (int i = 0; i < CSV_SPILL_FILES; i++)
+	{
+		SpillFile  *spilled;
+
+		if (spill->spilling[i] == NULL)
+			continue;
+		spilled = palloc(sizeof(SpillFile));
+		spilled->file = spill->spilling[i];
+		spilled->level = spill->level + 1;
+		spill->spilled = lcons(spilled, spill->spilled);
+		spill->spilling[i] = NULL;
+	}
+	MemoryContextSwitchTo(outer);
+}
+
+/* the next of the files, at its beginning; NULL if there is none */
+static BufFile *
+take_spilled(Spill *spill)
+{
+	SpillFile  *spilled;
+	BufFile    *file;
+
+	if (spill->spilled == NIL)
+		return NULL;
+	spilled = linitial(spill->spilled);
+	file = spilled->file;
+	spill->level = spilled->level;
+	spill->spilled = list_delete_first(spill->spilled);
+	pfree(spilled);
+	if (BufFileSeek(file, 0, 0, SEEK_SET) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not rewind temporary file")));
+	return file;
+}
+
+static void
+drop_spilled(const CsvAggregation *aggregation, Spill *spill)
+{
+	BufFile    *file;
+
+	keep_spilled(aggregation, spill);
+	while ((file = take_spilled(spill)) != NULL)
+		BufFileClose(file);
+	spill->level = 0;
+}
 
 static void
 write_value(BufFile *file, uint8_t lane, const CsvValue *value)
@@ -400,19 +497,9 @@ spill_row(void *arg, uint64_t hash, const CsvValue *keys,
 {
 	CsvAggregation *aggregation = arg;
 	const CsvProgram *program = aggregation->program;
-	int			number = hash >> (64 - CSV_SPILL_BITS * (aggregation->level + 1)) &
-		(CSV_SPILL_FILES - 1);
-	BufFile    *file = aggregation->spilling[number];
+	BufFile    *file = spill_file(aggregation, &aggregation->rows, hash);
 	bool		is_partial = partial != NULL;
 
-	if (file == NULL)
-	{
-		MemoryContext outer = MemoryContextSwitchTo(aggregation->context);
-
-		file = BufFileCreateTemp(false);
-		aggregation->spilling[number] = file;
-		MemoryContextSwitchTo(outer);
-	}
 	for (uint32_t i = 0; i < program->n.nkeys; i++)
 		write_value(file, program->keys[i].lane, &keys[i]);
 	BufFileWrite(file, &is_partial, sizeof(is_partial));
@@ -434,6 +521,20 @@ spill_row(void *arg, uint64_t hash, const CsvValue *keys,
 			BufFileWrite(file, wide, nbytes);
 		}
 	}
+	return true;
+}
+
+/* as CsvSpillValueFn, likewise */
+static bool
+spill_value(void *arg, uint64_t hash, uint32_t aggregate, uint32_t group,
+			const CsvValue *value)
+{
+	CsvAggregation *aggregation = arg;
+	BufFile    *file = spill_file(aggregation, &aggregation->values, hash);
+
+	BufFileWrite(file, &group, sizeof(group));
+	BufFileWrite(file, &aggregate, sizeof(aggregate));
+	write_value(file, aggregation->program->aggregate[aggregate].lane, value);
 	return true;
 }
 
@@ -511,39 +612,6 @@ read_partial(CsvAggregation *aggregation, BufFile *file)
 	read_exactly(file, texts, nbytes);
 	partial.texts = texts;
 	return partial;
-}
-
-/* the files of the rows that were grouped last are complete */
-static void
-keep_spilled(CsvAggregation *aggregation)
-{
-	MemoryContext outer = MemoryContextSwitchTo(aggregation->context);
-
-	for (int i = 0; i < CSV_SPILL_FILES; i++)
-	{
-		SpillFile  *spilled;
-
-		if (aggregation->spilling[i] == NULL)
-			continue;
-		spilled = palloc(sizeof(SpillFile));
-		spilled->file = aggregation->spilling[i];
-		spilled->level = aggregation->level + 1;
-		aggregation->spilled = lappend(aggregation->spilled, spilled);
-		aggregation->spilling[i] = NULL;
-	}
-	MemoryContextSwitchTo(outer);
-}
-
-static void
-drop_spilled(CsvAggregation *aggregation)
-{
-	ListCell   *cell;
-
-	keep_spilled(aggregation);
-	foreach(cell, aggregation->spilled)
-		BufFileClose(((SpillFile *) lfirst(cell))->file);
-	list_free_deep(aggregation->spilled);
-	aggregation->spilled = NIL;
 }
 
 /* ---- single rows ---- */
@@ -667,25 +735,26 @@ csv_aggregation_add_row(CsvAggregation *aggregation)
 
 /* ---- all rows ---- */
 
+/* of what is in memory now, which was spilled that often */
 static void
-set_limit(CsvAggregation *aggregation)
+set_limit(CsvAggregation *aggregation, const Spill *spill, size_t nbytes)
 {
 	csv_evaluator_limit(aggregation->evaluator,
-						aggregation->level < MOST_LEVELS ?
-						get_hash_memory_limit() : 0, spill_row, aggregation);
+						spill->level < MOST_LEVELS ? nbytes : 0, spill_row,
+						spill_value, aggregation);
 }
 
 void
 csv_aggregation_attach(CsvAggregation *aggregation, CsvEvaluator *evaluator)
 {
-	drop_spilled(aggregation);
+	drop_spilled(aggregation, &aggregation->rows);
+	drop_spilled(aggregation, &aggregation->values);
 	aggregation->evaluator = evaluator;
 	aggregation->next = 0;
-	aggregation->level = 0;
 	aggregation->nbatches = 1;
-	aggregation->extras = NULL;
+	drop_extras(aggregation);
 	csv_partial_lay_out(csv_evaluator_query(evaluator), &aggregation->partial);
-	set_limit(aggregation);
+	set_limit(aggregation, &aggregation->rows, get_hash_memory_limit());
 }
 
 /* let go of the groups that the device holds */
@@ -735,7 +804,7 @@ settle_held(CsvAggregation *aggregation)
 	aggregation->columns_end = 0;
 	aggregation->has_held = csv_batches_held(aggregation->batches, 0, piece);
 	for (int i = 0; i < CSV_SPILL_FILES; i++)
-		was_spilled |= aggregation->spilling[i] != NULL;
+		was_spilled |= aggregation->rows.spilling[i] != NULL;
 	if (!aggregation->has_held)
 		return;
 	if (!was_spilled)
@@ -754,6 +823,51 @@ settle_held(CsvAggregation *aggregation)
 }
 
 /*
+ * All rows of the groups are added, those that are not spilled: count the values
+ * that are.
+ */
+static void
+count_spilled_values(CsvAggregation *aggregation)
+{
+	CsvEvaluator *evaluator = aggregation->evaluator;
+	Spill	   *spill = &aggregation->values;
+	BufFile    *file;
+
+	keep_spilled(aggregation, spill);
+	while ((file = take_spilled(spill)) != NULL)
+	{
+		size_t		limit = get_hash_memory_limit();
+		uint32_t	group;
+
+		csv_evaluator_forget_values(evaluator);
+		set_limit(aggregation, spill,
+				  Max(limit, csv_evaluator_group_bytes(evaluator) +
+					  limit / VALUES_SHARE));
+		aggregation->nbatches++;
+		for (;;)
+		{
+			uint32_t	aggregate;
+			CsvValue	value;
+			MemoryContext outer;
+
+			CHECK_FOR_INTERRUPTS();
+			ResetExprContext(aggregation->econtext);
+			if (BufFileRead(file, &group, sizeof(group)) == 0)
+				break;
+			read_exactly(file, &aggregate, sizeof(aggregate));
+			outer = MemoryContextSwitchTo(aggregation->econtext->ecxt_per_tuple_memory);
+			read_argument(aggregation, file, aggregate, &value);
+			if (!csv_evaluator_count_value(evaluator, aggregate, group, &value))
+				out_of_memory();
+			MemoryContextSwitchTo(outer);
+		}
+		BufFileClose(file);
+		keep_spilled(aggregation, spill);
+	}
+	spill->level = 0;
+}
+
+/*
  * Group the rows of the next file; false if there is none.
  */
 static bool
@@ -762,23 +876,16 @@ next_batch(CsvAggregation *aggregation)
 	const CsvProgram *program = aggregation->program;
 	CsvValue	keys[CSV_MAX_KEYS];
 	CsvValue	values[CSV_MAX_AGGREGATES];
-	SpillFile  *spilled;
+	BufFile    *file = take_spilled(&aggregation->rows);
 
-	if (aggregation->spilled == NIL)
+	if (file == NULL)
 		return false;
-	spilled = linitial(aggregation->spilled);
-	aggregation->spilled = list_delete_first(aggregation->spilled);
-	aggregation->level = spilled->level;
 	aggregation->next = 0;
-	aggregation->extras = NULL;
+	drop_extras(aggregation);
 	aggregation->nbatches++;
 	if (!csv_evaluator_reset(aggregation->evaluator))
 		out_of_memory();
-	set_limit(aggregation);
-	if (BufFileSeek(spilled->file, 0, 0, SEEK_SET) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not rewind temporary file")));
+	set_limit(aggregation, &aggregation->rows, get_hash_memory_limit());
 	for (;;)
 	{
 		bool		found = false;
@@ -790,23 +897,23 @@ next_batch(CsvAggregation *aggregation)
 		ResetExprContext(aggregation->econtext);
 		outer = MemoryContextSwitchTo(aggregation->econtext->ecxt_per_tuple_memory);
 		for (uint32_t i = 0; i < program->n.nkeys; i++)
-			found = read_value(spilled->file, program->keys[i].lane, &keys[i]);
+			found = read_value(file, program->keys[i].lane, &keys[i]);
 		if (found)
-			read_exactly(spilled->file, &is_partial, sizeof(is_partial));
+			read_exactly(file, &is_partial, sizeof(is_partial));
 		for (uint32_t i = 0; found && !is_partial &&
 			 i < program->n.naggregates; i++)
-			read_argument(aggregation, spilled->file, i, &values[i]);
+			read_argument(aggregation, file, i, &values[i]);
 		if (found && is_partial)
-			partial = read_partial(aggregation, spilled->file);
+			partial = read_partial(aggregation, file);
 		if (found)
 			add_values(aggregation, keys, values, is_partial ? &partial : NULL);
 		MemoryContextSwitchTo(outer);
 		if (!found)
 			break;
 	}
-	BufFileClose(spilled->file);
-	pfree(spilled);
-	keep_spilled(aggregation);
+	BufFileClose(file);
+	keep_spilled(aggregation, &aggregation->rows);
+	count_spilled_values(aggregation);
 	return true;
 }
 
@@ -823,14 +930,15 @@ csv_aggregation_finish(CsvAggregation *aggregation, CsvBatches *batches)
 	/* where there was no row, this makes the evaluator */
 	(void) csv_batches_groups(batches);
 	settle_held(aggregation);
-	keep_spilled(aggregation);
+	keep_spilled(aggregation, &aggregation->rows);
+	count_spilled_values(aggregation);
 }
 
 bool
 csv_aggregation_rewind(CsvAggregation *aggregation)
 {
 	aggregation->next = 0;
-	return aggregation->nbatches == 1 && aggregation->spilled == NIL &&
+	return aggregation->rows.level == 0 && aggregation->rows.spilled == NIL &&
 		!aggregation->was_held;
 }
 

@@ -9,7 +9,7 @@
 #include "program/program.h"
 
 /* files that rows go to at a time, whose groups have no room in memory */
-#define CSV_SPILL_BITS	4
+#define CSV_SPILL_BITS	6
 #define CSV_SPILL_FILES	(1 << CSV_SPILL_BITS)
 
 /* how a result column comes from what a group holds */

@@ -15,17 +15,21 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include <ctype.h>
 
+#include "access/htup_details.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "import/guess.h"
 #include "reader/field.h"
+#include "table/source.h"
 
 /* records that are looked at */
 #define SAMPLE_RECORDS	1000
+
+/* bytes, or fields, that are looked at between two looks for interrupts */
+#define BYTES_TO_INTERRUPT	(1024 * 1024)
 
 /* of these, that many must agree for a delimiter to count */
 #define LEAST_AGREEMENT 0.5
@@ -71,6 +75,14 @@ guess_free(void *owner, void *memory)
 
 static const CsvMemory guess_memory = {guess_alloc, guess_free, NULL};
 
+static void
+begin_scan(CsvScan *scan, uint64 start)
+{
+	memset(scan, 0, sizeof(*scan));
+	scan->interrupted = csv_process_interrupts;
+	scan->next = start;
+}
+
 /* ---- the boundary ---- */
 
 static CsvBoundary
@@ -82,6 +94,8 @@ find_boundary(const CsvSample *sample, uint8_t quote)
 	{
 		uint8_t		byte = sample->bytes[i];
 
+		if (i % BYTES_TO_INTERRUPT == 0)
+			CHECK_FOR_INTERRUPTS();
 		if (quote != 0 && byte == quote)
 			inside = !inside;
 		else if (byte == '\n' && !inside)
@@ -127,8 +141,7 @@ try_dialect(const CsvDialectOptions *options, const CsvSample *sample,
 	uint32		most = 0;
 
 	csv_dialect_compile(&dialect, options);
-	memset(&scan, 0, sizeof(scan));
-	scan.next = start;
+	begin_scan(&scan, start);
 	while (trial.nrecords < SAMPLE_RECORDS &&
 		   next_record(&scan, &dialect, sample))
 	{
@@ -141,8 +154,12 @@ try_dialect(const CsvDialectOptions *options, const CsvSample *sample,
 		counts[ncounts++] = scan.nfields;
 		for (uint32 i = 0; i < scan.nfields && options->quote != 0; i++)
 		{
-			CsvSpan		span = csv_scan_field(&scan, &dialect, sample->bytes,
-											  sample->nbytes, i);
+			CsvSpan		span;
+
+			if (i % BYTES_TO_INTERRUPT == 0)
+				CHECK_FOR_INTERRUPTS();
+			span = csv_scan_field(&scan, &dialect, sample->bytes,
+								  sample->nbytes, i);
 
 			trial.nquoted += span.length >= 2 &&
 				sample->bytes[span.offset] == options->quote;
@@ -307,7 +324,7 @@ read_header(const CsvTable *table, const CsvSample *sample, CsvGuess *guess)
 
 	options.blank_is_record = true;
 	csv_dialect_compile(&dialect, &options);
-	memset(&scan, 0, sizeof(scan));
+	begin_scan(&scan, 0);
 	guess->header = NULL;
 	guess->nheader = 0;
 	for (uint32 i = 0; i < table->reader.header_rows; i++)
@@ -340,7 +357,8 @@ looks_like_name(const char *value, uint32 nbytes)
 	for (uint32 i = 1; i < nbytes; i++)
 		if (!IS_HIGHBIT_SET(value[i]) &&
 			!isalnum((unsigned char) value[i]) &&
-			strchr(" _-./:()[]#%&+*?$'\"@", value[i]) == NULL)
+			(value[i] == '\0' ||
+			 strchr(" _-./:()[]#%&+*?$'\"@", value[i]) == NULL))
 			return false;
 	return true;
 }
@@ -381,8 +399,7 @@ is_header(const CsvTable *table, const CsvSample *sample,
 	csv_inferrer_init(&inferrer, table);
 	columns = palloc0(sizeof(CsvInference) * nfields);
 	csv_dialect_compile(&dialect, &table->reader.dialect);
-	memset(&scan, 0, sizeof(scan));
-	scan.next = start;
+	begin_scan(&scan, start);
 	for (uint32 n = 0; n < SAMPLE_RECORDS &&
 		 next_record(&scan, &dialect, sample); n++)
 	{
@@ -449,8 +466,7 @@ count_numbers(CsvTable *table, char separator, const CsvSample *sample,
 	csv_inferrer_init(&inferrer, table);
 	inferrer.decimal_separator = separator;
 	csv_dialect_compile(&dialect, &table->reader.dialect);
-	memset(&scan, 0, sizeof(scan));
-	scan.next = start;
+	begin_scan(&scan, start);
 	for (uint32 n = 0; n < SAMPLE_RECORDS &&
 		 next_record(&scan, &dialect, sample); n++)
 	{
@@ -538,7 +554,7 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample,
 		CsvScan		scan;
 
 		csv_dialect_compile(&compiled, dialect);
-		memset(&scan, 0, sizeof(scan));
+		begin_scan(&scan, 0);
 		table->reader.header_rows = 1;
 		if (next_record(&scan, &compiled, sample))
 			for (uint64 i = 0; i < scan.start; i++)

@@ -8,25 +8,32 @@
  *	2. Each file is read (sniff.c), and CREATE FOREIGN TABLE put together from
  *	   what was found.  The server runs these statements, with the rights of
  *	   the user: the validator looks at them as at any others.
+ *
+ * One file that makes no table, be it damaged or not readable, does not keep the
+ * others from theirs: it is passed over with a NOTICE, unless LIMIT TO names it.
  */
 #include "postgres.h"
 
 #include <sys/stat.h>
 
+#include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
 #include "foreign/foreign.h"
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "storage/fd.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
+#include "utils/resowner.h"
 
 #include "import/import.h"
 #include "import/names.h"
 #include "import/sniff.h"
 #include "table/decompress.h"
+#include "table/text.h"
 
 /* ---- which files ---- */
 
@@ -74,27 +81,15 @@ list_files(const char *directory)
 		if (stem_length(entry->d_name) == 0)
 			continue;
 		path = psprintf("%s/%s", directory, entry->d_name);
-		if (stat(path, &st) != 0)
-		{
-			/* a link to nowhere, or a file that has just gone */
-			if (errno == ENOENT)
-				continue;
-			ereport(ERROR,
-					(errcode_for_file_access(),
-					 errmsg("could not stat file \"%s\": %m", path)));
-		}
+
+		/*
+		 * Not links that lead nowhere, and files that have just gone.  What
+		 * else is wrong shows when it is opened.
+		 */
+		if (stat(path, &st) != 0 ? errno != ENOENT && errno != ELOOP :
+			S_ISREG(st.st_mode))
+			names = lappend(names, pstrdup(entry->d_name));
 		pfree(path);
-		if (!S_ISREG(st.st_mode))
-			continue;
-		if (!pg_verifymbstr(entry->d_name, (int) strlen(entry->d_name), true))
-		{
-			ereport(WARNING,
-					(errcode(ERRCODE_CHARACTER_NOT_IN_REPERTOIRE),
-					 errmsg("a file of directory \"%s\" was passed over, since its name is not valid in encoding \"%s\"",
-							directory, GetDatabaseEncodingName())));
-			continue;
-		}
-		names = lappend(names, pstrdup(entry->d_name));
 	}
 	FreeDir(dir);
 	list_sort(names, compare_names);
@@ -221,12 +216,78 @@ create_statement(const CsvFindings *findings, const char *name,
 /* ---- the callback ---- */
 
 /*
- * The statement for a file, in the current memory context; NULL if it makes no
- * table.
+ * Is an ERROR with this SQLSTATE about one file: about what it holds, or
+ * whether it may be read?
+ */
+static bool
+is_about_file(int sqlerrcode)
+{
+	switch (sqlerrcode)
+	{
+		case ERRCODE_BAD_COPY_FILE_FORMAT:
+		case ERRCODE_TOO_MANY_COLUMNS:
+		case ERRCODE_FEATURE_NOT_SUPPORTED: /* its compression */
+		case ERRCODE_WRONG_OBJECT_TYPE:
+		case ERRCODE_INSUFFICIENT_PRIVILEGE:
+		case ERRCODE_UNDEFINED_FILE:
+		case ERRCODE_IO_ERROR:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/*
+ * What a file holds; NULL, after a NOTICE, if it makes no table.  What is not
+ * about the file is an ERROR.
+ */
+static CsvFindings *
+try_to_sniff(const char *path, const char *name, List *server_options,
+			 const CsvImportOptions *import)
+{
+	CsvFindings *volatile findings = NULL;
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		findings = csv_sniff(path, server_options, import);
+		ReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(context);
+		CurrentResourceOwner = owner;
+	}
+	PG_CATCH();
+	{
+		ErrorData  *edata;
+
+		MemoryContextSwitchTo(context);
+		edata = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(context);
+		CurrentResourceOwner = owner;
+		if (!is_about_file(edata->sqlerrcode))
+			ReThrowError(edata);
+		ereport(NOTICE,
+				(errcode(edata->sqlerrcode),
+				 errmsg("\"%s\" was passed over: there is no table \"%s\"",
+						path, name),
+				 errdetail_internal("%s.", edata->message),
+				 edata->hint != NULL ? errhint("%s", edata->hint) : 0));
+	}
+	PG_END_TRY();
+	return findings;
+}
+
+/*
+ * The statement for a file, in the current memory context; NULL, after a NOTICE,
+ * if it makes no table; ERROR if it is asked for.
  */
 static char *
-import_file(const char *path, const char *name, const ForeignServer *server,
-			const CsvImportOptions *import)
+import_file(const char *path, const char *name, bool asked_for,
+			const ForeignServer *server, const CsvImportOptions *import)
 {
 	MemoryContext outer = CurrentMemoryContext;
 	MemoryContext context = AllocSetContextCreate(outer, "csv_gpu_fdw import",
@@ -235,8 +296,11 @@ import_file(const char *path, const char *name, const ForeignServer *server,
 	char	   *statement = NULL;
 
 	MemoryContextSwitchTo(context);
-	findings = csv_sniff(path, server->options, import);
-	if (findings->ncolumns == 0)
+	findings = asked_for ? csv_sniff(path, server->options, import) :
+		try_to_sniff(path, name, server->options, import);
+	if (findings == NULL)
+		 /* said so */ ;
+	else if (findings->ncolumns == 0)
 		ereport(NOTICE,
 				(errmsg("\"%s\" is empty: there is no table \"%s\"",
 						path, name)));
@@ -246,15 +310,24 @@ import_file(const char *path, const char *name, const ForeignServer *server,
 									 import);
 		statement = MemoryContextStrdup(outer, statement);
 		if (findings->nskipped > 0)
-			ereport(NOTICE,
-					(errmsg("%lld of %lld records of \"%s\" have errors: foreign table \"%s\" skips them",
-							(long long) findings->nskipped,
-							(long long) findings->nrecords, path, name),
-					 errdetail_internal("%s", findings->first_skipped)));
+			csv_found_errors(findings,
+							 psprintf(": foreign table \"%s\" skips them",
+									  name));
 	}
 	MemoryContextSwitchTo(outer);
 	MemoryContextDelete(context);
 	return statement;
+}
+
+/* what is wrong with the options is no fault of a file */
+static void
+check_options(char *directory, List *server_options, List *table_options)
+{
+	DefElem    *filename = makeDefElem("filename",
+									   (Node *) makeString(directory), -1);
+
+	(void) csv_table_make(server_options,
+						  lappend(list_copy(table_options), filename));
 }
 
 List *
@@ -273,19 +346,24 @@ csv_import_foreign_schema(ImportForeignSchemaStmt *statement, Oid serverid)
 						statement->remote_schema);
 	for (size_t i = strlen(directory); i > 1 && directory[i - 1] == '/'; i--)
 		directory[i - 1] = '\0';
+	check_options(directory, server->options, import.table_options);
 	names = csv_names_create();
 	foreach(cell, list_files(directory))
 	{
-		const char *file = lfirst(cell);
+		char	   *path = psprintf("%s/%s", directory,
+									(char *) lfirst(cell));
+		char	   *file = csv_shown_filename(lfirst(cell));
 		char	   *name = csv_make_name(names, file, stem_length(file),
 										 "table");
 		char	   *created;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!IsImportableForeignTable(name, statement))
+		if (!IsImportableForeignTable(name, statement) ||
+			!csv_check_filename(NOTICE, path))
 			continue;
-		created = import_file(psprintf("%s/%s", directory, file), name, server,
-							  &import);
+		created = import_file(path, name,
+							  statement->list_type == FDW_IMPORT_SCHEMA_LIMIT_TO,
+							  server, &import);
 		if (created != NULL)
 			statements = lappend(statements, created);
 	}

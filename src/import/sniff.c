@@ -104,7 +104,7 @@ read_sample(CsvTable *table, uint64 capacity, CsvSample *sample)
 		((bytes[0] == 0xff && bytes[1] == 0xfe) ||
 		 (bytes[0] == 0xfe && bytes[1] == 0xff)))
 		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 				 errmsg("\"%s\" is in UTF-16, which PostgreSQL does not read",
 						csv_source_name(source)),
 				 errhint("Convert it to UTF-8.")));
@@ -166,12 +166,13 @@ server_name(const CsvTable *table, const char *name, uint32 nbytes)
 {
 	int			from = table->encoding;
 	int			to = GetDatabaseEncoding();
-	char	   *copy = pnstrdup(name, nbytes);
+	char	   *copy = palloc_extended((Size) nbytes + 1, MCXT_ALLOC_HUGE);
 	char	   *converted;
 
 	/* less what no text can hold */
 	for (uint32 i = 0; i < nbytes; i++)
 		copy[i] = name[i] != '\0' ? name[i] : '?';
+	copy[nbytes] = '\0';
 	if (from == PG_SQL_ASCII)
 		from = to;
 	if (pg_encoding_verifymbstr(from, copy, (int) nbytes) == (int) nbytes)
@@ -206,7 +207,8 @@ name_columns(CsvFindings *findings, const CsvGuess *guess)
 	{
 		CsvFoundColumn *column = &findings->columns[i];
 
-		if (i < guess->nheader)
+		/* a header that is too wide has no names; its records may be narrower */
+		if (guess->header != NULL && i < guess->nheader)
 			column->header_name = server_name(findings->table,
 											  guess->header[i],
 											  guess->header_lengths[i]);
@@ -233,6 +235,7 @@ note_skipped(void *arg, const CsvSkipped *skipped)
 	CsvFindings *findings = arg;
 
 	findings->nrecords++;
+	findings->ninvalid += skipped->code == CSV_ERROR_INVALID_UTF8;
 	if (findings->nskipped++ == 0)
 		findings->first_skipped =
 			MemoryContextStrdup(GetMemoryChunkContext(findings),
@@ -348,6 +351,23 @@ csv_found_widths(const CsvFoundColumn *column, int32 *max_chars,
 }
 
 void
+csv_found_errors(const CsvFindings *findings, const char *consequence)
+{
+	/* of all that may be wrong, this has one cause */
+	bool		wrong_encoding = findings->ninvalid > findings->nskipped / 2;
+
+	ereport(NOTICE,
+			(errmsg("%lld of %lld records of \"%s\" have errors%s",
+					(long long) findings->nskipped,
+					(long long) findings->nrecords,
+					findings->table->filename, consequence),
+			 errdetail_internal("%s", findings->first_skipped),
+			 wrong_encoding ?
+			 errhint("If it is not in encoding \"%s\", name its encoding: by the option \"encoding\", or as client_encoding.",
+					 pg_encoding_to_char(findings->table->file_encoding)) : 0));
+}
+
+void
 csv_check_may_read_files(const char *what)
 {
 	if (!has_privs_of_role(GetUserId(), ROLE_PG_READ_SERVER_FILES))
@@ -435,5 +455,9 @@ csv_gpu_sniff(PG_FUNCTION_ARGS)
 	findings = csv_sniff(text_to_cstring(PG_GETARG_TEXT_PP(0)), NIL, &import);
 	for (uint32 i = 0; i < findings->ncolumns; i++)
 		put_row((ReturnSetInfo *) fcinfo->resultinfo, findings, i);
+
+	/* the rows count other errors, and nothing is to be done about them here */
+	if (findings->ninvalid > findings->nskipped / 2)
+		csv_found_errors(findings, "");
 	return (Datum) 0;
 }

@@ -23,7 +23,8 @@ typedef struct CsvFindings
 	CsvFoundColumn *columns;
 	bool		complete;		/* the whole file was read */
 	int64		nrecords;		/* good and bad */
-	int64		nskipped;		/* bad, whatever the types */
+	int64		nskipped;		/* bad, whatever the types ... */
+	int64		ninvalid;		/* ... for bytes that the encoding does not have */
 	char	   *first_skipped;	/* what the first of them was like */
 } CsvFindings;
 
@@ -38,6 +39,10 @@ extern CsvFindings *csv_sniff(const char *filename, List *server_options,
 /* most characters and bytes of a column's values; false if there are none */
 extern bool csv_found_widths(const CsvFoundColumn *column, int32 *max_chars,
 							 int32 *byte_width);
+
+/* NOTICE of the records that are skipped, and of what follows from it */
+extern void csv_found_errors(const CsvFindings *findings,
+							 const char *consequence);
 
 /* ERROR unless the user may read the server's files */
 extern void csv_check_may_read_files(const char *what);

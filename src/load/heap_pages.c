@@ -5,10 +5,11 @@
  *	1. A row's values become a tuple in a scratch buffer, as heap_form_tuple()
  *	   would make it, and that is copied to a page in private memory.
  *	2. When CSV_PENDING_PAGES are full, they are appended to the relation's main
- *	   fork.  Where it wants WAL, they go through shared buffers, and are logged
- *	   in full, in one record.  Nobody waits for it to be flushed: the WAL writer
- *	   is told, and has done it by the time that a buffer is wanted again.
- *	   Without WAL, they are written past shared buffers.
+ *	   fork.  Where it wants WAL, they go through shared buffers (fewer at a time
+ *	   where there are few), and are logged in full, in one record.  Nobody waits
+ *	   for it to be flushed: the WAL writer is told, and has done it by the time
+ *	   that a buffer is wanted again.  Without WAL, they are written past shared
+ *	   buffers.
  *	3. What is left at the end and fills no page goes in the ordinary way, into
  *	   free space that the table may have.  So a load leaves no page half empty,
  *	   and a small one writes none.
@@ -38,12 +39,13 @@
 #include "storage/bufpage.h"
 #include "storage/lmgr.h"
 #include "storage/predicate.h"
+#include "storage/proc.h"
 #include "storage/smgr.h"
 #include "utils/memutils.h"
 
 #include "load/heap_pages.h"
 
-/* as many as one record of WAL can hold */
+/* at most; as many as one record of WAL can hold */
 #define CSV_PENDING_PAGES	XLR_MAX_BLOCK_ID
 
 /* direct I/O wants it */
@@ -78,7 +80,8 @@ struct CsvHeapPages
 	HeapTupleHeaderData header; /* what all tuples have in common */
 
 	BufferAccessStrategy strategy;	/* COPY's: few buffers, over and over */
-	char	   *pages;			/* CSV_PENDING_PAGES, aligned */
+	char	   *pages;			/* aligned */
+	int			npages;			/* so many */
 	int			nfull;			/* of them; the next is being filled */
 	bool		has_page;		/* that one has been started */
 	int64		nrows;			/* in all of them */
@@ -144,6 +147,12 @@ lay_out_for(Form_pg_attribute att)
 	return column;
 }
 
+int
+csv_pin_limit(void)
+{
+	return Max(NBuffers / (MaxBackends + NUM_AUXILIARY_PROCS), 1);
+}
+
 CsvHeapPages *
 csv_heap_pages_begin(Relation relation, CommandId cid)
 {
@@ -166,9 +175,12 @@ csv_heap_pages_begin(Relation relation, CommandId cid)
 	HeapTupleHeaderSetNatts(&pages->header, tupdesc->natts);
 
 	pages->strategy = GetAccessStrategy(BAS_BULKWRITE);
+	pages->npages = CSV_PENDING_PAGES;
+	if (RelationNeedsWAL(relation))
+		pages->npages = Min(pages->npages, csv_pin_limit());
 	pages->pages = (char *)
 		TYPEALIGN(CSV_PAGE_ALIGNMENT,
-				  palloc(CSV_PENDING_PAGES * BLCKSZ + CSV_PAGE_ALIGNMENT));
+				  palloc(pages->npages * BLCKSZ + CSV_PAGE_ALIGNMENT));
 	return pages;
 }
 
@@ -326,7 +338,7 @@ log_pages(CsvHeapPages *pages)
 	Buffer		buffers[CSV_PENDING_PAGES];
 	XLogRecPtr	lsn;
 
-	XLogEnsureRecordSpace(CSV_PENDING_PAGES - 1, 0);
+	XLogEnsureRecordSpace(pages->nfull - 1, 0);
 	if (is_shared)
 		LockRelationForExtension(relation, ExclusiveLock);
 	for (int i = 0; i < pages->nfull; i++)
@@ -431,7 +443,7 @@ page_with_room(CsvHeapPages *pages, Size length)
 			return page;
 		pages->nfull++;
 		pages->has_page = false;
-		if (pages->nfull == CSV_PENDING_PAGES)
+		if (pages->nfull == pages->npages)
 			append_pages(pages);
 		page = pending_page(pages, pages->nfull);
 	}

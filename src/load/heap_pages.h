@@ -14,6 +14,12 @@
 typedef struct CsvHeapPages CsvHeapPages;
 
 /*
+ * How many shared buffers a load may have pinned when it wants another: as many
+ * as would leave some where all backends did so, but one at least.
+ */
+extern int	csv_pin_limit(void);
+
+/*
  * What about a relation, or about this session, keeps rows from being appended
  * to it in pages; NULL: nothing.
  */

@@ -46,6 +46,7 @@
 #include "compat.h"
 #include "load/heap_pages.h"
 #include "load/insert.h"
+#include "scan/errors.h"
 
 /*
  * Rows and bytes that wait, in all buffers together.  More make no difference,
@@ -154,7 +155,7 @@ csv_insert_open(Oid relid)
 	CsvInsert  *insert = palloc0(sizeof(CsvInsert));
 
 	insert->context = context;
-	insert->relation = relation_open(relid, RowExclusiveLock);
+	insert->relation = csv_open_relation(relid, RowExclusiveLock);
 	refuse_relation(insert->relation);
 	if (!insert->relation->rd_islocaltemp)
 		PreventCommandIfReadOnly("csv_gpu_load()");
@@ -510,10 +511,18 @@ free_buffer(CsvInsert *insert, CsvInsertBuffer *buffer)
 static void
 empty_buffers(CsvInsert *insert, const ResultRelInfo *current)
 {
+	int			pins_left = csv_pin_limit();
 	ListCell   *cell;
 
 	foreach(cell, insert->buffers)
-		empty_buffer(insert, lfirst(cell));
+	{
+		CsvInsertBuffer *buffer = lfirst(cell);
+
+		/* each keeps the page pinned that it was at */
+		empty_buffer(insert, buffer);
+		if (pins_left-- <= 0)
+			ReleaseBulkInsertStatePin(buffer->bulk);
+	}
 	insert->nwaiting = 0;
 	insert->waiting_bytes = 0;
 

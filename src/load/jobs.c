@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include <sys/stat.h>
+#include <time.h>
 
 #include "access/table.h"
 #include "catalog/pg_class.h"
@@ -27,7 +28,9 @@
 
 #include "import/import.h"
 #include "load/load.h"
+#include "scan/errors.h"
 #include "table/source.h"
+#include "table/text.h"
 
 #define CSV_FILE_COLUMNS	3
 #define CSV_LOAD_COLUMNS	4
@@ -39,7 +42,7 @@
 static CsvTable *
 get_source(Oid relid)
 {
-	Relation	relation = table_open(relid, AccessShareLock);
+	Relation	relation = csv_open_relation(relid, AccessShareLock);
 	CsvTable   *table;
 
 	if (RelationGetForm(relation)->relkind != RELKIND_FOREIGN_TABLE ||
@@ -60,23 +63,46 @@ get_source(Oid relid)
 }
 
 static char *
-file_identity(const char *filename, struct stat *st)
+format_identity(const struct stat *st)
 {
-	if (stat(filename, st) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not stat file \"%s\": %m", filename)));
 	return psprintf("%llu:%lld:%lld.%09ld", (unsigned long long) st->st_ino,
 					(long long) st->st_size, (long long) st->st_mtim.tv_sec,
 					(long) st->st_mtim.tv_nsec);
 }
 
+static char *
+file_identity(const char *filename)
+{
+	struct stat st;
+
+	if (stat(filename, &st) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not stat file \"%s\": %m", filename)));
+	return format_identity(&st);
+}
+
+/*
+ * Was the file left alone for a second?  Until then it may be written to and
+ * show the same times.
+ */
+static bool
+has_settled(const struct stat *st)
+{
+	struct timespec limit;
+
+	clock_gettime(CLOCK_REALTIME, &limit);
+	limit.tv_sec--;
+	return st->st_mtim.tv_sec < limit.tv_sec ||
+		(st->st_mtim.tv_sec == limit.tv_sec &&
+		 st->st_mtim.tv_nsec <= limit.tv_nsec);
+}
+
 PG_FUNCTION_INFO_V1(csv_gpu_files);
 
 /*
- * csv_gpu_files(source regclass): a row per file.  A file has settled if it was
- * left alone for a second: until then it may be written to and show the same
- * times.
+ * csv_gpu_files(source regclass): a row per file.  Of one that cannot be looked
+ * at, only its name: it is no reason not to see the others.
  */
 Datum
 csv_gpu_files(PG_FUNCTION_ARGS)
@@ -96,11 +122,20 @@ csv_gpu_files(PG_FUNCTION_ARGS)
 		bool		nulls[CSV_FILE_COLUMNS] = {false};
 
 		CHECK_FOR_INTERRUPTS();
-		values[1] = CStringGetTextDatum(file_identity(names[i], &st));
-		if (!S_ISREG(st.st_mode))
+
+		/* a file is loaded by its name; nobody sees a NOTICE of a job */
+		if (!csv_check_filename(WARNING, names[i]))
 			continue;
 		values[0] = CStringGetTextDatum(names[i]);
-		values[2] = BoolGetDatum(st.st_mtim.tv_sec + 1 < time(NULL));
+		if (stat(names[i], &st) != 0)
+			nulls[1] = nulls[2] = true;
+		else if (S_ISREG(st.st_mode))
+		{
+			values[1] = CStringGetTextDatum(format_identity(&st));
+			values[2] = BoolGetDatum(has_settled(&st));
+		}
+		else
+			continue;
 		tuplestore_putvalues(result->setResult, result->setDesc, values,
 							 nulls);
 	}
@@ -123,7 +158,6 @@ csv_gpu_load_file(PG_FUNCTION_ARGS)
 	Datum		values[CSV_LOAD_COLUMNS];
 	bool		nulls[CSV_LOAD_COLUMNS] = {false};
 	TupleDesc	tupdesc;
-	struct stat st;
 	char	   *identity;
 
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
@@ -135,9 +169,9 @@ csv_gpu_load_file(PG_FUNCTION_ARGS)
 
 	/* nothing is to be learnt of files that are not the table's */
 	csv_source_choose_file(get_source(request.source), filename);
-	identity = file_identity(filename, &st);
+	identity = file_identity(filename);
 	csv_load(&request, &result);
-	if (strcmp(identity, file_identity(filename, &st)) != 0)
+	if (strcmp(identity, file_identity(filename)) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("file \"%s\" changed while it was loaded", filename)));

@@ -360,9 +360,9 @@ insert_rejects(CsvLoad *load)
 
 /* ---- load ---- */
 
-/* SELECT on the source's columns that are loaded */
+/* SELECT on the source's columns that are loaded; of rejects, on all it has */
 static void
-check_source(CsvLoad *load)
+check_source(CsvLoad *load, bool keeps_rejects)
 {
 	ParseState *pstate = make_parsestate(NULL);
 	ParseNamespaceItem *item =
@@ -371,6 +371,8 @@ check_source(CsvLoad *load)
 
 	csv_check_permissions(pstate, item, ACL_SELECT, load->mapping.from);
 	free_parsestate(pstate);
+	if (keeps_rejects)
+		csv_check_whole_select(load->source);
 }
 
 static void
@@ -442,7 +444,7 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 	else
 		map_by_order(&load->mapping, load->source,
 					 csv_insert_relation(load->target), request->columns);
-	check_source(load);
+	check_source(load, OidIsValid(request->rejects));
 	csv_insert_check(load->target, load->mapping.to);
 	if (OidIsValid(request->rejects))
 		open_rejects(load, request->rejects);

@@ -27,7 +27,9 @@
 #include "optimizer/planmain.h"
 #include "optimizer/restrictinfo.h"
 #include "optimizer/tlist.h"
+#include "parser/parsetree.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 #include "utils/sampling.h"
@@ -740,6 +742,14 @@ csv_end_scan(ForeignScanState *node)
 
 /* ---- EXPLAIN ---- */
 
+/* the number of the table in the finished plan, or of the one it is a part of */
+static int
+plan_relid(const ForeignScan *plan)
+{
+	return plan->scan.scanrelid != 0 ? (int) plan->scan.scanrelid :
+		bms_next_member(plan->fs_relids, -1);
+}
+
 /*
  * Let the Vars of an expression that setrefs.c has not seen refer to the
  * relation as it is numbered in the finished plan.
@@ -752,8 +762,7 @@ adopt_relation(Node *node, const ForeignScan *plan)
 	ListCell   *cell;
 
 	/* all relations of a query are moved by as much */
-	moved = (plan->scan.scanrelid != 0 ? (int) plan->scan.scanrelid :
-			 bms_next_member(plan->fs_relids, -1)) -
+	moved = plan_relid(plan) -
 		linitial_int(list_nth(plan->fdw_private, CSV_PLAN_FIRST_RELID));
 
 	/* pull_var_clause returns the nodes themselves */
@@ -776,6 +785,29 @@ static bool
 has_engine_filter(const ForeignScan *plan)
 {
 	return engine_quals(plan) != NIL;
+}
+
+/* EXPLAIN names no relation of an aggregate's scan: as postgres_fdw does it */
+static void
+explain_relation(const ForeignScan *plan, Oid relid, ExplainState *es)
+{
+	int			number = plan_relid(plan);
+	const char *name = get_rel_name(relid);
+	const char *alias = list_nth(es->rtable_names, number - 1);
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfoString(&text, "Aggregate on (");
+	if (es->verbose)
+		appendStringInfo(&text, "%s.",
+						 quote_identifier(get_namespace_name_or_temp(get_rel_namespace(relid))));
+	appendStringInfoString(&text, quote_identifier(name));
+	if (alias == NULL)
+		alias = rt_fetch(number, es->rtable)->eref->aliasname;
+	if (strcmp(alias, name) != 0)
+		appendStringInfo(&text, " %s", quote_identifier(alias));
+	appendStringInfoChar(&text, ')');
+	ExplainPropertyText("Relations", text.data, es);
 }
 
 /*
@@ -870,6 +902,8 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 	const char *engine = state->scan != NULL ?
 		csv_batches_engine(csv_table_scan_batches(state->scan)) : NULL;
 
+	if (plan->scan.scanrelid == 0)
+		explain_relation(plan, table->relid, es);
 	if (table->filename != NULL)
 	{
 		ExplainPropertyText("CSV File", table->filename, es);

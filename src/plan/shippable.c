@@ -1201,14 +1201,32 @@ translate_whole(CsvProgram *program, Node *node, bool first)
 /* ---- what the planner adds ---- */
 
 bool
-csv_program_add_filter(CsvProgram *program, Expr *clause, bool first)
+csv_holds_row(const CsvProgram *program, Expr *expr)
 {
 	Index		relid = program->relid;
+
+	return holds_row_walker((Node *) expr, &relid);
+}
+
+bool
+csv_is_constant(CsvProgram *program, Expr *expr)
+{
+	bool		result;
+
+	program->nconditions++;
+	result = is_constant(program, (Node *) expr);
+	program->nconditions--;
+	return result;
+}
+
+bool
+csv_program_add_filter(CsvProgram *program, Expr *clause, bool first)
+{
 	int			result;
 
 	/* one that does not hang on the row is the executor's (a gating Result) */
 	if (program->n.nfilters >= CSV_MAX_REGISTERS ||
-		!holds_row_walker((Node *) clause, &relid))
+		!csv_holds_row(program, clause))
 		return false;
 	result = translate_whole(program, (Node *) clause, first);
 	if (result < 0 || program->registers[result].type != BOOLOID)

@@ -14,6 +14,7 @@
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -268,6 +269,19 @@ push_expression(CsvPlanState *state, Expr *expr, bool is_key)
 	return true;
 }
 
+/*
+ * A key without columns tells no groups apart: it is left to the executor, which
+ * evaluates it for each group.  It must not be in the scan's result: setrefs.c
+ * would have the same expression among the program's constants come from there.
+ */
+static bool
+push_key(CsvPlanState *state, Expr *key)
+{
+	if (csv_holds_row(state->program, key))
+		return push_expression(state, key, true);
+	return csv_is_constant(state->program, key);
+}
+
 /* the aggregates in an expression, and keys that it uses beside them */
 static bool
 push_aggregates_of(CsvPlanState *state, Node *node)
@@ -337,7 +351,7 @@ push_grouping(PlannerInfo *root, CsvPlanState *state, PathTarget *target,
 
 		if (sgref != 0 &&
 			get_sortgroupref_clause_noerr(sgref, parse->groupClause) != NULL &&
-			!push_expression(state, lfirst(cell), true))
+			!push_key(state, lfirst(cell)))
 			return false;
 	}
 
@@ -347,9 +361,14 @@ push_grouping(PlannerInfo *root, CsvPlanState *state, PathTarget *target,
 		Expr	   *key = (Expr *) get_sortgroupclause_expr(lfirst(cell),
 															 target_list);
 
-		if (!push_expression(state, key, true))
+		if (!push_key(state, key))
 			return false;
 	}
+
+	/* where there is no row, there is no group either */
+	if (parse->groupClause != NIL && state->program->n.nkeys == 0 &&
+		!push_expression(state, (Expr *) makeBoolConst(true, false), true))
+		return false;
 	foreach(cell, target->exprs)
 		if (!push_aggregates_of(state, lfirst(cell)))
 			return false;
@@ -361,29 +380,54 @@ push_grouping(PlannerInfo *root, CsvPlanState *state, PathTarget *target,
 	return true;
 }
 
-/* values of which each is counted once: they are all kept in memory */
-static bool
-counts_distinct(const CsvProgram *program)
+/*
+ * Bytes of the values of which each is counted once in its group, and which are
+ * all kept until then; 0: there are none.
+ */
+static double
+distinct_bytes(PlannerInfo *root, const CsvPlanState *state, List *keys,
+			   double nrows)
 {
-	for (uint32_t i = 0; i < program->n.naggregates; i++)
-		if (program->aggregate[i].kind == CSV_AGGREGATE_COUNT_DISTINCT)
-			return true;
-	return false;
+	double		nbytes = 0;
+	ListCell   *cell;
+
+	foreach(cell, state->scan_tlist)
+	{
+		Aggref	   *aggref = (Aggref *) lfirst_node(TargetEntry, cell)->expr;
+		AggregateKind kind;
+		PathTarget *value;
+		List	   *exprs;
+		double		value_bytes = CSV_GROUP_BYTES + 2 * CSV_GROUP_VALUE_BYTES;
+
+		if (!IsA(aggref, Aggref) || !aggregate_kind(aggref, &kind) ||
+			kind.first != CSV_AGGREGATE_COUNT_DISTINCT)
+			continue;
+		value = make_pathtarget_from_tlist(aggref->args);
+		exprs = list_concat_copy(keys, value->exprs);
+		set_pathtarget_cost_width(root, value);
+		if (value->width > CSV_GROUP_VALUE_BYTES)
+			value_bytes += value->width;
+		nbytes += value_bytes *
+			estimate_num_groups(root, exprs, nrows, NULL, NULL);
+	}
+	return nbytes;
 }
 
 /*
- * What it costs, roughly, that so many groups of nrows rows are not all in
- * memory; 0 where they are.
+ * What it costs, roughly, that so many groups of nrows rows, and so many bytes of
+ * distinct values, are not all in memory; 0 where they are.
  */
 static Cost
-spill_cost(const CsvPlanState *state, double ngroups, double nrows)
+spill_cost(const CsvPlanState *state, double ngroups, double values_bytes,
+		   double nrows)
 {
 	const CsvProgram *program = state->program;
 	double		value_bytes = CSV_GROUP_VALUE_BYTES *
 		(program->n.nkeys + program->n.naggregates);
 	double		group_bytes = CSV_GROUP_BYTES + value_bytes;
 	double		held_bytes = group_bytes;
-	double		times = ngroups * group_bytes / (double) get_hash_memory_limit();
+	double		times = (ngroups * group_bytes + values_bytes) /
+		(double) get_hash_memory_limit();
 	double		levels;
 
 	if (times <= 1)
@@ -397,7 +441,7 @@ spill_cost(const CsvPlanState *state, double ngroups, double nrows)
 			 aggregate->kind == CSV_AGGREGATE_SUM_SQUARES))
 			held_bytes += CSV_HELD_FLOAT_BYTES;
 	}
-	if (!csv_resident_enabled() && !counts_distinct(program) &&
+	if (!csv_resident_enabled() && values_bytes == 0 &&
 		csv_engine_holds_groups(&state->table->settings,
 								csv_source_data_size(state->table, NULL),
 								bms_num_members(state->wanted),
@@ -424,8 +468,10 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 	GroupPathExtraData *grouping = extra;
 	Query	   *parse = root->parse;
 	List	   *having = NIL;
+	List	   *keys = NIL;
 	CsvPlanState *state;
 	double		ngroups = 1;
+	double		values_bytes;
 	double		nrows;
 	int			ncolumns;
 	int64		nresident;
@@ -474,12 +520,14 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 							  false, &ncolumns, &nresident);
 
 	if (parse->groupClause != NIL)
-		ngroups = estimate_num_groups(root,
-									  get_sortgrouplist_exprs(parse->groupClause,
-															  grouping->targetList),
-									  input_rel->rows, NULL, NULL);
-	spilling = spill_cost(state, ngroups, input_rel->rows);
-	if (spilling > 0 && counts_distinct(state->program))
+	{
+		keys = get_sortgrouplist_exprs(parse->groupClause,
+									   grouping->targetList);
+		ngroups = estimate_num_groups(root, keys, input_rel->rows, NULL, NULL);
+	}
+	values_bytes = distinct_bytes(root, state, keys, input_rel->rows);
+	spilling = spill_cost(state, ngroups, values_bytes, input_rel->rows);
+	if (spilling > 0 && values_bytes > 0)
 		return;
 	nrows = clamp_row_est(ngroups *
 						  clauselist_selectivity(root, state->having, 0,

@@ -477,11 +477,25 @@ csv_evaluator_group_bytes(const CsvEvaluator *evaluator)
 
 void
 csv_evaluator_limit(CsvEvaluator *evaluator, size_t limit_bytes,
-					CsvSpillFn spill, void *arg)
+					CsvSpillFn spill, CsvSpillValueFn spill_value, void *arg)
 {
 	evaluator->groups->limit_bytes = limit_bytes;
 	evaluator->groups->spill = spill;
+	evaluator->groups->spill_value = spill_value;
 	evaluator->groups->spill_arg = arg;
+}
+
+void
+csv_evaluator_forget_values(CsvEvaluator *evaluator)
+{
+	csv_groups_forget_values(evaluator->groups);
+}
+
+bool
+csv_evaluator_count_value(CsvEvaluator *evaluator, uint32_t aggregate,
+						  uint32_t group, const CsvValue *value)
+{
+	return csv_groups_count_value(evaluator->groups, aggregate, group, value);
 }
 
 uint32_t

@@ -268,6 +268,12 @@ csv_groups_free(CsvGroups *groups)
 	csv_table_free(&groups->carries);
 	csv_wide_floats_free(&groups->wides);
 	csv_groups_forget(groups);
+	csv_groups_forget_values(groups);
+}
+
+void
+csv_groups_forget_values(CsvGroups *groups)
+{
 	for (uint32_t i = 0; i < groups->query->naggregates; i++)
 		if (groups->accumulators[i].distinct.arena.memory != NULL)
 			csv_table_free(&groups->accumulators[i].distinct);
@@ -285,6 +291,13 @@ csv_groups_bytes(const CsvGroups *groups)
 	for (uint32_t i = 0; i < groups->query->naggregates; i++)
 		nbytes += csv_table_bytes(&groups->accumulators[i].distinct);
 	return nbytes;
+}
+
+static bool
+is_full(const CsvGroups *groups)
+{
+	return groups->limit_bytes > 0 &&
+		csv_groups_bytes(groups) > groups->limit_bytes;
 }
 
 /* ---- carries ---- */
@@ -664,9 +677,10 @@ take_extremes(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
 
 /* ---- distinct values ---- */
 
+/* full: there is no room for a value that is not there */
 static bool
 count_distinct(CsvGroups *groups, uint32_t aggregate, const CsvRun *run,
-			   const CsvValue *value)
+			   const CsvValue *value, bool full)
 {
 	CsvAccumulator *accumulator = &groups->accumulators[aggregate];
 	CsvTable   *table = &accumulator->distinct;
@@ -679,6 +693,10 @@ count_distinct(CsvGroups *groups, uint32_t aggregate, const CsvRun *run,
 	pair[1] = *value;
 	hash = csv_table_hash(table->seed, CSV_LANE_INT, &pair[0]);
 	hash = csv_table_hash(hash, table->lanes[1], &pair[1]);
+	if (full)
+		return csv_table_lookup(table, hash, pair) != CSV_TABLE_NO_ROW ||
+			groups->spill_value(groups->spill_arg, hash, aggregate, run->group,
+								value);
 	if (csv_table_find(table, hash, pair, &made) == CSV_TABLE_NO_ROW)
 		return false;
 	return !made || add_count(groups, accumulator->counter, run, 1);
@@ -688,6 +706,7 @@ static bool
 count_all_distinct(CsvGroups *groups, uint32_t aggregate,
 				   const CsvLanes *lanes, const CsvRuns *runs)
 {
+	const bool	full = is_full(groups);
 	uint32_t	i = 0;
 	CsvValue	value;
 
@@ -695,10 +714,20 @@ count_all_distinct(CsvGroups *groups, uint32_t aggregate,
 		for (; i < runs->runs[r].end; i++)
 		{
 			csv_lanes_value(lanes, runs->rows[i], &value);
-			if (!count_distinct(groups, aggregate, &runs->runs[r], &value))
+			if (!count_distinct(groups, aggregate, &runs->runs[r], &value,
+								full))
 				return false;
 		}
 	return true;
+}
+
+bool
+csv_groups_count_value(CsvGroups *groups, uint32_t aggregate, uint32_t group,
+					   const CsvValue *value)
+{
+	CsvRun		run = {group, 1, csv_table_row(&groups->table, group)};
+
+	return count_distinct(groups, aggregate, &run, value, is_full(groups));
 }
 
 /* ---- which group is a row of? ---- */
@@ -843,13 +872,6 @@ is_true(const CsvLanes *bools, uint32_t row)
 {
 	return csv_lanes_state(bools, row) == CSV_LANE_VALUE &&
 		bools->integers[row] != 0;
-}
-
-static bool
-is_full(const CsvGroups *groups)
-{
-	return groups->limit_bytes > 0 &&
-		csv_groups_bytes(groups) > groups->limit_bytes;
 }
 
 /* hand a row over for which there is no room */
@@ -1310,7 +1332,7 @@ add_value(CsvGroups *groups, uint32_t number, const CsvRun *run,
 		case CSV_AGGREGATE_MAX:
 			return take_extreme(groups, number, run, value);
 		case CSV_AGGREGATE_COUNT_DISTINCT:
-			return count_distinct(groups, number, run, value);
+			return count_distinct(groups, number, run, value, is_full(groups));
 		case CSV_AGGREGATE_SUM:
 		case CSV_AGGREGATE_SUM_SQUARES:
 			if (aggregate->lane == CSV_LANE_FLOAT)

@@ -68,6 +68,7 @@ typedef struct CsvGroups
 	/* see csv_evaluator_limit(); 0: no limit */
 	size_t		limit_bytes;
 	CsvSpillFn	spill;
+	CsvSpillValueFn spill_value;
 	void	   *spill_arg;
 
 	/* of one block of rows */
@@ -89,6 +90,11 @@ extern bool csv_groups_init(CsvGroups *groups, const CsvMemory *memory,
 extern void csv_groups_free(CsvGroups *groups);
 extern bool csv_groups_reset(CsvGroups *groups);
 extern size_t csv_groups_bytes(const CsvGroups *groups);
+
+/* see csv_evaluator_forget_values() and csv_evaluator_count_value() */
+extern void csv_groups_forget_values(CsvGroups *groups);
+extern bool csv_groups_count_value(CsvGroups *groups, uint32_t aggregate,
+								   uint32_t group, const CsvValue *value);
 
 /* see csv_evaluator_forget() */
 extern void csv_groups_forget(CsvGroups *groups);

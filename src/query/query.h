@@ -494,12 +494,33 @@ typedef bool (*CsvSpillFn) (void *arg, uint64_t hash, const CsvValue *keys,
 							const CsvValue *values, const CsvPartial *partial);
 
 /*
+ * Likewise of a value that COUNT_DISTINCT of a group has not seen among those
+ * that are in memory; the hash is that of group and value.
+ */
+typedef bool (*CsvSpillValueFn) (void *arg, uint64_t hash, uint32_t aggregate,
+								 uint32_t group, const CsvValue *value);
+
+/*
  * From limit_bytes of groups on, make no new ones: rows of those that are not
  * there go to `spill`, to be added later, after csv_evaluator_reset(), and are
- * in no selection.  Rows of groups that are there are added as ever.
+ * in no selection.  Rows of groups that are there are added as ever, but for
+ * values that COUNT_DISTINCT would have to keep: these go to `spill_value`, to be
+ * counted later, after csv_evaluator_forget_values().
  */
 extern void csv_evaluator_limit(CsvEvaluator *evaluator, size_t limit_bytes,
-								CsvSpillFn spill, void *arg);
+								CsvSpillFn spill, CsvSpillValueFn spill_value,
+								void *arg);
+
+/*
+ * Let go of the values that COUNT_DISTINCT has counted: what is counted from now
+ * on has none of them.
+ */
+extern void csv_evaluator_forget_values(CsvEvaluator *evaluator);
+
+/* count a value that was handed over; false: no memory */
+extern bool csv_evaluator_count_value(CsvEvaluator *evaluator,
+									  uint32_t aggregate, uint32_t group,
+									  const CsvValue *value);
 
 #define CSV_NO_GROUP		UINT32_MAX	/* no memory */
 #define CSV_GROUPS_FULL		(UINT32_MAX - 1)	/* not there, and no room */

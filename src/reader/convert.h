@@ -27,7 +27,10 @@
  *	timestamptz		the same with a time, and Z, or [blank] +-HH[[:]MM]
  *	uuid			32 hexadecimal digits, with hyphens as 8-4-4-4-12 or without
  *
- * Blanks around a value are never taken.
+ * These take no blanks around a value.  csv_convert_value(), which puts them
+ * together, passes over what isspace() knows in ASCII (blank, \t, \n, \v, \f,
+ * \r), as all of the types' input functions do but uuid's.  To it, what has
+ * more than CSV_MOST_SCALAR_BYTES bytes is doubtful.
  *
  * One exception to "whatever the settings": T and Z are what ISO 8601 says.
  * PostgreSQL looks for a time zone abbreviation first, so that a server whose
@@ -56,6 +59,9 @@ extern "C" {
 
 /* most base-10000 digits of a numeric: any value of up to 38 digits fits */
 #define CSV_NUMERIC_DIGITS	11
+
+/* most bytes of a text to convert: longer ones are nobody's */
+#define CSV_MOST_SCALAR_BYTES	1024
 
 /* a byte in each of the eight places of a word */
 #define CSV_EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
@@ -1480,6 +1486,26 @@ csv_parse_uuid(const uint8_t *p, uint32_t n, uint8_t *uuid)
 
 /* ---- by kind ---- */
 
+/* is it what isspace() knows in ASCII? */
+CSV_INLINE bool
+csv_is_space(uint8_t byte)
+{
+	return byte == ' ' || (uint8_t) (byte - '\t') <= '\r' - '\t';
+}
+
+/* the text without the blanks around it; may be empty */
+CSV_INLINE void
+csv_trim_spaces(const uint8_t **p, uint32_t *n)
+{
+	while (*n > 0 && csv_is_space((*p)[*n - 1]))
+		(*n)--;
+	while (*n > 0 && csv_is_space((*p)[0]))
+	{
+		(*p)++;
+		(*n)--;
+	}
+}
+
 /*
  * Bytes of an array entry; 0 for TEXT and CSTRING, whose width depends on the
  * data.
@@ -1514,7 +1540,8 @@ csv_value_stride(const CsvColumn *column)
 }
 
 /*
- * Convert the text of a value of any kind but TEXT and CSTRING.  `entry` has
+ * Convert the text of a value of any kind but TEXT and CSTRING, with blanks
+ * around it where its input function takes them.  `entry` has
  * stride bytes, csv_value_stride() of them, and is aligned as its kind asks: to
  * its size up to 8 bytes, a numeric to 4.  Where the result is false, the
  * value is doubtful and the entry is zero.
@@ -1529,6 +1556,11 @@ csv_convert_value(const CsvColumn *column, uint8_t decimal_separator,
 	int64_t		integer = 0;
 	bool		ok = false;
 
+	/* one thread reads all of it, which must not take long */
+	if (n > CSV_MOST_SCALAR_BYTES)
+		n = 0;
+	if (column->kind != CSV_KIND_UUID)
+		csv_trim_spaces(&p, &n);
 	switch (column->kind)
 	{
 		case CSV_KIND_BOOL:

@@ -451,8 +451,8 @@ extern CsvStatus csv_reader_set_engine(CsvReader *reader,
 /*
  * Start at the top of a file: drops a BOM, finds out the boundary, passes over
  * the header.  CSV_OK, also where the file has fewer header records than
- * header_rows.  `interrupted` is not asked meanwhile, since the call cannot go
- * on where it was: the callback that reads may see to that.
+ * header_rows.  After a failure, CSV_INTERRUPTED among them, the call may be
+ * repeated and goes on where it was, unless csv_reader_leave() comes first.
  */
 extern CsvStatus csv_reader_open(CsvReader *reader, CsvReadFn read, void *arg);
 
@@ -533,17 +533,22 @@ typedef struct CsvScan
 	uint64_t	start;			/* first byte of the record */
 	uint64_t	end;			/* its end, without the boundary */
 	uint64_t	next;			/* first byte after the boundary */
+
+	/* as in CsvInput; whoever makes a scan says it, or NULL */
+	bool		(*interrupted) (void *arg);
+	void	   *interrupted_arg;
 } CsvScan;
 
 /*
  * Run the table over bytes from `start` to the end of the first record there,
  * or to nbytes.  nbytes is the end of the input if at_end.  Blank lines before
  * the record are passed over (and counted in nbreaks, less those inside).
+ * Returns CSV_OK, CSV_NO_MEMORY or CSV_INTERRUPTED.
  */
-extern bool csv_scan_record(CsvScan *scan, const CsvMemory *memory,
-							const CsvDialect *dialect, CsvMode mode,
-							const uint8_t *bytes, uint64_t start,
-							uint64_t nbytes, bool at_end);
+extern CsvStatus csv_scan_record(CsvScan *scan, const CsvMemory *memory,
+								 const CsvDialect *dialect, CsvMode mode,
+								 const uint8_t *bytes, uint64_t start,
+								 uint64_t nbytes, bool at_end);
 
 /*
  * A field, by its place in the record: its content, quotes and escapes still

@@ -88,28 +88,44 @@ copy_until_any(const uint8_t *p, const uint8_t *end, uint8_t **to,
 
 /* ---- records ---- */
 
-static bool
-add_separator(CsvScan *scan, const CsvMemory *memory, uint64_t separator)
-{
-	if (scan->nfields == scan->capacity)
-	{
-		uint32_t	capacity = scan->capacity == 0 ? 64 : scan->capacity * 2;
-		uint32_t   *separators = memory->alloc(memory->owner,
-											   capacity * sizeof(uint32_t));
+/* work of so many bytes is done without a look for interrupts */
+#define ASK_BYTES	(1024 * 1024)
 
-		if (separators == NULL)
-			return false;
-		if (scan->separators != NULL)
+static bool
+is_interrupted(const CsvScan *scan)
+{
+	return scan->interrupted != NULL &&
+		scan->interrupted(scan->interrupted_arg);
+}
+
+/* room for twice as many separators */
+static CsvStatus
+grow_separators(CsvScan *scan, const CsvMemory *memory)
+{
+	size_t		nbytes = scan->nfields * sizeof(uint32_t);
+	uint32_t	capacity = scan->capacity == 0 ? 64 : scan->capacity * 2;
+	uint8_t    *separators = memory->alloc(memory->owner,
+										   capacity * sizeof(uint32_t));
+
+	if (separators == NULL)
+		return CSV_NO_MEMORY;
+	for (size_t done = 0; done < nbytes; done += ASK_BYTES)
+	{
+		size_t		rest = nbytes - done;
+
+		if (done > 0 && is_interrupted(scan))
 		{
-			memcpy(separators, scan->separators,
-				   scan->nfields * sizeof(uint32_t));
-			memory->free(memory->owner, scan->separators);
+			memory->free(memory->owner, separators);
+			return CSV_INTERRUPTED;
 		}
-		scan->separators = separators;
-		scan->capacity = capacity;
+		memcpy(separators + done, (uint8_t *) scan->separators + done,
+			   rest < ASK_BYTES ? rest : ASK_BYTES);
 	}
-	scan->separators[scan->nfields++] = (uint32_t) (separator - scan->start);
-	return true;
+	if (scan->separators != NULL)
+		memory->free(memory->owner, scan->separators);
+	scan->separators = (uint32_t *) separators;
+	scan->capacity = capacity;
+	return CSV_OK;
 }
 
 /*
@@ -137,7 +153,7 @@ skip_data(const CsvDialect *dialect, uint8_t state, const uint8_t *p,
 	return p;
 }
 
-bool
+CsvStatus
 csv_scan_record(CsvScan *scan, const CsvMemory *memory,
 				const CsvDialect *dialect, CsvMode mode,
 				const uint8_t *bytes, uint64_t start,
@@ -145,6 +161,7 @@ csv_scan_record(CsvScan *scan, const CsvMemory *memory,
 {
 	uint8_t		state = CSV_STATE_RECORD_START;
 	uint64_t	limit = at_end ? nbytes + 1 : nbytes;
+	uint64_t	ask = start + ASK_BYTES;
 
 	scan->nfields = 0;
 	scan->complete = false;
@@ -161,8 +178,15 @@ csv_scan_record(CsvScan *scan, const CsvMemory *memory,
 		int			class;
 		uint8_t		entry;
 
+		if (pos >= ask)
+		{
+			if (is_interrupted(scan))
+				return CSV_INTERRUPTED;
+			ask = pos + ASK_BYTES;
+		}
 		pos = (uint64_t) (skip_data(dialect, state, bytes + pos,
-									bytes + nbytes) - bytes);
+									bytes + (ask < nbytes ? ask : nbytes)) -
+						  bytes);
 		if (pos == limit)
 			break;
 		class = csv_class_at(dialect, bytes, pos, nbytes);
@@ -173,8 +197,17 @@ csv_scan_record(CsvScan *scan, const CsvMemory *memory,
 			scan->is_record = true;
 			scan->nbreaks = 0;
 		}
-		if ((entry & CSV_FIELD) && !add_separator(scan, memory, pos))
-			return false;
+		if (entry & CSV_FIELD)
+		{
+			if (scan->nfields == scan->capacity)
+			{
+				CsvStatus	status = grow_separators(scan, memory);
+
+				if (status != CSV_OK)
+					return status;
+			}
+			scan->separators[scan->nfields++] = (uint32_t) (pos - scan->start);
+		}
 		if (entry & CSV_RECORD)
 		{
 			uint64_t	field_start = scan->nfields < 2 ? scan->start :
@@ -186,7 +219,7 @@ csv_scan_record(CsvScan *scan, const CsvMemory *memory,
 			scan->end = csv_content_end(dialect, bytes, field_start, pos,
 										nbytes);
 			scan->next = pos < nbytes ? pos + 1 : nbytes;
-			return true;
+			return CSV_OK;
 		}
 		if (class == CSV_CLASS_BREAK)
 			scan->nbreaks++;
@@ -196,7 +229,7 @@ csv_scan_record(CsvScan *scan, const CsvMemory *memory,
 	scan->end = nbytes;
 	scan->next = nbytes;
 	scan->complete = at_end;
-	return true;
+	return CSV_OK;
 }
 
 CsvSpan

@@ -36,6 +36,18 @@
 
 #define CSV_HEADER_READ_BYTES	(64 * 1024)
 
+/* bytes at the top of a file between two looks for interrupts */
+#define CSV_TOP_ASK_BYTES		(1024 * 1024)
+
+/* how far csv_reader_open() has come */
+typedef enum CsvOpening
+{
+	CSV_OPENING_NOTHING,		/* no file, or one that is open */
+	CSV_OPENING_MARK,			/* the byte-order mark comes next */
+	CSV_OPENING_BOUNDARY,
+	CSV_OPENING_HEADER
+} CsvOpening;
+
 struct CsvReader
 {
 	CsvMemory	memory;
@@ -74,6 +86,8 @@ struct CsvReader
 	bool		must_seek;		/* the buffer is empty, and the callback is
 								 * elsewhere */
 
+	CsvOpening	opening;
+	uint32_t	npassed;		/* header records */
 	CsvScan		header;
 	uint64_t	header_length;
 	uint8_t    *header_bytes;
@@ -255,6 +269,10 @@ find_boundary(CsvReader *reader, bool *lone_cr)
 				state != CSV_STATE_ESCAPE_SEEN;
 			int			class;
 
+			if (pos % CSV_TOP_ASK_BYTES == CSV_TOP_ASK_BYTES - 1 &&
+				reader->options.interrupted != NULL &&
+				reader->options.interrupted(reader->options.interrupted_arg))
+				return CSV_INTERRUPTED;
 			if (outside && bytes[pos] == '\n')
 				return CSV_OK;
 			if (outside && bytes[pos] == '\r')
@@ -300,6 +318,8 @@ pass_header_record(CsvReader *reader, bool *found)
 	const uint8_t *bytes;
 	uint64_t	available;
 	uint64_t	wanted = CSV_HEADER_READ_BYTES;
+	uint64_t	whole = 0;		/* bytes in which lines are read alone, */
+	bool		has_breaks = false; /* if there are several lines */
 	CsvMode		mode = CSV_NORMAL;
 
 	*found = false;
@@ -312,9 +332,10 @@ pass_header_record(CsvReader *reader, bool *found)
 		bytes = buffer_bytes(reader) + reader->start;
 		available = reader->filled - reader->start;
 		mode = reader->place.alone_until > 0 ? CSV_ALONE : CSV_NORMAL;
-		if (!csv_scan_record(scan, &reader->memory, &reader->dialect, mode,
-							 bytes, 0, available, reader->at_end))
-			return CSV_NO_MEMORY;
+		status = csv_scan_record(scan, &reader->memory, &reader->dialect,
+								 mode, bytes, 0, available, reader->at_end);
+		if (status != CSV_OK)
+			return status;
 		if (scan->complete || available > max + 1)
 			break;
 		wanted = available * 2 < CSV_HEADER_READ_BYTES ?
@@ -327,15 +348,32 @@ pass_header_record(CsvReader *reader, bool *found)
 		(scan->bad || !scan->complete || scan->end - scan->start > max))
 	{
 		/* the repair rule: the first line is the record */
-		uint64_t	whole = scan->complete && scan->end - scan->start <= max ?
-			scan->next : max;
+		CsvStatus	status;
 
-		if (scan->nbreaks > 0)
-			reader->place.alone_until = whole;
-		if (!csv_scan_record(scan, &reader->memory, &reader->dialect,
-							 CSV_ALONE, bytes, 0, available, reader->at_end))
-			return CSV_NO_MEMORY;
+		whole = scan->complete && scan->end - scan->start <= max ?
+			scan->next : max;
+		has_breaks = scan->nbreaks > 0;
+		status = csv_scan_record(scan, &reader->memory, &reader->dialect,
+								 CSV_ALONE, bytes, 0, available,
+								 reader->at_end);
+		if (status != CSV_OK)
+			return status;
 	}
+
+	/* kept: the buffer moves on.  What can fail comes before what is changed. */
+	if (reader->header_bytes != NULL)
+		reader->memory.free(reader->memory.owner, reader->header_bytes);
+	reader->header_length = scan->end - scan->start;
+	reader->header_bytes = reader->memory.alloc(reader->memory.owner,
+												reader->header_length + 1);
+	if (reader->header_bytes == NULL)
+		return CSV_NO_MEMORY;
+	memcpy(reader->header_bytes, bytes + scan->start, reader->header_length);
+	if (scan->nfields > 0)
+		scan->separators[scan->nfields - 1] = (uint32_t) reader->header_length;
+
+	if (has_breaks)
+		reader->place.alone_until = whole;
 	if (!scan->complete)
 	{
 		/* a line without end: the rest of it is passed over later */
@@ -351,18 +389,6 @@ pass_header_record(CsvReader *reader, bool *found)
 
 	*found = true;
 	reader->place.lines += scan->nbreaks;
-
-	/* kept: the buffer moves on */
-	if (reader->header_bytes != NULL)
-		reader->memory.free(reader->memory.owner, reader->header_bytes);
-	reader->header_length = scan->end - scan->start;
-	reader->header_bytes = reader->memory.alloc(reader->memory.owner,
-												reader->header_length + 1);
-	if (reader->header_bytes == NULL)
-		return CSV_NO_MEMORY;
-	memcpy(reader->header_bytes, bytes + scan->start, reader->header_length);
-	if (scan->nfields > 0)
-		scan->separators[scan->nfields - 1] = (uint32_t) reader->header_length;
 	advance(reader, scan->next);
 	return CSV_OK;
 }
@@ -418,6 +444,7 @@ csv_reader_leave(CsvReader *reader)
 {
 	stop_pipeline(reader);
 	memset(&reader->ahead, 0, sizeof(reader->ahead));
+	reader->opening = CSV_OPENING_NOTHING;
 	reader->headroom_bytes = 0;
 	reader->ndetour = 1;
 	reader->nwithout = 1;
@@ -430,11 +457,9 @@ csv_reader_read_ahead(CsvReader *reader, const CsvReadAhead *ahead)
 	reader->ahead = *ahead;
 }
 
-CsvStatus
-csv_reader_open(CsvReader *reader, CsvReadFn read, void *arg)
+static void
+begin_opening(CsvReader *reader, CsvReadFn read, void *arg)
 {
-	CsvStatus	status;
-
 	reader->read = read;
 	reader->read_arg = arg;
 	csv_reader_leave(reader);
@@ -446,44 +471,68 @@ csv_reader_open(CsvReader *reader, CsvReadFn read, void *arg)
 	reader->layout = NULL;
 	reader->next_chunk_bytes = 0;
 	reader->target_bytes = 0;
+	reader->npassed = 0;
+	reader->opening = CSV_OPENING_MARK;
+}
 
-	status = buffer_fill(reader, 3);
-	if (status != CSV_OK)
-		return status;
-	if (reader->filled - reader->start >= 3 &&
-		memcmp(buffer_bytes(reader) + reader->start, "\xEF\xBB\xBF", 3) == 0)
-		advance(reader, 3);
+CsvStatus
+csv_reader_open(CsvReader *reader, CsvReadFn read, void *arg)
+{
+	CsvStatus	status;
 
-	reader->boundary = (CsvBoundary) reader->options.dialect.boundary;
-	if (reader->boundary == CSV_BOUNDARY_AUTO)
+	if (reader->opening == CSV_OPENING_NOTHING)
+		begin_opening(reader, read, arg);
+	if (reader->opening == CSV_OPENING_MARK)
 	{
-		bool		lone_cr;
-
-		status = find_boundary(reader, &lone_cr);
+		status = buffer_fill(reader, 3);
 		if (status != CSV_OK)
 			return status;
-		if (lone_cr)
-			reader->boundary = CSV_BOUNDARY_CR;
+		if (reader->filled - reader->start >= 3 &&
+			memcmp(buffer_bytes(reader) + reader->start, "\xEF\xBB\xBF",
+				   3) == 0)
+			advance(reader, 3);
+		reader->opening = CSV_OPENING_BOUNDARY;
 	}
 
-	compile_dialect(reader, true);
-	for (uint32_t i = 0; i < reader->options.header_rows; i++)
+	if (reader->opening == CSV_OPENING_BOUNDARY)
+	{
+		bool		lone_cr = false;
+
+		reader->boundary = (CsvBoundary) reader->options.dialect.boundary;
+		if (reader->boundary == CSV_BOUNDARY_AUTO)
+		{
+			status = find_boundary(reader, &lone_cr);
+			if (status != CSV_OK)
+				return status;
+		}
+		if (lone_cr)
+			reader->boundary = CSV_BOUNDARY_CR;
+		compile_dialect(reader, true);
+		reader->opening = CSV_OPENING_HEADER;
+	}
+
+	while (reader->npassed < reader->options.header_rows)
 	{
 		bool		found;
 
-		status = pass_header_record(reader, &found);
-		if (status != CSV_OK)
-			return status;
-		reader->has_header = found && i + 1 == reader->options.header_rows;
-		if (!found)
-			break;
+		if (!reader->place.skip_line)
+		{
+			status = pass_header_record(reader, &found);
+			if (status != CSV_OK)
+				return status;
+			if (!found)
+				break;
+		}
 		if (reader->place.skip_line)
 		{
 			status = pass_rest_of_line(reader);
 			if (status != CSV_OK)
 				return status;
 		}
+		reader->npassed++;
+		reader->has_header = reader->npassed == reader->options.header_rows;
 	}
+	reader->opening = CSV_OPENING_NOTHING;
 	return CSV_OK;
 }
 
@@ -511,6 +560,8 @@ csv_reader_create(const CsvMemory *memory, const CsvReaderOptions *options)
 	memset(reader, 0, sizeof(*reader));
 	reader->memory = *memory;
 	reader->options = *options;
+	reader->header.interrupted = options->interrupted;
+	reader->header.interrupted_arg = options->interrupted_arg;
 	return reader;
 }
 

@@ -18,6 +18,7 @@
 
 #include "program/program.h"
 #include "scan/fetch.h"
+#include "table/source.h"
 
 /* rows whose values are made in one subtransaction */
 #define CSV_RUN_ROWS	256
@@ -76,6 +77,7 @@ csv_careful_create(CsvScanColumn *columns, int ncolumns,
 	careful->memory.alloc = careful_alloc;
 	careful->memory.free = careful_free;
 	careful->memory.owner = CurrentMemoryContext;
+	careful->fields.interrupted = csv_process_interrupts;
 	careful->columns = columns;
 	careful->ncolumns = ncolumns;
 	return careful;

@@ -4,14 +4,13 @@
  */
 #include "postgres.h"
 
+#include "access/relation.h"
 #include "access/table.h"
-#include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "fmgr.h"
 #include "foreign/fdwapi.h"
 #include "foreign/foreign.h"
 #include "funcapi.h"
-#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -21,6 +20,7 @@
 
 #include "scan/errors.h"
 #include "scan/scan.h"
+#include "table/text.h"
 
 #define CSV_RAW_BYTES	65536
 
@@ -31,75 +31,6 @@ typedef struct CsvErrorRows
 	int64		nrecords;
 	int64		max_records;
 } CsvErrorRows;
-
-/*
- * The bytes of a record as text in the server's encoding: what is not valid,
- * or has no equivalent, as \xHH.  At most CSV_RAW_BYTES bytes.
- */
-static text *
-raw_text(const CsvTable *table, const uint8_t *raw, uint64_t length)
-{
-	int			from = table->encoding;
-	int			to = GetDatabaseEncoding();
-	uint64_t	pos = 0;
-	StringInfoData buffer;
-	text	   *result;
-
-	if (from == PG_SQL_ASCII)
-		from = to;
-	if (to == PG_SQL_ASCII)
-		to = from;
-	initStringInfo(&buffer);
-	while (pos < length)
-	{
-		const uint8_t *bytes = raw + pos;
-		int			available = (int) Min(length - pos, 16);
-		int			nbytes = 1;
-		char		converted[64];
-		const char *shown = NULL;
-		int			nshown = 0;
-
-		if (*bytes != 0)
-			nbytes = *bytes < 0x80 ? 1 :
-				pg_encoding_verifymbchar(from, (const char *) bytes, available);
-		if (*bytes != 0 && nbytes > 0)
-		{
-			shown = (const char *) bytes;
-			nshown = nbytes;
-			if (from != to && *bytes >= 0x80)
-			{
-				Oid			proc = FindDefaultConversionProc(from, to);
-
-				shown = NULL;
-				if (OidIsValid(proc) &&
-					pg_do_encoding_conversion_buf(proc, from, to,
-												  (unsigned char *) bytes,
-												  nbytes,
-												  (unsigned char *) converted,
-												  sizeof(converted),
-												  true) == nbytes)
-				{
-					shown = converted;
-					nshown = (int) strlen(converted);
-				}
-			}
-		}
-		if (shown == NULL)
-		{
-			snprintf(converted, sizeof(converted), "\\x%02x", *bytes);
-			shown = converted;
-			nshown = 4;
-			nbytes = 1;
-		}
-		if (buffer.len + nshown > CSV_RAW_BYTES)
-			break;
-		appendBinaryStringInfo(&buffer, shown, nshown);
-		pos += nbytes;
-	}
-	result = cstring_to_text_with_len(buffer.data, buffer.len);
-	pfree(buffer.data);
-	return result;
-}
 
 void
 csv_error_row(const CsvTable *table, const CsvSkipped *skipped, Datum *values,
@@ -117,8 +48,10 @@ csv_error_row(const CsvTable *table, const CsvSkipped *skipped, Datum *values,
 		values[5] = CStringGetTextDatum(skipped->column_name);
 	values[6] = CStringGetTextDatum(csv_error_name(skipped->code));
 	values[7] = CStringGetTextDatum(skipped->message);
-	values[8] = PointerGetDatum(raw_text(table, skipped->raw,
-										 skipped->raw_length));
+	values[8] = CStringGetTextDatum(csv_valid_text(table->encoding,
+												   (const char *) skipped->raw,
+												   skipped->raw_length,
+												   CSV_RAW_BYTES));
 }
 
 static bool
@@ -133,6 +66,18 @@ add_row(void *arg, const CsvSkipped *skipped)
 	tuplestore_putvalues(rows->result->setResult, rows->result->setDesc,
 						 values, nulls);
 	return rows->max_records < 0 || rows->nrecords < rows->max_records;
+}
+
+Relation
+csv_open_relation(Oid relid, LOCKMODE lockmode)
+{
+	Relation	relation = try_relation_open(relid, lockmode);
+
+	if (relation == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relid)));
+	return relation;
 }
 
 /*
@@ -153,7 +98,7 @@ is_csv_table(Relation relation)
 Relation
 csv_open_source(Oid relid)
 {
-	Relation	relation = table_open(relid, AccessShareLock);
+	Relation	relation = csv_open_relation(relid, AccessShareLock);
 
 	if (!is_csv_table(relation))
 		ereport(ERROR,
@@ -161,6 +106,17 @@ csv_open_source(Oid relid)
 				 errmsg("\"%s\" is not a foreign table of csv_gpu_fdw",
 						RelationGetRelationName(relation))));
 	return relation;
+}
+
+void
+csv_check_whole_select(Relation source)
+{
+	AclResult	allowed = pg_class_aclcheck(RelationGetRelid(source),
+											GetUserId(), ACL_SELECT);
+
+	if (allowed != ACLCHECK_OK)
+		aclcheck_error(allowed, OBJECT_FOREIGN_TABLE,
+					   RelationGetRelationName(source));
 }
 
 PG_FUNCTION_INFO_V1(csv_gpu_errors);
@@ -176,7 +132,6 @@ csv_gpu_errors(PG_FUNCTION_ARGS)
 	Relation	relation;
 	CsvTable   *table;
 	CsvTableScan *scan;
-	AclResult	allowed;
 	Datum	   *values;
 	bool	   *isnull;
 
@@ -193,10 +148,7 @@ csv_gpu_errors(PG_FUNCTION_ARGS)
 				 errmsg("max_records must not be negative")));
 
 	relation = csv_open_source(relid);
-	allowed = pg_class_aclcheck(relid, GetUserId(), ACL_SELECT);
-	if (allowed != ACLCHECK_OK)
-		aclcheck_error(allowed, OBJECT_FOREIGN_TABLE,
-					   RelationGetRelationName(relation));
+	csv_check_whole_select(relation);
 
 	/* neither on_error nor limits and NOTICEs matter: all is told here */
 	table = csv_table_get(relid);

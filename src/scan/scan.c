@@ -491,6 +491,7 @@ skip_errors_before(CsvTableScan *scan, uint32_t row)
 	while (unlikely(scan->error < batch->nerrors) &&
 		   batch->errors[scan->error].before_row <= row && !scan->stopped)
 	{
+		CHECK_FOR_INTERRUPTS();
 		/* rows before it are passed when it is */
 		scan->row = batch->errors[scan->error].before_row;
 		skip_error(scan, &batch->errors[scan->error]);

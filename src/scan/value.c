@@ -18,18 +18,23 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/namespace.h"
+#include "catalog/partition.h"
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
+#include "utils/rls.h"
 
 #include "compat.h"
 #include "reader/field.h"
 #include "scan/value.h"
+#include "table/quote.h"
 
 #if PG_VERSION_NUM >= 160000
 #include "nodes/miscnodes.h"
@@ -121,6 +126,43 @@ refuse(CsvValueError *error, int sqlerrcode, const char *message)
 	error->message = pstrdup(message);
 }
 
+/* what is said instead of words that may quote the value */
+static char *
+without_value(const CsvValueInput *input)
+{
+	return psprintf("invalid value for type %s",
+					format_type_be(input->column->type));
+}
+
+/* likewise, in the input function's words, if the user may see them */
+static void
+refuse_value(const CsvValueInput *input, CsvValueError *error, int sqlerrcode,
+			 const char *message)
+{
+	refuse(error, sqlerrcode, csv_may_quote(input->table, input->column) ?
+		   message : without_value(input));
+}
+
+/*
+ * An ERROR of an input function that ends the scan.  Those that are about
+ * something else than the value are told as they are.
+ */
+static void
+rethrow(const CsvValueInput *input, ErrorData *edata)
+{
+	bool		has_value = csv_is_about_value(edata->sqlerrcode) ||
+		edata->sqlerrcode == ERRCODE_UNSAFE_NEW_ENUM_VALUE_USAGE ||
+		ERRCODE_TO_CATEGORY(edata->sqlerrcode) == ERRCODE_INTERNAL_ERROR;
+
+	if (has_value && !csv_may_quote(input->table, input->column))
+	{
+		edata->message = psprintf("column \"%s\": %s", input->column->name,
+								  without_value(input));
+		edata->detail = edata->hint = edata->context = NULL;
+	}
+	ReThrowError(edata);
+}
+
 static Datum
 call_input(CsvValueInput *input, char *string, CsvValueError *error)
 {
@@ -134,8 +176,8 @@ call_input(CsvValueInput *input, char *string, CsvValueError *error)
 	if (!InputFunctionCallSafe(&input->function, string, input->ioparam,
 							   input->column->typmod,
 							   (fmNodePtr) &escontext, &value))
-		refuse(error, escontext.error_data->sqlerrcode,
-			   escontext.error_data->message);
+		refuse_value(input, error, escontext.error_data->sqlerrcode,
+					 escontext.error_data->message);
 	return value;
 #else
 	return InputFunctionCall(&input->function, string, input->ioparam,
@@ -159,10 +201,10 @@ call_pure(CsvValueInput *input, char *string, Datum *value,
 
 		MemoryContextSwitchTo(context);
 		edata = CopyErrorData();
-		if (!csv_is_about_value(edata->sqlerrcode))
-			PG_RE_THROW();
 		FlushErrorState();
-		refuse(error, edata->sqlerrcode, edata->message);
+		if (!csv_is_about_value(edata->sqlerrcode))
+			rethrow(input, edata);
+		refuse_value(input, error, edata->sqlerrcode, edata->message);
 	}
 	PG_END_TRY();
 	return error->code == CSV_ERROR_NONE;
@@ -197,7 +239,7 @@ call_unprotected(CsvValueInput *input, char *string, Datum *value,
 		if (edata->hint == NULL && csv_is_about_value(edata->sqlerrcode))
 			edata->hint = psprintf("Before PostgreSQL 17, a query with parallel workers cannot skip a record for a value of type %s. Set max_parallel_workers_per_gather to 0.",
 								   format_type_be(input->column->type));
-		ReThrowError(edata);
+		rethrow(input, edata);
 	}
 	PG_END_TRY();
 }
@@ -229,8 +271,8 @@ call_in_subtransaction(CsvValueInput *input, char *string, Datum *value,
 		MemoryContextSwitchTo(context);
 		CurrentResourceOwner = owner;
 		if (!csv_is_about_value(edata->sqlerrcode))
-			ReThrowError(edata);
-		refuse(error, edata->sqlerrcode, edata->message);
+			rethrow(input, edata);
+		refuse_value(input, error, edata->sqlerrcode, edata->message);
 	}
 	PG_END_TRY();
 	return error->code == CSV_ERROR_NONE;
@@ -248,9 +290,10 @@ csv_value_from_cstring(CsvValueInput *input, char *string, Datum *value,
 		/* a point would pass for the decimal one, once the commas are points */
 		if (strchr(string, '.') != NULL)
 		{
-			refuse(error, ERRCODE_INVALID_TEXT_REPRESENTATION,
-				   psprintf("invalid input syntax for type %s: \"%s\"",
-							format_type_be(input->column->type), original));
+			refuse_value(input, error, ERRCODE_INVALID_TEXT_REPRESENTATION,
+						 psprintf("invalid input syntax for type %s: \"%s\"",
+								  format_type_be(input->column->type),
+								  original));
 			return false;
 		}
 		string = pstrdup(string);
@@ -268,9 +311,9 @@ csv_value_from_cstring(CsvValueInput *input, char *string, Datum *value,
 
 	if (error->code == CSV_ERROR_BAD_VALUE && string != original &&
 		error->sqlerrcode == ERRCODE_INVALID_TEXT_REPRESENTATION)
-		refuse(error, error->sqlerrcode,
-			   psprintf("invalid input syntax for type %s: \"%s\"",
-						format_type_be(input->column->type), original));
+		refuse_value(input, error, error->sqlerrcode,
+					 psprintf("invalid input syntax for type %s: \"%s\"",
+							  format_type_be(input->column->type), original));
 	return error->code == CSV_ERROR_NONE;
 }
 
@@ -297,9 +340,11 @@ set_invalid(const CsvValueInput *input, int encoding, const uint8_t *bytes,
 			uint64_t length, CsvValueError *error)
 {
 	error->code = CSV_ERROR_INVALID_UTF8;
-	error->message = psprintf("invalid byte sequence for encoding \"%s\": %s",
-							  pg_encoding_to_char(encoding),
-							  csv_invalid_bytes(encoding, bytes, length));
+	error->message = psprintf("invalid byte sequence for encoding \"%s\"",
+							  pg_encoding_to_char(encoding));
+	if (csv_may_quote(input->table, input->column))
+		error->message = psprintf("%s: %s", error->message,
+								  csv_invalid_bytes(encoding, bytes, length));
 }
 
 /* pg_do_encoding_conversion_buf() would look it up for every string */

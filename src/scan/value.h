@@ -28,7 +28,8 @@ typedef struct CsvValueError
 {
 	CsvErrorCode code;			/* CSV_ERROR_NONE: it was not */
 	int			sqlerrcode;		/* bad_value: the input function's own */
-	char	   *message;		/* bad_value: likewise; else NULL */
+	char	   *message;		/* bad_value: likewise, less what the user may
+								 * not see; invalid_utf8; else NULL */
 	int64		count;			/* characters or bytes, for the limits */
 	int64		limit;
 } CsvValueError;

@@ -35,6 +35,7 @@
 #include "compat.h"
 #include "table/decompress.h"
 #include "table/source.h"
+#include "table/text.h"
 
 /*
  * Most bytes of one read(2): 16 MB take some milliseconds, after which a
@@ -77,9 +78,10 @@ struct CsvSource
 {
 	const CsvTable *table;
 	char	  **names;			/* of files; of a program, its command */
+	char	  **shown_names;	/* the same as valid text */
 	int			nnames;
 	int			next;			/* index in names of what to open next */
-	const char *name;			/* last opened */
+	const char *name;			/* last opened, as shown */
 
 	int			fd;				/* -1: nothing is open */
 	FILE	   *pipe;			/* the program whose output fd is, else NULL */
@@ -156,9 +158,13 @@ matches_pattern(const char *pattern, const char *filename)
 
 	if (!is_pattern(pattern))
 		return strcmp(pattern, filename) == 0;
-	return fnmatch(pattern, filename,
-				   FNM_PATHNAME | FNM_PERIOD | FNM_NOESCAPE) == 0 &&
-		stat(filename, &st) == 0 && !S_ISDIR(st.st_mode);
+	if (fnmatch(pattern, filename,
+				FNM_PATHNAME | FNM_PERIOD | FNM_NOESCAPE) != 0)
+		return false;
+	/* one that cannot be looked at is to fail, and say why */
+	if (stat(filename, &st) != 0)
+		return errno != ENOENT;
+	return !S_ISDIR(st.st_mode);
 }
 
 void
@@ -192,7 +198,11 @@ csv_source_create(const CsvTable *table)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FILE),
 				 errmsg("no file matches \"%s\"", table->filename)));
-	source->name = source->names[0];
+	source->shown_names = palloc_extended(sizeof(char *) * source->nnames,
+										  MCXT_ALLOC_HUGE);
+	for (int i = 0; i < source->nnames; i++)
+		source->shown_names[i] = csv_shown_filename(source->names[i]);
+	source->name = source->shown_names[0];
 
 	if (table->encoding != table->file_encoding)
 	{
@@ -270,8 +280,8 @@ expand_pattern(const char *pattern, bool quiet, char ***names, int *nnames)
 				  note_glob_failure, &matches);
 	if (result != 0)
 	{
-		char	   *path = glob_failure.path != NULL ?
-			pstrdup(glob_failure.path) : pstrdup(pattern);
+		char	   *path = pstrdup(glob_failure.path != NULL ?
+								   glob_failure.path : pattern);
 
 		free(glob_failure.path);
 		glob_failure.path = NULL;
@@ -285,7 +295,8 @@ expand_pattern(const char *pattern, bool quiet, char ***names, int *nnames)
 		errno = glob_failure.error;
 		ereport(ERROR,
 				(errcode_for_file_access(),
-				 errmsg("could not open directory \"%s\": %m", path)));
+				 errmsg("could not open directory \"%s\": %m",
+						csv_shown_filename(path))));
 	}
 
 	/* no error may come between glob() and globfree() */
@@ -417,6 +428,7 @@ csv_source_identities(const CsvTable *table, char ***names,
 		if (stat((*names)[i], &st) != 0 ||
 			!identify(table, &st, &(*identities)[i]))
 			return false;
+		(*names)[i] = csv_shown_filename((*names)[i]);
 	}
 	return true;
 }
@@ -455,20 +467,23 @@ begin_decompression(CsvSource *source)
 bool
 csv_source_open_next(CsvSource *source)
 {
+	const char *path;
+
 	csv_source_close(source);
 	if (source->next >= source->nnames)
 		return false;
 
-	source->name = source->names[source->next++];
+	path = source->names[source->next];
+	source->name = source->shown_names[source->next++];
 	source->at_end = false;
 	source->wait_for_writer = false;
 	source->is_regular = false;
 	if (source->conversion != NULL)
 		reset_conversion(source->conversion);
 	if (source->table->program != NULL)
-		open_program(source, source->name);
+		open_program(source, path);
 	else
-		open_file(source, source->name);
+		open_file(source, path);
 	begin_decompression(source);
 	return true;
 }
@@ -478,7 +493,7 @@ csv_source_rewind(CsvSource *source)
 {
 	csv_source_close(source);
 	source->next = 0;
-	source->name = source->names[0];
+	source->name = source->shown_names[0];
 }
 
 void
@@ -559,7 +574,7 @@ open_file(CsvSource *source, const char *path)
 	 * Without O_NONBLOCK, opening a FIFO would wait for its writer where no
 	 * cancel gets through.  To regular files it means nothing.
 	 */
-	acquire_descriptor(path);
+	acquire_descriptor(source->name);
 	source->fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
 	if (source->fd < 0)
 	{
@@ -569,7 +584,8 @@ open_file(CsvSource *source, const char *path)
 		errno = error;
 		ereport(ERROR,
 				(errcode_for_file_access(),
-				 errmsg("could not open file \"%s\" for reading: %m", path),
+				 errmsg("could not open file \"%s\" for reading: %m",
+						source->name),
 				 error == ENOENT || error == EACCES ?
 				 errhint("The file is read by the server process, as the operating system user that it runs as.") : 0));
 	}
@@ -578,11 +594,11 @@ open_file(CsvSource *source, const char *path)
 	if (fstat(source->fd, &st) != 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
-				 errmsg("could not stat file \"%s\": %m", path)));
+				 errmsg("could not stat file \"%s\": %m", source->name)));
 	if (S_ISDIR(st.st_mode))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is a directory", path)));
+				 errmsg("\"%s\" is a directory", source->name)));
 	source->wait_for_writer = S_ISFIFO(st.st_mode);
 	source->is_regular = S_ISREG(st.st_mode);
 	source->position = 0;
@@ -662,6 +678,13 @@ bool
 csv_source_interrupted(void *arg)
 {
 	return INTERRUPTS_PENDING_CONDITION() && INTERRUPTS_CAN_BE_PROCESSED();
+}
+
+bool
+csv_process_interrupts(void *arg)
+{
+	CHECK_FOR_INTERRUPTS();
+	return false;
 }
 
 /*

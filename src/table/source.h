@@ -42,7 +42,8 @@ extern size_t csv_source_read(void *arg, uint8_t *buffer, size_t nbytes);
 
 /*
  * The names of a table's files, in the order in which they are read; none where
- * nothing matches.  ERROR for a program.
+ * nothing matches.  They are those of directories, and may be no valid text
+ * (csv_shown_filename).  ERROR for a program.
  */
 extern void csv_source_files(const CsvTable *table, char ***names,
 							 int *nfiles);
@@ -67,7 +68,7 @@ extern bool csv_source_read_ahead(CsvSource *source, CsvReadAhead *ahead);
 extern bool csv_source_identity(const CsvSource *source,
 								CsvFileIdentity *identity);
 
-/* the same of all files of a table, which are not opened */
+/* the same of all files of a table, which are not opened; names as shown */
 extern bool csv_source_identities(const CsvTable *table, char ***names,
 								  CsvFileIdentity **identities, int *nfiles);
 
@@ -78,7 +79,14 @@ extern bool csv_source_identities(const CsvTable *table, char ***names,
 extern bool csv_source_interrupted(void *arg);
 
 /*
- * The file last opened, or the program's command; lives as long as the source.
+ * CHECK_FOR_INTERRUPTS(), which may not come back; false if it does.  For work
+ * that may be left at any place.
+ */
+extern bool csv_process_interrupts(void *arg);
+
+/*
+ * The file last opened, or the program's command, as datums and messages have
+ * it: valid text.  Lives as long as the source.
  */
 extern const char *csv_source_name(const CsvSource *source);
 

@@ -299,9 +299,9 @@ check_slow_value(Run *run, const CsvReader *reader, const CsvBatch *batch,
 	uint64_t	nbytes;
 	bool		quoted;
 
-	if (!csv_scan_record(&run->scan, &memory, dialect, CSV_NORMAL,
-						 batch->bytes, batch->row_offsets[row], batch->nbytes,
-						 true))
+	if (csv_scan_record(&run->scan, &memory, dialect, CSV_NORMAL,
+						batch->bytes, batch->row_offsets[row], batch->nbytes,
+						true) != CSV_OK)
 		return differ(run, "csv_scan_record failed");
 	if (field >= run->scan.nfields)
 		return differ(run, "row %lu: csv_scan_record found %u fields",
@@ -529,12 +529,9 @@ run_reader(Run *run, CsvReader *reader, TestEngine *engines, int nengines)
 	if (status != CSV_OK)
 		return differ(run, "csv_reader_set_engine: status %d", status);
 
-	/* from the top again: it has read some of the file */
+	run->read_bytes = 0;
 	do
-	{
-		run->read_bytes = 0;
 		status = csv_reader_open(reader, read_file, run);
-	}
 	while (try_again(status, &tries));
 	if (status != CSV_OK)
 		return differ(run, "csv_reader_open: status %d", status);

@@ -166,6 +166,30 @@ sub random_numeric
 	return $number;
 }
 
+# next to what numeric can hold: 131072 digits before the point, 16383 after it
+sub random_exponent
+{
+	my $number = pick('', '-', '+') . pick('0', '9', '1.5', '.5', '0.0', '000', digits(1 + int(rand(6))), digits(3) . '.' . digits(3));
+
+	return $number . pick('e', 'E') . pick(
+		'-' . (16383 + int(rand(12)) - 6),
+		'-' . (131072 + int(rand(12)) - 6),
+		pick('', '+') . (131072 + int(rand(12)) - 6),
+		pick('', '-') . (1073741823 + int(rand(6)) - 3),
+		pick('', '-') . pick('0' x int(rand(20)), '') . int(rand(50)),
+		pick('', '-') . digits(1 + int(rand(22))));
+}
+
+# blanks as isspace() knows them, before and behind
+sub padded
+{
+	my ($spelling) = @_;
+	my @spaces = (' ', ' ', "\t", "\n", "\x0b", "\f", "\r");
+
+	return join('', map { pick(@spaces) } 1 .. int(rand(3))) . $spelling
+	  . join('', map { pick(@spaces) } 1 .. int(rand(3)));
+}
+
 sub random_uuid
 {
 	my $hex = join '', map { pick(0 .. 9, 'a' .. 'f', 'A' .. 'F') } 1 .. 32;
@@ -212,7 +236,7 @@ my @types = (
 	[ 'int8', \@ints, sub { pick('', '-', '+') . digits(pick(1 .. 20)) } ],
 	[ 'float4', \@floats, sub { pick(random_double(), random_middle(), random_numeric()) } ],
 	[ 'float8', \@floats, sub { pick(random_double(), random_numeric()) } ],
-	(map { [ $_, \@numerics, \&random_numeric ] }
+	(map { [ $_, \@numerics, sub { chance(0.3) ? random_exponent() : random_numeric() } ] }
 		  'numeric', 'numeric(15,2)', 'numeric(38,10)', 'numeric(3,3)', 'numeric(5)',
 		'numeric(38,0)', 'numeric(100,70)', 'numeric(5,-2)', 'numeric(2,5)'),
 	[ 'date', [ @dates, 'now' ], sub { chance(0.8) ? random_date() : random_timestamp(0.5) }, 'zoned' ],
@@ -292,6 +316,7 @@ sub spellings
 		my $spelling = $make && chance(0.6) ? $make->() : pick(@$known);
 
 		$spelling = change($spelling, $known) if !$make || chance(0.4);
+		$spelling = padded($spelling) if chance(0.2);
 		$seen{$spelling} = 1;
 		last if keys %seen >= $wanted;
 	}

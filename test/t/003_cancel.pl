@@ -73,6 +73,63 @@ for (@sources)
 	cmp_ok($seconds, '<', $at_once, "$name: at once");
 }
 
+# One record of many megabytes, of bytes that no fast way is for; cancelled at
+# some moments: in the search for the boundary, in the header, index, columns.
+my $huge = "$directory/huge.csv";
+
+for (
+	[ 'delimiters', '', ',', 400_000_000, 1500, 3000 ],
+	[ 'quotes', '', '"' ],
+	[ 'open quotes', '', ',"' ],
+	[ 'delimiters in quotes', '', '","' ],
+	[ 'an open quote and lines', '"', "x,y\n" ],
+	[ 'a field with escapes', '"', '""x' ],
+	[ 'a field of two-byte characters', '"', "\xc3\xa9" ],
+	[ 'a field that is no UTF-8', '"', "\xc3x" ],
+	[ 'blank lines', '', "\n" ],
+	[ 'lines of quotes', '', "\"\n" ],
+	[ 'text after quotes', '', '"x"y,' ],
+	[ 'digits', '', '0' ],
+	[ 'blanks', '', ' ' ])
+{
+	my ($name, $first, $unit, $nbytes, @moments) = @$_;
+	my $options = "filename '$huge', max_record_size '500MB', log_verbosity 'silent'";
+
+	$nbytes //= 80_000_000;
+	write_file($huge, $first, $unit x ($nbytes / length $unit));
+	$session->value("
+		SET statement_timeout = 0;
+		DROP FOREIGN TABLE IF EXISTS huge, huge_header;
+		DROP TABLE IF EXISTS target;
+		CREATE FOREIGN TABLE huge (a text, b int) SERVER csv OPTIONS ($options, ragged 'pad');
+		CREATE FOREIGN TABLE huge_header (a text, b int) SERVER csv OPTIONS ($options, header 'match');
+		CREATE TABLE target (a text, b int);");
+	for my $query (
+		'SELECT count(a), count(b) FROM huge',
+		'SELECT count(*) FROM huge_header',
+		"SELECT count(*) FROM csv_gpu_errors('huge')",
+		"SELECT csv_gpu_load('huge', 'target')",
+		"SELECT count(*) FROM csv_gpu_sniff('$huge')")
+	{
+		my ($late, $worst) = (0, 0);
+
+		for my $timeout (30, 150, 600, @moments)
+		{
+			my $start = time();
+			my ($out, $err) = $session->query("SET statement_timeout = $timeout; $query");
+			my $over = time() - $start - $timeout / 1000;
+
+			$worst = $over if $over > $worst;
+			last if $err !~ /statement timeout/;
+			$late++ if $over > $at_once;
+		}
+		is($late, 0, "one record, $name: $query ends in time")
+		  or diag("$worst seconds late");
+	}
+}
+$session->value('SET statement_timeout = 0; DROP FOREIGN TABLE huge, huge_header');
+unlink $huge;
+
 # a join that reads the file again and again
 $session->value("
 	CREATE FOREIGN TABLE long (a int, b text, c text) SERVER csv OPTIONS (filename '$directory/long.csv');

@@ -24,6 +24,9 @@ write_file("$directory/quote.csv", (map { "$_,row $_,2000-01-01,{1}\n" } 1 .. 10
 	"1,\"no end\n" x 3000);
 write_file("$directory/sjis.csv", "1,\x95\x5c\x83\x5c,2000-01-01,{1}\n" x 5000);
 
+write_file("$directory/numbers.csv", map { my $n = $_; join(',', $n, $n % 9 ? "$n.5" : 'NaN', $n % 50 ? $n : '1e300', 'x' x ($n * 7 % 400), "c$n") . "\n" } 1 .. 300);
+write_file("$directory/numbers2.csv", "1,NaN,1,,\nbad\n");
+
 $session->value("
 	SET client_min_messages = error;
 	CREATE DOMAIN numbers AS int[] CHECK (cardinality(VALUE) > 0);
@@ -44,6 +47,18 @@ $session->value("
 	CREATE FOREIGN TABLE pattern (n int, t text, d date, a text)
 		SERVER csv OPTIONS (filename '$directory/[gs]*.csv');
 	CREATE FOREIGN TABLE missing (n int) SERVER csv OPTIONS (filename '$directory/none.csv');
+
+	CREATE FOREIGN TABLE figures (n int, d numeric(8,2), f float8, t text, c char(9), line int OPTIONS (virtual 'line'))
+		SERVER csv OPTIONS (filename '$directory/numbers.csv');
+	CREATE FOREIGN TABLE files (n int, d numeric(8,2), file text OPTIONS (virtual 'filename'))
+		SERVER csv OPTIONS (filename '$directory/numbers*.csv', columns '5', chunk_size '1kB');
+	CREATE FOREIGN TABLE commands (n int) SERVER csv OPTIONS (program 'seq 20');
+
+	-- what is in memory contexts while a query runs, of which all of a row is wanted
+	CREATE FUNCTION held_in_query(of_row text) RETURNS bigint LANGUAGE plpgsql VOLATILE AS \$\$
+	BEGIN
+		RETURN (SELECT sum(used_bytes) FROM pg_backend_memory_contexts);
+	END \$\$;
 
 	-- run a query many times, in one transaction and with or without an error
 	CREATE PROCEDURE run_often(query text, times int) LANGUAGE plpgsql AS \$\$
@@ -114,6 +129,40 @@ for my $name (sort keys %queries)
 	note(sprintf '%s: %+d bytes in contexts, %+d kB RSS', $name, $bytes_then - $bytes, $rss_then - $rss);
 }
 is(children(), 0, 'no child processes');
+
+# a scan that begins anew, over and over, in one query; x is the outer row's
+my %rescans = (
+	'filter' => [ 500, 'SELECT n, t, line FROM figures WHERE n = x % 300' ],
+	'list' => [ 500, 'SELECT n FROM figures WHERE n = ANY (ARRAY[x, 2, 3]) AND t < x::text' ],
+	'no filter' => [ 500, 'SELECT max(n + x) FROM figures WHERE length(t) > 3' ],
+	'first rows' => [ 500, 'SELECT n, c, d FROM figures WHERE n <> x ORDER BY t DESC, d LIMIT x % 7' ],
+	'groups' => [ 500, 'SELECT n > 150, t FROM figures WHERE n > x % 100 GROUP BY n > 150, t LIMIT 3' ],
+	'aggregates' => [ 500, 'SELECT x AS k, count(*), sum(n), avg(f), min(t), max(c), count(DISTINCT t) FROM figures WHERE n > x % 100' ],
+	'sums beyond lanes' => [ 500, 'SELECT c, sum(d), avg(d), variance(d), sum(f) FROM figures WHERE n <> x GROUP BY c, f LIMIT 5' ],
+	'deviations beyond floats' => [ 500, 'SELECT n, stddev(f), var_pop(d) FROM figures WHERE n <> x GROUP BY n LIMIT 5' ],
+	'the same groups again' => [ 500, 'SELECT c, sum(d) FROM figures GROUP BY c ORDER BY c LIMIT 1' ],
+	'groups on disk' => [ 30, 'SELECT n, count(*) FROM good WHERE n <> x GROUP BY n, t ORDER BY 1 LIMIT 1' ],
+	'groups on disk, left early' => [ 30, 'SELECT n, count(*) FROM good WHERE n <> x GROUP BY n, t LIMIT 1' ],
+	'distinct values on disk' => [ 30, 'SELECT count(DISTINCT t), count(DISTINCT n) FROM good WHERE n <> x' ],
+	'files' => [ 300, 'SELECT file, sum(d), count(*) FROM files WHERE n <> x GROUP BY file' ],
+	'aggregates of files' => [ 300, 'SELECT sum(d), count(*) FROM files WHERE n <> x' ],
+	'programs' => [ 30, 'SELECT count(*) FROM commands WHERE n <> x' ]);
+
+$session->value("SET work_mem = '64kB'; SET enable_material = off; SET enable_memoize = off");
+for my $name (sort keys %rescans)
+{
+	my ($times, $query) = @{ $rescans{$name} };
+	my $early = int($times / 5);
+	my $files = descriptors($pid);
+	my $grown = $session->value("
+		SELECT max(bytes) FILTER (WHERE x > $times - $early) - max(bytes) FILTER (WHERE x <= $early) FROM
+			(SELECT x, held_in_query(l::text) AS bytes FROM generate_series(1, $times) x LEFT JOIN LATERAL ($query) l ON true OFFSET 0) o");
+
+	cmp_ok($grown, '<', 30 * ($times - $early), "rescans: $name: memory contexts");
+	cmp_ok(descriptors($pid), '<=', $files, "rescans: $name: descriptors");
+	note("rescans: $name: $grown bytes");
+}
+$session->value('RESET work_mem; RESET enable_material; RESET enable_memoize');
 
 # scans that share their work with helpers, however they end
 $session->value('SET csv_gpu_fdw.engine = cpu; SET csv_gpu_fdw.cpu_threads = 3');

@@ -109,6 +109,32 @@ cmp_ok($rss - $rss_before, '<', $buffers_kb, 'are read in the memory of one');
 note(sprintf '200 partitions: RSS +%d kB', $rss - $rss_before);
 $other->quit;
 
+# ---- more distinct values than there is memory for ----
+
+my $nvalues = 1_500_000;
+open $file, '>:raw', $path or die $!;
+print $file map { my $i = $_; "$i,text number " . $i * 7 % $nvalues . "," . $i % 1000 . "\n" } $_ * 1000 .. $_ * 1000 + 999
+  for 0 .. $nvalues / 1000 - 1;
+close $file or die $!;
+make_table('n int, t text, k int', '');
+$session->value("SET work_mem = '4MB'");
+my %distinct = (
+	'SELECT count(DISTINCT t) FROM t' => $nvalues,
+	'SELECT count(DISTINCT t), count(DISTINCT k) FILTER (WHERE n > 100), count(DISTINCT n) FROM t' =>
+	  "$nvalues|1000|$nvalues",
+	'SELECT count(*), sum(c), min(c), max(c) FROM (SELECT k, count(DISTINCT t) c FROM t GROUP BY k) x' =>
+	  "1000|$nvalues|" . $nvalues / 1000 . '|' . $nvalues / 1000,
+	'SELECT count(*), sum(c), max(c) FROM (SELECT n, count(DISTINCT t) c FROM t GROUP BY n) x' => "$nvalues|$nvalues|1");
+for my $query (sort keys %distinct)
+{
+	$rss_before = rss_kb($session->pid);
+	($out, $err, $rss) = $session->query_watched($query);
+	is("$out$err", $distinct{$query}, $query);
+	cmp_ok($rss - $rss_before, '<', $buffers_kb, 'little memory for it');
+	note(sprintf 'distinct values: RSS +%d kB', $rss - $rss_before);
+}
+$session->value('RESET work_mem');
+
 # ---- a field of 100 MB ----
 
 open $file, '>:raw', $path or die $!;

@@ -96,6 +96,38 @@ $session = new_session($node, user => 'nobody_special');
 is(($session->query('SELECT t FROM view'))[0], "a\nb\nc", 'a view');
 $session->quit;
 
+# before 17, what a parallel query's leader cannot skip is the input function's ERROR
+write_file("$directory/told.csv", "1\nsecret\n");
+$super->value("
+	CREATE FUNCTION says(text) RETURNS boolean LANGUAGE plpgsql PARALLEL SAFE AS \$\$
+	BEGIN
+		IF \$1 LIKE 'secret%' THEN
+			RAISE invalid_parameter_value USING MESSAGE = \$1, DETAIL = \$1, HINT = \$1;
+		END IF;
+		RETURN true;
+	END \$\$;
+	CREATE DOMAIN told_text AS text CHECK (says(VALUE));
+	CREATE FOREIGN TABLE told (t told_text) SERVER csv OPTIONS (filename '$directory/told.csv');
+	CREATE VIEW told_view AS SELECT * FROM told;
+	GRANT SELECT ON told_view TO nobody_special;
+	CREATE TABLE many AS SELECT 1 AS a;
+	GRANT SELECT ON many TO nobody_special;
+	ALTER TABLE many SET (parallel_workers = 1);
+	CREATE FUNCTION told() RETURNS bigint LANGUAGE plpgsql PARALLEL SAFE AS
+		'BEGIN RETURN (SELECT count(t) FROM told_view); END';");
+my $parallel = 'SET max_parallel_workers = 0; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;
+	SET min_parallel_table_scan_size = 0;';
+
+($out, $err) = $super->query("$parallel SELECT told() FROM many WHERE told() >= 0;
+	RESET max_parallel_workers; RESET parallel_setup_cost; RESET parallel_tuple_cost; RESET min_parallel_table_scan_size;");
+like($err, qr/secret/, 'a value in the message of a query with parallel workers');
+$session = new_session($node, user => 'nobody_special');
+like($session->value("$parallel EXPLAIN SELECT told() FROM many WHERE told() >= 0"), qr/Parallel Seq Scan/, 'of which there might be some');
+($out, $err) = $session->query('SELECT told() FROM many WHERE told() >= 0');
+like($err, qr/column "t": invalid value for type told_text/, 'and for who may not read it, without');
+unlike($err, qr/secret/, 'anywhere');
+$session->quit;
+
 # ---- roles that may ----
 
 $session = new_session($node, user => 'file_reader');

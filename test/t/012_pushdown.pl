@@ -102,11 +102,46 @@ sub make_file
 
 # ---- expressions, by type ----
 
+# without columns: literals, parameters, InitPlans, and values of an outer row where there is one
+our $has_outer = 0;
+my %constants = (
+	integer => [ '3', 'NULL::int', '$1', '$1 + 1', '(SELECT 2)', '(SELECT $1)', '(SELECT max(i4) FROM @)', 'length(current_user)' ],
+	numeric => [ '0.5', '1', '12.345', '$2', '(SELECT 1.25)', '(SELECT avg(n) FROM @ WHERE i2 = $1)' ],
+	text => [ "'a'::text", '$3', 'current_user::text', "(SELECT 'ab'::text)", '(SELECT min(t) FROM @ WHERE i4 > $1)' ],
+	date => [ "date '1995-03-01'", 'current_date', 'now()::date', '$4', "(SELECT date '1996-02-29')" ],
+	timestamptz => [ 'now()', 'current_timestamp', 'localtimestamp::timestamptz' ],
+	float8 => [ '0.25::float8', '$5', '(SELECT 1.5::float8)' ],
+	boolean => [ 'true', 'random() < 2', '$1 > 0', '$3 IS NULL', "current_date > date '2000-01-01'", '(SELECT false)' ]);
+my %outer = (integer => 'yi', numeric => 'yd', text => 'yt', date => 'yday', float8 => 'yf', boolean => 'yi > 1');
+
+sub constant
+{
+	my ($type) = @_;
+
+	return $outer{$type} if $has_outer && exists $outer{$type} && chance(0.5);
+	return pick(@{ $constants{$type} });
+}
+
+# the table, and the outer row's values under names that aggregates of the query itself can have
+sub source
+{
+	return ' FROM ' . ($has_outer ? '(SELECT s.*, oi AS yi, od AS yd, ot AS yt, oday AS yday, of AS yf FROM @ s) s' : '@');
+}
+
+sub any_constant { return constant(pick(keys %constants)) }
+
+# of $1 and those after it
+sub parameters
+{
+	return join(', ', pick('1', '-3', '12', 'NULL::int'), pick('0.50', '12.125', '-7', "'NaN'", 'NULL') . '::numeric',
+		quoted() . '::text', "date '" . day() . "'", pick('1.5', '-0', '100') . '::float8');
+}
+
 sub int_value
 {
 	my ($depth) = @_;
 
-	return pick('i2', 'i4', 'i8', 'i4', int(rand(200)) - 100, '3::bigint') if $depth <= 0 || chance(0.5);
+	return pick('i2', 'i4', 'i8', 'i4', int(rand(200)) - 100, '3::bigint', constant('integer')) if $depth <= 0 || chance(0.5);
 	return '(' . int_value($depth - 1) . pick(' + ', ' - ', ' * ') . int_value($depth - 1) . ')'
 	  if chance(0.8);
 	return '(- ' . int_value($depth - 1) . ')';
@@ -116,7 +151,7 @@ sub numeric_value
 {
 	my ($depth) = @_;
 
-	return pick('n', 'm', 'n', '0.5', '1', '12.345')  if $depth <= 0 || chance(0.5);
+	return pick('n', 'm', 'n', 'n', 'm', constant('numeric')) if $depth <= 0 || chance(0.5);
 	return '(' . numeric_value($depth - 1) . pick(' + ', ' - ', ' * ') . numeric_value($depth - 1) . ')'
 	  if chance(0.8);
 	return int_value(0) . '::numeric';
@@ -129,7 +164,7 @@ sub float_value
 {
 	my ($depth) = @_;
 
-	return pick('f8', 'f4::float8', 'i4::float8', '0.25::float8') if $depth <= 0 || chance(0.5);
+	return pick('f8', 'f4::float8', 'i4::float8', constant('float8')) if $depth <= 0 || chance(0.5);
 	return '(' . float_value($depth - 1) . pick(' + ', ' - ', ' * ') . float_value($depth - 1) . ')';
 }
 
@@ -137,7 +172,7 @@ sub text_value { return pick('t', 'v', 'c', 'v::text', "coalesce(t, v)") }
 
 sub quoted { my $word = word(); utf8::encode($word); return "'$word'" }
 
-sub date_value { return pick("date '" . day() . "'", "(date '1998-12-01' - interval '90' day)", "timestamp '" . moment() . "'") }
+sub date_value { return pick("date '" . day() . "'", "(date '1998-12-01' - interval '90' day)", "timestamp '" . moment() . "'", constant('date')) }
 
 sub comparison { return pick(' = ', ' <> ', ' < ', ' <= ', ' > ', ' >= ') }
 
@@ -176,7 +211,8 @@ sub condition
 		sub { 'tz' . comparison() . "timestamptz '" . moment() . "+01'" },
 		sub { between('u', sub { "uuid '000000ff-0000-0000-0000-000000000001'" }) },
 		sub { between(text_value(), \&quoted) },
-		sub { text_value() . comparison() . text_value() },
+		sub { text_value() . comparison() . pick(text_value(), constant('text')) },
+		sub { constant('boolean') },
 		sub {
 			my $word = word();
 			utf8::encode($word);
@@ -190,7 +226,7 @@ sub condition
 sub key
 {
 	return pick('b', 'i2', 'i4', 'i8', 'n', 'm', 'd', 'ts', 'tz', 'u', 't', 'v', 'c', 'k', 'k', 'f8 + 0::float8', 'i2', 'c', 'v',
-		'i2 + i2', 'n + 1', 'coalesce(v, t)', "CASE WHEN b THEN 'yes' ELSE 'no' END");
+		'i2 + i2', 'n + 1', 'coalesce(v, t)', "CASE WHEN b THEN 'yes' ELSE 'no' END", any_constant(), any_constant(), any_constant());
 }
 
 # nor is it sure which of -0 and 0 a minimum is: PostgreSQL's sort may turn rows round
@@ -199,7 +235,9 @@ sub aggregate
 	my ($grouped) = @_;
 	my $call = pick(
 		sub { 'count(*)' },
-		sub { 'count(' . pick('DISTINCT ', '') . pick(map { $_->[0] } @columns) . ')' },
+		sub { 'count(' . pick('DISTINCT ', '') . pick(any_constant(), map { $_->[0] } @columns) . ')' },
+		sub { pick('sum', 'avg', 'min', 'max') . '(' . constant(pick('integer', 'float8')) . ')' },
+		sub { pick('min', 'max') . '(' . constant(pick('text', 'date', 'timestamptz', 'numeric')) . ')' },
 		sub { pick('sum', 'avg', 'min', 'max') . '(' . int_value(1) . ' + i2)' },
 		sub { pick('sum', 'avg', 'min', 'max') . '(' . pick('i2', 'i4', 'i8') . ')' },
 		sub { pick('sum', 'avg') . '(' . numeric_column() . ')' },
@@ -223,17 +261,18 @@ sub ordered
 	my @wanted = map { pick(map { /^f/ ? "$_ + 0::float8" : $_ } grep { $_ ne 'q' } map { $_->[0] } @columns) } 0 .. rand 4;
 	my @order = sort { rand() <=> 0.5 } 1 .. @wanted;
 
-	push @wanted, pick('i4 + i2', 'n * 2', '1', 'random() < 2') if chance(0.3);
-	return 'SELECT ' . join(', ', map { "$wanted[$_] AS x$_" } 0 .. $#wanted) . ' FROM @' . where() .
+	push @wanted, pick('i4 + i2', 'n * 2', '1', any_constant()) if chance(0.3);
+	return 'SELECT ' . join(', ', map { "$wanted[$_] AS x$_" } 0 .. $#wanted) . source() . where() .
 	  ' ORDER BY ' . (chance(0.1) ? pick('q, ', 'q + n DESC, ') : '') . join(', ', map { $_ . pick('', ' DESC', ' NULLS FIRST', ' DESC NULLS LAST') } @order, @order < @wanted ? scalar @wanted : ()) .
-	  ' LIMIT ' . pick(1, 3, 10, 100, 2000) . (chance(0.3) ? ' OFFSET ' . pick(1, 20, 500) : '');
+	  ' LIMIT ' . pick(1, 3, 10, 100, 2000, 'greatest($1, 0)', $has_outer ? 'greatest(oi, 0)' : '(SELECT 5)') . (chance(0.3) ? ' OFFSET ' . pick(1, 20, 500) : '');
 }
+
+sub outer_rows { return '(VALUES ' . join(', ', map { '(' . parameters() . ')' } 0 .. rand 4) . ') o(oi, od, ot, oday, of)' }
 
 # with values of an outer row; each column may be a parameter of the scan
 sub joined
 {
-	my @rows = map { '(' . join(', ', pick('1', '-3', '12', 'NULL::int'), pick('0.50', '12.125', '-7', "'NaN'", 'NULL') . '::numeric',
-		pick(map { quoted() } 1 .. 3) . '::text', "date '" . day() . "'", pick('1.5', '-0', '100') . '::float8') . ')' } 0 .. rand 4;
+	local $has_outer = 0;
 	my $join = pick(
 		sub { 'i4' . comparison() . pick('oi', 'oi + 1', 'oi * i2') },
 		sub { pick('i2', 'i8', 'i4') . ' = oi' },
@@ -245,44 +284,69 @@ sub joined
 		sub { condition(1) . ' AND i4 > oi' })->();
 	my $kind = pick('JOIN', 'LEFT JOIN');
 
-	return 'SELECT ' . join(', ', 'o.*', pick('i4', 't'), pick('n', 'd', 'c')) . ' FROM (VALUES ' . join(', ', @rows) .
-	  ") o(oi, od, ot, oday, of) $kind @ ON $join" . where();
+	return 'SELECT ' . join(', ', 'o.*', pick('i4', 't'), pick('n', 'd', 'c')) . ' FROM ' . outer_rows() . " $kind @ ON $join" . where();
+}
+
+# a query anew for each outer row, whose values it may use or not
+sub repeated
+{
+	local $has_outer = chance(0.8);
+	my $inner = query(1);
+
+	return "SELECT o.*, ARRAY(SELECT l::text FROM ($inner) l ORDER BY 1) FROM " . outer_rows() if chance(0.3);
+	return 'SELECT * FROM ' . outer_rows() . pick(' JOIN', ' LEFT JOIN') . " LATERAL ($inner) l ON true";
 }
 
 sub where { return chance(0.3) ? '' : ' WHERE ' . join(' AND ', map { condition(2) } 0 .. rand 2) }
 
 sub query
 {
+	my ($is_inner) = @_;
 	my @keys;
 
+	return repeated() if !$is_inner && chance(0.2);
 	return ordered() if chance(0.2);
 	return joined() if chance(0.15);
 	if (chance(0.35))
 	{
 		my @wanted = map { pick(map { $_->[0] } @columns) } 0 .. rand 4;
 
-		return 'SELECT ' . join(', ', map { "$wanted[$_] AS x$_" } 0 .. $#wanted) . ' FROM @' . where();
+		return 'SELECT ' . join(', ', map { "$wanted[$_] AS x$_" } 0 .. $#wanted) . source() . where();
 	}
 	@keys = map { key() } 1 .. rand 4 if chance(0.7);
 
 	my @results = (@keys, map { aggregate(@keys > 0) } 0 .. rand 4);
-	my $query = 'SELECT ' . join(', ', map { "$results[$_] AS x$_" } 0 .. $#results) . ' FROM @' . where();
+	my $query = 'SELECT ' . join(', ', map { "$results[$_] AS x$_" } 0 .. $#results) . source() . where();
 
 	$query .= ' GROUP BY ' . join(', ', 1 .. @keys) if @keys;
-	$query .= ' HAVING ' . aggregate(1) . ' IS NOT NULL' if chance(0.1);
+	$query .= ' HAVING ' . pick(aggregate(1) . ' IS NOT NULL', 'count(*) > ' . constant('integer'), constant('boolean')) if chance(0.1);
 	return $query;
 }
 
 # ---- comparison ----
 
 $session->value(q{
-	CREATE FUNCTION outcome(query text) RETURNS text LANGUAGE plpgsql AS $$
-	DECLARE
-		result text;
+	CREATE FUNCTION prepare(query text) RETURNS void LANGUAGE plpgsql AS $$
 	BEGIN
-		EXECUTE 'SELECT string_agg(x::text, E''\n'' ORDER BY x::text) FROM (' || query || ') x'
-		INTO result;
-		RETURN result;
+		IF EXISTS (SELECT FROM pg_prepared_statements WHERE name = 'query') THEN
+			DEALLOCATE query;
+		END IF;
+		EXECUTE 'PREPARE query(int, numeric, text, date, float8) AS ' || query;
+	END $$;
+
+	-- with each of these lists of parameters
+	CREATE FUNCTION outcome(query text, VARIADIC parameters text[]) RETURNS text LANGUAGE plpgsql AS $$
+	DECLARE
+		list text;
+		result text;
+		results text[];
+	BEGIN
+		PERFORM prepare('SELECT string_agg(x::text, E''\n'' ORDER BY x::text) FROM (' || query || ') x');
+		FOREACH list IN ARRAY parameters LOOP
+			EXECUTE 'EXECUTE query(' || list || ')' INTO result;
+			results := results || coalesce(result, 'NULL');
+		END LOOP;
+		RETURN array_to_string(results, E'\n');
 	EXCEPTION WHEN others THEN
 		RETURN 'ERROR ' || SQLSTATE;
 	END $$;
@@ -296,16 +360,16 @@ $session->value(q{
 			EXCEPT ALL SELECT '- ' || regexp_split_to_table(coalesce(found, 'NULL'), E'\n'))) x
 	$$;
 
-	CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql AS $$
+	CREATE FUNCTION compare(query text, VARIADIC parameters text[]) RETURNS text LANGUAGE plpgsql AS $$
 	DECLARE
-		plain text := outcome(replace(query, '@', 'plain'));
+		plain text := outcome(replace(query, '@', 'plain'), VARIADIC parameters);
 		unpushed text;
 		pushed text;
 	BEGIN
 		PERFORM set_config('csv_gpu_fdw.enable_pushdown', 'off', true);
-		unpushed := outcome(replace(query, '@', 'csv'));
+		unpushed := outcome(replace(query, '@', 'csv'), VARIADIC parameters);
 		PERFORM set_config('csv_gpu_fdw.enable_pushdown', 'on', true);
-		pushed := outcome(replace(query, '@', 'csv'));
+		pushed := outcome(replace(query, '@', 'csv'), VARIADIC parameters);
 		-- the planner may find out that a partition need not be looked at
 		IF unpushed IS DISTINCT FROM plain AND
 			(coalesce(plain, '') LIKE 'ERROR%') = (coalesce(unpushed, '') LIKE 'ERROR%') THEN
@@ -317,11 +381,12 @@ $session->value(q{
 		RETURN CASE WHEN plain LIKE 'ERROR%' THEN 'error' ELSE 'same' END;
 	END $$;
 
-	CREATE FUNCTION is_pushed(query text) RETURNS boolean LANGUAGE plpgsql AS $$
+	CREATE FUNCTION is_pushed(query text, parameters text) RETURNS boolean LANGUAGE plpgsql AS $$
 	DECLARE
 		line text;
 	BEGIN
-		FOR line IN EXECUTE 'EXPLAIN ' || replace(query, '@', 'csv') LOOP
+		PERFORM prepare(replace(query, '@', 'csv'));
+		FOR line IN EXECUTE 'EXPLAIN EXECUTE query(' || parameters || ')' LOOP
 			IF line ~ 'Engine (Filter|Aggregates|Group Key|Limit)' THEN
 				RETURN true;
 			END IF;
@@ -360,21 +425,22 @@ while (time() - $start < $seconds && $ndifferent == 0)
 		SET csv_gpu_fdw.enable_pushdown = off;
 		CREATE TABLE plain AS SELECT * FROM csv;
 		RESET csv_gpu_fdw.enable_pushdown;
-		SET enable_partitionwise_aggregate = " . pick('on', 'off') . "; SET work_mem = '" . pick('64kB', '4MB') . "';
+		SET enable_partitionwise_aggregate = " . pick('on', 'off') . '; SET plan_cache_mode = ' . pick('auto', 'force_generic_plan') . "; SET work_mem = '" . pick('64kB', '4MB') . "';
 		SET csv_gpu_fdw.cpu_threads = " . pick(1, 1, 3) . '; SET enable_hashjoin = ' . pick('on', 'off') .
 		'; SET csv_gpu_fdw.debug_gpu_groups = ' . pick(0, 1, 20) .
 		'; SET csv_gpu_fdw.resident_memory = ' . ($kept ? "'100MB'" : 'off') . '; SET enable_mergejoin = off; SET enable_material = ' . pick('on', 'off') . ';');
 	for (1 .. $queries_per_file)
 	{
 		my $query = query();
-		my $outcome = $session->value('SELECT compare(' . literal($query) . ')');
+		my @parameters = map { literal(parameters()) } 1 .. 2;
+		my $outcome = $session->value('SELECT compare(' . join(', ', literal($query), @parameters) . ')');
 
 		$nqueries++;
 		$nerrors++ if $outcome eq 'error';
-		$npushed++ if $session->value('SELECT is_pushed(' . literal($query) . ')') eq 't';
+		$npushed++ if $session->value('SELECT is_pushed(' . literal($query) . ", $parameters[0])") eq 't';
 		next if $outcome eq 'same' || $outcome eq 'error';
 		$ndifferent++;
-		diag("$outcome\n\n$query\n");
+		diag("$outcome\n\n$query\n\n@parameters\n");
 		rename $paths[$_], "$ENV{TESTDATADIR}/different.$_.csv" for 0 .. $#paths;
 		last;
 	}

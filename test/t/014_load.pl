@@ -342,4 +342,36 @@ is($watcher->value("SELECT count(*) FROM pg_stat_progress_copy"), 0, 'and nothin
 $session->quit;
 $watcher->quit;
 $node->stop;
+
+# ---- a server with few buffers ----
+
+my $small = csv_server('small', shared_buffers => '128kB');
+my @loaders = map { new_session($small) } 1 .. 4;
+$loaders[0]->value("CREATE FOREIGN TABLE many (a int, b text, c text) SERVER csv OPTIONS (filename '$directory/many.csv');
+	CREATE TABLE by_pages (a int, b text, c text);
+	CREATE TABLE by_buffers (a int, b text, c text) PARTITION BY LIST (mod(a, 24))");
+$loaders[0]->value("CREATE TABLE by_buffers_$_ PARTITION OF by_buffers FOR VALUES IN ($_)") for 0 .. 23;
+for my $table (qw(by_pages by_buffers))
+{
+	my @failed;
+
+	for my $few (1, scalar @loaders)
+	{
+		my @some = @loaders[0 .. $few - 1];
+
+		$_->send("SELECT csv_gpu_load('many', '$table')") for @some;
+		for my $loader (@some)
+		{
+			my ($out, $err) = $loader->await;
+
+			push @failed, $err if $err ne '';
+		}
+	}
+	is("@failed", '', "$table: 16 buffers are enough for several loads");
+	is($loaders[0]->value("SELECT count(*), sum(a) FROM $table"),
+		join('|', map { (1 + @loaders) * $_ } $nload, $nload * ($nload + 1) / 2),
+		"$table: has all rows");
+}
+$_->quit for @loaders;
+$small->stop;
 done_testing();

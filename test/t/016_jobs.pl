@@ -21,7 +21,8 @@ my $node = csv_server(
 	shared_preload_libraries => 'pg_cron',
 	'cron.database_name' => 'postgres',
 	'cron.use_background_workers' => 'on',
-	max_worker_processes => 20);
+	max_worker_processes => 20,
+	restart_after_crash => 'on');
 my $dir = PostgreSQL::Test::Utils::tempdir;
 
 chmod 0755, $dir;
@@ -131,19 +132,67 @@ sql(q{SELECT csv_gpu_unschedule('fresh'), csv_gpu_unschedule('fails')});
 is(sql(q{SELECT string_agg(jobname, ', ') FROM cron.job}), 'csv_gpu_fdw: new', 'jobs end');
 cmp_ok(sql(q{SELECT count(*) FROM csv_gpu_job_run WHERE job = 'fails'}), '>', 0, 'their runs stay on record');
 
+# ---- several runs of a job at once, and one that is killed ----
+
+write_old_file("$dir/many$_.csv", map { "$_\n" } 1 .. 2000) for 1 .. 50;
+sql(qq{CREATE FOREIGN TABLE many (id int) SERVER csv OPTIONS (filename '$dir/many*.csv');
+	CREATE TABLE many_loaded (id int);
+	INSERT INTO csv_gpu_job (job, schedule, source, target, mode) VALUES ('many', '* * * * *', 'many', 'many_loaded', 'new_files')});
+my @sessions = map { new_session($node) } 1 .. 3;
+my $run = q{SELECT count(*), count(error) FROM csv_gpu_run_job('many')};
+my $victim = $sessions[0]->pid;
+
+sql(q{CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN IF (SELECT count(*) FROM many_loaded) >= 40000 THEN PERFORM pg_sleep(600); END IF; RETURN NULL; END';
+	CREATE TRIGGER wait AFTER INSERT ON many_loaded FOR EACH STATEMENT EXECUTE FUNCTION wait()});
+$sessions[0]->send($run);
+$node->poll_query_until('postgres', "SELECT wait_event = 'PgSleep' FROM pg_stat_activity WHERE pid = $victim")
+  or die 'it does not sleep';
+kill 'KILL', $victim;
+eval { $_->quit } for @sessions;
+$node->poll_query_until('postgres', 'SELECT true') or die 'the server does not recover';
+is(sql(q{SELECT (SELECT count(*) FROM many_loaded), (SELECT count(*) FROM csv_gpu_job_file WHERE job = 'many')}), '0|0', 'of a run that is killed nothing is left');
+sql('DROP TRIGGER wait ON many_loaded');
+@sessions = map { new_session($node) } 1 .. 3;
+$_->send($run) for @sessions;
+is((join ' ', sort map { ($_->await)[0] } @sessions), '0|0 0|0 50|0', 'of several runs at once, one loads');
+is(sql('SELECT count(*), sum(id) FROM many_loaded'), '100000|100050000', 'each file once');
+$_->quit for @sessions;
+sql(q{SELECT csv_gpu_unschedule('many')});
+
 # ---- a dump has jobs, runs and files, and goes on counting runs ----
 
 my $dump = "$dir/dump.sql";
 my $runs = sql('SELECT count(*) FROM csv_gpu_job_run');
+
+# of roles with odd names; and of a role and of tables that are gone, whose
+# numbers may be others' where the dump goes
+my @odd = ('Odd "Role" \'1\' \\', '-', '1234', 'dropped');
+for my $role (@odd)
+{
+	my $quoted = $role =~ s/"/""/gr;
+
+	sql(qq{CREATE ROLE "$quoted"; SET ROLE "$quoted";
+		INSERT INTO csv_gpu_job (job, schedule, source, target, mode) VALUES ('odd', '* * * * *', 'source', 'target', 'new_files');
+		INSERT INTO csv_gpu_job_file (job, identity, filename, run) VALUES ('odd', 'x', 'x', 1);
+		INSERT INTO csv_gpu_job_run (job, started, duration) VALUES ('odd', now(), '1s')});
+}
+sql(q{CREATE TABLE gone (id int);
+	INSERT INTO csv_gpu_job (job, schedule, source, target, mode) VALUES ('no source', '* * * * *', 'gone', 'target', 'append'), ('no target', '* * * * *', 'source', 'gone', 'append');
+	DROP TABLE gone; DROP ROLE dropped; CREATE ROLE dropped});
+is(sql(q{SELECT count(*) FROM csv_gpu_job WHERE job IN ('odd', 'no source', 'no target')}), 6, 'jobs of what is gone are there');
+is(sql(q{SET ROLE dropped; SELECT (SELECT count(*) FROM csv_gpu_job) + (SELECT count(*) FROM csv_gpu_job_run) + (SELECT count(*) FROM csv_gpu_job_file)}),
+	0, q(and not a new role's of that name));
 
 # pg_cron is to be in one database only
 sql('DROP EXTENSION pg_cron');
 $node->command_ok([ 'pg_dump', '-f', $dump, '-d', $node->connstr('postgres') ], 'dumped');
 sql('CREATE DATABASE copy');
 $node->command_ok([ 'psql', '-Xqv', 'ON_ERROR_STOP=1', '-f', $dump, '-d', $node->connstr('copy') ], 'restored');
-is($node->safe_psql('copy', 'SELECT job, source, target, mode FROM csv_gpu_job'), 'new|source|target|new_files', 'jobs');
-is($node->safe_psql('copy', 'SELECT count(*) FROM csv_gpu_job_run'), $runs, 'runs');
-is($node->safe_psql('copy', 'SELECT count(*) FROM csv_gpu_job_file'), 2, 'files');
+is($node->safe_psql('copy', q{SELECT job, source, target, mode FROM csv_gpu_job WHERE job <> 'odd'}), 'new|source|target|new_files', 'jobs');
+is($node->safe_psql('copy', q{SELECT count(*) FROM csv_gpu_job_run WHERE job <> 'odd'}), $runs, 'runs');
+is($node->safe_psql('copy', q{SELECT count(*) FROM csv_gpu_job_file WHERE job <> 'odd'}), 2, 'files');
+is( $node->safe_psql('copy', "SELECT string_agg(r.rolname, ' ' ORDER BY r.rolname) FROM $_ t LEFT JOIN pg_roles r ON r.oid = t.owner WHERE job = 'odd'"),
+	(join ' ', sort @odd[0 .. 2]), "$_: with their roles") for qw(csv_gpu_job csv_gpu_job_run csv_gpu_job_file);
 is( $node->safe_psql('copy', q{SET SESSION AUTHORIZATION importer; SELECT count(*) FROM csv_gpu_run_job('new')}),
 	0, 'which are known there');
 utime(time - 30, time - 30, "$dir/a2.csv") or die;

@@ -200,6 +200,79 @@ for my $n (1 .. 60)
 is($nbad, 0, 'random files read without a skipped record, as file_fdw has their text');
 cmp_ok($ntyped, '>', 100, "types other than text are inferred ($ntyped of 540)");
 
+# ---- hostile bytes, in files and in their names ----
+
+my @pieces = (
+	"\0", "\x01", "\xff", "\xc3", "\xc3\xa4", "\xe2\x82\xac" x 30, "\xef\xbb\xbf", "\xff\xfe",
+	',', ',', ';', "\t", '|', ',' x 40, '"', '"', "'", '\\', "\n", "\n", "\r\n", "\r", ' ', '_', '%', '*', '[', '?',
+	'a', 'A', 'id', 'id', 'select', 'user', 'ctid', 'x' x 70, '1', '1', '-1.5', '007', '1e400', 'NaN', 'true', '2020-02-29');
+
+sub hostile
+{
+	return join '', map { $pieces[ rand @pieces ] } 1 .. rand($_[0]);
+}
+
+# what every table made of them must satisfy
+sql(q{
+CREATE FUNCTION check_all(OUT ntables int, OUT wrong text) LANGUAGE plpgsql AS $$
+DECLARE
+	name text;
+	nrows bigint;
+	nerrors bigint;
+	loaded record;
+BEGIN
+	ntables := 0;
+	wrong := '';
+	FOR name IN SELECT relname FROM pg_class WHERE relnamespace = 'made'::regnamespace LOOP
+		EXECUTE format('SELECT count(t::text) FROM made.%I t', name) INTO nrows;
+		EXECUTE format('SELECT count(e::text) FROM csv_gpu_errors(''made.%I'') e', name) INTO nerrors;
+		EXECUTE format('CREATE TABLE loaded AS SELECT * FROM made.%I WITH NO DATA', name);
+		EXECUTE format('SELECT * FROM csv_gpu_load(''made.%I'', ''loaded'')', name) INTO loaded;
+		IF loaded.records_loaded <> nrows OR loaded.records_skipped <> nerrors THEN
+			wrong := wrong || format(' %s: %s + %s <> %s', name, nrows, nerrors, loaded);
+		END IF;
+		DROP TABLE loaded;
+		ntables := ntables + 1;
+	END LOOP;
+END $$});
+
+my $hostile = "$dir/hostile";
+my $until = time + seconds_to_run(3);
+my ($nfiles, $ntables, $wrong) = (0, 0, '');
+
+mkdir $hostile or die;
+do
+{
+	system('rm', '-rf', '--', glob("$hostile/*")) == 0 or die;
+	for my $n (1 .. 100)
+	{
+		my $name = substr(hostile(6), 0, 200) =~ tr{/\0}{}dr;
+
+		write_file("$hostile/$n$name.csv", hostile(8), "\n" x (rand() < 0.5), hostile(100));
+	}
+	$nfiles += 100;
+	import_folder($hostile, ", log_verbosity 'silent'" . (rand() < 0.5 ? '' : ", header 'true'"));
+	my ($n, $bad) = split /\|/, sql('SELECT * FROM check_all()');
+	$ntables += $n;
+	$wrong .= $bad;
+} while (time < $until);
+note("$ntables tables of $nfiles files");
+cmp_ok($ntables, '>', $nfiles / 10, 'hostile files make tables');
+is($wrong, '', 'and as many rows, errors and loaded records');
+
+# what holds their names can be dumped and restored
+sql('CREATE FOREIGN TABLE told (file text OPTIONS (virtual $$filename$$), a text) SERVER csv OPTIONS (filename '
+	  . literal("$hostile/*")
+	  . ", quote '', log_verbosity 'silent');
+	CREATE TABLE kept AS SELECT file FROM told;
+	INSERT INTO kept SELECT filename FROM csv_gpu_errors('told')");
+cmp_ok(sql("SELECT count(DISTINCT file) FROM kept WHERE file ~ '[\\\\]xff'"), '>', 0, 'some are no valid text');
+sql('CREATE DATABASE restored');
+command_ok([ 'pg_dump', '-f', "$dir/dump.sql", $node->connstr('postgres') ], 'dumped');
+command_ok([ 'psql', '-Xqv', 'ON_ERROR_STOP=1', '-f', "$dir/dump.sql", $node->connstr('restored') ], 'restored');
+my $all = 'SELECT count(*), md5(string_agg(file, E\'\\n\' ORDER BY file COLLATE "C")) FROM kept';
+is($node->safe_psql('restored', $all), sql($all), 'the same names');
+
 # ---- interrupted, and once more ----
 
 write_file("$dir/long.csv", "a,b\n", "1,text\n" x 3_000_000);
@@ -213,6 +286,11 @@ my ($out, $err) = $session->query("SELECT count(*) FROM csv_gpu_sniff('$dir/long
 like($err, qr/canceling statement due to statement timeout/, 'cancelled');
 is(descriptors($session->pid), $before, 'nothing stays open');
 $session->query('RESET statement_timeout');
+mkdir "$dir/unfit" or die;
+write_file("$dir/unfit/$_.csv.gz", 'not compressed') for 1 .. 20;
+($out, $err) = $session->query('IMPORT FOREIGN SCHEMA "remote" FROM SERVER csv INTO made OPTIONS (directory ' . literal("$dir/unfit") . ')');
+is(scalar(() = $err =~ /was passed over/g), 20, 'all passed over');
+is(descriptors($session->pid), $before, 'nor of those');
 is($session->value("SELECT string_agg(type, ' ') FROM csv_gpu_sniff('$dir/long.csv')"), 'integer text', 'and on it goes');
 
 $node->stop;

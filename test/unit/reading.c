@@ -123,7 +123,7 @@ print_long(FILE *out, const CsvReader *reader, const CsvBatch *batch,
 	bool		quoted;
 
 	memset(&scan, 0, sizeof(scan));
-	assert_true(csv_scan_record(&scan, &reading_memory, dialect, CSV_NORMAL,
+	assert_int_equal(CSV_OK, csv_scan_record(&scan, &reading_memory, dialect, CSV_NORMAL,
 								batch->bytes, batch->row_offsets[row],
 								batch->nbytes, true));
 	span = csv_scan_field(&scan, dialect, batch->bytes, batch->nbytes, field);

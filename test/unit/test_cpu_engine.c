@@ -498,8 +498,8 @@ numbers_are_converted_or_doubtful(void **state)
 	use_columns(&reading, columns, 3);
 	expect_reading(&reading,
 				   "1,t,2000-01-02\n\"-7\",\"no\",\"1999-12-31\"\n,,\n"
-				   "x,2,now\n 1,,\"\"\n",
-				   "<1><1><1>\n<-7><0><-1>\n---\n???\n?-?\n");
+				   "x,2,now\n 1,,\"\"\n\" 1\", t,2000-01-02 \n1 1,- t,\n",
+				   "<1><1><1>\n<-7><0><-1>\n---\n???\n<1>-?\n<1><1><1>\n?" "?-\n");
 }
 
 static void

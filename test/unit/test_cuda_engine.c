@@ -443,7 +443,7 @@ plain_read(const Case *c, const CsvDialect *dialect, Text *log)
 		if (pos != before)
 			continue;
 
-		assert_true(csv_scan_record(scan, &plain_memory, dialect, mode,
+		assert_int_equal(CSV_OK, csv_scan_record(scan, &plain_memory, dialect, mode,
 									c->input.bytes, pos, nbytes, true));
 		if (!scan->is_record)
 			break;
@@ -564,7 +564,7 @@ put_batch(Text *log, const Case *c, const CsvDialect *dialect,
 						CsvSpan		span;
 
 						assert_true(text);
-						assert_true(csv_scan_record(&scan, &plain_memory,
+						assert_int_equal(CSV_OK, csv_scan_record(&scan, &plain_memory,
 													dialect, CSV_NORMAL,
 													batch->bytes,
 													batch->row_offsets[row],

@@ -320,7 +320,7 @@ take(Trial *trial, const CsvReader *reader, const CsvBatch *batch)
 		offset = batch->row_offsets[row];
 		add_number(trial, batch->file_offset + offset);
 		add_number(trial, batch->file_lines + batch->row_lines[row]);
-		assert_true(csv_scan_record(&scan, &counted_memory,
+		assert_int_equal(CSV_OK, csv_scan_record(&scan, &counted_memory,
 									csv_reader_dialect(reader), CSV_NORMAL,
 									batch->bytes, offset, batch->nbytes, true));
 		add_to_digest(trial, batch->bytes + scan.start, scan.end - scan.start);

@@ -1033,7 +1033,7 @@ many_groups_keep_their_sums(void **state)
 
 	/* with little room, each row is in a group or handed over, never both */
 	memset(&spilled, 0, sizeof(spilled));
-	csv_evaluator_limit(evaluator, 512 * 1024, count_spilled, &spilled);
+	csv_evaluator_limit(evaluator, 512 * 1024, count_spilled, NULL, &spilled);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(csv_evaluator_run(evaluator, &fixture.layout,
 										   &fixture.batch, NULL, NULL, NULL,
@@ -1054,6 +1054,131 @@ many_groups_keep_their_sums(void **state)
 	csv_evaluator_free(evaluator);
 	free(keys);
 	free(status);
+}
+
+/* distinct values for which there was no room */
+enum
+{
+	DISTINCT_ROWS = 60000,
+	DISTINCT_VALUES = 20000
+};
+
+typedef struct SpilledValues
+{
+	uint32_t	n;
+	uint64_t	hashes[DISTINCT_ROWS];
+	uint32_t	groups[DISTINCT_ROWS];
+	int64_t		values[DISTINCT_ROWS];
+} SpilledValues;
+
+static bool
+keep_value(void *arg, uint64_t hash, uint32_t aggregate, uint32_t group,
+		   const CsvValue *value)
+{
+	SpilledValues *spilled = arg;
+
+	assert_int_equal(aggregate, 1);
+	assert_int_equal(value->state, CSV_LANE_VALUE);
+	assert_true(spilled->n < DISTINCT_ROWS);
+	spilled->hashes[spilled->n] = hash;
+	spilled->groups[spilled->n] = group;
+	spilled->values[spilled->n++] = value->value.integer;
+	return true;
+}
+
+static void
+distinct_values_are_counted_or_handed_over(void **state)
+{
+	static Program program;
+	static SpilledValues spilled;
+	static SpilledValues again;
+	static int64_t values[DISTINCT_ROWS];
+	static int64_t keys[DISTINCT_ROWS];
+	static uint8_t status[DISTINCT_ROWS];
+	Fixture		fixture;
+	CsvEvaluator *evaluator;
+	CsvSelection selection;
+	CsvAggregateValue value;
+	size_t		limit_bytes = 256 * 1024;
+	int64_t		counted = 0;
+
+	(void) state;
+	memset(&fixture, 0, sizeof(fixture));
+	add_column(&fixture, CSV_KIND_INT8, -1, 0);
+	add_column(&fixture, CSV_KIND_INT8, -1, 0);
+	fixture.layout.columns = fixture.columns;
+	start_program(&program);
+	program.query.aggregates = true;
+	program.query.nkeys = 1;
+	program.keys[0].lane = CSV_LANE_INT;
+	program.keys[0].value = add_load(&program, CSV_LANE_INT, 0);
+	add_aggregate(&program, CSV_AGGREGATE_COUNT_ROWS, 0, CSV_NO_REGISTER,
+				  CSV_NO_REGISTER);
+	add_aggregate(&program, CSV_AGGREGATE_COUNT_DISTINCT, CSV_LANE_INT,
+				  add_load(&program, CSV_LANE_INT, 1), CSV_NO_REGISTER);
+	evaluator = csv_evaluator_create(&reading_memory, &program.query);
+	assert_non_null(evaluator);
+	for (uint32_t i = 0; i < DISTINCT_ROWS; i++)
+	{
+		values[i] = i % DISTINCT_VALUES;
+		keys[i] = values[i] % 3;
+	}
+	fixture.batch.nrows = DISTINCT_ROWS;
+	fixture.batch.arrays = fixture.arrays;
+	for (int i = 0; i < 2; i++)
+	{
+		fixture.arrays[i].values = (uint8_t *) (i == 0 ? keys : values);
+		fixture.arrays[i].status = status;
+		fixture.arrays[i].stride = 8;
+		fixture.arrays[i].all_ok = true;
+	}
+	csv_evaluator_limit(evaluator, limit_bytes, NULL, keep_value, &spilled);
+	assert_int_equal(csv_evaluator_run(evaluator, &fixture.layout,
+									   &fixture.batch, NULL, NULL, NULL,
+									   &selection), CSV_OK);
+	assert_int_equal(csv_evaluator_ngroups(evaluator), 3);
+	/* a block's values may come on top, and slots are doubled */
+	assert_true(csv_evaluator_group_bytes(evaluator) < 2 * limit_bytes);
+	for (uint32_t g = 0; g < 3; g++)
+	{
+		csv_evaluator_aggregate(evaluator, g, 1, &value);
+		counted += value.count;
+	}
+	assert_true(counted > 2000 && counted < DISTINCT_VALUES);
+	/* each of the others as often as it is there */
+	assert_int_equal(spilled.n, 3 * (DISTINCT_VALUES - counted));
+
+	/* by parts of their hash, they find room, and each is counted once */
+	csv_evaluator_limit(evaluator, limit_bytes, NULL, keep_value, &again);
+	for (uint32_t part = 0; part < 16; part++)
+	{
+		csv_evaluator_forget_values(evaluator);
+		for (uint32_t i = 0; i < spilled.n; i++)
+		{
+			CsvValue	one;
+
+			if (spilled.hashes[i] >> 60 != part)
+				continue;
+			memset(&one, 0, sizeof(one));
+			one.value.integer = spilled.values[i];
+			assert_true(csv_evaluator_count_value(evaluator, 1,
+												  spilled.groups[i], &one));
+		}
+	}
+	assert_int_equal(again.n, 0);
+	for (uint32_t g = 0; g < 3; g++)
+	{
+		int64_t		key;
+		CsvValue	found;
+
+		csv_evaluator_key(evaluator, g, 0, &found);
+		key = found.value.integer;
+		csv_evaluator_aggregate(evaluator, g, 1, &value);
+		assert_int_equal(value.count, (DISTINCT_VALUES - key + 2) / 3);
+		csv_evaluator_aggregate(evaluator, g, 0, &value);
+		assert_int_equal(value.count, (DISTINCT_VALUES - key + 2) / 3 * 3);
+	}
+	csv_evaluator_free(evaluator);
 }
 
 /* partial groups for which there was no room: of one key and these words */
@@ -1132,14 +1257,14 @@ partial_groups_are_merged_or_handed_over(void **state)
 	assert_non_null(evaluator);
 
 	/* the first groups find room; no other does */
-	csv_evaluator_limit(evaluator, 128 * 1024, keep_partial, &spilled);
+	csv_evaluator_limit(evaluator, 128 * 1024, keep_partial, NULL, &spilled);
 	assert_int_equal(csv_evaluator_merge(evaluator, &answer->groups), CSV_OK);
 	ngroups = csv_evaluator_ngroups(evaluator);
 	assert_true(ngroups > 100 && ngroups < PARTIAL_GROUPS / 2);
 	assert_int_equal(spilled.n, PARTIAL_GROUPS - ngroups);
 
 	/* with those that were handed over, they are all there */
-	csv_evaluator_limit(evaluator, 0, NULL, NULL);
+	csv_evaluator_limit(evaluator, 0, NULL, NULL, NULL);
 	for (uint32_t i = 0; i < spilled.n; i++)
 	{
 		CsvPartial	partial = {spilled.words[i], spilled.texts[i]};
@@ -1574,6 +1699,7 @@ main(void)
 		cmocka_unit_test(random_sums_of_floats_are_exact),
 		cmocka_unit_test(counters_and_sums_carry),
 		cmocka_unit_test(many_groups_keep_their_sums),
+		cmocka_unit_test(distinct_values_are_counted_or_handed_over),
 		cmocka_unit_test(partial_groups_are_merged_or_handed_over),
 		cmocka_unit_test(memory_that_fails_is_given_back),
 		cmocka_unit_test(numbers_beyond_a_lane_are_undecided),

@@ -143,7 +143,7 @@ records_are_what_the_table_says(void **state)
 		/* with nothing behind them that could be read */
 		exact = malloc(nbytes + 1);
 		memcpy(exact + 1, bytes, nbytes);
-		assert_true(csv_scan_record(&scan, &reading_memory, &dialect, mode,
+		assert_int_equal(CSV_OK, csv_scan_record(&scan, &reading_memory, &dialect, mode,
 									exact + 1, 0, nbytes, at_end));
 		free(exact);
 		ncomplete += scan.complete;

@@ -382,6 +382,101 @@ after_an_interruption_the_same_batch_can_be_read(void **state)
 	assert_true(any);
 }
 
+/*
+ * A header and a record of megabytes each, of bytes that are read one by one:
+ * the callback is called all along, and giving up at any call loses nothing.
+ */
+static void
+a_long_record_can_be_interrupted_anywhere(void **state)
+{
+	static const char *const units[] = {",", "\"", "\"\"x", "\",\"", "x"};
+	enum
+	{
+		MEGABYTES = 6
+	};
+	char	   *bytes = malloc(2 * (MEGABYTES << 20) + 16);
+
+	(void) state;
+	assert_non_null(bytes);
+	for (size_t u = 0; u < sizeof(units) / sizeof(units[0]); u++)
+	{
+		size_t		unit = strlen(units[u]);
+		size_t		nbytes = 0;
+		uint32_t	expected_fields = 0;
+		uint32_t	ncalls = 0;
+		uint32_t	nopen = 0;
+
+		for (int record = 0; record < 2; record++)
+		{
+			size_t		end = nbytes + (MEGABYTES << 20);
+
+			/* an even number of quotes between two others */
+			bytes[nbytes++] = '"';
+			for (size_t n = 0; n < 2 || nbytes + 2 * unit < end; n += 2)
+				for (int twice = 0; twice < 2; twice++, nbytes += unit)
+					memcpy(bytes + nbytes, units[u], unit);
+			bytes[nbytes++] = '"';
+			bytes[nbytes++] = '\n';
+		}
+
+		for (uint32_t at = UINT32_MAX;;)
+		{
+			Reading		reading;
+			Stop		stop = {0, at};
+			Text		text = {bytes, nbytes};
+			CsvReader  *reader;
+			CsvRecord	header;
+			CsvBatch	batch;
+			CsvStatus	status;
+			void	   *engine = csv_cpu_open(&reading_memory, &(CsvCpuOptions) {.isa = CSV_ISA_BEST});
+			int			interruptions = 0;
+
+			reading_init(&reading, 1);
+			reading.options.header_rows = 1;
+			reading.options.max_record_bytes = 100 << 20;
+			reading.options.interrupted = stop_once;
+			reading.options.interrupted_arg = &stop;
+			reader = csv_reader_create(&reading_memory, &reading.options);
+			csv_reader_set_engine(reader, &csv_cpu_engine, engine);
+			while ((status = csv_reader_open(reader, read_text, &text)) == CSV_INTERRUPTED)
+				interruptions++;
+			assert_int_equal(status, CSV_OK);
+			if (at == UINT32_MAX)
+				nopen = stop.calls;
+			assert_true(csv_reader_header(reader, &header));
+			assert_int_equal(header.length, nbytes / 2 - 1);
+			if (at == UINT32_MAX)
+				expected_fields = header.nfields;
+			assert_int_equal(header.nfields, expected_fields);
+			csv_reader_set_layout(reader, &reading.layout);
+			while ((status = csv_reader_next(reader, &batch)) == CSV_INTERRUPTED)
+				interruptions++;
+			assert_int_equal(status, CSV_OK);
+			assert_int_equal(batch.nrecords, 1);
+			assert_int_equal(batch.consumed, nbytes / 2);
+			assert_int_equal(interruptions, at != UINT32_MAX);
+			csv_reader_free(reader);
+			csv_cpu_engine.close(engine);
+
+			/* some of the calls, from the first to the last */
+			if (at == UINT32_MAX)
+			{
+				ncalls = stop.calls;
+				at = 0;
+			}
+			else
+				at += ncalls / 8 + 1;
+			if (at >= ncalls)
+				break;
+		}
+
+		/* the header is looked through for its end, and for its fields */
+		assert_in_range(nopen, 2 * (MEGABYTES - 1), UINT32_MAX);
+		assert_in_range(ncalls - nopen, MEGABYTES - 1, UINT32_MAX);
+	}
+	free(bytes);
+}
+
 static void
 another_engine_can_go_on_between_two_batches(void **state)
 {
@@ -443,6 +538,7 @@ main(void)
 		cmocka_unit_test(a_line_without_end_is_one_error_and_the_next_line_is_read),
 		cmocka_unit_test(memory_stays_near_the_record_limit_whatever_the_line),
 		cmocka_unit_test(after_an_interruption_the_same_batch_can_be_read),
+		cmocka_unit_test(a_long_record_can_be_interrupted_anywhere),
 		cmocka_unit_test(another_engine_can_go_on_between_two_batches),
 	};
 

@@ -1,0 +1,799 @@
+/*
+ * server.c
+ *		As much of the server as sniff.c and what it calls need, for the fuzzer.
+ *
+ * Each piece of memory is one of malloc's own, so that ASan knows where it ends;
+ * the server's allocator rounds up, and puts pieces side by side.  Strings,
+ * encodings and keywords are those of the server's libraries.  An ERROR leaves by
+ * longjmp; one without an SQLSTATE is a bug.
+ *
+ * In place of a file there are the bytes that fuzz_sniff.c sets, and in place of
+ * a scan by an engine one record after the other.
+ */
+#include "postgres.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "catalog/heap.h"
+#include "catalog/namespace.h"
+#include "table/decompress.h"
+#include "funcapi.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "scan/scan.h"
+#include "server.h"
+#include "table/source.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
+
+FuzzServer	fuzz_server;
+
+/* ---- memory ---- */
+
+typedef struct Chunk
+{
+	struct Chunk *next;
+	struct Chunk **link;		/* what points to this */
+	Size		nbytes;
+	MemoryContext context;		/* last: the server's macros look for it here */
+} Chunk;
+
+typedef struct Context
+{
+	MemoryContextData data;
+	Chunk	   *chunks;
+} Context;
+
+MemoryContext CurrentMemoryContext;
+
+static Chunk *
+chunk_of(const void *pointer)
+{
+	return (Chunk *) pointer - 1;
+}
+
+static void
+link_chunk(Chunk *chunk)
+{
+	chunk->link = &((Context *) chunk->context)->chunks;
+	chunk->next = *chunk->link;
+	*chunk->link = chunk;
+	if (chunk->next != NULL)
+		chunk->next->link = &chunk->next;
+}
+
+static void
+unlink_chunk(Chunk *chunk)
+{
+	*chunk->link = chunk->next;
+	if (chunk->next != NULL)
+		chunk->next->link = chunk->link;
+}
+
+void *
+MemoryContextAlloc(MemoryContext context, Size nbytes)
+{
+	Chunk	   *chunk = malloc(sizeof(Chunk) + nbytes);
+
+	if (chunk == NULL)
+		abort();
+	chunk->context = context;
+	chunk->nbytes = nbytes;
+	link_chunk(chunk);
+	return chunk + 1;
+}
+
+void *
+palloc(Size nbytes)
+{
+	return MemoryContextAlloc(CurrentMemoryContext, nbytes);
+}
+
+void *
+palloc0(Size nbytes)
+{
+	return memset(palloc(nbytes), 0, nbytes);
+}
+
+void *
+palloc_extended(Size nbytes, int flags)
+{
+	return (flags & MCXT_ALLOC_ZERO) != 0 ? palloc0(nbytes) : palloc(nbytes);
+}
+
+void
+pfree(void *pointer)
+{
+	unlink_chunk(chunk_of(pointer));
+	free(chunk_of(pointer));
+}
+
+void *
+repalloc(void *pointer, Size nbytes)
+{
+	void	   *moved = MemoryContextAlloc(chunk_of(pointer)->context, nbytes);
+
+	memcpy(moved, pointer, Min(nbytes, chunk_of(pointer)->nbytes));
+	pfree(pointer);
+	return moved;
+}
+
+void *
+repalloc_huge(void *pointer, Size nbytes)
+{
+	return repalloc(pointer, nbytes);
+}
+
+char *
+MemoryContextStrdup(MemoryContext context, const char *string)
+{
+	Size		nbytes = strlen(string) + 1;
+
+	return memcpy(MemoryContextAlloc(context, nbytes), string, nbytes);
+}
+
+char *
+pstrdup(const char *string)
+{
+	return MemoryContextStrdup(CurrentMemoryContext, string);
+}
+
+char *
+pnstrdup(const char *string, Size nbytes)
+{
+	char	   *copy;
+
+	nbytes = strnlen(string, nbytes);
+	copy = memcpy(palloc(nbytes + 1), string, nbytes);
+	copy[nbytes] = '\0';
+	return copy;
+}
+
+#if PG_VERSION_NUM >= 160000
+MemoryContext
+GetMemoryChunkContext(void *pointer)
+{
+	return chunk_of(pointer)->context;
+}
+#endif
+
+MemoryContext
+AllocSetContextCreateInternal(MemoryContext parent, const char *name,
+							  Size minimum, Size initial, Size maximum)
+{
+	Context    *context = calloc(1, sizeof(Context));
+
+	if (context == NULL)
+		abort();
+	context->data.name = name;
+	context->data.parent = parent;
+	if (parent != NULL)
+	{
+		context->data.nextchild = parent->firstchild;
+		parent->firstchild = &context->data;
+	}
+	return &context->data;
+}
+
+void
+MemoryContextReset(MemoryContext context)
+{
+	while (context->firstchild != NULL)
+		MemoryContextDelete(context->firstchild);
+	while (((Context *) context)->chunks != NULL)
+		pfree(((Context *) context)->chunks + 1);
+}
+
+void
+MemoryContextDelete(MemoryContext context)
+{
+	MemoryContextReset(context);
+	if (context->parent != NULL)
+	{
+		MemoryContext *link = &context->parent->firstchild;
+
+		while (*link != context)
+			link = &(*link)->nextchild;
+		*link = context->nextchild;
+	}
+	free(context);
+}
+
+/* ---- errors ---- */
+
+volatile sig_atomic_t InterruptPending = false;
+static bool has_sqlstate;
+
+void
+ProcessInterrupts(void)
+{
+}
+
+bool
+csv_process_interrupts(void *arg)
+{
+	return false;
+}
+
+bool
+errstart(int elevel, const char *domain)
+{
+	has_sqlstate = false;
+	return elevel >= ERROR;
+}
+
+bool
+errstart_cold(int elevel, const char *domain)
+{
+	return errstart(elevel, domain);
+}
+
+int
+errcode(int sqlerrcode)
+{
+	has_sqlstate = true;
+	return 0;
+}
+
+int
+errmsg(const char *format,...)
+{
+	return 0;
+}
+
+int
+errmsg_internal(const char *format,...)
+{
+	return 0;
+}
+
+int
+errdetail(const char *format,...)
+{
+	return 0;
+}
+
+int
+errdetail_internal(const char *format,...)
+{
+	return 0;
+}
+
+int
+errhint(const char *format,...)
+{
+	return 0;
+}
+
+void
+errfinish(const char *filename, int line, const char *function)
+{
+	if (!has_sqlstate)
+		abort();
+	longjmp(fuzz_server.error, 1);
+}
+
+/* ---- lists ---- */
+
+static List *
+make_list(const List *old, int length)
+{
+	List	   *list = palloc0(sizeof(List));
+
+	list->type = T_List;
+	list->length = list->max_length = length;
+	list->elements = palloc(sizeof(ListCell) * length);
+	if (old != NIL)
+		memcpy(list->elements, old->elements, sizeof(ListCell) * old->length);
+	return list;
+}
+
+List *
+list_copy(const List *old)
+{
+	return old == NIL ? NIL : make_list(old, old->length);
+}
+
+List *
+lappend(List *old, void *datum)
+{
+	List	   *list = make_list(old, list_length(old) + 1);
+
+	list->elements[list->length - 1].ptr_value = datum;
+	return list;
+}
+
+String *
+makeString(char *string)
+{
+	String	   *node = palloc0(sizeof(String));
+
+	node->type = T_String;
+	node->sval = string;
+	return node;
+}
+
+DefElem *
+makeDefElem(char *name, Node *value, int location)
+{
+	DefElem    *def = palloc0(sizeof(DefElem));
+
+	def->type = T_DefElem;
+	def->defname = name;
+	def->arg = value;
+	return def;
+}
+
+/* ---- a hash table: HASH_STRINGS and HASH_ENTER only ---- */
+
+struct HTAB
+{
+	List	   *entries;
+	Size		key_bytes;
+	Size		entry_bytes;
+};
+
+HTAB *
+hash_create(const char *name, long nelements, const HASHCTL *control, int flags)
+{
+	HTAB	   *table = palloc0(sizeof(HTAB));
+
+	table->key_bytes = control->keysize;
+	table->entry_bytes = control->entrysize;
+	return table;
+}
+
+void *
+hash_search(HTAB *table, const void *key, HASHACTION action, bool *found)
+{
+	ListCell   *cell;
+	List	   *old = table->entries;
+	char	   *entry;
+
+	/* as dynahash.c does: no longer key can be told from another */
+	if (strlen(key) >= table->key_bytes)
+		abort();
+	*found = true;
+	foreach(cell, old)
+		if (strcmp(lfirst(cell), key) == 0)
+			return lfirst(cell);
+	*found = false;
+	entry = palloc(table->entry_bytes);
+	strcpy(entry, key);
+	table->entries = lappend(old, entry);
+	if (old != NIL)
+	{
+		pfree(old->elements);
+		pfree(old);
+	}
+	return entry;
+}
+
+void
+hash_destroy(HTAB *table)
+{
+	pfree(table);
+}
+
+/* ---- encodings and names ---- */
+
+int
+GetDatabaseEncoding(void)
+{
+	return fuzz_server.encoding;
+}
+
+const char *
+GetDatabaseEncodingName(void)
+{
+	return pg_encoding_to_char(fuzz_server.encoding);
+}
+
+int
+pg_mbcliplen(const char *string, int nbytes, int limit)
+{
+	int			clipped = 0;
+
+	while (clipped < nbytes && string[clipped] != '\0')
+	{
+		int			length = pg_encoding_mblen(fuzz_server.encoding,
+											   string + clipped);
+
+		if (clipped + length > limit)
+			break;
+		clipped += length;
+	}
+	return clipped;
+}
+
+int
+pg_mbstrlen_with_len(const char *string, int nbytes)
+{
+	int			nchars = 0;
+
+	while (nbytes > 0 && *string != '\0')
+	{
+		int			length = pg_encoding_mblen(fuzz_server.encoding, string);
+
+		string += length;
+		nbytes -= length;
+		nchars++;
+	}
+	return nchars;
+}
+
+Oid
+FindDefaultConversionProc(int32 from, int32 to)
+{
+	return from == PG_LATIN1 ? InvalidOid + 1 : InvalidOid;
+}
+
+/*
+ * From LATIN1, to UTF8 as it is; else to as many bytes as a character may become,
+ * and of some there is no equivalent.
+ */
+int
+pg_do_encoding_conversion_buf(Oid proc, int from, int to, unsigned char *source,
+							  int nbytes, unsigned char *target,
+							  int room, bool no_error)
+{
+	int			done;
+
+	for (done = 0; done < nbytes && source[done] != 0 &&
+		 room > MAX_CONVERSION_GROWTH; done++)
+	{
+		int			length = 1;
+
+		if (!IS_HIGHBIT_SET(source[done]))
+			*target = source[done];
+		else if (to == PG_UTF8)
+		{
+			length = 2;
+			target[0] = 0xc0 | source[done] >> 6;
+			target[1] = 0x80 | (source[done] & 0x3f);
+		}
+		else if (source[done] < 0xc0)
+			break;
+		else
+		{
+			length = MAX_CONVERSION_GROWTH;
+			memset(target, 0xa4, length);
+		}
+		target += length;
+		room -= length;
+	}
+	*target = '\0';
+	return done;
+}
+
+const FormData_pg_attribute *
+SystemAttributeByName(const char *name)
+{
+	static const FormData_pg_attribute attribute;
+
+	return strcmp(name, "ctid") == 0 || strcmp(name, "xmin") == 0 ||
+		strcmp(name, "tableoid") == 0 ? &attribute : NULL;
+}
+
+/* ---- double precision's input function ---- */
+
+void
+csv_value_init(CsvValueInput *input, const CsvTable *table,
+			   const CsvTableColumn *column, MemoryContext context)
+{
+	memset(input, 0, sizeof(*input));
+}
+
+bool
+csv_value_from_cstring(CsvValueInput *input, char *string, Datum *value,
+					   CsvValueError *error)
+{
+	double		number;
+	char	   *end;
+
+	errno = 0;
+	number = strtod(string, &end);
+	return *end == '\0' && (errno != ERANGE || (number != 0 && isfinite(number)));
+}
+
+/* ---- the SQL function's call and result ---- */
+
+Oid
+GetUserId(void)
+{
+	return InvalidOid + 1;
+}
+
+bool
+has_privs_of_role(Oid member, Oid role)
+{
+	return true;
+}
+
+void
+csv_import_options(List *options, CsvImportOptions *import)
+{
+	memset(import, 0, sizeof(*import));
+	import->sample_records = -1;
+	import->table_options = fuzz_server.options;
+}
+
+text *
+cstring_to_text_with_len(const char *string, int nbytes)
+{
+	text	   *result = palloc(VARHDRSZ + nbytes);
+
+	SET_VARSIZE(result, VARHDRSZ + nbytes);
+	memcpy(VARDATA(result), string, nbytes);
+	return result;
+}
+
+text *
+cstring_to_text(const char *string)
+{
+	return cstring_to_text_with_len(string, (int) strlen(string));
+}
+
+char *
+text_to_cstring(const text *t)
+{
+	return pnstrdup(VARDATA_ANY(t), VARSIZE_ANY_EXHDR(t));
+}
+
+struct varlena *
+pg_detoast_datum_packed(struct varlena *datum)
+{
+	return datum;
+}
+
+void
+InitMaterializedSRF(FunctionCallInfo fcinfo, bits32 flags)
+{
+}
+
+void
+tuplestore_putvalues(Tuplestorestate *store, TupleDesc tupdesc, Datum *values,
+					 bool *nulls)
+{
+	fuzz_check_row(values, nulls);
+}
+
+/* ---- the table, and its file ---- */
+
+static uint8_t
+option_character(const DefElem *def)
+{
+	return (uint8_t) strVal(def->arg)[0];
+}
+
+CsvTable *
+csv_table_make(List *server_options, List *options)
+{
+	CsvTable   *table = palloc0(sizeof(CsvTable));
+	CsvDialectOptions *dialect = &table->reader.dialect;
+	ListCell   *cell;
+
+	dialect->delimiter = ',';
+	dialect->quote = '"';
+	dialect->boundary = CSV_BOUNDARY_AUTO;
+	dialect->multiline = true;
+	table->reader.max_record_bytes = 16 * 1024 * 1024;
+	table->null_string = "";
+	table->decimal_separator = '.';
+	table->encoding = fuzz_server.file_encoding;
+	foreach(cell, options)
+	{
+		DefElem    *def = lfirst(cell);
+
+		if (strcmp(def->defname, "filename") == 0)
+			table->filename = table->name = strVal(def->arg);
+		else if (strcmp(def->defname, "encoding") == 0)
+			table->encoding = PG_UTF8;
+		else if (strcmp(def->defname, "null") == 0)
+			table->null_string = strVal(def->arg);
+		else if (strcmp(def->defname, "delimiter") == 0)
+			dialect->delimiter = option_character(def);
+		else if (strcmp(def->defname, "quote") == 0)
+			dialect->quote = option_character(def);
+		else if (strcmp(def->defname, "escape") == 0)
+			dialect->escape = option_character(def);
+		else if (strcmp(def->defname, "header_rows") == 0)
+			table->reader.header_rows = option_character(def) - '0';
+	}
+	table->file_encoding = table->encoding;
+	return table;
+}
+
+void
+csv_table_set_fields(CsvTable *table, uint32 nfields)
+{
+	table->nfields = nfields;
+	table->natts = (int) nfields;
+	table->columns = palloc0(sizeof(CsvTableColumn) * nfields);
+	table->reader.dialect.blank_is_record = nfields == 1;
+}
+
+Bitmapset *
+csv_table_attributes(const CsvTable *table)
+{
+	return NULL;
+}
+
+struct CsvSource
+{
+	const char *name;
+	size_t		position;
+	bool		opened;
+};
+
+CsvSource *
+csv_source_create(const CsvTable *table)
+{
+	CsvSource  *source = palloc0(sizeof(CsvSource));
+
+	source->name = table->filename;
+	return source;
+}
+
+bool
+csv_source_open_next(CsvSource *source)
+{
+	bool		first = !source->opened;
+
+	source->opened = true;
+	return first;
+}
+
+const char *
+csv_source_name(const CsvSource *source)
+{
+	return source->name;
+}
+
+int64
+csv_source_size(const CsvTable *table, int *nfiles)
+{
+	return (int64) fuzz_server.nbytes;
+}
+
+size_t
+csv_source_read(void *arg, uint8_t *buffer, size_t nbytes)
+{
+	CsvSource  *source = arg;
+
+	nbytes = Min(nbytes, fuzz_server.nbytes - source->position);
+	memcpy(buffer, fuzz_server.bytes + source->position, nbytes);
+	source->position += nbytes;
+	return nbytes;
+}
+
+void
+csv_source_close(CsvSource *source)
+{
+}
+
+size_t
+csv_name_without_compression(const char *filename)
+{
+	return strlen(filename);
+}
+
+/* ---- the scan ---- */
+
+struct CsvTableScan
+{
+	const CsvTable *table;
+	CsvDialect	dialect;
+	CsvScan		record;
+	MemoryContext values;		/* of one record */
+	CsvSkippedFn skipped;
+	void	   *arg;
+};
+
+static void *
+scan_alloc(void *owner, size_t nbytes)
+{
+	return palloc(nbytes);
+}
+
+static void
+scan_free(void *owner, void *memory)
+{
+	pfree(memory);
+}
+
+static const CsvMemory scan_memory = {scan_alloc, scan_free, NULL};
+
+/* the next record; false if there is none */
+static bool
+next_record(CsvTableScan *scan)
+{
+	csv_scan_record(&scan->record, &scan_memory, &scan->dialect, CSV_NORMAL,
+					fuzz_server.bytes, scan->record.next, fuzz_server.nbytes,
+					true);
+	return scan->record.complete && scan->record.is_record;
+}
+
+CsvTableScan *
+csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
+					 const CsvPushdown *pushdown, bool may_keep,
+					 CsvSkippedFn skipped, void *arg)
+{
+	CsvTableScan *scan = palloc0(sizeof(CsvTableScan));
+
+	scan->table = table;
+	scan->skipped = skipped;
+	scan->arg = arg;
+	scan->values = AllocSetContextCreate(CurrentMemoryContext, "values",
+										 ALLOCSET_DEFAULT_SIZES);
+	csv_dialect_compile(&scan->dialect, &table->reader.dialect);
+	if (fuzz_server.nbytes >= 3 &&
+		memcmp(fuzz_server.bytes, "\xef\xbb\xbf", 3) == 0)
+		scan->record.next = 3;
+	for (uint32 i = 0; i < table->reader.header_rows; i++)
+		(void) next_record(scan);
+	return scan;
+}
+
+/* a field as a text; false if it is no valid one */
+static bool
+text_value(CsvTableScan *scan, uint32 field, Datum *value)
+{
+	CsvSpan		span = csv_scan_field(&scan->record, &scan->dialect,
+									  fuzz_server.bytes, fuzz_server.nbytes,
+									  field);
+	text	   *result = palloc(VARHDRSZ + span.length);
+	bool		quoted;
+	int			nbytes = (int) csv_field_value(&scan->dialect,
+											   fuzz_server.bytes + span.offset,
+											   span.length,
+											   (uint8_t *) VARDATA(result),
+											   span.length, &quoted);
+
+	/* one that ends where its memory does */
+	result = repalloc(result, VARHDRSZ + nbytes);
+	SET_VARSIZE(result, VARHDRSZ + nbytes);
+	*value = PointerGetDatum(result);
+	return memchr(VARDATA(result), '\0', nbytes) == NULL &&
+		pg_encoding_verifymbstr(fuzz_server.encoding, VARDATA(result),
+								nbytes) == nbytes;
+}
+
+bool
+csv_table_scan_next(CsvTableScan *scan, Datum *values, bool *isnull)
+{
+	while (next_record(scan))
+	{
+		CsvSkipped	skipped = {
+			.file = scan->table->filename, .record = 1, .message = "invalid",
+			.code = CSV_ERROR_INVALID_UTF8
+		};
+		MemoryContext outer = MemoryContextSwitchTo(scan->values);
+		bool		valid = !scan->record.bad &&
+			scan->record.nfields == scan->table->nfields;
+
+		MemoryContextReset(scan->values);
+		for (uint32 i = 0; valid && i < scan->table->nfields; i++)
+		{
+			valid = text_value(scan, i, &values[i]);
+			isnull[i] = valid &&
+				VARSIZE(DatumGetPointer(values[i])) == VARHDRSZ &&
+				i % 2 == 0;
+		}
+		MemoryContextSwitchTo(outer);
+		if (valid)
+			return true;
+		(void) scan->skipped(scan->arg, &skipped);
+	}
+	return false;
+}
+
+void
+csv_table_scan_end(CsvTableScan *scan)
+{
+	MemoryContextDelete(scan->values);
+}

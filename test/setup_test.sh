@@ -1,0 +1,455 @@
+#!/bin/bash
+# setup_test.sh: setup.sh on machines that lack this and that.  Run by
+# "make setup-test"; the last line is "setup-test: N passed, M failed".
+#
+# Such a machine is a directory: bin is all of its PATH, usr has what packages
+# bring, and packages/NAME is there for each that is installed.  Its apt-get
+# installs the packages that brings() knows, and its compiler is the real one,
+# which sees this machine's headers only.
+set -uo pipefail
+self=${BASH_SOURCE[0]}
+
+# what every Debian has, as far as setup.sh uses it
+ESSENTIAL='bash cat chmod cut dirname env head mkdir mktemp mv rm sed sort tail touch
+	true'
+
+BUILD='gcc libc6-dev liblz4-dev libzstd-dev make postgresql-15
+	postgresql-server-dev-15 zlib1g-dev'
+CHECK='clang gzip libclang-rt-14-dev libcmocka-dev libipc-run-perl lz4 perl
+	postgresql-15-cron zstd'
+
+#
+# The machine's programs, which are this one with "as=NAME": M is the machine,
+# and REAL_CC the compiler.
+#
+
+file()
+{
+	local path
+
+	for path; do
+		[ -d "$M/${path%/*}" ] || mkdir -p "$M/${path%/*}"
+		: >>"$M/$path"
+	done
+}
+
+program()
+{
+	local path
+
+	for path; do
+		file "$path"
+		printf '#!%s\n. %s as=%s "$@"\n' "$BASH" "$self" "${path##*/}" >"$M/$path"
+	done
+	chmod +x "${@/#/$M/}"
+}
+
+installed()
+{
+	[ -e "$M/packages/$1" ]
+}
+
+# brings PACKAGE: the package's files, after those of packages that it depends
+# on; fails for a package that is in no list of this machine's
+brings()
+{
+	local major=${1//[!0-9]/}
+	local server=usr/lib/postgresql/$major
+
+	if [[ $1 == postgresql-*[0-9]* && " $(<"$M/majors") " != *" $major "* ]]; then
+		return 1
+	fi
+	case $1 in
+		make | g++ | gzip | zstd | lz4 | cppcheck | clang-tidy) program "bin/$1" ;;
+		gcc) program bin/gcc bin/cc ;;
+		clang)
+			brings clang-14
+			program bin/clang
+			;;
+		clang-14) ;;
+		libc6-dev)
+			file usr/include/{stdio,stdarg,stdint,setjmp}.h
+			echo 'typedef unsigned long size_t;' >"$M/usr/include/stddef.h"
+			;;
+		zlib1g-dev) file usr/include/zlib.h ;;
+		libzstd-dev) file usr/include/zstd.h ;;
+		liblz4-dev) file usr/include/lz4frame.h ;;
+		libcmocka-dev) file usr/include/cmocka.h usr/lib/libcmocka.so ;;
+		libclang-rt-14-dev) file usr/lib/clang/fuzzer ;;
+		perl) program bin/perl bin/prove && file usr/share/perl/{Test::More,Time::HiRes} ;;
+		libipc-run-perl) brings perl && file usr/share/perl/IPC::Run ;;
+		postgresql-common)
+			[ ! -e "$M/bin/pg_config" ] || mv "$M/bin/pg_config" "$M/bin/pg_config.libpq-dev"
+			program bin/pg_config
+			file packages/postgresql-common
+			;;
+		libpq-dev-*)
+			# Debian calls it libpq-dev; it is of the newest PostgreSQL there is
+			file usr/include/postgresql/pg_config.h
+			echo "$major" >"$M/usr/include/postgresql/major"
+			if installed postgresql-common; then
+				program bin/pg_config.libpq-dev
+			else
+				program bin/pg_config
+			fi
+			;;
+		postgresql-client-*)
+			program "$server"/bin/{pg_config,psql}
+			program "$server/lib/pgxs/src/test/regress/pg_regress"
+			file "$server"/lib/pgxs/src/{makefiles/pgxs.mk,test/perl/PostgreSQL/Test/Cluster.pm}
+			;;
+		postgresql-server-dev-*)
+			brings postgresql-common
+			brings "postgresql-client-$major"
+			file "usr/include/postgresql/$major/server/postgres.h"
+			printf '#define %s 1\n' HAVE_LIBZ USE_ZSTD USE_LZ4 \
+				>"$M/usr/include/postgresql/$major/server/pg_config.h"
+			;;
+		postgresql-*-cron) file "$server/lib/pg_cron.so" ;;
+		postgresql-*)
+			brings postgresql-common
+			brings "postgresql-client-$major"
+			program "$server"/bin/{postgres,initdb,pg_ctl}
+			;;
+		*) return 1 ;;
+	esac
+	file "packages/$1"
+}
+
+# the compiler: its own headers and libraries, and nothing else of the caller's
+compiler()
+{
+	local arguments=() argument
+
+	while [ $# -gt 0 ]; do
+		argument=$1
+		shift
+		case $argument in
+			-l*) [ -e "$M/usr/lib/lib${argument#-l}.so" ] || exit 1 ;;
+			-fsanitize=*) [ -e "$M/usr/lib/clang/fuzzer" ] || exit 1 ;;
+			-o) shift ;;
+			-c) ;;
+			*) arguments+=("$argument") ;;
+		esac
+	done
+	installed libc6-dev || exit 1
+	exec "$REAL_CC" -nostdinc -isystem "$M/usr/include" -E "${arguments[@]}"
+}
+
+# pg_config PREFIX MAJOR ARGUMENT
+pg_config()
+{
+	case $3 in
+		--version) echo "PostgreSQL $2.7 (Debian $2.7-1)" ;;
+		--cc) echo gcc ;;
+		--bindir) echo "$1/bin" ;;
+		--pkglibdir) echo "$1/lib" ;;
+		--includedir-server) echo "${1/lib\/postgresql/include\/postgresql}/server" ;;
+		--pgxs) echo "$1/lib/pgxs/src/makefiles/pgxs.mk" ;;
+		*) exit 1 ;;
+	esac
+}
+
+# act PROGRAM PATH ARGUMENT...
+act()
+{
+	local name=$1 package newest depends=Depends
+
+	shift
+	case $name in
+		cc | gcc) compiler "$@" ;;
+		clang)
+			[ "$1" != -dumpversion ] || { echo 14.0.6; exit; }
+			compiler "$@"
+			;;
+		id) echo "${FAKE_UID:-$(<"$M/uid")}" ;;
+		sudo)
+			[ "$1" != -n ] || shift
+			FAKE_UID=0 exec "$@"
+			;;
+		perl)
+			while [[ $1 == -M* ]]; do
+				[ -e "$M/usr/share/perl/${1#-M}" ] || exit 2
+				shift
+			done
+			;;
+		pg_config)
+			# Debian's: that of the newest server or client, else libpq-dev's
+			for newest in "$M"/usr/lib/postgresql/*; do :; done
+			newest=${newest##*/}
+			if installed postgresql-common && [ "$newest" != '*' ]; then
+				pg_config "$M/usr/lib/postgresql/$newest" "$newest" "$1"
+			elif [ -e "$M/usr/include/postgresql/major" ]; then
+				newest=$(<"$M/usr/include/postgresql/major")
+				pg_config "$M/usr/lib/postgresql/$newest" "$newest" "$1"
+			else
+				echo 'You need to install postgresql-server-dev-NN' >&2
+				exit 1
+			fi
+			;;
+		apt-cache)
+			[ -e "$M/lists" ] || exit 100
+			[[ ${LC_ALL:-} == C* ]] || depends='Hängt ab von'
+			case $1,$2 in
+				depends,postgresql) echo "  $depends: postgresql-$(cut -d' ' -f1 "$M/majors")" ;;
+				depends,clang) echo "  $depends: clang-14" ;;
+				show,*) [[ " $(<"$M/majors") " == *" ${2##*-} "* ]] || exit 100 ;;
+			esac
+			;;
+		apt-get)
+			[ "$(id)" = 0 ] || exit 100
+			[ ! -e "$M/broken" ] || { echo 'E: nothing works'; exit 100; }
+			while [[ $1 == -* ]]; do
+				[ "$1" != -o ] || shift
+				shift
+			done
+			case $1 in
+				update) touch "$M/lists" ;;
+				install)
+					shift
+					for package; do
+						echo "$package" >>"$M/log"
+						[ -e "$M/lists" ] && brings "$package" ||
+							{ echo "E: Unable to locate package $package"; exit 100; }
+					done
+					;;
+			esac
+			;;
+		*) exit 0 ;;
+	esac
+}
+
+if [[ ${1-} == as=* ]]; then
+	name=${1#as=}
+	shift
+	act "$name" "$@"
+	exit
+fi
+
+#
+# The tests
+#
+
+cd "$(dirname "$0")/.." || exit 1
+self=$PWD/test/setup_test.sh
+setup=$PWD/test/setup.sh
+work=$(mktemp -d "${TMPDIR:-/tmp}/csv_gpu_fdw.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM HUP
+passed=0
+failed=0
+
+# machine PACKAGE...: a new one, of root
+machine()
+{
+	local name
+
+	M=$(mktemp -d "$work/machine.XXXXXX") || exit 1
+	export M
+	mkdir -p "$M"/{bin,usr/include,packages}
+	# shellcheck disable=SC2046,SC2086
+	ln -s $(type -P $ESSENTIAL) "$M/bin/"
+	program bin/{apt-get,apt-cache,id}
+	echo 0 >"$M/uid"
+	echo "${MAJORS:-15}" >"$M/majors"
+	: >"$M/log"
+	for name; do
+		brings "$name" || exit 1
+	done
+}
+
+# run PURPOSE...: setup.sh there; sets status, output and asked
+run()
+{
+	output=$(env -i PATH="$M/bin" M="$M" REAL_CC="$REAL_CC" CUDA=no LANG=de_DE.UTF-8 \
+			${PG_CONFIG:+PG_CONFIG="$PG_CONFIG"} "$BASH" "$setup" "$@" 2>&1 </dev/null)
+	status=$?
+	asked=$(sort "$M/log")
+	asked=${asked//$'\n'/ }
+}
+
+result()
+{
+	if [ "$1" = 0 ]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		printf 'not ok: %s\n  status %s, installed: %s\n  expected: %s\n%s\n' \
+			"$2" "$status" "$asked" "$3" "${output//$M/}"
+	fi
+}
+
+# installs NAME PACKAGE...: these and no other, and all is there then
+installs()
+{
+	local name=$1 expected
+
+	shift
+	expected=$(printf '%s\n' "$@" | sort)
+	expected=${expected//$'\n'/ }
+	[ "$status" = 0 ] && [ "$asked" = "$expected" ]
+	result $? "$name" "$expected"
+}
+
+# refuses NAME REGEX: nothing is installed, and it says why
+refuses()
+{
+	[ "$status" = 1 ] && [ -z "$asked" ] && [[ $output =~ $2 ]]
+	result $? "$1" "$2"
+}
+
+REAL_CC=$(type -P cc)
+export REAL_CC
+unset PG_CONFIG
+
+# ---- Debian's own ----
+
+machine
+run build
+installs 'a bare machine, to build' $BUILD
+run build check
+installs 'and later to check' $BUILD $CHECK
+: >"$M/log"
+run build check
+installs 'where nothing is missing, nothing is installed'
+
+machine
+run build check
+installs 'a bare machine, to check' $BUILD $CHECK
+
+machine make gcc libc6-dev postgresql-15 libpq-dev-15
+run build
+installs 'a server and libpq-dev, but no headers of the server' \
+	postgresql-server-dev-15 zlib1g-dev libzstd-dev liblz4-dev
+
+machine make gcc libc6-dev zlib1g-dev libzstd-dev liblz4-dev postgresql-15
+run build
+installs 'a server without its headers' postgresql-server-dev-15
+
+# a piece at a time; what no compiler can try counts as missing
+for package in $BUILD $CHECK; do
+	kept=
+	for other in $BUILD $CHECK; do
+		[ "$other" = "$package" ] || kept+=" $other"
+	done
+	case $package in
+		gcc | libc6-dev) continue ;;
+		perl) kept=${kept/libipc-run-perl/} ;;
+		clang) kept=${kept/libclang-rt-14-dev/} ;;
+	esac
+	# shellcheck disable=SC2086
+	machine $kept
+	expected=$package
+	case $package in
+		perl) expected='perl libipc-run-perl' ;;
+		clang) expected='clang libclang-rt-14-dev' ;;
+	esac
+	run build check
+	# shellcheck disable=SC2086
+	installs "all but $package" $expected
+done
+
+machine $BUILD $CHECK
+rm "$M/bin/gcc"
+run build
+installs 'without the compiler that the server was made with' gcc libc6-dev postgresql-server-dev-15
+
+for part in lib/pgxs/src/makefiles/pgxs.mk lib/pgxs/src/test/regress/pg_regress \
+		lib/pgxs/src/test/perl/PostgreSQL/Test/Cluster.pm; do
+	machine $BUILD $CHECK
+	rm "$M/usr/lib/postgresql/15/$part"
+	run build check
+	installs "without $(basename "$part")" postgresql-server-dev-15
+done
+
+# ---- releases ----
+
+MAJORS='17 16 15' machine
+run build
+installs "Debian's own release where there is none yet" ${BUILD//15/17}
+
+MAJORS='15 16' machine $BUILD postgresql-16
+run build
+installs 'another server that pg_config speaks of' postgresql-server-dev-16
+
+MAJORS='17' machine libpq-dev-17
+echo 15 >"$M/majors"
+touch "$M/lists"
+run build
+installs 'a libpq-dev that no server is as new as' $BUILD
+
+MAJORS='15 17' machine libpq-dev-17
+run build
+installs 'a libpq-dev of which there is a server' ${BUILD//15/17}
+
+MAJORS='15 16' machine
+PG_CONFIG=$M/usr/lib/postgresql/16/bin/pg_config run build
+installs 'PG_CONFIG of a release that is not there yet' ${BUILD//15/16}
+
+machine $BUILD
+rm "$M/bin/pg_config"
+run build
+installs 'a server without a pg_config in PATH' postgresql-15 postgresql-server-dev-15
+
+# ---- a PostgreSQL of one's own ----
+
+machine $BUILD $CHECK
+cp -R "$M/usr/lib/postgresql/15" "$M/opt"
+rm "$M/opt/lib/pg_cron.so"
+cp -R "$M/usr/include/postgresql/15/server" "$M/opt/server"
+cat >"$M/opt/bin/pg_config" <<S
+#!$BASH
+case \$1 in
+	--version) echo PostgreSQL 18devel ;;
+	--cc) echo 'gcc -O' ;;
+	--bindir) echo "$M/opt/bin" ;;
+	--pkglibdir) echo "$M/opt/lib" ;;
+	--includedir-server) echo "$M/opt/server" ;;
+	--pgxs) echo "$M/opt/lib/pgxs/src/makefiles/pgxs.mk" ;;
+esac
+S
+PG_CONFIG=$M/opt/bin/pg_config run build check
+installs 'one of its own, without pg_cron'
+rm "$M"/bin/{gcc,cc}
+PG_CONFIG=$M/opt/bin/pg_config run build
+installs 'one of its own, without a compiler' gcc libc6-dev zlib1g-dev libzstd-dev liblz4-dev
+: >"$M/log"
+rm "$M/opt/server/postgres.h"
+PG_CONFIG=$M/opt/bin/pg_config run build check
+refuses 'one of its own, without headers' 'without its headers \(postgres.h\)'
+
+machine $BUILD
+PG_CONFIG=$M/nowhere/bin/pg_config run build
+refuses 'PG_CONFIG of nothing' 'nowhere/bin/pg_config, which is not there'
+
+# ---- where it may not install, or cannot ----
+
+machine make gcc libc6-dev postgresql-15 libpq-dev-15
+echo 1000 >"$M/uid"
+run build
+refuses 'not root' 'apt-get install postgresql-server-dev-15 zlib1g-dev libzstd-dev liblz4-dev$'
+program bin/sudo
+run build
+installs 'not root, but sudo' postgresql-server-dev-15 zlib1g-dev libzstd-dev liblz4-dev
+
+machine
+rm "$M/bin/apt-get"
+run build
+refuses 'no Debian' 'no apt-get'
+
+machine
+touch "$M/broken"
+run build
+refuses 'apt-get fails' 'E: nothing works.*could not install make gcc'
+
+# ---- make, where there are no headers ----
+
+machine gcc libc6-dev postgresql-15 libpq-dev-15
+output=$(env -u MAKEFLAGS make --no-print-directory CUDA=no PG_CONFIG="$M/bin/pg_config" all 2>&1)
+status=$?
+asked=
+[ $status = 2 ] && [[ $output =~ 'No PostgreSQL to build for'.*'15/server/postgres.h'.*'postgresql-server-dev-15' ]]
+result $? 'make names what is missing' 'No PostgreSQL to build for'
+
+echo "setup-test: $passed passed, $failed failed"
+[ $failed = 0 ]
