@@ -13,6 +13,7 @@
 #include "fmgr.h"
 #include "mb/pg_wchar.h"
 #include "import/names.h"
+#include "table/text.h"
 #include "nodes/execnodes.h"
 #include "nodes/makefuncs.h"
 #include "server.h"
