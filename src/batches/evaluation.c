@@ -48,7 +48,7 @@ struct CsvEvaluation
 	CsvResidentGrouping *grouping;	/* of its rows, by the query's keys */
 	CsvRowClasses classes;		/* of the batch */
 	CsvResidentAnswer *answer;	/* of a GPU, over all its rows; or NULL */
-	const char *answered_by;	/* engine of the last such answer */
+	char	   *answered_by;	/* engine of the last such answer */
 
 	CsvSelection selection;		/* of the batch's rows */
 	uint8_t    *doubtful;		/* of each row: some value is not made yet */
@@ -326,7 +326,10 @@ ask_gpu(CsvEvaluation *evaluation, const CsvKept *kept)
 	pfree((void *) request.hidden);
 	if (evaluation->answer != NULL)
 	{
-		evaluation->answered_by = csv_engine_gpu_description(&layout->table->settings);
+		if (evaluation->answered_by != NULL)
+			pfree(evaluation->answered_by);
+		evaluation->answered_by =
+			csv_engine_gpu_description(&layout->table->settings);
 		if (evaluation->query->aggregates)
 			status = csv_resident_merge(evaluation->answer,
 										evaluation->evaluator);

@@ -38,7 +38,7 @@ struct CsvReading
 
 	CsvReader  *reader;			/* NULL: none */
 	CsvOpenEngine engine;		/* likewise */
-	const char *description;	/* also of one that is closed */
+	char	   *description;	/* also of one that is closed */
 	bool		asked;			/* it has been, in this layout */
 	bool		holds;
 	CsvReadStatistics statistics;
@@ -68,6 +68,8 @@ describe_engine(CsvReading *reading)
 {
 	MemoryContext outer = MemoryContextSwitchTo(reading->context);
 
+	if (reading->description != NULL)
+		pfree(reading->description);
 	reading->description = csv_engine_description(&reading->engine);
 	MemoryContextSwitchTo(outer);
 }

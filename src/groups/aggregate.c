@@ -942,6 +942,13 @@ csv_aggregation_rewind(CsvAggregation *aggregation)
 		!aggregation->was_held;
 }
 
+void
+csv_aggregation_end(CsvAggregation *aggregation)
+{
+	drop_spilled(aggregation, &aggregation->rows);
+	drop_spilled(aggregation, &aggregation->values);
+}
+
 int64
 csv_aggregation_batches(const CsvAggregation *aggregation)
 {

@@ -74,6 +74,9 @@ extern bool csv_aggregation_next(CsvAggregation *aggregation, Datum *values,
 /* from the first group again; false: the scan must be read again for that */
 extern bool csv_aggregation_rewind(CsvAggregation *aggregation);
 
+/* let go of what has gone to temporary files, where not all groups were wanted */
+extern void csv_aggregation_end(CsvAggregation *aggregation);
+
 /* how often groups were made from a part of the rows, for EXPLAIN ANALYZE */
 extern int64 csv_aggregation_batches(const CsvAggregation *aggregation);
 

@@ -736,7 +736,11 @@ csv_end_scan(ForeignScanState *node)
 {
 	CsvScanState *state = node->fdw_state;
 
-	if (state != NULL && state->scan != NULL)
+	if (state == NULL)
+		return;
+	if (state->aggregation != NULL)
+		csv_aggregation_end(state->aggregation);
+	if (state->scan != NULL)
 		csv_table_scan_end(state->scan);
 }
 

@@ -183,5 +183,8 @@ $session->query('ROLLBACK');
 cmp_ok((held())[0] - $bytes, '<', 200_000, 'after a transaction that failed');
 
 $session->quit;
+
+# what is still open at the end of a query, such as a temporary file
+unlike(slurp_file($node->logfile), qr/leak/, 'no leak has been logged');
 $node->stop;
 done_testing();
