@@ -6,35 +6,7 @@
 #define CSV_AGGREGATE_H
 
 #include "batches/batches.h"
-#include "program/program.h"
-
-/* files that rows go to at a time, whose groups have no room in memory */
-#define CSV_SPILL_BITS	6
-#define CSV_SPILL_FILES	(1 << CSV_SPILL_BITS)
-
-/* how a result column comes from what a group holds */
-typedef enum CsvResultKind
-{
-	CSV_RESULT_KEY,				/* a group key */
-	CSV_RESULT_COUNT,
-	CSV_RESULT_SUM,
-	CSV_RESULT_AVERAGE,
-	CSV_RESULT_EXTREME,			/* min, max, bool_and, bool_or */
-	CSV_RESULT_VARIANCE			/* and stddev */
-} CsvResultKind;
-
-/*
- * A result column, as an integer list in a plan: kind, register of its
- * argument or key (-1: none), and the numbers of up to two aggregates of the
- * query (of a key: which one it is).
- */
-typedef struct CsvResult
-{
-	int			kind;			/* CsvResultKind */
-	int			argument;
-	int			first;
-	int			second;
-} CsvResult;
+#include "executor/tuptable.h"
 
 typedef struct CsvAggregation CsvAggregation;
 

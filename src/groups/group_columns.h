@@ -5,7 +5,7 @@
 #ifndef CSV_GROUP_COLUMNS_H
 #define CSV_GROUP_COLUMNS_H
 
-#include "groups/aggregate.h"
+#include "groups/results.h"
 
 /* groups at a time: their values stay in the caches until they are looked at */
 #define CSV_GROUP_ROWS	256
