@@ -9,7 +9,9 @@
 #include "utils/guc.h"
 
 #include "batches/resident.h"
-#include "plan/foreignscan.h"
+#include "import/import.h"
+#include "plan/plan_state.h"
+#include "scan/execute.h"
 #include "settings.h"
 
 PG_MODULE_MAGIC;
@@ -99,6 +101,16 @@ csv_gpu_fdw_handler(PG_FUNCTION_ARGS)
 {
 	FdwRoutine *routine = makeNode(FdwRoutine);
 
-	csv_foreign_scan_callbacks(routine);
+	routine->GetForeignRelSize = csv_get_rel_size;
+	routine->GetForeignPaths = csv_get_paths;
+	routine->GetForeignPlan = csv_get_plan;
+	routine->BeginForeignScan = csv_begin_scan;
+	routine->IterateForeignScan = csv_iterate_scan;
+	routine->ReScanForeignScan = csv_rescan;
+	routine->EndForeignScan = csv_end_scan;
+	routine->ExplainForeignScan = csv_explain_scan;
+	routine->AnalyzeForeignTable = csv_analyze_table;
+	routine->GetForeignUpperPaths = csv_get_upper_paths;
+	routine->ImportForeignSchema = csv_import_foreign_schema;
 	PG_RETURN_POINTER(routine);
 }

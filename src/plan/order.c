@@ -36,6 +36,7 @@
 #include "plan/order.h"
 #include "plan/shippable.h"
 #include "query/best.h"
+#include "scan/execute.h"
 
 /*
  * Beyond so many rows, keeping the first ones costs as much as the executor's
@@ -45,10 +46,6 @@
 
 /* of a limit that is known only when the query is run, for costs */
 #define CSV_GUESSED_LIMIT	1000
-
-/* flags of a key in CsvPlanState.order */
-#define CSV_ORDER_DESCENDING	1
-#define CSV_ORDER_NULLS_FIRST	2
 
 /* is the query, but for its WHERE, nothing but ORDER BY and LIMIT? */
 static bool
@@ -176,92 +173,3 @@ csv_rows_in_order(const PlannerInfo *root, double nrows)
 }
 
 /* ---- execution ---- */
-
-/* NULL, or what Limit raises an ERROR for: 0 */
-static int64
-evaluate(ExprState *expr, ExprContext *econtext, bool *isnull)
-{
-	Datum		datum = ExecEvalExprSwitchContext(expr, econtext, isnull);
-
-	return *isnull ? 0 : Max(DatumGetInt64(datum), 0);
-}
-
-void
-csv_order_limit(CsvQuery *query, ExprState *count, ExprState *offset,
-				ExprContext *econtext)
-{
-	bool		no_limit;
-	bool		no_offset;
-	int64		nrows = evaluate(count, econtext, &no_limit);
-	int64		nskipped = evaluate(offset, econtext, &no_offset);
-	int64		limit;
-
-	query->limit = 0;
-	query->limit_bytes = (size_t) work_mem * 1024;
-	if (no_limit || pg_add_s64_overflow(nrows, nskipped, &limit) ||
-		limit > CSV_MOST_ORDERED ||
-		(size_t) limit * query->norder * sizeof(CsvBestKey) >
-		query->limit_bytes)
-		return;
-	query->limit = (uint32_t) limit;
-}
-
-/* ---- EXPLAIN ---- */
-
-/* as EXPLAIN shows those of a Sort */
-static char *
-key_text(Node *key, int flags, List *context, bool prefix)
-{
-	bool		descending = (flags & CSV_ORDER_DESCENDING) != 0;
-	bool		nulls_first = (flags & CSV_ORDER_NULLS_FIRST) != 0;
-	Oid			collation = exprCollation(key);
-	StringInfoData text;
-
-	initStringInfo(&text);
-	appendStringInfoString(&text,
-						   deparse_expression(key, context, prefix, false));
-	if (OidIsValid(collation) && collation != get_typcollation(exprType(key)))
-		appendStringInfo(&text, " COLLATE %s",
-						 generate_collation_name(collation));
-	if (descending)
-		appendStringInfoString(&text, " DESC");
-	if (nulls_first != descending)
-		appendStringInfoString(&text, nulls_first ? " NULLS FIRST" :
-							   " NULLS LAST");
-	return text.data;
-}
-
-/* the sum of both, where they are constants */
-static char *
-limit_text(Node *count, Node *offset, List *context, bool prefix)
-{
-	char	   *text;
-
-	if (IsA(count, Const) && IsA(offset, Const))
-		return psprintf(INT64_FORMAT,
-						DatumGetInt64(((Const *) count)->constvalue) +
-						(((Const *) offset)->constisnull ? 0 :
-						 DatumGetInt64(((Const *) offset)->constvalue)));
-	text = deparse_expression(count, context, prefix, false);
-	if (IsA(offset, Const) && (((Const *) offset)->constisnull ||
-							   DatumGetInt64(((Const *) offset)->constvalue) == 0))
-		return text;
-	return psprintf("%s + %s", text,
-					deparse_expression(offset, context, prefix, false));
-}
-
-void
-csv_explain_order(List *order, Node *count, Node *offset, List *context,
-				  bool prefix, ExplainState *es)
-{
-	List	   *texts = NIL;
-	ListCell   *key;
-	ListCell   *flag;
-
-	forboth(key, linitial(order), flag, lsecond(order))
-		texts = lappend(texts, key_text(lfirst(key), lfirst_int(flag), context,
-										prefix));
-	ExplainPropertyList("Engine Sort Key", texts, es);
-	ExplainPropertyText("Engine Limit",
-						limit_text(count, offset, context, prefix), es);
-}

@@ -1,9 +1,9 @@
 /*
- * foreignscan.h
- *		The wrapper's callbacks for planning, execution, EXPLAIN and ANALYZE.
+ * plan_state.h
+ *		What planning keeps of a table, and the wrapper's callbacks for it.
  */
-#ifndef CSV_FOREIGNSCAN_H
-#define CSV_FOREIGNSCAN_H
+#ifndef CSV_PLAN_STATE_H
+#define CSV_PLAN_STATE_H
 
 #include "foreign/fdwapi.h"
 #include "nodes/bitmapset.h"
@@ -41,22 +41,15 @@ typedef struct CsvPlanState
 	List	   *having;			/* quals over scan_tlist */
 } CsvPlanState;
 
-/* the items of ForeignScan.fdw_private */
-typedef enum CsvPlanItem
-{
-	CSV_PLAN_WANTED,			/* integer list of attribute numbers */
-	CSV_PLAN_RELATION,			/* list of the table's OID */
-	CSV_PLAN_FIRST_RELID,		/* as in CsvPlanState */
-	CSV_PLAN_PROGRAM,			/* list of one program, or empty */
-	CSV_PLAN_QUALS,				/* the WHERE clauses that the engine has */
-	CSV_PLAN_RESULTS,			/* of an upper scan: how its columns come about,
-								 * and for which its aggregates were made */
-	CSV_PLAN_HIDDEN,			/* attribute numbers, as in CsvPushdown */
-	CSV_PLAN_ORDER				/* as in CsvPlanState; the limit's expressions
-								 * are the last ones of fdw_exprs */
-} CsvPlanItem;
-
-extern void csv_foreign_scan_callbacks(FdwRoutine *routine);
+/* scan_path.c: GetForeignRelSize, GetForeignPaths, GetForeignPlan */
+extern void csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel,
+							 Oid foreigntableid);
+extern void csv_get_paths(PlannerInfo *root, RelOptInfo *baserel,
+						  Oid foreigntableid);
+extern ForeignScan *csv_get_plan(PlannerInfo *root, RelOptInfo *baserel,
+								 Oid foreigntableid, ForeignPath *best_path,
+								 List *tlist, List *scan_clauses,
+								 Plan *outer_plan);
 
 /* upper.c: GetForeignUpperPaths */
 extern void csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
@@ -71,4 +64,4 @@ extern Cost csv_read_cost(const CsvPlanState *state,
 						  const CsvProgram *program, double ntuples,
 						  double nrows);
 
-#endif							/* CSV_FOREIGNSCAN_H */
+#endif							/* CSV_PLAN_STATE_H */
