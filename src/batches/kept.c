@@ -191,7 +191,7 @@ csv_kept_find(CsvKept *kept, const char *filename,
 	kept->found = csv_resident_find(&key);
 	MemoryContextSwitchTo(outer);
 	MemoryContextDelete(context);
-	*may_keep = kept->found == NULL && csv_file_has_settled(identity);
+	*may_keep = kept->found == NULL && csv_has_settled(identity->changed);
 	if (kept->found == NULL)
 		return false;
 

@@ -13,7 +13,6 @@
 #include "postgres.h"
 
 #include <sys/stat.h>
-#include <time.h>
 
 #include "access/table.h"
 #include "catalog/pg_class.h"
@@ -26,9 +25,9 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "import/import.h"
 #include "load/load.h"
 #include "scan/errors.h"
+#include "table/identity.h"
 #include "table/source.h"
 #include "table/text.h"
 
@@ -42,16 +41,9 @@
 static CsvTable *
 get_source(Oid relid)
 {
-	Relation	relation = csv_open_relation(relid, AccessShareLock);
+	Relation	relation = csv_open_source(relid);
 	CsvTable   *table;
 
-	if (RelationGetForm(relation)->relkind != RELKIND_FOREIGN_TABLE ||
-		GetFdwRoutineByRelId(relid)->ImportForeignSchema !=
-		csv_import_foreign_schema)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a foreign table of csv_gpu_fdw",
-						RelationGetRelationName(relation))));
 	if (pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
 		pg_attribute_aclcheck_all(relid, GetUserId(), ACL_SELECT,
 								  ACLMASK_ANY) != ACLCHECK_OK)
@@ -62,40 +54,28 @@ get_source(Oid relid)
 	return table;
 }
 
+/* what is remembered of a file: no device, whose number may be another one later */
 static char *
-format_identity(const struct stat *st)
+format_identity(const CsvFileIdentity *file)
 {
-	return psprintf("%llu:%lld:%lld.%09ld", (unsigned long long) st->st_ino,
-					(long long) st->st_size, (long long) st->st_mtim.tv_sec,
-					(long) st->st_mtim.tv_nsec);
+	return psprintf(UINT64_FORMAT ":" INT64_FORMAT ":" INT64_FORMAT ".%09d",
+					(uint64) file->inode, (int64) file->size,
+					(int64) file->modified / 1000000000,
+					(int) (file->modified % 1000000000));
 }
 
 static char *
 file_identity(const char *filename)
 {
+	CsvFileIdentity identity;
 	struct stat st;
 
 	if (stat(filename, &st) != 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not stat file \"%s\": %m", filename)));
-	return format_identity(&st);
-}
-
-/*
- * Was the file left alone for a second?  Until then it may be written to and
- * show the same times.
- */
-static bool
-has_settled(const struct stat *st)
-{
-	struct timespec limit;
-
-	clock_gettime(CLOCK_REALTIME, &limit);
-	limit.tv_sec--;
-	return st->st_mtim.tv_sec < limit.tv_sec ||
-		(st->st_mtim.tv_sec == limit.tv_sec &&
-		 st->st_mtim.tv_nsec <= limit.tv_nsec);
+	identity = csv_file_identity(&st);
+	return format_identity(&identity);
 }
 
 PG_FUNCTION_INFO_V1(csv_gpu_files);
@@ -131,8 +111,10 @@ csv_gpu_files(PG_FUNCTION_ARGS)
 			nulls[1] = nulls[2] = true;
 		else if (S_ISREG(st.st_mode))
 		{
-			values[1] = CStringGetTextDatum(format_identity(&st));
-			values[2] = BoolGetDatum(has_settled(&st));
+			CsvFileIdentity identity = csv_file_identity(&st);
+
+			values[1] = CStringGetTextDatum(format_identity(&identity));
+			values[2] = BoolGetDatum(csv_has_settled(identity.modified));
 		}
 		else
 			continue;

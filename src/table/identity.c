@@ -8,8 +8,16 @@
 
 #include "table/identity.h"
 
+#define NANOSECONDS_PER_SECOND	INT64CONST(1000000000)
+
 /* a file must not have changed for this long before it is read */
-#define CSV_SETTLED_NANOSECONDS	INT64CONST(1000000000)
+#define SETTLED_NANOSECONDS	NANOSECONDS_PER_SECOND
+
+static int64
+nanoseconds(const struct timespec *time)
+{
+	return (int64) time->tv_sec * NANOSECONDS_PER_SECOND + time->tv_nsec;
+}
 
 CsvFileIdentity
 csv_file_identity(const struct stat *st)
@@ -19,8 +27,8 @@ csv_file_identity(const struct stat *st)
 	identity.device = (uint64_t) st->st_dev;
 	identity.inode = (uint64_t) st->st_ino;
 	identity.size = (int64_t) st->st_size;
-	identity.changed_seconds = (int64_t) st->st_ctim.tv_sec;
-	identity.changed_nanoseconds = (int64_t) st->st_ctim.tv_nsec;
+	identity.changed = nanoseconds(&st->st_ctim);
+	identity.modified = nanoseconds(&st->st_mtim);
 	return identity;
 }
 
@@ -28,21 +36,19 @@ bool
 csv_same_file(const CsvFileIdentity *a, const CsvFileIdentity *b)
 {
 	return a->device == b->device && a->inode == b->inode &&
-		a->size == b->size && a->changed_seconds == b->changed_seconds &&
-		a->changed_nanoseconds == b->changed_nanoseconds;
+		a->size == b->size && a->changed == b->changed;
 }
 
 /*
- * A write shows in the change time only if the clock has moved on since the
- * last one, and clocks of file systems are coarse: a file that was just written
- * may be written again without a trace.  One of the future is as doubtful.
+ * A write shows in a file's times only if the clock has moved on since the last
+ * one, and clocks of file systems are coarse: a file that was just written may be
+ * written again without a trace.  One of the future is as doubtful.
  */
 bool
-csv_file_has_settled(const CsvFileIdentity *file)
+csv_has_settled(int64_t time)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	return ((int64) now.tv_sec - file->changed_seconds) * INT64CONST(1000000000) +
-		now.tv_nsec - file->changed_nanoseconds > CSV_SETTLED_NANOSECONDS;
+	return nanoseconds(&now) - time >= SETTLED_NANOSECONDS;
 }

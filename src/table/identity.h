@@ -12,14 +12,19 @@ typedef struct CsvFileIdentity
 	uint64_t	device;
 	uint64_t	inode;
 	int64_t		size;
-	int64_t		changed_seconds;	/* st_ctim: set by any write, and by */
-	int64_t		changed_nanoseconds;	/* setting other times */
+	int64_t		changed;		/* st_ctim, in nanoseconds: set by any write, and
+								 * by setting other times */
+	int64_t		modified;		/* st_mtim, likewise: a file keeps it where it is
+								 * moved, and its rights may change */
 } CsvFileIdentity;
 
 extern CsvFileIdentity csv_file_identity(const struct stat *st);
 extern bool csv_same_file(const CsvFileIdentity *a, const CsvFileIdentity *b);
 
-/* is it so old that the next write to the file will show? */
-extern bool csv_file_has_settled(const CsvFileIdentity *file);
+/*
+ * Is this time, one of those above, so old that the next write to the file will
+ * show in it?
+ */
+extern bool csv_has_settled(int64_t time);
 
 #endif							/* CSV_IDENTITY_H */
