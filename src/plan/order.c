@@ -16,26 +16,13 @@
 
 #include <math.h>
 
-#include "catalog/pg_type.h"
-#include "common/int.h"
-#include "executor/executor.h"
-#include "lib/stringinfo.h"
-#include "miscadmin.h"
 #include "nodes/makefuncs.h"
-#include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
-#include "optimizer/planmain.h"
-#include "optimizer/subselect.h"
-#include "optimizer/tlist.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
-#include "utils/ruleutils.h"
 
 #include "plan/order.h"
 #include "plan/shippable.h"
-#include "query/best.h"
 #include "scan/execute.h"
 
 /*

@@ -18,30 +18,14 @@
  */
 #include "postgres.h"
 
-#include "access/transam.h"
-#include "catalog/pg_collation.h"
-#include "catalog/pg_type.h"
-#include "executor/executor.h"
 #include "mb/pg_wchar.h"
-#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
-#include "utils/date.h"
-#include "utils/float.h"
 #include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
-#include "utils/numeric.h"
-#include "utils/timestamp.h"
-#include "utils/uuid.h"
 
 #include "compat.h"
+#include "plan/emit.h"
 #include "plan/shippable.h"
-
-/* leaves 26 before the point */
-#define CSV_SCALED_DIGITS	12
 
 static int	register_of(CsvProgram *program, Node *node);
 
@@ -54,67 +38,6 @@ csv_program_create(const CsvTable *table, Index relid)
 	program->relid = relid;
 	program->case_register = -1;
 	return program;
-}
-
-/* ---- types ---- */
-
-/* false: no lane holds values of the type */
-static bool
-lane_of_type(Oid type, uint8_t *lane)
-{
-	switch (type)
-	{
-		case BOOLOID:
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-		case DATEOID:
-		case TIMESTAMPOID:
-		case TIMESTAMPTZOID:
-			*lane = CSV_LANE_INT;
-			return true;
-		case FLOAT4OID:
-		case FLOAT8OID:
-			*lane = CSV_LANE_FLOAT;
-			return true;
-		case NUMERICOID:
-			*lane = CSV_LANE_DECIMAL;
-			return true;
-		case TEXTOID:
-		case VARCHAROID:
-		case BPCHAROID:
-			*lane = CSV_LANE_TEXT;
-			return true;
-		case UUIDOID:
-			*lane = CSV_LANE_UUID;
-			return true;
-		default:
-			return false;
-	}
-}
-
-static bool
-is_integer_type(Oid type)
-{
-	return type == INT2OID || type == INT4OID || type == INT8OID;
-}
-
-static bool
-is_float_type(Oid type)
-{
-	return type == FLOAT4OID || type == FLOAT8OID;
-}
-
-/* may two values of these types be compared lane by lane? */
-static bool
-types_compare(Oid left, Oid right)
-{
-	return left == right ||
-		(is_integer_type(left) && is_integer_type(right)) ||
-		(is_float_type(left) && is_float_type(right)) ||
-		(left != BPCHAROID && right != BPCHAROID &&
-		 (left == TEXTOID || left == VARCHAROID) &&
-		 (right == TEXTOID || right == VARCHAROID));
 }
 
 bool
@@ -136,312 +59,6 @@ csv_columns_shippable(const CsvTable *table, const Bitmapset *wanted)
 	return true;
 }
 
-/* ---- registers and instructions ---- */
-
-static int
-new_register(CsvProgram *program, Oid type, int32 typmod, uint8_t lane,
-			 int16 scale)
-{
-	CsvRegister *reg;
-
-	if (program->n.nviews >= CSV_MAX_REGISTERS)
-		return -1;
-	reg = &program->registers[program->n.nviews];
-	reg->number = (uint16_t) program->n.nregisters++;
-	reg->type = type;
-	reg->typmod = typmod;
-	reg->lane = lane;
-	reg->scale = scale;
-	reg->digits = 2 * CSV_MAX_DECIMAL_DIGITS;	/* not known */
-	reg->scaled = false;
-	return (int) program->n.nviews++;
-}
-
-/* the same values under another type */
-static int
-seen_as(CsvProgram *program, int a, Oid type)
-{
-	CsvRegister *reg;
-
-	if (program->n.nviews >= CSV_MAX_REGISTERS)
-		return -1;
-	reg = &program->registers[program->n.nviews];
-	*reg = program->registers[a];
-	reg->type = type;
-	reg->typmod = -1;
-	return (int) program->n.nviews++;
-}
-
-/* operands of -1 are none */
-static CsvInstruction *
-emit(CsvProgram *program, CsvOperation operation, int result, int a, int b)
-{
-	CsvInstruction *instruction;
-
-	if (program->n.ninstructions == program->capacity)
-	{
-		uint32_t	capacity = Max(16, 2 * program->capacity);
-
-		program->instructions = program->instructions == NULL ?
-			palloc(capacity * sizeof(CsvInstruction)) :
-			repalloc(program->instructions, capacity * sizeof(CsvInstruction));
-		program->capacity = capacity;
-	}
-	instruction = &program->instructions[program->n.ninstructions++];
-	memset(instruction, 0, sizeof(*instruction));
-	instruction->operation = (uint8_t) operation;
-	instruction->result = program->registers[result].number;
-	instruction->a = a < 0 ? 0 : program->registers[a].number;
-	instruction->b = b < 0 ? 0 : program->registers[b].number;
-	instruction->lane = a >= 0 ? program->registers[a].lane :
-		program->registers[result].lane;
-	return instruction;
-}
-
-/* a BOOL of one or two operands; -1 passes through */
-static int
-emit_bool(CsvProgram *program, CsvOperation operation, int a, int b,
-		  bool has_b)
-{
-	int			result;
-
-	if (a < 0 || (has_b && b < 0))
-		return -1;
-	result = new_register(program, BOOLOID, -1, CSV_LANE_INT, 0);
-	if (result >= 0)
-		emit(program, operation, result, a, has_b ? b : -1);
-	return result;
-}
-
-static int
-emit_column(CsvProgram *program, const Var *var, bool trim)
-{
-	const CsvTableColumn *column;
-	CsvColumn	spec;
-	CsvInstruction *instruction;
-	uint8_t		lane;
-	bool		scaled;
-	int			result;
-
-	if (var->varattno <= 0)
-		return -1;
-	column = &program->table->columns[var->varattno - 1];
-	if (column->dropped || column->generated ||
-		column->virtual_kind != CSV_VIRTUAL_NONE ||
-		!lane_of_type(column->type, &lane) ||
-		csv_table_kind(column, &spec) == CSV_KIND_CSTRING)
-		return -1;
-	if (lane == CSV_LANE_DECIMAL && spec.precision > CSV_MAX_DECIMAL_DIGITS)
-		return -1;
-	scaled = lane == CSV_LANE_DECIMAL && spec.precision < 0;
-	if (column->type == BPCHAROID && spec.type_chars < 0)
-		return -1;
-	result = new_register(program, column->type, column->typmod, lane,
-						  scaled ? CSV_SCALED_DIGITS :
-						  lane == CSV_LANE_DECIMAL ? spec.scale : 0);
-	if (result < 0)
-		return -1;
-	if (scaled)
-		program->registers[result].scaled = true;
-	else
-		program->registers[result].digits = spec.precision;
-	instruction = emit(program, CSV_OP_COLUMN, result, -1, -1);
-	instruction->operand = (uint32_t) var->varattno;
-	if (trim)
-		instruction->flags = CSV_FLAG_TRIM;
-	if (scaled)
-	{
-		instruction->flags = CSV_FLAG_SCALED;
-		instruction->count = CSV_SCALED_DIGITS;
-	}
-	return result;
-}
-
-/* ---- constants ---- */
-
-static bool
-holds_row_walker(Node *node, void *context)
-{
-	Index		relid = *(Index *) context;
-
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var))
-		return ((Var *) node)->varno == relid || ((Var *) node)->varlevelsup > 0;
-	if (IsA(node, PlaceHolderVar) || IsA(node, CaseTestExpr) ||
-		IsA(node, Aggref) || IsA(node, WindowFunc) ||
-		IsA(node, GroupingFunc) || IsA(node, SubPlan) ||
-		IsA(node, AlternativeSubPlan) || IsA(node, SetToDefault))
-		return true;
-	return expression_tree_walker(node, holds_row_walker, context);
-}
-
-static bool
-is_foreign_function(Oid function, void *context)
-{
-	return function >= FirstNormalObjectId;
-}
-
-/* may it do more than return or raise an ERROR, send a NOTICE, for example? */
-static bool
-speaks_walker(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, CoerceToDomain) ||
-		check_functions_in_node(node, is_foreign_function, NULL))
-		return true;
-	return expression_tree_walker(node, speaks_walker, context);
-}
-
-static bool
-raises_function(Oid function, void *context)
-{
-	switch (function)
-	{
-		case F_NOW:
-		case F_TRANSACTION_TIMESTAMP:
-		case F_NUMERIC_INT2:
-		case F_NUMERIC_INT4:
-		case F_NUMERIC_INT8:
-		case F_INT4_INT2:
-		case F_INT8_INT2:
-		case F_INT8_INT4:
-		case F_FLOAT8_INT2:
-		case F_FLOAT8_INT4:
-		case F_FLOAT8_INT8:
-		case F_FLOAT8_FLOAT4:
-			return false;
-		default:
-			return !get_func_leakproof(function);
-	}
-}
-
-/* may it raise an ERROR?  The value of a subquery is another matter. */
-static bool
-raises_walker(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	switch (nodeTag(node))
-	{
-		case T_List:
-		case T_Const:
-		case T_Param:
-		case T_Var:
-		case T_FuncExpr:
-		case T_OpExpr:
-		case T_RelabelType:
-		case T_ArrayExpr:
-		case T_SQLValueFunction:
-			break;
-		default:
-			return true;
-	}
-	if (check_functions_in_node(node, raises_function, NULL))
-		return true;
-	return expression_tree_walker(node, raises_walker, context);
-}
-
-/*
- * Has it one value for all rows of the table, to be had without them?  What may
- * raise an ERROR is to be evaluated only if some row gets there.
- */
-static bool
-is_constant(const CsvProgram *program, Node *node)
-{
-	Index		relid = program->relid;
-
-	return IsA(node, Const) || IsA(node, Param) ||
-		(!holds_row_walker(node, &relid) && !contain_volatile_functions(node) &&
-		 !expression_returns_set(node) && !speaks_walker(node, NULL) &&
-		 (program->nconditions == 0 || !raises_walker(node, NULL)));
-}
-
-static int
-add_constant(CsvProgram *program, Node *node, Oid type, uint8_t lane,
-			 int scale, bool dynamic, bool list)
-{
-	CsvProgramConstant *constant;
-
-	if (program->n.nconstants >= CSV_MAX_REGISTERS)
-		return -1;
-	constant = &program->constants[program->n.nconstants];
-	memset(constant, 0, sizeof(*constant));
-	constant->type = type;
-	constant->typmod = -1;
-	constant->lane = lane;
-	constant->scale = (int16) scale;
-	constant->dynamic = dynamic;
-	constant->list = list;
-	constant->certain = program->nconditions == 0;
-	program->constant_exprs = lappend(program->constant_exprs, node);
-	return (int) program->n.nconstants++;
-}
-
-static int
-emit_constant(CsvProgram *program, Node *node, Oid type, uint8_t lane,
-			  int scale, bool dynamic)
-{
-	int			number = add_constant(program, node, type, lane, scale, dynamic,
-									  false);
-	int			result;
-
-	if (number < 0)
-		return -1;
-	result = new_register(program, type, -1, lane, (int16) scale);
-	if (result >= 0)
-		emit(program, CSV_OP_CONSTANT, result, -1, -1)->operand =
-			(uint32_t) number;
-	return result;
-}
-
-/* a numeric literal's scale; -1 if it has none */
-static int
-literal_scale(Node *node)
-{
-	Const	   *literal = (Const *) node;
-
-	if (!IsA(node, Const))
-		return -1;
-	if (literal->constisnull)
-		return 0;
-	if (numeric_is_nan(DatumGetNumeric(literal->constvalue)) ||
-		numeric_is_inf(DatumGetNumeric(literal->constvalue)))
-		return -1;
-	return DatumGetInt32(DirectFunctionCall1(numeric_scale,
-											 literal->constvalue));
-}
-
-/* no fewer than its digits */
-static int16
-literal_digits(const Const *literal)
-{
-	return literal->constisnull ? 0 : (int16)
-		strlen(DatumGetCString(DirectFunctionCall1(numeric_out,
-												   literal->constvalue)));
-}
-
-/* a constant whose scale, if it is numeric, is known now */
-static int
-translate_constant(CsvProgram *program, Node *node)
-{
-	Oid			type = exprType(node);
-	uint8_t		lane;
-	int			scale = 0;
-	int			result;
-
-	if (!lane_of_type(type, &lane))
-		return -1;
-	if (lane == CSV_LANE_DECIMAL &&
-		((scale = literal_scale(node)) < 0 || scale > CSV_MAX_DECIMAL_DIGITS))
-		return -1;
-	result = emit_constant(program, node, type, lane, scale, false);
-	if (result >= 0 && lane == CSV_LANE_DECIMAL)
-		program->registers[result].digits = literal_digits((Const *) node);
-	return result;
-}
-
 /* ---- arithmetic ---- */
 
 static int
@@ -452,13 +69,13 @@ rescale(CsvProgram *program, int a, int scale)
 
 	if (from->scale == scale)
 		return a;
-	result = new_register(program, NUMERICOID, -1, CSV_LANE_DECIMAL,
+	result = csv_new_register(program, NUMERICOID, -1, CSV_LANE_DECIMAL,
 						  (int16) scale);
 	if (result < 0)
 		return -1;
 	program->registers[result].digits = from->digits + scale - from->scale;
 	program->registers[result].scaled = from->scaled;
-	emit(program, CSV_OP_RESCALE, result, a, -1)->operand =
+	csv_emit(program, CSV_OP_RESCALE, result, a, -1)->operand =
 		(uint32_t) (scale - from->scale);
 	return result;
 }
@@ -482,15 +99,15 @@ translate_arithmetic(CsvProgram *program, OpExpr *op, const char *name)
 
 	if (strlen(name) != 1 || strchr("+-*", name[0]) == NULL)
 		return -1;
-	if (!is_integer_type(type) && type != NUMERICOID && type != FLOAT8OID)
+	if (!csv_is_integer_type(type) && type != NUMERICOID && type != FLOAT8OID)
 		return -1;
-	lane_of_type(type, &lane);
+	csv_lane_of_type(type, &lane);
 	for (int i = 0; i < list_length(op->args); i++)
 	{
 		Oid			argument = exprType(list_nth(op->args, i));
 
-		if (is_integer_type(type) ? !is_integer_type(argument) :
-			type == FLOAT8OID ? !is_float_type(argument) :
+		if (csv_is_integer_type(type) ? !csv_is_integer_type(argument) :
+			type == FLOAT8OID ? !csv_is_float_type(argument) :
 			argument != NUMERICOID)
 			return -1;
 	}
@@ -525,7 +142,7 @@ translate_arithmetic(CsvProgram *program, OpExpr *op, const char *name)
 		return -1;
 	if (scale > CSV_MAX_DECIMAL_DIGITS)
 		return -1;
-	result = new_register(program, type, -1, lane, (int16) scale);
+	result = csv_new_register(program, type, -1, lane, (int16) scale);
 	if (result < 0)
 		return -1;
 	digits = program->registers[a].digits;
@@ -536,7 +153,7 @@ translate_arithmetic(CsvProgram *program, OpExpr *op, const char *name)
 	program->registers[result].digits = (int16) digits;
 	program->registers[result].scaled = program->registers[a].scaled ||
 		(b >= 0 && program->registers[b].scaled);
-	instruction = emit(program, operation, result, a, b);
+	instruction = csv_emit(program, operation, result, a, b);
 	instruction->lane = lane;
 	instruction->bits = type == INT2OID ? 16 : type == INT4OID ? 32 : 64;
 	return result;
@@ -608,7 +225,7 @@ compare_with_constant(CsvProgram *program, Node *node, Node *constant,
 	uint8_t		lane;
 
 	*value = register_of(program, node);
-	if (*value < 0 || !lane_of_type(exprType(constant), &lane))
+	if (*value < 0 || !csv_lane_of_type(exprType(constant), &lane))
 		return false;
 	if (lane == CSV_LANE_DECIMAL)
 	{
@@ -616,12 +233,12 @@ compare_with_constant(CsvProgram *program, Node *node, Node *constant,
 		int			a = *value;
 		CsvInstruction *instruction;
 
-		*other = emit_constant(program, constant, NUMERICOID, lane, scale,
+		*other = csv_emit_constant(program, constant, NUMERICOID, lane, scale,
 							   true);
-		*value = new_register(program, NUMERICOID, -1, lane, (int16) scale);
+		*value = csv_new_register(program, NUMERICOID, -1, lane, (int16) scale);
 		if (*other < 0 || *value < 0)
 			return false;
-		instruction = emit(program, CSV_OP_RESCALE, *value, a, -1);
+		instruction = csv_emit(program, CSV_OP_RESCALE, *value, a, -1);
 		instruction->flags = CSV_FLAG_DYNAMIC;
 		instruction->operand = program->n.nconstants - 1;
 		return true;
@@ -633,11 +250,11 @@ compare_with_constant(CsvProgram *program, Node *node, Node *constant,
 static int
 to_timestamp_lane(CsvProgram *program, int a)
 {
-	int			result = new_register(program, TIMESTAMPOID, -1, CSV_LANE_INT,
+	int			result = csv_new_register(program, TIMESTAMPOID, -1, CSV_LANE_INT,
 									  0);
 
 	if (result >= 0)
-		emit(program, CSV_OP_DATE_TO_TIMESTAMP, result, a, -1);
+		csv_emit(program, CSV_OP_DATE_TO_TIMESTAMP, result, a, -1);
 	return result;
 }
 
@@ -655,16 +272,16 @@ translate_comparison(CsvProgram *program, CsvOperation operation, Node *left,
 	int			a;
 	int			b;
 
-	if (!(types_compare(left_type, right_type) || dates) ||
-		!lane_of_type(left_type, &lane) ||
+	if (!(csv_types_compare(left_type, right_type) || dates) ||
+		!csv_lane_of_type(left_type, &lane) ||
 		(lane == CSV_LANE_TEXT && !collation_allows(collation, equality)))
 		return -1;
-	if (is_constant(program, right))
+	if (csv_is_constant_node(program, right))
 	{
 		if (!compare_with_constant(program, left, right, &a, &b))
 			return -1;
 	}
-	else if (is_constant(program, left))
+	else if (csv_is_constant_node(program, left))
 	{
 		if (!compare_with_constant(program, right, left, &b, &a))
 			return -1;
@@ -691,7 +308,7 @@ translate_comparison(CsvProgram *program, CsvOperation operation, Node *left,
 		else
 			b = to_timestamp_lane(program, b);
 	}
-	return emit_bool(program, operation, a, b, true);
+	return csv_emit_bool(program, operation, a, b, true);
 }
 
 /* x = ANY (array), x <> ALL (array) */
@@ -712,15 +329,15 @@ translate_list(CsvProgram *program, ScalarArrayOpExpr *expr)
 
 	if (!comparison_of(expr->opno, &operation) ||
 		operation != (expr->useOr ? CSV_OP_EQUAL : CSV_OP_NOT_EQUAL) ||
-		!types_compare(type, element) || !lane_of_type(type, &lane) ||
+		!csv_types_compare(type, element) || !csv_lane_of_type(type, &lane) ||
 		(lane == CSV_LANE_TEXT && !collation_allows(expr->inputcollid, true)) ||
-		!is_constant(program, array))
+		!csv_is_constant_node(program, array))
 		return -1;
 	value = register_of(program, scalar);
 	if (value < 0)
 		return -1;
 	scale = program->registers[value].scale;
-	number = add_constant(program, array, element, lane, scale,
+	number = csv_add_constant(program, array, element, lane, scale,
 						  lane == CSV_LANE_DECIMAL, true);
 	if (number < 0)
 		return -1;
@@ -728,20 +345,20 @@ translate_list(CsvProgram *program, ScalarArrayOpExpr *expr)
 	{
 		int			a = value;
 
-		value = new_register(program, NUMERICOID, -1, lane, (int16) scale);
+		value = csv_new_register(program, NUMERICOID, -1, lane, (int16) scale);
 		if (value < 0)
 			return -1;
-		instruction = emit(program, CSV_OP_RESCALE, value, a, -1);
+		instruction = csv_emit(program, CSV_OP_RESCALE, value, a, -1);
 		instruction->flags = CSV_FLAG_DYNAMIC;
 		instruction->operand = (uint32_t) number;
 	}
-	result = emit_bool(program, CSV_OP_IN, value, -1, false);
+	result = csv_emit_bool(program, CSV_OP_IN, value, -1, false);
 	if (result < 0)
 		return -1;
 	program->instructions[program->n.ninstructions - 1].operand =
 		(uint32_t) number;
 	return expr->useOr ? result :
-		emit_bool(program, CSV_OP_NOT, result, -1, false);
+		csv_emit_bool(program, CSV_OP_NOT, result, -1, false);
 }
 
 /*
@@ -789,7 +406,7 @@ translate_like(CsvProgram *program, OpExpr *op, bool negated)
 		a = IsA(value, Var) &&
 			((Var *) value)->varno == program->relid &&
 			((Var *) value)->varlevelsup == 0 ?
-			emit_column(program, (Var *) value, false) : -1;
+			csv_emit_column(program, (Var *) value, false) : -1;
 	else
 		a = register_of(program, value);
 	if (a < 0 || program->registers[a].lane != CSV_LANE_TEXT)
@@ -797,20 +414,20 @@ translate_like(CsvProgram *program, OpExpr *op, bool negated)
 	literal = (Node *) makeConst(TEXTOID, -1, op->inputcollid, -1,
 								 CStringGetTextDatum(piece), false, false);
 	if (operation == CSV_OP_EQUAL)
-		result = emit_bool(program, operation, a,
-						   translate_constant(program, literal), true);
+		result = csv_emit_bool(program, operation, a,
+						   csv_emit_known_constant(program, literal), true);
 	else
 	{
-		int			number = add_constant(program, literal, TEXTOID,
+		int			number = csv_add_constant(program, literal, TEXTOID,
 										  CSV_LANE_TEXT, 0, false, false);
 
 		result = number < 0 ? -1 :
-			emit_bool(program, operation, a, -1, false);
+			csv_emit_bool(program, operation, a, -1, false);
 		if (result >= 0)
 			program->instructions[program->n.ninstructions - 1].operand =
 				(uint32_t) number;
 	}
-	return negated ? emit_bool(program, CSV_OP_NOT, result, -1, false) : result;
+	return negated ? csv_emit_bool(program, CSV_OP_NOT, result, -1, false) : result;
 }
 
 static int
@@ -881,14 +498,14 @@ translate_cast(CsvProgram *program, FuncExpr *function)
 	a = register_of(program, linitial(function->args));
 	if (a < 0)
 		return -1;
-	lane_of_type(function->funcresulttype, &lane);
+	csv_lane_of_type(function->funcresulttype, &lane);
 	if (operation == CSV_NUM_OPERATIONS)
-		return seen_as(program, a, function->funcresulttype);
-	result = new_register(program, function->funcresulttype, -1, lane, 0);
+		return csv_seen_as(program, a, function->funcresulttype);
+	result = csv_new_register(program, function->funcresulttype, -1, lane, 0);
 	if (result < 0)
 		return -1;
 	program->registers[result].digits = 19; /* of an int8 */
-	emit(program, operation, result, a, -1);
+	csv_emit(program, operation, result, a, -1);
 	return result;
 }
 
@@ -921,11 +538,11 @@ translate_bool(CsvProgram *program, BoolExpr *expr)
 		if (argument < 0 || program->registers[argument].type != BOOLOID)
 			return -1;
 		if (expr->boolop == NOT_EXPR)
-			return emit_bool(program, CSV_OP_NOT, argument, -1, false);
+			return csv_emit_bool(program, CSV_OP_NOT, argument, -1, false);
 		if (result < 0)
 			result = argument;
 		else
-			result = emit_bool(program, expr->boolop == AND_EXPR ?
+			result = csv_emit_bool(program, expr->boolop == AND_EXPR ?
 							   CSV_OP_AND : CSV_OP_OR, result, argument, true);
 		if (result < 0)
 			return -1;
@@ -959,8 +576,8 @@ translate_boolean_test(CsvProgram *program, BooleanTest *test)
 			operation = CSV_OP_IS_NOT_NULL;
 			break;
 	}
-	result = emit_bool(program, operation, a, -1, false);
-	return negated ? emit_bool(program, CSV_OP_NOT, result, -1, false) : result;
+	result = csv_emit_bool(program, operation, a, -1, false);
+	return negated ? csv_emit_bool(program, CSV_OP_NOT, result, -1, false) : result;
 }
 
 /* where condition is true one, else other; they must look alike */
@@ -979,14 +596,14 @@ emit_choice(CsvProgram *program, int condition, int one, int other)
 	if (left->lane != right->lane || left->scale != right->scale ||
 		left->type != right->type)
 		return -1;
-	result = new_register(program, left->type,
+	result = csv_new_register(program, left->type,
 						  left->typmod == right->typmod ? left->typmod : -1,
 						  left->lane, left->scale);
 	if (result < 0)
 		return -1;
 	program->registers[result].digits = Max(left->digits, right->digits);
 	program->registers[result].scaled = left->scaled || right->scaled;
-	instruction = emit(program, CSV_OP_CHOOSE, result, condition, one);
+	instruction = csv_emit(program, CSV_OP_CHOOSE, result, condition, one);
 	instruction->c = program->registers[other].number;
 	instruction->lane = program->registers[result].lane;
 	return result;
@@ -995,7 +612,7 @@ emit_choice(CsvProgram *program, int condition, int one, int other)
 static int
 translate_null(CsvProgram *program, Oid type, int32 typmod, Oid collation)
 {
-	return translate_constant(program, (Node *)
+	return csv_emit_known_constant(program, (Node *)
 							  makeNullConst(type, typmod, collation));
 }
 
@@ -1069,7 +686,7 @@ translate_coalesce(CsvProgram *program, CoalesceExpr *expr)
 	result = arguments[n - 1];
 	for (int i = n - 2; i >= 0 && result >= 0; i--)
 		result = emit_choice(program,
-							 emit_bool(program, CSV_OP_IS_NOT_NULL,
+							 csv_emit_bool(program, CSV_OP_IS_NOT_NULL,
 									   arguments[i], -1, false),
 							 arguments[i], result);
 	return result;
@@ -1087,8 +704,8 @@ translate_relabel(CsvProgram *program, RelabelType *relabel)
 		Var		   *var = (Var *) relabel->arg;
 
 		a = IsA(var, Var) && var->varno == program->relid &&
-			var->varlevelsup == 0 ? emit_column(program, var, true) : -1;
-		return a < 0 ? -1 : seen_as(program, a, BPCHAROID);
+			var->varlevelsup == 0 ? csv_emit_column(program, var, true) : -1;
+		return a < 0 ? -1 : csv_seen_as(program, a, BPCHAROID);
 	}
 	if (from != relabel->resulttype &&
 		!((from == TEXTOID || from == VARCHAROID) &&
@@ -1098,7 +715,7 @@ translate_relabel(CsvProgram *program, RelabelType *relabel)
 	a = register_of(program, (Node *) relabel->arg);
 	if (a < 0 || from == relabel->resulttype)
 		return a;
-	return seen_as(program, a, relabel->resulttype);
+	return csv_seen_as(program, a, relabel->resulttype);
 }
 
 static int
@@ -1107,12 +724,12 @@ translate_new(CsvProgram *program, Node *node)
 	check_stack_depth();
 	if (IsA(node, Var) && ((Var *) node)->varno == program->relid &&
 		((Var *) node)->varlevelsup == 0)
-		return emit_column(program, (Var *) node,
+		return csv_emit_column(program, (Var *) node,
 						   ((Var *) node)->vartype == BPCHAROID);
 	if (IsA(node, CaseTestExpr))
 		return program->case_register;
-	if (is_constant(program, node))
-		return translate_constant(program, node);
+	if (csv_is_constant_node(program, node))
+		return csv_emit_known_constant(program, node);
 	switch (nodeTag(node))
 	{
 		case T_OpExpr:
@@ -1125,7 +742,7 @@ translate_new(CsvProgram *program, Node *node)
 			{
 				NullTest   *test = (NullTest *) node;
 
-				return emit_bool(program, test->nulltesttype == IS_NULL ?
+				return csv_emit_bool(program, test->nulltesttype == IS_NULL ?
 								 CSV_OP_IS_NULL : CSV_OP_IS_NOT_NULL,
 								 test->argisrow ? -1 :
 								 register_of(program, (Node *) test->arg), -1,
@@ -1199,25 +816,6 @@ translate_whole(CsvProgram *program, Node *node, bool first)
 }
 
 /* ---- what the planner adds ---- */
-
-bool
-csv_holds_row(const CsvProgram *program, Expr *expr)
-{
-	Index		relid = program->relid;
-
-	return holds_row_walker((Node *) expr, &relid);
-}
-
-bool
-csv_is_constant(CsvProgram *program, Expr *expr)
-{
-	bool		result;
-
-	program->nconditions++;
-	result = is_constant(program, (Node *) expr);
-	program->nconditions--;
-	return result;
-}
 
 bool
 csv_program_add_filter(CsvProgram *program, Expr *clause, bool first)
@@ -1335,7 +933,7 @@ csv_program_check(CsvProgram *program, Expr *expr)
 {
 	int			result;
 
-	if (!raises_walker((Node *) expr, NULL))
+	if (!csv_may_raise((Node *) expr))
 		return true;
 	if (program->n.nchecked >= CSV_MAX_REGISTERS ||
 		(result = translate_whole(program, (Node *) expr, false)) < 0)

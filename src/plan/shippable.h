@@ -28,15 +28,6 @@ extern bool csv_columns_shippable(const CsvTable *table,
 extern bool csv_program_add_filter(CsvProgram *program, Expr *clause,
 								   bool first);
 
-/* does the expression use anything of the table's rows? */
-extern bool csv_holds_row(const CsvProgram *program, Expr *expr);
-
-/*
- * If not: is it the same for all of them, and raises no ERROR, so that nobody can
- * tell how often it is evaluated?
- */
-extern bool csv_is_constant(CsvProgram *program, Expr *expr);
-
 /* add a group key; -1 where it cannot be had, else its number */
 extern int	csv_program_add_key(CsvProgram *program, Expr *key);
 

@@ -4,8 +4,6 @@
  */
 #include "postgres.h"
 
-#include "commands/vacuum.h"
-#include "utils/rel.h"
 #include "utils/sampling.h"
 
 #include "compat.h"

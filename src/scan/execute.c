@@ -9,8 +9,6 @@
 #include "postgres.h"
 
 #include "access/table.h"
-#include "common/int.h"
-#include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/rel.h"
 
