@@ -13,7 +13,7 @@
 #include "batches/choose.h"
 
 #ifdef CSV_WITH_CUDA
-#include "../../cuda/engine.h"
+#include "../../cuda/csv_cuda.h"
 #endif
 
 /*

@@ -8,7 +8,7 @@
 
 #ifdef CSV_WITH_CUDA
 
-#include "../../cuda/engine.h"
+#include "../../cuda/csv_cuda.h"
 
 bool
 csv_device_copy_exists(const void *copy)

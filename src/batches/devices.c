@@ -9,7 +9,7 @@
 #include "utils/builtins.h"
 
 #ifdef CSV_WITH_CUDA
-#include "../../cuda/engine.h"
+#include "../../cuda/csv_cuda.h"
 #endif
 
 PG_FUNCTION_INFO_V1(csv_gpu_devices);

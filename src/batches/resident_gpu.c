@@ -11,7 +11,7 @@
 
 #ifdef CSV_WITH_CUDA
 
-#include "../../cuda/engine.h"
+#include "../../cuda/csv_cuda.h"
 
 /* an answer about rows from first_row on */
 typedef struct Slice

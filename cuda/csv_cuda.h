@@ -1,5 +1,5 @@
 /*
- * engine.h
+ * csv_cuda.h
  *		The CUDA engine: what the rest of the project sees of it.
  *
  * Plain C.  Loading the library touches no CUDA; the first call of
@@ -13,8 +13,8 @@
  * parse then take turns on the device.  The functions here are for one thread;
  * csv_cuda_shutdown wants to be alone.
  */
-#ifndef CSV_CUDA_ENGINE_H
-#define CSV_CUDA_ENGINE_H
+#ifndef CSV_CUDA_H
+#define CSV_CUDA_H
 
 #include "../src/query/query.h"
 
@@ -215,4 +215,4 @@ extern bool csv_cuda_device_name(int device, char *name, size_t name_size);
 }
 #endif
 
-#endif							/* CSV_CUDA_ENGINE_H */
+#endif							/* CSV_CUDA_H */
