@@ -9,7 +9,7 @@
  * needs a subtransaction.
  *
  * Before 17 there are no subtransactions while a query has parallel workers.
- * Planning avoids such queries where it can (foreignscan.c); where it could
+ * Planning avoids such queries where it can (scan_path.c); where it could
  * not, a function of the second kind is called as it is, and a refusal ends
  * the scan.
  */
