@@ -137,7 +137,7 @@ find_entries(CsvCareful *careful)
 	}
 }
 
-void
+bool
 csv_careful_take(CsvCareful *careful, const CsvFileBatch *batch)
 {
 	careful->batch = batch;
@@ -149,7 +149,7 @@ csv_careful_take(CsvCareful *careful, const CsvFileBatch *batch)
 	if (batch == NULL)
 	{
 		free_flags(careful);
-		return;
+		return false;
 	}
 	careful->nentries = batch->batch.answer != NULL ?
 		batch->batch.answer->selection.nrows : batch->batch.nrows;
@@ -169,12 +169,13 @@ csv_careful_take(CsvCareful *careful, const CsvFileBatch *batch)
 			MemoryContextAlloc(careful->context, sizeof(bool) * CSV_RUN_ROWS);
 	}
 	find_entries(careful);
+	return careful->any;
 }
 
 bool
 csv_careful_has(const CsvCareful *careful, uint32_t entry)
 {
-	return careful->any && (careful->all || careful->flags[entry]);
+	return careful->all || careful->flags[entry];
 }
 
 /* ---- the record's own bytes ---- */

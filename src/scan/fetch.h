@@ -59,10 +59,13 @@ typedef struct CsvCareful CsvCareful;
 extern CsvCareful *csv_careful_create(CsvScanColumn *columns, int ncolumns,
 									  MemoryContext short_lived);
 
-/* a new batch, with the columns as they are in it; NULL: there is none */
-extern void csv_careful_take(CsvCareful *careful, const CsvFileBatch *batch);
+/*
+ * A new batch, with the columns as they are in it; NULL: there is none.  False:
+ * no entry has values that the arrays do not hold.
+ */
+extern bool csv_careful_take(CsvCareful *careful, const CsvFileBatch *batch);
 
-/* has this entry of the arrays values that they do not hold? */
+/* otherwise: has this one? */
 extern bool csv_careful_has(const CsvCareful *careful, uint32_t entry);
 
 /*

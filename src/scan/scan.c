@@ -58,6 +58,7 @@ struct CsvTableScan
 	uint32_t	entry;			/* its place in the arrays */
 	uint32_t	error;			/* next of the batch */
 	bool		undecided;		/* the last row that came out */
+	bool		any_careful;	/* some entry has values that arrays do not hold */
 
 	/*
 	 * The batch's columns that the arrays hold: the plain ones by their way
@@ -305,7 +306,7 @@ advance_batch(CsvTableScan *scan)
 	{
 		scan->finished = true;
 		csv_progress_release(scan);
-		csv_careful_take(scan->careful, NULL);
+		(void) csv_careful_take(scan->careful, NULL);
 		csv_skipping_end(scan->skipping, true);
 		return false;
 	}
@@ -325,7 +326,7 @@ advance_batch(CsvTableScan *scan)
 		column->stride = array->stride;
 	}
 	sort_columns(scan);
-	csv_careful_take(scan->careful, scan->at);
+	scan->any_careful = csv_careful_take(scan->careful, scan->at);
 	if (OidIsValid(scan->progress_relid))
 		show_progress(scan);
 	return true;
@@ -644,7 +645,7 @@ csv_table_scan_next(CsvTableScan *scan, Datum *values, bool *isnull)
 		}
 
 		fill_fast(scan, scan->entry, values, isnull);
-		if (csv_careful_has(scan->careful, scan->entry))
+		if (scan->any_careful && csv_careful_has(scan->careful, scan->entry))
 		{
 			scan->row_context_used = true;
 			if (!csv_careful_fill(scan->careful, scan->entry, scan->undecided,
