@@ -73,7 +73,7 @@ COMPRESSION_LIBS = $(if $(WITH_GZIP),-lz) $(if $(WITH_ZSTD),-lzstd) $(if $(WITH_
 
 # ---- objects, all under build/ ----
 
-SOURCES = $(wildcard src/*.c src/reader/*.c src/cpu/*.c src/query/*.c)
+SOURCES = $(wildcard src/*.c src/*/*.c)
 OBJS = $(patsubst %.c,build/obj/%.o,$(SOURCES)) \
 	$(if $(WITH_CUDA),$(patsubst %.cu,build/obj/%.cu.o,$(CUDA_SOURCES)))
 

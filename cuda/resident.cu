@@ -1,6 +1,6 @@
 /*
  * resident.cu
- *		Columns that stay on the device, and queries over them: see engine.h.
+ *		Columns that stay on the device, and queries over them: see csv_cuda.h.
  *
  * The host has the same columns, and is asked for whatever an answer does not
  * say: an answer is which rows come out, and groups.  So nothing is lost when

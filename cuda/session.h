@@ -27,7 +27,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine.h"
+#include "csv_cuda.h"
 #include "policy.h"
 
 typedef enum CsvDeviceMemory

@@ -4,24 +4,22 @@
  */
 #include "postgres.h"
 
-#include "engine.h"
 #include "fmgr.h"
 #include "foreign/fdwapi.h"
-#include "foreignscan.h"
-#include "insert.h"
-#include "resident.h"
-#include "source.h"
 #include "utils/guc.h"
+
+#include "batches/resident.h"
+#include "import/import.h"
+#include "plan/plan_state.h"
+#include "scan/execute.h"
+#include "settings.h"
 
 PG_MODULE_MAGIC;
 
-int			csv_engine_guc = CSV_ENGINE_AUTO;
-int			csv_device_guc = 0;
-int			csv_gpu_memory_limit_guc = 0;
-int			csv_gpu_fault_guc = 0;
-int			csv_gpu_groups_guc = 0;
-int			csv_io_threads_guc = 8;
-int			csv_cpu_threads_guc = 1;
+CsvSettings csv_settings;
+
+/* the store of resident columns sees to this one itself */
+static char *resident_memory = NULL;
 
 static const struct config_enum_entry engine_choices[] = {
 	{"auto", CSV_ENGINE_AUTO, false},
@@ -45,53 +43,53 @@ _PG_init(void)
 	DefineCustomEnumVariable("csv_gpu_fdw.engine",
 							 "Selects the engine that reads CSV files.",
 							 "Other than auto, it overrides the options of servers and tables.",
-							 &csv_engine_guc, CSV_ENGINE_AUTO, engine_choices,
+							 &csv_settings.engine, CSV_ENGINE_AUTO, engine_choices,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("csv_gpu_fdw.device",
 							"Selects the GPU, by its number in csv_gpu_devices().",
 							"A session keeps the GPU that it has used first.",
-							&csv_device_guc, 0, 0, 1023,
+							&csv_settings.device, 0, 0, 1023,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("csv_gpu_fdw.gpu_memory_limit",
 							"Limits the memory that a session takes on the GPU.",
 							"0 means half of what is free.",
-							&csv_gpu_memory_limit_guc, 0, 0, INT_MAX / 2,
+							&csv_settings.gpu_memory_limit, 0, 0, INT_MAX / 2,
 							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
 	DefineCustomIntVariable("csv_gpu_fdw.io_threads",
 							"Sets the number of threads that read a file for a GPU.",
 							"They read ahead, out of the page cache, while a scan is under way.",
-							&csv_io_threads_guc, 8, 1, 64,
+							&csv_settings.io_threads, 8, 1, 64,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("csv_gpu_fdw.enable_pushdown",
 							 "Lets engines filter and aggregate.",
 							 "Off, they deliver rows only. Results are the same.",
-							 &csv_enable_pushdown_guc, true,
+							 &csv_settings.enable_pushdown, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomIntVariable("csv_gpu_fdw.cpu_threads",
 							"Sets the number of threads that share the CPU engine's work.",
 							"They are there until the scan that made them ends.",
-							&csv_cpu_threads_guc, 1, 1, 64,
+							&csv_settings.cpu_threads, 1, 1, 64,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomStringVariable("csv_gpu_fdw.resident_memory",
 							   "Sets how much memory a session takes to keep columns of files from query to query.",
 							   "An amount, off, or auto: an eighth of the machine's memory.",
-							   &csv_resident_memory_guc, "off",
+							   &resident_memory, "off",
 							   PGC_USERSET, 0, csv_resident_memory_check,
 							   csv_resident_memory_assign, NULL);
 	DefineCustomEnumVariable("csv_gpu_fdw.load_method",
 							 "Selects how csv_gpu_load() puts rows into a table, for tests.",
 							 "auto: by pages where that may be, else by inserts.",
-							 &csv_load_method_guc, CSV_LOAD_AUTO, load_methods,
+							 &csv_settings.load_method, CSV_LOAD_AUTO, load_methods,
 							 PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomIntVariable("csv_gpu_fdw.debug_gpu_fault",
 							"Makes the GPU fail in the n-th chunk of a scan, for tests.",
 							"Positive: a fault in a kernel; negative: no memory; 0: never.",
-							&csv_gpu_fault_guc, 0, -1000000, 1000000,
+							&csv_settings.debug_gpu_fault, 0, -1000000, 1000000,
 							PGC_SUSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomIntVariable("csv_gpu_fdw.debug_gpu_groups",
 							"Keeps groups on the GPU from so many of a chunk on, for tests.",
 							"0: from where it is worth it.",
-							&csv_gpu_groups_guc, 0, 0, 1000000,
+							&csv_settings.debug_gpu_groups, 0, 0, 1000000,
 							PGC_SUSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	MarkGUCPrefixReserved("csv_gpu_fdw");
 }
@@ -103,6 +101,16 @@ csv_gpu_fdw_handler(PG_FUNCTION_ARGS)
 {
 	FdwRoutine *routine = makeNode(FdwRoutine);
 
-	csv_foreign_scan_callbacks(routine);
+	routine->GetForeignRelSize = csv_get_rel_size;
+	routine->GetForeignPaths = csv_get_paths;
+	routine->GetForeignPlan = csv_get_plan;
+	routine->BeginForeignScan = csv_begin_scan;
+	routine->IterateForeignScan = csv_iterate_scan;
+	routine->ReScanForeignScan = csv_rescan;
+	routine->EndForeignScan = csv_end_scan;
+	routine->ExplainForeignScan = csv_explain_scan;
+	routine->AnalyzeForeignTable = csv_analyze_table;
+	routine->GetForeignUpperPaths = csv_get_upper_paths;
+	routine->ImportForeignSchema = csv_import_foreign_schema;
 	PG_RETURN_POINTER(routine);
 }

@@ -29,7 +29,7 @@ test/format.sh --check || failed 'make format'
 # shellcheck disable=SC2206
 flags=(-Isrc -I"$("$PG_CONFIG" --includedir-server)" -D_GNU_SOURCE -std=gnu11
 	${COMPRESSION_FLAGS-})
-printf '%s\n' src/*.c src/reader/*.c src/cpu/*.c src/query/*.c |
+printf '%s\n' src/*.c src/*/*.c |
 	xargs -P"$(nproc)" -n3 bash -c '
 		tidy=$1; n=$2; flags=("${@:3:n}"); shift $((n + 2))
 		"$tidy" --quiet "$@" -- "${flags[@]}" 2>/dev/null' \

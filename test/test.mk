@@ -29,7 +29,7 @@ THREADS_CFLAGS = -std=gnu11 -O1 -g -Wall -Wextra $(WERROR) -fsanitize=thread
 TEST_CPPFLAGS = -Isrc/reader -Isrc -Itest
 
 LIBRARY_SOURCES = $(wildcard src/reader/*.c src/cpu/*.c src/query/*.c)
-LIBRARY_HEADERS = $(wildcard src/reader/*.h src/cpu/*.h src/query/*.h cuda/engine.h)
+LIBRARY_HEADERS = $(wildcard src/reader/*.h src/cpu/*.h src/query/*.h cuda/csv_cuda.h)
 COMPARE_SOURCES = test/reference/reference.c test/differential/case.c \
 	test/differential/compare.c
 COMPARE_HEADERS = $(wildcard test/reference/*.h test/differential/*.h test/unit/*.h)
@@ -133,9 +133,9 @@ build/test/fuzz_reader: test/fuzz/fuzz_reader.c $(COMPARE_SOURCES) \
 
 # files of the PostgreSQL side, on what stands in for a server
 build/test/fuzz_sniff: test/fuzz/fuzz_sniff.c test/fuzz/server.c \
-		src/sniff.c src/guess.c src/infer.c src/names.c \
+		$(addprefix src/import/,sniff.c guess.c infer.c names.c) src/table/text.c \
 		src/reader/dialect.c src/reader/record.c \
-		test/fuzz/server.h $(wildcard src/*.h) $(LIBRARY_HEADERS)
+		test/fuzz/server.h $(wildcard src/*.h src/*/*.h) $(LIBRARY_HEADERS)
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -Wno-unused-parameter -Wno-sign-compare \
 		-isystem '$(INCLUDEDIR_SERVER)' -DUSE_PRIVATE_ENCODING_FUNCS \

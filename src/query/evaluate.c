@@ -433,6 +433,16 @@ csv_evaluator_free(CsvEvaluator *evaluator)
 			memory.free(memory.owner, parts[i]);
 }
 
+void
+csv_evaluator_set_query(CsvEvaluator *evaluator, const CsvQuery *query)
+{
+	evaluator->query = query;
+	if (evaluator->groups != NULL)
+		evaluator->groups->query = query;
+	if (evaluator->best != NULL)
+		evaluator->best->query = query;
+}
+
 const CsvQuery *
 csv_evaluator_query(const CsvEvaluator *evaluator)
 {

@@ -11,7 +11,7 @@
  *	   new groups, in the rows' order.
  *	3. The rows are listed by group, in their own order within each: where
  *	   groups are few, a block has long runs of each.
- *	4. Each aggregate is one loop over the runs.
+ *	4. Each aggregate is one loop over the runs (accumulate.c).
  *
  * Where rows stay from query to query, their groups may be known by number: then
  * 1 and 2 are spared.
@@ -24,15 +24,12 @@
  *	SUM_SQUARES		16 bytes; FLOAT: a CsvFloatSum
  *	MIN, MAX		the value, a text in the arena; and a bit: there is one
  *	COUNT_DISTINCT	nothing but its counter; values are in a table of their own
- *
- * Sums need up to 192 bits, and counters 64, but next to none does: what leaves
- * them is carried to a table of carries, one for all.
  */
 #include "groups.h"
 
 #include <string.h>
 
-#include "operate.h"
+#include "accumulate.h"
 
 /* groups are few up to here: rows are sorted by group */
 #define FEW_GROUPS		256
@@ -40,80 +37,7 @@
 /* hash tables of more slots than this are not in the caches */
 #define MANY_SLOTS		(64 * 1024)
 
-#define COUNTER_UNIT	(UINT32_C(1) << 31)
-
-/* fields of a group, for carries: accumulators, then counters */
-#define COUNTER_FIELD(counter)	(CSV_MAX_AGGREGATES + (counter))
-
-/* a MIN or MAX of TEXT: no bytes yet, or in the arena */
-typedef struct ExtremeText
-{
-	uint32_t	length;
-	uint32_t	capacity;
-	uint8_t    *bytes;
-} ExtremeText;
-
-/* 192 bits, two's complement */
-typedef struct Wide
-{
-	CsvUint128	low;
-	int64_t		high;
-} Wide;
-
-static inline Wide
-wide_of(CsvInt128 value)
-{
-	Wide		wide = {(CsvUint128) value, value < 0 ? -1 : 0};
-
-	return wide;
-}
-
-static inline Wide
-wide_add(Wide a, Wide b)
-{
-	a.low += b.low;
-	a.high = (int64_t) ((uint64_t) a.high + (uint64_t) b.high +
-						(a.low < b.low));
-	return a;
-}
-
-static inline Wide
-wide_negate(Wide a)
-{
-	a.low = -a.low;
-	a.high = (int64_t) (~(uint64_t) a.high + (a.low == 0));
-	return a;
-}
-
-/* a x 2^64 or 2^128 */
-static inline Wide
-wide_shift(CsvInt128 a, bool by_128)
-{
-	Wide		wide = {0, (int64_t) a};
-
-	if (!by_128)
-	{
-		wide.low = (CsvUint128) a << 64;
-		wide.high = (int64_t) (a >> 64);
-	}
-	return wide;
-}
-
 /* ---- the layout of a group ---- */
-
-static bool
-is_sum(const CsvAggregate *aggregate)
-{
-	return aggregate->kind == CSV_AGGREGATE_SUM ||
-		aggregate->kind == CSV_AGGREGATE_SUM_SQUARES;
-}
-
-static bool
-is_extreme(const CsvAggregate *aggregate)
-{
-	return aggregate->kind == CSV_AGGREGATE_MIN ||
-		aggregate->kind == CSV_AGGREGATE_MAX;
-}
 
 static uint32_t
 accumulator_bytes(const CsvAggregate *aggregate, const CsvLanes *registers)
@@ -141,8 +65,8 @@ accumulator_bytes(const CsvAggregate *aggregate, const CsvLanes *registers)
 }
 
 /* registers: with the first rows' values, or NULL */
-static void
-settle(CsvGroups *groups, const CsvLanes *registers)
+void
+csv_groups_settle(CsvGroups *groups, const CsvLanes *registers)
 {
 	const CsvQuery *query = groups->query;
 	uint8_t		lanes[CSV_MAX_KEYS];
@@ -183,7 +107,7 @@ settle(CsvGroups *groups, const CsvLanes *registers)
 			groups->ncounters++;
 		}
 		accumulator->counter = counter;
-		if (is_extreme(aggregate))
+		if (csv_is_extreme(aggregate))
 			accumulator->bit = nextremes++;
 		if (distinct)
 		{
@@ -239,7 +163,7 @@ csv_groups_init(CsvGroups *groups, const CsvMemory *memory,
 				   &groups->carry_offset);
 	if (query->aggregates && query->nkeys == 0)
 	{
-		settle(groups, NULL);
+		csv_groups_settle(groups, NULL);
 		return csv_table_add(&groups->table) != CSV_TABLE_NO_ROW;
 	}
 	return true;
@@ -298,436 +222,6 @@ is_full(const CsvGroups *groups)
 {
 	return groups->limit_bytes > 0 &&
 		csv_groups_bytes(groups) > groups->limit_bytes;
-}
-
-/* ---- carries ---- */
-
-static CsvValue
-carry_key(uint32_t group, uint32_t field)
-{
-	CsvValue	key;
-
-	memset(&key, 0, sizeof(key));
-	key.value.integer = (int64_t) group * (2 * CSV_MAX_AGGREGATES) + field;
-	return key;
-}
-
-static bool
-add_carry(CsvGroups *groups, uint32_t group, uint32_t field, CsvInt128 carry)
-{
-	CsvTable   *table = &groups->carries;
-	CsvValue	key = carry_key(group, field);
-	uint32_t	row;
-	uint8_t    *place;
-	CsvInt128	sum;
-	bool		made;
-
-	row = csv_table_find(table, csv_table_hash(table->seed, CSV_LANE_INT, &key),
-						 &key, &made);
-	if (row == CSV_TABLE_NO_ROW)
-		return false;
-	place = csv_table_row(table, row) + groups->carry_offset;
-	memcpy(&sum, place, sizeof(sum));
-	sum += carry;
-	memcpy(place, &sum, sizeof(sum));
-	return true;
-}
-
-static CsvInt128
-get_carry(const CsvGroups *groups, uint32_t group, uint32_t field)
-{
-	const CsvTable *table = &groups->carries;
-	CsvValue	key = carry_key(group, field);
-	uint32_t	row;
-	CsvInt128	sum;
-
-	row = csv_table_lookup(table,
-						   csv_table_hash(table->seed, CSV_LANE_INT, &key),
-						   &key);
-	if (row == CSV_TABLE_NO_ROW)
-		return 0;
-	memcpy(&sum, csv_table_row(table, row) + groups->carry_offset,
-		   sizeof(sum));
-	return sum;
-}
-
-/* ---- counters and sums ---- */
-
-static bool
-add_count(CsvGroups *groups, uint32_t counter, const CsvRun *run, uint32_t n)
-{
-	uint8_t    *place = run->place + groups->counters[counter].offset;
-	uint32_t	count;
-
-	memcpy(&count, place, 4);
-	if (count > UINT32_MAX - n)
-	{
-		/* as much is left as says that there is a carry */
-		count -= COUNTER_UNIT;
-		if (!add_carry(groups, run->group, COUNTER_FIELD(counter), 1))
-			return false;
-	}
-	count += n;
-	memcpy(place, &count, 4);
-	return true;
-}
-
-static bool
-add_wide_sum(CsvGroups *groups, uint32_t aggregate, const CsvRun *run,
-			 Wide sum)
-{
-	const CsvAccumulator *accumulator = &groups->accumulators[aggregate];
-	uint8_t    *place = run->place + accumulator->offset;
-	CsvInt128	carry;
-
-	if (accumulator->nbytes == 8)
-	{
-		int64_t		kept;
-
-		memcpy(&kept, place, 8);
-		sum = wide_add(sum, wide_of(kept));
-		kept = (int64_t) sum.low;
-		memcpy(place, &kept, 8);
-		sum = wide_add(sum, wide_negate(wide_of(kept)));
-		carry = (CsvInt128) ((CsvUint128) sum.high << 64 | sum.low >> 64);
-	}
-	else
-	{
-		CsvInt128	kept;
-
-		memcpy(&kept, place, 16);
-		sum = wide_add(sum, wide_of(kept));
-		kept = (CsvInt128) sum.low;
-		memcpy(place, &kept, 16);
-		carry = wide_add(sum, wide_negate(wide_of(kept))).high;
-	}
-	return carry == 0 || add_carry(groups, run->group, aggregate, carry);
-}
-
-static inline bool
-add_sum(CsvGroups *groups, uint32_t aggregate, const CsvRun *run,
-		CsvInt128 sum)
-{
-	const CsvAccumulator *accumulator = &groups->accumulators[aggregate];
-
-	if (accumulator->nbytes == 8 && sum == (int64_t) sum)
-	{
-		int64_t		kept;
-
-		memcpy(&kept, run->place + accumulator->offset, 8);
-		if (csv_int_add(kept, (int64_t) sum, 64, &kept))
-		{
-			memcpy(run->place + accumulator->offset, &kept, 8);
-			return true;
-		}
-	}
-	return add_wide_sum(groups, aggregate, run, wide_of(sum));
-}
-
-static bool
-sum_integers(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
-			 const CsvRuns *runs)
-{
-	const int64_t *values = lanes->integers;
-	const uint16_t *rows = runs->rows;
-	uint32_t	i = 0;
-
-	/* can no sum of a block leave 64 bits? */
-	if (lanes->lane == CSV_LANE_DECIMAL &&
-		lanes->limit <= INT64_MAX / CSV_BLOCK_ROWS)
-	{
-		for (uint32_t r = 0; r < runs->nruns; r++)
-		{
-			int64_t		sum = 0;
-
-			for (uint32_t end = runs->runs[r].end; i < end; i++)
-				sum += values[rows[i]];
-			if (!add_sum(groups, aggregate, &runs->runs[r], sum))
-				return false;
-		}
-		return true;
-	}
-	for (uint32_t r = 0; r < runs->nruns; r++)
-	{
-		CsvInt128	sum = 0;
-
-		for (uint32_t end = runs->runs[r].end; i < end; i++)
-			sum += values[rows[i]];
-		if (!add_sum(groups, aggregate, &runs->runs[r], sum))
-			return false;
-	}
-	return true;
-}
-
-static bool
-sum_decimals(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
-			 const CsvRuns *runs)
-{
-	uint32_t	i = 0;
-
-	for (uint32_t r = 0; r < runs->nruns; r++)
-	{
-		Wide		sum = {0, 0};
-
-		for (uint32_t end = runs->runs[r].end; i < end; i++)
-			sum = wide_add(sum, wide_of(lanes->decimals[runs->rows[i]]));
-		if (!add_wide_sum(groups, aggregate, &runs->runs[r], sum))
-			return false;
-	}
-	return true;
-}
-
-/* of INT, and DECIMAL of up to 18 digits: products are below 2^127 */
-static bool
-sum_squares(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
-			const CsvRuns *runs)
-{
-	uint32_t	i = 0;
-
-	for (uint32_t r = 0; r < runs->nruns; r++)
-	{
-		Wide		sum = {0, 0};
-
-		for (uint32_t end = runs->runs[r].end; i < end; i++)
-		{
-			uint32_t	row = runs->rows[i];
-			int64_t		value = lanes->lane == CSV_LANE_INT ?
-				lanes->integers[row] : (int64_t) csv_lanes_decimal(lanes, row);
-
-			sum = wide_add(sum, wide_of((CsvInt128) value * value));
-		}
-		if (!add_wide_sum(groups, aggregate, &runs->runs[r], sum))
-			return false;
-	}
-	return true;
-}
-
-static bool
-sum_floats(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
-		   const CsvRuns *runs)
-{
-	bool		squares = groups->query->aggregate[aggregate].kind ==
-		CSV_AGGREGATE_SUM_SQUARES;
-	const double *values = lanes->reals;
-	uint32_t	i = 0;
-
-	for (uint32_t r = 0; r < runs->nruns; r++)
-	{
-		CsvFloatSum *sum = (CsvFloatSum *) (runs->runs[r].place +
-											groups->accumulators[aggregate].offset);
-		uint32_t	end = runs->runs[r].end;
-
-		if (!squares)
-		{
-			if (!csv_float_sum_add_rows(sum, &groups->wides, values,
-										runs->rows + i, end - i))
-				return false;
-			i = end;
-			continue;
-		}
-		for (; i < end; i++)
-		{
-			double		high;
-			double		low;
-
-			/* the low part may be 0, but it is never an infinity's */
-			csv_float_square(values[runs->rows[i]], &high, &low);
-			if (!csv_float_sum_add(sum, &groups->wides, high) ||
-				!csv_float_sum_add(sum, &groups->wides, low))
-				return false;
-		}
-	}
-	return true;
-}
-
-/* ---- extremes ---- */
-
-/*
- * Of equal values the later one, as PostgreSQL's: -0 and 0 look different.
- */
-static inline bool
-replaces(bool is_max, int order)
-{
-	return is_max ? order >= 0 : order <= 0;
-}
-
-/*
- * A text goes where the one before it was, if there is room.  Otherwise it gets
- * twice its own: however often an extreme changes, what is left behind in the
- * arena stays in proportion to the longest.
- */
-static bool
-store_extreme_text(CsvGroups *groups, ExtremeText *text, const CsvValue *value)
-{
-	if (text->bytes == NULL || value->length > text->capacity)
-	{
-		size_t		capacity = text->bytes == NULL ? value->length :
-			2 * (size_t) value->length;
-
-		text->bytes = csv_arena_alloc(&groups->table.arena, capacity);
-		if (text->bytes == NULL)
-			return false;
-		text->capacity = capacity > UINT32_MAX ? UINT32_MAX :
-			(uint32_t) capacity;
-	}
-	text->length = value->length;
-	if (value->length > 0)
-		memcpy(text->bytes, value->bytes, value->length);
-	return true;
-}
-
-static void
-load_extreme(uint8_t lane, const uint8_t *place, CsvValue *value)
-{
-	const ExtremeText *text = (const ExtremeText *) place;
-
-	if (lane != CSV_LANE_TEXT)
-	{
-		csv_load_value(lane, place, value);
-		return;
-	}
-	value->state = CSV_LANE_VALUE;
-	value->length = text->length;
-	value->bytes = text->bytes;
-}
-
-/* a value beside the extreme of the run's group */
-static bool
-take_extreme(CsvGroups *groups, uint32_t number, const CsvRun *run,
-			 const CsvValue *value)
-{
-	const CsvAggregate *aggregate = &groups->query->aggregate[number];
-	const CsvAccumulator *accumulator = &groups->accumulators[number];
-	uint8_t    *place = run->place + accumulator->offset;
-	uint8_t    *bits = run->place + groups->bits_offset + accumulator->bit / 8;
-	uint8_t		bit = (uint8_t) (1 << accumulator->bit % 8);
-	bool		first = (*bits & bit) == 0;
-	CsvValue	kept;
-
-	*bits |= bit;
-	if (!first)
-	{
-		load_extreme(aggregate->lane, place, &kept);
-		if (!replaces(aggregate->kind == CSV_AGGREGATE_MAX,
-					  csv_value_compare(aggregate->lane, value, &kept)))
-			return true;
-	}
-	if (aggregate->lane == CSV_LANE_TEXT)
-		return store_extreme_text(groups, (ExtremeText *) place, value);
-	return csv_store_value(&groups->table.arena, aggregate->lane, value, place);
-}
-
-static bool
-take_extremes(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
-			  const CsvRuns *runs)
-{
-	bool		is_max = groups->query->aggregate[aggregate].kind ==
-		CSV_AGGREGATE_MAX;
-	uint32_t	i = 0;
-
-	for (uint32_t r = 0; r < runs->nruns; r++)
-	{
-		const CsvRun *run = &runs->runs[r];
-		uint32_t	best;
-		CsvValue	value;
-		CsvValue	kept;
-
-		if (i == run->end)
-			continue;
-
-		/* the run's own */
-		best = runs->rows[i++];
-		if (lanes->lane == CSV_LANE_INT ||
-			(lanes->lane == CSV_LANE_DECIMAL && !lanes->wide))
-		{
-			const int64_t *values = lanes->integers;
-
-			for (; i < run->end; i++)
-			{
-				uint32_t	row = runs->rows[i];
-
-				if (is_max ? values[row] > values[best] :
-					values[row] < values[best])
-					best = row;
-			}
-		}
-		else
-		{
-			csv_lanes_value(lanes, best, &value);
-			for (; i < run->end; i++)
-			{
-				uint32_t	row = runs->rows[i];
-
-				csv_lanes_value(lanes, row, &kept);
-				if (replaces(is_max,
-							 csv_value_compare(lanes->lane, &kept, &value)))
-				{
-					best = row;
-					value = kept;
-				}
-			}
-		}
-
-		csv_lanes_value(lanes, best, &value);
-		if (!take_extreme(groups, aggregate, run, &value))
-			return false;
-	}
-	return true;
-}
-
-/* ---- distinct values ---- */
-
-/* full: there is no room for a value that is not there */
-static bool
-count_distinct(CsvGroups *groups, uint32_t aggregate, const CsvRun *run,
-			   const CsvValue *value, bool full)
-{
-	CsvAccumulator *accumulator = &groups->accumulators[aggregate];
-	CsvTable   *table = &accumulator->distinct;
-	CsvValue	pair[2];
-	uint64_t	hash;
-	bool		made;
-
-	memset(&pair[0], 0, sizeof(pair[0]));
-	pair[0].value.integer = run->group;
-	pair[1] = *value;
-	hash = csv_table_hash(table->seed, CSV_LANE_INT, &pair[0]);
-	hash = csv_table_hash(hash, table->lanes[1], &pair[1]);
-	if (full)
-		return csv_table_lookup(table, hash, pair) != CSV_TABLE_NO_ROW ||
-			groups->spill_value(groups->spill_arg, hash, aggregate, run->group,
-								value);
-	if (csv_table_find(table, hash, pair, &made) == CSV_TABLE_NO_ROW)
-		return false;
-	return !made || add_count(groups, accumulator->counter, run, 1);
-}
-
-static bool
-count_all_distinct(CsvGroups *groups, uint32_t aggregate,
-				   const CsvLanes *lanes, const CsvRuns *runs)
-{
-	const bool	full = is_full(groups);
-	uint32_t	i = 0;
-	CsvValue	value;
-
-	for (uint32_t r = 0; r < runs->nruns; r++)
-		for (; i < runs->runs[r].end; i++)
-		{
-			csv_lanes_value(lanes, runs->rows[i], &value);
-			if (!count_distinct(groups, aggregate, &runs->runs[r], &value,
-								full))
-				return false;
-		}
-	return true;
-}
-
-bool
-csv_groups_count_value(CsvGroups *groups, uint32_t aggregate, uint32_t group,
-					   const CsvValue *value)
-{
-	CsvRun		run = {group, 1, csv_table_row(&groups->table, group)};
-
-	return count_distinct(groups, aggregate, &run, value, is_full(groups));
 }
 
 /* ---- which group is a row of? ---- */
@@ -1184,19 +678,20 @@ accumulate(CsvGroups *groups, uint32_t number, const CsvLanes *lanes,
 	{
 		case CSV_AGGREGATE_SUM:
 			return aggregate->lane == CSV_LANE_FLOAT ?
-				sum_floats(groups, number, lanes, runs) :
+				csv_sum_floats(groups, number, lanes, runs) :
 				aggregate->lane == CSV_LANE_DECIMAL && lanes->wide ?
-				sum_decimals(groups, number, lanes, runs) :
-				sum_integers(groups, number, lanes, runs);
+				csv_sum_decimals(groups, number, lanes, runs) :
+				csv_sum_integers(groups, number, lanes, runs);
 		case CSV_AGGREGATE_SUM_SQUARES:
 			return aggregate->lane == CSV_LANE_FLOAT ?
-				sum_floats(groups, number, lanes, runs) :
-				sum_squares(groups, number, lanes, runs);
+				csv_sum_floats(groups, number, lanes, runs) :
+				csv_sum_squares(groups, number, lanes, runs);
 		case CSV_AGGREGATE_MIN:
 		case CSV_AGGREGATE_MAX:
-			return take_extremes(groups, number, lanes, runs);
+			return csv_take_extremes(groups, number, lanes, runs);
 		case CSV_AGGREGATE_COUNT_DISTINCT:
-			return count_all_distinct(groups, number, lanes, runs);
+			return csv_count_all_distinct(groups, number, lanes, runs,
+										  is_full(groups));
 		default:
 			return true;
 	}
@@ -1216,7 +711,7 @@ csv_groups_add(CsvGroups *groups, const CsvLanes *registers, CsvRows rows,
 
 	if (rows.nrows == 0)
 		return true;
-	settle(groups, registers);
+	csv_groups_settle(groups, registers);
 	if (query->nkeys > 0 &&
 		!(groups->remembered != NULL ?
 		  find_remembered(groups, registers, &rows, first_row) :
@@ -1254,7 +749,7 @@ csv_groups_add(CsvGroups *groups, const CsvLanes *registers, CsvRows rows,
 							register_or_null(registers, counter->filter));
 		for (uint32_t r = 0; r < runs->nruns; r++)
 		{
-			if (!add_count(groups, i, &runs->runs[r],
+			if (!csv_add_count(groups, i, &runs->runs[r],
 						   runs->runs[r].end - begin))
 				return false;
 			begin = runs->runs[r].end;
@@ -1266,12 +761,21 @@ csv_groups_add(CsvGroups *groups, const CsvLanes *registers, CsvRows rows,
 /* ---- for the caller ---- */
 
 bool
+csv_groups_count_value(CsvGroups *groups, uint32_t aggregate, uint32_t group,
+					   const CsvValue *value)
+{
+	CsvRun		run = {group, 1, csv_table_row(&groups->table, group)};
+
+	return csv_count_distinct(groups, aggregate, &run, value, is_full(groups));
+}
+
+bool
 csv_groups_add_unseen(CsvGroups *groups, uint32_t nrows)
 {
 	CsvRun		run = {0, nrows, csv_table_row(&groups->table, 0)};
 
 	for (uint32_t i = 0; i < groups->ncounters; i++)
-		if (!add_count(groups, i, &run, nrows))
+		if (!csv_add_count(groups, i, &run, nrows))
 			return false;
 	return true;
 }
@@ -1286,7 +790,7 @@ csv_groups_find(CsvGroups *groups, const CsvValue *keys, uint64_t *hash_out)
 
 	if (groups->query->nkeys == 0)
 		return 0;
-	settle(groups, NULL);
+	csv_groups_settle(groups, NULL);
 	hash = table->seed;
 	for (uint32_t key = 0; key < table->nkeys; key++)
 		hash = csv_table_hash(hash, table->lanes[key], &keys[key]);
@@ -1330,9 +834,9 @@ add_value(CsvGroups *groups, uint32_t number, const CsvRun *run,
 	{
 		case CSV_AGGREGATE_MIN:
 		case CSV_AGGREGATE_MAX:
-			return take_extreme(groups, number, run, value);
+			return csv_take_extreme(groups, number, run, value);
 		case CSV_AGGREGATE_COUNT_DISTINCT:
-			return count_distinct(groups, number, run, value, is_full(groups));
+			return csv_count_distinct(groups, number, run, value, is_full(groups));
 		case CSV_AGGREGATE_SUM:
 		case CSV_AGGREGATE_SUM_SQUARES:
 			if (aggregate->lane == CSV_LANE_FLOAT)
@@ -1349,8 +853,8 @@ add_value(CsvGroups *groups, uint32_t number, const CsvRun *run,
 			}
 			wide = aggregate->lane == CSV_LANE_INT ? value->value.integer :
 				value->value.decimal;
-			return add_wide_sum(groups, number, run,
-								wide_of(squares ? wide * wide : wide));
+			return csv_add_wide_sum(groups, number, run,
+								csv_wide_sum_of(squares ? wide * wide : wide));
 		default:
 			return true;
 	}
@@ -1374,248 +878,7 @@ csv_groups_add_row(CsvGroups *groups, uint32_t group, const CsvValue *values)
 		counted[counter] |= !groups->counters[counter].distinct;
 	}
 	for (uint32_t i = 0; i < groups->ncounters; i++)
-		if (counted[i] && !add_count(groups, i, &run, 1))
+		if (counted[i] && !csv_add_count(groups, i, &run, 1))
 			return false;
 	return true;
-}
-
-/* ---- groups that an engine has made ---- */
-
-/* a value of two words that is there */
-static CsvValue
-pair_value(uint8_t lane, uint64_t low, uint64_t high, const uint8_t *texts)
-{
-	CsvValue	value;
-
-	memset(&value, 0, sizeof(value));
-	if (lane == CSV_LANE_TEXT)
-	{
-		value.bytes = texts + low;
-		value.length = (uint32_t) high;
-	}
-	else
-		value.value.uuid = (CsvUint128) high << 64 | low;
-	return value;
-}
-
-/* a sum's words of 32 bits and their carries */
-static Wide
-wide_of_words(const CsvAggregate *aggregate, const int64_t *words)
-{
-	Wide		low = wide_of(words[0] + (CsvInt128) words[1] *
-							  (INT64_C(1) << 32));
-
-	return csv_sum_words(aggregate->kind, aggregate->lane) < 4 ? low :
-		wide_add(low, wide_shift(words[2] + (CsvInt128) words[3] *
-								 (INT64_C(1) << 32), false));
-}
-
-void
-csv_partial_key(const CsvQuery *query, const CsvPartialGroups *groups,
-				uint32_t group, uint32_t key, CsvValue *value)
-{
-	const uint64_t *pair = groups->keys +
-		((size_t) group * query->nkeys + key) * 2;
-
-	if ((groups->nulls[group] >> key & 1) == 0)
-		*value = pair_value(query->keys[key].lane, pair[0], pair[1],
-							groups->texts);
-	else
-	{
-		memset(value, 0, sizeof(*value));
-		value->state = CSV_LANE_NULL;
-	}
-}
-
-static CsvWide
-wide_words(Wide sum)
-{
-	CsvWide		words = {{
-		(uint64_t) sum.low, (uint64_t) (sum.low >> 64), (uint64_t) sum.high
-	}};
-
-	return words;
-}
-
-void
-csv_partial_aggregate(const CsvQuery *query, const CsvPartialLayout *layout,
-					  const CsvPartialGroups *groups, uint32_t group,
-					  uint32_t number, CsvAggregateValue *value)
-{
-	const CsvAggregate *aggregate = &query->aggregate[number];
-	const int64_t *all = groups->words + (size_t) group * layout->nwords;
-	const int64_t *words = all + layout->first_word[number];
-
-	memset(value, 0, sizeof(*value));
-	value->extreme.state = CSV_LANE_NULL;
-	value->count = all[layout->input[number]];
-	if (value->count == 0)
-		return;
-	if (is_sum(aggregate) && aggregate->lane == CSV_LANE_FLOAT)
-		value->real = csv_float_words_round(words, (uint8_t)
-											words[CSV_FLOAT_SUM_WORDS],
-											&value->overflow);
-	else if (is_sum(aggregate))
-		value->wide = wide_words(wide_of_words(aggregate, words));
-	else if (is_extreme(aggregate))
-		value->extreme = pair_value(aggregate->lane, (uint64_t) words[0],
-									(uint64_t) words[1], groups->texts);
-}
-
-double
-csv_partial_spread(const CsvPartialLayout *layout,
-				   const CsvPartialGroups *groups, uint32_t group,
-				   uint32_t sum, uint32_t squares, uint64_t count)
-{
-	const int64_t *words = groups->words + (size_t) group * layout->nwords;
-
-	return csv_float_words_spread(words + layout->first_word[sum],
-								  words + layout->first_word[squares], count);
-}
-
-bool
-csv_groups_add_partial(CsvGroups *groups, uint32_t group,
-					   const CsvPartial *partial)
-{
-	const CsvPartialLayout *layout = &groups->partial;
-	CsvRun		run = {group, 0, csv_table_row(&groups->table, group)};
-	bool		counted[CSV_MAX_AGGREGATES] = {false};
-
-	for (uint32_t i = 0; i < groups->query->naggregates; i++)
-	{
-		const CsvAggregate *aggregate = &groups->query->aggregate[i];
-		const CsvAccumulator *accumulator = &groups->accumulators[i];
-		const int64_t *words = partial->words + layout->first_word[i];
-		uint32_t	count = (uint32_t) partial->words[layout->input[i]];
-		CsvValue	value;
-		bool		good = true;
-
-		if (count == 0)
-			continue;
-		if (is_extreme(aggregate))
-		{
-			value = pair_value(aggregate->lane, (uint64_t) words[0],
-							   (uint64_t) words[1], partial->texts);
-			good = take_extreme(groups, i, &run, &value);
-		}
-		else if (is_sum(aggregate) && aggregate->lane == CSV_LANE_FLOAT)
-			good = csv_float_sum_add_words((CsvFloatSum *)
-										   (run.place + accumulator->offset),
-										   &groups->wides, words, (uint8_t)
-										   words[CSV_FLOAT_SUM_WORDS]);
-		else if (is_sum(aggregate))
-			good = add_wide_sum(groups, i, &run,
-								wide_of_words(aggregate, words));
-		if (good && !counted[accumulator->counter])
-			good = add_count(groups, accumulator->counter, &run, count);
-		if (!good)
-			return false;
-		counted[accumulator->counter] = true;
-	}
-	return true;
-}
-
-bool
-csv_groups_merge(CsvGroups *groups, const CsvPartialGroups *partial)
-{
-	const CsvQuery *query = groups->query;
-	CsvValue	keys[CSV_MAX_KEYS];
-
-	settle(groups, NULL);
-	for (uint32_t g = 0; g < partial->ngroups; g++)
-	{
-		CsvPartial	one = {
-			partial->words + (size_t) g * groups->partial.nwords,
-			partial->texts
-		};
-		uint64_t	hash;
-		uint32_t	group;
-
-		if (partial->held != NULL && partial->held[g] != CSV_NOT_HELD)
-			continue;
-		for (uint32_t key = 0; key < query->nkeys; key++)
-			csv_partial_key(query, partial, g, key, &keys[key]);
-		group = csv_groups_find(groups, keys, &hash);
-		if (group == CSV_NO_GROUP ||
-			(group == CSV_GROUPS_FULL ?
-			 !groups->spill(groups->spill_arg, hash, keys, NULL, &one) :
-			 !csv_groups_add_partial(groups, group, &one)))
-			return false;
-	}
-	return true;
-}
-
-void
-csv_groups_key(const CsvGroups *groups, uint32_t group, uint32_t key,
-			   CsvValue *value)
-{
-	const CsvTable *table = &groups->table;
-	const uint8_t *place = csv_table_row(table, group);
-	uint32_t	nulls;
-
-	memset(value, 0, sizeof(*value));
-	value->state = CSV_LANE_NULL;
-	memcpy(&nulls, place + table->null_offset, 4);
-	if ((nulls >> key & 1) == 0)
-		csv_load_value(table->lanes[key], place + table->offsets[key], value);
-}
-
-double
-csv_groups_spread(const CsvGroups *groups, uint32_t group, uint32_t sum,
-				  uint32_t squares, uint64_t count)
-{
-	const uint8_t *row = csv_table_row(&groups->table, group);
-
-	return csv_float_sum_spread((const CsvFloatSum *)
-								(row + groups->accumulators[sum].offset),
-								(const CsvFloatSum *)
-								(row + groups->accumulators[squares].offset),
-								count, &groups->wides);
-}
-
-void
-csv_groups_aggregate(const CsvGroups *groups, uint32_t group, uint32_t number,
-					 CsvAggregateValue *value)
-{
-	const CsvAggregate *aggregate = &groups->query->aggregate[number];
-	const CsvAccumulator *accumulator = &groups->accumulators[number];
-	const uint8_t *row = csv_table_row(&groups->table, group);
-	const uint8_t *place = row + accumulator->offset;
-	uint32_t	count;
-
-	memset(value, 0, sizeof(*value));
-	value->extreme.state = CSV_LANE_NULL;
-	memcpy(&count, row + groups->counters[accumulator->counter].offset, 4);
-	value->count = count;
-	if (count >= COUNTER_UNIT)
-		value->count += (int64_t) COUNTER_UNIT *
-			(int64_t) get_carry(groups, group,
-								COUNTER_FIELD(accumulator->counter));
-	if (count == 0)
-		return;
-	if (is_sum(aggregate) && aggregate->lane == CSV_LANE_FLOAT)
-		value->real = csv_float_sum_round((const CsvFloatSum *) place,
-										  &groups->wides, &value->overflow);
-	else if (is_sum(aggregate))
-	{
-		CsvInt128	kept = 0;
-		Wide		sum;
-
-		if (accumulator->nbytes == 8)
-		{
-			int64_t		low;
-
-			memcpy(&low, place, 8);
-			kept = low;
-		}
-		else
-			memcpy(&kept, place, 16);
-		sum = wide_of(kept);
-		if (groups->carries.nrows > 0)
-			sum = wide_add(sum, wide_shift(get_carry(groups, group, number),
-										   accumulator->nbytes == 16));
-		value->wide = wide_words(sum);
-	}
-	else if (is_extreme(aggregate))
-		load_extreme(aggregate->lane, place, &value->extreme);
 }

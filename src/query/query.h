@@ -336,6 +336,13 @@ extern CsvEvaluator *csv_evaluator_create(const CsvMemory *memory,
 extern void csv_evaluator_free(CsvEvaluator *evaluator);
 extern const CsvQuery *csv_evaluator_query(const CsvEvaluator *evaluator);
 
+/*
+ * Go on with another query, which is the same but for the places of columns and
+ * the values of constants.  It must outlive its use.
+ */
+extern void csv_evaluator_set_query(CsvEvaluator *evaluator,
+									const CsvQuery *query);
+
 /* what became of a batch's rows */
 typedef struct CsvSelection
 {

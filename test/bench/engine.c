@@ -33,7 +33,7 @@
 #include "content.h"
 #include "reader.h"
 #ifdef CSV_WITH_CUDA
-#include "../../cuda/engine.h"
+#include "../../cuda/csv_cuda.h"
 #endif
 
 #define MAX_COLUMNS	1000

@@ -27,7 +27,7 @@
 #include "../../src/query/query.h"
 #include "content.h"
 #ifdef CSV_WITH_CUDA
-#include "../../cuda/engine.h"
+#include "../../cuda/csv_cuda.h"
 #endif
 
 #define MAX_REPEAT	101

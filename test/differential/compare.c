@@ -11,7 +11,7 @@
 #include "../../src/reader/convert.h"
 
 #ifdef CSV_WITH_CUDA
-#include "../../cuda/engine.h"
+#include "../../cuda/csv_cuda.h"
 #endif
 
 /* ---- memory ---- */

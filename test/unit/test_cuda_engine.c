@@ -21,7 +21,7 @@
 
 #include <cmocka.h>
 
-#include "../../cuda/engine.h"
+#include "../../cuda/csv_cuda.h"
 #include "../../src/reader/field.h"
 
 /* ---- memory, text, random numbers ---- */

@@ -16,7 +16,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "../../cuda/engine.h"
+#include "../../cuda/csv_cuda.h"
 #include "reading.h"
 
 #define FILE_BYTES	(24 * 1024 * 1024)

@@ -22,7 +22,7 @@
 
 #include <cmocka.h>
 
-#include "../../cuda/engine.h"
+#include "../../cuda/csv_cuda.h"
 #include "../../cuda/policy.h"
 #include "../../src/query/operate.h"
 #include "random_query.h"

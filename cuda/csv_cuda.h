@@ -1,0 +1,218 @@
+/*
+ * csv_cuda.h
+ *		The CUDA engine: what the rest of the project sees of it.
+ *
+ * Plain C.  Loading the library touches no CUDA; the first call of
+ * csv_cuda_open starts a session, one per process, with a context on one
+ * device, a stream, device memory that grows as needed up to a limit, and a
+ * pool of pinned host memory.  It is kept until csv_cuda_shutdown or the end
+ * of the process, since starting one takes a few tenths of a second and
+ * pinning memory 0.45 s per GiB.
+ *
+ * Engines may be used in several threads, each by one at a time; their calls of
+ * parse then take turns on the device.  The functions here are for one thread;
+ * csv_cuda_shutdown wants to be alone.
+ */
+#ifndef CSV_CUDA_H
+#define CSV_CUDA_H
+
+#include "../src/query/query.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* how a test makes the device fail */
+typedef enum CsvCudaFault
+{
+	CSV_CUDA_FAULT_NONE,
+	CSV_CUDA_FAULT_NO_MEMORY,	/* as if device memory had run out */
+	CSV_CUDA_FAULT_TRAP			/* a kernel traps: ends the session for good */
+} CsvCudaFault;
+
+typedef struct CsvCudaOptions
+{
+	int			device;			/* ordinal, as csv_cuda_list_devices counts */
+	uint64_t	memory_limit;	/* bytes of device memory that the process may
+								 * take beside its context; 0: half of what
+								 * was free when the session began */
+	uint8_t		fault;			/* CsvCudaFault */
+	uint32_t	fault_at_chunk; /* from 1: the call of parse that fails */
+	uint32_t	hold_from;		/* for tests: from so many groups of a batch on
+								 * they are held, and there is little room for
+								 * them at first; 0: the engine's choice */
+} CsvCudaOptions;
+
+extern const CsvEngine csv_cuda_engine;
+
+/*
+ * Open an engine, for csv_cuda_engine's functions.  Its state comes from
+ * `memory`, which must be usable in any thread that the engine is used in,
+ * device and pinned memory from the session.  Returns NULL, with a
+ * message in `reason`, where there is no usable device, or where an earlier
+ * failure has ended this process's context for good.
+ *
+ * Input buffers may be freed after close, through csv_cuda_engine.free_input
+ * with the closed engine, only where `memory` is still there.
+ */
+extern void *csv_cuda_open(const CsvCudaOptions *options,
+						   const CsvMemory *memory,
+						   char *reason, size_t reason_size);
+
+/*
+ * Start the session in a thread of its own, and load the kernels there, which
+ * csv_cuda_open then finds done.  False where it is under way or there already,
+ * or cannot be.  An open that comes meanwhile waits for it, and so must the
+ * process before it exits (csv_cuda_settle).
+ */
+extern bool csv_cuda_start(int device);
+extern void csv_cuda_settle(void);
+
+typedef enum CsvCudaState
+{
+	CSV_CUDA_ASLEEP,			/* no session, or one that failed */
+	CSV_CUDA_STARTING,
+	CSV_CUDA_AWAKE
+} CsvCudaState;
+
+extern CsvCudaState csv_cuda_state(void);
+
+/* give back all of the session's memory and its context */
+extern void csv_cuda_shutdown(void);
+
+/*
+ * Device memory that the session holds, in bytes: for the output arrays, and
+ * for all else (the input's copy among it).
+ */
+extern void csv_cuda_memory_held(uint64_t *output, uint64_t *others);
+
+/* ---- columns that stay on the device, for queries over them ---- */
+
+/*
+ * Columns of nrows rows, filled part by part.  Each column has two parts, its
+ * values and its statuses.  How rows fall into groups by some of them is kept
+ * as well, once a query has asked for it.  Their memory goes again without
+ * notice, when something else needs it; they may be filled anew then.
+ *
+ * For one thread, beside engines in others.
+ */
+typedef struct CsvCudaColumns CsvCudaColumns;
+
+#define CSV_CUDA_VALUES(column)		(2 * (column))
+#define CSV_CUDA_STATUSES(column)	(2 * (column) + 1)
+
+/* start the session, or find it there; false with a message in `reason` */
+extern bool csv_cuda_wake(int device, char *reason, size_t reason_size);
+
+/* may columns take so many bytes in all, below a limit of device memory? */
+extern bool csv_cuda_columns_may_be(uint64_t nbytes, uint64_t memory_limit);
+
+/* NULL: no memory */
+extern CsvCudaColumns *csv_cuda_columns_create(uint32_t ncolumns,
+											   uint32_t nrows);
+extern void csv_cuda_columns_free(CsvCudaColumns *columns);
+
+/* device memory that they take, in bytes */
+extern uint64_t csv_cuda_columns_bytes(const CsvCudaColumns *columns);
+
+/*
+ * What is known of how rows fall into groups, from 0 on: the columns, as many as
+ * are returned, which are at most CSV_MAX_KEYS; 0: no more.
+ */
+extern uint32_t csv_cuda_columns_grouping(const CsvCudaColumns *columns,
+										  uint32_t number, uint32_t *places);
+
+/* how many rows of a part are there, from the first on */
+extern uint32_t csv_cuda_columns_filled(const CsvCudaColumns *columns,
+										uint32_t part);
+
+/*
+ * Copy nrows entries (NULL: zeros), source_width bytes each, to follow those that
+ * are there.  Each takes `width` bytes there, always the same for a part.  False
+ * where there are not first_row rows (any more), no room below the limit of
+ * device memory (0: the session's), or with a message in `reason` where the
+ * device failed.
+ */
+extern bool csv_cuda_columns_add(CsvCudaColumns *columns, uint32_t part,
+								 uint32_t first_row, uint32_t width,
+								 const uint8_t *source,
+								 uint32_t source_width, uint32_t nrows,
+								 uint64_t memory_limit, char *reason,
+								 size_t reason_size);
+
+/* what is asked of the rows */
+typedef struct CsvCudaQuestion
+{
+	const CsvRequest *request;
+	const CsvLayout *layout;
+	const uint32_t *places;		/* of the layout's columns among those here */
+	const uint8_t *seen;		/* per column of the layout: CSV_CUDA_SEEN_... */
+	uint64_t	memory_limit;	/* bytes; 0: the session's */
+	bool		(*interrupted) (void *arg);
+	void	   *interrupted_arg;
+} CsvCudaQuestion;
+
+#define CSV_CUDA_SEEN_NOT_OK	1	/* some status is not CSV_VALUE_OK */
+#define CSV_CUDA_SEEN_SLOW		2	/* and some value is doubtful or long */
+
+/*
+ * Is the part of a column needed: its values if the query reads it, and its
+ * statuses if they say something?
+ */
+extern bool csv_cuda_question_needs(const CsvCudaQuestion *question,
+									uint32_t column, bool statuses);
+
+/* may a device answer it at all?  To be asked before parts are copied */
+extern bool csv_cuda_question_fits(const CsvCudaQuestion *question);
+
+/*
+ * Answer for rows from first_row on, *nrows of them or fewer, as memory has it.
+ * The selection's rows count from first_row.  *answer is pinned memory, to be
+ * given back; NULL with CSV_OK where the question is not one for a device, a part
+ * is not there (any more), or groups are too many.  Else CSV_INTERRUPTED, or
+ * CSV_DEVICE_FAILED with a message in `reason`.
+ */
+extern CsvStatus csv_cuda_columns_answer(CsvCudaColumns *columns,
+										 const CsvCudaQuestion *question,
+										 uint32_t first_row, uint32_t *nrows,
+										 CsvAnswer **answer, char *reason,
+										 size_t reason_size);
+extern void csv_cuda_answer_free(CsvAnswer *answer);
+
+/* ---- devices ---- */
+
+#define CSV_CUDA_NAME_SIZE		128
+#define CSV_CUDA_REASON_SIZE	128
+
+typedef struct CsvCudaDevice
+{
+	int			ordinal;
+	char		name[CSV_CUDA_NAME_SIZE];
+	int			capability_major;
+	int			capability_minor;
+	uint64_t	memory_total;	/* bytes */
+	int64_t		memory_free;	/* bytes; -1: not known */
+	bool		usable;
+	char		reason[CSV_CUDA_REASON_SIZE];	/* why not; else empty */
+} CsvCudaDevice;
+
+/*
+ * The visible devices, without creating a context on any: the first `max` of
+ * them into `devices`.  Returns how many there are, 0 where there is no device
+ * or no driver.
+ *
+ * In a process that has a session, or has asked for a device's name, CUDA sees
+ * only that session's device; the others are then listed as NVML knows them.
+ */
+extern int	csv_cuda_list_devices(CsvCudaDevice *devices, int max);
+
+/*
+ * A device's name, without creating a context; false where it is not there.
+ */
+extern bool csv_cuda_device_name(int device, char *name, size_t name_size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif							/* CSV_CUDA_H */

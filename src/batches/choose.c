@@ -1,0 +1,304 @@
+/*
+ * choose.c
+ *		Chooses between the engines.
+ *
+ * CUDA is touched only here, and only when a query asks for it: loading the
+ * library and starting a server never do.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "storage/ipc.h"
+
+#include "batches/choose.h"
+
+#ifdef CSV_WITH_CUDA
+#include "../../cuda/csv_cuda.h"
+#endif
+
+/*
+ * Below this size 'auto' does not wake a GPU: a CUDA context takes a session
+ * 0.2 to 0.4 s, in which the CPU engine reads about as much, and counts the
+ * records of three times as much.  It does read meanwhile, but not quite as fast
+ * as alone.
+ */
+#define CSV_AUTO_GPU_BYTES	(INT64CONST(256) * 1024 * 1024)
+#define CSV_AUTO_COUNT_GPU_BYTES	(3 * CSV_AUTO_GPU_BYTES)
+
+/*
+ * With less than this left, a GPU that has just woken up does not take over: its
+ * first chunks wait for pinned memory, 40 ms in all.
+ */
+#define CSV_AUTO_TAKE_OVER_BYTES	(INT64CONST(128) * 1024 * 1024)
+
+/* with the context up, a GPU pays from here on */
+#define CSV_AUTO_WARM_GPU_BYTES	(INT64CONST(16) * 1024 * 1024)
+
+/* a smaller file is read before threads have started */
+#define CSV_AHEAD_BYTES	(INT64CONST(1) * 1024 * 1024)
+
+#ifdef CSV_WITH_CUDA
+/* how many times as fast as one thread a GPU counts the records of 512 MB */
+#define CSV_GPU_SPEED	3
+
+/* memory of a GPU, where no limit is set: that of a small one */
+#define CSV_GPU_GROUP_BYTES	(8 * 1024.0 * 1024.0 * 1024.0)
+#endif
+
+/* once a GPU has failed, 'auto' stays with the CPU for the session */
+static bool gpu_failed = false;
+
+#ifdef CSV_WITH_CUDA
+/* a program's output is of unknown size: not worth it */
+static bool
+gpu_is_worth_it(int64 nbytes, int ncolumns)
+{
+	switch (csv_cuda_state())
+	{
+		case CSV_CUDA_AWAKE:
+			return nbytes >= CSV_AUTO_WARM_GPU_BYTES;
+		case CSV_CUDA_STARTING:
+			return nbytes >= CSV_AUTO_TAKE_OVER_BYTES;
+		default:
+			return nbytes >= (ncolumns > 0 ? CSV_AUTO_GPU_BYTES :
+							  CSV_AUTO_COUNT_GPU_BYTES);
+	}
+}
+
+static void
+wait_for_start(int code, Datum arg)
+{
+	csv_cuda_settle();
+}
+
+/* false if there will be none */
+static bool
+wake_gpu(const CsvSettings *settings)
+{
+	static bool registered = false;
+
+	if (csv_cuda_state() == CSV_CUDA_STARTING)
+		return true;
+	if (!registered)
+		on_proc_exit(wait_for_start, (Datum) 0);
+	registered = true;
+	return csv_cuda_start(settings->device);
+}
+
+/* false, with *reason allocated, if there is no usable GPU */
+static bool
+open_cuda(CsvOpenEngine *open, const CsvSettings *settings,
+		  const CsvMemory *memory, char **reason)
+{
+	CsvCudaOptions options;
+	char		buffer[512];
+	void	   *state;
+
+	memset(&options, 0, sizeof(options));
+	options.device = settings->device;
+	options.memory_limit = (uint64_t) settings->gpu_memory_limit * 1024 * 1024;
+	options.hold_from = (uint32_t) settings->debug_gpu_groups;
+	if (settings->debug_gpu_fault != 0)
+	{
+		options.fault = settings->debug_gpu_fault > 0 ? CSV_CUDA_FAULT_TRAP :
+			CSV_CUDA_FAULT_NO_MEMORY;
+		options.fault_at_chunk = (uint32_t) abs(settings->debug_gpu_fault);
+	}
+	buffer[0] = '\0';
+	state = csv_cuda_open(&options, memory, buffer, sizeof(buffer));
+	if (state == NULL)
+	{
+		*reason = pstrdup(buffer);
+		return false;
+	}
+	open->engine = &csv_cuda_engine;
+	open->state = state;
+	open->awaits_gpu = false;
+	return true;
+}
+#endif
+
+/*
+ * With several threads, one parses ahead of the one that takes the rows, and
+ * the others help it.  That is not worth it for a small file.
+ */
+static void
+open_cpu(CsvOpenEngine *open, const CsvSettings *settings, int64 nbytes,
+		 const CsvMemory *memory)
+{
+	bool		ahead = settings->cpu_threads > 1 &&
+		nbytes >= CSV_AHEAD_BYTES;
+	CsvCpuOptions options;
+	void	   *state;
+
+	memset(&options, 0, sizeof(options));
+	options.threads = (uint32_t) settings->cpu_threads - (ahead ? 1 : 0);
+	state = csv_cpu_open(memory, &options);
+	if (state == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory")));
+	open->engine = ahead ? &csv_cpu_ahead_engine : &csv_cpu_engine;
+	open->state = state;
+	open->may_fall_back = false;
+	open->awaits_gpu = false;
+}
+
+void
+csv_engine_open(CsvOpenEngine *open, const CsvSettings *settings,
+				int64 nbytes, int ncolumns, const CsvMemory *memory)
+{
+#ifdef CSV_WITH_CUDA
+	char	   *reason = NULL;
+	bool		wants_gpu = settings->engine == CSV_ENGINE_AUTO && !gpu_failed &&
+		gpu_is_worth_it(nbytes, ncolumns);
+
+	open->may_fall_back = settings->engine == CSV_ENGINE_AUTO;
+	if (settings->engine == CSV_ENGINE_CUDA && !open_cuda(open, settings, memory, &reason))
+		ereport(ERROR,
+				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				 errmsg("no usable GPU for engine \"cuda\": %s", reason),
+				 errhint("Set csv_gpu_fdw.engine to auto or cpu to read on the CPU.")));
+	if (settings->engine == CSV_ENGINE_CUDA ||
+		(wants_gpu && csv_cuda_state() == CSV_CUDA_AWAKE &&
+		 open_cuda(open, settings, memory, &reason)))
+		return;
+	open_cpu(open, settings, nbytes, memory);
+	open->awaits_gpu = wants_gpu && csv_cuda_state() != CSV_CUDA_AWAKE &&
+		wake_gpu(settings);
+#else
+	if (settings->engine == CSV_ENGINE_CUDA)
+		ereport(ERROR,
+				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				 errmsg("no usable GPU for engine \"cuda\": csv_gpu_fdw was built without CUDA"),
+				 errhint("Set csv_gpu_fdw.engine to auto or cpu to read on the CPU.")));
+	open_cpu(open, settings, nbytes, memory);
+#endif
+}
+
+bool
+csv_engine_take_over(CsvOpenEngine *open, const CsvSettings *settings,
+					 int64 nbytes, const CsvMemory *memory,
+					 CsvOpenEngine *gpu)
+{
+#ifdef CSV_WITH_CUDA
+	char	   *reason;
+
+	if (csv_cuda_state() == CSV_CUDA_STARTING)
+		return false;
+	open->awaits_gpu = false;
+	gpu->may_fall_back = true;
+	return !gpu_failed && nbytes >= CSV_AUTO_TAKE_OVER_BYTES &&
+		csv_cuda_state() == CSV_CUDA_AWAKE && open_cuda(gpu, settings, memory, &reason);
+#else
+	return false;
+#endif
+}
+
+bool
+csv_engine_wants_gpu(const CsvSettings *settings, int64 nbytes)
+{
+#ifdef CSV_WITH_CUDA
+	char		reason[512];
+
+	if (settings->engine == CSV_ENGINE_CUDA)
+		return csv_cuda_wake(settings->device, reason, sizeof(reason));
+	if (settings->engine != CSV_ENGINE_AUTO || gpu_failed || !gpu_is_worth_it(nbytes, 1))
+		return false;
+	if (csv_cuda_state() == CSV_CUDA_AWAKE)
+		return csv_cuda_wake(settings->device, reason, sizeof(reason));
+	(void) wake_gpu(settings);
+#endif
+	return false;
+}
+
+void
+csv_engine_gpu_failed(void)
+{
+	gpu_failed = true;
+}
+
+void
+csv_engine_fall_back(CsvOpenEngine *open, const CsvSettings *settings,
+					 const CsvMemory *memory)
+{
+	csv_engine_gpu_failed();
+	open_cpu(open, settings, -1, memory);
+}
+
+static char *
+cpu_description(void)
+{
+	return psprintf("cpu (%s)", csv_cpu_isa_name());
+}
+
+char *
+csv_engine_gpu_description(const CsvSettings *settings)
+{
+	char		name[256] = "";
+
+#ifdef CSV_WITH_CUDA
+	csv_cuda_device_name(settings->device, name, sizeof(name));
+#endif
+	return psprintf("cuda (%s)", name);
+}
+
+char *
+csv_engine_describe(const CsvSettings *settings, int64 nbytes, int ncolumns)
+{
+#ifdef CSV_WITH_CUDA
+	char		name[256];
+
+	if (settings->engine == CSV_ENGINE_CUDA ||
+		(settings->engine == CSV_ENGINE_AUTO && !gpu_failed &&
+		 gpu_is_worth_it(nbytes, ncolumns)))
+	{
+		if (csv_cuda_device_name(settings->device, name, sizeof(name)))
+			return psprintf("cuda (%s)", name);
+		if (settings->engine == CSV_ENGINE_CUDA)
+			return pstrdup("cuda (no usable GPU)");
+	}
+#else
+	if (settings->engine == CSV_ENGINE_CUDA)
+		return pstrdup("cuda (no usable GPU)");
+#endif
+	return cpu_description();
+}
+
+double
+csv_engine_speed(const CsvSettings *settings, int64 nbytes, int ncolumns)
+{
+#ifdef CSV_WITH_CUDA
+	if (settings->engine == CSV_ENGINE_CUDA ||
+		(settings->engine == CSV_ENGINE_AUTO && !gpu_failed &&
+		 csv_cuda_state() == CSV_CUDA_AWAKE &&
+		 gpu_is_worth_it(nbytes, ncolumns)))
+		return CSV_GPU_SPEED;
+#endif
+	return nbytes >= CSV_AHEAD_BYTES ? settings->cpu_threads : 1;
+}
+
+bool
+csv_engine_holds_groups(const CsvSettings *settings, int64 nbytes,
+						int ncolumns, double group_bytes)
+{
+#ifdef CSV_WITH_CUDA
+	double		limit = settings->gpu_memory_limit > 0 ?
+		settings->gpu_memory_limit * 1024.0 * 1024.0 : CSV_GPU_GROUP_BYTES;
+
+	return group_bytes <= limit / 4 &&
+		(settings->engine == CSV_ENGINE_CUDA ||
+		 (settings->engine == CSV_ENGINE_AUTO && !gpu_failed &&
+		  csv_cuda_state() == CSV_CUDA_AWAKE &&
+		  gpu_is_worth_it(nbytes, ncolumns)));
+#else
+	return false;
+#endif
+}
+
+char *
+csv_engine_description(const CsvOpenEngine *open)
+{
+	return psprintf("%s (%s)", open->engine->name,
+					open->engine->detail(open->state));
+}

@@ -1,0 +1,82 @@
+/*
+ * choose.h
+ *		Which engine reads a table.
+ */
+#ifndef CSV_CHOOSE_H
+#define CSV_CHOOSE_H
+
+#include "table/option.h"
+
+/* an open engine */
+typedef struct CsvOpenEngine
+{
+	const CsvEngine *engine;
+	void	   *state;
+	bool		may_fall_back;	/* chosen by 'auto': the CPU may take over */
+	bool		awaits_gpu;		/* a GPU may take over when it is awake */
+} CsvOpenEngine;
+
+/*
+ * Open the engine for nbytes bytes (-1: unknown) of a table, of which so many
+ * columns are wanted (0: the records are counted).  Its memory comes from
+ * *memory, which must outlive it, and be usable in any thread.  ERROR if
+ * the choice is 'cuda' and there is no usable GPU.
+ *
+ * Under 'auto' nobody waits for a GPU to wake up: the CPU engine begins.
+ */
+extern void csv_engine_open(CsvOpenEngine *open, const CsvSettings *settings,
+							int64 nbytes, int ncolumns,
+							const CsvMemory *memory);
+
+/*
+ * Is the GPU awake by now that the engine awaits, and worth it for the nbytes
+ * bytes that are left?  Then open it in *gpu, for the CPU engine to make way.
+ */
+extern bool csv_engine_take_over(CsvOpenEngine *open,
+								 const CsvSettings *settings, int64 nbytes,
+								 const CsvMemory *memory, CsvOpenEngine *gpu);
+
+/*
+ * Is a GPU to evaluate queries over the resident columns of a file of so many
+ * bytes?  Under 'auto' only one that is awake; one that may be worth it wakes up
+ * meanwhile.
+ */
+extern bool csv_engine_wants_gpu(const CsvSettings *settings, int64 nbytes);
+
+/* the GPU failed: 'auto' does without it for the rest of the session */
+extern void csv_engine_gpu_failed(void);
+
+/* the CPU engine, where a GPU failed in mid-scan: for the rest of the session */
+extern void csv_engine_fall_back(CsvOpenEngine *open,
+								 const CsvSettings *settings,
+								 const CsvMemory *memory);
+
+/*
+ * For EXPLAIN: "cpu (avx2)" or "cuda (NVIDIA H200)", as csv_engine_open would
+ * choose now; creates no CUDA context.
+ */
+extern char *csv_engine_describe(const CsvSettings *settings, int64 nbytes,
+								 int ncolumns);
+
+/*
+ * For costs: how many times as fast as one thread of the CPU's it reads, as
+ * csv_engine_open would choose now.  Touches no CUDA.
+ */
+extern double csv_engine_speed(const CsvSettings *settings, int64 nbytes,
+							   int ncolumns);
+
+/*
+ * Likewise: may it hold so many bytes of groups itself, so that they need not fit
+ * into the backend's memory?  As far as is known before it is open.
+ */
+extern bool csv_engine_holds_groups(const CsvSettings *settings,
+									int64 nbytes, int ncolumns,
+									double group_bytes);
+
+/* the same of the GPU that answers over resident columns */
+extern char *csv_engine_gpu_description(const CsvSettings *settings);
+
+/* a description of an open engine */
+extern char *csv_engine_description(const CsvOpenEngine *open);
+
+#endif							/* CSV_CHOOSE_H */

@@ -1,0 +1,522 @@
+/*
+ * evaluation.c
+ *		The query that is evaluated over batches.
+ *
+ * Who evaluates a batch?
+ *
+ *	1. The engine that reads the file, where it can: batches come with its answer
+ *	   (CsvAnswer), and have only the rows that come out.  A device may hold the
+ *	   groups of many batches until all are read.
+ *	2. A GPU, over all kept columns of a file at once (resident_gpu.h).
+ *	3. Else the evaluator here, batch by batch.
+ *
+ * Groups of all of them are merged in the evaluator.  Rows that only PostgreSQL
+ * can judge (a value that an input function has to make, a constant that is not
+ * known yet) come out as undecided; they are added to their groups after the
+ * others.  Where the order shows in the results, all of a batch's rows come out
+ * instead, or all files are read again.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "batches/choose.h"
+#include "batches/evaluation.h"
+#include "batches/resident_gpu.h"
+#include "query/operate.h"
+#include "table/source.h"
+
+struct CsvEvaluation
+{
+	const CsvPushdown *pushdown;
+	CsvFileLayout *layout;
+	MemoryContext context;
+	MemoryContextCallback callback;
+
+	MemoryContext query_context;
+	CsvMemory	query_memory;
+	CsvQuery   *query;			/* its columns are attribute numbers */
+	CsvQuery   *over;			/* the same over the layout of the open file; NULL:
+								 * not made yet */
+	CsvDecidable decidable;
+	CsvEvaluator *evaluator;	/* NULL: not made yet */
+	bool		may_not_hold;	/* groups on a device have turned out to be of no
+								 * use */
+
+	/* of the open file, where its columns are kept */
+	CsvResidentGrouping *grouping;	/* of its rows, by the query's keys */
+	CsvRowClasses classes;		/* of the batch */
+	CsvResidentAnswer *answer;	/* of a GPU, over all its rows; or NULL */
+	char	   *answered_by;	/* engine of the last such answer */
+
+	CsvSelection selection;		/* of the batch's rows */
+	uint8_t    *doubtful;		/* of each row: some value is not made yet */
+	uint32_t	doubtful_capacity;
+	CsvEvaluationStatistics statistics;
+};
+
+static void *
+evaluation_alloc(void *owner, size_t nbytes)
+{
+	return MemoryContextAllocExtended((MemoryContext) owner, nbytes,
+									  MCXT_ALLOC_HUGE);
+}
+
+static void
+evaluation_free(void *owner, void *memory)
+{
+	pfree(memory);
+}
+
+void
+csv_evaluation_leave_file(CsvEvaluation *evaluation)
+{
+	if (evaluation->answer != NULL)
+		csv_resident_answer_free(evaluation->answer);
+	evaluation->answer = NULL;
+	evaluation->grouping = NULL;
+}
+
+/* the reset callback */
+static void
+release_evaluation(void *arg)
+{
+	csv_evaluation_leave_file(arg);
+}
+
+CsvEvaluation *
+csv_evaluation_create(const CsvPushdown *pushdown, CsvFileLayout *layout)
+{
+	CsvEvaluation *evaluation = palloc0(sizeof(CsvEvaluation));
+
+	evaluation->pushdown = pushdown;
+	evaluation->layout = layout;
+	evaluation->context = CurrentMemoryContext;
+	evaluation->query_context = AllocSetContextCreate(CurrentMemoryContext,
+													  "csv_gpu_fdw query",
+													  ALLOCSET_DEFAULT_SIZES);
+	evaluation->query_memory.alloc = evaluation_alloc;
+	evaluation->query_memory.free = evaluation_free;
+	evaluation->query_memory.owner = evaluation->query_context;
+	evaluation->callback.func = release_evaluation;
+	evaluation->callback.arg = evaluation;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext,
+									   &evaluation->callback);
+	return evaluation;
+}
+
+static void
+check_status(CsvStatus status)
+{
+	if (status == CSV_NO_MEMORY)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory")));
+	if (status == CSV_INTERRUPTED)
+		CHECK_FOR_INTERRUPTS();
+	if (status != CSV_OK)
+		elog(ERROR, "unexpected status of a query: %d", (int) status);
+}
+
+/* ---- the query ---- */
+
+/*
+ * Does it show which of two equal values came first or last?  -0 and 0 are
+ * equal, and look different.
+ */
+static bool
+order_shows(const CsvQuery *query)
+{
+	bool		shows = false;
+
+	for (uint32_t i = 0; i < query->nkeys; i++)
+		shows |= query->keys[i].lane == CSV_LANE_FLOAT;
+	for (uint32_t i = 0; i < query->naggregates; i++)
+		shows |= query->aggregate[i].lane == CSV_LANE_FLOAT &&
+			(query->aggregate[i].kind == CSV_AGGREGATE_MIN ||
+			 query->aggregate[i].kind == CSV_AGGREGATE_MAX);
+	return shows;
+}
+
+static CsvQuery *
+prepare_query(CsvEvaluation *evaluation, bool has_rows)
+{
+	const CsvPushdown *pushdown = evaluation->pushdown;
+	CsvQuery   *query = pushdown->prepare(pushdown->arg, has_rows,
+										  &evaluation->decidable);
+
+	/* undecided rows are added to their groups after the batch's others */
+	if (order_shows(query) && csv_program_leaves_lanes(pushdown->program, query))
+		evaluation->decidable = CSV_DECIDES_NOTHING;
+	return query;
+}
+
+/* the query over the columns as they are in the open file */
+static void
+lay_out_query(CsvEvaluation *evaluation)
+{
+	const CsvLayout *layout = &evaluation->layout->layout;
+	CsvQuery   *before = evaluation->over;
+	MemoryContext outer = MemoryContextSwitchTo(evaluation->query_context);
+
+	evaluation->over = csv_query_over(evaluation->query, layout->columns,
+									  layout->ncolumns);
+	csv_evaluator_set_query(evaluation->evaluator, evaluation->over);
+	if (before != NULL)
+		csv_query_over_free(before);
+	MemoryContextSwitchTo(outer);
+}
+
+static void
+open_evaluator(CsvEvaluation *evaluation, bool has_rows)
+{
+	MemoryContext outer = MemoryContextSwitchTo(evaluation->query_context);
+
+	evaluation->query = prepare_query(evaluation, has_rows);
+	evaluation->evaluator = csv_evaluator_create(&evaluation->query_memory,
+												 evaluation->query);
+	if (evaluation->evaluator == NULL)
+		check_status(CSV_NO_MEMORY);
+	MemoryContextSwitchTo(outer);
+	if (has_rows)
+		lay_out_query(evaluation);
+	evaluation->pushdown->prepared(evaluation->pushdown->arg,
+								   evaluation->evaluator);
+}
+
+/* constants that were not known when the query was made may be by now */
+static void
+complete_query(CsvEvaluation *evaluation)
+{
+	MemoryContext outer;
+
+	if (evaluation->decidable != CSV_DECIDES_LATER ||
+		!evaluation->pushdown->is_ready(evaluation->pushdown->arg))
+		return;
+	outer = MemoryContextSwitchTo(evaluation->query_context);
+	evaluation->query = prepare_query(evaluation, true);
+	MemoryContextSwitchTo(outer);
+	lay_out_query(evaluation);
+}
+
+CsvEvaluator *
+csv_evaluation_groups(CsvEvaluation *evaluation)
+{
+	if (evaluation->evaluator == NULL)
+		open_evaluator(evaluation, false);
+	return evaluation->evaluator;
+}
+
+/* ---- what the engine that reads is asked ---- */
+
+/* of the current memory context */
+static CsvRequest
+make_request(CsvEvaluation *evaluation)
+{
+	const CsvFileLayout *layout = evaluation->layout;
+	bool	   *hidden = palloc(sizeof(bool) * Max(layout->ncolumns, 1));
+	CsvRequest	request;
+
+	for (int i = 0; i < layout->ncolumns; i++)
+		hidden[i] = layout->columns[i].hidden;
+	request.query = evaluation->over;
+	request.hidden = hidden;
+	request.all_certain = order_shows(evaluation->over);
+	request.may_hold = false;
+	return request;
+}
+
+/*
+ * May groups stay with the engine?  If it fails, or if the order of batches turns
+ * out to count, all must be read again.
+ */
+static bool
+may_hold(const CsvEvaluation *evaluation, const CsvReading *reading)
+{
+	CsvHolding	holding = csv_reading_holding(reading);
+
+	return !evaluation->may_not_hold && holding != CSV_HOLDING_NEVER &&
+		(holding == CSV_HOLDING_ALWAYS || !order_shows(evaluation->query));
+}
+
+/*
+ * Have the engine evaluate the query over the batches to come, if it can.  Not
+ * as long as a constant is missing, nor where the batches are to be kept.
+ */
+static void
+request_answers(CsvEvaluation *evaluation, CsvReading *reading,
+				const CsvKept *kept)
+{
+	CsvRequest	request;
+
+	if (evaluation->evaluator == NULL ||
+		evaluation->decidable != CSV_DECIDES_ALL ||
+		(kept != NULL && (csv_kept_columns(kept) != NULL ||
+						  csv_kept_is_copying(kept))) ||
+		!csv_reading_asks(reading))
+		return;
+	request = make_request(evaluation);
+	request.may_hold = may_hold(evaluation, reading);
+	csv_reading_ask(reading, &request);
+	pfree((void *) request.hidden);
+}
+
+void
+csv_evaluation_open_file(CsvEvaluation *evaluation, CsvReading *reading,
+						 const CsvKept *kept)
+{
+	if (evaluation->evaluator != NULL)
+		lay_out_query(evaluation);
+	else if (evaluation->pushdown->is_literal)
+		open_evaluator(evaluation, true);
+	request_answers(evaluation, reading, kept);
+}
+
+/* the engine has evaluated the query itself */
+static void
+take_answer(CsvEvaluation *evaluation, const CsvAnswer *answer)
+{
+	evaluation->selection = answer->selection;
+	evaluation->statistics.answered++;
+	evaluation->statistics.held += answer->held;
+	if (evaluation->query->aggregates)
+		check_status(csv_evaluator_merge(evaluation->evaluator,
+										 &answer->groups));
+}
+
+/*
+ * The engine holds groups that come after this batch's, as they are merged.  Does
+ * that show, if rows of this one are not held as well?
+ */
+static bool
+is_out_of_order(const CsvEvaluation *evaluation, const CsvReading *reading,
+				const CsvAnswer *answer)
+{
+	return csv_reading_holds(reading) && order_shows(evaluation->query) &&
+		(answer == NULL || answer->groups.ngroups > 0 ||
+		 answer->selection.nrows > 0);
+}
+
+/* ---- kept columns ---- */
+
+/*
+ * Ask a GPU, over all of a file's kept columns.
+ */
+static void
+ask_gpu(CsvEvaluation *evaluation, const CsvKept *kept)
+{
+	CsvFileLayout *layout = evaluation->layout;
+	MemoryContext outer;
+	CsvRequest	request;
+	CsvStatus	status = CSV_OK;
+	uint32_t   *places;
+
+	if (evaluation->decidable != CSV_DECIDES_ALL)
+		return;
+	outer = MemoryContextSwitchTo(evaluation->context);
+	request = make_request(evaluation);
+	places = palloc(sizeof(uint32_t) * Max(layout->ncolumns, 1));
+	for (int i = 0; i < layout->ncolumns; i++)
+		places[i] = (uint32_t) csv_kept_place(kept, i);
+	evaluation->answer = csv_resident_ask(csv_kept_columns(kept),
+										  &layout->table->settings, &request,
+										  &layout->layout, places);
+	pfree(places);
+	pfree((void *) request.hidden);
+	if (evaluation->answer != NULL)
+	{
+		if (evaluation->answered_by != NULL)
+			pfree(evaluation->answered_by);
+		evaluation->answered_by =
+			csv_engine_gpu_description(&layout->table->settings);
+		if (evaluation->query->aggregates)
+			status = csv_resident_merge(evaluation->answer,
+										evaluation->evaluator);
+	}
+	MemoryContextSwitchTo(outer);
+	check_status(status);
+}
+
+/* how the query groups: false if a key is more than a column */
+static bool
+get_grouping_keys(const CsvProgram *program, CsvGroupingKey *keys)
+{
+	for (uint32_t key = 0; key < program->n.nkeys; key++)
+	{
+		const CsvInstruction *made =
+			csv_find_writer(program->instructions, program->n.ninstructions,
+							program->keys[key].value);
+
+		if (made == NULL || made->operation != CSV_OP_COLUMN)
+			return false;
+		keys[key].attnum = (AttrNumber) made->operand;
+		keys[key].trim = (made->flags & CSV_FLAG_TRIM) != 0;
+	}
+	return true;
+}
+
+/* let the evaluator know what is known of the groups of kept rows */
+static void
+remember_groups(CsvEvaluation *evaluation, const CsvKept *kept,
+				const CsvResidentBatch *batch)
+{
+	const CsvProgram *program = evaluation->pushdown->program;
+	CsvRowClasses *classes = &evaluation->classes;
+	CsvGroupingKey keys[CSV_MAX_KEYS];
+
+	csv_evaluator_remember(evaluation->evaluator, NULL);
+	if (batch == NULL || program->n.nkeys == 0)
+		return;
+	if (batch->first_row == 0)
+	{
+		csv_evaluator_forget(evaluation->evaluator);
+		evaluation->grouping = get_grouping_keys(program, keys) ?
+			csv_resident_grouping(csv_kept_columns(kept), keys,
+								  (int) program->n.nkeys) : NULL;
+	}
+	if (evaluation->grouping == NULL)
+		return;
+	classes->classes = evaluation->grouping->classes + batch->first_row;
+	classes->nclasses = &evaluation->grouping->nclasses;
+	csv_evaluator_remember(evaluation->evaluator, classes);
+}
+
+/* ---- batches ---- */
+
+/* flags of n rows, all set to `value` */
+static uint8_t *
+set_doubtful(CsvEvaluation *evaluation, uint32_t n, bool value)
+{
+	if (n > evaluation->doubtful_capacity)
+	{
+		if (evaluation->doubtful != NULL)
+			pfree(evaluation->doubtful);
+		evaluation->doubtful = NULL;
+		evaluation->doubtful = MemoryContextAllocHuge(evaluation->context, n);
+		evaluation->doubtful_capacity = n;
+	}
+	memset(evaluation->doubtful, value, n);
+	return evaluation->doubtful;
+}
+
+/*
+ * The rows of the batch that have to come out whatever the engine says: those
+ * with a value that only its input function can judge.  NULL if there are none.
+ * They are added to their groups after the others; where that would show, all
+ * of the batch's rows come out.
+ */
+static const uint8_t *
+find_doubtful(CsvEvaluation *evaluation, const CsvBatch *batch)
+{
+	int			ncolumns = evaluation->layout->ncolumns;
+	bool		any = false;
+	bool		all = evaluation->decidable == CSV_DECIDES_NOTHING ||
+		(evaluation->decidable == CSV_DECIDES_LATER &&
+		 order_shows(evaluation->query));
+	uint8_t    *doubtful;
+
+	for (int i = 0; i < ncolumns; i++)
+		any |= batch->arrays[i].any_slow;
+	all |= any && order_shows(evaluation->query);
+	if (!any && !all)
+		return NULL;
+	doubtful = set_doubtful(evaluation, batch->nrows, all);
+	for (int i = 0; i < ncolumns && !all; i++)
+	{
+		const CsvArray *array = &batch->arrays[i];
+
+		if (array->any_slow)
+			for (uint32_t row = 0; row < batch->nrows; row++)
+				doubtful[row] |= array->status[row] == CSV_VALUE_DOUBTFUL;
+	}
+	return doubtful;
+}
+
+static void
+evaluate_here(CsvEvaluation *evaluation, const CsvKept *kept,
+			  const CsvResidentBatch *kept_batch, const CsvBatch *batch)
+{
+	const CsvLayout *layout = &evaluation->layout->layout;
+
+	if (evaluation->query->aggregates)
+		remember_groups(evaluation, kept, kept_batch);
+	check_status(csv_evaluator_run(evaluation->evaluator, layout, batch,
+								   find_doubtful(evaluation, batch),
+								   csv_process_interrupts, NULL,
+								   &evaluation->selection));
+	evaluation->statistics.beyond += evaluation->selection.nbeyond;
+}
+
+bool
+csv_evaluation_run(CsvEvaluation *evaluation, CsvReading *reading,
+				   const CsvKept *kept, const CsvResidentBatch *kept_batch,
+				   const CsvBatch *batch, const CsvSelection **selection)
+{
+	memset(&evaluation->selection, 0, sizeof(evaluation->selection));
+	*selection = &evaluation->selection;
+	if (batch->nrows == 0)
+		return true;
+	if (evaluation->evaluator == NULL)
+		open_evaluator(evaluation, true);
+	else
+		complete_query(evaluation);
+	request_answers(evaluation, reading, kept);
+	if (is_out_of_order(evaluation, reading, batch->answer))
+	{
+		evaluation->may_not_hold = true;
+		return false;
+	}
+	if (batch->answer != NULL)
+		take_answer(evaluation, batch->answer);
+	else
+	{
+		if (kept_batch != NULL && kept_batch->first_row == 0)
+			ask_gpu(evaluation, kept);
+		if (evaluation->answer != NULL)
+			csv_resident_select(evaluation->answer, batch->nrows,
+								&evaluation->selection);
+		else
+			evaluate_here(evaluation, kept, kept_batch, batch);
+	}
+	evaluation->statistics.filtered += evaluation->selection.ndropped;
+	return true;
+}
+
+/* ---- the end ---- */
+
+void
+csv_evaluation_rewind(CsvEvaluation *evaluation, bool again)
+{
+	csv_evaluation_leave_file(evaluation);
+	evaluation->evaluator = NULL;
+	evaluation->query = NULL;
+	evaluation->over = NULL;
+	MemoryContextReset(evaluation->query_context);
+	if (!again)
+		return;
+	evaluation->statistics.filtered = 0;
+	evaluation->statistics.answered = 0;
+	evaluation->statistics.held = 0;
+}
+
+void
+csv_evaluation_finish(CsvEvaluation *evaluation)
+{
+	if (evaluation->doubtful != NULL)
+		pfree(evaluation->doubtful);
+	evaluation->doubtful = NULL;
+	evaluation->doubtful_capacity = 0;
+}
+
+const CsvEvaluationStatistics *
+csv_evaluation_statistics(const CsvEvaluation *evaluation)
+{
+	return &evaluation->statistics;
+}
+
+const char *
+csv_evaluation_engine(const CsvEvaluation *evaluation)
+{
+	return evaluation->answered_by;
+}

@@ -1,0 +1,274 @@
+/*
+ * layout.c
+ *		The wanted columns of a table, and where they are in a file.
+ *
+ * A table's options say which field a column is, or its name in the header: then
+ * each file has a layout of its own.
+ */
+#include "postgres.h"
+
+#include "mb/pg_wchar.h"
+#include "utils/memutils.h"
+
+#include "batches/layout.h"
+#include "query/query.h"
+#include "table/quote.h"
+
+/*
+ * A numeric that is only computed with, or comes out in few rows, comes as a
+ * scaled integer, if there is one that holds all its values.
+ */
+static void
+prefer_decimal(CsvColumn *spec)
+{
+	if (spec->kind == CSV_KIND_NUMERIC && spec->precision > 0 &&
+		spec->precision <= CSV_MAX_DECIMAL_DIGITS)
+		spec->kind = spec->precision <= CSV_MAX_SQUARED_DIGITS ?
+			CSV_KIND_DECIMAL64 : CSV_KIND_DECIMAL128;
+}
+
+CsvFileLayout *
+csv_file_layout_create(const CsvTable *table, const Bitmapset *wanted,
+					   const Bitmapset *hidden, bool few_rows)
+{
+	CsvFileLayout *layout = palloc0(sizeof(CsvFileLayout));
+
+	layout->table = table;
+	layout->columns = palloc0(sizeof(CsvFileColumn) * Max(table->natts, 1));
+	layout->specs = palloc0(sizeof(CsvColumn) * Max(table->natts, 1));
+	for (int i = 0; i < table->natts; i++)
+	{
+		const CsvTableColumn *column = &table->columns[i];
+		CsvFileColumn *file_column = &layout->columns[layout->ncolumns];
+
+		if (!bms_is_member(column->attnum, wanted) || column->dropped ||
+			column->generated)
+			continue;
+		if (column->virtual_kind != CSV_VIRTUAL_NONE)
+		{
+			layout->nvirtuals++;
+			continue;
+		}
+		file_column->column = column;
+		csv_table_kind(column, &file_column->spec);
+		file_column->hidden = bms_is_member(column->attnum, hidden);
+		if (file_column->hidden || few_rows)
+			prefer_decimal(&file_column->spec);
+		file_column->kind = file_column->spec.kind;
+		if (file_column->kind == CSV_KIND_CSTRING)
+			layout->layout.want_positions = true;
+		layout->ncolumns++;
+	}
+	layout->layout.want_positions |= layout->nvirtuals > 0;
+	return layout;
+}
+
+/* ---- the header ---- */
+
+/*
+ * The name in a field of the header: NULL if it reads as null.
+ */
+static char *
+header_name(const CsvTable *table, const CsvDialect *dialect,
+			const CsvRecord *header, uint32_t field)
+{
+	uint64_t	start = field == 0 ? 0 : header->separators[field - 1] + 1;
+	uint64_t	end = header->separators[field];
+	char	   *name = palloc(end - start + 1);
+	uint64_t	nbytes;
+	bool		quoted;
+
+	nbytes = csv_field_value(dialect, header->bytes + start, end - start,
+							 (uint8_t *) name, end - start, &quoted);
+	name[nbytes] = '\0';
+	if (!quoted && strcmp(name, table->null_string) == 0)
+		return NULL;
+	return pg_any_to_server(name, (int) nbytes, table->encoding);
+}
+
+/*
+ * header 'match': each field's name must be its column's, as in COPY.
+ */
+static void
+match_header(const CsvTable *table, const CsvRecord *header, char **names,
+			 const char *filename)
+{
+	if (!table->nfields_from_header && header->nfields != table->nfields)
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg("wrong number of fields in header line of \"%s\": got %u, expected %u",
+						filename, header->nfields, table->nfields)));
+	for (int i = 0; i < table->natts; i++)
+	{
+		const CsvTableColumn *column = &table->columns[i];
+
+		if (column->field < 0 || (uint32_t) column->field >= header->nfields)
+			continue;
+		if (names[column->field] == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+					 errmsg("column name mismatch in header line field %d of \"%s\": got null value (\"%s\"), expected \"%s\"",
+							column->field + 1, filename, table->null_string,
+							column->name)));
+		if (strcmp(names[column->field], column->name) != 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+					 errmsg("column name mismatch in header line field %d of \"%s\": %sexpected \"%s\"",
+							column->field + 1, filename,
+							csv_may_quote(table, column) ?
+							psprintf("got \"%s\", ", names[column->field]) : "",
+							column->name)));
+	}
+}
+
+/* the field that a column finds by its name */
+static uint32_t
+find_header_name(const CsvTable *table, const CsvTableColumn *column,
+				 char **names, uint32_t nnames, const char *filename)
+{
+	int64		found = -1;
+
+	for (uint32_t i = 0; i < nnames; i++)
+	{
+		if (names[i] == NULL || strcmp(names[i], column->header_name) != 0)
+			continue;
+		if (found >= 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+					 errmsg("header of \"%s\" has more than one field \"%s\"",
+							filename, column->header_name),
+					 errdetail("Column \"%s\" of foreign table \"%s\" finds its field by that name.",
+							   column->name, table->name)));
+		found = i;
+	}
+	if (found < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg("header of \"%s\" has no field \"%s\"",
+						filename, column->header_name),
+				 errdetail("Column \"%s\" of foreign table \"%s\" finds its field by that name.",
+						   column->name, table->name)));
+	return (uint32_t) found;
+}
+
+/* what the header says of the columns; returns the number of its fields */
+static uint32_t
+read_header(CsvFileLayout *layout, const CsvDialect *dialect,
+			const CsvRecord *header, const char *filename)
+{
+	const CsvTable *table = layout->table;
+	char	  **names;
+
+	if (header->nfields > CSV_MAX_FIELDS)
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg("header of \"%s\" has %u fields, which is more than %d",
+						filename, header->nfields, CSV_MAX_FIELDS)));
+	names = palloc(sizeof(char *) * header->nfields);
+	for (uint32_t i = 0; i < header->nfields; i++)
+		names[i] = header_name(table, dialect, header, i);
+	if (table->header_match)
+		match_header(table, header, names, filename);
+	for (int i = 0; i < layout->ncolumns; i++)
+	{
+		CsvFileColumn *column = &layout->columns[i];
+
+		if (column->column->header_name != NULL)
+			column->spec.field = find_header_name(table, column->column, names,
+												  header->nfields, filename);
+	}
+	return header->nfields;
+}
+
+/* ---- the layout ---- */
+
+static int
+compare_columns(const void *a, const void *b)
+{
+	const CsvColumn *left = &((const CsvFileColumn *) a)->spec;
+	const CsvColumn *right = &((const CsvFileColumn *) b)->spec;
+
+	if (left->field != right->field)
+		return left->field < right->field ? -1 : 1;
+	return left->attnum < right->attnum ? -1 : 1;
+}
+
+void
+csv_file_layout_set(CsvFileLayout *file_layout, uint32_t nfields)
+{
+	const CsvTable *table = file_layout->table;
+	CsvLayout  *layout = &file_layout->layout;
+
+	qsort(file_layout->columns, file_layout->ncolumns, sizeof(CsvFileColumn),
+		  compare_columns);
+	for (int i = 0; i < file_layout->ncolumns; i++)
+		file_layout->specs[i] = file_layout->columns[i].spec;
+
+	layout->nfields = nfields;
+	layout->pad = table->pad;
+	layout->encoding = table->engine_encoding;
+	layout->decimal_separator = (uint8_t) table->decimal_separator;
+	layout->has_default = table->default_string != NULL;
+	layout->null_bytes = (const uint8_t *) table->null_string;
+	layout->null_length = (uint32_t) strlen(table->null_string);
+	if (table->default_string != NULL)
+	{
+		layout->default_bytes = (const uint8_t *) table->default_string;
+		layout->default_length = (uint32_t) strlen(table->default_string);
+	}
+	layout->ncolumns = (uint32_t) file_layout->ncolumns;
+	layout->columns = file_layout->specs;
+}
+
+void
+csv_file_layout_read(CsvFileLayout *layout, CsvReader *reader,
+					 const char *filename)
+{
+	const CsvTable *table = layout->table;
+	uint32_t	nfields = table->nfields;
+	bool		any_by_name = false;
+	bool		has_header;
+	CsvRecord	header;
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "csv_gpu_fdw header",
+												  ALLOCSET_SMALL_SIZES);
+	MemoryContext outer = MemoryContextSwitchTo(context);
+
+	for (int i = 0; i < table->natts; i++)
+		any_by_name |= table->columns[i].header_name != NULL;
+
+	/* the file before may have been a kept one */
+	for (int i = 0; i < layout->ncolumns; i++)
+		layout->columns[i].spec.kind = layout->columns[i].kind;
+
+	has_header = csv_reader_header(reader, &header);
+	if (has_header &&
+		(table->header_match || any_by_name || table->nfields_from_header))
+	{
+		uint32_t	nnames = read_header(layout, csv_reader_dialect(reader),
+										 &header, filename);
+
+		if (table->nfields_from_header)
+			nfields = nnames;
+	}
+	else if (table->nfields_from_header)
+		nfields = 1;			/* an empty file: there will be no record */
+
+	for (int i = 0; i < layout->ncolumns; i++)
+	{
+		uint32_t	field = layout->columns[i].spec.field;
+
+		if (field < nfields)
+			continue;
+		if (has_header)
+			ereport(ERROR,
+					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+					 errmsg("header of \"%s\" has %u fields, but column \"%s\" of foreign table \"%s\" is field %u of the file",
+							filename, nfields, layout->columns[i].column->name,
+							table->name, field + 1)));
+		nfields = field + 1;
+	}
+	csv_file_layout_set(layout, nfields);
+	MemoryContextSwitchTo(outer);
+	MemoryContextDelete(context);
+}

@@ -1,0 +1,131 @@
+/*
+ * reading.h
+ *		Batches that an engine makes of a table's files.
+ *
+ * Source, reader and engine of a scan.  Which engine it is, that a GPU takes over
+ * when it has woken up, and that the CPU does where one fails, is nobody else's
+ * business.
+ */
+#ifndef CSV_READING_H
+#define CSV_READING_H
+
+#include "query/query.h"
+
+#include "batches/layout.h"
+#include "batches/resident.h"
+
+typedef struct CsvReading CsvReading;
+
+typedef enum CsvReadResult
+{
+	CSV_READ_BATCH,
+	CSV_READ_END,				/* of the file */
+	CSV_READ_AGAIN				/* groups were lost with a device: all files must
+								 * be read again, from the first one on */
+} CsvReadResult;
+
+/* times and amounts, of all files */
+typedef struct CsvReadStatistics
+{
+	int64		chunks;
+	int64		bytes;			/* of the files, up to the end of the batch; anew
+								 * after a rewind */
+	double		read_seconds;
+	double		copy_in_seconds;
+	double		parse_seconds;
+	double		copy_out_seconds;
+} CsvReadStatistics;
+
+/*
+ * In the current memory context; what it holds beside goes with that at the
+ * latest.  Table and layout must outlive it.  Opens nothing.
+ */
+extern CsvReading *csv_reading_create(CsvFileLayout *layout);
+
+/*
+ * Open the engine; else the first csv_reading_begin() does.  ERROR where it is
+ * 'cuda' and there is no usable GPU.
+ */
+extern void csv_reading_open_engine(CsvReading *reading);
+
+/* open the next file; false when there are no more */
+extern bool csv_reading_next_file(CsvReading *reading);
+
+/* as csv_source_name() and csv_source_identity() */
+extern const char *csv_reading_filename(const CsvReading *reading);
+extern bool csv_reading_identity(const CsvReading *reading,
+								 CsvFileIdentity *identity);
+
+/*
+ * Either pass over the open file, since somebody has its columns: so many bytes.
+ * Or begin to read it, which lays out the columns; false as CSV_READ_AGAIN.
+ */
+extern void csv_reading_pass(CsvReading *reading, int64 nbytes);
+extern bool csv_reading_begin(CsvReading *reading);
+extern const CsvDialect *csv_reading_dialect(const CsvReading *reading);
+
+/*
+ * The next batch of the file; it lives until the next call.  ERROR where reading
+ * fails.
+ */
+extern CsvReadResult csv_reading_next(CsvReading *reading, CsvBatch *batch);
+
+/*
+ * Have the engine evaluate a query over the batches to come, in the layout at
+ * hand, if it can.  csv_reading_asks(): is it worth asking now?  After a change
+ * of engine or file the answer is yes again.
+ */
+extern bool csv_reading_asks(const CsvReading *reading);
+extern void csv_reading_ask(CsvReading *reading, const CsvRequest *request);
+
+/* may groups stay with the engine, seen from how it can fail? */
+typedef enum CsvHolding
+{
+	CSV_HOLDING_NEVER,			/* a program's output, or a FIFO, cannot be read
+								 * again where the CPU takes over */
+	CSV_HOLDING_ORDERED,		/* cannot be read again, but need not be as long
+								 * as order does not count */
+	CSV_HOLDING_ALWAYS
+} CsvHolding;
+
+extern CsvHolding csv_reading_holding(const CsvReading *reading);
+
+/* does the engine hold groups of batches that are past? */
+extern bool csv_reading_holds(const CsvReading *reading);
+
+/*
+ * All is read: the first of the groups that it holds.  False where the device has
+ * failed meanwhile, as CSV_READ_AGAIN.
+ */
+extern bool csv_reading_first_held(CsvReading *reading,
+								   CsvPartialGroups *groups);
+
+/* those from number `first` on; ERROR where the device fails */
+extern void csv_reading_held(CsvReading *reading, uint32_t first,
+							 CsvPartialGroups *groups);
+extern void csv_reading_drop_held(CsvReading *reading);
+
+/* from the first file on again; `keeps`: no engine may be needed */
+extern void csv_reading_rewind(CsvReading *reading, bool keeps);
+
+/*
+ * Nothing more will be read, unless there is a rewind; expects_rewind: there
+ * will be one, so that the engine is better kept.
+ */
+extern void csv_reading_finish(CsvReading *reading, bool expects_rewind);
+
+/* close the source: ERROR where a program has failed */
+extern void csv_reading_end(CsvReading *reading);
+
+/*
+ * About how many bytes the source has, and whether that is certain; -1 where
+ * nobody knows.
+ */
+extern int64 csv_reading_size(const CsvReading *reading, bool *is_exact);
+extern void csv_reading_statistics(const CsvReading *reading,
+								   CsvReadStatistics *statistics);
+
+/* NULL as long as none was needed */
+extern const char *csv_reading_engine(const CsvReading *reading);
+
+#endif							/* CSV_READING_H */

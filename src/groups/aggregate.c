@@ -1,0 +1,764 @@
+/*
+ * aggregate.c
+ *		Aggregates that the engine computes: from groups to rows.
+ *
+ *	1. The scan evaluates each batch; its rows go into the evaluator's groups.
+ *	2. Rows that the engine could not decide come out of the scan.  They are
+ *	   evaluated here as the executor would do it, with the plan's own
+ *	   expressions, which raise what they raise; the values are added to the
+ *	   same groups, or beside them where no lane holds them (extras.h).
+ *	3. Where groups take more memory than the executor's own hash tables may,
+ *	   no new ones are made: rows of others go to temporary files (spill.h), by a
+ *	   part of their keys' hash, and each file's rows are grouped by themselves
+ *	   after that, if need be in the same way again.  Where the engine has put rows
+ *	   together already (CsvPartial), that is what goes there.  Values that
+ *	   COUNT_DISTINCT would have to keep go to files of their own in the same way,
+ *	   and are counted before their groups are looked at.
+ *	4. Of many groups, a device may hold what it has found (CsvAnswer.held).  Where
+ *	   nothing was spilled, these come from there as they are; one that is in the
+ *	   evaluator, too, is added to it.  Otherwise all of them are.
+ *	5. At the end each group becomes a row of results (results.h).
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/numeric.h"
+
+#include "groups/aggregate.h"
+#include "groups/extras.h"
+#include "groups/group_columns.h"
+#include "groups/results.h"
+#include "groups/spill.h"
+#include "query/operate.h"
+
+/*
+ * Rows are shared out among CSV_SPILL_FILES at a time.  A file whose rows have
+ * gone through MOST_LEVELS of that is grouped whatever memory it takes.
+ */
+#define MOST_LEVELS			8
+
+/* share of the memory that values may take even where groups have it all */
+#define VALUES_SHARE		4
+
+/* rows without texts between two resets of what their values are made in */
+#define ROWS_PER_RESET	64
+
+/* an aggregate of the query, for single rows */
+typedef struct Source
+{
+	ExprState  *argument;		/* NULL: none */
+	ExprState  *filter;
+	CsvRegister reg;
+} Source;
+
+struct CsvAggregation
+{
+	const CsvProgram *program;
+	CsvPartialLayout partial;
+	MemoryContext context;
+	CsvBatches *batches;
+	CsvEvaluator *evaluator;	/* the scan's */
+	uint32_t	next;			/* group */
+	bool		has_held;		/* groups come from the device first */
+	bool		was_held;		/* some have */
+	uint32_t	nevaluated;		/* groups that were in the evaluator before */
+	uint32_t	piece_first;	/* those that are here: number of the first, */
+	uint32_t	piece_next;		/* and the next of them */
+	CsvPartialGroups piece;
+	uint32_t	columns_first;	/* of it, what is in the columns: */
+	uint32_t	columns_end;
+	MemoryContext columns_context;	/* of values beside them */
+	bool		at_piece;		/* a row is made of a group of it */
+	uint32_t	nrows;			/* that were made */
+	CsvExtras	extras;
+
+	CsvSpill	rows;
+	CsvSpill	values;			/* of COUNT_DISTINCT */
+	int64		nbatches;
+	Datum	   *wide;			/* of the row at hand: arguments that no lane
+								 * holds, by aggregate of the query */
+
+	ExprContext *econtext;		/* for single rows */
+	TupleTableSlot *row;
+	ExprState  *quals;
+	ExprState **keys;
+	CsvRegister *key_registers;
+	Source	   *sources;		/* of each aggregate of the query */
+
+	CsvResults *results;
+	CsvGroupColumn **columns;	/* of each; NULL: its values are made one by one */
+	bool		all_columns;	/* all that are used have one */
+	uint32_t	rows_per_reset;
+};
+
+/* ---- begin ---- */
+
+/* expressions of keys, and of what is aggregated, for single rows */
+static void
+prepare_rows(CsvAggregation *aggregation, ForeignScanState *node, List *sources)
+{
+	const CsvProgram *program = aggregation->program;
+	const CsvResults *results = aggregation->results;
+	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
+	int			i = 0;
+	ListCell   *cell;
+
+	aggregation->keys = palloc0(sizeof(ExprState *) * CSV_MAX_KEYS);
+	aggregation->key_registers = palloc0(sizeof(CsvRegister) * CSV_MAX_KEYS);
+	for (int k = 0; k < results->n; k++)
+	{
+		const CsvResult *result = &results->results[k];
+		TargetEntry *entry = list_nth_node(TargetEntry, plan->fdw_scan_tlist,
+										   k);
+
+		if (result->kind != CSV_RESULT_KEY)
+			continue;
+		aggregation->keys[result->first] = ExecInitExpr(entry->expr,
+														&node->ss.ps);
+		aggregation->key_registers[result->first] =
+			program->registers[result->argument];
+	}
+
+	aggregation->sources = palloc0(sizeof(Source) *
+								   Max(list_length(sources), 1));
+	aggregation->wide = palloc0(sizeof(Datum) * CSV_MAX_AGGREGATES);
+	foreach(cell, sources)
+	{
+		Source	   *source = &aggregation->sources[i++];
+		int			number = lfirst_int(cell);
+		Aggref	   *aggref = results->aggrefs[number];
+
+		if (aggref->args != NIL)
+		{
+			TargetEntry *argument = linitial(aggref->args);
+
+			source->argument = ExecInitExpr(argument->expr, &node->ss.ps);
+			source->reg = program->registers[results->results[number].argument];
+		}
+		if (aggref->aggfilter != NULL)
+			source->filter = ExecInitExpr(aggref->aggfilter, &node->ss.ps);
+	}
+}
+
+CsvAggregation *
+csv_aggregation_create(ForeignScanState *node, const CsvProgram *program,
+					   TupleDesc row_desc, List *quals, List *results,
+					   List *sources)
+{
+	CsvAggregation *aggregation = palloc0(sizeof(CsvAggregation));
+	EState	   *estate = node->ss.ps.state;
+
+	aggregation->program = program;
+	aggregation->context = CurrentMemoryContext;
+	csv_extras_init(&aggregation->extras, program);
+	csv_spill_init(&aggregation->rows);
+	csv_spill_init(&aggregation->values);
+	aggregation->econtext = CreateExprContext(estate);
+	aggregation->row = ExecInitExtraTupleSlot(estate, row_desc,
+											  &TTSOpsVirtual);
+	memset(aggregation->row->tts_isnull, true, row_desc->natts);
+	fix_opfuncids((Node *) quals);
+	aggregation->quals = ExecInitQual(quals, &node->ss.ps);
+	aggregation->results =
+		csv_results_create(program, (ForeignScan *) node->ss.ps.plan, results,
+						   aggregation->econtext);
+	aggregation->rows_per_reset = aggregation->results->any_text ? 1 :
+		ROWS_PER_RESET;
+	aggregation->columns = palloc0(sizeof(CsvGroupColumn *) *
+								   aggregation->results->n);
+	aggregation->columns_context =
+		AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_fdw groups",
+							  ALLOCSET_DEFAULT_SIZES);
+	prepare_rows(aggregation, node, sources);
+	return aggregation;
+}
+
+/* ---- rows that the engine could not decide ---- */
+
+/* a datum as a lane for keys and extremes, where NaN has its place */
+static void
+value_to_compare(const CsvRegister *reg, Datum datum, bool isnull,
+				 CsvValue *value)
+{
+	if (isnull)
+	{
+		memset(value, 0, sizeof(*value));
+		value->state = CSV_LANE_NULL;
+	}
+	else if (!csv_value_of_datum(reg, datum, value))
+	{
+		/* the planner has seen to it that all others fit */
+		if (reg->type != NUMERICOID ||
+			!numeric_is_nan(DatumGetNumeric(datum)))
+			elog(ERROR, "value of a group key or extreme does not fit");
+		memset(value, 0, sizeof(*value));
+		value->value.decimal = CSV_DECIMAL_NAN;
+	}
+}
+
+static void
+out_of_memory(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OUT_OF_MEMORY),
+			 errmsg("out of memory")));
+}
+
+/* ---- rows and values for which there is no room ---- */
+
+/* as CsvSpillFn; it does not return where writing fails */
+static bool
+spill_row(void *arg, uint64_t hash, const CsvValue *keys,
+		  const CsvValue *values, const CsvPartial *partial)
+{
+	CsvAggregation *aggregation = arg;
+	const CsvProgram *program = aggregation->program;
+	BufFile    *file = csv_spill_file(&aggregation->rows, hash);
+	bool		is_partial = partial != NULL;
+
+	for (uint32_t i = 0; i < program->n.nkeys; i++)
+		csv_spill_write_value(file, program->keys[i].lane, &keys[i]);
+	csv_spill_write(file, &is_partial, sizeof(is_partial));
+	if (partial != NULL)
+	{
+		csv_spill_write_partial(file, program, &aggregation->partial, partial);
+		return true;
+	}
+	for (uint32_t i = 0; i < program->n.naggregates; i++)
+	{
+		csv_spill_write_value(file, program->aggregate[i].lane, &values[i]);
+		if (values[i].state == CSV_LANE_UNDECIDED &&
+			program->aggregate[i].lane == CSV_LANE_DECIMAL)
+		{
+			struct varlena *wide = PG_DETOAST_DATUM(aggregation->wide[i]);
+			uint32		nbytes = VARSIZE(wide);
+
+			csv_spill_write(file, &nbytes, sizeof(nbytes));
+			csv_spill_write(file, wide, nbytes);
+		}
+	}
+	return true;
+}
+
+/* as CsvSpillValueFn, likewise */
+static bool
+spill_value(void *arg, uint64_t hash, uint32_t aggregate, uint32_t group,
+			const CsvValue *value)
+{
+	CsvAggregation *aggregation = arg;
+	BufFile    *file = csv_spill_file(&aggregation->values, hash);
+
+	csv_spill_write(file, &group, sizeof(group));
+	csv_spill_write(file, &aggregate, sizeof(aggregate));
+	csv_spill_write_value(file, aggregation->program->aggregate[aggregate].lane, value);
+	return true;
+}
+
+/* what a row adds to an aggregate */
+static void
+read_argument(CsvAggregation *aggregation, BufFile *file, uint32_t aggregate,
+			  CsvValue *value)
+{
+	if (!csv_spill_read_value(file, aggregation->program->aggregate[aggregate].lane,
+					value))
+		elog(ERROR, "unexpected end of temporary file");
+	if (value->state == CSV_LANE_UNDECIDED &&
+		aggregation->program->aggregate[aggregate].lane == CSV_LANE_DECIMAL)
+	{
+		uint32		nbytes;
+		char	   *wide;
+
+		csv_spill_read(file, &nbytes, sizeof(nbytes));
+		wide = palloc(nbytes);
+		csv_spill_read(file, wide, nbytes);
+		aggregation->wide[aggregate] = PointerGetDatum(wide);
+	}
+}
+
+/* ---- single rows ---- */
+
+/*
+ * Is it a float whose square is beyond all floats?  One whose square is below
+ * all counts as 0 there.
+ */
+static bool
+is_beyond_squares(const CsvAggregation *aggregation, uint32_t aggregate,
+				  const CsvValue *value)
+{
+	const CsvAggregate *kept = &aggregation->program->aggregate[aggregate];
+	double		high;
+	double		low;
+
+	return kept->kind == CSV_AGGREGATE_SUM_SQUARES &&
+		kept->lane == CSV_LANE_FLOAT &&
+		fabs(value->value.real) > 1 &&
+		!csv_float_square(value->value.real, &high, &low);
+}
+
+/*
+ * What the row in aggregation->row adds to an aggregate.
+ */
+static CsvLaneState
+get_argument(CsvAggregation *aggregation, uint32_t aggregate, CsvValue *value)
+{
+	const Source *source = &aggregation->sources[aggregate];
+	ExprContext *econtext = aggregation->econtext;
+	Datum		datum;
+	bool		isnull;
+
+	if (source->filter != NULL)
+	{
+		datum = ExecEvalExpr(source->filter, econtext, &isnull);
+		if (isnull || !DatumGetBool(datum))
+			return CSV_LANE_NULL;
+	}
+	if (source->argument == NULL)
+		return CSV_LANE_VALUE;
+	datum = ExecEvalExpr(source->argument, econtext, &isnull);
+	if (isnull)
+		return CSV_LANE_NULL;
+	switch (aggregation->program->aggregate[aggregate].kind)
+	{
+		case CSV_AGGREGATE_COUNT:
+			return CSV_LANE_VALUE;
+		case CSV_AGGREGATE_MIN:
+		case CSV_AGGREGATE_MAX:
+		case CSV_AGGREGATE_COUNT_DISTINCT:
+			value_to_compare(&source->reg, datum, false, value);
+			return CSV_LANE_VALUE;
+		default:
+			if (csv_value_of_datum(&source->reg, datum, value) &&
+				!is_beyond_squares(aggregation, aggregate, value))
+				return CSV_LANE_VALUE;
+			aggregation->wide[aggregate] = datum;
+			return CSV_LANE_UNDECIDED;
+	}
+}
+
+/*
+ * Add a row, or instead of its values what several have come to, to its group,
+ * or to those for which there is no room.
+ */
+static void
+add_values(CsvAggregation *aggregation, const CsvValue *keys,
+		   const CsvValue *values, const CsvPartial *partial)
+{
+	uint64_t	hash;
+	uint32_t	group = csv_evaluator_find_group(aggregation->evaluator, keys,
+												 &hash);
+
+	if (group == CSV_GROUPS_FULL)
+	{
+		spill_row(aggregation, hash, keys, values, partial);
+		return;
+	}
+	if (group == CSV_NO_GROUP ||
+		!(partial != NULL ?
+		  csv_evaluator_add_partial(aggregation->evaluator, group, partial) :
+		  csv_evaluator_add_row(aggregation->evaluator, group, values)))
+		out_of_memory();
+	if (partial != NULL)
+		return;
+	for (uint32_t i = 0; i < aggregation->program->n.naggregates; i++)
+		if (values[i].state == CSV_LANE_UNDECIDED)
+			csv_extras_add(&aggregation->extras, group, i, aggregation->wide[i]);
+}
+
+void
+csv_aggregation_add_row(CsvAggregation *aggregation)
+{
+	const CsvProgram *program = aggregation->program;
+	ExprContext *econtext = aggregation->econtext;
+	MemoryContext outer;
+	CsvValue	keys[CSV_MAX_KEYS];
+	CsvValue	values[CSV_MAX_AGGREGATES];
+
+	ResetExprContext(econtext);
+	econtext->ecxt_scantuple = aggregation->row;
+	if (!ExecQual(aggregation->quals, econtext))
+		return;
+	outer = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	for (uint32_t i = 0; i < program->n.nkeys; i++)
+	{
+		bool		isnull;
+		Datum		datum = ExecEvalExpr(aggregation->keys[i], econtext,
+										 &isnull);
+
+		value_to_compare(&aggregation->key_registers[i], datum, isnull,
+						 &keys[i]);
+	}
+	memset(values, 0, sizeof(CsvValue) * program->n.naggregates);
+	for (uint32_t i = 0; i < program->n.naggregates; i++)
+		values[i].state = get_argument(aggregation, i, &values[i]);
+	add_values(aggregation, keys, values, NULL);
+	MemoryContextSwitchTo(outer);
+}
+
+/* ---- all rows ---- */
+
+/* of what is in memory now, which was spilled that often */
+static void
+set_limit(CsvAggregation *aggregation, const CsvSpill *spill, size_t nbytes)
+{
+	csv_evaluator_limit(aggregation->evaluator,
+						spill->level < MOST_LEVELS ? nbytes : 0, spill_row,
+						spill_value, aggregation);
+}
+
+void
+csv_aggregation_attach(CsvAggregation *aggregation, CsvEvaluator *evaluator)
+{
+	csv_spill_drop(&aggregation->rows);
+	csv_spill_drop(&aggregation->values);
+	aggregation->evaluator = evaluator;
+	aggregation->next = 0;
+	aggregation->nbatches = 1;
+	csv_extras_drop(&aggregation->extras);
+	csv_partial_lay_out(csv_evaluator_query(evaluator), &aggregation->partial);
+	set_limit(aggregation, &aggregation->rows, get_hash_memory_limit());
+}
+
+/* let go of the groups that the device holds */
+static void
+drop_held(CsvAggregation *aggregation)
+{
+	aggregation->has_held = false;
+	csv_batches_drop_held(aggregation->batches);
+}
+
+/* make columns when they are needed first; most queries have few groups */
+static void
+create_columns(CsvAggregation *aggregation)
+{
+	const CsvResults *results = aggregation->results;
+	MemoryContext outer = MemoryContextSwitchTo(aggregation->context);
+
+	aggregation->all_columns = true;
+	for (int i = 0; i < results->n; i++)
+	{
+		if (!results->is_used[i])
+			continue;
+		if (aggregation->columns[i] == NULL)
+			aggregation->columns[i] =
+				csv_group_column_create(aggregation->program,
+										&results->results[i],
+										results->aggrefs[i]);
+		aggregation->all_columns &= aggregation->columns[i] != NULL;
+	}
+	MemoryContextSwitchTo(outer);
+}
+
+/*
+ * All rows are read.  If some of them are spilled, groups that the device holds
+ * must go the same way; else they can stay there until their turn comes.
+ */
+static void
+settle_held(CsvAggregation *aggregation)
+{
+	CsvPartialGroups *piece = &aggregation->piece;
+	uint32_t	first = 0;
+
+	aggregation->was_held = false;
+	aggregation->nevaluated = csv_evaluator_ngroups(aggregation->evaluator);
+	aggregation->piece_first = 0;
+	aggregation->piece_next = 0;
+	aggregation->columns_end = 0;
+	aggregation->has_held = csv_batches_held(aggregation->batches, 0, piece);
+	if (!aggregation->has_held)
+		return;
+	if (!csv_spill_has_files(&aggregation->rows))
+	{
+		create_columns(aggregation);
+		return;
+	}
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (csv_evaluator_merge(aggregation->evaluator, piece) != CSV_OK)
+			out_of_memory();
+		first += piece->ngroups;
+	} while (csv_batches_held(aggregation->batches, first, piece));
+	drop_held(aggregation);
+}
+
+/*
+ * All rows of the groups are added, those that are not spilled: count the values
+ * that are.
+ */
+static void
+count_spilled_values(CsvAggregation *aggregation)
+{
+	CsvEvaluator *evaluator = aggregation->evaluator;
+	CsvSpill   *spill = &aggregation->values;
+	BufFile    *file;
+
+	csv_spill_keep(spill);
+	while ((file = csv_spill_take(spill)) != NULL)
+	{
+		size_t		limit = get_hash_memory_limit();
+		uint32_t	group;
+
+		csv_evaluator_forget_values(evaluator);
+		set_limit(aggregation, spill,
+				  Max(limit, csv_evaluator_group_bytes(evaluator) +
+					  limit / VALUES_SHARE));
+		aggregation->nbatches++;
+		for (;;)
+		{
+			uint32_t	aggregate;
+			CsvValue	value;
+			MemoryContext outer;
+
+			CHECK_FOR_INTERRUPTS();
+			ResetExprContext(aggregation->econtext);
+			if (BufFileRead(file, &group, sizeof(group)) == 0)
+				break;
+			csv_spill_read(file, &aggregate, sizeof(aggregate));
+			outer = MemoryContextSwitchTo(aggregation->econtext->ecxt_per_tuple_memory);
+			read_argument(aggregation, file, aggregate, &value);
+			if (!csv_evaluator_count_value(evaluator, aggregate, group, &value))
+				out_of_memory();
+			MemoryContextSwitchTo(outer);
+		}
+		BufFileClose(file);
+		csv_spill_keep(spill);
+	}
+	spill->level = 0;
+}
+
+/*
+ * Group the rows of the next file; false if there is none.
+ */
+static bool
+next_batch(CsvAggregation *aggregation)
+{
+	const CsvProgram *program = aggregation->program;
+	CsvValue	keys[CSV_MAX_KEYS];
+	CsvValue	values[CSV_MAX_AGGREGATES];
+	BufFile    *file = csv_spill_take(&aggregation->rows);
+
+	if (file == NULL)
+		return false;
+	aggregation->next = 0;
+	csv_extras_drop(&aggregation->extras);
+	aggregation->nbatches++;
+	if (!csv_evaluator_reset(aggregation->evaluator))
+		out_of_memory();
+	set_limit(aggregation, &aggregation->rows, get_hash_memory_limit());
+	for (;;)
+	{
+		bool		found = false;
+		bool		is_partial = false;
+		CsvPartial	partial;
+		MemoryContext outer;
+
+		CHECK_FOR_INTERRUPTS();
+		ResetExprContext(aggregation->econtext);
+		outer = MemoryContextSwitchTo(aggregation->econtext->ecxt_per_tuple_memory);
+		for (uint32_t i = 0; i < program->n.nkeys; i++)
+			found = csv_spill_read_value(file, program->keys[i].lane, &keys[i]);
+		if (found)
+			csv_spill_read(file, &is_partial, sizeof(is_partial));
+		for (uint32_t i = 0; found && !is_partial &&
+			 i < program->n.naggregates; i++)
+			read_argument(aggregation, file, i, &values[i]);
+		if (found && is_partial)
+			partial = csv_spill_read_partial(file, program,
+											 &aggregation->partial);
+		if (found)
+			add_values(aggregation, keys, values, is_partial ? &partial : NULL);
+		MemoryContextSwitchTo(outer);
+		if (!found)
+			break;
+	}
+	BufFileClose(file);
+	csv_spill_keep(&aggregation->rows);
+	count_spilled_values(aggregation);
+	return true;
+}
+
+TupleTableSlot *
+csv_aggregation_row(CsvAggregation *aggregation)
+{
+	return aggregation->row;
+}
+
+void
+csv_aggregation_finish(CsvAggregation *aggregation, CsvBatches *batches)
+{
+	aggregation->batches = batches;
+	/* where there was no row, this makes the evaluator */
+	(void) csv_batches_groups(batches);
+	settle_held(aggregation);
+	csv_spill_keep(&aggregation->rows);
+	count_spilled_values(aggregation);
+}
+
+bool
+csv_aggregation_rewind(CsvAggregation *aggregation)
+{
+	aggregation->next = 0;
+	return aggregation->rows.level == 0 && aggregation->rows.spilled == NIL &&
+		!aggregation->was_held;
+}
+
+void
+csv_aggregation_end(CsvAggregation *aggregation)
+{
+	csv_spill_drop(&aggregation->rows);
+	csv_spill_drop(&aggregation->values);
+}
+
+int64
+csv_aggregation_batches(const CsvAggregation *aggregation)
+{
+	return aggregation->nbatches;
+}
+
+/* ---- from groups to rows ---- */
+
+/* add a group of the piece to the evaluator's of these keys, if there is one */
+static bool
+add_to_evaluator(CsvAggregation *aggregation, uint32_t group)
+{
+	CsvEvaluator *evaluator = aggregation->evaluator;
+	const CsvPartialGroups *piece = &aggregation->piece;
+	CsvValue	keys[CSV_MAX_KEYS];
+	CsvPartial	partial = {
+		piece->words + (size_t) group * aggregation->partial.nwords,
+		piece->texts
+	};
+	uint32_t	found;
+
+	for (uint32_t i = 0; i < aggregation->program->n.nkeys; i++)
+		csv_partial_key(csv_evaluator_query(evaluator), piece, group, i,
+						&keys[i]);
+	found = csv_evaluator_seek_group(evaluator, keys);
+	if (found == CSV_NO_GROUP)
+		return false;
+	if (!csv_evaluator_add_partial(evaluator, found, &partial))
+		out_of_memory();
+	return true;
+}
+
+/* the next piece of groups that the device holds; false if there is none */
+static bool
+next_piece(CsvAggregation *aggregation)
+{
+	CHECK_FOR_INTERRUPTS();
+	aggregation->piece_first += aggregation->piece.ngroups;
+	aggregation->piece_next = 0;
+	aggregation->columns_end = 0;
+	if (csv_batches_held(aggregation->batches, aggregation->piece_first,
+						 &aggregation->piece))
+		return true;
+	drop_held(aggregation);
+	return false;
+}
+
+/*
+ * The next group that the device holds, and that the evaluator does not have;
+ * false if there are no more.
+ */
+static bool
+next_held(CsvAggregation *aggregation, uint32_t *group)
+{
+	aggregation->was_held = true;
+	do
+	{
+		if (aggregation->piece_next == aggregation->piece.ngroups &&
+			!next_piece(aggregation))
+			return false;
+		*group = aggregation->piece_next++;
+	} while (aggregation->nevaluated > 0 &&
+			 add_to_evaluator(aggregation, *group));
+	return true;
+}
+
+/* values of a group of the piece and those after it, column by column */
+static void
+fill_columns(CsvAggregation *aggregation, uint32_t group)
+{
+	const CsvPartialGroups *piece = &aggregation->piece;
+	uint32_t	n = Min(piece->ngroups - group, CSV_GROUP_ROWS);
+	MemoryContext outer;
+
+	MemoryContextReset(aggregation->columns_context);
+	outer = MemoryContextSwitchTo(aggregation->columns_context);
+	for (int i = 0; i < aggregation->results->n; i++)
+		if (aggregation->columns[i] != NULL)
+			csv_group_column_fill(aggregation->columns[i],
+								  csv_evaluator_query(aggregation->evaluator),
+								  &aggregation->partial, piece, group, n);
+	MemoryContextSwitchTo(outer);
+	aggregation->columns_first = group;
+	aggregation->columns_end = group + n;
+}
+
+/* a row of a group of the piece */
+static void
+fill_row(CsvAggregation *aggregation, uint32_t group, Datum *values,
+		 bool *isnull)
+{
+	uint32_t	row;
+
+	if (group >= aggregation->columns_end)
+		fill_columns(aggregation, group);
+	row = group - aggregation->columns_first;
+	for (int i = 0; i < aggregation->results->n; i++)
+	{
+		const CsvGroupColumn *column = aggregation->columns[i];
+
+		isnull[i] = column == NULL || column->isnull[row];
+		if (column != NULL)
+			values[i] = column->values[row];
+	}
+}
+
+bool
+csv_aggregation_next(CsvAggregation *aggregation, Datum *values, bool *isnull)
+{
+	MemoryContext outer;
+	CsvGroupPlace place;
+	uint32_t	group;
+
+	aggregation->at_piece = aggregation->has_held &&
+		next_held(aggregation, &group);
+	if (aggregation->at_piece)
+	{
+		fill_row(aggregation, group, values, isnull);
+		if (aggregation->all_columns)
+			return true;
+	}
+	else
+	{
+		while (aggregation->next >=
+			   csv_evaluator_ngroups(aggregation->evaluator))
+			if (!next_batch(aggregation))
+				return false;
+		group = aggregation->next++;
+	}
+	place.evaluator = aggregation->evaluator;
+	place.layout = &aggregation->partial;
+	place.piece = aggregation->at_piece ? &aggregation->piece : NULL;
+	place.group = group;
+	place.extras = &aggregation->extras;
+	if (aggregation->nrows++ % aggregation->rows_per_reset == 0)
+		ResetExprContext(aggregation->econtext);
+	outer = MemoryContextSwitchTo(aggregation->econtext->ecxt_per_tuple_memory);
+	for (int i = 0; i < aggregation->results->n; i++)
+	{
+		if (aggregation->at_piece && aggregation->columns[i] != NULL)
+			continue;
+		isnull[i] = true;
+		if (aggregation->results->is_used[i])
+			values[i] = csv_result(aggregation->results, &place, i, &isnull[i]);
+	}
+	MemoryContextSwitchTo(outer);
+	return true;
+}

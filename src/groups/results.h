@@ -1,0 +1,77 @@
+/*
+ * results.h
+ *		Result columns of what groups hold.
+ */
+#ifndef CSV_RESULTS_H
+#define CSV_RESULTS_H
+
+#include "nodes/execnodes.h"
+
+#include "groups/extras.h"
+#include "program/program.h"
+
+/* how a result column comes from what a group holds */
+typedef enum CsvResultKind
+{
+	CSV_RESULT_KEY,				/* a group key */
+	CSV_RESULT_COUNT,
+	CSV_RESULT_SUM,
+	CSV_RESULT_AVERAGE,
+	CSV_RESULT_EXTREME,			/* min, max, bool_and, bool_or */
+	CSV_RESULT_VARIANCE			/* and stddev */
+} CsvResultKind;
+
+/*
+ * A result column, as an integer list in a plan: kind, register of its
+ * argument or key (-1: none), and the numbers of up to two aggregates of the
+ * query (of a key: which one it is).
+ */
+typedef struct CsvResult
+{
+	int			kind;			/* CsvResultKind */
+	int			argument;
+	int			first;
+	int			second;
+} CsvResult;
+
+/* where a group is: in the evaluator, or in a piece that came from a device */
+typedef struct CsvGroupPlace
+{
+	CsvEvaluator *evaluator;
+	const CsvPartialLayout *layout;
+	const CsvPartialGroups *piece;	/* NULL: in the evaluator */
+	uint32_t	group;
+	const CsvExtras *extras;	/* of those in the evaluator */
+} CsvGroupPlace;
+
+typedef struct CsvResults
+{
+	const CsvProgram *program;
+	int			n;
+	CsvResult  *results;
+	Aggref	  **aggrefs;		/* of each result; NULL for a key */
+	bool	   *is_used;		/* likewise: does the plan look at it? */
+	bool		any_text;		/* some of them is made of texts */
+	char	  (*rooms)[CSV_SHORT_NUMERIC_BYTES];	/* likewise: for a numeric */
+
+	/* for final functions that want to be called by an Agg node */
+	AggState   *caller;
+	Oid		   *serialize;		/* of each result's function */
+	FmgrInfo   *deserialize;
+	FmgrInfo   *finish;
+} CsvResults;
+
+/*
+ * The results of a plan, a CsvResult of each as an integer list; their expressions
+ * are those of plan->fdw_scan_tlist.  In the current memory context; aggregates
+ * make their states in that of econtext.
+ */
+extern CsvResults *csv_results_create(const CsvProgram *program,
+									  const ForeignScan *plan, List *results,
+									  ExprContext *econtext);
+
+/* a result of a group, in the current memory context or in the results' room */
+extern Datum csv_result(CsvResults *results, const CsvGroupPlace *place, int i,
+						bool *isnull);
+
+#endif							/* CSV_RESULTS_H */

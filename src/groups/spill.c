@@ -1,0 +1,203 @@
+/*
+ * spill.c
+ *		Temporary files of what has no room in memory.
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#include "groups/spill.h"
+
+/* a file to come */
+typedef struct SpillFile
+{
+	BufFile    *file;
+	int			level;
+} SpillFile;
+
+void
+csv_spill_init(CsvSpill *spill)
+{
+	memset(spill, 0, sizeof(*spill));
+	spill->context = CurrentMemoryContext;
+}
+
+BufFile *
+csv_spill_file(CsvSpill *spill, uint64_t hash)
+{
+	int			number = hash >> (64 - CSV_SPILL_BITS * (spill->level + 1)) &
+		(CSV_SPILL_FILES - 1);
+
+	if (spill->spilling[number] == NULL)
+	{
+		MemoryContext outer = MemoryContextSwitchTo(spill->context);
+
+		spill->spilling[number] = BufFileCreateTemp(false);
+		MemoryContextSwitchTo(outer);
+	}
+	return spill->spilling[number];
+}
+
+bool
+csv_spill_has_files(const CsvSpill *spill)
+{
+	bool		any = spill->spilled != NIL;
+
+	for (int i = 0; i < CSV_SPILL_FILES; i++)
+		any |= spill->spilling[i] != NULL;
+	return any;
+}
+
+void
+csv_spill_keep(CsvSpill *spill)
+{
+	MemoryContext outer = MemoryContextSwitchTo(spill->context);
+
+	for (int i = 0; i < CSV_SPILL_FILES; i++)
+	{
+		SpillFile  *spilled;
+
+		if (spill->spilling[i] == NULL)
+			continue;
+		spilled = palloc(sizeof(SpillFile));
+		spilled->file = spill->spilling[i];
+		spilled->level = spill->level + 1;
+		spill->spilled = lcons(spilled, spill->spilled);
+		spill->spilling[i] = NULL;
+	}
+	MemoryContextSwitchTo(outer);
+}
+
+BufFile *
+csv_spill_take(CsvSpill *spill)
+{
+	SpillFile  *spilled;
+	BufFile    *file;
+
+	if (spill->spilled == NIL)
+		return NULL;
+	spilled = linitial(spill->spilled);
+	file = spilled->file;
+	spill->level = spilled->level;
+	spill->spilled = list_delete_first(spill->spilled);
+	pfree(spilled);
+	if (BufFileSeek(file, 0, 0, SEEK_SET) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not rewind temporary file")));
+	return file;
+}
+
+void
+csv_spill_drop(CsvSpill *spill)
+{
+	BufFile    *file;
+
+	csv_spill_keep(spill);
+	while ((file = csv_spill_take(spill)) != NULL)
+		BufFileClose(file);
+	spill->level = 0;
+}
+
+/* ---- what stands in the files ---- */
+
+/* BufFileWrite() takes no const before 16 */
+void
+csv_spill_write(BufFile *file, const void *from, size_t nbytes)
+{
+	BufFileWrite(file, unconstify(void *, from), nbytes);
+}
+
+void
+csv_spill_read(BufFile *file, void *to, size_t nbytes)
+{
+	if (BufFileRead(file, to, nbytes) != nbytes)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read from temporary file: %m")));
+}
+
+void
+csv_spill_write_value(BufFile *file, uint8_t lane, const CsvValue *value)
+{
+	csv_spill_write(file, &value->state, sizeof(value->state));
+	if (value->state == CSV_LANE_VALUE && lane == CSV_LANE_TEXT)
+	{
+		csv_spill_write(file, &value->length, sizeof(value->length));
+		csv_spill_write(file, value->bytes, value->length);
+	}
+	else if (value->state == CSV_LANE_VALUE)
+		csv_spill_write(file, &value->value, sizeof(value->value));
+}
+
+bool
+csv_spill_read_value(BufFile *file, uint8_t lane, CsvValue *value)
+{
+	memset(value, 0, sizeof(*value));
+	if (BufFileRead(file, &value->state, sizeof(value->state)) == 0)
+		return false;
+	if (value->state == CSV_LANE_VALUE && lane == CSV_LANE_TEXT)
+	{
+		uint8_t    *bytes;
+
+		csv_spill_read(file, &value->length, sizeof(value->length));
+		bytes = palloc(value->length);
+		csv_spill_read(file, bytes, value->length);
+		value->bytes = bytes;
+	}
+	else if (value->state == CSV_LANE_VALUE)
+		csv_spill_read(file, &value->value, sizeof(value->value));
+	return true;
+}
+
+/* is it a text that a partial has? */
+static bool
+has_text(const CsvProgram *program, const CsvPartialLayout *layout,
+		 const int64_t *words, uint32_t i)
+{
+	const CsvAggregate *aggregate = &program->aggregate[i];
+
+	return aggregate->lane == CSV_LANE_TEXT &&
+		(aggregate->kind == CSV_AGGREGATE_MIN ||
+		 aggregate->kind == CSV_AGGREGATE_MAX) &&
+		words[layout->input[i]] != 0;
+}
+
+void
+csv_spill_write_partial(BufFile *file, const CsvProgram *program,
+						const CsvPartialLayout *layout,
+						const CsvPartial *partial)
+{
+	csv_spill_write(file, partial->words, layout->nwords * sizeof(int64_t));
+	for (uint32_t i = 0; i < program->n.naggregates; i++)
+	{
+		const int64_t *text = partial->words + layout->first_word[i];
+
+		if (has_text(program, layout, partial->words, i))
+			csv_spill_write(file, partial->texts + text[0], text[1]);
+	}
+}
+
+CsvPartial
+csv_spill_read_partial(BufFile *file, const CsvProgram *program,
+					   const CsvPartialLayout *layout)
+{
+	int64_t    *words = palloc(layout->nwords * sizeof(int64_t));
+	CsvPartial	partial = {words, NULL};
+	size_t		nbytes = 0;
+	uint8_t    *texts;
+
+	csv_spill_read(file, words, layout->nwords * sizeof(int64_t));
+	for (uint32_t i = 0; i < program->n.naggregates; i++)
+		if (has_text(program, layout, words, i))
+		{
+			int64_t    *text = words + layout->first_word[i];
+
+			text[0] = (int64_t) nbytes;
+			nbytes += (size_t) text[1];
+		}
+	texts = MemoryContextAllocHuge(CurrentMemoryContext, nbytes + 1);
+	csv_spill_read(file, texts, nbytes);
+	partial.texts = texts;
+	return partial;
+}

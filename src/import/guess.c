@@ -1,0 +1,578 @@
+/*
+ * guess.c
+ *		The dialect of a file, from its beginning.
+ *
+ *	1. The record boundary is the first line break outside quotes.
+ *	2. Each delimiter, with and without quotes, is tried on the records of the
+ *	   sample: the right one gives most of them the same number of fields, and
+ *	   no quoting errors.
+ *	3. There is a header if the first record does not look like those after it:
+ *	   its names do not fit the types of the columns below, or, where all of
+ *	   these are text, it looks like names and occurs nowhere else.
+ *	4. Numbers have decimal commas if more columns are numbers then.
+ *
+ * A guess is only that: whoever knows better says so by options.
+ */
+#include "postgres.h"
+
+#include <ctype.h>
+
+#include "access/htup_details.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "import/guess.h"
+#include "reader/field.h"
+#include "table/source.h"
+
+/* records that are looked at */
+#define SAMPLE_RECORDS	1000
+
+/* bytes, or fields, that are looked at between two looks for interrupts */
+#define BYTES_TO_INTERRUPT	(1024 * 1024)
+
+/* of these, that many must agree for a delimiter to count */
+#define LEAST_AGREEMENT 0.5
+
+/* delimiters whose agreement is nearer than this are equally good in it */
+#define SAME_AGREEMENT	0.02
+
+/*
+ * That many records, and that share of them, must begin a field with a quote
+ * that encloses nothing for quotes to mean nothing: a few are mistakes.
+ */
+#define LEAST_STRAY_QUOTES	3
+#define STRAY_QUOTES		0.1
+
+/* most bytes of a field that may be a name */
+#define NAME_BYTES		63
+
+/* in order of preference, all else being equal */
+static const uint8_t delimiters[] = {'\t', ';', ',', '|', '^', '~', 0x01, 0x1f};
+
+/* what a dialect makes of the sample */
+typedef struct CsvTrial
+{
+	CsvDialectOptions options;
+	uint32		nrecords;
+	uint32		nfields;		/* that most records have */
+	double		agreement;		/* share of the records that have so many */
+	uint32		nbad;			/* with a quoting error */
+	uint32		nquoted;		/* fields in quotes */
+} CsvTrial;
+
+static void *
+guess_alloc(void *owner, size_t nbytes)
+{
+	return palloc_extended(nbytes, MCXT_ALLOC_HUGE);
+}
+
+static void
+guess_free(void *owner, void *memory)
+{
+	pfree(memory);
+}
+
+static const CsvMemory guess_memory = {guess_alloc, guess_free, NULL};
+
+static void
+begin_scan(CsvScan *scan, uint64 start)
+{
+	memset(scan, 0, sizeof(*scan));
+	scan->interrupted = csv_process_interrupts;
+	scan->next = start;
+}
+
+/* ---- the boundary ---- */
+
+static CsvBoundary
+find_boundary(const CsvSample *sample, uint8_t quote)
+{
+	bool		inside = false;
+
+	for (uint64 i = 0; i < sample->nbytes; i++)
+	{
+		uint8_t		byte = sample->bytes[i];
+
+		if (i % BYTES_TO_INTERRUPT == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (quote != 0 && byte == quote)
+			inside = !inside;
+		else if (byte == '\n' && !inside)
+			return CSV_BOUNDARY_LF;
+		else if (byte == '\r' && !inside)
+			return i + 1 < sample->nbytes && sample->bytes[i + 1] == '\n' ?
+				CSV_BOUNDARY_CRLF : CSV_BOUNDARY_CR;
+	}
+	return CSV_BOUNDARY_AUTO;
+}
+
+/* ---- delimiter and quote ---- */
+
+/* the next record of the sample; false if no complete one is left */
+static bool
+next_record(CsvScan *scan, const CsvDialect *dialect, const CsvSample *sample)
+{
+	CHECK_FOR_INTERRUPTS();
+	csv_scan_record(scan, &guess_memory, dialect, CSV_NORMAL, sample->bytes,
+					scan->next, sample->nbytes, sample->at_end);
+	return scan->complete && scan->is_record;
+}
+
+static int
+compare_counts(const void *a, const void *b)
+{
+	uint32		left = *(const uint32 *) a;
+	uint32		right = *(const uint32 *) b;
+
+	return left < right ? -1 : left > right;
+}
+
+/* what this dialect makes of the sample from `start` on */
+static CsvTrial
+try_dialect(const CsvDialectOptions *options, const CsvSample *sample,
+			uint64 start)
+{
+	CsvTrial	trial = {.options = *options};
+	CsvDialect	dialect;
+	CsvScan		scan;
+	uint32	   *counts = palloc(sizeof(uint32) * SAMPLE_RECORDS);
+	uint32		ncounts = 0;
+	uint32		most = 0;
+
+	csv_dialect_compile(&dialect, options);
+	begin_scan(&scan, start);
+	while (trial.nrecords < SAMPLE_RECORDS &&
+		   next_record(&scan, &dialect, sample))
+	{
+		trial.nrecords++;
+		if (scan.bad)
+		{
+			trial.nbad++;
+			continue;
+		}
+		counts[ncounts++] = scan.nfields;
+		for (uint32 i = 0; i < scan.nfields && options->quote != 0; i++)
+		{
+			CsvSpan		span;
+
+			if (i % BYTES_TO_INTERRUPT == 0)
+				CHECK_FOR_INTERRUPTS();
+			span = csv_scan_field(&scan, &dialect, sample->bytes,
+								  sample->nbytes, i);
+
+			trial.nquoted += span.length >= 2 &&
+				sample->bytes[span.offset] == options->quote;
+		}
+	}
+
+	/* of two counts that are equally frequent, the larger */
+	qsort(counts, ncounts, sizeof(uint32), compare_counts);
+	for (uint32 i = 0, run = 0; i < ncounts; i++)
+	{
+		run = i > 0 && counts[i] == counts[i - 1] ? run + 1 : 1;
+		if (run >= most)
+		{
+			most = run;
+			trial.nfields = counts[i];
+		}
+	}
+	if (trial.nrecords > 0)
+		trial.agreement = (double) most / trial.nrecords;
+	pfree(counts);
+	if (scan.separators != NULL)
+		pfree(scan.separators);
+	return trial;
+}
+
+/*
+ * Is this trial better than the best so far, which had its delimiter before it
+ * in the order of preference?
+ */
+static bool
+is_better(const CsvTrial *trial, const CsvTrial *best)
+{
+	if (best->nfields < 2)
+		return trial->nfields >= 2 && trial->agreement >= LEAST_AGREEMENT;
+	if (trial->nfields < 2 ||
+		trial->agreement < best->agreement - SAME_AGREEMENT)
+		return false;
+	if (trial->agreement > best->agreement + SAME_AGREEMENT)
+		return true;
+
+	/* commas between semicolons are decimal ones */
+	if (best->options.delimiter == ';' && trial->options.delimiter == ',')
+		return false;
+	return trial->nfields > best->nfields;
+}
+
+/*
+ * With this quote, the best of the delimiters; one that is the quote, or part
+ * of what stands for NULL, is none.
+ */
+static CsvTrial
+try_delimiters(const CsvDialectOptions *options, const char *null_string,
+			   bool delimiter_given, const CsvSample *sample)
+{
+	CsvTrial	best = {.options = *options};
+	CsvDialectOptions with = *options;
+	uint8_t		unused = 0;
+
+	if (delimiter_given)
+		return try_dialect(options, sample, 0);
+	for (size_t i = 0; i < lengthof(delimiters); i++)
+	{
+		CsvTrial	trial;
+
+		with.delimiter = delimiters[i];
+		if (with.delimiter == with.quote ||
+			strchr(null_string, with.delimiter) != NULL)
+			continue;
+		trial = try_dialect(&with, sample, 0);
+		if (is_better(&trial, &best))
+			best = trial;
+		if (with.delimiter == '\t' && sample->prefers_tab && best.nfields >= 2)
+			return best;
+		if (trial.nfields <= 1 && trial.agreement == 1 &&
+			(unused == 0 || with.delimiter == ','))
+			unused = with.delimiter;
+	}
+	if (best.nfields >= 2)
+		return best;
+
+	/* one field: what does not occur in it delimits it */
+	with.delimiter = unused != 0 ? unused : options->delimiter;
+	return try_dialect(&with, sample, 0);
+}
+
+static CsvDialectOptions
+guess_dialect(const CsvDialectOptions *options, const char *null_string,
+			  const CsvGiven *given, const CsvSample *sample)
+{
+	CsvDialectOptions with = *options;
+	CsvTrial	best = try_delimiters(&with, null_string, given->delimiter,
+									  sample);
+	CsvTrial	other;
+
+	/* a backslash before quotes, where doubling them does not explain it all */
+	if (!given->escape && with.quote != 0 &&
+		(best.nbad > 0 || best.nfields < 2))
+	{
+		with.escape = '\\';
+		other = try_delimiters(&with, null_string, given->delimiter, sample);
+		if (best.nfields < 2 ? other.nfields >= 2 && other.nquoted > 0 :
+			other.nbad < best.nbad)
+			best = other;
+		with.escape = options->escape;
+	}
+	if (given->quote || best.nquoted > 0)
+		return best.options;
+
+	/* no field is in quotes: in apostrophes, or do quotes mean nothing? */
+	with.quote = '\'';
+	if (with.delimiter != '\'' && with.escape != '\'' &&
+		strchr(null_string, '\'') == NULL)
+	{
+		other = try_delimiters(&with, null_string, given->delimiter, sample);
+		if (other.nquoted > 0 && other.nbad == 0 &&
+			other.agreement >= best.agreement)
+			return other.options;
+	}
+	with.quote = 0;
+	if (!given->escape &&
+		(best.nfields < 2 || (best.nbad >= LEAST_STRAY_QUOTES &&
+							  best.nbad > best.nrecords * STRAY_QUOTES)))
+	{
+		other = try_delimiters(&with, null_string, given->delimiter, sample);
+		if (best.nfields < 2 ? other.nfields >= 2 :
+			other.agreement > best.agreement)
+			return other.options;
+	}
+	return best.options;
+}
+
+/* ---- the header ---- */
+
+/* a field of a record, in *value, with a zero byte behind it */
+static uint32
+field_value(const CsvScan *scan, const CsvDialect *dialect,
+			const CsvSample *sample, uint32 field, char **value)
+{
+	CsvSpan		span = csv_scan_field(scan, dialect, sample->bytes,
+									  sample->nbytes, field);
+	bool		quoted;
+	uint32		nbytes;
+
+	*value = palloc(span.length + 1);
+	nbytes = (uint32) csv_field_value(dialect, sample->bytes + span.offset,
+									  span.length, (uint8_t *) *value,
+									  span.length, &quoted);
+	(*value)[nbytes] = '\0';
+	return nbytes;
+}
+
+/*
+ * Read header_rows records, blank lines among them, and take the fields of the
+ * last.  Returns the offset of what follows.
+ */
+static uint64
+read_header(const CsvTable *table, const CsvSample *sample, CsvGuess *guess)
+{
+	CsvDialectOptions options = table->reader.dialect;
+	CsvDialect	dialect;
+	CsvScan		scan;
+
+	options.blank_is_record = true;
+	csv_dialect_compile(&dialect, &options);
+	begin_scan(&scan, 0);
+	guess->header = NULL;
+	guess->nheader = 0;
+	for (uint32 i = 0; i < table->reader.header_rows; i++)
+		if (!next_record(&scan, &dialect, sample))
+			return sample->nbytes;
+	if (table->reader.header_rows > 0)
+		guess->nheader = scan.nfields;
+
+	/* what no table can have is not looked at either */
+	if (guess->nheader > 0 && guess->nheader <= MaxHeapAttributeNumber)
+	{
+		guess->header = palloc(sizeof(char *) * scan.nfields);
+		guess->header_lengths = palloc(sizeof(uint32) * scan.nfields);
+		for (uint32 i = 0; i < scan.nfields; i++)
+			guess->header_lengths[i] = field_value(&scan, &dialect, sample, i,
+												   &guess->header[i]);
+	}
+	return scan.next;
+}
+
+/* is it like a name: a letter first, and nothing unusual? */
+static bool
+looks_like_name(const char *value, uint32 nbytes)
+{
+	if (nbytes == 0 || nbytes > NAME_BYTES)
+		return false;
+	if (!IS_HIGHBIT_SET(value[0]) && value[0] != '_' &&
+		!isalpha((unsigned char) value[0]))
+		return false;
+	for (uint32 i = 1; i < nbytes; i++)
+		if (!IS_HIGHBIT_SET(value[i]) &&
+			!isalnum((unsigned char) value[i]) &&
+			(value[i] == '\0' ||
+			 strchr(" _-./:()[]#%&+*?$'\"@", value[i]) == NULL))
+			return false;
+	return true;
+}
+
+/* a value in the sample's encoding: types that are not text are ASCII */
+static void
+infer_sample(CsvInferrer *inferrer, CsvInference *inference,
+			 const char *value, uint32 nbytes)
+{
+	for (uint32 i = 0; i < nbytes; i++)
+		if (IS_HIGHBIT_SET(value[i]) || value[i] == '\0')
+		{
+			inference->family = CSV_FAMILY_TEXT;
+			return;
+		}
+	csv_infer_value(inferrer, inference, value, nbytes);
+}
+
+/*
+ * Does the first record, of which guess->header has the fields, look like a
+ * header to the records from `start` on?
+ */
+static bool
+is_header(const CsvTable *table, const CsvSample *sample,
+		  const CsvGuess *guess, uint64 start)
+{
+	CsvInferrer inferrer;
+	CsvInference *columns;
+	CsvDialect	dialect;
+	CsvScan		scan;
+	uint32		nfields = guess->nheader;
+	uint32		nnames = 0;
+	uint32		nempty = 0;
+	uint32		ntyped = 0;		/* columns that are not text ... */
+	uint32		nstrange = 0;	/* ... to whose type the name is strange */
+	bool		recurs = false;
+
+	csv_inferrer_init(&inferrer, table);
+	columns = palloc0(sizeof(CsvInference) * nfields);
+	csv_dialect_compile(&dialect, &table->reader.dialect);
+	begin_scan(&scan, start);
+	for (uint32 n = 0; n < SAMPLE_RECORDS &&
+		 next_record(&scan, &dialect, sample); n++)
+	{
+		if (scan.bad || scan.nfields != nfields)
+			continue;
+		for (uint32 i = 0; i < nfields; i++)
+		{
+			char	   *value;
+			uint32		nbytes = field_value(&scan, &dialect, sample, i,
+											 &value);
+
+			if (nbytes > 0)
+			{
+				infer_sample(&inferrer, &columns[i], value, nbytes);
+				recurs |= nbytes == guess->header_lengths[i] &&
+					memcmp(value, guess->header[i], nbytes) == 0;
+			}
+			pfree(value);
+		}
+	}
+
+	for (uint32 i = 0; i < nfields; i++)
+	{
+		CsvInference column = columns[i];
+		uint32		nbytes = guess->header_lengths[i];
+
+		nempty += nbytes == 0;
+		nnames += looks_like_name(guess->header[i], nbytes);
+		if (nbytes == 0 || column.family == CSV_FAMILY_NONE ||
+			column.family == CSV_FAMILY_TEXT)
+			continue;
+		ntyped++;
+		infer_sample(&inferrer, &column, guess->header[i], nbytes);
+
+		/* as a name, nan and inf are no numbers */
+		nstrange += column.family == CSV_FAMILY_TEXT ||
+			(column.family == CSV_FAMILY_NUMBER &&
+			 strpbrk(guess->header[i], "0123456789") == NULL);
+	}
+	if (ntyped > 0)
+		return nstrange == ntyped;
+	return nnames > 0 && nnames + nempty == nfields && nempty <= nfields / 2 &&
+		!recurs;
+}
+
+/* ---- decimal commas ---- */
+
+/*
+ * Columns of the sample that are numbers with this decimal separator; *sure
+ * tells of one whose fraction cannot be thousands.
+ */
+static uint32
+count_numbers(CsvTable *table, char separator, const CsvSample *sample,
+			  uint64 start, bool *sure)
+{
+	uint32		nfields = 0;
+	uint32		nnumbers = 0;
+	CsvInference *columns = NULL;
+	CsvInferrer inferrer;
+	CsvDialect	dialect;
+	CsvScan		scan;
+
+	*sure = false;
+	csv_inferrer_init(&inferrer, table);
+	inferrer.decimal_separator = separator;
+	csv_dialect_compile(&dialect, &table->reader.dialect);
+	begin_scan(&scan, start);
+	for (uint32 n = 0; n < SAMPLE_RECORDS &&
+		 next_record(&scan, &dialect, sample); n++)
+	{
+		if (scan.bad || scan.nfields > MaxHeapAttributeNumber ||
+			(columns != NULL && scan.nfields != nfields))
+			continue;
+		if (columns == NULL)
+		{
+			nfields = scan.nfields;
+			columns = palloc0(sizeof(CsvInference) * nfields);
+		}
+		for (uint32 i = 0; i < nfields; i++)
+		{
+			char	   *value;
+			uint32		nbytes = field_value(&scan, &dialect, sample, i,
+											 &value);
+
+			if (nbytes > 0)
+				infer_sample(&inferrer, &columns[i], value, nbytes);
+			pfree(value);
+		}
+	}
+	for (uint32 i = 0; i < nfields; i++)
+		if (columns[i].family == CSV_FAMILY_NUMBER)
+		{
+			nnumbers++;
+			*sure |= columns[i].any_point && columns[i].fraction_digits != 3;
+		}
+	return nnumbers;
+}
+
+/*
+ * Where commas do not delimit, they may be decimal: if more columns are numbers
+ * then, and not all of them may be read as thousands.
+ */
+static void
+guess_decimal_separator(CsvTable *table, const CsvSample *sample,
+						uint64 start)
+{
+	bool		sure;
+	uint32		with_points;
+
+	if (table->reader.dialect.delimiter == ',')
+		return;
+	with_points = count_numbers(table, '.', sample, start, &sure);
+	if (count_numbers(table, ',', sample, start, &sure) > with_points && sure)
+		table->decimal_separator = ',';
+}
+
+/* ---- all of it ---- */
+
+void
+csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample,
+		  CsvGuess *guess)
+{
+	MemoryContext outer = CurrentMemoryContext;
+	MemoryContext scratch = AllocSetContextCreate(outer, "csv_gpu_fdw guess",
+												  ALLOCSET_DEFAULT_SIZES);
+	CsvDialectOptions *dialect = &table->reader.dialect;
+	CsvBoundary boundary = dialect->boundary;
+	CsvTrial	trial;
+	uint64		start;
+
+	memset(guess, 0, sizeof(*guess));
+	guess->boundary = boundary;
+	if (!given->boundary)
+	{
+		guess->boundary = find_boundary(sample, dialect->quote);
+
+		/* an odd number of quotes */
+		if (guess->boundary == CSV_BOUNDARY_AUTO)
+			guess->boundary = find_boundary(sample, 0);
+
+		/* breaks of several kinds may mix, but for lone CRs */
+		boundary = guess->boundary == CSV_BOUNDARY_CR ? CSV_BOUNDARY_CR :
+			CSV_BOUNDARY_AUTO;
+	}
+
+	MemoryContextSwitchTo(scratch);
+	dialect->boundary = (uint8_t) boundary;
+	*dialect = guess_dialect(dialect, table->null_string, given, sample);
+	if (!given->header)
+	{
+		CsvDialect	compiled;
+		CsvScan		scan;
+
+		csv_dialect_compile(&compiled, dialect);
+		begin_scan(&scan, 0);
+		table->reader.header_rows = 1;
+		if (next_record(&scan, &compiled, sample))
+			for (uint64 i = 0; i < scan.start; i++)
+				table->reader.header_rows +=
+					sample->bytes[i] == compiled.break_byte;
+		start = read_header(table, sample, guess);
+		if (guess->header == NULL || !is_header(table, sample, guess, start))
+			table->reader.header_rows = 0;
+	}
+	MemoryContextSwitchTo(outer);
+
+	start = read_header(table, sample, guess);
+	MemoryContextSwitchTo(scratch);
+	if (!given->decimal_separator)
+		guess_decimal_separator(table, sample, start);
+	trial = try_dialect(dialect, sample, start);
+	MemoryContextSwitchTo(outer);
+	guess->nfields = trial.nrecords > trial.nbad ? trial.nfields :
+		guess->nheader;
+	MemoryContextDelete(scratch);
+}

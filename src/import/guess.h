@@ -1,0 +1,49 @@
+/*
+ * guess.h
+ *		The dialect of a file, from its beginning: delimiter, quote, escape,
+ *		record boundary, decimal separator, header.
+ */
+#ifndef CSV_GUESS_H
+#define CSV_GUESS_H
+
+#include "import/infer.h"
+
+/* the beginning of a file, in the encoding that its source delivers */
+typedef struct CsvSample
+{
+	const uint8_t *bytes;		/* after a byte-order mark */
+	uint64		nbytes;
+	bool		at_end;			/* this is all of the file */
+	bool		prefers_tab;	/* the file's name says so */
+} CsvSample;
+
+/* what is known already, since somebody has said it */
+typedef struct CsvGiven
+{
+	bool		delimiter;
+	bool		quote;
+	bool		escape;
+	bool		boundary;
+	bool		decimal_separator;
+	bool		header;			/* whether there is one, or header_rows */
+} CsvGiven;
+
+typedef struct CsvGuess
+{
+	CsvBoundary boundary;		/* as seen; CSV_BOUNDARY_AUTO: none was */
+	uint32		nfields;		/* 0: there is no record */
+
+	/* of the last header record, in the sample's encoding; NULL without one */
+	char	  **header;
+	uint32	   *header_lengths;
+	uint32		nheader;
+} CsvGuess;
+
+/*
+ * Find out what is not given: sets the table's decimal separator, the dialect
+ * and header_rows of its reader options, and *guess.  In the current memory context.
+ */
+extern void csv_guess(CsvTable *table, const CsvGiven *given,
+					  const CsvSample *sample, CsvGuess *guess);
+
+#endif							/* CSV_GUESS_H */

@@ -1,0 +1,371 @@
+/*
+ * import.c
+ *		IMPORT FOREIGN SCHEMA: a foreign table for each file of a directory.
+ *
+ *	1. The directory's files *.csv and *.tsv, compressed or not, in the order of
+ *	   their names, each get a table's name; those that LIMIT TO or EXCEPT
+ *	   leave out are not read.
+ *	2. Each file is read (sniff.c), and CREATE FOREIGN TABLE put together from
+ *	   what was found.  The server runs these statements, with the rights of
+ *	   the user: the validator looks at them as at any others.
+ *
+ * One file that makes no table, be it damaged or not readable, does not keep the
+ * others from theirs: it is passed over with a NOTICE, unless LIMIT TO names it.
+ */
+#include "postgres.h"
+
+#include <sys/stat.h>
+
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "commands/defrem.h"
+#include "foreign/foreign.h"
+#include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "storage/fd.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+
+#include "import/import.h"
+#include "import/names.h"
+#include "import/sniff.h"
+#include "table/decompress.h"
+#include "table/text.h"
+
+/* ---- which files ---- */
+
+/* the length of a file's name without its suffixes; 0 if it is none of ours */
+static size_t
+stem_length(const char *name)
+{
+	size_t		length = csv_name_without_compression(name);
+
+	if (length <= 4 || name[0] == '.' ||
+		(pg_strncasecmp(name + length - 4, ".csv", 4) != 0 &&
+		 pg_strncasecmp(name + length - 4, ".tsv", 4) != 0))
+		return 0;
+	return length - 4;
+}
+
+static int
+compare_names(const ListCell *a, const ListCell *b)
+{
+	return strcmp(lfirst(a), lfirst(b));
+}
+
+/* the names of the directory's files that may become tables, sorted */
+static List *
+list_files(const char *directory)
+{
+	List	   *names = NIL;
+	DIR		   *dir = AllocateDir(directory);
+	struct dirent *entry;
+
+	/* an identifier is cut where it is too long */
+	if (dir == NULL && errno == ENOENT &&
+		strlen(directory) >= NAMEDATALEN - 1 - MAX_MULTIBYTE_CHAR_LEN)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not open directory \"%s\": %m", directory),
+				 errhint("A schema's name has at most %d bytes; name longer paths by OPTIONS (directory '...').",
+						 NAMEDATALEN - 1)));
+	while ((entry = ReadDir(dir, directory)) != NULL)
+	{
+		char	   *path;
+		struct stat st;
+
+		CHECK_FOR_INTERRUPTS();
+		if (stem_length(entry->d_name) == 0)
+			continue;
+		path = psprintf("%s/%s", directory, entry->d_name);
+
+		/*
+		 * Not links that lead nowhere, and files that have just gone.  What
+		 * else is wrong shows when it is opened.
+		 */
+		if (stat(path, &st) != 0 ? errno != ENOENT && errno != ELOOP :
+			S_ISREG(st.st_mode))
+			names = lappend(names, pstrdup(entry->d_name));
+		pfree(path);
+	}
+	FreeDir(dir);
+	list_sort(names, compare_names);
+	return names;
+}
+
+/* ---- a statement ---- */
+
+static void
+add_option(StringInfo options, const char *name, const char *value)
+{
+	appendStringInfo(options, "%s%s %s", options->len > 0 ? ", " : "",
+					 quote_identifier(name), quote_literal_cstr(value));
+}
+
+static void
+add_character(StringInfo options, const char *name, uint8_t c)
+{
+	char		value[2] = {(char) c, '\0'};
+
+	add_option(options, name, value);
+}
+
+static bool
+is_one_of(const char *name, const char *const *names, int nnames)
+{
+	for (int i = 0; i < nnames; i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * The options of a table: those of the statement, and what was found.
+ */
+static char *
+table_options(const CsvFindings *findings, List *given)
+{
+	/* what a table is told as it was found, whether it was given or not */
+	static const char *const found[] = {
+		"header", "header_rows", "delimiter", "quote", "escape", "encoding",
+		"record_boundary", "decimal_separator"
+	};
+	const CsvTable *table = findings->table;
+	const CsvDialectOptions *dialect = &table->reader.dialect;
+	StringInfoData options;
+	ListCell   *cell;
+
+	initStringInfo(&options);
+	add_option(&options, "filename", table->filename);
+	if (table->reader.header_rows == 1)
+		add_option(&options, "header", "true");
+	else if (table->reader.header_rows > 1)
+		add_option(&options, "header_rows",
+				   psprintf("%u", table->reader.header_rows));
+	if (dialect->delimiter != ',')
+		add_character(&options, "delimiter", dialect->delimiter);
+	if (dialect->quote != '"')
+		add_character(&options, "quote", dialect->quote);
+	if (dialect->escape != 0)
+		add_character(&options, "escape", dialect->escape);
+	if (dialect->boundary != CSV_BOUNDARY_AUTO)
+		add_option(&options, "record_boundary",
+				   dialect->boundary == CSV_BOUNDARY_CR ? "cr" :
+				   dialect->boundary == CSV_BOUNDARY_CRLF ? "crlf" : "lf");
+	if (table->decimal_separator != '.')
+		add_character(&options, "decimal_separator",
+					  (uint8_t) table->decimal_separator);
+	/* else it would be that of whoever reads the table */
+	add_option(&options, "encoding", pg_encoding_to_char(table->file_encoding));
+	foreach(cell, given)
+	{
+		DefElem    *def = (DefElem *) lfirst(cell);
+
+		if (!is_one_of(def->defname, found, lengthof(found)))
+			add_option(&options, def->defname, defGetString(def));
+	}
+	return options.data;
+}
+
+static char *
+column_definition(const CsvFoundColumn *column, bool limits)
+{
+	int32		typmod;
+	Oid			type = csv_inferred_type(&column->inference, &typmod);
+	int32		max_chars;
+	int32		byte_width;
+	StringInfoData definition;
+
+	initStringInfo(&definition);
+	appendStringInfo(&definition, "%s %s", quote_identifier(column->name),
+					 format_type_with_typemod(type, typmod));
+	if (csv_inference_forces_null(&column->inference))
+		appendStringInfoString(&definition, " OPTIONS (force_null 'true')");
+	else if (type == TEXTOID && limits &&
+			 csv_found_widths(column, &max_chars, &byte_width))
+		appendStringInfo(&definition,
+						 " OPTIONS (max_chars '%d', byte_width '%d')",
+						 max_chars, byte_width);
+	return definition.data;
+}
+
+static char *
+create_statement(const CsvFindings *findings, const char *name,
+				 const char *server, const CsvImportOptions *import)
+{
+	StringInfoData statement;
+
+	/* of a file that was not read to its end, nobody knows how wide values are */
+	bool		limits = import->limits && findings->complete;
+
+	initStringInfo(&statement);
+	appendStringInfo(&statement, "CREATE FOREIGN TABLE %s (",
+					 quote_identifier(name));
+	for (uint32 i = 0; i < findings->ncolumns; i++)
+		appendStringInfo(&statement, "%s\n    %s", i > 0 ? "," : "",
+						 column_definition(&findings->columns[i], limits));
+	appendStringInfo(&statement, "\n) SERVER %s OPTIONS (%s)",
+					 quote_identifier(server),
+					 table_options(findings, import->table_options));
+	return statement.data;
+}
+
+/* ---- the callback ---- */
+
+/*
+ * Is an ERROR with this SQLSTATE about one file: about what it holds, or
+ * whether it may be read?
+ */
+static bool
+is_about_file(int sqlerrcode)
+{
+	switch (sqlerrcode)
+	{
+		case ERRCODE_BAD_COPY_FILE_FORMAT:
+		case ERRCODE_TOO_MANY_COLUMNS:
+		case ERRCODE_FEATURE_NOT_SUPPORTED: /* its compression */
+		case ERRCODE_WRONG_OBJECT_TYPE:
+		case ERRCODE_INSUFFICIENT_PRIVILEGE:
+		case ERRCODE_UNDEFINED_FILE:
+		case ERRCODE_IO_ERROR:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/*
+ * What a file holds; NULL, after a NOTICE, if it makes no table.  What is not
+ * about the file is an ERROR.
+ */
+static CsvFindings *
+try_to_sniff(const char *path, const char *name, List *server_options,
+			 const CsvImportOptions *import)
+{
+	CsvFindings *volatile findings = NULL;
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		findings = csv_sniff(path, server_options, import);
+		ReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(context);
+		CurrentResourceOwner = owner;
+	}
+	PG_CATCH();
+	{
+		ErrorData  *edata;
+
+		MemoryContextSwitchTo(context);
+		edata = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(context);
+		CurrentResourceOwner = owner;
+		if (!is_about_file(edata->sqlerrcode))
+			ReThrowError(edata);
+		ereport(NOTICE,
+				(errcode(edata->sqlerrcode),
+				 errmsg("\"%s\" was passed over: there is no table \"%s\"",
+						path, name),
+				 errdetail_internal("%s.", edata->message),
+				 edata->hint != NULL ? errhint("%s", edata->hint) : 0));
+	}
+	PG_END_TRY();
+	return findings;
+}
+
+/*
+ * The statement for a file, in the current memory context; NULL, after a NOTICE,
+ * if it makes no table; ERROR if it is asked for.
+ */
+static char *
+import_file(const char *path, const char *name, bool asked_for,
+			const ForeignServer *server, const CsvImportOptions *import)
+{
+	MemoryContext outer = CurrentMemoryContext;
+	MemoryContext context = AllocSetContextCreate(outer, "csv_gpu_fdw import",
+												  ALLOCSET_DEFAULT_SIZES);
+	CsvFindings *findings;
+	char	   *statement = NULL;
+
+	MemoryContextSwitchTo(context);
+	findings = asked_for ? csv_sniff(path, server->options, import) :
+		try_to_sniff(path, name, server->options, import);
+	if (findings == NULL)
+		 /* said so */ ;
+	else if (findings->ncolumns == 0)
+		ereport(NOTICE,
+				(errmsg("\"%s\" is empty: there is no table \"%s\"",
+						path, name)));
+	else
+	{
+		statement = create_statement(findings, name, server->servername,
+									 import);
+		statement = MemoryContextStrdup(outer, statement);
+		if (findings->nskipped > 0)
+			csv_found_errors(findings,
+							 psprintf(": foreign table \"%s\" skips them",
+									  name));
+	}
+	MemoryContextSwitchTo(outer);
+	MemoryContextDelete(context);
+	return statement;
+}
+
+/* what is wrong with the options is no fault of a file */
+static void
+check_options(char *directory, List *server_options, List *table_options)
+{
+	DefElem    *filename = makeDefElem("filename",
+									   (Node *) makeString(directory), -1);
+
+	(void) csv_table_make(server_options,
+						  lappend(list_copy(table_options), filename));
+}
+
+List *
+csv_import_foreign_schema(ImportForeignSchemaStmt *statement, Oid serverid)
+{
+	ForeignServer *server = GetForeignServer(serverid);
+	CsvImportOptions import;
+	char	   *directory;
+	HTAB	   *names;
+	List	   *statements = NIL;
+	ListCell   *cell;
+
+	csv_check_may_read_files("IMPORT FOREIGN SCHEMA from a directory");
+	csv_import_options(statement->options, &import);
+	directory = pstrdup(import.directory != NULL ? import.directory :
+						statement->remote_schema);
+	for (size_t i = strlen(directory); i > 1 && directory[i - 1] == '/'; i--)
+		directory[i - 1] = '\0';
+	check_options(directory, server->options, import.table_options);
+	names = csv_names_create();
+	foreach(cell, list_files(directory))
+	{
+		char	   *path = psprintf("%s/%s", directory,
+									(char *) lfirst(cell));
+		char	   *file = csv_shown_filename(lfirst(cell));
+		char	   *name = csv_make_name(names, file, stem_length(file),
+										 "table");
+		char	   *created;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!IsImportableForeignTable(name, statement) ||
+			!csv_check_filename(NOTICE, path))
+			continue;
+		created = import_file(path, name,
+							  statement->list_type == FDW_IMPORT_SCHEMA_LIMIT_TO,
+							  server, &import);
+		if (created != NULL)
+			statements = lappend(statements, created);
+	}
+	return statements;
+}

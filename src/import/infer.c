@@ -1,0 +1,422 @@
+/*
+ * infer.c
+ *		The type of a column, from its values.
+ *
+ * A column's first value says which family of types it may have, and each
+ * further one is looked at as one of that family only; the first that is none
+ * makes the column text.  What is asked of a value is a subset of what the
+ * types' input functions take:
+ *
+ *	boolean		true, false, yes, no, on, off, t, f, y, n; those other than true
+ *				and false only if both truth values occur: a column of NO may
+ *				be about Norway
+ *	numbers		digits with a minus, a point, an exponent.  Not a plus, nor zeros
+ *				in front: those are codes, and would be lost
+ *	time		ISO 8601, as csv_parse_date() and its like read it; no mixture of
+ *				timestamps with and without a zone
+ *	uuid		8-4-4-4-12 only: 32 digits without hyphens may be anything
+ *
+ * Blanks around a value are passed over where the input function does so.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
+#include "utils/memutils.h"
+#include "utils/numeric.h"
+
+#include "import/infer.h"
+#include "reader/convert.h"
+
+/*
+ * Programs write doubles with up to 17 digits.  No number of so few, without
+ * an exponent, is too large for a double.
+ */
+#define DOUBLE_DIGITS	17
+
+/* a whole number of more is none that a double was written as, but rounded */
+#define DOUBLE_INTEGER_DIGITS	15
+
+typedef struct CsvNumberShape
+{
+	uint32		whole;			/* digits before the point, less a lone 0 */
+	uint32		fraction;
+	bool		point;
+	bool		exponent;
+	bool		finite;
+} CsvNumberShape;
+
+void
+csv_inferrer_init(CsvInferrer *inferrer, const CsvTable *table)
+{
+	CsvTableColumn *column = palloc0(sizeof(CsvTableColumn));
+
+	memset(inferrer, 0, sizeof(*inferrer));
+	inferrer->empty_is_null = table->null_string[0] == '\0';
+	inferrer->decimal_separator = table->decimal_separator;
+	inferrer->scratch = AllocSetContextCreate(CurrentMemoryContext,
+											  "csv_gpu_fdw inference",
+											  ALLOCSET_SMALL_SIZES);
+	column->attnum = 1;
+	column->name = "";
+	column->type = FLOAT8OID;
+	column->typmod = -1;
+	column->max_chars = -1;
+	column->byte_width = -1;
+	csv_value_init(&inferrer->float8, table, column, CurrentMemoryContext);
+}
+
+/* ---- boolean ---- */
+
+static bool
+add_boolean(CsvInference *inference, const uint8_t *text, uint32 nbytes)
+{
+	bool		value;
+
+	/* 0 and 1 are numbers */
+	if (!csv_parse_bool(text, nbytes, &value) ||
+		text[0] == '0' || text[0] == '1')
+		return false;
+	inference->any_true |= value;
+	inference->any_false |= !value;
+	inference->any_spelt_out |= nbytes >= 4;
+	return true;
+}
+
+/* ---- numbers ---- */
+
+static uint32
+count_digits(const uint8_t *text, uint32 nbytes)
+{
+	uint32		n = 0;
+
+	while (n < nbytes && text[n] >= '0' && text[n] <= '9')
+		n++;
+	return n;
+}
+
+/* is the text spelt so, in any case? */
+static bool
+is_word(const uint8_t *text, uint32 nbytes, const char *word)
+{
+	return nbytes == strlen(word) &&
+		pg_strncasecmp((const char *) text, word, nbytes) == 0;
+}
+
+/* [-] digits [point digits] [e [+-] digits], or NaN or infinity */
+static bool
+number_shape(const uint8_t *text, uint32 nbytes, uint8_t separator,
+			 CsvNumberShape *shape)
+{
+	uint32		pos = nbytes > 0 && text[0] == '-' ? 1 : 0;
+
+	memset(shape, 0, sizeof(*shape));
+	if (is_word(text, nbytes, "NaN") ||
+		is_word(text + pos, nbytes - pos, "Infinity") ||
+		is_word(text + pos, nbytes - pos, "Inf"))
+		return true;
+	shape->finite = true;
+	shape->whole = count_digits(text + pos, nbytes - pos);
+	if (shape->whole > 1 && text[pos] == '0')
+		return false;			/* a code */
+	pos += shape->whole;
+	if (shape->whole == 1 && text[pos - 1] == '0')
+		shape->whole = 0;
+	else if (shape->whole == 0 && (pos >= nbytes || text[pos] != separator))
+		return false;			/* no digit */
+	if (pos < nbytes && text[pos] == separator)
+	{
+		bool		any_whole = pos > 0 && text[pos - 1] != '-';
+
+		pos++;
+		shape->point = true;
+		shape->fraction = count_digits(text + pos, nbytes - pos);
+		if (shape->fraction == 0 && !any_whole)
+			return false;
+		pos += shape->fraction;
+	}
+	if (pos < nbytes && (text[pos] == 'e' || text[pos] == 'E'))
+	{
+		uint32		digits;
+
+		pos++;
+		if (pos < nbytes && (text[pos] == '-' || text[pos] == '+'))
+			pos++;
+		digits = count_digits(text + pos, nbytes - pos);
+		if (digits == 0)
+			return false;
+		pos += digits;
+		shape->exponent = true;
+	}
+	return pos == nbytes;
+}
+
+/* does double precision take it? */
+static bool
+is_float8(CsvInferrer *inferrer, const uint8_t *text, uint32 nbytes)
+{
+	double		value;
+	Datum		datum;
+	CsvValueError error;
+	char	   *string;
+	bool		taken;
+	MemoryContext outer;
+
+	if (csv_parse_float8(text, nbytes, (uint8_t) inferrer->decimal_separator,
+						 &value))
+		return true;
+
+	/* overflow, numbers next to zero: the input function has the word */
+	outer = MemoryContextSwitchTo(inferrer->scratch);
+	string = pnstrdup((const char *) text, nbytes);
+	taken = csv_value_from_cstring(&inferrer->float8, string, &datum, &error);
+	MemoryContextSwitchTo(outer);
+	MemoryContextReset(inferrer->scratch);
+	return taken;
+}
+
+static bool
+add_number(CsvInferrer *inferrer, CsvInference *inference,
+		   const uint8_t *text, uint32 nbytes)
+{
+	CsvNumberShape shape;
+	int64_t		integer;
+
+	if (!number_shape(text, nbytes, (uint8_t) inferrer->decimal_separator,
+					  &shape))
+		return false;
+	if (!shape.finite)
+	{
+		inference->any_float = true;
+		return true;
+	}
+	if (shape.exponent && !is_float8(inferrer, text, nbytes))
+		return false;
+	inference->any_float |= shape.exponent;
+	inference->any_finite = true;
+	inference->most_digits = Max(inference->most_digits,
+								 shape.whole + shape.fraction);
+	if (shape.exponent)
+		return true;
+	inference->any_point |= shape.point;
+	inference->any_long_integer |= !shape.point &&
+		shape.whole > DOUBLE_INTEGER_DIGITS;
+	inference->whole_digits = Max(inference->whole_digits, shape.whole);
+	inference->fraction_digits = Max(inference->fraction_digits,
+									 shape.fraction);
+	if (shape.point || shape.whole < 10)
+		return true;
+	if (!csv_parse_int(text, nbytes, PG_INT64_MIN, PG_INT64_MAX, &integer))
+		inference->any_beyond_int8 = true;
+	else if (integer < PG_INT32_MIN || integer > PG_INT32_MAX)
+		inference->any_beyond_int4 = true;
+	return true;
+}
+
+/* ---- dates, timestamps, uuid ---- */
+
+static bool
+add_time(CsvInference *inference, const uint8_t *text, uint32 nbytes)
+{
+	int32_t		days;
+	int64_t		microseconds;
+
+	if (nbytes < 10 || text[4] != '-')
+		return false;
+	if (csv_parse_date(text, nbytes, &days))
+		inference->any_date = true;
+	else if (csv_parse_timestamp(text, nbytes, -1, &microseconds))
+		inference->any_timestamp = true;
+	else if (csv_parse_timestamptz(text, nbytes, -1, &microseconds))
+		inference->any_timestamptz = true;
+	else
+		return false;
+
+	/* what stands without a zone would be taken for the session's */
+	return !inference->any_timestamptz ||
+		!(inference->any_date || inference->any_timestamp);
+}
+
+static bool
+is_uuid(const uint8_t *text, uint32 nbytes)
+{
+	uint8_t		uuid[16];
+
+	return nbytes == 36 && csv_parse_uuid(text, nbytes, uuid);
+}
+
+/* ---- a value ---- */
+
+static uint32
+count_chars(const char *text, uint32 nbytes)
+{
+	uint32		nchars = 0;
+
+	if (GetDatabaseEncoding() != PG_UTF8)
+		return (uint32) pg_mbstrlen_with_len(text, (int) nbytes);
+	for (uint32 i = 0; i < nbytes; i++)
+		nchars += (text[i] & 0xc0) != 0x80;
+	return nchars;
+}
+
+/* a value of the column's family; false if it is none */
+static bool
+add_value(CsvInferrer *inferrer, CsvInference *inference,
+		  const uint8_t *text, uint32 nbytes)
+{
+	switch ((CsvFamily) inference->family)
+	{
+		case CSV_FAMILY_BOOLEAN:
+			return add_boolean(inference, text, nbytes);
+		case CSV_FAMILY_NUMBER:
+			return add_number(inferrer, inference, text, nbytes);
+		case CSV_FAMILY_TIME:
+			return add_time(inference, text, nbytes);
+		case CSV_FAMILY_UUID:
+			return is_uuid(text, nbytes);
+		default:
+			return true;
+	}
+}
+
+static bool
+is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+void
+csv_infer_value(CsvInferrer *inferrer, CsvInference *inference,
+				const char *text, uint32 nbytes)
+{
+	const uint8_t *start = (const uint8_t *) text;
+	uint32		length = nbytes;
+
+	/* in quotes, any other marker is a value like all else */
+	bool		is_marker = nbytes == 0 && inferrer->empty_is_null;
+
+	/* no value has more characters than bytes */
+	inference->most_bytes = Max(inference->most_bytes, nbytes);
+	if (nbytes > inference->most_chars)
+		inference->most_chars = Max(inference->most_chars,
+									count_chars(text, nbytes));
+	if (is_marker)
+	{
+		inference->nquoted_nulls++;
+		return;
+	}
+	inference->nvalues++;
+	if (inference->family == CSV_FAMILY_TEXT)
+		return;
+
+	while (length > 0 && is_blank((char) start[0]))
+	{
+		start++;
+		length--;
+	}
+	while (length > 0 && is_blank((char) start[length - 1]))
+		length--;
+	/* uuid's input function wants no blanks */
+	if (length < nbytes && inference->family == CSV_FAMILY_UUID)
+		inference->family = CSV_FAMILY_TEXT;
+	else if (inference->family != CSV_FAMILY_NONE)
+	{
+		if (!add_value(inferrer, inference, start, length))
+			inference->family = CSV_FAMILY_TEXT;
+	}
+	else
+	{
+		/* the first value: the families one after the other, text at last */
+		do
+			inference->family++;
+		while (!add_value(inferrer, inference, start, length) ||
+			   (length < nbytes && inference->family == CSV_FAMILY_UUID));
+	}
+}
+
+/* ---- the type ---- */
+
+static Oid
+number_type(const CsvInference *inference, int32 *typmod)
+{
+	uint32		precision = inference->whole_digits +
+		inference->fraction_digits;
+
+	/* words alone are no numbers */
+	if (!inference->any_finite)
+		return TEXTOID;
+	if (inference->any_float)
+		return inference->most_digits <= DOUBLE_DIGITS &&
+			!inference->any_long_integer ? FLOAT8OID : TEXTOID;
+	if (!inference->any_point && !inference->any_beyond_int8)
+		return inference->any_beyond_int4 ? INT8OID : INT4OID;
+	if (precision > NUMERIC_MAX_PRECISION)
+		return TEXTOID;
+	*typmod = (int32) ((Max(precision, 1) << 16 | inference->fraction_digits) +
+					   VARHDRSZ);
+	return NUMERICOID;
+}
+
+Oid
+csv_inferred_type(const CsvInference *inference, int32 *typmod)
+{
+	*typmod = -1;
+	switch ((CsvFamily) inference->family)
+	{
+		case CSV_FAMILY_BOOLEAN:
+			return inference->any_spelt_out ||
+				(inference->any_true && inference->any_false) ?
+				BOOLOID : TEXTOID;
+		case CSV_FAMILY_NUMBER:
+			return number_type(inference, typmod);
+		case CSV_FAMILY_TIME:
+			return inference->any_timestamptz ? TIMESTAMPTZOID :
+				inference->any_timestamp ? TIMESTAMPOID : DATEOID;
+		case CSV_FAMILY_UUID:
+			return UUIDOID;
+		default:
+			return TEXTOID;
+	}
+}
+
+char *
+csv_inferred_type_name(const CsvInference *inference)
+{
+	int32		typmod;
+	Oid			type = csv_inferred_type(inference, &typmod);
+
+	switch (type)
+	{
+		case BOOLOID:
+			return "boolean";
+		case INT4OID:
+			return "integer";
+		case INT8OID:
+			return "bigint";
+		case FLOAT8OID:
+			return "double precision";
+		case DATEOID:
+			return "date";
+		case TIMESTAMPOID:
+			return "timestamp";
+		case TIMESTAMPTZOID:
+			return "timestamptz";
+		case UUIDOID:
+			return "uuid";
+		case NUMERICOID:
+			return psprintf("numeric(%d,%d)",
+							(typmod - VARHDRSZ) >> 16 & 0xffff,
+							(typmod - VARHDRSZ) & 0x7ff);
+		default:
+			return "text";
+	}
+}
+
+bool
+csv_inference_forces_null(const CsvInference *inference)
+{
+	int32		typmod;
+
+	return inference->nquoted_nulls > 0 &&
+		csv_inferred_type(inference, &typmod) != TEXTOID;
+}

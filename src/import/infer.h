@@ -1,0 +1,87 @@
+/*
+ * infer.h
+ *		The type of a column, from its values.
+ *
+ * A type is inferred only if its input function takes every one of the values
+ * whatever the session's settings are, and loses nothing of what they say.
+ */
+#ifndef CSV_INFER_H
+#define CSV_INFER_H
+
+#include "scan/value.h"
+
+/* values of different families have no type in common but text */
+typedef enum CsvFamily
+{
+	CSV_FAMILY_NONE,			/* no value was seen that tells */
+	CSV_FAMILY_BOOLEAN,
+	CSV_FAMILY_NUMBER,
+	CSV_FAMILY_TIME,
+	CSV_FAMILY_UUID,
+	CSV_FAMILY_TEXT
+} CsvFamily;
+
+/* what was seen of a column; all zero at first */
+typedef struct CsvInference
+{
+	int64		nnulls;
+	int64		nquoted_nulls;	/* values equal to the NULL marker, in quotes */
+	int64		nvalues;		/* all others */
+	uint32		most_bytes;		/* of a value that is not NULL ... */
+	uint32		most_chars;		/* ... and characters */
+	uint8		family;			/* CsvFamily */
+
+	/* booleans */
+	bool		any_true;
+	bool		any_false;
+	bool		any_spelt_out;	/* true or false itself */
+
+	/* numbers */
+	bool		any_finite;
+	bool		any_beyond_int4;
+	bool		any_long_integer;	/* of more digits than a double has */
+	bool		any_beyond_int8;
+	bool		any_point;
+	bool		any_float;		/* an exponent, infinity or NaN */
+	uint32		whole_digits;	/* most before the point */
+	uint32		fraction_digits;	/* most after it */
+	uint32		most_digits;	/* of one number */
+
+	/* dates and timestamps */
+	bool		any_date;
+	bool		any_timestamp;
+	bool		any_timestamptz;
+} CsvInference;
+
+/* what inferring needs; one for all columns of a table */
+typedef struct CsvInferrer
+{
+	bool		empty_is_null;	/* a quoted one may be, see nquoted_nulls */
+	char		decimal_separator;
+	CsvValueInput float8;		/* for numbers that are doubtful */
+	MemoryContext scratch;		/* reset now and then */
+} CsvInferrer;
+
+/* an inferrer for a table, in the current memory context */
+extern void csv_inferrer_init(CsvInferrer *inferrer, const CsvTable *table);
+
+/* take notice of a value, in the server's encoding */
+extern void csv_infer_value(CsvInferrer *inferrer, CsvInference *inference,
+							const char *text, uint32 nbytes);
+
+/*
+ * The type for all values that were seen: boolean, integer, bigint, numeric,
+ * double precision, date, timestamp, timestamptz, uuid or text.
+ */
+extern Oid	csv_inferred_type(const CsvInference *inference, int32 *typmod);
+
+/* its name, as SQL has it; in the current memory context */
+extern char *csv_inferred_type_name(const CsvInference *inference);
+
+/*
+ * Does the type hold only where quoted NULL markers are NULL, too (the option
+ * force_null)?
+ */
+extern bool csv_inference_forces_null(const CsvInference *inference);
+
+#endif							/* CSV_INFER_H */

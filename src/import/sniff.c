@@ -1,0 +1,463 @@
+/*
+ * sniff.c
+ *		What a file holds, and csv_gpu_sniff(), which shows it.
+ *
+ *	1. The beginning of the file tells the dialect and the header (guess.c).
+ *	2. The whole file is then read as any table is, by the engine, with a column
+ *	   of type text for each field; each value has a say in its column's type
+ *	   (infer.c).  So a type holds for all of the file, and a record that is
+ *	   skipped here is one that is skipped whatever the types.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_authid.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#include "import/names.h"
+#include "import/sniff.h"
+#include "scan/scan.h"
+#include "table/decompress.h"
+#include "table/source.h"
+
+/* the beginning of a file that tells its dialect */
+#define SAMPLE_BYTES	(256 * 1024)
+
+#define CSV_SNIFF_COLUMNS	16
+
+/* ---- the beginning ---- */
+
+static bool
+is_given(List *options, const char *name)
+{
+	ListCell   *cell;
+
+	foreach(cell, options)
+		if (strcmp(((DefElem *) lfirst(cell))->defname, name) == 0)
+			return true;
+	return false;
+}
+
+static bool
+ends_with(const char *string, size_t length, const char *suffix)
+{
+	size_t		nbytes = strlen(suffix);
+
+	return length >= nbytes &&
+		pg_strncasecmp(string + length - nbytes, suffix, nbytes) == 0;
+}
+
+/*
+ * The beginning of the first file that has one: so many bytes, or a whole line
+ * if that is more.
+ */
+static void
+read_sample(CsvTable *table, uint64 capacity, CsvSample *sample)
+{
+	CsvSource  *source = csv_source_create(table);
+	uint8_t    *bytes = palloc_extended(capacity, MCXT_ALLOC_HUGE);
+
+	memset(sample, 0, sizeof(*sample));
+	while (sample->nbytes == 0 && csv_source_open_next(source))
+	{
+		const char *name = csv_source_name(source);
+
+		/* what cannot be read twice is not to be looked at */
+		if (csv_source_size(table, NULL) < 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+					 errmsg("\"%s\" is not a regular file", name)));
+		sample->prefers_tab = ends_with(name,
+										csv_name_without_compression(name),
+										".tsv");
+		sample->at_end = false;
+		while (!sample->at_end)
+		{
+			size_t		nread;
+
+			if (sample->nbytes == capacity)
+			{
+				/* a CR at the end may be half of a line break */
+				if (memchr(bytes, '\n', capacity) != NULL ||
+					memchr(bytes, '\r', capacity - 1) != NULL ||
+					capacity > table->reader.max_record_bytes)
+					break;
+				capacity *= 2;
+				bytes = repalloc_huge(bytes, capacity);
+			}
+			nread = csv_source_read(source, bytes + sample->nbytes,
+									capacity - sample->nbytes);
+			sample->nbytes += nread;
+			sample->at_end = nread == 0;
+		}
+	}
+	sample->bytes = bytes;
+	if (sample->nbytes >= 2 &&
+		((bytes[0] == 0xff && bytes[1] == 0xfe) ||
+		 (bytes[0] == 0xfe && bytes[1] == 0xff)))
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg("\"%s\" is in UTF-16, which PostgreSQL does not read",
+						csv_source_name(source)),
+				 errhint("Convert it to UTF-8.")));
+	csv_source_close(source);
+}
+
+/* pass over a byte-order mark; false if there is none */
+static bool
+pass_mark(CsvSample *sample)
+{
+	if (sample->nbytes < 3 || memcmp(sample->bytes, "\xef\xbb\xbf", 3) != 0)
+		return false;
+	sample->bytes += 3;
+	sample->nbytes -= 3;
+	return true;
+}
+
+/*
+ * The table for a file, and its sample, of so many bytes at least.  Without the
+ * option "encoding" it is the client's, as in COPY, unless a byte-order mark
+ * says better.
+ */
+static CsvTable *
+begin_table(const char *filename, List *server_options, List *options,
+			uint64 sample_bytes, CsvSample *sample)
+{
+	DefElem    *name = makeDefElem("filename",
+								   (Node *) makeString(pstrdup(filename)), -1);
+	DefElem    *encoding = makeDefElem("encoding",
+									   (Node *) makeString("UTF8"), -1);
+	CsvTable   *table;
+
+	options = lappend(list_copy(options), name);
+	table = csv_table_make(server_options, options);
+	if (!is_given(options, "encoding") && table->file_encoding != PG_UTF8)
+	{
+		/* the client's may be one that is converted: no mark is left then */
+		CsvTable   *utf8_table = csv_table_make(server_options,
+												lappend(list_copy(options),
+														encoding));
+
+		read_sample(utf8_table, sample_bytes, sample);
+		if (pass_mark(sample))
+			return utf8_table;
+	}
+	read_sample(table, sample_bytes, sample);
+	(void) pass_mark(sample);
+	return table;
+}
+
+/* ---- names ---- */
+
+/*
+ * A name in the server's encoding, as far as it can be: what is not valid, or
+ * has no equivalent, becomes question marks.
+ */
+static char *
+server_name(const CsvTable *table, const char *name, uint32 nbytes)
+{
+	int			from = table->encoding;
+	int			to = GetDatabaseEncoding();
+	char	   *copy = palloc_extended((Size) nbytes + 1, MCXT_ALLOC_HUGE);
+	char	   *converted;
+
+	/* less what no text can hold */
+	for (uint32 i = 0; i < nbytes; i++)
+		copy[i] = name[i] != '\0' ? name[i] : '?';
+	copy[nbytes] = '\0';
+	if (from == PG_SQL_ASCII)
+		from = to;
+	if (pg_encoding_verifymbstr(from, copy, (int) nbytes) == (int) nbytes)
+	{
+		Oid			proc;
+		Size		room = (Size) nbytes * MAX_CONVERSION_GROWTH + 1;
+
+		if (from == to || to == PG_SQL_ASCII)
+			return copy;
+		proc = FindDefaultConversionProc(from, to);
+		converted = palloc_extended(room, MCXT_ALLOC_HUGE);
+		if (OidIsValid(proc) &&
+			pg_do_encoding_conversion_buf(proc, from, to,
+										  (unsigned char *) copy, (int) nbytes,
+										  (unsigned char *) converted,
+										  (int) Min(room, INT_MAX),
+										  true) == (int) nbytes)
+			return converted;
+	}
+	for (uint32 i = 0; i < nbytes; i++)
+		if (IS_HIGHBIT_SET(copy[i]))
+			copy[i] = '?';
+	return copy;
+}
+
+static void
+name_columns(CsvFindings *findings, const CsvGuess *guess)
+{
+	HTAB	   *names = csv_names_create();
+
+	for (uint32 i = 0; i < findings->ncolumns; i++)
+	{
+		CsvFoundColumn *column = &findings->columns[i];
+
+		/* a header that is too wide has no names; its records may be narrower */
+		if (guess->header != NULL && i < guess->nheader)
+			column->header_name = server_name(findings->table,
+											  guess->header[i],
+											  guess->header_lengths[i]);
+		column->name = csv_make_name(names,
+									 column->header_name != NULL ?
+									 column->header_name : "",
+									 column->header_name != NULL ?
+									 strlen(column->header_name) : 0,
+									 psprintf("column_%u", i + 1));
+	}
+	hash_destroy(names);
+
+	/* messages have them, too */
+	for (uint32 i = 0; i < findings->ncolumns; i++)
+		findings->table->columns[i].name = findings->columns[i].name;
+}
+
+/* ---- the whole file ---- */
+
+/* a CsvSkippedFn */
+static bool
+note_skipped(void *arg, const CsvSkipped *skipped)
+{
+	CsvFindings *findings = arg;
+
+	findings->nrecords++;
+	findings->ninvalid += skipped->code == CSV_ERROR_INVALID_UTF8;
+	if (findings->nskipped++ == 0)
+		findings->first_skipped =
+			MemoryContextStrdup(GetMemoryChunkContext(findings),
+								psprintf("Record %lld of \"%s\": %s.",
+										 (long long) skipped->record,
+										 skipped->file, skipped->message));
+	return true;
+}
+
+static void
+read_values(CsvFindings *findings, int64 max_records)
+{
+	const CsvTable *table = findings->table;
+	Datum	   *values = palloc(sizeof(Datum) * table->natts);
+	bool	   *isnull = palloc(sizeof(bool) * table->natts);
+	CsvInferrer inferrer;
+	CsvTableScan *scan;
+
+	csv_inferrer_init(&inferrer, table);
+	scan = csv_table_scan_begin(table, csv_table_attributes(table), NULL, false,
+								note_skipped, findings);
+	while (max_records < 0 || findings->nrecords < max_records)
+	{
+		if (!csv_table_scan_next(scan, values, isnull))
+		{
+			findings->complete = true;
+			break;
+		}
+		CHECK_FOR_INTERRUPTS();
+		findings->nrecords++;
+		for (uint32 i = 0; i < findings->ncolumns; i++)
+		{
+			CsvInference *inference = &findings->columns[i].inference;
+
+			if (isnull[i])
+				inference->nnulls++;
+			else
+				csv_infer_value(&inferrer, inference,
+								VARDATA_ANY(DatumGetPointer(values[i])),
+								VARSIZE_ANY_EXHDR(DatumGetPointer(values[i])));
+		}
+	}
+	csv_table_scan_end(scan);
+}
+
+CsvFindings *
+csv_sniff(const char *filename, List *server_options,
+		  const CsvImportOptions *import)
+{
+	CsvFindings *findings = palloc0(sizeof(CsvFindings));
+	List	   *options = import->table_options;
+	CsvTable   *table;
+	CsvSample	sample;
+	CsvGiven	given;
+	CsvGuess	guess;
+
+	given.delimiter = is_given(options, "delimiter");
+	given.quote = is_given(options, "quote");
+	given.escape = is_given(options, "escape");
+	given.decimal_separator = is_given(options, "decimal_separator");
+	given.header = is_given(options, "header") ||
+		is_given(options, "header_rows");
+
+	/* blank lines, or line breaks in quotes, may fill a sample */
+	for (uint64 nbytes = SAMPLE_BYTES;; nbytes *= 4)
+	{
+		table = begin_table(filename, server_options, options, nbytes,
+							&sample);
+		given.boundary = table->reader.dialect.boundary != CSV_BOUNDARY_AUTO;
+		csv_guess(table, &given, &sample, &guess);
+		if (guess.nfields > 0 || sample.at_end ||
+			nbytes > table->reader.max_record_bytes)
+			break;
+	}
+
+	findings->table = table;
+	findings->boundary = guess.boundary;
+	findings->ncolumns = guess.nfields;
+	if (guess.nfields == 0 && !sample.at_end)
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg("no record of \"%s\" ends within its first " UINT64_FORMAT " bytes",
+						filename, sample.nbytes)));
+	if (guess.nfields == 0)
+		return findings;
+	if (guess.nfields > MaxHeapAttributeNumber)
+		ereport(ERROR,
+				(errcode(ERRCODE_TOO_MANY_COLUMNS),
+				 errmsg("\"%s\" has %u fields, and a table can have at most %d columns",
+						filename, guess.nfields, MaxHeapAttributeNumber)));
+
+	/* names are made here, and need not be those of the header */
+	table->header_match = false;
+	csv_table_set_fields(table, guess.nfields);
+	findings->columns = palloc0(sizeof(CsvFoundColumn) * guess.nfields);
+	name_columns(findings, &guess);
+	read_values(findings, import->sample_records);
+	if (import->all_text)
+		for (uint32 i = 0; i < findings->ncolumns; i++)
+			findings->columns[i].inference.family = CSV_FAMILY_TEXT;
+	return findings;
+}
+
+bool
+csv_found_widths(const CsvFoundColumn *column, int32 *max_chars,
+				 int32 *byte_width)
+{
+	const CsvInference *inference = &column->inference;
+
+	*max_chars = (int32) Max(inference->most_chars, 1);
+	*byte_width = (int32) (Max(inference->most_bytes, 1) + 3) / 4 * 4;
+	return inference->nvalues + inference->nquoted_nulls > 0;
+}
+
+void
+csv_found_errors(const CsvFindings *findings, const char *consequence)
+{
+	/* of all that may be wrong, this has one cause */
+	bool		wrong_encoding = findings->ninvalid > findings->nskipped / 2;
+
+	ereport(NOTICE,
+			(errmsg("%lld of %lld records of \"%s\" have errors%s",
+					(long long) findings->nskipped,
+					(long long) findings->nrecords,
+					findings->table->filename, consequence),
+			 errdetail_internal("%s", findings->first_skipped),
+			 wrong_encoding ?
+			 errhint("If it is not in encoding \"%s\", name its encoding: by the option \"encoding\", or as client_encoding.",
+					 pg_encoding_to_char(findings->table->file_encoding)) : 0));
+}
+
+void
+csv_check_may_read_files(const char *what)
+{
+	if (!has_privs_of_role(GetUserId(), ROLE_PG_READ_SERVER_FILES))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for %s", what),
+				 errdetail("Only roles with privileges of the \"%s\" role may read the server's files.",
+						   "pg_read_server_files")));
+}
+
+/* ---- csv_gpu_sniff() ---- */
+
+static Datum
+character_datum(uint8_t c)
+{
+	return PointerGetDatum(cstring_to_text_with_len((char *) &c, c != 0));
+}
+
+static const char *
+boundary_name(CsvBoundary boundary)
+{
+	switch (boundary)
+	{
+		case CSV_BOUNDARY_LF:
+			return "lf";
+		case CSV_BOUNDARY_CRLF:
+			return "crlf";
+		case CSV_BOUNDARY_CR:
+			return "cr";
+		default:
+			return "auto";
+	}
+}
+
+static void
+put_row(ReturnSetInfo *result, const CsvFindings *findings, uint32 i)
+{
+	const CsvTable *table = findings->table;
+	const CsvDialectOptions *dialect = &table->reader.dialect;
+	const CsvFoundColumn *column = &findings->columns[i];
+	Datum		values[CSV_SNIFF_COLUMNS];
+	bool		nulls[CSV_SNIFF_COLUMNS] = {false};
+	int32		max_chars;
+	int32		byte_width;
+
+	values[0] = Int32GetDatum((int32) i + 1);
+	values[1] = CStringGetTextDatum(column->name);
+	nulls[2] = column->header_name == NULL;
+	values[2] = nulls[2] ? (Datum) 0 :
+		CStringGetTextDatum(column->header_name);
+	values[3] = CStringGetTextDatum(csv_inferred_type_name(&column->inference));
+	values[4] = Int64GetDatum(column->inference.nnulls +
+							  (csv_inference_forces_null(&column->inference) ?
+							   column->inference.nquoted_nulls : 0));
+	nulls[5] = nulls[6] = !csv_found_widths(column, &max_chars, &byte_width);
+	values[5] = Int32GetDatum(max_chars);
+	values[6] = Int32GetDatum(byte_width);
+	values[7] = character_datum(dialect->delimiter);
+	values[8] = character_datum(dialect->quote);
+	values[9] = character_datum(dialect->escape != 0 ? dialect->escape :
+								dialect->quote);
+	values[10] = CStringGetTextDatum(boundary_name(findings->boundary));
+	values[11] = Int32GetDatum((int32) table->reader.header_rows);
+	values[12] = character_datum((uint8_t) table->decimal_separator);
+	values[13] = CStringGetTextDatum(pg_encoding_to_char(table->file_encoding));
+	values[14] = Int64GetDatum(findings->nrecords);
+	values[15] = Int64GetDatum(findings->nskipped);
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
+PG_FUNCTION_INFO_V1(csv_gpu_sniff);
+
+/*
+ * csv_gpu_sniff(filename text): a row per field
+ */
+Datum
+csv_gpu_sniff(PG_FUNCTION_ARGS)
+{
+	CsvImportOptions import;
+	CsvFindings *findings;
+
+	csv_check_may_read_files("function csv_gpu_sniff");
+	InitMaterializedSRF(fcinfo, 0);
+	csv_import_options(NIL, &import);
+	findings = csv_sniff(text_to_cstring(PG_GETARG_TEXT_PP(0)), NIL, &import);
+	for (uint32 i = 0; i < findings->ncolumns; i++)
+		put_row((ReturnSetInfo *) fcinfo->resultinfo, findings, i);
+
+	/* the rows count other errors, and nothing is to be done about them here */
+	if (findings->ninvalid > findings->nskipped / 2)
+		csv_found_errors(findings, "");
+	return (Datum) 0;
+}

@@ -1,0 +1,69 @@
+/*
+ * insert.h
+ *		Rows into a relation, as COPY FROM puts them there: any kind of relation
+ *		that COPY takes, with all that hangs on it.
+ *
+ *	1. csv_insert_open() checks what may be done at all.
+ *	2. csv_insert_begin() prepares for it, and fires the statement's triggers.
+ *	3. A row is filled in in csv_insert_slot(), and goes in by csv_insert_row(),
+ *	   at once or a buffer at a time.
+ *	4. csv_insert_end() puts in what is left, and fires the other triggers.
+ */
+#ifndef CSV_INSERT_H
+#define CSV_INSERT_H
+
+#include "executor/tuptable.h"
+#include "nodes/execnodes.h"
+#include "utils/rel.h"
+
+#include "settings.h"
+
+typedef struct CsvInsert CsvInsert;
+
+/* where a row comes from, for messages; file NULL: from nowhere in particular */
+typedef struct CsvPlace
+{
+	const char *file;			/* lives until csv_insert_end() */
+	int64		record;
+} CsvPlace;
+
+/*
+ * Open a relation for rows with values for the given attributes (a set of
+ * attribute numbers), and lock it as INSERT does, until the transaction ends.
+ * ERROR where it cannot have rows, or where the user may not insert them: the
+ * privilege INSERT on these columns, no row-level security that applies, and a
+ * transaction that may write.  What it keeps hangs on the current memory
+ * context, here and in csv_insert_begin().
+ */
+extern CsvInsert *csv_insert_open(Oid relid);
+extern void csv_insert_check(CsvInsert *insert, const Bitmapset *given);
+
+extern Relation csv_insert_relation(const CsvInsert *insert);
+
+/* freeze: as COPY's option; ERROR where that refuses it */
+extern void csv_insert_begin(CsvInsert *insert, bool freeze,
+							 CsvLoadMethod method);
+
+/* for expressions of one row; reset by csv_insert_slot() */
+extern ExprContext *csv_insert_context(CsvInsert *insert);
+
+/*
+ * A slot for the next row, with all attributes NULL.  Only those given are to
+ * be filled in, with values that live until csv_insert_row() returns.  From one
+ * call to the other, an ERROR tells where the row comes from.
+ */
+extern TupleTableSlot *csv_insert_slot(CsvInsert *insert, CsvPlace place);
+extern void csv_insert_row(CsvInsert *insert, TupleTableSlot *slot);
+
+/*
+ * After csv_insert_begin(): the slot that csv_insert_slot() returns each time,
+ * if it is always the same one and every attribute is given; else NULL.  It may
+ * then be filled in before, and only attributes that differ from the row before
+ * need be.
+ */
+extern TupleTableSlot *csv_insert_fixed_slot(CsvInsert *insert);
+
+/* returns how many rows went in; triggers and FDWs may have dropped some */
+extern int64 csv_insert_end(CsvInsert *insert);
+
+#endif							/* CSV_INSERT_H */

@@ -1,0 +1,511 @@
+/*
+ * load.c
+ *		csv_gpu_load(): the records of a foreign table into a table.
+ *
+ *	1. Columns of the source are matched with those of the target, and what an
+ *	   INSERT ... SELECT would do to a value on its way is prepared.
+ *	2. Both relations' privileges are checked, and that of the table of rejects.
+ *	3. The source is scanned as by a query for these columns; each row goes to
+ *	   insert.c.  Skipped records wait in a tuplestore.
+ *	4. They are inserted into the table of rejects.
+ *
+ * Memory: all of it hangs on a context of the call, which goes at its end.
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "optimizer/optimizer.h"
+#include "parser/parse_coerce.h"
+#include "parser/parse_relation.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+#include "utils/tuplestore.h"
+
+#include "compat.h"
+#include "load/insert.h"
+#include "load/load.h"
+#include "scan/errors.h"
+#include "scan/scan.h"
+#include "table/source.h"
+
+/* those of csv_gpu_errors(), then loaded_at and source */
+#define CSV_REJECT_COLUMNS	(CSV_ERROR_COLUMNS + 2)
+
+/* a value's way from an attribute of the source to one of the target */
+typedef struct CsvLoadColumn
+{
+	int			from;			/* attribute number - 1 */
+	int			to;				/* likewise */
+	ExprState  *expr;			/* over a slot of the source; NULL: as it is */
+} CsvLoadColumn;
+
+typedef struct CsvMapping
+{
+	int			ncolumns;
+	CsvLoadColumn *columns;
+	Bitmapset  *from;			/* attribute numbers */
+	Bitmapset  *to;
+	bool		any_expr;
+	bool		is_identity;	/* each attribute to that of its number, as is */
+} CsvMapping;
+
+typedef struct CsvLoad
+{
+	CsvTable   *table;
+	Relation	source;
+	TupleTableSlot *row;		/* of the source */
+	CsvMapping	mapping;
+	CsvInsert  *target;
+	int64		nloaded;
+	CsvScanStatistics statistics;
+
+	/* skipped records, where they are kept */
+	CsvInsert  *rejects;		/* NULL: they are not */
+	CsvMapping	reject_mapping;
+	TupleDesc	reject_tupdesc;
+	Tuplestorestate *rejected;
+	CsvReport	report;			/* instead of the scan's */
+	TimestampTz started;
+} CsvLoad;
+
+/* ---- columns ---- */
+
+/* the attribute of a relation by name; 0 if it has none */
+static AttrNumber
+find_attribute(Relation relation, const char *name)
+{
+	TupleDesc	tupdesc = RelationGetDescr(relation);
+
+	for (int i = 0; i < tupdesc->natts; i++)
+		if (!TupleDescAttr(tupdesc, i)->attisdropped &&
+			strcmp(NameStr(TupleDescAttr(tupdesc, i)->attname), name) == 0)
+			return i + 1;
+	return 0;
+}
+
+/*
+ * What makes a value of the source one of the target, as an assignment does it;
+ * NULL: nothing has to be done.
+ */
+static ExprState *
+assignment(Form_pg_attribute from, AttrNumber attnum, Relation target,
+		   Form_pg_attribute to)
+{
+	Node	   *var = (Node *) makeVar(1, attnum, from->atttypid,
+									   from->atttypmod, from->attcollation, 0);
+	Node	   *expr = coerce_to_target_type(NULL, var, from->atttypid,
+											 to->atttypid, to->atttypmod,
+											 COERCION_ASSIGNMENT,
+											 COERCE_IMPLICIT_CAST, -1);
+
+	if (expr == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of \"%s\" is of type %s but the source's column \"%s\" is of type %s",
+						NameStr(to->attname), RelationGetRelationName(target),
+						format_type_be(to->atttypid), NameStr(from->attname),
+						format_type_be(from->atttypid)),
+				 errhint("Give the source's column a type that can be assigned.")));
+	if (expr == var ||
+		(IsA(expr, RelabelType) &&
+		 (Node *) castNode(RelabelType, expr)->arg == var))
+		return NULL;
+	return ExecInitExpr(expression_planner((Expr *) expr), NULL);
+}
+
+static void
+map_column(CsvMapping *mapping, TupleDesc source, AttrNumber from,
+		   Relation target, AttrNumber to)
+{
+	Form_pg_attribute to_att = TupleDescAttr(RelationGetDescr(target), to - 1);
+	CsvLoadColumn *column = &mapping->columns[mapping->ncolumns++];
+
+	if (to_att->attgenerated)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
+				 errmsg("column \"%s\" of \"%s\" is a generated column",
+						NameStr(to_att->attname),
+						RelationGetRelationName(target)),
+				 errdetail("Generated columns cannot be loaded.")));
+	if (bms_is_member(to, mapping->to))
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_COLUMN),
+				 errmsg("column \"%s\" of \"%s\" is named more than once",
+						NameStr(to_att->attname),
+						RelationGetRelationName(target))));
+	column->from = from - 1;
+	column->to = to - 1;
+	column->expr = assignment(TupleDescAttr(source, from - 1), from, target,
+							  to_att);
+	mapping->any_expr |= column->expr != NULL;
+	mapping->is_identity &= column->expr == NULL && from == to;
+	mapping->from = bms_add_member(mapping->from, from);
+	mapping->to = bms_add_member(mapping->to, to);
+}
+
+static void
+init_mapping(CsvMapping *mapping, TupleDesc source)
+{
+	memset(mapping, 0, sizeof(CsvMapping));
+	mapping->is_identity = true;
+	mapping->columns = palloc0(sizeof(CsvLoadColumn) * Max(source->natts, 1));
+}
+
+/* a column of the source that has values to load */
+static bool
+is_source_column(TupleDesc source, int i)
+{
+	return !TupleDescAttr(source, i)->attisdropped &&
+		!TupleDescAttr(source, i)->attgenerated;
+}
+
+/* by name: each of the source's columns must have a namesake */
+static void
+map_by_name(CsvMapping *mapping, Relation source, Relation target)
+{
+	TupleDesc	tupdesc = RelationGetDescr(source);
+
+	init_mapping(mapping, tupdesc);
+	for (int i = 0; i < tupdesc->natts; i++)
+	{
+		const char *name = NameStr(TupleDescAttr(tupdesc, i)->attname);
+		AttrNumber	to;
+
+		if (!is_source_column(tupdesc, i))
+			continue;
+		to = find_attribute(target, name);
+		if (to == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_COLUMN),
+					 errmsg("column \"%s\" of \"%s\" does not exist in \"%s\"",
+							name, RelationGetRelationName(source),
+							RelationGetRelationName(target)),
+					 errhint("Name the target's columns in the argument \"columns\", in the order of the source's; NULL leaves one out.")));
+		map_column(mapping, tupdesc, i + 1, target, to);
+	}
+}
+
+/* by the argument "columns": names in the order of the source's columns */
+static void
+map_by_order(CsvMapping *mapping, Relation source, Relation target,
+			 ArrayType *columns)
+{
+	TupleDesc	tupdesc = RelationGetDescr(source);
+	Datum	   *names;
+	bool	   *isnull;
+	int			nnames;
+	int			nsource = 0;
+	int			next = 0;
+
+	if (ARR_NDIM(columns) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("columns must be an array of one dimension")));
+	deconstruct_array(columns, TEXTOID, -1, false, TYPALIGN_INT, &names,
+					  &isnull, &nnames);
+	for (int i = 0; i < tupdesc->natts; i++)
+		nsource += is_source_column(tupdesc, i);
+	if (nnames != nsource)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"columns\" names %d columns, but \"%s\" has %d",
+						nnames, RelationGetRelationName(source), nsource),
+				 errhint("NULL leaves a column out.")));
+
+	init_mapping(mapping, tupdesc);
+	for (int i = 0; i < tupdesc->natts; i++)
+	{
+		AttrNumber	to;
+
+		if (!is_source_column(tupdesc, i))
+			continue;
+		if (!isnull[next])
+		{
+			char	   *name = TextDatumGetCString(names[next]);
+
+			to = find_attribute(target, name);
+			if (to == 0)
+				ereport(ERROR,
+						(errcode(ERRCODE_UNDEFINED_COLUMN),
+						 errmsg("column \"%s\" of relation \"%s\" does not exist",
+								name, RelationGetRelationName(target))));
+			map_column(mapping, tupdesc, i + 1, target, to);
+		}
+		next++;
+	}
+}
+
+/* fill in a row of the target by one of the source */
+static void
+map_row(const CsvMapping *mapping, TupleTableSlot *from, TupleTableSlot *to,
+		ExprContext *econtext)
+{
+	econtext->ecxt_scantuple = from;
+	for (int i = 0; i < mapping->ncolumns; i++)
+	{
+		const CsvLoadColumn *column = &mapping->columns[i];
+
+		if (column->expr == NULL)
+		{
+			to->tts_values[column->to] = from->tts_values[column->from];
+			to->tts_isnull[column->to] = from->tts_isnull[column->from];
+		}
+		else
+			to->tts_values[column->to] =
+				ExecEvalExprSwitchContext(column->expr, econtext,
+										  &to->tts_isnull[column->to]);
+	}
+}
+
+/* ---- rejects ---- */
+
+static TupleDesc
+reject_tupdesc(void)
+{
+	TupleDesc	tupdesc = CreateTemplateTupleDesc(CSV_REJECT_COLUMNS);
+	AttrNumber	attnum = 0;
+
+	TupleDescInitEntry(tupdesc, ++attnum, "filename", TEXTOID, -1, 0);
+	TupleDescInitEntry(tupdesc, ++attnum, "record", INT8OID, -1, 0);
+	TupleDescInitEntry(tupdesc, ++attnum, "line", INT8OID, -1, 0);
+	TupleDescInitEntry(tupdesc, ++attnum, "byte_offset", INT8OID, -1, 0);
+	TupleDescInitEntry(tupdesc, ++attnum, "column_number", INT4OID, -1, 0);
+	TupleDescInitEntry(tupdesc, ++attnum, "column_name", TEXTOID, -1, 0);
+	TupleDescInitEntry(tupdesc, ++attnum, "error", TEXTOID, -1, 0);
+	TupleDescInitEntry(tupdesc, ++attnum, "message", TEXTOID, -1, 0);
+	TupleDescInitEntry(tupdesc, ++attnum, "raw", TEXTOID, -1, 0);
+	TupleDescInitEntry(tupdesc, ++attnum, "loaded_at", TIMESTAMPTZOID, -1, 0);
+	TupleDescInitEntry(tupdesc, ++attnum, "source", REGCLASSOID, -1, 0);
+	return tupdesc;
+}
+
+/* the table takes those of the columns that it has, and must have one */
+static void
+open_rejects(CsvLoad *load, Oid relid)
+{
+	Relation	relation;
+
+	load->rejects = csv_insert_open(relid);
+	relation = csv_insert_relation(load->rejects);
+	load->reject_tupdesc = reject_tupdesc();
+	init_mapping(&load->reject_mapping, load->reject_tupdesc);
+	for (int i = 0; i < CSV_REJECT_COLUMNS; i++)
+	{
+		const char *name = NameStr(TupleDescAttr(load->reject_tupdesc, i)->attname);
+		AttrNumber	to = find_attribute(relation, name);
+
+		if (to != 0)
+			map_column(&load->reject_mapping, load->reject_tupdesc, i + 1,
+					   relation, to);
+	}
+	if (load->reject_mapping.ncolumns == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("\"%s\" has no column for rejected records",
+						RelationGetRelationName(relation)),
+				 errhint("Its columns are those of csv_gpu_errors(), loaded_at and source.")));
+	csv_insert_check(load->rejects, load->reject_mapping.to);
+	load->rejected = tuplestore_begin_heap(false, false, work_mem);
+}
+
+/* a CsvSkippedFn: as a scan without one would report it, and kept */
+static bool
+reject_record(void *arg, const CsvSkipped *skipped)
+{
+	CsvLoad    *load = arg;
+	Datum		values[CSV_REJECT_COLUMNS];
+	bool		isnull[CSV_REJECT_COLUMNS] = {false};
+
+	csv_report_skipped(&load->report, skipped);
+	csv_error_row(load->table, skipped, values, isnull);
+	values[CSV_ERROR_COLUMNS] = TimestampTzGetDatum(load->started);
+	values[CSV_ERROR_COLUMNS + 1] =
+		ObjectIdGetDatum(RelationGetRelid(load->source));
+	tuplestore_putvalues(load->rejected, load->reject_tupdesc, values, isnull);
+	return true;
+}
+
+static void
+insert_rejects(CsvLoad *load)
+{
+	TupleTableSlot *row = MakeSingleTupleTableSlot(load->reject_tupdesc,
+												   &TTSOpsMinimalTuple);
+	CsvPlace	nowhere = {NULL, 0};
+
+	csv_insert_begin(load->rejects, false,
+					 load->table->settings.load_method);
+	while (tuplestore_gettupleslot(load->rejected, true, false, row))
+	{
+		TupleTableSlot *slot;
+
+		CHECK_FOR_INTERRUPTS();
+		slot = csv_insert_slot(load->rejects, nowhere);
+		slot_getallattrs(row);
+		map_row(&load->reject_mapping, row, slot,
+				csv_insert_context(load->rejects));
+		csv_insert_row(load->rejects, slot);
+	}
+	ExecDropSingleTupleTableSlot(row);
+	tuplestore_end(load->rejected);
+	csv_insert_end(load->rejects);
+}
+
+/* ---- load ---- */
+
+/* SELECT on the source's columns that are loaded; of rejects, on all it has */
+static void
+check_source(CsvLoad *load, bool keeps_rejects)
+{
+	ParseState *pstate = make_parsestate(NULL);
+	ParseNamespaceItem *item =
+		addRangeTableEntryForRelation(pstate, load->source, AccessShareLock,
+									  NULL, false, false);
+
+	csv_check_permissions(pstate, item, ACL_SELECT, load->mapping.from);
+	free_parsestate(pstate);
+	if (keeps_rejects)
+		csv_check_whole_select(load->source);
+}
+
+static void
+load_rows(CsvLoad *load, bool freeze)
+{
+	TupleTableSlot *fixed = NULL;
+	TupleTableSlot *row = load->row;
+	CsvTableScan *scan;
+
+	csv_insert_begin(load->target, freeze, load->table->settings.load_method);
+
+	/* rows that are the target's as they are can be scanned into its slot */
+	if (load->mapping.is_identity)
+		fixed = csv_insert_fixed_slot(load->target);
+	if (fixed != NULL)
+		row = fixed;
+
+	/* of resident columns there are no bytes for the rejects */
+	scan = csv_table_scan_begin(load->table, load->mapping.from, NULL,
+								load->rejects == NULL,
+								load->rejects != NULL ? reject_record : NULL,
+								load);
+	csv_table_scan_show_progress(scan,
+								 RelationGetRelid(csv_insert_relation(load->target)));
+	memset(row->tts_isnull, true, row->tts_tupleDescriptor->natts);
+	while (csv_table_scan_next(scan, row->tts_values, row->tts_isnull))
+	{
+		TupleTableSlot *slot;
+		CsvPlace	place;
+
+		CHECK_FOR_INTERRUPTS();
+		place.file = csv_table_scan_place(scan, &place.record);
+		slot = csv_insert_slot(load->target, place);
+		if (load->mapping.any_expr)
+			ExecStoreVirtualTuple(row);
+		if (fixed == NULL)
+			map_row(&load->mapping, row, slot,
+					csv_insert_context(load->target));
+		csv_insert_row(load->target, slot);
+		if (load->mapping.any_expr)
+			ExecClearTuple(row);
+	}
+	csv_table_scan_statistics(scan, &load->statistics);
+	/* what waits may still name the file */
+	load->nloaded = csv_insert_end(load->target);
+	csv_table_scan_end(scan);
+	if (load->rejects != NULL)
+	{
+		csv_report_end(&load->report, load->statistics.records, true);
+		insert_rejects(load);
+	}
+}
+
+void
+csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "csv_gpu_load",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext outer = MemoryContextSwitchTo(context);
+	CsvLoad    *load = palloc0(sizeof(CsvLoad));
+
+	load->started = GetCurrentTimestamp();
+	load->source = csv_open_source(request->source);
+	load->target = csv_insert_open(request->target);
+	if (request->columns == NULL)
+		map_by_name(&load->mapping, load->source,
+					csv_insert_relation(load->target));
+	else
+		map_by_order(&load->mapping, load->source,
+					 csv_insert_relation(load->target), request->columns);
+	check_source(load, OidIsValid(request->rejects));
+	csv_insert_check(load->target, load->mapping.to);
+	if (OidIsValid(request->rejects))
+		open_rejects(load, request->rejects);
+
+	load->table = csv_table_get(RelationGetRelid(load->source));
+	csv_table_check(load->table);
+	if (request->filename != NULL)
+		csv_source_choose_file(load->table, request->filename);
+	load->report.table = load->table;
+	load->row = MakeSingleTupleTableSlot(RelationGetDescr(load->source),
+										 &TTSOpsVirtual);
+	load_rows(load, request->freeze);
+	ExecDropSingleTupleTableSlot(load->row);
+	table_close(load->source, NoLock);
+
+	result->loaded = load->nloaded;
+	result->skipped = load->statistics.skipped;
+	result->bytes = load->statistics.reading.bytes;
+	result->started = load->started;
+	MemoryContextSwitchTo(outer);
+	MemoryContextDelete(context);
+}
+
+PG_FUNCTION_INFO_V1(csv_gpu_load);
+
+/*
+ * csv_gpu_load(source regclass, target regclass, columns text[] DEFAULT NULL,
+ *				rejects regclass DEFAULT NULL, freeze boolean DEFAULT false)
+ */
+Datum
+csv_gpu_load(PG_FUNCTION_ARGS)
+{
+	CsvLoadRequest request;
+	CsvLoadResult result;
+	TupleDesc	tupdesc;
+	Datum		values[4];
+	bool		isnull[4] = {false};
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("source and target of csv_gpu_load() must not be null")));
+	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "csv_gpu_load: return type must be a row type");
+
+	memset(&request, 0, sizeof(request));
+	request.source = PG_GETARG_OID(0);
+	request.target = PG_GETARG_OID(1);
+	if (!PG_ARGISNULL(2))
+		request.columns = PG_GETARG_ARRAYTYPE_P(2);
+	if (!PG_ARGISNULL(3))
+		request.rejects = PG_GETARG_OID(3);
+	request.freeze = !PG_ARGISNULL(4) && PG_GETARG_BOOL(4);
+	csv_load(&request, &result);
+
+	values[0] = Int64GetDatum(result.loaded);
+	values[1] = Int64GetDatum(result.skipped);
+	values[2] = Int64GetDatum(result.bytes);
+	values[3] = DirectFunctionCall2(timestamp_mi,
+									TimestampGetDatum(GetCurrentTimestamp()),
+									TimestampGetDatum(result.started));
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc), values,
+											 isnull));
+}

@@ -1,0 +1,162 @@
+/*
+ * order.c
+ *		ORDER BY with LIMIT n: rows that are certainly not among the first n
+ *		ones stay in the engine.
+ *
+ * The plan is the executor's own, Sort and Limit over the scan, and so is the
+ * result: the scan only leaves out rows that n others of the file come before.
+ * It reads all records all the same, and rows that the engine is not sure of
+ * come out.
+ *
+ * That holds where nothing stands between: each row of the scan gets to the
+ * Sort, and what is computed of it on the way raises no ERROR, or does so only
+ * for rows that come out.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "nodes/makefuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+
+#include "plan/order.h"
+#include "plan/shippable.h"
+#include "scan/execute.h"
+
+/*
+ * Beyond so many rows, keeping the first ones costs as much as the executor's
+ * own sort.
+ */
+#define CSV_MOST_ORDERED	10000
+
+/* of a limit that is known only when the query is run, for costs */
+#define CSV_GUESSED_LIMIT	1000
+
+/* is the query, but for its WHERE, nothing but ORDER BY and LIMIT? */
+static bool
+only_sorts(const PlannerInfo *root)
+{
+	const Query *parse = root->parse;
+
+	return parse->commandType == CMD_SELECT && parse->sortClause != NIL &&
+		parse->limitCount != NULL &&
+		parse->limitOption == LIMIT_OPTION_COUNT &&
+		parse->groupClause == NIL && parse->groupingSets == NIL &&
+		parse->distinctClause == NIL && parse->setOperations == NULL &&
+		parse->rowMarks == NIL && parse->havingQual == NULL &&
+		!parse->hasAggs && !parse->hasWindowFuncs && !parse->hasTargetSRFs &&
+		bms_membership(root->all_baserels) == BMS_SINGLETON;
+}
+
+/* may the scan evaluate it, once more than the executor does? */
+static bool
+is_repeatable(Node *expr)
+{
+	return !contain_volatile_functions(expr) && !contain_subplans(expr);
+}
+
+/*
+ * Does the executor evaluate it only for the rows that are left in the end?
+ * As planner.c has it (make_sort_input_target).
+ */
+static bool
+is_postponed(PlannerInfo *root, const TargetEntry *entry)
+{
+	QualCost	cost;
+
+	if (entry->ressortgroupref != 0)
+		return false;
+	if (contain_volatile_functions((Node *) entry->expr))
+		return true;
+	cost_qual_eval_node(&cost, (Node *) entry->expr, root);
+	return cost.per_tuple > 10 * cpu_operator_cost;
+}
+
+static Expr *
+for_relation(PlannerInfo *root, RelOptInfo *baserel, Expr *expr)
+{
+	return (Expr *) csv_adjust_to_child(root, (Node *) expr, baserel);
+}
+
+bool
+csv_push_order(PlannerInfo *root, RelOptInfo *baserel, CsvPlanState *state)
+{
+	const Query *parse = root->parse;
+	Node	   *offset = parse->limitOffset;
+	CsvProgram *program;
+	List	   *keys = NIL;
+	List	   *flags = NIL;
+	ListCell   *cell;
+
+	if (state->program == NULL || !only_sorts(root) ||
+		list_length(state->pushed) != list_length(state->restrictinfo) ||
+		root->limit_tuples > CSV_MOST_ORDERED ||
+		(IsA(parse->limitCount, Const) &&
+		 ((Const *) parse->limitCount)->constisnull) ||
+		!is_repeatable(parse->limitCount) ||
+		(offset != NULL && !is_repeatable(offset)))
+		return false;
+
+	/* the filters alone stay as they are if there is no order after all */
+	program = csv_program_create(state->table, baserel->relid);
+	foreach(cell, state->pushed)
+		if (!csv_program_add_filter(program,
+									lfirst_node(RestrictInfo, cell)->clause,
+									cell == list_head(state->pushed)))
+			return false;
+	foreach(cell, parse->sortClause)
+	{
+		SortGroupClause *clause = lfirst_node(SortGroupClause, cell);
+		Node	   *key = get_sortgroupclause_expr(clause,
+												   root->processed_tlist);
+		CsvOrderKey *added;
+
+		key = (Node *) for_relation(root, baserel, (Expr *) key);
+		if (!csv_program_add_order(program, (Expr *) key, clause->sortop,
+								   clause->nulls_first))
+			return false;
+		added = &program->order[program->n.norder - 1];
+		keys = lappend(keys, key);
+		flags = lappend_int(flags,
+							(added->descending ? CSV_ORDER_DESCENDING : 0) |
+							(added->nulls_first ? CSV_ORDER_NULLS_FIRST : 0));
+	}
+	foreach(cell, root->processed_tlist)
+	{
+		TargetEntry *entry = lfirst_node(TargetEntry, cell);
+
+		if (!is_postponed(root, entry) &&
+			!csv_program_check(program,
+							   for_relation(root, baserel, entry->expr)))
+			return false;
+	}
+
+	/* of a UNION ALL's part these are more than columns */
+	foreach(cell, baserel->reltarget->exprs)
+		if (!csv_program_check(program, lfirst(cell)))
+			return false;
+
+	state->program = program;
+	state->order = list_make2(keys, flags);
+	state->limit = list_make2(parse->limitCount, offset != NULL ? offset :
+							  (Node *) makeConst(INT8OID, -1, InvalidOid,
+												 sizeof(int64),
+												 Int64GetDatum(0), false,
+												 FLOAT8PASSBYVAL));
+	return true;
+}
+
+double
+csv_rows_in_order(const PlannerInfo *root, double nrows)
+{
+	double		limit = root->limit_tuples > 0 ? root->limit_tuples :
+		CSV_GUESSED_LIMIT;
+
+	/* row i of rows in no order is among the first n with probability n / i */
+	return nrows <= limit ? nrows :
+		Min(nrows, clamp_row_est(limit * (1 + log(nrows / limit))));
+}
+
+/* ---- execution ---- */

@@ -1,0 +1,67 @@
+/*
+ * plan_state.h
+ *		What planning keeps of a table, and the wrapper's callbacks for it.
+ */
+#ifndef CSV_PLAN_STATE_H
+#define CSV_PLAN_STATE_H
+
+#include "foreign/fdwapi.h"
+#include "nodes/bitmapset.h"
+
+#include "program/program.h"
+#include "table/option.h"
+
+/* what planning keeps in RelOptInfo.fdw_private */
+typedef struct CsvPlanState
+{
+	CsvTable   *table;
+	Bitmapset  *wanted;			/* attribute numbers the scan must deliver */
+	BlockNumber pages;			/* of the file, as for a plain table */
+	double		read_speed;		/* csv_engine_speed() */
+	bool		resident;		/* the session has the columns */
+	Index		relid;			/* of the table, also on top of its scan */
+	List	   *restrictinfo;	/* the table's WHERE clauses, as the executor
+								 * evaluates them */
+
+	/* what the engine has; NULL: nothing */
+	CsvProgram *program;
+	List	   *pushed;			/* those of restrictinfo that are in it */
+
+	/* of rows that are sorted, and but the first ones wanted: order.h */
+	List	   *order;			/* NIL: all rows are wanted */
+	List	   *limit;			/* expressions of LIMIT and OFFSET */
+
+	int			first_relid;	/* of the relations that the plan stands for */
+
+	/* of aggregates on top of the table's scan */
+	bool		upper;
+	List	   *scan_tlist;		/* group keys and Aggrefs */
+	List	   *results;		/* a CsvResult of each, as integer lists */
+	List	   *sources;		/* as csv_aggregation_create() wants them */
+	List	   *having;			/* quals over scan_tlist */
+} CsvPlanState;
+
+/* scan_path.c: GetForeignRelSize, GetForeignPaths, GetForeignPlan */
+extern void csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel,
+							 Oid foreigntableid);
+extern void csv_get_paths(PlannerInfo *root, RelOptInfo *baserel,
+						  Oid foreigntableid);
+extern ForeignScan *csv_get_plan(PlannerInfo *root, RelOptInfo *baserel,
+								 Oid foreigntableid, ForeignPath *best_path,
+								 List *tlist, List *scan_clauses,
+								 Plan *outer_plan);
+
+/* upper.c: GetForeignUpperPaths */
+extern void csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
+								RelOptInfo *input_rel, RelOptInfo *output_rel,
+								void *extra);
+
+/*
+ * Cost of finding the records of the table's file, making its values, and
+ * running the program (or NULL) over them, whose filters leave nrows.
+ */
+extern Cost csv_read_cost(const CsvPlanState *state,
+						  const CsvProgram *program, double ntuples,
+						  double nrows);
+
+#endif							/* CSV_PLAN_STATE_H */

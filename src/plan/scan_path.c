@@ -1,0 +1,491 @@
+/*
+ * scan_path.c
+ *		Plans scans of one foreign table.
+ *
+ * The plan carries the attribute numbers that the scan must deliver (those in
+ * the target list and in the WHERE clauses), and the table where the scan
+ * stands for aggregates on it (CsvPlanItem).
+ */
+#include "postgres.h"
+
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/paths.h"
+#include "optimizer/planmain.h"
+#include "optimizer/restrictinfo.h"
+
+#include "batches/choose.h"
+#include "plan/order.h"
+#include "plan/shippable.h"
+#include "scan/scan.h"
+#include "table/source.h"
+
+/*
+ * Cost of finding the records, by page of the file, and of making one value of
+ * one row, in units of cpu_operator_cost.
+ */
+#define CSV_COST_PER_PAGE	40
+#define CSV_COST_PER_VALUE	0.7
+
+/* likewise, of one operation of the engine on one row */
+#define CSV_COST_PER_OPERATION	0.1
+
+/* and of beginning a scan, once more perhaps */
+#define CSV_COST_PER_SCAN	20
+
+/*
+ * The attributes that the query uses; a whole-row reference uses them all.
+ */
+static Bitmapset *
+wanted_attributes(RelOptInfo *baserel, const CsvTable *table)
+{
+	Bitmapset  *used = NULL;
+	Bitmapset  *wanted = NULL;
+	int			member = -1;
+	ListCell   *cell;
+
+	pull_varattnos((Node *) baserel->reltarget->exprs, baserel->relid, &used);
+	foreach(cell, baserel->baserestrictinfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
+
+		pull_varattnos((Node *) rinfo->clause, baserel->relid, &used);
+	}
+	while ((member = bms_next_member(used, member)) >= 0)
+	{
+		AttrNumber	attnum = member + FirstLowInvalidHeapAttributeNumber;
+
+		if (attnum > 0)
+			wanted = bms_add_member(wanted, attnum);
+		else if (attnum == 0)
+			wanted = bms_add_members(wanted, csv_table_attributes(table));
+	}
+	return wanted;
+}
+
+/*
+ * Values of some types can be refused in a subtransaction only (value.c), and
+ * before 17 a query that uses parallel workers can have none.  So keep them
+ * away from what is not planned yet of this query and those around it.
+ */
+static void
+avoid_parallel_plans(PlannerInfo *root, const CsvPlanState *state)
+{
+	int			attnum = -1;
+	bool		needed = false;
+
+	while ((attnum = bms_next_member(state->wanted, attnum)) >= 0)
+		needed |= csv_needs_subtransaction(state->table->columns[attnum - 1].type);
+	if (!needed || CSV_HAVE_PARALLEL_SUBTRANSACTIONS)
+		return;
+
+	root->glob->parallelModeOK = false;
+	for (; root != NULL; root = root->parent_root)
+		for (int i = 1; i < root->simple_rel_array_size; i++)
+			if (root->simple_rel_array[i] != NULL)
+				root->simple_rel_array[i]->consider_parallel = false;
+}
+
+/* a WHERE clause, and what decides when the executor gets to it */
+typedef struct OrderedClause
+{
+	RestrictInfo *rinfo;
+	Index		security_level;
+	bool		joins;			/* it uses other tables, too */
+	Cost		cost;			/* of one row */
+	int			number;
+} OrderedClause;
+
+static int
+compare_clauses(const void *a, const void *b)
+{
+	const OrderedClause *left = a;
+	const OrderedClause *right = b;
+
+	if (left->security_level != right->security_level)
+		return left->security_level < right->security_level ? -1 : 1;
+	if (left->joins != right->joins)
+		return left->joins ? 1 : -1;
+	if (left->cost != right->cost)
+		return left->cost < right->cost ? -1 : 1;
+	return left->number - right->number;
+}
+
+/*
+ * Clauses in the order in which the executor evaluates them, as createplan.c
+ * has it (order_qual_clauses): which of several raises an ERROR hangs on it.
+ * Those of a join come last, as they do where a scan does not have them.
+ */
+static List *
+order_clauses(PlannerInfo *root, List *clauses)
+{
+	int			n = list_length(clauses);
+	OrderedClause *ordered = palloc(sizeof(OrderedClause) * Max(n, 1));
+	List	   *result = NIL;
+
+	for (int i = 0; i < n; i++)
+	{
+		RestrictInfo *rinfo = list_nth_node(RestrictInfo, clauses, i);
+		QualCost	cost;
+
+		cost_qual_eval_node(&cost, (Node *) rinfo, root);
+		ordered[i].rinfo = rinfo;
+		ordered[i].joins = bms_membership(rinfo->clause_relids) == BMS_MULTIPLE;
+		ordered[i].cost = cost.per_tuple;
+		ordered[i].number = i;
+		ordered[i].security_level = rinfo->leakproof &&
+			cost.per_tuple < 10 * cpu_operator_cost ? 0 :
+			rinfo->security_level;
+	}
+	qsort(ordered, n, sizeof(OrderedClause), compare_clauses);
+	for (int i = 0; i < n; i++)
+		result = lappend(result, ordered[i].rinfo);
+	return result;
+}
+
+/*
+ * Give the engine the clauses that it can have, up to one that it cannot have
+ * and that may raise an ERROR: rows that a later one drops would not get there.
+ * A leakproof clause raises none; so an engine's filter, which raises none
+ * either, never stands in front of one of a lower security level that might
+ * tell of the row.  The clauses are in the executor's order; *pushed are those
+ * that the program has.  NULL where it can have nothing at all.
+ */
+static CsvProgram *
+push_filters(const CsvPlanState *state, List *clauses, List **pushed)
+{
+	CsvProgram *program;
+	ListCell   *cell;
+
+	*pushed = NIL;
+	if (!state->table->settings.enable_pushdown ||
+		!csv_columns_shippable(state->table, state->wanted))
+		return NULL;
+	program = csv_program_create(state->table, state->relid);
+	foreach(cell, clauses)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
+		Node	   *clause = (Node *) rinfo->clause;
+
+		if (!rinfo->pseudoconstant &&
+			csv_program_add_filter(program, rinfo->clause,
+								   cell == list_head(clauses)))
+			*pushed = lappend(*pushed, rinfo);
+		else if (!rinfo->pseudoconstant &&
+				 (contain_leaked_vars(clause) ||
+				  contain_volatile_functions(clause)))
+			break;
+	}
+	return program;
+}
+
+/* the wanted attributes that only the engine's filters use */
+static Bitmapset *
+hidden_attributes(RelOptInfo *baserel, const CsvPlanState *state, List *quals)
+{
+	Bitmapset  *used = NULL;
+	Bitmapset  *hidden = NULL;
+	int			attnum = -1;
+
+	pull_varattnos((Node *) baserel->reltarget->exprs, baserel->relid, &used);
+	pull_varattnos((Node *) quals, baserel->relid, &used);
+	if (bms_is_member(0 - FirstLowInvalidHeapAttributeNumber, used))
+		return NULL;
+	while ((attnum = bms_next_member(state->wanted, attnum)) >= 0)
+		if (!bms_is_member(attnum - FirstLowInvalidHeapAttributeNumber, used))
+			hidden = bms_add_member(hidden, attnum);
+	return hidden;
+}
+
+/* does the session have the columns?  Then *nrows is their number of rows. */
+static bool
+find_resident_columns(RelOptInfo *baserel, const CsvPlanState *state,
+					  int64 *nrows)
+{
+	List	   *local = list_difference_ptr(state->restrictinfo, state->pushed);
+	int			ncolumns;
+
+	if (!csv_resident_enabled() || state->wanted == NULL)
+		return false;
+	return csv_batches_are_kept(state->table, state->wanted,
+								hidden_attributes(baserel, state,
+												  extract_actual_clauses(local,
+																		 false)),
+								false, &ncolumns, nrows);
+}
+
+void
+csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
+{
+	CsvPlanState *state = palloc0(sizeof(CsvPlanState));
+	int64		nbytes;
+	int64		nrows;
+	double		ntuples;
+
+	state->table = csv_table_get(foreigntableid);
+	csv_table_check(state->table);
+	state->wanted = wanted_attributes(baserel, state->table);
+	state->relid = baserel->relid;
+	state->first_relid = (int) baserel->relid;
+	state->restrictinfo = order_clauses(root, baserel->baserestrictinfo);
+	baserel->fdw_private = state;
+	avoid_parallel_plans(root, state);
+	state->program = push_filters(state, state->restrictinfo, &state->pushed);
+	state->resident = find_resident_columns(baserel, state, &nrows);
+
+	/* as file_fdw: ten pages where the size is not known */
+	nbytes = csv_source_data_size(state->table, NULL);
+	if (nbytes < 0)
+		nbytes = 10 * (int64) BLCKSZ;
+	state->pages = (BlockNumber) Min((nbytes + BLCKSZ - 1) / BLCKSZ,
+									 (int64) MaxBlockNumber);
+	if (state->pages < 1)
+		state->pages = 1;
+	state->read_speed = csv_engine_speed(&state->table->settings, nbytes,
+										 bms_num_members(state->wanted));
+
+	if (state->resident)
+		ntuples = clamp_row_est((double) nrows);
+	else if (baserel->tuples >= 0 && baserel->pages > 0)
+	{
+		/* ANALYZE has been here: its density, the size of now */
+		ntuples = clamp_row_est(baserel->tuples / (double) baserel->pages *
+								(double) state->pages);
+	}
+	else
+	{
+		int			width = MAXALIGN(baserel->reltarget->width) +
+			MAXALIGN(SizeofHeapTupleHeader);
+
+		ntuples = clamp_row_est((double) nbytes / (double) width);
+	}
+	baserel->tuples = ntuples;
+	baserel->rows = clamp_row_est(ntuples *
+								  clauselist_selectivity(root,
+														 baserel->baserestrictinfo,
+														 0, JOIN_INNER, NULL));
+}
+
+Cost
+csv_read_cost(const CsvPlanState *state, const CsvProgram *program,
+			  double ntuples, double nrows)
+{
+	double		noperations = CSV_COST_PER_SCAN;
+	Cost		cost = 0;
+
+	if (!state->resident)
+	{
+		cost += state->pages * seq_page_cost;
+		noperations += (state->pages * CSV_COST_PER_PAGE +
+						ntuples * CSV_COST_PER_VALUE *
+						bms_num_members(state->wanted)) / state->read_speed;
+	}
+	if (program != NULL)
+	{
+		const CsvProgramCounts *n = &program->n;
+
+		noperations += ntuples * CSV_COST_PER_OPERATION *
+			n->nfilter_instructions;
+		noperations += nrows * CSV_COST_PER_OPERATION *
+			(n->ninstructions - n->nfilter_instructions + n->nkeys +
+			 n->naggregates);
+	}
+	return cost + noperations * cpu_operator_cost;
+}
+
+/*
+ * A path of so many rows, with these clauses, some of which the program has.
+ */
+static void
+add_scan_path(PlannerInfo *root, RelOptInfo *baserel, List *clauses,
+			  List *pushed, const CsvProgram *program, double nrows,
+			  Relids required_outer)
+{
+	CsvPlanState *state = baserel->fdw_private;
+	double		nemitted = nrows;
+	QualCost	cost;
+	Cost		total_cost;
+
+	if (list_length(pushed) < list_length(clauses))
+		nemitted = baserel->tuples *
+			clauselist_selectivity(root, pushed, (int) baserel->relid,
+								   JOIN_INNER, NULL);
+	cost_qual_eval(&cost, list_difference_ptr(clauses, pushed), root);
+	total_cost = cost.startup +
+		csv_read_cost(state, program, baserel->tuples, baserel->rows) +
+		nemitted * (cpu_tuple_cost + cost.per_tuple);
+	add_path(baserel, (Path *)
+			 csv_create_foreignscan_path(root, baserel, nrows, cost.startup,
+										 total_cost, required_outer));
+}
+
+/* is it the column of that number, as it stands in a clause? */
+static bool
+is_column_member(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *ec,
+				 EquivalenceMember *member, void *arg)
+{
+	Expr	   *expr = member->em_expr;
+
+	while (IsA(expr, RelabelType))
+		expr = ((RelabelType *) expr)->arg;
+	return IsA(expr, Var) && ((Var *) expr)->varno == rel->relid &&
+		((Var *) expr)->varattno == *(AttrNumber *) arg;
+}
+
+/*
+ * The clauses that join the table with others, and that a scan can evaluate if
+ * it gets the others' values.
+ */
+static List *
+join_clauses(PlannerInfo *root, RelOptInfo *baserel, const CsvPlanState *state)
+{
+	List	   *candidates = list_copy(baserel->joininfo);
+	List	   *movable = NIL;
+	int			attnum = -1;
+	ListCell   *cell;
+
+	while (baserel->has_eclass_joins &&
+		   (attnum = bms_next_member(state->wanted, attnum)) >= 0)
+	{
+		AttrNumber	number = (AttrNumber) attnum;
+		List	   *implied =
+			generate_implied_equalities_for_column(root, baserel,
+												   is_column_member, &number,
+												   baserel->lateral_referencers);
+
+		candidates = list_concat(candidates, implied);
+	}
+	foreach(cell, candidates)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
+
+		if (join_clause_is_movable_to(rinfo, baserel))
+			movable = lappend(movable, rinfo);
+	}
+	return movable;
+}
+
+/*
+ * Paths for the inner side of a nested loop: the engine filters by values of
+ * the outer row, each time anew.
+ */
+static void
+add_parameterized_paths(PlannerInfo *root, RelOptInfo *baserel)
+{
+	CsvPlanState *state = baserel->fdw_private;
+	List	   *done = NIL;
+	ListCell   *cell;
+
+	if (state->program == NULL)
+		return;
+	foreach(cell, join_clauses(root, baserel, state))
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
+		Relids		outer = bms_union(rinfo->clause_relids,
+									  baserel->lateral_relids);
+		ParamPathInfo *param_info;
+		CsvProgram *program;
+		List	   *clauses;
+		List	   *pushed;
+
+		outer = bms_del_member(outer, (int) baserel->relid);
+		if (bms_is_empty(outer))
+			continue;
+		param_info = get_baserel_parampathinfo(root, baserel, outer);
+		if (list_member_ptr(done, param_info))
+			continue;
+		done = lappend(done, param_info);
+		clauses = order_clauses(root,
+								list_concat_copy(baserel->baserestrictinfo,
+												 param_info->ppi_clauses));
+		program = push_filters(state, clauses, &pushed);
+		if (list_length(pushed) > list_length(state->pushed))
+			add_scan_path(root, baserel, clauses, pushed, program,
+						  param_info->ppi_rows, param_info->ppi_req_outer);
+	}
+}
+
+void
+csv_get_paths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
+{
+	CsvPlanState *state = baserel->fdw_private;
+	double		nrows = baserel->rows;
+
+	if (csv_push_order(root, baserel, state))
+		nrows = csv_rows_in_order(root, nrows);
+	add_scan_path(root, baserel, state->restrictinfo, state->pushed,
+				  state->program, nrows, baserel->lateral_relids);
+	add_parameterized_paths(root, baserel);
+}
+
+static List *
+list_of_set(const Bitmapset *set)
+{
+	List	   *list = NIL;
+	int			member = -1;
+
+	while ((member = bms_next_member(set, member)) >= 0)
+		list = lappend_int(list, member);
+	return list;
+}
+
+ForeignScan *
+csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
+			 ForeignPath *best_path, List *tlist, List *scan_clauses,
+			 Plan *outer_plan)
+{
+	CsvPlanState *state = baserel->fdw_private;
+	CsvProgram *query = state->program;
+	List	   *pushed = state->pushed;
+	List	   *program = NIL;
+	List	   *constants = NIL;
+	List	   *private;
+	Bitmapset  *hidden = state->wanted;
+	List	   *quals = state->having;
+	List	   *recheck = NIL;
+
+	/* with those that join it with the outer side of a nested loop */
+	if (best_path->path.param_info != NULL)
+	{
+		scan_clauses = order_clauses(root, scan_clauses);
+		query = push_filters(state, scan_clauses, &pushed);
+	}
+	if (!state->upper)
+	{
+		quals = extract_actual_clauses(list_difference_ptr(scan_clauses,
+														   pushed),
+									   false);
+		hidden = hidden_attributes(baserel, state, quals);
+	}
+	pushed = extract_actual_clauses(pushed, false);
+
+	/*
+	 * What the engine could not decide is decided in the executor's order,
+	 * among all clauses: one that is false keeps those after it from raising
+	 * an ERROR.
+	 */
+	if (!state->upper && pushed != NIL)
+		recheck = contain_volatile_functions((Node *) quals) ? pushed :
+			extract_actual_clauses(scan_clauses, false);
+	if (state->upper || pushed != NIL || state->order != NIL)
+	{
+		program = list_make1(csv_program_to_node(query));
+		constants = list_concat_copy(csv_program_constants(query),
+									 state->limit);
+	}
+
+	/* in the order of CsvPlanItem */
+	private = list_make3(list_of_set(state->wanted),
+						 list_make1_oid(state->table->relid),
+						 list_make1_int(state->first_relid));
+	private = lappend(private, program);
+	private = lappend(private, pushed);
+	private = lappend(private, list_make2(state->results, state->sources));
+	private = lappend(private, list_of_set(hidden));
+	private = lappend(private, state->order);
+	return make_foreignscan(tlist, quals, state->upper ? 0 : baserel->relid,
+							constants,
+							private,
+							state->scan_tlist, recheck, outer_plan);
+}

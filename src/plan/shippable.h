@@ -1,0 +1,75 @@
+/*
+ * shippable.h
+ *		Which expressions an engine can decide exactly, and what they are to it.
+ *
+ * The planner adds expressions to a CsvProgram, one after the other, and learns
+ * whether each can be had.
+ */
+#ifndef CSV_SHIPPABLE_H
+#define CSV_SHIPPABLE_H
+
+#include "program/program.h"
+
+extern CsvProgram *csv_program_create(const CsvTable *table, Index relid);
+
+/*
+ * The columns that the program may read are the wanted ones; false if one of
+ * these must be made by its input function in every row, or is virtual, so
+ * that no engine can pass over a row.
+ */
+extern bool csv_columns_shippable(const CsvTable *table,
+								  const Bitmapset *wanted);
+
+/*
+ * Add a WHERE clause.  False, and nothing is added, where the engine cannot
+ * have it.  All filters come before anything else.  first: the executor has no
+ * clause to evaluate before this one.
+ */
+extern bool csv_program_add_filter(CsvProgram *program, Expr *clause,
+								   bool first);
+
+/* add a group key; -1 where it cannot be had, else its number */
+extern int	csv_program_add_key(CsvProgram *program, Expr *key);
+
+/*
+ * Add the argument of an aggregate, or its FILTER: the register, or -1.
+ */
+extern int	csv_program_add_value(CsvProgram *program, Expr *value);
+/*
+ * Can every value of the register be had again from its lane?  If not it can be
+ * summed up or compared, but not be shown itself.
+ */
+extern bool csv_register_shown(const CsvRegister *reg);
+
+/* can the engine tell whether texts of this collation are equal; order them? */
+extern bool csv_collation_shippable(Oid collation);
+extern bool csv_collation_ordered(Oid collation);
+extern const CsvRegister *csv_program_register(const CsvProgram *program,
+											   int number);
+
+/*
+ * Add what is kept for an aggregate, if it is not there already; returns its
+ * number.  Registers may be -1.
+ */
+extern int	csv_program_add_aggregate(CsvProgram *program,
+									  CsvAggregateKind kind, int argument,
+									  int filter);
+
+/*
+ * Add a key of an order, by its < or > operator; false where the engine cannot
+ * order by it as PostgreSQL would.
+ */
+extern bool csv_program_add_order(CsvProgram *program, Expr *key,
+								  Oid sort_operator, bool nulls_first);
+
+/*
+ * Let an expression be as it would be if the executor evaluated it for each
+ * row, though it gets few of them: one that may raise an ERROR must be
+ * one of which the engine knows where it does.
+ */
+extern bool csv_program_check(CsvProgram *program, Expr *expr);
+
+/* without keys and aggregates the answer is rows */
+extern void csv_program_set_aggregates(CsvProgram *program);
+
+#endif							/* CSV_SHIPPABLE_H */

@@ -1,0 +1,548 @@
+/*
+ * upper.c
+ *		Plans of aggregates that the engine computes.
+ *
+ * A query that groups the rows of one table, or partition, is a foreign scan
+ * that returns the groups, if the engine can have all of it: every WHERE clause,
+ * every group key, every aggregate.  HAVING, and expressions over aggregates,
+ * are the executor's.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/tlist.h"
+#include "utils/fmgroids.h"
+#include "utils/selfuncs.h"
+
+#include "batches/choose.h"
+#include "batches/resident.h"
+#include "compat.h"
+#include "groups/results.h"
+#include "groups/spill.h"
+#include "plan/emit.h"
+#include "plan/plan_state.h"
+#include "plan/shippable.h"
+#include "scan/scan.h"
+#include "table/source.h"
+
+/*
+ * What a group takes in memory, roughly: its place in the hash table, and a key
+ * or aggregate.
+ */
+#define CSV_GROUP_BYTES			24
+#define CSV_GROUP_VALUE_BYTES	16
+#define CSV_HELD_FLOAT_BYTES	560 /* more, of a sum of floats on a GPU */
+
+/* what an aggregate function is to the engine */
+typedef struct AggregateKind
+{
+	CsvResultKind result;
+	int			first;			/* CsvAggregateKind */
+	int			second;			/* likewise, or -1 */
+} AggregateKind;
+
+static bool
+aggregate_kind(const Aggref *aggref, AggregateKind *kind)
+{
+	kind->second = -1;
+	switch (aggref->aggfnoid)
+	{
+		case F_COUNT_:
+			kind->result = CSV_RESULT_COUNT;
+			kind->first = CSV_AGGREGATE_COUNT_ROWS;
+			return true;
+		case F_COUNT_ANY:
+			kind->result = CSV_RESULT_COUNT;
+			kind->first = aggref->aggdistinct != NIL ?
+				CSV_AGGREGATE_COUNT_DISTINCT : CSV_AGGREGATE_COUNT;
+			return true;
+		case F_SUM_INT2:
+		case F_SUM_INT4:
+		case F_SUM_INT8:
+		case F_SUM_NUMERIC:
+		case F_SUM_FLOAT4:
+		case F_SUM_FLOAT8:
+			kind->result = CSV_RESULT_SUM;
+			kind->first = CSV_AGGREGATE_SUM;
+			return true;
+		case F_AVG_INT2:
+		case F_AVG_INT4:
+		case F_AVG_INT8:
+		case F_AVG_NUMERIC:
+		case F_AVG_FLOAT4:
+		case F_AVG_FLOAT8:
+			kind->result = CSV_RESULT_AVERAGE;
+			kind->first = CSV_AGGREGATE_SUM;
+			return true;
+		case F_MIN_INT2:
+		case F_MIN_INT4:
+		case F_MIN_INT8:
+		case F_MIN_NUMERIC:
+		case F_MIN_FLOAT4:
+		case F_MIN_FLOAT8:
+		case F_MIN_DATE:
+		case F_MIN_TIMESTAMP:
+		case F_MIN_TIMESTAMPTZ:
+		case F_MIN_TEXT:
+		case F_MIN_BPCHAR:
+		case F_BOOL_AND:
+		case F_EVERY:
+			kind->result = CSV_RESULT_EXTREME;
+			kind->first = CSV_AGGREGATE_MIN;
+			return true;
+		case F_MAX_INT2:
+		case F_MAX_INT4:
+		case F_MAX_INT8:
+		case F_MAX_NUMERIC:
+		case F_MAX_FLOAT4:
+		case F_MAX_FLOAT8:
+		case F_MAX_DATE:
+		case F_MAX_TIMESTAMP:
+		case F_MAX_TIMESTAMPTZ:
+		case F_MAX_TEXT:
+		case F_MAX_BPCHAR:
+		case F_BOOL_OR:
+			kind->result = CSV_RESULT_EXTREME;
+			kind->first = CSV_AGGREGATE_MAX;
+			return true;
+		case F_VARIANCE_INT2:
+		case F_VARIANCE_INT4:
+		case F_VARIANCE_INT8:
+		case F_VARIANCE_NUMERIC:
+		case F_VARIANCE_FLOAT4:
+		case F_VARIANCE_FLOAT8:
+		case F_VAR_SAMP_INT2:
+		case F_VAR_SAMP_INT4:
+		case F_VAR_SAMP_INT8:
+		case F_VAR_SAMP_NUMERIC:
+		case F_VAR_SAMP_FLOAT4:
+		case F_VAR_SAMP_FLOAT8:
+		case F_VAR_POP_INT2:
+		case F_VAR_POP_INT4:
+		case F_VAR_POP_INT8:
+		case F_VAR_POP_NUMERIC:
+		case F_VAR_POP_FLOAT4:
+		case F_VAR_POP_FLOAT8:
+		case F_STDDEV_INT2:
+		case F_STDDEV_INT4:
+		case F_STDDEV_INT8:
+		case F_STDDEV_NUMERIC:
+		case F_STDDEV_FLOAT4:
+		case F_STDDEV_FLOAT8:
+		case F_STDDEV_SAMP_INT2:
+		case F_STDDEV_SAMP_INT4:
+		case F_STDDEV_SAMP_INT8:
+		case F_STDDEV_SAMP_NUMERIC:
+		case F_STDDEV_SAMP_FLOAT4:
+		case F_STDDEV_SAMP_FLOAT8:
+		case F_STDDEV_POP_INT2:
+		case F_STDDEV_POP_INT4:
+		case F_STDDEV_POP_INT8:
+		case F_STDDEV_POP_NUMERIC:
+		case F_STDDEV_POP_FLOAT4:
+		case F_STDDEV_POP_FLOAT8:
+			kind->result = CSV_RESULT_VARIANCE;
+			kind->first = CSV_AGGREGATE_SUM;
+			kind->second = CSV_AGGREGATE_SUM_SQUARES;
+			return true;
+		default:
+			return false;
+	}
+}
+
+static void
+add_result(CsvPlanState *state, CsvResultKind kind, int argument, int first,
+		   int second)
+{
+	state->results = lappend(state->results,
+							 list_make4_int(kind, argument, first, second));
+}
+
+/* an aggregate of the query for the result that comes next */
+static int
+add_aggregate(CsvPlanState *state, int kind, int argument, int filter)
+{
+	int			before = (int) state->program->n.naggregates;
+	int			number = csv_program_add_aggregate(state->program, kind,
+												   argument, filter);
+
+	if (number == before)
+		state->sources = lappend_int(state->sources,
+									 list_length(state->results));
+	return number;
+}
+
+static bool
+push_aggregate(CsvPlanState *state, Aggref *aggref)
+{
+	AggregateKind kind;
+	const CsvRegister *reg = NULL;
+	int			argument = -1;
+	int			filter = -1;
+	int			first;
+	int			second = -1;
+
+	if (aggref->agglevelsup != 0 || aggref->aggorder != NIL || aggref->aggvariadic ||
+		aggref->aggkind != AGGKIND_NORMAL ||
+		!aggregate_kind(aggref, &kind))
+		return false;
+
+	/* distinct values of several parts cannot be added up */
+	if (aggref->aggsplit != AGGSPLIT_SIMPLE &&
+		kind.first == CSV_AGGREGATE_COUNT_DISTINCT)
+		return false;
+
+	/* min and max do not care; any other DISTINCT is the executor's */
+	if (aggref->aggdistinct != NIL &&
+		kind.first != CSV_AGGREGATE_COUNT_DISTINCT)
+		return false;
+	if (aggref->args != NIL)
+	{
+		Expr	   *expr = linitial_node(TargetEntry, aggref->args)->expr;
+
+		argument = csv_program_add_value(state->program, expr);
+		if (argument < 0)
+			return false;
+		reg = csv_program_register(state->program, argument);
+		if (kind.result == CSV_RESULT_EXTREME ||
+			kind.first == CSV_AGGREGATE_COUNT_DISTINCT)
+		{
+			if (!csv_register_shown(reg))
+				return false;
+			if (reg->lane == CSV_LANE_TEXT &&
+				!csv_collation_ordered(aggref->inputcollid) &&
+				kind.result == CSV_RESULT_EXTREME)
+				return false;
+			if (reg->lane == CSV_LANE_TEXT &&
+				!csv_collation_shippable(aggref->inputcollid))
+				return false;
+		}
+		if ((kind.result == CSV_RESULT_SUM ||
+			 kind.result == CSV_RESULT_AVERAGE ||
+			 kind.result == CSV_RESULT_VARIANCE) && reg->scaled)
+			return false;
+		if (kind.second == CSV_AGGREGATE_SUM_SQUARES &&
+			reg->lane == CSV_LANE_DECIMAL && reg->digits > 18)
+			return false;
+	}
+	if (aggref->aggfilter != NULL &&
+		(filter = csv_program_add_value(state->program,
+										aggref->aggfilter)) < 0)
+		return false;
+	first = add_aggregate(state, kind.first, argument, filter);
+	if (first < 0)
+		return false;
+	if (kind.second >= 0 &&
+		(second = add_aggregate(state, kind.second, argument, filter)) < 0)
+		return false;
+	add_result(state, kind.result, argument, first, second);
+	return true;
+}
+
+/* add an expression to the scan's result, if it is not there yet */
+static bool
+push_expression(CsvPlanState *state, Expr *expr, bool is_key)
+{
+	int			argument;
+
+	if (tlist_member(expr, state->scan_tlist) != NULL)
+		return true;
+	if (is_key)
+	{
+		argument = csv_program_add_key(state->program, expr);
+		if (argument < 0)
+			return false;
+		add_result(state, CSV_RESULT_KEY, argument,
+				   (int) state->program->n.nkeys - 1, -1);
+	}
+	else if (!IsA(expr, Aggref) || !push_aggregate(state, (Aggref *) expr))
+		return false;
+	state->scan_tlist = add_to_flat_tlist(state->scan_tlist,
+										  list_make1(expr));
+	return true;
+}
+
+/*
+ * A key without columns tells no groups apart: it is left to the executor, which
+ * evaluates it for each group.  It must not be in the scan's result: setrefs.c
+ * would have the same expression among the program's constants come from there.
+ */
+static bool
+push_key(CsvPlanState *state, Expr *key)
+{
+	if (csv_holds_row(state->program, key))
+		return push_expression(state, key, true);
+	return csv_is_constant(state->program, key);
+}
+
+/* the aggregates in an expression, and keys that it uses beside them */
+static bool
+push_aggregates_of(CsvPlanState *state, Node *node)
+{
+	List	   *needed;
+	ListCell   *cell;
+
+	if (tlist_member((Expr *) node, state->scan_tlist) != NULL)
+		return true;
+	needed = pull_var_clause(node, PVC_INCLUDE_AGGREGATES |
+							 PVC_INCLUDE_PLACEHOLDERS);
+	foreach(cell, needed)
+		if (!push_expression(state, lfirst(cell), false))
+			return false;
+	return true;
+}
+
+/*
+ * Have the scan's result in the order of the target, if it is just that: then
+ * rows come out as they are.
+ */
+static void
+order_results(CsvPlanState *state, PathTarget *target)
+{
+	int			n = list_length(state->scan_tlist);
+	List	   *ordered = NIL;
+	List	   *results = NIL;
+	List	   *sources = NIL;
+	int		   *places;
+	ListCell   *cell;
+
+	if (list_length(target->exprs) != n)
+		return;
+	places = palloc0(sizeof(int) * n);
+	foreach(cell, target->exprs)
+	{
+		TargetEntry *entry = tlist_member(lfirst(cell), state->scan_tlist);
+
+		if (entry == NULL || tlist_member(lfirst(cell), ordered) != NULL)
+			return;
+		places[entry->resno - 1] = list_length(ordered);
+		results = lappend(results, list_nth(state->results, entry->resno - 1));
+		ordered = add_to_flat_tlist(ordered, list_make1(lfirst(cell)));
+	}
+	foreach(cell, state->sources)
+		sources = lappend_int(sources, places[lfirst_int(cell)]);
+	state->scan_tlist = ordered;
+	state->results = results;
+	state->sources = sources;
+}
+
+/*
+ * Everything that is grouped, into state->program and state->scan_tlist.
+ */
+static bool
+push_grouping(PlannerInfo *root, CsvPlanState *state, PathTarget *target,
+			  List *target_list, List *having)
+{
+	Query	   *parse = root->parse;
+	int			i = 0;
+	ListCell   *cell;
+
+	csv_program_set_aggregates(state->program);
+	foreach(cell, target->exprs)
+	{
+		Index		sgref = get_pathtarget_sortgroupref(target, i++);
+
+		if (sgref != 0 &&
+			get_sortgroupref_clause_noerr(sgref, parse->groupClause) != NULL &&
+			!push_key(state, lfirst(cell)))
+			return false;
+	}
+
+	/* a key that nobody wants to see */
+	foreach(cell, parse->groupClause)
+	{
+		Expr	   *key = (Expr *) get_sortgroupclause_expr(lfirst(cell),
+															 target_list);
+
+		if (!push_key(state, key))
+			return false;
+	}
+
+	/* where there is no row, there is no group either */
+	if (parse->groupClause != NIL && state->program->n.nkeys == 0 &&
+		!push_expression(state, (Expr *) makeBoolConst(true, false), true))
+		return false;
+	foreach(cell, target->exprs)
+		if (!push_aggregates_of(state, lfirst(cell)))
+			return false;
+	foreach(cell, having)
+		if (!push_aggregates_of(state, lfirst(cell)))
+			return false;
+	order_results(state, target);
+	state->having = having;
+	return true;
+}
+
+/*
+ * Bytes of the values of which each is counted once in its group, and which are
+ * all kept until then; 0: there are none.
+ */
+static double
+distinct_bytes(PlannerInfo *root, const CsvPlanState *state, List *keys,
+			   double nrows)
+{
+	double		nbytes = 0;
+	ListCell   *cell;
+
+	foreach(cell, state->scan_tlist)
+	{
+		Aggref	   *aggref = (Aggref *) lfirst_node(TargetEntry, cell)->expr;
+		AggregateKind kind;
+		PathTarget *value;
+		List	   *exprs;
+		double		value_bytes = CSV_GROUP_BYTES + 2 * CSV_GROUP_VALUE_BYTES;
+
+		if (!IsA(aggref, Aggref) || !aggregate_kind(aggref, &kind) ||
+			kind.first != CSV_AGGREGATE_COUNT_DISTINCT)
+			continue;
+		value = make_pathtarget_from_tlist(aggref->args);
+		exprs = list_concat_copy(keys, value->exprs);
+		set_pathtarget_cost_width(root, value);
+		if (value->width > CSV_GROUP_VALUE_BYTES)
+			value_bytes += value->width;
+		nbytes += value_bytes *
+			estimate_num_groups(root, exprs, nrows, NULL, NULL);
+	}
+	return nbytes;
+}
+
+/*
+ * What it costs, roughly, that so many groups of nrows rows, and so many bytes of
+ * distinct values, are not all in memory; 0 where they are.
+ */
+static Cost
+spill_cost(const CsvPlanState *state, double ngroups, double values_bytes,
+		   double nrows)
+{
+	const CsvProgram *program = state->program;
+	double		value_bytes = CSV_GROUP_VALUE_BYTES *
+		(program->n.nkeys + program->n.naggregates);
+	double		group_bytes = CSV_GROUP_BYTES + value_bytes;
+	double		held_bytes = group_bytes;
+	double		times = (ngroups * group_bytes + values_bytes) /
+		(double) get_hash_memory_limit();
+	double		levels;
+
+	if (times <= 1)
+		return 0;
+	for (uint32_t i = 0; i < program->n.naggregates; i++)
+	{
+		const CsvAggregate *aggregate = &program->aggregate[i];
+
+		if (aggregate->lane == CSV_LANE_FLOAT &&
+			(aggregate->kind == CSV_AGGREGATE_SUM ||
+			 aggregate->kind == CSV_AGGREGATE_SUM_SQUARES))
+			held_bytes += CSV_HELD_FLOAT_BYTES;
+	}
+	if (!csv_resident_enabled() && values_bytes == 0 &&
+		csv_engine_holds_groups(&state->table->settings,
+								csv_source_data_size(state->table, NULL),
+								bms_num_members(state->wanted),
+								ngroups * held_bytes))
+		return 0;
+
+	/* as cost_agg() reckons: nearly all rows are written and read, each level */
+	levels = ceil(log(times) / log(CSV_SPILL_FILES));
+	return levels * nrows *
+		(2 * cpu_tuple_cost +
+		 value_bytes / BLCKSZ * (random_page_cost + seq_page_cost));
+}
+
+/*
+ * Stages: UPPERREL_GROUP_AGG, of a table or (with partitionwise aggregation) of
+ * a partition; UPPERREL_PARTIAL_GROUP_AGG, of a partition whose groups are
+ * put together with those of others: then the scan returns transition states.
+ */
+void
+csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
+					RelOptInfo *input_rel, RelOptInfo *output_rel, void *extra)
+{
+	CsvPlanState *input = input_rel->fdw_private;
+	GroupPathExtraData *grouping = extra;
+	Query	   *parse = root->parse;
+	List	   *having = NIL;
+	List	   *keys = NIL;
+	CsvPlanState *state;
+	double		ngroups = 1;
+	double		values_bytes;
+	double		nrows;
+	int			ncolumns;
+	int64		nresident;
+	Cost		spilling;
+	Cost		startup_cost;
+	Cost		total_cost;
+	QualCost	having_cost;
+	ListCell   *cell;
+
+	if ((stage != UPPERREL_GROUP_AGG && stage != UPPERREL_PARTIAL_GROUP_AGG) ||
+		output_rel->fdw_private != NULL || input == NULL || input->upper ||
+		input->program == NULL || !IS_SIMPLE_REL(input_rel))
+		return;
+	if ((parse->groupClause == NIL && !parse->hasAggs) ||
+		parse->groupingSets != NIL || parse->hasTargetSRFs ||
+		list_length(input->pushed) != list_length(input->restrictinfo))
+		return;
+
+	state = palloc0(sizeof(CsvPlanState));
+	*state = *input;
+	state->upper = true;
+	/* as createplan.c sets fs_relids */
+	state->first_relid =
+		bms_next_member(output_rel->reloptkind == RELOPT_UPPER_REL ?
+						root->all_baserels : output_rel->relids, -1);
+
+	/* the table's own plan may be used after all: translate anew */
+	state->program = csv_program_create(input->table, input->relid);
+	foreach(cell, input->pushed)
+		if (!csv_program_add_filter(state->program,
+									lfirst_node(RestrictInfo, cell)->clause,
+									cell == list_head(input->pushed)))
+			return;
+	if (stage == UPPERREL_GROUP_AGG)
+		having = (List *) grouping->havingQual;
+	if (!push_grouping(root, state, output_rel->reltarget,
+					   grouping->targetList, having))
+		return;
+
+	/*
+	 * What the session keeps may do for aggregates but not for rows.  The other
+	 * way round, reading the file once more makes it do from then on.
+	 */
+	state->resident |= csv_resident_enabled() && state->wanted != NULL &&
+		csv_batches_are_kept(state->table, state->wanted, state->wanted,
+							  false, &ncolumns, &nresident);
+
+	if (parse->groupClause != NIL)
+	{
+		keys = get_sortgrouplist_exprs(parse->groupClause,
+									   grouping->targetList);
+		ngroups = estimate_num_groups(root, keys, input_rel->rows, NULL, NULL);
+	}
+	values_bytes = distinct_bytes(root, state, keys, input_rel->rows);
+	spilling = spill_cost(state, ngroups, values_bytes, input_rel->rows);
+	if (spilling > 0 && values_bytes > 0)
+		return;
+	nrows = clamp_row_est(ngroups *
+						  clauselist_selectivity(root, state->having, 0,
+												 JOIN_INNER, NULL));
+	cost_qual_eval(&having_cost, state->having, root);
+	startup_cost = csv_read_cost(state, state->program, input_rel->tuples,
+								 input_rel->rows) + spilling +
+		having_cost.startup;
+	total_cost = startup_cost +
+		ngroups * (cpu_tuple_cost + having_cost.per_tuple);
+	output_rel->fdw_private = state;
+	add_path(output_rel, (Path *)
+			 csv_create_foreign_upper_path(root, output_rel,
+										   output_rel->reltarget, nrows,
+										   startup_cost, total_cost));
+}

@@ -1,0 +1,327 @@
+/*
+ * lanes.c
+ *		Datums as lanes of a query, and back.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/numeric.h"
+#include "utils/timestamp.h"
+#include "utils/uuid.h"
+
+#include "program/program.h"
+#include "query/operate.h"
+
+bool
+csv_decimal_of_numeric(Datum datum, int least_scale, CsvInt128 *value,
+					   int *scale)
+{
+	char	   *text;
+	CsvInt128	sum = 0;
+	int			ndigits = 0;
+	bool		negative;
+	bool		behind = false;
+
+	*scale = 0;
+	if (numeric_is_nan(DatumGetNumeric(datum)) ||
+		numeric_is_inf(DatumGetNumeric(datum)))
+		return false;
+	text = DatumGetCString(DirectFunctionCall1(numeric_out, datum));
+	negative = *text == '-';
+	if (negative)
+		text++;
+	for (; *text != '\0' || *scale < least_scale;)
+	{
+		char		digit = '0';
+
+		if (*text == '.')
+		{
+			behind = true;
+			text++;
+			continue;
+		}
+		if (*text != '\0')
+			digit = *text++;
+		else
+			behind = true;
+		if (sum != 0 || digit != '0')
+			ndigits++;
+		if (ndigits > CSV_MAX_DECIMAL_DIGITS)
+			return false;
+		sum = sum * 10 + (digit - '0');
+		if (behind)
+			(*scale)++;
+	}
+	*value = negative ? -sum : sum;
+	return true;
+}
+
+static CsvUint128
+uuid_lane(const unsigned char *bytes)
+{
+	CsvUint128	value = 0;
+
+	for (int i = 0; i < UUID_LEN; i++)
+		value = value << 8 | bytes[i];
+	return value;
+}
+
+bool
+csv_value_of_datum(const CsvRegister *reg, Datum datum, CsvValue *value)
+{
+	memset(value, 0, sizeof(*value));
+	value->state = CSV_LANE_VALUE;
+	switch (reg->type)
+	{
+		case BOOLOID:
+			value->value.integer = DatumGetBool(datum);
+			return true;
+		case INT2OID:
+			value->value.integer = DatumGetInt16(datum);
+			return true;
+		case INT4OID:
+			value->value.integer = DatumGetInt32(datum);
+			return true;
+		case DATEOID:
+			value->value.integer = DatumGetDateADT(datum);
+			return true;
+		case INT8OID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			value->value.integer = DatumGetInt64(datum);
+			return true;
+		case FLOAT4OID:
+			value->value.real = DatumGetFloat4(datum);
+			return true;
+		case FLOAT8OID:
+			value->value.real = DatumGetFloat8(datum);
+			return true;
+		case NUMERICOID:
+			{
+				int			scale;
+
+				return csv_decimal_of_numeric(datum, reg->scale,
+										  &value->value.decimal, &scale) &&
+					scale == reg->scale;
+			}
+		case UUIDOID:
+			value->value.uuid = uuid_lane(DatumGetUUIDP(datum)->data);
+			return true;
+		default:
+			{
+				struct varlena *text = PG_DETOAST_DATUM_PACKED(datum);
+
+				value->bytes = (const uint8_t *) VARDATA_ANY(text);
+				value->length = (uint32_t) VARSIZE_ANY_EXHDR(text);
+				if (reg->type == BPCHAROID)
+					while (value->length > 0 &&
+						   value->bytes[value->length - 1] == ' ')
+						value->length--;
+				return true;
+			}
+	}
+}
+
+/*
+ * A numeric as it is stored, with a short header: sign, scale and weight in 16
+ * bits, then digits of base 10,000 without zeros at either end.
+ */
+#define NUMERIC_IS_SHORT		0x8000
+#define NUMERIC_IS_NEGATIVE		0x2000
+#define NUMERIC_SCALE_SHIFT		7
+#define NUMERIC_WEIGHT_BITS		0x007f
+#define MOST_TWO_DIGITS			100000000
+
+/* its header, and how many digits follow */
+static inline void
+set_numeric_header(char *room, bool negative, int scale, int weight, int ndigits)
+{
+	uint16		header = NUMERIC_IS_SHORT | (negative ? NUMERIC_IS_NEGATIVE : 0) |
+		scale << NUMERIC_SCALE_SHIFT | (weight & NUMERIC_WEIGHT_BITS);
+
+	SET_VARSIZE(room, VARHDRSZ + sizeof(header) + ndigits * sizeof(int16));
+	*(uint16 *) (room + VARHDRSZ) = header;
+}
+
+/* six digits at the most, as the value moves by up to three decimal ones */
+Datum
+csv_short_numeric(int64_t value, int scale, char *room)
+{
+	static const uint32_t powers[] = {1, 1000, 100, 10};
+	int16	   *digits = (int16 *) (room + VARHDRSZ + sizeof(uint16));
+	bool		negative = value < 0;
+	uint64_t	magnitude = negative ? -(uint64_t) value : (uint64_t) value;
+	int			weight = -1 - (scale + 3) / 4;
+	CsvUint128	rest;
+	int16		reversed[6];
+	int			ndigits = 0;
+	int			nzeros = 0;
+
+	StaticAssertStmt(VARHDRSZ + sizeof(uint16) + sizeof(reversed) <=
+					 CSV_SHORT_NUMERIC_BYTES, "there is room for it");
+
+	/* most have one digit before the point, and one behind it, at the most */
+	if (scale <= 4 && magnitude < MOST_TWO_DIGITS)
+	{
+		uint64_t	both = magnitude * (scale == 0 ? 10000 : powers[scale % 4]);
+
+		if (both < MOST_TWO_DIGITS)
+		{
+			uint32_t	whole = (uint32_t) both / 10000;
+			uint32_t	fraction = (uint32_t) both % 10000;
+
+			digits[0] = (int16) (whole != 0 ? whole : fraction);
+			digits[1] = (int16) fraction;
+			set_numeric_header(room, negative, scale,
+							   whole == 0 && fraction != 0 ? -1 : 0,
+							   (whole != 0) + (fraction != 0));
+			return PointerGetDatum(room);
+		}
+	}
+
+	rest = (CsvUint128) magnitude * powers[scale % 4];
+	while (rest >> 64 != 0)
+	{
+		reversed[ndigits++] = (int16) (rest % 10000);
+		rest /= 10000;
+	}
+	for (uint64_t word = (uint64_t) rest; word != 0; word /= 10000)
+		reversed[ndigits++] = (int16) (word % 10000);
+	weight += ndigits;
+	while (nzeros < ndigits && reversed[nzeros] == 0)
+		nzeros++;
+	if (nzeros == ndigits)
+		weight = 0;
+	for (int i = nzeros; i < ndigits; i++)
+		digits[ndigits - 1 - i] = reversed[i];
+	set_numeric_header(room, negative, scale, weight, ndigits - nzeros);
+	return PointerGetDatum(room);
+}
+
+Datum
+csv_numeric_of_wide(const CsvWide *wide, int scale, void *room)
+{
+	uint64_t	word[3] = {wide->word[0], wide->word[1], wide->word[2]};
+	bool		negative = (int64_t) word[2] < 0;
+	char		text[80];
+	char	   *next = text + sizeof(text);
+	int			ndigits = 0;
+
+	if (word[1] == (negative ? UINT64_MAX : 0) && word[2] == word[1] &&
+		((int64_t) word[0] < 0) == negative && scale <= CSV_SHORT_NUMERIC_SCALE)
+		return csv_short_numeric((int64_t) word[0], scale, room != NULL ? room :
+								 palloc(CSV_SHORT_NUMERIC_BYTES));
+	if (negative)
+	{
+		uint64_t	carry = 1;
+
+		for (int i = 0; i < 3; i++)
+		{
+			word[i] = ~word[i] + carry;
+			carry = carry && word[i] == 0;
+		}
+	}
+	*--next = '\0';
+	while (word[0] != 0 || word[1] != 0 || word[2] != 0 || ndigits <= scale)
+	{
+		CsvUint128	rest = 0;
+
+		if (ndigits == scale && scale > 0)
+			*--next = '.';
+		for (int i = 2; i >= 0; i--)
+		{
+			rest = rest << 64 | word[i];
+			word[i] = (uint64_t) (rest / 10);
+			rest %= 10;
+		}
+		*--next = (char) ('0' + (int) rest);
+		ndigits++;
+	}
+	if (negative)
+		*--next = '-';
+	return DirectFunctionCall3(numeric_in, CStringGetDatum(next),
+							   ObjectIdGetDatum(InvalidOid),
+							   Int32GetDatum(-1));
+}
+
+Datum
+csv_numeric_of_decimal(CsvInt128 decimal, int scale, void *room)
+{
+	CsvWide		wide;
+
+	wide.word[0] = (uint64_t) decimal;
+	wide.word[1] = (uint64_t) (decimal >> 64);
+	wide.word[2] = decimal < 0 ? UINT64_MAX : 0;
+	return csv_numeric_of_wide(&wide, scale, room);
+}
+
+Datum
+csv_numeric_nan(void)
+{
+	return DirectFunctionCall3(numeric_in, CStringGetDatum("NaN"),
+							   ObjectIdGetDatum(InvalidOid),
+							   Int32GetDatum(-1));
+}
+
+static Datum
+text_datum(const CsvRegister *reg, const CsvValue *value)
+{
+	int			nblanks = 0;
+	struct varlena *text;
+
+	if (reg->type == BPCHAROID && reg->typmod >= (int32) VARHDRSZ)
+		nblanks = Max(reg->typmod - (int32) VARHDRSZ -
+					  pg_mbstrlen_with_len((const char *) value->bytes,
+										   (int) value->length), 0);
+	text = palloc(VARHDRSZ + value->length + nblanks);
+	SET_VARSIZE(text, VARHDRSZ + value->length + nblanks);
+	memcpy(VARDATA(text), value->bytes, value->length);
+	memset(VARDATA(text) + value->length, ' ', nblanks);
+	return PointerGetDatum(text);
+}
+
+Datum
+csv_datum_of_value(const CsvRegister *reg, const CsvValue *value)
+{
+	switch (reg->type)
+	{
+		case BOOLOID:
+			return BoolGetDatum(value->value.integer != 0);
+		case INT2OID:
+			return Int16GetDatum((int16) value->value.integer);
+		case INT4OID:
+			return Int32GetDatum((int32) value->value.integer);
+		case DATEOID:
+			return DateADTGetDatum((DateADT) value->value.integer);
+		case INT8OID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			return Int64GetDatum(value->value.integer);
+		case FLOAT4OID:
+			return Float4GetDatum((float4) value->value.real);
+		case FLOAT8OID:
+			return Float8GetDatum(value->value.real);
+		case NUMERICOID:
+			return value->value.decimal == CSV_DECIMAL_NAN ?
+				csv_numeric_nan() :
+				csv_numeric_of_decimal(value->value.decimal, reg->scale,
+									   NULL);
+		case UUIDOID:
+			{
+				pg_uuid_t  *uuid = palloc(sizeof(pg_uuid_t));
+				CsvUint128	rest = value->value.uuid;
+
+				for (int i = UUID_LEN - 1; i >= 0; i--)
+				{
+					uuid->data[i] = (unsigned char) rest;
+					rest >>= 8;
+				}
+				return UUIDPGetDatum(uuid);
+			}
+		default:
+			return text_datum(reg, value);
+	}
+}

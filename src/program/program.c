@@ -1,0 +1,89 @@
+/*
+ * program.c
+ *		A query as it is stored in a plan.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+
+#include "program/program.h"
+
+typedef struct Span
+{
+	void	   *start;
+	size_t		nbytes;
+} Span;
+
+#define NSPANS	9
+
+static void
+spans_of(CsvProgram *program, Span *spans)
+{
+	const CsvProgramCounts *n = &program->n;
+
+	spans[0] = (Span) {&program->n, sizeof(program->n)};
+	spans[1] = (Span) {program->instructions,
+		n->ninstructions * sizeof(CsvInstruction)};
+	spans[2] = (Span) {program->constants,
+		n->nconstants * sizeof(CsvProgramConstant)};
+	spans[3] = (Span) {program->registers, n->nviews * sizeof(CsvRegister)};
+	spans[4] = (Span) {program->filters, n->nfilters * sizeof(uint16_t)};
+	spans[5] = (Span) {program->keys, n->nkeys * sizeof(CsvKey)};
+	spans[6] = (Span) {program->aggregate,
+		n->naggregates * sizeof(CsvAggregate)};
+	spans[7] = (Span) {program->order, n->norder * sizeof(CsvOrderKey)};
+	spans[8] = (Span) {program->checked, n->nchecked * sizeof(uint16_t)};
+}
+
+Node *
+csv_program_to_node(CsvProgram *program)
+{
+	Span		spans[NSPANS];
+	size_t		nbytes = 0;
+	bytea	   *image;
+	char	   *next;
+
+	spans_of(program, spans);
+	for (int i = 0; i < NSPANS; i++)
+		nbytes += spans[i].nbytes;
+	image = palloc(VARHDRSZ + nbytes);
+	SET_VARSIZE(image, VARHDRSZ + nbytes);
+	next = VARDATA(image);
+	for (int i = 0; i < NSPANS; i++)
+	{
+		if (spans[i].nbytes > 0)
+			memcpy(next, spans[i].start, spans[i].nbytes);
+		next += spans[i].nbytes;
+	}
+	return (Node *) makeConst(BYTEAOID, -1, InvalidOid, -1,
+							  PointerGetDatum(image), false, false);
+}
+
+List *
+csv_program_constants(const CsvProgram *program)
+{
+	return program->constant_exprs;
+}
+
+CsvProgram *
+csv_program_from_node(const Node *node)
+{
+	bytea	   *image = DatumGetByteaPP(((const Const *) node)->constvalue);
+	CsvProgram *program = palloc0(sizeof(CsvProgram));
+	const char *next = VARDATA_ANY(image);
+	Span		spans[NSPANS];
+
+	memcpy(&program->n, next, sizeof(program->n));
+	program->instructions = palloc(Max(program->n.ninstructions, 1) *
+								   sizeof(CsvInstruction));
+	spans_of(program, spans);
+	for (int i = 0; i < NSPANS; i++)
+	{
+		if (spans[i].nbytes > 0)
+			memcpy(spans[i].start, next, spans[i].nbytes);
+		next += spans[i].nbytes;
+	}
+	program->case_register = -1;
+	return program;
+}

@@ -1,0 +1,414 @@
+/*
+ * run.c
+ *		A query as it is run: with the values of its constants, over the columns of
+ *		a file.
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/array.h"
+#include "utils/lsyscache.h"
+
+#include "program/program.h"
+#include "query/operate.h"
+
+/* ---- constants ---- */
+
+/* what has become of a constant of the program */
+typedef struct Bound
+{
+	uint32_t	first;			/* of the query's constants */
+	uint32_t	count;			/* of them; more than one of a list */
+	int16_t		scale;			/* of DECIMAL */
+	bool		has_null;		/* of a list */
+	bool		empty;			/* likewise */
+	bool		ready;			/* its value is known */
+} Bound;
+
+/* the query's constants in the making */
+typedef struct Constants
+{
+	CsvConstant *constants;
+	uint32_t	n;
+	uint32_t	capacity;
+	StringInfoData text;
+} Constants;
+
+static CsvConstant *
+new_constant(Constants *out, uint8_t lane)
+{
+	CsvConstant *constant;
+
+	if (out->n == out->capacity)
+	{
+		uint32_t	capacity = Max(16, 2 * out->capacity);
+
+		out->constants = out->constants == NULL ?
+			palloc(capacity * sizeof(CsvConstant)) :
+			repalloc(out->constants, capacity * sizeof(CsvConstant));
+		out->capacity = capacity;
+	}
+	constant = &out->constants[out->n++];
+	memset(constant, 0, sizeof(*constant));
+	constant->lane = lane;
+	return constant;
+}
+
+static void
+put_value(Constants *out, uint8_t lane, const CsvValue *value)
+{
+	CsvConstant *constant = new_constant(out, lane);
+
+	memcpy(&constant->value, &value->value, sizeof(constant->value));
+	if (lane == CSV_LANE_TEXT)
+	{
+		constant->length = value->length;
+		constant->offset = (uint32_t) out->text.len;
+		appendBinaryStringInfo(&out->text, (const char *) value->bytes,
+							   (int) value->length);
+	}
+}
+
+/* the scale that all of these numerics have in common; -1: there is none */
+static int
+common_scale(const CsvProgramConstant *constant, const Datum *datums,
+			 const bool *nulls, int n)
+{
+	int			common = constant->scale;
+
+	for (int i = 0; i < n; i++)
+	{
+		CsvInt128	ignored;
+		int			scale;
+
+		if (nulls[i])
+			continue;
+		if (!csv_decimal_of_numeric(datums[i], common, &ignored, &scale))
+			return -1;
+		common = Max(common, scale);
+	}
+	return common;
+}
+
+static int
+compare_in_lane(const void *a, const void *b, void *lane)
+{
+	return csv_value_compare(*(uint8_t *) lane, a, b);
+}
+
+static CsvRegister
+register_of(const CsvProgramConstant *constant, int scale)
+{
+	CsvRegister reg;
+
+	memset(&reg, 0, sizeof(reg));
+	reg.type = constant->type;
+	reg.typmod = -1;
+	reg.lane = constant->lane;
+	reg.scale = (int16) scale;
+	return reg;
+}
+
+/*
+ * The elements of an array as constants, sorted and distinct.  False where one
+ * has no lane.
+ */
+static bool
+put_list(Constants *out, const CsvProgramConstant *constant, Datum array,
+		 Bound *bound)
+{
+	Datum	   *datums;
+	bool	   *nulls;
+	int			n;
+	int			nvalues = 0;
+	CsvValue   *values;
+	CsvRegister reg;
+	uint8_t		lane = constant->lane;
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+
+	get_typlenbyvalalign(constant->type, &typlen, &typbyval, &typalign);
+	deconstruct_array(DatumGetArrayTypeP(array), constant->type, typlen,
+					  typbyval, typalign, &datums, &nulls, &n);
+	bound->empty = n == 0;
+	if (constant->dynamic)
+	{
+		int			scale = common_scale(constant, datums, nulls, n);
+
+		if (scale < 0)
+			return false;
+		bound->scale = (int16) scale;
+	}
+	reg = register_of(constant, bound->scale);
+	values = palloc(sizeof(CsvValue) * Max(n, 1));
+	for (int i = 0; i < n; i++)
+	{
+		if (nulls[i])
+			bound->has_null = true;
+		else if (!csv_value_of_datum(&reg, datums[i], &values[nvalues++]))
+			return false;
+	}
+	qsort_arg(values, nvalues, sizeof(CsvValue), compare_in_lane, &lane);
+	bound->count = 0;
+	for (int i = 0; i < nvalues; i++)
+	{
+		if (i > 0 && csv_value_compare(lane, &values[i - 1], &values[i]) == 0)
+			continue;
+		put_value(out, lane, &values[i]);
+		bound->count++;
+	}
+	return true;
+}
+
+/*
+ * A constant, with the value that it has now.  False where that has no lane.
+ */
+static bool
+put_constant(Constants *out, const CsvProgramConstant *constant,
+			 ExprState *state, ExprContext *econtext, Bound *bound)
+{
+	CsvRegister reg;
+	CsvValue	value;
+	bool		isnull;
+	bool		fits;
+	Datum		datum = ExecEvalExpr(state, econtext, &isnull);
+
+	if (isnull)
+	{
+		/* a list that is NULL makes NULL of everything */
+		bound->has_null = true;
+		if (constant->list)
+			bound->count = 0;
+		else
+			new_constant(out, constant->lane)->isnull = true;
+		return true;
+	}
+	if (constant->list)
+		return put_list(out, constant, datum, bound);
+	if (constant->dynamic)
+	{
+		int			scale = common_scale(constant, &datum, &isnull, 1);
+
+		if (scale >= 0)
+			bound->scale = (int16) scale;
+	}
+	reg = register_of(constant, bound->scale);
+	memset(&value, 0, sizeof(value));
+	fits = csv_value_of_datum(&reg, datum, &value);
+	put_value(out, constant->lane, &value);
+	return fits;
+}
+
+/* does it take the value of a subquery that has not run? */
+static bool
+awaits_subquery_walker(Node *node, void *context)
+{
+	ExprContext *econtext = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param))
+		return ((Param *) node)->paramkind == PARAM_EXEC &&
+			econtext->ecxt_param_exec_vals[((Param *) node)->paramid].execPlan != NULL;
+	return expression_tree_walker(node, awaits_subquery_walker, context);
+}
+
+static bool
+constant_is_ready(const CsvProgram *program, List *constants, uint32_t i,
+				  ExprContext *econtext)
+{
+	ExprState  *constant = list_nth(constants, (int) i);
+
+	return program->constants[i].certain ||
+		!awaits_subquery_walker((Node *) constant->expr, econtext);
+}
+
+bool
+csv_program_is_ready(const CsvProgram *program, List *constants,
+					 ExprContext *econtext)
+{
+	for (uint32_t i = 0; i < program->n.nconstants; i++)
+		if (!constant_is_ready(program, constants, i, econtext))
+			return false;
+	return true;
+}
+
+/* ---- the query ---- */
+
+/* no: number of the constant "false" */
+static void
+bind_instruction(CsvInstruction *instruction, const CsvProgram *program,
+				 const Bound *constants, uint32_t no)
+{
+	uint32_t	number = instruction->operand;
+	const Bound *bound;
+
+	switch (instruction->operation)
+	{
+		case CSV_OP_CONSTANT:
+		case CSV_OP_STARTS_WITH:
+		case CSV_OP_ENDS_WITH:
+		case CSV_OP_CONTAINS:
+			instruction->operand = constants[number].first;
+			break;
+		case CSV_OP_RESCALE:
+			if (instruction->flags & CSV_FLAG_DYNAMIC)
+			{
+				instruction->flags = 0;
+				instruction->operand = (uint32_t)
+					(constants[number].scale -
+					 program->constants[number].scale);
+			}
+			break;
+		case CSV_OP_IN:
+			bound = &constants[number];
+			instruction->operand = bound->first;
+			instruction->count = bound->count;
+			if (bound->has_null)
+				instruction->flags |= CSV_FLAG_LIST_NULL;
+			if (bound->empty || !bound->ready)
+			{
+				/* no element: false, also for NULL; or undecided */
+				instruction->operation = CSV_OP_CONSTANT;
+				instruction->lane = CSV_LANE_INT;
+				if (bound->empty)
+					instruction->operand = no;
+			}
+			break;
+		default:
+			break;
+	}
+}
+
+CsvQuery *
+csv_program_query(const CsvProgram *program, List *constants,
+				  ExprContext *econtext, bool has_rows, CsvDecidable *decidable)
+{
+	const CsvProgramCounts *n = &program->n;
+	CsvQuery   *query = palloc0(sizeof(CsvQuery));
+	CsvInstruction *instructions = palloc(Max(n->ninstructions, 1) *
+										  sizeof(CsvInstruction));
+	Bound	   *bound = palloc0(Max(n->nconstants, 1) * sizeof(Bound));
+	bool		all_ready = true;
+	bool		all_fit = true;
+	Constants	out;
+
+	memset(&out, 0, sizeof(out));
+	initStringInfo(&out.text);
+	for (uint32_t i = 0; i < n->nconstants; i++)
+	{
+		const CsvProgramConstant *constant = &program->constants[i];
+
+		bound[i].first = out.n;
+		bound[i].count = 1;
+		bound[i].scale = constant->scale;
+		bound[i].ready = has_rows &&
+			constant_is_ready(program, constants, i, econtext);
+		all_ready &= bound[i].ready;
+		if (bound[i].ready)
+			all_fit &= put_constant(&out, constant,
+									list_nth(constants, (int) i), econtext,
+									&bound[i]);
+		else
+			new_constant(&out, constant->list ? CSV_LANE_INT :
+						 constant->lane)->undecided = true;
+	}
+	*decidable = !all_fit ? CSV_DECIDES_NOTHING :
+		all_ready ? CSV_DECIDES_ALL : CSV_DECIDES_LATER;
+	new_constant(&out, CSV_LANE_INT);
+
+	memcpy(instructions, program->instructions,
+		   n->ninstructions * sizeof(CsvInstruction));
+	for (uint32_t i = 0; i < n->ninstructions; i++)
+		bind_instruction(&instructions[i], program, bound, out.n - 1);
+
+	query->nregisters = n->nregisters;
+	query->ninstructions = n->ninstructions;
+	query->nfilter_instructions = n->nfilter_instructions;
+	query->nconstants = out.n;
+	query->text_length = (uint32_t) out.text.len;
+	query->instructions = instructions;
+	query->constants = out.constants;
+	query->text = (const uint8_t *) out.text.data;
+	query->nfilters = n->nfilters;
+	query->filters = program->filters;
+	query->aggregates = n->aggregates;
+	query->nkeys = n->nkeys;
+	query->keys = program->keys;
+	query->naggregates = n->naggregates;
+	query->aggregate = program->aggregate;
+	query->norder = n->norder;
+	query->order = program->order;
+	query->nchecked = n->nchecked;
+	query->checked = program->checked;
+	return query;
+}
+
+CsvQuery *
+csv_query_over(const CsvQuery *query, const CsvColumn *columns,
+			   uint32_t ncolumns)
+{
+	CsvQuery   *over = palloc(sizeof(CsvQuery));
+	CsvInstruction *instructions = palloc(Max(query->ninstructions, 1) *
+										  sizeof(CsvInstruction));
+
+	*over = *query;
+	over->instructions = instructions;
+	memcpy(instructions, query->instructions,
+		   query->ninstructions * sizeof(CsvInstruction));
+	for (uint32_t i = 0; i < query->ninstructions; i++)
+	{
+		if (instructions[i].operation != CSV_OP_COLUMN)
+			continue;
+		for (uint32_t k = 0; k < ncolumns; k++)
+			if (columns[k].attnum == query->instructions[i].operand)
+				instructions[i].operand = k;
+	}
+	return over;
+}
+
+void
+csv_query_over_free(CsvQuery *over)
+{
+	pfree((void *) over->instructions);
+	pfree(over);
+}
+
+/* ---- what may come of it ---- */
+
+static int
+digits_of(const CsvProgram *program, uint16_t number)
+{
+	for (uint32_t i = 0; i < program->n.nviews; i++)
+		if (program->registers[i].number == number)
+			return program->registers[i].digits;
+	return 0;
+}
+
+bool
+csv_program_leaves_lanes(const CsvProgram *program, const CsvQuery *query)
+{
+	for (uint32_t i = 0; i < query->ninstructions; i++)
+	{
+		const CsvInstruction *instruction = &query->instructions[i];
+
+		if (instruction->operation == CSV_OP_COLUMN &&
+			(instruction->flags & CSV_FLAG_SCALED) != 0)
+			return true;
+		if (instruction->lane != CSV_LANE_DECIMAL ||
+			(instruction->operation != CSV_OP_ADD &&
+			 instruction->operation != CSV_OP_SUBTRACT &&
+			 instruction->operation != CSV_OP_MULTIPLY &&
+			 instruction->operation != CSV_OP_RESCALE))
+			continue;
+		/* that of a constant which is known only now is not in the plan */
+		if ((program->instructions[i].flags & CSV_FLAG_DYNAMIC) != 0 ?
+			digits_of(program, instruction->a) + (int) instruction->operand >
+			CSV_MAX_DECIMAL_DIGITS :
+			digits_of(program, instruction->result) > CSV_MAX_DECIMAL_DIGITS)
+			return true;
+	}
+	return false;
+}

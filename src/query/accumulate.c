@@ -1,0 +1,438 @@
+/*
+ * accumulate.c
+ *		What a row adds to its group, aggregate by aggregate.
+ *
+ * Sums need up to 192 bits, and counters 64, but next to none does: what leaves
+ * them is carried to a table of carries, one for all.
+ */
+#include "accumulate.h"
+
+#include <string.h>
+
+/* a MIN or MAX of TEXT: no bytes yet, or in the arena */
+typedef struct ExtremeText
+{
+	uint32_t	length;
+	uint32_t	capacity;
+	uint8_t    *bytes;
+} ExtremeText;
+
+/* ---- carries ---- */
+
+static CsvValue
+carry_key(uint32_t group, uint32_t field)
+{
+	CsvValue	key;
+
+	memset(&key, 0, sizeof(key));
+	key.value.integer = (int64_t) group * (2 * CSV_MAX_AGGREGATES) + field;
+	return key;
+}
+
+static bool
+add_carry(CsvGroups *groups, uint32_t group, uint32_t field, CsvInt128 carry)
+{
+	CsvTable   *table = &groups->carries;
+	CsvValue	key = carry_key(group, field);
+	uint32_t	row;
+	uint8_t    *place;
+	CsvInt128	sum;
+	bool		made;
+
+	row = csv_table_find(table, csv_table_hash(table->seed, CSV_LANE_INT, &key),
+						 &key, &made);
+	if (row == CSV_TABLE_NO_ROW)
+		return false;
+	place = csv_table_row(table, row) + groups->carry_offset;
+	memcpy(&sum, place, sizeof(sum));
+	sum += carry;
+	memcpy(place, &sum, sizeof(sum));
+	return true;
+}
+
+CsvInt128
+csv_get_carry(const CsvGroups *groups, uint32_t group, uint32_t field)
+{
+	const CsvTable *table = &groups->carries;
+	CsvValue	key = carry_key(group, field);
+	uint32_t	row;
+	CsvInt128	sum;
+
+	row = csv_table_lookup(table,
+						   csv_table_hash(table->seed, CSV_LANE_INT, &key),
+						   &key);
+	if (row == CSV_TABLE_NO_ROW)
+		return 0;
+	memcpy(&sum, csv_table_row(table, row) + groups->carry_offset,
+		   sizeof(sum));
+	return sum;
+}
+
+/* ---- counters and sums ---- */
+
+bool
+csv_add_count(CsvGroups *groups, uint32_t counter, const CsvRun *run, uint32_t n)
+{
+	uint8_t    *place = run->place + groups->counters[counter].offset;
+	uint32_t	count;
+
+	memcpy(&count, place, 4);
+	if (count > UINT32_MAX - n)
+	{
+		/* as much is left as says that there is a carry */
+		count -= COUNTER_UNIT;
+		if (!add_carry(groups, run->group, COUNTER_FIELD(counter), 1))
+			return false;
+	}
+	count += n;
+	memcpy(place, &count, 4);
+	return true;
+}
+
+bool
+csv_add_wide_sum(CsvGroups *groups, uint32_t aggregate, const CsvRun *run,
+			 CsvWideSum sum)
+{
+	const CsvAccumulator *accumulator = &groups->accumulators[aggregate];
+	uint8_t    *place = run->place + accumulator->offset;
+	CsvInt128	carry;
+
+	if (accumulator->nbytes == 8)
+	{
+		int64_t		kept;
+
+		memcpy(&kept, place, 8);
+		sum = csv_wide_sum_add(sum, csv_wide_sum_of(kept));
+		kept = (int64_t) sum.low;
+		memcpy(place, &kept, 8);
+		sum = csv_wide_sum_add(sum, csv_wide_sum_negate(csv_wide_sum_of(kept)));
+		carry = (CsvInt128) ((CsvUint128) sum.high << 64 | sum.low >> 64);
+	}
+	else
+	{
+		CsvInt128	kept;
+
+		memcpy(&kept, place, 16);
+		sum = csv_wide_sum_add(sum, csv_wide_sum_of(kept));
+		kept = (CsvInt128) sum.low;
+		memcpy(place, &kept, 16);
+		carry = csv_wide_sum_add(sum, csv_wide_sum_negate(csv_wide_sum_of(kept))).high;
+	}
+	return carry == 0 || add_carry(groups, run->group, aggregate, carry);
+}
+
+static inline bool
+add_sum(CsvGroups *groups, uint32_t aggregate, const CsvRun *run,
+		CsvInt128 sum)
+{
+	const CsvAccumulator *accumulator = &groups->accumulators[aggregate];
+
+	if (accumulator->nbytes == 8 && sum == (int64_t) sum)
+	{
+		int64_t		kept;
+
+		memcpy(&kept, run->place + accumulator->offset, 8);
+		if (csv_int_add(kept, (int64_t) sum, 64, &kept))
+		{
+			memcpy(run->place + accumulator->offset, &kept, 8);
+			return true;
+		}
+	}
+	return csv_add_wide_sum(groups, aggregate, run, csv_wide_sum_of(sum));
+}
+
+bool
+csv_sum_integers(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
+			 const CsvRuns *runs)
+{
+	const int64_t *values = lanes->integers;
+	const uint16_t *rows = runs->rows;
+	uint32_t	i = 0;
+
+	/* can no sum of a block leave 64 bits? */
+	if (lanes->lane == CSV_LANE_DECIMAL &&
+		lanes->limit <= INT64_MAX / CSV_BLOCK_ROWS)
+	{
+		for (uint32_t r = 0; r < runs->nruns; r++)
+		{
+			int64_t		sum = 0;
+
+			for (uint32_t end = runs->runs[r].end; i < end; i++)
+				sum += values[rows[i]];
+			if (!add_sum(groups, aggregate, &runs->runs[r], sum))
+				return false;
+		}
+		return true;
+	}
+	for (uint32_t r = 0; r < runs->nruns; r++)
+	{
+		CsvInt128	sum = 0;
+
+		for (uint32_t end = runs->runs[r].end; i < end; i++)
+			sum += values[rows[i]];
+		if (!add_sum(groups, aggregate, &runs->runs[r], sum))
+			return false;
+	}
+	return true;
+}
+
+bool
+csv_sum_decimals(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
+			 const CsvRuns *runs)
+{
+	uint32_t	i = 0;
+
+	for (uint32_t r = 0; r < runs->nruns; r++)
+	{
+		CsvWideSum		sum = {0, 0};
+
+		for (uint32_t end = runs->runs[r].end; i < end; i++)
+			sum = csv_wide_sum_add(sum, csv_wide_sum_of(lanes->decimals[runs->rows[i]]));
+		if (!csv_add_wide_sum(groups, aggregate, &runs->runs[r], sum))
+			return false;
+	}
+	return true;
+}
+
+/* of INT, and DECIMAL of up to 18 digits: products are below 2^127 */
+bool
+csv_sum_squares(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
+			const CsvRuns *runs)
+{
+	uint32_t	i = 0;
+
+	for (uint32_t r = 0; r < runs->nruns; r++)
+	{
+		CsvWideSum		sum = {0, 0};
+
+		for (uint32_t end = runs->runs[r].end; i < end; i++)
+		{
+			uint32_t	row = runs->rows[i];
+			int64_t		value = lanes->lane == CSV_LANE_INT ?
+				lanes->integers[row] : (int64_t) csv_lanes_decimal(lanes, row);
+
+			sum = csv_wide_sum_add(sum, csv_wide_sum_of((CsvInt128) value * value));
+		}
+		if (!csv_add_wide_sum(groups, aggregate, &runs->runs[r], sum))
+			return false;
+	}
+	return true;
+}
+
+bool
+csv_sum_floats(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
+		   const CsvRuns *runs)
+{
+	bool		squares = groups->query->aggregate[aggregate].kind ==
+		CSV_AGGREGATE_SUM_SQUARES;
+	const double *values = lanes->reals;
+	uint32_t	i = 0;
+
+	for (uint32_t r = 0; r < runs->nruns; r++)
+	{
+		CsvFloatSum *sum = (CsvFloatSum *) (runs->runs[r].place +
+											groups->accumulators[aggregate].offset);
+		uint32_t	end = runs->runs[r].end;
+
+		if (!squares)
+		{
+			if (!csv_float_sum_add_rows(sum, &groups->wides, values,
+										runs->rows + i, end - i))
+				return false;
+			i = end;
+			continue;
+		}
+		for (; i < end; i++)
+		{
+			double		high;
+			double		low;
+
+			/* the low part may be 0, but it is never an infinity's */
+			csv_float_square(values[runs->rows[i]], &high, &low);
+			if (!csv_float_sum_add(sum, &groups->wides, high) ||
+				!csv_float_sum_add(sum, &groups->wides, low))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* ---- extremes ---- */
+
+/*
+ * Of equal values the later one, as PostgreSQL's: -0 and 0 look different.
+ */
+static inline bool
+replaces(bool is_max, int order)
+{
+	return is_max ? order >= 0 : order <= 0;
+}
+
+/*
+ * A text goes where the one before it was, if there is room.  Otherwise it gets
+ * twice its own: however often an extreme changes, what is left behind in the
+ * arena stays in proportion to the longest.
+ */
+static bool
+store_extreme_text(CsvGroups *groups, ExtremeText *text, const CsvValue *value)
+{
+	if (text->bytes == NULL || value->length > text->capacity)
+	{
+		size_t		capacity = text->bytes == NULL ? value->length :
+			2 * (size_t) value->length;
+
+		text->bytes = csv_arena_alloc(&groups->table.arena, capacity);
+		if (text->bytes == NULL)
+			return false;
+		text->capacity = capacity > UINT32_MAX ? UINT32_MAX :
+			(uint32_t) capacity;
+	}
+	text->length = value->length;
+	if (value->length > 0)
+		memcpy(text->bytes, value->bytes, value->length);
+	return true;
+}
+
+void
+csv_load_extreme(uint8_t lane, const uint8_t *place, CsvValue *value)
+{
+	const ExtremeText *text = (const ExtremeText *) place;
+
+	if (lane != CSV_LANE_TEXT)
+	{
+		csv_load_value(lane, place, value);
+		return;
+	}
+	value->state = CSV_LANE_VALUE;
+	value->length = text->length;
+	value->bytes = text->bytes;
+}
+
+/* a value beside the extreme of the run's group */
+bool
+csv_take_extreme(CsvGroups *groups, uint32_t number, const CsvRun *run,
+			 const CsvValue *value)
+{
+	const CsvAggregate *aggregate = &groups->query->aggregate[number];
+	const CsvAccumulator *accumulator = &groups->accumulators[number];
+	uint8_t    *place = run->place + accumulator->offset;
+	uint8_t    *bits = run->place + groups->bits_offset + accumulator->bit / 8;
+	uint8_t		bit = (uint8_t) (1 << accumulator->bit % 8);
+	bool		first = (*bits & bit) == 0;
+	CsvValue	kept;
+
+	*bits |= bit;
+	if (!first)
+	{
+		csv_load_extreme(aggregate->lane, place, &kept);
+		if (!replaces(aggregate->kind == CSV_AGGREGATE_MAX,
+					  csv_value_compare(aggregate->lane, value, &kept)))
+			return true;
+	}
+	if (aggregate->lane == CSV_LANE_TEXT)
+		return store_extreme_text(groups, (ExtremeText *) place, value);
+	return csv_store_value(&groups->table.arena, aggregate->lane, value, place);
+}
+
+bool
+csv_take_extremes(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
+			  const CsvRuns *runs)
+{
+	bool		is_max = groups->query->aggregate[aggregate].kind ==
+		CSV_AGGREGATE_MAX;
+	uint32_t	i = 0;
+
+	for (uint32_t r = 0; r < runs->nruns; r++)
+	{
+		const CsvRun *run = &runs->runs[r];
+		uint32_t	best;
+		CsvValue	value;
+		CsvValue	kept;
+
+		if (i == run->end)
+			continue;
+
+		/* the run's own */
+		best = runs->rows[i++];
+		if (lanes->lane == CSV_LANE_INT ||
+			(lanes->lane == CSV_LANE_DECIMAL && !lanes->wide))
+		{
+			const int64_t *values = lanes->integers;
+
+			for (; i < run->end; i++)
+			{
+				uint32_t	row = runs->rows[i];
+
+				if (is_max ? values[row] > values[best] :
+					values[row] < values[best])
+					best = row;
+			}
+		}
+		else
+		{
+			csv_lanes_value(lanes, best, &value);
+			for (; i < run->end; i++)
+			{
+				uint32_t	row = runs->rows[i];
+
+				csv_lanes_value(lanes, row, &kept);
+				if (replaces(is_max,
+							 csv_value_compare(lanes->lane, &kept, &value)))
+				{
+					best = row;
+					value = kept;
+				}
+			}
+		}
+
+		csv_lanes_value(lanes, best, &value);
+		if (!csv_take_extreme(groups, aggregate, run, &value))
+			return false;
+	}
+	return true;
+}
+
+/* ---- distinct values ---- */
+
+/* full: there is no room for a value that is not there */
+bool
+csv_count_distinct(CsvGroups *groups, uint32_t aggregate, const CsvRun *run,
+			   const CsvValue *value, bool full)
+{
+	CsvAccumulator *accumulator = &groups->accumulators[aggregate];
+	CsvTable   *table = &accumulator->distinct;
+	CsvValue	pair[2];
+	uint64_t	hash;
+	bool		made;
+
+	memset(&pair[0], 0, sizeof(pair[0]));
+	pair[0].value.integer = run->group;
+	pair[1] = *value;
+	hash = csv_table_hash(table->seed, CSV_LANE_INT, &pair[0]);
+	hash = csv_table_hash(hash, table->lanes[1], &pair[1]);
+	if (full)
+		return csv_table_lookup(table, hash, pair) != CSV_TABLE_NO_ROW ||
+			groups->spill_value(groups->spill_arg, hash, aggregate, run->group,
+								value);
+	if (csv_table_find(table, hash, pair, &made) == CSV_TABLE_NO_ROW)
+		return false;
+	return !made || csv_add_count(groups, accumulator->counter, run, 1);
+}
+
+bool
+csv_count_all_distinct(CsvGroups *groups, uint32_t aggregate,
+				   const CsvLanes *lanes, const CsvRuns *runs, bool full)
+{
+	uint32_t	i = 0;
+	CsvValue	value;
+
+	for (uint32_t r = 0; r < runs->nruns; r++)
+		for (; i < runs->runs[r].end; i++)
+		{
+			csv_lanes_value(lanes, runs->rows[i], &value);
+			if (!csv_count_distinct(groups, aggregate, &runs->runs[r], &value,
+								full))
+				return false;
+		}
+	return true;
+}

@@ -1,0 +1,102 @@
+/*
+ * accumulate.h
+ *		What a row adds to its group, aggregate by aggregate.
+ *
+ * Functions that return bool return false where there is no memory.
+ */
+#ifndef CSV_ACCUMULATE_H
+#define CSV_ACCUMULATE_H
+
+#include "group_state.h"
+#include "operate.h"
+
+#define COUNTER_UNIT	(UINT32_C(1) << 31)
+
+/* fields of a group, for carries: accumulators, then counters */
+#define COUNTER_FIELD(counter)	(CSV_MAX_AGGREGATES + (counter))
+
+/* 192 bits, two's complement */
+typedef struct CsvWideSum
+{
+	CsvUint128	low;
+	int64_t		high;
+} CsvWideSum;
+
+static inline CsvWideSum
+csv_wide_sum_of(CsvInt128 value)
+{
+	CsvWideSum		wide = {(CsvUint128) value, value < 0 ? -1 : 0};
+
+	return wide;
+}
+
+static inline CsvWideSum
+csv_wide_sum_add(CsvWideSum a, CsvWideSum b)
+{
+	a.low += b.low;
+	a.high = (int64_t) ((uint64_t) a.high + (uint64_t) b.high +
+						(a.low < b.low));
+	return a;
+}
+
+static inline CsvWideSum
+csv_wide_sum_negate(CsvWideSum a)
+{
+	a.low = -a.low;
+	a.high = (int64_t) (~(uint64_t) a.high + (a.low == 0));
+	return a;
+}
+
+/* a x 2^64 or 2^128 */
+static inline CsvWideSum
+csv_wide_sum_shifted(CsvInt128 a, bool by_128)
+{
+	CsvWideSum		wide = {0, (int64_t) a};
+
+	if (!by_128)
+	{
+		wide.low = (CsvUint128) a << 64;
+		wide.high = (int64_t) (a >> 64);
+	}
+	return wide;
+}
+
+/* what has been carried from a field of a group */
+extern CsvInt128 csv_get_carry(const CsvGroups *groups, uint32_t group,
+							   uint32_t field);
+
+/* add n to a counter of the run's group */
+extern bool csv_add_count(CsvGroups *groups, uint32_t counter,
+						  const CsvRun *run, uint32_t n);
+extern bool csv_add_wide_sum(CsvGroups *groups, uint32_t aggregate,
+							 const CsvRun *run, CsvWideSum sum);
+
+/* add all values of runs, by their aggregate and lane */
+extern bool csv_sum_integers(CsvGroups *groups, uint32_t aggregate,
+							 const CsvLanes *lanes, const CsvRuns *runs);
+extern bool csv_sum_decimals(CsvGroups *groups, uint32_t aggregate,
+							 const CsvLanes *lanes, const CsvRuns *runs);
+extern bool csv_sum_squares(CsvGroups *groups, uint32_t aggregate,
+							const CsvLanes *lanes, const CsvRuns *runs);
+extern bool csv_sum_floats(CsvGroups *groups, uint32_t aggregate,
+						   const CsvLanes *lanes, const CsvRuns *runs);
+extern bool csv_take_extremes(CsvGroups *groups, uint32_t aggregate,
+							  const CsvLanes *lanes, const CsvRuns *runs);
+
+/* full: there is no room for values that are not there: they are handed over */
+extern bool csv_count_all_distinct(CsvGroups *groups, uint32_t aggregate,
+								   const CsvLanes *lanes, const CsvRuns *runs,
+								   bool full);
+
+/* the same of one value, of the run's group */
+extern bool csv_take_extreme(CsvGroups *groups, uint32_t number,
+							 const CsvRun *run, const CsvValue *value);
+extern bool csv_count_distinct(CsvGroups *groups, uint32_t aggregate,
+							   const CsvRun *run, const CsvValue *value,
+							   bool full);
+
+/* a MIN or MAX as it is kept */
+extern void csv_load_extreme(uint8_t lane, const uint8_t *place,
+							 CsvValue *value);
+
+#endif							/* CSV_ACCUMULATE_H */

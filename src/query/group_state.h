@@ -1,0 +1,102 @@
+/*
+ * group_state.h
+ *		What is kept of a query's groups: see groups.c.
+ */
+#ifndef CSV_GROUP_STATE_H
+#define CSV_GROUP_STATE_H
+
+#include "float_sum.h"
+#include "lanes.h"
+#include "table.h"
+
+/* how many values an argument had where its filter was true */
+typedef struct CsvCounter
+{
+	uint16_t	argument;		/* CSV_NO_REGISTER: rows are counted */
+	uint16_t	filter;			/* or CSV_NO_REGISTER */
+	bool		distinct;
+	uint32_t	offset;			/* in a group's row */
+} CsvCounter;
+
+/* what a group keeps for an aggregate beside its counter */
+typedef struct CsvAccumulator
+{
+	uint32_t	counter;
+	uint32_t	offset;
+	uint32_t	nbytes;			/* 0: nothing */
+	uint32_t	bit;			/* MIN, MAX: which says that there is a value */
+	CsvTable	distinct;		/* COUNT_DISTINCT: of (group, value) */
+} CsvAccumulator;
+
+/* rows of one group, side by side in a list */
+typedef struct CsvRun
+{
+	uint32_t	group;
+	uint32_t	end;			/* in the list; it begins where the last ended */
+	uint8_t    *place;			/* the group's row */
+} CsvRun;
+
+typedef struct CsvRuns
+{
+	uint16_t	rows[CSV_BLOCK_ROWS];
+	CsvRun		runs[CSV_BLOCK_ROWS];
+	uint32_t	nruns;
+} CsvRuns;
+
+typedef struct CsvGroups
+{
+	const CsvMemory *memory;
+	const CsvQuery *query;
+	bool		ready;			/* the layout of rows is settled */
+	CsvTable	table;
+	CsvTable	carries;		/* of (group, field) */
+	uint32_t	carry_offset;
+	CsvWideFloats wides;
+	uint32_t	bits_offset;	/* of those bits in a group's row */
+	uint32_t	ncounters;
+	CsvPartialLayout partial;
+	CsvCounter	counters[CSV_MAX_AGGREGATES];
+	CsvAccumulator accumulators[CSV_MAX_AGGREGATES];
+
+	/* see csv_evaluator_remember() */
+	const CsvRowClasses *remembered;
+	uint32_t   *group_of_class; /* CSV_TABLE_NO_ROW: none yet */
+	uint32_t	class_capacity;
+	uint32_t   *class_of_group; /* CSV_UNKNOWN_CLASS: none yet */
+	uint32_t	group_capacity;
+
+	/* see csv_evaluator_limit(); 0: no limit */
+	size_t		limit_bytes;
+	CsvSpillFn	spill;
+	CsvSpillValueFn spill_value;
+	void	   *spill_arg;
+
+	/* of one block of rows */
+	uint16_t	kept[CSV_BLOCK_ROWS];	/* rows that are not spilled */
+	uint64_t	hashes[CSV_BLOCK_ROWS];
+	uint32_t	nulls[CSV_BLOCK_ROWS];
+	uint32_t	numbers[CSV_BLOCK_ROWS];
+	uint8_t    *places[CSV_BLOCK_ROWS];
+	uint16_t	unknown[CSV_BLOCK_ROWS];	/* rows of no known class */
+	uint32_t	known_numbers[CSV_BLOCK_ROWS];	/* groups of the others */
+	uint32_t	found_numbers[CSV_BLOCK_ROWS];	/* and of those */
+	uint16_t	merged[CSV_BLOCK_ROWS]; /* both, in their order */
+	CsvRuns		all;
+	CsvRuns		counted;		/* those of them that an aggregate counts */
+} CsvGroups;
+
+static inline bool
+csv_is_sum(const CsvAggregate *aggregate)
+{
+	return aggregate->kind == CSV_AGGREGATE_SUM ||
+		aggregate->kind == CSV_AGGREGATE_SUM_SQUARES;
+}
+
+static inline bool
+csv_is_extreme(const CsvAggregate *aggregate)
+{
+	return aggregate->kind == CSV_AGGREGATE_MIN ||
+		aggregate->kind == CSV_AGGREGATE_MAX;
+}
+
+#endif							/* CSV_GROUP_STATE_H */

@@ -1,0 +1,87 @@
+/*
+ * analyze.c
+ *		Samples of a table's rows, for ANALYZE.
+ */
+#include "postgres.h"
+
+#include "utils/sampling.h"
+
+#include "compat.h"
+#include "scan/execute.h"
+#include "table/source.h"
+
+/*
+ * A random sample of the rows (Vitter's algorithm Z, as for plain tables).
+ */
+static int
+csv_acquire_sample(Relation relation, int elevel, HeapTuple *rows,
+				   int targrows, double *totalrows, double *totaldeadrows)
+{
+	TupleDesc	tupdesc = RelationGetDescr(relation);
+	CsvTable   *table = csv_table_get(RelationGetRelid(relation));
+	Datum	   *values = palloc(sizeof(Datum) * tupdesc->natts);
+	bool	   *isnull = palloc(sizeof(bool) * tupdesc->natts);
+	CsvScanStatistics statistics;
+	CsvTableScan *scan;
+	ReservoirStateData reservoir;
+	double		nseen = 0;
+	double		nskip = -1;
+	int			nrows = 0;
+
+	csv_table_check(table);
+	memset(values, 0, sizeof(Datum) * tupdesc->natts);
+	memset(isnull, true, sizeof(bool) * tupdesc->natts);
+	reservoir_init_selection_state(&reservoir, targrows);
+
+	scan = csv_table_scan_begin(table, csv_table_attributes(table), NULL, false,
+								NULL, NULL);
+	while (csv_table_scan_next(scan, values, isnull))
+	{
+		csv_vacuum_delay_point();
+		if (nrows < targrows)
+			rows[nrows++] = heap_form_tuple(tupdesc, values, isnull);
+		else
+		{
+			if (nskip < 0)
+				nskip = reservoir_get_next_S(&reservoir, nseen, targrows);
+			if (nskip <= 0)
+			{
+				int			k = (int) (targrows *
+									   sampler_random_fract(&reservoir.randstate));
+
+				heap_freetuple(rows[k]);
+				rows[k] = heap_form_tuple(tupdesc, values, isnull);
+			}
+			nskip -= 1;
+		}
+		nseen += 1;
+	}
+	csv_table_scan_statistics(scan, &statistics);
+	csv_table_scan_end(scan);
+
+	*totalrows = nseen;
+	*totaldeadrows = 0;
+	ereport(elevel,
+			(errmsg("\"%s\": file contains %.0f rows; %lld records skipped; %d rows in sample",
+					RelationGetRelationName(relation), nseen,
+					(long long) statistics.skipped, nrows)));
+	return nrows;
+}
+
+bool
+csv_analyze_table(Relation relation, AcquireSampleRowsFunc *func,
+				  BlockNumber *totalpages)
+{
+	CsvTable   *table = csv_table_get(RelationGetRelid(relation));
+	int64		nbytes = csv_source_data_size(table, NULL);
+
+	/* a program is not run for the sake of statistics, as in file_fdw */
+	if (table->filename == NULL)
+		return false;
+	*totalpages = (BlockNumber) Min((Max(nbytes, 0) + BLCKSZ - 1) / BLCKSZ,
+									(int64) MaxBlockNumber);
+	if (*totalpages < 1)
+		*totalpages = 1;
+	*func = csv_acquire_sample;
+	return true;
+}

@@ -1,0 +1,455 @@
+/*
+ * careful.c
+ *		Values that a batch's arrays do not hold as datums.
+ *
+ * Those that the engine was not sure of, that are too long for its arrays, or
+ * whose type it does not know are made by the type's input function (value.c).
+ * In most batches they are few or none: entries that have one are found once a
+ * batch, and all others are never looked at here.
+ *
+ * Values of functions that need a subtransaction are made for a run of rows ahead,
+ * in a single one.  Where that run fails, each is made by itself.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+
+#include "program/program.h"
+#include "scan/fetch.h"
+#include "table/source.h"
+
+/* rows whose values are made in one subtransaction */
+#define CSV_RUN_ROWS	256
+
+struct CsvCareful
+{
+	MemoryContext context;
+	MemoryContext short_lived;
+	MemoryContext run_context;
+	CsvMemory	memory;			/* of the context */
+	CsvScanColumn *columns;
+	int			ncolumns;
+
+	const CsvFileBatch *batch;
+	uint32_t	nentries;
+	bool		any;			/* entry has such values, */
+	bool		all;			/* or all of them have, */
+	uint8_t    *flags;			/* or these */
+	uint32_t	capacity;
+
+	/* the run of rows made ahead: entries [run_from, run_until) */
+	uint32_t	run_from;
+	uint32_t	run_until;
+	bool		run_failed;		/* value by value, then */
+	bool		has_runs;
+
+	/* fields of one record, for values that need the input's bytes */
+	CsvScan		fields;
+	uint64_t	fields_of;		/* offset of the record in the batch, + 1 */
+};
+
+static void *
+careful_alloc(void *owner, size_t nbytes)
+{
+	return MemoryContextAllocExtended((MemoryContext) owner, nbytes,
+									  MCXT_ALLOC_HUGE);
+}
+
+static void
+careful_free(void *owner, void *memory)
+{
+	pfree(memory);
+}
+
+CsvCareful *
+csv_careful_create(CsvScanColumn *columns, int ncolumns,
+				   MemoryContext short_lived)
+{
+	CsvCareful *careful = palloc0(sizeof(CsvCareful));
+
+	careful->context = CurrentMemoryContext;
+	careful->short_lived = short_lived;
+	careful->run_context = AllocSetContextCreate(CurrentMemoryContext,
+												 "csv_gpu_fdw run",
+												 ALLOCSET_DEFAULT_SIZES);
+	careful->memory.alloc = careful_alloc;
+	careful->memory.free = careful_free;
+	careful->memory.owner = CurrentMemoryContext;
+	careful->fields.interrupted = csv_process_interrupts;
+	careful->columns = columns;
+	careful->ncolumns = ncolumns;
+	return careful;
+}
+
+/* ---- a new batch ---- */
+
+static void
+free_flags(CsvCareful *careful)
+{
+	if (careful->flags != NULL)
+		pfree(careful->flags);
+	careful->flags = NULL;
+	careful->capacity = 0;
+}
+
+static void
+clear_flags(CsvCareful *careful)
+{
+	if (careful->nentries > careful->capacity)
+	{
+		free_flags(careful);
+		careful->flags = MemoryContextAllocHuge(careful->context,
+												careful->nentries);
+		careful->capacity = careful->nentries;
+	}
+	memset(careful->flags, 0, careful->nentries);
+}
+
+static void
+find_entries(CsvCareful *careful)
+{
+	const CsvArray *arrays = careful->batch->batch.arrays;
+
+	careful->any = false;
+	careful->all = false;
+	for (int i = 0; i < careful->ncolumns; i++)
+	{
+		const CsvScanColumn *column = &careful->columns[i];
+
+		if (column->values == NULL)
+			continue;
+		careful->all |= column->fetch >= CSV_NUM_FETCHES;
+		careful->any |= arrays[i].any_slow;
+	}
+	careful->any |= careful->all;
+	if (!careful->any || careful->all)
+		return;
+	clear_flags(careful);
+	for (int i = 0; i < careful->ncolumns; i++)
+	{
+		const CsvScanColumn *column = &careful->columns[i];
+
+		if (column->values != NULL && arrays[i].any_slow)
+			for (uint32_t entry = 0; entry < careful->nentries; entry++)
+				careful->flags[entry] |= column->status[entry] > CSV_VALUE_NULL;
+	}
+}
+
+bool
+csv_careful_take(CsvCareful *careful, const CsvFileBatch *batch)
+{
+	careful->batch = batch;
+	careful->fields_of = 0;
+	careful->run_from = 0;
+	careful->run_until = 0;
+	careful->any = false;
+	careful->nentries = 0;
+	if (batch == NULL)
+	{
+		free_flags(careful);
+		return false;
+	}
+	careful->nentries = batch->batch.answer != NULL ?
+		batch->batch.answer->selection.nrows : batch->batch.nrows;
+	careful->has_runs = false;
+	for (int i = 0; i < careful->ncolumns; i++)
+	{
+		CsvScanColumn *column = &careful->columns[i];
+
+		if (column->fetch != CSV_FETCH_RUN)
+			continue;
+		careful->has_runs = true;
+		if (column->run_values != NULL)
+			continue;
+		column->run_values =
+			MemoryContextAlloc(careful->context, sizeof(Datum) * CSV_RUN_ROWS);
+		column->run_isnull =
+			MemoryContextAlloc(careful->context, sizeof(bool) * CSV_RUN_ROWS);
+	}
+	find_entries(careful);
+	return careful->any;
+}
+
+bool
+csv_careful_has(const CsvCareful *careful, uint32_t entry)
+{
+	return careful->all || careful->flags[entry];
+}
+
+/* ---- the record's own bytes ---- */
+
+/*
+ * The fields of the record that starts at this offset of the batch.  Its
+ * structure is sound, so that both modes read it the same.
+ */
+static void
+find_fields(CsvCareful *careful, uint64_t offset)
+{
+	const CsvFileBatch *batch = careful->batch;
+
+	if (careful->fields_of == offset + 1)
+		return;
+	csv_scan_record(&careful->fields, &careful->memory, batch->dialect,
+					CSV_NORMAL, batch->batch.bytes, offset,
+					batch->batch.consumed, true);
+	careful->fields_of = offset + 1;
+}
+
+/* the content of a field; false if the record has none (ragged 'pad') */
+static bool
+field_content(CsvCareful *careful, uint32_t field, const uint8_t **content,
+			  uint64_t *length)
+{
+	const CsvFileBatch *batch = careful->batch;
+	CsvSpan		span;
+
+	if (field >= careful->fields.nfields)
+		return false;
+	span = csv_scan_field(&careful->fields, batch->dialect, batch->batch.bytes,
+						  batch->batch.consumed, field);
+	*content = batch->batch.bytes + span.offset;
+	*length = span.length;
+	return true;
+}
+
+uint64_t
+csv_careful_record_length(CsvCareful *careful, uint32_t entry)
+{
+	find_fields(careful, careful->batch->batch.row_offsets[entry]);
+	return careful->fields.end - careful->fields.start;
+}
+
+void
+csv_careful_explain(CsvCareful *careful, const CsvError *error,
+					CsvRefusal *refusal)
+{
+	const CsvDialect *dialect = careful->batch->dialect;
+	CsvScanColumn *column = &careful->columns[error->where];
+	const uint8_t *content;
+	uint64_t	length;
+
+	find_fields(careful, error->offset);
+	memset(refusal, 0, sizeof(*refusal));
+	refusal->column = column;
+	refusal->error.code = (CsvErrorCode) error->code;
+	if (field_content(careful, column->input.spec.field, &content, &length))
+		csv_value_explain(&column->input, dialect, content, length,
+						  (CsvErrorCode) error->code, &refusal->error);
+	for (uint32_t i = 0; i < error->where; i++)
+	{
+		CsvScanColumn *earlier = &careful->columns[i];
+		CsvValueError refused;
+		Datum		value;
+		bool		isnull;
+
+		if (earlier->input.spec.field >= column->input.spec.field)
+			break;
+		if (!field_content(careful, earlier->input.spec.field, &content,
+						   &length))
+			continue;
+		if (!csv_value_from_field(&earlier->input, dialect, content, length,
+								  &value, &isnull, &refused))
+		{
+			refusal->column = earlier;
+			refusal->error = refused;
+			break;
+		}
+	}
+}
+
+/* ---- values ---- */
+
+/* a numeric of a column whose array holds scaled integers */
+static Datum
+decimal_value(const CsvScanColumn *column, uint32_t entry)
+{
+	const uint8_t *place = column->values + (size_t) entry * column->stride;
+	CsvInt128	decimal;
+
+	if (column->stride == sizeof(int64_t))
+		decimal = *(const int64_t *) place;
+	else
+		memcpy(&decimal, place, sizeof(decimal));
+	return csv_numeric_of_decimal(decimal, column->input.spec.scale, NULL);
+}
+
+/*
+ * Make one value of an entry.  False, with *error filled in, if it is refused.
+ */
+static bool
+make_value(CsvCareful *careful, CsvScanColumn *column, uint32_t entry,
+		   Datum *value, bool *isnull, CsvValueError *error)
+{
+	const CsvFileBatch *batch = careful->batch;
+	int			status = column->status == NULL ? CSV_VALUE_OK :
+		column->status[entry];
+
+	*isnull = false;
+	if (status == CSV_VALUE_NULL)
+	{
+		*isnull = true;
+		*value = (Datum) 0;
+		if (column->input.function.fn_strict)
+			return true;
+		return csv_value_from_cstring(&column->input, NULL, value, error);
+	}
+	if (status == CSV_VALUE_OK)
+	{
+		char	   *string = (char *) column->values +
+			(size_t) entry * column->stride + VARHDRSZ;
+
+		/* whatever the function does to its argument, others will want it */
+		if (batch->kept)
+			string = pstrdup(string);
+		return csv_value_from_cstring(&column->input, string, value, error);
+	}
+	else
+	{
+		const uint8_t *content = NULL;
+		uint64_t	length = 0;
+
+		find_fields(careful, batch->batch.row_offsets[entry]);
+		field_content(careful, column->input.spec.field, &content, &length);
+		return csv_value_from_field(&column->input, batch->dialect, content,
+									length, value, isnull, error);
+	}
+}
+
+/*
+ * The values of a run, with its subtransaction open.  False if one is refused.
+ */
+static bool
+make_run_values(CsvCareful *careful)
+{
+	bool		good = true;
+
+	for (int i = 0; i < careful->ncolumns; i++)
+	{
+		CsvScanColumn *column = &careful->columns[i];
+		CsvScanColumn inside;
+
+		if (column->fetch != CSV_FETCH_RUN || column->values == NULL)
+			continue;
+		inside = *column;
+		inside.input.pure = true;	/* needs no further subtransaction */
+		for (uint32_t entry = careful->run_from;
+			 entry < careful->run_until && good; entry++)
+		{
+			uint32_t	k = entry - careful->run_from;
+			CsvValueError error;
+
+			good = make_value(careful, &inside, entry, &column->run_values[k],
+							  &column->run_isnull[k], &error);
+		}
+
+		/* was perhaps looked up meanwhile */
+		column->input.conversion = inside.input.conversion;
+		if (!good)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Make the values of the run of rows that begins with this entry, for the columns
+ * whose functions need a subtransaction, in a single one.  If any of them is
+ * refused, they are made one by one later, each in a subtransaction of its own.
+ */
+static void
+make_run(CsvCareful *careful, uint32_t entry)
+{
+	MemoryContext outer;
+	ResourceOwner owner = CurrentResourceOwner;
+
+	MemoryContextReset(careful->run_context);
+	outer = MemoryContextSwitchTo(careful->run_context);
+	careful->run_from = entry;
+	careful->run_until = Min(entry + CSV_RUN_ROWS, careful->nentries);
+	careful->run_failed = false;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(careful->run_context);
+	PG_TRY();
+	{
+		bool		good = make_run_values(careful);
+
+		if (good)
+			ReleaseCurrentSubTransaction();
+		else
+			RollbackAndReleaseCurrentSubTransaction();
+		careful->run_failed = !good;
+	}
+	PG_CATCH();
+	{
+		ErrorData  *edata;
+
+		MemoryContextSwitchTo(outer);
+		edata = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		if (!csv_is_about_value(edata->sqlerrcode))
+			ReThrowError(edata);
+		FreeErrorData(edata);
+		careful->run_failed = true;
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(outer);
+	CurrentResourceOwner = owner;
+}
+
+bool
+csv_careful_fill(CsvCareful *careful, uint32_t entry, bool undecided,
+				 Datum *values, bool *isnull, CsvRefusal *refusal)
+{
+	MemoryContext outer;
+	bool		good = true;
+
+	if (careful->has_runs && entry >= careful->run_until)
+	{
+		if (csv_may_open_subtransaction())
+			make_run(careful, entry);
+		else
+		{
+			/* value by value, each as it can be made then */
+			careful->run_until = entry + 1;
+			careful->run_failed = true;
+		}
+	}
+
+	outer = MemoryContextSwitchTo(careful->short_lived);
+	for (int i = 0; i < careful->ncolumns && good; i++)
+	{
+		CsvScanColumn *column = &careful->columns[i];
+		bool		is_plain = column->status == NULL ||
+			column->status[entry] <= CSV_VALUE_NULL;
+
+		if (column->values == NULL)
+			continue;
+		if (column->fetch == CSV_FETCH_RUN && !careful->run_failed)
+		{
+			uint32_t	k = entry - careful->run_from;
+
+			values[column->att] = column->run_values[k];
+			isnull[column->att] = column->run_isnull[k];
+			continue;
+		}
+		if (column->fetch < CSV_NUM_FETCHES && is_plain)
+			continue;			/* is in the slot already */
+		if (column->fetch == CSV_FETCH_DECIMAL && is_plain)
+		{
+			isnull[column->att] = (column->hidden && !undecided) ||
+				(column->status != NULL &&
+				 column->status[entry] == CSV_VALUE_NULL);
+			if (!isnull[column->att])
+				values[column->att] = decimal_value(column, entry);
+			continue;
+		}
+		good = make_value(careful, column, entry, &values[column->att],
+						  &isnull[column->att], &refusal->error);
+		refusal->column = column;
+	}
+	MemoryContextSwitchTo(outer);
+	return good;
+}

@@ -1,0 +1,170 @@
+/*
+ * errors.c
+ *		csv_gpu_errors(): the skipped records of a foreign table as rows.
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "access/table.h"
+#include "catalog/pg_class.h"
+#include "fmgr.h"
+#include "foreign/fdwapi.h"
+#include "foreign/foreign.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "scan/errors.h"
+#include "scan/scan.h"
+#include "table/text.h"
+
+#define CSV_RAW_BYTES	65536
+
+typedef struct CsvErrorRows
+{
+	ReturnSetInfo *result;
+	const CsvTable *table;
+	int64		nrecords;
+	int64		max_records;
+} CsvErrorRows;
+
+void
+csv_error_row(const CsvTable *table, const CsvSkipped *skipped, Datum *values,
+			  bool *nulls)
+{
+	memset(nulls, false, sizeof(bool) * CSV_ERROR_COLUMNS);
+	values[0] = CStringGetTextDatum(skipped->file);
+	values[1] = Int64GetDatum(skipped->record);
+	values[2] = Int64GetDatum(skipped->line);
+	values[3] = Int64GetDatum(skipped->byte_offset);
+	values[4] = Int32GetDatum(skipped->field + 1);
+	nulls[4] = skipped->field < 0;
+	nulls[5] = skipped->column_name == NULL;
+	if (!nulls[5])
+		values[5] = CStringGetTextDatum(skipped->column_name);
+	values[6] = CStringGetTextDatum(csv_error_name(skipped->code));
+	values[7] = CStringGetTextDatum(skipped->message);
+	values[8] = CStringGetTextDatum(csv_valid_text(table->encoding,
+												   (const char *) skipped->raw,
+												   skipped->raw_length,
+												   CSV_RAW_BYTES));
+}
+
+static bool
+add_row(void *arg, const CsvSkipped *skipped)
+{
+	CsvErrorRows *rows = arg;
+	Datum		values[CSV_ERROR_COLUMNS];
+	bool		nulls[CSV_ERROR_COLUMNS];
+
+	rows->nrecords++;
+	csv_error_row(rows->table, skipped, values, nulls);
+	tuplestore_putvalues(rows->result->setResult, rows->result->setDesc,
+						 values, nulls);
+	return rows->max_records < 0 || rows->nrecords < rows->max_records;
+}
+
+Relation
+csv_open_relation(Oid relid, LOCKMODE lockmode)
+{
+	Relation	relation = try_relation_open(relid, lockmode);
+
+	if (relation == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relid)));
+	return relation;
+}
+
+/*
+ * Is this a foreign table of ours?
+ */
+static bool
+is_csv_table(Relation relation)
+{
+	ForeignDataWrapper *wrapper;
+
+	if (RelationGetForm(relation)->relkind != RELKIND_FOREIGN_TABLE)
+		return false;
+	wrapper = GetForeignDataWrapper(GetForeignServer(GetForeignServerIdByRelId(RelationGetRelid(relation)))->fdwid);
+	return OidIsValid(wrapper->fdwhandler) &&
+		strcmp(get_func_name(wrapper->fdwhandler), "csv_gpu_fdw_handler") == 0;
+}
+
+Relation
+csv_open_source(Oid relid)
+{
+	Relation	relation = csv_open_relation(relid, AccessShareLock);
+
+	if (!is_csv_table(relation))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a foreign table of csv_gpu_fdw",
+						RelationGetRelationName(relation))));
+	return relation;
+}
+
+void
+csv_check_whole_select(Relation source)
+{
+	AclResult	allowed = pg_class_aclcheck(RelationGetRelid(source),
+											GetUserId(), ACL_SELECT);
+
+	if (allowed != ACLCHECK_OK)
+		aclcheck_error(allowed, OBJECT_FOREIGN_TABLE,
+					   RelationGetRelationName(source));
+}
+
+PG_FUNCTION_INFO_V1(csv_gpu_errors);
+
+/*
+ * csv_gpu_errors(source regclass, max_records bigint DEFAULT NULL)
+ */
+Datum
+csv_gpu_errors(PG_FUNCTION_ARGS)
+{
+	Oid			relid;
+	CsvErrorRows rows;
+	Relation	relation;
+	CsvTable   *table;
+	CsvTableScan *scan;
+	Datum	   *values;
+	bool	   *isnull;
+
+	InitMaterializedSRF(fcinfo, 0);
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	relid = PG_GETARG_OID(0);
+	rows.result = (ReturnSetInfo *) fcinfo->resultinfo;
+	rows.nrecords = 0;
+	rows.max_records = PG_ARGISNULL(1) ? -1 : PG_GETARG_INT64(1);
+	if (!PG_ARGISNULL(1) && rows.max_records < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("max_records must not be negative")));
+
+	relation = csv_open_source(relid);
+	csv_check_whole_select(relation);
+
+	/* neither on_error nor limits and NOTICEs matter: all is told here */
+	table = csv_table_get(relid);
+	csv_table_check(table);
+	rows.table = table;
+	values = palloc(sizeof(Datum) * Max(table->natts, 1));
+	isnull = palloc(sizeof(bool) * Max(table->natts, 1));
+
+	if (rows.max_records != 0)
+	{
+		scan = csv_table_scan_begin(table, csv_table_attributes(table), NULL,
+									false, add_row, &rows);
+		while (csv_table_scan_next(scan, values, isnull))
+			CHECK_FOR_INTERRUPTS();
+		csv_table_scan_end(scan);
+	}
+	table_close(relation, AccessShareLock);
+	return (Datum) 0;
+}

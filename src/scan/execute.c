@@ -1,0 +1,268 @@
+/*
+ * execute.c
+ *		Runs scans of one foreign table, and of aggregates on it.
+ *
+ * A plan carries the attribute numbers that the scan must deliver, and what the
+ * engine is to compute.  Everything else is read from the catalogs again when the
+ * scan begins, so that a prepared statement sees options as they are then.
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "miscadmin.h"
+#include "utils/rel.h"
+
+#include "query/best.h"
+#include "scan/execute.h"
+
+/* ---- plans ---- */
+
+Bitmapset *
+csv_plan_set(const ForeignScan *plan, CsvPlanItem item)
+{
+	Bitmapset  *set = NULL;
+	ListCell   *cell;
+
+	foreach(cell, (List *) list_nth(plan->fdw_private, item))
+		set = bms_add_member(set, lfirst_int(cell));
+	return set;
+}
+
+bool
+csv_plan_has_order(const ForeignScan *plan)
+{
+	return list_nth(plan->fdw_private, CSV_PLAN_ORDER) != NIL;
+}
+
+/* ---- the query ---- */
+
+/* NULL, or what Limit raises an ERROR for: 0 */
+static int64
+evaluate(ExprState *expr, ExprContext *econtext, bool *isnull)
+{
+	Datum		datum = ExecEvalExprSwitchContext(expr, econtext, isnull);
+
+	return *isnull ? 0 : Max(DatumGetInt64(datum), 0);
+}
+
+/*
+ * Let the query have the limit, as the executor's Limit node computes it.
+ */
+static void
+set_limit(CsvQuery *query, ExprState *count, ExprState *offset,
+		  ExprContext *econtext)
+{
+	bool		no_limit;
+	bool		no_offset;
+	int64		nrows = evaluate(count, econtext, &no_limit);
+	int64		nskipped = evaluate(offset, econtext, &no_offset);
+	int64		limit;
+
+	query->limit = 0;
+	query->limit_bytes = (size_t) work_mem * 1024;
+	if (no_limit || pg_add_s64_overflow(nrows, nskipped, &limit) ||
+		limit > CSV_MOST_ORDERED ||
+		(size_t) limit * query->norder * sizeof(CsvBestKey) >
+		query->limit_bytes)
+		return;
+	query->limit = (uint32_t) limit;
+}
+
+/* the query of a scan that begins; as CsvPushdown has it */
+static CsvQuery *
+prepare_query(void *arg, bool has_rows, CsvDecidable *decidable)
+{
+	ForeignScanState *node = arg;
+	CsvScanState *state = node->fdw_state;
+	ExprContext *econtext = node->ss.ps.ps_ExprContext;
+	CsvQuery   *query = csv_program_query(state->pushdown.program,
+										  state->constants, econtext, has_rows,
+										  decidable);
+
+	if (state->limit[0] != NULL && has_rows)
+		set_limit(query, state->limit[0], state->limit[1], econtext);
+	return query;
+}
+
+static bool
+query_is_ready(void *arg)
+{
+	ForeignScanState *node = arg;
+	CsvScanState *state = node->fdw_state;
+
+	return csv_program_is_ready(state->pushdown.program, state->constants,
+								node->ss.ps.ps_ExprContext);
+}
+
+/* likewise, when it is ready */
+static void
+attach_evaluator(void *arg, CsvEvaluator *evaluator)
+{
+	CsvScanState *state = ((ForeignScanState *) arg)->fdw_state;
+
+	if (state->aggregation != NULL)
+		csv_aggregation_attach(state->aggregation, evaluator);
+}
+
+/* ---- execution ---- */
+
+static void
+begin_aggregation(ForeignScanState *node)
+{
+	CsvScanState *state = node->fdw_state;
+	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
+	List	   *lists = list_nth(plan->fdw_private, CSV_PLAN_RESULTS);
+	Relation	relation = table_open(state->table->relid, NoLock);
+
+	state->aggregation =
+		csv_aggregation_create(node, state->pushdown.program,
+							   CreateTupleDescCopy(RelationGetDescr(relation)),
+							   copyObject(list_nth(plan->fdw_private,
+												   CSV_PLAN_QUALS)),
+							   linitial(lists), lsecond(lists));
+	table_close(relation, NoLock);
+}
+
+static bool
+all_literal(const List *exprs)
+{
+	ListCell   *cell;
+
+	foreach(cell, exprs)
+		if (!IsA(lfirst(cell), Const))
+			return false;
+	return true;
+}
+
+void
+csv_begin_scan(ForeignScanState *node, int eflags)
+{
+	CsvScanState *state = palloc0(sizeof(CsvScanState));
+	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
+	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
+	List	   *relation = list_nth(plan->fdw_private, CSV_PLAN_RELATION);
+	List	   *program = list_nth(plan->fdw_private, CSV_PLAN_PROGRAM);
+
+	state->table = csv_table_get(linitial_oid(relation));
+	csv_table_check(state->table);
+	node->fdw_state = state;
+	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+		return;
+	if (program != NIL)
+	{
+		state->pushdown.program = csv_program_from_node(linitial(program));
+		state->pushdown.prepare = prepare_query;
+		state->pushdown.is_ready = query_is_ready;
+		state->pushdown.prepared = attach_evaluator;
+		state->pushdown.hidden = csv_plan_set(plan, CSV_PLAN_HIDDEN);
+		state->pushdown.few_rows = csv_plan_has_order(plan);
+		state->pushdown.is_literal = all_literal(plan->fdw_exprs);
+		state->pushdown.arg = node;
+		state->constants = ExecInitExprList(plan->fdw_exprs, &node->ss.ps);
+		if (csv_plan_has_order(plan))
+		{
+			int			n = list_length(state->constants);
+
+			state->limit[0] = list_nth(state->constants, n - 2);
+			state->limit[1] = list_nth(state->constants, n - 1);
+		}
+	}
+	if (plan->scan.scanrelid == 0)
+		begin_aggregation(node);
+	state->scan = csv_table_scan_begin(state->table, csv_plan_set(plan, CSV_PLAN_WANTED),
+									   program != NIL ? &state->pushdown :
+									   NULL, true, NULL, NULL);
+	csv_table_scan_show_progress(state->scan, state->table->relid);
+	/* attributes that are not wanted stay NULL */
+	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts);
+}
+
+/* the next row that passes the filters */
+static bool
+next_row(ForeignScanState *node, TupleTableSlot *slot)
+{
+	CsvScanState *state = node->fdw_state;
+	ExprContext *econtext = node->ss.ps.ps_ExprContext;
+
+	while (csv_table_scan_next(state->scan, slot->tts_values,
+							   slot->tts_isnull))
+	{
+		ExecStoreVirtualTuple(slot);
+		if (state->pushdown.program == NULL ||
+			!csv_table_scan_undecided(state->scan))
+			return true;
+		ResetExprContext(econtext);
+		econtext->ecxt_scantuple = slot;
+		if (ExecQual(node->fdw_recheck_quals, econtext))
+			return true;
+		InstrCountFiltered1(node, 1);
+		ExecClearTuple(slot);
+	}
+	return false;
+}
+
+/* take all batches, and the rows that the engine could not decide */
+static void
+aggregate_rows(CsvScanState *state)
+{
+	TupleTableSlot *row = csv_aggregation_row(state->aggregation);
+
+	for (;;)
+	{
+		ExecClearTuple(row);
+		if (!csv_table_scan_next(state->scan, row->tts_values,
+								 row->tts_isnull))
+			break;
+		ExecStoreVirtualTuple(row);
+		csv_aggregation_add_row(state->aggregation);
+	}
+	csv_aggregation_finish(state->aggregation,
+						   csv_table_scan_batches(state->scan));
+}
+
+TupleTableSlot *
+csv_iterate_scan(ForeignScanState *node)
+{
+	CsvScanState *state = node->fdw_state;
+	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
+
+	ExecClearTuple(slot);
+	if (state->aggregation == NULL)
+		next_row(node, slot);
+	else
+	{
+		if (!state->aggregated)
+			aggregate_rows(state);
+		state->aggregated = true;
+		if (csv_aggregation_next(state->aggregation, slot->tts_values,
+								 slot->tts_isnull))
+			ExecStoreVirtualTuple(slot);
+	}
+	return slot;
+}
+
+void
+csv_rescan(ForeignScanState *node)
+{
+	CsvScanState *state = node->fdw_state;
+
+	/* groups stay what they are as long as no parameter changes */
+	if (state->aggregated && node->ss.ps.chgParam == NULL &&
+		csv_aggregation_rewind(state->aggregation))
+		return;
+	csv_table_scan_rewind(state->scan);
+	state->aggregated = false;
+}
+
+void
+csv_end_scan(ForeignScanState *node)
+{
+	CsvScanState *state = node->fdw_state;
+
+	if (state == NULL)
+		return;
+	if (state->aggregation != NULL)
+		csv_aggregation_end(state->aggregation);
+	if (state->scan != NULL)
+		csv_table_scan_end(state->scan);
+}

@@ -1,0 +1,67 @@
+/*
+ * execute.h
+ *		Scans of one foreign table as the executor runs them: what a plan carries,
+ *		and what an execution keeps.
+ */
+#ifndef CSV_EXECUTE_H
+#define CSV_EXECUTE_H
+
+#include "commands/explain.h"
+#include "foreign/fdwapi.h"
+
+#include "groups/aggregate.h"
+#include "scan/scan.h"
+
+/* the items of ForeignScan.fdw_private */
+typedef enum CsvPlanItem
+{
+	CSV_PLAN_WANTED,			/* integer list of attribute numbers */
+	CSV_PLAN_RELATION,			/* list of the table's OID */
+	CSV_PLAN_FIRST_RELID,		/* as in CsvPlanState */
+	CSV_PLAN_PROGRAM,			/* list of one program, or empty */
+	CSV_PLAN_QUALS,				/* the WHERE clauses that the engine has */
+	CSV_PLAN_RESULTS,			/* of an upper scan: how its columns come about,
+								 * and for which its aggregates were made */
+	CSV_PLAN_HIDDEN,			/* attribute numbers, as in CsvPushdown */
+	CSV_PLAN_ORDER				/* the order, see below; the limit's expressions
+								 * are the last ones of fdw_exprs */
+} CsvPlanItem;
+
+/* flags of a key of an order */
+#define CSV_ORDER_DESCENDING	1
+#define CSV_ORDER_NULLS_FIRST	2
+
+/*
+ * Beyond so many rows, keeping the first ones costs as much as the executor's
+ * own sort.
+ */
+#define CSV_MOST_ORDERED	10000
+
+/* what an execution keeps */
+typedef struct CsvScanState
+{
+	CsvTable   *table;
+	CsvTableScan *scan;
+	List	   *constants;		/* ExprStates */
+	ExprState  *limit[2];		/* LIMIT and OFFSET; NULL: all rows are wanted */
+	CsvPushdown pushdown;		/* program NULL: none */
+	CsvAggregation *aggregation;	/* NULL: rows */
+	bool		aggregated;		/* all rows are read */
+} CsvScanState;
+
+/* of a plan */
+extern Bitmapset *csv_plan_set(const ForeignScan *plan, CsvPlanItem item);
+extern bool csv_plan_has_order(const ForeignScan *plan);
+
+/* the wrapper's callbacks: execute.c */
+extern void csv_begin_scan(ForeignScanState *node, int eflags);
+extern TupleTableSlot *csv_iterate_scan(ForeignScanState *node);
+extern void csv_rescan(ForeignScanState *node);
+extern void csv_end_scan(ForeignScanState *node);
+
+/* explain.c, analyze.c */
+extern void csv_explain_scan(ForeignScanState *node, ExplainState *es);
+extern bool csv_analyze_table(Relation relation, AcquireSampleRowsFunc *func,
+							  BlockNumber *totalpages);
+
+#endif							/* CSV_EXECUTE_H */

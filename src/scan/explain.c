@@ -1,0 +1,310 @@
+/*
+ * explain.c
+ *		What EXPLAIN says of a scan.
+ */
+#include "postgres.h"
+
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
+#include "utils/ruleutils.h"
+
+#include "batches/choose.h"
+#include "compat.h"
+#include "scan/execute.h"
+#include "table/source.h"
+
+/* ---- ORDER BY with LIMIT ---- */
+
+/* as EXPLAIN shows those of a Sort */
+static char *
+key_text(Node *key, int flags, List *context, bool prefix)
+{
+	bool		descending = (flags & CSV_ORDER_DESCENDING) != 0;
+	bool		nulls_first = (flags & CSV_ORDER_NULLS_FIRST) != 0;
+	Oid			collation = exprCollation(key);
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfoString(&text,
+						   deparse_expression(key, context, prefix, false));
+	if (OidIsValid(collation) && collation != get_typcollation(exprType(key)))
+		appendStringInfo(&text, " COLLATE %s",
+						 generate_collation_name(collation));
+	if (descending)
+		appendStringInfoString(&text, " DESC");
+	if (nulls_first != descending)
+		appendStringInfoString(&text, nulls_first ? " NULLS FIRST" :
+							   " NULLS LAST");
+	return text.data;
+}
+
+/* the sum of both, where they are constants */
+static char *
+limit_text(Node *count, Node *offset, List *context, bool prefix)
+{
+	char	   *text;
+
+	if (IsA(count, Const) && IsA(offset, Const))
+		return psprintf(INT64_FORMAT,
+						DatumGetInt64(((Const *) count)->constvalue) +
+						(((Const *) offset)->constisnull ? 0 :
+						 DatumGetInt64(((Const *) offset)->constvalue)));
+	text = deparse_expression(count, context, prefix, false);
+	if (IsA(offset, Const) && (((Const *) offset)->constisnull ||
+							   DatumGetInt64(((Const *) offset)->constvalue) == 0))
+		return text;
+	return psprintf("%s + %s", text,
+					deparse_expression(offset, context, prefix, false));
+}
+
+/*
+ * `order` as in a plan, with the relation as it is numbered there, and the
+ * expressions of the limit.
+ */
+static void
+explain_order(List *order, Node *count, Node *offset, List *context,
+			  bool prefix, ExplainState *es)
+{
+	List	   *texts = NIL;
+	ListCell   *key;
+	ListCell   *flag;
+
+	forboth(key, linitial(order), flag, lsecond(order))
+		texts = lappend(texts, key_text(lfirst(key), lfirst_int(flag), context,
+										prefix));
+	ExplainPropertyList("Engine Sort Key", texts, es);
+	ExplainPropertyText("Engine Limit",
+						limit_text(count, offset, context, prefix), es);
+}
+
+/* ---- what the engine does ---- */
+
+/* the number of the table in the finished plan, or of the one it is a part of */
+static int
+plan_relid(const ForeignScan *plan)
+{
+	return plan->scan.scanrelid != 0 ? (int) plan->scan.scanrelid :
+		bms_next_member(plan->fs_relids, -1);
+}
+
+/*
+ * Let the Vars of an expression that setrefs.c has not seen refer to the
+ * relation as it is numbered in the finished plan.
+ */
+static void
+adopt_relation(Node *node, const ForeignScan *plan)
+{
+	int			moved;
+	List	   *vars = pull_var_clause(node, PVC_RECURSE_AGGREGATES);
+	ListCell   *cell;
+
+	/* all relations of a query are moved by as much */
+	moved = plan_relid(plan) -
+		linitial_int(list_nth(plan->fdw_private, CSV_PLAN_FIRST_RELID));
+
+	/* pull_var_clause returns the nodes themselves */
+	foreach(cell, vars)
+	{
+		Var		   *var = lfirst_node(Var, cell);
+
+		var->varno += moved;
+	}
+}
+
+/* the WHERE clauses that the engine has */
+static List *
+engine_quals(const ForeignScan *plan)
+{
+	return list_nth(plan->fdw_private, CSV_PLAN_QUALS);
+}
+
+static bool
+has_engine_filter(const ForeignScan *plan)
+{
+	return engine_quals(plan) != NIL;
+}
+
+/* EXPLAIN names no relation of an aggregate's scan: as postgres_fdw does it */
+static void
+explain_relation(const ForeignScan *plan, Oid relid, ExplainState *es)
+{
+	int			number = plan_relid(plan);
+	const char *name = get_rel_name(relid);
+	const char *alias = list_nth(es->rtable_names, number - 1);
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfoString(&text, "Aggregate on (");
+	if (es->verbose)
+		appendStringInfo(&text, "%s.",
+						 quote_identifier(get_namespace_name_or_temp(get_rel_namespace(relid))));
+	appendStringInfoString(&text, quote_identifier(name));
+	if (alias == NULL)
+		alias = rt_fetch(number, es->rtable)->eref->aliasname;
+	if (strcmp(alias, name) != 0)
+		appendStringInfo(&text, " %s", quote_identifier(alias));
+	appendStringInfoChar(&text, ')');
+	ExplainPropertyText("Relations", text.data, es);
+}
+
+/*
+ * What the engine does beyond finding rows.
+ */
+static void
+explain_pushdown(ForeignScanState *node, ExplainState *es)
+{
+	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
+	List	   *context = set_deparse_context_plan(es->deparse_cxt,
+												   (Plan *) plan, NIL);
+	bool		prefix = csv_explain_prefix(es);
+	List	   *keys = NIL;
+	List	   *aggregates = NIL;
+	ListCell   *cell;
+
+	if (has_engine_filter(plan))
+	{
+		Node	   *filter = (Node *)
+			make_ands_explicit(copyObject(engine_quals(plan)));
+
+		adopt_relation(filter, plan);
+		ExplainPropertyText("Engine Filter",
+							deparse_expression(filter, context, prefix, false),
+							es);
+	}
+	if (csv_plan_has_order(plan))
+	{
+		List	   *order = copyObject(list_nth(plan->fdw_private,
+											   CSV_PLAN_ORDER));
+		int			n = list_length(plan->fdw_exprs);
+
+		adopt_relation(linitial(order), plan);
+		explain_order(order, list_nth(plan->fdw_exprs, n - 2),
+						  list_nth(plan->fdw_exprs, n - 1), context, prefix, es);
+	}
+	if (plan->scan.scanrelid != 0)
+		return;
+	foreach(cell, plan->fdw_scan_tlist)
+	{
+		Expr	   *expr = lfirst_node(TargetEntry, cell)->expr;
+		char	   *text = deparse_expression((Node *) expr, context, prefix,
+											  false);
+
+		if (IsA(expr, Aggref))
+			aggregates = lappend(aggregates, text);
+		else
+			keys = lappend(keys, text);
+	}
+	if (keys != NIL)
+		ExplainPropertyList("Engine Group Key", keys, es);
+	if (aggregates != NIL)
+		ExplainPropertyList("Engine Aggregates", aggregates, es);
+}
+
+/*
+ * Were, or would be, all of the wanted columns taken from those that the session
+ * keeps?  *ncolumns of them are in the file.
+ */
+static bool
+find_resident(const CsvScanState *state, const ForeignScan *plan,
+			  int *ncolumns)
+{
+	bool		pushes = list_nth(plan->fdw_private, CSV_PLAN_PROGRAM) != NIL;
+	int64		nrows;
+
+	if (state->scan != NULL)
+	{
+		const CsvBatches *batches = csv_table_scan_batches(state->scan);
+
+		*ncolumns = csv_batches_layout(batches)->ncolumns;
+		return csv_batches_all_kept(batches);
+	}
+	return csv_batches_are_kept(state->table, csv_plan_set(plan, CSV_PLAN_WANTED),
+								pushes ? csv_plan_set(plan, CSV_PLAN_HIDDEN) :
+								NULL, csv_plan_has_order(plan), ncolumns, &nrows);
+}
+
+void
+csv_explain_scan(ForeignScanState *node, ExplainState *es)
+{
+	CsvScanState *state = node->fdw_state;
+	const CsvTable *table = state->table;
+	const ForeignScan *plan = (const ForeignScan *) node->ss.ps.plan;
+	int64		nbytes = csv_source_size(table, NULL);
+	int			nattributes = bms_num_members(csv_table_attributes(table));
+	int			nwanted = list_length(list_nth(plan->fdw_private,
+											   CSV_PLAN_WANTED));
+	int			ncolumns = 0;
+	bool		resident = csv_resident_enabled() &&
+		find_resident(state, plan, &ncolumns);
+	const char *engine = state->scan != NULL ?
+		csv_batches_engine(csv_table_scan_batches(state->scan)) : NULL;
+
+	if (plan->scan.scanrelid == 0)
+		explain_relation(plan, table->relid, es);
+	if (table->filename != NULL)
+	{
+		ExplainPropertyText("CSV File", table->filename, es);
+		if (es->costs && nbytes >= 0)
+			ExplainPropertyInteger("CSV File Size", "b", nbytes, es);
+	}
+	else
+		ExplainPropertyText("CSV Program", table->program, es);
+	/* rows of what is resident come from the CPU's memory */
+	if (engine == NULL)
+	{
+		CsvSettings settings = table->settings;
+
+		if (resident && state->pushdown.program == NULL)
+			settings.engine = CSV_ENGINE_CPU;
+		engine = csv_engine_describe(&settings,
+									 csv_source_data_size(table, NULL), nwanted);
+	}
+	ExplainPropertyText("Engine", engine, es);
+	ExplainPropertyText("Columns",
+						psprintf("%d of %d", nwanted, nattributes), es);
+	if (csv_resident_enabled() && table->filename != NULL)
+		ExplainPropertyText("Resident Columns",
+							psprintf("%d of %d", resident ? ncolumns : 0,
+									 ncolumns), es);
+	explain_pushdown(node, es);
+
+	if (es->analyze && state->scan != NULL)
+	{
+		CsvScanStatistics statistics;
+
+		csv_table_scan_statistics(state->scan, &statistics);
+		ExplainPropertyInteger("Records", NULL, statistics.records, es);
+		ExplainPropertyInteger("Skipped Records", NULL, statistics.skipped, es);
+		if (has_engine_filter(plan))
+			ExplainPropertyInteger("Rows Removed by Engine Filter", NULL,
+								   statistics.evaluation.filtered, es);
+		if (csv_plan_has_order(plan))
+			ExplainPropertyInteger("Rows Removed by Engine Limit", NULL,
+								   statistics.evaluation.beyond, es);
+		ExplainPropertyInteger("Chunks", NULL, statistics.reading.chunks, es);
+		if (statistics.evaluation.answered > 0)
+			ExplainPropertyInteger("Chunks Evaluated by GPU", NULL,
+								   statistics.evaluation.answered, es);
+		if (statistics.evaluation.held > 0)
+			ExplainPropertyInteger("Chunks Grouped on GPU", NULL,
+								   statistics.evaluation.held, es);
+		if (state->aggregation != NULL &&
+			csv_aggregation_batches(state->aggregation) > 1)
+			ExplainPropertyInteger("Engine Group Batches", NULL,
+								   csv_aggregation_batches(state->aggregation),
+								   es);
+		if (es->timing)
+		{
+			ExplainPropertyFloat("Read Time", "ms",
+								 statistics.reading.read_seconds * 1000, 3, es);
+			ExplainPropertyFloat("Copy To Device Time", "ms",
+								 statistics.reading.copy_in_seconds * 1000, 3, es);
+			ExplainPropertyFloat("Parse Time", "ms",
+								 statistics.reading.parse_seconds * 1000, 3, es);
+			ExplainPropertyFloat("Copy Back Time", "ms",
+								 statistics.reading.copy_out_seconds * 1000, 3, es);
+		}
+	}
+}

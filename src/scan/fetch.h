@@ -1,0 +1,91 @@
+/*
+ * fetch.h
+ *		How values get from a batch's arrays into a slot.
+ */
+#ifndef CSV_FETCH_H
+#define CSV_FETCH_H
+
+#include "batches/batches.h"
+#include "scan/value.h"
+
+/*
+ * A float's bits travel as an integer's: that is how it is passed by value.
+ */
+typedef enum CsvFetch
+{
+	CSV_FETCH_POINTER,			/* the entry itself */
+	CSV_FETCH_INT32,
+	CSV_FETCH_INT64,
+	CSV_FETCH_INT16,
+	CSV_FETCH_BYTE,
+	CSV_NUM_FETCHES,			/* those above need no more than an array */
+	CSV_FETCH_CSTRING = CSV_NUM_FETCHES,	/* by the input function */
+	CSV_FETCH_RUN,				/* the same, made a run of rows ahead */
+	CSV_FETCH_DECIMAL			/* a numeric, from a scaled integer; if hidden,
+								 * only where the engine could not decide */
+} CsvFetch;
+
+/* a wanted column that is read from the file, as it is in the batch at hand */
+typedef struct CsvScanColumn
+{
+	CsvValueInput input;
+	CsvFetch	fetch;
+	int			att;			/* attribute number - 1 */
+	bool		hidden;			/* as in CsvPushdown */
+	const uint8_t *values;		/* NULL: nobody looks at it */
+	const uint8_t *status;		/* NULL if all are OK */
+	uint32_t	stride;
+
+	/* CSV_FETCH_RUN */
+	Datum	   *run_values;
+	bool	   *run_isnull;
+} CsvScanColumn;
+
+/* a value that was refused */
+typedef struct CsvRefusal
+{
+	const CsvScanColumn *column;
+	CsvValueError error;
+} CsvRefusal;
+
+/* values that the arrays do not hold as datums (careful.c) */
+typedef struct CsvCareful CsvCareful;
+
+/*
+ * For these columns, which the caller keeps in the order of the batch's layout.
+ * In the current memory context; `short_lived` has the values until the caller
+ * resets it, between rows.
+ */
+extern CsvCareful *csv_careful_create(CsvScanColumn *columns, int ncolumns,
+									  MemoryContext short_lived);
+
+/*
+ * A new batch, with the columns as they are in it; NULL: there is none.  False:
+ * no entry has values that the arrays do not hold.
+ */
+extern bool csv_careful_take(CsvCareful *careful, const CsvFileBatch *batch);
+
+/* otherwise: has this one? */
+extern bool csv_careful_has(const CsvCareful *careful, uint32_t entry);
+
+/*
+ * Fill in an entry's values that the arrays do not hold.  undecided: the engine
+ * could not decide on the row.  False, with *refusal filled in, if one of them is
+ * refused.
+ */
+extern bool csv_careful_fill(CsvCareful *careful, uint32_t entry,
+							 bool undecided, Datum *values, bool *isnull,
+							 CsvRefusal *refusal);
+
+/* bytes of the record that an entry was made of */
+extern uint64_t csv_careful_record_length(CsvCareful *careful, uint32_t entry);
+
+/*
+ * Of an error of a value that the engine found: what there is to say of it.  An
+ * earlier field may hold a value that only its input function refuses: that one
+ * comes first then.
+ */
+extern void csv_careful_explain(CsvCareful *careful, const CsvError *error,
+								CsvRefusal *refusal);
+
+#endif							/* CSV_FETCH_H */

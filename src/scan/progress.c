@@ -1,0 +1,65 @@
+/*
+ * progress.c
+ *		Scans and loads in pg_stat_progress_copy.
+ *
+ * The place that a backend has there belongs to whoever started a command last,
+ * and the end of any subtransaction by an ERROR empties it.  So before each
+ * report it is looked at: if it is as we have left it, it is ours; if it is empty,
+ * it is taken.
+ */
+#include "postgres.h"
+
+#include "commands/progress.h"
+#include "pgstat.h"
+#include "utils/backend_status.h"
+
+#include "scan/progress.h"
+
+/* who started what is shown, and under which relation */
+static const void *shown_owner = NULL;
+static Oid	shown_relid = InvalidOid;
+
+static bool
+is_shown(const void *owner)
+{
+	return shown_owner == owner && MyBEEntry != NULL &&
+		MyBEEntry->st_progress_command == PROGRESS_COMMAND_COPY &&
+		MyBEEntry->st_progress_command_target == shown_relid;
+}
+
+void
+csv_progress_report(const void *owner, const CsvProgress *progress)
+{
+	const int	columns[] = {
+		PROGRESS_COPY_COMMAND, PROGRESS_COPY_TYPE, PROGRESS_COPY_BYTES_TOTAL,
+		PROGRESS_COPY_BYTES_PROCESSED, PROGRESS_COPY_TUPLES_PROCESSED,
+		PROGRESS_COPY_TUPLES_EXCLUDED
+	};
+	const int64 values[] = {
+		PROGRESS_COPY_COMMAND_FROM,
+		progress->from_program ? PROGRESS_COPY_TYPE_PROGRAM :
+		PROGRESS_COPY_TYPE_FILE,
+		progress->bytes_total, progress->bytes_processed,
+		progress->tuples_processed, progress->tuples_excluded
+	};
+
+	if (!is_shown(owner))
+	{
+		if (MyBEEntry == NULL ||
+			MyBEEntry->st_progress_command != PROGRESS_COMMAND_INVALID)
+			return;
+		pgstat_progress_start_command(PROGRESS_COMMAND_COPY, progress->relid);
+		shown_owner = owner;
+		shown_relid = progress->relid;
+	}
+	pgstat_progress_update_multi_param(lengthof(columns), columns, values);
+}
+
+void
+csv_progress_release(const void *owner)
+{
+	if (is_shown(owner))
+		pgstat_progress_end_command();
+	if (shown_owner == owner)
+		shown_owner = NULL;
+}

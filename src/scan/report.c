@@ -1,0 +1,221 @@
+/*
+ * report.c
+ *		NOTICEs, summaries and limits for skipped records.
+ */
+#include "postgres.h"
+
+#include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "scan/report.h"
+
+#define CSV_QUOTED_VALUE_BYTES	200
+
+const char *
+csv_error_name(CsvErrorCode code)
+{
+	switch (code)
+	{
+		case CSV_ERROR_RECORD_TOO_LONG:
+			return "record_too_long";
+		case CSV_ERROR_TEXT_AFTER_QUOTE:
+			return "text_after_quote";
+		case CSV_ERROR_UNTERMINATED_QUOTE:
+			return "unterminated_quote";
+		case CSV_ERROR_COLUMN_COUNT:
+			return "column_count";
+		case CSV_ERROR_NUL_BYTE:
+			return "nul_byte";
+		case CSV_ERROR_INVALID_UTF8:
+			return "invalid_utf8";
+		case CSV_ERROR_TOO_MANY_CHARS:
+			return "too_many_chars";
+		case CSV_ERROR_TOO_MANY_BYTES:
+			return "too_many_bytes";
+		case CSV_ERROR_BAD_VALUE:
+			return "bad_value";
+		default:
+			return "";
+	}
+}
+
+int
+csv_error_sqlstate(CsvErrorCode code, int own)
+{
+	switch (code)
+	{
+		case CSV_ERROR_BAD_VALUE:
+			return own != 0 ? own : ERRCODE_INVALID_TEXT_REPRESENTATION;
+		case CSV_ERROR_INVALID_UTF8:
+		case CSV_ERROR_NUL_BYTE:
+			return ERRCODE_CHARACTER_NOT_IN_REPERTOIRE;
+		case CSV_ERROR_TOO_MANY_CHARS:
+		case CSV_ERROR_TOO_MANY_BYTES:
+			return ERRCODE_STRING_DATA_RIGHT_TRUNCATION;
+		default:
+			return ERRCODE_BAD_COPY_FILE_FORMAT;
+	}
+}
+
+/*
+ * An input function's message quotes the value it refused, however long; what
+ * is shown of it is bounded.  The quoted value ends at the message's last
+ * quote, and starts at its first one.
+ */
+static char *
+cut_quoted_value(const char *message)
+{
+	const char *open = strchr(message, '"');
+	const char *close = strrchr(message, '"');
+	int			kept;
+
+	if (open == NULL || close - open - 1 <= CSV_QUOTED_VALUE_BYTES)
+		return pstrdup(message);
+	open++;
+	kept = pg_mbcliplen(open, (int) (close - open), CSV_QUOTED_VALUE_BYTES);
+	return psprintf("%.*s...%s", (int) (open - message) + kept, message, close);
+}
+
+char *
+csv_error_message(const CsvTable *table, CsvErrorCode code, int64 where,
+				  uint32 expected, const char *column_name,
+				  const CsvValueError *error)
+{
+	switch (code)
+	{
+		case CSV_ERROR_RECORD_TOO_LONG:
+			return psprintf("record is longer than %lld bytes",
+							(long long) table->reader.max_record_bytes);
+		case CSV_ERROR_TEXT_AFTER_QUOTE:
+			return psprintf("text after closing quote in field %lld",
+							(long long) where + 1);
+		case CSV_ERROR_UNTERMINATED_QUOTE:
+			return pstrdup("unterminated quoted field");
+		case CSV_ERROR_COLUMN_COUNT:
+			return psprintf("expected %u columns, found %lld", expected,
+							(long long) where);
+		case CSV_ERROR_NUL_BYTE:
+			return psprintf("column \"%s\" holds a zero byte", column_name);
+		case CSV_ERROR_INVALID_UTF8:
+			return psprintf("column \"%s\" holds an %s", column_name,
+							error->message);
+		case CSV_ERROR_TOO_MANY_CHARS:
+			return psprintf("column \"%s\" has %lld characters, limit %lld",
+							column_name, (long long) error->count,
+							(long long) error->limit);
+		case CSV_ERROR_TOO_MANY_BYTES:
+			return psprintf("column \"%s\" has %lld bytes, limit %lld",
+							column_name, (long long) error->count,
+							(long long) error->limit);
+		case CSV_ERROR_BAD_VALUE:
+			return psprintf("column \"%s\": %s", column_name,
+							cut_quoted_value(error->message));
+		default:
+			return pstrdup("");
+	}
+}
+
+bool
+csv_report_needs_message(const CsvReport *report)
+{
+	const CsvTable *table = report->table;
+
+	return table->stop || table->reject_count >= 0 ||
+		table->verbosity == CSV_VERBOSITY_VERBOSE ||
+		(table->verbosity == CSV_VERBOSITY_DEFAULT &&
+		 report->nskipped < table->notice_limit);
+}
+
+void
+csv_report_skipped(CsvReport *report, const CsvSkipped *skipped)
+{
+	const CsvTable *table = report->table;
+	int			sqlstate = csv_error_sqlstate(skipped->code,
+											  skipped->sqlerrcode);
+
+	if (table->stop)
+		ereport(ERROR,
+				(errcode(sqlstate),
+				 errmsg("record %lld of \"%s\": %s",
+						(long long) skipped->record, skipped->file,
+						skipped->message),
+				 errdetail("Line %lld, byte offset %lld.",
+						   (long long) skipped->line,
+						   (long long) skipped->byte_offset)));
+
+	report->nskipped++;
+	report->by_code[skipped->code]++;
+	if (table->reject_count >= 0 && report->nskipped > table->reject_count)
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg("skipped more than %lld records of \"%s\"",
+						(long long) table->reject_count, skipped->file),
+				 errdetail("Record %lld: %s. Line %lld, byte offset %lld.",
+						   (long long) skipped->record, skipped->message,
+						   (long long) skipped->line,
+						   (long long) skipped->byte_offset)));
+
+	if (table->verbosity == CSV_VERBOSITY_VERBOSE ||
+		(table->verbosity == CSV_VERBOSITY_DEFAULT &&
+		 report->nskipped <= table->notice_limit))
+		ereport(NOTICE,
+				(errmsg("skipped record %lld of \"%s\": %s",
+						(long long) skipped->record, skipped->file,
+						skipped->message),
+				 errdetail("Line %lld, byte offset %lld.",
+						   (long long) skipped->line,
+						   (long long) skipped->byte_offset)));
+	else
+		report->nsilent++;
+}
+
+void
+csv_report_end(CsvReport *report, int64 nrecords, bool complete)
+{
+	const CsvTable *table = report->table;
+	const char *file = table->filename != NULL ? table->filename :
+		table->program;
+
+	if (complete && table->reject_percent >= 0 && nrecords > 0 &&
+		(double) report->nskipped * 100 > table->reject_percent * (double) nrecords)
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg("skipped %lld of %lld records of \"%s\", more than %g%%",
+						(long long) report->nskipped, (long long) nrecords,
+						file, table->reject_percent)));
+
+	if (report->nsilent > 0 && !report->summed_up &&
+		table->verbosity == CSV_VERBOSITY_DEFAULT)
+	{
+		StringInfoData counts;
+		char	   *source =
+			DatumGetCString(DirectFunctionCall1(regclassout,
+												ObjectIdGetDatum(table->relid)));
+
+		initStringInfo(&counts);
+		/* the most frequent first */
+		for (;;)
+		{
+			int			most = CSV_ERROR_NONE;
+
+			for (int code = 1; code < CSV_NUM_ERRORS; code++)
+				if (report->by_code[code] > report->by_code[most])
+					most = code;
+			if (report->by_code[most] == 0)
+				break;
+			appendStringInfo(&counts, "%s%s %lld", counts.len > 0 ? ", " : "",
+							 csv_error_name((CsvErrorCode) most),
+							 (long long) report->by_code[most]);
+			report->by_code[most] = 0;
+		}
+		report->summed_up = true;
+		ereport(NOTICE,
+				(errmsg("skipped %lld records of \"%s\"",
+						(long long) report->nskipped, file),
+				 errdetail("%s.", counts.data),
+				 errhint("See csv_gpu_errors(%s).",
+						 quote_literal_cstr(source))));
+	}
+}

@@ -1,0 +1,65 @@
+/*
+ * report.h
+ *		What is said of skipped records: NOTICEs, the summary, the reject
+ *		limit, and the ERROR under on_error 'stop'.
+ */
+#ifndef CSV_REPORT_H
+#define CSV_REPORT_H
+
+#include "scan/value.h"
+
+/* a skipped record, in full */
+typedef struct CsvSkipped
+{
+	const char *file;			/* or the program */
+	int64		record;			/* from 1, after the header */
+	int64		line;			/* from 1 */
+	int64		byte_offset;
+	int			field;			/* 0-based, of the file; -1: none in particular */
+	const char *column_name;	/* NULL: none */
+	CsvErrorCode code;
+	int			sqlerrcode;
+	const char *message;		/* what follows the file name */
+	const uint8_t *raw;			/* its bytes, in the file's encoding */
+	uint64_t	raw_length;
+} CsvSkipped;
+
+/* counts of one scan */
+typedef struct CsvReport
+{
+	const CsvTable *table;
+	int64		nskipped;
+	int64		nsilent;		/* of them, without a NOTICE of their own */
+	int64		by_code[CSV_NUM_ERRORS];
+	bool		summed_up;
+} CsvReport;
+
+/* column_count and so on, as the error table shows it */
+extern const char *csv_error_name(CsvErrorCode code);
+
+/* SQLSTATE of an error; own is the input function's, for bad_value */
+extern int	csv_error_sqlstate(CsvErrorCode code, int own);
+
+/*
+ * The message of an error: nfields as found and expected for column_count,
+ * field (0-based) for text_after_quote, the column's name and error for those
+ * of values.  In the current memory context.
+ */
+extern char *csv_error_message(const CsvTable *table, CsvErrorCode code,
+							   int64 where, uint32 expected,
+							   const char *column_name,
+							   const CsvValueError *error);
+
+/* will a message be seen? else it need not be made */
+extern bool csv_report_needs_message(const CsvReport *report);
+
+/* take notice of a skipped record; ERROR under 'stop' or past the limit */
+extern void csv_report_skipped(CsvReport *report, const CsvSkipped *skipped);
+
+/*
+ * The end of the scan, after nrecords records in all: the summary, and a
+ * percentage as the reject limit (if the scan was complete).
+ */
+extern void csv_report_end(CsvReport *report, int64 nrecords, bool complete);
+
+#endif							/* CSV_REPORT_H */

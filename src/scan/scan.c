@@ -1,0 +1,713 @@
+/*
+ * scan.c
+ *		From batches to rows.
+ *
+ *	1. Batches come from wherever they come (batches.h): arrays of datums for the
+ *	   wanted columns, and errors between the rows.
+ *	2. A row is handed out by setting words and pointers into the arrays.
+ *	   Values that the arrays do not hold are made by the type's input function
+ *	   (careful.c); where that refuses, the record joins the skipped ones.
+ *	3. Skipped records are reported when the scan passes them, in file order
+ *	   (skipping.c).
+ *
+ * Memory: everything of the scan hangs on its context.  Values made for a row live
+ * in row_context, until the next row.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#include "scan/fetch.h"
+#include "scan/progress.h"
+#include "scan/scan.h"
+
+/* a column of a batch that has no status but CSV_VALUE_OK */
+typedef struct CsvPlainColumn
+{
+	const uint8_t *values;
+	uint32_t	stride;
+	int			att;			/* attribute number - 1 */
+} CsvPlainColumn;
+
+struct CsvTableScan
+{
+	const CsvTable *table;
+	MemoryContext context;
+	MemoryContext row_context;
+	bool		row_context_used;
+	MemoryContextCallback callback;
+	Oid			progress_relid; /* where its progress shows, if it does */
+
+	CsvBatches *batches;
+	CsvScanColumn *columns;		/* in the order of the layout */
+	int			ncolumns;
+	const CsvTableColumn **virtuals;
+	int			nvirtuals;
+	Datum		filename;		/* text, of the file at hand */
+	CsvCareful *careful;
+	CsvSkipping *skipping;
+
+	/* the batch at hand; NULL: none */
+	const CsvFileBatch *at;
+	uint64		opening;		/* as in the batch before */
+	uint32_t	position;		/* next of its selection */
+	uint32_t	row;			/* next of the batch */
+	uint32_t	entry;			/* its place in the arrays */
+	uint32_t	error;			/* next of the batch */
+	bool		undecided;		/* the last row that came out */
+	bool		any_careful;	/* some entry has values that arrays do not hold */
+
+	/*
+	 * The batch's columns that the arrays hold: the plain ones by their way
+	 * to fetch, each way's ending before plain_end of it, and those with NULLs.
+	 * The plain ones' isnull was set to false in the array null_set, once.
+	 */
+	CsvPlainColumn *plain;
+	CsvPlainColumn *plain_end[CSV_NUM_FETCHES];
+	const CsvScanColumn **nullable;
+	int			nnullable;
+	const bool *null_set;
+
+	bool		finished;
+	bool		stopped;		/* whoever is told of skipped records said so */
+};
+
+/* ---- begin ---- */
+
+/* the reset callback */
+static void
+release_scan(void *arg)
+{
+	csv_progress_release(arg);
+}
+
+/* the columns that are read from the file, and the others */
+static void
+choose_columns(CsvTableScan *scan, const Bitmapset *wanted)
+{
+	const CsvTable *table = scan->table;
+	const CsvFileLayout *layout = csv_batches_layout(scan->batches);
+
+	scan->ncolumns = layout->ncolumns;
+	scan->columns = palloc0(sizeof(CsvScanColumn) * Max(scan->ncolumns, 1));
+	for (int i = 0; i < scan->ncolumns; i++)
+	{
+		const CsvTableColumn *column = layout->columns[i].column;
+
+		csv_value_init(&scan->columns[i].input, table, column, scan->context);
+		scan->columns[i].att = column->attnum - 1;
+		scan->columns[i].hidden = layout->columns[i].hidden;
+	}
+
+	scan->virtuals = palloc0(sizeof(CsvTableColumn *) *
+							 Max(layout->nvirtuals, 1));
+	for (int i = 0; i < table->natts; i++)
+		if (bms_is_member(table->columns[i].attnum, wanted) &&
+			table->columns[i].virtual_kind != CSV_VIRTUAL_NONE)
+			scan->virtuals[scan->nvirtuals++] = &table->columns[i];
+}
+
+CsvTableScan *
+csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
+					 const CsvPushdown *pushdown, bool may_keep,
+					 CsvSkippedFn skipped, void *arg)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "csv_gpu_fdw scan",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext outer = MemoryContextSwitchTo(context);
+	CsvTableScan *scan = palloc0(sizeof(CsvTableScan));
+
+	scan->table = table;
+	scan->context = context;
+	scan->row_context = AllocSetContextCreate(context, "csv_gpu_fdw row",
+											  ALLOCSET_DEFAULT_SIZES);
+	scan->batches = csv_batches_create(table, wanted, pushdown, may_keep);
+	choose_columns(scan, wanted);
+	scan->plain = palloc0(sizeof(CsvPlainColumn) * Max(scan->ncolumns, 1));
+	scan->nullable = palloc0(sizeof(CsvScanColumn *) * Max(scan->ncolumns, 1));
+	scan->careful = csv_careful_create(scan->columns, scan->ncolumns,
+									   scan->row_context);
+	scan->skipping = csv_skipping_create(table, skipped, arg);
+	scan->callback.func = release_scan;
+	scan->callback.arg = scan;
+	MemoryContextRegisterResetCallback(context, &scan->callback);
+	MemoryContextSwitchTo(outer);
+	return scan;
+}
+
+void
+csv_table_scan_show_progress(CsvTableScan *scan, Oid relid)
+{
+	scan->progress_relid = relid;
+}
+
+CsvBatches *
+csv_table_scan_batches(const CsvTableScan *scan)
+{
+	return scan->batches;
+}
+
+/* ---- a new file ---- */
+
+static CsvFetch
+fetch_for(const CsvValueInput *input)
+{
+	switch (input->spec.kind)
+	{
+		case CSV_KIND_BOOL:
+			return CSV_FETCH_BYTE;
+		case CSV_KIND_INT2:
+			return CSV_FETCH_INT16;
+		case CSV_KIND_INT4:
+		case CSV_KIND_DATE:
+		case CSV_KIND_FLOAT4:
+			return CSV_FETCH_INT32;
+		case CSV_KIND_INT8:
+		case CSV_KIND_TIMESTAMP:
+		case CSV_KIND_TIMESTAMPTZ:
+		case CSV_KIND_FLOAT8:
+			return CSV_FETCH_INT64;
+		case CSV_KIND_CSTRING:
+			return input->pure ? CSV_FETCH_CSTRING : CSV_FETCH_RUN;
+		case CSV_KIND_DECIMAL64:
+		case CSV_KIND_DECIMAL128:
+			return CSV_FETCH_DECIMAL;
+		default:
+			return CSV_FETCH_POINTER;
+	}
+}
+
+/* put the columns in the order of the file that was opened */
+static void
+order_columns(CsvTableScan *scan)
+{
+	const CsvLayout *layout = scan->at->layout;
+	CsvScanColumn *before = palloc(sizeof(CsvScanColumn) *
+								   Max(scan->ncolumns, 1));
+	CsvScanColumn **by_att = palloc(sizeof(CsvScanColumn *) *
+									Max(scan->table->natts, 1));
+
+	memcpy(before, scan->columns, sizeof(CsvScanColumn) * scan->ncolumns);
+	for (int i = 0; i < scan->ncolumns; i++)
+		by_att[before[i].att] = &before[i];
+	for (int i = 0; i < scan->ncolumns; i++)
+	{
+		CsvScanColumn *column = &scan->columns[i];
+
+		*column = *by_att[layout->columns[i].attnum - 1];
+		column->input.spec = layout->columns[i];
+		column->fetch = fetch_for(&column->input);
+	}
+	pfree(by_att);
+	pfree(before);
+}
+
+static void
+set_filename(CsvTableScan *scan)
+{
+	MemoryContext outer = MemoryContextSwitchTo(scan->context);
+
+	if (DatumGetPointer(scan->filename) != NULL)
+		pfree(DatumGetPointer(scan->filename));
+	scan->filename = (Datum) 0;
+	for (int i = 0; i < scan->nvirtuals; i++)
+		if (scan->virtuals[i]->virtual_kind == CSV_VIRTUAL_FILENAME)
+		{
+			scan->filename = CStringGetTextDatum(scan->at->filename);
+			break;
+		}
+	MemoryContextSwitchTo(outer);
+}
+
+/* ---- batches ---- */
+
+/*
+ * Sort out how the columns of a new batch are fetched.
+ */
+static void
+sort_columns(CsvTableScan *scan)
+{
+	CsvPlainColumn *next = scan->plain;
+
+	scan->null_set = NULL;
+	scan->nnullable = 0;
+	for (int fetch = 0; fetch < CSV_NUM_FETCHES; fetch++)
+	{
+		for (int i = 0; i < scan->ncolumns; i++)
+		{
+			const CsvScanColumn *column = &scan->columns[i];
+
+			if ((int) column->fetch != fetch || column->values == NULL)
+				continue;
+			if (column->status != NULL)
+			{
+				scan->nullable[scan->nnullable++] = column;
+				continue;
+			}
+			next->values = column->values;
+			next->stride = column->stride;
+			next->att = column->att;
+			next++;
+		}
+		scan->plain_end[fetch] = next;
+	}
+}
+
+static void
+show_progress(const CsvTableScan *scan)
+{
+	CsvScanStatistics statistics;
+	CsvProgress progress;
+
+	csv_table_scan_statistics(scan, &statistics);
+	progress.relid = scan->progress_relid;
+	progress.from_program = scan->table->program != NULL;
+	progress.bytes_processed = statistics.reading.bytes;
+	progress.bytes_total = csv_batches_certain_size(scan->batches);
+	progress.tuples_processed = statistics.records - statistics.skipped;
+	progress.tuples_excluded = statistics.skipped;
+	csv_progress_report(scan, &progress);
+}
+
+/* the number in its file of the record before the next row or error */
+static int64
+last_record(const CsvTableScan *scan)
+{
+	return (int64) scan->at->batch.file_records + scan->row + scan->error;
+}
+
+/* let go of the batch, if there is one: its records are passed */
+static void
+leave_batch(CsvTableScan *scan)
+{
+	if (scan->at != NULL)
+		csv_skipping_pass(scan->skipping, scan->at->file_number,
+						  last_record(scan));
+	scan->at = NULL;
+	scan->position = 0;
+	scan->row = 0;
+	scan->entry = 0;
+	scan->error = 0;
+}
+
+/*
+ * On to the next batch; false at the end of the scan.
+ */
+static bool
+advance_batch(CsvTableScan *scan)
+{
+	leave_batch(scan);
+	scan->at = csv_batches_next(scan->batches);
+	if (scan->at == NULL)
+	{
+		scan->finished = true;
+		csv_progress_release(scan);
+		(void) csv_careful_take(scan->careful, NULL);
+		csv_skipping_end(scan->skipping, true);
+		return false;
+	}
+	if (scan->opening != scan->at->opening)
+	{
+		order_columns(scan);
+		set_filename(scan);
+		scan->opening = scan->at->opening;
+	}
+	for (int i = 0; i < scan->ncolumns; i++)
+	{
+		CsvScanColumn *column = &scan->columns[i];
+		const CsvArray *array = &scan->at->batch.arrays[i];
+
+		column->values = array->values;
+		column->status = array->all_ok ? NULL : array->status;
+		column->stride = array->stride;
+	}
+	sort_columns(scan);
+	scan->any_careful = csv_careful_take(scan->careful, scan->at);
+	if (OidIsValid(scan->progress_relid))
+		show_progress(scan);
+	return true;
+}
+
+/* the next row that is to come out; the batch's end if there is none */
+static inline uint32_t
+next_row(const CsvTableScan *scan)
+{
+	const CsvSelection *selection = scan->at->selection;
+
+	if (selection == NULL)
+		return scan->row;
+	if (scan->position == selection->nrows)
+		return scan->at->batch.nrows;
+	return selection->rows[scan->position];
+}
+
+/* ---- skipped records ---- */
+
+/* where the record of an entry stands in the batch's part of the file */
+static uint64_t
+entry_place(const CsvTableScan *scan, uint32_t entry)
+{
+	return scan->at->row_places != NULL ? scan->at->row_places[entry] :
+		scan->at->batch.row_offsets[entry];
+}
+
+static uint64_t
+error_place(const CsvTableScan *scan, const CsvError *error)
+{
+	return scan->at->error_places != NULL ?
+		scan->at->error_places[error - scan->at->batch.errors] :
+		error->offset;
+}
+
+/* the column of a field, if one is wanted */
+static const char *
+column_of_field(const CsvTableScan *scan, uint32_t field)
+{
+	for (int i = 0; i < scan->ncolumns; i++)
+		if (scan->columns[i].input.spec.field == field)
+			return scan->columns[i].input.column->name;
+	return NULL;
+}
+
+/*
+ * Report a skipped record, which stands at this offset of the batch's part of
+ * the file: `where` as in CsvError, for an error of the record; refusal for one
+ * of a value, else NULL.
+ */
+static void
+skip_record(CsvTableScan *scan, int64 record, uint64_t offset, uint32_t line,
+			uint64_t length, CsvErrorCode code, int64 where,
+			const CsvRefusal *refusal)
+{
+	const CsvFileBatch *at = scan->at;
+	CsvSkipped	skipped;
+	MemoryContext outer;
+
+	if (csv_skipping_was_passed(scan->skipping, at->file_number, record))
+		return;
+	outer = MemoryContextSwitchTo(scan->row_context);
+	scan->row_context_used = true;
+	memset(&skipped, 0, sizeof(skipped));
+	skipped.file = at->filename;
+	skipped.record = record;
+	skipped.line = (int64) at->batch.file_lines + line + 1;
+	skipped.byte_offset = (int64) (at->batch.file_offset + offset);
+	skipped.code = code;
+	if (csv_skipping_shows_bytes(scan->skipping))
+	{
+		Assert(!at->kept);
+		skipped.raw = at->batch.bytes + offset;
+		skipped.raw_length = length;
+	}
+	skipped.field = -1;
+	if (refusal != NULL)
+	{
+		skipped.field = (int) refusal->column->input.spec.field;
+		skipped.column_name = refusal->column->input.column->name;
+		skipped.sqlerrcode = refusal->error.sqlerrcode;
+	}
+	else if (code == CSV_ERROR_TEXT_AFTER_QUOTE ||
+			 code == CSV_ERROR_UNTERMINATED_QUOTE)
+	{
+		skipped.field = (int) where;
+		skipped.column_name = column_of_field(scan, (uint32_t) where);
+	}
+	if (csv_skipping_needs_message(scan->skipping))
+		skipped.message =
+			csv_error_message(scan->table, code, where, at->layout->nfields,
+							  skipped.column_name,
+							  refusal != NULL ? &refusal->error : NULL);
+	if (!csv_skipping_add(scan->skipping, &skipped))
+		scan->stopped = true;
+	MemoryContextSwitchTo(outer);
+}
+
+/* an error that the engine found */
+static void
+skip_error(CsvTableScan *scan, const CsvError *error)
+{
+	int64		record = (int64) scan->at->batch.file_records +
+		error->record + 1;
+	uint64_t	length = error->length;
+	CsvRefusal	refusal;
+	MemoryContext outer;
+
+	if (csv_skipping_was_passed(scan->skipping, scan->at->file_number, record))
+		return;
+	if (error->code <= CSV_ERROR_COLUMN_COUNT)
+	{
+		/* what is in the input beyond that hangs on the size of chunks */
+		if (error->code == CSV_ERROR_RECORD_TOO_LONG)
+			length = Min(length, scan->table->reader.max_record_bytes);
+		skip_record(scan, record, error_place(scan, error), error->line, length,
+					(CsvErrorCode) error->code, error->where, NULL);
+		return;
+	}
+
+	outer = MemoryContextSwitchTo(scan->row_context);
+	scan->row_context_used = true;
+	csv_careful_explain(scan->careful, error, &refusal);
+	MemoryContextSwitchTo(outer);
+	skip_record(scan, record, error_place(scan, error), error->line, length,
+				refusal.error.code, 0, &refusal);
+}
+
+/* a row one of whose values was refused */
+static void
+skip_row(CsvTableScan *scan, const CsvRefusal *refusal)
+{
+	uint32_t	entry = scan->entry;
+	uint64_t	length = 0;
+
+	/* of a kept batch's, nobody sees the bytes, nor are they there */
+	if (csv_skipping_shows_bytes(scan->skipping))
+		length = csv_careful_record_length(scan->careful, entry);
+	skip_record(scan, last_record(scan) + 1, entry_place(scan, entry),
+				scan->at->batch.row_lines[entry], length, refusal->error.code,
+				0, refusal);
+}
+
+static inline void
+reset_row(CsvTableScan *scan)
+{
+	if (scan->row_context_used)
+	{
+		MemoryContextReset(scan->row_context);
+		scan->row_context_used = false;
+	}
+}
+
+/*
+ * Report the skipped records that stand before this row of the batch.
+ */
+static inline void
+skip_errors_before(CsvTableScan *scan, uint32_t row)
+{
+	const CsvBatch *batch = &scan->at->batch;
+
+	while (unlikely(scan->error < batch->nerrors) &&
+		   batch->errors[scan->error].before_row <= row && !scan->stopped)
+	{
+		CHECK_FOR_INTERRUPTS();
+		/* rows before it are passed when it is */
+		scan->row = batch->errors[scan->error].before_row;
+		skip_error(scan, &batch->errors[scan->error]);
+		scan->error++;
+		reset_row(scan);
+	}
+}
+
+/* ---- rows ---- */
+
+static void
+fill_virtuals(CsvTableScan *scan, Datum *values, bool *isnull)
+{
+	const CsvBatch *batch = &scan->at->batch;
+
+	for (int i = 0; i < scan->nvirtuals; i++)
+	{
+		const CsvTableColumn *column = scan->virtuals[i];
+		int			att = column->attnum - 1;
+		int64		number = 0;
+
+		isnull[att] = false;
+		switch (column->virtual_kind)
+		{
+			case CSV_VIRTUAL_FILENAME:
+				values[att] = scan->filename;
+				continue;
+			case CSV_VIRTUAL_RECORD:
+				number = last_record(scan);
+				break;
+			case CSV_VIRTUAL_LINE:
+				number = (int64) batch->file_lines +
+					batch->row_lines[scan->entry] + 1;
+				break;
+			case CSV_VIRTUAL_BYTE_OFFSET:
+				number = (int64) (batch->file_offset +
+								  entry_place(scan, scan->entry));
+				break;
+			default:
+				break;
+		}
+		if (column->type == INT8OID)
+			values[att] = Int64GetDatum(number);
+		else if (number <= PG_INT32_MAX)
+			values[att] = Int32GetDatum((int32) number);
+		else
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("value of virtual column \"%s\" is out of range for type integer",
+							column->name)));
+	}
+}
+
+static inline Datum
+fetch_value(CsvFetch fetch, const uint8_t *entry)
+{
+	switch (fetch)
+	{
+		case CSV_FETCH_BYTE:
+			return BoolGetDatum(*entry != 0);
+		case CSV_FETCH_INT16:
+			return Int16GetDatum(*(const int16 *) entry);
+		case CSV_FETCH_INT32:
+			return Int32GetDatum(*(const int32 *) entry);
+		case CSV_FETCH_INT64:
+			return Int64GetDatum(*(const int64 *) entry);
+		default:
+			return PointerGetDatum(entry);
+	}
+}
+
+/*
+ * What the arrays hold of an entry.
+ */
+static inline void
+fill_fast(CsvTableScan *scan, uint32_t entry, Datum *values, bool *isnull)
+{
+	const CsvPlainColumn *column = scan->plain;
+
+	if (unlikely(scan->null_set != isnull))
+	{
+		for (; column < scan->plain_end[CSV_NUM_FETCHES - 1]; column++)
+			isnull[column->att] = false;
+		column = scan->plain;
+		for (int i = 0; i < scan->ncolumns; i++)
+			if (scan->columns[i].values == NULL)
+				isnull[scan->columns[i].att] = true;
+		scan->null_set = isnull;
+	}
+
+	/* a loop for each way to fetch, that need not ask which */
+#define FETCH_COLUMNS(fetch) \
+	for (const CsvPlainColumn *end = scan->plain_end[fetch]; column < end; \
+		 column++) \
+		values[column->att] = fetch_value(fetch, column->values + \
+										  (size_t) entry * column->stride)
+
+	FETCH_COLUMNS(CSV_FETCH_POINTER);
+	FETCH_COLUMNS(CSV_FETCH_INT32);
+	FETCH_COLUMNS(CSV_FETCH_INT64);
+	FETCH_COLUMNS(CSV_FETCH_INT16);
+	FETCH_COLUMNS(CSV_FETCH_BYTE);
+#undef FETCH_COLUMNS
+
+	for (int i = 0; i < scan->nnullable; i++)
+	{
+		const CsvScanColumn *nullable = scan->nullable[i];
+		int			att = nullable->att;
+
+		isnull[att] = nullable->status[entry] != CSV_VALUE_OK;
+		values[att] = isnull[att] ? (Datum) 0 :
+			fetch_value(nullable->fetch, nullable->values +
+						(size_t) entry * nullable->stride);
+	}
+}
+
+bool
+csv_table_scan_next(CsvTableScan *scan, Datum *values, bool *isnull)
+{
+	if (scan->finished)
+		return false;
+	for (;;)
+	{
+		CsvRefusal	refusal;
+		uint32_t	row;
+
+		reset_row(scan);
+		if (unlikely(scan->at == NULL) && !advance_batch(scan))
+			return false;
+		row = next_row(scan);
+		skip_errors_before(scan, row);
+		if (unlikely(scan->stopped))
+		{
+			scan->finished = true;
+			return false;
+		}
+		scan->row = row;
+		if (row >= scan->at->batch.nrows)
+		{
+			if (!advance_batch(scan))
+				return false;
+			continue;
+		}
+		scan->entry = scan->at->batch.answer != NULL ? scan->position : row;
+		if (scan->at->selection != NULL)
+		{
+			scan->undecided = scan->at->selection->any_careful &&
+				scan->at->selection->careful[scan->position] != 0;
+			scan->position++;
+		}
+
+		fill_fast(scan, scan->entry, values, isnull);
+		if (scan->any_careful && csv_careful_has(scan->careful, scan->entry))
+		{
+			scan->row_context_used = true;
+			if (!csv_careful_fill(scan->careful, scan->entry, scan->undecided,
+								  values, isnull, &refusal))
+			{
+				skip_row(scan, &refusal);
+				scan->row++;
+				CHECK_FOR_INTERRUPTS();
+				continue;
+			}
+		}
+		scan->row++;
+		if (scan->nvirtuals > 0)
+			fill_virtuals(scan, values, isnull);
+		return true;
+	}
+}
+
+const char *
+csv_table_scan_place(const CsvTableScan *scan, int64 *record)
+{
+	*record = last_record(scan);
+	return scan->at->filename;
+}
+
+bool
+csv_table_scan_undecided(const CsvTableScan *scan)
+{
+	return scan->undecided;
+}
+
+/* ---- end ---- */
+
+void
+csv_table_scan_rewind(CsvTableScan *scan)
+{
+	leave_batch(scan);
+	csv_batches_rewind(scan->batches);
+	scan->finished = false;
+}
+
+void
+csv_table_scan_end(CsvTableScan *scan)
+{
+	leave_batch(scan);
+	csv_batches_end(scan->batches);
+	csv_progress_release(scan);
+	csv_skipping_end(scan->skipping, false);
+}
+
+void
+csv_table_scan_statistics(const CsvTableScan *scan,
+						  CsvScanStatistics *statistics)
+{
+	CsvBatchesStatistics batches;
+
+	csv_batches_statistics(scan->batches, &batches);
+	statistics->reading = batches.reading;
+	statistics->evaluation = batches.evaluation;
+	statistics->skipped = csv_skipping_skipped(scan->skipping);
+	statistics->records = scan->at == NULL ?
+		csv_skipping_passed(scan->skipping, 0, 0) :
+		csv_skipping_passed(scan->skipping, scan->at->file_number,
+							last_record(scan));
+}

@@ -1,0 +1,79 @@
+/*
+ * scan.h
+ *		The rows of a table: what the executor, the error table and ANALYZE
+ *		have in common.
+ */
+#ifndef CSV_SCAN_H
+#define CSV_SCAN_H
+
+#include "access/tupdesc.h"
+#include "nodes/bitmapset.h"
+
+#include "batches/batches.h"
+#include "scan/skipping.h"
+
+typedef struct CsvTableScan CsvTableScan;
+
+/*
+ * For EXPLAIN ANALYZE.  What happens at once makes the times of reading, copying
+ * and parsing more than that of the scan, when they are added.
+ */
+typedef struct CsvScanStatistics
+{
+	int64		records;		/* good and bad, that the scan passed */
+	int64		skipped;
+	CsvReadStatistics reading;
+	CsvEvaluationStatistics evaluation;
+} CsvScanStatistics;
+
+/*
+ * Start a scan that delivers the wanted attributes (a set of attribute
+ * numbers; all others come out NULL).  Everything it holds hangs on a child of
+ * the current memory context, and is given back with that at the latest.
+ *
+ * may_keep: the session may keep its columns, and take them from those it has
+ * kept; not where `skipped` wants to see the records' bytes.
+ */
+extern CsvTableScan *csv_table_scan_begin(const CsvTable *table,
+										  const Bitmapset *wanted,
+										  const CsvPushdown *pushdown,
+										  bool may_keep,
+										  CsvSkippedFn skipped, void *arg);
+
+/* show it in pg_stat_progress_copy, under this relation */
+extern void csv_table_scan_show_progress(CsvTableScan *scan, Oid relid);
+
+/*
+ * The next row, into arrays of one entry per attribute of the table.  What
+ * the values point to lives until the next call.  Entries of isnull that are
+ * the same in all rows may be written only once: between calls with the same
+ * array, leave it as it is.  False at the end.
+ */
+extern bool csv_table_scan_next(CsvTableScan *scan, Datum *values,
+								bool *isnull);
+
+/*
+ * Where the row that came out last stands: its file (which lives as long as the
+ * scan) and its record there.
+ */
+extern const char *csv_table_scan_place(const CsvTableScan *scan,
+										int64 *record);
+
+/*
+ * Did the engine leave it open whether the last row passes its filter?
+ */
+extern bool csv_table_scan_undecided(const CsvTableScan *scan);
+
+/* where its rows come from: for groups, and for EXPLAIN */
+extern CsvBatches *csv_table_scan_batches(const CsvTableScan *scan);
+
+/* start again; records that were reported are not reported again */
+extern void csv_table_scan_rewind(CsvTableScan *scan);
+
+/* the regular end: closes the source, sums up skipped records */
+extern void csv_table_scan_end(CsvTableScan *scan);
+
+extern void csv_table_scan_statistics(const CsvTableScan *scan,
+									  CsvScanStatistics *statistics);
+
+#endif							/* CSV_SCAN_H */

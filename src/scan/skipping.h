@@ -1,0 +1,51 @@
+/*
+ * skipping.h
+ *		Which records a scan has passed, and what is said of those it skipped.
+ *
+ * Records are passed in file order, each of them once: what is read a second time,
+ * after a rewind or since a device failed, is not said and not counted again.
+ */
+#ifndef CSV_SKIPPING_H
+#define CSV_SKIPPING_H
+
+#include "scan/report.h"
+
+/*
+ * Told of each skipped record, in order, instead of the usual report.  False:
+ * it wants to know of no more, and the scan ends.
+ */
+typedef bool (*CsvSkippedFn) (void *arg, const CsvSkipped *skipped);
+
+typedef struct CsvSkipping CsvSkipping;
+
+/* in the current memory context; skipped: NULL for the usual report */
+extern CsvSkipping *csv_skipping_create(const CsvTable *table,
+										CsvSkippedFn skipped, void *arg);
+
+/* has the scan been past this record (from 1) of this file (from 1)? */
+extern bool csv_skipping_was_passed(const CsvSkipping *skipping,
+									int file_number, int64 record);
+
+/* it is past this record, and all before it */
+extern void csv_skipping_pass(CsvSkipping *skipping, int file_number,
+							  int64 record);
+
+/* records passed, if the scan is past this one, too */
+extern int64 csv_skipping_passed(const CsvSkipping *skipping, int file_number,
+								 int64 record);
+extern int64 csv_skipping_skipped(const CsvSkipping *skipping);
+
+/* does anybody look at the bytes, or the message, of the next one? */
+extern bool csv_skipping_shows_bytes(const CsvSkipping *skipping);
+extern bool csv_skipping_needs_message(const CsvSkipping *skipping);
+
+/*
+ * A skipped record, which was not passed.  False: the scan ends here.  ERROR under
+ * on_error 'stop', or past the reject limit.
+ */
+extern bool csv_skipping_add(CsvSkipping *skipping, const CsvSkipped *skipped);
+
+/* the end of the scan: of all its records if it is complete */
+extern void csv_skipping_end(CsvSkipping *skipping, bool complete);
+
+#endif							/* CSV_SKIPPING_H */

@@ -1,0 +1,641 @@
+/*
+ * value.c
+ *		Input functions, and what stands before them: encoding and limits.
+ *
+ * A value that an input function refuses makes its record bad; it must not end
+ * the scan.  There are two ways to call a function so that its ERROR can be
+ * survived.  A built-in one that does nothing but compute can be left by
+ * longjmp, as PG_TRY does it.  Any other (it may run SQL, hold locks or pins)
+ * needs a subtransaction.
+ *
+ * Before 17 there are no subtransactions while a query has parallel workers.
+ * Planning avoids such queries where it can (scan_path.c); where it could
+ * not, a function of the second kind is called as it is, and a refusal ends
+ * the scan.
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/namespace.h"
+#include "catalog/partition.h"
+#include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+#include "utils/rls.h"
+
+#include "compat.h"
+#include "reader/field.h"
+#include "scan/value.h"
+#include "table/quote.h"
+
+#if PG_VERSION_NUM >= 160000
+#include "nodes/miscnodes.h"
+#include "commands/defrem.h"
+#include "rewrite/rewriteHandler.h"
+#include "executor/executor.h"
+#endif
+
+/* input functions that hold nothing but memory when they refuse a value */
+static const Oid pure_functions[] = {
+	F_BOOLIN, F_INT2IN, F_INT4IN, F_INT8IN, F_FLOAT4IN, F_FLOAT8IN,
+	F_NUMERIC_IN, F_CASH_IN, F_DATE_IN, F_TIME_IN, F_TIMETZ_IN,
+	F_TIMESTAMP_IN, F_TIMESTAMPTZ_IN, F_INTERVAL_IN, F_UUID_IN, F_TEXTIN,
+	F_VARCHARIN, F_BPCHARIN, F_CHARIN, F_NAMEIN, F_BYTEAIN, F_OIDIN,
+	F_JSON_IN, F_JSONB_IN, F_INET_IN, F_CIDR_IN, F_MACADDR_IN,
+	F_MACADDR8_IN, F_BIT_IN, F_VARBIT_IN, F_POINT_IN, F_LSEG_IN, F_PATH_IN,
+	F_BOX_IN, F_POLY_IN, F_LINE_IN, F_CIRCLE_IN, F_TSVECTORIN,
+	F_TSQUERYIN, F_PG_LSN_IN, F_TIDIN, F_XIDIN, F_CIDIN, F_ENUM_IN
+};
+
+/* likewise, for an array if its elements' function is of that kind */
+static bool
+is_pure_input(Oid type)
+{
+	Oid			function;
+	Oid			ioparam;
+
+	getTypeInputInfo(type, &function, &ioparam);
+	if (function == F_ARRAY_IN && OidIsValid(get_element_type(type)))
+		return is_pure_input(get_element_type(type));
+	for (int i = 0; i < lengthof(pure_functions); i++)
+		if (pure_functions[i] == function)
+			return true;
+	return false;
+}
+
+bool
+csv_needs_subtransaction(Oid type)
+{
+	return !is_pure_input(type);
+}
+
+void
+csv_value_init(CsvValueInput *input, const CsvTable *table,
+			   const CsvTableColumn *column, MemoryContext context)
+{
+	Oid			function;
+
+	memset(input, 0, sizeof(*input));
+	input->table = table;
+	input->column = column;
+	csv_table_kind(column, &input->spec);
+	getTypeInputInfo(column->type, &function, &input->ioparam);
+	fmgr_info_cxt(function, &input->function, context);
+	input->pure = !csv_needs_subtransaction(column->type);
+	input->comma_decimal = table->decimal_separator == ',' &&
+		(column->type == NUMERICOID || column->type == FLOAT4OID ||
+		 column->type == FLOAT8OID);
+}
+
+/* ---- calling input functions ---- */
+
+bool
+csv_is_about_value(int sqlerrcode)
+{
+	/* lock_timeout; and enum_in() holds a cache entry there */
+	if (sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE ||
+		sqlerrcode == ERRCODE_UNSAFE_NEW_ENUM_VALUE_USAGE)
+		return false;
+
+	switch (ERRCODE_TO_CATEGORY(sqlerrcode))
+	{
+		case ERRCODE_OPERATOR_INTERVENTION:
+		case ERRCODE_INSUFFICIENT_RESOURCES:
+		case ERRCODE_SYSTEM_ERROR:
+		case ERRCODE_INTERNAL_ERROR:
+		case ERRCODE_TRANSACTION_ROLLBACK:
+			return false;
+		default:
+			return true;
+	}
+}
+
+static void
+refuse(CsvValueError *error, int sqlerrcode, const char *message)
+{
+	error->code = CSV_ERROR_BAD_VALUE;
+	error->sqlerrcode = sqlerrcode;
+	error->message = pstrdup(message);
+}
+
+/* what is said instead of words that may quote the value */
+static char *
+without_value(const CsvValueInput *input)
+{
+	return psprintf("invalid value for type %s",
+					format_type_be(input->column->type));
+}
+
+/* likewise, in the input function's words, if the user may see them */
+static void
+refuse_value(const CsvValueInput *input, CsvValueError *error, int sqlerrcode,
+			 const char *message)
+{
+	refuse(error, sqlerrcode, csv_may_quote(input->table, input->column) ?
+		   message : without_value(input));
+}
+
+/*
+ * An ERROR of an input function that ends the scan.  Those that are about
+ * something else than the value are told as they are.
+ */
+static void
+rethrow(const CsvValueInput *input, ErrorData *edata)
+{
+	bool		has_value = csv_is_about_value(edata->sqlerrcode) ||
+		edata->sqlerrcode == ERRCODE_UNSAFE_NEW_ENUM_VALUE_USAGE ||
+		ERRCODE_TO_CATEGORY(edata->sqlerrcode) == ERRCODE_INTERNAL_ERROR;
+
+	if (has_value && !csv_may_quote(input->table, input->column))
+	{
+		edata->message = psprintf("column \"%s\": %s", input->column->name,
+								  without_value(input));
+		edata->detail = edata->hint = edata->context = NULL;
+	}
+	ReThrowError(edata);
+}
+
+static Datum
+call_input(CsvValueInput *input, char *string, CsvValueError *error)
+{
+#if PG_VERSION_NUM >= 160000
+	ErrorSaveContext escontext = {
+		.type = T_ErrorSaveContext,
+		.details_wanted = true
+	};
+	Datum		value = (Datum) 0;
+
+	if (!InputFunctionCallSafe(&input->function, string, input->ioparam,
+							   input->column->typmod,
+							   (fmNodePtr) &escontext, &value))
+		refuse_value(input, error, escontext.error_data->sqlerrcode,
+					 escontext.error_data->message);
+	return value;
+#else
+	return InputFunctionCall(&input->function, string, input->ioparam,
+							 input->column->typmod);
+#endif
+}
+
+static bool
+call_pure(CsvValueInput *input, char *string, Datum *value,
+		  CsvValueError *error)
+{
+	MemoryContext context = CurrentMemoryContext;
+
+	PG_TRY();
+	{
+		*value = call_input(input, string, error);
+	}
+	PG_CATCH();
+	{
+		ErrorData  *edata;
+
+		MemoryContextSwitchTo(context);
+		edata = CopyErrorData();
+		FlushErrorState();
+		if (!csv_is_about_value(edata->sqlerrcode))
+			rethrow(input, edata);
+		refuse_value(input, error, edata->sqlerrcode, edata->message);
+	}
+	PG_END_TRY();
+	return error->code == CSV_ERROR_NONE;
+}
+
+bool
+csv_may_open_subtransaction(void)
+{
+	return CSV_HAVE_PARALLEL_SUBTRANSACTIONS || !IsInParallelMode();
+}
+
+/*
+ * The call of such a function where there are no subtransactions.
+ */
+static void
+call_unprotected(CsvValueInput *input, char *string, Datum *value,
+				 CsvValueError *error)
+{
+	MemoryContext context = CurrentMemoryContext;
+
+	PG_TRY();
+	{
+		*value = call_input(input, string, error);
+	}
+	PG_CATCH();
+	{
+		ErrorData  *edata;
+
+		MemoryContextSwitchTo(context);
+		edata = CopyErrorData();
+		FlushErrorState();
+		if (edata->hint == NULL && csv_is_about_value(edata->sqlerrcode))
+			edata->hint = psprintf("Before PostgreSQL 17, a query with parallel workers cannot skip a record for a value of type %s. Set max_parallel_workers_per_gather to 0.",
+								   format_type_be(input->column->type));
+		rethrow(input, edata);
+	}
+	PG_END_TRY();
+}
+
+static bool
+call_in_subtransaction(CsvValueInput *input, char *string, Datum *value,
+					   CsvValueError *error)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		*value = call_input(input, string, error);
+		ReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(context);
+		CurrentResourceOwner = owner;
+	}
+	PG_CATCH();
+	{
+		ErrorData  *edata;
+
+		MemoryContextSwitchTo(context);
+		edata = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(context);
+		CurrentResourceOwner = owner;
+		if (!csv_is_about_value(edata->sqlerrcode))
+			rethrow(input, edata);
+		refuse_value(input, error, edata->sqlerrcode, edata->message);
+	}
+	PG_END_TRY();
+	return error->code == CSV_ERROR_NONE;
+}
+
+bool
+csv_value_from_cstring(CsvValueInput *input, char *string, Datum *value,
+					   CsvValueError *error)
+{
+	const char *original = string;
+
+	memset(error, 0, sizeof(*error));
+	if (string != NULL && input->comma_decimal)
+	{
+		/* a point would pass for the decimal one, once the commas are points */
+		if (strchr(string, '.') != NULL)
+		{
+			refuse_value(input, error, ERRCODE_INVALID_TEXT_REPRESENTATION,
+						 psprintf("invalid input syntax for type %s: \"%s\"",
+								  format_type_be(input->column->type),
+								  original));
+			return false;
+		}
+		string = pstrdup(string);
+		for (char *c = string; *c != '\0'; c++)
+			if (*c == ',')
+				*c = '.';
+	}
+
+	if (input->pure)
+		call_pure(input, string, value, error);
+	else if (!csv_may_open_subtransaction())
+		call_unprotected(input, string, value, error);
+	else
+		call_in_subtransaction(input, string, value, error);
+
+	if (error->code == CSV_ERROR_BAD_VALUE && string != original &&
+		error->sqlerrcode == ERRCODE_INVALID_TEXT_REPRESENTATION)
+		refuse_value(input, error, error->sqlerrcode,
+					 psprintf("invalid input syntax for type %s: \"%s\"",
+							  format_type_be(input->column->type), original));
+	return error->code == CSV_ERROR_NONE;
+}
+
+/* ---- encoding ---- */
+
+char *
+csv_invalid_bytes(int encoding, const uint8_t *bytes, uint64_t length)
+{
+	int			nbytes = pg_encoding_mblen(encoding, (const char *) bytes);
+	StringInfoData text;
+
+	if (nbytes > 8)
+		nbytes = 8;
+	if ((uint64_t) nbytes > length)
+		nbytes = (int) length;
+	initStringInfo(&text);
+	for (int i = 0; i < nbytes; i++)
+		appendStringInfo(&text, i == 0 ? "0x%02x" : " 0x%02x", bytes[i]);
+	return text.data;
+}
+
+static void
+set_invalid(const CsvValueInput *input, int encoding, const uint8_t *bytes,
+			uint64_t length, CsvValueError *error)
+{
+	error->code = CSV_ERROR_INVALID_UTF8;
+	error->message = psprintf("invalid byte sequence for encoding \"%s\"",
+							  pg_encoding_to_char(encoding));
+	if (csv_may_quote(input->table, input->column))
+		error->message = psprintf("%s: %s", error->message,
+								  csv_invalid_bytes(encoding, bytes, length));
+}
+
+/* pg_do_encoding_conversion_buf() would look it up for every string */
+static void
+find_conversion(CsvValueInput *input, int from, int to)
+{
+	Oid			proc = FindDefaultConversionProc(from, to);
+
+	if (!OidIsValid(proc))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("default conversion function for encoding \"%s\" to \"%s\" does not exist",
+						pg_encoding_to_char(from), pg_encoding_to_char(to))));
+	fmgr_info_cxt(proc, &input->conversion, input->function.fn_mcxt);
+}
+
+/*
+ * Verify the text and convert it to the server's encoding.  *text and *nbytes
+ * are replaced.
+ */
+static bool
+to_server_encoding(CsvValueInput *input, char **text, uint64_t *nbytes,
+				   CsvValueError *error)
+{
+	int			from = input->table->encoding;
+	int			to = GetDatabaseEncoding();
+	int			length = (int) *nbytes;
+	int			done;
+	Size		space;
+	char	   *converted;
+
+	if (to == PG_SQL_ASCII)
+	{
+		/* the server takes any bytes; a real encoding of the file's is kept */
+		from = from == PG_SQL_ASCII ? to : from;
+		to = from;
+	}
+	else if (from == PG_SQL_ASCII)
+		from = to;
+
+	done = pg_encoding_verifymbstr(from, *text, length);
+	if (done < length)
+	{
+		set_invalid(input, from, (uint8_t *) *text + done, length - done,
+					error);
+		return false;
+	}
+	if (from == to)
+		return true;
+
+	if (!OidIsValid(input->conversion.fn_oid))
+		find_conversion(input, from, to);
+	space = (Size) length * MAX_CONVERSION_GROWTH + 1;
+	converted = MemoryContextAllocHuge(CurrentMemoryContext, space);
+	done = DatumGetInt32(FunctionCall6(&input->conversion,
+									   Int32GetDatum(from), Int32GetDatum(to),
+									   CStringGetDatum(*text),
+									   CStringGetDatum(converted),
+									   Int32GetDatum(length),
+									   BoolGetDatum(true)));
+	if (done < length)
+	{
+		set_invalid(input, from, (uint8_t *) *text + done, length - done,
+					error);
+		return false;
+	}
+	*text = converted;
+	*nbytes = strlen(converted);
+	return true;
+}
+
+/* ---- limits ---- */
+
+/* are all characters beyond the first nchars blanks? */
+static bool
+blank_beyond(const char *text, uint64_t nbytes, int nchars)
+{
+	uint64_t	kept = pg_mbcharcliplen(text, (int) nbytes, nchars);
+
+	while (kept < nbytes && text[kept] == ' ')
+		kept++;
+	return kept == nbytes;
+}
+
+static bool
+check_limits(const CsvValueInput *input, const char *text, uint64_t nbytes,
+			 CsvValueError *error)
+{
+	const CsvColumn *spec = &input->spec;
+	int64		most = spec->max_chars >= 0 ? spec->max_chars : spec->type_chars;
+
+	/* there are no more characters than bytes */
+	if (most >= 0 && nbytes > (uint64_t) most)
+	{
+		int64		nchars = pg_mbstrlen_with_len(text, (int) nbytes);
+		bool		too_long = false;
+
+		if (spec->max_chars >= 0)
+		{
+			error->limit = spec->max_chars;
+			too_long = nchars > spec->max_chars;
+		}
+		else if (nchars > spec->type_chars)
+		{
+			error->limit = spec->type_chars;
+			too_long = !blank_beyond(text, nbytes, spec->type_chars);
+		}
+		if (too_long)
+		{
+			error->code = CSV_ERROR_TOO_MANY_CHARS;
+			error->count = nchars;
+			return false;
+		}
+	}
+	if (spec->byte_width >= 0 && nbytes > (uint64_t) spec->byte_width)
+	{
+		error->code = CSV_ERROR_TOO_MANY_BYTES;
+		error->count = (int64) nbytes;
+		error->limit = spec->byte_width;
+		return false;
+	}
+	return true;
+}
+
+/* ---- from a field to a datum ---- */
+
+/*
+ * The value of a field: unquoted, NUL-terminated, in the file's encoding.
+ */
+static char *
+field_text(const CsvDialect *dialect, const uint8_t *field, uint64_t length,
+		   uint64_t *nbytes, bool *quoted)
+{
+	char	   *text = MemoryContextAllocHuge(CurrentMemoryContext, length + 1);
+
+	*nbytes = csv_field_value(dialect, field, length, (uint8_t *) text, length,
+							  quoted);
+	text[*nbytes] = '\0';
+	return text;
+}
+
+#if PG_VERSION_NUM >= 160000
+/*
+ * The column's default expression, evaluated.  False where it has none, which
+ * is an error as in COPY.
+ */
+static bool
+default_value(const CsvValueInput *input, Datum *value, bool *isnull,
+			  CsvValueError *error)
+{
+	Relation	relation = table_open(input->table->relid, NoLock);
+	Node	   *expression = build_column_default(relation,
+												  input->column->attnum);
+
+	if (expression == NULL)
+		refuse(error, ERRCODE_BAD_COPY_FILE_FORMAT,
+			   "unexpected default marker, for there is no default");
+	else
+	{
+		EState	   *estate = CreateExecutorState();
+		ExprState  *state = ExecPrepareExpr((Expr *) expression, estate);
+		int16		typlen;
+		bool		typbyval;
+
+		*value = ExecEvalExprSwitchContext(state,
+										   GetPerTupleExprContext(estate),
+										   isnull);
+		get_typlenbyval(input->column->type, &typlen, &typbyval);
+		if (!*isnull)
+			*value = datumCopy(*value, typbyval, typlen);
+		FreeExecutorState(estate);
+	}
+	table_close(relation, NoLock);
+	return expression != NULL;
+}
+#endif
+
+static bool
+refuse_length(CsvValueError *error)
+{
+	refuse(error, ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+		   "value is longer than a datum can be");
+	return false;
+}
+
+bool
+csv_value_from_field(CsvValueInput *input, const CsvDialect *dialect,
+					 const uint8_t *field, uint64_t length, Datum *value,
+					 bool *isnull, CsvValueError *error)
+{
+	const CsvTable *table = input->table;
+	const char *null_string = table->null_string;
+	uint64_t	null_length = strlen(null_string);
+	uint64_t	nbytes;
+	bool		quoted;
+	bool		matches_null;
+	char	   *text = field_text(dialect, field, length, &nbytes, &quoted);
+
+	memset(error, 0, sizeof(*error));
+	*isnull = false;
+	*value = (Datum) 0;
+
+	matches_null = nbytes == null_length &&
+		memcmp(text, null_string, nbytes) == 0;
+	if (matches_null && (quoted ? input->spec.force_null :
+						 !input->spec.force_not_null))
+	{
+		*isnull = true;
+		if (input->function.fn_strict)
+			return true;
+		return csv_value_from_cstring(input, NULL, value, error);
+	}
+
+#if PG_VERSION_NUM >= 160000
+	if (table->default_string != NULL && !quoted &&
+		nbytes == strlen(table->default_string) &&
+		memcmp(text, table->default_string, nbytes) == 0)
+		return default_value(input, value, isnull, error);
+#endif
+
+	if (memchr(text, '\0', nbytes) != NULL)
+	{
+		error->code = CSV_ERROR_NUL_BYTE;
+		return false;
+	}
+	if (nbytes >= MaxAllocSize)
+		return refuse_length(error);
+	if (!to_server_encoding(input, &text, &nbytes, error))
+		return false;
+	if (nbytes >= MaxAllocSize)
+		return refuse_length(error);
+	if (!check_limits(input, text, nbytes, error))
+		return false;
+	return csv_value_from_cstring(input, text, value, error);
+}
+
+/* the first bytes that are no UTF-8, into *error; false if there are none */
+static bool
+find_invalid_utf8(const CsvValueInput *input, const uint8_t *bytes,
+				  uint64_t length, CsvValueError *error)
+{
+	for (uint64_t i = 0; i < length;)
+	{
+		uint32_t	sequence = csv_utf8_sequence(bytes + i, length - i);
+
+		if (sequence == 0)
+		{
+			set_invalid(input, PG_UTF8, bytes + i, length - i, error);
+			return true;
+		}
+		i += sequence;
+	}
+	return false;
+}
+
+void
+csv_value_explain(const CsvValueInput *input, const CsvDialect *dialect,
+				  const uint8_t *field, uint64_t length, CsvErrorCode code,
+				  CsvValueError *error)
+{
+	const CsvColumn *spec = &input->spec;
+	CsvMeasure	measure;
+
+	memset(error, 0, sizeof(*error));
+	error->code = code;
+	switch (code)
+	{
+		case CSV_ERROR_INVALID_UTF8:
+			{
+				uint64_t	nbytes;
+				bool		quoted;
+				char	   *text = field_text(dialect, field, length, &nbytes,
+											  &quoted);
+
+				/* bytes of the value, unless it is a quote that cuts a character */
+				if (!find_invalid_utf8(input, (uint8_t *) text, nbytes, error))
+					(void) find_invalid_utf8(input, field, length, error);
+				break;
+			}
+		case CSV_ERROR_TOO_MANY_CHARS:
+			csv_fast_measure(dialect, field, length, NULL, &measure);
+			error->count = (int64) measure.nchars;
+			error->limit = spec->max_chars >= 0 ? spec->max_chars :
+				spec->type_chars;
+			break;
+		case CSV_ERROR_TOO_MANY_BYTES:
+			csv_fast_measure(dialect, field, length, NULL, &measure);
+			error->count = (int64) measure.nbytes;
+			error->limit = spec->byte_width;
+			break;
+		default:
+			break;
+	}
+}

@@ -1,0 +1,87 @@
+/*
+ * value.h
+ *		Values that an engine leaves to PostgreSQL: from a field's bytes to a
+ *		datum by the type's input function, with refusals caught.
+ */
+#ifndef CSV_VALUE_H
+#define CSV_VALUE_H
+
+#include "fmgr.h"
+
+#include "table/option.h"
+
+/* how a column's values are made; one per wanted column */
+typedef struct CsvValueInput
+{
+	const CsvTable *table;
+	const CsvTableColumn *column;
+	CsvColumn	spec;
+	FmgrInfo	function;
+	FmgrInfo	conversion;		/* from the file's encoding, once it is used */
+	Oid			ioparam;
+	bool		pure;			/* the function may be left by longjmp */
+	bool		comma_decimal;	/* decimal_separator ',' applies */
+} CsvValueInput;
+
+/* why a value was refused */
+typedef struct CsvValueError
+{
+	CsvErrorCode code;			/* CSV_ERROR_NONE: it was not */
+	int			sqlerrcode;		/* bad_value: the input function's own */
+	char	   *message;		/* bad_value: likewise, less what the user may
+								 * not see; invalid_utf8; else NULL */
+	int64		count;			/* characters or bytes, for the limits */
+	int64		limit;
+} CsvValueError;
+
+/* lookups for a column; the FmgrInfo lives in `context` */
+extern void csv_value_init(CsvValueInput *input, const CsvTable *table,
+						   const CsvTableColumn *column,
+						   MemoryContext context);
+
+/*
+ * Make a datum of a field: its content in the file's encoding, with quotes and
+ * escapes.  All rules apply, in their order: NULL, default, zero bytes,
+ * encoding, limits, input function.  Returns false, with *error filled in, if
+ * the value is refused.  Memory comes from the current context.
+ */
+extern bool csv_value_from_field(CsvValueInput *input,
+								 const CsvDialect *dialect,
+								 const uint8_t *field, uint64_t length,
+								 Datum *value, bool *isnull,
+								 CsvValueError *error);
+
+/*
+ * Call the input function for a C string (NULL for a null value, which only
+ * non-strict functions are called for), catching what it refuses.
+ */
+extern bool csv_value_from_cstring(CsvValueInput *input, char *string,
+								   Datum *value, CsvValueError *error);
+
+/*
+ * Fill in count and limit of an error that an engine found in a field, and for
+ * invalid_utf8 the message.
+ */
+extern void csv_value_explain(const CsvValueInput *input,
+							  const CsvDialect *dialect,
+							  const uint8_t *field, uint64_t length,
+							  CsvErrorCode code, CsvValueError *error);
+
+/*
+ * Is an ERROR with this SQLSTATE about the value?  Cancellation, lack of
+ * resources and failures of the server are not, and end the scan.
+ */
+extern bool csv_is_about_value(int sqlerrcode);
+
+/*
+ * Can a refusal of this type's input function be survived in a subtransaction
+ * only?  And is this a time at which one may be opened?
+ */
+extern bool csv_needs_subtransaction(Oid type);
+extern bool csv_may_open_subtransaction(void);
+
+/* the bytes of an invalid sequence, as PostgreSQL shows them: 0xc3 0x28 */
+extern char *csv_invalid_bytes(int encoding, const uint8_t *bytes,
+							   uint64_t length);
+
+#endif							/* CSV_VALUE_H */

@@ -1,0 +1,49 @@
+/*
+ * settings.h
+ *		What the user has set.
+ *
+ * A table's options and the settings are taken together when they are resolved
+ * (csv_table_get), once for each scan, and go down with the table from there: no
+ * setting is looked at deeper down, nor changes under a scan.
+ */
+#ifndef CSV_SETTINGS_H
+#define CSV_SETTINGS_H
+
+typedef enum CsvEngineChoice
+{
+	CSV_ENGINE_AUTO,
+	CSV_ENGINE_CUDA,
+	CSV_ENGINE_CPU
+} CsvEngineChoice;
+
+/* how csv_gpu_load() puts rows into a table */
+typedef enum CsvLoadMethod
+{
+	CSV_LOAD_AUTO,				/* by pages where that may be */
+	CSV_LOAD_INSERT,			/* through the table access method */
+	CSV_LOAD_PAGES				/* by pages; ERROR where that may not be */
+} CsvLoadMethod;
+
+/* csv_gpu_fdw.NAME */
+typedef struct CsvSettings
+{
+	int			engine;			/* CsvEngineChoice; other than auto it overrides
+								 * options */
+	int			device;
+	int			gpu_memory_limit;	/* MB; 0: half of what is free */
+	int			io_threads;		/* that read a file ahead */
+	int			cpu_threads;	/* that share the CPU engine's work */
+	bool		enable_pushdown;
+	int			load_method;	/* CsvLoadMethod */
+
+	/* for tests */
+	int			debug_gpu_fault;	/* the chunk at which the GPU fails
+									 * (negative: for lack of memory) */
+	int			debug_gpu_groups;	/* from how many groups of a chunk on they
+									 * stay on it; 0: the engine's choice */
+} CsvSettings;
+
+/* as they are now */
+extern CsvSettings csv_settings;
+
+#endif							/* CSV_SETTINGS_H */

@@ -1,0 +1,1182 @@
+/*
+ * option.c
+ *		The options of servers, tables and columns.
+ *
+ * An option is parsed, and its own value checked, in one place: by
+ * parse_table_option() or parse_column_option(), into a CsvTable or a
+ * CsvTableColumn.  The validator parses the options of one object into a
+ * scratch struct and looks at how they go together; csv_table_get() parses
+ * those of the server first and those of the table over them.
+ *
+ * Texts are those of file_fdw and COPY where these have one for the same
+ * mistake, less the word COPY.
+ */
+#include "postgres.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <math.h>
+
+#include "access/reloptions.h"
+#include "access/table.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_attribute.h"
+#include "catalog/pg_authid.h"
+#include "catalog/pg_foreign_server.h"
+#include "catalog/pg_foreign_table.h"
+#include "catalog/pg_namespace.h"
+#include "catalog/pg_type.h"
+#include "commands/defrem.h"
+#include "foreign/foreign.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "compat.h"
+#include "table/option.h"
+
+#define DEFAULT_MAX_RECORD_BYTES	(16 * 1024 * 1024)
+#define DEFAULT_NOTICE_LIMIT		10
+
+/*
+ * A value of a record becomes a varlena, with its header and a little room
+ * behind it, and no palloc gives more than MaxAllocSize.
+ */
+#define MAX_RECORD_BYTES	((int64) MaxAllocSize - 64)
+
+/* engines count the bytes of their input in 31 bits, and a chunk may grow */
+#define MAX_CHUNK_BYTES		((int64) 1024 * 1024 * 1024)
+
+/* no value is longer than its record; widths are multiples of 4 */
+#define MAX_BYTE_WIDTH		(MAX_RECORD_BYTES / 4 * 4)
+
+/* so that the byte_width that follows from it, 4 bytes each, is in bounds */
+#define MAX_CHARS			(MAX_BYTE_WIDTH / 4)
+
+/*
+ * char(n) is padded by the engines up to this n; beyond it, a batch would be
+ * mostly blanks, and the input function pads value by value.
+ */
+#define MAX_PADDED_CHARS	256
+
+typedef struct CsvOption
+{
+	const char *name;
+	Oid			catalog;		/* of the objects it may stand on */
+} CsvOption;
+
+static const CsvOption valid_options[] = {
+	{"filename", ForeignTableRelationId},
+	{"program", ForeignTableRelationId},
+	{"compression", ForeignTableRelationId},
+	{"format", ForeignTableRelationId},
+	{"header", ForeignTableRelationId},
+	{"header_rows", ForeignTableRelationId},
+	{"delimiter", ForeignTableRelationId},
+	{"quote", ForeignTableRelationId},
+	{"escape", ForeignTableRelationId},
+	{"quoting", ForeignTableRelationId},
+	{"multiline", ForeignTableRelationId},
+	{"null", ForeignTableRelationId},
+	{"encoding", ForeignTableRelationId},
+#if CSV_HAVE_DEFAULT_OPTION
+	{"default", ForeignTableRelationId},
+#endif
+	{"decimal_separator", ForeignTableRelationId},
+	{"columns", ForeignTableRelationId},
+	{"record_boundary", ForeignTableRelationId},
+	{"ragged", ForeignTableRelationId},
+	{"max_record_size", ForeignTableRelationId},
+
+	/* on the server as a default for its tables */
+	{"engine", ForeignTableRelationId},
+	{"engine", ForeignServerRelationId},
+	{"on_error", ForeignTableRelationId},
+	{"on_error", ForeignServerRelationId},
+	{"reject_limit", ForeignTableRelationId},
+	{"reject_limit", ForeignServerRelationId},
+	{"log_verbosity", ForeignTableRelationId},
+	{"log_verbosity", ForeignServerRelationId},
+	{"notice_limit", ForeignTableRelationId},
+	{"notice_limit", ForeignServerRelationId},
+	{"chunk_size", ForeignTableRelationId},
+	{"chunk_size", ForeignServerRelationId},
+
+	/* of IMPORT FOREIGN SCHEMA, beside those that its tables get */
+	{"directory", NamespaceRelationId},
+	{"sample_records", NamespaceRelationId},
+	{"all_text", NamespaceRelationId},
+	{"limits", NamespaceRelationId},
+
+	{"column", AttributeRelationId},
+	{"header_name", AttributeRelationId},
+	{"virtual", AttributeRelationId},
+	{"byte_width", AttributeRelationId},
+	{"max_chars", AttributeRelationId},
+	{"force_null", AttributeRelationId},
+	{"force_not_null", AttributeRelationId},
+	{NULL, InvalidOid}
+};
+
+/* a word that an option may have for its value */
+typedef struct CsvWord
+{
+	const char *name;
+	int			value;
+} CsvWord;
+
+static const CsvWord engine_words[] = {
+	{"auto", CSV_ENGINE_AUTO},
+	{"cuda", CSV_ENGINE_CUDA},
+	{"cpu", CSV_ENGINE_CPU},
+	{NULL, 0}
+};
+
+/* the value is CsvTable.stop */
+static const CsvWord on_error_words[] = {
+	{"skip", false},
+	{"ignore", false},
+	{"stop", true},
+	{NULL, 0}
+};
+
+/* the value is CsvTable.pad */
+static const CsvWord ragged_words[] = {
+	{"skip", false},
+	{"pad", true},
+	{NULL, 0}
+};
+
+static const CsvWord verbosity_words[] = {
+	{"default", CSV_VERBOSITY_DEFAULT},
+	{"verbose", CSV_VERBOSITY_VERBOSE},
+	{"silent", CSV_VERBOSITY_SILENT},
+	{NULL, 0}
+};
+
+static const CsvWord quoting_words[] = {
+	{"rfc4180", CSV_QUOTING_RFC4180},
+	{"postgres", CSV_QUOTING_POSTGRES},
+	{NULL, 0}
+};
+
+static const CsvWord boundary_words[] = {
+	{"auto", CSV_BOUNDARY_AUTO},
+	{"lf", CSV_BOUNDARY_LF},
+	{"crlf", CSV_BOUNDARY_CRLF},
+	{"cr", CSV_BOUNDARY_CR},
+	{NULL, 0}
+};
+
+static const CsvWord compression_words[] = {
+	{"auto", CSV_COMPRESSION_AUTO},
+	{"none", CSV_COMPRESSION_NONE},
+	{"gzip", CSV_COMPRESSION_GZIP},
+	{"zstd", CSV_COMPRESSION_ZSTD},
+	{"lz4", CSV_COMPRESSION_LZ4},
+	{NULL, 0}
+};
+
+static const CsvWord decimal_words[] = {
+	{".", '.'},
+	{",", ','},
+	{NULL, 0}
+};
+
+static const CsvWord virtual_words[] = {
+	{"filename", CSV_VIRTUAL_FILENAME},
+	{"record", CSV_VIRTUAL_RECORD},
+	{"line", CSV_VIRTUAL_LINE},
+	{"byte_offset", CSV_VIRTUAL_BYTE_OFFSET},
+	{NULL, 0}
+};
+
+/* a table's options while they are parsed: what defaults are derived from */
+typedef struct TableOptions
+{
+	CsvTable   *table;
+	bool		header;
+	int64		header_rows;	/* -1: not given */
+	int64		nfields;		/* -1: not given */
+	bool		reject_limit;	/* given */
+} TableOptions;
+
+PG_FUNCTION_INFO_V1(csv_gpu_fdw_validator);
+
+static void check_option_name(const char *name, Oid catalog);
+static void check_may_set(const DefElem *def, Oid role, const char *role_name);
+static void init_table_options(TableOptions *options, CsvTable *table);
+static void parse_table_option(TableOptions *options, DefElem *def);
+static void finish_table_options(TableOptions *options);
+static void check_table_options(const TableOptions *options);
+static void init_column_options(CsvTableColumn *column);
+static void parse_column_option(CsvTableColumn *column, DefElem *def);
+static void check_column_options(const CsvTableColumn *column, List *options);
+static void check_encoding(const CsvTable *table);
+static void conflict(const char *name, const char *other, const char *detail);
+
+/* ---- at DDL ---- */
+
+/*
+ * csv_gpu_fdw_validator(options text[], catalog oid): ERROR where the options
+ * of one server, table or column (or of another object, which can have none)
+ * are wrong by themselves.  ALTER calls it with the options as they will be.
+ */
+Datum
+csv_gpu_fdw_validator(PG_FUNCTION_ARGS)
+{
+	List	   *options = untransformRelOptions(PG_GETARG_DATUM(0));
+	Oid			catalog = PG_GETARG_OID(1);
+	CsvTable	table;
+	TableOptions table_options;
+	CsvTableColumn column;
+	ListCell   *cell;
+
+	init_table_options(&table_options, &table);
+	init_column_options(&column);
+
+	foreach(cell, options)
+	{
+		DefElem    *def = (DefElem *) lfirst(cell);
+
+		check_option_name(def->defname, catalog);
+		if (catalog == AttributeRelationId)
+		{
+			parse_column_option(&column, def);
+			continue;
+		}
+
+		/*
+		 * As in file_fdw: no other place could enforce this more cleanly, and
+		 * no other level may name what is read.
+		 */
+		if (strcmp(def->defname, "filename") == 0)
+			check_may_set(def, ROLE_PG_READ_SERVER_FILES,
+						  "pg_read_server_files");
+		else if (strcmp(def->defname, "program") == 0)
+			check_may_set(def, ROLE_PG_EXECUTE_SERVER_PROGRAM,
+						  "pg_execute_server_program");
+		parse_table_option(&table_options, def);
+	}
+
+	if (catalog == AttributeRelationId)
+		check_column_options(&column, options);
+	else if (catalog == ForeignTableRelationId)
+		check_table_options(&table_options);
+
+	PG_RETURN_VOID();
+}
+
+/*
+ * May the option stand on an object of this catalog?  That of schemas means
+ * IMPORT FOREIGN SCHEMA, which takes the options of tables, too, but for what
+ * is different in each of them.
+ */
+static bool
+may_stand_on(const CsvOption *option, Oid catalog)
+{
+	static const char *const of_one_table[] = {
+		"filename", "program", "columns", "default"
+	};
+
+	if (option->catalog == catalog)
+		return true;
+	if (catalog != NamespaceRelationId ||
+		option->catalog != ForeignTableRelationId)
+		return false;
+	for (size_t i = 0; i < lengthof(of_one_table); i++)
+		if (strcmp(option->name, of_one_table[i]) == 0)
+			return false;
+	return true;
+}
+
+static void
+check_option_name(const char *name, Oid catalog)
+{
+	const CsvOption *option;
+	ClosestMatchState match_state;
+	const char *match;
+	StringInfoData valid_names;
+
+	for (option = valid_options; option->name != NULL; option++)
+	{
+		if (may_stand_on(option, catalog) && strcmp(option->name, name) == 0)
+			return;
+	}
+
+	initStringInfo(&valid_names);
+	initClosestMatch(&match_state, name, 4);
+	for (option = valid_options; option->name != NULL; option++)
+	{
+		if (!may_stand_on(option, catalog))
+			continue;
+		updateClosestMatch(&match_state, option->name);
+		appendStringInfo(&valid_names, "%s%s",
+						 valid_names.len > 0 ? ", " : "", option->name);
+	}
+	match = getClosestMatch(&match_state);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
+			 errmsg("invalid option \"%s\"", name),
+			 match != NULL ?
+			 errhint("Perhaps you meant the option \"%s\".", match) :
+			 valid_names.len > 0 ?
+			 errhint("Valid options in this context are: %s",
+					 valid_names.data) :
+			 errhint("There are no valid options in this context.")));
+}
+
+static void
+check_may_set(const DefElem *def, Oid role, const char *role_name)
+{
+	if (!has_privs_of_role(GetUserId(), role))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied to set the \"%s\" option of a csv_gpu_fdw foreign table",
+						def->defname),
+				 errdetail("Only roles with privileges of the \"%s\" role may set this option.",
+						   role_name)));
+}
+
+static void
+conflict(const char *name, const char *other, const char *detail)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_SYNTAX_ERROR),
+			 errmsg("options \"%s\" and \"%s\" conflict", name, other),
+			 errdetail_internal("%s", detail)));
+}
+
+/* ---- values ---- */
+
+/*
+ * One of the words, in any case.  The text follows COPY's for its ON_ERROR.
+ */
+static int
+parse_word(DefElem *def, const CsvWord *words)
+{
+	char	   *value = defGetString(def);
+	const CsvWord *word;
+	StringInfoData valid_words;
+
+	for (word = words; word->name != NULL; word++)
+	{
+		if (pg_strcasecmp(word->name, value) == 0)
+			return word->value;
+	}
+
+	initStringInfo(&valid_words);
+	for (word = words; word->name != NULL; word++)
+		appendStringInfo(&valid_words, "%s\"%s\"",
+						 valid_words.len > 0 ? ", " : "", word->name);
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("%s \"%s\" not recognized", def->defname, value),
+			 errhint("Valid values are: %s.", valid_words.data)));
+	return 0;
+}
+
+/*
+ * A number without sign, fraction or unit.  parse_int() is too lenient for
+ * counts: it rounds, and takes 010 for eight.
+ */
+static bool
+parse_digits(const char *value, int64 *result)
+{
+	int64		number = 0;
+
+	if (*value == '\0')
+		return false;
+	for (; *value != '\0'; value++)
+	{
+		if (!isdigit((unsigned char) *value))
+			return false;
+		if (number > (PG_INT64_MAX - (*value - '0')) / 10)
+			return false;
+		number = number * 10 + (*value - '0');
+	}
+	*result = number;
+	return true;
+}
+
+static int64
+parse_count(DefElem *def, int64 min, int64 max)
+{
+	char	   *value = defGetString(def);
+	int64		result;
+
+	if (!parse_digits(value, &result) || result < min || result > max)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid value for option \"%s\": \"%s\"",
+						def->defname, value),
+				 errdetail("The value must be an integer between %lld and %lld.",
+						   (long long) min, (long long) max)));
+	return result;
+}
+
+/* a number of bytes, with units as in postgresql.conf */
+static int64
+parse_size(DefElem *def, int64 max)
+{
+	char	   *value = defGetString(def);
+	const char *hint = NULL;
+	int			result = 0;
+
+	if (!parse_int(value, &result, GUC_UNIT_BYTE, &hint) ||
+		result < 1 || result > max)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid value for option \"%s\": \"%s\"",
+						def->defname, value),
+				 errdetail("The value must be between 1 and %lld bytes.",
+						   (long long) max),
+				 hint != NULL ? errhint("%s", _(hint)) : 0));
+	return result;
+}
+
+/*
+ * A count of records, or a percentage of them: digits, perhaps with a point,
+ * and a percent sign.
+ */
+static void
+parse_reject_limit(DefElem *def, CsvTable *table)
+{
+	char	   *value = defGetString(def);
+	size_t		ndigits = strspn(value, "0123456789.");
+
+	/* one of the two: a table's replaces its server's */
+	table->reject_count = -1;
+	table->reject_percent = -1;
+
+	if (ndigits > 0 && strcmp(value + ndigits, "%") == 0)
+	{
+		char	   *end;
+		double		percent = strtod(value, &end);
+
+		if (end == value + ndigits && percent > 0 && percent <= 100)
+		{
+			table->reject_percent = percent;
+			return;
+		}
+	}
+	else if (parse_digits(value, &table->reject_count) &&
+			 table->reject_count > 0)
+		return;
+
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("invalid value for option \"%s\": \"%s\"",
+					def->defname, value),
+			 errdetail("The value must be a count above 0, or a percentage such as \"5%%\", above 0 and up to 100.")));
+}
+
+/*
+ * One ASCII character that is no line break.  A file is split into fields
+ * before its encoding is looked at, hence ASCII.
+ */
+static uint8_t
+parse_character(DefElem *def)
+{
+	char	   *value = defGetString(def);
+
+	if (strlen(value) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("%s must be a single one-byte character",
+						def->defname)));
+	if (IS_HIGHBIT_SET(value[0]))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("%s must be an ASCII character", def->defname)));
+	if (value[0] == '\n' || value[0] == '\r')
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s cannot be newline or carriage return",
+						def->defname)));
+	return (uint8_t) value[0];
+}
+
+/* what stands for NULL or for the column's default */
+static char *
+parse_marker(DefElem *def)
+{
+	char	   *value = defGetString(def);
+
+	if (strpbrk(value, "\r\n") != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s representation cannot use newline or carriage return",
+						def->defname)));
+	return value;
+}
+
+static bool
+parse_header(DefElem *def, bool *match)
+{
+	char	   *value = defGetString(def);
+
+	*match = pg_strcasecmp(value, "match") == 0;
+	if (*match ||
+		pg_strcasecmp(value, "true") == 0 || pg_strcasecmp(value, "on") == 0)
+		return true;
+	if (pg_strcasecmp(value, "false") == 0 || pg_strcasecmp(value, "off") == 0)
+		return false;
+	ereport(ERROR,
+			(errcode(ERRCODE_SYNTAX_ERROR),
+			 errmsg("%s requires a Boolean value or \"match\"",
+					def->defname)));
+	return false;
+}
+
+static int
+parse_encoding(DefElem *def)
+{
+	int			encoding = pg_char_to_encoding(defGetString(def));
+
+	if (encoding < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument to option \"%s\" must be a valid encoding name",
+						def->defname)));
+	return encoding;
+}
+
+static void
+check_format(DefElem *def)
+{
+	char	   *value = defGetString(def);
+
+	if (pg_strcasecmp(value, "csv") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("format \"%s\" not supported", value),
+				 errhint("csv_gpu_fdw reads the format \"csv\" only; for others, use file_fdw.")));
+}
+
+/* ---- options of servers and tables ---- */
+
+static void
+init_table_options(TableOptions *options, CsvTable *table)
+{
+	memset(options, 0, sizeof(*options));
+	options->table = table;
+	options->header_rows = -1;
+	options->nfields = -1;
+
+	memset(table, 0, sizeof(*table));
+	table->reader.dialect.delimiter = ',';
+	table->reader.dialect.quote = '"';
+	table->reader.dialect.quoting = CSV_QUOTING_RFC4180;
+	table->reader.dialect.boundary = CSV_BOUNDARY_AUTO;
+	table->reader.dialect.multiline = true;
+	table->reader.max_record_bytes = DEFAULT_MAX_RECORD_BYTES;
+	table->compression = CSV_COMPRESSION_AUTO;
+	table->file_encoding = -1;
+	table->null_string = "";
+	table->decimal_separator = '.';
+	table->reject_count = -1;
+	table->reject_percent = -1;
+	table->verbosity = CSV_VERBOSITY_DEFAULT;
+	table->notice_limit = DEFAULT_NOTICE_LIMIT;
+	table->settings = csv_settings;
+}
+
+/* an option that check_option_name() let pass */
+static void
+parse_table_option(TableOptions *options, DefElem *def)
+{
+	CsvTable   *table = options->table;
+	CsvDialectOptions *dialect = &table->reader.dialect;
+	const char *name = def->defname;
+
+	if (strcmp(name, "filename") == 0)
+		table->filename = defGetString(def);
+	else if (strcmp(name, "program") == 0)
+		table->program = defGetString(def);
+	else if (strcmp(name, "compression") == 0)
+		table->compression = parse_word(def, compression_words);
+	else if (strcmp(name, "format") == 0)
+		check_format(def);
+	else if (strcmp(name, "header") == 0)
+		options->header = parse_header(def, &table->header_match);
+	else if (strcmp(name, "header_rows") == 0)
+		options->header_rows = parse_count(def, 0, INT_MAX);
+	else if (strcmp(name, "delimiter") == 0)
+		dialect->delimiter = parse_character(def);
+	else if (strcmp(name, "quote") == 0)
+		dialect->quote = *defGetString(def) == '\0' ? 0 : parse_character(def);
+	else if (strcmp(name, "escape") == 0)
+		dialect->escape = parse_character(def);
+	else if (strcmp(name, "quoting") == 0)
+		dialect->quoting = parse_word(def, quoting_words);
+	else if (strcmp(name, "multiline") == 0)
+		dialect->multiline = defGetBoolean(def);
+	else if (strcmp(name, "null") == 0)
+		table->null_string = parse_marker(def);
+	else if (strcmp(name, "default") == 0)
+		table->default_string = parse_marker(def);
+	else if (strcmp(name, "encoding") == 0)
+		table->file_encoding = parse_encoding(def);
+	else if (strcmp(name, "decimal_separator") == 0)
+		table->decimal_separator = parse_word(def, decimal_words);
+	else if (strcmp(name, "columns") == 0)
+		options->nfields = parse_count(def, 1, CSV_MAX_FIELDS);
+	else if (strcmp(name, "record_boundary") == 0)
+		dialect->boundary = parse_word(def, boundary_words);
+	else if (strcmp(name, "ragged") == 0)
+		table->pad = parse_word(def, ragged_words);
+	else if (strcmp(name, "max_record_size") == 0)
+		table->reader.max_record_bytes = parse_size(def, MAX_RECORD_BYTES);
+	else if (strcmp(name, "chunk_size") == 0)
+		table->reader.chunk_bytes = parse_size(def, MAX_CHUNK_BYTES);
+	else if (strcmp(name, "engine") == 0)
+	{
+		int			engine = parse_word(def, engine_words);
+
+		if (csv_settings.engine == CSV_ENGINE_AUTO)
+			table->settings.engine = engine;
+	}
+	else if (strcmp(name, "on_error") == 0)
+		table->stop = parse_word(def, on_error_words);
+	else if (strcmp(name, "reject_limit") == 0)
+	{
+		parse_reject_limit(def, table);
+		options->reject_limit = true;
+	}
+	else if (strcmp(name, "log_verbosity") == 0)
+		table->verbosity = parse_word(def, verbosity_words);
+	else if (strcmp(name, "notice_limit") == 0)
+		table->notice_limit = parse_count(def, 0, INT_MAX);
+	else
+		elog(ERROR, "unexpected option \"%s\"", name);
+}
+
+/* what follows from the options when all of them are parsed */
+static void
+finish_table_options(TableOptions *options)
+{
+	CsvTable   *table = options->table;
+
+	if (options->header_rows >= 0)
+		table->reader.header_rows = options->header_rows;
+	else
+		table->reader.header_rows = options->header ? 1 : 0;
+}
+
+/* ERROR where a marker (of NULL, say) would be taken apart by the reader */
+static void
+check_marker(const char *marker, const char *what,
+			 const CsvDialectOptions *dialect)
+{
+	if (strchr(marker, dialect->delimiter) != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("delimiter character must not appear in the %s specification",
+						what)));
+	if (dialect->quote != 0 && strchr(marker, dialect->quote) != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("quote character must not appear in the %s specification",
+						what)));
+}
+
+/* ERROR where the options of a table contradict each other */
+static void
+check_table_options(const TableOptions *options)
+{
+	const CsvTable *table = options->table;
+	const CsvDialectOptions *dialect = &table->reader.dialect;
+
+	if (table->filename != NULL && table->program != NULL)
+		conflict("filename", "program", "A table reads one or the other.");
+	if (table->filename == NULL && table->program == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_DYNAMIC_PARAMETER_VALUE_NEEDED),
+				 errmsg("either filename or program is required for csv_gpu_fdw foreign tables")));
+	if (options->header && options->header_rows == 0)
+		conflict("header", "header_rows", "A header has at least one row.");
+
+	/* on a server they are defaults, each for tables that set the other */
+	if (options->reject_limit && table->stop)
+		conflict("on_error", "reject_limit",
+				 "Under on_error \"stop\" the first bad record is an error.");
+	if (dialect->delimiter == dialect->quote)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("delimiter and quote must be different")));
+	if (dialect->quote == 0 && dialect->escape != 0)
+		conflict("quote", "escape",
+				 "Where quoting is off, there is nothing to escape.");
+	check_marker(table->null_string, "NULL", dialect);
+	if (table->default_string != NULL)
+	{
+		check_marker(table->default_string, "DEFAULT", dialect);
+		if (strcmp(table->null_string, table->default_string) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("NULL specification and DEFAULT specification cannot be the same")));
+	}
+}
+
+/* ---- options of columns ---- */
+
+static void
+init_column_options(CsvTableColumn *column)
+{
+	memset(column, 0, sizeof(*column));
+	column->virtual_kind = CSV_VIRTUAL_NONE;
+	column->field = -1;
+	column->max_chars = -1;
+	column->byte_width = -1;
+}
+
+/* an option that check_option_name() let pass */
+static void
+parse_column_option(CsvTableColumn *column, DefElem *def)
+{
+	const char *name = def->defname;
+
+	if (strcmp(name, "column") == 0)
+	{
+		column->field = parse_count(def, 0, CSV_MAX_FIELDS - 1);
+		column->field_given = true;
+	}
+	else if (strcmp(name, "header_name") == 0)
+		column->header_name = defGetString(def);
+	else if (strcmp(name, "virtual") == 0)
+		column->virtual_kind = parse_word(def, virtual_words);
+	else if (strcmp(name, "byte_width") == 0)
+	{
+		column->byte_width = parse_count(def, 4, MAX_BYTE_WIDTH);
+
+		/* the width of an array's entry, which keeps the next one aligned */
+		if (column->byte_width % 4 != 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("invalid value for option \"%s\": \"%s\"",
+							name, defGetString(def)),
+					 errdetail("The value must be a multiple of 4.")));
+	}
+	else if (strcmp(name, "max_chars") == 0)
+		column->max_chars = parse_count(def, 1, MAX_CHARS);
+	else if (strcmp(name, "force_null") == 0)
+		column->force_null = defGetBoolean(def);
+	else if (strcmp(name, "force_not_null") == 0)
+		column->force_not_null = defGetBoolean(def);
+	else
+		elog(ERROR, "unexpected option \"%s\"", name);
+}
+
+/* ERROR where the options of a column contradict each other */
+static void
+check_column_options(const CsvTableColumn *column, List *options)
+{
+	if (column->field_given && column->header_name != NULL)
+		conflict("column", "header_name",
+				 "A field is found by its number or by its name.");
+
+	/* every other option is about a field's text */
+	if (column->virtual_kind != CSV_VIRTUAL_NONE)
+	{
+		ListCell   *cell;
+
+		foreach(cell, options)
+		{
+			DefElem    *def = (DefElem *) lfirst(cell);
+
+			if (strcmp(def->defname, "virtual") != 0)
+				conflict("virtual", def->defname,
+						 "A virtual column is not read from the file's text.");
+		}
+	}
+}
+
+/* ---- resolved ---- */
+
+/*
+ * The attributes, with their fields.  Returns how many of them are read from
+ * the file; *by_option tells whether an option picks the field of one.
+ */
+static int
+get_columns(CsvTable *table, TupleDesc descriptor, bool *by_option)
+{
+	int			position = 0;
+
+	*by_option = false;
+	table->natts = descriptor->natts;
+	table->columns = palloc(sizeof(CsvTableColumn) * Max(table->natts, 1));
+
+	for (int i = 0; i < table->natts; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(descriptor, i);
+		CsvTableColumn *column = &table->columns[i];
+		ListCell   *cell;
+
+		init_column_options(column);
+		column->attnum = i + 1;
+		column->name = pstrdup(attribute->attisdropped ? "" :
+							   NameStr(attribute->attname));
+		column->dropped = attribute->attisdropped;
+		column->generated = attribute->attgenerated != '\0';
+		column->type = attribute->atttypid;
+		column->typmod = attribute->atttypmod;
+		if (column->dropped || column->generated)
+			continue;
+
+		foreach(cell, GetForeignColumnOptions(table->relid, column->attnum))
+			parse_column_option(column, (DefElem *) lfirst(cell));
+		if (column->virtual_kind != CSV_VIRTUAL_NONE)
+			continue;
+
+		if (column->field_given || column->header_name != NULL)
+			*by_option = true;
+		else
+			column->field = position;
+		position++;
+		if (column->byte_width < 0 && column->max_chars > 0)
+			column->byte_width = 4 * column->max_chars;
+	}
+	return position;
+}
+
+/*
+ * The encodings of the file, of the bytes that the reader gets, and for the
+ * engines; and the markers, in the encoding that the reader gets.
+ */
+static void
+set_encodings(CsvTable *table)
+{
+	int			server_encoding = GetDatabaseEncoding();
+
+	if (table->file_encoding < 0)
+		table->file_encoding = pg_get_client_encoding();
+
+	/*
+	 * Text of unknown encoding, in the file or in the database, is converted
+	 * by nobody: as in COPY.
+	 */
+	if (PG_ENCODING_IS_CLIENT_ONLY(table->file_encoding) &&
+		server_encoding != PG_SQL_ASCII)
+		table->encoding = server_encoding;
+	else
+		table->encoding = table->file_encoding;
+
+	/* OTHER also where valid UTF-8 is not yet what a datum must hold */
+	if (server_encoding == PG_UTF8 &&
+		(table->encoding == PG_UTF8 || table->encoding == PG_SQL_ASCII))
+		table->engine_encoding = CSV_ENCODING_UTF8;
+	else
+		table->engine_encoding = CSV_ENCODING_OTHER;
+
+	table->null_string = pg_server_to_any(table->null_string,
+										  strlen(table->null_string),
+										  table->encoding);
+	if (table->default_string != NULL)
+		table->default_string = pg_server_to_any(table->default_string,
+												 strlen(table->default_string),
+												 table->encoding);
+}
+
+CsvTable *
+csv_table_get(Oid foreigntableid)
+{
+	CsvTable   *table = palloc(sizeof(CsvTable));
+	ForeignTable *foreign_table = GetForeignTable(foreigntableid);
+	ForeignServer *server = GetForeignServer(foreign_table->serverid);
+	TableOptions options;
+	Relation	relation;
+	ListCell   *cell;
+	int			nread;
+	bool		by_option;
+
+	init_table_options(&options, table);
+	foreach(cell, server->options)
+		parse_table_option(&options, (DefElem *) lfirst(cell));
+	foreach(cell, foreign_table->options)
+		parse_table_option(&options, (DefElem *) lfirst(cell));
+	finish_table_options(&options);
+
+	/* the validator saw to it; it may have been skipped, by a superuser */
+	if ((table->filename == NULL) == (table->program == NULL))
+		elog(ERROR, "either filename or program is required for csv_gpu_fdw foreign tables");
+
+	relation = table_open(foreigntableid, AccessShareLock);
+	table->relid = foreigntableid;
+	table->name = pstrdup(RelationGetRelationName(relation));
+	nread = get_columns(table, RelationGetDescr(relation), &by_option);
+	table_close(relation, AccessShareLock);
+
+	if (options.nfields >= 0)
+		table->nfields = options.nfields;
+	else if (by_option)
+		table->nfields_from_header = table->reader.header_rows > 0;
+	else
+		table->nfields = nread;
+	table->reader.dialect.blank_is_record = table->nfields == 1;
+	set_encodings(table);
+	return table;
+}
+
+CsvTable *
+csv_table_make(List *server_options, List *table_options)
+{
+	CsvTable   *table = palloc(sizeof(CsvTable));
+	TableOptions options;
+	ListCell   *cell;
+
+	init_table_options(&options, table);
+	foreach(cell, server_options)
+		parse_table_option(&options, (DefElem *) lfirst(cell));
+	foreach(cell, table_options)
+		parse_table_option(&options, (DefElem *) lfirst(cell));
+	finish_table_options(&options);
+	check_table_options(&options);
+	table->name = table->filename;
+	set_encodings(table);
+	check_encoding(table);
+	return table;
+}
+
+void
+csv_table_set_fields(CsvTable *table, uint32 nfields)
+{
+	table->nfields = nfields;
+	table->natts = (int) nfields;
+	table->columns = palloc_extended(sizeof(CsvTableColumn) * nfields,
+									 MCXT_ALLOC_HUGE);
+	table->reader.dialect.blank_is_record = nfields == 1;
+	for (uint32 i = 0; i < nfields; i++)
+	{
+		CsvTableColumn *column = &table->columns[i];
+
+		init_column_options(column);
+		column->attnum = (AttrNumber) (i + 1);
+		column->name = psprintf("column_%u", i + 1);
+		column->field = (int32) i;
+		column->type = TEXTOID;
+		column->typmod = -1;
+	}
+}
+
+/* ---- of IMPORT FOREIGN SCHEMA ---- */
+
+void
+csv_import_options(List *options, CsvImportOptions *import)
+{
+	ListCell   *cell;
+
+	memset(import, 0, sizeof(*import));
+	import->sample_records = -1;
+	import->limits = true;
+	foreach(cell, options)
+	{
+		DefElem    *def = (DefElem *) lfirst(cell);
+
+		check_option_name(def->defname, NamespaceRelationId);
+		if (strcmp(def->defname, "directory") == 0)
+			import->directory = defGetString(def);
+		else if (strcmp(def->defname, "sample_records") == 0)
+			import->sample_records = parse_count(def, 1, PG_INT64_MAX);
+		else if (strcmp(def->defname, "all_text") == 0)
+			import->all_text = defGetBoolean(def);
+		else if (strcmp(def->defname, "limits") == 0)
+			import->limits = defGetBoolean(def);
+		else
+			import->table_options = lappend(import->table_options, def);
+	}
+}
+
+/* ---- together ---- */
+
+/* ERROR where a virtual column cannot hold what it is for */
+static void
+check_virtual_type(const CsvTable *table, const CsvTableColumn *column)
+{
+	if (column->virtual_kind == CSV_VIRTUAL_FILENAME ?
+		(column->type == TEXTOID ||
+		 (column->type == VARCHAROID && column->typmod < 0)) :
+		(column->type == INT8OID || column->type == INT4OID))
+		return;
+
+	ereport(ERROR,
+			(errcode(ERRCODE_FDW_INVALID_DATA_TYPE),
+			 errmsg("virtual column \"%s\" of foreign table \"%s\" cannot be of type %s",
+					column->name, table->name,
+					format_type_with_typemod(column->type, column->typmod)),
+			 column->virtual_kind == CSV_VIRTUAL_FILENAME ?
+			 errhint("Use the type text.") :
+			 errhint("Use the type bigint.")));
+}
+
+/* ERROR where the file's text could not be converted, as COPY has it */
+static void
+check_encoding(const CsvTable *table)
+{
+	int			server_encoding = GetDatabaseEncoding();
+
+	if (table->file_encoding == server_encoding ||
+		table->file_encoding == PG_SQL_ASCII ||
+		server_encoding == PG_SQL_ASCII)
+		return;
+	if (!OidIsValid(FindDefaultConversionProc(table->file_encoding,
+											  server_encoding)))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("default conversion function for encoding \"%s\" to \"%s\" does not exist",
+						pg_encoding_to_char(table->file_encoding),
+						pg_encoding_to_char(server_encoding))));
+}
+
+Bitmapset *
+csv_table_attributes(const CsvTable *table)
+{
+	Bitmapset  *attributes = NULL;
+
+	for (int i = 0; i < table->natts; i++)
+		if (!table->columns[i].dropped)
+			attributes = bms_add_member(attributes, table->columns[i].attnum);
+	return attributes;
+}
+
+void
+csv_table_check(const CsvTable *table)
+{
+	int			nread = 0;
+
+	check_encoding(table);
+
+	for (int i = 0; i < table->natts; i++)
+	{
+		const CsvTableColumn *column = &table->columns[i];
+
+		if (column->dropped || column->generated)
+			continue;
+		if (column->virtual_kind != CSV_VIRTUAL_NONE)
+		{
+			check_virtual_type(table, column);
+			continue;
+		}
+		nread++;
+
+		if (column->header_name != NULL && table->reader.header_rows == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_FDW_INCONSISTENT_DESCRIPTOR_INFORMATION),
+					 errmsg("column \"%s\" of foreign table \"%s\" is found by its name in the header, but the file has no header",
+							column->name, table->name),
+					 errhint("Set the option \"header\" or \"header_rows\" of the table.")));
+		if (column->field_given && table->nfields == 0 &&
+			!table->nfields_from_header)
+			ereport(ERROR,
+					(errcode(ERRCODE_FDW_INCONSISTENT_DESCRIPTOR_INFORMATION),
+					 errmsg("column \"%s\" of foreign table \"%s\" has the option \"column\", but neither the option \"columns\" nor a header tells how many fields a record has",
+							column->name, table->name),
+					 errhint("Set the option \"columns\" of the table.")));
+		if (table->nfields > 0 && column->field >= (int64) table->nfields)
+			ereport(ERROR,
+					(errcode(ERRCODE_FDW_INCONSISTENT_DESCRIPTOR_INFORMATION),
+					 errmsg("column \"%s\" of foreign table \"%s\" is field %d of the file, but a record has %u fields",
+							column->name, table->name,
+							column->field + 1, table->nfields),
+					 errdetail("Fields are counted from 1 here, and from 0 in the option \"column\"."),
+					 errhint("Check the option \"columns\" of the table, and the option \"column\" of the column.")));
+	}
+
+	if (nread == 0 && table->nfields == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_INCONSISTENT_DESCRIPTOR_INFORMATION),
+				 errmsg("no column of foreign table \"%s\" is read from the file, so the option \"columns\" is required",
+						table->name)));
+}
+
+/* ---- conversion ---- */
+
+/*
+ * The input function of numeric allows any scale from -1000 to 1000; the
+ * engines know the usual ones.
+ */
+static CsvKind
+numeric_kind(int32 typmod, CsvColumn *out)
+{
+	int			precision;
+	int			scale;
+
+	if (typmod < (int32) VARHDRSZ)
+		return CSV_KIND_NUMERIC;
+
+	/* as numerictypmodin() packs them: the scale in 11 bits with a sign */
+	precision = ((typmod - VARHDRSZ) >> 16) & 0xffff;
+	scale = (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
+	if (scale < 0 || scale > precision)
+		return CSV_KIND_CSTRING;
+	out->precision = precision;
+	out->scale = scale;
+	return CSV_KIND_NUMERIC;
+}
+
+static CsvKind
+type_kind(Oid type, int32 typmod, CsvColumn *out)
+{
+	switch (type)
+	{
+		case BOOLOID:
+			return CSV_KIND_BOOL;
+		case INT2OID:
+			return CSV_KIND_INT2;
+		case INT4OID:
+			return CSV_KIND_INT4;
+		case INT8OID:
+			return CSV_KIND_INT8;
+		case FLOAT4OID:
+			return CSV_KIND_FLOAT4;
+		case FLOAT8OID:
+			return CSV_KIND_FLOAT8;
+		case NUMERICOID:
+			return numeric_kind(typmod, out);
+		case DATEOID:
+			return CSV_KIND_DATE;
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			out->precision = typmod;
+			return type == TIMESTAMPOID ?
+				CSV_KIND_TIMESTAMP : CSV_KIND_TIMESTAMPTZ;
+		case UUIDOID:
+			return CSV_KIND_UUID;
+		case TEXTOID:
+			return CSV_KIND_TEXT;
+		case VARCHAROID:
+			if (typmod >= (int32) VARHDRSZ)
+				out->type_chars = typmod - VARHDRSZ;
+			return CSV_KIND_TEXT;
+		case BPCHAROID:
+			if (typmod < (int32) VARHDRSZ)
+				return CSV_KIND_TEXT;
+			out->type_chars = typmod - VARHDRSZ;
+			out->pad_blanks = true;
+			return out->type_chars <= MAX_PADDED_CHARS ?
+				CSV_KIND_TEXT : CSV_KIND_CSTRING;
+		default:
+			return CSV_KIND_CSTRING;
+	}
+}
+
+CsvKind
+csv_table_kind(const CsvTableColumn *column, CsvColumn *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->field = Max(column->field, 0);
+	out->attnum = column->attnum;
+	out->force_null = column->force_null;
+	out->force_not_null = column->force_not_null;
+	out->max_chars = column->max_chars;
+	out->byte_width = column->byte_width;
+	out->type_chars = -1;
+	out->precision = -1;
+	out->kind = type_kind(column->type, column->typmod, out);
+	return out->kind;
+}

@@ -1,0 +1,174 @@
+/*
+ * option.h
+ *		The options of servers, tables and columns: checked when they are set,
+ *		and resolved into one plain struct when a table is read.
+ *
+ *	1. csv_gpu_fdw_validator() sees the options of one object at a time, at
+ *	   DDL.  It refuses what is wrong by itself.
+ *	2. csv_table_get() puts a table's options, its server's, its columns' and
+ *	   the defaults together.
+ *	3. csv_table_check() refuses what only shows when they stand together, such
+ *	   as a column beyond the last field.  To be called when a query is planned.
+ *	4. csv_table_kind() tells the engines how to convert a column.
+ */
+#ifndef CSV_OPTION_H
+#define CSV_OPTION_H
+
+#include "access/attnum.h"
+#include "nodes/bitmapset.h"
+#include "nodes/pg_list.h"
+
+#include "reader/reader.h"
+#include "settings.h"
+
+/* far above any real file, far below where separators of a record add up */
+#define CSV_MAX_FIELDS	100000
+
+typedef enum CsvVerbosity
+{
+	CSV_VERBOSITY_DEFAULT,
+	CSV_VERBOSITY_VERBOSE,
+	CSV_VERBOSITY_SILENT
+} CsvVerbosity;
+
+/* how files are compressed */
+typedef enum CsvCompression
+{
+	CSV_COMPRESSION_AUTO,		/* a file's suffix says it */
+	CSV_COMPRESSION_NONE,
+	CSV_COMPRESSION_GZIP,
+	CSV_COMPRESSION_ZSTD,
+	CSV_COMPRESSION_LZ4
+} CsvCompression;
+
+/* a column that is not read from the file's text */
+typedef enum CsvVirtual
+{
+	CSV_VIRTUAL_NONE,
+	CSV_VIRTUAL_FILENAME,		/* text or varchar */
+	CSV_VIRTUAL_RECORD,			/* the others: bigint or integer */
+	CSV_VIRTUAL_LINE,
+	CSV_VIRTUAL_BYTE_OFFSET
+} CsvVirtual;
+
+/* an attribute of the table; csv_table_check() has seen to the types above */
+typedef struct CsvTableColumn
+{
+	AttrNumber	attnum;
+	char	   *name;			/* empty for a dropped attribute */
+	bool		dropped;
+	bool		generated;
+	uint8_t		virtual_kind;	/* CsvVirtual */
+	bool		field_given;	/* by the option "column" */
+	bool		force_null;
+	bool		force_not_null;
+
+	/*
+	 * 0-based field of the file; -1 where the attribute has none (dropped,
+	 * generated, virtual) or is found by header_name.
+	 */
+	int32		field;
+	char	   *header_name;	/* NULL: found by number */
+	int32		max_chars;		/* -1: none */
+	int32		byte_width;		/* -1: none; from max_chars if not given */
+	Oid			type;
+	int32		typmod;
+} CsvTableColumn;
+
+typedef struct CsvTable
+{
+	Oid			relid;
+	char	   *name;			/* of the relation, without its schema */
+
+	/* where the bytes come from; one of them is NULL */
+	char	   *filename;		/* a path or a pattern; FILE of messages */
+	char	   *program;
+	CsvCompression compression;
+
+	/*
+	 * For csv_reader_create(), but for the interrupt callback.
+	 * dialect.blank_is_record is right where nfields is known.
+	 */
+	CsvReaderOptions reader;
+
+	/* the header's names must equal the columns' */
+	bool		header_match;
+
+	/*
+	 * The encoding of the file, and of the bytes that its CsvSource delivers:
+	 * they differ where the source converts (PG_ENCODING_IS_CLIENT_ONLY).
+	 */
+	int			file_encoding;
+	int			encoding;
+	uint8_t		engine_encoding;	/* CsvEncoding, for CsvLayout */
+
+	char	   *null_string;	/* never NULL */
+	char	   *default_string; /* NULL: none */
+	char		decimal_separator;
+
+	/*
+	 * Fields of a record; 0 where the header's field count is to be taken
+	 * (nfields_from_header).
+	 */
+	uint32_t	nfields;
+	bool		nfields_from_header;
+	bool		pad;			/* ragged 'pad' */
+
+	bool		stop;			/* on_error 'stop' */
+	int64		reject_count;	/* most bad records there may be; -1: no limit */
+	double		reject_percent; /* the same, in percent; -1: no limit */
+	CsvVerbosity verbosity;
+	int			notice_limit;
+	CsvSettings settings;		/* as they were; engine as the options have it,
+								 * too */
+
+	int			natts;
+	CsvTableColumn *columns;	/* natts of them, by attnum - 1 */
+} CsvTable;
+
+/*
+ * All options of a foreign table, resolved.  Allocated in the current memory
+ * context, in many pieces.  The caller holds a lock on the table.
+ */
+extern CsvTable *csv_table_get(Oid foreigntableid);
+
+/*
+ * A table that is in no catalog: with the options that a server and a table
+ * would have (lists of DefElem; ERROR where they are wrong), and no columns
+ * yet.
+ */
+extern CsvTable *csv_table_make(List *server_options, List *table_options);
+
+/* give such a table nfields columns of type text, one for each field */
+extern void csv_table_set_fields(CsvTable *table, uint32 nfields);
+
+/* what IMPORT FOREIGN SCHEMA is told */
+typedef struct CsvImportOptions
+{
+	char	   *directory;		/* NULL: the schema's name */
+	int64		sample_records; /* that types are inferred from; -1: all */
+	bool		all_text;		/* no types but text */
+	bool		limits;			/* values as long as those found at most */
+	List	   *table_options;	/* for each table, DefElems */
+} CsvImportOptions;
+
+/* sort out a list of DefElem; ERROR where one is not known, or wrong */
+extern void csv_import_options(List *options, CsvImportOptions *import);
+
+/* the numbers of all attributes that are not dropped, as a set */
+extern Bitmapset *csv_table_attributes(const CsvTable *table);
+
+/*
+ * ERROR where the options of the table and of its columns contradict each
+ * other, with both named.
+ */
+extern void csv_table_check(const CsvTable *table);
+
+/*
+ * How the engines convert a column: fills everything of *out, and returns its
+ * kind.  out->field is 0 for a column found by header_name: to be filled in
+ * by whoever reads the header.
+ */
+extern CsvKind csv_table_kind(const CsvTableColumn *column, CsvColumn *out);
+
+#endif							/* CSV_OPTION_H */

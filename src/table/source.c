@@ -1,0 +1,902 @@
+/*
+ * source.c
+ *		The bytes of a table: files or a program's standard output.
+ *
+ * The way of the data:
+ *
+ *	1. The file or pipe is read without blocking.  Where nothing is there yet
+ *	   (FIFOs, programs, devices), the backend waits on its latch and on the
+ *	   descriptor, so that a cancel gets through.
+ *	2. What is compressed is decompressed (decompress.c).
+ *	3. Bytes go to the caller's buffer as they are, unless characters of the
+ *	   file's encoding can hide ASCII bytes.  Then they go through `raw`, and
+ *	   what the encoding conversion makes of them through `converted`.
+ *
+ * One descriptor is open at a time.  It is counted with fd.c as external, and
+ * closed by a reset callback of the memory context the source lives in.
+ */
+#include "postgres.h"
+
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <glob.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "catalog/namespace.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "storage/fd.h"
+#include "storage/latch.h"
+#include "utils/memutils.h"
+#include "utils/wait_event.h"
+
+#include "compat.h"
+#include "table/decompress.h"
+#include "table/source.h"
+#include "table/text.h"
+
+/*
+ * Most bytes of one read(2): 16 MB take some milliseconds, after which a
+ * cancel is looked for again.
+ */
+#define MAX_READ_BYTES	(16 * 1024 * 1024)
+
+/*
+ * Input of one conversion.  Its output, which may be MAX_CONVERSION_GROWTH
+ * times as much, still fits in a second-level cache.
+ */
+#define RAW_BYTES		(64 * 1024)
+#define CONVERTED_BYTES	(RAW_BYTES * MAX_CONVERSION_GROWTH)
+
+/*
+ * What compressed files grow to, for estimates: tables of numbers and short
+ * texts grow to three to six times their size.
+ */
+#define COMPRESSION_RATIO	4
+
+/* what no server encoding with a conversion from a client's takes for text */
+#define INVALID_BYTE	0xFF
+
+/* the state of a conversion to the server encoding */
+typedef struct Conversion
+{
+	Oid			function;
+	int			from;
+	int			to;
+	size_t		raw_start;		/* raw bytes not converted yet */
+	size_t		raw_end;
+	bool		raw_at_end;		/* no more will come */
+	size_t		start;			/* converted bytes not delivered yet */
+	size_t		end;
+	unsigned char raw[RAW_BYTES];
+	unsigned char converted[CONVERTED_BYTES + 1];	/* and a zero byte */
+} Conversion;
+
+struct CsvSource
+{
+	const CsvTable *table;
+	char	  **names;			/* of files; of a program, its command */
+	char	  **shown_names;	/* the same as valid text */
+	int			nnames;
+	int			next;			/* index in names of what to open next */
+	const char *name;			/* last opened, as shown */
+
+	int			fd;				/* -1: nothing is open */
+	FILE	   *pipe;			/* the program whose output fd is, else NULL */
+	bool		wait_for_writer;	/* a FIFO of which nothing was read */
+	bool		at_end;			/* read to its end */
+	bool		is_regular;		/* a regular file ... */
+	off_t		position;		/* ... read up to here */
+
+	CsvDecompressor *decompressor;	/* NULL: none was needed yet */
+	bool		is_compressed;	/* what is open is */
+	Conversion *conversion;		/* NULL: none */
+	MemoryContextCallback callback;
+};
+
+/* a directory that a pattern led to and that could not be read */
+typedef struct GlobFailure
+{
+	char	   *path;			/* malloc'd, or NULL */
+	int			error;			/* errno */
+} GlobFailure;
+
+/* glob() takes no argument to its callback; valid while it runs */
+static GlobFailure glob_failure;
+
+static bool expand_pattern(const char *pattern, bool quiet,
+						   char ***names, int *nnames);
+static void open_file(CsvSource *source, const char *path);
+static void open_program(CsvSource *source, const char *command);
+static void close_checked(CsvSource *source);
+static int	close_descriptor(CsvSource *source);
+static void release_source(void *arg);
+static size_t read_descriptor(void *arg, uint8_t *buffer, size_t nbytes);
+static size_t read_bytes(CsvSource *source, uint8_t *buffer, size_t nbytes);
+static size_t read_converted(CsvSource *source, uint8_t *buffer, size_t nbytes);
+static void reset_conversion(Conversion *conversion);
+
+/* ---- which files ---- */
+
+/* does the name stand for others?  A file of exactly that name wins. */
+static bool
+is_pattern(const char *filename)
+{
+	struct stat st;
+
+	return strpbrk(filename, "*?[") != NULL && stat(filename, &st) != 0;
+}
+
+static void
+check_reads_files(const CsvTable *table)
+{
+	if (table->program != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("foreign table \"%s\" reads no files, but a program",
+						table->name)));
+}
+
+void
+csv_source_files(const CsvTable *table, char ***names, int *nfiles)
+{
+	check_reads_files(table);
+	if (!expand_pattern(table->filename, false, names, nfiles))
+		*nfiles = 0;
+}
+
+/*
+ * Is the file among those that expand_pattern() would find?  Told without
+ * reading directories, which may hold many.
+ */
+static bool
+matches_pattern(const char *pattern, const char *filename)
+{
+	struct stat st;
+
+	if (!is_pattern(pattern))
+		return strcmp(pattern, filename) == 0;
+	if (fnmatch(pattern, filename,
+				FNM_PATHNAME | FNM_PERIOD | FNM_NOESCAPE) != 0)
+		return false;
+	/* one that cannot be looked at is to fail, and say why */
+	if (stat(filename, &st) != 0)
+		return errno != ENOENT;
+	return !S_ISDIR(st.st_mode);
+}
+
+void
+csv_source_choose_file(CsvTable *table, const char *filename)
+{
+	check_reads_files(table);
+	if (!matches_pattern(table->filename, filename))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FILE),
+				 errmsg("\"%s\" is no file of foreign table \"%s\"",
+						filename, table->name)));
+	table->filename = pstrdup(filename);
+}
+
+CsvSource *
+csv_source_create(const CsvTable *table)
+{
+	CsvSource  *source = palloc0(sizeof(CsvSource));
+
+	source->table = table;
+	source->fd = -1;
+
+	if (table->program != NULL)
+	{
+		source->names = palloc(sizeof(char *));
+		source->names[0] = table->program;
+		source->nnames = 1;
+	}
+	else if (!expand_pattern(table->filename, false,
+							 &source->names, &source->nnames))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FILE),
+				 errmsg("no file matches \"%s\"", table->filename)));
+	source->shown_names = palloc_extended(sizeof(char *) * source->nnames,
+										  MCXT_ALLOC_HUGE);
+	for (int i = 0; i < source->nnames; i++)
+		source->shown_names[i] = csv_shown_filename(source->names[i]);
+	source->name = source->shown_names[0];
+
+	if (table->encoding != table->file_encoding)
+	{
+		Conversion *conversion = palloc(sizeof(Conversion));
+
+		conversion->from = table->file_encoding;
+		conversion->to = table->encoding;
+		conversion->function = FindDefaultConversionProc(conversion->from,
+														 conversion->to);
+		if (!OidIsValid(conversion->function))
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_FUNCTION),
+					 errmsg("default conversion function for encoding \"%s\" to \"%s\" does not exist",
+							pg_encoding_to_char(conversion->from),
+							pg_encoding_to_char(conversion->to))));
+		reset_conversion(conversion);
+		source->conversion = conversion;
+	}
+
+	source->callback.func = release_source;
+	source->callback.arg = source;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext,
+									   &source->callback);
+	return source;
+}
+
+static int
+compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *) a, *(char *const *) b);
+}
+
+/*
+ * Called by glob() for a directory that it cannot read.  Nonzero ends it: to
+ * pass over files in silence would be to answer from half of the data.
+ */
+static int
+note_glob_failure(const char *path, int error)
+{
+	if (error == ENOENT || error == ENOTDIR)
+		return 0;
+	glob_failure.path = strdup(path);
+	glob_failure.error = error;
+	return 1;
+}
+
+/*
+ * The files of a name that may be a pattern, sorted by the bytes of their
+ * names so that the order of rows does not hang on a locale.  False where it
+ * is a pattern and nothing matches, or if quiet, where that cannot be told.
+ * Directories match no pattern.
+ *
+ * A name that is no pattern is taken as it is, whether or not it exists.
+ */
+static bool
+expand_pattern(const char *pattern, bool quiet, char ***names, int *nnames)
+{
+	glob_t		matches;
+	int			result;
+
+	if (!is_pattern(pattern))
+	{
+		*names = palloc(sizeof(char *));
+		(*names)[0] = pstrdup(pattern);
+		*nnames = 1;
+		return true;
+	}
+
+	/*
+	 * A backslash is a character like any other, as it is in the name of a
+	 * single file.  GLOB_MARK shows which matches are directories.
+	 */
+	glob_failure.path = NULL;
+	result = glob(pattern, GLOB_NOSORT | GLOB_NOESCAPE | GLOB_MARK,
+				  note_glob_failure, &matches);
+	if (result != 0)
+	{
+		char	   *path = pstrdup(glob_failure.path != NULL ?
+								   glob_failure.path : pattern);
+
+		free(glob_failure.path);
+		glob_failure.path = NULL;
+		globfree(&matches);
+		if (result == GLOB_NOMATCH || quiet)
+			return false;
+		if (result == GLOB_NOSPACE)
+			ereport(ERROR,
+					(errcode(ERRCODE_OUT_OF_MEMORY),
+					 errmsg("out of memory")));
+		errno = glob_failure.error;
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not open directory \"%s\": %m",
+						csv_shown_filename(path))));
+	}
+
+	/* no error may come between glob() and globfree() */
+	*nnames = 0;
+	*names = palloc_extended(sizeof(char *) * Max(matches.gl_pathc, 1),
+							 MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
+	for (size_t i = 0; *names != NULL && i < matches.gl_pathc; i++)
+	{
+		const char *match = matches.gl_pathv[i];
+		size_t		length = strlen(match);
+		char	   *name;
+
+		if (length == 0 || match[length - 1] == '/')
+			continue;
+		name = palloc_extended(length + 1, MCXT_ALLOC_NO_OOM);
+		if (name == NULL)
+		{
+			*names = NULL;
+			break;
+		}
+		memcpy(name, match, length + 1);
+		(*names)[(*nnames)++] = name;
+	}
+	globfree(&matches);
+	if (*names == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory")));
+	qsort(*names, *nnames, sizeof(char *), compare_names);
+	return *nnames > 0;
+}
+
+/* of a file, or of a program's output */
+static CsvCompression
+file_compression(const CsvTable *table, const char *name)
+{
+	if (table->program != NULL &&
+		table->compression == CSV_COMPRESSION_AUTO)
+		return CSV_COMPRESSION_NONE;
+	return csv_compression_of(name, table->compression);
+}
+
+/*
+ * Both sizes of a table's files, as csv_source_size and csv_source_data_size
+ * have them; false where they are not known.
+ */
+static bool
+add_up_sizes(const CsvTable *table, int64 *file_bytes, int64 *data_bytes,
+			 int *nfiles)
+{
+	char	  **names;
+
+	*file_bytes = *data_bytes = 0;
+	if (table->program != NULL ||
+		!expand_pattern(table->filename, true, &names, nfiles))
+		return false;
+
+	for (int i = 0; i < *nfiles; i++)
+	{
+		struct stat st;
+
+		if (stat(names[i], &st) != 0 || !S_ISREG(st.st_mode))
+			return false;
+		*file_bytes += st.st_size;
+		*data_bytes += file_compression(table, names[i]) ==
+			CSV_COMPRESSION_NONE ? st.st_size :
+			st.st_size * COMPRESSION_RATIO;
+	}
+	return true;
+}
+
+int64
+csv_source_size(const CsvTable *table, int *nfiles)
+{
+	int64		file_bytes;
+	int64		data_bytes;
+	int			nnames;
+	bool		known = add_up_sizes(table, &file_bytes, &data_bytes, &nnames);
+
+	if (nfiles != NULL)
+		*nfiles = known ? nnames : -1;
+	return known ? file_bytes : -1;
+}
+
+int64
+csv_source_data_size(const CsvTable *table, bool *is_exact)
+{
+	int64		file_bytes;
+	int64		data_bytes;
+	int			nnames;
+	bool		known = add_up_sizes(table, &file_bytes, &data_bytes, &nnames);
+
+	if (is_exact != NULL)
+		*is_exact = known && data_bytes == file_bytes;
+	return known ? data_bytes : -1;
+}
+
+static bool
+identify(const CsvTable *table, const struct stat *st,
+		 CsvFileIdentity *identity)
+{
+	if (!S_ISREG(st->st_mode) || table->encoding != table->file_encoding)
+		return false;
+	*identity = csv_file_identity(st);
+	return true;
+}
+
+bool
+csv_source_identity(const CsvSource *source, CsvFileIdentity *identity)
+{
+	struct stat st;
+
+	return source->fd >= 0 && source->pipe == NULL &&
+		fstat(source->fd, &st) == 0 && identify(source->table, &st, identity);
+}
+
+bool
+csv_source_identities(const CsvTable *table, char ***names,
+					  CsvFileIdentity **identities, int *nfiles)
+{
+	if (table->program != NULL ||
+		!expand_pattern(table->filename, true, names, nfiles))
+		return false;
+	*identities = palloc(sizeof(CsvFileIdentity) * *nfiles);
+	for (int i = 0; i < *nfiles; i++)
+	{
+		struct stat st;
+
+		if (stat((*names)[i], &st) != 0 ||
+			!identify(table, &st, &(*identities)[i]))
+			return false;
+		(*names)[i] = csv_shown_filename((*names)[i]);
+	}
+	return true;
+}
+
+const char *
+csv_source_name(const CsvSource *source)
+{
+	return source->name;
+}
+
+/* ---- open and close ---- */
+
+/*
+ * Have what was opened decompressed, if it is to be.
+ */
+static void
+begin_decompression(CsvSource *source)
+{
+	CsvCompression compression = file_compression(source->table, source->name);
+
+	source->is_compressed = compression != CSV_COMPRESSION_NONE;
+	if (!source->is_compressed)
+		return;
+	if (source->decompressor == NULL)
+	{
+		MemoryContext outer =
+			MemoryContextSwitchTo(GetMemoryChunkContext(source));
+
+		source->decompressor = csv_decompressor_create(read_descriptor, source);
+		MemoryContextSwitchTo(outer);
+	}
+	csv_decompressor_begin(source->decompressor, compression, source->name,
+						   source->is_regular ? source->fd : -1);
+}
+
+bool
+csv_source_open_next(CsvSource *source)
+{
+	const char *path;
+
+	csv_source_close(source);
+	if (source->next >= source->nnames)
+		return false;
+
+	path = source->names[source->next];
+	source->name = source->shown_names[source->next++];
+	source->at_end = false;
+	source->wait_for_writer = false;
+	source->is_regular = false;
+	if (source->conversion != NULL)
+		reset_conversion(source->conversion);
+	if (source->table->program != NULL)
+		open_program(source, path);
+	else
+		open_file(source, path);
+	begin_decompression(source);
+	return true;
+}
+
+void
+csv_source_rewind(CsvSource *source)
+{
+	csv_source_close(source);
+	source->next = 0;
+	source->name = source->shown_names[0];
+}
+
+void
+csv_source_close(CsvSource *source)
+{
+	if (source->decompressor != NULL)
+		csv_decompressor_end(source->decompressor);
+	close_checked(source);
+}
+
+/* close what is open, if anything; ERROR where a program failed */
+static void
+close_checked(CsvSource *source)
+{
+	bool		at_end = source->at_end;
+	int			status = close_descriptor(source);
+
+	if (status == -1)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not close pipe to external command: %m")));
+
+	/*
+	 * A program that was not read to its end is expected to die of writing
+	 * into a closed pipe.
+	 */
+	if (status != 0 && (at_end || !wait_result_is_signal(status, SIGPIPE)))
+		ereport(ERROR,
+				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				 errmsg("program \"%s\" failed", source->name),
+				 errdetail_internal("%s", wait_result_to_str(status))));
+}
+
+/*
+ * Close what is open, if anything.  Returns a program's wait status, -1 where
+ * that could not be had (errno is set), and 0 for files.
+ */
+static int
+close_descriptor(CsvSource *source)
+{
+	FILE	   *pipe = source->pipe;
+	int			fd = source->fd;
+
+	if (fd < 0)
+		return 0;
+	source->fd = -1;
+	source->pipe = NULL;
+	ReleaseExternalFD();
+	if (pipe != NULL)
+		return pclose(pipe);
+	close(fd);
+	return 0;
+}
+
+/* the reset callback */
+static void
+release_source(void *arg)
+{
+	(void) close_descriptor((CsvSource *) arg);
+}
+
+/* have fd.c count a descriptor; it may close one of its own to make room */
+static void
+acquire_descriptor(const char *name)
+{
+	if (!AcquireExternalFD())
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not open file \"%s\" for reading: %m", name)));
+}
+
+static void
+open_file(CsvSource *source, const char *path)
+{
+	struct stat st;
+
+	/*
+	 * Without O_NONBLOCK, opening a FIFO would wait for its writer where no
+	 * cancel gets through.  To regular files it means nothing.
+	 */
+	acquire_descriptor(source->name);
+	source->fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
+	if (source->fd < 0)
+	{
+		int			error = errno;
+
+		ReleaseExternalFD();
+		errno = error;
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not open file \"%s\" for reading: %m",
+						source->name),
+				 error == ENOENT || error == EACCES ?
+				 errhint("The file is read by the server process, as the operating system user that it runs as.") : 0));
+	}
+
+	/* errors from here on close the file through the reset callback */
+	if (fstat(source->fd, &st) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not stat file \"%s\": %m", source->name)));
+	if (S_ISDIR(st.st_mode))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is a directory", source->name)));
+	source->wait_for_writer = S_ISFIFO(st.st_mode);
+	source->is_regular = S_ISREG(st.st_mode);
+	source->position = 0;
+
+#if defined(USE_POSIX_FADVISE) && defined(POSIX_FADV_SEQUENTIAL)
+	if (S_ISREG(st.st_mode))
+		(void) posix_fadvise(source->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+#endif
+}
+
+static void
+open_program(CsvSource *source, const char *command)
+{
+	int			error;
+
+	/*
+	 * The program must die of SIGPIPE when the scan ends early, but servers
+	 * ignore that signal, and what is ignored stays so in a child.
+	 */
+	acquire_descriptor(command);
+	fflush(NULL);
+	pqsignal(SIGPIPE, SIG_DFL);
+	errno = 0;
+	source->pipe = popen(command, "r");
+	error = errno;
+	pqsignal(SIGPIPE, SIG_IGN);
+	if (source->pipe == NULL)
+	{
+		ReleaseExternalFD();
+		errno = error != 0 ? error : ENOMEM;
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not execute command \"%s\": %m", command)));
+	}
+
+	/* stdio's own buffer is never used */
+	source->fd = fileno(source->pipe);
+	if (fcntl(source->fd, F_SETFD, FD_CLOEXEC) != 0 ||
+		fcntl(source->fd, F_SETFL, O_NONBLOCK) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read from command \"%s\": %m", command)));
+}
+
+/* ---- read ---- */
+
+size_t
+csv_source_read(void *arg, uint8_t *buffer, size_t nbytes)
+{
+	CsvSource  *source = arg;
+
+	if (nbytes == 0)
+		return 0;
+	if (source->conversion != NULL)
+		return read_converted(source, buffer, nbytes);
+	return read_bytes(source, buffer, nbytes);
+}
+
+/* wait until a read may get something, be it the end */
+static void
+wait_readable(CsvSource *source)
+{
+	int			events;
+
+	events = WaitLatchOrSocket(MyLatch,
+							   WL_LATCH_SET | WL_SOCKET_READABLE |
+							   WL_EXIT_ON_PM_DEATH,
+							   source->fd, -1, PG_WAIT_EXTENSION);
+	if (events & WL_LATCH_SET)
+		ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
+	if (events & WL_SOCKET_READABLE)
+		source->wait_for_writer = false;
+}
+
+bool
+csv_source_interrupted(void *arg)
+{
+	return INTERRUPTS_PENDING_CONDITION() && INTERRUPTS_CAN_BE_PROCESSED();
+}
+
+bool
+csv_process_interrupts(void *arg)
+{
+	CHECK_FOR_INTERRUPTS();
+	return false;
+}
+
+/*
+ * A file's bytes for csv_reader_read_ahead: several threads at once call this,
+ * and PostgreSQL is not to be called here.
+ */
+static ssize_t
+read_at(void *arg, uint8_t *buffer, size_t nbytes, uint64_t offset)
+{
+	const CsvSource *source = arg;
+
+	return pread(source->fd, buffer, nbytes, (off_t) offset);
+}
+
+static void
+seek(void *arg, uint64_t offset)
+{
+	CsvSource  *source = arg;
+
+	source->position = (off_t) offset;
+	source->at_end = false;
+}
+
+bool
+csv_source_read_ahead(CsvSource *source, CsvReadAhead *ahead)
+{
+	if (!source->is_regular || source->is_compressed ||
+		source->conversion != NULL)
+		return false;
+	ahead->read_at = read_at;
+	ahead->seek = seek;
+	ahead->arg = source;
+	ahead->nthreads = source->table->settings.io_threads;
+	return true;
+}
+
+/* read from the descriptor; 0 at the end, as often as asked */
+static size_t
+read_descriptor(void *arg, uint8_t *buffer, size_t nbytes)
+{
+	CsvSource  *source = arg;
+	ssize_t		nread;
+
+	if (source->at_end)
+		return 0;
+	if (source->fd < 0)
+		elog(ERROR, "no file is open");
+
+	for (;;)
+	{
+		CHECK_FOR_INTERRUPTS();
+
+		/*
+		 * A FIFO that no writer has opened yet reads as one at its end, but is
+		 * not ready to be read.
+		 */
+		if (source->wait_for_writer)
+		{
+			wait_readable(source);
+			continue;
+		}
+
+		pgstat_report_wait_start(WAIT_EVENT_COPY_FILE_READ);
+		if (source->is_regular)
+		{
+			nread = pread(source->fd, buffer, Min(nbytes, MAX_READ_BYTES),
+						  source->position);
+			if (nread > 0)
+				source->position += nread;
+		}
+		else
+			nread = read(source->fd, buffer, Min(nbytes, MAX_READ_BYTES));
+		pgstat_report_wait_end();
+		if (nread > 0)
+			return nread;
+		if (nread == 0)
+			break;
+		if (errno == EAGAIN || errno == EWOULDBLOCK)
+			wait_readable(source);
+		else if (errno != EINTR)
+		{
+			if (source->pipe != NULL)
+				ereport(ERROR,
+						(errcode_for_file_access(),
+						 errmsg("could not read from command \"%s\": %m",
+								source->name)));
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not read from file \"%s\": %m",
+							source->name)));
+		}
+	}
+
+	/* rows of a program that failed may be half of the truth: say so now */
+	source->at_end = true;
+	if (source->pipe != NULL)
+		close_checked(source);
+	return 0;
+}
+
+/* the same, decompressed */
+static size_t
+read_bytes(CsvSource *source, uint8_t *buffer, size_t nbytes)
+{
+	if (source->is_compressed)
+		return csv_decompressor_read(source->decompressor, buffer, nbytes);
+	return read_descriptor(source, buffer, nbytes);
+}
+
+/* ---- encodings whose characters can hide ASCII bytes ---- */
+
+static void
+reset_conversion(Conversion *conversion)
+{
+	conversion->raw_start = conversion->raw_end = 0;
+	conversion->raw_at_end = false;
+	conversion->start = conversion->end = 0;
+}
+
+/*
+ * Put one byte for the character at raw_start, which the conversion function
+ * did not take.
+ */
+static void
+replace_character(Conversion *conversion)
+{
+	unsigned char *bad = conversion->raw + conversion->raw_start;
+	int			length = 1;
+
+	if (*bad == '\0')
+	{
+		/* a zero byte is for the reader to report as such */
+		conversion->converted[conversion->end++] = '\0';
+	}
+	else
+	{
+		/*
+		 * A character that the encoding has but the server's does not counts
+		 * as a whole: its last byte may look like a delimiter.  After a byte
+		 * that begins no character, reading goes on with the next.
+		 */
+		length = pg_encoding_verifymbchar(conversion->from, (char *) bad,
+										  conversion->raw_end -
+										  conversion->raw_start);
+		length = Max(length, 1);
+		conversion->converted[conversion->end++] = INVALID_BYTE;
+	}
+	conversion->raw_start += length;
+}
+
+/*
+ * Convert what is in raw, but for a character at its end that is not complete.
+ * There is room for all of it in converted, which is empty: the function's
+ * output and the replacements are at most MAX_CONVERSION_GROWTH times as long.
+ */
+static void
+convert(Conversion *conversion)
+{
+	conversion->start = conversion->end = 0;
+	while (conversion->raw_start < conversion->raw_end)
+	{
+		unsigned char *out = conversion->converted + conversion->end;
+
+		conversion->raw_start +=
+			pg_do_encoding_conversion_buf(conversion->function,
+										  conversion->from, conversion->to,
+										  conversion->raw + conversion->raw_start,
+										  conversion->raw_end - conversion->raw_start,
+										  out,
+										  CONVERTED_BYTES + 1 - conversion->end,
+										  true);
+
+		/* the function stops at a zero byte, so strlen() finds its output */
+		conversion->end += strlen((char *) out);
+
+		/* it may have stopped for want of the rest of a character */
+		if (!conversion->raw_at_end &&
+			conversion->raw_end - conversion->raw_start <
+			MAX_CONVERSION_INPUT_LENGTH)
+			return;
+		if (conversion->raw_start < conversion->raw_end)
+			replace_character(conversion);
+	}
+}
+
+static size_t
+read_converted(CsvSource *source, uint8_t *buffer, size_t nbytes)
+{
+	Conversion *conversion = source->conversion;
+
+	while (conversion->start == conversion->end)
+	{
+		size_t		rest = conversion->raw_end - conversion->raw_start;
+
+		if (conversion->raw_at_end && rest == 0)
+			return 0;
+		memmove(conversion->raw, conversion->raw + conversion->raw_start, rest);
+		conversion->raw_start = 0;
+		conversion->raw_end = rest;
+		if (!conversion->raw_at_end)
+		{
+			size_t		nread = read_bytes(source, conversion->raw + rest,
+										   RAW_BYTES - rest);
+
+			conversion->raw_end += nread;
+			conversion->raw_at_end = nread == 0;
+		}
+		convert(conversion);
+	}
+
+	nbytes = Min(nbytes, conversion->end - conversion->start);
+	memcpy(buffer, conversion->converted + conversion->start, nbytes);
+	conversion->start += nbytes;
+	return nbytes;
+}

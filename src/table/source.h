@@ -1,0 +1,116 @@
+/*
+ * source.h
+ *		The bytes of a table: a file, the files that match a pattern, or a
+ *		program's standard output.
+ *
+ * Compressed files (decompress.h) are delivered decompressed: sizes and
+ * identities are theirs, offsets count decompressed bytes.
+ *
+ * The files are opened one after the other.  Every wait can be cancelled,
+ * also that for the writer of a FIFO.
+ *
+ * What a source holds open hangs on the memory context it was created in, and
+ * is closed when that goes.  The transaction-bound facilities of fd.c will not
+ * do: a cursor outlives the rollback of a subtransaction in which it opened
+ * its next file, and fd.c closes that file then.
+ */
+#ifndef CSV_SOURCE_H
+#define CSV_SOURCE_H
+
+#include "table/identity.h"
+#include "table/option.h"
+
+typedef struct CsvSource CsvSource;
+
+/*
+ * A source for the table, in the current memory context; the table must
+ * outlive it.  Expands a pattern (ERROR where nothing matches), opens nothing.
+ */
+extern CsvSource *csv_source_create(const CsvTable *table);
+
+/*
+ * Close what is open, and open the next file, or start the program.  False
+ * when there are no more.
+ */
+extern bool csv_source_open_next(CsvSource *source);
+
+/*
+ * A CsvReadFn; arg is the CsvSource.  ERROR where reading fails, or where a
+ * program that has reached its end did not succeed.  Processes interrupts.
+ */
+extern size_t csv_source_read(void *arg, uint8_t *buffer, size_t nbytes);
+
+/*
+ * The names of a table's files, in the order in which they are read; none where
+ * nothing matches.  They are those of directories, and may be no valid text
+ * (csv_shown_filename).  ERROR for a program.
+ */
+extern void csv_source_files(const CsvTable *table, char ***names,
+							 int *nfiles);
+
+/*
+ * Of the table's files, have only this one read.  ERROR where the table has no
+ * such file.
+ */
+extern void csv_source_choose_file(CsvTable *table, const char *filename);
+
+/*
+ * Can the file that is open be read at any place, by several threads?  Then
+ * *ahead tells how; it may be used until the file is closed.
+ */
+extern bool csv_source_read_ahead(CsvSource *source, CsvReadAhead *ahead);
+
+/*
+ * What tells the file that is open from what it may become.  False where that
+ * says little of the bytes delivered: of what is no regular file, and of one
+ * whose encoding is converted, by a function that users may replace.
+ */
+extern bool csv_source_identity(const CsvSource *source,
+								CsvFileIdentity *identity);
+
+/* the same of all files of a table, which are not opened; names as shown */
+extern bool csv_source_identities(const CsvTable *table, char ***names,
+								  CsvFileIdentity **identities, int *nfiles);
+
+/*
+ * Would CHECK_FOR_INTERRUPTS() do something now?  For whoever works where it may
+ * not be called; arg is not looked at.
+ */
+extern bool csv_source_interrupted(void *arg);
+
+/*
+ * CHECK_FOR_INTERRUPTS(), which may not come back; false if it does.  For work
+ * that may be left at any place.
+ */
+extern bool csv_process_interrupts(void *arg);
+
+/*
+ * The file last opened, or the program's command, as datums and messages have
+ * it: valid text.  Lives as long as the source.
+ */
+extern const char *csv_source_name(const CsvSource *source);
+
+/* start from the first file again; a program will be run again */
+extern void csv_source_rewind(CsvSource *source);
+
+/*
+ * Close what is open.  ERROR where a program failed, but for SIGPIPE if it was
+ * not read to its end.  Not needed on the way out after an error.
+ */
+extern void csv_source_close(CsvSource *source);
+
+/*
+ * Total size of the table's files in bytes as they are now, and their number;
+ * -1 where it is not known: a program, a FIFO or device, or nothing to be
+ * found (no error here: that is for the scan to report).  nfiles may be NULL.
+ */
+extern int64 csv_source_size(const CsvTable *table, int *nfiles);
+
+/*
+ * The bytes that the source will deliver, as far as the files' sizes tell: of
+ * compressed ones an estimate, which is not exact.  -1 where not even that is
+ * known.  is_exact may be NULL.
+ */
+extern int64 csv_source_data_size(const CsvTable *table, bool *is_exact);
+
+#endif							/* CSV_SOURCE_H */

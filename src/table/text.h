@@ -1,0 +1,29 @@
+/*
+ * text.h
+ *		Bytes of files and directories as text that the database can hold.
+ */
+#ifndef CSV_TEXT_H
+#define CSV_TEXT_H
+
+/*
+ * Bytes in an encoding as text that is valid in the database's: what is not
+ * valid, or has no equivalent, as \xHH.  At most max_bytes bytes of it.  In the
+ * current memory context.
+ */
+extern char *csv_valid_text(int encoding, const char *bytes, uint64 nbytes,
+							uint64 max_bytes);
+
+/*
+ * A file's name as datums and messages have it: a directory may have names that
+ * are no valid text.  Itself where it is valid, else in the current memory
+ * context.
+ */
+extern char *csv_shown_filename(char *filename);
+
+/*
+ * May an option hold the file's name, so that the file is found by it again?
+ * Else false, and a message of this level that it was passed over.
+ */
+extern bool csv_check_filename(int elevel, char *filename);
+
+#endif							/* CSV_TEXT_H */
