@@ -369,7 +369,7 @@ add_values(CsvAggregation *aggregation, const CsvValue *keys,
 			csv_extras_add(&aggregation->extras, group, i, aggregation->wide[i]);
 }
 
-void
+bool
 csv_aggregation_add_row(CsvAggregation *aggregation)
 {
 	const CsvProgram *program = aggregation->program;
@@ -381,7 +381,7 @@ csv_aggregation_add_row(CsvAggregation *aggregation)
 	ResetExprContext(econtext);
 	econtext->ecxt_scantuple = aggregation->row;
 	if (!ExecQual(aggregation->quals, econtext))
-		return;
+		return false;
 	outer = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	for (uint32_t i = 0; i < program->n.nkeys; i++)
 	{
@@ -397,6 +397,7 @@ csv_aggregation_add_row(CsvAggregation *aggregation)
 		values[i].state = get_argument(aggregation, i, &values[i]);
 	add_values(aggregation, keys, values, NULL);
 	MemoryContextSwitchTo(outer);
+	return true;
 }
 
 /* ---- all rows ---- */

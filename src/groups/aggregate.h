@@ -30,10 +30,11 @@ extern void csv_aggregation_attach(CsvAggregation *aggregation,
 
 /*
  * Rows that the engine could not decide: put each of them into the slot, in which
- * attributes that are not wanted stay NULL, and add it.
+ * attributes that are not wanted stay NULL, and add it.  False: the filter drops
+ * it.
  */
 extern TupleTableSlot *csv_aggregation_row(CsvAggregation *aggregation);
-extern void csv_aggregation_add_row(CsvAggregation *aggregation);
+extern bool csv_aggregation_add_row(CsvAggregation *aggregation);
 
 /* all batches, which were made with the program, are taken */
 extern void csv_aggregation_finish(CsvAggregation *aggregation,

@@ -252,6 +252,30 @@ raises_function(Oid function, void *context)
 	}
 }
 
+bool
+csv_lacks_collation(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (!OidIsValid(exprInputCollation(node)))
+	{
+		List	   *args = IsA(node, OpExpr) ? ((OpExpr *) node)->args :
+			IsA(node, FuncExpr) ? ((FuncExpr *) node)->args :
+			IsA(node, DistinctExpr) ? ((DistinctExpr *) node)->args :
+			IsA(node, NullIfExpr) ? ((NullIfExpr *) node)->args :
+			IsA(node, ScalarArrayOpExpr) ? ((ScalarArrayOpExpr *) node)->args :
+			IsA(node, MinMaxExpr) ? ((MinMaxExpr *) node)->args : NIL;
+		ListCell   *cell;
+
+		foreach(cell, args)
+			if (type_is_collatable(exprType(lfirst(cell))))
+				return true;
+	}
+	if (IsA(node, RowCompareExpr))
+		return true;			/* has a collation for each column */
+	return expression_tree_walker(node, csv_lacks_collation, context);
+}
+
 /* may it raise an ERROR?  The value of a subquery is another matter. */
 static bool
 raises_walker(Node *node, void *context)
@@ -273,7 +297,8 @@ raises_walker(Node *node, void *context)
 		default:
 			return true;
 	}
-	if (check_functions_in_node(node, raises_function, NULL))
+	if (check_functions_in_node(node, raises_function, NULL) ||
+		csv_lacks_collation(node, NULL))
 		return true;
 	return expression_tree_walker(node, raises_walker, context);
 }

@@ -46,6 +46,12 @@ extern int	csv_emit_column(CsvProgram *program, const Var *var, bool trim);
  */
 extern bool csv_is_constant_node(const CsvProgram *program, Node *node);
 
+/*
+ * Is something in it called for collatable values without a collation?  Then it
+ * may raise an ERROR, leakproof as it may be.  An expression_tree_walker.
+ */
+extern bool csv_lacks_collation(Node *node, void *context);
+
 /* may it raise an ERROR? */
 extern bool csv_may_raise(Node *node);
 

@@ -16,6 +16,7 @@
 #include "optimizer/restrictinfo.h"
 
 #include "batches/choose.h"
+#include "plan/emit.h"
 #include "plan/order.h"
 #include "plan/shippable.h"
 #include "scan/scan.h"
@@ -147,37 +148,72 @@ order_clauses(PlannerInfo *root, List *clauses)
 /*
  * Give the engine the clauses that it can have, up to one that it cannot have
  * and that may raise an ERROR: rows that a later one drops would not get there.
- * A leakproof clause raises none; so an engine's filter, which raises none
- * either, never stands in front of one of a lower security level that might
- * tell of the row.  The clauses are in the executor's order; *pushed are those
- * that the program has.  NULL where it can have nothing at all.
+ * Clauses of a security level above most_level stay with the executor; it is told
+ * in *least_left what the lowest level of those that do is.
  */
 static CsvProgram *
-push_filters(const CsvPlanState *state, List *clauses, List **pushed)
+push_levels(const CsvPlanState *state, List *clauses, Index most_level,
+			List **pushed, Index *least_left)
 {
-	CsvProgram *program;
+	CsvProgram *program = csv_program_create(state->table, state->relid);
+	bool		stopped = false;
 	ListCell   *cell;
 
 	*pushed = NIL;
-	if (!state->table->settings.enable_pushdown ||
-		!csv_columns_shippable(state->table, state->wanted))
-		return NULL;
-	program = csv_program_create(state->table, state->relid);
+	*least_left = UINT_MAX;
 	foreach(cell, clauses)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
 		Node	   *clause = (Node *) rinfo->clause;
 
-		if (!rinfo->pseudoconstant &&
+		if (rinfo->pseudoconstant)
+			continue;
+		if (!stopped && rinfo->security_level <= most_level &&
 			csv_program_add_filter(program, rinfo->clause,
 								   cell == list_head(clauses)))
+		{
 			*pushed = lappend(*pushed, rinfo);
-		else if (!rinfo->pseudoconstant &&
-				 (contain_leaked_vars(clause) ||
-				  contain_volatile_functions(clause)))
-			break;
+			continue;
+		}
+		*least_left = Min(*least_left, rinfo->security_level);
+		stopped |= contain_leaked_vars(clause) ||
+			contain_volatile_functions(clause) ||
+			csv_lacks_collation(clause, NULL);
 	}
 	return program;
+}
+
+/*
+ * The clauses that the engine gets.  None of them has a security level above that
+ * of one which it does not get: EXPLAIN ANALYZE counts what each of the two drops,
+ * and so would tell of rows that row security hides.  The clauses are in the
+ * executor's order; *pushed are those that the program has.  NULL where it can have
+ * nothing at all.
+ */
+static CsvProgram *
+push_filters(const CsvPlanState *state, List *clauses, List **pushed)
+{
+	Index		most_level = UINT_MAX;
+
+	*pushed = NIL;
+	if (!state->table->settings.enable_pushdown ||
+		!csv_columns_shippable(state->table, state->wanted))
+		return NULL;
+	for (;;)
+	{
+		Index		least_left;
+		bool		is_right = true;
+		CsvProgram *program = push_levels(state, clauses, most_level, pushed,
+										  &least_left);
+		ListCell   *cell;
+
+		foreach(cell, *pushed)
+			is_right &= lfirst_node(RestrictInfo, cell)->security_level <=
+				least_left;
+		if (is_right)
+			return program;
+		most_level = least_left;
+	}
 }
 
 /* the wanted attributes that only the engine's filters use */

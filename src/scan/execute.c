@@ -195,7 +195,8 @@ next_row(ForeignScanState *node, TupleTableSlot *slot)
 		econtext->ecxt_scantuple = slot;
 		if (ExecQual(node->fdw_recheck_quals, econtext))
 			return true;
-		InstrCountFiltered1(node, 1);
+		state->nrejected++;
+		CHECK_FOR_INTERRUPTS();
 		ExecClearTuple(slot);
 	}
 	return false;
@@ -213,8 +214,10 @@ aggregate_rows(CsvScanState *state)
 		if (!csv_table_scan_next(state->scan, row->tts_values,
 								 row->tts_isnull))
 			break;
+		CHECK_FOR_INTERRUPTS();
 		ExecStoreVirtualTuple(row);
-		csv_aggregation_add_row(state->aggregation);
+		if (!csv_aggregation_add_row(state->aggregation))
+			state->nrejected++;
 	}
 	csv_aggregation_finish(state->aggregation,
 						   csv_table_scan_batches(state->scan));

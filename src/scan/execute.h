@@ -47,6 +47,8 @@ typedef struct CsvScanState
 	CsvPushdown pushdown;		/* program NULL: none */
 	CsvAggregation *aggregation;	/* NULL: rows */
 	bool		aggregated;		/* all rows are read */
+	int64		nrejected;		/* rows that the engine could not decide on, and
+								 * that its filter drops */
 } CsvScanState;
 
 /* of a plan */

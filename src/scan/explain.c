@@ -279,7 +279,8 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 		ExplainPropertyInteger("Skipped Records", NULL, statistics.skipped, es);
 		if (has_engine_filter(plan))
 			ExplainPropertyInteger("Rows Removed by Engine Filter", NULL,
-								   statistics.evaluation.filtered, es);
+								   statistics.evaluation.filtered +
+								   state->nrejected, es);
 		if (csv_plan_has_order(plan))
 			ExplainPropertyInteger("Rows Removed by Engine Limit", NULL,
 								   statistics.evaluation.beyond, es);

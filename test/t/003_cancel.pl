@@ -130,6 +130,22 @@ for (
 $session->value('SET statement_timeout = 0; DROP FOREIGN TABLE huge, huge_header');
 unlink $huge;
 
+# a chunk of many rows that the engine leaves to the executor
+write_file("$directory/dates.csv", "Jan 3 2001\n" x 3_000_000);
+$session->value("CREATE FOREIGN TABLE dates (d date) SERVER csv OPTIONS (filename '$directory/dates.csv', chunk_size '1GB')");
+for my $query (
+	'SELECT d, count(*) FROM dates GROUP BY d',
+	q{SELECT count(*) FROM dates WHERE d < '1990-01-01'},
+	q{SELECT * FROM dates WHERE d < '1990-01-01'},
+	q{SELECT * FROM dates WHERE d < '1990-01-01' ORDER BY d LIMIT 3})
+{
+	my $start = time();
+	my ($out, $err) = $session->query("SET statement_timeout = 500; $query");
+	like($err, qr/statement timeout/, "$query does not end by itself");
+	cmp_ok(time() - $start, '<', 0.5 + $at_once, "$query ends in time");
+}
+$session->value('SET statement_timeout = 0');
+
 # a join that reads the file again and again
 $session->value("
 	CREATE FOREIGN TABLE long (a int, b text, c text) SERVER csv OPTIONS (filename '$directory/long.csv');
