@@ -80,7 +80,7 @@ csv_lanes_value(const CsvLanes *lanes, uint32_t row, CsvValue *value)
 			value->bytes = lanes->texts[row];
 			value->length = lanes->lengths[row];
 			break;
-		case CSV_LANE_UUID:
+		default:				/* UUID */
 			value->value.uuid = lanes->uuids[row];
 			break;
 	}
