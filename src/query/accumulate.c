@@ -346,8 +346,8 @@ csv_take_extremes(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
 	{
 		const CsvRun *run = &runs->runs[r];
 		uint32_t	best;
-		CsvValue	value;
-		CsvValue	kept;
+		CsvValue	value = {0};
+		CsvValue	kept = {0};
 
 		if (i == run->end)
 			continue;

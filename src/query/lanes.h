@@ -80,7 +80,7 @@ csv_lanes_value(const CsvLanes *lanes, uint32_t row, CsvValue *value)
 			value->bytes = lanes->texts[row];
 			value->length = lanes->lengths[row];
 			break;
-		default:				/* UUID */
+		case CSV_LANE_UUID:
 			value->value.uuid = lanes->uuids[row];
 			break;
 	}
