@@ -65,6 +65,7 @@ IMPORT FOREIGN SCHEMA "regress_csv" FROM SERVER csv INTO csv_import;
 SELECT count(*) FROM made;
 CALL unmake();
 IMPORT FOREIGN SCHEMA "regress_csv" LIMIT TO (cities, bad) FROM SERVER csv INTO csv_import;
+IMPORT FOREIGN SCHEMA "regress_csv" LIMIT TO (cities, empty) FROM SERVER csv INTO csv_import;
 IMPORT FOREIGN SCHEMA "regress_csv" LIMIT TO (cities, z_2, nosuch) FROM SERVER csv INTO csv_import;
 SELECT * FROM made;
 CALL unmake();

@@ -100,14 +100,6 @@ read_sample(CsvTable *table, uint64 capacity, CsvSample *sample)
 		}
 	}
 	sample->bytes = bytes;
-	if (sample->nbytes >= 2 &&
-		((bytes[0] == 0xff && bytes[1] == 0xfe) ||
-		 (bytes[0] == 0xfe && bytes[1] == 0xff)))
-		ereport(ERROR,
-				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-				 errmsg("\"%s\" is in UTF-16, which PostgreSQL does not read",
-						csv_source_name(source)),
-				 errhint("Convert it to UTF-8.")));
 	csv_source_close(source);
 }
 
