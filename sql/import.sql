@@ -113,6 +113,16 @@ IMPORT FOREIGN SCHEMA "regress_csv/a_path_that_is_longer_than_what_an_identifier
 IMPORT FOREIGN SCHEMA "regress_csv/dir.csv" FROM SERVER csv INTO csv_import;
 SELECT count(*) FROM made;
 
+-- a header of another width than the records
+CALL write_file('dir.csv/wide.csv', E'id,name,comment\n1,Anna,ok\n2,Bob,fine, thanks\n');
+IMPORT FOREIGN SCHEMA "regress_csv/dir.csv" FROM SERVER csv INTO csv_import;
+SELECT * FROM csv_import.wide;
+CALL unmake();
+CALL write_file('dir.csv/wide.csv', E'id,name,comment\n1,Anna\n2,Bob\n');
+IMPORT FOREIGN SCHEMA "regress_csv/dir.csv" FROM SERVER csv INTO csv_import;
+SELECT * FROM made;
+CALL unmake();
+
 -- too many fields
 CALL write_file('dir.csv/wide.csv', repeat('a,', 1600) || 'a');
 IMPORT FOREIGN SCHEMA "regress_csv/dir.csv" FROM SERVER csv INTO csv_import;

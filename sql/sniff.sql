@@ -115,6 +115,21 @@ SELECT dialect_of(E'word\nfoo\nbar\n');
 SELECT dialect_of('a' || chr(1) || E'b\n1' || chr(1) || E'2\n');
 SELECT dialect_of(E'a,b,c\n1,2,3\n1,2\n1,2,3,4\n4,5,6\n');
 SELECT dialect_of(E'a\t1,2,3\nb\t4,5,6\n', 'd.tsv');
+-- numbers of fields that are equally frequent: the header's, else the largest
+SELECT dialect_of(E'id,name,comment\n1,Anna,ok\n2,Bob,fine, thanks\n');
+SELECT dialect_of(E'id,name,comment\n1,Anna,ok\n2,Bob\n');
+SELECT dialect_of(E'id,name,comment\n1,Anna\n2,Bob,fine, thanks\n3,Eve,ok\n');
+SELECT dialect_of(E'1,2020-01-01,3\n1,2020-01-01,3,4\n');
+-- most records have another number than the header: names that vanish are told
+SELECT header_name, column_name, records, skipped FROM csv_gpu_sniff('regress_csv/d.csv');
+CALL write_file('d.csv', E'id,name,comment,more\n1,Anna\n2,Bob\n3,Eve,x,y\n');
+SELECT header_name, column_name, records, skipped FROM csv_gpu_sniff('regress_csv/d.csv');
+CALL write_file('d.csv', E'id,name\n1,Anna,ok\n2,Bob,ok\n3,Eve\n');
+SELECT header_name, column_name, records, skipped FROM csv_gpu_sniff('regress_csv/d.csv');
+CALL write_file('d.csv', E'id,name\n1,Anna,ok\n2,Bob,ok,x\n');
+SELECT header_name, column_name, records, skipped FROM csv_gpu_sniff('regress_csv/d.csv');
+CALL write_file('d.csv', E'id,name\n');
+SELECT header_name, column_name, records, skipped FROM csv_gpu_sniff('regress_csv/d.csv');
 -- a first line longer than what is looked at otherwise
 SELECT dialect_of('id,' || repeat('x', 600000) || E'\n1,2\n');
 -- encodings

@@ -218,6 +218,24 @@ name_columns(CsvFindings *findings, const CsvGuess *guess)
 		findings->table->columns[i].name = findings->columns[i].name;
 }
 
+/* NOTICE of names that nothing has, or of columns that have none */
+static void
+compare_header(const char *filename, const CsvGuess *guess)
+{
+	if (guess->nheader == 0 || guess->nheader == guess->nfields)
+		return;
+	ereport(NOTICE,
+			(errmsg("the header of \"%s\" has another number of fields than its records: %u, not %u",
+					filename, guess->nheader, guess->nfields),
+			 guess->header == NULL ?
+			 errdetail("Its names are not used.") :
+			 guess->nheader > guess->nfields ?
+			 errdetail("Its names from field %u on are not used.",
+					   guess->nfields + 1) :
+			 errdetail("The columns from field %u on have no name in it.",
+					   guess->nheader + 1)));
+}
+
 /* ---- the whole file ---- */
 
 /* a CsvSkippedFn */
@@ -323,6 +341,7 @@ csv_sniff(const char *filename, List *server_options,
 	table->header_match = false;
 	csv_table_set_fields(table, guess.nfields);
 	findings->columns = palloc0(sizeof(CsvFoundColumn) * guess.nfields);
+	compare_header(filename, &guess);
 	name_columns(findings, &guess);
 	read_values(findings, import->sample_records);
 	if (import->all_text)
