@@ -123,6 +123,17 @@ IMPORT FOREIGN SCHEMA "regress_csv/dir.csv" FROM SERVER csv INTO csv_import;
 SELECT * FROM made;
 CALL unmake();
 
+-- points that may part thousands, unless somebody has said what they are
+CALL write_file('dir.csv/wide.csv', E'artikel;preis;menge\n1;1.234,56;10\n2;12,00;1.000\n3;-3,5;2\n');
+IMPORT FOREIGN SCHEMA "regress_csv/dir.csv" FROM SERVER csv INTO csv_import;
+SELECT * FROM csv_import.wide;
+CALL unmake();
+IMPORT FOREIGN SCHEMA "regress_csv/dir.csv" FROM SERVER csv INTO csv_import OPTIONS (decimal_separator '.');
+SELECT columns FROM made;
+CALL unmake();
+IMPORT FOREIGN SCHEMA "regress_csv/dir.csv" FROM SERVER csv INTO csv_import OPTIONS (all_text 'true');
+CALL unmake();
+
 -- too many fields
 CALL write_file('dir.csv/wide.csv', repeat('a,', 1600) || 'a');
 IMPORT FOREIGN SCHEMA "regress_csv/dir.csv" FROM SERVER csv INTO csv_import;

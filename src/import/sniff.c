@@ -291,6 +291,38 @@ read_values(CsvFindings *findings, int64 max_records)
 	csv_table_scan_end(scan);
 }
 
+/*
+ * Where one column has decimal commas, 1.000 in another may be a thousand: make
+ * such columns text, with a NOTICE, rather than a wrong number.  The same with
+ * comma and point the other way round.
+ */
+static void
+leave_undecided(CsvFindings *findings)
+{
+	const CsvFoundColumn *other = NULL;
+	char		point = findings->table->decimal_separator;
+
+	for (uint32 i = 0; i < findings->ncolumns && other == NULL; i++)
+		if (csv_inference_is_other(&findings->columns[i].inference))
+			other = &findings->columns[i];
+	for (uint32 i = 0; i < findings->ncolumns && other != NULL; i++)
+	{
+		CsvFoundColumn *column = &findings->columns[i];
+
+		CHECK_FOR_INTERRUPTS();
+		if (!csv_inference_is_ambiguous(&column->inference))
+			continue;
+		column->inference.family = CSV_FAMILY_TEXT;
+		ereport(NOTICE,
+				(errmsg("column \"%s\" of \"%s\" is text: each \"%c\" in it may be decimal or separate thousands",
+						column->name, findings->table->filename, point),
+				 errdetail("Column \"%s\" has \"%c\" as its decimal separator.",
+						   other->name, point == '.' ? ',' : '.'),
+				 errhint("If it is decimal, set the option \"decimal_separator\" to \"%c\".",
+						 point)));
+	}
+}
+
 CsvFindings *
 csv_sniff(const char *filename, List *server_options,
 		  const CsvImportOptions *import)
@@ -347,6 +379,8 @@ csv_sniff(const char *filename, List *server_options,
 	if (import->all_text)
 		for (uint32 i = 0; i < findings->ncolumns; i++)
 			findings->columns[i].inference.family = CSV_FAMILY_TEXT;
+	else if (!given.decimal_separator)
+		leave_undecided(findings);
 	return findings;
 }
 
