@@ -103,6 +103,51 @@ SELECT damaged('d.gz', :'gz1' || '0000' || :'gz2');
 -- checksums, each in the file's last bytes
 SELECT damaged('d.gz', overlay(:'gz1' placing 'ff' from length(:'gz1') - 15)), damaged('d.zst', overlay(:'zst1' placing 'ff' from length(:'zst1') - 1)), damaged('d.lz4', overlay(:'lz1' placing 'ff' from length(:'lz1') - 1));
 
+-- compressed or in UTF-16 under a plain name: told, unless it is to be read so
+CREATE FOREIGN TABLE plain (id int, name text) SERVER csv OPTIONS (filename '', header 'true');
+CREATE FUNCTION read_plain(content text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  n bigint;
+  message text;
+  hint text;
+BEGIN
+  CALL write_file('p.csv', decode(content, 'hex'));
+  SELECT count(id) INTO n FROM plain;
+  RETURN n || ' rows';
+EXCEPTION WHEN bad_copy_file_format THEN
+  GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
+  RETURN message || E'\n' || hint;
+END $$;
+\set zip 504b0304140000000000
+\set utf16 fffe310032000a00
+ALTER FOREIGN TABLE plain OPTIONS (SET filename 'regress_csv/p.csv');
+SELECT read_plain(:'gz1'), read_plain(:'zst1'), read_plain(:'lz1'), read_plain(:'zip');
+SELECT read_plain(:'utf16'), read_plain('feff00310032000a'), read_plain('fffe'), read_plain('');
+-- with what it does not begin with, it is none
+SELECT read_plain('28b52f'), read_plain('504b0a'), read_plain('1f0a8b'), read_plain('0a' || :'gz1');
+-- wherever else a file's first bytes may be read: without a header, by threads, converted
+ALTER FOREIGN TABLE plain OPTIONS (DROP header, ADD record_boundary 'lf');
+SELECT read_plain(:'gz1'), read_plain(:'zst1'), read_plain(:'utf16');
+ALTER FOREIGN TABLE plain OPTIONS (ADD encoding 'SJIS');
+SELECT read_plain(:'zst1'), read_plain(:'utf16');
+ALTER FOREIGN TABLE plain OPTIONS (DROP encoding, SET filename 'regress_csv/p*.csv');
+SELECT read_plain(:'zst1');
+ALTER FOREIGN TABLE plain OPTIONS (DROP filename, ADD program 'cat regress_csv/p.csv');
+SELECT read_plain(:'lz1');
+ALTER FOREIGN TABLE plain OPTIONS (DROP program, ADD filename 'regress_csv/p.csv', ADD compression 'none');
+SELECT read_plain(:'gz1'), read_plain(:'zst1'), read_plain(:'lz1'), read_plain(:'zip'), read_plain(:'utf16');
+-- UTF-16 in gzip
+CALL write_file('utf16.csv.gz', decode('1f8b0800000000000203fbff2f934187218f818bc1104857006900c557fcd112000000', 'hex'));
+SELECT * FROM csv_gpu_sniff('regress_csv/utf16.csv.gz');
+CALL write_file('p.csv', decode(:'zst1', 'hex'));
+SELECT * FROM csv_gpu_sniff('regress_csv/p.csv');
+CREATE SCHEMA csv_plain;
+COPY (SELECT 1 WHERE false) TO PROGRAM 'mkdir regress_csv/plain && cp regress_csv/p.csv regress_csv/plain/';
+IMPORT FOREIGN SCHEMA "regress_csv/plain" FROM SERVER csv INTO csv_plain;
+IMPORT FOREIGN SCHEMA "regress_csv/plain" FROM SERVER csv INTO csv_plain OPTIONS (compression 'zstd');
+SELECT * FROM csv_plain.p;
+DROP SCHEMA csv_plain CASCADE;
+
 -- sizes and statistics
 CREATE FOREIGN TABLE size (id int, name text) SERVER csv OPTIONS (filename 'regress_csv/a.csv.gz', header 'true');
 SELECT line FROM explain('SELECT * FROM size', 'COSTS ON') line WHERE line ~ 'File';

@@ -65,6 +65,7 @@ IMPORT FOREIGN SCHEMA "regress_csv" FROM SERVER csv INTO csv_import;
 SELECT count(*) FROM made;
 CALL unmake();
 IMPORT FOREIGN SCHEMA "regress_csv" LIMIT TO (cities, bad) FROM SERVER csv INTO csv_import;
+IMPORT FOREIGN SCHEMA "regress_csv" LIMIT TO (cities, empty) FROM SERVER csv INTO csv_import;
 IMPORT FOREIGN SCHEMA "regress_csv" LIMIT TO (cities, z_2, nosuch) FROM SERVER csv INTO csv_import;
 SELECT * FROM made;
 CALL unmake();
@@ -111,6 +112,27 @@ IMPORT FOREIGN SCHEMA "regress_csv/cities.tsv" FROM SERVER csv INTO csv_import;
 IMPORT FOREIGN SCHEMA "regress_csv/a_path_that_is_longer_than_what_an_identifier_of_postgresql_holds" FROM SERVER csv INTO csv_import;
 IMPORT FOREIGN SCHEMA "regress_csv/dir.csv" FROM SERVER csv INTO csv_import;
 SELECT count(*) FROM made;
+
+-- a header of another width than the records
+CALL write_file('dir.csv/wide.csv', E'id,name,comment\n1,Anna,ok\n2,Bob,fine, thanks\n');
+IMPORT FOREIGN SCHEMA "regress_csv/dir.csv" FROM SERVER csv INTO csv_import;
+SELECT * FROM csv_import.wide;
+CALL unmake();
+CALL write_file('dir.csv/wide.csv', E'id,name,comment\n1,Anna\n2,Bob\n');
+IMPORT FOREIGN SCHEMA "regress_csv/dir.csv" FROM SERVER csv INTO csv_import;
+SELECT * FROM made;
+CALL unmake();
+
+-- points that may part thousands, unless somebody has said what they are
+CALL write_file('dir.csv/wide.csv', E'artikel;preis;menge\n1;1.234,56;10\n2;12,00;1.000\n3;-3,5;2\n');
+IMPORT FOREIGN SCHEMA "regress_csv/dir.csv" FROM SERVER csv INTO csv_import;
+SELECT * FROM csv_import.wide;
+CALL unmake();
+IMPORT FOREIGN SCHEMA "regress_csv/dir.csv" FROM SERVER csv INTO csv_import OPTIONS (decimal_separator '.');
+SELECT columns FROM made;
+CALL unmake();
+IMPORT FOREIGN SCHEMA "regress_csv/dir.csv" FROM SERVER csv INTO csv_import OPTIONS (all_text 'true');
+CALL unmake();
 
 -- too many fields
 CALL write_file('dir.csv/wide.csv', repeat('a,', 1600) || 'a');

@@ -65,6 +65,19 @@ SELECT * FROM sniff(E'a,b,c\n1,,""\n,,""\n"",,\n');
 SELECT * FROM sniff('id,a,b,c' || E'\n' || (SELECT string_agg(i || ',' || i || ',2020-01-01,true', E'\n') FROM generate_series(1, 50000) i) || E'\n50001,x,2020-02-30,maybe');
 SELECT * FROM sniff('id,a,b,c' || E'\n' || (SELECT string_agg(i || ',' || i || ',2020-01-01,1', E'\n') FROM generate_series(1, 50000) i) || E'\n50001,3000000000,2020-01-01 10:00,1.25');
 
+-- a point that may be decimal or part thousands, where another column has decimal commas
+SELECT column_name, type FROM sniff(E'artikel;preis;menge\n1;1.234,56;10\n2;12,00;1.000\n3;-3,5;2\n');
+SELECT column_name, type FROM sniff(E'preis;menge\n0,125;1.000\n');
+SELECT column_name, type FROM sniff(E'preis,menge\n"12,00",-12.500\n" 1.234,567 ", 1.000 \n,\n');
+-- not where something tells: another point, an exponent, no column of decimal commas, or that alone may be thousands
+SELECT column_name, type FROM sniff(E'preis;menge;b;c;d;e\n12,00;1.000;1234.000;0.500;.500;1.000e3\n1,5;2.5;1.000;1.000;1.000;2\n');
+SELECT column_name, type FROM sniff(E'preis;menge\n1.234;1.000\n2,345;1.000\n');
+SELECT column_name, type FROM sniff(E'preis;menge\nab 1,5;1.000\n2,5;1.000\n');
+SELECT column_name, type FROM sniff(E'preis;menge\n2,5;1.000\n007,5;1.000\n');
+SELECT column_name, type FROM sniff(E'preis;menge\n2,5;1.000\n1.23,5;1.000\n');
+SELECT column_name, type FROM sniff(E'preis;menge\n10;1.000\n;2.000\n');
+-- the other way round
+SELECT column_name, type FROM sniff(E'a;b;c;d\n1,5;2,5;1,000;1,234.56\n2;3;2;12.00\n');
 -- names
 SELECT header_name, column_name FROM sniff(E'id,id,,"the ""id""",order,User,ctid,1st,a  b,_x_, trim ,-,"two\nlines",ÄÖ,id_2,column_3\n' || repeat('1,', 15) || '1');
 SELECT column_name, length(column_name) FROM sniff(repeat('x', 70) || ',' || repeat('x', 80) || ',' || repeat('ä', 40) || ',' || repeat('ä', 41) || E'\n1,2,3,4\n');
@@ -115,6 +128,21 @@ SELECT dialect_of(E'word\nfoo\nbar\n');
 SELECT dialect_of('a' || chr(1) || E'b\n1' || chr(1) || E'2\n');
 SELECT dialect_of(E'a,b,c\n1,2,3\n1,2\n1,2,3,4\n4,5,6\n');
 SELECT dialect_of(E'a\t1,2,3\nb\t4,5,6\n', 'd.tsv');
+-- numbers of fields that are equally frequent: the header's, else the largest
+SELECT dialect_of(E'id,name,comment\n1,Anna,ok\n2,Bob,fine, thanks\n');
+SELECT dialect_of(E'id,name,comment\n1,Anna,ok\n2,Bob\n');
+SELECT dialect_of(E'id,name,comment\n1,Anna\n2,Bob,fine, thanks\n3,Eve,ok\n');
+SELECT dialect_of(E'1,2020-01-01,3\n1,2020-01-01,3,4\n');
+-- most records have another number than the header: names that vanish are told
+SELECT header_name, column_name, records, skipped FROM csv_gpu_sniff('regress_csv/d.csv');
+CALL write_file('d.csv', E'id,name,comment,more\n1,Anna\n2,Bob\n3,Eve,x,y\n');
+SELECT header_name, column_name, records, skipped FROM csv_gpu_sniff('regress_csv/d.csv');
+CALL write_file('d.csv', E'id,name\n1,Anna,ok\n2,Bob,ok\n3,Eve\n');
+SELECT header_name, column_name, records, skipped FROM csv_gpu_sniff('regress_csv/d.csv');
+CALL write_file('d.csv', E'id,name\n1,Anna,ok\n2,Bob,ok,x\n');
+SELECT header_name, column_name, records, skipped FROM csv_gpu_sniff('regress_csv/d.csv');
+CALL write_file('d.csv', E'id,name\n');
+SELECT header_name, column_name, records, skipped FROM csv_gpu_sniff('regress_csv/d.csv');
 -- a first line longer than what is looked at otherwise
 SELECT dialect_of('id,' || repeat('x', 600000) || E'\n1,2\n');
 -- encodings

@@ -128,10 +128,14 @@ compare_counts(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* what this dialect makes of the sample from `start` on */
+/*
+ * What this dialect makes of the sample from `start` on.  Of numbers of fields
+ * that are equally frequent the header's counts, if it is one of them, else the
+ * largest; nheader is 0 where there is no header.
+ */
 static CsvTrial
 try_dialect(const CsvDialectOptions *options, const CsvSample *sample,
-			uint64 start)
+			uint64 start, uint32 nheader)
 {
 	CsvTrial	trial = {.options = *options};
 	CsvDialect	dialect;
@@ -166,12 +170,11 @@ try_dialect(const CsvDialectOptions *options, const CsvSample *sample,
 		}
 	}
 
-	/* of two counts that are equally frequent, the larger */
 	qsort(counts, ncounts, sizeof(uint32), compare_counts);
 	for (uint32 i = 0, run = 0; i < ncounts; i++)
 	{
 		run = i > 0 && counts[i] == counts[i - 1] ? run + 1 : 1;
-		if (run >= most)
+		if (run > most || (run == most && trial.nfields != nheader))
 		{
 			most = run;
 			trial.nfields = counts[i];
@@ -219,7 +222,7 @@ try_delimiters(const CsvDialectOptions *options, const char *null_string,
 	uint8_t		unused = 0;
 
 	if (delimiter_given)
-		return try_dialect(options, sample, 0);
+		return try_dialect(options, sample, 0, 0);
 	for (size_t i = 0; i < lengthof(delimiters); i++)
 	{
 		CsvTrial	trial;
@@ -228,7 +231,7 @@ try_delimiters(const CsvDialectOptions *options, const char *null_string,
 		if (with.delimiter == with.quote ||
 			strchr(null_string, with.delimiter) != NULL)
 			continue;
-		trial = try_dialect(&with, sample, 0);
+		trial = try_dialect(&with, sample, 0, 0);
 		if (is_better(&trial, &best))
 			best = trial;
 		if (with.delimiter == '\t' && sample->prefers_tab && best.nfields >= 2)
@@ -242,7 +245,7 @@ try_delimiters(const CsvDialectOptions *options, const char *null_string,
 
 	/* one field: what does not occur in it delimits it */
 	with.delimiter = unused != 0 ? unused : options->delimiter;
-	return try_dialect(&with, sample, 0);
+	return try_dialect(&with, sample, 0, 0);
 }
 
 static CsvDialectOptions
@@ -570,7 +573,7 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample,
 	MemoryContextSwitchTo(scratch);
 	if (!given->decimal_separator)
 		guess_decimal_separator(table, sample, start);
-	trial = try_dialect(dialect, sample, start);
+	trial = try_dialect(dialect, sample, start, guess->nheader);
 	MemoryContextSwitchTo(outer);
 	guess->nfields = trial.nrecords > trial.nbad ? trial.nfields :
 		guess->nheader;

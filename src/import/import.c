@@ -301,8 +301,9 @@ import_file(const char *path, const char *name, bool asked_for,
 	if (findings == NULL)
 		 /* said so */ ;
 	else if (findings->ncolumns == 0)
-		ereport(NOTICE,
-				(errmsg("\"%s\" is empty: there is no table \"%s\"",
+		ereport(asked_for ? ERROR : NOTICE,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg("\"%s\" is empty: there is no table \"%s\"",
 						path, name)));
 	else
 	{

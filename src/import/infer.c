@@ -175,6 +175,50 @@ is_float8(CsvInferrer *inferrer, const uint8_t *text, uint32 nbytes)
 	return taken;
 }
 
+/* may that many digits before and behind a point be a thousand and more? */
+static bool
+is_group(uint32 whole, uint32 fraction)
+{
+	return whole >= 1 && whole <= 3 && fraction == 3;
+}
+
+/*
+ * A number with the other decimal separator?  It may have ours between its
+ * thousands, and is a number only there if it has the other and that cannot
+ * be between thousands itself.
+ */
+static void
+look_at_other(const CsvInferrer *inferrer, CsvInference *inference,
+			  const uint8_t *text, uint32 nbytes)
+{
+	uint8_t		ours = (uint8_t) inferrer->decimal_separator;
+	uint8_t		other = ours == '.' ? ',' : '.';
+	uint32		pos = nbytes > 0 && text[0] == '-' ? 1 : 0;
+	uint32		whole = count_digits(text + pos, nbytes - pos);
+	uint32		fraction = 0;
+	bool		grouped = false;
+	bool		zero = whole > 0 && text[pos] == '0';
+
+	pos += whole;
+	while (whole >= 1 && whole <= 3 && !zero && pos < nbytes &&
+		   text[pos] == ours &&
+		   count_digits(text + pos + 1, nbytes - pos - 1) == 3)
+	{
+		grouped = true;
+		pos += 4;
+	}
+	if (pos < nbytes && text[pos] == other)
+	{
+		pos++;
+		fraction = count_digits(text + pos, nbytes - pos);
+		pos += fraction;
+	}
+	if (pos < nbytes || whole + fraction == 0 || (zero && whole > 1))
+		inference->any_not_other = true;
+	else if (fraction > 0)
+		inference->any_other |= grouped || zero || !is_group(whole, fraction);
+}
+
 static bool
 add_number(CsvInferrer *inferrer, CsvInference *inference,
 		   const uint8_t *text, uint32 nbytes)
@@ -199,6 +243,8 @@ add_number(CsvInferrer *inferrer, CsvInference *inference,
 	if (shape.exponent)
 		return true;
 	inference->any_point |= shape.point;
+	inference->any_ungrouped |= shape.point &&
+		!is_group(shape.whole, shape.fraction);
 	inference->any_long_integer |= !shape.point &&
 		shape.whole > DOUBLE_INTEGER_DIGITS;
 	inference->whole_digits = Max(inference->whole_digits, shape.whole);
@@ -306,7 +352,7 @@ csv_infer_value(CsvInferrer *inferrer, CsvInference *inference,
 		return;
 	}
 	inference->nvalues++;
-	if (inference->family == CSV_FAMILY_TEXT)
+	if (inference->family == CSV_FAMILY_TEXT && inference->any_not_other)
 		return;
 
 	while (length > 0 && is_blank((char) start[0]))
@@ -316,6 +362,10 @@ csv_infer_value(CsvInferrer *inferrer, CsvInference *inference,
 	}
 	while (length > 0 && is_blank((char) start[length - 1]))
 		length--;
+	if (!inference->any_not_other)
+		look_at_other(inferrer, inference, start, length);
+	if (inference->family == CSV_FAMILY_TEXT)
+		return;
 	/* uuid's input function wants no blanks */
 	if (length < nbytes && inference->family == CSV_FAMILY_UUID)
 		inference->family = CSV_FAMILY_TEXT;
@@ -410,6 +460,19 @@ csv_inferred_type_name(const CsvInference *inference)
 		default:
 			return "text";
 	}
+}
+
+bool
+csv_inference_is_other(const CsvInference *inference)
+{
+	return inference->any_other && !inference->any_not_other;
+}
+
+bool
+csv_inference_is_ambiguous(const CsvInference *inference)
+{
+	return inference->family == CSV_FAMILY_NUMBER && inference->any_point &&
+		!inference->any_ungrouped;
 }
 
 bool

@@ -46,6 +46,11 @@ typedef struct CsvInference
 	uint32		whole_digits;	/* most before the point */
 	uint32		fraction_digits;	/* most after it */
 	uint32		most_digits;	/* of one number */
+	bool		any_ungrouped;	/* a point that cannot part thousands */
+
+	/* the same values, were the other of the decimal separators theirs */
+	bool		any_not_other;	/* one is no number then ... */
+	bool		any_other;		/* ... or one is a number only then */
 
 	/* dates and timestamps */
 	bool		any_date;
@@ -77,6 +82,18 @@ extern Oid	csv_inferred_type(const CsvInference *inference, int32 *typmod);
 
 /* its name, as SQL has it; in the current memory context */
 extern char *csv_inferred_type_name(const CsvInference *inference);
+
+/*
+ * Are the values numbers with the other decimal separator, whatever parts their
+ * thousands?
+ */
+extern bool csv_inference_is_other(const CsvInference *inference);
+
+/*
+ * Is it a number whose points all may as well part thousands?  Where other
+ * columns have the other decimal separator, nobody can tell.
+ */
+extern bool csv_inference_is_ambiguous(const CsvInference *inference);
 
 /*
  * Does the type hold only where quoted NULL markers are NULL, too (the option

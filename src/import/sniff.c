@@ -100,14 +100,6 @@ read_sample(CsvTable *table, uint64 capacity, CsvSample *sample)
 		}
 	}
 	sample->bytes = bytes;
-	if (sample->nbytes >= 2 &&
-		((bytes[0] == 0xff && bytes[1] == 0xfe) ||
-		 (bytes[0] == 0xfe && bytes[1] == 0xff)))
-		ereport(ERROR,
-				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-				 errmsg("\"%s\" is in UTF-16, which PostgreSQL does not read",
-						csv_source_name(source)),
-				 errhint("Convert it to UTF-8.")));
 	csv_source_close(source);
 }
 
@@ -226,6 +218,24 @@ name_columns(CsvFindings *findings, const CsvGuess *guess)
 		findings->table->columns[i].name = findings->columns[i].name;
 }
 
+/* NOTICE of names that nothing has, or of columns that have none */
+static void
+compare_header(const char *filename, const CsvGuess *guess)
+{
+	if (guess->nheader == 0 || guess->nheader == guess->nfields)
+		return;
+	ereport(NOTICE,
+			(errmsg("the header of \"%s\" has another number of fields than its records: %u, not %u",
+					filename, guess->nheader, guess->nfields),
+			 guess->header == NULL ?
+			 errdetail("Its names are not used.") :
+			 guess->nheader > guess->nfields ?
+			 errdetail("Its names from field %u on are not used.",
+					   guess->nfields + 1) :
+			 errdetail("The columns from field %u on have no name in it.",
+					   guess->nheader + 1)));
+}
+
 /* ---- the whole file ---- */
 
 /* a CsvSkippedFn */
@@ -281,6 +291,38 @@ read_values(CsvFindings *findings, int64 max_records)
 	csv_table_scan_end(scan);
 }
 
+/*
+ * Where one column has decimal commas, 1.000 in another may be a thousand: make
+ * such columns text, with a NOTICE, rather than a wrong number.  The same with
+ * comma and point the other way round.
+ */
+static void
+leave_undecided(CsvFindings *findings)
+{
+	const CsvFoundColumn *other = NULL;
+	char		point = findings->table->decimal_separator;
+
+	for (uint32 i = 0; i < findings->ncolumns && other == NULL; i++)
+		if (csv_inference_is_other(&findings->columns[i].inference))
+			other = &findings->columns[i];
+	for (uint32 i = 0; i < findings->ncolumns && other != NULL; i++)
+	{
+		CsvFoundColumn *column = &findings->columns[i];
+
+		CHECK_FOR_INTERRUPTS();
+		if (!csv_inference_is_ambiguous(&column->inference))
+			continue;
+		column->inference.family = CSV_FAMILY_TEXT;
+		ereport(NOTICE,
+				(errmsg("column \"%s\" of \"%s\" is text: each \"%c\" in it may be decimal or separate thousands",
+						column->name, findings->table->filename, point),
+				 errdetail("Column \"%s\" has \"%c\" as its decimal separator.",
+						   other->name, point == '.' ? ',' : '.'),
+				 errhint("If it is decimal, set the option \"decimal_separator\" to \"%c\".",
+						 point)));
+	}
+}
+
 CsvFindings *
 csv_sniff(const char *filename, List *server_options,
 		  const CsvImportOptions *import)
@@ -331,11 +373,14 @@ csv_sniff(const char *filename, List *server_options,
 	table->header_match = false;
 	csv_table_set_fields(table, guess.nfields);
 	findings->columns = palloc0(sizeof(CsvFoundColumn) * guess.nfields);
+	compare_header(filename, &guess);
 	name_columns(findings, &guess);
 	read_values(findings, import->sample_records);
 	if (import->all_text)
 		for (uint32 i = 0; i < findings->ncolumns; i++)
 			findings->columns[i].inference.family = CSV_FAMILY_TEXT;
+	else if (!given.decimal_separator)
+		leave_undecided(findings);
 	return findings;
 }
 

@@ -484,7 +484,8 @@ csv_reader_open(CsvReader *reader, CsvReadFn read, void *arg)
 		begin_opening(reader, read, arg);
 	if (reader->opening == CSV_OPENING_MARK)
 	{
-		status = buffer_fill(reader, 3);
+		/* of four bytes at once, the source tells what is no CSV */
+		status = buffer_fill(reader, 4);
 		if (status != CSV_OK)
 			return status;
 		if (reader->filled - reader->start >= 3 &&

@@ -96,11 +96,13 @@ static const struct
 {
 	const char *suffix;
 	CsvCompression compression;
+	const char *name;			/* as the option has it */
+	const char *magic;			/* what files begin with */
 }			suffixes[] =
 {
-	{".gz", CSV_COMPRESSION_GZIP},
-	{".zst", CSV_COMPRESSION_ZSTD},
-	{".lz4", CSV_COMPRESSION_LZ4}
+	{".gz", CSV_COMPRESSION_GZIP, "gzip", "\x1f\x8b"},
+	{".zst", CSV_COMPRESSION_ZSTD, "zstd", "\x28\xb5\x2f\xfd"},
+	{".lz4", CSV_COMPRESSION_LZ4, "lz4", "\x04\x22\x4d\x18"}
 };
 
 /* the index in suffixes; -1: none of them */
@@ -138,6 +140,30 @@ csv_name_without_compression(const char *filename)
 
 	return strlen(filename) -
 		(found < 0 ? 0 : strlen(suffixes[found].suffix));
+}
+
+static bool
+begins_with(const uint8_t *bytes, size_t nbytes, const char *magic)
+{
+	return nbytes >= strlen(magic) && memcmp(bytes, magic, strlen(magic)) == 0;
+}
+
+void
+csv_check_not_compressed(const char *name, const uint8_t *bytes, size_t nbytes)
+{
+	for (int i = 0; i < (int) lengthof(suffixes); i++)
+		if (begins_with(bytes, nbytes, suffixes[i].magic))
+			ereport(ERROR,
+					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+					 errmsg("\"%s\" is compressed by %s",
+							name, suffixes[i].name),
+					 errhint("Set the option \"compression\" of the table to \"%s\", or give the file the suffix \"%s\".",
+							 suffixes[i].name, suffixes[i].suffix)));
+	if (begins_with(bytes, nbytes, "PK\x03\x04"))
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg("\"%s\" is a zip archive or a spreadsheet", name),
+				 errhint("Unpack the archive, or save the sheet as CSV.")));
 }
 
 /* ---- begin and end ---- */

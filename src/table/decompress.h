@@ -19,6 +19,13 @@ typedef struct CsvDecompressor CsvDecompressor;
 extern CsvCompression csv_compression_of(const char *filename,
 										 CsvCompression choice);
 
+/*
+ * ERROR if a file that is read as it is begins as a compressed one does: as CSV
+ * it would be no rows, or nonsense.  Four bytes of it tell, fewer not always.
+ */
+extern void csv_check_not_compressed(const char *name, const uint8_t *bytes,
+									 size_t nbytes);
+
 /* the length of a name without the suffix that tells of compression */
 extern size_t csv_name_without_compression(const char *filename);
 

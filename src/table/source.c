@@ -86,6 +86,7 @@ struct CsvSource
 	int			fd;				/* -1: nothing is open */
 	FILE	   *pipe;			/* the program whose output fd is, else NULL */
 	bool		wait_for_writer;	/* a FIFO of which nothing was read */
+	bool		at_start;		/* nothing of it was read */
 	bool		at_end;			/* read to its end */
 	bool		is_regular;		/* a regular file ... */
 	off_t		position;		/* ... read up to here */
@@ -475,6 +476,7 @@ csv_source_open_next(CsvSource *source)
 
 	path = source->names[source->next];
 	source->name = source->shown_names[source->next++];
+	source->at_start = true;
 	source->at_end = false;
 	source->wait_for_writer = false;
 	source->is_regular = false;
@@ -785,13 +787,35 @@ read_descriptor(void *arg, uint8_t *buffer, size_t nbytes)
 	return 0;
 }
 
+/* ERROR where the first bytes, decompressed, say that this is no CSV */
+static void
+check_beginning(const CsvSource *source, const uint8_t *bytes, size_t nbytes)
+{
+	if (!source->is_compressed &&
+		source->table->compression == CSV_COMPRESSION_AUTO)
+		csv_check_not_compressed(source->name, bytes, nbytes);
+	if (nbytes >= 2 &&
+		((bytes[0] == 0xff && bytes[1] == 0xfe) ||
+		 (bytes[0] == 0xfe && bytes[1] == 0xff)))
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg("\"%s\" is in UTF-16, which PostgreSQL does not read",
+						source->name),
+				 errhint("Convert it to UTF-8.")));
+}
+
 /* the same, decompressed */
 static size_t
 read_bytes(CsvSource *source, uint8_t *buffer, size_t nbytes)
 {
-	if (source->is_compressed)
-		return csv_decompressor_read(source->decompressor, buffer, nbytes);
-	return read_descriptor(source, buffer, nbytes);
+	size_t		nread = source->is_compressed ?
+		csv_decompressor_read(source->decompressor, buffer, nbytes) :
+		read_descriptor(source, buffer, nbytes);
+
+	if (source->at_start)
+		check_beginning(source, buffer, nread);
+	source->at_start = false;
+	return nread;
 }
 
 /* ---- encodings whose characters can hide ASCII bytes ---- */

@@ -35,8 +35,9 @@ extern CsvSource *csv_source_create(const CsvTable *table);
 extern bool csv_source_open_next(CsvSource *source);
 
 /*
- * A CsvReadFn; arg is the CsvSource.  ERROR where reading fails, or where a
- * program that has reached its end did not succeed.  Processes interrupts.
+ * A CsvReadFn; arg is the CsvSource.  ERROR where reading fails, where a program
+ * that has reached its end did not succeed, or where a file's first bytes say
+ * that it is compressed or in UTF-16.  Processes interrupts.
  */
 extern size_t csv_source_read(void *arg, uint8_t *buffer, size_t nbytes);
 
