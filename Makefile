@@ -18,6 +18,18 @@ DATA = $(wildcard csv_gpu_fdw--*.sql)
 REGRESS = $(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql)))
 REGRESS_OPTS = --encoding=UTF8 --no-locale
 
+# ---- what was chosen holds for a later "make install", until "make clean" ----
+
+# root's PATH and environment are others; what is given goes before
+ifeq ($(filter-out install% uninstall,$(or $(MAKECMDGOALS),all)),)
+$(eval $(file <build/choices.mk))
+endif
+CHOSEN := $(foreach choice,WERROR NVCC_ARCH WITH_GZIP WITH_ZSTD WITH_LZ4,\
+	$(if $(filter-out undefined,$(origin $(choice))),$(choice)))
+CHOICES = 'PG_CONFIG ?= $(or $(shell command -v $(PG_CONFIG)),$(PG_CONFIG))' \
+	$(if $(NVCC),'NVCC ?= $(NVCC)','CUDA ?= no') \
+	$(foreach choice,$(CHOSEN),'$(choice) ?= $($(choice))')
+
 PG_CONFIG ?= pg_config
 CLANG_TIDY ?= clang-tidy
 CPPCHECK ?= cppcheck
@@ -35,6 +47,10 @@ ifeq ($(CUDA),no)
 override NVCC =
 else ifeq ($(CUDA)$(NVCC),yes)
 $(error CUDA=yes, but there is no nvcc in PATH or /usr/local/cuda/bin; set NVCC)
+else ifneq ($(NVCC),)
+ifeq ($(shell command -v $(NVCC)),)
+$(error NVCC=$(NVCC), but there is no such program; set it to another, or CUDA=no)
+endif
 endif
 
 # a cubin for Hopper, and PTX that newer and older devices compile at first use
@@ -117,11 +133,13 @@ clean:
 endif
 
 build/c-flags: FORCE
-	@$(call write_if_changed,$(CC) $(CFLAGS) $(CPPFLAGS))
+	@$(call write_if_changed,'$(CC) $(CFLAGS) $(CPPFLAGS)')
 build/link-flags: FORCE
-	@$(call write_if_changed,$(OBJS) $(SHLIB_LINK))
+	@$(call write_if_changed,'$(OBJS) $(SHLIB_LINK)')
+build/choices.mk: FORCE
+	@$(call write_if_changed,$(CHOICES))
 
-csv_gpu_fdw.so: build/link-flags src/exports.map
+csv_gpu_fdw.so: build/link-flags src/exports.map | build/choices.mk
 
 build/obj/%.o: %.c build/c-flags
 	@mkdir -p $(@D)
@@ -131,7 +149,7 @@ say-engines:
 ifdef WITH_CUDA
 	@echo 'csv_gpu_fdw $(EXTVERSION): with the CUDA engine ($(NVCC))'
 else
-	@echo 'csv_gpu_fdw $(EXTVERSION): WITHOUT the CUDA engine ($(if $(filter no,$(CUDA)),CUDA=no,$(if $(NVCC),no file cuda/*.cu,no nvcc found))); queries run on the CPU'
+	@echo 'csv_gpu_fdw $(EXTVERSION): WITHOUT the CUDA engine ($(if $(filter no,$(CUDA)),$(if $(filter file,$(origin CUDA)),as last made,CUDA=no),$(if $(NVCC),no file cuda/*.cu,no nvcc found))); queries run on the CPU'
 endif
 	@echo 'compressed files: $(or $(strip $(COMPRESSIONS)),none)'
 .PHONY: say-engines
@@ -140,10 +158,10 @@ endif
 # ---- CUDA objects, for the extension and for the library's tests ----
 
 # such a file holds what objects were made with: a change makes them again
-write_if_changed = mkdir -p $(@D); echo '$(1)' | cmp -s - $@ || echo '$(1)' > $@
+write_if_changed = mkdir -p $(@D); printf '%s\n' $(1) | cmp -s - $@ || printf '%s\n' $(1) > $@
 
 build/cuda-flags: FORCE
-	@$(call write_if_changed,$(NVCC) $(NVCCFLAGS))
+	@$(call write_if_changed,'$(NVCC) $(NVCCFLAGS)')
 FORCE:
 .PHONY: FORCE
 
@@ -158,8 +176,6 @@ build/obj/%.cu.o: %.cu build/cuda-flags
 ifneq ($(own_goals),)
 .PHONY: $(OWN_GOALS)
 .NOTPARALLEL:
-
-export CUDA NVCC PG_CONFIG
 
 setup:
 	@test/setup.sh build check

@@ -442,12 +442,70 @@ touch "$M/broken"
 run build
 refuses 'apt-get fails' 'E: nothing works.*could not install make gcc'
 
-# ---- make, where there are no headers ----
+# ---- make ----
+
+# fresh_make ARGUMENT...: a make that knows nothing of a caller's choices, with
+# a build directory of its own; sets status and output
+tree=$work/tree
+mkdir "$tree"
+ln -s "$PWD"/{Makefile,csv_gpu_fdw.control,*.sql,src,cuda,test} "$tree/"
+asked=
+fresh_make()
+{
+	output=$(env -u MAKEFLAGS -u CUDA -u NVCC -u PG_CONFIG -u WERROR -u NVCC_ARCH \
+			-u WITH_GZIP -u WITH_ZSTD -u WITH_LZ4 make --no-print-directory -C "$tree" "$@" 2>&1)
+	status=$?
+}
+
+# compiles_with NAME YES NO ARGUMENT...: the words YES and not the words NO
+compiles_with()
+{
+	local name=$1 yes=$2 no=$3 word bad=0
+
+	shift 3
+	fresh_make -n "$@"
+	for word in $yes; do
+		[[ $output == *"$word"* ]] || bad=1
+	done
+	for word in $no; do
+		[[ $output != *"$word"* ]] || bad=1
+	done
+	[ $status = 0 ] || bad=1
+	output=$(tail -5 <<<"$output")
+	[ $bad = 0 ]
+	result $? "$name" "$yes, not $no"
+}
+
+printf '#!/bin/sh\n' >"$work/nvcc"
+chmod +x "$work/nvcc"
+all='-DCSV_WITH_GZIP -DCSV_WITH_ZSTD -DCSV_WITH_LZ4'
+chosen="$work/nvcc -DCSV_WITH_CUDA -DCSV_WITH_GZIP -Wno-error"
+others='-DCSV_WITH_ZSTD -DCSV_WITH_LZ4'
+fresh_make build/choices.mk WITH_ZSTD=no WITH_LZ4=no NVCC="$work/nvcc" WERROR=-Wno-error
+compiles_with 'install holds to what was chosen' "$chosen" "$others" install
+compiles_with 'installcheck, too' '' "$others" install installcheck
+compiles_with 'but for what is given' "$all" -DCSV_WITH_CUDA install \
+	CUDA=no WITH_LZ4=yes WITH_ZSTD=yes
+compiles_with 'make decides afresh' "$all" "$work/nvcc -Wno-error"
+fresh_make build/choices.mk CUDA=no
+compiles_with 'install does without CUDA as make did' "$all" -DCSV_WITH_CUDA install
+PATH=$work:$PATH fresh_make build/choices.mk
+compiles_with 'install takes the nvcc of another PATH' "$work/nvcc" '' install
+mkdir "$work/postgres"
+ln -s "$(type -P pg_config)" "$work/postgres/"
+PATH=$work/postgres:$PATH fresh_make build/choices.mk CUDA=no
+grep -q "$work/postgres/pg_config" "$tree/build/choices.mk"
+result $? 'and its pg_config' "$work/postgres/pg_config"
+fresh_make clean
+compiles_with 'clean forgets' "$all" "$work/nvcc -Wno-error" install
+
+fresh_make NVCC="$work/nowhere/nvcc"
+[ $status = 2 ] && [[ $output == *"NVCC=$work/nowhere/nvcc, but there is no such program"* ]] &&
+	[[ $output != *-DCSV* ]]
+result $? 'make with an nvcc that is not there' 'no such program'
 
 machine gcc libc6-dev postgresql-15 libpq-dev-15
-output=$(env -u MAKEFLAGS make --no-print-directory CUDA=no PG_CONFIG="$M/bin/pg_config" all 2>&1)
-status=$?
-asked=
+fresh_make CUDA=no PG_CONFIG="$M/bin/pg_config" all
 [ $status = 2 ] && [[ $output =~ 'No PostgreSQL to build for'.*'15/server/postgres.h'.*'postgresql-server-dev-15' ]]
 result $? 'make names what is missing' 'No PostgreSQL to build for'
 
