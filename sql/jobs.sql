@@ -184,7 +184,15 @@ SELECT csv_gpu_load_file('f', 't', 'regress_csv/jnone.csv');
 SELECT csv_gpu_load_file('f', 't', 'regress_csv/./j9.csv');
 COPY (SELECT 1 WHERE false) TO PROGRAM 'mkdir regress_csv/jd.csv';
 SELECT csv_gpu_load_file('f', 't', 'regress_csv/jd.csv');
-COPY (SELECT 1 WHERE false) TO PROGRAM 'rmdir regress_csv/jd.csv';
+COPY (SELECT 1 WHERE false) TO PROGRAM 'rmdir regress_csv/jd.csv; mkfifo regress_csv/jd.csv';
+SET statement_timeout = '10s';
+SELECT csv_gpu_load_file('f', 't', 'regress_csv/jd.csv');
+SELECT job, error FROM csv_gpu_run_job('replace');
+SELECT filename, error FROM csv_gpu_run_job('new');
+RESET statement_timeout;
+COPY (SELECT 1 WHERE false) TO PROGRAM 'rm regress_csv/jd.csv';
+-- no longer than a path may be
+SELECT csv_gpu_load_file('f', 't', 'regress_csv/' || repeat('j', 1100000));
 -- and its size is what progress is shown of
 CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
   RAISE NOTICE '% bytes in all', (SELECT bytes_total FROM pg_stat_progress_copy WHERE pid = pg_backend_pid());

@@ -480,6 +480,19 @@ BEGIN READ ONLY;
 SELECT records_loaded FROM csv_gpu_load('s', 'local');
 SELECT records_loaded FROM csv_gpu_load('s', 'local', rejects => 'rejects');
 ROLLBACK;
+-- nor in a parallel query, whatever a function says of itself
+CREATE FUNCTION load_in_parallel() RETURNS bigint LANGUAGE sql PARALLEL SAFE AS
+  $$ SELECT records_loaded FROM csv_gpu_load('s', 't') $$;
+CREATE FUNCTION load_file_in_parallel() RETURNS bigint LANGUAGE plpgsql PARALLEL SAFE AS
+  $$ BEGIN RETURN (SELECT records_loaded FROM csv_gpu_load_file('s', 't', 'regress_csv/t.csv')); END $$;
+\set SHOW_CONTEXT never
+SET force_parallel_mode = on;
+SELECT load_in_parallel();
+\echo :SQLSTATE
+SELECT load_file_in_parallel();
+RESET force_parallel_mode;
+\set SHOW_CONTEXT errors
+DROP FUNCTION load_in_parallel, load_file_in_parallel;
 DROP TABLE t, rejects, local;
 DROP OWNED BY regress_csv_loader;
 DROP ROLE regress_csv_loader;

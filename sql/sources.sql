@@ -91,6 +91,27 @@ SELECT * FROM t;
 -- a device
 ALTER FOREIGN TABLE t OPTIONS (SET filename '/dev/null');
 SELECT * FROM t;
+-- of a pattern, regular files only: what may wait for ever is not come upon by chance
+CALL write_file('i1.csv', E'1\n');
+COPY (SELECT 1 WHERE false) TO PROGRAM 'mkfifo regress_csv/i2.csv; ln -s /dev/null regress_csv/i3.csv; ln -s i1.csv regress_csv/i0.csv';
+SET statement_timeout = '10s';
+ALTER FOREIGN TABLE t OPTIONS (SET filename 'regress_csv/i*.csv');
+SELECT * FROM t;
+\echo :SQLSTATE
+SELECT csv_gpu_sniff('regress_csv/i*.csv');
+SELECT explain('SELECT * FROM t');
+SELECT filename FROM csv_gpu_files('t') ORDER BY 1;
+ALTER FOREIGN TABLE t OPTIONS (SET filename 'regress_csv/i[013].csv');
+BEGIN;
+DECLARE c CURSOR FOR SELECT * FROM t;
+FETCH 1 FROM c;
+ROLLBACK;
+ALTER FOREIGN TABLE t OPTIONS (SET filename 'regress_csv/i[01].csv');
+SELECT * FROM t;
+-- one that is named is read
+ALTER FOREIGN TABLE t OPTIONS (SET filename 'regress_csv/i3.csv');
+SELECT * FROM t;
+RESET statement_timeout;
 -- a file that is not there any more when the scan gets to it, and one in the midst of others
 CALL write_file('y1.csv', E'1\n');
 CALL write_file('y2.csv', '');

@@ -154,6 +154,7 @@ csv_insert_open(Oid relid)
 	MemoryContext outer = MemoryContextSwitchTo(context);
 	CsvInsert  *insert = palloc0(sizeof(CsvInsert));
 
+	PreventCommandIfParallelMode("csv_gpu_load()");
 	insert->context = context;
 	insert->relation = csv_open_relation(relid, RowExclusiveLock);
 	refuse_relation(insert->relation);

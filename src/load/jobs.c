@@ -142,6 +142,11 @@ csv_gpu_load_file(PG_FUNCTION_ARGS)
 	TupleDesc	tupdesc;
 	char	   *identity;
 
+	/* not to match or to quote what may be a megabyte */
+	if (strlen(filename) >= MAXPGPATH)
+		ereport(ERROR,
+				(errcode(ERRCODE_NAME_TOO_LONG),
+				 errmsg("file name is longer than %d bytes", MAXPGPATH - 1)));
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "csv_gpu_load_file: return type must be a row type");
 	memset(&request, 0, sizeof(request));

@@ -149,8 +149,8 @@ csv_source_files(const CsvTable *table, char ***names, int *nfiles)
 }
 
 /*
- * Is the file among those that expand_pattern() would find?  Told without
- * reading directories, which may hold many.
+ * May the file be read by this name or pattern?  Told without reading
+ * directories, which may hold many files.
  */
 static bool
 matches_pattern(const char *pattern, const char *filename)
@@ -165,7 +165,7 @@ matches_pattern(const char *pattern, const char *filename)
 	/* one that cannot be looked at is to fail, and say why */
 	if (stat(filename, &st) != 0)
 		return errno != ENOENT;
-	return !S_ISDIR(st.st_mode);
+	return S_ISREG(st.st_mode);
 }
 
 void
@@ -178,6 +178,27 @@ csv_source_choose_file(CsvTable *table, const char *filename)
 				 errmsg("\"%s\" is no file of foreign table \"%s\"",
 						filename, table->name)));
 	table->filename = pstrdup(filename);
+}
+
+/*
+ * ERROR where a file is no regular one.  Whoever names a FIFO or a device wants
+ * to wait for it; nobody who names a pattern does.  What cannot be looked at is
+ * to fail when it is opened, and say why.
+ */
+static void
+check_matches(char **names, int nnames)
+{
+	for (int i = 0; i < nnames; i++)
+	{
+		struct stat st;
+
+		CHECK_FOR_INTERRUPTS();
+		if (stat(names[i], &st) == 0 && !S_ISREG(st.st_mode))
+			ereport(ERROR,
+					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+					 errmsg("\"%s\" is not a regular file",
+							csv_shown_filename(names[i]))));
+	}
 }
 
 CsvSource *
@@ -199,6 +220,8 @@ csv_source_create(const CsvTable *table)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FILE),
 				 errmsg("no file matches \"%s\"", table->filename)));
+	else if (is_pattern(table->filename))
+		check_matches(source->names, source->nnames);
 	source->shown_names = palloc_extended(sizeof(char *) * source->nnames,
 										  MCXT_ALLOC_HUGE);
 	for (int i = 0; i < source->nnames; i++)

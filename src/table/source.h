@@ -24,7 +24,8 @@ typedef struct CsvSource CsvSource;
 
 /*
  * A source for the table, in the current memory context; the table must
- * outlive it.  Expands a pattern (ERROR where nothing matches), opens nothing.
+ * outlive it.  Expands a pattern (ERROR where nothing matches, or what is no
+ * regular file), opens nothing.
  */
 extern CsvSource *csv_source_create(const CsvTable *table);
 
