@@ -9,6 +9,7 @@ typedef struct CsvAhead CsvAhead;
 
 /*
  * Makes up to nbytes bytes, in the thread: PostgreSQL is not to be called there.
+ * It returns soon, if need be with none, for the thread is not stopped before.
  * False if nothing comes behind them.
  */
 typedef bool (*CsvMakeFn) (void *arg, uint8_t *buffer, size_t nbytes,

@@ -43,6 +43,9 @@
 /* most bytes made at a time: some milliseconds, after which a cancel is seen */
 #define MAX_OUTPUT_BYTES	(4 * 1024 * 1024)
 
+/* most bytes the thread consumes at a time: some input makes no output */
+#define MAX_CONSUMED_BYTES	(1024 * 1024)
+
 /* what the caller has had when the thread begins: few rows need none */
 #define CSV_AHEAD_AFTER_BYTES	(1024 * 1024)
 
@@ -467,9 +470,10 @@ static bool
 make_ahead(void *arg, uint8_t *buffer, size_t nbytes, size_t *nmade)
 {
 	CsvDecompressor *decompressor = arg;
+	uint64		until = decompressor->offset + MAX_CONSUMED_BYTES;
 
 	*nmade = 0;
-	while (*nmade < nbytes)
+	while (*nmade < nbytes && decompressor->offset < until)
 	{
 		if (wants_input(decompressor) && !read_input(decompressor))
 			return false;

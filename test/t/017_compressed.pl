@@ -9,6 +9,7 @@ use lib $FindBin::RealBin;
 use CsvServer;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes qw(sleep time);
 
 my $node = csv_server('compressed');
 my $dir = PostgreSQL::Test::Utils::tempdir;
@@ -150,6 +151,114 @@ for my $suffix (sort keys %tools)
 		  or diag("$before kB before, $most kB at most");
 
 		unlink glob("$dir/*.$suffix");
+	}
+}
+
+# Much input that makes no bytes: zero bytes behind gzip's members, skippable
+# frames of zstd and LZ4.  The files are sparse, and take minutes to read.
+sub endless
+{
+	my ($suffix, $file, $data) = @_;
+
+	system("$tools{$suffix} < $data > $file") == 0 or die;
+	if ($suffix ne 'gz')
+	{
+		my $nbytes = 0xffffffff;
+
+		open my $out, '+<:raw', $file or die "$file: $!";
+		seek $out, 0, 2;
+		for (1 .. 1000)
+		{
+			print $out pack 'VV', 0x184d2a50, $nbytes;
+			seek $out, $nbytes, 1;
+		}
+		close $out or die "$file: $!";
+	}
+	truncate $file, 4 * 1024**4 or die "$file: $!";
+	return;
+}
+
+# Run a query, which something ends, and return what it wrote and how long it
+# took.  A query that runs on is ended by making the file end.
+sub in_time
+{
+	my ($session, $file, $query, $function) = @_;
+	my $start = time();
+
+	$session->send($query);
+	if ($function)
+	{
+		sleep(0.5);
+		$node->safe_psql('postgres', "SELECT $function(" . $session->pid . ')');
+	}
+	sleep(0.01) while !$session->ended && time() - $start < 6;
+	my $seconds = time() - $start;
+
+	truncate $file, 0 if !$session->ended;
+	return ($session->await, $seconds);
+}
+
+for my $suffix (sort keys %tools)
+{
+	my ($tool) = split / /, $tools{$suffix};
+
+  SKIP:
+	{
+		skip "no $tool", 15 if !grep { -x "$_/$tool" } split /:/, $ENV{PATH};
+
+		my $file = "$dir/endless.csv.$suffix";
+		my $data = write_file("$dir/data.csv", "1,2\n" x 2_000_000);
+		my $none = write_file("$dir/none.csv");
+		my $count = 'SELECT count(*) FROM t';
+		my $timeout = qr/canceling statement due to statement timeout/;
+		my $cancel = qr/canceling statement due to user request/;
+
+		$node->safe_psql('postgres',
+				'DROP FOREIGN TABLE IF EXISTS t;'
+			  . 'CREATE FOREIGN TABLE t (a int, b int) SERVER csv OPTIONS (filename '
+			  . literal($file)
+			  . ')');
+		for (
+			[ 'statement_timeout', $data, '500ms', $count, $timeout ],
+			[ 'of the first bytes', $none, '500ms', $count, $timeout ],
+			[
+				'of the first bytes, sniffed', $none, '500ms',
+				"SELECT count(*) FROM csv_gpu_sniff('$file')", $timeout
+			],
+			[
+				'sniffed', $data, '500ms',
+				"SELECT count(*) FROM csv_gpu_sniff('$file')", $timeout
+			],
+			[ 'analyzed', $data, '500ms', 'ANALYZE t', $timeout ],
+			[ 'pg_cancel_backend', $data, 0, $count, $cancel, 'pg_cancel_backend' ],
+			[ 'LIMIT', $data, 0, "SELECT a FROM t OFFSET 1500000 LIMIT 1", qr/^1$/ ])
+		{
+			my ($name, $rows, $setting, $query, $expected, $function) = @$_;
+			my $session = new_session($node);
+
+			endless($suffix, $file, $rows);
+			$session->query("SET statement_timeout = '$setting'");
+			my ($out, $err, $seconds) =
+			  in_time($session, $file, $query, $function);
+
+			like("$out$err", $expected, "$tool without output: $name");
+			cmp_ok($seconds, '<', 5, "$tool without output: $name: in time");
+			$session->quit;
+		}
+
+		# psql ends with its connection, so look at the backend
+		my $session = new_session($node);
+
+		endless($suffix, $file, $data);
+		$session->send($count);
+		sleep(0.5);
+		is( $node->safe_psql('postgres',
+				'SELECT pg_terminate_backend(' . $session->pid . ', 5000)'),
+			't',
+			"$tool without output: pg_terminate_backend");
+		truncate $file, 0;
+		eval { $session->await };
+		unlink $file;
 	}
 }
 
