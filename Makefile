@@ -123,11 +123,11 @@ ifeq ($(LACKING),)
 include $(PGXS)
 all: say-engines
 else
-PG_MAJOR := $(shell $(PG_CONFIG) --version 2>/dev/null | sed 's/^PostgreSQL \([0-9]*\).*/\1/')
 all install installcheck:
-	@echo 'No PostgreSQL to build for: $(if $(PGXS),there is no $(firstword $(LACKING)),$(PG_CONFIG) does not answer).' >&2
-	@echo 'Install postgresql-server-dev-$(or $(PG_MAJOR),15) (Debian), set PG_CONFIG, or run "make setup".' >&2
-	@exit 1
+	@major=$$(PG_CONFIG='$(PG_CONFIG)' test/setup.sh major) || exit 1; \
+	echo 'No PostgreSQL to build for: $(if $(PGXS),there is no $(firstword $(LACKING)),$(PG_CONFIG) does not answer).' >&2; \
+	echo "Install postgresql-server-dev-$$major (Debian), set PG_CONFIG, or run \"make setup\"." >&2; \
+	exit 1
 clean:
 	rm -rf build csv_gpu_fdw.so
 endif

@@ -116,6 +116,7 @@ private_install()
 	# shellcheck disable=SC2034
 	pgxs_perl=$dir/../test/perl
 
+	echo 'building the extension; the first time takes minutes, most of them for CUDA' >&2
 	private_make -s install DESTDIR="$work/root" || return 1
 	mkdir -p "$run_bindir" &&
 		cp -L "$bindir"/* "$run_bindir"/ || return 1

@@ -1,10 +1,12 @@
 #!/bin/bash
 # setup.sh [build] [check] [lint]
+# setup.sh major
 #
 # Installs from Debian's packages what this machine lacks for these purposes,
 # and nothing where it lacks nothing.  Where it may not install, it names the
 # packages and fails.  What is there is found by trying it, not by package
-# names, so that a PostgreSQL or compiler of one's own counts.
+# names, so that a PostgreSQL or compiler of one's own counts.  With "major" it
+# only prints which PostgreSQL it would install.
 set -uo pipefail
 
 PG_CONFIG=${PG_CONFIG:-pg_config}
@@ -53,6 +55,12 @@ int main(void) { return 0; }
 S
 }
 
+# installed PACKAGE: as dpkg knows it
+installed()
+{
+	[[ $(dpkg-query -W -f '${Status}\n' "$1" 2>/dev/null) == *' ok installed'* ]]
+}
+
 # needs PACKAGE...: each once
 needs()
 {
@@ -61,6 +69,13 @@ needs()
 	for package; do
 		[[ " ${missing[*]} " == *" $package "* ]] || missing+=("$package")
 	done
+}
+
+# needs_compiled PACKAGE: a compiler misses it, or there is none to try it with,
+# where dpkg's word must do
+needs_compiled()
+{
+	[ -z "$has_compiler" ] && installed "$1" || needs "$1"
 }
 
 # needs_of_server PACKAGE [WHAT]: of the PostgreSQL of PG_CONFIG; WHAT is lacking
@@ -100,44 +115,50 @@ pg_major()
 
 look()
 {
-	local purpose major server_headers pg_bindir pgxs_dir server_cc
+	local purpose major headers_dir server_headers pg_bindir pgxs_dir server_cc
+	local has_compiler=
 	local program='int main(void) { return 0; }'
 
 	missing=()
 	beyond=()
 	major=$(pg_major)
 	pgxs_dir=$(dirname "$("$PG_CONFIG" --pgxs 2>/dev/null)")
-	server_headers=$("$PG_CONFIG" --includedir-server 2>/dev/null) &&
-		server_headers=(-I"$server_headers") || server_headers=()
+	headers_dir=$("$PG_CONFIG" --includedir-server 2>/dev/null) &&
+		server_headers=(-I"$headers_dir") || server_headers=()
 	pg_bindir=$("$PG_CONFIG" --bindir 2>/dev/null) ||
 		{ [[ $PG_CONFIG == */* ]] && pg_bindir=$(dirname "$PG_CONFIG"); }
+	# the extension is made with the compiler that the server was made with
+	read -ra server_cc < <("$PG_CONFIG" --cc 2>/dev/null || echo gcc)
+	have cc && have "${server_cc[0]-}" && has_compiler=yes
 
 	for purpose; do
 		case $purpose in
 			build)
 				have make || needs make
-				# the extension is made with the compiler that the server was made with
-				read -ra server_cc < <("$PG_CONFIG" --cc 2>/dev/null || echo gcc)
+				[ -n "$has_compiler" ] || needs gcc
 				compiles cc <<<$'#include <stdio.h>\n'"$program" &&
-					compiles "${server_cc[@]}" <<<"$program" ||
-					needs gcc libc6-dev
+					compiles "${server_cc[@]}" <<<"$program" || {
+					needs_compiled libc6-dev
+					has_compiler=
+				}
 				if [ "${CUDA:-auto}" != no ] && { have nvcc || [ -x /usr/local/cuda/bin/nvcc ]; }; then
 					have g++ || needs g++
 				fi
 				# pgxs.mk comes with the client already, the headers do not
-				[ -f "$pgxs_dir/pgxs.mk" ] &&
-					compiles "${server_cc[@]}" -c "${server_headers[@]}" <<<'#include "postgres.h"' ||
+				[ -f "$pgxs_dir/pgxs.mk" ] && [ -f "$headers_dir/postgres.h" ] &&
+					{ [ -z "$has_compiler" ] ||
+						compiles "${server_cc[@]}" -c "${server_headers[@]}" <<<'#include "postgres.h"'; } ||
 					needs_of_server "postgresql-server-dev-$major" 'headers (postgres.h)'
-				has_headers_of HAVE_LIBZ zlib.h || needs zlib1g-dev
-				has_headers_of USE_ZSTD zstd.h || needs libzstd-dev
-				has_headers_of USE_LZ4 lz4frame.h || needs liblz4-dev
+				has_headers_of HAVE_LIBZ zlib.h || needs_compiled zlib1g-dev
+				has_headers_of USE_ZSTD zstd.h || needs_compiled libzstd-dev
+				has_headers_of USE_LZ4 lz4frame.h || needs_compiled liblz4-dev
 				[ -x "$pg_bindir/postgres" ] && [ -x "$pg_bindir/initdb" ] &&
 					[ -x "$pg_bindir/pg_ctl" ] && [ -x "$pg_bindir/psql" ] ||
 					needs_of_server "postgresql-$major" 'programs (postgres, initdb, pg_ctl, psql)'
 				;;
 			check)
 				compiles cc -lcmocka <<<$'#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <setjmp.h>\n#include <cmocka.h>\n'"$program" ||
-					needs libcmocka-dev
+					needs_compiled libcmocka-dev
 				have prove && perl -MTest::More -MTime::HiRes -e 1 2>/dev/null || needs perl
 				perl -MIPC::Run -e 1 2>/dev/null || needs libipc-run-perl
 				[ -x "$pgxs_dir/../test/regress/pg_regress" ] &&
@@ -149,9 +170,12 @@ look()
 				have gzip || needs gzip
 				have zstd || needs zstd
 				have lz4 || needs lz4
-				have clang || needs clang
+				have clang || {
+					needs clang
+					has_compiler=
+				}
 				compiles clang -fsanitize=address,undefined,fuzzer <<<$'#include <stddef.h>\nint LLVMFuzzerTestOneInput(const unsigned char *d, size_t n) { return d && n > 9; }' ||
-					needs "libclang-rt-$(clang_major)-dev"
+					needs_compiled "libclang-rt-$(clang_major)-dev"
 				;;
 			lint)
 				have "${CPPCHECK:-cppcheck}" || needs cppcheck
@@ -202,6 +226,29 @@ give_up_on_server()
 	exit 1
 }
 
+# give_up_on_release: where the lists of packages have another PostgreSQL only
+give_up_on_release()
+{
+	local major default
+
+	major=$(pg_major)
+	default=$(default_major postgresql)
+	[[ " ${missing[*]}" == *" postgresql-"* && -n $default ]] || return 0
+	! apt-cache show "postgresql-server-dev-$major" >/dev/null 2>&1 || return 0
+	say "PG_CONFIG is $PG_CONFIG, but PostgreSQL $major is not in this system's package lists"
+	say "they have $default; PostgreSQL's own (PGDG) have others: add those, or set PG_CONFIG to another"
+	exit 1
+}
+
+if version=$("$PG_CONFIG" --version 2>/dev/null) && [[ $version != PostgreSQL\ * ]]; then
+	say "PG_CONFIG is $PG_CONFIG, which is no pg_config; set it to another, or leave it away"
+	exit 1
+fi
+if [ "$*" = major ]; then
+	pg_major
+	exit
+fi
+
 # each purpose once
 mapfile -t purposes < <(printf '%s\n' "$@" | sort -u)
 look "${purposes[@]}"
@@ -217,16 +264,19 @@ if ! have apt-get; then
 fi
 if ! as_root=$(root_command); then
 	say "this machine lacks what these Debian packages bring: ${missing[*]}"
-	say "they cannot be installed from here (not root, and no sudo without a question); have them installed:"
-	say "    apt-get install ${missing[*]}"
+	say "they cannot be installed from here (not root, and $(have sudo && echo 'sudo would ask for a password' || echo 'there is no sudo')); have them installed, as root:"
+	say "    apt-get update && apt-get install ${missing[*]}"
+	(give_up_on_release)
 	exit 1
 fi
 
 say "installing ${missing[*]}"
+say "(this takes from half a minute to some minutes, by what is to be fetched)"
 # another apt may be at work, as on a machine just started
 apt="apt-get -q -o DPkg::Lock::Timeout=300"
 $as_root $apt update >/dev/null || say "apt-get update failed; trying with the lists at hand"
 look "${purposes[@]}"
+give_up_on_release
 log=$(mktemp) || exit 1
 if ! $as_root env DEBIAN_FRONTEND=noninteractive \
 		$apt -y --no-install-recommends install "${missing[@]}" >"$log" 2>&1 </dev/null; then

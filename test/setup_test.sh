@@ -164,9 +164,11 @@ act()
 			;;
 		id) echo "${FAKE_UID:-$(<"$M/uid")}" ;;
 		sudo)
+			[ ! -e "$M/password" ] || exit 1
 			[ "$1" != -n ] || shift
 			FAKE_UID=0 exec "$@"
 			;;
+		dpkg-query) installed "${*: -1}" && echo 'install ok installed' ;;
 		perl)
 			while [[ $1 == -M* ]]; do
 				[ -e "$M/usr/share/perl/${1#-M}" ] || exit 2
@@ -249,7 +251,7 @@ machine()
 	mkdir -p "$M"/{bin,usr/include,packages}
 	# shellcheck disable=SC2046,SC2086
 	ln -s $(type -P $ESSENTIAL) "$M/bin/"
-	program bin/{apt-get,apt-cache,id}
+	program bin/{apt-get,apt-cache,dpkg-query,id}
 	echo 0 >"$M/uid"
 	echo "${MAJORS:-15}" >"$M/majors"
 	: >"$M/log"
@@ -326,23 +328,20 @@ machine make gcc libc6-dev zlib1g-dev libzstd-dev liblz4-dev postgresql-15
 run build
 installs 'a server without its headers' postgresql-server-dev-15
 
-# a piece at a time; what no compiler can try counts as missing
+# a piece at a time; where no compiler can try what is there, dpkg knows it
 for package in $BUILD $CHECK; do
 	kept=
 	for other in $BUILD $CHECK; do
 		[ "$other" = "$package" ] || kept+=" $other"
 	done
 	case $package in
-		gcc | libc6-dev) continue ;;
 		perl) kept=${kept/libipc-run-perl/} ;;
-		clang) kept=${kept/libclang-rt-14-dev/} ;;
 	esac
 	# shellcheck disable=SC2086
 	machine $kept
 	expected=$package
 	case $package in
 		perl) expected='perl libipc-run-perl' ;;
-		clang) expected='clang libclang-rt-14-dev' ;;
 	esac
 	run build check
 	# shellcheck disable=SC2086
@@ -352,7 +351,11 @@ done
 machine $BUILD $CHECK
 rm "$M/bin/gcc"
 run build
-installs 'without the compiler that the server was made with' gcc libc6-dev postgresql-server-dev-15
+installs 'without the compiler that the server was made with' gcc
+
+machine make
+run build
+installs 'without a compiler and all that it would try' ${BUILD/make/}
 
 for part in lib/pgxs/src/makefiles/pgxs.mk lib/pgxs/src/test/regress/pg_regress \
 		lib/pgxs/src/test/perl/PostgreSQL/Test/Cluster.pm; do
@@ -391,6 +394,14 @@ rm "$M/bin/pg_config"
 run build
 installs 'a server without a pg_config in PATH' postgresql-15 postgresql-server-dev-15
 
+machine $BUILD
+PG_CONFIG=$M/usr/lib/postgresql/17/bin/pg_config run build
+refuses 'PG_CONFIG of a release that no package is of' \
+	"PostgreSQL 17 is not in this system's package lists.*they have 15;"
+echo 1000 >"$M/uid"
+PG_CONFIG=$M/usr/lib/postgresql/17/bin/pg_config run build
+refuses 'and not root' "apt-get install .*PostgreSQL 17 is not in this system's package lists"
+
 # ---- a PostgreSQL of one's own ----
 
 machine $BUILD $CHECK
@@ -412,7 +423,7 @@ PG_CONFIG=$M/opt/bin/pg_config run build check
 installs 'one of its own, without pg_cron'
 rm "$M"/bin/{gcc,cc}
 PG_CONFIG=$M/opt/bin/pg_config run build
-installs 'one of its own, without a compiler' gcc libc6-dev zlib1g-dev libzstd-dev liblz4-dev
+installs 'one of its own, without a compiler' gcc
 : >"$M/log"
 rm "$M/opt/server/postgres.h"
 PG_CONFIG=$M/opt/bin/pg_config run build check
@@ -421,14 +432,20 @@ refuses 'one of its own, without headers' 'without its headers \(postgres.h\)'
 machine $BUILD
 PG_CONFIG=$M/nowhere/bin/pg_config run build
 refuses 'PG_CONFIG of nothing' 'nowhere/bin/pg_config, which is not there'
+PG_CONFIG=$M/bin/true run build
+refuses 'PG_CONFIG of another program' 'bin/true, which is no pg_config'
 
 # ---- where it may not install, or cannot ----
 
 machine make gcc libc6-dev postgresql-15 libpq-dev-15
 echo 1000 >"$M/uid"
 run build
-refuses 'not root' 'apt-get install postgresql-server-dev-15 zlib1g-dev libzstd-dev liblz4-dev$'
+refuses 'not root' 'not root, and there is no sudo.*apt-get update && apt-get install postgresql-server-dev-15 zlib1g-dev libzstd-dev liblz4-dev$'
 program bin/sudo
+touch "$M/password"
+run build
+refuses 'not root, and sudo asks' 'not root, and sudo would ask for a password'
+rm "$M/password"
 run build
 installs 'not root, but sudo' postgresql-server-dev-15 zlib1g-dev libzstd-dev liblz4-dev
 
@@ -508,6 +525,15 @@ machine gcc libc6-dev postgresql-15 libpq-dev-15
 fresh_make CUDA=no PG_CONFIG="$M/bin/pg_config" all
 [ $status = 2 ] && [[ $output =~ 'No PostgreSQL to build for'.*'15/server/postgres.h'.*'postgresql-server-dev-15' ]]
 result $? 'make names what is missing' 'No PostgreSQL to build for'
+
+for major in 15 17; do
+	fresh_make CUDA=no PG_CONFIG="$M/usr/lib/postgresql/$major/nowhere/pg_config"
+	[ $status = 2 ] && [[ $output == *'does not answer'*"Install postgresql-server-dev-$major "* ]]
+	result $? 'make names the release of an absent PG_CONFIG' "postgresql-server-dev-$major"
+done
+fresh_make CUDA=no PG_CONFIG="$M/bin/true"
+[ $status = 2 ] && [[ $output == *'bin/true, which is no pg_config'* && $output != *Install* ]]
+result $? 'make with a PG_CONFIG of another program' 'no pg_config'
 
 echo "setup-test: $passed passed, $failed failed"
 [ $failed = 0 ]
