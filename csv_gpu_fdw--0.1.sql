@@ -161,8 +161,8 @@ COST 1000000;
 COMMENT ON FUNCTION csv_gpu_load_file(regclass, regclass, text)
 IS 'loads one of the files of a foreign table, as csv_gpu_load() does all of them';
 
--- Importer jobs.  Everyone sees and changes his own: each function runs with the
--- rights of its caller, and so does what pg_cron runs.  Names are written in
+-- Importer jobs.  Everyone sees and changes his own: each function that he may
+-- call runs with the rights of its caller, and so does what pg_cron runs.  Names are written in
 -- full, so that no other schema on the search path has a say; calls of our own
 -- functions have all arguments, of exactly their types, so that a namesake in our
 -- schema has none either.
@@ -206,6 +206,19 @@ CREATE TABLE csv_gpu_job_file (
 	PRIMARY KEY (owner, job, identity)
 );
 
+-- What an owner wants deleted: a row that is inserted here is done, and not kept.
+-- DELETE itself, or UPDATE of all columns, would come with the right to LOCK the
+-- tables against everyone else.
+CREATE TABLE csv_gpu_job_deletion (
+	owner regrole NOT NULL DEFAULT pg_catalog.quote_ident(current_user)::pg_catalog.regrole,
+	what text NOT NULL CHECK (what IN ('job', 'runs', 'files')),
+	job text NOT NULL,
+	before timestamptz,
+	filename text
+);
+
+COMMENT ON TABLE csv_gpu_job_deletion
+IS 'takes what csv_gpu_unschedule(), csv_gpu_forget_runs() and csv_gpu_forget_files() delete; always empty';
 COMMENT ON TABLE csv_gpu_job
 IS 'importer jobs, made by csv_gpu_schedule()';
 COMMENT ON TABLE csv_gpu_job_run
@@ -216,20 +229,54 @@ IS 'the files that jobs of the mode new_files have loaded';
 ALTER TABLE csv_gpu_job ENABLE ROW LEVEL SECURITY;
 ALTER TABLE csv_gpu_job_run ENABLE ROW LEVEL SECURITY;
 ALTER TABLE csv_gpu_job_file ENABLE ROW LEVEL SECURITY;
+ALTER TABLE csv_gpu_job_deletion ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON csv_gpu_job
 	USING (owner OPERATOR(pg_catalog.=) pg_catalog.quote_ident(current_user)::pg_catalog.regrole);
 CREATE POLICY own ON csv_gpu_job_run
 	USING (owner OPERATOR(pg_catalog.=) pg_catalog.quote_ident(current_user)::pg_catalog.regrole);
 CREATE POLICY own ON csv_gpu_job_file
 	USING (owner OPERATOR(pg_catalog.=) pg_catalog.quote_ident(current_user)::pg_catalog.regrole);
-GRANT SELECT, INSERT, UPDATE, DELETE ON csv_gpu_job TO PUBLIC;
+CREATE POLICY own ON csv_gpu_job_deletion
+	USING (owner OPERATOR(pg_catalog.=) pg_catalog.quote_ident(current_user)::pg_catalog.regrole);
+GRANT SELECT, INSERT, UPDATE (description, schedule, source, target, mode) ON csv_gpu_job TO PUBLIC;
 -- not to those who number their runs themselves, in the way of others' runs
-GRANT SELECT, DELETE,
+GRANT SELECT,
 	INSERT (job, filename, started, duration, records_loaded, records_skipped, bytes_read, error,
 		files_waiting)
 	ON csv_gpu_job_run TO PUBLIC;
 GRANT SELECT ON SEQUENCE csv_gpu_job_run_run_seq TO PUBLIC;
-GRANT SELECT, INSERT, DELETE ON csv_gpu_job_file TO PUBLIC;
+GRANT SELECT, INSERT ON csv_gpu_job_file TO PUBLIC;
+-- The owner is not to be chosen: rows are deleted before a policy sees the row.
+GRANT INSERT (what, job, before, filename) ON csv_gpu_job_deletion TO PUBLIC;
+
+-- Runs with the rights of the tables' owner, who is current_user here: whose rows
+-- go is told by the row.  Nobody else may make a trigger of this: on a table of
+-- his own, the rows could name any owner.
+CREATE FUNCTION csv_gpu_delete()
+RETURNS trigger
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF new.what = 'job' THEN
+		DELETE FROM @extschema@.csv_gpu_job j
+			WHERE j.owner = new.owner AND j.job = new.job;
+	END IF;
+	IF new.what IN ('job', 'files') THEN
+		DELETE FROM @extschema@.csv_gpu_job_file f
+			WHERE f.owner = new.owner AND f.job = new.job
+				AND (new.filename IS NULL OR f.filename = new.filename);
+	ELSIF new.what = 'runs' THEN
+		DELETE FROM @extschema@.csv_gpu_job_run r
+			WHERE r.owner = new.owner AND r.job = new.job
+				AND (new.before IS NULL OR r.started < new.before);
+	END IF;
+	RETURN NULL;
+END $$;
+
+REVOKE EXECUTE ON FUNCTION csv_gpu_delete() FROM PUBLIC;
+CREATE TRIGGER csv_gpu_delete BEFORE INSERT ON csv_gpu_job_deletion
+	FOR EACH ROW EXECUTE FUNCTION csv_gpu_delete();
 
 -- What was dropped has a number for a name, which may be another's elsewhere.
 SELECT pg_catalog.pg_extension_config_dump('csv_gpu_job',
@@ -362,14 +409,14 @@ AS $$
 DECLARE
 	me CONSTANT regrole := quote_ident(current_user);
 BEGIN
-	DELETE FROM @extschema@.csv_gpu_job j
-		WHERE j.owner = me AND j.job = csv_gpu_unschedule.job;
+	PERFORM FROM @extschema@.csv_gpu_job j
+		WHERE j.owner = me AND j.job = csv_gpu_unschedule.job FOR UPDATE;
 	IF NOT FOUND THEN
 		RAISE undefined_object
 			USING MESSAGE = format('job "%s" does not exist', job);
 	END IF;
-	DELETE FROM @extschema@.csv_gpu_job_file f
-		WHERE f.owner = me AND f.job = csv_gpu_unschedule.job;
+	INSERT INTO @extschema@.csv_gpu_job_deletion (what, job)
+		VALUES ('job', csv_gpu_unschedule.job);
 	IF EXISTS (SELECT FROM pg_extension e WHERE e.extname = 'pg_cron') THEN
 		PERFORM cron.unschedule(c.jobid) FROM cron.job c
 			WHERE c.jobname = 'csv_gpu_fdw: ' || csv_gpu_unschedule.job AND c.username = current_user;
@@ -378,6 +425,25 @@ END $$;
 
 COMMENT ON FUNCTION csv_gpu_unschedule(text)
 IS 'ends an importer job; its runs stay on record';
+
+-- Not strict: without a time, all runs; without a name, all files.
+CREATE FUNCTION csv_gpu_forget_runs(job text, before timestamptz DEFAULT NULL)
+RETURNS void
+LANGUAGE sql VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$ INSERT INTO @extschema@.csv_gpu_job_deletion (what, job, before) VALUES ('runs', $1, $2) $$;
+
+COMMENT ON FUNCTION csv_gpu_forget_runs(text, timestamptz)
+IS 'deletes the records of an importer job''s runs, or of those that started before a time';
+
+CREATE FUNCTION csv_gpu_forget_files(job text, filename text DEFAULT NULL)
+RETURNS void
+LANGUAGE sql VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$ INSERT INTO @extschema@.csv_gpu_job_deletion (what, job, filename) VALUES ('files', $1, $2) $$;
+
+COMMENT ON FUNCTION csv_gpu_forget_files(text, text)
+IS 'has an importer job load files again that it has loaded, all of them or those of a name';
 
 -- One load of a job: of a file as it was listed, or of the whole source.  Whatever
 -- goes wrong in it is undone, and recorded.  Triggers and defaults of the target see the

@@ -248,6 +248,7 @@ INSERT INTO csv_gpu_job (job, schedule, source, target, mode) VALUES ('append', 
 SELECT job, records_loaded, error FROM csv_gpu_run_job('append');
 INSERT INTO csv_gpu_job (owner, job, schedule, source, target, mode) VALUES ('pg_monitor', 'x', '* * * * *', 'f', 't', 'append');
 UPDATE csv_gpu_job SET owner = 'pg_monitor';
+UPDATE csv_gpu_job SET description = 'mine' RETURNING job;
 INSERT INTO csv_gpu_job_file (owner, job, identity, filename, run) VALUES ('pg_monitor', 'new', 'x', 'x', 1);
 INSERT INTO csv_gpu_job_run (owner, job, started, duration) VALUES ('pg_monitor', 'new', now(), '1s');
 RESET ROLE;
@@ -262,7 +263,32 @@ SELECT csv_gpu_unschedule('append');
 SELECT * FROM csv_gpu_files('f');
 SELECT csv_gpu_load_file('f', 't', 'regress_csv/j1.csv');
 SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't');
+-- what a role forgets is its own, also in a function of another's
 RESET ROLE;
+INSERT INTO csv_gpu_job_file (job, identity, filename, run) VALUES ('append', 'x', 'x.csv', 1);
+SET ROLE regress_csv_job1;
+INSERT INTO csv_gpu_job_run (job, started, duration) VALUES ('append', '2020-01-01', '1s'), ('other', '2020-01-01', '1s');
+INSERT INTO csv_gpu_job_file (job, identity, filename, run) VALUES ('append', 'x', 'x.csv', 1), ('append', 'y', 'y.csv', 1), ('other', 'x', 'x.csv', 1);
+CREATE VIEW pg_temp.kept AS SELECT owner, 'run ' || job AS what, started < '2021-01-01' AS old, NULL AS filename FROM csv_gpu_job_run
+    UNION ALL SELECT owner, 'file ' || job, NULL, filename FROM csv_gpu_job_file;
+SELECT csv_gpu_forget_runs('append', '2021-01-01');
+SELECT csv_gpu_forget_files('append', 'x.csv');
+SELECT what, old, filename FROM kept ORDER BY 1, 2, 3;
+SELECT csv_gpu_forget_runs('append');
+SELECT csv_gpu_forget_files('append');
+SELECT what, old, filename FROM kept ORDER BY 1, 2, 3;
+SELECT csv_gpu_forget_runs(NULL);
+SELECT csv_gpu_forget_files('none');
+CREATE FUNCTION pg_temp.forget_other() RETURNS void LANGUAGE sql SECURITY DEFINER
+    AS $$ SELECT csv_gpu_forget_runs('other'); SELECT csv_gpu_forget_files('other') $$;
+DROP VIEW pg_temp.kept;
+RESET ROLE;
+INSERT INTO csv_gpu_job_run (job, started, duration) VALUES ('other', '2020-01-01', '1s');
+SELECT pg_temp.forget_other();
+SELECT owner = current_user::regrole AS mine, count(*) FROM csv_gpu_job_run WHERE job = 'other' GROUP BY 1;
+SELECT owner = current_user::regrole AS mine, job, filename FROM csv_gpu_job_file WHERE filename = 'x.csv';
+SELECT csv_gpu_forget_runs('other'), csv_gpu_forget_files('append');
+SELECT count(*) FROM csv_gpu_job_run WHERE job = 'other';
 SELECT owner = current_user::regrole AS mine, job FROM csv_gpu_job ORDER BY mine, job;
 -- a job is its role's, whatever the role's name, and whoever gets that name
 ALTER ROLE regress_csv_job1 RENAME TO "regress_csv 'Job' ""1""";

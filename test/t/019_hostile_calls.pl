@@ -22,12 +22,15 @@ my ($out, $err);
 # What a user without rights is told, if anything; and arguments that have no name.
 my %functions = (
 	csv_gpu_cron_fields => {},
+	csv_gpu_delete => { nobody => qr/permission denied for function csv_gpu_delete/ },
 	csv_gpu_devices => {},
 	csv_gpu_errors => { nobody => qr/permission denied for foreign table good/ },
 	csv_gpu_fdw_handler => { nobody => qr/cannot display a value of type fdw_handler/ },
 	csv_gpu_fdw_validator => { arguments => [ q('{on_error=skip}'), q('pg_foreign_server'::regclass) ] },
 	csv_gpu_files => { nobody => qr/permission denied for foreign table good/ },
 	csv_gpu_forget => {},
+	csv_gpu_forget_files => {},
+	csv_gpu_forget_runs => {},
 	csv_gpu_load => { nobody => qr/permission denied for foreign table good/ },
 	csv_gpu_load_file => { nobody => qr/permission denied for foreign table good/ },
 	csv_gpu_resident => {},
@@ -40,6 +43,7 @@ my %functions = (
 
 # Arguments as they should be: a foreign table for :source, its file for :file.
 my %arguments = (
+	before => q('2020-01-01'),
 	columns => q('{a,b}'),
 	description => q('description'),
 	filename => ':file',
@@ -59,10 +63,11 @@ my %arguments = (
 # What PUBLIC may do with the other objects.  The columns of a run that say whose
 # it is, and its number, are none to choose.
 my %relations = (
-	csv_gpu_job => 'DELETE, INSERT, SELECT, UPDATE',
-	csv_gpu_job_run => 'DELETE, INSERT of all but owner, run, SELECT',
+	csv_gpu_job => 'INSERT, SELECT, UPDATE of all but created, job, owner',
+	csv_gpu_job_deletion => 'INSERT of all but owner',
+	csv_gpu_job_run => 'INSERT of all but owner, run, SELECT',
 	csv_gpu_job_run_run_seq => 'SELECT',
-	csv_gpu_job_file => 'DELETE, INSERT, SELECT');
+	csv_gpu_job_file => 'INSERT, SELECT');
 
 # Values of each type of argument that are not.
 my %hostile = (
@@ -73,6 +78,7 @@ my %hostile = (
 	bigint => [ 'NULL', '0', '-1', '9223372036854775807', '-9223372036854775808' ],
 	oid => [ 'NULL', '0', '1', '4294967295', map { "'$_'::regclass" } qw(pg_foreign_table pg_attribute plain) ],
 	boolean => [qw(NULL true)],
+	'timestamp with time zone' => [ 'NULL', q('infinity'), q('-infinity'), q('4713-01-01 BC') ],
 	'text[]' => [
 		'NULL', q('{}'), q('{NULL}'), q('{NULL,NULL}'), q('{{a,b},{c,d}}'), q('{a,a}'), q('{=}'), q('{filename}'),
 		q('{filename=}'), q('[-5:-4]={a,b}'), q('{"a=b=c","=a"}'), q('{header=,"header= "}'), q('{chunk_size=99999999999999999999}'),
@@ -304,7 +310,7 @@ for my $function (@functions)
 	unlike($out . $err, qr/three/, 'who sees no data');
 }
 is($super->value("SELECT string_agg(p.oid::regprocedure::text, ', ') FROM pg_proc p
-	WHERE p.oid IN ($members AND classid = 'pg_proc'::regclass) AND p.prosecdef"), '', 'no function has other rights than its caller');
+	WHERE p.oid IN ($members AND classid = 'pg_proc'::regclass) AND p.prosecdef AND has_function_privilege('nobody_special', p.oid, 'EXECUTE')"), '', 'no function has other rights than its caller');
 
 my $privileges = $super->value("
 	SELECT c.relname, (
@@ -333,12 +339,37 @@ for my $table (qw(csv_gpu_job csv_gpu_job_run csv_gpu_job_file))
 	($out, $err) = $nobody->query("TRUNCATE $table");
 	like($err, qr/^ERROR:  permission denied/, 'nor truncated');
 }
+# nor when he deletes his own, be it in a table that is like ours
+$nobody->query("INSERT INTO csv_gpu_job_run (job, started, duration) VALUES ('j', now(), '1s');
+	INSERT INTO csv_gpu_job_file (job, identity, filename, run) VALUES ('j', 'i', '$good', 1);
+	INSERT INTO csv_gpu_job (job, schedule, source, target, mode) VALUES ('j', '', 'good', 'target', 'append')");
+($out, $err) = $nobody->query("SELECT csv_gpu_forget_runs('j'), csv_gpu_forget_files('j'), csv_gpu_unschedule('j')");
+is($err, '', 'a user deletes');
+for my $table (qw(csv_gpu_job csv_gpu_job_run csv_gpu_job_file))
+{
+	is($nobody->value("SELECT count(*) FROM $table"), 0, "his rows of $table");
+	is($super->value("SELECT count(*) FROM $table"), 1, 'and no others');
+}
+($out, $err) = $nobody->query("CREATE TEMP TABLE mine (owner regrole, what text, job text, before timestamptz, filename text);
+	CREATE TRIGGER mine BEFORE INSERT ON mine FOR EACH ROW EXECUTE FUNCTION csv_gpu_delete()");
+like($err, qr/^ERROR:  permission denied for function csv_gpu_delete/, 'who has no trigger of his own for it');
+
+# locks that conflict with those of a run: of no object of ours
+for my $table (grep { !/_seq$/ } sort keys %relations)
+{
+	for my $mode ('SHARE UPDATE EXCLUSIVE', 'SHARE', 'SHARE ROW EXCLUSIVE', 'EXCLUSIVE', 'ACCESS EXCLUSIVE')
+	{
+		($out, $err) = $nobody->query("BEGIN; LOCK TABLE $table IN $mode MODE; ROLLBACK");
+		like($err, qr/^ERROR:  permission denied for table $table/, "nobody locks $table in $mode mode");
+	}
+}
 # or that would be in the way of others
 for (
 	[ 'csv_gpu_job', "(owner, job, schedule, source, target, mode) VALUES ('pg_monitor', 'mine', '', 'good', 'target', 'append')" ],
 	[ 'csv_gpu_job_run', "(owner, job, started, duration) VALUES ('pg_monitor', 'j', now(), '1s')" ],
 	[ 'csv_gpu_job_run', "(run, job, started, duration) OVERRIDING SYSTEM VALUE VALUES (1000, 'j', now(), '1s')" ],
-	[ 'csv_gpu_job_file', "(owner, job, identity, filename, run) VALUES ('pg_monitor', 'j', 'k', 'f', 1)" ])
+	[ 'csv_gpu_job_file', "(owner, job, identity, filename, run) VALUES ('pg_monitor', 'j', 'k', 'f', 1)" ],
+	map({ [ 'csv_gpu_job_deletion', "(owner, what, job) VALUES ('postgres', '$_', 'j')" ] } qw(job runs files)))
 {
 	my ($table, $row) = @$_;
 
@@ -372,7 +403,7 @@ $super->value("SELECT evil.deceive(evil.word_counts(p.oid)) FROM pg_proc p WHERE
 cmp_ok($super->value("SELECT count(*) FROM pg_proc WHERE pronamespace = 'evil'::regnamespace"), '>', 50, 'many impostors');
 
 my $trap = join('', map { "CREATE TEMP TABLE $_ () ON COMMIT DROP;" }
-	  qw(pg_extension pg_class pg_namespace pg_proc pg_foreign_table pg_foreign_server pg_foreign_data_wrapper csv_gpu_job csv_gpu_job_run csv_gpu_job_file))
+	  qw(pg_extension pg_class pg_namespace pg_proc pg_foreign_table pg_foreign_server pg_foreign_data_wrapper csv_gpu_job csv_gpu_job_run csv_gpu_job_file csv_gpu_job_deletion))
   . 'SET LOCAL search_path = evil, pg_temp, pg_catalog, public;';
 ($out, $err) = $super->query("BEGIN; $trap SELECT naive('a'); ROLLBACK");
 like($err, qr/^ERROR:  the impostor \w+ was called/, 'which are called where nobody takes care');
