@@ -229,6 +229,11 @@ add_number(CsvInferrer *inferrer, CsvInference *inference,
 	if (!number_shape(text, nbytes, (uint8_t) inferrer->decimal_separator,
 					  &shape))
 		return false;
+
+	/* a whole number is one with either separator */
+	inference->any_not_other |= shape.exponent || !shape.finite;
+	if (shape.point && !inference->any_not_other)
+		look_at_other(inferrer, inference, text, nbytes);
 	if (!shape.finite)
 	{
 		inference->any_float = true;
@@ -362,13 +367,11 @@ csv_infer_value(CsvInferrer *inferrer, CsvInference *inference,
 	}
 	while (length > 0 && is_blank((char) start[length - 1]))
 		length--;
-	if (!inference->any_not_other)
-		look_at_other(inferrer, inference, start, length);
-	if (inference->family == CSV_FAMILY_TEXT)
-		return;
 	/* uuid's input function wants no blanks */
 	if (length < nbytes && inference->family == CSV_FAMILY_UUID)
 		inference->family = CSV_FAMILY_TEXT;
+	else if (inference->family == CSV_FAMILY_TEXT)
+		 /* it stays text */ ;
 	else if (inference->family != CSV_FAMILY_NONE)
 	{
 		if (!add_value(inferrer, inference, start, length))
@@ -382,6 +385,10 @@ csv_infer_value(CsvInferrer *inferrer, CsvInference *inference,
 		while (!add_value(inferrer, inference, start, length) ||
 			   (length < nbytes && inference->family == CSV_FAMILY_UUID));
 	}
+
+	/* add_number() has looked at numbers */
+	if (inference->family != CSV_FAMILY_NUMBER && !inference->any_not_other)
+		look_at_other(inferrer, inference, start, length);
 }
 
 /* ---- the type ---- */
