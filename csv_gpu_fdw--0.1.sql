@@ -210,9 +210,9 @@ CREATE TABLE csv_gpu_job_file (
 -- DELETE itself, or UPDATE of all columns, would come with the right to LOCK the
 -- tables against everyone else.
 CREATE TABLE csv_gpu_job_deletion (
-	owner regrole NOT NULL DEFAULT pg_catalog.quote_ident(current_user)::pg_catalog.regrole,
-	what text NOT NULL CHECK (what IN ('job', 'runs', 'files')),
-	job text NOT NULL,
+	owner regrole DEFAULT pg_catalog.quote_ident(current_user)::pg_catalog.regrole,
+	what text,					-- job, runs or files
+	job text,
 	before timestamptz,
 	filename text
 );
