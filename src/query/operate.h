@@ -509,13 +509,14 @@ csv_text_contains(const uint8_t *text, uint32_t length,
 
 /*
  * A table's hashes begin as its seed, which nobody else knows, and take a word
- * at a time: h becomes (h ^ word) x seed modulo M = 2^64 - 1.  What a file's
+ * at a time: h becomes (h ^ word) x seed modulo M = 2^64 - 1, with the high half
+ * of that xored to the low one, where slots are taken from.  What a file's
  * words do to a hash thus depends on the seed, each of them and together:
  *
- * - For each word, this is a permutation of all 64-bit hashes.  So is the xor.
- *	 0 stays 0.  1 to M stand for each class of residues modulo M once, and so
- *	 do their products, as the seed has no factor in common with M.  So no word
- *	 makes a hash forget what was before it.
+ * - For each word, this is a permutation of all 64-bit hashes.  So are both
+ *	 xors.  0 stays 0.  1 to M stand for each class of residues modulo M once, and
+ *	 so do their products, as the seed has no factor in common with M.  So no
+ *	 word makes a hash forget what was before it.
  * - For the same reason, words that differ give hashes that differ.
  * - Two rows of keys have one hash only if differences of their words, multiplied
  *	 by a secret, cancel.  A product with a constant instead would let a file
@@ -553,7 +554,8 @@ csv_hash_word(uint64_t seed, uint64_t hash, uint64_t word)
 
 	/* 2^64 is 1 modulo 2^64 - 1: a carry out of the sum is one more */
 	low += high;
-	return low + (low < high);
+	low += low < high;
+	return low ^ low >> 32;
 }
 
 /* a word that no value has, unless by chance: only the seed tells it */
