@@ -16,7 +16,6 @@
 #include "group_table.cuh"
 
 #include <string.h>
-#include <time.h>
 
 #define THREADS			CSV_TABLE_THREADS
 
@@ -56,7 +55,7 @@ hash_keys(const CsvGroupTable &table, const uint64_t *pairs, uint32_t nulls,
 
 		if ((nulls >> key & 1) != 0)
 			value = csv_row_of_state(CSV_LANE_NULL);
-		hash = csv_row_hash(hash, table.key_lanes[key], value);
+		hash = csv_row_hash(table.seed, hash, table.key_lanes[key], value);
 	}
 	return hash;
 }
@@ -164,23 +163,13 @@ block_count(uint32_t n)
 	return (n - 1) / THREADS + 1;
 }
 
-static uint64_t
-make_seed(const CsvGroupTable *table)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return csv_hash_word((uint64_t) (uintptr_t) table ^ (uint64_t) now.tv_sec,
-						 (uint64_t) now.tv_nsec);
-}
-
 bool
 csv_table_suits(CsvGroupTable *table, const CsvPlan *plan, uint32_t nrows)
 {
 	if (!table->is_shaped)
 	{
 		table->is_shaped = true;
-		table->seed = make_seed(table);
+		table->seed = csv_random_seed(table);
 		table->nkeys = plan->nkeys;
 		table->ninputs = plan->ninputs;
 		table->naggregates = plan->naggregates;

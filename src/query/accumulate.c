@@ -39,7 +39,8 @@ add_carry(CsvGroups *groups, uint32_t group, uint32_t field, CsvInt128 carry)
 	CsvInt128	sum;
 	bool		made;
 
-	row = csv_table_find(table, csv_table_hash(table->seed, CSV_LANE_INT, &key),
+	row = csv_table_find(table,
+						 csv_table_hash(table, table->seed, CSV_LANE_INT, &key),
 						 &key, &made);
 	if (row == CSV_TABLE_NO_ROW)
 		return false;
@@ -59,7 +60,8 @@ csv_get_carry(const CsvGroups *groups, uint32_t group, uint32_t field)
 	CsvInt128	sum;
 
 	row = csv_table_lookup(table,
-						   csv_table_hash(table->seed, CSV_LANE_INT, &key),
+						   csv_table_hash(table, table->seed, CSV_LANE_INT,
+										  &key),
 						   &key);
 	if (row == CSV_TABLE_NO_ROW)
 		return 0;
@@ -408,8 +410,8 @@ csv_count_distinct(CsvGroups *groups, uint32_t aggregate, const CsvRun *run,
 	memset(&pair[0], 0, sizeof(pair[0]));
 	pair[0].value.integer = run->group;
 	pair[1] = *value;
-	hash = csv_table_hash(table->seed, CSV_LANE_INT, &pair[0]);
-	hash = csv_table_hash(hash, table->lanes[1], &pair[1]);
+	hash = csv_table_hash(table, table->seed, CSV_LANE_INT, &pair[0]);
+	hash = csv_table_hash(table, hash, table->lanes[1], &pair[1]);
 	if (full)
 		return csv_table_lookup(table, hash, pair) != CSV_TABLE_NO_ROW ||
 			groups->spill_value(groups->spill_arg, hash, aggregate, run->group,

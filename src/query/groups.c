@@ -231,6 +231,7 @@ static void
 hash_key(CsvGroups *groups, const CsvLanes *lanes, uint32_t key, CsvRows rows)
 {
 	uint64_t   *hashes = groups->hashes;
+	uint64_t	seed = groups->table.seed;
 
 	if (!lanes->plain)
 	{
@@ -241,7 +242,8 @@ hash_key(CsvGroups *groups, const CsvLanes *lanes, uint32_t key, CsvRows rows)
 			csv_lanes_value(lanes, rows.rows[i], &value);
 			if (value.state != CSV_LANE_VALUE)
 				groups->nulls[i] |= UINT32_C(1) << key;
-			hashes[i] = csv_table_hash(hashes[i], lanes->lane, &value);
+			hashes[i] = csv_table_hash(&groups->table, hashes[i], lanes->lane,
+									   &value);
 		}
 		return;
 	}
@@ -249,29 +251,29 @@ hash_key(CsvGroups *groups, const CsvLanes *lanes, uint32_t key, CsvRows rows)
 	{
 		case CSV_LANE_INT:
 			for (uint32_t i = 0; i < rows.nrows; i++)
-				hashes[i] = csv_hash_word(hashes[i], (uint64_t)
+				hashes[i] = csv_hash_word(seed, hashes[i], (uint64_t)
 										  lanes->integers[rows.rows[i]]);
 			break;
 		case CSV_LANE_DECIMAL:
 			for (uint32_t i = 0; i < rows.nrows; i++)
-				hashes[i] = csv_hash_decimal(hashes[i],
-											 csv_lanes_decimal(lanes,
-															   rows.rows[i]));
+				hashes[i] = csv_hash_wide(seed, hashes[i], (CsvUint128)
+										  csv_lanes_decimal(lanes,
+															rows.rows[i]));
 			break;
 		case CSV_LANE_FLOAT:
 			for (uint32_t i = 0; i < rows.nrows; i++)
-				hashes[i] = csv_hash_word(hashes[i],
+				hashes[i] = csv_hash_word(seed, hashes[i],
 										  csv_float_representative(lanes->reals[rows.rows[i]]));
 			break;
 		case CSV_LANE_TEXT:
 			for (uint32_t i = 0; i < rows.nrows; i++)
-				hashes[i] = csv_hash_text(hashes[i],
+				hashes[i] = csv_hash_text(seed, hashes[i],
 										  lanes->texts[rows.rows[i]],
 										  lanes->lengths[rows.rows[i]]);
 			break;
 		case CSV_LANE_UUID:
 			for (uint32_t i = 0; i < rows.nrows; i++)
-				hashes[i] = csv_hash_wide(hashes[i],
+				hashes[i] = csv_hash_wide(seed, hashes[i],
 										  lanes->uuids[rows.rows[i]]);
 			break;
 	}
@@ -793,7 +795,7 @@ csv_groups_find(CsvGroups *groups, const CsvValue *keys, uint64_t *hash_out)
 	csv_groups_settle(groups, NULL);
 	hash = table->seed;
 	for (uint32_t key = 0; key < table->nkeys; key++)
-		hash = csv_table_hash(hash, table->lanes[key], &keys[key]);
+		hash = csv_table_hash(table, hash, table->lanes[key], &keys[key]);
 	if (hash_out != NULL)
 		*hash_out = hash;
 	if (is_full(groups))
@@ -815,7 +817,7 @@ csv_groups_seek(const CsvGroups *groups, const CsvValue *keys)
 	if (!groups->ready)
 		return CSV_NO_GROUP;
 	for (uint32_t key = 0; key < table->nkeys; key++)
-		hash = csv_table_hash(hash, table->lanes[key], &keys[key]);
+		hash = csv_table_hash(table, hash, table->lanes[key], &keys[key]);
 	row = csv_table_lookup(table, hash, keys);
 	return row == CSV_TABLE_NO_ROW ? CSV_NO_GROUP : row;
 }

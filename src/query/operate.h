@@ -508,33 +508,68 @@ csv_text_contains(const uint8_t *text, uint32_t length,
 /* ---- hashes: equal values have equal ones ---- */
 
 /*
- * Both halves of a product, folded: every bit of the word and of the hash so
- * far counts.  The hash itself is in it as well, for there is a word that makes
- * the product 0.  (As in wyhash, https://github.com/wangyi-fudan/wyhash.)
+ * A table's hashes begin as its seed, which nobody else knows, and take a word
+ * at a time: h becomes (h ^ word) x seed modulo M = 2^64 - 1, with the high half
+ * of that xored to the low one, where slots are taken from.  What a file's
+ * words do to a hash thus depends on the seed, each of them and together:
+ *
+ * - For each word, this is a permutation of all 64-bit hashes.  So are both
+ *	 xors.  0 stays 0.  1 to M stand for each class of residues modulo M once, and
+ *	 so do their products, as the seed has no factor in common with M.  So no
+ *	 word makes a hash forget what was before it.
+ * - For the same reason, words that differ give hashes that differ.
+ * - Two rows of keys have one hash only if differences of their words, multiplied
+ *	 by a secret, cancel.  A product with a constant instead would let a file
+ *	 choose such words; one modulo 2^64 would, too, for it keeps the top bit's
+ *	 difference.
+ *
+ * Words of a row can be told apart (a text's length is before its bytes), so that
+ * rows of keys that differ never give the same words.
  */
+
+/* the least number from this one on that can be a seed */
 CSV_INLINE uint64_t
-csv_hash_word(uint64_t hash, uint64_t word)
+csv_hash_seed(uint64_t random)
+{
+	/* these are all factors of 2^64 - 1 */
+	while (random % 3 == 0 || random % 5 == 0 || random % 17 == 0 ||
+		   random % 257 == 0 || random % 641 == 0 || random % 65537 == 0 ||
+		   random % 6700417 == 0)
+		random++;
+	return random;
+}
+
+/*
+ * A seed that who writes a file cannot know, so that nobody can make one whose
+ * keys all meet in one slot.  Where the system has no random bytes, it is made of
+ * the clock and of where the table lies.
+ */
+extern uint64_t csv_random_seed(const void *place);
+
+CSV_INLINE uint64_t
+csv_hash_word(uint64_t seed, uint64_t hash, uint64_t word)
 {
 	uint64_t	low;
-	uint64_t	high = csv_multiply(hash ^ UINT64_C(0xa0761d6478bd642f),
-									word ^ UINT64_C(0xe7037ed1a0b428db), &low);
+	uint64_t	high = csv_multiply(hash ^ word, seed, &low);
 
-	return high ^ low ^ hash;
+	/* 2^64 is 1 modulo 2^64 - 1: a carry out of the sum is one more */
+	low += high;
+	low += low < high;
+	return low ^ low >> 32;
+}
+
+/* a word that no value has, unless by chance: only the seed tells it */
+CSV_INLINE uint64_t
+csv_hash_null(uint64_t seed, uint64_t hash)
+{
+	return csv_hash_word(seed, hash, seed >> 1);
 }
 
 CSV_INLINE uint64_t
-csv_hash_wide(uint64_t hash, CsvUint128 value)
+csv_hash_wide(uint64_t seed, uint64_t hash, CsvUint128 value)
 {
-	return csv_hash_word(csv_hash_word(hash, (uint64_t) value),
+	return csv_hash_word(seed, csv_hash_word(seed, hash, (uint64_t) value),
 						 (uint64_t) (value >> 64));
-}
-
-/* the same in 64 bits and in 128 */
-CSV_INLINE uint64_t
-csv_hash_decimal(uint64_t hash, CsvInt128 value)
-{
-	return value == (int64_t) value ? csv_hash_word(hash, (uint64_t) value) :
-		csv_hash_wide(hash, (CsvUint128) value);
 }
 
 /* the one of the doubles that are equal to this one: 0 for -0, one NaN */
@@ -546,14 +581,15 @@ csv_float_representative(double a)
 }
 
 CSV_INLINE uint64_t
-csv_hash_text(uint64_t hash, const uint8_t *text, uint32_t length)
+csv_hash_text(uint64_t seed, uint64_t hash, const uint8_t *text,
+			  uint32_t length)
 {
 	uint32_t	pos = 0;
 
-	hash = csv_hash_word(hash, length);
+	hash = csv_hash_word(seed, hash, length);
 	for (; length - pos > 8; pos += 8)
-		hash = csv_hash_word(hash, csv_load8(text + pos));
-	return csv_hash_word(hash, csv_load_some(text + pos, length - pos));
+		hash = csv_hash_word(seed, hash, csv_load8(text + pos));
+	return csv_hash_word(seed, hash, csv_load_some(text + pos, length - pos));
 }
 
 #ifdef __cplusplus

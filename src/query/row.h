@@ -505,23 +505,30 @@ csv_row_execute(const CsvPlan *plan, const CsvStep *step,
 	}
 }
 
+/*
+ * Of the hashes that come with a batch's rows.  It is no secret: a batch's table
+ * is given up where its rows meet in one slot.
+ */
+#define CSV_BATCH_SEED	UINT64_C(0xa0761d6478bd642f)
+
 CSV_ROW_FUNCTION uint64_t
-csv_row_hash(uint64_t hash, uint8_t lane, CsvRowValue value)
+csv_row_hash(uint64_t seed, uint64_t hash, uint8_t lane, CsvRowValue value)
 {
 	if (value.state != CSV_LANE_VALUE)
-		return csv_hash_word(hash, UINT64_C(0x9e3779b97f4a7c15));
+		return csv_hash_null(seed, hash);
 	switch (lane)
 	{
 		case CSV_LANE_INT:
-			return csv_hash_word(hash, value.low);
+			return csv_hash_word(seed, hash, value.low);
 		case CSV_LANE_FLOAT:
-			return csv_hash_word(hash, csv_float_representative(
-																csv_bits_double(value.low)));
+			return csv_hash_word(seed, hash, csv_float_representative(
+																	  csv_bits_double(value.low)));
 		case CSV_LANE_TEXT:
-			return csv_hash_text(hash, csv_row_text(value),
+			return csv_hash_text(seed, hash, csv_row_text(value),
 								 (uint32_t) value.high);
 		default:
-			return csv_hash_wide(hash, (CsvUint128) csv_row_decimal(value));
+			return csv_hash_wide(seed, hash,
+								 (CsvUint128) csv_row_decimal(value));
 	}
 }
 
@@ -611,7 +618,8 @@ csv_row_take(const CsvPlan *plan, const CsvStep *step, const CsvSlots *slots,
 				state->fate = CSV_FATE_CAREFUL;
 			else if (value.state == CSV_LANE_NULL)
 				state->nulls |= (uint32_t) 1 << step->operand;
-			state->hash = csv_row_hash(state->hash, step->lane, value);
+			state->hash = csv_row_hash(CSV_BATCH_SEED, state->hash, step->lane,
+									   value);
 			csv_row_write(outputs->keys, step->operand, outputs->nrows, row,
 						  value);
 			break;
@@ -640,7 +648,7 @@ csv_row_begin(const CsvRowColumn *columns, uint32_t ncolumns, uint32_t row)
 
 	state.fate = CSV_FATE_PASSES;
 	state.nulls = 0;
-	state.hash = 0;
+	state.hash = CSV_BATCH_SEED;
 	for (uint32_t i = 0; i < ncolumns; i++)
 		if (columns[i].slow && columns[i].status[row] == CSV_VALUE_DOUBTFUL)
 			state.fate = CSV_FATE_CAREFUL;

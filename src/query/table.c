@@ -6,6 +6,8 @@
 
 #include <stddef.h>
 #include <string.h>
+#include <sys/random.h>
+#include <time.h>
 
 #include "operate.h"
 
@@ -147,6 +149,22 @@ csv_stored_equals(uint8_t lane, const uint8_t *place, const CsvValue *value)
 
 /* ---- the table ---- */
 
+uint64_t
+csv_random_seed(const void *place)
+{
+	struct timespec now;
+	uint64_t	random;
+
+	if (getentropy(&random, sizeof(random)) != 0)
+	{
+		clock_gettime(CLOCK_REALTIME, &now);
+		random = ((uint64_t) (uintptr_t) place << 32) ^
+			(uint64_t) (uintptr_t) place >> 16 ^
+			(uint64_t) now.tv_sec << 30 ^ (uint64_t) now.tv_nsec;
+	}
+	return csv_hash_seed(random);
+}
+
 void
 csv_table_init(CsvTable *table, const CsvMemory *memory,
 			   const uint8_t *lanes, uint32_t nkeys, uint32_t payload_bytes,
@@ -157,12 +175,7 @@ csv_table_init(CsvTable *table, const CsvMemory *memory,
 	memset(table, 0, sizeof(*table));
 	table->arena.memory = memory;
 	table->nkeys = nkeys;
-
-	/*
-	 * Where the table lies is not known to who writes a file: nobody can make
-	 * one whose keys all meet in one slot.
-	 */
-	table->seed = csv_hash_word((uintptr_t) table, (uintptr_t) memory->owner);
+	table->seed = csv_random_seed(table);
 	for (uint32_t key = 0; key < nkeys; key++)
 	{
 		table->lanes[key] = lanes[key];
@@ -205,23 +218,27 @@ csv_table_bytes(const CsvTable *table)
 }
 
 uint64_t
-csv_table_hash(uint64_t hash, uint8_t lane, const CsvValue *value)
+csv_table_hash(const CsvTable *table, uint64_t hash, uint8_t lane,
+			   const CsvValue *value)
 {
+	uint64_t	seed = table->seed;
+
 	if (value->state != CSV_LANE_VALUE)
-		return csv_hash_word(hash, CSV_HASH_OF_NULL);
+		return csv_hash_null(seed, hash);
 	switch (lane)
 	{
 		case CSV_LANE_INT:
-			return csv_hash_word(hash, (uint64_t) value->value.integer);
+			return csv_hash_word(seed, hash, (uint64_t) value->value.integer);
 		case CSV_LANE_FLOAT:
-			return csv_hash_word(hash,
+			return csv_hash_word(seed, hash,
 								 csv_float_representative(value->value.real));
 		case CSV_LANE_TEXT:
-			return csv_hash_text(hash, value->bytes, value->length);
+			return csv_hash_text(seed, hash, value->bytes, value->length);
 		case CSV_LANE_DECIMAL:
-			return csv_hash_decimal(hash, value->value.decimal);
+			return csv_hash_wide(seed, hash,
+								 (CsvUint128) value->value.decimal);
 		default:
-			return csv_hash_wide(hash, value->value.uuid);
+			return csv_hash_wide(seed, hash, value->value.uuid);
 	}
 }
 

@@ -82,7 +82,7 @@ typedef struct CsvTableSlot
 typedef struct CsvTable
 {
 	CsvArena	arena;			/* of keys' texts, and for the owner's use */
-	uint64_t	seed;			/* where hashes begin */
+	uint64_t	seed;			/* of hashes, see operate.h */
 	uint32_t	nkeys;
 	uint32_t	row_bytes;
 	uint32_t	null_offset;	/* of the word with bits of NULL keys */
@@ -117,10 +117,8 @@ csv_table_row(const CsvTable *table, uint32_t row)
 }
 
 /* add one key's value to a row's hash, which begins as the table's seed */
-extern uint64_t csv_table_hash(uint64_t hash, uint8_t lane,
-							   const CsvValue *value);
-
-#define CSV_HASH_OF_NULL	UINT64_C(0x9e3779b97f4a7c15)
+extern uint64_t csv_table_hash(const CsvTable *table, uint64_t hash,
+							   uint8_t lane, const CsvValue *value);
 
 /*
  * The row with these keys, whose hash is `hash`; made if it is not there.

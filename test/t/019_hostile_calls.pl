@@ -369,7 +369,7 @@ for (
 	[ 'csv_gpu_job_run', "(owner, job, started, duration) VALUES ('pg_monitor', 'j', now(), '1s')" ],
 	[ 'csv_gpu_job_run', "(run, job, started, duration) OVERRIDING SYSTEM VALUE VALUES (1000, 'j', now(), '1s')" ],
 	[ 'csv_gpu_job_file', "(owner, job, identity, filename, run) VALUES ('pg_monitor', 'j', 'k', 'f', 1)" ],
-	map({ [ 'csv_gpu_job_deletion', "(owner, what, job) VALUES ('postgres', '$_', 'j')" ] } qw(job runs files)))
+	map({ [ 'csv_gpu_job_deletion', "(owner, what, job) VALUES ('pg_monitor', '$_', 'j')" ] } qw(job runs files)))
 {
 	my ($table, $row) = @$_;
 

@@ -17,6 +17,8 @@
 
 #include "../../src/query/groups.h"
 #include "../../src/query/operate.h"
+#include "../../src/query/row.h"
+#include "../../src/query/table.h"
 #include "host_answer.h"
 #include "naive_query.h"
 #include "random_query.h"
@@ -1664,25 +1666,224 @@ rows_can_be_added_one_by_one(void **state)
 }
 
 /*
- * Groups of keys that a file could hold to make the hashes of all equal, if the
- * word that makes the product 0 forgot what was before it.
+ * Words that hash functions have as constants, what takes them away, and such
+ * that products are known of, with all xors of two.
  */
+enum
+{
+	BASIC_WORDS = 14,
+	HASH_WORDS = BASIC_WORDS * BASIC_WORDS
+};
+
+static void
+make_hash_words(uint64_t *words)
+{
+	static const uint64_t basic[BASIC_WORDS] = {
+		0, 1, UINT64_MAX, UINT64_C(1) << 63, UINT64_C(1) << 32,
+		UINT64_C(0xffffffff), UINT64_C(0x5555555555555555),
+		UINT64_C(0x0000ffff0000ffff), UINT64_C(0x9e3779b97f4a7c15),
+		UINT64_C(0xe7037ed1a0b428db), UINT64_C(0xa0761d6478bd642f),
+		CSV_BATCH_SEED, CSV_BATCH_SEED - 1, CSV_BATCH_SEED >> 1
+	};
+
+	for (uint32_t i = 0; i < BASIC_WORDS; i++)
+		for (uint32_t j = 0; j < BASIC_WORDS; j++)
+			words[i * BASIC_WORDS + j] = i == j ? basic[i] :
+				i < j ? basic[i] ^ basic[j] : ~(basic[i] ^ basic[j]);
+}
+
+/* the hash before, made from the one after: by the inverse modulo 2^64 - 1 */
+static uint64_t
+hash_before(uint64_t seed, uint64_t hash, uint64_t word)
+{
+	CsvInt128	a = UINT64_MAX;
+	CsvInt128	b = seed;
+	CsvInt128	of_a = 0;
+	CsvInt128	of_b = 1;
+
+	while (b != 0)
+	{
+		CsvInt128	times = a / b;
+		CsvInt128	rest = a - times * b;
+		CsvInt128	of_rest = of_a - times * of_b;
+
+		a = b;
+		b = rest;
+		of_a = of_b;
+		of_b = of_rest;
+	}
+	assert_true(a == 1);
+	if (of_a < 0)
+		of_a += UINT64_MAX;
+	hash ^= hash >> 32;
+	if (hash != 0)
+	{
+		hash = (uint64_t) ((CsvUint128) hash * (CsvUint128) of_a % UINT64_MAX);
+		hash = hash == 0 ? UINT64_MAX : hash;
+	}
+	return hash ^ word;
+}
+
+/* each hash comes from one hash alone, whatever the word and the seed */
 static void
 no_word_makes_a_hash_forget(void **state)
 {
-	static const uint64_t words[] = {
-		UINT64_C(0xe7037ed1a0b428db), UINT64_C(0xa0761d6478bd642f), 0, UINT64_MAX
-	};
+	uint64_t	words[HASH_WORDS];
 
 	(void) state;
-	for (uint32_t i = 0; i < LENGTH(words); i++)
-		for (uint64_t hash = 0; hash < 1000; hash++)
+	make_hash_words(words);
+	for (uint32_t s = 0; s < 2 * HASH_WORDS; s++)
+	{
+		uint64_t	seed = s < HASH_WORDS ? csv_hash_seed(words[s]) :
+			csv_random_seed(words);
+
+		for (uint32_t i = 0; i < HASH_WORDS; i++)
+			for (uint32_t j = 0; j < HASH_WORDS; j += 5)
+			{
+				uint64_t	hash = words[j] ^ (s % 2 == 0 ? 0 : words[i]);
+
+				assert_true(hash_before(seed, csv_hash_word(seed, hash,
+															words[i]),
+										words[i]) == hash);
+			}
+	}
+}
+
+/* what is in no file is in no two tables, either */
+static void
+seeds_differ(void **state)
+{
+	uint64_t	first = csv_random_seed(state);
+
+	for (int i = 0; i < 100; i++)
+		assert_true(csv_random_seed(state) != first);
+}
+
+/* ---- keys that a file could hold to make their hashes meet ---- */
+
+enum
+{
+	SPREAD_ROWS = 2048,
+	SPREAD_KEYS = 24
+};
+
+typedef void (*MakeKeysFn) (uint32_t row, uint64_t word, CsvValue *keys);
+
+/* columns of a number and of the word */
+static void
+make_integers(uint32_t row, uint64_t word, CsvValue *keys)
+{
+	keys[0].value.integer = row;
+	keys[1].value.integer = (int64_t) word;
+}
+
+static void
+make_uuids(uint32_t row, uint64_t word, CsvValue *keys)
+{
+	keys[0].value.uuid = (CsvUint128) word << 64 | row;
+	keys[1].value.uuid = (CsvUint128) row << 64 | word;
+}
+
+static void
+make_texts(uint32_t row, uint64_t word, CsvValue *keys)
+{
+	static uint64_t text[4];
+
+	text[0] = text[2] = row;
+	text[1] = text[3] = word;
+	keys[0].bytes = (uint8_t *) text;
+	keys[0].length = 32;
+	keys[1].bytes = (uint8_t *) text;
+	keys[1].length = 16;
+}
+
+/* each column is the word, or NULL */
+static void
+make_nulls(uint32_t row, uint64_t word, CsvValue *keys)
+{
+	for (uint32_t i = 0; i < SPREAD_KEYS; i++)
+	{
+		keys[i].value.integer = (int64_t) word;
+		if ((row >> i & 1) != 0)
+			keys[i].state = CSV_LANE_NULL;
+	}
+}
+
+/* of each two columns, one has a number of two of the other's words */
+static void
+make_decimals(uint32_t row, uint64_t word, CsvValue *keys)
+{
+	uint64_t	part = word >> 2 | 1;
+
+	for (uint32_t i = 0; i < SPREAD_KEYS; i++)
+		keys[i].value.decimal = (row >> i / 2 & 1) == i % 2 ? part :
+			(CsvInt128) part << 64 | part;
+}
+
+/* of each two columns, both have their top bit, or none */
+static void
+make_top_bits(uint32_t row, uint64_t word, CsvValue *keys)
+{
+	for (uint32_t i = 0; i < SPREAD_KEYS; i++)
+		keys[i].value.integer = (int64_t)
+			(word ^ (uint64_t) (row >> i / 2 & 1) << 63);
+}
+
+/* a row is looked for in few slots: by chance, 1.5 of them */
+static void
+check_spread(const CsvTable *table)
+{
+	uint64_t	passed = 0;
+
+	for (uint32_t at = 0; at <= table->slot_mask; at++)
+		if (table->slots[at].row != CSV_TABLE_NO_ROW)
+			passed += (at - table->slots[at].tag) & table->slot_mask;
+	assert_in_range(passed, 0, SPREAD_ROWS * 8);
+}
+
+static void
+no_keys_meet_in_one_slot(void **state)
+{
+	static const struct
+	{
+		MakeKeysFn	make;
+		uint8_t		lane;
+		uint32_t	nkeys;
+	}			cases[] = {
+		{make_integers, CSV_LANE_INT, 2}, {make_uuids, CSV_LANE_UUID, 2},
+		{make_texts, CSV_LANE_TEXT, 2}, {make_nulls, CSV_LANE_INT, SPREAD_KEYS},
+		{make_decimals, CSV_LANE_DECIMAL, SPREAD_KEYS},
+		{make_top_bits, CSV_LANE_INT, SPREAD_KEYS}
+	};
+	uint64_t	words[HASH_WORDS];
+	uint8_t		lanes[SPREAD_KEYS];
+
+	(void) state;
+	make_hash_words(words);
+	for (uint32_t i = 0; i < LENGTH(cases) * HASH_WORDS; i++)
+	{
+		uint32_t	chosen = i % LENGTH(cases);
+		CsvTable	table;
+		uint32_t	offset;
+
+		memset(lanes, cases[chosen].lane, sizeof(lanes));
+		csv_table_init(&table, &reading_memory, lanes, cases[chosen].nkeys, 0,
+					   &offset);
+		for (uint32_t row = 0; row < SPREAD_ROWS; row++)
 		{
-			assert_int_not_equal(csv_hash_word(hash, words[i]),
-								 csv_hash_word(hash + 1, words[i]));
-			assert_int_not_equal(csv_hash_wide(hash, words[i]),
-								 csv_hash_wide(hash + 1, words[i]));
+			CsvValue	keys[SPREAD_KEYS];
+			uint64_t	hash = table.seed;
+			bool		made;
+
+			memset(keys, 0, sizeof(keys));
+			cases[chosen].make(row, words[i / LENGTH(cases)], keys);
+			for (uint32_t key = 0; key < cases[chosen].nkeys; key++)
+				hash = csv_table_hash(&table, hash, lanes[key], &keys[key]);
+			assert_int_equal(csv_table_find(&table, hash, keys, &made), row);
 		}
+		check_spread(&table);
+		csv_table_free(&table);
+	}
 }
 
 int
@@ -1690,6 +1891,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_word_makes_a_hash_forget),
+		cmocka_unit_test(seeds_differ),
+		cmocka_unit_test(no_keys_meet_in_one_slot),
 		cmocka_unit_test(integers_overflow_at_their_range),
 		cmocka_unit_test(decimals_end_at_38_digits),
 		cmocka_unit_test(floats_raise_what_postgresqls_do),
