@@ -817,7 +817,8 @@ check_beginning(const CsvSource *source, const uint8_t *bytes, size_t nbytes)
 	if (!source->is_compressed &&
 		source->table->compression == CSV_COMPRESSION_AUTO)
 		csv_check_not_compressed(source->name, bytes, nbytes);
-	if (nbytes >= 2 &&
+	/* in other encodings these may be two characters */
+	if (nbytes >= 2 && source->table->file_encoding == PG_UTF8 &&
 		((bytes[0] == 0xff && bytes[1] == 0xfe) ||
 		 (bytes[0] == 0xfe && bytes[1] == 0xff)))
 		ereport(ERROR,

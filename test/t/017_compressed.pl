@@ -217,7 +217,7 @@ for my $suffix (sort keys %tools)
 				'DROP FOREIGN TABLE IF EXISTS t;'
 			  . 'CREATE FOREIGN TABLE t (a int, b int) SERVER csv OPTIONS (filename '
 			  . literal($file)
-			  . ')');
+			  . ", chunk_size '1MB')");
 		for (
 			[ 'statement_timeout', $data, '500ms', $count, $timeout ],
 			[ 'of the first bytes', $none, '500ms', $count, $timeout ],
