@@ -4,14 +4,9 @@
 # A room is a folder.  The table below says which others it may look into; a
 # room that is not named there may look into none.  settings.h and compat.h are
 # for all rooms on the server's side.  Files must not include each other in a
-# circle, be longer than most_lines, nor have a function longer than
-# most_function_lines; generated tables are left out.
+# circle.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
-
-most_lines=1200
-most_function_lines=120
-generated='src/reader/pow5.h'
 
 declare -A may_include=(
 	# the library
@@ -78,16 +73,4 @@ tsort "$edges" >/dev/null 2>"$edges.circles" ||
 	finding "files that include each other in a circle:"$'\n'"$(cat "$edges.circles")"
 rm -f "$edges.circles"
 
-for file in "${files[@]}"; do
-	case " $generated " in
-		*" $file "*) continue ;;
-	esac
-	lines=$(wc -l <"$file")
-	[ "$lines" -le $most_lines ] || finding "$file: $lines lines, more than $most_lines"
-	long=$(awk -v most=$most_function_lines '
-		/^\{/ { start = NR }
-		/^\}/ && start { if (NR - start - 1 > most) printf "%d (%d lines) ", start, NR - start - 1; start = 0 }
-	' "$file")
-	[ -z "$long" ] || finding "$file: functions of more than $most_function_lines lines, at line $long"
-done
 exit $status
