@@ -8,17 +8,28 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+#include "access/sysattr.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/planmain.h"
 #include "optimizer/restrictinfo.h"
+#include "optimizer/tlist.h"
+#include "utils/lsyscache.h"
 
 #include "batches/choose.h"
+#include "batches/resident.h"
+#include "compat.h"
 #include "plan/emit.h"
 #include "plan/order.h"
+#include "plan/plan_state.h"
 #include "plan/shippable.h"
+#include "scan/execute.h"
 #include "scan/scan.h"
 #include "table/source.h"
 

@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include "commands/vacuum.h"
+#include "utils/rel.h"
 #include "utils/sampling.h"
 
 #include "compat.h"

@@ -9,6 +9,8 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "common/int.h"
+#include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/rel.h"
 

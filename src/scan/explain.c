@@ -8,9 +8,12 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 
 #include "batches/choose.h"
+#include "batches/resident.h"
 #include "compat.h"
 #include "scan/execute.h"
 #include "table/source.h"
