@@ -25,6 +25,7 @@
 #include "batches/evaluation.h"
 #include "batches/resident_gpu.h"
 #include "query/operate.h"
+#include "table/memory.h"
 #include "table/source.h"
 
 struct CsvEvaluation
@@ -56,19 +57,6 @@ struct CsvEvaluation
 	CsvEvaluationStatistics statistics;
 };
 
-static void *
-evaluation_alloc(void *owner, size_t nbytes)
-{
-	return MemoryContextAllocExtended((MemoryContext) owner, nbytes,
-									  MCXT_ALLOC_HUGE);
-}
-
-static void
-evaluation_free(void *owner, void *memory)
-{
-	pfree(memory);
-}
-
 void
 csv_evaluation_leave_file(CsvEvaluation *evaluation)
 {
@@ -96,9 +84,7 @@ csv_evaluation_create(const CsvPushdown *pushdown, CsvFileLayout *layout)
 	evaluation->query_context = AllocSetContextCreate(CurrentMemoryContext,
 													  "csv_gpu_fdw query",
 													  ALLOCSET_DEFAULT_SIZES);
-	evaluation->query_memory.alloc = evaluation_alloc;
-	evaluation->query_memory.free = evaluation_free;
-	evaluation->query_memory.owner = evaluation->query_context;
+	evaluation->query_memory = csv_context_memory(evaluation->query_context);
 	evaluation->callback.func = release_evaluation;
 	evaluation->callback.arg = evaluation;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext,

@@ -18,6 +18,7 @@
 
 #include "program/program.h"
 #include "scan/fetch.h"
+#include "table/memory.h"
 #include "table/source.h"
 
 /* rows whose values are made in one subtransaction */
@@ -50,19 +51,6 @@ struct CsvCareful
 	uint64_t	fields_of;		/* offset of the record in the batch, + 1 */
 };
 
-static void *
-careful_alloc(void *owner, size_t nbytes)
-{
-	return MemoryContextAllocExtended((MemoryContext) owner, nbytes,
-									  MCXT_ALLOC_HUGE);
-}
-
-static void
-careful_free(void *owner, void *memory)
-{
-	pfree(memory);
-}
-
 CsvCareful *
 csv_careful_create(CsvScanColumn *columns, int ncolumns,
 				   MemoryContext short_lived)
@@ -74,9 +62,7 @@ csv_careful_create(CsvScanColumn *columns, int ncolumns,
 	careful->run_context = AllocSetContextCreate(CurrentMemoryContext,
 												 "csv_gpu_fdw run",
 												 ALLOCSET_DEFAULT_SIZES);
-	careful->memory.alloc = careful_alloc;
-	careful->memory.free = careful_free;
-	careful->memory.owner = CurrentMemoryContext;
+	careful->memory = csv_context_memory(CurrentMemoryContext);
 	careful->fields.interrupted = csv_process_interrupts;
 	careful->columns = columns;
 	careful->ncolumns = ncolumns;
