@@ -124,8 +124,8 @@ private_install()
 		mkdir -p "$work/root$dir" && cp -rsn "$dir"/. "$work/root$dir"/ || return 1
 	done
 
-	for dir in sql expected test/data test/t test/perl; do
-		[ ! -d "$dir" ] || cp -R "$dir" "$work/src/$dir" || return 1
+	for dir in *.md LICENSE docs sql expected test/data test/t test/perl; do
+		[ ! -e "$dir" ] || cp -R "$dir" "$work/src/$dir" || return 1
 	done
 	chmod -R a+rX "$work/root" "$work/src"
 	chmod 700 "$work/data" "$work/sock"

@@ -1,0 +1,96 @@
+# README.md and docs/: their examples run and give what they show, and their
+# links lead somewhere.
+#
+# A block ```sh is run before all SQL of its page, a block ```sql in its turn.
+# A block ```text right after it is its output; without one there must be no
+# ERROR.  Other blocks, such as ```sql not-run, are not run.  README.md comes
+# first; each other page begins in a copy of the database that it leaves.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use CsvServer;
+use IPC::Run;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $cron = `$ENV{PG_CONFIG} --pkglibdir` =~ s/\n//r . '/pg_cron.so';
+my @cron = (shared_preload_libraries => 'pg_cron', 'cron.database_name' => 'jobs');
+my $node = csv_server('docs', -e $cron ? @cron : ());
+my $dir = PostgreSQL::Test::Utils::tempdir;
+my %anchors;
+
+chmod 0755, $dir;
+
+# less what differs between machines, and the widths of columns
+sub plain
+{
+	my ($text) = @_;
+
+	$text =~ s/\Q$dir\E\b/\/tmp/g;
+	$text =~ s/Engine: .*/Engine: .../g;
+	$text =~ s/ +/ /g;
+	$text =~ s/-+/-/g;
+	$text =~ s/ $//gm;
+	$text =~ s/\n+/\n/g;
+	return $text;
+}
+
+sub check_page
+{
+	my ($page, $text) = @_;
+	my ($sql, @blocks) = ('');
+	my $database = $page =~ m{(\w+)\.md} && $1;
+
+	$node->safe_psql('postgres',
+		"CREATE DATABASE $database TEMPLATE " . ($page eq 'README.md' ? 'template1' : 'readme'));
+	while ($text =~ /^```(\N*)\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?/gms)
+	{
+		my ($kind, $code, $shown, $line) = ($1, $2, $3, 1 + (() = substr($text, 0, $-[0]) =~ /\n/g));
+
+		$code =~ s{/tmp\b}{$dir}g;
+		is(system($code), 0, "$page:$line") if $kind eq 'sh';
+		next if $kind ne 'sql';
+		push @blocks, [ "$page:$line", $shown ];
+		$sql .= "$code;\\echo end of block\n";
+	}
+	IPC::Run::run([ 'psql', '-Xq', '-d', $node->connstr($database) ], '<', \$sql, '>&', \my $out);
+	my @outputs = split /^end of block\n/m, $out;
+
+	for my $i (0 .. $#blocks)
+	{
+		my ($name, $shown) = @{ $blocks[$i] };
+
+		is(plain($outputs[$i]), plain($shown), $name) if defined $shown;
+		unlike($outputs[$i], qr/^(ERROR|FATAL)/m, $name) if !defined $shown;
+	}
+}
+
+my %pages = map { $_ => slurp_file($_) } glob('*.md docs/*.md');
+
+for my $page ('README.md', grep { m{^docs/} } sort keys %pages)
+{
+	next if $page eq 'docs/jobs.md' && !-e $cron;
+	check_page($page, $pages{$page});
+}
+
+# anchors as GitHub makes them of headings
+for my $page (keys %pages)
+{
+	my $text = $pages{$page} =~ s/^```.*?^```$//gmsr;
+
+	$anchors{$page} = { map { lc =~ tr/a-z0-9_ -//cdr =~ tr/ /-/r => 1 } $text =~ /^#+ (.*)$/gm };
+}
+for my $page (sort keys %pages)
+{
+	while ($pages{$page} =~ /\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)
+	{
+		my $file = $1 eq '' ? $page : $page =~ s{[^/]*$}{}r . $1;
+
+		$file =~ s{docs/\.\./}{};
+		ok(-e $file && (!defined $2 || $anchors{$file}{$2}), "$page: link to $file" . ($2 // ''));
+	}
+}
+done_testing();
