@@ -42,13 +42,14 @@ sub check_page
 {
 	my ($page, $text) = @_;
 	my ($sql, @blocks) = ('');
-	my $database = $page =~ m{(\w+)\.md} && $1;
+	my $database = lc($page) =~ s{^docs/|\.md$}{}gr;
 
 	$node->safe_psql('postgres',
 		"CREATE DATABASE $database TEMPLATE " . ($page eq 'README.md' ? 'template1' : 'readme'));
 	while ($text =~ /^```(\N*)\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?/gms)
 	{
-		my ($kind, $code, $shown, $line) = ($1, $2, $3, 1 + (() = substr($text, 0, $-[0]) =~ /\n/g));
+		my ($kind, $code, $shown) = ($1, $2, $3);
+		my $line = 1 + substr($text, 0, $-[0]) =~ tr/\n//;
 
 		$code =~ s{/tmp\b}{$dir}g;
 		is(system($code), 0, "$page:$line") if $kind eq 'sh';
@@ -63,7 +64,7 @@ sub check_page
 	{
 		my ($name, $shown) = @{ $blocks[$i] };
 
-		is(plain($outputs[$i]), plain($shown), $name) if defined $shown;
+		is(plain($outputs[$i] // ''), plain($shown), $name) if defined $shown;
 		unlike($outputs[$i], qr/^(ERROR|FATAL)/m, $name) if !defined $shown;
 	}
 }
@@ -87,10 +88,12 @@ for my $page (sort keys %pages)
 {
 	while ($pages{$page} =~ /\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)
 	{
-		my $file = $1 eq '' ? $page : $page =~ s{[^/]*$}{}r . $1;
+		my ($file, $anchor) = ($1, $2);
 
+		$file = $file eq '' ? $page : $page =~ s{[^/]*$}{}r . $file;
 		$file =~ s{docs/\.\./}{};
-		ok(-e $file && (!defined $2 || $anchors{$file}{$2}), "$page: link to $file" . ($2 // ''));
+		ok(-e $file && (!defined $anchor || $anchors{$file}{$anchor}),
+			"$page: link to $file#" . ($anchor // ''));
 	}
 }
 done_testing();
