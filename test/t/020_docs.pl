@@ -1,10 +1,10 @@
 # README.md and docs/: their examples run and give what they show, and their
 # links lead somewhere.
 #
-# A block ```sh is run before all SQL of its page, a block ```sql in its turn.
-# A block ```text right after it is its output; without one there must be no
-# ERROR.  Other blocks, such as ```sql not-run, are not run.  README.md comes
-# first; each other page begins in a copy of the database that it leaves.
+# A block ```sql is run, after all blocks ```sh of the pages.  A block ```text
+# right after it is its output; without one there must be no ERROR.  Other
+# blocks, such as ```sql not-run, are not run.  README.md comes first; each
+# other page begins in a copy of the database that it leaves.
 use strict;
 use warnings;
 
@@ -20,7 +20,7 @@ my $cron = `$ENV{PG_CONFIG} --pkglibdir` =~ s/\n//r . '/pg_cron.so';
 my @cron = (shared_preload_libraries => 'pg_cron', 'cron.database_name' => 'jobs');
 my $node = csv_server('docs', -e $cron ? @cron : ());
 my $dir = PostgreSQL::Test::Utils::tempdir;
-my %anchors;
+my %pages = map { $_ => slurp_file($_) } glob('*.md docs/*.md');
 
 chmod 0755, $dir;
 
@@ -38,46 +38,44 @@ sub plain
 	return $text;
 }
 
-sub check_page
-{
-	my ($page, $text) = @_;
-	my ($sql, @blocks) = ('');
-	my $database = lc($page) =~ s{^docs/|\.md$}{}gr;
+# ---- examples, all in one go: page by page, a new session each ----
 
-	$node->safe_psql('postgres',
-		"CREATE DATABASE $database TEMPLATE " . ($page eq 'README.md' ? 'template1' : 'readme'));
-	while ($text =~ /^```(\N*)\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?/gms)
-	{
-		my ($kind, $code, $shown) = ($1, $2, $3);
-		my $line = 1 + substr($text, 0, $-[0]) =~ tr/\n//;
-
-		$code =~ s{/tmp\b}{$dir}g;
-		is(system($code), 0, "$page:$line") if $kind eq 'sh';
-		next if $kind ne 'sql';
-		push @blocks, [ "$page:$line", $shown ];
-		$sql .= "$code;\\echo end of block\n";
-	}
-	IPC::Run::run([ 'psql', '-Xq', '-d', $node->connstr($database) ], '<', \$sql, '>&', \my $out);
-	my @outputs = split /^end of block\n/m, $out;
-
-	for my $i (0 .. $#blocks)
-	{
-		my ($name, $shown) = @{ $blocks[$i] };
-
-		is(plain($outputs[$i] // ''), plain($shown), $name) if defined $shown;
-		unlike($outputs[$i], qr/^(ERROR|FATAL)/m, $name) if !defined $shown;
-	}
-}
-
-my %pages = map { $_ => slurp_file($_) } glob('*.md docs/*.md');
+my ($sql, @blocks) = ('');
 
 for my $page ('README.md', grep { m{^docs/} } sort keys %pages)
 {
-	next if $page eq 'docs/jobs.md' && !-e $cron;
-	check_page($page, $pages{$page});
-}
+	my $text = $pages{$page};
+	my $database = lc($page) =~ s{^docs/|\.md$}{}gr;
+	my $template = $database eq 'readme' ? 'template1' : 'readme';
 
-# anchors as GitHub makes them of headings
+	next if $text !~ /^```sql\n/m || $database eq 'jobs' && !-e $cron;
+	$sql .= "\\c postgres\nCREATE DATABASE $database TEMPLATE $template;\n\\c $database\n";
+	while ($text =~ /^```(\N*)\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?/gms)
+	{
+		my ($kind, $code, $shown) = ($1, $2, $3);
+		my $name = "$page:" . (1 + substr($text, 0, $-[0]) =~ tr/\n//);
+
+		$code =~ s{/tmp\b}{$dir}g;
+		is(system($code), 0, $name) if $kind eq 'sh';
+		next if $kind ne 'sql';
+		push @blocks, [ $name, $shown ];
+		$sql .= "$code;\\echo end of block\n";
+	}
+}
+IPC::Run::run([ 'psql', '-Xq', '-d', $node->connstr('postgres') ], '<', \$sql, '>&', \my $out);
+for my $output (split /^end of block\n/m, $out)
+{
+	my ($name, $shown) = @{ shift @blocks };
+
+	is(plain($output), plain($shown), $name) if defined $shown;
+	unlike($output, qr/^(ERROR|FATAL)/m, $name) if !defined $shown;
+}
+is(@blocks, 0, 'no block is left');
+
+# ---- links; anchors as GitHub makes them of headings ----
+
+my %anchors;
+
 for my $page (keys %pages)
 {
 	my $text = $pages{$page} =~ s/^```.*?^```$//gmsr;
