@@ -15,10 +15,10 @@ use CsvServer;
 use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes ();
 
 my $cron = `$ENV{PG_CONFIG} --pkglibdir` =~ s/\n//r . '/pg_cron.so';
 my @cron = (shared_preload_libraries => 'pg_cron', 'cron.database_name' => 'jobs');
-my $node = csv_server('docs', -e $cron ? @cron : ());
 my $dir = PostgreSQL::Test::Utils::tempdir;
 my %pages = map { $_ => slurp_file($_) } glob('*.md docs/*.md');
 
@@ -62,6 +62,12 @@ for my $page ('README.md', grep { m{^docs/} } sort keys %pages)
 		$sql .= "$code;\\echo end of block\n";
 	}
 }
+
+my $settled = Time::HiRes::time() + 1.1;
+my $node = csv_server('docs', -e $cron ? @cron : ());
+
+# columns are kept of files that have been left alone for a second
+Time::HiRes::sleep(0.1) while Time::HiRes::time() < $settled;
 IPC::Run::run([ 'psql', '-Xq', '-d', $node->connstr('postgres') ], '<', \$sql, '>&', \my $out);
 for my $output (split /^end of block\n/m, $out)
 {
