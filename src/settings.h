@@ -2,9 +2,8 @@
  * settings.h
  *		What the user has set.
  *
- * A table's options and the settings are taken together when they are resolved
- * (csv_table_get), once for each scan, and go down with the table from there: no
- * setting is looked at deeper down, nor changes under a scan.
+ * csv_table_get() copies the settings into the CsvTable, once for each scan.
+ * All else reads that copy, so a setting does not change during a scan.
  */
 #ifndef CSV_SETTINGS_H
 #define CSV_SETTINGS_H
