@@ -1,4 +1,4 @@
-# csv_gpu_fdw: see README.md for building, CONTRIBUTING.md for daily work.
+# csv_gpu_fdw: see docs/install.md for building, CONTRIBUTING.md for daily work.
 #
 #	make			the extension; with the CUDA engine where nvcc is found
 #	make CUDA=no	without it
