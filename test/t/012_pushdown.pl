@@ -222,7 +222,7 @@ sub condition
 		sub { "CASE i2 WHEN 1 THEN 'a' WHEN 2 THEN v ELSE t END = " . quoted() })->();
 }
 
-# which of -0 and 0 is shown hangs on how PostgreSQL groups
+# which of -0 and 0 is shown depends on how PostgreSQL groups
 sub key
 {
 	return pick('b', 'i2', 'i4', 'i8', 'n', 'm', 'd', 'ts', 'tz', 'u', 't', 'v', 'c', 'k', 'k', 'f8 + 0::float8', 'i2', 'c', 'v',
