@@ -17,7 +17,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes ();
 
-my $cron = `$ENV{PG_CONFIG} --pkglibdir` =~ s/\n//r . '/pg_cron.so';
+my $cron = `pg_config --pkglibdir` =~ s/\n//r . '/pg_cron.so';
 my @cron = (shared_preload_libraries => 'pg_cron', 'cron.database_name' => 'jobs');
 my $dir = PostgreSQL::Test::Utils::tempdir;
 my %pages = map { $_ => slurp_file($_) } glob('*.md docs/*.md');
