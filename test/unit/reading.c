@@ -381,6 +381,42 @@ reading_engines(TestEngine **engines)
 }
 
 void
+plain_case(Case *test_case, uint32_t nfields, const CsvKind *kinds,
+		   uint32_t nkinds)
+{
+	memset(test_case, 0, sizeof(*test_case));
+	test_case->dialect.delimiter = ',';
+	test_case->dialect.quote = '"';
+	test_case->dialect.boundary = CSV_BOUNDARY_LF;
+	test_case->dialect.multiline = true;
+	test_case->layout.nfields = nfields;
+	test_case->layout.decimal_separator = '.';
+	test_case->layout.want_positions = true;
+	test_case->layout.ncolumns = nkinds;
+	for (uint32_t i = 0; i < nkinds; i++)
+		test_case->columns[i] = column_of(kinds[i], i % nfields);
+	test_case->max_record_bytes = 16 * 1024 * 1024;
+	test_case->max_read_bytes = 1 << 30;
+}
+
+void
+expect_as_reference(const Case *test_case, const Content *file,
+					TestEngine *engines, int nengines)
+{
+	TestCounts	counts;
+	char		message[512];
+
+	memset(&counts, 0, sizeof(counts));
+	if (compare_case(test_case, file->bytes, file->nbytes, engines, nengines,
+					 &counts, message, sizeof(message)))
+		return;
+	case_print(stderr, test_case);
+	if (file->nbytes <= 4000)
+		case_print_bytes(stderr, file->bytes, file->nbytes);
+	fail_msg("%s", message);
+}
+
+void
 expect_reading_(const Reading *reading, const void *file, size_t nbytes,
 				const char *lines, const char *source, int line)
 {

@@ -13,6 +13,7 @@
 #define CSV_TEST_READING_H
 
 #include "../differential/compare.h"
+#include "../differential/content.h"
 
 typedef struct Reading
 {
@@ -61,7 +62,18 @@ extern bool reading_has_isa(CsvIsa isa);
 extern int	reading_engines(TestEngine **engines);
 
 /*
- * Each of them, in chunks of 1, 2, 7, 64 bytes and any size, must give these
+ * A case of the usual dialect, with LF, and of columns of these kinds: one for
+ * each field, then again from the first.
+ */
+extern void plain_case(Case *test_case, uint32_t nfields,
+					   const CsvKind *kinds, uint32_t nkinds);
+
+/* these engines must find in a file what the reference reader finds */
+extern void expect_as_reference(const Case *test_case, const Content *file,
+								TestEngine *engines, int nengines);
+
+/*
+ * Every engine, in chunks of 1, 2, 7, 64 bytes and any size, must give these
  * lines.
  */
 extern void expect_reading_(const Reading *reading, const void *file,

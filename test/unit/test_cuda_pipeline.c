@@ -16,20 +16,12 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "../../cuda/csv_cuda.h"
-#include "reading.h"
+#include "cuda_device.h"
 
 #define FILE_BYTES	(24 * 1024 * 1024)
 
-static bool have_device;
 static uint8_t *content;
 static size_t content_bytes;
-
-#define NEED_DEVICE() \
-	do { \
-		if (!have_device) \
-			skip(); \
-	} while (0)
 
 static uint32_t
 any_number(void)
@@ -76,21 +68,6 @@ make_content(bool wild)
 	content_bytes = at;
 }
 
-static void *
-open_cuda(void)
-{
-	CsvCudaOptions options;
-	char		reason[256];
-	void	   *cuda;
-
-	memset(&options, 0, sizeof(options));
-	cuda = csv_cuda_open(&options, &reading_memory, reason, sizeof(reason));
-	if (cuda == NULL)
-		print_error("%s\n", reason);
-	assert_non_null(cuda);
-	return cuda;
-}
-
 /* what the CPU engine reads, chunk by chunk */
 static char *
 expected_text(void)
@@ -111,7 +88,7 @@ expect_text(uint64_t chunk_bytes, int nthreads, const char *text)
 	reading.options.chunk_bytes = chunk_bytes;
 	reading.nthreads = nthreads;
 	reading.engine = &csv_cuda_engine;
-	reading.engine_state = open_cuda();
+	reading.engine_state = open_cuda((CsvCudaOptions) {0});
 	reading_run(&reading, content, content_bytes);
 	csv_cuda_engine.close(reading.engine_state);
 	if (strcmp(reading.text, text) != 0)
@@ -165,7 +142,7 @@ scans_at_once_take_turns(void **state)
 		readings[i].options.chunk_bytes = (uint64_t) (i + 1) << 20;
 		readings[i].nthreads = 2;
 		readings[i].engine = &csv_cuda_engine;
-		readings[i].engine_state = open_cuda();
+		readings[i].engine_state = open_cuda((CsvCudaOptions) {0});
 	}
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, run_reading,
@@ -231,10 +208,8 @@ main(void)
 		cmocka_unit_test(starts_in_a_thread),
 		cmocka_unit_test(a_start_without_such_a_device_comes_to_nothing),
 	};
-	CsvCudaDevice device;
 	int			result;
 
-	have_device = csv_cuda_list_devices(&device, 1) > 0;
 	content = malloc(FILE_BYTES);
 	result = cmocka_run_group_tests(tests, NULL, NULL);
 	free(content);
