@@ -17,8 +17,6 @@
 #include "../../src/query/operate.h"
 #include "random_query.h"
 
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
-
 /* ---- random numbers ---- */
 
 uint64_t	random_state = 1;
@@ -43,6 +41,47 @@ bool
 one_in(uint32_t n)
 {
 	return random_below(n) == 0;
+}
+
+static uint64_t failing_seed;
+
+void
+start_seed(uint64_t seed)
+{
+	failing_seed = seed;
+	random_state = seed * UINT64_C(0x9E3779B97F4A7C15);
+}
+
+void
+end_seeds(void)
+{
+	failing_seed = 0;
+}
+
+int
+say_failing_seed(void **state)
+{
+	(void) state;
+	if (failing_seed != 0)
+		print_message("at random from seed %llu\n",
+					  (unsigned long long) failing_seed);
+	return 0;
+}
+
+uint64_t
+first_seed(void)
+{
+	const char *text = getenv("CSV_TEST_SEED");
+
+	return text != NULL ? strtoull(text, NULL, 10) : 1;
+}
+
+uint32_t
+rounds(uint32_t usual)
+{
+	const char *text = getenv("CSV_TEST_ROUNDS");
+
+	return text != NULL ? (uint32_t) strtoul(text, NULL, 10) : usual;
 }
 
 /* ---- batches ---- */
@@ -349,6 +388,16 @@ start_program(Program *program)
 	program->query.aggregate = program->aggregates;
 	program->query.order = program->order;
 	program->query.checked = program->checked;
+}
+
+void
+group_by_column(Program *program, uint8_t lane, uint32_t c)
+{
+	CsvKey	   *key = &program->keys[program->query.nkeys++];
+
+	program->query.aggregates = true;
+	key->lane = lane;
+	key->value = add_load(program, lane, c);
 }
 
 CsvInstruction *
