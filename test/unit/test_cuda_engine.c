@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "cuda_device.h"
+#include "random_query.h"
 
 static const CsvKind kinds[] = {CSV_KIND_INT4, CSV_KIND_TEXT};
 
@@ -112,7 +113,6 @@ static void
 keeps_to_a_memory_limit(void **state)
 {
 	static Case test_case;
-	const char *rounds = getenv("CSV_TEST_ROUNDS");
 	CsvCudaOptions options = {.memory_limit = 24 * 1024 * 1024};
 	Content		file;
 	void	   *cuda;
@@ -121,7 +121,7 @@ keeps_to_a_memory_limit(void **state)
 	NEED_DEVICE();
 	csv_cuda_shutdown();
 	make_case(&test_case, &file, "12345678,some text in a field\n",
-			  rounds != NULL && atoi(rounds) < 100 ? 300000 : 1000000);
+			  rounds(100) < 100 ? 300000 : 1000000);
 	test_case.chunk_bytes = 1 << 26;
 	expect_to_read(&test_case, &file, options);
 

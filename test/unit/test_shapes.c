@@ -3,8 +3,8 @@
  *		Every engine against the reference reader, for files of shapes and sizes
  *		that the files of the differential tests do not have.
  *
- * CSV_TEST_ROUNDS sets how many random inputs are tried at most
- * (compute-sanitizer wants few), CSV_TEST_SEED the first of them.
+ * CSV_TEST_ROUNDS sets how many random inputs are tried (compute-sanitizer wants
+ * few), CSV_TEST_SEED the first of them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "random_query.h"
 #include "reading.h"
 
 /* a tile of the CUDA engine's one-pass kernel */
@@ -23,22 +24,6 @@
 
 static Case test_case;
 static Content file;
-static Choices choices;
-
-static uint32_t
-random_below(uint32_t n)
-{
-	return choose(&choices, n);
-}
-
-static uint32_t
-rounds(uint32_t usual)
-{
-	const char *value = getenv("CSV_TEST_ROUNDS");
-	uint32_t	most = value == NULL ? UINT32_MAX : (uint32_t) atoi(value);
-
-	return usual < most ? usual : most;
-}
 
 /* what is large is a twentieth of it where there are few rounds */
 static size_t
@@ -143,16 +128,21 @@ keeps_to_limits_and_types(void **state)
 static void
 agrees_on_random_longer_inputs(void **state)
 {
-	uint32_t	n = rounds(300);
+	const uint32_t nrounds = rounds(300);
 
 	(void) state;
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < nrounds; i++)
 	{
 		Content		pieces[3] = {{NULL, 0, 0}};
-		uint32_t	npieces = 1 + random_below(3);
-		uint32_t	until = 1 + random_below(1 + random_below(100000));
+		uint32_t	npieces;
+		uint32_t	until;
 		size_t		total = 0;
+		Choices		choices;
 
+		start_seed(first_seed() + i);
+		npieces = 1 + random_below(3);
+		until = 1 + random_below(1 + random_below(100000));
+		choices = (Choices) {.state = next_random()};
 		case_make(&test_case, &choices);
 		for (uint32_t k = 0; k < npieces; k++)
 		{
@@ -172,6 +162,7 @@ agrees_on_random_longer_inputs(void **state)
 		for (uint32_t k = 0; k < npieces; k++)
 			content_free(&pieces[k]);
 	}
+	end_seeds();
 }
 
 /* a field of some length in one of eight shapes */
@@ -206,15 +197,15 @@ put_long_field(void)
 		else if (shape == 4 && quoted && r < 100)
 			put(r < 50 ? "\\\"" : "\\\\");
 		else if (r < 4)
-			put(PICK(&choices, pieces));
-		else if (r == 5 && random_below(20) == 0)
+			put(pieces[random_below(LENGTH(pieces))]);
+		else if (r == 5 && one_in(20))
 			content_byte(&file, 0);
-		else if (r == 6 && random_below(20) == 0)
+		else if (r == 6 && one_in(20))
 			put("\xed\xa0\x80");
 		else
 			put("x");
 	}
-	if (random_below(4) == 0)
+	if (one_in(4))
 		content_repeat(&file, " ", random_below(100));
 	if (quoted)
 		put("\"");
@@ -226,26 +217,27 @@ agrees_on_long_fields(void **state)
 {
 	static const CsvKind kinds[] = {CSV_KIND_TEXT, CSV_KIND_TEXT,
 	CSV_KIND_TEXT};
-	uint32_t	n = rounds(60);
+	const uint32_t nrounds = rounds(60);
 
 	(void) state;
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < nrounds; i++)
 	{
+		start_seed(first_seed() + i);
 		start_case(3, kinds, 3);
 		test_case.dialect.quoting = random_below(2);
-		if (random_below(3) == 0)
+		if (one_in(3))
 			test_case.dialect.escape = '\\';
-		if (random_below(3) == 0)
+		if (one_in(3))
 			test_case.columns[0].type_chars =
 				100 + (int32_t) random_below(60000);
-		if (random_below(3) == 0)
+		if (one_in(3))
 			test_case.columns[1].max_chars =
 				100 + (int32_t) random_below(60000);
-		if (random_below(3) == 0)
+		if (one_in(3))
 			test_case.columns[2] = column_of(CSV_KIND_INT4, 2);
-		else if (random_below(3) == 0)
+		else if (one_in(3))
 			test_case.columns[2] = column_of(CSV_KIND_CSTRING, 2);
-		if (random_below(3) == 0)
+		if (one_in(3))
 			test_case.layout.encoding = CSV_ENCODING_OTHER;
 		for (uint32_t record = 0; record < 40; record++)
 			for (uint32_t field = 0; field < 3; field++)
@@ -257,6 +249,7 @@ agrees_on_long_fields(void **state)
 			1000 + random_below(300000);
 		check_case();
 	}
+	end_seeds();
 }
 
 static void
@@ -346,21 +339,25 @@ static void
 reads_well_formed_input_over_several_tiles(void **state)
 {
 	static const CsvKind kinds[] = {CSV_KIND_TEXT, CSV_KIND_INT4};
-	uint32_t	n = rounds(400);
+	const uint32_t nrounds = rounds(400);
 
 	(void) state;
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < nrounds; i++)
 	{
-		uint32_t	nfields = random_below(3) == 0 ? 1 : 2;
-		uint32_t	mean = random_below(3) == 0 ? 2 : random_below(2) ? 30 : 3000;
-		size_t		until = random_below(4) == 0 ? 1 + random_below(200) :
-			TILE * (1 + random_below(4)) - 3 + random_below(6);
+		uint32_t	nfields;
+		uint32_t	mean;
+		size_t		until;
 
+		start_seed(first_seed() + i);
+		nfields = one_in(3) ? 1 : 2;
+		mean = one_in(3) ? 2 : one_in(2) ? 30 : 3000;
+		until = one_in(4) ? 1 + random_below(200) :
+			TILE * (1 + random_below(4)) - 3 + random_below(6);
 		start_case(nfields, kinds, nfields);
 		test_case.dialect.boundary = random_below(4);
 		test_case.dialect.quoting = random_below(2);
-		test_case.dialect.multiline = random_below(3) != 0;
-		if (random_below(5) == 0)
+		test_case.dialect.multiline = !one_in(3);
+		if (one_in(5))
 			test_case.dialect.quote = 0;
 		while (file.nbytes < until)
 		{
@@ -368,31 +365,32 @@ reads_well_formed_input_over_several_tiles(void **state)
 			{
 				if (field > 0)
 					put(",");
-				put_well_formed_field(random_below(4) == 0 ? 0 :
+				put_well_formed_field(one_in(4) ? 0 :
 									  random_below(2 * mean));
 			}
 			put(some_break());
-			while (random_below(10) == 0)
+			while (one_in(10))
 				put(some_break());
-			if (random_below(300) == 0)
+			if (one_in(300))
 				content_repeat(&file, some_break(), random_below(3 * TILE));
 		}
 
 		/* any byte may be the last, with a record or a quote left open */
-		if (random_below(4) != 0)
+		if (!one_in(4))
 			file.nbytes = until;
-		if (random_below(3) == 0)
+		if (one_in(3))
 		{
 			static const char hostile[] = "\",\r\nx";
 
 			file.bytes[random_below((uint32_t) file.nbytes)] =
 				(uint8_t) hostile[random_below(5)];
 		}
-		test_case.max_record_bytes = random_below(8) == 0 ? 2000 : 1 << 24;
-		test_case.chunk_bytes = random_below(3) == 0 ?
+		test_case.max_record_bytes = one_in(8) ? 2000 : 1 << 24;
+		test_case.chunk_bytes = one_in(3) ?
 			TILE + random_below(3) - 1 : 1 << 24;
 		check_case();
 	}
+	end_seeds();
 }
 
 /* the shortest fields and records there are: several windows to a chunk */
@@ -471,19 +469,19 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_every_kind_of_value),
 		cmocka_unit_test(keeps_to_limits_and_types),
-		cmocka_unit_test(agrees_on_random_longer_inputs),
-		cmocka_unit_test(agrees_on_long_fields),
+		cmocka_unit_test_teardown(agrees_on_random_longer_inputs,
+								  say_failing_seed),
+		cmocka_unit_test_teardown(agrees_on_long_fields,
+								  say_failing_seed),
 		cmocka_unit_test(reads_one_giant_field_among_short_ones),
 		cmocka_unit_test(reads_records_of_many_fields),
-		cmocka_unit_test(reads_well_formed_input_over_several_tiles),
+		cmocka_unit_test_teardown(reads_well_formed_input_over_several_tiles,
+								  say_failing_seed),
 		cmocka_unit_test(reads_very_short_records_in_windows),
 		cmocka_unit_test(reads_irregular_stretches_among_regular_ones),
 	};
-	const char *seed = getenv("CSV_TEST_SEED");
-	int			result;
+	int			result = cmocka_run_group_tests(tests, NULL, NULL);
 
-	choices.state = seed == NULL ? 1 : strtoull(seed, NULL, 10);
-	result = cmocka_run_group_tests(tests, NULL, NULL);
 	content_free(&file);
 	return result;
 }
