@@ -73,8 +73,8 @@ sanitize_objects = $(patsubst %.c,build/test/sanitize/%.o,$(1))
 # ---- unit ----
 
 UNIT_SUPPORT = $(LIBRARY_SOURCES) $(COMPARE_SOURCES) \
-	$(addprefix test/unit/,reading.c naive_query.c random_query.c host_answer.c \
-		compare_query.c)
+	$(addprefix test/unit/,reading.c rounds.c naive_query.c random_query.c \
+		host_answer.c compare_query.c)
 
 build/test/test_%: $(PLAIN)/test/unit/test_%.o \
 		$(call plain_objects,$(UNIT_SUPPORT)) $(TEST_CUDA_OBJS)

@@ -118,7 +118,7 @@ expect_naive_aggregate(const CsvAggregate *aggregate,
 		return;
 	if (aggregate->lane != CSV_LANE_FLOAT)
 	{
-		assert_memory_equal(found->wide.word,
+		assert_memory_equal(&found->wide,
 							expected->sum.words + -NAIVE_LOWEST / 32, 24);
 		return;
 	}

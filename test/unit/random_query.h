@@ -8,25 +8,7 @@
 
 #include "../../src/query/query.h"
 #include "naive_query.h"
-
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
-
-extern uint64_t random_state;
-
-extern uint64_t next_random(void);
-extern uint32_t random_below(uint32_t n);
-extern bool one_in(uint32_t n);
-
-/*
- * Rounds of random numbers, each from a seed.  Where one fails, the test's
- * teardown, say_failing_seed(), says from which: it comes again with
- * CSV_TEST_SEED and CSV_TEST_ROUNDS=1.
- */
-extern uint64_t first_seed(void);
-extern uint32_t rounds(uint32_t usual);
-extern void start_seed(uint64_t seed);
-extern void end_seeds(void);
-extern int	say_failing_seed(void **state);
+#include "rounds.h"
 
 /* ---- batches ---- */
 

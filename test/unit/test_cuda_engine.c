@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #include "cuda_device.h"
-#include "random_query.h"
+#include "rounds.h"
 
 static const CsvKind kinds[] = {CSV_KIND_INT4, CSV_KIND_TEXT};
 

@@ -17,20 +17,12 @@
 #include <unistd.h>
 
 #include "cuda_device.h"
+#include "rounds.h"
 
 #define FILE_BYTES	(24 * 1024 * 1024)
 
 static uint8_t *content;
 static size_t content_bytes;
-
-static uint32_t
-any_number(void)
-{
-	static uint64_t seed = 7;
-
-	seed = seed * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t) (seed >> 33);
-}
 
 /*
  * Records of all kinds; `wild` ones have errors that the CPU engine repairs,
@@ -43,27 +35,28 @@ make_content(bool wild)
 
 	while (at < FILE_BYTES - 400000)
 	{
-		uint32_t	kind = any_number() % 20000;
+		uint32_t	kind = random_below(20000);
+		uint32_t	number = (uint32_t) next_random();
 		char	   *out = (char *) content + at;
 
 		if (kind < 200)
-			at += (size_t) sprintf(out, "%u,too few\n", any_number());
+			at += (size_t) sprintf(out, "%u,too few\n", number);
 		else if (kind < 400)
-			at += (size_t) sprintf(out, "%u,\"a \"\"b\"\"\r\nc,d\",\r\n", any_number());
+			at += (size_t) sprintf(out, "%u,\"a \"\"b\"\"\r\nc,d\",\r\n", number);
 		else if (kind < 405 && wild)
 			at += (size_t) sprintf(out, "\"x\ny\"z,b,c\nr,s,t\n");
 		else if (kind < 410 && wild)
 		{
-			size_t		nbytes = any_number() % 300000;
+			size_t		nbytes = random_below(300000);
 
-			at += (size_t) sprintf(out, "%u,", any_number());
+			at += (size_t) sprintf(out, "%u,", number);
 			memset(content + at, 'a' + (int) (kind % 26), nbytes);
 			at += nbytes;
 			at += (size_t) sprintf((char *) content + at, ",long\n");
 		}
 		else
-			at += (size_t) sprintf(out, "%u,text of %u,%u\n", any_number() % 1000,
-								   any_number(), any_number());
+			at += (size_t) sprintf(out, "%u,text of %u,%u\n", random_below(1000),
+								   number, random_below(1 << 30));
 	}
 	content_bytes = at;
 }

@@ -17,8 +17,8 @@
 
 #include <cmocka.h>
 
-#include "random_query.h"
 #include "reading.h"
+#include "rounds.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define ROUNDS	60
@@ -192,8 +192,7 @@ random_column(uint32_t field)
 }
 
 static void
-compare_with_swar(Reading *reading, const char *file, size_t nbytes,
-				  uint64_t seed)
+compare_with_swar(Reading *reading, const char *file, size_t nbytes)
 {
 	static const struct
 	{
@@ -225,9 +224,9 @@ compare_with_swar(Reading *reading, const char *file, size_t nbytes,
 		while (reading->text[at] != '\0' && reading->text[at] == expected[at])
 			at++;
 		if (reading->text[at] != expected[at])
-			fail_msg("isa %d, %u threads, %d ahead, seed %llu, from character %zu on: \"%.100s\", not \"%.100s\"",
+			fail_msg("isa %d, %u threads, %d ahead, from character %zu on: \"%.100s\", not \"%.100s\"",
 					 (int) reading->isa, reading->threads, reading->nthreads,
-					 (unsigned long long) seed, at,
+					 at,
 					 reading->text + (at > 20 ? at - 20 : 0),
 					 expected + (at > 20 ? at - 20 : 0));
 		free(reading->text);
@@ -238,11 +237,12 @@ compare_with_swar(Reading *reading, const char *file, size_t nbytes,
 static void
 each_isa_fills_the_same_arrays(void **state)
 {
+	const uint32_t nrounds = rounds(ROUNDS);
 	char	   *file = malloc(MAX_BYTES);
 
 	(void) state;
 	assert_non_null(file);
-	for (uint64_t seed = 1; seed <= ROUNDS; seed++)
+	for (uint64_t seed = first_seed(); seed < first_seed() + nrounds; seed++)
 	{
 		Reading		reading;
 		CsvColumn	columns[20];
@@ -254,7 +254,7 @@ each_isa_fills_the_same_arrays(void **state)
 		bool		crlf;
 		char	   *at = file;
 
-		random_state = seed * UINT64_C(0x9E3779B97F4A7C15);
+		start_seed(seed);
 		nfields = 1 + random_below(19);
 		nrows = random_below(MAX_ROWS);
 		most_text = one_in(2) ? 6 : one_in(2) ? 40 : 150;
@@ -301,8 +301,9 @@ each_isa_fills_the_same_arrays(void **state)
 		else if (one_in(8))
 			reading.options.dialect.quote = '\0';
 		reading.options.chunk_bytes = one_in(2) ? 0 : 100 + random_below(5000);
-		compare_with_swar(&reading, file, (size_t) (at - file), seed);
+		compare_with_swar(&reading, file, (size_t) (at - file));
 	}
+	end_seeds();
 	free(file);
 }
 
@@ -310,7 +311,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_isa_fills_the_same_arrays),
+		cmocka_unit_test_teardown(each_isa_fills_the_same_arrays,
+								  say_failing_seed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

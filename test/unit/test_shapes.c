@@ -16,8 +16,8 @@
 
 #include <cmocka.h>
 
-#include "random_query.h"
 #include "reading.h"
+#include "rounds.h"
 
 /* a tile of the CUDA engine's one-pass kernel */
 #define TILE	(16 * 1024)
