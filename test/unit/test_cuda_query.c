@@ -622,11 +622,22 @@ static void
 make_groups(Fixture *fixture, Program *program, Content *text, uint32_t nrows,
 			uint32_t nvalues, bool text_key)
 {
-	uint16_t	key;
-	uint16_t	integer;
-	uint16_t	real;
-	uint16_t	decimal;
-	uint16_t	string;
+	static const struct
+	{
+		uint8_t		kind;
+		uint8_t		lane;
+		uint16_t	column;
+	}			aggregates[] = {
+		{CSV_AGGREGATE_COUNT_ROWS, 0, CSV_NO_REGISTER},
+		{CSV_AGGREGATE_SUM, CSV_LANE_INT, 1},
+		{CSV_AGGREGATE_SUM_SQUARES, CSV_LANE_INT, 1},
+		{CSV_AGGREGATE_MAX, CSV_LANE_INT, 1},
+		{CSV_AGGREGATE_SUM, CSV_LANE_FLOAT, 2},
+		{CSV_AGGREGATE_SUM_SQUARES, CSV_LANE_FLOAT, 2},
+		{CSV_AGGREGATE_SUM, CSV_LANE_DECIMAL, 3},
+		{CSV_AGGREGATE_MIN, CSV_LANE_DECIMAL, 3},
+		{CSV_AGGREGATE_MIN, CSV_LANE_TEXT, 4}
+	};
 
 	memset(fixture, 0, sizeof(*fixture));
 	memset(text, 0, sizeof(*text));
@@ -643,45 +654,33 @@ make_groups(Fixture *fixture, Program *program, Content *text, uint32_t nrows,
 			random_below(nvalues);
 
 		content_format(text, "%u,%lld,%.17g,%d.%02u,key%u%s\n", value,
-				   (long long) next_random(),
-				   ldexp((double) random_below(1000000) - 5e5,
-						 (int) random_below(120) - 60),
-				   (int) random_below(1000000) - 500000, random_below(100),
-				   text_key ? value : random_below(1000),
-				   one_in(3) ? " of some length" : "");
+					   (long long) next_random(),
+					   ldexp((double) random_below(1000000) - 5e5,
+							 (int) random_below(120) - 60),
+					   (int) random_below(1000000) - 500000,
+					   random_below(100),
+					   text_key ? value : random_below(1000),
+					   one_in(3) ? " of some length" : "");
 	}
 	lay_out(fixture);
 	start_program(program);
 	program->query.aggregates = true;
-	key = add_load(program, CSV_LANE_INT, 0);
-	integer = add_load(program, CSV_LANE_INT, 1);
-	real = add_load(program, CSV_LANE_FLOAT, 2);
-	decimal = add_load(program, CSV_LANE_DECIMAL, 3);
-	string = add_load(program, CSV_LANE_TEXT, 4);
+
+	/* a column's register has its number */
+	add_load(program, CSV_LANE_INT, 0);
+	add_load(program, CSV_LANE_INT, 1);
+	add_load(program, CSV_LANE_FLOAT, 2);
+	add_load(program, CSV_LANE_DECIMAL, 3);
+	add_load(program, CSV_LANE_TEXT, 4);
 	if (nvalues > 1)
 	{
 		program->query.nkeys = 1;
 		program->keys[0].lane = text_key ? CSV_LANE_TEXT : CSV_LANE_INT;
-		program->keys[0].value = text_key ? string : key;
+		program->keys[0].value = text_key ? 4 : 0;
 	}
-	add_aggregate(program, CSV_AGGREGATE_COUNT_ROWS, 0, CSV_NO_REGISTER,
-				  CSV_NO_REGISTER);
-	add_aggregate(program, CSV_AGGREGATE_SUM, CSV_LANE_INT, integer,
-				  CSV_NO_REGISTER);
-	add_aggregate(program, CSV_AGGREGATE_SUM_SQUARES, CSV_LANE_INT, integer,
-				  CSV_NO_REGISTER);
-	add_aggregate(program, CSV_AGGREGATE_MAX, CSV_LANE_INT, integer,
-				  CSV_NO_REGISTER);
-	add_aggregate(program, CSV_AGGREGATE_SUM, CSV_LANE_FLOAT, real,
-				  CSV_NO_REGISTER);
-	add_aggregate(program, CSV_AGGREGATE_SUM_SQUARES, CSV_LANE_FLOAT, real,
-				  CSV_NO_REGISTER);
-	add_aggregate(program, CSV_AGGREGATE_SUM, CSV_LANE_DECIMAL, decimal,
-				  CSV_NO_REGISTER);
-	add_aggregate(program, CSV_AGGREGATE_MIN, CSV_LANE_DECIMAL, decimal,
-				  CSV_NO_REGISTER);
-	add_aggregate(program, CSV_AGGREGATE_MIN, CSV_LANE_TEXT, string,
-				  CSV_NO_REGISTER);
+	for (size_t i = 0; i < LENGTH(aggregates); i++)
+		add_aggregate(program, aggregates[i].kind, aggregates[i].lane,
+					  aggregates[i].column, CSV_NO_REGISTER);
 }
 
 static void

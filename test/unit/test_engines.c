@@ -27,6 +27,7 @@
 #define LARGE		(100 * MEGABYTE)
 #endif
 
+/* read some of the fields only, or as other types than text */
 static void
 use_columns(Reading *reading, const CsvColumn *columns, uint32_t ncolumns)
 {

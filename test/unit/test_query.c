@@ -566,6 +566,22 @@ typedef struct Spilled
 	int64_t		sum;
 } Spilled;
 
+/* a column of values of our own; all statuses are 0 */
+static void
+add_integers(Fixture *fixture, int64_t *values, uint8_t *status, uint32_t n)
+{
+	CsvArray   *array = &fixture->arrays[fixture->layout.ncolumns];
+
+	add_column(fixture, CSV_KIND_INT8, -1, 0);
+	fixture->layout.columns = fixture->columns;
+	fixture->batch.nrows = n;
+	fixture->batch.arrays = fixture->arrays;
+	array->values = (uint8_t *) values;
+	array->status = status;
+	array->stride = 8;
+	array->all_ok = true;
+}
+
 /* of groups of one key, which is summed up as well */
 static bool
 count_spilled(void *arg, uint64_t hash, const CsvValue *keys,
@@ -597,8 +613,7 @@ many_groups_keep_their_sums(void **state)
 
 	(void) state;
 	memset(&fixture, 0, sizeof(fixture));
-	add_column(&fixture, CSV_KIND_INT8, -1, 0);
-	fixture.layout.columns = fixture.columns;
+	add_integers(&fixture, keys, status, NGROUPS);
 	start_program(&program);
 	group_by_column(&program, CSV_LANE_INT, 0);
 	add_aggregate(&program, CSV_AGGREGATE_COUNT_ROWS, 0, CSV_NO_REGISTER,
@@ -608,12 +623,6 @@ many_groups_keep_their_sums(void **state)
 	evaluator = evaluator_of(&program.query);
 	for (uint32_t i = 0; i < NGROUPS; i++)
 		keys[i] = (int64_t) i * 7919 % NGROUPS - 50;
-	fixture.batch.nrows = NGROUPS;
-	fixture.batch.arrays = fixture.arrays;
-	fixture.arrays[0].values = (uint8_t *) keys;
-	fixture.arrays[0].status = status;
-	fixture.arrays[0].stride = 8;
-	fixture.arrays[0].all_ok = true;
 	for (int i = 0; i < 3; i++)
 		run_batch(evaluator, &fixture.layout, &fixture.batch, NULL);
 	assert_int_equal(csv_evaluator_ngroups(evaluator), NGROUPS);
@@ -703,9 +712,8 @@ distinct_values_are_counted_or_handed_over(void **state)
 
 	(void) state;
 	memset(&fixture, 0, sizeof(fixture));
-	add_column(&fixture, CSV_KIND_INT8, -1, 0);
-	add_column(&fixture, CSV_KIND_INT8, -1, 0);
-	fixture.layout.columns = fixture.columns;
+	add_integers(&fixture, keys, status, DISTINCT_ROWS);
+	add_integers(&fixture, values, status, DISTINCT_ROWS);
 	start_program(&program);
 	group_by_column(&program, CSV_LANE_INT, 0);
 	add_aggregate(&program, CSV_AGGREGATE_COUNT_ROWS, 0, CSV_NO_REGISTER,
@@ -717,15 +725,6 @@ distinct_values_are_counted_or_handed_over(void **state)
 	{
 		values[i] = i % DISTINCT_VALUES;
 		keys[i] = values[i] % 3;
-	}
-	fixture.batch.nrows = DISTINCT_ROWS;
-	fixture.batch.arrays = fixture.arrays;
-	for (int i = 0; i < 2; i++)
-	{
-		fixture.arrays[i].values = (uint8_t *) (i == 0 ? keys : values);
-		fixture.arrays[i].status = status;
-		fixture.arrays[i].stride = 8;
-		fixture.arrays[i].all_ok = true;
 	}
 	csv_evaluator_limit(evaluator, limit_bytes, NULL, keep_value, &spilled);
 	run_batch(evaluator, &fixture.layout, &fixture.batch, NULL);
