@@ -242,34 +242,22 @@ naive_arithmetic(const CsvInstruction *instruction, uint8_t lane,
 			overflow = __builtin_mul_overflow(x, y, &z);
 		return check_decimal(z, overflow);
 	}
-	if (instruction->bits == 32)
-	{
-		volatile float x = (float) a->value.real;
-		volatile float y = (float) b->value.real;
-		volatile float z = operation == CSV_OP_ADD ? x + y :
-			operation == CSV_OP_SUBTRACT ? x - y :
-			operation == CSV_OP_MULTIPLY ? x * y : -x;
 
-		if (operation != CSV_OP_NEGATE &&
-			((isinf(z) && !isinf(x) && !isinf(y)) ||
-			 (operation == CSV_OP_MULTIPLY && z == 0 && x != 0 && y != 0)))
-			return make_state(CSV_LANE_UNDECIDED);
-		result.value.real = z;
-	}
-	else
-	{
-		volatile double x = a->value.real;
-		volatile double y = b->value.real;
-		volatile double z = operation == CSV_OP_ADD ? x + y :
-			operation == CSV_OP_SUBTRACT ? x - y :
-			operation == CSV_OP_MULTIPLY ? x * y : -x;
+	/* of float4s, a result rounded twice is the one rounded once */
+	bool		single = instruction->bits == 32;
+	double		x = single ? (float) a->value.real : a->value.real;
+	double		y = single ? (float) b->value.real : b->value.real;
+	volatile double z = operation == CSV_OP_ADD ? x + y :
+		operation == CSV_OP_SUBTRACT ? x - y :
+		operation == CSV_OP_MULTIPLY ? x * y : -x;
 
-		if (operation != CSV_OP_NEGATE &&
-			((isinf(z) && !isinf(x) && !isinf(y)) ||
-			 (operation == CSV_OP_MULTIPLY && z == 0 && x != 0 && y != 0)))
-			return make_state(CSV_LANE_UNDECIDED);
-		result.value.real = z;
-	}
+	if (single)
+		z = (float) z;
+	if (operation != CSV_OP_NEGATE &&
+		((isinf(z) && !isinf(x) && !isinf(y)) ||
+		 (operation == CSV_OP_MULTIPLY && z == 0 && x != 0 && y != 0)))
+		return make_state(CSV_LANE_UNDECIDED);
+	result.value.real = z;
 	return result;
 }
 
