@@ -68,11 +68,13 @@ run_and_compare(CsvEvaluator *evaluator, const CsvQuery *query,
 }
 
 /*
- * Groups of an answer as they are say what they say when merged; and of those that
- * are held elsewhere, none is.
+ * Groups of an answer as they are say what they say when merged, and what an
+ * evaluator says that has seen the rows; and of those that are held elsewhere,
+ * none is merged.
  */
 static void
-compare_partial(const CsvQuery *query, const CsvPartialGroups *groups)
+compare_partial(const CsvQuery *query, const CsvPartialGroups *groups,
+				const CsvEvaluator *expected)
 {
 	CsvEvaluator *merged = evaluator_of(query);
 	CsvPartialGroups some = *groups;
@@ -82,6 +84,9 @@ compare_partial(const CsvQuery *query, const CsvPartialGroups *groups)
 
 	csv_partial_lay_out(query, &layout);
 	assert_int_equal(csv_evaluator_merge(merged, groups), CSV_OK);
+	expect_groups(query, merged, expected);
+	if (query->nkeys > 0)
+		expect_set(query, merged, expected, true);
 	for (uint32_t g = 0; g < groups->ngroups; g++)
 	{
 		expect_partial_group(query, groups, g, merged, g);
@@ -148,9 +153,13 @@ answer_and_compare(CsvEvaluator *evaluator, const CsvPlan *plan,
 	compare_rows(query, fixture, &answer->selection, wanted, groups);
 	if (query->aggregates)
 	{
+		CsvEvaluator *own = evaluator_of(query);
+
 		assert_int_equal(csv_evaluator_merge(evaluator, &answer->groups),
 						 CSV_OK);
-		compare_partial(query, &answer->groups);
+		run_certain(own, &fixture->layout, &fixture->batch);
+		compare_partial(query, &answer->groups, own);
+		csv_evaluator_free(own);
 	}
 	free(wanted);
 	host_answer_free(answer);
