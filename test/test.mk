@@ -30,8 +30,8 @@ TEST_CPPFLAGS = -Isrc/reader -Isrc -Itest
 
 LIBRARY_SOURCES = $(wildcard src/reader/*.c src/cpu/*.c src/query/*.c)
 LIBRARY_HEADERS = $(wildcard src/reader/*.h src/cpu/*.h src/query/*.h cuda/csv_cuda.h)
-COMPARE_SOURCES = test/reference/reference.c test/differential/case.c \
-	test/differential/compare.c
+COMPARE_SOURCES = test/reference/reference.c \
+	$(addprefix test/differential/,case.c compare.c content.c)
 COMPARE_HEADERS = $(wildcard test/reference/*.h test/differential/*.h test/unit/*.h)
 
 # tests of CUDA's engine only where there is one
@@ -72,16 +72,13 @@ sanitize_objects = $(patsubst %.c,build/test/sanitize/%.o,$(1))
 
 # ---- unit ----
 
-UNIT_SUPPORT = $(LIBRARY_SOURCES) test/unit/reading.c \
-	test/unit/naive_query.c test/unit/random_query.c test/unit/host_answer.c
-
-build/test/test_cuda%: $(PLAIN)/test/unit/test_cuda%.o \
-		$(call plain_objects,$(UNIT_SUPPORT)) $(TEST_CUDA_OBJS)
-	$(CC) $(TEST_CFLAGS) -o $@ $^ -lcmocka -lm $(CUDA_LIBS)
+UNIT_SUPPORT = $(LIBRARY_SOURCES) $(COMPARE_SOURCES) \
+	$(addprefix test/unit/,reading.c rounds.c naive_query.c random_query.c \
+		host_answer.c compare_query.c)
 
 build/test/test_%: $(PLAIN)/test/unit/test_%.o \
-		$(call plain_objects,$(UNIT_SUPPORT))
-	$(CC) $(TEST_CFLAGS) -o $@ $^ -lcmocka -lm
+		$(call plain_objects,$(UNIT_SUPPORT)) $(TEST_CUDA_OBJS)
+	$(CC) $(TEST_CFLAGS) -o $@ $^ -lcmocka -lm $(if $(WITH_CUDA),$(CUDA_LIBS))
 
 build/test/sanitize/test_%: build/test/sanitize/test/unit/test_%.o \
 		$(call sanitize_objects,$(UNIT_SUPPORT))
@@ -106,13 +103,11 @@ unit-threads: build/test/threads/test_pipeline
 # ---- differential ----
 
 build/test/differential: $(call plain_objects,$(LIBRARY_SOURCES) \
-		$(COMPARE_SOURCES) test/differential/content.c \
-		test/differential/differential.c) $(TEST_CUDA_OBJS)
+		$(COMPARE_SOURCES) test/differential/differential.c) $(TEST_CUDA_OBJS)
 	$(CC) $(TEST_CFLAGS) -o $@ $^ $(if $(WITH_CUDA),$(CUDA_LIBS))
 
 build/test/sanitize/differential: $(call sanitize_objects,$(LIBRARY_SOURCES) \
-		$(COMPARE_SOURCES) test/differential/content.c \
-		test/differential/differential.c)
+		$(COMPARE_SOURCES) test/differential/differential.c)
 	$(CC) $(SANITIZE_CFLAGS) -o $@ $^
 
 differential: build/test/differential
