@@ -40,8 +40,7 @@ extern int	csv_kept_place(const CsvKept *kept, int column);
  * there is room: from now on, one after the other, and to the end of the file,
  * whose identity is another one if it was written to meanwhile.
  */
-extern void csv_kept_begin(CsvKept *kept, const char *filename,
-						   const CsvDialect *dialect);
+extern void csv_kept_begin(CsvKept *kept, const CsvDialect *dialect);
 extern bool csv_kept_is_copying(const CsvKept *kept);
 extern void csv_kept_add(CsvKept *kept, const CsvBatch *batch);
 extern void csv_kept_finish(CsvKept *kept, const CsvFileIdentity *identity);

@@ -196,8 +196,7 @@ has_column(const CsvResidentKey *key, const CsvResidentColumn *column)
 {
 	for (int i = 0; i < key->ncolumns; i++)
 		if (key->columns[i].attnum == column->attnum)
-			return strcmp(key->columns[i].meaning, column->meaning) == 0 &&
-				(key->columns[i].decimal || !column->decimal);
+			return key->columns[i].decimal || !column->decimal;
 	return false;
 }
 
@@ -355,7 +354,6 @@ csv_resident_begin(const CsvResidentKey *key, const CsvDialect *dialect,
 	MemoryContext context;
 	MemoryContext outer;
 	CsvResident *resident;
-	CsvResidentColumn *columns;
 
 	context = AllocSetContextCreate(CurrentMemoryContext,
 									"csv_gpu_fdw resident",
@@ -366,18 +364,16 @@ csv_resident_begin(const CsvResidentKey *key, const CsvDialect *dialect,
 	resident->key = *key;
 	resident->key.filename = pstrdup(key->filename);
 	resident->key.meaning = pstrdup(key->meaning);
-	columns = palloc(sizeof(CsvResidentColumn) * Max(key->ncolumns, 1));
+	resident->key.columns = palloc(sizeof(CsvResidentColumn) *
+								   Max(key->ncolumns, 1));
 	resident->fields = palloc(sizeof(uint32_t) * Max(key->ncolumns, 1));
 	resident->kinds = palloc(Max(key->ncolumns, 1));
 	for (int i = 0; i < key->ncolumns; i++)
 	{
-		columns[i].attnum = key->columns[i].attnum;
-		columns[i].meaning = pstrdup(key->columns[i].meaning);
-		columns[i].decimal = key->columns[i].decimal;
+		resident->key.columns[i] = key->columns[i];
 		resident->fields[i] = layout->columns[i].field;
 		resident->kinds[i] = layout->columns[i].kind;
 	}
-	resident->key.columns = columns;
 	MemoryContextSwitchTo(outer);
 
 	/* no ERROR can come any more */
