@@ -4,8 +4,8 @@
  */
 #include "postgres.h"
 
+#include "commands/defrem.h"
 #include "lib/stringinfo.h"
-#include "nodes/nodes.h"
 #include "utils/guc.h"
 #include "utils/guc_tables.h"
 #include "utils/memutils.h"
@@ -40,32 +40,62 @@ add_string(StringInfo meaning, const char *string)
 }
 
 /*
- * Settings of ours that say who does the work, and with what: batches are the
- * same.  A setting that is not named here counts.
+ * What does not count; all that is not named here does.  Options of which
+ * skipped records are told, and how many there may be: kept ones are told
+ * anew.  Settings of ours by which the work is done: the batches are the same.
  */
-static const char *const work_settings[] = {
+static const char *const without_meaning[] = {
+	"reject_limit", "log_verbosity", "notice_limit",
+
 	"csv_gpu_fdw.engine", "csv_gpu_fdw.device", "csv_gpu_fdw.gpu_memory_limit",
 	"csv_gpu_fdw.io_threads", "csv_gpu_fdw.cpu_threads",
 	"csv_gpu_fdw.enable_pushdown", "csv_gpu_fdw.resident_memory",
 	"csv_gpu_fdw.load_method"
 };
 
-/*
- * May the setting shape values?  Of PostgreSQL's, those of locale and formats.
- * What others mean to input functions does not matter: these are called anew
- * in each query.
- */
-static bool
-shapes_values(const struct config_generic *setting)
+/* an option or a setting */
+static void
+add_value(StringInfo meaning, const char *name, const char *value)
 {
-	if (setting->group == CLIENT_CONN_LOCALE)
-		return true;
-	if (strncmp(setting->name, "csv_gpu_fdw.", strlen("csv_gpu_fdw.")) != 0)
-		return false;
-	for (size_t i = 0; i < lengthof(work_settings); i++)
-		if (strcmp(setting->name, work_settings[i]) == 0)
-			return false;
-	return true;
+	for (size_t i = 0; i < lengthof(without_meaning); i++)
+		if (strcmp(name, without_meaning[i]) == 0)
+			return;
+	add_string(meaning, name);
+	add_string(meaning, value);
+}
+
+static void
+add_options(StringInfo meaning, List *options)
+{
+	ListCell   *cell;
+
+	foreach(cell, options)
+	{
+		DefElem    *def = (DefElem *) lfirst(cell);
+
+		add_value(meaning, def->defname, defGetString(def));
+	}
+	appendStringInfoChar(meaning, ';');
+}
+
+/*
+ * Of PostgreSQL's settings, those of locale and formats, and ours.  What others
+ * mean to input functions does not matter: these are called anew in each query.
+ */
+static void
+add_settings(StringInfo meaning)
+{
+	int			nsettings;
+	struct config_generic **settings = csv_all_settings(&nsettings);
+
+	for (int i = 0; i < nsettings; i++)
+	{
+		const char *name = settings[i]->name;
+
+		if (settings[i]->group == CLIENT_CONN_LOCALE ||
+			strncmp(name, "csv_gpu_fdw.", strlen("csv_gpu_fdw.")) == 0)
+			add_value(meaning, name, GetConfigOption(name, false, false));
+	}
 }
 
 /*
@@ -76,27 +106,20 @@ static char *
 table_meaning(const CsvTable *table)
 {
 	StringInfoData meaning;
-	int			nsettings;
-	struct config_generic **settings = csv_all_settings(&nsettings);
 
 	initStringInfo(&meaning);
-	appendStringInfoString(&meaning, nodeToString(table->options));
+	add_options(&meaning, table->options);
 	for (int i = 0; i < table->natts; i++)
 	{
 		const CsvTableColumn *column = &table->columns[i];
 
 		add_string(&meaning, column->name);
-		appendStringInfo(&meaning, " %d %d %u %d %u %s", column->dropped,
+		appendStringInfo(&meaning, " %d %d %u %d %u", column->dropped,
 						 column->generated, column->type, column->typmod,
-						 column->collation, nodeToString(column->options));
+						 column->collation);
+		add_options(&meaning, column->options);
 	}
-	for (int i = 0; i < nsettings; i++)
-		if (shapes_values(settings[i]))
-		{
-			add_string(&meaning, settings[i]->name);
-			add_string(&meaning, GetConfigOption(settings[i]->name, false,
-												 false));
-		}
+	add_settings(&meaning);
 	return meaning.data;
 }
 
