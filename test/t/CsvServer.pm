@@ -17,6 +17,7 @@ use Exporter 'import';
 use File::Basename qw(dirname);
 use File::Path qw(make_path);
 use Test::More;
+use Time::HiRes ();
 
 # "make check" sets these; a bare prove need not
 BEGIN
@@ -37,7 +38,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
 our @EXPORT = qw(csv_server engine new_session literal write_file random_seed
-  seconds_to_run rss_kb descriptors);
+  seconds_to_run rss_kb descriptors settle);
 
 sub engine
 {
@@ -102,6 +103,13 @@ sub seconds_to_run
 	my ($default) = @_;
 
 	return $ENV{CSV_GPU_FDW_SECONDS} || $default;
+}
+
+# files that were written so far may be kept now
+sub settle
+{
+	Time::HiRes::sleep(1.1);
+	return;
 }
 
 # memory of a process that is not shared with others
