@@ -97,13 +97,6 @@ open_cuda(CsvOpenEngine *open, const CsvSettings *settings,
 	memset(&options, 0, sizeof(options));
 	options.device = settings->device;
 	options.memory_limit = (uint64_t) settings->gpu_memory_limit * 1024 * 1024;
-	options.hold_from = (uint32_t) settings->debug_gpu_groups;
-	if (settings->debug_gpu_fault != 0)
-	{
-		options.fault = settings->debug_gpu_fault > 0 ? CSV_CUDA_FAULT_TRAP :
-			CSV_CUDA_FAULT_NO_MEMORY;
-		options.fault_at_chunk = (uint32_t) abs(settings->debug_gpu_fault);
-	}
 	buffer[0] = '\0';
 	state = csv_cuda_open(&options, memory, buffer, sizeof(buffer));
 	if (state == NULL)

@@ -16,7 +16,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $directory = PostgreSQL::Test::Utils::tempdir;
-my $node = csv_server('kept_meaning');
+my $node = csv_server('kept_meaning', QUICK_FILES);
 my $session = new_session($node);
 my $other = new_session($node);	# keeps nothing
 my $query = 'SELECT t FROM t';	# as rows, in which NULL is no empty text

@@ -23,6 +23,7 @@
 
 #include "../../cuda/csv_cuda.h"
 #include "../../src/reader/field.h"
+#include "../inject/inject.h"
 
 /* ---- memory, text, random numbers ---- */
 
@@ -1410,7 +1411,6 @@ static void
 survives_running_out_of_memory(void **unused)
 {
 	static const CsvKind kinds[] = {CSV_KIND_INT4, CSV_KIND_TEXT};
-	CsvCudaOptions options = cuda_options;
 	CsvDialect	dialect;
 	Text		log = {0};
 	Case		c;
@@ -1419,12 +1419,13 @@ survives_running_out_of_memory(void **unused)
 
 	(void) unused;
 	NEED_DEVICE();
-	options.fault = CSV_CUDA_FAULT_NO_MEMORY;
-	options.fault_at_chunk = 2;
+	csv_injected.gpu_fault = -2;
 	start_case(&c, 2, kinds, 2);
 	put_repeated(&c.input, "1,abc\n", 1000);
 	c.chunk_bytes = 1000;
-	cuda = csv_cuda_open(&options, &plain_memory, reason, sizeof(reason));
+	cuda = csv_cuda_open(&cuda_options, &plain_memory, reason,
+						 sizeof(reason));
+	csv_injected.gpu_fault = 0;
 	assert_non_null(cuda);
 	assert_int_equal(engine_read(&c, &csv_cuda_engine, cuda, &log, &dialect),
 					 CSV_DEVICE_FAILED);
@@ -1440,7 +1441,6 @@ static void
 says_why_after_a_trap(void **unused)
 {
 	static const CsvKind kinds[] = {CSV_KIND_INT4, CSV_KIND_TEXT};
-	CsvCudaOptions options = cuda_options;
 	CsvDialect	dialect;
 	Text		log = {0};
 	Case		c;
@@ -1454,12 +1454,13 @@ says_why_after_a_trap(void **unused)
 		csv_cuda_shutdown();
 		skip();
 	}
-	options.fault = CSV_CUDA_FAULT_TRAP;
-	options.fault_at_chunk = 2;
+	csv_injected.gpu_fault = 2;
 	start_case(&c, 2, kinds, 2);
 	put_repeated(&c.input, "1,abc\n", 1000);
 	c.chunk_bytes = 1000;
-	cuda = csv_cuda_open(&options, &plain_memory, reason, sizeof(reason));
+	cuda = csv_cuda_open(&cuda_options, &plain_memory, reason,
+						 sizeof(reason));
+	csv_injected.gpu_fault = 0;
 	assert_non_null(cuda);
 	assert_int_equal(engine_read(&c, &csv_cuda_engine, cuda, &log, &dialect),
 					 CSV_DEVICE_FAILED);

@@ -26,6 +26,7 @@
 #include "../../cuda/policy.h"
 #include "../../src/query/operate.h"
 #include "../../src/query/row.h"
+#include "../inject/inject.h"
 #include "random_query.h"
 #include "reading.h"
 
@@ -1154,10 +1155,10 @@ a_failure_leaves_what_was_held(void **state)
 	(void) state;
 	NEED_DEVICE();
 	memset(&options, 0, sizeof(options));
-	options.fault = CSV_CUDA_FAULT_NO_MEMORY;
-	options.fault_at_chunk = 2;
+	csv_injected.gpu_fault = -2;
 	options.hold_from = 1;
 	cuda = open_with(&options);
+	csv_injected.gpu_fault = 0;
 	make_groups(&fixture, &program, &text, 5000, 100, false);
 	text = with_margins(text);
 	inside.bytes = text.bytes + 64;
