@@ -29,16 +29,6 @@ struct CsvKept
 
 /* ---- what tells columns from others ---- */
 
-/* a string of any bytes, such that none is part of another */
-static void
-add_string(StringInfo meaning, const char *string)
-{
-	if (string == NULL)
-		appendStringInfoString(meaning, " -");
-	else
-		appendStringInfo(meaning, " %zu:%s", strlen(string), string);
-}
-
 /*
  * What does not count; all that is not named here does.  Options of which
  * skipped records are told, and how many there may be: kept ones are told
@@ -54,14 +44,20 @@ static const char *const without_meaning[] = {
 };
 
 /* an option or a setting */
-static void
-add_value(StringInfo meaning, const char *name, const char *value)
+static bool
+has_meaning(const char *name)
 {
 	for (size_t i = 0; i < lengthof(without_meaning); i++)
 		if (strcmp(name, without_meaning[i]) == 0)
-			return;
-	add_string(meaning, name);
-	add_string(meaning, value);
+			return false;
+	return true;
+}
+
+/* with its end, so that none runs into the next */
+static void
+add_string(StringInfo meaning, const char *string)
+{
+	appendBinaryStringInfo(meaning, string, (int) strlen(string) + 1);
 }
 
 static void
@@ -73,9 +69,12 @@ add_options(StringInfo meaning, List *options)
 	{
 		DefElem    *def = (DefElem *) lfirst(cell);
 
-		add_value(meaning, def->defname, defGetString(def));
+		if (!has_meaning(def->defname))
+			continue;
+		add_string(meaning, def->defname);
+		add_string(meaning, defGetString(def));
 	}
-	appendStringInfoChar(meaning, ';');
+	add_string(meaning, "");
 }
 
 /*
@@ -85,24 +84,31 @@ add_options(StringInfo meaning, List *options)
 static void
 add_settings(StringInfo meaning)
 {
-	int			nsettings;
-	struct config_generic **settings = csv_all_settings(&nsettings);
+	static List *names = NIL;	/* found once: there are hundreds of others */
+	ListCell   *cell;
 
-	for (int i = 0; i < nsettings; i++)
+	if (names == NIL)
 	{
-		const char *name = settings[i]->name;
+		int			nsettings;
+		struct config_generic **settings = csv_all_settings(&nsettings);
+		MemoryContext outer = MemoryContextSwitchTo(TopMemoryContext);
 
-		if (settings[i]->group == CLIENT_CONN_LOCALE ||
-			strncmp(name, "csv_gpu_fdw.", strlen("csv_gpu_fdw.")) == 0)
-			add_value(meaning, name, GetConfigOption(name, false, false));
+		for (int i = 0; i < nsettings; i++)
+			if ((settings[i]->group == CLIENT_CONN_LOCALE ||
+				 strncmp(settings[i]->name, "csv_gpu_fdw.", 12) == 0) &&
+				has_meaning(settings[i]->name))
+				names = lappend(names, (void *) settings[i]->name);
+		MemoryContextSwitchTo(outer);
 	}
+	foreach(cell, names)
+		add_string(meaning, GetConfigOption(lfirst(cell), false, false));
 }
 
 /*
  * All that may shape batches of the table, but for what a query wants: whatever
  * was declared of the table and its columns, known here or not, and settings.
  */
-static char *
+static StringInfoData
 table_meaning(const CsvTable *table)
 {
 	StringInfoData meaning;
@@ -112,15 +118,17 @@ table_meaning(const CsvTable *table)
 	for (int i = 0; i < table->natts; i++)
 	{
 		const CsvTableColumn *column = &table->columns[i];
+		Oid			type[] = {
+			column->type, (Oid) column->typmod, column->collation,
+			column->dropped, column->generated
+		};
 
 		add_string(&meaning, column->name);
-		appendStringInfo(&meaning, " %d %d %u %d %u", column->dropped,
-						 column->generated, column->type, column->typmod,
-						 column->collation);
+		appendBinaryStringInfo(&meaning, (const char *) type, sizeof(type));
 		add_options(&meaning, column->options);
 	}
 	add_settings(&meaning);
-	return meaning.data;
+	return meaning;
 }
 
 /* the columns of a file as they are wanted; key->columns has room for them */
@@ -144,11 +152,13 @@ set_key(CsvResidentKey *key, const CsvFileLayout *layout, const char *filename,
 static CsvResidentKey
 make_key(const CsvFileLayout *layout)
 {
+	StringInfoData meaning = table_meaning(layout->table);
 	CsvResidentKey key;
 
 	memset(&key, 0, sizeof(key));
 	key.relid = layout->table->relid;
-	key.meaning = table_meaning(layout->table);
+	key.meaning = meaning.data;
+	key.meaning_bytes = (size_t) meaning.len;
 	key.positions = layout->layout.want_positions;
 	key.ncolumns = layout->ncolumns;
 	key.columns = palloc(sizeof(CsvResidentColumn) * Max(key.ncolumns, 1));

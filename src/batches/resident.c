@@ -208,7 +208,8 @@ answers(const CsvResident *resident, const CsvResidentKey *query)
 
 	if (key->relid != query->relid || !csv_same_file(&key->file, &query->file) ||
 		strcmp(key->filename, query->filename) != 0 ||
-		strcmp(key->meaning, query->meaning) != 0 ||
+		key->meaning_bytes != query->meaning_bytes ||
+		memcmp(key->meaning, query->meaning, key->meaning_bytes) != 0 ||
 		(query->positions && !key->positions) ||
 		(resident->bad_values && key->ncolumns != query->ncolumns))
 		return false;
@@ -363,7 +364,8 @@ csv_resident_begin(const CsvResidentKey *key, const CsvDialect *dialect,
 	resident->context = context;
 	resident->key = *key;
 	resident->key.filename = pstrdup(key->filename);
-	resident->key.meaning = pstrdup(key->meaning);
+	resident->key.meaning = memcpy(palloc(key->meaning_bytes), key->meaning,
+								   key->meaning_bytes);
 	resident->key.columns = palloc(sizeof(CsvResidentColumn) *
 								   Max(key->ncolumns, 1));
 	resident->fields = palloc(sizeof(uint32_t) * Max(key->ncolumns, 1));

@@ -52,7 +52,8 @@ typedef struct CsvResidentKey
 	Oid			relid;
 	const char *filename;
 	CsvFileIdentity file;
-	const char *meaning;		/* all that shapes records and every column */
+	const void *meaning;		/* all that shapes records and every column */
+	size_t		meaning_bytes;
 	bool		positions;		/* wants to know where rows start */
 	int			ncolumns;
 	CsvResidentColumn *columns;
