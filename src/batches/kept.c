@@ -53,10 +53,12 @@ has_meaning(const char *name)
 	return true;
 }
 
-/* with its end, so that none runs into the next */
+/* with its end, so that none runs into the next; a setting may be NULL */
 static void
 add_string(StringInfo meaning, const char *string)
 {
+	if (string == NULL)
+		string = "";
 	appendBinaryStringInfo(meaning, string, (int) strlen(string) + 1);
 }
 
