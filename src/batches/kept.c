@@ -23,7 +23,7 @@ struct CsvKept
 	CsvResident *found;			/* that the open file's batches are taken from */
 	const CsvResidentBatch *batch;
 	CsvArray   *arrays;			/* of the batch, in the order of the layout */
-	int		   *places;			/* likewise, of its columns among those found */
+	uint32_t   *places;			/* likewise, of its columns among those found */
 	CsvResident *copying;		/* that the open file's batches are copied to */
 };
 
@@ -206,11 +206,25 @@ csv_kept_create(CsvFileLayout *layout)
 	kept->layout = layout;
 	kept->key = make_key(layout);
 	kept->arrays = palloc(sizeof(CsvArray) * Max(layout->ncolumns, 1));
-	kept->places = palloc(sizeof(int) * Max(layout->ncolumns, 1));
+	kept->places = palloc(sizeof(uint32_t) * Max(layout->ncolumns, 1));
 	kept->callback.func = release_kept;
 	kept->callback.arg = kept;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &kept->callback);
 	return kept;
+}
+
+/* where the layout's columns are, and what */
+static void
+find_columns(CsvKept *kept)
+{
+	for (int i = 0; i < kept->layout->ncolumns; i++)
+	{
+		CsvFileColumn *column = &kept->layout->columns[i];
+
+		kept->places[i] = (uint32_t)
+			csv_resident_column(kept->found, column->column->attnum,
+								&column->spec.field, &column->spec.kind);
+	}
 }
 
 bool
@@ -225,23 +239,9 @@ csv_kept_find(CsvKept *kept, const char *filename,
 	if (kept->found == NULL)
 		return false;
 
-	for (int i = 0; i < layout->ncolumns; i++)
-	{
-		CsvFileColumn *column = &layout->columns[i];
-
-		csv_resident_column(kept->found, column->column->attnum,
-							&column->spec.field, &column->spec.kind);
-	}
+	find_columns(kept);
 	csv_file_layout_set(layout, csv_resident_nfields(kept->found));
-	for (int i = 0; i < layout->ncolumns; i++)
-	{
-		uint32_t	field;
-		uint8_t		kind;
-
-		kept->places[i] = csv_resident_column(kept->found,
-											  layout->columns[i].column->attnum,
-											  &field, &kind);
-	}
+	find_columns(kept);			/* they have another order now */
 	return true;
 }
 
@@ -267,10 +267,10 @@ csv_kept_next(CsvKept *kept, CsvBatch *batch)
 	return next;
 }
 
-int
-csv_kept_place(const CsvKept *kept, int column)
+const uint32_t *
+csv_kept_places(const CsvKept *kept)
 {
-	return kept->places[column];
+	return kept->places;
 }
 
 /* ---- keeping them ---- */

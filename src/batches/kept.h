@@ -33,7 +33,7 @@ extern CsvResident *csv_kept_columns(const CsvKept *kept);
 extern const CsvResidentBatch *csv_kept_next(CsvKept *kept, CsvBatch *batch);
 
 /* where the layout's columns are among the kept ones */
-extern int	csv_kept_place(const CsvKept *kept, int column);
+extern const uint32_t *csv_kept_places(const CsvKept *kept);
 
 /*
  * Copy the batches of the file that csv_kept_find() has not found, as far as
