@@ -472,35 +472,31 @@ copy_records(CsvResident *resident, const CsvBatch *batch,
 	{
 		bool		is_error = error < batch->nerrors &&
 			(!any_slow || batch->errors[error].before_row <= row);
-		uint64_t	offset;
-		uint64_t	length;
+		bool		looked_into = is_error ?
+			batch->errors[error].code > CSV_ERROR_COLUMN_COUNT :
+			is_slow_row(batch, ncolumns, row);
 
-		if (is_error ? batch->errors[error].code <= CSV_ERROR_COLUMN_COUNT :
-			!is_slow_row(batch, ncolumns, row))
+		if (looked_into)
 		{
-			if (is_error)
-				error++;
-			else
-				row++;
-			continue;
-		}
-		offset = is_error ? batch->errors[error].offset :
-			batch->row_offsets[row];
-		length = record_length(resident, batch, offset);
-		if (length == 0)
-			return false;
-		if (copy != NULL)
-		{
-			uint8_t    *bytes = (uint8_t *) copy->batch.bytes + *nbytes;
+			uint64_t	offset = is_error ? batch->errors[error].offset :
+				batch->row_offsets[row];
+			uint64_t	length = record_length(resident, batch, offset);
 
-			*bytes = 0;
-			memcpy(bytes + 1, batch->bytes + offset, length);
-			if (is_error)
-				copy->batch.errors[error].offset = *nbytes + 1;
-			else
-				copy->batch.row_offsets[row] = (uint32_t) (*nbytes + 1);
+			if (length == 0)
+				return false;
+			if (copy != NULL)
+			{
+				uint8_t    *bytes = (uint8_t *) copy->batch.bytes + *nbytes;
+
+				*bytes = 0;
+				memcpy(bytes + 1, batch->bytes + offset, length);
+				if (is_error)
+					copy->batch.errors[error].offset = *nbytes + 1;
+				else
+					copy->batch.row_offsets[row] = (uint32_t) (*nbytes + 1);
+			}
+			*nbytes += 1 + length;
 		}
-		*nbytes += 1 + length;
 		if (is_error)
 			error++;
 		else
@@ -730,9 +726,10 @@ column_names(const CsvResident *resident)
 	return text_array(names, n);
 }
 
-/* as in a GROUP BY */
-static char *
-grouping_name(const CsvResident *resident, const AttrNumber *attnums, int n)
+/* a list of columns, as in a GROUP BY, if it is not among the names */
+static List *
+add_grouping(List *names, const CsvResident *resident,
+			 const AttrNumber *attnums, int n)
 {
 	StringInfoData name;
 
@@ -740,7 +737,7 @@ grouping_name(const CsvResident *resident, const AttrNumber *attnums, int n)
 	for (int i = 0; i < n; i++)
 		appendStringInfo(&name, "%s%s", i > 0 ? ", " : "",
 						 quote_identifier(column_name(resident, attnums[i])));
-	return name.data;
+	return list_append_unique(names, makeString(name.data));
 }
 
 /* those in the server's memory, and others on the device */
@@ -760,18 +757,14 @@ grouping_names(const CsvResident *resident)
 
 		for (int k = 0; k < grouping->nkeys; k++)
 			attnums[k] = grouping->keys[k].attnum;
-		names = list_append_unique(names, makeString(grouping_name(resident,
-																   attnums,
-																   grouping->nkeys)));
+		names = add_grouping(names, resident, attnums, grouping->nkeys);
 	}
 	for (int i = 0; (n = csv_device_copy_grouping(resident->gpu, i,
 												  places)) > 0; i++)
 	{
 		for (int k = 0; k < n; k++)
 			attnums[k] = resident->key.columns[places[k]].attnum;
-		names = list_append_unique(names, makeString(grouping_name(resident,
-																   attnums,
-																   n)));
+		names = add_grouping(names, resident, attnums, n);
 	}
 	texts = palloc(sizeof(Datum) * Max(list_length(names), 1));
 	n = 0;
