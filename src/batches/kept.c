@@ -217,13 +217,17 @@ csv_kept_create(CsvFileLayout *layout)
 static void
 find_columns(CsvKept *kept)
 {
+	const CsvColumn *found = csv_resident_layout(kept->found)->columns;
+
 	for (int i = 0; i < kept->layout->ncolumns; i++)
 	{
 		CsvFileColumn *column = &kept->layout->columns[i];
+		uint32_t	place = 0;
 
-		kept->places[i] = (uint32_t)
-			csv_resident_column(kept->found, column->column->attnum,
-								&column->spec.field, &column->spec.kind);
+		while (found[place].attnum != column->spec.attnum)
+			place++;
+		column->spec = found[place];
+		kept->places[i] = place;
 	}
 }
 
@@ -240,7 +244,7 @@ csv_kept_find(CsvKept *kept, const char *filename,
 		return false;
 
 	find_columns(kept);
-	csv_file_layout_set(layout, csv_resident_nfields(kept->found));
+	csv_file_layout_set(layout, csv_resident_layout(kept->found)->nfields);
 	find_columns(kept);			/* they have another order now */
 	return true;
 }

@@ -67,9 +67,7 @@ struct CsvResident
 	dlist_node	node;			/* of residents, when kept */
 	MemoryContext context;
 	CsvResidentKey key;
-	uint32_t	nfields;
-	uint32_t   *fields;			/* one per column, as kinds */
-	uint8_t    *kinds;
+	CsvLayout	layout;			/* see csv_resident_layout() */
 	CsvDialect	dialect;
 	bool		bad_values;		/* some record was bad for a column's value */
 	BatchNode  *first;
@@ -262,22 +260,16 @@ csv_resident_exists(const CsvResidentKey *key, int64 *nrows)
 	return false;
 }
 
+const CsvLayout *
+csv_resident_layout(const CsvResident *resident)
+{
+	return &resident->layout;
+}
+
 const CsvDialect *
 csv_resident_dialect(const CsvResident *resident)
 {
 	return &resident->dialect;
-}
-
-uint32_t
-csv_resident_nfields(const CsvResident *resident)
-{
-	return resident->nfields;
-}
-
-uint32_t
-csv_resident_ncolumns(const CsvResident *resident)
-{
-	return (uint32_t) resident->key.ncolumns;
 }
 
 int64
@@ -296,21 +288,6 @@ void **
 csv_resident_gpu(CsvResident *resident)
 {
 	return &resident->gpu;
-}
-
-int
-csv_resident_column(const CsvResident *resident, AttrNumber attnum,
-					uint32_t *field, uint8_t *kind)
-{
-	for (int i = 0; i < resident->key.ncolumns; i++)
-		if (resident->key.columns[i].attnum == attnum)
-		{
-			*field = resident->fields[i];
-			*kind = resident->kinds[i];
-			return i;
-		}
-	elog(ERROR, "column %d is not resident", attnum);
-	return -1;
 }
 
 const CsvResidentBatch *
@@ -348,6 +325,13 @@ count_memory(CsvResident *resident)
 	resident->nbytes = nbytes;
 }
 
+/* in the current memory context */
+static void *
+copy_bytes(const void *bytes, size_t nbytes)
+{
+	return memcpy(palloc(nbytes), bytes, nbytes);
+}
+
 CsvResident *
 csv_resident_begin(const CsvResidentKey *key, const CsvDialect *dialect,
 				   const CsvLayout *layout)
@@ -364,23 +348,18 @@ csv_resident_begin(const CsvResidentKey *key, const CsvDialect *dialect,
 	resident->context = context;
 	resident->key = *key;
 	resident->key.filename = pstrdup(key->filename);
-	resident->key.meaning = memcpy(palloc(key->meaning_bytes), key->meaning,
-								   key->meaning_bytes);
-	resident->key.columns = palloc(sizeof(CsvResidentColumn) *
-								   Max(key->ncolumns, 1));
-	resident->fields = palloc(sizeof(uint32_t) * Max(key->ncolumns, 1));
-	resident->kinds = palloc(Max(key->ncolumns, 1));
-	for (int i = 0; i < key->ncolumns; i++)
-	{
-		resident->key.columns[i] = key->columns[i];
-		resident->fields[i] = layout->columns[i].field;
-		resident->kinds[i] = layout->columns[i].kind;
-	}
+	resident->key.meaning = copy_bytes(key->meaning, key->meaning_bytes);
+	resident->key.columns = copy_bytes(key->columns,
+									   sizeof(CsvResidentColumn) *
+									   key->ncolumns);
+	resident->layout.columns = copy_bytes(layout->columns, sizeof(CsvColumn) *
+										  layout->ncolumns);
 	MemoryContextSwitchTo(outer);
 
 	/* no ERROR can come any more */
 	MemoryContextSetParent(context, TopMemoryContext);
-	resident->nfields = layout->nfields;
+	resident->layout.nfields = layout->nfields;
+	resident->layout.ncolumns = layout->ncolumns;
 	resident->dialect = *dialect;
 	resident->memory.alloc = record_alloc;
 	resident->memory.free = record_free;
