@@ -34,12 +34,6 @@ typedef struct CsvSettings
 	int			cpu_threads;	/* that share the CPU engine's work */
 	bool		enable_pushdown;
 	int			load_method;	/* CsvLoadMethod */
-
-	/* for tests */
-	int			debug_gpu_fault;	/* the chunk at which the GPU fails
-									 * (negative: for lack of memory) */
-	int			debug_gpu_groups;	/* from how many groups of a chunk on they
-									 * stay on it; 0: the engine's choice */
 } CsvSettings;
 
 /* as they are now */

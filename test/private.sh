@@ -95,7 +95,8 @@ private_make()
 	$MAKE --no-print-directory $jobs PG_CONFIG="$PG_CONFIG" "$@"
 }
 
-# The directory, and the copy of PostgreSQL with the extension in it.
+# The directory, and the copy of PostgreSQL with the extension in it; for tests
+# that make things fail: private_install install-inject.
 private_install()
 {
 	local dir
@@ -117,7 +118,7 @@ private_install()
 	pgxs_perl=$dir/../test/perl
 
 	echo 'building the extension; the first time takes minutes, most of them for CUDA' >&2
-	private_make -s install DESTDIR="$work/root" || return 1
+	private_make -s "${1:-install}" DESTDIR="$work/root" || return 1
 	mkdir -p "$run_bindir" &&
 		cp -L "$bindir"/* "$run_bindir"/ || return 1
 	for dir in "$("$PG_CONFIG" --sharedir)" "$("$PG_CONFIG" --pkglibdir)"; do

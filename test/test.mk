@@ -10,6 +10,8 @@
 #						FUZZ_SECONDS=20; needs clang
 #	make stress			hostile files through a server; not part of make check;
 #						STRESS_FILES=20000 STRESS_SEED=1
+#	make install-inject	the extension as "make check" installs it: tests can make
+#						things fail in it
 #	make setup-test		setup.sh on machines that lack this and that
 #
 # Where the CUDA engine is built, unit and differential have it, too; without a
@@ -53,6 +55,24 @@ build/obj/%.cu.o: %.cu
 endif
 endif
 
+# ---- what tests inject: test/inject/inject.h ----
+
+comma := ,
+INJECT_OBJS = build/obj/test/inject/server.o $(INJECT_CUDA_OBJS)
+INJECT_CUDA_OBJS = $(if $(WITH_CUDA),build/obj/test/inject/gpu.cu.o)
+INJECT_CUDA_WRAPS = $(addprefix -Wl$(comma)--wrap=,csv_cuda_open csv_cuda_engine cudaMemcpyAsync)
+INJECT_WRAPS = $(addprefix -Wl$(comma)--wrap=,MarkGUCPrefixReserved csv_has_settled) \
+	$(if $(WITH_CUDA),$(INJECT_CUDA_WRAPS))
+
+build/test/csv_gpu_fdw.so: $(OBJS) $(INJECT_OBJS) build/link-flags src/exports.map
+	@mkdir -p $(@D)
+	$(LINK.shared) -o $@ $(OBJS) $(INJECT_OBJS) $(LDFLAGS) $(LDFLAGS_SL) $(SHLIB_LINK) $(INJECT_WRAPS)
+
+install-inject: install build/test/csv_gpu_fdw.so
+	$(INSTALL_SHLIB) build/test/csv_gpu_fdw.so '$(DESTDIR)$(pkglibdir)/csv_gpu_fdw.so'
+
+-include $(INJECT_OBJS:.o=.d)
+
 # ---- objects, once plain and once with sanitizers ----
 
 PLAIN = build/test/plain$(if $(WITH_CUDA),-cuda)
@@ -77,8 +97,8 @@ UNIT_SUPPORT = $(LIBRARY_SOURCES) $(COMPARE_SOURCES) \
 		host_answer.c compare_query.c)
 
 build/test/test_%: $(PLAIN)/test/unit/test_%.o \
-		$(call plain_objects,$(UNIT_SUPPORT)) $(TEST_CUDA_OBJS)
-	$(CC) $(TEST_CFLAGS) -o $@ $^ -lcmocka -lm $(if $(WITH_CUDA),$(CUDA_LIBS))
+		$(call plain_objects,$(UNIT_SUPPORT)) $(TEST_CUDA_OBJS) $(INJECT_CUDA_OBJS)
+	$(CC) $(TEST_CFLAGS) -o $@ $^ -lcmocka -lm $(if $(WITH_CUDA),$(CUDA_LIBS) $(INJECT_CUDA_WRAPS))
 
 build/test/sanitize/test_%: build/test/sanitize/test/unit/test_%.o \
 		$(call sanitize_objects,$(UNIT_SUPPORT))
@@ -157,4 +177,4 @@ stress: build/test/hostile
 setup-test:
 	@test/setup_test.sh
 
-.PHONY: stress setup-test unit unit-sanitize unit-threads differential differential-sanitize fuzz
+.PHONY: install-inject stress setup-test unit unit-sanitize unit-threads differential differential-sanitize fuzz

@@ -211,7 +211,6 @@ static void check_option_name(const char *name, Oid catalog);
 static void check_may_set(const DefElem *def, Oid role, const char *role_name);
 static void init_table_options(TableOptions *options, CsvTable *table);
 static void parse_table_option(TableOptions *options, DefElem *def);
-static void finish_table_options(TableOptions *options);
 static void check_table_options(const TableOptions *options);
 static void init_column_options(CsvTableColumn *column);
 static void parse_column_option(CsvTableColumn *column, DefElem *def);
@@ -657,12 +656,17 @@ parse_table_option(TableOptions *options, DefElem *def)
 		elog(ERROR, "unexpected option \"%s\"", name);
 }
 
-/* what follows from the options when all of them are parsed */
+/* those of a table go over its server's */
 static void
-finish_table_options(TableOptions *options)
+resolve_table_options(TableOptions *options, CsvTable *table,
+					  List *server_options, List *table_options)
 {
-	CsvTable   *table = options->table;
+	ListCell   *cell;
 
+	init_table_options(options, table);
+	table->options = list_concat_copy(server_options, table_options);
+	foreach(cell, table->options)
+		parse_table_option(options, (DefElem *) lfirst(cell));
 	if (options->header_rows >= 0)
 		table->reader.header_rows = options->header_rows;
 	else
@@ -826,10 +830,12 @@ get_columns(CsvTable *table, TupleDesc descriptor, bool *by_option)
 		column->generated = attribute->attgenerated != '\0';
 		column->type = attribute->atttypid;
 		column->typmod = attribute->atttypmod;
+		column->collation = attribute->attcollation;
 		if (column->dropped || column->generated)
 			continue;
 
-		foreach(cell, GetForeignColumnOptions(table->relid, column->attnum))
+		column->options = GetForeignColumnOptions(table->relid, column->attnum);
+		foreach(cell, column->options)
 			parse_column_option(column, (DefElem *) lfirst(cell));
 		if (column->virtual_kind != CSV_VIRTUAL_NONE)
 			continue;
@@ -891,16 +897,11 @@ csv_table_get(Oid foreigntableid)
 	ForeignServer *server = GetForeignServer(foreign_table->serverid);
 	TableOptions options;
 	Relation	relation;
-	ListCell   *cell;
 	int			nread;
 	bool		by_option;
 
-	init_table_options(&options, table);
-	foreach(cell, server->options)
-		parse_table_option(&options, (DefElem *) lfirst(cell));
-	foreach(cell, foreign_table->options)
-		parse_table_option(&options, (DefElem *) lfirst(cell));
-	finish_table_options(&options);
+	resolve_table_options(&options, table, server->options,
+						  foreign_table->options);
 
 	/* the validator saw to it; it may have been skipped, by a superuser */
 	if ((table->filename == NULL) == (table->program == NULL))
@@ -928,14 +929,8 @@ csv_table_make(List *server_options, List *table_options)
 {
 	CsvTable   *table = palloc(sizeof(CsvTable));
 	TableOptions options;
-	ListCell   *cell;
 
-	init_table_options(&options, table);
-	foreach(cell, server_options)
-		parse_table_option(&options, (DefElem *) lfirst(cell));
-	foreach(cell, table_options)
-		parse_table_option(&options, (DefElem *) lfirst(cell));
-	finish_table_options(&options);
+	resolve_table_options(&options, table, server_options, table_options);
 	check_table_options(&options);
 	table->name = table->filename;
 	set_encodings(table);

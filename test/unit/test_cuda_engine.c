@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "../inject/inject.h"
 #include "cuda_device.h"
 #include "rounds.h"
 
@@ -173,8 +174,9 @@ survives_running_out_of_memory(void **state)
 	NEED_DEVICE();
 	make_case(&test_case, &file, "1,abc\n", 1000);
 	test_case.chunk_bytes = 1000;
-	cuda = open_cuda((CsvCudaOptions) {.fault = CSV_CUDA_FAULT_NO_MEMORY,
-									   .fault_at_chunk = 2});
+	csv_injected.gpu_fault = -2;
+	cuda = open_cuda((CsvCudaOptions) {0});
+	csv_injected.gpu_fault = 0;
 	expect_to_fail(&test_case, &file, cuda, "memory");
 	csv_cuda_engine.close(cuda);
 	expect_to_read(&test_case, &file, (CsvCudaOptions) {0});
@@ -199,8 +201,9 @@ says_why_after_a_trap(void **state)
 	}
 	make_case(&test_case, &file, "1,abc\n", 1000);
 	test_case.chunk_bytes = 1000;
-	cuda = open_cuda((CsvCudaOptions) {.fault = CSV_CUDA_FAULT_TRAP,
-									   .fault_at_chunk = 2});
+	csv_injected.gpu_fault = 2;
+	cuda = open_cuda((CsvCudaOptions) {0});
+	csv_injected.gpu_fault = 0;
 	expect_to_fail(&test_case, &file, cuda, "");
 	print_message("after a trap: %s\n", csv_cuda_engine.message(cuda));
 	csv_cuda_engine.close(cuda);

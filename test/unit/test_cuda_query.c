@@ -25,6 +25,7 @@
 #include "../../cuda/policy.h"
 #include "../../src/query/operate.h"
 #include "../../src/query/row.h"
+#include "../inject/inject.h"
 #include "compare_query.h"
 #include "cuda_device.h"
 
@@ -914,8 +915,9 @@ a_failure_leaves_what_was_held(void **state)
 
 	(void) state;
 	NEED_DEVICE();
-	cuda = open_cuda((CsvCudaOptions) {.fault = CSV_CUDA_FAULT_NO_MEMORY,
-									   .fault_at_chunk = 2, .hold_from = 1});
+	csv_injected.gpu_fault = -2;
+	cuda = open_cuda((CsvCudaOptions) {.hold_from = 1});
+	csv_injected.gpu_fault = 0;
 	make_groups(&fixture, &program, &text, 5000, 100, false);
 	text = with_margins(text);
 	inside.bytes = text.bytes + 64;
