@@ -20,7 +20,7 @@
 PG_CONFIG=${PG_CONFIG:-pg_config}
 MAKE=${MAKE:-make}
 work=
-job=
+declare -A jobs=()
 server_user=
 bindir=
 run_bindir=
@@ -42,20 +42,31 @@ for name in $(compgen -e PG); do
 done
 export LC_ALL=C.UTF-8 PGCLIENTENCODING=UTF8 PGUSER=postgres
 
-# run_job COMMAND...: in a process group of its own, so that a signal to this
-# script ends all of it at once.  Its standard input is $job_input.
-run_job()
+# start_job COMMAND...: in a process group of its own, so that a signal to this
+# script ends all of it at once.  Its standard input is $job_input, its id $!.
+start_job()
+{
+	set -m
+	("$@") <"${job_input:-/dev/null}" &
+	set +m
+	jobs[$!]=yes
+}
+
+# end_job ID: waits for it; its exit status
+end_job()
 {
 	local rc
 
-	set -m
-	("$@") <"${job_input:-/dev/null}" &
-	job=$!
-	set +m
-	wait "$job"
+	wait "$1"
 	rc=$?
-	job=
+	unset "jobs[$1]"
 	return $rc
+}
+
+run_job()
+{
+	start_job "$@"
+	end_job $!
 }
 
 # as_server COMMAND...: as the server's user, in a directory it can enter
@@ -72,11 +83,13 @@ as_server()
 
 private_cleanup()
 {
+	local job
+
 	trap '' INT TERM HUP
-	if [ -n "$job" ]; then
+	for job in "${!jobs[@]}"; do
 		kill -TERM -- "-$job" 2>/dev/null
 		wait "$job" 2>/dev/null
-	fi
+	done
 	[ -n "$work" ] || return 0
 	private_stop
 	rm -rf "$work"

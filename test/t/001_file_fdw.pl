@@ -250,7 +250,7 @@ SQL
 
 my %count = (same => 0, start => 0, refused => 0, DIFFERENT => 0);
 my $nrows = 0;
-my $end = time() + seconds_to_run(40);
+my $end = time() + seconds_to_run(15);
 
 while (time() < $end && $count{DIFFERENT} < 3)
 {

@@ -139,7 +139,7 @@ END $$;
 SQL
 
 my %count = (same => 0, DIFFERENT => 0, refused => 0);
-my $end = time() + seconds_to_run(20);
+my $end = time() + seconds_to_run(8);
 
 while (time() < $end && $count{DIFFERENT} < 3)
 {

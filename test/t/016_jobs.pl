@@ -36,14 +36,17 @@ sub sql
 sub await_run
 {
 	my ($job, $condition) = @_;
+	my $session = new_session($node);
+	my $nruns = 0;
 
 	for (1 .. 900)
 	{
-		return 1
-		  if sql("SELECT count(*) FROM csv_gpu_job_run WHERE job = '$job' AND $condition") > 0;
+		$nruns = $session->value("SELECT count(*) FROM csv_gpu_job_run WHERE job = '$job' AND $condition");
+		last if $nruns > 0;
 		Time::HiRes::sleep(0.1);
 	}
-	return 0;
+	$session->quit;
+	return $nruns > 0;
 }
 
 sub write_old_file

@@ -16,6 +16,7 @@ use warnings;
 use Exporter 'import';
 use File::Basename qw(dirname);
 use File::Path qw(make_path);
+use POSIX ();
 use Test::More;
 
 # "make check" sets these; a bare prove need not
@@ -37,7 +38,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
 our @EXPORT = qw(csv_server engine new_session literal write_file random_seed
-  seconds_to_run rss_kb descriptors);
+  seconds_to_run rss_kb cpu_seconds descriptors);
 
 sub engine
 {
@@ -111,6 +112,17 @@ sub rss_kb
 	my $status = slurp_file("/proc/$pid/status");
 
 	return $status =~ /^RssAnon:\s+(\d+)/m ? $1 : 0;
+}
+
+# What a process has worked, its threads included: unlike time that passes, it
+# does not depend on what else the machine has to do.
+sub cpu_seconds
+{
+	my ($pid) = @_;
+	my ($user, $system) =
+	  slurp_file("/proc/$pid/stat") =~ /.*\) \S(?: -?\d+){10} (\d+) (\d+)/;
+
+	return ($user + $system) / POSIX::sysconf(POSIX::_SC_CLK_TCK());
 }
 
 # what a process has open, less what comes and goes with the server's own work
