@@ -45,16 +45,6 @@ my @types = (
 	[ 'uuid', sub { join '-', map { random_hex($_) } 8, 4, 4, 4, 12 } ],
 	[ 'int4[]', sub { '{' . join(',', map { int(rand(99)) } 0 .. rand(3)) . '}' } ]);
 
-sub pick
-{
-	return $_[ rand @_ ];
-}
-
-sub chance
-{
-	return rand() < $_[0];
-}
-
 sub random_hex
 {
 	return join '', map { pick(0 .. 9, 'a' .. 'f', 'A' .. 'F') } 1 .. $_[0];

@@ -16,16 +16,6 @@ use Time::HiRes qw(time);
 
 my $files_a_round = 50;
 
-sub pick
-{
-	return $_[ rand @_ ];
-}
-
-sub chance
-{
-	return rand() < $_[0];
-}
-
 my %columns = (
 	text => sub { () },
 	'varchar(3)' => sub { () },

@@ -19,7 +19,6 @@ my $session = new_session($node);
 
 $session->value('CREATE EXTENSION amcheck');
 
-sub pick { return $_[int(rand(@_))] }
 sub letters { my ($n) = @_; return join '', map { pick('a' .. 'z', ' ', "\xc3\xa9", ',', "\n", '""') } 1 .. $n }
 
 # ---- random tables ----

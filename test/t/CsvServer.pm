@@ -1,7 +1,8 @@
 # CsvServer.pm: what the tests in this directory share.
 #
 #	csv_server(NAME, setting => value ...)	a private server with the extension,
-#					the foreign server "csv" and, for comparison, "file" of file_fdw
+#					the foreign server "csv" and, for comparison, "file" of file_fdw;
+#					"init" among the settings is for PostgreSQL::Test::Cluster's init()
 #	CsvServer::Session				psql that stays connected, with standard
 #					output and error apart
 #
@@ -37,8 +38,8 @@ BEGIN
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
-our @EXPORT = qw(csv_server engine new_session literal write_file random_seed
-  seconds_to_run rss_kb cpu_seconds descriptors);
+our @EXPORT = qw(csv_server engine new_session literal write_file has_program
+  random_seed seconds_to_run pick chance rss_kb cpu_seconds descriptors);
 
 sub engine
 {
@@ -49,6 +50,7 @@ sub csv_server
 {
 	my ($name, %settings) = @_;
 	my $node = PostgreSQL::Test::Cluster->new($name);
+	my %init = %{ delete $settings{init} // {} };
 
 	%settings = (
 		'csv_gpu_fdw.engine' => engine(),
@@ -56,7 +58,7 @@ sub csv_server
 		log_statement => 'none',
 		shared_buffers => '128MB',
 		%settings);
-	$node->init(extra => [ '--encoding=UTF8', '--no-locale' ]);
+	$node->init(%init, extra => [ '--encoding=UTF8', '--no-locale', @{ $init{extra} // [] } ]);
 	$node->append_conf('postgresql.conf',
 		join('', map { "$_ = '$settings{$_}'\n" } sort keys %settings));
 	$node->start;
@@ -88,6 +90,13 @@ sub write_file
 	return $path;
 }
 
+sub has_program
+{
+	my ($name) = @_;
+
+	return scalar grep { -x "$_/$name" } split /:/, $ENV{PATH};
+}
+
 # the seed of this run, said so that it can be repeated
 sub random_seed
 {
@@ -96,6 +105,18 @@ sub random_seed
 	note("CSV_GPU_FDW_SEED=$seed");
 	srand($seed);
 	return $seed;
+}
+
+# one of these
+sub pick
+{
+	return $_[ rand @_ ];
+}
+
+# true with this probability
+sub chance
+{
+	return rand() < $_[0];
 }
 
 sub seconds_to_run
