@@ -115,15 +115,16 @@ regress()
 	result regress "$ok" "$bad"
 }
 
-# prove's lines of single tests are for the log, the rest is shown
+# prove's lines of single tests are for the log, the rest is shown.  Later files
+# take longer, so they begin; more run at once than there are processors, since
+# they also wait.
 prove_verbose()
 {
-	as_server env PATH="$run_bindir:$PATH" \
-		TESTDIR="$work/out" TESTDATADIR="$work/out/tmp_check" \
-		TESTLOGDIR="$work/out/tmp_check/log" \
-		PG_REGRESS="$pg_regress" PGPORT=65432 \
-		PG_CONFIG="$run_bindir/pg_config" \
-		prove --verbose --timer --jobs $(($(nproc) + 1)) -I "$pgxs_perl" -I test/perl -I test/t test/t/*.pl 2>&1 |
+	local tests
+
+	mapfile -t tests < <(printf '%s\n' test/t/*.pl | sort -r)
+	as_server env PATH="$run_bindir:$PATH" TESTDIR="$work/out" \
+		prove --verbose --timer --jobs $(($(nproc) + 1)) "${tests[@]}" 2>&1 |
 		tee $logs/tap.log |
 		grep -vE '^ *(ok [0-9]|# |1\.\.)'
 	return "${PIPESTATUS[0]}"

@@ -25,7 +25,6 @@ server_user=
 bindir=
 run_bindir=
 pg_regress=
-pgxs_perl=
 
 die()
 {
@@ -126,8 +125,6 @@ private_install()
 	dir=$(dirname "$("$PG_CONFIG" --pgxs)")
 	# shellcheck disable=SC2034
 	pg_regress=$dir/../test/regress/pg_regress
-	# shellcheck disable=SC2034
-	pgxs_perl=$dir/../test/perl
 
 	echo 'building the extension; the first time takes minutes, most of them for CUDA' >&2
 	private_make -s install DESTDIR="$work/root" || return 1
@@ -137,7 +134,7 @@ private_install()
 		mkdir -p "$work/root$dir" && cp -rsn "$dir"/. "$work/root$dir"/ || return 1
 	done
 
-	for dir in sql expected test/data test/t test/perl; do
+	for dir in sql expected test/data test/t; do
 		[ ! -d "$dir" ] || cp -R "$dir" "$work/src/$dir" || return 1
 	done
 	chmod -R a+rX "$work/root" "$work/src"

@@ -11,7 +11,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes ();
 
-my $libdir = `$ENV{PG_CONFIG} --pkglibdir`;
+my $libdir = `pg_config --pkglibdir`;
 chomp $libdir;
 plan skip_all => 'pg_cron is not installed' if !-e "$libdir/pg_cron.so";
 

@@ -20,13 +20,13 @@ use File::Path qw(make_path);
 use POSIX ();
 use Test::More;
 
-# "make check" sets these; a bare prove need not
+# what PostgreSQL's own tests are told, of the server whose pg_config is in PATH
 BEGIN
 {
-	my $pgxs = `pg_config --pgxs`;
+	my $tests = dirname(`pg_config --pgxs`) . '/../test';
 
-	chomp $pgxs;
-	$ENV{PG_REGRESS} //= dirname($pgxs) . '/../test/regress/pg_regress';
+	unshift @INC, "$tests/perl";
+	$ENV{PG_REGRESS} //= "$tests/regress/pg_regress";
 	# PostgreSQL 15 asks for the first of them, later ones for the other two
 	$ENV{TESTDIR} //= '.';
 	$ENV{TESTDATADIR} //= "$ENV{TESTDIR}/tmp_check";
