@@ -13,6 +13,7 @@ cd "$(dirname "$0")/.." || exit 1
 ALL_PARTS='build regress tap setup-test unit unit-sanitize differential fuzz'
 PARTS=${PARTS:-$ALL_PARTS}
 logs=build/check
+began=$EPOCHSECONDS
 server_ready=no
 
 # finish: the sum, and out
@@ -28,6 +29,7 @@ finish()
 		passed=$((passed + ok))
 		failed=$((failed + bad))
 	done
+	echo "all of it: $((EPOCHSECONDS - began))s"
 	private_cleanup
 	echo "$passed passed, $failed failed"
 	[ "$failed" = 0 ]
@@ -194,11 +196,6 @@ run_parts()
 		esac
 	done
 }
-
-# a signal before the private server has its own traps
-trap 'exit 129' HUP
-trap 'exit 130' INT
-trap 'exit 143' TERM
 
 mkdir -p $logs
 rm -rf ${logs:?}/*

@@ -20,7 +20,7 @@
 PG_CONFIG=${PG_CONFIG:-pg_config}
 MAKE=${MAKE:-make}
 work=
-declare -A jobs=()
+declare -A running=()
 server_user=
 bindir=
 run_bindir=
@@ -48,7 +48,7 @@ start_job()
 	set -m
 	("$@") <"${job_input:-/dev/null}" &
 	set +m
-	jobs[$!]=yes
+	running[$!]=yes
 }
 
 # end_job ID: waits for it; its exit status
@@ -58,7 +58,7 @@ end_job()
 
 	wait "$1"
 	rc=$?
-	unset "jobs[$1]"
+	unset "running[$1]"
 	return $rc
 }
 
@@ -85,7 +85,7 @@ private_cleanup()
 	local job
 
 	trap '' INT TERM HUP
-	for job in "${!jobs[@]}"; do
+	for job in "${!running[@]}"; do
 		kill -TERM -- "-$job" 2>/dev/null
 		wait "$job" 2>/dev/null
 	done
@@ -94,6 +94,11 @@ private_cleanup()
 	rm -rf "$work"
 	work=
 }
+
+trap private_cleanup EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
 
 private_make()
 {
@@ -113,10 +118,6 @@ private_install()
 	local dir
 
 	work=$(mktemp -d "${TMPDIR:-/tmp}/csv_gpu_fdw.XXXXXX") || exit 1
-	trap private_cleanup EXIT
-	trap 'exit 129' HUP
-	trap 'exit 130' INT
-	trap 'exit 143' TERM
 	chmod 755 "$work"
 	mkdir -p "$work"/{root,src/test,data,sock,out}
 

@@ -123,7 +123,7 @@ for (
 	{
 		my @late;
 
-		for my $timeout (30, 150, 400, @moments)
+		for my $timeout (50, 300, @moments)
 		{
 			my ($err, $late) = interrupted("SET statement_timeout = $timeout; $query", $timeout / 1000);
 
