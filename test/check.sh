@@ -128,7 +128,7 @@ prove_verbose()
 	as_server env PATH="$run_bindir:$PATH" TESTDIR="$work/out" \
 		prove --verbose --timer --jobs $(($(nproc) + 1)) "${tests[@]}" 2>&1 |
 		tee $logs/tap.log |
-		grep -vE '^ *(ok [0-9]|# |1\.\.)'
+		grep --line-buffered -vE '^ *(ok [0-9]|# |1\.\.)'
 	return "${PIPESTATUS[0]}"
 }
 
