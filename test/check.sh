@@ -117,14 +117,17 @@ regress()
 	result regress "$ok" "$bad"
 }
 
-# prove's lines of single tests are for the log, the rest is shown.  Later files
-# take longer, so they begin; more run at once than there are processors, since
-# they also wait.
+# prove's lines of single tests are for the log, the rest is shown.  What takes
+# longest begins: jobs, which wait for whole minutes, and then the later files.
+# More run at once than there are processors, since they all wait at times.
 prove_verbose()
 {
 	local tests
 
-	mapfile -t tests < <(printf '%s\n' test/t/*.pl | sort -r)
+	mapfile -t tests < <({
+		ls test/t/*_jobs.pl
+		ls -r test/t/*.pl
+	} | awk '!seen[$0]++')
 	as_server env PATH="$run_bindir:$PATH" TESTDIR="$work/out" \
 		prove --verbose --timer --jobs $(($(nproc) + 1)) "${tests[@]}" 2>&1 |
 		tee $logs/tap.log |
