@@ -90,8 +90,10 @@ COMPRESSION_LIBS = $(if $(WITH_GZIP),-lz) $(if $(WITH_ZSTD),-lzstd) $(if $(WITH_
 # ---- objects, all under build/ ----
 
 SOURCES = $(wildcard src/*.c src/*/*.c)
-OBJS = $(patsubst %.c,build/obj/%.o,$(SOURCES)) \
-	$(if $(WITH_CUDA),$(patsubst %.cu,build/obj/%.cu.o,$(CUDA_SOURCES)))
+
+# those of CUDA take longest, so they begin
+OBJS = $(if $(WITH_CUDA),$(patsubst %.cu,build/obj/%.cu.o,$(CUDA_SOURCES))) \
+	$(patsubst %.c,build/obj/%.o,$(SOURCES))
 
 PG_CPPFLAGS = -Isrc $(if $(WITH_CUDA),-DCSV_WITH_CUDA) $(COMPRESSION_FLAGS)
 PG_CFLAGS = -std=gnu11 -Wall -Wextra $(WERROR) -Wno-declaration-after-statement

@@ -1,26 +1,35 @@
 #!/bin/bash
 # check.sh: every test there is.  Run by "make check".
 #
-# The parts run one after the other, also after one has failed; PARTS names a
-# choice of them.  Each ends with a line "part: N passed, M failed"; the last
-# line of all is the sum, and decides the exit status.  The parts' outputs are
-# kept under build/check/.
+# All parts run, also after one has failed; PARTS names a choice of them.  What
+# needs a server spends much of its time waiting, so the other parts run beside
+# it, and their output follows its.  A table of the parts with their seconds
+# comes last; the last line of all is the sum, and decides the exit status.  The
+# parts' outputs are kept under build/check/.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 . test/private.sh
 
-ALL_PARTS='build setup-test regress tap unit unit-sanitize differential fuzz'
+ALL_PARTS='build regress tap setup-test unit unit-sanitize differential fuzz'
 PARTS=${PARTS:-$ALL_PARTS}
 logs=build/check
-summary=
-passed=0
-failed=0
+began=$EPOCHSECONDS
 server_ready=no
 
 # finish: the sum, and out
 finish()
 {
-	printf '\n%s' "$summary"
+	local part ok bad seconds passed=0 failed=0
+
+	echo
+	for part in setup $PARTS; do
+		[ -f "$logs/$part.result" ] || continue
+		read -r ok bad seconds <"$logs/$part.result"
+		echo "$part: $ok passed, $bad failed (${seconds}s)"
+		passed=$((passed + ok))
+		failed=$((failed + bad))
+	done
+	echo "all of it: $((EPOCHSECONDS - began))s"
 	private_cleanup
 	echo "$passed passed, $failed failed"
 	[ "$failed" = 0 ]
@@ -30,9 +39,7 @@ finish()
 # result PART PASSED FAILED
 result()
 {
-	passed=$((passed + $2))
-	failed=$((failed + $3))
-	summary+="$1: $2 passed, $3 failed (${SECONDS}s)"$'\n'
+	echo "$2 $3 $SECONDS" >"$logs/$1.result"
 }
 
 # logged PART COMMAND...: with its output shown and kept
@@ -111,17 +118,21 @@ regress()
 	result regress "$ok" "$bad"
 }
 
-# prove's lines of single tests are for the log, the rest is shown
+# prove's lines of single tests are for the log, the rest is shown.  What takes
+# longest begins: jobs, which wait for whole minutes, and then the later files.
+# More run at once than there are processors, since they all wait at times.
 prove_verbose()
 {
-	as_server env PATH="$run_bindir:$PATH" \
-		TESTDIR="$work/out" TESTDATADIR="$work/out/tmp_check" \
-		TESTLOGDIR="$work/out/tmp_check/log" \
-		PG_REGRESS="$pg_regress" PGPORT=65432 \
-		PG_CONFIG="$run_bindir/pg_config" \
-		prove --verbose -I "$pgxs_perl" -I test/perl -I test/t test/t/*.pl 2>&1 |
+	local tests
+
+	mapfile -t tests < <({
+		ls test/t/*_jobs.pl
+		ls -r test/t/*.pl
+	} | awk '!seen[$0]++')
+	as_server env PATH="$run_bindir:$PATH" TESTDIR="$work/out" \
+		prove --verbose --timer --jobs $(($(nproc) + 1)) "${tests[@]}" 2>&1 |
 		tee $logs/tap.log |
-		grep -vE '^ *(ok [0-9]|# |1\.\.)'
+		grep --line-buffered -vE '^ *(ok [0-9]|# |1\.\.)'
 	return "${PIPESTATUS[0]}"
 }
 
@@ -152,7 +163,7 @@ tap()
 	result tap "$ok" "$bad"
 }
 
-# make_part TARGET: of test/test.mk
+# make_part TARGET: of test/test.mk; in a job already
 make_part()
 {
 	local line rc
@@ -161,7 +172,7 @@ make_part()
 		echo "no target $1 in test/test.mk"
 		return
 	fi
-	run_job logged "$1" private_make -s "$1"
+	logged "$1" private_make -s "$1"
 	rc=$?
 	line=$(grep -E "^$1: [0-9]+ passed, [0-9]+ failed$" "$logs/$1.log" | tail -1)
 	if [[ $line =~ ([0-9]+)\ passed,\ ([0-9]+)\ failed ]]; then
@@ -175,16 +186,35 @@ make_part()
 	fi
 }
 
-# a signal before the private server has its own traps
-trap 'exit 129' HUP
-trap 'exit 130' INT
-trap 'exit 143' TERM
+run_parts()
+{
+	local part
 
-needs=
+	for part; do
+		echo
+		echo "== $part"
+		SECONDS=0
+		case $part in
+			build | regress | tap) $part ;;
+			*) make_part "$part" ;;
+		esac
+	done
+}
+
+mkdir -p $logs
+rm -rf ${logs:?}/*
+needs=build
+serial=()
+beside=()
 for part in $PARTS; do
 	case $part in
-		build | setup-test | regress) needs+=' build' ;;
-		*) needs+=' build check' ;;
+		build | regress | tap) serial+=("$part") ;;
+		setup-test | unit | unit-sanitize | differential | fuzz) beside+=("$part") ;;
+		*) die "check: no part $part; there are $ALL_PARTS" ;;
+	esac
+	case $part in
+		build | setup-test | regress) ;;
+		*) needs='build check' ;;
 	esac
 done
 # shellcheck disable=SC2086
@@ -193,16 +223,19 @@ if ! test/setup.sh $needs; then
 	finish
 fi
 
-mkdir -p $logs
-rm -rf ${logs:?}/*
-for part in $PARTS; do
-	echo
-	echo "== $part"
-	SECONDS=0
-	case $part in
-		build | regress | tap) $part ;;
-		setup-test | unit | unit-sanitize | differential | fuzz) make_part "$part" ;;
-		*) die "check: no part $part; there are $ALL_PARTS" ;;
-	esac
+# what the others are linked with is made first, as two makes must not make it
+for part in "${serial[@]}"; do
+	if [ "$part" = build ]; then
+		run_parts build
+	else
+		need_server
+	fi
 done
+start_job run_parts "${beside[@]}" >$logs/beside.log 2>&1
+beside_job=$!
+for part in "${serial[@]}"; do
+	[ "$part" = build ] || run_parts "$part"
+done
+tail -s 0.1 -n +1 -f --pid=$beside_job $logs/beside.log
+end_job $beside_job
 finish

@@ -44,7 +44,7 @@ printf '%s\n' src/*.c src/*/*.c |
 	failed "$CLANG_TIDY"
 
 if command -v shellcheck >/dev/null; then
-	shellcheck --severity=warning -x test/*.sh test/bench/*.sh test/stress/*.sh .ci/run ||
+	shellcheck --severity=warning -x test/*.sh test/*/*.sh .ci/run ||
 		failed shellcheck
 fi
 

@@ -20,12 +20,11 @@
 PG_CONFIG=${PG_CONFIG:-pg_config}
 MAKE=${MAKE:-make}
 work=
-job=
+declare -A running=()
 server_user=
 bindir=
 run_bindir=
 pg_regress=
-pgxs_perl=
 
 die()
 {
@@ -42,20 +41,31 @@ for name in $(compgen -e PG); do
 done
 export LC_ALL=C.UTF-8 PGCLIENTENCODING=UTF8 PGUSER=postgres
 
-# run_job COMMAND...: in a process group of its own, so that a signal to this
-# script ends all of it at once.  Its standard input is $job_input.
-run_job()
+# start_job COMMAND...: in a process group of its own, so that a signal to this
+# script ends all of it at once.  Its standard input is $job_input, its id $!.
+start_job()
+{
+	set -m
+	("$@") <"${job_input:-/dev/null}" &
+	set +m
+	running[$!]=yes
+}
+
+# end_job ID: waits for it; its exit status
+end_job()
 {
 	local rc
 
-	set -m
-	("$@") <"${job_input:-/dev/null}" &
-	job=$!
-	set +m
-	wait "$job"
+	wait "$1"
 	rc=$?
-	job=
+	unset "running[$1]"
 	return $rc
+}
+
+run_job()
+{
+	start_job "$@"
+	end_job $!
 }
 
 # as_server COMMAND...: as the server's user, in a directory it can enter
@@ -72,16 +82,23 @@ as_server()
 
 private_cleanup()
 {
+	local job
+
 	trap '' INT TERM HUP
-	if [ -n "$job" ]; then
+	for job in "${!running[@]}"; do
 		kill -TERM -- "-$job" 2>/dev/null
 		wait "$job" 2>/dev/null
-	fi
+	done
 	[ -n "$work" ] || return 0
 	private_stop
 	rm -rf "$work"
 	work=
 }
+
+trap private_cleanup EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
 
 private_make()
 {
@@ -102,10 +119,6 @@ private_install()
 	local dir
 
 	work=$(mktemp -d "${TMPDIR:-/tmp}/csv_gpu_fdw.XXXXXX") || exit 1
-	trap private_cleanup EXIT
-	trap 'exit 129' HUP
-	trap 'exit 130' INT
-	trap 'exit 143' TERM
 	chmod 755 "$work"
 	mkdir -p "$work"/{root,src/test,data,sock,out}
 
@@ -114,8 +127,6 @@ private_install()
 	dir=$(dirname "$("$PG_CONFIG" --pgxs)")
 	# shellcheck disable=SC2034
 	pg_regress=$dir/../test/regress/pg_regress
-	# shellcheck disable=SC2034
-	pgxs_perl=$dir/../test/perl
 
 	echo 'building the extension; the first time takes minutes, most of them for CUDA' >&2
 	private_make -s "${1:-install}" DESTDIR="$work/root" || return 1
@@ -125,7 +136,7 @@ private_install()
 		mkdir -p "$work/root$dir" && cp -rsn "$dir"/. "$work/root$dir"/ || return 1
 	done
 
-	for dir in *.md LICENSE docs sql expected test/data test/t test/perl; do
+	for dir in *.md LICENSE docs sql expected test/data test/t; do
 		[ ! -e "$dir" ] || cp -R "$dir" "$work/src/$dir" || return 1
 	done
 	chmod -R a+rX "$work/root" "$work/src"

@@ -42,18 +42,8 @@ CPU_UNIT_SOURCES = $(filter-out test/unit/test_cuda%.c,$(UNIT_SOURCES))
 UNIT_NAMES = $(notdir $(basename $(if $(WITH_CUDA),$(UNIT_SOURCES),$(CPU_UNIT_SOURCES))))
 CPU_UNIT_NAMES = $(notdir $(basename $(CPU_UNIT_SOURCES)))
 
-# the same objects as the extension's; the Makefile has the rule where it is
-# asked for the extension, too
-ifdef WITH_CUDA
-TEST_CUDA_OBJS = $(patsubst %.cu,build/obj/%.cu.o,$(CUDA_SOURCES))
-ifeq ($(pgxs_goals),)
-build/obj/%.cu.o: %.cu
-	@mkdir -p $(@D)
-	$(NVCC) $(NVCCFLAGS) -DCSV_WITH_CUDA -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
-
--include $(TEST_CUDA_OBJS:.o=.d)
-endif
-endif
+# the same objects as the extension's
+TEST_CUDA_OBJS = $(filter %.cu.o,$(OBJS))
 
 # ---- what tests inject: test/inject/inject.h ----
 

@@ -23,8 +23,8 @@ build/duckdb: test/bench/duckdb.c
 	@mkdir -p $(@D)
 	$(CC) $(TEST_CFLAGS) -o $@ $< -ldl
 
-build/engine: $(PLAIN)/test/bench/engine.o $(PLAIN)/test/bench/content.o $(patsubst %.c,$(PLAIN)/%.o,$(LIBRARY_SOURCES)) $(TEST_CUDA_OBJS)
+build/engine: $(call plain_objects,test/bench/engine.c test/bench/content.c $(LIBRARY_SOURCES)) $(TEST_CUDA_OBJS)
 	$(CC) $(TEST_CFLAGS) -o $@ $^ $(CUDA_LIBS) -lpthread
 
-build/query: $(PLAIN)/test/bench/query.o $(PLAIN)/test/bench/content.o $(patsubst %.c,$(PLAIN)/%.o,$(LIBRARY_SOURCES)) $(TEST_CUDA_OBJS)
+build/query: $(call plain_objects,test/bench/query.c test/bench/content.c $(LIBRARY_SOURCES)) $(TEST_CUDA_OBJS)
 	$(CC) $(TEST_CFLAGS) -o $@ $^ $(CUDA_LIBS) -lpthread

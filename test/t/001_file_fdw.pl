@@ -45,16 +45,6 @@ my @types = (
 	[ 'uuid', sub { join '-', map { random_hex($_) } 8, 4, 4, 4, 12 } ],
 	[ 'int4[]', sub { '{' . join(',', map { int(rand(99)) } 0 .. rand(3)) . '}' } ]);
 
-sub pick
-{
-	return $_[ rand @_ ];
-}
-
-sub chance
-{
-	return rand() < $_[0];
-}
-
 sub random_hex
 {
 	return join '', map { pick(0 .. 9, 'a' .. 'f', 'A' .. 'F') } 1 .. $_[0];
@@ -250,7 +240,7 @@ SQL
 
 my %count = (same => 0, start => 0, refused => 0, DIFFERENT => 0);
 my $nrows = 0;
-my $end = time() + seconds_to_run(40);
+my $end = time() + seconds_to_run(15);
 
 while (time() < $end && $count{DIFFERENT} < 3)
 {

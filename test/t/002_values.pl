@@ -18,16 +18,6 @@ use Time::HiRes qw(time);
 
 my $spellings_a_table = 3000;
 
-sub pick
-{
-	return $_[ rand @_ ];
-}
-
-sub chance
-{
-	return rand() < $_[0];
-}
-
 sub digits
 {
 	return join '', map { int(rand(10)) } 1 .. $_[0];

@@ -11,8 +11,9 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-# a second, and what a busy machine may add
-my $at_once = 1.5;
+# Seconds of work after it was to end, and seconds until it ends, of which a
+# busy machine may add many.
+my ($at_once, $patience) = (0.5, 5);
 
 my $node = csv_server('cancel');
 my $session = new_session($node);
@@ -29,6 +30,24 @@ $session->value("
 	CREATE FOREIGN TABLE small (a int, b text) SERVER csv OPTIONS (filename '$directory/small.csv');
 	SELECT * FROM small;");
 $other->value('SELECT * FROM small');
+
+# Runs what ends after so many seconds, by its timeout or by this function.
+# Returns its ERROR, and how late it was, if it was.
+sub interrupted
+{
+	my ($query, $seconds, $function) = @_;
+	my $start = time();
+
+	$session->send($query);
+	sleep(0.01) while !$session->ended && time() - $start < $seconds;
+	my $work = cpu_seconds($session->pid);
+	$start = time();
+	$other->value("SELECT $function(" . $session->pid . ')') if $function;
+	my ($out, $err) = $session->await;
+	$seconds = time() - $start;
+	$work = cpu_seconds($session->pid) - $work;
+	return ($err, $work < $at_once && $seconds < $patience ? '' : "$work seconds of work in $seconds seconds");
+}
 
 my @sources = (
 	[ 'a program that sleeps', "program 'sleep 60'", 'n int' ],
@@ -55,22 +74,13 @@ for (@sources)
 		CREATE FOREIGN TABLE t ($columns) SERVER csv OPTIONS ($options, log_verbosity 'silent');");
 
 	# both ways to cancel
-	my $start = time();
-	my ($out, $err) = $session->query(
-		"SET statement_timeout = 300; SELECT count(n) FROM t; RESET statement_timeout");
-	my $seconds = time() - $start;
-
+	my ($err, $late) = interrupted("SET statement_timeout = 300; SELECT count(n) FROM t; RESET statement_timeout", 0.3);
 	like($err, qr/^ERROR:  canceling statement due to statement timeout/, "$name: statement_timeout");
-	cmp_ok($seconds, '<', 0.3 + $at_once, "$name: in time");
+	is($late, '', "$name: in time");
 
-	$session->send('SELECT count(n) FROM t');
-	sleep(0.2);
-	$start = time();
-	$other->value('SELECT pg_cancel_backend(' . $session->pid . ')');
-	($out, $err) = $session->await;
-	$seconds = time() - $start;
+	($err, $late) = interrupted('SELECT count(n) FROM t', 0.2, 'pg_cancel_backend');
 	like($err, qr/^ERROR:  canceling statement due to user request/, "$name: pg_cancel_backend");
-	cmp_ok($seconds, '<', $at_once, "$name: at once");
+	is($late, '', "$name: at once");
 }
 
 # One record of many megabytes, of bytes that no fast way is for; cancelled at
@@ -78,7 +88,7 @@ for (@sources)
 my $huge = "$directory/huge.csv";
 
 for (
-	[ 'delimiters', '', ',', 400_000_000, 1500, 3000 ],
+	[ 'delimiters', '', ',', 150_000_000, 1000 ],
 	[ 'quotes', '', '"' ],
 	[ 'open quotes', '', ',"' ],
 	[ 'delimiters in quotes', '', '","' ],
@@ -95,7 +105,7 @@ for (
 	my ($name, $first, $unit, $nbytes, @moments) = @$_;
 	my $options = "filename '$huge', max_record_size '500MB', log_verbosity 'silent'";
 
-	$nbytes //= 80_000_000;
+	$nbytes //= 30_000_000;
 	write_file($huge, $first, $unit x ($nbytes / length $unit));
 	$session->value("
 		SET statement_timeout = 0;
@@ -111,20 +121,16 @@ for (
 		"SELECT csv_gpu_load('huge', 'target')",
 		"SELECT count(*) FROM csv_gpu_sniff('$huge')")
 	{
-		my ($late, $worst) = (0, 0);
+		my @late;
 
-		for my $timeout (30, 150, 600, @moments)
+		for my $timeout (50, 300, @moments)
 		{
-			my $start = time();
-			my ($out, $err) = $session->query("SET statement_timeout = $timeout; $query");
-			my $over = time() - $start - $timeout / 1000;
+			my ($err, $late) = interrupted("SET statement_timeout = $timeout; $query", $timeout / 1000);
 
-			$worst = $over if $over > $worst;
 			last if $err !~ /statement timeout/;
-			$late++ if $over > $at_once;
+			push @late, $late if $late;
 		}
-		is($late, 0, "one record, $name: $query ends in time")
-		  or diag("$worst seconds late");
+		is("@late", '', "one record, $name: $query ends in time");
 	}
 }
 $session->value('SET statement_timeout = 0; DROP FOREIGN TABLE huge, huge_header');
@@ -139,10 +145,10 @@ for my $query (
 	q{SELECT * FROM dates WHERE d < '1990-01-01'},
 	q{SELECT * FROM dates WHERE d < '1990-01-01' ORDER BY d LIMIT 3})
 {
-	my $start = time();
-	my ($out, $err) = $session->query("SET statement_timeout = 500; $query");
+	my ($err, $late) = interrupted("SET statement_timeout = 500; $query", 0.5);
+
 	like($err, qr/statement timeout/, "$query does not end by itself");
-	cmp_ok(time() - $start, '<', 0.5 + $at_once, "$query ends in time");
+	is($late, '', "$query ends in time");
 }
 $session->value('SET statement_timeout = 0');
 
@@ -156,11 +162,10 @@ for my $query (
 	'ANALYZE long, long, long, long, long, long, long, long',
 	"SELECT count(*) FROM generate_series(1, 1000) n, csv_gpu_errors('long', n)")
 {
-	my $start = time();
-	my ($out, $err) = $session->query("SET statement_timeout = 300; $query; RESET statement_timeout");
+	my ($err, $late) = interrupted("SET statement_timeout = 300; $query; RESET statement_timeout", 0.3);
 
 	like($err, qr/^ERROR:  canceling statement due to statement timeout/, "canceled: $query");
-	cmp_ok(time() - $start, '<', 0.3 + $at_once, 'in time');
+	is($late, '', 'in time');
 }
 
 # a program does not outlive the backend that is terminated
@@ -170,9 +175,14 @@ $session->value("
 $session->send('SELECT * FROM t');
 sleep(0.2);
 $other->value('SELECT pg_terminate_backend(' . $session->pid . ', 5000)');
-sleep(0.1);
-is(scalar(grep { (eval { slurp_file($_) } // '') eq "sleep\x{0}4242\x{0}" } glob('/proc/[0-9]*/cmdline')),
-	0, 'the program has ended with the backend');
+my $nprograms;
+for (1 .. 50)
+{
+	$nprograms = grep { (eval { slurp_file($_) } // '') eq "sleep\x{0}4242\x{0}" } glob('/proc/[0-9]*/cmdline');
+	last if $nprograms == 0;
+	sleep(0.1);
+}
+is($nprograms, 0, 'the program has ended with the backend');
 
 is($other->value('SELECT b FROM small'), 'a', 'other sessions go on');
 close $writer;

@@ -16,16 +16,6 @@ use Time::HiRes qw(time);
 
 my $files_a_round = 50;
 
-sub pick
-{
-	return $_[ rand @_ ];
-}
-
-sub chance
-{
-	return rand() < $_[0];
-}
-
 my %columns = (
 	text => sub { () },
 	'varchar(3)' => sub { () },
@@ -139,7 +129,7 @@ END $$;
 SQL
 
 my %count = (same => 0, DIFFERENT => 0, refused => 0);
-my $end = time() + seconds_to_run(20);
+my $end = time() + seconds_to_run(8);
 
 while (time() < $end && $count{DIFFERENT} < 3)
 {

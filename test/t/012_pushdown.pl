@@ -22,9 +22,6 @@ my $session = new_session($node);
 
 # ---- files ----
 
-sub pick { return $_[ rand @_ ] }
-sub chance { return rand() < $_[0] }
-
 my @words = (
 	'', 'a', 'b', 'ab', 'abc', 'A', 'R', 'N', 'zebra', 'a b', ' a', "\x{e4}", 'a%', 'a_c',
 	'PROMO TIN', 'PROMO', 'STEEL PROMO');

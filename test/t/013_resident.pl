@@ -232,9 +232,6 @@ is($session->value("SET csv_gpu_fdw.resident_memory = auto; SHOW csv_gpu_fdw.res
 
 # ---- random files and queries ----
 
-sub pick { return $_[ rand @_ ] }
-sub chance { return rand() < $_[0] }
-
 my $break = "\n";
 
 sub text

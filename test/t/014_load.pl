@@ -12,14 +12,13 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 random_seed();
-my $seconds = seconds_to_run(15);
+my $seconds = seconds_to_run(12);
 my $directory = PostgreSQL::Test::Utils::tempdir;
 my $node = csv_server('load', wal_level => 'replica', datestyle => 'ISO, MDY', timezone => 'UTC');
 my $session = new_session($node);
 
 $session->value('CREATE EXTENSION amcheck');
 
-sub pick { return $_[int(rand(@_))] }
 sub letters { my ($n) = @_; return join '', map { pick('a' .. 'z', ' ', "\xc3\xa9", ',', "\n", '""') } 1 .. $n }
 
 # ---- random tables ----
@@ -85,7 +84,7 @@ sub corruption
 
 my ($ntables, $nfailures, $nrows_all, $npages) = (0, 0, 0, 0);
 my @wrong;
-for (my $end = time() + $seconds; time() < $end; $ntables++)
+for (my $end = time() + $seconds; time() < $end || $ntables < 20; $ntables++)
 {
 	# the first is what partitions and generated columns go by
 	my @columns = ($types[0], map { pick(@types) } 1 .. rand(12));
@@ -138,7 +137,7 @@ for (my $end = time() + $seconds; time() < $end; $ntables++)
 }
 $session->value('RESET csv_gpu_fdw.load_method');
 is(scalar @wrong, 0, "random tables hold what COPY puts there") or diag(join "\n", @wrong[0 .. ($#wrong < 5 ? $#wrong : 5)]);
-cmp_ok($ntables, '>', 10, "$ntables tables, $nfailures loads that fail, $nrows_all rows");
+note("$ntables tables, $nfailures loads that fail, $nrows_all rows");
 
 # ---- foreign tables as targets, and as partitions ----
 

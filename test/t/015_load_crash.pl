@@ -22,15 +22,10 @@ my $file = write_file("$directory/load.csv", map { "$_,load," . ('z' x ($_ % 150
 sub make_server
 {
 	my ($name, %settings) = @_;
-	my $node = PostgreSQL::Test::Cluster->new($name);
+	my %init = (allows_streaming => delete $settings{streaming} // 0, extra => ['--data-checksums']);
+	my $node = csv_server($name, autovacuum => 'off', shared_buffers => '16MB', init => \%init, %settings);
 
-	%settings = ('csv_gpu_fdw.engine' => engine(), autovacuum => 'off', shared_buffers => '16MB', %settings);
-	$node->init(allows_streaming => delete $settings{streaming} // 0,
-		extra => [ '--encoding=UTF8', '--no-locale', '--data-checksums' ]);
-	$node->append_conf('postgresql.conf', join('', map { "$_ = '$settings{$_}'\n" } sort keys %settings));
-	$node->start;
-	$node->safe_psql('postgres', "CREATE EXTENSION csv_gpu_fdw; CREATE EXTENSION amcheck;
-		CREATE SERVER csv FOREIGN DATA WRAPPER csv_gpu_fdw;
+	$node->safe_psql('postgres', "CREATE EXTENSION amcheck;
 		CREATE FOREIGN TABLE source (a int, b text, c text) SERVER csv OPTIONS (filename '$file');
 		CREATE TABLE t (a int, b text, c text);
 		CREATE TABLE done (n int);

@@ -11,7 +11,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes ();
 
-my $libdir = `$ENV{PG_CONFIG} --pkglibdir`;
+my $libdir = `pg_config --pkglibdir`;
 chomp $libdir;
 plan skip_all => 'pg_cron is not installed' if !-e "$libdir/pg_cron.so";
 
@@ -36,14 +36,17 @@ sub sql
 sub await_run
 {
 	my ($job, $condition) = @_;
+	my $session = new_session($node);
+	my $nruns = 0;
 
 	for (1 .. 900)
 	{
-		return 1
-		  if sql("SELECT count(*) FROM csv_gpu_job_run WHERE job = '$job' AND $condition") > 0;
+		$nruns = $session->value("SELECT count(*) FROM csv_gpu_job_run WHERE job = '$job' AND $condition");
+		last if $nruns > 0;
 		Time::HiRes::sleep(0.1);
 	}
-	return 0;
+	$session->quit;
+	return $nruns > 0;
 }
 
 sub write_old_file

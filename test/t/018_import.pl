@@ -104,7 +104,7 @@ for my $suffix (keys %packed)
 {
 	my ($tool) = split / /, $packed{$suffix};
 
-	next if !grep { -x "$_/$tool" } split /:/, $ENV{PATH};
+	next if !has_program($tool);
 	system("$packed{$suffix} -c < $varied/late.csv > $varied/packed_$suffix.csv.$suffix") == 0 or die;
 }
 

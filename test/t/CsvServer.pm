@@ -1,7 +1,8 @@
 # CsvServer.pm: what the tests in this directory share.
 #
 #	csv_server(NAME, setting => value ...)	a private server with the extension,
-#					the foreign server "csv" and, for comparison, "file" of file_fdw
+#					the foreign server "csv" and, for comparison, "file" of file_fdw;
+#					"init" among the settings is for PostgreSQL::Test::Cluster's init()
 #	CsvServer::Session				psql that stays connected, with standard
 #					output and error apart
 #
@@ -16,16 +17,17 @@ use warnings;
 use Exporter 'import';
 use File::Basename qw(dirname);
 use File::Path qw(make_path);
+use POSIX ();
 use Test::More;
 use Time::HiRes ();
 
-# "make check" sets these; a bare prove need not
+# what PostgreSQL's own tests are told, of the server whose pg_config is in PATH
 BEGIN
 {
-	my $pgxs = `pg_config --pgxs`;
+	my $tests = dirname(`pg_config --pgxs`) . '/../test';
 
-	chomp $pgxs;
-	$ENV{PG_REGRESS} //= dirname($pgxs) . '/../test/regress/pg_regress';
+	unshift @INC, "$tests/perl";
+	$ENV{PG_REGRESS} //= "$tests/regress/pg_regress";
 	# PostgreSQL 15 asks for the first of them, later ones for the other two
 	$ENV{TESTDIR} //= '.';
 	$ENV{TESTDATADIR} //= "$ENV{TESTDIR}/tmp_check";
@@ -37,8 +39,9 @@ BEGIN
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
-our @EXPORT = qw(csv_server engine new_session literal write_file random_seed
-  seconds_to_run rss_kb descriptors settle QUICK_FILES);
+our @EXPORT = qw(csv_server engine new_session literal write_file has_program
+  random_seed seconds_to_run pick chance rss_kb cpu_seconds descriptors settle
+  QUICK_FILES);
 
 my $file_age = 0;
 
@@ -54,6 +57,7 @@ sub csv_server
 {
 	my ($name, %settings) = @_;
 	my $node = PostgreSQL::Test::Cluster->new($name);
+	my %init = %{ delete $settings{init} // {} };
 
 	%settings = (
 		'csv_gpu_fdw.engine' => engine(),
@@ -62,7 +66,7 @@ sub csv_server
 		shared_buffers => '128MB',
 		%settings);
 	$file_age = $settings{'csv_gpu_test.file_age'} // 0;
-	$node->init(extra => [ '--encoding=UTF8', '--no-locale' ]);
+	$node->init(%init, extra => [ '--encoding=UTF8', '--no-locale', @{ $init{extra} // [] } ]);
 	$node->append_conf('postgresql.conf',
 		join('', map { "$_ = '$settings{$_}'\n" } sort keys %settings));
 	$node->start;
@@ -94,6 +98,13 @@ sub write_file
 	return $path;
 }
 
+sub has_program
+{
+	my ($name) = @_;
+
+	return scalar grep { -x "$_/$name" } split /:/, $ENV{PATH};
+}
+
 # the seed of this run, said so that it can be repeated
 sub random_seed
 {
@@ -102,6 +113,18 @@ sub random_seed
 	note("CSV_GPU_FDW_SEED=$seed");
 	srand($seed);
 	return $seed;
+}
+
+# one of these
+sub pick
+{
+	return $_[ rand @_ ];
+}
+
+# true with this probability
+sub chance
+{
+	return rand() < $_[0];
 }
 
 sub seconds_to_run
@@ -128,6 +151,17 @@ sub rss_kb
 	my $status = slurp_file("/proc/$pid/status");
 
 	return $status =~ /^RssAnon:\s+(\d+)/m ? $1 : 0;
+}
+
+# What a process has worked, its threads included: unlike time that passes, it
+# does not depend on what else the machine has to do.
+sub cpu_seconds
+{
+	my ($pid) = @_;
+	my ($user, $system) =
+	  slurp_file("/proc/$pid/stat") =~ /.*\) \S(?: -?\d+){10} (\d+) (\d+)/;
+
+	return ($user + $system) / POSIX::sysconf(POSIX::_SC_CLK_TCK());
 }
 
 # what a process has open, less what comes and goes with the server's own work
