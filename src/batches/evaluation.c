@@ -18,6 +18,7 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -150,7 +151,7 @@ lay_out_query(CsvEvaluation *evaluation)
 									  layout->ncolumns);
 	csv_evaluator_set_query(evaluation->evaluator, evaluation->over);
 	if (before != NULL)
-		csv_query_over_free(before);
+		pfree(before);
 	MemoryContextSwitchTo(outer);
 }
 
@@ -196,12 +197,11 @@ csv_evaluation_groups(CsvEvaluation *evaluation)
 
 /* ---- what the engine that reads is asked ---- */
 
-/* of the current memory context */
+/* hidden: room for a flag of each column */
 static CsvRequest
-make_request(CsvEvaluation *evaluation)
+make_request(CsvEvaluation *evaluation, bool *hidden)
 {
 	const CsvFileLayout *layout = evaluation->layout;
-	bool	   *hidden = palloc(sizeof(bool) * Max(layout->ncolumns, 1));
 	CsvRequest	request;
 
 	for (int i = 0; i < layout->ncolumns; i++)
@@ -234,6 +234,7 @@ static void
 request_answers(CsvEvaluation *evaluation, CsvReading *reading,
 				const CsvKept *kept)
 {
+	bool		hidden[MaxHeapAttributeNumber];
 	CsvRequest	request;
 
 	if (evaluation->evaluator == NULL ||
@@ -242,10 +243,9 @@ request_answers(CsvEvaluation *evaluation, CsvReading *reading,
 						  csv_kept_is_copying(kept))) ||
 		!csv_reading_asks(reading))
 		return;
-	request = make_request(evaluation);
+	request = make_request(evaluation, hidden);
 	request.may_hold = may_hold(evaluation, reading);
 	csv_reading_ask(reading, &request);
-	pfree((void *) request.hidden);
 }
 
 void
@@ -293,23 +293,21 @@ static void
 ask_gpu(CsvEvaluation *evaluation, const CsvKept *kept)
 {
 	CsvFileLayout *layout = evaluation->layout;
+	bool		hidden[MaxHeapAttributeNumber];
+	uint32_t	places[MaxHeapAttributeNumber];
 	MemoryContext outer;
 	CsvRequest	request;
 	CsvStatus	status = CSV_OK;
-	uint32_t   *places;
 
 	if (evaluation->decidable != CSV_DECIDES_ALL)
 		return;
 	outer = MemoryContextSwitchTo(evaluation->context);
-	request = make_request(evaluation);
-	places = palloc(sizeof(uint32_t) * Max(layout->ncolumns, 1));
+	request = make_request(evaluation, hidden);
 	for (int i = 0; i < layout->ncolumns; i++)
 		places[i] = (uint32_t) csv_kept_place(kept, i);
 	evaluation->answer = csv_resident_ask(csv_kept_columns(kept),
 										  &layout->table->settings, &request,
 										  &layout->layout, places);
-	pfree(places);
-	pfree((void *) request.hidden);
 	if (evaluation->answer != NULL)
 	{
 		if (evaluation->answered_by != NULL)

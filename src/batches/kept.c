@@ -253,8 +253,8 @@ csv_kept_begin(CsvKept *kept, const char *filename, const CsvDialect *dialect)
 
 	kept->copying = csv_resident_begin(&key, dialect, &kept->layout->layout);
 	for (int i = 0; i < key.ncolumns; i++)
-		pfree((void *) key.columns[i].meaning);
-	pfree((void *) key.columns);
+		pfree(key.columns[i].meaning);
+	pfree(key.columns);
 }
 
 bool

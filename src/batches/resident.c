@@ -460,7 +460,7 @@ record_length(CsvResident *resident, const CsvBatch *batch, uint64_t offset)
  */
 static bool
 copy_records(CsvResident *resident, const CsvBatch *batch,
-			 CsvResidentBatch *copy, uint64_t *nbytes)
+			 CsvResidentBatch *copy, uint8_t *to, uint64_t *nbytes)
 {
 	uint32_t	ncolumns = (uint32_t) resident->key.ncolumns;
 	uint32_t	error = 0;
@@ -493,10 +493,8 @@ copy_records(CsvResident *resident, const CsvBatch *batch,
 			return false;
 		if (copy != NULL)
 		{
-			uint8_t    *bytes = (uint8_t *) copy->batch.bytes + *nbytes;
-
-			*bytes = 0;
-			memcpy(bytes + 1, batch->bytes + offset, length);
+			to[*nbytes] = 0;
+			memcpy(to + *nbytes + 1, batch->bytes + offset, length);
 			if (is_error)
 				copy->batch.errors[error].offset = *nbytes + 1;
 			else
@@ -535,7 +533,7 @@ csv_resident_add(CsvResident *resident, const CsvBatch *batch)
 	resident->read_bytes += (int64) batch->consumed;
 	if (batch->nrecords == 0)
 		return true;
-	if (!copy_records(resident, batch, NULL, &nbytes) || nbytes > UINT32_MAX)
+	if (!copy_records(resident, batch, NULL, NULL, &nbytes) || nbytes > UINT32_MAX)
 		return false;
 	for (uint32_t i = 0; i < ncolumns; i++)
 	{
@@ -616,7 +614,8 @@ csv_resident_add(CsvResident *resident, const CsvBatch *batch)
 		resident->bad_values |= batch->errors[i].code > CSV_ERROR_COLUMN_COUNT;
 	}
 	copy->bytes = piece + bytes_place;
-	if (!copy_records(resident, batch, &node->resident, &nbytes))
+	if (!copy_records(resident, batch, &node->resident, piece + bytes_place,
+					  &nbytes))
 		return false;
 	copy->nbytes = nbytes;
 	copy->consumed = nbytes;

@@ -37,7 +37,7 @@ extern void csv_resident_memory_assign(const char *value, void *extra);
 typedef struct CsvResidentColumn
 {
 	AttrNumber	attnum;
-	const char *meaning;		/* all that shapes its array, but for this: */
+	char	   *meaning;		/* all that shapes its array, but for this: */
 
 	/*
 	 * A numeric as scaled integers.  They serve whoever wants numerics, too, for
@@ -56,7 +56,7 @@ typedef struct CsvResidentKey
 	const char *meaning;		/* all that shapes records and every column */
 	bool		positions;		/* wants to know where rows start */
 	int			ncolumns;
-	const CsvResidentColumn *columns;
+	CsvResidentColumn *columns;
 } CsvResidentKey;
 
 /* columns of a file, held or on the way to be */

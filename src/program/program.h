@@ -134,11 +134,11 @@ extern bool csv_program_leaves_lanes(const CsvProgram *program,
 
 /*
  * The same query over columns of a layout: indexes of these instead of attribute
- * numbers.  In the current memory context; has parts in common with the other.
+ * numbers.  One piece of the current memory context, to be freed as such; has parts
+ * in common with the other.
  */
 extern CsvQuery *csv_query_over(const CsvQuery *query,
 								const CsvColumn *columns, uint32_t ncolumns);
-extern void csv_query_over_free(CsvQuery *over);
 
 /* ---- between datums and lanes ---- */
 

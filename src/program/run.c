@@ -350,14 +350,13 @@ CsvQuery *
 csv_query_over(const CsvQuery *query, const CsvColumn *columns,
 			   uint32_t ncolumns)
 {
-	CsvQuery   *over = palloc(sizeof(CsvQuery));
-	CsvInstruction *instructions = palloc(Max(query->ninstructions, 1) *
-										  sizeof(CsvInstruction));
+	size_t		nbytes = query->ninstructions * sizeof(CsvInstruction);
+	CsvQuery   *over = palloc(sizeof(CsvQuery) + nbytes);
+	CsvInstruction *instructions = (CsvInstruction *) (over + 1);
 
 	*over = *query;
 	over->instructions = instructions;
-	memcpy(instructions, query->instructions,
-		   query->ninstructions * sizeof(CsvInstruction));
+	memcpy(instructions, query->instructions, nbytes);
 	for (uint32_t i = 0; i < query->ninstructions; i++)
 	{
 		if (instructions[i].operation != CSV_OP_COLUMN)
@@ -367,13 +366,6 @@ csv_query_over(const CsvQuery *query, const CsvColumn *columns,
 				instructions[i].operand = k;
 	}
 	return over;
-}
-
-void
-csv_query_over_free(CsvQuery *over)
-{
-	pfree((void *) over->instructions);
-	pfree(over);
 }
 
 /* ---- what may come of it ---- */

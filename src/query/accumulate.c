@@ -32,19 +32,19 @@ carry_key(uint32_t group, uint32_t field)
 static bool
 add_carry(CsvGroups *groups, uint32_t group, uint32_t field, CsvInt128 carry)
 {
-	CsvTable   *table = &groups->carries;
+	CsvKeyed   *table = &groups->carries;
 	CsvValue	key = carry_key(group, field);
 	uint32_t	row;
 	uint8_t    *place;
 	CsvInt128	sum;
 	bool		made;
 
-	row = csv_table_find(table,
-						 csv_table_hash(table, table->seed, CSV_LANE_INT, &key),
+	row = csv_keyed_find(table,
+						 csv_keyed_hash(table, table->seed, CSV_LANE_INT, &key),
 						 &key, &made);
-	if (row == CSV_TABLE_NO_ROW)
+	if (row == CSV_NO_ROW)
 		return false;
-	place = csv_table_row(table, row) + groups->carry_offset;
+	place = csv_keyed_row(table, row) + groups->carry_offset;
 	memcpy(&sum, place, sizeof(sum));
 	sum += carry;
 	memcpy(place, &sum, sizeof(sum));
@@ -54,18 +54,18 @@ add_carry(CsvGroups *groups, uint32_t group, uint32_t field, CsvInt128 carry)
 CsvInt128
 csv_get_carry(const CsvGroups *groups, uint32_t group, uint32_t field)
 {
-	const CsvTable *table = &groups->carries;
+	const CsvKeyed *table = &groups->carries;
 	CsvValue	key = carry_key(group, field);
 	uint32_t	row;
 	CsvInt128	sum;
 
-	row = csv_table_lookup(table,
-						   csv_table_hash(table, table->seed, CSV_LANE_INT,
+	row = csv_keyed_lookup(table,
+						   csv_keyed_hash(table, table->seed, CSV_LANE_INT,
 										  &key),
 						   &key);
-	if (row == CSV_TABLE_NO_ROW)
+	if (row == CSV_NO_ROW)
 		return 0;
-	memcpy(&sum, csv_table_row(table, row) + groups->carry_offset,
+	memcpy(&sum, csv_keyed_row(table, row) + groups->carry_offset,
 		   sizeof(sum));
 	return sum;
 }
@@ -402,7 +402,7 @@ csv_count_distinct(CsvGroups *groups, uint32_t aggregate, const CsvRun *run,
 			   const CsvValue *value, bool full)
 {
 	CsvAccumulator *accumulator = &groups->accumulators[aggregate];
-	CsvTable   *table = &accumulator->distinct;
+	CsvKeyed   *table = &accumulator->distinct;
 	CsvValue	pair[2];
 	uint64_t	hash;
 	bool		made;
@@ -410,13 +410,13 @@ csv_count_distinct(CsvGroups *groups, uint32_t aggregate, const CsvRun *run,
 	memset(&pair[0], 0, sizeof(pair[0]));
 	pair[0].value.integer = run->group;
 	pair[1] = *value;
-	hash = csv_table_hash(table, table->seed, CSV_LANE_INT, &pair[0]);
-	hash = csv_table_hash(table, hash, table->lanes[1], &pair[1]);
+	hash = csv_keyed_hash(table, table->seed, CSV_LANE_INT, &pair[0]);
+	hash = csv_keyed_hash(table, hash, table->lanes[1], &pair[1]);
 	if (full)
-		return csv_table_lookup(table, hash, pair) != CSV_TABLE_NO_ROW ||
+		return csv_keyed_lookup(table, hash, pair) != CSV_NO_ROW ||
 			groups->spill_value(groups->spill_arg, hash, aggregate, run->group,
 								value);
-	if (csv_table_find(table, hash, pair, &made) == CSV_TABLE_NO_ROW)
+	if (csv_keyed_find(table, hash, pair, &made) == CSV_NO_ROW)
 		return false;
 	return !made || csv_add_count(groups, accumulator->counter, run, 1);
 }

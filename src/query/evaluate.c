@@ -353,7 +353,7 @@ csv_evaluator_create(const CsvMemory *memory, const CsvQuery *query)
 	evaluator->allocated = memory->alloc(memory->owner, nbytes);
 	evaluator->lanes = memory->alloc(memory->owner, (n + 1) * sizeof(CsvLanes));
 	evaluator->registers = memory->alloc(memory->owner,
-										 (n + 1) * sizeof(CsvRegister));
+										 (n + 1) * sizeof(CsvRegisterRoom));
 	evaluator->constants = memory->alloc(memory->owner,
 										 (n + 1) * sizeof(CsvConstant));
 	evaluator->written = memory->alloc(memory->owner,
@@ -379,7 +379,7 @@ csv_evaluator_create(const CsvMemory *memory, const CsvQuery *query)
 	memset(next, 0, nbytes - ALIGNMENT);
 	for (uint32_t i = 0; i < n; i++)
 	{
-		CsvRegister *own = &evaluator->registers[i];
+		CsvRegisterRoom *own = &evaluator->registers[i];
 
 		own->values = next;
 		own->lengths = (uint32_t *) (next + 16 * CSV_BLOCK_ROWS);

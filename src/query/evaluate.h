@@ -12,19 +12,19 @@
 
 #define CSV_MOST_DECIMAL	(csv_power_of_ten(CSV_MAX_DECIMAL_DIGITS) - 1)
 
-typedef struct CsvRegister
+typedef struct CsvRegisterRoom
 {
 	void	   *values;			/* room for a block: 16 bytes a row, */
 	uint32_t   *lengths;		/* and 4, */
 	uint8_t    *state;			/* and 1 */
-} CsvRegister;
+} CsvRegisterRoom;
 
 struct CsvEvaluator
 {
 	CsvMemory	memory;
 	const CsvQuery *query;
 	CsvLanes   *lanes;			/* a register each: what it holds, */
-	CsvRegister *registers;		/* and where its own arrays are */
+	CsvRegisterRoom *registers; /* and where its own arrays are */
 	CsvConstant *constants;		/* a register each: what it was filled from */
 	const uint8_t *constant_text;
 	uint32_t   *written;		/* a register each: instructions up to the one

@@ -7,7 +7,7 @@
 
 #include "float_sum.h"
 #include "lanes.h"
-#include "table.h"
+#include "keyed.h"
 
 /* how many values an argument had where its filter was true */
 typedef struct CsvCounter
@@ -25,7 +25,7 @@ typedef struct CsvAccumulator
 	uint32_t	offset;
 	uint32_t	nbytes;			/* 0: nothing */
 	uint32_t	bit;			/* MIN, MAX: which says that there is a value */
-	CsvTable	distinct;		/* COUNT_DISTINCT: of (group, value) */
+	CsvKeyed	distinct;		/* COUNT_DISTINCT: of (group, value) */
 } CsvAccumulator;
 
 /* rows of one group, side by side in a list */
@@ -48,8 +48,8 @@ typedef struct CsvGroups
 	const CsvMemory *memory;
 	const CsvQuery *query;
 	bool		ready;			/* the layout of rows is settled */
-	CsvTable	table;
-	CsvTable	carries;		/* of (group, field) */
+	CsvKeyed	table;
+	CsvKeyed	carries;		/* of (group, field) */
 	uint32_t	carry_offset;
 	CsvWideFloats wides;
 	uint32_t	bits_offset;	/* of those bits in a group's row */
@@ -60,7 +60,7 @@ typedef struct CsvGroups
 
 	/* see csv_evaluator_remember() */
 	const CsvRowClasses *remembered;
-	uint32_t   *group_of_class; /* CSV_TABLE_NO_ROW: none yet */
+	uint32_t   *group_of_class; /* CSV_NO_ROW: none yet */
 	uint32_t	class_capacity;
 	uint32_t   *class_of_group; /* CSV_UNKNOWN_CLASS: none yet */
 	uint32_t	group_capacity;

@@ -16,7 +16,7 @@
  * Where rows stay from query to query, their groups may be known by number: then
  * 1 and 2 are spared.
  *
- * A group keeps (see table.h for its keys):
+ * A group keeps (see keyed.h for its keys):
  *
  *	counters		4 bytes each.  Aggregates of the same argument and filter
  *					have one in common.
@@ -114,14 +114,14 @@ csv_groups_settle(CsvGroups *groups, const CsvLanes *registers)
 			uint8_t		pair[2] = {CSV_LANE_INT, aggregate->lane};
 			uint32_t	nothing;
 
-			csv_table_init(&accumulator->distinct, groups->memory, pair, 2, 0,
+			csv_keyed_init(&accumulator->distinct, groups->memory, pair, 2, 0,
 						   &nothing);
 		}
 	}
 
 	spare = query->nkeys > 0 && groups->ncounters > 0;
 	nwords = groups->ncounters - spare + (nextremes + 31) / 32;
-	csv_table_init(&groups->table, groups->memory, lanes, query->nkeys,
+	csv_keyed_init(&groups->table, groups->memory, lanes, query->nkeys,
 				   payload_bytes + 4 * nwords, &payload);
 	for (uint32_t i = 0; i < query->naggregates; i++)
 		groups->accumulators[i].offset += payload;
@@ -159,12 +159,12 @@ csv_groups_init(CsvGroups *groups, const CsvMemory *memory,
 	memset(groups->accumulators, 0, sizeof(groups->accumulators));
 	groups->table.arena.memory = memory;
 	groups->wides.memory = memory;
-	csv_table_init(&groups->carries, memory, carry_key, 1, sizeof(CsvInt128),
+	csv_keyed_init(&groups->carries, memory, carry_key, 1, sizeof(CsvInt128),
 				   &groups->carry_offset);
 	if (query->aggregates && query->nkeys == 0)
 	{
 		csv_groups_settle(groups, NULL);
-		return csv_table_add(&groups->table) != CSV_TABLE_NO_ROW;
+		return csv_keyed_add(&groups->table) != CSV_NO_ROW;
 	}
 	return true;
 }
@@ -188,8 +188,8 @@ csv_groups_forget(CsvGroups *groups)
 void
 csv_groups_free(CsvGroups *groups)
 {
-	csv_table_free(&groups->table);
-	csv_table_free(&groups->carries);
+	csv_keyed_free(&groups->table);
+	csv_keyed_free(&groups->carries);
 	csv_wide_floats_free(&groups->wides);
 	csv_groups_forget(groups);
 	csv_groups_forget_values(groups);
@@ -200,20 +200,20 @@ csv_groups_forget_values(CsvGroups *groups)
 {
 	for (uint32_t i = 0; i < groups->query->naggregates; i++)
 		if (groups->accumulators[i].distinct.arena.memory != NULL)
-			csv_table_free(&groups->accumulators[i].distinct);
+			csv_keyed_free(&groups->accumulators[i].distinct);
 }
 
 size_t
 csv_groups_bytes(const CsvGroups *groups)
 {
-	size_t		nbytes = csv_table_bytes(&groups->table) +
-		csv_table_bytes(&groups->carries) +
+	size_t		nbytes = csv_keyed_bytes(&groups->table) +
+		csv_keyed_bytes(&groups->carries) +
 		csv_wide_floats_bytes(&groups->wides) +
 		sizeof(uint32_t) * ((size_t) groups->class_capacity +
 							groups->group_capacity);
 
 	for (uint32_t i = 0; i < groups->query->naggregates; i++)
-		nbytes += csv_table_bytes(&groups->accumulators[i].distinct);
+		nbytes += csv_keyed_bytes(&groups->accumulators[i].distinct);
 	return nbytes;
 }
 
@@ -242,7 +242,7 @@ hash_key(CsvGroups *groups, const CsvLanes *lanes, uint32_t key, CsvRows rows)
 			csv_lanes_value(lanes, rows.rows[i], &value);
 			if (value.state != CSV_LANE_VALUE)
 				groups->nulls[i] |= UINT32_C(1) << key;
-			hashes[i] = csv_table_hash(&groups->table, hashes[i], lanes->lane,
+			hashes[i] = csv_keyed_hash(&groups->table, hashes[i], lanes->lane,
 									   &value);
 		}
 		return;
@@ -279,12 +279,12 @@ hash_key(CsvGroups *groups, const CsvLanes *lanes, uint32_t key, CsvRows rows)
 	}
 }
 
-/* step 2: the first group with the row's hash, or CSV_TABLE_NO_ROW */
+/* step 2: the first group with the row's hash, or CSV_NO_ROW */
 static void
 guess_groups(CsvGroups *groups, uint32_t nrows)
 {
-	const CsvTable *table = &groups->table;
-	const CsvTableSlot *slots = table->slots;
+	const CsvKeyed *table = &groups->table;
+	const CsvKeyedSlot *slots = table->slots;
 	uint32_t	mask = table->slot_mask;
 	bool		many = mask >= MANY_SLOTS;
 
@@ -303,12 +303,12 @@ guess_groups(CsvGroups *groups, uint32_t nrows)
 		uint32_t	tag = (uint32_t) groups->hashes[i];
 		uint32_t	at = tag & mask;
 
-		while (slots[at].tag != tag && slots[at].row != CSV_TABLE_NO_ROW)
+		while (slots[at].tag != tag && slots[at].row != CSV_NO_ROW)
 			at = (at + 1) & mask;
 		groups->numbers[i] = slots[at].row;
-		if (slots[at].row != CSV_TABLE_NO_ROW)
+		if (slots[at].row != CSV_NO_ROW)
 		{
-			groups->places[i] = csv_table_row(table, slots[at].row);
+			groups->places[i] = csv_keyed_row(table, slots[at].row);
 			if (many)
 				__builtin_prefetch(groups->places[i]);
 		}
@@ -340,9 +340,9 @@ check_key(CsvGroups *groups, const CsvLanes *lanes, uint32_t key, CsvRows rows)
 		const uint8_t *place = groups->places[i] + offset; \
 		uint32_t	row = rows.rows[i]; \
  \
-		if (groups->numbers[i] != CSV_TABLE_NO_ROW && \
+		if (groups->numbers[i] != CSV_NO_ROW && \
 			csv_lanes_state(lanes, row) == CSV_LANE_VALUE && !(is_equal)) \
-			groups->numbers[i] = CSV_TABLE_NO_ROW; \
+			groups->numbers[i] = CSV_NO_ROW; \
 	} \
 	break
 
@@ -400,7 +400,7 @@ find_groups(CsvGroups *groups, const CsvLanes *registers, CsvRows *all)
 	const CsvRows rows = *all;
 	const bool	full = is_full(groups);
 	uint32_t	nkept = 0;
-	CsvTable   *table = &groups->table;
+	CsvKeyed   *table = &groups->table;
 	uint32_t   *numbers = groups->numbers;
 
 	for (uint32_t i = 0; i < rows.nrows; i++)
@@ -413,7 +413,7 @@ find_groups(CsvGroups *groups, const CsvLanes *registers, CsvRows *all)
 	{
 		uint32_t	nulls;
 
-		if (numbers[i] == CSV_TABLE_NO_ROW)
+		if (numbers[i] == CSV_NO_ROW)
 		{
 			/* any place will do */
 			groups->places[i] = (uint8_t *) groups->hashes;
@@ -421,14 +421,14 @@ find_groups(CsvGroups *groups, const CsvLanes *registers, CsvRows *all)
 		}
 		memcpy(&nulls, groups->places[i] + table->null_offset, 4);
 		if (nulls != groups->nulls[i])
-			numbers[i] = CSV_TABLE_NO_ROW;
+			numbers[i] = CSV_NO_ROW;
 	}
 	for (uint32_t key = 0; key < query->nkeys; key++)
 		check_key(groups, &registers[query->keys[key].value], key, rows);
 
 	for (uint32_t i = 0; i < rows.nrows; i++)
 	{
-		if (numbers[i] == CSV_TABLE_NO_ROW)
+		if (numbers[i] == CSV_NO_ROW)
 		{
 			CsvValue	keys[CSV_MAX_KEYS];
 			bool		made;
@@ -437,16 +437,16 @@ find_groups(CsvGroups *groups, const CsvLanes *registers, CsvRows *all)
 				csv_lanes_value(&registers[query->keys[key].value],
 								rows.rows[i], &keys[key]);
 			numbers[i] = full ?
-				csv_table_lookup(table, groups->hashes[i], keys) :
-				csv_table_find(table, groups->hashes[i], keys, &made);
-			if (numbers[i] == CSV_TABLE_NO_ROW)
+				csv_keyed_lookup(table, groups->hashes[i], keys) :
+				csv_keyed_find(table, groups->hashes[i], keys, &made);
+			if (numbers[i] == CSV_NO_ROW)
 			{
 				if (!full || !spill_row(groups, registers, rows.rows[i],
 										groups->hashes[i], keys))
 					return false;
 				continue;
 			}
-			groups->places[i] = csv_table_row(table, numbers[i]);
+			groups->places[i] = csv_keyed_row(table, numbers[i]);
 		}
 		if (full)
 		{
@@ -541,9 +541,9 @@ find_remembered(CsvGroups *groups, const CsvLanes *registers, CsvRows *all,
 		uint16_t	row = all->rows[i];
 
 		known[i] = classes[row] < capacity ? group_of_class[classes[row]] :
-			CSV_TABLE_NO_ROW;
+			CSV_NO_ROW;
 		groups->unknown[unknown.nrows] = row;
-		unknown.nrows += known[i] == CSV_TABLE_NO_ROW;
+		unknown.nrows += known[i] == CSV_NO_ROW;
 	}
 	if (unknown.nrows > 0 && !find_groups(groups, registers, &unknown))
 		return false;
@@ -565,7 +565,7 @@ find_remembered(CsvGroups *groups, const CsvLanes *registers, CsvRows *all,
 		uint16_t	row = all->rows[i];
 		uint32_t	number = known[i];
 
-		if (number == CSV_TABLE_NO_ROW)
+		if (number == CSV_NO_ROW)
 		{
 			if (next == nfound || unknown.rows[next] != row)
 				continue;
@@ -573,7 +573,7 @@ find_remembered(CsvGroups *groups, const CsvLanes *registers, CsvRows *all,
 		}
 		groups->merged[nkept] = row;
 		groups->numbers[nkept] = number;
-		groups->places[nkept++] = csv_table_row(&groups->table, number);
+		groups->places[nkept++] = csv_keyed_row(&groups->table, number);
 	}
 	all->rows = groups->merged;
 	all->nrows = nkept;
@@ -594,7 +594,7 @@ sort_rows(CsvGroups *groups, CsvRows rows)
 		memcpy(all->rows, rows.rows, rows.nrows * sizeof(uint16_t));
 		all->runs[0].group = 0;
 		all->runs[0].end = rows.nrows;
-		all->runs[0].place = csv_table_row(&groups->table, 0);
+		all->runs[0].place = csv_keyed_row(&groups->table, 0);
 		nruns = 1;
 	}
 	else if (ngroups <= FEW_GROUPS)
@@ -615,7 +615,7 @@ sort_rows(CsvGroups *groups, CsvRows rows)
 				continue;
 			all->runs[nruns].group = group;
 			all->runs[nruns].end = begin;
-			all->runs[nruns].place = csv_table_row(&groups->table, group);
+			all->runs[nruns].place = csv_keyed_row(&groups->table, group);
 			nruns++;
 		}
 		for (uint32_t i = 0; i < rows.nrows; i++)
@@ -766,7 +766,7 @@ bool
 csv_groups_count_value(CsvGroups *groups, uint32_t aggregate, uint32_t group,
 					   const CsvValue *value)
 {
-	CsvRun		run = {group, 1, csv_table_row(&groups->table, group)};
+	CsvRun		run = {group, 1, csv_keyed_row(&groups->table, group)};
 
 	return csv_count_distinct(groups, aggregate, &run, value, is_full(groups));
 }
@@ -774,7 +774,7 @@ csv_groups_count_value(CsvGroups *groups, uint32_t aggregate, uint32_t group,
 bool
 csv_groups_add_unseen(CsvGroups *groups, uint32_t nrows)
 {
-	CsvRun		run = {0, nrows, csv_table_row(&groups->table, 0)};
+	CsvRun		run = {0, nrows, csv_keyed_row(&groups->table, 0)};
 
 	for (uint32_t i = 0; i < groups->ncounters; i++)
 		if (!csv_add_count(groups, i, &run, nrows))
@@ -785,7 +785,7 @@ csv_groups_add_unseen(CsvGroups *groups, uint32_t nrows)
 uint32_t
 csv_groups_find(CsvGroups *groups, const CsvValue *keys, uint64_t *hash_out)
 {
-	CsvTable   *table = &groups->table;
+	CsvKeyed   *table = &groups->table;
 	uint64_t	hash;
 	uint32_t	row;
 	bool		made;
@@ -795,31 +795,31 @@ csv_groups_find(CsvGroups *groups, const CsvValue *keys, uint64_t *hash_out)
 	csv_groups_settle(groups, NULL);
 	hash = table->seed;
 	for (uint32_t key = 0; key < table->nkeys; key++)
-		hash = csv_table_hash(table, hash, table->lanes[key], &keys[key]);
+		hash = csv_keyed_hash(table, hash, table->lanes[key], &keys[key]);
 	if (hash_out != NULL)
 		*hash_out = hash;
 	if (is_full(groups))
 	{
-		row = csv_table_lookup(table, hash, keys);
-		return row == CSV_TABLE_NO_ROW ? CSV_GROUPS_FULL : row;
+		row = csv_keyed_lookup(table, hash, keys);
+		return row == CSV_NO_ROW ? CSV_GROUPS_FULL : row;
 	}
-	row = csv_table_find(table, hash, keys, &made);
-	return row == CSV_TABLE_NO_ROW ? CSV_NO_GROUP : row;
+	row = csv_keyed_find(table, hash, keys, &made);
+	return row == CSV_NO_ROW ? CSV_NO_GROUP : row;
 }
 
 uint32_t
 csv_groups_seek(const CsvGroups *groups, const CsvValue *keys)
 {
-	const CsvTable *table = &groups->table;
+	const CsvKeyed *table = &groups->table;
 	uint64_t	hash = table->seed;
 	uint32_t	row;
 
 	if (!groups->ready)
 		return CSV_NO_GROUP;
 	for (uint32_t key = 0; key < table->nkeys; key++)
-		hash = csv_table_hash(table, hash, table->lanes[key], &keys[key]);
-	row = csv_table_lookup(table, hash, keys);
-	return row == CSV_TABLE_NO_ROW ? CSV_NO_GROUP : row;
+		hash = csv_keyed_hash(table, hash, table->lanes[key], &keys[key]);
+	row = csv_keyed_lookup(table, hash, keys);
+	return row == CSV_NO_ROW ? CSV_NO_GROUP : row;
 }
 
 /* add a value to what the run's group keeps for an aggregate */
@@ -865,7 +865,7 @@ add_value(CsvGroups *groups, uint32_t number, const CsvRun *run,
 bool
 csv_groups_add_row(CsvGroups *groups, uint32_t group, const CsvValue *values)
 {
-	CsvRun		run = {group, 1, csv_table_row(&groups->table, group)};
+	CsvRun		run = {group, 1, csv_keyed_row(&groups->table, group)};
 	bool		counted[CSV_MAX_AGGREGATES] = {false};
 
 	for (uint32_t i = 0; i < groups->query->naggregates; i++)

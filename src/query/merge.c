@@ -105,7 +105,7 @@ csv_groups_add_partial(CsvGroups *groups, uint32_t group,
 					   const CsvPartial *partial)
 {
 	const CsvPartialLayout *layout = &groups->partial;
-	CsvRun		run = {group, 0, csv_table_row(&groups->table, group)};
+	CsvRun		run = {group, 0, csv_keyed_row(&groups->table, group)};
 	bool		counted[CSV_MAX_AGGREGATES] = {false};
 
 	for (uint32_t i = 0; i < groups->query->naggregates; i++)
@@ -176,8 +176,8 @@ void
 csv_groups_key(const CsvGroups *groups, uint32_t group, uint32_t key,
 			   CsvValue *value)
 {
-	const CsvTable *table = &groups->table;
-	const uint8_t *place = csv_table_row(table, group);
+	const CsvKeyed *table = &groups->table;
+	const uint8_t *place = csv_keyed_row(table, group);
 	uint32_t	nulls;
 
 	memset(value, 0, sizeof(*value));
@@ -191,7 +191,7 @@ double
 csv_groups_spread(const CsvGroups *groups, uint32_t group, uint32_t sum,
 				  uint32_t squares, uint64_t count)
 {
-	const uint8_t *row = csv_table_row(&groups->table, group);
+	const uint8_t *row = csv_keyed_row(&groups->table, group);
 
 	return csv_float_sum_spread((const CsvFloatSum *)
 								(row + groups->accumulators[sum].offset),
@@ -206,7 +206,7 @@ csv_groups_aggregate(const CsvGroups *groups, uint32_t group, uint32_t number,
 {
 	const CsvAggregate *aggregate = &groups->query->aggregate[number];
 	const CsvAccumulator *accumulator = &groups->accumulators[number];
-	const uint8_t *row = csv_table_row(&groups->table, group);
+	const uint8_t *row = csv_keyed_row(&groups->table, group);
 	const uint8_t *place = row + accumulator->offset;
 	uint32_t	count;
 

@@ -627,7 +627,7 @@ choose(CsvEvaluator *evaluator, const CsvInstruction *instruction)
 {
 	uint16_t	result = instruction->result;
 	CsvLanes   *lanes = &evaluator->lanes[result];
-	const CsvRegister *own = &evaluator->registers[result];
+	const CsvRegisterRoom *own = &evaluator->registers[result];
 	const CsvLanes *a = &evaluator->lanes[instruction->a];
 	const CsvLanes *b = &evaluator->lanes[instruction->b];
 	const CsvLanes *c = &evaluator->lanes[instruction->c];

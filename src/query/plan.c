@@ -405,23 +405,22 @@ csv_plan_at(const CsvPlan *plan, uint8_t *block)
 	return moved;
 }
 
-/* what the steps do not say */
 static void
-fill_block(CsvPlan *plan, const Making *making)
+copy_to(uint8_t *place, const void *from, size_t nbytes)
+{
+	if (nbytes > 0)
+		memcpy(place, from, nbytes);
+}
+
+/* what the steps do not say of inputs and aggregates */
+static void
+fill_aggregates(CsvPlan *plan, const Making *making, CsvPlanInput *inputs,
+				CsvPlanAggregate *aggregates)
 {
 	const CsvQuery *query = making->query;
-	CsvPlanInput *inputs = (CsvPlanInput *) plan->inputs;
-	CsvPlanAggregate *aggregates = (CsvPlanAggregate *) plan->aggregate;
 
-	memcpy((void *) plan->steps, making->steps,
-		   plan->nsteps * sizeof(CsvStep));
-	if (query->nconstants > 0)
-		memcpy((void *) plan->constants, query->constants,
-			   query->nconstants * sizeof(CsvConstant));
-	if (query->text_length > 0)
-		memcpy((void *) plan->text, query->text, query->text_length);
-	for (uint32_t i = 0; i < plan->nkeys; i++)
-		((uint8_t *) plan->key_lanes)[i] = query->keys[i].lane;
+	plan->inputs = inputs;
+	plan->aggregate = aggregates;
 	for (uint32_t i = 0; i < plan->ninputs; i++)
 	{
 		inputs[i].lane = making->lanes[i];
@@ -498,10 +497,15 @@ make_plan(CsvPlan *plan, Making *making, const CsvMemory *memory,
 	plan->steps = (const CsvStep *) plan->block;
 	plan->constants = (const CsvConstant *) (plan->block + constants);
 	plan->key_lanes = plan->block + key_lanes;
-	plan->inputs = (const CsvPlanInput *) (plan->block + inputs);
-	plan->aggregate = (const CsvPlanAggregate *) (plan->block + aggregates);
 	plan->text = plan->block + text;
-	fill_block(plan, making);
+	copy_to(plan->block, making->steps, making->nsteps * sizeof(CsvStep));
+	copy_to(plan->block + constants, query->constants,
+			query->nconstants * sizeof(CsvConstant));
+	copy_to(plan->block + text, query->text, query->text_length);
+	for (uint32_t i = 0; i < query->nkeys; i++)
+		plan->block[key_lanes + i] = query->keys[i].lane;
+	fill_aggregates(plan, making, (CsvPlanInput *) (plan->block + inputs),
+					(CsvPlanAggregate *) (plan->block + aggregates));
 	return true;
 }
 
