@@ -75,7 +75,7 @@ csv_get_carry(const CsvGroups *groups, uint32_t group, uint32_t field)
 bool
 csv_add_count(CsvGroups *groups, uint32_t counter, const CsvRun *run, uint32_t n)
 {
-	uint8_t    *place = run->place + groups->counters[counter].offset;
+	uint8_t    *place = run->place + groups->counters[counter];
 	uint32_t	count;
 
 	memcpy(&count, place, 4);
@@ -418,7 +418,7 @@ csv_count_distinct(CsvGroups *groups, uint32_t aggregate, const CsvRun *run,
 								value);
 	if (csv_keyed_find(table, hash, pair, &made) == CSV_NO_ROW)
 		return false;
-	return !made || csv_add_count(groups, accumulator->counter, run, 1);
+	return !made || csv_add_count(groups, groups->partial.input[aggregate], run, 1);
 }
 
 bool

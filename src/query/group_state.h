@@ -9,20 +9,10 @@
 #include "lanes.h"
 #include "keyed.h"
 
-/* how many values an argument had where its filter was true */
-typedef struct CsvCounter
-{
-	uint16_t	argument;		/* CSV_NO_REGISTER: rows are counted */
-	uint16_t	filter;			/* or CSV_NO_REGISTER */
-	bool		distinct;
-	uint32_t	offset;			/* in a group's row */
-} CsvCounter;
-
-/* what a group keeps for an aggregate beside its counter */
+/* what a group keeps for an aggregate beside its input's counter */
 typedef struct CsvAccumulator
 {
-	uint32_t	counter;
-	uint32_t	offset;
+	uint32_t	offset;			/* in a group's row */
 	uint32_t	nbytes;			/* 0: nothing */
 	uint32_t	bit;			/* MIN, MAX: which says that there is a value */
 	CsvKeyed	distinct;		/* COUNT_DISTINCT: of (group, value) */
@@ -53,9 +43,8 @@ typedef struct CsvGroups
 	uint32_t	carry_offset;
 	CsvWideFloats wides;
 	uint32_t	bits_offset;	/* of those bits in a group's row */
-	uint32_t	ncounters;
 	CsvPartialLayout partial;
-	CsvCounter	counters[CSV_MAX_AGGREGATES];
+	uint32_t	counters[CSV_MAX_AGGREGATES];	/* of each input: likewise */
 	CsvAccumulator accumulators[CSV_MAX_AGGREGATES];
 
 	/* see csv_evaluator_remember() */

@@ -30,6 +30,7 @@
 #include <string.h>
 
 #include "accumulate.h"
+#include "evaluator.h"
 
 /* groups are few up to here: rows are sorted by group */
 #define FEW_GROUPS		256
@@ -73,6 +74,7 @@ csv_groups_settle(CsvGroups *groups, const CsvLanes *registers)
 	uint32_t	payload_bytes = 0;
 	uint32_t	payload;
 	uint32_t	nextremes = 0;
+	uint32_t	ncounters = groups->partial.ninputs;
 	uint32_t	spare;			/* counters where four bytes are left over */
 	uint32_t	nwords;			/* four bytes each: other counters, and bits */
 
@@ -81,35 +83,17 @@ csv_groups_settle(CsvGroups *groups, const CsvLanes *registers)
 	groups->ready = true;
 	for (uint32_t key = 0; key < query->nkeys; key++)
 		lanes[key] = query->keys[key].lane;
-	groups->ncounters = 0;
 	for (uint32_t i = 0; i < query->naggregates; i++)
 	{
 		const CsvAggregate *aggregate = &query->aggregate[i];
 		CsvAccumulator *accumulator = &groups->accumulators[i];
-		bool		distinct = aggregate->kind == CSV_AGGREGATE_COUNT_DISTINCT;
-		uint16_t	argument = aggregate->kind == CSV_AGGREGATE_COUNT_ROWS ?
-			CSV_NO_REGISTER : aggregate->argument;
-		uint32_t	counter = 0;
 
 		accumulator->nbytes = accumulator_bytes(aggregate, registers);
 		accumulator->offset = payload_bytes;
 		payload_bytes += accumulator->nbytes;
-		while (counter < groups->ncounters &&
-			   (distinct || groups->counters[counter].distinct ||
-				groups->counters[counter].argument != argument ||
-				groups->counters[counter].filter != aggregate->filter))
-			counter++;
-		if (counter == groups->ncounters)
-		{
-			groups->counters[counter].argument = argument;
-			groups->counters[counter].filter = aggregate->filter;
-			groups->counters[counter].distinct = distinct;
-			groups->ncounters++;
-		}
-		accumulator->counter = counter;
 		if (csv_is_extreme(aggregate))
 			accumulator->bit = nextremes++;
-		if (distinct)
+		if (aggregate->kind == CSV_AGGREGATE_COUNT_DISTINCT)
 		{
 			uint8_t		pair[2] = {CSV_LANE_INT, aggregate->lane};
 			uint32_t	nothing;
@@ -119,24 +103,16 @@ csv_groups_settle(CsvGroups *groups, const CsvLanes *registers)
 		}
 	}
 
-	spare = query->nkeys > 0 && groups->ncounters > 0;
-	nwords = groups->ncounters - spare + (nextremes + 31) / 32;
+	spare = query->nkeys > 0 && ncounters > 0;
+	nwords = ncounters - spare + (nextremes + 31) / 32;
 	csv_keyed_init(&groups->table, groups->memory, lanes, query->nkeys,
 				   payload_bytes + 4 * nwords, &payload);
 	for (uint32_t i = 0; i < query->naggregates; i++)
 		groups->accumulators[i].offset += payload;
-	for (uint32_t i = 0; i < groups->ncounters; i++)
-		groups->counters[i].offset = i < spare ? payload - 4 :
+	for (uint32_t i = 0; i < ncounters; i++)
+		groups->counters[i] = i < spare ? payload - 4 :
 			payload + payload_bytes + 4 * (i - spare);
-	groups->bits_offset = payload + payload_bytes +
-		4 * (groups->ncounters - spare);
-}
-
-bool
-csv_groups_reset(CsvGroups *groups)
-{
-	csv_groups_free(groups);
-	return csv_groups_init(groups, groups->memory, groups->query);
+	groups->bits_offset = payload + payload_bytes + 4 * (ncounters - spare);
 }
 
 bool
@@ -169,8 +145,8 @@ csv_groups_init(CsvGroups *groups, const CsvMemory *memory,
 	return true;
 }
 
-void
-csv_groups_forget(CsvGroups *groups)
+static void
+forget_classes(CsvGroups *groups)
 {
 	const CsvMemory *memory = groups->memory;
 
@@ -185,26 +161,26 @@ csv_groups_forget(CsvGroups *groups)
 	groups->remembered = NULL;
 }
 
-void
-csv_groups_free(CsvGroups *groups)
-{
-	csv_keyed_free(&groups->table);
-	csv_keyed_free(&groups->carries);
-	csv_wide_floats_free(&groups->wides);
-	csv_groups_forget(groups);
-	csv_groups_forget_values(groups);
-}
-
-void
-csv_groups_forget_values(CsvGroups *groups)
+static void
+forget_values(CsvGroups *groups)
 {
 	for (uint32_t i = 0; i < groups->query->naggregates; i++)
 		if (groups->accumulators[i].distinct.arena.memory != NULL)
 			csv_keyed_free(&groups->accumulators[i].distinct);
 }
 
-size_t
-csv_groups_bytes(const CsvGroups *groups)
+void
+csv_groups_free(CsvGroups *groups)
+{
+	csv_keyed_free(&groups->table);
+	csv_keyed_free(&groups->carries);
+	csv_wide_floats_free(&groups->wides);
+	forget_classes(groups);
+	forget_values(groups);
+}
+
+static size_t
+group_bytes(const CsvGroups *groups)
 {
 	size_t		nbytes = csv_keyed_bytes(&groups->table) +
 		csv_keyed_bytes(&groups->carries) +
@@ -221,7 +197,7 @@ static bool
 is_full(const CsvGroups *groups)
 {
 	return groups->limit_bytes > 0 &&
-		csv_groups_bytes(groups) > groups->limit_bytes;
+		group_bytes(groups) > groups->limit_bytes;
 }
 
 /* ---- which group is a row of? ---- */
@@ -738,17 +714,18 @@ csv_groups_add(CsvGroups *groups, const CsvLanes *registers, CsvRows rows,
 			return false;
 	}
 
-	for (uint32_t i = 0; i < groups->ncounters; i++)
+	for (uint32_t i = 0; i < groups->partial.ninputs; i++)
 	{
-		const CsvCounter *counter = &groups->counters[i];
 		const CsvRuns *runs;
 		uint32_t	begin = 0;
 
-		if (counter->distinct)
+		if (groups->partial.distinct[i])
 			continue;
 		runs = counted_runs(groups,
-							register_or_null(registers, counter->argument),
-							register_or_null(registers, counter->filter));
+							register_or_null(registers,
+											 groups->partial.argument[i]),
+							register_or_null(registers,
+											 groups->partial.filter[i]));
 		for (uint32_t r = 0; r < runs->nruns; r++)
 		{
 			if (!csv_add_count(groups, i, &runs->runs[r],
@@ -760,31 +737,83 @@ csv_groups_add(CsvGroups *groups, const CsvLanes *registers, CsvRows rows,
 	return true;
 }
 
-/* ---- for the caller ---- */
-
-bool
-csv_groups_count_value(CsvGroups *groups, uint32_t aggregate, uint32_t group,
-					   const CsvValue *value)
-{
-	CsvRun		run = {group, 1, csv_keyed_row(&groups->table, group)};
-
-	return csv_count_distinct(groups, aggregate, &run, value, is_full(groups));
-}
-
 bool
 csv_groups_add_unseen(CsvGroups *groups, uint32_t nrows)
 {
 	CsvRun		run = {0, nrows, csv_keyed_row(&groups->table, 0)};
 
-	for (uint32_t i = 0; i < groups->ncounters; i++)
+	for (uint32_t i = 0; i < groups->partial.ninputs; i++)
 		if (!csv_add_count(groups, i, &run, nrows))
 			return false;
 	return true;
 }
 
-uint32_t
-csv_groups_find(CsvGroups *groups, const CsvValue *keys, uint64_t *hash_out)
+/* ---- for the caller: see query.h ---- */
+
+void
+csv_evaluator_remember(CsvEvaluator *evaluator, const CsvRowClasses *classes)
 {
+	evaluator->groups->remembered = classes;
+}
+
+void
+csv_evaluator_forget(CsvEvaluator *evaluator)
+{
+	forget_classes(evaluator->groups);
+}
+
+uint32_t
+csv_evaluator_ngroups(const CsvEvaluator *evaluator)
+{
+	return evaluator->groups->table.nrows;
+}
+
+size_t
+csv_evaluator_group_bytes(const CsvEvaluator *evaluator)
+{
+	return group_bytes(evaluator->groups);
+}
+
+void
+csv_evaluator_limit(CsvEvaluator *evaluator, size_t limit_bytes,
+					CsvSpillFn spill, CsvSpillValueFn spill_value, void *arg)
+{
+	evaluator->groups->limit_bytes = limit_bytes;
+	evaluator->groups->spill = spill;
+	evaluator->groups->spill_value = spill_value;
+	evaluator->groups->spill_arg = arg;
+}
+
+void
+csv_evaluator_forget_values(CsvEvaluator *evaluator)
+{
+	forget_values(evaluator->groups);
+}
+
+bool
+csv_evaluator_reset(CsvEvaluator *evaluator)
+{
+	CsvGroups  *groups = evaluator->groups;
+
+	csv_groups_free(groups);
+	return csv_groups_init(groups, groups->memory, groups->query);
+}
+
+bool
+csv_evaluator_count_value(CsvEvaluator *evaluator, uint32_t aggregate,
+						  uint32_t group, const CsvValue *value)
+{
+	CsvGroups  *groups = evaluator->groups;
+	CsvRun		run = {group, 1, csv_keyed_row(&groups->table, group)};
+
+	return csv_count_distinct(groups, aggregate, &run, value, is_full(groups));
+}
+
+uint32_t
+csv_evaluator_find_group(CsvEvaluator *evaluator, const CsvValue *keys,
+						 uint64_t *hash_out)
+{
+	CsvGroups  *groups = evaluator->groups;
 	CsvKeyed   *table = &groups->table;
 	uint64_t	hash;
 	uint32_t	row;
@@ -808,8 +837,9 @@ csv_groups_find(CsvGroups *groups, const CsvValue *keys, uint64_t *hash_out)
 }
 
 uint32_t
-csv_groups_seek(const CsvGroups *groups, const CsvValue *keys)
+csv_evaluator_seek_group(const CsvEvaluator *evaluator, const CsvValue *keys)
 {
+	const CsvGroups *groups = evaluator->groups;
 	const CsvKeyed *table = &groups->table;
 	uint64_t	hash = table->seed;
 	uint32_t	row;
@@ -863,23 +893,25 @@ add_value(CsvGroups *groups, uint32_t number, const CsvRun *run,
 }
 
 bool
-csv_groups_add_row(CsvGroups *groups, uint32_t group, const CsvValue *values)
+csv_evaluator_add_row(CsvEvaluator *evaluator, uint32_t group,
+					  const CsvValue *values)
 {
+	CsvGroups  *groups = evaluator->groups;
 	CsvRun		run = {group, 1, csv_keyed_row(&groups->table, group)};
 	bool		counted[CSV_MAX_AGGREGATES] = {false};
 
 	for (uint32_t i = 0; i < groups->query->naggregates; i++)
 	{
-		uint32_t	counter = groups->accumulators[i].counter;
+		uint32_t	input = groups->partial.input[i];
 
 		if (values[i].state == CSV_LANE_NULL)
 			continue;
 		if (values[i].state == CSV_LANE_VALUE &&
 			!add_value(groups, i, &run, &values[i]))
 			return false;
-		counted[counter] |= !groups->counters[counter].distinct;
+		counted[input] |= !groups->partial.distinct[input];
 	}
-	for (uint32_t i = 0; i < groups->ncounters; i++)
+	for (uint32_t i = 0; i < groups->partial.ninputs; i++)
 		if (counted[i] && !csv_add_count(groups, i, &run, 1))
 			return false;
 	return true;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "accumulate.h"
+#include "evaluator.h"
 #include "groups.h"
 
 /* a value of two words that is there */
@@ -101,9 +102,10 @@ csv_partial_spread(const CsvPartialLayout *layout,
 }
 
 bool
-csv_groups_add_partial(CsvGroups *groups, uint32_t group,
-					   const CsvPartial *partial)
+csv_evaluator_add_partial(CsvEvaluator *evaluator, uint32_t group,
+						  const CsvPartial *partial)
 {
+	CsvGroups  *groups = evaluator->groups;
 	const CsvPartialLayout *layout = &groups->partial;
 	CsvRun		run = {group, 0, csv_keyed_row(&groups->table, group)};
 	bool		counted[CSV_MAX_AGGREGATES] = {false};
@@ -133,18 +135,19 @@ csv_groups_add_partial(CsvGroups *groups, uint32_t group,
 		else if (csv_is_sum(aggregate))
 			good = csv_add_wide_sum(groups, i, &run,
 								wide_of_words(aggregate, words));
-		if (good && !counted[accumulator->counter])
-			good = csv_add_count(groups, accumulator->counter, &run, count);
+		if (good && !counted[layout->input[i]])
+			good = csv_add_count(groups, layout->input[i], &run, count);
 		if (!good)
 			return false;
-		counted[accumulator->counter] = true;
+		counted[layout->input[i]] = true;
 	}
 	return true;
 }
 
-bool
-csv_groups_merge(CsvGroups *groups, const CsvPartialGroups *partial)
+CsvStatus
+csv_evaluator_merge(CsvEvaluator *evaluator, const CsvPartialGroups *partial)
 {
+	CsvGroups  *groups = evaluator->groups;
 	const CsvQuery *query = groups->query;
 	CsvValue	keys[CSV_MAX_KEYS];
 
@@ -162,21 +165,21 @@ csv_groups_merge(CsvGroups *groups, const CsvPartialGroups *partial)
 			continue;
 		for (uint32_t key = 0; key < query->nkeys; key++)
 			csv_partial_key(query, partial, g, key, &keys[key]);
-		group = csv_groups_find(groups, keys, &hash);
+		group = csv_evaluator_find_group(evaluator, keys, &hash);
 		if (group == CSV_NO_GROUP ||
 			(group == CSV_GROUPS_FULL ?
 			 !groups->spill(groups->spill_arg, hash, keys, NULL, &one) :
-			 !csv_groups_add_partial(groups, group, &one)))
-			return false;
+			 !csv_evaluator_add_partial(evaluator, group, &one)))
+			return CSV_NO_MEMORY;
 	}
-	return true;
+	return CSV_OK;
 }
 
 void
-csv_groups_key(const CsvGroups *groups, uint32_t group, uint32_t key,
-			   CsvValue *value)
+csv_evaluator_key(const CsvEvaluator *evaluator, uint32_t group, uint32_t key,
+				  CsvValue *value)
 {
-	const CsvKeyed *table = &groups->table;
+	const CsvKeyed *table = &evaluator->groups->table;
 	const uint8_t *place = csv_keyed_row(table, group);
 	uint32_t	nulls;
 
@@ -188,9 +191,10 @@ csv_groups_key(const CsvGroups *groups, uint32_t group, uint32_t key,
 }
 
 double
-csv_groups_spread(const CsvGroups *groups, uint32_t group, uint32_t sum,
-				  uint32_t squares, uint64_t count)
+csv_evaluator_spread(const CsvEvaluator *evaluator, uint32_t group,
+					 uint32_t sum, uint32_t squares, uint64_t count)
 {
+	const CsvGroups *groups = evaluator->groups;
 	const uint8_t *row = csv_keyed_row(&groups->table, group);
 
 	return csv_float_sum_spread((const CsvFloatSum *)
@@ -201,23 +205,25 @@ csv_groups_spread(const CsvGroups *groups, uint32_t group, uint32_t sum,
 }
 
 void
-csv_groups_aggregate(const CsvGroups *groups, uint32_t group, uint32_t number,
-					 CsvAggregateValue *value)
+csv_evaluator_aggregate(const CsvEvaluator *evaluator, uint32_t group,
+						uint32_t number, CsvAggregateValue *value)
 {
+	const CsvGroups *groups = evaluator->groups;
 	const CsvAggregate *aggregate = &groups->query->aggregate[number];
 	const CsvAccumulator *accumulator = &groups->accumulators[number];
+	uint32_t	input = groups->partial.input[number];
 	const uint8_t *row = csv_keyed_row(&groups->table, group);
 	const uint8_t *place = row + accumulator->offset;
 	uint32_t	count;
 
 	memset(value, 0, sizeof(*value));
 	value->extreme.state = CSV_LANE_NULL;
-	memcpy(&count, row + groups->counters[accumulator->counter].offset, 4);
+	memcpy(&count, row + groups->counters[input], 4);
 	value->count = count;
 	if (count >= COUNTER_UNIT)
 		value->count += (int64_t) COUNTER_UNIT *
 			(int64_t) csv_get_carry(groups, group,
-								COUNTER_FIELD(accumulator->counter));
+								COUNTER_FIELD(input));
 	if (count == 0)
 		return;
 	if (csv_is_sum(aggregate) && aggregate->lane == CSV_LANE_FLOAT)

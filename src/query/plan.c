@@ -39,16 +39,19 @@ csv_partial_lay_out(const CsvQuery *query, CsvPartialLayout *layout)
 		const CsvAggregate *aggregate = &query->aggregate[i];
 		uint16_t	argument = aggregate->kind == CSV_AGGREGATE_COUNT_ROWS ?
 			CSV_NO_REGISTER : aggregate->argument;
+		bool		distinct = aggregate->kind == CSV_AGGREGATE_COUNT_DISTINCT;
 		uint32_t	input = 0;
 
 		while (input < layout->ninputs &&
-			   (layout->argument[input] != argument ||
+			   (distinct || layout->distinct[input] ||
+				layout->argument[input] != argument ||
 				layout->filter[input] != aggregate->filter))
 			input++;
 		if (input == layout->ninputs)
 		{
 			layout->argument[input] = argument;
 			layout->filter[input] = aggregate->filter;
+			layout->distinct[input] = distinct;
 			layout->ninputs++;
 		}
 		layout->input[i] = (uint16_t) input;

@@ -438,13 +438,17 @@ typedef struct CsvPartialGroups
 
 #define CSV_NOT_HELD	UINT32_MAX
 
-/* distinct pairs of argument and filter are inputs, which aggregates share */
+/*
+ * Distinct pairs of argument and filter are inputs, which aggregates share;
+ * COUNT_DISTINCT has one of its own, of which each value counts once.
+ */
 typedef struct CsvPartialLayout
 {
 	uint32_t	ninputs;
 	uint32_t	nwords;			/* of a group */
 	uint16_t	argument[CSV_MAX_AGGREGATES];	/* of each input: registers, */
 	uint16_t	filter[CSV_MAX_AGGREGATES]; /* or CSV_NO_REGISTER */
+	bool		distinct[CSV_MAX_AGGREGATES];
 	uint16_t	input[CSV_MAX_AGGREGATES];	/* of each aggregate */
 	uint32_t	first_word[CSV_MAX_AGGREGATES]; /* likewise */
 } CsvPartialLayout;

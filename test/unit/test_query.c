@@ -18,7 +18,7 @@
 #include "../../src/query/groups.h"
 #include "../../src/query/operate.h"
 #include "../../src/query/row.h"
-#include "../../src/query/keyed.h"
+#include "../../src/query/evaluator.h"
 #include "host_answer.h"
 #include "naive_query.h"
 #include "random_query.h"
@@ -905,6 +905,7 @@ static void
 counters_and_sums_carry(void **state)
 {
 	static CsvGroups groups;
+	static CsvEvaluator evaluator = {.groups = &groups};
 	CsvQuery	query;
 	CsvAggregate aggregates[2];
 	CsvKey		key = {CSV_LANE_INT, 0};
@@ -937,18 +938,17 @@ counters_and_sums_carry(void **state)
 	assert_true(csv_groups_init(&groups, &reading_memory, &query));
 	assert_true(csv_groups_add(&groups, lanes, rows, 0));
 	assert_int_equal(groups.accumulators[1].nbytes, 8);
-	csv_groups_aggregate(&groups, 0, 0, &value);
+	csv_evaluator_aggregate(&evaluator, 0, 0, &value);
 	assert_int_equal(value.count, 4);
-	csv_groups_aggregate(&groups, 0, 1, &value);
+	csv_evaluator_aggregate(&evaluator, 0, 1, &value);
 	assert_true(value.wide.word[0] == (uint64_t) INT64_MAX * 3 + 7);
 	assert_true(value.wide.word[1] == 1 && value.wide.word[2] == 0);
 
 	/* as if so many rows had been there */
-	memcpy(csv_keyed_row(&groups.table, 0) + groups.counters[0].offset, &count,
-		   4);
+	memcpy(csv_keyed_row(&groups.table, 0) + groups.counters[0], &count, 4);
 	for (int i = 0; i < 3; i++)
 		assert_true(csv_groups_add(&groups, lanes, rows, 0));
-	csv_groups_aggregate(&groups, 0, 0, &value);
+	csv_evaluator_aggregate(&evaluator, 0, 0, &value);
 	assert_true(value.count == (int64_t) count + 12);
 	csv_groups_free(&groups);
 }
