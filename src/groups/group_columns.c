@@ -151,7 +151,7 @@ fill_sums(CsvGroupColumn *column, const CsvQuery *query,
 
 			csv_partial_aggregate(query, layout, groups, first + i,
 								  (uint32_t) column->result.first, &value);
-			column->values[i] = csv_numeric_of_wide(&value.wide, scale, NULL);
+			column->values[i] = csv_numeric_of_wide(value.wide, scale, NULL);
 		}
 	}
 }

@@ -202,28 +202,24 @@ csv_short_numeric(int64_t value, int scale, char *room)
 }
 
 Datum
-csv_numeric_of_wide(const CsvWide *wide, int scale, void *room)
+csv_numeric_of_wide(CsvWideSum wide, int scale, void *room)
 {
-	uint64_t	word[3] = {wide->word[0], wide->word[1], wide->word[2]};
-	bool		negative = (int64_t) word[2] < 0;
+	bool		negative = wide.high < 0;
 	char		text[80];
 	char	   *next = text + sizeof(text);
 	int			ndigits = 0;
 
-	if (word[1] == (negative ? UINT64_MAX : 0) && word[2] == word[1] &&
-		((int64_t) word[0] < 0) == negative && scale <= CSV_SHORT_NUMERIC_SCALE)
-		return csv_short_numeric((int64_t) word[0], scale, room != NULL ? room :
+	if ((CsvInt128) wide.low == (int64_t) wide.low &&
+		wide.high == ((int64_t) wide.low < 0 ? -1 : 0) &&
+		scale <= CSV_SHORT_NUMERIC_SCALE)
+		return csv_short_numeric((int64_t) wide.low, scale, room != NULL ? room :
 								 palloc(CSV_SHORT_NUMERIC_BYTES));
 	if (negative)
-	{
-		uint64_t	carry = 1;
+		wide = csv_wide_sum_negate(wide);
+	uint64_t	word[3] = {
+		(uint64_t) wide.low, (uint64_t) (wide.low >> 64), (uint64_t) wide.high
+	};
 
-		for (int i = 0; i < 3; i++)
-		{
-			word[i] = ~word[i] + carry;
-			carry = carry && word[i] == 0;
-		}
-	}
 	*--next = '\0';
 	while (word[0] != 0 || word[1] != 0 || word[2] != 0 || ndigits <= scale)
 	{
@@ -250,12 +246,7 @@ csv_numeric_of_wide(const CsvWide *wide, int scale, void *room)
 Datum
 csv_numeric_of_decimal(CsvInt128 decimal, int scale, void *room)
 {
-	CsvWide		wide;
-
-	wide.word[0] = (uint64_t) decimal;
-	wide.word[1] = (uint64_t) (decimal >> 64);
-	wide.word[2] = decimal < 0 ? UINT64_MAX : 0;
-	return csv_numeric_of_wide(&wide, scale, room);
+	return csv_numeric_of_wide(csv_wide_sum_of(decimal), scale, room);
 }
 
 Datum

@@ -173,7 +173,7 @@ extern Datum csv_short_numeric(int64_t value, int scale, char *room);
  * A numeric of so many words, times 10^-scale: if it is a short one, in `room`;
  * else, or if there is none (NULL), in the current memory context.
  */
-extern Datum csv_numeric_of_wide(const CsvWide *wide, int scale, void *room);
+extern Datum csv_numeric_of_wide(CsvWideSum wide, int scale, void *room);
 
 /* the same of a DECIMAL lane; and NaN */
 extern Datum csv_numeric_of_decimal(CsvInt128 decimal, int scale, void *room);

@@ -186,7 +186,7 @@ csv_sum_decimals(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
 
 	for (uint32_t r = 0; r < runs->nruns; r++)
 	{
-		CsvWideSum		sum = {0, 0};
+		CsvWideSum	sum = {0, 0};
 
 		for (uint32_t end = runs->runs[r].end; i < end; i++)
 			sum = csv_wide_sum_add(sum, csv_wide_sum_of(lanes->decimals[runs->rows[i]]));
@@ -205,7 +205,7 @@ csv_sum_squares(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
 
 	for (uint32_t r = 0; r < runs->nruns; r++)
 	{
-		CsvWideSum		sum = {0, 0};
+		CsvWideSum	sum = {0, 0};
 
 		for (uint32_t end = runs->runs[r].end; i < end; i++)
 		{
@@ -418,7 +418,8 @@ csv_count_distinct(CsvGroups *groups, uint32_t aggregate, const CsvRun *run,
 								value);
 	if (csv_keyed_find(table, hash, pair, &made) == CSV_NO_ROW)
 		return false;
-	return !made || csv_add_count(groups, groups->partial.input[aggregate], run, 1);
+	return !made ||
+		csv_add_count(groups, groups->partial.input[aggregate], run, 1);
 }
 
 bool

@@ -30,12 +30,12 @@ pair_value(uint8_t lane, uint64_t low, uint64_t high, const uint8_t *texts)
 static CsvWideSum
 wide_of_words(const CsvAggregate *aggregate, const int64_t *words)
 {
-	CsvWideSum		low = csv_wide_sum_of(words[0] + (CsvInt128) words[1] *
-							  (INT64_C(1) << 32));
+	CsvInt128	carried = INT64_C(1) << 32;
+	CsvWideSum	low = csv_wide_sum_of(words[0] + words[1] * carried);
 
 	return csv_sum_words(aggregate->kind, aggregate->lane) < 4 ? low :
-		csv_wide_sum_add(low, csv_wide_sum_shifted(words[2] + (CsvInt128) words[3] *
-								 (INT64_C(1) << 32), false));
+		csv_wide_sum_add(low, csv_wide_sum_shifted(words[2] + words[3] * carried,
+												   false));
 }
 
 void
@@ -53,16 +53,6 @@ csv_partial_key(const CsvQuery *query, const CsvPartialGroups *groups,
 		memset(value, 0, sizeof(*value));
 		value->state = CSV_LANE_NULL;
 	}
-}
-
-static CsvWide
-wide_words(CsvWideSum sum)
-{
-	CsvWide		words = {{
-		(uint64_t) sum.low, (uint64_t) (sum.low >> 64), (uint64_t) sum.high
-	}};
-
-	return words;
 }
 
 void
@@ -84,7 +74,7 @@ csv_partial_aggregate(const CsvQuery *query, const CsvPartialLayout *layout,
 											words[CSV_FLOAT_SUM_WORDS],
 											&value->overflow);
 	else if (csv_is_sum(aggregate))
-		value->wide = wide_words(wide_of_words(aggregate, words));
+		value->wide = wide_of_words(aggregate, words);
 	else if (csv_is_extreme(aggregate))
 		value->extreme = pair_value(aggregate->lane, (uint64_t) words[0],
 									(uint64_t) words[1], groups->texts);
@@ -232,7 +222,6 @@ csv_evaluator_aggregate(const CsvEvaluator *evaluator, uint32_t group,
 	else if (csv_is_sum(aggregate))
 	{
 		CsvInt128	kept = 0;
-		CsvWideSum		sum;
 
 		if (accumulator->nbytes == 8)
 		{
@@ -243,11 +232,14 @@ csv_evaluator_aggregate(const CsvEvaluator *evaluator, uint32_t group,
 		}
 		else
 			memcpy(&kept, place, 16);
-		sum = csv_wide_sum_of(kept);
+		value->wide = csv_wide_sum_of(kept);
 		if (groups->carries.nrows > 0)
-			sum = csv_wide_sum_add(sum, csv_wide_sum_shifted(csv_get_carry(groups, group, number),
-										   accumulator->nbytes == 16));
-		value->wide = wide_words(sum);
+			value->wide =
+				csv_wide_sum_add(value->wide,
+								 csv_wide_sum_shifted(csv_get_carry(groups,
+																	group,
+																	number),
+													  accumulator->nbytes == 16));
 	}
 	else if (csv_is_extreme(aggregate))
 		csv_load_extreme(aggregate->lane, place, &value->extreme);

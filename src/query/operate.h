@@ -226,6 +226,47 @@ csv_decimal_from_scaled(const uint8_t *entry, int32_t scale,
 	return csv_decimal_from_numeric(entry, scale, result);
 }
 
+/* ---- sums of them ---- */
+
+CSV_INLINE CsvWideSum
+csv_wide_sum_of(CsvInt128 value)
+{
+	CsvWideSum	wide = {(CsvUint128) value, value < 0 ? -1 : 0};
+
+	return wide;
+}
+
+CSV_INLINE CsvWideSum
+csv_wide_sum_add(CsvWideSum a, CsvWideSum b)
+{
+	a.low += b.low;
+	a.high = (int64_t) ((uint64_t) a.high + (uint64_t) b.high +
+						(a.low < b.low));
+	return a;
+}
+
+CSV_INLINE CsvWideSum
+csv_wide_sum_negate(CsvWideSum a)
+{
+	a.low = -a.low;
+	a.high = (int64_t) (~(uint64_t) a.high + (a.low == 0));
+	return a;
+}
+
+/* a x 2^64 or 2^128 */
+CSV_INLINE CsvWideSum
+csv_wide_sum_shifted(CsvInt128 a, bool by_128)
+{
+	CsvWideSum	wide = {0, (int64_t) a};
+
+	if (!by_128)
+	{
+		wide.low = (CsvUint128) a << 64;
+		wide.high = (int64_t) (a >> 64);
+	}
+	return wide;
+}
+
 /* ---- floats ---- */
 
 /* bits of the magnitude: comparisons that no compiler option may change */

@@ -303,17 +303,18 @@ typedef struct CsvValue
 	}			value;
 } CsvValue;
 
-/* two's complement, lowest word first */
-typedef struct CsvWide
+/* 192 bits, two's complement */
+typedef struct CsvWideSum
 {
-	uint64_t	word[3];
-} CsvWide;
+	CsvUint128	low;
+	int64_t		high;
+} CsvWideSum;
 
 /* what a group holds for an aggregate */
 typedef struct CsvAggregateValue
 {
 	int64_t		count;			/* of values added, for every kind */
-	CsvWide		wide;			/* SUM, SUM_SQUARES of INT and DECIMAL */
+	CsvWideSum	wide;			/* SUM, SUM_SQUARES of INT and DECIMAL */
 	double		real;			/* the same of FLOAT, rounded; -0 where all
 								 * values are -0 */
 	bool		overflow;		/* real is an infinity though no value was one:

@@ -61,7 +61,7 @@ check_aggregate(const CsvAggregate *aggregate, const CsvAggregateValue *value,
 		return;
 	if (aggregate->lane != CSV_LANE_FLOAT)
 	{
-		assert_memory_equal(value->wide.word,
+		assert_memory_equal(&value->wide,
 							expected->sum.words + -NAIVE_LOWEST / 32, 24);
 		return;
 	}
@@ -941,8 +941,8 @@ counters_and_sums_carry(void **state)
 	csv_evaluator_aggregate(&evaluator, 0, 0, &value);
 	assert_int_equal(value.count, 4);
 	csv_evaluator_aggregate(&evaluator, 0, 1, &value);
-	assert_true(value.wide.word[0] == (uint64_t) INT64_MAX * 3 + 7);
-	assert_true(value.wide.word[1] == 1 && value.wide.word[2] == 0);
+	assert_true(value.wide.low == (CsvUint128) INT64_MAX * 3 + 7);
+	assert_int_equal(value.wide.high, 0);
 
 	/* as if so many rows had been there */
 	memcpy(csv_keyed_row(&groups.table, 0) + groups.counters[0], &count, 4);
@@ -1026,7 +1026,7 @@ many_groups_keep_their_sums(void **state)
 		assert_true(key.value.integer == keys[g]);
 		csv_evaluator_aggregate(evaluator, g, 1, &value);
 		assert_true(value.count == 3 &&
-					(int64_t) value.wide.word[0] == 3 * keys[g]);
+					(int64_t) value.wide.low == 3 * keys[g]);
 	}
 	/* key, NULLs and counters, sum, and 13 bytes of the hash table */
 	assert_true(csv_evaluator_group_bytes(evaluator) < NGROUPS * 56);
@@ -1049,7 +1049,7 @@ many_groups_keep_their_sums(void **state)
 
 		csv_evaluator_aggregate(evaluator, g, 1, &value);
 		assert_true(value.count == 3 &&
-					(int64_t) value.wide.word[0] == 3 * keys[g]);
+					(int64_t) value.wide.low == 3 * keys[g]);
 		spilled.sum += 3 * keys[g];
 	}
 	assert_true(spilled.sum == (int64_t) 3 * NGROUPS * (NGROUPS - 101) / 2);
@@ -1654,10 +1654,10 @@ rows_can_be_added_one_by_one(void **state)
 	assert_int_equal(found.count, 8);
 	csv_evaluator_aggregate(evaluator, 0, 2, &found);
 	assert_int_equal(found.count, 8);
-	assert_int_equal(found.wide.word[0], 4);
-	assert_int_equal(found.wide.word[2], 0);
+	assert_int_equal(found.wide.low, 4);
+	assert_int_equal(found.wide.high, 0);
 	csv_evaluator_aggregate(evaluator, 0, 3, &found);
-	assert_int_equal(found.wide.word[0], 44);
+	assert_int_equal(found.wide.low, 44);
 	csv_evaluator_aggregate(evaluator, 0, 4, &found);
 	assert_int_equal(found.extreme.value.integer, -3);
 	csv_evaluator_aggregate(evaluator, 0, 5, &found);
