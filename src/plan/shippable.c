@@ -327,11 +327,9 @@ translate_list(CsvProgram *program, ScalarArrayOpExpr *expr)
 	Oid			type = exprType(scalar);
 	Oid			element = get_element_type(exprType(array));
 	CsvOperation operation;
-	CsvInstruction *instruction;
 	uint8_t		lane;
 	int			value;
 	int			number;
-	int			scale;
 	int			result;
 
 	if (!comparison_of(expr->opno, &operation) ||
@@ -343,22 +341,10 @@ translate_list(CsvProgram *program, ScalarArrayOpExpr *expr)
 	value = register_of(program, scalar);
 	if (value < 0)
 		return -1;
-	scale = program->registers[value].scale;
-	number = csv_add_constant(program, array, element, lane, scale,
-						  lane == CSV_LANE_DECIMAL, true);
+	number = csv_add_constant(program, array, element, lane,
+							  program->registers[value].scale, false, true);
 	if (number < 0)
 		return -1;
-	if (lane == CSV_LANE_DECIMAL)
-	{
-		int			a = value;
-
-		value = csv_new_register(program, NUMERICOID, -1, lane, (int16) scale);
-		if (value < 0)
-			return -1;
-		instruction = csv_emit(program, CSV_OP_RESCALE, value, a, -1);
-		instruction->flags = CSV_FLAG_DYNAMIC;
-		instruction->operand = (uint32_t) number;
-	}
 	result = csv_emit_bool(program, CSV_OP_IN, value, -1, false);
 	if (result < 0)
 		return -1;

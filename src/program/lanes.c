@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include <ctype.h>
+
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
@@ -16,47 +18,38 @@
 #include "query/operate.h"
 
 bool
-csv_decimal_of_numeric(Datum datum, int least_scale, CsvInt128 *value,
-					   int *scale)
+csv_decimal_of_numeric(Datum datum, int scale, CsvInt128 *value)
 {
-	char	   *text;
+	const char *text =
+		DatumGetCString(DirectFunctionCall1(numeric_out, datum));
+	bool		negative = *text == '-';
+	CsvInt128	beyond = negative ? -CSV_DECIMAL_BEYOND : CSV_DECIMAL_BEYOND;
 	CsvInt128	sum = 0;
-	int			ndigits = 0;
-	bool		negative;
-	bool		behind = false;
+	int			nplaces = -1;	/* digits behind the point; -1: before it */
+	bool		exact = true;
 
-	*scale = 0;
-	if (numeric_is_nan(DatumGetNumeric(datum)) ||
-		numeric_is_inf(DatumGetNumeric(datum)))
-		return false;
-	text = DatumGetCString(DirectFunctionCall1(numeric_out, datum));
-	negative = *text == '-';
-	if (negative)
-		text++;
-	for (; *text != '\0' || *scale < least_scale;)
+	text += negative;
+	*value = beyond;
+	if (!isdigit((unsigned char) *text))
+		return false;			/* NaN, infinite */
+	for (; *text != '\0' || nplaces < scale; text += *text != '\0')
 	{
-		char		digit = '0';
+		int			digit = *text == '\0' ? 0 : *text - '0';
 
-		if (*text == '.')
-		{
-			behind = true;
-			text++;
-			continue;
-		}
-		if (*text != '\0')
-			digit = *text++;
+		if (*text == '.' || (*text == '\0' && nplaces < 0))
+			nplaces = 0;
+		else if (nplaces == scale)
+			exact &= digit == 0;
 		else
-			behind = true;
-		if (sum != 0 || digit != '0')
-			ndigits++;
-		if (ndigits > CSV_MAX_DECIMAL_DIGITS)
-			return false;
-		sum = sum * 10 + (digit - '0');
-		if (behind)
-			(*scale)++;
+		{
+			sum = sum * 10 + digit;
+			nplaces += nplaces >= 0;
+			if (!csv_decimal_fits(sum))
+				return false;
+		}
 	}
-	*value = negative ? -sum : sum;
-	return true;
+	*value = !negative ? sum : exact ? -sum : -sum - 1;
+	return exact;
 }
 
 static CsvUint128
@@ -100,13 +93,8 @@ csv_value_of_datum(const CsvRegister *reg, Datum datum, CsvValue *value)
 			value->value.real = DatumGetFloat8(datum);
 			return true;
 		case NUMERICOID:
-			{
-				int			scale;
-
-				return csv_decimal_of_numeric(datum, reg->scale,
-										  &value->value.decimal, &scale) &&
-					scale == reg->scale;
-			}
+			return csv_decimal_of_numeric(datum, reg->scale,
+										  &value->value.decimal);
 		case UUIDOID:
 			value->value.uuid = uuid_lane(DatumGetUUIDP(datum)->data);
 			return true;

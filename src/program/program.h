@@ -45,7 +45,7 @@ typedef struct CsvProgramConstant
 	Oid			type;
 	int32		typmod;
 	uint8_t		lane;
-	bool		dynamic;		/* scale is the least it may get */
+	bool		dynamic;		/* is compared with: its scale may be one more */
 	bool		list;			/* an array; the constants are its elements */
 	bool		certain;		/* whatever the rows, the first one gets there */
 	int16		scale;
@@ -103,8 +103,8 @@ typedef enum CsvDecidable
 	CSV_DECIDES_ALL,
 	CSV_DECIDES_LATER,			/* rows that get to a constant which is not
 								 * known yet are undecided */
-	CSV_DECIDES_NOTHING			/* a constant has no lane (NaN as a numeric,
-								 * say): all rows are the executor's */
+	CSV_DECIDES_NOTHING			/* a constant has no lane: all rows are the
+								 * executor's */
 } CsvDecidable;
 
 /*
@@ -146,11 +146,11 @@ extern CsvQuery *csv_query_over(const CsvQuery *query,
 #define CSV_DECIMAL_NAN ((CsvInt128) (~(CsvUint128) 0 >> 1))
 
 /*
- * The digits of a finite numeric, and how many of them stand behind the point: so
- * many at least.  False if it is not finite, or has too many.
+ * The decimal of this scale that a numeric is.  False if there is none: then the
+ * greatest below it, or, beyond all of them, as NaN is, +-CSV_DECIMAL_BEYOND.
  */
-extern bool csv_decimal_of_numeric(Datum datum, int least_scale,
-								   CsvInt128 *value, int *scale);
+#define CSV_DECIMAL_BEYOND	CSV_DECIMAL_NAN
+extern bool csv_decimal_of_numeric(Datum datum, int scale, CsvInt128 *value);
 
 /*
  * A datum as a lane of the register's kind.  False if it has no such: a
