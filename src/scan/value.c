@@ -185,31 +185,6 @@ call_input(CsvValueInput *input, char *string, CsvValueError *error)
 #endif
 }
 
-static bool
-call_pure(CsvValueInput *input, char *string, Datum *value,
-		  CsvValueError *error)
-{
-	MemoryContext context = CurrentMemoryContext;
-
-	PG_TRY();
-	{
-		*value = call_input(input, string, error);
-	}
-	PG_CATCH();
-	{
-		ErrorData  *edata;
-
-		MemoryContextSwitchTo(context);
-		edata = CopyErrorData();
-		FlushErrorState();
-		if (!csv_is_about_value(edata->sqlerrcode))
-			rethrow(input, edata);
-		refuse_value(input, error, edata->sqlerrcode, edata->message);
-	}
-	PG_END_TRY();
-	return error->code == CSV_ERROR_NONE;
-}
-
 bool
 csv_may_open_subtransaction(void)
 {
@@ -217,48 +192,25 @@ csv_may_open_subtransaction(void)
 }
 
 /*
- * The call of such a function where there are no subtransactions.
+ * Call the input function so that its ERROR can be survived: in a subtransaction,
+ * if it needs one; where there can be none, the ERROR says so.
  */
 static void
-call_unprotected(CsvValueInput *input, char *string, Datum *value,
-				 CsvValueError *error)
-{
-	MemoryContext context = CurrentMemoryContext;
-
-	PG_TRY();
-	{
-		*value = call_input(input, string, error);
-	}
-	PG_CATCH();
-	{
-		ErrorData  *edata;
-
-		MemoryContextSwitchTo(context);
-		edata = CopyErrorData();
-		FlushErrorState();
-		if (edata->hint == NULL && csv_is_about_value(edata->sqlerrcode))
-			edata->hint = psprintf("Before PostgreSQL 17, a query with parallel workers cannot skip a record for a value of type %s. Set max_parallel_workers_per_gather to 0.",
-								   format_type_be(input->column->type));
-		rethrow(input, edata);
-	}
-	PG_END_TRY();
-}
-
-static bool
-call_in_subtransaction(CsvValueInput *input, char *string, Datum *value,
-					   CsvValueError *error)
+try_input(CsvValueInput *input, char *string, Datum *value,
+		  CsvValueError *error)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
+	const bool	inside = !input->pure && csv_may_open_subtransaction();
 
-	BeginInternalSubTransaction(NULL);
+	if (inside)
+		BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(context);
 	PG_TRY();
 	{
 		*value = call_input(input, string, error);
-		ReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(context);
-		CurrentResourceOwner = owner;
+		if (inside)
+			ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
 	{
@@ -267,15 +219,24 @@ call_in_subtransaction(CsvValueInput *input, char *string, Datum *value,
 		MemoryContextSwitchTo(context);
 		edata = CopyErrorData();
 		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
+		if (inside)
+			RollbackAndReleaseCurrentSubTransaction();
 		MemoryContextSwitchTo(context);
 		CurrentResourceOwner = owner;
 		if (!csv_is_about_value(edata->sqlerrcode))
 			rethrow(input, edata);
+		if (!input->pure && !inside)
+		{
+			if (edata->hint == NULL)
+				edata->hint = psprintf("Before PostgreSQL 17, a query with parallel workers cannot skip a record for a value of type %s. Set max_parallel_workers_per_gather to 0.",
+									   format_type_be(input->column->type));
+			rethrow(input, edata);
+		}
 		refuse_value(input, error, edata->sqlerrcode, edata->message);
 	}
 	PG_END_TRY();
-	return error->code == CSV_ERROR_NONE;
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
 }
 
 bool
@@ -302,13 +263,7 @@ csv_value_from_cstring(CsvValueInput *input, char *string, Datum *value,
 				*c = '.';
 	}
 
-	if (input->pure)
-		call_pure(input, string, value, error);
-	else if (!csv_may_open_subtransaction())
-		call_unprotected(input, string, value, error);
-	else
-		call_in_subtransaction(input, string, value, error);
-
+	try_input(input, string, value, error);
 	if (error->code == CSV_ERROR_BAD_VALUE && string != original &&
 		error->sqlerrcode == ERRCODE_INVALID_TEXT_REPRESENTATION)
 		refuse_value(input, error, error->sqlerrcode,
