@@ -395,6 +395,65 @@ csv_date_to_timestamp(int64_t days, int64_t *microseconds)
 	return true;
 }
 
+/* ---- by operation; `operation` is a constant where that counts ---- */
+
+CSV_INLINE bool
+csv_int_operate(int operation, int64_t a, int64_t b, uint32_t bits,
+				int64_t *result)
+{
+	switch (operation)
+	{
+		case CSV_OP_ADD:
+			return csv_int_add(a, b, bits, result);
+		case CSV_OP_SUBTRACT:
+			return csv_int_subtract(a, b, bits, result);
+		case CSV_OP_MULTIPLY:
+			return csv_int_multiply(a, b, bits, result);
+		case CSV_OP_NEGATE:
+			return csv_int_negate(a, bits, result);
+		default:
+			return csv_date_to_timestamp(a, result);
+	}
+}
+
+CSV_INLINE bool
+csv_float_operate(int operation, double a, double b, uint32_t bits,
+				  double *result)
+{
+	switch (operation)
+	{
+		case CSV_OP_ADD:
+			return csv_float_add(a, b, bits, result);
+		case CSV_OP_SUBTRACT:
+			return csv_float_subtract(a, b, bits, result);
+		case CSV_OP_MULTIPLY:
+			return csv_float_multiply(a, b, bits, result);
+		default:
+			*result = -a;
+			return true;
+	}
+}
+
+CSV_INLINE bool
+csv_decimal_operate(int operation, CsvInt128 a, CsvInt128 b, uint32_t digits,
+					CsvInt128 *result)
+{
+	switch (operation)
+	{
+		case CSV_OP_ADD:
+			return csv_decimal_add(a, b, result);
+		case CSV_OP_SUBTRACT:
+			return csv_decimal_subtract(a, b, result);
+		case CSV_OP_MULTIPLY:
+			return csv_decimal_multiply(a, b, result);
+		case CSV_OP_NEGATE:
+			*result = -a;
+			return true;
+		default:
+			return csv_decimal_rescale(a, digits, result);
+	}
+}
+
 /* ---- comparisons: below, equal to or above zero ---- */
 
 CSV_INLINE int

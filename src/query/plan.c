@@ -149,17 +149,9 @@ operand_count(uint8_t operation)
 		case CSV_OP_COLUMN:
 		case CSV_OP_CONSTANT:
 			return 0;
-		case CSV_OP_ADD:
-		case CSV_OP_SUBTRACT:
-		case CSV_OP_MULTIPLY:
-		case CSV_OP_EQUAL:
-		case CSV_OP_NOT_EQUAL:
-		case CSV_OP_LESS:
-		case CSV_OP_LESS_EQUAL:
-		case CSV_OP_GREATER:
-		case CSV_OP_GREATER_EQUAL:
-		case CSV_OP_AND:
-		case CSV_OP_OR:
+		case CSV_OP_ADD ... CSV_OP_MULTIPLY:
+		case CSV_OP_EQUAL ... CSV_OP_GREATER_EQUAL:
+		case CSV_OP_AND ... CSV_OP_OR:
 			return 2;
 		case CSV_OP_CHOOSE:
 			return 3;
