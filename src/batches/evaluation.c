@@ -38,7 +38,7 @@ struct CsvEvaluation
 
 	MemoryContext query_context;
 	CsvMemory	query_memory;
-	CsvQuery   *query;			/* its columns are attribute numbers */
+	const CsvQuery *query;		/* its columns are attribute numbers */
 	CsvQuery   *over;			/* the same over the layout of the open file; NULL:
 								 * not made yet */
 	CsvDecidable decidable;
@@ -126,12 +126,12 @@ order_shows(const CsvQuery *query)
 	return shows;
 }
 
-static CsvQuery *
+static const CsvQuery *
 prepare_query(CsvEvaluation *evaluation, bool has_rows)
 {
 	const CsvPushdown *pushdown = evaluation->pushdown;
-	CsvQuery   *query = pushdown->prepare(pushdown->arg, has_rows,
-										  &evaluation->decidable);
+	const CsvQuery *query = pushdown->prepare(pushdown->arg, has_rows,
+											  &evaluation->decidable);
 
 	/* undecided rows are added to their groups after the batch's others */
 	if (order_shows(query) && csv_program_leaves_lanes(pushdown->program, query))

@@ -462,7 +462,7 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 
 	result->loaded = load->nloaded;
 	result->skipped = load->statistics.skipped;
-	result->bytes = load->statistics.reading.bytes;
+	result->bytes = load->statistics.batches.reading.bytes;
 	result->started = load->started;
 	MemoryContextSwitchTo(outer);
 	MemoryContextDelete(context);

@@ -16,12 +16,9 @@ words_of(const CsvAggregate *aggregate)
 	switch (aggregate->kind)
 	{
 		case CSV_AGGREGATE_SUM:
-			return aggregate->lane == CSV_LANE_FLOAT ?
-				CSV_FLOAT_SUM_WORDS + 1 :
-				aggregate->lane == CSV_LANE_DECIMAL ? 4 : 2;
 		case CSV_AGGREGATE_SUM_SQUARES:
-			return aggregate->lane == CSV_LANE_FLOAT ?
-				CSV_FLOAT_SUM_WORDS + 1 : 4;
+			return csv_sum_words(aggregate->kind, aggregate->lane) +
+				(aggregate->lane == CSV_LANE_FLOAT);
 		case CSV_AGGREGATE_MIN:
 		case CSV_AGGREGATE_MAX:
 			return 2;

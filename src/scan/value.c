@@ -17,7 +17,6 @@
 
 #include "access/table.h"
 #include "access/xact.h"
-#include "catalog/namespace.h"
 #include "catalog/partition.h"
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
@@ -35,6 +34,7 @@
 #include "reader/field.h"
 #include "scan/value.h"
 #include "table/quote.h"
+#include "table/text.h"
 
 #if PG_VERSION_NUM >= 160000
 #include "nodes/miscnodes.h"
@@ -302,20 +302,6 @@ set_invalid(const CsvValueInput *input, int encoding, const uint8_t *bytes,
 								  csv_invalid_bytes(encoding, bytes, length));
 }
 
-/* pg_do_encoding_conversion_buf() would look it up for every string */
-static void
-find_conversion(CsvValueInput *input, int from, int to)
-{
-	Oid			proc = FindDefaultConversionProc(from, to);
-
-	if (!OidIsValid(proc))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("default conversion function for encoding \"%s\" to \"%s\" does not exist",
-						pg_encoding_to_char(from), pg_encoding_to_char(to))));
-	fmgr_info_cxt(proc, &input->conversion, input->function.fn_mcxt);
-}
-
 /*
  * Verify the text and convert it to the server's encoding.  *text and *nbytes
  * are replaced.
@@ -350,8 +336,10 @@ to_server_encoding(CsvValueInput *input, char **text, uint64_t *nbytes,
 	if (from == to)
 		return true;
 
+	/* pg_do_encoding_conversion_buf() would look it up for every string */
 	if (!OidIsValid(input->conversion.fn_oid))
-		find_conversion(input, from, to);
+		fmgr_info_cxt(csv_find_conversion(from, to), &input->conversion,
+					  input->function.fn_mcxt);
 	space = (Size) length * MAX_CONVERSION_GROWTH + 1;
 	converted = MemoryContextAllocHuge(CurrentMemoryContext, space);
 	done = DatumGetInt32(FunctionCall6(&input->conversion,

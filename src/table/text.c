@@ -112,3 +112,16 @@ csv_check_filename(int elevel, char *filename)
 			 errhint("Rename it.")));
 	return false;
 }
+
+Oid
+csv_find_conversion(int from, int to)
+{
+	Oid			proc = FindDefaultConversionProc(from, to);
+
+	if (!OidIsValid(proc))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("default conversion function for encoding \"%s\" to \"%s\" does not exist",
+						pg_encoding_to_char(from), pg_encoding_to_char(to))));
+	return proc;
+}
