@@ -144,18 +144,15 @@ push_aggregate(CsvPlanState *state, Aggref *aggref)
 		argument = csv_program_add_value(state->program, expr);
 		if (argument < 0)
 			return false;
-		reg = csv_program_register(state->program, argument);
+		reg = &state->program->registers[argument];
 		if (kind.result == CSV_RESULT_EXTREME ||
 			kind.first == CSV_AGGREGATE_COUNT_DISTINCT)
 		{
 			if (!csv_register_shown(reg))
 				return false;
 			if (reg->lane == CSV_LANE_TEXT &&
-				!csv_collation_ordered(aggref->inputcollid) &&
-				kind.result == CSV_RESULT_EXTREME)
-				return false;
-			if (reg->lane == CSV_LANE_TEXT &&
-				!csv_collation_shippable(aggref->inputcollid))
+				!csv_collation_allows(aggref->inputcollid,
+									  kind.result != CSV_RESULT_EXTREME))
 				return false;
 		}
 		if ((kind.result == CSV_RESULT_SUM ||
@@ -278,7 +275,7 @@ push_grouping(PlannerInfo *root, CsvPlanState *state, PathTarget *target,
 	int			i = 0;
 	ListCell   *cell;
 
-	csv_program_set_aggregates(state->program);
+	state->program->n.aggregates = true;
 	foreach(cell, target->exprs)
 	{
 		Index		sgref = get_pathtarget_sortgroupref(target, i++);

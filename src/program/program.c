@@ -60,12 +60,6 @@ csv_program_to_node(CsvProgram *program)
 							  PointerGetDatum(image), false, false);
 }
 
-List *
-csv_program_constants(const CsvProgram *program)
-{
-	return program->constant_exprs;
-}
-
 CsvProgram *
 csv_program_from_node(const Node *node)
 {

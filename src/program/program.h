@@ -92,9 +92,8 @@ typedef struct CsvProgram
 								 * be evaluated */
 } CsvProgram;
 
-/* to and from a plan; the constants are stored apart */
+/* to and from a plan, but for constant_exprs, which are stored apart */
 extern Node *csv_program_to_node(CsvProgram *program);
-extern List *csv_program_constants(const CsvProgram *program);
 extern CsvProgram *csv_program_from_node(const Node *node);
 
 /* how much a query can decide */
@@ -109,7 +108,7 @@ typedef enum CsvDecidable
 
 /*
  * The query, with the constants' values (ExprStates in the order of
- * csv_program_constants).  It lives in the current memory context; its columns
+ * constant_exprs).  It lives in the current memory context; its columns
  * are attribute numbers: csv_query_over() makes one of it that can be run.  It has
  * no limit: that is the caller's to set.
  *

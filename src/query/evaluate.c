@@ -337,11 +337,66 @@ csv_evaluator_run(CsvEvaluator *evaluator, const CsvLayout *layout,
 	return CSV_OK;
 }
 
+void
+csv_evaluator_free(CsvEvaluator *evaluator)
+{
+	CsvMemory	memory = evaluator->memory;
+	void	   *parts[] = {
+		evaluator->allocated, evaluator->rows, evaluator->groups,
+		evaluator->best, evaluator
+	};
+
+	if (evaluator->groups != NULL)
+		csv_groups_free(evaluator->groups);
+	if (evaluator->best != NULL)
+		csv_best_free(evaluator->best);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (parts[i] != NULL)
+			memory.free(memory.owner, parts[i]);
+}
+
+/* false: no memory, and there is none */
+static bool
+make_best(CsvEvaluator *evaluator)
+{
+	const CsvMemory *memory = &evaluator->memory;
+	CsvBest    *best;
+
+	if (evaluator->query->limit == 0)
+		return true;
+	best = memory->alloc(memory->owner, sizeof(CsvBest));
+	if (best == NULL)
+		return false;
+	if (csv_best_init(best, memory, evaluator->query))
+		evaluator->best = best;
+	else
+		memory->free(memory->owner, best);
+	return evaluator->best != NULL;
+}
+
+/* false: no memory; there may be some */
+static bool
+make_groups(CsvEvaluator *evaluator)
+{
+	const CsvMemory *memory = &evaluator->memory;
+
+	if (!evaluator->query->aggregates)
+		return true;
+	evaluator->groups = memory->alloc(memory->owner, sizeof(CsvGroups));
+	if (evaluator->groups == NULL)
+		return false;
+	evaluator->groups->limit_bytes = 0;
+	return csv_groups_init(evaluator->groups, memory, evaluator->query);
+}
+
 CsvEvaluator *
 csv_evaluator_create(const CsvMemory *memory, const CsvQuery *query)
 {
 	uint32_t	n = query->nregisters;
-	size_t		nbytes = ALIGNMENT + (size_t) n * CSV_BLOCK_ROWS * (16 + 4 + 1);
+	size_t		room_bytes = ALIGNMENT + (size_t) n * CSV_BLOCK_ROWS * (16 + 4 + 1);
+	size_t		nbytes = room_bytes + (n + 1) *
+		(sizeof(CsvConstant) + sizeof(CsvLanes) + sizeof(CsvRegisterRoom) +
+		 sizeof(uint32_t));
 	CsvEvaluator *evaluator = memory->alloc(memory->owner, sizeof(*evaluator));
 	uint8_t    *next;
 
@@ -351,32 +406,20 @@ csv_evaluator_create(const CsvMemory *memory, const CsvQuery *query)
 	evaluator->memory = *memory;
 	evaluator->query = query;
 	evaluator->allocated = memory->alloc(memory->owner, nbytes);
-	evaluator->lanes = memory->alloc(memory->owner, (n + 1) * sizeof(CsvLanes));
-	evaluator->registers = memory->alloc(memory->owner,
-										 (n + 1) * sizeof(CsvRegisterRoom));
-	evaluator->constants = memory->alloc(memory->owner,
-										 (n + 1) * sizeof(CsvConstant));
-	evaluator->written = memory->alloc(memory->owner,
-									   (n + 1) * sizeof(uint32_t));
-	if (query->aggregates)
-		evaluator->groups = memory->alloc(memory->owner, sizeof(CsvGroups));
-	if (evaluator->allocated == NULL || evaluator->lanes == NULL ||
-		evaluator->registers == NULL || evaluator->constants == NULL ||
-		evaluator->written == NULL ||
-		(query->aggregates && evaluator->groups == NULL))
+	if (evaluator->allocated == NULL)
 	{
-		if (evaluator->groups != NULL)
-			memory->free(memory->owner, evaluator->groups);
-		evaluator->groups = NULL;
 		csv_evaluator_free(evaluator);
 		return NULL;
 	}
 
-	memset(evaluator->lanes, 0, (n + 1) * sizeof(CsvLanes));
-	memset(evaluator->written, 0, (n + 1) * sizeof(uint32_t));
-	next = (uint8_t *) (((uintptr_t) evaluator->allocated + ALIGNMENT - 1) &
-						~(uintptr_t) (ALIGNMENT - 1));
-	memset(next, 0, nbytes - ALIGNMENT);
+	/* what is of each register, and then the registers' own arrays */
+	memset(evaluator->allocated, 0, nbytes);
+	evaluator->constants = evaluator->allocated;
+	evaluator->lanes = (CsvLanes *) (evaluator->constants + n + 1);
+	evaluator->registers = (CsvRegisterRoom *) (evaluator->lanes + n + 1);
+	evaluator->written = (uint32_t *) (evaluator->registers + n + 1);
+	next = (uint8_t *) (evaluator->written + n + 1);
+	next += -(uintptr_t) next % ALIGNMENT;
 	for (uint32_t i = 0; i < n; i++)
 	{
 		CsvRegisterRoom *own = &evaluator->registers[i];
@@ -388,49 +431,12 @@ csv_evaluator_create(const CsvMemory *memory, const CsvQuery *query)
 	}
 	for (uint32_t i = 0; i < query->ninstructions; i++)
 		evaluator->written[query->instructions[i].result] = i + 1;
-	if (query->limit > 0)
-	{
-		evaluator->best = memory->alloc(memory->owner, sizeof(CsvBest));
-		if (evaluator->best != NULL &&
-			!csv_best_init(evaluator->best, &evaluator->memory, query))
-		{
-			memory->free(memory->owner, evaluator->best);
-			evaluator->best = NULL;
-		}
-		if (evaluator->best == NULL)
-		{
-			csv_evaluator_free(evaluator);
-			return NULL;
-		}
-	}
-	if (query->aggregates)
-		evaluator->groups->limit_bytes = 0;
-	if (query->aggregates &&
-		!csv_groups_init(evaluator->groups, &evaluator->memory, query))
+	if (!make_best(evaluator) || !make_groups(evaluator))
 	{
 		csv_evaluator_free(evaluator);
 		return NULL;
 	}
 	return evaluator;
-}
-
-void
-csv_evaluator_free(CsvEvaluator *evaluator)
-{
-	CsvMemory	memory = evaluator->memory;
-	void	   *parts[] = {
-		evaluator->allocated, evaluator->lanes, evaluator->registers,
-		evaluator->constants, evaluator->written, evaluator->rows,
-		evaluator->groups, evaluator->best, evaluator
-	};
-
-	if (evaluator->groups != NULL)
-		csv_groups_free(evaluator->groups);
-	if (evaluator->best != NULL)
-		csv_best_free(evaluator->best);
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (parts[i] != NULL)
-			memory.free(memory.owner, parts[i]);
 }
 
 void
