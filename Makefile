@@ -1,4 +1,4 @@
-# csv_gpu_fdw: see README.md for building, CONTRIBUTING.md for daily work.
+# csv_gpu_fdw: see docs/install.md for building, CONTRIBUTING.md for daily work.
 #
 #	make			the extension; with the CUDA engine where nvcc is found
 #	make CUDA=no	without it
@@ -97,7 +97,7 @@ PG_CPPFLAGS = -Isrc $(if $(WITH_CUDA),-DCSV_WITH_CUDA) $(COMPRESSION_FLAGS)
 PG_CFLAGS = -std=gnu11 -Wall -Wextra $(WERROR) -Wno-declaration-after-statement
 
 # PostgreSQL's own headers do not pass these
-build/obj/src/%.o: WARNINGS = -Wno-unused-parameter -Wno-sign-compare
+build/obj/%.o: WARNINGS = -Wno-unused-parameter -Wno-sign-compare
 build/obj/src/reader/%.o build/obj/src/cpu/%.o build/obj/src/query/%.o: WARNINGS =
 
 # only what SQL and the server call is visible outside

@@ -85,7 +85,7 @@ AS 'MODULE_PATHNAME'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION csv_gpu_forget()
-IS 'lets go of the columns that this session keeps; returns how many sets';
+IS 'drops the columns that this session keeps; returns how many sets';
 
 -- Not strict: most arguments may be NULL.
 CREATE FUNCTION csv_gpu_load(
@@ -161,13 +161,14 @@ COST 1000000;
 COMMENT ON FUNCTION csv_gpu_load_file(regclass, regclass, text)
 IS 'loads one of the files of a foreign table, as csv_gpu_load() does all of them';
 
--- Importer jobs.  Everyone sees and changes his own: each function that he may
--- call runs with the rights of its caller, and so does what pg_cron runs.  Names are written in
--- full, so that no other schema on the search path has a say; calls of our own
--- functions have all arguments, of exactly their types, so that a namesake in our
--- schema has none either.
+-- Importer jobs.  Users see and change their own jobs only.  Every function that
+-- they may call runs with the rights of its caller, and so does what pg_cron
+-- runs.  All names have their schema, so that the search path does not matter.
+-- Calls of our own functions give all arguments, in exactly their types, so that
+-- PostgreSQL cannot choose another function of that name in our schema.
 --
--- An owner is a role, whatever its name becomes.  A dump has the name.
+-- The owner of a job is stored as a role, so it stays the same when the role is
+-- renamed.  A dump has the role's name.
 
 CREATE TABLE csv_gpu_job (
 	owner regrole DEFAULT pg_catalog.quote_ident(current_user)::pg_catalog.regrole,
@@ -206,9 +207,9 @@ CREATE TABLE csv_gpu_job_file (
 	PRIMARY KEY (owner, job, identity)
 );
 
--- What an owner wants deleted: a row that is inserted here is done, and not kept.
--- DELETE itself, or UPDATE of all columns, would come with the right to LOCK the
--- tables against everyone else.
+-- Owners ask for deletions by inserting a row here.  A trigger carries it out, and
+-- the row is not stored.  The privilege to DELETE, or to UPDATE all columns, would
+-- include that to LOCK the tables against everyone else.
 CREATE TABLE csv_gpu_job_deletion (
 	owner regrole DEFAULT pg_catalog.quote_ident(current_user)::pg_catalog.regrole,
 	what text,					-- job, runs or files
@@ -222,7 +223,7 @@ IS 'takes what csv_gpu_unschedule(), csv_gpu_forget_runs() and csv_gpu_forget_fi
 COMMENT ON TABLE csv_gpu_job
 IS 'importer jobs, made by csv_gpu_schedule()';
 COMMENT ON TABLE csv_gpu_job_run
-IS 'what runs of importer jobs did; error is NULL for those that did it, files_waiting for those that loaded';
+IS 'a row for each run of an importer job; error is NULL if it succeeded, files_waiting is NULL unless files had to wait';
 COMMENT ON TABLE csv_gpu_job_file
 IS 'the files that jobs of the mode new_files have loaded';
 
@@ -239,7 +240,7 @@ CREATE POLICY own ON csv_gpu_job_file
 CREATE POLICY own ON csv_gpu_job_deletion
 	USING (owner OPERATOR(pg_catalog.=) pg_catalog.quote_ident(current_user)::pg_catalog.regrole);
 GRANT SELECT, INSERT, UPDATE (description, schedule, source, target, mode) ON csv_gpu_job TO PUBLIC;
--- not to those who number their runs themselves, in the way of others' runs
+-- not for all columns: nobody may choose "run", and so take numbers that others' runs need
 GRANT SELECT,
 	INSERT (job, filename, started, duration, records_loaded, records_skipped, bytes_read, error,
 		files_waiting)
@@ -249,9 +250,9 @@ GRANT SELECT, INSERT ON csv_gpu_job_file TO PUBLIC;
 -- The owner is not to be chosen: rows are deleted before a policy sees the row.
 GRANT INSERT (what, job, before, filename) ON csv_gpu_job_deletion TO PUBLIC;
 
--- Runs with the rights of the tables' owner, who is current_user here: whose rows
--- go is told by the row.  Nobody else may make a trigger of this: on a table of
--- his own, the rows could name any owner.
+-- Runs with the rights of the tables' owner, who is current_user here.  So the row
+-- says whose rows to delete.  Nobody else may use this function in a trigger: on
+-- their own table, the row could name any owner.
 CREATE FUNCTION csv_gpu_delete()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
@@ -278,7 +279,8 @@ REVOKE EXECUTE ON FUNCTION csv_gpu_delete() FROM PUBLIC;
 CREATE TRIGGER csv_gpu_delete BEFORE INSERT ON csv_gpu_job_deletion
 	FOR EACH ROW EXECUTE FUNCTION csv_gpu_delete();
 
--- What was dropped has a number for a name, which may be another's elsewhere.
+-- Rows that refer to something dropped are not dumped: all that is left of it is
+-- its number, which may be that of something else where the dump is restored.
 SELECT pg_catalog.pg_extension_config_dump('csv_gpu_job',
 	'WHERE owner IN (SELECT oid FROM pg_catalog.pg_roles)
 		AND source IN (SELECT oid FROM pg_catalog.pg_class)
@@ -348,7 +350,7 @@ BEGIN
 			USING MESSAGE = format('mode "%s" not recognized', mode),
 				HINT = 'Valid values are: "append", "replace", "new_files".';
 	END IF;
-	-- pg_cron cuts names that are longer than a name may be
+	-- pg_cron cuts longer names
 	IF octet_length('csv_gpu_fdw: ' || job) > 63 THEN
 		RAISE name_too_long
 			USING MESSAGE = format('job name "%s" is longer than 50 bytes', job);
@@ -363,7 +365,7 @@ BEGIN
 					ELSE 'Leave out the field of seconds, and write "*" for "?".' END;
 	END IF;
 
-	-- fails early what would fail in each run
+	-- what would fail in every run fails here
 	IF mode = 'new_files' THEN
 		PERFORM @extschema@.csv_gpu_files(source);
 	ELSIF NOT EXISTS (
@@ -445,9 +447,9 @@ AS $$ INSERT INTO @extschema@.csv_gpu_job_deletion (what, job, filename) VALUES 
 COMMENT ON FUNCTION csv_gpu_forget_files(text, text)
 IS 'has an importer job load files again that it has loaded, all of them or those of a name';
 
--- One load of a job: of a file as it was listed, or of the whole source.  Whatever
--- goes wrong in it is undone, and recorded.  Triggers and defaults of the target see the
--- caller's search path, as they do in an INSERT of his.
+-- One load of a job: of one file as it was listed, or of the whole source.  If it
+-- fails, it is undone, and the error is recorded.  Triggers and defaults of the
+-- target see the caller's search path, as with the caller's own INSERT.
 CREATE FUNCTION csv_gpu_run_load(
 	this csv_gpu_job,
 	filename text,
@@ -469,7 +471,7 @@ BEGIN
 	canceled := false;
 	BEGIN
 		IF this.mode = 'replace' THEN
-			-- by its schema, whatever the search path finds
+			-- the table's name with its schema, whatever the search path
 			truncation := (
 				SELECT format('TRUNCATE %s %I.%I', CASE WHEN c.relkind <> 'p' THEN 'ONLY' END,
 						n.nspname, c.relname)
@@ -489,11 +491,11 @@ BEGIN
 				FROM @extschema@.csv_gpu_load_file(this.source, this.target, filename) l;
 		END IF;
 
-		-- else they would fail where nothing can be recorded any more
+		-- deferred, they would fail when nothing can be recorded any more
 		SET CONSTRAINTS ALL IMMEDIATE;
 		PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
 
-		-- it may not have settled, or be one that has been loaded
+		-- another state of the file: it may still be written to, or be loaded already
 		IF loaded.identity IS DISTINCT FROM identity THEN
 			RAISE object_not_in_prerequisite_state
 				USING MESSAGE = format('file "%s" changed after the run began', filename);
@@ -553,13 +555,13 @@ BEGIN
 				USING MESSAGE = format('the %s table has been dropped since the job was scheduled', dropped);
 		END IF;
 		IF this.mode = 'new_files' THEN
-			-- what cannot be looked at is to fail, by itself
+			-- a file that the server cannot look at (settled is NULL) is to fail, by itself
 			SELECT coalesce(array_agg(f.filename ORDER BY f.filename COLLATE "C") FILTER (WHERE f.settled IS NOT FALSE), '{}'),
 					array_agg(f.identity ORDER BY f.filename COLLATE "C") FILTER (WHERE f.settled IS NOT FALSE),
 					count(*) FILTER (WHERE NOT f.settled)
 				INTO files, identities, waiting
 				FROM (
-					-- a file of several names, by the first of them
+					-- a file with several names counts once, by the first of them
 					SELECT DISTINCT ON (coalesce(g.identity, g.filename)) g.*
 						FROM @extschema@.csv_gpu_files(this.source) g
 						ORDER BY coalesce(g.identity, g.filename), g.filename COLLATE "C") f
@@ -581,7 +583,7 @@ BEGIN
 		EXIT WHEN outcome.canceled;
 	END LOOP;
 
-	-- there was nothing to load yet is not that there was nothing to load
+	-- "not yet" must not look like "nothing to load"
 	IF waiting > 0 THEN
 		INSERT INTO @extschema@.csv_gpu_job_run AS r (job, started, duration, files_waiting)
 			VALUES (this.job, now(), clock_timestamp() - now(), waiting)
@@ -590,7 +592,7 @@ BEGIN
 	END IF;
 END $$;
 
--- What pg_cron calls: the rows of csv_gpu_job_run that it makes.
+-- What pg_cron calls.  Returns the rows that it adds to csv_gpu_job_run.
 CREATE FUNCTION csv_gpu_run_job(job text)
 RETURNS SETOF csv_gpu_job_run
 LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE

@@ -22,25 +22,15 @@
 extern "C" {
 #endif
 
-/* how a test makes the device fail */
-typedef enum CsvCudaFault
-{
-	CSV_CUDA_FAULT_NONE,
-	CSV_CUDA_FAULT_NO_MEMORY,	/* as if device memory had run out */
-	CSV_CUDA_FAULT_TRAP			/* a kernel traps: ends the session for good */
-} CsvCudaFault;
-
 typedef struct CsvCudaOptions
 {
 	int			device;			/* ordinal, as csv_cuda_list_devices counts */
 	uint64_t	memory_limit;	/* bytes of device memory that the process may
 								 * take beside its context; 0: half of what
 								 * was free when the session began */
-	uint8_t		fault;			/* CsvCudaFault */
-	uint32_t	fault_at_chunk; /* from 1: the call of parse that fails */
-	uint32_t	hold_from;		/* for tests: from so many groups of a batch on
-								 * they are held, and there is little room for
-								 * them at first; 0: the engine's choice */
+	uint32_t	hold_from;		/* from so many groups of a batch on they are
+								 * held, and there is little room for them at
+								 * first; 0: the engine's choice */
 } CsvCudaOptions;
 
 extern const CsvEngine csv_cuda_engine;

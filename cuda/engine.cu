@@ -76,7 +76,6 @@ typedef struct CsvCuda
 {
 	CsvMemory	memory;
 	CsvCudaOptions options;
-	uint32_t	nparsed;		/* calls of parse, for the fault */
 
 	const CsvDialect *dialect;
 	const CsvLayout *layout;
@@ -1874,15 +1873,6 @@ parse_on_device(CsvCall *call, CsvBatch *batch, Outcome *outcome)
 
 	*outcome = OUTCOME_BATCH;
 	TRY(place_small(call));
-	if (cuda->options.fault == CSV_CUDA_FAULT_NO_MEMORY &&
-		cuda->nparsed == cuda->options.fault_at_chunk)
-	{
-		csv_session_say(cuda->message, "out of GPU memory (injected)");
-		return CSV_DEVICE_FAILED;
-	}
-	if (cuda->options.fault == CSV_CUDA_FAULT_TRAP &&
-		cuda->nparsed == cuda->options.fault_at_chunk)
-		csv_launch_trap(csv_session.stream);
 	TRY(find_structure(call));
 
 	tail_too_long = call->has_tail &&
@@ -1998,7 +1988,6 @@ cuda_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 	uint64_t	most;
 
 	memset(batch, 0, sizeof(*batch));
-	cuda->nparsed++;
 	if (input->alone_until > 0 || input->skip_line)
 	{
 		forget_next(cuda);

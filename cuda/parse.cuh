@@ -290,7 +290,6 @@ extern void csv_launch_errors(const CsvView *view, CsvError *errors,
 							  uint32_t errors_before, cudaStream_t stream);
 extern void csv_launch_consumed(const CsvView *view, uint32_t position,
 								cudaStream_t stream);
-extern void csv_launch_trap(cudaStream_t stream);
 
 /* largest number of 4-byte words whose lengths fall into a bin */
 extern uint32_t csv_length_bin_words(uint32_t bin);

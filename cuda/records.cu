@@ -267,12 +267,6 @@ consumed_kernel(const __grid_constant__ CsvView view, uint32_t position)
 	}
 }
 
-static __global__ void
-trap_kernel()
-{
-	asm volatile("trap;");
-}
-
 /* ---- launches ---- */
 
 static uint32_t
@@ -319,10 +313,4 @@ csv_launch_consumed(const CsvView *view, uint32_t position,
 					cudaStream_t stream)
 {
 	consumed_kernel<<<1, CSV_TILE_THREADS, 0, stream>>>(*view, position);
-}
-
-void
-csv_launch_trap(cudaStream_t stream)
-{
-	trap_kernel<<<1, 1, 0, stream>>>();
 }

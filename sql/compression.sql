@@ -160,7 +160,7 @@ SELECT attname, n_distinct FROM pg_stats WHERE tablename = 'size' ORDER BY 1;
 
 -- resident columns: the identity is that of the compressed file
 SET csv_gpu_fdw.resident_memory = '10MB';
-SELECT pg_sleep(1.1);
+CALL settle();
 SELECT sum(id) FROM size;
 SELECT sum(id) FROM size;
 SELECT filename, columns, rows FROM csv_gpu_resident();

@@ -87,6 +87,7 @@ SELECT count(*) FROM t;
 DELETE FROM csv_gpu_job WHERE job LIKE 'no %';
 
 -- new files, each once
+SET csv_gpu_test.file_age = 0; -- tests may see files older (test/inject): not here
 TRUNCATE t;
 DELETE FROM csv_gpu_job_run;
 COPY (SELECT 1 WHERE false) TO PROGRAM 'touch -d "1 hour" regress_csv/j1.csv';
@@ -123,13 +124,13 @@ SELECT filename, records_loaded FROM csv_gpu_run_job('new');
 CALL write_file('j2.csv', E'5,five\n');
 CALL write_file('j3.csv', E'6,six,\n7,seven\n');
 ALTER FOREIGN TABLE f OPTIONS (ADD on_error 'stop');
-SELECT pg_sleep(1);
+COPY (SELECT 1 WHERE false) TO PROGRAM 'touch -d "-1 hour" regress_csv/j2.csv regress_csv/j3.csv';
 SELECT filename, records_loaded, error FROM csv_gpu_run_job('new');
 -- what is renamed is known, what is written to is not; what failed is tried again
 COPY (SELECT 1 WHERE false) TO PROGRAM 'mv regress_csv/j2.csv regress_csv/j9.csv; chmod 644 regress_csv/j9.csv';
 CALL write_file('j1.csv', E'1,one\n');
 ALTER FOREIGN TABLE f OPTIONS (DROP on_error);
-SELECT pg_sleep(1);
+COPY (SELECT 1 WHERE false) TO PROGRAM 'touch -d "-1 hour" regress_csv/j1.csv';
 SELECT filename, records_loaded, records_skipped, error FROM csv_gpu_run_job('new');
 SELECT * FROM t ORDER BY a;
 SELECT job, filename FROM csv_gpu_job_file ORDER BY filename;

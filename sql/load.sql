@@ -59,7 +59,7 @@ CALL write_file('t.csv', E'id,name,qty\n1,one,10\n2,two,20\n3\n4,"fo\nur",\n5,fi
 
 -- columns that the session keeps
 SET csv_gpu_fdw.resident_memory = '16MB';
-SELECT pg_sleep(1.1);
+CALL settle();
 SELECT records_loaded, records_skipped, bytes_read FROM csv_gpu_load('s', 't');
 SELECT columns, rows FROM csv_gpu_resident();
 TRUNCATE t;
@@ -383,7 +383,7 @@ SELECT filename, record, line, byte_offset, column_number, column_name, error, m
 SELECT * FROM csv_gpu_errors('s') EXCEPT SELECT filename, record, line, byte_offset, column_number, column_name, error, message, raw FROM rejects;
 -- what is resident has no bytes of them: the file is read again
 SET csv_gpu_fdw.resident_memory = '10MB';
-SELECT pg_sleep(1.1);
+CALL settle();
 SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't');
 SELECT columns, rows FROM csv_gpu_resident();
 TRUNCATE t, rejects;

@@ -59,7 +59,7 @@ RESET csv_gpu_fdw.engine;
 -- where a scan reads the file, it is read once; where it does not, again and again
 SELECT plan('SELECT t.x FROM few, t WHERE t.a = few.a');
 SELECT plan('SELECT t.x FROM (SELECT 7000 AS a OFFSET 0) one, t WHERE t.a = one.a');
-SELECT pg_sleep(1.1);
+CALL settle();
 SET csv_gpu_fdw.resident_memory = '20MB';
 SELECT count(a), count(x) FROM t;
 SELECT plan('SELECT t.x FROM few, t WHERE t.a = few.a');

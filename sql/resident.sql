@@ -9,7 +9,7 @@ CREATE FOREIGN TABLE t (a int, b text, c date, n numeric(10,2), line int OPTIONS
   SERVER csv OPTIONS (filename 'regress_csv/t.csv');
 CALL write_file('t.csv', E'1,x,2024-01-01,1.50\n2,y\n3,"z, ""zz""", 2024-01-03,2\n4,x,never,3.25\nfive,x,2024-01-05,1\n6,,,\n');
 -- a file of the last second is not kept
-SELECT pg_sleep(1.1);
+CALL settle();
 SELECT name, vartype, boot_val, context FROM pg_settings WHERE name = 'csv_gpu_fdw.resident_memory';
 SHOW csv_gpu_fdw.resident_memory;
 SELECT explain('SELECT a, b FROM t');
@@ -59,7 +59,7 @@ CREATE FOREIGN TABLE h (two text OPTIONS (header_name 'second'), one int OPTIONS
   SERVER csv OPTIONS (filename 'regress_csv/h*.csv', header 'true');
 CALL write_file('h1.csv', E'first,second\n1,a\n2,b\n');
 CALL write_file('h2.csv', E'second,first\nc,3\nd,4\n');
-SELECT pg_sleep(1.1);
+CALL settle();
 SELECT * FROM h;
 SELECT * FROM h;
 SELECT two FROM h WHERE one > 2;
@@ -71,7 +71,7 @@ SELECT filename, columns, rows FROM csv_gpu_resident() WHERE filename ~ 'h1';
 -- a NaN is no scaled integer: which of 0 and -0 comes first must not hang on it
 CREATE FOREIGN TABLE z (f float8, n numeric(8,2)) SERVER csv OPTIONS (filename 'regress_csv/z.csv');
 CALL write_file('z.csv', E'0,NaN\n-0,1\n');
-SELECT pg_sleep(1.1);
+CALL settle();
 SELECT f, n FROM z;
 SELECT explain('SELECT max(f) FROM z WHERE n > 0');
 SELECT max(f) FROM z WHERE n > 0;
@@ -83,7 +83,7 @@ CREATE FOREIGN TABLE g (k text, n int) SERVER csv OPTIONS (filename 'regress_csv
 CREATE FOREIGN TABLE g2 (k text, n int) SERVER csv OPTIONS (filename 'regress_csv/g2.csv');
 CALL write_file('g1.csv', E'x,1\nx,2\ny,3\n');
 CALL write_file('g2.csv', E'z,10\ny,20\nz,30\n');
-SELECT pg_sleep(1.1);
+CALL settle();
 SELECT k, count(*), sum(n) FROM g GROUP BY k ORDER BY k;
 SELECT k, count(*), sum(n) FROM g GROUP BY k ORDER BY k;
 SELECT k, count(*), sum(n) FROM g GROUP BY k ORDER BY k;

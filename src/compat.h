@@ -17,6 +17,8 @@
 #include "parser/parse_node.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/guc_tables.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -36,6 +38,18 @@
 
 /* the leader of a parallel query may open subtransactions from 17 */
 #define CSV_HAVE_PARALLEL_SUBTRANSACTIONS (PG_VERSION_NUM >= 170000)
+
+/* all settings that there are; allocated in the current memory context, if at all */
+static inline struct config_generic **
+csv_all_settings(int *nsettings)
+{
+#if PG_VERSION_NUM >= 160000
+	return get_guc_variables(nsettings);
+#else
+	*nsettings = GetNumConfigOptions();
+	return get_guc_variables();
+#endif
+}
 
 #if PG_VERSION_NUM < 160000
 

@@ -81,16 +81,6 @@ _PG_init(void)
 							 "auto: by pages where that may be, else by inserts.",
 							 &csv_settings.load_method, CSV_LOAD_AUTO, load_methods,
 							 PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
-	DefineCustomIntVariable("csv_gpu_fdw.debug_gpu_fault",
-							"Makes the GPU fail in the n-th chunk of a scan, for tests.",
-							"Positive: a fault in a kernel; negative: no memory; 0: never.",
-							&csv_settings.debug_gpu_fault, 0, -1000000, 1000000,
-							PGC_SUSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
-	DefineCustomIntVariable("csv_gpu_fdw.debug_gpu_groups",
-							"Keeps groups on the GPU from so many of a chunk on, for tests.",
-							"0: from where it is worth it.",
-							&csv_settings.debug_gpu_groups, 0, 0, 1000000,
-							PGC_SUSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	MarkGUCPrefixReserved("csv_gpu_fdw");
 }
 

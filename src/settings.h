@@ -2,9 +2,8 @@
  * settings.h
  *		What the user has set.
  *
- * A table's options and the settings are taken together when they are resolved
- * (csv_table_get), once for each scan, and go down with the table from there: no
- * setting is looked at deeper down, nor changes under a scan.
+ * csv_table_get() copies the settings into the CsvTable, once for each scan.
+ * All else reads that copy, so a setting does not change during a scan.
  */
 #ifndef CSV_SETTINGS_H
 #define CSV_SETTINGS_H
@@ -35,12 +34,6 @@ typedef struct CsvSettings
 	int			cpu_threads;	/* that share the CPU engine's work */
 	bool		enable_pushdown;
 	int			load_method;	/* CsvLoadMethod */
-
-	/* for tests */
-	int			debug_gpu_fault;	/* the chunk at which the GPU fails
-									 * (negative: for lack of memory) */
-	int			debug_gpu_groups;	/* from how many groups of a chunk on they
-									 * stay on it; 0: the engine's choice */
 } CsvSettings;
 
 /* as they are now */

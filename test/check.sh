@@ -64,7 +64,7 @@ need_server()
 {
 	if [ $server_ready = no ]; then
 		server_ready=failed
-		private_install >"$logs/server.log" 2>&1 &&
+		private_install install-inject >"$logs/server.log" 2>&1 &&
 			private_start >>"$logs/server.log" 2>&1 &&
 			server_ready=yes ||
 			cat "$logs/server.log"
@@ -87,7 +87,8 @@ regress()
 	fi
 
 	# shellcheck disable=SC2086
-	run_job logged regress as_server "$pg_regress" --bindir="$run_bindir" \
+	run_job logged regress as_server \
+		env PGOPTIONS='-c csv_gpu_test.file_age=0.97' "$pg_regress" --bindir="$run_bindir" \
 		--inputdir="$work/src" --outputdir="$work/out" \
 		--host="$PGHOST" --port="$PGPORT" --user=postgres \
 		--encoding=UTF8 --no-locale --dbname=contrib_regression $tests

@@ -19,6 +19,12 @@ failed()
 test/format.sh --check || failed 'make format'
 test/rooms.sh || failed test/rooms.sh
 
+# the control file has the version; PGXN's have three parts
+version=$(sed -n "s/^default_version *= *'\(.*\)'/\1/p" csv_gpu_fdw.control)
+[ "$(grep -cF "\"version\": \"$version.0\"" META.json)" = 2 ] &&
+	grep -qF "\"file\": \"csv_gpu_fdw--$version.sql\"" META.json ||
+	failed "META.json, beside version $version of csv_gpu_fdw.control,"
+
 # The library.  Left out: the sign's shift is what every compiler does; equal
 # values for two new variables are meant so.
 "$CPPCHECK" --quiet --enable=warning,performance,portability --inline-suppr \

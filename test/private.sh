@@ -95,7 +95,8 @@ private_make()
 	$MAKE --no-print-directory $jobs PG_CONFIG="$PG_CONFIG" "$@"
 }
 
-# The directory, and the copy of PostgreSQL with the extension in it.
+# The directory, and the copy of PostgreSQL with the extension in it; for tests
+# that make things fail: private_install install-inject.
 private_install()
 {
 	local dir
@@ -117,15 +118,15 @@ private_install()
 	pgxs_perl=$dir/../test/perl
 
 	echo 'building the extension; the first time takes minutes, most of them for CUDA' >&2
-	private_make -s install DESTDIR="$work/root" || return 1
+	private_make -s "${1:-install}" DESTDIR="$work/root" || return 1
 	mkdir -p "$run_bindir" &&
 		cp -L "$bindir"/* "$run_bindir"/ || return 1
 	for dir in "$("$PG_CONFIG" --sharedir)" "$("$PG_CONFIG" --pkglibdir)"; do
 		mkdir -p "$work/root$dir" && cp -rsn "$dir"/. "$work/root$dir"/ || return 1
 	done
 
-	for dir in sql expected test/data test/t test/perl; do
-		[ ! -d "$dir" ] || cp -R "$dir" "$work/src/$dir" || return 1
+	for dir in *.md LICENSE docs sql expected test/data test/t test/perl; do
+		[ ! -e "$dir" ] || cp -R "$dir" "$work/src/$dir" || return 1
 	done
 	chmod -R a+rX "$work/root" "$work/src"
 	chmod 700 "$work/data" "$work/sock"

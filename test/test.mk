@@ -10,6 +10,8 @@
 #						FUZZ_SECONDS=20; needs clang
 #	make stress			hostile files through a server; not part of make check;
 #						STRESS_FILES=20000 STRESS_SEED=1
+#	make install-inject	the extension as "make check" installs it: tests can make
+#						things fail in it
 #	make setup-test		setup.sh on machines that lack this and that
 #
 # Where the CUDA engine is built, unit and differential have it, too; without a
@@ -30,8 +32,8 @@ TEST_CPPFLAGS = -Isrc/reader -Isrc -Itest
 
 LIBRARY_SOURCES = $(wildcard src/reader/*.c src/cpu/*.c src/query/*.c)
 LIBRARY_HEADERS = $(wildcard src/reader/*.h src/cpu/*.h src/query/*.h cuda/csv_cuda.h)
-COMPARE_SOURCES = test/reference/reference.c test/differential/case.c \
-	test/differential/compare.c
+COMPARE_SOURCES = test/reference/reference.c \
+	$(addprefix test/differential/,case.c compare.c content.c)
 COMPARE_HEADERS = $(wildcard test/reference/*.h test/differential/*.h test/unit/*.h)
 
 # tests of CUDA's engine only where there is one
@@ -53,6 +55,24 @@ build/obj/%.cu.o: %.cu
 endif
 endif
 
+# ---- what tests inject: test/inject/inject.h ----
+
+comma := ,
+INJECT_OBJS = build/obj/test/inject/server.o $(INJECT_CUDA_OBJS)
+INJECT_CUDA_OBJS = $(if $(WITH_CUDA),build/obj/test/inject/gpu.cu.o)
+INJECT_CUDA_WRAPS = $(addprefix -Wl$(comma)--wrap=,csv_cuda_open csv_cuda_engine cudaMemcpyAsync)
+INJECT_WRAPS = $(addprefix -Wl$(comma)--wrap=,MarkGUCPrefixReserved csv_has_settled) \
+	$(if $(WITH_CUDA),$(INJECT_CUDA_WRAPS))
+
+build/test/csv_gpu_fdw.so: $(OBJS) $(INJECT_OBJS) build/link-flags src/exports.map
+	@mkdir -p $(@D)
+	$(LINK.shared) -o $@ $(OBJS) $(INJECT_OBJS) $(LDFLAGS) $(LDFLAGS_SL) $(SHLIB_LINK) $(INJECT_WRAPS)
+
+install-inject: install build/test/csv_gpu_fdw.so
+	$(INSTALL_SHLIB) build/test/csv_gpu_fdw.so '$(DESTDIR)$(pkglibdir)/csv_gpu_fdw.so'
+
+-include $(INJECT_OBJS:.o=.d)
+
 # ---- objects, once plain and once with sanitizers ----
 
 PLAIN = build/test/plain$(if $(WITH_CUDA),-cuda)
@@ -72,16 +92,13 @@ sanitize_objects = $(patsubst %.c,build/test/sanitize/%.o,$(1))
 
 # ---- unit ----
 
-UNIT_SUPPORT = $(LIBRARY_SOURCES) test/unit/reading.c \
-	test/unit/naive_query.c test/unit/random_query.c test/unit/host_answer.c
-
-build/test/test_cuda%: $(PLAIN)/test/unit/test_cuda%.o \
-		$(call plain_objects,$(UNIT_SUPPORT)) $(TEST_CUDA_OBJS)
-	$(CC) $(TEST_CFLAGS) -o $@ $^ -lcmocka -lm $(CUDA_LIBS)
+UNIT_SUPPORT = $(LIBRARY_SOURCES) $(COMPARE_SOURCES) \
+	$(addprefix test/unit/,reading.c rounds.c naive_query.c random_query.c \
+		host_answer.c compare_query.c)
 
 build/test/test_%: $(PLAIN)/test/unit/test_%.o \
-		$(call plain_objects,$(UNIT_SUPPORT))
-	$(CC) $(TEST_CFLAGS) -o $@ $^ -lcmocka -lm
+		$(call plain_objects,$(UNIT_SUPPORT)) $(TEST_CUDA_OBJS) $(INJECT_CUDA_OBJS)
+	$(CC) $(TEST_CFLAGS) -o $@ $^ -lcmocka -lm $(if $(WITH_CUDA),$(CUDA_LIBS) $(INJECT_CUDA_WRAPS))
 
 build/test/sanitize/test_%: build/test/sanitize/test/unit/test_%.o \
 		$(call sanitize_objects,$(UNIT_SUPPORT))
@@ -106,13 +123,11 @@ unit-threads: build/test/threads/test_pipeline
 # ---- differential ----
 
 build/test/differential: $(call plain_objects,$(LIBRARY_SOURCES) \
-		$(COMPARE_SOURCES) test/differential/content.c \
-		test/differential/differential.c) $(TEST_CUDA_OBJS)
+		$(COMPARE_SOURCES) test/differential/differential.c) $(TEST_CUDA_OBJS)
 	$(CC) $(TEST_CFLAGS) -o $@ $^ $(if $(WITH_CUDA),$(CUDA_LIBS))
 
 build/test/sanitize/differential: $(call sanitize_objects,$(LIBRARY_SOURCES) \
-		$(COMPARE_SOURCES) test/differential/content.c \
-		test/differential/differential.c)
+		$(COMPARE_SOURCES) test/differential/differential.c)
 	$(CC) $(SANITIZE_CFLAGS) -o $@ $^
 
 differential: build/test/differential
@@ -162,4 +177,4 @@ stress: build/test/hostile
 setup-test:
 	@test/setup_test.sh
 
-.PHONY: stress setup-test unit unit-sanitize unit-threads differential differential-sanitize fuzz
+.PHONY: install-inject stress setup-test unit unit-sanitize unit-threads differential differential-sanitize fuzz

@@ -37,6 +37,13 @@ BEGIN
   CALL write_file(name, content);
 END $$;
 
+-- waits until files that were written so far have settled: a second, unless the
+-- server has been made to see them older (test/inject)
+CREATE PROCEDURE settle() LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM pg_sleep(1.02 - coalesce(current_setting('csv_gpu_test.file_age', true)::float, 0));
+END $$;
+
 -- EXPLAIN, less what differs from run to run and from engine to engine
 CREATE FUNCTION explain(query text, options text DEFAULT 'COSTS OFF')
 RETURNS SETOF text LANGUAGE plpgsql AS $$

@@ -137,7 +137,7 @@ open_file(CsvBatches *batches)
 		}
 		batch->dialect = csv_reading_dialect(batches->reading);
 		if (may_keep)
-			csv_kept_begin(batches->kept, batch->filename, batch->dialect);
+			csv_kept_begin(batches->kept, batch->dialect);
 	}
 	batches->file_is_open = true;
 	if (batches->evaluation != NULL)

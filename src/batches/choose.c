@@ -37,13 +37,11 @@
 /* a smaller file is read before threads have started */
 #define CSV_AHEAD_BYTES	(INT64CONST(1) * 1024 * 1024)
 
-#ifdef CSV_WITH_CUDA
 /* how many times as fast as one thread a GPU counts the records of 512 MB */
 #define CSV_GPU_SPEED	3
 
 /* memory of a GPU, where no limit is set: that of a small one */
 #define CSV_GPU_GROUP_BYTES	(8 * 1024.0 * 1024.0 * 1024.0)
-#endif
 
 /* once a GPU has failed, 'auto' stays with the CPU for the session */
 static bool gpu_failed = false;
@@ -63,6 +61,12 @@ gpu_is_worth_it(int64 nbytes, int ncolumns)
 			return nbytes >= (ncolumns > 0 ? CSV_AUTO_GPU_BYTES :
 							  CSV_AUTO_COUNT_GPU_BYTES);
 	}
+}
+
+static bool
+gpu_is_awake(void)
+{
+	return csv_cuda_state() == CSV_CUDA_AWAKE;
 }
 
 static void
@@ -97,13 +101,6 @@ open_cuda(CsvOpenEngine *open, const CsvSettings *settings,
 	memset(&options, 0, sizeof(options));
 	options.device = settings->device;
 	options.memory_limit = (uint64_t) settings->gpu_memory_limit * 1024 * 1024;
-	options.hold_from = (uint32_t) settings->debug_gpu_groups;
-	if (settings->debug_gpu_fault != 0)
-	{
-		options.fault = settings->debug_gpu_fault > 0 ? CSV_CUDA_FAULT_TRAP :
-			CSV_CUDA_FAULT_NO_MEMORY;
-		options.fault_at_chunk = (uint32_t) abs(settings->debug_gpu_fault);
-	}
 	buffer[0] = '\0';
 	state = csv_cuda_open(&options, memory, buffer, sizeof(buffer));
 	if (state == NULL)
@@ -116,7 +113,39 @@ open_cuda(CsvOpenEngine *open, const CsvSettings *settings,
 	open->awaits_gpu = false;
 	return true;
 }
+#else
+static bool
+gpu_is_awake(void)
+{
+	return false;
+}
+
+static bool
+wake_gpu(const CsvSettings *settings)
+{
+	return false;
+}
+
+static bool
+open_cuda(CsvOpenEngine *open, const CsvSettings *settings,
+		  const CsvMemory *memory, char **reason)
+{
+	return false;
+}
 #endif
+
+/* would csv_engine_open() have a GPU read it, if need be when that is awake? */
+static bool
+is_for_gpu(const CsvSettings *settings, int64 nbytes, int ncolumns, bool now)
+{
+#ifdef CSV_WITH_CUDA
+	return settings->engine == CSV_ENGINE_CUDA ||
+		(settings->engine == CSV_ENGINE_AUTO && !gpu_failed &&
+		 (!now || gpu_is_awake()) && gpu_is_worth_it(nbytes, ncolumns));
+#else
+	return false;
+#endif
+}
 
 /*
  * With several threads, one parses ahead of the one that takes the rows, and
@@ -148,32 +177,20 @@ void
 csv_engine_open(CsvOpenEngine *open, const CsvSettings *settings,
 				int64 nbytes, int ncolumns, const CsvMemory *memory)
 {
-#ifdef CSV_WITH_CUDA
-	char	   *reason = NULL;
-	bool		wants_gpu = settings->engine == CSV_ENGINE_AUTO && !gpu_failed &&
-		gpu_is_worth_it(nbytes, ncolumns);
+	char	   *reason = "csv_gpu_fdw was built without CUDA";
+	bool		wants_gpu = is_for_gpu(settings, nbytes, ncolumns, false);
 
 	open->may_fall_back = settings->engine == CSV_ENGINE_AUTO;
-	if (settings->engine == CSV_ENGINE_CUDA && !open_cuda(open, settings, memory, &reason))
+	if (wants_gpu && (settings->engine == CSV_ENGINE_CUDA || gpu_is_awake()) &&
+		open_cuda(open, settings, memory, &reason))
+		return;
+	if (settings->engine == CSV_ENGINE_CUDA)
 		ereport(ERROR,
 				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
 				 errmsg("no usable GPU for engine \"cuda\": %s", reason),
 				 errhint("Set csv_gpu_fdw.engine to auto or cpu to read on the CPU.")));
-	if (settings->engine == CSV_ENGINE_CUDA ||
-		(wants_gpu && csv_cuda_state() == CSV_CUDA_AWAKE &&
-		 open_cuda(open, settings, memory, &reason)))
-		return;
 	open_cpu(open, settings, nbytes, memory);
-	open->awaits_gpu = wants_gpu && csv_cuda_state() != CSV_CUDA_AWAKE &&
-		wake_gpu(settings);
-#else
-	if (settings->engine == CSV_ENGINE_CUDA)
-		ereport(ERROR,
-				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-				 errmsg("no usable GPU for engine \"cuda\": csv_gpu_fdw was built without CUDA"),
-				 errhint("Set csv_gpu_fdw.engine to auto or cpu to read on the CPU.")));
-	open_cpu(open, settings, nbytes, memory);
-#endif
+	open->awaits_gpu = wants_gpu && !gpu_is_awake() && wake_gpu(settings);
 }
 
 bool
@@ -189,7 +206,7 @@ csv_engine_take_over(CsvOpenEngine *open, const CsvSettings *settings,
 	open->awaits_gpu = false;
 	gpu->may_fall_back = true;
 	return !gpu_failed && nbytes >= CSV_AUTO_TAKE_OVER_BYTES &&
-		csv_cuda_state() == CSV_CUDA_AWAKE && open_cuda(gpu, settings, memory, &reason);
+		gpu_is_awake() && open_cuda(gpu, settings, memory, &reason);
 #else
 	return false;
 #endif
@@ -201,11 +218,9 @@ csv_engine_wants_gpu(const CsvSettings *settings, int64 nbytes)
 #ifdef CSV_WITH_CUDA
 	char		reason[512];
 
-	if (settings->engine == CSV_ENGINE_CUDA)
-		return csv_cuda_wake(settings->device, reason, sizeof(reason));
-	if (settings->engine != CSV_ENGINE_AUTO || gpu_failed || !gpu_is_worth_it(nbytes, 1))
+	if (!is_for_gpu(settings, nbytes, 1, false))
 		return false;
-	if (csv_cuda_state() == CSV_CUDA_AWAKE)
+	if (settings->engine == CSV_ENGINE_CUDA || gpu_is_awake())
 		return csv_cuda_wake(settings->device, reason, sizeof(reason));
 	(void) wake_gpu(settings);
 #endif
@@ -226,16 +241,10 @@ csv_engine_fall_back(CsvOpenEngine *open, const CsvSettings *settings,
 	open_cpu(open, settings, -1, memory);
 }
 
-static char *
-cpu_description(void)
-{
-	return psprintf("cpu (%s)", csv_cpu_isa_name());
-}
-
 char *
 csv_engine_gpu_description(const CsvSettings *settings)
 {
-	char		name[256] = "";
+	char		name[256] = "no usable GPU";
 
 #ifdef CSV_WITH_CUDA
 	csv_cuda_device_name(settings->device, name, sizeof(name));
@@ -249,32 +258,21 @@ csv_engine_describe(const CsvSettings *settings, int64 nbytes, int ncolumns)
 #ifdef CSV_WITH_CUDA
 	char		name[256];
 
-	if (settings->engine == CSV_ENGINE_CUDA ||
-		(settings->engine == CSV_ENGINE_AUTO && !gpu_failed &&
-		 gpu_is_worth_it(nbytes, ncolumns)))
-	{
-		if (csv_cuda_device_name(settings->device, name, sizeof(name)))
-			return psprintf("cuda (%s)", name);
-		if (settings->engine == CSV_ENGINE_CUDA)
-			return pstrdup("cuda (no usable GPU)");
-	}
-#else
-	if (settings->engine == CSV_ENGINE_CUDA)
-		return pstrdup("cuda (no usable GPU)");
+	if (settings->engine == CSV_ENGINE_AUTO &&
+		is_for_gpu(settings, nbytes, ncolumns, false) &&
+		csv_cuda_device_name(settings->device, name, sizeof(name)))
+		return psprintf("cuda (%s)", name);
 #endif
-	return cpu_description();
+	if (settings->engine == CSV_ENGINE_CUDA)
+		return csv_engine_gpu_description(settings);
+	return psprintf("cpu (%s)", csv_cpu_isa_name());
 }
 
 double
 csv_engine_speed(const CsvSettings *settings, int64 nbytes, int ncolumns)
 {
-#ifdef CSV_WITH_CUDA
-	if (settings->engine == CSV_ENGINE_CUDA ||
-		(settings->engine == CSV_ENGINE_AUTO && !gpu_failed &&
-		 csv_cuda_state() == CSV_CUDA_AWAKE &&
-		 gpu_is_worth_it(nbytes, ncolumns)))
+	if (is_for_gpu(settings, nbytes, ncolumns, true))
 		return CSV_GPU_SPEED;
-#endif
 	return nbytes >= CSV_AHEAD_BYTES ? settings->cpu_threads : 1;
 }
 
@@ -282,18 +280,11 @@ bool
 csv_engine_holds_groups(const CsvSettings *settings, int64 nbytes,
 						int ncolumns, double group_bytes)
 {
-#ifdef CSV_WITH_CUDA
 	double		limit = settings->gpu_memory_limit > 0 ?
 		settings->gpu_memory_limit * 1024.0 * 1024.0 : CSV_GPU_GROUP_BYTES;
 
 	return group_bytes <= limit / 4 &&
-		(settings->engine == CSV_ENGINE_CUDA ||
-		 (settings->engine == CSV_ENGINE_AUTO && !gpu_failed &&
-		  csv_cuda_state() == CSV_CUDA_AWAKE &&
-		  gpu_is_worth_it(nbytes, ncolumns)));
-#else
-	return false;
-#endif
+		is_for_gpu(settings, nbytes, ncolumns, true);
 }
 
 char *

@@ -18,7 +18,6 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -41,6 +40,8 @@ struct CsvEvaluation
 	const CsvQuery *query;		/* its columns are attribute numbers */
 	CsvQuery   *over;			/* the same over the layout of the open file; NULL:
 								 * not made yet */
+	CsvRequest	request;		/* for that one, to engines */
+	bool	   *hidden;			/* its columns that are */
 	CsvDecidable decidable;
 	CsvEvaluator *evaluator;	/* NULL: not made yet */
 	bool		may_not_hold;	/* groups on a device have turned out to be of no
@@ -86,6 +87,7 @@ csv_evaluation_create(const CsvPushdown *pushdown, CsvFileLayout *layout)
 													  "csv_gpu_fdw query",
 													  ALLOCSET_DEFAULT_SIZES);
 	evaluation->query_memory = csv_context_memory(evaluation->query_context);
+	evaluation->hidden = palloc(sizeof(bool) * Max(layout->ncolumns, 1));
 	evaluation->callback.func = release_evaluation;
 	evaluation->callback.arg = evaluation;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext,
@@ -139,7 +141,7 @@ prepare_query(CsvEvaluation *evaluation, bool has_rows)
 	return query;
 }
 
-/* the query over the columns as they are in the open file */
+/* the query over the columns as they are in the open file, and the request */
 static void
 lay_out_query(CsvEvaluation *evaluation)
 {
@@ -153,6 +155,12 @@ lay_out_query(CsvEvaluation *evaluation)
 	if (before != NULL)
 		pfree(before);
 	MemoryContextSwitchTo(outer);
+
+	for (uint32_t i = 0; i < layout->ncolumns; i++)
+		evaluation->hidden[i] = evaluation->layout->columns[i].hidden;
+	evaluation->request.query = evaluation->over;
+	evaluation->request.hidden = evaluation->hidden;
+	evaluation->request.all_certain = order_shows(evaluation->over);
 }
 
 static void
@@ -197,22 +205,6 @@ csv_evaluation_groups(CsvEvaluation *evaluation)
 
 /* ---- what the engine that reads is asked ---- */
 
-/* hidden: room for a flag of each column */
-static CsvRequest
-make_request(CsvEvaluation *evaluation, bool *hidden)
-{
-	const CsvFileLayout *layout = evaluation->layout;
-	CsvRequest	request;
-
-	for (int i = 0; i < layout->ncolumns; i++)
-		hidden[i] = layout->columns[i].hidden;
-	request.query = evaluation->over;
-	request.hidden = hidden;
-	request.all_certain = order_shows(evaluation->over);
-	request.may_hold = false;
-	return request;
-}
-
 /*
  * May groups stay with the engine?  If it fails, or if the order of batches turns
  * out to count, all must be read again.
@@ -234,18 +226,14 @@ static void
 request_answers(CsvEvaluation *evaluation, CsvReading *reading,
 				const CsvKept *kept)
 {
-	bool		hidden[MaxHeapAttributeNumber];
-	CsvRequest	request;
-
 	if (evaluation->evaluator == NULL ||
 		evaluation->decidable != CSV_DECIDES_ALL ||
 		(kept != NULL && (csv_kept_columns(kept) != NULL ||
 						  csv_kept_is_copying(kept))) ||
 		!csv_reading_asks(reading))
 		return;
-	request = make_request(evaluation, hidden);
-	request.may_hold = may_hold(evaluation, reading);
-	csv_reading_ask(reading, &request);
+	evaluation->request.may_hold = may_hold(evaluation, reading);
+	csv_reading_ask(reading, &evaluation->request);
 }
 
 void
@@ -293,21 +281,18 @@ static void
 ask_gpu(CsvEvaluation *evaluation, const CsvKept *kept)
 {
 	CsvFileLayout *layout = evaluation->layout;
-	bool		hidden[MaxHeapAttributeNumber];
-	uint32_t	places[MaxHeapAttributeNumber];
 	MemoryContext outer;
-	CsvRequest	request;
 	CsvStatus	status = CSV_OK;
 
 	if (evaluation->decidable != CSV_DECIDES_ALL)
 		return;
 	outer = MemoryContextSwitchTo(evaluation->context);
-	request = make_request(evaluation, hidden);
-	for (int i = 0; i < layout->ncolumns; i++)
-		places[i] = (uint32_t) csv_kept_place(kept, i);
+	evaluation->request.may_hold = false;
 	evaluation->answer = csv_resident_ask(csv_kept_columns(kept),
-										  &layout->table->settings, &request,
-										  &layout->layout, places);
+										  &layout->table->settings,
+										  &evaluation->request,
+										  &layout->layout,
+										  csv_kept_places(kept));
 	if (evaluation->answer != NULL)
 	{
 		if (evaluation->answered_by != NULL)

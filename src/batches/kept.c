@@ -4,135 +4,173 @@
  */
 #include "postgres.h"
 
+#include "commands/defrem.h"
 #include "lib/stringinfo.h"
-#include "mb/pg_wchar.h"
 #include "utils/guc.h"
+#include "utils/guc_tables.h"
 #include "utils/memutils.h"
 
 #include "batches/kept.h"
+#include "compat.h"
 #include "table/source.h"
 
 struct CsvKept
 {
 	CsvFileLayout *layout;
 	MemoryContextCallback callback;
-	const char *meaning;		/* of the table */
-	CsvFileIdentity identity;	/* of the open file, as it was opened */
+	CsvResidentKey key;			/* of the open file, as it was opened */
 
 	CsvResident *found;			/* that the open file's batches are taken from */
 	const CsvResidentBatch *batch;
 	CsvArray   *arrays;			/* of the batch, in the order of the layout */
-	int		   *places;			/* likewise, of its columns among those found */
+	uint32_t   *places;			/* likewise, of its columns among those found */
 	CsvResident *copying;		/* that the open file's batches are copied to */
 };
 
 /* ---- what tells columns from others ---- */
 
-/* a string of any bytes, such that none is part of another */
+/*
+ * What does not count; all that is not named here does.  Options of which
+ * skipped records are told, and how many there may be: kept ones are told
+ * anew.  Settings of ours by which the work is done: the batches are the same.
+ */
+static const char *const without_meaning[] = {
+	"reject_limit", "log_verbosity", "notice_limit",
+
+	"csv_gpu_fdw.engine", "csv_gpu_fdw.device", "csv_gpu_fdw.gpu_memory_limit",
+	"csv_gpu_fdw.io_threads", "csv_gpu_fdw.cpu_threads",
+	"csv_gpu_fdw.enable_pushdown", "csv_gpu_fdw.resident_memory",
+	"csv_gpu_fdw.load_method"
+};
+
+/* an option or a setting */
+static bool
+has_meaning(const char *name)
+{
+	for (size_t i = 0; i < lengthof(without_meaning); i++)
+		if (strcmp(name, without_meaning[i]) == 0)
+			return false;
+	return true;
+}
+
+/* with its end, so that none runs into the next; a setting may be NULL */
 static void
 add_string(StringInfo meaning, const char *string)
 {
 	if (string == NULL)
-		appendStringInfoString(meaning, " -");
-	else
-		appendStringInfo(meaning, " %zu:%s", strlen(string), string);
+		string = "";
+	appendBinaryStringInfo(meaning, string, (int) strlen(string) + 1);
+}
+
+static void
+add_options(StringInfo meaning, List *options)
+{
+	ListCell   *cell;
+
+	foreach(cell, options)
+	{
+		DefElem    *def = (DefElem *) lfirst(cell);
+
+		if (!has_meaning(def->defname))
+			continue;
+		add_string(meaning, def->defname);
+		add_string(meaning, defGetString(def));
+	}
+	add_string(meaning, "");
 }
 
 /*
- * All that shapes the records of the table and what becomes of their fields,
- * but for the columns themselves.
+ * Of PostgreSQL's settings, those of locale and formats, and ours.  What others
+ * mean to input functions does not matter: these are called anew in each query.
  */
-static char *
+static void
+add_settings(StringInfo meaning)
+{
+	static List *names = NIL;	/* found once: there are hundreds of others */
+	ListCell   *cell;
+
+	if (names == NIL)
+	{
+		int			nsettings;
+		struct config_generic **settings = csv_all_settings(&nsettings);
+		MemoryContext outer = MemoryContextSwitchTo(TopMemoryContext);
+
+		for (int i = 0; i < nsettings; i++)
+			if ((settings[i]->group == CLIENT_CONN_LOCALE ||
+				 strncmp(settings[i]->name, "csv_gpu_fdw.", 12) == 0) &&
+				has_meaning(settings[i]->name))
+				names = lappend(names, (void *) settings[i]->name);
+		MemoryContextSwitchTo(outer);
+	}
+	foreach(cell, names)
+		add_string(meaning, GetConfigOption(lfirst(cell), false, false));
+}
+
+/*
+ * All that may shape batches of the table, but for what a query wants: whatever
+ * was declared of the table and its columns, known here or not, and settings.
+ */
+static StringInfoData
 table_meaning(const CsvTable *table)
 {
-	const CsvDialectOptions *dialect = &table->reader.dialect;
 	StringInfoData meaning;
 
 	initStringInfo(&meaning);
-	appendStringInfo(&meaning, "%d %d %d %d %d %d %d %u " UINT64_FORMAT,
-					 dialect->delimiter, dialect->quote, dialect->escape,
-					 dialect->quoting, dialect->boundary, dialect->multiline,
-					 dialect->blank_is_record, table->reader.header_rows,
-					 (uint64) table->reader.max_record_bytes);
-	appendStringInfo(&meaning, " %d %d %d %d %d %d %u %d %d",
-					 table->compression, table->file_encoding, table->encoding,
-					 table->engine_encoding, GetDatabaseEncoding(),
-					 table->decimal_separator, table->nfields,
-					 table->nfields_from_header, table->pad);
-	add_string(&meaning, table->null_string);
-	add_string(&meaning, table->default_string);
-	add_string(&meaning, GetConfigOption("DateStyle", false, false));
-	add_string(&meaning, GetConfigOption("TimeZone", false, false));
-	add_string(&meaning, GetConfigOption("IntervalStyle", false, false));
+	add_options(&meaning, table->options);
+	for (int i = 0; i < table->natts; i++)
+	{
+		const CsvTableColumn *column = &table->columns[i];
+		Oid			type[] = {
+			column->type, (Oid) column->typmod, column->collation,
+			column->dropped, column->generated
+		};
 
-	/* a header that matches does so for all columns, wanted or not */
-	if (table->header_match)
-		for (int i = 0; i < table->natts; i++)
-		{
-			appendStringInfo(&meaning, " %d", table->columns[i].field);
-			add_string(&meaning, table->columns[i].name);
-		}
-	return meaning.data;
+		add_string(&meaning, column->name);
+		appendBinaryStringInfo(&meaning, (const char *) type, sizeof(type));
+		add_options(&meaning, column->options);
+	}
+	add_settings(&meaning);
+	return meaning;
 }
 
-static bool
-is_decimal(int kind)
+/* the columns of a file as they are wanted; key->columns has room for them */
+static void
+set_key(CsvResidentKey *key, const CsvFileLayout *layout, const char *filename,
+		const CsvFileIdentity *identity)
 {
-	return kind == CSV_KIND_DECIMAL64 || kind == CSV_KIND_DECIMAL128;
-}
-
-/*
- * All that shapes a column, but for the kind of a numeric.
- */
-static char *
-column_meaning(const CsvFileColumn *column)
-{
-	const CsvColumn *spec = &column->spec;
-	const char *header_name = column->column->header_name;
-	int			kind = is_decimal(column->kind) ? CSV_KIND_NUMERIC :
-		column->kind;
-	StringInfoData meaning;
-
-	initStringInfo(&meaning);
-	appendStringInfo(&meaning, "%u %d %d %d %d %d %d %d %d %d %u %d",
-					 header_name != NULL ? 0 : spec->field,
-					 kind, spec->force_null, spec->force_not_null,
-					 spec->pad_blanks, spec->max_chars, spec->byte_width,
-					 spec->type_chars, spec->precision, spec->scale,
-					 column->column->type, column->column->typmod);
-	add_string(&meaning, header_name);
-	return meaning.data;
-}
-
-/* the columns of a file as they are wanted; in the current memory context */
-static CsvResidentKey
-make_key(const CsvFileLayout *layout, const char *meaning,
-		 const char *filename, const CsvFileIdentity *identity)
-{
-	CsvResidentColumn *columns =
-		palloc(sizeof(CsvResidentColumn) * Max(layout->ncolumns, 1));
-	CsvResidentKey key;
-
+	key->filename = filename;
+	key->file = *identity;
 	for (int i = 0; i < layout->ncolumns; i++)
 	{
-		columns[i].attnum = layout->columns[i].column->attnum;
-		columns[i].meaning = column_meaning(&layout->columns[i]);
-		columns[i].decimal = is_decimal(layout->columns[i].kind);
+		int			kind = layout->columns[i].kind;
+
+		key->columns[i].attnum = layout->columns[i].column->attnum;
+		key->columns[i].decimal = kind == CSV_KIND_DECIMAL64 ||
+			kind == CSV_KIND_DECIMAL128;
 	}
+}
+
+/* of any file of the table; in the current memory context */
+static CsvResidentKey
+make_key(const CsvFileLayout *layout)
+{
+	StringInfoData meaning = table_meaning(layout->table);
+	CsvResidentKey key;
+
+	memset(&key, 0, sizeof(key));
 	key.relid = layout->table->relid;
-	key.filename = filename;
-	key.file = *identity;
-	key.meaning = meaning;
+	key.meaning = meaning.data;
+	key.meaning_bytes = (size_t) meaning.len;
 	key.positions = layout->layout.want_positions;
 	key.ncolumns = layout->ncolumns;
-	key.columns = columns;
+	key.columns = palloc(sizeof(CsvResidentColumn) * Max(key.ncolumns, 1));
 	return key;
 }
 
 bool
 csv_kept_exist(const CsvFileLayout *layout, int64 *nrows)
 {
-	const char *meaning = table_meaning(layout->table);
+	CsvResidentKey key = make_key(layout);
 	char	  **names;
 	CsvFileIdentity *identities;
 	int			nfiles;
@@ -142,10 +180,9 @@ csv_kept_exist(const CsvFileLayout *layout, int64 *nrows)
 	all = csv_source_identities(layout->table, &names, &identities, &nfiles);
 	for (int i = 0; all && i < nfiles; i++)
 	{
-		CsvResidentKey key = make_key(layout, meaning, names[i],
-									  &identities[i]);
 		int64		file_rows = 0;
 
+		set_key(&key, layout, names[i], &identities[i]);
 		all = csv_resident_exists(&key, &file_rows);
 		*nrows += file_rows;
 	}
@@ -167,13 +204,31 @@ csv_kept_create(CsvFileLayout *layout)
 	CsvKept    *kept = palloc0(sizeof(CsvKept));
 
 	kept->layout = layout;
-	kept->meaning = table_meaning(layout->table);
+	kept->key = make_key(layout);
 	kept->arrays = palloc(sizeof(CsvArray) * Max(layout->ncolumns, 1));
-	kept->places = palloc(sizeof(int) * Max(layout->ncolumns, 1));
+	kept->places = palloc(sizeof(uint32_t) * Max(layout->ncolumns, 1));
 	kept->callback.func = release_kept;
 	kept->callback.arg = kept;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &kept->callback);
 	return kept;
+}
+
+/* where the layout's columns are, and what */
+static void
+find_columns(CsvKept *kept)
+{
+	const CsvColumn *found = csv_resident_layout(kept->found)->columns;
+
+	for (int i = 0; i < kept->layout->ncolumns; i++)
+	{
+		CsvFileColumn *column = &kept->layout->columns[i];
+		uint32_t	place = 0;
+
+		while (found[place].attnum != column->spec.attnum)
+			place++;
+		column->spec = found[place];
+		kept->places[i] = place;
+	}
 }
 
 bool
@@ -181,37 +236,16 @@ csv_kept_find(CsvKept *kept, const char *filename,
 			  const CsvFileIdentity *identity, bool *may_keep)
 {
 	CsvFileLayout *layout = kept->layout;
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
-												  "csv_gpu_fdw key",
-												  ALLOCSET_SMALL_SIZES);
-	MemoryContext outer = MemoryContextSwitchTo(context);
-	CsvResidentKey key = make_key(layout, kept->meaning, filename, identity);
 
-	kept->identity = *identity;
-	kept->found = csv_resident_find(&key);
-	MemoryContextSwitchTo(outer);
-	MemoryContextDelete(context);
+	set_key(&kept->key, layout, filename, identity);
+	kept->found = csv_resident_find(&kept->key);
 	*may_keep = kept->found == NULL && csv_has_settled(identity->changed);
 	if (kept->found == NULL)
 		return false;
 
-	for (int i = 0; i < layout->ncolumns; i++)
-	{
-		CsvFileColumn *column = &layout->columns[i];
-
-		csv_resident_column(kept->found, column->column->attnum,
-							&column->spec.field, &column->spec.kind);
-	}
-	csv_file_layout_set(layout, csv_resident_nfields(kept->found));
-	for (int i = 0; i < layout->ncolumns; i++)
-	{
-		uint32_t	field;
-		uint8_t		kind;
-
-		kept->places[i] = csv_resident_column(kept->found,
-											  layout->columns[i].column->attnum,
-											  &field, &kind);
-	}
+	find_columns(kept);
+	csv_file_layout_set(layout, csv_resident_layout(kept->found)->nfields);
+	find_columns(kept);			/* they have another order now */
 	return true;
 }
 
@@ -237,24 +271,21 @@ csv_kept_next(CsvKept *kept, CsvBatch *batch)
 	return next;
 }
 
-int
-csv_kept_place(const CsvKept *kept, int column)
+const uint32_t *
+csv_kept_places(const CsvKept *kept)
 {
-	return kept->places[column];
+	return kept->places;
 }
 
 /* ---- keeping them ---- */
 
 void
-csv_kept_begin(CsvKept *kept, const char *filename, const CsvDialect *dialect)
+csv_kept_begin(CsvKept *kept, const CsvDialect *dialect)
 {
-	CsvResidentKey key = make_key(kept->layout, kept->meaning, filename,
-								  &kept->identity);
-
-	kept->copying = csv_resident_begin(&key, dialect, &kept->layout->layout);
-	for (int i = 0; i < key.ncolumns; i++)
-		pfree(key.columns[i].meaning);
-	pfree(key.columns);
+	/* the file's header may have changed the columns' order */
+	set_key(&kept->key, kept->layout, kept->key.filename, &kept->key.file);
+	kept->copying = csv_resident_begin(&kept->key, dialect,
+									   &kept->layout->layout);
 }
 
 bool
@@ -274,7 +305,7 @@ void
 csv_kept_finish(CsvKept *kept, const CsvFileIdentity *identity)
 {
 	/* if it was written to while it was read, nobody knows what was read */
-	if (kept->copying != NULL && csv_same_file(identity, &kept->identity))
+	if (kept->copying != NULL && csv_same_file(identity, &kept->key.file))
 		csv_resident_keep(kept->copying);
 	csv_kept_leave(kept);
 }

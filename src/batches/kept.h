@@ -33,15 +33,14 @@ extern CsvResident *csv_kept_columns(const CsvKept *kept);
 extern const CsvResidentBatch *csv_kept_next(CsvKept *kept, CsvBatch *batch);
 
 /* where the layout's columns are among the kept ones */
-extern int	csv_kept_place(const CsvKept *kept, int column);
+extern const uint32_t *csv_kept_places(const CsvKept *kept);
 
 /*
  * Copy the batches of the file that csv_kept_find() has not found, as far as
  * there is room: from now on, one after the other, and to the end of the file,
  * whose identity is another one if it was written to meanwhile.
  */
-extern void csv_kept_begin(CsvKept *kept, const char *filename,
-						   const CsvDialect *dialect);
+extern void csv_kept_begin(CsvKept *kept, const CsvDialect *dialect);
 extern bool csv_kept_is_copying(const CsvKept *kept);
 extern void csv_kept_add(CsvKept *kept, const CsvBatch *batch);
 extern void csv_kept_finish(CsvKept *kept, const CsvFileIdentity *identity);

@@ -67,9 +67,7 @@ struct CsvResident
 	dlist_node	node;			/* of residents, when kept */
 	MemoryContext context;
 	CsvResidentKey key;
-	uint32_t	nfields;
-	uint32_t   *fields;			/* one per column, as kinds */
-	uint8_t    *kinds;
+	CsvLayout	layout;			/* see csv_resident_layout() */
 	CsvDialect	dialect;
 	bool		bad_values;		/* some record was bad for a column's value */
 	BatchNode  *first;
@@ -196,8 +194,7 @@ has_column(const CsvResidentKey *key, const CsvResidentColumn *column)
 {
 	for (int i = 0; i < key->ncolumns; i++)
 		if (key->columns[i].attnum == column->attnum)
-			return strcmp(key->columns[i].meaning, column->meaning) == 0 &&
-				(key->columns[i].decimal || !column->decimal);
+			return key->columns[i].decimal || !column->decimal;
 	return false;
 }
 
@@ -209,7 +206,8 @@ answers(const CsvResident *resident, const CsvResidentKey *query)
 
 	if (key->relid != query->relid || !csv_same_file(&key->file, &query->file) ||
 		strcmp(key->filename, query->filename) != 0 ||
-		strcmp(key->meaning, query->meaning) != 0 ||
+		key->meaning_bytes != query->meaning_bytes ||
+		memcmp(key->meaning, query->meaning, key->meaning_bytes) != 0 ||
 		(query->positions && !key->positions) ||
 		(resident->bad_values && key->ncolumns != query->ncolumns))
 		return false;
@@ -262,22 +260,16 @@ csv_resident_exists(const CsvResidentKey *key, int64 *nrows)
 	return false;
 }
 
+const CsvLayout *
+csv_resident_layout(const CsvResident *resident)
+{
+	return &resident->layout;
+}
+
 const CsvDialect *
 csv_resident_dialect(const CsvResident *resident)
 {
 	return &resident->dialect;
-}
-
-uint32_t
-csv_resident_nfields(const CsvResident *resident)
-{
-	return resident->nfields;
-}
-
-uint32_t
-csv_resident_ncolumns(const CsvResident *resident)
-{
-	return (uint32_t) resident->key.ncolumns;
 }
 
 int64
@@ -296,21 +288,6 @@ void **
 csv_resident_gpu(CsvResident *resident)
 {
 	return &resident->gpu;
-}
-
-int
-csv_resident_column(const CsvResident *resident, AttrNumber attnum,
-					uint32_t *field, uint8_t *kind)
-{
-	for (int i = 0; i < resident->key.ncolumns; i++)
-		if (resident->key.columns[i].attnum == attnum)
-		{
-			*field = resident->fields[i];
-			*kind = resident->kinds[i];
-			return i;
-		}
-	elog(ERROR, "column %d is not resident", attnum);
-	return -1;
 }
 
 const CsvResidentBatch *
@@ -348,6 +325,13 @@ count_memory(CsvResident *resident)
 	resident->nbytes = nbytes;
 }
 
+/* in the current memory context */
+static void *
+copy_bytes(const void *bytes, size_t nbytes)
+{
+	return memcpy(palloc(nbytes), bytes, nbytes);
+}
+
 CsvResident *
 csv_resident_begin(const CsvResidentKey *key, const CsvDialect *dialect,
 				   const CsvLayout *layout)
@@ -355,7 +339,6 @@ csv_resident_begin(const CsvResidentKey *key, const CsvDialect *dialect,
 	MemoryContext context;
 	MemoryContext outer;
 	CsvResident *resident;
-	CsvResidentColumn *columns;
 
 	context = AllocSetContextCreate(CurrentMemoryContext,
 									"csv_gpu_fdw resident",
@@ -365,24 +348,18 @@ csv_resident_begin(const CsvResidentKey *key, const CsvDialect *dialect,
 	resident->context = context;
 	resident->key = *key;
 	resident->key.filename = pstrdup(key->filename);
-	resident->key.meaning = pstrdup(key->meaning);
-	columns = palloc(sizeof(CsvResidentColumn) * Max(key->ncolumns, 1));
-	resident->fields = palloc(sizeof(uint32_t) * Max(key->ncolumns, 1));
-	resident->kinds = palloc(Max(key->ncolumns, 1));
-	for (int i = 0; i < key->ncolumns; i++)
-	{
-		columns[i].attnum = key->columns[i].attnum;
-		columns[i].meaning = pstrdup(key->columns[i].meaning);
-		columns[i].decimal = key->columns[i].decimal;
-		resident->fields[i] = layout->columns[i].field;
-		resident->kinds[i] = layout->columns[i].kind;
-	}
-	resident->key.columns = columns;
+	resident->key.meaning = copy_bytes(key->meaning, key->meaning_bytes);
+	resident->key.columns = copy_bytes(key->columns,
+									   sizeof(CsvResidentColumn) *
+									   key->ncolumns);
+	resident->layout.columns = copy_bytes(layout->columns, sizeof(CsvColumn) *
+										  layout->ncolumns);
 	MemoryContextSwitchTo(outer);
 
 	/* no ERROR can come any more */
 	MemoryContextSetParent(context, TopMemoryContext);
-	resident->nfields = layout->nfields;
+	resident->layout.nfields = layout->nfields;
+	resident->layout.ncolumns = layout->ncolumns;
 	resident->dialect = *dialect;
 	resident->memory.alloc = record_alloc;
 	resident->memory.free = record_free;
@@ -474,33 +451,29 @@ copy_records(CsvResident *resident, const CsvBatch *batch,
 	{
 		bool		is_error = error < batch->nerrors &&
 			(!any_slow || batch->errors[error].before_row <= row);
-		uint64_t	offset;
-		uint64_t	length;
+		bool		looked_into = is_error ?
+			batch->errors[error].code > CSV_ERROR_COLUMN_COUNT :
+			is_slow_row(batch, ncolumns, row);
 
-		if (is_error ? batch->errors[error].code <= CSV_ERROR_COLUMN_COUNT :
-			!is_slow_row(batch, ncolumns, row))
+		if (looked_into)
 		{
-			if (is_error)
-				error++;
-			else
-				row++;
-			continue;
+			uint64_t	offset = is_error ? batch->errors[error].offset :
+				batch->row_offsets[row];
+			uint64_t	length = record_length(resident, batch, offset);
+
+			if (length == 0)
+				return false;
+			if (copy != NULL)
+			{
+				to[*nbytes] = 0;
+				memcpy(to + *nbytes + 1, batch->bytes + offset, length);
+				if (is_error)
+					copy->batch.errors[error].offset = *nbytes + 1;
+				else
+					copy->batch.row_offsets[row] = (uint32_t) (*nbytes + 1);
+			}
+			*nbytes += 1 + length;
 		}
-		offset = is_error ? batch->errors[error].offset :
-			batch->row_offsets[row];
-		length = record_length(resident, batch, offset);
-		if (length == 0)
-			return false;
-		if (copy != NULL)
-		{
-			to[*nbytes] = 0;
-			memcpy(to + *nbytes + 1, batch->bytes + offset, length);
-			if (is_error)
-				copy->batch.errors[error].offset = *nbytes + 1;
-			else
-				copy->batch.row_offsets[row] = (uint32_t) (*nbytes + 1);
-		}
-		*nbytes += 1 + length;
 		if (is_error)
 			error++;
 		else
@@ -731,9 +704,10 @@ column_names(const CsvResident *resident)
 	return text_array(names, n);
 }
 
-/* as in a GROUP BY */
-static char *
-grouping_name(const CsvResident *resident, const AttrNumber *attnums, int n)
+/* a list of columns, as in a GROUP BY, if it is not among the names */
+static List *
+add_grouping(List *names, const CsvResident *resident,
+			 const AttrNumber *attnums, int n)
 {
 	StringInfoData name;
 
@@ -741,7 +715,7 @@ grouping_name(const CsvResident *resident, const AttrNumber *attnums, int n)
 	for (int i = 0; i < n; i++)
 		appendStringInfo(&name, "%s%s", i > 0 ? ", " : "",
 						 quote_identifier(column_name(resident, attnums[i])));
-	return name.data;
+	return list_append_unique(names, makeString(name.data));
 }
 
 /* those in the server's memory, and others on the device */
@@ -761,18 +735,14 @@ grouping_names(const CsvResident *resident)
 
 		for (int k = 0; k < grouping->nkeys; k++)
 			attnums[k] = grouping->keys[k].attnum;
-		names = list_append_unique(names, makeString(grouping_name(resident,
-																   attnums,
-																   grouping->nkeys)));
+		names = add_grouping(names, resident, attnums, grouping->nkeys);
 	}
 	for (int i = 0; (n = csv_device_copy_grouping(resident->gpu, i,
 												  places)) > 0; i++)
 	{
 		for (int k = 0; k < n; k++)
 			attnums[k] = resident->key.columns[places[k]].attnum;
-		names = list_append_unique(names, makeString(grouping_name(resident,
-																   attnums,
-																   n)));
+		names = add_grouping(names, resident, attnums, n);
 	}
 	texts = palloc(sizeof(Datum) * Max(list_length(names), 1));
 	n = 0;

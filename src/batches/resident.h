@@ -37,7 +37,6 @@ extern void csv_resident_memory_assign(const char *value, void *extra);
 typedef struct CsvResidentColumn
 {
 	AttrNumber	attnum;
-	char	   *meaning;		/* all that shapes its array, but for this: */
 
 	/*
 	 * A numeric as scaled integers.  They serve whoever wants numerics, too, for
@@ -53,7 +52,8 @@ typedef struct CsvResidentKey
 	Oid			relid;
 	const char *filename;
 	CsvFileIdentity file;
-	const char *meaning;		/* all that shapes records and every column */
+	const void *meaning;		/* all that shapes records and every column */
+	size_t		meaning_bytes;
 	bool		positions;		/* wants to know where rows start */
 	int			ncolumns;
 	CsvResidentColumn *columns;
@@ -91,15 +91,11 @@ extern CsvResident *csv_resident_find(const CsvResidentKey *key);
  */
 extern bool csv_resident_exists(const CsvResidentKey *key, int64 *nrows);
 
-/*
- * Of columns that were found: their layout, and where an attribute stands in it,
- * with its field of the file and its CsvKind.
- */
+/* of columns that were found: which fields of the file they are, and what */
 extern const CsvDialect *csv_resident_dialect(const CsvResident *resident);
-extern uint32_t csv_resident_nfields(const CsvResident *resident);
-extern int	csv_resident_column(const CsvResident *resident,
-								AttrNumber attnum, uint32_t *field,
-								uint8_t *kind);
+
+/* only columns, their number, and that of fields are in it */
+extern const CsvLayout *csv_resident_layout(const CsvResident *resident);
 
 /* the next batch after `previous`, the first for NULL; NULL at the end */
 extern const CsvResidentBatch *csv_resident_batch(const CsvResident *resident,
@@ -142,7 +138,6 @@ extern CsvResidentGrouping *csv_resident_grouping(CsvResident *resident,
 												  int nkeys);
 
 /* what there is of it, and the file's size */
-extern uint32_t csv_resident_ncolumns(const CsvResident *resident);
 extern int64 csv_resident_nrows(const CsvResident *resident);
 extern int64 csv_resident_file_size(const CsvResident *resident);
 

@@ -254,7 +254,7 @@ csv_resident_ask(CsvResident *resident, const CsvSettings *settings,
 	for (uint32_t i = 0; i < layout->ncolumns && request->all_certain; i++)
 		uncertain |= (seen[i] & CSV_CUDA_SEEN_SLOW) != 0;
 	if (*columns == NULL && !uncertain)
-		*columns = csv_cuda_columns_create(csv_resident_ncolumns(resident),
+		*columns = csv_cuda_columns_create(csv_resident_layout(resident)->ncolumns,
 										   (uint32_t) nrows);
 	if (*columns == NULL || uncertain)
 	{

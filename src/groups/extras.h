@@ -1,10 +1,10 @@
 /*
  * extras.h
- *		What groups hold beyond the engine's lanes.
+ *		Sums of values that the engine's lanes cannot hold.
  *
- * A numeric that no lane holds (NaN, or of too many digits) is added to a sum of
- * PostgreSQL's own beside the group's.  Of a float whose square is beyond all
- * floats, it is only noted that there is one.
+ * A numeric that is NaN or has too many digits is added to a second sum of the
+ * group, which is PostgreSQL's.  If the square of a float is out of range,
+ * only that fact is noted.
  */
 #ifndef CSV_EXTRAS_H
 #define CSV_EXTRAS_H

@@ -99,7 +99,7 @@ csv_results_create(const CsvProgram *program, const ForeignScan *plan,
 
 /* ---- what a group holds ---- */
 
-/* what a group holds, be it in the evaluator or from the device */
+/* what a group holds, in the evaluator or from the device */
 static void
 get_key(const CsvGroupPlace *place, int key, CsvValue *value)
 {

@@ -1,10 +1,11 @@
 /*
  * spill.h
- *		Temporary files of what has no room in memory: rows of groups, or values of
- *		COUNT_DISTINCT.
+ *		Temporary files of what has no room in memory: rows of groups, or
+ *		values of COUNT_DISTINCT.
  *
- * It goes to CSV_SPILL_FILES at a time, by a part of its hash.  Each file is read
- * again later, by itself; what has no room then goes to files of the next level.
+ * A part of its hash decides to which of CSV_SPILL_FILES it goes.  Each file
+ * is read again later, by itself; what has no room then goes to files of the
+ * next level.
  */
 #ifndef CSV_SPILL_H
 #define CSV_SPILL_H

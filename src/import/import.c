@@ -9,8 +9,8 @@
  *	   what was found.  The server runs these statements, with the rights of
  *	   the user: the validator looks at them as at any others.
  *
- * One file that makes no table, be it damaged or not readable, does not keep the
- * others from theirs: it is passed over with a NOTICE, unless LIMIT TO names it.
+ * A file that makes no table, such as a damaged one, is passed over with a NOTICE,
+ * and the others become tables; it is an ERROR if LIMIT TO names it.
  */
 #include "postgres.h"
 

@@ -4,7 +4,7 @@
  *
  *	1. The beginning of the file tells the dialect and the header (guess.c).
  *	2. The whole file is then read as any table is, by the engine, with a column
- *	   of type text for each field; each value has a say in its column's type
+ *	   of type text for each field; each value counts for its column's type
  *	   (infer.c).  So a type holds for all of the file, and a record that is
  *	   skipped here is one that is skipped whatever the types.
  */

@@ -14,7 +14,7 @@
  *	   free space that the table may have.  So a load leaves no page half empty,
  *	   and a small one writes none.
  *
- * log_pages() and write_pages() say what hangs on each step.  Rows are visible
+ * log_pages() and write_pages() say why each step is safe.  Rows are visible
  * by their xmin, as any others are; an aborted load leaves dead rows, which
  * VACUUM takes away.
  */

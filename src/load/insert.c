@@ -4,7 +4,7 @@
  *
  * There are three ways for a row to get in, the fastest first.
  *
- *	- By pages (heap_pages.c), where nothing hangs on a row.
+ *	- By pages (heap_pages.c), where no index or trigger wants the row.
  *	- By buffers: rows wait in slots of the relation they are routed to, and go
  *	  through table_multi_insert() many at a time.  Index entries and AFTER
  *	  triggers follow, row by row.
@@ -15,7 +15,7 @@
  * Which one is COPY's choice, but for the first.  A row that pages do not take,
  * since it has to be toasted, goes by buffers.
  *
- * Memory: all of it hangs on a context of its own, a child of the one in which
+ * Memory: all of it is in a context of its own, a child of the one in which
  * the relation was opened; per row, on the executor state's per-tuple context.
  * After an ERROR that and the resource owner give everything back, as they do
  * for COPY.

@@ -1,7 +1,7 @@
 /*
  * insert.h
- *		Rows into a relation, as COPY FROM puts them there: any kind of relation
- *		that COPY takes, with all that hangs on it.
+ *		Inserts rows into a relation as COPY FROM does: any kind of relation
+ *		that COPY takes, with its constraints, indexes and triggers.
  *
  *	1. csv_insert_open() checks what may be done at all.
  *	2. csv_insert_begin() prepares for it, and fires the statement's triggers.
@@ -32,8 +32,8 @@ typedef struct CsvRecordPlace
  * attribute numbers), and lock it as INSERT does, until the transaction ends.
  * ERROR where it cannot have rows, or where the user may not insert them: the
  * privilege INSERT on these columns, no row-level security that applies, and a
- * transaction that may write.  What it keeps hangs on the current memory
- * context, here and in csv_insert_begin().
+ * transaction that may write.  What it keeps is in the current
+ * memory context, here and in csv_insert_begin().
  */
 extern CsvInsert *csv_insert_open(Oid relid);
 extern void csv_insert_check(CsvInsert *insert, const Bitmapset *given);

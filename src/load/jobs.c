@@ -35,8 +35,8 @@
 #define CSV_LOAD_COLUMNS	4
 
 /*
- * The options of a foreign table, on which the user needs SELECT, be it on some
- * columns.
+ * The options of a foreign table, on which the user needs SELECT (some columns
+ * are enough).
  */
 static CsvTable *
 get_source(Oid relid)

@@ -9,7 +9,7 @@
  *	   insert.c.  Skipped records wait in a tuplestore.
  *	4. They are inserted into the table of rejects.
  *
- * Memory: all of it hangs on a context of the call, which goes at its end.
+ * Memory: all of it is in a context of the call, which is deleted at its end.
  */
 #include "postgres.h"
 

@@ -126,7 +126,7 @@ compare_clauses(const void *a, const void *b)
 
 /*
  * Clauses in the order in which the executor evaluates them, as createplan.c
- * has it (order_qual_clauses): which of several raises an ERROR hangs on it.
+ * has it (order_qual_clauses): it decides which of several raises an ERROR.
  * Those of a join come last, as they do where a scan does not have them.
  */
 static List *

@@ -803,7 +803,7 @@ csv_program_add_filter(CsvProgram *program, Expr *clause, bool first)
 {
 	int			result;
 
-	/* one that does not hang on the row is the executor's (a gating Result) */
+	/* one without the row is the executor's (a gating Result) */
 	if (program->n.nfilters >= CSV_MAX_REGISTERS ||
 		!csv_holds_row(program, clause))
 		return false;

@@ -2,13 +2,12 @@
  * program.h
  *		A query as it is stored in a plan, and as it is run.
  *
- * A CsvProgram is a CsvQuery in the making: the planner adds expressions to it
- * (shippable.h), and stores it in the plan as a node (csv_program_to_node).
- * Where the plan is run, the values of the constants are known, and
- * csv_program_query() makes the query of it.
+ * The planner adds expressions to a CsvProgram (shippable.h), and stores it in
+ * the plan as a node (csv_program_to_node).  When the plan is run, the values
+ * of the constants are known, and csv_program_query() makes a CsvQuery of it.
  *
- * Constants are all expressions that do not hang on the table's row: literals,
- * parameters, values of an outer relation.  They are kept as a list of
+ * Constants are all expressions that do not depend on the table's row:
+ * literals, parameters, values of an outer relation.  They are a list of
  * expressions, which goes through the planner's last steps as the plan's
  * fdw_exprs.
  */

@@ -1,16 +1,15 @@
 /*
  * best.h
- *		The first rows in an order, of those that have gone by (ORDER BY with
- *		LIMIT).
+ *		ORDER BY with LIMIT: which rows may be among the first ones.
  *
- * The keys of the best query->limit rows so far are kept in a heap, the last
- * one on top.  Of rows with equal keys the earlier one is better.  So a row
- * that is not better than the one on top is out as soon as it is seen, and one
- * that the heap takes throws the one on top out; if that is of the same batch,
- * nobody needs to see it either.
+ * A heap has the keys of the best query->limit rows so far, the last one on
+ * top.  Of rows with equal keys the earlier one is better.  A row that is not
+ * better than the top is dropped as soon as it is seen.  A better one replaces
+ * the top; if the top is a row of the same batch, it is dropped, too.
  *
- * Texts are copied.  Where all there is takes more than query->limit_bytes,
- * the heap stays as it is: rows that are worse than its top are still out.
+ * Texts are copied.  When all keys together take more than query->limit_bytes,
+ * the heap is no longer changed: rows that are worse than its top are still
+ * dropped.
  */
 #ifndef CSV_BEST_H
 #define CSV_BEST_H

@@ -7,10 +7,11 @@
  * have become slots, which are used again as soon as nobody needs what is in
  * them: a row takes as few as may be.
  *
- * The program is a list of steps: the query's instructions, and between them
- * what becomes of registers: filters in their order, as soon as their registers
- * are there; then keys and inputs of aggregates (CsvPartialLayout), likewise, or
- * all of them at the end.  What nobody reads is left out.
+ * The program is a list of steps.  They are the query's instructions, and
+ * between them the uses of registers, each as soon as its register has a
+ * value: filters in their order, then keys and inputs of aggregates
+ * (CsvPartialLayout; or all of these at the end).  Registers that are not used
+ * are left out.
  */
 #ifndef CSV_PLAN_H
 #define CSV_PLAN_H

@@ -508,7 +508,7 @@ typedef bool (*CsvSpillValueFn) (void *arg, uint64_t hash, uint32_t aggregate,
 /*
  * From limit_bytes of groups on, make no new ones: rows of those that are not
  * there go to `spill`, to be added later, after csv_evaluator_reset(), and are
- * in no selection.  Rows of groups that are there are added as ever, but for
+ * in no selection.  Rows of groups that are there are still added, but for
  * values that COUNT_DISTINCT would have to keep: these go to `spill_value`, to be
  * counted later, after csv_evaluator_forget_values().
  */

@@ -9,8 +9,7 @@
  * Values of keys and inputs are written to arrays of two words each (a
  * CsvOutputs), from which groups are made.
  *
- * The operations are those of operate.h.  As all of that, this is C and CUDA
- * C++.
+ * The operations are those of operate.h.  This header is C and CUDA C++, too.
  */
 #ifndef CSV_ROW_H
 #define CSV_ROW_H

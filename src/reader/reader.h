@@ -256,7 +256,7 @@ typedef struct CsvBatch
 	 * Not NULL: the engine has evaluated the query that it was given.  Then
 	 * arrays, row_offsets and row_lines have entries only for the rows of the
 	 * answer's selection, one after the other, and a column that nobody will
-	 * look at has no values (NULL).  nrows, and all else, is as ever.
+	 * look at has no values (NULL).  nrows and all else do not change.
 	 */
 	const struct CsvAnswer *answer;
 

@@ -6,9 +6,9 @@
 #ifndef CSV_EXECUTE_H
 #define CSV_EXECUTE_H
 
-#include "commands/explain.h"
 #include "foreign/fdwapi.h"
 
+#include "compat.h"
 #include "groups/aggregate.h"
 #include "scan/scan.h"
 

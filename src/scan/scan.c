@@ -10,7 +10,7 @@
  *	3. Skipped records are reported when the scan passes them, in file order
  *	   (skipping.c).
  *
- * Memory: everything of the scan hangs on its context.  Values made for a row live
+ * Memory: all of the scan is in its context.  Values made for a row live
  * in row_context, until the next row.
  */
 #include "postgres.h"
@@ -440,7 +440,7 @@ skip_error(CsvTableScan *scan, const CsvError *error)
 		return;
 	if (error->code <= CSV_ERROR_COLUMN_COUNT)
 	{
-		/* what is in the input beyond that hangs on the size of chunks */
+		/* what is in the input beyond that depends on the size of chunks */
 		if (error->code == CSV_ERROR_RECORD_TOO_LONG)
 			length = Min(length, scan->table->reader.max_record_bytes);
 		skip_record(scan, record, error_place(scan, error), error->line, length,

@@ -27,8 +27,8 @@ typedef struct CsvScanStatistics
 
 /*
  * Start a scan that delivers the wanted attributes (a set of attribute
- * numbers; all others come out NULL).  Everything it holds hangs on a child of
- * the current memory context, and is given back with that at the latest.
+ * numbers; all others come out NULL).  Everything it holds belongs to a child
+ * of the current memory context, and is given back with that at the latest.
  *
  * may_keep: the session may keep its columns, and take them from those it has
  * kept; not where `skipped` wants to see the records' bytes.

@@ -2,8 +2,8 @@
  * skipping.h
  *		Which records a scan has passed, and what is said of those it skipped.
  *
- * Records are passed in file order, each of them once: what is read a second time,
- * after a rewind or since a device failed, is not said and not counted again.
+ * Records are passed in file order.  One that is read a second time, after a
+ * rewind or because a device failed, is not reported and not counted again.
  */
 #ifndef CSV_SKIPPING_H
 #define CSV_SKIPPING_H

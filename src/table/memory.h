@@ -1,6 +1,6 @@
 /*
  * memory.h
- *		Memory contexts as the library takes memory from them.
+ *		Lets the library allocate from a memory context.
  */
 #ifndef CSV_MEMORY_H
 #define CSV_MEMORY_H

@@ -594,12 +594,17 @@ parse_table_option(TableOptions *options, DefElem *def)
 		elog(ERROR, "unexpected option \"%s\"", name);
 }
 
-/* what follows from the options when all of them are parsed */
+/* those of a table go over its server's */
 static void
-finish_table_options(TableOptions *options)
+resolve_table_options(TableOptions *options, CsvTable *table,
+					  List *server_options, List *table_options)
 {
-	CsvTable   *table = options->table;
+	ListCell   *cell;
 
+	init_table_options(options, table);
+	table->options = list_concat_copy(server_options, table_options);
+	foreach(cell, table->options)
+		parse_table_option(options, (DefElem *) lfirst(cell));
 	if (options->header_rows >= 0)
 		table->reader.header_rows = options->header_rows;
 	else
@@ -763,10 +768,12 @@ get_columns(CsvTable *table, TupleDesc descriptor, bool *by_option)
 		column->generated = attribute->attgenerated != '\0';
 		column->type = attribute->atttypid;
 		column->typmod = attribute->atttypmod;
+		column->collation = attribute->attcollation;
 		if (column->dropped || column->generated)
 			continue;
 
-		foreach(cell, GetForeignColumnOptions(table->relid, column->attnum))
+		column->options = GetForeignColumnOptions(table->relid, column->attnum);
+		foreach(cell, column->options)
 			parse_column_option(column, (DefElem *) lfirst(cell));
 		if (column->virtual_kind != CSV_VIRTUAL_NONE)
 			continue;
@@ -832,21 +839,6 @@ check_encoding(const CsvTable *table)
 		(void) csv_find_conversion(table->file_encoding, server_encoding);
 }
 
-/* those of the server first, those of the table over them */
-static void
-parse_options(TableOptions *options, CsvTable *table, List *server_options,
-			  List *table_options)
-{
-	ListCell   *cell;
-
-	init_table_options(options, table);
-	foreach(cell, server_options)
-		parse_table_option(options, (DefElem *) lfirst(cell));
-	foreach(cell, table_options)
-		parse_table_option(options, (DefElem *) lfirst(cell));
-	finish_table_options(options);
-}
-
 CsvTable *
 csv_table_get(Oid foreigntableid)
 {
@@ -858,7 +850,8 @@ csv_table_get(Oid foreigntableid)
 	int			nread;
 	bool		by_option;
 
-	parse_options(&options, table, server->options, foreign_table->options);
+	resolve_table_options(&options, table, server->options,
+						  foreign_table->options);
 
 	/* the validator saw to it; it may have been skipped, by a superuser */
 	if ((table->filename == NULL) == (table->program == NULL))
@@ -887,7 +880,7 @@ csv_table_make(List *server_options, List *table_options)
 	CsvTable   *table = palloc(sizeof(CsvTable));
 	TableOptions options;
 
-	parse_options(&options, table, server_options, table_options);
+	resolve_table_options(&options, table, server_options, table_options);
 	check_table_options(&options);
 	table->name = table->filename;
 	set_encodings(table);

@@ -73,12 +73,16 @@ typedef struct CsvTableColumn
 	int32		byte_width;		/* -1: none; from max_chars if not given */
 	Oid			type;
 	int32		typmod;
+	Oid			collation;
+	List	   *options;		/* as they were declared: DefElems */
 } CsvTableColumn;
 
 typedef struct CsvTable
 {
 	Oid			relid;
 	char	   *name;			/* of the relation, without its schema */
+	List	   *options;		/* as they were declared: DefElems, its server's
+								 * first */
 
 	/* where the bytes come from; one of them is NULL */
 	char	   *filename;		/* a path or a pattern; FILE of messages */

@@ -269,7 +269,7 @@ note_glob_failure(const char *path, int error)
 
 /*
  * The files of a name that may be a pattern, sorted by the bytes of their
- * names so that the order of rows does not hang on a locale.  False where it
+ * names so that the order of rows does not depend on a locale.  False where it
  * is a pattern and nothing matches, or if quiet, where that cannot be told.
  * Directories match no pattern.
  *
@@ -676,7 +676,7 @@ csv_source_read(void *arg, uint8_t *buffer, size_t nbytes)
 	return read_bytes(source, buffer, nbytes);
 }
 
-/* wait until a read may get something, be it the end */
+/* wait until a read may get something, or the end */
 static void
 wait_readable(CsvSource *source)
 {

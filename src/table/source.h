@@ -9,10 +9,10 @@
  * The files are opened one after the other.  Every wait can be cancelled,
  * also that for the writer of a FIFO.
  *
- * What a source holds open hangs on the memory context it was created in, and
- * is closed when that goes.  The transaction-bound facilities of fd.c will not
- * do: a cursor outlives the rollback of a subtransaction in which it opened
- * its next file, and fd.c closes that file then.
+ * What a source holds open is closed when the memory context is deleted in
+ * which the source was created.  fd.c's own files, which end with the
+ * transaction, will not do: a cursor may open its next file in a
+ * subtransaction and outlive its rollback, and fd.c would close the file then.
  */
 #ifndef CSV_SOURCE_H
 #define CSV_SOURCE_H

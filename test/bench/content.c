@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "content.h"
 
@@ -59,6 +60,15 @@ csv_bench_load(const char *filename, CsvBenchContent *content)
 	}
 	fclose(file);
 	return loaded;
+}
+
+double
+csv_bench_now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
 }
 
 int

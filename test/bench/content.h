@@ -24,6 +24,8 @@ extern bool csv_bench_load(const char *filename, CsvBenchContent *content);
 /* a CsvReadFn over a CsvBenchContent */
 extern size_t csv_bench_read(void *content, uint8_t *buffer, size_t nbytes);
 
+extern double csv_bench_now(void);	/* seconds of a clock that runs evenly */
+
 /* two doubles, for qsort() */
 extern int	csv_bench_compare(const void *a, const void *b);
 

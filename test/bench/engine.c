@@ -28,7 +28,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "content.h"
 #include "reader.h"
@@ -324,15 +323,6 @@ count_by_table(const uint8_t *bytes, size_t nbytes)
 	return counts;
 }
 
-static double
-now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
-}
-
 static void
 measure_loop(const char *detail, Counts (*count) (const uint8_t *, size_t),
 			 const CsvBenchContent *content)
@@ -343,10 +333,10 @@ measure_loop(const char *detail, Counts (*count) (const uint8_t *, size_t),
 	memset(&times, 0, sizeof(times));
 	for (int i = 0; i < repeat; i++)
 	{
-		double		start = now();
+		double		start = csv_bench_now();
 		Counts		counts = count(content->bytes, content->nbytes);
 
-		seconds[i] = now() - start;
+		seconds[i] = csv_bench_now() - start;
 		times.rows = counts.records;
 		check_records(detail, counts.records);
 		if (counts.fields < counts.records * ncolumns)

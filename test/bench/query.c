@@ -22,7 +22,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "../../src/query/query.h"
 #include "content.h"
@@ -118,10 +117,13 @@ operation(Program *program, CsvOperation operation, CsvLane lane, uint16_t a,
 	return instruction->result;
 }
 
+/* rows whose value compares so with a constant */
 static void
-filter(Program *program, uint16_t value)
+filter(Program *program, CsvOperation compare, CsvLane lane, uint16_t value,
+	   int64_t with)
 {
-	program->filters[program->query.nfilters++] = value;
+	program->filters[program->query.nfilters++] =
+		operation(program, compare, lane, value, constant(program, lane, with));
 	program->query.nfilter_instructions = program->query.ninstructions;
 }
 
@@ -164,9 +166,7 @@ make_q1(Program *program)
 	uint16_t	net;
 	uint16_t	charge;
 
-	filter(program,
-		   operation(program, CSV_OP_LESS_EQUAL, CSV_LANE_INT, date,
-					 constant(program, CSV_LANE_INT, DAY_1998_09_02)));
+	filter(program, CSV_OP_LESS_EQUAL, CSV_LANE_INT, date, DAY_1998_09_02);
 	left = operation(program, CSV_OP_SUBTRACT, CSV_LANE_DECIMAL, one, discount);
 	net = operation(program, CSV_OP_MULTIPLY, CSV_LANE_DECIMAL, price, left);
 	charge = operation(program, CSV_OP_MULTIPLY, CSV_LANE_DECIMAL, net,
@@ -194,21 +194,11 @@ make_q6(Program *program)
 	uint16_t	discount = column(program, DISCOUNT, CSV_KIND_DECIMAL64);
 	uint16_t	date = column(program, SHIPDATE, CSV_KIND_DATE);
 
-	filter(program,
-		   operation(program, CSV_OP_GREATER_EQUAL, CSV_LANE_INT, date,
-					 constant(program, CSV_LANE_INT, DAY_1994_01_01)));
-	filter(program,
-		   operation(program, CSV_OP_LESS, CSV_LANE_INT, date,
-					 constant(program, CSV_LANE_INT, DAY_1995_01_01)));
-	filter(program,
-		   operation(program, CSV_OP_GREATER_EQUAL, CSV_LANE_DECIMAL, discount,
-					 constant(program, CSV_LANE_DECIMAL, 5)));
-	filter(program,
-		   operation(program, CSV_OP_LESS_EQUAL, CSV_LANE_DECIMAL, discount,
-					 constant(program, CSV_LANE_DECIMAL, 7)));
-	filter(program,
-		   operation(program, CSV_OP_LESS, CSV_LANE_DECIMAL, quantity,
-					 constant(program, CSV_LANE_DECIMAL, 2400)));
+	filter(program, CSV_OP_GREATER_EQUAL, CSV_LANE_INT, date, DAY_1994_01_01);
+	filter(program, CSV_OP_LESS, CSV_LANE_INT, date, DAY_1995_01_01);
+	filter(program, CSV_OP_GREATER_EQUAL, CSV_LANE_DECIMAL, discount, 5);
+	filter(program, CSV_OP_LESS_EQUAL, CSV_LANE_DECIMAL, discount, 7);
+	filter(program, CSV_OP_LESS, CSV_LANE_DECIMAL, quantity, 2400);
 	aggregate(program, CSV_AGGREGATE_SUM, CSV_LANE_DECIMAL,
 			  operation(program, CSV_OP_MULTIPLY, CSV_LANE_DECIMAL, price,
 						discount));
@@ -251,15 +241,6 @@ make_parts(Program *program)
 }
 
 /* ---- measuring ---- */
-
-static double
-now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
-}
 
 static int
 repeats(void)
@@ -329,7 +310,7 @@ resident_time(void *cuda, const CsvInput *input, const CsvRequest *request,
 	for (int i = -1; i < repeats(); i++)
 	{
 		uint32_t	nrows = batch.nrows;
-		double		began = now();
+		double		began = csv_bench_now();
 		double		seconds;
 		CsvAnswer  *answer;
 
@@ -339,7 +320,7 @@ resident_time(void *cuda, const CsvInput *input, const CsvRequest *request,
 		if (answer == NULL)
 			break;
 		csv_cuda_answer_free(answer);
-		seconds = now() - began;
+		seconds = csv_bench_now() - began;
 		if (i >= 0 && (least == 0 || seconds < least))
 			least = seconds;
 	}
@@ -462,12 +443,12 @@ measure(const char *name, void (*make) (Program *program),
 			exit(1);
 		while (csv_reader_next(reader, &batch) == CSV_OK)
 		{
-			double		began = now();
+			double		began = csv_bench_now();
 
 			if (csv_evaluator_run(evaluator, &layout, &batch, NULL, NULL, NULL,
 								  &selection) != CSV_OK)
 				exit(1);
-			query += now() - began;
+			query += csv_bench_now() - began;
 			engine += batch.parse_seconds;
 			nrows += batch.nrows;
 			ncareful += selection.nrows;

@@ -33,14 +33,11 @@ choose(Choices *choices, uint32_t n)
 }
 
 bool
-one_in(Choices *choices, uint32_t n)
+chance(Choices *choices, uint32_t n)
 {
 	/* zero, where a fuzzer's bytes are used up, is the usual choice */
 	return choose(choices, n) == n - 1;
 }
-
-#define PICK(choices, list) \
-	((list)[choose(choices, sizeof(list) / sizeof((list)[0]))])
 
 static void
 choose_dialect(CsvDialectOptions *dialect, Choices *choices)
@@ -63,13 +60,13 @@ choose_dialect(CsvDialectOptions *dialect, Choices *choices)
 	if (dialect->quote != 0)
 	{
 		dialect->escape = PICK(choices, escapes);
-		if (one_in(choices, 12))
+		if (chance(choices, 12))
 			dialect->escape = dialect->delimiter;
 	}
 	dialect->quoting = (uint8_t) choose(choices, 2);
-	dialect->boundary = (uint8_t) (one_in(choices, 2) ? choose(choices, 4) :
+	dialect->boundary = (uint8_t) (chance(choices, 2) ? choose(choices, 4) :
 								   CSV_BOUNDARY_AUTO);
-	dialect->multiline = !one_in(choices, 4);
+	dialect->multiline = !chance(choices, 4);
 }
 
 /* a null or default string: quote, delimiter and breaks cannot be in it */
@@ -93,29 +90,29 @@ static void
 choose_column(CsvColumn *column, Choices *choices)
 {
 	memset(column, 0, sizeof(*column));
-	column->kind = (uint8_t) (one_in(choices, 3) ?
+	column->kind = (uint8_t) (chance(choices, 3) ?
 							  choose(choices, CSV_NUM_KINDS) : CSV_KIND_TEXT);
-	column->force_null = one_in(choices, 8);
-	column->force_not_null = one_in(choices, 8);
-	column->max_chars = one_in(choices, 5) ? (int32_t) choose(choices, 8) : -1;
-	column->byte_width = one_in(choices, 5) ?
+	column->force_null = chance(choices, 8);
+	column->force_not_null = chance(choices, 8);
+	column->max_chars = chance(choices, 5) ? (int32_t) choose(choices, 8) : -1;
+	column->byte_width = chance(choices, 5) ?
 		(int32_t) choose(choices, 5) * 4 : -1;
-	if (one_in(choices, 20))
+	if (chance(choices, 20))
 	{
 		column->max_chars = (int32_t) choose(choices, 1200);
 		column->byte_width = 4 * column->max_chars;
 	}
 	column->type_chars = -1;
-	if (column->kind == CSV_KIND_TEXT && one_in(choices, 4))
+	if (column->kind == CSV_KIND_TEXT && chance(choices, 4))
 	{
-		column->type_chars = (int32_t) (one_in(choices, 8) ?
+		column->type_chars = (int32_t) (chance(choices, 8) ?
 										choose(choices, 700) :
 										choose(choices, 6)) + 1;
-		column->pad_blanks = one_in(choices, 2);
+		column->pad_blanks = chance(choices, 2);
 	}
 	column->precision = -1;
 	column->scale = 0;
-	if (column->kind == CSV_KIND_NUMERIC && one_in(choices, 2))
+	if (column->kind == CSV_KIND_NUMERIC && chance(choices, 2))
 	{
 		column->precision = (int16_t) (choose(choices, 38) + 1);
 		column->scale = (int16_t) choose(choices,
@@ -130,7 +127,7 @@ choose_column(CsvColumn *column, Choices *choices)
 										 (uint32_t) column->precision + 1);
 	}
 	if ((column->kind == CSV_KIND_TIMESTAMP ||
-		 column->kind == CSV_KIND_TIMESTAMPTZ) && one_in(choices, 2))
+		 column->kind == CSV_KIND_TIMESTAMPTZ) && chance(choices, 2))
 		column->precision = (int16_t) choose(choices, 7);
 }
 
@@ -152,24 +149,24 @@ case_make(Case *test_case, Choices *choices)
 		   offsetof(Case, null_bytes));
 
 	choose_dialect(&test_case->dialect, choices);
-	test_case->header_rows = one_in(choices, 3) ? choose(choices, 4) : 0;
-	test_case->max_record_bytes = one_in(choices, 3) ? PICK(choices, maxima) :
+	test_case->header_rows = chance(choices, 3) ? choose(choices, 4) : 0;
+	test_case->max_record_bytes = chance(choices, 3) ? PICK(choices, maxima) :
 		16777216;
 	test_case->chunk_bytes = PICK(choices, chunks);
 
-	nfields = one_in(choices, 6) ? choose(choices, 40) + 1 :
+	nfields = chance(choices, 6) ? choose(choices, 40) + 1 :
 		choose(choices, 5) + 1;
-	if (one_in(choices, 250))
+	if (chance(choices, 250))
 		nfields = choose(choices, 1600) + 1;
 	layout->nfields = nfields;
-	layout->pad = one_in(choices, 4);
-	layout->encoding = one_in(choices, 5) ? CSV_ENCODING_OTHER :
+	layout->pad = chance(choices, 4);
+	layout->encoding = chance(choices, 5) ? CSV_ENCODING_OTHER :
 		CSV_ENCODING_UTF8;
-	layout->decimal_separator = one_in(choices, 5) ? ',' : '.';
-	layout->want_positions = one_in(choices, 2);
+	layout->decimal_separator = chance(choices, 5) ? ',' : '.';
+	layout->want_positions = chance(choices, 2);
 	layout->null_length = choose_string(test_case, choices,
 										test_case->null_bytes);
-	if (one_in(choices, 6))
+	if (chance(choices, 6))
 	{
 		layout->default_length = choose_string(test_case, choices,
 											   test_case->default_bytes);
@@ -179,36 +176,36 @@ case_make(Case *test_case, Choices *choices)
 	}
 
 	/* all fields, or some; now and then a field feeds several columns */
-	if (!one_in(choices, 12))
+	if (!chance(choices, 12))
 	{
-		uint32_t	every = one_in(choices, 2) ? choose(choices, 4) + 1 : 1;
+		uint32_t	every = chance(choices, 2) ? choose(choices, 4) + 1 : 1;
 		uint32_t	attnum = 1;
 
 		for (uint32_t field = 0; field < nfields; field++)
 			while (layout->ncolumns < CASE_MAX_COLUMNS &&
-				   (every == 1 || one_in(choices, every)))
+				   (every == 1 || chance(choices, every)))
 			{
 				CsvColumn  *column = &test_case->columns[layout->ncolumns++];
 
 				choose_column(column, choices);
 				column->field = field;
 				column->attnum = attnum++;
-				if (!one_in(choices, 10))
+				if (!chance(choices, 10))
 					break;
 			}
 	}
 
 	/* a batch costs something per column: few small ones of many columns */
 	if (layout->ncolumns > 20 && test_case->chunk_bytes != 0 &&
-		test_case->chunk_bytes < 1000 && !one_in(choices, 20))
+		test_case->chunk_bytes < 1000 && !chance(choices, 20))
 		test_case->chunk_bytes += 1000;
 
 	test_case->seed = choices_next(choices);
-	test_case->max_read_bytes = one_in(choices, 4) ? choose(choices, 70) + 1 :
+	test_case->max_read_bytes = chance(choices, 4) ? choose(choices, 70) + 1 :
 		1 << 30;
-	test_case->interruptions = one_in(choices, 6) ? choose(choices, 5) + 1 : 0;
-	test_case->failures = one_in(choices, 6) ? choose(choices, 8) + 1 : 0;
-	test_case->switch_engines = one_in(choices, 6);
+	test_case->interruptions = chance(choices, 6) ? choose(choices, 5) + 1 : 0;
+	test_case->failures = chance(choices, 6) ? choose(choices, 8) + 1 : 0;
+	test_case->switch_engines = chance(choices, 6);
 }
 
 CsvLayout
@@ -250,9 +247,10 @@ void
 case_print(FILE *out, const Case *test_case)
 {
 	static const char *boundaries[] = {"auto", "lf", "crlf", "cr"};
-	static const char *kinds[] = {
+	static const char *kinds[CSV_NUM_KINDS] = {
 		"text", "cstring", "bool", "int2", "int4", "int8", "float4", "float8",
-		"numeric", "date", "timestamp", "timestamptz", "uuid"
+		"numeric", "date", "timestamp", "timestamptz", "uuid", "decimal64",
+		"decimal128"
 	};
 	const CsvDialectOptions *dialect = &test_case->dialect;
 	const CsvLayout *layout = &test_case->layout;

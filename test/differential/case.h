@@ -26,7 +26,10 @@ typedef struct Choices
 
 extern uint64_t choices_next(Choices *choices);
 extern uint32_t choose(Choices *choices, uint32_t n);	/* 0 to n - 1 */
-extern bool one_in(Choices *choices, uint32_t n);
+extern bool chance(Choices *choices, uint32_t n);	/* one in n */
+
+#define PICK(choices, list) \
+	((list)[choose(choices, sizeof(list) / sizeof((list)[0]))])
 
 typedef struct Case
 {

@@ -120,8 +120,9 @@ test_engines_open(TestEngine *engines, const char *which)
 		{"swar", {CSV_ISA_SWAR, 1, 0}},
 		{"avx2", {CSV_ISA_AVX2, 1, 0}},
 		{"avx512", {CSV_ISA_AVX512, 1, 0}},
-		{"2 threads", {CSV_ISA_BEST, 2, 50}},
-		{"3 threads", {CSV_ISA_BEST, 3, 100}}
+		/* of any input there is, however small */
+		{"2 threads", {CSV_ISA_BEST, 2, 1}},
+		{"3 threads", {CSV_ISA_BEST, 3, 1}}
 	};
 	char		reason[256] = "";
 	int			nengines = 0;
@@ -439,8 +440,7 @@ check_error(Run *run, const CsvBatch *batch, const CsvError *error,
 	if (error->mode != expected->mode)
 		return differ(run, "error %lu: mode %d, expected %d", UL(run->nerrors),
 					  error->mode, expected->mode);
-	if (error->code != CSV_ERROR_RECORD_TOO_LONG &&
-		error->where != expected->where)
+	if (error->where != expected->where)
 		return differ(run, "error %lu: where %u, expected %u", UL(run->nerrors),
 					  error->where, expected->where);
 
@@ -561,7 +561,7 @@ run_reader(Run *run, CsvReader *reader, TestEngine *engines, int nengines)
 						  csv_reader_message(reader));
 		if (!check_batch(run, reader, &batch))
 			return false;
-		if (run->test_case->switch_engines && one_in(&run->choices, 2))
+		if (run->test_case->switch_engines && chance(&run->choices, 2))
 		{
 			run->engine = &engines[choose(&run->choices, (uint32_t) nengines)];
 			do

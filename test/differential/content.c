@@ -4,44 +4,81 @@
  */
 #include "content.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void
-put(Content *content, uint8_t byte)
+/* ---- bytes that grow ---- */
+
+void
+content_put(Content *content, const void *bytes, size_t nbytes)
 {
-	if (content->nbytes == content->capacity)
+	if (nbytes >= content->capacity - content->nbytes)
 	{
-		content->capacity = content->capacity == 0 ? 4096 :
-			content->capacity * 2;
+		content->capacity = 2 * (content->nbytes + nbytes) + 4096;
 		content->bytes = realloc(content->bytes, content->capacity);
 		if (content->bytes == NULL)
 			abort();
 	}
-	content->bytes[content->nbytes++] = byte;
+	if (nbytes > 0)
+		memcpy(content->bytes + content->nbytes, bytes, nbytes);
+	content->nbytes += nbytes;
 }
 
-static void
-put_string(Content *content, const char *string)
+void
+content_byte(Content *content, uint8_t byte)
 {
-	while (*string != '\0')
-		put(content, (uint8_t) *string++);
+	content_put(content, &byte, 1);
 }
+
+void
+content_string(Content *content, const char *string)
+{
+	content_put(content, string, strlen(string));
+}
+
+void
+content_repeat(Content *content, const char *string, size_t times)
+{
+	while (times-- > 0)
+		content_string(content, string);
+}
+
+void
+content_format(Content *content, const char *format, ...)
+{
+	char		line[512];
+	va_list		args;
+
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	content_string(content, line);
+}
+
+void
+content_free(Content *content)
+{
+	free(content->bytes);
+	memset(content, 0, sizeof(*content));
+}
+
+/* ---- files ---- */
 
 static void
 put_break(Content *content, const Case *test_case, Choices *choices)
 {
 	uint8_t		boundary = test_case->dialect.boundary;
 
-	if (one_in(choices, 60))
+	if (chance(choices, 60))
 		boundary = (uint8_t) choose(choices, 4);
 	if (boundary == CSV_BOUNDARY_CRLF ||
-		(boundary == CSV_BOUNDARY_AUTO && one_in(choices, 3)))
-		put_string(content, "\r\n");
+		(boundary == CSV_BOUNDARY_AUTO && chance(choices, 3)))
+		content_string(content, "\r\n");
 	else if (boundary == CSV_BOUNDARY_CR)
-		put(content, '\r');
+		content_byte(content, '\r');
 	else
-		put(content, '\n');
+		content_byte(content, '\n');
 }
 
 /* a byte that means something, or might */
@@ -67,9 +104,9 @@ hostile_byte(const Case *test_case, Choices *choices)
 		case 8:
 			return '\r';
 		case 9:
-			return one_in(choices, 3) ? 0 : ' ';
+			return chance(choices, 3) ? 0 : ' ';
 		case 10:
-			return one_in(choices, 3) ? (uint8_t) choices_next(choices) : '1';
+			return chance(choices, 3) ? (uint8_t) choices_next(choices) : '1';
 		case 11:
 			return ' ';
 		default:
@@ -93,10 +130,10 @@ put_utf8(Content *content, Choices *choices)
 		"\xF5\x80\x80\x80", "\xFE", "\xFF", "\xE2\x28\xA1", "\xC3\x28"
 	};
 
-	if (one_in(choices, 8))
-		put_string(content, bad[choose(choices, sizeof(bad) / sizeof(bad[0]))]);
+	if (chance(choices, 8))
+		content_string(content, bad[choose(choices, sizeof(bad) / sizeof(bad[0]))]);
 	else
-		put_string(content,
+		content_string(content,
 				   good[choose(choices, sizeof(good) / sizeof(good[0]))]);
 }
 
@@ -134,7 +171,7 @@ put_scalar(Content *content, int kind, Choices *choices)
 		"99999999999999999999999999999999999999", "1,25", "1e5", "-.0049"}
 	};
 
-	put_string(content, texts[kind][choose(choices, 8)]);
+	content_string(content, texts[kind][choose(choices, 8)]);
 }
 
 typedef enum ValueStyle
@@ -153,19 +190,19 @@ put_value(Content *content, const Case *test_case, uint32_t field,
 	const CsvLayout *layout = &test_case->layout;
 	uint32_t	n;
 
-	if (one_in(choices, 10))
+	if (chance(choices, 10))
 	{
 		for (uint32_t i = 0; i < layout->null_length; i++)
-			put(content, test_case->null_bytes[i]);
+			content_byte(content, test_case->null_bytes[i]);
 		return;
 	}
-	if (layout->has_default && one_in(choices, 10))
+	if (layout->has_default && chance(choices, 10))
 	{
 		for (uint32_t i = 0; i < layout->default_length; i++)
-			put(content, test_case->default_bytes[i]);
+			content_byte(content, test_case->default_bytes[i]);
 		return;
 	}
-	if (!one_in(choices, 4) && layout->ncolumns > 0)
+	if (!chance(choices, 4) && layout->ncolumns > 0)
 	{
 		/* a column of this field, where the fields are all wanted */
 		const CsvColumn *column =
@@ -174,24 +211,24 @@ put_value(Content *content, const Case *test_case, uint32_t field,
 		if (column->kind != CSV_KIND_TEXT || style == STYLE_SHORT)
 		{
 			put_scalar(content, column->kind, choices);
-			if (column->kind == CSV_KIND_TEXT && one_in(choices, 4))
+			if (column->kind == CSV_KIND_TEXT && chance(choices, 4))
 				for (n = choose(choices, 6); n > 0; n--)
-					put(content, ' ');
+					content_byte(content, ' ');
 			return;
 		}
 	}
 	switch (style)
 	{
 		case STYLE_LONG:
-			n = one_in(choices, 20) ? choose(choices, 6000) :
+			n = chance(choices, 20) ? choose(choices, 6000) :
 				choose(choices, 150);
 			for (; n > 0; n--)
-				put(content, one_in(choices, 40) ?
+				content_byte(content, chance(choices, 40) ?
 					hostile_byte(test_case, choices) :
 					(uint8_t) ('a' + choose(choices, 26)));
-			if (one_in(choices, 4))
+			if (chance(choices, 4))
 				for (n = choose(choices, 700); n > 0; n--)
-					put(content, ' ');
+					content_byte(content, ' ');
 			break;
 		case STYLE_UTF8:
 			for (n = choose(choices, 7); n > 0; n--)
@@ -199,11 +236,11 @@ put_value(Content *content, const Case *test_case, uint32_t field,
 			break;
 		case STYLE_HOSTILE:
 			for (n = choose(choices, 12); n > 0; n--)
-				put(content, hostile_byte(test_case, choices));
+				content_byte(content, hostile_byte(test_case, choices));
 			break;
 		default:
 			for (n = choose(choices, 10); n > 0; n--)
-				put(content, (uint8_t) ('0' + choose(choices, 75)));
+				content_byte(content, (uint8_t) ('0' + choose(choices, 75)));
 			break;
 	}
 }
@@ -217,7 +254,7 @@ put_field(Content *content, const Case *test_case, uint32_t field,
 	uint8_t		escape = dialect->escape != 0 ? dialect->escape :
 		dialect->quote;
 	Content		value = {NULL, 0, 0};
-	bool		quoted = dialect->quote != 0 && one_in(choices, 3);
+	bool		quoted = dialect->quote != 0 && chance(choices, 3);
 
 	put_value(&value, test_case, field, style, choices);
 	for (size_t i = 0; i < value.nbytes && !quoted; i++)
@@ -234,7 +271,7 @@ put_field(Content *content, const Case *test_case, uint32_t field,
 		}
 	}
 	if (quoted)
-		put(content, dialect->quote);
+		content_byte(content, dialect->quote);
 	for (size_t i = 0; i < value.nbytes; i++)
 	{
 		uint8_t		byte = value.bytes[i];
@@ -242,11 +279,11 @@ put_field(Content *content, const Case *test_case, uint32_t field,
 		if (quoted && !dialect->multiline && (byte == '\n' || byte == '\r'))
 			byte = '_';
 		if (quoted && (byte == dialect->quote || byte == escape))
-			put(content, escape);
-		put(content, byte);
+			content_byte(content, escape);
+		content_byte(content, byte);
 	}
 	if (quoted)
-		put(content, dialect->quote);
+		content_byte(content, dialect->quote);
 	free(value.bytes);
 }
 
@@ -255,7 +292,7 @@ put_records(Content *content, const Case *test_case, ValueStyle style,
 			Choices *choices)
 {
 	uint32_t	nfields = test_case->layout.nfields;
-	uint32_t	nrecords = one_in(choices, 30) ? choose(choices, 200) :
+	uint32_t	nrecords = chance(choices, 30) ? choose(choices, 200) :
 		choose(choices, 12);
 
 	if (nfields > 100 && nrecords > 4)
@@ -265,17 +302,17 @@ put_records(Content *content, const Case *test_case, ValueStyle style,
 	{
 		uint32_t	n = nfields;
 
-		if (one_in(choices, 10))
+		if (chance(choices, 10))
 			n = choose(choices, nfields + 3);
 		for (uint32_t f = 0; f < n; f++)
 		{
 			if (f > 0)
-				put(content, test_case->dialect.delimiter);
+				content_byte(content, test_case->dialect.delimiter);
 			put_field(content, test_case, f, style, choices);
 		}
-		if (r + 1 < nrecords || !one_in(choices, 3))
+		if (r + 1 < nrecords || !chance(choices, 3))
 			put_break(content, test_case, choices);
-		if (one_in(choices, 20))
+		if (chance(choices, 20))
 			put_break(content, test_case, choices);
 	}
 }
@@ -300,7 +337,7 @@ corrupt(Content *content, const Case *test_case, Choices *choices)
 			content->nbytes--;
 			break;
 		default:
-			put(content, 0);
+			content_byte(content, 0);
 			memmove(content->bytes + pos + 1, content->bytes + pos,
 					content->nbytes - pos - 1);
 			content->bytes[pos] = hostile_byte(test_case, choices);
@@ -333,8 +370,8 @@ content_make(Content *content, Case *test_case, Choices *choices)
 	uint32_t	n;
 
 	content->nbytes = 0;
-	if (one_in(choices, 12))
-		put_string(content, one_in(choices, 4) ? "\xEF\xBB" : "\xEF\xBB\xBF");
+	if (chance(choices, 12))
+		content_string(content, chance(choices, 4) ? "\xEF\xBB" : "\xEF\xBB\xBF");
 	switch (choose(choices, 11))
 	{
 		case 0:
@@ -348,17 +385,17 @@ content_make(Content *content, Case *test_case, Choices *choices)
 			break;
 		case 3:
 			put_records(content, test_case, STYLE_UTF8, choices);
-			if (one_in(choices, 3))
+			if (chance(choices, 3))
 				corrupt(content, test_case, choices);
 			break;
 		case 4:
 			put_records(content, test_case, STYLE_LONG, choices);
-			if (one_in(choices, 3))
+			if (chance(choices, 3))
 				corrupt(content, test_case, choices);
 			break;
 		case 5:
 			put_records(content, test_case, STYLE_HOSTILE, choices);
-			if (one_in(choices, 3))
+			if (chance(choices, 3))
 				corrupt(content, test_case, choices);
 			break;
 		case 6:
@@ -367,9 +404,9 @@ content_make(Content *content, Case *test_case, Choices *choices)
 			{
 				uint8_t		byte = hostile_byte(test_case, choices);
 
-				for (uint32_t run = choose(choices, one_in(choices, 3) ? 140 : 4);
+				for (uint32_t run = choose(choices, chance(choices, 3) ? 140 : 4);
 					 run > 0; run--)
-					put(content, byte);
+					content_byte(content, byte);
 			}
 			break;
 		case 7:
@@ -378,39 +415,32 @@ content_make(Content *content, Case *test_case, Choices *choices)
 			{
 				put_value(content, test_case, n % test_case->layout.nfields,
 						  STYLE_HOSTILE, choices);
-				if (one_in(choices, 3))
+				if (chance(choices, 3))
 					put_break(content, test_case, choices);
 				else
-					put(content, test_case->dialect.delimiter);
+					content_byte(content, test_case->dialect.delimiter);
 			}
 			break;
 		case 8:
 			for (n = choose(choices, 300); n > 0; n--)
-				put(content, (uint8_t) choices_next(choices));
+				content_byte(content, (uint8_t) choices_next(choices));
 			break;
 		default:
-			for (n = choose(choices, one_in(choices, 20) ? 3000 : 200); n > 0; n--)
-				put(content, hostile_byte(test_case, choices));
+			for (n = choose(choices, chance(choices, 20) ? 3000 : 200); n > 0; n--)
+				content_byte(content, hostile_byte(test_case, choices));
 			break;
 	}
 	/* longer than one piece of the reader's first look */
-	if (one_in(choices, 2000) && content->nbytes > 0)
+	if (chance(choices, 2000) && content->nbytes > 0)
 	{
 		size_t		nbytes = content->nbytes;
 
 		for (n = (uint32_t) (choose(choices, 200000) / nbytes); n > 0; n--)
 			for (size_t i = 0; i < nbytes; i++)
-				put(content, content->bytes[i]);
+				content_byte(content, content->bytes[i]);
 	}
-	if (one_in(choices, 8) && content->nbytes > 0)
+	if (chance(choices, 8) && content->nbytes > 0)
 		content->nbytes -= choices_next(choices) % content->nbytes;
-	if (one_in(choices, 6))
+	if (chance(choices, 6))
 		test_case->max_record_bytes = near_line_length(content, choices);
-}
-
-void
-content_free(Content *content)
-{
-	free(content->bytes);
-	memset(content, 0, sizeof(*content));
 }

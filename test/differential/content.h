@@ -1,6 +1,7 @@
 /*
  * content.h
- *		Random files: well formed, nearly well formed, and hostile.
+ *		Files of the tests: bytes that grow, and random ones: well formed, nearly
+ *		well formed, and hostile.
  */
 #ifndef CSV_TEST_CONTENT_H
 #define CSV_TEST_CONTENT_H
@@ -14,7 +15,18 @@ typedef struct Content
 	size_t		capacity;
 } Content;
 
-extern void content_make(Content *content, Case *test_case, Choices *choices);
+/* all zeros is an empty one; where there is no memory, the process ends */
+extern void content_put(Content *content, const void *bytes, size_t nbytes);
+extern void content_byte(Content *content, uint8_t byte);
+extern void content_string(Content *content, const char *string);
+extern void content_repeat(Content *content, const char *string, size_t times);
+
+/* of at most 511 bytes */
+extern void content_format(Content *content, const char *format, ...)
+			__attribute__((format(printf, 2, 3)));
 extern void content_free(Content *content);
+
+/* a file in place of what is there; its record limit may come to be the case's */
+extern void content_make(Content *content, Case *test_case, Choices *choices);
 
 #endif							/* CSV_TEST_CONTENT_H */

@@ -5,7 +5,7 @@
  *	1. A byte-order mark is dropped, and the boundary found out.
  *	2. read_record() runs the machine from the start of a line to the end of
  *	   its record, and puts each field's value together on the way.
- *	3. The loop in reference_read() applies the repair rule: where a record has
+ *	3. read_next() applies the repair rule: where a record has
  *	   an error of quoting or length, only its first line is passed over and
  *	   lines in the window of the record are read alone.
  *	4. Good records are counted and checked field by field.
@@ -109,6 +109,14 @@ typedef struct RefReader
 	const uint8_t *bytes;		/* after the byte-order mark */
 	uint64_t	nbytes;
 	uint64_t	max_record_bytes;
+
+	/* how far it is */
+	uint64_t	pos;
+	uint64_t	lines;			/* line breaks before it */
+	uint64_t	alone_until;	/* lines from before it are read alone */
+	uint64_t	bom_bytes;		/* of the file, before `bytes` */
+	uint64_t	row_capacity;
+	uint64_t	error_capacity;
 	RefRecord	record;
 } RefReader;
 
@@ -538,29 +546,190 @@ compile(RefResult *result, const CsvDialectOptions *options,
 	csv_dialect_compile(&result->dialect, &decided);
 }
 
+static CsvMode
+mode_here(const RefReader *reader)
+{
+	return reader->pos < reader->alone_until ? CSV_ALONE : CSV_NORMAL;
+}
+
+static bool
+is_too_long(const RefReader *reader)
+{
+	return reader->record.endless ||
+		reader->record.end - reader->pos > reader->max_record_bytes;
+}
+
+/* the repair rule: how far lines are read alone after a bad record */
+static void
+begin_repair(RefReader *reader)
+{
+	if (mode_here(reader) == CSV_NORMAL)
+		reader->alone_until = is_too_long(reader) ?
+			reader->pos + reader->max_record_bytes : reader->record.next;
+}
+
+/* the header: every line is a record, and none is checked */
+static void
+read_header(RefReader *reader, uint32_t header_rows)
+{
+	RefResult  *result = reader->result;
+	RefRecord  *record = &reader->record;
+
+	for (uint32_t i = 0; i < header_rows && reader->pos < reader->nbytes; i++)
+	{
+		CsvMode		mode = mode_here(reader);
+		uint64_t	line_end;
+		uint64_t	next;
+		bool		has_break;
+
+		read_record(reader, mode, reader->pos);
+		has_break = find_line(reader, reader->pos, &line_end, &next);
+		if (mode == CSV_NORMAL && !record->bad && !is_too_long(reader))
+		{
+			line_end = record->end;
+			next = record->next;
+			reader->lines += record->nbreaks;
+		}
+		else
+		{
+			/* its first line, or the line read alone */
+			uint64_t	all = reader->max_record_bytes;
+
+			begin_repair(reader);
+			reader->lines += has_break;
+			reader->max_record_bytes = reader->nbytes;
+			read_record(reader, CSV_ALONE, reader->pos);
+			reader->max_record_bytes = all;
+		}
+		if (i + 1 == header_rows)
+		{
+			result->has_header = true;
+			result->header = reader->bytes + reader->pos;
+			result->header_bytes = line_end - reader->pos;
+			result->header_fields = (uint32_t) record->nfields;
+			result->header_separators =
+				ref_alloc(result, record->nfields * sizeof(uint64_t));
+			for (uint64_t f = 0; f < record->nfields; f++)
+				result->header_separators[f] = record->fields[f].end -
+					reader->pos;
+		}
+		reader->pos = next;
+	}
+}
+
+static void
+add_row(RefReader *reader, RefValue *values)
+{
+	RefResult  *result = reader->result;
+	RefRow	   *row;
+
+	result->rows = ref_grow(result, result->rows, result->nrows,
+							&reader->row_capacity, sizeof(RefRow));
+	row = &result->rows[result->nrows++];
+	row->offset = reader->bom_bytes + reader->pos;
+	row->line = reader->lines;
+	row->values = values;
+}
+
+static void
+add_error(RefReader *reader, CsvErrorCode code, CsvMode mode, uint32_t where,
+		  uint64_t length)
+{
+	RefResult  *result = reader->result;
+	CsvError   *error;
+
+	result->errors = ref_grow(result, result->errors, result->nerrors,
+							  &reader->error_capacity, sizeof(CsvError));
+	error = &result->errors[result->nerrors];
+	error->offset = reader->bom_bytes + reader->pos;
+	error->length = length;
+	error->record = (uint32_t) (result->nrows + result->nerrors);
+	error->line = (uint32_t) reader->lines;
+	error->before_row = (uint32_t) result->nrows;
+	error->code = (uint8_t) code;
+	error->mode = (uint8_t) mode;
+	error->where = where;
+	result->nerrors++;
+}
+
+/* the next record, or a blank line that is none */
+static void
+read_next(RefReader *reader, const CsvLayout *layout)
+{
+	RefRecord  *record = &reader->record;
+	CsvMode		mode = mode_here(reader);
+	CsvErrorCode code = CSV_ERROR_NONE;
+	uint32_t	where = 0;
+
+	read_record(reader, mode, reader->pos);
+	if (record->blank)
+	{
+		reader->pos = record->next;
+		reader->lines++;
+		return;
+	}
+
+	if (is_too_long(reader))
+		code = CSV_ERROR_RECORD_TOO_LONG;
+	else if (record->bad)
+	{
+		code = record->last_state == CSV_STATE_SKIP_LINE ?
+			CSV_ERROR_TEXT_AFTER_QUOTE : CSV_ERROR_UNTERMINATED_QUOTE;
+		where = (uint32_t) record->nfields - 1;
+	}
+
+	if (code != CSV_ERROR_NONE)
+	{
+		uint64_t	line_end;
+		uint64_t	next;
+		bool		has_break;
+
+		begin_repair(reader);
+		has_break = find_line(reader, reader->pos, &line_end, &next);
+		add_error(reader, code, mode, where, line_end - reader->pos);
+		reader->lines += has_break;
+		reader->pos = next;
+	}
+	else
+	{
+		RefValue   *values = ref_alloc(reader->result,
+									   layout->ncolumns * sizeof(RefValue));
+
+		if (!layout->pad && record->nfields != layout->nfields)
+		{
+			code = CSV_ERROR_COLUMN_COUNT;
+			where = (uint32_t) record->nfields;
+		}
+		else
+			code = check_record(reader, layout, values, &where);
+
+		/* structure is good: both modes read it the same */
+		if (code == CSV_ERROR_NONE)
+			add_row(reader, values);
+		else
+			add_error(reader, code, CSV_NORMAL, where,
+					  record->end - reader->pos);
+		reader->lines += record->nbreaks;
+		reader->pos = record->next;
+	}
+}
+
 void
 reference_read(RefResult *result, const CsvDialectOptions *options,
 			   const CsvLayout *layout, uint32_t header_rows,
 			   uint64_t max_record_bytes, const uint8_t *file, uint64_t nbytes)
 {
 	RefReader	reader;
-	RefRecord  *record = &reader.record;
 	CsvBoundary boundary = (CsvBoundary) options->boundary;
-	uint64_t	bom_bytes = 0;
-	uint64_t	pos = 0;
-	uint64_t	alone_until = 0;
-	uint64_t	lines = 0;
-	uint64_t	row_capacity = 0;
-	uint64_t	error_capacity = 0;
 
 	memset(result, 0, sizeof(*result));
 	memset(&reader, 0, sizeof(reader));
 	if (nbytes >= 3 && memcmp(file, "\xEF\xBB\xBF", 3) == 0)
-		bom_bytes = 3;
+		reader.bom_bytes = 3;
 	reader.result = result;
 	reader.dialect = &result->dialect;
-	reader.bytes = file + bom_bytes;
-	reader.nbytes = nbytes - bom_bytes;
+	reader.bytes = file + reader.bom_bytes;
+	reader.nbytes = nbytes - reader.bom_bytes;
 	reader.max_record_bytes = max_record_bytes;
 
 	if (boundary == CSV_BOUNDARY_AUTO &&
@@ -568,138 +737,15 @@ reference_read(RefResult *result, const CsvDialectOptions *options,
 						  reader.nbytes))
 		boundary = CSV_BOUNDARY_CR;
 
-	/* the header: every line is a record, and none is checked */
 	compile(result, options, boundary, true);
-	for (uint32_t i = 0; i < header_rows && pos < reader.nbytes; i++)
-	{
-		CsvMode		mode = pos < alone_until ? CSV_ALONE : CSV_NORMAL;
-		uint64_t	line_end;
-		uint64_t	next;
-		bool		has_break;
-
-		read_record(&reader, mode, pos);
-		has_break = find_line(&reader, pos, &line_end, &next);
-		if (mode == CSV_NORMAL && !record->endless && !record->bad &&
-			record->end - pos <= max_record_bytes)
-		{
-			line_end = record->end;
-			next = record->next;
-			lines += record->nbreaks;
-		}
-		else
-		{
-			/* its first line, or the line read alone */
-			bool		too_long = record->endless ||
-				record->end - pos > max_record_bytes;
-			uint64_t	all = reader.max_record_bytes;
-
-			if (mode == CSV_NORMAL)
-				alone_until = too_long ? pos + max_record_bytes : record->next;
-			lines += has_break;
-			reader.max_record_bytes = reader.nbytes;
-			read_record(&reader, CSV_ALONE, pos);
-			reader.max_record_bytes = all;
-		}
-		if (i + 1 == header_rows)
-		{
-			result->has_header = true;
-			result->header = reader.bytes + pos;
-			result->header_bytes = line_end - pos;
-			result->header_fields = (uint32_t) record->nfields;
-			result->header_separators =
-				ref_alloc(result, record->nfields * sizeof(uint64_t));
-			for (uint64_t f = 0; f < record->nfields; f++)
-				result->header_separators[f] = record->fields[f].end - pos;
-		}
-		pos = next;
-	}
-	result->body_offset = bom_bytes + pos;
-	result->body_lines = lines;
+	read_header(&reader, header_rows);
+	result->body_offset = reader.bom_bytes + reader.pos;
+	result->body_lines = reader.lines;
 
 	compile(result, options, boundary, layout->nfields == 1);
-	while (pos < reader.nbytes)
-	{
-		CsvMode		mode = pos < alone_until ? CSV_ALONE : CSV_NORMAL;
-		CsvErrorCode code = CSV_ERROR_NONE;
-		CsvError   *error;
-		RefValue   *values;
-		uint64_t	line_end;
-		uint64_t	next;
-		uint64_t	nbreaks;
-		uint32_t	where = 0;
-
-		read_record(&reader, mode, pos);
-		if (record->blank)
-		{
-			pos = record->next;
-			lines++;
-			continue;
-		}
-
-		if (record->endless || record->end - pos > max_record_bytes)
-			code = CSV_ERROR_RECORD_TOO_LONG;
-		else if (record->bad)
-		{
-			code = record->last_state == CSV_STATE_SKIP_LINE ?
-				CSV_ERROR_TEXT_AFTER_QUOTE : CSV_ERROR_UNTERMINATED_QUOTE;
-			where = (uint32_t) record->nfields - 1;
-		}
-
-		if (code != CSV_ERROR_NONE)
-		{
-			/* the repair rule */
-			if (mode == CSV_NORMAL)
-				alone_until = code == CSV_ERROR_RECORD_TOO_LONG ?
-					pos + max_record_bytes : record->next;
-			nbreaks = find_line(&reader, pos, &line_end, &next);
-		}
-		else
-		{
-			/* structure is good: both modes read it the same */
-			mode = CSV_NORMAL;
-			line_end = record->end;
-			next = record->next;
-			nbreaks = record->nbreaks;
-			values = ref_alloc(result, layout->ncolumns * sizeof(RefValue));
-			if (!layout->pad && record->nfields != layout->nfields)
-			{
-				code = CSV_ERROR_COLUMN_COUNT;
-				where = (uint32_t) record->nfields;
-			}
-			else
-				code = check_record(&reader, layout, values, &where);
-		}
-
-		if (code == CSV_ERROR_NONE)
-		{
-			RefRow	   *row;
-
-			result->rows = ref_grow(result, result->rows, result->nrows,
-									&row_capacity, sizeof(RefRow));
-			row = &result->rows[result->nrows++];
-			row->offset = bom_bytes + pos;
-			row->line = lines;
-			row->values = values;
-		}
-		else
-		{
-			result->errors = ref_grow(result, result->errors, result->nerrors,
-									  &error_capacity, sizeof(CsvError));
-			error = &result->errors[result->nerrors];
-			error->offset = bom_bytes + pos;
-			error->length = line_end - pos;
-			error->record = (uint32_t) (result->nrows + result->nerrors);
-			error->line = (uint32_t) lines;
-			error->before_row = (uint32_t) result->nrows;
-			error->code = (uint8_t) code;
-			error->mode = (uint8_t) mode;
-			error->where = where;
-			result->nerrors++;
-		}
-		lines += nbreaks;
-		pos = next;
-	}
-	result->nlines = lines;
+	while (reader.pos < reader.nbytes)
+		read_next(&reader, layout);
+	result->nlines = reader.lines;
 }
 
 void

@@ -17,48 +17,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define PICK(choices, list) \
-	((list)[choose(choices, sizeof(list) / sizeof((list)[0]))])
-
-typedef struct Bytes
-{
-	uint8_t    *bytes;
-	size_t		nbytes;
-	size_t		capacity;
-} Bytes;
-
-static void
-append(Bytes *bytes, const void *more, size_t nbytes)
-{
-	if (bytes->nbytes + nbytes > bytes->capacity)
-	{
-		bytes->capacity = 2 * (bytes->nbytes + nbytes) + 64;
-		bytes->bytes = realloc(bytes->bytes, bytes->capacity);
-		if (bytes->bytes == NULL)
-			abort();
-	}
-	if (nbytes > 0)
-		memcpy(bytes->bytes + bytes->nbytes, more, nbytes);
-	bytes->nbytes += nbytes;
-}
-
-static void
-append_string(Bytes *bytes, const char *string)
-{
-	append(bytes, string, strlen(string));
-}
-
-static void
-append_byte(Bytes *bytes, uint8_t byte)
-{
-	append(bytes, &byte, 1);
-}
-
 /* ---- headers ---- */
 
 /* a name: of columns, and of files less what the file system refuses */
 static void
-append_name(Bytes *name, Choices *choices)
+append_name(Content *name, Choices *choices)
 {
 	static const char *names[] = {
 		"id", "Name", "SELECT", "user", "ctid", "xmin", "tableoid", "column_1",
@@ -77,67 +40,67 @@ append_name(Bytes *name, Choices *choices)
 		case 0:
 			/* as long as an identifier may be, or nearly, with any last one */
 			for (n = 56 + choose(choices, 10); n > 0; n--)
-				append_byte(name, 'n');
-			append_string(name, PICK(choices, names));
+				content_byte(name, 'n');
+			content_string(name, PICK(choices, names));
 			break;
 		case 1:
 			for (n = choose(choices, 90); n > 0; n--)
-				append_string(name, "\xC3\xA9");
+				content_string(name, "\xC3\xA9");
 			break;
 		case 2:
 			for (n = choose(choices, 9); n > 0; n--)
-				append_byte(name, (uint8_t) choices_next(choices));
+				content_byte(name, (uint8_t) choices_next(choices));
 			break;
 		case 3:
-			append_string(name, PICK(choices, names));
-			append_string(name, PICK(choices, names));
+			content_string(name, PICK(choices, names));
+			content_string(name, PICK(choices, names));
 			break;
 		default:
-			append_string(name, PICK(choices, names));
+			content_string(name, PICK(choices, names));
 			break;
 	}
 }
 
 static void
-append_header(Bytes *file, const Case *test_case, uint32_t nfields,
+append_header(Content *file, const Case *test_case, uint32_t nfields,
 			  Choices *choices)
 {
 	uint8_t		delimiter = test_case->dialect.delimiter;
-	bool		giant = one_in(choices, 60);
+	bool		giant = chance(choices, 60);
 
 	for (uint32_t field = 0; field < nfields; field++)
 	{
-		Bytes		name = {NULL, 0, 0};
-		bool		quoted = one_in(choices, 3);
+		Content		name = {NULL, 0, 0};
+		bool		quoted = chance(choices, 3);
 
 		append_name(&name, choices);
-		if (one_in(choices, 12))
+		if (chance(choices, 12))
 		{
-			append_byte(&name, 0);
+			content_byte(&name, 0);
 			append_name(&name, choices);
 		}
-		if (giant && one_in(choices, nfields < 4 ? nfields : 4))
+		if (giant && chance(choices, nfields < 4 ? nfields : 4))
 			for (uint32_t n = choose(choices, 40000); n > 0; n--)
-				append_string(&name, "giant");
+				content_string(&name, "giant");
 		if (field > 0)
-			append_byte(file, delimiter);
+			content_byte(file, delimiter);
 		if (quoted)
-			append_byte(file, '"');
+			content_byte(file, '"');
 		for (size_t i = 0; i < name.nbytes; i++)
-			if (quoted || name.bytes[i] != delimiter || one_in(choices, 20))
-				append_byte(file, name.bytes[i]);
-		if (quoted && !one_in(choices, 30))
-			append_byte(file, '"');
+			if (quoted || name.bytes[i] != delimiter || chance(choices, 20))
+				content_byte(file, name.bytes[i]);
+		if (quoted && !chance(choices, 30))
+			content_byte(file, '"');
 		free(name.bytes);
 	}
-	append_string(file, one_in(choices, 4) ? "\r\n" : "\n");
+	content_string(file, chance(choices, 4) ? "\r\n" : "\n");
 }
 
 /* ---- contents ---- */
 
 /* values that a column of one type is inferred from, with a rare other one */
 static void
-append_typed(Bytes *file, const Case *test_case, uint32_t nfields,
+append_typed(Content *file, const Case *test_case, uint32_t nfields,
 			 Choices *choices)
 {
 	static const char *lasting[][4] = {
@@ -162,7 +125,7 @@ append_typed(Bytes *file, const Case *test_case, uint32_t nfields,
 		"now", "2023-02-30", "1_000", "+"
 	};
 	char		delimiter = (char) test_case->dialect.delimiter;
-	uint32_t	nrecords = choose(choices, one_in(choices, 10) ? 600 : 30);
+	uint32_t	nrecords = choose(choices, chance(choices, 10) ? 600 : 30);
 	uint8_t		types[64];
 
 	for (uint32_t field = 0; field < nfields; field++)
@@ -172,47 +135,47 @@ append_typed(Bytes *file, const Case *test_case, uint32_t nfields,
 	{
 		for (uint32_t field = 0; field < nfields; field++)
 		{
-			const char *value = one_in(choices, 400) ? PICK(choices, odd) :
+			const char *value = chance(choices, 400) ? PICK(choices, odd) :
 				lasting[types[field]][choose(choices, 4)];
 			bool		quoted = strchr(value, delimiter) != NULL ||
-				one_in(choices, 10);
+				chance(choices, 10);
 
 			if (field > 0)
-				append_byte(file, (uint8_t) delimiter);
+				content_byte(file, (uint8_t) delimiter);
 			if (quoted)
-				append_byte(file, '"');
-			append_string(file, value);
+				content_byte(file, '"');
+			content_string(file, value);
 			if (quoted)
-				append_byte(file, '"');
+				content_byte(file, '"');
 		}
-		append_string(file, one_in(choices, 200) ? "\r\n" : "\n");
+		content_string(file, chance(choices, 200) ? "\r\n" : "\n");
 	}
 }
 
 static void
-make_file(Bytes *file, Content *content, Case *test_case, Choices *choices)
+make_file(Content *file, Content *content, Case *test_case, Choices *choices)
 {
 	uint32_t	nfields = test_case->layout.nfields;
 
 	file->nbytes = 0;
-	if (one_in(choices, 30))
-		append_string(file, "\xEF\xBB\xBF");
-	if (one_in(choices, 3))
+	if (chance(choices, 30))
+		content_string(file, "\xEF\xBB\xBF");
+	if (chance(choices, 3))
 	{
 		if (nfields > 64)
 			nfields = 64;
-		if (!one_in(choices, 4))
+		if (!chance(choices, 4))
 			append_header(file, test_case, nfields, choices);
 		append_typed(file, test_case, nfields, choices);
 	}
 	else
 	{
 		content_make(content, test_case, choices);
-		if (one_in(choices, 2))
+		if (chance(choices, 2))
 			append_header(file, test_case,
-						  one_in(choices, 100) ? choose(choices, 2000) + 1 :
+						  chance(choices, 100) ? choose(choices, 2000) + 1 :
 						  nfields, choices);
-		append(file, content->bytes, content->nbytes);
+		content_put(file, content->bytes, content->nbytes);
 	}
 }
 
@@ -234,7 +197,7 @@ die(const char *what, const char *path)
 }
 
 static void
-write_file(const char *path, const Bytes *file)
+write_file(const char *path, const Content *file)
 {
 	FILE	   *out = fopen(path, "wb");
 
@@ -246,7 +209,7 @@ write_file(const char *path, const Bytes *file)
 
 /* what is left of it: cut off, changed, gone on with; or all of it */
 static void
-damage(Bytes *file, Choices *choices)
+damage(Content *file, Choices *choices)
 {
 	uint32_t	n;
 
@@ -263,7 +226,7 @@ damage(Bytes *file, Choices *choices)
 					(uint8_t) choices_next(choices);
 			break;
 		case 2:
-			append(file, "more of it", choose(choices, 10));
+			content_put(file, "more of it", choose(choices, 10));
 			break;
 		default:
 			break;
@@ -271,7 +234,7 @@ damage(Bytes *file, Choices *choices)
 }
 
 static void
-write_compressed(const char *path, int compression, Bytes *file,
+write_compressed(const char *path, int compression, Content *file,
 				 Choices *choices)
 {
 	char		command[4200];
@@ -280,7 +243,7 @@ write_compressed(const char *path, int compression, Bytes *file,
 	size_t		nbytes;
 
 	/* now and then it is what it was */
-	if (!one_in(choices, 12))
+	if (!chance(choices, 12))
 	{
 		write_file(path, file);
 		snprintf(command, sizeof(command), "%s < '%s'",
@@ -290,15 +253,15 @@ write_compressed(const char *path, int compression, Bytes *file,
 			die("cannot compress", path);
 		file->nbytes = 0;
 		while ((nbytes = fread(buffer, 1, sizeof(buffer), pipe)) > 0)
-			append(file, buffer, nbytes);
+			content_put(file, buffer, nbytes);
 		if (pclose(pipe) != 0)
 			die("cannot compress", path);
-		if (one_in(choices, 10))
+		if (chance(choices, 10))
 		{
-			Bytes		again = {NULL, 0, 0};
+			Content		again = {NULL, 0, 0};
 
-			append(&again, file->bytes, file->nbytes);
-			append(file, again.bytes, again.nbytes);
+			content_put(&again, file->bytes, file->nbytes);
+			content_put(file, again.bytes, again.nbytes);
 			free(again.bytes);
 		}
 		damage(file, choices);
@@ -360,13 +323,13 @@ print_declared(const char *path, const Case *test_case, Choices *choices)
 	for (uint32_t field = 0; field < nfields; field++)
 	{
 		printf("%sc%u %s", field > 0 ? ", " : "", field,
-			   one_in(choices, 3) ? PICK(choices, types) : "text");
+			   chance(choices, 3) ? PICK(choices, types) : "text");
 		if (field < test_case->layout.ncolumns &&
 			test_case->columns[field].max_chars >= 0)
 			printf(" OPTIONS (max_chars '%d')",
 				   (int) test_case->columns[field].max_chars);
 	}
-	if (one_in(choices, 4))
+	if (chance(choices, 4))
 		printf(", v1 text OPTIONS (virtual 'filename')"
 			   ", v2 bigint OPTIONS (virtual 'record')"
 			   ", v3 bigint OPTIONS (virtual 'line')"
@@ -394,7 +357,7 @@ print_declared(const char *path, const Case *test_case, Choices *choices)
 		   dialect->multiline ? "true" : "false",
 		   dialect->quoting == 0 ? "rfc4180" : "postgres",
 		   test_case->layout.pad ? "pad" : "skip",
-		   one_in(choices, 2) ? "UTF8" : PICK(choices, encodings));
+		   chance(choices, 2) ? "UTF8" : PICK(choices, encodings));
 	if (test_case->layout.decimal_separator == ',')
 		printf(", decimal_separator ','");
 	printf(")$sql$");
@@ -404,23 +367,23 @@ print_declared(const char *path, const Case *test_case, Choices *choices)
 static void
 choose_file_name(char *name, size_t size, uint32_t number, Choices *choices)
 {
-	Bytes		odd = {NULL, 0, 0};
-	const char *suffix = one_in(choices, 6) ? ".tsv" : ".csv";
+	Content		odd = {NULL, 0, 0};
+	const char *suffix = chance(choices, 6) ? ".tsv" : ".csv";
 
-	if (one_in(choices, 3))
+	if (chance(choices, 3))
 		append_name(&odd, choices);
-	if (one_in(choices, 60))
+	if (chance(choices, 60))
 		for (int n = 0; n < 50; n++)
-			append_string(&odd, "long");
+			content_string(&odd, "long");
 	if (odd.nbytes > 230)
 		odd.nbytes = 230;
-	append_byte(&odd, 0);
+	content_byte(&odd, 0);
 	for (size_t i = 0; i < odd.nbytes; i++)
 		if (odd.bytes[i] == '/')
 			odd.bytes[i] = '_';
 	/* a hidden file is none of theirs */
 	snprintf(name, size, "f%s%u%s", (char *) odd.bytes, number, suffix);
-	if (!one_in(choices, 4))
+	if (!chance(choices, 4))
 		snprintf(name, size, "f%u%s", number, suffix);
 	free(odd.bytes);
 }
@@ -450,7 +413,7 @@ main(int argc, char **argv)
 	Choices		choices = {seed, NULL, 0};
 	Case	   *test_case = malloc(sizeof(Case));
 	Content		content = {NULL, 0, 0};
-	Bytes		file = {NULL, 0, 0};
+	Content		file = {NULL, 0, 0};
 	char		path[4096];
 
 	if (argc != 4 || test_case == NULL)
@@ -472,7 +435,7 @@ main(int argc, char **argv)
 		case_make(test_case, &choices);
 		make_file(&file, &content, test_case, &choices);
 		choose_file_name(name, sizeof(name), i, &choices);
-		if (one_in(&choices, 8))
+		if (chance(&choices, 8))
 		{
 			int			compression = (int) choose(&choices, 3);
 
@@ -491,7 +454,7 @@ main(int argc, char **argv)
 			write_file(path, &file);
 			printf("\\warn stress: file %u\n", i);
 		}
-		printf("SET stress.index = %s;\n", one_in(&choices, 3) ? "on" : "off");
+		printf("SET stress.index = %s;\n", chance(&choices, 3) ? "on" : "off");
 		printf("CALL stress.file(");
 		print_string(path);
 		printf(", ");

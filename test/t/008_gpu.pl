@@ -308,11 +308,11 @@ for my $fault (1, 2, 7, -1, -2, -7)
 	my $name = ($fault > 0 ? 'a fault in a kernel' : 'no memory') . ', chunk ' . abs($fault);
 
 	$session = new_session($node);
-	($out, $err) = $session->query("SET csv_gpu_fdw.debug_gpu_fault = $fault; " . all_of('medium'));
+	($out, $err) = $session->query("SET csv_gpu_test.gpu_fault = $fault; " . all_of('medium'));
 	is($out, '', "$name: no result");
 	like($err, qr/^ERROR:  GPU failed while reading ".*medium.csv": /m, 'an ERROR');
 	is($session->value('SELECT 1'), 1, 'the session lives');
-	($out, $err) = $session->query('SET csv_gpu_fdw.debug_gpu_fault = 0; SET csv_gpu_fdw.engine = cpu; ' . all_of('medium'));
+	($out, $err) = $session->query('SET csv_gpu_test.gpu_fault = 0; SET csv_gpu_fdw.engine = cpu; ' . all_of('medium'));
 	is("$out$err", $rows{medium} . $messages{medium}, 'and reads on the CPU');
 	($out, $err) = $session->query('SET csv_gpu_fdw.engine = cuda; ' . all_of('medium'));
 	if ($fault > 0)
@@ -328,7 +328,7 @@ for my $fault (1, 2, 7, -1, -2, -7)
 	# one whose GPU has evaluated some chunks
 	$session = new_session($node);
 	$session->value('SET client_min_messages = error;' . all_of('small'));
-	is($session->value("SET csv_gpu_fdw.engine = auto; SET csv_gpu_fdw.debug_gpu_fault = $fault; " . pushed('medium')),
+	is($session->value("SET csv_gpu_fdw.engine = auto; SET csv_gpu_test.gpu_fault = $fault; " . pushed('medium')),
 		$evaluated{medium}, "$name, auto: same groups");
 	$session->quit;
 
@@ -336,13 +336,13 @@ for my $fault (1, 2, 7, -1, -2, -7)
 	$session = new_session($node);
 	$session->value('SET client_min_messages = error;' . all_of('small') . '; RESET client_min_messages');
 	($out, $err) = $session->query(
-		"SET csv_gpu_fdw.engine = auto; SET csv_gpu_fdw.debug_gpu_fault = $fault; " . grouped('medium'));
+		"SET csv_gpu_fdw.engine = auto; SET csv_gpu_test.gpu_fault = $fault; " . grouped('medium'));
 	is($out, $groups{medium}, "$name, auto: same groups, of which some were lost");
 	is(warnings_in($err), 1, 'one WARNING');
 	is(notices_in($err), notices_in($group_messages{medium}), 'same NOTICEs');
 	$session->quit;
 	$session = new_session($node);
-	($out, $err) = $session->query("SET csv_gpu_fdw.debug_gpu_fault = $fault; " . grouped('medium'));
+	($out, $err) = $session->query("SET csv_gpu_test.gpu_fault = $fault; " . grouped('medium'));
 	is($out, '', "$name: no groups");
 	like($err, qr/^ERROR:  GPU failed while reading ".*medium.csv": /m, 'an ERROR');
 	$session->quit;
@@ -351,7 +351,7 @@ for my $fault (1, 2, 7, -1, -2, -7)
 	$session = new_session($node);
 	$session->value('SET client_min_messages = error;' . all_of('small') . '; RESET client_min_messages');
 	($out, $err) = $session->query(
-		"SET csv_gpu_fdw.engine = auto; SET csv_gpu_fdw.debug_gpu_fault = $fault; " . all_of('medium'));
+		"SET csv_gpu_fdw.engine = auto; SET csv_gpu_test.gpu_fault = $fault; " . all_of('medium'));
 	is($out, $rows{medium}, "$name, auto: same rows");
 	is(warnings_in($err), 1, 'one WARNING');
 	is(notices_in($err), notices_in($messages{medium}), 'same NOTICEs');
@@ -367,7 +367,7 @@ $session = new_session($node);
 is("$out$err", $rows{medium} . $messages{medium}, 'other sessions have the GPU still');
 
 # a rescan and a cursor over a fault
-$session->value('SET csv_gpu_fdw.engine = auto; SET csv_gpu_fdw.debug_gpu_fault = 3');
+$session->value('SET csv_gpu_fdw.engine = auto; SET csv_gpu_test.gpu_fault = 3');
 ($out, $err) = $session->query("
 	SELECT count(s.n) FROM generate_series(1, 2) g, LATERAL (SELECT n, g FROM medium OFFSET 0) s");
 is($out, 2 * (split /\|/, $rows{medium})[0], 'a rescan after a fault');
@@ -382,15 +382,12 @@ my %answers = map { my ($answer, $error) = $_->await; ("$answer$error" => 1) } @
 is_deeply(\%answers, { $rows{medium} . $messages{medium} => 1 }, 'four sessions on one GPU');
 $_->quit for @sessions;
 
-# only a superuser makes it fail
+# only a superuser sets the limit
 $node->safe_psql('postgres', 'CREATE ROLE reader LOGIN; GRANT SELECT ON medium TO reader');
 $session = new_session($node, user => 'reader');
-for my $setting (qw(debug_gpu_fault debug_gpu_groups gpu_memory_limit))
-{
-	# the library must be there to know the setting
-	($out, $err) = $session->query("SET client_min_messages = warning; SELECT n FROM medium LIMIT 1; SET csv_gpu_fdw.$setting = 1");
-	like($err, qr/^ERROR:  permission denied to set parameter "csv_gpu_fdw.$setting"/m, "$setting is for superusers");
-}
+# the library must be there to know the setting
+($out, $err) = $session->query("SET client_min_messages = warning; SELECT n FROM medium LIMIT 1; SET csv_gpu_fdw.gpu_memory_limit = 1");
+like($err, qr/^ERROR:  permission denied to set parameter "csv_gpu_fdw.gpu_memory_limit"/m, 'the limit is for superusers');
 $session->quit;
 
 $node->stop;

@@ -10,14 +10,14 @@ use lib $FindBin::RealBin;
 use CsvServer;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(sleep time);
+use Time::HiRes qw(time);
 
 random_seed();
 my $seconds = seconds_to_run(12);
 my $queries_per_file = 50;
-my $kept_share = 0.05;	# of the files, whose columns the session may keep
+my $kept_share = 0.2;	# of the files, whose columns the session may keep
 my $directory = PostgreSQL::Test::Utils::tempdir;
-my $node = csv_server('pushdown');
+my $node = csv_server('pushdown', QUICK_FILES);
 my $session = new_session($node);
 
 # ---- files ----
@@ -222,7 +222,7 @@ sub condition
 		sub { "CASE i2 WHEN 1 THEN 'a' WHEN 2 THEN v ELSE t END = " . quoted() })->();
 }
 
-# which of -0 and 0 is shown hangs on how PostgreSQL groups
+# which of -0 and 0 is shown depends on how PostgreSQL groups
 sub key
 {
 	return pick('b', 'i2', 'i4', 'i8', 'n', 'm', 'd', 'ts', 'tz', 'u', 't', 'v', 'c', 'k', 'k', 'f8 + 0::float8', 'i2', 'c', 'v',
@@ -414,7 +414,7 @@ while (time() - $start < $seconds && $ndifferent == 0)
 	$nfiles++;
 	make_file($paths[$_ - 1], $_) for 1 .. $nparts;
 	my $kept = chance($kept_share);
-	sleep 1.1 if $kept;
+	settle() if $kept;
 	$sql .= "CREATE TABLE csv_parts ($definition) PARTITION BY LIST (k);" if $nparts > 1;
 	$sql .= "CREATE FOREIGN TABLE csv_$_ " .
 	  ($nparts > 1 ? "PARTITION OF csv_parts FOR VALUES IN ($_)" : "($definition)") .
@@ -427,7 +427,7 @@ while (time() - $start < $seconds && $ndifferent == 0)
 		RESET csv_gpu_fdw.enable_pushdown;
 		SET enable_partitionwise_aggregate = " . pick('on', 'off') . '; SET plan_cache_mode = ' . pick('auto', 'force_generic_plan') . "; SET work_mem = '" . pick('64kB', '4MB') . "';
 		SET csv_gpu_fdw.cpu_threads = " . pick(1, 1, 3) . '; SET enable_hashjoin = ' . pick('on', 'off') .
-		'; SET csv_gpu_fdw.debug_gpu_groups = ' . pick(0, 1, 20) .
+		'; SET csv_gpu_test.gpu_groups = ' . pick(0, 1, 20) .
 		'; SET csv_gpu_fdw.resident_memory = ' . ($kept ? "'100MB'" : 'off') . '; SET enable_mergejoin = off; SET enable_material = ' . pick('on', 'off') . ';');
 	for (1 .. $queries_per_file)
 	{

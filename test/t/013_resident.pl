@@ -10,17 +10,14 @@ use lib $FindBin::RealBin;
 use CsvServer;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(sleep time);
+use Time::HiRes qw(time);
 
 random_seed();
 my $seconds = seconds_to_run(12);
 my $directory = PostgreSQL::Test::Utils::tempdir;
-my $node = csv_server('resident', datestyle => 'ISO, MDY', timezone => 'UTC');
+my $node = csv_server('resident', QUICK_FILES, datestyle => 'ISO, MDY', timezone => 'UTC');
 my $session = new_session($node);
 my $other = new_session($node);	# keeps nothing
-
-# a file that was written this long ago is kept
-sub settle { sleep 1.1 }
 
 # what a query would take from memory: "2 of 2"
 sub resident
@@ -62,12 +59,12 @@ my $values = 'SELECT string_agg(a || b::text, \' \' ORDER BY a, b) FROM t';
 
 write_file($file, "1,x\n2,y\n3,z\n");
 create('t', 'a int, b text', $file);
-$session->value("SET csv_gpu_fdw.resident_memory = '64MB'");
+$session->value("SET csv_gpu_fdw.resident_memory = '64MB'; SET csv_gpu_test.file_age = 0");
 is($session->value($values), '1x 2y 3z', 'a file that was just written');
 is(resident($values), '0 of 2', 'is not kept');
-settle();
+settle(0);
 is($session->value($values), '1x 2y 3z', 'the first query');
-is(resident($values), '2 of 2', 'is kept');
+is(resident($values), '2 of 2', 'is kept after a second');
 is($session->value('SELECT sum(a) FROM t WHERE a > 1'), '5', 'a column of them');
 is(resident('SELECT b FROM t'), '1 of 1', 'fewer columns are held with more');
 is(resident('SELECT count(*) FROM t'), '0 of 0', 'no column');
@@ -82,6 +79,7 @@ is((stat $file)[9], $times[1], 'the time of modification is as it was');
 is(resident($values), '0 of 2', 'one byte: not what is held');
 is($session->value($values), '1x 2Y 3z', 'one byte: the file of now');
 is($session->value('SELECT count(*) FROM csv_gpu_resident()'), '0', 'what was held is gone');
+$session->value('RESET csv_gpu_test.file_age');
 
 settle();
 is_kept($values, 'after a byte');

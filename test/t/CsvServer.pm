@@ -17,6 +17,7 @@ use Exporter 'import';
 use File::Basename qw(dirname);
 use File::Path qw(make_path);
 use Test::More;
+use Time::HiRes ();
 
 # "make check" sets these; a bare prove need not
 BEGIN
@@ -37,12 +38,17 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
 our @EXPORT = qw(csv_server engine new_session literal write_file random_seed
-  seconds_to_run rss_kb descriptors);
+  seconds_to_run rss_kb descriptors settle QUICK_FILES);
+
+my $file_age = 0;
 
 sub engine
 {
 	return $ENV{CSV_GPU_FDW_ENGINE} || 'cpu';
 }
+
+# with settings; QUICK_FILES: files can be kept as soon as they are written
+use constant QUICK_FILES => ('csv_gpu_test.file_age' => 0.97);
 
 sub csv_server
 {
@@ -55,6 +61,7 @@ sub csv_server
 		log_statement => 'none',
 		shared_buffers => '128MB',
 		%settings);
+	$file_age = $settings{'csv_gpu_test.file_age'} // 0;
 	$node->init(extra => [ '--encoding=UTF8', '--no-locale' ]);
 	$node->append_conf('postgresql.conf',
 		join('', map { "$_ = '$settings{$_}'\n" } sort keys %settings));
@@ -102,6 +109,16 @@ sub seconds_to_run
 	my ($default) = @_;
 
 	return $ENV{CSV_GPU_FDW_SECONDS} || $default;
+}
+
+# Files that were written so far may be kept now: a second after they were, less
+# what the setting "csv_gpu_test.file_age" makes them older (test/inject).
+sub settle
+{
+	my ($age) = @_;
+
+	Time::HiRes::sleep(1.02 - ($age // $file_age));
+	return;
 }
 
 # memory of a process that is not shared with others

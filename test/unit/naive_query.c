@@ -242,34 +242,22 @@ naive_arithmetic(const CsvInstruction *instruction, uint8_t lane,
 			overflow = __builtin_mul_overflow(x, y, &z);
 		return check_decimal(z, overflow);
 	}
-	if (instruction->bits == 32)
-	{
-		volatile float x = (float) a->value.real;
-		volatile float y = (float) b->value.real;
-		volatile float z = operation == CSV_OP_ADD ? x + y :
-			operation == CSV_OP_SUBTRACT ? x - y :
-			operation == CSV_OP_MULTIPLY ? x * y : -x;
 
-		if (operation != CSV_OP_NEGATE &&
-			((isinf(z) && !isinf(x) && !isinf(y)) ||
-			 (operation == CSV_OP_MULTIPLY && z == 0 && x != 0 && y != 0)))
-			return make_state(CSV_LANE_UNDECIDED);
-		result.value.real = z;
-	}
-	else
-	{
-		volatile double x = a->value.real;
-		volatile double y = b->value.real;
-		volatile double z = operation == CSV_OP_ADD ? x + y :
-			operation == CSV_OP_SUBTRACT ? x - y :
-			operation == CSV_OP_MULTIPLY ? x * y : -x;
+	/* of float4s, a result rounded twice is the one rounded once */
+	bool		single = instruction->bits == 32;
+	double		x = single ? (float) a->value.real : a->value.real;
+	double		y = single ? (float) b->value.real : b->value.real;
+	volatile double z = operation == CSV_OP_ADD ? x + y :
+		operation == CSV_OP_SUBTRACT ? x - y :
+		operation == CSV_OP_MULTIPLY ? x * y : -x;
 
-		if (operation != CSV_OP_NEGATE &&
-			((isinf(z) && !isinf(x) && !isinf(y)) ||
-			 (operation == CSV_OP_MULTIPLY && z == 0 && x != 0 && y != 0)))
-			return make_state(CSV_LANE_UNDECIDED);
-		result.value.real = z;
-	}
+	if (single)
+		z = (float) z;
+	if (operation != CSV_OP_NEGATE &&
+		((isinf(z) && !isinf(x) && !isinf(y)) ||
+		 (operation == CSV_OP_MULTIPLY && z == 0 && x != 0 && y != 0)))
+		return make_state(CSV_LANE_UNDECIDED);
+	result.value.real = z;
 	return result;
 }
 
@@ -353,6 +341,85 @@ text_matches(int operation, const CsvValue *text, const CsvValue *pattern)
 			return true;
 	}
 	return false;
+}
+
+/* an operation of values that are neither NULL nor undecided */
+static CsvValue
+naive_operation(const CsvQuery *query, const CsvInstruction *instruction,
+				uint8_t lane, CsvValue a, CsvValue b)
+{
+	int			operation = instruction->operation;
+	CsvValue	result = make_bool(false);
+
+	switch (operation)
+	{
+		case CSV_OP_ADD:
+		case CSV_OP_SUBTRACT:
+		case CSV_OP_MULTIPLY:
+		case CSV_OP_NEGATE:
+			return naive_arithmetic(instruction, lane, &a, &b);
+		case CSV_OP_RESCALE:
+			{
+				__int128	value = a.value.decimal;
+
+				for (uint32_t i = 0; i < instruction->operand; i++)
+				{
+					if (__builtin_mul_overflow(value, 10, &value))
+						return make_state(CSV_LANE_UNDECIDED);
+				}
+				return check_decimal(value, false);
+			}
+		case CSV_OP_INT_TO_DECIMAL:
+			result.value.decimal = a.value.integer;
+			return result;
+		case CSV_OP_INT_TO_FLOAT:
+			if (instruction->bits == 32)
+				result.value.real = (float) a.value.integer;
+			else
+				result.value.real = (double) a.value.integer;
+			return result;
+		case CSV_OP_DATE_TO_TIMESTAMP:
+			if (a.value.integer == INT32_MIN)
+				result.value.integer = INT64_MIN;
+			else if (a.value.integer == INT32_MAX)
+				result.value.integer = INT64_MAX;
+			else if (a.value.integer >= 106751983 ||
+					 a.value.integer < -2451545)
+				return make_state(CSV_LANE_UNDECIDED);
+			else
+				result.value.integer = a.value.integer * 24 * 3600 * 1000000;
+			return result;
+		case CSV_OP_EQUAL:
+			return make_bool(naive_compare(lane, &a, &b) == 0);
+		case CSV_OP_NOT_EQUAL:
+			return make_bool(naive_compare(lane, &a, &b) != 0);
+		case CSV_OP_LESS:
+			return make_bool(naive_compare(lane, &a, &b) < 0);
+		case CSV_OP_LESS_EQUAL:
+			return make_bool(naive_compare(lane, &a, &b) <= 0);
+		case CSV_OP_GREATER:
+			return make_bool(naive_compare(lane, &a, &b) > 0);
+		case CSV_OP_GREATER_EQUAL:
+			return make_bool(naive_compare(lane, &a, &b) >= 0);
+		case CSV_OP_IN:
+			for (uint32_t i = 0; i < instruction->count; i++)
+			{
+				b = constant_of(query, instruction->operand + i);
+				if (naive_compare(lane, &a, &b) == 0)
+					return make_bool(true);
+			}
+			return (instruction->flags & CSV_FLAG_LIST_NULL) != 0 ?
+				make_state(CSV_LANE_NULL) : make_bool(false);
+		case CSV_OP_STARTS_WITH:
+		case CSV_OP_ENDS_WITH:
+		case CSV_OP_CONTAINS:
+			return b.state != CSV_LANE_VALUE ? b :
+				make_bool(text_matches(operation, &a, &b));
+		case CSV_OP_NOT:
+			return make_bool(a.value.integer == 0);
+		default:
+			abort();
+	}
 }
 
 CsvValue
@@ -439,76 +506,7 @@ naive_value(const CsvQuery *query, const NaiveTable *table, uint32_t row,
 				return a;
 			break;
 	}
-
-	switch (operation)
-	{
-		case CSV_OP_ADD:
-		case CSV_OP_SUBTRACT:
-		case CSV_OP_MULTIPLY:
-		case CSV_OP_NEGATE:
-			return naive_arithmetic(instruction, lane, &a, &b);
-		case CSV_OP_RESCALE:
-			{
-				__int128	value = a.value.decimal;
-
-				for (uint32_t i = 0; i < instruction->operand; i++)
-				{
-					if (__builtin_mul_overflow(value, 10, &value))
-						return make_state(CSV_LANE_UNDECIDED);
-				}
-				return check_decimal(value, false);
-			}
-		case CSV_OP_INT_TO_DECIMAL:
-			result.value.decimal = a.value.integer;
-			return result;
-		case CSV_OP_INT_TO_FLOAT:
-			if (instruction->bits == 32)
-				result.value.real = (float) a.value.integer;
-			else
-				result.value.real = (double) a.value.integer;
-			return result;
-		case CSV_OP_DATE_TO_TIMESTAMP:
-			if (a.value.integer == INT32_MIN)
-				result.value.integer = INT64_MIN;
-			else if (a.value.integer == INT32_MAX)
-				result.value.integer = INT64_MAX;
-			else if (a.value.integer >= 106751983 ||
-					 a.value.integer < -2451545)
-				return make_state(CSV_LANE_UNDECIDED);
-			else
-				result.value.integer = a.value.integer * 24 * 3600 * 1000000;
-			return result;
-		case CSV_OP_EQUAL:
-			return make_bool(naive_compare(lane, &a, &b) == 0);
-		case CSV_OP_NOT_EQUAL:
-			return make_bool(naive_compare(lane, &a, &b) != 0);
-		case CSV_OP_LESS:
-			return make_bool(naive_compare(lane, &a, &b) < 0);
-		case CSV_OP_LESS_EQUAL:
-			return make_bool(naive_compare(lane, &a, &b) <= 0);
-		case CSV_OP_GREATER:
-			return make_bool(naive_compare(lane, &a, &b) > 0);
-		case CSV_OP_GREATER_EQUAL:
-			return make_bool(naive_compare(lane, &a, &b) >= 0);
-		case CSV_OP_IN:
-			for (uint32_t i = 0; i < instruction->count; i++)
-			{
-				b = constant_of(query, instruction->operand + i);
-				if (naive_compare(lane, &a, &b) == 0)
-					return make_bool(true);
-			}
-			return (instruction->flags & CSV_FLAG_LIST_NULL) != 0 ?
-				make_state(CSV_LANE_NULL) : make_bool(false);
-		case CSV_OP_STARTS_WITH:
-		case CSV_OP_ENDS_WITH:
-		case CSV_OP_CONTAINS:
-			return b.state != CSV_LANE_VALUE ? b :
-				make_bool(text_matches(operation, &a, &b));
-		case CSV_OP_NOT:
-			return make_bool(a.value.integer == 0);
-		default:
-			abort();
-	}
+	return naive_operation(query, instruction, lane, a, b);
 }
 
 /* ---- rows and groups ---- */

@@ -17,33 +17,7 @@
 #include "../../src/query/operate.h"
 #include "random_query.h"
 
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
-
-/* ---- random numbers ---- */
-
-uint64_t	random_state = 1;
 bool		single_floats;
-
-uint64_t
-next_random(void)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state * UINT64_C(0x2545F4914F6CDD1D);
-}
-
-uint32_t
-random_below(uint32_t n)
-{
-	return (uint32_t) ((next_random() >> 32) * n >> 32);
-}
-
-bool
-one_in(uint32_t n)
-{
-	return random_below(n) == 0;
-}
 
 /* ---- batches ---- */
 
@@ -349,6 +323,16 @@ start_program(Program *program)
 	program->query.aggregate = program->aggregates;
 	program->query.order = program->order;
 	program->query.checked = program->checked;
+}
+
+void
+group_by_column(Program *program, uint8_t lane, uint32_t c)
+{
+	CsvKey	   *key = &program->keys[program->query.nkeys++];
+
+	program->query.aggregates = true;
+	key->lane = lane;
+	key->value = add_load(program, lane, c);
 }
 
 CsvInstruction *

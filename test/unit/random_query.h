@@ -8,12 +8,7 @@
 
 #include "../../src/query/query.h"
 #include "naive_query.h"
-
-extern uint64_t random_state;
-
-extern uint64_t next_random(void);
-extern uint32_t random_below(uint32_t n);
-extern bool one_in(uint32_t n);
+#include "rounds.h"
 
 /* ---- batches ---- */
 
@@ -77,6 +72,9 @@ typedef struct Program
 } Program;
 
 extern void start_program(Program *program);
+
+/* aggregates, and a key more: a column */
+extern void group_by_column(Program *program, uint8_t lane, uint32_t c);
 extern CsvInstruction *add_instruction(Program *program,
 									   CsvOperation operation, uint8_t lane);
 extern uint16_t add_load(Program *program, uint8_t lane, uint32_t c);

@@ -45,6 +45,22 @@ reading_init(Reading *reading, uint32_t nfields)
 	reading->keep_text = true;
 }
 
+CsvColumn
+column_of(CsvKind kind, uint32_t field)
+{
+	CsvColumn	column;
+
+	memset(&column, 0, sizeof(column));
+	column.field = field;
+	column.attnum = field + 1;
+	column.kind = (uint8_t) kind;
+	column.max_chars = -1;
+	column.byte_width = -1;
+	column.type_chars = -1;
+	column.precision = -1;
+	return column;
+}
+
 bool
 reading_has_isa(CsvIsa isa)
 {
@@ -262,8 +278,8 @@ take_batch(Reading *reading, FILE *out, const CsvReader *reader,
 	reading->nerrors += batch->nerrors;
 }
 
-void
-reading_run(Reading *reading, const uint8_t *file, size_t nbytes)
+CsvStatus
+reading_try(Reading *reading, const uint8_t *file, size_t nbytes)
 {
 	Source		source = {file, nbytes, 0, reading->most_per_read};
 	CsvLayout	layout = reading->layout;
@@ -291,17 +307,10 @@ reading_run(Reading *reading, const uint8_t *file, size_t nbytes)
 
 	if (layout.columns == NULL)
 	{
-		columns = calloc(layout.nfields, sizeof(CsvColumn));
+		columns = malloc(layout.nfields * sizeof(CsvColumn));
 		assert_non_null(columns);
 		for (uint32_t i = 0; i < layout.nfields; i++)
-		{
-			columns[i].field = i;
-			columns[i].attnum = i + 1;
-			columns[i].kind = CSV_KIND_TEXT;
-			columns[i].max_chars = -1;
-			columns[i].byte_width = -1;
-			columns[i].type_chars = -1;
-		}
+			columns[i] = column_of(CSV_KIND_TEXT, i);
 		layout.columns = columns;
 		layout.ncolumns = layout.nfields;
 	}
@@ -344,13 +353,67 @@ reading_run(Reading *reading, const uint8_t *file, size_t nbytes)
 	assert_int_equal(csv_reader_set_layout(reader, &layout), CSV_OK);
 	while ((status = csv_reader_next(reader, &batch)) == CSV_OK)
 		take_batch(reading, out, reader, &layout, &batch);
-	assert_int_equal(status, CSV_END);
 	csv_reader_free(reader);
 	if (reading->engine == NULL)
 		engine->close(state);
 	free(columns);
 	if (out != NULL)
 		fclose(out);
+	return status;
+}
+
+void
+reading_run(Reading *reading, const uint8_t *file, size_t nbytes)
+{
+	assert_int_equal(reading_try(reading, file, nbytes), CSV_END);
+}
+
+int
+reading_engines(TestEngine **engines)
+{
+	static TestEngine all[MAX_TEST_ENGINES];
+	static int	nengines;
+
+	if (nengines == 0)
+		nengines = test_engines_open(all, "all");
+	*engines = all;
+	return nengines;
+}
+
+void
+plain_case(Case *test_case, uint32_t nfields, const CsvKind *kinds,
+		   uint32_t nkinds)
+{
+	memset(test_case, 0, sizeof(*test_case));
+	test_case->dialect.delimiter = ',';
+	test_case->dialect.quote = '"';
+	test_case->dialect.boundary = CSV_BOUNDARY_LF;
+	test_case->dialect.multiline = true;
+	test_case->layout.nfields = nfields;
+	test_case->layout.decimal_separator = '.';
+	test_case->layout.want_positions = true;
+	test_case->layout.ncolumns = nkinds;
+	for (uint32_t i = 0; i < nkinds; i++)
+		test_case->columns[i] = column_of(kinds[i], i % nfields);
+	test_case->max_record_bytes = 16 * 1024 * 1024;
+	test_case->max_read_bytes = 1 << 30;
+}
+
+void
+expect_as_reference(const Case *test_case, const Content *file,
+					TestEngine *engines, int nengines)
+{
+	TestCounts	counts;
+	char		message[512];
+
+	memset(&counts, 0, sizeof(counts));
+	if (compare_case(test_case, file->bytes, file->nbytes, engines, nengines,
+					 &counts, message, sizeof(message)))
+		return;
+	case_print(stderr, test_case);
+	if (file->nbytes <= 4000)
+		case_print_bytes(stderr, file->bytes, file->nbytes);
+	fail_msg("%s", message);
 }
 
 void
@@ -358,30 +421,21 @@ expect_reading_(const Reading *reading, const void *file, size_t nbytes,
 				const char *lines, const char *source, int line)
 {
 	static const uint64_t chunks[] = {1, 2, 7, 64, 0};
-	static const struct
-	{
-		CsvIsa		isa;
-		uint32_t	threads;
-	}			engines[] = {
-		{CSV_ISA_SWAR, 1}, {CSV_ISA_AVX2, 1}, {CSV_ISA_AVX512, 1},
-		{CSV_ISA_BEST, 2}, {CSV_ISA_BEST, 3}
-	};
+	TestEngine *engines;
+	int			nengines = reading_engines(&engines);
 
-	for (size_t e = 0; e < sizeof(engines) / sizeof(engines[0]); e++)
+	for (int e = 0; e < nengines; e++)
 		for (size_t i = 0; i < sizeof(chunks) / sizeof(chunks[0]); i++)
 		{
 			Reading		trial = *reading;
 
-			if (!reading_has_isa(engines[e].isa))
-				continue;
-			trial.isa = engines[e].isa;
-			trial.threads = engines[e].threads;
+			trial.engine = engines[e].engine;
+			trial.engine_state = engines[e].state;
 			if (trial.options.chunk_bytes == 0)
 				trial.options.chunk_bytes = chunks[i];
 			reading_run(&trial, file, nbytes);
 			if (strcmp(trial.text, lines) != 0)
-				print_error("with %d, %u threads, chunks of %llu bytes\n",
-							(int) trial.isa, trial.threads,
+				print_error("with %s, chunks of %llu bytes\n", engines[e].name,
 							(unsigned long long) trial.options.chunk_bytes);
 			_assert_string_equal(trial.text, lines, source, line);
 			free(trial.text);

@@ -12,7 +12,8 @@
 #ifndef CSV_TEST_READING_H
 #define CSV_TEST_READING_H
 
-#include "../../src/reader/reader.h"
+#include "../differential/compare.h"
+#include "../differential/content.h"
 
 typedef struct Reading
 {
@@ -39,8 +40,15 @@ typedef struct Reading
 /* defaults: comma, quote, rfc4180, auto, multiline, 16 MB, UTF-8, null '' */
 extern void reading_init(Reading *reading, uint32_t nfields);
 
+/* a column of a field, without limits */
+extern CsvColumn column_of(CsvKind kind, uint32_t field);
+
 /* read it all; what fails, fails the test */
 extern void reading_run(Reading *reading, const uint8_t *file, size_t nbytes);
+
+/* the same as far as csv_reader_next() goes: its last status */
+extern CsvStatus reading_try(Reading *reading, const uint8_t *file,
+							 size_t nbytes);
 
 extern const CsvMemory reading_memory;	/* malloc and free */
 
@@ -48,8 +56,25 @@ extern const CsvMemory reading_memory;	/* malloc and free */
 extern bool reading_has_isa(CsvIsa isa);
 
 /*
- * Every instruction set, two and three threads, and chunks of 1, 2, 7, 64
- * bytes and any size, must give these lines.
+ * All engines there are, open until the program ends: of each instruction set,
+ * of several threads, and of CUDA.  Returns their number.
+ */
+extern int	reading_engines(TestEngine **engines);
+
+/*
+ * A case of the usual dialect, with LF, and of columns of these kinds: one for
+ * each field, then again from the first.
+ */
+extern void plain_case(Case *test_case, uint32_t nfields,
+					   const CsvKind *kinds, uint32_t nkinds);
+
+/* these engines must find in a file what the reference reader finds */
+extern void expect_as_reference(const Case *test_case, const Content *file,
+								TestEngine *engines, int nengines);
+
+/*
+ * Every engine, in chunks of 1, 2, 7, 64 bytes and any size, must give these
+ * lines.
  */
 extern void expect_reading_(const Reading *reading, const void *file,
 							size_t nbytes, const char *lines,

@@ -14,18 +14,10 @@
 
 #include "../../src/cpu/index.h"
 #include "reading.h"
+#include "rounds.h"
 
 #define NWORDS	5					/* csv_any_between reads one more */
 #define NBITS	(NWORDS * 64)
-
-static uint64_t
-next_random(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
-}
 
 static bool
 bit_at(const uint64_t *words, uint64_t pos)
@@ -35,16 +27,16 @@ bit_at(const uint64_t *words, uint64_t pos)
 
 /* all, none, few or half of the bits */
 static void
-random_bits(uint64_t *words, int density, uint64_t *random)
+random_bits(uint64_t *words, int density)
 {
 	for (int i = 0; i < NWORDS; i++)
 	{
-		words[i] = next_random(random);
+		words[i] = next_random();
 		if (density == 0)
 			words[i] = 0;
 		else if (density == 1)
-			words[i] &= next_random(random) & next_random(random) &
-				next_random(random) & next_random(random);
+			words[i] &= next_random() & next_random() &
+				next_random() & next_random();
 		else if (density == 2)
 			words[i] = UINT64_MAX;
 	}
@@ -53,7 +45,6 @@ random_bits(uint64_t *words, int density, uint64_t *random)
 static void
 popcount_and_select_agree_with_counting(void **state)
 {
-	uint64_t	random = 42;
 
 	(void) state;
 	for (int round = 0; round < 2000; round++)
@@ -61,7 +52,7 @@ popcount_and_select_agree_with_counting(void **state)
 		uint64_t	words[NWORDS + 1];
 		uint32_t	count = 0;
 
-		random_bits(words, round % 4, &random);
+		random_bits(words, round % 4);
 		for (uint32_t bit = 0; bit < 64; bit++)
 			if (bit_at(words, bit))
 			{
@@ -80,14 +71,13 @@ popcount_and_select_agree_with_counting(void **state)
 static void
 rank_any_and_clear_agree_with_loops_between_any_two_positions(void **state)
 {
-	uint64_t	random = 7;
 
 	(void) state;
 	for (int round = 0; round < 8; round++)
 	{
 		uint64_t	words[NWORDS + 1];
 
-		random_bits(words, round % 4, &random);
+		random_bits(words, round % 4);
 		for (uint64_t from = 0; from < NBITS; from++)
 			for (uint64_t to = from; to < NBITS; to++)
 			{
@@ -128,14 +118,13 @@ an_empty_or_reversed_range_has_no_bits(void **state)
 static void
 select_finds_the_nth_bit_from_any_position(void **state)
 {
-	uint64_t	random = 99;
 
 	(void) state;
 	for (int round = 0; round < 12; round++)
 	{
 		uint64_t	words[NWORDS];
 
-		random_bits(words, round % 4, &random);
+		random_bits(words, round % 4);
 		for (uint64_t from = 0; from < NBITS; from++)
 		{
 			uint64_t	n = 0;
@@ -195,7 +184,6 @@ each_isa_marks_delimiters_and_breaks_at_any_place_in_a_block(void **state)
 	static uint8_t memory[64 + 1024 + 64];
 	uint8_t    *bytes = memory + 64;
 	CsvDialectOptions options = {.delimiter = ',', .blank_is_record = true};
-	uint64_t	random = 3;
 
 	(void) state;
 	for (size_t r = 0; r < sizeof(runs) / sizeof(runs[0]); r++)
@@ -213,7 +201,7 @@ each_isa_marks_delimiters_and_breaks_at_any_place_in_a_block(void **state)
 			{
 				static const uint8_t near[] = {',', ',' - 1, ',' + 1, ',' | 0x80,
 				'\n', '\n' - 1, '\n' + 1, '\n' | 0x80, 0, 0xFF};
-				uint64_t	choice = next_random(&random);
+				uint64_t	choice = next_random();
 
 				bytes[i] = choice % 3 == 0 ? (uint8_t) (choice >> 8) :
 					near[(choice >> 8) % sizeof(near)];
@@ -285,7 +273,6 @@ each_isa_finds_the_separators_outside_quotes(void **state)
 		.delimiter = ',', .quote = '"', .multiline = true
 	};
 	CsvDialect	dialect;
-	uint64_t	random = 11;
 
 	(void) state;
 	csv_dialect_compile(&dialect, &options);
@@ -295,14 +282,14 @@ each_isa_finds_the_separators_outside_quotes(void **state)
 
 		while (nbytes < 600)
 		{
-			uint64_t	length = next_random(&random) % 20;
-			bool		quoted = next_random(&random) % 2;
+			uint64_t	length = next_random() % 20;
+			bool		quoted = next_random() % 2;
 
 			if (quoted)
 				bytes[nbytes++] = '"';
 			for (uint64_t i = 0; i < length; i++)
 			{
-				uint8_t		byte = (uint8_t) ("abc,\n\""[next_random(&random) % 6]);
+				uint8_t		byte = (uint8_t) ("abc,\n\""[next_random() % 6]);
 
 				if (!quoted && (byte == ',' || byte == '\n' || byte == '"'))
 					byte = 'x';
@@ -312,7 +299,7 @@ each_isa_finds_the_separators_outside_quotes(void **state)
 			}
 			if (quoted)
 				bytes[nbytes++] = '"';
-			bytes[nbytes++] = ",,,\n"[next_random(&random) % 4];
+			bytes[nbytes++] = ",,,\n"[next_random() % 4];
 		}
 		bytes[nbytes++] = 'x';
 		bytes[nbytes++] = '\n';

@@ -17,7 +17,7 @@
 
 #include "../../src/query/operate.h"
 
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+#include "rounds.h"
 
 /* ---- helpers ---- */
 
@@ -77,24 +77,6 @@ convert(CsvKind kind, int precision, int scale, uint8_t separator,
 		assert_int_equal(entry->bytes[i], 0);
 	free(copy);
 	return ok;
-}
-
-static uint64_t random_state = 0x9e3779b97f4a7c15;
-
-/* xorshift64* */
-static uint64_t
-random_bits(void)
-{
-	random_state ^= random_state >> 12;
-	random_state ^= random_state << 25;
-	random_state ^= random_state >> 27;
-	return random_state * UINT64_C(0x2545f4914f6cdd1d);
-}
-
-static uint32_t
-random_below(uint32_t limit)
-{
-	return (uint32_t) ((random_bits() >> 32) * limit >> 32);
 }
 
 /* n digits, and a NUL; returns where it stands */
@@ -221,7 +203,7 @@ random_integers_equal_strtoll(void **state)
 	{
 		char		text[64];
 		Entry		entry;
-		int64_t		value = (int64_t) random_bits() >> random_below(64);
+		int64_t		value = (int64_t) next_random() >> random_below(64);
 
 		snprintf(text, sizeof(text), "%lld", (long long) value);
 		assert_true(convert(CSV_KIND_INT8, 0, 0, '.', text, &entry));
@@ -427,8 +409,8 @@ printed_numbers_are_read_back(void **state)
 	for (int i = 0; i < 1000000; i++)
 	{
 		char		text[512];
-		uint64_t	bits = random_bits();
-		uint32_t	bits4 = (uint32_t) random_bits();
+		uint64_t	bits = next_random();
+		uint32_t	bits4 = (uint32_t) next_random();
 		double		value;
 		float		value4;
 
@@ -478,14 +460,14 @@ ties_of_integers_round_to_even(void **state)
 	for (int i = 0; i < 500000; i++)
 	{
 		char		text[64];
-		uint64_t	odd = random_bits() >> (10 + random_below(2)) | 1;
+		uint64_t	odd = next_random() >> (10 + random_below(2)) | 1;
 
 		/* 54 bits, the last of them set: halfway; and one beside it */
 		snprintf(text, sizeof(text), "%llu",
 				 (unsigned long long) odd + random_below(2));
 		assert_int_equal(check_float(text), 2);
 		/* the same of floats, as an integer and with a fraction */
-		odd = random_bits() >> 39 | 1;
+		odd = next_random() >> 39 | 1;
 		snprintf(text, sizeof(text), "%llu.%s", (unsigned long long) odd,
 				 random_below(2) ? "0" : "00");
 		assert_int_equal(check_float(text), 2);

@@ -16,29 +16,13 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "../../cuda/csv_cuda.h"
-#include "reading.h"
+#include "cuda_device.h"
+#include "rounds.h"
 
 #define FILE_BYTES	(24 * 1024 * 1024)
 
-static bool have_device;
 static uint8_t *content;
 static size_t content_bytes;
-
-#define NEED_DEVICE() \
-	do { \
-		if (!have_device) \
-			skip(); \
-	} while (0)
-
-static uint32_t
-any_number(void)
-{
-	static uint64_t seed = 7;
-
-	seed = seed * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t) (seed >> 33);
-}
 
 /*
  * Records of all kinds; `wild` ones have errors that the CPU engine repairs,
@@ -51,44 +35,30 @@ make_content(bool wild)
 
 	while (at < FILE_BYTES - 400000)
 	{
-		uint32_t	kind = any_number() % 20000;
+		uint32_t	kind = random_below(20000);
+		uint32_t	number = (uint32_t) next_random();
 		char	   *out = (char *) content + at;
 
 		if (kind < 200)
-			at += (size_t) sprintf(out, "%u,too few\n", any_number());
+			at += (size_t) sprintf(out, "%u,too few\n", number);
 		else if (kind < 400)
-			at += (size_t) sprintf(out, "%u,\"a \"\"b\"\"\r\nc,d\",\r\n", any_number());
+			at += (size_t) sprintf(out, "%u,\"a \"\"b\"\"\r\nc,d\",\r\n", number);
 		else if (kind < 405 && wild)
 			at += (size_t) sprintf(out, "\"x\ny\"z,b,c\nr,s,t\n");
 		else if (kind < 410 && wild)
 		{
-			size_t		nbytes = any_number() % 300000;
+			size_t		nbytes = random_below(300000);
 
-			at += (size_t) sprintf(out, "%u,", any_number());
+			at += (size_t) sprintf(out, "%u,", number);
 			memset(content + at, 'a' + (int) (kind % 26), nbytes);
 			at += nbytes;
 			at += (size_t) sprintf((char *) content + at, ",long\n");
 		}
 		else
-			at += (size_t) sprintf(out, "%u,text of %u,%u\n", any_number() % 1000,
-								   any_number(), any_number());
+			at += (size_t) sprintf(out, "%u,text of %u,%u\n", random_below(1000),
+								   number, random_below(1 << 30));
 	}
 	content_bytes = at;
-}
-
-static void *
-open_cuda(void)
-{
-	CsvCudaOptions options;
-	char		reason[256];
-	void	   *cuda;
-
-	memset(&options, 0, sizeof(options));
-	cuda = csv_cuda_open(&options, &reading_memory, reason, sizeof(reason));
-	if (cuda == NULL)
-		print_error("%s\n", reason);
-	assert_non_null(cuda);
-	return cuda;
 }
 
 /* what the CPU engine reads, chunk by chunk */
@@ -111,7 +81,7 @@ expect_text(uint64_t chunk_bytes, int nthreads, const char *text)
 	reading.options.chunk_bytes = chunk_bytes;
 	reading.nthreads = nthreads;
 	reading.engine = &csv_cuda_engine;
-	reading.engine_state = open_cuda();
+	reading.engine_state = open_cuda((CsvCudaOptions) {0});
 	reading_run(&reading, content, content_bytes);
 	csv_cuda_engine.close(reading.engine_state);
 	if (strcmp(reading.text, text) != 0)
@@ -165,7 +135,7 @@ scans_at_once_take_turns(void **state)
 		readings[i].options.chunk_bytes = (uint64_t) (i + 1) << 20;
 		readings[i].nthreads = 2;
 		readings[i].engine = &csv_cuda_engine;
-		readings[i].engine_state = open_cuda();
+		readings[i].engine_state = open_cuda((CsvCudaOptions) {0});
 	}
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, run_reading,
@@ -231,10 +201,8 @@ main(void)
 		cmocka_unit_test(starts_in_a_thread),
 		cmocka_unit_test(a_start_without_such_a_device_comes_to_nothing),
 	};
-	CsvCudaDevice device;
 	int			result;
 
-	have_device = csv_cuda_list_devices(&device, 1) > 0;
 	content = malloc(FILE_BYTES);
 	result = cmocka_run_group_tests(tests, NULL, NULL);
 	free(content);

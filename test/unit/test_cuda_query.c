@@ -22,122 +22,78 @@
 
 #include <cmocka.h>
 
-#include "../../cuda/csv_cuda.h"
 #include "../../cuda/policy.h"
 #include "../../src/query/operate.h"
 #include "../../src/query/row.h"
-#include "random_query.h"
-#include "reading.h"
-
-static bool have_device;
-
-#define NEED_DEVICE() \
-	do { \
-		if (!have_device) \
-			skip(); \
-	} while (0)
-
-/* ---- text of random values ---- */
-
-typedef struct Text
-{
-	uint8_t    *bytes;
-	size_t		nbytes;
-	size_t		capacity;
-} Text;
-
-static void
-put(Text *text, const void *bytes, size_t nbytes)
-{
-	if (text->nbytes + nbytes + 128 > text->capacity)
-	{
-		text->capacity = (text->nbytes + nbytes + 128) * 2;
-		text->bytes = realloc(text->bytes, text->capacity);
-		assert_non_null(text->bytes);
-	}
-	if (nbytes > 0)
-		memcpy(text->bytes + text->nbytes, bytes, nbytes);
-	text->nbytes += nbytes;
-}
-
-static void put_format(Text *text, const char *format,...)
-			__attribute__((format(printf, 2, 3)));
-
-static void
-put_format(Text *text, const char *format,...)
-{
-	char		line[128];
-	va_list		args;
-
-	va_start(args, format);
-	put(text, line, (size_t) vsnprintf(line, sizeof(line), format, args));
-	va_end(args);
-}
+#include "../inject/inject.h"
+#include "compare_query.h"
+#include "cuda_device.h"
 
 /* a value of a column as it may stand in a file */
 static void
-put_value(Text *text, const CsvColumn *column, const CsvValue *value)
+put_value(Content *text, const CsvColumn *column, const CsvValue *value)
 {
 	char		decimal[64];
 
 	switch (column->kind)
 	{
 		case CSV_KIND_BOOL:
-			put_format(text, value->value.integer != 0 ? "t" : "f");
+			content_format(text, value->value.integer != 0 ? "t" : "f");
 			break;
 		case CSV_KIND_INT2:
 		case CSV_KIND_INT4:
 		case CSV_KIND_INT8:
-			put_format(text, "%lld", (long long) value->value.integer);
+			content_format(text, "%lld", (long long) value->value.integer);
 			break;
 		case CSV_KIND_FLOAT4:
-			put_format(text, "%.9g", value->value.real);
+			content_format(text, "%.9g", value->value.real);
 			break;
 		case CSV_KIND_FLOAT8:
-			put_format(text, "%.17g", value->value.real);
+			content_format(text, "%.17g", value->value.real);
 			break;
 		case CSV_KIND_NUMERIC:
 		case CSV_KIND_DECIMAL64:
 		case CSV_KIND_DECIMAL128:
-			put(text, decimal, decimal_text(value->value.decimal,
-											column->scale, decimal));
+			content_put(text, decimal,
+						decimal_text(value->value.decimal, column->scale,
+									 decimal));
 			break;
 		case CSV_KIND_DATE:
-			put_format(text, "2000-01-%02d",
+			content_format(text, "2000-01-%02d",
 					   (int) (value->value.integer & 15) + 1);
 			break;
 		case CSV_KIND_TIMESTAMP:
-			put_format(text, "1999-12-%02d 01:02:03",
+			content_format(text, "1999-12-%02d 01:02:03",
 					   (int) (value->value.integer & 15) + 1);
 			break;
 		case CSV_KIND_TIMESTAMPTZ:
-			put_format(text, "2001-12-%02d 01:02:03+01",
+			content_format(text, "2001-12-%02d 01:02:03+01",
 					   (int) (value->value.integer & 15) + 1);
 			break;
 		case CSV_KIND_UUID:
-			put_format(text, "%016llx%016llx",
+			content_format(text, "%016llx%016llx",
 					   (unsigned long long) (value->value.uuid >> 64),
 					   (unsigned long long) value->value.uuid);
 			break;
 		default:
-			put(text, "\"", 1);
+			content_put(text, "\"", 1);
 			if (value->length > 0 && value->bytes[0] == 0xc3)
-				put(text, "\xc3\xa4", 2);
+				content_put(text, "\xc3\xa4", 2);
 			else
-				put(text, value->bytes, value->length);
-			put(text, "\"", 1);
+				content_put(text, value->bytes, value->length);
+			content_put(text, "\"", 1);
 			break;
 	}
 }
 
 /* the fixture's batch as a file, with some records that are none */
-static Text
+static Content
 file_of(const Fixture *fixture)
 {
-	Text		text = {NULL, 0, 0};
+	Content		text = {NULL, 0, 0};
 	uint32_t	ncolumns = fixture->layout.ncolumns;
 
-	put(&text, "", 0);
+	content_put(&text, "", 0);
 	for (uint32_t row = 0; row < fixture->batch.nrows; row++)
 	{
 		for (uint32_t c = 0; c < ncolumns; c++)
@@ -146,46 +102,23 @@ file_of(const Fixture *fixture)
 				&fixture->values[(size_t) row * ncolumns + c];
 
 			if (c > 0)
-				put(&text, ",", 1);
+				content_put(&text, ",", 1);
 			/* what is left to an input function makes its row careful */
 			if (fixture->columns[c].kind == CSV_KIND_CSTRING && !one_in(100))
 				continue;
 			if (value->state == CSV_LANE_VALUE)
 				put_value(&text, &fixture->columns[c], value);
 			else if (value->state == CSV_LANE_UNDECIDED)
-				put(&text, "default", 7);
+				content_put(&text, "default", 7);
 		}
-		put(&text, "\n", 1);
+		content_put(&text, "\n", 1);
 		if (one_in(100))
-			put_format(&text, "too,few\n");
+			content_format(&text, "too,few\n");
 	}
 	return text;
 }
 
 /* ---- reading ---- */
-
-static void *
-open_with(const CsvCudaOptions *options)
-{
-	char		reason[256];
-	void	   *cuda;
-
-	cuda = csv_cuda_open(options, &reading_memory, reason, sizeof(reason));
-	if (cuda == NULL)
-		print_error("%s\n", reason);
-	assert_non_null(cuda);
-	return cuda;
-}
-
-static void *
-open_cuda(uint64_t memory_limit)
-{
-	CsvCudaOptions options;
-
-	memset(&options, 0, sizeof(options));
-	options.memory_limit = memory_limit;
-	return open_with(&options);
-}
 
 /* the layout of a file of these columns, a field each */
 static void
@@ -228,7 +161,7 @@ compile(CsvDialect *dialect)
 
 /* one call of parse over all of the text, which has margins */
 static void
-parse(void *cuda, const Text *text, uint32_t output, CsvBatch *batch)
+parse(void *cuda, const Content *text, uint32_t output, CsvBatch *batch)
 {
 	CsvInput	input;
 
@@ -243,110 +176,20 @@ parse(void *cuda, const Text *text, uint32_t output, CsvBatch *batch)
 	assert_int_equal(batch->consumed, text->nbytes);
 }
 
-static Text
-with_margins(Text text)
+static Content
+with_margins(Content text)
 {
-	Text		wide = {NULL, 0, 0};
+	Content		wide = {NULL, 0, 0};
 	static const uint8_t zeros[64];
 
-	put(&wide, zeros, 64);
-	put(&wide, text.bytes, text.nbytes);
-	put(&wide, zeros, 64);
+	content_put(&wide, zeros, 64);
+	content_put(&wide, text.bytes, text.nbytes);
+	content_put(&wide, zeros, 64);
 	free(text.bytes);
 	return wide;
 }
 
 /* ---- comparing ---- */
-
-static bool
-equal_values(uint8_t lane, const CsvValue *a, const CsvValue *b)
-{
-	if (a->state != b->state || a->state == CSV_LANE_NULL)
-		return a->state == b->state;
-	if (lane == CSV_LANE_FLOAT && !isnan(a->value.real))
-		return memcmp(&a->value.real, &b->value.real, 8) == 0;
-	return csv_value_compare(lane, a, b) == 0;
-}
-
-/* exact: also which of two equal extremes */
-static void
-compare_aggregates(const CsvAggregate *aggregate, const CsvAggregateValue *a,
-				   const CsvAggregateValue *b, bool exact)
-{
-	assert_int_equal(a->count, b->count);
-	assert_memory_equal(&a->wide, &b->wide, sizeof(a->wide));
-	assert_int_equal(a->overflow, b->overflow);
-	if (!isnan(a->real) || !isnan(b->real))
-		assert_memory_equal(&a->real, &b->real, 8);
-	if (aggregate->kind != CSV_AGGREGATE_MIN &&
-		aggregate->kind != CSV_AGGREGATE_MAX)
-		return;
-	if (exact || a->extreme.state == CSV_LANE_NULL)
-		assert_true(equal_values(aggregate->lane, &a->extreme, &b->extreme));
-	else
-		assert_int_equal(csv_value_compare(aggregate->lane, &a->extreme,
-										   &b->extreme), 0);
-}
-
-/* a group's aggregates, and those that it should have */
-static void
-compare_group(const CsvQuery *query, const CsvEvaluator *found, uint32_t group,
-			  const CsvEvaluator *expected, uint32_t expected_group,
-			  bool exact)
-{
-	for (uint32_t i = 0; i < query->naggregates; i++)
-	{
-		CsvAggregateValue a;
-		CsvAggregateValue b;
-
-		csv_evaluator_aggregate(found, group, i, &a);
-		csv_evaluator_aggregate(expected, expected_group, i, &b);
-		compare_aggregates(&query->aggregate[i], &a, &b, exact);
-	}
-}
-
-static void
-compare_groups(const CsvQuery *query, const CsvEvaluator *found,
-			   const CsvEvaluator *expected)
-{
-	uint32_t	ngroups = csv_evaluator_ngroups(expected);
-
-	assert_int_equal(csv_evaluator_ngroups(found), ngroups);
-	for (uint32_t g = 0; g < ngroups; g++)
-	{
-		for (uint32_t i = 0; i < query->nkeys; i++)
-		{
-			CsvValue	a;
-			CsvValue	b;
-
-			csv_evaluator_key(found, g, i, &a);
-			csv_evaluator_key(expected, g, i, &b);
-			assert_true(equal_values(query->keys[i].lane, &a, &b));
-		}
-		compare_group(query, found, g, expected, g, true);
-	}
-}
-
-/* the same groups, whatever their order; exact: as above */
-static void
-compare_sets(const CsvQuery *query, const CsvEvaluator *found,
-			 const CsvEvaluator *expected, bool exact)
-{
-	uint32_t	ngroups = csv_evaluator_ngroups(expected);
-
-	assert_int_equal(csv_evaluator_ngroups(found), ngroups);
-	for (uint32_t g = 0; g < ngroups; g++)
-	{
-		CsvValue	keys[CSV_MAX_KEYS];
-		uint32_t	place;
-
-		for (uint32_t i = 0; i < query->nkeys; i++)
-			csv_evaluator_key(expected, g, i, &keys[i]);
-		place = csv_evaluator_seek_group(found, keys);
-		assert_int_not_equal(place, CSV_NO_GROUP);
-		compare_group(query, found, place, expected, g, exact);
-	}
-}
 
 /* the entries of rows that come out are those of the whole arrays */
 static void
@@ -505,7 +348,7 @@ compare_columns(const Fixture *fixture, const CsvRequest *request,
 	assert_true(csv_cuda_question_fits(&question));
 	for (int turn = 0; turn < 3; turn++)
 	{
-		CsvEvaluator *found = csv_evaluator_create(&reading_memory, query);
+		CsvEvaluator *found = evaluator_of(query);
 		uint32_t	n = turn < 2 ? batch->nrows :
 			1 + random_below(batch->nrows);
 		bool		answered;
@@ -521,9 +364,9 @@ compare_columns(const Fixture *fixture, const CsvRequest *request,
 						CSV_QUERY_FEW_GROUPS);
 		}
 		else if (query->aggregates && query->nkeys == 0)
-			compare_groups(query, found, expected);
+			expect_groups(query, found, expected);
 		else if (query->aggregates)
-			compare_sets(query, found, expected, true);
+			expect_set(query, found, expected, true);
 		csv_evaluator_free(found);
 	}
 	csv_cuda_columns_free(columns);
@@ -531,19 +374,18 @@ compare_columns(const Fixture *fixture, const CsvRequest *request,
 
 /* one input, both ways; whether the engine has answered */
 static bool
-compare(void *cuda, Fixture *fixture, const CsvQuery *query, Text *text)
+compare(void *cuda, Fixture *fixture, const CsvQuery *query, Content *text)
 {
 	static bool hidden[MAX_COLUMNS];
-	static uint8_t *wanted;
 	CsvDialect	dialect;
 	CsvRequest	request = {query, hidden, false, false};
-	CsvEvaluator *expected = csv_evaluator_create(&reading_memory, query);
-	CsvEvaluator *found = csv_evaluator_create(&reading_memory, query);
+	CsvEvaluator *expected = evaluator_of(query);
+	CsvEvaluator *found = evaluator_of(query);
 	CsvSelection selection;
 	const CsvSelection *answer;
 	CsvBatch	whole;
 	CsvBatch	batch;
-	Text		inside;
+	Content		inside;
 	bool		answered = false;
 
 	compile(&dialect);
@@ -565,15 +407,7 @@ compare(void *cuda, Fixture *fixture, const CsvQuery *query, Text *text)
 	}
 	if (answered)
 	{
-		wanted = realloc(wanted, whole.nrows + 1);
-		memset(wanted, 0, whole.nrows + 1);
-		for (uint32_t c = 0; c < fixture->layout.ncolumns; c++)
-			for (uint32_t row = 0; row < whole.nrows; row++)
-				wanted[row] |= whole.arrays[c].status[row] ==
-					CSV_VALUE_DOUBTFUL;
-		assert_int_equal(csv_evaluator_run(expected, &fixture->layout, &whole,
-										   wanted, NULL, NULL, &selection),
-						 CSV_OK);
+		selection = run_certain(expected, &fixture->layout, &whole);
 		answer = &batch.answer->selection;
 		assert_int_equal(answer->nrows, selection.nrows);
 		if (selection.nrows > 0)
@@ -591,7 +425,7 @@ compare(void *cuda, Fixture *fixture, const CsvQuery *query, Text *text)
 			assert_int_equal(csv_evaluator_merge(found,
 												 &batch.answer->groups),
 							 CSV_OK);
-			compare_groups(query, found, expected);
+			expect_groups(query, found, expected);
 		}
 		compare_columns(fixture, &request, &whole, &selection, expected);
 	}
@@ -624,7 +458,7 @@ give_up_soon(void *arg)
  * without effect.
  */
 static void
-parse_interrupted(void *cuda, const Text *text, CsvBatch *batch)
+parse_interrupted(void *cuda, const Content *text, CsvBatch *batch)
 {
 	int			countdown = (int) random_below(12);
 	CsvInput	input;
@@ -653,11 +487,9 @@ static void
 take_held(void *cuda, const CsvQuery *query, CsvEvaluator *found,
 		  const CsvEvaluator *expected, bool all)
 {
-	CsvPartialLayout layout;
 	CsvPartialGroups piece;
 	uint32_t	first = 0;
 
-	csv_partial_lay_out(query, &layout);
 	for (;; first += piece.ngroups)
 	{
 		assert_int_equal(csv_cuda_engine.held_groups(cuda, first, &piece),
@@ -665,59 +497,23 @@ take_held(void *cuda, const CsvQuery *query, CsvEvaluator *found,
 		if (piece.ngroups == 0)
 			break;
 		for (uint32_t g = 0; all && g < piece.ngroups; g++)
-		{
-			for (uint32_t i = 0; i < query->nkeys; i++)
-			{
-				CsvValue	a;
-				CsvValue	b;
-
-				csv_partial_key(query, &piece, g, i, &a);
-				csv_evaluator_key(expected, first + g, i, &b);
-				assert_true(equal_values(query->keys[i].lane, &a, &b));
-			}
-			for (uint32_t i = 0; i < query->naggregates; i++)
-			{
-				CsvAggregateValue a;
-				CsvAggregateValue b;
-
-				csv_partial_aggregate(query, &layout, &piece, g, i, &a);
-				csv_evaluator_aggregate(expected, first + g, i, &b);
-				compare_aggregates(&query->aggregate[i], &a, &b, true);
-			}
-		}
+			expect_partial_group(query, &piece, g, expected, first + g);
 		assert_int_equal(csv_evaluator_merge(found, &piece), CSV_OK);
 	}
 	if (all)
 		assert_int_equal(first, csv_evaluator_ngroups(expected));
 }
 
-/* run a batch that has no answer; doubtful rows are nobody's here */
-static void
-run_batch(const Fixture *fixture, CsvEvaluator *evaluator,
-		  const CsvBatch *batch)
-{
-	uint8_t    *wanted = calloc(1, batch->nrows + 1);
-	CsvSelection selection;
-
-	for (uint32_t c = 0; c < fixture->layout.ncolumns; c++)
-		for (uint32_t row = 0; row < batch->nrows; row++)
-			wanted[row] |= batch->arrays[c].status[row] == CSV_VALUE_DOUBTFUL;
-	assert_int_equal(csv_evaluator_run(evaluator, &fixture->layout, batch,
-									   wanted, NULL, NULL, &selection),
-					 CSV_OK);
-	free(wanted);
-}
-
 /* the text in so many inputs, one after the other, as those of a scan */
 static Tally
-compare_held(void *cuda, Fixture *fixture, const CsvQuery *query, Text *text,
+compare_held(void *cuda, Fixture *fixture, const CsvQuery *query, Content *text,
 			 uint32_t ninputs)
 {
 	static bool hidden[MAX_COLUMNS];
 	CsvDialect	dialect;
 	CsvRequest	request = {query, hidden, false, true};
-	CsvEvaluator *expected = csv_evaluator_create(&reading_memory, query);
-	CsvEvaluator *found = csv_evaluator_create(&reading_memory, query);
+	CsvEvaluator *expected = evaluator_of(query);
+	CsvEvaluator *found = evaluator_of(query);
 	Tally		tally = {0, 0, 0};
 	size_t		begin = 64;
 	size_t		end;
@@ -726,7 +522,7 @@ compare_held(void *cuda, Fixture *fixture, const CsvQuery *query, Text *text,
 	*text = with_margins(*text);
 	for (uint32_t i = 0; i < ninputs; i++, begin = end)
 	{
-		Text		part = {text->bytes + begin, 0, 0};
+		Content		part = {text->bytes + begin, 0, 0};
 		CsvBatch	batch;
 
 		end = 64 + (text->nbytes - 128) / ninputs * (i + 1);
@@ -742,18 +538,18 @@ compare_held(void *cuda, Fixture *fixture, const CsvQuery *query, Text *text,
 		assert_int_equal(csv_cuda_engine.configure(cuda, &dialect,
 												   &fixture->layout), CSV_OK);
 		parse(cuda, &part, 0, &batch);
-		run_batch(fixture, expected, &batch);
+		run_certain(expected, &fixture->layout, &batch);
 		if (!csv_cuda_engine.set_query(cuda, &request))
 		{
 			tally.nelsewhere++;
-			run_batch(fixture, found, &batch);
+			run_certain(found, &fixture->layout, &batch);
 			continue;
 		}
 		parse_interrupted(cuda, &part, &batch);
 		if (batch.answer == NULL)
 		{
 			tally.nelsewhere++;
-			run_batch(fixture, found, &batch);
+			run_certain(found, &fixture->layout, &batch);
 			continue;
 		}
 		tally.nheld += batch.answer->held;
@@ -764,9 +560,9 @@ compare_held(void *cuda, Fixture *fixture, const CsvQuery *query, Text *text,
 	}
 	take_held(cuda, query, found, expected, tally.nelsewhere == 0);
 	if (tally.nelsewhere == 0)
-		compare_groups(query, found, expected);
+		expect_groups(query, found, expected);
 	else
-		compare_sets(query, found, expected, false);
+		expect_set(query, found, expected, false);
 	csv_evaluator_free(expected);
 	csv_evaluator_free(found);
 	free(text->bytes);
@@ -775,33 +571,11 @@ compare_held(void *cuda, Fixture *fixture, const CsvQuery *query, Text *text,
 
 /* ---- tests ---- */
 
-static uint64_t failing_seed;
-
-/* CSV_TEST_SEED and CSV_TEST_ROUNDS=1 repeat it */
-static int
-say_failing_seed(void **state)
-{
-	(void) state;
-	if (failing_seed != 0)
-		print_message("random query of seed %llu\n",
-					  (unsigned long long) failing_seed);
-	return 0;
-}
-
-static int
-rounds(int otherwise)
-{
-	const char *text = getenv("CSV_TEST_ROUNDS");
-
-	return text != NULL ? atoi(text) : otherwise;
-}
-
 /* random columns, and a query over them that may be one for a device */
 static void
 start_round(Fixture *fixture, Program *program, uint64_t seed)
 {
-	failing_seed = seed;
-	random_state = seed * UINT64_C(0x9E3779B97F4A7C15);
+	start_seed(seed);
 	memset(fixture, 0, sizeof(*fixture));
 	random_columns(fixture);
 	random_program(program, fixture);
@@ -815,30 +589,28 @@ random_queries_are_answered_as_on_the_cpu(void **state)
 {
 	static const uint32_t sizes[] = {1, 31, 33, 100, 500, 1000, 2500, 6000};
 	static Program program;
-	const char *seed_text = getenv("CSV_TEST_SEED");
-	uint64_t	seed = seed_text != NULL ? strtoull(seed_text, NULL, 10) : 1;
-	int			nrounds = rounds(1500);
-	int			nanswered = 0;
+	uint64_t	seed = first_seed();
+	const uint32_t nrounds = rounds(1500);
+	uint32_t	nanswered = 0;
 	void	   *cuda;
 
 	(void) state;
 	NEED_DEVICE();
-	cuda = open_cuda(0);
-	for (int round = 0; round < nrounds; round++, seed++)
+	cuda = open_cuda((CsvCudaOptions) {0});
+	for (uint32_t round = 0; round < nrounds; round++, seed++)
 	{
 		Fixture		fixture;
-		Text		text;
+		Content		text;
 
 		start_round(&fixture, &program, seed);
-		make_batch(&fixture, sizes[random_below(sizeof(sizes) /
-												sizeof(sizes[0]))]);
+		make_batch(&fixture, sizes[random_below(LENGTH(sizes))]);
 		text = file_of(&fixture);
 		lay_out(&fixture);
 		nanswered += compare(cuda, &fixture, &program.query, &text);
 		free_batch(&fixture);
 	}
-	failing_seed = 0;
-	print_message("%d of %d queries were answered\n", nanswered, nrounds);
+	end_seeds();
+	print_message("%u of %u queries were answered\n", nanswered, nrounds);
 	assert_true(nanswered >= nrounds / 2);
 	csv_cuda_engine.close(cuda);
 }
@@ -848,14 +620,25 @@ random_queries_are_answered_as_on_the_cpu(void **state)
  * integers, decimals and floats, whose sums are to be exact.
  */
 static void
-make_groups(Fixture *fixture, Program *program, Text *text, uint32_t nrows,
+make_groups(Fixture *fixture, Program *program, Content *text, uint32_t nrows,
 			uint32_t nvalues, bool text_key)
 {
-	uint16_t	key;
-	uint16_t	integer;
-	uint16_t	real;
-	uint16_t	decimal;
-	uint16_t	string;
+	static const struct
+	{
+		uint8_t		kind;
+		uint8_t		lane;
+		uint16_t	column;
+	}			aggregates[] = {
+		{CSV_AGGREGATE_COUNT_ROWS, 0, CSV_NO_REGISTER},
+		{CSV_AGGREGATE_SUM, CSV_LANE_INT, 1},
+		{CSV_AGGREGATE_SUM_SQUARES, CSV_LANE_INT, 1},
+		{CSV_AGGREGATE_MAX, CSV_LANE_INT, 1},
+		{CSV_AGGREGATE_SUM, CSV_LANE_FLOAT, 2},
+		{CSV_AGGREGATE_SUM_SQUARES, CSV_LANE_FLOAT, 2},
+		{CSV_AGGREGATE_SUM, CSV_LANE_DECIMAL, 3},
+		{CSV_AGGREGATE_MIN, CSV_LANE_DECIMAL, 3},
+		{CSV_AGGREGATE_MIN, CSV_LANE_TEXT, 4}
+	};
 
 	memset(fixture, 0, sizeof(*fixture));
 	memset(text, 0, sizeof(*text));
@@ -871,46 +654,34 @@ make_groups(Fixture *fixture, Program *program, Text *text, uint32_t nrows,
 		uint32_t	value = nvalues > 2 && one_in(2) ? 1 :
 			random_below(nvalues);
 
-		put_format(text, "%u,%lld,%.17g,%d.%02u,key%u%s\n", value,
-				   (long long) next_random(),
-				   ldexp((double) random_below(1000000) - 5e5,
-						 (int) random_below(120) - 60),
-				   (int) random_below(1000000) - 500000, random_below(100),
-				   text_key ? value : random_below(1000),
-				   one_in(3) ? " of some length" : "");
+		content_format(text, "%u,%lld,%.17g,%d.%02u,key%u%s\n", value,
+					   (long long) next_random(),
+					   ldexp((double) random_below(1000000) - 5e5,
+							 (int) random_below(120) - 60),
+					   (int) random_below(1000000) - 500000,
+					   random_below(100),
+					   text_key ? value : random_below(1000),
+					   one_in(3) ? " of some length" : "");
 	}
 	lay_out(fixture);
 	start_program(program);
 	program->query.aggregates = true;
-	key = add_load(program, CSV_LANE_INT, 0);
-	integer = add_load(program, CSV_LANE_INT, 1);
-	real = add_load(program, CSV_LANE_FLOAT, 2);
-	decimal = add_load(program, CSV_LANE_DECIMAL, 3);
-	string = add_load(program, CSV_LANE_TEXT, 4);
+
+	/* a column's register has its number */
+	add_load(program, CSV_LANE_INT, 0);
+	add_load(program, CSV_LANE_INT, 1);
+	add_load(program, CSV_LANE_FLOAT, 2);
+	add_load(program, CSV_LANE_DECIMAL, 3);
+	add_load(program, CSV_LANE_TEXT, 4);
 	if (nvalues > 1)
 	{
 		program->query.nkeys = 1;
 		program->keys[0].lane = text_key ? CSV_LANE_TEXT : CSV_LANE_INT;
-		program->keys[0].value = text_key ? string : key;
+		program->keys[0].value = text_key ? 4 : 0;
 	}
-	add_aggregate(program, CSV_AGGREGATE_COUNT_ROWS, 0, CSV_NO_REGISTER,
-				  CSV_NO_REGISTER);
-	add_aggregate(program, CSV_AGGREGATE_SUM, CSV_LANE_INT, integer,
-				  CSV_NO_REGISTER);
-	add_aggregate(program, CSV_AGGREGATE_SUM_SQUARES, CSV_LANE_INT, integer,
-				  CSV_NO_REGISTER);
-	add_aggregate(program, CSV_AGGREGATE_MAX, CSV_LANE_INT, integer,
-				  CSV_NO_REGISTER);
-	add_aggregate(program, CSV_AGGREGATE_SUM, CSV_LANE_FLOAT, real,
-				  CSV_NO_REGISTER);
-	add_aggregate(program, CSV_AGGREGATE_SUM_SQUARES, CSV_LANE_FLOAT, real,
-				  CSV_NO_REGISTER);
-	add_aggregate(program, CSV_AGGREGATE_SUM, CSV_LANE_DECIMAL, decimal,
-				  CSV_NO_REGISTER);
-	add_aggregate(program, CSV_AGGREGATE_MIN, CSV_LANE_DECIMAL, decimal,
-				  CSV_NO_REGISTER);
-	add_aggregate(program, CSV_AGGREGATE_MIN, CSV_LANE_TEXT, string,
-				  CSV_NO_REGISTER);
+	for (size_t i = 0; i < LENGTH(aggregates); i++)
+		add_aggregate(program, aggregates[i].kind, aggregates[i].lane,
+					  aggregates[i].column, CSV_NO_REGISTER);
 }
 
 static void
@@ -918,7 +689,7 @@ group_by(void *cuda, uint32_t nrows, uint32_t nvalues, bool answered)
 {
 	static Program program;
 	Fixture		fixture;
-	Text		text;
+	Content		text;
 
 	make_groups(&fixture, &program, &text, nrows, nvalues, false);
 	assert_int_equal(compare(cuda, &fixture, &program.query, &text), answered);
@@ -933,7 +704,7 @@ groups_few_and_many(void **state)
 
 	(void) state;
 	NEED_DEVICE();
-	cuda = open_cuda(0);
+	cuda = open_cuda((CsvCudaOptions) {0});
 	group_by(cuda, nrows, 1, true);
 	group_by(cuda, nrows, 4, true);
 	group_by(cuda, nrows, 70, true);
@@ -951,10 +722,10 @@ with_little_memory_there_is_no_answer(void **state)
 	(void) state;
 	NEED_DEVICE();
 	csv_cuda_shutdown();
-	cuda = open_cuda(UINT64_C(48) << 20);
+	cuda = open_cuda((CsvCudaOptions) {.memory_limit = UINT64_C(48) << 20});
 	group_by(cuda, 200000, 4, false);
 	csv_cuda_engine.close(cuda);
-	cuda = open_cuda(0);
+	cuda = open_cuda((CsvCudaOptions) {0});
 	group_by(cuda, 200000, 4, true);
 	csv_cuda_engine.close(cuda);
 }
@@ -963,29 +734,24 @@ with_little_memory_there_is_no_answer(void **state)
 static void *
 open_holding(uint64_t memory_limit)
 {
-	CsvCudaOptions options;
-
-	memset(&options, 0, sizeof(options));
-	options.memory_limit = memory_limit;
-	options.hold_from = 1;
-	return open_with(&options);
+	return open_cuda((CsvCudaOptions) {.memory_limit = memory_limit,
+									   .hold_from = 1});
 }
 
 static void
 random_queries_whose_groups_stay(void **state)
 {
 	static Program program;
-	const char *seed_text = getenv("CSV_TEST_SEED");
-	uint64_t	seed = seed_text != NULL ? strtoull(seed_text, NULL, 10) : 1;
-	int			nrounds = rounds(1000);
+	uint64_t	seed = first_seed();
+	const uint32_t nrounds = rounds(1000);
 	Tally		sum = {0, 0, 0};
 
 	(void) state;
 	NEED_DEVICE();
-	for (int round = 0; round < nrounds; round++, seed++)
+	for (uint32_t round = 0; round < nrounds; round++, seed++)
 	{
 		Fixture		fixture;
-		Text		text;
+		Content		text;
 		Tally		tally;
 		void	   *cuda;
 
@@ -1003,7 +769,7 @@ random_queries_whose_groups_stay(void **state)
 		csv_cuda_engine.close(cuda);
 		free_batch(&fixture);
 	}
-	failing_seed = 0;
+	end_seeds();
 	print_message("%u inputs were held, %u not\n", sum.nheld, sum.nelsewhere);
 	assert_true(sum.nheld > sum.nelsewhere);
 }
@@ -1025,7 +791,7 @@ hold(uint64_t memory_limit, uint32_t nrows, uint32_t nvalues, bool text_key,
 	static Program program;
 	void	   *cuda = open_holding(memory_limit);
 	Fixture		fixture;
-	Text		text;
+	Content		text;
 	Tally		tally;
 	uint64_t	before;
 
@@ -1100,7 +866,7 @@ groups_of_one_slot_come_out(void **state)
 {
 	static Program program;
 	Fixture		fixture;
-	Text		text = {NULL, 0, 0};
+	Content		text = {NULL, 0, 0};
 	void	   *cuda;
 	uint64_t	word = 0;
 
@@ -1117,14 +883,11 @@ groups_of_one_slot_come_out(void **state)
 			hash = csv_hash_word(CSV_BATCH_SEED, CSV_BATCH_SEED, ++word);
 		}
 		while (((hash ^ hash >> 32) & 0x1fff) != 0);
-		put_format(&text, "%llu\n", (unsigned long long) word);
+		content_format(&text, "%llu\n", (unsigned long long) word);
 	}
 	lay_out(&fixture);
 	start_program(&program);
-	program.query.aggregates = true;
-	program.query.nkeys = 1;
-	program.keys[0].lane = CSV_LANE_INT;
-	program.keys[0].value = add_load(&program, CSV_LANE_INT, 0);
+	group_by_column(&program, CSV_LANE_INT, 0);
 	add_aggregate(&program, CSV_AGGREGATE_COUNT_ROWS, 0, CSV_NO_REGISTER,
 				  CSV_NO_REGISTER);
 	cuda = open_holding(0);
@@ -1140,11 +903,10 @@ a_failure_leaves_what_was_held(void **state)
 	static Program program;
 	static bool hidden[MAX_COLUMNS];
 	CsvRequest	request = {&program.query, hidden, false, true};
-	CsvCudaOptions options;
 	Fixture		fixture;
 	CsvDialect	dialect;
-	Text		text;
-	Text		inside;
+	Content		text;
+	Content		inside;
 	CsvInput	input;
 	CsvBatch	batch;
 	CsvPartialGroups piece;
@@ -1153,11 +915,9 @@ a_failure_leaves_what_was_held(void **state)
 
 	(void) state;
 	NEED_DEVICE();
-	memset(&options, 0, sizeof(options));
-	options.fault = CSV_CUDA_FAULT_NO_MEMORY;
-	options.fault_at_chunk = 2;
-	options.hold_from = 1;
-	cuda = open_with(&options);
+	csv_injected.gpu_fault = -2;
+	cuda = open_cuda((CsvCudaOptions) {.hold_from = 1});
+	csv_injected.gpu_fault = 0;
 	make_groups(&fixture, &program, &text, 5000, 100, false);
 	text = with_margins(text);
 	inside.bytes = text.bytes + 64;
@@ -1199,14 +959,14 @@ some_queries_are_declined(void **state)
 	CsvDialect	dialect;
 	bool		hidden[1] = {false};
 	CsvRequest	request = {&program.query, hidden, true, false};
-	Text		text = {NULL, 0, 0};
-	Text		inside;
+	Content		text = {NULL, 0, 0};
+	Content		inside;
 	CsvBatch	batch;
 	void	   *cuda;
 
 	(void) state;
 	NEED_DEVICE();
-	cuda = open_cuda(0);
+	cuda = open_cuda((CsvCudaOptions) {0});
 	memset(&fixture, 0, sizeof(fixture));
 	add_column(&fixture, CSV_KIND_INT4, -1, 0);
 	lay_out(&fixture);
@@ -1224,7 +984,7 @@ some_queries_are_declined(void **state)
 	program.aggregates[1].kind = CSV_AGGREGATE_SUM;
 	assert_true(csv_cuda_engine.set_query(cuda, &request));
 
-	put_format(&text, "1\n2\ndefault\n");
+	content_format(&text, "1\n2\ndefault\n");
 	text = with_margins(text);
 	inside.bytes = text.bytes + 64;
 	inside.nbytes = 4;
@@ -1266,7 +1026,7 @@ columns_give_way(void **state)
 	(void) state;
 	NEED_DEVICE();
 	csv_cuda_shutdown();
-	cuda = open_cuda(UINT64_C(48) << 20);
+	cuda = open_cuda((CsvCudaOptions) {.memory_limit = UINT64_C(48) << 20});
 	columns = csv_cuda_columns_create(1, nrows);
 	assert_non_null(columns);
 	assert_false(csv_cuda_columns_add(columns, CSV_CUDA_STATUSES(0), 0, 1, NULL,
@@ -1311,8 +1071,6 @@ main(void)
 		cmocka_unit_test_teardown(random_queries_are_answered_as_on_the_cpu,
 								  say_failing_seed)
 	};
-	CsvCudaDevice device;
 
-	have_device = csv_cuda_list_devices(&device, 1) > 0;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

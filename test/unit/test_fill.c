@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "reading.h"
+#include "rounds.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define ROUNDS	60
@@ -28,40 +29,27 @@
 #define MAX_ROWS	300
 #define MAX_BYTES	(MAX_ROWS * 20 * 300)
 
-static uint64_t random_state;
-
-/* xorshift64* */
-static uint32_t
-choose(uint32_t below)
-{
-	random_state ^= random_state >> 12;
-	random_state ^= random_state << 25;
-	random_state ^= random_state >> 27;
-	return (uint32_t) (((random_state * UINT64_C(0x2545F4914F6CDD1D)) >> 32) *
-					   (uint64_t) below >> 32);
-}
-
 /* ---- values ---- */
 
 static char *
 add_digits(char *at, uint32_t most)
 {
-	uint32_t	n = choose(most + 1);
+	uint32_t	n = random_below(most + 1);
 
-	if (choose(8) == 0)
+	if (one_in(8))
 		while (n-- > 0)
-			*at++ = choose(2) == 0 ? '0' : '9';
+			*at++ = one_in(2) ? '0' : '9';
 	else
 		while (n-- > 0)
-			*at++ = (char) ('0' + choose(10));
+			*at++ = (char) ('0' + random_below(10));
 	return at;
 }
 
 static char *
 add_sign(char *at)
 {
-	if (choose(6) == 0)
-		*at++ = choose(4) == 0 ? '+' : '-';
+	if (one_in(6))
+		*at++ = one_in(4) ? '+' : '-';
 	return at;
 }
 
@@ -69,11 +57,13 @@ static char *
 add_date(char *at)
 {
 	static const int years[] = {0, 1, 1900, 1999, 2000, 2004, 2100, 9999};
-	int			year = choose(2) == 0 ? years[choose(8)] : (int) choose(10000);
+	int			year = one_in(2) ? years[random_below(8)] :
+		(int) random_below(10000);
 
 	return at + sprintf(at, "%04d-%02d-%02d", year,
-						choose(3) == 0 ? 2 : (int) choose(14),
-						choose(3) == 0 ? 28 + (int) choose(5) : (int) choose(33));
+						one_in(3) ? 2 : (int) random_below(14),
+						(int) (one_in(3) ? 28 + random_below(5) :
+							   random_below(33)));
 }
 
 /* `clean`: nothing but ASCII without quotes */
@@ -84,18 +74,18 @@ add_text(char *at, uint32_t most, bool clean)
 		"\"", "\"\"", "'", "\xC3\xA4", "\xE6\x9D\xB1", "\xF0\x9F\x98\x80",
 		"\xFF", "\xC3", "\\\\", "\\\"", "  ", "\x7F"
 	};
-	uint32_t	n = choose(most + 1);
+	uint32_t	n = random_below(most + 1);
 
 	for (uint32_t i = 0; i < n; i++)
 	{
-		if (!clean && choose(10) == 0)
+		if (!clean && one_in(10))
 		{
-			const char *other = others[choose(12)];
+			const char *other = others[random_below(12)];
 
 			at = stpcpy(at, other);
 		}
 		else
-			*at++ = (char) ('a' + choose(26));
+			*at++ = (char) ('a' + random_below(26));
 	}
 	return at;
 }
@@ -105,9 +95,9 @@ add_value(char *at, const CsvColumn *column, uint32_t most_text)
 {
 	char	   *start = at;
 	char	   *end;
-	uint32_t	how = choose(100);
-	bool		clean = choose(4) != 0;
-	bool		quoted = choose(4) == 0;
+	uint32_t	how = random_below(100);
+	bool		clean = !one_in(4);
+	bool		quoted = one_in(4);
 
 	if (how < 4)
 		return at;				/* perhaps NULL */
@@ -123,34 +113,35 @@ add_value(char *at, const CsvColumn *column, uint32_t most_text)
 		case CSV_KIND_NUMERIC:
 		case CSV_KIND_DECIMAL64:
 			end = add_sign(at);
-			end = add_digits(end, choose(4) == 0 ? 12 : 6);
-			if (choose(5) != 0)
+			end = add_digits(end, one_in(4) ? 12 : 6);
+			if (!one_in(5))
 			{
-				*end++ = choose(20) == 0 ? ',' : '.';
-				end = choose(3) == 0 ? add_digits(end, 5) :
+				*end++ = one_in(20) ? ',' : '.';
+				end = one_in(3) ? add_digits(end, 5) :
 					end + sprintf(end, "%0*u", column->scale == 0 ? 1 :
-								  column->scale, choose(10));
+								  column->scale, random_below(10));
 			}
 			break;
 		case CSV_KIND_TEXT:
-			end = add_text(at, column->type_chars > 0 && choose(20) != 0 ?
+			end = add_text(at, column->type_chars > 0 && !one_in(20) ?
 						   (uint32_t) column->type_chars :
-						   column->byte_width > 0 && choose(20) != 0 ?
+						   column->byte_width > 0 && !one_in(20) ?
 						   (uint32_t) column->byte_width : most_text, clean);
 			break;
 		default:
 			end = add_sign(at);
-			end = add_digits(end, choose(4) == 0 ? 20 : 10);
+			end = add_digits(end, one_in(4) ? 20 : 10);
 			break;
 	}
 	/* a byte that does not belong, now and then */
-	if (choose(40) == 0 && end > at)
-		at[choose((uint32_t) (end - at))] = "+-.,:/ x\x80\x01;0"[choose(12)];
+	if (one_in(40) && end > at)
+		at[random_below((uint32_t) (end - at))] =
+			"+-.,:/ x\x80\x01;0"[random_below(12)];
 	at = end;
 	if (quoted)
 		*at++ = '"';
-	if (choose(60) == 0)
-		*at++ = choose(2) == 0 ? ' ' : '"';
+	if (one_in(60))
+		*at++ = one_in(2) ? ' ' : '"';
 	/* a field's delimiters would make most records bad */
 	for (char *p = start; p < at; p++)
 		if (*p == ',' && !quoted)
@@ -159,22 +150,6 @@ add_value(char *at, const CsvColumn *column, uint32_t most_text)
 }
 
 /* ---- layouts ---- */
-
-static CsvColumn
-column_of(CsvKind kind, uint32_t field)
-{
-	CsvColumn	column;
-
-	memset(&column, 0, sizeof(column));
-	column.field = field;
-	column.attnum = field + 1;
-	column.kind = (uint8_t) kind;
-	column.max_chars = -1;
-	column.byte_width = -1;
-	column.type_chars = -1;
-	column.precision = -1;
-	return column;
-}
 
 static CsvColumn
 random_column(uint32_t field)
@@ -187,10 +162,10 @@ random_column(uint32_t field)
 	static const int16_t precisions[] = {3, 5, 9, 10, 12, 15, 15, 20};
 	static const int16_t scales[] = {2, 0, 1, 2, 3, 4, 2, 6};
 	static const int32_t widths[] = {1, 1, 3, 4, 5, 10, 25, 80};
-	CsvColumn	column = column_of(kinds[choose(10)], field);
-	uint32_t	pick = choose(8);
+	CsvColumn	column = column_of(kinds[random_below(10)], field);
+	uint32_t	pick = random_below(8);
 
-	if (column.kind == CSV_KIND_NUMERIC && choose(8) != 0)
+	if (column.kind == CSV_KIND_NUMERIC && !one_in(8))
 	{
 		column.precision = precisions[pick];
 		column.scale = scales[pick];
@@ -202,23 +177,22 @@ random_column(uint32_t field)
 		column.precision = precisions[pick] < 18 ? precisions[pick] : 18;
 		column.scale = scales[pick];
 	}
-	if (column.kind == CSV_KIND_TEXT && choose(3) != 0)
+	if (column.kind == CSV_KIND_TEXT && !one_in(3))
 	{
 		column.type_chars = widths[pick];
-		column.pad_blanks = choose(2) == 0;
+		column.pad_blanks = one_in(2);
 	}
-	if (choose(8) == 0)
-		column.max_chars = (int32_t) choose(30) + 1;
-	if (choose(8) == 0)
-		column.byte_width = (int32_t) choose(6) * 4 + 4;
-	column.force_not_null = choose(12) == 0;
-	column.force_null = choose(20) == 0;
+	if (one_in(8))
+		column.max_chars = (int32_t) random_below(30) + 1;
+	if (one_in(8))
+		column.byte_width = (int32_t) random_below(6) * 4 + 4;
+	column.force_not_null = one_in(12);
+	column.force_null = one_in(20);
 	return column;
 }
 
 static void
-compare_with_swar(Reading *reading, const char *file, size_t nbytes,
-				  uint64_t seed)
+compare_with_swar(Reading *reading, const char *file, size_t nbytes)
 {
 	static const struct
 	{
@@ -250,9 +224,9 @@ compare_with_swar(Reading *reading, const char *file, size_t nbytes,
 		while (reading->text[at] != '\0' && reading->text[at] == expected[at])
 			at++;
 		if (reading->text[at] != expected[at])
-			fail_msg("isa %d, %u threads, %d ahead, seed %llu, from character %zu on: \"%.100s\", not \"%.100s\"",
+			fail_msg("isa %d, %u threads, %d ahead, from character %zu on: \"%.100s\", not \"%.100s\"",
 					 (int) reading->isa, reading->threads, reading->nthreads,
-					 (unsigned long long) seed, at,
+					 at,
 					 reading->text + (at > 20 ? at - 20 : 0),
 					 expected + (at > 20 ? at - 20 : 0));
 		free(reading->text);
@@ -263,11 +237,12 @@ compare_with_swar(Reading *reading, const char *file, size_t nbytes,
 static void
 each_isa_fills_the_same_arrays(void **state)
 {
+	const uint32_t nrounds = rounds(ROUNDS);
 	char	   *file = malloc(MAX_BYTES);
 
 	(void) state;
 	assert_non_null(file);
-	for (uint64_t seed = 1; seed <= ROUNDS; seed++)
+	for (uint64_t seed = first_seed(); seed < first_seed() + nrounds; seed++)
 	{
 		Reading		reading;
 		CsvColumn	columns[20];
@@ -279,15 +254,15 @@ each_isa_fills_the_same_arrays(void **state)
 		bool		crlf;
 		char	   *at = file;
 
-		random_state = seed * UINT64_C(0x9E3779B97F4A7C15);
-		nfields = 1 + choose(19);
-		nrows = choose(MAX_ROWS);
-		most_text = choose(2) == 0 ? 6 : choose(2) == 0 ? 40 : 150;
-		crlf = choose(3) == 0;
+		start_seed(seed);
+		nfields = 1 + random_below(19);
+		nrows = random_below(MAX_ROWS);
+		most_text = one_in(2) ? 6 : one_in(2) ? 40 : 150;
+		crlf = one_in(3);
 		for (uint32_t i = 0; i < nfields; i++)
 		{
 			columns[i] = random_column(i);
-			if (choose(6) != 0)
+			if (!one_in(6))
 				wanted[nwanted++] = columns[i];
 		}
 		for (uint32_t row = 0; row < nrows; row++)
@@ -299,35 +274,36 @@ each_isa_fills_the_same_arrays(void **state)
 			}
 			at--;
 			/* sometimes a field less or more */
-			if (choose(200) == 0)
-				at = stpcpy(at, choose(2) == 0 ? "\n1" : ",1");
-			if (crlf && choose(10) != 0)
+			if (one_in(200))
+				at = stpcpy(at, one_in(2) ? "\n1" : ",1");
+			if (crlf && !one_in(10))
 				*at++ = '\r';
 			*at++ = '\n';
 		}
 		reading_init(&reading, nfields);
 		reading.layout.columns = wanted;
 		reading.layout.ncolumns = nwanted;
-		reading.layout.pad = choose(4) == 0;
-		reading.layout.has_default = choose(20) == 0;
-		if (choose(4) == 0)
+		reading.layout.pad = one_in(4);
+		reading.layout.has_default = one_in(20);
+		if (one_in(4))
 		{
 			reading.layout.null_bytes = (const uint8_t *) "12";
 			reading.layout.null_length = 2;
 		}
-		if (choose(4) == 0)
+		if (one_in(4))
 			reading.layout.decimal_separator = ',';
-		if (choose(5) == 0)
+		if (one_in(5))
 			reading.layout.encoding = CSV_ENCODING_OTHER;
-		if (choose(4) == 0)
+		if (one_in(4))
 			reading.options.dialect.quoting = CSV_QUOTING_POSTGRES;
-		if (choose(8) == 0)
+		if (one_in(8))
 			reading.options.dialect.escape = '\\';
-		else if (choose(8) == 0)
+		else if (one_in(8))
 			reading.options.dialect.quote = '\0';
-		reading.options.chunk_bytes = choose(2) == 0 ? 0 : 100 + choose(5000);
-	compare_with_swar(&reading, file, (size_t) (at - file), seed);
+		reading.options.chunk_bytes = one_in(2) ? 0 : 100 + random_below(5000);
+		compare_with_swar(&reading, file, (size_t) (at - file));
 	}
+	end_seeds();
 	free(file);
 }
 
@@ -335,7 +311,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_isa_fills_the_same_arrays),
+		cmocka_unit_test_teardown(each_isa_fills_the_same_arrays,
+								  say_failing_seed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

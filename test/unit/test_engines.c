@@ -1,9 +1,9 @@
 /*
- * test_cpu_engine.c
- *		What the CPU engine makes of files, by example: every error, every
+ * test_engines.c
+ *		What every engine makes of files, by example: every error, every
  *		status, the repair rule, and shapes that are large in one way.
  *
- * All examples are read with each instruction set and several chunk sizes.
+ * All examples are read with every engine there is and several chunk sizes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,22 +27,7 @@
 #define LARGE		(100 * MEGABYTE)
 #endif
 
-static CsvColumn
-column_of(CsvKind kind, uint32_t field)
-{
-	CsvColumn	column;
-
-	memset(&column, 0, sizeof(column));
-	column.field = field;
-	column.attnum = field + 1;
-	column.kind = (uint8_t) kind;
-	column.max_chars = -1;
-	column.byte_width = -1;
-	column.type_chars = -1;
-	column.precision = -1;
-	return column;
-}
-
+/* read some of the fields only, or as other types than text */
 static void
 use_columns(Reading *reading, const CsvColumn *columns, uint32_t ncolumns)
 {

@@ -1,0 +1,88 @@
+/*
+ * gpu.cu
+ *		A GPU that fails when a test wants it to.
+ *
+ * The fault is CUDA's, in the n-th call of parse: the first copy in it fails, or
+ * a kernel that traps goes before the copy.
+ */
+#include <cstdlib>
+
+#include "../../cuda/csv_cuda.h"
+#include "inject.h"
+
+extern "C" {
+extern const CsvEngine __real_csv_cuda_engine;
+extern void *__real_csv_cuda_open(const CsvCudaOptions *options,
+								  const CsvMemory *memory, char *reason,
+								  size_t reason_size);
+extern cudaError_t __real_cudaMemcpyAsync(void *to, const void *from,
+										  size_t nbytes, cudaMemcpyKind kind,
+										  cudaStream_t stream);
+
+extern CsvEngine __wrap_csv_cuda_engine;
+extern void *__wrap_csv_cuda_open(const CsvCudaOptions *options,
+								  const CsvMemory *memory, char *reason,
+								  size_t reason_size);
+extern cudaError_t __wrap_cudaMemcpyAsync(void *to, const void *from,
+										  size_t nbytes, cudaMemcpyKind kind,
+										  cudaStream_t stream);
+}
+
+CsvInjected csv_injected;
+CsvEngine	__wrap_csv_cuda_engine;
+
+/* the engine that was opened last, the others being left alone */
+static void *failing;
+static int	fault;
+static int	nparsed;
+
+/* the fault of the call of parse that is under way in this thread */
+static thread_local int fault_now;
+
+static __global__ void
+trap_kernel()
+{
+	asm volatile("trap;");
+}
+
+static CsvStatus
+parse(void *engine, const CsvInput *input, CsvBatch *batch)
+{
+	CsvStatus	status;
+
+	if (engine == failing && ++nparsed == std::abs(fault))
+		fault_now = fault;
+	status = __real_csv_cuda_engine.parse(engine, input, batch);
+	fault_now = 0;
+	return status;
+}
+
+cudaError_t
+__wrap_cudaMemcpyAsync(void *to, const void *from, size_t nbytes,
+					   cudaMemcpyKind kind, cudaStream_t stream)
+{
+	int			now = fault_now;
+
+	fault_now = 0;
+	if (now < 0)
+		return cudaErrorMemoryAllocation;
+	if (now > 0)
+		trap_kernel<<<1, 1, 0, stream>>>();
+	return __real_cudaMemcpyAsync(to, from, nbytes, kind, stream);
+}
+
+void *
+__wrap_csv_cuda_open(const CsvCudaOptions *options, const CsvMemory *memory,
+					 char *reason, size_t reason_size)
+{
+	CsvCudaOptions injected = *options;
+
+	if (csv_injected.gpu_groups > 0)
+		injected.hold_from = (uint32_t) csv_injected.gpu_groups;
+	__wrap_csv_cuda_engine = __real_csv_cuda_engine;
+	__wrap_csv_cuda_engine.parse = parse;
+	fault = csv_injected.gpu_fault;
+	nparsed = 0;
+	failing = __real_csv_cuda_open(&injected, memory, reason, reason_size);
+	return failing;
+}

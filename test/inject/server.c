@@ -1,0 +1,47 @@
+/*
+ * server.c
+ *		The tests' settings: csv_gpu_test.NAME.
+ */
+#include "postgres.h"
+
+#include "utils/guc.h"
+
+#include "inject.h"
+#include "table/identity.h"
+
+extern void __real_MarkGUCPrefixReserved(const char *prefix);
+extern void __wrap_MarkGUCPrefixReserved(const char *prefix);
+extern bool __real_csv_has_settled(int64_t time);
+extern bool __wrap_csv_has_settled(int64_t time);
+
+static double file_age;
+
+/* the last that the extension does when it is loaded */
+void
+__wrap_MarkGUCPrefixReserved(const char *prefix)
+{
+#ifdef CSV_WITH_CUDA
+	DefineCustomIntVariable("csv_gpu_test.gpu_fault",
+							"Makes the GPU fail in the n-th chunk of a scan.",
+							"Positive: a fault in a kernel; negative: no memory; 0: never.",
+							&csv_injected.gpu_fault, 0, -1000000, 1000000,
+							PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("csv_gpu_test.gpu_groups",
+							"Keeps groups on the GPU from so many of a chunk on.",
+							"0: from where it is worth it.",
+							&csv_injected.gpu_groups, 0, 0, 1000000,
+							PGC_USERSET, 0, NULL, NULL, NULL);
+#endif
+	DefineCustomRealVariable("csv_gpu_test.file_age",
+							 "Makes files so many seconds older.",
+							 "So tests need not wait until a file has settled.",
+							 &file_age, 0, 0, 1000,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	__real_MarkGUCPrefixReserved(prefix);
+}
+
+bool
+__wrap_csv_has_settled(int64_t time)
+{
+	return __real_csv_has_settled(time - (int64_t) (file_age * 1e9));
+}

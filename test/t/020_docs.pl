@@ -1,0 +1,103 @@
+# README.md and docs/: their examples run and give what they show, and their
+# links lead somewhere.
+#
+# A block ```sql is run, after all blocks ```sh of the pages.  A block ```text
+# right after it is its output; without one there must be no ERROR.  Other
+# blocks, such as ```sql not-run, are not run.  README.md comes first; each
+# other page begins in a copy of the database that it leaves.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use CsvServer;
+use IPC::Run;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes ();
+
+my $cron = `pg_config --pkglibdir` =~ s/\n//r . '/pg_cron.so';
+my @cron = (shared_preload_libraries => 'pg_cron', 'cron.database_name' => 'jobs');
+my $dir = PostgreSQL::Test::Utils::tempdir;
+my %pages = map { $_ => slurp_file($_) } glob('*.md docs/*.md');
+
+chmod 0755, $dir;
+
+# less what differs between machines, and the widths of columns
+sub plain
+{
+	my ($text) = @_;
+
+	$text =~ s/\Q$dir\E\b/\/tmp/g;
+	$text =~ s/Engine: .*/Engine: .../g;
+	$text =~ s/ +/ /g;
+	$text =~ s/-+/-/g;
+	$text =~ s/ $//gm;
+	$text =~ s/\n+/\n/g;
+	return $text;
+}
+
+# ---- examples, all in one go: page by page, a new session each ----
+
+my ($sql, @blocks) = ('');
+
+for my $page ('README.md', grep { m{^docs/} } sort keys %pages)
+{
+	my $text = $pages{$page};
+	my $database = lc($page) =~ s{^docs/|\.md$}{}gr;
+	my $template = $database eq 'readme' ? 'template1' : 'readme';
+
+	next if $text !~ /^```sql\n/m || $database eq 'jobs' && !-e $cron;
+	$sql .= "\\c postgres\nCREATE DATABASE $database TEMPLATE $template;\n\\c $database\n";
+	while ($text =~ /^```(\N*)\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?/gms)
+	{
+		my ($kind, $code, $shown) = ($1, $2, $3);
+		my $name = "$page:" . (1 + substr($text, 0, $-[0]) =~ tr/\n//);
+
+		$code =~ s{/tmp\b}{$dir}g;
+		is(system($code), 0, $name) if $kind eq 'sh';
+		next if $kind ne 'sql';
+		push @blocks, [ $name, $shown ];
+		$sql .= "$code;\\echo end of block\n";
+	}
+}
+
+my $settled = Time::HiRes::time() + 1.1;
+my $node = csv_server('docs', -e $cron ? @cron : ());
+
+# columns are kept of files that have been left alone for a second
+Time::HiRes::sleep(0.1) while Time::HiRes::time() < $settled;
+IPC::Run::run([ 'psql', '-Xq', '-d', $node->connstr('postgres') ], '<', \$sql, '>&', \my $out);
+for my $output (split /^end of block\n/m, $out)
+{
+	my ($name, $shown) = @{ shift @blocks };
+
+	is(plain($output), plain($shown), $name) if defined $shown;
+	unlike($output, qr/^(ERROR|FATAL)/m, $name) if !defined $shown;
+}
+is(@blocks, 0, 'no block is left');
+
+# ---- links; anchors as GitHub makes them of headings ----
+
+my %anchors;
+
+for my $page (keys %pages)
+{
+	my $text = $pages{$page} =~ s/^```.*?^```$//gmsr;
+
+	$anchors{$page} = { map { lc =~ tr/a-z0-9_ -//cdr =~ tr/ /-/r => 1 } $text =~ /^#+ (.*)$/gm };
+}
+for my $page (sort keys %pages)
+{
+	while ($pages{$page} =~ /\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)
+	{
+		my ($file, $anchor) = ($1, $2);
+
+		$file = $file eq '' ? $page : $page =~ s{[^/]*$}{}r . $file;
+		$file =~ s{docs/\.\./}{};
+		ok(-e $file && (!defined $anchor || $anchors{$file}{$anchor}),
+			"$page: link to $file#" . ($anchor // ''));
+	}
+}
+done_testing();
