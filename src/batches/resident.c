@@ -55,12 +55,12 @@ typedef struct BatchNode
  */
 #define CSV_MOST_GROUPINGS	8
 
-typedef struct Grouping
+typedef struct KeptGrouping
 {
 	CsvResidentGrouping grouping;
 	int			nkeys;
 	CsvGroupingKey *keys;
-} Grouping;
+} KeptGrouping;
 
 struct CsvResident
 {
@@ -75,7 +75,7 @@ struct CsvResident
 	int64		nrows;
 	int64		read_bytes;		/* of the file, that batches were made of */
 	int64		nbytes;			/* of memory */
-	Grouping	groupings[CSV_MOST_GROUPINGS];
+	KeptGrouping groupings[CSV_MOST_GROUPINGS];
 	int			ngroupings;
 	void	   *gpu;			/* see csv_resident_gpu() */
 	int			npins;
@@ -630,7 +630,7 @@ csv_resident_keep(CsvResident *resident)
 }
 
 static bool
-is_grouping_by(const Grouping *grouping, const CsvGroupingKey *keys, int nkeys)
+is_grouping_by(const KeptGrouping *grouping, const CsvGroupingKey *keys, int nkeys)
 {
 	if (grouping->nkeys != nkeys)
 		return false;
@@ -647,7 +647,7 @@ csv_resident_grouping(CsvResident *resident, const CsvGroupingKey *keys,
 {
 	size_t		key_bytes = sizeof(CsvGroupingKey) * nkeys;
 	size_t		nbytes = sizeof(uint32_t) * (size_t) Max(resident->nrows, 1);
-	Grouping   *grouping;
+	KeptGrouping *grouping;
 	uint32_t   *classes;
 	CsvGroupingKey *copy;
 
@@ -731,7 +731,7 @@ grouping_names(const CsvResident *resident)
 
 	for (int i = 0; i < resident->ngroupings; i++)
 	{
-		const Grouping *grouping = &resident->groupings[i];
+		const KeptGrouping *grouping = &resident->groupings[i];
 
 		for (int k = 0; k < grouping->nkeys; k++)
 			attnums[k] = grouping->keys[k].attnum;
