@@ -93,7 +93,7 @@ csv_add_count(CsvGroups *groups, uint32_t counter, const CsvRun *run, uint32_t n
 
 bool
 csv_add_wide_sum(CsvGroups *groups, uint32_t aggregate, const CsvRun *run,
-			 CsvWideSum sum)
+				 CsvWideSum sum)
 {
 	const CsvAccumulator *accumulator = &groups->accumulators[aggregate];
 	uint8_t    *place = run->place + accumulator->offset;
@@ -145,7 +145,7 @@ add_sum(CsvGroups *groups, uint32_t aggregate, const CsvRun *run,
 
 bool
 csv_sum_integers(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
-			 const CsvRuns *runs)
+				 const CsvRuns *runs)
 {
 	const int64_t *values = lanes->integers;
 	const uint16_t *rows = runs->rows;
@@ -178,29 +178,13 @@ csv_sum_integers(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
 	return true;
 }
 
+/* wide decimals; or squares, of INT and DECIMAL of up to 18 digits: below 2^127 */
 bool
-csv_sum_decimals(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
+csv_sum_wide(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
 			 const CsvRuns *runs)
 {
-	uint32_t	i = 0;
-
-	for (uint32_t r = 0; r < runs->nruns; r++)
-	{
-		CsvWideSum	sum = {0, 0};
-
-		for (uint32_t end = runs->runs[r].end; i < end; i++)
-			sum = csv_wide_sum_add(sum, csv_wide_sum_of(lanes->decimals[runs->rows[i]]));
-		if (!csv_add_wide_sum(groups, aggregate, &runs->runs[r], sum))
-			return false;
-	}
-	return true;
-}
-
-/* of INT, and DECIMAL of up to 18 digits: products are below 2^127 */
-bool
-csv_sum_squares(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
-			const CsvRuns *runs)
-{
+	bool		squares = groups->query->aggregate[aggregate].kind ==
+		CSV_AGGREGATE_SUM_SQUARES;
 	uint32_t	i = 0;
 
 	for (uint32_t r = 0; r < runs->nruns; r++)
@@ -210,10 +194,12 @@ csv_sum_squares(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
 		for (uint32_t end = runs->runs[r].end; i < end; i++)
 		{
 			uint32_t	row = runs->rows[i];
-			int64_t		value = lanes->lane == CSV_LANE_INT ?
-				lanes->integers[row] : (int64_t) csv_lanes_decimal(lanes, row);
+			CsvInt128	value = lanes->lane == CSV_LANE_INT ?
+				lanes->integers[row] : csv_lanes_decimal(lanes, row);
 
-			sum = csv_wide_sum_add(sum, csv_wide_sum_of((CsvInt128) value * value));
+			if (squares)
+				value = (CsvInt128) (int64_t) value * (int64_t) value;
+			sum = csv_wide_sum_add(sum, csv_wide_sum_of(value));
 		}
 		if (!csv_add_wide_sum(groups, aggregate, &runs->runs[r], sum))
 			return false;
@@ -223,7 +209,7 @@ csv_sum_squares(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
 
 bool
 csv_sum_floats(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
-		   const CsvRuns *runs)
+			   const CsvRuns *runs)
 {
 	bool		squares = groups->query->aggregate[aggregate].kind ==
 		CSV_AGGREGATE_SUM_SQUARES;
@@ -313,7 +299,7 @@ csv_load_extreme(uint8_t lane, const uint8_t *place, CsvValue *value)
 /* a value beside the extreme of the run's group */
 bool
 csv_take_extreme(CsvGroups *groups, uint32_t number, const CsvRun *run,
-			 const CsvValue *value)
+				 const CsvValue *value)
 {
 	const CsvAggregate *aggregate = &groups->query->aggregate[number];
 	const CsvAccumulator *accumulator = &groups->accumulators[number];
@@ -338,7 +324,7 @@ csv_take_extreme(CsvGroups *groups, uint32_t number, const CsvRun *run,
 
 bool
 csv_take_extremes(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
-			  const CsvRuns *runs)
+				  const CsvRuns *runs)
 {
 	bool		is_max = groups->query->aggregate[aggregate].kind ==
 		CSV_AGGREGATE_MAX;
@@ -399,7 +385,7 @@ csv_take_extremes(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
 /* full: there is no room for a value that is not there */
 bool
 csv_count_distinct(CsvGroups *groups, uint32_t aggregate, const CsvRun *run,
-			   const CsvValue *value, bool full)
+				   const CsvValue *value, bool full)
 {
 	CsvAccumulator *accumulator = &groups->accumulators[aggregate];
 	CsvKeyed   *table = &accumulator->distinct;
@@ -424,7 +410,7 @@ csv_count_distinct(CsvGroups *groups, uint32_t aggregate, const CsvRun *run,
 
 bool
 csv_count_all_distinct(CsvGroups *groups, uint32_t aggregate,
-				   const CsvLanes *lanes, const CsvRuns *runs, bool full)
+					   const CsvLanes *lanes, const CsvRuns *runs, bool full)
 {
 	uint32_t	i = 0;
 	CsvValue	value;

@@ -28,10 +28,8 @@ extern bool csv_add_wide_sum(CsvGroups *groups, uint32_t aggregate,
 /* add all values of runs, by their aggregate and lane */
 extern bool csv_sum_integers(CsvGroups *groups, uint32_t aggregate,
 							 const CsvLanes *lanes, const CsvRuns *runs);
-extern bool csv_sum_decimals(CsvGroups *groups, uint32_t aggregate,
-							 const CsvLanes *lanes, const CsvRuns *runs);
-extern bool csv_sum_squares(CsvGroups *groups, uint32_t aggregate,
-							const CsvLanes *lanes, const CsvRuns *runs);
+extern bool csv_sum_wide(CsvGroups *groups, uint32_t aggregate,
+						 const CsvLanes *lanes, const CsvRuns *runs);
 extern bool csv_sum_floats(CsvGroups *groups, uint32_t aggregate,
 						   const CsvLanes *lanes, const CsvRuns *runs);
 extern bool csv_take_extremes(CsvGroups *groups, uint32_t aggregate,

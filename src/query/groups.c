@@ -223,36 +223,33 @@ hash_key(CsvGroups *groups, const CsvLanes *lanes, uint32_t key, CsvRows rows)
 		}
 		return;
 	}
+
+#define HASH(hash) \
+	for (uint32_t i = 0; i < rows.nrows; i++) \
+	{ \
+		const uint32_t row = rows.rows[i]; \
+ \
+		hashes[i] = (hash); \
+	} \
+	break
+
 	switch (lanes->lane)
 	{
 		case CSV_LANE_INT:
-			for (uint32_t i = 0; i < rows.nrows; i++)
-				hashes[i] = csv_hash_word(seed, hashes[i], (uint64_t)
-										  lanes->integers[rows.rows[i]]);
-			break;
+			HASH(csv_hash_word(seed, hashes[i], (uint64_t) lanes->integers[row]));
 		case CSV_LANE_DECIMAL:
-			for (uint32_t i = 0; i < rows.nrows; i++)
-				hashes[i] = csv_hash_wide(seed, hashes[i], (CsvUint128)
-										  csv_lanes_decimal(lanes,
-															rows.rows[i]));
-			break;
+			HASH(csv_hash_wide(seed, hashes[i], (CsvUint128)
+							   csv_lanes_decimal(lanes, row)));
 		case CSV_LANE_FLOAT:
-			for (uint32_t i = 0; i < rows.nrows; i++)
-				hashes[i] = csv_hash_word(seed, hashes[i],
-										  csv_float_representative(lanes->reals[rows.rows[i]]));
-			break;
+			HASH(csv_hash_word(seed, hashes[i],
+							   csv_float_representative(lanes->reals[row])));
 		case CSV_LANE_TEXT:
-			for (uint32_t i = 0; i < rows.nrows; i++)
-				hashes[i] = csv_hash_text(seed, hashes[i],
-										  lanes->texts[rows.rows[i]],
-										  lanes->lengths[rows.rows[i]]);
-			break;
+			HASH(csv_hash_text(seed, hashes[i], lanes->texts[row],
+							   lanes->lengths[row]));
 		case CSV_LANE_UUID:
-			for (uint32_t i = 0; i < rows.nrows; i++)
-				hashes[i] = csv_hash_wide(seed, hashes[i],
-										  lanes->uuids[rows.rows[i]]);
-			break;
+			HASH(csv_hash_wide(seed, hashes[i], lanes->uuids[row]));
 	}
+#undef HASH
 }
 
 /* step 2: the first group with the row's hash, or CSV_NO_ROW */
@@ -655,15 +652,13 @@ accumulate(CsvGroups *groups, uint32_t number, const CsvLanes *lanes,
 	switch (aggregate->kind)
 	{
 		case CSV_AGGREGATE_SUM:
-			return aggregate->lane == CSV_LANE_FLOAT ?
-				csv_sum_floats(groups, number, lanes, runs) :
-				aggregate->lane == CSV_LANE_DECIMAL && lanes->wide ?
-				csv_sum_decimals(groups, number, lanes, runs) :
-				csv_sum_integers(groups, number, lanes, runs);
 		case CSV_AGGREGATE_SUM_SQUARES:
 			return aggregate->lane == CSV_LANE_FLOAT ?
 				csv_sum_floats(groups, number, lanes, runs) :
-				csv_sum_squares(groups, number, lanes, runs);
+				aggregate->kind == CSV_AGGREGATE_SUM_SQUARES ||
+				(aggregate->lane == CSV_LANE_DECIMAL && lanes->wide) ?
+				csv_sum_wide(groups, number, lanes, runs) :
+				csv_sum_integers(groups, number, lanes, runs);
 		case CSV_AGGREGATE_MIN:
 		case CSV_AGGREGATE_MAX:
 			return csv_take_extremes(groups, number, lanes, runs);
@@ -729,7 +724,7 @@ csv_groups_add(CsvGroups *groups, const CsvLanes *registers, CsvRows rows,
 		for (uint32_t r = 0; r < runs->nruns; r++)
 		{
 			if (!csv_add_count(groups, i, &runs->runs[r],
-						   runs->runs[r].end - begin))
+							   runs->runs[r].end - begin))
 				return false;
 			begin = runs->runs[r].end;
 		}
@@ -886,7 +881,8 @@ add_value(CsvGroups *groups, uint32_t number, const CsvRun *run,
 			wide = aggregate->lane == CSV_LANE_INT ? value->value.integer :
 				value->value.decimal;
 			return csv_add_wide_sum(groups, number, run,
-								csv_wide_sum_of(squares ? wide * wide : wide));
+									csv_wide_sum_of(squares ? wide * wide :
+													wide));
 		default:
 			return true;
 	}

@@ -124,7 +124,7 @@ csv_evaluator_add_partial(CsvEvaluator *evaluator, uint32_t group,
 										   words[CSV_FLOAT_SUM_WORDS]);
 		else if (csv_is_sum(aggregate))
 			good = csv_add_wide_sum(groups, i, &run,
-								wide_of_words(aggregate, words));
+									wide_of_words(aggregate, words));
 		if (good && !counted[layout->input[i]])
 			good = csv_add_count(groups, layout->input[i], &run, count);
 		if (!good)
@@ -212,8 +212,7 @@ csv_evaluator_aggregate(const CsvEvaluator *evaluator, uint32_t group,
 	value->count = count;
 	if (count >= COUNTER_UNIT)
 		value->count += (int64_t) COUNTER_UNIT *
-			(int64_t) csv_get_carry(groups, group,
-								COUNTER_FIELD(input));
+			(int64_t) csv_get_carry(groups, group, COUNTER_FIELD(input));
 	if (count == 0)
 		return;
 	if (csv_is_sum(aggregate) && aggregate->lane == CSV_LANE_FLOAT)
