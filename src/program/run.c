@@ -142,16 +142,18 @@ put_compared(Constants *out, const CsvProgramConstant *constant, Datum datum,
 {
 	CsvValue	value;
 	CsvInt128  *decimal = &value.value.decimal;
+	bool		fits = true;
 
 	memset(&value, 0, sizeof(value));
 	if (!csv_decimal_of_numeric(datum, constant->scale, decimal) &&
 		csv_decimal_fits(*decimal))
 	{
 		bound->scale++;
-		*decimal = *decimal * 10 + 5;
+		fits = csv_decimal_rescale(*decimal, 1, decimal);
+		*decimal += 5;
 	}
 	put_value(out, constant->lane, &value);
-	return bound->scale == constant->scale || csv_decimal_fits(*decimal);
+	return fits;
 }
 
 /*
