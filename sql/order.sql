@@ -58,6 +58,18 @@ SELECT alike('SELECT note, id FROM t ORDER BY note DESC NULLS LAST, id LIMIT 2')
 SELECT alike('SELECT note, id FROM t WHERE note LIKE ''long%'' ORDER BY note DESC NULLS LAST, id LIMIT 2');
 SELECT alike('SELECT kind, city, id FROM t ORDER BY kind DESC NULLS LAST, city, id DESC LIMIT 3');
 SELECT alike('SELECT price * id AS y, id FROM t ORDER BY y DESC NULLS LAST, id LIMIT 3 OFFSET 79');
+
+-- constants that no decimal of the column's scale is: the engine decides on them, too
+CREATE VIEW constants AS SELECT unnest(ARRAY['NaN', 'Infinity', '-Infinity', '1e37', '-1e37', '5.005', '-0.001', '1e-40', '999999999999999999999999999999999999.001']) AS c;
+SELECT op, c, alike(format('SELECT count(*), sum(id), min(price) FROM t WHERE price %s %L::numeric', op, c))
+  FROM unnest(ARRAY['<', '<=', '=', '<>', '>', '>=']) op, constants;
+SELECT alike('SELECT id, price FROM t WHERE price IN (''NaN'', 1e37, 5.0500, 5.055) ORDER BY id LIMIT 3');
+SELECT alike('SELECT count(*), sum(id) FROM t WHERE price NOT IN (''NaN'', 1e37, 5.0500, 5.055)');
+SELECT c, line ~ 'Limit: 3\d\d\d' AS many
+  FROM constants, explain(format('SELECT id FROM t WHERE price <> %L::numeric ORDER BY id LIMIT 5', c), 'ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF') line
+  WHERE line ~ 'by Engine Limit';
+SELECT explain('SELECT sum(price + 1e38) FROM t');
+DROP VIEW constants;
 SELECT alike('SELECT * FROM t ORDER BY id DESC LIMIT 1');
 SELECT alike('SELECT t FROM t ORDER BY id LIMIT 1');
 SELECT alike('SELECT count(*), sum(id) FROM (SELECT id FROM t ORDER BY price, id LIMIT 1000) x');

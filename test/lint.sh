@@ -34,8 +34,8 @@ version=$(sed -n "s/^default_version *= *'\(.*\)'/\1/p" csv_gpu_fdw.control)
 	failed "$CPPCHECK"
 
 # shellcheck disable=SC2206
-flags=(-Isrc -I"$("$PG_CONFIG" --includedir-server)" -D_GNU_SOURCE -std=gnu11
-	${COMPRESSION_FLAGS-})
+flags=(-Isrc -isystem "$("$PG_CONFIG" --includedir-server)" -D_GNU_SOURCE -std=gnu11
+	-Wcast-qual ${COMPRESSION_FLAGS-})
 printf '%s\n' src/*.c src/*/*.c |
 	xargs -P"$(nproc)" -n3 bash -c '
 		tidy=$1; n=$2; flags=("${@:3:n}"); shift $((n + 2))

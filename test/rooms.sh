@@ -1,10 +1,14 @@
 #!/bin/bash
-# rooms.sh: may each file include what it includes?  Run by "make lint".
+# rooms.sh: may each file include what it includes, and does each name mean one
+# thing?  Run by "make lint".
 #
 # A room is a folder.  The table below says which others it may look into; a
 # room that is not named there may look into none.  settings.h and compat.h are
 # for all rooms on the server's side.  Files must not include each other in a
 # circle.
+#
+# One of our settings is looked at where the tables' options are resolved and nowhere
+# below.  No two types have one name, not even in files of their own.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
@@ -72,5 +76,17 @@ done
 tsort "$edges" >/dev/null 2>"$edges.circles" ||
 	finding "files that include each other in a circle:"$'\n'"$(cat "$edges.circles")"
 rm -f "$edges.circles"
+
+while read -r place; do
+	finding "$place: a setting is looked at outside of csv_table_get()"
+done < <(grep -n "\<csv_settings\>" "${files[@]}" |
+	grep -vE '^src/(csv_gpu_fdw\.c|settings\.h|table/option\.c):')
+
+# "typedef struct X X;" declares what "struct X" defines
+while read -r name; do
+	finding "types of one name: $name"
+	grep -nE "^(typedef )?(struct|union|enum) $name\$" "${files[@]}"
+done < <(sed -nE 's/^(typedef )?(struct|union|enum) ([A-Za-z]+)$/\3/p' "${files[@]}" |
+	sort | uniq -d)
 
 exit $status

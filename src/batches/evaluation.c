@@ -37,7 +37,7 @@ struct CsvEvaluation
 
 	MemoryContext query_context;
 	CsvMemory	query_memory;
-	CsvQuery   *query;			/* its columns are attribute numbers */
+	const CsvQuery *query;		/* its columns are attribute numbers */
 	CsvQuery   *over;			/* the same over the layout of the open file; NULL:
 								 * not made yet */
 	CsvRequest	request;		/* for that one, to engines */
@@ -128,12 +128,12 @@ order_shows(const CsvQuery *query)
 	return shows;
 }
 
-static CsvQuery *
+static const CsvQuery *
 prepare_query(CsvEvaluation *evaluation, bool has_rows)
 {
 	const CsvPushdown *pushdown = evaluation->pushdown;
-	CsvQuery   *query = pushdown->prepare(pushdown->arg, has_rows,
-										  &evaluation->decidable);
+	const CsvQuery *query = pushdown->prepare(pushdown->arg, has_rows,
+											  &evaluation->decidable);
 
 	/* undecided rows are added to their groups after the batch's others */
 	if (order_shows(query) && csv_program_leaves_lanes(pushdown->program, query))
@@ -153,7 +153,7 @@ lay_out_query(CsvEvaluation *evaluation)
 									  layout->ncolumns);
 	csv_evaluator_set_query(evaluation->evaluator, evaluation->over);
 	if (before != NULL)
-		csv_query_over_free(before);
+		pfree(before);
 	MemoryContextSwitchTo(outer);
 
 	for (uint32_t i = 0; i < layout->ncolumns; i++)

@@ -31,7 +31,8 @@ typedef struct CsvPushdown
 	bool		few_rows;		/* come out, though many are looked at */
 	bool		is_literal;		/* the query's constants are known as they stand:
 								 * it may be made before there are rows */
-	CsvQuery   *(*prepare) (void *arg, bool has_rows, CsvDecidable *decidable);
+	const CsvQuery *(*prepare) (void *arg, bool has_rows,
+								CsvDecidable *decidable);
 	bool		(*is_ready) (void *arg);
 	void		(*prepared) (void *arg, CsvEvaluator *evaluator);
 	void	   *arg;

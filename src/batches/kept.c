@@ -99,7 +99,7 @@ add_settings(StringInfo meaning)
 			if ((settings[i]->group == CLIENT_CONN_LOCALE ||
 				 strncmp(settings[i]->name, "csv_gpu_fdw.", 12) == 0) &&
 				has_meaning(settings[i]->name))
-				names = lappend(names, (void *) settings[i]->name);
+				names = lappend(names, pstrdup(settings[i]->name));
 		MemoryContextSwitchTo(outer);
 	}
 	foreach(cell, names)

@@ -55,12 +55,12 @@ typedef struct BatchNode
  */
 #define CSV_MOST_GROUPINGS	8
 
-typedef struct Grouping
+typedef struct KeptGrouping
 {
 	CsvResidentGrouping grouping;
 	int			nkeys;
 	CsvGroupingKey *keys;
-} Grouping;
+} KeptGrouping;
 
 struct CsvResident
 {
@@ -75,7 +75,7 @@ struct CsvResident
 	int64		nrows;
 	int64		read_bytes;		/* of the file, that batches were made of */
 	int64		nbytes;			/* of memory */
-	Grouping	groupings[CSV_MOST_GROUPINGS];
+	KeptGrouping groupings[CSV_MOST_GROUPINGS];
 	int			ngroupings;
 	void	   *gpu;			/* see csv_resident_gpu() */
 	int			npins;
@@ -437,7 +437,7 @@ record_length(CsvResident *resident, const CsvBatch *batch, uint64_t offset)
  */
 static bool
 copy_records(CsvResident *resident, const CsvBatch *batch,
-			 CsvResidentBatch *copy, uint64_t *nbytes)
+			 CsvResidentBatch *copy, uint8_t *to, uint64_t *nbytes)
 {
 	uint32_t	ncolumns = (uint32_t) resident->key.ncolumns;
 	uint32_t	error = 0;
@@ -465,10 +465,8 @@ copy_records(CsvResident *resident, const CsvBatch *batch,
 				return false;
 			if (copy != NULL)
 			{
-				uint8_t    *bytes = (uint8_t *) copy->batch.bytes + *nbytes;
-
-				*bytes = 0;
-				memcpy(bytes + 1, batch->bytes + offset, length);
+				to[*nbytes] = 0;
+				memcpy(to + *nbytes + 1, batch->bytes + offset, length);
 				if (is_error)
 					copy->batch.errors[error].offset = *nbytes + 1;
 				else
@@ -508,7 +506,7 @@ csv_resident_add(CsvResident *resident, const CsvBatch *batch)
 	resident->read_bytes += (int64) batch->consumed;
 	if (batch->nrecords == 0)
 		return true;
-	if (!copy_records(resident, batch, NULL, &nbytes) || nbytes > UINT32_MAX)
+	if (!copy_records(resident, batch, NULL, NULL, &nbytes) || nbytes > UINT32_MAX)
 		return false;
 	for (uint32_t i = 0; i < ncolumns; i++)
 	{
@@ -589,7 +587,8 @@ csv_resident_add(CsvResident *resident, const CsvBatch *batch)
 		resident->bad_values |= batch->errors[i].code > CSV_ERROR_COLUMN_COUNT;
 	}
 	copy->bytes = piece + bytes_place;
-	if (!copy_records(resident, batch, &node->resident, &nbytes))
+	if (!copy_records(resident, batch, &node->resident, piece + bytes_place,
+					  &nbytes))
 		return false;
 	copy->nbytes = nbytes;
 	copy->consumed = nbytes;
@@ -631,7 +630,7 @@ csv_resident_keep(CsvResident *resident)
 }
 
 static bool
-is_grouping_by(const Grouping *grouping, const CsvGroupingKey *keys, int nkeys)
+is_grouping_by(const KeptGrouping *grouping, const CsvGroupingKey *keys, int nkeys)
 {
 	if (grouping->nkeys != nkeys)
 		return false;
@@ -648,7 +647,7 @@ csv_resident_grouping(CsvResident *resident, const CsvGroupingKey *keys,
 {
 	size_t		key_bytes = sizeof(CsvGroupingKey) * nkeys;
 	size_t		nbytes = sizeof(uint32_t) * (size_t) Max(resident->nrows, 1);
-	Grouping   *grouping;
+	KeptGrouping *grouping;
 	uint32_t   *classes;
 	CsvGroupingKey *copy;
 
@@ -732,7 +731,7 @@ grouping_names(const CsvResident *resident)
 
 	for (int i = 0; i < resident->ngroupings; i++)
 	{
-		const Grouping *grouping = &resident->groupings[i];
+		const KeptGrouping *grouping = &resident->groupings[i];
 
 		for (int k = 0; k < grouping->nkeys; k++)
 			attnums[k] = grouping->keys[k].attnum;

@@ -41,13 +41,13 @@ struct CsvResidentAnswer
 };
 
 /* how columns are asked */
-typedef struct Asking
+typedef struct GpuQuestion
 {
 	CsvResident *resident;
 	CsvCudaColumns *columns;
 	CsvCudaQuestion question;
 	char		reason[256];	/* why the device failed */
-} Asking;
+} GpuQuestion;
 
 /* what is in any of the batches' statuses, as in a question */
 static uint8_t *
@@ -84,7 +84,7 @@ entry_width(const CsvResident *resident, uint32_t place)
 
 /* the rows of a part that are not there yet; false: no room, or it failed */
 static bool
-copy_part(Asking *asking, uint32_t place, bool statuses)
+copy_part(GpuQuestion *asking, uint32_t place, bool statuses)
 {
 	uint32_t	part = statuses ? CSV_CUDA_STATUSES(place) :
 		CSV_CUDA_VALUES(place);
@@ -114,7 +114,7 @@ copy_part(Asking *asking, uint32_t place, bool statuses)
 
 /* bytes of the parts that are needed */
 static uint64_t
-count_bytes(const Asking *asking)
+count_bytes(const GpuQuestion *asking)
 {
 	const CsvCudaQuestion *question = &asking->question;
 	uint64_t	width = 0;
@@ -130,7 +130,7 @@ count_bytes(const Asking *asking)
 }
 
 static bool
-copy_columns(Asking *asking)
+copy_columns(GpuQuestion *asking)
 {
 	const CsvCudaQuestion *question = &asking->question;
 
@@ -166,7 +166,7 @@ add_slice(CsvResidentAnswer *answer, uint32_t first_row, CsvAnswer *part)
 
 /* all slices of an answer; false: there is none */
 static bool
-ask_slices(Asking *asking, CsvResidentAnswer *answer, uint32_t nrows)
+ask_slices(GpuQuestion *asking, CsvResidentAnswer *answer, uint32_t nrows)
 {
 	for (uint32_t row = 0; row < nrows;)
 	{
@@ -242,7 +242,7 @@ csv_resident_ask(CsvResident *resident, const CsvSettings *settings,
 	void	  **columns = csv_resident_gpu(resident);
 	int64		nrows = csv_resident_nrows(resident);
 	uint8_t    *seen;
-	Asking		asking;
+	GpuQuestion asking;
 	CsvResidentAnswer *answer;
 	bool		uncertain = false;
 	bool		good;

@@ -13,28 +13,6 @@
 
 #include "groups/group_columns.h"
 
-/* types of a key or extreme that are made here */
-static bool
-is_plain_type(Oid type)
-{
-	switch (type)
-	{
-		case BOOLOID:
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-		case DATEOID:
-		case TIMESTAMPOID:
-		case TIMESTAMPTZOID:
-		case FLOAT4OID:
-		case FLOAT8OID:
-		case NUMERICOID:
-			return true;
-		default:
-			return false;
-	}
-}
-
 CsvGroupColumn *
 csv_group_column_create(const CsvProgram *program, const CsvResult *result,
 						const Aggref *aggref)
@@ -48,7 +26,7 @@ csv_group_column_create(const CsvProgram *program, const CsvResult *result,
 	{
 		case CSV_RESULT_KEY:
 		case CSV_RESULT_EXTREME:
-			is_made = is_plain_type(reg->type);
+			is_made = reg->lane != CSV_LANE_TEXT && reg->lane != CSV_LANE_UUID;
 			break;
 		case CSV_RESULT_COUNT:
 			is_made = true;
@@ -151,7 +129,7 @@ fill_sums(CsvGroupColumn *column, const CsvQuery *query,
 
 			csv_partial_aggregate(query, layout, groups, first + i,
 								  (uint32_t) column->result.first, &value);
-			column->values[i] = csv_numeric_of_wide(&value.wide, scale, NULL);
+			column->values[i] = csv_numeric_of_wide(value.wide, scale, NULL);
 		}
 	}
 }

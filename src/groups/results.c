@@ -163,7 +163,7 @@ get_sum(const CsvResults *results, const CsvGroupPlace *place, int aggregate,
 		return;
 	}
 	if (wants_numeric)
-		sum->numeric = csv_numeric_of_wide(&sum->value.wide, scale, room);
+		sum->numeric = csv_numeric_of_wide(sum->value.wide, scale, room);
 	if (extra == NULL)
 		return;
 	sum->numeric = sum->count == extra->count ? extra->sum :
@@ -177,7 +177,7 @@ sum_result(const Sum *sum, Oid type)
 	switch (type)
 	{
 		case INT8OID:
-			return Int64GetDatum((int64) sum->value.wide.word[0]);
+			return Int64GetDatum((int64) sum->value.wide.low);
 		case FLOAT4OID:
 			if (isinf((float4) sum->value.real) && !isinf(sum->value.real))
 				float_overflow_error();
@@ -343,7 +343,7 @@ average_state(const CsvResults *results, const CsvGroupPlace *place,
 						   get_float8_nan());
 	}
 	elements[0] = Int64GetDatum(sum->count);
-	elements[1] = Int64GetDatum((int64) sum->value.wide.word[0]);
+	elements[1] = Int64GetDatum((int64) sum->value.wide.low);
 	return PointerGetDatum(construct_array(elements, 2, INT8OID, sizeof(int64),
 										   FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }

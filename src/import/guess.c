@@ -381,6 +381,51 @@ infer_sample(CsvInferrer *inferrer, CsvInference *inference,
 }
 
 /*
+ * What the records from `start` on that have so many fields, or as many as the
+ * first one (nfields 0), let infer of each; *nfields is how many there are.
+ * *recurs: some value is that field's of the header, if there is one.
+ */
+static CsvInference *
+infer_columns(CsvInferrer *inferrer, const CsvTable *table,
+			  const CsvSample *sample, uint64 start, uint32 *nfields,
+			  const CsvGuess *guess, bool *recurs)
+{
+	CsvInference *columns = NULL;
+	CsvDialect	dialect;
+	CsvScan		scan;
+
+	csv_dialect_compile(&dialect, &table->reader.dialect);
+	begin_scan(&scan, start);
+	for (uint32 n = 0; n < SAMPLE_RECORDS &&
+		 next_record(&scan, &dialect, sample); n++)
+	{
+		if (scan.bad || scan.nfields > MaxHeapAttributeNumber ||
+			(*nfields != 0 && scan.nfields != *nfields))
+			continue;
+		*nfields = scan.nfields;
+		if (columns == NULL)
+			columns = palloc0(sizeof(CsvInference) * *nfields);
+		for (uint32 i = 0; i < *nfields; i++)
+		{
+			char	   *value;
+			uint32		nbytes = field_value(&scan, &dialect, sample, i,
+											 &value);
+
+			if (nbytes > 0)
+			{
+				infer_sample(inferrer, &columns[i], value, nbytes);
+				*recurs |= guess != NULL &&
+					nbytes == guess->header_lengths[i] &&
+					memcmp(value, guess->header[i], nbytes) == 0;
+			}
+			pfree(value);
+		}
+	}
+	return columns != NULL ? columns :
+		palloc0(sizeof(CsvInference) * Max(*nfields, 1));
+}
+
+/*
  * Does the first record, of which guess->header has the fields, look like a
  * header to the records from `start` on?
  */
@@ -389,9 +434,7 @@ is_header(const CsvTable *table, const CsvSample *sample,
 		  const CsvGuess *guess, uint64 start)
 {
 	CsvInferrer inferrer;
-	CsvInference *columns;
-	CsvDialect	dialect;
-	CsvScan		scan;
+	const CsvInference *columns;
 	uint32		nfields = guess->nheader;
 	uint32		nnames = 0;
 	uint32		nempty = 0;
@@ -400,30 +443,8 @@ is_header(const CsvTable *table, const CsvSample *sample,
 	bool		recurs = false;
 
 	csv_inferrer_init(&inferrer, table);
-	columns = palloc0(sizeof(CsvInference) * nfields);
-	csv_dialect_compile(&dialect, &table->reader.dialect);
-	begin_scan(&scan, start);
-	for (uint32 n = 0; n < SAMPLE_RECORDS &&
-		 next_record(&scan, &dialect, sample); n++)
-	{
-		if (scan.bad || scan.nfields != nfields)
-			continue;
-		for (uint32 i = 0; i < nfields; i++)
-		{
-			char	   *value;
-			uint32		nbytes = field_value(&scan, &dialect, sample, i,
-											 &value);
-
-			if (nbytes > 0)
-			{
-				infer_sample(&inferrer, &columns[i], value, nbytes);
-				recurs |= nbytes == guess->header_lengths[i] &&
-					memcmp(value, guess->header[i], nbytes) == 0;
-			}
-			pfree(value);
-		}
-	}
-
+	columns = infer_columns(&inferrer, table, sample, start, &nfields, guess,
+							&recurs);
 	for (uint32 i = 0; i < nfields; i++)
 	{
 		CsvInference column = columns[i];
@@ -460,38 +481,15 @@ count_numbers(CsvTable *table, char separator, const CsvSample *sample,
 {
 	uint32		nfields = 0;
 	uint32		nnumbers = 0;
-	CsvInference *columns = NULL;
+	const CsvInference *columns;
 	CsvInferrer inferrer;
-	CsvDialect	dialect;
-	CsvScan		scan;
+	bool		ignored = false;
 
 	*sure = false;
 	csv_inferrer_init(&inferrer, table);
 	inferrer.decimal_separator = separator;
-	csv_dialect_compile(&dialect, &table->reader.dialect);
-	begin_scan(&scan, start);
-	for (uint32 n = 0; n < SAMPLE_RECORDS &&
-		 next_record(&scan, &dialect, sample); n++)
-	{
-		if (scan.bad || scan.nfields > MaxHeapAttributeNumber ||
-			(columns != NULL && scan.nfields != nfields))
-			continue;
-		if (columns == NULL)
-		{
-			nfields = scan.nfields;
-			columns = palloc0(sizeof(CsvInference) * nfields);
-		}
-		for (uint32 i = 0; i < nfields; i++)
-		{
-			char	   *value;
-			uint32		nbytes = field_value(&scan, &dialect, sample, i,
-											 &value);
-
-			if (nbytes > 0)
-				infer_sample(&inferrer, &columns[i], value, nbytes);
-			pfree(value);
-		}
-	}
+	columns = infer_columns(&inferrer, table, sample, start, &nfields, NULL,
+							&ignored);
 	for (uint32 i = 0; i < nfields; i++)
 		if (columns[i].family == CSV_FAMILY_NUMBER)
 		{

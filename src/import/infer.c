@@ -22,6 +22,7 @@
 
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
+#include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/numeric.h"
 
@@ -442,31 +443,10 @@ csv_inferred_type_name(const CsvInference *inference)
 	int32		typmod;
 	Oid			type = csv_inferred_type(inference, &typmod);
 
-	switch (type)
-	{
-		case BOOLOID:
-			return "boolean";
-		case INT4OID:
-			return "integer";
-		case INT8OID:
-			return "bigint";
-		case FLOAT8OID:
-			return "double precision";
-		case DATEOID:
-			return "date";
-		case TIMESTAMPOID:
-			return "timestamp";
-		case TIMESTAMPTZOID:
-			return "timestamptz";
-		case UUIDOID:
-			return "uuid";
-		case NUMERICOID:
-			return psprintf("numeric(%d,%d)",
-							(typmod - VARHDRSZ) >> 16 & 0xffff,
-							(typmod - VARHDRSZ) & 0x7ff);
-		default:
-			return "text";
-	}
+	/* shorter than format_type() has them */
+	return type == TIMESTAMPOID ? "timestamp" :
+		type == TIMESTAMPTZOID ? "timestamptz" :
+		format_type_with_typemod(type, typmod);
 }
 
 bool

@@ -216,17 +216,12 @@ form_tuple(CsvHeapPages *pages, const Datum *values, const bool *isnull)
 	{
 		header->t_infomask |= HEAP_HASNULL;
 		header_bytes += BITMAPLEN(natts);
-		memset(header->t_bits, 0, BITMAPLEN(natts));
 	}
 	header_bytes = MAXALIGN(header_bytes);
 	header->t_hoff = (uint8) header_bytes;
+	memset(pages->tuple.bytes + SizeofHeapTupleHeader, 0,
+		   header_bytes - SizeofHeapTupleHeader);
 	data = pages->tuple.bytes + header_bytes;
-	if (!has_nulls)
-		memset(pages->tuple.bytes + SizeofHeapTupleHeader, 0,
-			   header_bytes - SizeofHeapTupleHeader);
-	else
-		memset(pages->tuple.bytes + SizeofHeapTupleHeader + BITMAPLEN(natts), 0,
-			   header_bytes - SizeofHeapTupleHeader - BITMAPLEN(natts));
 
 	for (int i = 0; i < natts; i++)
 	{

@@ -66,7 +66,7 @@ typedef struct CsvInsertBuffer
 	BulkInsertState bulk;
 	int			nrows;
 	TupleTableSlot *slots[CSV_BUFFER_ROWS]; /* made when needed, in order */
-	CsvPlace	places[CSV_BUFFER_ROWS];
+	CsvRecordPlace places[CSV_BUFFER_ROWS];
 } CsvInsertBuffer;
 
 /* a column that is not given, and has a default */
@@ -105,7 +105,7 @@ struct CsvInsert
 	int			nwaiting;
 	size_t		waiting_bytes;
 
-	CsvPlace	place;			/* of the row at hand */
+	CsvRecordPlace place;		/* of the row at hand */
 	ErrorContextCallback callback;
 	int64		nrows;
 };
@@ -467,7 +467,7 @@ static void
 empty_buffer(CsvInsert *insert, CsvInsertBuffer *buffer)
 {
 	ResultRelInfo *relation = buffer->relation;
-	CsvPlace	place = insert->place;
+	CsvRecordPlace place = insert->place;
 	MemoryContext outer;
 
 	if (buffer->nrows == 0)
@@ -569,7 +569,7 @@ let_wait(CsvInsert *insert, CsvInsertBuffer *buffer, TupleTableSlot *slot)
 /* ---- rows ---- */
 
 TupleTableSlot *
-csv_insert_slot(CsvInsert *insert, CsvPlace place)
+csv_insert_slot(CsvInsert *insert, CsvRecordPlace place)
 {
 	TupleTableSlot *slot = insert->slot;
 

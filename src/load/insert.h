@@ -21,11 +21,11 @@
 typedef struct CsvInsert CsvInsert;
 
 /* where a row comes from, for messages; file NULL: from nowhere in particular */
-typedef struct CsvPlace
+typedef struct CsvRecordPlace
 {
 	const char *file;			/* lives until csv_insert_end() */
 	int64		record;
-} CsvPlace;
+} CsvRecordPlace;
 
 /*
  * Open a relation for rows with values for the given attributes (a set of
@@ -52,7 +52,7 @@ extern ExprContext *csv_insert_context(CsvInsert *insert);
  * be filled in, with values that live until csv_insert_row() returns.  From one
  * call to the other, an ERROR tells where the row comes from.
  */
-extern TupleTableSlot *csv_insert_slot(CsvInsert *insert, CsvPlace place);
+extern TupleTableSlot *csv_insert_slot(CsvInsert *insert, CsvRecordPlace place);
 extern void csv_insert_row(CsvInsert *insert, TupleTableSlot *slot);
 
 /*

@@ -338,7 +338,7 @@ insert_rejects(CsvLoad *load)
 {
 	TupleTableSlot *row = MakeSingleTupleTableSlot(load->reject_tupdesc,
 												   &TTSOpsMinimalTuple);
-	CsvPlace	nowhere = {NULL, 0};
+	CsvRecordPlace nowhere = {NULL, 0};
 
 	csv_insert_begin(load->rejects, false,
 					 load->table->settings.load_method);
@@ -401,7 +401,7 @@ load_rows(CsvLoad *load, bool freeze)
 	while (csv_table_scan_next(scan, row->tts_values, row->tts_isnull))
 	{
 		TupleTableSlot *slot;
-		CsvPlace	place;
+		CsvRecordPlace place;
 
 		CHECK_FOR_INTERRUPTS();
 		place.file = csv_table_scan_place(scan, &place.record);
@@ -462,7 +462,7 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 
 	result->loaded = load->nloaded;
 	result->skipped = load->statistics.skipped;
-	result->bytes = load->statistics.reading.bytes;
+	result->bytes = load->statistics.batches.reading.bytes;
 	result->started = load->started;
 	MemoryContextSwitchTo(outer);
 	MemoryContextDelete(context);

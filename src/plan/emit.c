@@ -362,11 +362,13 @@ csv_emit_constant(CsvProgram *program, Node *node, Oid type, uint8_t lane,
 	return result;
 }
 
-/* a numeric literal's scale; -1 if it has none */
+/* a numeric literal's scale; -1 if it has none, or no lane holds it */
 static int
 literal_scale(Node *node)
 {
 	Const	   *literal = (Const *) node;
+	CsvInt128	value;
+	int			scale;
 
 	if (!IsA(node, Const))
 		return -1;
@@ -375,8 +377,10 @@ literal_scale(Node *node)
 	if (numeric_is_nan(DatumGetNumeric(literal->constvalue)) ||
 		numeric_is_inf(DatumGetNumeric(literal->constvalue)))
 		return -1;
-	return DatumGetInt32(DirectFunctionCall1(numeric_scale,
-											 literal->constvalue));
+	scale = DatumGetInt32(DirectFunctionCall1(numeric_scale,
+											  literal->constvalue));
+	return scale <= CSV_MAX_DECIMAL_DIGITS &&
+		csv_decimal_of_numeric(literal->constvalue, scale, &value) ? scale : -1;
 }
 
 /* no fewer than its digits */
@@ -398,8 +402,7 @@ csv_emit_known_constant(CsvProgram *program, Node *node)
 
 	if (!csv_lane_of_type(type, &lane))
 		return -1;
-	if (lane == CSV_LANE_DECIMAL &&
-		((scale = literal_scale(node)) < 0 || scale > CSV_MAX_DECIMAL_DIGITS))
+	if (lane == CSV_LANE_DECIMAL && (scale = literal_scale(node)) < 0)
 		return -1;
 	result = csv_emit_constant(program, node, type, lane, scale, false);
 	if (result >= 0 && lane == CSV_LANE_DECIMAL)

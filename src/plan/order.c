@@ -32,12 +32,6 @@
 #include "plan/shippable.h"
 #include "scan/execute.h"
 
-/*
- * Beyond so many rows, keeping the first ones costs as much as the executor's
- * own sort.
- */
-#define CSV_MOST_ORDERED	10000
-
 /* of a limit that is known only when the query is run, for costs */
 #define CSV_GUESSED_LIMIT	1000
 
@@ -165,5 +159,3 @@ csv_rows_in_order(const PlannerInfo *root, double nrows)
 	return nrows <= limit ? nrows :
 		Min(nrows, clamp_row_est(limit * (1 + log(nrows / limit))));
 }
-
-/* ---- execution ---- */

@@ -518,8 +518,7 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 	if (state->upper || pushed != NIL || state->order != NIL)
 	{
 		program = list_make1(csv_program_to_node(query));
-		constants = list_concat_copy(csv_program_constants(query),
-									 state->limit);
+		constants = list_concat_copy(query->constant_exprs, state->limit);
 	}
 
 	/* in the order of CsvPlanItem */

@@ -199,25 +199,13 @@ comparison_of(Oid opno, CsvOperation *operation)
 	}
 }
 
-static bool
-collation_allows(Oid collation, bool equality)
+bool
+csv_collation_allows(Oid collation, bool equality)
 {
 	if (!OidIsValid(collation))
 		return false;
 	return equality ? get_collation_isdeterministic(collation) :
 		csv_collation_is_c(collation);
-}
-
-bool
-csv_collation_shippable(Oid collation)
-{
-	return collation_allows(collation, true);
-}
-
-bool
-csv_collation_ordered(Oid collation)
-{
-	return collation_allows(collation, false);
 }
 
 /*
@@ -281,7 +269,7 @@ translate_comparison(CsvProgram *program, CsvOperation operation, Node *left,
 
 	if (!(csv_types_compare(left_type, right_type) || dates) ||
 		!csv_lane_of_type(left_type, &lane) ||
-		(lane == CSV_LANE_TEXT && !collation_allows(collation, equality)))
+		(lane == CSV_LANE_TEXT && !csv_collation_allows(collation, equality)))
 		return -1;
 	if (csv_is_constant_node(program, right))
 	{
@@ -327,38 +315,24 @@ translate_list(CsvProgram *program, ScalarArrayOpExpr *expr)
 	Oid			type = exprType(scalar);
 	Oid			element = get_element_type(exprType(array));
 	CsvOperation operation;
-	CsvInstruction *instruction;
 	uint8_t		lane;
 	int			value;
 	int			number;
-	int			scale;
 	int			result;
 
 	if (!comparison_of(expr->opno, &operation) ||
 		operation != (expr->useOr ? CSV_OP_EQUAL : CSV_OP_NOT_EQUAL) ||
 		!csv_types_compare(type, element) || !csv_lane_of_type(type, &lane) ||
-		(lane == CSV_LANE_TEXT && !collation_allows(expr->inputcollid, true)) ||
+		(lane == CSV_LANE_TEXT && !csv_collation_allows(expr->inputcollid, true)) ||
 		!csv_is_constant_node(program, array))
 		return -1;
 	value = register_of(program, scalar);
 	if (value < 0)
 		return -1;
-	scale = program->registers[value].scale;
-	number = csv_add_constant(program, array, element, lane, scale,
-						  lane == CSV_LANE_DECIMAL, true);
+	number = csv_add_constant(program, array, element, lane,
+							  program->registers[value].scale, false, true);
 	if (number < 0)
 		return -1;
-	if (lane == CSV_LANE_DECIMAL)
-	{
-		int			a = value;
-
-		value = csv_new_register(program, NUMERICOID, -1, lane, (int16) scale);
-		if (value < 0)
-			return -1;
-		instruction = csv_emit(program, CSV_OP_RESCALE, value, a, -1);
-		instruction->flags = CSV_FLAG_DYNAMIC;
-		instruction->operand = (uint32_t) number;
-	}
 	result = csv_emit_bool(program, CSV_OP_IN, value, -1, false);
 	if (result < 0)
 		return -1;
@@ -388,7 +362,7 @@ translate_like(CsvProgram *program, OpExpr *op, bool negated)
 
 	if (!IsA(pattern, Const) || pattern->constisnull ||
 		pattern->consttype != TEXTOID ||
-		!collation_allows(op->inputcollid, true) ||
+		!csv_collation_allows(op->inputcollid, true) ||
 		(GetDatabaseEncoding() != PG_UTF8 &&
 		 pg_database_encoding_max_length() > 1))
 		return -1;
@@ -848,12 +822,6 @@ csv_program_add_value(CsvProgram *program, Expr *value)
 	return translate_whole(program, (Node *) value, false);
 }
 
-const CsvRegister *
-csv_program_register(const CsvProgram *program, int number)
-{
-	return &program->registers[number];
-}
-
 bool
 csv_register_shown(const CsvRegister *reg)
 {
@@ -876,7 +844,7 @@ csv_program_add_key(CsvProgram *program, Expr *key)
 	reg = &program->registers[result];
 	if (!csv_register_shown(reg) ||
 		(reg->lane == CSV_LANE_TEXT &&
-		 !collation_allows(exprCollation((Node *) key), true)))
+		 !csv_collation_allows(exprCollation((Node *) key), true)))
 		return -1;
 	out = &program->keys[program->n.nkeys];
 	memset(out, 0, sizeof(*out));
@@ -924,7 +892,7 @@ csv_program_add_order(CsvProgram *program, Expr *key, Oid sort_operator,
 	if ((result = translate_whole(program, (Node *) key, false)) < 0)
 		return false;
 	if (program->registers[result].lane == CSV_LANE_TEXT &&
-		!collation_allows(exprCollation((Node *) key), false))
+		!csv_collation_allows(exprCollation((Node *) key), false))
 		return false;
 	out = &program->order[program->n.norder++];
 	memset(out, 0, sizeof(*out));
@@ -948,10 +916,4 @@ csv_program_check(CsvProgram *program, Expr *expr)
 	program->checked[program->n.nchecked++] =
 		program->registers[result].number;
 	return true;
-}
-
-void
-csv_program_set_aggregates(CsvProgram *program)
-{
-	program->n.aggregates = true;
 }

@@ -41,11 +41,8 @@ extern int	csv_program_add_value(CsvProgram *program, Expr *value);
  */
 extern bool csv_register_shown(const CsvRegister *reg);
 
-/* can the engine tell whether texts of this collation are equal; order them? */
-extern bool csv_collation_shippable(Oid collation);
-extern bool csv_collation_ordered(Oid collation);
-extern const CsvRegister *csv_program_register(const CsvProgram *program,
-											   int number);
+/* can the engine tell whether texts of this collation are equal, or order them? */
+extern bool csv_collation_allows(Oid collation, bool equality);
 
 /*
  * Add what is kept for an aggregate, if it is not there already; returns its
@@ -68,8 +65,5 @@ extern bool csv_program_add_order(CsvProgram *program, Expr *key,
  * one of which the engine knows where it does.
  */
 extern bool csv_program_check(CsvProgram *program, Expr *expr);
-
-/* without keys and aggregates the answer is rows */
-extern void csv_program_set_aggregates(CsvProgram *program);
 
 #endif							/* CSV_SHIPPABLE_H */

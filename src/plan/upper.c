@@ -11,6 +11,7 @@
 
 #include <math.h>
 
+#include "access/transam.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
@@ -21,6 +22,7 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/tlist.h"
 #include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
 #include "batches/choose.h"
@@ -42,121 +44,51 @@
 #define CSV_GROUP_VALUE_BYTES	16
 #define CSV_HELD_FLOAT_BYTES	560 /* more, of a sum of floats on a GPU */
 
-/* what an aggregate function is to the engine */
+/* what an aggregate function of PostgreSQL's own is to the engine */
 typedef struct AggregateKind
 {
+	const char *name;
 	CsvResultKind result;
 	int			first;			/* CsvAggregateKind */
 	int			second;			/* likewise, or -1 */
 } AggregateKind;
 
+static const AggregateKind aggregate_kinds[] = {
+	{"count", CSV_RESULT_COUNT, CSV_AGGREGATE_COUNT, -1},
+	{"sum", CSV_RESULT_SUM, CSV_AGGREGATE_SUM, -1},
+	{"avg", CSV_RESULT_AVERAGE, CSV_AGGREGATE_SUM, -1},
+	{"min", CSV_RESULT_EXTREME, CSV_AGGREGATE_MIN, -1},
+	{"bool_and", CSV_RESULT_EXTREME, CSV_AGGREGATE_MIN, -1},
+	{"every", CSV_RESULT_EXTREME, CSV_AGGREGATE_MIN, -1},
+	{"max", CSV_RESULT_EXTREME, CSV_AGGREGATE_MAX, -1},
+	{"bool_or", CSV_RESULT_EXTREME, CSV_AGGREGATE_MAX, -1},
+#define VARIANCE(name) \
+	{name, CSV_RESULT_VARIANCE, CSV_AGGREGATE_SUM, CSV_AGGREGATE_SUM_SQUARES}
+	VARIANCE("variance"), VARIANCE("var_samp"), VARIANCE("var_pop"),
+	VARIANCE("stddev"), VARIANCE("stddev_samp"), VARIANCE("stddev_pop")
+#undef VARIANCE
+};
+
+/* whatever it is of: what has no lane is not had */
 static bool
 aggregate_kind(const Aggref *aggref, AggregateKind *kind)
 {
-	kind->second = -1;
-	switch (aggref->aggfnoid)
+	const char *name = aggref->aggfnoid < FirstNormalObjectId ?
+		get_func_name(aggref->aggfnoid) : NULL;
+
+	for (int i = 0; name != NULL && i < lengthof(aggregate_kinds); i++)
 	{
-		case F_COUNT_:
-			kind->result = CSV_RESULT_COUNT;
+		if (strcmp(aggregate_kinds[i].name, name) != 0)
+			continue;
+		*kind = aggregate_kinds[i];
+		if (aggref->aggfnoid == F_COUNT_)
 			kind->first = CSV_AGGREGATE_COUNT_ROWS;
-			return true;
-		case F_COUNT_ANY:
-			kind->result = CSV_RESULT_COUNT;
-			kind->first = aggref->aggdistinct != NIL ?
-				CSV_AGGREGATE_COUNT_DISTINCT : CSV_AGGREGATE_COUNT;
-			return true;
-		case F_SUM_INT2:
-		case F_SUM_INT4:
-		case F_SUM_INT8:
-		case F_SUM_NUMERIC:
-		case F_SUM_FLOAT4:
-		case F_SUM_FLOAT8:
-			kind->result = CSV_RESULT_SUM;
-			kind->first = CSV_AGGREGATE_SUM;
-			return true;
-		case F_AVG_INT2:
-		case F_AVG_INT4:
-		case F_AVG_INT8:
-		case F_AVG_NUMERIC:
-		case F_AVG_FLOAT4:
-		case F_AVG_FLOAT8:
-			kind->result = CSV_RESULT_AVERAGE;
-			kind->first = CSV_AGGREGATE_SUM;
-			return true;
-		case F_MIN_INT2:
-		case F_MIN_INT4:
-		case F_MIN_INT8:
-		case F_MIN_NUMERIC:
-		case F_MIN_FLOAT4:
-		case F_MIN_FLOAT8:
-		case F_MIN_DATE:
-		case F_MIN_TIMESTAMP:
-		case F_MIN_TIMESTAMPTZ:
-		case F_MIN_TEXT:
-		case F_MIN_BPCHAR:
-		case F_BOOL_AND:
-		case F_EVERY:
-			kind->result = CSV_RESULT_EXTREME;
-			kind->first = CSV_AGGREGATE_MIN;
-			return true;
-		case F_MAX_INT2:
-		case F_MAX_INT4:
-		case F_MAX_INT8:
-		case F_MAX_NUMERIC:
-		case F_MAX_FLOAT4:
-		case F_MAX_FLOAT8:
-		case F_MAX_DATE:
-		case F_MAX_TIMESTAMP:
-		case F_MAX_TIMESTAMPTZ:
-		case F_MAX_TEXT:
-		case F_MAX_BPCHAR:
-		case F_BOOL_OR:
-			kind->result = CSV_RESULT_EXTREME;
-			kind->first = CSV_AGGREGATE_MAX;
-			return true;
-		case F_VARIANCE_INT2:
-		case F_VARIANCE_INT4:
-		case F_VARIANCE_INT8:
-		case F_VARIANCE_NUMERIC:
-		case F_VARIANCE_FLOAT4:
-		case F_VARIANCE_FLOAT8:
-		case F_VAR_SAMP_INT2:
-		case F_VAR_SAMP_INT4:
-		case F_VAR_SAMP_INT8:
-		case F_VAR_SAMP_NUMERIC:
-		case F_VAR_SAMP_FLOAT4:
-		case F_VAR_SAMP_FLOAT8:
-		case F_VAR_POP_INT2:
-		case F_VAR_POP_INT4:
-		case F_VAR_POP_INT8:
-		case F_VAR_POP_NUMERIC:
-		case F_VAR_POP_FLOAT4:
-		case F_VAR_POP_FLOAT8:
-		case F_STDDEV_INT2:
-		case F_STDDEV_INT4:
-		case F_STDDEV_INT8:
-		case F_STDDEV_NUMERIC:
-		case F_STDDEV_FLOAT4:
-		case F_STDDEV_FLOAT8:
-		case F_STDDEV_SAMP_INT2:
-		case F_STDDEV_SAMP_INT4:
-		case F_STDDEV_SAMP_INT8:
-		case F_STDDEV_SAMP_NUMERIC:
-		case F_STDDEV_SAMP_FLOAT4:
-		case F_STDDEV_SAMP_FLOAT8:
-		case F_STDDEV_POP_INT2:
-		case F_STDDEV_POP_INT4:
-		case F_STDDEV_POP_INT8:
-		case F_STDDEV_POP_NUMERIC:
-		case F_STDDEV_POP_FLOAT4:
-		case F_STDDEV_POP_FLOAT8:
-			kind->result = CSV_RESULT_VARIANCE;
-			kind->first = CSV_AGGREGATE_SUM;
-			kind->second = CSV_AGGREGATE_SUM_SQUARES;
-			return true;
-		default:
-			return false;
+		else if (kind->first == CSV_AGGREGATE_COUNT &&
+				 aggref->aggdistinct != NIL)
+			kind->first = CSV_AGGREGATE_COUNT_DISTINCT;
+		return true;
 	}
+	return false;
 }
 
 static void
@@ -212,18 +144,15 @@ push_aggregate(CsvPlanState *state, Aggref *aggref)
 		argument = csv_program_add_value(state->program, expr);
 		if (argument < 0)
 			return false;
-		reg = csv_program_register(state->program, argument);
+		reg = &state->program->registers[argument];
 		if (kind.result == CSV_RESULT_EXTREME ||
 			kind.first == CSV_AGGREGATE_COUNT_DISTINCT)
 		{
 			if (!csv_register_shown(reg))
 				return false;
 			if (reg->lane == CSV_LANE_TEXT &&
-				!csv_collation_ordered(aggref->inputcollid) &&
-				kind.result == CSV_RESULT_EXTREME)
-				return false;
-			if (reg->lane == CSV_LANE_TEXT &&
-				!csv_collation_shippable(aggref->inputcollid))
+				!csv_collation_allows(aggref->inputcollid,
+									  kind.result != CSV_RESULT_EXTREME))
 				return false;
 		}
 		if ((kind.result == CSV_RESULT_SUM ||
@@ -346,7 +275,7 @@ push_grouping(PlannerInfo *root, CsvPlanState *state, PathTarget *target,
 	int			i = 0;
 	ListCell   *cell;
 
-	csv_program_set_aggregates(state->program);
+	state->program->n.aggregates = true;
 	foreach(cell, target->exprs)
 	{
 		Index		sgref = get_pathtarget_sortgroupref(target, i++);

@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include <ctype.h>
+
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
@@ -16,47 +18,38 @@
 #include "query/operate.h"
 
 bool
-csv_decimal_of_numeric(Datum datum, int least_scale, CsvInt128 *value,
-					   int *scale)
+csv_decimal_of_numeric(Datum datum, int scale, CsvInt128 *value)
 {
-	char	   *text;
+	const char *text =
+		DatumGetCString(DirectFunctionCall1(numeric_out, datum));
+	bool		negative = *text == '-';
+	CsvInt128	beyond = negative ? -CSV_DECIMAL_BEYOND : CSV_DECIMAL_BEYOND;
 	CsvInt128	sum = 0;
-	int			ndigits = 0;
-	bool		negative;
-	bool		behind = false;
+	int			nplaces = -1;	/* digits behind the point; -1: before it */
+	bool		exact = true;
 
-	*scale = 0;
-	if (numeric_is_nan(DatumGetNumeric(datum)) ||
-		numeric_is_inf(DatumGetNumeric(datum)))
-		return false;
-	text = DatumGetCString(DirectFunctionCall1(numeric_out, datum));
-	negative = *text == '-';
-	if (negative)
-		text++;
-	for (; *text != '\0' || *scale < least_scale;)
+	text += negative;
+	*value = beyond;
+	if (!isdigit((unsigned char) *text))
+		return false;			/* NaN, infinite */
+	for (; *text != '\0' || nplaces < scale; text += *text != '\0')
 	{
-		char		digit = '0';
+		int			digit = *text == '\0' ? 0 : *text - '0';
 
-		if (*text == '.')
-		{
-			behind = true;
-			text++;
-			continue;
-		}
-		if (*text != '\0')
-			digit = *text++;
+		if (*text == '.' || (*text == '\0' && nplaces < 0))
+			nplaces = 0;
+		else if (nplaces == scale)
+			exact &= digit == 0;
 		else
-			behind = true;
-		if (sum != 0 || digit != '0')
-			ndigits++;
-		if (ndigits > CSV_MAX_DECIMAL_DIGITS)
-			return false;
-		sum = sum * 10 + (digit - '0');
-		if (behind)
-			(*scale)++;
+		{
+			sum = sum * 10 + digit;
+			nplaces += nplaces >= 0;
+			if (!csv_decimal_fits(sum))
+				return false;
+		}
 	}
-	*value = negative ? -sum : sum;
-	return true;
+	*value = !negative ? sum : exact ? -sum : -sum - 1;
+	return exact;
 }
 
 static CsvUint128
@@ -100,13 +93,8 @@ csv_value_of_datum(const CsvRegister *reg, Datum datum, CsvValue *value)
 			value->value.real = DatumGetFloat8(datum);
 			return true;
 		case NUMERICOID:
-			{
-				int			scale;
-
-				return csv_decimal_of_numeric(datum, reg->scale,
-										  &value->value.decimal, &scale) &&
-					scale == reg->scale;
-			}
+			return csv_decimal_of_numeric(datum, reg->scale,
+										  &value->value.decimal);
 		case UUIDOID:
 			value->value.uuid = uuid_lane(DatumGetUUIDP(datum)->data);
 			return true;
@@ -202,28 +190,24 @@ csv_short_numeric(int64_t value, int scale, char *room)
 }
 
 Datum
-csv_numeric_of_wide(const CsvWide *wide, int scale, void *room)
+csv_numeric_of_wide(CsvWideSum wide, int scale, void *room)
 {
-	uint64_t	word[3] = {wide->word[0], wide->word[1], wide->word[2]};
-	bool		negative = (int64_t) word[2] < 0;
+	bool		negative = wide.high < 0;
 	char		text[80];
 	char	   *next = text + sizeof(text);
 	int			ndigits = 0;
 
-	if (word[1] == (negative ? UINT64_MAX : 0) && word[2] == word[1] &&
-		((int64_t) word[0] < 0) == negative && scale <= CSV_SHORT_NUMERIC_SCALE)
-		return csv_short_numeric((int64_t) word[0], scale, room != NULL ? room :
+	if ((CsvInt128) wide.low == (int64_t) wide.low &&
+		wide.high == ((int64_t) wide.low < 0 ? -1 : 0) &&
+		scale <= CSV_SHORT_NUMERIC_SCALE)
+		return csv_short_numeric((int64_t) wide.low, scale, room != NULL ? room :
 								 palloc(CSV_SHORT_NUMERIC_BYTES));
 	if (negative)
-	{
-		uint64_t	carry = 1;
+		wide = csv_wide_sum_negate(wide);
+	uint64_t	word[3] = {
+		(uint64_t) wide.low, (uint64_t) (wide.low >> 64), (uint64_t) wide.high
+	};
 
-		for (int i = 0; i < 3; i++)
-		{
-			word[i] = ~word[i] + carry;
-			carry = carry && word[i] == 0;
-		}
-	}
 	*--next = '\0';
 	while (word[0] != 0 || word[1] != 0 || word[2] != 0 || ndigits <= scale)
 	{
@@ -250,12 +234,7 @@ csv_numeric_of_wide(const CsvWide *wide, int scale, void *room)
 Datum
 csv_numeric_of_decimal(CsvInt128 decimal, int scale, void *room)
 {
-	CsvWide		wide;
-
-	wide.word[0] = (uint64_t) decimal;
-	wide.word[1] = (uint64_t) (decimal >> 64);
-	wide.word[2] = decimal < 0 ? UINT64_MAX : 0;
-	return csv_numeric_of_wide(&wide, scale, room);
+	return csv_numeric_of_wide(csv_wide_sum_of(decimal), scale, room);
 }
 
 Datum

@@ -9,37 +9,37 @@
 
 #include "program/program.h"
 
-typedef struct Span
+typedef struct Section
 {
 	void	   *start;
 	size_t		nbytes;
-} Span;
+} Section;
 
 #define NSPANS	9
 
 static void
-spans_of(CsvProgram *program, Span *spans)
+spans_of(CsvProgram *program, Section *spans)
 {
 	const CsvProgramCounts *n = &program->n;
 
-	spans[0] = (Span) {&program->n, sizeof(program->n)};
-	spans[1] = (Span) {program->instructions,
+	spans[0] = (Section) {&program->n, sizeof(program->n)};
+	spans[1] = (Section) {program->instructions,
 		n->ninstructions * sizeof(CsvInstruction)};
-	spans[2] = (Span) {program->constants,
+	spans[2] = (Section) {program->constants,
 		n->nconstants * sizeof(CsvProgramConstant)};
-	spans[3] = (Span) {program->registers, n->nviews * sizeof(CsvRegister)};
-	spans[4] = (Span) {program->filters, n->nfilters * sizeof(uint16_t)};
-	spans[5] = (Span) {program->keys, n->nkeys * sizeof(CsvKey)};
-	spans[6] = (Span) {program->aggregate,
+	spans[3] = (Section) {program->registers, n->nviews * sizeof(CsvRegister)};
+	spans[4] = (Section) {program->filters, n->nfilters * sizeof(uint16_t)};
+	spans[5] = (Section) {program->keys, n->nkeys * sizeof(CsvKey)};
+	spans[6] = (Section) {program->aggregate,
 		n->naggregates * sizeof(CsvAggregate)};
-	spans[7] = (Span) {program->order, n->norder * sizeof(CsvOrderKey)};
-	spans[8] = (Span) {program->checked, n->nchecked * sizeof(uint16_t)};
+	spans[7] = (Section) {program->order, n->norder * sizeof(CsvOrderKey)};
+	spans[8] = (Section) {program->checked, n->nchecked * sizeof(uint16_t)};
 }
 
 Node *
 csv_program_to_node(CsvProgram *program)
 {
-	Span		spans[NSPANS];
+	Section		spans[NSPANS];
 	size_t		nbytes = 0;
 	bytea	   *image;
 	char	   *next;
@@ -60,19 +60,13 @@ csv_program_to_node(CsvProgram *program)
 							  PointerGetDatum(image), false, false);
 }
 
-List *
-csv_program_constants(const CsvProgram *program)
-{
-	return program->constant_exprs;
-}
-
 CsvProgram *
 csv_program_from_node(const Node *node)
 {
 	bytea	   *image = DatumGetByteaPP(((const Const *) node)->constvalue);
 	CsvProgram *program = palloc0(sizeof(CsvProgram));
 	const char *next = VARDATA_ANY(image);
-	Span		spans[NSPANS];
+	Section		spans[NSPANS];
 
 	memcpy(&program->n, next, sizeof(program->n));
 	program->instructions = palloc(Max(program->n.ninstructions, 1) *

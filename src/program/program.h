@@ -44,7 +44,7 @@ typedef struct CsvProgramConstant
 	Oid			type;
 	int32		typmod;
 	uint8_t		lane;
-	bool		dynamic;		/* scale is the least it may get */
+	bool		dynamic;		/* is compared with: its scale may be one more */
 	bool		list;			/* an array; the constants are its elements */
 	bool		certain;		/* whatever the rows, the first one gets there */
 	int16		scale;
@@ -91,9 +91,8 @@ typedef struct CsvProgram
 								 * be evaluated */
 } CsvProgram;
 
-/* to and from a plan; the constants are stored apart */
+/* to and from a plan, but for constant_exprs, which are stored apart */
 extern Node *csv_program_to_node(CsvProgram *program);
-extern List *csv_program_constants(const CsvProgram *program);
 extern CsvProgram *csv_program_from_node(const Node *node);
 
 /* how much a query can decide */
@@ -102,13 +101,13 @@ typedef enum CsvDecidable
 	CSV_DECIDES_ALL,
 	CSV_DECIDES_LATER,			/* rows that get to a constant which is not
 								 * known yet are undecided */
-	CSV_DECIDES_NOTHING			/* a constant has no lane (NaN as a numeric,
-								 * say): all rows are the executor's */
+	CSV_DECIDES_NOTHING			/* a constant has no lane: all rows are the
+								 * executor's */
 } CsvDecidable;
 
 /*
  * The query, with the constants' values (ExprStates in the order of
- * csv_program_constants).  It lives in the current memory context; its columns
+ * constant_exprs).  It lives in the current memory context; its columns
  * are attribute numbers: csv_query_over() makes one of it that can be run.  It has
  * no limit: that is the caller's to set.
  *
@@ -133,11 +132,11 @@ extern bool csv_program_leaves_lanes(const CsvProgram *program,
 
 /*
  * The same query over columns of a layout: indexes of these instead of attribute
- * numbers.  In the current memory context; has parts in common with the other.
+ * numbers.  One piece of the current memory context, to be freed as such; has parts
+ * in common with the other.
  */
 extern CsvQuery *csv_query_over(const CsvQuery *query,
 								const CsvColumn *columns, uint32_t ncolumns);
-extern void csv_query_over_free(CsvQuery *over);
 
 /* ---- between datums and lanes ---- */
 
@@ -145,11 +144,11 @@ extern void csv_query_over_free(CsvQuery *over);
 #define CSV_DECIMAL_NAN ((CsvInt128) (~(CsvUint128) 0 >> 1))
 
 /*
- * The digits of a finite numeric, and how many of them stand behind the point: so
- * many at least.  False if it is not finite, or has too many.
+ * The decimal of this scale that a numeric is.  False if there is none: then the
+ * greatest below it, or, beyond all of them, as NaN is, +-CSV_DECIMAL_BEYOND.
  */
-extern bool csv_decimal_of_numeric(Datum datum, int least_scale,
-								   CsvInt128 *value, int *scale);
+#define CSV_DECIMAL_BEYOND	CSV_DECIMAL_NAN
+extern bool csv_decimal_of_numeric(Datum datum, int scale, CsvInt128 *value);
 
 /*
  * A datum as a lane of the register's kind.  False if it has no such: a
@@ -172,7 +171,7 @@ extern Datum csv_short_numeric(int64_t value, int scale, char *room);
  * A numeric of so many words, times 10^-scale: if it is a short one, in `room`;
  * else, or if there is none (NULL), in the current memory context.
  */
-extern Datum csv_numeric_of_wide(const CsvWide *wide, int scale, void *room);
+extern Datum csv_numeric_of_wide(CsvWideSum wide, int scale, void *room);
 
 /* the same of a DECIMAL lane; and NaN */
 extern Datum csv_numeric_of_decimal(CsvInt128 decimal, int scale, void *room);

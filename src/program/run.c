@@ -70,27 +70,6 @@ put_value(Constants *out, uint8_t lane, const CsvValue *value)
 	}
 }
 
-/* the scale that all of these numerics have in common; -1: there is none */
-static int
-common_scale(const CsvProgramConstant *constant, const Datum *datums,
-			 const bool *nulls, int n)
-{
-	int			common = constant->scale;
-
-	for (int i = 0; i < n; i++)
-	{
-		CsvInt128	ignored;
-		int			scale;
-
-		if (nulls[i])
-			continue;
-		if (!csv_decimal_of_numeric(datums[i], common, &ignored, &scale))
-			return -1;
-		common = Max(common, scale);
-	}
-	return common;
-}
-
 static int
 compare_in_lane(const void *a, const void *b, void *lane)
 {
@@ -98,7 +77,7 @@ compare_in_lane(const void *a, const void *b, void *lane)
 }
 
 static CsvRegister
-register_of(const CsvProgramConstant *constant, int scale)
+register_of(const CsvProgramConstant *constant)
 {
 	CsvRegister reg;
 
@@ -106,15 +85,15 @@ register_of(const CsvProgramConstant *constant, int scale)
 	reg.type = constant->type;
 	reg.typmod = -1;
 	reg.lane = constant->lane;
-	reg.scale = (int16) scale;
+	reg.scale = constant->scale;
 	return reg;
 }
 
 /*
- * The elements of an array as constants, sorted and distinct.  False where one
- * has no lane.
+ * The elements of an array as constants, sorted and distinct.  What has no lane
+ * is equal to no value of it.
  */
-static bool
+static void
 put_list(Constants *out, const CsvProgramConstant *constant, Datum array,
 		 Bound *bound)
 {
@@ -123,7 +102,7 @@ put_list(Constants *out, const CsvProgramConstant *constant, Datum array,
 	int			n;
 	int			nvalues = 0;
 	CsvValue   *values;
-	CsvRegister reg;
+	CsvRegister reg = register_of(constant);
 	uint8_t		lane = constant->lane;
 	int16		typlen;
 	bool		typbyval;
@@ -133,22 +112,13 @@ put_list(Constants *out, const CsvProgramConstant *constant, Datum array,
 	deconstruct_array(DatumGetArrayTypeP(array), constant->type, typlen,
 					  typbyval, typalign, &datums, &nulls, &n);
 	bound->empty = n == 0;
-	if (constant->dynamic)
-	{
-		int			scale = common_scale(constant, datums, nulls, n);
-
-		if (scale < 0)
-			return false;
-		bound->scale = (int16) scale;
-	}
-	reg = register_of(constant, bound->scale);
 	values = palloc(sizeof(CsvValue) * Max(n, 1));
 	for (int i = 0; i < n; i++)
 	{
 		if (nulls[i])
 			bound->has_null = true;
-		else if (!csv_value_of_datum(&reg, datums[i], &values[nvalues++]))
-			return false;
+		else
+			nvalues += csv_value_of_datum(&reg, datums[i], &values[nvalues]);
 	}
 	qsort_arg(values, nvalues, sizeof(CsvValue), compare_in_lane, &lane);
 	bound->count = 0;
@@ -159,7 +129,31 @@ put_list(Constants *out, const CsvProgramConstant *constant, Datum array,
 		put_value(out, lane, &values[i]);
 		bound->count++;
 	}
-	return true;
+}
+
+/*
+ * A numeric that decimals of a scale are compared with.  Between two of them, it
+ * is as good as any other: it gets one digit more.  Beyond all of them, it stays
+ * so.
+ */
+static bool
+put_compared(Constants *out, const CsvProgramConstant *constant, Datum datum,
+			 Bound *bound)
+{
+	CsvValue	value;
+	CsvInt128  *decimal = &value.value.decimal;
+	bool		fits = true;
+
+	memset(&value, 0, sizeof(value));
+	if (!csv_decimal_of_numeric(datum, constant->scale, decimal) &&
+		csv_decimal_fits(*decimal))
+	{
+		bound->scale++;
+		fits = csv_decimal_rescale(*decimal, 1, decimal);
+		*decimal += 5;
+	}
+	put_value(out, constant->lane, &value);
+	return fits;
 }
 
 /*
@@ -186,15 +180,13 @@ put_constant(Constants *out, const CsvProgramConstant *constant,
 		return true;
 	}
 	if (constant->list)
-		return put_list(out, constant, datum, bound);
-	if (constant->dynamic)
 	{
-		int			scale = common_scale(constant, &datum, &isnull, 1);
-
-		if (scale >= 0)
-			bound->scale = (int16) scale;
+		put_list(out, constant, datum, bound);
+		return true;
 	}
-	reg = register_of(constant, bound->scale);
+	if (constant->dynamic)
+		return put_compared(out, constant, datum, bound);
+	reg = register_of(constant);
 	memset(&value, 0, sizeof(value));
 	fits = csv_value_of_datum(&reg, datum, &value);
 	put_value(out, constant->lane, &value);
@@ -350,14 +342,13 @@ CsvQuery *
 csv_query_over(const CsvQuery *query, const CsvColumn *columns,
 			   uint32_t ncolumns)
 {
-	CsvQuery   *over = palloc(sizeof(CsvQuery));
-	CsvInstruction *instructions = palloc(Max(query->ninstructions, 1) *
-										  sizeof(CsvInstruction));
+	size_t		nbytes = query->ninstructions * sizeof(CsvInstruction);
+	CsvQuery   *over = palloc(sizeof(CsvQuery) + nbytes);
+	CsvInstruction *instructions = (CsvInstruction *) (over + 1);
 
 	*over = *query;
 	over->instructions = instructions;
-	memcpy(instructions, query->instructions,
-		   query->ninstructions * sizeof(CsvInstruction));
+	memcpy(instructions, query->instructions, nbytes);
 	for (uint32_t i = 0; i < query->ninstructions; i++)
 	{
 		if (instructions[i].operation != CSV_OP_COLUMN)
@@ -367,13 +358,6 @@ csv_query_over(const CsvQuery *query, const CsvColumn *columns,
 				instructions[i].operand = k;
 	}
 	return over;
-}
-
-void
-csv_query_over_free(CsvQuery *over)
-{
-	pfree((void *) over->instructions);
-	pfree(over);
 }
 
 /* ---- what may come of it ---- */

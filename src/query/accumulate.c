@@ -32,19 +32,19 @@ carry_key(uint32_t group, uint32_t field)
 static bool
 add_carry(CsvGroups *groups, uint32_t group, uint32_t field, CsvInt128 carry)
 {
-	CsvTable   *table = &groups->carries;
+	CsvKeyed   *table = &groups->carries;
 	CsvValue	key = carry_key(group, field);
 	uint32_t	row;
 	uint8_t    *place;
 	CsvInt128	sum;
 	bool		made;
 
-	row = csv_table_find(table,
-						 csv_table_hash(table, table->seed, CSV_LANE_INT, &key),
+	row = csv_keyed_find(table,
+						 csv_keyed_hash(table, table->seed, CSV_LANE_INT, &key),
 						 &key, &made);
-	if (row == CSV_TABLE_NO_ROW)
+	if (row == CSV_NO_ROW)
 		return false;
-	place = csv_table_row(table, row) + groups->carry_offset;
+	place = csv_keyed_row(table, row) + groups->carry_offset;
 	memcpy(&sum, place, sizeof(sum));
 	sum += carry;
 	memcpy(place, &sum, sizeof(sum));
@@ -54,18 +54,18 @@ add_carry(CsvGroups *groups, uint32_t group, uint32_t field, CsvInt128 carry)
 CsvInt128
 csv_get_carry(const CsvGroups *groups, uint32_t group, uint32_t field)
 {
-	const CsvTable *table = &groups->carries;
+	const CsvKeyed *table = &groups->carries;
 	CsvValue	key = carry_key(group, field);
 	uint32_t	row;
 	CsvInt128	sum;
 
-	row = csv_table_lookup(table,
-						   csv_table_hash(table, table->seed, CSV_LANE_INT,
+	row = csv_keyed_lookup(table,
+						   csv_keyed_hash(table, table->seed, CSV_LANE_INT,
 										  &key),
 						   &key);
-	if (row == CSV_TABLE_NO_ROW)
+	if (row == CSV_NO_ROW)
 		return 0;
-	memcpy(&sum, csv_table_row(table, row) + groups->carry_offset,
+	memcpy(&sum, csv_keyed_row(table, row) + groups->carry_offset,
 		   sizeof(sum));
 	return sum;
 }
@@ -75,7 +75,7 @@ csv_get_carry(const CsvGroups *groups, uint32_t group, uint32_t field)
 bool
 csv_add_count(CsvGroups *groups, uint32_t counter, const CsvRun *run, uint32_t n)
 {
-	uint8_t    *place = run->place + groups->counters[counter].offset;
+	uint8_t    *place = run->place + groups->counters[counter];
 	uint32_t	count;
 
 	memcpy(&count, place, 4);
@@ -93,7 +93,7 @@ csv_add_count(CsvGroups *groups, uint32_t counter, const CsvRun *run, uint32_t n
 
 bool
 csv_add_wide_sum(CsvGroups *groups, uint32_t aggregate, const CsvRun *run,
-			 CsvWideSum sum)
+				 CsvWideSum sum)
 {
 	const CsvAccumulator *accumulator = &groups->accumulators[aggregate];
 	uint8_t    *place = run->place + accumulator->offset;
@@ -145,7 +145,7 @@ add_sum(CsvGroups *groups, uint32_t aggregate, const CsvRun *run,
 
 bool
 csv_sum_integers(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
-			 const CsvRuns *runs)
+				 const CsvRuns *runs)
 {
 	const int64_t *values = lanes->integers;
 	const uint16_t *rows = runs->rows;
@@ -178,42 +178,28 @@ csv_sum_integers(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
 	return true;
 }
 
+/* wide decimals; or squares, of INT and DECIMAL of up to 18 digits: below 2^127 */
 bool
-csv_sum_decimals(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
+csv_sum_wide(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
 			 const CsvRuns *runs)
 {
+	bool		squares = groups->query->aggregate[aggregate].kind ==
+		CSV_AGGREGATE_SUM_SQUARES;
 	uint32_t	i = 0;
 
 	for (uint32_t r = 0; r < runs->nruns; r++)
 	{
-		CsvWideSum		sum = {0, 0};
-
-		for (uint32_t end = runs->runs[r].end; i < end; i++)
-			sum = csv_wide_sum_add(sum, csv_wide_sum_of(lanes->decimals[runs->rows[i]]));
-		if (!csv_add_wide_sum(groups, aggregate, &runs->runs[r], sum))
-			return false;
-	}
-	return true;
-}
-
-/* of INT, and DECIMAL of up to 18 digits: products are below 2^127 */
-bool
-csv_sum_squares(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
-			const CsvRuns *runs)
-{
-	uint32_t	i = 0;
-
-	for (uint32_t r = 0; r < runs->nruns; r++)
-	{
-		CsvWideSum		sum = {0, 0};
+		CsvWideSum	sum = {0, 0};
 
 		for (uint32_t end = runs->runs[r].end; i < end; i++)
 		{
 			uint32_t	row = runs->rows[i];
-			int64_t		value = lanes->lane == CSV_LANE_INT ?
-				lanes->integers[row] : (int64_t) csv_lanes_decimal(lanes, row);
+			CsvInt128	value = lanes->lane == CSV_LANE_INT ?
+				lanes->integers[row] : csv_lanes_decimal(lanes, row);
 
-			sum = csv_wide_sum_add(sum, csv_wide_sum_of((CsvInt128) value * value));
+			if (squares)
+				value = (CsvInt128) (int64_t) value * (int64_t) value;
+			sum = csv_wide_sum_add(sum, csv_wide_sum_of(value));
 		}
 		if (!csv_add_wide_sum(groups, aggregate, &runs->runs[r], sum))
 			return false;
@@ -223,7 +209,7 @@ csv_sum_squares(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
 
 bool
 csv_sum_floats(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
-		   const CsvRuns *runs)
+			   const CsvRuns *runs)
 {
 	bool		squares = groups->query->aggregate[aggregate].kind ==
 		CSV_AGGREGATE_SUM_SQUARES;
@@ -313,7 +299,7 @@ csv_load_extreme(uint8_t lane, const uint8_t *place, CsvValue *value)
 /* a value beside the extreme of the run's group */
 bool
 csv_take_extreme(CsvGroups *groups, uint32_t number, const CsvRun *run,
-			 const CsvValue *value)
+				 const CsvValue *value)
 {
 	const CsvAggregate *aggregate = &groups->query->aggregate[number];
 	const CsvAccumulator *accumulator = &groups->accumulators[number];
@@ -338,7 +324,7 @@ csv_take_extreme(CsvGroups *groups, uint32_t number, const CsvRun *run,
 
 bool
 csv_take_extremes(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
-			  const CsvRuns *runs)
+				  const CsvRuns *runs)
 {
 	bool		is_max = groups->query->aggregate[aggregate].kind ==
 		CSV_AGGREGATE_MAX;
@@ -399,10 +385,10 @@ csv_take_extremes(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
 /* full: there is no room for a value that is not there */
 bool
 csv_count_distinct(CsvGroups *groups, uint32_t aggregate, const CsvRun *run,
-			   const CsvValue *value, bool full)
+				   const CsvValue *value, bool full)
 {
 	CsvAccumulator *accumulator = &groups->accumulators[aggregate];
-	CsvTable   *table = &accumulator->distinct;
+	CsvKeyed   *table = &accumulator->distinct;
 	CsvValue	pair[2];
 	uint64_t	hash;
 	bool		made;
@@ -410,20 +396,21 @@ csv_count_distinct(CsvGroups *groups, uint32_t aggregate, const CsvRun *run,
 	memset(&pair[0], 0, sizeof(pair[0]));
 	pair[0].value.integer = run->group;
 	pair[1] = *value;
-	hash = csv_table_hash(table, table->seed, CSV_LANE_INT, &pair[0]);
-	hash = csv_table_hash(table, hash, table->lanes[1], &pair[1]);
+	hash = csv_keyed_hash(table, table->seed, CSV_LANE_INT, &pair[0]);
+	hash = csv_keyed_hash(table, hash, table->lanes[1], &pair[1]);
 	if (full)
-		return csv_table_lookup(table, hash, pair) != CSV_TABLE_NO_ROW ||
+		return csv_keyed_lookup(table, hash, pair) != CSV_NO_ROW ||
 			groups->spill_value(groups->spill_arg, hash, aggregate, run->group,
 								value);
-	if (csv_table_find(table, hash, pair, &made) == CSV_TABLE_NO_ROW)
+	if (csv_keyed_find(table, hash, pair, &made) == CSV_NO_ROW)
 		return false;
-	return !made || csv_add_count(groups, accumulator->counter, run, 1);
+	return !made ||
+		csv_add_count(groups, groups->partial.input[aggregate], run, 1);
 }
 
 bool
 csv_count_all_distinct(CsvGroups *groups, uint32_t aggregate,
-				   const CsvLanes *lanes, const CsvRuns *runs, bool full)
+					   const CsvLanes *lanes, const CsvRuns *runs, bool full)
 {
 	uint32_t	i = 0;
 	CsvValue	value;

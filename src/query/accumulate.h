@@ -15,52 +15,6 @@
 /* fields of a group, for carries: accumulators, then counters */
 #define COUNTER_FIELD(counter)	(CSV_MAX_AGGREGATES + (counter))
 
-/* 192 bits, two's complement */
-typedef struct CsvWideSum
-{
-	CsvUint128	low;
-	int64_t		high;
-} CsvWideSum;
-
-static inline CsvWideSum
-csv_wide_sum_of(CsvInt128 value)
-{
-	CsvWideSum		wide = {(CsvUint128) value, value < 0 ? -1 : 0};
-
-	return wide;
-}
-
-static inline CsvWideSum
-csv_wide_sum_add(CsvWideSum a, CsvWideSum b)
-{
-	a.low += b.low;
-	a.high = (int64_t) ((uint64_t) a.high + (uint64_t) b.high +
-						(a.low < b.low));
-	return a;
-}
-
-static inline CsvWideSum
-csv_wide_sum_negate(CsvWideSum a)
-{
-	a.low = -a.low;
-	a.high = (int64_t) (~(uint64_t) a.high + (a.low == 0));
-	return a;
-}
-
-/* a x 2^64 or 2^128 */
-static inline CsvWideSum
-csv_wide_sum_shifted(CsvInt128 a, bool by_128)
-{
-	CsvWideSum		wide = {0, (int64_t) a};
-
-	if (!by_128)
-	{
-		wide.low = (CsvUint128) a << 64;
-		wide.high = (int64_t) (a >> 64);
-	}
-	return wide;
-}
-
 /* what has been carried from a field of a group */
 extern CsvInt128 csv_get_carry(const CsvGroups *groups, uint32_t group,
 							   uint32_t field);
@@ -74,10 +28,8 @@ extern bool csv_add_wide_sum(CsvGroups *groups, uint32_t aggregate,
 /* add all values of runs, by their aggregate and lane */
 extern bool csv_sum_integers(CsvGroups *groups, uint32_t aggregate,
 							 const CsvLanes *lanes, const CsvRuns *runs);
-extern bool csv_sum_decimals(CsvGroups *groups, uint32_t aggregate,
-							 const CsvLanes *lanes, const CsvRuns *runs);
-extern bool csv_sum_squares(CsvGroups *groups, uint32_t aggregate,
-							const CsvLanes *lanes, const CsvRuns *runs);
+extern bool csv_sum_wide(CsvGroups *groups, uint32_t aggregate,
+						 const CsvLanes *lanes, const CsvRuns *runs);
 extern bool csv_sum_floats(CsvGroups *groups, uint32_t aggregate,
 						   const CsvLanes *lanes, const CsvRuns *runs);
 extern bool csv_take_extremes(CsvGroups *groups, uint32_t aggregate,

@@ -337,91 +337,13 @@ csv_evaluator_run(CsvEvaluator *evaluator, const CsvLayout *layout,
 	return CSV_OK;
 }
 
-CsvEvaluator *
-csv_evaluator_create(const CsvMemory *memory, const CsvQuery *query)
-{
-	uint32_t	n = query->nregisters;
-	size_t		nbytes = ALIGNMENT + (size_t) n * CSV_BLOCK_ROWS * (16 + 4 + 1);
-	CsvEvaluator *evaluator = memory->alloc(memory->owner, sizeof(*evaluator));
-	uint8_t    *next;
-
-	if (evaluator == NULL)
-		return NULL;
-	memset(evaluator, 0, sizeof(*evaluator));
-	evaluator->memory = *memory;
-	evaluator->query = query;
-	evaluator->allocated = memory->alloc(memory->owner, nbytes);
-	evaluator->lanes = memory->alloc(memory->owner, (n + 1) * sizeof(CsvLanes));
-	evaluator->registers = memory->alloc(memory->owner,
-										 (n + 1) * sizeof(CsvRegister));
-	evaluator->constants = memory->alloc(memory->owner,
-										 (n + 1) * sizeof(CsvConstant));
-	evaluator->written = memory->alloc(memory->owner,
-									   (n + 1) * sizeof(uint32_t));
-	if (query->aggregates)
-		evaluator->groups = memory->alloc(memory->owner, sizeof(CsvGroups));
-	if (evaluator->allocated == NULL || evaluator->lanes == NULL ||
-		evaluator->registers == NULL || evaluator->constants == NULL ||
-		evaluator->written == NULL ||
-		(query->aggregates && evaluator->groups == NULL))
-	{
-		if (evaluator->groups != NULL)
-			memory->free(memory->owner, evaluator->groups);
-		evaluator->groups = NULL;
-		csv_evaluator_free(evaluator);
-		return NULL;
-	}
-
-	memset(evaluator->lanes, 0, (n + 1) * sizeof(CsvLanes));
-	memset(evaluator->written, 0, (n + 1) * sizeof(uint32_t));
-	next = (uint8_t *) (((uintptr_t) evaluator->allocated + ALIGNMENT - 1) &
-						~(uintptr_t) (ALIGNMENT - 1));
-	memset(next, 0, nbytes - ALIGNMENT);
-	for (uint32_t i = 0; i < n; i++)
-	{
-		CsvRegister *own = &evaluator->registers[i];
-
-		own->values = next;
-		own->lengths = (uint32_t *) (next + 16 * CSV_BLOCK_ROWS);
-		own->state = next + 20 * CSV_BLOCK_ROWS;
-		next += 21 * CSV_BLOCK_ROWS;
-	}
-	for (uint32_t i = 0; i < query->ninstructions; i++)
-		evaluator->written[query->instructions[i].result] = i + 1;
-	if (query->limit > 0)
-	{
-		evaluator->best = memory->alloc(memory->owner, sizeof(CsvBest));
-		if (evaluator->best != NULL &&
-			!csv_best_init(evaluator->best, &evaluator->memory, query))
-		{
-			memory->free(memory->owner, evaluator->best);
-			evaluator->best = NULL;
-		}
-		if (evaluator->best == NULL)
-		{
-			csv_evaluator_free(evaluator);
-			return NULL;
-		}
-	}
-	if (query->aggregates)
-		evaluator->groups->limit_bytes = 0;
-	if (query->aggregates &&
-		!csv_groups_init(evaluator->groups, &evaluator->memory, query))
-	{
-		csv_evaluator_free(evaluator);
-		return NULL;
-	}
-	return evaluator;
-}
-
 void
 csv_evaluator_free(CsvEvaluator *evaluator)
 {
 	CsvMemory	memory = evaluator->memory;
 	void	   *parts[] = {
-		evaluator->allocated, evaluator->lanes, evaluator->registers,
-		evaluator->constants, evaluator->written, evaluator->rows,
-		evaluator->groups, evaluator->best, evaluator
+		evaluator->allocated, evaluator->rows, evaluator->groups,
+		evaluator->best, evaluator
 	};
 
 	if (evaluator->groups != NULL)
@@ -431,6 +353,90 @@ csv_evaluator_free(CsvEvaluator *evaluator)
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (parts[i] != NULL)
 			memory.free(memory.owner, parts[i]);
+}
+
+/* false: no memory, and there is none */
+static bool
+make_best(CsvEvaluator *evaluator)
+{
+	const CsvMemory *memory = &evaluator->memory;
+	CsvBest    *best;
+
+	if (evaluator->query->limit == 0)
+		return true;
+	best = memory->alloc(memory->owner, sizeof(CsvBest));
+	if (best == NULL)
+		return false;
+	if (csv_best_init(best, memory, evaluator->query))
+		evaluator->best = best;
+	else
+		memory->free(memory->owner, best);
+	return evaluator->best != NULL;
+}
+
+/* false: no memory; there may be some */
+static bool
+make_groups(CsvEvaluator *evaluator)
+{
+	const CsvMemory *memory = &evaluator->memory;
+
+	if (!evaluator->query->aggregates)
+		return true;
+	evaluator->groups = memory->alloc(memory->owner, sizeof(CsvGroups));
+	if (evaluator->groups == NULL)
+		return false;
+	evaluator->groups->limit_bytes = 0;
+	return csv_groups_init(evaluator->groups, memory, evaluator->query);
+}
+
+CsvEvaluator *
+csv_evaluator_create(const CsvMemory *memory, const CsvQuery *query)
+{
+	uint32_t	n = query->nregisters;
+	size_t		room_bytes = ALIGNMENT + (size_t) n * CSV_BLOCK_ROWS * (16 + 4 + 1);
+	size_t		nbytes = room_bytes + (n + 1) *
+		(sizeof(CsvConstant) + sizeof(CsvLanes) + sizeof(CsvRegisterRoom) +
+		 sizeof(uint32_t));
+	CsvEvaluator *evaluator = memory->alloc(memory->owner, sizeof(*evaluator));
+	uint8_t    *next;
+
+	if (evaluator == NULL)
+		return NULL;
+	memset(evaluator, 0, sizeof(*evaluator));
+	evaluator->memory = *memory;
+	evaluator->query = query;
+	evaluator->allocated = memory->alloc(memory->owner, nbytes);
+	if (evaluator->allocated == NULL)
+	{
+		csv_evaluator_free(evaluator);
+		return NULL;
+	}
+
+	/* what is of each register, and then the registers' own arrays */
+	memset(evaluator->allocated, 0, nbytes);
+	evaluator->constants = evaluator->allocated;
+	evaluator->lanes = (CsvLanes *) (evaluator->constants + n + 1);
+	evaluator->registers = (CsvRegisterRoom *) (evaluator->lanes + n + 1);
+	evaluator->written = (uint32_t *) (evaluator->registers + n + 1);
+	next = (uint8_t *) (evaluator->written + n + 1);
+	next += -(uintptr_t) next % ALIGNMENT;
+	for (uint32_t i = 0; i < n; i++)
+	{
+		CsvRegisterRoom *own = &evaluator->registers[i];
+
+		own->values = next;
+		own->lengths = (uint32_t *) (next + 16 * CSV_BLOCK_ROWS);
+		own->state = next + 20 * CSV_BLOCK_ROWS;
+		next += 21 * CSV_BLOCK_ROWS;
+	}
+	for (uint32_t i = 0; i < query->ninstructions; i++)
+		evaluator->written[query->instructions[i].result] = i + 1;
+	if (!make_best(evaluator) || !make_groups(evaluator))
+	{
+		csv_evaluator_free(evaluator);
+		return NULL;
+	}
+	return evaluator;
 }
 
 void
@@ -447,114 +453,4 @@ const CsvQuery *
 csv_evaluator_query(const CsvEvaluator *evaluator)
 {
 	return evaluator->query;
-}
-
-/* ---- groups ---- */
-
-void
-csv_evaluator_remember(CsvEvaluator *evaluator, const CsvRowClasses *classes)
-{
-	evaluator->groups->remembered = classes;
-}
-
-void
-csv_evaluator_forget(CsvEvaluator *evaluator)
-{
-	csv_groups_forget(evaluator->groups);
-}
-
-uint32_t
-csv_evaluator_ngroups(const CsvEvaluator *evaluator)
-{
-	return evaluator->groups->table.nrows;
-}
-
-size_t
-csv_evaluator_group_bytes(const CsvEvaluator *evaluator)
-{
-	return csv_groups_bytes(evaluator->groups);
-}
-
-void
-csv_evaluator_limit(CsvEvaluator *evaluator, size_t limit_bytes,
-					CsvSpillFn spill, CsvSpillValueFn spill_value, void *arg)
-{
-	evaluator->groups->limit_bytes = limit_bytes;
-	evaluator->groups->spill = spill;
-	evaluator->groups->spill_value = spill_value;
-	evaluator->groups->spill_arg = arg;
-}
-
-void
-csv_evaluator_forget_values(CsvEvaluator *evaluator)
-{
-	csv_groups_forget_values(evaluator->groups);
-}
-
-bool
-csv_evaluator_count_value(CsvEvaluator *evaluator, uint32_t aggregate,
-						  uint32_t group, const CsvValue *value)
-{
-	return csv_groups_count_value(evaluator->groups, aggregate, group, value);
-}
-
-uint32_t
-csv_evaluator_find_group(CsvEvaluator *evaluator, const CsvValue *keys,
-						 uint64_t *hash)
-{
-	return csv_groups_find(evaluator->groups, keys, hash);
-}
-
-bool
-csv_evaluator_add_row(CsvEvaluator *evaluator, uint32_t group,
-					  const CsvValue *values)
-{
-	return csv_groups_add_row(evaluator->groups, group, values);
-}
-
-bool
-csv_evaluator_add_partial(CsvEvaluator *evaluator, uint32_t group,
-						  const CsvPartial *partial)
-{
-	return csv_groups_add_partial(evaluator->groups, group, partial);
-}
-
-uint32_t
-csv_evaluator_seek_group(const CsvEvaluator *evaluator, const CsvValue *keys)
-{
-	return csv_groups_seek(evaluator->groups, keys);
-}
-
-CsvStatus
-csv_evaluator_merge(CsvEvaluator *evaluator, const CsvPartialGroups *groups)
-{
-	return csv_groups_merge(evaluator->groups, groups) ? CSV_OK :
-		CSV_NO_MEMORY;
-}
-
-void
-csv_evaluator_key(const CsvEvaluator *evaluator, uint32_t group, uint32_t key,
-				  CsvValue *value)
-{
-	csv_groups_key(evaluator->groups, group, key, value);
-}
-
-void
-csv_evaluator_aggregate(const CsvEvaluator *evaluator, uint32_t group,
-						uint32_t aggregate, CsvAggregateValue *value)
-{
-	csv_groups_aggregate(evaluator->groups, group, aggregate, value);
-}
-
-double
-csv_evaluator_spread(const CsvEvaluator *evaluator, uint32_t group,
-					 uint32_t sum, uint32_t squares, uint64_t count)
-{
-	return csv_groups_spread(evaluator->groups, group, sum, squares, count);
-}
-
-bool
-csv_evaluator_reset(CsvEvaluator *evaluator)
-{
-	return csv_groups_reset(evaluator->groups);
 }

@@ -47,6 +47,23 @@ wide_carry(CsvWideFloat *wide)
 	wide->nadditions = 0;
 }
 
+/* leave the magnitude; was it below 0? */
+static bool
+wide_make_positive(CsvWideFloat *wide)
+{
+	bool		negative;
+
+	wide_carry(wide);
+	negative = wide->words[NWORDS - 1] < 0;
+	if (negative)
+	{
+		for (int i = 0; i < NWORDS; i++)
+			wide->words[i] = -wide->words[i];
+		wide_carry(wide);
+	}
+	return negative;
+}
+
 static void
 wide_add(CsvWideFloat *wide, double value)
 {
@@ -91,20 +108,12 @@ static double
 wide_round(const CsvWideFloat *wide, bool *overflow)
 {
 	CsvWideFloat sum = *wide;
-	bool		negative;
+	bool		negative = wide_make_positive(&sum);
 	int			top = NWORDS - 1;
 	int			high;			/* place of the highest bit */
 	int			low;			/* place of the lowest bit that is kept */
 	uint64_t	bits;
 
-	wide_carry(&sum);
-	negative = sum.words[NWORDS - 1] < 0;
-	if (negative)
-	{
-		for (int i = 0; i < NWORDS; i++)
-			sum.words[i] = -sum.words[i];
-		wide_carry(&sum);
-	}
 	while (top > 0 && sum.words[top] == 0)
 		top--;
 	if (sum.words[top] == 0)
@@ -311,16 +320,9 @@ csv_float_sum_add_words(CsvFloatSum *sum, CsvWideFloats *wides,
 
 	sum->seen |= seen;
 	memcpy(total.words, words, sizeof(total.words));
-	wide_carry(&total);
 
 	/* as a magnitude: the words of a small negative sum would all be ones */
-	negative = total.words[NWORDS - 1] < 0;
-	if (negative)
-	{
-		for (int i = 0; i < NWORDS; i++)
-			total.words[i] = -total.words[i];
-		wide_carry(&total);
-	}
+	negative = wide_make_positive(&total);
 	while (top > 0 && total.words[top] == 0)
 		top--;
 	if (top * 32 + 32 + LOWEST_EXPONENT > 1000 && sum->wide == 0 &&
@@ -423,13 +425,7 @@ magnitude_of(const CsvFloatSum *sum, const CsvWideFloats *wides,
 		for (uint32_t i = 0; i < sum->nparts; i++)
 			wide_add(&wide, sum->parts[i]);
 	}
-	wide_carry(&wide);
-	if (wide.words[NWORDS - 1] < 0)
-	{
-		for (int i = 0; i < NWORDS; i++)
-			wide.words[i] = -wide.words[i];
-		wide_carry(&wide);
-	}
+	(void) wide_make_positive(&wide);
 	*first = 0;
 	*last = NWORDS - 1;
 	for (int i = 0; i < NWORDS; i++)

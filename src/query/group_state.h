@@ -7,25 +7,15 @@
 
 #include "float_sum.h"
 #include "lanes.h"
-#include "table.h"
+#include "keyed.h"
 
-/* how many values an argument had where its filter was true */
-typedef struct CsvCounter
-{
-	uint16_t	argument;		/* CSV_NO_REGISTER: rows are counted */
-	uint16_t	filter;			/* or CSV_NO_REGISTER */
-	bool		distinct;
-	uint32_t	offset;			/* in a group's row */
-} CsvCounter;
-
-/* what a group keeps for an aggregate beside its counter */
+/* what a group keeps for an aggregate beside its input's counter */
 typedef struct CsvAccumulator
 {
-	uint32_t	counter;
-	uint32_t	offset;
+	uint32_t	offset;			/* in a group's row */
 	uint32_t	nbytes;			/* 0: nothing */
 	uint32_t	bit;			/* MIN, MAX: which says that there is a value */
-	CsvTable	distinct;		/* COUNT_DISTINCT: of (group, value) */
+	CsvKeyed	distinct;		/* COUNT_DISTINCT: of (group, value) */
 } CsvAccumulator;
 
 /* rows of one group, side by side in a list */
@@ -48,19 +38,18 @@ typedef struct CsvGroups
 	const CsvMemory *memory;
 	const CsvQuery *query;
 	bool		ready;			/* the layout of rows is settled */
-	CsvTable	table;
-	CsvTable	carries;		/* of (group, field) */
+	CsvKeyed	table;
+	CsvKeyed	carries;		/* of (group, field) */
 	uint32_t	carry_offset;
 	CsvWideFloats wides;
 	uint32_t	bits_offset;	/* of those bits in a group's row */
-	uint32_t	ncounters;
 	CsvPartialLayout partial;
-	CsvCounter	counters[CSV_MAX_AGGREGATES];
+	uint32_t	counters[CSV_MAX_AGGREGATES];	/* of each input: likewise */
 	CsvAccumulator accumulators[CSV_MAX_AGGREGATES];
 
 	/* see csv_evaluator_remember() */
 	const CsvRowClasses *remembered;
-	uint32_t   *group_of_class; /* CSV_TABLE_NO_ROW: none yet */
+	uint32_t   *group_of_class; /* CSV_NO_ROW: none yet */
 	uint32_t	class_capacity;
 	uint32_t   *class_of_group; /* CSV_UNKNOWN_CLASS: none yet */
 	uint32_t	group_capacity;

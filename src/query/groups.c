@@ -16,7 +16,7 @@
  * Where rows stay from query to query, their groups may be known by number: then
  * 1 and 2 are spared.
  *
- * A group keeps (see table.h for its keys):
+ * A group keeps (see keyed.h for its keys):
  *
  *	counters		4 bytes each.  Aggregates of the same argument and filter
  *					have one in common.
@@ -30,6 +30,7 @@
 #include <string.h>
 
 #include "accumulate.h"
+#include "evaluator.h"
 
 /* groups are few up to here: rows are sorted by group */
 #define FEW_GROUPS		256
@@ -73,6 +74,7 @@ csv_groups_settle(CsvGroups *groups, const CsvLanes *registers)
 	uint32_t	payload_bytes = 0;
 	uint32_t	payload;
 	uint32_t	nextremes = 0;
+	uint32_t	ncounters = groups->partial.ninputs;
 	uint32_t	spare;			/* counters where four bytes are left over */
 	uint32_t	nwords;			/* four bytes each: other counters, and bits */
 
@@ -81,62 +83,36 @@ csv_groups_settle(CsvGroups *groups, const CsvLanes *registers)
 	groups->ready = true;
 	for (uint32_t key = 0; key < query->nkeys; key++)
 		lanes[key] = query->keys[key].lane;
-	groups->ncounters = 0;
 	for (uint32_t i = 0; i < query->naggregates; i++)
 	{
 		const CsvAggregate *aggregate = &query->aggregate[i];
 		CsvAccumulator *accumulator = &groups->accumulators[i];
-		bool		distinct = aggregate->kind == CSV_AGGREGATE_COUNT_DISTINCT;
-		uint16_t	argument = aggregate->kind == CSV_AGGREGATE_COUNT_ROWS ?
-			CSV_NO_REGISTER : aggregate->argument;
-		uint32_t	counter = 0;
 
 		accumulator->nbytes = accumulator_bytes(aggregate, registers);
 		accumulator->offset = payload_bytes;
 		payload_bytes += accumulator->nbytes;
-		while (counter < groups->ncounters &&
-			   (distinct || groups->counters[counter].distinct ||
-				groups->counters[counter].argument != argument ||
-				groups->counters[counter].filter != aggregate->filter))
-			counter++;
-		if (counter == groups->ncounters)
-		{
-			groups->counters[counter].argument = argument;
-			groups->counters[counter].filter = aggregate->filter;
-			groups->counters[counter].distinct = distinct;
-			groups->ncounters++;
-		}
-		accumulator->counter = counter;
 		if (csv_is_extreme(aggregate))
 			accumulator->bit = nextremes++;
-		if (distinct)
+		if (aggregate->kind == CSV_AGGREGATE_COUNT_DISTINCT)
 		{
 			uint8_t		pair[2] = {CSV_LANE_INT, aggregate->lane};
 			uint32_t	nothing;
 
-			csv_table_init(&accumulator->distinct, groups->memory, pair, 2, 0,
+			csv_keyed_init(&accumulator->distinct, groups->memory, pair, 2, 0,
 						   &nothing);
 		}
 	}
 
-	spare = query->nkeys > 0 && groups->ncounters > 0;
-	nwords = groups->ncounters - spare + (nextremes + 31) / 32;
-	csv_table_init(&groups->table, groups->memory, lanes, query->nkeys,
+	spare = query->nkeys > 0 && ncounters > 0;
+	nwords = ncounters - spare + (nextremes + 31) / 32;
+	csv_keyed_init(&groups->table, groups->memory, lanes, query->nkeys,
 				   payload_bytes + 4 * nwords, &payload);
 	for (uint32_t i = 0; i < query->naggregates; i++)
 		groups->accumulators[i].offset += payload;
-	for (uint32_t i = 0; i < groups->ncounters; i++)
-		groups->counters[i].offset = i < spare ? payload - 4 :
+	for (uint32_t i = 0; i < ncounters; i++)
+		groups->counters[i] = i < spare ? payload - 4 :
 			payload + payload_bytes + 4 * (i - spare);
-	groups->bits_offset = payload + payload_bytes +
-		4 * (groups->ncounters - spare);
-}
-
-bool
-csv_groups_reset(CsvGroups *groups)
-{
-	csv_groups_free(groups);
-	return csv_groups_init(groups, groups->memory, groups->query);
+	groups->bits_offset = payload + payload_bytes + 4 * (ncounters - spare);
 }
 
 bool
@@ -159,18 +135,18 @@ csv_groups_init(CsvGroups *groups, const CsvMemory *memory,
 	memset(groups->accumulators, 0, sizeof(groups->accumulators));
 	groups->table.arena.memory = memory;
 	groups->wides.memory = memory;
-	csv_table_init(&groups->carries, memory, carry_key, 1, sizeof(CsvInt128),
+	csv_keyed_init(&groups->carries, memory, carry_key, 1, sizeof(CsvInt128),
 				   &groups->carry_offset);
 	if (query->aggregates && query->nkeys == 0)
 	{
 		csv_groups_settle(groups, NULL);
-		return csv_table_add(&groups->table) != CSV_TABLE_NO_ROW;
+		return csv_keyed_add(&groups->table) != CSV_NO_ROW;
 	}
 	return true;
 }
 
-void
-csv_groups_forget(CsvGroups *groups)
+static void
+forget_classes(CsvGroups *groups)
 {
 	const CsvMemory *memory = groups->memory;
 
@@ -185,35 +161,35 @@ csv_groups_forget(CsvGroups *groups)
 	groups->remembered = NULL;
 }
 
-void
-csv_groups_free(CsvGroups *groups)
-{
-	csv_table_free(&groups->table);
-	csv_table_free(&groups->carries);
-	csv_wide_floats_free(&groups->wides);
-	csv_groups_forget(groups);
-	csv_groups_forget_values(groups);
-}
-
-void
-csv_groups_forget_values(CsvGroups *groups)
+static void
+forget_values(CsvGroups *groups)
 {
 	for (uint32_t i = 0; i < groups->query->naggregates; i++)
 		if (groups->accumulators[i].distinct.arena.memory != NULL)
-			csv_table_free(&groups->accumulators[i].distinct);
+			csv_keyed_free(&groups->accumulators[i].distinct);
 }
 
-size_t
-csv_groups_bytes(const CsvGroups *groups)
+void
+csv_groups_free(CsvGroups *groups)
 {
-	size_t		nbytes = csv_table_bytes(&groups->table) +
-		csv_table_bytes(&groups->carries) +
+	csv_keyed_free(&groups->table);
+	csv_keyed_free(&groups->carries);
+	csv_wide_floats_free(&groups->wides);
+	forget_classes(groups);
+	forget_values(groups);
+}
+
+static size_t
+group_bytes(const CsvGroups *groups)
+{
+	size_t		nbytes = csv_keyed_bytes(&groups->table) +
+		csv_keyed_bytes(&groups->carries) +
 		csv_wide_floats_bytes(&groups->wides) +
 		sizeof(uint32_t) * ((size_t) groups->class_capacity +
 							groups->group_capacity);
 
 	for (uint32_t i = 0; i < groups->query->naggregates; i++)
-		nbytes += csv_table_bytes(&groups->accumulators[i].distinct);
+		nbytes += csv_keyed_bytes(&groups->accumulators[i].distinct);
 	return nbytes;
 }
 
@@ -221,7 +197,7 @@ static bool
 is_full(const CsvGroups *groups)
 {
 	return groups->limit_bytes > 0 &&
-		csv_groups_bytes(groups) > groups->limit_bytes;
+		group_bytes(groups) > groups->limit_bytes;
 }
 
 /* ---- which group is a row of? ---- */
@@ -242,49 +218,46 @@ hash_key(CsvGroups *groups, const CsvLanes *lanes, uint32_t key, CsvRows rows)
 			csv_lanes_value(lanes, rows.rows[i], &value);
 			if (value.state != CSV_LANE_VALUE)
 				groups->nulls[i] |= UINT32_C(1) << key;
-			hashes[i] = csv_table_hash(&groups->table, hashes[i], lanes->lane,
+			hashes[i] = csv_keyed_hash(&groups->table, hashes[i], lanes->lane,
 									   &value);
 		}
 		return;
 	}
+
+#define HASH(hash) \
+	for (uint32_t i = 0; i < rows.nrows; i++) \
+	{ \
+		const uint32_t row = rows.rows[i]; \
+ \
+		hashes[i] = (hash); \
+	} \
+	break
+
 	switch (lanes->lane)
 	{
 		case CSV_LANE_INT:
-			for (uint32_t i = 0; i < rows.nrows; i++)
-				hashes[i] = csv_hash_word(seed, hashes[i], (uint64_t)
-										  lanes->integers[rows.rows[i]]);
-			break;
+			HASH(csv_hash_word(seed, hashes[i], (uint64_t) lanes->integers[row]));
 		case CSV_LANE_DECIMAL:
-			for (uint32_t i = 0; i < rows.nrows; i++)
-				hashes[i] = csv_hash_wide(seed, hashes[i], (CsvUint128)
-										  csv_lanes_decimal(lanes,
-															rows.rows[i]));
-			break;
+			HASH(csv_hash_wide(seed, hashes[i], (CsvUint128)
+							   csv_lanes_decimal(lanes, row)));
 		case CSV_LANE_FLOAT:
-			for (uint32_t i = 0; i < rows.nrows; i++)
-				hashes[i] = csv_hash_word(seed, hashes[i],
-										  csv_float_representative(lanes->reals[rows.rows[i]]));
-			break;
+			HASH(csv_hash_word(seed, hashes[i],
+							   csv_float_representative(lanes->reals[row])));
 		case CSV_LANE_TEXT:
-			for (uint32_t i = 0; i < rows.nrows; i++)
-				hashes[i] = csv_hash_text(seed, hashes[i],
-										  lanes->texts[rows.rows[i]],
-										  lanes->lengths[rows.rows[i]]);
-			break;
+			HASH(csv_hash_text(seed, hashes[i], lanes->texts[row],
+							   lanes->lengths[row]));
 		case CSV_LANE_UUID:
-			for (uint32_t i = 0; i < rows.nrows; i++)
-				hashes[i] = csv_hash_wide(seed, hashes[i],
-										  lanes->uuids[rows.rows[i]]);
-			break;
+			HASH(csv_hash_wide(seed, hashes[i], lanes->uuids[row]));
 	}
+#undef HASH
 }
 
-/* step 2: the first group with the row's hash, or CSV_TABLE_NO_ROW */
+/* step 2: the first group with the row's hash, or CSV_NO_ROW */
 static void
 guess_groups(CsvGroups *groups, uint32_t nrows)
 {
-	const CsvTable *table = &groups->table;
-	const CsvTableSlot *slots = table->slots;
+	const CsvKeyed *table = &groups->table;
+	const CsvKeyedSlot *slots = table->slots;
 	uint32_t	mask = table->slot_mask;
 	bool		many = mask >= MANY_SLOTS;
 
@@ -303,12 +276,12 @@ guess_groups(CsvGroups *groups, uint32_t nrows)
 		uint32_t	tag = (uint32_t) groups->hashes[i];
 		uint32_t	at = tag & mask;
 
-		while (slots[at].tag != tag && slots[at].row != CSV_TABLE_NO_ROW)
+		while (slots[at].tag != tag && slots[at].row != CSV_NO_ROW)
 			at = (at + 1) & mask;
 		groups->numbers[i] = slots[at].row;
-		if (slots[at].row != CSV_TABLE_NO_ROW)
+		if (slots[at].row != CSV_NO_ROW)
 		{
-			groups->places[i] = csv_table_row(table, slots[at].row);
+			groups->places[i] = csv_keyed_row(table, slots[at].row);
 			if (many)
 				__builtin_prefetch(groups->places[i]);
 		}
@@ -340,9 +313,9 @@ check_key(CsvGroups *groups, const CsvLanes *lanes, uint32_t key, CsvRows rows)
 		const uint8_t *place = groups->places[i] + offset; \
 		uint32_t	row = rows.rows[i]; \
  \
-		if (groups->numbers[i] != CSV_TABLE_NO_ROW && \
+		if (groups->numbers[i] != CSV_NO_ROW && \
 			csv_lanes_state(lanes, row) == CSV_LANE_VALUE && !(is_equal)) \
-			groups->numbers[i] = CSV_TABLE_NO_ROW; \
+			groups->numbers[i] = CSV_NO_ROW; \
 	} \
 	break
 
@@ -400,7 +373,7 @@ find_groups(CsvGroups *groups, const CsvLanes *registers, CsvRows *all)
 	const CsvRows rows = *all;
 	const bool	full = is_full(groups);
 	uint32_t	nkept = 0;
-	CsvTable   *table = &groups->table;
+	CsvKeyed   *table = &groups->table;
 	uint32_t   *numbers = groups->numbers;
 
 	for (uint32_t i = 0; i < rows.nrows; i++)
@@ -413,7 +386,7 @@ find_groups(CsvGroups *groups, const CsvLanes *registers, CsvRows *all)
 	{
 		uint32_t	nulls;
 
-		if (numbers[i] == CSV_TABLE_NO_ROW)
+		if (numbers[i] == CSV_NO_ROW)
 		{
 			/* any place will do */
 			groups->places[i] = (uint8_t *) groups->hashes;
@@ -421,14 +394,14 @@ find_groups(CsvGroups *groups, const CsvLanes *registers, CsvRows *all)
 		}
 		memcpy(&nulls, groups->places[i] + table->null_offset, 4);
 		if (nulls != groups->nulls[i])
-			numbers[i] = CSV_TABLE_NO_ROW;
+			numbers[i] = CSV_NO_ROW;
 	}
 	for (uint32_t key = 0; key < query->nkeys; key++)
 		check_key(groups, &registers[query->keys[key].value], key, rows);
 
 	for (uint32_t i = 0; i < rows.nrows; i++)
 	{
-		if (numbers[i] == CSV_TABLE_NO_ROW)
+		if (numbers[i] == CSV_NO_ROW)
 		{
 			CsvValue	keys[CSV_MAX_KEYS];
 			bool		made;
@@ -437,16 +410,16 @@ find_groups(CsvGroups *groups, const CsvLanes *registers, CsvRows *all)
 				csv_lanes_value(&registers[query->keys[key].value],
 								rows.rows[i], &keys[key]);
 			numbers[i] = full ?
-				csv_table_lookup(table, groups->hashes[i], keys) :
-				csv_table_find(table, groups->hashes[i], keys, &made);
-			if (numbers[i] == CSV_TABLE_NO_ROW)
+				csv_keyed_lookup(table, groups->hashes[i], keys) :
+				csv_keyed_find(table, groups->hashes[i], keys, &made);
+			if (numbers[i] == CSV_NO_ROW)
 			{
 				if (!full || !spill_row(groups, registers, rows.rows[i],
 										groups->hashes[i], keys))
 					return false;
 				continue;
 			}
-			groups->places[i] = csv_table_row(table, numbers[i]);
+			groups->places[i] = csv_keyed_row(table, numbers[i]);
 		}
 		if (full)
 		{
@@ -541,9 +514,9 @@ find_remembered(CsvGroups *groups, const CsvLanes *registers, CsvRows *all,
 		uint16_t	row = all->rows[i];
 
 		known[i] = classes[row] < capacity ? group_of_class[classes[row]] :
-			CSV_TABLE_NO_ROW;
+			CSV_NO_ROW;
 		groups->unknown[unknown.nrows] = row;
-		unknown.nrows += known[i] == CSV_TABLE_NO_ROW;
+		unknown.nrows += known[i] == CSV_NO_ROW;
 	}
 	if (unknown.nrows > 0 && !find_groups(groups, registers, &unknown))
 		return false;
@@ -565,7 +538,7 @@ find_remembered(CsvGroups *groups, const CsvLanes *registers, CsvRows *all,
 		uint16_t	row = all->rows[i];
 		uint32_t	number = known[i];
 
-		if (number == CSV_TABLE_NO_ROW)
+		if (number == CSV_NO_ROW)
 		{
 			if (next == nfound || unknown.rows[next] != row)
 				continue;
@@ -573,7 +546,7 @@ find_remembered(CsvGroups *groups, const CsvLanes *registers, CsvRows *all,
 		}
 		groups->merged[nkept] = row;
 		groups->numbers[nkept] = number;
-		groups->places[nkept++] = csv_table_row(&groups->table, number);
+		groups->places[nkept++] = csv_keyed_row(&groups->table, number);
 	}
 	all->rows = groups->merged;
 	all->nrows = nkept;
@@ -594,7 +567,7 @@ sort_rows(CsvGroups *groups, CsvRows rows)
 		memcpy(all->rows, rows.rows, rows.nrows * sizeof(uint16_t));
 		all->runs[0].group = 0;
 		all->runs[0].end = rows.nrows;
-		all->runs[0].place = csv_table_row(&groups->table, 0);
+		all->runs[0].place = csv_keyed_row(&groups->table, 0);
 		nruns = 1;
 	}
 	else if (ngroups <= FEW_GROUPS)
@@ -615,7 +588,7 @@ sort_rows(CsvGroups *groups, CsvRows rows)
 				continue;
 			all->runs[nruns].group = group;
 			all->runs[nruns].end = begin;
-			all->runs[nruns].place = csv_table_row(&groups->table, group);
+			all->runs[nruns].place = csv_keyed_row(&groups->table, group);
 			nruns++;
 		}
 		for (uint32_t i = 0; i < rows.nrows; i++)
@@ -679,15 +652,13 @@ accumulate(CsvGroups *groups, uint32_t number, const CsvLanes *lanes,
 	switch (aggregate->kind)
 	{
 		case CSV_AGGREGATE_SUM:
-			return aggregate->lane == CSV_LANE_FLOAT ?
-				csv_sum_floats(groups, number, lanes, runs) :
-				aggregate->lane == CSV_LANE_DECIMAL && lanes->wide ?
-				csv_sum_decimals(groups, number, lanes, runs) :
-				csv_sum_integers(groups, number, lanes, runs);
 		case CSV_AGGREGATE_SUM_SQUARES:
 			return aggregate->lane == CSV_LANE_FLOAT ?
 				csv_sum_floats(groups, number, lanes, runs) :
-				csv_sum_squares(groups, number, lanes, runs);
+				aggregate->kind == CSV_AGGREGATE_SUM_SQUARES ||
+				(aggregate->lane == CSV_LANE_DECIMAL && lanes->wide) ?
+				csv_sum_wide(groups, number, lanes, runs) :
+				csv_sum_integers(groups, number, lanes, runs);
 		case CSV_AGGREGATE_MIN:
 		case CSV_AGGREGATE_MAX:
 			return csv_take_extremes(groups, number, lanes, runs);
@@ -738,21 +709,22 @@ csv_groups_add(CsvGroups *groups, const CsvLanes *registers, CsvRows rows,
 			return false;
 	}
 
-	for (uint32_t i = 0; i < groups->ncounters; i++)
+	for (uint32_t i = 0; i < groups->partial.ninputs; i++)
 	{
-		const CsvCounter *counter = &groups->counters[i];
 		const CsvRuns *runs;
 		uint32_t	begin = 0;
 
-		if (counter->distinct)
+		if (groups->partial.distinct[i])
 			continue;
 		runs = counted_runs(groups,
-							register_or_null(registers, counter->argument),
-							register_or_null(registers, counter->filter));
+							register_or_null(registers,
+											 groups->partial.argument[i]),
+							register_or_null(registers,
+											 groups->partial.filter[i]));
 		for (uint32_t r = 0; r < runs->nruns; r++)
 		{
 			if (!csv_add_count(groups, i, &runs->runs[r],
-						   runs->runs[r].end - begin))
+							   runs->runs[r].end - begin))
 				return false;
 			begin = runs->runs[r].end;
 		}
@@ -760,32 +732,84 @@ csv_groups_add(CsvGroups *groups, const CsvLanes *registers, CsvRows rows,
 	return true;
 }
 
-/* ---- for the caller ---- */
-
-bool
-csv_groups_count_value(CsvGroups *groups, uint32_t aggregate, uint32_t group,
-					   const CsvValue *value)
-{
-	CsvRun		run = {group, 1, csv_table_row(&groups->table, group)};
-
-	return csv_count_distinct(groups, aggregate, &run, value, is_full(groups));
-}
-
 bool
 csv_groups_add_unseen(CsvGroups *groups, uint32_t nrows)
 {
-	CsvRun		run = {0, nrows, csv_table_row(&groups->table, 0)};
+	CsvRun		run = {0, nrows, csv_keyed_row(&groups->table, 0)};
 
-	for (uint32_t i = 0; i < groups->ncounters; i++)
+	for (uint32_t i = 0; i < groups->partial.ninputs; i++)
 		if (!csv_add_count(groups, i, &run, nrows))
 			return false;
 	return true;
 }
 
-uint32_t
-csv_groups_find(CsvGroups *groups, const CsvValue *keys, uint64_t *hash_out)
+/* ---- for the caller: see query.h ---- */
+
+void
+csv_evaluator_remember(CsvEvaluator *evaluator, const CsvRowClasses *classes)
 {
-	CsvTable   *table = &groups->table;
+	evaluator->groups->remembered = classes;
+}
+
+void
+csv_evaluator_forget(CsvEvaluator *evaluator)
+{
+	forget_classes(evaluator->groups);
+}
+
+uint32_t
+csv_evaluator_ngroups(const CsvEvaluator *evaluator)
+{
+	return evaluator->groups->table.nrows;
+}
+
+size_t
+csv_evaluator_group_bytes(const CsvEvaluator *evaluator)
+{
+	return group_bytes(evaluator->groups);
+}
+
+void
+csv_evaluator_limit(CsvEvaluator *evaluator, size_t limit_bytes,
+					CsvSpillFn spill, CsvSpillValueFn spill_value, void *arg)
+{
+	evaluator->groups->limit_bytes = limit_bytes;
+	evaluator->groups->spill = spill;
+	evaluator->groups->spill_value = spill_value;
+	evaluator->groups->spill_arg = arg;
+}
+
+void
+csv_evaluator_forget_values(CsvEvaluator *evaluator)
+{
+	forget_values(evaluator->groups);
+}
+
+bool
+csv_evaluator_reset(CsvEvaluator *evaluator)
+{
+	CsvGroups  *groups = evaluator->groups;
+
+	csv_groups_free(groups);
+	return csv_groups_init(groups, groups->memory, groups->query);
+}
+
+bool
+csv_evaluator_count_value(CsvEvaluator *evaluator, uint32_t aggregate,
+						  uint32_t group, const CsvValue *value)
+{
+	CsvGroups  *groups = evaluator->groups;
+	CsvRun		run = {group, 1, csv_keyed_row(&groups->table, group)};
+
+	return csv_count_distinct(groups, aggregate, &run, value, is_full(groups));
+}
+
+uint32_t
+csv_evaluator_find_group(CsvEvaluator *evaluator, const CsvValue *keys,
+						 uint64_t *hash_out)
+{
+	CsvGroups  *groups = evaluator->groups;
+	CsvKeyed   *table = &groups->table;
 	uint64_t	hash;
 	uint32_t	row;
 	bool		made;
@@ -795,31 +819,32 @@ csv_groups_find(CsvGroups *groups, const CsvValue *keys, uint64_t *hash_out)
 	csv_groups_settle(groups, NULL);
 	hash = table->seed;
 	for (uint32_t key = 0; key < table->nkeys; key++)
-		hash = csv_table_hash(table, hash, table->lanes[key], &keys[key]);
+		hash = csv_keyed_hash(table, hash, table->lanes[key], &keys[key]);
 	if (hash_out != NULL)
 		*hash_out = hash;
 	if (is_full(groups))
 	{
-		row = csv_table_lookup(table, hash, keys);
-		return row == CSV_TABLE_NO_ROW ? CSV_GROUPS_FULL : row;
+		row = csv_keyed_lookup(table, hash, keys);
+		return row == CSV_NO_ROW ? CSV_GROUPS_FULL : row;
 	}
-	row = csv_table_find(table, hash, keys, &made);
-	return row == CSV_TABLE_NO_ROW ? CSV_NO_GROUP : row;
+	row = csv_keyed_find(table, hash, keys, &made);
+	return row == CSV_NO_ROW ? CSV_NO_GROUP : row;
 }
 
 uint32_t
-csv_groups_seek(const CsvGroups *groups, const CsvValue *keys)
+csv_evaluator_seek_group(const CsvEvaluator *evaluator, const CsvValue *keys)
 {
-	const CsvTable *table = &groups->table;
+	const CsvGroups *groups = evaluator->groups;
+	const CsvKeyed *table = &groups->table;
 	uint64_t	hash = table->seed;
 	uint32_t	row;
 
 	if (!groups->ready)
 		return CSV_NO_GROUP;
 	for (uint32_t key = 0; key < table->nkeys; key++)
-		hash = csv_table_hash(table, hash, table->lanes[key], &keys[key]);
-	row = csv_table_lookup(table, hash, keys);
-	return row == CSV_TABLE_NO_ROW ? CSV_NO_GROUP : row;
+		hash = csv_keyed_hash(table, hash, table->lanes[key], &keys[key]);
+	row = csv_keyed_lookup(table, hash, keys);
+	return row == CSV_NO_ROW ? CSV_NO_GROUP : row;
 }
 
 /* add a value to what the run's group keeps for an aggregate */
@@ -856,30 +881,33 @@ add_value(CsvGroups *groups, uint32_t number, const CsvRun *run,
 			wide = aggregate->lane == CSV_LANE_INT ? value->value.integer :
 				value->value.decimal;
 			return csv_add_wide_sum(groups, number, run,
-								csv_wide_sum_of(squares ? wide * wide : wide));
+									csv_wide_sum_of(squares ? wide * wide :
+													wide));
 		default:
 			return true;
 	}
 }
 
 bool
-csv_groups_add_row(CsvGroups *groups, uint32_t group, const CsvValue *values)
+csv_evaluator_add_row(CsvEvaluator *evaluator, uint32_t group,
+					  const CsvValue *values)
 {
-	CsvRun		run = {group, 1, csv_table_row(&groups->table, group)};
+	CsvGroups  *groups = evaluator->groups;
+	CsvRun		run = {group, 1, csv_keyed_row(&groups->table, group)};
 	bool		counted[CSV_MAX_AGGREGATES] = {false};
 
 	for (uint32_t i = 0; i < groups->query->naggregates; i++)
 	{
-		uint32_t	counter = groups->accumulators[i].counter;
+		uint32_t	input = groups->partial.input[i];
 
 		if (values[i].state == CSV_LANE_NULL)
 			continue;
 		if (values[i].state == CSV_LANE_VALUE &&
 			!add_value(groups, i, &run, &values[i]))
 			return false;
-		counted[counter] |= !groups->counters[counter].distinct;
+		counted[input] |= !groups->partial.distinct[input];
 	}
-	for (uint32_t i = 0; i < groups->ncounters; i++)
+	for (uint32_t i = 0; i < groups->partial.ninputs; i++)
 		if (counted[i] && !csv_add_count(groups, i, &run, 1))
 			return false;
 	return true;

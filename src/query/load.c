@@ -374,7 +374,7 @@ csv_load_constant(CsvEvaluator *evaluator,
 	const CsvQuery *query = evaluator->query;
 	uint16_t	result = instruction->result;
 	CsvLanes   *lanes = &evaluator->lanes[result];
-	CsvRegister *own = &evaluator->registers[result];
+	CsvRegisterRoom *own = &evaluator->registers[result];
 	CsvValue	value;
 
 	if (lanes->constant && evaluator->constant_text == query->text &&

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "accumulate.h"
+#include "evaluator.h"
 #include "groups.h"
 
 /* a value of two words that is there */
@@ -29,12 +30,12 @@ pair_value(uint8_t lane, uint64_t low, uint64_t high, const uint8_t *texts)
 static CsvWideSum
 wide_of_words(const CsvAggregate *aggregate, const int64_t *words)
 {
-	CsvWideSum		low = csv_wide_sum_of(words[0] + (CsvInt128) words[1] *
-							  (INT64_C(1) << 32));
+	CsvInt128	carried = INT64_C(1) << 32;
+	CsvWideSum	low = csv_wide_sum_of(words[0] + words[1] * carried);
 
 	return csv_sum_words(aggregate->kind, aggregate->lane) < 4 ? low :
-		csv_wide_sum_add(low, csv_wide_sum_shifted(words[2] + (CsvInt128) words[3] *
-								 (INT64_C(1) << 32), false));
+		csv_wide_sum_add(low, csv_wide_sum_shifted(words[2] + words[3] * carried,
+												   false));
 }
 
 void
@@ -52,16 +53,6 @@ csv_partial_key(const CsvQuery *query, const CsvPartialGroups *groups,
 		memset(value, 0, sizeof(*value));
 		value->state = CSV_LANE_NULL;
 	}
-}
-
-static CsvWide
-wide_words(CsvWideSum sum)
-{
-	CsvWide		words = {{
-		(uint64_t) sum.low, (uint64_t) (sum.low >> 64), (uint64_t) sum.high
-	}};
-
-	return words;
 }
 
 void
@@ -83,7 +74,7 @@ csv_partial_aggregate(const CsvQuery *query, const CsvPartialLayout *layout,
 											words[CSV_FLOAT_SUM_WORDS],
 											&value->overflow);
 	else if (csv_is_sum(aggregate))
-		value->wide = wide_words(wide_of_words(aggregate, words));
+		value->wide = wide_of_words(aggregate, words);
 	else if (csv_is_extreme(aggregate))
 		value->extreme = pair_value(aggregate->lane, (uint64_t) words[0],
 									(uint64_t) words[1], groups->texts);
@@ -101,11 +92,12 @@ csv_partial_spread(const CsvPartialLayout *layout,
 }
 
 bool
-csv_groups_add_partial(CsvGroups *groups, uint32_t group,
-					   const CsvPartial *partial)
+csv_evaluator_add_partial(CsvEvaluator *evaluator, uint32_t group,
+						  const CsvPartial *partial)
 {
+	CsvGroups  *groups = evaluator->groups;
 	const CsvPartialLayout *layout = &groups->partial;
-	CsvRun		run = {group, 0, csv_table_row(&groups->table, group)};
+	CsvRun		run = {group, 0, csv_keyed_row(&groups->table, group)};
 	bool		counted[CSV_MAX_AGGREGATES] = {false};
 
 	for (uint32_t i = 0; i < groups->query->naggregates; i++)
@@ -132,19 +124,20 @@ csv_groups_add_partial(CsvGroups *groups, uint32_t group,
 										   words[CSV_FLOAT_SUM_WORDS]);
 		else if (csv_is_sum(aggregate))
 			good = csv_add_wide_sum(groups, i, &run,
-								wide_of_words(aggregate, words));
-		if (good && !counted[accumulator->counter])
-			good = csv_add_count(groups, accumulator->counter, &run, count);
+									wide_of_words(aggregate, words));
+		if (good && !counted[layout->input[i]])
+			good = csv_add_count(groups, layout->input[i], &run, count);
 		if (!good)
 			return false;
-		counted[accumulator->counter] = true;
+		counted[layout->input[i]] = true;
 	}
 	return true;
 }
 
-bool
-csv_groups_merge(CsvGroups *groups, const CsvPartialGroups *partial)
+CsvStatus
+csv_evaluator_merge(CsvEvaluator *evaluator, const CsvPartialGroups *partial)
 {
+	CsvGroups  *groups = evaluator->groups;
 	const CsvQuery *query = groups->query;
 	CsvValue	keys[CSV_MAX_KEYS];
 
@@ -162,22 +155,22 @@ csv_groups_merge(CsvGroups *groups, const CsvPartialGroups *partial)
 			continue;
 		for (uint32_t key = 0; key < query->nkeys; key++)
 			csv_partial_key(query, partial, g, key, &keys[key]);
-		group = csv_groups_find(groups, keys, &hash);
+		group = csv_evaluator_find_group(evaluator, keys, &hash);
 		if (group == CSV_NO_GROUP ||
 			(group == CSV_GROUPS_FULL ?
 			 !groups->spill(groups->spill_arg, hash, keys, NULL, &one) :
-			 !csv_groups_add_partial(groups, group, &one)))
-			return false;
+			 !csv_evaluator_add_partial(evaluator, group, &one)))
+			return CSV_NO_MEMORY;
 	}
-	return true;
+	return CSV_OK;
 }
 
 void
-csv_groups_key(const CsvGroups *groups, uint32_t group, uint32_t key,
-			   CsvValue *value)
+csv_evaluator_key(const CsvEvaluator *evaluator, uint32_t group, uint32_t key,
+				  CsvValue *value)
 {
-	const CsvTable *table = &groups->table;
-	const uint8_t *place = csv_table_row(table, group);
+	const CsvKeyed *table = &evaluator->groups->table;
+	const uint8_t *place = csv_keyed_row(table, group);
 	uint32_t	nulls;
 
 	memset(value, 0, sizeof(*value));
@@ -188,10 +181,11 @@ csv_groups_key(const CsvGroups *groups, uint32_t group, uint32_t key,
 }
 
 double
-csv_groups_spread(const CsvGroups *groups, uint32_t group, uint32_t sum,
-				  uint32_t squares, uint64_t count)
+csv_evaluator_spread(const CsvEvaluator *evaluator, uint32_t group,
+					 uint32_t sum, uint32_t squares, uint64_t count)
 {
-	const uint8_t *row = csv_table_row(&groups->table, group);
+	const CsvGroups *groups = evaluator->groups;
+	const uint8_t *row = csv_keyed_row(&groups->table, group);
 
 	return csv_float_sum_spread((const CsvFloatSum *)
 								(row + groups->accumulators[sum].offset),
@@ -201,23 +195,24 @@ csv_groups_spread(const CsvGroups *groups, uint32_t group, uint32_t sum,
 }
 
 void
-csv_groups_aggregate(const CsvGroups *groups, uint32_t group, uint32_t number,
-					 CsvAggregateValue *value)
+csv_evaluator_aggregate(const CsvEvaluator *evaluator, uint32_t group,
+						uint32_t number, CsvAggregateValue *value)
 {
+	const CsvGroups *groups = evaluator->groups;
 	const CsvAggregate *aggregate = &groups->query->aggregate[number];
 	const CsvAccumulator *accumulator = &groups->accumulators[number];
-	const uint8_t *row = csv_table_row(&groups->table, group);
+	uint32_t	input = groups->partial.input[number];
+	const uint8_t *row = csv_keyed_row(&groups->table, group);
 	const uint8_t *place = row + accumulator->offset;
 	uint32_t	count;
 
 	memset(value, 0, sizeof(*value));
 	value->extreme.state = CSV_LANE_NULL;
-	memcpy(&count, row + groups->counters[accumulator->counter].offset, 4);
+	memcpy(&count, row + groups->counters[input], 4);
 	value->count = count;
 	if (count >= COUNTER_UNIT)
 		value->count += (int64_t) COUNTER_UNIT *
-			(int64_t) csv_get_carry(groups, group,
-								COUNTER_FIELD(accumulator->counter));
+			(int64_t) csv_get_carry(groups, group, COUNTER_FIELD(input));
 	if (count == 0)
 		return;
 	if (csv_is_sum(aggregate) && aggregate->lane == CSV_LANE_FLOAT)
@@ -226,7 +221,6 @@ csv_groups_aggregate(const CsvGroups *groups, uint32_t group, uint32_t number,
 	else if (csv_is_sum(aggregate))
 	{
 		CsvInt128	kept = 0;
-		CsvWideSum		sum;
 
 		if (accumulator->nbytes == 8)
 		{
@@ -237,11 +231,14 @@ csv_groups_aggregate(const CsvGroups *groups, uint32_t group, uint32_t number,
 		}
 		else
 			memcpy(&kept, place, 16);
-		sum = csv_wide_sum_of(kept);
+		value->wide = csv_wide_sum_of(kept);
 		if (groups->carries.nrows > 0)
-			sum = csv_wide_sum_add(sum, csv_wide_sum_shifted(csv_get_carry(groups, group, number),
-										   accumulator->nbytes == 16));
-		value->wide = wide_words(sum);
+			value->wide =
+				csv_wide_sum_add(value->wide,
+								 csv_wide_sum_shifted(csv_get_carry(groups,
+																	group,
+																	number),
+													  accumulator->nbytes == 16));
 	}
 	else if (csv_is_extreme(aggregate))
 		csv_load_extreme(aggregate->lane, place, &value->extreme);

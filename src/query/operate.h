@@ -226,6 +226,47 @@ csv_decimal_from_scaled(const uint8_t *entry, int32_t scale,
 	return csv_decimal_from_numeric(entry, scale, result);
 }
 
+/* ---- sums of them ---- */
+
+CSV_INLINE CsvWideSum
+csv_wide_sum_of(CsvInt128 value)
+{
+	CsvWideSum	wide = {(CsvUint128) value, value < 0 ? -1 : 0};
+
+	return wide;
+}
+
+CSV_INLINE CsvWideSum
+csv_wide_sum_add(CsvWideSum a, CsvWideSum b)
+{
+	a.low += b.low;
+	a.high = (int64_t) ((uint64_t) a.high + (uint64_t) b.high +
+						(a.low < b.low));
+	return a;
+}
+
+CSV_INLINE CsvWideSum
+csv_wide_sum_negate(CsvWideSum a)
+{
+	a.low = -a.low;
+	a.high = (int64_t) (~(uint64_t) a.high + (a.low == 0));
+	return a;
+}
+
+/* a x 2^64 or 2^128 */
+CSV_INLINE CsvWideSum
+csv_wide_sum_shifted(CsvInt128 a, bool by_128)
+{
+	CsvWideSum	wide = {0, (int64_t) a};
+
+	if (!by_128)
+	{
+		wide.low = (CsvUint128) a << 64;
+		wide.high = (int64_t) (a >> 64);
+	}
+	return wide;
+}
+
 /* ---- floats ---- */
 
 /* bits of the magnitude: comparisons that no compiler option may change */
@@ -352,6 +393,65 @@ csv_date_to_timestamp(int64_t days, int64_t *microseconds)
 		return false;
 	*microseconds = days * INT64_C(86400000000);
 	return true;
+}
+
+/* ---- by operation; `operation` is a constant where that counts ---- */
+
+CSV_INLINE bool
+csv_int_operate(int operation, int64_t a, int64_t b, uint32_t bits,
+				int64_t *result)
+{
+	switch (operation)
+	{
+		case CSV_OP_ADD:
+			return csv_int_add(a, b, bits, result);
+		case CSV_OP_SUBTRACT:
+			return csv_int_subtract(a, b, bits, result);
+		case CSV_OP_MULTIPLY:
+			return csv_int_multiply(a, b, bits, result);
+		case CSV_OP_NEGATE:
+			return csv_int_negate(a, bits, result);
+		default:
+			return csv_date_to_timestamp(a, result);
+	}
+}
+
+CSV_INLINE bool
+csv_float_operate(int operation, double a, double b, uint32_t bits,
+				  double *result)
+{
+	switch (operation)
+	{
+		case CSV_OP_ADD:
+			return csv_float_add(a, b, bits, result);
+		case CSV_OP_SUBTRACT:
+			return csv_float_subtract(a, b, bits, result);
+		case CSV_OP_MULTIPLY:
+			return csv_float_multiply(a, b, bits, result);
+		default:
+			*result = -a;
+			return true;
+	}
+}
+
+CSV_INLINE bool
+csv_decimal_operate(int operation, CsvInt128 a, CsvInt128 b, uint32_t digits,
+					CsvInt128 *result)
+{
+	switch (operation)
+	{
+		case CSV_OP_ADD:
+			return csv_decimal_add(a, b, result);
+		case CSV_OP_SUBTRACT:
+			return csv_decimal_subtract(a, b, result);
+		case CSV_OP_MULTIPLY:
+			return csv_decimal_multiply(a, b, result);
+		case CSV_OP_NEGATE:
+			*result = -a;
+			return true;
+		default:
+			return csv_decimal_rescale(a, digits, result);
+	}
 }
 
 /* ---- comparisons: below, equal to or above zero ---- */

@@ -57,63 +57,6 @@ multiply_limits(CsvUint128 a, CsvUint128 b)
 	return a != 0 && b > most / a ? most : a * b;
 }
 
-/* one result; false: undecided */
-static ALWAYS_INLINE bool
-operate_int(int operation, int64_t a, int64_t b, uint32_t bits,
-			int64_t *result)
-{
-	switch (operation)
-	{
-		case CSV_OP_ADD:
-			return csv_int_add(a, b, bits, result);
-		case CSV_OP_SUBTRACT:
-			return csv_int_subtract(a, b, bits, result);
-		case CSV_OP_MULTIPLY:
-			return csv_int_multiply(a, b, bits, result);
-		case CSV_OP_NEGATE:
-			return csv_int_negate(a, bits, result);
-		default:
-			return csv_date_to_timestamp(a, result);
-	}
-}
-
-static ALWAYS_INLINE bool
-operate_float(int operation, double a, double b, uint32_t bits, double *result)
-{
-	switch (operation)
-	{
-		case CSV_OP_ADD:
-			return csv_float_add(a, b, bits, result);
-		case CSV_OP_SUBTRACT:
-			return csv_float_subtract(a, b, bits, result);
-		case CSV_OP_MULTIPLY:
-			return csv_float_multiply(a, b, bits, result);
-		default:
-			*result = -a;
-			return true;
-	}
-}
-
-static ALWAYS_INLINE bool
-operate_decimal(int operation, CsvInt128 a, CsvInt128 b, uint32_t digits,
-				CsvInt128 *result)
-{
-	switch (operation)
-	{
-		case CSV_OP_ADD:
-			return csv_decimal_add(a, b, result);
-		case CSV_OP_SUBTRACT:
-			return csv_decimal_subtract(a, b, result);
-		case CSV_OP_MULTIPLY:
-			return csv_decimal_multiply(a, b, result);
-		case CSV_OP_NEGATE:
-			*result = -a;
-			return true;
-		default:
-			return csv_decimal_rescale(a, digits, result);
-	}
-}
-
 /*
  * Values of a whole register.  The loops below are the same for all operations,
  * which are constants there; what does not fit is found out once for the block,
@@ -149,11 +92,11 @@ operate_ints(CsvEvaluator *evaluator, uint16_t result, int operation,
 	CsvLanes   *lanes = &evaluator->lanes[result];
 
 	if (bits == 16)
-		OPERATE(operate_int, int64_t, integers, operation, 16);
+		OPERATE(csv_int_operate, int64_t, integers, operation, 16);
 	else if (bits == 32)
-		OPERATE(operate_int, int64_t, integers, operation, 32);
+		OPERATE(csv_int_operate, int64_t, integers, operation, 32);
 	else
-		OPERATE(operate_int, int64_t, integers, operation, 64);
+		OPERATE(csv_int_operate, int64_t, integers, operation, 64);
 }
 
 static ALWAYS_INLINE void
@@ -163,9 +106,9 @@ operate_floats(CsvEvaluator *evaluator, uint16_t result, int operation,
 	CsvLanes   *lanes = &evaluator->lanes[result];
 
 	if (bits == 32)
-		OPERATE(operate_float, double, reals, operation, 32);
+		OPERATE(csv_float_operate, double, reals, operation, 32);
 	else
-		OPERATE(operate_float, double, reals, operation, 64);
+		OPERATE(csv_float_operate, double, reals, operation, 64);
 }
 
 /*
@@ -220,9 +163,9 @@ operate_decimals(CsvEvaluator *evaluator, uint16_t result, int operation,
 		return;
 	}
 	FOR_ROWS(evaluator, i,
-			 all_fit &= operate_decimal(operation, csv_lanes_decimal(a, i),
-										csv_lanes_decimal(b, i), digits,
-										&decimals[i]););
+			 all_fit &= csv_decimal_operate(operation, csv_lanes_decimal(a, i),
+											csv_lanes_decimal(b, i), digits,
+											&decimals[i]););
 	if (!all_fit)
 	{
 		uint8_t    *state = csv_own_state(evaluator, result);
@@ -230,8 +173,9 @@ operate_decimals(CsvEvaluator *evaluator, uint16_t result, int operation,
 
 		FOR_ROWS(evaluator, i,
 				 if (state[i] == CSV_LANE_VALUE &&
-					 !operate_decimal(operation, csv_lanes_decimal(a, i),
-									  csv_lanes_decimal(b, i), digits, &value))
+					 !csv_decimal_operate(operation, csv_lanes_decimal(a, i),
+										  csv_lanes_decimal(b, i), digits,
+										  &value))
 					 state[i] = CSV_LANE_UNDECIDED;);
 	}
 #undef EXACTLY
@@ -257,46 +201,40 @@ arithmetic(CsvEvaluator *evaluator, const CsvInstruction *instruction)
 {
 	uint16_t	result = instruction->result;
 	const CsvLanes *a = &evaluator->lanes[instruction->a];
-	const CsvLanes *b = &evaluator->lanes[instruction->b];
+	const CsvLanes *b = instruction->operation <= CSV_OP_MULTIPLY ?
+		&evaluator->lanes[instruction->b] : a;
 
 	evaluator->lanes[result].lane = a->lane;
 	evaluator->lanes[result].wide = false;
+	combine_states(evaluator, result, a, b);
 	switch (instruction->operation)
 	{
 		case CSV_OP_ADD:
-			combine_states(evaluator, result, a, b);
 			operate_lanes(evaluator, instruction, CSV_OP_ADD, a, b);
 			break;
 		case CSV_OP_SUBTRACT:
-			combine_states(evaluator, result, a, b);
 			operate_lanes(evaluator, instruction, CSV_OP_SUBTRACT, a, b);
 			break;
 		case CSV_OP_MULTIPLY:
-			combine_states(evaluator, result, a, b);
 			operate_lanes(evaluator, instruction, CSV_OP_MULTIPLY, a, b);
 			break;
 		case CSV_OP_NEGATE:
-			combine_states(evaluator, result, a, a);
 			operate_lanes(evaluator, instruction, CSV_OP_NEGATE, a, a);
 			break;
 		case CSV_OP_RESCALE:
-			combine_states(evaluator, result, a, a);
 			operate_decimals(evaluator, result, CSV_OP_RESCALE, a, a,
 							 instruction->operand);
 			break;
 		case CSV_OP_DATE_TO_TIMESTAMP:
-			combine_states(evaluator, result, a, a);
 			operate_ints(evaluator, result, CSV_OP_DATE_TO_TIMESTAMP, a, a, 64);
 			break;
 		case CSV_OP_INT_TO_DECIMAL:
-			combine_states(evaluator, result, a, a);
 			csv_set_narrow_decimals(evaluator, result, a->integers);
 			break;
-		case CSV_OP_INT_TO_FLOAT:
+		default:
 			{
 				double	   *values = evaluator->registers[result].values;
 
-				combine_states(evaluator, result, a, a);
 				FOR_ROWS(evaluator, i,
 						 values[i] = csv_int_to_float(a->integers[i],
 													  instruction->bits););
@@ -627,7 +565,7 @@ choose(CsvEvaluator *evaluator, const CsvInstruction *instruction)
 {
 	uint16_t	result = instruction->result;
 	CsvLanes   *lanes = &evaluator->lanes[result];
-	const CsvRegister *own = &evaluator->registers[result];
+	const CsvRegisterRoom *own = &evaluator->registers[result];
 	const CsvLanes *a = &evaluator->lanes[instruction->a];
 	const CsvLanes *b = &evaluator->lanes[instruction->b];
 	const CsvLanes *c = &evaluator->lanes[instruction->c];
@@ -688,57 +626,25 @@ choose(CsvEvaluator *evaluator, const CsvInstruction *instruction)
 
 /* ---- by operation ---- */
 
+typedef void (*ExecuteFn) (CsvEvaluator *evaluator,
+						   const CsvInstruction *instruction);
+
+/* a constant is in its register already */
+static const ExecuteFn execute[CSV_NUM_OPERATIONS] = {
+	[CSV_OP_COLUMN] = csv_load_column,
+	[CSV_OP_ADD ... CSV_OP_DATE_TO_TIMESTAMP] = arithmetic,
+	[CSV_OP_EQUAL ... CSV_OP_GREATER_EQUAL] = compare,
+	[CSV_OP_IN] = look_up,
+	[CSV_OP_STARTS_WITH ... CSV_OP_CONTAINS] = match,
+	[CSV_OP_IS_NULL ... CSV_OP_IS_FALSE] = test_state,
+	[CSV_OP_NOT] = negate_bools,
+	[CSV_OP_AND ... CSV_OP_OR] = and_or,
+	[CSV_OP_CHOOSE] = choose
+};
+
 void
 csv_execute(CsvEvaluator *evaluator, const CsvInstruction *instruction)
 {
-	switch (instruction->operation)
-	{
-		case CSV_OP_COLUMN:
-			csv_load_column(evaluator, instruction);
-			break;
-		case CSV_OP_CONSTANT:
-			break;				/* is there */
-		case CSV_OP_ADD:
-		case CSV_OP_SUBTRACT:
-		case CSV_OP_MULTIPLY:
-		case CSV_OP_NEGATE:
-		case CSV_OP_RESCALE:
-		case CSV_OP_INT_TO_DECIMAL:
-		case CSV_OP_INT_TO_FLOAT:
-		case CSV_OP_DATE_TO_TIMESTAMP:
-			arithmetic(evaluator, instruction);
-			break;
-		case CSV_OP_EQUAL:
-		case CSV_OP_NOT_EQUAL:
-		case CSV_OP_LESS:
-		case CSV_OP_LESS_EQUAL:
-		case CSV_OP_GREATER:
-		case CSV_OP_GREATER_EQUAL:
-			compare(evaluator, instruction);
-			break;
-		case CSV_OP_IN:
-			look_up(evaluator, instruction);
-			break;
-		case CSV_OP_STARTS_WITH:
-		case CSV_OP_ENDS_WITH:
-		case CSV_OP_CONTAINS:
-			match(evaluator, instruction);
-			break;
-		case CSV_OP_IS_NULL:
-		case CSV_OP_IS_NOT_NULL:
-		case CSV_OP_IS_TRUE:
-		case CSV_OP_IS_FALSE:
-			test_state(evaluator, instruction);
-			break;
-		case CSV_OP_NOT:
-			negate_bools(evaluator, instruction);
-			break;
-		case CSV_OP_AND:
-		case CSV_OP_OR:
-			and_or(evaluator, instruction);
-			break;
-		case CSV_OP_CHOOSE:
-			choose(evaluator, instruction);
-			break;
-	}
+	if (execute[instruction->operation] != NULL)
+		execute[instruction->operation] (evaluator, instruction);
 }

@@ -16,12 +16,9 @@ words_of(const CsvAggregate *aggregate)
 	switch (aggregate->kind)
 	{
 		case CSV_AGGREGATE_SUM:
-			return aggregate->lane == CSV_LANE_FLOAT ?
-				CSV_FLOAT_SUM_WORDS + 1 :
-				aggregate->lane == CSV_LANE_DECIMAL ? 4 : 2;
 		case CSV_AGGREGATE_SUM_SQUARES:
-			return aggregate->lane == CSV_LANE_FLOAT ?
-				CSV_FLOAT_SUM_WORDS + 1 : 4;
+			return csv_sum_words(aggregate->kind, aggregate->lane) +
+				(aggregate->lane == CSV_LANE_FLOAT);
 		case CSV_AGGREGATE_MIN:
 		case CSV_AGGREGATE_MAX:
 			return 2;
@@ -39,16 +36,19 @@ csv_partial_lay_out(const CsvQuery *query, CsvPartialLayout *layout)
 		const CsvAggregate *aggregate = &query->aggregate[i];
 		uint16_t	argument = aggregate->kind == CSV_AGGREGATE_COUNT_ROWS ?
 			CSV_NO_REGISTER : aggregate->argument;
+		bool		distinct = aggregate->kind == CSV_AGGREGATE_COUNT_DISTINCT;
 		uint32_t	input = 0;
 
 		while (input < layout->ninputs &&
-			   (layout->argument[input] != argument ||
+			   (distinct || layout->distinct[input] ||
+				layout->argument[input] != argument ||
 				layout->filter[input] != aggregate->filter))
 			input++;
 		if (input == layout->ninputs)
 		{
 			layout->argument[input] = argument;
 			layout->filter[input] = aggregate->filter;
+			layout->distinct[input] = distinct;
 			layout->ninputs++;
 		}
 		layout->input[i] = (uint16_t) input;
@@ -146,17 +146,9 @@ operand_count(uint8_t operation)
 		case CSV_OP_COLUMN:
 		case CSV_OP_CONSTANT:
 			return 0;
-		case CSV_OP_ADD:
-		case CSV_OP_SUBTRACT:
-		case CSV_OP_MULTIPLY:
-		case CSV_OP_EQUAL:
-		case CSV_OP_NOT_EQUAL:
-		case CSV_OP_LESS:
-		case CSV_OP_LESS_EQUAL:
-		case CSV_OP_GREATER:
-		case CSV_OP_GREATER_EQUAL:
-		case CSV_OP_AND:
-		case CSV_OP_OR:
+		case CSV_OP_ADD ... CSV_OP_MULTIPLY:
+		case CSV_OP_EQUAL ... CSV_OP_GREATER_EQUAL:
+		case CSV_OP_AND ... CSV_OP_OR:
 			return 2;
 		case CSV_OP_CHOOSE:
 			return 3;
@@ -405,23 +397,22 @@ csv_plan_at(const CsvPlan *plan, uint8_t *block)
 	return moved;
 }
 
-/* what the steps do not say */
 static void
-fill_block(CsvPlan *plan, const Making *making)
+copy_to(uint8_t *place, const void *from, size_t nbytes)
+{
+	if (nbytes > 0)
+		memcpy(place, from, nbytes);
+}
+
+/* what the steps do not say of inputs and aggregates */
+static void
+fill_aggregates(CsvPlan *plan, const Making *making, CsvPlanInput *inputs,
+				CsvPlanAggregate *aggregates)
 {
 	const CsvQuery *query = making->query;
-	CsvPlanInput *inputs = (CsvPlanInput *) plan->inputs;
-	CsvPlanAggregate *aggregates = (CsvPlanAggregate *) plan->aggregate;
 
-	memcpy((void *) plan->steps, making->steps,
-		   plan->nsteps * sizeof(CsvStep));
-	if (query->nconstants > 0)
-		memcpy((void *) plan->constants, query->constants,
-			   query->nconstants * sizeof(CsvConstant));
-	if (query->text_length > 0)
-		memcpy((void *) plan->text, query->text, query->text_length);
-	for (uint32_t i = 0; i < plan->nkeys; i++)
-		((uint8_t *) plan->key_lanes)[i] = query->keys[i].lane;
+	plan->inputs = inputs;
+	plan->aggregate = aggregates;
 	for (uint32_t i = 0; i < plan->ninputs; i++)
 	{
 		inputs[i].lane = making->lanes[i];
@@ -498,10 +489,15 @@ make_plan(CsvPlan *plan, Making *making, const CsvMemory *memory,
 	plan->steps = (const CsvStep *) plan->block;
 	plan->constants = (const CsvConstant *) (plan->block + constants);
 	plan->key_lanes = plan->block + key_lanes;
-	plan->inputs = (const CsvPlanInput *) (plan->block + inputs);
-	plan->aggregate = (const CsvPlanAggregate *) (plan->block + aggregates);
 	plan->text = plan->block + text;
-	fill_block(plan, making);
+	copy_to(plan->block, making->steps, making->nsteps * sizeof(CsvStep));
+	copy_to(plan->block + constants, query->constants,
+			query->nconstants * sizeof(CsvConstant));
+	copy_to(plan->block + text, query->text, query->text_length);
+	for (uint32_t i = 0; i < query->nkeys; i++)
+		plan->block[key_lanes + i] = query->keys[i].lane;
+	fill_aggregates(plan, making, (CsvPlanInput *) (plan->block + inputs),
+					(CsvPlanAggregate *) (plan->block + aggregates));
 	return true;
 }
 

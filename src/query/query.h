@@ -303,17 +303,18 @@ typedef struct CsvValue
 	}			value;
 } CsvValue;
 
-/* two's complement, lowest word first */
-typedef struct CsvWide
+/* 192 bits, two's complement */
+typedef struct CsvWideSum
 {
-	uint64_t	word[3];
-} CsvWide;
+	CsvUint128	low;
+	int64_t		high;
+} CsvWideSum;
 
 /* what a group holds for an aggregate */
 typedef struct CsvAggregateValue
 {
 	int64_t		count;			/* of values added, for every kind */
-	CsvWide		wide;			/* SUM, SUM_SQUARES of INT and DECIMAL */
+	CsvWideSum	wide;			/* SUM, SUM_SQUARES of INT and DECIMAL */
 	double		real;			/* the same of FLOAT, rounded; -0 where all
 								 * values are -0 */
 	bool		overflow;		/* real is an infinity though no value was one:
@@ -438,13 +439,17 @@ typedef struct CsvPartialGroups
 
 #define CSV_NOT_HELD	UINT32_MAX
 
-/* distinct pairs of argument and filter are inputs, which aggregates share */
+/*
+ * Distinct pairs of argument and filter are inputs, which aggregates share;
+ * COUNT_DISTINCT has one of its own, of which each value counts once.
+ */
 typedef struct CsvPartialLayout
 {
 	uint32_t	ninputs;
 	uint32_t	nwords;			/* of a group */
 	uint16_t	argument[CSV_MAX_AGGREGATES];	/* of each input: registers, */
 	uint16_t	filter[CSV_MAX_AGGREGATES]; /* or CSV_NO_REGISTER */
+	bool		distinct[CSV_MAX_AGGREGATES];
 	uint16_t	input[CSV_MAX_AGGREGATES];	/* of each aggregate */
 	uint32_t	first_word[CSV_MAX_AGGREGATES]; /* likewise */
 } CsvPartialLayout;

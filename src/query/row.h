@@ -287,25 +287,25 @@ csv_row_is_narrow(CsvRowValue value)
 	return value.high == (uint64_t) ((int64_t) value.low >> 63);
 }
 
-/* of decimals; of two that are narrow, any result has 38 digits at most */
+/* of decimals; sums and products of two that are narrow have 38 digits at most */
 CSV_INLINE CsvRowValue
-csv_row_decimals(uint8_t operation, CsvRowValue a, CsvRowValue b)
+csv_row_decimals(const CsvStep *step, CsvRowValue a, CsvRowValue b)
 {
 	CsvInt128	left = csv_row_decimal(a);
 	CsvInt128	right = csv_row_decimal(b);
 	CsvInt128	decimal = 0;
 	bool		known;
 
-	if (csv_row_is_narrow(a) && csv_row_is_narrow(b))
+	if (step->operation <= CSV_OP_MULTIPLY && csv_row_is_narrow(a) &&
+		csv_row_is_narrow(b))
 		return csv_row_of_wide((CsvUint128)
-							   (operation == CSV_OP_ADD ? left + right :
-								operation == CSV_OP_SUBTRACT ? left - right :
+							   (step->operation == CSV_OP_ADD ? left + right :
+								step->operation == CSV_OP_SUBTRACT ?
+								left - right :
 								(CsvInt128) (int64_t) a.low * (int64_t) b.low),
 							   true);
-	known = operation == CSV_OP_ADD ? csv_decimal_add(left, right, &decimal) :
-		operation == CSV_OP_SUBTRACT ?
-		csv_decimal_subtract(left, right, &decimal) :
-		csv_decimal_multiply(left, right, &decimal);
+	known = csv_decimal_operate(step->operation, left, right, step->operand,
+								&decimal);
 	return csv_row_of_wide((CsvUint128) decimal, known);
 }
 
@@ -314,58 +314,31 @@ CSV_ROW_FUNCTION CsvRowValue
 csv_row_arithmetic(const CsvStep *step, CsvRowValue a, CsvRowValue b)
 {
 	int64_t		left = (int64_t) a.low;
-	int64_t		right = (int64_t) b.low;
-	double		x = csv_bits_double(a.low);
-	double		y = csv_bits_double(b.low);
 	int64_t		integer = 0;
 	double		real = 0;
-	CsvInt128	decimal = 0;
-	bool		known;
+	bool		known = true;
 
-	switch (step->operation)
+	if (step->operation == CSV_OP_INT_TO_DECIMAL)
+		return csv_row_of_wide((CsvUint128) (CsvInt128) left, true);
+	if (step->operation == CSV_OP_INT_TO_FLOAT)
 	{
-		case CSV_OP_RESCALE:
-			known = csv_decimal_rescale(csv_row_decimal(a), step->operand,
-										&decimal);
-			return csv_row_of_wide((CsvUint128) decimal, known);
-		case CSV_OP_INT_TO_DECIMAL:
-			return csv_row_of_wide((CsvUint128) (CsvInt128) left, true);
-		case CSV_OP_INT_TO_FLOAT:
-			real = csv_int_to_float(left, step->bits);
-			return csv_row_of_integer((int64_t) csv_double_bits(real), true);
-		case CSV_OP_DATE_TO_TIMESTAMP:
-			known = csv_date_to_timestamp(left, &integer);
+		real = csv_int_to_float(left, step->bits);
+		return csv_row_of_integer((int64_t) csv_double_bits(real), true);
+	}
+	switch (step->lane)
+	{
+		case CSV_LANE_INT:
+			known = csv_int_operate(step->operation, left, (int64_t) b.low,
+									step->bits, &integer);
 			return csv_row_of_integer(integer, known);
+		case CSV_LANE_FLOAT:
+			known = csv_float_operate(step->operation, csv_bits_double(a.low),
+									  csv_bits_double(b.low), step->bits,
+									  &real);
+			return csv_row_of_integer((int64_t) csv_double_bits(real), known);
 		default:
-			break;
+			return csv_row_decimals(step, a, b);
 	}
-	if (step->lane == CSV_LANE_INT)
-	{
-		known = step->operation == CSV_OP_ADD ?
-			csv_int_add(left, right, step->bits, &integer) :
-			step->operation == CSV_OP_SUBTRACT ?
-			csv_int_subtract(left, right, step->bits, &integer) :
-			step->operation == CSV_OP_MULTIPLY ?
-			csv_int_multiply(left, right, step->bits, &integer) :
-			csv_int_negate(left, step->bits, &integer);
-		return csv_row_of_integer(integer, known);
-	}
-	if (step->lane == CSV_LANE_FLOAT)
-	{
-		known = true;
-		if (step->operation == CSV_OP_NEGATE)
-			real = -x;
-		else
-			known = step->operation == CSV_OP_ADD ?
-				csv_float_add(x, y, step->bits, &real) :
-				step->operation == CSV_OP_SUBTRACT ?
-				csv_float_subtract(x, y, step->bits, &real) :
-				csv_float_multiply(x, y, step->bits, &real);
-		return csv_row_of_integer((int64_t) csv_double_bits(real), known);
-	}
-	if (step->operation == CSV_OP_NEGATE)
-		return csv_row_of_wide((CsvUint128) -csv_row_decimal(a), true);
-	return csv_row_decimals(step->operation, a, b);
 }
 
 /* is a value, which is there, among the constants of a list? */

@@ -71,7 +71,7 @@ set_limit(CsvQuery *query, ExprState *count, ExprState *offset,
 }
 
 /* the query of a scan that begins; as CsvPushdown has it */
-static CsvQuery *
+static const CsvQuery *
 prepare_query(void *arg, bool has_rows, CsvDecidable *decidable)
 {
 	ForeignScanState *node = arg;

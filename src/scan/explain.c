@@ -276,24 +276,27 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 	if (es->analyze && state->scan != NULL)
 	{
 		CsvScanStatistics statistics;
+		const CsvReadStatistics *reading = &statistics.batches.reading;
+		const CsvEvaluationStatistics *evaluation =
+			&statistics.batches.evaluation;
 
 		csv_table_scan_statistics(state->scan, &statistics);
 		ExplainPropertyInteger("Records", NULL, statistics.records, es);
 		ExplainPropertyInteger("Skipped Records", NULL, statistics.skipped, es);
 		if (has_engine_filter(plan))
 			ExplainPropertyInteger("Rows Removed by Engine Filter", NULL,
-								   statistics.evaluation.filtered +
+								   evaluation->filtered +
 								   state->nrejected, es);
 		if (csv_plan_has_order(plan))
 			ExplainPropertyInteger("Rows Removed by Engine Limit", NULL,
-								   statistics.evaluation.beyond, es);
-		ExplainPropertyInteger("Chunks", NULL, statistics.reading.chunks, es);
-		if (statistics.evaluation.answered > 0)
+								   evaluation->beyond, es);
+		ExplainPropertyInteger("Chunks", NULL, reading->chunks, es);
+		if (evaluation->answered > 0)
 			ExplainPropertyInteger("Chunks Evaluated by GPU", NULL,
-								   statistics.evaluation.answered, es);
-		if (statistics.evaluation.held > 0)
+								   evaluation->answered, es);
+		if (evaluation->held > 0)
 			ExplainPropertyInteger("Chunks Grouped on GPU", NULL,
-								   statistics.evaluation.held, es);
+								   evaluation->held, es);
 		if (state->aggregation != NULL &&
 			csv_aggregation_batches(state->aggregation) > 1)
 			ExplainPropertyInteger("Engine Group Batches", NULL,
@@ -302,13 +305,13 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 		if (es->timing)
 		{
 			ExplainPropertyFloat("Read Time", "ms",
-								 statistics.reading.read_seconds * 1000, 3, es);
+								 reading->read_seconds * 1000, 3, es);
 			ExplainPropertyFloat("Copy To Device Time", "ms",
-								 statistics.reading.copy_in_seconds * 1000, 3, es);
+								 reading->copy_in_seconds * 1000, 3, es);
 			ExplainPropertyFloat("Parse Time", "ms",
-								 statistics.reading.parse_seconds * 1000, 3, es);
+								 reading->parse_seconds * 1000, 3, es);
 			ExplainPropertyFloat("Copy Back Time", "ms",
-								 statistics.reading.copy_out_seconds * 1000, 3, es);
+								 reading->copy_out_seconds * 1000, 3, es);
 		}
 	}
 }

@@ -32,7 +32,7 @@ typedef struct CsvScanColumn
 	CsvFetch	fetch;
 	int			att;			/* attribute number - 1 */
 	bool		hidden;			/* as in CsvPushdown */
-	const uint8_t *values;		/* NULL: nobody looks at it */
+	uint8_t    *values;			/* NULL: nobody looks at it */
 	const uint8_t *status;		/* NULL if all are OK */
 	uint32_t	stride;
 

@@ -266,7 +266,7 @@ show_progress(const CsvTableScan *scan)
 	csv_table_scan_statistics(scan, &statistics);
 	progress.relid = scan->progress_relid;
 	progress.from_program = scan->table->program != NULL;
-	progress.bytes_processed = statistics.reading.bytes;
+	progress.bytes_processed = statistics.batches.reading.bytes;
 	progress.bytes_total = csv_batches_certain_size(scan->batches);
 	progress.tuples_processed = statistics.records - statistics.skipped;
 	progress.tuples_excluded = statistics.skipped;
@@ -700,11 +700,7 @@ void
 csv_table_scan_statistics(const CsvTableScan *scan,
 						  CsvScanStatistics *statistics)
 {
-	CsvBatchesStatistics batches;
-
-	csv_batches_statistics(scan->batches, &batches);
-	statistics->reading = batches.reading;
-	statistics->evaluation = batches.evaluation;
+	csv_batches_statistics(scan->batches, &statistics->batches);
 	statistics->skipped = csv_skipping_skipped(scan->skipping);
 	statistics->records = scan->at == NULL ?
 		csv_skipping_passed(scan->skipping, 0, 0) :

@@ -22,8 +22,7 @@ typedef struct CsvScanStatistics
 {
 	int64		records;		/* good and bad, that the scan passed */
 	int64		skipped;
-	CsvReadStatistics reading;
-	CsvEvaluationStatistics evaluation;
+	CsvBatchesStatistics batches;
 } CsvScanStatistics;
 
 /*

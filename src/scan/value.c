@@ -17,7 +17,6 @@
 
 #include "access/table.h"
 #include "access/xact.h"
-#include "catalog/namespace.h"
 #include "catalog/partition.h"
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
@@ -35,6 +34,7 @@
 #include "reader/field.h"
 #include "scan/value.h"
 #include "table/quote.h"
+#include "table/text.h"
 
 #if PG_VERSION_NUM >= 160000
 #include "nodes/miscnodes.h"
@@ -185,31 +185,6 @@ call_input(CsvValueInput *input, char *string, CsvValueError *error)
 #endif
 }
 
-static bool
-call_pure(CsvValueInput *input, char *string, Datum *value,
-		  CsvValueError *error)
-{
-	MemoryContext context = CurrentMemoryContext;
-
-	PG_TRY();
-	{
-		*value = call_input(input, string, error);
-	}
-	PG_CATCH();
-	{
-		ErrorData  *edata;
-
-		MemoryContextSwitchTo(context);
-		edata = CopyErrorData();
-		FlushErrorState();
-		if (!csv_is_about_value(edata->sqlerrcode))
-			rethrow(input, edata);
-		refuse_value(input, error, edata->sqlerrcode, edata->message);
-	}
-	PG_END_TRY();
-	return error->code == CSV_ERROR_NONE;
-}
-
 bool
 csv_may_open_subtransaction(void)
 {
@@ -217,48 +192,25 @@ csv_may_open_subtransaction(void)
 }
 
 /*
- * The call of such a function where there are no subtransactions.
+ * Call the input function so that its ERROR can be survived: in a subtransaction,
+ * if it needs one; where there can be none, the ERROR says so.
  */
 static void
-call_unprotected(CsvValueInput *input, char *string, Datum *value,
-				 CsvValueError *error)
-{
-	MemoryContext context = CurrentMemoryContext;
-
-	PG_TRY();
-	{
-		*value = call_input(input, string, error);
-	}
-	PG_CATCH();
-	{
-		ErrorData  *edata;
-
-		MemoryContextSwitchTo(context);
-		edata = CopyErrorData();
-		FlushErrorState();
-		if (edata->hint == NULL && csv_is_about_value(edata->sqlerrcode))
-			edata->hint = psprintf("Before PostgreSQL 17, a query with parallel workers cannot skip a record for a value of type %s. Set max_parallel_workers_per_gather to 0.",
-								   format_type_be(input->column->type));
-		rethrow(input, edata);
-	}
-	PG_END_TRY();
-}
-
-static bool
-call_in_subtransaction(CsvValueInput *input, char *string, Datum *value,
-					   CsvValueError *error)
+try_input(CsvValueInput *input, char *string, Datum *value,
+		  CsvValueError *error)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
+	const bool	inside = !input->pure && csv_may_open_subtransaction();
 
-	BeginInternalSubTransaction(NULL);
+	if (inside)
+		BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(context);
 	PG_TRY();
 	{
 		*value = call_input(input, string, error);
-		ReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(context);
-		CurrentResourceOwner = owner;
+		if (inside)
+			ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
 	{
@@ -267,15 +219,24 @@ call_in_subtransaction(CsvValueInput *input, char *string, Datum *value,
 		MemoryContextSwitchTo(context);
 		edata = CopyErrorData();
 		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
+		if (inside)
+			RollbackAndReleaseCurrentSubTransaction();
 		MemoryContextSwitchTo(context);
 		CurrentResourceOwner = owner;
 		if (!csv_is_about_value(edata->sqlerrcode))
 			rethrow(input, edata);
+		if (!input->pure && !inside)
+		{
+			if (edata->hint == NULL)
+				edata->hint = psprintf("Before PostgreSQL 17, a query with parallel workers cannot skip a record for a value of type %s. Set max_parallel_workers_per_gather to 0.",
+									   format_type_be(input->column->type));
+			rethrow(input, edata);
+		}
 		refuse_value(input, error, edata->sqlerrcode, edata->message);
 	}
 	PG_END_TRY();
-	return error->code == CSV_ERROR_NONE;
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
 }
 
 bool
@@ -302,13 +263,7 @@ csv_value_from_cstring(CsvValueInput *input, char *string, Datum *value,
 				*c = '.';
 	}
 
-	if (input->pure)
-		call_pure(input, string, value, error);
-	else if (!csv_may_open_subtransaction())
-		call_unprotected(input, string, value, error);
-	else
-		call_in_subtransaction(input, string, value, error);
-
+	try_input(input, string, value, error);
 	if (error->code == CSV_ERROR_BAD_VALUE && string != original &&
 		error->sqlerrcode == ERRCODE_INVALID_TEXT_REPRESENTATION)
 		refuse_value(input, error, error->sqlerrcode,
@@ -347,20 +302,6 @@ set_invalid(const CsvValueInput *input, int encoding, const uint8_t *bytes,
 								  csv_invalid_bytes(encoding, bytes, length));
 }
 
-/* pg_do_encoding_conversion_buf() would look it up for every string */
-static void
-find_conversion(CsvValueInput *input, int from, int to)
-{
-	Oid			proc = FindDefaultConversionProc(from, to);
-
-	if (!OidIsValid(proc))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("default conversion function for encoding \"%s\" to \"%s\" does not exist",
-						pg_encoding_to_char(from), pg_encoding_to_char(to))));
-	fmgr_info_cxt(proc, &input->conversion, input->function.fn_mcxt);
-}
-
 /*
  * Verify the text and convert it to the server's encoding.  *text and *nbytes
  * are replaced.
@@ -395,8 +336,10 @@ to_server_encoding(CsvValueInput *input, char **text, uint64_t *nbytes,
 	if (from == to)
 		return true;
 
+	/* pg_do_encoding_conversion_buf() would look it up for every string */
 	if (!OidIsValid(input->conversion.fn_oid))
-		find_conversion(input, from, to);
+		fmgr_info_cxt(csv_find_conversion(from, to), &input->conversion,
+					  input->function.fn_mcxt);
 	space = (Size) length * MAX_CONVERSION_GROWTH + 1;
 	converted = MemoryContextAllocHuge(CurrentMemoryContext, space);
 	done = DatumGetInt32(FunctionCall6(&input->conversion,

@@ -28,12 +28,12 @@
 /* how often a waiting reader looks for an interrupt */
 #define NAP_NANOSECONDS	(10 * 1000 * 1000)
 
-typedef struct Slot
+typedef struct Piece
 {
 	size_t		nbytes;
 	bool		is_last;
 	uint8_t		bytes[SLOT_BYTES];
-} Slot;
+} Piece;
 
 struct CsvAhead
 {
@@ -50,7 +50,7 @@ struct CsvAhead
 	/* the reader's */
 	size_t		position;		/* in the slot at hand */
 	bool		at_end;
-	Slot		slots[NSLOTS];
+	Piece		slots[NSLOTS];
 };
 
 /* the thread */
@@ -63,7 +63,7 @@ run(void *arg)
 	pthread_mutex_lock(&ahead->mutex);
 	while (goes_on)
 	{
-		Slot	   *slot = &ahead->slots[ahead->nmade % NSLOTS];
+		Piece	   *slot = &ahead->slots[ahead->nmade % NSLOTS];
 
 		while (ahead->nmade - ahead->ntaken == NSLOTS && !ahead->stopping)
 			pthread_cond_wait(&ahead->for_maker, &ahead->mutex);
@@ -151,7 +151,7 @@ wait_for_slot(CsvAhead *ahead)
 
 /* the slot at hand has been read to its end */
 static void
-let_go(CsvAhead *ahead, const Slot *slot)
+let_go(CsvAhead *ahead, const Piece *slot)
 {
 	ahead->at_end = slot->is_last;
 	ahead->position = 0;
@@ -168,7 +168,7 @@ csv_ahead_read(CsvAhead *ahead, uint8_t *buffer, size_t nbytes)
 
 	while (ncopied == 0 && !ahead->at_end)
 	{
-		const Slot *slot = &ahead->slots[ahead->ntaken % NSLOTS];
+		const Piece *slot = &ahead->slots[ahead->ntaken % NSLOTS];
 
 		CHECK_FOR_INTERRUPTS();
 		if (!wait_for_slot(ahead))

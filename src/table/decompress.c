@@ -86,12 +86,12 @@ struct CsvDecompressor
 };
 
 /* what a library has done in one call */
-typedef struct CsvStep
+typedef struct Decoded
 {
 	size_t		consumed;
 	size_t		produced;
 	const char *failure;		/* NULL: none */
-} CsvStep;
+} Decoded;
 
 /* ---- which ---- */
 
@@ -290,7 +290,7 @@ csv_decompressor_begin(CsvDecompressor *decompressor,
 #ifdef CSV_WITH_GZIP
 static void
 step_gzip(CsvDecompressor *decompressor, uint8_t *buffer, size_t nbytes,
-		  CsvStep *step)
+		  Decoded *step)
 {
 	z_stream   *gzip = &decompressor->gzip;
 	size_t		available = decompressor->end - decompressor->start;
@@ -318,7 +318,7 @@ step_gzip(CsvDecompressor *decompressor, uint8_t *buffer, size_t nbytes,
 #ifdef CSV_WITH_ZSTD
 static void
 step_zstd(CsvDecompressor *decompressor, uint8_t *buffer, size_t nbytes,
-		  CsvStep *step)
+		  Decoded *step)
 {
 	ZSTD_inBuffer in = {decompressor->input + decompressor->start,
 	decompressor->end - decompressor->start, 0};
@@ -336,7 +336,7 @@ step_zstd(CsvDecompressor *decompressor, uint8_t *buffer, size_t nbytes,
 #ifdef CSV_WITH_LZ4
 static void
 step_lz4(CsvDecompressor *decompressor, uint8_t *buffer, size_t nbytes,
-		 CsvStep *step)
+		 Decoded *step)
 {
 	size_t		result;
 
@@ -357,7 +357,7 @@ step_lz4(CsvDecompressor *decompressor, uint8_t *buffer, size_t nbytes,
 
 static void
 decompress(CsvDecompressor *decompressor, uint8_t *buffer, size_t nbytes,
-		   CsvStep *step)
+		   Decoded *step)
 {
 	step->consumed = step->produced = 0;
 	step->failure = NULL;
@@ -416,7 +416,7 @@ wants_input(const CsvDecompressor *decompressor)
 static size_t
 advance(CsvDecompressor *decompressor, uint8_t *buffer, size_t nbytes)
 {
-	CsvStep		step;
+	Decoded		step;
 
 	if (decompressor->between)
 	{

@@ -38,6 +38,7 @@
 
 #include "compat.h"
 #include "table/option.h"
+#include "table/text.h"
 
 #define DEFAULT_MAX_RECORD_BYTES	(16 * 1024 * 1024)
 #define DEFAULT_NOTICE_LIMIT		10
@@ -205,70 +206,7 @@ typedef struct TableOptions
 	bool		reject_limit;	/* given */
 } TableOptions;
 
-PG_FUNCTION_INFO_V1(csv_gpu_fdw_validator);
-
-static void check_option_name(const char *name, Oid catalog);
-static void check_may_set(const DefElem *def, Oid role, const char *role_name);
-static void init_table_options(TableOptions *options, CsvTable *table);
-static void parse_table_option(TableOptions *options, DefElem *def);
-static void check_table_options(const TableOptions *options);
-static void init_column_options(CsvTableColumn *column);
-static void parse_column_option(CsvTableColumn *column, DefElem *def);
-static void check_column_options(const CsvTableColumn *column, List *options);
-static void check_encoding(const CsvTable *table);
-static void conflict(const char *name, const char *other, const char *detail);
-
-/* ---- at DDL ---- */
-
-/*
- * csv_gpu_fdw_validator(options text[], catalog oid): ERROR where the options
- * of one server, table or column (or of another object, which can have none)
- * are wrong by themselves.  ALTER calls it with the options as they will be.
- */
-Datum
-csv_gpu_fdw_validator(PG_FUNCTION_ARGS)
-{
-	List	   *options = untransformRelOptions(PG_GETARG_DATUM(0));
-	Oid			catalog = PG_GETARG_OID(1);
-	CsvTable	table;
-	TableOptions table_options;
-	CsvTableColumn column;
-	ListCell   *cell;
-
-	init_table_options(&table_options, &table);
-	init_column_options(&column);
-
-	foreach(cell, options)
-	{
-		DefElem    *def = (DefElem *) lfirst(cell);
-
-		check_option_name(def->defname, catalog);
-		if (catalog == AttributeRelationId)
-		{
-			parse_column_option(&column, def);
-			continue;
-		}
-
-		/*
-		 * As in file_fdw: no other place could enforce this more cleanly, and
-		 * no other level may name what is read.
-		 */
-		if (strcmp(def->defname, "filename") == 0)
-			check_may_set(def, ROLE_PG_READ_SERVER_FILES,
-						  "pg_read_server_files");
-		else if (strcmp(def->defname, "program") == 0)
-			check_may_set(def, ROLE_PG_EXECUTE_SERVER_PROGRAM,
-						  "pg_execute_server_program");
-		parse_table_option(&table_options, def);
-	}
-
-	if (catalog == AttributeRelationId)
-		check_column_options(&column, options);
-	else if (catalog == ForeignTableRelationId)
-		check_table_options(&table_options);
-
-	PG_RETURN_VOID();
-}
+/* ---- names ---- */
 
 /*
  * May the option stand on an object of this catalog?  That of schemas means
@@ -889,6 +827,18 @@ set_encodings(CsvTable *table)
 												 table->encoding);
 }
 
+/* ERROR where the file's text could not be converted, as COPY has it */
+static void
+check_encoding(const CsvTable *table)
+{
+	int			server_encoding = GetDatabaseEncoding();
+
+	if (table->file_encoding != server_encoding &&
+		table->file_encoding != PG_SQL_ASCII &&
+		server_encoding != PG_SQL_ASCII)
+		(void) csv_find_conversion(table->file_encoding, server_encoding);
+}
+
 CsvTable *
 csv_table_get(Oid foreigntableid)
 {
@@ -1007,25 +957,6 @@ check_virtual_type(const CsvTable *table, const CsvTableColumn *column)
 			 column->virtual_kind == CSV_VIRTUAL_FILENAME ?
 			 errhint("Use the type text.") :
 			 errhint("Use the type bigint.")));
-}
-
-/* ERROR where the file's text could not be converted, as COPY has it */
-static void
-check_encoding(const CsvTable *table)
-{
-	int			server_encoding = GetDatabaseEncoding();
-
-	if (table->file_encoding == server_encoding ||
-		table->file_encoding == PG_SQL_ASCII ||
-		server_encoding == PG_SQL_ASCII)
-		return;
-	if (!OidIsValid(FindDefaultConversionProc(table->file_encoding,
-											  server_encoding)))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("default conversion function for encoding \"%s\" to \"%s\" does not exist",
-						pg_encoding_to_char(table->file_encoding),
-						pg_encoding_to_char(server_encoding))));
 }
 
 Bitmapset *
@@ -1174,4 +1105,58 @@ csv_table_kind(const CsvTableColumn *column, CsvColumn *out)
 	out->precision = -1;
 	out->kind = type_kind(column->type, column->typmod, out);
 	return out->kind;
+}
+
+/* ---- at DDL ---- */
+
+PG_FUNCTION_INFO_V1(csv_gpu_fdw_validator);
+
+/*
+ * csv_gpu_fdw_validator(options text[], catalog oid): ERROR where the options
+ * of one server, table or column (or of another object, which can have none)
+ * are wrong by themselves.  ALTER calls it with the options as they will be.
+ */
+Datum
+csv_gpu_fdw_validator(PG_FUNCTION_ARGS)
+{
+	List	   *options = untransformRelOptions(PG_GETARG_DATUM(0));
+	Oid			catalog = PG_GETARG_OID(1);
+	CsvTable	table;
+	TableOptions table_options;
+	CsvTableColumn column;
+	ListCell   *cell;
+
+	init_table_options(&table_options, &table);
+	init_column_options(&column);
+
+	foreach(cell, options)
+	{
+		DefElem    *def = (DefElem *) lfirst(cell);
+
+		check_option_name(def->defname, catalog);
+		if (catalog == AttributeRelationId)
+		{
+			parse_column_option(&column, def);
+			continue;
+		}
+
+		/*
+		 * As in file_fdw: no other place could enforce this more cleanly, and
+		 * no other level may name what is read.
+		 */
+		if (strcmp(def->defname, "filename") == 0)
+			check_may_set(def, ROLE_PG_READ_SERVER_FILES,
+						  "pg_read_server_files");
+		else if (strcmp(def->defname, "program") == 0)
+			check_may_set(def, ROLE_PG_EXECUTE_SERVER_PROGRAM,
+						  "pg_execute_server_program");
+		parse_table_option(&table_options, def);
+	}
+
+	if (catalog == AttributeRelationId)
+		check_column_options(&column, options);
+	else if (catalog == ForeignTableRelationId)
+		check_table_options(&table_options);
+
+	PG_RETURN_VOID();
 }

@@ -234,14 +234,8 @@ csv_source_create(const CsvTable *table)
 
 		conversion->from = table->file_encoding;
 		conversion->to = table->encoding;
-		conversion->function = FindDefaultConversionProc(conversion->from,
-														 conversion->to);
-		if (!OidIsValid(conversion->function))
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_FUNCTION),
-					 errmsg("default conversion function for encoding \"%s\" to \"%s\" does not exist",
-							pg_encoding_to_char(conversion->from),
-							pg_encoding_to_char(conversion->to))));
+		conversion->function = csv_find_conversion(conversion->from,
+												   conversion->to);
 		reset_conversion(conversion);
 		source->conversion = conversion;
 	}

@@ -22,6 +22,7 @@ show_character(int encoding, const char *bytes, int nbytes, char *shown,
 {
 	int			to = GetDatabaseEncoding();
 	int			length = 1;
+	unsigned char character[MAX_MULTIBYTE_CHAR_LEN];
 	Oid			proc;
 
 	if (encoding == PG_SQL_ASCII)
@@ -40,10 +41,10 @@ show_character(int encoding, const char *bytes, int nbytes, char *shown,
 		shown[length] = '\0';
 		return length;
 	}
+	memcpy(character, bytes, length);
 	proc = FindDefaultConversionProc(encoding, to);
 	if (!OidIsValid(proc) ||
-		pg_do_encoding_conversion_buf(proc, encoding, to,
-									  (unsigned char *) bytes, length,
+		pg_do_encoding_conversion_buf(proc, encoding, to, character, length,
 									  (unsigned char *) shown, room,
 									  true) != length)
 		return 0;
@@ -110,4 +111,17 @@ csv_check_filename(int elevel, char *filename)
 					csv_shown_filename(filename), GetDatabaseEncodingName()),
 			 errhint("Rename it.")));
 	return false;
+}
+
+Oid
+csv_find_conversion(int from, int to)
+{
+	Oid			proc = FindDefaultConversionProc(from, to);
+
+	if (!OidIsValid(proc))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("default conversion function for encoding \"%s\" to \"%s\" does not exist",
+						pg_encoding_to_char(from), pg_encoding_to_char(to))));
+	return proc;
 }

@@ -26,4 +26,7 @@ extern char *csv_shown_filename(char *filename);
  */
 extern bool csv_check_filename(int elevel, char *filename);
 
+/* the server's conversion from one encoding to the other; ERROR if it has none */
+extern Oid	csv_find_conversion(int from, int to);
+
 #endif							/* CSV_TEXT_H */

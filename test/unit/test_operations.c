@@ -18,7 +18,7 @@
 #include "../../src/query/groups.h"
 #include "../../src/query/operate.h"
 #include "../../src/query/row.h"
-#include "../../src/query/table.h"
+#include "../../src/query/keyed.h"
 #include "compare_query.h"
 #include "reading.h"
 
@@ -571,12 +571,12 @@ make_top_bits(uint32_t row, uint64_t word, CsvValue *keys)
 
 /* a row is looked for in few slots: by chance, 1.5 of them */
 static void
-check_spread(const CsvTable *table)
+check_spread(const CsvKeyed *table)
 {
 	uint64_t	passed = 0;
 
 	for (uint32_t at = 0; at <= table->slot_mask; at++)
-		if (table->slots[at].row != CSV_TABLE_NO_ROW)
+		if (table->slots[at].row != CSV_NO_ROW)
 			passed += (at - table->slots[at].tag) & table->slot_mask;
 	assert_in_range(passed, 0, SPREAD_ROWS * 8);
 }
@@ -603,11 +603,11 @@ no_keys_meet_in_one_slot(void **state)
 	for (uint32_t i = 0; i < LENGTH(cases) * HASH_WORDS; i++)
 	{
 		uint32_t	chosen = i % LENGTH(cases);
-		CsvTable	table;
+		CsvKeyed	table;
 		uint32_t	offset;
 
 		memset(lanes, cases[chosen].lane, sizeof(lanes));
-		csv_table_init(&table, &reading_memory, lanes, cases[chosen].nkeys, 0,
+		csv_keyed_init(&table, &reading_memory, lanes, cases[chosen].nkeys, 0,
 					   &offset);
 		for (uint32_t row = 0; row < SPREAD_ROWS; row++)
 		{
@@ -618,11 +618,11 @@ no_keys_meet_in_one_slot(void **state)
 			memset(keys, 0, sizeof(keys));
 			cases[chosen].make(row, words[i / LENGTH(cases)], keys);
 			for (uint32_t key = 0; key < cases[chosen].nkeys; key++)
-				hash = csv_table_hash(&table, hash, lanes[key], &keys[key]);
-			assert_int_equal(csv_table_find(&table, hash, keys, &made), row);
+				hash = csv_keyed_hash(&table, hash, lanes[key], &keys[key]);
+			assert_int_equal(csv_keyed_find(&table, hash, keys, &made), row);
 		}
 		check_spread(&table);
-		csv_table_free(&table);
+		csv_keyed_free(&table);
 	}
 }
 

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "../../src/query/evaluator.h"
 #include "../../src/query/groups.h"
 #include "../../src/query/operate.h"
 #include "compare_query.h"
@@ -521,6 +522,7 @@ static void
 counters_and_sums_carry(void **state)
 {
 	static CsvGroups groups;
+	static CsvEvaluator evaluator = {.groups = &groups};
 	CsvQuery	query;
 	CsvAggregate aggregates[2];
 	CsvKey		key = {CSV_LANE_INT, 0};
@@ -553,18 +555,17 @@ counters_and_sums_carry(void **state)
 	assert_true(csv_groups_init(&groups, &reading_memory, &query));
 	assert_true(csv_groups_add(&groups, lanes, rows, 0));
 	assert_int_equal(groups.accumulators[1].nbytes, 8);
-	csv_groups_aggregate(&groups, 0, 0, &value);
+	csv_evaluator_aggregate(&evaluator, 0, 0, &value);
 	assert_int_equal(value.count, 4);
-	csv_groups_aggregate(&groups, 0, 1, &value);
-	assert_true(value.wide.word[0] == (uint64_t) INT64_MAX * 3 + 7);
-	assert_true(value.wide.word[1] == 1 && value.wide.word[2] == 0);
+	csv_evaluator_aggregate(&evaluator, 0, 1, &value);
+	assert_true(value.wide.low == (CsvUint128) INT64_MAX * 3 + 7);
+	assert_int_equal(value.wide.high, 0);
 
 	/* as if so many rows had been there */
-	memcpy(csv_table_row(&groups.table, 0) + groups.counters[0].offset, &count,
-		   4);
+	memcpy(csv_keyed_row(&groups.table, 0) + groups.counters[0], &count, 4);
 	for (int i = 0; i < 3; i++)
 		assert_true(csv_groups_add(&groups, lanes, rows, 0));
-	csv_groups_aggregate(&groups, 0, 0, &value);
+	csv_evaluator_aggregate(&evaluator, 0, 0, &value);
 	assert_true(value.count == (int64_t) count + 12);
 	csv_groups_free(&groups);
 }
@@ -644,7 +645,7 @@ many_groups_keep_their_sums(void **state)
 		assert_true(key.value.integer == keys[g]);
 		csv_evaluator_aggregate(evaluator, g, 1, &value);
 		assert_true(value.count == 3 &&
-					(int64_t) value.wide.word[0] == 3 * keys[g]);
+					(int64_t) value.wide.low == 3 * keys[g]);
 	}
 	/* key, NULLs and counters, sum, and 13 bytes of the hash table */
 	assert_true(csv_evaluator_group_bytes(evaluator) < NGROUPS * 56);
@@ -665,7 +666,7 @@ many_groups_keep_their_sums(void **state)
 
 		csv_evaluator_aggregate(evaluator, g, 1, &value);
 		assert_true(value.count == 3 &&
-					(int64_t) value.wide.word[0] == 3 * keys[g]);
+					(int64_t) value.wide.low == 3 * keys[g]);
 		spilled.sum += 3 * keys[g];
 	}
 	assert_true(spilled.sum == (int64_t) 3 * NGROUPS * (NGROUPS - 101) / 2);
@@ -1118,10 +1119,10 @@ rows_can_be_added_one_by_one(void **state)
 	assert_int_equal(found.count, 8);
 	csv_evaluator_aggregate(evaluator, 0, 2, &found);
 	assert_int_equal(found.count, 8);
-	assert_int_equal(found.wide.word[0], 4);
-	assert_int_equal(found.wide.word[2], 0);
+	assert_int_equal(found.wide.low, 4);
+	assert_int_equal(found.wide.high, 0);
 	csv_evaluator_aggregate(evaluator, 0, 3, &found);
-	assert_int_equal(found.wide.word[0], 44);
+	assert_int_equal(found.wide.low, 44);
 	csv_evaluator_aggregate(evaluator, 0, 4, &found);
 	assert_int_equal(found.extreme.value.integer, -3);
 	csv_evaluator_aggregate(evaluator, 0, 5, &found);

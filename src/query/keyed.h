@@ -1,5 +1,5 @@
 /*
- * table.h
+ * keyed.h
  *		A hash table of rows that are known by their keys.
  *
  * A row is its keys, side by side, then a word with a bit per key that is
@@ -11,12 +11,12 @@
  *
  * Text of up to 12 bytes is kept in the row, longer text in an arena.
  */
-#ifndef CSV_TABLE_H
-#define CSV_TABLE_H
+#ifndef CSV_KEYED_H
+#define CSV_KEYED_H
 
 #include "query.h"
 
-#define CSV_TABLE_NO_ROW	UINT32_MAX
+#define CSV_NO_ROW	UINT32_MAX
 
 /* ---- memory that is given back all at once ---- */
 
@@ -73,13 +73,13 @@ csv_stored_text_bytes(const CsvStoredText *text)
 
 /* ---- the table ---- */
 
-typedef struct CsvTableSlot
+typedef struct CsvKeyedSlot
 {
-	uint32_t	row;			/* or CSV_TABLE_NO_ROW */
+	uint32_t	row;			/* or CSV_NO_ROW */
 	uint32_t	tag;			/* the low half of the hash */
-} CsvTableSlot;
+} CsvKeyedSlot;
 
-typedef struct CsvTable
+typedef struct CsvKeyed
 {
 	CsvArena	arena;			/* of keys' texts, and for the owner's use */
 	uint64_t	seed;			/* of hashes, see operate.h */
@@ -90,48 +90,48 @@ typedef struct CsvTable
 	uint32_t	nchunks;
 	uint32_t	chunk_capacity;
 	uint8_t   **chunks;
-	CsvTableSlot *slots;
+	CsvKeyedSlot *slots;
 	uint32_t	slot_mask;		/* slots - 1, a power of two */
 	uint8_t		lanes[CSV_MAX_KEYS];
 	uint32_t	offsets[CSV_MAX_KEYS];
-} CsvTable;
+} CsvKeyed;
 
 /*
  * Start an empty table, which takes no memory yet.  The owner's bytes of a row
  * begin at *payload_offset, aligned to 8, and are zero in a new row; so are the
  * four bytes behind the word of NULLs, which are the owner's, too.
  */
-extern void csv_table_init(CsvTable *table, const CsvMemory *memory,
+extern void csv_keyed_init(CsvKeyed *table, const CsvMemory *memory,
 						   const uint8_t *lanes, uint32_t nkeys,
 						   uint32_t payload_bytes, uint32_t *payload_offset);
-extern void csv_table_free(CsvTable *table);
-extern size_t csv_table_bytes(const CsvTable *table);
+extern void csv_keyed_free(CsvKeyed *table);
+extern size_t csv_keyed_bytes(const CsvKeyed *table);
 
-#define CSV_TABLE_CHUNK_ROWS	256
+#define CSV_CHUNK_ROWS	256
 
 static inline uint8_t *
-csv_table_row(const CsvTable *table, uint32_t row)
+csv_keyed_row(const CsvKeyed *table, uint32_t row)
 {
-	return table->chunks[row / CSV_TABLE_CHUNK_ROWS] +
-		(size_t) (row % CSV_TABLE_CHUNK_ROWS) * table->row_bytes;
+	return table->chunks[row / CSV_CHUNK_ROWS] +
+		(size_t) (row % CSV_CHUNK_ROWS) * table->row_bytes;
 }
 
 /* add one key's value to a row's hash, which begins as the table's seed */
-extern uint64_t csv_table_hash(const CsvTable *table, uint64_t hash,
+extern uint64_t csv_keyed_hash(const CsvKeyed *table, uint64_t hash,
 							   uint8_t lane, const CsvValue *value);
 
 /*
  * The row with these keys, whose hash is `hash`; made if it is not there.
- * CSV_TABLE_NO_ROW: no memory, or no more numbers.
+ * CSV_NO_ROW: no memory, or no more numbers.
  */
-extern uint32_t csv_table_find(CsvTable *table, uint64_t hash,
+extern uint32_t csv_keyed_find(CsvKeyed *table, uint64_t hash,
 							   const CsvValue *keys, bool *made);
 
-/* the same, and CSV_TABLE_NO_ROW where it is not there */
-extern uint32_t csv_table_lookup(const CsvTable *table, uint64_t hash,
+/* the same, and CSV_NO_ROW where it is not there */
+extern uint32_t csv_keyed_lookup(const CsvKeyed *table, uint64_t hash,
 								 const CsvValue *keys);
 
 /* a row that no one will look for: for a table without keys */
-extern uint32_t csv_table_add(CsvTable *table);
+extern uint32_t csv_keyed_add(CsvKeyed *table);
 
-#endif							/* CSV_TABLE_H */
+#endif							/* CSV_KEYED_H */

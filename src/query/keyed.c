@@ -1,8 +1,8 @@
 /*
- * table.c
- *		A hash table of rows that are known by their keys: see table.h.
+ * keyed.c
+ *		A hash table of rows that are known by their keys: see keyed.h.
  */
-#include "table.h"
+#include "keyed.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -166,7 +166,7 @@ csv_random_seed(const void *place)
 }
 
 void
-csv_table_init(CsvTable *table, const CsvMemory *memory,
+csv_keyed_init(CsvKeyed *table, const CsvMemory *memory,
 			   const uint8_t *lanes, uint32_t nkeys, uint32_t payload_bytes,
 			   uint32_t *payload_offset)
 {
@@ -189,7 +189,7 @@ csv_table_init(CsvTable *table, const CsvMemory *memory,
 }
 
 void
-csv_table_free(CsvTable *table)
+csv_keyed_free(CsvKeyed *table)
 {
 	const CsvMemory *memory = table->arena.memory;
 
@@ -209,16 +209,16 @@ csv_table_free(CsvTable *table)
 }
 
 size_t
-csv_table_bytes(const CsvTable *table)
+csv_keyed_bytes(const CsvKeyed *table)
 {
 	return table->arena.nbytes + table->chunk_capacity * sizeof(uint8_t *) +
-		(size_t) table->nchunks * CSV_TABLE_CHUNK_ROWS * table->row_bytes +
+		(size_t) table->nchunks * CSV_CHUNK_ROWS * table->row_bytes +
 		(table->slots == NULL ? 0 :
-		 ((size_t) table->slot_mask + 1) * sizeof(CsvTableSlot));
+		 ((size_t) table->slot_mask + 1) * sizeof(CsvKeyedSlot));
 }
 
 uint64_t
-csv_table_hash(const CsvTable *table, uint64_t hash, uint8_t lane,
+csv_keyed_hash(const CsvKeyed *table, uint64_t hash, uint8_t lane,
 			   const CsvValue *value)
 {
 	uint64_t	seed = table->seed;
@@ -243,15 +243,15 @@ csv_table_hash(const CsvTable *table, uint64_t hash, uint8_t lane,
 }
 
 uint32_t
-csv_table_add(CsvTable *table)
+csv_keyed_add(CsvKeyed *table)
 {
 	const CsvMemory *memory = table->arena.memory;
 
-	if (table->nrows == CSV_TABLE_NO_ROW)
-		return CSV_TABLE_NO_ROW;
-	if (table->nrows == table->nchunks * CSV_TABLE_CHUNK_ROWS)
+	if (table->nrows == CSV_NO_ROW)
+		return CSV_NO_ROW;
+	if (table->nrows == table->nchunks * CSV_CHUNK_ROWS)
 	{
-		size_t		nbytes = (size_t) CSV_TABLE_CHUNK_ROWS * table->row_bytes;
+		size_t		nbytes = (size_t) CSV_CHUNK_ROWS * table->row_bytes;
 		uint8_t    *chunk;
 
 		if (table->nchunks == table->chunk_capacity)
@@ -262,7 +262,7 @@ csv_table_add(CsvTable *table)
 											   capacity * sizeof(*chunks));
 
 			if (chunks == NULL)
-				return CSV_TABLE_NO_ROW;
+				return CSV_NO_ROW;
 			if (table->chunks != NULL)
 			{
 				memcpy(chunks, table->chunks,
@@ -274,7 +274,7 @@ csv_table_add(CsvTable *table)
 		}
 		chunk = memory->alloc(memory->owner, nbytes);
 		if (chunk == NULL)
-			return CSV_TABLE_NO_ROW;
+			return CSV_NO_ROW;
 		memset(chunk, 0, nbytes);
 		table->chunks[table->nchunks++] = chunk;
 	}
@@ -282,13 +282,13 @@ csv_table_add(CsvTable *table)
 }
 
 static bool
-grow_slots(CsvTable *table)
+grow_slots(CsvKeyed *table)
 {
 	const CsvMemory *memory = table->arena.memory;
 	size_t		nslots = table->slots == NULL ? FIRST_SLOTS :
 		2 * ((size_t) table->slot_mask + 1);
 	uint32_t	mask = (uint32_t) (nslots - 1);
-	CsvTableSlot *slots;
+	CsvKeyedSlot *slots;
 
 	if (nslots > (size_t) UINT32_MAX + 1)
 		return false;
@@ -303,9 +303,9 @@ grow_slots(CsvTable *table)
 		{
 			uint32_t	at = table->slots[i].tag & mask;
 
-			if (table->slots[i].row == CSV_TABLE_NO_ROW)
+			if (table->slots[i].row == CSV_NO_ROW)
 				continue;
-			while (slots[at].row != CSV_TABLE_NO_ROW)
+			while (slots[at].row != CSV_NO_ROW)
 				at = (at + 1) & mask;
 			slots[at] = table->slots[i];
 		}
@@ -317,9 +317,9 @@ grow_slots(CsvTable *table)
 }
 
 static bool
-row_has_keys(const CsvTable *table, uint32_t row, const CsvValue *keys)
+row_has_keys(const CsvKeyed *table, uint32_t row, const CsvValue *keys)
 {
-	const uint8_t *place = csv_table_row(table, row);
+	const uint8_t *place = csv_keyed_row(table, row);
 	uint32_t	nulls;
 
 	memcpy(&nulls, place + table->null_offset, 4);
@@ -338,11 +338,11 @@ row_has_keys(const CsvTable *table, uint32_t row, const CsvValue *keys)
 
 /* the slot of the row with these keys, or the one that it would take */
 static uint32_t
-find_slot(const CsvTable *table, uint32_t tag, const CsvValue *keys)
+find_slot(const CsvKeyed *table, uint32_t tag, const CsvValue *keys)
 {
 	uint32_t	at = tag & table->slot_mask;
 
-	while (table->slots[at].row != CSV_TABLE_NO_ROW &&
+	while (table->slots[at].row != CSV_NO_ROW &&
 		   (table->slots[at].tag != tag ||
 			!row_has_keys(table, table->slots[at].row, keys)))
 		at = (at + 1) & table->slot_mask;
@@ -350,14 +350,14 @@ find_slot(const CsvTable *table, uint32_t tag, const CsvValue *keys)
 }
 
 uint32_t
-csv_table_lookup(const CsvTable *table, uint64_t hash, const CsvValue *keys)
+csv_keyed_lookup(const CsvKeyed *table, uint64_t hash, const CsvValue *keys)
 {
-	return table->slots == NULL ? CSV_TABLE_NO_ROW :
+	return table->slots == NULL ? CSV_NO_ROW :
 		table->slots[find_slot(table, (uint32_t) hash, keys)].row;
 }
 
 uint32_t
-csv_table_find(CsvTable *table, uint64_t hash, const CsvValue *keys,
+csv_keyed_find(CsvKeyed *table, uint64_t hash, const CsvValue *keys,
 			   bool *made)
 {
 	uint32_t	tag = (uint32_t) hash;
@@ -371,16 +371,16 @@ csv_table_find(CsvTable *table, uint64_t hash, const CsvValue *keys,
 		table->nrows >= ((size_t) table->slot_mask + 1) / 8 * 5)
 	{
 		if (!grow_slots(table))
-			return CSV_TABLE_NO_ROW;
+			return CSV_NO_ROW;
 	}
 	at = find_slot(table, tag, keys);
-	if (table->slots[at].row != CSV_TABLE_NO_ROW)
+	if (table->slots[at].row != CSV_NO_ROW)
 		return table->slots[at].row;
 
-	row = csv_table_add(table);
-	if (row == CSV_TABLE_NO_ROW)
+	row = csv_keyed_add(table);
+	if (row == CSV_NO_ROW)
 		return row;
-	place = csv_table_row(table, row);
+	place = csv_keyed_row(table, row);
 	for (uint32_t key = 0; key < table->nkeys; key++)
 	{
 		if (keys[key].state != CSV_LANE_VALUE)
@@ -389,7 +389,7 @@ csv_table_find(CsvTable *table, uint64_t hash, const CsvValue *keys,
 								  &keys[key], place + table->offsets[key]))
 		{
 			table->nrows--;
-			return CSV_TABLE_NO_ROW;
+			return CSV_NO_ROW;
 		}
 	}
 	memcpy(place + table->null_offset, &nulls, 4);
