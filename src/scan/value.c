@@ -201,7 +201,7 @@ try_input(CsvValueInput *input, char *string, Datum *value,
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
-	const bool	inside = !input->pure && csv_may_open_subtransaction();
+	volatile bool inside = !input->pure && csv_may_open_subtransaction();
 
 	if (inside)
 		BeginInternalSubTransaction(NULL);
