@@ -486,11 +486,13 @@ CREATE FUNCTION load_in_parallel() RETURNS bigint LANGUAGE sql PARALLEL SAFE AS
 CREATE FUNCTION load_file_in_parallel() RETURNS bigint LANGUAGE plpgsql PARALLEL SAFE AS
   $$ BEGIN RETURN (SELECT records_loaded FROM csv_gpu_load_file('s', 't', 'regress_csv/t.csv')); END $$;
 \set SHOW_CONTEXT never
-SET force_parallel_mode = on;
+-- it has another name from PostgreSQL 16 on
+SELECT name AS parallel FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query') \gset
+SET :parallel = on;
 SELECT load_in_parallel();
 \echo :SQLSTATE
 SELECT load_file_in_parallel();
-RESET force_parallel_mode;
+RESET :parallel;
 \set SHOW_CONTEXT errors
 DROP FUNCTION load_in_parallel, load_file_in_parallel;
 DROP TABLE t, rejects, local;
