@@ -13,7 +13,7 @@
 #ifndef CSV_FAST_H
 #define CSV_FAST_H
 
-#include "../reader/convert.h"
+#include "../reader/numbers.h"
 
 #define CSV_EIGHT_ZEROS	UINT64_C(0x3030303030303030)
 

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "../reader/convert.h"
 #include "../reader/field.h"
 #include "fast.h"
 

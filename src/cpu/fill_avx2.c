@@ -38,6 +38,7 @@
 #include <string.h>
 
 #include "../reader/field.h"
+#include "../reader/words.h"
 #include "fill_vectors.h"
 
 #define ALL_ROWS	0xFF

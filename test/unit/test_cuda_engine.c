@@ -22,6 +22,7 @@
 #include <cmocka.h>
 
 #include "../../cuda/csv_cuda.h"
+#include "../../src/reader/convert.h"
 #include "../../src/reader/field.h"
 
 /* ---- memory, text, random numbers ---- */
