@@ -285,10 +285,9 @@ is_null_string(const uint8_t *field, uint64_t length,
  */
 static inline __attribute__((always_inline)) bool
 fast_value(const CsvColumn *column, int kind, uint8_t decimal_separator,
-		   const uint8_t *p, uint32_t n, uint8_t *entry)
+		   const uint8_t *p, uint32_t n, uint8_t *entry, uint32_t stride)
 {
 	int64_t		number;
-	int32_t		days;
 
 	switch (kind)
 	{
@@ -307,18 +306,14 @@ fast_value(const CsvColumn *column, int kind, uint8_t decimal_separator,
 				return false;
 			*(int64_t *) entry = number;
 			return true;
-		case CSV_KIND_DATE:
-			if (!csv_fast_date(p, n, &days))
-				return false;
-			*(int32_t *) entry = days;
-			return true;
 		case CSV_KIND_NUMERIC:
 			return csv_fast_numeric(p, n, decimal_separator,
-									column->precision, column->scale, entry);
+									column->precision, column->scale, entry,
+									stride);
 		case CSV_KIND_DECIMAL64:
-			return csv_fast_decimal(p, n, decimal_separator,
-									column->precision, column->scale,
-									(int64_t *) entry);
+			return csv_fast_decimal64(p, n, decimal_separator,
+									  column->precision, column->scale,
+									  (int64_t *) entry);
 		default:
 			return false;
 	}
@@ -336,7 +331,7 @@ scalar_loop(CsvFill *fill, int kind, bool uniform, const uint32_t *rows,
 {
 	const CsvLayout *layout = fill->layout;
 	const CsvColumn *column = fill->column;
-	const CsvColumn spec = *column;
+	CsvColumn	spec = *column;
 	CsvFinder	finder = fill->finder;
 	const uint8_t quote = fill->dialect->opt.quote;
 	const uint8_t decimal_separator = layout->decimal_separator;
@@ -345,14 +340,15 @@ scalar_loop(CsvFill *fill, int kind, bool uniform, const uint32_t *rows,
 	const bool	careful = csv_fill_is_careful(fill);
 	const bool	empty_is_null = !careful && null_length == 0 &&
 		!column->force_not_null;
-	const bool	fast = kind == CSV_KIND_DECIMAL64 ? column->scale <= 8 :
-		kind != CSV_KIND_NUMERIC || csv_has_fast_numeric(fill);
+	const bool	fast = csv_is_short(fill);
 	const uint32_t stride = fill->stride;
 	uint8_t    *const values = fill->values;
 	const uint64_t most_bytes = csv_most_scalar_bytes(column);
 
+	/* constants from here on */
+	spec.kind = (uint8_t) kind;
 	if (uniform)
-		finder.uniform = true;	/* a constant from here on */
+		finder.uniform = true;
 	for (uint32_t i = 0; i < count; i++)
 	{
 		uint32_t	row = rows != NULL ? rows[i] : from + i;
@@ -395,7 +391,7 @@ scalar_loop(CsvFill *fill, int kind, bool uniform, const uint32_t *rows,
 					csv_trim_spaces(&text, &n);
 				if ((fast && n > 0 &&
 					 fast_value(&spec, kind, decimal_separator, text, n,
-								entry)) ||
+								entry, stride)) ||
 					csv_convert_value(&spec, decimal_separator, text, n, entry,
 									  stride))
 					continue;
@@ -422,12 +418,11 @@ is_plain(const uint8_t *unplain, uint64_t start, uint64_t end)
 }
 
 /*
- * Text: copy what stands there.  Nothing is written at `limit` or behind it
- * but entries.
+ * Text: copy what stands there.
  */
 static inline __attribute__((always_inline)) void
 text_loop(CsvFill *fill, bool uniform, const uint32_t *rows, uint32_t from,
-		  uint32_t count, const uint8_t *limit)
+		  uint32_t count)
 {
 	static const uint8_t blanks[CSV_COPY_BYTES + 1] =
 	"                                ";
@@ -460,6 +455,7 @@ text_loop(CsvFill *fill, bool uniform, const uint32_t *rows, uint32_t from,
 	const uint32_t stride = fill->stride;
 	const uint64_t room = stride - 4 - cstring;
 	uint8_t    *const values = fill->values;
+	const uint8_t *const limit = fill->limit;
 
 	if (uniform)
 		finder.uniform = true;	/* a constant from here on */
@@ -585,8 +581,7 @@ text_loop(CsvFill *fill, bool uniform, const uint32_t *rows, uint32_t from,
  * Rows from `rows`, or where that is NULL from `from` on.
  */
 static void
-fill_rows(CsvFill *fill, const uint32_t *rows, uint32_t from, uint32_t count,
-		  const uint8_t *limit)
+fill_rows(CsvFill *fill, const uint32_t *rows, uint32_t from, uint32_t count)
 {
 	/* one loop per kind, so that each is compiled for its own */
 #define SCALAR_CASE(kind_) \
@@ -602,9 +597,9 @@ fill_rows(CsvFill *fill, const uint32_t *rows, uint32_t from, uint32_t count,
 		case CSV_KIND_TEXT:
 		case CSV_KIND_CSTRING:
 			if (fill->finder.uniform && rows == NULL)
-				text_loop(fill, true, NULL, from, count, limit);
+				text_loop(fill, true, NULL, from, count);
 			else
-				text_loop(fill, false, rows, from, count, limit);
+				text_loop(fill, false, rows, from, count);
 			break;
 			SCALAR_CASE(CSV_KIND_BOOL)
 			SCALAR_CASE(CSV_KIND_INT2)
@@ -630,22 +625,24 @@ csv_fill(CsvFill *fill, const CsvFillFunctions *functions, uint32_t from,
 		 uint32_t to, uint32_t nrows, uint32_t *left)
 {
 	CsvFillVectors vectors = functions->vectors[fill->column->kind];
-	const uint8_t *limit = fill->values + (size_t) to * fill->stride;
 
 	memset(fill->status + from, CSV_VALUE_OK, to - from);
 	fill->any_not_ok = false;
 	fill->any_slow = false;
+	fill->limit = fill->values + (size_t) to * fill->stride;
 	if (to == nrows)
-		limit += CSV_FILL_MARGIN;
-	if (vectors != NULL && !csv_fill_is_careful(fill))
+		fill->limit += CSV_FILL_MARGIN;
+	if (vectors != NULL && !csv_fill_is_careful(fill) &&
+		csv_is_short(fill))
 	{
-		uint32_t	nleft = vectors(fill, from, to, limit, left);
+		uint32_t	nleft = vectors(fill, from, to, left);
 
 		/* entries behind such a row's are filled */
-		fill_rows(fill, left, 0, nleft, NULL);
+		fill->limit = NULL;
+		fill_rows(fill, left, 0, nleft);
 	}
 	else
-		fill_rows(fill, NULL, from, to - from, limit);
+		fill_rows(fill, NULL, from, to - from);
 }
 
 static uint64_t

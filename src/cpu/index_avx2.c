@@ -6,15 +6,11 @@
 
 #if defined(__x86_64__)
 
-#ifdef __clang__
 #include <immintrin.h>
-#pragma clang attribute push(__attribute__((target("avx2,popcnt,bmi,bmi2,lzcnt,pclmul"))), \
-							 apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx2,popcnt,bmi,bmi2,lzcnt,pclmul")
-#include <immintrin.h>
-#endif
+
+#include "target.h"
+
+CSV_TARGET_BEGIN(CSV_TARGET_AVX2)
 
 typedef struct CsvBlock
 {
@@ -107,11 +103,8 @@ word_positions(uint64_t word, uint32_t base, uint32_t *positions)
 
 #define CSV_INDEX_FUNCTIONS csv_index_avx2
 #include "index_loop.h"
-#ifdef __clang__
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+
+CSV_TARGET_END
 
 bool
 csv_index_has_avx2(void)

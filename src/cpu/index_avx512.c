@@ -7,15 +7,11 @@
 
 #if defined(__x86_64__)
 
-#ifdef __clang__
 #include <immintrin.h>
-#pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi2,avx2,popcnt,bmi,bmi2,lzcnt,pclmul"))), \
-							 apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512bw,avx512vl,avx512vbmi2,avx2,popcnt,bmi,bmi2,lzcnt,pclmul")
-#include <immintrin.h>
-#endif
+
+#include "target.h"
+
+CSV_TARGET_BEGIN(CSV_TARGET_AVX512)
 
 typedef __m512i CsvBlock;
 
@@ -74,23 +70,16 @@ word_positions(uint64_t word, uint32_t base, uint32_t *positions)
 
 #define CSV_INDEX_FUNCTIONS csv_index_avx512
 #include "index_loop.h"
-#ifdef __clang__
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+
+CSV_TARGET_END
 
 bool
 csv_index_has_avx512(void)
 {
 	return __builtin_cpu_supports("avx512f") &&
 		__builtin_cpu_supports("avx512bw") &&
-		__builtin_cpu_supports("avx512cd") &&
-		__builtin_cpu_supports("avx512dq") &&
 		__builtin_cpu_supports("avx512vl") &&
-		__builtin_cpu_supports("avx512vbmi2") &&
-		__builtin_cpu_supports("popcnt") && __builtin_cpu_supports("bmi") &&
-		__builtin_cpu_supports("bmi2") && __builtin_cpu_supports("pclmul");
+		__builtin_cpu_supports("avx512vbmi2") && csv_index_has_avx2();
 }
 
 #else

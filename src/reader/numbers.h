@@ -365,6 +365,43 @@ csv_numeric_header(bool negative, uint32_t dscale, int32_t weight)
 }
 
 /*
+ * Write an entry; false where the number does not fit its type, or this form.
+ * See csv_parse_numeric().
+ */
+CSV_INLINE bool
+csv_store_numeric(const CsvNumericDigits *digits, bool negative,
+				  int32_t precision, int32_t scale, uint32_t dscale,
+				  uint8_t *entry, uint32_t stride)
+{
+	int32_t		weight = digits->ndigits == 0 ? 0 : digits->top;
+	uint32_t	words[7];
+
+	if (precision >= 0 && digits->ndigits > 0 && weight >= 0)
+	{
+		uint32_t	first = (uint32_t) digits->words[0] & 0xffff;
+		int32_t		length = weight * 4 + 1 + (first >= 10) + (first >= 100) +
+			(first >= 1000);
+
+		if (length > precision - scale)
+			return false;
+	}
+	if (weight < -64 || weight > 63)
+		return false;
+
+	words[0] = (6 + 2 * digits->ndigits) << 2;
+	words[1] = csv_numeric_header(negative && digits->ndigits > 0, dscale,
+								  weight) |
+		(uint32_t) digits->words[0] << 16;
+	words[2] = (uint32_t) (digits->words[0] >> 16);
+	words[3] = (uint32_t) (digits->words[0] >> 48 | digits->words[1] << 16);
+	words[4] = (uint32_t) (digits->words[1] >> 16);
+	words[5] = (uint32_t) (digits->words[1] >> 48 | digits->words[2] << 16);
+	words[6] = (uint32_t) (digits->words[2] >> 16);
+	csv_store_words(entry, stride, words);
+	return true;
+}
+
+/*
  * Write a numeric as numeric_in would: its digits are grouped by four from the
  * point, groups of zeros at either end dropped, and a zero has no sign.
  * `entry` is aligned to 4 bytes; all of its stride bytes, those of
@@ -378,7 +415,6 @@ csv_parse_numeric(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
 	CsvNumericDigits digits = {{0, 0, 0}, CSV_NUMERIC_DIGITS, 0, 0};
 	CsvShortDecimal brief;
 	CsvLongDecimal decimal;
-	uint32_t	words[7];
 	bool		negative;
 	uint32_t	dscale = (uint32_t) scale;
 
@@ -407,34 +443,8 @@ csv_parse_numeric(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
 								 decimal.fraction_length : dscale, &digits))
 			return false;
 	}
-
-	if (precision >= 0 && digits.ndigits > 0 && digits.top >= 0)
-	{
-		uint32_t	first = (uint32_t) digits.words[0] & 0xffff;
-		int32_t		length = digits.top * 4 + 1 + (first >= 10) +
-			(first >= 100) + (first >= 1000);
-
-		if (length > precision - scale)
-			return false;
-	}
-	if (digits.ndigits == 0)
-	{
-		digits.top = 0;
-		negative = false;
-	}
-	if (digits.top < -64 || digits.top > 63)
-		return false;
-
-	words[0] = (6 + 2 * digits.ndigits) << 2;
-	words[1] = csv_numeric_header(negative, dscale, digits.top) |
-		(uint32_t) digits.words[0] << 16;
-	words[2] = (uint32_t) (digits.words[0] >> 16);
-	words[3] = (uint32_t) (digits.words[0] >> 48 | digits.words[1] << 16);
-	words[4] = (uint32_t) (digits.words[1] >> 16);
-	words[5] = (uint32_t) (digits.words[1] >> 48 | digits.words[2] << 16);
-	words[6] = (uint32_t) (digits.words[2] >> 16);
-	csv_store_words(entry, stride, words);
-	return true;
+	return csv_store_numeric(&digits, negative, precision, scale, dscale,
+							 entry, stride);
 }
 
 /* ---- integers that stand for a numeric ---- */
