@@ -18,6 +18,7 @@ failed()
 
 test/format.sh --check || failed 'make format'
 test/rooms.sh || failed test/rooms.sh
+test/sizes.sh || failed test/sizes.sh
 
 # The library.  Left out: the sign's shift is what every compiler does; equal
 # values for two new variables are meant so.

@@ -24,7 +24,7 @@ csv_last_digits(const uint8_t *end, uint32_t n)
 }
 
 /* [-]digits, 16 of them at most */
-static inline bool
+CSV_ALWAYS_INLINE bool
 csv_fast_int(const uint8_t *p, uint32_t n, int64_t *value)
 {
 	const uint8_t *end = p + n;
@@ -60,7 +60,7 @@ csv_fast_int(const uint8_t *p, uint32_t n, int64_t *value)
  * [-]digits.digits with `scale` digits after the point, or none and no point:
  * up to 8 on each side of it.
  */
-static inline bool
+CSV_ALWAYS_INLINE bool
 csv_fast_decimal(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
 				 uint32_t scale, CsvShortDecimal *decimal, bool *negative)
 {
@@ -89,7 +89,7 @@ csv_fast_decimal(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
 }
 
 /* such a one as numeric(precision, scale) */
-static inline bool
+CSV_ALWAYS_INLINE bool
 csv_fast_numeric(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
 				 int32_t precision, int32_t scale, uint8_t *entry,
 				 uint32_t stride)
@@ -106,7 +106,7 @@ csv_fast_numeric(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
 }
 
 /* and as an integer that stands for it */
-static inline bool
+CSV_ALWAYS_INLINE bool
 csv_fast_decimal64(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
 				   int32_t precision, int32_t scale, int64_t *value)
 {

@@ -23,7 +23,7 @@ csv_two_digits(const uint8_t *p)
  * Days since 2000-01-01 of YYYY-MM-DD, which is read so under every DateStyle:
  * a first part of three or more digits is the year.
  */
-CSV_INLINE bool
+CSV_ALWAYS_INLINE bool
 csv_parse_date(const uint8_t *p, uint32_t n, int32_t *days)
 {
 	const uint64_t pattern = UINT64_C(0x2d30302d30303030);	/* 0000-00- */

@@ -272,7 +272,7 @@ csv_numeric_append(CsvNumericDigits *digits, int32_t weight, uint32_t digit)
 }
 
 /* at most two digits before the point, and two after it */
-CSV_INLINE bool
+CSV_ALWAYS_INLINE bool
 csv_numeric_of_short(const CsvShortDecimal *decimal, CsvNumericDigits *digits)
 {
 	uint64_t	word = csv_two_groups(decimal->whole) |
@@ -368,7 +368,7 @@ csv_numeric_header(bool negative, uint32_t dscale, int32_t weight)
  * Write an entry; false where the number does not fit its type, or this form.
  * See csv_parse_numeric().
  */
-CSV_INLINE bool
+CSV_ALWAYS_INLINE bool
 csv_store_numeric(const CsvNumericDigits *digits, bool negative,
 				  int32_t precision, int32_t scale, uint32_t dscale,
 				  uint8_t *entry, uint32_t stride)
