@@ -13,36 +13,25 @@
 
 CSV_TARGET_BEGIN(CSV_TARGET_AVX512)
 
-typedef __m512i CsvBlock;
+typedef __m512i CsvIndexBlock;
 
-static inline CsvBlock
+static inline CsvIndexBlock
 block_load(const uint8_t *p)
 {
 	return _mm512_loadu_si512(p);
 }
 
 static inline uint64_t
-block_equal(CsvBlock block, uint8_t byte)
+block_equal(CsvIndexBlock block, uint8_t byte)
 {
 	return _mm512_cmpeq_epi8_mask(block, _mm512_set1_epi8((char) byte));
 }
 
 static inline bool
-block_unplain(CsvBlock block)
+block_unplain(CsvIndexBlock block)
 {
 	/* as signed bytes, only 1 to 127 are above zero */
 	return _mm512_cmple_epi8_mask(block, _mm512_setzero_si512()) != 0;
-}
-
-/* multiplying by all ones without carries adds up all lower bits */
-static inline uint64_t
-prefix_xor(uint64_t word)
-{
-	__m128i		product = _mm_clmulepi64_si128(
-											   _mm_set_epi64x(0, (long long) word),
-											   _mm_set1_epi8((char) 0xFF), 0);
-
-	return (uint64_t) _mm_cvtsi128_si64(product);
 }
 
 /* the numbers of the bits set, closed up, sixteen at a time */
@@ -68,6 +57,7 @@ word_positions(uint64_t word, uint32_t base, uint32_t *positions)
 	}
 }
 
+#define prefix_xor csv_prefix_xor_pclmul
 #define CSV_INDEX_FUNCTIONS csv_index_avx512
 #include "index_loop.h"
 

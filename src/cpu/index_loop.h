@@ -5,7 +5,7 @@
  * Before it is included, the file defines CSV_INDEX_FUNCTIONS (the name of the
  * CsvIndexFunctions to make) and
  *
- *	CsvBlock			a loaded block
+ *	CsvIndexBlock			a loaded block
  *	block_load(p)		loads 64 bytes
  *	block_equal(b, c)	a bit per byte that equals c
  *	block_unplain(b)	does any byte have the value 0 or the high bit?
@@ -108,7 +108,7 @@ stray_bits(const CsvRules *rules, uint64_t base, uint64_t valid,
 }
 
 static inline __attribute__((always_inline)) CsvBlockBits
-read_block(const CsvRules *rules, CsvBlock block, uint64_t base,
+read_block(const CsvRules *rules, CsvIndexBlock block, uint64_t base,
 		   uint64_t valid, CsvCarries *carries)
 {
 	uint64_t	delimiters = block_equal(block, rules->delimiter) & valid;
@@ -226,7 +226,7 @@ run_blocks(CsvIndex *index)
 	for (base = record.start - record.start % 64; base < rules.nbytes;
 		 base += 64)
 	{
-		CsvBlock	block = block_load(rules.bytes + base);
+		CsvIndexBlock	block = block_load(rules.bytes + base);
 		uint64_t	valid = ~ignore;
 		uint64_t	word = CSV_WORD(base);
 		uint64_t   *separator_word = &index->separators[word];
@@ -285,7 +285,7 @@ count_bytes(const CsvIndex *index, uint64_t from, uint64_t to,
 
 	for (uint64_t base = from; base < to; base += 64)
 	{
-		CsvBlock	block = block_load(bytes + base);
+		CsvIndexBlock	block = block_load(bytes + base);
 		uint64_t	valid = to - base < 64 ? CSV_BITS_BELOW(to) : UINT64_MAX;
 
 		breaks += csv_popcount(block_equal(block, break_byte) & valid);
