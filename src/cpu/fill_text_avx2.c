@@ -136,47 +136,29 @@ static const uint8_t ones_then_zeros[64] = {
 };
 
 /*
- * Copy n bytes of text, up to 32, and blanks behind them, `width` bytes (16 or
- * 32, a constant) in all.  A bit is set where it has bytes that are not plain,
- * or quotes.
+ * Copy n bytes of text, up to 32, and blanks behind them, 32 bytes in all.  A
+ * bit is set where it has bytes that are not plain, or quotes.
  */
 static inline __attribute__((always_inline)) uint32_t
-copy_plain(uint8_t *to, const uint8_t *text, uint32_t n, uint8_t quote,
-		   int width)
+copy_plain(uint8_t *to, const uint8_t *text, uint32_t n, uint8_t quote)
 {
-	const uint8_t *mask = ones_then_zeros + 32 - n;
+	__m256i		block = _mm256_loadu_si256((const __m256i *) text);
+	__m256i		keep = _mm256_loadu_si256((const __m256i *) (ones_then_zeros + 32 - n));
+	__m256i		special = _mm256_or_si256(_mm256_cmpgt_epi8(_mm256_set1_epi8(1), block),
+										  _mm256_cmpeq_epi8(block, _mm256_set1_epi8((char) quote)));
 
-	if (width == 16)
-	{
-		__m128i		block = _mm_loadu_si128((const __m128i *) text);
-		__m128i		keep = _mm_loadu_si128((const __m128i *) mask);
-		__m128i		special = _mm_or_si128(_mm_cmpgt_epi8(_mm_set1_epi8(1), block),
-										   _mm_cmpeq_epi8(block, _mm_set1_epi8((char) quote)));
-
-		_mm_storeu_si128((__m128i *) to,
-						 _mm_blendv_epi8(_mm_set1_epi8(' '), block, keep));
-		return (uint32_t) _mm_movemask_epi8(_mm_and_si128(special, keep));
-	}
-	else
-	{
-		__m256i		block = _mm256_loadu_si256((const __m256i *) text);
-		__m256i		keep = _mm256_loadu_si256((const __m256i *) mask);
-		__m256i		special = _mm256_or_si256(_mm256_cmpgt_epi8(_mm256_set1_epi8(1), block),
-											  _mm256_cmpeq_epi8(block, _mm256_set1_epi8((char) quote)));
-
-		_mm256_storeu_si256((__m256i *) to,
-							_mm256_blendv_epi8(_mm256_set1_epi8(' '), block, keep));
-		return (uint32_t) _mm256_movemask_epi8(_mm256_and_si256(special, keep));
-	}
+	_mm256_storeu_si256((__m256i *) to,
+						_mm256_blendv_epi8(_mm256_set1_epi8(' '), block, keep));
+	return (uint32_t) _mm256_movemask_epi8(_mm256_and_si256(special, keep));
 }
 
 /*
- * Entries with room for at most `width` bytes of text: 16 or 32, a constant;
- * 0: for any number.
+ * Entries with room for any number of bytes of text; `short_text`, a constant:
+ * for 32 at the most.
  */
 static inline __attribute__((always_inline)) uint32_t
 fill_wide_text(CsvFill *fill, uint32_t from, uint32_t to,
-			   uint32_t *left, int width)
+			   uint32_t *left, bool short_text)
 {
 	const CsvTextFill text = make_text_fill(fill);
 	uint32_t	nleft = 0;
@@ -216,12 +198,12 @@ fill_wide_text(CsvFill *fill, uint32_t from, uint32_t to,
 			}
 			nbytes = n < text.pad_to ? text.pad_to : n;
 			if (n > text.most || nbytes > text.stride - 4 ||
-				entry + 4 + (width != 0 ? (uint32_t) width : nbytes + 32) > fill->limit)
+				entry + 4 + (short_text ? 32 : nbytes + 32) > fill->limit)
 				continue;
 			header = csv_varlena_header(nbytes);
 			memcpy(entry, &header, 4);
-			if (width != 0)
-				special = copy_plain(entry + 4, value, n, text.quote, width);
+			if (short_text)
+				special = copy_plain(entry + 4, value, n, text.quote);
 			else
 				for (uint32_t i = 0; i < nbytes; i += 32)
 				{
@@ -230,7 +212,7 @@ fill_wide_text(CsvFill *fill, uint32_t from, uint32_t to,
 					uint32_t	rest = n - at;
 
 					special |= copy_plain(entry + 4 + i, value + at,
-										  rest < 32 ? rest : 32, text.quote, 32);
+										  rest < 32 ? rest : 32, text.quote);
 				}
 			done |= (uint32_t) (special == 0) << lane;
 		}
@@ -245,11 +227,9 @@ csv_fill_text_avx2(CsvFill *fill, uint32_t from, uint32_t to, uint32_t *left)
 {
 	if (fill->stride == 8)
 		return fill_narrow_text(fill, from, to, left);
-	if (fill->stride <= 4 + 16)
-		return fill_wide_text(fill, from, to, left, 16);
-	if (fill->stride <= 4 + 32)
-		return fill_wide_text(fill, from, to, left, 32);
-	return fill_wide_text(fill, from, to, left, 0);
+	return fill->stride <= 4 + 32 ?
+		fill_wide_text(fill, from, to, left, true) :
+		fill_wide_text(fill, from, to, left, false);
 }
 
 CSV_TARGET_END

@@ -356,7 +356,10 @@ csv_numeric_of_long(const CsvLongDecimal *decimal, uint32_t kept,
 	return !csv_rounds_up(decimal, kept) || csv_numeric_round_up(digits, kept);
 }
 
-/* NumericShort: 10, sign, dscale in 6 bits, weight in 7 */
+/*
+ * The header of a numeric as it is stored, NumericShort: 10, sign, dscale in 6
+ * bits, weight in 7.  Digits of base 10,000 follow, without zeros at either end.
+ */
 CSV_INLINE uint32_t
 csv_numeric_header(bool negative, uint32_t dscale, int32_t weight)
 {
