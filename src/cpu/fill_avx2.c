@@ -73,17 +73,17 @@ typedef struct CsvScalarFill
 static inline CsvScalarFill
 make_scalar_fill(const CsvFill *fill, int kind)
 {
-	CsvScalarFill scalar;
+	CsvScalarFill scalar = {
+		.finder = fill->finder,
+		.values = fill->values,
+		.status = fill->status,
+		.quote = fill->dialect->opt.quote,
+		.empty_is_null = fill->layout->null_length == 0 &&
+			!fill->column->force_not_null,
+		.null_length = _mm256_set1_epi32((int) fill->layout->null_length),
+		.most_bytes = _mm256_set1_epi32((int) csv_most_scalar_bytes(fill->column))
+	};
 
-	scalar.finder = fill->finder;
-	scalar.values = fill->values;
-	scalar.status = fill->status;
-	scalar.quote = fill->dialect->opt.quote;
-	scalar.empty_is_null = fill->layout->null_length == 0 &&
-		!fill->column->force_not_null;
-	scalar.null_length = _mm256_set1_epi32((int) fill->layout->null_length);
-	scalar.most_bytes = _mm256_set1_epi32((int)
-										  csv_most_scalar_bytes(fill->column));
 	if (kind == CSV_KIND_NUMERIC || kind == CSV_KIND_DECIMAL64)
 	{
 		const CsvColumn *column = fill->column;
