@@ -24,6 +24,7 @@
 #include <cuda_pipeline.h>
 
 #include "field.cuh"
+#include "../src/reader/convert.h"
 
 #define WARPS			(CSV_COLUMN_THREADS / 32)
 #define ENTRY_WORDS		(CSV_NUMERIC_DIGITS / 2 + 2)
@@ -313,19 +314,7 @@ store_entry(uint8_t *entry, uint32_t stride, const uint32_t *words)
 											  words[3]);
 				break;
 			}
-			/* spelt out: see csv_store4 */
-			csv_store4(entry, words[0]);
-			csv_store4(entry + 4, words[1]);
-			if (stride > 8)
-				csv_store4(entry + 8, words[2]);
-			if (stride > 12)
-				csv_store4(entry + 12, words[3]);
-			if (stride > 16)
-				csv_store4(entry + 16, words[4]);
-			if (stride > 20)
-				csv_store4(entry + 20, words[5]);
-			if (stride > 24)
-				csv_store4(entry + 24, words[6]);
+			csv_store_words(entry, stride, words);
 			break;
 		default:
 			*(uint2 *) entry = make_uint2(words[0], words[1]);

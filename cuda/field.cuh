@@ -7,6 +7,7 @@
 
 #include "parse.cuh"
 #include "../src/reader/field.h"
+#include "../src/reader/words.h"
 
 /*
  * The record of a row.  Where all records are good, there is no list.

@@ -15,6 +15,7 @@
  *	- blanks at the end: the end of the last byte that is none.
  */
 #include "field.cuh"
+#include "../src/reader/convert.h"
 
 /* map and counts of a stretch, for each state it may be entered in */
 struct Stretch

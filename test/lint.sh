@@ -18,6 +18,7 @@ failed()
 
 test/format.sh --check || failed 'make format'
 test/rooms.sh || failed test/rooms.sh
+test/sizes.sh || failed test/sizes.sh
 
 # the control file has the version; PGXN's have three parts
 version=$(sed -n "s/^default_version *= *'\(.*\)'/\1/p" csv_gpu_fdw.control)

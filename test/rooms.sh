@@ -8,7 +8,8 @@
 # circle.
 #
 # One of our settings is looked at where the tables' options are resolved and nowhere
-# below.  No two types have one name, not even in files of their own.
+# below.  No two types have one name, not even in files of their own.  Prints which rooms
+# each one does look into.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
@@ -58,6 +59,7 @@ included()
 mapfile -t files < <(git ls-files 'src/*.[ch]' 'cuda/*.cu' 'cuda/*.cuh' 'cuda/*.h')
 edges=$(mktemp) || exit 1
 trap 'rm -f "$edges"' EXIT
+declare -A includes=()
 
 for file in "${files[@]}"; do
 	room=$(basename "$(dirname "$file")")
@@ -67,10 +69,17 @@ for file in "${files[@]}"; do
 		case $other in
 			src/settings.h | src/compat.h) continue ;;
 		esac
-		[ "$room" = "$other_room" ] ||
-			[[ " ${may_include[$room]-} " == *" $other_room "* ]] ||
+		[ "$room" != "$other_room" ] || continue
+		[[ " ${includes[$room]-} " == *" $other_room "* ]] ||
+			includes[$room]="${includes[$room]-}${includes[$room]+ }$other_room"
+		[[ " ${may_include[$room]-} " == *" $other_room "* ]] ||
 			finding "$file: $room may not look into $other_room ($other)"
 	done < <(included "$file")
+done
+
+echo 'rooms, and those they look into:'
+for room in reader cpu query cuda table program batches groups scan plan load import src; do
+	printf '%9s  %s\n' "$room" "${includes[$room]-}"
 done
 
 tsort "$edges" >/dev/null 2>"$edges.circles" ||

@@ -96,8 +96,8 @@ csv_cpu_open(const CsvMemory *memory, const CsvCpuOptions *options)
 		index->crew = &cpu->crew;
 		index->scan.interrupted = csv_crew_interrupted;
 		index->scan.interrupted_arg = &cpu->crew;
-		columns->functions = isa == CSV_ISA_AVX512 ? &csv_fill_avx512 :
-			isa == CSV_ISA_AVX2 ? &csv_fill_avx2 : &csv_fill_plain;
+		columns->functions = isa == CSV_ISA_SWAR ? &csv_fill_plain :
+			&csv_fill_avx2;
 		columns->memory = &cpu->memory;
 		columns->crew = &cpu->crew;
 	}

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "../reader/convert.h"
 #include "../reader/field.h"
 #include "fast.h"
 
@@ -145,6 +146,47 @@ put_text(CsvFill *fill, uint32_t row, const uint8_t *value,
 		entry[4 + nbytes + nblanks] = 0;
 }
 
+/*
+ * A field's text.  Its value is NULL where it has escapes in it, and more bytes
+ * than there is room for at hand.
+ */
+static void
+put_slow_text(CsvFill *fill, uint32_t row, const uint8_t *field,
+			  uint64_t length, const uint8_t *value, const CsvMeasure *measure,
+			  uint64_t cut_chars)
+{
+	const CsvColumn *column = fill->column;
+	uint64_t	nbytes = measure->nbytes;
+	uint64_t	nblanks = 0;
+
+	if (value == NULL)
+	{
+		uint8_t    *entry = fill->values + (size_t) row * fill->stride;
+		uint64_t	room = fill->stride - 4 -
+			(column->kind == CSV_KIND_CSTRING);
+		uint32_t	header = csv_varlena_header((uint32_t) nbytes);
+		bool		quoted;
+
+		if (cut_chars != UINT64_MAX || nbytes > room || column->pad_blanks)
+		{
+			set_status(fill, row, CSV_VALUE_LONG);
+			return;
+		}
+		memcpy(entry, &header, 4);
+		csv_field_value(fill->dialect, field, length, entry + 4, room, &quoted);
+		if (column->kind == CSV_KIND_CSTRING)
+			entry[4 + nbytes] = 0;
+		return;
+	}
+
+	if (cut_chars != UINT64_MAX)
+		nbytes = bytes_of_chars(value, nbytes, cut_chars);
+	else if (column->pad_blanks && column->kind == CSV_KIND_TEXT &&
+			 measure->nchars < (uint64_t) column->type_chars)
+		nblanks = (uint64_t) column->type_chars - measure->nchars;
+	put_text(fill, row, value, nbytes, nblanks);
+}
+
 static void
 slow_value(CsvFill *fill, uint32_t row, uint64_t start, uint64_t end)
 {
@@ -160,8 +202,6 @@ slow_value(CsvFill *fill, uint32_t row, uint64_t start, uint64_t end)
 	bool		doubtful;
 	bool		quoted;
 	uint64_t	cut_chars;
-	uint64_t	nbytes;
-	uint64_t	nblanks = 0;
 	CsvErrorCode code;
 
 	if (!column->force_not_null &&
@@ -238,35 +278,7 @@ slow_value(CsvFill *fill, uint32_t row, uint64_t start, uint64_t end)
 		return;
 	}
 
-	if (value == NULL)
-	{
-		/* more than fits into short_value, with escapes in it */
-		uint8_t    *entry = fill->values + (size_t) row * fill->stride;
-		uint64_t	room = fill->stride - 4 -
-			(column->kind == CSV_KIND_CSTRING);
-
-		if (cut_chars != UINT64_MAX || measure.nbytes > room ||
-			column->pad_blanks)
-			set_status(fill, row, CSV_VALUE_LONG);
-		else
-		{
-			uint32_t	header = csv_varlena_header((uint32_t) measure.nbytes);
-
-			memcpy(entry, &header, 4);
-			csv_field_value(dialect, field, length, entry + 4, room, &quoted);
-			if (column->kind == CSV_KIND_CSTRING)
-				entry[4 + measure.nbytes] = 0;
-		}
-		return;
-	}
-
-	nbytes = measure.nbytes;
-	if (cut_chars != UINT64_MAX)
-		nbytes = bytes_of_chars(value, nbytes, cut_chars);
-	else if (column->pad_blanks && column->kind == CSV_KIND_TEXT &&
-			 measure.nchars < (uint64_t) column->type_chars)
-		nblanks = (uint64_t) column->type_chars - measure.nchars;
-	put_text(fill, row, value, nbytes, nblanks);
+	put_slow_text(fill, row, field, length, value, &measure, cut_chars);
 }
 
 /* ---- the fast way ---- */
@@ -284,10 +296,9 @@ is_null_string(const uint8_t *field, uint64_t length,
  */
 static inline __attribute__((always_inline)) bool
 fast_value(const CsvColumn *column, int kind, uint8_t decimal_separator,
-		   const uint8_t *p, uint32_t n, uint8_t *entry)
+		   const uint8_t *p, uint32_t n, uint8_t *entry, uint32_t stride)
 {
 	int64_t		number;
-	int32_t		days;
 
 	switch (kind)
 	{
@@ -307,17 +318,15 @@ fast_value(const CsvColumn *column, int kind, uint8_t decimal_separator,
 			*(int64_t *) entry = number;
 			return true;
 		case CSV_KIND_DATE:
-			if (!csv_fast_date(p, n, &days))
-				return false;
-			*(int32_t *) entry = days;
-			return true;
+			return csv_parse_date(p, n, (int32_t *) entry);
 		case CSV_KIND_NUMERIC:
 			return csv_fast_numeric(p, n, decimal_separator,
-									column->precision, column->scale, entry);
+									column->precision, column->scale, entry,
+									stride);
 		case CSV_KIND_DECIMAL64:
-			return csv_fast_decimal(p, n, decimal_separator,
-									column->precision, column->scale,
-									(int64_t *) entry);
+			return csv_fast_decimal64(p, n, decimal_separator,
+									  column->precision, column->scale,
+									  (int64_t *) entry);
 		default:
 			return false;
 	}
@@ -344,8 +353,7 @@ scalar_loop(CsvFill *fill, int kind, bool uniform, const uint32_t *rows,
 	const bool	careful = csv_fill_is_careful(fill);
 	const bool	empty_is_null = !careful && null_length == 0 &&
 		!column->force_not_null;
-	const bool	fast = kind == CSV_KIND_DECIMAL64 ? column->scale <= 8 :
-		kind != CSV_KIND_NUMERIC || csv_has_fast_numeric(fill);
+	const bool	fast = csv_is_short(fill);
 	const uint32_t stride = fill->stride;
 	uint8_t    *const values = fill->values;
 	const uint64_t most_bytes = csv_most_scalar_bytes(column);
@@ -394,7 +402,7 @@ scalar_loop(CsvFill *fill, int kind, bool uniform, const uint32_t *rows,
 					csv_trim_spaces(&text, &n);
 				if ((fast && n > 0 &&
 					 fast_value(&spec, kind, decimal_separator, text, n,
-								entry)) ||
+								entry, stride)) ||
 					csv_convert_value(&spec, decimal_separator, text, n, entry,
 									  stride))
 					continue;
@@ -420,45 +428,167 @@ is_plain(const uint8_t *unplain, uint64_t start, uint64_t end)
 	return true;
 }
 
+/* what the loop over text needs to know, in variables of its own */
+typedef struct CsvTextRules
+{
+	const CsvDialect *dialect;
+	const uint8_t *bytes;
+	const uint64_t *quotes;
+	const uint8_t *unplain;
+	const uint8_t *null_bytes;
+	uint64_t	null_length;
+	uint64_t	max_chars;
+	uint64_t	max_bytes;
+	uint64_t	pad_to;			/* characters; 0: not */
+	uint8_t		quote;			/* 0: none */
+	bool		has_escape;
+	bool		anywhere;		/* quotes need not stand at a field's start */
+	bool		utf8;
+	bool		careful;
+} CsvTextRules;
+
+/* the least of some limits, of which those below zero are none */
+static uint64_t
+least_limit(int64_t a, int64_t b)
+{
+	uint64_t	limit = a < 0 ? UINT64_MAX : (uint64_t) a;
+
+	return b < 0 || (uint64_t) b > limit ? limit : (uint64_t) b;
+}
+
+static CsvTextRules
+make_text_rules(const CsvFill *fill)
+{
+	const CsvDialectOptions *opt = &fill->dialect->opt;
+	const CsvColumn *column = fill->column;
+
+	return (CsvTextRules) {
+		.dialect = fill->dialect,
+		.bytes = fill->finder.bytes,
+		.quotes = fill->index->quotes,
+		.unplain = fill->index->unplain,
+		.null_bytes = fill->layout->null_bytes,
+		.null_length = fill->layout->null_length,
+		.max_chars = least_limit(column->max_chars, column->type_chars),
+		.max_bytes = least_limit(column->byte_width, -1),
+		.pad_to = column->pad_blanks && column->kind == CSV_KIND_TEXT ?
+			(uint64_t) column->type_chars : 0,
+		.quote = opt->quote,
+		.has_escape = opt->quote != 0 && opt->escape != opt->quote,
+		.anywhere = opt->quote != 0 && opt->quoting == CSV_QUOTING_POSTGRES,
+		.utf8 = fill->layout->encoding == CSV_ENCODING_UTF8,
+		.careful = csv_fill_is_careful(fill)
+	};
+}
+
+/* a value as it stands in the input */
+typedef struct CsvPlainText
+{
+	const uint8_t *value;
+	uint64_t	nbytes;
+	uint64_t	nchars;
+	uint64_t	ndoubled;		/* quotes, which count once in nchars */
+} CsvPlainText;
+
 /*
- * Text: copy what stands there.  Nothing is written at `limit` or behind it
- * but entries.
+ * The value of the field at [start, end); false where it may be NULL, or has
+ * more about it than doubled quotes, or breaks a limit.
+ */
+static inline __attribute__((always_inline)) bool
+find_plain_text(const CsvTextRules *rules, uint64_t start, uint64_t end,
+				CsvPlainText *text)
+{
+	text->value = rules->bytes + start;
+	text->nbytes = end - start;
+	text->ndoubled = 0;
+	if (rules->careful || is_null_string(text->value, text->nbytes,
+										 rules->null_bytes, rules->null_length))
+		return false;
+	if (rules->quote != 0 && end > start)
+	{
+		if (*text->value == rules->quote)
+		{
+			if (rules->has_escape || text->nbytes < 2 ||
+				text->value[text->nbytes - 1] != rules->quote)
+				return false;
+			start++;
+			end--;
+			text->value++;
+			text->nbytes -= 2;
+			if (csv_any_between(rules->quotes, start, end))
+			{
+				if (rules->anywhere)
+					return false;
+				text->ndoubled = csv_rank_between(rules->quotes, start, end) / 2;
+			}
+		}
+		else if (rules->anywhere && csv_any_between(rules->quotes, start, end))
+			return false;
+	}
+	text->nchars = text->nbytes;
+	if (!is_plain(rules->unplain, start, end) &&
+		(!csv_check_text(text->value, text->nbytes, &text->nchars) ||
+		 (!rules->utf8 && text->nchars != text->nbytes)))
+		return false;
+	text->nchars -= text->ndoubled;
+	return likely_(text->nchars <= rules->max_chars &&
+				   text->nbytes - text->ndoubled <= rules->max_bytes);
+}
+
+/*
+ * Copy it and some blanks to an entry with this room for text.  Nothing but
+ * that is written at `limit` or behind it.
  */
 static inline __attribute__((always_inline)) void
-text_loop(CsvFill *fill, bool uniform, const uint32_t *rows, uint32_t from,
-		  uint32_t count, const uint8_t *limit)
+copy_plain_text(const CsvTextRules *rules, const CsvPlainText *text,
+				uint64_t nblanks, uint8_t *to, uint64_t room,
+				const uint8_t *limit)
 {
 	static const uint8_t blanks[CSV_COPY_BYTES + 1] =
 	"                                ";
-	const CsvLayout *layout = fill->layout;
-	const CsvIndex *index = fill->index;
-	const CsvDialect *dialect = fill->dialect;
-	const CsvColumn *column = fill->column;
-	CsvFinder	finder = fill->finder;
-	const uint8_t *const bytes = finder.bytes;
-	const uint64_t *const quotes = index->quotes;
-	const uint8_t *const unplain = index->unplain;
-	const uint8_t *const null_bytes = layout->null_bytes;
-	const uint64_t null_length = layout->null_length;
-	const uint8_t quote = dialect->opt.quote;
-	const bool	has_quote = quote != 0;
-	const bool	has_escape = has_quote && dialect->opt.escape != quote;
-	const bool	anywhere = has_quote &&
-		dialect->opt.quoting == CSV_QUOTING_POSTGRES;
-	const bool	utf8 = layout->encoding == CSV_ENCODING_UTF8;
-	const uint64_t max_chars = column->max_chars < 0 ? UINT64_MAX :
-		(uint64_t) column->max_chars;
-	const uint64_t type_chars = column->type_chars < 0 ? UINT64_MAX :
-		(uint64_t) column->type_chars;
-	const uint64_t max_bytes = column->byte_width < 0 ? UINT64_MAX :
-		(uint64_t) column->byte_width;
-	const bool	careful = csv_fill_is_careful(fill);
-	const bool	pad_blanks = column->pad_blanks &&
-		column->kind == CSV_KIND_TEXT;
-	const uint32_t cstring = column->kind == CSV_KIND_CSTRING;
+	uint64_t	nbytes = text->nbytes;
+	bool		quoted;
+
+	if (unlikely_(text->ndoubled > 0))
+	{
+		/* with its quotes */
+		csv_field_value(rules->dialect, text->value - 1, nbytes + 2, to, room,
+						&quoted);
+		memset(to + nbytes - text->ndoubled, ' ', nblanks);
+	}
+	else if (likely_(to + nbytes + nblanks + 2 * CSV_COPY_BYTES <= limit))
+	{
+		/*
+		 * Copied in steps: what is written too much is a later entry's, which
+		 * is still to come, or the array's spare room; what is read too much is
+		 * in the input's margin.
+		 */
+		for (uint64_t k = 0; k < nbytes; k += CSV_COPY_BYTES)
+			memcpy(to + k, text->value + k, CSV_COPY_BYTES);
+		for (uint64_t k = 0; k < nblanks; k += CSV_COPY_BYTES)
+			memcpy(to + nbytes + k, blanks, CSV_COPY_BYTES);
+	}
+	else
+	{
+		memcpy(to, text->value, nbytes);
+		memset(to + nbytes, ' ', nblanks);
+	}
+}
+
+/*
+ * Text: copy what stands there.  As scalar_loop().
+ */
+static inline __attribute__((always_inline)) void
+text_loop(CsvFill *fill, bool uniform, const uint32_t *rows, uint32_t from,
+		  uint32_t count)
+{
+	const CsvTextRules rules = make_text_rules(fill);
+	const uint32_t cstring = fill->column->kind == CSV_KIND_CSTRING;
 	const uint32_t stride = fill->stride;
 	const uint64_t room = stride - 4 - cstring;
 	uint8_t    *const values = fill->values;
+	const uint8_t *const limit = fill->limit;
+	CsvFinder	finder = fill->finder;
 
 	if (uniform)
 		finder.uniform = true;	/* a constant from here on */
@@ -468,14 +598,10 @@ text_loop(CsvFill *fill, bool uniform, const uint32_t *rows, uint32_t from,
 		uint8_t    *entry = values + (size_t) row * stride;
 		uint64_t	start;
 		uint64_t	end;
-		uint64_t	from_byte;
 		uint64_t	nbytes;
-		uint64_t	nchars;
-		uint64_t	ndoubled = 0;
 		uint64_t	nblanks;
 		uint32_t	header;
-		const uint8_t *value;
-		bool		quoted;
+		CsvPlainText text;
 
 		if (!uniform && finder.bad != NULL && finder.bad[row] != 0)
 		{
@@ -487,94 +613,23 @@ text_loop(CsvFill *fill, bool uniform, const uint32_t *rows, uint32_t from,
 			set_status(fill, row, CSV_VALUE_NULL);
 			continue;
 		}
-		from_byte = start;
-		nbytes = end - start;
-		value = bytes + start;
-		if (careful || is_null_string(value, nbytes, null_bytes, null_length))
+		if (!find_plain_text(&rules, start, end, &text))
 		{
 			slow_value(fill, row, start, end);
 			continue;
 		}
-		if (has_quote && nbytes > 0)
-		{
-			if (*value == quote)
-			{
-				if (has_escape || nbytes < 2 || value[nbytes - 1] != quote)
-				{
-					slow_value(fill, row, start, end);
-					continue;
-				}
-				from_byte++;
-				value++;
-				nbytes -= 2;
-				if (csv_any_between(quotes, from_byte, from_byte + nbytes))
-				{
-					if (anywhere)
-					{
-						slow_value(fill, row, start, end);
-						continue;
-					}
-					ndoubled = csv_rank_between(quotes, from_byte,
-												from_byte + nbytes) / 2;
-				}
-			}
-			else if (anywhere && csv_any_between(quotes, start, end))
-			{
-				slow_value(fill, row, start, end);
-				continue;
-			}
-		}
-		nchars = nbytes;
-		if (!is_plain(unplain, from_byte, from_byte + nbytes) &&
-			(!csv_check_text(value, nbytes, &nchars) ||
-			 (!utf8 && nchars != nbytes)))
-		{
-			slow_value(fill, row, start, end);
-			continue;
-		}
-		nchars -= ndoubled;
-		nblanks = pad_blanks && nchars < type_chars ? type_chars - nchars : 0;
-		if (unlikely_(nchars > max_chars || nchars > type_chars ||
-					  nbytes - ndoubled > max_bytes))
-		{
-			slow_value(fill, row, start, end);
-			continue;
-		}
-		if (unlikely_(nbytes - ndoubled + nblanks > room))
+		nblanks = text.nchars < rules.pad_to ? rules.pad_to - text.nchars : 0;
+		nbytes = text.nbytes - text.ndoubled + nblanks;
+		if (unlikely_(nbytes > room))
 		{
 			set_status(fill, row, CSV_VALUE_LONG);
 			continue;
 		}
-
-		header = csv_varlena_header((uint32_t) (nbytes - ndoubled + nblanks));
+		header = csv_varlena_header((uint32_t) nbytes);
 		memcpy(entry, &header, 4);
-		entry += 4;
-		if (unlikely_(ndoubled > 0))
-		{
-			csv_field_value(dialect, bytes + start, end - start, entry, room,
-							&quoted);
-			nbytes -= ndoubled;
-			memset(entry + nbytes, ' ', nblanks);
-		}
-		else if (likely_(entry + nbytes + nblanks + 2 * CSV_COPY_BYTES <= limit))
-		{
-			/*
-			 * Copied in steps: what is written too much is a later entry's,
-			 * which is still to come, or the array's spare room; what is read
-			 * too much is in the input's margin.
-			 */
-			for (uint64_t k = 0; k < nbytes; k += CSV_COPY_BYTES)
-				memcpy(entry + k, value + k, CSV_COPY_BYTES);
-			for (uint64_t k = 0; k < nblanks; k += CSV_COPY_BYTES)
-				memcpy(entry + nbytes + k, blanks, CSV_COPY_BYTES);
-		}
-		else
-		{
-			memcpy(entry, value, nbytes);
-			memset(entry + nbytes, ' ', nblanks);
-		}
+		copy_plain_text(&rules, &text, nblanks, entry + 4, room, limit);
 		if (cstring)
-			entry[nbytes] = 0;
+			entry[4 + nbytes] = 0;
 	}
 }
 
@@ -584,8 +639,7 @@ text_loop(CsvFill *fill, bool uniform, const uint32_t *rows, uint32_t from,
  * Rows from `rows`, or where that is NULL from `from` on.
  */
 static void
-fill_rows(CsvFill *fill, const uint32_t *rows, uint32_t from, uint32_t count,
-		  const uint8_t *limit)
+fill_rows(CsvFill *fill, const uint32_t *rows, uint32_t from, uint32_t count)
 {
 	/* one loop per kind, so that each is compiled for its own */
 #define SCALAR_CASE(kind_) \
@@ -601,9 +655,9 @@ fill_rows(CsvFill *fill, const uint32_t *rows, uint32_t from, uint32_t count,
 		case CSV_KIND_TEXT:
 		case CSV_KIND_CSTRING:
 			if (fill->finder.uniform && rows == NULL)
-				text_loop(fill, true, NULL, from, count, limit);
+				text_loop(fill, true, NULL, from, count);
 			else
-				text_loop(fill, false, rows, from, count, limit);
+				text_loop(fill, false, rows, from, count);
 			break;
 			SCALAR_CASE(CSV_KIND_BOOL)
 			SCALAR_CASE(CSV_KIND_INT2)
@@ -629,22 +683,24 @@ csv_fill(CsvFill *fill, const CsvFillFunctions *functions, uint32_t from,
 		 uint32_t to, uint32_t nrows, uint32_t *left)
 {
 	CsvFillVectors vectors = functions->vectors[fill->column->kind];
-	const uint8_t *limit = fill->values + (size_t) to * fill->stride;
 
 	memset(fill->status + from, CSV_VALUE_OK, to - from);
 	fill->any_not_ok = false;
 	fill->any_slow = false;
+	fill->limit = fill->values + (size_t) to * fill->stride;
 	if (to == nrows)
-		limit += CSV_FILL_MARGIN;
-	if (vectors != NULL && !csv_fill_is_careful(fill))
+		fill->limit += CSV_FILL_MARGIN;
+	if (vectors != NULL && !csv_fill_is_careful(fill) &&
+		csv_is_short(fill))
 	{
-		uint32_t	nleft = vectors(fill, from, to, limit, left);
+		uint32_t	nleft = vectors(fill, from, to, left);
 
 		/* entries behind such a row's are filled */
-		fill_rows(fill, left, 0, nleft, NULL);
+		fill->limit = NULL;
+		fill_rows(fill, left, 0, nleft);
 	}
 	else
-		fill_rows(fill, NULL, from, to - from, limit);
+		fill_rows(fill, NULL, from, to - from);
 }
 
 static uint64_t

@@ -2,9 +2,9 @@
  * fill.h
  *		Fills one column's array, for a stretch of rows.
  *
- * fill.c does it for any field.  Where the processor's vectors can, the common
- * spellings of a column are converted many rows at a time (fill_avx2.c and
- * fill_avx512.c), and fill.c sees to the rows that are left.
+ * fill.c does it for any field.  Where the processor has AVX2, the common
+ * spellings of a column are converted eight rows at a time (fill_avx2.c and
+ * fill_text_avx2.c), and fill.c sees to the rows that are left.
  */
 #ifndef CSV_FILL_H
 #define CSV_FILL_H
@@ -62,6 +62,8 @@ typedef struct CsvFill
 	uint8_t    *values;
 	uint8_t    *status;			/* all CSV_VALUE_OK to begin with */
 	uint32_t	stride;
+	const uint8_t *limit;		/* but for entries, nothing is written at it or
+								 * behind it */
 	CsvBadRows *bad_rows;
 
 	/* found on the way */
@@ -71,11 +73,11 @@ typedef struct CsvFill
 
 /*
  * Fill rows [from, to), as far as their values are of the common spellings.
- * Lists the rows that are not, in order, and returns their number.  Nothing is
- * written at `limit` or behind it.  Not for columns that are careful.
+ * Lists the rows that are not, in order, and returns their number.  Not for
+ * columns that are careful, nor for numerics that are not short.
  */
 typedef uint32_t (*CsvFillVectors) (CsvFill *fill, uint32_t from, uint32_t to,
-									const uint8_t *limit, uint32_t *left);
+									uint32_t *left);
 
 /* what is compiled once per instruction set */
 typedef struct CsvFillFunctions
@@ -88,7 +90,8 @@ typedef struct CsvFillFunctions
 
 extern const CsvFillFunctions csv_fill_plain;
 extern const CsvFillFunctions csv_fill_avx2;
-extern const CsvFillFunctions csv_fill_avx512;
+extern uint32_t csv_fill_text_avx2(CsvFill *fill, uint32_t from, uint32_t to,
+								   uint32_t *left);
 
 /*
  * Fill rows [from, to) of nrows.  `left` has room for to - from rows.  Nothing
@@ -125,12 +128,22 @@ csv_most_scalar_bytes(const CsvColumn *column)
 	return most;
 }
 
-/* may csv_fast_numeric() be used? */
+/* if these are decimals: may the ways for short ones be taken? */
 static inline bool
-csv_has_fast_numeric(const CsvFill *fill)
+csv_is_short(const CsvFill *fill)
 {
-	return fill->column->precision >= 0 && fill->column->scale <= 4 &&
-		fill->stride >= 12;
+	const CsvColumn *column = fill->column;
+
+	switch (column->kind)
+	{
+		case CSV_KIND_NUMERIC:
+			return column->precision >= 0 && column->scale <= 4 &&
+				fill->stride >= 12;
+		case CSV_KIND_DECIMAL64:
+			return column->scale <= 4;
+		default:
+			return true;
+	}
 }
 
 /*

@@ -42,7 +42,7 @@ typedef struct CsvIndexRecord
 } CsvIndexRecord;
 
 typedef struct CsvIndexFunctions CsvIndexFunctions;
-typedef struct CsvStretch CsvStretch;
+typedef struct CsvIndexStretch CsvIndexStretch;
 
 typedef struct CsvIndex
 {
@@ -90,7 +90,7 @@ typedef struct CsvIndex
 	uint64_t	head_separators;
 	uint64_t	head_quotes;
 
-	CsvStretch *stretches;		/* room for CSV_MAX_PARTS of them, or NULL */
+	CsvIndexStretch *stretches; /* room for CSV_MAX_PARTS of them, or NULL */
 	uint32_t	nstretches;		/* that were read of this input */
 	uint32_t	next_stretch;	/* that was not taken over yet */
 } CsvIndex;

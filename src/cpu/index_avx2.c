@@ -6,26 +6,22 @@
 
 #if defined(__x86_64__)
 
-#ifdef __clang__
 #include <immintrin.h>
-#pragma clang attribute push(__attribute__((target("avx2,popcnt,bmi,bmi2,lzcnt,pclmul"))), \
-							 apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx2,popcnt,bmi,bmi2,lzcnt,pclmul")
-#include <immintrin.h>
-#endif
 
-typedef struct CsvBlock
+#include "target.h"
+
+CSV_TARGET_BEGIN(CSV_TARGET_AVX2)
+
+typedef struct CsvIndexBlock
 {
 	__m256i		low;
 	__m256i		high;
-} CsvBlock;
+} CsvIndexBlock;
 
-static inline CsvBlock
+static inline CsvIndexBlock
 block_load(const uint8_t *p)
 {
-	CsvBlock	block;
+	CsvIndexBlock	block;
 
 	block.low = _mm256_loadu_si256((const __m256i *) p);
 	block.high = _mm256_loadu_si256((const __m256i *) (p + 32));
@@ -33,7 +29,7 @@ block_load(const uint8_t *p)
 }
 
 static inline uint64_t
-block_equal(CsvBlock block, uint8_t byte)
+block_equal(CsvIndexBlock block, uint8_t byte)
 {
 	__m256i		pattern = _mm256_set1_epi8((char) byte);
 	uint32_t	low = (uint32_t) _mm256_movemask_epi8(
@@ -45,24 +41,13 @@ block_equal(CsvBlock block, uint8_t byte)
 }
 
 static inline bool
-block_unplain(CsvBlock block)
+block_unplain(CsvIndexBlock block)
 {
 	/* as signed bytes, only 1 to 127 are above zero */
 	__m256i		least = _mm256_min_epi8(block.low, block.high);
 
 	return _mm256_movemask_epi8(_mm256_cmpgt_epi8(least,
 												  _mm256_setzero_si256())) != -1;
-}
-
-/* multiplying by all ones without carries adds up all lower bits */
-static inline uint64_t
-prefix_xor(uint64_t word)
-{
-	__m128i		product = _mm_clmulepi64_si128(
-											   _mm_set_epi64x(0, (long long) word),
-											   _mm_set1_epi8((char) 0xFF), 0);
-
-	return (uint64_t) _mm_cvtsi128_si64(product);
 }
 
 /*
@@ -105,13 +90,11 @@ word_positions(uint64_t word, uint32_t base, uint32_t *positions)
 	}
 }
 
+#define prefix_xor csv_prefix_xor_pclmul
 #define CSV_INDEX_FUNCTIONS csv_index_avx2
 #include "index_loop.h"
-#ifdef __clang__
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+
+CSV_TARGET_END
 
 bool
 csv_index_has_avx2(void)

@@ -7,46 +7,31 @@
 
 #if defined(__x86_64__)
 
-#ifdef __clang__
 #include <immintrin.h>
-#pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi2,avx2,popcnt,bmi,bmi2,lzcnt,pclmul"))), \
-							 apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512bw,avx512vl,avx512vbmi2,avx2,popcnt,bmi,bmi2,lzcnt,pclmul")
-#include <immintrin.h>
-#endif
 
-typedef __m512i CsvBlock;
+#include "target.h"
 
-static inline CsvBlock
+CSV_TARGET_BEGIN(CSV_TARGET_AVX512)
+
+typedef __m512i CsvIndexBlock;
+
+static inline CsvIndexBlock
 block_load(const uint8_t *p)
 {
 	return _mm512_loadu_si512(p);
 }
 
 static inline uint64_t
-block_equal(CsvBlock block, uint8_t byte)
+block_equal(CsvIndexBlock block, uint8_t byte)
 {
 	return _mm512_cmpeq_epi8_mask(block, _mm512_set1_epi8((char) byte));
 }
 
 static inline bool
-block_unplain(CsvBlock block)
+block_unplain(CsvIndexBlock block)
 {
 	/* as signed bytes, only 1 to 127 are above zero */
 	return _mm512_cmple_epi8_mask(block, _mm512_setzero_si512()) != 0;
-}
-
-/* multiplying by all ones without carries adds up all lower bits */
-static inline uint64_t
-prefix_xor(uint64_t word)
-{
-	__m128i		product = _mm_clmulepi64_si128(
-											   _mm_set_epi64x(0, (long long) word),
-											   _mm_set1_epi8((char) 0xFF), 0);
-
-	return (uint64_t) _mm_cvtsi128_si64(product);
 }
 
 /* the numbers of the bits set, closed up, sixteen at a time */
@@ -72,25 +57,19 @@ word_positions(uint64_t word, uint32_t base, uint32_t *positions)
 	}
 }
 
+#define prefix_xor csv_prefix_xor_pclmul
 #define CSV_INDEX_FUNCTIONS csv_index_avx512
 #include "index_loop.h"
-#ifdef __clang__
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+
+CSV_TARGET_END
 
 bool
 csv_index_has_avx512(void)
 {
 	return __builtin_cpu_supports("avx512f") &&
 		__builtin_cpu_supports("avx512bw") &&
-		__builtin_cpu_supports("avx512cd") &&
-		__builtin_cpu_supports("avx512dq") &&
 		__builtin_cpu_supports("avx512vl") &&
-		__builtin_cpu_supports("avx512vbmi2") &&
-		__builtin_cpu_supports("popcnt") && __builtin_cpu_supports("bmi") &&
-		__builtin_cpu_supports("bmi2") && __builtin_cpu_supports("pclmul");
+		__builtin_cpu_supports("avx512vbmi2") && csv_index_has_avx2();
 }
 
 #else

@@ -5,7 +5,7 @@
  * Before it is included, the file defines CSV_INDEX_FUNCTIONS (the name of the
  * CsvIndexFunctions to make) and
  *
- *	CsvBlock			a loaded block
+ *	CsvIndexBlock			a loaded block
  *	block_load(p)		loads 64 bytes
  *	block_equal(b, c)	a bit per byte that equals c
  *	block_unplain(b)	does any byte have the value 0 or the high bit?
@@ -16,63 +16,229 @@
  */
 #include "index.h"
 
+/* what the loop goes by, in variables of its own */
+typedef struct CsvRules
+{
+	const uint8_t *bytes;
+	uint64_t	nbytes;
+	uint64_t	max_record_bytes;
+	uint8_t		delimiter;
+	uint8_t		quote;
+	uint8_t		escape;
+	uint8_t		break_byte;
+	bool		has_quote;
+	bool		has_escape;
+	bool		strict;
+	bool		multiline;
+	bool		crlf_only;
+	bool		trim_cr;
+	bool		blank_is_record;
+} CsvRules;
+
+static inline CsvRules
+make_rules(const CsvIndex *index)
+{
+	const CsvDialect *dialect = index->dialect;
+	const CsvDialectOptions *opt = &dialect->opt;
+
+	return (CsvRules) {
+		.bytes = index->input->bytes,
+		.nbytes = index->limit,
+		.max_record_bytes = index->input->max_record_bytes,
+		.delimiter = opt->delimiter,
+		.quote = opt->quote,
+		.escape = opt->escape,
+		.break_byte = dialect->break_byte,
+		.has_quote = opt->quote != 0,
+		.has_escape = opt->quote != 0 && opt->escape != opt->quote,
+		.strict = opt->quoting == CSV_QUOTING_RFC4180,
+		.multiline = opt->multiline,
+		.crlf_only = opt->boundary == CSV_BOUNDARY_CRLF,
+		.trim_cr = dialect->trim_cr,
+		.blank_is_record = opt->blank_is_record
+	};
+}
+
+/* what a block needs to know of the one before it */
+typedef struct CsvCarries
+{
+	uint64_t	inside;			/* all ones: it ends in quotes */
+	uint64_t	separator;		/* its last byte is a separator */
+	uint64_t	close;			/* ... is a closing quote */
+	uint64_t	cr;
+} CsvCarries;
+
+/* a bit per byte of a block */
+typedef struct CsvBlockBits
+{
+	uint64_t	breaks;			/* in quotes, too */
+	uint64_t	quotes;
+	uint64_t	separators;		/* before the first that is irregular */
+	uint64_t	irregular;
+} CsvBlockBits;
+
+/* quotes that stand where the dialect has none, or bytes that follow one so */
+static inline __attribute__((always_inline)) uint64_t
+stray_bits(const CsvRules *rules, uint64_t base, uint64_t valid,
+		   const CsvBlockBits *bits, uint64_t delimiters, uint64_t inside,
+		   const CsvCarries *carries)
+{
+	uint64_t	opening = bits->quotes & inside;
+	uint64_t	closing = bits->quotes & ~inside;
+	uint64_t	after_close = closing << 1 | carries->close;
+	uint64_t	after_separator = bits->separators << 1 | carries->separator;
+
+	/* a doubled quote needs escape and quote to be the same */
+	uint64_t	doubled = rules->has_escape ? 0 : after_close;
+	uint64_t	stray = valid & after_close &
+		~(delimiters | bits->breaks | (rules->has_escape ? 0 : bits->quotes));
+	uint64_t	irregular = opening & ~after_separator & ~doubled;
+
+	while (stray != 0)
+	{
+		uint64_t	pos = base + csv_lowest_bit(stray);
+
+		/* a CR that belongs to a line break may follow, too */
+		if (!(rules->trim_cr && rules->bytes[pos] == '\r' &&
+			  pos + 1 < rules->nbytes && rules->bytes[pos + 1] == '\n'))
+			return irregular | CSV_BIT(pos);
+		stray &= stray - 1;
+	}
+	return irregular;
+}
+
+static inline __attribute__((always_inline)) CsvBlockBits
+read_block(const CsvRules *rules, CsvIndexBlock block, uint64_t base,
+		   uint64_t valid, CsvCarries *carries)
+{
+	uint64_t	delimiters = block_equal(block, rules->delimiter) & valid;
+	CsvBlockBits bits = {
+		.breaks = block_equal(block, rules->break_byte) & valid
+	};
+
+	if (rules->crlf_only)
+	{
+		uint64_t	crs = block_equal(block, '\r') & valid;
+
+		bits.breaks &= crs << 1 | carries->cr;
+		carries->cr = crs >> 63;
+	}
+	bits.separators = delimiters | bits.breaks;
+	if (rules->has_quote)
+	{
+		uint64_t	inside;
+
+		bits.quotes = block_equal(block, rules->quote) & valid;
+		inside = prefix_xor(bits.quotes) ^ carries->inside;
+		bits.separators &= ~inside;
+		if (rules->strict)
+			bits.irregular = stray_bits(rules, base, valid, &bits, delimiters,
+										inside, carries);
+		if (rules->has_escape)
+			bits.irregular |= block_equal(block, rules->escape) & valid & inside;
+		if (!rules->multiline)
+			bits.irregular |= bits.breaks & inside;
+
+		carries->separator = bits.separators >> 63;
+		carries->close = (bits.quotes & ~inside) >> 63;
+		carries->inside = (uint64_t) ((int64_t) inside >> 63);
+	}
+	if (bits.irregular != 0)
+		bits.separators &= CSV_BITS_BELOW(csv_lowest_bit(bits.irregular));
+	return bits;
+}
+
+/* a record's start, and what was counted before it */
+typedef struct CsvIndexPlace
+{
+	uint64_t	start;
+	uint64_t	nseparators;
+	uint64_t	nlines;
+} CsvIndexPlace;
+
+/*
+ * Records that end in a block join the index; *record is the one that is being
+ * read, `before` what was counted before the block.  CSV_END: one cannot join.
+ */
+static inline __attribute__((always_inline)) CsvStatus
+end_records(CsvIndex *index, const CsvRules *rules, uint64_t base,
+			const CsvBlockBits *bits, CsvIndexPlace before, CsvIndexPlace *record)
+{
+	for (uint64_t ends = bits->separators & bits->breaks; ends != 0;
+		 ends &= ends - 1)
+	{
+		uint32_t	bit = csv_lowest_bit(ends);
+		uint64_t	up_to_end = CSV_BITS_BELOW(bit) | CSV_BIT(bit);
+		uint64_t	length = base + bit - record->start;
+
+		/* a blank line, or perhaps a record that is too long */
+		if (length > rules->max_record_bytes ||
+			(!rules->blank_is_record &&
+			 (length == 0 ||
+			  (length == 1 && rules->trim_cr &&
+			   rules->bytes[record->start] == '\r'))))
+			return CSV_END;
+		if (index->nrecords + 1 >= index->record_capacity &&
+			!csv_index_grow_records(index))
+			return CSV_NO_MEMORY;
+		index->records[index->nrecords].start = (uint32_t) record->start;
+		index->records[index->nrecords].first_separator =
+			(uint32_t) record->nseparators;
+		index->records[index->nrecords].line = (uint32_t) record->nlines;
+		index->nrecords++;
+		record->start = base + bit + 1;
+		record->nseparators = before.nseparators +
+			csv_popcount(bits->separators & up_to_end);
+		record->nlines = before.nlines +
+			csv_popcount_few(bits->breaks & up_to_end);
+	}
+	return bits->irregular != 0 ? CSV_END : CSV_OK;
+}
+
+/* stop at a record's start: it was read up to `end`, and does not join */
+static void
+stop_at(CsvIndex *index, const CsvIndexPlace *record, uint64_t end)
+{
+	uint64_t	cleared = record->start;
+
+	if (index->is_stretch && CSV_WORD(cleared) == CSV_WORD(index->pos) &&
+		index->pos % 64 != 0)
+	{
+		index->head_separators &= CSV_BITS_BELOW(cleared);
+		cleared += 64 - cleared % 64;
+	}
+	csv_clear_between(index->separators, cleared, end);
+	index->pos = record->start;
+	index->nseparators = (uint32_t) record->nseparators;
+	index->nlines = (uint32_t) record->nlines;
+}
+
 static CsvStatus
 run_blocks(CsvIndex *index)
 {
-	const CsvDialect *dialect = index->dialect;
-	const CsvInput *input = index->input;
-	const uint8_t *bytes = input->bytes;
-	const uint64_t nbytes = index->limit;
-	const uint8_t delimiter = dialect->opt.delimiter;
-	const uint8_t quote = dialect->opt.quote;
-	const uint8_t escape = dialect->opt.escape;
-	const uint8_t break_byte = dialect->break_byte;
-	const bool	has_quote = quote != 0;
-	const bool	has_escape = has_quote && escape != quote;
-	const bool	strict = dialect->opt.quoting == CSV_QUOTING_RFC4180;
-	const bool	multiline = dialect->opt.multiline;
-	const bool	crlf_only = dialect->opt.boundary == CSV_BOUNDARY_CRLF;
-	const bool	trim_cr = dialect->trim_cr;
-	const bool	blank_is_record = dialect->opt.blank_is_record;
-	const uint64_t max_record_bytes = input->max_record_bytes;
-
-	uint64_t	record_start = index->pos;
-	uint64_t	nseparators = index->nseparators;
-	uint64_t	record_separators = index->nseparators; /* before the record */
-	uint64_t	nlines = index->nlines; /* before the block */
-	uint64_t	record_line = index->nlines;
-	uint64_t	inside_carry = 0;	/* all ones: the block starts in quotes */
-	uint64_t	separator_carry;	/* a separator is right before it */
-	uint64_t	close_carry = 0;	/* a closing quote is right before it */
-	uint64_t	cr_carry = 0;
-	uint64_t	ignore = CSV_BITS_BELOW(record_start);	/* of the first block */
+	const CsvRules rules = make_rules(index);
+	CsvIndexPlace	record = {index->pos, index->nseparators, index->nlines};
+	CsvIndexPlace	before = record;	/* before the block */
+	uint64_t	ignore = CSV_BITS_BELOW(record.start);	/* of the first block */
+	CsvCarries	carries = {.separator = CSV_BIT(record.start)}; /* likewise */
 	uint64_t	base;
-	uint64_t	cleared;		/* up to here */
 
-	separator_carry = CSV_BIT(record_start);	/* likewise */
-	for (base = record_start - record_start % 64; base < nbytes;
+	for (base = record.start - record.start % 64; base < rules.nbytes;
 		 base += 64)
 	{
-		CsvBlock	block = block_load(bytes + base);
+		CsvIndexBlock	block = block_load(rules.bytes + base);
 		uint64_t	valid = ~ignore;
-		uint64_t	delimiters;
-		uint64_t	breaks;
-		uint64_t	quotes = 0;
-		uint64_t	inside = 0;
-		uint64_t	separators;
-		uint64_t	ends;
-		uint64_t	irregular = 0;
 		uint64_t	word = CSV_WORD(base);
 		uint64_t   *separator_word = &index->separators[word];
 		uint64_t   *quote_word = &index->quotes[word];
+		CsvBlockBits bits;
+		CsvStatus	status;
 
 		if ((base & 0xFFFF) == 0 && csv_crew_interrupted(index->crew))
 			return CSV_INTERRUPTED;
 
-		if (nbytes - base < 64)
-			valid &= CSV_BITS_BELOW(nbytes);
-		delimiters = block_equal(block, delimiter) & valid;
-		breaks = block_equal(block, break_byte) & valid;
+		if (rules.nbytes - base < 64)
+			valid &= CSV_BITS_BELOW(rules.nbytes);
 		if (ignore != 0 && index->is_stretch)
 		{
 			/* the rest of these words is another stretch's */
@@ -81,120 +247,29 @@ run_blocks(CsvIndex *index)
 		}
 		else
 			index->unplain[word] = block_unplain(block);
-		if (crlf_only)
+		bits = read_block(&rules, block, base, valid, &carries);
+		if (rules.has_quote)
+			*quote_word = (*quote_word & ignore) | bits.quotes;
+		*separator_word = (*separator_word & ignore) | bits.separators;
+
+		status = end_records(index, &rules, base, &bits, before, &record);
+		if (status == CSV_END)
 		{
-			uint64_t	crs = block_equal(block, '\r') & valid;
-
-			breaks &= crs << 1 | cr_carry;
-			cr_carry = crs >> 63;
+			stop_at(index, &record, base + 64);
+			return CSV_OK;
 		}
-
-		if (has_quote)
-		{
-			uint64_t	opening;
-			uint64_t	closing;
-
-			quotes = block_equal(block, quote) & valid;
-			inside = prefix_xor(quotes) ^ inside_carry;
-			opening = quotes & inside;
-			closing = quotes & ~inside;
-			separators = (delimiters | breaks) & ~inside;
-			if (strict)
-			{
-				uint64_t	after_close = closing << 1 | close_carry;
-				uint64_t	after_separator = separators << 1 | separator_carry;
-
-				/* a doubled quote needs escape and quote to be the same */
-				uint64_t	doubled = has_escape ? 0 : after_close;
-				uint64_t	stray = valid & after_close &
-					~(delimiters | breaks | (has_escape ? 0 : quotes));
-
-				irregular = opening & ~after_separator & ~doubled;
-				while (stray != 0)
-				{
-					uint64_t	pos = base + csv_lowest_bit(stray);
-
-					/* a CR that belongs to a line break may follow, too */
-					if (!(trim_cr && bytes[pos] == '\r' &&
-						  pos + 1 < nbytes && bytes[pos + 1] == '\n'))
-					{
-						irregular |= CSV_BIT(pos);
-						break;
-					}
-					stray &= stray - 1;
-				}
-			}
-			if (has_escape)
-				irregular |= block_equal(block, escape) & valid & inside;
-			if (!multiline)
-				irregular |= breaks & inside;
-
-			separator_carry = separators >> 63;
-			close_carry = closing >> 63;
-			inside_carry = (uint64_t) ((int64_t) inside >> 63);
-			*quote_word = (*quote_word & ignore) | quotes;
-		}
-		else
-			separators = delimiters | breaks;
-
-		if (irregular != 0)
-			separators &= CSV_BITS_BELOW(csv_lowest_bit(irregular));
-		*separator_word = (*separator_word & ignore) | separators;
-
-		ends = separators & breaks;
-		while (ends != 0)
-		{
-			uint32_t	bit = csv_lowest_bit(ends);
-			uint64_t	end = base + bit;
-			uint64_t	below = CSV_BITS_BELOW(bit);
-			uint64_t	length = end - record_start;
-
-			/* a blank line, or perhaps a record that is too long */
-			if (length > max_record_bytes ||
-				(!blank_is_record &&
-				 (length == 0 ||
-				  (length == 1 && trim_cr && bytes[record_start] == '\r'))))
-				goto stop;
-			if (index->nrecords + 1 >= index->record_capacity &&
-				!csv_index_grow_records(index))
-				return CSV_NO_MEMORY;
-			index->records[index->nrecords].start = (uint32_t) record_start;
-			index->records[index->nrecords].first_separator =
-				(uint32_t) record_separators;
-			index->records[index->nrecords].line = (uint32_t) record_line;
-			index->nrecords++;
-			record_start = end + 1;
-			record_separators = nseparators +
-				csv_popcount(separators & (below | CSV_BIT(bit)));
-			record_line = nlines +
-				csv_popcount_few(breaks & (below | CSV_BIT(bit)));
-			ends &= ends - 1;
-		}
-		if (irregular != 0)
-			goto stop;
-		nseparators += csv_popcount(separators);
-		nlines += csv_popcount_few(breaks);
+		if (status != CSV_OK)
+			return status;
+		before.nseparators += csv_popcount(bits.separators);
+		before.nlines += csv_popcount_few(bits.breaks);
 		ignore = 0;
 	}
 
 	/* not one record's end, nor anything irregular, in what is left */
-	index->incomplete = nbytes == input->nbytes && !input->at_end &&
-		record_start < nbytes && nbytes - record_start <= max_record_bytes + 1;
-	base -= 64;
-
-stop:
-	/* separators of a record that did not join the index */
-	cleared = record_start;
-	if (index->is_stretch && CSV_WORD(cleared) == CSV_WORD(index->pos) &&
-		index->pos % 64 != 0)
-	{
-		index->head_separators &= CSV_BITS_BELOW(cleared);
-		cleared += 64 - cleared % 64;
-	}
-	csv_clear_between(index->separators, cleared, base + 64);
-	index->pos = record_start;
-	index->nseparators = (uint32_t) record_separators;
-	index->nlines = (uint32_t) record_line;
+	index->incomplete = rules.nbytes == index->input->nbytes &&
+		!index->input->at_end && record.start < rules.nbytes &&
+		rules.nbytes - record.start <= rules.max_record_bytes + 1;
+	stop_at(index, &record, base);
 	return CSV_OK;
 }
 
@@ -210,7 +285,7 @@ count_bytes(const CsvIndex *index, uint64_t from, uint64_t to,
 
 	for (uint64_t base = from; base < to; base += 64)
 	{
-		CsvBlock	block = block_load(bytes + base);
+		CsvIndexBlock	block = block_load(bytes + base);
 		uint64_t	valid = to - base < 64 ? CSV_BITS_BELOW(to) : UINT64_MAX;
 
 		breaks += csv_popcount(block_equal(block, break_byte) & valid);

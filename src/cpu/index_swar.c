@@ -26,9 +26,9 @@
 
 #define LOWS	UINT64_C(0x7F7F7F7F7F7F7F7F)
 
-typedef const uint8_t *CsvBlock;
+typedef const uint8_t *CsvIndexBlock;
 
-static inline CsvBlock
+static inline CsvIndexBlock
 block_load(const uint8_t *p)
 {
 	return p;
@@ -36,14 +36,14 @@ block_load(const uint8_t *p)
 
 /* words 2 * i and 2 * i + 1 */
 static inline CsvPair
-load_pair(CsvBlock block, int i)
+load_pair(CsvIndexBlock block, int i)
 {
 	return csv_load_pair(block + 16 * i);
 }
 
 /* the high bit of each byte of a pair that equals the pattern's */
 static inline CsvPair
-equal_bytes(CsvBlock block, int i, CsvPair pattern)
+equal_bytes(CsvIndexBlock block, int i, CsvPair pattern)
 {
 	CsvPair		pair = load_pair(block, i);
 
@@ -70,7 +70,7 @@ transpose_bits(uint64_t word)
 }
 
 static inline uint64_t
-block_equal(CsvBlock block, uint8_t byte)
+block_equal(CsvIndexBlock block, uint8_t byte)
 {
 	const CsvPair pattern = {CSV_ONES * byte, CSV_ONES * byte};
 	CsvPair		found = equal_bytes(block, 0, pattern) >> 6 |
@@ -83,7 +83,7 @@ block_equal(CsvBlock block, uint8_t byte)
 }
 
 static inline bool
-block_unplain(CsvBlock block)
+block_unplain(CsvIndexBlock block)
 {
 	CsvPair		found = {0, 0};
 

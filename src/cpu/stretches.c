@@ -29,7 +29,7 @@
 /* bytes in which a stretch's first record end must be found */
 #define SEARCH_BYTES	65536
 
-struct CsvStretch
+struct CsvIndexStretch
 {
 	/* counted */
 	uint64_t	from;			/* a multiple of 64 */
@@ -61,7 +61,7 @@ static void
 count_stretch(void *arg, uint32_t number)
 {
 	CsvIndex   *index = ((CsvStretchWork *) arg)->index;
-	CsvStretch *stretch = &index->stretches[number];
+	CsvIndexStretch *stretch = &index->stretches[number];
 	uint64_t	first = CSV_WORD(stretch->from);
 	uint64_t	nwords = CSV_WORD(stretch->to + 63) - first;
 
@@ -73,7 +73,7 @@ count_stretch(void *arg, uint32_t number)
 static void
 read_stretch(void *arg, uint32_t number)
 {
-	CsvStretch *stretch = &((CsvStretchWork *) arg)->index->stretches[number];
+	CsvIndexStretch *stretch = &((CsvStretchWork *) arg)->index->stretches[number];
 
 	if (stretch->found && stretch->began < stretch->index.limit)
 		stretch->status = stretch->index.functions->run(&stretch->index);
@@ -114,14 +114,14 @@ static CsvStatus
 prepare(CsvIndex *index, uint32_t nstretches)
 {
 	const CsvInput *input = index->input;
-	CsvStretch *stretches = index->stretches;
+	CsvIndexStretch *stretches = index->stretches;
 	uint64_t	nquotes = 0;
 	uint64_t	room = 0;
 	uint32_t	previous = 0;
 
 	for (uint32_t i = 0; i < nstretches; i++)
 	{
-		CsvStretch *stretch = &stretches[i];
+		CsvIndexStretch *stretch = &stretches[i];
 
 		stretch->found = i == 0 ||
 			find_start(index, stretch->from,
@@ -147,7 +147,7 @@ prepare(CsvIndex *index, uint32_t nstretches)
 
 	for (uint32_t i = 0; i < nstretches; i++)
 	{
-		CsvStretch *stretch = &stretches[i];
+		CsvIndexStretch *stretch = &stretches[i];
 		CsvIndex   *part = &stretch->index;
 		uint64_t	end = 2 * room;
 
@@ -185,13 +185,13 @@ csv_index_read_stretches(CsvIndex *index, uint32_t nstretches)
 	{
 		index->stretches = index->memory->alloc(index->memory->owner,
 												CSV_MAX_PARTS *
-												sizeof(CsvStretch));
+												sizeof(CsvIndexStretch));
 		if (index->stretches == NULL)
 			return CSV_NO_MEMORY;
 	}
 	for (uint32_t i = 0; i < nstretches; i++)
 	{
-		CsvStretch *stretch = &index->stretches[i];
+		CsvIndexStretch *stretch = &index->stretches[i];
 
 		memset(stretch, 0, sizeof(*stretch));
 		stretch->from = nwords * i / nstretches * CSV_WORD_BITS;
@@ -213,7 +213,7 @@ csv_index_read_stretches(CsvIndex *index, uint32_t nstretches)
 
 /* the stretch joins the index, which ends where it began; records come later */
 static void
-append(CsvIndex *index, CsvStretch *stretch)
+append(CsvIndex *index, CsvIndexStretch *stretch)
 {
 	const CsvIndex *part = &stretch->index;
 
@@ -234,7 +234,7 @@ static void
 move_records(void *arg, uint32_t number)
 {
 	const CsvIndex *index = ((CsvStretchWork *) arg)->index;
-	const CsvStretch *stretch = &index->stretches[number];
+	const CsvIndexStretch *stretch = &index->stretches[number];
 	const CsvIndexRecord *from = index->records + stretch->first_record;
 	CsvIndexRecord *to = index->records + stretch->nrecords;
 
@@ -267,7 +267,7 @@ csv_index_take_stretches(CsvIndex *index)
 	index->limit = index->input->nbytes;
 	for (; index->next_stretch < index->nstretches; index->next_stretch++)
 	{
-		CsvStretch *stretch = &index->stretches[index->next_stretch];
+		CsvIndexStretch *stretch = &index->stretches[index->next_stretch];
 
 		if (!stretch->found)
 			continue;

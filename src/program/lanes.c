@@ -16,6 +16,7 @@
 
 #include "program/program.h"
 #include "query/operate.h"
+#include "reader/numbers.h"
 
 bool
 csv_decimal_of_numeric(Datum datum, int scale, CsvInt128 *value)
@@ -113,22 +114,14 @@ csv_value_of_datum(const CsvRegister *reg, Datum datum, CsvValue *value)
 	}
 }
 
-/*
- * A numeric as it is stored, with a short header: sign, scale and weight in 16
- * bits, then digits of base 10,000 without zeros at either end.
- */
-#define NUMERIC_IS_SHORT		0x8000
-#define NUMERIC_IS_NEGATIVE		0x2000
-#define NUMERIC_SCALE_SHIFT		7
-#define NUMERIC_WEIGHT_BITS		0x007f
 #define MOST_TWO_DIGITS			100000000
 
-/* its header, and how many digits follow */
+/* the header of a numeric as it is stored, and how many digits follow */
 static inline void
 set_numeric_header(char *room, bool negative, int scale, int weight, int ndigits)
 {
-	uint16		header = NUMERIC_IS_SHORT | (negative ? NUMERIC_IS_NEGATIVE : 0) |
-		scale << NUMERIC_SCALE_SHIFT | (weight & NUMERIC_WEIGHT_BITS);
+	uint16		header = (uint16) csv_numeric_header(negative, (uint32_t) scale,
+													 weight);
 
 	SET_VARSIZE(room, VARHDRSZ + sizeof(header) + ndigits * sizeof(int16));
 	*(uint16 *) (room + VARHDRSZ) = header;

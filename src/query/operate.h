@@ -25,7 +25,8 @@
 #ifndef CSV_OPERATE_H
 #define CSV_OPERATE_H
 
-#include "../reader/convert.h"
+#include "../reader/numbers.h"
+#include "../reader/words.h"
 #include "query.h"
 
 #ifdef __cplusplus

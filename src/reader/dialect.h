@@ -32,8 +32,10 @@
 
 #ifdef __CUDACC__
 #define CSV_INLINE static __host__ __device__ __forceinline__
+#define CSV_ALWAYS_INLINE CSV_INLINE
 #else
 #define CSV_INLINE static inline
+#define CSV_ALWAYS_INLINE static inline __attribute__((always_inline))
 #endif
 
 #ifdef __cplusplus

@@ -11,7 +11,6 @@
 #ifndef CSV_FIELD_H
 #define CSV_FIELD_H
 
-#include "convert.h"
 #include "reader.h"
 
 /*

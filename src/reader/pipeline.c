@@ -74,7 +74,7 @@ typedef struct Slot
 typedef struct Entry
 {
 	CsvBatch	batch;
-	CsvPlace	place;			/* where it ends */
+	CsvFilePlace	place;			/* where it ends */
 	Slot	   *slot;
 } Entry;
 
@@ -384,7 +384,7 @@ look_ahead(CsvPipeline *pipeline, CsvInput *input)
 
 /* put a batch into the queue, which has room for it */
 static void
-hand_over(CsvPipeline *pipeline, const CsvBatch *batch, const CsvPlace *place,
+hand_over(CsvPipeline *pipeline, const CsvBatch *batch, const CsvFilePlace *place,
 		  Slot *slot)
 {
 	Entry	   *entry;
@@ -421,7 +421,7 @@ run_driver(void *arg)
 {
 	CsvPipeline *pipeline = arg;
 	const CsvPipelineOptions *options = &pipeline->options;
-	CsvPlace	place = options->place;
+	CsvFilePlace	place = options->place;
 	Window		window = {NULL, NULL, 0, false};
 	uint32_t	output = 0;
 	bool		need_more = true;
@@ -498,7 +498,7 @@ run_driver(void *arg)
 
 CsvStatus
 csv_pipeline_next(CsvPipeline *pipeline, bool (*interrupted) (void *arg),
-				  void *arg, CsvBatch *batch, CsvPlace *place,
+				  void *arg, CsvBatch *batch, CsvFilePlace *place,
 				  CsvPipelineEnd *end)
 {
 	CsvStatus	status = CSV_OK;

@@ -23,18 +23,18 @@ extern "C" {
 #define CSV_LEAST_PIECE_BYTES	(16 * 1024)
 
 /* where in a file reading goes on, and what is known there */
-typedef struct CsvPlace
+typedef struct CsvFilePlace
 {
 	uint64_t	offset;			/* bytes before it, BOM included */
 	uint64_t	records;		/* after the header */
 	uint64_t	lines;			/* line breaks */
 	uint64_t	alone_until;	/* as in CsvInput, from here */
 	bool		skip_line;		/* likewise */
-} CsvPlace;
+} CsvFilePlace;
 
 /* on to where the batch ends */
 static inline void
-csv_place_pass_batch(CsvPlace *place, const CsvBatch *batch)
+csv_place_pass_batch(CsvFilePlace *place, const CsvBatch *batch)
 {
 	place->offset += batch->consumed;
 	place->records += batch->nrecords;
@@ -50,7 +50,7 @@ typedef struct CsvPipelineOptions
 	void	   *engine_state;
 	CsvMemory	memory;			/* usable in any thread */
 	CsvReadAhead ahead;
-	CsvPlace	place;			/* where to start */
+	CsvFilePlace	place;			/* where to start */
 	uint64_t	piece_bytes;	/* of the first piece; each is 4 times as long ... */
 	uint64_t	most_piece_bytes;	/* ... as the one before, up to this */
 	uint64_t	headroom_bytes; /* longest rest of a piece that can be moved in
@@ -87,7 +87,7 @@ extern CsvPipeline *csv_pipeline_start(const CsvPipelineOptions *options);
  */
 extern CsvStatus csv_pipeline_next(CsvPipeline *pipeline,
 								   bool (*interrupted) (void *arg), void *arg,
-								   CsvBatch *batch, CsvPlace *place,
+								   CsvBatch *batch, CsvFilePlace *place,
 								   CsvPipelineEnd *end);
 
 /* seconds during which some thread was reading */

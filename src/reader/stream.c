@@ -7,7 +7,7 @@
  * ahead of the caller, from the second chunk on: a query that wants a few rows
  * starts no threads.  All else is done here, in the calling thread, chunk by
  * chunk; so are records that the pipeline has no room for.  Both ways end and
- * begin at a CsvPlace, so that one can take over from the other between any two
+ * begin at a CsvFilePlace, so that one can take over from the other between any two
  * batches.
  *
  * The calling thread's way: one buffer, with room for a margin of CSV_MARGIN
@@ -73,7 +73,7 @@ struct CsvReader
 	uint64_t	target_bytes;	/* size of the next chunk */
 	uint64_t	next_chunk_bytes;	/* the size it goes back to */
 
-	CsvPlace	place;			/* of bytes[start] */
+	CsvFilePlace	place;			/* of bytes[start] */
 	double		read_seconds;
 
 	/* the pipeline */
@@ -297,7 +297,7 @@ find_boundary(CsvReader *reader, bool *lone_cr)
 static void
 advance(CsvReader *reader, uint64_t nbytes)
 {
-	CsvPlace   *place = &reader->place;
+	CsvFilePlace   *place = &reader->place;
 
 	reader->start += nbytes;
 	place->offset += nbytes;

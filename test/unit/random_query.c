@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "../../src/query/operate.h"
+#include "../../src/reader/convert.h"
 #include "random_query.h"
 
 bool		single_floats;

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "../../src/query/operate.h"
+#include "../../src/reader/convert.h"
 
 #include "rounds.h"
 

@@ -1,0 +1,301 @@
+/*
+ * eight.h
+ *		Eight rows side by side in vectors of AVX2: where their fields are, which
+ *		of them are NULL, and which are left to the loops of fill.c.
+ *
+ * What there is to know of eight rows (places, lengths, numbers of up to eight
+ * digits) is eight lanes of 32 bits, and so are conditions: all ones or zeros.
+ * Only characters take two registers with four lanes of 64 bits.
+ *
+ * The input's margin makes it safe to fetch before a field's start, and 64
+ * bytes beyond it.
+ */
+#ifndef CSV_EIGHT_H
+#define CSV_EIGHT_H
+
+#include <immintrin.h>
+#include <string.h>
+
+#include "../reader/words.h"
+#include "fill.h"
+#include "target.h"
+
+CSV_TARGET_BEGIN(CSV_TARGET_AVX2)
+
+#define ALL_ROWS	0xFF
+
+/* the fields of a column in eight rows, at [start, end) of the bytes */
+typedef struct CsvEight
+{
+	__m256i		start;
+	__m256i		end;
+	__m256i		rows;			/* those that are not bad, and have the field; in
+								 * other lanes the place may be any */
+} CsvEight;
+
+/*
+ * 64 bits for each of eight rows, in the order in which instructions that keep
+ * to the halves of a register unpack and pack them.
+ */
+typedef struct CsvWords
+{
+	__m256i		a;				/* rows 0, 1, 4 and 5 */
+	__m256i		b;				/* rows 2, 3, 6 and 7 */
+} CsvWords;
+
+/* words of the low and the high 32 bits */
+static inline __attribute__((always_inline)) CsvWords
+join_halves(__m256i low, __m256i high)
+{
+	return (CsvWords) {
+		_mm256_unpacklo_epi32(low, high), _mm256_unpackhi_epi32(low, high)
+	};
+}
+
+/* words of 32 bits, unsigned */
+static inline __attribute__((always_inline)) CsvWords
+widen(__m256i lanes)
+{
+	return join_halves(lanes, _mm256_setzero_si256());
+}
+
+static inline __m256i
+low_halves(CsvWords wide)
+{
+	return _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(wide.a),
+												 _mm256_castsi256_ps(wide.b),
+												 _MM_SHUFFLE(2, 0, 2, 0)));
+}
+
+static inline __m256i
+high_halves(CsvWords wide)
+{
+	return _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(wide.a),
+												 _mm256_castsi256_ps(wide.b),
+												 _MM_SHUFFLE(3, 1, 3, 1)));
+}
+
+/* eight words, in the order of rows */
+static inline void
+store_words(uint8_t *to, CsvWords wide)
+{
+	_mm256_storeu_si256((__m256i *) to,
+						_mm256_permute2x128_si256(wide.a, wide.b, 0x20));
+	_mm256_storeu_si256((__m256i *) (to + 32),
+						_mm256_permute2x128_si256(wide.a, wide.b, 0x31));
+}
+
+/* a bit per lane */
+static inline uint32_t
+mask_of(__m256i rows)
+{
+	return (uint32_t) _mm256_movemask_ps(_mm256_castsi256_ps(rows));
+}
+
+/* 4 bytes at each place; 0 in lanes that are not among `rows` */
+static inline __m256i
+gather4(__m256i rows, const uint8_t *bytes, __m256i offsets)
+{
+	return _mm256_mask_i32gather_epi32(_mm256_setzero_si256(),
+									   (const int *) bytes, offsets, rows, 1);
+}
+
+/*
+ * 8 bytes at each place.  Loads of their own take less time here than a gather,
+ * and on other processors far less.
+ */
+static inline __attribute__((always_inline)) CsvWords
+load8(const uint8_t *bytes, __m256i offsets)
+{
+	int32_t		at[8];
+	CsvWords		wide;
+
+	_mm256_storeu_si256((__m256i *) at, offsets);
+	wide.a = _mm256_set_epi64x((long long) csv_load8(bytes + at[5]),
+							   (long long) csv_load8(bytes + at[4]),
+							   (long long) csv_load8(bytes + at[1]),
+							   (long long) csv_load8(bytes + at[0]));
+	wide.b = _mm256_set_epi64x((long long) csv_load8(bytes + at[7]),
+							   (long long) csv_load8(bytes + at[6]),
+							   (long long) csv_load8(bytes + at[3]),
+							   (long long) csv_load8(bytes + at[2]));
+	return wide;
+}
+
+/* 8 bytes at `bytes` and each `step` bytes on */
+static inline __attribute__((always_inline)) CsvWords
+load8_by_step(const uint8_t *bytes, size_t step)
+{
+	CsvWords		wide;
+
+	wide.a = _mm256_set_epi64x((long long) csv_load8(bytes + 5 * step),
+							   (long long) csv_load8(bytes + 4 * step),
+							   (long long) csv_load8(bytes + step),
+							   (long long) csv_load8(bytes));
+	wide.b = _mm256_set_epi64x((long long) csv_load8(bytes + 7 * step),
+							   (long long) csv_load8(bytes + 6 * step),
+							   (long long) csv_load8(bytes + 3 * step),
+							   (long long) csv_load8(bytes + 2 * step));
+	return wide;
+}
+
+/* a member of the records from `record` on */
+static inline __m256i
+load_records(const CsvIndexRecord *record, size_t member)
+{
+	const int	stride = sizeof(CsvIndexRecord);
+
+	return _mm256_i32gather_epi32((const int *) ((const uint8_t *) record + member),
+								  _mm256_setr_epi32(0, stride, 2 * stride,
+													3 * stride, 4 * stride,
+													5 * stride, 6 * stride,
+													7 * stride), 1);
+}
+
+static inline __attribute__((always_inline)) CsvEight
+find_eight(const CsvFinder *finder, uint32_t row)
+{
+	const CsvIndexRecord *record = &finder->records[row];
+	const __m256i one = _mm256_set1_epi32(1);
+	const __m256i numbers = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+	__m256i		nfields = _mm256_set1_epi32((int) finder->nfields);
+	__m256i		field = _mm256_set1_epi32((int) finder->field);
+	const uint32_t *positions = finder->positions;
+	__m256i		first;			/* index of the record's first separator */
+	CsvEight	eight;
+
+	eight.rows = _mm256_set1_epi32(-1);
+	if (finder->uniform)
+	{
+		positions += (size_t) row * finder->nfields;
+		first = _mm256_mullo_epi32(nfields, numbers);
+	}
+	else
+	{
+		first = load_records(record, offsetof(CsvIndexRecord, first_separator));
+		nfields = _mm256_sub_epi32(load_records(record + 1,
+												offsetof(CsvIndexRecord, first_separator)),
+								   first);
+		eight.rows = _mm256_cmpgt_epi32(nfields, field);
+		if (finder->bad != NULL)
+		{
+			__m256i		codes = _mm256_cvtepu8_epi32(
+													 _mm_loadl_epi64((const __m128i *) (finder->bad + row)));
+
+			eight.rows = _mm256_and_si256(eight.rows,
+										  _mm256_cmpeq_epi32(codes, _mm256_setzero_si256()));
+		}
+	}
+
+	if (finder->field == 0)
+	{
+		eight.start = load_records(record, offsetof(CsvIndexRecord, start));
+		eight.end = _mm256_mask_i32gather_epi32(_mm256_setzero_si256(),
+												(const int *) positions, first,
+												eight.rows, 4);
+	}
+	else
+	{
+		/* two that are neighbours */
+		CsvWords		both;
+
+		positions += finder->field - 1;
+		if (finder->uniform)
+			both = load8_by_step((const uint8_t *) positions,
+								 finder->nfields * sizeof(uint32_t));
+		else
+		{
+			CsvWords		rows = join_halves(eight.rows, eight.rows);
+			CsvWords		at = widen(first);
+
+			both.a = _mm256_mask_i64gather_epi64(_mm256_setzero_si256(),
+												 (const long long *) positions,
+												 at.a, rows.a, 4);
+			both.b = _mm256_mask_i64gather_epi64(_mm256_setzero_si256(),
+												 (const long long *) positions,
+												 at.b, rows.b, 4);
+		}
+		eight.start = _mm256_add_epi32(low_halves(both), one);
+		eight.end = high_halves(both);
+	}
+
+	if (finder->trim_cr)
+	{
+		/* as csv_content_end() */
+		__m256i		last = _mm256_and_si256(eight.rows,
+											_mm256_cmpeq_epi32(_mm256_add_epi32(field, one),
+															   nfields));
+
+		if (mask_of(last) != 0)
+		{
+			__m256i		before = gather4(last, finder->bytes,
+										 _mm256_sub_epi32(eight.end, _mm256_set1_epi32(4)));
+			__m256i		cr = _mm256_cmpeq_epi32(_mm256_srli_epi32(before, 24),
+												_mm256_set1_epi32('\r'));
+
+			cr = _mm256_and_si256(cr, _mm256_cmpgt_epi32(eight.end, eight.start));
+			cr = _mm256_and_si256(cr, _mm256_cmpgt_epi32(_mm256_set1_epi32((int) finder->nbytes),
+														 eight.end));
+			/* all ones are -1 */
+			eight.end = _mm256_add_epi32(eight.end, _mm256_and_si256(cr, last));
+		}
+	}
+	return eight;
+}
+
+/* ---- rows that are NULL, and rows that are left ---- */
+
+/*
+ * Take the rows out of eight.rows that may be NULL, as their fields have the
+ * NULL string's length.  Where that is empty they are: sets their status then,
+ * and returns them.
+ */
+static inline __m256i
+take_nulls(CsvEight *eight, uint8_t *status, __m256i null_length,
+		   bool empty_is_null)
+{
+	const __m256i length = _mm256_sub_epi32(eight->end, eight->start);
+	__m256i		may_be_null = _mm256_and_si256(eight->rows,
+											   _mm256_cmpeq_epi32(length, null_length));
+	__m256i		packed;
+	uint32_t	marks[2];
+
+	if (__builtin_expect(_mm256_testz_si256(may_be_null, may_be_null), 1))
+		return _mm256_setzero_si256();
+	eight->rows = _mm256_andnot_si256(may_be_null, eight->rows);
+	if (!empty_is_null)
+		return _mm256_setzero_si256();
+
+	/* a byte for each, CSV_VALUE_OK (zero) for others: those come later */
+	packed = _mm256_packs_epi32(may_be_null, may_be_null);
+	packed = _mm256_packs_epi16(packed, packed);
+	packed = _mm256_and_si256(packed, _mm256_set1_epi8(CSV_VALUE_NULL));
+	marks[0] = (uint32_t) _mm256_extract_epi32(packed, 0);
+	marks[1] = (uint32_t) _mm256_extract_epi32(packed, 4);
+	memcpy(status, marks, 8);
+	return may_be_null;
+}
+
+/* list those of eight rows that are not done */
+static inline uint32_t
+leave_rows(uint32_t row, uint32_t done, uint32_t *left)
+{
+	uint32_t	nleft = 0;
+
+	for (uint32_t rows = ~done & ALL_ROWS; rows != 0; rows &= rows - 1)
+		left[nleft++] = row + csv_lowest_bit(rows);
+	return nleft;
+}
+
+/* list rows [row, to), which are left; returns their number */
+static inline uint32_t
+leave_rest(uint32_t row, uint32_t to, uint32_t *left)
+{
+	for (uint32_t i = row; i < to; i++)
+		left[i - row] = i;
+	return to - row;
+}
+
+CSV_TARGET_END
+
+#endif							/* CSV_EIGHT_H */

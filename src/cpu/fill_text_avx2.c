@@ -1,0 +1,237 @@
+/*
+ * fill_text_avx2.c
+ *		Fills arrays of text by vectors of AVX2.
+ *
+ * Text is moved a row at a time, 32 bytes with one load, and checked while it
+ * is in the register: without quotes inside, zero bytes and bytes beyond ASCII
+ * a character is a byte, and there is nothing to remove.
+ */
+#include "fill.h"
+
+#if defined(__x86_64__)
+
+#include "../reader/field.h"
+#include "eight.h"
+
+CSV_TARGET_BEGIN(CSV_TARGET_AVX2)
+
+/* what loops over text need to know, in variables of their own */
+typedef struct CsvTextFill
+{
+	CsvFinder	finder;
+	uint8_t    *values;
+	uint8_t    *status;
+	uint32_t	stride;
+	uint32_t	most;			/* bytes of a value that fits all limits */
+	uint32_t	pad_to;			/* bytes; 0: not */
+	uint8_t		quote;			/* 0: none */
+	bool		has_escape;		/* a quoted value may hold one */
+	bool		empty_is_null;
+	__m256i		null_length;	/* a field of this length may be NULL */
+} CsvTextFill;
+
+static inline CsvTextFill
+make_text_fill(const CsvFill *fill)
+{
+	const CsvColumn *column = fill->column;
+	const CsvDialectOptions *dialect = &fill->dialect->opt;
+	CsvTextFill text;
+
+	text.finder = fill->finder;
+	text.values = fill->values;
+	text.status = fill->status;
+	text.stride = fill->stride;
+	text.most = fill->stride - 4;
+	if (column->max_chars >= 0 && (uint32_t) column->max_chars < text.most)
+		text.most = (uint32_t) column->max_chars;
+	if (column->type_chars >= 0 && (uint32_t) column->type_chars < text.most)
+		text.most = (uint32_t) column->type_chars;
+	if (column->byte_width >= 0 && (uint32_t) column->byte_width < text.most)
+		text.most = (uint32_t) column->byte_width;
+	text.pad_to = column->pad_blanks ? (uint32_t) column->type_chars : 0;
+	text.quote = dialect->quote;
+	text.has_escape = dialect->escape != dialect->quote;
+	text.empty_is_null = fill->layout->null_length == 0 &&
+		!column->force_not_null;
+	text.null_length = _mm256_set1_epi32((int) fill->layout->null_length);
+	return text;
+}
+
+/*
+ * Entries of eight bytes: a header, and up to four bytes of text.
+ */
+static uint32_t
+fill_narrow_text(CsvFill *fill, uint32_t from, uint32_t to, uint32_t *left)
+{
+	const __m256i zero = _mm256_setzero_si256();
+	const __m256i one = _mm256_set1_epi32(1);
+	CsvTextFill text = make_text_fill(fill);
+	const __m256i quote = _mm256_set1_epi32(text.quote);
+	const __m256i quotes = _mm256_set1_epi8((char) text.quote);
+	const __m256i most = _mm256_set1_epi32((int) text.most);
+	const __m256i pad_to = _mm256_set1_epi32((int) text.pad_to);
+	uint32_t	nleft = 0;
+	uint32_t	row = from;
+	__m256i		any_null = zero;
+
+	for (; to - row >= 8; row += 8)
+	{
+		CsvEight	eight = find_eight(&text.finder, row);
+		__m256i		nulls = take_nulls(&eight, text.status + row,
+									   text.null_length, text.empty_is_null);
+		__m256i		value = gather4(eight.rows, text.finder.bytes, eight.start);
+		__m256i		n = _mm256_sub_epi32(eight.end, eight.start);
+		__m256i		quoted;
+		__m256i		beyond;
+		__m256i		special;
+		__m256i		header;
+
+		any_null = _mm256_or_si256(any_null, nulls);
+		quoted = _mm256_cmpeq_epi32(_mm256_and_si256(value, _mm256_set1_epi32(0xFF)),
+									quote);
+		quoted = _mm256_and_si256(quoted, eight.rows);
+		if (text.quote != 0 && !_mm256_testz_si256(quoted, quoted))
+		{
+			__m256i		back = gather4(quoted, text.finder.bytes,
+									   _mm256_sub_epi32(eight.end, _mm256_set1_epi32(4)));
+			__m256i		closed = _mm256_cmpeq_epi32(_mm256_srli_epi32(back, 24),
+													quote);
+
+			closed = _mm256_and_si256(closed, _mm256_cmpgt_epi32(n, one));
+			if (text.has_escape)
+				closed = zero;
+			eight.rows = _mm256_andnot_si256(_mm256_andnot_si256(closed, quoted),
+											 eight.rows);
+			/* all ones are -1 */
+			value = gather4(eight.rows, text.finder.bytes,
+							_mm256_sub_epi32(eight.start, quoted));
+			n = _mm256_add_epi32(n, _mm256_add_epi32(quoted, quoted));
+		}
+
+		/* blanks behind it; they are not looked at, unless padded with */
+		beyond = _mm256_sllv_epi32(_mm256_set1_epi32(-1), _mm256_slli_epi32(n, 3));
+		value = _mm256_blendv_epi8(value, _mm256_set1_epi8(' '), beyond);
+		special = _mm256_or_si256(_mm256_cmpgt_epi8(_mm256_set1_epi8(1), value),
+								  _mm256_cmpeq_epi8(value, quotes));
+		eight.rows = _mm256_and_si256(eight.rows, _mm256_cmpeq_epi32(special, zero));
+		eight.rows = _mm256_andnot_si256(_mm256_cmpgt_epi32(n, most), eight.rows);
+		header = _mm256_max_epi32(n, pad_to);
+		header = _mm256_slli_epi32(_mm256_add_epi32(header, _mm256_set1_epi32(4)), 2);
+		store_words(text.values + (size_t) row * 8,
+				   join_halves(_mm256_and_si256(header, eight.rows),
+							   _mm256_and_si256(value, eight.rows)));
+		nleft += leave_rows(row, mask_of(_mm256_or_si256(eight.rows, nulls)),
+							left + nleft);
+	}
+	fill->any_not_ok |= !_mm256_testz_si256(any_null, any_null);
+	return nleft + leave_rest(row, to, left + nleft);
+}
+
+/* as many bytes of all ones as its start is before the middle */
+static const uint8_t ones_then_zeros[64] = {
+	255, 255, 255, 255, 255, 255, 255, 255,
+	255, 255, 255, 255, 255, 255, 255, 255,
+	255, 255, 255, 255, 255, 255, 255, 255,
+	255, 255, 255, 255, 255, 255, 255, 255
+};
+
+/*
+ * Copy n bytes of text, up to 32, and blanks behind them, 32 bytes in all.  A
+ * bit is set where it has bytes that are not plain, or quotes.
+ */
+static inline __attribute__((always_inline)) uint32_t
+copy_plain(uint8_t *to, const uint8_t *text, uint32_t n, uint8_t quote)
+{
+	__m256i		block = _mm256_loadu_si256((const __m256i *) text);
+	__m256i		keep = _mm256_loadu_si256((const __m256i *) (ones_then_zeros + 32 - n));
+	__m256i		special = _mm256_or_si256(_mm256_cmpgt_epi8(_mm256_set1_epi8(1), block),
+										  _mm256_cmpeq_epi8(block, _mm256_set1_epi8((char) quote)));
+
+	_mm256_storeu_si256((__m256i *) to,
+						_mm256_blendv_epi8(_mm256_set1_epi8(' '), block, keep));
+	return (uint32_t) _mm256_movemask_epi8(_mm256_and_si256(special, keep));
+}
+
+/*
+ * Entries with room for any number of bytes of text; `short_text`, a constant:
+ * for 32 at the most.
+ */
+static inline __attribute__((always_inline)) uint32_t
+fill_wide_text(CsvFill *fill, uint32_t from, uint32_t to,
+			   uint32_t *left, bool short_text)
+{
+	const CsvTextFill text = make_text_fill(fill);
+	uint32_t	nleft = 0;
+	uint32_t	row = from;
+	__m256i		any_null = _mm256_setzero_si256();
+
+	for (; to - row >= 8; row += 8)
+	{
+		CsvEight	eight = find_eight(&text.finder, row);
+		__m256i		nulls = take_nulls(&eight, text.status + row,
+									   text.null_length, text.empty_is_null);
+		const uint32_t rows = mask_of(eight.rows);
+		uint32_t	done = mask_of(nulls);
+		uint8_t    *entry = text.values + (size_t) row * text.stride;
+		uint32_t	start[8];
+		uint32_t	end[8];
+
+		any_null = _mm256_or_si256(any_null, nulls);
+		_mm256_storeu_si256((__m256i *) start, eight.start);
+		_mm256_storeu_si256((__m256i *) end, eight.end);
+		for (uint32_t lane = 0; lane < 8; lane++, entry += text.stride)
+		{
+			const uint8_t *value = text.finder.bytes + start[lane];
+			uint32_t	n = end[lane] - start[lane];
+			uint32_t	special = 0;
+			uint32_t	nbytes;
+			uint32_t	header;
+
+			if ((rows & 1u << lane) == 0)
+				continue;
+			if (text.quote != 0 && *value == text.quote && n > 0)
+			{
+				if (text.has_escape || n < 2 || value[n - 1] != text.quote)
+					continue;
+				value++;
+				n -= 2;
+			}
+			nbytes = n < text.pad_to ? text.pad_to : n;
+			if (n > text.most || nbytes > text.stride - 4 ||
+				entry + 4 + (short_text ? 32 : nbytes + 32) > fill->limit)
+				continue;
+			header = csv_varlena_header(nbytes);
+			memcpy(entry, &header, 4);
+			if (short_text)
+				special = copy_plain(entry + 4, value, n, text.quote);
+			else
+				for (uint32_t i = 0; i < nbytes; i += 32)
+				{
+					/* nothing is read behind the value's end but its margin */
+					uint32_t	at = i < n ? i : n;
+					uint32_t	rest = n - at;
+
+					special |= copy_plain(entry + 4 + i, value + at,
+										  rest < 32 ? rest : 32, text.quote);
+				}
+			done |= (uint32_t) (special == 0) << lane;
+		}
+		nleft += leave_rows(row, done, left + nleft);
+	}
+	fill->any_not_ok |= !_mm256_testz_si256(any_null, any_null);
+	return nleft + leave_rest(row, to, left + nleft);
+}
+
+uint32_t
+csv_fill_text_avx2(CsvFill *fill, uint32_t from, uint32_t to, uint32_t *left)
+{
+	if (fill->stride == 8)
+		return fill_narrow_text(fill, from, to, left);
+	return fill->stride <= 4 + 32 ?
+		fill_wide_text(fill, from, to, left, true) :
+		fill_wide_text(fill, from, to, left, false);
+}
+
+CSV_TARGET_END
+
+#endif

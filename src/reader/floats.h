@@ -1,0 +1,388 @@
+/*
+ * floats.h
+ *		Floating point.
+ *
+ * See convert.h for what is taken.  This header is C and CUDA C++.
+ */
+#ifndef CSV_FLOATS_H
+#define CSV_FLOATS_H
+
+#include "pow5.h"
+#include "words.h"
+
+typedef struct CsvPow5
+{
+	uint64_t	high;
+	uint64_t	low;
+} CsvPow5;
+
+#ifdef __CUDACC__
+static __device__ const CsvPow5 csv_pow5_on_device[CSV_POW5_COUNT] = {
+	CSV_POW5_TABLE
+};
+#endif
+#ifndef __CUDA_ARCH__
+static const CsvPow5 csv_pow5_on_host[CSV_POW5_COUNT] = {
+	CSV_POW5_TABLE
+};
+#endif
+
+/* a decimal number: digits x 10^exponent */
+typedef struct CsvDecimal
+{
+	uint64_t	digits;
+	int32_t		exponent;
+	bool		negative;
+	bool		truncated;		/* the number is a bit above, by less than one
+								 * unit of the last digit */
+} CsvDecimal;
+
+CSV_INLINE CsvPow5
+csv_pow5(int32_t exponent)
+{
+#ifdef __CUDA_ARCH__
+	return csv_pow5_on_device[exponent - CSV_POW5_MIN];
+#else
+	return csv_pow5_on_host[exponent - CSV_POW5_MIN];
+#endif
+}
+
+/* floor(log2(10^exponent)), for |exponent| <= 350 */
+CSV_INLINE int32_t
+csv_log2_pow10(int32_t exponent)
+{
+	return (exponent * 217706) >> 16;
+}
+
+/*
+ * The bits of the double nearest to digits x 10^exponent, ties to even; false
+ * where it is not a normal number, or not decided.
+ *
+ * Small numbers and small powers of ten are exact doubles, and one division or
+ * multiplication rounds right (Clinger, "How to read floating point numbers
+ * accurately", PLDI 1990).  The others go by the 128-bit product with the
+ * power of five (Eisel-Lemire; Lemire, "Number parsing at a gigabyte per
+ * second", 2021).  On the device this is all of them: the lanes of a warp stay
+ * together, and a division costs as much.
+ */
+CSV_INLINE bool
+csv_decimal_to_double(uint64_t digits, int32_t exponent, uint64_t *bits)
+{
+	CsvPow5		power;
+	uint64_t	high;
+	uint64_t	low;
+	uint64_t	mantissa;
+	uint32_t	shift;
+	uint32_t	top_bit;
+	int32_t		binary_exponent;
+
+	if (digits == 0)
+	{
+		*bits = 0;
+		return true;
+	}
+	if (exponent < CSV_POW5_MIN || exponent > CSV_POW5_MAX)
+		return false;
+	power = csv_pow5(exponent);
+
+#ifndef __CUDA_ARCH__
+	if (digits <= UINT64_C(1) << 53 && exponent >= -22 && exponent <= 22)
+	{
+		int32_t		positive = exponent < 0 ? -exponent : exponent;
+		double		power10;
+
+		/* 5^22 has fewer than 53 bits: the table's entry is exact */
+		power10 = csv_bits_double((csv_pow5(positive).high << 1) >> 12 |
+								  (uint64_t) (csv_log2_pow10(positive) + 1023)
+								  << 52);
+		*bits = csv_double_bits(exponent < 0 ? (double) digits / power10 :
+								(double) digits * power10);
+		return true;
+	}
+#endif
+
+	shift = csv_leading_zeros(digits);
+	digits <<= shift;
+	high = csv_multiply(digits, power.high, &low);
+
+	/* 55 bits are needed: 53, one to round, one that may be a leading zero */
+	if ((high & 0x1ff) == 0x1ff)
+	{
+		uint64_t	low_low;
+		uint64_t	middle = csv_multiply(digits, power.low, &low_low);
+
+		low += middle;
+		if (low < middle)
+			high++;
+		if (low == UINT64_MAX && (exponent < -27 || exponent > 55))
+			return false;
+	}
+	top_bit = (uint32_t) (high >> 63);
+	mantissa = high >> (top_bit + 9);
+	binary_exponent = csv_log2_pow10(exponent) + 63 + (int32_t) top_bit -
+		(int32_t) shift + 1023;
+	if (binary_exponent <= 0)
+		return false;
+
+	/*
+	 * Exactly between two doubles, which is possible for few powers only: to
+	 * the even one, that is, not up from an even one.
+	 */
+	if (low <= 1 && exponent >= -4 && exponent <= 23 && (mantissa & 3) == 1 &&
+		mantissa << (top_bit + 9) == high)
+		mantissa &= ~UINT64_C(1);
+	mantissa += mantissa & 1;
+	mantissa >>= 1;
+	if (mantissa >= UINT64_C(1) << 53)
+	{
+		mantissa = UINT64_C(1) << 52;
+		binary_exponent++;
+	}
+	if (binary_exponent >= 0x7ff)
+		return false;
+	*bits = (mantissa & ((UINT64_C(1) << 52) - 1)) |
+		(uint64_t) binary_exponent << 52;
+	return true;
+}
+
+/*
+ * Append the digits from p[pos] on to *digits, modulo 2^64.  Returns the
+ * position after them.
+ */
+CSV_INLINE uint32_t
+csv_take_digits(const uint8_t *p, uint32_t n, uint32_t pos, uint64_t *digits)
+{
+#ifndef __CUDA_ARCH__
+	while (n - pos >= 8)
+	{
+		uint64_t	word = csv_load8(p + pos);
+
+		if (csv_not_digits(word) != 0)
+			break;
+		*digits = *digits * 100000000 + csv_eight_digits(word);
+		pos += 8;
+	}
+#endif
+	for (; pos < n; pos++)
+	{
+		uint32_t	digit = (uint32_t) p[pos] - '0';
+
+		if (digit > 9)
+			break;
+		*digits = *digits * 10 + digit;
+	}
+	return pos;
+}
+
+/*
+ * Read [+-] digits [separator digits] [e [+-] digits].
+ */
+CSV_INLINE bool
+csv_scan_decimal(const uint8_t *p, uint32_t n, uint8_t separator,
+				 CsvDecimal *decimal)
+{
+	uint64_t	digits = 0;
+	uint32_t	pos = 0;
+	uint32_t	first;			/* where the digits start */
+	uint32_t	end;			/* and end */
+	uint32_t	point;			/* position of the separator, or end */
+	uint32_t	ndigits;
+	int32_t		exponent = 0;
+
+	if (n == 0)
+		return false;
+	decimal->negative = p[0] == '-';
+	decimal->truncated = false;
+	if (p[0] == '-' || p[0] == '+')
+		pos++;
+	first = pos;
+	pos = csv_take_digits(p, n, pos, &digits);
+	point = pos;
+	ndigits = pos - first;
+	if (pos < n && p[pos] == separator)
+	{
+		pos = csv_take_digits(p, n, pos + 1, &digits);
+		exponent = -(int32_t) (pos - point - 1);
+		ndigits += pos - point - 1;
+	}
+	end = pos;
+	if (ndigits == 0)
+		return false;
+
+	if (pos < n)
+	{
+		bool		negative = false;
+		int32_t		given = 0;
+
+		if ((p[pos] | 0x20) != 'e')
+			return false;
+		pos++;
+		if (pos < n && (p[pos] == '-' || p[pos] == '+'))
+		{
+			negative = p[pos] == '-';
+			pos++;
+		}
+		/* more than four digits are for those with many leading zeros */
+		if (pos == n || n - pos > 4)
+			return false;
+		for (; pos < n; pos++)
+		{
+			uint32_t	digit = (uint32_t) p[pos] - '0';
+
+			if (digit > 9)
+				return false;
+			given = given * 10 + (int32_t) digit;
+		}
+		exponent += negative ? -given : given;
+	}
+
+	if (ndigits > 19)
+	{
+		/* take the first 19 that count; far longer texts are nobody's */
+		uint32_t	taken = 0;
+
+		if (ndigits > 1000)
+			return false;
+		digits = 0;
+		for (pos = first; pos < end; pos++)
+		{
+			uint32_t	digit = (uint32_t) p[pos] - '0';
+
+			if (pos == point)
+				continue;
+			if (taken < 19)
+			{
+				digits = digits * 10 + digit;
+				if (digits != 0)
+					taken++;
+			}
+			else
+			{
+				exponent++;
+				if (digit != 0)
+					decimal->truncated = true;
+			}
+		}
+	}
+	decimal->digits = digits;
+	decimal->exponent = exponent;
+	return true;
+}
+
+/* NaN, Inf and Infinity, with the sign that makes sense; bits of a double */
+CSV_INLINE bool
+csv_scan_special(const uint8_t *p, uint32_t n, uint64_t *bits)
+{
+	uint64_t	sign = 0;
+
+	if (n == 3 &&
+		(p[0] | 0x20) == 'n' && (p[1] | 0x20) == 'a' && (p[2] | 0x20) == 'n')
+	{
+		*bits = UINT64_C(0x7ff8) << 48;
+		return true;
+	}
+	if (n > 0 && (p[0] == '-' || p[0] == '+'))
+	{
+		sign = p[0] == '-';
+		p++;
+		n--;
+	}
+	if (n != 3 && n != 8)
+		return false;
+	if ((p[0] | 0x20) != 'i' || (p[1] | 0x20) != 'n' || (p[2] | 0x20) != 'f')
+		return false;
+	if (n == 8 &&
+		((p[3] | 0x20) != 'i' || (p[4] | 0x20) != 'n' ||
+		 (p[5] | 0x20) != 'i' || (p[6] | 0x20) != 't' ||
+		 (p[7] | 0x20) != 'y'))
+		return false;
+	*bits = sign << 63 | UINT64_C(0x7ff0) << 48;
+	return true;
+}
+
+/*
+ * The bits of the double that strtod() gives, rounding to nearest.  Where that
+ * is finite, *decimal is the number as it is written.
+ */
+CSV_INLINE bool
+csv_scan_double(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
+				CsvDecimal *decimal, uint64_t *bits)
+{
+	uint64_t	above;
+
+	if (!csv_scan_decimal(p, n, decimal_separator, decimal))
+		return csv_scan_special(p, n, bits);
+	if (!csv_decimal_to_double(decimal->digits, decimal->exponent, bits))
+		return false;
+
+	/* what lies between two that round alike rounds so, too */
+	if (decimal->truncated &&
+		(!csv_decimal_to_double(decimal->digits + 1, decimal->exponent,
+								&above) ||
+		 above != *bits))
+		return false;
+	*bits |= (uint64_t) decimal->negative << 63;
+	return true;
+}
+
+CSV_INLINE bool
+csv_parse_float8(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
+				 double *value)
+{
+	CsvDecimal	decimal;
+	uint64_t	bits;
+
+	if (!csv_scan_double(p, n, decimal_separator, &decimal, &bits))
+		return false;
+	*value = csv_bits_double(bits);
+	return true;
+}
+
+/*
+ * The float that strtof() gives: rounded once.  A double rounded to a float is
+ * rounded twice, which differs only where the double is exactly between two
+ * floats and the number is not.
+ */
+CSV_INLINE bool
+csv_parse_float4(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
+				 float *value)
+{
+	CsvDecimal	decimal;
+	uint64_t	bits;
+	uint64_t	magnitude;
+
+	if (!csv_scan_double(p, n, decimal_separator, &decimal, &bits))
+		return false;
+	magnitude = bits & ~(UINT64_C(1) << 63);
+	if (magnitude != 0 && magnitude < UINT64_C(0x7ff) << 52)
+	{
+		/* a normal float, and one that does not round up to infinity */
+		if (magnitude < (uint64_t) (1023 - 126) << 52 ||
+			magnitude >= UINT64_C(0x47effffff0000000))
+			return false;
+
+		if ((magnitude & 0x1fffffff) == 0x10000000)
+		{
+			uint64_t	digits = decimal.digits;
+
+			/*
+			 * Is the number itself the double?  Where a power of ten divides
+			 * it, that takes all its fives; then the quotient, below 2^53, is
+			 * exact.
+			 */
+			if (decimal.truncated || decimal.exponent > 0 ||
+				decimal.exponent < -22 || digits > UINT64_C(1) << 53)
+				return false;
+			for (int32_t i = decimal.exponent; i < 0; i++)
+			{
+				if (digits % 5 != 0)
+					return false;
+				digits /= 5;
+			}
+		}
+	}
+	*value = (float) csv_bits_double(bits);
+	return true;
+}
+
+#endif							/* CSV_FLOATS_H */

@@ -1,0 +1,46 @@
+#!/bin/bash
+# sizes.sh: are files and functions short enough to be read at a sitting?  Run
+# by "make lint".
+#
+# Prints the longest of both.  A function begins with a brace in the first
+# column, in the line after its head, and ends with the next such one.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+most_file_lines=1200
+most_function_lines=120
+shown=5
+
+mapfile -t files < <(git ls-files 'src/*.[ch]' 'cuda/*.cu' 'cuda/*.cuh' 'cuda/*.h' |
+	grep -vx src/reader/pow5.h)	# generated
+
+# print WHAT LIMIT: the longest of what is read as "lines name"
+print()
+{
+	sort -rn | awk -v what="$1" -v limit="$2" -v shown="$shown" '
+		NR == 1 { print "longest " what ":" }
+		NR <= shown || $1 > limit {
+			printf("%6d  %s%s\n", $1, $2,
+				($1 > limit ? ": more than " limit " lines" : ""))
+		}
+		$1 > limit { status = 1 }
+		END { exit status }'
+}
+
+status=0
+wc -l "${files[@]}" | grep -v ' total$' | print files $most_file_lines || status=1
+awk '
+	FNR == 1 { name = ""; start = 0 }
+	/^{/ && name != "" { start = FNR }
+	/^}/ {
+		if (start)
+			print FNR - start + 1, FILENAME ":" start ":" name
+		name = ""
+		start = 0
+	}
+	# a head: a name and its arguments, from the first column on
+	!start && match($0, /[A-Za-z_][A-Za-z_0-9]*\(/) && /^[A-Za-z_]/ && !/;$/ {
+		name = substr($0, RSTART, RLENGTH - 1)
+	}
+	!start && /;$/ { name = "" }
+	' "${files[@]}" | print functions $most_function_lines || status=1
+exit $status
