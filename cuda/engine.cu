@@ -2,13 +2,10 @@
  * engine.cu
  *		The CUDA engine: one call of parse from input to batch.
  *
- *	1. The input is copied to the device, and its structure found: mostly by
- *	   parity.cu, which writes the whole index at once; by structure.cu where
- *	   the input is not well-formed.
- *	2. Otherwise, and where the index does not fit, windows are planned, a window
- *	   being a stretch of whole records whose index fits into the memory that is
- *	   meant for it.  Mostly there is one; chunks of very short fields or records
- *	   take several.
+ *	1. The input is copied to the device, and its structure found (structure.cu).
+ *	2. Windows are planned, a window being a stretch of whole records whose index
+ *	   fits into the memory that is meant for it.  Mostly there is one; chunks of
+ *	   very short fields or records take several.
  *	3. Each window's records are checked and listed, the strides of text columns
  *	   chosen, and the arrays filled (fill_window).
  *	4. Where there is a query, and memory for it, its filters and aggregates are
@@ -34,6 +31,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+/* in the staging block, while structure is found: counters, and then ranks */
+#define CSV_STAGED_RANKS	256
 
 #define ALIGN(n, to)	(((n) + (to) - 1) / (to) * (to))
 
@@ -81,7 +81,6 @@ typedef struct CsvCuda
 	const CsvDialect *dialect;
 	const CsvLayout *layout;
 	CsvStructureTables tables;
-	CsvParityRules rules;
 	uint32_t	max_per_field;	/* columns that read one field */
 
 	CsvOutput	outputs[CSV_CUDA_OUTPUTS];
@@ -115,8 +114,6 @@ typedef struct CsvCall
 	CsvView		view;
 	SmallLayout small;
 	CsvRanks   *ranks;			/* on the host, where windows are planned */
-	bool		by_parity;		/* parity.cu has found the structure */
-	bool		indexed;		/* and the index is complete: it is the only window */
 	uint32_t	nrecords;		/* complete ones in the input */
 	uint32_t	nseparators;	/* in the input */
 	uint32_t	record_limit;	/* that fit into the output */
@@ -131,7 +128,6 @@ typedef struct CsvCall
 	uint32_t	consumed;
 	uint32_t	nlines;
 	bool		irregular;		/* at record ndone */
-	uint32_t	irregular_start;
 	uint32_t   *seen;			/* per column, host */
 
 	CsvCudaQuery *query;		/* or NULL */
@@ -555,7 +551,6 @@ cuda_configure(void *engine, const CsvDialect *dialect,
 		return CSV_DEVICE_FAILED;
 	}
 	csv_structure_tables(dialect, &cuda->tables);
-	csv_parity_rules(dialect, &cuda->rules);
 	TRY(reserve_arrays(cuda, layout->ncolumns));
 	cuda->ntext = 0;
 	cuda->max_per_field = 1;
@@ -750,12 +745,11 @@ index_budget(const CsvCall *call)
 	return budget < CSV_INDEX_FLOOR ? CSV_INDEX_FLOOR : budget;
 }
 
-/* of that, the masks, which come first; what is not well-formed has some */
+/* of that, the masks, which come first */
 static size_t
 masks_bytes(const CsvCall *call)
 {
-	return call->by_parity ? 0 :
-		(size_t) call->view.ntiles * CSV_TILE_THREADS * CSV_NUM_MASKS * 8;
+	return (size_t) call->view.ntiles * CSV_TILE_THREADS * CSV_NUM_MASKS * 8;
 }
 
 /* where the parts of a window are; its memory is there */
@@ -765,7 +759,7 @@ lay_out_window(CsvCall *call, const WindowBytes *bytes)
 	CsvView    *view = &call->view;
 	uint8_t    *next = csv_session.device_memory[CSV_DEVICE_INDEX].bytes;
 
-	view->masks = call->by_parity ? NULL : (uint64_t *) next;
+	view->masks = (uint64_t *) next;
 	next += masks_bytes(call);
 	view->separators = (uint32_t *) next;
 	next += bytes->separators;
@@ -786,43 +780,6 @@ lay_out_window(CsvCall *call, const WindowBytes *bytes)
 	view->pieces = (CsvPiece *) next;
 	view->max_longs = bytes->nlongs;
 	view->max_pieces = bytes->npieces;
-}
-
-/*
- * Room for an index whose size is not known yet: all there may be, shared out
- * as it is right for records that have the fields they must have, but no more
- * than the input can fill.
- */
-static CsvStatus
-place_index(CsvCall *call)
-{
-	CsvView    *view = &call->view;
-	size_t		nfields = call->cuda->layout->nfields;
-	size_t		budget = index_budget(call);
-	size_t		nrecords;
-	size_t		nseparators;
-	WindowBytes bytes = window_bytes(call, view->ntiles, 0, 0);
-
-	if (nfields < 1)
-		nfields = 1;
-	budget = budget > bytes.nbytes ? budget - bytes.nbytes : 0;
-	nrecords = budget / (4 * nfields + 5 * 4 + 1);
-	nseparators = nrecords * nfields;
-	if (nrecords > view->limit)
-		nrecords = view->limit;
-	if (nseparators > view->limit)
-		nseparators = view->limit;
-	bytes = window_bytes(call, view->ntiles, (uint32_t) nseparators,
-						 (uint32_t) nrecords);
-	TRY(reserve(call, CSV_DEVICE_INDEX, bytes.nbytes, 0));
-	lay_out_window(call, &bytes);
-	view->first_tile = 0;
-	view->window_tiles = view->ntiles;
-	view->first_record = 0;
-	view->nrecords = (uint32_t) nrecords;
-	view->first_separator = 0;
-	view->max_separators = (uint32_t) nseparators;
-	return CSV_OK;
 }
 
 /* masks, and before them the composed transitions that lead to them */
@@ -858,12 +815,10 @@ place_input(CsvCall *call)
 	size_t		input_bytes = (size_t) ntiles * CSV_TILE_BYTES + 512;
 	size_t		states_at = input_bytes;
 	size_t		ranks_at = ALIGN(states_at + ntiles * 4, 256);
-	size_t		reports_at = ALIGN(ranks_at + (ntiles + 1) * sizeof(CsvRanks),
-								   256);
 	uint8_t    *base;
 
 	TRY(reserve(call, CSV_DEVICE_INPUT,
-				reports_at + ntiles * CSV_REPORT_BYTES, 0));
+				ranks_at + (ntiles + 1) * sizeof(CsvRanks), 0));
 	base = csv_session.device_memory[CSV_DEVICE_INPUT].bytes;
 
 	view->bytes = base + 256;
@@ -874,7 +829,6 @@ place_input(CsvCall *call)
 	view->ntiles = ntiles;
 	view->tile_states = (uint32_t *) (base + states_at);
 	view->ranks = (CsvRanks *) (base + ranks_at);
-	view->reports = (uint64_t *) (base + reports_at);
 
 	TRY_CUDA(cudaMemsetAsync(base, 0, 256, stream), "memset");
 	TRY_CUDA(cudaMemsetAsync(base + 256 + call->nbytes, 0,
@@ -884,78 +838,41 @@ place_input(CsvCall *call)
 }
 
 /*
- * Launch what finds the structure, and learn what it has found.
+ * Launch what finds the structure, and learn what it has found; the tiles' ranks
+ * are for planning windows.
  */
-static CsvStatus
-read_structure(CsvCall *call, CsvCounters *counters)
-{
-	CsvCuda    *cuda = call->cuda;
-	CsvView    *view = &call->view;
-	cudaStream_t stream = csv_session.stream;
-
-	memset(counters, 0, sizeof(*counters));
-	counters->first_irregular = UINT32_MAX;
-	counters->irregular_start = UINT32_MAX;
-	memcpy(cuda->staging, counters, sizeof(*counters));
-	TRY_CUDA(cudaMemcpyAsync(view->counters, cuda->staging, sizeof(*counters),
-							 cudaMemcpyHostToDevice, stream), "copy");
-	if (call->by_parity)
-	{
-		TRY_CUDA(cudaMemsetAsync(view->reports, 0,
-								 view->ntiles * CSV_REPORT_BYTES, stream),
-				 "memset");
-		csv_launch_parity(view, &cuda->rules, stream);
-	}
-	else
-		csv_launch_structure(view, &cuda->tables, stream);
-	TRY_CUDA(cudaEventRecord(csv_session.phases[1], stream), "event");
-	TRY_CUDA(cudaMemcpyAsync(cuda->staging, view->counters, sizeof(*counters),
-							 cudaMemcpyDeviceToHost, stream), "copy");
-	TRY(wait_for_device(call));
-	memcpy(counters, cuda->staging, sizeof(*counters));
-	return CSV_OK;
-}
-
 static CsvStatus
 find_structure(CsvCall *call)
 {
 	CsvCuda    *cuda = call->cuda;
 	CsvView    *view = &call->view;
-	CsvCounters counters;
+	CsvCounters *counters = (CsvCounters *) cuda->staging;
+	uint8_t    *ranks = cuda->staging + CSV_STAGED_RANKS;
+	size_t		ranks_bytes;
+	cudaStream_t stream = csv_session.stream;
 
 	TRY(place_input(call));
-	TRY_CUDA(cudaEventRecord(csv_session.phases[0], csv_session.stream),
-			 "event");
-	call->by_parity = cuda->rules.apply;
-	if (call->by_parity)
-	{
-		TRY(place_index(call));
-		TRY(read_structure(call, &counters));
-		call->by_parity = counters.malformed == 0;
-		call->indexed = call->by_parity &&
-			counters.total.ends <= view->nrecords &&
-			counters.total.separators <= view->max_separators;
-	}
-	if (!call->by_parity)
-	{
-		TRY(place_masks(call));
-		TRY(read_structure(call, &counters));
-	}
-	call->nrecords = counters.total.ends;
-	call->nseparators = counters.total.separators;
-	call->has_tail = counters.has_tail != 0 ||
-		counters.total.starts > counters.total.ends;
-	call->tail_start = call->has_tail ? counters.last_start : call->nbytes;
-	if (call->indexed || call->nrecords == 0)
-		return CSV_OK;
-
-	/* to plan windows by; the staging block is used again */
-	TRY_CUDA(cudaMemcpyAsync(cuda->staging, view->ranks,
-							 (view->ntiles + 1) * sizeof(CsvRanks),
-							 cudaMemcpyDeviceToHost, csv_session.stream),
-			 "copy");
+	ranks_bytes = ((size_t) view->ntiles + 1) * sizeof(CsvRanks);
+	TRY_CUDA(cudaEventRecord(csv_session.phases[0], stream), "event");
+	TRY(place_masks(call));
+	memset(counters, 0, sizeof(*counters));
+	counters->first_irregular = UINT32_MAX;
+	TRY_CUDA(cudaMemcpyAsync(view->counters, counters, sizeof(*counters),
+							 cudaMemcpyHostToDevice, stream), "copy");
+	csv_launch_structure(view, &cuda->tables, stream);
+	TRY_CUDA(cudaEventRecord(csv_session.phases[1], stream), "event");
+	TRY_CUDA(cudaMemcpyAsync(counters, view->counters, sizeof(*counters),
+							 cudaMemcpyDeviceToHost, stream), "copy");
+	TRY_CUDA(cudaMemcpyAsync(ranks, view->ranks, ranks_bytes,
+							 cudaMemcpyDeviceToHost, stream), "copy");
 	TRY(wait_for_device(call));
-	memcpy(call->ranks, cuda->staging, (view->ntiles + 1) * sizeof(CsvRanks));
+
+	/* the staging block is used again */
+	memcpy(call->ranks, ranks, ranks_bytes);
+	call->nrecords = counters->total.ends;
+	call->nseparators = counters->total.separators;
+	call->has_tail = counters->total.starts > counters->total.ends;
+	call->tail_start = call->has_tail ? counters->last_start : call->nbytes;
 	return CSV_OK;
 }
 
@@ -996,14 +913,6 @@ open_window(CsvCall *call, uint32_t first_record, uint32_t max_records)
 	uint32_t	need;
 	WindowBytes bytes;
 
-	if (call->indexed)
-	{
-		/* it is all there */
-		view->nrecords = call->nrecords < max_records ? call->nrecords :
-			max_records;
-		return CSV_OK;
-	}
-
 	/* the fewest tiles that hold the end of the first record */
 	first_tile = tile_of_start(call, first_record);
 	low = first_tile + 1;
@@ -1042,8 +951,8 @@ open_window(CsvCall *call, uint32_t first_record, uint32_t max_records)
 	view->nrecords = ranks[low].ends - first_record;
 	if (view->nrecords > max_records)
 		view->nrecords = max_records;
-	view->max_separators = ranks[low].separators - view->first_separator;
-	bytes = window_bytes(call, view->window_tiles, view->max_separators,
+	bytes = window_bytes(call, view->window_tiles,
+						 ranks[low].separators - view->first_separator,
 						 view->nrecords);
 	TRY(reserve(call, CSV_DEVICE_INDEX, masks_bytes(call) + bytes.nbytes,
 				masks_bytes(call)));
@@ -1059,10 +968,7 @@ launch_records(CsvCall *call)
 
 	TRY_CUDA(cudaMemsetAsync(&call->view.counters->any_bad, 0,
 							 sizeof(uint32_t), csv_session.stream), "memset");
-	if (call->by_parity && !call->indexed)
-		csv_launch_parity_window(&call->view, &cuda->rules, csv_session.stream);
-	else if (!call->by_parity)
-		csv_launch_index(&call->view, csv_session.stream);
+	csv_launch_index(&call->view, csv_session.stream);
 	csv_launch_check(&call->view, csv_session.stream);
 	csv_launch_select(&call->view, csv_session.stream);
 	return CSV_OK;
@@ -1096,9 +1002,9 @@ place_small(CsvCall *call)
 	small->histograms = small->seen + ALIGN(n * 4, 256);
 	small->nbytes = small->histograms +
 		(size_t) cuda->ntext * CSV_LENGTH_BINS * 4;
-	staging = small->nbytes;
-	if (staging < max_tiles * sizeof(CsvRanks))
-		staging = max_tiles * sizeof(CsvRanks);
+	staging = CSV_STAGED_RANKS + max_tiles * sizeof(CsvRanks);
+	if (staging < small->nbytes)
+		staging = small->nbytes;
 	TRY(reserve_pinned(cuda, &cuda->staging, staging));
 	TRY(reserve(call, CSV_DEVICE_SMALL, small->nbytes, 0));
 	call->view.counters =
@@ -1414,7 +1320,6 @@ fill_window(CsvCall *call, bool records_ready)
 	{
 		nvalid = counters->first_irregular - view->first_record;
 		call->irregular = true;
-		call->irregular_start = counters->irregular_start;
 	}
 	if (nvalid > 0)
 	{
