@@ -11,8 +11,6 @@
 #define ALL_LANES		UINT32_MAX
 #define FREE_SLOT		UINT32_MAX
 
-#define ALIGN(n, to)	(((n) + (to) - 1) / (to) * (to))
-
 /* ---- memory ---- */
 
 /* the blocks that list rows */
@@ -81,24 +79,6 @@ csv_query_lay_out(CsvQueryView *view, const CsvPlan *plan, uint32_t ncolumns,
 	return next;
 }
 
-cudaError_t
-csv_query_upload(const CsvQueryView *view, const CsvPlan *plan,
-				 const CsvRowColumn *columns, cudaStream_t stream)
-{
-	cudaError_t error = cudaMemcpyAsync(view->plan.block, plan->block,
-										plan->nbytes, cudaMemcpyHostToDevice,
-										stream);
-
-	if (error == cudaSuccess && view->ncolumns > 0)
-		error = cudaMemcpyAsync((void *) view->columns, columns,
-								view->ncolumns * sizeof(CsvRowColumn),
-								cudaMemcpyHostToDevice, stream);
-	if (error == cudaSuccess && plan->nkeys > 0)
-		error = cudaMemsetAsync(view->table, 0xff,
-								((size_t) view->table_mask + 1) * 4, stream);
-	return error;
-}
-
 size_t
 csv_query_lay_out_groups(CsvQueryView *view, const CsvPlan *plan,
 						 size_t text_capacity, uint8_t *base)
@@ -114,71 +94,6 @@ csv_query_lay_out_groups(CsvQueryView *view, const CsvPlan *plan,
 	view->text_capacity = text_capacity;
 	view->texts = take_bytes(base, &next, text_capacity);
 	return next;
-}
-
-size_t
-csv_query_answer_bytes(const CsvQueryView *view, const CsvQueryCounts *counts,
-					   uint32_t ngroups)
-{
-	const CsvPlan *plan = &view->plan;
-
-	return (size_t) counts->nselected * 5 + (size_t) ngroups *
-		((size_t) plan->nwords * 8 + plan->nkeys * 16 + 4 + 4) +
-		(ngroups == 0 ? 0 : counts->text_bytes) + 7 * 64;
-}
-
-/* n bytes to *next, which moves on; they are at *place then */
-static cudaError_t
-fetch(uint8_t **next, const void *device, size_t n, const void **place,
-	  cudaStream_t stream)
-{
-	*place = *next;
-	*next += ALIGN(n, 64);
-	if (n == 0)
-		return cudaSuccess;
-	return cudaMemcpyAsync((void *) *place, device, n, cudaMemcpyDeviceToHost,
-						   stream);
-}
-
-cudaError_t
-csv_query_fetch(const CsvQueryView *view, const CsvQueryCounts *counts,
-				uint32_t ngroups, const uint32_t *held, uint8_t *block,
-				CsvAnswer *answer, cudaStream_t stream)
-{
-	CsvSelection *selection = &answer->selection;
-	CsvPartialGroups *groups = &answer->groups;
-	const CsvPlan *plan = &view->plan;
-	size_t		n = counts->nselected;
-	size_t		ng = ngroups;
-	cudaError_t error;
-
-	memset(answer, 0, sizeof(*answer));
-	selection->nrows = counts->nselected;
-	selection->any_careful = counts->ncareful > 0;
-	selection->ndropped = view->nrows - counts->npasses - counts->ncareful;
-	groups->ngroups = ngroups;
-	error = fetch(&block, view->selected, n * 4,
-				  (const void **) &selection->rows, stream);
-	if (error == cudaSuccess)
-		error = fetch(&block, view->careful, n,
-					  (const void **) &selection->careful, stream);
-	if (error == cudaSuccess && held != NULL)
-		error = fetch(&block, held, ng * 4, (const void **) &groups->held,
-					  stream);
-	if (error == cudaSuccess)
-		error = fetch(&block, view->words, ng * plan->nwords * 8,
-					  (const void **) &groups->words, stream);
-	if (error == cudaSuccess)
-		error = fetch(&block, view->group_keys, ng * plan->nkeys * 16,
-					  (const void **) &groups->keys, stream);
-	if (error == cudaSuccess)
-		error = fetch(&block, view->group_nulls,
-					  plan->nkeys == 0 ? 0 : ng * 4,
-					  (const void **) &groups->nulls, stream);
-	if (error == cudaSuccess)
-		error = fetch(&block, view->texts, ng == 0 ? 0 : counts->text_bytes,
-					  (const void **) &groups->texts, stream);
-	return error;
 }
 
 /* ---- 1: rows ---- */
@@ -417,6 +332,9 @@ csv_launch_query(const CsvQueryView *view, cudaStream_t stream)
 	size_t		shared_bytes = view->plan.nslots * THREADS * SLOT_BYTES;
 
 	cudaMemsetAsync(view->counts, 0, sizeof(*view->counts), stream);
+	if (view->plan.nkeys > 0)
+		cudaMemsetAsync(view->table, 0xff, ((size_t) view->table_mask + 1) * 4,
+						stream);
 	cudaFuncSetAttribute(evaluate_kernel,
 						 cudaFuncAttributeMaxDynamicSharedMemorySize,
 						 (int) shared_bytes);
@@ -965,31 +883,23 @@ sums_kernel(const __grid_constant__ CsvQueryView view, uint32_t block_rows)
 	flush_aggregates(view, counters, pitch);
 }
 
-cudaError_t
+void
 csv_launch_sums(const CsvQueryView *view, cudaStream_t stream)
 {
 	uint32_t	block_rows = CSV_QUERY_SUM_ROWS;
 	size_t		shared_bytes = sum_shared_bytes(&view->plan, view->ngroups);
-	cudaError_t error;
 
 	static_assert(CSV_QUERY_SUM_ROWS <= CSV_QUERY_BLOCK_ROWS,
 				  "counters would overflow");
-	error = cudaMemsetAsync(view->counts, 0, sizeof(*view->counts), stream);
-	if (error == cudaSuccess)
-		error = cudaMemsetAsync(view->words, 0, (size_t) view->ngroups *
-								view->plan.nwords * 8, stream);
-	if (error == cudaSuccess)
-		error = cudaMemsetAsync(view->group_rows, 0,
-								(size_t) view->ngroups * 8, stream);
-	if (error == cudaSuccess)
-		error = cudaFuncSetAttribute(sums_kernel,
-									 cudaFuncAttributeMaxDynamicSharedMemorySize,
-									 (int) shared_bytes);
-	if (error != cudaSuccess)
-		return error;
+	cudaMemsetAsync(view->counts, 0, sizeof(*view->counts), stream);
+	cudaMemsetAsync(view->words, 0,
+					(size_t) view->ngroups * view->plan.nwords * 8, stream);
+	cudaMemsetAsync(view->group_rows, 0, (size_t) view->ngroups * 8, stream);
+	cudaFuncSetAttribute(sums_kernel,
+						 cudaFuncAttributeMaxDynamicSharedMemorySize,
+						 (int) shared_bytes);
 	sums_kernel<<<(view->nrows - 1) / block_rows + 1, CSV_QUERY_SUM_THREADS,
 		shared_bytes, stream>>>(*view, block_rows);
-	return cudaSuccess;
 }
 
 void

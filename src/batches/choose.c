@@ -49,11 +49,25 @@
 static bool gpu_failed = false;
 
 #ifdef CSV_WITH_CUDA
+struct CsvSession *
+csv_engine_session(void)
+{
+	static CsvSession *session = NULL;
+
+	if (session == NULL)
+		session = csv_cuda_session_create();
+	if (session == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory")));
+	return session;
+}
+
 /* a program's output is of unknown size: not worth it */
 static bool
 gpu_is_worth_it(int64 nbytes, int ncolumns)
 {
-	switch (csv_cuda_state())
+	switch (csv_cuda_state(csv_engine_session()))
 	{
 		case CSV_CUDA_AWAKE:
 			return nbytes >= CSV_AUTO_WARM_GPU_BYTES;
@@ -68,7 +82,7 @@ gpu_is_worth_it(int64 nbytes, int ncolumns)
 static void
 wait_for_start(int code, Datum arg)
 {
-	csv_cuda_settle();
+	csv_cuda_settle(csv_engine_session());
 }
 
 /* false if there will be none */
@@ -77,12 +91,12 @@ wake_gpu(const CsvSettings *settings)
 {
 	static bool registered = false;
 
-	if (csv_cuda_state() == CSV_CUDA_STARTING)
+	if (csv_cuda_state(csv_engine_session()) == CSV_CUDA_STARTING)
 		return true;
 	if (!registered)
 		on_proc_exit(wait_for_start, (Datum) 0);
 	registered = true;
-	return csv_cuda_start(settings->device);
+	return csv_cuda_start(csv_engine_session(), settings->device);
 }
 
 /* false, with *reason allocated, if there is no usable GPU */
@@ -105,7 +119,8 @@ open_cuda(CsvOpenEngine *open, const CsvSettings *settings,
 		options.fault_at_chunk = (uint32_t) abs(settings->debug_gpu_fault);
 	}
 	buffer[0] = '\0';
-	state = csv_cuda_open(&options, memory, buffer, sizeof(buffer));
+	state = csv_cuda_open(csv_engine_session(), &options, memory, buffer,
+						  sizeof(buffer));
 	if (state == NULL)
 	{
 		*reason = pstrdup(buffer);
@@ -160,11 +175,11 @@ csv_engine_open(CsvOpenEngine *open, const CsvSettings *settings,
 				 errmsg("no usable GPU for engine \"cuda\": %s", reason),
 				 errhint("Set csv_gpu_fdw.engine to auto or cpu to read on the CPU.")));
 	if (settings->engine == CSV_ENGINE_CUDA ||
-		(wants_gpu && csv_cuda_state() == CSV_CUDA_AWAKE &&
+		(wants_gpu && csv_cuda_state(csv_engine_session()) == CSV_CUDA_AWAKE &&
 		 open_cuda(open, settings, memory, &reason)))
 		return;
 	open_cpu(open, settings, nbytes, memory);
-	open->awaits_gpu = wants_gpu && csv_cuda_state() != CSV_CUDA_AWAKE &&
+	open->awaits_gpu = wants_gpu && csv_cuda_state(csv_engine_session()) != CSV_CUDA_AWAKE &&
 		wake_gpu(settings);
 #else
 	if (settings->engine == CSV_ENGINE_CUDA)
@@ -184,12 +199,12 @@ csv_engine_take_over(CsvOpenEngine *open, const CsvSettings *settings,
 #ifdef CSV_WITH_CUDA
 	char	   *reason;
 
-	if (csv_cuda_state() == CSV_CUDA_STARTING)
+	if (csv_cuda_state(csv_engine_session()) == CSV_CUDA_STARTING)
 		return false;
 	open->awaits_gpu = false;
 	gpu->may_fall_back = true;
 	return !gpu_failed && nbytes >= CSV_AUTO_TAKE_OVER_BYTES &&
-		csv_cuda_state() == CSV_CUDA_AWAKE && open_cuda(gpu, settings, memory, &reason);
+		csv_cuda_state(csv_engine_session()) == CSV_CUDA_AWAKE && open_cuda(gpu, settings, memory, &reason);
 #else
 	return false;
 #endif
@@ -202,11 +217,13 @@ csv_engine_wants_gpu(const CsvSettings *settings, int64 nbytes)
 	char		reason[512];
 
 	if (settings->engine == CSV_ENGINE_CUDA)
-		return csv_cuda_wake(settings->device, reason, sizeof(reason));
+		return csv_cuda_wake(csv_engine_session(), settings->device, reason,
+							 sizeof(reason));
 	if (settings->engine != CSV_ENGINE_AUTO || gpu_failed || !gpu_is_worth_it(nbytes, 1))
 		return false;
-	if (csv_cuda_state() == CSV_CUDA_AWAKE)
-		return csv_cuda_wake(settings->device, reason, sizeof(reason));
+	if (csv_cuda_state(csv_engine_session()) == CSV_CUDA_AWAKE)
+		return csv_cuda_wake(csv_engine_session(), settings->device, reason,
+							 sizeof(reason));
 	(void) wake_gpu(settings);
 #endif
 	return false;
@@ -238,7 +255,8 @@ csv_engine_gpu_description(const CsvSettings *settings)
 	char		name[256] = "";
 
 #ifdef CSV_WITH_CUDA
-	csv_cuda_device_name(settings->device, name, sizeof(name));
+	csv_cuda_device_name(csv_engine_session(), settings->device, name,
+						 sizeof(name));
 #endif
 	return psprintf("cuda (%s)", name);
 }
@@ -253,7 +271,8 @@ csv_engine_describe(const CsvSettings *settings, int64 nbytes, int ncolumns)
 		(settings->engine == CSV_ENGINE_AUTO && !gpu_failed &&
 		 gpu_is_worth_it(nbytes, ncolumns)))
 	{
-		if (csv_cuda_device_name(settings->device, name, sizeof(name)))
+		if (csv_cuda_device_name(csv_engine_session(), settings->device, name,
+								 sizeof(name)))
 			return psprintf("cuda (%s)", name);
 		if (settings->engine == CSV_ENGINE_CUDA)
 			return pstrdup("cuda (no usable GPU)");
@@ -271,7 +290,7 @@ csv_engine_speed(const CsvSettings *settings, int64 nbytes, int ncolumns)
 #ifdef CSV_WITH_CUDA
 	if (settings->engine == CSV_ENGINE_CUDA ||
 		(settings->engine == CSV_ENGINE_AUTO && !gpu_failed &&
-		 csv_cuda_state() == CSV_CUDA_AWAKE &&
+		 csv_cuda_state(csv_engine_session()) == CSV_CUDA_AWAKE &&
 		 gpu_is_worth_it(nbytes, ncolumns)))
 		return CSV_GPU_SPEED;
 #endif
@@ -289,7 +308,7 @@ csv_engine_holds_groups(const CsvSettings *settings, int64 nbytes,
 	return group_bytes <= limit / 4 &&
 		(settings->engine == CSV_ENGINE_CUDA ||
 		 (settings->engine == CSV_ENGINE_AUTO && !gpu_failed &&
-		  csv_cuda_state() == CSV_CUDA_AWAKE &&
+		  csv_cuda_state(csv_engine_session()) == CSV_CUDA_AWAKE &&
 		  gpu_is_worth_it(nbytes, ncolumns)));
 #else
 	return false;

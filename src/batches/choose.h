@@ -7,6 +7,15 @@
 
 #include "table/option.h"
 
+struct CsvSession;
+
+/*
+ * This process's session with a GPU, which no query needs before it asks for it,
+ * and which lives as long as the process.  In builds with CUDA.  ERROR where there
+ * is no memory.
+ */
+extern struct CsvSession *csv_engine_session(void);
+
 /* an open engine */
 typedef struct CsvOpenEngine
 {

@@ -76,6 +76,10 @@ test_memory(TestMemory *memory)
 
 /* ---- engines ---- */
 
+#ifdef CSV_WITH_CUDA
+static CsvSession *session;
+#endif
+
 static bool
 engine_open(TestEngine *engine, char *reason, size_t reason_bytes)
 {
@@ -89,8 +93,12 @@ engine_open(TestEngine *engine, char *reason, size_t reason_bytes)
 	{
 		CsvCudaOptions options;
 
+		if (session == NULL)
+			session = csv_cuda_session_create();
+		if (session == NULL)
+			abort();
 		memset(&options, 0, sizeof(options));
-		engine->state = csv_cuda_open(&options, &memory, reason,
+		engine->state = csv_cuda_open(session, &options, &memory, reason,
 									  reason_bytes);
 		return engine->state != NULL;
 	}
@@ -161,6 +169,11 @@ test_engines_close(TestEngine *engines, int nengines)
 
 	for (int i = 0; i < nengines; i++)
 		clean &= engine_close(&engines[i]);
+#ifdef CSV_WITH_CUDA
+	if (session != NULL)
+		csv_cuda_session_free(session);
+	session = NULL;
+#endif
 	return clean;
 }
 

@@ -633,6 +633,7 @@ engine_read(const Case *c, const CsvEngine *engine, void *state, Text *log,
 	return status;
 }
 
+static CsvSession *session;
 static bool have_device;
 static CsvCudaOptions cuda_options;
 
@@ -701,7 +702,7 @@ check_case(Case *c)
 	{
 		CsvStatus	status;
 
-		cuda = csv_cuda_open(&cuda_options, &plain_memory, reason,
+		cuda = csv_cuda_open(session, &cuda_options, &plain_memory, reason,
 							 sizeof(reason));
 		if (cuda == NULL)
 			fail_msg("%s", reason);
@@ -1314,7 +1315,8 @@ can_be_interrupted_and_called_again(void **unused)
 	start_case(&c, 2, kinds, 2);
 	put_repeated(&c.input, "1,abc\n", 1000000);
 	csv_dialect_compile(&dialect, &c.dialect);
-	cuda = csv_cuda_open(&cuda_options, &plain_memory, reason, sizeof(reason));
+	cuda = csv_cuda_open(session, &cuda_options, &plain_memory, reason,
+						 sizeof(reason));
 	assert_non_null(cuda);
 	bytes = csv_cuda_engine.alloc_input(cuda, c.input.nbytes + 128);
 	assert_non_null(bytes);
@@ -1348,7 +1350,7 @@ keeps_to_a_memory_limit(void **unused)
 
 	(void) unused;
 	NEED_DEVICE();
-	csv_cuda_shutdown();
+	csv_cuda_shutdown(session);
 	cuda_options.memory_limit = 24 * 1024 * 1024;
 	start_case(&c, 2, kinds, 2);
 	put_repeated(&c.input, "12345678,some text in a field\n",
@@ -1367,7 +1369,7 @@ keeps_to_a_memory_limit(void **unused)
 		put_string(&c.input, "1,\"");
 		put_repeated(&c.input, "x", 15000000);
 		put_string(&c.input, "\"\n");
-		cuda = csv_cuda_open(&cuda_options, &plain_memory, reason,
+		cuda = csv_cuda_open(session, &cuda_options, &plain_memory, reason,
 							 sizeof(reason));
 		assert_non_null(cuda);
 		assert_int_equal(engine_read(&c, &csv_cuda_engine, cuda, &log,
@@ -1389,20 +1391,20 @@ lists_the_devices(void **unused)
 
 	(void) unused;
 	NEED_DEVICE();
-	n = csv_cuda_list_devices(devices, 16);
+	n = csv_cuda_list_devices(session, devices, 16);
 	assert_true(n >= 1);
 	assert_true(devices[0].usable);
 	assert_true(devices[0].memory_total > 0);
 	assert_true(devices[0].memory_free != 0);
-	assert_true(csv_cuda_device_name(0, name, sizeof(name)));
+	assert_true(csv_cuda_device_name(session, 0, name, sizeof(name)));
 	assert_string_equal(name, devices[0].name);
 	print_message("device 0: %s, %d.%d, %llu MB, %lld MB free\n",
 				  devices[0].name, devices[0].capability_major,
 				  devices[0].capability_minor,
 				  (unsigned long long) devices[0].memory_total >> 20,
 				  (long long) devices[0].memory_free >> 20);
-	assert_null(csv_cuda_open(&(CsvCudaOptions){.device = 77}, &plain_memory,
-							  name, sizeof(name)));
+	assert_null(csv_cuda_open(session, &(CsvCudaOptions){.device = 77},
+							  &plain_memory, name, sizeof(name)));
 	print_message("device 77: %s\n", name);
 }
 
@@ -1424,7 +1426,8 @@ survives_running_out_of_memory(void **unused)
 	start_case(&c, 2, kinds, 2);
 	put_repeated(&c.input, "1,abc\n", 1000);
 	c.chunk_bytes = 1000;
-	cuda = csv_cuda_open(&options, &plain_memory, reason, sizeof(reason));
+	cuda = csv_cuda_open(session, &options, &plain_memory, reason,
+						 sizeof(reason));
 	assert_non_null(cuda);
 	assert_int_equal(engine_read(&c, &csv_cuda_engine, cuda, &log, &dialect),
 					 CSV_DEVICE_FAILED);
@@ -1451,7 +1454,7 @@ says_why_after_a_trap(void **unused)
 	NEED_DEVICE();
 	if (getenv("CSV_TEST_NO_TRAP") != NULL)
 	{
-		csv_cuda_shutdown();
+		csv_cuda_shutdown(session);
 		skip();
 	}
 	options.fault = CSV_CUDA_FAULT_TRAP;
@@ -1459,13 +1462,14 @@ says_why_after_a_trap(void **unused)
 	start_case(&c, 2, kinds, 2);
 	put_repeated(&c.input, "1,abc\n", 1000);
 	c.chunk_bytes = 1000;
-	cuda = csv_cuda_open(&options, &plain_memory, reason, sizeof(reason));
+	cuda = csv_cuda_open(session, &options, &plain_memory, reason,
+						 sizeof(reason));
 	assert_non_null(cuda);
 	assert_int_equal(engine_read(&c, &csv_cuda_engine, cuda, &log, &dialect),
 					 CSV_DEVICE_FAILED);
 	print_message("after a trap: %s\n", csv_cuda_engine.message(cuda));
 	csv_cuda_engine.close(cuda);
-	assert_null(csv_cuda_open(&cuda_options, &plain_memory, reason,
+	assert_null(csv_cuda_open(session, &cuda_options, &plain_memory, reason,
 							  sizeof(reason)));
 	print_message("opened again: %s\n", reason);
 	free(log.bytes);
@@ -1493,10 +1497,16 @@ main(void)
 		cmocka_unit_test(says_why_after_a_trap),
 	};
 	CsvCudaDevice device;
+	int			result;
 	const char *seed = getenv("CSV_TEST_SEED");
 
 	if (seed != NULL)
 		random_state += (uint64_t) atoll(seed) * 0x9e3779b97f4a7c15u;
-	have_device = csv_cuda_list_devices(&device, 1) > 0;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	session = csv_cuda_session_create();
+	if (session == NULL)
+		return 1;
+	have_device = csv_cuda_list_devices(session, &device, 1) > 0;
+	result = cmocka_run_group_tests(tests, NULL, NULL);
+	csv_cuda_session_free(session);
+	return result;
 }

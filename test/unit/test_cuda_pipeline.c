@@ -21,6 +21,7 @@
 
 #define FILE_BYTES	(24 * 1024 * 1024)
 
+static CsvSession *session;
 static bool have_device;
 static uint8_t *content;
 static size_t content_bytes;
@@ -84,7 +85,8 @@ open_cuda(void)
 	void	   *cuda;
 
 	memset(&options, 0, sizeof(options));
-	cuda = csv_cuda_open(&options, &reading_memory, reason, sizeof(reason));
+	cuda = csv_cuda_open(session, &options, &reading_memory, reason,
+						 sizeof(reason));
 	if (cuda == NULL)
 		print_error("%s\n", reason);
 	assert_non_null(cuda);
@@ -190,24 +192,25 @@ starts_in_a_thread(void **state)
 	NEED_DEVICE();
 	make_content(false);
 	text = expected_text();
-	csv_cuda_shutdown();
-	assert_int_equal(csv_cuda_state(), CSV_CUDA_ASLEEP);
-	assert_false(csv_cuda_start(-1));
-	assert_true(csv_cuda_start(0));
-	for (int i = 0; i < 1000 && csv_cuda_state() == CSV_CUDA_STARTING; i++)
+	csv_cuda_shutdown(session);
+	assert_int_equal(csv_cuda_state(session), CSV_CUDA_ASLEEP);
+	assert_false(csv_cuda_start(session, -1));
+	assert_true(csv_cuda_start(session, 0));
+	for (int i = 0;
+		 i < 1000 && csv_cuda_state(session) == CSV_CUDA_STARTING; i++)
 		usleep(10000);
-	assert_int_equal(csv_cuda_state(), CSV_CUDA_AWAKE);
-	assert_false(csv_cuda_start(0));
+	assert_int_equal(csv_cuda_state(session), CSV_CUDA_AWAKE);
+	assert_false(csv_cuda_start(session, 0));
 	expect_text(0, 2, text);
 
 	/* whoever comes meanwhile waits */
-	csv_cuda_shutdown();
-	assert_true(csv_cuda_start(0));
+	csv_cuda_shutdown(session);
+	assert_true(csv_cuda_start(session, 0));
 	expect_text(0, 2, text);
-	csv_cuda_shutdown();
-	assert_true(csv_cuda_start(0));
-	csv_cuda_shutdown();
-	assert_int_equal(csv_cuda_state(), CSV_CUDA_ASLEEP);
+	csv_cuda_shutdown(session);
+	assert_true(csv_cuda_start(session, 0));
+	csv_cuda_shutdown(session);
+	assert_int_equal(csv_cuda_state(session), CSV_CUDA_ASLEEP);
 	free(text);
 }
 
@@ -216,10 +219,10 @@ a_start_without_such_a_device_comes_to_nothing(void **state)
 {
 	(void) state;
 	NEED_DEVICE();
-	csv_cuda_shutdown();
-	if (csv_cuda_start(777))
-		csv_cuda_settle();
-	assert_int_equal(csv_cuda_state(), CSV_CUDA_ASLEEP);
+	csv_cuda_shutdown(session);
+	if (csv_cuda_start(session, 777))
+		csv_cuda_settle(session);
+	assert_int_equal(csv_cuda_state(session), CSV_CUDA_ASLEEP);
 }
 
 int
@@ -234,9 +237,13 @@ main(void)
 	CsvCudaDevice device;
 	int			result;
 
-	have_device = csv_cuda_list_devices(&device, 1) > 0;
+	session = csv_cuda_session_create();
+	if (session == NULL)
+		return 1;
+	have_device = csv_cuda_list_devices(session, &device, 1) > 0;
 	content = malloc(FILE_BYTES);
 	result = cmocka_run_group_tests(tests, NULL, NULL);
+	csv_cuda_session_free(session);
 	free(content);
 	return result;
 }

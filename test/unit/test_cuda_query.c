@@ -29,6 +29,7 @@
 #include "random_query.h"
 #include "reading.h"
 
+static CsvSession *session;
 static bool have_device;
 
 #define NEED_DEVICE() \
@@ -170,7 +171,8 @@ open_with(const CsvCudaOptions *options)
 	char		reason[256];
 	void	   *cuda;
 
-	cuda = csv_cuda_open(options, &reading_memory, reason, sizeof(reason));
+	cuda = csv_cuda_open(session, options, &reading_memory, reason,
+						 sizeof(reason));
 	if (cuda == NULL)
 		print_error("%s\n", reason);
 	assert_non_null(cuda);
@@ -415,7 +417,7 @@ add_part(CsvCudaColumns *columns, uint32_t part, uint32_t first_row,
 static CsvCudaColumns *
 keep_columns(const CsvLayout *layout, const CsvBatch *batch, uint8_t *seen)
 {
-	CsvCudaColumns *columns = csv_cuda_columns_create(layout->ncolumns,
+	CsvCudaColumns *columns = csv_cuda_columns_create(session, layout->ncolumns,
 													  batch->nrows);
 
 	assert_non_null(columns);
@@ -480,7 +482,7 @@ ask_columns(CsvCudaColumns *columns, const CsvCudaQuestion *question,
 				selection->rows[position] >= first_row + n);
 	if (question->request->query->aggregates)
 		assert_int_equal(csv_evaluator_merge(found, &answer->groups), CSV_OK);
-	csv_cuda_answer_free(answer);
+	csv_cuda_answer_free(session, answer);
 	return true;
 }
 
@@ -502,7 +504,7 @@ compare_columns(const Fixture *fixture, const CsvRequest *request,
 
 	for (uint32_t c = 0; c < layout->ncolumns; c++)
 		places[c] = c;
-	assert_true(csv_cuda_question_fits(&question));
+	assert_true(csv_cuda_question_fits(session, &question));
 	for (int turn = 0; turn < 3; turn++)
 	{
 		CsvEvaluator *found = csv_evaluator_create(&reading_memory, query);
@@ -950,7 +952,7 @@ with_little_memory_there_is_no_answer(void **state)
 
 	(void) state;
 	NEED_DEVICE();
-	csv_cuda_shutdown();
+	csv_cuda_shutdown(session);
 	cuda = open_cuda(UINT64_C(48) << 20);
 	group_by(cuda, 200000, 4, false);
 	csv_cuda_engine.close(cuda);
@@ -1014,7 +1016,7 @@ memory_held(void)
 	uint64_t	output;
 	uint64_t	others;
 
-	csv_cuda_memory_held(&output, &others);
+	csv_cuda_memory_held(session, &output, &others);
 	return others;
 }
 
@@ -1047,7 +1049,7 @@ many_groups_stay(void **state)
 
 	(void) state;
 	NEED_DEVICE();
-	csv_cuda_shutdown();
+	csv_cuda_shutdown(session);
 	for (int text_key = 0; text_key < 2; text_key++)
 	{
 		tally = hold(0, nrows, 2, text_key != 0, 3);
@@ -1076,11 +1078,11 @@ groups_without_room_come_out(void **state)
 		{
 			Tally		tally;
 
-			csv_cuda_shutdown();
+			csv_cuda_shutdown(session);
 			tally = hold(limit << 20, 400000, 80000, text_key != 0, 8);
 			npartly += tally.npartly;
 			nelsewhere += tally.nelsewhere;
-			csv_cuda_shutdown();
+			csv_cuda_shutdown(session);
 			tally = hold(limit << 20, 400000, 4000000, text_key != 0, 8);
 			npartly += tally.npartly;
 			nelsewhere += tally.nelsewhere;
@@ -1088,7 +1090,7 @@ groups_without_room_come_out(void **state)
 	print_message("%u inputs partly held, %u not\n", npartly, nelsewhere);
 	assert_true(npartly > 0);
 	assert_true(nelsewhere > npartly);
-	csv_cuda_shutdown();
+	csv_cuda_shutdown(session);
 }
 
 /*
@@ -1265,9 +1267,9 @@ columns_give_way(void **state)
 
 	(void) state;
 	NEED_DEVICE();
-	csv_cuda_shutdown();
+	csv_cuda_shutdown(session);
 	cuda = open_cuda(UINT64_C(48) << 20);
-	columns = csv_cuda_columns_create(1, nrows);
+	columns = csv_cuda_columns_create(session, 1, nrows);
 	assert_non_null(columns);
 	assert_false(csv_cuda_columns_add(columns, CSV_CUDA_STATUSES(0), 0, 1, NULL,
 									  1, nrows, UINT64_C(48) << 20, reason,
@@ -1279,14 +1281,14 @@ columns_give_way(void **state)
 		assert_true(add_part(columns, CSV_CUDA_STATUSES(0), 0, 1, NULL, 1,
 							 nrows));
 		assert_int_equal(csv_cuda_columns_bytes(columns), nrows);
-		csv_cuda_memory_held(&output, &others);
+		csv_cuda_memory_held(session, &output, &others);
 		assert_true(others >= nrows);
 		if (turn == 0)
 			group_by(cuda, 200000, 4, false);
 		else
 		{
 			csv_cuda_engine.close(cuda);
-			csv_cuda_shutdown();
+			csv_cuda_shutdown(session);
 		}
 		assert_int_equal(csv_cuda_columns_filled(columns, CSV_CUDA_STATUSES(0)),
 						 0);
@@ -1312,7 +1314,13 @@ main(void)
 								  say_failing_seed)
 	};
 	CsvCudaDevice device;
+	int			result;
 
-	have_device = csv_cuda_list_devices(&device, 1) > 0;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	session = csv_cuda_session_create();
+	if (session == NULL)
+		return 1;
+	have_device = csv_cuda_list_devices(session, &device, 1) > 0;
+	result = cmocka_run_group_tests(tests, NULL, NULL);
+	csv_cuda_session_free(session);
+	return result;
 }

@@ -1,0 +1,198 @@
+/*
+ * windows.cu
+ *		Stretches of whole records whose index fits into the memory that is meant
+ *		for it; what is in CSV_DEVICE_INDEX.
+ */
+#include "call.h"
+
+typedef struct WindowBytes
+{
+	size_t		separators;
+	size_t		records;		/* of each of the record table's five arrays */
+	size_t		select;
+	uint32_t	nlongs;
+	uint32_t	npieces;
+	size_t		nbytes;
+} WindowBytes;
+
+/* memory of a window of so many tiles, separators and records */
+static WindowBytes
+window_bytes(const CsvCall *call, uint32_t ntiles, uint32_t nseparators,
+			 uint32_t nrecords)
+{
+	WindowBytes bytes;
+	size_t		span = (size_t) ntiles * CSV_TILE_BYTES;
+	uint32_t	each = call->cuda->max_per_field > 2 ? 2 :
+		call->cuda->max_per_field;
+
+	bytes.separators = ALIGN(((size_t) nseparators + 1) * 4, 256);
+	bytes.records = ALIGN(((size_t) nrecords + 2) * 4, 256);
+	bytes.select = ALIGN(((size_t) nrecords / CSV_SELECT_RECORDS + 2) * 4, 256);
+	bytes.nlongs = (uint32_t) (span / (CSV_LONG_FIELD_BYTES + 1) + 1) * each;
+	bytes.npieces = bytes.nlongs +
+		(uint32_t) (span / CSV_PIECE_BYTES + 1) * each;
+	bytes.nbytes = bytes.separators + 5 * bytes.records + bytes.select +
+		ALIGN(bytes.nlongs * sizeof(CsvLong), 256) +
+		ALIGN(bytes.npieces * sizeof(CsvPiece), 256);
+	return bytes;
+}
+
+/* memory for index and masks */
+static size_t
+index_budget(const CsvCall *call)
+{
+	size_t		budget = (size_t) (call->found.nbytes * CSV_INDEX_SHARE);
+
+	return budget < CSV_INDEX_FLOOR ? CSV_INDEX_FLOOR : budget;
+}
+
+/* of that, the masks, which come first */
+static size_t
+masks_bytes(const CsvCall *call)
+{
+	return (size_t) call->view.ntiles * CSV_TILE_THREADS * CSV_NUM_MASKS * 8;
+}
+
+/* where the parts of a window are; its memory is there */
+static void
+lay_out_window(CsvCall *call, const WindowBytes *bytes)
+{
+	CsvView    *view = &call->view;
+	uint8_t    *next = csv_work_memory(&call->work, CSV_DEVICE_INDEX);
+
+	view->masks = (uint64_t *) next;
+	next += masks_bytes(call);
+	view->separators = (uint32_t *) next;
+	next += bytes->separators;
+	view->record_start = (uint32_t *) next;
+	next += bytes->records;
+	view->record_first = (uint32_t *) next;
+	next += bytes->records;
+	view->record_line = (uint32_t *) next;
+	next += bytes->records;
+	view->record_key = (uint32_t *) next;
+	next += bytes->records;
+	view->rows = (uint32_t *) next;
+	next += bytes->records;
+	view->select_ranks = (uint32_t *) next;
+	next += bytes->select;
+	view->longs = (CsvLong *) next;
+	next += ALIGN(bytes->nlongs * sizeof(CsvLong), 256);
+	view->pieces = (CsvPiece *) next;
+	view->max_longs = bytes->nlongs;
+	view->max_pieces = bytes->npieces;
+}
+
+/* masks, and before them the composed transitions that lead to them */
+CsvStatus
+csv_window_place_masks(CsvCall *call)
+{
+	CsvView    *view = &call->view;
+	size_t		prefixes_at = masks_bytes(call);
+	size_t		nbytes = prefixes_at +
+		(size_t) view->ntiles * CSV_TILE_THREADS * 4;
+	size_t		budget = index_budget(call);
+	uint8_t    *base;
+
+	TRY(csv_work_reserve(&call->work, CSV_DEVICE_INDEX,
+						 nbytes > budget ? nbytes : budget, 0));
+	base = csv_work_memory(&call->work, CSV_DEVICE_INDEX);
+	view->masks = (uint64_t *) base;
+	/* done with before a window is filled */
+	view->prefixes = (uint32_t *) (base + prefixes_at);
+	return CSV_OK;
+}
+
+/* the tile in which a record starts: the last with no more starts before it */
+static uint32_t
+tile_of_start(const CsvCall *call, uint32_t record)
+{
+	uint32_t	low = 0;
+	uint32_t	high = call->view.ntiles - 1;
+
+	while (low < high)
+	{
+		uint32_t	middle = low + (high - low + 1) / 2;
+
+		if (call->found.ranks[middle].starts <= record)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return low;
+}
+
+/*
+ * As many whole tiles as fit the budget, but one record at the least.
+ */
+CsvStatus
+csv_window_open(CsvCall *call, uint32_t first_record, uint32_t max_records)
+{
+	CsvView    *view = &call->view;
+	const CsvRanks *ranks = call->found.ranks;
+	size_t		budget = index_budget(call) - masks_bytes(call);
+	uint32_t	first_tile;
+	uint32_t	low;
+	uint32_t	high = view->ntiles;
+	uint32_t	need;
+	WindowBytes bytes;
+
+	/* the fewest tiles that hold the end of the first record */
+	first_tile = tile_of_start(call, first_record);
+	low = first_tile + 1;
+	while (low < high)
+	{
+		uint32_t	middle = low + (high - low) / 2;
+
+		if (ranks[middle].ends > first_record)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	need = low;
+
+	/* the most that fit, if more than those */
+	high = view->ntiles;
+	while (low < high)
+	{
+		uint32_t	middle = low + (high - low + 1) / 2;
+
+		if (window_bytes(call, middle - first_tile,
+						 ranks[middle].separators -
+						 ranks[first_tile].separators,
+						 ranks[middle].ends - first_record).nbytes <= budget)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	if (low < need)
+		low = need;
+
+	view->first_tile = first_tile;
+	view->window_tiles = low - first_tile;
+	view->first_record = first_record;
+	view->first_separator = ranks[first_tile].separators;
+	view->nrecords = ranks[low].ends - first_record;
+	if (view->nrecords > max_records)
+		view->nrecords = max_records;
+	bytes = window_bytes(call, view->window_tiles,
+						 ranks[low].separators - view->first_separator,
+						 view->nrecords);
+	TRY(csv_work_reserve(&call->work, CSV_DEVICE_INDEX,
+						 masks_bytes(call) + bytes.nbytes, masks_bytes(call)));
+	lay_out_window(call, &bytes);
+	return CSV_OK;
+}
+
+CsvStatus
+csv_window_launch(CsvCall *call)
+{
+	cudaStream_t stream = call->work.session->stream;
+
+	TRY(csv_work_clear(&call->work, &call->view.counters->any_bad,
+					   sizeof(uint32_t)));
+	csv_launch_index(&call->view, stream);
+	csv_launch_check(&call->view, stream);
+	csv_launch_select(&call->view, stream);
+	return CSV_OK;
+}
