@@ -1,7 +1,7 @@
 /*
  * answer.cu
- *		The query that batches are to answer, and a batch's answer: evaluate.h's
- *		steps over the arrays of a call, and groups that stay.
+ *		The query that batches are to answer, and a batch's answer: the steps of
+ *		evaluate.h over the arrays of a call, and groups that stay.
  */
 #include "call.h"
 
@@ -92,8 +92,7 @@ describe_columns(const CsvCall *call, size_t *longest_text)
 {
 	const CsvCuda *cuda = call->cuda;
 	const CsvFilled *filled = &call->filled;
-	CsvRowColumn *columns = (CsvRowColumn *)
-		(cuda->staging + call->small.columns);
+	CsvRowColumn *columns = (CsvRowColumn *) call->staged_columns;
 
 	static_assert(sizeof(CsvRowColumn) <= sizeof(CsvDeviceColumn),
 				  "they share a part of the staging block");
@@ -144,11 +143,6 @@ prepare_holding(CsvCall *call)
 	cudaStream_t stream = work->session->stream;
 	uint32_t	ntravel = view->ngroups;
 
-	static_assert(sizeof(CsvCounters) <= CSV_STAGED_COUNTS &&
-				  sizeof(CsvQueryCounts) <= CSV_STAGED_RANKS -
-				  CSV_STAGED_COUNTS && sizeof(CsvHeldCounts) <=
-				  CSV_STAGED_RANKS - CSV_STAGED_COUNTS,
-				  "they share the beginning of the staging block");
 	if (csv_table_seek(table, view, limit, stream))
 	{
 		TRY(csv_work_fetch(work, counts, table->counts, sizeof(*counts)));

@@ -1,21 +1,22 @@
 /*
  * call.h
  *		An engine and a call of its parse, as the files share them that do its
- *		steps.
+ *		steps:
  *
- *	1. input.cu		copies the input to the device, and what is to come behind it;
- *					has its structure found.
- *	2. windows.cu	plans windows, a window being a stretch of whole records whose
- *					index fits into the memory that is meant for it.  Mostly there
- *					is one; chunks of very short fields or records take several.
- *	3. layout.cu	tells the kernels of the columns, and chooses the strides of
- *					those of text.
- *	4. output.cu	fills the arrays, window by window.
- *	5. answer.cu	where there is a query, and memory for it, has its filters and
- *					aggregates evaluated; what comes back then is its answer.  Many
- *					groups stay here, where they may (group_table.cuh, held.cu).
- *	6. output.cu	copies arrays, statuses that are not all OK, and errors into one
- *					pinned block that the engine keeps; the batch points into it.
+ *	1. input.cu: the input is copied to the device, and what is to come behind
+ *	   it; its structure is found.
+ *	2. windows.cu: windows are planned, a window being a stretch of whole records
+ *	   whose index fits into the memory that is meant for it.  Mostly there is
+ *	   one; chunks of very short fields or records take several.
+ *	3. layout.cu: the kernels are told of the columns, and strides are chosen for
+ *	   those of text.
+ *	4. output.cu: window by window, records are checked and listed, and the
+ *	   arrays filled.
+ *	5. answer.cu: where there is a query, and memory for it, its filters and
+ *	   aggregates are evaluated; what comes back then is its answer.  Many groups
+ *	   stay here, where they may (group_table.cuh), until held.cu fetches them.
+ *	6. output.cu: arrays, statuses that are not all OK, and errors are copied into
+ *	   one pinned block that the engine keeps; the batch points into it.
  *
  * What the repair rule touches is not read here.  A stretch of input that needs
  * it (or continues under it) is handed to the CPU engine, which owns that batch
@@ -67,7 +68,7 @@ typedef struct CsvCuda
 	uint32_t	nparsed;		/* calls of parse, for the fault */
 	char		message[CSV_MESSAGE_BYTES];
 
-	/* what is to be read */
+	/* what is to be read, and how */
 	const CsvDialect *dialect;
 	const CsvLayout *layout;
 	CsvStructureTables tables;
@@ -105,17 +106,6 @@ typedef struct CsvFound
 	bool		was_ahead;		/* some was copied ahead, between: */
 	cudaEvent_t ahead[2];
 } CsvFound;
-
-/* where things are in CSV_DEVICE_SMALL and in the staging block */
-typedef struct CsvSmall
-{
-	size_t		columns;
-	size_t		text;			/* numbers of the text columns */
-	size_t		strips;
-	size_t		strings;		/* null, then default */
-	size_t		seen;
-	size_t		histograms;
-} CsvSmall;
 
 /* rows on the device */
 typedef struct CsvColumnPlace
@@ -163,7 +153,10 @@ typedef struct CsvCall
 	const CsvInput *input;
 	CsvView		view;
 	CsvFound	found;
-	CsvSmall	small;
+	void	   *staged_columns; /* in the staging block: room for a
+								 * CsvDeviceColumn each, */
+	uint32_t   *staged_seen;	/* and a word each */
+	CsvStripList strips;
 	CsvFilled	filled;
 	CsvReply	reply;
 } CsvCall;
@@ -171,6 +164,11 @@ typedef struct CsvCall
 /* in the staging block: counters, the query's and the table's, and then ranks */
 #define CSV_STAGED_COUNTS	128
 #define CSV_STAGED_RANKS	256
+
+static_assert(sizeof(CsvCounters) <= CSV_STAGED_COUNTS &&
+			  sizeof(CsvQueryCounts) <= CSV_STAGED_RANKS - CSV_STAGED_COUNTS &&
+			  sizeof(CsvHeldCounts) <= CSV_STAGED_RANKS - CSV_STAGED_COUNTS,
+			  "they share the beginning of the staging block");
 
 /* input.cu: the structure of the input; and nothing is copied ahead any more */
 extern CsvStatus csv_input_read(CsvCall *call);
@@ -230,7 +228,7 @@ extern void csv_held_drop(CsvCuda *cuda);
 extern CsvStatus csv_detour_parse(CsvCuda *cuda, const CsvInput *input,
 								  CsvBatch *batch);
 
-/* engine.cu: an engine in a session that is there, for warm.cu; NULL: no memory */
+/* engine.cu: an engine in a session that has started; NULL: no memory */
 extern CsvCuda *csv_cuda_make(CsvSession *session,
 							  const CsvCudaOptions *options,
 							  const CsvMemory *memory);

@@ -13,20 +13,20 @@
  * parse then take turns on the device.  The functions here are for one thread;
  * csv_cuda_shutdown wants to be alone.
  *
- * The layers of this folder, each of which knows only those below it:
+ * The layers of this folder, each of which may include those below it only:
  *
- *	host call	engine.cu (opens, configures, parses), and what a call of parse does
- *				in turn: input.cu, windows.cu, output.cu, answer.cu; held.cu, for
- *				groups that stay; warm.cu.  They share call.h.  Beside them
- *				resident.cu, for columns that stay.
- *	query		evaluate.h: a query's steps on the device, for both of those
- *	launch		parse.cuh, query.cuh, group_table.cuh: csv_launch_...() and the
- *				like, each beside its kernels (structure.cu, records.cu, lengths.cu,
- *				columns.cu, longs.cu; query.cu; group_table.cu)
- *	block		structure.cuh, field.cuh: what a block, a warp or a thread does;
- *				for kernels only
- *	session		session.h: context, memory, locks; work.h: how a host call waits,
- *				copies and fails (TRY).  All may include these.
+ *	host call	call.h: an engine (engine.cu), and the steps of its parse (input.cu,
+ *				windows.cu, layout.cu, output.cu, answer.cu); besides, detour.cu,
+ *				held.cu and warm.cu.  resident.cu: columns that stay.
+ *	query		evaluate.h: the steps of a query on the device, for both of them
+ *	work		work.h: how a host call launches, copies, waits and fails (TRY)
+ *	block		structure.cuh, field.cuh: what a block, a warp or a thread does; for
+ *				kernels only
+ *	launch		parse.cuh, query.cuh, group_table.cuh: what kernels are given, and
+ *				csv_launch_...() beside the kernels (structure.cu, records.cu,
+ *				lengths.cu, columns.cu, longs.cu; query.cu; group_table.cu)
+ *	session		session.h: context, locks (session.cu), memory (memory.cu); and
+ *				devices.cu
  */
 #ifndef CSV_CUDA_H
 #define CSV_CUDA_H
@@ -47,7 +47,8 @@ typedef enum CsvCudaFault
 
 /*
  * A session; it must outlive its engines and columns.  NULL: no memory.  Freeing
- * it shuts it down.
+ * it shuts it down.  Of a process's sessions one may be started at a time: CUDA
+ * sees its device only, and is reset with it.
  */
 typedef struct CsvSession CsvSession;
 

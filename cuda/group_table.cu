@@ -199,7 +199,7 @@ take(CsvSession *session, size_t nbytes, size_t limit, uint64_t *number)
 
 	if (bytes != NULL || session->kept_bytes == 0)
 		return bytes;
-	csv_resident_drop(session);
+	csv_device_drop_kept(session);
 	return csv_device_take(session, nbytes, limit, number);
 }
 

@@ -7,32 +7,59 @@
 
 #include <string.h>
 
+/* where things are, here and there */
+typedef struct SmallLayout
+{
+	size_t		columns;
+	size_t		text;			/* numbers of the text columns */
+	size_t		strips;
+	size_t		strings;		/* null, then default */
+	size_t		seen;
+	size_t		histograms;
+	size_t		nbytes;
+} SmallLayout;
+
+static SmallLayout
+lay_out_small(const CsvCuda *cuda)
+{
+	const CsvLayout *layout = cuda->layout;
+	uint32_t	n = layout->ncolumns;
+	SmallLayout small;
+
+	small.columns = 256;		/* the counters come first */
+	small.text = small.columns + ALIGN(n * sizeof(CsvDeviceColumn), 256);
+	small.strips = small.text + ALIGN(cuda->ntext * 4, 256);
+	small.strings = small.strips +
+		ALIGN(cuda->nstrips * sizeof(CsvStrip), 256);
+	small.seen = small.strings +
+		ALIGN((size_t) layout->null_length + layout->default_length, 256);
+	small.histograms = small.seen + ALIGN(n * 4, 256);
+	small.nbytes = small.histograms +
+		(size_t) cuda->ntext * CSV_LENGTH_BINS * 4;
+	return small;
+}
+
 /* the staging block is sized for everything that goes through it */
 CsvStatus
 csv_layout_place(CsvCall *call)
 {
 	CsvCuda    *cuda = call->cuda;
-	const CsvLayout *layout = cuda->layout;
-	CsvSmall   *small = &call->small;
-	uint32_t	n = layout->ncolumns;
+	const SmallLayout small = lay_out_small(cuda);
 	size_t		max_tiles = (size_t) call->found.nbytes / CSV_TILE_BYTES + 3;
 	size_t		staged = CSV_STAGED_RANKS + max_tiles * sizeof(CsvRanks);
-	size_t		nbytes;
+	uint8_t    *device;
 
-	small->columns = 256;		/* the counters come first */
-	small->text = small->columns + ALIGN(n * sizeof(CsvDeviceColumn), 256);
-	small->strips = small->text + ALIGN(cuda->ntext * 4, 256);
-	small->strings = small->strips +
-		ALIGN(cuda->nstrips * sizeof(CsvStrip), 256);
-	small->seen = small->strings +
-		ALIGN((size_t) layout->null_length + layout->default_length, 256);
-	small->histograms = small->seen + ALIGN(n * 4, 256);
-	nbytes = small->histograms + (size_t) cuda->ntext * CSV_LENGTH_BINS * 4;
 	TRY(csv_work_reserve_pinned(&call->work, &cuda->staging,
-								nbytes > staged ? nbytes : staged));
-	TRY(csv_work_reserve(&call->work, CSV_DEVICE_SMALL, nbytes, 0));
-	call->view.counters =
-		(CsvCounters *) csv_work_memory(&call->work, CSV_DEVICE_SMALL);
+								small.nbytes > staged ? small.nbytes : staged));
+	TRY(csv_work_reserve(&call->work, CSV_DEVICE_SMALL, small.nbytes, 0));
+	device = csv_work_memory(&call->work, CSV_DEVICE_SMALL);
+	call->view.counters = (CsvCounters *) device;
+	call->view.columns = (CsvDeviceColumn *) (device + small.columns);
+	call->view.seen = (uint32_t *) (device + small.seen);
+	call->strips.strips = (CsvStrip *) (device + small.strips);
+	call->strips.n = cuda->nstrips;
+	call->staged_columns = cuda->staging + small.columns;
+	call->staged_seen = (uint32_t *) (cuda->staging + small.seen);
 	return CSV_OK;
 }
 
@@ -70,11 +97,11 @@ csv_layout_upload(CsvCall *call)
 {
 	CsvCuda    *cuda = call->cuda;
 	const CsvLayout *layout = cuda->layout;
-	const CsvSmall *small = &call->small;
+	const SmallLayout small = lay_out_small(cuda);
 	CsvView    *view = &call->view;
 	uint8_t    *device = csv_work_memory(&call->work, CSV_DEVICE_SMALL);
 	uint8_t    *host = cuda->staging;
-	CsvDeviceColumn *columns = (CsvDeviceColumn *) (host + small->columns);
+	CsvDeviceColumn *columns = (CsvDeviceColumn *) call->staged_columns;
 	uint32_t	group = 0;
 
 	for (uint32_t i = 0; i < layout->ncolumns; i++)
@@ -89,26 +116,24 @@ csv_layout_upload(CsvCall *call)
 		columns[i].status = call->filled.places.columns[i].status;
 	}
 	if (cuda->ntext > 0)
-		memcpy(host + small->text, cuda->text, cuda->ntext * 4);
+		memcpy(host + small.text, cuda->text, cuda->ntext * 4);
 	if (cuda->nstrips > 0)
-		memcpy(host + small->strips, cuda->strips,
+		memcpy(host + small.strips, cuda->strips,
 			   cuda->nstrips * sizeof(CsvStrip));
 	if (layout->null_length > 0)
-		memcpy(host + small->strings, layout->null_bytes, layout->null_length);
+		memcpy(host + small.strings, layout->null_bytes, layout->null_length);
 	if (layout->default_length > 0)
-		memcpy(host + small->strings + layout->null_length,
+		memcpy(host + small.strings + layout->null_length,
 			   layout->default_bytes, layout->default_length);
-	TRY(csv_work_send(&call->work, device + small->columns,
-					  host + small->columns, small->seen - small->columns));
-	view->columns = (CsvDeviceColumn *) (device + small->columns);
-	view->seen = (uint32_t *) (device + small->seen);
+	TRY(csv_work_send(&call->work, device + small.columns,
+					  host + small.columns, small.seen - small.columns));
 	view->layout = *layout;
 	view->ordinary_below = layout->has_default ||
 		cuda->dialect->opt.quoting != CSV_QUOTING_RFC4180 ? 0 :
 		CSV_LONG_FIELD_BYTES + 1;
 	view->layout.columns = NULL;
-	view->layout.null_bytes = device + small->strings;
-	view->layout.default_bytes = device + small->strings + layout->null_length;
+	view->layout.null_bytes = device + small.strings;
+	view->layout.default_bytes = device + small.strings + layout->null_length;
 	return CSV_OK;
 }
 
@@ -167,12 +192,11 @@ csv_layout_measure(CsvCall *call, bool one_window)
 	CsvView    *view = &call->view;
 	cudaStream_t stream = work->session->stream;
 	uint8_t    *device = csv_work_memory(work, CSV_DEVICE_SMALL);
-	CsvColumnList list = {(uint32_t *) (device + call->small.text),
-	cuda->ntext};
+	const SmallLayout small = lay_out_small(cuda);
+	CsvColumnList list = {(uint32_t *) (device + small.text), cuda->ntext};
 	size_t		nbytes = (size_t) list.n * CSV_LENGTH_BINS * 4;
-	uint32_t   *histograms = (uint32_t *) (device + call->small.histograms);
-	uint32_t   *lengths = (uint32_t *) (cuda->staging +
-										call->small.histograms);
+	uint32_t   *histograms = (uint32_t *) (device + small.histograms);
+	uint32_t   *lengths = (uint32_t *) (cuda->staging + small.histograms);
 
 	if (one_window)
 		TRY(csv_window_launch(call));

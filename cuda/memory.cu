@@ -66,6 +66,13 @@ csv_device_release(CsvSession *session)
 		release_block(session, (CsvDeviceMemory) i);
 }
 
+void
+csv_device_drop_kept(CsvSession *session)
+{
+	if (session->columns != NULL)
+		session->drop_columns(session);
+}
+
 /*
  * Give back what can be done without: what is only copied ahead, what is only
  * kept, and what was there for a query's evaluation, unless that is under way.
@@ -80,7 +87,7 @@ release_spare(CsvSession *session, CsvDeviceMemory which)
 		release_block(session, CSV_DEVICE_QUERY);
 		release_block(session, CSV_DEVICE_ANSWER);
 	}
-	csv_resident_drop(session);
+	csv_device_drop_kept(session);
 }
 
 bool

@@ -86,18 +86,15 @@ launch_columns(CsvCall *call)
 {
 	const CsvCuda *cuda = call->cuda;
 	const CsvSession *session = cuda->session;
-	uint8_t    *device = csv_work_memory(&call->work, CSV_DEVICE_SMALL);
-	CsvStripList list = {(CsvStrip *) (device + call->small.strips),
-	cuda->nstrips};
 	uint32_t	nseparators = call->found.ranks[call->view.ntiles].separators;
 	uint32_t	nfields = 0;
 
-	if (list.n == 0)
+	if (call->strips.n == 0)
 		return;
-	for (uint32_t i = 0; i < list.n; i++)
+	for (uint32_t i = 0; i < call->strips.n; i++)
 		if (cuda->strips[i].nfields > nfields)
 			nfields = cuda->strips[i].nfields;
-	csv_launch_columns(&call->view, list,
+	csv_launch_columns(&call->view, call->strips,
 					   (uint32_t) ((uint64_t) call->found.nbytes * nfields /
 								   nseparators),
 					   session->max_shared_bytes, session->stream);
@@ -139,7 +136,7 @@ csv_output_fill(CsvCall *call, bool launched)
 	cudaStream_t stream = work->session->stream;
 	uint32_t	n = cuda->layout->ncolumns;
 	CsvCounters *counters = (CsvCounters *) cuda->staging;
-	uint32_t   *seen = (uint32_t *) (cuda->staging + call->small.seen);
+	uint32_t   *seen = call->staged_seen;
 	uint32_t	nvalid;
 
 	view->first_row = filled->nrows;

@@ -141,8 +141,8 @@ drop_parts(CsvCudaColumns *columns)
 	columns->ngroupings = 0;
 }
 
-void
-csv_resident_drop(CsvSession *session)
+static void
+drop_columns(CsvSession *session)
 {
 	for (CsvCudaColumns *columns = session->columns; columns != NULL;
 		 columns = columns->next)
@@ -204,6 +204,7 @@ csv_cuda_columns_create(CsvSession *session, uint32_t ncolumns,
 	columns->session = session;
 	csv_session_enter(session, &signals);
 	link_in_front(columns);
+	session->drop_columns = drop_columns;
 	csv_session_leave(session, &signals);
 	return columns;
 }
@@ -799,7 +800,7 @@ enter_and_ask(KeptAsk *kept, CsvAnswer **answer)
 
 	/* the limit may have been lowered */
 	if (!may_keep(session->kept_bytes, work->memory_limit))
-		csv_resident_drop(session);
+		drop_columns(session);
 	session->asked = kept->columns;
 	status = find_answer(kept, answer);
 	session->asked = NULL;

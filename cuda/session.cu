@@ -240,13 +240,14 @@ run_start(void *arg)
 						 &start->missing, start->message);
 	csv_session_leave(session, &signals);
 	if (good)
-		csv_session_warm(session);
+		start->then(session);
 	__atomic_store_n(&start->done, true, __ATOMIC_RELEASE);
 	return NULL;
 }
 
 bool
-csv_cuda_start(CsvSession *session, int device)
+csv_session_start(CsvSession *session, int device,
+				  void (*then) (CsvSession *session))
 {
 	CsvStart   *start = &session->start;
 	sigset_t	old;
@@ -255,6 +256,7 @@ csv_cuda_start(CsvSession *session, int device)
 	if (session->open || session->dead || device < 0 ||
 		!prepare_start(device, &start->number, start->message))
 		return false;
+	start->then = then;
 	start->device = device;
 	start->done = false;
 	csv_signals_block(&old);
@@ -371,7 +373,7 @@ csv_cuda_shutdown(CsvSession *session)
 	cudaStreamSynchronize(session->stream);
 	cudaStreamSynchronize(session->next_stream);
 	csv_device_release(session);
-	csv_resident_drop(session);
+	csv_device_drop_kept(session);
 	while (session->taken != NULL)
 		csv_device_give_back(session, session->taken->number);
 	csv_pinned_free_all(session);

@@ -89,6 +89,7 @@ typedef struct CsvStart
 	bool		running;		/* until it is joined */
 	bool		done;			/* set by the thread */
 	pthread_t	thread;
+	void		(*then) (CsvSession *session);	/* what is done in it after that */
 	int			device;
 	int			number;
 	bool		missing;
@@ -121,9 +122,13 @@ struct CsvSession
 	CsvMemoryBlock device_memory[CSV_DEVICE_NUM];
 	CsvTaken   *taken;			/* by csv_device_take() */
 	uint64_t	ntaken;			/* how many ever were */
-	size_t		kept_bytes;		/* of that, for columns that stay */
+
+	/* columns that stay, as resident.cu has them */
+	size_t		kept_bytes;		/* of what is taken, for them */
 	CsvCudaColumns *columns;	/* all there are, the ones asked last in front */
 	CsvCudaColumns *asked;		/* at the moment */
+	void		(*drop_columns) (CsvSession *session);	/* gives their memory back */
+
 	CsvMemoryBlock pinned[CSV_PINNED_BLOCKS];
 };
 
@@ -156,8 +161,9 @@ extern bool csv_session_open(CsvSession *session, int device, char *message);
 /* may it be used?  False with a message, where it has failed or ended */
 extern bool csv_session_check(const CsvSession *session, char *message);
 
-/* load the kernels by having them read a little; warm.cu */
-extern void csv_session_warm(CsvSession *session);
+/* csv_cuda_start(), with what is done in the thread after that */
+extern bool csv_session_start(CsvSession *session, int device,
+							  void (*then) (CsvSession *session));
 
 /*
  * Have the session's device to oneself: until csv_session_leave, all of CUDA and
@@ -197,8 +203,8 @@ extern uint8_t *csv_device_take(CsvSession *session, size_t nbytes,
 								size_t limit, uint64_t *number);
 extern void csv_device_give_back(CsvSession *session, uint64_t number);
 
-/* give back what columns take that stay on the device; resident.cu */
-extern void csv_resident_drop(CsvSession *session);
+/* have columns that stay give back what they take, but those asked now */
+extern void csv_device_drop_kept(CsvSession *session);
 
 /* ---- host memory, in any thread ---- */
 

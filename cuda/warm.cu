@@ -1,6 +1,7 @@
 /*
  * warm.cu
- *		Has CUDA load the kernels, before somebody waits for them.
+ *		Starts a session in a thread of its own, and has CUDA load the kernels
+ *		there, before somebody waits for them.
  */
 #include "call.h"
 
@@ -78,8 +79,8 @@ parse_all_ways(CsvCuda *cuda, const CsvDialect *dialect,
  * field that takes warps, and a record with an error; and evaluate a query or
  * two over them.
  */
-void
-csv_session_warm(CsvSession *session)
+static void
+warm(CsvSession *session)
 {
 	static const char good[] = "x,x,t,1,1,1,1.5,1.5,1.5,2000-01-01,"
 		"2000-01-01 00:00:00,2000-01-01 00:00:00,"
@@ -119,4 +120,10 @@ csv_session_warm(CsvSession *session)
 	if (cuda != NULL)
 		csv_cuda_engine.close(cuda);
 	free(bytes);
+}
+
+bool
+csv_cuda_start(CsvSession *session, int device)
+{
+	return csv_session_start(session, device, warm);
 }

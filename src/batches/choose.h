@@ -10,9 +10,9 @@
 struct CsvSession;
 
 /*
- * This process's session with a GPU, which no query needs before it asks for it,
- * and which lives as long as the process.  In builds with CUDA.  ERROR where there
- * is no memory.
+ * This process's session with a GPU, created at the first call, asleep until
+ * somebody wants the GPU, and there as long as the process.  Only in builds with
+ * CUDA.
  */
 extern struct CsvSession *csv_engine_session(void);
 
