@@ -63,11 +63,17 @@ csv_engine_session(void)
 	return session;
 }
 
+static CsvCudaState
+gpu_state(void)
+{
+	return csv_cuda_state(csv_engine_session());
+}
+
 /* a program's output is of unknown size: not worth it */
 static bool
 gpu_is_worth_it(int64 nbytes, int ncolumns)
 {
-	switch (csv_cuda_state(csv_engine_session()))
+	switch (gpu_state())
 	{
 		case CSV_CUDA_AWAKE:
 			return nbytes >= CSV_AUTO_WARM_GPU_BYTES;
@@ -91,7 +97,7 @@ wake_gpu(const CsvSettings *settings)
 {
 	static bool registered = false;
 
-	if (csv_cuda_state(csv_engine_session()) == CSV_CUDA_STARTING)
+	if (gpu_state() == CSV_CUDA_STARTING)
 		return true;
 	if (!registered)
 		on_proc_exit(wait_for_start, (Datum) 0);
@@ -175,11 +181,11 @@ csv_engine_open(CsvOpenEngine *open, const CsvSettings *settings,
 				 errmsg("no usable GPU for engine \"cuda\": %s", reason),
 				 errhint("Set csv_gpu_fdw.engine to auto or cpu to read on the CPU.")));
 	if (settings->engine == CSV_ENGINE_CUDA ||
-		(wants_gpu && csv_cuda_state(csv_engine_session()) == CSV_CUDA_AWAKE &&
+		(wants_gpu && gpu_state() == CSV_CUDA_AWAKE &&
 		 open_cuda(open, settings, memory, &reason)))
 		return;
 	open_cpu(open, settings, nbytes, memory);
-	open->awaits_gpu = wants_gpu && csv_cuda_state(csv_engine_session()) != CSV_CUDA_AWAKE &&
+	open->awaits_gpu = wants_gpu && gpu_state() != CSV_CUDA_AWAKE &&
 		wake_gpu(settings);
 #else
 	if (settings->engine == CSV_ENGINE_CUDA)
@@ -199,12 +205,12 @@ csv_engine_take_over(CsvOpenEngine *open, const CsvSettings *settings,
 #ifdef CSV_WITH_CUDA
 	char	   *reason;
 
-	if (csv_cuda_state(csv_engine_session()) == CSV_CUDA_STARTING)
+	if (gpu_state() == CSV_CUDA_STARTING)
 		return false;
 	open->awaits_gpu = false;
 	gpu->may_fall_back = true;
 	return !gpu_failed && nbytes >= CSV_AUTO_TAKE_OVER_BYTES &&
-		csv_cuda_state(csv_engine_session()) == CSV_CUDA_AWAKE && open_cuda(gpu, settings, memory, &reason);
+		gpu_state() == CSV_CUDA_AWAKE && open_cuda(gpu, settings, memory, &reason);
 #else
 	return false;
 #endif
@@ -221,7 +227,7 @@ csv_engine_wants_gpu(const CsvSettings *settings, int64 nbytes)
 							 sizeof(reason));
 	if (settings->engine != CSV_ENGINE_AUTO || gpu_failed || !gpu_is_worth_it(nbytes, 1))
 		return false;
-	if (csv_cuda_state(csv_engine_session()) == CSV_CUDA_AWAKE)
+	if (gpu_state() == CSV_CUDA_AWAKE)
 		return csv_cuda_wake(csv_engine_session(), settings->device, reason,
 							 sizeof(reason));
 	(void) wake_gpu(settings);
@@ -290,7 +296,7 @@ csv_engine_speed(const CsvSettings *settings, int64 nbytes, int ncolumns)
 #ifdef CSV_WITH_CUDA
 	if (settings->engine == CSV_ENGINE_CUDA ||
 		(settings->engine == CSV_ENGINE_AUTO && !gpu_failed &&
-		 csv_cuda_state(csv_engine_session()) == CSV_CUDA_AWAKE &&
+		 gpu_state() == CSV_CUDA_AWAKE &&
 		 gpu_is_worth_it(nbytes, ncolumns)))
 		return CSV_GPU_SPEED;
 #endif
@@ -308,7 +314,7 @@ csv_engine_holds_groups(const CsvSettings *settings, int64 nbytes,
 	return group_bytes <= limit / 4 &&
 		(settings->engine == CSV_ENGINE_CUDA ||
 		 (settings->engine == CSV_ENGINE_AUTO && !gpu_failed &&
-		  csv_cuda_state(csv_engine_session()) == CSV_CUDA_AWAKE &&
+		  gpu_state() == CSV_CUDA_AWAKE &&
 		  gpu_is_worth_it(nbytes, ncolumns)));
 #else
 	return false;
