@@ -21,13 +21,6 @@
 
 /* ---- keys ---- */
 
-static __device__ __forceinline__ bool
-is_extreme(const CsvPlanAggregate &aggregate)
-{
-	return aggregate.kind == CSV_AGGREGATE_MIN ||
-		aggregate.kind == CSV_AGGREGATE_MAX;
-}
-
 /* a value of two words that is there; a text's address instead of its offset */
 static __device__ __forceinline__ CsvRowValue
 read_pair(uint8_t lane, const uint64_t *pair, const uint8_t *texts)
@@ -429,7 +422,7 @@ add_words(const CsvGroupTable &table, const CsvQueryView &view, uint32_t group,
 
 		if (from[aggregate.input] == 0)
 			continue;
-		if (!is_extreme(aggregate))
+		if (!csv_is_extreme(aggregate))
 		{
 			uint32_t	nwords = csv_sum_words(aggregate.kind, aggregate.lane);
 
@@ -514,7 +507,7 @@ csv_table_add(CsvGroupTable *table, const CsvQueryView *view,
 static __device__ __forceinline__ bool
 has_text(const CsvPlanAggregate &aggregate, const int64_t *words)
 {
-	return aggregate.lane == CSV_LANE_TEXT && is_extreme(aggregate) &&
+	return aggregate.lane == CSV_LANE_TEXT && csv_is_extreme(aggregate) &&
 		words[aggregate.input] != 0;
 }
 

@@ -21,15 +21,13 @@ csv_output_lay_out(const CsvCuda *cuda, CsvRowPlaces *places, uint32_t n,
 		place->status = NULL;
 		if (n == 0 || (hidden != NULL && hidden[i]))
 			continue;
-		place->values = base + next;
-		next += ALIGN((size_t) n * cuda->strides[i], 256);
-		place->status = base + next;
-		next += ALIGN((size_t) n, 256);
+		place->values = csv_take_bytes(base, &next,
+									   (size_t) n * cuda->strides[i]);
+		place->status = csv_take_bytes(base, &next, n);
 	}
-	places->offsets = (uint32_t *) (base + next);
-	next += ALIGN((size_t) n * 4, 256);
-	places->lines = (uint32_t *) (base + next);
-	return next + ALIGN((size_t) n * 4, 256);
+	places->offsets = (uint32_t *) csv_take_bytes(base, &next, (size_t) n * 4);
+	places->lines = (uint32_t *) csv_take_bytes(base, &next, (size_t) n * 4);
+	return next;
 }
 
 /* arrays for as many records as the output may have, on the device */

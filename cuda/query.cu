@@ -20,16 +20,6 @@ list_blocks(uint32_t nrows)
 	return (nrows - 1) / CSV_QUERY_LIST_ROWS + 1;
 }
 
-/* the next nbytes of a block, whose base is NULL as long as it is measured */
-static uint8_t *
-take_bytes(uint8_t *base, size_t *next, size_t nbytes)
-{
-	uint8_t    *place = base == NULL ? NULL : base + *next;
-
-	*next += ALIGN(nbytes, 256);
-	return place;
-}
-
 /* what every query takes */
 static void
 lay_out_rows(CsvQueryView *view, const CsvPlan *plan, uint32_t ncolumns,
@@ -37,17 +27,18 @@ lay_out_rows(CsvQueryView *view, const CsvPlan *plan, uint32_t ncolumns,
 {
 	view->ncolumns = ncolumns;
 	view->nrows = nrows;
-	view->counts = (CsvQueryCounts *) take_bytes(base, next,
-												 sizeof(CsvQueryCounts));
-	view->plan = csv_plan_at(plan, take_bytes(base, next, plan->nbytes));
+	view->counts = (CsvQueryCounts *)
+		csv_take_bytes(base, next, sizeof(CsvQueryCounts));
+	view->plan = csv_plan_at(plan, csv_take_bytes(base, next, plan->nbytes));
 	view->columns = (CsvRowColumn *)
-		take_bytes(base, next, ncolumns * sizeof(CsvRowColumn));
-	view->ranks = (uint64_t *) take_bytes(base, next,
-										  (size_t) list_blocks(nrows) * 8);
-	view->selected = (uint32_t *) take_bytes(base, next, (size_t) nrows * 4);
-	view->careful = take_bytes(base, next, nrows);
+		csv_take_bytes(base, next, ncolumns * sizeof(CsvRowColumn));
+	view->ranks = (uint64_t *)
+		csv_take_bytes(base, next, (size_t) list_blocks(nrows) * 8);
+	view->selected = (uint32_t *)
+		csv_take_bytes(base, next, (size_t) nrows * 4);
+	view->careful = csv_take_bytes(base, next, nrows);
 	view->outputs.nrows = nrows;
-	view->outputs.fates = take_bytes(base, next, nrows);
+	view->outputs.fates = csv_take_bytes(base, next, nrows);
 }
 
 size_t
@@ -65,17 +56,18 @@ csv_query_lay_out(CsvQueryView *view, const CsvPlan *plan, uint32_t ncolumns,
 	lay_out_rows(view, plan, ncolumns, nrows, base, &next);
 	view->table_mask = (uint32_t) (nslots - 1);
 	outputs->values = (uint64_t *)
-		take_bytes(base, &next, plan->nvalues * n * 16);
-	outputs->counts = take_bytes(base, &next, plan->ninputs * n);
+		csv_take_bytes(base, &next, plan->nvalues * n * 16);
+	outputs->counts = csv_take_bytes(base, &next, plan->ninputs * n);
 	if (plan->nkeys == 0)
 		return next;
-	outputs->keys = (uint64_t *) take_bytes(base, &next, plan->nkeys * n * 16);
-	outputs->nulls = (uint32_t *) take_bytes(base, &next, n * 4);
-	outputs->hashes = (uint32_t *) take_bytes(base, &next, n * 4);
+	outputs->keys = (uint64_t *)
+		csv_take_bytes(base, &next, plan->nkeys * n * 16);
+	outputs->nulls = (uint32_t *) csv_take_bytes(base, &next, n * 4);
+	outputs->hashes = (uint32_t *) csv_take_bytes(base, &next, n * 4);
 	view->slots = outputs->hashes;
-	view->numbers = (uint32_t *) take_bytes(base, &next, n * 4);
-	view->firsts = (uint32_t *) take_bytes(base, &next, n * 4);
-	view->table = (uint32_t *) take_bytes(base, &next, nslots * 4);
+	view->numbers = (uint32_t *) csv_take_bytes(base, &next, n * 4);
+	view->firsts = (uint32_t *) csv_take_bytes(base, &next, n * 4);
+	view->table = (uint32_t *) csv_take_bytes(base, &next, nslots * 4);
 	return next;
 }
 
@@ -87,12 +79,12 @@ csv_query_lay_out_groups(CsvQueryView *view, const CsvPlan *plan,
 	size_t		next = 0;
 
 	view->words = (int64_t *)
-		take_bytes(base, &next, ngroups * plan->nwords * 8);
+		csv_take_bytes(base, &next, ngroups * plan->nwords * 8);
 	view->group_keys = (uint64_t *)
-		take_bytes(base, &next, ngroups * plan->nkeys * 16);
-	view->group_nulls = (uint32_t *) take_bytes(base, &next, ngroups * 4);
+		csv_take_bytes(base, &next, ngroups * plan->nkeys * 16);
+	view->group_nulls = (uint32_t *) csv_take_bytes(base, &next, ngroups * 4);
 	view->text_capacity = text_capacity;
-	view->texts = take_bytes(base, &next, text_capacity);
+	view->texts = csv_take_bytes(base, &next, text_capacity);
 	return next;
 }
 
@@ -364,13 +356,6 @@ csv_launch_classes(const CsvQueryView *view, uint32_t *classes,
 
 /* ---- 2: groups ---- */
 
-static __host__ __device__ __forceinline__ bool
-is_extreme(const CsvPlanAggregate &aggregate)
-{
-	return aggregate.kind == CSV_AGGREGATE_MIN ||
-		aggregate.kind == CSV_AGGREGATE_MAX;
-}
-
 /*
  * The row that holds an extreme, and one, is in the first 32 bits of its word
  * as long as rows are added.  In shared memory, only atomic operations look
@@ -471,7 +456,7 @@ add_row(const CsvQueryView &view, int32_t *counters, uint32_t row)
 
 		if (counts[(size_t) aggregate.input * view.nrows] == 0)
 			continue;
-		if (is_extreme(aggregate))
+		if (csv_is_extreme(aggregate))
 		{
 			offer_row<shared>(view, aggregate, shared ? (uint32_t *) counter :
 							  (uint32_t *) word, row);
@@ -530,12 +515,12 @@ flush_aggregates(const CsvQueryView &view, const int32_t *counters,
 	{
 		const CsvPlanAggregate aggregate = plan.aggregate[i];
 		uint32_t	word = aggregate.first_word +
-			(is_extreme(aggregate) ? 0 : CSV_FLOAT_SUM_WORDS);
+			(csv_is_extreme(aggregate) ? 0 : CSV_FLOAT_SUM_WORDS);
 
-		if (!is_extreme(aggregate))
+		if (!csv_is_extreme(aggregate))
 			flush_words(view, counters, pitch, aggregate.first_word,
 						csv_sum_words(aggregate.kind, aggregate.lane));
-		if (!is_extreme(aggregate) && aggregate.lane != CSV_LANE_FLOAT)
+		if (!csv_is_extreme(aggregate) && aggregate.lane != CSV_LANE_FLOAT)
 			continue;
 		for (uint32_t group = threadIdx.x; group < view.ngroups;
 			 group += blockDim.x)
@@ -547,7 +532,7 @@ flush_aggregates(const CsvQueryView &view, const int32_t *counters,
 
 			if (kept == 0)
 				continue;
-			if (is_extreme(aggregate))
+			if (csv_is_extreme(aggregate))
 				offer_row<false>(view, aggregate, place, kept - 1);
 			else
 				atomicOr(place, kept);
@@ -645,7 +630,7 @@ finish_kernel(const __grid_constant__ CsvQueryView view)
 		const CsvPlanAggregate aggregate = plan.aggregate[i];
 		uint64_t   *pair = words + aggregate.first_word;
 
-		if (is_extreme(aggregate) && words[aggregate.input] != 0)
+		if (csv_is_extreme(aggregate) && words[aggregate.input] != 0)
 			put_pair(view, aggregate.lane,
 					 csv_row_read(view.outputs.values, (uint32_t)
 								  plan.inputs[aggregate.input].column,
@@ -700,7 +685,7 @@ bool
 csv_sums_fit(const CsvPlan *plan, uint32_t ngroups, size_t max_shared_bytes)
 {
 	for (uint32_t i = 0; i < plan->naggregates; i++)
-		if (is_extreme(plan->aggregate[i]))
+		if (csv_is_extreme(plan->aggregate[i]))
 			return false;
 	return plan->nkeys == 0 && plan->ninputs <= CSV_QUERY_MOST_INPUTS &&
 		ngroups <= CSV_QUERY_MOST_CLASSES &&
@@ -716,9 +701,9 @@ csv_sums_lay_out(CsvQueryView *view, const CsvPlan *plan, uint32_t ncolumns,
 
 	lay_out_rows(view, plan, ncolumns, nrows, base, &next);
 	view->words = (int64_t *)
-		take_bytes(base, &next, (size_t) view->ngroups * plan->nwords * 8);
+		csv_take_bytes(base, &next, (size_t) view->ngroups * plan->nwords * 8);
 	view->group_rows = (uint64_t *)
-		take_bytes(base, &next, (size_t) view->ngroups * 8);
+		csv_take_bytes(base, &next, (size_t) view->ngroups * 8);
 	return next;
 }
 

@@ -72,6 +72,13 @@ typedef struct CsvQueryView
 	uint64_t   *group_rows;		/* per group; all zero */
 } CsvQueryView;
 
+static __host__ __device__ __forceinline__ bool
+csv_is_extreme(const CsvPlanAggregate &aggregate)
+{
+	return aggregate.kind == CSV_AGGREGATE_MIN ||
+		aggregate.kind == CSV_AGGREGATE_MAX;
+}
+
 /* slots of a plan: what shared memory has for a block */
 extern uint32_t csv_query_most_slots(size_t max_shared_bytes);
 

@@ -35,6 +35,19 @@
 
 #define ALIGN(n, to)	(((n) + (to) - 1) / (to) * (to))
 
+/*
+ * The next nbytes of a block of device memory, whose base is NULL as long as it is
+ * measured; *next moves on.
+ */
+static inline uint8_t *
+csv_take_bytes(uint8_t *base, size_t *next, size_t nbytes)
+{
+	uint8_t    *place = base == NULL ? NULL : base + *next;
+
+	*next += ALIGN(nbytes, 256);
+	return place;
+}
+
 typedef enum CsvDeviceMemory
 {
 	CSV_DEVICE_INPUT,			/* bytes, ranks of tiles */

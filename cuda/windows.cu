@@ -5,38 +5,6 @@
  */
 #include "call.h"
 
-typedef struct WindowBytes
-{
-	size_t		separators;
-	size_t		records;		/* of each of the record table's five arrays */
-	size_t		select;
-	uint32_t	nlongs;
-	uint32_t	npieces;
-	size_t		nbytes;
-} WindowBytes;
-
-/* memory of a window of so many tiles, separators and records */
-static WindowBytes
-window_bytes(const CsvCall *call, uint32_t ntiles, uint32_t nseparators,
-			 uint32_t nrecords)
-{
-	WindowBytes bytes;
-	size_t		span = (size_t) ntiles * CSV_TILE_BYTES;
-	uint32_t	each = call->cuda->max_per_field > 2 ? 2 :
-		call->cuda->max_per_field;
-
-	bytes.separators = ALIGN(((size_t) nseparators + 1) * 4, 256);
-	bytes.records = ALIGN(((size_t) nrecords + 2) * 4, 256);
-	bytes.select = ALIGN(((size_t) nrecords / CSV_SELECT_RECORDS + 2) * 4, 256);
-	bytes.nlongs = (uint32_t) (span / (CSV_LONG_FIELD_BYTES + 1) + 1) * each;
-	bytes.npieces = bytes.nlongs +
-		(uint32_t) (span / CSV_PIECE_BYTES + 1) * each;
-	bytes.nbytes = bytes.separators + 5 * bytes.records + bytes.select +
-		ALIGN(bytes.nlongs * sizeof(CsvLong), 256) +
-		ALIGN(bytes.npieces * sizeof(CsvPiece), 256);
-	return bytes;
-}
-
 /* memory for index and masks */
 static size_t
 index_budget(const CsvCall *call)
@@ -53,34 +21,52 @@ masks_bytes(const CsvCall *call)
 	return (size_t) call->view.ntiles * CSV_TILE_THREADS * CSV_NUM_MASKS * 8;
 }
 
-/* where the parts of a window are; its memory is there */
-static void
-lay_out_window(CsvCall *call, const WindowBytes *bytes)
+/*
+ * Where the parts of a window of so many tiles, separators and records are, from
+ * base on (NULL: not known yet); returns their bytes.
+ */
+static size_t
+lay_out_window(const CsvCall *call, CsvView *view, uint32_t ntiles,
+			   uint32_t nseparators, uint32_t nrecords, uint8_t *base)
 {
-	CsvView    *view = &call->view;
-	uint8_t    *next = csv_work_memory(&call->work, CSV_DEVICE_INDEX);
+	size_t		span = (size_t) ntiles * CSV_TILE_BYTES;
+	uint32_t	each = call->cuda->max_per_field > 2 ? 2 :
+		call->cuda->max_per_field;
+	uint32_t  **tables[] = {&view->record_start, &view->record_first,
+	&view->record_line, &view->record_key, &view->rows};
+	size_t		next = 0;
 
-	view->masks = (uint64_t *) next;
-	next += masks_bytes(call);
-	view->separators = (uint32_t *) next;
-	next += bytes->separators;
-	view->record_start = (uint32_t *) next;
-	next += bytes->records;
-	view->record_first = (uint32_t *) next;
-	next += bytes->records;
-	view->record_line = (uint32_t *) next;
-	next += bytes->records;
-	view->record_key = (uint32_t *) next;
-	next += bytes->records;
-	view->rows = (uint32_t *) next;
-	next += bytes->records;
-	view->select_ranks = (uint32_t *) next;
-	next += bytes->select;
-	view->longs = (CsvLong *) next;
-	next += ALIGN(bytes->nlongs * sizeof(CsvLong), 256);
-	view->pieces = (CsvPiece *) next;
-	view->max_longs = bytes->nlongs;
-	view->max_pieces = bytes->npieces;
+	view->separators = (uint32_t *)
+		csv_take_bytes(base, &next, ((size_t) nseparators + 1) * 4);
+	for (uint32_t **table : tables)
+		*table = (uint32_t *)
+			csv_take_bytes(base, &next, ((size_t) nrecords + 2) * 4);
+	view->select_ranks = (uint32_t *)
+		csv_take_bytes(base, &next,
+					   ((size_t) nrecords / CSV_SELECT_RECORDS + 2) * 4);
+	view->max_longs =
+		(uint32_t) (span / (CSV_LONG_FIELD_BYTES + 1) + 1) * each;
+	view->max_pieces = view->max_longs +
+		(uint32_t) (span / CSV_PIECE_BYTES + 1) * each;
+	view->longs = (CsvLong *)
+		csv_take_bytes(base, &next, view->max_longs * sizeof(CsvLong));
+	view->pieces = (CsvPiece *)
+		csv_take_bytes(base, &next, view->max_pieces * sizeof(CsvPiece));
+	return next;
+}
+
+/* bytes of a window from a record on, up to a tile */
+static size_t
+window_bytes(const CsvCall *call, uint32_t first_record, uint32_t first_tile,
+			 uint32_t until)
+{
+	const CsvRanks *ranks = call->found.ranks;
+	CsvView		nowhere;
+
+	return lay_out_window(call, &nowhere, until - first_tile,
+						  ranks[until].separators -
+						  ranks[first_tile].separators,
+						  ranks[until].ends - first_record, NULL);
 }
 
 /* masks, and before them the composed transitions that lead to them */
@@ -134,8 +120,9 @@ csv_window_open(CsvCall *call, uint32_t first_record, uint32_t max_records)
 	uint32_t	first_tile;
 	uint32_t	low;
 	uint32_t	high = view->ntiles;
-	uint32_t	need;
-	WindowBytes bytes;
+	uint32_t	nseparators;
+	size_t		nbytes;
+	uint8_t    *base;
 
 	/* the fewest tiles that hold the end of the first record */
 	first_tile = tile_of_start(call, first_record);
@@ -149,7 +136,6 @@ csv_window_open(CsvCall *call, uint32_t first_record, uint32_t max_records)
 		else
 			low = middle + 1;
 	}
-	need = low;
 
 	/* the most that fit, if more than those */
 	high = view->ntiles;
@@ -157,16 +143,11 @@ csv_window_open(CsvCall *call, uint32_t first_record, uint32_t max_records)
 	{
 		uint32_t	middle = low + (high - low + 1) / 2;
 
-		if (window_bytes(call, middle - first_tile,
-						 ranks[middle].separators -
-						 ranks[first_tile].separators,
-						 ranks[middle].ends - first_record).nbytes <= budget)
+		if (window_bytes(call, first_record, first_tile, middle) <= budget)
 			low = middle;
 		else
 			high = middle - 1;
 	}
-	if (low < need)
-		low = need;
 
 	view->first_tile = first_tile;
 	view->window_tiles = low - first_tile;
@@ -175,12 +156,15 @@ csv_window_open(CsvCall *call, uint32_t first_record, uint32_t max_records)
 	view->nrecords = ranks[low].ends - first_record;
 	if (view->nrecords > max_records)
 		view->nrecords = max_records;
-	bytes = window_bytes(call, view->window_tiles,
-						 ranks[low].separators - view->first_separator,
-						 view->nrecords);
+	nseparators = ranks[low].separators - view->first_separator;
+	nbytes = lay_out_window(call, view, view->window_tiles, nseparators,
+							view->nrecords, NULL);
 	TRY(csv_work_reserve(&call->work, CSV_DEVICE_INDEX,
-						 masks_bytes(call) + bytes.nbytes, masks_bytes(call)));
-	lay_out_window(call, &bytes);
+						 masks_bytes(call) + nbytes, masks_bytes(call)));
+	base = csv_work_memory(&call->work, CSV_DEVICE_INDEX);
+	view->masks = (uint64_t *) base;
+	lay_out_window(call, view, view->window_tiles, nseparators, view->nrecords,
+				   base + masks_bytes(call));
 	return CSV_OK;
 }
 
