@@ -15,13 +15,14 @@
  *
  * The layers of this folder, each of which may include those below it only:
  *
- *	host call	call.h: an engine (engine.cu), and the steps of its parse (input.cu,
- *				windows.cu, layout.cu, output.cu, answer.cu); besides, detour.cu,
- *				held.cu and warm.cu.  resident.cu: columns that stay.
+ *	host call	call.h: an engine (engine.cu), the steps of its parse (input.cu,
+ *				windows.cu, layout.cu, output.cu, answer.cu, detour.cu), groups
+ *				that it holds (held.cu), and a first try (warm.cu).
+ *				resident.cu: columns that stay.
  *	query		evaluate.h: the steps of a query on the device, for both of them
  *	work		work.h: how a host call launches, copies, waits and fails (TRY)
- *	block		structure.cuh, field.cuh: what a block, a warp or a thread does; for
- *				kernels only
+ *	block		structure.cuh, field.cuh: what a block, a warp or a thread does;
+ *				for kernels only
  *	launch		parse.cuh, query.cuh, group_table.cuh: what kernels are given, and
  *				csv_launch_...() beside the kernels (structure.cu, records.cu,
  *				lengths.cu, columns.cu, longs.cu; query.cu; group_table.cu)

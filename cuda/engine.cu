@@ -17,7 +17,8 @@ cuda_close(void *engine)
 	CsvCuda    *cuda = (CsvCuda *) engine;
 	CsvSession *session = cuda->session;
 	CsvMemory	memory = cuda->memory;
-	void	   *arrays[] = {cuda->strides, cuda->text, cuda->strips, cuda->host};
+	void	   *arrays[] = {cuda->strides, cuda->text, cuda->strips,
+	cuda->host};
 
 	csv_input_forget_next(cuda);
 	csv_held_drop(cuda);
@@ -422,9 +423,10 @@ enter_and_parse(CsvCall *call, CsvBatch *batch, Outcome *outcome)
 	if (csv_session_check(session, work->message))
 	{
 		began = now_seconds();	/* another scan's call may have come first */
+
+		/* an engine with a higher limit was here */
 		if (csv_device_held(session) > work->memory_limit)
-			csv_device_release(session);	/* an engine with a higher limit was
-											 * here */
+			csv_device_release(session);
 		status = parse_on_device(call, batch, outcome);
 		if (status == CSV_OK)
 			measure_time(call, began, *outcome, batch);

@@ -8,7 +8,7 @@
  *	1. csv_ask_place	lays out what rows take, and reserves it.
  *	2. csv_ask_rows		copies plan and columns there, evaluates rows, and learns
  *						how many come out, and how many groups there are.
- *	3. csv_ask_groups	lays out groups, with room for their texts, and makes them.
+ *	3. csv_ask_groups	lays out groups, with room for texts, and makes them.
  *	4. csv_ask_fetch	has the answer copied to the host.
  *
  * After each the caller may have enough of it: then there is no answer.

@@ -1,7 +1,7 @@
 /*
  * layout.cu
- *		The columns, as the kernels are told of them, and their strides; what is in
- *		CSV_DEVICE_SMALL, and in the staging block.
+ *		The columns, as the kernels are told of them, and their strides; what is
+ *		in CSV_DEVICE_SMALL, and in the staging block.
  */
 #include "call.h"
 

@@ -1,7 +1,7 @@
 /*
  * output.cu
- *		A call's arrays: their place on the device, how windows fill them, and the
- *		way back to the host.
+ *		A call's arrays: where they are on the device, how windows fill them, and
+ *		the way back to the host.
  */
 #include "call.h"
 

@@ -36,8 +36,8 @@
 #define ALIGN(n, to)	(((n) + (to) - 1) / (to) * (to))
 
 /*
- * The next nbytes of a block of device memory, whose base is NULL as long as it is
- * measured; *next moves on.
+ * The next nbytes of a block of device memory, whose base is NULL as long as it
+ * is measured; *next moves on.
  */
 static inline uint8_t *
 csv_take_bytes(uint8_t *base, size_t *next, size_t nbytes)
@@ -102,7 +102,7 @@ typedef struct CsvStart
 	bool		running;		/* until it is joined */
 	bool		done;			/* set by the thread */
 	pthread_t	thread;
-	void		(*then) (CsvSession *session);	/* what is done in it after that */
+	void		(*then) (CsvSession *session);	/* done in it after that */
 	int			device;
 	int			number;
 	bool		missing;
@@ -140,7 +140,7 @@ struct CsvSession
 	size_t		kept_bytes;		/* of what is taken, for them */
 	CsvCudaColumns *columns;	/* all there are, the ones asked last in front */
 	CsvCudaColumns *asked;		/* at the moment */
-	void		(*drop_columns) (CsvSession *session);	/* gives their memory back */
+	void		(*drop_columns) (CsvSession *session);	/* for their memory */
 
 	CsvMemoryBlock pinned[CSV_PINNED_BLOCKS];
 };

@@ -1,7 +1,7 @@
 /*
  * windows.cu
- *		Stretches of whole records whose index fits into the memory that is meant
- *		for it; what is in CSV_DEVICE_INDEX.
+ *		Stretches of whole records whose index fits into the memory meant for it;
+ *		what is in CSV_DEVICE_INDEX.
  */
 #include "call.h"
 

@@ -1,7 +1,6 @@
 /*
  * work.h
- *		How a host call deals with the device: what it launches and copies, how it
- *		waits, and how it fails.
+ *		How a host call deals with the device: copying, waiting, failing.
  */
 #ifndef CSV_CUDA_WORK_H
 #define CSV_CUDA_WORK_H
@@ -46,9 +45,9 @@ csv_work_launched(const CsvWork *work)
 }
 
 /*
- * Wait for all that was launched: CSV_INTERRUPTED where the callback says so.  The
- * device is done all the same when this returns: no kernel runs for long.  Signals
- * are let through meanwhile, since the callback lives on them.
+ * Wait for all that was launched: CSV_INTERRUPTED where the callback says so.
+ * The device is done all the same when this returns: no kernel runs for long.
+ * Signals are let through meanwhile, since the callback lives on them.
  */
 extern CsvStatus csv_work_wait(CsvWork *work);
 
