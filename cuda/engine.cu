@@ -380,7 +380,8 @@ place_on_host(CsvCall *call)
 	call->reply.places.columns = places + n;
 	call->filled.seen = (uint32_t *) (places + 2 * n);
 	call->found.ranks = (CsvRanks *) (call->filled.seen + n);
-	memset(cuda->strides, 0, n * sizeof(uint32_t));
+	if (n > 0)
+		memset(cuda->strides, 0, n * sizeof(uint32_t));
 	return CSV_OK;
 }
 
