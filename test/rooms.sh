@@ -4,7 +4,7 @@
 # A room is a folder.  The table below says which others it may look into; a
 # room that is not named there may look into none.  settings.h and compat.h are
 # for all rooms on the server's side.  Files must not include each other in a
-# circle.
+# circle.  csv_cuda.h has the layers of cuda/.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
@@ -68,6 +68,12 @@ for file in "${files[@]}"; do
 			finding "$file: $room may not look into $other_room ($other)"
 	done < <(included "$file")
 done
+
+# in cuda/, kernels know nothing of the host calls above them
+while read -r file; do
+	finding "$file: kernels may not look into host calls"
+done < <(git grep -l __global__ -- 'cuda/*.cu' |
+	xargs grep -lE '#include "(work|evaluate|call)\.h"')
 
 tsort "$edges" >/dev/null 2>"$edges.circles" ||
 	finding "files that include each other in a circle:"$'\n'"$(cat "$edges.circles")"
