@@ -56,7 +56,7 @@ struct Field
 };
 
 /* text in the input */
-struct Span
+struct TextSpan
 {
 	const uint8_t *bytes;
 	uint32_t	length;
@@ -212,7 +212,7 @@ is_doubled(const CsvView &view, const Field &field)
  */
 static __device__ __forceinline__ bool
 find_plain_text(const CsvView &view, const CsvColumn &column,
-				const Field &field, Span *text)
+				const Field &field, TextSpan *text)
 {
 	const uint8_t quote = view.dialect.opt.quote;
 
@@ -252,7 +252,8 @@ judge_not_converted(const CsvView &view, uint32_t number, const Field &field)
  * the value's status.
  */
 static __device__ __noinline__ uint32_t
-find_text(const CsvView &view, uint32_t number, const Field &field, Span *text)
+find_text(const CsvView &view, uint32_t number, const Field &field,
+		  TextSpan *text)
 {
 	const CsvColumn &column = view.columns[number].column;
 	uint64_t	from;
@@ -329,7 +330,7 @@ store_entry(uint8_t *entry, uint32_t stride, const uint32_t *words)
 template <int kind>
 static __device__ __forceinline__ bool
 convert(const CsvView &view, const CsvDeviceColumn &device_column,
-		const Span &text, bool exists)
+		const TextSpan &text, bool exists)
 {
 	alignas(8) uint32_t words[ENTRY_WORDS] = {0, 0, 0, 0, 0, 0, 0};
 	CsvColumn	column;
@@ -365,13 +366,13 @@ scalar_value(const CsvView &view, uint32_t number,
 			 const CsvDeviceColumn &column, const Field &field)
 {
 	uint32_t	status = CSV_VALUE_OK;
-	Span		text;
+	TextSpan	text;
 	bool		ok = false;
 
 	if (!find_plain_text(view, column.column, field, &text))
 	{
 		Field		copy = field;	/* the original stays in registers */
-		Span		found = text;
+		TextSpan	found = text;
 
 		status = find_text(view, number, copy, &found);
 		text = found;
@@ -527,7 +528,7 @@ judge_texts(const CsvView &view, uint32_t number,
 {
 	const uint8_t quote = view.dialect.opt.quote;
 	CsvVerdict	verdict = csv_without_value(CSV_VALUE_OK);
-	Span		text = {field.bytes, field.length};
+	TextSpan	text = {field.bytes, field.length};
 	bool		quoted = false;
 	bool		ordinary = is_ordinary(view, field);
 	bool		to_measure = false;

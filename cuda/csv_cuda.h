@@ -2,16 +2,32 @@
  * csv_cuda.h
  *		The CUDA engine: what the rest of the project sees of it.
  *
- * Plain C.  Loading the library touches no CUDA; the first call of
- * csv_cuda_open starts a session, one per process, with a context on one
- * device, a stream, device memory that grows as needed up to a limit, and a
- * pool of pinned host memory.  It is kept until csv_cuda_shutdown or the end
- * of the process, since starting one takes a few tenths of a second and
- * pinning memory 0.45 s per GiB.
+ * Plain C.  Neither loading the library nor creating a session touches CUDA.  The
+ * first call that needs the device starts the session: a context on one device, a
+ * stream, device memory that grows as needed up to a limit, and a pool of pinned
+ * host memory.  It is kept until csv_cuda_shutdown or the end of the process,
+ * since starting one takes a few tenths of a second and pinning memory 0.45 s per
+ * GiB.
  *
  * Engines may be used in several threads, each by one at a time; their calls of
  * parse then take turns on the device.  The functions here are for one thread;
  * csv_cuda_shutdown wants to be alone.
+ *
+ * The layers of this folder, each of which may include those below it only:
+ *
+ *	host call	call.h: an engine (engine.cu), the steps of its parse (input.cu,
+ *				windows.cu, layout.cu, output.cu, answer.cu, detour.cu), groups
+ *				that it holds (held.cu), and a first try (warm.cu).
+ *				resident.cu: columns that stay.
+ *	query		evaluate.h: the steps of a query on the device, for both of them
+ *	work		work.h: how a host call launches, copies, waits and fails (TRY)
+ *	block		structure.cuh, field.cuh: what a block, a warp or a thread does;
+ *				for kernels only
+ *	launch		parse.cuh, query.cuh, group_table.cuh: what kernels are given, and
+ *				csv_launch_...() beside the kernels (structure.cu, records.cu,
+ *				lengths.cu, columns.cu, longs.cu; query.cu; group_table.cu)
+ *	session		session.h: context, locks (session.cu), memory (memory.cu); and
+ *				devices.cu
  */
 #ifndef CSV_CUDA_H
 #define CSV_CUDA_H
@@ -22,10 +38,20 @@
 extern "C" {
 #endif
 
+/*
+ * A session; it must outlive its engines and columns.  NULL: no memory.  Freeing
+ * it shuts it down.  Of a process's sessions one may be started at a time: CUDA
+ * sees its device only, and is reset with it.
+ */
+typedef struct CsvSession CsvSession;
+
+extern CsvSession *csv_cuda_session_create(void);
+extern void csv_cuda_session_free(CsvSession *session);
+
 typedef struct CsvCudaOptions
 {
 	int			device;			/* ordinal, as csv_cuda_list_devices counts */
-	uint64_t	memory_limit;	/* bytes of device memory that the process may
+	uint64_t	memory_limit;	/* bytes of device memory that the session may
 								 * take beside its context; 0: half of what
 								 * was free when the session began */
 	uint32_t	hold_from;		/* from so many groups of a batch on they are
@@ -36,16 +62,17 @@ typedef struct CsvCudaOptions
 extern const CsvEngine csv_cuda_engine;
 
 /*
- * Open an engine, for csv_cuda_engine's functions.  Its state comes from
- * `memory`, which must be usable in any thread that the engine is used in,
- * device and pinned memory from the session.  Returns NULL, with a
- * message in `reason`, where there is no usable device, or where an earlier
- * failure has ended this process's context for good.
+ * Open an engine, for csv_cuda_engine's functions; starts the session where it
+ * is asleep.  Its state comes from `memory`, which must be usable in any thread
+ * that the engine is used in, device and pinned memory from the session.  Returns
+ * NULL, with a message in `reason`, where there is no usable device, where the
+ * session has another one, or where an earlier failure has ended it for good.
  *
  * Input buffers may be freed after close, through csv_cuda_engine.free_input
  * with the closed engine, only where `memory` is still there.
  */
-extern void *csv_cuda_open(const CsvCudaOptions *options,
+extern void *csv_cuda_open(CsvSession *session,
+						   const CsvCudaOptions *options,
 						   const CsvMemory *memory,
 						   char *reason, size_t reason_size);
 
@@ -55,26 +82,27 @@ extern void *csv_cuda_open(const CsvCudaOptions *options,
  * or cannot be.  An open that comes meanwhile waits for it, and so must the
  * process before it exits (csv_cuda_settle).
  */
-extern bool csv_cuda_start(int device);
-extern void csv_cuda_settle(void);
+extern bool csv_cuda_start(CsvSession *session, int device);
+extern void csv_cuda_settle(CsvSession *session);
 
 typedef enum CsvCudaState
 {
-	CSV_CUDA_ASLEEP,			/* no session, or one that failed */
+	CSV_CUDA_ASLEEP,			/* not started, shut down, or failed */
 	CSV_CUDA_STARTING,
 	CSV_CUDA_AWAKE
 } CsvCudaState;
 
-extern CsvCudaState csv_cuda_state(void);
+extern CsvCudaState csv_cuda_state(CsvSession *session);
 
-/* give back all of the session's memory and its context */
-extern void csv_cuda_shutdown(void);
+/* give back all of the session's memory and its context; it is asleep then */
+extern void csv_cuda_shutdown(CsvSession *session);
 
 /*
  * Device memory that the session holds, in bytes: for the output arrays, and
  * for all else (the input's copy among it).
  */
-extern void csv_cuda_memory_held(uint64_t *output, uint64_t *others);
+extern void csv_cuda_memory_held(const CsvSession *session, uint64_t *output,
+								 uint64_t *others);
 
 /* ---- columns that stay on the device, for queries over them ---- */
 
@@ -92,13 +120,16 @@ typedef struct CsvCudaColumns CsvCudaColumns;
 #define CSV_CUDA_STATUSES(column)	(2 * (column) + 1)
 
 /* start the session, or find it there; false with a message in `reason` */
-extern bool csv_cuda_wake(int device, char *reason, size_t reason_size);
+extern bool csv_cuda_wake(CsvSession *session, int device, char *reason,
+						  size_t reason_size);
 
 /* may columns take so many bytes in all, below a limit of device memory? */
-extern bool csv_cuda_columns_may_be(uint64_t nbytes, uint64_t memory_limit);
+extern bool csv_cuda_columns_may_be(const CsvSession *session,
+									uint64_t nbytes, uint64_t memory_limit);
 
 /* NULL: no memory */
-extern CsvCudaColumns *csv_cuda_columns_create(uint32_t ncolumns,
+extern CsvCudaColumns *csv_cuda_columns_create(CsvSession *session,
+											   uint32_t ncolumns,
 											   uint32_t nrows);
 extern void csv_cuda_columns_free(CsvCudaColumns *columns);
 
@@ -153,7 +184,8 @@ extern bool csv_cuda_question_needs(const CsvCudaQuestion *question,
 									uint32_t column, bool statuses);
 
 /* may a device answer it at all?  To be asked before parts are copied */
-extern bool csv_cuda_question_fits(const CsvCudaQuestion *question);
+extern bool csv_cuda_question_fits(const CsvSession *session,
+								   const CsvCudaQuestion *question);
 
 /*
  * Answer for rows from first_row on, *nrows of them or fewer, as memory has it.
@@ -167,7 +199,7 @@ extern CsvStatus csv_cuda_columns_answer(CsvCudaColumns *columns,
 										 uint32_t first_row, uint32_t *nrows,
 										 CsvAnswer **answer, char *reason,
 										 size_t reason_size);
-extern void csv_cuda_answer_free(CsvAnswer *answer);
+extern void csv_cuda_answer_free(CsvSession *session, CsvAnswer *answer);
 
 /* ---- devices ---- */
 
@@ -191,15 +223,18 @@ typedef struct CsvCudaDevice
  * them into `devices`.  Returns how many there are, 0 where there is no device
  * or no driver.
  *
- * In a process that has a session, or has asked for a device's name, CUDA sees
- * only that session's device; the others are then listed as NVML knows them.
+ * In a process that has started a session, or has asked for a device's name, CUDA
+ * sees only that session's device; the others are then listed as NVML knows them.
+ * After a failure of this session none is usable.
  */
-extern int	csv_cuda_list_devices(CsvCudaDevice *devices, int max);
+extern int	csv_cuda_list_devices(CsvSession *session,
+								  CsvCudaDevice *devices, int max);
 
 /*
  * A device's name, without creating a context; false where it is not there.
  */
-extern bool csv_cuda_device_name(int device, char *name, size_t name_size);
+extern bool csv_cuda_device_name(CsvSession *session, int device, char *name,
+								 size_t name_size);
 
 #ifdef __cplusplus
 }

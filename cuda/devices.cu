@@ -139,7 +139,7 @@ driver_open(Driver *driver)
 }
 
 static void
-judge(CsvCudaDevice *device, int driver_version)
+judge(const CsvSession *session, CsvCudaDevice *device, int driver_version)
 {
 	if (device->capability_major * 10 + device->capability_minor < 75)
 		snprintf(device->reason, sizeof(device->reason),
@@ -150,16 +150,16 @@ judge(CsvCudaDevice *device, int driver_version)
 				 "the driver supports CUDA %d.%d, %d.0 is needed",
 				 driver_version / 1000, driver_version % 1000 / 10,
 				 CUDART_VERSION / 1000);
-	else if (csv_session.dead)
+	else if (session->dead)
 		snprintf(device->reason, sizeof(device->reason), "%.120s",
-				 csv_session.reason);
+				 session->reason);
 	device->usable = device->reason[0] == '\0';
 }
 
 /* those that this process can no longer see through CUDA */
 static int
-list_by_nvml(const Nvml *nvml, unsigned int skip, CsvCudaDevice *devices,
-			 int max, int n)
+list_by_nvml(const CsvSession *session, const Nvml *nvml, unsigned int skip,
+			 CsvCudaDevice *devices, int max, int n)
 {
 	unsigned int count = 0;
 
@@ -181,7 +181,7 @@ list_by_nvml(const Nvml *nvml, unsigned int skip, CsvCudaDevice *devices,
 		device.ordinal = (int) i;
 		device.memory_total = memory.total;
 		device.memory_free = (int64_t) memory.free;
-		judge(&device, 0);
+		judge(session, &device, 0);
 		if (n < max)
 			devices[n] = device;
 		n++;
@@ -190,7 +190,7 @@ list_by_nvml(const Nvml *nvml, unsigned int skip, CsvCudaDevice *devices,
 }
 
 static int
-list_devices(CsvCudaDevice *devices, int max)
+list_devices(const CsvSession *session, CsvCudaDevice *devices, int max)
 {
 	Driver		driver;
 	Nvml		nvml;
@@ -229,7 +229,7 @@ list_devices(CsvCudaDevice *devices, int max)
 			nvml.by_bus(bus, &nvml_handle) == 0 &&
 			nvml.memory(nvml_handle, &memory) == 0)
 			device.memory_free = (int64_t) memory.free;
-		judge(&device, version);
+		judge(session, &device, version);
 		if (n < max)
 			devices[n] = device;
 		n++;
@@ -241,7 +241,7 @@ list_devices(CsvCudaDevice *devices, int max)
 
 			if (nvml.index(nvml_handle, &index) == 0 &&
 				index == (unsigned int) csv_driver_device)
-				n = list_by_nvml(&nvml, index, devices, max, n);
+				n = list_by_nvml(session, &nvml, index, devices, max, n);
 		}
 	}
 	if (has_nvml)
@@ -260,20 +260,21 @@ list_devices(CsvCudaDevice *devices, int max)
 }
 
 int
-csv_cuda_list_devices(CsvCudaDevice *devices, int max)
+csv_cuda_list_devices(CsvSession *session, CsvCudaDevice *devices, int max)
 {
 	sigset_t	old;
 	int			n;
 
-	csv_cuda_settle();
+	csv_cuda_settle(session);
 	csv_signals_block(&old);
-	n = list_devices(devices, max);
+	n = list_devices(session, devices, max);
 	csv_signals_unblock(&old);
 	return n;
 }
 
 bool
-csv_cuda_device_name(int device, char *name, size_t name_size)
+csv_cuda_device_name(CsvSession *session, int device, char *name,
+					 size_t name_size)
 {
 	Driver		driver;
 	CUdevice	handle;
@@ -283,10 +284,10 @@ csv_cuda_device_name(int device, char *name, size_t name_size)
 
 	if (device < 0)
 		return false;
-	csv_cuda_settle();
-	if (csv_session.open && csv_session.device == device)
+	csv_cuda_settle(session);
+	if (session->open && session->device == device)
 	{
-		snprintf(name, name_size, "%s", csv_session.device_name);
+		snprintf(name, name_size, "%s", session->device_name);
 		return true;
 	}
 	csv_signals_block(&old);

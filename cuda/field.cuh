@@ -168,17 +168,17 @@ csv_blanks_beyond(const CsvView &view, const uint8_t *field, uint32_t length,
 /* ---- what becomes of a field ---- */
 
 /* how a field's value is to be had */
-typedef enum CsvSource
+typedef enum CsvTextSource
 {
 	CSV_SOURCE_NONE,			/* the entry is zero */
 	CSV_SOURCE_PLAIN,			/* bytes of the input as they stand */
 	CSV_SOURCE_UNQUOTED			/* to be unquoted byte by byte */
-} CsvSource;
+} CsvTextSource;
 
 typedef struct CsvVerdict
 {
 	uint8_t		status;			/* CsvValueStatus */
-	uint8_t		source;			/* CsvSource, of text that is OK */
+	uint8_t		source;			/* CsvTextSource, of text that is OK */
 	uint8_t		skip;			/* PLAIN: bytes of the field before the value */
 	uint32_t	nbytes;			/* of the value that are kept */
 	uint32_t	stored;			/* the same with padding */

@@ -21,13 +21,6 @@
 
 /* ---- keys ---- */
 
-static __device__ __forceinline__ bool
-is_extreme(const CsvPlanAggregate &aggregate)
-{
-	return aggregate.kind == CSV_AGGREGATE_MIN ||
-		aggregate.kind == CSV_AGGREGATE_MAX;
-}
-
 /* a value of two words that is there; a text's address instead of its offset */
 static __device__ __forceinline__ CsvRowValue
 read_pair(uint8_t lane, const uint64_t *pair, const uint8_t *texts)
@@ -193,39 +186,40 @@ csv_table_suits(CsvGroupTable *table, const CsvPlan *plan, uint32_t nrows)
 
 /* memory for the table; columns that only stay there give way */
 static uint8_t *
-take(size_t nbytes, size_t limit, uint64_t *number)
+take(CsvSession *session, size_t nbytes, size_t limit, uint64_t *number)
 {
-	uint8_t    *bytes = csv_device_take(nbytes, limit, number);
+	uint8_t    *bytes = csv_device_take(session, nbytes, limit, number);
 
-	if (bytes != NULL || csv_session.kept_bytes == 0)
+	if (bytes != NULL || session->kept_bytes == 0)
 		return bytes;
-	csv_resident_drop();
-	return csv_device_take(nbytes, limit, number);
+	csv_device_drop_kept(session);
+	return csv_device_take(session, nbytes, limit, number);
 }
 
 /* room for what is said of a batch's groups */
 static bool
 reserve_batch(CsvGroupTable *table, uint32_t ngroups, size_t limit)
 {
+	CsvSession *session = table->session;
 	size_t		n = ngroups + ngroups / 8;
 	uint8_t    *bytes;
 
 	if (table->counts_number == 0)
 	{
-		table->counts = (CsvTableCounts *)
-			take(sizeof(CsvTableCounts), limit, &table->counts_number);
+		table->counts = (CsvHeldCounts *)
+			take(session, sizeof(CsvHeldCounts), limit, &table->counts_number);
 		if (table->counts == NULL)
 			return false;
-		cudaMemsetAsync(table->counts, 0, sizeof(CsvTableCounts),
-						csv_session.stream);
+		cudaMemsetAsync(table->counts, 0, sizeof(CsvHeldCounts),
+						session->stream);
 	}
 	if (ngroups <= table->batch_capacity)
 		return true;
-	csv_device_give_back(table->batch_number);
+	csv_device_give_back(session, table->batch_number);
 	table->batch_number = 0;
 	table->batch_capacity = 0;
 	n = (n + 255) / 256 * 256;
-	bytes = take(n * 12 + block_count((uint32_t) n) * 4, limit,
+	bytes = take(session, n * 12 + block_count((uint32_t) n) * 4, limit,
 				 &table->batch_number);
 	if (bytes == NULL)
 		return false;
@@ -300,7 +294,8 @@ move_groups(CsvGroupTable *table, uint64_t capacity, size_t limit,
 	if (capacity > CSV_TABLE_MOST_GROUPS)
 		return false;
 	larger.capacity = (uint32_t) capacity;
-	bytes = take(lay_out(&larger, NULL), limit, &larger.groups_number);
+	bytes = take(table->session, lay_out(&larger, NULL), limit,
+				 &larger.groups_number);
 	if (bytes == NULL)
 		return false;
 	lay_out(&larger, bytes);
@@ -318,7 +313,7 @@ move_groups(CsvGroupTable *table, uint64_t capacity, size_t limit,
 			stream>>>(larger);
 		cudaStreamSynchronize(stream);
 	}
-	csv_device_give_back(table->groups_number);
+	csv_device_give_back(table->session, table->groups_number);
 	*table = larger;
 	return true;
 }
@@ -328,7 +323,7 @@ move_texts(CsvGroupTable *table, size_t capacity, size_t limit,
 		   cudaStream_t stream)
 {
 	uint64_t	number;
-	uint8_t    *bytes = take(capacity, limit, &number);
+	uint8_t    *bytes = take(table->session, capacity, limit, &number);
 
 	if (bytes == NULL)
 		return false;
@@ -338,15 +333,15 @@ move_texts(CsvGroupTable *table, size_t capacity, size_t limit,
 						cudaMemcpyDeviceToDevice, stream);
 		cudaStreamSynchronize(stream);
 	}
-	csv_device_give_back(table->texts_number);
+	csv_device_give_back(table->session, table->texts_number);
 	table->texts_number = number;
 	table->texts = bytes;
 	table->text_capacity = capacity;
 	return true;
 }
 
-CsvTableRoom
-csv_table_make_room(CsvGroupTable *table, const CsvTableCounts *counts,
+CsvHeldRoom
+csv_table_make_room(CsvGroupTable *table, const CsvHeldCounts *counts,
 					size_t text_bytes, size_t limit, cudaStream_t stream)
 {
 	uint64_t	ngroups = (uint64_t) table->ngroups + counts->nnew;
@@ -427,7 +422,7 @@ add_words(const CsvGroupTable &table, const CsvQueryView &view, uint32_t group,
 
 		if (from[aggregate.input] == 0)
 			continue;
-		if (!is_extreme(aggregate))
+		if (!csv_is_extreme(aggregate))
 		{
 			uint32_t	nwords = csv_sum_words(aggregate.kind, aggregate.lane);
 
@@ -497,7 +492,7 @@ add_kernel(const __grid_constant__ CsvGroupTable table,
 
 void
 csv_table_add(CsvGroupTable *table, const CsvQueryView *view,
-			  const CsvTableCounts *counts, bool take_new, cudaStream_t stream)
+			  const CsvHeldCounts *counts, bool take_new, cudaStream_t stream)
 {
 	add_kernel<<<block_count(view->ngroups), THREADS, 0, stream>>>
 		(*table, *view, take_new);
@@ -512,7 +507,7 @@ csv_table_add(CsvGroupTable *table, const CsvQueryView *view,
 static __device__ __forceinline__ bool
 has_text(const CsvPlanAggregate &aggregate, const int64_t *words)
 {
-	return aggregate.lane == CSV_LANE_TEXT && is_extreme(aggregate) &&
+	return aggregate.lane == CSV_LANE_TEXT && csv_is_extreme(aggregate) &&
 		words[aggregate.input] != 0;
 }
 
@@ -615,9 +610,9 @@ csv_table_warm(void)
 void
 csv_table_release(CsvGroupTable *table)
 {
-	csv_device_give_back(table->groups_number);
-	csv_device_give_back(table->texts_number);
-	csv_device_give_back(table->counts_number);
-	csv_device_give_back(table->batch_number);
+	csv_device_give_back(table->session, table->groups_number);
+	csv_device_give_back(table->session, table->texts_number);
+	csv_device_give_back(table->session, table->counts_number);
+	csv_device_give_back(table->session, table->batch_number);
 	memset((void *) table, 0, sizeof(*table));
 }

@@ -22,18 +22,20 @@
 #define CSV_CUDA_GROUP_TABLE_CUH
 
 #include "query.cuh"
+#include "session.h"
 
 /* what the device counts */
-typedef struct CsvTableCounts
+typedef struct CsvHeldCounts
 {
 	uint32_t	nnew;			/* groups that are not in the table */
 	uint32_t	crowded;		/* not 0: keys of one hash are too many */
 	unsigned long long text_bytes;	/* of the table's texts */
 	unsigned long long piece_bytes; /* of texts that are packed */
-} CsvTableCounts;
+} CsvHeldCounts;
 
 typedef struct CsvGroupTable
 {
+	CsvSession *session;
 	uint32_t	first_capacity; /* groups there is room for at first */
 	bool		is_shaped;
 	bool		has_texts;
@@ -63,7 +65,7 @@ typedef struct CsvGroupTable
 	uint64_t	texts_number;
 	uint8_t    *texts;
 	uint64_t	counts_number;
-	CsvTableCounts *counts;
+	CsvHeldCounts *counts;
 	uint64_t	batch_number;
 	uint32_t	batch_capacity; /* groups of a batch */
 	uint64_t   *hashes;			/* of a batch's groups, */
@@ -86,25 +88,25 @@ extern bool csv_table_suits(CsvGroupTable *table, const CsvPlan *plan,
 extern bool csv_table_seek(CsvGroupTable *table, const CsvQueryView *view,
 						   size_t limit, cudaStream_t stream);
 
-typedef enum CsvTableRoom
+typedef enum CsvHeldRoom
 {
 	CSV_ROOM_NONE,				/* not even for texts of groups that are there */
 	CSV_ROOM_FOUND,				/* for what is added to those */
 	CSV_ROOM_ALL				/* and for those that are new */
-} CsvTableRoom;
+} CsvHeldRoom;
 
 /*
  * Room, within the limit, for a batch with text_bytes of texts, of which step 1
  * has found *counts.
  */
-extern CsvTableRoom csv_table_make_room(CsvGroupTable *table,
-										const CsvTableCounts *counts,
+extern CsvHeldRoom csv_table_make_room(CsvGroupTable *table,
+										const CsvHeldCounts *counts,
 										size_t text_bytes, size_t limit,
 										cudaStream_t stream);
 
 /* launch step 3; take_new: also for groups that are new */
 extern void csv_table_add(CsvGroupTable *table, const CsvQueryView *view,
-						  const CsvTableCounts *counts, bool take_new,
+						  const CsvHeldCounts *counts, bool take_new,
 						  cudaStream_t stream);
 
 /*

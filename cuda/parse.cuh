@@ -5,21 +5,17 @@
  * The phases, and what each leaves for the next (all on the device, on one
  * stream):
  *
- *	1. parity.cu		bytes -> separator index, record table; and the ranks of
- *						each tile: how many separators, records and line breaks
- *						lie before it.
- *	   Where the index is larger than the memory for it, the host plans windows
- *	   over the ranks: stretches of whole records whose index fits.  For each of
- *	   them parity.cu writes it.
- *	   Input that is not well-formed goes another way:
- *	   structure.cu		bytes -> masks, one bit a byte:
+ *	1. structure.cu		bytes -> masks, one bit a byte:
  *							separators	(delimiters that end a field, record ends)
  *							ends		(of records)
  *							starts		(of records)
  *							breaks		(line breaks, also inside quotes)
  *							bad			(ends of records with a quoting error)
- *						-> ranks of each tile.
- *						masks of a window -> separator index, record table.
+ *						-> ranks of each tile: how many separators, records and
+ *						line breaks lie before it.
+ *	   The host plans windows over the ranks: stretches of whole records whose
+ *	   index fits into the memory for it.  Mostly there is one.
+ *	   structure.cu		masks of a window -> separator index, record table.
  *	2. records.cu		record table -> structural errors, list of rows (the good
  *						records), what is irregular.
  *	3. lengths.cu		rows -> histogram of lengths in text columns, from
@@ -38,7 +34,7 @@
 /* masks, one 64-bit word per 64 bytes of input each */
 typedef enum CsvMask
 {
-	CSV_MASK_FIELDS,			/* see csv_structure_entry */
+	CSV_MASK_FIELDS,			/* see structure_entry */
 	CSV_MASK_ENDS,
 	CSV_MASK_STARTS,
 	CSV_MASK_BREAKS,
@@ -63,27 +59,6 @@ typedef struct CsvStructureTables
 	uint8_t		entries[CSV_NUM_STATES * CSV_NUM_CLASSES];
 } CsvStructureTables;
 
-/*
- * The dialect as parity.cu reads it: bits of a byte as words of all zeros or
- * all ones, and what the dialect says as masks.
- */
-typedef struct CsvParityRules
-{
-	bool		apply;			/* it can read this dialect */
-	uint8_t		delimiter;
-	uint8_t		quote;
-	uint8_t		break_byte;		/* CR for cr, else LF */
-	uint32_t	delimiter_bits[8];
-	uint32_t	quote_bits[8];
-	uint32_t	any_quotes;		/* there is quoting */
-	uint32_t	cr_breaks;		/* a CR is a line break, and an LF is not */
-	uint64_t	plain_breaks;	/* a line break needs no CR before it */
-	uint64_t	trim_cr;		/* a CR before an LF belongs to the break */
-	uint64_t	strict;			/* quotes only at the ends of fields */
-	uint64_t	one_line;		/* no line breaks inside of quotes */
-	uint64_t	blank_is_record;
-} CsvParityRules;
-
 #define CSV_CLASS_LF_AFTER_CR	8	/* a break after a CR, else other */
 #define CSV_CLASS_CR_BEFORE_LF	9	/* pre-break before a LF, else other */
 
@@ -102,14 +77,7 @@ typedef struct CsvCounters
 	uint32_t	last_start;		/* position of the last record start */
 	uint32_t	consumed;
 	uint32_t	nlines;			/* line breaks before `consumed` */
-	uint32_t	irregular_start;	/* position of the first irregular record */
-
-	/* of the whole input */
-	CsvRanks	total;
-	uint32_t	has_tail;		/* by parity.cu: a record begins and does not end;
-								 * not in total.starts */
-	uint32_t	next_tile;		/* of parity.cu, to be taken by a block */
-	uint32_t	malformed;		/* not 0: parity.cu cannot read it */
+	CsvRanks	total;			/* of the whole input */
 } CsvCounters;
 
 /*
@@ -185,12 +153,9 @@ typedef struct CsvView
 	uint32_t	limit;			/* nbytes, and one more at the end of the input */
 	uint64_t	max_record_bytes;
 	uint32_t	ntiles;
-	uint64_t   *masks;			/* CSV_NUM_MASKS x ntiles x threads; NULL where
-								 * parity.cu has read the input */
+	uint64_t   *masks;			/* CSV_NUM_MASKS x ntiles x threads */
 	uint32_t   *prefixes;		/* per thread of a tile: composed transitions */
-	uint64_t   *reports;		/* of parity.cu: two words a tile */
-	uint32_t   *tile_states;	/* transitions of a tile, then state at its start;
-								 * by parity.cu, whether it begins in quotes */
+	uint32_t   *tile_states;	/* transitions of a tile, then state at its start */
 	CsvRanks   *ranks;			/* ntiles + 1 */
 	CsvCounters *counters;
 
@@ -200,7 +165,6 @@ typedef struct CsvView
 	uint32_t	first_record;	/* of the batch */
 	uint32_t	nrecords;
 	uint32_t	first_separator;	/* rank of separators[0] */
-	uint32_t	max_separators; /* for which there is room */
 	uint32_t	first_row;		/* of the batch */
 	uint32_t   *separators;		/* positions */
 	uint32_t   *record_start;	/* positions */
@@ -265,12 +229,6 @@ extern void csv_launch_structure(const CsvView *view,
 								 const CsvStructureTables *tables,
 								 cudaStream_t stream);
 extern void csv_launch_index(const CsvView *view, cudaStream_t stream);
-extern void csv_parity_rules(const CsvDialect *dialect, CsvParityRules *rules);
-extern void csv_launch_parity(const CsvView *view, const CsvParityRules *rules,
-							  cudaStream_t stream);
-extern void csv_launch_parity_window(const CsvView *view,
-									 const CsvParityRules *rules,
-									 cudaStream_t stream);
 extern void csv_launch_check(const CsvView *view, cudaStream_t stream);
 extern void csv_launch_select(const CsvView *view, cudaStream_t stream);
 extern void csv_launch_lengths(const CsvView *view, CsvColumnList list,

@@ -21,22 +21,6 @@
  */
 #define CSV_STAGED_SEPARATORS	4096
 
-/*
- * Blocks of parity.cu on an SM, which sets their registers (48 each).  On an
- * H200, lineitem in chunks of 512 MB is indexed at 1,190 GB/s with 4, 1,240 with
- * 5, and no more with 6, where registers spill; of 64 MB at 1,030 with 5.  Tiles
- * of 32 kB, blocks that stay and load their next tile early (which they hold
- * then while others wait for it), several windows of reports at a time, and naps
- * between looks are slower or no faster.
- *
- * What limits it, by ncu, lineitem, 64 MB: not memory, of which 27% is in use.
- * Read are 1.00 bytes a byte of input, and written 0.39 of the 0.60 that the
- * index has (the rest is in the cache when the kernel ends), so that nothing is
- * moved twice.  60% of the issue slots are in use, by 16 instructions a byte;
- * 27% of their time, warps wait for the one that looks back.
- */
-#define CSV_PARITY_BLOCKS_PER_SM	5
-
 /* threads of the one block that scans over tiles */
 #define CSV_SCAN_THREADS		512
 
@@ -104,17 +88,14 @@
 
 /*
  * Memory on the device, in bytes per byte of input, beside input and output: the
- * index of as many records as go into a window, and for input that is not
- * well-formed, masks (5 bits a byte).  With what csv_device_reserve() adds to a
- * block, 1.5 together.  The floor serves small inputs.
+ * masks (5 bits a byte), and the index of as many records as go into a window.
+ * With what csv_device_reserve() adds to a block, 1.5 together.  The floor serves
+ * small inputs.
  */
 #define CSV_INDEX_SHARE			1.42
 #define CSV_INDEX_FLOOR			(4 * 1024 * 1024)
 
-/* a tile's report to those behind it, in parity.cu */
-#define CSV_REPORT_BYTES		16
-
-/* separators of an input, which are numbered in 31 bits there */
+/* positions in the input, in 32 bits and with room to spare */
 #define CSV_MAX_INPUT_BYTES		(INT32_MAX - 1)
 
 /* output arrays of one call: at most this many times the input, and a floor */

@@ -11,8 +11,6 @@
 #define ALL_LANES		UINT32_MAX
 #define FREE_SLOT		UINT32_MAX
 
-#define ALIGN(n, to)	(((n) + (to) - 1) / (to) * (to))
-
 /* ---- memory ---- */
 
 /* the blocks that list rows */
@@ -22,16 +20,6 @@ list_blocks(uint32_t nrows)
 	return (nrows - 1) / CSV_QUERY_LIST_ROWS + 1;
 }
 
-/* the next nbytes of a block, whose base is NULL as long as it is measured */
-static uint8_t *
-take_bytes(uint8_t *base, size_t *next, size_t nbytes)
-{
-	uint8_t    *place = base == NULL ? NULL : base + *next;
-
-	*next += ALIGN(nbytes, 256);
-	return place;
-}
-
 /* what every query takes */
 static void
 lay_out_rows(CsvQueryView *view, const CsvPlan *plan, uint32_t ncolumns,
@@ -39,17 +27,18 @@ lay_out_rows(CsvQueryView *view, const CsvPlan *plan, uint32_t ncolumns,
 {
 	view->ncolumns = ncolumns;
 	view->nrows = nrows;
-	view->counts = (CsvQueryCounts *) take_bytes(base, next,
-												 sizeof(CsvQueryCounts));
-	view->plan = csv_plan_at(plan, take_bytes(base, next, plan->nbytes));
+	view->counts = (CsvQueryCounts *)
+		csv_take_bytes(base, next, sizeof(CsvQueryCounts));
+	view->plan = csv_plan_at(plan, csv_take_bytes(base, next, plan->nbytes));
 	view->columns = (CsvRowColumn *)
-		take_bytes(base, next, ncolumns * sizeof(CsvRowColumn));
-	view->ranks = (uint64_t *) take_bytes(base, next,
-										  (size_t) list_blocks(nrows) * 8);
-	view->selected = (uint32_t *) take_bytes(base, next, (size_t) nrows * 4);
-	view->careful = take_bytes(base, next, nrows);
+		csv_take_bytes(base, next, ncolumns * sizeof(CsvRowColumn));
+	view->ranks = (uint64_t *)
+		csv_take_bytes(base, next, (size_t) list_blocks(nrows) * 8);
+	view->selected = (uint32_t *)
+		csv_take_bytes(base, next, (size_t) nrows * 4);
+	view->careful = csv_take_bytes(base, next, nrows);
 	view->outputs.nrows = nrows;
-	view->outputs.fates = take_bytes(base, next, nrows);
+	view->outputs.fates = csv_take_bytes(base, next, nrows);
 }
 
 size_t
@@ -67,36 +56,19 @@ csv_query_lay_out(CsvQueryView *view, const CsvPlan *plan, uint32_t ncolumns,
 	lay_out_rows(view, plan, ncolumns, nrows, base, &next);
 	view->table_mask = (uint32_t) (nslots - 1);
 	outputs->values = (uint64_t *)
-		take_bytes(base, &next, plan->nvalues * n * 16);
-	outputs->counts = take_bytes(base, &next, plan->ninputs * n);
+		csv_take_bytes(base, &next, plan->nvalues * n * 16);
+	outputs->counts = csv_take_bytes(base, &next, plan->ninputs * n);
 	if (plan->nkeys == 0)
 		return next;
-	outputs->keys = (uint64_t *) take_bytes(base, &next, plan->nkeys * n * 16);
-	outputs->nulls = (uint32_t *) take_bytes(base, &next, n * 4);
-	outputs->hashes = (uint32_t *) take_bytes(base, &next, n * 4);
+	outputs->keys = (uint64_t *)
+		csv_take_bytes(base, &next, plan->nkeys * n * 16);
+	outputs->nulls = (uint32_t *) csv_take_bytes(base, &next, n * 4);
+	outputs->hashes = (uint32_t *) csv_take_bytes(base, &next, n * 4);
 	view->slots = outputs->hashes;
-	view->numbers = (uint32_t *) take_bytes(base, &next, n * 4);
-	view->firsts = (uint32_t *) take_bytes(base, &next, n * 4);
-	view->table = (uint32_t *) take_bytes(base, &next, nslots * 4);
+	view->numbers = (uint32_t *) csv_take_bytes(base, &next, n * 4);
+	view->firsts = (uint32_t *) csv_take_bytes(base, &next, n * 4);
+	view->table = (uint32_t *) csv_take_bytes(base, &next, nslots * 4);
 	return next;
-}
-
-cudaError_t
-csv_query_upload(const CsvQueryView *view, const CsvPlan *plan,
-				 const CsvRowColumn *columns, cudaStream_t stream)
-{
-	cudaError_t error = cudaMemcpyAsync(view->plan.block, plan->block,
-										plan->nbytes, cudaMemcpyHostToDevice,
-										stream);
-
-	if (error == cudaSuccess && view->ncolumns > 0)
-		error = cudaMemcpyAsync((void *) view->columns, columns,
-								view->ncolumns * sizeof(CsvRowColumn),
-								cudaMemcpyHostToDevice, stream);
-	if (error == cudaSuccess && plan->nkeys > 0)
-		error = cudaMemsetAsync(view->table, 0xff,
-								((size_t) view->table_mask + 1) * 4, stream);
-	return error;
 }
 
 size_t
@@ -107,78 +79,13 @@ csv_query_lay_out_groups(CsvQueryView *view, const CsvPlan *plan,
 	size_t		next = 0;
 
 	view->words = (int64_t *)
-		take_bytes(base, &next, ngroups * plan->nwords * 8);
+		csv_take_bytes(base, &next, ngroups * plan->nwords * 8);
 	view->group_keys = (uint64_t *)
-		take_bytes(base, &next, ngroups * plan->nkeys * 16);
-	view->group_nulls = (uint32_t *) take_bytes(base, &next, ngroups * 4);
+		csv_take_bytes(base, &next, ngroups * plan->nkeys * 16);
+	view->group_nulls = (uint32_t *) csv_take_bytes(base, &next, ngroups * 4);
 	view->text_capacity = text_capacity;
-	view->texts = take_bytes(base, &next, text_capacity);
+	view->texts = csv_take_bytes(base, &next, text_capacity);
 	return next;
-}
-
-size_t
-csv_query_answer_bytes(const CsvQueryView *view, const CsvQueryCounts *counts,
-					   uint32_t ngroups)
-{
-	const CsvPlan *plan = &view->plan;
-
-	return (size_t) counts->nselected * 5 + (size_t) ngroups *
-		((size_t) plan->nwords * 8 + plan->nkeys * 16 + 4 + 4) +
-		(ngroups == 0 ? 0 : counts->text_bytes) + 7 * 64;
-}
-
-/* n bytes to *next, which moves on; they are at *place then */
-static cudaError_t
-fetch(uint8_t **next, const void *device, size_t n, const void **place,
-	  cudaStream_t stream)
-{
-	*place = *next;
-	*next += ALIGN(n, 64);
-	if (n == 0)
-		return cudaSuccess;
-	return cudaMemcpyAsync((void *) *place, device, n, cudaMemcpyDeviceToHost,
-						   stream);
-}
-
-cudaError_t
-csv_query_fetch(const CsvQueryView *view, const CsvQueryCounts *counts,
-				uint32_t ngroups, const uint32_t *held, uint8_t *block,
-				CsvAnswer *answer, cudaStream_t stream)
-{
-	CsvSelection *selection = &answer->selection;
-	CsvPartialGroups *groups = &answer->groups;
-	const CsvPlan *plan = &view->plan;
-	size_t		n = counts->nselected;
-	size_t		ng = ngroups;
-	cudaError_t error;
-
-	memset(answer, 0, sizeof(*answer));
-	selection->nrows = counts->nselected;
-	selection->any_careful = counts->ncareful > 0;
-	selection->ndropped = view->nrows - counts->npasses - counts->ncareful;
-	groups->ngroups = ngroups;
-	error = fetch(&block, view->selected, n * 4,
-				  (const void **) &selection->rows, stream);
-	if (error == cudaSuccess)
-		error = fetch(&block, view->careful, n,
-					  (const void **) &selection->careful, stream);
-	if (error == cudaSuccess && held != NULL)
-		error = fetch(&block, held, ng * 4, (const void **) &groups->held,
-					  stream);
-	if (error == cudaSuccess)
-		error = fetch(&block, view->words, ng * plan->nwords * 8,
-					  (const void **) &groups->words, stream);
-	if (error == cudaSuccess)
-		error = fetch(&block, view->group_keys, ng * plan->nkeys * 16,
-					  (const void **) &groups->keys, stream);
-	if (error == cudaSuccess)
-		error = fetch(&block, view->group_nulls,
-					  plan->nkeys == 0 ? 0 : ng * 4,
-					  (const void **) &groups->nulls, stream);
-	if (error == cudaSuccess)
-		error = fetch(&block, view->texts, ng == 0 ? 0 : counts->text_bytes,
-					  (const void **) &groups->texts, stream);
-	return error;
 }
 
 /* ---- 1: rows ---- */
@@ -417,6 +324,9 @@ csv_launch_query(const CsvQueryView *view, cudaStream_t stream)
 	size_t		shared_bytes = view->plan.nslots * THREADS * SLOT_BYTES;
 
 	cudaMemsetAsync(view->counts, 0, sizeof(*view->counts), stream);
+	if (view->plan.nkeys > 0)
+		cudaMemsetAsync(view->table, 0xff, ((size_t) view->table_mask + 1) * 4,
+						stream);
 	cudaFuncSetAttribute(evaluate_kernel,
 						 cudaFuncAttributeMaxDynamicSharedMemorySize,
 						 (int) shared_bytes);
@@ -445,13 +355,6 @@ csv_launch_classes(const CsvQueryView *view, uint32_t *classes,
 }
 
 /* ---- 2: groups ---- */
-
-static __host__ __device__ __forceinline__ bool
-is_extreme(const CsvPlanAggregate &aggregate)
-{
-	return aggregate.kind == CSV_AGGREGATE_MIN ||
-		aggregate.kind == CSV_AGGREGATE_MAX;
-}
 
 /*
  * The row that holds an extreme, and one, is in the first 32 bits of its word
@@ -553,7 +456,7 @@ add_row(const CsvQueryView &view, int32_t *counters, uint32_t row)
 
 		if (counts[(size_t) aggregate.input * view.nrows] == 0)
 			continue;
-		if (is_extreme(aggregate))
+		if (csv_is_extreme(aggregate))
 		{
 			offer_row<shared>(view, aggregate, shared ? (uint32_t *) counter :
 							  (uint32_t *) word, row);
@@ -612,12 +515,12 @@ flush_aggregates(const CsvQueryView &view, const int32_t *counters,
 	{
 		const CsvPlanAggregate aggregate = plan.aggregate[i];
 		uint32_t	word = aggregate.first_word +
-			(is_extreme(aggregate) ? 0 : CSV_FLOAT_SUM_WORDS);
+			(csv_is_extreme(aggregate) ? 0 : CSV_FLOAT_SUM_WORDS);
 
-		if (!is_extreme(aggregate))
+		if (!csv_is_extreme(aggregate))
 			flush_words(view, counters, pitch, aggregate.first_word,
 						csv_sum_words(aggregate.kind, aggregate.lane));
-		if (!is_extreme(aggregate) && aggregate.lane != CSV_LANE_FLOAT)
+		if (!csv_is_extreme(aggregate) && aggregate.lane != CSV_LANE_FLOAT)
 			continue;
 		for (uint32_t group = threadIdx.x; group < view.ngroups;
 			 group += blockDim.x)
@@ -629,7 +532,7 @@ flush_aggregates(const CsvQueryView &view, const int32_t *counters,
 
 			if (kept == 0)
 				continue;
-			if (is_extreme(aggregate))
+			if (csv_is_extreme(aggregate))
 				offer_row<false>(view, aggregate, place, kept - 1);
 			else
 				atomicOr(place, kept);
@@ -727,7 +630,7 @@ finish_kernel(const __grid_constant__ CsvQueryView view)
 		const CsvPlanAggregate aggregate = plan.aggregate[i];
 		uint64_t   *pair = words + aggregate.first_word;
 
-		if (is_extreme(aggregate) && words[aggregate.input] != 0)
+		if (csv_is_extreme(aggregate) && words[aggregate.input] != 0)
 			put_pair(view, aggregate.lane,
 					 csv_row_read(view.outputs.values, (uint32_t)
 								  plan.inputs[aggregate.input].column,
@@ -782,7 +685,7 @@ bool
 csv_sums_fit(const CsvPlan *plan, uint32_t ngroups, size_t max_shared_bytes)
 {
 	for (uint32_t i = 0; i < plan->naggregates; i++)
-		if (is_extreme(plan->aggregate[i]))
+		if (csv_is_extreme(plan->aggregate[i]))
 			return false;
 	return plan->nkeys == 0 && plan->ninputs <= CSV_QUERY_MOST_INPUTS &&
 		ngroups <= CSV_QUERY_MOST_CLASSES &&
@@ -798,9 +701,9 @@ csv_sums_lay_out(CsvQueryView *view, const CsvPlan *plan, uint32_t ncolumns,
 
 	lay_out_rows(view, plan, ncolumns, nrows, base, &next);
 	view->words = (int64_t *)
-		take_bytes(base, &next, (size_t) view->ngroups * plan->nwords * 8);
+		csv_take_bytes(base, &next, (size_t) view->ngroups * plan->nwords * 8);
 	view->group_rows = (uint64_t *)
-		take_bytes(base, &next, (size_t) view->ngroups * 8);
+		csv_take_bytes(base, &next, (size_t) view->ngroups * 8);
 	return next;
 }
 
@@ -965,31 +868,23 @@ sums_kernel(const __grid_constant__ CsvQueryView view, uint32_t block_rows)
 	flush_aggregates(view, counters, pitch);
 }
 
-cudaError_t
+void
 csv_launch_sums(const CsvQueryView *view, cudaStream_t stream)
 {
 	uint32_t	block_rows = CSV_QUERY_SUM_ROWS;
 	size_t		shared_bytes = sum_shared_bytes(&view->plan, view->ngroups);
-	cudaError_t error;
 
 	static_assert(CSV_QUERY_SUM_ROWS <= CSV_QUERY_BLOCK_ROWS,
 				  "counters would overflow");
-	error = cudaMemsetAsync(view->counts, 0, sizeof(*view->counts), stream);
-	if (error == cudaSuccess)
-		error = cudaMemsetAsync(view->words, 0, (size_t) view->ngroups *
-								view->plan.nwords * 8, stream);
-	if (error == cudaSuccess)
-		error = cudaMemsetAsync(view->group_rows, 0,
-								(size_t) view->ngroups * 8, stream);
-	if (error == cudaSuccess)
-		error = cudaFuncSetAttribute(sums_kernel,
-									 cudaFuncAttributeMaxDynamicSharedMemorySize,
-									 (int) shared_bytes);
-	if (error != cudaSuccess)
-		return error;
+	cudaMemsetAsync(view->counts, 0, sizeof(*view->counts), stream);
+	cudaMemsetAsync(view->words, 0,
+					(size_t) view->ngroups * view->plan.nwords * 8, stream);
+	cudaMemsetAsync(view->group_rows, 0, (size_t) view->ngroups * 8, stream);
+	cudaFuncSetAttribute(sums_kernel,
+						 cudaFuncAttributeMaxDynamicSharedMemorySize,
+						 (int) shared_bytes);
 	sums_kernel<<<(view->nrows - 1) / block_rows + 1, CSV_QUERY_SUM_THREADS,
 		shared_bytes, stream>>>(*view, block_rows);
-	return cudaSuccess;
 }
 
 void

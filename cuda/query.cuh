@@ -1,6 +1,6 @@
 /*
  * query.cuh
- *		A batch's rows filtered and grouped where its arrays are: what engine.cu
+ *		A batch's rows filtered and grouped where its arrays are: what evaluate.cu
  *		asks of query.cu.
  *
  * All on the device, on one stream:
@@ -72,6 +72,13 @@ typedef struct CsvQueryView
 	uint64_t   *group_rows;		/* per group; all zero */
 } CsvQueryView;
 
+static __host__ __device__ __forceinline__ bool
+csv_is_extreme(const CsvPlanAggregate &aggregate)
+{
+	return aggregate.kind == CSV_AGGREGATE_MIN ||
+		aggregate.kind == CSV_AGGREGATE_MAX;
+}
+
 /* slots of a plan: what shared memory has for a block */
 extern uint32_t csv_query_most_slots(size_t max_shared_bytes);
 
@@ -83,32 +90,9 @@ extern size_t csv_query_lay_out(CsvQueryView *view, const CsvPlan *plan,
 								uint32_t ncolumns, uint32_t nrows,
 								uint8_t *base);
 
-/*
- * Copy what the kernels read there: the plan and its columns, both in memory
- * that stays as it is until they are copied.
- */
-extern cudaError_t csv_query_upload(const CsvQueryView *view,
-									const CsvPlan *plan,
-									const CsvRowColumn *columns,
-									cudaStream_t stream);
-
 /* the same for csv_launch_groups, over view->ngroups groups */
 extern size_t csv_query_lay_out_groups(CsvQueryView *view, const CsvPlan *plan,
 									   size_t text_capacity, uint8_t *base);
-
-/*
- * An answer but for its columns, on its way into a block of host memory.  *counts
- * are the host's; ngroups groups come with it, all or none, of which `held`, on
- * the device or NULL, says where they are held.
- */
-extern size_t csv_query_answer_bytes(const CsvQueryView *view,
-									 const CsvQueryCounts *counts,
-									 uint32_t ngroups);
-extern cudaError_t csv_query_fetch(const CsvQueryView *view,
-								   const CsvQueryCounts *counts,
-								   uint32_t ngroups, const uint32_t *held,
-								   uint8_t *block, CsvAnswer *answer,
-								   cudaStream_t stream);
 
 extern void csv_launch_query(const CsvQueryView *view, cudaStream_t stream);
 extern void csv_launch_groups(const CsvQueryView *view, int multiprocessors,
@@ -126,8 +110,7 @@ extern bool csv_sums_fit(const CsvPlan *plan, uint32_t ngroups,
 extern size_t csv_sums_lay_out(CsvQueryView *view, const CsvPlan *plan,
 							   uint32_t ncolumns, uint32_t nrows,
 							   uint8_t *base);
-extern cudaError_t csv_launch_sums(const CsvQueryView *view,
-								   cudaStream_t stream);
+extern void csv_launch_sums(const CsvQueryView *view, cudaStream_t stream);
 extern void csv_launch_careful(const CsvQueryView *view, cudaStream_t stream);
 
 /* after csv_launch_query over all rows, without filters: their groups */

@@ -46,10 +46,9 @@ check_kernel(const __grid_constant__ CsvView view)
 	uint32_t	start;
 	uint32_t	first;
 	uint32_t	next;
-	uint32_t	end = 0;
+	uint32_t	end;
 	uint32_t	key = CSV_KEY_GOOD;
-	bool		bad = false;
-	bool		too_long = false;
+	bool		too_long;
 
 	if (record >= view.nrecords)
 		return;
@@ -57,29 +56,21 @@ check_kernel(const __grid_constant__ CsvView view)
 	first = view.record_first[record];
 	next = view.record_first[record + 1];
 
-	/* where parity.cu has read it, only the record's length is in doubt */
-	if (view.masks != NULL || record + 1 == view.nrecords ||
-		view.record_start[record + 1] - start > view.max_record_bytes)
-	{
-		end = view.separators[next - 1];
-		bad = view.masks != NULL && csv_mask_bit(view, CSV_MASK_BAD, end);
-		/* only of a record as long as that the bytes are looked at */
-		too_long = end - start > view.max_record_bytes &&
-			csv_content_end(&view.dialect, view.bytes, start, end,
-							view.nbytes) - start > view.max_record_bytes;
-	}
-	if (bad || too_long)
+	end = view.separators[next - 1];
+
+	/* only of a record as long as that the bytes are looked at */
+	too_long = end - start > view.max_record_bytes &&
+		csv_content_end(&view.dialect, view.bytes, start, end,
+						view.nbytes) - start > view.max_record_bytes;
+	if (too_long || csv_mask_bit(view, CSV_MASK_BAD, end))
 	{
 		key = CSV_MAKE_KEY(0, too_long ? CSV_ERROR_RECORD_TOO_LONG :
 						   csv_mask_bit(view, CSV_MASK_FIELDS, end) ?
 						   CSV_ERROR_TEXT_AFTER_QUOTE :
 						   CSV_ERROR_UNTERMINATED_QUOTE, 0);
 		if (any_break_between(view, start, end))
-		{
 			atomicMin(&view.counters->first_irregular,
 					  view.first_record + record);
-			atomicMin(&view.counters->irregular_start, start);
-		}
 	}
 	else if (!view.layout.pad && next - first != view.layout.nfields)
 		key = CSV_MAKE_KEY(0, CSV_ERROR_COLUMN_COUNT, 0);

@@ -1,6 +1,6 @@
 /*
  * session.h
- *		The one CUDA context of a process, and the memory that goes with it.
+ *		A CUDA context on one device, and the memory that goes with it.
  *
  *	- Device memory: a few blocks that only grow, reused by every call of every
  *	  engine (a call uses them from its start to its end, on one stream).
@@ -15,7 +15,7 @@
  *	  wants it does something else.
  *	- Several scans may be under way in several threads.  A call of parse has
  *	  the device, its memory and the session's stream to itself, from
- *	  csv_session_lock to csv_session_unlock; the pool has a mutex of its own.
+ *	  csv_session_enter to csv_session_leave; the pool has a mutex of its own.
  *	- An error that sticks ends the context for good: the session is then dead,
  *	  gives back nothing more to CUDA, and says why.
  */
@@ -23,12 +23,30 @@
 #define CSV_CUDA_SESSION_H
 
 #include <cuda_runtime_api.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "csv_cuda.h"
 #include "policy.h"
+
+#define CSV_MESSAGE_BYTES	256
+
+#define ALIGN(n, to)	(((n) + (to) - 1) / (to) * (to))
+
+/*
+ * The next nbytes of a block of device memory, whose base is NULL as long as it
+ * is measured; *next moves on.
+ */
+static inline uint8_t *
+csv_take_bytes(uint8_t *base, size_t *next, size_t nbytes)
+{
+	uint8_t    *place = base == NULL ? NULL : base + *next;
+
+	*next += ALIGN(nbytes, 256);
+	return place;
+}
 
 typedef enum CsvDeviceMemory
 {
@@ -43,13 +61,13 @@ typedef enum CsvDeviceMemory
 	CSV_DEVICE_NUM
 } CsvDeviceMemory;
 
-typedef struct CsvBlock
+typedef struct CsvMemoryBlock
 {
 	uint8_t    *bytes;
 	size_t		nbytes;
 	bool		in_use;			/* pinned blocks only, */
 	bool		mapped;			/* likewise: by map_pinned() */
-} CsvBlock;
+} CsvMemoryBlock;
 
 /* device memory of an engine's own, in a list */
 typedef struct CsvTaken
@@ -75,11 +93,30 @@ typedef struct CsvNext
 	cudaEvent_t copied[2];
 } CsvNext;
 
-typedef struct CsvSession
+/*
+ * A start in a thread of its own.  The environment is changed before and
+ * afterwards, by the thread that opens engines, which alone looks at `running`.
+ */
+typedef struct CsvStart
 {
+	bool		running;		/* until it is joined */
+	bool		done;			/* set by the thread */
+	pthread_t	thread;
+	void		(*then) (CsvSession *session);	/* done in it after that */
+	int			device;
+	int			number;
+	bool		missing;
+	char		message[CSV_MESSAGE_BYTES];
+} CsvStart;
+
+struct CsvSession
+{
+	pthread_mutex_t device_mutex;	/* see csv_session_enter */
+	pthread_mutex_t pool_mutex; /* of pinned memory */
+	CsvStart	start;
 	bool		open;
 	bool		dead;
-	char		reason[256];	/* why it is dead */
+	char		reason[CSV_MESSAGE_BYTES];	/* why it is dead */
 	int			pid;
 	int			device;			/* as the user counts */
 	int			number;			/* as CUDA counts */
@@ -95,38 +132,35 @@ typedef struct CsvSession
 	cudaEvent_t copy_in[2];
 	cudaEvent_t copy_out[2];
 	cudaEvent_t phases[3];		/* structure begins, columns begin, all ends */
-	CsvBlock	device_memory[CSV_DEVICE_NUM];
+	CsvMemoryBlock device_memory[CSV_DEVICE_NUM];
 	CsvTaken   *taken;			/* by csv_device_take() */
-	size_t		kept_bytes;		/* of that, for columns that stay */
-	CsvBlock	pinned[CSV_PINNED_BLOCKS];
-} CsvSession;
+	uint64_t	ntaken;			/* how many ever were */
 
-extern CsvSession csv_session;
+	/* columns that stay, as resident.cu has them */
+	size_t		kept_bytes;		/* of what is taken, for them */
+	CsvCudaColumns *columns;	/* all there are, the ones asked last in front */
+	CsvCudaColumns *asked;		/* at the moment */
+	void		(*drop_columns) (CsvSession *session);	/* for their memory */
 
-/* go on only where all is well */
-#define TRY(status_) \
-	do { \
-		CsvStatus try_status_ = (status_); \
-		if (try_status_ != CSV_OK) \
-			return try_status_; \
-	} while (0)
+	CsvMemoryBlock pinned[CSV_PINNED_BLOCKS];
+};
 
 /* bytes of device memory that an option allows; 0 leaves it to the session */
 static inline size_t
-csv_session_limit(uint64_t memory_limit)
+csv_session_limit(const CsvSession *session, uint64_t memory_limit)
 {
-	return memory_limit > 0 ? memory_limit : csv_session.default_limit;
+	return memory_limit > 0 ? memory_limit : session->default_limit;
 }
 
-/* is there a session that has not failed?  In any thread */
+/* is there a context that has not failed?  In any thread */
 static inline bool
-csv_session_lives(void)
+csv_session_lives(const CsvSession *session)
 {
-	return __atomic_load_n(&csv_session.open, __ATOMIC_ACQUIRE) &&
-		!__atomic_load_n(&csv_session.dead, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&session->open, __ATOMIC_ACQUIRE) &&
+		!__atomic_load_n(&session->dead, __ATOMIC_ACQUIRE);
 }
 
-/* a message, printf-like, into a buffer of 256 bytes */
+/* a message, printf-like, into a buffer of CSV_MESSAGE_BYTES */
 extern void csv_session_say(char *message, const char *format,...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -134,50 +168,43 @@ extern void csv_session_say(char *message, const char *format,...)
 extern void csv_signals_block(sigset_t *old);
 extern void csv_signals_unblock(const sigset_t *old);
 
-/* start or reuse the session; false with a message */
-extern bool csv_session_open(int device, char *message);
+/* start the session, or find it there; false with a message */
+extern bool csv_session_open(CsvSession *session, int device, char *message);
 
-/* load the kernels by having them read a little; engine.cu */
-extern void csv_cuda_warm(void);
+/* may it be used?  False with a message, where it has failed or ended */
+extern bool csv_session_check(const CsvSession *session, char *message);
+
+/* csv_cuda_start(), with what is done in the thread after that */
+extern bool csv_session_start(CsvSession *session, int device,
+							  void (*then) (CsvSession *session));
 
 /*
- * Have the session's device to oneself: until csv_session_unlock, all of CUDA
- * and the device's memory are the calling thread's.  To be called with all
- * signals blocked.
+ * Have the session's device to oneself: until csv_session_leave, all of CUDA and
+ * the device's memory are the calling thread's, and all signals are blocked.
  */
-extern void csv_session_lock(void);
-extern void csv_session_unlock(void);
+extern void csv_session_enter(CsvSession *session, sigset_t *signals);
+extern void csv_session_leave(CsvSession *session, const sigset_t *signals);
 
 /*
  * See to an error of CUDA: writes the message, clears what can be cleared, and
  * marks the session dead where the error sticks.
  */
-extern void csv_session_failed(cudaError_t error, const char *what,
-							   char *message);
+extern void csv_session_failed(CsvSession *session, cudaError_t error,
+							   const char *what, char *message);
+
+/* ---- device memory; to be called between enter and leave ---- */
 
 /*
  * At least nbytes of device memory; what was in the block is kept only with
  * `keep` bytes.  False with a message, where the limit or the device has not
  * that much.
  */
-extern bool csv_device_reserve(CsvDeviceMemory which, size_t nbytes,
-							   size_t keep, size_t limit, char *message);
-extern void csv_device_release(void);
-extern size_t csv_device_held(void);	/* and by csv_device_take() */
-extern size_t csv_device_taken(void);	/* by that only */
-
-/* give back what columns take that stay on the device; resident.cu */
-extern void csv_resident_drop(void);
-
-/*
- * Wait for all that was launched on the session's stream.  Signals are let
- * through meanwhile (with the mask that they had), since the interrupt callback,
- * which may be NULL, lives on them; it is called until it returns true.
- */
-extern cudaError_t csv_session_wait(const sigset_t *signals,
-									bool (*interrupted) (void *arg),
-									void *interrupted_arg,
-									bool *was_interrupted);
+extern bool csv_device_reserve(CsvSession *session, CsvDeviceMemory which,
+							   size_t nbytes, size_t keep, size_t limit,
+							   char *message);
+extern void csv_device_release(CsvSession *session);
+extern size_t csv_device_held(const CsvSession *session);	/* and taken */
+extern size_t csv_device_taken(const CsvSession *session);
 
 /*
  * Device memory beside those blocks, which csv_device_release() does not touch:
@@ -185,18 +212,30 @@ extern cudaError_t csv_session_wait(const sigset_t *signals,
  * more.  *number, never 0, is for giving it back; that does nothing where the
  * session has ended meanwhile, and all its memory with it.
  */
-extern uint8_t *csv_device_take(size_t nbytes, size_t limit, uint64_t *number);
-extern void csv_device_give_back(uint64_t number);
+extern uint8_t *csv_device_take(CsvSession *session, size_t nbytes,
+								size_t limit, uint64_t *number);
+extern void csv_device_give_back(CsvSession *session, uint64_t number);
 
-/* malloc()'s, in any thread */
+/* have columns that stay give back what they take, but those asked now */
+extern void csv_device_drop_kept(CsvSession *session);
+
+/* ---- host memory, in any thread ---- */
+
+/* malloc()'s */
 extern const CsvMemory csv_host_memory;
 
-/* pinned host memory, in any thread; NULL where there is none */
-extern void *csv_pinned_take(size_t nbytes);
-extern size_t csv_pinned_size(const void *memory);
-extern bool csv_pinned_give_back(void *memory);
+/* pinned; NULL where there is none */
+extern void *csv_pinned_take(CsvSession *session, size_t nbytes);
+extern size_t csv_pinned_size(CsvSession *session, const void *memory);
+extern bool csv_pinned_give_back(CsvSession *session, void *memory);
+extern void csv_pinned_free_all(CsvSession *session);
 
-/* the narrowing of the process to one device, for devices.cu */
+/* ---- the narrowing of the process to one device, for devices.cu ---- */
+
+/*
+ * A process's, not a session's: CUDA reads the environment once in a process,
+ * at its first call.
+ */
 extern bool csv_driver_started;	/* CUDA has been called in this process */
 extern int	csv_driver_device;	/* the only device it was let see, or -1 */
 extern int	csv_driver_narrow(int device);

@@ -3,8 +3,6 @@
  *		From bytes to the structure of the input, whatever it holds: masks,
  *		index, record table.
  *
- * What is well-formed does not come here: parity.cu reads it in one pass.
- *
  *	1. compose_kernel	each thread composes the map of its 64 bytes, each block
  *						scans them; prefixes within the tile are kept.
  *	2. states_kernel	one block scans over the tiles: the state each starts in.

@@ -5,7 +5,7 @@
 # A room is a folder.  The table below says which others it may look into; a
 # room that is not named there may look into none.  settings.h and compat.h are
 # for all rooms on the server's side.  Files must not include each other in a
-# circle.
+# circle.  csv_cuda.h has the layers of cuda/.
 #
 # One of our settings is looked at where the tables' options are resolved and nowhere
 # below.  No two types have one name, not even in files of their own.  Prints which rooms
@@ -81,6 +81,12 @@ echo 'rooms, and those they look into:'
 for room in reader cpu query cuda table program batches groups scan plan load import src; do
 	printf '%9s  %s\n' "$room" "${includes[$room]-}"
 done
+
+# in cuda/, kernels know nothing of the host calls above them
+while read -r file; do
+	finding "$file: kernels may not look into host calls"
+done < <(git grep -l __global__ -- 'cuda/*.cu' |
+	xargs grep -lE '#include "(work|evaluate|call)\.h"')
 
 tsort "$edges" >/dev/null 2>"$edges.circles" ||
 	finding "files that include each other in a circle:"$'\n'"$(cat "$edges.circles")"

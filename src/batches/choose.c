@@ -47,11 +47,31 @@
 static bool gpu_failed = false;
 
 #ifdef CSV_WITH_CUDA
+struct CsvSession *
+csv_engine_session(void)
+{
+	static CsvSession *session = NULL;
+
+	if (session == NULL)
+		session = csv_cuda_session_create();
+	if (session == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory")));
+	return session;
+}
+
+static CsvCudaState
+gpu_state(void)
+{
+	return csv_cuda_state(csv_engine_session());
+}
+
 /* a program's output is of unknown size: not worth it */
 static bool
 gpu_is_worth_it(int64 nbytes, int ncolumns)
 {
-	switch (csv_cuda_state())
+	switch (gpu_state())
 	{
 		case CSV_CUDA_AWAKE:
 			return nbytes >= CSV_AUTO_WARM_GPU_BYTES;
@@ -66,13 +86,13 @@ gpu_is_worth_it(int64 nbytes, int ncolumns)
 static bool
 gpu_is_awake(void)
 {
-	return csv_cuda_state() == CSV_CUDA_AWAKE;
+	return gpu_state() == CSV_CUDA_AWAKE;
 }
 
 static void
 wait_for_start(int code, Datum arg)
 {
-	csv_cuda_settle();
+	csv_cuda_settle(csv_engine_session());
 }
 
 /* false if there will be none */
@@ -81,12 +101,12 @@ wake_gpu(const CsvSettings *settings)
 {
 	static bool registered = false;
 
-	if (csv_cuda_state() == CSV_CUDA_STARTING)
+	if (gpu_state() == CSV_CUDA_STARTING)
 		return true;
 	if (!registered)
 		on_proc_exit(wait_for_start, (Datum) 0);
 	registered = true;
-	return csv_cuda_start(settings->device);
+	return csv_cuda_start(csv_engine_session(), settings->device);
 }
 
 /* false, with *reason allocated, if there is no usable GPU */
@@ -102,7 +122,8 @@ open_cuda(CsvOpenEngine *open, const CsvSettings *settings,
 	options.device = settings->device;
 	options.memory_limit = (uint64_t) settings->gpu_memory_limit * 1024 * 1024;
 	buffer[0] = '\0';
-	state = csv_cuda_open(&options, memory, buffer, sizeof(buffer));
+	state = csv_cuda_open(csv_engine_session(), &options, memory, buffer,
+						  sizeof(buffer));
 	if (state == NULL)
 	{
 		*reason = pstrdup(buffer);
@@ -201,7 +222,7 @@ csv_engine_take_over(CsvOpenEngine *open, const CsvSettings *settings,
 #ifdef CSV_WITH_CUDA
 	char	   *reason;
 
-	if (csv_cuda_state() == CSV_CUDA_STARTING)
+	if (gpu_state() == CSV_CUDA_STARTING)
 		return false;
 	open->awaits_gpu = false;
 	gpu->may_fall_back = true;
@@ -221,7 +242,8 @@ csv_engine_wants_gpu(const CsvSettings *settings, int64 nbytes)
 	if (!is_for_gpu(settings, nbytes, 1, false))
 		return false;
 	if (settings->engine == CSV_ENGINE_CUDA || gpu_is_awake())
-		return csv_cuda_wake(settings->device, reason, sizeof(reason));
+		return csv_cuda_wake(csv_engine_session(), settings->device, reason,
+							 sizeof(reason));
 	(void) wake_gpu(settings);
 #endif
 	return false;
@@ -247,7 +269,8 @@ csv_engine_gpu_description(const CsvSettings *settings)
 	char		name[256] = "no usable GPU";
 
 #ifdef CSV_WITH_CUDA
-	csv_cuda_device_name(settings->device, name, sizeof(name));
+	csv_cuda_device_name(csv_engine_session(), settings->device, name,
+						 sizeof(name));
 #endif
 	return psprintf("cuda (%s)", name);
 }
@@ -260,7 +283,8 @@ csv_engine_describe(const CsvSettings *settings, int64 nbytes, int ncolumns)
 
 	if (settings->engine == CSV_ENGINE_AUTO &&
 		is_for_gpu(settings, nbytes, ncolumns, false) &&
-		csv_cuda_device_name(settings->device, name, sizeof(name)))
+		csv_cuda_device_name(csv_engine_session(), settings->device, name,
+							 sizeof(name)))
 		return psprintf("cuda (%s)", name);
 #endif
 	if (settings->engine == CSV_ENGINE_CUDA)

@@ -7,6 +7,15 @@
 
 #include "table/option.h"
 
+struct CsvSession;
+
+/*
+ * This process's session with a GPU, created at the first call, asleep until
+ * somebody wants the GPU, and there as long as the process.  Only in builds with
+ * CUDA.
+ */
+extern struct CsvSession *csv_engine_session(void);
+
 /* an open engine */
 typedef struct CsvOpenEngine
 {

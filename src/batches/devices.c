@@ -8,6 +8,8 @@
 #include "funcapi.h"
 #include "utils/builtins.h"
 
+#include "batches/choose.h"
+
 #ifdef CSV_WITH_CUDA
 #include "../../cuda/csv_cuda.h"
 #endif
@@ -26,7 +28,8 @@ csv_gpu_devices(PG_FUNCTION_ARGS)
 	{
 		ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 		CsvCudaDevice devices[64];
-		int			ndevices = csv_cuda_list_devices(devices,
+		int			ndevices = csv_cuda_list_devices(csv_engine_session(),
+													 devices,
 													 lengthof(devices));
 
 		for (int i = 0; i < Min(ndevices, lengthof(devices)); i++)

@@ -135,7 +135,8 @@ copy_columns(GpuQuestion *asking)
 	const CsvCudaQuestion *question = &asking->question;
 
 	/* others are not to make room in vain */
-	if (!csv_cuda_columns_may_be(count_bytes(asking), question->memory_limit))
+	if (!csv_cuda_columns_may_be(csv_engine_session(), count_bytes(asking),
+								 question->memory_limit))
 		return false;
 	for (uint32_t i = 0; i < question->layout->ncolumns; i++)
 		for (int statuses = 0; statuses < 2; statuses++)
@@ -254,7 +255,8 @@ csv_resident_ask(CsvResident *resident, const CsvSettings *settings,
 	for (uint32_t i = 0; i < layout->ncolumns && request->all_certain; i++)
 		uncertain |= (seen[i] & CSV_CUDA_SEEN_SLOW) != 0;
 	if (*columns == NULL && !uncertain)
-		*columns = csv_cuda_columns_create(csv_resident_layout(resident)->ncolumns,
+		*columns = csv_cuda_columns_create(csv_engine_session(),
+										   csv_resident_layout(resident)->ncolumns,
 										   (uint32_t) nrows);
 	if (*columns == NULL || uncertain)
 	{
@@ -277,7 +279,8 @@ csv_resident_ask(CsvResident *resident, const CsvSettings *settings,
 	answer->aggregates = request->query->aggregates;
 	answer->capacity = 4;
 	answer->slices = palloc(sizeof(Slice) * answer->capacity);
-	good = csv_cuda_question_fits(&asking.question) && copy_columns(&asking);
+	good = csv_cuda_question_fits(csv_engine_session(), &asking.question) &&
+		copy_columns(&asking);
 	PG_TRY();
 	{
 		good = good && ask_slices(&asking, answer, (uint32_t) nrows);
@@ -305,7 +308,7 @@ void
 csv_resident_answer_free(CsvResidentAnswer *answer)
 {
 	for (int i = 0; i < answer->nslices; i++)
-		csv_cuda_answer_free(answer->slices[i].answer);
+		csv_cuda_answer_free(csv_engine_session(), answer->slices[i].answer);
 	if (answer->joined)
 	{
 		pfree(answer->selected);

@@ -130,6 +130,9 @@ static const char *shape;
 static const char *machine;
 static int	repeat;
 static uint64_t chunk_bytes;	/* 0: the engine's choice */
+#ifdef CSV_WITH_CUDA
+static CsvSession *session;
+#endif
 
 typedef struct Times
 {
@@ -410,7 +413,7 @@ measure(const CsvEngine *engine, void *state, CsvBenchContent *content,
 		double		structure_gbs = gigabytes / structure[repeat / 2];
 		double		kernels_gbs = gigabytes / device[repeat / 2];
 
-		csv_cuda_memory_held(&output, &others);
+		csv_cuda_memory_held(session, &output, &others);
 		printf("   %.2f B/B, structure %.0f, kernels %.0f GB/s",
 			   ((double) others - input) / input, structure_gbs, kernels_gbs);
 		fprintf(results, "%.2f,%.0f,%.0f", ((double) others - input) / input,
@@ -510,15 +513,19 @@ main(int argc, char **argv)
 		void	   *state;
 
 		memset(&options, 0, sizeof(options));
-		state = csv_cuda_open(&options, &csv_bench_memory, reason, sizeof(reason));
+		session = csv_cuda_session_create();
+		if (session == NULL)
+			return 1;
+		state = csv_cuda_open(session, &options, &csv_bench_memory, reason,
+							  sizeof(reason));
 		if (state == NULL)
 			printf("no CUDA engine: %s\n", reason);
 		else
 		{
 			measure_sets(&csv_cuda_engine, state, &content);
 			csv_cuda_engine.close(state);
-			csv_cuda_shutdown();
 		}
+		csv_cuda_session_free(session);
 	}
 #endif
 	fclose(results);

@@ -252,6 +252,8 @@ repeats(void)
 }
 
 #ifdef CSV_WITH_CUDA
+static CsvSession *session;
+
 /* the least time of the device for a chunk, in seconds; 0: it does not answer */
 static double
 device_time(void *cuda, const CsvInput *input, bool answered, uint32_t *ngroups)
@@ -295,7 +297,7 @@ resident_time(void *cuda, const CsvInput *input, const CsvRequest *request,
 	memset(&batch, 0, sizeof(batch));
 	if (csv_cuda_engine.parse(cuda, input, &batch) != CSV_OK)
 		exit(1);
-	columns = csv_cuda_columns_create(layout->ncolumns, batch.nrows);
+	columns = csv_cuda_columns_create(session, layout->ncolumns, batch.nrows);
 	for (uint32_t i = 0; i < layout->ncolumns; i++)
 	{
 		const CsvArray *array = &batch.arrays[i];
@@ -319,7 +321,7 @@ resident_time(void *cuda, const CsvInput *input, const CsvRequest *request,
 			exit(1);
 		if (answer == NULL)
 			break;
-		csv_cuda_answer_free(answer);
+		csv_cuda_answer_free(session, answer);
 		seconds = csv_bench_now() - began;
 		if (i >= 0 && (least == 0 || seconds < least))
 			least = seconds;
@@ -350,7 +352,8 @@ measure_device(const char *name, const CsvQuery *query,
 	double		resident;
 
 	memset(&options, 0, sizeof(options));
-	cuda = csv_cuda_open(&options, &csv_bench_memory, reason, sizeof(reason));
+	cuda = csv_cuda_open(session, &options, &csv_bench_memory, reason,
+						 sizeof(reason));
 	if (cuda == NULL)
 		return;
 	memset(&dialect_options, 0, sizeof(dialect_options));
@@ -487,6 +490,11 @@ main(int argc, char **argv)
 		fprintf(stderr, "usage: query FILE\n");
 		return 2;
 	}
+#ifdef CSV_WITH_CUDA
+	session = csv_cuda_session_create();
+	if (session == NULL)
+		return 1;
+#endif
 	measure("Q1", make_q1, &content);
 	measure("Q6", make_q6, &content);
 	measure("floats", make_floats, &content);

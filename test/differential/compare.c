@@ -10,10 +10,6 @@
 
 #include "../../src/reader/convert.h"
 
-#ifdef CSV_WITH_CUDA
-#include "../../cuda/csv_cuda.h"
-#endif
-
 /* ---- memory ---- */
 
 /*
@@ -76,6 +72,20 @@ test_memory(TestMemory *memory)
 
 /* ---- engines ---- */
 
+#ifdef CSV_WITH_CUDA
+static CsvSession *session;
+
+CsvSession *
+test_session(void)
+{
+	if (session == NULL)
+		session = csv_cuda_session_create();
+	if (session == NULL)
+		abort();
+	return session;
+}
+#endif
+
 static bool
 engine_open(TestEngine *engine, char *reason, size_t reason_bytes)
 {
@@ -90,8 +100,8 @@ engine_open(TestEngine *engine, char *reason, size_t reason_bytes)
 		CsvCudaOptions options;
 
 		memset(&options, 0, sizeof(options));
-		engine->state = csv_cuda_open(&options, &memory, reason,
-									  reason_bytes);
+		engine->state = csv_cuda_open(test_session(), &options, &memory,
+									  reason, reason_bytes);
 		return engine->state != NULL;
 	}
 #endif
@@ -162,6 +172,11 @@ test_engines_close(TestEngine *engines, int nengines)
 
 	for (int i = 0; i < nengines; i++)
 		clean &= engine_close(&engines[i]);
+#ifdef CSV_WITH_CUDA
+	if (session != NULL)
+		csv_cuda_session_free(session);
+	session = NULL;
+#endif
 	return clean;
 }
 

@@ -9,6 +9,13 @@
 #include "../reference/reference.h"
 #include "case.h"
 
+#ifdef CSV_WITH_CUDA
+#include "../../cuda/csv_cuda.h"
+
+/* that of all engines, of which a process has one; made when it is asked for */
+extern CsvSession *test_session(void);
+#endif
+
 /* an allocator that counts, and fails when it is told to */
 typedef struct TestMemory
 {

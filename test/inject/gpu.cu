@@ -12,7 +12,8 @@
 
 extern "C" {
 extern const CsvEngine __real_csv_cuda_engine;
-extern void *__real_csv_cuda_open(const CsvCudaOptions *options,
+extern void *__real_csv_cuda_open(CsvSession *session,
+								  const CsvCudaOptions *options,
 								  const CsvMemory *memory, char *reason,
 								  size_t reason_size);
 extern cudaError_t __real_cudaMemcpyAsync(void *to, const void *from,
@@ -20,7 +21,8 @@ extern cudaError_t __real_cudaMemcpyAsync(void *to, const void *from,
 										  cudaStream_t stream);
 
 extern CsvEngine __wrap_csv_cuda_engine;
-extern void *__wrap_csv_cuda_open(const CsvCudaOptions *options,
+extern void *__wrap_csv_cuda_open(CsvSession *session,
+								  const CsvCudaOptions *options,
 								  const CsvMemory *memory, char *reason,
 								  size_t reason_size);
 extern cudaError_t __wrap_cudaMemcpyAsync(void *to, const void *from,
@@ -72,8 +74,9 @@ __wrap_cudaMemcpyAsync(void *to, const void *from, size_t nbytes,
 }
 
 void *
-__wrap_csv_cuda_open(const CsvCudaOptions *options, const CsvMemory *memory,
-					 char *reason, size_t reason_size)
+__wrap_csv_cuda_open(CsvSession *session, const CsvCudaOptions *options,
+					 const CsvMemory *memory, char *reason,
+					 size_t reason_size)
 {
 	CsvCudaOptions injected = *options;
 
@@ -83,6 +86,6 @@ __wrap_csv_cuda_open(const CsvCudaOptions *options, const CsvMemory *memory,
 	__wrap_csv_cuda_engine.parse = parse;
 	fault = csv_injected.gpu_fault;
 	nparsed = 0;
-	failing = __real_csv_cuda_open(&injected, memory, reason, reason_size);
+	failing = __real_csv_cuda_open(session, &injected, memory, reason, reason_size);
 	return failing;
 }

@@ -15,7 +15,7 @@ have_device(void)
 	CsvCudaDevice device;
 
 	if (ndevices < 0)
-		ndevices = csv_cuda_list_devices(&device, 1);
+		ndevices = csv_cuda_list_devices(test_session(), &device, 1);
 	return ndevices > 0;
 }
 
@@ -31,8 +31,8 @@ static inline void *
 open_cuda(CsvCudaOptions options)
 {
 	char		reason[256];
-	void	   *cuda = csv_cuda_open(&options, &reading_memory, reason,
-									 sizeof(reason));
+	void	   *cuda = csv_cuda_open(test_session(), &options, &reading_memory,
+									 reason, sizeof(reason));
 
 	if (cuda == NULL)
 		print_error("%s\n", reason);

@@ -120,7 +120,7 @@ keeps_to_a_memory_limit(void **state)
 
 	(void) state;
 	NEED_DEVICE();
-	csv_cuda_shutdown();
+	csv_cuda_shutdown(test_session());
 	make_case(&test_case, &file, "12345678,some text in a field\n",
 			  rounds(100) < 100 ? 300000 : 1000000);
 	test_case.chunk_bytes = 1 << 26;
@@ -146,19 +146,20 @@ lists_the_devices(void **state)
 
 	(void) state;
 	NEED_DEVICE();
-	n = csv_cuda_list_devices(devices, 16);
+	n = csv_cuda_list_devices(test_session(), devices, 16);
 	assert_true(n >= 1);
 	assert_true(devices[0].usable);
 	assert_true(devices[0].memory_total > 0);
 	assert_true(devices[0].memory_free != 0);
-	assert_true(csv_cuda_device_name(0, name, sizeof(name)));
+	assert_true(csv_cuda_device_name(test_session(), 0, name, sizeof(name)));
 	assert_string_equal(name, devices[0].name);
 	print_message("device 0: %s, %d.%d, %llu MB, %lld MB free\n",
 				  devices[0].name, devices[0].capability_major,
 				  devices[0].capability_minor,
 				  (unsigned long long) devices[0].memory_total >> 20,
 				  (long long) devices[0].memory_free >> 20);
-	assert_null(csv_cuda_open(&(CsvCudaOptions){.device = 77}, &reading_memory,
+	assert_null(csv_cuda_open(test_session(), &(CsvCudaOptions){.device = 77},
+							  &reading_memory,
 							  name, sizeof(name)));
 	print_message("device 77: %s\n", name);
 }
@@ -196,7 +197,7 @@ says_why_after_a_trap(void **state)
 	NEED_DEVICE();
 	if (getenv("CSV_TEST_NO_TRAP") != NULL)
 	{
-		csv_cuda_shutdown();
+		csv_cuda_shutdown(test_session());
 		skip();
 	}
 	make_case(&test_case, &file, "1,abc\n", 1000);
@@ -207,7 +208,8 @@ says_why_after_a_trap(void **state)
 	expect_to_fail(&test_case, &file, cuda, "");
 	print_message("after a trap: %s\n", csv_cuda_engine.message(cuda));
 	csv_cuda_engine.close(cuda);
-	assert_null(csv_cuda_open(&(CsvCudaOptions) {0}, &reading_memory, reason,
+	assert_null(csv_cuda_open(test_session(), &(CsvCudaOptions) {0},
+							  &reading_memory, reason,
 							  sizeof(reason)));
 	print_message("opened again: %s\n", reason);
 	content_free(&file);

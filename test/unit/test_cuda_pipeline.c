@@ -160,24 +160,25 @@ starts_in_a_thread(void **state)
 	NEED_DEVICE();
 	make_content(false);
 	text = expected_text();
-	csv_cuda_shutdown();
-	assert_int_equal(csv_cuda_state(), CSV_CUDA_ASLEEP);
-	assert_false(csv_cuda_start(-1));
-	assert_true(csv_cuda_start(0));
-	for (int i = 0; i < 1000 && csv_cuda_state() == CSV_CUDA_STARTING; i++)
+	csv_cuda_shutdown(test_session());
+	assert_int_equal(csv_cuda_state(test_session()), CSV_CUDA_ASLEEP);
+	assert_false(csv_cuda_start(test_session(), -1));
+	assert_true(csv_cuda_start(test_session(), 0));
+	for (int i = 0;
+		 i < 1000 && csv_cuda_state(test_session()) == CSV_CUDA_STARTING; i++)
 		usleep(10000);
-	assert_int_equal(csv_cuda_state(), CSV_CUDA_AWAKE);
-	assert_false(csv_cuda_start(0));
+	assert_int_equal(csv_cuda_state(test_session()), CSV_CUDA_AWAKE);
+	assert_false(csv_cuda_start(test_session(), 0));
 	expect_text(0, 2, text);
 
 	/* whoever comes meanwhile waits */
-	csv_cuda_shutdown();
-	assert_true(csv_cuda_start(0));
+	csv_cuda_shutdown(test_session());
+	assert_true(csv_cuda_start(test_session(), 0));
 	expect_text(0, 2, text);
-	csv_cuda_shutdown();
-	assert_true(csv_cuda_start(0));
-	csv_cuda_shutdown();
-	assert_int_equal(csv_cuda_state(), CSV_CUDA_ASLEEP);
+	csv_cuda_shutdown(test_session());
+	assert_true(csv_cuda_start(test_session(), 0));
+	csv_cuda_shutdown(test_session());
+	assert_int_equal(csv_cuda_state(test_session()), CSV_CUDA_ASLEEP);
 	free(text);
 }
 
@@ -186,10 +187,40 @@ a_start_without_such_a_device_comes_to_nothing(void **state)
 {
 	(void) state;
 	NEED_DEVICE();
-	csv_cuda_shutdown();
-	if (csv_cuda_start(777))
-		csv_cuda_settle();
-	assert_int_equal(csv_cuda_state(), CSV_CUDA_ASLEEP);
+	csv_cuda_shutdown(test_session());
+	if (csv_cuda_start(test_session(), 777))
+		csv_cuda_settle(test_session());
+	assert_int_equal(csv_cuda_state(test_session()), CSV_CUDA_ASLEEP);
+}
+
+/* nothing needs a device before somebody asks for one */
+static void
+a_session_asleep_has_nothing(void **state)
+{
+	CsvSession *asleep = csv_cuda_session_create();
+	CsvCudaColumns *columns;
+	uint64_t	output = 1;
+	uint64_t	others = 1;
+	char		reason[256];
+
+	(void) state;
+	assert_non_null(asleep);
+	assert_int_equal(csv_cuda_state(asleep), CSV_CUDA_ASLEEP);
+	csv_cuda_settle(asleep);
+	csv_cuda_shutdown(asleep);
+	csv_cuda_memory_held(asleep, &output, &others);
+	assert_int_equal(output + others, 0);
+	assert_null(csv_cuda_open(asleep, &(CsvCudaOptions) {.device = -1},
+							  &reading_memory, reason, sizeof(reason)));
+	assert_non_null(strstr(reason, "-1"));
+	columns = csv_cuda_columns_create(asleep, 1, 10);
+	assert_non_null(columns);
+	assert_false(csv_cuda_columns_add(columns, CSV_CUDA_VALUES(0), 0, 1, NULL,
+									  1, 10, 0, reason, sizeof(reason)));
+	assert_string_equal(reason, "");
+	assert_int_equal(csv_cuda_columns_filled(columns, CSV_CUDA_VALUES(0)), 0);
+	csv_cuda_columns_free(columns);
+	csv_cuda_session_free(asleep);
 }
 
 int
@@ -198,6 +229,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_ahead_what_the_cpu_engine_reads),
 		cmocka_unit_test(scans_at_once_take_turns),
+		cmocka_unit_test(a_session_asleep_has_nothing),
 		cmocka_unit_test(starts_in_a_thread),
 		cmocka_unit_test(a_start_without_such_a_device_comes_to_nothing),
 	};

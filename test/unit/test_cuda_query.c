@@ -258,8 +258,8 @@ add_part(CsvCudaColumns *columns, uint32_t part, uint32_t first_row,
 static CsvCudaColumns *
 keep_columns(const CsvLayout *layout, const CsvBatch *batch, uint8_t *seen)
 {
-	CsvCudaColumns *columns = csv_cuda_columns_create(layout->ncolumns,
-													  batch->nrows);
+	CsvCudaColumns *columns =
+		csv_cuda_columns_create(test_session(), layout->ncolumns, batch->nrows);
 
 	assert_non_null(columns);
 	for (uint32_t c = 0; c < layout->ncolumns; c++)
@@ -323,7 +323,7 @@ ask_columns(CsvCudaColumns *columns, const CsvCudaQuestion *question,
 				selection->rows[position] >= first_row + n);
 	if (question->request->query->aggregates)
 		assert_int_equal(csv_evaluator_merge(found, &answer->groups), CSV_OK);
-	csv_cuda_answer_free(answer);
+	csv_cuda_answer_free(test_session(), answer);
 	return true;
 }
 
@@ -345,7 +345,7 @@ compare_columns(const Fixture *fixture, const CsvRequest *request,
 
 	for (uint32_t c = 0; c < layout->ncolumns; c++)
 		places[c] = c;
-	assert_true(csv_cuda_question_fits(&question));
+	assert_true(csv_cuda_question_fits(test_session(), &question));
 	for (int turn = 0; turn < 3; turn++)
 	{
 		CsvEvaluator *found = evaluator_of(query);
@@ -721,7 +721,7 @@ with_little_memory_there_is_no_answer(void **state)
 
 	(void) state;
 	NEED_DEVICE();
-	csv_cuda_shutdown();
+	csv_cuda_shutdown(test_session());
 	cuda = open_cuda((CsvCudaOptions) {.memory_limit = UINT64_C(48) << 20});
 	group_by(cuda, 200000, 4, false);
 	csv_cuda_engine.close(cuda);
@@ -780,7 +780,7 @@ memory_held(void)
 	uint64_t	output;
 	uint64_t	others;
 
-	csv_cuda_memory_held(&output, &others);
+	csv_cuda_memory_held(test_session(), &output, &others);
 	return others;
 }
 
@@ -813,7 +813,7 @@ many_groups_stay(void **state)
 
 	(void) state;
 	NEED_DEVICE();
-	csv_cuda_shutdown();
+	csv_cuda_shutdown(test_session());
 	for (int text_key = 0; text_key < 2; text_key++)
 	{
 		tally = hold(0, nrows, 2, text_key != 0, 3);
@@ -842,11 +842,11 @@ groups_without_room_come_out(void **state)
 		{
 			Tally		tally;
 
-			csv_cuda_shutdown();
+			csv_cuda_shutdown(test_session());
 			tally = hold(limit << 20, 400000, 80000, text_key != 0, 8);
 			npartly += tally.npartly;
 			nelsewhere += tally.nelsewhere;
-			csv_cuda_shutdown();
+			csv_cuda_shutdown(test_session());
 			tally = hold(limit << 20, 400000, 4000000, text_key != 0, 8);
 			npartly += tally.npartly;
 			nelsewhere += tally.nelsewhere;
@@ -854,7 +854,7 @@ groups_without_room_come_out(void **state)
 	print_message("%u inputs partly held, %u not\n", npartly, nelsewhere);
 	assert_true(npartly > 0);
 	assert_true(nelsewhere > npartly);
-	csv_cuda_shutdown();
+	csv_cuda_shutdown(test_session());
 }
 
 /*
@@ -1025,9 +1025,9 @@ columns_give_way(void **state)
 
 	(void) state;
 	NEED_DEVICE();
-	csv_cuda_shutdown();
+	csv_cuda_shutdown(test_session());
 	cuda = open_cuda((CsvCudaOptions) {.memory_limit = UINT64_C(48) << 20});
-	columns = csv_cuda_columns_create(1, nrows);
+	columns = csv_cuda_columns_create(test_session(), 1, nrows);
 	assert_non_null(columns);
 	assert_false(csv_cuda_columns_add(columns, CSV_CUDA_STATUSES(0), 0, 1, NULL,
 									  1, nrows, UINT64_C(48) << 20, reason,
@@ -1039,14 +1039,14 @@ columns_give_way(void **state)
 		assert_true(add_part(columns, CSV_CUDA_STATUSES(0), 0, 1, NULL, 1,
 							 nrows));
 		assert_int_equal(csv_cuda_columns_bytes(columns), nrows);
-		csv_cuda_memory_held(&output, &others);
+		csv_cuda_memory_held(test_session(), &output, &others);
 		assert_true(others >= nrows);
 		if (turn == 0)
 			group_by(cuda, 200000, 4, false);
 		else
 		{
 			csv_cuda_engine.close(cuda);
-			csv_cuda_shutdown();
+			csv_cuda_shutdown(test_session());
 		}
 		assert_int_equal(csv_cuda_columns_filled(columns, CSV_CUDA_STATUSES(0)),
 						 0);

@@ -1,0 +1,472 @@
+/*
+ * memory.cu
+ *		A session's memory: on the device, and of the host's what is pinned.
+ */
+#include "session.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* older C libraries do not have it */
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE	23
+#endif
+
+/* ---- device memory ---- */
+
+size_t
+csv_device_taken(const CsvSession *session)
+{
+	size_t		nbytes = 0;
+
+	for (const CsvTaken *taken = session->taken; taken != NULL;
+		 taken = taken->next)
+		nbytes += taken->nbytes;
+	return nbytes;
+}
+
+size_t
+csv_device_held(const CsvSession *session)
+{
+	size_t		held = csv_device_taken(session);
+
+	for (int i = 0; i < CSV_DEVICE_NUM; i++)
+		held += session->device_memory[i].nbytes;
+	return held;
+}
+
+void
+csv_cuda_memory_held(const CsvSession *session, uint64_t *output,
+					 uint64_t *others)
+{
+	*output = session->device_memory[CSV_DEVICE_OUTPUT].nbytes;
+	*others = csv_device_held(session) - *output;
+}
+
+static void
+release_block(CsvSession *session, CsvDeviceMemory which)
+{
+	CsvMemoryBlock   *block = &session->device_memory[which];
+
+	if (which == CSV_DEVICE_NEXT)
+		session->next.owner = NULL;
+	if (block->bytes != NULL)
+		cudaFree(block->bytes);
+	block->bytes = NULL;
+	block->nbytes = 0;
+}
+
+void
+csv_device_release(CsvSession *session)
+{
+	if (session->dead)
+		return;
+	for (int i = 0; i < CSV_DEVICE_NUM; i++)
+		release_block(session, (CsvDeviceMemory) i);
+}
+
+void
+csv_device_drop_kept(CsvSession *session)
+{
+	if (session->columns != NULL)
+		session->drop_columns(session);
+}
+
+/*
+ * Give back what can be done without: what is only copied ahead, what is only
+ * kept, and what was there for a query's evaluation, unless that is under way.
+ */
+static void
+release_spare(CsvSession *session, CsvDeviceMemory which)
+{
+	if (which != CSV_DEVICE_NEXT)
+		release_block(session, CSV_DEVICE_NEXT);
+	if (which < CSV_DEVICE_QUERY && which != CSV_DEVICE_NEXT)
+	{
+		release_block(session, CSV_DEVICE_QUERY);
+		release_block(session, CSV_DEVICE_ANSWER);
+	}
+	csv_device_drop_kept(session);
+}
+
+bool
+csv_device_reserve(CsvSession *session, CsvDeviceMemory which, size_t nbytes,
+				   size_t keep, size_t limit, char *message)
+{
+	CsvMemoryBlock   *block = &session->device_memory[which];
+	uint8_t    *bytes = NULL;
+	size_t		others = csv_device_held(session) - block->nbytes;
+	size_t		wanted;
+	cudaError_t error;
+
+	if (nbytes <= block->nbytes)
+		return true;
+
+	/* a little more, so that the next chunk fits too, if the limit allows */
+	wanted = (nbytes + nbytes / 64 + 0xffff) & ~(size_t) 0xffff;
+	if (others + wanted > limit && which != CSV_DEVICE_NEXT)
+	{
+		release_spare(session, which);
+		others = csv_device_held(session) - block->nbytes;
+	}
+	if (others + wanted > limit)
+		wanted = (nbytes + 0xff) & ~(size_t) 0xff;
+	if (others + wanted > limit)
+	{
+		csv_session_say(message,
+						"out of GPU memory: %zu MB needed, the limit is %zu MB",
+						(others + wanted) >> 20, limit >> 20);
+		return false;
+	}
+	if (keep == 0)
+		release_block(session, which);
+	error = cudaMalloc((void **) &bytes, wanted);
+	if (error == cudaErrorMemoryAllocation && which != CSV_DEVICE_NEXT)
+	{
+		cudaGetLastError();
+		release_spare(session, which);
+		error = cudaMalloc((void **) &bytes, wanted);
+	}
+	if (error == cudaSuccess && keep > 0 && block->bytes != NULL)
+	{
+		error = cudaMemcpyAsync(bytes, block->bytes, keep,
+								cudaMemcpyDeviceToDevice, session->stream);
+		if (error == cudaSuccess)
+			error = cudaStreamSynchronize(session->stream);
+		if (error == cudaSuccess)
+			error = cudaFree(block->bytes);
+		if (error == cudaSuccess)
+			block->bytes = NULL;
+	}
+	if (error == cudaErrorMemoryAllocation)
+	{
+		cudaGetLastError();
+		csv_session_say(message,
+						"out of GPU memory: the device has no %zu MB beside %zu MB in use here (limit %zu MB)",
+						wanted >> 20, others >> 20, limit >> 20);
+		return false;
+	}
+	if (error != cudaSuccess)
+	{
+		csv_session_failed(session, error, "memory allocation", message);
+		if (bytes != NULL && !session->dead)
+			cudaFree(bytes);
+		return false;
+	}
+	block->bytes = bytes;
+	block->nbytes = wanted;
+	return true;
+}
+
+uint8_t *
+csv_device_take(CsvSession *session, size_t nbytes, size_t limit,
+				uint64_t *number)
+{
+	CsvTaken   *taken;
+	cudaError_t error;
+
+	if (csv_device_held(session) + nbytes > limit)
+		return NULL;
+	taken = (CsvTaken *) malloc(sizeof(*taken));
+	if (taken == NULL)
+		return NULL;
+	error = cudaMalloc((void **) &taken->bytes, nbytes);
+	if (error != cudaSuccess)
+	{
+		/* what sticks shows again in the next call */
+		cudaGetLastError();
+		free(taken);
+		return NULL;
+	}
+	*number = taken->number = ++session->ntaken;
+	taken->nbytes = nbytes;
+	taken->next = session->taken;
+	session->taken = taken;
+	return taken->bytes;
+}
+
+void
+csv_device_give_back(CsvSession *session, uint64_t number)
+{
+	for (CsvTaken **link = &session->taken; *link != NULL;
+		 link = &(*link)->next)
+	{
+		CsvTaken   *taken = *link;
+
+		if (taken->number != number)
+			continue;
+		if (!session->dead)
+			cudaFree(taken->bytes);
+		*link = taken->next;
+		free(taken);
+		return;
+	}
+}
+
+/* ---- host memory ---- */
+
+static void *
+host_alloc(void *owner, size_t nbytes)
+{
+	(void) owner;
+	return malloc(nbytes);
+}
+
+static void
+host_free(void *owner, void *memory)
+{
+	(void) owner;
+	free(memory);
+}
+
+const CsvMemory csv_host_memory = {host_alloc, host_free, NULL};
+
+/* ---- pinned memory ---- */
+
+/* a stretch of new memory whose pages are to be made */
+typedef struct PageStretch
+{
+	uint8_t    *bytes;
+	size_t		nbytes;
+} PageStretch;
+
+static void *
+make_pages(void *arg)
+{
+	const PageStretch *stretch = (const PageStretch *) arg;
+
+	/* kernels before 5.14 do not know it */
+	if (madvise(stretch->bytes, stretch->nbytes, MADV_POPULATE_WRITE) != 0)
+		for (size_t i = 0; i < stretch->nbytes; i += 4096)
+			((volatile uint8_t *) stretch->bytes)[i] = 0;
+	return NULL;
+}
+
+/*
+ * Large pages, made by several threads, and registered then: see
+ * CSV_PINNED_MAP_BYTES.  NULL where that cannot be had.
+ */
+static uint8_t *
+map_pinned(size_t nbytes)
+{
+	const size_t page = CSV_LARGE_PAGE_BYTES;
+	size_t		nmapped = nbytes + page;
+	uint8_t    *mapping = (uint8_t *) mmap(NULL, nmapped,
+										   PROT_READ | PROT_WRITE,
+										   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t    *bytes;
+	PageStretch	stretches[CSV_PINNED_THREADS];
+	pthread_t	threads[CSV_PINNED_THREADS];
+	bool		started[CSV_PINNED_THREADS] = {false};
+	size_t		share = nbytes / CSV_PINNED_THREADS / page * page;
+
+	if (mapping == MAP_FAILED)
+		return NULL;
+	bytes = (uint8_t *) (((uintptr_t) mapping + page - 1) / page * page);
+	if (bytes > mapping)
+		munmap(mapping, (size_t) (bytes - mapping));
+	if (bytes + nbytes < mapping + nmapped)
+		munmap(bytes + nbytes, (size_t) (mapping + nmapped - (bytes + nbytes)));
+
+	/* a program that the backend starts has no use for it */
+	madvise(bytes, nbytes, MADV_DONTFORK);
+	madvise(bytes, nbytes, MADV_HUGEPAGE);
+	for (int i = 0; i < CSV_PINNED_THREADS; i++)
+	{
+		stretches[i].bytes = bytes + i * share;
+		stretches[i].nbytes = i == CSV_PINNED_THREADS - 1 ?
+			nbytes - i * share : share;
+		started[i] = i > 0 && pthread_create(&threads[i], NULL, make_pages,
+											 &stretches[i]) == 0;
+	}
+	for (int i = 0; i < CSV_PINNED_THREADS; i++)
+		if (!started[i])
+			make_pages(&stretches[i]);
+	for (int i = 0; i < CSV_PINNED_THREADS; i++)
+		if (started[i])
+			pthread_join(threads[i], NULL);
+	if (cudaHostRegister(bytes, nbytes, cudaHostRegisterDefault) == cudaSuccess)
+		return bytes;
+	cudaGetLastError();
+	munmap(bytes, nbytes);
+	return NULL;
+}
+
+/* make a block; what it fails with is not left behind */
+static cudaError_t
+make_pinned(CsvMemoryBlock *block, size_t nbytes)
+{
+	cudaError_t error;
+
+	block->mapped = false;
+	if (nbytes >= CSV_PINNED_MAP_BYTES)
+	{
+		nbytes = (nbytes + CSV_LARGE_PAGE_BYTES - 1) / CSV_LARGE_PAGE_BYTES *
+			CSV_LARGE_PAGE_BYTES;
+		block->bytes = map_pinned(nbytes);
+		block->mapped = block->bytes != NULL;
+	}
+	if (!block->mapped)
+	{
+		error = cudaMallocHost((void **) &block->bytes, nbytes);
+		if (error != cudaSuccess)
+		{
+			cudaGetLastError();
+			block->bytes = NULL;
+			return error;
+		}
+	}
+	block->nbytes = nbytes;
+	return cudaSuccess;
+}
+
+static void
+free_pinned(CsvMemoryBlock *block)
+{
+	cudaError_t error = !block->mapped ? cudaFreeHost(block->bytes) :
+		cudaHostUnregister(block->bytes);
+
+	if (error != cudaSuccess)
+		cudaGetLastError();
+	else if (block->mapped)
+		munmap(block->bytes, block->nbytes);
+	block->bytes = NULL;
+	block->nbytes = 0;
+}
+
+/* let go of blocks that nobody uses until at most `keep` bytes of them are left */
+static void
+trim_pinned(CsvSession *session, size_t keep)
+{
+	size_t		unused = 0;
+
+	for (int i = 0; i < CSV_PINNED_BLOCKS; i++)
+		if (!session->pinned[i].in_use)
+			unused += session->pinned[i].nbytes;
+	for (int i = 0; i < CSV_PINNED_BLOCKS && unused > keep; i++)
+	{
+		CsvMemoryBlock   *block = &session->pinned[i];
+
+		if (block->in_use || block->bytes == NULL)
+			continue;
+		unused -= block->nbytes;
+		free_pinned(block);
+	}
+}
+
+static void *
+take_pinned(CsvSession *session, size_t nbytes)
+{
+	CsvMemoryBlock   *best = NULL;
+	CsvMemoryBlock   *empty = NULL;
+	cudaError_t error;
+
+	nbytes = (nbytes + 0xffff) & ~(size_t) 0xffff;
+	for (int i = 0; i < CSV_PINNED_BLOCKS; i++)
+	{
+		CsvMemoryBlock   *block = &session->pinned[i];
+
+		if (block->in_use)
+			continue;
+		if (block->bytes == NULL)
+			empty = block;
+		else if (block->nbytes >= nbytes &&
+				 (best == NULL || block->nbytes < best->nbytes))
+			best = block;
+	}
+
+	/* a small need does not take a large block away from the next large one */
+	if (best != NULL && (best->nbytes / 8 <= nbytes || empty == NULL))
+	{
+		best->in_use = true;
+		return best->bytes;
+	}
+	if (empty == NULL)
+	{
+		trim_pinned(session, 0);
+		for (int i = 0; i < CSV_PINNED_BLOCKS; i++)
+			if (session->pinned[i].bytes == NULL)
+				empty = &session->pinned[i];
+		if (empty == NULL)
+			return NULL;
+	}
+	cudaSetDevice(session->number);
+	error = make_pinned(empty, nbytes);
+	if (error == cudaErrorMemoryAllocation)
+	{
+		trim_pinned(session, 0);
+		error = make_pinned(empty, nbytes);
+	}
+	if (error != cudaSuccess)
+		return NULL;
+	empty->in_use = true;
+	return empty->bytes;
+}
+
+void *
+csv_pinned_take(CsvSession *session, size_t nbytes)
+{
+	sigset_t	old;
+	void	   *memory;
+
+	if (!csv_session_lives(session))
+		return NULL;
+	csv_signals_block(&old);
+	pthread_mutex_lock(&session->pool_mutex);
+	memory = take_pinned(session, nbytes);
+	pthread_mutex_unlock(&session->pool_mutex);
+	csv_signals_unblock(&old);
+	return memory;
+}
+
+static CsvMemoryBlock *
+find_pinned(CsvSession *session, const void *memory)
+{
+	for (int i = 0; i < CSV_PINNED_BLOCKS; i++)
+		if (session->pinned[i].bytes == memory && memory != NULL)
+			return &session->pinned[i];
+	return NULL;
+}
+
+size_t
+csv_pinned_size(CsvSession *session, const void *memory)
+{
+	CsvMemoryBlock   *block;
+	size_t		nbytes;
+
+	pthread_mutex_lock(&session->pool_mutex);
+	block = find_pinned(session, memory);
+	nbytes = block == NULL ? 0 : block->nbytes;
+	pthread_mutex_unlock(&session->pool_mutex);
+	return nbytes;
+}
+
+bool
+csv_pinned_give_back(CsvSession *session, void *memory)
+{
+	CsvMemoryBlock   *block;
+	sigset_t	old;
+
+	csv_signals_block(&old);
+	pthread_mutex_lock(&session->pool_mutex);
+	block = find_pinned(session, memory);
+	if (block != NULL)
+	{
+		block->in_use = false;
+		if (csv_session_lives(session))
+			trim_pinned(session, CSV_PINNED_KEEP_BYTES);
+	}
+	pthread_mutex_unlock(&session->pool_mutex);
+	csv_signals_unblock(&old);
+	return block != NULL;
+}
+
+void
+csv_pinned_free_all(CsvSession *session)
+{
+	for (int i = 0; i < CSV_PINNED_BLOCKS; i++)
+		if (session->pinned[i].bytes != NULL)
+			free_pinned(&session->pinned[i]);
+	memset(session->pinned, 0, sizeof(session->pinned));
+}

@@ -1,0 +1,182 @@
+/*
+ * windows.cu
+ *		Stretches of whole records whose index fits into the memory meant for it;
+ *		what is in CSV_DEVICE_INDEX.
+ */
+#include "call.h"
+
+/* memory for index and masks */
+static size_t
+index_budget(const CsvCall *call)
+{
+	size_t		budget = (size_t) (call->found.nbytes * CSV_INDEX_SHARE);
+
+	return budget < CSV_INDEX_FLOOR ? CSV_INDEX_FLOOR : budget;
+}
+
+/* of that, the masks, which come first */
+static size_t
+masks_bytes(const CsvCall *call)
+{
+	return (size_t) call->view.ntiles * CSV_TILE_THREADS * CSV_NUM_MASKS * 8;
+}
+
+/*
+ * Where the parts of a window of so many tiles, separators and records are, from
+ * base on (NULL: not known yet); returns their bytes.
+ */
+static size_t
+lay_out_window(const CsvCall *call, CsvView *view, uint32_t ntiles,
+			   uint32_t nseparators, uint32_t nrecords, uint8_t *base)
+{
+	size_t		span = (size_t) ntiles * CSV_TILE_BYTES;
+	uint32_t	each = call->cuda->max_per_field > 2 ? 2 :
+		call->cuda->max_per_field;
+	uint32_t  **tables[] = {&view->record_start, &view->record_first,
+	&view->record_line, &view->record_key, &view->rows};
+	size_t		next = 0;
+
+	view->separators = (uint32_t *)
+		csv_take_bytes(base, &next, ((size_t) nseparators + 1) * 4);
+	for (uint32_t **table : tables)
+		*table = (uint32_t *)
+			csv_take_bytes(base, &next, ((size_t) nrecords + 2) * 4);
+	view->select_ranks = (uint32_t *)
+		csv_take_bytes(base, &next,
+					   ((size_t) nrecords / CSV_SELECT_RECORDS + 2) * 4);
+	view->max_longs =
+		(uint32_t) (span / (CSV_LONG_FIELD_BYTES + 1) + 1) * each;
+	view->max_pieces = view->max_longs +
+		(uint32_t) (span / CSV_PIECE_BYTES + 1) * each;
+	view->longs = (CsvLong *)
+		csv_take_bytes(base, &next, view->max_longs * sizeof(CsvLong));
+	view->pieces = (CsvPiece *)
+		csv_take_bytes(base, &next, view->max_pieces * sizeof(CsvPiece));
+	return next;
+}
+
+/* bytes of a window from a record on, up to a tile */
+static size_t
+window_bytes(const CsvCall *call, uint32_t first_record, uint32_t first_tile,
+			 uint32_t until)
+{
+	const CsvRanks *ranks = call->found.ranks;
+	CsvView		nowhere;
+
+	return lay_out_window(call, &nowhere, until - first_tile,
+						  ranks[until].separators -
+						  ranks[first_tile].separators,
+						  ranks[until].ends - first_record, NULL);
+}
+
+/* masks, and before them the composed transitions that lead to them */
+CsvStatus
+csv_window_place_masks(CsvCall *call)
+{
+	CsvView    *view = &call->view;
+	size_t		prefixes_at = masks_bytes(call);
+	size_t		nbytes = prefixes_at +
+		(size_t) view->ntiles * CSV_TILE_THREADS * 4;
+	size_t		budget = index_budget(call);
+	uint8_t    *base;
+
+	TRY(csv_work_reserve(&call->work, CSV_DEVICE_INDEX,
+						 nbytes > budget ? nbytes : budget, 0));
+	base = csv_work_memory(&call->work, CSV_DEVICE_INDEX);
+	view->masks = (uint64_t *) base;
+	/* done with before a window is filled */
+	view->prefixes = (uint32_t *) (base + prefixes_at);
+	return CSV_OK;
+}
+
+/* the tile in which a record starts: the last with no more starts before it */
+static uint32_t
+tile_of_start(const CsvCall *call, uint32_t record)
+{
+	uint32_t	low = 0;
+	uint32_t	high = call->view.ntiles - 1;
+
+	while (low < high)
+	{
+		uint32_t	middle = low + (high - low + 1) / 2;
+
+		if (call->found.ranks[middle].starts <= record)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return low;
+}
+
+/*
+ * As many whole tiles as fit the budget, but one record at the least.
+ */
+CsvStatus
+csv_window_open(CsvCall *call, uint32_t first_record, uint32_t max_records)
+{
+	CsvView    *view = &call->view;
+	const CsvRanks *ranks = call->found.ranks;
+	size_t		budget = index_budget(call) - masks_bytes(call);
+	uint32_t	first_tile;
+	uint32_t	low;
+	uint32_t	high = view->ntiles;
+	uint32_t	nseparators;
+	size_t		nbytes;
+	uint8_t    *base;
+
+	/* the fewest tiles that hold the end of the first record */
+	first_tile = tile_of_start(call, first_record);
+	low = first_tile + 1;
+	while (low < high)
+	{
+		uint32_t	middle = low + (high - low) / 2;
+
+		if (ranks[middle].ends > first_record)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+
+	/* the most that fit, if more than those */
+	high = view->ntiles;
+	while (low < high)
+	{
+		uint32_t	middle = low + (high - low + 1) / 2;
+
+		if (window_bytes(call, first_record, first_tile, middle) <= budget)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+
+	view->first_tile = first_tile;
+	view->window_tiles = low - first_tile;
+	view->first_record = first_record;
+	view->first_separator = ranks[first_tile].separators;
+	view->nrecords = ranks[low].ends - first_record;
+	if (view->nrecords > max_records)
+		view->nrecords = max_records;
+	nseparators = ranks[low].separators - view->first_separator;
+	nbytes = lay_out_window(call, view, view->window_tiles, nseparators,
+							view->nrecords, NULL);
+	TRY(csv_work_reserve(&call->work, CSV_DEVICE_INDEX,
+						 masks_bytes(call) + nbytes, masks_bytes(call)));
+	base = csv_work_memory(&call->work, CSV_DEVICE_INDEX);
+	view->masks = (uint64_t *) base;
+	lay_out_window(call, view, view->window_tiles, nseparators, view->nrecords,
+				   base + masks_bytes(call));
+	return CSV_OK;
+}
+
+CsvStatus
+csv_window_launch(CsvCall *call)
+{
+	cudaStream_t stream = call->work.session->stream;
+
+	TRY(csv_work_clear(&call->work, &call->view.counters->any_bad,
+					   sizeof(uint32_t)));
+	csv_launch_index(&call->view, stream);
+	csv_launch_check(&call->view, stream);
+	csv_launch_select(&call->view, stream);
+	return CSV_OK;
+}

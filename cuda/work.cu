@@ -1,0 +1,80 @@
+/*
+ * work.cu
+ *		Waiting for the device, and pinned memory for what comes from there.
+ */
+#include "work.h"
+
+#include <sched.h>
+#include <time.h>
+
+CsvStatus
+csv_work_wait(CsvWork *work)
+{
+	CsvSession *session = work->session;
+	cudaError_t error;
+	bool		interrupted = false;
+	struct timespec began;
+	struct timespec now;
+
+	TRY(csv_work_launched(work));
+	TRY_CUDA(work, cudaEventRecord(session->done, session->stream), "kernel");
+	clock_gettime(CLOCK_MONOTONIC, &began);
+	while ((error = cudaEventQuery(session->done)) == cudaErrorNotReady)
+	{
+		const struct timespec nap = {0, 50000};
+
+		csv_signals_unblock(&work->signals);
+		if (!interrupted && work->interrupted != NULL)
+			interrupted = work->interrupted(work->interrupted_arg);
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		if ((now.tv_sec - began.tv_sec) * 1000000000L + now.tv_nsec -
+			began.tv_nsec < CSV_SPIN_NANOSECONDS)
+			sched_yield();
+		else
+			nanosleep(&nap, NULL);
+		csv_signals_block(NULL);
+	}
+	TRY_CUDA(work, error, "kernel");
+	return interrupted ? CSV_INTERRUPTED : CSV_OK;
+}
+
+CsvStatus
+csv_work_ask(CsvWork *work)
+{
+	bool		interrupted;
+
+	if (work->interrupted == NULL)
+		return CSV_OK;
+	csv_signals_unblock(&work->signals);
+	interrupted = work->interrupted(work->interrupted_arg);
+	csv_signals_block(NULL);
+	return interrupted ? CSV_INTERRUPTED : CSV_OK;
+}
+
+CsvStatus
+csv_work_fetch_part(const CsvWork *work, uint8_t **next, const void *device,
+					size_t n, const void **place)
+{
+	*place = *next;
+	*next += ALIGN(n, 64);
+	return csv_work_fetch(work, (void *) *place, device, n);
+}
+
+CsvStatus
+csv_work_reserve_pinned(CsvWork *work, uint8_t **block, size_t nbytes)
+{
+	CsvSession *session = work->session;
+
+	if (*block != NULL)
+	{
+		if (csv_pinned_size(session, *block) >= nbytes)
+			return CSV_OK;
+		csv_pinned_give_back(session, *block);
+	}
+	*block = (uint8_t *) csv_pinned_take(session, nbytes + nbytes / 8);
+	if (*block != NULL)
+		return CSV_OK;
+	csv_session_say(work->message,
+					"out of pinned host memory: %zu MB needed", nbytes >> 20);
+	return CSV_DEVICE_FAILED;
+}

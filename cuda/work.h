@@ -1,0 +1,120 @@
+/*
+ * work.h
+ *		How a host call deals with the device: copying, waiting, failing.
+ */
+#ifndef CSV_CUDA_WORK_H
+#define CSV_CUDA_WORK_H
+
+#include "session.h"
+
+/* what a call has at hand all along, between enter and leave */
+typedef struct CsvWork
+{
+	CsvSession *session;
+	size_t		memory_limit;	/* bytes of device memory */
+	bool		(*interrupted) (void *arg);	/* or NULL */
+	void	   *interrupted_arg;
+	sigset_t	signals;		/* those blocked before */
+	char	   *message;		/* CSV_MESSAGE_BYTES, for CSV_DEVICE_FAILED */
+} CsvWork;
+
+/* go on only where all is well */
+#define TRY(status_) \
+	do { \
+		CsvStatus try_status_ = (status_); \
+		if (try_status_ != CSV_OK) \
+			return try_status_; \
+	} while (0)
+
+/* the same of a call of CUDA */
+#define TRY_CUDA(work_, call_, what_) TRY(csv_work_check(work_, call_, what_))
+
+static inline CsvStatus
+csv_work_check(const CsvWork *work, cudaError_t error, const char *what)
+{
+	if (error == cudaSuccess)
+		return CSV_OK;
+	csv_session_failed(work->session, error, what, work->message);
+	return CSV_DEVICE_FAILED;
+}
+
+static inline CsvStatus
+csv_work_launched(const CsvWork *work)
+{
+	return csv_work_check(work, cudaGetLastError(), "kernel launch");
+}
+
+/*
+ * Wait for all that was launched: CSV_INTERRUPTED where the callback says so.
+ * The device is done all the same when this returns: no kernel runs for long.
+ * Signals are let through meanwhile, since the callback lives on them.
+ */
+extern CsvStatus csv_work_wait(CsvWork *work);
+
+/* only ask the callback */
+extern CsvStatus csv_work_ask(CsvWork *work);
+
+/* device memory: see csv_device_reserve */
+static inline CsvStatus
+csv_work_reserve(CsvWork *work, CsvDeviceMemory which, size_t nbytes,
+				 size_t keep)
+{
+	return csv_device_reserve(work->session, which, nbytes, keep,
+							  work->memory_limit, work->message) ?
+		CSV_OK : CSV_DEVICE_FAILED;
+}
+
+static inline uint8_t *
+csv_work_memory(const CsvWork *work, CsvDeviceMemory which)
+{
+	return work->session->device_memory[which].bytes;
+}
+
+/*
+ * Launch copies: n bytes to the device, and back to the host; and n bytes of
+ * zeros.  Memory of the host must stay until the device is waited for.
+ */
+static inline CsvStatus
+csv_work_send(const CsvWork *work, void *device, const void *host, size_t n)
+{
+	return n == 0 ? CSV_OK :
+		csv_work_check(work, cudaMemcpyAsync(device, host, n,
+											 cudaMemcpyHostToDevice,
+											 work->session->stream), "copy");
+}
+
+static inline CsvStatus
+csv_work_fetch(const CsvWork *work, void *host, const void *device, size_t n)
+{
+	return n == 0 ? CSV_OK :
+		csv_work_check(work, cudaMemcpyAsync(host, device, n,
+											 cudaMemcpyDeviceToHost,
+											 work->session->stream), "copy");
+}
+
+static inline CsvStatus
+csv_work_clear(const CsvWork *work, void *device, size_t n)
+{
+	return n == 0 ? CSV_OK :
+		csv_work_check(work, cudaMemsetAsync(device, 0, n,
+											 work->session->stream),
+					   "memset");
+}
+
+static inline CsvStatus
+csv_work_mark(const CsvWork *work, cudaEvent_t event)
+{
+	return csv_work_check(work, cudaEventRecord(event, work->session->stream),
+						  "event");
+}
+
+/* n bytes to *next, which moves on; they are at *place then */
+extern CsvStatus csv_work_fetch_part(const CsvWork *work, uint8_t **next,
+									 const void *device, size_t n,
+									 const void **place);
+
+/* a pinned block of at least nbytes, in place of *block; nothing is kept */
+extern CsvStatus csv_work_reserve_pinned(CsvWork *work, uint8_t **block,
+										 size_t nbytes);
+
+#endif							/* CSV_CUDA_WORK_H */
