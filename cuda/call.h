@@ -94,7 +94,7 @@ typedef struct CsvCuda
 /* ---- a call of parse ---- */
 
 /* what is known of the input */
-typedef struct CsvFound
+typedef struct CsvInputFound
 {
 	uint32_t	nbytes;			/* that are read */
 	bool		at_end;
@@ -104,7 +104,7 @@ typedef struct CsvFound
 	uint32_t	tail_start;
 	bool		was_ahead;		/* some was copied ahead, between: */
 	cudaEvent_t ahead[2];
-} CsvFound;
+} CsvInputFound;
 
 /* rows on the device */
 typedef struct CsvColumnPlace
@@ -151,7 +151,7 @@ typedef struct CsvCall
 	CsvCuda    *cuda;
 	const CsvInput *input;
 	CsvView		view;
-	CsvFound	found;
+	CsvInputFound	found;
 	void	   *staged_columns; /* in the staging block: room for a
 								 * CsvDeviceColumn each, */
 	uint32_t   *staged_seen;	/* and a word each */

@@ -298,7 +298,7 @@ finish_batch(CsvCall *call, CsvBatch *batch)
 static CsvStatus
 parse_on_device(CsvCall *call, CsvBatch *batch, Outcome *outcome)
 {
-	CsvFound   *found = &call->found;
+	CsvInputFound *found = &call->found;
 	const CsvInput *input = call->input;
 	uint32_t	tail_bytes;
 

@@ -79,7 +79,7 @@ copy_input(CsvCall *call, uint8_t *device)
 {
 	CsvWork    *work = &call->work;
 	CsvSession *session = work->session;
-	CsvFound   *found = &call->found;
+	CsvInputFound *found = &call->found;
 	const CsvInput *input = call->input;
 	CsvNext    *next = &session->next;
 	cudaStream_t stream = session->stream;
@@ -156,7 +156,7 @@ csv_input_read(CsvCall *call)
 	CsvWork    *work = &call->work;
 	CsvCuda    *cuda = call->cuda;
 	CsvView    *view = &call->view;
-	CsvFound   *found = &call->found;
+	CsvInputFound *found = &call->found;
 	CsvCounters *counters = (CsvCounters *) cuda->staging;
 	uint8_t    *ranks = cuda->staging + CSV_STAGED_RANKS;
 	size_t		ranks_bytes;
