@@ -31,8 +31,6 @@ extern cudaError_t __wrap_cudaMemcpyAsync(void *to, const void *from,
 }
 
 CsvInjected csv_injected;
-CsvEngine	__wrap_csv_cuda_engine;
-
 /* the engine that was opened last, the others being left alone */
 static void *failing;
 static int	fault;
@@ -59,6 +57,18 @@ parse(void *engine, const CsvInput *input, CsvBatch *batch)
 	return status;
 }
 
+static CsvEngine
+with_faults()
+{
+	CsvEngine	engine = __real_csv_cuda_engine;
+
+	engine.parse = parse;
+	return engine;
+}
+
+/* made when the library is loaded: a session that starts uses it at once */
+CsvEngine	__wrap_csv_cuda_engine = with_faults();
+
 cudaError_t
 __wrap_cudaMemcpyAsync(void *to, const void *from, size_t nbytes,
 					   cudaMemcpyKind kind, cudaStream_t stream)
@@ -82,8 +92,6 @@ __wrap_csv_cuda_open(CsvSession *session, const CsvCudaOptions *options,
 
 	if (csv_injected.gpu_groups > 0)
 		injected.hold_from = (uint32_t) csv_injected.gpu_groups;
-	__wrap_csv_cuda_engine = __real_csv_cuda_engine;
-	__wrap_csv_cuda_engine.parse = parse;
 	fault = csv_injected.gpu_fault;
 	nparsed = 0;
 	failing = __real_csv_cuda_open(session, &injected, memory, reason, reason_size);

@@ -52,6 +52,7 @@ expect_to_fail(const Case *test_case, const Content *file, void *cuda,
 	Reading		reading;
 
 	reading_init(&reading, 2);
+	reading.options.dialect = test_case->dialect;
 	reading.options.chunk_bytes = test_case->chunk_bytes;
 	reading.layout.ncolumns = 2;
 	reading.layout.columns = test_case->columns;
