@@ -70,6 +70,41 @@ SELECT c, line ~ 'Limit: 3\d\d\d' AS many
   WHERE line ~ 'by Engine Limit';
 SELECT explain('SELECT sum(price + 1e38) FROM t');
 DROP VIEW constants;
+-- nor do those that leave 128 bits come out on the other side
+CREATE FOREIGN TABLE few (id int, n numeric(10,2), f numeric(38,38)) SERVER csv OPTIONS (filename 'regress_csv/few.csv');
+CALL write_query('few.csv', $$SELECT E'1,-534.00,0.5\n2,5,\n3,,0.25\n4,7.25,-0.75\n'$$);
+CREATE FUNCTION wide(query text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+  found text[] := '{}';
+  answer text;
+  n numeric;
+  alike_ones bigint := 0;
+BEGIN
+  FOR n IN SELECT sign * c FROM (
+      SELECT m * 10::numeric ^ k AS c FROM generate_series(1, 9) m, generate_series(33, 42) k
+      UNION ALL SELECT trunc(2::numeric ^ b) / 10::numeric ^ s + d FROM generate_series(124, 130) b, generate_series(0, 3) s, generate_series(-1, 1) d
+      UNION ALL SELECT repeat('9', digits)::numeric + x FROM generate_series(35, 40) digits, unnest(ARRAY[0, 0.9, 1]) x) c,
+      unnest(ARRAY[1, -1]) sign LOOP
+    FOREACH answer IN ARRAY ARRAY['on', 'off'] LOOP
+      PERFORM set_config('csv_gpu_fdw.enable_pushdown', answer, true);
+      EXECUTE query INTO answer USING n;
+      found := answer || found;
+    END LOOP;
+    IF found[1] IS DISTINCT FROM found[2] THEN
+      RAISE WARNING '% with %: %, without: %', query, n, found[2], found[1];
+    ELSE
+      alike_ones := alike_ones + 1;
+    END IF;
+  END LOOP;
+  PERFORM set_config('csv_gpu_fdw.enable_pushdown', 'on', true);
+  RETURN alike_ones;
+END $$;
+SELECT wide('SELECT array_agg(id) FROM few WHERE n < $1');
+SELECT wide('SELECT array_agg(id) FROM few WHERE n >= $1 OR id = $1');
+SELECT wide('SELECT array_agg(id) FROM few WHERE n IN ($1, 7.25) OR f > $1');
+SELECT wide('SELECT array[sum(n * $1), sum(id - $1), max(f + $1)] FROM few');
+DROP FUNCTION wide;
+DROP FOREIGN TABLE few;
 SELECT alike('SELECT * FROM t ORDER BY id DESC LIMIT 1');
 SELECT alike('SELECT t FROM t ORDER BY id LIMIT 1');
 SELECT alike('SELECT count(*), sum(id) FROM (SELECT id FROM t ORDER BY price, id LIMIT 1000) x');

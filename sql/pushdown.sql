@@ -144,6 +144,15 @@ EXECUTE by_price(1, NULL);
 PREPARE total(int) AS SELECT sum(price), count(*) FROM t WHERE id > $1;
 EXECUTE total(1);
 EXECUTE total(2);
+-- an empty list: nothing is equal to any of it, but the ERRORs of what is looked for come
+PREPARE any_of(int[]) AS SELECT count(*) FROM t WHERE id = ANY ($1);
+EXECUTE any_of('{}');
+PREPARE none_of(int[]) AS SELECT count(*) FROM t WHERE nullif(id, 1) <> ALL ($1);
+EXECUTE none_of('{}');
+PREPARE any_large(int[]) AS SELECT count(*) FROM t WHERE id * 2000000000 = ANY ($1);
+EXECUTE any_large('{}');
+SELECT count(*) FROM t WHERE id * 2000000000 <> ALL ('{}');
+SELECT count(*) FILTER (WHERE id * 2000000000 <> ALL ('{}')) FROM t;
 RESET plan_cache_mode;
 SELECT x, (SELECT count(*) FROM t WHERE id <= x) FROM generate_series(0, 3) x;
 SELECT id FROM t WHERE price = (SELECT max(price) FROM t);

@@ -43,10 +43,11 @@ csv_decimal_of_numeric(Datum datum, int scale, CsvInt128 *value)
 			exact &= digit == 0;
 		else
 		{
+			/* asked before, as the product of what is beyond may wrap */
+			if (sum >= (CsvInt128) csv_power_of_ten(CSV_MAX_DECIMAL_DIGITS - 1))
+				return false;
 			sum = sum * 10 + digit;
 			nplaces += nplaces >= 0;
-			if (!csv_decimal_fits(sum))
-				return false;
 		}
 	}
 	*value = !negative ? sum : exact ? -sum : -sum - 1;

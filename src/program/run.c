@@ -229,10 +229,20 @@ csv_program_is_ready(const CsvProgram *program, List *constants,
 
 /* ---- the query ---- */
 
-/* no: number of the constant "false" */
+/* is a register just a column, whose evaluation raises no ERROR? */
+static bool
+is_column(const CsvProgram *program, uint16_t reg)
+{
+	for (uint32_t i = 0; i < program->n.ninstructions; i++)
+		if (program->instructions[i].result == reg)
+			return program->instructions[i].operation == CSV_OP_COLUMN;
+	return false;
+}
+
+/* no, undecided: numbers of the constants that are "false", and undecided */
 static void
 bind_instruction(CsvInstruction *instruction, const CsvProgram *program,
-				 const Bound *constants, uint32_t no)
+				 const Bound *constants, uint32_t no, uint32_t undecided)
 {
 	uint32_t	number = instruction->operand;
 	const Bound *bound;
@@ -262,11 +272,15 @@ bind_instruction(CsvInstruction *instruction, const CsvProgram *program,
 				instruction->flags |= CSV_FLAG_LIST_NULL;
 			if (bound->empty || !bound->ready)
 			{
-				/* no element: false, also for NULL; or undecided */
+				/*
+				 * No element: false, also for NULL.  But PostgreSQL evaluates
+				 * what is looked for, and so raises its ERRORs.
+				 */
 				instruction->operation = CSV_OP_CONSTANT;
 				instruction->lane = CSV_LANE_INT;
 				if (bound->empty)
-					instruction->operand = no;
+					instruction->operand =
+						is_column(program, instruction->a) ? no : undecided;
 			}
 			break;
 		default:
@@ -310,11 +324,13 @@ csv_program_query(const CsvProgram *program, List *constants,
 	*decidable = !all_fit ? CSV_DECIDES_NOTHING :
 		all_ready ? CSV_DECIDES_ALL : CSV_DECIDES_LATER;
 	new_constant(&out, CSV_LANE_INT);
+	new_constant(&out, CSV_LANE_INT)->undecided = true;
 
 	memcpy(instructions, program->instructions,
 		   n->ninstructions * sizeof(CsvInstruction));
 	for (uint32_t i = 0; i < n->ninstructions; i++)
-		bind_instruction(&instructions[i], program, bound, out.n - 1);
+		bind_instruction(&instructions[i], program, bound, out.n - 2,
+						 out.n - 1);
 
 	query->nregisters = n->nregisters;
 	query->ninstructions = n->ninstructions;
