@@ -93,13 +93,15 @@ add_settings(StringInfo meaning)
 	{
 		int			nsettings;
 		struct config_generic **settings = csv_all_settings(&nsettings);
+		List	   *found = NIL;
 		MemoryContext outer = MemoryContextSwitchTo(TopMemoryContext);
 
 		for (int i = 0; i < nsettings; i++)
 			if ((settings[i]->group == CLIENT_CONN_LOCALE ||
 				 strncmp(settings[i]->name, "csv_gpu_fdw.", 12) == 0) &&
 				has_meaning(settings[i]->name))
-				names = lappend(names, pstrdup(settings[i]->name));
+				found = lappend(found, pstrdup(settings[i]->name));
+		names = found;
 		MemoryContextSwitchTo(outer);
 	}
 	foreach(cell, names)

@@ -2,12 +2,12 @@
  * resident.c
  *		Keeps converted columns in the server's memory, and lists them.
  *
- * Sets of columns hang in one list, the one used last in front; there are as
- * many as files, so that the list is gone through.  Each has a memory context,
- * and each batch is one piece of it, so that what is counted is what was
- * allocated.
+ * Sets of columns are in one list, the one used last in front, and those of a
+ * file in a shorter one, by a hash of its name: a table may have many files.
+ * Each set has a memory context, and each batch is one piece of it, so that what
+ * is counted is what was allocated.
  *
- * When does a set answer a query?  Which records are bad hangs on the columns
+ * When does a set answer a query?  Which records are bad depends on the columns
  * that are looked at.  But where no value was bad, any of the columns give the
  * same rows and errors as all of them; otherwise, it takes the same columns.
  */
@@ -19,6 +19,7 @@
 
 #include "access/parallel.h"
 #include "catalog/pg_type.h"
+#include "common/hashfn.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "lib/ilist.h"
@@ -64,7 +65,8 @@ typedef struct KeptGrouping
 
 struct CsvResident
 {
-	dlist_node	node;			/* of residents, when kept */
+	dlist_node	node;			/* of residents, when kept, */
+	dlist_node	file_node;		/* and of sets_of_file() */
 	MemoryContext context;
 	CsvResidentKey key;
 	CsvLayout	layout;			/* see csv_resident_layout() */
@@ -88,6 +90,9 @@ struct CsvResident
 };
 
 static dlist_head residents = DLIST_STATIC_INIT(residents);
+
+#define CSV_FILE_LISTS	4096	/* a power of two */
+static dlist_head file_lists[CSV_FILE_LISTS];
 static int64 resident_limit = 0;
 static int64 resident_bytes = 0;	/* of all there are, kept or not */
 
@@ -101,11 +106,22 @@ free_resident(CsvResident *resident)
 	MemoryContextDelete(resident->context);
 }
 
-/* out of the list; whoever has pinned it frees it */
+/* the list of a file's sets, and of some other files' */
+static dlist_head *
+sets_of_file(const CsvResidentKey *key)
+{
+	uint32		hash = hash_bytes((const unsigned char *) key->filename,
+								  (int) strlen(key->filename));
+
+	return &file_lists[hash % CSV_FILE_LISTS];
+}
+
+/* out of the lists; whoever has pinned it frees it */
 static void
 drop_resident(CsvResident *resident)
 {
 	dlist_delete(&resident->node);
+	dlist_delete(&resident->file_node);
 	resident->kept = false;
 	if (resident->npins == 0)
 		free_resident(resident);
@@ -223,9 +239,10 @@ csv_resident_find(const CsvResidentKey *key)
 	dlist_mutable_iter iter;
 	CsvResident *found = NULL;
 
-	dlist_foreach_modify(iter, &residents)
+	dlist_foreach_modify(iter, sets_of_file(key))
 	{
-		CsvResident *resident = dlist_container(CsvResident, node, iter.cur);
+		CsvResident *resident = dlist_container(CsvResident, file_node,
+												iter.cur);
 
 		if (found == NULL && answers(resident, key))
 			found = resident;
@@ -247,9 +264,10 @@ csv_resident_exists(const CsvResidentKey *key, int64 *nrows)
 {
 	dlist_iter	iter;
 
-	dlist_foreach(iter, &residents)
+	dlist_foreach(iter, sets_of_file(key))
 	{
-		CsvResident *resident = dlist_container(CsvResident, node, iter.cur);
+		CsvResident *resident = dlist_container(CsvResident, file_node,
+												iter.cur);
 
 		if (answers(resident, key))
 		{
@@ -613,14 +631,15 @@ csv_resident_keep(CsvResident *resident)
 	count_memory(resident);
 
 	/* others that it can stand for */
-	dlist_foreach_modify(iter, &residents)
+	dlist_foreach_modify(iter, sets_of_file(&resident->key))
 	{
-		CsvResident *other = dlist_container(CsvResident, node, iter.cur);
+		CsvResident *other = dlist_container(CsvResident, file_node, iter.cur);
 
 		if (answers(resident, &other->key))
 			drop_resident(other);
 	}
 	dlist_push_head(&residents, &resident->node);
+	dlist_push_head(sets_of_file(&resident->key), &resident->file_node);
 	resident->kept = true;
 	resident->last_used = GetCurrentTimestamp();
 

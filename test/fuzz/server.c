@@ -502,6 +502,12 @@ csv_value_from_cstring(CsvValueInput *input, char *string, Datum *value,
 
 /* ---- the SQL function's call and result ---- */
 
+char *
+format_type_with_typemod(Oid type, int32 typmod)
+{
+	return psprintf("type %u(%d)", type, typmod);
+}
+
 Oid
 GetUserId(void)
 {
