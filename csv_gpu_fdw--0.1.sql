@@ -387,7 +387,7 @@ BEGIN
 	IF NOT EXISTS (SELECT FROM pg_extension e WHERE e.extname = 'pg_cron') THEN
 		RAISE feature_not_supported
 			USING MESSAGE = 'csv_gpu_schedule() needs the extension pg_cron, which is not in this database',
-				HINT = format('Install it (on Debian, postgresql-%s-cron), add pg_cron to shared_preload_libraries, set cron.database_name to "%s", restart the server, and run CREATE EXTENSION pg_cron.',
+				HINT = format('Install it (on Debian, postgresql-%s-cron), add pg_cron to shared_preload_libraries, set cron.database_name to "%s" and cron.use_background_workers to on, restart the server, and run CREATE EXTENSION pg_cron.',
 					current_setting('server_version_num')::integer / 10000, current_database());
 	END IF;
 	INSERT INTO @extschema@.csv_gpu_job AS j (job, description, schedule, source, target, mode)

@@ -35,6 +35,19 @@ CREATE FOREIGN TABLE turned (b int OPTIONS ("column" '1'), a int OPTIONS ("colum
 CALL write_file('t.csv', E'x,y\n1,y\nx,2\n1,2\n');
 SELECT * FROM turned;
 
+-- what the input function says beside its message: a precision, where JSON breaks off
+CREATE FOREIGN TABLE detailed (n numeric(6,2), j json) SERVER csv OPTIONS (filename 'regress_csv/t.csv', delimiter ';');
+CALL write_file('t.csv', E'10000;1\n9999.995;1\n1e4;1\n1x;1\n1;{\n1;' || repeat('x', 250) || E'\n1.5;[2]\n');
+SELECT * FROM detailed;
+SELECT error, message FROM csv_gpu_errors('detailed', 1);
+ALTER FOREIGN TABLE detailed OPTIONS (ADD decimal_separator ',');
+CALL write_file('t.csv', E'9999,995;1\n1.5;1\n');
+SELECT n FROM detailed;
+ALTER FOREIGN TABLE detailed OPTIONS (ADD reject_limit '1');
+SELECT n FROM detailed;
+ALTER FOREIGN TABLE detailed OPTIONS (DROP reject_limit, ADD on_error 'stop');
+SELECT n FROM detailed;
+
 --
 -- NOTICEs: notice_limit and log_verbosity
 --

@@ -121,6 +121,10 @@ CREATE FOREIGN TABLE by_name (city text OPTIONS (header_name 'City'), id int OPT
 CALL write_file('t.csv', E'id,name,City\n1,Ada,Paris\n2,Grace,Rome\n');
 SELECT * FROM by_name;
 SELECT id FROM by_name;
+-- names differ in case
+CALL write_file('t.csv', E'ID,CITY\n1,Paris\n');
+SELECT city FROM by_name;
+SELECT id FROM by_name;
 -- the fields in another order, and more of them: each record must have as many
 CALL write_file('t.csv', E'x,"City",y,id\n,Paris,,1\n,Rome,2\n');
 SELECT * FROM by_name;

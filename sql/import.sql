@@ -98,6 +98,18 @@ CALL unmake();
 IMPORT FOREIGN SCHEMA "regress_csv" LIMIT TO (late) FROM SERVER csv INTO csv_import OPTIONS (limits 'off');
 SELECT * FROM made;
 CALL unmake();
+-- precision and scale are limits, too
+CALL write_file('late.csv', E'price,n\n1.25,1\n2.50,2\n1234.125,3\n');
+IMPORT FOREIGN SCHEMA "regress_csv" LIMIT TO (late) FROM SERVER csv INTO csv_import OPTIONS (sample_records '2');
+SELECT columns FROM made;
+SELECT * FROM csv_import.late;
+CALL unmake();
+IMPORT FOREIGN SCHEMA "regress_csv" LIMIT TO (late) FROM SERVER csv INTO csv_import OPTIONS (limits 'false');
+SELECT columns FROM made;
+CALL unmake();
+IMPORT FOREIGN SCHEMA "regress_csv" LIMIT TO (late) FROM SERVER csv INTO csv_import OPTIONS (sample_records '4');
+SELECT columns FROM made;
+CALL unmake();
 -- wrong ones
 IMPORT FOREIGN SCHEMA "regress_csv" FROM SERVER csv INTO csv_import OPTIONS (filename 'x');
 IMPORT FOREIGN SCHEMA "regress_csv" FROM SERVER csv INTO csv_import OPTIONS (sample_record '5');

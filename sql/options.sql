@@ -139,6 +139,7 @@ CREATE FOREIGN TABLE bad (a text OPTIONS (virtual 'filename', byte_width '80')) 
 CREATE FOREIGN TABLE bad (a text OPTIONS (virtual 'filename', max_chars '80')) SERVER csv OPTIONS (filename '/nowhere.csv');
 CREATE FOREIGN TABLE bad (a text OPTIONS (virtual 'filename', force_null 'true')) SERVER csv OPTIONS (filename '/nowhere.csv');
 CREATE FOREIGN TABLE bad (a text OPTIONS (virtual 'filename', force_not_null 'false')) SERVER csv OPTIONS (filename '/nowhere.csv');
+CREATE FOREIGN TABLE bad (a text OPTIONS (byte_width '3')) SERVER csv OPTIONS (filename '/nowhere.csv');
 CREATE FOREIGN TABLE bad (a text OPTIONS (byte_width '6')) SERVER csv OPTIONS (filename '/nowhere.csv');
 CREATE FOREIGN TABLE bad (a text OPTIONS (byte_width '0')) SERVER csv OPTIONS (filename '/nowhere.csv');
 CREATE FOREIGN TABLE bad (a text OPTIONS (byte_width '1073741824')) SERVER csv OPTIONS (filename '/nowhere.csv');

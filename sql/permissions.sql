@@ -127,6 +127,9 @@ SELECT count(n) FROM mv;
 SELECT count(n), count(d) FROM mv;
 RESET ROLE;
 ALTER FOREIGN TABLE m OPTIONS (DROP reject_limit, ADD on_error 'stop');
+-- DETAILs, too
+SELECT count(d) FROM mv;
+SELECT count(j) FROM mv;
 SET ROLE regress_csv_reader;
 SELECT count(n) FROM mv;
 \echo :SQLSTATE
@@ -216,6 +219,14 @@ GRANT SELECT ON hv TO regress_csv_reader;
 SELECT id FROM hv;
 SET ROLE regress_csv_reader;
 SELECT id FROM hv;
+RESET ROLE;
+-- and those that differ in case from the one that is asked for
+ALTER FOREIGN TABLE h OPTIONS (SET header 'true');
+ALTER FOREIGN TABLE h ALTER salary OPTIONS (ADD header_name 'Total');
+CALL write_file('h.csv', E'id,TOTAL\n2,b\n');
+SELECT count(salary) FROM hv;
+SET ROLE regress_csv_reader;
+SELECT count(salary) FROM hv;
 RESET ROLE;
 
 -- rejects have whole records: as csv_gpu_errors() they need SELECT on all of the table

@@ -127,9 +127,13 @@ find_header_name(const CsvTable *table, const CsvTableColumn *column,
 				 char **names, uint32_t nnames, const char *filename)
 {
 	int64		found = -1;
+	const char *similar = NULL;
 
 	for (uint32_t i = 0; i < nnames; i++)
 	{
+		if (names[i] != NULL && csv_may_quote(table, column) &&
+			pg_strcasecmp(names[i], column->header_name) == 0)
+			similar = names[i];
 		if (names[i] == NULL || strcmp(names[i], column->header_name) != 0)
 			continue;
 		if (found >= 0)
@@ -147,7 +151,9 @@ find_header_name(const CsvTable *table, const CsvTableColumn *column,
 				 errmsg("header of \"%s\" has no field \"%s\"",
 						filename, column->header_name),
 				 errdetail("Column \"%s\" of foreign table \"%s\" finds its field by that name.",
-						   column->name, table->name)));
+						   column->name, table->name),
+				 similar != NULL ?
+				 errhint("It has \"%s\": case counts.", similar) : 0));
 	return (uint32_t) found;
 }
 

@@ -179,6 +179,9 @@ column_definition(const CsvFoundColumn *column, bool limits)
 	int32		byte_width;
 	StringInfoData definition;
 
+	/* precision and scale are limits, and a further digit would be rounded */
+	if (!limits)
+		typmod = -1;
 	initStringInfo(&definition);
 	appendStringInfo(&definition, "%s %s", quote_identifier(column->name),
 					 format_type_with_typemod(type, typmod));
@@ -198,7 +201,7 @@ create_statement(const CsvFindings *findings, const char *name,
 {
 	StringInfoData statement;
 
-	/* of a file that was not read to its end, nobody knows how wide values are */
+	/* of a file that was not read to its end, nobody knows how long values are */
 	bool		limits = import->limits && findings->complete;
 
 	initStringInfo(&statement);

@@ -408,7 +408,7 @@ csv_found_errors(const CsvFindings *findings, const char *consequence)
 					findings->table->filename, consequence),
 			 errdetail_internal("%s", findings->first_skipped),
 			 wrong_encoding ?
-			 errhint("If it is not in encoding \"%s\", name its encoding: by the option \"encoding\", or as client_encoding.",
+			 errhint("If it is not in encoding \"%s\", set client_encoding to its own, such as WIN1252, or add OPTIONS (encoding 'WIN1252') to IMPORT FOREIGN SCHEMA.",
 					 pg_encoding_to_char(findings->table->file_encoding)) : 0));
 }
 

@@ -128,6 +128,18 @@ csv_report_needs_message(const CsvReport *report)
 		 report->nskipped < table->notice_limit);
 }
 
+/* where the record stands, and what the input function adds to its message */
+static char *
+skipped_detail(const CsvSkipped *skipped)
+{
+	return psprintf("Line %lld, byte offset %lld.%s%s",
+					(long long) skipped->line,
+					(long long) skipped->byte_offset,
+					skipped->detail != NULL ? " " : "",
+					skipped->detail != NULL ?
+					cut_quoted_value(skipped->detail) : "");
+}
+
 void
 csv_report_skipped(CsvReport *report, const CsvSkipped *skipped)
 {
@@ -141,9 +153,7 @@ csv_report_skipped(CsvReport *report, const CsvSkipped *skipped)
 				 errmsg("record %lld of \"%s\": %s",
 						(long long) skipped->record, skipped->file,
 						skipped->message),
-				 errdetail("Line %lld, byte offset %lld.",
-						   (long long) skipped->line,
-						   (long long) skipped->byte_offset)));
+				 errdetail_internal("%s", skipped_detail(skipped))));
 
 	report->nskipped++;
 	report->by_code[skipped->code]++;
@@ -152,10 +162,9 @@ csv_report_skipped(CsvReport *report, const CsvSkipped *skipped)
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 				 errmsg("skipped more than %lld records of \"%s\"",
 						(long long) table->reject_count, skipped->file),
-				 errdetail("Record %lld: %s. Line %lld, byte offset %lld.",
+				 errdetail("Record %lld: %s. %s",
 						   (long long) skipped->record, skipped->message,
-						   (long long) skipped->line,
-						   (long long) skipped->byte_offset)));
+						   skipped_detail(skipped))));
 
 	if (table->verbosity == CSV_VERBOSITY_VERBOSE ||
 		(table->verbosity == CSV_VERBOSITY_DEFAULT &&
@@ -164,9 +173,7 @@ csv_report_skipped(CsvReport *report, const CsvSkipped *skipped)
 				(errmsg("skipped record %lld of \"%s\": %s",
 						(long long) skipped->record, skipped->file,
 						skipped->message),
-				 errdetail("Line %lld, byte offset %lld.",
-						   (long long) skipped->line,
-						   (long long) skipped->byte_offset)));
+				 errdetail_internal("%s", skipped_detail(skipped))));
 	else
 		report->nsilent++;
 }

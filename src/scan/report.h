@@ -20,6 +20,7 @@ typedef struct CsvSkipped
 	CsvErrorCode code;
 	int			sqlerrcode;
 	const char *message;		/* what follows the file name */
+	const char *detail;			/* of the input function; NULL: none */
 	const uint8_t *raw;			/* its bytes, in the file's encoding */
 	uint64_t	raw_length;
 } CsvSkipped;

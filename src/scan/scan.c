@@ -409,6 +409,7 @@ skip_record(CsvTableScan *scan, int64 record, uint64_t offset, uint32_t line,
 		skipped.field = (int) refusal->column->input.spec.field;
 		skipped.column_name = refusal->column->input.column->name;
 		skipped.sqlerrcode = refusal->error.sqlerrcode;
+		skipped.detail = refusal->error.detail;
 	}
 	else if (code == CSV_ERROR_TEXT_AFTER_QUOTE ||
 			 code == CSV_ERROR_UNTERMINATED_QUOTE)

@@ -134,13 +134,18 @@ without_value(const CsvValueInput *input)
 					format_type_be(input->column->type));
 }
 
-/* likewise, in the input function's words, if the user may see them */
+/*
+ * likewise, in the input function's words, if the user may see them; detail may
+ * be NULL
+ */
 static void
 refuse_value(const CsvValueInput *input, CsvValueError *error, int sqlerrcode,
-			 const char *message)
+			 const char *message, const char *detail)
 {
-	refuse(error, sqlerrcode, csv_may_quote(input->table, input->column) ?
-		   message : without_value(input));
+	bool		may_quote = csv_may_quote(input->table, input->column);
+
+	refuse(error, sqlerrcode, may_quote ? message : without_value(input));
+	error->detail = may_quote && detail != NULL ? pstrdup(detail) : NULL;
 }
 
 /*
@@ -177,7 +182,8 @@ call_input(CsvValueInput *input, char *string, CsvValueError *error)
 							   input->column->typmod,
 							   (fmNodePtr) &escontext, &value))
 		refuse_value(input, error, escontext.error_data->sqlerrcode,
-					 escontext.error_data->message);
+					 escontext.error_data->message,
+					 escontext.error_data->detail);
 	return value;
 #else
 	return InputFunctionCall(&input->function, string, input->ioparam,
@@ -232,7 +238,8 @@ try_input(CsvValueInput *input, char *string, Datum *value,
 									   format_type_be(input->column->type));
 			rethrow(input, edata);
 		}
-		refuse_value(input, error, edata->sqlerrcode, edata->message);
+		refuse_value(input, error, edata->sqlerrcode, edata->message,
+					 edata->detail);
 	}
 	PG_END_TRY();
 	MemoryContextSwitchTo(context);
@@ -254,7 +261,7 @@ csv_value_from_cstring(CsvValueInput *input, char *string, Datum *value,
 			refuse_value(input, error, ERRCODE_INVALID_TEXT_REPRESENTATION,
 						 psprintf("invalid input syntax for type %s: \"%s\"",
 								  format_type_be(input->column->type),
-								  original));
+								  original), NULL);
 			return false;
 		}
 		string = pstrdup(string);
@@ -268,7 +275,8 @@ csv_value_from_cstring(CsvValueInput *input, char *string, Datum *value,
 		error->sqlerrcode == ERRCODE_INVALID_TEXT_REPRESENTATION)
 		refuse_value(input, error, error->sqlerrcode,
 					 psprintf("invalid input syntax for type %s: \"%s\"",
-							  format_type_be(input->column->type), original));
+							  format_type_be(input->column->type), original),
+					 NULL);
 	return error->code == CSV_ERROR_NONE;
 }
 

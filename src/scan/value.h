@@ -30,6 +30,7 @@ typedef struct CsvValueError
 	int			sqlerrcode;		/* bad_value: the input function's own */
 	char	   *message;		/* bad_value: likewise, less what the user may
 								 * not see; invalid_utf8; else NULL */
+	char	   *detail;			/* bad_value: likewise; NULL: none */
 	int64		count;			/* characters or bytes, for the limits */
 	int64		limit;
 } CsvValueError;

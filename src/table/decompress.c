@@ -219,6 +219,7 @@ static bool
 open_library(CsvDecompressor *decompressor)
 {
 	const char *missing = NULL;
+	const char *package = NULL;	/* Debian's, of its headers */
 
 	switch (decompressor->compression)
 	{
@@ -231,6 +232,7 @@ open_library(CsvDecompressor *decompressor)
 			return decompressor->gzip_open;
 #else
 			missing = "gzip";
+			package = "zlib1g-dev";
 			break;
 #endif
 		case CSV_COMPRESSION_ZSTD:
@@ -239,6 +241,7 @@ open_library(CsvDecompressor *decompressor)
 			return decompressor->zstd != NULL;
 #else
 			missing = "zstd";
+			package = "libzstd-dev";
 			break;
 #endif
 		case CSV_COMPRESSION_LZ4:
@@ -247,6 +250,7 @@ open_library(CsvDecompressor *decompressor)
 																 LZ4F_VERSION));
 #else
 			missing = "lz4";
+			package = "liblz4-dev";
 			break;
 #endif
 		default:
@@ -257,7 +261,8 @@ open_library(CsvDecompressor *decompressor)
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("could not decompress \"%s\": this build of csv_gpu_fdw has no %s",
 					decompressor->name, missing),
-			 errhint("Build it where the headers of that library are, for a PostgreSQL that has it.")));
+			 errhint("Install its headers (on Debian, %s), then run \"make\" and \"make install\" again. PostgreSQL must have been built with it, too.",
+					 package)));
 	return false;
 }
 

@@ -341,20 +341,30 @@ parse_digits(const char *value, int64 *result)
 	return true;
 }
 
+/* a multiple of `step` */
 static int64
-parse_count(DefElem *def, int64 min, int64 max)
+parse_multiple(DefElem *def, int step, int64 min, int64 max)
 {
 	char	   *value = defGetString(def);
 	int64		result;
 
-	if (!parse_digits(value, &result) || result < min || result > max)
+	if (!parse_digits(value, &result) || result < min || result > max ||
+		result % step != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid value for option \"%s\": \"%s\"",
 						def->defname, value),
-				 errdetail("The value must be an integer between %lld and %lld.",
+				 errdetail("The value must be %s between %lld and %lld.",
+						   step == 1 ? "an integer" :
+						   psprintf("a multiple of %d", step),
 						   (long long) min, (long long) max)));
 	return result;
+}
+
+static int64
+parse_count(DefElem *def, int64 min, int64 max)
+{
+	return parse_multiple(def, 1, min, max);
 }
 
 /* a number of bytes, with units as in postgresql.conf */
@@ -363,10 +373,11 @@ parse_size(DefElem *def, int64 max)
 {
 	char	   *value = defGetString(def);
 	const char *hint = NULL;
-	int			result = 0;
+	double		result = 0;
 
-	if (!parse_int(value, &result, GUC_UNIT_BYTE, &hint) ||
-		result < 1 || result > max)
+	/* parse_int() would call its own limit the cause */
+	if (!parse_real(value, &result, GUC_UNIT_BYTE, &hint) ||
+		(result = rint(result)) < 1 || result > (double) max)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid value for option \"%s\": \"%s\"",
@@ -374,7 +385,7 @@ parse_size(DefElem *def, int64 max)
 				 errdetail("The value must be between 1 and %lld bytes.",
 						   (long long) max),
 				 hint != NULL ? errhint("%s", _(hint)) : 0));
-	return result;
+	return (int64) result;
 }
 
 /*
@@ -694,17 +705,8 @@ parse_column_option(CsvTableColumn *column, DefElem *def)
 	else if (strcmp(name, "virtual") == 0)
 		column->virtual_kind = parse_word(def, virtual_words);
 	else if (strcmp(name, "byte_width") == 0)
-	{
-		column->byte_width = parse_count(def, 4, MAX_BYTE_WIDTH);
-
 		/* the width of an array's entry, which keeps the next one aligned */
-		if (column->byte_width % 4 != 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("invalid value for option \"%s\": \"%s\"",
-							name, defGetString(def)),
-					 errdetail("The value must be a multiple of 4.")));
-	}
+		column->byte_width = parse_multiple(def, 4, 4, MAX_BYTE_WIDTH);
 	else if (strcmp(name, "max_chars") == 0)
 		column->max_chars = parse_count(def, 1, MAX_CHARS);
 	else if (strcmp(name, "force_null") == 0)

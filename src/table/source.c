@@ -201,6 +201,14 @@ check_matches(char **names, int nnames)
 	}
 }
 
+/* for ereport() */
+static int
+hint_relative(const char *path)
+{
+	return is_absolute_path(path) ? 0 :
+		errhint("A relative path begins at the server's data directory.");
+}
+
 CsvSource *
 csv_source_create(const CsvTable *table)
 {
@@ -219,7 +227,8 @@ csv_source_create(const CsvTable *table)
 							 &source->names, &source->nnames))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FILE),
-				 errmsg("no file matches \"%s\"", table->filename)));
+				 errmsg("no file matches \"%s\"", table->filename),
+				 hint_relative(table->filename)));
 	else if (is_pattern(table->filename))
 		check_matches(source->names, source->nnames);
 	source->shown_names = palloc_extended(sizeof(char *) * source->nnames,
@@ -605,6 +614,8 @@ open_file(CsvSource *source, const char *path)
 				(errcode_for_file_access(),
 				 errmsg("could not open file \"%s\" for reading: %m",
 						source->name),
+				 error == ENOENT && !is_absolute_path(path) ?
+				 hint_relative(path) :
 				 error == ENOENT || error == EACCES ?
 				 errhint("The file is read by the server process, as the operating system user that it runs as.") : 0));
 	}
