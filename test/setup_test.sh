@@ -1,7 +1,7 @@
 #!/bin/bash
 # setup_test.sh: setup.sh and make on machines that lack this and that, and make
-# check when a signal ends it.  Run by
-# "make setup-test"; the last line is "setup-test: N passed, M failed".
+# check when a signal ends it.  Run by "make setup-test"; the last line is
+# "setup-test: N passed, M failed".
 #
 # Such a machine is a directory: bin is all of its PATH, usr has what packages
 # bring, and packages/NAME is there for each that is installed.  Its apt-get
