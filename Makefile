@@ -71,21 +71,28 @@ endif
 hash := \#
 INCLUDEDIR_SERVER := $(shell $(PG_CONFIG) --includedir-server 2>/dev/null)
 
-# $(call has,MACRO,HEADER): is it defined in pg_config.h, and is the header there?
-has = $(shell printf '%s\n' '$(hash)include "pg_config.h"' '$(hash)include <$(2)>' \
-	'$(hash)ifndef $(1)' '$(hash)error' '$(hash)endif' | \
-	$(CC) $(CPPFLAGS) -I'$(INCLUDEDIR_SERVER)' -E -x c - >/dev/null 2>&1 && echo yes)
+# $(call has,MACRO,HEADER,PACKAGE): yes, where it is defined in pg_config.h and
+# the header is there; where only the header lacks, Debian's package of it
+has = $(shell has() { printf '$(hash)%s\n' "$$@" | \
+		$(CC) $(CPPFLAGS) -I'$(INCLUDEDIR_SERVER)' -E -x c - >/dev/null 2>&1; }; \
+	has 'include "pg_config.h"' 'ifndef $(1)' error endif && \
+	{ has 'include <$(2)>' && echo yes || echo $(3); })
 
-WITH_GZIP ?= $(call has,HAVE_LIBZ,zlib.h)
-WITH_ZSTD ?= $(call has,USE_ZSTD,zstd.h)
-WITH_LZ4 ?= $(call has,USE_LZ4,lz4frame.h)
-override WITH_GZIP := $(filter yes,$(WITH_GZIP))
-override WITH_ZSTD := $(filter yes,$(WITH_ZSTD))
-override WITH_LZ4 := $(filter yes,$(WITH_LZ4))
-COMPRESSIONS = $(if $(WITH_GZIP),gzip) $(if $(WITH_ZSTD),zstd) $(if $(WITH_LZ4),lz4)
-COMPRESSION_FLAGS = $(if $(WITH_GZIP),-DCSV_WITH_GZIP) \
-	$(if $(WITH_ZSTD),-DCSV_WITH_ZSTD) $(if $(WITH_LZ4),-DCSV_WITH_LZ4)
-COMPRESSION_LIBS = $(if $(WITH_GZIP),-lz) $(if $(WITH_ZSTD),-lzstd) $(if $(WITH_LZ4),-llz4)
+WITH_GZIP ?= $(call has,HAVE_LIBZ,zlib.h,zlib1g-dev)
+WITH_ZSTD ?= $(call has,USE_ZSTD,zstd.h,libzstd-dev)
+WITH_LZ4 ?= $(call has,USE_LZ4,lz4frame.h,liblz4-dev)
+override WITH_GZIP := $(WITH_GZIP)
+override WITH_ZSTD := $(WITH_ZSTD)
+override WITH_LZ4 := $(WITH_LZ4)
+
+# $(call where,VALUE,GZIP,ZSTD,LZ4): one of them for each that is such
+where = $(strip $(if $(filter $(1),$(WITH_GZIP)),$(2)) \
+	$(if $(filter $(1),$(WITH_ZSTD)),$(3)) $(if $(filter $(1),$(WITH_LZ4)),$(4)))
+COMPRESSIONS = $(call where,yes,gzip,zstd,lz4)
+COMPRESSION_FLAGS = $(call where,yes,-DCSV_WITH_GZIP,-DCSV_WITH_ZSTD,-DCSV_WITH_LZ4)
+COMPRESSION_LIBS = $(call where,yes,-lz,-lzstd,-llz4)
+COMPRESSIONS_LACKING = $(call where,%-dev,gzip,zstd,lz4)
+COMPRESSION_PACKAGES = $(call where,%-dev,$(WITH_GZIP),$(WITH_ZSTD),$(WITH_LZ4))
 
 # ---- objects, all under build/ ----
 
@@ -112,7 +119,7 @@ override with_llvm = no
 
 # ---- what needs no PostgreSQL, or gets one itself ----
 
-OWN_GOALS = demo check setup format lint
+OWN_GOALS = demo check test setup format lint
 LIBRARY_GOALS = setup-test stress unit% differential% fuzz% bench%
 own_goals := $(filter $(OWN_GOALS),$(MAKECMDGOALS))
 pgxs_goals := $(filter-out $(OWN_GOALS) $(LIBRARY_GOALS),$(or $(MAKECMDGOALS),all))
@@ -125,7 +132,7 @@ ifeq ($(LACKING),)
 include $(PGXS)
 all: say-engines
 else
-all install installcheck:
+all install uninstall installcheck:
 	@major=$$(PG_CONFIG='$(PG_CONFIG)' test/setup.sh major) || exit 1; \
 	echo 'No PostgreSQL to build for: $(if $(PGXS),there is no $(firstword $(LACKING)),$(PG_CONFIG) does not answer).' >&2; \
 	echo "Install postgresql-server-dev-$$major (Debian), set PG_CONFIG, or run \"make setup\"." >&2; \
@@ -153,7 +160,10 @@ ifdef WITH_CUDA
 else
 	@echo 'csv_gpu_fdw $(EXTVERSION): WITHOUT the CUDA engine ($(if $(filter no,$(CUDA)),$(if $(filter file,$(origin CUDA)),as last made,CUDA=no),$(if $(NVCC),no file cuda/*.cu,no nvcc found))); queries run on the CPU'
 endif
-	@echo 'compressed files: $(or $(strip $(COMPRESSIONS)),none)'
+	@echo 'compressed files: $(or $(COMPRESSIONS),none)'
+ifneq ($(COMPRESSIONS_LACKING),)
+	@echo 'WITHOUT $(COMPRESSIONS_LACKING), which this PostgreSQL has; install $(COMPRESSION_PACKAGES) (Debian), and make again'
+endif
 .PHONY: say-engines
 endif
 
@@ -189,12 +199,15 @@ demo:
 check:
 	+@exec env MAKE='$(MAKE)' PARTS='$(PARTS)' test/check.sh
 
+# there is a directory of that name
+test: check
+
 format:
 	@test/format.sh
 
 lint:
 	@exec env CPPCHECK='$(CPPCHECK)' CLANG_TIDY='$(CLANG_TIDY)' \
-		COMPRESSION_FLAGS='$(strip $(COMPRESSION_FLAGS))' test/lint.sh
+		COMPRESSION_FLAGS='$(COMPRESSION_FLAGS)' test/lint.sh
 endif
 
 # ---- tests of the library: unit, unit-sanitize, differential, fuzz ----

@@ -129,7 +129,7 @@ prove_verbose()
 		ls test/t/*_jobs.pl
 		ls -r test/t/*.pl
 	} | awk '!seen[$0]++')
-	as_server env PATH="$run_bindir:$PATH" TESTDIR="$work/out" \
+	as_server env PATH="$run_bindir:$PATH" TESTDIR="$work/out" TMPDIR="$work/out" \
 		prove --verbose --timer --jobs $(($(nproc) + 1)) "${tests[@]}" 2>&1 |
 		tee $logs/tap.log |
 		grep --line-buffered -vE '^ *(ok [0-9]|# |1\.\.)'
@@ -236,6 +236,6 @@ beside_job=$!
 for part in "${serial[@]}"; do
 	[ "$part" = build ] || run_parts "$part"
 done
-tail -s 0.1 -n +1 -f --pid=$beside_job $logs/beside.log
-end_job $beside_job
+run_job tail -s 0.1 -n +1 -f --pid=$beside_job $logs/beside.log
+wait $beside_job
 finish

@@ -40,17 +40,15 @@ tidy()
 }
 
 status=0
-tidied=$(mktemp) || exit 1
-trap 'rm -f "$tidied"' EXIT
 while IFS= read -r file; do
-	tidy "$file" >"$tidied"
-	cmp -s "$tidied" "$file" && continue
+	tidied=$(tidy "$file")
+	diff=$(diff "$file" - <<<"$tidied") && continue
 	if [ "${1:-}" = --check ]; then
 		echo "$file: not as \"make format\" leaves it"
-		diff "$file" "$tidied" | sed -n '2,5p'
+		sed -n '2,5p' <<<"$diff"
 		status=1
 	else
-		cat "$tidied" >"$file"
+		echo "$tidied" >"$file"
 		echo "$file"
 	fi
 done < <(find src cuda test \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' \) -print | sort)

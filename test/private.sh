@@ -12,7 +12,7 @@
 #	src		the tests and their data, readable for the server's user
 #	data	the cluster
 #	sock	its socket, for the server's user only; there is no TCP
-#	out		what tests write
+#	out		what tests write; those with servers of their own have them here
 #
 # The server does not run as root.  Root starts it as user postgres, or nobody
 # where there is no postgres.
@@ -20,7 +20,6 @@
 PG_CONFIG=${PG_CONFIG:-pg_config}
 MAKE=${MAKE:-make}
 work=
-declare -A running=()
 server_user=
 bindir=
 run_bindir=
@@ -48,24 +47,12 @@ start_job()
 	set -m
 	("$@") <"${job_input:-/dev/null}" &
 	set +m
-	running[$!]=yes
-}
-
-# end_job ID: waits for it; its exit status
-end_job()
-{
-	local rc
-
-	wait "$1"
-	rc=$?
-	unset "running[$1]"
-	return $rc
 }
 
 run_job()
 {
 	start_job "$@"
-	end_job $!
+	wait $!
 }
 
 # as_server COMMAND...: as the server's user, in a directory it can enter
@@ -85,12 +72,12 @@ private_cleanup()
 	local job
 
 	trap '' INT TERM HUP
-	for job in "${!running[@]}"; do
+	for job in $(jobs -p); do
 		kill -TERM -- "-$job" 2>/dev/null
 		wait "$job" 2>/dev/null
 	done
 	[ -n "$work" ] || return 0
-	private_stop
+	private_stop_all
 	rm -rf "$work"
 	work=
 }
@@ -118,7 +105,7 @@ private_install()
 {
 	local dir
 
-	work=$(mktemp -d "${TMPDIR:-/tmp}/csv_gpu_fdw.XXXXXX") || exit 1
+	work=$(realpath "$(mktemp -d "${TMPDIR:-/tmp}/csv_gpu_fdw.XXXXXX")") || exit 1
 	chmod 755 "$work"
 	mkdir -p "$work"/{root,src/test,data,sock,out}
 
@@ -129,7 +116,7 @@ private_install()
 	pg_regress=$dir/../test/regress/pg_regress
 
 	echo 'building the extension; with CUDA, the first time takes minutes' >&2
-	private_make -s "${1:-install}" DESTDIR="$work/root" || return 1
+	run_job private_make -s "${1:-install}" DESTDIR="$work/root" || return 1
 	mkdir -p "$run_bindir" &&
 		cp -L "$bindir"/* "$run_bindir"/ || return 1
 	for dir in "$("$PG_CONFIG" --sharedir)" "$("$PG_CONFIG" --pkglibdir)"; do
@@ -170,8 +157,30 @@ S
 	export PGHOST=$work/sock PGPORT=5432
 }
 
-private_stop()
+# our_servers: the processes of all servers made of our copy.  They are not in a
+# job's group, and one that is starting has no postmaster.pid yet.
+our_servers()
 {
-	[ -f "$work/data/postmaster.pid" ] || return 0
-	as_server "$run_bindir/pg_ctl" -D "$work/data" -s -m immediate -w stop >/dev/null 2>&1
+	find /proc/[0-9]*/exe -maxdepth 0 -lname "$work/root/*/postgres*" 2>/dev/null |
+		cut -d/ -f3
+}
+
+private_stop_all()
+{
+	local server segment
+
+	# immediate shutdown
+	for server in $(our_servers); do
+		kill -QUIT "$server" 2>/dev/null
+	done
+	for _ in {1..100}; do
+		[ -n "$(our_servers)" ] || break
+		sleep 0.1
+	done
+
+	# this file outlives a server only where a test has killed it
+	for segment in $(sed -sn '7s/.* //p' \
+			"$work"/{data,out/tmp_check/*/pgdata}/postmaster.pid 2>/dev/null); do
+		ipcrm -m "$segment"
+	done
 }

@@ -56,15 +56,14 @@ included()
 		done
 }
 
-mapfile -t files < <(git ls-files 'src/*.[ch]' 'cuda/*.cu' 'cuda/*.cuh' 'cuda/*.h')
-edges=$(mktemp) || exit 1
-trap 'rm -f "$edges"' EXIT
+files=(src/*.[ch] src/*/*.[ch] cuda/*.cu cuda/*.cuh cuda/*.h)
+edges=
 declare -A includes=()
 
 for file in "${files[@]}"; do
 	room=$(basename "$(dirname "$file")")
 	while read -r other; do
-		[ "${other%.*}" = "${file%.*}" ] || echo "${file%.*} ${other%.*}" >>"$edges"
+		[ "${other%.*}" = "${file%.*}" ] || edges+="${file%.*} ${other%.*}"$'\n'
 		other_room=$(basename "$(dirname "$other")")
 		case $other in
 			src/settings.h | src/compat.h) continue ;;
@@ -85,12 +84,11 @@ done
 # in cuda/, kernels know nothing of the host calls above them
 while read -r file; do
 	finding "$file: kernels may not look into host calls"
-done < <(git grep -l __global__ -- 'cuda/*.cu' |
+done < <(grep -l __global__ cuda/*.cu |
 	xargs grep -lE '#include "(work|evaluate|call)\.h"')
 
-tsort "$edges" >/dev/null 2>"$edges.circles" ||
-	finding "files that include each other in a circle:"$'\n'"$(cat "$edges.circles")"
-rm -f "$edges.circles"
+circles=$(tsort <<<"$edges" 2>&1 >/dev/null) ||
+	finding "files that include each other in a circle:"$'\n'"$circles"
 
 while read -r place; do
 	finding "$place: a setting is looked at outside of csv_table_get()"

@@ -12,9 +12,15 @@ set -uo pipefail
 PG_CONFIG=${PG_CONFIG:-pg_config}
 missing=()
 beyond=()
+scratch=
 
 # apt-cache's words are read
 export LC_ALL=C.UTF-8
+
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
 
 say()
 {
@@ -29,13 +35,7 @@ have()
 # compiles [compiler and flags]: does it compile and link standard input?
 compiles()
 {
-	local program rc
-
-	program=$(mktemp) || exit 1
-	"$@" -o "$program" -x c - >/dev/null 2>&1
-	rc=$?
-	rm -f "$program"
-	return $rc
+	"$@" -o "$scratch/program" -x c - >/dev/null 2>&1
 }
 
 # has_headers_of MACRO HEADER: those of a library, if the server has it.  Where
@@ -249,6 +249,8 @@ if [ "$*" = major ]; then
 	exit
 fi
 
+scratch=$(mktemp -d) || exit 1
+
 # each purpose once
 mapfile -t purposes < <(printf '%s\n' "$@" | sort -u)
 look "${purposes[@]}"
@@ -277,15 +279,12 @@ apt="apt-get -q -o DPkg::Lock::Timeout=300"
 $as_root $apt update >/dev/null || say "apt-get update failed; trying with the lists at hand"
 look "${purposes[@]}"
 give_up_on_release
-log=$(mktemp) || exit 1
 if ! $as_root env DEBIAN_FRONTEND=noninteractive \
-		$apt -y --no-install-recommends install "${missing[@]}" >"$log" 2>&1 </dev/null; then
-	tail -20 "$log" >&2
+		$apt -y --no-install-recommends install "${missing[@]}" >"$scratch/log" 2>&1 </dev/null; then
+	tail -20 "$scratch/log" >&2
 	say "could not install ${missing[*]}"
-	rm -f "$log"
 	exit 1
 fi
-rm -f "$log"
 
 look "${purposes[@]}"
 if [ ${#missing[@]} -gt 0 ]; then

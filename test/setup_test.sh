@@ -1,6 +1,7 @@
 #!/bin/bash
-# setup_test.sh: setup.sh on machines that lack this and that.  Run by
-# "make setup-test"; the last line is "setup-test: N passed, M failed".
+# setup_test.sh: setup.sh and make on machines that lack this and that, and make
+# check when a signal ends it.  Run by "make setup-test"; the last line is
+# "setup-test: N passed, M failed".
 #
 # Such a machine is a directory: bin is all of its PATH, usr has what packages
 # bring, and packages/NAME is there for each that is installed.  Its apt-get
@@ -235,9 +236,10 @@ fi
 cd "$(dirname "$0")/.." || exit 1
 self=$PWD/test/setup_test.sh
 setup=$PWD/test/setup.sh
-work=$(mktemp -d "${TMPDIR:-/tmp}/csv_gpu_fdw.XXXXXX") || exit 1
+work=
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM HUP
+work=$(mktemp -d "${TMPDIR:-/tmp}/csv_gpu_fdw.XXXXXX") || exit 1
 passed=0
 failed=0
 
@@ -534,6 +536,73 @@ done
 fresh_make CUDA=no PG_CONFIG="$M/bin/true"
 [ $status = 2 ] && [[ $output == *'bin/true, which is no pg_config'* && $output != *Install* ]]
 result $? 'make with a PG_CONFIG of another program' 'no pg_config'
+
+fresh_make CUDA=no PG_CONFIG="$M/bin/pg_config" uninstall
+[ $status = 2 ] && [[ $output == *'No PostgreSQL to build for'* ]]
+result $? 'uninstall where there are no headers' 'No PostgreSQL to build for'
+
+machine gcc libc6-dev zlib1g-dev postgresql-server-dev-15
+fresh_make CUDA=no CC="$M/bin/cc" PG_CONFIG="$M/bin/pg_config" say-engines
+[ $status = 0 ] && [[ $output =~ 'files: gzip'$'\n''WITHOUT zstd lz4,'.*'install libzstd-dev liblz4-dev ' ]]
+result $? 'make names the headers that it does without' 'libzstd-dev liblz4-dev'
+fresh_make CUDA=no CC="$M/bin/cc" PG_CONFIG="$M/bin/pg_config" WITH_ZSTD=no WITH_LZ4=no say-engines
+[ $status = 0 ] && [[ $output != *lz4* ]]
+result $? 'but not those of what is not wanted' 'no lz4'
+
+# ---- signals ----
+
+# Instead of make: what takes long, and where it is to install something, a
+# server that has left for a session of its own.
+cat >"$work/make" <<S
+#!$BASH
+for argument; do
+	[[ \$argument == DESTDIR=* ]] || continue
+	server=\${argument#*=}/bin/postgres
+	mkdir "\${server%/*}"
+	cp "$(type -P sleep)" "\$server"
+	env --default-signal=QUIT setsid "\$server" 60 &
+	echo \$! >>"$work/processes"
+done
+echo \$\$ >>"$work/processes"
+touch "$work/at-work"
+sleep 60
+S
+chmod +x "$work/make"
+
+# stops NAME SIGNAL PART: make check, which a signal to it alone ends at once
+stops()
+{
+	local check began process
+
+	mkdir "$work/tmp"
+	rm -f "$work"/{processes,at-work}
+	# bash has what is in the background ignore SIGINT and SIGQUIT
+	env -u MAKEFLAGS --default-signal=INT CUDA=no MAKE="$work/make" \
+		PARTS="$3" TMPDIR="$work/tmp" "$tree/test/check.sh" >"$work/output" 2>&1 &
+	check=$!
+	while [ ! -e "$work/at-work" ] && kill -0 $check 2>/dev/null; do
+		sleep 0.1
+	done
+	began=$EPOCHSECONDS
+	kill "-$2" $check
+	wait $check
+	status=$?
+	output=$(
+		cat "$work/output"
+		[ $((EPOCHSECONDS - began)) -lt 15 ] || echo "stopped only after a while"
+		ls -A "$work/tmp"
+		while read -r process; do
+			[ ! -e "/proc/$process/exe" ] || echo "still there: $process"
+		done <"$work/processes"
+	)
+	[ $status = $((128 + $(kill -l "$2"))) ] && [ -e "$work/at-work" ] &&
+		[[ $output != *@("stopped only"|"still there"|csv_gpu_fdw.)* ]]
+	result $? "$1" 'nothing left'
+	rm -rf "$work/tmp"
+}
+
+stops 'SIGTERM, with a server' TERM regress
+stops 'SIGINT, with a part beside' INT setup-test
 
 echo "setup-test: $passed passed, $failed failed"
 [ $failed = 0 ]

@@ -10,8 +10,9 @@ most_file_lines=1200
 most_function_lines=120
 shown=5
 
-mapfile -t files < <(git ls-files 'src/*.[ch]' 'cuda/*.cu' 'cuda/*.cuh' 'cuda/*.h' |
-	grep -vx src/reader/pow5.h)	# generated
+# all but what is generated
+mapfile -t files < <(printf '%s\n' src/*.[ch] src/*/*.[ch] cuda/*.cu cuda/*.cuh cuda/*.h |
+	grep -vx src/reader/pow5.h)
 
 # print WHAT LIMIT: the longest of what is read as "lines name"
 print()
