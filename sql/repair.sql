@@ -37,7 +37,7 @@ SELECT * FROM t;
 -- no field reaches over a line there
 CALL write_file('t.csv', E'1,"a\n2,b\n3,"c\nd"\n4,d"x\n5,e\n');
 SELECT * FROM t;
--- counts and values are checked as ever
+-- counts and values are checked as in any record
 CALL write_file('t.csv', E'1,"a\n2\n3,c,d\n4,d\n');
 SELECT * FROM t;
 -- blank lines are none

@@ -68,7 +68,7 @@ CALL write_file('h2.csv', E'first,second\n5,e\n');
 SELECT explain('SELECT * FROM h');
 SELECT * FROM h;
 SELECT filename, columns, rows FROM csv_gpu_resident() WHERE filename ~ 'h1';
--- a NaN is no scaled integer: which of 0 and -0 comes first must not hang on it
+-- a NaN is no scaled integer: which of 0 and -0 comes first must not depend on it
 CREATE FOREIGN TABLE z (f float8, n numeric(8,2)) SERVER csv OPTIONS (filename 'regress_csv/z.csv');
 CALL write_file('z.csv', E'0,NaN\n-0,1\n');
 CALL settle();

@@ -474,7 +474,7 @@ list_rows(CsvColumns *columns, CsvBatch *batch)
 }
 
 /*
- * Memory for surveying: everything that hangs on the number of rows alone.
+ * Memory for surveying: everything that depends on the number of rows alone.
  */
 static bool
 reserve_parts(CsvColumns *columns)

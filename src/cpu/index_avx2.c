@@ -71,7 +71,7 @@ static const uint64_t bit_numbers[256] = {
 	NUMBERS_64(0), NUMBERS_64(64), NUMBERS_64(128), NUMBERS_64(192)
 };
 
-/* eight bits at a time, so that no branch hangs on how many are set */
+/* eight bits at a time, so that no branch depends on how many are set */
 static inline void
 word_positions(uint64_t word, uint32_t base, uint32_t *positions)
 {

@@ -8,9 +8,9 @@
  *	   quotes before it is odd.  The first line break outside quotes from there
  *	   on ends a record; the stretch is read from behind it, up to where the
  *	   next one's reading starts, by the loop that reads any regular records.
- *	3. The calling thread takes the stretches in order.  A record's start is all
- *	   that reading hangs on: what a thread has read counts if the records
- *	   before it end where it began.  What is irregular, and what began at a
+ *	3. The calling thread takes the stretches in order.  Reading
+ *	   depends on a record's start only: what a thread has read counts if the
+ *	   records before it end where it began.  What is irregular, and what began at a
  *	   wrong place because of that, the calling thread reads itself.
  *	4. The records of the stretches that count move to their places.
  *

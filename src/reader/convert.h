@@ -7,8 +7,8 @@
  * returns true, and stores the value, only where the type's input function of
  * PostgreSQL 15 to 18 takes this text and gives exactly this value, whatever
  * the session's settings.  Otherwise it returns false and stores nothing: the
- * value is doubtful, and the real input function has the word, be it on an
- * unusual spelling or on an error.
+ * value is doubtful, and the real input function decides, whether it is an
+ * unusual spelling or an error.
  *
  *	type			what is taken
  *	int2/4/8		[+-] digits, any number of leading zeros, in range

@@ -4,7 +4,7 @@
  *
  *	hostile FOLDER SEED FILES
  *
- * All hangs on SEED alone.  The contents are those of the differential tests,
+ * All depends on SEED alone.  The contents are those of the differential tests,
  * and columns of one type; on top come headers whose names are odd, names of
  * files that are, and compression, with damage.  FOLDER/all has the files that
  * one IMPORT takes at once; a compressed one has a folder of its own, since

@@ -339,7 +339,7 @@ for my $table (qw(csv_gpu_job csv_gpu_job_run csv_gpu_job_file))
 	($out, $err) = $nobody->query("TRUNCATE $table");
 	like($err, qr/^ERROR:  permission denied/, 'nor truncated');
 }
-# nor when he deletes his own, be it in a table that is like ours
+# nor when he deletes his own, even in a table that is like ours
 $nobody->query("INSERT INTO csv_gpu_job_run (job, started, duration) VALUES ('j', now(), '1s');
 	INSERT INTO csv_gpu_job_file (job, identity, filename, run) VALUES ('j', 'i', '$good', 1);
 	INSERT INTO csv_gpu_job (job, schedule, source, target, mode) VALUES ('j', '', 'good', 'target', 'append')");

@@ -826,7 +826,7 @@ many_groups_stay(void **state)
 	}
 }
 
-/* what there is no room for comes out, be it groups or rows */
+/* groups and rows come out where there is no room for them */
 static void
 groups_without_room_come_out(void **state)
 {

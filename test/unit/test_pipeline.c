@@ -311,7 +311,7 @@ take(Trial *trial, const CsvReader *reader, const CsvBatch *batch)
 			add_number(trial, batch->file_lines + error->line);
 			add_number(trial, batch->file_offset + error->offset);
 			if (error->code == CSV_ERROR_RECORD_TOO_LONG)
-				continue;		/* its length hangs on what was in the input */
+				continue;		/* its length depends on what was in the input */
 			add_number(trial, error->length);
 			add_to_digest(trial, batch->bytes + error->offset, error->length);
 		}
@@ -325,7 +325,7 @@ take(Trial *trial, const CsvReader *reader, const CsvBatch *batch)
 									batch->bytes, offset, batch->nbytes, true));
 		add_to_digest(trial, batch->bytes + scan.start, scan.end - scan.start);
 
-		/* whether a value is LONG hangs on the others of its batch */
+		/* whether a value is LONG depends on the others of its batch */
 		if (array->status[row] == CSV_VALUE_OK)
 		{
 			const uint8_t *entry = array->values + (size_t) row * array->stride;
