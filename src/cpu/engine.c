@@ -3,9 +3,9 @@
  *		The CPU engine: index, then columns.
  */
 #include <string.h>
-#include <time.h>
 
 #include "columns.h"
+#include "../reader/clock.h"
 
 /* one with the caller, one in the queue, one being filled */
 #define CSV_CPU_OUTPUTS	3
@@ -147,11 +147,9 @@ cpu_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 	CsvIndex   *index = &output->index;
 	CsvColumns *columns = &output->columns;
 	uint32_t	nthreads = cpu->crew.nthreads;
-	struct timespec began;
-	struct timespec ended;
+	double		began = csv_now_seconds();
 	CsvStatus	status;
 
-	clock_gettime(CLOCK_MONOTONIC, &began);
 	csv_crew_begin(&cpu->crew, input->interrupted, input->interrupted_arg);
 	index->input = input;
 	status = csv_index_build(index, nthreads == 1 ? 1 :
@@ -170,9 +168,7 @@ cpu_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 	batch->consumed = index->pos;
 	batch->alone_until = index->alone_until;
 	batch->skip_line = index->skip_line;
-	clock_gettime(CLOCK_MONOTONIC, &ended);
-	batch->parse_seconds = (double) (ended.tv_sec - began.tv_sec) +
-		(double) (ended.tv_nsec - began.tv_nsec) * 1e-9;
+	batch->parse_seconds = csv_now_seconds() - began;
 	return CSV_OK;
 }
 

@@ -31,6 +31,7 @@
  * One mutex guards it all; it is held for moments only, never while something
  * is read, parsed, or allocated.
  */
+#include "clock.h"
 #include "pipeline.h"
 
 #include <errno.h>
@@ -115,15 +116,6 @@ struct CsvPipeline
 	bool		ended;
 	CsvPipelineEnd end;
 };
-
-static double
-now_seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double) now.tv_sec + (double) now.tv_nsec * 1e-9;
-}
 
 static bool
 is_stopping(void *arg)
@@ -236,7 +228,7 @@ read_block(CsvPipeline *pipeline, Slot *slot)
 	slot->dealt = end;
 	slot->nreading++;
 	if (pipeline->nactive++ == 0)
-		pipeline->active_since = now_seconds();
+		pipeline->active_since = csv_now_seconds();
 	pthread_mutex_unlock(&pipeline->mutex);
 	while (start < end && nread > 0 && !is_stopping(pipeline))
 	{
@@ -251,7 +243,7 @@ read_block(CsvPipeline *pipeline, Slot *slot)
 	}
 	pthread_mutex_lock(&pipeline->mutex);
 	if (--pipeline->nactive == 0)
-		pipeline->read_seconds += now_seconds() - pipeline->active_since;
+		pipeline->read_seconds += csv_now_seconds() - pipeline->active_since;
 	slot->nreading--;
 	if (start < end && start < slot->end)
 	{
@@ -558,7 +550,7 @@ csv_pipeline_read_seconds(CsvPipeline *pipeline)
 	pthread_mutex_lock(&pipeline->mutex);
 	seconds = pipeline->read_seconds;
 	if (pipeline->nactive > 0)
-		seconds += now_seconds() - pipeline->active_since;
+		seconds += csv_now_seconds() - pipeline->active_since;
 	pthread_mutex_unlock(&pipeline->mutex);
 	return seconds;
 }

@@ -26,10 +26,10 @@
  * passed and, for record_boundary 'auto', its first line break outside quotes
  * is seen: a lone CR there makes the whole file one with CR boundaries.
  */
+#include "clock.h"
 #include "pipeline.h"
 
 #include <string.h>
-#include <time.h>
 
 /* most chunks that are read without the pipeline where it came to its end */
 #define MAX_DETOUR				16
@@ -93,15 +93,6 @@ struct CsvReader
 	uint8_t    *header_bytes;
 	bool		has_header;
 };
-
-static double
-now_seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double) now.tv_sec + (double) now.tv_nsec * 1e-9;
-}
 
 /* ---- the buffer ---- */
 
@@ -195,7 +186,7 @@ buffer_fill(CsvReader *reader, uint64_t wanted)
 	if (status != CSV_OK)
 		return status;
 
-	began = now_seconds();
+	began = csv_now_seconds();
 	if (reader->must_seek)
 		reader->ahead.seek(reader->ahead.arg, reader->place.offset);
 	reader->must_seek = false;
@@ -214,7 +205,7 @@ buffer_fill(CsvReader *reader, uint64_t wanted)
 		reader->filled += nread;
 	}
 	memset(buffer_bytes(reader) + reader->filled, 0, CSV_MARGIN);
-	reader->read_seconds += now_seconds() - began;
+	reader->read_seconds += csv_now_seconds() - began;
 	return CSV_OK;
 }
 
