@@ -233,10 +233,10 @@ csv_program_is_ready(const CsvProgram *program, List *constants,
 static bool
 is_column(const CsvProgram *program, uint16_t reg)
 {
-	for (uint32_t i = 0; i < program->n.ninstructions; i++)
-		if (program->instructions[i].result == reg)
-			return program->instructions[i].operation == CSV_OP_COLUMN;
-	return false;
+	const CsvInstruction *writer =
+		csv_find_writer(program->instructions, program->n.ninstructions, reg);
+
+	return writer != NULL && writer->operation == CSV_OP_COLUMN;
 }
 
 /* no, undecided: numbers of the constants that are "false", and undecided */
