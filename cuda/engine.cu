@@ -4,10 +4,10 @@
  *		what a call does in turn.
  */
 #include "call.h"
+#include "../src/reader/clock.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 /* ---- open and close ---- */
 
@@ -210,15 +210,6 @@ cuda_configure(void *engine, const CsvDialect *dialect,
 /* ---- parse ---- */
 
 static double
-now_seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double) now.tv_sec + (double) now.tv_nsec * 1e-9;
-}
-
-static double
 seconds_between(cudaEvent_t from, cudaEvent_t to)
 {
 	float		milliseconds = 0;
@@ -374,7 +365,7 @@ measure_time(const CsvCall *call, double began, Outcome outcome,
 			 CsvBatch *batch)
 {
 	const CsvSession *session = call->work.session;
-	double		seconds = now_seconds() - began;
+	double		seconds = csv_now_seconds() - began;
 
 	batch->copy_in_seconds = seconds_between(session->copy_in[0],
 											 session->copy_in[1]);
@@ -406,7 +397,7 @@ enter_and_parse(CsvCall *call, CsvBatch *batch, Outcome *outcome)
 	csv_session_enter(session, &work->signals);
 	if (csv_session_check(session, work->message))
 	{
-		began = now_seconds();	/* another scan's call may have come first */
+		began = csv_now_seconds();	/* another scan's call may have come first */
 
 		/* an engine with a higher limit was here */
 		if (csv_device_held(session) > work->memory_limit)
