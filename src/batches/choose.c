@@ -168,6 +168,22 @@ is_for_gpu(const CsvSettings *settings, int64 nbytes, int ncolumns, bool now)
 #endif
 }
 
+void
+csv_engine_open_alone(CsvOpenEngine *open, const CsvMemory *memory)
+{
+	CsvCpuOptions options;
+
+	memset(&options, 0, sizeof(options));
+	open->state = csv_cpu_open(memory, &options);
+	if (open->state == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory")));
+	open->engine = &csv_cpu_engine;
+	open->may_fall_back = false;
+	open->awaits_gpu = false;
+}
+
 /*
  * With several threads, one parses ahead of the one that takes the rows, and
  * the others help it.  That is not worth it for a small file.

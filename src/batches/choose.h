@@ -37,6 +37,10 @@ extern void csv_engine_open(CsvOpenEngine *open, const CsvSettings *settings,
 							int64 nbytes, int ncolumns,
 							const CsvMemory *memory);
 
+/* the CPU engine with one thread, for a process that shares its scan */
+extern void csv_engine_open_alone(CsvOpenEngine *open,
+								  const CsvMemory *memory);
+
 /*
  * Is the GPU awake by now that the engine awaits, and worth it for the nbytes
  * bytes that are left?  Then open it in *gpu, for the CPU engine to make way.

@@ -42,6 +42,17 @@ struct CsvReading
 	bool		asked;			/* it has been, in this layout */
 	bool		holds;
 	CsvReadStatistics statistics;
+	int			file_number;	/* of the open file, from 1 */
+
+	/* where other processes share it */
+	CsvSharing *sharing;		/* NULL: none do */
+	CsvPiecePassedFn passed;
+	void	   *passed_arg;
+	CsvPieceReader *pieces;		/* of the open file; NULL: it is read as a whole */
+	CsvClaim	claim;			/* the piece at hand */
+	bool		has_claim;
+	bool		is_read;		/* all of it is */
+	bool		is_alone;		/* the engine has one thread, since others share */
 };
 
 /* ---- memory that threads may have a part in ---- */
@@ -86,17 +97,33 @@ csv_reading_open_engine(CsvReading *reading)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory")));
-	csv_engine_open(&reading->engine, &reading->table->settings, reading->nbytes,
-					reading->layout->ncolumns + reading->layout->nvirtuals,
-					&thread_memory);
+	reading->is_alone = reading->sharing != NULL;
+	if (reading->is_alone)
+		csv_engine_open_alone(&reading->engine, &thread_memory);
+	else
+		csv_engine_open(&reading->engine, &reading->table->settings,
+						reading->nbytes,
+						reading->layout->ncolumns + reading->layout->nvirtuals,
+						&thread_memory);
 	csv_reader_set_engine(reading->reader, reading->engine.engine,
 						  reading->engine.state);
 	describe_engine(reading);
 }
 
 static void
+close_pieces(CsvReading *reading)
+{
+	if (reading->pieces == NULL)
+		return;
+	reading->statistics.read_seconds += csv_piece_read_seconds(reading->pieces);
+	csv_piece_reader_free(reading->pieces);
+	reading->pieces = NULL;
+}
+
+static void
 close_reader(CsvReading *reading)
 {
+	close_pieces(reading);
 	if (reading->reader != NULL)
 	{
 		reading->statistics.read_seconds +=
@@ -221,6 +248,12 @@ handle_failure(CsvReading *reading, CsvStatus status)
 		case CSV_DEVICE_FAILED:
 			return handle_device_failure(reading,
 										 csv_reader_message(reading->reader));
+		case CSV_UNREADABLE:
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not read from file \"%s\": %m",
+							csv_source_name(reading->source))));
+			break;
 		default:
 			elog(ERROR, "unexpected reader status: %d", (int) status);
 	}
@@ -246,6 +279,166 @@ csv_reading_create(CsvFileLayout *layout)
 	return reading;
 }
 
+/* ---- files that are shared ---- */
+
+void
+csv_reading_share(CsvReading *reading, CsvSharing *sharing,
+				  CsvPiecePassedFn passed, void *arg)
+{
+	reading->sharing = sharing;
+	reading->passed = passed;
+	reading->passed_arg = arg;
+	reading->has_claim = false;
+	reading->is_read = false;
+}
+
+Size
+csv_reading_sharing_size(const CsvReading *reading)
+{
+	return csv_sharing_size(reading->source);
+}
+
+void
+csv_reading_init_sharing(const CsvReading *reading, CsvSharing *sharing,
+						 int nprocesses)
+{
+	csv_sharing_init(sharing, reading->source, nprocesses,
+					 reading->table->reader.chunk_bytes);
+}
+
+/* the piece at hand, if there is one, is passed */
+static void
+pass_piece(CsvReading *reading)
+{
+	if (reading->has_claim)
+		reading->passed(reading->passed_arg, reading->claim.number);
+	reading->has_claim = false;
+	reading->is_read = false;
+}
+
+/*
+ * Have a piece that is not read yet; false if there are no more.  The one before
+ * is passed.
+ */
+static bool
+claim_piece(CsvReading *reading)
+{
+	if (reading->has_claim && !reading->is_read)
+		return true;
+	pass_piece(reading);
+	reading->has_claim = csv_sharing_claim(reading->sharing, &reading->claim);
+	return reading->has_claim;
+}
+
+uint64
+csv_reading_npieces(const CsvReading *reading)
+{
+	return csv_sharing_nclaimed(reading->sharing);
+}
+
+void
+csv_reading_stop(CsvReading *reading)
+{
+	csv_sharing_close(reading->sharing);
+	pass_piece(reading);
+}
+
+/* open the file of the piece at hand; false if there is none */
+static bool
+open_claimed_file(CsvReading *reading)
+{
+	close_pieces(reading);
+	if (!claim_piece(reading))
+	{
+		csv_source_close(reading->source);
+		return false;
+	}
+	csv_source_open(reading->source, reading->claim.file);
+	csv_sharing_check_file(reading->sharing, reading->claim.file,
+						   reading->source);
+	reading->file_number = reading->claim.file + 1;
+	return true;
+}
+
+/* the file's beginning is read: have its pieces read */
+static void
+open_pieces(CsvReading *reading, const CsvReadAhead *ahead)
+{
+	CsvPieceOptions options;
+
+	memset(&options, 0, sizeof(options));
+	options.engine = reading->engine.engine;
+	options.engine_state = reading->engine.state;
+	options.dialect = csv_reader_dialect(reading->reader);
+	options.memory = thread_memory;
+	options.read_at = ahead->read_at;
+	options.read_arg = ahead->arg;
+	options.file_bytes = csv_sharing_file_bytes(reading->sharing,
+												reading->claim.file);
+	options.max_record_bytes = reading->table->reader.max_record_bytes;
+	options.interrupted = csv_source_interrupted;
+	reading->pieces = csv_piece_reader_create(&options);
+	if (reading->pieces == NULL)
+		handle_failure(reading, CSV_NO_MEMORY);
+}
+
+/* parse from a place on; it moves to where the piece's records end */
+static void
+parse_piece(CsvReading *reading, CsvFilePlace *place, CsvBatch *batch)
+{
+	CsvStatus	status;
+	bool		at_end;
+
+	while ((status = csv_piece_parse(reading->pieces, place,
+									 reading->claim.piece.end, batch,
+									 &at_end)) != CSV_OK)
+		handle_failure(reading, status);
+}
+
+/*
+ * Read the piece at hand: as far as it goes by a guess, which is checked before
+ * anybody sees what came of it.
+ */
+static void
+read_piece(CsvReading *reading, CsvBatch *batch)
+{
+	CsvClaim   *claim = &reading->claim;
+	CsvPiece   *piece = &claim->piece;
+	CsvFilePlace end;
+	CsvStatus	status;
+
+	if (piece->is_first)
+		piece->from = csv_reader_place(reading->reader)->offset;
+	while ((status = csv_piece_guess(reading->pieces, piece)) != CSV_OK)
+		handle_failure(reading, status);
+	memset(&end, 0, sizeof(end));
+	end.offset = piece->start;
+	if (piece->is_first)
+		end = *csv_reader_place(reading->reader);
+	if (piece->found)
+		parse_piece(reading, &end, batch);
+	if (!piece->is_first)
+	{
+		CsvFilePlace begin = csv_sharing_wait(reading->sharing, claim);
+
+		if (piece->found && begin.offset == piece->start &&
+			begin.alone_until == 0 && !begin.skip_line)
+		{
+			batch->file_records = begin.records;
+			batch->file_lines = begin.lines;
+			end.records += begin.records;
+			end.lines += begin.lines;
+		}
+		else
+		{
+			end = begin;
+			parse_piece(reading, &end, batch);
+		}
+	}
+	csv_sharing_publish(reading->sharing, claim, &end);
+	reading->is_read = true;
+}
+
 /* ---- files ---- */
 
 bool
@@ -254,7 +447,16 @@ csv_reading_next_file(CsvReading *reading)
 	if (reading->reader != NULL)
 		csv_reader_leave(reading->reader);
 	reading->file_bytes = 0;
+	if (reading->sharing != NULL)
+		return open_claimed_file(reading);
+	reading->file_number++;
 	return csv_source_open_next(reading->source);
+}
+
+int
+csv_reading_file_number(const CsvReading *reading)
+{
+	return reading->file_number;
 }
 
 const char *
@@ -283,12 +485,15 @@ csv_reading_begin(CsvReading *reading)
 	CsvStatus	status;
 	CsvReadAhead ahead;
 
+	if (reading->is_alone != (reading->sharing != NULL))
+		close_engine(reading);
 	if (reading->reader == NULL)
 		csv_reading_open_engine(reading);
 	while ((status = csv_reader_open(reading->reader, csv_source_read,
 									 reading->source)) != CSV_OK)
 		good &= handle_failure(reading, status);
-	if (csv_source_read_ahead(reading->source, &ahead))
+	if (csv_source_read_ahead(reading->source, &ahead) &&
+		reading->sharing == NULL)
 	{
 		/* one thread reads as fast as several of the CPU engine's convert */
 		if (reading->engine.engine == &csv_cpu_ahead_engine &&
@@ -303,6 +508,8 @@ csv_reading_begin(CsvReading *reading)
 										   &reading->layout->layout)) != CSV_OK)
 		good &= handle_failure(reading, status);
 	reading->asked = false;
+	if (reading->sharing != NULL && !reading->claim.whole)
+		open_pieces(reading, &ahead);
 	return good;
 }
 
@@ -323,6 +530,8 @@ count_batch(CsvReading *reading, const CsvBatch *batch)
 	reading->holds |= batch->answer != NULL && batch->answer->held;
 	reading->passed_bytes += batch->consumed;
 	statistics->chunks++;
+	if (reading->pieces != NULL)
+		reading->file_bytes = batch->file_offset;
 	/* what stands before the first batch is the header */
 	statistics->bytes += file_bytes - reading->file_bytes;
 	reading->file_bytes = file_bytes;
@@ -331,9 +540,30 @@ count_batch(CsvReading *reading, const CsvBatch *batch)
 	statistics->copy_out_seconds += batch->copy_out_seconds;
 }
 
+/* the same, of the pieces of the open file that are this process's */
+static CsvReadResult
+next_of_pieces(CsvReading *reading, CsvBatch *batch)
+{
+	while (claim_piece(reading) &&
+		   reading->claim.file + 1 == reading->file_number)
+	{
+		CHECK_FOR_INTERRUPTS();
+		memset(batch, 0, sizeof(*batch));
+		read_piece(reading, batch);
+		if (batch->nrecords > 0)
+		{
+			count_batch(reading, batch);
+			return CSV_READ_BATCH;
+		}
+	}
+	return CSV_READ_END;
+}
+
 CsvReadResult
 csv_reading_next(CsvReading *reading, CsvBatch *batch)
 {
+	if (reading->pieces != NULL)
+		return next_of_pieces(reading, batch);
 	for (;;)
 	{
 		CsvStatus	status;
@@ -348,7 +578,10 @@ csv_reading_next(CsvReading *reading, CsvBatch *batch)
 		}
 		memset(batch, 0, sizeof(*batch));
 		if (status == CSV_END)
+		{
+			reading->is_read = true;
 			return CSV_READ_END;
+		}
 		if (!handle_failure(reading, status))
 			return CSV_READ_AGAIN;
 		CHECK_FOR_INTERRUPTS();
@@ -432,7 +665,11 @@ csv_reading_rewind(CsvReading *reading, bool keeps)
 	if (reading->reader != NULL)
 		csv_reader_leave(reading->reader);
 	csv_source_rewind(reading->source);
-	if (reading->reader == NULL && !keeps)
+	reading->file_number = 0;
+	close_pieces(reading);
+	reading->has_claim = false;
+	reading->is_read = false;
+	if (reading->reader == NULL && !keeps && reading->sharing == NULL)
 		csv_reading_open_engine(reading);
 }
 
@@ -467,6 +704,8 @@ csv_reading_statistics(const CsvReading *reading,
 	*statistics = reading->statistics;
 	if (reading->reader != NULL)
 		statistics->read_seconds += csv_reader_read_seconds(reading->reader);
+	if (reading->pieces != NULL)
+		statistics->read_seconds += csv_piece_read_seconds(reading->pieces);
 }
 
 const char *

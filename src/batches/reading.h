@@ -13,6 +13,7 @@
 
 #include "batches/layout.h"
 #include "batches/resident.h"
+#include "batches/sharing.h"
 
 typedef struct CsvReading CsvReading;
 
@@ -43,13 +44,37 @@ typedef struct CsvReadStatistics
 extern CsvReading *csv_reading_create(CsvFileLayout *layout);
 
 /*
+ * Read the files together with other processes, each of which gets some pieces
+ * of them, with the CPU engine; alone again with NULL.  Not in mid-scan.  passed
+ * is told of each piece by its number when it is read, and nobody looks at its
+ * batches any more.
+ */
+typedef void (*CsvPiecePassedFn) (void *arg, uint64 number);
+
+extern void csv_reading_share(CsvReading *reading, CsvSharing *sharing,
+							  CsvPiecePassedFn passed, void *arg);
+
+/* pieces there were, when all are handed out; and hand out no more */
+extern uint64 csv_reading_npieces(const CsvReading *reading);
+extern void csv_reading_stop(CsvReading *reading);
+
+/* set up what is shared for so many processes, for csv_reading_share() */
+extern Size csv_reading_sharing_size(const CsvReading *reading);
+extern void csv_reading_init_sharing(const CsvReading *reading,
+									 CsvSharing *sharing, int nprocesses);
+
+/*
  * Open the engine; else the first csv_reading_begin() does.  ERROR where it is
  * 'cuda' and there is no usable GPU.
  */
 extern void csv_reading_open_engine(CsvReading *reading);
 
-/* open the next file; false when there are no more */
+/*
+ * Open the next file, or one of which there is a piece; false when there are no
+ * more.  Its number counts from 1.
+ */
 extern bool csv_reading_next_file(CsvReading *reading);
+extern int	csv_reading_file_number(const CsvReading *reading);
 
 /* as csv_source_name() and csv_source_identity() */
 extern const char *csv_reading_filename(const CsvReading *reading);

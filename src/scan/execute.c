@@ -8,6 +8,7 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "access/table.h"
 #include "common/int.h"
 #include "executor/executor.h"
@@ -137,6 +138,26 @@ all_literal(const List *exprs)
 }
 
 void
+csv_open_scan(ForeignScanState *node)
+{
+	CsvScanState *state = node->fdw_state;
+	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
+	MemoryContext outer =
+		MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
+
+	state->scan = csv_table_scan_begin(state->table,
+									   csv_plan_set(plan, CSV_PLAN_WANTED),
+									   state->pushdown.program != NULL ?
+									   &state->pushdown : NULL,
+									   plan->scan.plan.parallel_aware ?
+									   CSV_SCAN_MAY_SHARE : CSV_SCAN_MAY_KEEP,
+									   NULL, NULL);
+	if (!IsParallelWorker())
+		csv_table_scan_show_progress(state->scan, state->table->relid);
+	MemoryContextSwitchTo(outer);
+}
+
+void
 csv_begin_scan(ForeignScanState *node, int eflags)
 {
 	CsvScanState *state = palloc0(sizeof(CsvScanState));
@@ -171,10 +192,9 @@ csv_begin_scan(ForeignScanState *node, int eflags)
 	}
 	if (plan->scan.scanrelid == 0)
 		begin_aggregation(node);
-	state->scan = csv_table_scan_begin(state->table, csv_plan_set(plan, CSV_PLAN_WANTED),
-									   program != NIL ? &state->pushdown :
-									   NULL, true, NULL, NULL);
-	csv_table_scan_show_progress(state->scan, state->table->relid);
+	/* a worker is to be told which files there are */
+	if (!plan->scan.plan.parallel_aware || !IsParallelWorker())
+		csv_open_scan(node);
 	/* attributes that are not wanted stay NULL */
 	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts);
 }
@@ -232,6 +252,8 @@ csv_iterate_scan(ForeignScanState *node)
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 
 	ExecClearTuple(slot);
+	if (!state->has_begun)
+		csv_begin_shared(state);
 	if (state->aggregation == NULL)
 		next_row(node, slot);
 	else

@@ -49,6 +49,15 @@ typedef struct CsvScanState
 	bool		aggregated;		/* all rows are read */
 	int64		nrejected;		/* rows that the engine could not decide on, and
 								 * that its filter drops */
+
+	/* in a parallel query */
+	bool		has_begun;		/* it is settled whether the scan is shared */
+	bool		is_shared;
+	CsvSharedScan *shared;		/* NULL: there is nothing to share it by */
+	dsa_area   *dsa;
+	ParallelContext *pcxt;		/* in the leader */
+	bool		has_statistics; /* of all processes */
+	CsvScanStatistics statistics;
 } CsvScanState;
 
 /* of a plan */
@@ -60,6 +69,21 @@ extern void csv_begin_scan(ForeignScanState *node, int eflags);
 extern TupleTableSlot *csv_iterate_scan(ForeignScanState *node);
 extern void csv_rescan(ForeignScanState *node);
 extern void csv_end_scan(ForeignScanState *node);
+extern void csv_open_scan(ForeignScanState *node);	/* not a callback */
+
+/*
+ * The same: parallel.c.  Before the first row, csv_begin_shared() has the scan
+ * shared where there is somebody to share it with.
+ */
+extern Size csv_estimate_dsm(ForeignScanState *node, ParallelContext *pcxt);
+extern void csv_initialize_dsm(ForeignScanState *node, ParallelContext *pcxt,
+							   void *coordinate);
+extern void csv_reinitialize_dsm(ForeignScanState *node,
+								 ParallelContext *pcxt, void *coordinate);
+extern void csv_initialize_worker(ForeignScanState *node, shm_toc *toc,
+								  void *coordinate);
+extern void csv_shutdown_scan(ForeignScanState *node);
+extern void csv_begin_shared(CsvScanState *state);
 
 /* explain.c, analyze.c */
 extern void csv_explain_scan(ForeignScanState *node, ExplainState *es);

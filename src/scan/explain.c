@@ -259,7 +259,8 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 	{
 		CsvSettings settings = table->settings;
 
-		if (resident && state->pushdown.program == NULL)
+		if ((resident && state->pushdown.program == NULL) ||
+			plan->scan.plan.parallel_aware)
 			settings.engine = CSV_ENGINE_CPU;
 		engine = csv_engine_describe(&settings,
 									 csv_source_data_size(table, NULL), nwanted);
@@ -280,13 +281,19 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 		const CsvEvaluationStatistics *evaluation =
 			&statistics.batches.evaluation;
 
-		csv_table_scan_statistics(state->scan, &statistics);
+		if (state->has_statistics)
+			statistics = state->statistics;
+		else
+		{
+			csv_table_scan_statistics(state->scan, &statistics);
+			statistics.nrejected = state->nrejected;
+		}
 		ExplainPropertyInteger("Records", NULL, statistics.records, es);
 		ExplainPropertyInteger("Skipped Records", NULL, statistics.skipped, es);
 		if (has_engine_filter(plan))
 			ExplainPropertyInteger("Rows Removed by Engine Filter", NULL,
 								   evaluation->filtered +
-								   state->nrejected, es);
+								   statistics.nrejected, es);
 		if (csv_plan_has_order(plan))
 			ExplainPropertyInteger("Rows Removed by Engine Limit", NULL,
 								   evaluation->beyond, es);

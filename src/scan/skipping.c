@@ -11,9 +11,12 @@ struct CsvSkipping
 	CsvSkippedFn skipped;
 	void	   *arg;
 	CsvReport	report;
-	int			file_number;	/* furthest record that was passed */
-	int64		record;
-	int64		npassed;
+	CsvReporter *reporter;		/* NULL: nobody shares the scan */
+	CsvScanPoint point;			/* furthest record that was passed and reported */
+	int64		npassed;		/* up to there */
+
+	/* this process's, where others share it */
+	int64		nown;
 	int64		nskipped;
 };
 
@@ -32,27 +35,50 @@ bool
 csv_skipping_was_passed(const CsvSkipping *skipping, int file_number,
 						int64 record)
 {
-	return file_number < skipping->file_number ||
-		(file_number == skipping->file_number && record <= skipping->record);
+	return csv_is_passed(skipping->reporter != NULL ?
+						 csv_reporter_point(skipping->reporter) :
+						 &skipping->point, file_number, record);
+}
+
+/* how many records of a batch, up to this one, were not passed before? */
+static int64
+count_new(const CsvSkipping *skipping, int file_number, int64 before,
+		  int64 record)
+{
+	const CsvScanPoint *point = skipping->reporter != NULL ?
+		csv_reporter_point(skipping->reporter) : &skipping->point;
+
+	if (csv_is_passed(point, file_number, record))
+		return 0;
+	return record - (file_number == point->file_number ?
+					 Max(point->record, before) : before);
 }
 
 void
-csv_skipping_pass(CsvSkipping *skipping, int file_number, int64 record)
+csv_skipping_pass(CsvSkipping *skipping, int file_number, int64 before,
+				  int64 record)
 {
-	if (csv_skipping_was_passed(skipping, file_number, record))
-		return;
-	skipping->npassed = csv_skipping_passed(skipping, file_number, record);
-	skipping->file_number = file_number;
-	skipping->record = record;
+	int64		nnew = count_new(skipping, file_number, before, record);
+
+	if (skipping->reporter != NULL)
+	{
+		csv_reporter_pass(skipping->reporter, file_number, record, nnew);
+		skipping->nown += nnew;
+	}
+	else if (nnew > 0)
+	{
+		skipping->npassed += nnew;
+		skipping->point.file_number = file_number;
+		skipping->point.record = record;
+	}
 }
 
 int64
-csv_skipping_passed(const CsvSkipping *skipping, int file_number, int64 record)
+csv_skipping_passed(const CsvSkipping *skipping, int file_number, int64 before,
+					int64 record)
 {
-	if (csv_skipping_was_passed(skipping, file_number, record))
-		return skipping->npassed;
-	return skipping->npassed + record -
-		(file_number == skipping->file_number ? skipping->record : 0);
+	return (skipping->reporter != NULL ? skipping->nown : skipping->npassed) +
+		count_new(skipping, file_number, before, record);
 }
 
 int64
@@ -70,6 +96,8 @@ csv_skipping_shows_bytes(const CsvSkipping *skipping)
 bool
 csv_skipping_needs_message(const CsvSkipping *skipping)
 {
+	if (skipping->reporter != NULL)
+		return csv_reporter_needs_message(skipping->reporter);
 	return skipping->skipped != NULL ||
 		csv_report_needs_message(&skipping->report);
 }
@@ -78,6 +106,8 @@ bool
 csv_skipping_add(CsvSkipping *skipping, const CsvSkipped *skipped)
 {
 	skipping->nskipped++;
+	if (skipping->reporter != NULL)
+		return csv_reporter_add(skipping->reporter, skipped);
 	if (skipping->skipped != NULL)
 		return skipping->skipped(skipping->arg, skipped);
 	csv_report_skipped(&skipping->report, skipped);
@@ -87,5 +117,50 @@ csv_skipping_add(CsvSkipping *skipping, const CsvSkipped *skipped)
 void
 csv_skipping_end(CsvSkipping *skipping, bool complete)
 {
-	csv_report_end(&skipping->report, skipping->npassed, complete);
+	if (skipping->reporter == NULL)
+		csv_report_end(&skipping->report, skipping->npassed, complete);
+}
+
+/* ---- where other processes share the scan ---- */
+
+void
+csv_skipping_begin_shared(const CsvSkipping *skipping, CsvSharedReport *shared)
+{
+	csv_shared_report_begin(shared, &skipping->report, &skipping->point,
+							skipping->npassed);
+}
+
+void
+csv_skipping_share(CsvSkipping *skipping, CsvSharedReport *shared,
+				   dsa_area *dsa)
+{
+	skipping->reporter = csv_reporter_create(shared, dsa,
+											 skipping->report.table);
+}
+
+void
+csv_skipping_hand_in(CsvSkipping *skipping, uint64 piece)
+{
+	csv_reporter_hand_in(skipping->reporter, piece);
+}
+
+void
+csv_skipping_end_pieces(CsvSkipping *skipping, uint64 npieces)
+{
+	csv_reporter_end(skipping->reporter, npieces);
+}
+
+void
+csv_skipping_say(CsvSkipping *skipping)
+{
+	csv_reporter_say(skipping->reporter, &skipping->report, &skipping->point,
+					 &skipping->npassed);
+}
+
+void
+csv_skipping_unshare(CsvSkipping *skipping)
+{
+	csv_skipping_say(skipping);
+	pfree(skipping->reporter);
+	skipping->reporter = NULL;
 }
