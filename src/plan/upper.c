@@ -417,6 +417,11 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 		output_rel->fdw_private != NULL || input == NULL || input->upper ||
 		input->program == NULL || !IS_SIMPLE_REL(input_rel))
 		return;
+
+	/* parts of groups are for what else is grouped in parts: other partitions */
+	if (stage == UPPERREL_PARTIAL_GROUP_AGG &&
+		input_rel->reloptkind == RELOPT_BASEREL)
+		return;
 	if ((parse->groupClause == NIL && !parse->hasAggs) ||
 		parse->groupingSets != NIL || parse->hasTargetSRFs ||
 		list_length(input->pushed) != list_length(input->restrictinfo))
