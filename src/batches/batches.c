@@ -88,15 +88,15 @@ csv_batches_init_sharing(const CsvBatches *batches, CsvSharing *sharing,
 
 void
 csv_batches_share(CsvBatches *batches, CsvSharing *sharing,
-				  CsvPiecePassedFn passed, void *arg)
+				  const CsvPieceCallbacks *callbacks)
 {
-	csv_reading_share(batches->reading, sharing, passed, arg);
+	csv_reading_share(batches->reading, sharing, callbacks);
 }
 
 void
 csv_batches_unshare(CsvBatches *batches)
 {
-	csv_reading_share(batches->reading, NULL, NULL, NULL);
+	csv_reading_share(batches->reading, NULL, NULL);
 }
 
 uint64

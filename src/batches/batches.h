@@ -73,7 +73,7 @@ extern Size csv_batches_sharing_size(const CsvBatches *batches);
 extern void csv_batches_init_sharing(const CsvBatches *batches,
 									 CsvSharing *sharing, int nprocesses);
 extern void csv_batches_share(CsvBatches *batches, CsvSharing *sharing,
-							  CsvPiecePassedFn passed, void *arg);
+							  const CsvPieceCallbacks *callbacks);
 extern void csv_batches_unshare(CsvBatches *batches);
 extern uint64 csv_batches_npieces(const CsvBatches *batches);
 extern void csv_batches_stop(CsvBatches *batches);

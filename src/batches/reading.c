@@ -46,12 +46,12 @@ struct CsvReading
 
 	/* where other processes share it */
 	CsvSharing *sharing;		/* NULL: none do */
-	CsvPiecePassedFn passed;
-	void	   *passed_arg;
+	CsvPieceCallbacks callbacks;
 	CsvPieceReader *pieces;		/* of the open file; NULL: it is read as a whole */
 	CsvClaim	claim;			/* the piece at hand */
 	bool		has_claim;
 	bool		is_read;		/* all of it is */
+	bool		failed;			/* so was no more of it */
 	bool		is_alone;		/* the engine has one thread, since others share */
 };
 
@@ -279,17 +279,95 @@ csv_reading_create(CsvFileLayout *layout)
 	return reading;
 }
 
+static void open_pieces(CsvReading *reading, const CsvReadAhead *ahead);
+
+/* read the beginning of the file that is open, and lay out its columns */
+static bool
+begin_file(CsvReading *reading)
+{
+	bool		good = true;
+	CsvStatus	status;
+	CsvReadAhead ahead;
+
+	if (reading->is_alone != (reading->sharing != NULL))
+		close_engine(reading);
+	if (reading->reader == NULL)
+		csv_reading_open_engine(reading);
+	while ((status = csv_reader_open(reading->reader, csv_source_read,
+									 reading->source)) != CSV_OK)
+		good &= handle_failure(reading, status);
+	if (csv_source_read_ahead(reading->source, &ahead) &&
+		reading->sharing == NULL)
+	{
+		/* one thread reads as fast as several of the CPU engine's convert */
+		if (reading->engine.engine == &csv_cpu_ahead_engine &&
+			!reading->engine.awaits_gpu)
+			ahead.nthreads = Min(ahead.nthreads,
+								 1 + reading->table->settings.cpu_threads / 4);
+		csv_reader_read_ahead(reading->reader, &ahead);
+	}
+	csv_file_layout_read(reading->layout, reading->reader,
+						 csv_source_name(reading->source));
+	while ((status = csv_reader_set_layout(reading->reader,
+										   &reading->layout->layout)) != CSV_OK)
+		good &= handle_failure(reading, status);
+	reading->asked = false;
+	if (reading->sharing != NULL && !reading->claim.whole)
+		open_pieces(reading, &ahead);
+	return good;
+}
+
 /* ---- files that are shared ---- */
 
 void
 csv_reading_share(CsvReading *reading, CsvSharing *sharing,
-				  CsvPiecePassedFn passed, void *arg)
+				  const CsvPieceCallbacks *callbacks)
 {
 	reading->sharing = sharing;
-	reading->passed = passed;
-	reading->passed_arg = arg;
+	if (callbacks != NULL)
+		reading->callbacks = *callbacks;
 	reading->has_claim = false;
 	reading->is_read = false;
+	reading->failed = false;
+}
+
+/*
+ * Do a step of reading, in which ERRORs are about the files.  It takes no longer
+ * than a piece takes, and no interrupt is looked at meanwhile, so that none of
+ * their ERRORs is taken for one of those.  False where it failed: then whoever
+ * waits for where the piece ends need not wait.
+ */
+static bool
+try_step(CsvReading *reading, void (*step) (CsvReading *, void *), void *arg)
+{
+	MemoryContext outer = CurrentMemoryContext;
+	volatile bool done = false;
+
+	HOLD_INTERRUPTS();
+	PG_TRY();
+	{
+		step(reading, arg);
+		done = true;
+		RESUME_INTERRUPTS();
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		/* interrupts are no longer held */
+		MemoryContextSwitchTo(outer);
+		error = CopyErrorData();
+		FlushErrorState();
+		reading->callbacks.failed(reading->callbacks.arg, error);
+		FreeErrorData(error);
+	}
+	PG_END_TRY();
+	if (!done)
+	{
+		reading->failed = true;
+		csv_sharing_close(reading->sharing);
+	}
+	return done;
 }
 
 Size
@@ -311,7 +389,8 @@ static void
 pass_piece(CsvReading *reading)
 {
 	if (reading->has_claim)
-		reading->passed(reading->passed_arg, reading->claim.number);
+		reading->callbacks.passed(reading->callbacks.arg,
+								  reading->claim.number);
 	reading->has_claim = false;
 	reading->is_read = false;
 }
@@ -323,7 +402,7 @@ pass_piece(CsvReading *reading)
 static bool
 claim_piece(CsvReading *reading)
 {
-	if (reading->has_claim && !reading->is_read)
+	if (reading->has_claim && !reading->is_read && !reading->failed)
 		return true;
 	pass_piece(reading);
 	reading->has_claim = csv_sharing_claim(reading->sharing, &reading->claim);
@@ -343,21 +422,29 @@ csv_reading_stop(CsvReading *reading)
 	pass_piece(reading);
 }
 
+static void
+open_step(CsvReading *reading, void *arg)
+{
+	csv_source_open(reading->source, reading->claim.file);
+	csv_sharing_check_file(reading->sharing, reading->claim.file,
+						   reading->source);
+	begin_file(reading);
+}
+
 /* open the file of the piece at hand; false if there is none */
 static bool
 open_claimed_file(CsvReading *reading)
 {
 	close_pieces(reading);
-	if (!claim_piece(reading))
+	while (claim_piece(reading))
 	{
-		csv_source_close(reading->source);
-		return false;
+		reading->file_number = reading->claim.file + 1;
+		if (try_step(reading, open_step, NULL))
+			return true;
+		csv_sharing_fail(reading->sharing, &reading->claim);
 	}
-	csv_source_open(reading->source, reading->claim.file);
-	csv_sharing_check_file(reading->sharing, reading->claim.file,
-						   reading->source);
-	reading->file_number = reading->claim.file + 1;
-	return true;
+	csv_source_close(reading->source);
+	return false;
 }
 
 /* the file's beginning is read: have its pieces read */
@@ -382,61 +469,84 @@ open_pieces(CsvReading *reading, const CsvReadAhead *ahead)
 		handle_failure(reading, CSV_NO_MEMORY);
 }
 
-/* parse from a place on; it moves to where the piece's records end */
-static void
-parse_piece(CsvReading *reading, CsvFilePlace *place, CsvBatch *batch)
+typedef struct ParseStep
 {
+	CsvFilePlace place;			/* to parse from; then where the records end */
+	CsvBatch   *batch;
+} ParseStep;
+
+static void
+parse_step(CsvReading *reading, void *arg)
+{
+	ParseStep  *step = arg;
 	CsvStatus	status;
 	bool		at_end;
 
-	while ((status = csv_piece_parse(reading->pieces, place,
-									 reading->claim.piece.end, batch,
+	while ((status = csv_piece_parse(reading->pieces, &step->place,
+									 reading->claim.piece.end, step->batch,
 									 &at_end)) != CSV_OK)
 		handle_failure(reading, status);
 }
 
-/*
- * Read the piece at hand: as far as it goes by a guess, which is checked before
- * anybody sees what came of it.
- */
+/* parse by a guess, which is checked before anybody sees what came of it */
 static void
-read_piece(CsvReading *reading, CsvBatch *batch)
+guess_step(CsvReading *reading, void *arg)
 {
-	CsvClaim   *claim = &reading->claim;
-	CsvPiece   *piece = &claim->piece;
-	CsvFilePlace end;
+	ParseStep  *step = arg;
+	CsvPiece   *piece = &reading->claim.piece;
 	CsvStatus	status;
 
 	if (piece->is_first)
 		piece->from = csv_reader_place(reading->reader)->offset;
 	while ((status = csv_piece_guess(reading->pieces, piece)) != CSV_OK)
 		handle_failure(reading, status);
-	memset(&end, 0, sizeof(end));
-	end.offset = piece->start;
 	if (piece->is_first)
-		end = *csv_reader_place(reading->reader);
+		step->place = *csv_reader_place(reading->reader);
+	else
+		step->place.offset = piece->start;
 	if (piece->found)
-		parse_piece(reading, &end, batch);
-	if (!piece->is_first)
-	{
-		CsvFilePlace begin = csv_sharing_wait(reading->sharing, claim);
+		parse_step(reading, step);
+}
 
+/*
+ * Read the piece at hand.  False where it could not be read, or one before it.
+ */
+static bool
+read_piece(CsvReading *reading, CsvBatch *batch)
+{
+	CsvClaim   *claim = &reading->claim;
+	CsvPiece   *piece = &claim->piece;
+	ParseStep	step = {{0}, batch};
+	CsvFilePlace begin;
+	bool		good = try_step(reading, guess_step, &step);
+
+	if (good && !piece->is_first)
+	{
+		if (!csv_sharing_wait(reading->sharing, claim, &begin))
+		{
+			reading->is_read = true;
+			return false;
+		}
 		if (piece->found && begin.offset == piece->start &&
 			begin.alone_until == 0 && !begin.skip_line)
 		{
 			batch->file_records = begin.records;
 			batch->file_lines = begin.lines;
-			end.records += begin.records;
-			end.lines += begin.lines;
+			step.place.records += begin.records;
+			step.place.lines += begin.lines;
 		}
 		else
 		{
-			end = begin;
-			parse_piece(reading, &end, batch);
+			step.place = begin;
+			good = try_step(reading, parse_step, &step);
 		}
 	}
-	csv_sharing_publish(reading->sharing, claim, &end);
+	if (good)
+		csv_sharing_publish(reading->sharing, claim, &step.place);
+	else
+		csv_sharing_fail(reading->sharing, claim);
 	reading->is_read = true;
+	return good;
 }
 
 /* ---- files ---- */
@@ -481,36 +591,8 @@ csv_reading_pass(CsvReading *reading, int64 nbytes)
 bool
 csv_reading_begin(CsvReading *reading)
 {
-	bool		good = true;
-	CsvStatus	status;
-	CsvReadAhead ahead;
-
-	if (reading->is_alone != (reading->sharing != NULL))
-		close_engine(reading);
-	if (reading->reader == NULL)
-		csv_reading_open_engine(reading);
-	while ((status = csv_reader_open(reading->reader, csv_source_read,
-									 reading->source)) != CSV_OK)
-		good &= handle_failure(reading, status);
-	if (csv_source_read_ahead(reading->source, &ahead) &&
-		reading->sharing == NULL)
-	{
-		/* one thread reads as fast as several of the CPU engine's convert */
-		if (reading->engine.engine == &csv_cpu_ahead_engine &&
-			!reading->engine.awaits_gpu)
-			ahead.nthreads = Min(ahead.nthreads,
-								 1 + reading->table->settings.cpu_threads / 4);
-		csv_reader_read_ahead(reading->reader, &ahead);
-	}
-	csv_file_layout_read(reading->layout, reading->reader,
-						 csv_source_name(reading->source));
-	while ((status = csv_reader_set_layout(reading->reader,
-										   &reading->layout->layout)) != CSV_OK)
-		good &= handle_failure(reading, status);
-	reading->asked = false;
-	if (reading->sharing != NULL && !reading->claim.whole)
-		open_pieces(reading, &ahead);
-	return good;
+	/* of one that is shared, it was when the file was opened */
+	return reading->sharing != NULL || begin_file(reading);
 }
 
 const CsvDialect *
@@ -549,8 +631,7 @@ next_of_pieces(CsvReading *reading, CsvBatch *batch)
 	{
 		CHECK_FOR_INTERRUPTS();
 		memset(batch, 0, sizeof(*batch));
-		read_piece(reading, batch);
-		if (batch->nrecords > 0)
+		if (read_piece(reading, batch) && batch->nrecords > 0)
 		{
 			count_batch(reading, batch);
 			return CSV_READ_BATCH;
@@ -559,11 +640,10 @@ next_of_pieces(CsvReading *reading, CsvBatch *batch)
 	return CSV_READ_END;
 }
 
-CsvReadResult
-csv_reading_next(CsvReading *reading, CsvBatch *batch)
+/* the next batch of the open file, which is read as a whole */
+static CsvReadResult
+next_of_file(CsvReading *reading, CsvBatch *batch)
 {
-	if (reading->pieces != NULL)
-		return next_of_pieces(reading, batch);
 	for (;;)
 	{
 		CsvStatus	status;
@@ -586,6 +666,34 @@ csv_reading_next(CsvReading *reading, CsvBatch *batch)
 			return CSV_READ_AGAIN;
 		CHECK_FOR_INTERRUPTS();
 	}
+}
+
+typedef struct FileStep
+{
+	CsvReadResult result;
+	CsvBatch   *batch;
+} FileStep;
+
+static void
+file_step(CsvReading *reading, void *arg)
+{
+	FileStep   *step = arg;
+
+	step->result = next_of_file(reading, step->batch);
+}
+
+CsvReadResult
+csv_reading_next(CsvReading *reading, CsvBatch *batch)
+{
+	FileStep	step = {CSV_READ_END, batch};
+
+	if (reading->pieces != NULL)
+		return next_of_pieces(reading, batch);
+	if (reading->sharing == NULL)
+		return next_of_file(reading, batch);
+	CHECK_FOR_INTERRUPTS();
+	(void) try_step(reading, file_step, &step);
+	return step.result;
 }
 
 /* ---- queries that the engine answers ---- */

@@ -45,14 +45,23 @@ extern CsvReading *csv_reading_create(CsvFileLayout *layout);
 
 /*
  * Read the files together with other processes, each of which gets some pieces
- * of them, with the CPU engine; alone again with NULL.  Not in mid-scan.  passed
- * is told of each piece by its number when it is read, and nobody looks at its
- * batches any more.
+ * of them, with the CPU engine; alone again with NULL.  Not in mid-scan.
  */
-typedef void (*CsvPiecePassedFn) (void *arg, uint64 number);
+typedef struct CsvPieceCallbacks
+{
+	/* a piece, by its number, is read, and nobody looks at its batches any more */
+	void		(*passed) (void *arg, uint64 number);
+
+	/*
+	 * The piece at hand cannot be read, for this ERROR, which is due when all
+	 * records before are passed.  This process reads no further.
+	 */
+	void		(*failed) (void *arg, const ErrorData *error);
+	void	   *arg;
+} CsvPieceCallbacks;
 
 extern void csv_reading_share(CsvReading *reading, CsvSharing *sharing,
-							  CsvPiecePassedFn passed, void *arg);
+							  const CsvPieceCallbacks *callbacks);
 
 /* pieces there were, when all are handed out; and hand out no more */
 extern uint64 csv_reading_npieces(const CsvReading *reading);

@@ -33,6 +33,7 @@ typedef struct SharedFile
 	/* what has been read, in order */
 	uint32		npieces;
 	CsvFilePlace place;			/* where the records end in it */
+	uint32		failed;			/* the first piece that cannot be read */
 } SharedFile;
 
 struct CsvSharing
@@ -90,6 +91,7 @@ csv_sharing_init(CsvSharing *sharing, CsvSource *source, int nprocesses,
 		bool		seekable;
 
 		memset(file, 0, sizeof(*file));
+		file->failed = PG_UINT32_MAX;
 		file->name = name - (char *) sharing;
 		strcpy(name, names[i]);
 		name += strlen(name) + 1;
@@ -113,6 +115,7 @@ csv_sharing_restart(CsvSharing *sharing)
 	for (int i = 0; i < sharing->nfiles; i++)
 	{
 		sharing->files[i].npieces = 0;
+		sharing->files[i].failed = PG_UINT32_MAX;
 		memset(&sharing->files[i].place, 0, sizeof(CsvFilePlace));
 	}
 }
@@ -228,32 +231,35 @@ csv_sharing_claimed_bytes(CsvSharing *sharing)
 
 /* ---- where records end ---- */
 
+/* is it known what to do with a piece? */
 static bool
-is_our_turn(CsvSharing *sharing, const CsvClaim *claim, CsvFilePlace *place)
+is_our_turn(CsvSharing *sharing, const CsvClaim *claim, CsvFilePlace *place,
+			bool *failed)
 {
 	const SharedFile *file = &sharing->files[claim->file];
 	bool		is_turn;
 
 	SpinLockAcquire(&sharing->mutex);
-	is_turn = file->npieces == claim->in_file;
-	if (is_turn)
-		*place = file->place;
+	*failed = claim->in_file > file->failed;
+	is_turn = *failed || file->npieces == claim->in_file;
+	*place = file->place;
 	SpinLockRelease(&sharing->mutex);
 	return is_turn;
 }
 
-CsvFilePlace
-csv_sharing_wait(CsvSharing *sharing, const CsvClaim *claim)
+bool
+csv_sharing_wait(CsvSharing *sharing, const CsvClaim *claim,
+				 CsvFilePlace *place)
 {
-	CsvFilePlace place = {0};
+	bool		failed;
 
-	if (is_our_turn(sharing, claim, &place))
-		return place;
+	if (is_our_turn(sharing, claim, place, &failed))
+		return !failed;
 	ConditionVariablePrepareToSleep(&sharing->progress);
-	while (!is_our_turn(sharing, claim, &place))
+	while (!is_our_turn(sharing, claim, place, &failed))
 		ConditionVariableSleep(&sharing->progress, PG_WAIT_EXTENSION);
 	ConditionVariableCancelSleep();
-	return place;
+	return !failed;
 }
 
 void
@@ -269,4 +275,15 @@ csv_sharing_publish(CsvSharing *sharing, const CsvClaim *claim,
 	SpinLockRelease(&sharing->mutex);
 	if (!claim->piece.is_last)
 		ConditionVariableBroadcast(&sharing->progress);
+}
+
+void
+csv_sharing_fail(CsvSharing *sharing, const CsvClaim *claim)
+{
+	SharedFile *file = &sharing->files[claim->file];
+
+	SpinLockAcquire(&sharing->mutex);
+	file->failed = Min(file->failed, claim->in_file);
+	SpinLockRelease(&sharing->mutex);
+	ConditionVariableBroadcast(&sharing->progress);
 }

@@ -67,13 +67,17 @@ extern uint64 csv_sharing_claimed_bytes(CsvSharing *sharing);
 
 /*
  * Wait until all pieces of the file before this one have been read, and tell
- * where the records end in them.  May be interrupted.
+ * where the records end in them; false if one could not be read.  May be
+ * interrupted.
  */
-extern CsvFilePlace csv_sharing_wait(CsvSharing *sharing,
-									 const CsvClaim *claim);
+extern bool csv_sharing_wait(CsvSharing *sharing, const CsvClaim *claim,
+							 CsvFilePlace *place);
 
 /* tell where they end in this one; in turn: after csv_sharing_wait() */
 extern void csv_sharing_publish(CsvSharing *sharing, const CsvClaim *claim,
 								const CsvFilePlace *place);
+
+/* it cannot be read: nobody is to wait for it */
+extern void csv_sharing_fail(CsvSharing *sharing, const CsvClaim *claim);
 
 #endif							/* CSV_SHARING_H */

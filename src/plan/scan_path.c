@@ -94,6 +94,8 @@ avoid_parallel_plans(PlannerInfo *root, const CsvPlanState *state)
 		return;
 
 	root->glob->parallelModeOK = false;
+	/* set where parallel queries are forced, even if there will be none */
+	root->glob->parallelModeNeeded = false;
 	for (; root != NULL; root = root->parent_root)
 		for (int i = 1; i < root->simple_rel_array_size; i++)
 			if (root->simple_rel_array[i] != NULL)

@@ -795,15 +795,22 @@ hand_in(void *arg, uint64 piece)
 	csv_skipping_hand_in(((CsvTableScan *) arg)->skipping, piece);
 }
 
+static void
+note_failure(void *arg, const ErrorData *error)
+{
+	csv_skipping_fail(((CsvTableScan *) arg)->skipping, error);
+}
+
 void
 csv_table_scan_share(CsvTableScan *scan, CsvSharedScan *shared, dsa_area *dsa)
 {
 	MemoryContext outer = MemoryContextSwitchTo(scan->context);
+	CsvPieceCallbacks callbacks = {hand_in, note_failure, scan};
 
 	scan->shared = shared;
 	scan->is_leader = !IsParallelWorker();
 	csv_skipping_share(scan->skipping, shared_report(shared), dsa);
-	csv_batches_share(scan->batches, shared_files(shared), hand_in, scan);
+	csv_batches_share(scan->batches, shared_files(shared), &callbacks);
 	MemoryContextSwitchTo(outer);
 }
 

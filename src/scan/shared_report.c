@@ -27,6 +27,15 @@ typedef struct Note
 	char		text[FLEXIBLE_ARRAY_MEMBER];
 } Note;
 
+/* an ERROR that ends the scan; the strings are one after another */
+typedef struct Failure
+{
+	int			sqlerrcode;
+	bool		has_detail;
+	bool		has_hint;
+	char		text[FLEXIBLE_ARRAY_MEMBER];
+} Failure;
+
 /* of the pieces [first, end) */
 typedef struct Interval
 {
@@ -38,6 +47,7 @@ typedef struct Interval
 	int64		nnotes;			/* of the first skipped ones */
 	dsa_pointer head;
 	dsa_pointer tail;
+	dsa_pointer failure;		/* the first one */
 } Interval;
 
 struct CsvSharedReport
@@ -143,17 +153,32 @@ csv_reporter_needs_message(const CsvReporter *reporter)
 	return reporter->piece.nnotes < reporter->most_notes;
 }
 
+/* copy a string, if there is one, to where the one before ended */
+static char *
+put_string(char *place, const char *string)
+{
+	if (string == NULL)
+		return place;
+	strcpy(place, string);
+	return place + strlen(string) + 1;
+}
+
+static Size
+string_size(const char *string)
+{
+	return string == NULL ? 0 : strlen(string) + 1;
+}
+
 static void
 add_note(CsvReporter *reporter, const CsvSkipped *skipped)
 {
 	Interval   *piece = &reporter->piece;
-	Size		file_size = strlen(skipped->file) + 1;
-	Size		message_size = strlen(skipped->message) + 1;
-	Size		detail_size = skipped->detail == NULL ? 0 :
-		strlen(skipped->detail) + 1;
 	dsa_pointer pointer = dsa_allocate(reporter->dsa, offsetof(Note, text) +
-									   file_size + message_size + detail_size);
+									   string_size(skipped->file) +
+									   string_size(skipped->message) +
+									   string_size(skipped->detail));
 	Note	   *note = dsa_get_address(reporter->dsa, pointer);
+	char	   *place;
 
 	note->next = InvalidDsaPointer;
 	note->record = skipped->record;
@@ -162,11 +187,9 @@ add_note(CsvReporter *reporter, const CsvSkipped *skipped)
 	note->code = skipped->code;
 	note->sqlerrcode = skipped->sqlerrcode;
 	note->has_detail = skipped->detail != NULL;
-	memcpy(note->text, skipped->file, file_size);
-	memcpy(note->text + file_size, skipped->message, message_size);
-	if (detail_size > 0)
-		memcpy(note->text + file_size + message_size, skipped->detail,
-			   detail_size);
+	place = put_string(note->text, skipped->file);
+	place = put_string(place, skipped->message);
+	(void) put_string(place, skipped->detail);
 	if (DsaPointerIsValid(piece->tail))
 		((Note *) dsa_get_address(reporter->dsa, piece->tail))->next = pointer;
 	else
@@ -183,6 +206,26 @@ csv_reporter_add(CsvReporter *reporter, const CsvSkipped *skipped)
 	reporter->piece.counts.nskipped++;
 	reporter->piece.counts.by_code[skipped->code]++;
 	return !reporter->table->stop;
+}
+
+void
+csv_reporter_fail(CsvReporter *reporter, const ErrorData *error)
+{
+	dsa_pointer pointer = dsa_allocate(reporter->dsa,
+									   offsetof(Failure, text) +
+									   string_size(error->message) +
+									   string_size(error->detail) +
+									   string_size(error->hint));
+	Failure    *failure = dsa_get_address(reporter->dsa, pointer);
+	char	   *place;
+
+	failure->sqlerrcode = error->sqlerrcode;
+	failure->has_detail = error->detail != NULL;
+	failure->has_hint = error->hint != NULL;
+	place = put_string(failure->text, error->message);
+	place = put_string(place, error->detail);
+	(void) put_string(place, error->hint);
+	reporter->piece.failure = pointer;
 }
 
 void
@@ -224,6 +267,8 @@ append_interval(dsa_area *dsa, Interval *interval, const Interval *next)
 	interval->counts.nskipped += next->counts.nskipped;
 	for (int code = 0; code < CSV_NUM_ERRORS; code++)
 		interval->counts.by_code[code] += next->counts.by_code[code];
+	if (!DsaPointerIsValid(interval->failure))
+		interval->failure = next->failure;
 	if (!has_all)
 	{
 		free_notes(dsa, next->head);
@@ -334,10 +379,27 @@ is_error_due(const CsvSharedReport *shared, const CsvTable *table)
 {
 	int64		nskipped = shared->said.nskipped + shared->due.counts.nskipped;
 
-	return (table->stop && shared->due.counts.nskipped > 0) ||
+	return DsaPointerIsValid(shared->due.failure) ||
+		(table->stop && shared->due.counts.nskipped > 0) ||
 		(table->reject_count >= 0 && nskipped > table->reject_count) ||
 		(shared->ended && shared->due.end == shared->npieces &&
 		 csv_report_exceeds(table, nskipped, shared->npassed));
+}
+
+static void
+fail(CsvReporter *reporter, dsa_pointer pointer)
+{
+	const Failure *failure = dsa_get_address(reporter->dsa, pointer);
+	const char *message = failure->text;
+	const char *detail = message + strlen(message) + 1;
+	const char *hint = failure->has_detail ? detail + strlen(detail) + 1 :
+		detail;
+
+	ereport(ERROR,
+			(errcode(failure->sqlerrcode),
+			 errmsg_internal("%s", message),
+			 failure->has_detail ? errdetail_internal("%s", detail) : 0,
+			 failure->has_hint ? errhint("%s", hint) : 0));
 }
 
 /* the lock is held, and released */
@@ -360,6 +422,8 @@ raise_if_due(CsvReporter *reporter)
 	due = take_due(shared, reporter->table, &report.counts);
 	LWLockRelease(&shared->lock);
 	say(reporter, &due, &report);
+	if (DsaPointerIsValid(due.failure))
+		fail(reporter, due.failure);
 	csv_report_end(&report, npassed, true);
 }
 
@@ -387,12 +451,13 @@ csv_reporter_end(CsvReporter *reporter, uint64 npieces)
 	raise_if_due(reporter);
 }
 
-void
+bool
 csv_reporter_say(CsvReporter *reporter, CsvReport *report,
 				 CsvScanPoint *point, int64 *npassed)
 {
 	CsvSharedReport *shared = reporter->shared;
 	Interval	due;
+	bool		is_last;
 
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 
@@ -400,11 +465,13 @@ csv_reporter_say(CsvReporter *reporter, CsvReport *report,
 	if (is_error_due(shared, reporter->table))
 	{
 		LWLockRelease(&shared->lock);
-		return;
+		return false;
 	}
 	due = take_due(shared, reporter->table, &report->counts);
 	*point = due.point;
 	*npassed = shared->npassed;
+	is_last = shared->ended && due.end == shared->npieces;
 	LWLockRelease(&shared->lock);
 	say(reporter, &due, report);
+	return is_last;
 }

@@ -62,6 +62,9 @@ extern bool csv_reporter_needs_message(const CsvReporter *reporter);
 /* note a skipped record of the piece; false: the scan need not go on */
 extern bool csv_reporter_add(CsvReporter *reporter, const CsvSkipped *skipped);
 
+/* note that the piece cannot be read on, for this ERROR */
+extern void csv_reporter_fail(CsvReporter *reporter, const ErrorData *error);
+
 /* the piece has got to this point, nrecords further */
 extern void csv_reporter_pass(CsvReporter *reporter, int file_number,
 							  int64 record, int64 nrecords);
@@ -78,9 +81,9 @@ extern void csv_reporter_end(CsvReporter *reporter, uint64 npieces);
 
 /*
  * In the leader: say what is due.  *report, *point and *npassed become those of
- * all that was said.
+ * all that was said.  True if that was the last.
  */
-extern void csv_reporter_say(CsvReporter *reporter, CsvReport *report,
+extern bool csv_reporter_say(CsvReporter *reporter, CsvReport *report,
 							 CsvScanPoint *point, int64 *npassed);
 
 #endif							/* CSV_SHARED_REPORT_H */

@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
+
 #include "scan/skipping.h"
 
 struct CsvSkipping
@@ -119,6 +121,8 @@ csv_skipping_end(CsvSkipping *skipping, bool complete)
 {
 	if (skipping->reporter == NULL)
 		csv_report_end(&skipping->report, skipping->npassed, complete);
+	else if (!IsParallelWorker())
+		csv_skipping_say(skipping);
 }
 
 /* ---- where other processes share the scan ---- */
@@ -139,6 +143,12 @@ csv_skipping_share(CsvSkipping *skipping, CsvSharedReport *shared,
 }
 
 void
+csv_skipping_fail(CsvSkipping *skipping, const ErrorData *error)
+{
+	csv_reporter_fail(skipping->reporter, error);
+}
+
+void
 csv_skipping_hand_in(CsvSkipping *skipping, uint64 piece)
 {
 	csv_reporter_hand_in(skipping->reporter, piece);
@@ -153,8 +163,10 @@ csv_skipping_end_pieces(CsvSkipping *skipping, uint64 npieces)
 void
 csv_skipping_say(CsvSkipping *skipping)
 {
-	csv_reporter_say(skipping->reporter, &skipping->report, &skipping->point,
-					 &skipping->npassed);
+	/* that there are too many of them was said by whoever read the last */
+	if (csv_reporter_say(skipping->reporter, &skipping->report,
+						 &skipping->point, &skipping->npassed))
+		csv_report_end(&skipping->report, skipping->npassed, false);
 }
 
 void

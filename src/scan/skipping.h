@@ -61,7 +61,8 @@ extern void csv_skipping_begin_shared(const CsvSkipping *skipping,
 extern void csv_skipping_share(CsvSkipping *skipping, CsvSharedReport *shared,
 							   dsa_area *dsa);
 
-/* a piece is passed; there are no more than so many */
+/* the piece at hand has an ERROR; a piece is passed; there are no more than so many */
+extern void csv_skipping_fail(CsvSkipping *skipping, const ErrorData *error);
 extern void csv_skipping_hand_in(CsvSkipping *skipping, uint64 piece);
 extern void csv_skipping_end_pieces(CsvSkipping *skipping, uint64 npieces);
 

@@ -492,11 +492,11 @@ csv_source_look_at(const CsvSource *source, int number,
 	struct stat st;
 
 	*seekable = false;
-	if (source->table->program != NULL || stat(name, &st) != 0)
+	if (source->table->program != NULL || stat(name, &st) != 0 ||
+		!S_ISREG(st.st_mode))
 		return false;
 	*identity = csv_file_identity(&st);
-	*seekable = is_seekable(source, S_ISREG(st.st_mode),
-							file_compression(source->table, name) !=
+	*seekable = is_seekable(source, true, file_compression(source->table, name) !=
 							CSV_COMPRESSION_NONE);
 	return true;
 }

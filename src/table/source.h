@@ -76,7 +76,7 @@ extern bool csv_source_identity(const CsvSource *source,
 /*
  * The names of the files, as the operating system has them: the source's own.  Of
  * each, by number from 0, without opening it: what it is, and whether it can be
- * read at any place; false if it cannot be looked at.  And is the file that is open
+ * read at any place; false if there is no such regular file.  And is the file that is open
  * that one?
  */
 extern void csv_source_names(const CsvSource *source, char ***names,
