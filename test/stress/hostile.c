@@ -428,6 +428,7 @@ print_comparison(const char *name, Choices *choices)
 		   "SET max_parallel_workers_per_gather = 0;\n%s;\n", name, name, query);
 	printf("\\echo == %s plan\n\\warn == %s plan\n"
 		   "SET max_parallel_workers_per_gather = %u;\n"
+		   "SET csv_gpu_test.parallel_workers = 8;\n"
 		   "SET parallel_leader_participation = %s;\n"
 		   "EXPLAIN (COSTS OFF) %s;\n", name, name, choose(choices, 8) + 1,
 		   chance(choices, 3) ? "on" : "off", query);
