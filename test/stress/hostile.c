@@ -424,7 +424,9 @@ print_comparison(const char *name, Choices *choices)
 	};
 	const char *query = PICK(choices, queries);
 
-	printf("\\echo == %s serial\n\\warn == %s serial\n"
+	/* in one transaction, where "now" means one time */
+	printf("\\set ON_ERROR_ROLLBACK on\nBEGIN;\n"
+		   "\\echo == %s serial\n\\warn == %s serial\n"
 		   "SET max_parallel_workers_per_gather = 0;\n%s;\n", name, name, query);
 	printf("\\echo == %s plan\n\\warn == %s plan\n"
 		   "SET max_parallel_workers_per_gather = %u;\n"
@@ -433,7 +435,7 @@ print_comparison(const char *name, Choices *choices)
 		   "EXPLAIN (COSTS OFF) %s;\n", name, name, choose(choices, 8) + 1,
 		   chance(choices, 3) ? "on" : "off", query);
 	printf("\\echo == %s parallel\n\\warn == %s parallel\n%s;\n"
-		   "\\echo ==\n\\warn ==\n", name, name, query);
+		   "\\echo ==\n\\warn ==\nCOMMIT;\n", name, name, query);
 }
 
 static void
