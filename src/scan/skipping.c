@@ -15,6 +15,7 @@ struct CsvSkipping
 	int64		record;
 	int64		npassed;
 	int64		nskipped;
+	bool		looks_ahead;
 };
 
 CsvSkipping *
@@ -39,17 +40,25 @@ csv_skipping_was_passed(const CsvSkipping *skipping, int file_number,
 void
 csv_skipping_pass(CsvSkipping *skipping, int file_number, int64 record)
 {
-	if (csv_skipping_was_passed(skipping, file_number, record))
+	if (skipping->looks_ahead ||
+		csv_skipping_was_passed(skipping, file_number, record))
 		return;
 	skipping->npassed = csv_skipping_passed(skipping, file_number, record);
 	skipping->file_number = file_number;
 	skipping->record = record;
 }
 
+void
+csv_skipping_look_ahead(CsvSkipping *skipping, bool looks_ahead)
+{
+	skipping->looks_ahead = looks_ahead;
+}
+
 int64
 csv_skipping_passed(const CsvSkipping *skipping, int file_number, int64 record)
 {
-	if (csv_skipping_was_passed(skipping, file_number, record))
+	if (skipping->looks_ahead ||
+		csv_skipping_was_passed(skipping, file_number, record))
 		return skipping->npassed;
 	return skipping->npassed + record -
 		(file_number == skipping->file_number ? skipping->record : 0);
@@ -77,6 +86,8 @@ csv_skipping_needs_message(const CsvSkipping *skipping)
 bool
 csv_skipping_add(CsvSkipping *skipping, const CsvSkipped *skipped)
 {
+	if (skipping->looks_ahead)
+		return false;
 	skipping->nskipped++;
 	if (skipping->skipped != NULL)
 		return skipping->skipped(skipping->arg, skipped);
@@ -87,5 +98,6 @@ csv_skipping_add(CsvSkipping *skipping, const CsvSkipped *skipped)
 void
 csv_skipping_end(CsvSkipping *skipping, bool complete)
 {
-	csv_report_end(&skipping->report, skipping->npassed, complete);
+	if (!skipping->looks_ahead)
+		csv_report_end(&skipping->report, skipping->npassed, complete);
 }
