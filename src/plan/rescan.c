@@ -21,6 +21,9 @@
 #include "plan/rescan.h"
 #include "scan/lookup.h"
 
+/* in units of cpu_operator_cost: looking rows up once */
+#define COST_PER_LOOKUP		20
+
 /* is it a column of the relation, under whatever type? */
 static bool
 is_column(const Node *node, Index relid)
@@ -112,22 +115,25 @@ csv_loop_count(PlannerInfo *root, Relids outer)
 }
 
 Cost
-csv_lookup_cost(const RelOptInfo *baserel, Cost read_cost, double nloops,
-				double nrows, double nfound)
+csv_lookup_cost(const RelOptInfo *baserel, const CsvPlanState *state,
+				Cost read_cost, double nloops, double nrows, double nfound)
 {
 	double		nbytes = nrows *
 		(MAXALIGN(baserel->reltarget->width) +
 		 MAXALIGN(SizeofMinimalTupleHeader) + CSV_LOOKUP_ROW_BYTES);
-	double		nreads = 1;
-	Cost		fill_cost = read_cost + nrows * cpu_tuple_cost;
-	Cost		scan_cost = nfound * cpu_operator_cost;
+	double		nreads = state->resident ? CSV_SCANS_OF_RESIDENT : 1;
+	/* as for the hash of a join, whose rows come out first */
+	Cost		fill_cost = read_cost +
+		nrows * (2 * cpu_tuple_cost + cpu_operator_cost);
+	Cost		scan_cost = (COST_PER_LOOKUP + nfound) * cpu_operator_cost;
 
 	if (nbytes > get_hash_memory_limit())
 	{
 		double		nfiles = csv_lookup_files();
 		double		npages = nbytes / BLCKSZ;
 
-		nreads = temp_file_limit < 0 ? CSV_SCANS_BEFORE_FILES : nloops;
+		nreads = temp_file_limit < 0 ? Max(nreads, CSV_SCANS_BEFORE_FILES) :
+			nloops;
 		fill_cost += seq_page_cost * npages;
 		scan_cost += (seq_page_cost * npages + cpu_operator_cost * nrows) /
 			nfiles;

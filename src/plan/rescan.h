@@ -23,7 +23,8 @@ extern double csv_loop_count(PlannerInfo *root, Relids outer);
  * What each of so many scans costs on average, if it looks its rows up, and reading
  * all of them read_cost: nrows of them are kept, of which nfound are found.
  */
-extern Cost csv_lookup_cost(const RelOptInfo *baserel, Cost read_cost,
+extern Cost csv_lookup_cost(const RelOptInfo *baserel,
+							const CsvPlanState *state, Cost read_cost,
 							double nloops, double nrows, double nfound);
 
 #endif							/* CSV_RESCAN_H */

@@ -363,7 +363,7 @@ add_scan_path(PlannerInfo *root, RelOptInfo *baserel, List *clauses,
 								   JOIN_INNER, NULL);
 	cost_qual_eval(&cost, list_difference_ptr(clauses, pushed), root);
 	if (csv_find_equalities(root, state, clauses, pushed) != NIL)
-		read_cost = csv_lookup_cost(baserel, read_cost,
+		read_cost = csv_lookup_cost(baserel, state, read_cost,
 									csv_loop_count(root, required_outer),
 									baserel->rows, nemitted);
 	total_cost = cost.startup + read_cost +

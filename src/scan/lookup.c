@@ -468,7 +468,9 @@ is_due(CsvLookup *lookup, const CsvTableScan *scan)
 	csv_batches_statistics(batches, &statistics);
 	lookup->nbytes += statistics.reading.bytes;
 	lookup->nscans++;
-	if (lookup->needs_files && lookup->nscans < CSV_SCANS_BEFORE_FILES)
+	if ((lookup->needs_files && lookup->nscans < CSV_SCANS_BEFORE_FILES) ||
+		(csv_batches_all_kept(batches) &&
+		 lookup->nscans < CSV_SCANS_OF_RESIDENT))
 		return false;
 	return is_complete ||
 		(!lookup->awaits_end && size > 0 && lookup->nbytes >= size);

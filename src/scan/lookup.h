@@ -27,11 +27,16 @@
 #define CSV_EQUALITY_CLAUSE(equality)	((equality) / 2)
 #define CSV_EQUALITY_SIDE(equality) ((equality) % 2)
 
-/* for the planner: scans before rows go to files, and their number */
-#define CSV_SCANS_BEFORE_FILES	8
-extern uint32 csv_lookup_files(void);
+/*
+ * For the planner, too: how many scans come first where rows have to go to files,
+ * and where the session keeps the columns.  Keeping the rows takes as long as
+ * about so many scans; otherwise, it is as two.
+ */
+#define CSV_SCANS_BEFORE_FILES	5
+#define CSV_SCANS_OF_RESIDENT	40
 
-/* likewise: what a row takes beside its tuple, about */
+/* likewise: the number of files, and what a row takes beside its tuple, about */
+extern uint32 csv_lookup_files(void);
 #define CSV_LOOKUP_ROW_BYTES	32
 
 typedef struct CsvLookup CsvLookup;
