@@ -465,9 +465,10 @@ is_due(CsvLookup *lookup, const CsvTableScan *scan)
 	int64		size = csv_batches_certain_size(batches);
 	CsvBatchesStatistics statistics;
 
+	/* a subquery's scan starts again before it has begun */
 	csv_batches_statistics(batches, &statistics);
 	lookup->nbytes += statistics.reading.bytes;
-	lookup->nscans++;
+	lookup->nscans += is_complete || statistics.reading.bytes > 0;
 	if ((lookup->needs_files && lookup->nscans < CSV_SCANS_BEFORE_FILES) ||
 		(csv_batches_all_kept(batches) &&
 		 lookup->nscans < CSV_SCANS_OF_RESIDENT))
