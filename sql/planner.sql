@@ -72,5 +72,16 @@ SELECT plan('SELECT a FROM u WHERE x > 1');
 SELECT plan('SELECT a, sum(x) FROM u GROUP BY a');
 SELECT csv_gpu_forget() > 0 AS forgot;
 SELECT plan('SELECT t.x FROM few, t WHERE t.a = few.a');
+RESET csv_gpu_fdw.resident_memory;
+
+-- without a hash join: rows are looked up, if there is room for them
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SELECT plan('SELECT t.x FROM generate_series(1, 2000) i, t WHERE t.a = i');
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+SELECT plan('SELECT t.x FROM generate_series(1, 2000) i, t WHERE t.a = i');
+SET temp_file_limit = 100000;
+SELECT plan('SELECT t.x FROM generate_series(1, 2000) i, t WHERE t.a = i');
 
 \i :teardown
