@@ -22,10 +22,12 @@
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "port/pg_bitutils.h"
+#include "storage/buffile.h"
 #include "storage/fd.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "compat.h"
 #include "groups/spill.h"
 #include "scan/lookup.h"
 
@@ -376,8 +378,7 @@ keep_row(CsvLookup *lookup, const Datum *values, const bool *isnull)
 
 	if (!hash_row(lookup, values, isnull, &hash))
 		return true;
-	tuple = heap_form_minimal_tuple(lookup->desc, unconstify(Datum *, values),
-									unconstify(bool *, isnull));
+	tuple = csv_form_minimal_tuple(lookup->desc, values, isnull);
 	if (lookup->files == NULL && !keep_in_memory(lookup, tuple, hash))
 	{
 		kept = lookup->needs_files;
