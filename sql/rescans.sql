@@ -40,7 +40,7 @@ RESET csv_gpu_fdw.enable_pushdown;
 -- not where each row has to be seen
 SELECT rescans('SELECT (SELECT count(*) FROM t WHERE a > x) FROM o');
 -- nor where one must not be looked at before another clause has let it
-CREATE FUNCTION shown(text) RETURNS bool LANGUAGE plpgsql AS 'BEGIN RETURN $1 <> ''uno''; END';
+CREATE FUNCTION shown(text) RETURNS bool LANGUAGE plpgsql STABLE AS 'BEGIN RETURN $1 <> ''uno''; END';
 CREATE VIEW barrier WITH (security_barrier) AS SELECT * FROM t WHERE shown(b);
 SELECT i, (SELECT count(*) FROM barrier WHERE a = x), (SELECT count(*) FROM barrier WHERE n = m) FROM o ORDER BY i;
 SELECT count(*) FROM rescans('SELECT (SELECT count(*) FROM barrier WHERE a = x) FROM o') line WHERE line ~ 'Rescans';
