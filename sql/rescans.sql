@@ -41,10 +41,20 @@ RESET csv_gpu_fdw.enable_pushdown;
 SELECT rescans('SELECT (SELECT count(*) FROM t WHERE a > x) FROM o');
 -- nor where one must not be looked at before another clause has let it
 CREATE FUNCTION shown(text) RETURNS bool LANGUAGE plpgsql STABLE AS 'BEGIN RETURN $1 <> ''uno''; END';
-CREATE VIEW barrier WITH (security_barrier) AS SELECT * FROM t WHERE shown(b);
-SELECT i, (SELECT count(*) FROM barrier WHERE a = x), (SELECT count(*) FROM barrier WHERE n = m) FROM o ORDER BY i;
-SELECT count(*) FROM rescans('SELECT (SELECT count(*) FROM barrier WHERE a = x) FROM o') line WHERE line ~ 'Rescans';
-SELECT count(*) FROM rescans('SELECT (SELECT count(*) FROM barrier WHERE n = m) FROM o') line WHERE line ~ 'Rescans';
+CREATE TABLE parts (a int, b text, n numeric(10,2)) PARTITION BY LIST (a);
+CREATE FOREIGN TABLE part PARTITION OF parts DEFAULT SERVER csv OPTIONS (filename 'regress_csv/t.csv');
+ALTER TABLE parts ENABLE ROW LEVEL SECURITY;
+CREATE POLICY shown ON parts USING (shown(b));
+CREATE ROLE regress_csv_reader;
+GRANT USAGE ON SCHEMA csv_test TO regress_csv_reader;
+GRANT SELECT ON parts, o TO regress_csv_reader;
+SET ROLE regress_csv_reader;
+SELECT i, (SELECT count(*) FROM parts WHERE a = x), (SELECT count(*) FROM parts WHERE n = m) FROM o ORDER BY i;
+SELECT count(*) FROM rescans('SELECT (SELECT count(*) FROM parts WHERE a = x) FROM o') line WHERE line ~ 'Rescans';
+SELECT count(*) FROM rescans('SELECT (SELECT count(*) FROM parts WHERE n = m) FROM o') line WHERE line ~ 'Rescans';
+RESET ROLE;
+DROP OWNED BY regress_csv_reader;
+DROP ROLE regress_csv_reader;
 
 -- joins
 SET enable_hashjoin = off;
