@@ -144,19 +144,23 @@ begin_aggregation(ForeignScanState *node)
 	table_close(relation, NoLock);
 }
 
-/* for a scan that may be repeated */
+/*
+ * For a scan that may be repeated.  Of one that is shared out among processes, each
+ * has a part of the rows.
+ */
 static void
 begin_lookup(ForeignScanState *node)
 {
 	CsvScanState *state = node->fdw_state;
 	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
 	List	   *equalities = list_nth(plan->fdw_private, CSV_PLAN_EQUALITIES);
-	List	   *clauses = copyObject(csv_plan_clauses(plan));
+	List	   *clauses;
 	TupleTableSlot *row = state->aggregation != NULL ?
 		csv_aggregation_row(state->aggregation) : node->ss.ss_ScanTupleSlot;
 
-	if (equalities == NIL)
+	if (equalities == NIL || plan->scan.plan.parallel_aware)
 		return;
+	clauses = copyObject(csv_plan_clauses(plan));
 	fix_opfuncids((Node *) clauses);
 	state->lookup = csv_lookup_create(&node->ss.ps, row->tts_tupleDescriptor,
 									  clauses, equalities);
