@@ -15,7 +15,7 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
-#include "storage/fd.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 
 #include "plan/rescan.h"

@@ -7,12 +7,12 @@
  *	3. Rows that take too much memory go to files by their hash, a bucket after
  *	   the other, and so do those that come after them.
  *
- * Looking at all rows costs more than a scan that lets few of them out.  Where it
- * is in vain, it costs no more than a part of what was spent on scans before:
- * it waits until these have read as much as the whole file, and for files
- * until there were some scans.  It never says anything of skipped
- * records (csv_table_scan_look_ahead): where there is something to say, scans go
- * on until one of them has said it.
+ * Looking at all rows takes longer than a scan that lets few of them out.  So that
+ * it is never long beside what scans have taken before, it waits until these have
+ * read as much as the whole file, and for some more scans where they are quick or
+ * files are needed.  It says nothing of skipped records
+ * (csv_table_scan_look_ahead): where there is something to say, scans go on until
+ * one of them has said it.
  */
 #include "postgres.h"
 
@@ -20,10 +20,9 @@
 #include "common/hashfn.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "nodes/nodeFuncs.h"
 #include "port/pg_bitutils.h"
 #include "storage/buffile.h"
-#include "storage/fd.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
@@ -36,11 +35,11 @@
 
 #define MOST_FILES		256
 
-/* of the values in one row, or of those that are looked for */
+/* a column, and what it must be equal to */
 typedef struct Key
 {
 	AttrNumber	attnum;
-	ExprState  *value;			/* that it must be equal to */
+	ExprState  *value;
 	Oid			collation;
 	FmgrInfo	hash_column;
 	FmgrInfo	hash_value;
