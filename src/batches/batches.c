@@ -288,6 +288,12 @@ csv_batches_rewind(CsvBatches *batches)
 }
 
 void
+csv_batches_close_engine(CsvBatches *batches)
+{
+	csv_reading_finish(batches->reading, false);
+}
+
+void
 csv_batches_end(CsvBatches *batches)
 {
 	leave_file(batches);

@@ -90,6 +90,9 @@ extern const CsvFileBatch *csv_batches_next(CsvBatches *batches);
 /* start again */
 extern void csv_batches_rewind(CsvBatches *batches);
 
+/* all batches are taken, and will not be again: let go of the engine */
+extern void csv_batches_close_engine(CsvBatches *batches);
+
 /* the regular end: ERROR where a program has failed */
 extern void csv_batches_end(CsvBatches *batches);
 

@@ -29,6 +29,7 @@
 #include "plan/order.h"
 #include "plan/parallel_path.h"
 #include "plan/plan_state.h"
+#include "plan/rescan.h"
 #include "plan/shippable.h"
 #include "scan/execute.h"
 #include "scan/scan.h"
@@ -367,12 +368,17 @@ add_scan_path(PlannerInfo *root, RelOptInfo *baserel, List *clauses,
 	CsvPlanState *state = baserel->fdw_private;
 	double		nemitted = emitted_rows(root, baserel, clauses, pushed, nrows);
 	QualCost	cost;
+	Cost		read_cost = csv_read_cost(state, program, baserel->tuples,
+										  baserel->rows);
 	Cost		total_cost;
 	ForeignPath *path;
 
 	cost_qual_eval(&cost, list_difference_ptr(clauses, pushed), root);
-	total_cost = cost.startup +
-		csv_read_cost(state, program, baserel->tuples, baserel->rows) +
+	if (csv_find_equalities(root, state, clauses, pushed) != NIL)
+		read_cost = csv_lookup_cost(baserel, state, read_cost,
+									csv_loop_count(root, required_outer),
+									baserel->rows, nemitted);
+	total_cost = cost.startup + read_cost +
 		nemitted * (cpu_tuple_cost + cost.per_tuple);
 	path = csv_create_foreignscan_path(root, baserel, nrows, cost.startup,
 									   total_cost, required_outer);
@@ -539,9 +545,11 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 	List	   *private;
 	Bitmapset  *hidden = state->wanted;
 	List	   *quals = state->having;
+	List	   *checked = pushed;
 	List	   *recheck = NIL;
 	List	   *order = state->order;
 	List	   *limit = state->limit;
+	List	   *equalities;
 
 	/*
 	 * With those that join it with the outer side of a nested loop; without an
@@ -560,16 +568,20 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 									   false);
 		hidden = hidden_attributes(baserel, state, quals);
 	}
-	pushed = extract_actual_clauses(pushed, false);
 
 	/*
 	 * What the engine could not decide is decided in the executor's order,
 	 * among all clauses: one that is false keeps those after it from raising
 	 * an ERROR.
 	 */
+	if (!state->upper &&
+		(pushed == NIL || !contain_volatile_functions((Node *) quals)))
+		checked = scan_clauses;
 	if (!state->upper && pushed != NIL)
-		recheck = contain_volatile_functions((Node *) quals) ? pushed :
-			extract_actual_clauses(scan_clauses, false);
+		recheck = extract_actual_clauses(checked, false);
+	equalities = csv_find_equalities(root, state, checked,
+									 pushed != NIL ? pushed : checked);
+	pushed = extract_actual_clauses(pushed, false);
 	if (state->upper || pushed != NIL || order != NIL)
 	{
 		program = list_make1(csv_program_to_node(query));
@@ -585,6 +597,7 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 	private = lappend(private, list_make2(state->results, state->sources));
 	private = lappend(private, list_of_set(hidden));
 	private = lappend(private, order);
+	private = lappend(private, equalities);
 	return make_foreignscan(tlist, quals, state->upper ? 0 : baserel->relid,
 							constants,
 							private,

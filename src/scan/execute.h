@@ -10,6 +10,7 @@
 
 #include "compat.h"
 #include "groups/aggregate.h"
+#include "scan/lookup.h"
 #include "scan/scan.h"
 
 /* the items of ForeignScan.fdw_private */
@@ -23,8 +24,11 @@ typedef enum CsvPlanItem
 	CSV_PLAN_RESULTS,			/* of an upper scan: how its columns come about,
 								 * and for which its aggregates were made */
 	CSV_PLAN_HIDDEN,			/* attribute numbers, as in CsvPushdown */
-	CSV_PLAN_ORDER				/* the order, see below; the limit's expressions
+	CSV_PLAN_ORDER,				/* the order, see below; the limit's expressions
 								 * are the last ones of fdw_exprs */
+	CSV_PLAN_EQUALITIES			/* by which rows can be looked up when the scan is
+								 * repeated, as integers (lookup.h); numbers of
+								 * csv_plan_clauses() */
 } CsvPlanItem;
 
 /* flags of a key of an order */
@@ -47,6 +51,8 @@ typedef struct CsvScanState
 	CsvPushdown pushdown;		/* program NULL: none */
 	CsvAggregation *aggregation;	/* NULL: rows */
 	bool		aggregated;		/* all rows are read */
+	CsvLookup  *lookup;			/* NULL: repeated scans read the file */
+	bool		looks_up;		/* rows come from there */
 	int64		nrejected;		/* rows that the engine could not decide on, and
 								 * that its filter drops */
 
@@ -63,6 +69,9 @@ typedef struct CsvScanState
 /* of a plan */
 extern Bitmapset *csv_plan_set(const ForeignScan *plan, CsvPlanItem item);
 extern bool csv_plan_has_order(const ForeignScan *plan);
+
+/* of a finished plan: clauses on the table as the executor evaluates them */
+extern List *csv_plan_clauses(const ForeignScan *plan);
 
 /* the wrapper's callbacks: execute.c */
 extern void csv_begin_scan(ForeignScanState *node, int eflags);

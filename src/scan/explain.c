@@ -228,6 +228,24 @@ find_resident(const CsvScanState *state, const ForeignScan *plan,
 								NULL, csv_plan_has_order(plan), ncolumns, &nrows);
 }
 
+/* scans that did not read the file, and what that took */
+static void
+explain_lookup(const CsvLookup *lookup, ExplainState *es)
+{
+	CsvLookupStatistics statistics;
+
+	csv_lookup_statistics(lookup, &statistics);
+	if (statistics.nscans == 0)
+		return;
+	ExplainPropertyInteger(statistics.disk_bytes > 0 ? "Rescans from Disk" :
+						   "Rescans from Memory", NULL, statistics.nscans, es);
+	ExplainPropertyInteger("Rescan Memory Usage", "kB",
+						   (statistics.memory_bytes + 1023) / 1024, es);
+	if (statistics.disk_bytes > 0)
+		ExplainPropertyInteger("Rescan Disk Usage", "kB",
+							   (statistics.disk_bytes + 1023) / 1024, es);
+}
+
 void
 csv_explain_scan(ForeignScanState *node, ExplainState *es)
 {
@@ -309,6 +327,8 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 			ExplainPropertyInteger("Engine Group Batches", NULL,
 								   csv_aggregation_batches(state->aggregation),
 								   es);
+		if (state->lookup != NULL)
+			explain_lookup(state->lookup, es);
 		if (es->timing)
 		{
 			ExplainPropertyFloat("Read Time", "ms",

@@ -846,6 +846,19 @@ csv_table_scan_rewind(CsvTableScan *scan)
 		csv_skipping_say(scan->skipping);
 	csv_batches_rewind(scan->batches);
 	scan->finished = false;
+	scan->stopped = false;
+}
+
+void
+csv_table_scan_look_ahead(CsvTableScan *scan, bool looks_ahead)
+{
+	csv_skipping_look_ahead(scan->skipping, looks_ahead);
+}
+
+bool
+csv_table_scan_is_complete(const CsvTableScan *scan)
+{
+	return scan->finished && !scan->stopped;
 }
 
 void

@@ -105,6 +105,15 @@ extern CsvBatches *csv_table_scan_batches(const CsvTableScan *scan);
 /* start again; records that were reported are not reported again */
 extern void csv_table_scan_rewind(CsvTableScan *scan);
 
+/*
+ * From a rewind to a rewind, or to the end: look at rows before their time
+ * (skipping.h).
+ */
+extern void csv_table_scan_look_ahead(CsvTableScan *scan, bool looks_ahead);
+
+/* have all its rows come out? */
+extern bool csv_table_scan_is_complete(const CsvTableScan *scan);
+
 /* the regular end: closes the source, sums up skipped records */
 extern void csv_table_scan_end(CsvTableScan *scan);
 

@@ -20,6 +20,7 @@ struct CsvSkipping
 	/* this process's, where others share it */
 	int64		nown;
 	int64		nskipped;
+	bool		looks_ahead;
 };
 
 CsvSkipping *
@@ -62,6 +63,8 @@ csv_skipping_pass(CsvSkipping *skipping, int file_number, int64 before,
 {
 	int64		nnew = count_new(skipping, file_number, before, record);
 
+	if (skipping->looks_ahead)
+		return;
 	if (skipping->reporter != NULL)
 	{
 		csv_reporter_pass(skipping->reporter, file_number, record, nnew);
@@ -75,12 +78,19 @@ csv_skipping_pass(CsvSkipping *skipping, int file_number, int64 before,
 	}
 }
 
+void
+csv_skipping_look_ahead(CsvSkipping *skipping, bool looks_ahead)
+{
+	skipping->looks_ahead = looks_ahead;
+}
+
 int64
 csv_skipping_passed(const CsvSkipping *skipping, int file_number, int64 before,
 					int64 record)
 {
 	return (skipping->reporter != NULL ? skipping->nown : skipping->npassed) +
-		count_new(skipping, file_number, before, record);
+		(skipping->looks_ahead ? 0 :
+		 count_new(skipping, file_number, before, record));
 }
 
 int64
@@ -107,6 +117,8 @@ csv_skipping_needs_message(const CsvSkipping *skipping)
 bool
 csv_skipping_add(CsvSkipping *skipping, const CsvSkipped *skipped)
 {
+	if (skipping->looks_ahead)
+		return false;
 	skipping->nskipped++;
 	if (skipping->reporter != NULL)
 		return csv_reporter_add(skipping->reporter, skipped);
@@ -119,6 +131,8 @@ csv_skipping_add(CsvSkipping *skipping, const CsvSkipped *skipped)
 void
 csv_skipping_end(CsvSkipping *skipping, bool complete)
 {
+	if (skipping->looks_ahead)
+		return;
 	if (skipping->reporter == NULL)
 		csv_report_end(&skipping->report, skipping->npassed, complete);
 	else if (!IsParallelWorker())

@@ -33,6 +33,12 @@ extern bool csv_skipping_was_passed(const CsvSkipping *skipping,
 extern void csv_skipping_pass(CsvSkipping *skipping, int file_number,
 							  int64 before, int64 record);
 
+/*
+ * While it looks ahead, the scan passes no record, and says nothing: it ends
+ * before a skipped record that it has not passed.
+ */
+extern void csv_skipping_look_ahead(CsvSkipping *skipping, bool looks_ahead);
+
 /* records passed, if the scan is past this one, too */
 extern int64 csv_skipping_passed(const CsvSkipping *skipping, int file_number,
 								 int64 before, int64 record);
