@@ -219,12 +219,12 @@ summary_line()
 {
 	awk -F, -v name="$1" -v systems="${systems[*]}" "$2"'
 		END {
-			n = split(systems, system, " ")
+			n = split(systems, names, " ")
 			printf "%-5s", name
 			for (i = 1; i <= n; i++)
-				printf " %12.2f", value(system[i])
+				printf " %12.2f", value(names[i])
 			for (i = 2; i <= n; i++)
-				printf " %14.2f", value(system[1]) / value(system[i])
+				printf " %14.2f", value(names[1]) / value(names[i])
 			print ""
 		}' "$private/medians"
 }
