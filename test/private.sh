@@ -21,6 +21,7 @@ PG_CONFIG=${PG_CONFIG:-pg_config}
 MAKE=${MAKE:-make}
 work=
 server_user=
+private_settings=
 bindir=
 run_bindir=
 pg_regress=
@@ -148,6 +149,7 @@ listen_addresses = ''
 unix_socket_directories = '$work/sock'
 fsync = off
 jit = off
+$private_settings
 S
 	if ! as_server "$run_bindir/pg_ctl" -D "$work/data" -l "$work/out/server.log" -s -w start \
 			>"$work/start.log" 2>&1 </dev/null; then

@@ -25,8 +25,9 @@
 # Prints a line a query as soon as it is known: the medians in ms, and how many
 # times as long ours took as the others.  Then the geometric mean of all queries,
 # and the sum without Q2, Q17 and Q20, whose time is that of their sub-selects.  A
-# run that was ended counts with TIMEOUT, and has a ">".  The answers are
-# compared, numbers to ten digits.
+# run that was ended counts with TIMEOUT, has a ">", and is 0 runs in the results.
+# The answers are compared, numbers to ten digits; a difference is told of, and
+# decides the exit status.
 #
 # The server is that of PGHOST, its user a superuser, and it can read the files.
 set -euo pipefail
@@ -40,7 +41,8 @@ threads=${THREADS:-$processors}
 workers=${WORKERS:-$((threads - 1))}
 definitions=$root/test/bench/tpch/tables.sql
 tables=$(sed -n 's/^CREATE TABLE \(.*\) ($/\1/p' "$definitions")
-fraction=$(wc -l <"$directory/supplier.csv" | awk '{ printf "%.8f", 1 / $1 }')
+scale=$(wc -l <"$directory/supplier.csv" | awk '{ print $1 / 10000 }')
+fraction=$(awk "BEGIN { printf \"%.10f\", 0.0001 / $scale }")
 status=0
 systems=()
 for system in ${SYSTEMS:-ours duckdb}; do
@@ -169,7 +171,7 @@ for system in "${systems[@]}"; do
 done
 mapfile -t views < <(duckdb_views)
 
-echo 'machine,supplier_fraction,query,system,runs,median_ms,least_ms,greatest_ms' >"$results"
+echo 'machine,scale,threads,query,system,runs,median_ms,least_ms,greatest_ms' >"$results"
 printf '%-5s' query
 printf ' %12s' "${systems[@]}"
 for system in "${systems[@]:1}"; do
@@ -203,11 +205,11 @@ for query in ${QUERIES:-$(seq 22)}; do
 			read -r median least greatest runs < <(printf '%s' "${times[$system]}" | summary)
 			printf ' %12s' "$median"
 		fi
-		echo "$machine,$fraction,$query,$system,$runs,$median,$least,$greatest" |
+		echo "$machine,$scale,$threads,$query,$system,$runs,$median,$least,$greatest" |
 			tee -a "$private/medians" >>"$results"
 	done
-	awk -F, -v query="$query" '$3 == query { if (!first) first = $6
-		else printf " %14.2f", first / $6 } END { print "" }' "$private/medians"
+	awk -F, -v query="$query" '$4 == query { if (!first) first = $7
+		else printf " %14.2f", first / $7 } END { print "" }' "$private/medians"
 	if [ -n "${EXPLAIN-}" ]; then
 		printf '%s\nEXPLAIN (ANALYZE, VERBOSE) %s;\n' "$(session ours)" "$statement" |
 			quietly >"$EXPLAIN/$query.txt" || true
@@ -224,14 +226,14 @@ summary_line()
 			for (i = 1; i <= n; i++)
 				printf " %12.2f", value(names[i])
 			for (i = 2; i <= n; i++)
-				printf " %14.2f", value(names[1]) / value(names[i])
+				printf " %14.2f", value(names[i]) > 0 ? value(names[1]) / value(names[i]) : 0
 			print ""
 		}' "$private/medians"
 }
 # shellcheck disable=SC2016
 summary_line mean 'function value(s) { return exp(logs[s] / count[s]) }
-	{ logs[$4] += log($6); count[$4]++ }'
+	{ logs[$5] += log($7); count[$5]++ }'
 # shellcheck disable=SC2016
-summary_line sum 'function value(s) { return sum[s] > 0 ? sum[s] : 1 }
-	$3 !~ /q02|q17|q20/ { sum[$4] += $6 }'
+summary_line sum 'function value(s) { return sum[s] }
+	$4 !~ /q02|q17|q20/ { sum[$5] += $7 }'
 exit $status
