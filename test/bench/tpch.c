@@ -387,7 +387,7 @@ next_address(char *at)
 {
 	static const char symbols[] =
 		"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ, ";
-	char		address[40];
+	char		address[40] = "";
 	uint32_t	nbytes = between(10, sizeof(address));
 
 	for (uint32_t i = 0; i < nbytes; i++)
