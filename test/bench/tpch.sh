@@ -44,6 +44,7 @@ tables=$(sed -n 's/^CREATE TABLE \(.*\) ($/\1/p' "$definitions")
 scale=$(wc -l <"$directory/supplier.csv" | awk '{ print $1 / 10000 }')
 fraction=$(awk "BEGIN { printf \"%.10f\", 0.0001 / $scale }")
 status=0
+[ -z "${EXPLAIN-}" ] || mkdir -p "$EXPLAIN"
 systems=()
 for system in ${SYSTEMS:-ours duckdb}; do
 	if [ "$system" = duckdb ] && ! has_duckdb; then
