@@ -287,9 +287,13 @@ expected_field_bytes(const CsvTableColumn *column)
 			return 23;
 		case UUIDOID:
 			return 37;
+		case BPCHAROID:
+		case VARCHAROID:
+			if (column->typmod >= VARHDRSZ)
+				return 1 + Min((column->typmod - VARHDRSZ) / 2 + 1, 64);
+			return 17;
 		default:
-			return 1 + (column->max_chars < 0 ? 16 :
-						Min(column->max_chars / 2 + 1, 64));
+			return 17;
 	}
 }
 
