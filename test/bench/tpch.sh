@@ -227,7 +227,7 @@ summary_line()
 			for (i = 1; i <= n; i++)
 				printf " %12.2f", value(names[i])
 			for (i = 2; i <= n; i++)
-				printf " %14.2f", value(names[i]) > 0 ? value(names[1]) / value(names[i]) : 0
+				printf " %14.2f", (value(names[i]) ? value(names[1]) / value(names[i]) : 0)
 			print ""
 		}' "$private/medians"
 }
