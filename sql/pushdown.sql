@@ -53,6 +53,7 @@ SELECT alike('SELECT id FROM t WHERE sold > at');
 SELECT alike('SELECT id FROM t WHERE kind = ''ab'' AND city <> ''Rom''');
 SELECT alike('SELECT id FROM t WHERE kind LIKE ''ab'' OR city LIKE ''%o%''');
 SELECT alike('SELECT id FROM t WHERE note LIKE ''%, "%'' OR note LIKE ''s%''');
+SELECT alike('SELECT id FROM t WHERE note LIKE ''%o%e'' AND city NOT LIKE ''R%o%m%'' OR note LIKE ''s%%x''');
 SELECT alike('SELECT id FROM t WHERE NOT ok');
 SELECT alike('SELECT id FROM t WHERE ok IS NOT TRUE');
 SELECT alike('SELECT id FROM t WHERE city NOT IN (''Rom'', NULL)');

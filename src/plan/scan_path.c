@@ -8,8 +8,8 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "access/sysattr.h"
+#include "catalog/pg_type_d.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -266,6 +266,61 @@ find_resident_columns(RelOptInfo *baserel, const CsvPlanState *state,
 								false, &ncolumns, nrows);
 }
 
+/* the bytes of a value and what separates it, as far as its type tells */
+static int
+expected_field_bytes(const CsvTableColumn *column)
+{
+	switch (column->type)
+	{
+		case BOOLOID:
+			return 2;
+		case INT2OID:
+			return 5;
+		case INT4OID:
+			return 7;
+		case INT8OID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case NUMERICOID:
+			return 9;
+		case DATEOID:
+			return 11;
+		case TIMESTAMPOID:
+			return 20;
+		case TIMESTAMPTZOID:
+			return 23;
+		case UUIDOID:
+			return 37;
+		case BPCHAROID:
+		case VARCHAROID:
+			if (column->typmod >= VARHDRSZ)
+				return 1 + Min((column->typmod - VARHDRSZ) / 2 + 1, 64);
+			return 17;
+		default:
+			return 17;
+	}
+}
+
+/*
+ * How many rows a file has that ANALYZE has not seen.  It goes by all columns:
+ * by those that the query uses, as in file_fdw, the same file would have many
+ * times as many rows for count(*) as for SELECT *.
+ */
+static double
+expected_rows(const CsvTable *table, int64 nbytes)
+{
+	int			record_bytes = 0;
+
+	for (int i = 0; i < table->natts; i++)
+	{
+		const CsvTableColumn *column = &table->columns[i];
+
+		if (column->field >= 0 || column->header_name != NULL)
+			record_bytes += expected_field_bytes(column);
+	}
+	return clamp_row_est((double) nbytes / Max(record_bytes, 1));
+}
+
 void
 csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 {
@@ -305,12 +360,7 @@ csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 								(double) state->pages);
 	}
 	else
-	{
-		int			width = MAXALIGN(baserel->reltarget->width) +
-			MAXALIGN(SizeofHeapTupleHeader);
-
-		ntuples = clamp_row_est((double) nbytes / (double) width);
-	}
+		ntuples = expected_rows(state->table, nbytes);
 	baserel->tuples = ntuples;
 	baserel->rows = clamp_row_est(ntuples *
 								  clauselist_selectivity(root,

@@ -270,6 +270,7 @@ bind_instruction(CsvInstruction *instruction, const CsvProgram *program,
 		case CSV_OP_STARTS_WITH:
 		case CSV_OP_ENDS_WITH:
 		case CSV_OP_CONTAINS:
+		case CSV_OP_LIKE:
 			instruction->operand = constants[number].first;
 			break;
 		case CSV_OP_RESCALE:
