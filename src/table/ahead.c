@@ -52,7 +52,7 @@
 #define NSLOTS		4
 
 /* of each thread but the first; members that make more are waited for */
-#define NSLOTS_OF_THREAD	8
+#define NSLOTS_OF_THREAD	16
 
 /* that guesses leave to the piece that is read */
 #define NSLOTS_KEPT	3
@@ -61,7 +61,7 @@
 #define NPIECES_OF_THREAD	4
 
 /* how far ahead of what is confirmed a thread looks, in zones */
-#define NZONES_OF_THREAD	3
+#define NZONES_OF_THREAD	24
 
 /* how often a waiting reader looks for an interrupt */
 #define NAP_NANOSECONDS	(10 * 1000 * 1000)
@@ -275,26 +275,54 @@ read_at(int fd, uint8_t *buffer, size_t nbytes, uint64 offset)
 	return nread;
 }
 
-/* may a member or frame begin with these MAGIC_BYTES bytes? */
-static bool
-may_begin(CsvCompression compression, const uint8_t *bytes)
+/* what a member or frame begins with: `bytes`, as far as `mask` says */
+typedef struct Magic
 {
-	uint32		magic = (uint32) bytes[0] | (uint32) bytes[1] << 8 |
-		(uint32) bytes[2] << 16 | (uint32) bytes[3] << 24;
+	CsvCompression compression;
+	uint8_t		bytes[MAGIC_BYTES];
+	uint8_t		mask[MAGIC_BYTES];
+	int			rare;			/* the byte to look for */
+} Magic;
 
-	switch (compression)
-	{
-		case CSV_COMPRESSION_GZIP:
-			/* deflate, and no reserved flag */
-			return (magic & 0xe0ffffff) == 0x00088b1f;
-		case CSV_COMPRESSION_ZSTD:
-			/* or a frame to be skipped */
-			return magic == 0xfd2fb528 || (magic & 0xfffffff0) == 0x184d2a50;
-		case CSV_COMPRESSION_LZ4:
-			return magic == 0x184d2204 || (magic & 0xfffffff0) == 0x184d2a50;
-		default:
+static const Magic magics[] = {
+	/* deflate, and no reserved flag */
+	{CSV_COMPRESSION_GZIP, {0x1f, 0x8b, 8, 0}, {0xff, 0xff, 0xff, 0xe0}, 1},
+	{CSV_COMPRESSION_ZSTD, {0x28, 0xb5, 0x2f, 0xfd}, {0xff, 0xff, 0xff, 0xff}, 1},
+	{CSV_COMPRESSION_LZ4, {0x04, 0x22, 0x4d, 0x18}, {0xff, 0xff, 0xff, 0xff}, 2},
+	/* frames to be skipped */
+	{CSV_COMPRESSION_ZSTD, {0x50, 0x2a, 0x4d, 0x18}, {0xf0, 0xff, 0xff, 0xff}, 2},
+	{CSV_COMPRESSION_LZ4, {0x50, 0x2a, 0x4d, 0x18}, {0xf0, 0xff, 0xff, 0xff}, 2}
+};
+
+static bool
+matches(const Magic *magic, const uint8_t *bytes)
+{
+	for (int i = 0; i < MAGIC_BYTES; i++)
+		if ((bytes[i] & magic->mask[i]) != magic->bytes[i])
 			return false;
+	return true;
+}
+
+/* where this stands first within nbytes bytes; nbytes if it does not */
+static size_t
+find_magic(const Magic *magic, const uint8_t *bytes, size_t nbytes)
+{
+	size_t		at = 0;
+
+	while (at + MAGIC_BYTES <= nbytes)
+	{
+		const uint8_t *rare = memchr(bytes + at + magic->rare,
+									 magic->bytes[magic->rare],
+									 nbytes - MAGIC_BYTES + 1 - at);
+
+		if (rare == NULL)
+			break;
+		at = rare - magic->rare - bytes;
+		if (matches(magic, bytes + at))
+			return at;
+		at++;
 	}
+	return nbytes;
 }
 
 /*
@@ -310,14 +338,13 @@ find_beginning(Worker *worker, uint64 zone)
 
 	worker->ninput = Max(nread, 0);
 	worker->at_end = false;
-	for (size_t at = 0; at + MAGIC_BYTES <= worker->ninput; at++)
-		if (may_begin(ahead->compression, worker->input + at))
-		{
-			worker->position = at;
-			worker->offset = zone * ZONE_BYTES + at;
-			return true;
-		}
-	return false;
+	worker->position = worker->ninput;
+	for (int i = 0; i < (int) lengthof(magics); i++)
+		if (magics[i].compression == ahead->compression)
+			worker->position = find_magic(&magics[i], worker->input,
+										  worker->position);
+	worker->offset = zone * ZONE_BYTES + worker->position;
+	return worker->position < worker->ninput;
 }
 
 /* false at an error */
