@@ -15,6 +15,10 @@
  * is one large member is one piece, which one thread makes, while the others
  * look ahead of it in vain.
  *
+ * A frame of LZ4 whose blocks are independent is cut into pieces, too: the blocks
+ * are found by their sizes, so nothing is guessed.  Its checksum is computed by
+ * the reader.
+ *
  *	1. pieces	a list in the order of the file: confirmed ones, then guesses
  *	2. slots	what is made goes into slots, which belong to a piece; of all there
  *				are a fixed number, and the piece that is read next always gets one
@@ -40,6 +44,7 @@
 
 #include "table/ahead.h"
 #include "table/codec.h"
+#include "table/lz4_frame.h"
 
 /* compressed bytes: some make a slot */
 #define ZONE_BYTES	(256 * 1024)
@@ -81,9 +86,18 @@ typedef enum PieceState
 	PIECE_FAILED
 } PieceState;
 
+typedef enum PieceKind
+{
+	PIECE_WHOLE,				/* members or frames */
+	PIECE_FRAME_BEGIN,			/* the header of a frame, not made */
+	PIECE_BLOCKS,				/* some of the frame */
+	PIECE_FRAME_END				/* its checksum, not made */
+} PieceKind;
+
 typedef struct Piece
 {
 	struct Piece *next;
+	PieceKind	kind;
 	PieceState	state;
 	bool		confirmed;
 	bool		dropped;		/* not in the list any more, and RUNNING */
@@ -91,7 +105,10 @@ typedef struct Piece
 	uint64		end;			/* so far; of a DONE one where the next begins */
 	bool		at_end;			/* DONE, and nothing comes behind */
 	bool		was_given;		/* some of it to the reader, or into slots */
-	uint64		skip;			/* bytes to leave out */
+	uint64		until;			/* of BLOCKS: where they end */
+	bool		has_checksum;	/* of FRAME_END: does the frame have it */
+	uint32		checksum;
+	uint64		content_bytes;	/* 0: the frame does not say */
 	Slot	   *first;			/* full ones */
 	Slot	   *last;
 } Piece;
@@ -124,6 +141,9 @@ struct CsvAhead
 	Piece	   *pieces;			/* never NULL */
 	Piece	   *tail;			/* the last one that is confirmed */
 	int			npieces;
+	bool		in_frame;		/* pieces are cut from a frame ... */
+	bool		is_walking;		/* ... by some thread just now, */
+	CsvLz4Frame frame;			/* whose these are then */
 	uint64		next_zone;		/* that nobody has looked into */
 	uint64		nzones;			/* as far as the file was seen to go */
 	Slot	   *free_slots;
@@ -131,7 +151,12 @@ struct CsvAhead
 
 	/* the reader's */
 	size_t		position;		/* in the slot at hand */
-	uint64		nread;			/* of the first piece, with what was skipped */
+	uint64		skip;			/* bytes to leave out */
+	uint64		nread;			/* of the first piece, or of the frame that it is
+								 * of, with what was left out */
+	bool		reads_frame;	/* it is of one, ... */
+	uint64		frame_start;	/* ... which begins there */
+	CsvXxh32	hash;			/* of what was read of it */
 };
 
 /* ---- slots and pieces: with the mutex ---- */
@@ -234,7 +259,8 @@ zone_of(uint64 offset)
 static void
 advance(CsvAhead *ahead)
 {
-	while (ahead->tail->state == PIECE_DONE && !ahead->tail->at_end)
+	while (ahead->tail->state == PIECE_DONE && !ahead->tail->at_end &&
+		   !ahead->in_frame)
 	{
 		Piece	   *tail = ahead->tail;
 		Piece	   *next;
@@ -349,12 +375,22 @@ find_beginning(Worker *worker, uint64 zone)
 
 /* false at an error */
 static bool
-read_input(Worker *worker)
+read_input(Worker *worker, const Piece *piece)
 {
-	ssize_t		nread = read_at(worker->ahead->fd, worker->input, ZONE_BYTES,
-								worker->offset);
+	size_t		nbytes = ZONE_BYTES;
+	ssize_t		nread;
 
 	worker->position = 0;
+	if (piece->kind == PIECE_BLOCKS)
+		nbytes = Min(nbytes, piece->until - worker->offset);
+	if (nbytes == 0)
+	{
+		/* as if a frame ended behind the blocks */
+		worker->ninput = sizeof(uint32);
+		memset(worker->input, 0, worker->ninput);
+		return true;
+	}
+	nread = read_at(worker->ahead->fd, worker->input, nbytes, worker->offset);
 	worker->ninput = Max(nread, 0);
 	worker->at_end = nread == 0;
 	return nread >= 0;
@@ -430,19 +466,6 @@ open_codec(Worker *worker, bool small)
 	return worker->codec != NULL;
 }
 
-/* what is made goes to the slot, but for what is to be left out */
-static void
-put(Piece *piece, Slot *slot, size_t nbytes)
-{
-	uint8_t    *bytes = slot->bytes + slot->nbytes;
-	size_t		nskipped = Min(piece->skip, nbytes);
-
-	if (nskipped > 0)
-		memmove(bytes, bytes + nskipped, nbytes - nskipped);
-	piece->skip -= nskipped;
-	slot->nbytes += nbytes - nskipped;
-}
-
 /*
  * Decompress from the piece's start to the first beginning behind its zone; some
  * input may be there already.  False if it cannot be done, or is not wanted any
@@ -451,7 +474,8 @@ put(Piece *piece, Slot *slot, size_t nbytes)
 static bool
 decompress(Worker *worker, Piece *piece, Slot **slot)
 {
-	uint64		until = (zone_of(piece->start) + 1) * ZONE_BYTES;
+	uint64		until = piece->kind == PIECE_BLOCKS ? piece->until :
+		(zone_of(piece->start) + 1) * ZONE_BYTES;
 	bool		between = true;
 
 	for (;;)
@@ -459,7 +483,7 @@ decompress(Worker *worker, Piece *piece, Slot **slot)
 		CsvDecoded	step;
 
 		if (worker->position == worker->ninput && !worker->at_end &&
-			(!is_wanted(worker, piece) || !read_input(worker)))
+			(!is_wanted(worker, piece) || !read_input(worker, piece)))
 			return false;
 		if (between && (worker->offset >= until || worker->at_end))
 			return true;
@@ -479,7 +503,7 @@ decompress(Worker *worker, Piece *piece, Slot **slot)
 		worker->position += step.consumed;
 		worker->offset += step.consumed;
 		between = step.complete;
-		put(piece, *slot, step.produced);
+		(*slot)->nbytes += step.produced;
 	}
 }
 
@@ -504,6 +528,8 @@ make_piece(Worker *worker, Piece *piece, bool small)
 	else if (done)
 	{
 		piece->state = PIECE_DONE;
+		if (piece->kind == PIECE_BLOCKS)
+			piece->end = piece->until;
 		piece->at_end = worker->at_end;
 	}
 	else if (piece->confirmed && small && !piece->was_given)
@@ -545,13 +571,123 @@ is_over(const CsvAhead *ahead)
 	return ahead->tail->state == PIECE_FAILED || ahead->tail->at_end;
 }
 
+/*
+ * Begin with a piece that is confirmed and this thread's: false if it is a frame
+ * that is to be cut into pieces.  A frame is, if it is larger than a zone.
+ */
+static bool
+begin_piece(Worker *worker, Piece *piece)
+{
+	CsvAhead   *ahead = worker->ahead;
+	CsvLz4Frame frame;
+	uint64		end;
+	uint32		checksum;
+	bool		at_end;
+	uint64		first_block;
+
+	worker->offset = piece->start;
+	worker->position = worker->ninput = 0;
+	worker->at_end = false;
+	if (ahead->compression != CSV_COMPRESSION_LZ4 || ahead->nworkers == 1 ||
+		!csv_lz4_frame_open(&frame, ahead->fd, piece->start))
+		return true;
+	first_block = frame.next;
+	if (!csv_lz4_frame_walk(&frame, ahead->fd, piece->start + ZONE_BYTES,
+							&end, &at_end, &checksum) || at_end)
+		return true;
+	frame.next = first_block;
+
+	pthread_mutex_lock(&ahead->mutex);
+	ahead->in_frame = true;
+	ahead->frame = frame;
+	piece->kind = PIECE_FRAME_BEGIN;
+	piece->state = PIECE_DONE;
+	piece->end = first_block;
+	pthread_cond_broadcast(&ahead->for_workers);
+	pthread_mutex_unlock(&ahead->mutex);
+	return false;
+}
+
+/* the next piece of the frame, behind the others; with the mutex */
+static Piece *
+add_blocks(CsvAhead *ahead, PieceKind kind, PieceState state, uint64 start)
+{
+	Piece	   *piece = add_piece(ahead, ahead->tail, state, start);
+
+	if (piece == NULL)
+		ahead->tail->state = PIECE_FAILED;	/* for want of memory */
+	else
+	{
+		piece->kind = kind;
+		piece->confirmed = true;
+		ahead->tail = piece;
+	}
+	return piece;
+}
+
+/* cut the next piece from the frame, and make it; with the mutex */
+static void
+cut(Worker *worker)
+{
+	CsvAhead   *ahead = worker->ahead;
+	CsvLz4Frame frame = ahead->frame;
+	Piece	   *piece = NULL;
+	Piece	   *last;
+	uint64		end;
+	uint32		checksum = 0;
+	bool		at_end;
+	bool		good;
+
+	ahead->is_walking = true;
+	pthread_mutex_unlock(&ahead->mutex);
+	good = csv_lz4_frame_walk(&frame, ahead->fd, frame.next + ZONE_BYTES,
+							  &end, &at_end, &checksum);
+	pthread_mutex_lock(&ahead->mutex);
+	ahead->is_walking = false;
+	if (!good)
+		(void) add_blocks(ahead, PIECE_BLOCKS, PIECE_FAILED, ahead->frame.next);
+	else if (end > ahead->frame.next &&
+			 (piece = add_blocks(ahead, PIECE_BLOCKS, PIECE_RUNNING,
+								 ahead->frame.next)) != NULL)
+		piece->until = end;
+	if (good && at_end &&
+		(last = add_blocks(ahead, PIECE_FRAME_END, PIECE_DONE, end)) != NULL)
+	{
+		last->end = frame.next;
+		last->has_checksum = frame.has_checksum;
+		last->checksum = checksum;
+		last->content_bytes = frame.content_bytes;
+	}
+	ahead->in_frame = good && !at_end;
+	ahead->frame = frame;
+	advance(ahead);
+	if (piece == NULL)
+		return;
+	pthread_mutex_unlock(&ahead->mutex);
+	worker->offset = piece->start - frame.nhead;
+	worker->position = 0;
+	worker->ninput = frame.nhead;
+	worker->at_end = false;
+	memcpy(worker->input, frame.head, frame.nhead);
+	make_piece(worker, piece, true);
+	pthread_mutex_lock(&ahead->mutex);
+}
+
+/* may a thread do that?  With the mutex. */
+static bool
+may_cut(const CsvAhead *ahead)
+{
+	return ahead->in_frame && !ahead->is_walking && !is_over(ahead) &&
+		(ahead->tail == ahead->pieces || !has_many_pieces(ahead));
+}
+
 /* may a thread look into the next zone?  With the mutex. */
 static bool
 may_look(CsvAhead *ahead)
 {
 	uint64		current;
 
-	if (is_over(ahead) || has_many_pieces(ahead))
+	if (is_over(ahead) || ahead->in_frame || has_many_pieces(ahead))
 		return false;
 	current = zone_of(ahead->tail->end);
 	if (ahead->next_zone <= current)
@@ -603,12 +739,12 @@ run(void *arg)
 		if ((piece = take_confirmed(ahead)) != NULL)
 		{
 			pthread_mutex_unlock(&ahead->mutex);
-			worker->offset = piece->start;
-			worker->position = worker->ninput = 0;
-			worker->at_end = false;
-			make_piece(worker, piece, false);
+			if (begin_piece(worker, piece))
+				make_piece(worker, piece, false);
 			pthread_mutex_lock(&ahead->mutex);
 		}
+		else if (may_cut(ahead))
+			cut(worker);
 		else if (may_look(ahead))
 			guess(worker);
 		else
@@ -643,28 +779,24 @@ destroy(CsvAhead *ahead)
 	free(ahead);
 }
 
-/* false if there is no thread, or no memory */
+/* false if there is no thread, or no memory; with the mutex */
 static bool
 start_worker(CsvAhead *ahead)
 {
 	Worker	   *worker = malloc(sizeof(Worker));
-	bool		started;
 
 	if (worker == NULL)
 		return false;
 	worker->ahead = ahead;
 	worker->codec = NULL;
-	pthread_mutex_lock(&ahead->mutex);
-	started = pthread_create(&worker->thread, NULL, run, worker) == 0;
-	if (started)
+	if (pthread_create(&worker->thread, NULL, run, worker) != 0)
 	{
-		ahead->nfree += ahead->nworkers == 0 ? NSLOTS : NSLOTS_OF_THREAD;
-		ahead->workers[ahead->nworkers++] = worker;
-	}
-	else
 		free(worker);
-	pthread_mutex_unlock(&ahead->mutex);
-	return started;
+		return false;
+	}
+	ahead->nfree += ahead->nworkers == 0 ? NSLOTS : NSLOTS_OF_THREAD;
+	ahead->workers[ahead->nworkers++] = worker;
+	return true;
 }
 
 CsvAhead *
@@ -681,7 +813,7 @@ csv_ahead_start(int fd, CsvCompression compression, int nthreads,
 		return NULL;
 	ahead->fd = fd;
 	ahead->compression = compression;
-	ahead->nread = skip;
+	ahead->skip = skip;
 	if (fstat(fd, &st) == 0 && st.st_size > 0)
 		ahead->nzones = zone_of((uint64) st.st_size - 1) + 1;
 	pthread_mutex_init(&ahead->mutex, NULL);
@@ -694,14 +826,18 @@ csv_ahead_start(int fd, CsvCompression compression, int nthreads,
 	if (ahead->tail != NULL)
 	{
 		ahead->tail->confirmed = true;
-		ahead->tail->skip = skip;
 
-		/* a new thread starts with the mask of the one that makes it */
+		/*
+		 * A new thread starts with the mask of the one that makes it.  None
+		 * goes on before all are there.
+		 */
 		sigfillset(&all);
 		pthread_sigmask(SIG_SETMASK, &all, &before);
+		pthread_mutex_lock(&ahead->mutex);
 		while (ahead->nworkers < Min(nthreads, CSV_AHEAD_MAX_THREADS) &&
 			   start_worker(ahead))
 			;
+		pthread_mutex_unlock(&ahead->mutex);
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
 	}
 	if (ahead->nworkers > 0)
@@ -728,12 +864,32 @@ csv_ahead_stop(CsvAhead *ahead)
 
 /* ---- the reader ---- */
 
-/* the first piece has been read to its end, and others follow */
+/* the first piece has been read to its end, and others follow; with the mutex */
 static void
 go_to_next_piece(CsvAhead *ahead)
 {
+	Piece	   *piece = ahead->pieces;
+
+	if (piece->kind == PIECE_FRAME_BEGIN)
+	{
+		ahead->reads_frame = true;
+		ahead->frame_start = piece->start;
+		csv_xxh32_begin(&ahead->hash);
+	}
+	if (piece->kind == PIECE_FRAME_END)
+	{
+		if ((piece->has_checksum &&
+			 csv_xxh32_value(&ahead->hash) != piece->checksum) ||
+			(piece->content_bytes > 0 && piece->content_bytes != ahead->nread))
+		{
+			piece->state = PIECE_FAILED;
+			return;
+		}
+		ahead->reads_frame = false;
+	}
+	if (!ahead->reads_frame)
+		ahead->nread = 0;
 	remove_piece(ahead, NULL);
-	ahead->nread = 0;
 }
 
 /*
@@ -748,10 +904,11 @@ wait_for_slot(CsvAhead *ahead, bool *at_end)
 
 	pthread_mutex_lock(&ahead->mutex);
 	while ((piece = ahead->pieces)->first == NULL &&
-		   piece->state == PIECE_DONE && !piece->at_end)
+		   piece->state == PIECE_DONE && piece != ahead->tail)
 		go_to_next_piece(ahead);
-	if (piece->first == NULL && piece->state != PIECE_DONE &&
-		piece->state != PIECE_FAILED)
+	*at_end = piece->first == NULL &&
+		(piece->state == PIECE_FAILED || piece->at_end);
+	if (piece->first == NULL && !*at_end)
 	{
 		struct timespec until;
 
@@ -766,8 +923,6 @@ wait_for_slot(CsvAhead *ahead, bool *at_end)
 		pthread_cond_timedwait(&ahead->for_reader, &ahead->mutex, &until);
 		pgstat_report_wait_end();
 	}
-	else
-		*at_end = piece->first == NULL;
 	slot = piece->first;
 	pthread_mutex_unlock(&ahead->mutex);
 	return slot;
@@ -798,15 +953,21 @@ csv_ahead_read(CsvAhead *ahead, uint8_t *buffer, size_t nbytes)
 	while (ncopied == 0 && !at_end)
 	{
 		const Slot *slot;
+		size_t		nskipped;
 
 		CHECK_FOR_INTERRUPTS();
 		slot = wait_for_slot(ahead, &at_end);
 		if (slot == NULL)
 			continue;
+		if (ahead->reads_frame && ahead->position == 0)
+			csv_xxh32_add(&ahead->hash, slot->bytes, slot->nbytes);
+		nskipped = Min(ahead->skip, slot->nbytes - ahead->position);
+		ahead->skip -= nskipped;
+		ahead->position += nskipped;
 		ncopied = Min(nbytes, slot->nbytes - ahead->position);
 		memcpy(buffer, slot->bytes + ahead->position, ncopied);
 		ahead->position += ncopied;
-		ahead->nread += ncopied;
+		ahead->nread += nskipped + ncopied;
 		if (ahead->position == slot->nbytes)
 			let_go(ahead);
 	}
@@ -817,7 +978,9 @@ void
 csv_ahead_left(const CsvAhead *ahead, uint64 *start, uint64 *skip)
 {
 	const Piece *piece = ahead->pieces;
+	bool		done = piece->state == PIECE_DONE;
 
-	*start = piece->state == PIECE_DONE ? piece->end : piece->start;
-	*skip = piece->state == PIECE_DONE ? 0 : ahead->nread;
+	*start = ahead->reads_frame ? ahead->frame_start :
+		done ? piece->end : piece->start;
+	*skip = ahead->skip + (done ? 0 : ahead->nread);
 }

@@ -2,11 +2,12 @@
  * decompress.c
  *		Files of gzip, zstd and LZ4, decompressed as they are read.
  *
- * Compressed bytes go through `input`; what the library makes of them goes
- * straight to the caller's buffer, so that memory is bounded whatever a file
- * would grow to: 64 kB here, and the library's window (32 kB for gzip, 4 MB for
- * LZ4, and for zstd what its tool allows by default, 128 MB; a frame that wants
- * more is refused).
+ * Compressed bytes go through `input`, and what the library makes of them
+ * through `output`, so that memory is bounded whatever a file would grow to: 64
+ * kB each, and the library's window (32 kB for gzip, 4 MB for LZ4, and for zstd
+ * what its tool allows by default, 128 MB; a frame that wants more is refused).
+ * Both begin at the same places of a file whatever the caller asks for, because
+ * where zstd and LZ4 say that a file is damaged depends on them.
  *
  * When so much of a regular file has been read that the rest is worth it,
  * threads go on with it, ahead of the caller (ahead.c), from the member or frame
@@ -29,8 +30,7 @@
 
 #define INPUT_BYTES		(64 * 1024)
 
-/* most bytes made at a time: some milliseconds, after which a cancel is seen */
-#define MAX_OUTPUT_BYTES	(4 * 1024 * 1024)
+#define OUTPUT_BYTES	(64 * 1024)
 
 /* what the caller has had when threads begin: few rows need none */
 #define CSV_AHEAD_AFTER_BYTES	(1024 * 1024)
@@ -64,6 +64,10 @@ struct CsvDecompressor
 	bool		finished;		/* no more output will come */
 	const char *failure;		/* NULL: none */
 	uint8_t		input[INPUT_BYTES];
+
+	size_t		output_start;	/* output not delivered yet */
+	size_t		output_end;
+	uint8_t		output[OUTPUT_BYTES];
 };
 
 /* ---- which ---- */
@@ -183,6 +187,7 @@ begin_at(CsvDecompressor *decompressor, uint64 offset)
 	decompressor->offset = decompressor->frame_start = offset;
 	decompressor->frame_bytes = 0;
 	decompressor->start = decompressor->end = 0;
+	decompressor->output_start = decompressor->output_end = 0;
 	decompressor->at_end = false;
 	decompressor->any = decompressor->between = offset > 0;
 	decompressor->padding = false;
@@ -249,11 +254,11 @@ wants_input(const CsvDecompressor *decompressor)
 }
 
 /*
- * Make up to nbytes bytes of the input that is there.  Returns how many; 0 also
- * where more input is wanted, where the file is finished, and at a failure.
+ * Make output of the input that is there: none also where more input is wanted,
+ * where the file is finished, and at a failure.
  */
-static size_t
-advance(CsvDecompressor *decompressor, uint8_t *buffer, size_t nbytes)
+static void
+advance(CsvDecompressor *decompressor)
 {
 	CsvDecoded	step;
 
@@ -265,20 +270,23 @@ advance(CsvDecompressor *decompressor, uint8_t *buffer, size_t nbytes)
 			decompressor->finished = decompressor->at_end;
 		if (decompressor->start == decompressor->end ||
 			decompressor->failure != NULL)
-			return 0;
+			return;
 	}
 
 	/* also at the end of input: the library may hold output back */
 	csv_codec_step(decompressor->codec,
 				   decompressor->input + decompressor->start,
 				   decompressor->end - decompressor->start,
-				   buffer, nbytes, &step);
+				   decompressor->output, OUTPUT_BYTES, &step);
 	decompressor->start += step.consumed;
 	decompressor->offset += step.consumed;
 	decompressor->between = step.complete;
 	decompressor->failure = step.failure;
 	if (step.failure != NULL)
-		return 0;
+		return;
+	decompressor->output_start = Min(decompressor->skip, step.produced);
+	decompressor->output_end = step.produced;
+	decompressor->skip -= decompressor->output_start;
 	decompressor->frame_bytes += step.produced;
 	if (step.complete)
 	{
@@ -288,7 +296,6 @@ advance(CsvDecompressor *decompressor, uint8_t *buffer, size_t nbytes)
 	}
 	if (step.produced == 0 && decompressor->at_end && !decompressor->between)
 		decompressor->failure = "unexpected end of file";
-	return step.produced;
 }
 
 /* ---- read ---- */
@@ -309,10 +316,7 @@ fail(const CsvDecompressor *decompressor)
 			 errhint("If the file is not compressed, set the option \"compression\" of the table to \"none\".") : 0));
 }
 
-/*
- * A file's bytes in the pieces in which they are read from its beginning on:
- * where zstd says that a file is damaged depends on them.
- */
+/* a file's bytes in the pieces in which they are read from its beginning on */
 static void
 fill_input(CsvDecompressor *decompressor)
 {
@@ -332,22 +336,20 @@ fill_input(CsvDecompressor *decompressor)
 static size_t
 read_here(CsvDecompressor *decompressor, uint8_t *buffer, size_t nbytes)
 {
-	size_t		nmade = 0;
-	size_t		nskipped;
+	size_t		nread;
 
-	while (nmade == 0 && !decompressor->finished &&
-		   decompressor->failure == NULL)
+	while (decompressor->output_start == decompressor->output_end &&
+		   !decompressor->finished && decompressor->failure == NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
 		fill_input(decompressor);
-		nmade = advance(decompressor, buffer, Min(nbytes, MAX_OUTPUT_BYTES));
-		nskipped = Min(decompressor->skip, nmade);
-		decompressor->skip -= nskipped;
-		nmade -= nskipped;
-		memmove(buffer, buffer + nskipped, nmade);
+		advance(decompressor);
 	}
-	decompressor->ndelivered += nmade;
-	return nmade;
+	nread = Min(nbytes, decompressor->output_end - decompressor->output_start);
+	memcpy(buffer, decompressor->output + decompressor->output_start, nread);
+	decompressor->output_start += nread;
+	decompressor->ndelivered += nread;
+	return nread;
 }
 
 /* from the threads, if there are any, as far as they get */
@@ -359,6 +361,7 @@ read_ahead(CsvDecompressor *decompressor, uint8_t *buffer, size_t nbytes)
 
 	if (decompressor->fd >= 0 && decompressor->ahead == NULL &&
 		!decompressor->finished &&
+		decompressor->output_start == decompressor->output_end &&
 		decompressor->ndelivered >= CSV_AHEAD_AFTER_BYTES)
 	{
 		decompressor->ahead = csv_ahead_start(decompressor->fd,
