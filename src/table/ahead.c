@@ -482,10 +482,12 @@ decompress(Worker *worker, Piece *piece, Slot **slot)
 	{
 		CsvDecoded	step;
 
+		if (between && worker->offset >= until)
+			return true;
 		if (worker->position == worker->ninput && !worker->at_end &&
 			(!is_wanted(worker, piece) || !read_input(worker, piece)))
 			return false;
-		if (between && (worker->offset >= until || worker->at_end))
+		if (between && worker->at_end)
 			return true;
 		if (*slot == NULL || (*slot)->nbytes == SLOT_BYTES)
 			exchange_slot(worker, piece, slot, true);
