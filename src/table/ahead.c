@@ -71,12 +71,12 @@
 /* how often a waiting reader looks for an interrupt */
 #define NAP_NANOSECONDS	(10 * 1000 * 1000)
 
-typedef struct Slot
+typedef struct AheadSlot
 {
-	struct Slot *next;
+	struct AheadSlot *next;
 	size_t		nbytes;
 	uint8_t		bytes[SLOT_BYTES];
-} Slot;
+} AheadSlot;
 
 typedef enum PieceState
 {
@@ -109,8 +109,8 @@ typedef struct Piece
 	bool		has_checksum;	/* of FRAME_END: does the frame have it */
 	uint32		checksum;
 	uint64		content_bytes;	/* 0: the frame does not say */
-	Slot	   *first;			/* full ones */
-	Slot	   *last;
+	AheadSlot  *first;			/* full ones */
+	AheadSlot  *last;
 } Piece;
 
 /* a thread and what is its own */
@@ -146,7 +146,7 @@ struct CsvAhead
 	CsvLz4Frame frame;			/* whose these are then */
 	uint64		next_zone;		/* that nobody has looked into */
 	uint64		nzones;			/* as far as the file was seen to go */
-	Slot	   *free_slots;
+	AheadSlot  *free_slots;
 	int			nfree;			/* of these, and of those not allocated yet */
 
 	/* the reader's */
@@ -170,15 +170,15 @@ has_slot(const CsvAhead *ahead, const Piece *piece)
 }
 
 /* one that is free, or NULL: no memory */
-static Slot *
+static AheadSlot *
 take_slot(CsvAhead *ahead)
 {
-	Slot	   *slot = ahead->free_slots;
+	AheadSlot  *slot = ahead->free_slots;
 
 	if (slot != NULL)
 		ahead->free_slots = slot->next;
 	else
-		slot = malloc(sizeof(Slot));
+		slot = malloc(sizeof(AheadSlot));
 	if (slot != NULL)
 	{
 		ahead->nfree--;
@@ -189,7 +189,7 @@ take_slot(CsvAhead *ahead)
 }
 
 static void
-free_slot(CsvAhead *ahead, Slot *slot)
+free_slot(CsvAhead *ahead, AheadSlot *slot)
 {
 	slot->next = ahead->free_slots;
 	ahead->free_slots = slot;
@@ -202,7 +202,7 @@ free_slots(CsvAhead *ahead, Piece *piece)
 {
 	while (piece->first != NULL)
 	{
-		Slot	   *slot = piece->first;
+		AheadSlot  *slot = piece->first;
 
 		piece->first = slot->next;
 		free_slot(ahead, slot);
@@ -403,10 +403,10 @@ read_input(Worker *worker, const Piece *piece)
  * to come: NULL where there is no memory, or the piece is not wanted any more.
  */
 static void
-exchange_slot(Worker *worker, Piece *piece, Slot **slot, bool more)
+exchange_slot(Worker *worker, Piece *piece, AheadSlot **slot, bool more)
 {
 	CsvAhead   *ahead = worker->ahead;
-	Slot	   *full = *slot;
+	AheadSlot  *full = *slot;
 
 	*slot = NULL;
 	pthread_mutex_lock(&ahead->mutex);
@@ -472,7 +472,7 @@ open_codec(Worker *worker, bool small)
  * more.
  */
 static bool
-decompress(Worker *worker, Piece *piece, Slot **slot)
+decompress(Worker *worker, Piece *piece, AheadSlot **slot)
 {
 	uint64		until = piece->kind == PIECE_BLOCKS ? piece->until :
 		(zone_of(piece->start) + 1) * ZONE_BYTES;
@@ -514,7 +514,7 @@ static void
 make_piece(Worker *worker, Piece *piece, bool small)
 {
 	CsvAhead   *ahead = worker->ahead;
-	Slot	   *slot = NULL;
+	AheadSlot  *slot = NULL;
 	bool		done = open_codec(worker, small) &&
 		decompress(worker, piece, &slot);
 
@@ -770,7 +770,7 @@ destroy(CsvAhead *ahead)
 	}
 	while (ahead->free_slots != NULL)
 	{
-		Slot	   *slot = ahead->free_slots;
+		AheadSlot  *slot = ahead->free_slots;
 
 		ahead->free_slots = slot->next;
 		free(slot);
@@ -898,10 +898,10 @@ go_to_next_piece(CsvAhead *ahead)
  * The slot to be read, or NULL: after a moment if there may be one later, and
  * with *at_end where the threads have done what they can.
  */
-static Slot *
+static AheadSlot *
 wait_for_slot(CsvAhead *ahead, bool *at_end)
 {
-	Slot	   *slot;
+	AheadSlot  *slot;
 	Piece	   *piece;
 
 	pthread_mutex_lock(&ahead->mutex);
@@ -935,7 +935,7 @@ static void
 let_go(CsvAhead *ahead)
 {
 	Piece	   *piece = ahead->pieces;
-	Slot	   *slot;
+	AheadSlot  *slot;
 
 	ahead->position = 0;
 	pthread_mutex_lock(&ahead->mutex);
@@ -954,7 +954,7 @@ csv_ahead_read(CsvAhead *ahead, uint8_t *buffer, size_t nbytes)
 
 	while (ncopied == 0 && !at_end)
 	{
-		const Slot *slot;
+		const AheadSlot *slot;
 		size_t		nskipped;
 
 		CHECK_FOR_INTERRUPTS();

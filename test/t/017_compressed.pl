@@ -64,7 +64,7 @@ for my $suffix (sort keys %tools)
 
   SKIP:
 	{
-		skip "no $tool", 8 if !has_program($tool);
+		skip "no $tool", 10 if !has_program($tool);
 
 		my $file = "$dir/whole.csv.$suffix";
 
@@ -154,6 +154,17 @@ for my $suffix (sort keys %tools)
 
 		is("$out$err", '100000|100000.00', "$tool: a file that grows a lot");
 		cmp_ok($most - $before, '<', 32 * 1024, "$tool: in little memory")
+		  or diag("$before kB before, $most kB at most");
+
+		# more of them, and more threads
+		system("cat $bomb $bomb $bomb $bomb $bomb $bomb $bomb $bomb > $bomb.more; mv $bomb.more $bomb") == 0
+		  or die;
+		$session->query('SET csv_gpu_fdw.cpu_threads = 4');
+		$before = rss_kb($session->pid);
+		($out, $err, $most) =
+		  $session->query_watched('SELECT count(*) FROM t');
+		is("$out$err", '800000', "$tool: files that grow a lot, by threads");
+		cmp_ok($most - $before, '<', 128 * 1024, "$tool: in bounded memory")
 		  or diag("$before kB before, $most kB at most");
 
 		unlink glob("$dir/*.$suffix");
@@ -393,7 +404,8 @@ for my $suffix (sort keys %tools)
 			my $session = new_session($node);
 
 			endless($suffix, $file, $rows);
-			$session->query("SET statement_timeout = '$setting'");
+			$session->query("SET statement_timeout = '$setting'; SET csv_gpu_fdw.cpu_threads = "
+				  . ($rows eq $data ? 4 : 1));
 			my ($out, $err, $seconds) =
 			  in_time($session, $file, $query, $function);
 
@@ -428,6 +440,8 @@ SKIP:
 	system("gzip -c < $plain > $dir/long.csv.gz") == 0 or die;
 	system("cat $dir/long.csv.gz >> $dir/longer.csv.gz") == 0 or die for 1 .. 100;
 	table('t', "$dir/longer.csv.gz");
+
+	$session->query('SET csv_gpu_fdw.cpu_threads = 8');
 
 	# the GPU's driver keeps its files open
 	$session->query('SELECT code FROM t LIMIT 1');
