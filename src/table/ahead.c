@@ -534,7 +534,8 @@ make_piece(Worker *worker, Piece *piece, bool small)
 			piece->end = piece->until;
 		piece->at_end = worker->at_end;
 	}
-	else if (piece->confirmed && small && !piece->was_given)
+	else if (piece->confirmed && small && !piece->was_given &&
+			 piece->kind == PIECE_WHOLE)
 		piece->state = PIECE_WANTED;	/* perhaps its window is large */
 	else
 	{

@@ -54,24 +54,18 @@ csv_codec_missing(CsvCompression compression, const char **package)
 {
 	switch (compression)
 	{
+#ifndef CSV_WITH_GZIP
 		case CSV_COMPRESSION_GZIP:
-#ifdef CSV_WITH_GZIP
-			return NULL;
-#else
 			*package = "zlib1g-dev";
 			return "gzip";
 #endif
+#ifndef CSV_WITH_ZSTD
 		case CSV_COMPRESSION_ZSTD:
-#ifdef CSV_WITH_ZSTD
-			return NULL;
-#else
 			*package = "libzstd-dev";
 			return "zstd";
 #endif
+#ifndef CSV_WITH_LZ4
 		case CSV_COMPRESSION_LZ4:
-#ifdef CSV_WITH_LZ4
-			return NULL;
-#else
 			*package = "liblz4-dev";
 			return "lz4";
 #endif
