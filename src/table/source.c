@@ -519,6 +519,16 @@ csv_source_name(const CsvSource *source)
 
 /* ---- open and close ---- */
 
+/* the next bytes come from there */
+static void
+seek(void *arg, uint64_t offset)
+{
+	CsvSource  *source = arg;
+
+	source->position = (off_t) offset;
+	source->at_end = false;
+}
+
 /*
  * Have what was opened decompressed, if it is to be.
  */
@@ -535,11 +545,13 @@ begin_decompression(CsvSource *source)
 		MemoryContext outer =
 			MemoryContextSwitchTo(GetMemoryChunkContext(source));
 
-		source->decompressor = csv_decompressor_create(read_descriptor, source);
+		source->decompressor = csv_decompressor_create(read_descriptor, seek,
+													   source);
 		MemoryContextSwitchTo(outer);
 	}
 	csv_decompressor_begin(source->decompressor, compression, source->name,
-						   source->is_regular ? source->fd : -1);
+						   source->is_regular ? source->fd : -1,
+						   Max(source->table->settings.cpu_threads, 1));
 }
 
 void
@@ -784,15 +796,6 @@ read_at(void *arg, uint8_t *buffer, size_t nbytes, uint64_t offset)
 	const CsvSource *source = arg;
 
 	return pread(source->fd, buffer, nbytes, (off_t) offset);
-}
-
-static void
-seek(void *arg, uint64_t offset)
-{
-	CsvSource  *source = arg;
-
-	source->position = (off_t) offset;
-	source->at_end = false;
 }
 
 bool
