@@ -418,9 +418,9 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 		input->program == NULL || !IS_SIMPLE_REL(input_rel))
 		return;
 
-	/* parts of groups are for what else is grouped in parts: other partitions */
+	/* where groups are not in several partitions, all of them are better than parts */
 	if (stage == UPPERREL_PARTIAL_GROUP_AGG &&
-		input_rel->reloptkind == RELOPT_BASEREL)
+		grouping->patype != PARTITIONWISE_AGGREGATE_PARTIAL)
 		return;
 	if ((parse->groupClause == NIL && !parse->hasAggs) ||
 		parse->groupingSets != NIL || parse->hasTargetSRFs ||
