@@ -93,7 +93,7 @@ csv_sharing_init(CsvSharing *sharing, CsvSource *source, int nprocesses,
 		memset(file, 0, sizeof(*file));
 		file->failed = PG_UINT32_MAX;
 		file->name = name - (char *) sharing;
-		strcpy(name, names[i]);
+		memcpy(name, names[i], strlen(names[i]) + 1);
 		name += strlen(name) + 1;
 		/* one that cannot be looked at is to fail when it is opened */
 		file->known = csv_source_look_at(source, i, &file->identity,

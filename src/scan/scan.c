@@ -742,13 +742,13 @@ add_statistics(CsvScanStatistics *sum, const CsvScanStatistics *one)
 }
 
 static CsvSharing *
-shared_files(const CsvSharedScan *shared)
+shared_files(CsvSharedScan *shared)
 {
 	return (CsvSharing *) ((char *) shared + shared->sharing);
 }
 
 static CsvSharedReport *
-shared_report(const CsvSharedScan *shared)
+shared_report(CsvSharedScan *shared)
 {
 	return (CsvSharedReport *) ((char *) shared + shared->report);
 }
@@ -783,7 +783,7 @@ csv_shared_scan_restart(CsvSharedScan *shared, const CsvTableScan *scan)
 }
 
 void
-csv_shared_scan_set_files(const CsvSharedScan *shared, CsvTable *table)
+csv_shared_scan_set_files(CsvSharedScan *shared, CsvTable *table)
 {
 	csv_sharing_files(shared_files(shared), &table->files, &table->nfiles);
 }

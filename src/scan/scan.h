@@ -60,7 +60,7 @@ extern void csv_shared_scan_restart(CsvSharedScan *shared,
 									const CsvTableScan *scan);
 
 /* of a table whose files the leader has looked for */
-extern void csv_shared_scan_set_files(const CsvSharedScan *shared,
+extern void csv_shared_scan_set_files(CsvSharedScan *shared,
 									  CsvTable *table);
 
 /*

@@ -153,20 +153,20 @@ csv_reporter_needs_message(const CsvReporter *reporter)
 	return reporter->piece.nnotes < reporter->most_notes;
 }
 
+static Size
+string_size(const char *string)
+{
+	return string == NULL ? 0 : strlen(string) + 1;
+}
+
 /* copy a string, if there is one, to where the one before ended */
 static char *
 put_string(char *place, const char *string)
 {
 	if (string == NULL)
 		return place;
-	strcpy(place, string);
-	return place + strlen(string) + 1;
-}
-
-static Size
-string_size(const char *string)
-{
-	return string == NULL ? 0 : strlen(string) + 1;
+	memcpy(place, string, string_size(string));
+	return place + string_size(string);
 }
 
 static void

@@ -174,7 +174,8 @@ step_zlib(CsvCodec *codec, const uint8_t *input, size_t ninput,
 
 	if (codec->complete)
 		inflateReset(gzip);
-	gzip->next_in = (Bytef *) input;
+	/* neither library writes to its input, but they do not say so */
+	gzip->next_in = (Bytef *) (uintptr_t) input;
 	gzip->avail_in = (uInt) ninput;
 	gzip->next_out = output;
 	gzip->avail_out = (uInt) noutput;
@@ -210,7 +211,7 @@ step_isal(CsvCodec *codec, const uint8_t *input, size_t ninput,
 		isal_gzip_header_init(&codec->header);
 		codec->in_header = true;
 	}
-	isal->next_in = (uint8_t *) input;
+	isal->next_in = (uint8_t *) (uintptr_t) input;
 	isal->avail_in = (uint32_t) ninput;
 	isal->next_out = output;
 	isal->avail_out = (uint32_t) noutput;
