@@ -94,7 +94,7 @@ quote_step(const CsvDialect &dialect, uint32_t state, uint8_t byte,
 }
 
 static __device__ void
-measure_piece(const CsvView &view, CsvPiece *piece, uint32_t number)
+measure_piece(const CsvView &view, CsvLongPiece *piece, uint32_t number)
 {
 	const CsvLong entry = view.longs[piece->owner];
 	const CsvDialect &dialect = view.dialect;
@@ -211,7 +211,7 @@ judge_long(const CsvView &view, const CsvLong &entry,
 
 	for (uint32_t i = 0; i < npieces; i++)
 	{
-		const CsvPiece &piece = view.pieces[entry.first_piece + i];
+		const CsvLongPiece &piece = view.pieces[entry.first_piece + i];
 
 		flags |= piece.flags;
 		nbegins += piece.nbegins;

@@ -128,7 +128,7 @@ typedef struct CsvLong
 #define CSV_ESCAPED			2
 #define CSV_NUM_QUOTE_STATES	3
 
-typedef struct CsvPiece
+typedef struct CsvLongPiece
 {
 	uint32_t	owner;			/* index of its CsvLong; UINT32_MAX: void */
 	uint32_t	flags;			/* CSV_PIECE_... */
@@ -137,7 +137,7 @@ typedef struct CsvPiece
 								 * field's last quote; from the field's start */
 	uint32_t	leaves;			/* state left in, 2 bits per state entered */
 	uint32_t	removed[CSV_NUM_QUOTE_STATES];	/* quotes and escapes */
-} CsvPiece;
+} CsvLongPiece;
 
 #define CSV_PIECE_NUL		1
 #define CSV_PIECE_INVALID	2
@@ -174,7 +174,7 @@ typedef struct CsvView
 	uint32_t   *rows;			/* records of the window; see csv_row_record */
 	uint32_t   *select_ranks;	/* good records before each block's */
 	CsvLong    *longs;
-	CsvPiece   *pieces;
+	CsvLongPiece   *pieces;
 	uint32_t	max_longs;
 	uint32_t	max_pieces;
 

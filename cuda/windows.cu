@@ -50,8 +50,8 @@ lay_out_window(const CsvCall *call, CsvView *view, uint32_t ntiles,
 		(uint32_t) (span / CSV_PIECE_BYTES + 1) * each;
 	view->longs = (CsvLong *)
 		csv_take_bytes(base, &next, view->max_longs * sizeof(CsvLong));
-	view->pieces = (CsvPiece *)
-		csv_take_bytes(base, &next, view->max_pieces * sizeof(CsvPiece));
+	view->pieces = (CsvLongPiece *)
+		csv_take_bytes(base, &next, view->max_pieces * sizeof(CsvLongPiece));
 	return next;
 }
 
