@@ -193,8 +193,8 @@ group_bytes(const CsvGroups *groups)
 	return nbytes;
 }
 
-static bool
-is_full(const CsvGroups *groups)
+bool
+csv_groups_are_full(const CsvGroups *groups)
 {
 	return groups->limit_bytes > 0 &&
 		group_bytes(groups) > groups->limit_bytes;
@@ -371,7 +371,7 @@ find_groups(CsvGroups *groups, const CsvLanes *registers, CsvRows *all)
 {
 	const CsvQuery *query = groups->query;
 	const CsvRows rows = *all;
-	const bool	full = is_full(groups);
+	const bool	full = csv_groups_are_full(groups);
 	uint32_t	nkept = 0;
 	CsvKeyed   *table = &groups->table;
 	uint32_t   *numbers = groups->numbers;
@@ -664,7 +664,7 @@ accumulate(CsvGroups *groups, uint32_t number, const CsvLanes *lanes,
 			return csv_take_extremes(groups, number, lanes, runs);
 		case CSV_AGGREGATE_COUNT_DISTINCT:
 			return csv_count_all_distinct(groups, number, lanes, runs,
-										  is_full(groups));
+										  csv_groups_are_full(groups));
 		default:
 			return true;
 	}
@@ -801,7 +801,7 @@ csv_evaluator_count_value(CsvEvaluator *evaluator, uint32_t aggregate,
 	CsvGroups  *groups = evaluator->groups;
 	CsvRun		run = {group, 1, csv_keyed_row(&groups->table, group)};
 
-	return csv_count_distinct(groups, aggregate, &run, value, is_full(groups));
+	return csv_count_distinct(groups, aggregate, &run, value, csv_groups_are_full(groups));
 }
 
 uint32_t
@@ -822,7 +822,7 @@ csv_evaluator_find_group(CsvEvaluator *evaluator, const CsvValue *keys,
 		hash = csv_keyed_hash(table, hash, table->lanes[key], &keys[key]);
 	if (hash_out != NULL)
 		*hash_out = hash;
-	if (is_full(groups))
+	if (csv_groups_are_full(groups))
 	{
 		row = csv_keyed_lookup(table, hash, keys);
 		return row == CSV_NO_ROW ? CSV_GROUPS_FULL : row;
@@ -863,7 +863,7 @@ add_value(CsvGroups *groups, uint32_t number, const CsvRun *run,
 		case CSV_AGGREGATE_MAX:
 			return csv_take_extreme(groups, number, run, value);
 		case CSV_AGGREGATE_COUNT_DISTINCT:
-			return csv_count_distinct(groups, number, run, value, is_full(groups));
+			return csv_count_distinct(groups, number, run, value, csv_groups_are_full(groups));
 		case CSV_AGGREGATE_SUM:
 		case CSV_AGGREGATE_SUM_SQUARES:
 			if (aggregate->lane == CSV_LANE_FLOAT)

@@ -411,7 +411,7 @@ extern void csv_evaluator_forget(CsvEvaluator *evaluator);
  *					FLOAT: CSV_FLOAT_SUM_WORDS of them, the weight of the first
  *					being 2^-1074, and one of what was seen
  *	MIN, MAX		2 words: the value, where there is one; of a TEXT, its offset
- *					in `texts` and its length
+ *					in `texts` (see csv_partial_text()) and its length
  *	others			nothing but their input's
  */
 typedef struct CsvPartial
@@ -419,6 +419,13 @@ typedef struct CsvPartial
 	const int64_t *words;
 	const uint8_t *texts;
 } CsvPartial;
+
+/* `texts` may be NULL: then offsets are addresses */
+CSV_INLINE const uint8_t *
+csv_partial_text(const uint8_t *texts, uint64_t offset)
+{
+	return (const uint8_t *) ((uintptr_t) texts + offset);
+}
 
 /* the groups of some rows, in the order of their first rows */
 typedef struct CsvPartialGroups
@@ -563,6 +570,13 @@ extern uint32_t csv_evaluator_seek_group(const CsvEvaluator *evaluator,
  */
 extern CsvStatus csv_evaluator_merge(CsvEvaluator *evaluator,
 									 const CsvPartialGroups *groups);
+
+/*
+ * Add all groups of another evaluator of the same query, and what COUNT_DISTINCT
+ * has counted there; likewise.
+ */
+extern CsvStatus csv_evaluator_absorb(CsvEvaluator *into,
+									  const CsvEvaluator *from);
 
 /*
  * A group's keys and aggregates.  Texts of keys live as long as the groups,
