@@ -75,7 +75,7 @@ typedef struct Slot
 typedef struct Entry
 {
 	CsvBatch	batch;
-	CsvFilePlace	place;			/* where it ends */
+	CsvFilePlace place;			/* where it ends */
 	Slot	   *slot;
 } Entry;
 

@@ -7,14 +7,11 @@
 #ifndef CSV_PIPELINE_H
 #define CSV_PIPELINE_H
 
-#include "reader.h"
+#include "place.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* bytes that an engine may read before and after its input */
-#define CSV_MARGIN				64
 
 /* a block is what a thread reads at a time; it is not worth less than this */
 #define CSV_READ_BLOCK_BYTES	(1024 * 1024)
@@ -22,35 +19,13 @@ extern "C" {
 /* smaller pieces are not worth handing them from thread to thread */
 #define CSV_LEAST_PIECE_BYTES	(16 * 1024)
 
-/* where in a file reading goes on, and what is known there */
-typedef struct CsvFilePlace
-{
-	uint64_t	offset;			/* bytes before it, BOM included */
-	uint64_t	records;		/* after the header */
-	uint64_t	lines;			/* line breaks */
-	uint64_t	alone_until;	/* as in CsvInput, from here */
-	bool		skip_line;		/* likewise */
-} CsvFilePlace;
-
-/* on to where the batch ends */
-static inline void
-csv_place_pass_batch(CsvFilePlace *place, const CsvBatch *batch)
-{
-	place->offset += batch->consumed;
-	place->records += batch->nrecords;
-	place->lines += batch->nlines;
-	place->alone_until = batch->alone_until > batch->consumed ?
-		batch->alone_until - batch->consumed : 0;
-	place->skip_line = batch->skip_line;
-}
-
 typedef struct CsvPipelineOptions
 {
 	const CsvEngine *engine;	/* configured; of two outputs or more */
 	void	   *engine_state;
 	CsvMemory	memory;			/* usable in any thread */
 	CsvReadAhead ahead;
-	CsvFilePlace	place;			/* where to start */
+	CsvFilePlace place;			/* where to start */
 	uint64_t	piece_bytes;	/* of the first piece; each is 4 times as long ... */
 	uint64_t	most_piece_bytes;	/* ... as the one before, up to this */
 	uint64_t	headroom_bytes; /* longest rest of a piece that can be moved in

@@ -92,7 +92,8 @@ typedef enum CsvStatus
 	CSV_END,					/* no further batch in this file */
 	CSV_INTERRUPTED,			/* the interrupt callback said so; call again */
 	CSV_NO_MEMORY,
-	CSV_DEVICE_FAILED			/* the GPU; csv_reader_message() says how */
+	CSV_DEVICE_FAILED,			/* the GPU; csv_reader_message() says how */
+	CSV_UNREADABLE				/* the file; errno says why (piece.h) */
 } CsvStatus;
 
 /* ---- what is wanted of a record ---- */

@@ -73,7 +73,7 @@ struct CsvReader
 	uint64_t	target_bytes;	/* size of the next chunk */
 	uint64_t	next_chunk_bytes;	/* the size it goes back to */
 
-	CsvFilePlace	place;			/* of bytes[start] */
+	CsvFilePlace place;			/* of bytes[start] */
 	double		read_seconds;
 
 	/* the pipeline */
@@ -288,7 +288,7 @@ find_boundary(CsvReader *reader, bool *lone_cr)
 static void
 advance(CsvReader *reader, uint64_t nbytes)
 {
-	CsvFilePlace   *place = &reader->place;
+	CsvFilePlace *place = &reader->place;
 
 	reader->start += nbytes;
 	place->offset += nbytes;

@@ -1,0 +1,319 @@
+/*
+ * piece.c
+ *		Reads a file at any place, a piece at a time.
+ *
+ * A piece's bytes are kept in a window onto the file, which grows as more of them
+ * are needed, and moves on with the next piece.
+ *
+ * The guess.  Whether a place is inside quotes depends on all that comes before
+ * it, but what follows tells mostly: the first quote opens a field if it stands
+ * behind a delimiter or a line break, and closes one if it stands before.  So the
+ * bytes are read as both, by the dialect's table, until one reading meets a quote
+ * where a well-formed file has none.
+ */
+#include "clock.h"
+#include "piece.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* bytes after a place that may tell whether it is inside quotes */
+#define EVIDENCE_BYTES	4096
+
+/* in which a record must begin for its place to be guessed */
+#define GUESS_BYTES		(256 * 1024)
+
+/* the window grows by so much at least */
+#define LEAST_READ_BYTES	(64 * 1024)
+
+struct CsvPieceReader
+{
+	CsvPieceOptions options;
+	uint64_t	file_bytes;		/* less than the option's once the file is found
+								 * to be shorter */
+
+	/* the window: bytes [from, from + filled) of the file */
+	uint8_t    *allocation;		/* with both margins */
+	uint64_t	capacity;		/* without them */
+	uint64_t	from;
+	uint64_t	filled;
+	double		read_seconds;
+};
+
+CsvPieceReader *
+csv_piece_reader_create(const CsvPieceOptions *options)
+{
+	const CsvMemory *memory = &options->memory;
+	CsvPieceReader *reader = memory->alloc(memory->owner,
+										   sizeof(CsvPieceReader));
+
+	if (reader == NULL)
+		return NULL;
+	memset(reader, 0, sizeof(*reader));
+	reader->options = *options;
+	reader->file_bytes = options->file_bytes;
+	return reader;
+}
+
+void
+csv_piece_reader_free(CsvPieceReader *reader)
+{
+	CsvMemory	memory = reader->options.memory;
+
+	if (reader->allocation != NULL)
+		memory.free(memory.owner, reader->allocation);
+	memory.free(memory.owner, reader);
+}
+
+double
+csv_piece_read_seconds(const CsvPieceReader *reader)
+{
+	return reader->read_seconds;
+}
+
+/* ---- the window ---- */
+
+static const uint8_t *
+byte_at(const CsvPieceReader *reader, uint64_t offset)
+{
+	return reader->allocation + CSV_MARGIN + (offset - reader->from);
+}
+
+/* room for the window to reach `to`; what it has stays */
+static CsvStatus
+make_room(CsvPieceReader *reader, uint64_t to)
+{
+	const CsvMemory *memory = &reader->options.memory;
+	uint64_t	wanted = to - reader->from;
+	uint8_t    *allocation;
+
+	if (wanted <= reader->capacity)
+		return CSV_OK;
+	wanted += wanted / 4;
+	allocation = memory->alloc(memory->owner, wanted + 2 * CSV_MARGIN);
+	if (allocation == NULL)
+		return CSV_NO_MEMORY;
+	memset(allocation, 0, CSV_MARGIN);
+	if (reader->allocation != NULL)
+	{
+		memcpy(allocation + CSV_MARGIN, reader->allocation + CSV_MARGIN,
+			   reader->filled);
+		memory->free(memory->owner, reader->allocation);
+	}
+	reader->allocation = allocation;
+	reader->capacity = wanted;
+	return CSV_OK;
+}
+
+/*
+ * Have bytes [from, to) in the window, as far as the file has them; what comes
+ * before may go.
+ */
+static CsvStatus
+window_reach(CsvPieceReader *reader, uint64_t from, uint64_t to)
+{
+	const CsvPieceOptions *options = &reader->options;
+	uint64_t	end = reader->from + reader->filled;
+	CsvStatus	status;
+	double		began;
+
+	if (to > reader->file_bytes)
+		to = reader->file_bytes;
+	if (from >= reader->from && to <= end)
+		return CSV_OK;
+	if (from < reader->from || from > end)
+	{
+		reader->from = from;
+		reader->filled = 0;
+	}
+	else if (to - reader->from > reader->capacity)
+	{
+		/* what is behind is not needed any more */
+		memmove(reader->allocation + CSV_MARGIN, byte_at(reader, from),
+				end - from);
+		reader->filled = end - from;
+		reader->from = from;
+	}
+	status = make_room(reader, to);
+	if (status != CSV_OK)
+		return status;
+
+	began = csv_now_seconds();
+	while ((end = reader->from + reader->filled) < to)
+	{
+		ssize_t		nread = options->read_at(options->read_arg,
+											 reader->allocation + CSV_MARGIN +
+											 reader->filled, to - end, end);
+
+		if (nread < 0 && errno == EINTR)
+			continue;
+		if (nread < 0)
+			return CSV_UNREADABLE;
+		if (nread == 0)
+			reader->file_bytes = to = end;
+		reader->filled += (uint64_t) nread;
+	}
+	memset(reader->allocation + CSV_MARGIN + reader->filled, 0, CSV_MARGIN);
+	reader->read_seconds += csv_now_seconds() - began;
+	return CSV_OK;
+}
+
+/* ---- the guess ---- */
+
+/* one way to read bytes from a place on */
+typedef struct Reading
+{
+	uint8_t		state;
+	bool		is_odd;			/* it has met what a well-formed file has not */
+	uint64_t	start;			/* of the first record; 0: none yet */
+} Reading;
+
+/* read one byte more */
+static void
+read_byte(Reading *reading, const CsvDialect *dialect, int class,
+		  uint64_t offset)
+{
+	uint8_t		before = reading->state;
+
+	reading->state = dialect->table[CSV_NORMAL][before][class] &
+		CSV_STATE_MASK;
+	if ((class == CSV_CLASS_QUOTE && before == CSV_STATE_UNQUOTED) ||
+		(before == CSV_STATE_QUOTE_SEEN &&
+		 reading->state != CSV_STATE_QUOTED && class == CSV_CLASS_OTHER))
+		reading->is_odd = true;
+	if (reading->start == 0 && class == CSV_CLASS_BREAK &&
+		reading->state == CSV_STATE_RECORD_START)
+		reading->start = offset + 1;
+}
+
+/*
+ * The first record that begins at or after `at`, which is not 0; false if none
+ * does soon.  Bytes from `kept` on stay in the window.
+ */
+static CsvStatus
+guess_start(CsvPieceReader *reader, uint64_t kept, uint64_t at, bool *found,
+			uint64_t *start)
+{
+	const CsvDialect *dialect = reader->options.dialect;
+	uint64_t	evidence_end = at + EVIDENCE_BYTES;
+	uint64_t	there = at - 1;
+	Reading		outside = {CSV_STATE_UNQUOTED, false, 0};
+	Reading		inside = {CSV_STATE_QUOTED, false, 0};
+	const Reading *right = NULL;
+
+	/* without a quote nothing is inside quotes */
+	if (dialect->opt.quote == 0 || !dialect->opt.multiline)
+		right = &outside;
+	/* a break right before `at` makes that a start */
+	for (uint64_t pos = at - 1; pos < at + GUESS_BYTES; pos++)
+	{
+		int			class;
+
+		/* a CR is known by the byte after it, an LF by the one before */
+		if (pos + 1 >= there)
+		{
+			CsvStatus	status = window_reach(reader, kept,
+											  pos + EVIDENCE_BYTES + 2);
+
+			if (status != CSV_OK)
+				return status;
+			there = reader->from + reader->filled;
+			if (pos >= there)
+				break;
+			if (right == NULL &&
+				memchr(byte_at(reader, pos), dialect->opt.quote,
+					   there - pos) == NULL)
+				right = &outside;
+		}
+		class = csv_class_at(dialect, byte_at(reader, reader->from),
+							 pos - reader->from, reader->filled);
+		read_byte(&outside, dialect, class, pos);
+		read_byte(&inside, dialect, class, pos);
+		if (right == NULL && (outside.is_odd || pos >= evidence_end))
+			right = outside.is_odd && !inside.is_odd ? &inside : &outside;
+		else if (right == NULL && inside.is_odd)
+			right = &outside;
+		if (right != NULL && right->start != 0)
+			break;
+	}
+	if (right == NULL)
+		right = &outside;
+	*found = right->start != 0;
+	*start = right->start;
+	return CSV_OK;
+}
+
+CsvStatus
+csv_piece_guess(CsvPieceReader *reader, CsvPiece *piece)
+{
+	uint64_t	kept = piece->from > 1 ? piece->from - 2 : 0;
+	CsvStatus	status = CSV_OK;
+	bool		found;
+
+	piece->found = piece->is_first;
+	piece->start = piece->from;
+	piece->end = piece->to;
+	if (!piece->is_first)
+		status = guess_start(reader, kept, piece->from, &piece->found,
+							 &piece->start);
+	if (status != CSV_OK || piece->is_last)
+		return status;
+	status = window_reach(reader, kept, piece->to + 2 * EVIDENCE_BYTES);
+	if (status != CSV_OK)
+		return status;
+	status = guess_start(reader, kept, piece->to, &found, &piece->end);
+	if (status == CSV_OK && !found)
+		piece->end = piece->to;
+	return status;
+}
+
+/* ---- parsing ---- */
+
+CsvStatus
+csv_piece_parse(CsvPieceReader *reader, CsvFilePlace *place, uint64_t end,
+				CsvBatch *batch, bool *at_end)
+{
+	const CsvPieceOptions *options = &reader->options;
+	/* with these the engine always goes on */
+	uint64_t	enough = options->max_record_bytes + 2;
+
+	memset(batch, 0, sizeof(*batch));
+	if (end < place->offset)
+		end = place->offset;
+	for (;;)
+	{
+		CsvInput	input;
+		CsvStatus	status = window_reach(reader, place->offset, end);
+
+		if (status != CSV_OK)
+			return status;
+		memset(&input, 0, sizeof(input));
+		if (end > reader->file_bytes)
+			end = reader->file_bytes;
+		*at_end = end == reader->file_bytes;
+		if (place->offset >= end)
+			return CSV_OK;
+		input.bytes = byte_at(reader, place->offset);
+		input.nbytes = end - place->offset;
+		input.alone_until = place->alone_until;
+		input.max_record_bytes = options->max_record_bytes;
+		input.at_end = *at_end;
+		input.skip_line = place->skip_line;
+		input.interrupted = options->interrupted;
+		input.interrupted_arg = options->interrupted_arg;
+		status = options->engine->parse(options->engine_state, &input, batch);
+		if (status != CSV_OK)
+			return status;
+		if (batch->consumed > 0 || input.at_end)
+			break;
+		end += input.nbytes + LEAST_READ_BYTES;
+		if (end - place->offset > enough && input.nbytes < enough)
+			end = place->offset + enough;
+	}
+	batch->file_offset = place->offset;
+	batch->file_records = place->records;
+	batch->file_lines = place->lines;
+	csv_place_pass_batch(place, batch);
+	*at_end &= place->offset == end;
+	return CSV_OK;
+}
