@@ -107,6 +107,8 @@ csv_groups_settle(CsvGroups *groups, const CsvLanes *registers)
 	nwords = ncounters - spare + (nextremes + 31) / 32;
 	csv_keyed_init(&groups->table, groups->memory, lanes, query->nkeys,
 				   payload_bytes + 4 * nwords, &payload);
+	if (groups->seed != 0)
+		groups->table.seed = groups->seed;
 	for (uint32_t i = 0; i < query->naggregates; i++)
 		groups->accumulators[i].offset += payload;
 	for (uint32_t i = 0; i < ncounters; i++)
@@ -124,6 +126,7 @@ csv_groups_init(CsvGroups *groups, const CsvMemory *memory,
 	groups->memory = memory;
 	groups->query = query;
 	groups->ready = false;
+	groups->seed = 0;
 	csv_partial_lay_out(query, &groups->partial);
 	groups->remembered = NULL;
 	groups->group_of_class = NULL;
@@ -143,6 +146,12 @@ csv_groups_init(CsvGroups *groups, const CsvMemory *memory,
 		return csv_keyed_add(&groups->table) != CSV_NO_ROW;
 	}
 	return true;
+}
+
+void
+csv_groups_set_seed(CsvGroups *groups, uint64_t seed)
+{
+	groups->seed = seed;
 }
 
 static void

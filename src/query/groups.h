@@ -12,6 +12,9 @@ extern bool csv_groups_init(CsvGroups *groups, const CsvMemory *memory,
 							const CsvQuery *query);
 extern void csv_groups_free(CsvGroups *groups);
 
+/* before there are any: hash as others do, for which the seed was made */
+extern void csv_groups_set_seed(CsvGroups *groups, uint64_t seed);
+
 /* settle the layout of groups; registers: with the first rows' values, or NULL */
 extern void csv_groups_settle(CsvGroups *groups, const CsvLanes *registers);
 

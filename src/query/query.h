@@ -471,6 +471,11 @@ typedef struct CsvAnswer
 
 	bool		held;			/* the engine has kept groups of this batch, or some
 								 * of them: see CsvEngine.held_groups */
+
+	/* of threads (team.h) */
+	bool		is_whole;		/* arrays have entries for all rows, after all */
+	CsvStatus	status;
+	CsvEvaluator *given;		/* NULL, or one whose groups are to be taken */
 } CsvAnswer;
 
 /* what an engine may answer: see CsvEngine.set_query */

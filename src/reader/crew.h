@@ -15,15 +15,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* with the calling one */
-#define CSV_MAX_THREADS	64
+#include "reader.h"
 
 /* of a piece of work */
 #define CSV_MAX_PARTS	128
 
 typedef struct CsvCrew
 {
-	uint32_t	nthreads;		/* that are wanted, with the calling one */
+	uint32_t	nthreads;		/* that are wanted, with the calling one; up to
+								 * CSV_MAX_THREADS */
 	uint32_t	nhelpers;		/* that were made */
 	bool		was_made;
 	pthread_t	helpers[CSV_MAX_THREADS - 1];

@@ -741,6 +741,8 @@ seek(void *arg, uint64_t offset)
 bool
 csv_source_read_ahead(CsvSource *source, CsvReadAhead *ahead)
 {
+	struct stat file;
+
 	if (!source->is_regular || source->is_compressed ||
 		source->conversion != NULL)
 		return false;
@@ -748,6 +750,8 @@ csv_source_read_ahead(CsvSource *source, CsvReadAhead *ahead)
 	ahead->seek = seek;
 	ahead->arg = source;
 	ahead->nthreads = source->table->settings.io_threads;
+	ahead->file_bytes = fstat(source->fd, &file) == 0 && file.st_size > 0 ?
+		(uint64_t) file.st_size : 0;
 	return true;
 }
 

@@ -1,0 +1,80 @@
+/*
+ * team.h
+ *		Several threads evaluate one query.
+ *
+ * Each member has an evaluator of its own and takes whole batches.  What they have
+ * come to is put together when all batches are evaluated: few groups are added to
+ * those of the caller's evaluator, as if their rows had been run there.  Many are
+ * shared out by their hash, so that threads can merge them side by side; they come
+ * out a piece at a time, as those that a device holds (CsvEngine.held_groups),
+ * while further ones are merged.
+ *
+ * The order of rows of different batches is lost.
+ */
+#ifndef CSV_TEAM_H
+#define CSV_TEAM_H
+
+#include "query.h"
+
+typedef struct CsvTeam CsvTeam;
+
+/*
+ * Of so many members.  NULL: no memory.  Memory has to be usable in any thread;
+ * the query must outlive the team, see csv_team_set_query().
+ */
+extern CsvTeam *csv_team_create(const CsvMemory *memory, const CsvQuery *query,
+								uint32_t nmembers);
+extern void csv_team_free(CsvTeam *team);
+
+/* while no member runs: as csv_evaluator_set_query() */
+extern void csv_team_set_query(CsvTeam *team, const CsvQuery *query);
+
+/*
+ * Groups of all members together take so many bytes, about; 0: no limit.  Beyond
+ * it, they come with answers, to be added to the caller's.
+ */
+extern void csv_team_limit(CsvTeam *team, size_t limit_bytes);
+
+/*
+ * Evaluate a batch, as csv_evaluator_run(), in a thread that is this member.  Rows
+ * with a doubtful value are wanted.  *answer has the slot's room until the next
+ * run for that slot.
+ */
+extern const CsvAnswer *csv_team_run(CsvTeam *team, uint32_t member,
+									 uint32_t slot, const CsvLayout *layout,
+									 const CsvBatch *batch,
+									 bool (*interrupted) (void *arg),
+									 void *interrupted_arg);
+
+/* an evaluator that an answer came with: add its groups, and let go of it */
+extern CsvStatus csv_team_absorb(CsvTeam *team, CsvEvaluator *into,
+								 const CsvAnswer *answer);
+
+/*
+ * All batches are evaluated.  Either what the members have is added to the
+ * caller's evaluator, or it stays, for csv_team_groups(); so it does not if
+ * must_add, or where it is little.
+ */
+extern CsvStatus csv_team_finish(CsvTeam *team, CsvEvaluator *into,
+								 bool must_add,
+								 bool (*interrupted) (void *arg),
+								 void *interrupted_arg);
+
+/*
+ * The next groups that have stayed; none, if there are no more.  They live until
+ * the next call.  A group may be in the caller's evaluator, too; not counted here
+ * are values of COUNT_DISTINCT that it has counted there.
+ */
+extern CsvStatus csv_team_groups(CsvTeam *team, CsvPartialGroups *groups);
+
+/* members that have evaluated something */
+extern uint32_t csv_team_nactive(const CsvTeam *team);
+
+/*
+ * The rows of a batch of which a value is doubtful, for csv_evaluator_run(): a
+ * byte each, in `flags`; false: there are none, and flags are as they were.
+ */
+extern bool csv_find_doubtful(const CsvBatch *batch, uint32_t ncolumns,
+							  uint8_t *flags);
+
+#endif							/* CSV_TEAM_H */
