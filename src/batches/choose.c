@@ -215,22 +215,26 @@ csv_engine_open(CsvOpenEngine *open, const CsvSettings *settings,
 }
 
 bool
-csv_engine_take_over(CsvOpenEngine *open, const CsvSettings *settings,
-					 int64 nbytes, const CsvMemory *memory,
-					 CsvOpenEngine *gpu)
+csv_engine_may_take_over(CsvOpenEngine *open, int64 nbytes)
 {
 #ifdef CSV_WITH_CUDA
-	char	   *reason;
-
 	if (gpu_state() == CSV_CUDA_STARTING)
 		return false;
+	open->awaits_gpu = !gpu_failed && nbytes >= CSV_AUTO_TAKE_OVER_BYTES &&
+		gpu_is_awake();
+#endif
+	return open->awaits_gpu;
+}
+
+bool
+csv_engine_take_over(CsvOpenEngine *open, const CsvSettings *settings,
+					 const CsvMemory *memory, CsvOpenEngine *gpu)
+{
+	char	   *reason;
+
 	open->awaits_gpu = false;
 	gpu->may_fall_back = true;
-	return !gpu_failed && nbytes >= CSV_AUTO_TAKE_OVER_BYTES &&
-		gpu_is_awake() && open_cuda(gpu, settings, memory, &reason);
-#else
-	return false;
-#endif
+	return open_cuda(gpu, settings, memory, &reason);
 }
 
 bool

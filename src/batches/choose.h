@@ -39,10 +39,13 @@ extern void csv_engine_open(CsvOpenEngine *open, const CsvSettings *settings,
 
 /*
  * Is the GPU awake by now that the engine awaits, and worth it for the nbytes
- * bytes that are left?  Then open it in *gpu, for the CPU engine to make way.
+ * bytes that are left?
  */
+extern bool csv_engine_may_take_over(CsvOpenEngine *open, int64 nbytes);
+
+/* then open it in *gpu, for the CPU engine to make way */
 extern bool csv_engine_take_over(CsvOpenEngine *open,
-								 const CsvSettings *settings, int64 nbytes,
+								 const CsvSettings *settings,
 								 const CsvMemory *memory, CsvOpenEngine *gpu);
 
 /*

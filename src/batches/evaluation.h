@@ -54,7 +54,8 @@ typedef struct CsvEvaluation CsvEvaluation;
  * beside goes with that at the latest.
  */
 extern CsvEvaluation *csv_evaluation_create(const CsvPushdown *pushdown,
-											CsvFileLayout *layout);
+											CsvFileLayout *layout,
+											CsvReading *reading);
 
 /*
  * A file was opened: to be read, or with its columns kept.  Has the engine that
@@ -80,6 +81,17 @@ extern void csv_evaluation_leave_file(CsvEvaluation *evaluation);
 
 /* the groups; made now if there was no row */
 extern CsvEvaluator *csv_evaluation_groups(CsvEvaluation *evaluation);
+
+/*
+ * All batches are evaluated: put together what threads have come to.  It is added
+ * to the groups, or stays for csv_evaluation_held(); with must_add it does not.
+ */
+extern void csv_evaluation_gather(CsvEvaluation *evaluation, bool must_add);
+
+/* the next groups that have stayed; false: there are none, or no more */
+extern bool csv_evaluation_held(CsvEvaluation *evaluation,
+								CsvPartialGroups *groups);
+extern void csv_evaluation_drop_held(CsvEvaluation *evaluation);
 
 /* begin anew, with a query made anew; `again`: what was counted does not count */
 extern void csv_evaluation_rewind(CsvEvaluation *evaluation, bool again);

@@ -58,7 +58,7 @@ thread_free(void *owner, void *memory)
 	free(memory);
 }
 
-static const CsvMemory thread_memory = {thread_alloc, thread_free, NULL};
+const CsvMemory csv_thread_memory = {thread_alloc, thread_free, NULL};
 
 /* ---- the engine ---- */
 
@@ -81,14 +81,14 @@ csv_reading_open_engine(CsvReading *reading)
 
 	options.interrupted = csv_source_interrupted;
 	options.interrupted_arg = NULL;
-	reading->reader = csv_reader_create(&thread_memory, &options);
+	reading->reader = csv_reader_create(&csv_thread_memory, &options);
 	if (reading->reader == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory")));
 	csv_engine_open(&reading->engine, &reading->table->settings, reading->nbytes,
 					reading->layout->ncolumns + reading->layout->nvirtuals,
-					&thread_memory);
+					&csv_thread_memory);
 	csv_reader_set_engine(reading->reader, reading->engine.engine,
 						  reading->engine.state);
 	describe_engine(reading);
@@ -99,8 +99,7 @@ close_reader(CsvReading *reading)
 {
 	if (reading->reader != NULL)
 	{
-		reading->statistics.read_seconds +=
-			csv_reader_read_seconds(reading->reader);
+		csv_reading_statistics(reading, &reading->statistics);
 		csv_reader_free(reading->reader);
 	}
 	reading->reader = NULL;
@@ -131,9 +130,11 @@ take_over(CsvReading *reading)
 	CsvOpenEngine cpu = reading->engine;
 	CsvOpenEngine gpu;
 
-	if (!csv_engine_take_over(&reading->engine, &reading->table->settings,
-							  reading->nbytes - reading->passed_bytes,
-							  &thread_memory, &gpu))
+	if (!csv_engine_may_take_over(&reading->engine,
+								  reading->nbytes - reading->passed_bytes) ||
+		!csv_reader_settle(reading->reader) ||
+		!csv_engine_take_over(&reading->engine, &reading->table->settings,
+							  &csv_thread_memory, &gpu))
 		return;
 
 	/* no ERROR may come before one of the two is closed */
@@ -162,7 +163,7 @@ fall_back(CsvReading *reading)
 	CsvStatus	status;
 
 	/* no ERROR may come between opening it and keeping it */
-	csv_engine_fall_back(&cpu, &reading->table->settings, &thread_memory);
+	csv_engine_fall_back(&cpu, &reading->table->settings, &csv_thread_memory);
 	status = csv_reader_set_engine(reading->reader, cpu.engine, cpu.state);
 	reading->engine.engine->close(reading->engine.state);
 	reading->engine = cpu;
@@ -251,8 +252,7 @@ csv_reading_create(CsvFileLayout *layout)
 bool
 csv_reading_next_file(CsvReading *reading)
 {
-	if (reading->reader != NULL)
-		csv_reader_leave(reading->reader);
+	csv_reading_leave(reading);
 	reading->file_bytes = 0;
 	return csv_source_open_next(reading->source);
 }
@@ -372,6 +372,20 @@ csv_reading_ask(CsvReading *reading, const CsvRequest *request)
 	reading->engine.engine->set_query(reading->engine.state, request);
 }
 
+void
+csv_reading_set_hook(CsvReading *reading, const CsvBatchHook *hook)
+{
+	if (reading->reader != NULL)
+		csv_reader_set_hook(reading->reader, hook);
+}
+
+void
+csv_reading_leave(CsvReading *reading)
+{
+	if (reading->reader != NULL)
+		csv_reader_leave(reading->reader);
+}
+
 CsvHolding
 csv_reading_holding(const CsvReading *reading)
 {
@@ -429,8 +443,7 @@ csv_reading_rewind(CsvReading *reading, bool keeps)
 	reading->passed_bytes = 0;
 	reading->statistics.bytes = 0;
 	reading->asked = false;
-	if (reading->reader != NULL)
-		csv_reader_leave(reading->reader);
+	csv_reading_leave(reading);
 	csv_source_rewind(reading->source);
 	if (reading->reader == NULL && !keeps)
 		csv_reading_open_engine(reading);
@@ -448,8 +461,7 @@ csv_reading_finish(CsvReading *reading, bool expects_rewind)
 void
 csv_reading_end(CsvReading *reading)
 {
-	if (reading->reader != NULL)
-		csv_reader_leave(reading->reader);
+	csv_reading_leave(reading);
 	csv_source_close(reading->source);
 }
 
@@ -465,8 +477,11 @@ csv_reading_statistics(const CsvReading *reading,
 					   CsvReadStatistics *statistics)
 {
 	*statistics = reading->statistics;
-	if (reading->reader != NULL)
-		statistics->read_seconds += csv_reader_read_seconds(reading->reader);
+	if (reading->reader == NULL)
+		return;
+	statistics->read_seconds += csv_reader_read_seconds(reading->reader);
+	statistics->threads = Max(statistics->threads,
+							  csv_reader_nthreads(reading->reader));
 }
 
 const char *

@@ -465,6 +465,8 @@ settle_held(CsvAggregation *aggregation)
 	uint32_t	first = 0;
 
 	aggregation->was_held = false;
+	csv_batches_gather(aggregation->batches,
+					   csv_spill_has_files(&aggregation->rows));
 	aggregation->nevaluated = csv_evaluator_ngroups(aggregation->evaluator);
 	aggregation->piece_first = 0;
 	aggregation->piece_next = 0;

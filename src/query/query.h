@@ -478,6 +478,13 @@ typedef struct CsvAnswer
 	CsvEvaluator *given;		/* NULL, or one whose groups are to be taken */
 } CsvAnswer;
 
+/* do a batch's arrays have entries only for the rows of its answer's selection? */
+CSV_INLINE bool
+csv_has_selected_rows(const CsvBatch *batch)
+{
+	return batch->answer != NULL && !batch->answer->is_whole;
+}
+
 /* what an engine may answer: see CsvEngine.set_query */
 typedef struct CsvRequest
 {

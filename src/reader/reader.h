@@ -564,6 +564,9 @@ extern const CsvDialect *csv_reader_dialect(const CsvReader *reader);
 extern const char *csv_reader_message(const CsvReader *reader);
 extern double csv_reader_read_seconds(const CsvReader *reader);
 
+/* most threads that have parsed a file; 0: none but the caller's */
+extern uint32_t csv_reader_nthreads(const CsvReader *reader);
+
 /* ---- single records, for whoever takes a batch (record.c) ---- */
 
 /* a growing list of separators, and what the machine found */

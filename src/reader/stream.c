@@ -83,6 +83,7 @@ struct CsvReader
 	CsvPieces  *pieces;			/* likewise: instead of it, for engines of several
 								 * threads */
 	CsvBatchHook hook;
+	uint32_t	nthreads;		/* most that have taken pieces */
 	uint64_t	headroom_bytes; /* as in CsvPipelineOptions */
 	uint32_t	nahead;			/* batches that this pipeline has delivered */
 	uint32_t	ndetour;		/* chunks to read without it where it ended */
@@ -750,6 +751,8 @@ start_pieces(CsvReader *reader, uint64_t most_bytes)
 	options.most_piece_bytes = most_bytes;
 	options.max_record_bytes = reader->options.max_record_bytes;
 	reader->pieces = csv_pieces_start(&options);
+	if (reader->pieces != NULL && reader->nthreads < options.nthreads)
+		reader->nthreads = options.nthreads;
 	return reader->pieces != NULL;
 }
 
@@ -871,6 +874,12 @@ csv_reader_message(const CsvReader *reader)
 {
 	return reader->engine->message == NULL ? "" :
 		reader->engine->message(reader->engine_state);
+}
+
+uint32_t
+csv_reader_nthreads(const CsvReader *reader)
+{
+	return reader->nthreads;
 }
 
 double
