@@ -256,7 +256,7 @@ get_team(CsvEvaluation *evaluation)
 	MemoryContextRegisterResetCallback(evaluation->query_context,
 									   &evaluation->team_callback);
 	evaluation->team =
-		csv_team_create(&csv_thread_memory, evaluation->over, (uint32_t)
+		csv_team_create(&csv_thread_memory, evaluation->evaluator, (uint32_t)
 						evaluation->layout->table->settings.cpu_threads);
 	if (evaluation->team == NULL)
 		check_status(CSV_NO_MEMORY);

@@ -38,7 +38,7 @@ typedef struct CsvGroups
 	const CsvMemory *memory;
 	const CsvQuery *query;
 	bool		ready;			/* the layout of rows is settled */
-	uint64_t	seed;			/* of keys' hashes; 0: one of their own */
+	uint64_t	seed;			/* of all hashes */
 	CsvKeyed	table;
 	CsvKeyed	carries;		/* of (group, field) */
 	uint32_t	carry_offset;

@@ -98,17 +98,15 @@ csv_groups_settle(CsvGroups *groups, const CsvLanes *registers)
 			uint8_t		pair[2] = {CSV_LANE_INT, aggregate->lane};
 			uint32_t	nothing;
 
-			csv_keyed_init(&accumulator->distinct, groups->memory, pair, 2, 0,
-						   &nothing);
+			csv_keyed_init(&accumulator->distinct, groups->memory,
+						   groups->seed, pair, 2, 0, &nothing);
 		}
 	}
 
 	spare = query->nkeys > 0 && ncounters > 0;
 	nwords = ncounters - spare + (nextremes + 31) / 32;
-	csv_keyed_init(&groups->table, groups->memory, lanes, query->nkeys,
-				   payload_bytes + 4 * nwords, &payload);
-	if (groups->seed != 0)
-		groups->table.seed = groups->seed;
+	csv_keyed_init(&groups->table, groups->memory, groups->seed, lanes,
+				   query->nkeys, payload_bytes + 4 * nwords, &payload);
 	for (uint32_t i = 0; i < query->naggregates; i++)
 		groups->accumulators[i].offset += payload;
 	for (uint32_t i = 0; i < ncounters; i++)
@@ -119,14 +117,14 @@ csv_groups_settle(CsvGroups *groups, const CsvLanes *registers)
 
 bool
 csv_groups_init(CsvGroups *groups, const CsvMemory *memory,
-				const CsvQuery *query)
+				const CsvQuery *query, uint64_t seed)
 {
 	static const uint8_t carry_key[1] = {CSV_LANE_INT};
 
 	groups->memory = memory;
 	groups->query = query;
 	groups->ready = false;
-	groups->seed = 0;
+	groups->seed = seed;
 	csv_partial_lay_out(query, &groups->partial);
 	groups->remembered = NULL;
 	groups->group_of_class = NULL;
@@ -138,20 +136,14 @@ csv_groups_init(CsvGroups *groups, const CsvMemory *memory,
 	memset(groups->accumulators, 0, sizeof(groups->accumulators));
 	groups->table.arena.memory = memory;
 	groups->wides.memory = memory;
-	csv_keyed_init(&groups->carries, memory, carry_key, 1, sizeof(CsvInt128),
-				   &groups->carry_offset);
+	csv_keyed_init(&groups->carries, memory, seed, carry_key, 1,
+				   sizeof(CsvInt128), &groups->carry_offset);
 	if (query->aggregates && query->nkeys == 0)
 	{
 		csv_groups_settle(groups, NULL);
 		return csv_keyed_add(&groups->table) != CSV_NO_ROW;
 	}
 	return true;
-}
-
-void
-csv_groups_set_seed(CsvGroups *groups, uint64_t seed)
-{
-	groups->seed = seed;
 }
 
 static void
@@ -278,12 +270,13 @@ guess_groups(CsvGroups *groups, uint32_t nrows)
 	if (many)
 	{
 		for (uint32_t i = 0; i < nrows; i++)
-			__builtin_prefetch(&slots[groups->hashes[i] & mask]);
+			__builtin_prefetch(&slots[csv_keyed_home(table, (uint32_t)
+													 groups->hashes[i])]);
 	}
 	for (uint32_t i = 0; i < nrows; i++)
 	{
 		uint32_t	tag = (uint32_t) groups->hashes[i];
-		uint32_t	at = tag & mask;
+		uint32_t	at = csv_keyed_home(table, tag);
 
 		while (slots[at].tag != tag && slots[at].row != CSV_NO_ROW)
 			at = (at + 1) & mask;
@@ -800,7 +793,8 @@ csv_evaluator_reset(CsvEvaluator *evaluator)
 	CsvGroups  *groups = evaluator->groups;
 
 	csv_groups_free(groups);
-	return csv_groups_init(groups, groups->memory, groups->query);
+	return csv_groups_init(groups, groups->memory, groups->query,
+						   groups->seed);
 }
 
 bool
@@ -848,6 +842,8 @@ csv_evaluator_seek_group(const CsvEvaluator *evaluator, const CsvValue *keys)
 	uint64_t	hash = table->seed;
 	uint32_t	row;
 
+	if (groups->query->nkeys == 0)
+		return 0;
 	if (!groups->ready)
 		return CSV_NO_GROUP;
 	for (uint32_t key = 0; key < table->nkeys; key++)

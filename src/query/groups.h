@@ -8,12 +8,10 @@
 
 #include "group_state.h"
 
+/* seed: of hashes, see operate.h */
 extern bool csv_groups_init(CsvGroups *groups, const CsvMemory *memory,
-							const CsvQuery *query);
+							const CsvQuery *query, uint64_t seed);
 extern void csv_groups_free(CsvGroups *groups);
-
-/* before there are any: hash as others do, for which the seed was made */
-extern void csv_groups_set_seed(CsvGroups *groups, uint64_t seed);
 
 /* settle the layout of groups; registers: with the first rows' values, or NULL */
 extern void csv_groups_settle(CsvGroups *groups, const CsvLanes *registers);
@@ -33,10 +31,10 @@ extern bool csv_groups_are_full(const CsvGroups *groups);
 
 /*
  * Add what a group has to the words of a partial, but for values that COUNT_DISTINCT
- * has counted.  Texts are addresses.
+ * has counted.  row: its own.  Texts are addresses.
  */
 extern void csv_groups_add_to_words(const CsvGroups *groups, uint32_t group,
-									int64_t *words);
+									const uint8_t *row, int64_t *words);
 
 /* a value as the two words of a partial; a text by its address */
 extern void csv_value_to_pair(uint8_t lane, const CsvValue *value,

@@ -212,11 +212,11 @@ add_wide_to_words(CsvWideSum sum, uint32_t nwords, int64_t *words)
 }
 
 void
-csv_groups_add_to_words(const CsvGroups *groups, uint32_t group, int64_t *words)
+csv_groups_add_to_words(const CsvGroups *groups, uint32_t group,
+						const uint8_t *row, int64_t *words)
 {
 	const CsvQuery *query = groups->query;
 	const CsvPartialLayout *layout = &groups->partial;
-	const uint8_t *row = csv_keyed_row(&groups->table, group);
 
 	for (uint32_t i = 0; i < query->naggregates; i++)
 	{
@@ -230,9 +230,20 @@ csv_groups_add_to_words(const CsvGroups *groups, uint32_t group, int64_t *words)
 			csv_float_sum_to_words((const CsvFloatSum *) place,
 								   &groups->wides, word);
 		else if (csv_is_sum(aggregate))
-			add_wide_to_words(csv_groups_sum(groups, group, i),
-							  csv_sum_words(aggregate->kind, aggregate->lane),
-							  word);
+		{
+			if (accumulator->nbytes == 8 && groups->carries.nrows == 0)
+			{
+				int64_t		kept;
+
+				memcpy(&kept, place, 8);
+				word[0] += (uint32_t) kept;
+				word[1] += kept >> 32;
+			}
+			else
+				add_wide_to_words(csv_groups_sum(groups, group, i),
+								  csv_sum_words(aggregate->kind,
+												aggregate->lane), word);
+		}
 		else if (csv_is_extreme(aggregate) &&
 				 (row[groups->bits_offset + accumulator->bit / 8] >>
 				  accumulator->bit % 8 & 1) != 0)
@@ -254,8 +265,15 @@ csv_groups_add_to_words(const CsvGroups *groups, uint32_t group, int64_t *words)
 		}
 	}
 	for (uint32_t i = 0; i < layout->ninputs; i++)
-		if (!layout->distinct[i])
-			words[i] += csv_groups_count(groups, group, i);
+	{
+		uint32_t	count;
+
+		if (layout->distinct[i])
+			continue;
+		memcpy(&count, row + groups->counters[i], 4);
+		words[i] += count < COUNTER_UNIT ? count :
+			csv_groups_count(groups, group, i);
+	}
 }
 
 /*
@@ -324,7 +342,8 @@ csv_evaluator_absorb(CsvEvaluator *into, const CsvEvaluator *from)
 		CsvPartial	partial = {words, NULL};
 
 		memset(words, 0, nbytes);
-		csv_groups_add_to_words(from->groups, g, words);
+		csv_groups_add_to_words(from->groups, g,
+								csv_keyed_row(&from->groups->table, g), words);
 		for (uint32_t key = 0; key < query->nkeys; key++)
 			csv_evaluator_key(from, g, key, &keys[key]);
 		numbers[g] = csv_evaluator_find_group(into, keys, &hash);

@@ -335,6 +335,16 @@ typedef struct CsvEvaluator CsvEvaluator;
 extern CsvEvaluator *csv_evaluator_create(const CsvMemory *memory,
 										  const CsvQuery *query);
 extern void csv_evaluator_free(CsvEvaluator *evaluator);
+
+/* another one of the same query, for csv_team_create(); NULL: no memory */
+extern CsvEvaluator *csv_evaluator_create_like(const CsvMemory *memory,
+											   const CsvEvaluator *other);
+
+/*
+ * Another one, of the same memory, that has all groups; none are left.  NULL: no
+ * memory, and they stay.
+ */
+extern CsvEvaluator *csv_evaluator_take_groups(CsvEvaluator *evaluator);
 extern const CsvQuery *csv_evaluator_query(const CsvEvaluator *evaluator);
 
 /*

@@ -2,20 +2,18 @@
  * team.c
  *		Several threads evaluate one query.
  *
- * Merging many groups.  All members hash keys by the same seed, so equal keys are
- * in the same part of each member's groups, by the highest bits of their hash:
- *
- *	1. Each member's groups are listed by part.
- *	2. Parts are merged, each by one thread: an array of the different keys, and of
- *	   what has been added up, as in CsvPartialGroups.  There are so many parts that
- *	   one stays in a processor's caches.  While the caller takes those of one
- *	   window, helpers merge the next one.
+ * Merging many groups.  All members, and the caller's evaluator, whose groups are
+ * taken as one more member's, hash keys by the same seed, and their slots are in
+ * the order of the hash.  So they fall into parts that have nothing to do with each
+ * other.  One thread merges a part: to an array of the different keys, and of what
+ * has been added up, as in CsvPartialGroups.  There are so many parts that one stays
+ * in a processor's caches.  While the caller takes those of one window, helpers merge
+ * the next one.
  *
  * COUNT_DISTINCT has counted values of each member's own groups.  So all parts
  * are merged at once first, and each group knows its number among all.  Then
  * values are listed by the hash of (that number, value), and each such part of
- * them is counted by one thread.  Values that the caller's evaluator has counted
- * take part in that, but are not counted again.
+ * them is counted by one thread.
  *
  * Memory.  When the members' groups take more than the limit, one of those that
  * have most hands its evaluator over, with the answer to its batch, and begins a
@@ -36,7 +34,7 @@
 
 /* groups of a part, about: what is made of them stays in a second-level cache */
 #define PART_GROUPS		8192
-#define MOST_PARTS		4096
+#define MOST_PART_BITS	12
 
 /* groups ahead whose rows are fetched into the caches */
 #define PREFETCH		8
@@ -48,10 +46,10 @@ typedef struct Member
 	uint8_t    *doubtful;
 	uint32_t	capacity;
 
-	/* merging: rows of a table, by part; those of part p begin at begin[p] */
-	CsvKeyedSlot *listed;
-	uint32_t   *begin;
+	/* COUNT_DISTINCT */
 	uint32_t   *numbers;		/* of its groups, among all */
+	CsvKeyedSlot *listed;		/* its values by part: those of part p begin at */
+	uint32_t   *begin;			/* begin[p] */
 } Member;
 
 /* a batch's answer */
@@ -66,14 +64,15 @@ typedef struct Part
 {
 	CsvPartialGroups groups;
 	void	   *memory;
+	uint32_t	first;			/* number of its first group among all */
 } Part;
 
 struct CsvTeam
 {
 	CsvMemory	memory;
+	const CsvEvaluator *leader; /* the caller's */
 	const CsvQuery *query;
 	CsvPartialLayout layout;
-	uint64_t	seed;
 	uint32_t	nmembers;
 	Member	   *members;		/* and one more, of the caller's evaluator */
 	size_t		limit_bytes;
@@ -84,13 +83,16 @@ struct CsvTeam
 	CsvCrew		crew;
 	atomic_bool failed;			/* no memory */
 	bool		stayed;			/* groups are here, for csv_team_groups() */
-	uint32_t	nparts;
+	uint32_t	bits;			/* how many of a tag tell its part, */
+	uint32_t	nparts;			/* and how many parts there are */
 	Part	   *parts;
 	uint32_t	next;			/* part to hand out */
 	uint32_t	window_begin;	/* parts that are being merged, */
 	uint32_t	window_end;
 	uint32_t	nmerged;		/* and how many are before them */
 	bool		distinct;		/* all are merged first */
+	uint32_t	list_bits;		/* as bits and nparts, of lists of values */
+	uint32_t	nlists;
 	uint32_t	counted;		/* the aggregate whose values are counted, */
 	uint32_t   *counts;			/* and how many each group has, by its number */
 };
@@ -109,9 +111,10 @@ drop_memory(const CsvTeam *team, void *memory)
 }
 
 CsvTeam *
-csv_team_create(const CsvMemory *memory, const CsvQuery *query,
+csv_team_create(const CsvMemory *memory, const CsvEvaluator *leader,
 				uint32_t nmembers)
 {
+	const CsvQuery *query = leader->query;
 	CsvTeam    *team = memory->alloc(memory->owner, sizeof(CsvTeam));
 	size_t		nbytes;
 
@@ -119,10 +122,10 @@ csv_team_create(const CsvMemory *memory, const CsvQuery *query,
 		return NULL;
 	memset(team, 0, sizeof(*team));
 	team->memory = *memory;
+	team->leader = leader;
 	team->query = query;
 	team->nmembers = nmembers < 1 ? 1 : nmembers < CSV_MAX_THREADS ?
 		nmembers : CSV_MAX_THREADS;
-	team->seed = csv_random_seed(team);
 	csv_partial_lay_out(query, &team->layout);
 	csv_crew_init(&team->crew, team->nmembers);
 	atomic_init(&team->nbytes, 0);
@@ -180,8 +183,7 @@ csv_team_free(CsvTeam *team)
 	{
 		Member	   *member = &team->members[i];
 
-		if (i < team->nmembers)
-			drop_evaluator(member->evaluator);
+		drop_evaluator(member->evaluator);
 		drop_memory(team, member->doubtful);
 		drop_memory(team, member->numbers);
 	}
@@ -252,11 +254,10 @@ prepare_member(CsvTeam *team, Member *member, uint32_t nrows)
 {
 	if (member->evaluator == NULL)
 	{
-		member->evaluator = csv_evaluator_create(&team->memory, team->query);
+		member->evaluator = csv_evaluator_create_like(&team->memory,
+													  team->leader);
 		if (member->evaluator == NULL)
 			return false;
-		if (member->evaluator->groups != NULL)
-			csv_groups_set_seed(member->evaluator->groups, team->seed);
 	}
 	if (nrows > member->capacity)
 	{
@@ -350,7 +351,7 @@ csv_team_absorb(CsvTeam *team, CsvEvaluator *into, const CsvAnswer *answer)
 	return status;
 }
 
-/* ---- lists by part ---- */
+/* ---- merging, for groups and values ---- */
 
 static CsvGroups *
 groups_of(const CsvTeam *team, uint32_t member)
@@ -367,105 +368,11 @@ give_up(CsvTeam *team)
 	return atomic_load(&team->failed) || csv_crew_interrupted(&team->crew);
 }
 
-/* room for lists of n entries; false: no memory */
-static bool
-make_lists(CsvTeam *team, Member *member, uint32_t n)
+/* of 2^bits parts */
+static inline uint32_t
+part_of(uint32_t tag, uint32_t bits)
 {
-	member->listed = get_memory(team, n * sizeof(CsvKeyedSlot));
-	member->begin = get_memory(team, (team->nparts + 2) * sizeof(uint32_t));
-	if (member->listed == NULL || member->begin == NULL)
-	{
-		atomic_store(&team->failed, true);
-		return false;
-	}
-	memset(member->begin, 0, (team->nparts + 2) * sizeof(uint32_t));
-	return true;
-}
-
-/* the entries that are in use of an array, by the highest bits of their tags */
-static void
-sort_entries(const CsvTeam *team, Member *member, const CsvKeyedSlot *entries,
-			 size_t n)
-{
-	uint32_t   *begin = member->begin;
-
-#define PART_OF(tag)	((uint32_t) ((uint64_t) (tag) * team->nparts >> 32))
-	for (size_t i = 0; i < n; i++)
-		if (entries[i].row != CSV_NO_ROW)
-			begin[PART_OF(entries[i].tag) + 2]++;
-	for (uint32_t p = 2; p <= team->nparts; p++)
-		begin[p] += begin[p - 1];
-	for (size_t i = 0; i < n; i++)
-		if (entries[i].row != CSV_NO_ROW)
-			member->listed[begin[PART_OF(entries[i].tag) + 1]++] = entries[i];
-#undef PART_OF
-}
-
-/* step 1, for a member; the caller's groups have another seed */
-static void
-list_groups(void *arg, uint32_t number)
-{
-	CsvTeam    *team = arg;
-	Member	   *member = &team->members[number];
-	const CsvGroups *groups = groups_of(team, number);
-	CsvKeyed	hasher = {.seed = team->seed};
-	CsvKeyedSlot *entries;
-
-	if (groups == NULL || give_up(team) ||
-		!make_lists(team, member, groups->table.nrows))
-		return;
-	if (team->distinct)
-	{
-		member->numbers = get_memory(team, groups->table.nrows *
-									 sizeof(uint32_t));
-		if (member->numbers == NULL)
-		{
-			atomic_store(&team->failed, true);
-			return;
-		}
-	}
-	if (number < team->nmembers && team->query->nkeys > 0)
-	{
-		if (groups->table.slots != NULL)
-			sort_entries(team, member, groups->table.slots,
-						 (size_t) groups->table.slot_mask + 1);
-		return;
-	}
-	entries = get_memory(team, groups->table.nrows * sizeof(CsvKeyedSlot));
-	if (entries == NULL)
-	{
-		atomic_store(&team->failed, true);
-		return;
-	}
-	for (uint32_t row = 0; row < groups->table.nrows; row++)
-	{
-		uint64_t	hash = team->seed;
-		CsvValue	value;
-
-		for (uint32_t key = 0; key < team->query->nkeys; key++)
-		{
-			csv_evaluator_key(member->evaluator, row, key, &value);
-			hash = csv_keyed_hash(&hasher, hash, team->query->keys[key].lane,
-								  &value);
-		}
-		entries[row].row = row;
-		entries[row].tag = (uint32_t) hash;
-	}
-	sort_entries(team, member, entries, groups->table.nrows);
-	drop_memory(team, entries);
-}
-
-/* entries of a part, in all lists */
-static uint32_t
-count_entries(const CsvTeam *team, uint32_t number)
-{
-	uint32_t	n = 0;
-
-	for (uint32_t i = 0; i <= team->nmembers; i++)
-		if (team->members[i].begin != NULL)
-			n += team->members[i].begin[number + 1] -
-				team->members[i].begin[number];
-	return n;
+	return (uint32_t) ((uint64_t) tag >> (32 - bits));
 }
 
 /* slots for n entries, at most half of them full */
@@ -537,48 +444,105 @@ make_group(const CsvTeam *team, Part *part, uint32_t group,
 		   team->layout.nwords, 0, team->layout.nwords * sizeof(int64_t));
 }
 
-/* add a member's groups to the part */
+/* add one of a member's groups to the part */
+static void
+merge_group(CsvTeam *team, Part *part, uint32_t which, CsvKeyedSlot entry,
+			CsvKeyedSlot *slots, uint32_t mask)
+{
+	const CsvGroups *groups = groups_of(team, which);
+	const CsvKeyed *table = &groups->table;
+	const uint8_t *row = csv_keyed_row(table, entry.row);
+	uint32_t	at = entry.tag & mask;
+	uint32_t	group;
+
+	while (slots[at].row != CSV_NO_ROW &&
+		   (slots[at].tag != entry.tag ||
+			!has_keys(team, &part->groups, slots[at].row, table, row)))
+		at = (at + 1) & mask;
+	group = slots[at].row;
+	if (group == CSV_NO_ROW)
+	{
+		group = part->groups.ngroups++;
+		slots[at].row = group;
+		slots[at].tag = entry.tag;
+		make_group(team, part, group, table, row);
+	}
+	csv_groups_add_to_words(groups, entry.row, row,
+							(int64_t *) part->groups.words +
+							(size_t) group * team->layout.nwords);
+	if (team->distinct)
+		team->members[which].numbers[entry.row] = group;
+}
+
+/*
+ * The slots of a part's groups: from *first on, as far as to the first free one
+ * behind the last that a tag of the part begins at; others' are between them.
+ */
+static void
+slots_of_part(const CsvTeam *team, const CsvKeyed *table, uint32_t number,
+			  uint32_t *first, uint32_t *last)
+{
+	uint64_t	tags = UINT64_C(1) << (32 - team->bits);
+
+	*first = csv_keyed_home(table, (uint32_t) (number * tags));
+	*last = csv_keyed_home(table, (uint32_t) ((number + 1) * tags - 1));
+}
+
+/* as many as may be groups of a member */
+static uint32_t
+count_slots(const CsvTeam *team, const CsvKeyed *table, uint32_t number)
+{
+	uint32_t	mask = table->slot_mask;
+	uint32_t	first;
+	uint32_t	last;
+	uint32_t	n = 0;
+
+	if (table->slots == NULL)
+		return table->nrows;
+	slots_of_part(team, table, number, &first, &last);
+	for (uint32_t at = first; at <= last; at++)
+	{
+		n += table->slots[at].row != CSV_NO_ROW;
+		if (at == last)
+			break;
+	}
+	for (uint32_t at = (last + 1) & mask;
+		 table->slots[at].row != CSV_NO_ROW; at = (at + 1) & mask)
+		n++;
+	return n;
+}
+
 static void
 merge_member(CsvTeam *team, Part *part, uint32_t number, uint32_t which,
 			 CsvKeyedSlot *slots, uint32_t mask)
 {
-	const Member *member = &team->members[which];
-	const CsvGroups *groups = groups_of(team, which);
-	const CsvKeyed *table;
-	uint32_t	end;
+	const CsvKeyed *table = &groups_of(team, which)->table;
+	const CsvKeyedSlot *entries = table->slots;
+	uint32_t	at;
+	uint32_t	last;
+	bool		behind = false;
 
-	if (groups == NULL || member->begin == NULL)
-		return;
-	table = &groups->table;
-	end = member->begin[number + 1];
-	for (uint32_t i = member->begin[number]; i < end; i++)
+	/* without keys there is one */
+	if (entries == NULL)
 	{
-		CsvKeyedSlot entry = member->listed[i];
-		const uint8_t *row = csv_keyed_row(table, entry.row);
-		uint32_t	at = entry.tag & mask;
-		uint32_t	group;
+		for (uint32_t row = 0; row < table->nrows; row++)
+			merge_group(team, part, which, (CsvKeyedSlot) {row, 0}, slots,
+						mask);
+		return;
+	}
+	for (slots_of_part(team, table, number, &at, &last);
+		 !behind || entries[at].row != CSV_NO_ROW;
+		 at = (at + 1) & table->slot_mask)
+	{
+		const CsvKeyedSlot *ahead = &entries[(at + PREFETCH) &
+											 table->slot_mask];
 
-		if (i + PREFETCH < end)
-			__builtin_prefetch(csv_keyed_row(table,
-											 member->listed[i + PREFETCH].row));
-		while (slots[at].row != CSV_NO_ROW &&
-			   (slots[at].tag != entry.tag ||
-				!has_keys(team, &part->groups, slots[at].row, table, row)))
-			at = (at + 1) & mask;
-		group = slots[at].row;
-		if (group == CSV_NO_ROW)
-		{
-			group = part->groups.ngroups++;
-			slots[at].row = group;
-			slots[at].tag = entry.tag;
-			make_group(team, part, group, table, row);
-		}
-		if (which < team->nmembers)
-			csv_groups_add_to_words(groups, entry.row,
-									(int64_t *) part->groups.words +
-									(size_t) group * team->layout.nwords);
-		if (team->distinct)
-			member->numbers[entry.row] = group;
+		if (ahead->row != CSV_NO_ROW)
+			__builtin_prefetch(csv_keyed_row(table, ahead->row));
+		if (entries[at].row != CSV_NO_ROW &&
+			part_of(entries[at].tag, team->bits) == number)
+			merge_group(team, part, which, entries[at], slots, mask);
+		behind |= at == last;
 	}
 }
 
@@ -587,7 +551,7 @@ merge_part(void *arg, uint32_t number)
 {
 	CsvTeam    *team = arg;
 	Part	   *part;
-	uint32_t	n;
+	uint32_t	n = 0;
 	uint32_t	nslots;
 	CsvKeyedSlot *slots;
 	uint64_t   *keys;
@@ -597,7 +561,9 @@ merge_part(void *arg, uint32_t number)
 	part = &team->parts[number];
 	if (give_up(team))
 		return;
-	n = count_entries(team, number);
+	for (uint32_t i = 0; i <= team->nmembers; i++)
+		if (groups_of(team, i) != NULL)
+			n += count_slots(team, &groups_of(team, i)->table, number);
 	nslots = slots_for(n);
 	slots = get_memory(team, nslots * sizeof(CsvKeyedSlot));
 	part->memory = get_memory(team, (size_t) n *
@@ -616,7 +582,8 @@ merge_part(void *arg, uint32_t number)
 		/* all ones: no row */
 		memset(slots, 0xff, nslots * sizeof(CsvKeyedSlot));
 		for (uint32_t i = 0; i <= team->nmembers; i++)
-			merge_member(team, part, number, i, slots, nslots - 1);
+			if (groups_of(team, i) != NULL)
+				merge_member(team, part, number, i, slots, nslots - 1);
 	}
 	drop_memory(team, slots);
 }
@@ -674,39 +641,62 @@ values_of(const CsvTeam *team, uint32_t member)
 		&groups->accumulators[team->counted].distinct;
 }
 
+/* list a member's values by part */
 static void
 list_values(void *arg, uint32_t number)
 {
 	CsvTeam    *team = arg;
 	Member	   *member = &team->members[number];
 	const CsvKeyed *table = values_of(team, number);
-	CsvKeyed	hasher = {.seed = team->seed};
 	CsvKeyedSlot *entries;
+	uint32_t   *begin;
 
-	if (table == NULL || give_up(team) ||
-		!make_lists(team, member, table->nrows))
+	if (table == NULL || give_up(team))
 		return;
 	entries = get_memory(team, table->nrows * sizeof(CsvKeyedSlot));
-	if (entries == NULL)
+	member->listed = get_memory(team, table->nrows * sizeof(CsvKeyedSlot));
+	begin = get_memory(team, (team->nlists + 2) * sizeof(uint32_t));
+	member->begin = begin;
+	if (entries == NULL || member->listed == NULL || begin == NULL)
 	{
+		drop_memory(team, entries);
 		atomic_store(&team->failed, true);
 		return;
 	}
+	memset(begin, 0, (team->nlists + 2) * sizeof(uint32_t));
 	for (uint32_t row = 0; row < table->nrows; row++)
 	{
 		CsvValue	value;
 		uint32_t	group =
 			csv_distinct_value(&groups_of(team, number)->accumulators
 							   [team->counted], row, &value);
-		uint64_t	hash = csv_hash_word(team->seed, team->seed,
+		uint64_t	hash = csv_hash_word(table->seed, table->seed,
 										 member->numbers[group]);
 
 		entries[row].row = row;
-		entries[row].tag = (uint32_t) csv_keyed_hash(&hasher, hash,
+		entries[row].tag = (uint32_t) csv_keyed_hash(table, hash,
 													 table->lanes[1], &value);
+		begin[part_of(entries[row].tag, team->list_bits) + 2]++;
 	}
-	sort_entries(team, member, entries, table->nrows);
+	for (uint32_t p = 2; p <= team->nlists; p++)
+		begin[p] += begin[p - 1];
+	for (uint32_t row = 0; row < table->nrows; row++)
+		member->listed[begin[part_of(entries[row].tag,
+									 team->list_bits) + 1]++] = entries[row];
 	drop_memory(team, entries);
+}
+
+/* of a part, in all lists */
+static uint32_t
+count_listed(const CsvTeam *team, uint32_t number)
+{
+	uint32_t	n = 0;
+
+	for (uint32_t i = 0; i <= team->nmembers; i++)
+		if (team->members[i].begin != NULL)
+			n += team->members[i].begin[number + 1] -
+				team->members[i].begin[number];
+	return n;
 }
 
 typedef struct ValueSlot
@@ -743,7 +733,7 @@ count_values(void *arg, uint32_t number)
 
 	if (give_up(team))
 		return;
-	nslots = slots_for(count_entries(team, number));
+	nslots = slots_for(count_listed(team, number));
 	slots = get_memory(team, nslots * sizeof(ValueSlot));
 	if (slots == NULL)
 	{
@@ -752,8 +742,7 @@ count_values(void *arg, uint32_t number)
 	}
 	memset(slots, 0, nslots * sizeof(ValueSlot));
 
-	/* the caller's first: what is there has been counted */
-	for (uint32_t i = team->nmembers + 1; i-- > 0;)
+	for (uint32_t i = 0; i <= team->nmembers; i++)
 	{
 		const Member *member = &team->members[i];
 		const CsvKeyed *table = values_of(team, i);
@@ -775,8 +764,7 @@ count_values(void *arg, uint32_t number)
 												 member->listed[k + PREFETCH].row));
 			csv_load_value(CSV_LANE_INT, row, &group);
 			entry.number = member->numbers[group.value.integer];
-			if (!add_value(slots, nslots - 1, table->lanes[1], entry) ||
-				i == team->nmembers)
+			if (!add_value(slots, nslots - 1, table->lanes[1], entry))
 				continue;
 			if (entry.number != last)
 			{
@@ -792,16 +780,16 @@ count_values(void *arg, uint32_t number)
 	drop_memory(team, slots);
 }
 
-/* how many parts for n entries in all */
+/* how many parts for n entries in all, as a power of two */
 static uint32_t
-parts_for(const CsvTeam *team, size_t n)
+bits_for(const CsvTeam *team, size_t n)
 {
-	uint32_t	nparts = 1;
+	uint32_t	bits = 1;
 
-	while (nparts < MOST_PARTS &&
-		   (nparts < 4 * team->nmembers || nparts < n / PART_GROUPS))
-		nparts *= 2;
-	return nparts;
+	while (bits < MOST_PART_BITS &&
+		   (4 * team->nmembers > 1u << bits || n / PART_GROUPS > 1u << bits))
+		bits++;
+	return bits;
 }
 
 /* numbers of groups among those of their part become numbers among all */
@@ -812,16 +800,20 @@ number_groups(CsvTeam *team)
 
 	for (uint32_t p = 0; p < team->nparts; p++)
 	{
-		for (uint32_t i = 0; i <= team->nmembers; i++)
-		{
-			Member	   *member = &team->members[i];
-
-			if (member->begin == NULL)
-				continue;
-			for (uint32_t k = member->begin[p]; k < member->begin[p + 1]; k++)
-				member->numbers[member->listed[k].row] += ngroups;
-		}
+		team->parts[p].first = ngroups;
 		ngroups += team->parts[p].groups.ngroups;
+	}
+	for (uint32_t i = 0; i <= team->nmembers; i++)
+	{
+		const CsvGroups *groups = groups_of(team, i);
+		const CsvKeyed *table = groups == NULL ? NULL : &groups->table;
+
+		for (size_t at = 0; table != NULL && table->slots != NULL &&
+			 at <= table->slot_mask; at++)
+			if (table->slots[at].row != CSV_NO_ROW)
+				team->members[i].numbers[table->slots[at].row] +=
+					team->parts[part_of(table->slots[at].tag,
+										team->bits)].first;
 	}
 	return ngroups;
 }
@@ -830,7 +822,6 @@ number_groups(CsvTeam *team)
 static void
 count_aggregate(CsvTeam *team, uint32_t ngroups)
 {
-	uint32_t	nparts = team->nparts;
 	uint32_t	input = team->layout.input[team->counted];
 	const uint32_t *count = team->counts;
 	size_t		nvalues = 0;
@@ -838,12 +829,12 @@ count_aggregate(CsvTeam *team, uint32_t ngroups)
 	memset(team->counts, 0, ngroups * sizeof(uint32_t));
 	for (uint32_t i = 0; i <= team->nmembers; i++)
 		nvalues += values_of(team, i) == NULL ? 0 : values_of(team, i)->nrows;
-	team->nparts = parts_for(team, nvalues);
+	team->list_bits = bits_for(team, nvalues);
+	team->nlists = 1u << team->list_bits;
 	csv_crew_run(&team->crew, team->nmembers + 1, list_values, team);
-	csv_crew_run(&team->crew, team->nparts, count_values, team);
+	csv_crew_run(&team->crew, team->nlists, count_values, team);
 	drop_lists(team);
-	team->nparts = nparts;
-	for (uint32_t p = 0; p < nparts; p++)
+	for (uint32_t p = 0; p < team->nparts; p++)
 	{
 		const CsvPartialGroups *groups = &team->parts[p].groups;
 		int64_t    *words = (int64_t *) groups->words + input;
@@ -859,12 +850,22 @@ merge_distinct(CsvTeam *team)
 {
 	uint32_t	ngroups;
 
+	for (uint32_t i = 0; i <= team->nmembers; i++)
+	{
+		const CsvGroups *groups = groups_of(team, i);
+
+		if (groups == NULL)
+			continue;
+		team->members[i].numbers = get_memory(team, groups->table.nrows *
+											  sizeof(uint32_t));
+		if (team->members[i].numbers == NULL)
+			return CSV_NO_MEMORY;
+	}
 	team->window_begin = 0;
 	csv_crew_run(&team->crew, team->nparts, merge_part, team);
 	if (give_up(team))
 		return CSV_NO_MEMORY;
 	ngroups = number_groups(team);
-	drop_lists(team);
 	team->counts = get_memory(team, ngroups * sizeof(uint32_t));
 	if (team->counts == NULL)
 		return CSV_NO_MEMORY;
@@ -925,17 +926,18 @@ csv_team_finish(CsvTeam *team, CsvEvaluator *into, bool must_add,
 		 atomic_load(&team->nbytes) > team->limit_bytes / 2))
 		return absorb_members(team, into);
 
+	team->members[team->nmembers].evaluator = csv_evaluator_take_groups(into);
+	if (team->members[team->nmembers].evaluator == NULL)
+		return CSV_NO_MEMORY;
 	team->stayed = true;
 	csv_crew_begin(&team->crew, interrupted, interrupted_arg);
-	team->nparts = team->query->nkeys == 0 ? 1 : parts_for(team, ngroups);
+	team->bits = team->query->nkeys == 0 ? 0 : bits_for(team, ngroups);
+	team->nparts = 1u << team->bits;
 	team->parts = get_memory(team, team->nparts * sizeof(Part));
 	if (team->parts == NULL)
 		return CSV_NO_MEMORY;
 	memset(team->parts, 0, team->nparts * sizeof(Part));
 	if (team->distinct)
-		team->members[team->nmembers].evaluator = into;
-	csv_crew_run(&team->crew, team->nmembers + 1, list_groups, team);
-	if (team->distinct && !give_up(team))
 		status = merge_distinct(team);
 	if (csv_crew_was_interrupted(&team->crew))
 		return CSV_INTERRUPTED;

@@ -19,10 +19,11 @@
 typedef struct CsvTeam CsvTeam;
 
 /*
- * Of so many members.  NULL: no memory.  Memory has to be usable in any thread;
- * the query must outlive the team, see csv_team_set_query().
+ * Of so many members, with the query of the caller's own evaluator, which must
+ * outlive the team.  NULL: no memory.  Memory has to be usable in any thread.
  */
-extern CsvTeam *csv_team_create(const CsvMemory *memory, const CsvQuery *query,
+extern CsvTeam *csv_team_create(const CsvMemory *memory,
+								const CsvEvaluator *leader,
 								uint32_t nmembers);
 extern void csv_team_free(CsvTeam *team);
 
@@ -52,18 +53,16 @@ extern CsvStatus csv_team_absorb(CsvTeam *team, CsvEvaluator *into,
 
 /*
  * All batches are evaluated.  Either what the members have is added to the
- * caller's evaluator, or it stays, for csv_team_groups(); so it does not if
- * must_add, or where it is little.
+ * caller's evaluator: if must_add, or where it is little.  Or it stays, for
+ * csv_team_groups(), and what the caller's evaluator has goes there, too.
  */
 extern CsvStatus csv_team_finish(CsvTeam *team, CsvEvaluator *into,
 								 bool must_add,
 								 bool (*interrupted) (void *arg),
 								 void *interrupted_arg);
 
-/*
- * The next groups that have stayed; none, if there are no more.  They live until
- * the next call.  A group may be in the caller's evaluator, too; not counted here
- * are values of COUNT_DISTINCT that it has counted there.
+/* The next groups that have stayed; none, if there are no more.  They live until
+ * the next call.
  */
 extern CsvStatus csv_team_groups(CsvTeam *team, CsvPartialGroups *groups);
 

@@ -607,7 +607,7 @@ no_keys_meet_in_one_slot(void **state)
 		uint32_t	offset;
 
 		memset(lanes, cases[chosen].lane, sizeof(lanes));
-		csv_keyed_init(&table, &reading_memory, lanes, cases[chosen].nkeys, 0,
+		csv_keyed_init(&table, &reading_memory, 77, lanes, cases[chosen].nkeys, 0,
 					   &offset);
 		for (uint32_t row = 0; row < SPREAD_ROWS; row++)
 		{
