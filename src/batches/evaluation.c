@@ -302,7 +302,8 @@ csv_evaluation_gather(CsvEvaluation *evaluation, bool must_add)
 		return;
 	csv_reading_leave(evaluation->reading);
 	check_status(csv_team_finish(evaluation->team, evaluation->evaluator,
-								 must_add, csv_process_interrupts, NULL));
+								 must_add ? CSV_GATHER_ADD : CSV_GATHER_CHOOSE,
+								 csv_process_interrupts, NULL));
 }
 
 bool

@@ -461,6 +461,14 @@ csv_evaluator_take_groups(CsvEvaluator *evaluator)
 
 	if (taken == NULL)
 		return NULL;
+	/* new ones of this evaluator's own */
+	csv_groups_free(taken->groups);
+	if (!csv_groups_init(taken->groups, &evaluator->memory, evaluator->query,
+						 groups->seed))
+	{
+		csv_evaluator_free(taken);
+		return NULL;
+	}
 	taken->groups->limit_bytes = groups->limit_bytes;
 	taken->groups->spill = groups->spill;
 	taken->groups->spill_value = groups->spill_value;

@@ -900,7 +900,7 @@ absorb_members(CsvTeam *team, CsvEvaluator *into)
 }
 
 CsvStatus
-csv_team_finish(CsvTeam *team, CsvEvaluator *into, bool must_add,
+csv_team_finish(CsvTeam *team, CsvEvaluator *into, CsvGather gather,
 				bool (*interrupted) (void *arg), void *interrupted_arg)
 {
 	size_t		ngroups = 0;
@@ -921,9 +921,12 @@ csv_team_finish(CsvTeam *team, CsvEvaluator *into, bool must_add,
 	}
 
 	/* what is merged at once takes about as much again */
-	if (must_add || (ngroups <= FEW_ENTRIES && nvalues <= FEW_ENTRIES) ||
-		(team->distinct && team->limit_bytes > 0 &&
-		 atomic_load(&team->nbytes) > team->limit_bytes / 2))
+	if (gather == CSV_GATHER_CHOOSE &&
+		((ngroups <= FEW_ENTRIES && nvalues <= FEW_ENTRIES) ||
+		 (team->distinct && team->limit_bytes > 0 &&
+		  atomic_load(&team->nbytes) > team->limit_bytes / 2)))
+		gather = CSV_GATHER_ADD;
+	if (gather == CSV_GATHER_ADD)
 		return absorb_members(team, into);
 
 	team->members[team->nmembers].evaluator = csv_evaluator_take_groups(into);

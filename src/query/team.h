@@ -53,11 +53,18 @@ extern CsvStatus csv_team_absorb(CsvTeam *team, CsvEvaluator *into,
 
 /*
  * All batches are evaluated.  Either what the members have is added to the
- * caller's evaluator: if must_add, or where it is little.  Or it stays, for
- * csv_team_groups(), and what the caller's evaluator has goes there, too.
+ * caller's evaluator, or it stays, for csv_team_groups(), and what the caller's
+ * evaluator has goes there, too.
  */
+typedef enum CsvGather
+{
+	CSV_GATHER_CHOOSE,			/* many stay */
+	CSV_GATHER_ADD,
+	CSV_GATHER_STAY
+} CsvGather;
+
 extern CsvStatus csv_team_finish(CsvTeam *team, CsvEvaluator *into,
-								 bool must_add,
+								 CsvGather gather,
 								 bool (*interrupted) (void *arg),
 								 void *interrupted_arg);
 
