@@ -24,10 +24,14 @@
 #include "batches/choose.h"
 #include "batches/evaluation.h"
 #include "batches/resident_gpu.h"
+#include "batches/window.h"
 #include "query/operate.h"
 #include "query/team.h"
 #include "table/memory.h"
 #include "table/source.h"
+
+/* fewer rows of kept columns are evaluated before threads have started */
+#define CSV_SHARED_ROWS		100000
 
 struct CsvEvaluation
 {
@@ -58,6 +62,7 @@ struct CsvEvaluation
 	bool		is_shared;		/* threads evaluate batches of the open file, if
 								 * they are to */
 	bool		keeps_batches;	/* of the open file: the backend copies them */
+	CsvWindow  *window;			/* of kept batches; NULL: not made yet */
 
 	/* of the open file, where its columns are kept */
 	CsvResidentGrouping *grouping;	/* of its rows, by the query's keys */
@@ -78,6 +83,8 @@ csv_evaluation_leave_file(CsvEvaluation *evaluation)
 		csv_resident_answer_free(evaluation->answer);
 	evaluation->answer = NULL;
 	evaluation->grouping = NULL;
+	if (evaluation->window != NULL)
+		csv_window_clear(evaluation->window);
 }
 
 /* the reset callback */
@@ -456,25 +463,32 @@ get_grouping_keys(const CsvProgram *program, CsvGroupingKey *keys)
 	return true;
 }
 
-/* let the evaluator know what is known of the groups of kept rows */
+/* the first of a file's kept batches: what is known of its groups? */
 static void
-remember_groups(CsvEvaluation *evaluation, const CsvKept *kept,
-				const CsvResidentBatch *batch)
+begin_grouping(CsvEvaluation *evaluation, const CsvKept *kept)
 {
 	const CsvProgram *program = evaluation->pushdown->program;
-	CsvRowClasses *classes = &evaluation->classes;
 	CsvGroupingKey keys[CSV_MAX_KEYS];
 
-	csv_evaluator_remember(evaluation->evaluator, NULL);
-	if (batch == NULL || program->n.nkeys == 0)
+	if (!evaluation->query->aggregates || program->n.nkeys == 0)
 		return;
-	if (batch->first_row == 0)
-	{
-		csv_evaluator_forget(evaluation->evaluator);
-		evaluation->grouping = get_grouping_keys(program, keys) ?
-			csv_resident_grouping(csv_kept_columns(kept), keys,
-								  (int) program->n.nkeys) : NULL;
-	}
+	csv_evaluator_forget(evaluation->evaluator);
+	if (evaluation->team != NULL)
+		csv_team_forget(evaluation->team);
+	evaluation->grouping = get_grouping_keys(program, keys) ?
+		csv_resident_grouping(csv_kept_columns(kept), keys,
+							  (int) program->n.nkeys) : NULL;
+}
+
+/* let the evaluator know what is known of the groups of kept rows */
+static void
+remember_groups(CsvEvaluation *evaluation, const CsvResidentBatch *batch)
+{
+	CsvRowClasses *classes = &evaluation->classes;
+
+	csv_evaluator_remember(evaluation->evaluator, NULL);
+	if (batch == NULL)
+		return;
 	if (evaluation->grouping == NULL)
 		return;
 	classes->classes = evaluation->grouping->classes + batch->first_row;
@@ -527,14 +541,34 @@ find_doubtful(CsvEvaluation *evaluation, const CsvBatch *batch)
 	return doubtful;
 }
 
+/* by threads, this batch and those behind it */
 static void
-evaluate_here(CsvEvaluation *evaluation, const CsvKept *kept,
+evaluate_shared(CsvEvaluation *evaluation, const CsvKept *kept,
+				const CsvResidentBatch *batch)
+{
+	CsvTeam    *team = get_team(evaluation);
+	MemoryContext outer = MemoryContextSwitchTo(evaluation->context);
+	const CsvAnswer *answer;
+	CsvStatus	status;
+
+	if (evaluation->window == NULL)
+		evaluation->window = csv_window_create(evaluation->layout);
+	MemoryContextSwitchTo(outer);
+	answer = csv_window_answer(evaluation->window, team, kept, batch,
+							   evaluation->grouping, &status);
+	check_status(status);
+	take_answer(evaluation, answer);
+	evaluation->statistics.threads = csv_team_nactive(team);
+}
+
+static void
+evaluate_here(CsvEvaluation *evaluation,
 			  const CsvResidentBatch *kept_batch, const CsvBatch *batch)
 {
 	const CsvLayout *layout = &evaluation->layout->layout;
 
 	if (evaluation->query->aggregates)
-		remember_groups(evaluation, kept, kept_batch);
+		remember_groups(evaluation, kept_batch);
 	check_status(csv_evaluator_run(evaluation->evaluator, layout, batch,
 								   find_doubtful(evaluation, batch),
 								   csv_process_interrupts, NULL,
@@ -567,12 +601,19 @@ csv_evaluation_run(CsvEvaluation *evaluation, CsvReading *reading,
 	else
 	{
 		if (kept_batch != NULL && kept_batch->first_row == 0)
+		{
 			ask_gpu(evaluation, kept);
+			begin_grouping(evaluation, kept);
+		}
 		if (evaluation->answer != NULL)
 			csv_resident_select(evaluation->answer, batch->nrows,
 								&evaluation->selection);
+		else if (kept_batch != NULL && may_share(evaluation) &&
+				 csv_resident_nrows(csv_kept_columns(kept)) >=
+				 CSV_SHARED_ROWS)
+			evaluate_shared(evaluation, kept, kept_batch);
 		else
-			evaluate_here(evaluation, kept, kept_batch, batch);
+			evaluate_here(evaluation, kept_batch, batch);
 	}
 	evaluation->statistics.filtered += evaluation->selection.ndropped;
 	return true;

@@ -45,6 +45,8 @@ typedef struct CsvEvaluationStatistics
 	int64		beyond;			/* and that are beyond the limit */
 	int64		answered;		/* batches that the engine evaluated itself, */
 	int64		held;			/* and of those, with groups that it holds */
+	int64		threads;		/* that have evaluated kept batches; 0: none but
+								 * the backend's own */
 } CsvEvaluationStatistics;
 
 typedef struct CsvEvaluation CsvEvaluation;

@@ -127,6 +127,7 @@ csv_groups_init(CsvGroups *groups, const CsvMemory *memory,
 	groups->seed = seed;
 	csv_partial_lay_out(query, &groups->partial);
 	groups->remembered = NULL;
+	groups->most_classes = CSV_UNKNOWN_CLASS - 1;
 	groups->group_of_class = NULL;
 	groups->class_capacity = 0;
 	groups->class_of_group = NULL;
@@ -482,16 +483,16 @@ learn_class(CsvGroups *groups, uint32_t *row_class, uint32_t group)
 		class_number = groups->class_of_group[group];
 		if (class_number == CSV_UNKNOWN_CLASS)
 		{
-			if (*nclasses == CSV_UNKNOWN_CLASS - 1)
+			/* several threads may number groups of theirs */
+			if (__atomic_load_n(nclasses, __ATOMIC_RELAXED) >=
+				groups->most_classes)
 				return true;
-			class_number = *nclasses;
+			class_number = __atomic_fetch_add(nclasses, 1, __ATOMIC_RELAXED);
 		}
 	}
 	if (!reserve_numbers(groups, &groups->group_of_class,
 						 &groups->class_capacity, class_number + 1))
 		return false;
-	if (class_number == *nclasses)
-		(*nclasses)++;
 	groups->class_of_group[group] = class_number;
 	groups->group_of_class[class_number] = group;
 	*row_class = class_number;

@@ -36,6 +36,12 @@
 #define PART_GROUPS		8192
 #define MOST_PART_BITS	12
 
+/*
+ * Each member numbers the groups that it remembers anew.  More of them than this
+ * are not worth it.
+ */
+#define MOST_CLASSES	65536
+
 /* groups ahead whose rows are fetched into the caches */
 #define PREFETCH		8
 
@@ -78,6 +84,12 @@ struct CsvTeam
 	size_t		limit_bytes;
 	atomic_size_t nbytes;		/* of groups of all members */
 	Slot		slots[CSV_BATCH_SLOTS];
+
+	/* of csv_team_run_all() */
+	const CsvLayout *run_layout;
+	CsvTeamBatch *batches;
+	uint32_t	nbatches;
+	atomic_uint next_batch;
 
 	/* merging */
 	CsvCrew		crew;
@@ -258,6 +270,8 @@ prepare_member(CsvTeam *team, Member *member, uint32_t nrows)
 													  team->leader);
 		if (member->evaluator == NULL)
 			return false;
+		if (member->evaluator->groups != NULL)
+			member->evaluator->groups->most_classes = MOST_CLASSES;
 	}
 	if (nrows > member->capacity)
 	{
@@ -338,6 +352,57 @@ csv_team_run(CsvTeam *team, uint32_t number, uint32_t slot_number,
 		member->evaluator = NULL;
 	}
 	return answer;
+}
+
+/* a member's share of many batches */
+static void
+run_batches(void *arg, uint32_t number)
+{
+	CsvTeam    *team = arg;
+	Member	   *member = &team->members[number];
+	uint32_t	i;
+
+	while ((i = atomic_fetch_add(&team->next_batch, 1)) < team->nbatches)
+	{
+		CsvTeamBatch *batch = &team->batches[i];
+
+		batch->answer = NULL;
+		if (!prepare_member(team, member, batch->batch->nrows))
+			return;
+		if (member->evaluator->groups != NULL)
+			csv_evaluator_remember(member->evaluator, batch->classes);
+		batch->answer = csv_team_run(team, number, i, team->run_layout,
+									 batch->batch, csv_crew_interrupted,
+									 &team->crew);
+	}
+}
+
+CsvStatus
+csv_team_run_all(CsvTeam *team, const CsvLayout *layout, CsvTeamBatch *batches,
+				 uint32_t nbatches, bool (*interrupted) (void *arg),
+				 void *interrupted_arg)
+{
+	team->run_layout = layout;
+	team->batches = batches;
+	team->nbatches = nbatches;
+	atomic_store(&team->next_batch, 0);
+	csv_crew_begin(&team->crew, interrupted, interrupted_arg);
+	csv_crew_run(&team->crew, team->nmembers, run_batches, team);
+	csv_crew_begin(&team->crew, NULL, NULL);
+	for (uint32_t i = 0; i < nbatches; i++)
+		if (batches[i].answer == NULL || batches[i].answer->status != CSV_OK)
+			return batches[i].answer == NULL ? CSV_NO_MEMORY :
+				batches[i].answer->status;
+	return CSV_OK;
+}
+
+void
+csv_team_forget(CsvTeam *team)
+{
+	for (uint32_t i = 0; i < team->nmembers; i++)
+		if (team->members[i].evaluator != NULL &&
+			team->members[i].evaluator->groups != NULL)
+			csv_evaluator_forget(team->members[i].evaluator);
 }
 
 CsvStatus

@@ -47,6 +47,26 @@ extern const CsvAnswer *csv_team_run(CsvTeam *team, uint32_t member,
 									 bool (*interrupted) (void *arg),
 									 void *interrupted_arg);
 
+/*
+ * The same of many batches, up to CSV_BATCH_SLOTS, by all members; a batch's number
+ * is its slot.  classes: NULL, or as for csv_evaluator_remember().  The first status
+ * that is not CSV_OK.
+ */
+typedef struct CsvTeamBatch
+{
+	const CsvBatch *batch;
+	const CsvRowClasses *classes;
+	const CsvAnswer *answer;	/* comes back */
+} CsvTeamBatch;
+
+extern CsvStatus csv_team_run_all(CsvTeam *team, const CsvLayout *layout,
+								  CsvTeamBatch *batches, uint32_t nbatches,
+								  bool (*interrupted) (void *arg),
+								  void *interrupted_arg);
+
+/* as csv_evaluator_forget() */
+extern void csv_team_forget(CsvTeam *team);
+
 /* an evaluator that an answer came with: add its groups, and let go of it */
 extern CsvStatus csv_team_absorb(CsvTeam *team, CsvEvaluator *into,
 								 const CsvAnswer *answer);
