@@ -169,15 +169,17 @@ is_for_gpu(const CsvSettings *settings, int64 nbytes, int ncolumns, bool now)
 }
 
 /*
- * With several threads, one parses ahead of the one that takes the rows, and
- * the others help it.  That is not worth it for a small file.
+ * Several threads read a file ahead of the one that takes the rows, a piece each.
+ * That is not worth it for a small file.  Where a file cannot be read at any place,
+ * they share the work on each chunk.
  */
 static void
 open_cpu(CsvOpenEngine *open, const CsvSettings *settings, int64 nbytes,
-		 const CsvMemory *memory)
+		 uint64 chunk_bytes, const CsvMemory *memory)
 {
-	bool		ahead = settings->cpu_threads > 1 &&
-		nbytes >= CSV_AHEAD_BYTES;
+	bool		ahead = settings->cpu_threads > 1 && nbytes >=
+		(chunk_bytes > 0 ? Min(4 * (int64) chunk_bytes, CSV_AHEAD_BYTES) :
+		 CSV_AHEAD_BYTES);
 	CsvCpuOptions options;
 	void	   *state;
 
@@ -196,7 +198,8 @@ open_cpu(CsvOpenEngine *open, const CsvSettings *settings, int64 nbytes,
 
 void
 csv_engine_open(CsvOpenEngine *open, const CsvSettings *settings,
-				int64 nbytes, int ncolumns, const CsvMemory *memory)
+				int64 nbytes, uint64 chunk_bytes, int ncolumns,
+				const CsvMemory *memory)
 {
 	char	   *reason = "csv_gpu_fdw was built without CUDA";
 	bool		wants_gpu = is_for_gpu(settings, nbytes, ncolumns, false);
@@ -210,7 +213,7 @@ csv_engine_open(CsvOpenEngine *open, const CsvSettings *settings,
 				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
 				 errmsg("no usable GPU for engine \"cuda\": %s", reason),
 				 errhint("Set csv_gpu_fdw.engine to auto or cpu to read on the CPU.")));
-	open_cpu(open, settings, nbytes, memory);
+	open_cpu(open, settings, nbytes, chunk_bytes, memory);
 	open->awaits_gpu = wants_gpu && !gpu_is_awake() && wake_gpu(settings);
 }
 
@@ -264,7 +267,7 @@ csv_engine_fall_back(CsvOpenEngine *open, const CsvSettings *settings,
 					 const CsvMemory *memory)
 {
 	csv_engine_gpu_failed();
-	open_cpu(open, settings, -1, memory);
+	open_cpu(open, settings, -1, 0, memory);
 }
 
 char *

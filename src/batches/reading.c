@@ -86,7 +86,8 @@ csv_reading_open_engine(CsvReading *reading)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory")));
-	csv_engine_open(&reading->engine, &reading->table->settings, reading->nbytes,
+	csv_engine_open(&reading->engine, &reading->table->settings,
+					reading->nbytes, options.chunk_bytes,
 					reading->layout->ncolumns + reading->layout->nvirtuals,
 					&csv_thread_memory);
 	csv_reader_set_engine(reading->reader, reading->engine.engine,

@@ -747,7 +747,8 @@ start_pieces(CsvReader *reader, uint64_t most_bytes)
 	options.ahead = reader->ahead;
 	options.hook = reader->hook;
 	options.place = reader->place;
-	options.piece_bytes = reader->next_chunk_bytes;
+	options.piece_bytes = reader->next_chunk_bytes < most_bytes ?
+		reader->next_chunk_bytes : most_bytes;
 	options.most_piece_bytes = most_bytes;
 	options.max_record_bytes = reader->options.max_record_bytes;
 	reader->pieces = csv_pieces_start(&options);
@@ -781,15 +782,16 @@ start_pipeline(CsvReader *reader, uint64_t most_bytes)
 static void
 start_ahead(CsvReader *reader)
 {
-	uint64_t	most_bytes = reader->options.chunk_bytes != 0 ?
-		reader->options.chunk_bytes : engine_chunk_bytes(reader);
+	uint64_t	chunk_bytes = reader->options.chunk_bytes;
 
 	if (reader->ahead.read_at == NULL || reader->engine->noutputs < 2 ||
 		reader->nwithout > 0 || reader->at_end)
 		return;
 	reader->nahead = 0;
-	if (!start_pieces(reader, most_bytes) &&
-		!start_pipeline(reader, most_bytes))
+	if (!start_pieces(reader, chunk_bytes != 0 ? chunk_bytes :
+					  reader->engine->default_chunk_bytes) &&
+		!start_pipeline(reader, chunk_bytes != 0 ? chunk_bytes :
+						engine_chunk_bytes(reader)))
 	{
 		reader->nwithout = MAX_DETOUR;
 		return;
