@@ -284,8 +284,10 @@ evaluate_in_thread(void *arg, uint32_t thread, uint32_t slot, CsvBatch *batch,
 	batch->answer = csv_team_run(evaluation->team, thread, slot,
 								 &evaluation->layout->layout, batch,
 								 interrupted, interrupted_arg);
+
+	/* of groups that are handed over, not more are to wait than of batches */
 	return evaluation->keeps_batches || batch->nerrors > 0 ||
-		batch->answer->selection.nrows > 0;
+		batch->answer->selection.nrows > 0 || batch->answer->given != NULL;
 }
 
 /* have the threads that read the open file evaluate, if there are some */

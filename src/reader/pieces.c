@@ -212,7 +212,7 @@ advance_chain(CsvPieces *pieces)
 		entry->place = *chain;
 		entry->state = pieces->options.hook.function != NULL &&
 			batch->nrows > 0 ? CHAINED : DONE;
-		if (batch->nrecords == 0)
+		if (batch->nrecords == 0 && batch->nlines == 0)
 			let_go(pieces, &entry->hand);
 		if (entry->piece.is_last && !pieces->ended)
 			pieces->is_last = false;
@@ -411,10 +411,11 @@ csv_pieces_next(CsvPieces *pieces, bool (*interrupted) (void *arg), void *arg,
 	bool		found = false;
 
 	pthread_mutex_lock(&pieces->mutex);
-	let_go(pieces, &pieces->held);
-	pthread_cond_signal(&pieces->for_threads);
 	while (!found && status == CSV_OK)
 	{
+		/* there is room for one more */
+		let_go(pieces, &pieces->held);
+		pthread_cond_signal(&pieces->for_threads);
 		while (!is_ready(pieces))
 		{
 			struct timespec until;
@@ -444,8 +445,6 @@ csv_pieces_next(CsvPieces *pieces, bool (*interrupted) (void *arg), void *arg,
 			*place = entry->place;
 			pieces->held = entry->hand;
 			found = batch->nrecords > 0 || batch->nlines > 0;
-			if (!found)
-				let_go(pieces, &pieces->held);
 		}
 		else
 		{
