@@ -72,5 +72,30 @@ SELECT plan('SELECT a FROM u WHERE x > 1');
 SELECT plan('SELECT a, sum(x) FROM u GROUP BY a');
 SELECT csv_gpu_forget() > 0 AS forgot;
 SELECT plan('SELECT t.x FROM few, t WHERE t.a = few.a');
+RESET csv_gpu_fdw.resident_memory;
+
+-- scans that are repeated for each row of a join: from some on they cost little,
+-- if their rows can be kept
+CREATE FUNCTION cost(query text) RETURNS float LANGUAGE plpgsql AS $$
+DECLARE
+  plan json;
+BEGIN
+  EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+  RETURN plan -> 0 -> 'Plan' ->> 'Total Cost';
+END $$;
+CREATE FUNCTION times() RETURNS int LANGUAGE sql AS $$
+  SELECT (cost('SELECT t.x FROM generate_series(1, 1000) i, t WHERE t.a = i') /
+          cost('SELECT t.x FROM generate_series(1, 10) i, t WHERE t.a = i'))::int;
+$$;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SET enable_material = off;
+SELECT plan('SELECT t.x FROM generate_series(1, 1000) i, t WHERE t.a = i');
+SELECT times() < 2 AS in_memory;
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+SELECT times() < 30 AS on_disk;
+SET temp_file_limit = 100000;
+SELECT times() > 90 AS not_at_all;
 
 \i :teardown

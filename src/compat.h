@@ -5,6 +5,7 @@
 #ifndef CSV_COMPAT_H
 #define CSV_COMPAT_H
 
+#include "access/htup_details.h"
 #include "access/sysattr.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_database.h"
@@ -231,6 +232,19 @@ csv_explain_prefix(const ExplainState *es)
 	return es->rtable_size > 1 || es->verbose;
 #else
 	return list_length(es->rtable) > 1 || es->verbose;
+#endif
+}
+
+/* 17 takes const arrays; 18 can leave room before the tuple */
+static inline MinimalTuple
+csv_form_minimal_tuple(TupleDesc desc, const Datum *values,
+					   const bool *isnull)
+{
+#if PG_VERSION_NUM >= 180000
+	return heap_form_minimal_tuple(desc, values, isnull, 0);
+#else
+	return heap_form_minimal_tuple(desc, unconstify(Datum *, values),
+								   unconstify(bool *, isnull));
 #endif
 }
 

@@ -10,6 +10,7 @@
 
 #include "batches/resident.h"
 #include "import/import.h"
+#include "plan/parallel_path.h"
 #include "plan/plan_state.h"
 #include "scan/execute.h"
 #include "settings.h"
@@ -98,6 +99,12 @@ csv_gpu_fdw_handler(PG_FUNCTION_ARGS)
 	routine->IterateForeignScan = csv_iterate_scan;
 	routine->ReScanForeignScan = csv_rescan;
 	routine->EndForeignScan = csv_end_scan;
+	routine->IsForeignScanParallelSafe = csv_is_parallel_safe;
+	routine->EstimateDSMForeignScan = csv_estimate_dsm;
+	routine->InitializeDSMForeignScan = csv_initialize_dsm;
+	routine->ReInitializeDSMForeignScan = csv_reinitialize_dsm;
+	routine->InitializeWorkerForeignScan = csv_initialize_worker;
+	routine->ShutdownForeignScan = csv_shutdown_scan;
 	routine->ExplainForeignScan = csv_explain_scan;
 	routine->AnalyzeForeignTable = csv_analyze_table;
 	routine->GetForeignUpperPaths = csv_get_upper_paths;

@@ -73,6 +73,8 @@ need_server()
 		server_ready=failed
 		private_install install-inject >"$logs/server.log" 2>&1 &&
 			private_start >>"$logs/server.log" 2>&1 &&
+			private_make -s build/test/hostile >>"$logs/server.log" 2>&1 &&
+			install -D -m 755 build/test/hostile "$work/src/build/test/hostile" &&
 			server_ready=yes ||
 			cat "$logs/server.log"
 	fi

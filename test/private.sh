@@ -21,6 +21,7 @@ PG_CONFIG=${PG_CONFIG:-pg_config}
 MAKE=${MAKE:-make}
 work=
 server_user=
+private_settings=
 bindir=
 run_bindir=
 pg_regress=
@@ -107,7 +108,7 @@ private_install()
 
 	work=$(realpath "$(mktemp -d "${TMPDIR:-/tmp}/csv_gpu_fdw.XXXXXX")") || exit 1
 	chmod 755 "$work"
-	mkdir -p "$work"/{root,src/test,data,sock,out}
+	mkdir -p "$work"/{root,src/test/bench,data,sock,out}
 
 	bindir=$("$PG_CONFIG" --bindir) || return 1
 	run_bindir=$work/root$bindir
@@ -123,7 +124,7 @@ private_install()
 		mkdir -p "$work/root$dir" && cp -rsn "$dir"/. "$work/root$dir"/ || return 1
 	done
 
-	for dir in *.md LICENSE docs sql expected test/data test/t; do
+	for dir in *.md LICENSE docs sql expected test/data test/t test/bench/tpch; do
 		[ ! -e "$dir" ] || cp -R "$dir" "$work/src/$dir" || return 1
 	done
 	chmod -R a+rX "$work/root" "$work/src"
@@ -148,6 +149,7 @@ listen_addresses = ''
 unix_socket_directories = '$work/sock'
 fsync = off
 jit = off
+$private_settings
 S
 	if ! as_server "$run_bindir/pg_ctl" -D "$work/data" -l "$work/out/server.log" -s -w start \
 			>"$work/start.log" 2>&1 </dev/null; then

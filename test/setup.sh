@@ -150,6 +150,9 @@ look()
 						compiles "${server_cc[@]}" -c "${server_headers[@]}" <<<'#include "postgres.h"'; } ||
 					needs_of_server "postgresql-server-dev-$major" 'headers (postgres.h)'
 				has_headers_of HAVE_LIBZ zlib.h || needs_compiled zlib1g-dev
+				# Debian does not have it for all others
+				[[ $HOSTTYPE != @(x86_64|aarch64) ]] ||
+					has_headers_of HAVE_LIBZ isa-l/igzip_lib.h || needs_compiled libisal-dev
 				has_headers_of USE_ZSTD zstd.h || needs_compiled libzstd-dev
 				has_headers_of USE_LZ4 lz4frame.h || needs_compiled liblz4-dev
 				[ -x "$pg_bindir/postgres" ] && [ -x "$pg_bindir/initdb" ] &&

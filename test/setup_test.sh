@@ -14,7 +14,7 @@ self=${BASH_SOURCE[0]}
 ESSENTIAL='bash cat chmod cut dirname env head mkdir mktemp mv rm sed sort tail touch
 	true'
 
-BUILD='gcc libc6-dev liblz4-dev libzstd-dev make postgresql-15
+BUILD='gcc libc6-dev libisal-dev liblz4-dev libzstd-dev make postgresql-15
 	postgresql-server-dev-15 zlib1g-dev'
 CHECK='clang gzip libclang-rt-14-dev libcmocka-dev libipc-run-perl lz4 perl
 	postgresql-15-cron zstd'
@@ -73,6 +73,10 @@ brings()
 			echo 'typedef unsigned long size_t;' >"$M/usr/include/stddef.h"
 			;;
 		zlib1g-dev) file usr/include/zlib.h ;;
+		libisal-dev)
+			mkdir -p "$M/usr/include/isa-l"
+			file usr/include/isa-l/igzip_lib.h
+			;;
 		libzstd-dev) file usr/include/zstd.h ;;
 		liblz4-dev) file usr/include/lz4frame.h ;;
 		libcmocka-dev) file usr/include/cmocka.h usr/lib/libcmocka.so ;;
@@ -324,9 +328,9 @@ installs 'a bare machine, to check' $BUILD $CHECK
 machine make gcc libc6-dev postgresql-15 libpq-dev-15
 run build
 installs 'a server and libpq-dev, but no headers of the server' \
-	postgresql-server-dev-15 zlib1g-dev libzstd-dev liblz4-dev
+	postgresql-server-dev-15 zlib1g-dev libisal-dev libzstd-dev liblz4-dev
 
-machine make gcc libc6-dev zlib1g-dev libzstd-dev liblz4-dev postgresql-15
+machine make gcc libc6-dev zlib1g-dev libisal-dev libzstd-dev liblz4-dev postgresql-15
 run build
 installs 'a server without its headers' postgresql-server-dev-15
 
@@ -442,14 +446,14 @@ refuses 'PG_CONFIG of another program' 'bin/true, which is no pg_config'
 machine make gcc libc6-dev postgresql-15 libpq-dev-15
 echo 1000 >"$M/uid"
 run build
-refuses 'not root' 'not root, and there is no sudo.*apt-get update && apt-get install postgresql-server-dev-15 zlib1g-dev libzstd-dev liblz4-dev$'
+refuses 'not root' 'not root, and there is no sudo.*apt-get update && apt-get install postgresql-server-dev-15 zlib1g-dev libisal-dev libzstd-dev liblz4-dev$'
 program bin/sudo
 touch "$M/password"
 run build
 refuses 'not root, and sudo asks' 'not root, and sudo would ask for a password'
 rm "$M/password"
 run build
-installs 'not root, but sudo' postgresql-server-dev-15 zlib1g-dev libzstd-dev liblz4-dev
+installs 'not root, but sudo' postgresql-server-dev-15 zlib1g-dev libisal-dev libzstd-dev liblz4-dev
 
 machine
 rm "$M/bin/apt-get"
@@ -472,7 +476,7 @@ asked=
 fresh_make()
 {
 	output=$(env -u MAKEFLAGS -u CUDA -u NVCC -u PG_CONFIG -u WERROR -u NVCC_ARCH \
-			-u WITH_GZIP -u WITH_ZSTD -u WITH_LZ4 make --no-print-directory -C "$tree" "$@" 2>&1)
+			-u WITH_GZIP -u WITH_ISAL -u WITH_ZSTD -u WITH_LZ4 make --no-print-directory -C "$tree" "$@" 2>&1)
 	status=$?
 }
 
@@ -541,7 +545,7 @@ fresh_make CUDA=no PG_CONFIG="$M/bin/pg_config" uninstall
 [ $status = 2 ] && [[ $output == *'No PostgreSQL to build for'* ]]
 result $? 'uninstall where there are no headers' 'No PostgreSQL to build for'
 
-machine gcc libc6-dev zlib1g-dev postgresql-server-dev-15
+machine gcc libc6-dev zlib1g-dev libisal-dev postgresql-server-dev-15
 fresh_make CUDA=no CC="$M/bin/cc" PG_CONFIG="$M/bin/pg_config" say-engines
 [ $status = 0 ] && [[ $output =~ 'files: gzip'$'\n''WITHOUT zstd lz4,'.*'install libzstd-dev liblz4-dev ' ]]
 result $? 'make names the headers that it does without' 'libzstd-dev liblz4-dev'

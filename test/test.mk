@@ -11,7 +11,7 @@
 #	make stress			hostile files through a server; not part of make check;
 #						STRESS_FILES=20000 STRESS_SEED=1
 #	make install-inject	the extension as "make check" installs it: tests can make
-#						things fail in it
+#						things fail in it; and build/tpch, which makes tables
 #	make setup-test		setup.sh on machines that lack this and that
 #
 # Where the CUDA engine is built, unit and differential have it, too; without a
@@ -51,15 +51,17 @@ comma := ,
 INJECT_OBJS = build/obj/test/inject/server.o $(INJECT_CUDA_OBJS)
 INJECT_CUDA_OBJS = $(if $(WITH_CUDA),build/obj/test/inject/gpu.cu.o)
 INJECT_CUDA_WRAPS = $(addprefix -Wl$(comma)--wrap=,csv_cuda_open csv_cuda_engine cudaMemcpyAsync)
-INJECT_WRAPS = $(addprefix -Wl$(comma)--wrap=,MarkGUCPrefixReserved csv_has_settled) \
+INJECT_WRAPS = $(addprefix -Wl$(comma)--wrap=,MarkGUCPrefixReserved csv_has_settled compute_parallel_worker) \
 	$(if $(WITH_CUDA),$(INJECT_CUDA_WRAPS))
 
 build/test/csv_gpu_fdw.so: $(OBJS) $(INJECT_OBJS) build/link-flags src/exports.map
 	@mkdir -p $(@D)
 	$(LINK.shared) -o $@ $(OBJS) $(INJECT_OBJS) $(LDFLAGS) $(LDFLAGS_SL) $(SHLIB_LINK) $(INJECT_WRAPS)
 
-install-inject: install build/test/csv_gpu_fdw.so
+install-inject: install build/test/csv_gpu_fdw.so build/tpch
 	$(INSTALL_SHLIB) build/test/csv_gpu_fdw.so '$(DESTDIR)$(pkglibdir)/csv_gpu_fdw.so'
+	@$(MKDIR_P) '$(DESTDIR)$(bindir)'
+	$(INSTALL_PROGRAM) build/tpch '$(DESTDIR)$(bindir)'
 
 -include $(INJECT_OBJS:.o=.d)
 

@@ -30,7 +30,8 @@ struct CsvBatches
 
 CsvBatches *
 csv_batches_create(const CsvTable *table, const Bitmapset *wanted,
-				   const CsvPushdown *pushdown, bool may_keep)
+				   const CsvPushdown *pushdown, bool may_keep,
+				   bool may_share)
 {
 	CsvBatches *batches = palloc0(sizeof(CsvBatches));
 
@@ -39,7 +40,7 @@ csv_batches_create(const CsvTable *table, const Bitmapset *wanted,
 							   pushdown != NULL ? pushdown->hidden : NULL,
 							   pushdown != NULL && pushdown->few_rows);
 	batches->reading = csv_reading_create(batches->layout);
-	if (may_keep && csv_resident_enabled())
+	if (may_keep && !may_share && csv_resident_enabled())
 		batches->kept = csv_kept_create(batches->layout);
 	/* after the columns that it may look at, so that it goes before them */
 	if (pushdown != NULL)
@@ -47,7 +48,7 @@ csv_batches_create(const CsvTable *table, const Bitmapset *wanted,
 													batches->reading);
 
 	/* where columns may be kept, an engine may never be needed */
-	if (batches->kept == NULL)
+	if (batches->kept == NULL && !may_share)
 		csv_reading_open_engine(batches->reading);
 	batches->all_kept = batches->kept != NULL;
 	return batches;
@@ -69,6 +70,46 @@ const CsvFileLayout *
 csv_batches_layout(const CsvBatches *batches)
 {
 	return batches->layout;
+}
+
+/* ---- other processes ---- */
+
+Size
+csv_batches_sharing_size(const CsvBatches *batches)
+{
+	return csv_reading_sharing_size(batches->reading);
+}
+
+void
+csv_batches_init_sharing(const CsvBatches *batches, CsvSharing *sharing,
+						 int nprocesses)
+{
+	csv_reading_init_sharing(batches->reading, sharing, nprocesses);
+}
+
+void
+csv_batches_share(CsvBatches *batches, CsvSharing *sharing,
+				  const CsvPieceCallbacks *callbacks)
+{
+	csv_reading_share(batches->reading, sharing, callbacks);
+}
+
+void
+csv_batches_unshare(CsvBatches *batches)
+{
+	csv_reading_share(batches->reading, NULL, NULL);
+}
+
+uint64
+csv_batches_npieces(const CsvBatches *batches)
+{
+	return csv_reading_npieces(batches->reading);
+}
+
+void
+csv_batches_stop(CsvBatches *batches)
+{
+	csv_reading_stop(batches->reading);
 }
 
 /* ---- files ---- */
@@ -119,7 +160,7 @@ open_file(CsvBatches *batches)
 
 	if (!csv_reading_next_file(batches->reading))
 		return false;
-	batches->file_number++;
+	batches->file_number = csv_reading_file_number(batches->reading);
 	batch->file_number = batches->file_number;
 	batch->opening++;
 	batch->filename = csv_reading_filename(batches->reading);
@@ -245,6 +286,12 @@ csv_batches_rewind(CsvBatches *batches)
 	csv_reading_rewind(batches->reading, batches->kept != NULL);
 	batches->file_number = 0;
 	batches->was_rewound = true;
+}
+
+void
+csv_batches_close_engine(CsvBatches *batches)
+{
+	csv_reading_finish(batches->reading, false);
 }
 
 void

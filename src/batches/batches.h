@@ -51,6 +51,9 @@ typedef struct CsvBatchesStatistics
  * them by the order of their fields.  may_keep: the session may keep them, and
  * take them from those it has kept.  pushdown may be NULL.
  *
+ * may_share: other processes may come to share the reading, before the first
+ * batch is taken (csv_batches_share).
+ *
  * In the current memory context, with which all that it holds goes; table and
  * pushdown must outlive it.  Opens no file.  ERROR where the engine is 'cuda' and
  * there is no usable GPU.
@@ -58,7 +61,22 @@ typedef struct CsvBatchesStatistics
 extern CsvBatches *csv_batches_create(const CsvTable *table,
 									  const Bitmapset *wanted,
 									  const CsvPushdown *pushdown,
-									  bool may_keep);
+									  bool may_keep, bool may_share);
+
+/*
+ * Share the reading with other processes: as csv_reading_share() and so on.  This
+ * process gets some of the batches.  csv_batches_npieces(): those of the files,
+ * when there are no more batches.  csv_batches_stop(): nobody is to read further
+ * than the piece at hand, which counts as passed.
+ */
+extern Size csv_batches_sharing_size(const CsvBatches *batches);
+extern void csv_batches_init_sharing(const CsvBatches *batches,
+									 CsvSharing *sharing, int nprocesses);
+extern void csv_batches_share(CsvBatches *batches, CsvSharing *sharing,
+							  const CsvPieceCallbacks *callbacks);
+extern void csv_batches_unshare(CsvBatches *batches);
+extern uint64 csv_batches_npieces(const CsvBatches *batches);
+extern void csv_batches_stop(CsvBatches *batches);
 
 /* the columns as they are in the batch at hand, in its order */
 extern const CsvFileLayout *csv_batches_layout(const CsvBatches *batches);
@@ -71,6 +89,9 @@ extern const CsvFileBatch *csv_batches_next(CsvBatches *batches);
 
 /* start again */
 extern void csv_batches_rewind(CsvBatches *batches);
+
+/* all batches are taken, and will not be again: let go of the engine */
+extern void csv_batches_close_engine(CsvBatches *batches);
 
 /* the regular end: ERROR where a program has failed */
 extern void csv_batches_end(CsvBatches *batches);

@@ -17,6 +17,9 @@
 #endif
 
 /*
+ * Sizes below are for one thread of the CPU's; several read as much more in the
+ * same time, about (see cpu_pace()).
+ *
  * Below this size 'auto' does not wake a GPU: a CUDA context takes a session
  * 0.2 to 0.4 s, in which the CPU engine reads about as much, and counts the
  * records of three times as much.  It does read meanwhile, but not quite as fast
@@ -40,6 +43,9 @@
 /* how many times as fast as one thread a GPU counts the records of 512 MB */
 #define CSV_GPU_SPEED	3
 
+/* what a further thread adds, measured with two to sixteen of them */
+#define CSV_THREAD_SHARE	0.75
+
 /* memory of a GPU, where no limit is set: that of a small one */
 #define CSV_GPU_GROUP_BYTES	(8 * 1024.0 * 1024.0 * 1024.0)
 
@@ -47,6 +53,13 @@
 static bool gpu_failed = false;
 
 #ifdef CSV_WITH_CUDA
+/* how many times as fast as one thread all of them read a large file */
+static double
+cpu_pace(const CsvSettings *settings)
+{
+	return 1 + (settings->cpu_threads - 1) * CSV_THREAD_SHARE;
+}
+
 struct CsvSession *
 csv_engine_session(void)
 {
@@ -69,8 +82,9 @@ gpu_state(void)
 
 /* a program's output is of unknown size: not worth it */
 static bool
-gpu_is_worth_it(int64 nbytes, int ncolumns)
+gpu_is_worth_it(const CsvSettings *settings, int64 nbytes, int ncolumns)
 {
+	nbytes = (int64) (nbytes / cpu_pace(settings));
 	switch (gpu_state())
 	{
 		case CSV_CUDA_AWAKE:
@@ -162,10 +176,26 @@ is_for_gpu(const CsvSettings *settings, int64 nbytes, int ncolumns, bool now)
 #ifdef CSV_WITH_CUDA
 	return settings->engine == CSV_ENGINE_CUDA ||
 		(settings->engine == CSV_ENGINE_AUTO && !gpu_failed &&
-		 (!now || gpu_is_awake()) && gpu_is_worth_it(nbytes, ncolumns));
+		 (!now || gpu_is_awake()) && gpu_is_worth_it(settings, nbytes, ncolumns));
 #else
 	return false;
 #endif
+}
+
+void
+csv_engine_open_alone(CsvOpenEngine *open, const CsvMemory *memory)
+{
+	CsvCpuOptions options;
+
+	memset(&options, 0, sizeof(options));
+	open->state = csv_cpu_open(memory, &options);
+	if (open->state == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory")));
+	open->engine = &csv_cpu_engine;
+	open->may_fall_back = false;
+	open->awaits_gpu = false;
 }
 
 /*
@@ -218,13 +248,14 @@ csv_engine_open(CsvOpenEngine *open, const CsvSettings *settings,
 }
 
 bool
-csv_engine_may_take_over(CsvOpenEngine *open, int64 nbytes)
+csv_engine_may_take_over(CsvOpenEngine *open, const CsvSettings *settings,
+						 int64 nbytes)
 {
 #ifdef CSV_WITH_CUDA
 	if (gpu_state() == CSV_CUDA_STARTING)
 		return false;
-	open->awaits_gpu = !gpu_failed && nbytes >= CSV_AUTO_TAKE_OVER_BYTES &&
-		gpu_is_awake();
+	open->awaits_gpu = !gpu_failed && gpu_is_awake() &&
+		nbytes / cpu_pace(settings) >= CSV_AUTO_TAKE_OVER_BYTES;
 #endif
 	return open->awaits_gpu;
 }
@@ -302,8 +333,9 @@ csv_engine_describe(const CsvSettings *settings, int64 nbytes, int ncolumns)
 double
 csv_engine_speed(const CsvSettings *settings, int64 nbytes, int ncolumns)
 {
+	/* it is chosen only where it is faster */
 	if (is_for_gpu(settings, nbytes, ncolumns, true))
-		return CSV_GPU_SPEED;
+		return Max(CSV_GPU_SPEED, settings->cpu_threads);
 	return nbytes >= CSV_AHEAD_BYTES ? settings->cpu_threads : 1;
 }
 

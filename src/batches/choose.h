@@ -38,11 +38,16 @@ extern void csv_engine_open(CsvOpenEngine *open, const CsvSettings *settings,
 							int64 nbytes, uint64 chunk_bytes, int ncolumns,
 							const CsvMemory *memory);
 
+/* the CPU engine with one thread, for a process that shares its scan */
+extern void csv_engine_open_alone(CsvOpenEngine *open,
+								  const CsvMemory *memory);
+
 /*
  * Is the GPU awake by now that the engine awaits, and worth it for the nbytes
  * bytes that are left?
  */
-extern bool csv_engine_may_take_over(CsvOpenEngine *open, int64 nbytes);
+extern bool csv_engine_may_take_over(CsvOpenEngine *open,
+									 const CsvSettings *settings, int64 nbytes);
 
 /* then open it in *gpu, for the CPU engine to make way */
 extern bool csv_engine_take_over(CsvOpenEngine *open,

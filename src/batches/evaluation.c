@@ -248,6 +248,7 @@ static bool
 may_share(const CsvEvaluation *evaluation)
 {
 	return evaluation->evaluator != NULL &&
+		!csv_reading_is_shared(evaluation->reading) &&
 		evaluation->layout->table->settings.cpu_threads > 1 &&
 		evaluation->decidable == CSV_DECIDES_ALL &&
 		!order_shows(evaluation->query);

@@ -42,6 +42,17 @@ struct CsvReading
 	bool		asked;			/* it has been, in this layout */
 	bool		holds;
 	CsvReadStatistics statistics;
+	int			file_number;	/* of the open file, from 1 */
+
+	/* where other processes share it */
+	CsvSharing *sharing;		/* NULL: none do */
+	CsvPieceCallbacks callbacks;
+	CsvPieceReader *pieces;		/* of the open file; NULL: it is read as a whole */
+	CsvClaim	claim;			/* the piece at hand */
+	bool		has_claim;
+	bool		is_read;		/* all of it is */
+	bool		failed;			/* so was no more of it */
+	bool		is_alone;		/* the engine has one thread, since others share */
 };
 
 /* ---- memory that threads may have a part in ---- */
@@ -86,18 +97,33 @@ csv_reading_open_engine(CsvReading *reading)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory")));
-	csv_engine_open(&reading->engine, &reading->table->settings,
-					reading->nbytes, options.chunk_bytes,
-					reading->layout->ncolumns + reading->layout->nvirtuals,
-					&csv_thread_memory);
+	reading->is_alone = reading->sharing != NULL;
+	if (reading->is_alone)
+		csv_engine_open_alone(&reading->engine, &csv_thread_memory);
+	else
+		csv_engine_open(&reading->engine, &reading->table->settings,
+						reading->nbytes, options.chunk_bytes,
+						reading->layout->ncolumns + reading->layout->nvirtuals,
+						&csv_thread_memory);
 	csv_reader_set_engine(reading->reader, reading->engine.engine,
 						  reading->engine.state);
 	describe_engine(reading);
 }
 
 static void
+close_pieces(CsvReading *reading)
+{
+	if (reading->pieces == NULL)
+		return;
+	reading->statistics.read_seconds += csv_piece_read_seconds(reading->pieces);
+	csv_piece_reader_free(reading->pieces);
+	reading->pieces = NULL;
+}
+
+static void
 close_reader(CsvReading *reading)
 {
+	close_pieces(reading);
 	if (reading->reader != NULL)
 	{
 		csv_reading_statistics(reading, &reading->statistics);
@@ -131,7 +157,7 @@ take_over(CsvReading *reading)
 	CsvOpenEngine cpu = reading->engine;
 	CsvOpenEngine gpu;
 
-	if (!csv_engine_may_take_over(&reading->engine,
+	if (!csv_engine_may_take_over(&reading->engine, &reading->table->settings,
 								  reading->nbytes - reading->passed_bytes) ||
 		!csv_reader_settle(reading->reader) ||
 		!csv_engine_take_over(&reading->engine, &reading->table->settings,
@@ -223,6 +249,12 @@ handle_failure(CsvReading *reading, CsvStatus status)
 		case CSV_DEVICE_FAILED:
 			return handle_device_failure(reading,
 										 csv_reader_message(reading->reader));
+		case CSV_UNREADABLE:
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not read from file \"%s\": %m",
+							csv_source_name(reading->source))));
+			break;
 		default:
 			elog(ERROR, "unexpected reader status: %d", (int) status);
 	}
@@ -248,6 +280,276 @@ csv_reading_create(CsvFileLayout *layout)
 	return reading;
 }
 
+static void open_pieces(CsvReading *reading, const CsvReadAhead *ahead);
+
+/* read the beginning of the file that is open, and lay out its columns */
+static bool
+begin_file(CsvReading *reading)
+{
+	bool		good = true;
+	CsvStatus	status;
+	CsvReadAhead ahead;
+
+	if (reading->is_alone != (reading->sharing != NULL))
+		close_engine(reading);
+	if (reading->reader == NULL)
+		csv_reading_open_engine(reading);
+	while ((status = csv_reader_open(reading->reader, csv_source_read,
+									 reading->source)) != CSV_OK)
+		good &= handle_failure(reading, status);
+	if (csv_source_read_ahead(reading->source, &ahead) &&
+		reading->sharing == NULL)
+	{
+		/* one thread reads as fast as several of the CPU engine's convert */
+		if (reading->engine.engine == &csv_cpu_ahead_engine &&
+			!reading->engine.awaits_gpu)
+			ahead.nthreads = Min(ahead.nthreads,
+								 1 + reading->table->settings.cpu_threads / 4);
+		csv_reader_read_ahead(reading->reader, &ahead);
+	}
+	csv_file_layout_read(reading->layout, reading->reader,
+						 csv_source_name(reading->source));
+	while ((status = csv_reader_set_layout(reading->reader,
+										   &reading->layout->layout)) != CSV_OK)
+		good &= handle_failure(reading, status);
+	reading->asked = false;
+	if (reading->sharing != NULL && !reading->claim.whole)
+		open_pieces(reading, &ahead);
+	return good;
+}
+
+/* ---- files that are shared ---- */
+
+void
+csv_reading_share(CsvReading *reading, CsvSharing *sharing,
+				  const CsvPieceCallbacks *callbacks)
+{
+	reading->sharing = sharing;
+	if (callbacks != NULL)
+		reading->callbacks = *callbacks;
+	reading->has_claim = false;
+	reading->is_read = false;
+	reading->failed = false;
+}
+
+/*
+ * Do a step of reading, in which ERRORs are about the files.  It takes no longer
+ * than a piece takes, and no interrupt is looked at meanwhile, so that none of
+ * their ERRORs is taken for one of those.  False where it failed: then whoever
+ * waits for where the piece ends need not wait.
+ */
+static bool
+try_step(CsvReading *reading, void (*step) (CsvReading *, void *), void *arg)
+{
+	MemoryContext outer = CurrentMemoryContext;
+	volatile bool done = false;
+
+	HOLD_INTERRUPTS();
+	PG_TRY();
+	{
+		step(reading, arg);
+		done = true;
+		RESUME_INTERRUPTS();
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		/* interrupts are no longer held */
+		MemoryContextSwitchTo(outer);
+		error = CopyErrorData();
+		FlushErrorState();
+		reading->callbacks.failed(reading->callbacks.arg, error);
+		FreeErrorData(error);
+	}
+	PG_END_TRY();
+	if (!done)
+	{
+		reading->failed = true;
+		csv_sharing_close(reading->sharing);
+	}
+	return done;
+}
+
+Size
+csv_reading_sharing_size(const CsvReading *reading)
+{
+	return csv_sharing_size(reading->source);
+}
+
+void
+csv_reading_init_sharing(const CsvReading *reading, CsvSharing *sharing,
+						 int nprocesses)
+{
+	csv_sharing_init(sharing, reading->source, nprocesses,
+					 reading->table->reader.chunk_bytes);
+}
+
+/* the piece at hand, if there is one, is passed */
+static void
+pass_piece(CsvReading *reading)
+{
+	if (reading->has_claim)
+		reading->callbacks.passed(reading->callbacks.arg,
+								  reading->claim.number);
+	reading->has_claim = false;
+	reading->is_read = false;
+}
+
+/*
+ * Have a piece that is not read yet; false if there are no more.  The one before
+ * is passed.
+ */
+static bool
+claim_piece(CsvReading *reading)
+{
+	if (reading->has_claim && !reading->is_read && !reading->failed)
+		return true;
+	pass_piece(reading);
+	reading->has_claim = csv_sharing_claim(reading->sharing, &reading->claim);
+	return reading->has_claim;
+}
+
+uint64
+csv_reading_npieces(const CsvReading *reading)
+{
+	return csv_sharing_nclaimed(reading->sharing);
+}
+
+void
+csv_reading_stop(CsvReading *reading)
+{
+	csv_sharing_close(reading->sharing);
+	pass_piece(reading);
+}
+
+static void
+open_step(CsvReading *reading, void *arg)
+{
+	csv_source_open(reading->source, reading->claim.file);
+	csv_sharing_check_file(reading->sharing, reading->claim.file,
+						   reading->source);
+	begin_file(reading);
+}
+
+/* open the file of the piece at hand; false if there is none */
+static bool
+open_claimed_file(CsvReading *reading)
+{
+	close_pieces(reading);
+	while (claim_piece(reading))
+	{
+		reading->file_number = reading->claim.file + 1;
+		if (try_step(reading, open_step, NULL))
+			return true;
+		csv_sharing_fail(reading->sharing, &reading->claim);
+	}
+	csv_source_close(reading->source);
+	return false;
+}
+
+/* the file's beginning is read: have its pieces read */
+static void
+open_pieces(CsvReading *reading, const CsvReadAhead *ahead)
+{
+	CsvPieceOptions options;
+
+	memset(&options, 0, sizeof(options));
+	options.engine = reading->engine.engine;
+	options.engine_state = reading->engine.state;
+	options.dialect = csv_reader_dialect(reading->reader);
+	options.memory = csv_thread_memory;
+	options.read_at = ahead->read_at;
+	options.read_arg = ahead->arg;
+	options.file_bytes = csv_sharing_file_bytes(reading->sharing,
+												reading->claim.file);
+	options.max_record_bytes = reading->table->reader.max_record_bytes;
+	options.interrupted = csv_source_interrupted;
+	reading->pieces = csv_piece_reader_create(&options);
+	if (reading->pieces == NULL)
+		handle_failure(reading, CSV_NO_MEMORY);
+}
+
+typedef struct ParseStep
+{
+	CsvFilePlace place;			/* to parse from; then where the records end */
+	CsvBatch   *batch;
+} ParseStep;
+
+static void
+parse_step(CsvReading *reading, void *arg)
+{
+	ParseStep  *step = arg;
+	CsvStatus	status;
+	bool		at_end;
+
+	while ((status = csv_piece_parse(reading->pieces, &step->place,
+									 reading->claim.piece.end, step->batch,
+									 &at_end)) != CSV_OK)
+		handle_failure(reading, status);
+}
+
+/* parse by a guess, which is checked before anybody sees what came of it */
+static void
+guess_step(CsvReading *reading, void *arg)
+{
+	ParseStep  *step = arg;
+	CsvPiece   *piece = &reading->claim.piece;
+	CsvStatus	status;
+
+	if (piece->is_first)
+		piece->from = csv_reader_place(reading->reader)->offset;
+	while ((status = csv_piece_guess(reading->pieces, piece)) != CSV_OK)
+		handle_failure(reading, status);
+	if (piece->is_first)
+		step->place = *csv_reader_place(reading->reader);
+	else
+		step->place.offset = piece->start;
+	if (piece->found)
+		parse_step(reading, step);
+}
+
+/*
+ * Read the piece at hand.  False where it could not be read, or one before it.
+ */
+static bool
+read_piece(CsvReading *reading, CsvBatch *batch)
+{
+	CsvClaim   *claim = &reading->claim;
+	CsvPiece   *piece = &claim->piece;
+	ParseStep	step = {{0}, batch};
+	CsvFilePlace begin;
+	bool		good = try_step(reading, guess_step, &step);
+
+	if (good && !piece->is_first)
+	{
+		if (!csv_sharing_wait(reading->sharing, claim, &begin))
+		{
+			reading->is_read = true;
+			return false;
+		}
+		if (piece->found && begin.offset == piece->start &&
+			begin.alone_until == 0 && !begin.skip_line)
+		{
+			batch->file_records = begin.records;
+			batch->file_lines = begin.lines;
+			step.place.records += begin.records;
+			step.place.lines += begin.lines;
+		}
+		else
+		{
+			step.place = begin;
+			good = try_step(reading, parse_step, &step);
+		}
+	}
+	if (good)
+		csv_sharing_publish(reading->sharing, claim, &step.place);
+	else
+		csv_sharing_fail(reading->sharing, claim);
+	reading->is_read = true;
+	return good;
+}
+
 /* ---- files ---- */
 
 bool
@@ -255,7 +557,16 @@ csv_reading_next_file(CsvReading *reading)
 {
 	csv_reading_leave(reading);
 	reading->file_bytes = 0;
+	if (reading->sharing != NULL)
+		return open_claimed_file(reading);
+	reading->file_number++;
 	return csv_source_open_next(reading->source);
+}
+
+int
+csv_reading_file_number(const CsvReading *reading)
+{
+	return reading->file_number;
 }
 
 const char *
@@ -280,31 +591,8 @@ csv_reading_pass(CsvReading *reading, int64 nbytes)
 bool
 csv_reading_begin(CsvReading *reading)
 {
-	bool		good = true;
-	CsvStatus	status;
-	CsvReadAhead ahead;
-
-	if (reading->reader == NULL)
-		csv_reading_open_engine(reading);
-	while ((status = csv_reader_open(reading->reader, csv_source_read,
-									 reading->source)) != CSV_OK)
-		good &= handle_failure(reading, status);
-	if (csv_source_read_ahead(reading->source, &ahead))
-	{
-		/* one thread reads as fast as several of the CPU engine's convert */
-		if (reading->engine.engine == &csv_cpu_ahead_engine &&
-			!reading->engine.awaits_gpu)
-			ahead.nthreads = Min(ahead.nthreads,
-								 1 + reading->table->settings.cpu_threads / 4);
-		csv_reader_read_ahead(reading->reader, &ahead);
-	}
-	csv_file_layout_read(reading->layout, reading->reader,
-						 csv_source_name(reading->source));
-	while ((status = csv_reader_set_layout(reading->reader,
-										   &reading->layout->layout)) != CSV_OK)
-		good &= handle_failure(reading, status);
-	reading->asked = false;
-	return good;
+	/* of one that is shared, it was when the file was opened */
+	return reading->sharing != NULL || begin_file(reading);
 }
 
 const CsvDialect *
@@ -324,6 +612,8 @@ count_batch(CsvReading *reading, const CsvBatch *batch)
 	reading->holds |= batch->answer != NULL && batch->answer->held;
 	reading->passed_bytes += batch->consumed;
 	statistics->chunks++;
+	if (reading->pieces != NULL)
+		reading->file_bytes = batch->file_offset;
 	/* what stands before the first batch is the header */
 	statistics->bytes += file_bytes - reading->file_bytes;
 	reading->file_bytes = file_bytes;
@@ -332,8 +622,27 @@ count_batch(CsvReading *reading, const CsvBatch *batch)
 	statistics->copy_out_seconds += batch->copy_out_seconds;
 }
 
-CsvReadResult
-csv_reading_next(CsvReading *reading, CsvBatch *batch)
+/* the same, of the pieces of the open file that are this process's */
+static CsvReadResult
+next_of_pieces(CsvReading *reading, CsvBatch *batch)
+{
+	while (claim_piece(reading) &&
+		   reading->claim.file + 1 == reading->file_number)
+	{
+		CHECK_FOR_INTERRUPTS();
+		memset(batch, 0, sizeof(*batch));
+		if (read_piece(reading, batch) && batch->nrecords > 0)
+		{
+			count_batch(reading, batch);
+			return CSV_READ_BATCH;
+		}
+	}
+	return CSV_READ_END;
+}
+
+/* the next batch of the open file, which is read as a whole */
+static CsvReadResult
+next_of_file(CsvReading *reading, CsvBatch *batch)
 {
 	for (;;)
 	{
@@ -349,11 +658,42 @@ csv_reading_next(CsvReading *reading, CsvBatch *batch)
 		}
 		memset(batch, 0, sizeof(*batch));
 		if (status == CSV_END)
+		{
+			reading->is_read = true;
 			return CSV_READ_END;
+		}
 		if (!handle_failure(reading, status))
 			return CSV_READ_AGAIN;
 		CHECK_FOR_INTERRUPTS();
 	}
+}
+
+typedef struct FileStep
+{
+	CsvReadResult result;
+	CsvBatch   *batch;
+} FileStep;
+
+static void
+file_step(CsvReading *reading, void *arg)
+{
+	FileStep   *step = arg;
+
+	step->result = next_of_file(reading, step->batch);
+}
+
+CsvReadResult
+csv_reading_next(CsvReading *reading, CsvBatch *batch)
+{
+	FileStep	step = {CSV_READ_END, batch};
+
+	if (reading->pieces != NULL)
+		return next_of_pieces(reading, batch);
+	if (reading->sharing == NULL)
+		return next_of_file(reading, batch);
+	CHECK_FOR_INTERRUPTS();
+	(void) try_step(reading, file_step, &step);
+	return step.result;
 }
 
 /* ---- queries that the engine answers ---- */
@@ -385,6 +725,12 @@ csv_reading_leave(CsvReading *reading)
 {
 	if (reading->reader != NULL)
 		csv_reader_leave(reading->reader);
+}
+
+bool
+csv_reading_is_shared(const CsvReading *reading)
+{
+	return reading->sharing != NULL;
 }
 
 CsvHolding
@@ -446,7 +792,11 @@ csv_reading_rewind(CsvReading *reading, bool keeps)
 	reading->asked = false;
 	csv_reading_leave(reading);
 	csv_source_rewind(reading->source);
-	if (reading->reader == NULL && !keeps)
+	reading->file_number = 0;
+	close_pieces(reading);
+	reading->has_claim = false;
+	reading->is_read = false;
+	if (reading->reader == NULL && !keeps && reading->sharing == NULL)
 		csv_reading_open_engine(reading);
 }
 
@@ -478,6 +828,8 @@ csv_reading_statistics(const CsvReading *reading,
 					   CsvReadStatistics *statistics)
 {
 	*statistics = reading->statistics;
+	if (reading->pieces != NULL)
+		statistics->read_seconds += csv_piece_read_seconds(reading->pieces);
 	if (reading->reader == NULL)
 		return;
 	statistics->read_seconds += csv_reader_read_seconds(reading->reader);

@@ -13,6 +13,7 @@
 
 #include "batches/layout.h"
 #include "batches/resident.h"
+#include "batches/sharing.h"
 
 typedef struct CsvReading CsvReading;
 
@@ -45,13 +46,46 @@ typedef struct CsvReadStatistics
 extern CsvReading *csv_reading_create(CsvFileLayout *layout);
 
 /*
+ * Read the files together with other processes, each of which gets some pieces
+ * of them, with the CPU engine; alone again with NULL.  Not in mid-scan.
+ */
+typedef struct CsvPieceCallbacks
+{
+	/* a piece, by its number, is read, and nobody looks at its batches any more */
+	void		(*passed) (void *arg, uint64 number);
+
+	/*
+	 * The piece at hand cannot be read, for this ERROR, which is due when all
+	 * records before are passed.  This process reads no further.
+	 */
+	void		(*failed) (void *arg, const ErrorData *error);
+	void	   *arg;
+} CsvPieceCallbacks;
+
+extern void csv_reading_share(CsvReading *reading, CsvSharing *sharing,
+							  const CsvPieceCallbacks *callbacks);
+
+/* pieces there were, when all are handed out; and hand out no more */
+extern uint64 csv_reading_npieces(const CsvReading *reading);
+extern void csv_reading_stop(CsvReading *reading);
+
+/* set up what is shared for so many processes, for csv_reading_share() */
+extern Size csv_reading_sharing_size(const CsvReading *reading);
+extern void csv_reading_init_sharing(const CsvReading *reading,
+									 CsvSharing *sharing, int nprocesses);
+
+/*
  * Open the engine; else the first csv_reading_begin() does.  ERROR where it is
  * 'cuda' and there is no usable GPU.
  */
 extern void csv_reading_open_engine(CsvReading *reading);
 
-/* open the next file; false when there are no more */
+/*
+ * Open the next file, or one of which there is a piece; false when there are no
+ * more.  Its number counts from 1.
+ */
 extern bool csv_reading_next_file(CsvReading *reading);
+extern int	csv_reading_file_number(const CsvReading *reading);
 
 /* as csv_source_name() and csv_source_identity() */
 extern const char *csv_reading_filename(const CsvReading *reading);
@@ -85,6 +119,9 @@ extern void csv_reading_ask(CsvReading *reading, const CsvRequest *request);
  * some that parse it.
  */
 extern void csv_reading_set_hook(CsvReading *reading, const CsvBatchHook *hook);
+
+/* do other processes read a part of it?  Then this one has one thread. */
+extern bool csv_reading_is_shared(const CsvReading *reading);
 
 /* of malloc()'s, for what threads have a part in */
 extern const CsvMemory csv_thread_memory;

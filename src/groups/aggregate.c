@@ -424,6 +424,14 @@ csv_aggregation_attach(CsvAggregation *aggregation, CsvEvaluator *evaluator)
 	set_limit(aggregation, &aggregation->rows, get_hash_memory_limit());
 }
 
+void
+csv_aggregation_renew(CsvAggregation *aggregation, CsvEvaluator *evaluator)
+{
+	if (!csv_evaluator_reset(evaluator))
+		out_of_memory();
+	csv_aggregation_attach(aggregation, evaluator);
+}
+
 /* let go of the groups that the device holds */
 static void
 drop_held(CsvAggregation *aggregation)

@@ -28,6 +28,10 @@ extern CsvAggregation *csv_aggregation_create(ForeignScanState *node,
 extern void csv_aggregation_attach(CsvAggregation *aggregation,
 								   CsvEvaluator *evaluator);
 
+/* likewise, without those that are in it */
+extern void csv_aggregation_renew(CsvAggregation *aggregation,
+								  CsvEvaluator *evaluator);
+
 /*
  * Rows that the engine could not decide: put each of them into the slot, in which
  * attributes that are not wanted stay NULL, and add it.  False: the filter drops

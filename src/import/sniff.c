@@ -265,7 +265,7 @@ read_values(CsvFindings *findings, int64 max_records)
 	CsvTableScan *scan;
 
 	csv_inferrer_init(&inferrer, table);
-	scan = csv_table_scan_begin(table, csv_table_attributes(table), NULL, false,
+	scan = csv_table_scan_begin(table, csv_table_attributes(table), NULL, 0,
 								note_skipped, findings);
 	while (max_records < 0 || findings->nrecords < max_records)
 	{

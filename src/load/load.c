@@ -392,7 +392,7 @@ load_rows(CsvLoad *load, bool freeze)
 
 	/* of resident columns there are no bytes for the rejects */
 	scan = csv_table_scan_begin(load->table, load->mapping.from, NULL,
-								load->rejects == NULL,
+								load->rejects == NULL ? CSV_SCAN_MAY_KEEP : 0,
 								load->rejects != NULL ? reject_record : NULL,
 								load);
 	csv_table_scan_show_progress(scan,

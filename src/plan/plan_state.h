@@ -51,6 +51,10 @@ extern ForeignScan *csv_get_plan(PlannerInfo *root, RelOptInfo *baserel,
 								 List *tlist, List *scan_clauses,
 								 Plan *outer_plan);
 
+/* the attributes that the query uses, as a set of numbers */
+extern Bitmapset *csv_wanted_attributes(RelOptInfo *baserel,
+										const CsvTable *table);
+
 /* upper.c: GetForeignUpperPaths */
 extern void csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 								RelOptInfo *input_rel, RelOptInfo *output_rel,

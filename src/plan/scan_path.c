@@ -8,8 +8,8 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "access/sysattr.h"
+#include "catalog/pg_type_d.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -27,7 +27,9 @@
 #include "compat.h"
 #include "plan/emit.h"
 #include "plan/order.h"
+#include "plan/parallel_path.h"
 #include "plan/plan_state.h"
+#include "plan/rescan.h"
 #include "plan/shippable.h"
 #include "scan/execute.h"
 #include "scan/scan.h"
@@ -49,8 +51,8 @@
 /*
  * The attributes that the query uses; a whole-row reference uses them all.
  */
-static Bitmapset *
-wanted_attributes(RelOptInfo *baserel, const CsvTable *table)
+Bitmapset *
+csv_wanted_attributes(RelOptInfo *baserel, const CsvTable *table)
 {
 	Bitmapset  *used = NULL;
 	Bitmapset  *wanted = NULL;
@@ -93,6 +95,8 @@ avoid_parallel_plans(PlannerInfo *root, const CsvPlanState *state)
 		return;
 
 	root->glob->parallelModeOK = false;
+	/* set where parallel queries are forced, even if there will be none */
+	root->glob->parallelModeNeeded = false;
 	for (; root != NULL; root = root->parent_root)
 		for (int i = 1; i < root->simple_rel_array_size; i++)
 			if (root->simple_rel_array[i] != NULL)
@@ -262,6 +266,61 @@ find_resident_columns(RelOptInfo *baserel, const CsvPlanState *state,
 								false, &ncolumns, nrows);
 }
 
+/* the bytes of a value and what separates it, as far as its type tells */
+static int
+expected_field_bytes(const CsvTableColumn *column)
+{
+	switch (column->type)
+	{
+		case BOOLOID:
+			return 2;
+		case INT2OID:
+			return 5;
+		case INT4OID:
+			return 7;
+		case INT8OID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case NUMERICOID:
+			return 9;
+		case DATEOID:
+			return 11;
+		case TIMESTAMPOID:
+			return 20;
+		case TIMESTAMPTZOID:
+			return 23;
+		case UUIDOID:
+			return 37;
+		case BPCHAROID:
+		case VARCHAROID:
+			if (column->typmod >= VARHDRSZ)
+				return 1 + Min((column->typmod - VARHDRSZ) / 2 + 1, 64);
+			return 17;
+		default:
+			return 17;
+	}
+}
+
+/*
+ * How many rows a file has that ANALYZE has not seen.  It goes by all columns:
+ * by those that the query uses, as in file_fdw, the same file would have many
+ * times as many rows for count(*) as for SELECT *.
+ */
+static double
+expected_rows(const CsvTable *table, int64 nbytes)
+{
+	int			record_bytes = 0;
+
+	for (int i = 0; i < table->natts; i++)
+	{
+		const CsvTableColumn *column = &table->columns[i];
+
+		if (column->field >= 0 || column->header_name != NULL)
+			record_bytes += expected_field_bytes(column);
+	}
+	return clamp_row_est((double) nbytes / Max(record_bytes, 1));
+}
+
 void
 csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 {
@@ -272,7 +331,7 @@ csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 
 	state->table = csv_table_get(foreigntableid);
 	csv_table_check(state->table);
-	state->wanted = wanted_attributes(baserel, state->table);
+	state->wanted = csv_wanted_attributes(baserel, state->table);
 	state->relid = baserel->relid;
 	state->first_relid = (int) baserel->relid;
 	state->restrictinfo = order_clauses(root, baserel->baserestrictinfo);
@@ -301,12 +360,7 @@ csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 								(double) state->pages);
 	}
 	else
-	{
-		int			width = MAXALIGN(baserel->reltarget->width) +
-			MAXALIGN(SizeofHeapTupleHeader);
-
-		ntuples = clamp_row_est((double) nbytes / (double) width);
-	}
+		ntuples = expected_rows(state->table, nbytes);
 	baserel->tuples = ntuples;
 	baserel->rows = clamp_row_est(ntuples *
 								  clauselist_selectivity(root,
@@ -341,6 +395,18 @@ csv_read_cost(const CsvPlanState *state, const CsvProgram *program,
 	return cost + noperations * cpu_operator_cost;
 }
 
+/* rows that come out of the engine, of which nrows pass all clauses */
+static double
+emitted_rows(PlannerInfo *root, RelOptInfo *baserel, List *clauses,
+			 List *pushed, double nrows)
+{
+	if (list_length(pushed) == list_length(clauses))
+		return nrows;
+	return baserel->tuples *
+		clauselist_selectivity(root, pushed, (int) baserel->relid, JOIN_INNER,
+							   NULL);
+}
+
 /*
  * A path of so many rows, with these clauses, some of which the program has.
  */
@@ -350,21 +416,59 @@ add_scan_path(PlannerInfo *root, RelOptInfo *baserel, List *clauses,
 			  Relids required_outer)
 {
 	CsvPlanState *state = baserel->fdw_private;
-	double		nemitted = nrows;
+	double		nemitted = emitted_rows(root, baserel, clauses, pushed, nrows);
 	QualCost	cost;
+	Cost		read_cost = csv_read_cost(state, program, baserel->tuples,
+										  baserel->rows);
 	Cost		total_cost;
+	ForeignPath *path;
 
-	if (list_length(pushed) < list_length(clauses))
-		nemitted = baserel->tuples *
-			clauselist_selectivity(root, pushed, (int) baserel->relid,
-								   JOIN_INNER, NULL);
 	cost_qual_eval(&cost, list_difference_ptr(clauses, pushed), root);
-	total_cost = cost.startup +
-		csv_read_cost(state, program, baserel->tuples, baserel->rows) +
+	if (csv_find_equalities(root, state, clauses, pushed) != NIL)
+		read_cost = csv_lookup_cost(baserel, state, read_cost,
+									csv_loop_count(root, required_outer),
+									baserel->rows, nemitted);
+	total_cost = cost.startup + read_cost +
 		nemitted * (cpu_tuple_cost + cost.per_tuple);
-	add_path(baserel, (Path *)
-			 csv_create_foreignscan_path(root, baserel, nrows, cost.startup,
-										 total_cost, required_outer));
+	path = csv_create_foreignscan_path(root, baserel, nrows, cost.startup,
+									   total_cost, required_outer);
+	path->path.parallel_safe = false;
+	add_path(baserel, (Path *) path);
+}
+
+/*
+ * A path that workers share, if that may be worth it.  The file is read as fast
+ * as by one, as with a plain table; all else is divided.
+ */
+static void
+add_shared_path(PlannerInfo *root, RelOptInfo *baserel)
+{
+	const CsvPlanState *state = baserel->fdw_private;
+	int			nworkers = csv_parallel_workers(root, baserel, state);
+	double		divisor = csv_parallel_divisor(nworkers);
+	CsvPlanState alone = *state;
+	Cost		disk_cost = state->pages * seq_page_cost;
+	Cost		total_cost;
+	QualCost	cost;
+	ForeignPath *path;
+
+	if (nworkers == 0)
+		return;
+	alone.read_speed = 1;
+	cost_qual_eval(&cost, list_difference_ptr(state->restrictinfo,
+											  state->pushed), root);
+	total_cost = csv_read_cost(&alone, state->program, baserel->tuples,
+							   baserel->rows) - disk_cost +
+		emitted_rows(root, baserel, state->restrictinfo, state->pushed,
+					 baserel->rows) * (cpu_tuple_cost + cost.per_tuple);
+	path = csv_create_foreignscan_path(root, baserel,
+									   clamp_row_est(baserel->rows / divisor),
+									   cost.startup,
+									   cost.startup + disk_cost +
+									   total_cost / divisor, NULL);
+	path->path.parallel_aware = true;
+	path->path.parallel_workers = nworkers;
+	add_partial_path(baserel, (Path *) path);
 }
 
 /* is it the column of that number, as it stands in a clause? */
@@ -459,6 +563,7 @@ csv_get_paths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 	CsvPlanState *state = baserel->fdw_private;
 	double		nrows = baserel->rows;
 
+	add_shared_path(root, baserel);
 	if (csv_push_order(root, baserel, state))
 		nrows = csv_rows_in_order(root, nrows);
 	add_scan_path(root, baserel, state->restrictinfo, state->pushed,
@@ -490,13 +595,21 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 	List	   *private;
 	Bitmapset  *hidden = state->wanted;
 	List	   *quals = state->having;
+	List	   *checked = pushed;
 	List	   *recheck = NIL;
+	List	   *order = state->order;
+	List	   *limit = state->limit;
+	List	   *equalities;
 
-	/* with those that join it with the outer side of a nested loop */
-	if (best_path->path.param_info != NULL)
+	/*
+	 * With those that join it with the outer side of a nested loop; without an
+	 * order, where a process has some of the rows only.
+	 */
+	if (best_path->path.param_info != NULL || best_path->path.parallel_aware)
 	{
 		scan_clauses = order_clauses(root, scan_clauses);
 		query = push_filters(state, scan_clauses, &pushed);
+		order = limit = NIL;
 	}
 	if (!state->upper)
 	{
@@ -505,20 +618,24 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 									   false);
 		hidden = hidden_attributes(baserel, state, quals);
 	}
-	pushed = extract_actual_clauses(pushed, false);
 
 	/*
 	 * What the engine could not decide is decided in the executor's order,
 	 * among all clauses: one that is false keeps those after it from raising
 	 * an ERROR.
 	 */
+	if (!state->upper &&
+		(pushed == NIL || !contain_volatile_functions((Node *) quals)))
+		checked = scan_clauses;
 	if (!state->upper && pushed != NIL)
-		recheck = contain_volatile_functions((Node *) quals) ? pushed :
-			extract_actual_clauses(scan_clauses, false);
-	if (state->upper || pushed != NIL || state->order != NIL)
+		recheck = extract_actual_clauses(checked, false);
+	equalities = csv_find_equalities(root, state, checked,
+									 pushed != NIL ? pushed : checked);
+	pushed = extract_actual_clauses(pushed, false);
+	if (state->upper || pushed != NIL || order != NIL)
 	{
 		program = list_make1(csv_program_to_node(query));
-		constants = list_concat_copy(query->constant_exprs, state->limit);
+		constants = list_concat_copy(query->constant_exprs, limit);
 	}
 
 	/* in the order of CsvPlanItem */
@@ -529,7 +646,8 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 	private = lappend(private, pushed);
 	private = lappend(private, list_make2(state->results, state->sources));
 	private = lappend(private, list_of_set(hidden));
-	private = lappend(private, state->order);
+	private = lappend(private, order);
+	private = lappend(private, equalities);
 	return make_foreignscan(tlist, quals, state->upper ? 0 : baserel->relid,
 							constants,
 							private,

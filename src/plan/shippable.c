@@ -343,8 +343,8 @@ translate_list(CsvProgram *program, ScalarArrayOpExpr *expr)
 }
 
 /*
- * LIKE with a literal pattern of one piece of text: abc, abc%, %abc, %abc%.
- * Bytes are compared, so a character must not begin inside another one.
+ * LIKE with a literal pattern that has no wildcards but %.  Bytes are compared, so
+ * a character must not begin inside another one.
  */
 static int
 translate_like(CsvProgram *program, OpExpr *op, bool negated)
@@ -377,10 +377,15 @@ translate_like(CsvProgram *program, OpExpr *op, bool negated)
 	any_after = length > 0 && piece[length - 1] == '%';
 	if (any_after)
 		piece[--length] = '\0';
-	if (strpbrk(piece, "%_\\") != NULL)
+	if (strpbrk(piece, "_\\") != NULL)
 		return -1;
 	operation = any_before ? (any_after ? CSV_OP_CONTAINS : CSV_OP_ENDS_WITH) :
 		any_after ? CSV_OP_STARTS_WITH : CSV_OP_EQUAL;
+	if (strchr(piece, '%') != NULL)
+	{
+		operation = CSV_OP_LIKE;
+		piece = TextDatumGetCString(pattern->constvalue);
+	}
 
 	/* blanks at the end of a char(n) are there for LIKE */
 	if (exprType(value) == BPCHAROID)

@@ -407,6 +407,7 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 	int			ncolumns;
 	int64		nresident;
 	Cost		spilling;
+	ForeignPath *path;
 	Cost		startup_cost;
 	Cost		total_cost;
 	QualCost	having_cost;
@@ -415,6 +416,11 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 	if ((stage != UPPERREL_GROUP_AGG && stage != UPPERREL_PARTIAL_GROUP_AGG) ||
 		output_rel->fdw_private != NULL || input == NULL || input->upper ||
 		input->program == NULL || !IS_SIMPLE_REL(input_rel))
+		return;
+
+	/* where groups are not in several partitions, all of them are better than parts */
+	if (stage == UPPERREL_PARTIAL_GROUP_AGG &&
+		grouping->patype != PARTITIONWISE_AGGREGATE_PARTIAL)
 		return;
 	if ((parse->groupClause == NIL && !parse->hasAggs) ||
 		parse->groupingSets != NIL || parse->hasTargetSRFs ||
@@ -470,8 +476,9 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 	total_cost = startup_cost +
 		ngroups * (cpu_tuple_cost + having_cost.per_tuple);
 	output_rel->fdw_private = state;
-	add_path(output_rel, (Path *)
-			 csv_create_foreign_upper_path(root, output_rel,
-										   output_rel->reltarget, nrows,
-										   startup_cost, total_cost));
+	path = csv_create_foreign_upper_path(root, output_rel,
+										 output_rel->reltarget, nrows,
+										 startup_cost, total_cost);
+	path->path.parallel_safe = false;
+	add_path(output_rel, (Path *) path);
 }

@@ -106,6 +106,21 @@ typedef enum CsvDecidable
 } CsvDecidable;
 
 /*
+ * May a constant's expression have another value in the next scan of the same
+ * execution?
+ */
+extern bool csv_expression_varies(Node *expr);
+
+/* which values of constants a query is made with */
+typedef enum CsvKnown
+{
+	CSV_KNOWS_NONE,				/* there are no rows, nor is any asked for */
+	CSV_KNOWS_LASTING,			/* those that no other node of the plan sets: they
+								 * last from the first scan to the last */
+	CSV_KNOWS_ALL
+} CsvKnown;
+
+/*
  * The query, with the constants' values (ExprStates in the order of
  * constant_exprs).  It lives in the current memory context; its columns
  * are attribute numbers: csv_query_over() makes one of it that can be run.  It has
@@ -114,11 +129,14 @@ typedef enum CsvDecidable
  * The value of a subquery that has not run is not asked for, unless a row is
  * certain to need it: the subquery may raise an ERROR.  The executor runs it
  * for the first row that gets there; from then on csv_program_is_ready() holds,
- * and the query is to be made anew.  Without rows, no value is asked for.
+ * and the query is to be made anew.
+ *
+ * With lasting values only, filters that need others come after those that do
+ * not: all rows that pass the latter are undecided.
  */
 extern CsvQuery *csv_program_query(const CsvProgram *program,
 								   List *constants, ExprContext *econtext,
-								   bool has_rows, CsvDecidable *decidable);
+								   CsvKnown known, CsvDecidable *decidable);
 extern bool csv_program_is_ready(const CsvProgram *program, List *constants,
 								 ExprContext *econtext);
 

@@ -227,6 +227,23 @@ csv_program_is_ready(const CsvProgram *program, List *constants,
 	return true;
 }
 
+static bool
+varies_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, SubPlan) ||
+		(IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC))
+		return true;
+	return expression_tree_walker(node, varies_walker, context);
+}
+
+bool
+csv_expression_varies(Node *expr)
+{
+	return varies_walker(expr, NULL);
+}
+
 /* ---- the query ---- */
 
 /* is a register just a column, whose evaluation raises no ERROR? */
@@ -253,6 +270,7 @@ bind_instruction(CsvInstruction *instruction, const CsvProgram *program,
 		case CSV_OP_STARTS_WITH:
 		case CSV_OP_ENDS_WITH:
 		case CSV_OP_CONTAINS:
+		case CSV_OP_LIKE:
 			instruction->operand = constants[number].first;
 			break;
 		case CSV_OP_RESCALE:
@@ -288,9 +306,38 @@ bind_instruction(CsvInstruction *instruction, const CsvProgram *program,
 	}
 }
 
+/*
+ * The filters of a query, those first that get to no constant which is not known
+ * yet.  (An operand that an instruction does not have counts as register 0.)
+ */
+static const uint16_t *
+decided_first(const CsvQuery *query)
+{
+	bool	   *open = palloc0(sizeof(bool) * (query->nregisters + 1));
+	uint16_t   *filters = palloc(sizeof(uint16_t) * (query->nfilters + 1));
+	uint32_t	n = 0;
+
+	for (uint32_t i = 0; i < query->ninstructions; i++)
+	{
+		const CsvInstruction *instruction = &query->instructions[i];
+
+		open[instruction->result] =
+			instruction->operation == CSV_OP_CONSTANT ?
+			query->constants[instruction->operand].undecided :
+			open[instruction->a] || open[instruction->b] ||
+			open[instruction->c];
+	}
+	for (int pass = 0; pass < 2; pass++)
+		for (uint32_t i = 0; i < query->nfilters; i++)
+			if (open[query->filters[i]] == (pass == 1))
+				filters[n++] = query->filters[i];
+	return filters;
+}
+
 CsvQuery *
 csv_program_query(const CsvProgram *program, List *constants,
-				  ExprContext *econtext, bool has_rows, CsvDecidable *decidable)
+				  ExprContext *econtext, CsvKnown known,
+				  CsvDecidable *decidable)
 {
 	const CsvProgramCounts *n = &program->n;
 	CsvQuery   *query = palloc0(sizeof(CsvQuery));
@@ -306,16 +353,18 @@ csv_program_query(const CsvProgram *program, List *constants,
 	for (uint32_t i = 0; i < n->nconstants; i++)
 	{
 		const CsvProgramConstant *constant = &program->constants[i];
+		ExprState  *state = list_nth(constants, (int) i);
 
 		bound[i].first = out.n;
 		bound[i].count = 1;
 		bound[i].scale = constant->scale;
-		bound[i].ready = has_rows &&
+		bound[i].ready = known != CSV_KNOWS_NONE &&
+			(known == CSV_KNOWS_ALL ||
+			 !csv_expression_varies((Node *) state->expr)) &&
 			constant_is_ready(program, constants, i, econtext);
 		all_ready &= bound[i].ready;
 		if (bound[i].ready)
-			all_fit &= put_constant(&out, constant,
-									list_nth(constants, (int) i), econtext,
+			all_fit &= put_constant(&out, constant, state, econtext,
 									&bound[i]);
 		else
 			new_constant(&out, constant->list ? CSV_LANE_INT :
@@ -351,6 +400,8 @@ csv_program_query(const CsvProgram *program, List *constants,
 	query->order = program->order;
 	query->nchecked = n->nchecked;
 	query->checked = program->checked;
+	if (known == CSV_KNOWS_LASTING)
+		query->filters = decided_first(query);
 	return query;
 }
 

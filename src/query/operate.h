@@ -587,23 +587,63 @@ csv_text_ends_with(const uint8_t *text, uint32_t length,
 						  pattern_length) == 0;
 }
 
+/* where the pattern is first; NULL: nowhere */
+typedef const uint8_t *(*CsvFindFn) (const uint8_t *text, uint32_t length,
+									 const uint8_t *pattern,
+									 uint32_t pattern_length);
+
 /*
  * In time of length x pattern_length at worst.  (The CPU's evaluation has
  * memmem(), which is never that slow.)
  */
-CSV_INLINE bool
-csv_text_contains(const uint8_t *text, uint32_t length,
-				  const uint8_t *pattern, uint32_t pattern_length)
+CSV_INLINE const uint8_t *
+csv_text_find(const uint8_t *text, uint32_t length,
+			  const uint8_t *pattern, uint32_t pattern_length)
 {
 	if (pattern_length == 0)
-		return true;
+		return text;
 	for (; length >= pattern_length; text++, length--)
 	{
 		if (text[0] == pattern[0] &&
 			csv_bytes_compare(text, pattern, pattern_length) == 0)
-			return true;
+			return text;
 	}
-	return false;
+	return NULL;
+}
+
+/*
+ * With % in the pattern for any bytes.  What stands before the first of them is
+ * at the beginning, what stands behind the last at the end, and each piece
+ * between them at the first place there is behind the one before.
+ */
+CSV_INLINE bool
+csv_text_like(const uint8_t *text, uint32_t length,
+			  const uint8_t *pattern, uint32_t pattern_length, CsvFindFn find)
+{
+	bool		first = true;
+
+	for (;;)
+	{
+		const uint8_t *at = text;
+		uint32_t	n = 0;
+
+		while (n < pattern_length && pattern[n] != '%')
+			n++;
+		if (n == pattern_length)
+			return (!first || length == n) &&
+				csv_text_ends_with(text, length, pattern, n);
+		if (!first)
+			at = find(text, length, pattern, n);
+		else if (!csv_text_starts_with(text, length, pattern, n))
+			return false;
+		if (at == NULL)
+			return false;
+		length -= (uint32_t) (at - text) + n;
+		text = at + n;
+		pattern += n + 1;
+		pattern_length -= n + 1;
+		first = false;
+	}
 }
 
 /* ---- hashes: equal values have equal ones ---- */

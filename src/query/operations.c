@@ -420,6 +420,14 @@ look_up(CsvEvaluator *evaluator, const CsvInstruction *instruction)
 	}
 }
 
+/* a CsvFindFn */
+static const uint8_t *
+find_text(const uint8_t *text, uint32_t length, const uint8_t *pattern,
+		  uint32_t pattern_length)
+{
+	return memmem(text, length, pattern, pattern_length);
+}
+
 static void
 match(CsvEvaluator *evaluator, const CsvInstruction *instruction)
 {
@@ -453,9 +461,13 @@ match(CsvEvaluator *evaluator, const CsvInstruction *instruction)
 			MATCH(csv_text_ends_with(a->texts[i], a->lengths[i],
 									 pattern.bytes, pattern.length));
 			break;
+		case CSV_OP_LIKE:
+			MATCH(csv_text_like(a->texts[i], a->lengths[i], pattern.bytes,
+								pattern.length, find_text));
+			break;
 		default:
-			MATCH(memmem(a->texts[i], a->lengths[i], pattern.bytes,
-						 pattern.length) != NULL);
+			MATCH(find_text(a->texts[i], a->lengths[i], pattern.bytes,
+							pattern.length) != NULL);
 			break;
 	}
 #undef MATCH
@@ -635,7 +647,7 @@ static const ExecuteFn execute[CSV_NUM_OPERATIONS] = {
 	[CSV_OP_ADD ... CSV_OP_DATE_TO_TIMESTAMP] = arithmetic,
 	[CSV_OP_EQUAL ... CSV_OP_GREATER_EQUAL] = compare,
 	[CSV_OP_IN] = look_up,
-	[CSV_OP_STARTS_WITH ... CSV_OP_CONTAINS] = match,
+	[CSV_OP_STARTS_WITH ... CSV_OP_LIKE] = match,
 	[CSV_OP_IS_NULL ... CSV_OP_IS_FALSE] = test_state,
 	[CSV_OP_NOT] = negate_bools,
 	[CSV_OP_AND ... CSV_OP_OR] = and_or,

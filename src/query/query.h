@@ -130,6 +130,7 @@ typedef enum CsvOperation
 	CSV_OP_STARTS_WITH,
 	CSV_OP_ENDS_WITH,
 	CSV_OP_CONTAINS,
+	CSV_OP_LIKE,				/* but for %, which is any bytes */
 
 	/* never NULL */
 	CSV_OP_IS_NULL,

@@ -385,8 +385,11 @@ csv_row_match(const CsvPlan *plan, const CsvStep *step, CsvRowValue a)
 							  step->operation == CSV_OP_ENDS_WITH ?
 							  csv_text_ends_with(text, length, sought,
 												 sought_length) :
-							  csv_text_contains(text, length, sought,
-												sought_length), true);
+							  step->operation == CSV_OP_LIKE ?
+							  csv_text_like(text, length, sought,
+											sought_length, csv_text_find) :
+							  csv_text_find(text, length, sought,
+											sought_length) != NULL, true);
 }
 
 /* see csv_execute()'s and_or() */
@@ -423,6 +426,7 @@ csv_row_execute(const CsvPlan *plan, const CsvStep *step,
 		case CSV_OP_STARTS_WITH:
 		case CSV_OP_ENDS_WITH:
 		case CSV_OP_CONTAINS:
+		case CSV_OP_LIKE:
 			return csv_row_match(plan, step, a);
 		case CSV_OP_CHOOSE:
 			if (a.state == CSV_LANE_UNDECIDED)

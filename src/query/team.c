@@ -45,7 +45,7 @@
 /* groups ahead whose rows are fetched into the caches */
 #define PREFETCH		8
 
-typedef struct Member
+typedef struct TeamMember
 {
 	CsvEvaluator *evaluator;	/* NULL: none yet */
 	size_t		nbytes;			/* of its groups, as counted for the team */
@@ -56,22 +56,25 @@ typedef struct Member
 	uint32_t   *numbers;		/* of its groups, among all */
 	CsvKeyedSlot *listed;		/* its values by part: those of part p begin at */
 	uint32_t   *begin;			/* begin[p] */
-} Member;
+} TeamMember;
 
 /* a batch's answer */
-typedef struct Slot
+typedef struct TeamSlot
 {
 	CsvAnswer	answer;
 	void	   *room;			/* for what the selection points to, */
 	uint32_t	capacity;		/* of so many rows */
-} Slot;
+} TeamSlot;
 
-typedef struct Part
+typedef struct TeamPart
 {
 	CsvPartialGroups groups;
-	void	   *memory;
+	void	   *memory;			/* of what these are: */
+	uint64_t   *keys;
+	uint32_t   *nulls;
+	int64_t    *words;
 	uint32_t	first;			/* number of its first group among all */
-} Part;
+} TeamPart;
 
 struct CsvTeam
 {
@@ -80,10 +83,10 @@ struct CsvTeam
 	const CsvQuery *query;
 	CsvPartialLayout layout;
 	uint32_t	nmembers;
-	Member	   *members;		/* and one more, of the caller's evaluator */
+	TeamMember	   *members;		/* and one more, of the caller's evaluator */
 	size_t		limit_bytes;
 	atomic_size_t nbytes;		/* of groups of all members */
-	Slot		slots[CSV_BATCH_SLOTS];
+	TeamSlot		slots[CSV_BATCH_SLOTS];
 
 	/* of csv_team_run_all() */
 	const CsvLayout *run_layout;
@@ -97,7 +100,7 @@ struct CsvTeam
 	bool		stayed;			/* groups are here, for csv_team_groups() */
 	uint32_t	bits;			/* how many of a tag tell its part, */
 	uint32_t	nparts;			/* and how many parts there are */
-	Part	   *parts;
+	TeamPart	   *parts;
 	uint32_t	next;			/* part to hand out */
 	uint32_t	window_begin;	/* parts that are being merged, */
 	uint32_t	window_end;
@@ -142,7 +145,7 @@ csv_team_create(const CsvMemory *memory, const CsvEvaluator *leader,
 	csv_crew_init(&team->crew, team->nmembers);
 	atomic_init(&team->nbytes, 0);
 	atomic_init(&team->failed, false);
-	nbytes = (team->nmembers + 1) * sizeof(Member);
+	nbytes = (team->nmembers + 1) * sizeof(TeamMember);
 	team->members = get_memory(team, nbytes);
 	if (team->members == NULL)
 	{
@@ -164,7 +167,7 @@ drop_evaluator(CsvEvaluator *evaluator)
 }
 
 static void
-drop_part(CsvTeam *team, Part *part)
+drop_part(CsvTeam *team, TeamPart *part)
 {
 	drop_memory(team, part->memory);
 	memset(part, 0, sizeof(*part));
@@ -176,7 +179,7 @@ drop_lists(CsvTeam *team)
 {
 	for (uint32_t i = 0; i <= team->nmembers; i++)
 	{
-		Member	   *member = &team->members[i];
+		TeamMember	   *member = &team->members[i];
 
 		drop_memory(team, member->listed);
 		drop_memory(team, member->begin);
@@ -193,7 +196,7 @@ csv_team_free(CsvTeam *team)
 	drop_lists(team);
 	for (uint32_t i = 0; i <= team->nmembers; i++)
 	{
-		Member	   *member = &team->members[i];
+		TeamMember	   *member = &team->members[i];
 
 		drop_evaluator(member->evaluator);
 		drop_memory(team, member->doubtful);
@@ -262,7 +265,7 @@ csv_find_doubtful(const CsvBatch *batch, uint32_t ncolumns, uint8_t *flags)
 
 /* false: no memory */
 static bool
-prepare_member(CsvTeam *team, Member *member, uint32_t nrows)
+prepare_member(CsvTeam *team, TeamMember *member, uint32_t nrows)
 {
 	if (member->evaluator == NULL)
 	{
@@ -287,7 +290,7 @@ prepare_member(CsvTeam *team, Member *member, uint32_t nrows)
 
 /* the evaluator's room for the selection becomes the slot's, and its own the other */
 static void
-keep_selection(CsvEvaluator *evaluator, Slot *slot)
+keep_selection(CsvEvaluator *evaluator, TeamSlot *slot)
 {
 	void	   *room = slot->room;
 	uint32_t	capacity = slot->capacity;
@@ -307,7 +310,7 @@ keep_selection(CsvEvaluator *evaluator, Slot *slot)
  * have too much.
  */
 static bool
-has_too_much(CsvTeam *team, Member *member)
+has_too_much(CsvTeam *team, TeamMember *member)
 {
 	size_t		before = member->nbytes;
 	size_t		all;
@@ -324,8 +327,8 @@ csv_team_run(CsvTeam *team, uint32_t number, uint32_t slot_number,
 			 const CsvLayout *layout, const CsvBatch *batch,
 			 bool (*interrupted) (void *arg), void *interrupted_arg)
 {
-	Member	   *member = &team->members[number];
-	Slot	   *slot = &team->slots[slot_number];
+	TeamMember	   *member = &team->members[number];
+	TeamSlot	   *slot = &team->slots[slot_number];
 	CsvAnswer  *answer = &slot->answer;
 
 	memset(answer, 0, sizeof(*answer));
@@ -359,7 +362,7 @@ static void
 run_batches(void *arg, uint32_t number)
 {
 	CsvTeam    *team = arg;
-	Member	   *member = &team->members[number];
+	TeamMember	   *member = &team->members[number];
 	uint32_t	i;
 
 	while ((i = atomic_fetch_add(&team->next_batch, 1)) < team->nbatches)
@@ -408,7 +411,7 @@ csv_team_forget(CsvTeam *team)
 CsvStatus
 csv_team_absorb(CsvTeam *team, CsvEvaluator *into, const CsvAnswer *answer)
 {
-	Slot	   *slot = &team->slots[(const Slot *) answer - team->slots];
+	TeamSlot	   *slot = &team->slots[(const TeamSlot *) answer - team->slots];
 	CsvStatus	status = csv_evaluator_absorb(into, slot->answer.given);
 
 	csv_evaluator_free(slot->answer.given);
@@ -485,12 +488,11 @@ has_keys(const CsvTeam *team, const CsvPartialGroups *merged, uint32_t group,
 
 /* a new group of the part, with nothing added */
 static void
-make_group(const CsvTeam *team, Part *part, uint32_t group,
+make_group(const CsvTeam *team, TeamPart *part, uint32_t group,
 		   const CsvKeyed *table, const uint8_t *row)
 {
-	uint64_t   *pair = (uint64_t *) part->groups.keys +
-		(size_t) group * table->nkeys * 2;
-	uint32_t   *nulls = (uint32_t *) part->groups.nulls + group;
+	uint64_t   *pair = part->keys + (size_t) group * table->nkeys * 2;
+	uint32_t   *nulls = part->nulls + group;
 
 	*nulls = 0;
 	if (table->nkeys > 0)
@@ -505,13 +507,13 @@ make_group(const CsvTeam *team, Part *part, uint32_t group,
 		csv_load_value(table->lanes[key], row + table->offsets[key], &value);
 		csv_value_to_pair(table->lanes[key], &value, pair);
 	}
-	memset((int64_t *) part->groups.words + (size_t) group *
-		   team->layout.nwords, 0, team->layout.nwords * sizeof(int64_t));
+	memset(part->words + (size_t) group * team->layout.nwords, 0,
+		   team->layout.nwords * sizeof(int64_t));
 }
 
 /* add one of a member's groups to the part */
 static void
-merge_group(CsvTeam *team, Part *part, uint32_t which, CsvKeyedSlot entry,
+merge_group(CsvTeam *team, TeamPart *part, uint32_t which, CsvKeyedSlot entry,
 			CsvKeyedSlot *slots, uint32_t mask)
 {
 	const CsvGroups *groups = groups_of(team, which);
@@ -533,8 +535,7 @@ merge_group(CsvTeam *team, Part *part, uint32_t which, CsvKeyedSlot entry,
 		make_group(team, part, group, table, row);
 	}
 	csv_groups_add_to_words(groups, entry.row, row,
-							(int64_t *) part->groups.words +
-							(size_t) group * team->layout.nwords);
+							part->words + (size_t) group * team->layout.nwords);
 	if (team->distinct)
 		team->members[which].numbers[entry.row] = group;
 }
@@ -578,7 +579,7 @@ count_slots(const CsvTeam *team, const CsvKeyed *table, uint32_t number)
 }
 
 static void
-merge_member(CsvTeam *team, Part *part, uint32_t number, uint32_t which,
+merge_member(CsvTeam *team, TeamPart *part, uint32_t number, uint32_t which,
 			 CsvKeyedSlot *slots, uint32_t mask)
 {
 	const CsvKeyed *table = &groups_of(team, which)->table;
@@ -615,12 +616,10 @@ static void
 merge_part(void *arg, uint32_t number)
 {
 	CsvTeam    *team = arg;
-	Part	   *part;
+	TeamPart	   *part;
 	uint32_t	n = 0;
 	uint32_t	nslots;
 	CsvKeyedSlot *slots;
-	uint64_t   *keys;
-	int64_t    *words;
 
 	number += team->window_begin;
 	part = &team->parts[number];
@@ -638,12 +637,14 @@ merge_part(void *arg, uint32_t number)
 		atomic_store(&team->failed, true);
 	else
 	{
-		keys = part->memory;
-		words = (int64_t *) (keys + (size_t) n * team->query->nkeys * 2);
-		part->groups.keys = keys;
-		part->groups.words = words;
-		part->groups.nulls = (uint32_t *) (words + (size_t) n *
-										   team->layout.nwords);
+		part->keys = part->memory;
+		part->words = (int64_t *) (part->keys + (size_t) n *
+								   team->query->nkeys * 2);
+		part->nulls = (uint32_t *) (part->words + (size_t) n *
+									team->layout.nwords);
+		part->groups.keys = part->keys;
+		part->groups.words = part->words;
+		part->groups.nulls = part->nulls;
 		/* all ones: no row */
 		memset(slots, 0xff, nslots * sizeof(CsvKeyedSlot));
 		for (uint32_t i = 0; i <= team->nmembers; i++)
@@ -711,7 +712,7 @@ static void
 list_values(void *arg, uint32_t number)
 {
 	CsvTeam    *team = arg;
-	Member	   *member = &team->members[number];
+	TeamMember	   *member = &team->members[number];
 	const CsvKeyed *table = values_of(team, number);
 	CsvKeyedSlot *entries;
 	uint32_t   *begin;
@@ -809,7 +810,7 @@ count_values(void *arg, uint32_t number)
 
 	for (uint32_t i = 0; i <= team->nmembers; i++)
 	{
-		const Member *member = &team->members[i];
+		const TeamMember *member = &team->members[i];
 		const CsvKeyed *table = values_of(team, i);
 		uint32_t	last = 0;
 		uint32_t	n = 0;
@@ -901,10 +902,9 @@ count_aggregate(CsvTeam *team, uint32_t ngroups)
 	drop_lists(team);
 	for (uint32_t p = 0; p < team->nparts; p++)
 	{
-		const CsvPartialGroups *groups = &team->parts[p].groups;
-		int64_t    *words = (int64_t *) groups->words + input;
+		int64_t    *words = team->parts[p].words + input;
 
-		for (uint32_t g = 0; g < groups->ngroups; g++)
+		for (uint32_t g = 0; g < team->parts[p].groups.ngroups; g++)
 			words[(size_t) g * team->layout.nwords] = *count++;
 	}
 }
@@ -954,7 +954,7 @@ absorb_members(CsvTeam *team, CsvEvaluator *into)
 
 	for (uint32_t i = 0; i < team->nmembers; i++)
 	{
-		Member	   *member = &team->members[i];
+		TeamMember	   *member = &team->members[i];
 
 		if (groups_of(team, i) != NULL && status == CSV_OK)
 			status = csv_evaluator_absorb(into, member->evaluator);
@@ -1001,10 +1001,10 @@ csv_team_finish(CsvTeam *team, CsvEvaluator *into, CsvGather gather,
 	csv_crew_begin(&team->crew, interrupted, interrupted_arg);
 	team->bits = team->query->nkeys == 0 ? 0 : bits_for(team, ngroups);
 	team->nparts = 1u << team->bits;
-	team->parts = get_memory(team, team->nparts * sizeof(Part));
+	team->parts = get_memory(team, team->nparts * sizeof(TeamPart));
 	if (team->parts == NULL)
 		return CSV_NO_MEMORY;
-	memset(team->parts, 0, team->nparts * sizeof(Part));
+	memset(team->parts, 0, team->nparts * sizeof(TeamPart));
 	if (team->distinct)
 		status = merge_distinct(team);
 	if (csv_crew_was_interrupted(&team->crew))

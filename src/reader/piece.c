@@ -119,7 +119,7 @@ window_reach(CsvPieceReader *reader, uint64_t from, uint64_t to)
 
 	if (to > reader->file_bytes)
 		to = reader->file_bytes;
-	if (from >= reader->from && to <= end)
+	if (to <= from || (from >= reader->from && to <= end))
 		return CSV_OK;
 	if (from < reader->from || from > end)
 	{

@@ -46,7 +46,7 @@ typedef struct Hand
 	CsvPieceReader *reader;
 } Hand;
 
-typedef enum State
+typedef enum PieceState
 {
 	BUSY,						/* some thread is at work on it */
 	PARSED,
@@ -54,11 +54,11 @@ typedef enum State
 	CHAINED,					/* the hook comes next */
 	DONE,
 	FAILED
-} State;
+} PieceState;
 
-typedef struct Entry
+typedef struct PieceEntry
 {
-	State		state;
+	PieceState		state;
 	CsvPiece	piece;
 	Hand	   *hand;			/* NULL: nobody looks at the batch */
 	CsvBatch	batch;
@@ -67,7 +67,7 @@ typedef struct Entry
 	CsvFilePlace place;			/* and where it ends */
 	bool		at_end;
 	CsvStatus	status;
-} Entry;
+} PieceEntry;
 
 struct CsvPieces
 {
@@ -88,7 +88,7 @@ struct CsvPieces
 	uint32_t	nfree;
 
 	/* number n is entries[n % CSV_BATCH_SLOTS] */
-	Entry		entries[CSV_BATCH_SLOTS];
+	PieceEntry		entries[CSV_BATCH_SLOTS];
 	uint64_t	nbegun;
 	uint64_t	nchained;
 	uint64_t	ntaken;			/* by the consumer */
@@ -110,7 +110,7 @@ is_stopping(void *arg)
 	return atomic_load(&pieces->stop);
 }
 
-static Entry *
+static PieceEntry *
 entry_of(CsvPieces *pieces, uint64_t number)
 {
 	return &pieces->entries[number % CSV_BATCH_SLOTS];
@@ -181,7 +181,7 @@ advance_chain(CsvPieces *pieces)
 
 	while (!pieces->ended && pieces->nchained < pieces->nbegun)
 	{
-		Entry	   *entry = entry_of(pieces, pieces->nchained);
+		PieceEntry	   *entry = entry_of(pieces, pieces->nchained);
 		CsvBatch   *batch = &entry->batch;
 
 		if (entry->state != PARSED)
@@ -227,11 +227,11 @@ advance_chain(CsvPieces *pieces)
 
 /* deal the next piece; false: there is none now */
 static bool
-begin_piece(CsvPieces *pieces, Entry **begun)
+begin_piece(CsvPieces *pieces, PieceEntry **begun)
 {
 	uint64_t	file_bytes = pieces->options.ahead.file_bytes;
 	bool		is_rest = pieces->next_offset >= file_bytes;
-	Entry	   *entry = entry_of(pieces, pieces->nbegun);
+	PieceEntry	   *entry = entry_of(pieces, pieces->nbegun);
 	CsvPiece   *piece = &entry->piece;
 
 	/* what the last piece has left is parsed when it has joined */
@@ -267,7 +267,7 @@ begin_piece(CsvPieces *pieces, Entry **begun)
 }
 
 static void
-parse_piece(CsvPieces *pieces, Entry *entry)
+parse_piece(CsvPieces *pieces, PieceEntry *entry)
 {
 	CsvPiece   *piece = &entry->piece;
 	Hand	   *hand = entry->hand;
@@ -301,7 +301,7 @@ parse_piece(CsvPieces *pieces, Entry *entry)
 }
 
 static void
-call_hook(CsvPieces *pieces, uint32_t thread, Entry *entry)
+call_hook(CsvPieces *pieces, uint32_t thread, PieceEntry *entry)
 {
 	CsvBatchHook hook = pieces->options.hook;
 	bool		looked_at;
@@ -319,7 +319,7 @@ call_hook(CsvPieces *pieces, uint32_t thread, Entry *entry)
 
 /* parse it, and see what becomes of it while it is in this processor's caches */
 static void
-work_on(CsvPieces *pieces, uint32_t thread, Entry *entry)
+work_on(CsvPieces *pieces, uint32_t thread, PieceEntry *entry)
 {
 	uint64_t	nchained = pieces->nchained;
 
@@ -335,7 +335,7 @@ work_on(CsvPieces *pieces, uint32_t thread, Entry *entry)
 static bool
 do_work(CsvPieces *pieces, uint32_t thread)
 {
-	Entry	   *entry = entry_of(pieces, pieces->nchained);
+	PieceEntry	   *entry = entry_of(pieces, pieces->nchained);
 
 	if (pieces->nchained < pieces->nbegun && entry->state == WRONG)
 	{
@@ -439,7 +439,7 @@ csv_pieces_next(CsvPieces *pieces, bool (*interrupted) (void *arg), void *arg,
 			break;
 		if (pieces->ntaken < pieces->nchained)
 		{
-			Entry	   *entry = entry_of(pieces, pieces->ntaken++);
+			PieceEntry	   *entry = entry_of(pieces, pieces->ntaken++);
 
 			*batch = entry->batch;
 			*place = entry->place;

@@ -550,6 +550,12 @@ typedef struct CsvRecord
 
 extern bool csv_reader_header(CsvReader *reader, CsvRecord *header);
 
+/*
+ * Where reading goes on (place.h): after csv_reader_open, at the first record
+ * behind the header.
+ */
+extern const struct CsvFilePlace *csv_reader_place(const CsvReader *reader);
+
 /* to be called after each csv_reader_open; the layout must outlive its use */
 extern CsvStatus csv_reader_set_layout(CsvReader *reader,
 									   const CsvLayout *layout);

@@ -571,6 +571,12 @@ csv_reader_header(CsvReader *reader, CsvRecord *header)
 	return true;
 }
 
+const CsvFilePlace *
+csv_reader_place(const CsvReader *reader)
+{
+	return &reader->place;
+}
+
 /* ---- the batches ---- */
 
 CsvReader *

@@ -160,7 +160,7 @@ csv_gpu_errors(PG_FUNCTION_ARGS)
 	if (rows.max_records != 0)
 	{
 		scan = csv_table_scan_begin(table, csv_table_attributes(table), NULL,
-									false, add_row, &rows);
+									0, add_row, &rows);
 		while (csv_table_scan_next(scan, values, isnull))
 			CHECK_FOR_INTERRUPTS();
 		csv_table_scan_end(scan);

@@ -8,10 +8,12 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "access/table.h"
 #include "common/int.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "utils/rel.h"
 
 #include "query/best.h"
@@ -34,6 +36,15 @@ bool
 csv_plan_has_order(const ForeignScan *plan)
 {
 	return list_nth(plan->fdw_private, CSV_PLAN_ORDER) != NIL;
+}
+
+List *
+csv_plan_clauses(const ForeignScan *plan)
+{
+	if (plan->scan.scanrelid == 0)
+		return list_nth(plan->fdw_private, CSV_PLAN_QUALS);
+	return plan->fdw_recheck_quals != NIL ? plan->fdw_recheck_quals :
+		plan->scan.plan.qual;
 }
 
 /* ---- the query ---- */
@@ -70,6 +81,12 @@ set_limit(CsvQuery *query, ExprState *count, ExprState *offset,
 	query->limit = (uint32_t) limit;
 }
 
+static bool
+is_filling(const CsvScanState *state)
+{
+	return state->lookup != NULL && csv_lookup_is_filling(state->lookup);
+}
+
 /* the query of a scan that begins; as CsvPushdown has it */
 static const CsvQuery *
 prepare_query(void *arg, bool has_rows, CsvDecidable *decidable)
@@ -77,11 +94,13 @@ prepare_query(void *arg, bool has_rows, CsvDecidable *decidable)
 	ForeignScanState *node = arg;
 	CsvScanState *state = node->fdw_state;
 	ExprContext *econtext = node->ss.ps.ps_ExprContext;
+	CsvKnown	known = !has_rows ? CSV_KNOWS_NONE :
+		is_filling(state) ? CSV_KNOWS_LASTING : CSV_KNOWS_ALL;
 	CsvQuery   *query = csv_program_query(state->pushdown.program,
-										  state->constants, econtext, has_rows,
+										  state->constants, econtext, known,
 										  decidable);
 
-	if (state->limit[0] != NULL && has_rows)
+	if (state->limit[0] != NULL && known == CSV_KNOWS_ALL)
 		set_limit(query, state->limit[0], state->limit[1], econtext);
 	return query;
 }
@@ -92,8 +111,9 @@ query_is_ready(void *arg)
 	ForeignScanState *node = arg;
 	CsvScanState *state = node->fdw_state;
 
-	return csv_program_is_ready(state->pushdown.program, state->constants,
-								node->ss.ps.ps_ExprContext);
+	return !is_filling(state) &&
+		csv_program_is_ready(state->pushdown.program, state->constants,
+							 node->ss.ps.ps_ExprContext);
 }
 
 /* likewise, when it is ready */
@@ -125,6 +145,28 @@ begin_aggregation(ForeignScanState *node)
 	table_close(relation, NoLock);
 }
 
+/*
+ * For a scan that may be repeated.  Of one that is shared out among processes, each
+ * has a part of the rows.
+ */
+static void
+begin_lookup(ForeignScanState *node)
+{
+	CsvScanState *state = node->fdw_state;
+	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
+	List	   *equalities = list_nth(plan->fdw_private, CSV_PLAN_EQUALITIES);
+	List	   *clauses;
+	TupleTableSlot *row = state->aggregation != NULL ?
+		csv_aggregation_row(state->aggregation) : node->ss.ss_ScanTupleSlot;
+
+	if (equalities == NIL || plan->scan.plan.parallel_aware)
+		return;
+	clauses = copyObject(csv_plan_clauses(plan));
+	fix_opfuncids((Node *) clauses);
+	state->lookup = csv_lookup_create(&node->ss.ps, row->tts_tupleDescriptor,
+									  clauses, equalities);
+}
+
 static bool
 all_literal(const List *exprs)
 {
@@ -134,6 +176,26 @@ all_literal(const List *exprs)
 		if (!IsA(lfirst(cell), Const))
 			return false;
 	return true;
+}
+
+void
+csv_open_scan(ForeignScanState *node)
+{
+	CsvScanState *state = node->fdw_state;
+	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
+	MemoryContext outer =
+		MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
+
+	state->scan = csv_table_scan_begin(state->table,
+									   csv_plan_set(plan, CSV_PLAN_WANTED),
+									   state->pushdown.program != NULL ?
+									   &state->pushdown : NULL,
+									   plan->scan.plan.parallel_aware ?
+									   CSV_SCAN_MAY_SHARE : CSV_SCAN_MAY_KEEP,
+									   NULL, NULL);
+	if (!IsParallelWorker())
+		csv_table_scan_show_progress(state->scan, state->table->relid);
+	MemoryContextSwitchTo(outer);
 }
 
 void
@@ -171,12 +233,21 @@ csv_begin_scan(ForeignScanState *node, int eflags)
 	}
 	if (plan->scan.scanrelid == 0)
 		begin_aggregation(node);
-	state->scan = csv_table_scan_begin(state->table, csv_plan_set(plan, CSV_PLAN_WANTED),
-									   program != NIL ? &state->pushdown :
-									   NULL, true, NULL, NULL);
-	csv_table_scan_show_progress(state->scan, state->table->relid);
+	/* a worker is to be told which files there are */
+	if (!plan->scan.plan.parallel_aware || !IsParallelWorker())
+		csv_open_scan(node);
+	begin_lookup(node);
 	/* attributes that are not wanted stay NULL */
 	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts);
+}
+
+/* the next row, from wherever it comes; nobody may have decided on it */
+static bool
+fetch_row(CsvScanState *state, TupleTableSlot *slot)
+{
+	return state->looks_up ?
+		csv_lookup_next(state->lookup, slot->tts_values, slot->tts_isnull) :
+		csv_table_scan_next(state->scan, slot->tts_values, slot->tts_isnull);
 }
 
 /* the next row that passes the filters */
@@ -186,12 +257,11 @@ next_row(ForeignScanState *node, TupleTableSlot *slot)
 	CsvScanState *state = node->fdw_state;
 	ExprContext *econtext = node->ss.ps.ps_ExprContext;
 
-	while (csv_table_scan_next(state->scan, slot->tts_values,
-							   slot->tts_isnull))
+	while (fetch_row(state, slot))
 	{
 		ExecStoreVirtualTuple(slot);
 		if (state->pushdown.program == NULL ||
-			!csv_table_scan_undecided(state->scan))
+			!(state->looks_up || csv_table_scan_undecided(state->scan)))
 			return true;
 		ResetExprContext(econtext);
 		econtext->ecxt_scantuple = slot;
@@ -213,8 +283,7 @@ aggregate_rows(CsvScanState *state)
 	for (;;)
 	{
 		ExecClearTuple(row);
-		if (!csv_table_scan_next(state->scan, row->tts_values,
-								 row->tts_isnull))
+		if (!fetch_row(state, row))
 			break;
 		CHECK_FOR_INTERRUPTS();
 		ExecStoreVirtualTuple(row);
@@ -232,6 +301,8 @@ csv_iterate_scan(ForeignScanState *node)
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 
 	ExecClearTuple(slot);
+	if (!state->has_begun)
+		csv_begin_shared(state);
 	if (state->aggregation == NULL)
 		next_row(node, slot);
 	else
@@ -255,8 +326,14 @@ csv_rescan(ForeignScanState *node)
 	if (state->aggregated && node->ss.ps.chgParam == NULL &&
 		csv_aggregation_rewind(state->aggregation))
 		return;
-	csv_table_scan_rewind(state->scan);
 	state->aggregated = false;
+	state->looks_up = state->lookup != NULL &&
+		csv_lookup_rescan(state->lookup, state->scan);
+	if (!state->looks_up)
+		csv_table_scan_rewind(state->scan);
+	else if (state->aggregation != NULL)
+		csv_aggregation_renew(state->aggregation,
+							  csv_batches_groups(csv_table_scan_batches(state->scan)));
 }
 
 void
@@ -268,6 +345,8 @@ csv_end_scan(ForeignScanState *node)
 		return;
 	if (state->aggregation != NULL)
 		csv_aggregation_end(state->aggregation);
+	if (state->lookup != NULL)
+		csv_lookup_end(state->lookup);
 	if (state->scan != NULL)
 		csv_table_scan_end(state->scan);
 }

@@ -10,6 +10,7 @@
 
 #include "compat.h"
 #include "groups/aggregate.h"
+#include "scan/lookup.h"
 #include "scan/scan.h"
 
 /* the items of ForeignScan.fdw_private */
@@ -23,8 +24,11 @@ typedef enum CsvPlanItem
 	CSV_PLAN_RESULTS,			/* of an upper scan: how its columns come about,
 								 * and for which its aggregates were made */
 	CSV_PLAN_HIDDEN,			/* attribute numbers, as in CsvPushdown */
-	CSV_PLAN_ORDER				/* the order, see below; the limit's expressions
+	CSV_PLAN_ORDER,				/* the order, see below; the limit's expressions
 								 * are the last ones of fdw_exprs */
+	CSV_PLAN_EQUALITIES			/* by which rows can be looked up when the scan is
+								 * repeated, as integers (lookup.h); numbers of
+								 * csv_plan_clauses() */
 } CsvPlanItem;
 
 /* flags of a key of an order */
@@ -47,19 +51,48 @@ typedef struct CsvScanState
 	CsvPushdown pushdown;		/* program NULL: none */
 	CsvAggregation *aggregation;	/* NULL: rows */
 	bool		aggregated;		/* all rows are read */
+	CsvLookup  *lookup;			/* NULL: repeated scans read the file */
+	bool		looks_up;		/* rows come from there */
 	int64		nrejected;		/* rows that the engine could not decide on, and
 								 * that its filter drops */
+
+	/* in a parallel query */
+	bool		has_begun;		/* it is settled whether the scan is shared */
+	bool		is_shared;
+	CsvSharedScan *shared;		/* NULL: there is nothing to share it by */
+	dsa_area   *dsa;
+	ParallelContext *pcxt;		/* in the leader */
+	bool		has_statistics; /* of all processes */
+	CsvScanStatistics statistics;
 } CsvScanState;
 
 /* of a plan */
 extern Bitmapset *csv_plan_set(const ForeignScan *plan, CsvPlanItem item);
 extern bool csv_plan_has_order(const ForeignScan *plan);
 
+/* of a finished plan: clauses on the table as the executor evaluates them */
+extern List *csv_plan_clauses(const ForeignScan *plan);
+
 /* the wrapper's callbacks: execute.c */
 extern void csv_begin_scan(ForeignScanState *node, int eflags);
 extern TupleTableSlot *csv_iterate_scan(ForeignScanState *node);
 extern void csv_rescan(ForeignScanState *node);
 extern void csv_end_scan(ForeignScanState *node);
+extern void csv_open_scan(ForeignScanState *node);	/* not a callback */
+
+/*
+ * The same: parallel.c.  Before the first row, csv_begin_shared() has the scan
+ * shared where there is somebody to share it with.
+ */
+extern Size csv_estimate_dsm(ForeignScanState *node, ParallelContext *pcxt);
+extern void csv_initialize_dsm(ForeignScanState *node, ParallelContext *pcxt,
+							   void *coordinate);
+extern void csv_reinitialize_dsm(ForeignScanState *node,
+								 ParallelContext *pcxt, void *coordinate);
+extern void csv_initialize_worker(ForeignScanState *node, shm_toc *toc,
+								  void *coordinate);
+extern void csv_shutdown_scan(ForeignScanState *node);
+extern void csv_begin_shared(CsvScanState *state);
 
 /* explain.c, analyze.c */
 extern void csv_explain_scan(ForeignScanState *node, ExplainState *es);

@@ -228,6 +228,24 @@ find_resident(const CsvScanState *state, const ForeignScan *plan,
 								NULL, csv_plan_has_order(plan), ncolumns, &nrows);
 }
 
+/* scans that did not read the file, and what that took */
+static void
+explain_lookup(const CsvLookup *lookup, ExplainState *es)
+{
+	CsvLookupStatistics statistics;
+
+	csv_lookup_statistics(lookup, &statistics);
+	if (statistics.nscans == 0)
+		return;
+	ExplainPropertyInteger(statistics.disk_bytes > 0 ? "Rescans from Disk" :
+						   "Rescans from Memory", NULL, statistics.nscans, es);
+	ExplainPropertyInteger("Rescan Memory Usage", "kB",
+						   (statistics.memory_bytes + 1023) / 1024, es);
+	if (statistics.disk_bytes > 0)
+		ExplainPropertyInteger("Rescan Disk Usage", "kB",
+							   (statistics.disk_bytes + 1023) / 1024, es);
+}
+
 void
 csv_explain_scan(ForeignScanState *node, ExplainState *es)
 {
@@ -259,7 +277,8 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 	{
 		CsvSettings settings = table->settings;
 
-		if (resident && state->pushdown.program == NULL)
+		if ((resident && state->pushdown.program == NULL) ||
+			plan->scan.plan.parallel_aware)
 			settings.engine = CSV_ENGINE_CPU;
 		engine = csv_engine_describe(&settings,
 									 csv_source_data_size(table, NULL), nwanted);
@@ -280,13 +299,19 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 		const CsvEvaluationStatistics *evaluation =
 			&statistics.batches.evaluation;
 
-		csv_table_scan_statistics(state->scan, &statistics);
+		if (state->has_statistics)
+			statistics = state->statistics;
+		else
+		{
+			csv_table_scan_statistics(state->scan, &statistics);
+			statistics.nrejected = state->nrejected;
+		}
 		ExplainPropertyInteger("Records", NULL, statistics.records, es);
 		ExplainPropertyInteger("Skipped Records", NULL, statistics.skipped, es);
 		if (has_engine_filter(plan))
 			ExplainPropertyInteger("Rows Removed by Engine Filter", NULL,
 								   evaluation->filtered +
-								   state->nrejected, es);
+								   statistics.nrejected, es);
 		if (csv_plan_has_order(plan))
 			ExplainPropertyInteger("Rows Removed by Engine Limit", NULL,
 								   evaluation->beyond, es);
@@ -306,6 +331,8 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 			ExplainPropertyInteger("Engine Group Batches", NULL,
 								   csv_aggregation_batches(state->aggregation),
 								   es);
+		if (state->lookup != NULL)
+			explain_lookup(state->lookup, es);
 		if (es->timing)
 		{
 			ExplainPropertyFloat("Read Time", "ms",

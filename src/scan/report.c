@@ -117,15 +117,21 @@ csv_error_message(const CsvTable *table, CsvErrorCode code, int64 where,
 	}
 }
 
+/* may the nth skipped record have a NOTICE of its own? */
+static bool
+is_told(const CsvTable *table, int64 n)
+{
+	return table->verbosity == CSV_VERBOSITY_VERBOSE ||
+		(table->verbosity == CSV_VERBOSITY_DEFAULT && n <= table->notice_limit);
+}
+
 bool
 csv_report_needs_message(const CsvReport *report)
 {
 	const CsvTable *table = report->table;
 
 	return table->stop || table->reject_count >= 0 ||
-		table->verbosity == CSV_VERBOSITY_VERBOSE ||
-		(table->verbosity == CSV_VERBOSITY_DEFAULT &&
-		 report->nskipped < table->notice_limit);
+		is_told(table, report->counts.nskipped + 1);
 }
 
 /* where the record stands, and what the input function adds to its message */
@@ -138,6 +144,30 @@ skipped_detail(const CsvSkipped *skipped)
 					skipped->detail != NULL ? " " : "",
 					skipped->detail != NULL ?
 					cut_quoted_value(skipped->detail) : "");
+}
+
+void
+csv_report_add_counts(const CsvTable *table, CsvReportCounts *counts,
+					  const CsvReportCounts *more)
+{
+	int64		ntold = 0;
+
+	if (table->verbosity == CSV_VERBOSITY_VERBOSE)
+		ntold = more->nskipped;
+	else if (table->verbosity == CSV_VERBOSITY_DEFAULT)
+		ntold = Max(Min(table->notice_limit - counts->nskipped,
+						more->nskipped), 0);
+	counts->nskipped += more->nskipped;
+	counts->nsilent += more->nskipped - ntold;
+	for (int code = 0; code < CSV_NUM_ERRORS; code++)
+		counts->by_code[code] += more->by_code[code];
+}
+
+bool
+csv_report_exceeds(const CsvTable *table, int64 nskipped, int64 nrecords)
+{
+	return table->reject_percent >= 0 && nrecords > 0 &&
+		(double) nskipped * 100 > table->reject_percent * (double) nrecords;
 }
 
 void
@@ -155,9 +185,9 @@ csv_report_skipped(CsvReport *report, const CsvSkipped *skipped)
 						skipped->message),
 				 errdetail_internal("%s", skipped_detail(skipped))));
 
-	report->nskipped++;
-	report->by_code[skipped->code]++;
-	if (table->reject_count >= 0 && report->nskipped > table->reject_count)
+	report->counts.nskipped++;
+	report->counts.by_code[skipped->code]++;
+	if (table->reject_count >= 0 && report->counts.nskipped > table->reject_count)
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 				 errmsg("skipped more than %lld records of \"%s\"",
@@ -166,16 +196,14 @@ csv_report_skipped(CsvReport *report, const CsvSkipped *skipped)
 						   (long long) skipped->record, skipped->message,
 						   skipped_detail(skipped))));
 
-	if (table->verbosity == CSV_VERBOSITY_VERBOSE ||
-		(table->verbosity == CSV_VERBOSITY_DEFAULT &&
-		 report->nskipped <= table->notice_limit))
+	if (is_told(table, report->counts.nskipped))
 		ereport(NOTICE,
 				(errmsg("skipped record %lld of \"%s\": %s",
 						(long long) skipped->record, skipped->file,
 						skipped->message),
 				 errdetail_internal("%s", skipped_detail(skipped))));
 	else
-		report->nsilent++;
+		report->counts.nsilent++;
 }
 
 void
@@ -185,15 +213,15 @@ csv_report_end(CsvReport *report, int64 nrecords, bool complete)
 	const char *file = table->filename != NULL ? table->filename :
 		table->program;
 
-	if (complete && table->reject_percent >= 0 && nrecords > 0 &&
-		(double) report->nskipped * 100 > table->reject_percent * (double) nrecords)
+	if (complete &&
+		csv_report_exceeds(table, report->counts.nskipped, nrecords))
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 				 errmsg("skipped %lld of %lld records of \"%s\", more than %g%%",
-						(long long) report->nskipped, (long long) nrecords,
+						(long long) report->counts.nskipped, (long long) nrecords,
 						file, table->reject_percent)));
 
-	if (report->nsilent > 0 && !report->summed_up &&
+	if (report->counts.nsilent > 0 && !report->summed_up &&
 		table->verbosity == CSV_VERBOSITY_DEFAULT)
 	{
 		StringInfoData counts;
@@ -208,19 +236,19 @@ csv_report_end(CsvReport *report, int64 nrecords, bool complete)
 			int			most = CSV_ERROR_NONE;
 
 			for (int code = 1; code < CSV_NUM_ERRORS; code++)
-				if (report->by_code[code] > report->by_code[most])
+				if (report->counts.by_code[code] > report->counts.by_code[most])
 					most = code;
-			if (report->by_code[most] == 0)
+			if (report->counts.by_code[most] == 0)
 				break;
 			appendStringInfo(&counts, "%s%s %lld", counts.len > 0 ? ", " : "",
 							 csv_error_name((CsvErrorCode) most),
-							 (long long) report->by_code[most]);
-			report->by_code[most] = 0;
+							 (long long) report->counts.by_code[most]);
+			report->counts.by_code[most] = 0;
 		}
 		report->summed_up = true;
 		ereport(NOTICE,
 				(errmsg("skipped %lld records of \"%s\"",
-						(long long) report->nskipped, file),
+						(long long) report->counts.nskipped, file),
 				 errdetail("%s.", counts.data),
 				 errhint("See csv_gpu_errors(%s).",
 						 quote_literal_cstr(source))));

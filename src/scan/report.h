@@ -26,14 +26,28 @@ typedef struct CsvSkipped
 } CsvSkipped;
 
 /* counts of one scan */
-typedef struct CsvReport
+typedef struct CsvReportCounts
 {
-	const CsvTable *table;
 	int64		nskipped;
 	int64		nsilent;		/* of them, without a NOTICE of their own */
 	int64		by_code[CSV_NUM_ERRORS];
+} CsvReportCounts;
+
+typedef struct CsvReport
+{
+	const CsvTable *table;
+	CsvReportCounts counts;
 	bool		summed_up;
 } CsvReport;
+
+/* count so many more, none of which is an ERROR */
+extern void csv_report_add_counts(const CsvTable *table,
+								  CsvReportCounts *counts,
+								  const CsvReportCounts *more);
+
+/* are so many skipped records of so many beyond the reject limit's percentage? */
+extern bool csv_report_exceeds(const CsvTable *table, int64 nskipped,
+							   int64 nrecords);
 
 /* column_count and so on, as the error table shows it */
 extern const char *csv_error_name(CsvErrorCode code);

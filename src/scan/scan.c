@@ -15,8 +15,11 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "storage/shmem.h"
+#include "storage/spin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
@@ -73,6 +76,17 @@ struct CsvTableScan
 
 	bool		finished;
 	bool		stopped;		/* whoever is told of skipped records said so */
+
+	CsvSharedScan *shared;		/* NULL: no other process shares it */
+	bool		is_leader;
+};
+
+struct CsvSharedScan
+{
+	Size		sharing;		/* bytes from here to each part */
+	Size		report;
+	slock_t		mutex;
+	CsvScanStatistics statistics;	/* of processes that have ended */
 };
 
 /* ---- begin ---- */
@@ -112,7 +126,7 @@ choose_columns(CsvTableScan *scan, const Bitmapset *wanted)
 
 CsvTableScan *
 csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
-					 const CsvPushdown *pushdown, bool may_keep,
+					 const CsvPushdown *pushdown, int flags,
 					 CsvSkippedFn skipped, void *arg)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
@@ -125,7 +139,9 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 	scan->context = context;
 	scan->row_context = AllocSetContextCreate(context, "csv_gpu_fdw row",
 											  ALLOCSET_DEFAULT_SIZES);
-	scan->batches = csv_batches_create(table, wanted, pushdown, may_keep);
+	scan->batches = csv_batches_create(table, wanted, pushdown,
+									   flags & CSV_SCAN_MAY_KEEP,
+									   flags & CSV_SCAN_MAY_SHARE);
 	choose_columns(scan, wanted);
 	scan->plain = palloc0(sizeof(CsvPlainColumn) * Max(scan->ncolumns, 1));
 	scan->nullable = palloc0(sizeof(CsvScanColumn *) * Max(scan->ncolumns, 1));
@@ -286,6 +302,7 @@ leave_batch(CsvTableScan *scan)
 {
 	if (scan->at != NULL)
 		csv_skipping_pass(scan->skipping, scan->at->file_number,
+						  (int64) scan->at->batch.file_records,
 						  last_record(scan));
 	scan->at = NULL;
 	scan->position = 0;
@@ -301,12 +318,17 @@ static bool
 advance_batch(CsvTableScan *scan)
 {
 	leave_batch(scan);
+	if (scan->shared != NULL && scan->is_leader)
+		csv_skipping_say(scan->skipping);
 	scan->at = csv_batches_next(scan->batches);
 	if (scan->at == NULL)
 	{
 		scan->finished = true;
 		csv_progress_release(scan);
 		(void) csv_careful_take(scan->careful, NULL);
+		if (scan->shared != NULL)
+			csv_skipping_end_pieces(scan->skipping,
+									csv_batches_npieces(scan->batches));
 		csv_skipping_end(scan->skipping, true);
 		return false;
 	}
@@ -610,6 +632,17 @@ fill_fast(CsvTableScan *scan, uint32_t entry, Datum *values, bool *isnull)
 	}
 }
 
+/* whoever is told of skipped records wants no more */
+static void
+stop(CsvTableScan *scan)
+{
+	scan->finished = true;
+	if (scan->shared == NULL)
+		return;
+	leave_batch(scan);
+	csv_batches_stop(scan->batches);
+}
+
 bool
 csv_table_scan_next(CsvTableScan *scan, Datum *values, bool *isnull)
 {
@@ -627,7 +660,7 @@ csv_table_scan_next(CsvTableScan *scan, Datum *values, bool *isnull)
 		skip_errors_before(scan, row);
 		if (unlikely(scan->stopped))
 		{
-			scan->finished = true;
+			stop(scan);
 			return false;
 		}
 		scan->row = row;
@@ -656,6 +689,11 @@ csv_table_scan_next(CsvTableScan *scan, Datum *values, bool *isnull)
 				skip_row(scan, &refusal);
 				scan->row++;
 				CHECK_FOR_INTERRUPTS();
+				if (scan->stopped)
+				{
+					stop(scan);
+					return false;
+				}
 				continue;
 			}
 		}
@@ -679,14 +717,149 @@ csv_table_scan_undecided(const CsvTableScan *scan)
 	return scan->undecided;
 }
 
+/* ---- scans that several processes share ---- */
+
+static void
+add_statistics(CsvScanStatistics *sum, const CsvScanStatistics *one)
+{
+	CsvReadStatistics *reading = &sum->batches.reading;
+	const CsvReadStatistics *read = &one->batches.reading;
+	CsvEvaluationStatistics *evaluation = &sum->batches.evaluation;
+	const CsvEvaluationStatistics *evaluated = &one->batches.evaluation;
+
+	sum->records += one->records;
+	sum->skipped += one->skipped;
+	sum->nrejected += one->nrejected;
+	reading->chunks += read->chunks;
+	reading->bytes += read->bytes;
+	reading->read_seconds += read->read_seconds;
+	reading->copy_in_seconds += read->copy_in_seconds;
+	reading->parse_seconds += read->parse_seconds;
+	reading->copy_out_seconds += read->copy_out_seconds;
+	evaluation->filtered += evaluated->filtered;
+	evaluation->beyond += evaluated->beyond;
+	evaluation->answered += evaluated->answered;
+	evaluation->held += evaluated->held;
+}
+
+static CsvSharing *
+shared_files(CsvSharedScan *shared)
+{
+	return (CsvSharing *) ((char *) shared + shared->sharing);
+}
+
+static CsvSharedReport *
+shared_report(CsvSharedScan *shared)
+{
+	return (CsvSharedReport *) ((char *) shared + shared->report);
+}
+
+Size
+csv_shared_scan_size(const CsvTableScan *scan, int nprocesses)
+{
+	return add_size(MAXALIGN(sizeof(CsvSharedScan)) +
+					MAXALIGN(csv_shared_report_size(nprocesses)),
+					csv_batches_sharing_size(scan->batches));
+}
+
+void
+csv_shared_scan_init(CsvSharedScan *shared, const CsvTableScan *scan,
+					 int nprocesses)
+{
+	memset(shared, 0, sizeof(*shared));
+	shared->report = MAXALIGN(sizeof(CsvSharedScan));
+	shared->sharing = shared->report +
+		MAXALIGN(csv_shared_report_size(nprocesses));
+	SpinLockInit(&shared->mutex);
+	csv_shared_report_init(shared_report(shared), nprocesses);
+	csv_skipping_begin_shared(scan->skipping, shared_report(shared));
+	csv_batches_init_sharing(scan->batches, shared_files(shared), nprocesses);
+}
+
+void
+csv_shared_scan_restart(CsvSharedScan *shared, const CsvTableScan *scan)
+{
+	csv_skipping_begin_shared(scan->skipping, shared_report(shared));
+	csv_sharing_restart(shared_files(shared));
+}
+
+void
+csv_shared_scan_set_files(CsvSharedScan *shared, CsvTable *table)
+{
+	csv_sharing_files(shared_files(shared), &table->files, &table->nfiles);
+}
+
+/* a piece is passed */
+static void
+hand_in(void *arg, uint64 piece)
+{
+	csv_skipping_hand_in(((CsvTableScan *) arg)->skipping, piece);
+}
+
+static void
+note_failure(void *arg, const ErrorData *error)
+{
+	csv_skipping_fail(((CsvTableScan *) arg)->skipping, error);
+}
+
+void
+csv_table_scan_share(CsvTableScan *scan, CsvSharedScan *shared, dsa_area *dsa)
+{
+	MemoryContext outer = MemoryContextSwitchTo(scan->context);
+	CsvPieceCallbacks callbacks = {hand_in, note_failure, scan};
+
+	scan->shared = shared;
+	scan->is_leader = !IsParallelWorker();
+	csv_skipping_share(scan->skipping, shared_report(shared), dsa);
+	csv_batches_share(scan->batches, shared_files(shared), &callbacks);
+	MemoryContextSwitchTo(outer);
+}
+
+void
+csv_table_scan_unshare(CsvTableScan *scan, int64 nrejected,
+					   CsvScanStatistics *statistics)
+{
+	CsvSharedScan *shared = scan->shared;
+
+	leave_batch(scan);
+	if (statistics != NULL)
+	{
+		csv_table_scan_statistics(scan, statistics);
+		statistics->nrejected = nrejected;
+		SpinLockAcquire(&shared->mutex);
+		add_statistics(&shared->statistics, statistics);
+		*statistics = shared->statistics;
+		SpinLockRelease(&shared->mutex);
+	}
+	scan->shared = NULL;
+	if (scan->is_leader)
+		csv_skipping_unshare(scan->skipping);
+	csv_batches_unshare(scan->batches);
+}
+
 /* ---- end ---- */
 
 void
 csv_table_scan_rewind(CsvTableScan *scan)
 {
 	leave_batch(scan);
+	if (scan->shared != NULL && scan->is_leader)
+		csv_skipping_say(scan->skipping);
 	csv_batches_rewind(scan->batches);
 	scan->finished = false;
+	scan->stopped = false;
+}
+
+void
+csv_table_scan_look_ahead(CsvTableScan *scan, bool looks_ahead)
+{
+	csv_skipping_look_ahead(scan->skipping, looks_ahead);
+}
+
+bool
+csv_table_scan_is_complete(const CsvTableScan *scan)
+{
+	return scan->finished && !scan->stopped;
 }
 
 void
@@ -705,7 +878,9 @@ csv_table_scan_statistics(const CsvTableScan *scan,
 	csv_batches_statistics(scan->batches, &statistics->batches);
 	statistics->skipped = csv_skipping_skipped(scan->skipping);
 	statistics->records = scan->at == NULL ?
-		csv_skipping_passed(scan->skipping, 0, 0) :
+		csv_skipping_passed(scan->skipping, 0, 0, 0) :
 		csv_skipping_passed(scan->skipping, scan->at->file_number,
+							(int64) scan->at->batch.file_records,
 							last_record(scan));
+	statistics->nrejected = 0;
 }

@@ -22,6 +22,7 @@ typedef struct CsvScanStatistics
 {
 	int64		records;		/* good and bad, that the scan passed */
 	int64		skipped;
+	int64		nrejected;		/* rows that the caller has dropped */
 	CsvBatchesStatistics batches;
 } CsvScanStatistics;
 
@@ -30,14 +31,49 @@ typedef struct CsvScanStatistics
  * numbers; all others come out NULL).  Everything it holds belongs to a child
  * of the current memory context, and is given back with that at the latest.
  *
- * may_keep: the session may keep its columns, and take them from those it has
- * kept; not where `skipped` wants to see the records' bytes.
+ * CSV_SCAN_MAY_KEEP: the session may keep its columns, and take them from those it
+ * has kept; not where `skipped` wants to see the records' bytes.
+ * CSV_SCAN_MAY_SHARE: other processes may come to share the scan, see below.
  */
+#define CSV_SCAN_MAY_KEEP	1
+#define CSV_SCAN_MAY_SHARE	2
+
 extern CsvTableScan *csv_table_scan_begin(const CsvTable *table,
 										  const Bitmapset *wanted,
 										  const CsvPushdown *pushdown,
-										  bool may_keep,
+										  int flags,
 										  CsvSkippedFn skipped, void *arg);
+
+/* ---- scans that several processes share ---- */
+
+/* in shared memory: which pieces there are, and what is reported of them */
+typedef struct CsvSharedScan CsvSharedScan;
+
+/*
+ * The leader sets it up for so many processes, itself among them, before any
+ * begins; and again before they begin anew.
+ */
+extern Size csv_shared_scan_size(const CsvTableScan *scan, int nprocesses);
+extern void csv_shared_scan_init(CsvSharedScan *shared,
+								 const CsvTableScan *scan, int nprocesses);
+extern void csv_shared_scan_restart(CsvSharedScan *shared,
+									const CsvTableScan *scan);
+
+/* of a table whose files the leader has looked for */
+extern void csv_shared_scan_set_files(CsvSharedScan *shared,
+									  CsvTable *table);
+
+/*
+ * Take part, from the beginning on.  dsa: the parallel query's.  Then
+ * csv_table_scan_next() gives some of the rows, each row in one process.  When
+ * there are no more, or it leaves off, csv_table_scan_unshare() adds up the
+ * statistics, unless NULL; *statistics are those of all processes that have done so.
+ * In the leader it also says what is due.
+ */
+extern void csv_table_scan_share(CsvTableScan *scan, CsvSharedScan *shared,
+								 dsa_area *dsa);
+extern void csv_table_scan_unshare(CsvTableScan *scan, int64 nrejected,
+								   CsvScanStatistics *statistics);
 
 /* show it in pg_stat_progress_copy, under this relation */
 extern void csv_table_scan_show_progress(CsvTableScan *scan, Oid relid);
@@ -68,6 +104,15 @@ extern CsvBatches *csv_table_scan_batches(const CsvTableScan *scan);
 
 /* start again; records that were reported are not reported again */
 extern void csv_table_scan_rewind(CsvTableScan *scan);
+
+/*
+ * From a rewind to a rewind, or to the end: look at rows before their time
+ * (skipping.h).
+ */
+extern void csv_table_scan_look_ahead(CsvTableScan *scan, bool looks_ahead);
+
+/* have all its rows come out? */
+extern bool csv_table_scan_is_complete(const CsvTableScan *scan);
 
 /* the regular end: closes the source, sums up skipped records */
 extern void csv_table_scan_end(CsvTableScan *scan);

@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
+
 #include "scan/skipping.h"
 
 struct CsvSkipping
@@ -11,10 +13,14 @@ struct CsvSkipping
 	CsvSkippedFn skipped;
 	void	   *arg;
 	CsvReport	report;
-	int			file_number;	/* furthest record that was passed */
-	int64		record;
-	int64		npassed;
+	CsvReporter *reporter;		/* NULL: nobody shares the scan */
+	CsvScanPoint point;			/* furthest record that was passed and reported */
+	int64		npassed;		/* up to there */
+
+	/* this process's, where others share it */
+	int64		nown;
 	int64		nskipped;
+	bool		looks_ahead;
 };
 
 CsvSkipping *
@@ -32,27 +38,59 @@ bool
 csv_skipping_was_passed(const CsvSkipping *skipping, int file_number,
 						int64 record)
 {
-	return file_number < skipping->file_number ||
-		(file_number == skipping->file_number && record <= skipping->record);
+	return csv_is_passed(skipping->reporter != NULL ?
+						 csv_reporter_point(skipping->reporter) :
+						 &skipping->point, file_number, record);
+}
+
+/* how many records of a batch, up to this one, were not passed before? */
+static int64
+count_new(const CsvSkipping *skipping, int file_number, int64 before,
+		  int64 record)
+{
+	const CsvScanPoint *point = skipping->reporter != NULL ?
+		csv_reporter_point(skipping->reporter) : &skipping->point;
+
+	if (csv_is_passed(point, file_number, record))
+		return 0;
+	return record - (file_number == point->file_number ?
+					 Max(point->record, before) : before);
 }
 
 void
-csv_skipping_pass(CsvSkipping *skipping, int file_number, int64 record)
+csv_skipping_pass(CsvSkipping *skipping, int file_number, int64 before,
+				  int64 record)
 {
-	if (csv_skipping_was_passed(skipping, file_number, record))
+	int64		nnew = count_new(skipping, file_number, before, record);
+
+	if (skipping->looks_ahead)
 		return;
-	skipping->npassed = csv_skipping_passed(skipping, file_number, record);
-	skipping->file_number = file_number;
-	skipping->record = record;
+	if (skipping->reporter != NULL)
+	{
+		csv_reporter_pass(skipping->reporter, file_number, record, nnew);
+		skipping->nown += nnew;
+	}
+	else if (nnew > 0)
+	{
+		skipping->npassed += nnew;
+		skipping->point.file_number = file_number;
+		skipping->point.record = record;
+	}
+}
+
+void
+csv_skipping_look_ahead(CsvSkipping *skipping, bool looks_ahead)
+{
+	skipping->looks_ahead = looks_ahead;
 }
 
 int64
-csv_skipping_passed(const CsvSkipping *skipping, int file_number, int64 record)
+csv_skipping_passed(const CsvSkipping *skipping, int file_number, int64 before,
+					int64 record)
 {
-	if (csv_skipping_was_passed(skipping, file_number, record))
-		return skipping->npassed;
-	return skipping->npassed + record -
-		(file_number == skipping->file_number ? skipping->record : 0);
+	return (skipping->reporter != NULL ? skipping->nown : skipping->npassed) +
+		(skipping->looks_ahead ? 0 :
+		 count_new(skipping, file_number, before, record));
 }
 
 int64
@@ -70,6 +108,8 @@ csv_skipping_shows_bytes(const CsvSkipping *skipping)
 bool
 csv_skipping_needs_message(const CsvSkipping *skipping)
 {
+	if (skipping->reporter != NULL)
+		return csv_reporter_needs_message(skipping->reporter);
 	return skipping->skipped != NULL ||
 		csv_report_needs_message(&skipping->report);
 }
@@ -77,7 +117,11 @@ csv_skipping_needs_message(const CsvSkipping *skipping)
 bool
 csv_skipping_add(CsvSkipping *skipping, const CsvSkipped *skipped)
 {
+	if (skipping->looks_ahead)
+		return false;
 	skipping->nskipped++;
+	if (skipping->reporter != NULL)
+		return csv_reporter_add(skipping->reporter, skipped);
 	if (skipping->skipped != NULL)
 		return skipping->skipped(skipping->arg, skipped);
 	csv_report_skipped(&skipping->report, skipped);
@@ -87,5 +131,62 @@ csv_skipping_add(CsvSkipping *skipping, const CsvSkipped *skipped)
 void
 csv_skipping_end(CsvSkipping *skipping, bool complete)
 {
-	csv_report_end(&skipping->report, skipping->npassed, complete);
+	if (skipping->looks_ahead)
+		return;
+	if (skipping->reporter == NULL)
+		csv_report_end(&skipping->report, skipping->npassed, complete);
+	else if (!IsParallelWorker())
+		csv_skipping_say(skipping);
+}
+
+/* ---- where other processes share the scan ---- */
+
+void
+csv_skipping_begin_shared(const CsvSkipping *skipping, CsvSharedReport *shared)
+{
+	csv_shared_report_begin(shared, &skipping->report, &skipping->point,
+							skipping->npassed);
+}
+
+void
+csv_skipping_share(CsvSkipping *skipping, CsvSharedReport *shared,
+				   dsa_area *dsa)
+{
+	skipping->reporter = csv_reporter_create(shared, dsa,
+											 skipping->report.table);
+}
+
+void
+csv_skipping_fail(CsvSkipping *skipping, const ErrorData *error)
+{
+	csv_reporter_fail(skipping->reporter, error);
+}
+
+void
+csv_skipping_hand_in(CsvSkipping *skipping, uint64 piece)
+{
+	csv_reporter_hand_in(skipping->reporter, piece);
+}
+
+void
+csv_skipping_end_pieces(CsvSkipping *skipping, uint64 npieces)
+{
+	csv_reporter_end(skipping->reporter, npieces);
+}
+
+void
+csv_skipping_say(CsvSkipping *skipping)
+{
+	/* that there are too many of them was said by whoever read the last */
+	if (csv_reporter_say(skipping->reporter, &skipping->report,
+						 &skipping->point, &skipping->npassed))
+		csv_report_end(&skipping->report, skipping->npassed, false);
+}
+
+void
+csv_skipping_unshare(CsvSkipping *skipping)
+{
+	csv_skipping_say(skipping);
+	pfree(skipping->reporter);
+	skipping->reporter = NULL;
 }

@@ -8,7 +8,7 @@
 #ifndef CSV_SKIPPING_H
 #define CSV_SKIPPING_H
 
-#include "scan/report.h"
+#include "scan/shared_report.h"
 
 /*
  * Told of each skipped record, in order, instead of the usual report.  False:
@@ -26,13 +26,22 @@ extern CsvSkipping *csv_skipping_create(const CsvTable *table,
 extern bool csv_skipping_was_passed(const CsvSkipping *skipping,
 									int file_number, int64 record);
 
-/* it is past this record, and all before it */
+/*
+ * It is past this record, and all before it in the batch, before which there were
+ * so many of the file.
+ */
 extern void csv_skipping_pass(CsvSkipping *skipping, int file_number,
-							  int64 record);
+							  int64 before, int64 record);
+
+/*
+ * While it looks ahead, the scan passes no record, and says nothing: it ends
+ * before a skipped record that it has not passed.
+ */
+extern void csv_skipping_look_ahead(CsvSkipping *skipping, bool looks_ahead);
 
 /* records passed, if the scan is past this one, too */
 extern int64 csv_skipping_passed(const CsvSkipping *skipping, int file_number,
-								 int64 record);
+								 int64 before, int64 record);
 extern int64 csv_skipping_skipped(const CsvSkipping *skipping);
 
 /* does anybody look at the bytes, or the message, of the next one? */
@@ -47,5 +56,24 @@ extern bool csv_skipping_add(CsvSkipping *skipping, const CsvSkipped *skipped);
 
 /* the end of the scan: of all its records if it is complete */
 extern void csv_skipping_end(CsvSkipping *skipping, bool complete);
+
+/* ---- where other processes share the scan ---- */
+
+/* what was reported up to now, for others to go on from */
+extern void csv_skipping_begin_shared(const CsvSkipping *skipping,
+									  CsvSharedReport *shared);
+
+/* report together with others, from now on */
+extern void csv_skipping_share(CsvSkipping *skipping, CsvSharedReport *shared,
+							   dsa_area *dsa);
+
+/* the piece at hand has an ERROR; a piece is passed; there are no more than so many */
+extern void csv_skipping_fail(CsvSkipping *skipping, const ErrorData *error);
+extern void csv_skipping_hand_in(CsvSkipping *skipping, uint64 piece);
+extern void csv_skipping_end_pieces(CsvSkipping *skipping, uint64 npieces);
+
+/* in the leader: say what is due, and then go on alone */
+extern void csv_skipping_say(CsvSkipping *skipping);
+extern void csv_skipping_unshare(CsvSkipping *skipping);
 
 #endif							/* CSV_SKIPPING_H */

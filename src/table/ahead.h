@@ -1,30 +1,39 @@
 /*
  * ahead.h
- *		Bytes that a thread makes ahead of whoever reads them.
+ *		A compressed file that threads decompress ahead of whoever reads it.
  */
 #ifndef CSV_AHEAD_H
 #define CSV_AHEAD_H
 
+#include "table/option.h"
+
+/* most threads */
+#define CSV_AHEAD_MAX_THREADS	64
+
 typedef struct CsvAhead CsvAhead;
 
 /*
- * Makes up to nbytes bytes, in the thread: PostgreSQL is not to be called there.
- * It returns soon, if need be with none, for the thread is not stopped before.
- * False if nothing comes behind them.
+ * Start nthreads threads that decompress the regular file fd, from the member
+ * or frame on that begins at offset `start`; of its bytes the first `skip` are
+ * left out.  NULL where no thread, or no memory, is to be had.
  */
-typedef bool (*CsvMakeFn) (void *arg, uint8_t *buffer, size_t nbytes,
-						   size_t *nmade);
+extern CsvAhead *csv_ahead_start(int fd, CsvCompression compression,
+								 int nthreads, uint64 start, uint64 skip);
 
 /*
- * Start the thread; NULL where none, or no memory, is to be had.  From now on
- * arg is the thread's, until csv_ahead_read has returned 0, or csv_ahead_stop.
+ * Up to nbytes bytes; 0 where the threads have done what they can: that is at
+ * the end, where the file is damaged, or goes on with something else.  Processes
+ * interrupts.
  */
-extern CsvAhead *csv_ahead_start(CsvMakeFn make, void *arg);
-
-/* up to nbytes bytes; 0 at the end.  Processes interrupts. */
 extern size_t csv_ahead_read(CsvAhead *ahead, uint8_t *buffer, size_t nbytes);
 
-/* stop the thread and wait for it: no longer than a call of make takes */
+/*
+ * When csv_ahead_read has returned 0: the member or frame from which on another
+ * has to decompress, and how many of its bytes were read.
+ */
+extern void csv_ahead_left(const CsvAhead *ahead, uint64 *start, uint64 *skip);
+
+/* stop the threads and wait for them, some milliseconds */
 extern void csv_ahead_stop(CsvAhead *ahead);
 
 #endif							/* CSV_AHEAD_H */

@@ -3,7 +3,8 @@
  *		Files of gzip, zstd and LZ4, decompressed as they are read.
  *
  * With the libraries that PostgreSQL itself is built with, as far as their
- * headers were there when csv_gpu_fdw was built (CSV_WITH_GZIP and so on).
+ * headers were there when csv_gpu_fdw was built (CSV_WITH_GZIP and so on), and
+ * with ISA-L for gzip.
  */
 #ifndef CSV_DECOMPRESS_H
 #define CSV_DECOMPRESS_H
@@ -11,6 +12,8 @@
 #include "table/option.h"
 
 typedef struct CsvDecompressor CsvDecompressor;
+
+typedef void (*CsvSeekFn) (void *arg, uint64_t offset);
 
 /*
  * How a file of this name is compressed, where `choice` is what the table says:
@@ -32,19 +35,21 @@ extern size_t csv_name_without_compression(const char *filename);
 /*
  * A decompressor for one file after the other, in the current memory context,
  * which gives back what the libraries hold.  Compressed bytes come from read,
- * which may leave by an ERROR.
+ * which may leave by an ERROR, and begin anew at an offset after seek, which is
+ * called for regular files only.
  */
-extern CsvDecompressor *csv_decompressor_create(CsvReadFn read, void *arg);
+extern CsvDecompressor *csv_decompressor_create(CsvReadFn read, CsvSeekFn seek,
+												void *arg);
 
 /*
  * Begin with a file.  `name` is for messages and must outlive the file; ERROR
  * where this build has no library for it.  fd is not -1 if it is a descriptor of
- * a regular file that begins with the bytes that read will deliver: a thread may
- * take them from there, until csv_decompressor_end.
+ * a regular file that begins with the bytes that read will deliver: up to
+ * nthreads threads may take them from there, until csv_decompressor_end.
  */
 extern void csv_decompressor_begin(CsvDecompressor *decompressor,
 								   CsvCompression compression,
-								   const char *name, int fd);
+								   const char *name, int fd, int nthreads);
 
 /*
  * Up to nbytes decompressed bytes; 0 at the end.  A file that is damaged, ends

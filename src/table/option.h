@@ -87,6 +87,9 @@ typedef struct CsvTable
 	/* where the bytes come from; one of them is NULL */
 	char	   *filename;		/* a path or a pattern; FILE of messages */
 	char	   *program;
+	char	  **files;			/* of a pattern, where another process has looked
+								 * for them; else NULL */
+	int			nfiles;
 	CsvCompression compression;
 
 	/*

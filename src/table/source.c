@@ -107,8 +107,8 @@ typedef struct GlobFailure
 /* glob() takes no argument to its callback; valid while it runs */
 static GlobFailure glob_failure;
 
-static bool expand_pattern(const char *pattern, bool quiet,
-						   char ***names, int *nnames);
+static bool find_files(const CsvTable *table, bool quiet, char ***names,
+					   int *nnames);
 static void open_file(CsvSource *source, const char *path);
 static void open_program(CsvSource *source, const char *command);
 static void close_checked(CsvSource *source);
@@ -144,7 +144,7 @@ void
 csv_source_files(const CsvTable *table, char ***names, int *nfiles)
 {
 	check_reads_files(table);
-	if (!expand_pattern(table->filename, false, names, nfiles))
+	if (!find_files(table, false, names, nfiles))
 		*nfiles = 0;
 }
 
@@ -223,13 +223,12 @@ csv_source_create(const CsvTable *table)
 		source->names[0] = table->program;
 		source->nnames = 1;
 	}
-	else if (!expand_pattern(table->filename, false,
-							 &source->names, &source->nnames))
+	else if (!find_files(table, false, &source->names, &source->nnames))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FILE),
 				 errmsg("no file matches \"%s\"", table->filename),
 				 hint_relative(table->filename)));
-	else if (is_pattern(table->filename))
+	else if (table->files == NULL && is_pattern(table->filename))
 		check_matches(source->names, source->nnames);
 	source->shown_names = palloc_extended(sizeof(char *) * source->nnames,
 										  MCXT_ALLOC_HUGE);
@@ -356,6 +355,17 @@ expand_pattern(const char *pattern, bool quiet, char ***names, int *nnames)
 	return *nnames > 0;
 }
 
+/* the same of a table */
+static bool
+find_files(const CsvTable *table, bool quiet, char ***names, int *nnames)
+{
+	if (table->files == NULL)
+		return expand_pattern(table->filename, quiet, names, nnames);
+	*names = table->files;
+	*nnames = table->nfiles;
+	return true;
+}
+
 /* of a file, or of a program's output */
 static CsvCompression
 file_compression(const CsvTable *table, const char *name)
@@ -378,7 +388,7 @@ add_up_sizes(const CsvTable *table, int64 *file_bytes, int64 *data_bytes,
 
 	*file_bytes = *data_bytes = 0;
 	if (table->program != NULL ||
-		!expand_pattern(table->filename, true, &names, nfiles))
+		!find_files(table, true, &names, nfiles))
 		return false;
 
 	for (int i = 0; i < *nfiles; i++)
@@ -445,7 +455,7 @@ csv_source_identities(const CsvTable *table, char ***names,
 					  CsvFileIdentity **identities, int *nfiles)
 {
 	if (table->program != NULL ||
-		!expand_pattern(table->filename, true, names, nfiles))
+		!find_files(table, true, names, nfiles))
 		return false;
 	*identities = palloc(sizeof(CsvFileIdentity) * *nfiles);
 	for (int i = 0; i < *nfiles; i++)
@@ -460,6 +470,47 @@ csv_source_identities(const CsvTable *table, char ***names,
 	return true;
 }
 
+void
+csv_source_names(const CsvSource *source, char ***names, int *nfiles)
+{
+	*names = source->names;
+	*nfiles = source->nnames;
+}
+
+/* can such a file be read at any place? */
+static bool
+is_seekable(const CsvSource *source, bool is_regular, bool is_compressed)
+{
+	return is_regular && !is_compressed && source->conversion == NULL;
+}
+
+bool
+csv_source_look_at(const CsvSource *source, int number,
+				   CsvFileIdentity *identity, bool *seekable)
+{
+	const char *name = source->names[number];
+	struct stat st;
+
+	*seekable = false;
+	if (source->table->program != NULL || stat(name, &st) != 0 ||
+		!S_ISREG(st.st_mode))
+		return false;
+	*identity = csv_file_identity(&st);
+	*seekable = is_seekable(source, true, file_compression(source->table, name) !=
+							CSV_COMPRESSION_NONE);
+	return true;
+}
+
+bool
+csv_source_is_open(const CsvSource *source, const CsvFileIdentity *identity)
+{
+	struct stat st;
+
+	return source->fd >= 0 && fstat(source->fd, &st) == 0 &&
+		(uint64_t) st.st_dev == identity->device &&
+		(uint64_t) st.st_ino == identity->inode;
+}
+
 const char *
 csv_source_name(const CsvSource *source)
 {
@@ -467,6 +518,16 @@ csv_source_name(const CsvSource *source)
 }
 
 /* ---- open and close ---- */
+
+/* the next bytes come from there */
+static void
+seek(void *arg, uint64_t offset)
+{
+	CsvSource  *source = arg;
+
+	source->position = (off_t) offset;
+	source->at_end = false;
+}
 
 /*
  * Have what was opened decompressed, if it is to be.
@@ -484,24 +545,23 @@ begin_decompression(CsvSource *source)
 		MemoryContext outer =
 			MemoryContextSwitchTo(GetMemoryChunkContext(source));
 
-		source->decompressor = csv_decompressor_create(read_descriptor, source);
+		source->decompressor = csv_decompressor_create(read_descriptor, seek,
+													   source);
 		MemoryContextSwitchTo(outer);
 	}
 	csv_decompressor_begin(source->decompressor, compression, source->name,
-						   source->is_regular ? source->fd : -1);
+						   source->is_regular ? source->fd : -1,
+						   Max(source->table->settings.cpu_threads, 1));
 }
 
-bool
-csv_source_open_next(CsvSource *source)
+void
+csv_source_open(CsvSource *source, int number)
 {
-	const char *path;
+	const char *path = source->names[number];
 
 	csv_source_close(source);
-	if (source->next >= source->nnames)
-		return false;
-
-	path = source->names[source->next];
-	source->name = source->shown_names[source->next++];
+	source->next = number + 1;
+	source->name = source->shown_names[number];
 	source->at_start = true;
 	source->at_end = false;
 	source->wait_for_writer = false;
@@ -513,6 +573,15 @@ csv_source_open_next(CsvSource *source)
 	else
 		open_file(source, path);
 	begin_decompression(source);
+}
+
+bool
+csv_source_open_next(CsvSource *source)
+{
+	csv_source_close(source);
+	if (source->next >= source->nnames)
+		return false;
+	csv_source_open(source, source->next);
 	return true;
 }
 
@@ -729,22 +798,12 @@ read_at(void *arg, uint8_t *buffer, size_t nbytes, uint64_t offset)
 	return pread(source->fd, buffer, nbytes, (off_t) offset);
 }
 
-static void
-seek(void *arg, uint64_t offset)
-{
-	CsvSource  *source = arg;
-
-	source->position = (off_t) offset;
-	source->at_end = false;
-}
-
 bool
 csv_source_read_ahead(CsvSource *source, CsvReadAhead *ahead)
 {
 	struct stat file;
 
-	if (!source->is_regular || source->is_compressed ||
-		source->conversion != NULL)
+	if (!is_seekable(source, source->is_regular, source->is_compressed))
 		return false;
 	ahead->read_at = read_at;
 	ahead->seek = seek;

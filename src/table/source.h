@@ -35,6 +35,9 @@ extern CsvSource *csv_source_create(const CsvTable *table);
  */
 extern bool csv_source_open_next(CsvSource *source);
 
+/* the same with that file, from 0, whichever was open before */
+extern void csv_source_open(CsvSource *source, int number);
+
 /*
  * A CsvReadFn; arg is the CsvSource.  ERROR where reading fails, where a program
  * that has reached its end did not succeed, or where a file's first bytes say
@@ -70,7 +73,23 @@ extern bool csv_source_read_ahead(CsvSource *source, CsvReadAhead *ahead);
 extern bool csv_source_identity(const CsvSource *source,
 								CsvFileIdentity *identity);
 
-/* the same of all files of a table, which are not opened; names as shown */
+/*
+ * The names of the files, as the operating system has them: the source's own.  Of
+ * each, by number from 0, without opening it: what it is, and whether it can be
+ * read at any place; false if there is no such regular file.  And is the file that is open
+ * that one?
+ */
+extern void csv_source_names(const CsvSource *source, char ***names,
+							 int *nfiles);
+extern bool csv_source_look_at(const CsvSource *source, int number,
+							   CsvFileIdentity *identity, bool *seekable);
+extern bool csv_source_is_open(const CsvSource *source,
+							   const CsvFileIdentity *identity);
+
+/*
+ * As csv_source_identity() of all files of a table, which are not opened; names
+ * as shown.
+ */
 extern bool csv_source_identities(const CsvTable *table, char ***names,
 								  CsvFileIdentity **identities, int *nfiles);
 

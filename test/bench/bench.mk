@@ -3,11 +3,12 @@
 #
 #	make bench			all of them, on a server of our own or that of PGHOST;
 #						the results go to docs/results
-#	make bench-programs	build/generate, build/engine, build/query and build/duckdb
+#	make bench-programs	build/generate, build/tpch, build/engine, build/query and
+#						build/duckdb
 #	make bench-docs		tables and plots of docs/benchmarks.md from docs/results
 
 .PHONY: bench bench-programs bench-docs
-bench-programs: build/generate build/engine build/query build/duckdb
+bench-programs: build/generate build/tpch build/engine build/query build/duckdb
 
 bench: bench-programs
 	+@exec env MAKE='$(MAKE)' PARTS='$(PARTS)' test/bench/run.sh
@@ -15,7 +16,7 @@ bench: bench-programs
 bench-docs:
 	@python3 test/bench/report.py
 
-build/generate: test/bench/generate.c
+build/generate build/tpch: build/%: test/bench/%.c test/bench/random.h
 	@mkdir -p $(@D)
 	$(CC) $(TEST_CFLAGS) -o $@ $<
 

@@ -24,18 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t random_state;
-
-/* xorshift64*: fast, and the same everywhere */
-static uint32_t
-next_random(uint32_t below)
-{
-	random_state ^= random_state >> 12;
-	random_state ^= random_state << 25;
-	random_state ^= random_state >> 27;
-	return (uint32_t) (((random_state * UINT64_C(0x2545F4914F6CDD1D)) >> 32) *
-					   (uint64_t) below >> 32);
-}
+#include "random.h"
 
 static const char *const words[] = {
 	"carefully", "final", "deposits", "sleep", "furiously", "ironic",
@@ -229,8 +218,7 @@ main(int argc, char **argv)
 		limit <<= 20;
 	else if (*unit == 'G')
 		limit <<= 30;
-	random_state = argc > 3 ? strtoull(argv[3], NULL, 10) + 1 : 1;
-	random_state *= UINT64_C(0x9E3779B97F4A7C15);
+	seed_random(argc > 3 ? strtoull(argv[3], NULL, 10) : 0);
 
 	if (strcmp(argv[1], "tiny") == 0)
 		write_columns(16, 1, limit);

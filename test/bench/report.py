@@ -9,6 +9,7 @@ from docs/results/sql-h200.csv.  A plot docs/benchmarks-KIND-MACHINE.svg is draw
 for each such file but the machine's description.  Run by "make bench-docs".
 """
 import csv
+import math
 import re
 import sys
 from pathlib import Path
@@ -260,8 +261,40 @@ def scaling_table(machine):
                  ['off linear', 'memory'], lines)
 
 
+SYSTEMS = {'ours': 'csv_gpu_fdw', 'duckdb': 'DuckDB', 'tables': 'plain tables'}
+
+
+def tpch_table(machine):
+    """The queries, then what they come to; a run that was ended counts as it is."""
+    rows = read('tpch', machine)
+    systems = [system for system, in ordered(rows, 'system')]
+    times = {}
+    ended = set()
+    for row in rows:
+        times.setdefault(row['query'], {})[row['system']] = float(row['median_ms'])
+        if row['runs'] == '0':
+            ended.add((row['query'], row['system']))
+
+    def line(name, values, over=()):
+        cells = [('> ' if system in over else '') + duration(values[system]) +
+                 (f'<br>×{significant(values[system] / values[systems[0]])}'
+                  if system != systems[0] else '') for system in systems]
+        return [name] + cells
+
+    lines = [line(query.replace('q0', 'q').upper(), values,
+                  [system for system in systems if (query, system) in ended])
+             for query, values in times.items()]
+    mean = {system: math.exp(sum(math.log(values[system]) for values in times.values()) /
+                             len(times)) for system in systems}
+    total = {system: sum(values[system] for query, values in times.items()
+                         if query not in ('q02', 'q17', 'q20')) for system in systems}
+    lines += [line('geometric mean', mean), line('sum without Q2, Q17, Q20', total)]
+    return [f'Scale {rows[0]["scale"]}, {rows[0]["threads"]} threads:', ''] + \
+        table(['query'] + [SYSTEMS.get(system, system) for system in systems], lines)
+
+
 TABLES = {'machine': machine_table, 'sql': sql_tables, 'structure': structure_table,
-          'columns': columns_table, 'scaling': scaling_table}
+          'columns': columns_table, 'scaling': scaling_table, 'tpch': tpch_table}
 
 
 def fill(text):

@@ -1,27 +1,30 @@
 #!/bin/bash
-# run.sh: the benchmarks, all or PARTS of "machine engine sql scaling", with
+# run.sh: the benchmarks, all or PARTS of "machine engine sql scaling tpch", with
 # the results in docs/results.  Run by "make bench".
 #
 # The server is that of PGHOST where that is set, with the extension installed;
 # else one of our own is made, and gone afterwards.  MACHINE names this machine
-# in the results; SQL_SIZE (2G) is the size of sql.sh's file.  What else the
-# scripts can be told, they say themselves.
+# in the results; SQL_SIZE (2G) is the size of sql.sh's file, and TPCH_SCALE (1) the
+# scale of tpch.sh's.  What else the scripts can be told, they say themselves.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 export MACHINE=${MACHINE:-$(hostname)}
 results=docs/results
-parts=${PARTS:-machine engine sql scaling}
+parts=${PARTS:-machine engine sql scaling tpch}
 data=${DIR:-/tmp}/csv_bench.$$.csv
 
 remove_data()
 {
-	rm -f "$data"
+	rm -rf "$data"
 }
 trap remove_data EXIT
 
 if [ -z "${PGHOST:-}" ]; then
 	. test/private.sh
 	private_install
+	# workers for all processors; 8 are the default of both
+	private_settings="max_worker_processes = $(($(nproc) + 8))
+max_parallel_workers = $(nproc)"
 	private_start
 	trap 'remove_data; private_cleanup' EXIT
 	# shellcheck disable=SC2154
@@ -38,6 +41,13 @@ for part in $parts; do
 			build/generate lineitem "${SQL_SIZE:-2G}" >"$data"
 			sync "$data"
 			test/bench/sql.sh "$data" "$results/sql-$MACHINE.csv"
+			remove_data
+			;;
+		tpch)
+			mkdir "$data"
+			build/tpch "${TPCH_SCALE:-1}" "$data"
+			sync "$data"/*
+			test/bench/tpch.sh "$data" "$results/tpch-$MACHINE.csv"
 			remove_data
 			;;
 		scaling) test/bench/scaling.sh "$results/scaling-$MACHINE.csv" ;;

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "optimizer/paths.h"
 #include "utils/guc.h"
 
 #include "inject.h"
@@ -14,7 +15,13 @@ extern void __wrap_MarkGUCPrefixReserved(const char *prefix);
 extern bool __real_csv_has_settled(int64_t time);
 extern bool __wrap_csv_has_settled(int64_t time);
 
+extern int	__real_compute_parallel_worker(RelOptInfo *rel, double heap_pages,
+										   double index_pages, int max_workers);
+extern int	__wrap_compute_parallel_worker(RelOptInfo *rel, double heap_pages,
+										   double index_pages, int max_workers);
+
 static double file_age;
+static int	parallel_workers;
 
 /* the last that the extension does when it is loaded */
 void
@@ -37,7 +44,21 @@ __wrap_MarkGUCPrefixReserved(const char *prefix)
 							 "So tests need not wait until a file has settled.",
 							 &file_age, 0, 0, 1000,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("csv_gpu_test.parallel_workers",
+							"Plans so many workers for a scan, whatever its size.",
+							"0: as many as its size is worth.",
+							&parallel_workers, 0, 0, 1000,
+							PGC_USERSET, 0, NULL, NULL, NULL);
 	__real_MarkGUCPrefixReserved(prefix);
+}
+
+int
+__wrap_compute_parallel_worker(RelOptInfo *rel, double heap_pages,
+							   double index_pages, int max_workers)
+{
+	return parallel_workers > 0 ? Min(parallel_workers, max_workers) :
+		__real_compute_parallel_worker(rel, heap_pages, index_pages,
+									   max_workers);
 }
 
 bool

@@ -2,7 +2,10 @@
  * hostile.c
  *		Writes a folder of hostile files, and prints the SQL that reads them.
  *
- *	hostile FOLDER SEED FILES
+ *	hostile FOLDER SEED FILES [parallel]
+ *
+ * "parallel": the SQL reads each file twice, by one process and by several, with
+ * what psql prints marked for whoever compares it.
  *
  * All depends on SEED alone.  The contents are those of the differential tests,
  * and columns of one type; on top come headers whose names are odd, names of
@@ -301,9 +304,27 @@ print_option(const char *name, const uint8_t *bytes, size_t nbytes)
 	print_literal(bytes, nbytes);
 }
 
+/* how bad records are reported, and how large pieces are; behind an option */
+static void
+print_report_options(const Case *test_case, Choices *choices)
+{
+	if (chance(choices, 8))
+		printf(", on_error 'stop'");
+	else if (chance(choices, 3))
+		printf(", reject_limit '%u%s'", choose(choices, 30),
+			   chance(choices, 3) ? "%" : "");
+	if (chance(choices, 3))
+		printf(", notice_limit '%u'", choose(choices, 30));
+	if (chance(choices, 6))
+		printf(", log_verbosity 'silent'");
+	if (test_case->chunk_bytes != 0)
+		printf(", chunk_size '%uB'", (unsigned) test_case->chunk_bytes);
+}
+
 /* a foreign table as the case has it; the server says which cannot be */
 static void
-print_declared(const char *path, const Case *test_case, Choices *choices)
+print_declared(const char *path, const Case *test_case, bool parallel,
+			   Choices *choices)
 {
 	static const char *types[] = {
 		"text", "text", "text", "varchar(5)", "char(3)", "integer", "bigint",
@@ -319,7 +340,7 @@ print_declared(const char *path, const Case *test_case, Choices *choices)
 	uint32_t	nfields = test_case->layout.nfields;
 	char		number[32];
 
-	printf("$sql$CREATE FOREIGN TABLE stress.declared (");
+	printf("CREATE FOREIGN TABLE stress.declared (");
 	for (uint32_t field = 0; field < nfields; field++)
 	{
 		printf("%sc%u %s", field > 0 ? ", " : "", field,
@@ -360,7 +381,9 @@ print_declared(const char *path, const Case *test_case, Choices *choices)
 		   chance(choices, 2) ? "UTF8" : PICK(choices, encodings));
 	if (test_case->layout.decimal_separator == ',')
 		printf(", decimal_separator ','");
-	printf(")$sql$");
+	if (parallel)
+		print_report_options(test_case, choices);
+	printf(")");
 }
 
 /* the beginning of a file's name, which has its number, too */
@@ -386,6 +409,33 @@ choose_file_name(char *name, size_t size, uint32_t number, Choices *choices)
 	if (!chance(choices, 4))
 		snprintf(name, size, "f%u%s", number, suffix);
 	free(odd.bytes);
+}
+
+/* read a table alone, and shared by 1 to 8 workers */
+static void
+print_comparison(const char *name, Choices *choices)
+{
+	static const char *queries[] = {
+		"SELECT count(*), md5(string_agg(x, '|' ORDER BY x COLLATE \"C\")) FROM (SELECT d::text AS x FROM stress.declared d OFFSET 0) s",
+		"SELECT x FROM (SELECT d::text AS x FROM stress.declared d OFFSET 0) s ORDER BY x COLLATE \"C\"",
+		"SELECT count(*), max(d::text COLLATE \"C\") FROM stress.declared d WHERE c0::text COLLATE \"C\" > 'a'",
+		"SELECT count(*), min(md5(c0::text)) FROM stress.declared WHERE c0 IS NOT NULL",
+		"SELECT c0::text, count(*) FROM stress.declared GROUP BY 1 HAVING count(md5(c0::text)) > 0 ORDER BY 1, 2"
+	};
+	const char *query = PICK(choices, queries);
+
+	/* in one transaction, where "now" means one time */
+	printf("\\set ON_ERROR_ROLLBACK on\nBEGIN;\n"
+		   "\\echo == %s serial\n\\warn == %s serial\n"
+		   "SET max_parallel_workers_per_gather = 0;\n%s;\n", name, name, query);
+	printf("\\echo == %s plan\n\\warn == %s plan\n"
+		   "SET max_parallel_workers_per_gather = %u;\n"
+		   "SET csv_gpu_test.parallel_workers = 8;\n"
+		   "SET parallel_leader_participation = %s;\n"
+		   "EXPLAIN (COSTS OFF) %s;\n", name, name, choose(choices, 8) + 1,
+		   chance(choices, 3) ? "on" : "off", query);
+	printf("\\echo == %s parallel\n\\warn == %s parallel\n%s;\n"
+		   "\\echo ==\n\\warn ==\nCOMMIT;\n", name, name, query);
 }
 
 static void
@@ -415,10 +465,11 @@ main(int argc, char **argv)
 	Content		content = {NULL, 0, 0};
 	Content		file = {NULL, 0, 0};
 	char		path[4096];
+	bool		parallel = argc == 5 && strcmp(argv[4], "parallel") == 0;
 
-	if (argc != 4 || test_case == NULL)
+	if ((argc != 4 && !parallel) || test_case == NULL)
 	{
-		fprintf(stderr, "usage: hostile FOLDER SEED FILES\n");
+		fprintf(stderr, "usage: hostile FOLDER SEED FILES [parallel]\n");
 		return 2;
 	}
 	/* neighbouring seeds are far from each other */
@@ -454,21 +505,37 @@ main(int argc, char **argv)
 			write_file(path, &file);
 			printf("\\warn stress: file %u\n", i);
 		}
+		if (parallel)
+		{
+			/* now and then, of all files so far */
+			if (strncmp(path + strlen(folder), "/all/", 5) == 0 &&
+				chance(&choices, 6))
+				snprintf(path, sizeof(path), "%s/all/*", folder);
+			printf("DROP FOREIGN TABLE IF EXISTS stress.declared;\n");
+			print_declared(path, test_case, true, &choices);
+			printf(";\n");
+			snprintf(name, sizeof(name), "%u", i);
+			print_comparison(name, &choices);
+			continue;
+		}
 		printf("SET stress.index = %s;\n", chance(&choices, 3) ? "on" : "off");
 		printf("CALL stress.file(");
 		print_string(path);
-		printf(", ");
-		print_declared(path, test_case, &choices);
-		printf(");\n");
+		printf(", $sql$");
+		print_declared(path, test_case, false, &choices);
+		printf("$sql$);\n");
 		if (strncmp(path + strlen(folder), "/all/", 5) != 0)
 		{
 			snprintf(path, sizeof(path), "%s/%u", folder, i);
 			print_folder(path, PICK(&choices, import_options));
 		}
 	}
-	snprintf(path, sizeof(path), "%s/all", folder);
-	print_folder(path, "");
-	print_folder(path, PICK(&choices, import_options));
+	if (!parallel)
+	{
+		snprintf(path, sizeof(path), "%s/all", folder);
+		print_folder(path, "");
+		print_folder(path, PICK(&choices, import_options));
+	}
 
 	content_free(&content);
 	free(file.bytes);

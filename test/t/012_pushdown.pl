@@ -213,7 +213,7 @@ sub condition
 		sub {
 			my $word = word();
 			utf8::encode($word);
-			text_value() . pick(' LIKE ', ' NOT LIKE ') . "'" . pick('%', '') . $word . pick('%', '') . "'"
+			text_value() . pick(' LIKE ', ' NOT LIKE ') . "'" . pick('%', '') . $word . pick('%', '', '%' . word()) . "'"
 		},
 		sub { "CASE WHEN b THEN i4 > 0 WHEN i2 = 1 THEN d < date '1995-01-01' ELSE v = 'a' END" },
 		sub { "CASE i2 WHEN 1 THEN 'a' WHEN 2 THEN v ELSE t END = " . quoted() })->();

@@ -6,6 +6,8 @@ use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 
+use Compress::Raw::Zlib ();
+use Compress::Zlib ();
 use CsvServer;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -62,7 +64,7 @@ for my $suffix (sort keys %tools)
 
   SKIP:
 	{
-		skip "no $tool", 8 if !has_program($tool);
+		skip "no $tool", 10 if !has_program($tool);
 
 		my $file = "$dir/whole.csv.$suffix";
 
@@ -123,8 +125,8 @@ for my $suffix (sort keys %tools)
 				my ($rc, $rows, $err) = $node->psql('postgres',
 					"SET client_min_messages = error; SELECT count(*), sum(hashtextextended(${name}::text, 0)) FROM $name");
 				$err =~ s/(could not decompress ").*?(": )/$1$2/;
-				# zstd's is that of the input it was given at a time
-				$err =~ s/byte offset \d+/byte offset/ if $suffix eq 'zst';
+				# theirs is that of the input they were given at a time
+				$err =~ s/byte offset \d+/byte offset/ if $suffix ne 'gz';
 				push @seen, "$rc $rows $err";
 			}
 			$same++ if $seen[0] eq $seen[1];
@@ -154,9 +156,170 @@ for my $suffix (sort keys %tools)
 		cmp_ok($most - $before, '<', 32 * 1024, "$tool: in little memory")
 		  or diag("$before kB before, $most kB at most");
 
+		# more of them, and more threads
+		system("cat $bomb $bomb $bomb $bomb $bomb $bomb $bomb $bomb > $bomb.more; mv $bomb.more $bomb") == 0
+		  or die;
+		$session->query('SET csv_gpu_fdw.cpu_threads = 4');
+		$before = rss_kb($session->pid);
+		($out, $err, $most) =
+		  $session->query_watched('SELECT count(*) FROM t');
+		is("$out$err", '800000', "$tool: files that grow a lot, by threads");
+		cmp_ok($most - $before, '<', 128 * 1024, "$tool: in bounded memory")
+		  or diag("$before kB before, $most kB at most");
+
 		unlink glob("$dir/*.$suffix");
 	}
 }
+
+# ---- members, frames and blocks, by several threads ----
+
+# in parts of some sizes, some of them empty
+sub parts
+{
+	my ($bytes, $largest) = @_;
+	my @parts = ('');
+
+	for (my $at = 0; $at < length $bytes;)
+	{
+		my $length = int(rand $largest);
+
+		push @parts, substr($bytes, $at, $length);
+		$at += $length;
+	}
+	return @parts;
+}
+
+# each part as a block of BGZF: a member whose header has its size
+sub bgzf
+{
+	my $file = '';
+
+	for my $part (@_)
+	{
+		my ($deflate) = Compress::Raw::Zlib::Deflate->new(
+			-WindowBits => -15, -AppendOutput => 1);
+		my $deflated = '';
+
+		$deflate->deflate($part, $deflated);
+		$deflate->flush($deflated);
+		$file .= pack('C4VC2vA2vva*VV',
+			31, 139, 8, 4, 0, 0, 255, 6, 'BC', 2, 25 + length $deflated,
+			$deflated, Compress::Raw::Zlib::crc32($part), length $part);
+	}
+	return $file;
+}
+
+# each part compressed by a tool, with some bytes before it
+sub joined
+{
+	my ($tool, $before, @parts) = @_;
+	my $file = '';
+
+	for my $part (@parts)
+	{
+		write_file("$dir/part", $part);
+		$file .= $before . `$tool < $dir/part`;
+	}
+	return $file;
+}
+
+my $skipped = pack 'VVa20', 0x184d2a53, 20, 'passed over';
+
+# what looks like the beginning of others, in what is not compressed
+my $feigned = join '', map { "$_,\x1f\x8b\x08\x00\x00,$_\n" } 1 .. 50_000;
+my $session = new_session($node);
+my @kinds = (
+	[ 'gz', 'members', sub { joined('gzip -c', '', parts($_[0], 500_000)) } ],
+	[ 'gz', 'small members', sub { join '', map { Compress::Zlib::memGzip($_) } parts($_[0], 2000) } ],
+	[ 'gz', 'BGZF', sub { bgzf(parts($_[0], 65_280)) } ],
+	[ 'gz', 'one member', sub { joined('gzip -c', '', $_[0]) } ],
+	[ 'gz', 'padded', sub { joined('gzip -c', '', parts($_[0], 500_000)) . "\0" x 600_000 } ],
+	[ 'zst', 'frames', sub { joined('zstd -qc', '', parts($_[0], 500_000)) } ],
+	[ 'zst', 'frames to be skipped', sub { joined('zstd -qc', $skipped, parts($_[0], 300_000)) } ],
+	[ 'zst', 'large windows', sub { joined('zstd -qc --long=27', '', parts($_[0], 2_000_000)) } ],
+	[ 'lz4', 'frames', sub { joined('lz4 -qc', '', parts($_[0], 300_000)) } ],
+	[ 'lz4', 'blocks', sub { joined('lz4 -qc -B4 -BX', $skipped, parts($_[0], 4_000_000)) } ],
+	[ 'lz4', 'large blocks', sub { joined('lz4 -qc -B7 --no-frame-crc', '', $_[0]) } ],
+	[ 'lz4', 'blocks that depend', sub { joined('lz4 -qc -BD', '', $_[0]) } ],
+	[ 'lz4', 'not compressed', sub { joined('lz4 -qc --fast=1000', '', join '', map { chr int rand 256 } 1 .. 3_000_000) } ]);
+
+# rows and errors of a file, by so many threads; of a program, by none
+sub seen
+{
+	my ($name, $threads) = @_;
+	my ($out, $err) = $session->query(
+			"SET csv_gpu_fdw.cpu_threads = $threads; SET client_min_messages = error;"
+		  . "SELECT count(*), sum(hashtextextended($name.t, 0)) FROM $name");
+
+	$err =~ s/(could not decompress ").*?(": )/$1$2/;
+	$err =~ s/^LINE.*//ms;
+	return "$out$err";
+}
+
+# the file as it is, and the same bytes by a program
+sub declare
+{
+	my ($file, $suffix) = @_;
+	my $compression = { gz => 'gzip', zst => 'zstd', lz4 => 'lz4' }->{$suffix};
+
+	$session->query(
+			'DROP FOREIGN TABLE IF EXISTS f, p;'
+		  . "CREATE FOREIGN TABLE f (t text) SERVER csv OPTIONS (filename '$file', delimiter E'\\x01', quote E'\\x02');"
+		  . "CREATE FOREIGN TABLE p (t text) SERVER csv OPTIONS (program 'cat $file', compression '$compression', delimiter E'\\x01', quote E'\\x02')");
+	return;
+}
+
+my $content = slurp_file($plain) x 2 . $feigned;
+
+for my $kind (@kinds)
+{
+	my ($suffix, $name, $make) = @$kind;
+	my ($tool) = split / /, $tools{$suffix};
+	my $file = "$dir/kind.csv.$suffix";
+
+  SKIP:
+	{
+		skip "no $tool", 4 if !has_program($tool);
+
+		my $bytes = $make->($content);
+		my ($same, $damaged) = (0, 0);
+
+		write_file($file, $bytes);
+		declare($file, $suffix);
+		my $whole = seen('p', 1);
+		like($whole, qr/^\d+\|-?\d+$/, "$tool, $name: all of it");
+		is(join(' ', map { seen('f', $_) } 1, 2, 3, 8),
+			join(' ', ($whole) x 4), "$tool, $name: by threads");
+
+		for my $n (0 .. 7)
+		{
+			my $copy = $bytes;
+			my $at = int(rand length $bytes);
+
+			# another byte, less or more of them
+			substr($copy, $at, 1) ^= chr(1 + int(rand 255)) if $n % 4 < 2;
+			substr($copy, $at, 1 + int(rand 1000)) = '' if $n % 4 == 2;
+			substr($copy, $at) = '' if $n % 8 == 3;
+			substr($copy, $at, 0) = "\x1f\x8b\x08\x00garbage" if $n % 8 == 7;
+			write_file($file, $copy);
+			declare($file, $suffix);
+			my $expected = seen('p', 1);
+			my @seen = map { seen('f', $_) } 1, 4, 8;
+
+			# zstd's and LZ4's is that of the input they were given at a time
+			$same++ if $seen[0] eq $seen[1] && $seen[0] eq $seen[2];
+			s/byte offset \d+/byte offset/ for ($suffix ne 'gz' ? ($expected, @seen) : ());
+			$same++ if $seen[0] eq $expected;
+			diag("$name at $at:\n", join "\n", $expected, @seen)
+			  if grep { $_ ne $expected } @seen;
+			$damaged++ if $expected =~ /could not decompress/;
+		}
+		is($same, 16, "$tool, $name: the same is said of a damaged file");
+		cmp_ok($damaged, '>', 0, "$tool, $name: which is an error, most of the time");
+		unlink $file;
+	}
+}
+$session->quit;
 
 # Much input that makes no bytes: zero bytes behind gzip's members, skippable
 # frames of zstd and LZ4.  The files are sparse, and take minutes to read.
@@ -241,7 +404,8 @@ for my $suffix (sort keys %tools)
 			my $session = new_session($node);
 
 			endless($suffix, $file, $rows);
-			$session->query("SET statement_timeout = '$setting'");
+			$session->query("SET statement_timeout = '$setting'; SET csv_gpu_fdw.cpu_threads = "
+				  . ($rows eq $data ? 4 : 1));
 			my ($out, $err, $seconds) =
 			  in_time($session, $file, $query, $function);
 
@@ -276,6 +440,8 @@ SKIP:
 	system("gzip -c < $plain > $dir/long.csv.gz") == 0 or die;
 	system("cat $dir/long.csv.gz >> $dir/longer.csv.gz") == 0 or die for 1 .. 100;
 	table('t', "$dir/longer.csv.gz");
+
+	$session->query('SET csv_gpu_fdw.cpu_threads = 8');
 
 	# the GPU's driver keeps its files open
 	$session->query('SELECT code FROM t LIMIT 1');

@@ -318,12 +318,27 @@ constant_of(const CsvQuery *query, uint32_t number)
 	return value;
 }
 
+/* from these bytes on, to the ends of both */
+static bool
+text_like(const CsvValue *text, uint32_t i, const CsvValue *pattern, uint32_t j)
+{
+	if (j == pattern->length)
+		return i == text->length;
+	if (pattern->bytes[j] == '%')
+		return text_like(text, i, pattern, j + 1) ||
+			(i < text->length && text_like(text, i + 1, pattern, j));
+	return i < text->length && text->bytes[i] == pattern->bytes[j] &&
+		text_like(text, i + 1, pattern, j + 1);
+}
+
 static bool
 text_matches(int operation, const CsvValue *text, const CsvValue *pattern)
 {
 	uint32_t	first = 0;
 	uint32_t	last;
 
+	if (operation == CSV_OP_LIKE)
+		return text_like(text, 0, pattern, 0);
 	if (pattern->length > text->length)
 		return false;
 	last = text->length - pattern->length;
@@ -413,6 +428,7 @@ naive_operation(const CsvQuery *query, const CsvInstruction *instruction,
 		case CSV_OP_STARTS_WITH:
 		case CSV_OP_ENDS_WITH:
 		case CSV_OP_CONTAINS:
+		case CSV_OP_LIKE:
 			return b.state != CSV_LANE_VALUE ? b :
 				make_bool(text_matches(operation, &a, &b));
 		case CSV_OP_NOT:
@@ -494,6 +510,7 @@ naive_value(const CsvQuery *query, const NaiveTable *table, uint32_t row,
 		case CSV_OP_STARTS_WITH:
 		case CSV_OP_ENDS_WITH:
 		case CSV_OP_CONTAINS:
+		case CSV_OP_LIKE:
 			b = constant_of(query, instruction->operand);
 			if (b.state == CSV_LANE_UNDECIDED)
 				return b;

@@ -467,6 +467,16 @@ random_constant(Program *program, CsvConstant *constant, bool is_bool)
 	}
 }
 
+/* short, with wildcards: the naive query tries all that they may stand for */
+static void
+random_pattern(Program *program, CsvConstant *constant)
+{
+	constant->length = random_below(6);
+	for (uint32_t i = 0; i < constant->length; i++)
+		program->text[constant->offset + i] = one_in(2) ? '%' :
+			(uint8_t) ('a' + random_below(2));
+}
+
 static const uint8_t *sorted_text;	/* for compare_constants */
 
 static int
@@ -580,9 +590,11 @@ random_bool(Program *program, const Fixture *fixture, int depth)
 							false);
 			program->constants[first].isnull = one_in(20);
 			program->constants[first].undecided = one_in(40);
-			a = add_operation(program, CSV_OP_STARTS_WITH + random_below(3),
+			a = add_operation(program, CSV_OP_STARTS_WITH + random_below(4),
 							  CSV_LANE_TEXT, a, 0);
 			program->instructions[a].operand = first;
+			if (program->instructions[a].operation == CSV_OP_LIKE)
+				random_pattern(program, &program->constants[first]);
 			return a;
 		default:
 			a = random_expression(program, fixture, lane, false, depth);

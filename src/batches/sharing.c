@@ -1,0 +1,289 @@
+/*
+ * sharing.c
+ *		One scan of a table's files by several processes.
+ */
+#include "postgres.h"
+
+#include <unistd.h>
+
+#include "miscadmin.h"
+#include "storage/condition_variable.h"
+#include "storage/shmem.h"
+#include "storage/spin.h"
+#include "utils/wait_event.h"
+
+#include "batches/sharing.h"
+
+/*
+ * Pieces are small at first, for soon rows; grow, so that handing them out
+ * costs little; and are small again at the end, when processes that are done
+ * have to wait for the others.
+ */
+#define LEAST_PIECE_BYTES	(UINT64CONST(64) * 1024)
+#define MOST_PIECE_BYTES	(UINT64CONST(512) * 1024)
+
+typedef struct SharedFile
+{
+	CsvFileIdentity identity;
+	Size		name;			/* where its name stands, from `sharing` on */
+	uint64		nbytes;
+	bool		known;			/* it could be looked at */
+	bool		whole;			/* as in CsvClaim */
+
+	/* what has been read, in order */
+	uint32		npieces;
+	CsvFilePlace place;			/* where the records end in it */
+	uint32		failed;			/* the first piece that cannot be read */
+} SharedFile;
+
+struct CsvSharing
+{
+	int			nprocesses;
+	uint64		piece_bytes;
+	uint64		total_bytes;
+	int			nfiles;
+
+	slock_t		mutex;			/* for all that follows, and files' progress */
+	ConditionVariable progress; /* some file's place has moved */
+	uint64		nclaimed;
+	uint64		claimed_bytes;
+	int			file;			/* of the next piece */
+	uint32		in_file;
+	uint64		offset;
+	SharedFile	files[FLEXIBLE_ARRAY_MEMBER];
+};
+
+/* ---- set up ---- */
+
+Size
+csv_sharing_size(const CsvSource *source)
+{
+	char	  **names;
+	int			nfiles;
+	Size		size = offsetof(CsvSharing, files);
+
+	csv_source_names(source, &names, &nfiles);
+	size = add_size(size, mul_size(sizeof(SharedFile), nfiles));
+	for (int i = 0; i < nfiles; i++)
+		size = add_size(size, strlen(names[i]) + 1);
+	return size;
+}
+
+void
+csv_sharing_init(CsvSharing *sharing, CsvSource *source, int nprocesses,
+				 uint64 piece_bytes)
+{
+	char	  **names;
+	int			nfiles;
+	char	   *name;
+
+	csv_source_names(source, &names, &nfiles);
+	memset(sharing, 0, offsetof(CsvSharing, files));
+	sharing->nprocesses = nprocesses;
+	sharing->piece_bytes = piece_bytes;
+	sharing->nfiles = nfiles;
+	SpinLockInit(&sharing->mutex);
+	ConditionVariableInit(&sharing->progress);
+	name = (char *) &sharing->files[nfiles];
+	for (int i = 0; i < nfiles; i++)
+	{
+		SharedFile *file = &sharing->files[i];
+		bool		seekable;
+
+		memset(file, 0, sizeof(*file));
+		file->failed = PG_UINT32_MAX;
+		file->name = name - (char *) sharing;
+		memcpy(name, names[i], strlen(names[i]) + 1);
+		name += strlen(name) + 1;
+		/* one that cannot be looked at is to fail when it is opened */
+		file->known = csv_source_look_at(source, i, &file->identity,
+										 &seekable);
+		file->whole = !seekable;
+		file->nbytes = file->known ? (uint64) file->identity.size : 0;
+		sharing->total_bytes += file->nbytes;
+	}
+}
+
+void
+csv_sharing_restart(CsvSharing *sharing)
+{
+	sharing->nclaimed = 0;
+	sharing->claimed_bytes = 0;
+	sharing->file = 0;
+	sharing->in_file = 0;
+	sharing->offset = 0;
+	for (int i = 0; i < sharing->nfiles; i++)
+	{
+		sharing->files[i].npieces = 0;
+		sharing->files[i].failed = PG_UINT32_MAX;
+		memset(&sharing->files[i].place, 0, sizeof(CsvFilePlace));
+	}
+}
+
+void
+csv_sharing_files(const CsvSharing *sharing, char ***names, int *nfiles)
+{
+	*nfiles = sharing->nfiles;
+	*names = palloc_extended(sizeof(char *) * Max(sharing->nfiles, 1),
+							 MCXT_ALLOC_HUGE);
+	for (int i = 0; i < sharing->nfiles; i++)
+		(*names)[i] = pstrdup((const char *) sharing + sharing->files[i].name);
+}
+
+void
+csv_sharing_check_file(const CsvSharing *sharing, int file,
+					   const CsvSource *source)
+{
+	const SharedFile *shared = &sharing->files[file];
+
+	if (!shared->known || !csv_source_is_open(source, &shared->identity))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("file \"%s\" was replaced while it was read",
+						csv_source_name(source))));
+}
+
+uint64
+csv_sharing_file_bytes(const CsvSharing *sharing, int file)
+{
+	return sharing->files[file].nbytes;
+}
+
+/* ---- pieces ---- */
+
+/* the size of the next piece; the mutex is held */
+static uint64
+next_piece_bytes(const CsvSharing *sharing)
+{
+	uint64		share = sharing->nprocesses * 4;
+	uint64		left = sharing->total_bytes - sharing->claimed_bytes;
+	uint64		nbytes = Min(left, sharing->claimed_bytes) / share;
+
+	if (sharing->piece_bytes != 0)
+		return sharing->piece_bytes;
+	return Max(Min(nbytes, MOST_PIECE_BYTES), LEAST_PIECE_BYTES);
+}
+
+bool
+csv_sharing_claim(CsvSharing *sharing, CsvClaim *claim)
+{
+	CsvPiece   *piece = &claim->piece;
+	bool		found;
+
+	memset(claim, 0, sizeof(*claim));
+	SpinLockAcquire(&sharing->mutex);
+	found = sharing->file < sharing->nfiles;
+	if (found)
+	{
+		const SharedFile *file = &sharing->files[sharing->file];
+		uint64		nbytes = next_piece_bytes(sharing);
+
+		claim->number = sharing->nclaimed++;
+		claim->file = sharing->file;
+		claim->in_file = sharing->in_file++;
+		claim->whole = file->whole;
+		piece->from = sharing->offset;
+		piece->is_first = piece->from == 0;
+		piece->is_last = file->whole || file->nbytes - piece->from <= nbytes;
+		piece->to = piece->is_last ? file->nbytes : piece->from + nbytes;
+		sharing->claimed_bytes += piece->to - piece->from;
+		sharing->offset = piece->to;
+		if (piece->is_last)
+		{
+			sharing->file++;
+			sharing->in_file = 0;
+			sharing->offset = 0;
+		}
+	}
+	SpinLockRelease(&sharing->mutex);
+	return found;
+}
+
+void
+csv_sharing_close(CsvSharing *sharing)
+{
+	SpinLockAcquire(&sharing->mutex);
+	sharing->file = sharing->nfiles;
+	SpinLockRelease(&sharing->mutex);
+}
+
+uint64
+csv_sharing_nclaimed(CsvSharing *sharing)
+{
+	uint64		nclaimed;
+
+	SpinLockAcquire(&sharing->mutex);
+	nclaimed = sharing->nclaimed;
+	SpinLockRelease(&sharing->mutex);
+	return nclaimed;
+}
+
+uint64
+csv_sharing_claimed_bytes(CsvSharing *sharing)
+{
+	uint64		nbytes;
+
+	SpinLockAcquire(&sharing->mutex);
+	nbytes = sharing->claimed_bytes;
+	SpinLockRelease(&sharing->mutex);
+	return nbytes;
+}
+
+/* ---- where records end ---- */
+
+/* is it known what to do with a piece? */
+static bool
+is_our_turn(CsvSharing *sharing, const CsvClaim *claim, CsvFilePlace *place,
+			bool *failed)
+{
+	const SharedFile *file = &sharing->files[claim->file];
+	bool		is_turn;
+
+	SpinLockAcquire(&sharing->mutex);
+	*failed = claim->in_file > file->failed;
+	is_turn = *failed || file->npieces == claim->in_file;
+	*place = file->place;
+	SpinLockRelease(&sharing->mutex);
+	return is_turn;
+}
+
+bool
+csv_sharing_wait(CsvSharing *sharing, const CsvClaim *claim,
+				 CsvFilePlace *place)
+{
+	bool		failed;
+
+	if (is_our_turn(sharing, claim, place, &failed))
+		return !failed;
+	ConditionVariablePrepareToSleep(&sharing->progress);
+	while (!is_our_turn(sharing, claim, place, &failed))
+		ConditionVariableSleep(&sharing->progress, PG_WAIT_EXTENSION);
+	ConditionVariableCancelSleep();
+	return !failed;
+}
+
+void
+csv_sharing_publish(CsvSharing *sharing, const CsvClaim *claim,
+					const CsvFilePlace *place)
+{
+	SharedFile *file = &sharing->files[claim->file];
+
+	Assert(file->npieces == claim->in_file);
+	SpinLockAcquire(&sharing->mutex);
+	file->npieces++;
+	file->place = *place;
+	SpinLockRelease(&sharing->mutex);
+	if (!claim->piece.is_last)
+		ConditionVariableBroadcast(&sharing->progress);
+}
+
+void
+csv_sharing_fail(CsvSharing *sharing, const CsvClaim *claim)
+{
+	SharedFile *file = &sharing->files[claim->file];
+
+	SpinLockAcquire(&sharing->mutex);
+	file->failed = Min(file->failed, claim->in_file);
+	SpinLockRelease(&sharing->mutex);
+	ConditionVariableBroadcast(&sharing->progress);
+}

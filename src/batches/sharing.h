@@ -1,0 +1,83 @@
+/*
+ * sharing.h
+ *		One scan of a table's files by several processes.
+ *
+ * In shared memory stands which files there are, how far they have been handed
+ * out, and where the records end in what has been read.
+ *
+ *	1. csv_sharing_claim() hands out the next piece of the files.  Small ones,
+ *	   and those that can be read from their beginning only, are one piece.
+ *	2. The piece is parsed from where its first record begins by a guess.
+ *	3. csv_sharing_wait() tells where the records before it do end, which says
+ *	   whether the guess was right (piece.h), and what their numbers are.
+ *	4. csv_sharing_publish() tells the next piece's reader.
+ *
+ * Nothing else may be waited for between 1 and 4, so that nobody waits for long:
+ * others' readers do for this one's.
+ */
+#ifndef CSV_SHARING_H
+#define CSV_SHARING_H
+
+#include "reader/piece.h"
+#include "table/source.h"
+
+typedef struct CsvSharing CsvSharing;
+
+typedef struct CsvClaim
+{
+	uint64		number;			/* from 0, in the order of the files */
+	int			file;			/* from 0 */
+	uint32		in_file;		/* piece of it, from 0 */
+	bool		whole;			/* the file, which cannot be read at any place */
+	CsvPiece	piece;
+} CsvClaim;
+
+/* bytes of shared memory for the source's files */
+extern Size csv_sharing_size(const CsvSource *source);
+
+/*
+ * Set up for so many processes.  piece_bytes: of each piece; 0: what is best.
+ */
+extern void csv_sharing_init(CsvSharing *sharing, CsvSource *source,
+							 int nprocesses, uint64 piece_bytes);
+
+/* hand out all files again; nobody reads them now */
+extern void csv_sharing_restart(CsvSharing *sharing);
+
+/* the files, for a process that joins: names in the current memory context */
+extern void csv_sharing_files(const CsvSharing *sharing, char ***names,
+							  int *nfiles);
+
+/* ERROR if the file that the source has opened is not the one that is shared */
+extern void csv_sharing_check_file(const CsvSharing *sharing, int file,
+								   const CsvSource *source);
+
+/* bytes of the file, as all take them */
+extern uint64 csv_sharing_file_bytes(const CsvSharing *sharing, int file);
+
+/* the next piece; false: there are no more */
+extern bool csv_sharing_claim(CsvSharing *sharing, CsvClaim *claim);
+
+/* hand out no more */
+extern void csv_sharing_close(CsvSharing *sharing);
+
+/* pieces, and bytes, that have been handed out */
+extern uint64 csv_sharing_nclaimed(CsvSharing *sharing);
+extern uint64 csv_sharing_claimed_bytes(CsvSharing *sharing);
+
+/*
+ * Wait until all pieces of the file before this one have been read, and tell
+ * where the records end in them; false if one could not be read.  May be
+ * interrupted.
+ */
+extern bool csv_sharing_wait(CsvSharing *sharing, const CsvClaim *claim,
+							 CsvFilePlace *place);
+
+/* tell where they end in this one; in turn: after csv_sharing_wait() */
+extern void csv_sharing_publish(CsvSharing *sharing, const CsvClaim *claim,
+								const CsvFilePlace *place);
+
+/* it cannot be read: nobody is to wait for it */
+extern void csv_sharing_fail(CsvSharing *sharing, const CsvClaim *claim);
+
+#endif							/* CSV_SHARING_H */

@@ -1,0 +1,176 @@
+/*
+ * parallel_path.c
+ *		Plans scans that the processes of a parallel query share.
+ *
+ * Only such a partial path is parallel-safe.  The complete path is not: a worker
+ * that has it in a join or a subplan would read all of the file for itself, and
+ * each of them would report the skipped records.
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/typcache.h"
+
+#include "batches/resident.h"
+#include "compat.h"
+#include "plan/parallel_path.h"
+#include "scan/value.h"
+#include "table/source.h"
+
+/*
+ * A process may have to keep that many messages of skipped records until those
+ * of the records before are there.
+ */
+#define MOST_REJECTS	100000
+
+static bool is_safe_type(PlannerInfo *root, Oid type);
+
+static bool
+are_safe_attributes(PlannerInfo *root, TupleDesc tupdesc)
+{
+	for (int i = 0; i < tupdesc->natts; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(tupdesc, i);
+
+		if (!attribute->attisdropped &&
+			!is_safe_type(root, attribute->atttypid))
+			return false;
+	}
+	return true;
+}
+
+static bool
+are_safe_checks(PlannerInfo *root, Oid domain)
+{
+	DomainConstraintRef *ref = palloc0(sizeof(DomainConstraintRef));
+	ListCell   *cell;
+
+	InitDomainConstraintRef(domain, ref, CurrentMemoryContext, false);
+	foreach(cell, ref->constraints)
+	{
+		DomainConstraintState *check = lfirst(cell);
+
+		if (check->constrainttype == DOM_CONSTRAINT_CHECK &&
+			!is_parallel_safe(root, (Node *) check->check_expr))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * May a worker make values of the type?  The planner does not know that a scan
+ * calls input functions, and evaluates the checks of domains.
+ */
+static bool
+is_safe_type(PlannerInfo *root, Oid type)
+{
+	Oid			function;
+	Oid			ioparam;
+	Oid			part;
+	TupleDesc	tupdesc;
+	bool		is_safe;
+
+	check_stack_depth();
+	if (csv_needs_subtransaction(type) && !CSV_HAVE_PARALLEL_SUBTRANSACTIONS)
+		return false;
+	getTypeInputInfo(type, &function, &ioparam);
+	if (func_parallel(function) != PROPARALLEL_SAFE)
+		return false;
+	switch (get_typtype(type))
+	{
+		case TYPTYPE_DOMAIN:
+			return are_safe_checks(root, type) &&
+				is_safe_type(root, getBaseType(type));
+		case TYPTYPE_COMPOSITE:
+			tupdesc = lookup_rowtype_tupdesc(type, -1);
+			is_safe = are_safe_attributes(root, tupdesc);
+			ReleaseTupleDesc(tupdesc);
+			return is_safe;
+		case TYPTYPE_RANGE:
+			return is_safe_type(root, get_range_subtype(type));
+		case TYPTYPE_MULTIRANGE:
+			return is_safe_type(root, get_multirange_range(type));
+		default:
+			part = get_element_type(type);
+			return !OidIsValid(part) || is_safe_type(root, part);
+	}
+}
+
+/* are there files that can be read in pieces, or several? */
+static bool
+has_pieces(const CsvTable *table)
+{
+	bool		is_exact;
+	int			nfiles;
+
+	return csv_source_size(table, &nfiles) >= 0 &&
+		(nfiles > 1 ||
+		 (csv_source_data_size(table, &is_exact) >= 0 && is_exact &&
+		  table->encoding == table->file_encoding));
+}
+
+/*
+ * Columns that a session keeps are its own.  So where it keeps any, it reads the
+ * files itself.  Nor is there a GPU for each worker.
+ */
+bool
+csv_is_parallel_safe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
+{
+	CsvTable   *table = csv_table_get(rte->relid);
+	Bitmapset  *wanted;
+	int			attnum = -1;
+
+	if (table->program != NULL ||
+		table->verbosity == CSV_VERBOSITY_VERBOSE ||
+		table->settings.engine == CSV_ENGINE_CUDA ||
+		table->reject_count > MOST_REJECTS ||
+		csv_resident_enabled() ||
+		!has_pieces(table))
+		return false;
+	wanted = csv_wanted_attributes(rel, table);
+	while ((attnum = bms_next_member(wanted, attnum)) >= 0)
+		if (!is_safe_type(root, table->columns[attnum - 1].type))
+			return false;
+	return true;
+}
+
+int
+csv_parallel_workers(PlannerInfo *root, RelOptInfo *baserel,
+					 const CsvPlanState *state)
+{
+	int			nworkers;
+
+	if (!baserel->consider_parallel || max_parallel_workers_per_gather == 0 ||
+		!bms_is_empty(baserel->lateral_relids))
+		return 0;
+	nworkers = compute_parallel_worker(baserel, state->pages, -1,
+									   max_parallel_workers_per_gather);
+
+	/*
+	 * The whole of a small plain table may be read by each worker, so that joins
+	 * with it are parallel.  One of ours must be shared for that.
+	 */
+	if (nworkers == 0 && bms_membership(root->all_baserels) == BMS_MULTIPLE)
+		nworkers = 1;
+	return nworkers;
+}
+
+/* among how many processes the rows are divided, as costsize.c reckons */
+double
+csv_parallel_divisor(int nworkers)
+{
+	double		leader = parallel_leader_participation ?
+		1.0 - 0.3 * nworkers : 0;
+
+	return nworkers + Max(leader, 0);
+}

@@ -1,0 +1,145 @@
+/*
+ * rescan.c
+ *		Plans of scans that are repeated for other values of their parameters.
+ *
+ * Such a scan is the inner side of a nested loop, or that of a subquery which
+ * uses values of the query around it.  Where one of its clauses is "column =
+ * value", its rows can be looked up (scan/lookup.h).
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/restrictinfo.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+
+#include "plan/rescan.h"
+#include "scan/lookup.h"
+
+/* in units of cpu_operator_cost: looking rows up once */
+#define COST_PER_LOOKUP		20
+
+/* is it a column of the relation, under whatever type? */
+static bool
+is_column(const Node *node, Index relid)
+{
+	while (IsA(node, RelabelType))
+		node = (const Node *) ((const RelabelType *) node)->arg;
+	return IsA(node, Var) && ((const Var *) node)->varno == (int) relid &&
+		((const Var *) node)->varlevelsup == 0 &&
+		((const Var *) node)->varattno > 0;
+}
+
+/* has it one value in a scan, and perhaps another in the next? */
+static bool
+is_parameter(PlannerInfo *root, Node *node, Index relid)
+{
+	Relids		relids = pull_varnos(root, node);
+
+	return !bms_is_member((int) relid, relids) && !contain_subplans(node) &&
+		(!bms_is_empty(relids) || csv_expression_varies(node));
+}
+
+/* the side of "column = value" that the column is on, or -1 */
+static int
+column_side(PlannerInfo *root, Node *clause, Index relid)
+{
+	OpExpr	   *op = (OpExpr *) clause;
+
+	if (!IsA(clause, OpExpr) || list_length(op->args) != 2 ||
+		!op_strict(op->opno) ||
+		!op_hashjoinable(op->opno, exprType(linitial(op->args))))
+		return -1;
+	for (int side = 0; side < 2; side++)
+		if (is_column(list_nth(op->args, side), relid) &&
+			is_parameter(root, list_nth(op->args, 1 - side), relid))
+			return side;
+	return -1;
+}
+
+/*
+ * Rows that are not found do not get to the other clauses.  So none of these has
+ * to see them, as with an index: for what it does, or because of its security
+ * level.
+ */
+List *
+csv_find_equalities(PlannerInfo *root, const CsvPlanState *state,
+					List *clauses, const List *allowed)
+{
+	RelOptInfo *baserel = root->simple_rel_array[state->relid];
+	List	   *equalities = NIL;
+	int			number = 0;
+	ListCell   *cell;
+
+	foreach(cell, clauses)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
+		Node	   *clause = (Node *) rinfo->clause;
+		int			side;
+
+		if (rinfo->pseudoconstant)
+			continue;
+		if (contain_volatile_functions(clause))
+			break;
+		side = column_side(root, clause, state->relid);
+		if (side >= 0 && list_member_ptr(allowed, rinfo) &&
+			restriction_is_securely_promotable(rinfo, baserel))
+			equalities = lappend_int(equalities, CSV_EQUALITY(number, side));
+		number++;
+	}
+	return equalities;
+}
+
+double
+csv_loop_count(PlannerInfo *root, Relids outer)
+{
+	double		nloops = 0;
+	int			relid = -1;
+
+	/* as for the scan of an index */
+	while ((relid = bms_next_member(outer, relid)) >= 0)
+	{
+		RelOptInfo *rel = relid < root->simple_rel_array_size ?
+			root->simple_rel_array[relid] : NULL;
+
+		if (rel != NULL && rel->rows > 0 &&
+			(nloops == 0 || rel->rows < nloops))
+			nloops = rel->rows;
+	}
+	return Max(nloops, 1);
+}
+
+Cost
+csv_lookup_cost(const RelOptInfo *baserel, const CsvPlanState *state,
+				Cost read_cost, double nloops, double nrows, double nfound)
+{
+	double		nbytes = nrows *
+		(MAXALIGN(baserel->reltarget->width) +
+		 MAXALIGN(SizeofMinimalTupleHeader) + CSV_LOOKUP_ROW_BYTES);
+	double		nreads = state->resident ? CSV_SCANS_OF_RESIDENT : 1;
+	/* as for the hash of a join, whose rows come out first */
+	Cost		fill_cost = read_cost +
+		nrows * (2 * cpu_tuple_cost + cpu_operator_cost);
+	Cost		scan_cost = (COST_PER_LOOKUP + nfound) * cpu_operator_cost;
+
+	if (nbytes > get_hash_memory_limit())
+	{
+		double		nfiles = csv_lookup_files();
+		double		npages = nbytes / BLCKSZ;
+
+		nreads = temp_file_limit < 0 ? Max(nreads, CSV_SCANS_BEFORE_FILES) :
+			nloops;
+		fill_cost += seq_page_cost * npages;
+		scan_cost += (seq_page_cost * npages + cpu_operator_cost * nrows) /
+			nfiles;
+	}
+	if (nreads >= nloops)
+		return read_cost;
+	return (nreads * read_cost + fill_cost + (nloops - nreads) * scan_cost) /
+		nloops;
+}

@@ -1,0 +1,559 @@
+/*
+ * lookup.c
+ *		Rows of a scan that is repeated for other values of its parameters.
+ *
+ *	1. Rows are kept as tuples, one behind the other in blocks, in file order.
+ *	2. When all are there, those of a bucket are chained, in file order again.
+ *	3. Rows that take too much memory go to files by their hash, a bucket after
+ *	   the other, and so do those that come after them.
+ *
+ * Looking at all rows takes longer than a scan that lets few of them out.  So that
+ * it is never long beside what scans have taken before, it waits until these have
+ * read as much as the whole file, and for some more scans where they are quick or
+ * files are needed.  It says nothing of skipped records
+ * (csv_table_scan_look_ahead): where there is something to say, scans go on until
+ * one of them has said it.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "common/hashfn.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+#include "storage/buffile.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "compat.h"
+#include "groups/spill.h"
+#include "scan/lookup.h"
+
+/* tuples are put into blocks of so many bytes */
+#define BLOCK_BYTES		(32 * 1024)
+
+#define MOST_FILES		256
+
+/* a column, and what it must be equal to */
+typedef struct Key
+{
+	AttrNumber	attnum;
+	ExprState  *value;
+	Oid			collation;
+	FmgrInfo	hash_column;
+	FmgrInfo	hash_value;
+} Key;
+
+/* a row; its tuple follows */
+typedef struct Row
+{
+	struct Row *next;			/* of its bucket; before: the row before it */
+	uint32		hash;
+} Row;
+
+#define ROW_BYTES		MAXALIGN(sizeof(Row))
+#define ROW_TUPLE(row)	((MinimalTuple) ((char *) (row) + ROW_BYTES))
+
+typedef enum State
+{
+	LOOKUP_WAITS,				/* scans read the file */
+	LOOKUP_FILLS,
+	LOOKUP_READY,
+	LOOKUP_FAILED				/* it never will be */
+} State;
+
+struct CsvLookup
+{
+	MemoryContext context;
+	ExprContext *econtext;		/* in which parameters are known */
+	TupleDesc	desc;
+	Key		   *keys;
+	int			nkeys;
+	State		state;
+
+	/* scans that have read the file */
+	int64		nscans;
+	int64		nbytes;			/* that these read */
+	bool		awaits_end;		/* of one of them */
+	bool		needs_files;
+
+	/* the rows */
+	MemoryContext rows_context;
+	Row		   *last;			/* in file order */
+	char	   *room;			/* of the block at hand: what is free, */
+	size_t		room_bytes;		/* and how much that is */
+	int64		nrows;			/* in memory */
+	Row		  **buckets;
+	uint32		nbuckets;		/* a power of 2 */
+	BufFile   **files;			/* NULL: all are in memory */
+	uint32		nfiles;
+
+	/* those that are looked for */
+	bool		has_hash;		/* their hash is known */
+	uint32		hash;
+	Row		   *next;			/* in memory; NULL: none */
+	BufFile    *file;			/* or in this file; NULL: none */
+	MinimalTuple read;			/* the last one from there */
+	uint32		read_bytes;		/* room for it */
+
+	CsvLookupStatistics statistics;
+};
+
+static void
+init_key(Key *key, PlanState *parent, OpExpr *op, int side)
+{
+	Expr	   *column = list_nth(op->args, side);
+	RegProcedure hashes[2];
+
+	while (IsA(column, RelabelType))
+		column = ((RelabelType *) column)->arg;
+	key->attnum = castNode(Var, column)->varattno;
+	key->value = ExecInitExpr(list_nth(op->args, 1 - side), parent);
+	key->collation = op->inputcollid;
+	if (!get_op_hash_functions(op->opno, &hashes[0], &hashes[1]))
+		elog(ERROR, "could not find hash function for hash operator %u",
+			 op->opno);
+	fmgr_info(hashes[side], &key->hash_column);
+	fmgr_info(hashes[1 - side], &key->hash_value);
+}
+
+CsvLookup *
+csv_lookup_create(PlanState *parent, TupleDesc desc, List *clauses,
+				  List *equalities)
+{
+	CsvLookup  *lookup = palloc0(sizeof(CsvLookup));
+	ListCell   *cell;
+
+	lookup->context = CurrentMemoryContext;
+	lookup->econtext = parent->ps_ExprContext;
+	lookup->desc = desc;
+	lookup->keys = palloc0(sizeof(Key) * list_length(equalities));
+	foreach(cell, equalities)
+	{
+		OpExpr	   *op = list_nth_node(OpExpr, clauses,
+									   CSV_EQUALITY_CLAUSE(lfirst_int(cell)));
+
+		init_key(&lookup->keys[lookup->nkeys++], parent, op,
+				 CSV_EQUALITY_SIDE(lfirst_int(cell)));
+	}
+	lookup->rows_context = AllocSetContextCreate(CurrentMemoryContext,
+												 "csv_gpu_fdw rescans",
+												 ALLOCSET_DEFAULT_SIZES);
+	return lookup;
+}
+
+/* ---- hashes ---- */
+
+static uint32
+add_hash(uint32 hash, FmgrInfo *function, const Key *key, Datum datum)
+{
+	return hash_combine(hash, DatumGetUInt32(FunctionCall1Coll(function,
+															   key->collation,
+															   datum)));
+}
+
+/* of a row; false: NULL is equal to nothing */
+static bool
+hash_row(CsvLookup *lookup, const Datum *values, const bool *isnull,
+		 uint32 *hash)
+{
+	*hash = 0;
+	for (int i = 0; i < lookup->nkeys; i++)
+	{
+		Key		   *key = &lookup->keys[i];
+
+		if (isnull[key->attnum - 1])
+			return false;
+		*hash = add_hash(*hash, &key->hash_column, key,
+						 values[key->attnum - 1]);
+	}
+	*hash = murmurhash32(*hash);
+	return true;
+}
+
+/* likewise, of what is looked for */
+static bool
+hash_values(CsvLookup *lookup, uint32 *hash)
+{
+	MemoryContext outer =
+		MemoryContextSwitchTo(lookup->econtext->ecxt_per_tuple_memory);
+	bool		isnull = false;
+
+	*hash = 0;
+	for (int i = 0; i < lookup->nkeys && !isnull; i++)
+	{
+		Key		   *key = &lookup->keys[i];
+		Datum		datum = ExecEvalExpr(key->value, lookup->econtext, &isnull);
+
+		if (!isnull)
+			*hash = add_hash(*hash, &key->hash_value, key, datum);
+	}
+	*hash = murmurhash32(*hash);
+	MemoryContextSwitchTo(outer);
+	return !isnull;
+}
+
+/* ---- rows in memory ---- */
+
+static void
+drop_rows(CsvLookup *lookup)
+{
+	MemoryContextReset(lookup->rows_context);
+	lookup->last = NULL;
+	lookup->room_bytes = 0;
+	lookup->nrows = 0;
+	lookup->buckets = NULL;
+	lookup->read = NULL;
+	lookup->read_bytes = 0;
+}
+
+/* what the rows take, with buckets for them */
+static size_t
+memory_bytes(const CsvLookup *lookup)
+{
+	return MemoryContextMemAllocated(lookup->rows_context, false) +
+		(lookup->buckets != NULL ? 0 :
+		 pg_nextpower2_64(Max(lookup->nrows, 1)) * sizeof(Row *));
+}
+
+static void
+note_memory(CsvLookup *lookup)
+{
+	lookup->statistics.memory_bytes = Max(lookup->statistics.memory_bytes,
+										  (int64) memory_bytes(lookup));
+}
+
+/* keep a row; false: it is beyond the limit */
+static bool
+keep_in_memory(CsvLookup *lookup, MinimalTuple tuple, uint32 hash)
+{
+	size_t		nbytes = ROW_BYTES + MAXALIGN(tuple->t_len);
+	Row		   *row;
+
+	if (nbytes > lookup->room_bytes)
+	{
+		size_t		block_bytes = Max(nbytes, BLOCK_BYTES);
+
+		if (memory_bytes(lookup) + block_bytes > get_hash_memory_limit())
+			return false;
+		lookup->room = MemoryContextAllocHuge(lookup->rows_context,
+											  block_bytes);
+		lookup->room_bytes = block_bytes;
+	}
+	row = (Row *) lookup->room;
+	lookup->room += nbytes;
+	lookup->room_bytes -= nbytes;
+	row->next = lookup->last;
+	row->hash = hash;
+	memcpy(ROW_TUPLE(row), tuple, tuple->t_len);
+	lookup->last = row;
+	lookup->nrows++;
+	return true;
+}
+
+/* from the last row to the first, so that chains are in file order */
+static void
+chain_rows(CsvLookup *lookup)
+{
+	Row		   *row = lookup->last;
+
+	lookup->nbuckets = (uint32)
+		Min(pg_nextpower2_64(Max(lookup->nrows, 1)), UINT64CONST(1) << 31);
+	lookup->buckets =
+		MemoryContextAllocExtended(lookup->rows_context,
+								   sizeof(Row *) * lookup->nbuckets,
+								   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	while (row != NULL)
+	{
+		Row		   *before = row->next;
+		Row		  **bucket = &lookup->buckets[row->hash &
+											  (lookup->nbuckets - 1)];
+
+		row->next = *bucket;
+		*bucket = row;
+		row = before;
+	}
+	lookup->last = NULL;
+}
+
+/* ---- rows in files ---- */
+
+static void
+write_row(CsvLookup *lookup, MinimalTuple tuple, uint32 hash)
+{
+	uint32		number = (uint32) ((uint64) hash * lookup->nfiles >> 32);
+	uint32		head[2] = {hash, tuple->t_len};
+
+	if (lookup->files[number] == NULL)
+	{
+		MemoryContext outer = MemoryContextSwitchTo(lookup->context);
+
+		lookup->files[number] = BufFileCreateTemp(false);
+		MemoryContextSwitchTo(outer);
+	}
+	csv_spill_write(lookup->files[number], head, sizeof(head));
+	csv_spill_write(lookup->files[number], tuple, tuple->t_len);
+	lookup->statistics.disk_bytes += sizeof(head) + tuple->t_len;
+}
+
+/* as many as half of the memory has buffers for */
+uint32
+csv_lookup_files(void)
+{
+	size_t		most = get_hash_memory_limit() / (2 * BLCKSZ);
+
+	return (uint32) Min(Max(most, 1), MOST_FILES);
+}
+
+static void
+move_to_files(CsvLookup *lookup)
+{
+	note_memory(lookup);
+	chain_rows(lookup);
+	lookup->nfiles = csv_lookup_files();
+	lookup->files = MemoryContextAllocZero(lookup->context,
+										   sizeof(BufFile *) * lookup->nfiles);
+	for (uint32 i = 0; i < lookup->nbuckets; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (Row *row = lookup->buckets[i]; row != NULL; row = row->next)
+			write_row(lookup, ROW_TUPLE(row), row->hash);
+	}
+	drop_rows(lookup);
+}
+
+/* the next row with the hash; NULL if there is none */
+static MinimalTuple
+read_row(CsvLookup *lookup)
+{
+	for (;;)
+	{
+		uint32		head[2];	/* hash, bytes */
+
+		if (BufFileRead(lookup->file, head, sizeof(head)) == 0)
+			return NULL;
+		if (head[0] == lookup->hash)
+		{
+			if (head[1] > lookup->read_bytes)
+			{
+				if (lookup->read != NULL)
+					pfree(lookup->read);
+				lookup->read_bytes = 0;
+				lookup->read = MemoryContextAllocHuge(lookup->rows_context,
+													  head[1]);
+				lookup->read_bytes = head[1];
+			}
+			csv_spill_read(lookup->file, lookup->read, head[1]);
+			return lookup->read;
+		}
+		if (BufFileSeek(lookup->file, 0, head[1], SEEK_CUR) != 0)
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not seek in temporary file: %m")));
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+static void
+close_files(CsvLookup *lookup)
+{
+	for (uint32 i = 0; i < lookup->nfiles; i++)
+		if (lookup->files[i] != NULL)
+			BufFileClose(lookup->files[i]);
+	lookup->nfiles = 0;
+	lookup->files = NULL;
+}
+
+/* ---- a look at all rows ---- */
+
+/* false: there is no room */
+static bool
+keep_row(CsvLookup *lookup, const Datum *values, const bool *isnull)
+{
+	MinimalTuple tuple;
+	uint32		hash;
+	bool		kept = true;
+
+	if (!hash_row(lookup, values, isnull, &hash))
+		return true;
+	tuple = csv_form_minimal_tuple(lookup->desc, values, isnull);
+	if (lookup->files == NULL && !keep_in_memory(lookup, tuple, hash))
+	{
+		kept = lookup->needs_files;
+		if (kept)
+			move_to_files(lookup);
+	}
+	if (lookup->files != NULL)
+		write_row(lookup, tuple, hash);
+	pfree(tuple);
+	return kept;
+}
+
+/* all rows: false, where they do not fit, or a skipped record is not told of */
+static bool
+keep_rows(CsvLookup *lookup, CsvTableScan *scan)
+{
+	Datum	   *values = palloc0(sizeof(Datum) * lookup->desc->natts);
+	bool	   *isnull = palloc(sizeof(bool) * lookup->desc->natts);
+	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext,
+													  "csv_gpu_fdw hashes",
+													  ALLOCSET_SMALL_SIZES);
+	MemoryContext outer = MemoryContextSwitchTo(row_context);
+	bool		fits = true;
+
+	/* attributes that are not wanted stay NULL */
+	memset(isnull, true, lookup->desc->natts);
+	while (fits && csv_table_scan_next(scan, values, isnull))
+	{
+		CHECK_FOR_INTERRUPTS();
+		fits = keep_row(lookup, values, isnull);
+		MemoryContextReset(row_context);
+	}
+	MemoryContextSwitchTo(outer);
+	MemoryContextDelete(row_context);
+	pfree(values);
+	pfree(isnull);
+	if (!fits)
+	{
+		/* files may be filled later, but not beyond a limit for them */
+		if (temp_file_limit >= 0)
+			lookup->state = LOOKUP_FAILED;
+		lookup->needs_files = true;
+	}
+	else if (!csv_table_scan_is_complete(scan))
+		lookup->awaits_end = true;
+	return fits && csv_table_scan_is_complete(scan);
+}
+
+static void
+fill(CsvLookup *lookup, CsvTableScan *scan)
+{
+	bool		filled;
+
+	lookup->state = LOOKUP_FILLS;
+	csv_table_scan_rewind(scan);
+	csv_table_scan_look_ahead(scan, true);
+	filled = keep_rows(lookup, scan);
+	if (filled)
+	{
+		if (lookup->files == NULL)
+			chain_rows(lookup);
+		note_memory(lookup);
+		lookup->state = LOOKUP_READY;
+		csv_batches_close_engine(csv_table_scan_batches(scan));
+	}
+	else
+	{
+		note_memory(lookup);
+		drop_rows(lookup);
+		close_files(lookup);
+		lookup->statistics.disk_bytes = 0;
+		if (lookup->state == LOOKUP_FILLS)
+			lookup->state = LOOKUP_WAITS;
+		csv_table_scan_rewind(scan);
+	}
+	csv_table_scan_look_ahead(scan, false);
+}
+
+/* have scans read enough, so that a look at all rows is worth while? */
+static bool
+is_due(CsvLookup *lookup, const CsvTableScan *scan)
+{
+	const CsvBatches *batches = csv_table_scan_batches(scan);
+	bool		is_complete = csv_table_scan_is_complete(scan);
+	int64		size = csv_batches_certain_size(batches);
+	CsvBatchesStatistics statistics;
+
+	/* a subquery's scan starts again before it has begun */
+	csv_batches_statistics(batches, &statistics);
+	lookup->nbytes += statistics.reading.bytes;
+	lookup->nscans += is_complete || statistics.reading.bytes > 0;
+	if ((lookup->needs_files && lookup->nscans < CSV_SCANS_BEFORE_FILES) ||
+		(csv_batches_all_kept(batches) &&
+		 lookup->nscans < CSV_SCANS_OF_RESIDENT))
+		return false;
+	return is_complete ||
+		(!lookup->awaits_end && size > 0 && lookup->nbytes >= size);
+}
+
+bool
+csv_lookup_rescan(CsvLookup *lookup, CsvTableScan *scan)
+{
+	if (lookup->state == LOOKUP_WAITS && is_due(lookup, scan))
+		fill(lookup, scan);
+	lookup->has_hash = false;
+	return lookup->state == LOOKUP_READY;
+}
+
+bool
+csv_lookup_is_filling(const CsvLookup *lookup)
+{
+	return lookup->state == LOOKUP_FILLS;
+}
+
+/* ---- rows come out ---- */
+
+/* find those whose hash is that of the parameters of now */
+static void
+look_up(CsvLookup *lookup)
+{
+	lookup->statistics.nscans++;
+	lookup->has_hash = true;
+	lookup->next = NULL;
+	lookup->file = NULL;
+	/* where there is no row, nobody asks for the values */
+	if ((lookup->nrows == 0 && lookup->files == NULL) ||
+		!hash_values(lookup, &lookup->hash))
+		return;
+	if (lookup->files == NULL)
+		lookup->next = lookup->buckets[lookup->hash & (lookup->nbuckets - 1)];
+	else
+		lookup->file = lookup->files[(uint64) lookup->hash *
+									 lookup->nfiles >> 32];
+	if (lookup->file != NULL && BufFileSeek(lookup->file, 0, 0, SEEK_SET) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not rewind temporary file")));
+}
+
+bool
+csv_lookup_next(CsvLookup *lookup, Datum *values, bool *isnull)
+{
+	MinimalTuple tuple = NULL;
+	HeapTupleData whole;
+
+	if (!lookup->has_hash)
+		look_up(lookup);
+	while (lookup->next != NULL && tuple == NULL)
+	{
+		if (lookup->next->hash == lookup->hash)
+			tuple = ROW_TUPLE(lookup->next);
+		lookup->next = lookup->next->next;
+	}
+	if (lookup->file != NULL)
+		tuple = read_row(lookup);
+	if (tuple == NULL)
+	{
+		lookup->file = NULL;
+		return false;
+	}
+	memset(&whole, 0, sizeof(whole));
+	whole.t_len = tuple->t_len + MINIMAL_TUPLE_OFFSET;
+	whole.t_data = (HeapTupleHeader) ((char *) tuple - MINIMAL_TUPLE_OFFSET);
+	heap_deform_tuple(&whole, lookup->desc, values, isnull);
+	return true;
+}
+
+void
+csv_lookup_end(CsvLookup *lookup)
+{
+	close_files(lookup);
+	drop_rows(lookup);
+}
+
+void
+csv_lookup_statistics(const CsvLookup *lookup, CsvLookupStatistics *statistics)
+{
+	*statistics = lookup->statistics;
+}

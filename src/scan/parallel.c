@@ -1,0 +1,103 @@
+/*
+ * parallel.c
+ *		Scans that several processes of a parallel query share.
+ *
+ * The leader sets up what is shared.  It and the workers then take pieces of the
+ * files (batches/sharing.h), and the skipped records are put in order again
+ * (shared_report.h).  The scan goes on alone where there are no workers after all.
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "executor/executor.h"
+
+#include "scan/execute.h"
+
+/* the leader and the workers that may come */
+static int
+count_processes(const ParallelContext *pcxt)
+{
+	return pcxt->nworkers + 1;
+}
+
+Size
+csv_estimate_dsm(ForeignScanState *node, ParallelContext *pcxt)
+{
+	CsvScanState *state = node->fdw_state;
+
+	return csv_shared_scan_size(state->scan, count_processes(pcxt));
+}
+
+void
+csv_initialize_dsm(ForeignScanState *node, ParallelContext *pcxt,
+				   void *coordinate)
+{
+	CsvScanState *state = node->fdw_state;
+
+	csv_shared_scan_init(coordinate, state->scan, count_processes(pcxt));
+	state->pcxt = pcxt;
+	state->shared = coordinate;
+	/* set only while the plan is set up, or run by the leader */
+	state->dsa = node->ss.ps.state->es_query_dsa;
+}
+
+void
+csv_reinitialize_dsm(ForeignScanState *node, ParallelContext *pcxt,
+					 void *coordinate)
+{
+	CsvScanState *state = node->fdw_state;
+
+	/* its own part of the statistics comes when all is done */
+	if (!state->has_begun)
+		csv_begin_shared(state);
+	if (state->is_shared)
+		csv_table_scan_unshare(state->scan, 0, NULL);
+	state->is_shared = false;
+	state->has_begun = false;
+	csv_shared_scan_restart(coordinate, state->scan);
+}
+
+void
+csv_initialize_worker(ForeignScanState *node, shm_toc *toc, void *coordinate)
+{
+	CsvScanState *state = node->fdw_state;
+
+	csv_shared_scan_set_files(coordinate, state->table);
+	state->shared = coordinate;
+	state->dsa = node->ss.ps.state->es_query_dsa;
+	csv_open_scan(node);
+}
+
+void
+csv_begin_shared(CsvScanState *state)
+{
+	state->has_begun = true;
+	if (state->shared == NULL || state->dsa == NULL ||
+		(state->pcxt != NULL && state->pcxt->nworkers_launched == 0))
+		return;
+	csv_table_scan_share(state->scan, state->shared, state->dsa);
+	state->is_shared = true;
+}
+
+void
+csv_shutdown_scan(ForeignScanState *node)
+{
+	CsvScanState *state = node->fdw_state;
+
+	if (state == NULL || state->shared == NULL)
+		return;
+	/* in a leader that took no part, there may be something to say all the same */
+	if (!state->has_begun)
+		csv_begin_shared(state);
+	if (state->is_shared)
+	{
+		csv_table_scan_unshare(state->scan, state->nrejected,
+							   &state->statistics);
+		state->has_statistics = true;
+	}
+	state->is_shared = false;
+	state->has_begun = false;
+	state->shared = NULL;
+	state->pcxt = NULL;
+	state->dsa = NULL;
+}

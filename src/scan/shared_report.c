@@ -1,0 +1,477 @@
+/*
+ * shared_report.c
+ *		What is said of skipped records where several processes share a scan.
+ *
+ * Notes of pieces that are not due yet are kept as intervals of pieces.  Between
+ * two intervals is a piece that some process is at, so there are no more of them
+ * than processes; and of one interval's records, no more are noted in full than
+ * may be told each, or than the limit allows.  So memory is bounded, and nobody
+ * ever waits for a process that is behind.
+ */
+#include "postgres.h"
+
+#include "storage/lwlock.h"
+
+#include "scan/shared_report.h"
+
+/* of a skipped record; file, message and detail are strings one after another */
+typedef struct Note
+{
+	dsa_pointer next;
+	int64		record;
+	int64		line;
+	int64		byte_offset;
+	CsvErrorCode code;
+	int			sqlerrcode;
+	bool		has_detail;
+	char		text[FLEXIBLE_ARRAY_MEMBER];
+} Note;
+
+/* an ERROR that ends the scan; the strings are one after another */
+typedef struct Failure
+{
+	int			sqlerrcode;
+	bool		has_detail;
+	bool		has_hint;
+	char		text[FLEXIBLE_ARRAY_MEMBER];
+} Failure;
+
+/* of the pieces [first, end) */
+typedef struct Interval
+{
+	uint64		first;
+	uint64		end;
+	CsvScanPoint point;			/* of the last record */
+	int64		nrecords;
+	CsvReportCounts counts;
+	int64		nnotes;			/* of the first skipped ones */
+	dsa_pointer head;
+	dsa_pointer tail;
+	dsa_pointer failure;		/* the first one */
+} Interval;
+
+struct CsvSharedReport
+{
+	LWLock		lock;			/* for all of it */
+	CsvScanPoint begin;			/* up to here all was reported before */
+	Interval	due;			/* what is due, from `first` on not said yet */
+	CsvReportCounts said;		/* of that before it */
+	int64		npassed;		/* records, before this scan and in what is due */
+	bool		ended;			/* the number of pieces is known: */
+	uint64		npieces;
+	bool		raised;			/* somebody raises the scan's ERROR */
+	int			npending;		/* intervals, in order */
+	Interval	pending[FLEXIBLE_ARRAY_MEMBER];
+};
+
+struct CsvReporter
+{
+	CsvSharedReport *shared;
+	dsa_area   *dsa;
+	const CsvTable *table;
+	Interval	piece;			/* at hand */
+	int64		most_notes;		/* that may be needed */
+};
+
+/* ---- set up ---- */
+
+Size
+csv_shared_report_size(int nprocesses)
+{
+	return offsetof(CsvSharedReport, pending) +
+		(nprocesses + 1) * sizeof(Interval);
+}
+
+void
+csv_shared_report_init(CsvSharedReport *shared, int nprocesses)
+{
+	memset(shared, 0, csv_shared_report_size(nprocesses));
+
+	/* held for moments; one of our own would be a number more in each session */
+	LWLockInitialize(&shared->lock, LWTRANCHE_PARALLEL_APPEND);
+}
+
+void
+csv_shared_report_begin(CsvSharedReport *shared, const CsvReport *report,
+						const CsvScanPoint *point, int64 npassed)
+{
+	memset(&shared->due, 0, sizeof(shared->due));
+	shared->due.point = *point;
+	shared->begin = *point;
+	shared->said = report->counts;
+	shared->npassed = npassed;
+	shared->ended = false;
+	shared->raised = false;
+	shared->npending = 0;
+}
+
+/* ---- a process's part ---- */
+
+/* begin a piece: how much has to be noted of it? */
+static void
+begin_piece(CsvReporter *reporter)
+{
+	CsvSharedReport *shared = reporter->shared;
+	const CsvTable *table = reporter->table;
+	int64		nskipped;
+
+	memset(&reporter->piece, 0, sizeof(reporter->piece));
+	LWLockAcquire(&shared->lock, LW_SHARED);
+	nskipped = shared->said.nskipped + shared->due.counts.nskipped;
+	LWLockRelease(&shared->lock);
+	reporter->most_notes = table->stop ? 1 : 0;
+	if (table->reject_count >= 0)
+		reporter->most_notes = Max(reporter->most_notes,
+								   table->reject_count + 1 - nskipped);
+	if (table->verbosity == CSV_VERBOSITY_DEFAULT)
+		reporter->most_notes = Max(reporter->most_notes,
+								   table->notice_limit - nskipped);
+}
+
+CsvReporter *
+csv_reporter_create(CsvSharedReport *shared, dsa_area *dsa,
+					const CsvTable *table)
+{
+	CsvReporter *reporter = palloc0(sizeof(CsvReporter));
+
+	reporter->shared = shared;
+	reporter->dsa = dsa;
+	reporter->table = table;
+	begin_piece(reporter);
+	return reporter;
+}
+
+const CsvScanPoint *
+csv_reporter_point(const CsvReporter *reporter)
+{
+	return &reporter->shared->begin;
+}
+
+bool
+csv_reporter_needs_message(const CsvReporter *reporter)
+{
+	return reporter->piece.nnotes < reporter->most_notes;
+}
+
+static Size
+string_size(const char *string)
+{
+	return string == NULL ? 0 : strlen(string) + 1;
+}
+
+/* copy a string, if there is one, to where the one before ended */
+static char *
+put_string(char *place, const char *string)
+{
+	if (string == NULL)
+		return place;
+	memcpy(place, string, string_size(string));
+	return place + string_size(string);
+}
+
+static void
+add_note(CsvReporter *reporter, const CsvSkipped *skipped)
+{
+	Interval   *piece = &reporter->piece;
+	dsa_pointer pointer = dsa_allocate(reporter->dsa, offsetof(Note, text) +
+									   string_size(skipped->file) +
+									   string_size(skipped->message) +
+									   string_size(skipped->detail));
+	Note	   *note = dsa_get_address(reporter->dsa, pointer);
+	char	   *place;
+
+	note->next = InvalidDsaPointer;
+	note->record = skipped->record;
+	note->line = skipped->line;
+	note->byte_offset = skipped->byte_offset;
+	note->code = skipped->code;
+	note->sqlerrcode = skipped->sqlerrcode;
+	note->has_detail = skipped->detail != NULL;
+	place = put_string(note->text, skipped->file);
+	place = put_string(place, skipped->message);
+	(void) put_string(place, skipped->detail);
+	if (DsaPointerIsValid(piece->tail))
+		((Note *) dsa_get_address(reporter->dsa, piece->tail))->next = pointer;
+	else
+		piece->head = pointer;
+	piece->tail = pointer;
+	piece->nnotes++;
+}
+
+bool
+csv_reporter_add(CsvReporter *reporter, const CsvSkipped *skipped)
+{
+	if (csv_reporter_needs_message(reporter))
+		add_note(reporter, skipped);
+	reporter->piece.counts.nskipped++;
+	reporter->piece.counts.by_code[skipped->code]++;
+	return !reporter->table->stop;
+}
+
+void
+csv_reporter_fail(CsvReporter *reporter, const ErrorData *error)
+{
+	dsa_pointer pointer = dsa_allocate(reporter->dsa,
+									   offsetof(Failure, text) +
+									   string_size(error->message) +
+									   string_size(error->detail) +
+									   string_size(error->hint));
+	Failure    *failure = dsa_get_address(reporter->dsa, pointer);
+	char	   *place;
+
+	failure->sqlerrcode = error->sqlerrcode;
+	failure->has_detail = error->detail != NULL;
+	failure->has_hint = error->hint != NULL;
+	place = put_string(failure->text, error->message);
+	place = put_string(place, error->detail);
+	(void) put_string(place, error->hint);
+	reporter->piece.failure = pointer;
+}
+
+void
+csv_reporter_pass(CsvReporter *reporter, int file_number, int64 record,
+				  int64 nrecords)
+{
+	reporter->piece.point.file_number = file_number;
+	reporter->piece.point.record = record;
+	reporter->piece.nrecords += nrecords;
+}
+
+/* ---- the order ---- */
+
+static void
+free_notes(dsa_area *dsa, dsa_pointer pointer)
+{
+	while (DsaPointerIsValid(pointer))
+	{
+		dsa_pointer next = ((Note *) dsa_get_address(dsa, pointer))->next;
+
+		dsa_free(dsa, pointer);
+		pointer = next;
+	}
+}
+
+/*
+ * Put `next` behind an interval that ends where it begins.  Where that one could
+ * not note all it skipped, it has as many notes as may be needed.
+ */
+static void
+append_interval(dsa_area *dsa, Interval *interval, const Interval *next)
+{
+	bool		has_all = interval->nnotes == interval->counts.nskipped;
+
+	interval->end = next->end;
+	if (next->point.file_number > 0)
+		interval->point = next->point;
+	interval->nrecords += next->nrecords;
+	interval->counts.nskipped += next->counts.nskipped;
+	for (int code = 0; code < CSV_NUM_ERRORS; code++)
+		interval->counts.by_code[code] += next->counts.by_code[code];
+	if (!DsaPointerIsValid(interval->failure))
+		interval->failure = next->failure;
+	if (!has_all)
+	{
+		free_notes(dsa, next->head);
+		return;
+	}
+	if (!DsaPointerIsValid(next->head))
+		return;
+	if (DsaPointerIsValid(interval->tail))
+		((Note *) dsa_get_address(dsa, interval->tail))->next = next->head;
+	else
+		interval->head = next->head;
+	interval->tail = next->tail;
+	interval->nnotes += next->nnotes;
+}
+
+static void
+remove_pending(CsvSharedReport *shared, int i)
+{
+	shared->npending--;
+	memmove(&shared->pending[i], &shared->pending[i + 1],
+			(shared->npending - i) * sizeof(Interval));
+}
+
+/* the lock is held */
+static void
+add_pending(CsvSharedReport *shared, dsa_area *dsa, const Interval *piece)
+{
+	int			i = 0;
+
+	while (i < shared->npending && shared->pending[i].end < piece->first)
+		i++;
+	if (i < shared->npending && shared->pending[i].end == piece->first)
+		append_interval(dsa, &shared->pending[i], piece);
+	else
+	{
+		memmove(&shared->pending[i + 1], &shared->pending[i],
+				(shared->npending - i) * sizeof(Interval));
+		shared->pending[i] = *piece;
+		shared->npending++;
+	}
+	if (i + 1 < shared->npending &&
+		shared->pending[i].end == shared->pending[i + 1].first)
+	{
+		append_interval(dsa, &shared->pending[i], &shared->pending[i + 1]);
+		remove_pending(shared, i + 1);
+	}
+	if (shared->pending[0].first == shared->due.end)
+	{
+		shared->npassed += shared->pending[0].nrecords;
+		append_interval(dsa, &shared->due, &shared->pending[0]);
+		remove_pending(shared, 0);
+	}
+}
+
+/* ---- what is due ---- */
+
+/* take what is due off the list; the lock is held */
+static Interval
+take_due(CsvSharedReport *shared, const CsvTable *table, CsvReportCounts *said)
+{
+	Interval	due = shared->due;
+
+	*said = shared->said;
+	csv_report_add_counts(table, &shared->said, &due.counts);
+	memset(&shared->due.counts, 0, sizeof(shared->due.counts));
+	shared->due.nnotes = 0;
+	shared->due.head = InvalidDsaPointer;
+	shared->due.tail = InvalidDsaPointer;
+	return due;
+}
+
+/* say it, after what *report counts; ERROR where one is due */
+static void
+say(CsvReporter *reporter, const Interval *due, CsvReport *report)
+{
+	CsvReportCounts rest = due->counts;
+	dsa_pointer pointer = due->head;
+
+	while (DsaPointerIsValid(pointer))
+	{
+		Note	   *note = dsa_get_address(reporter->dsa, pointer);
+		dsa_pointer next = note->next;
+		CsvSkipped	skipped;
+
+		memset(&skipped, 0, sizeof(skipped));
+		skipped.file = note->text;
+		skipped.message = skipped.file + strlen(skipped.file) + 1;
+		if (note->has_detail)
+			skipped.detail = skipped.message + strlen(skipped.message) + 1;
+		skipped.record = note->record;
+		skipped.line = note->line;
+		skipped.byte_offset = note->byte_offset;
+		skipped.field = -1;
+		skipped.code = note->code;
+		skipped.sqlerrcode = note->sqlerrcode;
+		csv_report_skipped(report, &skipped);
+		rest.nskipped--;
+		rest.by_code[note->code]--;
+		dsa_free(reporter->dsa, pointer);
+		pointer = next;
+	}
+	csv_report_add_counts(reporter->table, &report->counts, &rest);
+}
+
+/* is an ERROR due?  The lock is held. */
+static bool
+is_error_due(const CsvSharedReport *shared, const CsvTable *table)
+{
+	int64		nskipped = shared->said.nskipped + shared->due.counts.nskipped;
+
+	return DsaPointerIsValid(shared->due.failure) ||
+		(table->stop && shared->due.counts.nskipped > 0) ||
+		(table->reject_count >= 0 && nskipped > table->reject_count) ||
+		(shared->ended && shared->due.end == shared->npieces &&
+		 csv_report_exceeds(table, nskipped, shared->npassed));
+}
+
+static void
+fail(CsvReporter *reporter, dsa_pointer pointer)
+{
+	const Failure *failure = dsa_get_address(reporter->dsa, pointer);
+	const char *message = failure->text;
+	const char *detail = message + strlen(message) + 1;
+	const char *hint = failure->has_detail ? detail + strlen(detail) + 1 :
+		detail;
+
+	ereport(ERROR,
+			(errcode(failure->sqlerrcode),
+			 errmsg_internal("%s", message),
+			 failure->has_detail ? errdetail_internal("%s", detail) : 0,
+			 failure->has_hint ? errhint("%s", hint) : 0));
+}
+
+/* the lock is held, and released */
+static void
+raise_if_due(CsvReporter *reporter)
+{
+	CsvSharedReport *shared = reporter->shared;
+	CsvReport	report;
+	int64		npassed = shared->npassed;
+	Interval	due;
+
+	if (shared->raised || !is_error_due(shared, reporter->table))
+	{
+		LWLockRelease(&shared->lock);
+		return;
+	}
+	shared->raised = true;
+	memset(&report, 0, sizeof(report));
+	report.table = reporter->table;
+	due = take_due(shared, reporter->table, &report.counts);
+	LWLockRelease(&shared->lock);
+	say(reporter, &due, &report);
+	if (DsaPointerIsValid(due.failure))
+		fail(reporter, due.failure);
+	csv_report_end(&report, npassed, true);
+}
+
+void
+csv_reporter_hand_in(CsvReporter *reporter, uint64 piece)
+{
+	CsvSharedReport *shared = reporter->shared;
+
+	reporter->piece.first = piece;
+	reporter->piece.end = piece + 1;
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	add_pending(shared, reporter->dsa, &reporter->piece);
+	raise_if_due(reporter);
+	begin_piece(reporter);
+}
+
+void
+csv_reporter_end(CsvReporter *reporter, uint64 npieces)
+{
+	CsvSharedReport *shared = reporter->shared;
+
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	shared->ended = true;
+	shared->npieces = npieces;
+	raise_if_due(reporter);
+}
+
+bool
+csv_reporter_say(CsvReporter *reporter, CsvReport *report,
+				 CsvScanPoint *point, int64 *npassed)
+{
+	CsvSharedReport *shared = reporter->shared;
+	Interval	due;
+	bool		is_last;
+
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+
+	/* what stands before an ERROR is said by whoever raises it */
+	if (is_error_due(shared, reporter->table))
+	{
+		LWLockRelease(&shared->lock);
+		return false;
+	}
+	due = take_due(shared, reporter->table, &report->counts);
+	*point = due.point;
+	*npassed = shared->npassed;
+	is_last = shared->ended && due.end == shared->npieces;
+	LWLockRelease(&shared->lock);
+	say(reporter, &due, report);
+	return is_last;
+}

@@ -1,0 +1,308 @@
+/*
+ * codec.c
+ *		The libraries that decompress, behind one function.
+ *
+ * zlib, zstd and lz4, as far as PostgreSQL is built with them, and ISA-L, which
+ * decompresses gzip three times as fast as zlib.
+ */
+#include "postgres.h"
+
+#ifdef CSV_WITH_GZIP
+#include <zlib.h>
+#endif
+#ifdef CSV_WITH_ISAL
+#include <isa-l/igzip_lib.h>
+#endif
+#ifdef CSV_WITH_ZSTD
+#include <zstd.h>
+#endif
+#ifdef CSV_WITH_LZ4
+#include <lz4frame.h>
+#endif
+
+#include "table/codec.h"
+
+/* the largest window of CSV_CODEC_FAST_SMALL: what zstd -19 makes */
+#define SMALL_WINDOW_LOG	23
+
+/* that must not be set in the header of a member */
+#define GZIP_RESERVED_FLAGS	0xe0
+
+struct CsvCodec
+{
+	CsvCompression compression;
+	bool		complete;		/* a member or frame begins */
+
+#ifdef CSV_WITH_GZIP
+	z_stream	gzip;
+#endif
+#ifdef CSV_WITH_ISAL
+	bool		in_header;		/* of a member */
+	struct isal_gzip_header header;
+	struct inflate_state *isal; /* NULL: zlib is used */
+#endif
+#ifdef CSV_WITH_ZSTD
+	ZSTD_DStream *zstd;
+#endif
+#ifdef CSV_WITH_LZ4
+	LZ4F_dctx  *lz4;
+#endif
+};
+
+const char *
+csv_codec_missing(CsvCompression compression, const char **package)
+{
+	switch (compression)
+	{
+#ifndef CSV_WITH_GZIP
+		case CSV_COMPRESSION_GZIP:
+			*package = "zlib1g-dev";
+			return "gzip";
+#endif
+#ifndef CSV_WITH_ZSTD
+		case CSV_COMPRESSION_ZSTD:
+			*package = "libzstd-dev";
+			return "zstd";
+#endif
+#ifndef CSV_WITH_LZ4
+		case CSV_COMPRESSION_LZ4:
+			*package = "liblz4-dev";
+			return "lz4";
+#endif
+		default:
+			return NULL;
+	}
+}
+
+/* false if it has no memory */
+static bool
+open_library(CsvCodec *codec, CsvCodecKind kind)
+{
+	switch (codec->compression)
+	{
+#ifdef CSV_WITH_GZIP
+		case CSV_COMPRESSION_GZIP:
+#ifdef CSV_WITH_ISAL
+			if (kind != CSV_CODEC_EXACT)
+			{
+				codec->isal = malloc(sizeof(*codec->isal));
+				if (codec->isal != NULL)
+					isal_inflate_init(codec->isal);
+				return codec->isal != NULL;
+			}
+#endif
+			/* the largest window; 16: gzip's header and trailer */
+			return inflateInit2(&codec->gzip, MAX_WBITS + 16) == Z_OK;
+#endif
+#ifdef CSV_WITH_ZSTD
+		case CSV_COMPRESSION_ZSTD:
+			codec->zstd = ZSTD_createDStream();
+			if (codec->zstd != NULL && kind == CSV_CODEC_FAST_SMALL)
+				ZSTD_DCtx_setParameter(codec->zstd, ZSTD_d_windowLogMax,
+									   SMALL_WINDOW_LOG);
+			return codec->zstd != NULL;
+#endif
+#ifdef CSV_WITH_LZ4
+		case CSV_COMPRESSION_LZ4:
+			return !LZ4F_isError(LZ4F_createDecompressionContext(&codec->lz4,
+																 LZ4F_VERSION));
+#endif
+		default:
+			return true;
+	}
+}
+
+CsvCodec *
+csv_codec_open(CsvCompression compression, CsvCodecKind kind)
+{
+	CsvCodec   *codec = calloc(1, sizeof(CsvCodec));
+
+	if (codec == NULL)
+		return NULL;
+	codec->compression = compression;
+	codec->complete = true;
+	if (open_library(codec, kind))
+		return codec;
+	csv_codec_close(codec);
+	return NULL;
+}
+
+void
+csv_codec_close(CsvCodec *codec)
+{
+	if (codec == NULL)
+		return;
+#ifdef CSV_WITH_GZIP
+	/* a stream that was not opened is an error, and no more */
+	inflateEnd(&codec->gzip);
+#endif
+#ifdef CSV_WITH_ISAL
+	free(codec->isal);
+#endif
+#ifdef CSV_WITH_ZSTD
+	ZSTD_freeDStream(codec->zstd);
+#endif
+#ifdef CSV_WITH_LZ4
+	if (codec->lz4 != NULL)
+		LZ4F_freeDecompressionContext(codec->lz4);
+#endif
+	free(codec);
+}
+
+void
+csv_codec_restart(CsvCodec *codec)
+{
+	/* gzip's member begins with a reset anyway */
+	codec->complete = true;
+#ifdef CSV_WITH_ZSTD
+	if (codec->zstd != NULL)
+		ZSTD_DCtx_reset(codec->zstd, ZSTD_reset_session_only);
+#endif
+#ifdef CSV_WITH_LZ4
+	if (codec->lz4 != NULL)
+		LZ4F_resetDecompressionContext(codec->lz4);
+#endif
+}
+
+#ifdef CSV_WITH_GZIP
+static void
+step_zlib(CsvCodec *codec, const uint8_t *input, size_t ninput,
+		  uint8_t *output, size_t noutput, CsvDecoded *decoded)
+{
+	z_stream   *gzip = &codec->gzip;
+	int			result;
+
+	if (codec->complete)
+		inflateReset(gzip);
+	/* neither library writes to its input, but they do not say so */
+	gzip->next_in = (Bytef *) (uintptr_t) input;
+	gzip->avail_in = (uInt) ninput;
+	gzip->next_out = output;
+	gzip->avail_out = (uInt) noutput;
+	result = inflate(gzip, Z_NO_FLUSH);
+	decoded->consumed = ninput - gzip->avail_in;
+	decoded->produced = noutput - gzip->avail_out;
+	decoded->complete = result == Z_STREAM_END;
+
+	/* Z_BUF_ERROR is no error: more input is wanted */
+	if (result == Z_MEM_ERROR)
+		decoded->failure = "out of memory";
+	else if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
+		decoded->failure = gzip->msg != NULL ? gzip->msg : "invalid data";
+}
+#endif
+
+#ifdef CSV_WITH_ISAL
+/*
+ * The header by a call of its own: isal_inflate() forgets its flags where the
+ * input ends within it, and passes over flags that nobody knows.
+ */
+static void
+step_isal(CsvCodec *codec, const uint8_t *input, size_t ninput,
+		  uint8_t *output, size_t noutput, CsvDecoded *decoded)
+{
+	struct inflate_state *isal = codec->isal;
+	int			result = ISAL_DECOMP_OK;
+
+	if (codec->complete)
+	{
+		isal_inflate_reset(isal);
+		isal->crc_flag = ISAL_GZIP_NO_HDR_VER;
+		isal_gzip_header_init(&codec->header);
+		codec->in_header = true;
+	}
+	isal->next_in = (uint8_t *) (uintptr_t) input;
+	isal->avail_in = (uint32_t) ninput;
+	isal->next_out = output;
+	isal->avail_out = (uint32_t) noutput;
+	if (codec->in_header)
+	{
+		result = isal_read_gzip_header(isal, &codec->header);
+		codec->in_header = result == ISAL_END_INPUT;
+		if ((codec->header.flags & GZIP_RESERVED_FLAGS) != 0)
+			result = ISAL_INVALID_WRAPPER;
+	}
+	if (result == ISAL_DECOMP_OK)
+		result = isal_inflate(isal);
+	decoded->consumed = ninput - isal->avail_in;
+	decoded->produced = noutput - isal->avail_out;
+	decoded->complete = isal->block_state == ISAL_BLOCK_FINISH;
+	if (result < 0)
+		decoded->failure = "invalid data";
+}
+#endif
+
+#ifdef CSV_WITH_ZSTD
+static void
+step_zstd(CsvCodec *codec, const uint8_t *input, size_t ninput,
+		  uint8_t *output, size_t noutput, CsvDecoded *decoded)
+{
+	ZSTD_inBuffer in = {input, ninput, 0};
+	ZSTD_outBuffer out = {output, noutput, 0};
+	size_t		result = ZSTD_decompressStream(codec->zstd, &out, &in);
+
+	decoded->consumed = in.pos;
+	decoded->produced = out.pos;
+	decoded->complete = result == 0;
+	if (ZSTD_isError(result))
+		decoded->failure = ZSTD_getErrorName(result);
+}
+#endif
+
+#ifdef CSV_WITH_LZ4
+static void
+step_lz4(CsvCodec *codec, const uint8_t *input, size_t ninput,
+		 uint8_t *output, size_t noutput, CsvDecoded *decoded)
+{
+	size_t		result;
+
+	decoded->consumed = ninput;
+	decoded->produced = noutput;
+	result = LZ4F_decompress(codec->lz4, output, &decoded->produced,
+							 input, &decoded->consumed, NULL);
+	decoded->complete = result == 0;
+	if (LZ4F_isError(result))
+	{
+		/* the counts say nothing then */
+		decoded->consumed = decoded->produced = 0;
+		decoded->failure = LZ4F_getErrorName(result);
+	}
+}
+#endif
+
+void
+csv_codec_step(CsvCodec *codec, const uint8_t *input, size_t ninput,
+			   uint8_t *output, size_t noutput, CsvDecoded *decoded)
+{
+	decoded->consumed = decoded->produced = 0;
+	decoded->complete = false;
+	decoded->failure = NULL;
+	switch (codec->compression)
+	{
+#ifdef CSV_WITH_GZIP
+		case CSV_COMPRESSION_GZIP:
+#ifdef CSV_WITH_ISAL
+			if (codec->isal != NULL)
+			{
+				step_isal(codec, input, ninput, output, noutput, decoded);
+				break;
+			}
+#endif
+			step_zlib(codec, input, ninput, output, noutput, decoded);
+			break;
+#endif
+#ifdef CSV_WITH_ZSTD
+		case CSV_COMPRESSION_ZSTD:
+			step_zstd(codec, input, ninput, output, noutput, decoded);
+			break;
+#endif
+#ifdef CSV_WITH_LZ4
+		case CSV_COMPRESSION_LZ4:
+			step_lz4(codec, input, ninput, output, noutput, decoded);
+			break;
+#endif
+		default:
+			decoded->failure = "unexpected compression";
+	}
+	codec->complete = decoded->complete;
+}

@@ -1,0 +1,363 @@
+# 023_parallel.pl: scans that the processes of a parallel query share.
+#
+# 1. Hostile files are read by one process and by several, 1 to 8 workers, in
+#    pieces of every size: the rows are the same, and so is all that is said of
+#    skipped records, to the letter.  CSV_GPU_FDW_FILES=N reads N files.
+# 2. Plans: what is shared, and what is not.
+# 3. Queries of every kind give what they give with one process.
+# 4. What goes wrong: files that cannot be read, cancels, workers that die.
+use strict;
+use warnings;
+
+use Cwd qw(abs_path);
+use File::Basename qw(dirname);
+use Test::More;
+
+use lib dirname(__FILE__);
+use CsvServer;
+use PostgreSQL::Test::Utils;
+
+my $files = $ENV{CSV_GPU_FDW_FILES} // 300;
+my $seed = random_seed();
+my $node = csv_server(
+	'parallel',
+	'csv_gpu_fdw.engine' => 'auto',
+	max_worker_processes => 16,
+	max_parallel_workers => 12,
+	max_connections => 20,
+	restart_after_crash => 'on',
+	min_parallel_table_scan_size => 0,
+	parallel_setup_cost => 0,
+	parallel_tuple_cost => 0);
+my $dir = PostgreSQL::Test::Utils::tempdir();
+
+chmod 0755, $dir;
+$node->safe_psql('postgres',
+	'CREATE SCHEMA stress; CREATE SERVER stress FOREIGN DATA WRAPPER csv_gpu_fdw');
+
+# ---- hostile files ----
+
+# what psql printed between its marks
+sub split_output
+{
+	my ($text) = @_;
+	my %parts;
+
+	while ($text =~ /^== (\S+ \S+)\n(.*?)(?=^==)/gms)
+	{
+		$parts{$1} = $2;
+	}
+	return %parts;
+}
+
+# of both streams, by the same marks
+sub run_psql
+{
+	my ($sql) = @_;
+	my ($out, $err) = ('', '');
+	my @psql = (
+		'psql', '-XqAt', '-d', $node->connstr('postgres'), '-v', 'SHOW_CONTEXT=never',
+		'-v', 'VERBOSITY=verbose', '-f', '-');
+
+	IPC::Run::run(\@psql, '<', \$sql, '>', \$out, '2>', \$err) or die "psql: $err";
+	return ({ split_output($out) }, { split_output($err) });
+}
+
+my $hostile = abs_path(dirname(__FILE__) . '/../../build/test/hostile');
+my ($compared, $shared, $with_reports, $different) = (0, 0, 0, 0);
+
+for (my $done = 0; $done < $files; $done += 50, $seed++)
+{
+	my $folder = "$dir/$seed";
+	my $sql = `'$hostile' '$folder' $seed 50 parallel`;
+
+	die "hostile: $?" if $? != 0;
+	my ($rows, $messages) = run_psql($sql);
+	foreach my $name (map { /^(\S+) serial$/ ? $1 : () } sort keys %$messages)
+	{
+		my @serial = map { $_->{"$name serial"} } $rows, $messages;
+		my @parallel = map { $_->{"$name parallel"} } $rows, $messages;
+
+		# where in psql's input it stood is no matter
+		s/^psql:<stdin>:\d+: //gm foreach $serial[1], $parallel[1];
+		s/^LOCATION: .*\n//gm foreach $serial[1], $parallel[1];
+		$compared++;
+		$shared++ if ($rows->{"$name plan"} // '') =~ /Parallel Foreign Scan/;
+		$with_reports++ if $serial[1] ne '';
+		next if $serial[0] eq $parallel[0] && $serial[1] eq $parallel[1];
+		$different++;
+		diag("seed $seed, file $name:\nserial:\n$serial[0]$serial[1]"
+			  . "parallel:\n$parallel[0]$parallel[1]")
+		  if $different <= 3;
+	}
+	system('rm', '-rf', $folder) if $different == 0;
+}
+is($different, 0, "$compared files read the same by one process and by several");
+cmp_ok($shared, '>', $compared / 3, "$shared of them were shared");
+cmp_ok($with_reports, '>', $compared / 5, "$with_reports of them had something to report");
+
+# ---- plans ----
+
+my @rows = map { join(',', $_, $_ % 7, "text $_", $_ % 50 ? '' : 'x') . "\n" } 1 .. 20000;
+
+write_file("$dir/many.csv", @rows);
+write_file("$dir/part$_.csv", @rows[ ($_ - 1) * 5000 .. $_ * 5000 - 1 ]) foreach 1 .. 4;
+write_file("$dir/few.csv", map { "$_,name $_\n" } 0 .. 6);
+$node->safe_psql('postgres', <<"SQL");
+SET client_min_messages = error;
+CREATE DOMAIN even AS int CHECK (VALUE % 2 = 0);
+CREATE FUNCTION unsafe(int) RETURNS bool LANGUAGE sql PARALLEL UNSAFE AS 'SELECT true';
+CREATE DOMAIN odd AS int CHECK (unsafe(VALUE));
+CREATE FOREIGN TABLE many (a int, b int, c text, d text) SERVER csv
+  OPTIONS (filename '$dir/many.csv', chunk_size '2kB');
+CREATE FOREIGN TABLE parts (a int, b int, c text, d text) SERVER csv
+  OPTIONS (filename '$dir/part?.csv', chunk_size '2kB');
+CREATE FOREIGN TABLE few (b int, name text) SERVER csv OPTIONS (filename '$dir/few.csv');
+CREATE FOREIGN TABLE chatty (a int, b int, c text, d text) SERVER csv
+  OPTIONS (filename '$dir/many.csv', log_verbosity 'verbose');
+CREATE FOREIGN TABLE program (a int, b int, c text, d text) SERVER csv
+  OPTIONS (program 'cat "$dir/many.csv"');
+CREATE FOREIGN TABLE evens (a even, b int, c text, d text) SERVER csv OPTIONS (filename '$dir/many.csv');
+CREATE FOREIGN TABLE odds (a odd, b int, c text, d text) SERVER csv OPTIONS (filename '$dir/many.csv');
+CREATE FOREIGN TABLE gpu (a int, b int, c text, d text) SERVER csv
+  OPTIONS (filename '$dir/many.csv', engine 'cuda');
+CREATE TABLE ranges (a int, b int, c text, d text) PARTITION BY RANGE (a);
+CREATE FOREIGN TABLE range1 PARTITION OF ranges FOR VALUES FROM (1) TO (5001) SERVER csv
+  OPTIONS (filename '$dir/part1.csv', chunk_size '2kB');
+CREATE FOREIGN TABLE range2 PARTITION OF ranges FOR VALUES FROM (5001) TO (10001) SERVER csv
+  OPTIONS (filename '$dir/part2.csv', chunk_size '2kB');
+CREATE TABLE plain AS SELECT * FROM many;
+ANALYZE plain;
+SQL
+
+my $forced = 'SET csv_gpu_test.parallel_workers = 4; SET max_parallel_workers_per_gather = 4;';
+
+# the plan of a query, with workers wherever there may be some
+sub plan_of
+{
+	my ($query) = @_;
+
+	return $node->safe_psql('postgres', "$forced EXPLAIN (COSTS OFF) $query");
+}
+
+like(plan_of('SELECT count(md5(c)) FROM many'), qr/Partial Aggregate.*Parallel Foreign Scan/s, 'partial aggregates');
+like(plan_of('SELECT * FROM many ORDER BY c, a'), qr/Gather Merge.*Sort.*Parallel Foreign Scan/s, 'Gather Merge');
+like(
+	plan_of('SELECT count(*) FROM many JOIN parts USING (a)'),
+	qr/Parallel Hash Join.*Parallel Foreign Scan.*Parallel Hash.*Parallel Foreign Scan/s,
+	'Parallel Hash Join');
+like(
+	plan_of('SELECT count(*) FROM many JOIN few USING (b)'),
+	qr/Parallel Foreign Scan on many.*Parallel Foreign Scan on few|Parallel Foreign Scan on few.*Parallel Foreign Scan on many/s,
+	'a join with a small file');
+like(plan_of('SELECT count(md5(c)) FROM ranges'), qr/Parallel Append.*Parallel Foreign Scan/s, 'Parallel Append');
+like(plan_of('CREATE TABLE made AS SELECT * FROM many WHERE md5(c) < \'8\''), qr/Gather.*Parallel Foreign Scan/s, 'CREATE TABLE AS');
+like(plan_of('SELECT b, count(*) FROM many GROUP BY b'), qr/^Foreign Scan|\n *->  Foreign Scan/, 'groups of the engine are not shared');
+unlike(plan_of("SELECT count(md5(a || c)) FROM $_"), qr/Gather|Parallel/, "$_ is not shared")
+  foreach qw(chatty program evens odds);
+unlike(plan_of('SELECT count(md5(c)) FROM gpu'), qr/Gather|Parallel/, 'a GPU has no workers');
+unlike(
+	$node->safe_psql('postgres', "$forced SET csv_gpu_fdw.resident_memory = '10MB'; EXPLAIN SELECT count(md5(c)) FROM many"),
+	qr/Gather|Parallel/,
+	'nor has a session that keeps columns');
+unlike(
+	$node->safe_psql('postgres', 'RESET min_parallel_table_scan_size; SET min_parallel_table_scan_size = \'8MB\'; EXPLAIN SELECT count(md5(c)) FROM many'),
+	qr/Gather|Parallel/,
+	'a small file is not shared');
+# a path that is safe, but knows nothing of the others, would be run by each worker
+unlike(
+	plan_of('SELECT count(*) FROM plain p WHERE EXISTS (SELECT 1 FROM many m WHERE m.a = p.a AND m.b < p.b)'),
+	qr/Parallel Seq Scan(?:.(?!Parallel Foreign))*->  Foreign Scan/s,
+	'no worker has a scan of its own');
+
+# ---- queries ----
+
+my @queries = (
+	'SELECT count(*), sum(a), max(md5(c)) FROM many',
+	'SELECT count(*), sum(a), max(md5(c)) FROM parts',
+	'SELECT count(*), sum(a), max(md5(c)) FROM ranges',
+	'SELECT * FROM many WHERE a % 1000 = 1 ORDER BY a',
+	'SELECT a, c FROM many ORDER BY md5(c) LIMIT 20',
+	'SELECT count(*), max(m.a) FROM many m JOIN parts p ON m.a = p.a JOIN few f ON f.b = p.b WHERE f.name <> \'name 3\'',
+	'SELECT b, count(*), max(md5(c)) FROM parts GROUP BY b ORDER BY b',
+	'SELECT m.b, f.name, count(*) FROM many m LEFT JOIN few f ON m.b = f.b AND f.b > 2 GROUP BY 1, 2 ORDER BY 1',
+	'SELECT count(*) FROM many WHERE a NOT IN (SELECT a FROM parts WHERE b = 1)',
+	'SELECT count(*) FROM plain p WHERE EXISTS (SELECT FROM many m WHERE m.a = p.a AND m.b = 2)',
+	'SELECT a, (SELECT count(*) FROM few f WHERE f.b >= p.b) FROM plain p WHERE a < 20 ORDER BY a',
+	'SELECT p.a, s.n FROM (VALUES (1), (2), (3)) p(a), LATERAL (SELECT count(md5(c)) n FROM many m WHERE m.b = p.a) s ORDER BY 1',
+	'SELECT count(*) FROM (SELECT a FROM many UNION SELECT a + 10 FROM parts) s',
+	'SELECT count(*) FROM (SELECT * FROM many LIMIT 100) s',
+	'SELECT count(*) FROM many WHERE a < (SELECT max(b) * 100 FROM few)',
+	'WITH m AS MATERIALIZED (SELECT * FROM many WHERE md5(c) < \'8\') SELECT count(*), count(DISTINCT m.a) FROM m, m n WHERE m.a = n.a',
+	'SELECT count(a), avg(b) FROM many WHERE d IS NULL');
+
+# the answers, each by itself
+sub answers
+{
+	my ($settings) = @_;
+
+	return split /^==\n/m,
+	  $node->safe_psql('postgres', "$settings\n" . join("\n\\echo ==\n", map { "$_;" } @queries));
+}
+
+my @alone = answers('SET max_parallel_workers_per_gather = 0;');
+
+foreach my $settings (
+	'',
+	'SET parallel_leader_participation = off;',
+	'SET max_parallel_workers = 0;',
+	'SET force_parallel_mode = on;',
+	'SET enable_partitionwise_join = on; SET enable_partitionwise_aggregate = on;',
+	'SET enable_hashjoin = off;',
+	'SET enable_mergejoin = off; SET enable_hashjoin = off;')
+{
+	$settings =~ s/force_parallel_mode/debug_parallel_query/
+	  if $node->pg_version >= 16;
+	my @shared = answers("$forced $settings");
+
+	is($shared[$_], $alone[$_], "$settings $queries[$_]") foreach 0 .. $#queries;
+}
+$node->safe_psql('postgres', <<"SQL");
+$forced
+CREATE TABLE made AS SELECT * FROM many WHERE md5(c) < '8';
+CREATE MATERIALIZED VIEW view AS SELECT * FROM parts WHERE md5(c) < '8';
+REFRESH MATERIALIZED VIEW view;
+SQL
+is( $node->safe_psql(
+		'postgres',
+		q{SELECT count(*) FROM (TABLE made EXCEPT ALL SELECT * FROM plain WHERE md5(c) < '8') s
+		UNION ALL SELECT count(*) FROM (TABLE view EXCEPT ALL SELECT * FROM plain WHERE md5(c) < '8') s
+		UNION ALL SELECT count(*) - (SELECT count(*) FROM plain WHERE md5(c) < '8') FROM made}),
+	"0\n0\n0",
+	'CREATE TABLE AS, materialized views');
+
+# a cursor fetches as it goes: nobody shares its scan
+is( $node->safe_psql(
+		'postgres', "$forced BEGIN; DECLARE c CURSOR FOR SELECT count(md5(c)) FROM many; FETCH ALL FROM c; COMMIT"),
+	20000,
+	'a cursor');
+is( $node->safe_psql(
+		'postgres', "$forced PREPARE p (int) AS SELECT count(md5(c)) FROM many WHERE b = \$1; "
+		  . 'EXECUTE p(1); EXECUTE p(1); EXECUTE p(1); EXECUTE p(1); EXECUTE p(1); EXECUTE p(1); EXECUTE p(2)'),
+	join("\n", (2858) x 6, 2857),
+	'a prepared statement');
+
+# all processes' work is told
+my $explained = $node->safe_psql('postgres',
+	"$forced SET parallel_leader_participation = off; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) "
+	  . 'SELECT count(md5(c)) FROM many WHERE b = 3');
+
+like($explained, qr/Workers Launched: [1-4]/, 'workers were launched');
+like($explained, qr/Records: 20000\n/, 'records of all processes');
+like($explained, qr/Rows Removed by Engine Filter: 17143\n/, 'rows that were dropped');
+
+# ---- what is said ----
+
+my @bad = @rows;
+
+$bad[$_] = "bad\n" foreach 100, 5000, 5001, 12000, 19999;
+write_file("$dir/bad.csv", @bad);
+$node->safe_psql('postgres', <<"SQL");
+CREATE FOREIGN TABLE bad (a int, b int, c text, d text) SERVER csv
+  OPTIONS (filename '$dir/bad.csv', chunk_size '2kB');
+SQL
+
+# what psql prints to standard error
+sub messages
+{
+	my ($sql) = @_;
+	my ($rc, $out, $err) = $node->psql('postgres', $sql, extra_params => [ '-v', 'SHOW_CONTEXT=never' ]);
+
+	$err =~ s/^psql:<stdin>:\d+: //gm;
+	return $err;
+}
+
+foreach my $options (
+	"", "notice_limit '2'", "on_error 'stop'", "reject_limit '3'", "reject_limit '4'",
+	"reject_limit '0.01%'", "reject_limit '1%'", "log_verbosity 'silent'")
+{
+	my $set = $options eq '' ? '' : "ALTER FOREIGN TABLE bad OPTIONS (ADD $options);";
+	my $reset = $options eq '' ? '' : 'ALTER FOREIGN TABLE bad OPTIONS (DROP ' . (split / /, $options)[0] . ');';
+
+	foreach my $query ('SELECT count(*), max(md5(c)) FROM bad', 'SELECT count(*) FROM bad x JOIN parts y ON x.a = y.a')
+	{
+		$node->safe_psql('postgres', $set) if $set;
+		my $alone = messages("SET max_parallel_workers_per_gather = 0; $query");
+		my $shared = messages("$forced $query");
+		my $without_leader = messages("$forced SET parallel_leader_participation = off; $query");
+		$node->safe_psql('postgres', $reset) if $reset;
+		is($shared, $alone, "$options: $query");
+		is($without_leader, $alone, "$options, without the leader: $query");
+	}
+}
+
+# scans that are repeated say it once
+is( messages("$forced SELECT p.a, s.n FROM (VALUES (1), (2), (3)) p(a), LATERAL (SELECT count(md5(c)) n FROM bad m WHERE m.b = p.a) s"),
+	messages("SET max_parallel_workers_per_gather = 0; SELECT count(*) FROM bad WHERE b = 1"),
+	'repeated scans');
+
+# ---- what goes wrong ----
+
+# ERRORs of reading come in the order of the files, after what is said before
+write_file("$dir/bad$_.csv", "a,b,c,d\n", @bad) foreach 1 .. 4;
+$node->safe_psql('postgres', <<"SQL");
+CREATE FOREIGN TABLE headers (a int, b int, c text, d text) SERVER csv
+  OPTIONS (filename '$dir/bad?.csv', chunk_size '2kB', header 'match', notice_limit '100');
+SQL
+foreach my $trouble (
+	[ 'a header', sub { write_file("$dir/bad3.csv", "a,b,x,d\n", @bad) } ],
+	[ 'compression', sub { write_file("$dir/bad3.csv", "\x1f\x8b\x08\x00", @bad) } ],
+	[ 'a right', sub { chmod 0000, "$dir/bad3.csv" } ])
+{
+	my ($name, $make) = @$trouble;
+
+	$make->();
+	SKIP:
+	{
+		skip 'root may read everything', 2 if $name eq 'a right' && $> == 0;
+		my $alone = messages('SET max_parallel_workers_per_gather = 0; SELECT count(*), max(md5(c)) FROM headers');
+
+		like($alone, qr/NOTICE.*ERROR/s, "$name: an ERROR in mid-scan");
+		is(messages("$forced SELECT count(*), max(md5(c)) FROM headers"), $alone, "$name: the same with workers");
+	}
+	chmod 0644, "$dir/bad3.csv";
+}
+
+# cancels, and workers that die
+write_file("$dir/large.csv", map { join(',', $_, $_ % 7, 'x' x 200, '') . "\n" } 1 .. 400000);
+$node->safe_psql('postgres', <<"SQL");
+CREATE FOREIGN TABLE large (a int, b int, c text, d text) SERVER csv OPTIONS (filename '$dir/large.csv');
+SQL
+my $slow = "$forced SELECT count(*) FROM large WHERE md5(md5(md5(md5(c || a)))) < '0'";
+
+like(messages("SET statement_timeout = '150ms'; $slow"), qr/canceling statement due to statement timeout/, 'a cancel');
+foreach my $signal ('pg_terminate_backend', 'kill -9')
+{
+	my ($out, $err) = ('', '');
+	my $running = IPC::Run::start([ 'psql', '-XqAt', '-d', $node->connstr('postgres'), '-c', $slow ], '>', \$out, '2>', \$err);
+	my $worker;
+
+	foreach (1 .. 200)
+	{
+		$worker = $node->safe_psql('postgres',
+			q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'parallel worker' LIMIT 1});
+		last if $worker;
+		Time::HiRes::usleep(10000);
+	}
+	ok($worker, "$signal: there is a worker");
+	if ($signal eq 'kill -9')
+	{
+		kill 'KILL', $worker;
+	}
+	else
+	{
+		$node->safe_psql('postgres', "SELECT pg_terminate_backend($worker)");
+	}
+	$running->finish;
+	like($err, qr/terminating (background worker|connection)|lost connection|server closed/, "$signal: the query ends: $err");
+	$node->poll_query_until('postgres', 'SELECT 1', '1');
+	is($node->safe_psql('postgres', "$forced SELECT count(md5(c)) FROM large"), 400000, "$signal: and the next one is right");
+}
+is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'parallel worker'}), 0, 'no worker is left');
+
+done_testing();
