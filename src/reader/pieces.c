@@ -46,7 +46,7 @@ typedef struct Hand
 	CsvPieceReader *reader;
 } Hand;
 
-typedef enum PieceState
+typedef enum EntryState
 {
 	BUSY,						/* some thread is at work on it */
 	PARSED,
@@ -54,11 +54,11 @@ typedef enum PieceState
 	CHAINED,					/* the hook comes next */
 	DONE,
 	FAILED
-} PieceState;
+} EntryState;
 
 typedef struct PieceEntry
 {
-	PieceState		state;
+	EntryState		state;
 	CsvPiece	piece;
 	Hand	   *hand;			/* NULL: nobody looks at the batch */
 	CsvBatch	batch;
