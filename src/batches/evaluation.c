@@ -269,8 +269,7 @@ get_team(CsvEvaluation *evaluation)
 	if (evaluation->team == NULL)
 		check_status(CSV_NO_MEMORY);
 
-	/* the backend's own evaluator takes what is beyond, and as much again */
-	csv_team_limit(evaluation->team, get_hash_memory_limit() / 2);
+	csv_team_limit(evaluation->team, get_hash_memory_limit());
 	return evaluation->team;
 }
 
@@ -285,10 +284,8 @@ evaluate_in_thread(void *arg, uint32_t thread, uint32_t slot, CsvBatch *batch,
 	batch->answer = csv_team_run(evaluation->team, thread, slot,
 								 &evaluation->layout->layout, batch,
 								 interrupted, interrupted_arg);
-
-	/* of groups that are handed over, not more are to wait than of batches */
 	return evaluation->keeps_batches || batch->nerrors > 0 ||
-		batch->answer->selection.nrows > 0 || batch->answer->given != NULL;
+		batch->answer == NULL || batch->answer->selection.nrows > 0;
 }
 
 /* have the threads that read the open file evaluate, if there are some */
@@ -544,8 +541,8 @@ find_doubtful(CsvEvaluation *evaluation, const CsvBatch *batch)
 	return doubtful;
 }
 
-/* by threads, this batch and those behind it */
-static void
+/* by threads, this kept batch and those behind it; false: they do not */
+static bool
 evaluate_shared(CsvEvaluation *evaluation, const CsvKept *kept,
 				const CsvResidentBatch *batch)
 {
@@ -560,8 +557,10 @@ evaluate_shared(CsvEvaluation *evaluation, const CsvKept *kept,
 	answer = csv_window_answer(evaluation->window, team, kept, batch,
 							   evaluation->grouping, &status);
 	check_status(status);
-	take_answer(evaluation, answer);
 	evaluation->statistics.threads = csv_team_nactive(team);
+	if (answer != NULL)
+		take_answer(evaluation, answer);
+	return answer != NULL;
 }
 
 static void
@@ -611,11 +610,10 @@ csv_evaluation_run(CsvEvaluation *evaluation, CsvReading *reading,
 		if (evaluation->answer != NULL)
 			csv_resident_select(evaluation->answer, batch->nrows,
 								&evaluation->selection);
-		else if (kept_batch != NULL && may_share(evaluation) &&
-				 csv_resident_nrows(csv_kept_columns(kept)) >=
-				 CSV_SHARED_ROWS)
-			evaluate_shared(evaluation, kept, kept_batch);
-		else
+		else if (kept_batch == NULL || !may_share(evaluation) ||
+				 csv_resident_nrows(csv_kept_columns(kept)) <
+				 CSV_SHARED_ROWS ||
+				 !evaluate_shared(evaluation, kept, kept_batch))
 			evaluate_here(evaluation, kept_batch, batch);
 	}
 	evaluation->statistics.filtered += evaluation->selection.ndropped;

@@ -81,5 +81,5 @@ csv_window_answer(CsvWindow *window, CsvTeam *team, const CsvKept *kept,
 	window->nbatches = n;
 	window->next = 1;
 	window->size = Min(2 * window->size, CSV_BATCH_SLOTS);
-	return *status == CSV_OK ? window->batches[0].answer : NULL;
+	return window->batches[0].answer;
 }

@@ -20,7 +20,7 @@ extern void csv_window_clear(CsvWindow *window);
 
 /*
  * The answer for a batch of the columns that were found, which follow each other
- * from call to call.  grouping: NULL, or of their rows.  NULL: the status says why.
+ * from call to call; NULL if there is none.  grouping: NULL, or of their rows.
  */
 extern const CsvAnswer *csv_window_answer(CsvWindow *window, CsvTeam *team,
 										  const CsvKept *kept,

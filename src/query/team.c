@@ -15,10 +15,9 @@
  * values are listed by the hash of (that number, value), and each such part of
  * them is counted by one thread.
  *
- * Memory.  When the members' groups take more than the limit, one of those that
- * have most hands its evaluator over, with the answer to its batch, and begins a
- * new one.  The caller adds it to its own, which knows how to do with little
- * memory.
+ * Memory.  When the members' groups take more than the limit, each hands its
+ * evaluator over, with the answer to a batch, and evaluates no further ones.  The
+ * caller adds it to its own, which knows how to do with little memory.
  */
 #include "team.h"
 
@@ -86,6 +85,7 @@ struct CsvTeam
 	TeamMember	   *members;		/* and one more, of the caller's evaluator */
 	size_t		limit_bytes;
 	atomic_size_t nbytes;		/* of groups of all members */
+	atomic_bool is_full;		/* it has been too much */
 	TeamSlot		slots[CSV_BATCH_SLOTS];
 
 	/* of csv_team_run_all() */
@@ -145,6 +145,7 @@ csv_team_create(const CsvMemory *memory, const CsvEvaluator *leader,
 	csv_crew_init(&team->crew, team->nmembers);
 	atomic_init(&team->nbytes, 0);
 	atomic_init(&team->failed, false);
+	atomic_init(&team->is_full, false);
 	nbytes = (team->nmembers + 1) * sizeof(TeamMember);
 	team->members = get_memory(team, nbytes);
 	if (team->members == NULL)
@@ -305,21 +306,17 @@ keep_selection(CsvEvaluator *evaluator, TeamSlot *slot)
 	evaluator->capacity = capacity;
 }
 
-/*
- * Is the member to hand its groups over?  One that has its share does, where all
- * have too much.
- */
+/* do all members' groups, of which this one's have grown, take too much? */
 static bool
 has_too_much(CsvTeam *team, TeamMember *member)
 {
 	size_t		before = member->nbytes;
-	size_t		all;
 
 	member->nbytes = csv_evaluator_group_bytes(member->evaluator);
-	all = atomic_fetch_add(&team->nbytes, member->nbytes - before) +
-		member->nbytes - before;
-	return team->limit_bytes > 0 && all > team->limit_bytes &&
-		member->nbytes > team->limit_bytes / (2 * team->nmembers);
+	if (atomic_fetch_add(&team->nbytes, member->nbytes - before) +
+		member->nbytes - before > team->limit_bytes && team->limit_bytes > 0)
+		atomic_store(&team->is_full, true);
+	return atomic_load(&team->is_full);
 }
 
 const CsvAnswer *
@@ -331,6 +328,8 @@ csv_team_run(CsvTeam *team, uint32_t number, uint32_t slot_number,
 	TeamSlot	   *slot = &team->slots[slot_number];
 	CsvAnswer  *answer = &slot->answer;
 
+	if (atomic_load(&team->is_full) && member->evaluator == NULL)
+		return NULL;
 	memset(answer, 0, sizeof(*answer));
 	answer->is_whole = true;
 	if (!prepare_member(team, member, batch->nrows))
@@ -349,8 +348,6 @@ csv_team_run(CsvTeam *team, uint32_t number, uint32_t slot_number,
 	keep_selection(member->evaluator, slot);
 	if (member->evaluator->groups != NULL && has_too_much(team, member))
 	{
-		atomic_fetch_sub(&team->nbytes, member->nbytes);
-		member->nbytes = 0;
 		answer->given = member->evaluator;
 		member->evaluator = NULL;
 	}
@@ -370,8 +367,13 @@ run_batches(void *arg, uint32_t number)
 		CsvTeamBatch *batch = &team->batches[i];
 
 		batch->answer = NULL;
+		if (member->evaluator == NULL && atomic_load(&team->is_full))
+			continue;
 		if (!prepare_member(team, member, batch->batch->nrows))
+		{
+			atomic_store(&team->failed, true);
 			return;
+		}
 		if (member->evaluator->groups != NULL)
 			csv_evaluator_remember(member->evaluator, batch->classes);
 		batch->answer = csv_team_run(team, number, i, team->run_layout,
@@ -393,10 +395,9 @@ csv_team_run_all(CsvTeam *team, const CsvLayout *layout, CsvTeamBatch *batches,
 	csv_crew_run(&team->crew, team->nmembers, run_batches, team);
 	csv_crew_begin(&team->crew, NULL, NULL);
 	for (uint32_t i = 0; i < nbatches; i++)
-		if (batches[i].answer == NULL || batches[i].answer->status != CSV_OK)
-			return batches[i].answer == NULL ? CSV_NO_MEMORY :
-				batches[i].answer->status;
-	return CSV_OK;
+		if (batches[i].answer != NULL && batches[i].answer->status != CSV_OK)
+			return batches[i].answer->status;
+	return atomic_load(&team->failed) ? CSV_NO_MEMORY : CSV_OK;
 }
 
 void

@@ -32,14 +32,15 @@ extern void csv_team_set_query(CsvTeam *team, const CsvQuery *query);
 
 /*
  * Groups of all members together take so many bytes, about; 0: no limit.  Beyond
- * it, they come with answers, to be added to the caller's.
+ * it, they come with answers, to be added to the caller's, and members evaluate
+ * nothing more.
  */
 extern void csv_team_limit(CsvTeam *team, size_t limit_bytes);
 
 /*
  * Evaluate a batch, as csv_evaluator_run(), in a thread that is this member.  Rows
- * with a doubtful value are wanted.  *answer has the slot's room until the next
- * run for that slot.
+ * with a doubtful value are wanted.  The answer lives until the next run for that
+ * slot.  NULL: the caller is to evaluate the batch, see csv_team_limit().
  */
 extern const CsvAnswer *csv_team_run(CsvTeam *team, uint32_t member,
 									 uint32_t slot, const CsvLayout *layout,
@@ -56,7 +57,7 @@ typedef struct CsvTeamBatch
 {
 	const CsvBatch *batch;
 	const CsvRowClasses *classes;
-	const CsvAnswer *answer;	/* comes back */
+	const CsvAnswer *answer;	/* comes back, as from csv_team_run() */
 } CsvTeamBatch;
 
 extern CsvStatus csv_team_run_all(CsvTeam *team, const CsvLayout *layout,

@@ -33,9 +33,11 @@
 #include <string.h>
 #include <time.h>
 
-/* hands beyond one a thread: with the consumer, waiting for it, or for others */
-#define SPARE_HANDS		4
-#define MAX_HANDS		(2 * CSV_MAX_THREADS + SPARE_HANDS)
+/*
+ * One for each thread, one with the consumer, and some that wait: for the consumer,
+ * or for a piece before theirs.
+ */
+#define HANDS_FOR(nthreads)	((nthreads) + (nthreads) / 2 + 2)
 
 /* how often a waiting consumer looks for an interrupt */
 #define NAP_NANOSECONDS	(10 * 1000 * 1000)
@@ -80,11 +82,11 @@ struct CsvPieces
 	uint32_t	nrunning;		/* that have begun: so each has a number */
 	atomic_bool stop;
 
-	Hand		hands[MAX_HANDS];
+	Hand		hands[HANDS_FOR(CSV_MAX_THREADS)];
 	uint32_t	nhands;			/* that are made, */
 	uint32_t	most_hands;		/* and may be */
-	Hand	   *free_hands[MAX_HANDS];
-	double		read_seconds[MAX_HANDS];
+	Hand	   *free_hands[HANDS_FOR(CSV_MAX_THREADS)];
+	double		read_seconds[HANDS_FOR(CSV_MAX_THREADS)];
 	uint32_t	nfree;
 
 	/* number n is entries[n % CSV_BATCH_SLOTS] */
@@ -488,7 +490,7 @@ csv_pieces_start(const CsvPiecesOptions *options)
 	pieces->chain = options->place;
 	pieces->next_offset = options->place.offset;
 	pieces->next_bytes = options->piece_bytes;
-	pieces->most_hands = 2 * wanted + SPARE_HANDS;
+	pieces->most_hands = HANDS_FOR(wanted);
 	atomic_init(&pieces->stop, false);
 	pthread_mutex_init(&pieces->mutex, NULL);
 	pthread_cond_init(&pieces->for_threads, NULL);

@@ -82,6 +82,11 @@ run_team(CsvTeam *team, CsvEvaluator *leader, Fixture *fixtures,
 		pthread_join(threads[i], NULL);
 	for (uint32_t i = 0; i + 1 < nbatches; i++)
 	{
+		if (work.answers[i] == NULL)
+		{
+			(void) run_certain(leader, &fixtures[0].layout, &batches[i]);
+			continue;
+		}
 		assert_int_equal(work.answers[i]->status, CSV_OK);
 		if (work.answers[i]->given != NULL)
 			assert_int_equal(csv_team_absorb(team, leader, work.answers[i]),
