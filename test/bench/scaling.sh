@@ -5,9 +5,10 @@
 #	scaling.sh [RESULTS.csv]
 #
 # SIZES ("256M 512M 1G 2G 4G 8G") are made one after the other in DIR (/tmp).
-# Each query runs REPEAT (3) times a reader, in sessions of their own.  PEERS
+# Each query runs REPEAT (3) times a reader, in sessions of their own.
 # QUERIES ("count all"; also q1 q6 groups distinct; with CPU_THREADS="1 2 4 8 16" and
-# SIZES=2G: how threads scale).  PEERS (duckdb), ENGINES, DUCKDB_THREADS (all processors), CPU_THREADS and MACHINE as
+# SIZES=2G: how threads scale).  PEERS (duckdb), ENGINES, DUCKDB_THREADS (all
+# processors), CPU_THREADS and MACHINE as
 # in sql.sh.
 #
 # peak_kb is the most memory that the process had, shared memory that it has
