@@ -68,8 +68,8 @@ _PG_init(void)
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomIntVariable("csv_gpu_fdw.cpu_threads",
 							"Sets the number of threads that share the CPU engine's work.",
-							"They are there until the scan that made them ends.",
-							&csv_settings.cpu_threads, 1, 1, 64,
+							"0: as many as the cores, max_parallel_workers_per_gather and max_parallel_workers allow.",
+							&csv_settings.cpu_threads, 0, 0, 64,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomStringVariable("csv_gpu_fdw.resident_memory",
 							   "Sets how much memory a session takes to keep columns of files from query to query.",

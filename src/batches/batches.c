@@ -44,7 +44,8 @@ csv_batches_create(const CsvTable *table, const Bitmapset *wanted,
 		batches->kept = csv_kept_create(batches->layout);
 	/* after the columns that it may look at, so that it goes before them */
 	if (pushdown != NULL)
-		batches->evaluation = csv_evaluation_create(pushdown, batches->layout);
+		batches->evaluation = csv_evaluation_create(pushdown, batches->layout,
+													batches->reading);
 
 	/* where columns may be kept, an engine may never be needed */
 	if (batches->kept == NULL && !may_share)
@@ -308,12 +309,19 @@ csv_batches_groups(CsvBatches *batches)
 	return csv_evaluation_groups(batches->evaluation);
 }
 
+void
+csv_batches_gather(CsvBatches *batches, bool must_add)
+{
+	csv_evaluation_gather(batches->evaluation,
+						  must_add || csv_reading_holds(batches->reading));
+}
+
 bool
 csv_batches_held(CsvBatches *batches, uint32_t first, CsvPartialGroups *groups)
 {
 	*groups = batches->held;
 	if (!csv_reading_holds(batches->reading))
-		return false;
+		return csv_evaluation_held(batches->evaluation, groups);
 	if (first > 0)
 		csv_reading_held(batches->reading, first, groups);
 	return groups->ngroups > 0;
@@ -323,6 +331,7 @@ void
 csv_batches_drop_held(CsvBatches *batches)
 {
 	csv_reading_drop_held(batches->reading);
+	csv_evaluation_drop_held(batches->evaluation);
 }
 
 /* ---- what there is to say of it ---- */

@@ -103,7 +103,13 @@ extern void csv_batches_end(CsvBatches *batches);
 extern CsvEvaluator *csv_batches_groups(CsvBatches *batches);
 
 /*
- * Groups beside those, which the engine holds (CsvEngine.held_groups): as many as
+ * First, put together what threads have grouped: it is added to those groups, or
+ * stays to be held, but not with must_add.
+ */
+extern void csv_batches_gather(CsvBatches *batches, bool must_add);
+
+/*
+ * Groups beside those, which the engine or threads hold (CsvEngine.held_groups): as many as
  * come at a time, from number `first` on.  They live until the next call.  False
  * if there are no more.  ERROR where the device fails; but it did not for the
  * first of them.

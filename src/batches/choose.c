@@ -17,6 +17,9 @@
 #endif
 
 /*
+ * Sizes below are for one thread of the CPU's; several read as much more in the
+ * same time, about (see cpu_pace()).
+ *
  * Below this size 'auto' does not wake a GPU: a CUDA context takes a session
  * 0.2 to 0.4 s, in which the CPU engine reads about as much, and counts the
  * records of three times as much.  It does read meanwhile, but not quite as fast
@@ -40,6 +43,9 @@
 /* how many times as fast as one thread a GPU counts the records of 512 MB */
 #define CSV_GPU_SPEED	3
 
+/* what a further thread adds, measured with two to sixteen of them */
+#define CSV_THREAD_SHARE	0.75
+
 /* memory of a GPU, where no limit is set: that of a small one */
 #define CSV_GPU_GROUP_BYTES	(8 * 1024.0 * 1024.0 * 1024.0)
 
@@ -47,6 +53,13 @@
 static bool gpu_failed = false;
 
 #ifdef CSV_WITH_CUDA
+/* how many times as fast as one thread all of them read a large file */
+static double
+cpu_pace(const CsvSettings *settings)
+{
+	return 1 + (settings->cpu_threads - 1) * CSV_THREAD_SHARE;
+}
+
 struct CsvSession *
 csv_engine_session(void)
 {
@@ -69,8 +82,9 @@ gpu_state(void)
 
 /* a program's output is of unknown size: not worth it */
 static bool
-gpu_is_worth_it(int64 nbytes, int ncolumns)
+gpu_is_worth_it(const CsvSettings *settings, int64 nbytes, int ncolumns)
 {
+	nbytes = (int64) (nbytes / cpu_pace(settings));
 	switch (gpu_state())
 	{
 		case CSV_CUDA_AWAKE:
@@ -162,7 +176,7 @@ is_for_gpu(const CsvSettings *settings, int64 nbytes, int ncolumns, bool now)
 #ifdef CSV_WITH_CUDA
 	return settings->engine == CSV_ENGINE_CUDA ||
 		(settings->engine == CSV_ENGINE_AUTO && !gpu_failed &&
-		 (!now || gpu_is_awake()) && gpu_is_worth_it(nbytes, ncolumns));
+		 (!now || gpu_is_awake()) && gpu_is_worth_it(settings, nbytes, ncolumns));
 #else
 	return false;
 #endif
@@ -185,15 +199,17 @@ csv_engine_open_alone(CsvOpenEngine *open, const CsvMemory *memory)
 }
 
 /*
- * With several threads, one parses ahead of the one that takes the rows, and
- * the others help it.  That is not worth it for a small file.
+ * Several threads read a file ahead of the one that takes the rows, a piece each.
+ * That is not worth it for a small file.  Where a file cannot be read at any place,
+ * they share the work on each chunk.
  */
 static void
 open_cpu(CsvOpenEngine *open, const CsvSettings *settings, int64 nbytes,
-		 const CsvMemory *memory)
+		 uint64 chunk_bytes, const CsvMemory *memory)
 {
-	bool		ahead = settings->cpu_threads > 1 &&
-		nbytes >= CSV_AHEAD_BYTES;
+	bool		ahead = settings->cpu_threads > 1 && nbytes >=
+		(chunk_bytes > 0 ? Min(4 * (int64) chunk_bytes, CSV_AHEAD_BYTES) :
+		 CSV_AHEAD_BYTES);
 	CsvCpuOptions options;
 	void	   *state;
 
@@ -212,7 +228,8 @@ open_cpu(CsvOpenEngine *open, const CsvSettings *settings, int64 nbytes,
 
 void
 csv_engine_open(CsvOpenEngine *open, const CsvSettings *settings,
-				int64 nbytes, int ncolumns, const CsvMemory *memory)
+				int64 nbytes, uint64 chunk_bytes, int ncolumns,
+				const CsvMemory *memory)
 {
 	char	   *reason = "csv_gpu_fdw was built without CUDA";
 	bool		wants_gpu = is_for_gpu(settings, nbytes, ncolumns, false);
@@ -226,27 +243,32 @@ csv_engine_open(CsvOpenEngine *open, const CsvSettings *settings,
 				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
 				 errmsg("no usable GPU for engine \"cuda\": %s", reason),
 				 errhint("Set csv_gpu_fdw.engine to auto or cpu to read on the CPU.")));
-	open_cpu(open, settings, nbytes, memory);
+	open_cpu(open, settings, nbytes, chunk_bytes, memory);
 	open->awaits_gpu = wants_gpu && !gpu_is_awake() && wake_gpu(settings);
 }
 
 bool
-csv_engine_take_over(CsvOpenEngine *open, const CsvSettings *settings,
-					 int64 nbytes, const CsvMemory *memory,
-					 CsvOpenEngine *gpu)
+csv_engine_may_take_over(CsvOpenEngine *open, const CsvSettings *settings,
+						 int64 nbytes)
 {
 #ifdef CSV_WITH_CUDA
-	char	   *reason;
-
 	if (gpu_state() == CSV_CUDA_STARTING)
 		return false;
+	open->awaits_gpu = !gpu_failed && gpu_is_awake() &&
+		nbytes / cpu_pace(settings) >= CSV_AUTO_TAKE_OVER_BYTES;
+#endif
+	return open->awaits_gpu;
+}
+
+bool
+csv_engine_take_over(CsvOpenEngine *open, const CsvSettings *settings,
+					 const CsvMemory *memory, CsvOpenEngine *gpu)
+{
+	char	   *reason;
+
 	open->awaits_gpu = false;
 	gpu->may_fall_back = true;
-	return !gpu_failed && nbytes >= CSV_AUTO_TAKE_OVER_BYTES &&
-		gpu_is_awake() && open_cuda(gpu, settings, memory, &reason);
-#else
-	return false;
-#endif
+	return open_cuda(gpu, settings, memory, &reason);
 }
 
 bool
@@ -276,7 +298,7 @@ csv_engine_fall_back(CsvOpenEngine *open, const CsvSettings *settings,
 					 const CsvMemory *memory)
 {
 	csv_engine_gpu_failed();
-	open_cpu(open, settings, -1, memory);
+	open_cpu(open, settings, -1, 0, memory);
 }
 
 char *
@@ -311,8 +333,9 @@ csv_engine_describe(const CsvSettings *settings, int64 nbytes, int ncolumns)
 double
 csv_engine_speed(const CsvSettings *settings, int64 nbytes, int ncolumns)
 {
+	/* it is chosen only where it is faster */
 	if (is_for_gpu(settings, nbytes, ncolumns, true))
-		return CSV_GPU_SPEED;
+		return Max(CSV_GPU_SPEED, settings->cpu_threads);
 	return nbytes >= CSV_AHEAD_BYTES ? settings->cpu_threads : 1;
 }
 

@@ -27,14 +27,15 @@ typedef struct CsvOpenEngine
 
 /*
  * Open the engine for nbytes bytes (-1: unknown) of a table, of which so many
- * columns are wanted (0: the records are counted).  Its memory comes from
+ * columns are wanted (0: the records are counted), in chunks of chunk_bytes (0: the
+ * engine's choice).  Its memory comes from
  * *memory, which must outlive it, and be usable in any thread.  ERROR if
  * the choice is 'cuda' and there is no usable GPU.
  *
  * Under 'auto' nobody waits for a GPU to wake up: the CPU engine begins.
  */
 extern void csv_engine_open(CsvOpenEngine *open, const CsvSettings *settings,
-							int64 nbytes, int ncolumns,
+							int64 nbytes, uint64 chunk_bytes, int ncolumns,
 							const CsvMemory *memory);
 
 /* the CPU engine with one thread, for a process that shares its scan */
@@ -43,10 +44,14 @@ extern void csv_engine_open_alone(CsvOpenEngine *open,
 
 /*
  * Is the GPU awake by now that the engine awaits, and worth it for the nbytes
- * bytes that are left?  Then open it in *gpu, for the CPU engine to make way.
+ * bytes that are left?
  */
+extern bool csv_engine_may_take_over(CsvOpenEngine *open,
+									 const CsvSettings *settings, int64 nbytes);
+
+/* then open it in *gpu, for the CPU engine to make way */
 extern bool csv_engine_take_over(CsvOpenEngine *open,
-								 const CsvSettings *settings, int64 nbytes,
+								 const CsvSettings *settings,
 								 const CsvMemory *memory, CsvOpenEngine *gpu);
 
 /*

@@ -24,9 +24,14 @@
 #include "batches/choose.h"
 #include "batches/evaluation.h"
 #include "batches/resident_gpu.h"
+#include "batches/window.h"
 #include "query/operate.h"
+#include "query/team.h"
 #include "table/memory.h"
 #include "table/source.h"
+
+/* fewer rows of kept columns are evaluated before threads have started */
+#define CSV_SHARED_ROWS		100000
 
 struct CsvEvaluation
 {
@@ -47,6 +52,18 @@ struct CsvEvaluation
 	bool		may_not_hold;	/* groups on a device have turned out to be of no
 								 * use */
 
+	/*
+	 * Threads that evaluate.  The team goes with the query's context, before
+	 * what it has of it.
+	 */
+	CsvReading *reading;
+	CsvTeam    *team;			/* NULL: none */
+	MemoryContextCallback team_callback;
+	bool		is_shared;		/* threads evaluate batches of the open file, if
+								 * they are to */
+	bool		keeps_batches;	/* of the open file: the backend copies them */
+	CsvWindow  *window;			/* of kept batches; NULL: not made yet */
+
 	/* of the open file, where its columns are kept */
 	CsvResidentGrouping *grouping;	/* of its rows, by the query's keys */
 	CsvRowClasses classes;		/* of the batch */
@@ -66,6 +83,8 @@ csv_evaluation_leave_file(CsvEvaluation *evaluation)
 		csv_resident_answer_free(evaluation->answer);
 	evaluation->answer = NULL;
 	evaluation->grouping = NULL;
+	if (evaluation->window != NULL)
+		csv_window_clear(evaluation->window);
 }
 
 /* the reset callback */
@@ -76,12 +95,14 @@ release_evaluation(void *arg)
 }
 
 CsvEvaluation *
-csv_evaluation_create(const CsvPushdown *pushdown, CsvFileLayout *layout)
+csv_evaluation_create(const CsvPushdown *pushdown, CsvFileLayout *layout,
+					  CsvReading *reading)
 {
 	CsvEvaluation *evaluation = palloc0(sizeof(CsvEvaluation));
 
 	evaluation->pushdown = pushdown;
 	evaluation->layout = layout;
+	evaluation->reading = reading;
 	evaluation->context = CurrentMemoryContext;
 	evaluation->query_context = AllocSetContextCreate(CurrentMemoryContext,
 													  "csv_gpu_fdw query",
@@ -152,6 +173,8 @@ lay_out_query(CsvEvaluation *evaluation)
 	evaluation->over = csv_query_over(evaluation->query, layout->columns,
 									  layout->ncolumns);
 	csv_evaluator_set_query(evaluation->evaluator, evaluation->over);
+	if (evaluation->team != NULL)
+		csv_team_set_query(evaluation->team, evaluation->over);
 	if (before != NULL)
 		pfree(before);
 	MemoryContextSwitchTo(outer);
@@ -203,6 +226,110 @@ csv_evaluation_groups(CsvEvaluation *evaluation)
 	return evaluation->evaluator;
 }
 
+/* ---- threads ---- */
+
+/* the reset callback of the query's context */
+static void
+release_team(void *arg)
+{
+	CsvEvaluation *evaluation = arg;
+
+	csv_reading_leave(evaluation->reading);
+	if (evaluation->team != NULL)
+		csv_team_free(evaluation->team);
+	evaluation->team = NULL;
+}
+
+/*
+ * May threads evaluate batches by themselves?  Not where the order of rows shows,
+ * nor as long as a constant is missing.
+ */
+static bool
+may_share(const CsvEvaluation *evaluation)
+{
+	return evaluation->evaluator != NULL &&
+		!csv_reading_is_shared(evaluation->reading) &&
+		evaluation->layout->table->settings.cpu_threads > 1 &&
+		evaluation->decidable == CSV_DECIDES_ALL &&
+		!order_shows(evaluation->query);
+}
+
+static CsvTeam *
+get_team(CsvEvaluation *evaluation)
+{
+	if (evaluation->team != NULL)
+		return evaluation->team;
+	evaluation->team_callback.func = release_team;
+	evaluation->team_callback.arg = evaluation;
+	MemoryContextRegisterResetCallback(evaluation->query_context,
+									   &evaluation->team_callback);
+	evaluation->team =
+		csv_team_create(&csv_thread_memory, evaluation->evaluator, (uint32_t)
+						evaluation->layout->table->settings.cpu_threads);
+	if (evaluation->team == NULL)
+		check_status(CSV_NO_MEMORY);
+
+	csv_team_limit(evaluation->team, get_hash_memory_limit());
+	return evaluation->team;
+}
+
+/* as CsvBatchHook: in a thread, which PostgreSQL does not know of */
+static bool
+evaluate_in_thread(void *arg, uint32_t thread, uint32_t slot, CsvBatch *batch,
+				   bool (*interrupted) (void *interrupted_arg),
+				   void *interrupted_arg)
+{
+	CsvEvaluation *evaluation = arg;
+
+	batch->answer = csv_team_run(evaluation->team, thread, slot,
+								 &evaluation->layout->layout, batch,
+								 interrupted, interrupted_arg);
+	return evaluation->keeps_batches || batch->nerrors > 0 ||
+		batch->answer == NULL || batch->answer->selection.nrows > 0;
+}
+
+/* have the threads that read the open file evaluate, if there are some */
+static void
+request_threads(CsvEvaluation *evaluation, const CsvKept *kept)
+{
+	CsvBatchHook hook = {evaluate_in_thread, evaluation};
+
+	if (evaluation->is_shared || !may_share(evaluation))
+		return;
+	evaluation->is_shared = true;
+	evaluation->keeps_batches = kept != NULL && csv_kept_is_copying(kept);
+	(void) get_team(evaluation);
+	csv_reading_set_hook(evaluation->reading, &hook);
+}
+
+void
+csv_evaluation_gather(CsvEvaluation *evaluation, bool must_add)
+{
+	if (evaluation->team == NULL)
+		return;
+	csv_reading_leave(evaluation->reading);
+	check_status(csv_team_finish(evaluation->team, evaluation->evaluator,
+								 must_add ? CSV_GATHER_ADD : CSV_GATHER_CHOOSE,
+								 csv_process_interrupts, NULL));
+}
+
+bool
+csv_evaluation_held(CsvEvaluation *evaluation, CsvPartialGroups *groups)
+{
+	if (evaluation->team == NULL)
+		return false;
+	check_status(csv_team_groups(evaluation->team, groups));
+	return groups->ngroups > 0;
+}
+
+void
+csv_evaluation_drop_held(CsvEvaluation *evaluation)
+{
+	if (evaluation->team != NULL)
+		csv_team_free(evaluation->team);
+	evaluation->team = NULL;
+}
+
 /* ---- what the engine that reads is asked ---- */
 
 /*
@@ -244,7 +371,9 @@ csv_evaluation_open_file(CsvEvaluation *evaluation, CsvReading *reading,
 		lay_out_query(evaluation);
 	else if (evaluation->pushdown->is_literal)
 		open_evaluator(evaluation, true);
+	evaluation->is_shared = kept != NULL && csv_kept_columns(kept) != NULL;
 	request_answers(evaluation, reading, kept);
+	request_threads(evaluation, kept);
 }
 
 /* the engine has evaluated the query itself */
@@ -252,6 +381,15 @@ static void
 take_answer(CsvEvaluation *evaluation, const CsvAnswer *answer)
 {
 	evaluation->selection = answer->selection;
+	if (answer->is_whole)
+	{
+		check_status(answer->status);
+		if (answer->given != NULL)
+			check_status(csv_team_absorb(evaluation->team,
+										 evaluation->evaluator, answer));
+		evaluation->statistics.beyond += answer->selection.nbeyond;
+		return;
+	}
 	evaluation->statistics.answered++;
 	evaluation->statistics.held += answer->held;
 	if (evaluation->query->aggregates)
@@ -325,25 +463,32 @@ get_grouping_keys(const CsvProgram *program, CsvGroupingKey *keys)
 	return true;
 }
 
-/* let the evaluator know what is known of the groups of kept rows */
+/* the first of a file's kept batches: what is known of its groups? */
 static void
-remember_groups(CsvEvaluation *evaluation, const CsvKept *kept,
-				const CsvResidentBatch *batch)
+begin_grouping(CsvEvaluation *evaluation, const CsvKept *kept)
 {
 	const CsvProgram *program = evaluation->pushdown->program;
-	CsvRowClasses *classes = &evaluation->classes;
 	CsvGroupingKey keys[CSV_MAX_KEYS];
 
-	csv_evaluator_remember(evaluation->evaluator, NULL);
-	if (batch == NULL || program->n.nkeys == 0)
+	if (!evaluation->query->aggregates || program->n.nkeys == 0)
 		return;
-	if (batch->first_row == 0)
-	{
-		csv_evaluator_forget(evaluation->evaluator);
-		evaluation->grouping = get_grouping_keys(program, keys) ?
-			csv_resident_grouping(csv_kept_columns(kept), keys,
-								  (int) program->n.nkeys) : NULL;
-	}
+	csv_evaluator_forget(evaluation->evaluator);
+	if (evaluation->team != NULL)
+		csv_team_forget(evaluation->team);
+	evaluation->grouping = get_grouping_keys(program, keys) ?
+		csv_resident_grouping(csv_kept_columns(kept), keys,
+							  (int) program->n.nkeys) : NULL;
+}
+
+/* let the evaluator know what is known of the groups of kept rows */
+static void
+remember_groups(CsvEvaluation *evaluation, const CsvResidentBatch *batch)
+{
+	CsvRowClasses *classes = &evaluation->classes;
+
+	csv_evaluator_remember(evaluation->evaluator, NULL);
+	if (batch == NULL)
+		return;
 	if (evaluation->grouping == NULL)
 		return;
 	classes->classes = evaluation->grouping->classes + batch->first_row;
@@ -391,25 +536,41 @@ find_doubtful(CsvEvaluation *evaluation, const CsvBatch *batch)
 	if (!any && !all)
 		return NULL;
 	doubtful = set_doubtful(evaluation, batch->nrows, all);
-	for (int i = 0; i < ncolumns && !all; i++)
-	{
-		const CsvArray *array = &batch->arrays[i];
-
-		if (array->any_slow)
-			for (uint32_t row = 0; row < batch->nrows; row++)
-				doubtful[row] |= array->status[row] == CSV_VALUE_DOUBTFUL;
-	}
+	if (!all)
+		csv_find_doubtful(batch, (uint32_t) ncolumns, doubtful);
 	return doubtful;
 }
 
+/* by threads, this kept batch and those behind it; false: they do not */
+static bool
+evaluate_shared(CsvEvaluation *evaluation, const CsvKept *kept,
+				const CsvResidentBatch *batch)
+{
+	CsvTeam    *team = get_team(evaluation);
+	MemoryContext outer = MemoryContextSwitchTo(evaluation->context);
+	const CsvAnswer *answer;
+	CsvStatus	status;
+
+	if (evaluation->window == NULL)
+		evaluation->window = csv_window_create(evaluation->layout);
+	MemoryContextSwitchTo(outer);
+	answer = csv_window_answer(evaluation->window, team, kept, batch,
+							   evaluation->grouping, &status);
+	check_status(status);
+	evaluation->statistics.threads = csv_team_nactive(team);
+	if (answer != NULL)
+		take_answer(evaluation, answer);
+	return answer != NULL;
+}
+
 static void
-evaluate_here(CsvEvaluation *evaluation, const CsvKept *kept,
+evaluate_here(CsvEvaluation *evaluation,
 			  const CsvResidentBatch *kept_batch, const CsvBatch *batch)
 {
 	const CsvLayout *layout = &evaluation->layout->layout;
 
 	if (evaluation->query->aggregates)
-		remember_groups(evaluation, kept, kept_batch);
+		remember_groups(evaluation, kept_batch);
 	check_status(csv_evaluator_run(evaluation->evaluator, layout, batch,
 								   find_doubtful(evaluation, batch),
 								   csv_process_interrupts, NULL,
@@ -431,6 +592,7 @@ csv_evaluation_run(CsvEvaluation *evaluation, CsvReading *reading,
 	else
 		complete_query(evaluation);
 	request_answers(evaluation, reading, kept);
+	request_threads(evaluation, kept);
 	if (is_out_of_order(evaluation, reading, batch->answer))
 	{
 		evaluation->may_not_hold = true;
@@ -441,12 +603,18 @@ csv_evaluation_run(CsvEvaluation *evaluation, CsvReading *reading,
 	else
 	{
 		if (kept_batch != NULL && kept_batch->first_row == 0)
+		{
 			ask_gpu(evaluation, kept);
+			begin_grouping(evaluation, kept);
+		}
 		if (evaluation->answer != NULL)
 			csv_resident_select(evaluation->answer, batch->nrows,
 								&evaluation->selection);
-		else
-			evaluate_here(evaluation, kept, kept_batch, batch);
+		else if (kept_batch == NULL || !may_share(evaluation) ||
+				 csv_resident_nrows(csv_kept_columns(kept)) <
+				 CSV_SHARED_ROWS ||
+				 !evaluate_shared(evaluation, kept, kept_batch))
+			evaluate_here(evaluation, kept_batch, batch);
 	}
 	evaluation->statistics.filtered += evaluation->selection.ndropped;
 	return true;

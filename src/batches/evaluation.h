@@ -45,6 +45,8 @@ typedef struct CsvEvaluationStatistics
 	int64		beyond;			/* and that are beyond the limit */
 	int64		answered;		/* batches that the engine evaluated itself, */
 	int64		held;			/* and of those, with groups that it holds */
+	int64		threads;		/* that have evaluated kept batches; 0: none but
+								 * the backend's own */
 } CsvEvaluationStatistics;
 
 typedef struct CsvEvaluation CsvEvaluation;
@@ -54,7 +56,8 @@ typedef struct CsvEvaluation CsvEvaluation;
  * beside goes with that at the latest.
  */
 extern CsvEvaluation *csv_evaluation_create(const CsvPushdown *pushdown,
-											CsvFileLayout *layout);
+											CsvFileLayout *layout,
+											CsvReading *reading);
 
 /*
  * A file was opened: to be read, or with its columns kept.  Has the engine that
@@ -80,6 +83,17 @@ extern void csv_evaluation_leave_file(CsvEvaluation *evaluation);
 
 /* the groups; made now if there was no row */
 extern CsvEvaluator *csv_evaluation_groups(CsvEvaluation *evaluation);
+
+/*
+ * All batches are evaluated: put together what threads have come to.  It is added
+ * to the groups, or stays for csv_evaluation_held(); with must_add it does not.
+ */
+extern void csv_evaluation_gather(CsvEvaluation *evaluation, bool must_add);
+
+/* the next groups that have stayed; false: there are none, or no more */
+extern bool csv_evaluation_held(CsvEvaluation *evaluation,
+								CsvPartialGroups *groups);
+extern void csv_evaluation_drop_held(CsvEvaluation *evaluation);
 
 /* begin anew, with a query made anew; `again`: what was counted does not count */
 extern void csv_evaluation_rewind(CsvEvaluation *evaluation, bool again);

@@ -264,13 +264,19 @@ csv_kept_next(CsvKept *kept, CsvBatch *batch)
 													  kept->batch);
 
 	kept->batch = next;
-	if (next == NULL)
-		return NULL;
-	*batch = next->batch;
-	batch->arrays = kept->arrays;
-	for (int i = 0; i < kept->layout->ncolumns; i++)
-		kept->arrays[i] = next->batch.arrays[kept->places[i]];
+	if (next != NULL)
+		csv_kept_map(kept, next, batch, kept->arrays);
 	return next;
+}
+
+void
+csv_kept_map(const CsvKept *kept, const CsvResidentBatch *from, CsvBatch *batch,
+			 CsvArray *arrays)
+{
+	*batch = from->batch;
+	batch->arrays = arrays;
+	for (int i = 0; i < kept->layout->ncolumns; i++)
+		arrays[i] = from->batch.arrays[kept->places[i]];
 }
 
 const uint32_t *

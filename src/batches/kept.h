@@ -32,6 +32,10 @@ extern CsvResident *csv_kept_columns(const CsvKept *kept);
 /* the next batch of them, NULL after the last; *batch lives until the next call */
 extern const CsvResidentBatch *csv_kept_next(CsvKept *kept, CsvBatch *batch);
 
+/* a batch of them with the layout's columns; `arrays` has room for these */
+extern void csv_kept_map(const CsvKept *kept, const CsvResidentBatch *from,
+						 CsvBatch *batch, CsvArray *arrays);
+
 /* where the layout's columns are among the kept ones */
 extern const uint32_t *csv_kept_places(const CsvKept *kept);
 

@@ -69,7 +69,7 @@ thread_free(void *owner, void *memory)
 	free(memory);
 }
 
-static const CsvMemory thread_memory = {thread_alloc, thread_free, NULL};
+const CsvMemory csv_thread_memory = {thread_alloc, thread_free, NULL};
 
 /* ---- the engine ---- */
 
@@ -92,19 +92,19 @@ csv_reading_open_engine(CsvReading *reading)
 
 	options.interrupted = csv_source_interrupted;
 	options.interrupted_arg = NULL;
-	reading->reader = csv_reader_create(&thread_memory, &options);
+	reading->reader = csv_reader_create(&csv_thread_memory, &options);
 	if (reading->reader == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory")));
 	reading->is_alone = reading->sharing != NULL;
 	if (reading->is_alone)
-		csv_engine_open_alone(&reading->engine, &thread_memory);
+		csv_engine_open_alone(&reading->engine, &csv_thread_memory);
 	else
 		csv_engine_open(&reading->engine, &reading->table->settings,
-						reading->nbytes,
+						reading->nbytes, options.chunk_bytes,
 						reading->layout->ncolumns + reading->layout->nvirtuals,
-						&thread_memory);
+						&csv_thread_memory);
 	csv_reader_set_engine(reading->reader, reading->engine.engine,
 						  reading->engine.state);
 	describe_engine(reading);
@@ -126,8 +126,7 @@ close_reader(CsvReading *reading)
 	close_pieces(reading);
 	if (reading->reader != NULL)
 	{
-		reading->statistics.read_seconds +=
-			csv_reader_read_seconds(reading->reader);
+		csv_reading_statistics(reading, &reading->statistics);
 		csv_reader_free(reading->reader);
 	}
 	reading->reader = NULL;
@@ -158,9 +157,11 @@ take_over(CsvReading *reading)
 	CsvOpenEngine cpu = reading->engine;
 	CsvOpenEngine gpu;
 
-	if (!csv_engine_take_over(&reading->engine, &reading->table->settings,
-							  reading->nbytes - reading->passed_bytes,
-							  &thread_memory, &gpu))
+	if (!csv_engine_may_take_over(&reading->engine, &reading->table->settings,
+								  reading->nbytes - reading->passed_bytes) ||
+		!csv_reader_settle(reading->reader) ||
+		!csv_engine_take_over(&reading->engine, &reading->table->settings,
+							  &csv_thread_memory, &gpu))
 		return;
 
 	/* no ERROR may come before one of the two is closed */
@@ -189,7 +190,7 @@ fall_back(CsvReading *reading)
 	CsvStatus	status;
 
 	/* no ERROR may come between opening it and keeping it */
-	csv_engine_fall_back(&cpu, &reading->table->settings, &thread_memory);
+	csv_engine_fall_back(&cpu, &reading->table->settings, &csv_thread_memory);
 	status = csv_reader_set_engine(reading->reader, cpu.engine, cpu.state);
 	reading->engine.engine->close(reading->engine.state);
 	reading->engine = cpu;
@@ -457,7 +458,7 @@ open_pieces(CsvReading *reading, const CsvReadAhead *ahead)
 	options.engine = reading->engine.engine;
 	options.engine_state = reading->engine.state;
 	options.dialect = csv_reader_dialect(reading->reader);
-	options.memory = thread_memory;
+	options.memory = csv_thread_memory;
 	options.read_at = ahead->read_at;
 	options.read_arg = ahead->arg;
 	options.file_bytes = csv_sharing_file_bytes(reading->sharing,
@@ -554,8 +555,7 @@ read_piece(CsvReading *reading, CsvBatch *batch)
 bool
 csv_reading_next_file(CsvReading *reading)
 {
-	if (reading->reader != NULL)
-		csv_reader_leave(reading->reader);
+	csv_reading_leave(reading);
 	reading->file_bytes = 0;
 	if (reading->sharing != NULL)
 		return open_claimed_file(reading);
@@ -713,6 +713,26 @@ csv_reading_ask(CsvReading *reading, const CsvRequest *request)
 	reading->engine.engine->set_query(reading->engine.state, request);
 }
 
+void
+csv_reading_set_hook(CsvReading *reading, const CsvBatchHook *hook)
+{
+	if (reading->reader != NULL)
+		csv_reader_set_hook(reading->reader, hook);
+}
+
+void
+csv_reading_leave(CsvReading *reading)
+{
+	if (reading->reader != NULL)
+		csv_reader_leave(reading->reader);
+}
+
+bool
+csv_reading_is_shared(const CsvReading *reading)
+{
+	return reading->sharing != NULL;
+}
+
 CsvHolding
 csv_reading_holding(const CsvReading *reading)
 {
@@ -770,8 +790,7 @@ csv_reading_rewind(CsvReading *reading, bool keeps)
 	reading->passed_bytes = 0;
 	reading->statistics.bytes = 0;
 	reading->asked = false;
-	if (reading->reader != NULL)
-		csv_reader_leave(reading->reader);
+	csv_reading_leave(reading);
 	csv_source_rewind(reading->source);
 	reading->file_number = 0;
 	close_pieces(reading);
@@ -793,8 +812,7 @@ csv_reading_finish(CsvReading *reading, bool expects_rewind)
 void
 csv_reading_end(CsvReading *reading)
 {
-	if (reading->reader != NULL)
-		csv_reader_leave(reading->reader);
+	csv_reading_leave(reading);
 	csv_source_close(reading->source);
 }
 
@@ -810,10 +828,13 @@ csv_reading_statistics(const CsvReading *reading,
 					   CsvReadStatistics *statistics)
 {
 	*statistics = reading->statistics;
-	if (reading->reader != NULL)
-		statistics->read_seconds += csv_reader_read_seconds(reading->reader);
 	if (reading->pieces != NULL)
 		statistics->read_seconds += csv_piece_read_seconds(reading->pieces);
+	if (reading->reader == NULL)
+		return;
+	statistics->read_seconds += csv_reader_read_seconds(reading->reader);
+	statistics->threads = Max(statistics->threads,
+							  csv_reader_nthreads(reading->reader));
 }
 
 const char *

@@ -35,6 +35,8 @@ typedef struct CsvReadStatistics
 	double		copy_in_seconds;
 	double		parse_seconds;
 	double		copy_out_seconds;
+	int64		threads;		/* most that have parsed a file at once; 0: none but
+								 * the backend's own */
 } CsvReadStatistics;
 
 /*
@@ -111,6 +113,21 @@ extern CsvReadResult csv_reading_next(CsvReading *reading, CsvBatch *batch);
  */
 extern bool csv_reading_asks(const CsvReading *reading);
 extern void csv_reading_ask(CsvReading *reading, const CsvRequest *request);
+
+/*
+ * Have threads call the hook for batches of the open file, where the engine has
+ * some that parse it.
+ */
+extern void csv_reading_set_hook(CsvReading *reading, const CsvBatchHook *hook);
+
+/* do other processes read a part of it?  Then this one has one thread. */
+extern bool csv_reading_is_shared(const CsvReading *reading);
+
+/* of malloc()'s, for what threads have a part in */
+extern const CsvMemory csv_thread_memory;
+
+/* stop threads that are ahead */
+extern void csv_reading_leave(CsvReading *reading);
 
 /* may groups stay with the engine, seen from how it can fail? */
 typedef enum CsvHolding

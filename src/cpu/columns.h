@@ -15,7 +15,7 @@
 #ifndef CSV_COLUMNS_H
 #define CSV_COLUMNS_H
 
-#include "crew.h"
+#include "../reader/crew.h"
 #include "fill.h"
 
 /* memory that only grows */

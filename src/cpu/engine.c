@@ -13,7 +13,7 @@
 typedef struct CsvCpu
 {
 	CsvMemory	memory;
-	const char *detail;
+	CsvIsa		isa;
 	uint32_t	part_bytes;		/* of the input: no part is smaller */
 	CsvCrew		crew;
 
@@ -81,7 +81,7 @@ csv_cpu_open(const CsvMemory *memory, const CsvCpuOptions *options)
 		return NULL;
 	memset(cpu, 0, sizeof(*cpu));
 	cpu->memory = *memory;
-	cpu->detail = isa_name(isa);
+	cpu->isa = isa;
 	cpu->part_bytes = options->part_bytes != 0 ? options->part_bytes :
 		PART_BYTES;
 	csv_crew_init(&cpu->crew, options->threads);
@@ -107,7 +107,7 @@ csv_cpu_open(const CsvMemory *memory, const CsvCpuOptions *options)
 static const char *
 cpu_detail(void *engine)
 {
-	return ((CsvCpu *) engine)->detail;
+	return isa_name(((CsvCpu *) engine)->isa);
 }
 
 static CsvStatus
@@ -187,6 +187,24 @@ cpu_close(void *engine)
 	memory.free(memory.owner, cpu);
 }
 
+static void *
+cpu_another(void *engine)
+{
+	const CsvCpu *cpu = engine;
+	CsvCpuOptions options;
+
+	memset(&options, 0, sizeof(options));
+	options.isa = cpu->isa;
+	options.part_bytes = cpu->part_bytes;
+	return csv_cpu_open(&cpu->memory, &options);
+}
+
+static uint32_t
+cpu_nthreads(void *engine)
+{
+	return ((CsvCpu *) engine)->crew.nthreads + 1;
+}
+
 static size_t
 cpu_chunk_bytes(void *engine)
 {
@@ -230,5 +248,7 @@ const CsvEngine csv_cpu_ahead_engine = {
 	.chunk_bytes = cpu_ahead_chunk_bytes,
 	.default_chunk_bytes = 512 * 1024,
 	.first_chunk_bytes = 32 * 1024,
-	.noutputs = CSV_CPU_OUTPUTS
+	.noutputs = CSV_CPU_OUTPUTS,
+	.another = cpu_another,
+	.nthreads = cpu_nthreads
 };

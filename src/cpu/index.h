@@ -27,8 +27,8 @@
 #define CSV_INDEX_H
 
 #include "../reader/reader.h"
+#include "../reader/crew.h"
 #include "bits.h"
-#include "crew.h"
 
 /* work of so many bytes is done without a look for interrupts */
 #define CSV_ASK_BYTES	(1024 * 1024)

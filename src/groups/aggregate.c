@@ -473,6 +473,11 @@ settle_held(CsvAggregation *aggregation)
 	uint32_t	first = 0;
 
 	aggregation->was_held = false;
+	/* what is beside the evaluator's groups goes by their numbers */
+	csv_batches_gather(aggregation->batches,
+					   csv_spill_has_files(&aggregation->rows) ||
+					   csv_spill_has_files(&aggregation->values) ||
+					   aggregation->extras.table != NULL);
 	aggregation->nevaluated = csv_evaluator_ngroups(aggregation->evaluator);
 	aggregation->piece_first = 0;
 	aggregation->piece_next = 0;

@@ -174,7 +174,9 @@ csv_spill_write_partial(BufFile *file, const CsvProgram *program,
 		const int64_t *text = partial->words + layout->first_word[i];
 
 		if (has_text(program, layout, partial->words, i))
-			csv_spill_write(file, partial->texts + text[0], text[1]);
+			csv_spill_write(file, csv_partial_text(partial->texts,
+												   (uint64_t) text[0]),
+							(size_t) text[1]);
 	}
 }
 

@@ -72,6 +72,44 @@ csv_get_carry(const CsvGroups *groups, uint32_t group, uint32_t field)
 
 /* ---- counters and sums ---- */
 
+int64_t
+csv_groups_count(const CsvGroups *groups, uint32_t group, uint32_t counter)
+{
+	uint32_t	count;
+
+	memcpy(&count, csv_keyed_row(&groups->table, group) +
+		   groups->counters[counter], 4);
+	return count < COUNTER_UNIT ? count :
+		count + (int64_t) COUNTER_UNIT *
+		(int64_t) csv_get_carry(groups, group, COUNTER_FIELD(counter));
+}
+
+CsvWideSum
+csv_groups_sum(const CsvGroups *groups, uint32_t group, uint32_t aggregate)
+{
+	const CsvAccumulator *accumulator = &groups->accumulators[aggregate];
+	const uint8_t *place = csv_keyed_row(&groups->table, group) +
+		accumulator->offset;
+	CsvInt128	kept;
+	CsvWideSum	sum;
+
+	if (accumulator->nbytes == 8)
+	{
+		int64_t		low;
+
+		memcpy(&low, place, 8);
+		kept = low;
+	}
+	else
+		memcpy(&kept, place, 16);
+	sum = csv_wide_sum_of(kept);
+	return groups->carries.nrows == 0 ? sum :
+		csv_wide_sum_add(sum,
+						 csv_wide_sum_shifted(csv_get_carry(groups, group,
+															aggregate),
+											  accumulator->nbytes == 16));
+}
+
 bool
 csv_add_count(CsvGroups *groups, uint32_t counter, const CsvRun *run, uint32_t n)
 {
@@ -248,15 +286,6 @@ csv_sum_floats(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
 /* ---- extremes ---- */
 
 /*
- * Of equal values the later one, as PostgreSQL's: -0 and 0 look different.
- */
-static inline bool
-replaces(bool is_max, int order)
-{
-	return is_max ? order >= 0 : order <= 0;
-}
-
-/*
  * A text goes where the one before it was, if there is room.  Otherwise it gets
  * twice its own: however often an extreme changes, what is left behind in the
  * arena stays in proportion to the longest.
@@ -313,7 +342,7 @@ csv_take_extreme(CsvGroups *groups, uint32_t number, const CsvRun *run,
 	if (!first)
 	{
 		csv_load_extreme(aggregate->lane, place, &kept);
-		if (!replaces(aggregate->kind == CSV_AGGREGATE_MAX,
+		if (!csv_replaces_extreme(aggregate->kind == CSV_AGGREGATE_MAX,
 					  csv_value_compare(aggregate->lane, value, &kept)))
 			return true;
 	}
@@ -364,7 +393,7 @@ csv_take_extremes(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
 				uint32_t	row = runs->rows[i];
 
 				csv_lanes_value(lanes, row, &kept);
-				if (replaces(is_max,
+				if (csv_replaces_extreme(is_max,
 							 csv_value_compare(lanes->lane, &kept, &value)))
 				{
 					best = row;
@@ -381,6 +410,19 @@ csv_take_extremes(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
 }
 
 /* ---- distinct values ---- */
+
+uint32_t
+csv_distinct_value(const CsvAccumulator *accumulator, uint32_t row,
+				   CsvValue *value)
+{
+	const CsvKeyed *table = &accumulator->distinct;
+	const uint8_t *place = csv_keyed_row(table, row);
+	CsvValue	group;
+
+	csv_load_value(CSV_LANE_INT, place, &group);
+	csv_load_value(table->lanes[1], place + table->offsets[1], value);
+	return (uint32_t) group.value.integer;
+}
 
 /* full: there is no room for a value that is not there */
 bool

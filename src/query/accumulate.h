@@ -15,6 +15,26 @@
 /* fields of a group, for carries: accumulators, then counters */
 #define COUNTER_FIELD(counter)	(CSV_MAX_AGGREGATES + (counter))
 
+/*
+ * Does a value replace an extreme, that it compares with so?  Of equal values the
+ * later one does, as PostgreSQL's: -0 and 0 look different.
+ */
+static inline bool
+csv_replaces_extreme(bool is_max, int order)
+{
+	return is_max ? order >= 0 : order <= 0;
+}
+
+/* what a group has: of a counter, and of a sum of INT or DECIMAL */
+extern int64_t csv_groups_count(const CsvGroups *groups, uint32_t group,
+								uint32_t counter);
+extern CsvWideSum csv_groups_sum(const CsvGroups *groups, uint32_t group,
+								 uint32_t aggregate);
+
+/* a value that COUNT_DISTINCT has counted, by number; returns its group */
+extern uint32_t csv_distinct_value(const CsvAccumulator *accumulator,
+								   uint32_t row, CsvValue *value);
+
 /* what has been carried from a field of a group */
 extern CsvInt128 csv_get_carry(const CsvGroups *groups, uint32_t group,
 							   uint32_t field);

@@ -376,7 +376,7 @@ make_best(CsvEvaluator *evaluator)
 
 /* false: no memory; there may be some */
 static bool
-make_groups(CsvEvaluator *evaluator)
+make_groups(CsvEvaluator *evaluator, uint64_t seed)
 {
 	const CsvMemory *memory = &evaluator->memory;
 
@@ -386,11 +386,11 @@ make_groups(CsvEvaluator *evaluator)
 	if (evaluator->groups == NULL)
 		return false;
 	evaluator->groups->limit_bytes = 0;
-	return csv_groups_init(evaluator->groups, memory, evaluator->query);
+	return csv_groups_init(evaluator->groups, memory, evaluator->query, seed);
 }
 
-CsvEvaluator *
-csv_evaluator_create(const CsvMemory *memory, const CsvQuery *query)
+static CsvEvaluator *
+create_evaluator(const CsvMemory *memory, const CsvQuery *query, uint64_t seed)
 {
 	uint32_t	n = query->nregisters;
 	size_t		room_bytes = ALIGNMENT + (size_t) n * CSV_BLOCK_ROWS * (16 + 4 + 1);
@@ -431,12 +431,51 @@ csv_evaluator_create(const CsvMemory *memory, const CsvQuery *query)
 	}
 	for (uint32_t i = 0; i < query->ninstructions; i++)
 		evaluator->written[query->instructions[i].result] = i + 1;
-	if (!make_best(evaluator) || !make_groups(evaluator))
+	if (!make_best(evaluator) || !make_groups(evaluator, seed))
 	{
 		csv_evaluator_free(evaluator);
 		return NULL;
 	}
 	return evaluator;
+}
+
+CsvEvaluator *
+csv_evaluator_create(const CsvMemory *memory, const CsvQuery *query)
+{
+	return create_evaluator(memory, query, csv_random_seed(query));
+}
+
+CsvEvaluator *
+csv_evaluator_create_like(const CsvMemory *memory, const CsvEvaluator *other)
+{
+	return create_evaluator(memory, other->query, other->groups == NULL ? 0 :
+							other->groups->seed);
+}
+
+CsvEvaluator *
+csv_evaluator_take_groups(CsvEvaluator *evaluator)
+{
+	CsvEvaluator *taken = csv_evaluator_create_like(&evaluator->memory,
+													evaluator);
+	CsvGroups  *groups = evaluator->groups;
+
+	if (taken == NULL)
+		return NULL;
+	/* new ones of this evaluator's own */
+	csv_groups_free(taken->groups);
+	if (!csv_groups_init(taken->groups, &evaluator->memory, evaluator->query,
+						 groups->seed))
+	{
+		csv_evaluator_free(taken);
+		return NULL;
+	}
+	taken->groups->limit_bytes = groups->limit_bytes;
+	taken->groups->spill = groups->spill;
+	taken->groups->spill_value = groups->spill_value;
+	taken->groups->spill_arg = groups->spill_arg;
+	evaluator->groups = taken->groups;
+	taken->groups = groups;
+	return taken;
 }
 
 void

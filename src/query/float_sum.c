@@ -350,6 +350,32 @@ csv_float_sum_add_words(CsvFloatSum *sum, CsvWideFloats *wides,
 	return true;
 }
 
+/* what is finite of it */
+static CsvWideFloat
+wide_of_sum(const CsvFloatSum *sum, const CsvWideFloats *wides)
+{
+	CsvWideFloat wide;
+
+	if (sum->wide != 0)
+		return *wides->sums[sum->wide - 1];
+	memset(&wide, 0, sizeof(wide));
+	for (uint32_t i = 0; i < sum->nparts; i++)
+		wide_add(&wide, sum->parts[i]);
+	return wide;
+}
+
+void
+csv_float_sum_to_words(const CsvFloatSum *sum, const CsvWideFloats *wides,
+					   int64_t *words)
+{
+	CsvWideFloat wide = wide_of_sum(sum, wides);
+
+	words[NWORDS] |= sum->seen;
+	wide_carry(&wide);
+	for (int i = 0; i < NWORDS; i++)
+		words[i] += wide.words[i];
+}
+
 double
 csv_float_sum_round(const CsvFloatSum *sum, const CsvWideFloats *wides,
 					bool *overflow)
@@ -415,16 +441,8 @@ static void
 magnitude_of(const CsvFloatSum *sum, const CsvWideFloats *wides,
 			 uint32_t *words, int *first, int *last)
 {
-	CsvWideFloat wide;
+	CsvWideFloat wide = wide_of_sum(sum, wides);
 
-	if (sum->wide != 0)
-		wide = *wides->sums[sum->wide - 1];
-	else
-	{
-		memset(&wide, 0, sizeof(wide));
-		for (uint32_t i = 0; i < sum->nparts; i++)
-			wide_add(&wide, sum->parts[i]);
-	}
 	(void) wide_make_positive(&wide);
 	*first = 0;
 	*last = NWORDS - 1;

@@ -80,6 +80,11 @@ extern bool csv_float_sum_add_rows(CsvFloatSum *sum, CsvWideFloats *wides,
 extern bool csv_float_sum_add_words(CsvFloatSum *sum, CsvWideFloats *wides,
 									const int64_t *words, uint8_t seen);
 
+/* the other way round: add a sum to words of that kind, and to what was seen */
+extern void csv_float_sum_to_words(const CsvFloatSum *sum,
+								   const CsvWideFloats *wides,
+								   int64_t *words);
+
 /*
  * The sum.  *overflow: all values were finite and their sum, rounded, is not.
  */

@@ -38,6 +38,7 @@ typedef struct CsvGroups
 	const CsvMemory *memory;
 	const CsvQuery *query;
 	bool		ready;			/* the layout of rows is settled */
+	uint64_t	seed;			/* of all hashes */
 	CsvKeyed	table;
 	CsvKeyed	carries;		/* of (group, field) */
 	uint32_t	carry_offset;
@@ -49,6 +50,7 @@ typedef struct CsvGroups
 
 	/* see csv_evaluator_remember() */
 	const CsvRowClasses *remembered;
+	uint32_t	most_classes;
 	uint32_t   *group_of_class; /* CSV_NO_ROW: none yet */
 	uint32_t	class_capacity;
 	uint32_t   *class_of_group; /* CSV_UNKNOWN_CLASS: none yet */

@@ -98,15 +98,15 @@ csv_groups_settle(CsvGroups *groups, const CsvLanes *registers)
 			uint8_t		pair[2] = {CSV_LANE_INT, aggregate->lane};
 			uint32_t	nothing;
 
-			csv_keyed_init(&accumulator->distinct, groups->memory, pair, 2, 0,
-						   &nothing);
+			csv_keyed_init(&accumulator->distinct, groups->memory,
+						   groups->seed, pair, 2, 0, &nothing);
 		}
 	}
 
 	spare = query->nkeys > 0 && ncounters > 0;
 	nwords = ncounters - spare + (nextremes + 31) / 32;
-	csv_keyed_init(&groups->table, groups->memory, lanes, query->nkeys,
-				   payload_bytes + 4 * nwords, &payload);
+	csv_keyed_init(&groups->table, groups->memory, groups->seed, lanes,
+				   query->nkeys, payload_bytes + 4 * nwords, &payload);
 	for (uint32_t i = 0; i < query->naggregates; i++)
 		groups->accumulators[i].offset += payload;
 	for (uint32_t i = 0; i < ncounters; i++)
@@ -117,15 +117,17 @@ csv_groups_settle(CsvGroups *groups, const CsvLanes *registers)
 
 bool
 csv_groups_init(CsvGroups *groups, const CsvMemory *memory,
-				const CsvQuery *query)
+				const CsvQuery *query, uint64_t seed)
 {
 	static const uint8_t carry_key[1] = {CSV_LANE_INT};
 
 	groups->memory = memory;
 	groups->query = query;
 	groups->ready = false;
+	groups->seed = seed;
 	csv_partial_lay_out(query, &groups->partial);
 	groups->remembered = NULL;
+	groups->most_classes = CSV_UNKNOWN_CLASS - 1;
 	groups->group_of_class = NULL;
 	groups->class_capacity = 0;
 	groups->class_of_group = NULL;
@@ -135,8 +137,8 @@ csv_groups_init(CsvGroups *groups, const CsvMemory *memory,
 	memset(groups->accumulators, 0, sizeof(groups->accumulators));
 	groups->table.arena.memory = memory;
 	groups->wides.memory = memory;
-	csv_keyed_init(&groups->carries, memory, carry_key, 1, sizeof(CsvInt128),
-				   &groups->carry_offset);
+	csv_keyed_init(&groups->carries, memory, seed, carry_key, 1,
+				   sizeof(CsvInt128), &groups->carry_offset);
 	if (query->aggregates && query->nkeys == 0)
 	{
 		csv_groups_settle(groups, NULL);
@@ -193,8 +195,8 @@ group_bytes(const CsvGroups *groups)
 	return nbytes;
 }
 
-static bool
-is_full(const CsvGroups *groups)
+bool
+csv_groups_are_full(const CsvGroups *groups)
 {
 	return groups->limit_bytes > 0 &&
 		group_bytes(groups) > groups->limit_bytes;
@@ -269,12 +271,13 @@ guess_groups(CsvGroups *groups, uint32_t nrows)
 	if (many)
 	{
 		for (uint32_t i = 0; i < nrows; i++)
-			__builtin_prefetch(&slots[groups->hashes[i] & mask]);
+			__builtin_prefetch(&slots[csv_keyed_home(table, (uint32_t)
+													 groups->hashes[i])]);
 	}
 	for (uint32_t i = 0; i < nrows; i++)
 	{
 		uint32_t	tag = (uint32_t) groups->hashes[i];
-		uint32_t	at = tag & mask;
+		uint32_t	at = csv_keyed_home(table, tag);
 
 		while (slots[at].tag != tag && slots[at].row != CSV_NO_ROW)
 			at = (at + 1) & mask;
@@ -371,7 +374,7 @@ find_groups(CsvGroups *groups, const CsvLanes *registers, CsvRows *all)
 {
 	const CsvQuery *query = groups->query;
 	const CsvRows rows = *all;
-	const bool	full = is_full(groups);
+	const bool	full = csv_groups_are_full(groups);
 	uint32_t	nkept = 0;
 	CsvKeyed   *table = &groups->table;
 	uint32_t   *numbers = groups->numbers;
@@ -480,16 +483,16 @@ learn_class(CsvGroups *groups, uint32_t *row_class, uint32_t group)
 		class_number = groups->class_of_group[group];
 		if (class_number == CSV_UNKNOWN_CLASS)
 		{
-			if (*nclasses == CSV_UNKNOWN_CLASS - 1)
+			/* several threads may number groups of theirs */
+			if (__atomic_load_n(nclasses, __ATOMIC_RELAXED) >=
+				groups->most_classes)
 				return true;
-			class_number = *nclasses;
+			class_number = __atomic_fetch_add(nclasses, 1, __ATOMIC_RELAXED);
 		}
 	}
 	if (!reserve_numbers(groups, &groups->group_of_class,
 						 &groups->class_capacity, class_number + 1))
 		return false;
-	if (class_number == *nclasses)
-		(*nclasses)++;
 	groups->class_of_group[group] = class_number;
 	groups->group_of_class[class_number] = group;
 	*row_class = class_number;
@@ -664,7 +667,7 @@ accumulate(CsvGroups *groups, uint32_t number, const CsvLanes *lanes,
 			return csv_take_extremes(groups, number, lanes, runs);
 		case CSV_AGGREGATE_COUNT_DISTINCT:
 			return csv_count_all_distinct(groups, number, lanes, runs,
-										  is_full(groups));
+										  csv_groups_are_full(groups));
 		default:
 			return true;
 	}
@@ -791,7 +794,8 @@ csv_evaluator_reset(CsvEvaluator *evaluator)
 	CsvGroups  *groups = evaluator->groups;
 
 	csv_groups_free(groups);
-	return csv_groups_init(groups, groups->memory, groups->query);
+	return csv_groups_init(groups, groups->memory, groups->query,
+						   groups->seed);
 }
 
 bool
@@ -801,7 +805,7 @@ csv_evaluator_count_value(CsvEvaluator *evaluator, uint32_t aggregate,
 	CsvGroups  *groups = evaluator->groups;
 	CsvRun		run = {group, 1, csv_keyed_row(&groups->table, group)};
 
-	return csv_count_distinct(groups, aggregate, &run, value, is_full(groups));
+	return csv_count_distinct(groups, aggregate, &run, value, csv_groups_are_full(groups));
 }
 
 uint32_t
@@ -822,7 +826,7 @@ csv_evaluator_find_group(CsvEvaluator *evaluator, const CsvValue *keys,
 		hash = csv_keyed_hash(table, hash, table->lanes[key], &keys[key]);
 	if (hash_out != NULL)
 		*hash_out = hash;
-	if (is_full(groups))
+	if (csv_groups_are_full(groups))
 	{
 		row = csv_keyed_lookup(table, hash, keys);
 		return row == CSV_NO_ROW ? CSV_GROUPS_FULL : row;
@@ -839,6 +843,8 @@ csv_evaluator_seek_group(const CsvEvaluator *evaluator, const CsvValue *keys)
 	uint64_t	hash = table->seed;
 	uint32_t	row;
 
+	if (groups->query->nkeys == 0)
+		return 0;
 	if (!groups->ready)
 		return CSV_NO_GROUP;
 	for (uint32_t key = 0; key < table->nkeys; key++)
@@ -863,7 +869,7 @@ add_value(CsvGroups *groups, uint32_t number, const CsvRun *run,
 		case CSV_AGGREGATE_MAX:
 			return csv_take_extreme(groups, number, run, value);
 		case CSV_AGGREGATE_COUNT_DISTINCT:
-			return csv_count_distinct(groups, number, run, value, is_full(groups));
+			return csv_count_distinct(groups, number, run, value, csv_groups_are_full(groups));
 		case CSV_AGGREGATE_SUM:
 		case CSV_AGGREGATE_SUM_SQUARES:
 			if (aggregate->lane == CSV_LANE_FLOAT)

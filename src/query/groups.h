@@ -8,8 +8,9 @@
 
 #include "group_state.h"
 
+/* seed: of hashes, see operate.h */
 extern bool csv_groups_init(CsvGroups *groups, const CsvMemory *memory,
-							const CsvQuery *query);
+							const CsvQuery *query, uint64_t seed);
 extern void csv_groups_free(CsvGroups *groups);
 
 /* settle the layout of groups; registers: with the first rows' values, or NULL */
@@ -24,5 +25,19 @@ extern bool csv_groups_add(CsvGroups *groups, const CsvLanes *registers,
 
 /* the same, of a query without keys, filters and arguments */
 extern bool csv_groups_add_unseen(CsvGroups *groups, uint32_t nrows);
+
+/* is there no room for further ones?  see csv_evaluator_limit() */
+extern bool csv_groups_are_full(const CsvGroups *groups);
+
+/*
+ * Add what a group has to the words of a partial, but for values that COUNT_DISTINCT
+ * has counted.  row: its own.  Texts are addresses.
+ */
+extern void csv_groups_add_to_words(const CsvGroups *groups, uint32_t group,
+									const uint8_t *row, int64_t *words);
+
+/* a value as the two words of a partial; a text by its address */
+extern void csv_value_to_pair(uint8_t lane, const CsvValue *value,
+							  uint64_t *pair);
 
 #endif							/* CSV_GROUPS_H */

@@ -11,7 +11,8 @@
 
 #include "operate.h"
 
-#define FIRST_SLOTS			64
+#define FIRST_SLOT_BITS		6
+#define FIRST_SLOTS			(1 << FIRST_SLOT_BITS)
 #define FIRST_ARENA_BYTES	1024
 #define MOST_ARENA_BYTES	(1024 * 1024)
 
@@ -166,7 +167,7 @@ csv_random_seed(const void *place)
 }
 
 void
-csv_keyed_init(CsvKeyed *table, const CsvMemory *memory,
+csv_keyed_init(CsvKeyed *table, const CsvMemory *memory, uint64_t seed,
 			   const uint8_t *lanes, uint32_t nkeys, uint32_t payload_bytes,
 			   uint32_t *payload_offset)
 {
@@ -175,7 +176,7 @@ csv_keyed_init(CsvKeyed *table, const CsvMemory *memory,
 	memset(table, 0, sizeof(*table));
 	table->arena.memory = memory;
 	table->nkeys = nkeys;
-	table->seed = csv_random_seed(table);
+	table->seed = seed;
 	for (uint32_t key = 0; key < nkeys; key++)
 	{
 		table->lanes[key] = lanes[key];
@@ -288,6 +289,8 @@ grow_slots(CsvKeyed *table)
 	size_t		nslots = table->slots == NULL ? FIRST_SLOTS :
 		2 * ((size_t) table->slot_mask + 1);
 	uint32_t	mask = (uint32_t) (nslots - 1);
+	uint32_t	shift = table->slots == NULL ? 32 - FIRST_SLOT_BITS :
+		table->slot_shift - 1;
 	CsvKeyedSlot *slots;
 
 	if (nslots > (size_t) UINT32_MAX + 1)
@@ -301,7 +304,7 @@ grow_slots(CsvKeyed *table)
 	{
 		for (size_t i = 0; i <= table->slot_mask; i++)
 		{
-			uint32_t	at = table->slots[i].tag & mask;
+			uint32_t	at = table->slots[i].tag >> shift;
 
 			if (table->slots[i].row == CSV_NO_ROW)
 				continue;
@@ -313,6 +316,7 @@ grow_slots(CsvKeyed *table)
 	}
 	table->slots = slots;
 	table->slot_mask = mask;
+	table->slot_shift = shift;
 	return true;
 }
 
@@ -340,7 +344,7 @@ row_has_keys(const CsvKeyed *table, uint32_t row, const CsvValue *keys)
 static uint32_t
 find_slot(const CsvKeyed *table, uint32_t tag, const CsvValue *keys)
 {
-	uint32_t	at = tag & table->slot_mask;
+	uint32_t	at = csv_keyed_home(table, tag);
 
 	while (table->slots[at].row != CSV_NO_ROW &&
 		   (table->slots[at].tag != tag ||

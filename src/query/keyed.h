@@ -5,9 +5,10 @@
  * A row is its keys, side by side, then a word with a bit per key that is
  * NULL, then what the owner keeps for it.  Rows are numbered in the order in
  * which they came; they lie in chunks, and never move.  The hash table proper
- * holds 8 bytes a slot: a row's number and half of its hash (linear probing,
- * at most 5/8 full), so that most comparisons of keys are with those that are
- * equal.
+ * holds 8 bytes a slot: a row's number and half of its hash, the tag (linear
+ * probing, at most 5/8 full), so that most comparisons of keys are with those that
+ * are equal.  Slots are in the order of tags: so rows of one part of all hashes are
+ * side by side, and a larger table is made from front to back.
  *
  * Text of up to 12 bytes is kept in the row, longer text in an arena.
  */
@@ -92,6 +93,7 @@ typedef struct CsvKeyed
 	uint8_t   **chunks;
 	CsvKeyedSlot *slots;
 	uint32_t	slot_mask;		/* slots - 1, a power of two */
+	uint32_t	slot_shift;		/* see csv_keyed_home() */
 	uint8_t		lanes[CSV_MAX_KEYS];
 	uint32_t	offsets[CSV_MAX_KEYS];
 } CsvKeyed;
@@ -102,10 +104,17 @@ typedef struct CsvKeyed
  * four bytes behind the word of NULLs, which are the owner's, too.
  */
 extern void csv_keyed_init(CsvKeyed *table, const CsvMemory *memory,
-						   const uint8_t *lanes, uint32_t nkeys,
+						   uint64_t seed, const uint8_t *lanes, uint32_t nkeys,
 						   uint32_t payload_bytes, uint32_t *payload_offset);
 extern void csv_keyed_free(CsvKeyed *table);
 extern size_t csv_keyed_bytes(const CsvKeyed *table);
+
+/* the slot where looking for a tag begins */
+static inline uint32_t
+csv_keyed_home(const CsvKeyed *table, uint32_t tag)
+{
+	return tag >> table->slot_shift;
+}
 
 #define CSV_CHUNK_ROWS	256
 

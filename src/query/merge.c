@@ -8,6 +8,7 @@
 #include "accumulate.h"
 #include "evaluator.h"
 #include "groups.h"
+#include "team.h"
 
 /* a value of two words that is there */
 static CsvValue
@@ -18,7 +19,7 @@ pair_value(uint8_t lane, uint64_t low, uint64_t high, const uint8_t *texts)
 	memset(&value, 0, sizeof(value));
 	if (lane == CSV_LANE_TEXT)
 	{
-		value.bytes = texts + low;
+		value.bytes = csv_partial_text(texts, low);
 		value.length = (uint32_t) high;
 	}
 	else
@@ -105,7 +106,7 @@ csv_evaluator_add_partial(CsvEvaluator *evaluator, uint32_t group,
 		const CsvAggregate *aggregate = &groups->query->aggregate[i];
 		const CsvAccumulator *accumulator = &groups->accumulators[i];
 		const int64_t *words = partial->words + layout->first_word[i];
-		uint32_t	count = (uint32_t) partial->words[layout->input[i]];
+		int64_t		count = partial->words[layout->input[i]];
 		CsvValue	value;
 		bool		good = true;
 
@@ -125,8 +126,11 @@ csv_evaluator_add_partial(CsvEvaluator *evaluator, uint32_t group,
 		else if (csv_is_sum(aggregate))
 			good = csv_add_wide_sum(groups, i, &run,
 									wide_of_words(aggregate, words));
-		if (good && !counted[layout->input[i]])
-			good = csv_add_count(groups, layout->input[i], &run, count);
+		for (; good && !counted[layout->input[i]] && count > 0;
+			 count -= COUNTER_UNIT)
+			good = csv_add_count(groups, layout->input[i], &run,
+								 count < COUNTER_UNIT ? (uint32_t) count :
+								 COUNTER_UNIT);
 		if (!good)
 			return false;
 		counted[layout->input[i]] = true;
@@ -165,6 +169,199 @@ csv_evaluator_merge(CsvEvaluator *evaluator, const CsvPartialGroups *partial)
 	return CSV_OK;
 }
 
+/* ---- the other way: what an evaluator has, for another one ---- */
+
+void
+csv_value_to_pair(uint8_t lane, const CsvValue *value, uint64_t *pair)
+{
+	CsvUint128	both = lane == CSV_LANE_INT ?
+		(CsvUint128) value->value.integer : value->value.uuid;
+
+	pair[0] = (uint64_t) both;
+	pair[1] = (uint64_t) (both >> 64);
+	if (lane == CSV_LANE_FLOAT)
+	{
+		memcpy(&pair[0], &value->value.real, 8);
+		pair[1] = 0;
+	}
+	else if (lane == CSV_LANE_TEXT)
+	{
+		pair[0] = (uintptr_t) value->bytes;
+		pair[1] = value->length;
+	}
+}
+
+/* in words of 32 bits, all but the last of which are not negative */
+static void
+add_wide_to_words(CsvWideSum sum, uint32_t nwords, int64_t *words)
+{
+	int64_t		low = (int64_t) sum.low;
+	bool		is_short = (CsvInt128) sum.low == low &&
+		sum.high == (low < 0 ? -1 : 0);
+
+	words[0] += (uint32_t) low;
+	if (is_short || nwords == 2)
+		words[1] += (int64_t) ((CsvInt128) sum.low >> 32);
+	else
+	{
+		words[1] += (uint32_t) (low >> 32);
+		words[2] += (uint32_t) (sum.low >> 64);
+		words[3] += (int64_t) (sum.low >> 96) +
+			(int64_t) ((uint64_t) sum.high << 32);
+	}
+}
+
+void
+csv_groups_add_to_words(const CsvGroups *groups, uint32_t group,
+						const uint8_t *row, int64_t *words)
+{
+	const CsvQuery *query = groups->query;
+	const CsvPartialLayout *layout = &groups->partial;
+
+	for (uint32_t i = 0; i < query->naggregates; i++)
+	{
+		const CsvAggregate *aggregate = &query->aggregate[i];
+		const CsvAccumulator *accumulator = &groups->accumulators[i];
+		const uint8_t *place = row + accumulator->offset;
+		int64_t    *word = words + layout->first_word[i];
+		bool		first = words[layout->input[i]] == 0;
+
+		if (csv_is_sum(aggregate) && aggregate->lane == CSV_LANE_FLOAT)
+			csv_float_sum_to_words((const CsvFloatSum *) place,
+								   &groups->wides, word);
+		else if (csv_is_sum(aggregate))
+		{
+			if (accumulator->nbytes == 8 && groups->carries.nrows == 0)
+			{
+				int64_t		kept;
+
+				memcpy(&kept, place, 8);
+				word[0] += (uint32_t) kept;
+				word[1] += kept >> 32;
+			}
+			else
+				add_wide_to_words(csv_groups_sum(groups, group, i),
+								  csv_sum_words(aggregate->kind,
+												aggregate->lane), word);
+		}
+		else if (csv_is_extreme(aggregate) &&
+				 (row[groups->bits_offset + accumulator->bit / 8] >>
+				  accumulator->bit % 8 & 1) != 0)
+		{
+			CsvValue	value;
+			CsvValue	kept;
+
+			csv_load_extreme(aggregate->lane, place, &value);
+			if (!first)
+			{
+				kept = pair_value(aggregate->lane, (uint64_t) word[0],
+								  (uint64_t) word[1], NULL);
+				first = csv_replaces_extreme(aggregate->kind == CSV_AGGREGATE_MAX,
+											 csv_value_compare(aggregate->lane,
+															   &value, &kept));
+			}
+			if (first)
+				csv_value_to_pair(aggregate->lane, &value, (uint64_t *) word);
+		}
+	}
+	for (uint32_t i = 0; i < layout->ninputs; i++)
+	{
+		uint32_t	count;
+
+		if (layout->distinct[i])
+			continue;
+		memcpy(&count, row + groups->counters[i], 4);
+		words[i] += count < COUNTER_UNIT ? count :
+			csv_groups_count(groups, group, i);
+	}
+}
+
+/*
+ * What COUNT_DISTINCT has counted: of the groups that are there by their numbers
+ * there, of others as rows that count for nothing else.
+ */
+static CsvStatus
+absorb_values(CsvEvaluator *into, const CsvEvaluator *from, uint32_t aggregate,
+			  const uint32_t *numbers)
+{
+	CsvGroups  *groups = into->groups;
+	const CsvQuery *query = groups->query;
+	const CsvAccumulator *accumulator =
+		&from->groups->accumulators[aggregate];
+	CsvValue	keys[CSV_MAX_KEYS];
+	CsvValue	values[CSV_MAX_AGGREGATES];
+
+	memset(values, 0, sizeof(values));
+	for (uint32_t i = 0; i < query->naggregates; i++)
+		values[i].state = CSV_LANE_NULL;
+	for (uint32_t row = 0; row < accumulator->distinct.nrows; row++)
+	{
+		CsvRun		run = {0, 1, NULL};
+		CsvValue   *value = &values[aggregate];
+		uint32_t	group = csv_distinct_value(accumulator, row, value);
+		uint64_t	hash;
+
+		run.group = numbers[group];
+		if (run.group != CSV_GROUPS_FULL)
+		{
+			run.place = csv_keyed_row(&groups->table, run.group);
+			if (!csv_count_distinct(groups, aggregate, &run, value,
+									csv_groups_are_full(groups)))
+				return CSV_NO_MEMORY;
+			continue;
+		}
+		for (uint32_t key = 0; key < query->nkeys; key++)
+			csv_evaluator_key(from, group, key, &keys[key]);
+		run.group = csv_evaluator_find_group(into, keys, &hash);
+		if (!groups->spill(groups->spill_arg, hash, keys, values, NULL))
+			return CSV_NO_MEMORY;
+	}
+	return CSV_OK;
+}
+
+CsvStatus
+csv_evaluator_absorb(CsvEvaluator *into, const CsvEvaluator *from)
+{
+	CsvGroups  *groups = into->groups;
+	const CsvMemory *memory = groups->memory;
+	uint32_t	ngroups = from->groups->table.nrows;
+	const CsvQuery *query = groups->query;
+	size_t		nbytes = groups->partial.nwords * sizeof(int64_t);
+	uint64_t	hash;
+	CsvStatus	status = CSV_OK;
+	int64_t    *words = memory->alloc(memory->owner, nbytes +
+									  ngroups * sizeof(uint32_t) + 1);
+	uint32_t   *numbers;
+
+	if (words == NULL)
+		return CSV_NO_MEMORY;
+	numbers = (uint32_t *) (words + groups->partial.nwords);
+	for (uint32_t g = 0; g < ngroups && status == CSV_OK; g++)
+	{
+		CsvValue	keys[CSV_MAX_KEYS];
+		CsvPartial	partial = {words, NULL};
+
+		memset(words, 0, nbytes);
+		csv_groups_add_to_words(from->groups, g,
+								csv_keyed_row(&from->groups->table, g), words);
+		for (uint32_t key = 0; key < query->nkeys; key++)
+			csv_evaluator_key(from, g, key, &keys[key]);
+		numbers[g] = csv_evaluator_find_group(into, keys, &hash);
+		if (numbers[g] == CSV_NO_GROUP ||
+			(numbers[g] == CSV_GROUPS_FULL ?
+			 !groups->spill(groups->spill_arg, hash, keys, NULL, &partial) :
+			 !csv_evaluator_add_partial(into, numbers[g], &partial)))
+			status = CSV_NO_MEMORY;
+	}
+	for (uint32_t i = 0; i < query->naggregates && status == CSV_OK; i++)
+		if (query->aggregate[i].kind == CSV_AGGREGATE_COUNT_DISTINCT)
+			status = absorb_values(into, from, i, numbers);
+	memory->free(memory->owner, words);
+	return status;
+}
+
+/* ---- one group ---- */
+
 void
 csv_evaluator_key(const CsvEvaluator *evaluator, uint32_t group, uint32_t key,
 				  CsvValue *value)
@@ -200,46 +397,20 @@ csv_evaluator_aggregate(const CsvEvaluator *evaluator, uint32_t group,
 {
 	const CsvGroups *groups = evaluator->groups;
 	const CsvAggregate *aggregate = &groups->query->aggregate[number];
-	const CsvAccumulator *accumulator = &groups->accumulators[number];
-	uint32_t	input = groups->partial.input[number];
-	const uint8_t *row = csv_keyed_row(&groups->table, group);
-	const uint8_t *place = row + accumulator->offset;
-	uint32_t	count;
+	const uint8_t *place = csv_keyed_row(&groups->table, group) +
+		groups->accumulators[number].offset;
 
 	memset(value, 0, sizeof(*value));
 	value->extreme.state = CSV_LANE_NULL;
-	memcpy(&count, row + groups->counters[input], 4);
-	value->count = count;
-	if (count >= COUNTER_UNIT)
-		value->count += (int64_t) COUNTER_UNIT *
-			(int64_t) csv_get_carry(groups, group, COUNTER_FIELD(input));
-	if (count == 0)
+	value->count = csv_groups_count(groups, group,
+									groups->partial.input[number]);
+	if (value->count == 0)
 		return;
 	if (csv_is_sum(aggregate) && aggregate->lane == CSV_LANE_FLOAT)
 		value->real = csv_float_sum_round((const CsvFloatSum *) place,
 										  &groups->wides, &value->overflow);
 	else if (csv_is_sum(aggregate))
-	{
-		CsvInt128	kept = 0;
-
-		if (accumulator->nbytes == 8)
-		{
-			int64_t		low;
-
-			memcpy(&low, place, 8);
-			kept = low;
-		}
-		else
-			memcpy(&kept, place, 16);
-		value->wide = csv_wide_sum_of(kept);
-		if (groups->carries.nrows > 0)
-			value->wide =
-				csv_wide_sum_add(value->wide,
-								 csv_wide_sum_shifted(csv_get_carry(groups,
-																	group,
-																	number),
-													  accumulator->nbytes == 16));
-	}
+		value->wide = csv_groups_sum(groups, group, number);
 	else if (csv_is_extreme(aggregate))
 		csv_load_extreme(aggregate->lane, place, &value->extreme);
 }

@@ -336,6 +336,16 @@ typedef struct CsvEvaluator CsvEvaluator;
 extern CsvEvaluator *csv_evaluator_create(const CsvMemory *memory,
 										  const CsvQuery *query);
 extern void csv_evaluator_free(CsvEvaluator *evaluator);
+
+/* another one of the same query, for csv_team_create(); NULL: no memory */
+extern CsvEvaluator *csv_evaluator_create_like(const CsvMemory *memory,
+											   const CsvEvaluator *other);
+
+/*
+ * Another one, of the same memory, that has all groups; none are left.  NULL: no
+ * memory, and they stay.
+ */
+extern CsvEvaluator *csv_evaluator_take_groups(CsvEvaluator *evaluator);
 extern const CsvQuery *csv_evaluator_query(const CsvEvaluator *evaluator);
 
 /*
@@ -386,8 +396,8 @@ extern CsvStatus csv_evaluator_run(CsvEvaluator *evaluator,
 typedef struct CsvRowClasses
 {
 	uint32_t   *classes;		/* of each row of the batch, or UNKNOWN */
-	uint32_t   *nclasses;		/* of all batches of a file: numbers are below
-								 * this */
+	uint32_t   *nclasses;		/* of all batches of a file, and all threads:
+								 * numbers are below this */
 } CsvRowClasses;
 
 /*
@@ -412,7 +422,7 @@ extern void csv_evaluator_forget(CsvEvaluator *evaluator);
  *					FLOAT: CSV_FLOAT_SUM_WORDS of them, the weight of the first
  *					being 2^-1074, and one of what was seen
  *	MIN, MAX		2 words: the value, where there is one; of a TEXT, its offset
- *					in `texts` and its length
+ *					in `texts` (see csv_partial_text()) and its length
  *	others			nothing but their input's
  */
 typedef struct CsvPartial
@@ -420,6 +430,13 @@ typedef struct CsvPartial
 	const int64_t *words;
 	const uint8_t *texts;
 } CsvPartial;
+
+/* `texts` may be NULL: then offsets are addresses */
+CSV_INLINE const uint8_t *
+csv_partial_text(const uint8_t *texts, uint64_t offset)
+{
+	return (const uint8_t *) ((uintptr_t) texts + offset);
+}
 
 /* the groups of some rows, in the order of their first rows */
 typedef struct CsvPartialGroups
@@ -465,7 +482,19 @@ typedef struct CsvAnswer
 
 	bool		held;			/* the engine has kept groups of this batch, or some
 								 * of them: see CsvEngine.held_groups */
+
+	/* of threads (team.h) */
+	bool		is_whole;		/* arrays have entries for all rows, after all */
+	CsvStatus	status;
+	CsvEvaluator *given;		/* NULL, or one whose groups are to be taken */
 } CsvAnswer;
+
+/* do a batch's arrays have entries only for the rows of its answer's selection? */
+CSV_INLINE bool
+csv_has_selected_rows(const CsvBatch *batch)
+{
+	return batch->answer != NULL && !batch->answer->is_whole;
+}
 
 /* what an engine may answer: see CsvEngine.set_query */
 typedef struct CsvRequest
@@ -564,6 +593,13 @@ extern uint32_t csv_evaluator_seek_group(const CsvEvaluator *evaluator,
  */
 extern CsvStatus csv_evaluator_merge(CsvEvaluator *evaluator,
 									 const CsvPartialGroups *groups);
+
+/*
+ * Add all groups of another evaluator of the same query, and what COUNT_DISTINCT
+ * has counted there; likewise.
+ */
+extern CsvStatus csv_evaluator_absorb(CsvEvaluator *into,
+									  const CsvEvaluator *from);
 
 /*
  * A group's keys and aggregates.  Texts of keys live as long as the groups,

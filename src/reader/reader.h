@@ -393,6 +393,14 @@ typedef struct CsvEngine
 	 */
 	CsvStatus	(*held_groups) (void *engine, uint32_t first,
 								struct CsvPartialGroups *groups);
+
+	/*
+	 * Another engine of the same kind, not configured, for one of several threads
+	 * that parse a piece of a file each; closed by whoever has opened it.  NULL
+	 * (here: the engine is none for that): there is no memory.
+	 */
+	void	   *(*another) (void *engine);
+	uint32_t	(*nthreads) (void *engine); /* how many there may be */
 } CsvEngine;
 
 /* the CPU engine; NULL where memory or the instruction set is not there */
@@ -473,6 +481,12 @@ typedef struct CsvReadAhead
 	void		(*seek) (void *arg, uint64_t offset);
 	void	   *arg;
 	int			nthreads;		/* that may read at once */
+
+	/*
+	 * Not 0: how long the file is.  Then several threads may parse it, if the
+	 * engine has some; what comes behind that is not read.
+	 */
+	uint64_t	file_bytes;
 } CsvReadAhead;
 
 /*
@@ -482,6 +496,38 @@ typedef struct CsvReadAhead
  * CsvReadFn is called for the same bytes, to fail in the caller's thread.
  */
 extern void csv_reader_read_ahead(CsvReader *reader, const CsvReadAhead *ahead);
+
+/*
+ * Called by each of several threads that parse a file, for its batches: so that
+ * more is done with them there.  It may set batch->answer.  thread: below
+ * CSV_MAX_THREADS; slot: below CSV_BATCH_SLOTS, no other batch has it until the
+ * one that follows this one was taken.  False: nobody is going to look at the
+ * batch's arrays, errors or bytes.
+ */
+#define CSV_MAX_THREADS	64
+#define CSV_BATCH_SLOTS	256
+
+typedef struct CsvBatchHook
+{
+	bool		(*function) (void *arg, uint32_t thread, uint32_t slot,
+							 CsvBatch *batch,
+							 bool (*interrupted) (void *interrupted_arg),
+							 void *interrupted_arg);
+	void	   *arg;
+} CsvBatchHook;
+
+/*
+ * From now on (NULL: no longer), until csv_reader_leave().  Batches may still come
+ * for which it was not called.
+ */
+extern void csv_reader_set_hook(CsvReader *reader, const CsvBatchHook *hook);
+
+/*
+ * Is no thread ahead of the caller?  Else none of them goes on from here: ask
+ * again after the next batch.  So nothing that the hook has seen is read again
+ * with another engine.
+ */
+extern bool csv_reader_settle(CsvReader *reader);
 
 /*
  * Let go of the file that is open, before it is closed: when this returns, no
@@ -523,6 +569,9 @@ extern CsvStatus csv_reader_next(CsvReader *reader, CsvBatch *batch);
 extern const CsvDialect *csv_reader_dialect(const CsvReader *reader);
 extern const char *csv_reader_message(const CsvReader *reader);
 extern double csv_reader_read_seconds(const CsvReader *reader);
+
+/* most threads that have parsed a file; 0: none but the caller's */
+extern uint32_t csv_reader_nthreads(const CsvReader *reader);
 
 /* ---- single records, for whoever takes a batch (record.c) ---- */
 

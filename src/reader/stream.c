@@ -27,6 +27,7 @@
  * is seen: a lone CR there makes the whole file one with CR boundaries.
  */
 #include "clock.h"
+#include "pieces.h"
 #include "pipeline.h"
 
 #include <string.h>
@@ -79,6 +80,10 @@ struct CsvReader
 	/* the pipeline */
 	CsvReadAhead ahead;			/* read_at NULL: not for this file */
 	CsvPipeline *pipeline;		/* NULL: not running */
+	CsvPieces  *pieces;			/* likewise: instead of it, for engines of several
+								 * threads */
+	CsvBatchHook hook;
+	uint32_t	nthreads;		/* most that have taken pieces */
 	uint64_t	headroom_bytes; /* as in CsvPipelineOptions */
 	uint32_t	nahead;			/* batches that this pipeline has delivered */
 	uint32_t	ndetour;		/* chunks to read without it where it ended */
@@ -419,15 +424,22 @@ pass_rest_of_line(CsvReader *reader)
 	}
 }
 
-/* stop the pipeline; what it has not handed out is read again */
+/* stop threads that are ahead; what they have not handed out is read again */
 static void
 stop_pipeline(CsvReader *reader)
 {
-	if (reader->pipeline == NULL)
-		return;
-	reader->read_seconds += csv_pipeline_read_seconds(reader->pipeline);
-	csv_pipeline_stop(reader->pipeline);
+	if (reader->pipeline != NULL)
+	{
+		reader->read_seconds += csv_pipeline_read_seconds(reader->pipeline);
+		csv_pipeline_stop(reader->pipeline);
+	}
+	if (reader->pieces != NULL)
+	{
+		reader->read_seconds += csv_pieces_read_seconds(reader->pieces);
+		csv_pieces_stop(reader->pieces);
+	}
 	reader->pipeline = NULL;
+	reader->pieces = NULL;
 }
 
 void
@@ -435,6 +447,7 @@ csv_reader_leave(CsvReader *reader)
 {
 	stop_pipeline(reader);
 	memset(&reader->ahead, 0, sizeof(reader->ahead));
+	memset(&reader->hook, 0, sizeof(reader->hook));
 	reader->opening = CSV_OPENING_NOTHING;
 	reader->headroom_bytes = 0;
 	reader->ndetour = 1;
@@ -446,6 +459,24 @@ void
 csv_reader_read_ahead(CsvReader *reader, const CsvReadAhead *ahead)
 {
 	reader->ahead = *ahead;
+}
+
+void
+csv_reader_set_hook(CsvReader *reader, const CsvBatchHook *hook)
+{
+	memset(&reader->hook, 0, sizeof(reader->hook));
+	if (hook != NULL)
+		reader->hook = *hook;
+	if (reader->pieces != NULL)
+		csv_pieces_set_hook(reader->pieces, &reader->hook);
+}
+
+bool
+csv_reader_settle(CsvReader *reader)
+{
+	if (reader->pieces != NULL)
+		csv_pieces_wind_up(reader->pieces);
+	return reader->pieces == NULL;
 }
 
 static void
@@ -697,32 +728,76 @@ read_chunk(CsvReader *reader, CsvBatch *batch)
 	}
 }
 
-/* start the pipeline where it is of use; without it, all goes on as well */
-static void
-start_pipeline(CsvReader *reader)
+/* threads that take pieces of the file each */
+static bool
+start_pieces(CsvReader *reader, uint64_t most_bytes)
 {
 	const CsvEngine *engine = reader->engine;
-	uint64_t	chunk_bytes = reader->options.chunk_bytes;
+	uint64_t	nbytes = reader->ahead.file_bytes;
+	CsvPiecesOptions options;
+
+	memset(&options, 0, sizeof(options));
+	if (engine->another == NULL || nbytes <= reader->place.offset)
+		return false;
+	options.nthreads = engine->nthreads(reader->engine_state);
+	if (options.nthreads > (nbytes - reader->place.offset) / most_bytes + 1)
+		options.nthreads = (uint32_t)
+			((nbytes - reader->place.offset) / most_bytes) + 1;
+	if (options.nthreads < 2)
+		return false;
+	options.engine = reader->engine;
+	options.engine_state = reader->engine_state;
+	options.dialect = &reader->dialect;
+	options.layout = reader->layout;
+	options.memory = reader->memory;
+	options.ahead = reader->ahead;
+	options.hook = reader->hook;
+	options.place = reader->place;
+	options.piece_bytes = reader->next_chunk_bytes < most_bytes ?
+		reader->next_chunk_bytes : most_bytes;
+	options.most_piece_bytes = most_bytes;
+	options.max_record_bytes = reader->options.max_record_bytes;
+	reader->pieces = csv_pieces_start(&options);
+	if (reader->pieces != NULL && reader->nthreads < options.nthreads)
+		reader->nthreads = options.nthreads;
+	return reader->pieces != NULL;
+}
+
+static bool
+start_pipeline(CsvReader *reader, uint64_t most_bytes)
+{
 	CsvPipelineOptions options;
 
-	if (reader->ahead.read_at == NULL || engine->noutputs < 2 ||
-		reader->nwithout > 0 || reader->at_end ||
-		reader->next_chunk_bytes < CSV_LEAST_PIECE_BYTES)
-		return;
+	if (reader->next_chunk_bytes < CSV_LEAST_PIECE_BYTES)
+		return false;
 	memset(&options, 0, sizeof(options));
-	options.engine = engine;
+	options.engine = reader->engine;
 	options.engine_state = reader->engine_state;
 	options.memory = reader->memory;
 	options.ahead = reader->ahead;
 	options.place = reader->place;
 	options.piece_bytes = reader->next_chunk_bytes;
-	options.most_piece_bytes = chunk_bytes != 0 ? chunk_bytes :
-		engine_chunk_bytes(reader);
+	options.most_piece_bytes = most_bytes;
 	options.headroom_bytes = reader->headroom_bytes;
 	options.max_record_bytes = reader->options.max_record_bytes;
 	reader->pipeline = csv_pipeline_start(&options);
+	return reader->pipeline != NULL;
+}
+
+/* start threads where they are of use; without them, all goes on as well */
+static void
+start_ahead(CsvReader *reader)
+{
+	uint64_t	chunk_bytes = reader->options.chunk_bytes;
+
+	if (reader->ahead.read_at == NULL || reader->engine->noutputs < 2 ||
+		reader->nwithout > 0 || reader->at_end)
+		return;
 	reader->nahead = 0;
-	if (reader->pipeline == NULL)
+	if (!start_pieces(reader, chunk_bytes != 0 ? chunk_bytes :
+					  reader->engine->default_chunk_bytes) &&
+		!start_pipeline(reader, chunk_bytes != 0 ? chunk_bytes :
+						engine_chunk_bytes(reader)))
 	{
 		reader->nwithout = MAX_DETOUR;
 		return;
@@ -733,6 +808,21 @@ start_pipeline(CsvReader *reader)
 	reader->start = 0;
 	reader->filled = 0;
 	reader->target_bytes = 0;
+}
+
+/* the next batch of threads that are ahead; CSV_END: *end says why */
+static CsvStatus
+next_ahead(CsvReader *reader, CsvBatch *batch, CsvPipelineEnd *end)
+{
+	bool		(*interrupted) (void *arg) = reader->options.interrupted;
+	void	   *arg = reader->options.interrupted_arg;
+
+	if (reader->pieces == NULL)
+		return csv_pipeline_next(reader->pipeline, interrupted, arg, batch,
+								 &reader->place, end);
+	end->headroom_bytes = 0;
+	return csv_pieces_next(reader->pieces, interrupted, arg, batch,
+						   &reader->place, &end->status);
 }
 
 CsvStatus
@@ -747,15 +837,12 @@ csv_reader_next(CsvReader *reader, CsvBatch *batch)
 		CsvPipelineEnd end;
 		CsvStatus	status;
 
-		if (reader->pipeline == NULL)
-			start_pipeline(reader);
-		if (reader->pipeline == NULL)
+		if (reader->pipeline == NULL && reader->pieces == NULL)
+			start_ahead(reader);
+		if (reader->pipeline == NULL && reader->pieces == NULL)
 			return read_chunk(reader, batch);
 
-		status = csv_pipeline_next(reader->pipeline,
-								   reader->options.interrupted,
-								   reader->options.interrupted_arg,
-								   batch, &reader->place, &end);
+		status = next_ahead(reader, batch, &end);
 		if (status == CSV_OK)
 		{
 			grow_chunk(reader);
@@ -767,7 +854,8 @@ csv_reader_next(CsvReader *reader, CsvBatch *batch)
 		stop_pipeline(reader);
 		if (end.status == CSV_END)
 			reader->at_end = true;
-		if (end.status != CSV_OK)
+		/* what cannot be read is met again, by the callback */
+		if (end.status != CSV_OK && end.status != CSV_UNREADABLE)
 			return end.status;
 		if (end.headroom_bytes > 0)
 			reader->headroom_bytes = end.headroom_bytes;
@@ -796,6 +884,12 @@ csv_reader_message(const CsvReader *reader)
 		reader->engine->message(reader->engine_state);
 }
 
+uint32_t
+csv_reader_nthreads(const CsvReader *reader)
+{
+	return reader->nthreads;
+}
+
 double
 csv_reader_read_seconds(const CsvReader *reader)
 {
@@ -803,5 +897,7 @@ csv_reader_read_seconds(const CsvReader *reader)
 
 	if (reader->pipeline != NULL)
 		seconds += csv_pipeline_read_seconds(reader->pipeline);
+	if (reader->pieces != NULL)
+		seconds += csv_pieces_read_seconds(reader->pieces);
 	return seconds;
 }

@@ -137,7 +137,7 @@ csv_careful_take(CsvCareful *careful, const CsvFileBatch *batch)
 		free_flags(careful);
 		return false;
 	}
-	careful->nentries = batch->batch.answer != NULL ?
+	careful->nentries = csv_has_selected_rows(&batch->batch) ?
 		batch->batch.answer->selection.nrows : batch->batch.nrows;
 	careful->has_runs = false;
 	for (int i = 0; i < careful->ncolumns; i++)

@@ -316,6 +316,10 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 			ExplainPropertyInteger("Rows Removed by Engine Limit", NULL,
 								   evaluation->beyond, es);
 		ExplainPropertyInteger("Chunks", NULL, reading->chunks, es);
+		if (Max(reading->threads, evaluation->threads) > 1)
+			ExplainPropertyInteger("Threads", NULL,
+								   Max(reading->threads, evaluation->threads),
+								   es);
 		if (evaluation->answered > 0)
 			ExplainPropertyInteger("Chunks Evaluated by GPU", NULL,
 								   evaluation->answered, es);

@@ -670,7 +670,8 @@ csv_table_scan_next(CsvTableScan *scan, Datum *values, bool *isnull)
 				return false;
 			continue;
 		}
-		scan->entry = scan->at->batch.answer != NULL ? scan->position : row;
+		scan->entry = csv_has_selected_rows(&scan->at->batch) ?
+			scan->position : row;
 		if (scan->at->selection != NULL)
 		{
 			scan->undecided = scan->at->selection->any_careful &&

@@ -39,6 +39,7 @@
 #include "compat.h"
 #include "table/option.h"
 #include "table/text.h"
+#include "table/threads.h"
 
 #define DEFAULT_MAX_RECORD_BYTES	(16 * 1024 * 1024)
 #define DEFAULT_NOTICE_LIMIT		10
@@ -533,6 +534,7 @@ init_table_options(TableOptions *options, CsvTable *table)
 	table->verbosity = CSV_VERBOSITY_DEFAULT;
 	table->notice_limit = DEFAULT_NOTICE_LIMIT;
 	table->settings = csv_settings;
+	table->settings.cpu_threads = csv_thread_count(table->settings.cpu_threads);
 }
 
 /* an option that check_option_name() let pass */

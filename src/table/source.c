@@ -801,12 +801,16 @@ read_at(void *arg, uint8_t *buffer, size_t nbytes, uint64_t offset)
 bool
 csv_source_read_ahead(CsvSource *source, CsvReadAhead *ahead)
 {
+	struct stat file;
+
 	if (!is_seekable(source, source->is_regular, source->is_compressed))
 		return false;
 	ahead->read_at = read_at;
 	ahead->seek = seek;
 	ahead->arg = source;
 	ahead->nthreads = source->table->settings.io_threads;
+	ahead->file_bytes = fstat(source->fd, &file) == 0 && file.st_size > 0 ?
+		(uint64_t) file.st_size : 0;
 	return true;
 }
 

@@ -137,7 +137,6 @@ once()
 			return
 			;;
 		file_fdw) table=csv_bench.file_fdw ;;
-		cpu/1) setup+=' SET csv_gpu_fdw.engine = cpu;' ;;
 		cpu/*)
 			setup+=" SET csv_gpu_fdw.engine = cpu;
 				SET csv_gpu_fdw.cpu_threads = ${reader#*/};"

@@ -4,6 +4,7 @@
  */
 #include "compare.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,27 +28,32 @@
 #define MISALIGN	8
 #endif
 
+/* threads of an engine share its memory */
+static pthread_mutex_t memory_lock = PTHREAD_MUTEX_INITIALIZER;
+
 static void *
 memory_alloc(void *owner, size_t nbytes)
 {
 	TestMemory *memory = owner;
 	uint8_t    *bytes;
+	bool		fails;
 
-	if (memory->failures > 0)
+	pthread_mutex_lock(&memory_lock);
+	fails = memory->failures > 0 && memory->countdown-- == 0;
+	if (fails)
 	{
-		if (memory->countdown == 0)
-		{
-			memory->failures--;
-			memory->countdown = choose(&memory->choices, 20);
-			return NULL;
-		}
-		memory->countdown--;
+		memory->failures--;
+		memory->countdown = choose(&memory->choices, 20);
 	}
+	else
+		memory->live++;
+	pthread_mutex_unlock(&memory_lock);
+	if (fails)
+		return NULL;
 	bytes = malloc(nbytes + MISALIGN);
 	if (bytes == NULL)
-		return NULL;
+		abort();
 	memset(bytes, 0xA5, nbytes + MISALIGN < 8192 ? nbytes + MISALIGN : 8192);
-	memory->live++;
 	return bytes + MISALIGN;
 }
 
@@ -58,7 +64,9 @@ memory_free(void *owner, void *bytes)
 
 	if (bytes == NULL)
 		abort();
+	pthread_mutex_lock(&memory_lock);
 	memory->live--;
+	pthread_mutex_unlock(&memory_lock);
 	free((uint8_t *) bytes - MISALIGN);
 }
 
@@ -132,7 +140,9 @@ test_engines_open(TestEngine *engines, const char *which)
 		{"avx512", {CSV_ISA_AVX512, 1, 0}},
 		/* of any input there is, however small */
 		{"2 threads", {CSV_ISA_BEST, 2, 1}},
-		{"3 threads", {CSV_ISA_BEST, 3, 1}}
+		{"3 threads", {CSV_ISA_BEST, 3, 1}},
+		/* the same, a piece of the file each */
+		{"pieces", {CSV_ISA_BEST, 3, 1}}
 	};
 	char		reason[256] = "";
 	int			nengines = 0;
@@ -144,7 +154,8 @@ test_engines_open(TestEngine *engines, const char *which)
 			TestEngine *engine = &engines[nengines];
 
 			engine->name = cpus[i].name;
-			engine->engine = &csv_cpu_engine;
+			engine->engine = strcmp(engine->name, "pieces") == 0 ?
+				&csv_cpu_ahead_engine : &csv_cpu_engine;
 			engine->options = cpus[i].options;
 			if (engine_open(engine, reason, sizeof(reason)))
 				nengines++;
@@ -246,6 +257,25 @@ read_file(void *arg, uint8_t *buffer, size_t nbytes)
 		memcpy(buffer, run->file + run->read_bytes, n);
 	run->read_bytes += n;
 	return n;
+}
+
+static ssize_t
+read_file_at(void *arg, uint8_t *buffer, size_t nbytes, uint64_t offset)
+{
+	const Run  *run = arg;
+
+	if (offset >= run->nbytes)
+		return 0;
+	if (nbytes > run->nbytes - offset)
+		nbytes = run->nbytes - offset;
+	memcpy(buffer, run->file + offset, nbytes);
+	return (ssize_t) nbytes;
+}
+
+static void
+seek_file(void *arg, uint64_t offset)
+{
+	((Run *) arg)->read_bytes = offset;
 }
 
 static bool
@@ -552,6 +582,12 @@ run_reader(Run *run, CsvReader *reader, TestEngine *engines, int nengines)
 		return differ(run, "csv_reader_open: status %d", status);
 	if (!check_header(run, reader))
 		return false;
+	if (run->engine->engine == &csv_cpu_ahead_engine)
+	{
+		CsvReadAhead ahead = {read_file_at, seek_file, run, 1, run->nbytes};
+
+		csv_reader_read_ahead(reader, &ahead);
+	}
 
 	do
 		status = csv_reader_set_layout(reader, &run->layout);

@@ -331,8 +331,9 @@ reading_try(Reading *reading, const uint8_t *file, size_t nbytes)
 	assert_int_equal(csv_reader_open(reader, read_source, &source), CSV_OK);
 	if (reading->nthreads > 0)
 	{
+		/* several threads take pieces, one is helped */
 		CsvReadAhead ahead = {read_source_at, seek_source, &source,
-		reading->nthreads};
+		reading->nthreads, reading->threads > 1 ? nbytes : 0};
 
 		csv_reader_read_ahead(reader, &ahead);
 	}

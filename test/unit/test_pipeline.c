@@ -354,7 +354,7 @@ run(Trial *trial)
 		.want_positions = true, .null_bytes = (const uint8_t *) "",
 	.ncolumns = 1, .columns = &column};
 	CsvReadAhead ahead = {read_file_at, seek_file, &trial->file,
-	trial->nthreads};
+	trial->nthreads, 0};
 	void	   *cpu = csv_cpu_open(&counted_memory,
 												&(CsvCpuOptions) {.isa = CSV_ISA_BEST});
 	CsvReader  *reader = csv_reader_create(&counted_memory, &trial->options);

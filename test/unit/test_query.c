@@ -552,7 +552,7 @@ counters_and_sums_carry(void **state)
 	lanes[0].plain = lanes[1].plain = true;
 	lanes[0].integers = keys;
 	lanes[1].integers = values;
-	assert_true(csv_groups_init(&groups, &reading_memory, &query));
+	assert_true(csv_groups_init(&groups, &reading_memory, &query, 1));
 	assert_true(csv_groups_add(&groups, lanes, rows, 0));
 	assert_int_equal(groups.accumulators[1].nbytes, 8);
 	csv_evaluator_aggregate(&evaluator, 0, 0, &value);

@@ -1,6 +1,6 @@
 /*
  * crew.c
- *		The threads that share the CPU engine's work.
+ *		Threads that share work.
  *
  * Whoever is free, the calling thread too, takes the next part of the piece of
  * work at hand.  So nobody waits for a thread that the system does not run, and
@@ -118,32 +118,41 @@ make_helpers(CsvCrew *crew)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-void
-csv_crew_run(CsvCrew *crew, uint32_t nparts,
-			 void (*work) (void *arg, uint32_t part), void *arg)
+/* a piece of work of which the calling thread has taken the first parts */
+static void
+publish(CsvCrew *crew, uint32_t nparts, uint32_t ntaken,
+		void (*work) (void *arg, uint32_t part), void *arg)
 {
 	uint32_t	piece;
 
-	if (nparts == 1 || crew->nthreads == 1)
-	{
-		for (uint32_t part = 0; part < nparts; part++)
-			work(arg, part);
-		return;
-	}
 	if (!crew->was_made)
 		make_helpers(crew);
-
 	piece = TICKET_PIECE(atomic_load(&crew->ticket)) + 1;
 	crew->work = work;
 	crew->arg = arg;
-	atomic_store(&crew->ndone, 1);	/* counts part 0, which is done here */
+	atomic_store(&crew->ndone, ntaken);
 	pthread_mutex_lock(&crew->lock);
-	atomic_store(&crew->ticket, TICKET(piece, nparts) + 1);
+	atomic_store(&crew->ticket, TICKET(piece, nparts) + ntaken);
 	pthread_cond_broadcast(&crew->work_there);
 	pthread_mutex_unlock(&crew->lock);
-	work(arg, 0);
-	do_parts(crew);
+}
 
+void
+csv_crew_start(CsvCrew *crew, uint32_t nparts,
+			   void (*work) (void *arg, uint32_t part), void *arg)
+{
+	publish(crew, nparts, 0, work, arg);
+}
+
+void
+csv_crew_finish(CsvCrew *crew)
+{
+	uint32_t	nparts;
+
+	if (!crew->was_made)
+		return;
+	do_parts(crew);
+	nparts = TICKET_NPARTS(atomic_load(&crew->ticket));
 	for (int i = 0; i < SPINS && atomic_load(&crew->ndone) < nparts; i++)
 		relax();
 	if (atomic_load(&crew->ndone) < nparts)
@@ -153,6 +162,22 @@ csv_crew_run(CsvCrew *crew, uint32_t nparts,
 			pthread_cond_wait(&crew->work_done, &crew->lock);
 		pthread_mutex_unlock(&crew->lock);
 	}
+}
+
+void
+csv_crew_run(CsvCrew *crew, uint32_t nparts,
+			 void (*work) (void *arg, uint32_t part), void *arg)
+{
+	if (nparts == 1 || crew->nthreads == 1)
+	{
+		for (uint32_t part = 0; part < nparts; part++)
+			work(arg, part);
+		return;
+	}
+	/* part 0 is done here */
+	publish(crew, nparts, 1, work, arg);
+	work(arg, 0);
+	csv_crew_finish(crew);
 }
 
 void

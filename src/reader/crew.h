@@ -1,10 +1,10 @@
 /*
  * crew.h
- *		The threads that share the CPU engine's work.
+ *		Threads that share work: the CPU engine's, or that of merging groups.
  *
  * They are made at the first piece of work that is worth it and kept until the
- * engine is closed.  All signals are blocked in them, and they call nothing but
- * the work they are given, which allocates no memory.  They ask for no
+ * crew is closed.  All signals are blocked in them, and they call nothing but
+ * the work they are given, whose memory is not PostgreSQL's.  They ask for no
  * interrupts: the calling thread does, for all (csv_crew_interrupted).
  */
 #ifndef CSV_CREW_H
@@ -15,15 +15,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* with the calling one */
-#define CSV_MAX_THREADS	64
+#include "reader.h"
 
 /* of a piece of work */
 #define CSV_MAX_PARTS	128
 
 typedef struct CsvCrew
 {
-	uint32_t	nthreads;		/* that are wanted, with the calling one */
+	uint32_t	nthreads;		/* that are wanted, with the calling one; up to
+								 * CSV_MAX_THREADS */
 	uint32_t	nhelpers;		/* that were made */
 	bool		was_made;
 	pthread_t	helpers[CSV_MAX_THREADS - 1];
@@ -59,6 +59,15 @@ extern void csv_crew_init(CsvCrew *crew, uint32_t nthreads);
  */
 extern void csv_crew_run(CsvCrew *crew, uint32_t nparts,
 						 void (*work) (void *arg, uint32_t part), void *arg);
+
+/*
+ * The same in two steps: between them the calling thread does something else
+ * while helpers do parts; csv_crew_finish() does what is left and returns when all
+ * are done.  Without a start, or after it, it does nothing.
+ */
+extern void csv_crew_start(CsvCrew *crew, uint32_t nparts,
+						   void (*work) (void *arg, uint32_t part), void *arg);
+extern void csv_crew_finish(CsvCrew *crew);
 
 /*
  * What the calling thread does from now on, by itself or with the others, may be

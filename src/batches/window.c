@@ -1,0 +1,85 @@
+/*
+ * window.c
+ *		Kept batches that threads evaluate before they are walked through.
+ *
+ * A window begins small, for a query that wants a few rows only, and doubles.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "batches/window.h"
+#include "table/source.h"
+
+/* batches of the first window of a file */
+#define FIRST_BATCHES	8
+
+struct CsvWindow
+{
+	const CsvFileLayout *layout;
+	uint32_t	size;			/* of the next one */
+	uint32_t	nbatches;		/* of this one, */
+	uint32_t	next;			/* and the next of them */
+	CsvTeamBatch batches[CSV_BATCH_SLOTS];
+	CsvRowClasses classes[CSV_BATCH_SLOTS];
+	CsvBatch	mapped[CSV_BATCH_SLOTS];
+	CsvArray   *arrays;			/* ncolumns of each batch */
+};
+
+CsvWindow *
+csv_window_create(const CsvFileLayout *layout)
+{
+	CsvWindow  *window = palloc0(sizeof(CsvWindow));
+
+	window->layout = layout;
+	window->arrays = palloc(sizeof(CsvArray) * CSV_BATCH_SLOTS *
+							Max(layout->ncolumns, 1));
+	csv_window_clear(window);
+	return window;
+}
+
+void
+csv_window_clear(CsvWindow *window)
+{
+	window->size = FIRST_BATCHES;
+	window->nbatches = 0;
+	window->next = 0;
+}
+
+const CsvAnswer *
+csv_window_answer(CsvWindow *window, CsvTeam *team, const CsvKept *kept,
+				  const CsvResidentBatch *batch, CsvResidentGrouping *grouping,
+				  CsvStatus *status)
+{
+	uint32_t	n = 0;
+
+	*status = CSV_OK;
+	if (window->next < window->nbatches)
+		return window->batches[window->next++].answer;
+	for (; batch != NULL && n < window->size;
+		 batch = csv_resident_batch(csv_kept_columns(kept), batch))
+	{
+		CsvTeamBatch *entry = &window->batches[n];
+
+		/* these are passed over */
+		if (batch->batch.nrows == 0)
+			continue;
+		csv_kept_map(kept, batch, &window->mapped[n], window->arrays +
+					 (size_t) n * window->layout->ncolumns);
+		entry->batch = &window->mapped[n];
+		entry->classes = NULL;
+		if (grouping != NULL)
+		{
+			window->classes[n].classes = grouping->classes + batch->first_row;
+			window->classes[n].nclasses = &grouping->nclasses;
+			entry->classes = &window->classes[n];
+		}
+		n++;
+	}
+	*status = csv_team_run_all(team, &window->layout->layout, window->batches,
+							   n, csv_process_interrupts, NULL);
+	window->nbatches = n;
+	window->next = 1;
+	window->size = Min(2 * window->size, CSV_BATCH_SLOTS);
+	return window->batches[0].answer;
+}

@@ -1,0 +1,1016 @@
+/*
+ * team.c
+ *		Several threads evaluate one query.
+ *
+ * Merging many groups.  All members, and the caller's evaluator, whose groups are
+ * taken as one more member's, hash keys by the same seed, and their slots are in
+ * the order of the hash.  So they fall into parts that have nothing to do with each
+ * other.  One thread merges a part: to an array of the different keys, and of what
+ * has been added up, as in CsvPartialGroups.  There are so many parts that one stays
+ * in a processor's caches.  While the caller takes those of one window, helpers merge
+ * the next one.
+ *
+ * COUNT_DISTINCT has counted values of each member's own groups.  So all parts
+ * are merged at once first, and each group knows its number among all.  Then
+ * values are listed by the hash of (that number, value), and each such part of
+ * them is counted by one thread.
+ *
+ * Memory.  When the members' groups take more than the limit, each hands its
+ * evaluator over, with the answer to a batch, and evaluates no further ones.  The
+ * caller adds it to its own, which knows how to do with little memory.
+ */
+#include "team.h"
+
+#include <string.h>
+
+#include "../reader/crew.h"
+#include "accumulate.h"
+#include "evaluator.h"
+#include "groups.h"
+
+/* up to here, groups and values are added one by one: that takes 1 ms or so */
+#define FEW_ENTRIES		8192
+
+/* groups of a part, about: what is made of them stays in a second-level cache */
+#define PART_GROUPS		8192
+#define MOST_PART_BITS	12
+
+/*
+ * Each member numbers the groups that it remembers anew.  More of them than this
+ * are not worth it.
+ */
+#define MOST_CLASSES	65536
+
+/* groups ahead whose rows are fetched into the caches */
+#define PREFETCH		8
+
+typedef struct TeamMember
+{
+	CsvEvaluator *evaluator;	/* NULL: none yet */
+	size_t		nbytes;			/* of its groups, as counted for the team */
+	uint8_t    *doubtful;
+	uint32_t	capacity;
+
+	/* COUNT_DISTINCT */
+	uint32_t   *numbers;		/* of its groups, among all */
+	CsvKeyedSlot *listed;		/* its values by part: those of part p begin at */
+	uint32_t   *begin;			/* begin[p] */
+} TeamMember;
+
+/* a batch's answer */
+typedef struct TeamSlot
+{
+	CsvAnswer	answer;
+	void	   *room;			/* for what the selection points to, */
+	uint32_t	capacity;		/* of so many rows */
+} TeamSlot;
+
+typedef struct TeamPart
+{
+	CsvPartialGroups groups;
+	void	   *memory;			/* of what these are: */
+	uint64_t   *keys;
+	uint32_t   *nulls;
+	int64_t    *words;
+	uint32_t	first;			/* number of its first group among all */
+} TeamPart;
+
+struct CsvTeam
+{
+	CsvMemory	memory;
+	const CsvEvaluator *leader; /* the caller's */
+	const CsvQuery *query;
+	CsvPartialLayout layout;
+	uint32_t	nmembers;
+	TeamMember	   *members;		/* and one more, of the caller's evaluator */
+	size_t		limit_bytes;
+	atomic_size_t nbytes;		/* of groups of all members */
+	atomic_bool is_full;		/* it has been too much */
+	TeamSlot		slots[CSV_BATCH_SLOTS];
+
+	/* of csv_team_run_all() */
+	const CsvLayout *run_layout;
+	CsvTeamBatch *batches;
+	uint32_t	nbatches;
+	atomic_uint next_batch;
+
+	/* merging */
+	CsvCrew		crew;
+	atomic_bool failed;			/* no memory */
+	bool		stayed;			/* groups are here, for csv_team_groups() */
+	uint32_t	bits;			/* how many of a tag tell its part, */
+	uint32_t	nparts;			/* and how many parts there are */
+	TeamPart	   *parts;
+	uint32_t	next;			/* part to hand out */
+	uint32_t	window_begin;	/* parts that are being merged, */
+	uint32_t	window_end;
+	uint32_t	nmerged;		/* and how many are before them */
+	bool		distinct;		/* all are merged first */
+	uint32_t	list_bits;		/* as bits and nparts, of lists of values */
+	uint32_t	nlists;
+	uint32_t	counted;		/* the aggregate whose values are counted, */
+	uint32_t   *counts;			/* and how many each group has, by its number */
+};
+
+static void *
+get_memory(const CsvTeam *team, size_t nbytes)
+{
+	return team->memory.alloc(team->memory.owner, nbytes > 0 ? nbytes : 1);
+}
+
+static void
+drop_memory(const CsvTeam *team, void *memory)
+{
+	if (memory != NULL)
+		team->memory.free(team->memory.owner, memory);
+}
+
+CsvTeam *
+csv_team_create(const CsvMemory *memory, const CsvEvaluator *leader,
+				uint32_t nmembers)
+{
+	const CsvQuery *query = leader->query;
+	CsvTeam    *team = memory->alloc(memory->owner, sizeof(CsvTeam));
+	size_t		nbytes;
+
+	if (team == NULL)
+		return NULL;
+	memset(team, 0, sizeof(*team));
+	team->memory = *memory;
+	team->leader = leader;
+	team->query = query;
+	team->nmembers = nmembers < 1 ? 1 : nmembers < CSV_MAX_THREADS ?
+		nmembers : CSV_MAX_THREADS;
+	csv_partial_lay_out(query, &team->layout);
+	csv_crew_init(&team->crew, team->nmembers);
+	atomic_init(&team->nbytes, 0);
+	atomic_init(&team->failed, false);
+	atomic_init(&team->is_full, false);
+	nbytes = (team->nmembers + 1) * sizeof(TeamMember);
+	team->members = get_memory(team, nbytes);
+	if (team->members == NULL)
+	{
+		drop_memory(team, team);
+		return NULL;
+	}
+	memset(team->members, 0, nbytes);
+	for (uint32_t i = 0; i < query->naggregates; i++)
+		team->distinct |=
+			query->aggregate[i].kind == CSV_AGGREGATE_COUNT_DISTINCT;
+	return team;
+}
+
+static void
+drop_evaluator(CsvEvaluator *evaluator)
+{
+	if (evaluator != NULL)
+		csv_evaluator_free(evaluator);
+}
+
+static void
+drop_part(CsvTeam *team, TeamPart *part)
+{
+	drop_memory(team, part->memory);
+	memset(part, 0, sizeof(*part));
+}
+
+/* lists of a member's groups or values */
+static void
+drop_lists(CsvTeam *team)
+{
+	for (uint32_t i = 0; i <= team->nmembers; i++)
+	{
+		TeamMember	   *member = &team->members[i];
+
+		drop_memory(team, member->listed);
+		drop_memory(team, member->begin);
+		member->listed = NULL;
+		member->begin = NULL;
+	}
+}
+
+void
+csv_team_free(CsvTeam *team)
+{
+	atomic_store(&team->failed, true);	/* helpers give up */
+	csv_crew_close(&team->crew);
+	drop_lists(team);
+	for (uint32_t i = 0; i <= team->nmembers; i++)
+	{
+		TeamMember	   *member = &team->members[i];
+
+		drop_evaluator(member->evaluator);
+		drop_memory(team, member->doubtful);
+		drop_memory(team, member->numbers);
+	}
+	for (uint32_t i = 0; i < CSV_BATCH_SLOTS; i++)
+	{
+		drop_evaluator(team->slots[i].answer.given);
+		drop_memory(team, team->slots[i].room);
+	}
+	for (uint32_t i = 0; team->parts != NULL && i < team->nparts; i++)
+		drop_part(team, &team->parts[i]);
+	drop_memory(team, team->parts);
+	drop_memory(team, team->counts);
+	drop_memory(team, team->members);
+	drop_memory(team, team);
+}
+
+void
+csv_team_set_query(CsvTeam *team, const CsvQuery *query)
+{
+	team->query = query;
+	for (uint32_t i = 0; i < team->nmembers; i++)
+		if (team->members[i].evaluator != NULL)
+			csv_evaluator_set_query(team->members[i].evaluator, query);
+}
+
+void
+csv_team_limit(CsvTeam *team, size_t limit_bytes)
+{
+	team->limit_bytes = limit_bytes;
+}
+
+uint32_t
+csv_team_nactive(const CsvTeam *team)
+{
+	uint32_t	n = 0;
+
+	for (uint32_t i = 0; i < team->nmembers; i++)
+		n += team->members[i].evaluator != NULL ||
+			team->members[i].capacity > 0;
+	return n;
+}
+
+/* ---- batches ---- */
+
+bool
+csv_find_doubtful(const CsvBatch *batch, uint32_t ncolumns, uint8_t *flags)
+{
+	bool		any = false;
+
+	for (uint32_t i = 0; i < ncolumns; i++)
+	{
+		const CsvArray *array = &batch->arrays[i];
+
+		if (!array->any_slow)
+			continue;
+		if (!any)
+			memset(flags, 0, batch->nrows);
+		any = true;
+		for (uint32_t row = 0; row < batch->nrows; row++)
+			flags[row] |= array->status[row] == CSV_VALUE_DOUBTFUL;
+	}
+	return any;
+}
+
+/* false: no memory */
+static bool
+prepare_member(CsvTeam *team, TeamMember *member, uint32_t nrows)
+{
+	if (member->evaluator == NULL)
+	{
+		member->evaluator = csv_evaluator_create_like(&team->memory,
+													  team->leader);
+		if (member->evaluator == NULL)
+			return false;
+		if (member->evaluator->groups != NULL)
+			member->evaluator->groups->most_classes = MOST_CLASSES;
+	}
+	if (nrows > member->capacity)
+	{
+		drop_memory(team, member->doubtful);
+		member->capacity = 0;
+		member->doubtful = get_memory(team, nrows);
+		if (member->doubtful == NULL)
+			return false;
+		member->capacity = nrows;
+	}
+	return true;
+}
+
+/* the evaluator's room for the selection becomes the slot's, and its own the other */
+static void
+keep_selection(CsvEvaluator *evaluator, TeamSlot *slot)
+{
+	void	   *room = slot->room;
+	uint32_t	capacity = slot->capacity;
+
+	if (slot->answer.selection.nrows == 0)
+		return;
+	slot->room = evaluator->rows;
+	slot->capacity = evaluator->capacity;
+	evaluator->rows = room;
+	evaluator->careful = room == NULL ? NULL :
+		(uint8_t *) (evaluator->rows + capacity + 1);
+	evaluator->capacity = capacity;
+}
+
+/* do all members' groups, of which this one's have grown, take too much? */
+static bool
+has_too_much(CsvTeam *team, TeamMember *member)
+{
+	size_t		before = member->nbytes;
+
+	member->nbytes = csv_evaluator_group_bytes(member->evaluator);
+	if (atomic_fetch_add(&team->nbytes, member->nbytes - before) +
+		member->nbytes - before > team->limit_bytes && team->limit_bytes > 0)
+		atomic_store(&team->is_full, true);
+	return atomic_load(&team->is_full);
+}
+
+const CsvAnswer *
+csv_team_run(CsvTeam *team, uint32_t number, uint32_t slot_number,
+			 const CsvLayout *layout, const CsvBatch *batch,
+			 bool (*interrupted) (void *arg), void *interrupted_arg)
+{
+	TeamMember	   *member = &team->members[number];
+	TeamSlot	   *slot = &team->slots[slot_number];
+	CsvAnswer  *answer = &slot->answer;
+
+	if (atomic_load(&team->is_full) && member->evaluator == NULL)
+		return NULL;
+	memset(answer, 0, sizeof(*answer));
+	answer->is_whole = true;
+	if (!prepare_member(team, member, batch->nrows))
+	{
+		answer->status = CSV_NO_MEMORY;
+		return answer;
+	}
+	answer->status =
+		csv_evaluator_run(member->evaluator, layout, batch,
+						  csv_find_doubtful(batch, layout->ncolumns,
+											member->doubtful) ?
+						  member->doubtful : NULL, interrupted,
+						  interrupted_arg, &answer->selection);
+	if (answer->status != CSV_OK)
+		return answer;
+	keep_selection(member->evaluator, slot);
+	if (member->evaluator->groups != NULL && has_too_much(team, member))
+	{
+		answer->given = member->evaluator;
+		member->evaluator = NULL;
+	}
+	return answer;
+}
+
+/* a member's share of many batches */
+static void
+run_batches(void *arg, uint32_t number)
+{
+	CsvTeam    *team = arg;
+	TeamMember	   *member = &team->members[number];
+	uint32_t	i;
+
+	while ((i = atomic_fetch_add(&team->next_batch, 1)) < team->nbatches)
+	{
+		CsvTeamBatch *batch = &team->batches[i];
+
+		batch->answer = NULL;
+		if (member->evaluator == NULL && atomic_load(&team->is_full))
+			continue;
+		if (!prepare_member(team, member, batch->batch->nrows))
+		{
+			atomic_store(&team->failed, true);
+			return;
+		}
+		if (member->evaluator->groups != NULL)
+			csv_evaluator_remember(member->evaluator, batch->classes);
+		batch->answer = csv_team_run(team, number, i, team->run_layout,
+									 batch->batch, csv_crew_interrupted,
+									 &team->crew);
+	}
+}
+
+CsvStatus
+csv_team_run_all(CsvTeam *team, const CsvLayout *layout, CsvTeamBatch *batches,
+				 uint32_t nbatches, bool (*interrupted) (void *arg),
+				 void *interrupted_arg)
+{
+	team->run_layout = layout;
+	team->batches = batches;
+	team->nbatches = nbatches;
+	atomic_store(&team->next_batch, 0);
+	csv_crew_begin(&team->crew, interrupted, interrupted_arg);
+	csv_crew_run(&team->crew, team->nmembers, run_batches, team);
+	csv_crew_begin(&team->crew, NULL, NULL);
+	for (uint32_t i = 0; i < nbatches; i++)
+		if (batches[i].answer != NULL && batches[i].answer->status != CSV_OK)
+			return batches[i].answer->status;
+	return atomic_load(&team->failed) ? CSV_NO_MEMORY : CSV_OK;
+}
+
+void
+csv_team_forget(CsvTeam *team)
+{
+	for (uint32_t i = 0; i < team->nmembers; i++)
+		if (team->members[i].evaluator != NULL &&
+			team->members[i].evaluator->groups != NULL)
+			csv_evaluator_forget(team->members[i].evaluator);
+}
+
+CsvStatus
+csv_team_absorb(CsvTeam *team, CsvEvaluator *into, const CsvAnswer *answer)
+{
+	TeamSlot	   *slot = &team->slots[(const TeamSlot *) answer - team->slots];
+	CsvStatus	status = csv_evaluator_absorb(into, slot->answer.given);
+
+	csv_evaluator_free(slot->answer.given);
+	slot->answer.given = NULL;
+	return status;
+}
+
+/* ---- merging, for groups and values ---- */
+
+static CsvGroups *
+groups_of(const CsvTeam *team, uint32_t member)
+{
+	CsvEvaluator *evaluator = team->members[member].evaluator;
+
+	return evaluator == NULL || !evaluator->groups->ready ? NULL :
+		evaluator->groups;
+}
+
+static bool
+give_up(CsvTeam *team)
+{
+	return atomic_load(&team->failed) || csv_crew_interrupted(&team->crew);
+}
+
+/* of 2^bits parts */
+static inline uint32_t
+part_of(uint32_t tag, uint32_t bits)
+{
+	return (uint32_t) ((uint64_t) tag >> (32 - bits));
+}
+
+/* slots for n entries, at most half of them full */
+static uint32_t
+slots_for(uint32_t n)
+{
+	uint32_t	nslots = 16;
+
+	while (nslots / 2 < n)
+		nslots *= 2;
+	return nslots;
+}
+
+/* ---- step 2: groups ---- */
+
+static bool
+has_keys(const CsvTeam *team, const CsvPartialGroups *merged, uint32_t group,
+		 const CsvKeyed *table, const uint8_t *row)
+{
+	const uint64_t *pair = merged->keys +
+		(size_t) group * table->nkeys * 2;
+	uint32_t	nulls;
+
+	memcpy(&nulls, row + table->null_offset, 4);
+	if (table->nkeys > 0 && nulls != merged->nulls[group])
+		return false;
+	for (uint32_t key = 0; key < table->nkeys; key++, pair += 2)
+	{
+		const uint8_t *place = row + table->offsets[key];
+		CsvValue	value;
+
+		if (table->lanes[key] == CSV_LANE_INT)
+		{
+			if ((nulls >> key & 1) == 0 && memcmp(place, pair, 8) != 0)
+				return false;
+			continue;
+		}
+		csv_partial_key(team->query, merged, group, key, &value);
+		if (value.state == CSV_LANE_VALUE &&
+			!csv_stored_equals(table->lanes[key], place, &value))
+			return false;
+	}
+	return true;
+}
+
+/* a new group of the part, with nothing added */
+static void
+make_group(const CsvTeam *team, TeamPart *part, uint32_t group,
+		   const CsvKeyed *table, const uint8_t *row)
+{
+	uint64_t   *pair = part->keys + (size_t) group * table->nkeys * 2;
+	uint32_t   *nulls = part->nulls + group;
+
+	*nulls = 0;
+	if (table->nkeys > 0)
+		memcpy(nulls, row + table->null_offset, 4);
+	for (uint32_t key = 0; key < table->nkeys; key++, pair += 2)
+	{
+		CsvValue	value;
+
+		pair[0] = pair[1] = 0;
+		if ((*nulls >> key & 1) != 0)
+			continue;
+		csv_load_value(table->lanes[key], row + table->offsets[key], &value);
+		csv_value_to_pair(table->lanes[key], &value, pair);
+	}
+	memset(part->words + (size_t) group * team->layout.nwords, 0,
+		   team->layout.nwords * sizeof(int64_t));
+}
+
+/* add one of a member's groups to the part */
+static void
+merge_group(CsvTeam *team, TeamPart *part, uint32_t which, CsvKeyedSlot entry,
+			CsvKeyedSlot *slots, uint32_t mask)
+{
+	const CsvGroups *groups = groups_of(team, which);
+	const CsvKeyed *table = &groups->table;
+	const uint8_t *row = csv_keyed_row(table, entry.row);
+	uint32_t	at = entry.tag & mask;
+	uint32_t	group;
+
+	while (slots[at].row != CSV_NO_ROW &&
+		   (slots[at].tag != entry.tag ||
+			!has_keys(team, &part->groups, slots[at].row, table, row)))
+		at = (at + 1) & mask;
+	group = slots[at].row;
+	if (group == CSV_NO_ROW)
+	{
+		group = part->groups.ngroups++;
+		slots[at].row = group;
+		slots[at].tag = entry.tag;
+		make_group(team, part, group, table, row);
+	}
+	csv_groups_add_to_words(groups, entry.row, row,
+							part->words + (size_t) group * team->layout.nwords);
+	if (team->distinct)
+		team->members[which].numbers[entry.row] = group;
+}
+
+/*
+ * The slots of a part's groups: from *first on, as far as to the first free one
+ * behind the last that a tag of the part begins at; others' are between them.
+ */
+static void
+slots_of_part(const CsvTeam *team, const CsvKeyed *table, uint32_t number,
+			  uint32_t *first, uint32_t *last)
+{
+	uint64_t	tags = UINT64_C(1) << (32 - team->bits);
+
+	*first = csv_keyed_home(table, (uint32_t) (number * tags));
+	*last = csv_keyed_home(table, (uint32_t) ((number + 1) * tags - 1));
+}
+
+/* as many as may be groups of a member */
+static uint32_t
+count_slots(const CsvTeam *team, const CsvKeyed *table, uint32_t number)
+{
+	uint32_t	mask = table->slot_mask;
+	uint32_t	first;
+	uint32_t	last;
+	uint32_t	n = 0;
+
+	if (table->slots == NULL)
+		return table->nrows;
+	slots_of_part(team, table, number, &first, &last);
+	for (uint32_t at = first; at <= last; at++)
+	{
+		n += table->slots[at].row != CSV_NO_ROW;
+		if (at == last)
+			break;
+	}
+	for (uint32_t at = (last + 1) & mask;
+		 table->slots[at].row != CSV_NO_ROW; at = (at + 1) & mask)
+		n++;
+	return n;
+}
+
+static void
+merge_member(CsvTeam *team, TeamPart *part, uint32_t number, uint32_t which,
+			 CsvKeyedSlot *slots, uint32_t mask)
+{
+	const CsvKeyed *table = &groups_of(team, which)->table;
+	const CsvKeyedSlot *entries = table->slots;
+	uint32_t	at;
+	uint32_t	last;
+	bool		behind = false;
+
+	/* without keys there is one */
+	if (entries == NULL)
+	{
+		for (uint32_t row = 0; row < table->nrows; row++)
+			merge_group(team, part, which, (CsvKeyedSlot) {row, 0}, slots,
+						mask);
+		return;
+	}
+	for (slots_of_part(team, table, number, &at, &last);
+		 !behind || entries[at].row != CSV_NO_ROW;
+		 at = (at + 1) & table->slot_mask)
+	{
+		const CsvKeyedSlot *ahead = &entries[(at + PREFETCH) &
+											 table->slot_mask];
+
+		if (ahead->row != CSV_NO_ROW)
+			__builtin_prefetch(csv_keyed_row(table, ahead->row));
+		if (entries[at].row != CSV_NO_ROW &&
+			part_of(entries[at].tag, team->bits) == number)
+			merge_group(team, part, which, entries[at], slots, mask);
+		behind |= at == last;
+	}
+}
+
+static void
+merge_part(void *arg, uint32_t number)
+{
+	CsvTeam    *team = arg;
+	TeamPart	   *part;
+	uint32_t	n = 0;
+	uint32_t	nslots;
+	CsvKeyedSlot *slots;
+
+	number += team->window_begin;
+	part = &team->parts[number];
+	if (give_up(team))
+		return;
+	for (uint32_t i = 0; i <= team->nmembers; i++)
+		if (groups_of(team, i) != NULL)
+			n += count_slots(team, &groups_of(team, i)->table, number);
+	nslots = slots_for(n);
+	slots = get_memory(team, nslots * sizeof(CsvKeyedSlot));
+	part->memory = get_memory(team, (size_t) n *
+							  (team->query->nkeys * 16 +
+							   (size_t) team->layout.nwords * 8 + 4));
+	if (slots == NULL || part->memory == NULL)
+		atomic_store(&team->failed, true);
+	else
+	{
+		part->keys = part->memory;
+		part->words = (int64_t *) (part->keys + (size_t) n *
+								   team->query->nkeys * 2);
+		part->nulls = (uint32_t *) (part->words + (size_t) n *
+									team->layout.nwords);
+		part->groups.keys = part->keys;
+		part->groups.words = part->words;
+		part->groups.nulls = part->nulls;
+		/* all ones: no row */
+		memset(slots, 0xff, nslots * sizeof(CsvKeyedSlot));
+		for (uint32_t i = 0; i <= team->nmembers; i++)
+			if (groups_of(team, i) != NULL)
+				merge_member(team, part, number, i, slots, nslots - 1);
+	}
+	drop_memory(team, slots);
+}
+
+/* have helpers merge the next parts */
+static void
+start_window(CsvTeam *team)
+{
+	uint32_t	n = team->nparts - team->nmerged;
+
+	if (n > 2 * team->nmembers)
+		n = 2 * team->nmembers;
+	team->window_begin = team->nmerged;
+	team->window_end = team->nmerged + n;
+	if (n > 0)
+		csv_crew_start(&team->crew, n, merge_part, team);
+}
+
+CsvStatus
+csv_team_groups(CsvTeam *team, CsvPartialGroups *groups)
+{
+	memset(groups, 0, sizeof(*groups));
+	if (!team->stayed)
+		return CSV_OK;
+	if (team->next > 0)
+		drop_part(team, &team->parts[team->next - 1]);
+	while (team->next < team->nparts)
+	{
+		if (team->next == team->nmerged)
+		{
+			if (team->window_end == team->nmerged)
+				start_window(team);
+			csv_crew_finish(&team->crew);
+			if (atomic_load(&team->failed))
+				return CSV_NO_MEMORY;
+			team->nmerged = team->window_end;
+			start_window(team);
+		}
+		*groups = team->parts[team->next++].groups;
+		if (groups->ngroups > 0)
+			return CSV_OK;
+		drop_part(team, &team->parts[team->next - 1]);
+	}
+	return CSV_OK;
+}
+
+/* ---- values that COUNT_DISTINCT has counted ---- */
+
+static const CsvKeyed *
+values_of(const CsvTeam *team, uint32_t member)
+{
+	const CsvGroups *groups = groups_of(team, member);
+
+	return groups == NULL ? NULL :
+		&groups->accumulators[team->counted].distinct;
+}
+
+/* list a member's values by part */
+static void
+list_values(void *arg, uint32_t number)
+{
+	CsvTeam    *team = arg;
+	TeamMember	   *member = &team->members[number];
+	const CsvKeyed *table = values_of(team, number);
+	CsvKeyedSlot *entries;
+	uint32_t   *begin;
+
+	if (table == NULL || give_up(team))
+		return;
+	entries = get_memory(team, table->nrows * sizeof(CsvKeyedSlot));
+	member->listed = get_memory(team, table->nrows * sizeof(CsvKeyedSlot));
+	begin = get_memory(team, (team->nlists + 2) * sizeof(uint32_t));
+	member->begin = begin;
+	if (entries == NULL || member->listed == NULL || begin == NULL)
+	{
+		drop_memory(team, entries);
+		atomic_store(&team->failed, true);
+		return;
+	}
+	memset(begin, 0, (team->nlists + 2) * sizeof(uint32_t));
+	for (uint32_t row = 0; row < table->nrows; row++)
+	{
+		CsvValue	value;
+		uint32_t	group =
+			csv_distinct_value(&groups_of(team, number)->accumulators
+							   [team->counted], row, &value);
+		uint64_t	hash = csv_hash_word(table->seed, table->seed,
+										 member->numbers[group]);
+
+		entries[row].row = row;
+		entries[row].tag = (uint32_t) csv_keyed_hash(table, hash,
+													 table->lanes[1], &value);
+		begin[part_of(entries[row].tag, team->list_bits) + 2]++;
+	}
+	for (uint32_t p = 2; p <= team->nlists; p++)
+		begin[p] += begin[p - 1];
+	for (uint32_t row = 0; row < table->nrows; row++)
+		member->listed[begin[part_of(entries[row].tag,
+									 team->list_bits) + 1]++] = entries[row];
+	drop_memory(team, entries);
+}
+
+/* of a part, in all lists */
+static uint32_t
+count_listed(const CsvTeam *team, uint32_t number)
+{
+	uint32_t	n = 0;
+
+	for (uint32_t i = 0; i <= team->nmembers; i++)
+		if (team->members[i].begin != NULL)
+			n += team->members[i].begin[number + 1] -
+				team->members[i].begin[number];
+	return n;
+}
+
+typedef struct ValueSlot
+{
+	const uint8_t *place;		/* of the value; NULL: free */
+	uint32_t	tag;
+	uint32_t	number;			/* of its group */
+} ValueSlot;
+
+/* is it new?  Then it has a slot now. */
+static bool
+add_value(ValueSlot *slots, uint32_t mask, uint8_t lane, ValueSlot entry)
+{
+	uint32_t	at = entry.tag & mask;
+	CsvValue	value;
+
+	csv_load_value(lane, entry.place, &value);
+	while (slots[at].place != NULL &&
+		   (slots[at].tag != entry.tag || slots[at].number != entry.number ||
+			!csv_stored_equals(lane, slots[at].place, &value)))
+		at = (at + 1) & mask;
+	if (slots[at].place != NULL)
+		return false;
+	slots[at] = entry;
+	return true;
+}
+
+static void
+count_values(void *arg, uint32_t number)
+{
+	CsvTeam    *team = arg;
+	uint32_t	nslots;
+	ValueSlot  *slots;
+
+	if (give_up(team))
+		return;
+	nslots = slots_for(count_listed(team, number));
+	slots = get_memory(team, nslots * sizeof(ValueSlot));
+	if (slots == NULL)
+	{
+		atomic_store(&team->failed, true);
+		return;
+	}
+	memset(slots, 0, nslots * sizeof(ValueSlot));
+
+	for (uint32_t i = 0; i <= team->nmembers; i++)
+	{
+		const TeamMember *member = &team->members[i];
+		const CsvKeyed *table = values_of(team, i);
+		uint32_t	last = 0;
+		uint32_t	n = 0;
+
+		if (table == NULL || member->begin == NULL)
+			continue;
+		for (uint32_t k = member->begin[number];
+			 k < member->begin[number + 1]; k++)
+		{
+			const uint8_t *row = csv_keyed_row(table, member->listed[k].row);
+			ValueSlot	entry = {row + table->offsets[1],
+			member->listed[k].tag, 0};
+			CsvValue	group;
+
+			if (k + PREFETCH < member->begin[number + 1])
+				__builtin_prefetch(csv_keyed_row(table,
+												 member->listed[k + PREFETCH].row));
+			csv_load_value(CSV_LANE_INT, row, &group);
+			entry.number = member->numbers[group.value.integer];
+			if (!add_value(slots, nslots - 1, table->lanes[1], entry))
+				continue;
+			if (entry.number != last)
+			{
+				__atomic_fetch_add(&team->counts[last], n, __ATOMIC_RELAXED);
+				n = 0;
+			}
+			last = entry.number;
+			n++;
+		}
+		if (n > 0)
+			__atomic_fetch_add(&team->counts[last], n, __ATOMIC_RELAXED);
+	}
+	drop_memory(team, slots);
+}
+
+/* how many parts for n entries in all, as a power of two */
+static uint32_t
+bits_for(const CsvTeam *team, size_t n)
+{
+	uint32_t	bits = 1;
+
+	while (bits < MOST_PART_BITS &&
+		   (4 * team->nmembers > 1u << bits || n / PART_GROUPS > 1u << bits))
+		bits++;
+	return bits;
+}
+
+/* numbers of groups among those of their part become numbers among all */
+static uint32_t
+number_groups(CsvTeam *team)
+{
+	uint32_t	ngroups = 0;
+
+	for (uint32_t p = 0; p < team->nparts; p++)
+	{
+		team->parts[p].first = ngroups;
+		ngroups += team->parts[p].groups.ngroups;
+	}
+	for (uint32_t i = 0; i <= team->nmembers; i++)
+	{
+		const CsvGroups *groups = groups_of(team, i);
+		const CsvKeyed *table = groups == NULL ? NULL : &groups->table;
+
+		for (size_t at = 0; table != NULL && table->slots != NULL &&
+			 at <= table->slot_mask; at++)
+			if (table->slots[at].row != CSV_NO_ROW)
+				team->members[i].numbers[table->slots[at].row] +=
+					team->parts[part_of(table->slots[at].tag,
+										team->bits)].first;
+	}
+	return ngroups;
+}
+
+/* count the values of one aggregate, which `team->counted` is */
+static void
+count_aggregate(CsvTeam *team, uint32_t ngroups)
+{
+	uint32_t	input = team->layout.input[team->counted];
+	const uint32_t *count = team->counts;
+	size_t		nvalues = 0;
+
+	memset(team->counts, 0, ngroups * sizeof(uint32_t));
+	for (uint32_t i = 0; i <= team->nmembers; i++)
+		nvalues += values_of(team, i) == NULL ? 0 : values_of(team, i)->nrows;
+	team->list_bits = bits_for(team, nvalues);
+	team->nlists = 1u << team->list_bits;
+	csv_crew_run(&team->crew, team->nmembers + 1, list_values, team);
+	csv_crew_run(&team->crew, team->nlists, count_values, team);
+	drop_lists(team);
+	for (uint32_t p = 0; p < team->nparts; p++)
+	{
+		int64_t    *words = team->parts[p].words + input;
+
+		for (uint32_t g = 0; g < team->parts[p].groups.ngroups; g++)
+			words[(size_t) g * team->layout.nwords] = *count++;
+	}
+}
+
+/* merge all groups at once, and then count values */
+static CsvStatus
+merge_distinct(CsvTeam *team)
+{
+	uint32_t	ngroups;
+
+	for (uint32_t i = 0; i <= team->nmembers; i++)
+	{
+		const CsvGroups *groups = groups_of(team, i);
+
+		if (groups == NULL)
+			continue;
+		team->members[i].numbers = get_memory(team, groups->table.nrows *
+											  sizeof(uint32_t));
+		if (team->members[i].numbers == NULL)
+			return CSV_NO_MEMORY;
+	}
+	team->window_begin = 0;
+	csv_crew_run(&team->crew, team->nparts, merge_part, team);
+	if (give_up(team))
+		return CSV_NO_MEMORY;
+	ngroups = number_groups(team);
+	team->counts = get_memory(team, ngroups * sizeof(uint32_t));
+	if (team->counts == NULL)
+		return CSV_NO_MEMORY;
+	for (uint32_t i = 0; i < team->query->naggregates && !give_up(team); i++)
+		if (team->query->aggregate[i].kind == CSV_AGGREGATE_COUNT_DISTINCT)
+		{
+			team->counted = i;
+			count_aggregate(team, ngroups);
+		}
+	team->nmerged = team->nparts;
+	team->window_end = team->nparts;
+	return CSV_OK;
+}
+
+/* ---- the end ---- */
+
+static CsvStatus
+absorb_members(CsvTeam *team, CsvEvaluator *into)
+{
+	CsvStatus	status = CSV_OK;
+
+	for (uint32_t i = 0; i < team->nmembers; i++)
+	{
+		TeamMember	   *member = &team->members[i];
+
+		if (groups_of(team, i) != NULL && status == CSV_OK)
+			status = csv_evaluator_absorb(into, member->evaluator);
+		drop_evaluator(member->evaluator);
+		member->evaluator = NULL;
+	}
+	return status;
+}
+
+CsvStatus
+csv_team_finish(CsvTeam *team, CsvEvaluator *into, CsvGather gather,
+				bool (*interrupted) (void *arg), void *interrupted_arg)
+{
+	size_t		ngroups = 0;
+	size_t		nvalues = 0;
+	CsvStatus	status = CSV_OK;
+
+	if (!team->query->aggregates || team->stayed)
+		return CSV_OK;
+	for (uint32_t i = 0; i < team->nmembers; i++)
+	{
+		const CsvGroups *groups = groups_of(team, i);
+
+		if (groups == NULL)
+			continue;
+		ngroups += groups->table.nrows;
+		for (uint32_t k = 0; k < team->query->naggregates; k++)
+			nvalues += groups->accumulators[k].distinct.nrows;
+	}
+
+	/* what is merged at once takes about as much again */
+	if (gather == CSV_GATHER_CHOOSE &&
+		((ngroups <= FEW_ENTRIES && nvalues <= FEW_ENTRIES) ||
+		 (team->distinct && team->limit_bytes > 0 &&
+		  atomic_load(&team->nbytes) > team->limit_bytes / 2)))
+		gather = CSV_GATHER_ADD;
+	if (gather == CSV_GATHER_ADD)
+		return absorb_members(team, into);
+
+	team->members[team->nmembers].evaluator = csv_evaluator_take_groups(into);
+	if (team->members[team->nmembers].evaluator == NULL)
+		return CSV_NO_MEMORY;
+	team->stayed = true;
+	csv_crew_begin(&team->crew, interrupted, interrupted_arg);
+	team->bits = team->query->nkeys == 0 ? 0 : bits_for(team, ngroups);
+	team->nparts = 1u << team->bits;
+	team->parts = get_memory(team, team->nparts * sizeof(TeamPart));
+	if (team->parts == NULL)
+		return CSV_NO_MEMORY;
+	memset(team->parts, 0, team->nparts * sizeof(TeamPart));
+	if (team->distinct)
+		status = merge_distinct(team);
+	if (csv_crew_was_interrupted(&team->crew))
+		return CSV_INTERRUPTED;
+	/* nobody asks while the caller does something else */
+	csv_crew_begin(&team->crew, NULL, NULL);
+	return atomic_load(&team->failed) ? CSV_NO_MEMORY : status;
+}

@@ -1,0 +1,15 @@
+/*
+ * threads.h
+ *		How many threads a scan has.
+ */
+#ifndef CSV_THREADS_H
+#define CSV_THREADS_H
+
+/*
+ * For csv_gpu_fdw.cpu_threads.  0: as many as the cores allow that the process may
+ * use, and PostgreSQL's limits for a query's processes, the backend's own with
+ * them.  One in a parallel worker, which is itself one of several.
+ */
+extern int	csv_thread_count(int setting);
+
+#endif							/* CSV_THREADS_H */
