@@ -13,7 +13,8 @@ use Time::HiRes qw(time);
 
 plan skip_all => 'for CSV_GPU_FDW_ENGINE=cuda' if engine() ne 'cuda';
 
-my $node = csv_server('gpu');
+# workers would read some of the files on the CPU
+my $node = csv_server('gpu', max_parallel_workers_per_gather => 0);
 my $directory = PostgreSQL::Test::Utils::tempdir;
 
 # Above the 16 MB from which "auto" uses a GPU that is awake, and above the

@@ -447,7 +447,7 @@ SKIP:
 	$session->query('SELECT code FROM t LIMIT 1');
 	my $before = descriptors($session->pid);
 
-	$session->query(q{SET statement_timeout = '300ms'});
+	$session->query(q{SET statement_timeout = '30ms'});
 	my ($out, $err) = $session->query('SELECT count(code) FROM t');
 	like($err, qr/canceling statement due to statement timeout/, 'cancelled');
 	is(descriptors($session->pid), $before, 'nothing stays open');
