@@ -77,7 +77,7 @@ extern char *csv_engine_describe(const CsvSettings *settings, int64 nbytes,
 								 int ncolumns);
 
 /*
- * For costs: how many times as fast as one thread of the CPU's it reads, as
+ * For costs: how many times as fast as one thread it reads and evaluates, as
  * csv_engine_open would choose now.  Touches no CUDA.
  */
 extern double csv_engine_speed(const CsvSettings *settings, int64 nbytes,

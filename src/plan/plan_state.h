@@ -17,7 +17,8 @@ typedef struct CsvPlanState
 	CsvTable   *table;
 	Bitmapset  *wanted;			/* attribute numbers the scan must deliver */
 	BlockNumber pages;			/* of the file, as for a plain table */
-	double		read_speed;		/* csv_engine_speed() */
+	double		speed;			/* csv_engine_speed(): it reads and evaluates so many
+								 * times as fast as one thread */
 	bool		resident;		/* the session has the columns */
 	Index		relid;			/* of the table, also on top of its scan */
 	List	   *restrictinfo;	/* the table's WHERE clauses, as the executor

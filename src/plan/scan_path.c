@@ -348,7 +348,7 @@ csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 									 (int64) MaxBlockNumber);
 	if (state->pages < 1)
 		state->pages = 1;
-	state->read_speed = csv_engine_speed(&state->table->settings, nbytes,
+	state->speed = csv_engine_speed(&state->table->settings, nbytes,
 										 bms_num_members(state->wanted));
 
 	if (state->resident)
@@ -380,17 +380,16 @@ csv_read_cost(const CsvPlanState *state, const CsvProgram *program,
 		cost += state->pages * seq_page_cost;
 		noperations += (state->pages * CSV_COST_PER_PAGE +
 						ntuples * CSV_COST_PER_VALUE *
-						bms_num_members(state->wanted)) / state->read_speed;
+						bms_num_members(state->wanted)) / state->speed;
 	}
 	if (program != NULL)
 	{
 		const CsvProgramCounts *n = &program->n;
 
-		noperations += ntuples * CSV_COST_PER_OPERATION *
-			n->nfilter_instructions;
-		noperations += nrows * CSV_COST_PER_OPERATION *
-			(n->ninstructions - n->nfilter_instructions + n->nkeys +
-			 n->naggregates);
+		noperations += CSV_COST_PER_OPERATION *
+			(ntuples * n->nfilter_instructions +
+			 nrows * (n->ninstructions - n->nfilter_instructions + n->nkeys +
+					  n->naggregates)) / state->speed;
 	}
 	return cost + noperations * cpu_operator_cost;
 }
@@ -454,7 +453,7 @@ add_shared_path(PlannerInfo *root, RelOptInfo *baserel)
 
 	if (nworkers == 0)
 		return;
-	alone.read_speed = 1;
+	alone.speed = 1;
 	cost_qual_eval(&cost, list_difference_ptr(state->restrictinfo,
 											  state->pushed), root);
 	total_cost = csv_read_cost(&alone, state->program, baserel->tuples,
