@@ -108,15 +108,14 @@ is_safe_type(PlannerInfo *root, Oid type)
 
 /* are there files that can be read in pieces, or several? */
 static bool
-has_pieces(const CsvTable *table)
+has_pieces(const CsvPlanState *state)
 {
-	bool		is_exact;
+	const CsvTable *table = state->table;
 	int			nfiles;
 
-	return csv_source_size(table, &nfiles) >= 0 &&
-		(nfiles > 1 ||
-		 (csv_source_data_size(table, &is_exact) >= 0 && is_exact &&
-		  table->encoding == table->file_encoding));
+	return state->nbytes >= 0 &&
+		((state->is_exact && table->encoding == table->file_encoding) ||
+		 (csv_source_size(table, &nfiles) >= 0 && nfiles > 1));
 }
 
 /*
@@ -126,8 +125,8 @@ has_pieces(const CsvTable *table)
 bool
 csv_is_parallel_safe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 {
-	CsvTable   *table = csv_table_get(rte->relid);
-	Bitmapset  *wanted;
+	const CsvPlanState *state = csv_plan_state(rel, rte->relid);
+	const CsvTable *table = state->table;
 	int			attnum = -1;
 
 	if (table->program != NULL ||
@@ -135,10 +134,9 @@ csv_is_parallel_safe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 		table->settings.engine == CSV_ENGINE_CUDA ||
 		table->reject_count > MOST_REJECTS ||
 		csv_resident_enabled() ||
-		!has_pieces(table))
+		!has_pieces(state))
 		return false;
-	wanted = csv_wanted_attributes(rel, table);
-	while ((attnum = bms_next_member(wanted, attnum)) >= 0)
+	while ((attnum = bms_next_member(state->wanted, attnum)) >= 0)
 		if (!is_safe_type(root, table->columns[attnum - 1].type))
 			return false;
 	return true;

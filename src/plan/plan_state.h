@@ -16,6 +16,8 @@ typedef struct CsvPlanState
 {
 	CsvTable   *table;
 	Bitmapset  *wanted;			/* attribute numbers the scan must deliver */
+	int64		nbytes;			/* csv_source_data_size(), and whether it is exact */
+	bool		is_exact;
 	BlockNumber pages;			/* of the file, as for a plain table */
 	double		speed;			/* csv_engine_speed(): it reads and evaluates so many
 								 * times as fast as one thread */
@@ -52,9 +54,11 @@ extern ForeignScan *csv_get_plan(PlannerInfo *root, RelOptInfo *baserel,
 								 List *tlist, List *scan_clauses,
 								 Plan *outer_plan);
 
-/* the attributes that the query uses, as a set of numbers */
-extern Bitmapset *csv_wanted_attributes(RelOptInfo *baserel,
-										const CsvTable *table);
+/*
+ * Of a table in a query: with `table`, `wanted`, `nbytes` and `is_exact` filled in,
+ * in the planner's memory.  Looks at the catalogs and the files once.
+ */
+extern CsvPlanState *csv_plan_state(RelOptInfo *baserel, Oid foreigntableid);
 
 /* upper.c: GetForeignUpperPaths */
 extern void csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,

@@ -51,8 +51,8 @@
 /*
  * The attributes that the query uses; a whole-row reference uses them all.
  */
-Bitmapset *
-csv_wanted_attributes(RelOptInfo *baserel, const CsvTable *table)
+static Bitmapset *
+wanted_attributes(RelOptInfo *baserel, const CsvTable *table)
 {
 	Bitmapset  *used = NULL;
 	Bitmapset  *wanted = NULL;
@@ -76,6 +76,21 @@ csv_wanted_attributes(RelOptInfo *baserel, const CsvTable *table)
 			wanted = bms_add_members(wanted, csv_table_attributes(table));
 	}
 	return wanted;
+}
+
+CsvPlanState *
+csv_plan_state(RelOptInfo *baserel, Oid foreigntableid)
+{
+	CsvPlanState *state = baserel->fdw_private;
+
+	if (state != NULL)
+		return state;
+	state = palloc0(sizeof(CsvPlanState));
+	state->table = csv_table_get(foreigntableid);
+	state->wanted = wanted_attributes(baserel, state->table);
+	state->nbytes = csv_source_data_size(state->table, &state->is_exact);
+	baserel->fdw_private = state;
+	return state;
 }
 
 /*
@@ -324,24 +339,20 @@ expected_rows(const CsvTable *table, int64 nbytes)
 void
 csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 {
-	CsvPlanState *state = palloc0(sizeof(CsvPlanState));
-	int64		nbytes;
+	CsvPlanState *state = csv_plan_state(baserel, foreigntableid);
+	int64		nbytes = state->nbytes;
 	int64		nrows;
 	double		ntuples;
 
-	state->table = csv_table_get(foreigntableid);
 	csv_table_check(state->table);
-	state->wanted = csv_wanted_attributes(baserel, state->table);
 	state->relid = baserel->relid;
 	state->first_relid = (int) baserel->relid;
 	state->restrictinfo = order_clauses(root, baserel->baserestrictinfo);
-	baserel->fdw_private = state;
 	avoid_parallel_plans(root, state);
 	state->program = push_filters(state, state->restrictinfo, &state->pushed);
 	state->resident = find_resident_columns(baserel, state, &nrows);
 
 	/* as file_fdw: ten pages where the size is not known */
-	nbytes = csv_source_data_size(state->table, NULL);
 	if (nbytes < 0)
 		nbytes = 10 * (int64) BLCKSZ;
 	state->pages = (BlockNumber) Min((nbytes + BLCKSZ - 1) / BLCKSZ,
