@@ -51,7 +51,7 @@ comma := ,
 INJECT_OBJS = build/obj/test/inject/server.o $(INJECT_CUDA_OBJS)
 INJECT_CUDA_OBJS = $(if $(WITH_CUDA),build/obj/test/inject/gpu.cu.o)
 INJECT_CUDA_WRAPS = $(addprefix -Wl$(comma)--wrap=,csv_cuda_open csv_cuda_engine cudaMemcpyAsync)
-INJECT_WRAPS = $(addprefix -Wl$(comma)--wrap=,MarkGUCPrefixReserved csv_has_settled compute_parallel_worker) \
+INJECT_WRAPS = $(addprefix -Wl$(comma)--wrap=,MarkGUCPrefixReserved csv_has_settled compute_parallel_worker csv_piece_bytes) \
 	$(if $(WITH_CUDA),$(INJECT_CUDA_WRAPS))
 
 build/test/csv_gpu_fdw.so: $(OBJS) $(INJECT_OBJS) build/link-flags src/exports.map

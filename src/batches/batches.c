@@ -88,6 +88,12 @@ csv_batches_init_sharing(const CsvBatches *batches, CsvSharing *sharing,
 }
 
 void
+csv_batches_restart_sharing(const CsvBatches *batches, CsvSharing *sharing)
+{
+	csv_reading_restart_sharing(batches->reading, sharing);
+}
+
+void
 csv_batches_share(CsvBatches *batches, CsvSharing *sharing,
 				  const CsvPieceCallbacks *callbacks)
 {

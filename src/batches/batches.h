@@ -72,6 +72,8 @@ extern CsvBatches *csv_batches_create(const CsvTable *table,
 extern Size csv_batches_sharing_size(const CsvBatches *batches);
 extern void csv_batches_init_sharing(const CsvBatches *batches,
 									 CsvSharing *sharing, int nprocesses);
+extern void csv_batches_restart_sharing(const CsvBatches *batches,
+										CsvSharing *sharing);
 extern void csv_batches_share(CsvBatches *batches, CsvSharing *sharing,
 							  const CsvPieceCallbacks *callbacks);
 extern void csv_batches_unshare(CsvBatches *batches);

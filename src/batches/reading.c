@@ -237,7 +237,7 @@ handle_failure(CsvReading *reading, CsvStatus status)
 	switch (status)
 	{
 		case CSV_INTERRUPTED:
-			CHECK_FOR_INTERRUPTS();
+			csv_check_interrupts();
 			return true;
 		case CSV_NO_MEMORY:
 			ereport(ERROR,
@@ -333,10 +333,8 @@ csv_reading_share(CsvReading *reading, CsvSharing *sharing,
 }
 
 /*
- * Do a step of reading, in which ERRORs are about the files.  It takes no longer
- * than a piece takes, and no interrupt is looked at meanwhile, so that none of
- * their ERRORs is taken for one of those.  False where it failed: then whoever
- * waits for where the piece ends need not wait.
+ * Do a step of reading, in which ERRORs are about the files.  False where it
+ * failed: then whoever waits for where the piece ends need not wait.
  */
 static bool
 try_step(CsvReading *reading, void (*step) (CsvReading *, void *), void *arg)
@@ -344,18 +342,19 @@ try_step(CsvReading *reading, void (*step) (CsvReading *, void *), void *arg)
 	MemoryContext outer = CurrentMemoryContext;
 	volatile bool done = false;
 
-	HOLD_INTERRUPTS();
 	PG_TRY();
 	{
+		csv_begin_step();
 		step(reading, arg);
+		csv_end_step();
 		done = true;
-		RESUME_INTERRUPTS();
 	}
 	PG_CATCH();
 	{
 		ErrorData  *error;
 
-		/* interrupts are no longer held */
+		if (!csv_leave_step())
+			PG_RE_THROW();
 		MemoryContextSwitchTo(outer);
 		error = CopyErrorData();
 		FlushErrorState();
@@ -382,7 +381,13 @@ csv_reading_init_sharing(const CsvReading *reading, CsvSharing *sharing,
 						 int nprocesses)
 {
 	csv_sharing_init(sharing, reading->source, nprocesses,
-					 reading->table->reader.chunk_bytes);
+					 csv_piece_bytes(reading->table->reader.chunk_bytes));
+}
+
+void
+csv_reading_restart_sharing(const CsvReading *reading, CsvSharing *sharing)
+{
+	csv_sharing_restart(sharing, reading->source);
 }
 
 /* the piece at hand, if there is one, is passed */
@@ -664,7 +669,7 @@ next_of_file(CsvReading *reading, CsvBatch *batch)
 		}
 		if (!handle_failure(reading, status))
 			return CSV_READ_AGAIN;
-		CHECK_FOR_INTERRUPTS();
+		csv_check_interrupts();
 	}
 }
 

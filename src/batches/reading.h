@@ -73,6 +73,8 @@ extern void csv_reading_stop(CsvReading *reading);
 extern Size csv_reading_sharing_size(const CsvReading *reading);
 extern void csv_reading_init_sharing(const CsvReading *reading,
 									 CsvSharing *sharing, int nprocesses);
+extern void csv_reading_restart_sharing(const CsvReading *reading,
+										CsvSharing *sharing);
 
 /*
  * Open the engine; else the first csv_reading_begin() does.  ERROR where it is

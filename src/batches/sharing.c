@@ -87,26 +87,23 @@ csv_sharing_init(CsvSharing *sharing, CsvSource *source, int nprocesses,
 	name = (char *) &sharing->files[nfiles];
 	for (int i = 0; i < nfiles; i++)
 	{
-		SharedFile *file = &sharing->files[i];
-		bool		seekable;
-
-		memset(file, 0, sizeof(*file));
-		file->failed = PG_UINT32_MAX;
-		file->name = name - (char *) sharing;
+		sharing->files[i].name = name - (char *) sharing;
 		memcpy(name, names[i], strlen(names[i]) + 1);
 		name += strlen(name) + 1;
-		/* one that cannot be looked at is to fail when it is opened */
-		file->known = csv_source_look_at(source, i, &file->identity,
-										 &seekable);
-		file->whole = !seekable;
-		file->nbytes = file->known ? (uint64) file->identity.size : 0;
-		sharing->total_bytes += file->nbytes;
 	}
+	csv_sharing_restart(sharing, source);
+}
+
+uint64
+csv_piece_bytes(uint64 chunk_bytes)
+{
+	return chunk_bytes == 0 ? 0 : Max(chunk_bytes, LEAST_PIECE_BYTES);
 }
 
 void
-csv_sharing_restart(CsvSharing *sharing)
+csv_sharing_restart(CsvSharing *sharing, CsvSource *source)
 {
+	sharing->total_bytes = 0;
 	sharing->nclaimed = 0;
 	sharing->claimed_bytes = 0;
 	sharing->file = 0;
@@ -114,9 +111,18 @@ csv_sharing_restart(CsvSharing *sharing)
 	sharing->offset = 0;
 	for (int i = 0; i < sharing->nfiles; i++)
 	{
-		sharing->files[i].npieces = 0;
-		sharing->files[i].failed = PG_UINT32_MAX;
-		memset(&sharing->files[i].place, 0, sizeof(CsvFilePlace));
+		SharedFile *file = &sharing->files[i];
+		bool		seekable;
+
+		file->npieces = 0;
+		memset(&file->place, 0, sizeof(file->place));
+		file->failed = PG_UINT32_MAX;
+		/* one that cannot be looked at is to fail when it is opened */
+		file->known = csv_source_look_at(source, i, &file->identity,
+										 &seekable);
+		file->whole = !seekable;
+		file->nbytes = file->known ? (uint64) file->identity.size : 0;
+		sharing->total_bytes += file->nbytes;
 	}
 }
 

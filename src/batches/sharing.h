@@ -41,8 +41,14 @@ extern Size csv_sharing_size(const CsvSource *source);
 extern void csv_sharing_init(CsvSharing *sharing, CsvSource *source,
 							 int nprocesses, uint64 piece_bytes);
 
-/* hand out all files again; nobody reads them now */
-extern void csv_sharing_restart(CsvSharing *sharing);
+/*
+ * The size of pieces for a table's chunk_size (0: none is given): small ones cost
+ * more to hand out, and to guess their beginning, than to read.
+ */
+extern uint64 csv_piece_bytes(uint64 chunk_bytes);
+
+/* hand out all files again, as they are now; nobody reads them */
+extern void csv_sharing_restart(CsvSharing *sharing, CsvSource *source);
 
 /* the files, for a process that joins: names in the current memory context */
 extern void csv_sharing_files(const CsvSharing *sharing, char ***names,

@@ -28,10 +28,10 @@
 #include "table/source.h"
 
 /*
- * A process may have to keep that many messages of skipped records until those
- * of the records before are there.
+ * A process may have to keep as many messages of skipped records as may be told or
+ * a limit allows, until those of the records before are there.
  */
-#define MOST_REJECTS	100000
+#define MOST_MESSAGES	100000
 
 static bool is_safe_type(PlannerInfo *root, Oid type);
 
@@ -132,7 +132,8 @@ csv_is_parallel_safe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 	if (table->program != NULL ||
 		table->verbosity == CSV_VERBOSITY_VERBOSE ||
 		table->settings.engine == CSV_ENGINE_CUDA ||
-		table->reject_count > MOST_REJECTS ||
+		table->reject_count > MOST_MESSAGES ||
+		table->notice_limit > MOST_MESSAGES ||
 		csv_resident_enabled() ||
 		!has_pieces(state))
 		return false;

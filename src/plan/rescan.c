@@ -18,6 +18,7 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 
+#include "plan/emit.h"
 #include "plan/rescan.h"
 #include "scan/lookup.h"
 
@@ -51,8 +52,9 @@ column_side(PlannerInfo *root, Node *clause, Index relid)
 {
 	OpExpr	   *op = (OpExpr *) clause;
 
+	/* without a collation, an ERROR is due where it is evaluated, if it is */
 	if (!IsA(clause, OpExpr) || list_length(op->args) != 2 ||
-		!op_strict(op->opno) ||
+		!op_strict(op->opno) || csv_lacks_collation(clause, NULL) ||
 		!op_hashjoinable(op->opno, exprType(linitial(op->args))))
 		return -1;
 	for (int side = 0; side < 2; side++)

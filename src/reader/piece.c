@@ -21,7 +21,7 @@
 #define EVIDENCE_BYTES	4096
 
 /* in which a record must begin for its place to be guessed */
-#define GUESS_BYTES		(256 * 1024)
+#define GUESS_BYTES		(64 * 1024)
 
 /* the window grows by so much at least */
 #define LEAST_READ_BYTES	(64 * 1024)

@@ -330,8 +330,9 @@ make_run_values(CsvCareful *careful)
 							  &column->run_isnull[k], &error);
 		}
 
-		/* was perhaps looked up meanwhile */
+		/* what was looked up meanwhile, and what the function keeps */
 		column->input.conversion = inside.input.conversion;
+		column->input.function = inside.input.function;
 		if (!good)
 			return false;
 	}

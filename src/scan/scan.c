@@ -780,7 +780,7 @@ void
 csv_shared_scan_restart(CsvSharedScan *shared, const CsvTableScan *scan)
 {
 	csv_skipping_begin_shared(scan->skipping, shared_report(shared));
-	csv_sharing_restart(shared_files(shared));
+	csv_batches_restart_sharing(scan->batches, shared_files(shared));
 }
 
 void

@@ -45,6 +45,7 @@
 #include "table/ahead.h"
 #include "table/codec.h"
 #include "table/lz4_frame.h"
+#include "table/interrupts.h"
 
 /* compressed bytes: some make a slot */
 #define ZONE_BYTES	(256 * 1024)
@@ -958,7 +959,7 @@ csv_ahead_read(CsvAhead *ahead, uint8_t *buffer, size_t nbytes)
 		const AheadSlot *slot;
 		size_t		nskipped;
 
-		CHECK_FOR_INTERRUPTS();
+		csv_check_interrupts();
 		slot = wait_for_slot(ahead, &at_end);
 		if (slot == NULL)
 			continue;

@@ -27,6 +27,7 @@
 #include "table/ahead.h"
 #include "table/codec.h"
 #include "table/decompress.h"
+#include "table/interrupts.h"
 
 #define INPUT_BYTES		(64 * 1024)
 
@@ -341,7 +342,7 @@ read_here(CsvDecompressor *decompressor, uint8_t *buffer, size_t nbytes)
 	while (decompressor->output_start == decompressor->output_end &&
 		   !decompressor->finished && decompressor->failure == NULL)
 	{
-		CHECK_FOR_INTERRUPTS();
+		csv_check_interrupts();
 		fill_input(decompressor);
 		advance(decompressor);
 	}

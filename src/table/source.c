@@ -34,6 +34,7 @@
 
 #include "compat.h"
 #include "table/decompress.h"
+#include "table/interrupts.h"
 #include "table/source.h"
 #include "table/text.h"
 
@@ -507,7 +508,7 @@ csv_source_is_open(const CsvSource *source, const CsvFileIdentity *identity)
 	struct stat st;
 
 	return source->fd >= 0 && fstat(source->fd, &st) == 0 &&
-		(uint64_t) st.st_dev == identity->device &&
+		S_ISREG(st.st_mode) && (uint64_t) st.st_dev == identity->device &&
 		(uint64_t) st.st_ino == identity->inode;
 }
 
@@ -768,22 +769,9 @@ wait_readable(CsvSource *source)
 							   source->fd, -1, PG_WAIT_EXTENSION);
 	if (events & WL_LATCH_SET)
 		ResetLatch(MyLatch);
-	CHECK_FOR_INTERRUPTS();
+	csv_check_interrupts();
 	if (events & WL_SOCKET_READABLE)
 		source->wait_for_writer = false;
-}
-
-bool
-csv_source_interrupted(void *arg)
-{
-	return INTERRUPTS_PENDING_CONDITION() && INTERRUPTS_CAN_BE_PROCESSED();
-}
-
-bool
-csv_process_interrupts(void *arg)
-{
-	CHECK_FOR_INTERRUPTS();
-	return false;
 }
 
 /*
@@ -828,7 +816,7 @@ read_descriptor(void *arg, uint8_t *buffer, size_t nbytes)
 
 	for (;;)
 	{
-		CHECK_FOR_INTERRUPTS();
+		csv_check_interrupts();
 
 		/*
 		 * A FIFO that no writer has opened yet reads as one at its end, but is

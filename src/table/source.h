@@ -18,6 +18,7 @@
 #define CSV_SOURCE_H
 
 #include "table/identity.h"
+#include "table/interrupts.h"
 #include "table/option.h"
 
 typedef struct CsvSource CsvSource;
@@ -92,18 +93,6 @@ extern bool csv_source_is_open(const CsvSource *source,
  */
 extern bool csv_source_identities(const CsvTable *table, char ***names,
 								  CsvFileIdentity **identities, int *nfiles);
-
-/*
- * Would CHECK_FOR_INTERRUPTS() do something now?  For whoever works where it may
- * not be called; arg is not looked at.
- */
-extern bool csv_source_interrupted(void *arg);
-
-/*
- * CHECK_FOR_INTERRUPTS(), which may not come back; false if it does.  For work
- * that may be left at any place.
- */
-extern bool csv_process_interrupts(void *arg);
 
 /*
  * The file last opened, or the program's command, as datums and messages have

@@ -726,7 +726,7 @@ next_record(CsvTableScan *scan)
 
 CsvTableScan *
 csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
-					 const CsvPushdown *pushdown, bool may_keep,
+					 const CsvPushdown *pushdown, int flags,
 					 CsvSkippedFn skipped, void *arg)
 {
 	CsvTableScan *scan = palloc0(sizeof(CsvTableScan));

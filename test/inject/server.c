@@ -20,7 +20,11 @@ extern int	__real_compute_parallel_worker(RelOptInfo *rel, double heap_pages,
 extern int	__wrap_compute_parallel_worker(RelOptInfo *rel, double heap_pages,
 										   double index_pages, int max_workers);
 
+extern uint64 __real_csv_piece_bytes(uint64 chunk_bytes);
+extern uint64 __wrap_csv_piece_bytes(uint64 chunk_bytes);
+
 static double file_age;
+static bool small_pieces;
 static int	parallel_workers;
 
 /* the last that the extension does when it is loaded */
@@ -44,6 +48,11 @@ __wrap_MarkGUCPrefixReserved(const char *prefix)
 							 "So tests need not wait until a file has settled.",
 							 &file_age, 0, 0, 1000,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("csv_gpu_test.small_pieces",
+							 "Shares files in pieces of chunk_size, however small.",
+							 NULL,
+							 &small_pieces, false,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("csv_gpu_test.parallel_workers",
 							"Plans so many workers for a scan, whatever its size.",
 							"0: as many as its size is worth.",
@@ -65,4 +74,10 @@ bool
 __wrap_csv_has_settled(int64_t time)
 {
 	return __real_csv_has_settled(time - (int64_t) (file_age * 1e9));
+}
+
+uint64
+__wrap_csv_piece_bytes(uint64 chunk_bytes)
+{
+	return small_pieces ? chunk_bytes : __real_csv_piece_bytes(chunk_bytes);
 }

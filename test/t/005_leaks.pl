@@ -182,6 +182,17 @@ $session->query('CALL run_often(\'SELECT count(*) FROM bad\', 50);');
 $session->query('ROLLBACK');
 cmp_ok((held())[0] - $bytes, '<', 200_000, 'after a transaction that failed');
 
+# what an input function keeps from call to call, it makes once
+my $domains = PostgreSQL::Test::Utils::tempdir() . '/domains.csv';
+
+write_file($domains, map { "$_\n" } 1 .. 100_000);
+$session->query("CREATE DOMAIN short AS text CHECK (length(VALUE) < 1000);
+	CREATE FOREIGN TABLE domains (a short) SERVER csv OPTIONS (filename '$domains')");
+$session->query('BEGIN; DECLARE c CURSOR FOR SELECT a FROM domains; MOVE 99999 FROM c');
+cmp_ok($session->value(q{SELECT count(*) FROM pg_backend_memory_contexts WHERE parent = 'csv_gpu_fdw scan'}),
+	'<', 20, 'contexts of a domain');
+$session->query('ROLLBACK');
+
 $session->quit;
 
 # what is still open at the end of a query, such as a temporary file

@@ -28,7 +28,8 @@ my $node = csv_server(
 	restart_after_crash => 'on',
 	min_parallel_table_scan_size => 0,
 	parallel_setup_cost => 0,
-	parallel_tuple_cost => 0);
+	parallel_tuple_cost => 0,
+	'csv_gpu_test.small_pieces' => 'on');
 my $dir = PostgreSQL::Test::Utils::tempdir();
 
 chmod 0755, $dir;
@@ -169,6 +170,17 @@ unlike(
 	plan_of('SELECT count(*) FROM plain p WHERE EXISTS (SELECT 1 FROM many m WHERE m.a = p.a AND m.b < p.b)'),
 	qr/Parallel Seq Scan(?:.(?!Parallel Foreign))*->  Foreign Scan/s,
 	'no worker has a scan of its own');
+
+$node->safe_psql('postgres', "CREATE FOREIGN TABLE telling (a int, b int, c text, d text) SERVER csv
+  OPTIONS (filename '$dir/many.csv', notice_limit '1000000')");
+unlike(plan_of('SELECT count(md5(c)) FROM telling'), qr/Gather|Parallel/, 'messages without end are not shared');
+
+# a small chunk_size makes no small pieces, which would cost more than they are worth
+like(
+	$node->safe_psql('postgres', "$forced SET csv_gpu_test.small_pieces = off; "
+		  . 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT count(md5(c)) FROM many'),
+	qr/Parallel Foreign Scan.*Chunks: \d$/s,
+	'pieces are not small');
 
 # ---- queries ----
 
@@ -321,6 +333,72 @@ foreach my $trouble (
 		is(messages("$forced SELECT count(*), max(md5(c)) FROM headers"), $alone, "$name: the same with workers");
 	}
 	chmod 0644, "$dir/bad3.csv";
+}
+
+# Files that change between repeated scans, which read them anew.  The lock is asked
+# for behind each scan.
+sub repeated_scans
+{
+	my ($change) = @_;
+	my $holder = new_session($node);
+	my ($out, $err) = ('', '');
+
+	write_file("$dir/changing.csv", map { "$_,1,x,\n" } 1 .. 1000);
+	$holder->query('SELECT pg_advisory_lock(7)');
+	my $running = IPC::Run::start(
+		[ 'psql', '-XqAt', '-d', $node->connstr('postgres'), '-c',
+			"$forced SET enable_material = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
+			SET statement_timeout = '60s';
+			SELECT p.a, s.n, pg_advisory_lock_shared(7) FROM (VALUES (1), (2), (3)) p(a)
+			LEFT JOIN (SELECT count(md5(c)) n FROM changing m) s ON p.a < s.n" ],
+		'>', \$out, '2>', \$err);
+	$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event = 'advisory'})
+	  or die "the query does not wait: $out$err";
+	$change->();
+	$holder->query('SELECT pg_advisory_unlock(7)');
+	$running->finish;
+	$holder->quit;
+	return $out . $err;
+}
+
+$node->safe_psql('postgres', "CREATE FOREIGN TABLE changing (a int, b int, c text, d text) SERVER csv OPTIONS (filename '$dir/changing.csv')");
+is( repeated_scans(sub { write_file("$dir/changing.csv", map { "1000000$_,1,yyyyyyyyy,\n" } 1 .. 900) }),
+	"1|1000|\n2|900|\n3|900|\n",
+	'a file that is written anew');
+like(
+	repeated_scans(
+		sub {
+			unlink "$dir/changing.csv";
+			system('mkfifo', "$dir/changing.csv") == 0 or die;
+			chmod 0666, "$dir/changing.csv";
+		}),
+	qr/ERROR:.*replaced/,
+	'a FIFO in its place');
+unlink "$dir/changing.csv";
+
+# what takes long in a library can be cancelled: frames of zstd that say nothing
+SKIP:
+{
+	skip 'no zstd', 2 if !has_program('zstd');
+	foreach my $i (1, 2)
+	{
+		open my $file, '>:raw', "$dir/skip$i.csv.zst" or die;
+		foreach my $frame (0 .. 39)
+		{
+			sysseek $file, $frame * (8 + 0xfffffff0), 0 or die;
+			syswrite $file, pack('VV', 0x184d2a50, 0xfffffff0) or die;
+		}
+		truncate $file, 40 * (8 + 0xfffffff0) or die;
+		close $file;
+	}
+	$node->safe_psql('postgres', "CREATE FOREIGN TABLE skipping (a int, b int, c text, d text) SERVER csv OPTIONS (filename '$dir/skip?.csv.zst')");
+	my $began = Time::HiRes::time();
+
+	like(
+		messages("$forced SET statement_timeout = '500ms'; SELECT count(md5(c)) FROM skipping"),
+		qr/canceling statement due to statement timeout/,
+		'a cancel while there is nothing to read');
+	cmp_ok(Time::HiRes::time() - $began, '<', 30, 'soon');
 }
 
 # cancels, and workers that die
