@@ -137,6 +137,9 @@ csv_careful_take(CsvCareful *careful, const CsvFileBatch *batch)
 		free_flags(careful);
 		return false;
 	}
+	/* of a batch none of whose rows comes out, nobody may look at the arrays */
+	if (batch->selection != NULL && batch->selection->nrows == 0)
+		return false;
 	careful->nentries = csv_has_selected_rows(&batch->batch) ?
 		batch->batch.answer->selection.nrows : batch->batch.nrows;
 	careful->has_runs = false;
