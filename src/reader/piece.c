@@ -121,7 +121,7 @@ window_reach(CsvPieceReader *reader, uint64_t from, uint64_t to)
 		to = reader->file_bytes;
 	if (to <= from || (from >= reader->from && to <= end))
 		return CSV_OK;
-	if (from < reader->from || from > end)
+	if (from < reader->from || from > end || reader->filled == 0)
 	{
 		reader->from = from;
 		reader->filled = 0;
