@@ -43,7 +43,7 @@
 /* how many times as fast as one thread a GPU counts the records of 512 MB */
 #define CSV_GPU_SPEED	3
 
-/* what a further thread adds, measured with two to sixteen of them */
+/* what a further thread adds, about */
 #define CSV_THREAD_SHARE	0.75
 
 /* memory of a GPU, where no limit is set: that of a small one */
@@ -182,20 +182,29 @@ is_for_gpu(const CsvSettings *settings, int64 nbytes, int ncolumns, bool now)
 #endif
 }
 
-void
-csv_engine_open_alone(CsvOpenEngine *open, const CsvMemory *memory)
+/* the CPU engine in one of its forms, with so many threads */
+static void
+open_threads(CsvOpenEngine *open, const CsvEngine *engine, uint32_t nthreads,
+			 const CsvMemory *memory)
 {
 	CsvCpuOptions options;
 
 	memset(&options, 0, sizeof(options));
+	options.threads = nthreads;
 	open->state = csv_cpu_open(memory, &options);
 	if (open->state == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory")));
-	open->engine = &csv_cpu_engine;
+	open->engine = engine;
 	open->may_fall_back = false;
 	open->awaits_gpu = false;
+}
+
+void
+csv_engine_open_alone(CsvOpenEngine *open, const CsvMemory *memory)
+{
+	open_threads(open, &csv_cpu_engine, 1, memory);
 }
 
 /*
@@ -210,20 +219,9 @@ open_cpu(CsvOpenEngine *open, const CsvSettings *settings, int64 nbytes,
 	bool		ahead = settings->cpu_threads > 1 && nbytes >=
 		(chunk_bytes > 0 ? Min(4 * (int64) chunk_bytes, CSV_AHEAD_BYTES) :
 		 CSV_AHEAD_BYTES);
-	CsvCpuOptions options;
-	void	   *state;
 
-	memset(&options, 0, sizeof(options));
-	options.threads = (uint32_t) settings->cpu_threads - (ahead ? 1 : 0);
-	state = csv_cpu_open(memory, &options);
-	if (state == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("out of memory")));
-	open->engine = ahead ? &csv_cpu_ahead_engine : &csv_cpu_engine;
-	open->state = state;
-	open->may_fall_back = false;
-	open->awaits_gpu = false;
+	open_threads(open, ahead ? &csv_cpu_ahead_engine : &csv_cpu_engine,
+				 (uint32_t) settings->cpu_threads - (ahead ? 1 : 0), memory);
 }
 
 void

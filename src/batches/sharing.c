@@ -224,17 +224,6 @@ csv_sharing_nclaimed(CsvSharing *sharing)
 	return nclaimed;
 }
 
-uint64
-csv_sharing_claimed_bytes(CsvSharing *sharing)
-{
-	uint64		nbytes;
-
-	SpinLockAcquire(&sharing->mutex);
-	nbytes = sharing->claimed_bytes;
-	SpinLockRelease(&sharing->mutex);
-	return nbytes;
-}
-
 /* ---- where records end ---- */
 
 /* is it known what to do with a piece? */

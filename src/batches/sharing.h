@@ -67,9 +67,8 @@ extern bool csv_sharing_claim(CsvSharing *sharing, CsvClaim *claim);
 /* hand out no more */
 extern void csv_sharing_close(CsvSharing *sharing);
 
-/* pieces, and bytes, that have been handed out */
+/* pieces that have been handed out */
 extern uint64 csv_sharing_nclaimed(CsvSharing *sharing);
-extern uint64 csv_sharing_claimed_bytes(CsvSharing *sharing);
 
 /*
  * Wait until all pieces of the file before this one have been read, and tell

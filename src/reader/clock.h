@@ -5,6 +5,7 @@
 #ifndef CSV_CLOCK_H
 #define CSV_CLOCK_H
 
+#include <pthread.h>
 #include <time.h>
 
 /* seconds, from some point on */
@@ -15,6 +16,25 @@ csv_now_seconds(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (double) now.tv_sec + (double) now.tv_nsec * 1e-9;
+}
+
+/* how often whoever waits for threads looks for an interrupt */
+#define CSV_NAP_NANOSECONDS	(10 * 1000 * 1000)
+
+/* wait for a condition, whose clock is CLOCK_MONOTONIC, but no longer than that */
+static inline void
+csv_nap(pthread_cond_t *condition, pthread_mutex_t *mutex)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += CSV_NAP_NANOSECONDS;
+	if (until.tv_nsec >= 1000000000)
+	{
+		until.tv_sec++;
+		until.tv_nsec -= 1000000000;
+	}
+	pthread_cond_timedwait(condition, mutex, &until);
 }
 
 #endif							/* CSV_CLOCK_H */

@@ -39,9 +39,6 @@
  */
 #define HANDS_FOR(nthreads)	((nthreads) + (nthreads) / 2 + 2)
 
-/* how often a waiting consumer looks for an interrupt */
-#define NAP_NANOSECONDS	(10 * 1000 * 1000)
-
 typedef struct Hand
 {
 	void	   *engine;
@@ -420,22 +417,12 @@ csv_pieces_next(CsvPieces *pieces, bool (*interrupted) (void *arg), void *arg,
 		pthread_cond_signal(&pieces->for_threads);
 		while (!is_ready(pieces))
 		{
-			struct timespec until;
-
 			if (interrupted != NULL && interrupted(arg))
 			{
 				status = CSV_INTERRUPTED;
 				break;
 			}
-			clock_gettime(CLOCK_MONOTONIC, &until);
-			until.tv_nsec += NAP_NANOSECONDS;
-			if (until.tv_nsec >= 1000000000)
-			{
-				until.tv_sec++;
-				until.tv_nsec -= 1000000000;
-			}
-			pthread_cond_timedwait(&pieces->for_consumer, &pieces->mutex,
-								   &until);
+			csv_nap(&pieces->for_consumer, &pieces->mutex);
 		}
 		if (status != CSV_OK)
 			break;

@@ -52,9 +52,6 @@
 /* pieces end at multiples of it, in the file: the page cache's pages */
 #define PAGE_BYTES		4096
 
-/* how often a waiting consumer looks for an interrupt */
-#define NAP_NANOSECONDS	(10 * 1000 * 1000)
-
 /* the engine's inputs stay below 2 GB */
 #define MAX_INPUT_BYTES	(((uint64_t) 1 << 31) - 2 * PAGE_BYTES)
 
@@ -506,22 +503,12 @@ csv_pipeline_next(CsvPipeline *pipeline, bool (*interrupted) (void *arg),
 	}
 	while (pipeline->nready == 0 && !pipeline->ended)
 	{
-		struct timespec until;
-
 		if (interrupted != NULL && interrupted(arg))
 		{
 			status = CSV_INTERRUPTED;
 			break;
 		}
-		clock_gettime(CLOCK_MONOTONIC, &until);
-		until.tv_nsec += NAP_NANOSECONDS;
-		if (until.tv_nsec >= 1000000000)
-		{
-			until.tv_sec++;
-			until.tv_nsec -= 1000000000;
-		}
-		pthread_cond_timedwait(&pipeline->for_consumer, &pipeline->mutex,
-							   &until);
+		csv_nap(&pipeline->for_consumer, &pipeline->mutex);
 	}
 	if (pipeline->nready > 0)
 	{

@@ -36,12 +36,12 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "miscadmin.h"
 #include "utils/wait_event.h"
 
+#include "reader/clock.h"
 #include "table/ahead.h"
 #include "table/codec.h"
 #include "table/lz4_frame.h"
@@ -68,9 +68,6 @@
 
 /* how far ahead of what is confirmed a thread looks, in zones */
 #define NZONES_OF_THREAD	24
-
-/* how often a waiting reader looks for an interrupt */
-#define NAP_NANOSECONDS	(10 * 1000 * 1000)
 
 typedef struct AheadSlot
 {
@@ -914,17 +911,8 @@ wait_for_slot(CsvAhead *ahead, bool *at_end)
 		(piece->state == PIECE_FAILED || piece->at_end);
 	if (piece->first == NULL && !*at_end)
 	{
-		struct timespec until;
-
-		clock_gettime(CLOCK_MONOTONIC, &until);
-		until.tv_nsec += NAP_NANOSECONDS;
-		if (until.tv_nsec >= 1000000000)
-		{
-			until.tv_sec++;
-			until.tv_nsec -= 1000000000;
-		}
 		pgstat_report_wait_start(WAIT_EVENT_COPY_FILE_READ);
-		pthread_cond_timedwait(&ahead->for_reader, &ahead->mutex, &until);
+		csv_nap(&ahead->for_reader, &ahead->mutex);
 		pgstat_report_wait_end();
 	}
 	slot = piece->first;
