@@ -90,12 +90,13 @@ csv_make_name(HTAB *names, const char *raw, size_t nbytes,
 	while (name.len > 0 && name.data[name.len - 1] == '_' &&
 		   raw[nbytes - 1] != '_')
 		name.data[--name.len] = '\0';
+	/* before the question what is left: a character may not fit any more */
+	clip(&name, 0);
 	if (strspn(name.data, "_") == (size_t) name.len)
 	{
 		resetStringInfo(&name);
 		appendStringInfoString(&name, fallback);
 	}
-	clip(&name, 0);
 	if (is_reserved(name.data))
 		appendStringInfoChar(&name, '_');
 

@@ -211,9 +211,9 @@ sub condition
 		sub { text_value() . comparison() . pick(text_value(), constant('text')) },
 		sub { constant('boolean') },
 		sub {
-			my $word = word();
-			utf8::encode($word);
-			text_value() . pick(' LIKE ', ' NOT LIKE ') . "'" . pick('%', '') . $word . pick('%', '', '%' . word()) . "'"
+			my $pattern = pick('%', '') . word() . pick('%', '', '%' . word());
+			utf8::encode($pattern);
+			text_value() . pick(' LIKE ', ' NOT LIKE ') . "'$pattern'"
 		},
 		sub { "CASE WHEN b THEN i4 > 0 WHEN i2 = 1 THEN d < date '1995-01-01' ELSE v = 'a' END" },
 		sub { "CASE i2 WHEN 1 THEN 'a' WHEN 2 THEN v ELSE t END = " . quoted() })->();

@@ -87,7 +87,7 @@ write_file("$varied/late.csv",
 	"99999999999,x,123456.789,2020-02-29 11:00,maybe,2020-02-29 10:00:00+02,\n");
 write_file("$varied/nulls.csv", "a,b,c\n", map { "$_,,\n" } 1 .. 1000);
 write_file("$varied/names.csv",
-	"id,id,,\"the \"\"id\"\", quoted\",select,1st,\"two\nlines\"\n1,2,3,4,5,6,7\n");
+	"id,id,,\"the \"\"id\"\", quoted\",select,1st,\"two\nlines\",", '_' x 62, "\xc3\xa4\n1,2,3,4,5,6,7,8\n");
 write_file("$varied/no_header.csv", map { "$_,2020-01-01,$_.25\n" } 1 .. 1000);
 write_file("$varied/semicolons.csv", "id;amount;name\n", map { "$_;$_,75;a, b\n" } 1 .. 1000);
 write_file("$varied/tabs.tsv", "id\tname\n", map { "$_\tSmith, John; Jr.\n" } 1 .. 1000);
@@ -115,7 +115,7 @@ is($said, "psql:<stdin>:1: NOTICE:  \"$varied/empty.csv\" is empty: there is no 
 my %types = (
 	late => 'bigint text numeric(9,3) timestamp_without_time_zone text text text',
 	nulls => 'integer text text',
-	names => 'integer integer integer integer integer integer integer',
+	names => 'integer integer integer integer integer integer integer integer',
 	no_header => 'integer date numeric(6,2)',
 	semicolons => 'integer numeric(6,2) text',
 	tabs => 'integer text',
@@ -136,7 +136,7 @@ for my $table (sort keys %types)
 	is(sql("SELECT count(*) FROM csv_gpu_errors('made.$table')"), 0, "no bad record in $table");
 }
 is(join(' ', map { $_->[0] } columns('names')),
-	'id id_2 column_3 the_id_quoted select_ _1st two_lines', 'names');
+	'id id_2 column_3 the_id_quoted select_ _1st two_lines column_8', 'names');
 is(join(' ', map { $_->[0] } columns('no_header')), 'column_1 column_2 column_3', 'names without a header');
 
 my $header = ", header 'true'";
