@@ -304,10 +304,17 @@ print_option(const char *name, const uint8_t *bytes, size_t nbytes)
 	print_literal(bytes, nbytes);
 }
 
-/* how bad records are reported, and how large pieces are; behind an option */
+/*
+ * How bad records are reported, and how large pieces are; behind an option.  Of
+ * the largest file there are no more than 1000 pieces, or a bad guess in each
+ * takes minutes.
+ */
 static void
-print_report_options(const Case *test_case, Choices *choices)
+print_report_options(const Case *test_case, size_t largest_file,
+					 Choices *choices)
 {
+	size_t		least = largest_file / 1000;
+
 	if (chance(choices, 8))
 		printf(", on_error 'stop'");
 	else if (chance(choices, 3))
@@ -318,12 +325,16 @@ print_report_options(const Case *test_case, Choices *choices)
 	if (chance(choices, 6))
 		printf(", log_verbosity 'silent'");
 	if (test_case->chunk_bytes != 0)
-		printf(", chunk_size '%uB'", (unsigned) test_case->chunk_bytes);
+		printf(", chunk_size '%zuB'", test_case->chunk_bytes > least ?
+			   (size_t) test_case->chunk_bytes : least);
 }
 
-/* a foreign table as the case has it; the server says which cannot be */
+/*
+ * A foreign table as the case has it; the server says which cannot be.  With the
+ * size of a largest file, not 0, it is one to be read in parallel, too.
+ */
 static void
-print_declared(const char *path, const Case *test_case, bool parallel,
+print_declared(const char *path, const Case *test_case, size_t largest_file,
 			   Choices *choices)
 {
 	static const char *types[] = {
@@ -381,8 +392,8 @@ print_declared(const char *path, const Case *test_case, bool parallel,
 		   chance(choices, 2) ? "UTF8" : PICK(choices, encodings));
 	if (test_case->layout.decimal_separator == ',')
 		printf(", decimal_separator ','");
-	if (parallel)
-		print_report_options(test_case, choices);
+	if (largest_file > 0)
+		print_report_options(test_case, largest_file, choices);
 	printf(")");
 }
 
@@ -466,6 +477,7 @@ main(int argc, char **argv)
 	Content		file = {NULL, 0, 0};
 	char		path[4096];
 	bool		parallel = argc == 5 && strcmp(argv[4], "parallel") == 0;
+	size_t		largest_file = 1;
 
 	if ((argc != 4 && !parallel) || test_case == NULL)
 	{
@@ -511,8 +523,10 @@ main(int argc, char **argv)
 			if (strncmp(path + strlen(folder), "/all/", 5) == 0 &&
 				chance(&choices, 6))
 				snprintf(path, sizeof(path), "%s/all/*", folder);
+			if (largest_file < file.nbytes)
+				largest_file = file.nbytes;
 			printf("DROP FOREIGN TABLE IF EXISTS stress.declared;\n");
-			print_declared(path, test_case, true, &choices);
+			print_declared(path, test_case, largest_file, &choices);
 			printf(";\n");
 			snprintf(name, sizeof(name), "%u", i);
 			print_comparison(name, &choices);
@@ -522,7 +536,7 @@ main(int argc, char **argv)
 		printf("CALL stress.file(");
 		print_string(path);
 		printf(", $sql$");
-		print_declared(path, test_case, false, &choices);
+		print_declared(path, test_case, 0, &choices);
 		printf("$sql$);\n");
 		if (strncmp(path + strlen(folder), "/all/", 5) != 0)
 		{
