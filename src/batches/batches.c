@@ -74,23 +74,10 @@ csv_batches_layout(const CsvBatches *batches)
 
 /* ---- other processes ---- */
 
-Size
-csv_batches_sharing_size(const CsvBatches *batches)
+CsvSource *
+csv_batches_source(const CsvBatches *batches)
 {
-	return csv_reading_sharing_size(batches->reading);
-}
-
-void
-csv_batches_init_sharing(const CsvBatches *batches, CsvSharing *sharing,
-						 int nprocesses)
-{
-	csv_reading_init_sharing(batches->reading, sharing, nprocesses);
-}
-
-void
-csv_batches_restart_sharing(const CsvBatches *batches, CsvSharing *sharing)
-{
-	csv_reading_restart_sharing(batches->reading, sharing);
+	return csv_reading_source(batches->reading);
 }
 
 void
@@ -98,18 +85,6 @@ csv_batches_share(CsvBatches *batches, CsvSharing *sharing,
 				  const CsvPieceCallbacks *callbacks)
 {
 	csv_reading_share(batches->reading, sharing, callbacks);
-}
-
-void
-csv_batches_unshare(CsvBatches *batches)
-{
-	csv_reading_share(batches->reading, NULL, NULL);
-}
-
-uint64
-csv_batches_npieces(const CsvBatches *batches)
-{
-	return csv_reading_npieces(batches->reading);
 }
 
 void

@@ -64,21 +64,16 @@ extern CsvBatches *csv_batches_create(const CsvTable *table,
 									  bool may_keep, bool may_share);
 
 /*
- * Share the reading with other processes: as csv_reading_share() and so on.  This
- * process gets some of the batches.  csv_batches_npieces(): those of the files,
- * when there are no more batches.  csv_batches_stop(): nobody is to read further
- * than the piece at hand, which counts as passed.
+ * Share the reading with other processes, as csv_reading_share(): this one gets
+ * some of the batches.  csv_batches_stop(): nobody is to read further than the
+ * piece at hand, which counts as passed.
  */
-extern Size csv_batches_sharing_size(const CsvBatches *batches);
-extern void csv_batches_init_sharing(const CsvBatches *batches,
-									 CsvSharing *sharing, int nprocesses);
-extern void csv_batches_restart_sharing(const CsvBatches *batches,
-										CsvSharing *sharing);
 extern void csv_batches_share(CsvBatches *batches, CsvSharing *sharing,
 							  const CsvPieceCallbacks *callbacks);
-extern void csv_batches_unshare(CsvBatches *batches);
-extern uint64 csv_batches_npieces(const CsvBatches *batches);
 extern void csv_batches_stop(CsvBatches *batches);
+
+/* whose files they are */
+extern CsvSource *csv_batches_source(const CsvBatches *batches);
 
 /* the columns as they are in the batch at hand, in its order */
 extern const CsvFileLayout *csv_batches_layout(const CsvBatches *batches);

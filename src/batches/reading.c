@@ -50,8 +50,7 @@ struct CsvReading
 	CsvPieceReader *pieces;		/* of the open file; NULL: it is read as a whole */
 	CsvClaim	claim;			/* the piece at hand */
 	bool		has_claim;
-	bool		is_read;		/* all of it is */
-	bool		failed;			/* so was no more of it */
+	bool		is_read;		/* no more of it is to be */
 	bool		is_alone;		/* the engine has one thread, since others share */
 };
 
@@ -329,7 +328,6 @@ csv_reading_share(CsvReading *reading, CsvSharing *sharing,
 		reading->callbacks = *callbacks;
 	reading->has_claim = false;
 	reading->is_read = false;
-	reading->failed = false;
 }
 
 /*
@@ -364,30 +362,10 @@ try_step(CsvReading *reading, void (*step) (CsvReading *, void *), void *arg)
 	PG_END_TRY();
 	if (!done)
 	{
-		reading->failed = true;
+		reading->is_read = true;
 		csv_sharing_close(reading->sharing);
 	}
 	return done;
-}
-
-Size
-csv_reading_sharing_size(const CsvReading *reading)
-{
-	return csv_sharing_size(reading->source);
-}
-
-void
-csv_reading_init_sharing(const CsvReading *reading, CsvSharing *sharing,
-						 int nprocesses)
-{
-	csv_sharing_init(sharing, reading->source, nprocesses,
-					 csv_piece_bytes(reading->table->reader.chunk_bytes));
-}
-
-void
-csv_reading_restart_sharing(const CsvReading *reading, CsvSharing *sharing)
-{
-	csv_sharing_restart(sharing, reading->source);
 }
 
 /* the piece at hand, if there is one, is passed */
@@ -408,17 +386,11 @@ pass_piece(CsvReading *reading)
 static bool
 claim_piece(CsvReading *reading)
 {
-	if (reading->has_claim && !reading->is_read && !reading->failed)
+	if (reading->has_claim && !reading->is_read)
 		return true;
 	pass_piece(reading);
 	reading->has_claim = csv_sharing_claim(reading->sharing, &reading->claim);
 	return reading->has_claim;
-}
-
-uint64
-csv_reading_npieces(const CsvReading *reading)
-{
-	return csv_sharing_nclaimed(reading->sharing);
 }
 
 void
@@ -730,6 +702,12 @@ csv_reading_leave(CsvReading *reading)
 {
 	if (reading->reader != NULL)
 		csv_reader_leave(reading->reader);
+}
+
+CsvSource *
+csv_reading_source(const CsvReading *reading)
+{
+	return reading->source;
 }
 
 bool

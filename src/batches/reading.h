@@ -65,16 +65,9 @@ typedef struct CsvPieceCallbacks
 extern void csv_reading_share(CsvReading *reading, CsvSharing *sharing,
 							  const CsvPieceCallbacks *callbacks);
 
-/* pieces there were, when all are handed out; and hand out no more */
-extern uint64 csv_reading_npieces(const CsvReading *reading);
+/* hand out no more pieces; the one at hand is passed */
 extern void csv_reading_stop(CsvReading *reading);
-
-/* set up what is shared for so many processes, for csv_reading_share() */
-extern Size csv_reading_sharing_size(const CsvReading *reading);
-extern void csv_reading_init_sharing(const CsvReading *reading,
-									 CsvSharing *sharing, int nprocesses);
-extern void csv_reading_restart_sharing(const CsvReading *reading,
-										CsvSharing *sharing);
+extern CsvSource *csv_reading_source(const CsvReading *reading);
 
 /*
  * Open the engine; else the first csv_reading_begin() does.  ERROR where it is

@@ -89,6 +89,18 @@ struct CsvSharedScan
 	CsvScanStatistics statistics;	/* of processes that have ended */
 };
 
+static CsvSharing *
+shared_files(CsvSharedScan *shared)
+{
+	return (CsvSharing *) ((char *) shared + shared->sharing);
+}
+
+static CsvSharedReport *
+shared_report(CsvSharedScan *shared)
+{
+	return (CsvSharedReport *) ((char *) shared + shared->report);
+}
+
 /* ---- begin ---- */
 
 /* the reset callback */
@@ -327,8 +339,12 @@ advance_batch(CsvTableScan *scan)
 		csv_progress_release(scan);
 		(void) csv_careful_take(scan->careful, NULL);
 		if (scan->shared != NULL)
+		{
+			CsvSharing *sharing = shared_files(scan->shared);
+
 			csv_skipping_end_pieces(scan->skipping,
-									csv_batches_npieces(scan->batches));
+									csv_sharing_nclaimed(sharing));
+		}
 		csv_skipping_end(scan->skipping, true);
 		return false;
 	}
@@ -742,24 +758,13 @@ add_statistics(CsvScanStatistics *sum, const CsvScanStatistics *one)
 	evaluation->held += evaluated->held;
 }
 
-static CsvSharing *
-shared_files(CsvSharedScan *shared)
-{
-	return (CsvSharing *) ((char *) shared + shared->sharing);
-}
-
-static CsvSharedReport *
-shared_report(CsvSharedScan *shared)
-{
-	return (CsvSharedReport *) ((char *) shared + shared->report);
-}
-
 Size
 csv_shared_scan_size(const CsvTableScan *scan, int nprocesses)
 {
-	return add_size(MAXALIGN(sizeof(CsvSharedScan)) +
-					MAXALIGN(csv_shared_report_size(nprocesses)),
-					csv_batches_sharing_size(scan->batches));
+	Size		size = MAXALIGN(sizeof(CsvSharedScan)) +
+		MAXALIGN(csv_shared_report_size(nprocesses));
+
+	return add_size(size, csv_sharing_size(csv_batches_source(scan->batches)));
 }
 
 void
@@ -773,14 +778,17 @@ csv_shared_scan_init(CsvSharedScan *shared, const CsvTableScan *scan,
 	SpinLockInit(&shared->mutex);
 	csv_shared_report_init(shared_report(shared), nprocesses);
 	csv_skipping_begin_shared(scan->skipping, shared_report(shared));
-	csv_batches_init_sharing(scan->batches, shared_files(shared), nprocesses);
+	csv_sharing_init(shared_files(shared), csv_batches_source(scan->batches),
+					 nprocesses,
+					 csv_piece_bytes(scan->table->reader.chunk_bytes));
 }
 
 void
 csv_shared_scan_restart(CsvSharedScan *shared, const CsvTableScan *scan)
 {
 	csv_skipping_begin_shared(scan->skipping, shared_report(shared));
-	csv_batches_restart_sharing(scan->batches, shared_files(shared));
+	csv_sharing_restart(shared_files(shared),
+						csv_batches_source(scan->batches));
 }
 
 void
@@ -834,7 +842,7 @@ csv_table_scan_unshare(CsvTableScan *scan, int64 nrejected,
 	scan->shared = NULL;
 	if (scan->is_leader)
 		csv_skipping_unshare(scan->skipping);
-	csv_batches_unshare(scan->batches);
+	csv_batches_share(scan->batches, NULL, NULL);
 }
 
 /* ---- end ---- */
