@@ -182,10 +182,9 @@ is_for_gpu(const CsvSettings *settings, int64 nbytes, int ncolumns, bool now)
 #endif
 }
 
-/* the CPU engine in one of its forms, with so many threads */
+/* the CPU engine with so many threads */
 static void
-open_threads(CsvOpenEngine *open, const CsvEngine *engine, uint32_t nthreads,
-			 const CsvMemory *memory)
+open_threads(CsvOpenEngine *open, uint32_t nthreads, const CsvMemory *memory)
 {
 	CsvCpuOptions options;
 
@@ -196,7 +195,7 @@ open_threads(CsvOpenEngine *open, const CsvEngine *engine, uint32_t nthreads,
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory")));
-	open->engine = engine;
+	open->engine = &csv_cpu_engine;
 	open->may_fall_back = false;
 	open->awaits_gpu = false;
 }
@@ -204,24 +203,19 @@ open_threads(CsvOpenEngine *open, const CsvEngine *engine, uint32_t nthreads,
 void
 csv_engine_open_alone(CsvOpenEngine *open, const CsvMemory *memory)
 {
-	open_threads(open, &csv_cpu_engine, 1, memory);
+	open_threads(open, 1, memory);
 }
 
-/*
- * Several threads read a file ahead of the one that takes the rows, a piece each.
- * That is not worth it for a small file.  Where a file cannot be read at any place,
- * they share the work on each chunk.
- */
+/* several threads are not worth it for a small file */
 static void
 open_cpu(CsvOpenEngine *open, const CsvSettings *settings, int64 nbytes,
 		 uint64 chunk_bytes, const CsvMemory *memory)
 {
-	bool		ahead = settings->cpu_threads > 1 && nbytes >=
-		(chunk_bytes > 0 ? Min(4 * (int64) chunk_bytes, CSV_AHEAD_BYTES) :
-		 CSV_AHEAD_BYTES);
+	int64		least = chunk_bytes > 0 ?
+		Min(4 * (int64) chunk_bytes, CSV_AHEAD_BYTES) : CSV_AHEAD_BYTES;
 
-	open_threads(open, ahead ? &csv_cpu_ahead_engine : &csv_cpu_engine,
-				 (uint32_t) settings->cpu_threads - (ahead ? 1 : 0), memory);
+	open_threads(open, nbytes < 0 || nbytes >= least ?
+				 (uint32_t) settings->cpu_threads : 1, memory);
 }
 
 void

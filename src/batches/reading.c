@@ -298,14 +298,7 @@ begin_file(CsvReading *reading)
 		good &= handle_failure(reading, status);
 	if (csv_source_read_ahead(reading->source, &ahead) &&
 		reading->sharing == NULL)
-	{
-		/* one thread reads as fast as several of the CPU engine's convert */
-		if (reading->engine.engine == &csv_cpu_ahead_engine &&
-			!reading->engine.awaits_gpu)
-			ahead.nthreads = Min(ahead.nthreads,
-								 1 + reading->table->settings.cpu_threads / 4);
 		csv_reader_read_ahead(reading->reader, &ahead);
-	}
 	csv_file_layout_read(reading->layout, reading->reader,
 						 csv_source_name(reading->source));
 	while ((status = csv_reader_set_layout(reading->reader,

@@ -163,7 +163,7 @@ list_positions(const CsvColumns *columns, uint64_t start, uint64_t end,
 		uint64_t	stop = end - start > CSV_ASK_BYTES ?
 			start + CSV_ASK_BYTES : end;
 
-		if (csv_crew_interrupted(columns->crew))
+		if (csv_interrupted(index->input))
 			return false;
 		positions = index->functions->list_positions(index, start, stop,
 													 positions);
@@ -174,13 +174,11 @@ list_positions(const CsvColumns *columns, uint64_t start, uint64_t end,
 
 /*
  * Check the number of fields of each record, list the fields' separators, and
- * measure the widest values of text columns.
+ * measure the widest values of text columns.  False: interrupted.
  */
-static void
-survey_part(void *arg, uint32_t number)
+static bool
+survey_part(const CsvColumns *columns, CsvPart *part)
 {
-	CsvColumns *columns = arg;
-	CsvPart    *part = &columns->parts[number];
 	const CsvIndex *index = columns->index;
 	const CsvIndexRecord *records = index->records;
 	const CsvLayout *layout = columns->layout;
@@ -198,7 +196,7 @@ survey_part(void *arg, uint32_t number)
 								 nfields);
 		}
 	if (layout->ncolumns == 0 || part->from == part->to)
-		return;
+		return true;
 
 	/* the last record may end with the input, without a byte for it */
 	if (!list_positions(columns, records[part->from].start,
@@ -206,7 +204,7 @@ survey_part(void *arg, uint32_t number)
 						records[part->to].start : index->pos + 1,
 						part->positions +
 						records[part->from].first_separator))
-		return;
+		return false;
 	for (uint32_t c = 0; c < layout->ncolumns; c++)
 		if (is_text(&layout->columns[c]))
 		{
@@ -217,13 +215,13 @@ survey_part(void *arg, uint32_t number)
 															   part->from,
 															   part->to);
 		}
+	return true;
 }
 
-static void
-fill_part(void *arg, uint32_t number)
+/* likewise */
+static bool
+fill_part(const CsvColumns *columns, CsvPart *part)
 {
-	CsvColumns *columns = arg;
-	CsvPart    *part = &columns->parts[number];
 	const CsvLayout *layout = columns->layout;
 
 	for (uint32_t c = 0; c < layout->ncolumns; c++)
@@ -232,8 +230,8 @@ fill_part(void *arg, uint32_t number)
 		const CsvArray *array = &columns->arrays[c];
 		CsvFill		fill;
 
-		if (csv_crew_interrupted(columns->crew))
-			return;
+		if (csv_interrupted(columns->index->input))
+			return false;
 		memset(&fill, 0, sizeof(fill));
 		fill.finder = make_finder(columns, part, column);
 		fill.index = columns->index;
@@ -259,6 +257,7 @@ fill_part(void *arg, uint32_t number)
 		part->found[c].any_not_ok = fill.any_not_ok;
 		part->found[c].any_slow = fill.any_slow;
 	}
+	return true;
 }
 
 /* ---- strides ---- */
@@ -583,14 +582,14 @@ csv_columns_build(CsvColumns *columns, const CsvIndex *index, uint32_t nparts,
 	columns->nparts = nparts;
 	if (!reserve_parts(columns))
 		return CSV_NO_MEMORY;
-	csv_crew_run(columns->crew, columns->nparts, survey_part, columns);
-	if (csv_crew_was_interrupted(columns->crew))
-		return CSV_INTERRUPTED;
+	for (uint32_t i = 0; i < nparts; i++)
+		if (!survey_part(columns, &columns->parts[i]))
+			return CSV_INTERRUPTED;
 	if (!reserve_arrays(columns))
 		return CSV_NO_MEMORY;
-	csv_crew_run(columns->crew, columns->nparts, fill_part, columns);
-	if (csv_crew_was_interrupted(columns->crew))
-		return CSV_INTERRUPTED;
+	for (uint32_t i = 0; i < nparts; i++)
+		if (!fill_part(columns, &columns->parts[i]))
+			return CSV_INTERRUPTED;
 	join_parts(columns);
 
 	status = list_errors(columns, batch);

@@ -6,8 +6,8 @@
  * one array from front to back, while the input of the chunk and its index
  * stay in the processor's caches.
  *
- * Several threads share the rows out among them.  All of a part's columns are
- * one thread's, so that the part stays in that processor's caches.
+ * The rows of a large chunk are filled in parts, each with all of its columns, so
+ * that a part stays in the processor's caches.
  *
  * A record that turns out to be bad keeps its place in the arrays until the
  * last column is done; then the arrays are closed up.
@@ -15,8 +15,9 @@
 #ifndef CSV_COLUMNS_H
 #define CSV_COLUMNS_H
 
-#include "../reader/crew.h"
 #include "fill.h"
+
+#define CSV_MAX_PARTS	128
 
 /* memory that only grows */
 typedef struct CsvBuffer
@@ -53,7 +54,6 @@ typedef struct CsvColumns
 	const CsvFillFunctions *functions;
 	bool		quote_in_values;	/* quote or escape may be part of a number */
 
-	CsvCrew    *crew;
 	CsvPart		parts[CSV_MAX_PARTS];
 	uint32_t	nparts;
 
@@ -77,7 +77,7 @@ extern CsvStatus csv_columns_configure(CsvColumns *columns,
 									   const CsvDialect *dialect,
 									   const CsvLayout *layout);
 
-/* with the rows in nparts parts, which threads share */
+/* with the rows in nparts parts, CSV_MAX_PARTS at most */
 extern CsvStatus csv_columns_build(CsvColumns *columns, const CsvIndex *index,
 								   uint32_t nparts, CsvBatch *batch);
 extern void csv_columns_free(CsvColumns *columns);

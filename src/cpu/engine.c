@@ -14,8 +14,8 @@ typedef struct CsvCpu
 {
 	CsvMemory	memory;
 	CsvIsa		isa;
+	uint32_t	nthreads;
 	uint32_t	part_bytes;		/* of the input: no part is smaller */
-	CsvCrew		crew;
 
 	/* a batch lives in one of these; chunk by chunk, in the first */
 	struct CsvCpuOutput
@@ -27,13 +27,9 @@ typedef struct CsvCpu
 
 /*
  * Rows are filled in parts of this many bytes of input or more, whose arrays
- * stay in the second-level cache, also where the chunk is larger.  Less is not
- * worth waking a thread.
+ * stay in the second-level cache, also where the chunk is larger.
  */
 #define PART_BYTES		(128 * 1024)
-
-/* so that one which the system lets wait does not hold up the others */
-#define STRETCHES_PER_THREAD	2
 
 static CsvIsa
 best_isa(void)
@@ -84,7 +80,7 @@ csv_cpu_open(const CsvMemory *memory, const CsvCpuOptions *options)
 	cpu->isa = isa;
 	cpu->part_bytes = options->part_bytes != 0 ? options->part_bytes :
 		PART_BYTES;
-	csv_crew_init(&cpu->crew, options->threads);
+	cpu->nthreads = options->threads;
 	for (int i = 0; i < CSV_CPU_OUTPUTS; i++)
 	{
 		CsvIndex   *index = &cpu->outputs[i].index;
@@ -93,13 +89,9 @@ csv_cpu_open(const CsvMemory *memory, const CsvCpuOptions *options)
 		index->functions = isa == CSV_ISA_AVX512 ? &csv_index_avx512 :
 			isa == CSV_ISA_AVX2 ? &csv_index_avx2 : &csv_index_swar;
 		index->memory = &cpu->memory;
-		index->crew = &cpu->crew;
-		index->scan.interrupted = csv_crew_interrupted;
-		index->scan.interrupted_arg = &cpu->crew;
 		columns->functions = isa == CSV_ISA_SWAR ? &csv_fill_plain :
 			&csv_fill_avx2;
 		columns->memory = &cpu->memory;
-		columns->crew = &cpu->crew;
 	}
 	return cpu;
 }
@@ -128,13 +120,14 @@ cpu_configure(void *engine, const CsvDialect *dialect, const CsvLayout *layout)
 	return CSV_OK;
 }
 
-/* how many parts of at least part_bytes there are in nbytes; 1 to `most` */
+/* how many parts of at least part_bytes there are in nbytes, but no more than fit */
 static uint32_t
-parts(uint64_t nbytes, uint32_t part_bytes, uint32_t most)
+count_parts(uint64_t nbytes, uint32_t part_bytes)
 {
 	uint64_t	nparts = nbytes / part_bytes;
 
-	return nparts < 1 ? 1 : nparts > most ? most : (uint32_t) nparts;
+	return nparts < 1 ? 1 : nparts > CSV_MAX_PARTS ? CSV_MAX_PARTS :
+		(uint32_t) nparts;
 }
 
 static CsvStatus
@@ -146,19 +139,17 @@ cpu_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 		&cpu->outputs[input->output % CSV_CPU_OUTPUTS];
 	CsvIndex   *index = &output->index;
 	CsvColumns *columns = &output->columns;
-	uint32_t	nthreads = cpu->crew.nthreads;
 	double		began = csv_now_seconds();
 	CsvStatus	status;
 
-	csv_crew_begin(&cpu->crew, input->interrupted, input->interrupted_arg);
 	index->input = input;
-	status = csv_index_build(index, nthreads == 1 ? 1 :
-							 parts(input->nbytes, cpu->part_bytes,
-								   nthreads * STRETCHES_PER_THREAD));
+	index->scan.interrupted = input->interrupted;
+	index->scan.interrupted_arg = input->interrupted_arg;
+	status = csv_index_build(index);
 	if (status == CSV_OK)
 		status = csv_columns_build(columns, index,
-								   parts(input->nbytes, cpu->part_bytes,
-										 CSV_MAX_PARTS), batch);
+								   count_parts(input->nbytes, cpu->part_bytes),
+								   batch);
 	if (status != CSV_OK)
 		return status;
 
@@ -178,7 +169,6 @@ cpu_close(void *engine)
 	CsvCpu	   *cpu = engine;
 	CsvMemory	memory = cpu->memory;
 
-	csv_crew_close(&cpu->crew);
 	for (int i = 0; i < CSV_CPU_OUTPUTS; i++)
 	{
 		csv_columns_free(&cpu->outputs[i].columns);
@@ -202,23 +192,12 @@ cpu_another(void *engine)
 static uint32_t
 cpu_nthreads(void *engine)
 {
-	return ((CsvCpu *) engine)->crew.nthreads + 1;
-}
-
-static size_t
-cpu_chunk_bytes(void *engine)
-{
-	uint32_t	nthreads = ((CsvCpu *) engine)->crew.nthreads;
-
-	return nthreads == 1 ? csv_cpu_engine.default_chunk_bytes :
-		nthreads * csv_cpu_engine.default_chunk_bytes * 2;
+	return ((CsvCpu *) engine)->nthreads;
 }
 
 /*
  * A chunk of 256 kB stays in the second-level cache with its index and its
- * arrays; the first one is small for the sake of the first row.  Several
- * threads get twice that each, which is worth waking them: 1 MB is read 1.8
- * times as fast by two of them, 512 kB 1.7 times.
+ * arrays; the first one is small for the sake of the first row.
  */
 const CsvEngine csv_cpu_engine = {
 	.name = "cpu",
@@ -226,29 +205,8 @@ const CsvEngine csv_cpu_engine = {
 	.configure = cpu_configure,
 	.parse = cpu_parse,
 	.close = cpu_close,
-	.chunk_bytes = cpu_chunk_bytes,
 	.default_chunk_bytes = 256 * 1024,
-	.first_chunk_bytes = 32 * 1024
-};
-
-/* more, as each is handed on from thread to thread three times */
-static size_t
-cpu_ahead_chunk_bytes(void *engine)
-{
-	return (((CsvCpu *) engine)->crew.nthreads + 1) *
-		csv_cpu_ahead_engine.default_chunk_bytes;
-}
-
-const CsvEngine csv_cpu_ahead_engine = {
-	.name = "cpu",
-	.detail = cpu_detail,
-	.configure = cpu_configure,
-	.parse = cpu_parse,
-	.close = cpu_close,
-	.chunk_bytes = cpu_ahead_chunk_bytes,
-	.default_chunk_bytes = 512 * 1024,
 	.first_chunk_bytes = 32 * 1024,
-	.noutputs = CSV_CPU_OUTPUTS,
 	.another = cpu_another,
 	.nthreads = cpu_nthreads
 };

@@ -7,18 +7,6 @@
 
 #include <string.h>
 
-/*
- * Clear words of the bit-strings: the slow path reads what it sets.  The rest
- * is written block by block.
- */
-void
-csv_index_clear(CsvIndex *index, uint64_t first, uint64_t nwords)
-{
-	memset(index->separators + first, 0, nwords * 8);
-	memset(index->quotes + first, 0, nwords * 8);
-	memset(index->unplain + first, 1, nwords);
-}
-
 /* a new, larger array with the old one's first nbytes bytes */
 static void *
 grow(CsvIndex *index, void *old, size_t nbytes, size_t new_nbytes)
@@ -35,34 +23,22 @@ grow(CsvIndex *index, void *old, size_t nbytes, size_t new_nbytes)
 	return new;
 }
 
-/* make room for this many records in all, if there is not */
-bool
-csv_index_reserve_records(CsvIndex *index, uint64_t nrecords)
-{
-	CsvIndexRecord *records;
-
-	if (nrecords <= index->record_capacity)
-		return true;
-
-	/* a stretch has room enough, and must not ask for memory */
-	if (index->is_stretch)
-		return false;
-	records = grow(index, index->records,
-				   index->record_capacity * sizeof(CsvIndexRecord),
-				   nrecords * sizeof(CsvIndexRecord));
-	if (records == NULL)
-		return false;
-	index->records = records;
-	index->record_capacity = (uint32_t) nrecords;
-	return true;
-}
-
+/* room for more records */
 bool
 csv_index_grow_records(CsvIndex *index)
 {
-	return csv_index_reserve_records(index, index->record_capacity == 0 ?
-									 1024 :
-									 (uint64_t) index->record_capacity * 2);
+	uint32_t	capacity = index->record_capacity == 0 ? 1024 :
+		index->record_capacity * 2;
+	CsvIndexRecord *records =
+		grow(index, index->records,
+			 index->record_capacity * sizeof(CsvIndexRecord),
+			 capacity * sizeof(CsvIndexRecord));
+
+	if (records == NULL)
+		return false;
+	index->records = records;
+	index->record_capacity = capacity;
+	return true;
 }
 
 bool
@@ -134,7 +110,7 @@ reserve(CsvIndex *index)
 }
 
 CsvStatus
-csv_index_build(CsvIndex *index, uint32_t nparts)
+csv_index_build(CsvIndex *index)
 {
 	const CsvInput *input = index->input;
 	CsvStatus	status = reserve(index);
@@ -150,51 +126,29 @@ csv_index_build(CsvIndex *index, uint32_t nparts)
 	index->alone_until = input->alone_until;
 	index->skip_line = input->skip_line;
 	index->incomplete = false;
-	index->nstretches = 0;
-	index->next_stretch = 0;
-	/* threads clear their own; beyond 1 GB records would be too many to count */
-	nwords = CSV_WORD(input->nbytes) + 2;
-	if (nparts > 1 && input->nbytes <= UINT32_MAX / 4)
-	{
-		uint64_t	ncleared = CSV_WORD(input->nbytes + 63);
 
-		csv_index_clear(index, ncleared, nwords - ncleared);
-		status = csv_index_read_stretches(index, nparts);
-		if (status != CSV_OK)
-			return status;
-	}
-	else
-		csv_index_clear(index, 0, nwords);
+	/* the slow path reads what it sets; the rest is written block by block */
+	nwords = CSV_WORD(input->nbytes) + 2;
+	memset(index->separators, 0, nwords * 8);
+	memset(index->quotes, 0, nwords * 8);
+	memset(index->unplain, 1, nwords);
 
 	while (index->pos < input->nbytes && !index->incomplete)
 	{
-		uint64_t	before;
-		uint32_t	nrecords;
-
-		csv_index_take_stretches(index);
-		if (index->pos >= input->nbytes || index->incomplete)
-			break;
 		if (!index->skip_line && index->pos >= index->alone_until)
 		{
 			status = index->functions->run(index);
 			if (status != CSV_OK)
 				return status;
-			if (index->pos >= index->limit || index->incomplete)
-				continue;
+			if (index->pos >= input->nbytes || index->incomplete)
+				break;
 		}
-		before = index->pos;
-		nrecords = index->nrecords;
 		status = csv_index_slow_record(index);
 		if (status != CSV_OK)
 			return status;
-
-		/* what a thread, led astray, has found in lines passed over */
-		if (index->nrecords == nrecords)
-			csv_clear_between(index->separators, before, index->pos);
 	}
 	if (index->pos < input->nbytes)
 		csv_clear_between(index->separators, index->pos, index->pos + 1);
-	csv_index_move_records(index);
 
 	if (index->nrecords + 1 > index->record_capacity &&
 		!csv_index_grow_records(index))
@@ -210,7 +164,7 @@ csv_index_free(CsvIndex *index)
 {
 	const CsvMemory *memory = index->memory;
 	void	   *owned[] = {index->separators, index->quotes, index->unplain,
-	index->records, index->errors, index->scan.separators, index->stretches};
+	index->records, index->errors, index->scan.separators};
 
 	for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
 		if (owned[i] != NULL)

@@ -18,8 +18,6 @@
  * record in question is read through the table (repair.c), and the blocks go
  * on behind it.
  *
- * Several threads read a stretch of the input each (stretches.c).
- *
  * One file per instruction set holds the same function; index_loop.h is their
  * common text.
  */
@@ -27,11 +25,18 @@
 #define CSV_INDEX_H
 
 #include "../reader/reader.h"
-#include "../reader/crew.h"
 #include "bits.h"
 
 /* work of so many bytes is done without a look for interrupts */
 #define CSV_ASK_BYTES	(1024 * 1024)
+
+/* such a look */
+static inline bool
+csv_interrupted(const CsvInput *input)
+{
+	return input->interrupted != NULL &&
+		input->interrupted(input->interrupted_arg);
+}
 
 /* a record without an error of structure */
 typedef struct CsvIndexRecord
@@ -42,7 +47,6 @@ typedef struct CsvIndexRecord
 } CsvIndexRecord;
 
 typedef struct CsvIndexFunctions CsvIndexFunctions;
-typedef struct CsvIndexStretch CsvIndexStretch;
 
 typedef struct CsvIndex
 {
@@ -50,7 +54,6 @@ typedef struct CsvIndex
 	const CsvMemory *memory;
 	const CsvDialect *dialect;
 	const CsvInput *input;
-	CsvCrew    *crew;
 
 	/* bit-strings over input->nbytes + 1 positions, rounded up to words */
 	uint64_t   *separators;
@@ -74,34 +77,15 @@ typedef struct CsvIndex
 	bool		skip_line;
 	bool		incomplete;		/* the rest needs more bytes */
 	CsvScan		scan;
-
-	/*
-	 * run() goes no further than this; a record starts there, if it is not the
-	 * end of the input.
-	 */
-	uint64_t	limit;
-
-	/*
-	 * Where this is a copy of an index, to read a stretch for it: memory is
-	 * the other's, and the bits of a first word that is not all the stretch's
-	 * go here.
-	 */
-	bool		is_stretch;
-	uint64_t	head_separators;
-	uint64_t	head_quotes;
-
-	CsvIndexStretch *stretches; /* room for CSV_MAX_PARTS of them, or NULL */
-	uint32_t	nstretches;		/* that were read of this input */
-	uint32_t	next_stretch;	/* that was not taken over yet */
 } CsvIndex;
 
 /* what is compiled once per instruction set */
 struct CsvIndexFunctions
 {
 	/*
-	 * Read regular records from index->pos to index->limit.  Returns with pos
-	 * at the start of a record (or blank line) that is irregular or not
-	 * complete, or at the limit.
+	 * Read regular records from index->pos on.  Returns with pos at the start
+	 * of a record (or blank line) that is irregular or not complete, or at the
+	 * end of the input.
 	 */
 	CsvStatus	(*run) (CsvIndex *index);
 
@@ -111,13 +95,6 @@ struct CsvIndexFunctions
 	 */
 	uint32_t   *(*list_positions) (const CsvIndex *index, uint64_t start,
 								   uint64_t end, uint32_t *positions);
-
-	/*
-	 * How many quotes there are in [from, to), and how many bytes that may be
-	 * line breaks; from is a multiple of 64, and so is to, or it is the end.
-	 */
-	void		(*count) (const CsvIndex *index, uint64_t from, uint64_t to,
-						  uint64_t *nquotes, uint64_t *nbreaks);
 };
 
 extern const CsvIndexFunctions csv_index_swar;
@@ -127,20 +104,13 @@ extern bool csv_index_has_avx2(void);
 extern bool csv_index_has_avx512(void);
 
 /* index.c */
-extern CsvStatus csv_index_build(CsvIndex *index, uint32_t nparts);
-extern void csv_index_clear(CsvIndex *index, uint64_t first, uint64_t nwords);
+extern CsvStatus csv_index_build(CsvIndex *index);
 extern void csv_index_free(CsvIndex *index);
 extern bool csv_index_grow_records(CsvIndex *index);
-extern bool csv_index_reserve_records(CsvIndex *index, uint64_t nrecords);
 extern bool csv_index_add_error(CsvIndex *index, CsvErrorCode code,
 								CsvMode mode, uint64_t offset,
 								uint64_t length, uint32_t line,
 								uint32_t where);
-
-/* stretches.c */
-extern CsvStatus csv_index_read_stretches(CsvIndex *index, uint32_t nparts);
-extern void csv_index_take_stretches(CsvIndex *index);
-extern void csv_index_move_records(CsvIndex *index);
 
 /* repair.c */
 extern CsvStatus csv_index_slow_record(CsvIndex *index);

@@ -43,7 +43,7 @@ make_rules(const CsvIndex *index)
 
 	return (CsvRules) {
 		.bytes = index->input->bytes,
-		.nbytes = index->limit,
+		.nbytes = index->input->nbytes,
 		.max_record_bytes = index->input->max_record_bytes,
 		.delimiter = opt->delimiter,
 		.quote = opt->quote,
@@ -199,15 +199,7 @@ end_records(CsvIndex *index, const CsvRules *rules, uint64_t base,
 static void
 stop_at(CsvIndex *index, const CsvIndexPlace *record, uint64_t end)
 {
-	uint64_t	cleared = record->start;
-
-	if (index->is_stretch && CSV_WORD(cleared) == CSV_WORD(index->pos) &&
-		index->pos % 64 != 0)
-	{
-		index->head_separators &= CSV_BITS_BELOW(cleared);
-		cleared += 64 - cleared % 64;
-	}
-	csv_clear_between(index->separators, cleared, end);
+	csv_clear_between(index->separators, record->start, end);
 	index->pos = record->start;
 	index->nseparators = (uint32_t) record->nseparators;
 	index->nlines = (uint32_t) record->nlines;
@@ -229,28 +221,20 @@ run_blocks(CsvIndex *index)
 		CsvIndexBlock	block = block_load(rules.bytes + base);
 		uint64_t	valid = ~ignore;
 		uint64_t	word = CSV_WORD(base);
-		uint64_t   *separator_word = &index->separators[word];
-		uint64_t   *quote_word = &index->quotes[word];
 		CsvBlockBits bits;
 		CsvStatus	status;
 
-		if ((base & 0xFFFF) == 0 && csv_crew_interrupted(index->crew))
+		if ((base & 0xFFFF) == 0 && csv_interrupted(index->input))
 			return CSV_INTERRUPTED;
 
 		if (rules.nbytes - base < 64)
 			valid &= CSV_BITS_BELOW(rules.nbytes);
-		if (ignore != 0 && index->is_stretch)
-		{
-			/* the rest of these words is another stretch's */
-			separator_word = &index->head_separators;
-			quote_word = &index->head_quotes;
-		}
-		else
-			index->unplain[word] = block_unplain(block);
+		index->unplain[word] = block_unplain(block);
 		bits = read_block(&rules, block, base, valid, &carries);
 		if (rules.has_quote)
-			*quote_word = (*quote_word & ignore) | bits.quotes;
-		*separator_word = (*separator_word & ignore) | bits.separators;
+			index->quotes[word] = (index->quotes[word] & ignore) | bits.quotes;
+		index->separators[word] = (index->separators[word] & ignore) |
+			bits.separators;
 
 		status = end_records(index, &rules, base, &bits, before, &record);
 		if (status == CSV_END)
@@ -266,34 +250,10 @@ run_blocks(CsvIndex *index)
 	}
 
 	/* not one record's end, nor anything irregular, in what is left */
-	index->incomplete = rules.nbytes == index->input->nbytes &&
-		!index->input->at_end && record.start < rules.nbytes &&
+	index->incomplete = !index->input->at_end && record.start < rules.nbytes &&
 		rules.nbytes - record.start <= rules.max_record_bytes + 1;
 	stop_at(index, &record, base);
 	return CSV_OK;
-}
-
-static void
-count_bytes(const CsvIndex *index, uint64_t from, uint64_t to,
-			uint64_t *nquotes, uint64_t *nbreaks)
-{
-	const uint8_t *bytes = index->input->bytes;
-	const uint8_t quote = index->dialect->opt.quote;
-	const uint8_t break_byte = index->dialect->break_byte;
-	uint64_t	quotes = 0;
-	uint64_t	breaks = 0;
-
-	for (uint64_t base = from; base < to; base += 64)
-	{
-		CsvIndexBlock	block = block_load(bytes + base);
-		uint64_t	valid = to - base < 64 ? CSV_BITS_BELOW(to) : UINT64_MAX;
-
-		breaks += csv_popcount(block_equal(block, break_byte) & valid);
-		if (quote != 0)
-			quotes += csv_popcount(block_equal(block, quote) & valid);
-	}
-	*nquotes = quotes;
-	*nbreaks = breaks;
 }
 
 static uint32_t *
@@ -319,6 +279,5 @@ list_positions(const CsvIndex *index, uint64_t start, uint64_t end,
 
 const CsvIndexFunctions CSV_INDEX_FUNCTIONS = {
 	.run = run_blocks,
-	.list_positions = list_positions,
-	.count = count_bytes
+	.list_positions = list_positions
 };

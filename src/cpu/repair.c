@@ -129,13 +129,13 @@ add_record(CsvIndex *index, const CsvScan *scan, uint32_t line)
 	{
 		uint64_t	separator = scan->start + scan->separators[i];
 
-		if (i % CSV_ASK_BYTES == 0 && csv_crew_interrupted(index->crew))
+		if (i % CSV_ASK_BYTES == 0 && csv_interrupted(index->input))
 			return CSV_INTERRUPTED;
 		index->separators[CSV_WORD(separator)] |= CSV_BIT(separator);
 	}
 	for (uint64_t pos = scan->start; quote != 0 && pos < scan->next; pos++)
 	{
-		if (pos % CSV_ASK_BYTES == 0 && csv_crew_interrupted(index->crew))
+		if (pos % CSV_ASK_BYTES == 0 && csv_interrupted(index->input))
 			return CSV_INTERRUPTED;
 		if (bytes[pos] == quote)
 			index->quotes[CSV_WORD(pos)] |= CSV_BIT(pos);
@@ -162,7 +162,7 @@ csv_index_slow_record(CsvIndex *index)
 	CsvErrorCode code;
 	CsvStatus	status;
 
-	if (csv_crew_interrupted(index->crew))
+	if (csv_interrupted(index->input))
 		return CSV_INTERRUPTED;
 
 	if (index->skip_line)

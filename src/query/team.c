@@ -23,7 +23,7 @@
 
 #include <string.h>
 
-#include "../reader/crew.h"
+#include "crew.h"
 #include "accumulate.h"
 #include "evaluator.h"
 #include "groups.h"

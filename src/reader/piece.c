@@ -56,6 +56,12 @@ csv_piece_reader_create(const CsvPieceOptions *options)
 }
 
 void
+csv_piece_set_file_bytes(CsvPieceReader *reader, uint64_t file_bytes)
+{
+	reader->file_bytes = file_bytes;
+}
+
+void
 csv_piece_reader_free(CsvPieceReader *reader)
 {
 	CsvMemory	memory = reader->options.memory;

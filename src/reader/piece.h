@@ -39,6 +39,10 @@ typedef struct CsvPieceReader CsvPieceReader;
 
 /* NULL where there is no memory */
 extern CsvPieceReader *csv_piece_reader_create(const CsvPieceOptions *options);
+
+/* from now on, the file has so many bytes */
+extern void csv_piece_set_file_bytes(CsvPieceReader *reader,
+									 uint64_t file_bytes);
 extern void csv_piece_reader_free(CsvPieceReader *reader);
 
 /*

@@ -1,6 +1,6 @@
 /*
  * pieces.c
- *		Several threads read and parse a file, a piece each.
+ *		Several threads parse a file, a piece each.
  *
  * A thread takes a piece through everything, so that its bytes and arrays stay in
  * that processor's caches:
@@ -23,15 +23,23 @@
  * which the hook says that nobody has to look at it lets go of its hand at once.
  * So there are not many, and those used last are used first.
  *
+ * Of a stream, the consumer reads ahead of the threads while it has to wait for a
+ * batch, or where they have no whole piece before them (stock.h).
+ *
  * One mutex guards it all; it is held for moments only.
  */
 #include "clock.h"
-#include "crew.h"
 #include "pieces.h"
+#include "stock.h"
 
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
+
+/* of a stream, bytes behind a piece that are there before anybody begins it */
+#define LOOKAHEAD_BYTES	((uint64_t) 16 * 1024)
 
 /*
  * One for each thread, one with the consumer, and some that wait: for the consumer,
@@ -90,7 +98,8 @@ struct CsvPieces
 	PieceEntry		entries[CSV_BATCH_SLOTS];
 	uint64_t	nbegun;
 	uint64_t	nchained;
-	uint64_t	ntaken;			/* by the consumer */
+	uint64_t	ntaken;			/* by the consumer, */
+	CsvFilePlace taken;			/* up to here */
 	CsvFilePlace chain;			/* its end */
 	uint64_t	next_offset;	/* of the next piece */
 	uint64_t	next_bytes;
@@ -99,6 +108,11 @@ struct CsvPieces
 	bool		ended;			/* the chain has come to its end, */
 	CsvStatus	why;			/* which is this */
 	Hand	   *held;			/* by the consumer */
+
+	/* of a stream */
+	bool		has_stock;
+	CsvStock	stock;
+	double		stock_seconds;	/* spent reading it */
 };
 
 static bool
@@ -113,6 +127,80 @@ static PieceEntry *
 entry_of(CsvPieces *pieces, uint64_t number)
 {
 	return &pieces->entries[number % CSV_BATCH_SLOTS];
+}
+
+/* ---- the file's bytes; the mutex is held ---- */
+
+/* how long the file is, as far as is known */
+static uint64_t
+file_bytes(const CsvPieces *pieces)
+{
+	if (!pieces->has_stock)
+		return pieces->options.ahead.file_bytes;
+	return pieces->stock.at_end ? pieces->stock.end : UINT64_MAX;
+}
+
+/* is so much of a stream there that the next piece can be begun? */
+static bool
+next_piece_is_there(const CsvPieces *pieces)
+{
+	const CsvStock *stock = &pieces->stock;
+
+	return !pieces->has_stock || stock->at_end ||
+		stock->end >= pieces->next_offset + pieces->next_bytes +
+		LOOKAHEAD_BYTES;
+}
+
+/* is the consumer to read more of a stream, before it waits for a batch? */
+static bool
+wants_bytes(const CsvPieces *pieces)
+{
+	const CsvStock *stock = &pieces->stock;
+
+	if (!pieces->has_stock || stock->at_end)
+		return false;
+	/* a piece for every thread */
+	return stock->nwaiting > 0 || (!pieces->is_wound_up && !pieces->ended &&
+								   stock->end < pieces->next_offset +
+								   pieces->next_bytes * pieces->nthreads +
+								   LOOKAHEAD_BYTES);
+}
+
+/* read more of a stream; the consumer does, without the mutex */
+static CsvStatus
+read_more(CsvPieces *pieces)
+{
+	size_t		nbytes;
+	size_t		nread = 0;
+	uint8_t    *room = csv_stock_room(&pieces->stock, &nbytes);
+	double		began = csv_now_seconds();
+
+	if (room == NULL)
+		return CSV_NO_MEMORY;
+	pthread_mutex_unlock(&pieces->mutex);
+	nread = pieces->options.read(pieces->options.read_arg, room, nbytes);
+	pthread_mutex_lock(&pieces->mutex);
+	csv_stock_add(&pieces->stock, nread);
+	pieces->stock_seconds += csv_now_seconds() - began;
+	if (next_piece_is_there(pieces))
+		pthread_cond_signal(&pieces->for_threads);
+	return CSV_OK;
+}
+
+/* nobody reads what is before the next batch to be taken, and its piece */
+static void
+let_go_of_bytes(CsvPieces *pieces)
+{
+	uint64_t	offset = pieces->next_offset;
+
+	if (!pieces->has_stock)
+		return;
+	if (pieces->ntaken < pieces->nbegun)
+		offset = pieces->entries[pieces->ntaken % CSV_BATCH_SLOTS].piece.from;
+	if (offset > pieces->taken.offset)
+		offset = pieces->taken.offset;
+	/* two bytes before a place tell whether a record begins there */
+	csv_stock_let_go(&pieces->stock, offset < 2 ? 0 : offset - 2);
 }
 
 /* ---- hands ---- */
@@ -132,9 +220,8 @@ make_hand(CsvPieces *pieces, Hand *hand)
 	own.engine_state = hand->engine;
 	own.dialect = options->dialect;
 	own.memory = options->memory;
-	own.read_at = options->ahead.read_at;
-	own.read_arg = options->ahead.arg;
-	own.file_bytes = options->ahead.file_bytes;
+	own.read_at = pieces->has_stock ? csv_stock_read : options->ahead.read_at;
+	own.read_arg = pieces->has_stock ? &pieces->stock : options->ahead.arg;
 	own.max_record_bytes = options->max_record_bytes;
 	own.interrupted = is_stopping;
 	own.interrupted_arg = pieces;
@@ -228,8 +315,8 @@ advance_chain(CsvPieces *pieces)
 static bool
 begin_piece(CsvPieces *pieces, PieceEntry **begun)
 {
-	uint64_t	file_bytes = pieces->options.ahead.file_bytes;
-	bool		is_rest = pieces->next_offset >= file_bytes;
+	uint64_t	end = file_bytes(pieces);
+	bool		is_rest = pieces->next_offset >= end;
 	PieceEntry	   *entry = entry_of(pieces, pieces->nbegun);
 	CsvPiece   *piece = &entry->piece;
 
@@ -237,6 +324,7 @@ begin_piece(CsvPieces *pieces, PieceEntry **begun)
 	if (pieces->is_last || pieces->is_wound_up || pieces->ended ||
 		pieces->nbegun - pieces->ntaken >= CSV_BATCH_SLOTS - 1 ||
 		(is_rest && pieces->nchained < pieces->nbegun) ||
+		!next_piece_is_there(pieces) ||
 		(pieces->nfree == 0 && pieces->nhands == pieces->most_hands))
 		return false;
 	memset(entry, 0, sizeof(*entry));
@@ -244,9 +332,9 @@ begin_piece(CsvPieces *pieces, PieceEntry **begun)
 	piece->is_first = pieces->nbegun == 0 || is_rest;
 	piece->from = piece->is_first ? pieces->chain.offset : pieces->next_offset;
 	piece->to = piece->from + pieces->next_bytes;
-	if (piece->to >= file_bytes)
+	if (piece->to >= end)
 	{
-		piece->to = file_bytes;
+		piece->to = end;
 		piece->is_last = true;
 		pieces->is_last = true;
 	}
@@ -271,11 +359,14 @@ parse_piece(CsvPieces *pieces, PieceEntry *entry)
 	CsvPiece   *piece = &entry->piece;
 	Hand	   *hand = entry->hand;
 	CsvStatus	status = CSV_OK;
+	uint64_t	nbytes = file_bytes(pieces);
 	double		seconds;
 
 	pthread_mutex_unlock(&pieces->mutex);
 	if (hand->engine == NULL && !make_hand(pieces, hand))
 		status = CSV_NO_MEMORY;
+	else
+		csv_piece_set_file_bytes(hand->reader, nbytes);
 	/* the second time it is known where it begins */
 	if (status == CSV_OK && piece->end == 0)
 	{
@@ -394,6 +485,33 @@ csv_pieces_wind_up(CsvPieces *pieces)
 	pthread_mutex_unlock(&pieces->mutex);
 }
 
+uint64_t
+csv_pieces_left(CsvPieces *pieces, uint64_t offset, bool *at_end)
+{
+	uint64_t	nbytes;
+
+	pthread_mutex_lock(&pieces->mutex);
+	nbytes = pieces->stock.end - offset;
+	*at_end = pieces->stock.at_end;
+	pthread_mutex_unlock(&pieces->mutex);
+	return nbytes;
+}
+
+void
+csv_pieces_take_left(CsvPieces *pieces, uint64_t offset, uint8_t *buffer,
+					 uint64_t nbytes)
+{
+	while (nbytes > 0)
+	{
+		ssize_t		nread = csv_stock_read(&pieces->stock, buffer, nbytes,
+										   offset);
+
+		offset += (uint64_t) nread;
+		buffer += nread;
+		nbytes -= (uint64_t) nread;
+	}
+}
+
 /* is there something to take, or nothing to come?  The mutex is held. */
 static bool
 is_ready(CsvPieces *pieces)
@@ -415,8 +533,18 @@ csv_pieces_next(CsvPieces *pieces, bool (*interrupted) (void *arg), void *arg,
 		/* there is room for one more */
 		let_go(pieces, &pieces->held);
 		pthread_cond_signal(&pieces->for_threads);
-		while (!is_ready(pieces))
+		let_go_of_bytes(pieces);
+		while (!is_ready(pieces) || !next_piece_is_there(pieces))
 		{
+			if (wants_bytes(pieces))
+			{
+				status = read_more(pieces);
+				if (status != CSV_OK)
+					break;
+				continue;
+			}
+			if (is_ready(pieces))
+				break;
 			if (interrupted != NULL && interrupted(arg))
 			{
 				status = CSV_INTERRUPTED;
@@ -432,6 +560,7 @@ csv_pieces_next(CsvPieces *pieces, bool (*interrupted) (void *arg), void *arg,
 
 			*batch = entry->batch;
 			*place = entry->place;
+			pieces->taken = entry->place;
 			pieces->held = entry->hand;
 			found = batch->nrecords > 0 || batch->nlines > 0;
 		}
@@ -448,16 +577,41 @@ csv_pieces_next(CsvPieces *pieces, bool (*interrupted) (void *arg), void *arg,
 double
 csv_pieces_read_seconds(CsvPieces *pieces)
 {
-	double		seconds = 0;
+	double		seconds;
 
 	pthread_mutex_lock(&pieces->mutex);
-	for (uint32_t i = 0; i < pieces->nhands; i++)
+	seconds = pieces->stock_seconds;
+	for (uint32_t i = 0; i < pieces->nhands && !pieces->has_stock; i++)
 		seconds += pieces->read_seconds[i];
 	pthread_mutex_unlock(&pieces->mutex);
 	return seconds;
 }
 
 /* ---- start and stop ---- */
+
+/* what has been read of a stream already */
+static bool
+stock_first_bytes(CsvPieces *pieces)
+{
+	const uint8_t *bytes = pieces->options.bytes;
+	size_t		nbytes = pieces->options.nbytes;
+
+	while (nbytes > 0)
+	{
+		size_t		room_bytes;
+		uint8_t    *room = csv_stock_room(&pieces->stock, &room_bytes);
+
+		if (room == NULL)
+			return false;
+		if (room_bytes > nbytes)
+			room_bytes = nbytes;
+		memcpy(room, bytes, room_bytes);
+		csv_stock_add(&pieces->stock, room_bytes);
+		bytes += room_bytes;
+		nbytes -= room_bytes;
+	}
+	return true;
+}
 
 CsvPieces *
 csv_pieces_start(const CsvPiecesOptions *options)
@@ -475,6 +629,7 @@ csv_pieces_start(const CsvPiecesOptions *options)
 	memset(pieces, 0, sizeof(*pieces));
 	pieces->options = *options;
 	pieces->chain = options->place;
+	pieces->taken = options->place;
 	pieces->next_offset = options->place.offset;
 	pieces->next_bytes = options->piece_bytes;
 	pieces->most_hands = HANDS_FOR(wanted);
@@ -485,6 +640,15 @@ csv_pieces_start(const CsvPiecesOptions *options)
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_cond_init(&pieces->for_consumer, &monotonic);
 	pthread_condattr_destroy(&monotonic);
+	pieces->has_stock = options->ahead.read_at == NULL;
+	if (pieces->has_stock)
+		csv_stock_init(&pieces->stock, memory, &pieces->mutex,
+					   &pieces->for_consumer, options->place.offset);
+	if (pieces->has_stock && !stock_first_bytes(pieces))
+	{
+		csv_pieces_stop(pieces);
+		return NULL;
+	}
 
 	/* a new thread starts with the mask of the one that makes it */
 	sigfillset(&all);
@@ -510,11 +674,15 @@ csv_pieces_stop(CsvPieces *pieces)
 	pthread_mutex_lock(&pieces->mutex);
 	atomic_store(&pieces->stop, true);
 	pthread_cond_broadcast(&pieces->for_threads);
+	if (pieces->has_stock)
+		csv_stock_close(&pieces->stock);
 	pthread_mutex_unlock(&pieces->mutex);
 	for (uint32_t i = 0; i < pieces->nthreads; i++)
 		pthread_join(pieces->threads[i], NULL);
 	for (uint32_t i = 0; i < pieces->nhands; i++)
 		close_hand(pieces, &pieces->hands[i]);
+	if (pieces->has_stock)
+		csv_stock_free(&pieces->stock);
 	pthread_cond_destroy(&pieces->for_threads);
 	pthread_cond_destroy(&pieces->for_consumer);
 	pthread_mutex_destroy(&pieces->mutex);

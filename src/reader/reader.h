@@ -415,13 +415,13 @@ typedef enum CsvIsa
 typedef struct CsvCpuOptions
 {
 	CsvIsa		isa;
-	uint32_t	threads;		/* that share the work, up to 64; 0 is 1 */
-	uint32_t	part_bytes;		/* a thread's part of the input is no smaller;
-								 * 0: what is worth it */
+	uint32_t	threads;		/* that take pieces of a file; 0: only the
+								 * caller's */
+	uint32_t	part_bytes;		/* rows are filled in parts of so many bytes of
+								 * input or more; 0: what is best */
 } CsvCpuOptions;
 
 extern const CsvEngine csv_cpu_engine;
-extern const CsvEngine csv_cpu_ahead_engine;	/* the same, parsing ahead */
 extern void *csv_cpu_open(const CsvMemory *memory,
 						  const CsvCpuOptions *options);
 extern const char *csv_cpu_isa_name(void);	/* of CSV_ISA_BEST */
@@ -466,7 +466,8 @@ extern CsvStatus csv_reader_set_engine(CsvReader *reader,
 extern CsvStatus csv_reader_open(CsvReader *reader, CsvReadFn read, void *arg);
 
 /*
- * A file of which any part can be read at any time, by several threads at once.
+ * A file of which any part can be read at any time, by several threads at once;
+ * others are streams.
  */
 typedef struct CsvReadAhead
 {
@@ -483,8 +484,8 @@ typedef struct CsvReadAhead
 	int			nthreads;		/* that may read at once */
 
 	/*
-	 * Not 0: how long the file is.  Then several threads may parse it, if the
-	 * engine has some; what comes behind that is not read.
+	 * Not 0: how long the file is.  Then several threads may take pieces of it, if
+	 * the engine has some; what comes behind that is not read.
 	 */
 	uint64_t	file_bytes;
 } CsvReadAhead;

@@ -2,11 +2,12 @@
  * stream.c
  *		Cuts a file into inputs for an engine.
  *
- * There are two ways.  Where several threads can read the file, and the engine
- * can parse while its last batch is in use, the pipeline (pipeline.c) does both
- * ahead of the caller, from the second chunk on: a query that wants a few rows
- * starts no threads.  All else is done here, in the calling thread, chunk by
- * chunk; so are records that the pipeline has no room for.  Both ways end and
+ * There are three ways.  Where the engine can parse in several threads, each
+ * takes pieces of the file (pieces.c).  Where it can parse while its last batch is
+ * in use, and the file can be read at any place, the pipeline (pipeline.c) does
+ * both ahead of the caller.  Both begin after some chunks: a query that wants a
+ * few rows starts no threads.  All else is done here, in the calling thread, chunk
+ * by chunk; so are records that the pipeline has no room for.  All ways end and
  * begin at a CsvFilePlace, so that one can take over from the other between any two
  * batches.
  *
@@ -77,11 +78,10 @@ struct CsvReader
 	CsvFilePlace place;			/* of bytes[start] */
 	double		read_seconds;
 
-	/* the pipeline */
-	CsvReadAhead ahead;			/* read_at NULL: not for this file */
+	/* threads */
+	CsvReadAhead ahead;			/* read_at NULL: the file is a stream */
 	CsvPipeline *pipeline;		/* NULL: not running */
-	CsvPieces  *pieces;			/* likewise: instead of it, for engines of several
-								 * threads */
+	CsvPieces  *pieces;			/* likewise */
 	CsvBatchHook hook;
 	uint32_t	nthreads;		/* most that have taken pieces */
 	uint64_t	headroom_bytes; /* as in CsvPipelineOptions */
@@ -424,9 +424,9 @@ pass_rest_of_line(CsvReader *reader)
 	}
 }
 
-/* stop threads that are ahead; what they have not handed out is read again */
+/* stop threads that are ahead; what they have not handed out is lost */
 static void
-stop_pipeline(CsvReader *reader)
+stop_threads(CsvReader *reader)
 {
 	if (reader->pipeline != NULL)
 	{
@@ -442,10 +442,33 @@ stop_pipeline(CsvReader *reader)
 	reader->pieces = NULL;
 }
 
+/* the same, but that it is read again: a stream's bytes go into the buffer */
+static CsvStatus
+withdraw_threads(CsvReader *reader)
+{
+	if (reader->pieces != NULL && reader->ahead.read_at == NULL)
+	{
+		bool		at_end;
+		uint64_t	nbytes = csv_pieces_left(reader->pieces,
+											 reader->place.offset, &at_end);
+		CsvStatus	status = buffer_reserve(reader, nbytes);
+
+		if (status != CSV_OK)
+			return status;
+		csv_pieces_take_left(reader->pieces, reader->place.offset,
+							 buffer_bytes(reader), nbytes);
+		memset(buffer_bytes(reader) + nbytes, 0, CSV_MARGIN);
+		reader->filled = nbytes;
+		reader->at_end = at_end;
+	}
+	stop_threads(reader);
+	return CSV_OK;
+}
+
 void
 csv_reader_leave(CsvReader *reader)
 {
-	stop_pipeline(reader);
+	stop_threads(reader);
 	memset(&reader->ahead, 0, sizeof(reader->ahead));
 	memset(&reader->hook, 0, sizeof(reader->hook));
 	reader->opening = CSV_OPENING_NOTHING;
@@ -599,7 +622,7 @@ csv_reader_free(CsvReader *reader)
 {
 	CsvMemory	memory = reader->memory;
 
-	stop_pipeline(reader);
+	stop_threads(reader);
 	buffer_release(reader);
 	if (reader->header_bytes != NULL)
 		memory.free(memory.owner, reader->header_bytes);
@@ -611,7 +634,10 @@ csv_reader_free(CsvReader *reader)
 CsvStatus
 csv_reader_set_engine(CsvReader *reader, const CsvEngine *engine, void *state)
 {
-	stop_pipeline(reader);
+	CsvStatus	status = withdraw_threads(reader);
+
+	if (status != CSV_OK)
+		return status;
 	reader->engine = engine;
 	reader->engine_state = state;
 	reader->next_chunk_bytes = 0;
@@ -622,9 +648,7 @@ csv_reader_set_engine(CsvReader *reader, const CsvEngine *engine, void *state)
 	if (reader->allocation != NULL && reader->allocated_by != NULL &&
 		reader->allocated_by_state != state)
 	{
-		CsvStatus	status = buffer_reserve(reader,
-											reader->filled - reader->start);
-
+		status = buffer_reserve(reader, reader->filled - reader->start);
 		if (status != CSV_OK)
 			return status;
 	}
@@ -728,31 +752,46 @@ read_chunk(CsvReader *reader, CsvBatch *batch)
 	}
 }
 
-/* threads that take pieces of the file each */
-static bool
-start_pieces(CsvReader *reader, uint64_t most_bytes)
+/* threads that can take pieces of what is left of the file, if it is worth it */
+static uint32_t
+piece_threads(const CsvReader *reader, uint64_t most_bytes)
 {
 	const CsvEngine *engine = reader->engine;
-	uint64_t	nbytes = reader->ahead.file_bytes;
+	uint32_t	nthreads;
+	uint64_t	npieces;
+
+	if (engine->another == NULL)
+		return 0;
+	nthreads = engine->nthreads(reader->engine_state);
+	/* nobody knows how long a stream is: it has to grow first */
+	if (reader->ahead.read_at == NULL)
+		return reader->next_chunk_bytes < engine_chunk_bytes(reader) &&
+			reader->options.chunk_bytes == 0 ? 0 : nthreads;
+	if (reader->ahead.file_bytes <= reader->place.offset)
+		return 0;
+	npieces = (reader->ahead.file_bytes - reader->place.offset) / most_bytes + 1;
+	return nthreads < npieces ? nthreads : (uint32_t) npieces;
+}
+
+static bool
+start_pieces(CsvReader *reader, uint32_t nthreads, uint64_t most_bytes)
+{
 	CsvPiecesOptions options;
 
 	memset(&options, 0, sizeof(options));
-	if (engine->another == NULL || nbytes <= reader->place.offset)
-		return false;
-	options.nthreads = engine->nthreads(reader->engine_state);
-	if (options.nthreads > (nbytes - reader->place.offset) / most_bytes + 1)
-		options.nthreads = (uint32_t)
-			((nbytes - reader->place.offset) / most_bytes) + 1;
-	if (options.nthreads < 2)
-		return false;
+	options.nthreads = nthreads;
 	options.engine = reader->engine;
 	options.engine_state = reader->engine_state;
 	options.dialect = &reader->dialect;
 	options.layout = reader->layout;
 	options.memory = reader->memory;
-	options.ahead = reader->ahead;
 	options.hook = reader->hook;
 	options.place = reader->place;
+	options.ahead = reader->ahead;
+	options.read = reader->read;
+	options.read_arg = reader->read_arg;
+	options.bytes = buffer_bytes(reader) + reader->start;
+	options.nbytes = reader->filled - reader->start;
 	options.piece_bytes = reader->next_chunk_bytes < most_bytes ?
 		reader->next_chunk_bytes : most_bytes;
 	options.most_piece_bytes = most_bytes;
@@ -789,22 +828,29 @@ static void
 start_ahead(CsvReader *reader)
 {
 	uint64_t	chunk_bytes = reader->options.chunk_bytes;
+	uint64_t	piece_bytes = chunk_bytes != 0 ? chunk_bytes : CSV_PIECE_BYTES;
+	uint32_t	nthreads;
+	bool		started;
 
-	if (reader->ahead.read_at == NULL || reader->engine->noutputs < 2 ||
-		reader->nwithout > 0 || reader->at_end)
+	if (reader->nwithout > 0 || reader->at_end)
+		return;
+	nthreads = piece_threads(reader, piece_bytes);
+	if (nthreads > 1)
+		started = start_pieces(reader, nthreads, piece_bytes);
+	else if (reader->ahead.read_at != NULL && reader->engine->noutputs > 1)
+		started = start_pipeline(reader, chunk_bytes != 0 ? chunk_bytes :
+								 engine_chunk_bytes(reader));
+	else
 		return;
 	reader->nahead = 0;
-	if (!start_pieces(reader, chunk_bytes != 0 ? chunk_bytes :
-					  reader->engine->default_chunk_bytes) &&
-		!start_pipeline(reader, chunk_bytes != 0 ? chunk_bytes :
-						engine_chunk_bytes(reader)))
+	if (!started)
 	{
 		reader->nwithout = MAX_DETOUR;
 		return;
 	}
 
-	/* what is in the buffer is read once more */
-	reader->must_seek = true;
+	/* what is in the buffer is read once more, or has gone to the threads */
+	reader->must_seek = reader->ahead.read_at != NULL;
 	reader->start = 0;
 	reader->filled = 0;
 	reader->target_bytes = 0;
@@ -851,7 +897,9 @@ csv_reader_next(CsvReader *reader, CsvBatch *batch)
 		if (status != CSV_END)
 			return status;
 
-		stop_pipeline(reader);
+		status = withdraw_threads(reader);
+		if (status != CSV_OK)
+			return status;
 		if (end.status == CSV_END)
 			reader->at_end = true;
 		/* what cannot be read is met again, by the callback */

@@ -138,11 +138,11 @@ test_engines_open(TestEngine *engines, const char *which)
 		{"swar", {CSV_ISA_SWAR, 1, 0}},
 		{"avx2", {CSV_ISA_AVX2, 1, 0}},
 		{"avx512", {CSV_ISA_AVX512, 1, 0}},
-		/* of any input there is, however small */
-		{"2 threads", {CSV_ISA_BEST, 2, 1}},
-		{"3 threads", {CSV_ISA_BEST, 3, 1}},
-		/* the same, a piece of the file each */
-		{"pieces", {CSV_ISA_BEST, 3, 1}}
+		/* however small */
+		{"parts", {CSV_ISA_BEST, 1, 1}},
+		/* threads that take a piece each, of a file or of a stream */
+		{"pieces", {CSV_ISA_BEST, 3, 1}},
+		{"stream", {CSV_ISA_BEST, 3, 1}}
 	};
 	char		reason[256] = "";
 	int			nengines = 0;
@@ -154,8 +154,7 @@ test_engines_open(TestEngine *engines, const char *which)
 			TestEngine *engine = &engines[nengines];
 
 			engine->name = cpus[i].name;
-			engine->engine = strcmp(engine->name, "pieces") == 0 ?
-				&csv_cpu_ahead_engine : &csv_cpu_engine;
+			engine->engine = &csv_cpu_engine;
 			engine->options = cpus[i].options;
 			if (engine_open(engine, reason, sizeof(reason)))
 				nengines++;
@@ -582,7 +581,7 @@ run_reader(Run *run, CsvReader *reader, TestEngine *engines, int nengines)
 		return differ(run, "csv_reader_open: status %d", status);
 	if (!check_header(run, reader))
 		return false;
-	if (run->engine->engine == &csv_cpu_ahead_engine)
+	if (strcmp(run->engine->name, "pieces") == 0)
 	{
 		CsvReadAhead ahead = {read_file_at, seek_file, run, 1, run->nbytes};
 

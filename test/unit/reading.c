@@ -316,8 +316,7 @@ reading_try(Reading *reading, const uint8_t *file, size_t nbytes)
 	}
 	if (engine == NULL)
 	{
-		engine = reading->nthreads > 0 ? &csv_cpu_ahead_engine :
-			&csv_cpu_engine;
+		engine = &csv_cpu_engine;
 		/* with any input there is, however small */
 		state = csv_cpu_open(&reading_memory, &(CsvCpuOptions) {
 			.isa = reading->isa, .threads = reading->threads, .part_bytes = 1
@@ -331,9 +330,8 @@ reading_try(Reading *reading, const uint8_t *file, size_t nbytes)
 	assert_int_equal(csv_reader_open(reader, read_source, &source), CSV_OK);
 	if (reading->nthreads > 0)
 	{
-		/* several threads take pieces, one is helped */
 		CsvReadAhead ahead = {read_source_at, seek_source, &source,
-		reading->nthreads, reading->threads > 1 ? nbytes : 0};
+		reading->nthreads, nbytes};
 
 		csv_reader_read_ahead(reader, &ahead);
 	}

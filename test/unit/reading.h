@@ -22,9 +22,9 @@ typedef struct Reading
 	const CsvEngine *engine;	/* NULL: the CPU engine of `isa` */
 	void	   *engine_state;
 	CsvIsa		isa;
-	uint32_t	threads;		/* of that; 0 is 1 */
+	uint32_t	threads;		/* of that, which take pieces; 0: the caller's */
 	size_t		most_per_read;	/* the callback gives no more at once; 0: all */
-	int			nthreads;		/* that read ahead; 0: none */
+	int			nthreads;		/* that may read ahead; 0: it is a stream */
 
 	/* what came */
 	uint64_t	nrows;

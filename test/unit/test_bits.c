@@ -155,13 +155,8 @@ build_index(CsvIndex *index, CsvInput *input, const CsvDialect *dialect,
 			const uint8_t *bytes, uint64_t nbytes,
 			const CsvIndexFunctions *functions)
 {
-	static CsvCrew crew;
-
 	memset(index, 0, sizeof(*index));
 	memset(input, 0, sizeof(*input));
-	csv_crew_init(&crew, 1);
-	csv_crew_begin(&crew, NULL, NULL);
-	index->crew = &crew;
 	input->bytes = bytes;
 	input->nbytes = nbytes;
 	input->max_record_bytes = 1 << 20;
@@ -170,7 +165,7 @@ build_index(CsvIndex *index, CsvInput *input, const CsvDialect *dialect,
 	index->memory = &reading_memory;
 	index->dialect = dialect;
 	index->input = input;
-	assert_int_equal(csv_index_build(index, 1), CSV_OK);
+	assert_int_equal(csv_index_build(index), CSV_OK);
 	assert_int_equal(index->pos, nbytes);
 }
 

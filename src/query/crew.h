@@ -1,6 +1,6 @@
 /*
  * crew.h
- *		Threads that share work: the CPU engine's, or that of merging groups.
+ *		Threads that share work on a query.
  *
  * They are made at the first piece of work that is worth it and kept until the
  * crew is closed.  All signals are blocked in them, and they call nothing but
@@ -15,10 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "reader.h"
-
-/* of a piece of work */
-#define CSV_MAX_PARTS	128
+#include "../reader/reader.h"
 
 typedef struct CsvCrew
 {
