@@ -14,8 +14,7 @@
  * so whoever waits looks a while before it goes to sleep.
  */
 #include "crew.h"
-
-#include <signal.h>
+#include "../reader/thread.h"
 
 /* looks before sleeping: some microseconds */
 #define SPINS	200
@@ -97,9 +96,6 @@ csv_crew_init(CsvCrew *crew, uint32_t nthreads)
 static void
 make_helpers(CsvCrew *crew)
 {
-	sigset_t	all;
-	sigset_t	before;
-
 	atomic_init(&crew->ticket, TICKET(0, 0));
 	atomic_init(&crew->ndone, 0);
 	crew->closing = false;
@@ -107,15 +103,9 @@ make_helpers(CsvCrew *crew)
 	pthread_cond_init(&crew->work_there, NULL);
 	pthread_cond_init(&crew->work_done, NULL);
 	crew->was_made = true;
-
-	/* a new thread starts with the mask of the one that makes it */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
 	while (crew->nhelpers < crew->nthreads - 1 &&
-		   pthread_create(&crew->helpers[crew->nhelpers], NULL, help,
-						  crew) == 0)
+		   csv_thread_start(&crew->helpers[crew->nhelpers], help, crew))
 		crew->nhelpers++;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 /* a piece of work of which the calling thread has taken the first parts */
@@ -216,7 +206,7 @@ csv_crew_close(CsvCrew *crew)
 	pthread_cond_broadcast(&crew->work_there);
 	pthread_mutex_unlock(&crew->lock);
 	for (uint32_t i = 0; i < crew->nhelpers; i++)
-		pthread_join(crew->helpers[i], NULL);
+		csv_thread_join(crew->helpers[i]);
 	pthread_cond_destroy(&crew->work_done);
 	pthread_cond_destroy(&crew->work_there);
 	pthread_mutex_destroy(&crew->lock);

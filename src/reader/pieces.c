@@ -31,9 +31,9 @@
 #include "clock.h"
 #include "pieces.h"
 #include "stock.h"
+#include "thread.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
@@ -621,8 +621,6 @@ csv_pieces_start(const CsvPiecesOptions *options)
 	uint32_t	wanted = options->nthreads < CSV_MAX_THREADS ?
 		options->nthreads : CSV_MAX_THREADS;
 	pthread_condattr_t monotonic;
-	sigset_t	all;
-	sigset_t	before;
 
 	if (pieces == NULL)
 		return NULL;
@@ -650,14 +648,10 @@ csv_pieces_start(const CsvPiecesOptions *options)
 		return NULL;
 	}
 
-	/* a new thread starts with the mask of the one that makes it */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
 	while (pieces->nthreads < wanted &&
-		   pthread_create(&pieces->threads[pieces->nthreads], NULL,
-						  run_thread, pieces) == 0)
+		   csv_thread_start(&pieces->threads[pieces->nthreads], run_thread,
+							pieces))
 		pieces->nthreads++;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (pieces->nthreads == 0)
 	{
 		csv_pieces_stop(pieces);
@@ -678,7 +672,7 @@ csv_pieces_stop(CsvPieces *pieces)
 		csv_stock_close(&pieces->stock);
 	pthread_mutex_unlock(&pieces->mutex);
 	for (uint32_t i = 0; i < pieces->nthreads; i++)
-		pthread_join(pieces->threads[i], NULL);
+		csv_thread_join(pieces->threads[i]);
 	for (uint32_t i = 0; i < pieces->nhands; i++)
 		close_hand(pieces, &pieces->hands[i]);
 	if (pieces->has_stock)

@@ -33,10 +33,10 @@
  */
 #include "clock.h"
 #include "pipeline.h"
+#include "thread.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
@@ -548,24 +548,18 @@ static void
 start_threads(CsvPipeline *pipeline)
 {
 	int			wanted = pipeline->options.ahead.nthreads;
-	sigset_t	all;
-	sigset_t	before;
 
 	if (wanted < 1)
 		wanted = 1;
 	if (wanted > MAX_READERS)
 		wanted = MAX_READERS;
 
-	/* a new thread starts with the mask of the one that makes it */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
 	while (pipeline->nreaders < wanted &&
-		   pthread_create(&pipeline->readers[pipeline->nreaders], NULL,
-						  run_reader, pipeline) == 0)
+		   csv_thread_start(&pipeline->readers[pipeline->nreaders], run_reader,
+							pipeline))
 		pipeline->nreaders++;
-	pipeline->has_driver =
-		pthread_create(&pipeline->driver, NULL, run_driver, pipeline) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pipeline->has_driver = csv_thread_start(&pipeline->driver, run_driver,
+											pipeline);
 }
 
 CsvPipeline *
@@ -616,9 +610,9 @@ csv_pipeline_stop(CsvPipeline *pipeline)
 	pthread_cond_broadcast(&pipeline->for_driver);
 	pthread_mutex_unlock(&pipeline->mutex);
 	if (pipeline->has_driver)
-		pthread_join(pipeline->driver, NULL);
+		csv_thread_join(pipeline->driver);
 	for (int i = 0; i < pipeline->nreaders; i++)
-		pthread_join(pipeline->readers[i], NULL);
+		csv_thread_join(pipeline->readers[i]);
 
 	for (int i = 0; i < NSLOTS; i++)
 		free_slot(pipeline, &pipeline->slots[i]);

@@ -134,7 +134,8 @@ begin_aggregation(ForeignScanState *node)
 	CsvScanState *state = node->fdw_state;
 	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
 	List	   *lists = list_nth(plan->fdw_private, CSV_PLAN_RESULTS);
-	Relation	relation = table_open(state->table->relid, NoLock);
+	List	   *scanned = list_nth(plan->fdw_private, CSV_PLAN_RELATION);
+	Relation	relation = table_open(linitial_oid(scanned), NoLock);
 
 	state->aggregation =
 		csv_aggregation_create(node, state->pushdown.program,
@@ -206,10 +207,15 @@ csv_begin_scan(ForeignScanState *node, int eflags)
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 	List	   *relation = list_nth(plan->fdw_private, CSV_PLAN_RELATION);
 	List	   *program = list_nth(plan->fdw_private, CSV_PLAN_PROGRAM);
+	/* a worker is to be told what the table is, and which files there are */
+	bool		is_told = plan->scan.plan.parallel_aware && IsParallelWorker();
 
-	state->table = csv_table_get(linitial_oid(relation));
-	csv_table_check(state->table);
 	node->fdw_state = state;
+	if (!is_told)
+	{
+		state->table = csv_table_get(linitial_oid(relation));
+		csv_table_check(state->table);
+	}
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 	if (program != NIL)
@@ -233,8 +239,7 @@ csv_begin_scan(ForeignScanState *node, int eflags)
 	}
 	if (plan->scan.scanrelid == 0)
 		begin_aggregation(node);
-	/* a worker is to be told which files there are */
-	if (!plan->scan.plan.parallel_aware || !IsParallelWorker())
+	if (!is_told)
 		csv_open_scan(node);
 	begin_lookup(node);
 	/* attributes that are not wanted stay NULL */

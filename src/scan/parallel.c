@@ -61,8 +61,13 @@ void
 csv_initialize_worker(ForeignScanState *node, shm_toc *toc, void *coordinate)
 {
 	CsvScanState *state = node->fdw_state;
+	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
+	List	   *relation = list_nth(plan->fdw_private, CSV_PLAN_RELATION);
+	MemoryContext outer =
+		MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
 
-	csv_shared_scan_set_files(coordinate, state->table);
+	state->table = csv_shared_scan_table(coordinate, linitial_oid(relation));
+	MemoryContextSwitchTo(outer);
 	state->shared = coordinate;
 	state->dsa = node->ss.ps.state->es_query_dsa;
 	csv_open_scan(node);

@@ -85,6 +85,7 @@ struct CsvSharedScan
 {
 	Size		sharing;		/* bytes from here to each part */
 	Size		report;
+	Size		server_options; /* nodeToString() of the table's */
 	slock_t		mutex;
 	CsvScanStatistics statistics;	/* of processes that have ended */
 };
@@ -761,8 +762,10 @@ add_statistics(CsvScanStatistics *sum, const CsvScanStatistics *one)
 Size
 csv_shared_scan_size(const CsvTableScan *scan, int nprocesses)
 {
+	const char *options = nodeToString(scan->table->server_options);
 	Size		size = MAXALIGN(sizeof(CsvSharedScan)) +
-		MAXALIGN(csv_shared_report_size(nprocesses));
+		MAXALIGN(csv_shared_report_size(nprocesses)) +
+		MAXALIGN(strlen(options) + 1);
 
 	return add_size(size, csv_sharing_size(csv_batches_source(scan->batches)));
 }
@@ -771,10 +774,14 @@ void
 csv_shared_scan_init(CsvSharedScan *shared, const CsvTableScan *scan,
 					 int nprocesses)
 {
+	const char *options = nodeToString(scan->table->server_options);
+
 	memset(shared, 0, sizeof(*shared));
 	shared->report = MAXALIGN(sizeof(CsvSharedScan));
-	shared->sharing = shared->report +
+	shared->server_options = shared->report +
 		MAXALIGN(csv_shared_report_size(nprocesses));
+	strcpy((char *) shared + shared->server_options, options);
+	shared->sharing = shared->server_options + MAXALIGN(strlen(options) + 1);
 	SpinLockInit(&shared->mutex);
 	csv_shared_report_init(shared_report(shared), nprocesses);
 	csv_skipping_begin_shared(scan->skipping, shared_report(shared));
@@ -791,10 +798,15 @@ csv_shared_scan_restart(CsvSharedScan *shared, const CsvTableScan *scan)
 						csv_batches_source(scan->batches));
 }
 
-void
-csv_shared_scan_set_files(CsvSharedScan *shared, CsvTable *table)
+CsvTable *
+csv_shared_scan_table(CsvSharedScan *shared, Oid relid)
 {
+	const char *options = (const char *) shared + shared->server_options;
+	CsvTable   *table = csv_table_get_as(relid, stringToNode(options));
+
+	csv_table_check(table);
 	csv_sharing_files(shared_files(shared), &table->files, &table->nfiles);
+	return table;
 }
 
 /* a piece is passed */

@@ -59,9 +59,8 @@ extern void csv_shared_scan_init(CsvSharedScan *shared,
 extern void csv_shared_scan_restart(CsvSharedScan *shared,
 									const CsvTableScan *scan);
 
-/* of a table whose files the leader has looked for */
-extern void csv_shared_scan_set_files(CsvSharedScan *shared,
-									  CsvTable *table);
+/* for a worker: the table as the leader has it, and its files */
+extern CsvTable *csv_shared_scan_table(CsvSharedScan *shared, Oid relid);
 
 /*
  * Take part, from the beginning on.  dsa: the parallel query's.  Then

@@ -34,7 +34,6 @@
 #include "postgres.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,6 +41,7 @@
 #include "utils/wait_event.h"
 
 #include "reader/clock.h"
+#include "reader/thread.h"
 #include "table/ahead.h"
 #include "table/codec.h"
 #include "table/lz4_frame.h"
@@ -790,7 +790,7 @@ start_worker(CsvAhead *ahead)
 		return false;
 	worker->ahead = ahead;
 	worker->codec = NULL;
-	if (pthread_create(&worker->thread, NULL, run, worker) != 0)
+	if (!csv_thread_start(&worker->thread, run, worker))
 	{
 		free(worker);
 		return false;
@@ -807,8 +807,6 @@ csv_ahead_start(int fd, CsvCompression compression, int nthreads,
 	CsvAhead   *ahead = calloc(1, sizeof(CsvAhead));
 	pthread_condattr_t monotonic;
 	struct stat st;
-	sigset_t	all;
-	sigset_t	before;
 
 	if (ahead == NULL)
 		return NULL;
@@ -828,18 +826,12 @@ csv_ahead_start(int fd, CsvCompression compression, int nthreads,
 	{
 		ahead->tail->confirmed = true;
 
-		/*
-		 * A new thread starts with the mask of the one that makes it.  None
-		 * goes on before all are there.
-		 */
-		sigfillset(&all);
-		pthread_sigmask(SIG_SETMASK, &all, &before);
+		/* none goes on before all are there */
 		pthread_mutex_lock(&ahead->mutex);
 		while (ahead->nworkers < Min(nthreads, CSV_AHEAD_MAX_THREADS) &&
 			   start_worker(ahead))
 			;
 		pthread_mutex_unlock(&ahead->mutex);
-		pthread_sigmask(SIG_SETMASK, &before, NULL);
 	}
 	if (ahead->nworkers > 0)
 		return ahead;
@@ -856,7 +848,7 @@ csv_ahead_stop(CsvAhead *ahead)
 	pthread_mutex_unlock(&ahead->mutex);
 	for (int i = 0; i < ahead->nworkers; i++)
 	{
-		pthread_join(ahead->workers[i]->thread, NULL);
+		csv_thread_join(ahead->workers[i]->thread);
 		csv_codec_close(ahead->workers[i]->codec);
 		free(ahead->workers[i]);
 	}

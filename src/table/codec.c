@@ -15,6 +15,7 @@
 #endif
 #ifdef CSV_WITH_ZSTD
 #include <zstd.h>
+#include <zstd_errors.h>
 #endif
 #ifdef CSV_WITH_LZ4
 #include <lz4frame.h>
@@ -73,6 +74,8 @@ csv_codec_missing(CsvCompression compression, const char **package)
 			return NULL;
 	}
 }
+
+const char	csv_codec_no_memory[] = "out of memory";
 
 /* false if it has no memory */
 static bool
@@ -186,7 +189,7 @@ step_zlib(CsvCodec *codec, const uint8_t *input, size_t ninput,
 
 	/* Z_BUF_ERROR is no error: more input is wanted */
 	if (result == Z_MEM_ERROR)
-		decoded->failure = "out of memory";
+		decoded->failure = csv_codec_no_memory;
 	else if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
 		decoded->failure = gzip->msg != NULL ? gzip->msg : "invalid data";
 }
@@ -245,7 +248,9 @@ step_zstd(CsvCodec *codec, const uint8_t *input, size_t ninput,
 	decoded->produced = out.pos;
 	decoded->complete = result == 0;
 	if (ZSTD_isError(result))
-		decoded->failure = ZSTD_getErrorName(result);
+		decoded->failure =
+			ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation ?
+			csv_codec_no_memory : ZSTD_getErrorName(result);
 }
 #endif
 
@@ -266,6 +271,9 @@ step_lz4(CsvCodec *codec, const uint8_t *input, size_t ninput,
 		/* the counts say nothing then */
 		decoded->consumed = decoded->produced = 0;
 		decoded->failure = LZ4F_getErrorName(result);
+		/* lz4 has no public number for it */
+		if (strcmp(decoded->failure, "ERROR_allocation_failed") == 0)
+			decoded->failure = csv_codec_no_memory;
 	}
 }
 #endif

@@ -21,6 +21,9 @@ typedef struct CsvDecoded
 	const char *failure;		/* NULL: none */
 } CsvDecoded;
 
+/* of a failure that is not the file's */
+extern const char csv_codec_no_memory[];
+
 /*
  * Who decompresses.  The exact one says of a damaged file what is wrong, and
  * where.  The fast one may be another library: of a file that it takes, the

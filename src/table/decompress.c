@@ -307,6 +307,12 @@ fail(const CsvDecompressor *decompressor)
 	/* of what is not compressed, the first bytes say so */
 	bool		at_header = !decompressor->any && decompressor->offset < 16;
 
+	if (decompressor->failure == csv_codec_no_memory)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory"),
+				 errdetail("Failed while decompressing \"%s\".",
+						   decompressor->name)));
 	ereport(ERROR,
 			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 			 errmsg("could not decompress \"%s\": %s",

@@ -846,16 +846,25 @@ check_encoding(const CsvTable *table)
 CsvTable *
 csv_table_get(Oid foreigntableid)
 {
+	Oid			serverid = GetForeignTable(foreigntableid)->serverid;
+
+	return csv_table_get_as(foreigntableid,
+							GetForeignServer(serverid)->options);
+}
+
+CsvTable *
+csv_table_get_as(Oid foreigntableid, List *server_options)
+{
 	CsvTable   *table = palloc(sizeof(CsvTable));
 	ForeignTable *foreign_table = GetForeignTable(foreigntableid);
-	ForeignServer *server = GetForeignServer(foreign_table->serverid);
 	TableOptions options;
 	Relation	relation;
 	int			nread;
 	bool		by_option;
 
-	resolve_table_options(&options, table, server->options,
+	resolve_table_options(&options, table, server_options,
 						  foreign_table->options);
+	table->server_options = server_options;
 
 	/* the validator saw to it; it may have been skipped, by a superuser */
 	if ((table->filename == NULL) == (table->program == NULL))

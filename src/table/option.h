@@ -128,6 +128,7 @@ typedef struct CsvTable
 	int			notice_limit;
 	CsvSettings settings;		/* as they were; engine as the options have it,
 								 * too */
+	List	   *server_options; /* DefElems: its server's, as they were */
 
 	int			natts;
 	CsvTableColumn *columns;	/* natts of them, by attnum - 1 */
@@ -138,6 +139,12 @@ typedef struct CsvTable
  * context, in many pieces.  The caller holds a lock on the table.
  */
 extern CsvTable *csv_table_get(Oid foreigntableid);
+
+/*
+ * The same with its server's options as they were for somebody else: the lock
+ * does not keep them from changing.
+ */
+extern CsvTable *csv_table_get_as(Oid foreigntableid, List *server_options);
 
 /*
  * A table that is in no catalog: with the options that a server and a table

@@ -456,5 +456,25 @@ SKIP:
 	is($session->value('SELECT count(*) FROM t'), $nrows, 'and on it goes');
 }
 
+# ---- many scans at a time ----
+
+{
+	my $many = new_session($node);
+
+	$many->query('SET csv_gpu_fdw.engine = cpu; SET csv_gpu_fdw.cpu_threads = 64; BEGIN');
+	write_file("$dir/many.csv.gz", bgzf(parts(join('', map { "$_,some text,$_\n" } 1 .. 200_000), 65_280)));
+	table('many', "$dir/many.csv.gz");
+	for my $i (1 .. 20)
+	{
+		$many->query("DECLARE c$i CURSOR FOR SELECT code FROM many; MOVE 100000 FROM c$i");
+	}
+	my $threads = () = glob('/proc/' . $many->pid . '/task/*');
+
+	# 256, and those that a library or the GPU's driver has
+	cmp_ok($threads, '<', 300, "$threads threads for 20 scans");
+	is($many->value('FETCH 1 FROM c20'), $many->value('FETCH 1 FROM c1'), 'scans without threads go on');
+	$many->quit;
+}
+
 $node->stop;
 done_testing();

@@ -335,22 +335,17 @@ foreach my $trouble (
 	chmod 0644, "$dir/bad3.csv";
 }
 
-# Files that change between repeated scans, which read them anew.  The lock is asked
-# for behind each scan.
-sub repeated_scans
+# what a query says that asks for the advisory lock 7, and sees a change when it has it
+sub changed_meanwhile
 {
-	my ($change) = @_;
+	my ($query, $change) = @_;
 	my $holder = new_session($node);
 	my ($out, $err) = ('', '');
 
-	write_file("$dir/changing.csv", map { "$_,1,x,\n" } 1 .. 1000);
 	$holder->query('SELECT pg_advisory_lock(7)');
 	my $running = IPC::Run::start(
 		[ 'psql', '-XqAt', '-d', $node->connstr('postgres'), '-c',
-			"$forced SET enable_material = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
-			SET statement_timeout = '60s';
-			SELECT p.a, s.n, pg_advisory_lock_shared(7) FROM (VALUES (1), (2), (3)) p(a)
-			LEFT JOIN (SELECT count(md5(c)) n FROM changing m) s ON p.a < s.n" ],
+			"$forced SET statement_timeout = '60s'; $query" ],
 		'>', \$out, '2>', \$err);
 	$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event = 'advisory'})
 	  or die "the query does not wait: $out$err";
@@ -359,6 +354,18 @@ sub repeated_scans
 	$running->finish;
 	$holder->quit;
 	return $out . $err;
+}
+
+# files that change between repeated scans, which read them anew
+sub repeated_scans
+{
+	my ($change) = @_;
+
+	write_file("$dir/changing.csv", map { "$_,1,x,\n" } 1 .. 1000);
+	return changed_meanwhile(
+		"SET enable_material = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
+		SELECT p.a, s.n, pg_advisory_lock_shared(7) FROM (VALUES (1), (2), (3)) p(a)
+		LEFT JOIN (SELECT count(md5(c)) n FROM changing m) s ON p.a < s.n", $change);
 }
 
 $node->safe_psql('postgres', "CREATE FOREIGN TABLE changing (a int, b int, c text, d text) SERVER csv OPTIONS (filename '$dir/changing.csv')");
@@ -375,6 +382,26 @@ like(
 	qr/ERROR:.*replaced/,
 	'a FIFO in its place');
 unlink "$dir/changing.csv";
+
+# options of the server that change before there are workers: they have the leader's
+write_file("$dir/optioned.csv", map { ($_ % 100 ? $_ : 'x') . ",1,x,\n" } 1 .. 20000);
+$node->safe_psql('postgres', "CREATE SERVER changing FOREIGN DATA WRAPPER csv_gpu_fdw;
+	CREATE FOREIGN TABLE optioned (a int, b int, c text, d text) SERVER changing OPTIONS (filename '$dir/optioned.csv')");
+my %back = (
+	"ADD on_error 'stop'" => 'DROP on_error',
+	"ADD reject_limit '3'" => 'DROP reject_limit',
+	"ADD log_verbosity 'silent'" => 'DROP log_verbosity',
+	"ADD chunk_size '2kB'" => 'DROP chunk_size');
+foreach my $change (sort keys %back)
+{
+	my $said = changed_meanwhile(
+		'SELECT pg_advisory_lock_shared(7)::text UNION ALL SELECT count(md5(c))::text FROM optioned WHERE a > 0',
+		sub { $node->safe_psql('postgres', "ALTER SERVER changing OPTIONS ($change)") });
+
+	like($said, qr/^\n19800\n/, "$change: the rows are all there");
+	is(() = $said =~ /skipped 200 records/g, 1, "$change: one summary");
+	$node->safe_psql('postgres', "ALTER SERVER changing OPTIONS ($back{$change})");
+}
 
 # what takes long in a library can be cancelled: frames of zstd that say nothing
 SKIP:

@@ -1,0 +1,40 @@
+/*
+ * thread.c
+ *		Threads beside the caller's.
+ */
+#include "thread.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+static atomic_int nthreads;
+
+bool
+csv_thread_start(pthread_t *thread, void *(*run) (void *arg), void *arg)
+{
+	sigset_t	all;
+	sigset_t	before;
+	bool		started;
+
+	if (atomic_fetch_add(&nthreads, 1) >= CSV_MAX_PROCESS_THREADS)
+	{
+		atomic_fetch_sub(&nthreads, 1);
+		return false;
+	}
+	/* a new thread starts with the mask of the one that makes it */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	started = pthread_create(thread, NULL, run, arg) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!started)
+		atomic_fetch_sub(&nthreads, 1);
+	return started;
+}
+
+void
+csv_thread_join(pthread_t thread)
+{
+	pthread_join(thread, NULL);
+	atomic_fetch_sub(&nthreads, 1);
+}
