@@ -79,19 +79,21 @@ fill_pairs(CsvGroupColumn *column, const uint64_t *pairs, uint32_t pitch,
 		case NUMERICOID:
 			for (uint32_t i = 0; i < n; i++, pairs += pitch)
 			{
+				CsvInt128	decimal = (CsvInt128)
+					((CsvUint128) pairs[1] << 64 | pairs[0]);
+
 				if (column->isnull[i])
 					continue;
-				if (pairs[1] == (uint64_t) ((int64_t) pairs[0] >> 63) &&
+				if (decimal == (int64_t) decimal &&
 					column->reg.scale <= CSV_SHORT_NUMERIC_SCALE)
-					values[i] = csv_short_numeric((int64_t) pairs[0],
+					values[i] = csv_short_numeric((int64_t) decimal,
 												  column->reg.scale,
 												  column->rooms[i]);
+				else if (decimal == CSV_DECIMAL_NAN)
+					values[i] = csv_numeric_nan();
 				else
-					values[i] =
-						csv_numeric_of_decimal((CsvInt128) ((CsvUint128)
-															pairs[1] << 64 |
-															pairs[0]),
-											   column->reg.scale, NULL);
+					values[i] = csv_numeric_of_decimal(decimal,
+													   column->reg.scale, NULL);
 			}
 			break;
 		default:				/* 64 bits as they are */

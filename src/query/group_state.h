@@ -58,6 +58,7 @@ typedef struct CsvGroups
 
 	/* see csv_evaluator_limit(); 0: no limit */
 	size_t		limit_bytes;
+	bool		is_full;
 	CsvSpillFn	spill;
 	CsvSpillValueFn spill_value;
 	void	   *spill_arg;

@@ -124,6 +124,7 @@ csv_groups_init(CsvGroups *groups, const CsvMemory *memory,
 	groups->memory = memory;
 	groups->query = query;
 	groups->ready = false;
+	groups->is_full = false;
 	groups->seed = seed;
 	csv_partial_lay_out(query, &groups->partial);
 	groups->remembered = NULL;
@@ -195,11 +196,16 @@ group_bytes(const CsvGroups *groups)
 	return nbytes;
 }
 
+/*
+ * Once they are full they stay so, also where some of their memory goes: rows
+ * of groups that are not here have gone elsewhere.
+ */
 bool
-csv_groups_are_full(const CsvGroups *groups)
+csv_groups_are_full(CsvGroups *groups)
 {
-	return groups->limit_bytes > 0 &&
+	groups->is_full |= groups->limit_bytes > 0 &&
 		group_bytes(groups) > groups->limit_bytes;
+	return groups->is_full;
 }
 
 /* ---- which group is a row of? ---- */
@@ -776,6 +782,7 @@ void
 csv_evaluator_limit(CsvEvaluator *evaluator, size_t limit_bytes,
 					CsvSpillFn spill, CsvSpillValueFn spill_value, void *arg)
 {
+	evaluator->groups->is_full = false;
 	evaluator->groups->limit_bytes = limit_bytes;
 	evaluator->groups->spill = spill;
 	evaluator->groups->spill_value = spill_value;

@@ -27,7 +27,7 @@ extern bool csv_groups_add(CsvGroups *groups, const CsvLanes *registers,
 extern bool csv_groups_add_unseen(CsvGroups *groups, uint32_t nrows);
 
 /* is there no room for further ones?  see csv_evaluator_limit() */
-extern bool csv_groups_are_full(const CsvGroups *groups);
+extern bool csv_groups_are_full(CsvGroups *groups);
 
 /*
  * Add what a group has to the words of a partial, but for values that COUNT_DISTINCT

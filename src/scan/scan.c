@@ -35,6 +35,14 @@ typedef struct CsvPlainColumn
 	int			att;			/* attribute number - 1 */
 } CsvPlainColumn;
 
+/* how far a scan has come */
+typedef struct CsvAmounts
+{
+	int64		bytes;
+	int64		records;
+	int64		skipped;		/* of them */
+} CsvAmounts;
+
 struct CsvTableScan
 {
 	const CsvTable *table;
@@ -79,6 +87,7 @@ struct CsvTableScan
 
 	CsvSharedScan *shared;		/* NULL: no other process shares it */
 	bool		is_leader;
+	CsvAmounts	told;			/* of its own, to the others */
 };
 
 struct CsvSharedScan
@@ -88,6 +97,7 @@ struct CsvSharedScan
 	Size		server_options; /* nodeToString() of the table's */
 	slock_t		mutex;
 	CsvScanStatistics statistics;	/* of processes that have ended */
+	CsvAmounts	amounts;		/* of all, up to the batch each is at */
 };
 
 static CsvSharing *
@@ -286,19 +296,49 @@ sort_columns(CsvTableScan *scan)
 	}
 }
 
-static void
-show_progress(const CsvTableScan *scan)
+static CsvAmounts
+own_amounts(const CsvTableScan *scan)
 {
 	CsvScanStatistics statistics;
-	CsvProgress progress;
 
 	csv_table_scan_statistics(scan, &statistics);
+	return (CsvAmounts) {statistics.batches.reading.bytes, statistics.records,
+		statistics.skipped};
+}
+
+/* tell the others how much it is by now, and learn how much it is of all */
+static CsvAmounts
+tell_amounts(CsvTableScan *scan, CsvAmounts own)
+{
+	CsvSharedScan *shared = scan->shared;
+	CsvAmounts	amounts;
+
+	SpinLockAcquire(&shared->mutex);
+	shared->amounts.bytes += own.bytes - scan->told.bytes;
+	shared->amounts.records += own.records - scan->told.records;
+	shared->amounts.skipped += own.skipped - scan->told.skipped;
+	amounts = shared->amounts;
+	SpinLockRelease(&shared->mutex);
+	scan->told = own;
+	return amounts;
+}
+
+static void
+show_progress(CsvTableScan *scan)
+{
+	CsvAmounts	amounts = own_amounts(scan);
+	CsvProgress progress;
+
+	if (scan->shared != NULL)
+		amounts = tell_amounts(scan, amounts);
+	if (!OidIsValid(scan->progress_relid))
+		return;
 	progress.relid = scan->progress_relid;
 	progress.from_program = scan->table->program != NULL;
-	progress.bytes_processed = statistics.batches.reading.bytes;
+	progress.bytes_processed = amounts.bytes;
 	progress.bytes_total = csv_batches_certain_size(scan->batches);
-	progress.tuples_processed = statistics.records - statistics.skipped;
-	progress.tuples_excluded = statistics.skipped;
+	progress.tuples_processed = amounts.records - amounts.skipped;
+	progress.tuples_excluded = amounts.skipped;
 	csv_progress_report(scan, &progress);
 }
 
@@ -366,7 +406,7 @@ advance_batch(CsvTableScan *scan)
 	}
 	sort_columns(scan);
 	scan->any_careful = csv_careful_take(scan->careful, scan->at);
-	if (OidIsValid(scan->progress_relid))
+	if (scan->shared != NULL || OidIsValid(scan->progress_relid))
 		show_progress(scan);
 	return true;
 }
@@ -793,6 +833,7 @@ csv_shared_scan_init(CsvSharedScan *shared, const CsvTableScan *scan,
 void
 csv_shared_scan_restart(CsvSharedScan *shared, const CsvTableScan *scan)
 {
+	memset(&shared->amounts, 0, sizeof(shared->amounts));
 	csv_skipping_begin_shared(scan->skipping, shared_report(shared));
 	csv_sharing_restart(shared_files(shared),
 						csv_batches_source(scan->batches));
@@ -832,6 +873,7 @@ csv_table_scan_share(CsvTableScan *scan, CsvSharedScan *shared, dsa_area *dsa)
 	scan->is_leader = !IsParallelWorker();
 	csv_skipping_share(scan->skipping, shared_report(shared), dsa);
 	csv_batches_share(scan->batches, shared_files(shared), &callbacks);
+	scan->told = own_amounts(scan);
 	MemoryContextSwitchTo(outer);
 }
 
@@ -866,6 +908,7 @@ csv_table_scan_rewind(CsvTableScan *scan)
 	if (scan->shared != NULL && scan->is_leader)
 		csv_skipping_say(scan->skipping);
 	csv_batches_rewind(scan->batches);
+	scan->told = own_amounts(scan);
 	scan->finished = false;
 	scan->stopped = false;
 }

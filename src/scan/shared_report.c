@@ -10,7 +10,9 @@
  */
 #include "postgres.h"
 
+#include "storage/condition_variable.h"
 #include "storage/lwlock.h"
+#include "utils/wait_event.h"
 
 #include "scan/shared_report.h"
 
@@ -60,6 +62,8 @@ struct CsvSharedReport
 	bool		ended;			/* the number of pieces is known: */
 	uint64		npieces;
 	bool		raised;			/* somebody raises the scan's ERROR */
+	bool		saying;			/* the leader says what was due before */
+	ConditionVariable has_said; /* it has */
 	int			npending;		/* intervals, in order */
 	Interval	pending[FLEXIBLE_ARRAY_MEMBER];
 };
@@ -89,6 +93,7 @@ csv_shared_report_init(CsvSharedReport *shared, int nprocesses)
 
 	/* held for moments; one of our own would be a number more in each session */
 	LWLockInitialize(&shared->lock, LWTRANCHE_PARALLEL_APPEND);
+	ConditionVariableInit(&shared->has_said);
 }
 
 void
@@ -102,6 +107,7 @@ csv_shared_report_begin(CsvSharedReport *shared, const CsvReport *report,
 	shared->npassed = npassed;
 	shared->ended = false;
 	shared->raised = false;
+	shared->saying = false;
 	shared->npending = 0;
 }
 
@@ -261,14 +267,19 @@ append_interval(dsa_area *dsa, Interval *interval, const Interval *next)
 	bool		has_all = interval->nnotes == interval->counts.nskipped;
 
 	interval->end = next->end;
+	if (DsaPointerIsValid(interval->failure))
+	{
+		/* one process would not have come there */
+		free_notes(dsa, next->head);
+		return;
+	}
 	if (next->point.file_number > 0)
 		interval->point = next->point;
 	interval->nrecords += next->nrecords;
 	interval->counts.nskipped += next->counts.nskipped;
 	for (int code = 0; code < CSV_NUM_ERRORS; code++)
 		interval->counts.by_code[code] += next->counts.by_code[code];
-	if (!DsaPointerIsValid(interval->failure))
-		interval->failure = next->failure;
+	interval->failure = next->failure;
 	if (!has_all)
 	{
 		free_notes(dsa, next->head);
@@ -402,21 +413,42 @@ fail(CsvReporter *reporter, dsa_pointer pointer)
 			 failure->has_hint ? errhint("%s", hint) : 0));
 }
 
+/*
+ * Wait until the leader has said what was due before: the messages of others, and
+ * their ERROR, reach it in the middle of that.  The lock is held, and released
+ * meanwhile.
+ */
+static void
+wait_for_leader(CsvSharedReport *shared)
+{
+	while (shared->saying)
+	{
+		ConditionVariablePrepareToSleep(&shared->has_said);
+		LWLockRelease(&shared->lock);
+		ConditionVariableSleep(&shared->has_said, PG_WAIT_EXTENSION);
+		LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	}
+	ConditionVariableCancelSleep();
+}
+
 /* the lock is held, and released */
 static void
 raise_if_due(CsvReporter *reporter)
 {
 	CsvSharedReport *shared = reporter->shared;
 	CsvReport	report;
-	int64		npassed = shared->npassed;
+	int64		npassed;
 	Interval	due;
 
+	if (!shared->raised && is_error_due(shared, reporter->table))
+		wait_for_leader(shared);
 	if (shared->raised || !is_error_due(shared, reporter->table))
 	{
 		LWLockRelease(&shared->lock);
 		return;
 	}
 	shared->raised = true;
+	npassed = shared->npassed;
 	memset(&report, 0, sizeof(report));
 	report.table = reporter->table;
 	due = take_due(shared, reporter->table, &report.counts);
@@ -462,7 +494,7 @@ csv_reporter_say(CsvReporter *reporter, CsvReport *report,
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 
 	/* what stands before an ERROR is said by whoever raises it */
-	if (is_error_due(shared, reporter->table))
+	if (shared->raised || is_error_due(shared, reporter->table))
 	{
 		LWLockRelease(&shared->lock);
 		return false;
@@ -471,7 +503,14 @@ csv_reporter_say(CsvReporter *reporter, CsvReport *report,
 	*point = due.point;
 	*npassed = shared->npassed;
 	is_last = shared->ended && due.end == shared->npieces;
+	shared->saying = DsaPointerIsValid(due.head);
 	LWLockRelease(&shared->lock);
 	say(reporter, &due, report);
+	if (!DsaPointerIsValid(due.head))
+		return is_last;
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	shared->saying = false;
+	LWLockRelease(&shared->lock);
+	ConditionVariableBroadcast(&shared->has_said);
 	return is_last;
 }

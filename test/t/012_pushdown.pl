@@ -448,5 +448,56 @@ is($ndifferent, 0, 'no query gives anything else');
 cmp_ok($npushed, '>', $nqueries / 2, 'most queries are pushed down');
 cmp_ok($nqueries - $nerrors, '>', $nqueries / 2, 'most queries end without an error');
 
+# ---- many groups, of several files ----
+
+# far more than fit into the least work_mem, or are worth one thread
+my $ngroups = 15000;
+
+for my $part (1 .. 3)
+{
+	write_file("$directory/many.$part.csv",
+		map {
+			my $k = ($_ * 7919 + $part * 13) % $ngroups;
+
+			join(',', $k, "customer-$k", $k % 100 ? $k % 7 . '.25' : 'NaN', $k % 50 ? $_ / 4 : 'NaN',
+				$_ % 1000, sprintf('2001-01-%02d', 1 + $_ % 28)) . "\n"
+		} 1 .. 20000);
+}
+settle();
+$session->value("
+	CREATE FOREIGN TABLE csv_many (k integer, name text, n numeric(10,2), f float8, v integer, d date)
+		SERVER csv OPTIONS (filename '$directory/many.*.csv');
+	DROP VIEW csv; DROP TABLE plain;
+	CREATE VIEW csv AS SELECT * FROM csv_many;
+	CREATE TABLE plain AS SELECT * FROM csv_many; ANALYZE plain;
+	SET plan_cache_mode = auto; SET hash_mem_multiplier = 1;");
+for my $threads (1, 4)
+{
+	for my $kept ('off', "'100MB'")
+	{
+		for my $memory ('64kB', '64MB')
+		{
+			$session->value("SET csv_gpu_fdw.cpu_threads = $threads; SET csv_gpu_fdw.resident_memory = $kept; SET work_mem = '$memory'");
+			my @different;
+
+			for my $where ('true', 'k < 4000', 'k < 14000 AND v >= 10', 'k < 15000')
+			{
+				for my $query (
+					'SELECT k, count(*), sum(v) FROM @ WHERE w GROUP BY k',
+					'SELECT name, n, count(*) FROM @ WHERE w GROUP BY name, n',
+					'SELECT k, min(n), max(n), sum(n), min(f), max(f), min(d), max(name) FROM @ WHERE w GROUP BY k',
+					'SELECT k, count(DISTINCT v) FROM @ WHERE w GROUP BY k',
+					'SELECT v, count(DISTINCT name) FROM @ WHERE w GROUP BY v')
+				{
+					my $outcome = $session->value('SELECT compare(' . literal($query =~ s/\bw\b/$where/r) . ", '1, 1, ''a'', ''2001-01-01'', 1')");
+
+					push @different, "$query, $where: $outcome" if $outcome ne 'same';
+				}
+			}
+			is(join("\n", @different), '', "many groups: $threads threads, resident_memory $kept, work_mem $memory");
+		}
+	}
+}
+
 $node->stop;
 done_testing();

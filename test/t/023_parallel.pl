@@ -335,6 +335,43 @@ foreach my $trouble (
 	chmod 0644, "$dir/bad3.csv";
 }
 
+# many NOTICEs before an ERROR: whoever raises it waits for those that the leader says
+write_file("$dir/often.csv", map { $_ % 5 ? "$_,1,x,\n" : "bad $_\n" } 1 .. 20000);
+foreach my $options ("reject_limit '3500', notice_limit '3500'", "reject_limit '1%', notice_limit '5000'")
+{
+	$node->safe_psql('postgres', "DROP FOREIGN TABLE IF EXISTS often;
+		CREATE FOREIGN TABLE often (a int, b int, c text, d text) SERVER csv
+		  OPTIONS (filename '$dir/often.csv', chunk_size '4096', $options)");
+	my $query = q{SELECT a FROM often WHERE md5(c) < '8'};
+	my $alone = messages("SET max_parallel_workers_per_gather = 0; $query");
+	my $different = grep { messages("$forced SET parallel_leader_participation = on; $query") ne $alone } 1 .. 15;
+
+	like($alone, qr/^ERROR:  skipped/m, "$options: an ERROR");
+	cmp_ok(scalar(() = $alone =~ /^NOTICE/gm), '>=', 3500, "$options: NOTICEs before it");
+	is($different, 0, "$options: the same with workers, and in the same order");
+}
+
+# what stands behind a file that cannot be read to its end is not looked at
+SKIP:
+{
+	skip 'no gzip', 6 if !has_program('gzip');
+	write_file("$dir/cut1.csv", map { "$_,1,text $_,\n" } 1 .. 100000);
+	write_file("$dir/cut2.csv", "1,1,x,\n2\n3\n4,1,x,\n");
+	system("gzip -f '$dir/cut1.csv' '$dir/cut2.csv'") == 0 or die;
+	truncate "$dir/cut1.csv.gz", (-s "$dir/cut1.csv.gz") - 3 or die;
+	foreach my $options ("notice_limit '10'", "reject_limit '1'", "on_error 'stop'")
+	{
+		$node->safe_psql('postgres', "DROP FOREIGN TABLE IF EXISTS cut;
+			CREATE FOREIGN TABLE cut (a int, b int, c text, d text) SERVER csv
+			  OPTIONS (filename '$dir/cut?.csv.gz', $options)");
+		my $query = q{SELECT count(*) FROM cut WHERE md5(c) < '8'};
+		my $alone = messages("SET max_parallel_workers_per_gather = 0; $query");
+
+		like($alone, qr/^ERROR:  could not decompress "[^"]*cut1/, "$options: an ERROR");
+		is(messages("$forced $query"), $alone, "$options: nothing is said of the file behind it");
+	}
+}
+
 # what a query says that asks for the advisory lock 7, and sees a change when it has it
 sub changed_meanwhile
 {
@@ -433,6 +470,24 @@ write_file("$dir/large.csv", map { join(',', $_, $_ % 7, 'x' x 200, '') . "\n" }
 $node->safe_psql('postgres', <<"SQL");
 CREATE FOREIGN TABLE large (a int, b int, c text, d text) SERVER csv OPTIONS (filename '$dir/large.csv');
 SQL
+{
+	my $looker = new_session($node);
+	my $running = IPC::Run::start([ 'psql', '-XqAt', '-d', $node->connstr('postgres'), '-c', "$forced SELECT count(*) FROM large WHERE md5(repeat(c || a, 20)) < '0'" ], '>', \my $out, '2>', \my $err);
+	my $most = 0;
+
+	# the leader alone would come to a fifth
+	while ($most < 0.6 && $running->pumpable)
+	{
+		my $share = $looker->value('SELECT bytes_processed::float8 / bytes_total FROM pg_stat_progress_copy');
+
+		$most = $share if $share ne '' && $share > $most;
+		$running->pump_nb;
+		Time::HiRes::usleep(5000);
+	}
+	$running->finish;
+	cmp_ok($most, '>=', 0.6, 'progress is that of all processes');
+	$looker->quit;
+}
 my $slow = "$forced SELECT count(*) FROM large WHERE md5(repeat(c || a, 100)) < '0'";
 
 like(messages("SET statement_timeout = '150ms'; $slow"), qr/canceling statement due to statement timeout/, 'a cancel');
