@@ -39,4 +39,4 @@ nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 line CUDA "$("$nvcc" --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p')"
 line PostgreSQL "$(setting server_version)"
 [ -z "$(setting server_version)" ] ||
-	line 'its settings' "shared_buffers $(setting shared_buffers), jit $(setting jit)"
+	line 'its settings' "shared_buffers $(setting shared_buffers), jit $(setting jit), fsync $(setting fsync)"
