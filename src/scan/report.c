@@ -99,7 +99,7 @@ csv_error_message(const CsvTable *table, CsvErrorCode code, int64 where,
 		case CSV_ERROR_NUL_BYTE:
 			return psprintf("column \"%s\" holds a zero byte", column_name);
 		case CSV_ERROR_INVALID_UTF8:
-			return psprintf("column \"%s\" holds an %s", column_name,
+			return psprintf("column \"%s\" holds %s", column_name,
 							error->message);
 		case CSV_ERROR_TOO_MANY_CHARS:
 			return psprintf("column \"%s\" has %lld characters, limit %lld",

@@ -282,6 +282,8 @@ csv_value_from_cstring(CsvValueInput *input, char *string, Datum *value,
 
 /* ---- encoding ---- */
 
+#define INVALID_FOR	"an invalid byte sequence for"
+
 char *
 csv_invalid_bytes(int encoding, const uint8_t *bytes, uint64_t length)
 {
@@ -298,13 +300,18 @@ csv_invalid_bytes(int encoding, const uint8_t *bytes, uint64_t length)
 	return text.data;
 }
 
+/*
+ * The bytes are `what` as to encoding `as_to`: none of its characters, or one of
+ * another encoding that has no equivalent in it.
+ */
 static void
-set_invalid(const CsvValueInput *input, int encoding, const uint8_t *bytes,
-			uint64_t length, CsvValueError *error)
+set_invalid(const CsvValueInput *input, const char *what, int as_to,
+			int encoding, const uint8_t *bytes, uint64_t length,
+			CsvValueError *error)
 {
 	error->code = CSV_ERROR_INVALID_UTF8;
-	error->message = psprintf("invalid byte sequence for encoding \"%s\"",
-							  pg_encoding_to_char(encoding));
+	error->message = psprintf("%s encoding \"%s\"", what,
+							  pg_encoding_to_char(as_to));
 	if (csv_may_quote(input->table, input->column))
 		error->message = psprintf("%s: %s", error->message,
 								  csv_invalid_bytes(encoding, bytes, length));
@@ -337,8 +344,8 @@ to_server_encoding(CsvValueInput *input, char **text, uint64_t *nbytes,
 	done = pg_encoding_verifymbstr(from, *text, length);
 	if (done < length)
 	{
-		set_invalid(input, from, (uint8_t *) *text + done, length - done,
-					error);
+		set_invalid(input, INVALID_FOR, from, from,
+					(uint8_t *) *text + done, length - done, error);
 		return false;
 	}
 	if (from == to)
@@ -358,8 +365,8 @@ to_server_encoding(CsvValueInput *input, char **text, uint64_t *nbytes,
 									   BoolGetDatum(true)));
 	if (done < length)
 	{
-		set_invalid(input, from, (uint8_t *) *text + done, length - done,
-					error);
+		set_invalid(input, "a character without equivalent in", to, from,
+					(uint8_t *) *text + done, length - done, error);
 		return false;
 	}
 	*text = converted;
@@ -543,7 +550,8 @@ find_invalid_utf8(const CsvValueInput *input, const uint8_t *bytes,
 
 		if (sequence == 0)
 		{
-			set_invalid(input, PG_UTF8, bytes + i, length - i, error);
+			set_invalid(input, INVALID_FOR, PG_UTF8, PG_UTF8, bytes + i,
+						length - i, error);
 			return true;
 		}
 		i += sequence;
