@@ -264,6 +264,12 @@ csv_piece_guess(CsvPieceReader *reader, CsvPiece *piece)
 							 &piece->start);
 	if (status != CSV_OK || piece->is_last)
 		return status;
+	if (piece->to <= piece->from)
+	{
+		/* a header is longer than this piece: no record begins in it */
+		piece->end = piece->from;
+		return CSV_OK;
+	}
 	status = window_reach(reader, kept, piece->to + 2 * EVIDENCE_BYTES);
 	if (status != CSV_OK)
 		return status;

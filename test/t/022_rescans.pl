@@ -59,9 +59,10 @@ my @conditions = (
 	'f.i4 > o.i2', 'f.i4 > 100', 'f.n > 0', "f.t LIKE 'a%'", 'f.i2 IN (o.i2, 1)', 'f.i2 IS NOT NULL',
 	'(f.i2 = o.i2 OR f.i4 < 50)', 'f.n < (SELECT avg(i) FROM o)', 'f.i % 3 = 0', 'length(f.t) > 1',
 	'f.f8 <> o.f8', 'o.i4 > 20', 'f.i4 = ANY (ARRAY[o.i4, 1, 2])');
+# which of -0 and 0 is the least is not sure
 my @queries = (
 	'SELECT o.id, (SELECT count(*) FROM f WHERE %s) FROM o',
-	'SELECT o.id, s.* FROM o, LATERAL (SELECT count(*), count(i2), sum(n), avg(n), min(f8), max(f8), max(t COLLATE "C"), sum(i4 + o.i4), count(DISTINCT d) FROM f WHERE %s) s',
+	'SELECT o.id, s.* FROM o, LATERAL (SELECT count(*), count(i2), sum(n), avg(n), min(f8 + 0::float8), max(f8 + 0::float8), max(t COLLATE "C"), sum(i4 + o.i4), count(DISTINCT d) FROM f WHERE %s) s',
 	'SELECT o.id, s.* FROM o, LATERAL (SELECT d, n, count(*), max(i) FROM f WHERE %s GROUP BY d, n HAVING count(*) > 1) s',
 	'SELECT o.id, s.* FROM o LEFT JOIN LATERAL (SELECT * FROM f WHERE %s OFFSET 0) s ON true',
 	'SELECT o.id, f.* FROM o JOIN f ON %s',
