@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "piece.h"
 #include "reading.h"
 
 /* ---- the top of a file ---- */
@@ -516,6 +517,45 @@ another_engine_can_go_on_between_two_batches(void **state)
 	csv_cpu_engine.close(engines[1]);
 }
 
+/* as pread(2), of bytes that are all the same */
+static ssize_t
+read_letters(void *arg, uint8_t *buffer, size_t nbytes, uint64_t offset)
+{
+	(void) arg;
+	(void) offset;
+	memset(buffer, 'x', nbytes);
+	return (ssize_t) nbytes;
+}
+
+static void
+no_place_is_guessed_in_a_header_longer_than_a_piece(void **state)
+{
+	CsvPiece	piece = {.from = 100000, .to = 1000, .is_first = true};
+	CsvDialectOptions dialect_options;
+	CsvDialect	dialect;
+	CsvPieceOptions options;
+	CsvPieceReader *pieces;
+
+	(void) state;
+	memset(&dialect_options, 0, sizeof(dialect_options));
+	dialect_options.delimiter = ',';
+	dialect_options.quote = '"';
+	dialect_options.multiline = true;
+	csv_dialect_compile(&dialect, &dialect_options);
+	memset(&options, 0, sizeof(options));
+	options.dialect = &dialect;
+	options.memory = reading_memory;
+	options.read_at = read_letters;
+	options.file_bytes = 200000;
+	pieces = csv_piece_reader_create(&options);
+	assert_non_null(pieces);
+	assert_int_equal(csv_piece_guess(pieces, &piece), CSV_OK);
+	assert_true(piece.found);
+	assert_int_equal(piece.start, piece.from);
+	assert_int_equal(piece.end, piece.from);
+	csv_piece_reader_free(pieces);
+}
+
 int
 main(void)
 {
@@ -540,6 +580,7 @@ main(void)
 		cmocka_unit_test(after_an_interruption_the_same_batch_can_be_read),
 		cmocka_unit_test(a_long_record_can_be_interrupted_anywhere),
 		cmocka_unit_test(another_engine_can_go_on_between_two_batches),
+		cmocka_unit_test(no_place_is_guessed_in_a_header_longer_than_a_piece),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
