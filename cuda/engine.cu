@@ -479,7 +479,6 @@ extern "C" const CsvEngine csv_cuda_engine = {
 	CSV_CHUNK_BYTES,
 	CSV_FIRST_CHUNK_BYTES,
 	CSV_CUDA_OUTPUTS,
-	NULL,
 	csv_query_set,
 	csv_held_fetch
 };

@@ -21,7 +21,19 @@ csv_now_seconds(void)
 /* how often whoever waits for threads looks for an interrupt */
 #define CSV_NAP_NANOSECONDS	(10 * 1000 * 1000)
 
-/* wait for a condition, whose clock is CLOCK_MONOTONIC, but no longer than that */
+/* a condition for csv_nap() */
+static inline void
+csv_nap_init(pthread_cond_t *condition)
+{
+	pthread_condattr_t monotonic;
+
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(condition, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+}
+
+/* wait for it, but no longer than that */
 static inline void
 csv_nap(pthread_cond_t *condition, pthread_mutex_t *mutex)
 {

@@ -196,7 +196,7 @@ let_go_of_bytes(CsvPieces *pieces)
 	if (!pieces->has_stock)
 		return;
 	if (pieces->ntaken < pieces->nbegun)
-		offset = pieces->entries[pieces->ntaken % CSV_BATCH_SLOTS].piece.from;
+		offset = entry_of(pieces, pieces->ntaken)->piece.from;
 	if (offset > pieces->taken.offset)
 		offset = pieces->taken.offset;
 	/* two bytes before a place tell whether a record begins there */
@@ -620,7 +620,6 @@ csv_pieces_start(const CsvPiecesOptions *options)
 	CsvPieces  *pieces = memory->alloc(memory->owner, sizeof(CsvPieces));
 	uint32_t	wanted = options->nthreads < CSV_MAX_THREADS ?
 		options->nthreads : CSV_MAX_THREADS;
-	pthread_condattr_t monotonic;
 
 	if (pieces == NULL)
 		return NULL;
@@ -634,10 +633,7 @@ csv_pieces_start(const CsvPiecesOptions *options)
 	atomic_init(&pieces->stop, false);
 	pthread_mutex_init(&pieces->mutex, NULL);
 	pthread_cond_init(&pieces->for_threads, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&pieces->for_consumer, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	csv_nap_init(&pieces->for_consumer);
 	pieces->has_stock = options->ahead.read_at == NULL;
 	if (pieces->has_stock)
 		csv_stock_init(&pieces->stock, memory, &pieces->mutex,

@@ -568,7 +568,6 @@ csv_pipeline_start(const CsvPipelineOptions *options)
 	const CsvMemory *memory = &options->memory;
 	CsvPipeline *pipeline = memory->alloc(memory->owner, sizeof(CsvPipeline));
 	uint64_t	headroom_bytes = options->headroom_bytes;
-	pthread_condattr_t monotonic;
 
 	if (pipeline == NULL)
 		return NULL;
@@ -585,10 +584,7 @@ csv_pipeline_start(const CsvPipelineOptions *options)
 	pthread_mutex_init(&pipeline->mutex, NULL);
 	pthread_cond_init(&pipeline->for_readers, NULL);
 	pthread_cond_init(&pipeline->for_driver, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&pipeline->for_consumer, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	csv_nap_init(&pipeline->for_consumer);
 
 	start_threads(pipeline);
 	if (pipeline->nreaders == 0 || !pipeline->has_driver)

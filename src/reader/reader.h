@@ -372,9 +372,6 @@ typedef struct CsvEngine
 	uint32_t	noutputs;		/* batches that can live at a time; from 2 on
 								 * the reader parses ahead of the caller */
 
-	/* instead of default_chunk_bytes, by how it was opened; or NULL */
-	size_t		(*chunk_bytes) (void *engine);
-
 	/*
 	 * From the next call of parse on, have the engine evaluate a query (see
 	 * query.h), in the layout that it was configured with; no longer with NULL,

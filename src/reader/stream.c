@@ -666,21 +666,11 @@ csv_reader_set_layout(CsvReader *reader, const CsvLayout *layout)
 									 layout);
 }
 
-/* the size of chunks that the engine chooses */
-static uint64_t
-engine_chunk_bytes(const CsvReader *reader)
-{
-	const CsvEngine *engine = reader->engine;
-
-	return engine->chunk_bytes == NULL ? engine->default_chunk_bytes :
-		engine->chunk_bytes(reader->engine_state);
-}
-
 /* chunks grow from a small first one up to the engine's choice */
 static void
 grow_chunk(CsvReader *reader)
 {
-	uint64_t	most = engine_chunk_bytes(reader);
+	uint64_t	most = reader->engine->default_chunk_bytes;
 
 	if (reader->options.chunk_bytes != 0 || reader->next_chunk_bytes >= most)
 		return;
@@ -765,7 +755,7 @@ piece_threads(const CsvReader *reader, uint64_t most_bytes)
 	nthreads = engine->nthreads(reader->engine_state);
 	/* nobody knows how long a stream is: it has to grow first */
 	if (reader->ahead.read_at == NULL)
-		return reader->next_chunk_bytes < engine_chunk_bytes(reader) &&
+		return reader->next_chunk_bytes < reader->engine->default_chunk_bytes &&
 			reader->options.chunk_bytes == 0 ? 0 : nthreads;
 	if (reader->ahead.file_bytes <= reader->place.offset)
 		return 0;
@@ -839,7 +829,7 @@ start_ahead(CsvReader *reader)
 		started = start_pieces(reader, nthreads, piece_bytes);
 	else if (reader->ahead.read_at != NULL && reader->engine->noutputs > 1)
 		started = start_pipeline(reader, chunk_bytes != 0 ? chunk_bytes :
-								 engine_chunk_bytes(reader));
+								 reader->engine->default_chunk_bytes);
 	else
 		return;
 	reader->nahead = 0;

@@ -805,7 +805,6 @@ csv_ahead_start(int fd, CsvCompression compression, int nthreads,
 				uint64 start, uint64 skip)
 {
 	CsvAhead   *ahead = calloc(1, sizeof(CsvAhead));
-	pthread_condattr_t monotonic;
 	struct stat st;
 
 	if (ahead == NULL)
@@ -817,10 +816,7 @@ csv_ahead_start(int fd, CsvCompression compression, int nthreads,
 		ahead->nzones = zone_of((uint64) st.st_size - 1) + 1;
 	pthread_mutex_init(&ahead->mutex, NULL);
 	pthread_cond_init(&ahead->for_workers, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&ahead->for_reader, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	csv_nap_init(&ahead->for_reader);
 	ahead->tail = add_piece(ahead, NULL, PIECE_WANTED, start);
 	if (ahead->tail != NULL)
 	{

@@ -145,11 +145,9 @@ typedef struct Times
 } Times;
 
 static uint64_t
-size_of_chunks(const CsvEngine *engine, void *state)
+size_of_chunks(const CsvEngine *engine)
 {
-	return chunk_bytes != 0 ? chunk_bytes :
-		engine->chunk_bytes != NULL ? engine->chunk_bytes(state) :
-		engine->default_chunk_bytes;
+	return chunk_bytes != 0 ? chunk_bytes : engine->default_chunk_bytes;
 }
 
 static bool
@@ -164,7 +162,7 @@ run_once(const CsvEngine *engine, void *state, CsvBenchContent *content,
 	memset(&options, 0, sizeof(options));
 	options.dialect = dialect_options;
 	options.max_record_bytes = 16 * 1024 * 1024;
-	options.chunk_bytes = size_of_chunks(engine, state);
+	options.chunk_bytes = size_of_chunks(engine);
 	memset(times, 0, sizeof(*times));
 	content->position = 0;
 	reader = csv_reader_create(&csv_bench_memory, &options);
@@ -365,7 +363,7 @@ measure(const CsvEngine *engine, void *state, CsvBenchContent *content,
 	double		structure[MAX_REPEAT];
 	double		device[MAX_REPEAT];
 	bool		copies = false;
-	uint64_t	chunk = size_of_chunks(engine, state);
+	uint64_t	chunk = size_of_chunks(engine);
 	int			nwanted = set_wanted(set, (size_t) nset);
 	CsvLayout	layout;
 	Times		times;
