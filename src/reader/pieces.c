@@ -151,40 +151,21 @@ next_piece_is_there(const CsvPieces *pieces)
 		LOOKAHEAD_BYTES;
 }
 
-/* is the consumer to read more of a stream, before it waits for a batch? */
+/*
+ * Does the stream end before so many further pieces do, or does a thread wait for
+ * its bytes, so that the consumer is to read more?
+ */
 static bool
-wants_bytes(const CsvPieces *pieces)
+is_short_of(const CsvPieces *pieces, uint32_t npieces)
 {
 	const CsvStock *stock = &pieces->stock;
 
 	if (!pieces->has_stock || stock->at_end)
 		return false;
-	/* a piece for every thread */
 	return stock->nwaiting > 0 || (!pieces->is_wound_up && !pieces->ended &&
 								   stock->end < pieces->next_offset +
-								   pieces->next_bytes * pieces->nthreads +
+								   pieces->next_bytes * npieces +
 								   LOOKAHEAD_BYTES);
-}
-
-/* read more of a stream; the consumer does, without the mutex */
-static CsvStatus
-read_more(CsvPieces *pieces)
-{
-	size_t		nbytes;
-	size_t		nread = 0;
-	uint8_t    *room = csv_stock_room(&pieces->stock, &nbytes);
-	double		began = csv_now_seconds();
-
-	if (room == NULL)
-		return CSV_NO_MEMORY;
-	pthread_mutex_unlock(&pieces->mutex);
-	nread = pieces->options.read(pieces->options.read_arg, room, nbytes);
-	pthread_mutex_lock(&pieces->mutex);
-	csv_stock_add(&pieces->stock, nread);
-	pieces->stock_seconds += csv_now_seconds() - began;
-	if (next_piece_is_there(pieces))
-		pthread_cond_signal(&pieces->for_threads);
-	return CSV_OK;
 }
 
 /* nobody reads what is before the next batch to be taken, and its piece */
@@ -259,6 +240,14 @@ end_chain(CsvPieces *pieces, CsvStatus why)
 	pieces->why = why;
 }
 
+/* is there something to take, or nothing to come?  The mutex is held. */
+static bool
+is_ready(CsvPieces *pieces)
+{
+	return pieces->ntaken == pieces->nchained ? pieces->ended :
+		entry_of(pieces, pieces->ntaken)->state == DONE;
+}
+
 /* let pieces join that can */
 static void
 advance_chain(CsvPieces *pieces)
@@ -311,25 +300,55 @@ advance_chain(CsvPieces *pieces)
 
 /* ---- threads; the mutex is held but for the work itself ---- */
 
-/* deal the next piece; false: there is none now */
+/* may the next piece be begun? */
 static bool
-begin_piece(CsvPieces *pieces, PieceEntry **begun)
+may_begin(const CsvPieces *pieces)
+{
+	/* what the last piece has left is parsed when it has joined */
+	bool		is_behind = pieces->next_offset >= file_bytes(pieces) &&
+		pieces->nchained < pieces->nbegun;
+
+	return !pieces->is_last && !pieces->is_wound_up && !pieces->ended &&
+		!is_behind && next_piece_is_there(pieces) &&
+		pieces->nbegun - pieces->ntaken < CSV_BATCH_SLOTS - 1 &&
+		(pieces->nfree > 0 || pieces->nhands < pieces->most_hands);
+}
+
+/* a piece that has been begun, and that somebody has to go on with, or NULL */
+static PieceEntry *
+unfinished(CsvPieces *pieces)
+{
+	if (pieces->nchained < pieces->nbegun &&
+		entry_of(pieces, pieces->nchained)->state == WRONG)
+		return entry_of(pieces, pieces->nchained);
+	for (uint64_t i = pieces->ntaken; i < pieces->nchained; i++)
+		if (entry_of(pieces, i)->state == CHAINED)
+			return entry_of(pieces, i);
+	return NULL;
+}
+
+/*
+ * Wake a thread if there is something to do, one: it wakes the next.  Whoever
+ * takes something up calls this, and whoever makes room.
+ */
+static void
+call_another(CsvPieces *pieces)
+{
+	if (may_begin(pieces) || unfinished(pieces) != NULL)
+		pthread_cond_signal(&pieces->for_threads);
+}
+
+/* deal the next piece */
+static PieceEntry *
+begin_piece(CsvPieces *pieces)
 {
 	uint64_t	end = file_bytes(pieces);
-	bool		is_rest = pieces->next_offset >= end;
-	PieceEntry	   *entry = entry_of(pieces, pieces->nbegun);
+	PieceEntry *entry = entry_of(pieces, pieces->nbegun);
 	CsvPiece   *piece = &entry->piece;
 
-	/* what the last piece has left is parsed when it has joined */
-	if (pieces->is_last || pieces->is_wound_up || pieces->ended ||
-		pieces->nbegun - pieces->ntaken >= CSV_BATCH_SLOTS - 1 ||
-		(is_rest && pieces->nchained < pieces->nbegun) ||
-		!next_piece_is_there(pieces) ||
-		(pieces->nfree == 0 && pieces->nhands == pieces->most_hands))
-		return false;
 	memset(entry, 0, sizeof(*entry));
 	entry->state = BUSY;
-	piece->is_first = pieces->nbegun == 0 || is_rest;
+	piece->is_first = pieces->nbegun == 0 || pieces->next_offset >= end;
 	piece->from = piece->is_first ? pieces->chain.offset : pieces->next_offset;
 	piece->to = piece->from + pieces->next_bytes;
 	if (piece->to >= end)
@@ -349,8 +368,7 @@ begin_piece(CsvPieces *pieces, PieceEntry **begun)
 		entry->hand = pieces->free_hands[--pieces->nfree];
 	else
 		entry->hand = &pieces->hands[pieces->nhands++];
-	*begun = entry;
-	return true;
+	return entry;
 }
 
 static void
@@ -362,6 +380,7 @@ parse_piece(CsvPieces *pieces, PieceEntry *entry)
 	uint64_t	nbytes = file_bytes(pieces);
 	double		seconds;
 
+	call_another(pieces);
 	pthread_mutex_unlock(&pieces->mutex);
 	if (hand->engine == NULL && !make_hand(pieces, hand))
 		status = CSV_NO_MEMORY;
@@ -397,6 +416,7 @@ call_hook(CsvPieces *pieces, uint32_t thread, PieceEntry *entry)
 	bool		looked_at;
 
 	entry->state = BUSY;
+	call_another(pieces);
 	pthread_mutex_unlock(&pieces->mutex);
 	looked_at = hook.function(hook.arg, thread,
 							  (uint32_t) (entry - pieces->entries),
@@ -411,12 +431,8 @@ call_hook(CsvPieces *pieces, uint32_t thread, PieceEntry *entry)
 static void
 work_on(CsvPieces *pieces, uint32_t thread, PieceEntry *entry)
 {
-	uint64_t	nchained = pieces->nchained;
-
 	parse_piece(pieces, entry);
 	advance_chain(pieces);
-	if (pieces->nchained > nchained + 1)
-		pthread_cond_broadcast(&pieces->for_threads);
 	if (entry->state == CHAINED)
 		call_hook(pieces, thread, entry);
 }
@@ -425,26 +441,26 @@ work_on(CsvPieces *pieces, uint32_t thread, PieceEntry *entry)
 static bool
 do_work(CsvPieces *pieces, uint32_t thread)
 {
-	PieceEntry	   *entry = entry_of(pieces, pieces->nchained);
+	PieceEntry *entry = unfinished(pieces);
 
-	if (pieces->nchained < pieces->nbegun && entry->state == WRONG)
+	if (entry != NULL && entry->state == CHAINED)
+		call_hook(pieces, thread, entry);
+	else if (entry != NULL)
 	{
 		entry->state = BUSY;
 		entry->is_exact = true;
 		entry->begin = pieces->chain;
 		work_on(pieces, thread, entry);
-		return true;
 	}
-	for (uint64_t i = pieces->ntaken; i < pieces->nchained; i++)
-		if (entry_of(pieces, i)->state == CHAINED)
-		{
-			call_hook(pieces, thread, entry_of(pieces, i));
-			return true;
-		}
-	if (!begin_piece(pieces, &entry))
-		return false;
-	work_on(pieces, thread, entry);
-	return true;
+	else if (may_begin(pieces))
+	{
+		entry = begin_piece(pieces);
+		/* before the threads have nothing to do, and not for every piece */
+		if (is_short_of(pieces, (pieces->nthreads + 1) / 2))
+			pthread_cond_signal(&pieces->for_consumer);
+		work_on(pieces, thread, entry);
+	}
+	return entry != NULL;
 }
 
 static void *
@@ -457,10 +473,10 @@ run_thread(void *arg)
 	thread = pieces->nrunning++;
 	while (!is_stopping(pieces))
 	{
-		if (do_work(pieces, thread))
-			pthread_cond_signal(&pieces->for_consumer);
-		else
+		if (!do_work(pieces, thread))
 			pthread_cond_wait(&pieces->for_threads, &pieces->mutex);
+		else if (is_ready(pieces))
+			pthread_cond_signal(&pieces->for_consumer);
 	}
 	pthread_mutex_unlock(&pieces->mutex);
 	return NULL;
@@ -512,12 +528,24 @@ csv_pieces_take_left(CsvPieces *pieces, uint64_t offset, uint8_t *buffer,
 	}
 }
 
-/* is there something to take, or nothing to come?  The mutex is held. */
-static bool
-is_ready(CsvPieces *pieces)
+/* read more of a stream; the consumer does, without the mutex */
+static CsvStatus
+read_more(CsvPieces *pieces)
 {
-	return pieces->ntaken == pieces->nchained ? pieces->ended :
-		entry_of(pieces, pieces->ntaken)->state == DONE;
+	size_t		nbytes;
+	size_t		nread = 0;
+	uint8_t    *room = csv_stock_room(&pieces->stock, &nbytes);
+	double		began = csv_now_seconds();
+
+	if (room == NULL)
+		return CSV_NO_MEMORY;
+	pthread_mutex_unlock(&pieces->mutex);
+	nread = pieces->options.read(pieces->options.read_arg, room, nbytes);
+	pthread_mutex_lock(&pieces->mutex);
+	csv_stock_add(&pieces->stock, nread);
+	pieces->stock_seconds += csv_now_seconds() - began;
+	call_another(pieces);
+	return CSV_OK;
 }
 
 CsvStatus
@@ -532,11 +560,12 @@ csv_pieces_next(CsvPieces *pieces, bool (*interrupted) (void *arg), void *arg,
 	{
 		/* there is room for one more */
 		let_go(pieces, &pieces->held);
-		pthread_cond_signal(&pieces->for_threads);
 		let_go_of_bytes(pieces);
+		call_another(pieces);
 		while (!is_ready(pieces) || !next_piece_is_there(pieces))
 		{
-			if (wants_bytes(pieces))
+			/* a piece for every thread */
+			if (is_short_of(pieces, pieces->nthreads))
 			{
 				status = read_more(pieces);
 				if (status != CSV_OK)

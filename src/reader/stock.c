@@ -29,7 +29,7 @@ csv_stock_free(CsvStock *stock)
 {
 	const CsvMemory *memory = &stock->memory;
 
-	for (uint32_t i = 0; i < stock->nblocks; i++)
+	for (uint32_t i = 0; i < stock->nblocks + stock->nspare; i++)
 		memory->free(memory->owner, stock->blocks[i]);
 	if (stock->blocks != NULL)
 		memory->free(memory->owner, stock->blocks);
@@ -42,6 +42,12 @@ add_block(CsvStock *stock)
 {
 	const CsvMemory *memory = &stock->memory;
 
+	if (stock->nspare > 0)
+	{
+		stock->nspare--;
+		stock->nblocks++;
+		return true;
+	}
 	if (stock->nblocks == stock->capacity)
 	{
 		uint32_t	capacity = stock->capacity == 0 ? 16 : stock->capacity * 2;
@@ -95,10 +101,15 @@ csv_stock_let_go(CsvStock *stock, uint64_t offset)
 	if (nblocks == 0)
 		return;
 	for (uint32_t i = 0; i < nblocks; i++)
-		stock->memory.free(stock->memory.owner, stock->blocks[i]);
-	stock->nblocks -= nblocks;
-	memmove(stock->blocks, stock->blocks + nblocks,
-			stock->nblocks * sizeof(uint8_t *));
+	{
+		uint8_t    *block = stock->blocks[0];
+
+		memmove(stock->blocks, stock->blocks + 1,
+				(stock->nblocks + stock->nspare - 1) * sizeof(uint8_t *));
+		stock->blocks[stock->nblocks + stock->nspare - 1] = block;
+		stock->nblocks--;
+		stock->nspare++;
+	}
 	stock->from += nblocks * BLOCK_BYTES;
 }
 

@@ -31,6 +31,7 @@ typedef struct CsvStock
 	bool		is_closed;
 	uint8_t   **blocks;
 	uint32_t	nblocks;
+	uint32_t	nspare;			/* behind these */
 	uint32_t	capacity;
 } CsvStock;
 

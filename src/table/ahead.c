@@ -132,7 +132,8 @@ struct CsvAhead
 	int			nworkers;
 	Worker	   *workers[CSV_AHEAD_MAX_THREADS];
 	pthread_mutex_t mutex;
-	pthread_cond_t for_workers;
+	pthread_cond_t for_workers; /* a piece may be begun */
+	pthread_cond_t for_slots;	/* one is free, or the piece is not wanted */
 	pthread_cond_t for_reader;
 	bool		stopping;
 
@@ -244,7 +245,7 @@ remove_piece(CsvAhead *ahead, Piece *behind)
 		piece->dropped = true;	/* its thread will free it */
 	else
 		free_piece(ahead, piece);
-	pthread_cond_broadcast(&ahead->for_workers);
+	pthread_cond_broadcast(&ahead->for_slots);
 }
 
 static uint64
@@ -281,7 +282,6 @@ advance(CsvAhead *ahead)
 		if (ahead->next_zone <= zone_of(next->start))
 			ahead->next_zone = zone_of(next->start) + 1;
 	}
-	pthread_cond_broadcast(&ahead->for_workers);
 	pthread_cond_signal(&ahead->for_reader);
 }
 
@@ -424,7 +424,7 @@ exchange_slot(Worker *worker, Piece *piece, AheadSlot **slot, bool more)
 	}
 	while (more && !ahead->stopping && !piece->dropped &&
 		   !has_slot(ahead, piece))
-		pthread_cond_wait(&ahead->for_workers, &ahead->mutex);
+		pthread_cond_wait(&ahead->for_slots, &ahead->mutex);
 	if (more && !ahead->stopping && !piece->dropped)
 		*slot = take_slot(ahead);
 	pthread_mutex_unlock(&ahead->mutex);
@@ -552,17 +552,14 @@ has_many_pieces(const CsvAhead *ahead)
 	return ahead->npieces > NPIECES_OF_THREAD * ahead->nworkers;
 }
 
-/* the piece that is confirmed and has no thread, if any; with the mutex */
-static Piece *
-take_confirmed(CsvAhead *ahead)
+/* may a thread begin the piece that is confirmed?  With the mutex. */
+static bool
+may_begin(const CsvAhead *ahead)
 {
-	Piece	   *piece = ahead->tail;
+	const Piece *piece = ahead->tail;
 
-	if (piece == NULL || piece->state != PIECE_WANTED ||
-		(piece != ahead->pieces && has_many_pieces(ahead)))
-		return NULL;
-	piece->state = PIECE_RUNNING;
-	return piece;
+	return piece->state == PIECE_WANTED &&
+		(piece == ahead->pieces || !has_many_pieces(ahead));
 }
 
 /* are no more pieces wanted? */
@@ -570,6 +567,40 @@ static bool
 is_over(const CsvAhead *ahead)
 {
 	return ahead->tail->state == PIECE_FAILED || ahead->tail->at_end;
+}
+
+/* may a thread cut a piece from the frame?  With the mutex. */
+static bool
+may_cut(const CsvAhead *ahead)
+{
+	return ahead->in_frame && !ahead->is_walking && !is_over(ahead) &&
+		(ahead->tail == ahead->pieces || !has_many_pieces(ahead));
+}
+
+/* may a thread look into the next zone?  With the mutex. */
+static bool
+may_look(CsvAhead *ahead)
+{
+	uint64		current;
+
+	if (is_over(ahead) || ahead->in_frame || has_many_pieces(ahead))
+		return false;
+	current = zone_of(ahead->tail->end);
+	if (ahead->next_zone <= current)
+		ahead->next_zone = current + 1;
+	return ahead->next_zone < ahead->nzones &&
+		ahead->next_zone <= current + NZONES_OF_THREAD * ahead->nworkers;
+}
+
+/*
+ * Wake a thread if there is something to begin, one: it wakes the next.  Whoever
+ * takes something up calls this, and whoever makes room.  With the mutex.
+ */
+static void
+call_another(CsvAhead *ahead)
+{
+	if (may_begin(ahead) || may_cut(ahead) || may_look(ahead))
+		pthread_cond_signal(&ahead->for_workers);
 }
 
 /*
@@ -604,7 +635,6 @@ begin_piece(Worker *worker, Piece *piece)
 	piece->kind = PIECE_FRAME_BEGIN;
 	piece->state = PIECE_DONE;
 	piece->end = first_block;
-	pthread_cond_broadcast(&ahead->for_workers);
 	pthread_mutex_unlock(&ahead->mutex);
 	return false;
 }
@@ -662,6 +692,7 @@ cut(Worker *worker)
 	ahead->in_frame = good && !at_end;
 	ahead->frame = frame;
 	advance(ahead);
+	call_another(ahead);
 	if (piece == NULL)
 		return;
 	pthread_mutex_unlock(&ahead->mutex);
@@ -674,29 +705,6 @@ cut(Worker *worker)
 	pthread_mutex_lock(&ahead->mutex);
 }
 
-/* may a thread do that?  With the mutex. */
-static bool
-may_cut(const CsvAhead *ahead)
-{
-	return ahead->in_frame && !ahead->is_walking && !is_over(ahead) &&
-		(ahead->tail == ahead->pieces || !has_many_pieces(ahead));
-}
-
-/* may a thread look into the next zone?  With the mutex. */
-static bool
-may_look(CsvAhead *ahead)
-{
-	uint64		current;
-
-	if (is_over(ahead) || ahead->in_frame || has_many_pieces(ahead))
-		return false;
-	current = zone_of(ahead->tail->end);
-	if (ahead->next_zone <= current)
-		ahead->next_zone = current + 1;
-	return ahead->next_zone < ahead->nzones &&
-		ahead->next_zone <= current + NZONES_OF_THREAD * ahead->nworkers;
-}
-
 /* look into a zone, and make what is found there; with the mutex */
 static void
 guess(Worker *worker)
@@ -707,6 +715,7 @@ guess(Worker *worker)
 	Piece	   *behind;
 	bool		found;
 
+	call_another(ahead);
 	pthread_mutex_unlock(&ahead->mutex);
 	found = find_beginning(worker, zone);
 	pthread_mutex_lock(&ahead->mutex);
@@ -732,13 +741,16 @@ run(void *arg)
 {
 	Worker	   *worker = arg;
 	CsvAhead   *ahead = worker->ahead;
-	Piece	   *piece;
 
 	pthread_mutex_lock(&ahead->mutex);
 	while (!ahead->stopping)
 	{
-		if ((piece = take_confirmed(ahead)) != NULL)
+		if (may_begin(ahead))
 		{
+			Piece	   *piece = ahead->tail;
+
+			piece->state = PIECE_RUNNING;
+			call_another(ahead);
 			pthread_mutex_unlock(&ahead->mutex);
 			if (begin_piece(worker, piece))
 				make_piece(worker, piece, false);
@@ -775,6 +787,7 @@ destroy(CsvAhead *ahead)
 		free(slot);
 	}
 	pthread_cond_destroy(&ahead->for_workers);
+	pthread_cond_destroy(&ahead->for_slots);
 	pthread_cond_destroy(&ahead->for_reader);
 	pthread_mutex_destroy(&ahead->mutex);
 	free(ahead);
@@ -816,6 +829,7 @@ csv_ahead_start(int fd, CsvCompression compression, int nthreads,
 		ahead->nzones = zone_of((uint64) st.st_size - 1) + 1;
 	pthread_mutex_init(&ahead->mutex, NULL);
 	pthread_cond_init(&ahead->for_workers, NULL);
+	pthread_cond_init(&ahead->for_slots, NULL);
 	csv_nap_init(&ahead->for_reader);
 	ahead->tail = add_piece(ahead, NULL, PIECE_WANTED, start);
 	if (ahead->tail != NULL)
@@ -841,6 +855,7 @@ csv_ahead_stop(CsvAhead *ahead)
 	pthread_mutex_lock(&ahead->mutex);
 	ahead->stopping = true;
 	pthread_cond_broadcast(&ahead->for_workers);
+	pthread_cond_broadcast(&ahead->for_slots);
 	pthread_mutex_unlock(&ahead->mutex);
 	for (int i = 0; i < ahead->nworkers; i++)
 	{
@@ -879,6 +894,7 @@ go_to_next_piece(CsvAhead *ahead)
 	if (!ahead->reads_frame)
 		ahead->nread = 0;
 	remove_piece(ahead, NULL);
+	call_another(ahead);
 }
 
 /*
@@ -920,7 +936,7 @@ let_go(CsvAhead *ahead)
 	slot = piece->first;
 	piece->first = slot->next;
 	free_slot(ahead, slot);
-	pthread_cond_broadcast(&ahead->for_workers);
+	pthread_cond_broadcast(&ahead->for_slots);
 	pthread_mutex_unlock(&ahead->mutex);
 }
 
