@@ -291,10 +291,12 @@ csv_batches_groups(CsvBatches *batches)
 }
 
 void
-csv_batches_gather(CsvBatches *batches, bool must_add)
+csv_batches_gather(CsvBatches *batches, bool must_add,
+				   const CsvGroupsMaker *maker)
 {
 	csv_evaluation_gather(batches->evaluation,
-						  must_add || csv_reading_holds(batches->reading));
+						  must_add || csv_reading_holds(batches->reading),
+						  maker);
 }
 
 bool

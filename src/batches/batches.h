@@ -103,7 +103,8 @@ extern CsvEvaluator *csv_batches_groups(CsvBatches *batches);
  * First, put together what threads have grouped: it is added to those groups, or
  * stays to be held, but not with must_add.
  */
-extern void csv_batches_gather(CsvBatches *batches, bool must_add);
+extern void csv_batches_gather(CsvBatches *batches, bool must_add,
+							   const CsvGroupsMaker *maker);
 
 /*
  * Groups beside those, which the engine or threads hold (CsvEngine.held_groups): as many as

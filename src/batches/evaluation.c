@@ -303,14 +303,15 @@ request_threads(CsvEvaluation *evaluation, const CsvKept *kept)
 }
 
 void
-csv_evaluation_gather(CsvEvaluation *evaluation, bool must_add)
+csv_evaluation_gather(CsvEvaluation *evaluation, bool must_add,
+					  const CsvGroupsMaker *maker)
 {
 	if (evaluation->team == NULL)
 		return;
 	csv_reading_leave(evaluation->reading);
 	check_status(csv_team_finish(evaluation->team, evaluation->evaluator,
 								 must_add ? CSV_GATHER_ADD : CSV_GATHER_CHOOSE,
-								 csv_process_interrupts, NULL));
+								 maker, csv_process_interrupts, NULL));
 }
 
 bool

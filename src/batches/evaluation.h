@@ -88,7 +88,8 @@ extern CsvEvaluator *csv_evaluation_groups(CsvEvaluation *evaluation);
  * All batches are evaluated: put together what threads have come to.  It is added
  * to the groups, or stays for csv_evaluation_held(); with must_add it does not.
  */
-extern void csv_evaluation_gather(CsvEvaluation *evaluation, bool must_add);
+extern void csv_evaluation_gather(CsvEvaluation *evaluation, bool must_add,
+								  const CsvGroupsMaker *maker);
 
 /* the next groups that have stayed; false: there are none, or no more */
 extern bool csv_evaluation_held(CsvEvaluation *evaluation,

@@ -35,6 +35,7 @@
 #include "groups/results.h"
 #include "groups/spill.h"
 #include "query/operate.h"
+#include "table/memory.h"
 
 /*
  * Rows are shared out among CSV_SPILL_FILES at a time.  A file whose rows have
@@ -47,6 +48,9 @@
 
 /* rows without texts between two resets of what their values are made in */
 #define ROWS_PER_RESET	64
+
+/* groups that values are made of at a time: they stay in the caches */
+#define ROOM_GROUPS		256
 
 /* an aggregate of the query, for single rows */
 typedef struct Source
@@ -70,9 +74,11 @@ struct CsvAggregation
 	uint32_t	piece_first;	/* those that are here: number of the first, */
 	uint32_t	piece_next;		/* and the next of them */
 	CsvPartialGroups piece;
-	uint32_t	columns_first;	/* of it, what is in the columns: */
-	uint32_t	columns_end;
-	MemoryContext columns_context;	/* of values beside them */
+	const CsvGroupValues *made; /* values of these groups of it: */
+	uint32_t	made_first;
+	uint32_t	made_end;
+	CsvGroupValues *room;		/* for some values, where nobody has made them; */
+	MemoryContext room_context; /* of what is too large for it */
 	bool		at_piece;		/* a row is made of a group of it */
 	uint32_t	nrows;			/* that were made */
 	CsvExtras	extras;
@@ -91,7 +97,7 @@ struct CsvAggregation
 	Source	   *sources;		/* of each aggregate of the query */
 
 	CsvResults *results;
-	CsvGroupColumn **columns;	/* of each; NULL: its values are made one by one */
+	CsvGroupColumns columns;	/* of each */
 	bool		all_columns;	/* all that are used have one */
 	uint32_t	rows_per_reset;
 };
@@ -169,9 +175,11 @@ csv_aggregation_create(ForeignScanState *node, const CsvProgram *program,
 						   aggregation->econtext);
 	aggregation->rows_per_reset = aggregation->results->any_text ? 1 :
 		ROWS_PER_RESET;
-	aggregation->columns = palloc0(sizeof(CsvGroupColumn *) *
-								   aggregation->results->n);
-	aggregation->columns_context =
+	aggregation->columns.n = aggregation->results->n;
+	aggregation->columns.columns = palloc0(sizeof(CsvGroupColumn *) *
+										   aggregation->results->n);
+	aggregation->columns.layout = &aggregation->partial;
+	aggregation->room_context =
 		AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_fdw groups",
 							  ALLOCSET_DEFAULT_SIZES);
 	prepare_rows(aggregation, node, sources);
@@ -440,24 +448,25 @@ drop_held(CsvAggregation *aggregation)
 	csv_batches_drop_held(aggregation->batches);
 }
 
-/* make columns when they are needed first; most queries have few groups */
+/* columns of the result, for groups that are held */
 static void
 create_columns(CsvAggregation *aggregation)
 {
 	const CsvResults *results = aggregation->results;
 	MemoryContext outer = MemoryContextSwitchTo(aggregation->context);
 
+	aggregation->columns.query = csv_evaluator_query(aggregation->evaluator);
 	aggregation->all_columns = true;
 	for (int i = 0; i < results->n; i++)
 	{
 		if (!results->is_used[i])
 			continue;
-		if (aggregation->columns[i] == NULL)
-			aggregation->columns[i] =
+		if (aggregation->columns.columns[i] == NULL)
+			aggregation->columns.columns[i] =
 				csv_group_column_create(aggregation->program,
 										&results->results[i],
 										results->aggrefs[i]);
-		aggregation->all_columns &= aggregation->columns[i] != NULL;
+		aggregation->all_columns &= aggregation->columns.columns[i] != NULL;
 	}
 	MemoryContextSwitchTo(outer);
 }
@@ -469,27 +478,26 @@ create_columns(CsvAggregation *aggregation)
 static void
 settle_held(CsvAggregation *aggregation)
 {
+	CsvGroupsMaker maker = {csv_make_group_values, &aggregation->columns};
 	CsvPartialGroups *piece = &aggregation->piece;
 	uint32_t	first = 0;
 
 	aggregation->was_held = false;
+	create_columns(aggregation);
 	/* what is beside the evaluator's groups goes by their numbers */
 	csv_batches_gather(aggregation->batches,
 					   csv_spill_has_files(&aggregation->rows) ||
 					   csv_spill_has_files(&aggregation->values) ||
-					   aggregation->extras.table != NULL);
+					   aggregation->extras.table != NULL, &maker);
 	aggregation->nevaluated = csv_evaluator_ngroups(aggregation->evaluator);
 	aggregation->piece_first = 0;
 	aggregation->piece_next = 0;
-	aggregation->columns_end = 0;
+	aggregation->made_end = 0;
 	aggregation->has_held = csv_batches_held(aggregation->batches, 0, piece);
 	if (!aggregation->has_held)
 		return;
 	if (!csv_spill_has_files(&aggregation->rows))
-	{
-		create_columns(aggregation);
 		return;
-	}
 	do
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -667,7 +675,7 @@ next_piece(CsvAggregation *aggregation)
 	CHECK_FOR_INTERRUPTS();
 	aggregation->piece_first += aggregation->piece.ngroups;
 	aggregation->piece_next = 0;
-	aggregation->columns_end = 0;
+	aggregation->made_end = 0;
 	if (csv_batches_held(aggregation->batches, aggregation->piece_first,
 						 &aggregation->piece))
 		return true;
@@ -699,19 +707,31 @@ static void
 fill_columns(CsvAggregation *aggregation, uint32_t group)
 {
 	const CsvPartialGroups *piece = &aggregation->piece;
-	uint32_t	n = Min(piece->ngroups - group, CSV_GROUP_ROWS);
+	uint32_t	n = Min(piece->ngroups - group, ROOM_GROUPS);
 	MemoryContext outer;
 
-	MemoryContextReset(aggregation->columns_context);
-	outer = MemoryContextSwitchTo(aggregation->columns_context);
-	for (int i = 0; i < aggregation->results->n; i++)
-		if (aggregation->columns[i] != NULL)
-			csv_group_column_fill(aggregation->columns[i],
-								  csv_evaluator_query(aggregation->evaluator),
-								  &aggregation->partial, piece, group, n);
+	if (piece->made != NULL)
+	{
+		aggregation->made = piece->made;
+		aggregation->made_first = 0;
+		aggregation->made_end = piece->ngroups;
+		return;
+	}
+	if (aggregation->room == NULL)
+	{
+		CsvMemory	memory = csv_context_memory(aggregation->context);
+
+		aggregation->room = csv_group_values_create(&aggregation->columns,
+													&memory, ROOM_GROUPS);
+	}
+	MemoryContextReset(aggregation->room_context);
+	outer = MemoryContextSwitchTo(aggregation->room_context);
+	csv_group_columns_fill(&aggregation->columns, piece, group, n,
+						   aggregation->room);
 	MemoryContextSwitchTo(outer);
-	aggregation->columns_first = group;
-	aggregation->columns_end = group + n;
+	aggregation->made = aggregation->room;
+	aggregation->made_first = group;
+	aggregation->made_end = group + n;
 }
 
 /* a row of a group of the piece */
@@ -721,15 +741,15 @@ fill_row(CsvAggregation *aggregation, uint32_t group, Datum *values,
 {
 	uint32_t	row;
 
-	if (group >= aggregation->columns_end)
+	if (group >= aggregation->made_end)
 		fill_columns(aggregation, group);
-	row = group - aggregation->columns_first;
+	row = group - aggregation->made_first;
 	for (int i = 0; i < aggregation->results->n; i++)
 	{
-		const CsvGroupColumn *column = aggregation->columns[i];
+		const CsvGroupValues *column = &aggregation->made[i];
 
-		isnull[i] = column == NULL || column->isnull[row];
-		if (column != NULL)
+		isnull[i] = column->values == NULL || column->isnull[row];
+		if (column->values != NULL)
 			values[i] = column->values[row];
 	}
 }
@@ -767,7 +787,7 @@ csv_aggregation_next(CsvAggregation *aggregation, Datum *values, bool *isnull)
 	outer = MemoryContextSwitchTo(aggregation->econtext->ecxt_per_tuple_memory);
 	for (int i = 0; i < aggregation->results->n; i++)
 	{
-		if (aggregation->at_piece && aggregation->columns[i] != NULL)
+		if (aggregation->at_piece && aggregation->columns.columns[i] != NULL)
 			continue;
 		isnull[i] = true;
 		if (aggregation->results->is_used[i])

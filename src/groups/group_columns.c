@@ -1,11 +1,12 @@
 /*
  * group_columns.c
- *		Values of groups as they come from a device, many at a time.
+ *		Values of groups as they come from a device or threads, many at a time.
  *
  * A query with millions of groups takes most of its time to hand them over, one
  * by one.  So counts, sums of integers and numerics, and keys and extremes of
  * types without bytes of their own are made column by column, in loops that need
- * not ask what they make.
+ * not ask what they make.  Threads that merge groups make them there and then, all
+ * but what would take PostgreSQL's memory.
  */
 #include "postgres.h"
 
@@ -48,17 +49,25 @@ csv_group_column_create(const CsvProgram *program, const CsvResult *result,
 	return column;
 }
 
-/* values of two words each, so far apart */
-static void
-fill_pairs(CsvGroupColumn *column, const uint64_t *pairs, uint32_t pitch,
-		   uint32_t n)
+/* too large for its room: may it be had from PostgreSQL?  A thread may not. */
+typedef enum LargeValues
 {
-	Datum	   *values = column->values;
+	LARGE_VALUES_ARE_MADE,
+	LARGE_VALUES_FAIL
+} LargeValues;
+
+/* values of two words each, so far apart; false: one was too large */
+static bool
+fill_pairs(const CsvGroupColumn *column, CsvGroupValues *into,
+		   const uint64_t *pairs, uint32_t pitch, uint32_t n, LargeValues large)
+{
+	Datum	   *values = into->values;
+	int			scale = column->reg.scale;
 
 #define FILL(datum) \
 	for (uint32_t i = 0; i < n; i++, pairs += pitch) \
 		values[i] = (datum); \
-	break
+	return true
 
 	switch (column->type)
 	{
@@ -82,31 +91,32 @@ fill_pairs(CsvGroupColumn *column, const uint64_t *pairs, uint32_t pitch,
 				CsvInt128	decimal = (CsvInt128)
 					((CsvUint128) pairs[1] << 64 | pairs[0]);
 
-				if (column->isnull[i])
+				if (into->isnull[i])
 					continue;
 				if (decimal == (int64_t) decimal &&
-					column->reg.scale <= CSV_SHORT_NUMERIC_SCALE)
-					values[i] = csv_short_numeric((int64_t) decimal,
-												  column->reg.scale,
-												  column->rooms[i]);
+					scale <= CSV_SHORT_NUMERIC_SCALE)
+					values[i] = csv_short_numeric((int64_t) decimal, scale,
+												  into->rooms[i]);
+				else if (large == LARGE_VALUES_FAIL)
+					return false;
 				else if (decimal == CSV_DECIMAL_NAN)
 					values[i] = csv_numeric_nan();
 				else
-					values[i] = csv_numeric_of_decimal(decimal,
-													   column->reg.scale, NULL);
+					values[i] = csv_numeric_of_decimal(decimal, scale, NULL);
 			}
-			break;
+			return true;
 		default:				/* 64 bits as they are */
 			FILL(Int64GetDatum((int64) pairs[0]));
 	}
 #undef FILL
 }
 
-static void
-fill_sums(CsvGroupColumn *column, const CsvQuery *query,
-		  const CsvPartialLayout *layout, const CsvPartialGroups *groups,
-		  uint32_t first, uint32_t n)
+static bool
+fill_sums(const CsvGroupColumn *column, const CsvGroupColumns *columns,
+		  const CsvPartialGroups *groups, uint32_t first, uint32_t n,
+		  CsvGroupValues *into, LargeValues large)
 {
+	const CsvPartialLayout *layout = columns->layout;
 	const int64_t *words = groups->words + (size_t) first * layout->nwords +
 		layout->first_word[column->result.first];
 	bool		is_long = column->reg.lane == CSV_LANE_DECIMAL; /* 4 words */
@@ -118,30 +128,34 @@ fill_sums(CsvGroupColumn *column, const CsvQuery *query,
 		CsvInt128	sum = words[0] + (CsvInt128) words[1] * (INT64CONST(1) << 32);
 
 		if (is_integer)
-			column->values[i] = Int64GetDatum((int64) sum);
-		else if (column->isnull[i])
+			into->values[i] = Int64GetDatum((int64) sum);
+		else if (into->isnull[i])
 			continue;
 		else if ((!is_long || (words[2] | words[3]) == 0) &&
 				 sum == (int64_t) sum && scale <= CSV_SHORT_NUMERIC_SCALE)
-			column->values[i] = csv_short_numeric((int64_t) sum, scale,
-												  column->rooms[i]);
+			into->values[i] = csv_short_numeric((int64_t) sum, scale,
+												into->rooms[i]);
+		else if (large == LARGE_VALUES_FAIL)
+			return false;
 		else
 		{
 			CsvAggregateValue value;
 
-			csv_partial_aggregate(query, layout, groups, first + i,
+			csv_partial_aggregate(columns->query, layout, groups, first + i,
 								  (uint32_t) column->result.first, &value);
-			column->values[i] = csv_numeric_of_wide(value.wide, scale, NULL);
+			into->values[i] = csv_numeric_of_wide(value.wide, scale, NULL);
 		}
 	}
+	return true;
 }
 
-void
-csv_group_column_fill(CsvGroupColumn *column, const CsvQuery *query,
-					  const CsvPartialLayout *layout,
-					  const CsvPartialGroups *groups, uint32_t first,
-					  uint32_t n)
+static bool
+fill_column(const CsvGroupColumn *column, const CsvGroupColumns *columns,
+			const CsvPartialGroups *groups, uint32_t first, uint32_t n,
+			CsvGroupValues *into, LargeValues large)
 {
+	const CsvPartialLayout *layout = columns->layout;
+	uint32_t	nkeys = columns->query->nkeys;
 	uint32_t	number = (uint32_t) column->result.first;
 	const int64_t *words = groups->words + (size_t) first * layout->nwords;
 	const int64_t *input;
@@ -149,24 +163,97 @@ csv_group_column_fill(CsvGroupColumn *column, const CsvQuery *query,
 	if (column->result.kind == CSV_RESULT_KEY)
 	{
 		for (uint32_t i = 0; i < n; i++)
-			column->isnull[i] = (groups->nulls[first + i] >> number & 1) != 0;
-		fill_pairs(column, groups->keys +
-				   ((size_t) first * query->nkeys + number) * 2,
-				   2 * query->nkeys, n);
-		return;
+			into->isnull[i] = (groups->nulls[first + i] >> number & 1) != 0;
+		return fill_pairs(column, into, groups->keys +
+						  ((size_t) first * nkeys + number) * 2, 2 * nkeys, n,
+						  large);
 	}
 	input = words + layout->input[number];
 	if (column->result.kind == CSV_RESULT_COUNT)
 	{
+		memset(into->isnull, 0, n);
 		for (uint32_t i = 0; i < n; i++, input += layout->nwords)
-			column->values[i] = Int64GetDatum(*input);
-		return;
+			into->values[i] = Int64GetDatum(*input);
+		return true;
 	}
 	for (uint32_t i = 0; i < n; i++, input += layout->nwords)
-		column->isnull[i] = *input == 0;
+		into->isnull[i] = *input == 0;
 	if (column->result.kind == CSV_RESULT_EXTREME)
-		fill_pairs(column, (const uint64_t *) words +
-				   layout->first_word[number], layout->nwords, n);
-	else
-		fill_sums(column, query, layout, groups, first, n);
+		return fill_pairs(column, into, (const uint64_t *) words +
+						  layout->first_word[number], layout->nwords, n, large);
+	return fill_sums(column, columns, groups, first, n, into, large);
+}
+
+CsvGroupValues *
+csv_group_values_create(const CsvGroupColumns *columns,
+						const CsvMemory *memory, uint32_t n)
+{
+	size_t		at = columns->n * sizeof(CsvGroupValues);
+	size_t		nbytes = at;
+	CsvGroupValues *values;
+	char	   *rest;
+
+	for (int i = 0; i < columns->n; i++)
+		if (columns->columns[i] != NULL)
+			nbytes += n * (sizeof(Datum) + sizeof(bool) +
+						   (columns->columns[i]->type == NUMERICOID ?
+							CSV_SHORT_NUMERIC_BYTES : 0));
+	values = memory->alloc(memory->owner, nbytes);
+	if (values == NULL)
+		return NULL;
+	memset(values, 0, at);
+
+	/* rooms and datums are of eight bytes; flags come last */
+	rest = (char *) values + at;
+	for (int i = 0; i < columns->n; i++)
+	{
+		const CsvGroupColumn *column = columns->columns[i];
+
+		if (column == NULL)
+			continue;
+		values[i].values = (Datum *) rest;
+		rest += n * sizeof(Datum);
+		if (column->type != NUMERICOID)
+			continue;
+		values[i].rooms = (void *) rest;
+		rest += n * CSV_SHORT_NUMERIC_BYTES;
+	}
+	for (int i = 0; i < columns->n; i++)
+	{
+		if (columns->columns[i] == NULL)
+			continue;
+		values[i].isnull = (bool *) rest;
+		rest += n * sizeof(bool);
+	}
+	return values;
+}
+
+void
+csv_group_columns_fill(const CsvGroupColumns *columns,
+					   const CsvPartialGroups *groups, uint32_t first,
+					   uint32_t n, CsvGroupValues *values)
+{
+	for (int i = 0; i < columns->n; i++)
+		if (columns->columns[i] != NULL)
+			(void) fill_column(columns->columns[i], columns, groups, first, n,
+							   &values[i], LARGE_VALUES_ARE_MADE);
+}
+
+void *
+csv_make_group_values(void *arg, const CsvMemory *memory,
+					  const CsvPartialGroups *groups)
+{
+	const CsvGroupColumns *columns = arg;
+	CsvGroupValues *values = csv_group_values_create(columns, memory,
+													 groups->ngroups);
+
+	for (int i = 0; values != NULL && i < columns->n; i++)
+		if (columns->columns[i] != NULL &&
+			!fill_column(columns->columns[i], columns, groups, 0,
+						 groups->ngroups, &values[i], LARGE_VALUES_FAIL))
+		{
+			memory->free(memory->owner, values);
+			values = NULL;
+		}
+	return values;
 }

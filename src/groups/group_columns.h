@@ -1,14 +1,11 @@
 /*
  * group_columns.h
- *		Values of groups as they come from a device, many at a time.
+ *		Values of groups as they come from a device or threads, many at a time.
  */
 #ifndef CSV_GROUP_COLUMNS_H
 #define CSV_GROUP_COLUMNS_H
 
 #include "groups/results.h"
-
-/* groups at a time: their values stay in the caches until they are looked at */
-#define CSV_GROUP_ROWS	256
 
 /* a result column */
 typedef struct CsvGroupColumn
@@ -16,10 +13,24 @@ typedef struct CsvGroupColumn
 	CsvResult	result;
 	Oid			type;			/* of the result */
 	CsvRegister reg;			/* of its argument or key */
-	Datum		values[CSV_GROUP_ROWS];
-	bool		isnull[CSV_GROUP_ROWS];
-	char		rooms[CSV_GROUP_ROWS][CSV_SHORT_NUMERIC_BYTES];
 } CsvGroupColumn;
+
+/* those of a result, and the groups that they are of */
+typedef struct CsvGroupColumns
+{
+	int			n;
+	CsvGroupColumn **columns;	/* NULL: values have to be made row by row */
+	const CsvQuery *query;
+	const CsvPartialLayout *layout;
+} CsvGroupColumns;
+
+/* values of a column, of one group after the other */
+typedef struct CsvGroupValues
+{
+	Datum	   *values;
+	bool	   *isnull;
+	char		(*rooms)[CSV_SHORT_NUMERIC_BYTES];
+} CsvGroupValues;
 
 /*
  * A column for the result, in the current memory context; NULL if its values
@@ -30,13 +41,27 @@ extern CsvGroupColumn *csv_group_column_create(const CsvProgram *program,
 											   const Aggref *aggref);
 
 /*
- * Make the values of groups [first, first + n), n <= CSV_GROUP_ROWS: what is not
- * in the column itself, in the current memory context.
+ * Room for n values of each column, in one piece of memory, which begins with
+ * the CsvGroupValues of each.  NULL: there is no memory.
  */
-extern void csv_group_column_fill(CsvGroupColumn *column,
-								  const CsvQuery *query,
-								  const CsvPartialLayout *layout,
-								  const CsvPartialGroups *groups,
-								  uint32_t first, uint32_t n);
+extern CsvGroupValues *csv_group_values_create(const CsvGroupColumns *columns,
+											   const CsvMemory *memory,
+											   uint32_t n);
+
+/*
+ * Make the values of groups [first, first + n), for which there is room: what is
+ * too large for it, in the current memory context.
+ */
+extern void csv_group_columns_fill(const CsvGroupColumns *columns,
+								   const CsvPartialGroups *groups,
+								   uint32_t first, uint32_t n,
+								   CsvGroupValues *values);
+
+/*
+ * As CsvGroupsMaker, of CsvGroupColumns: the values of all groups; NULL also
+ * where some are too large.
+ */
+extern void *csv_make_group_values(void *columns, const CsvMemory *memory,
+								   const CsvPartialGroups *groups);
 
 #endif							/* CSV_GROUP_COLUMNS_H */

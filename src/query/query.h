@@ -453,9 +453,21 @@ typedef struct CsvPartialGroups
 	 * engine holds what these rows have added to it (CsvAnswer.held).
 	 */
 	const uint32_t *held;
+	const void *made;			/* NULL, or what a CsvGroupsMaker has made of them */
 } CsvPartialGroups;
 
 #define CSV_NOT_HELD	UINT32_MAX
+
+/*
+ * What a thread makes of groups when they are merged, so that the caller need not:
+ * memory that lives as long as they do, or NULL.
+ */
+typedef struct CsvGroupsMaker
+{
+	void	   *(*function) (void *arg, const CsvMemory *memory,
+							 const CsvPartialGroups *groups);
+	void	   *arg;
+} CsvGroupsMaker;
 
 /*
  * Distinct pairs of argument and filter are inputs, which aggregates share;

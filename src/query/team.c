@@ -68,6 +68,7 @@ typedef struct TeamSlot
 typedef struct TeamPart
 {
 	CsvPartialGroups groups;
+	void	   *made;			/* of them, by the maker */
 	void	   *memory;			/* of what these are: */
 	uint64_t   *keys;
 	uint32_t   *nulls;
@@ -96,6 +97,7 @@ struct CsvTeam
 
 	/* merging */
 	CsvCrew		crew;
+	CsvGroupsMaker maker;		/* of groups that are not counted in any more */
 	atomic_bool failed;			/* no memory */
 	bool		stayed;			/* groups are here, for csv_team_groups() */
 	uint32_t	bits;			/* how many of a tag tell its part, */
@@ -170,6 +172,7 @@ drop_evaluator(CsvEvaluator *evaluator)
 static void
 drop_part(CsvTeam *team, TeamPart *part)
 {
+	drop_memory(team, part->made);
 	drop_memory(team, part->memory);
 	memset(part, 0, sizeof(*part));
 }
@@ -653,6 +656,10 @@ merge_part(void *arg, uint32_t number)
 				merge_member(team, part, number, i, slots, nslots - 1);
 	}
 	drop_memory(team, slots);
+	if (part->groups.ngroups > 0 && team->maker.function != NULL)
+		part->made = team->maker.function(team->maker.arg, &team->memory,
+										  &part->groups);
+	part->groups.made = part->made;
 }
 
 /* have helpers merge the next parts */
@@ -967,6 +974,7 @@ absorb_members(CsvTeam *team, CsvEvaluator *into)
 
 CsvStatus
 csv_team_finish(CsvTeam *team, CsvEvaluator *into, CsvGather gather,
+				const CsvGroupsMaker *maker,
 				bool (*interrupted) (void *arg), void *interrupted_arg)
 {
 	size_t		ngroups = 0;
@@ -999,6 +1007,9 @@ csv_team_finish(CsvTeam *team, CsvEvaluator *into, CsvGather gather,
 	if (team->members[team->nmembers].evaluator == NULL)
 		return CSV_NO_MEMORY;
 	team->stayed = true;
+	/* values are counted later */
+	if (maker != NULL && !team->distinct)
+		team->maker = *maker;
 	csv_crew_begin(&team->crew, interrupted, interrupted_arg);
 	team->bits = team->query->nkeys == 0 ? 0 : bits_for(team, ngroups);
 	team->nparts = 1u << team->bits;

@@ -84,8 +84,9 @@ typedef enum CsvGather
 	CSV_GATHER_STAY
 } CsvGather;
 
+/* maker: for groups that stay; NULL: nothing is made of them */
 extern CsvStatus csv_team_finish(CsvTeam *team, CsvEvaluator *into,
-								 CsvGather gather,
+								 CsvGather gather, const CsvGroupsMaker *maker,
 								 bool (*interrupted) (void *arg),
 								 void *interrupted_arg);
 

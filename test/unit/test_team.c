@@ -166,7 +166,7 @@ many_threads_find_what_one_finds(void **state)
 		csv_team_limit(team, one_in(3) ? 2000 + random_below(100000) : 0);
 		run_team(team, leader, fixtures, nbatches, nthreads);
 		assert_int_equal(csv_team_finish(team, leader, (CsvGather) how, NULL,
-										 NULL), CSV_OK);
+										 NULL, NULL), CSV_OK);
 		take_held(team, leader);
 		expect_set(query, leader, expected, false);
 		csv_team_free(team);
