@@ -22,6 +22,7 @@
 #include "batches/choose.h"
 #include "batches/reading.h"
 #include "table/source.h"
+#include "table/threads.h"
 
 struct CsvReading
 {
@@ -89,6 +90,8 @@ csv_reading_open_engine(CsvReading *reading)
 {
 	CsvReaderOptions options = reading->table->reader;
 
+	options.stream_threads =
+		(uint32_t) csv_stream_threads(reading->table->settings.cpu_threads);
 	options.interrupted = csv_source_interrupted;
 	options.interrupted_arg = NULL;
 	reading->reader = csv_reader_create(&csv_thread_memory, &options);

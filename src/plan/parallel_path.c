@@ -12,7 +12,7 @@
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "optimizer/clauses.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -33,24 +33,45 @@
  */
 #define MOST_MESSAGES	100000
 
-static bool is_safe_type(PlannerInfo *root, Oid type);
+static bool is_safe_type(Oid type);
 
 static bool
-are_safe_attributes(PlannerInfo *root, TupleDesc tupdesc)
+are_safe_attributes(TupleDesc tupdesc)
 {
 	for (int i = 0; i < tupdesc->natts; i++)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(tupdesc, i);
 
 		if (!attribute->attisdropped &&
-			!is_safe_type(root, attribute->atttypid))
+			!is_safe_type(attribute->atttypid))
 			return false;
 	}
 	return true;
 }
 
 static bool
-are_safe_checks(PlannerInfo *root, Oid domain)
+is_unsafe_function(Oid function, void *context)
+{
+	return func_parallel(function) != PROPARALLEL_SAFE;
+}
+
+/*
+ * Is there something in an expression that a worker must not evaluate?
+ * is_parallel_safe() of PostgreSQL does not look at it where the query has
+ * nothing of the kind.
+ */
+static bool
+is_unsafe(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return IsA(node, NextValueExpr) || IsA(node, CoerceToDomain) ||
+		check_functions_in_node(node, is_unsafe_function, NULL) ||
+		expression_tree_walker(node, is_unsafe, NULL);
+}
+
+static bool
+are_safe_checks(Oid domain)
 {
 	DomainConstraintRef *ref = palloc0(sizeof(DomainConstraintRef));
 	ListCell   *cell;
@@ -61,7 +82,7 @@ are_safe_checks(PlannerInfo *root, Oid domain)
 		DomainConstraintState *check = lfirst(cell);
 
 		if (check->constrainttype == DOM_CONSTRAINT_CHECK &&
-			!is_parallel_safe(root, (Node *) check->check_expr))
+			is_unsafe((Node *) check->check_expr, NULL))
 			return false;
 	}
 	return true;
@@ -72,7 +93,7 @@ are_safe_checks(PlannerInfo *root, Oid domain)
  * calls input functions, and evaluates the checks of domains.
  */
 static bool
-is_safe_type(PlannerInfo *root, Oid type)
+is_safe_type(Oid type)
 {
 	Oid			function;
 	Oid			ioparam;
@@ -89,20 +110,20 @@ is_safe_type(PlannerInfo *root, Oid type)
 	switch (get_typtype(type))
 	{
 		case TYPTYPE_DOMAIN:
-			return are_safe_checks(root, type) &&
-				is_safe_type(root, getBaseType(type));
+			return are_safe_checks(type) &&
+				is_safe_type(getBaseType(type));
 		case TYPTYPE_COMPOSITE:
 			tupdesc = lookup_rowtype_tupdesc(type, -1);
-			is_safe = are_safe_attributes(root, tupdesc);
+			is_safe = are_safe_attributes(tupdesc);
 			ReleaseTupleDesc(tupdesc);
 			return is_safe;
 		case TYPTYPE_RANGE:
-			return is_safe_type(root, get_range_subtype(type));
+			return is_safe_type(get_range_subtype(type));
 		case TYPTYPE_MULTIRANGE:
-			return is_safe_type(root, get_multirange_range(type));
+			return is_safe_type(get_multirange_range(type));
 		default:
 			part = get_element_type(type);
-			return !OidIsValid(part) || is_safe_type(root, part);
+			return !OidIsValid(part) || is_safe_type(part);
 	}
 }
 
@@ -138,7 +159,7 @@ csv_is_parallel_safe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 		!has_pieces(state))
 		return false;
 	while ((attnum = bms_next_member(state->wanted, attnum)) >= 0)
-		if (!is_safe_type(root, table->columns[attnum - 1].type))
+		if (!is_safe_type(table->columns[attnum - 1].type))
 			return false;
 	return true;
 }

@@ -439,6 +439,7 @@ typedef struct CsvReaderOptions
 	uint32_t	header_rows;
 	uint64_t	max_record_bytes;
 	uint64_t	chunk_bytes;	/* 0: the engine's choice */
+	uint32_t	stream_threads; /* most that parse a stream; 0: the engine's choice */
 	bool		(*interrupted) (void *arg);
 	void	   *interrupted_arg;
 } CsvReaderOptions;

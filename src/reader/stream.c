@@ -753,10 +753,16 @@ piece_threads(const CsvReader *reader, uint64_t most_bytes)
 	if (engine->another == NULL)
 		return 0;
 	nthreads = engine->nthreads(reader->engine_state);
-	/* nobody knows how long a stream is: it has to grow first */
 	if (reader->ahead.read_at == NULL)
-		return reader->next_chunk_bytes < reader->engine->default_chunk_bytes &&
-			reader->options.chunk_bytes == 0 ? 0 : nthreads;
+	{
+		uint32_t	most = reader->options.stream_threads;
+
+		/* nobody knows how long a stream is: it has to grow first */
+		if (reader->next_chunk_bytes < reader->engine->default_chunk_bytes &&
+			reader->options.chunk_bytes == 0)
+			return 0;
+		return most > 0 && most < nthreads ? most : nthreads;
+	}
 	if (reader->ahead.file_bytes <= reader->place.offset)
 		return 0;
 	npieces = (reader->ahead.file_bytes - reader->place.offset) / most_bytes + 1;

@@ -36,6 +36,7 @@
 #include "table/decompress.h"
 #include "table/interrupts.h"
 #include "table/source.h"
+#include "table/threads.h"
 #include "table/text.h"
 
 /*
@@ -552,7 +553,7 @@ begin_decompression(CsvSource *source)
 	}
 	csv_decompressor_begin(source->decompressor, compression, source->name,
 						   source->is_regular ? source->fd : -1,
-						   Max(source->table->settings.cpu_threads, 1));
+						   csv_stream_threads(source->table->settings.cpu_threads));
 }
 
 void

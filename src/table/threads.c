@@ -15,6 +15,13 @@
 
 #define MOST_THREADS	64
 
+/*
+ * Where those that decompress and those that parse have more than the cores
+ * together, the backend that hands bytes from the one to the other has to wait for
+ * its turn.  On few cores that matters less than that either may have all of them.
+ */
+#define FEW_CORES		4
+
 static long
 count_cores(void)
 {
@@ -38,4 +45,10 @@ csv_thread_count(int setting)
 	if (setting > 0 || most == 1)
 		return Max(setting, 1);
 	return (int) Max(Min(Min(most, count_cores()), MOST_THREADS), 1);
+}
+
+int
+csv_stream_threads(int nthreads)
+{
+	return Min(Max(nthreads, 1), Max(count_cores() / 2, FEW_CORES));
 }

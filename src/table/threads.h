@@ -12,4 +12,10 @@
  */
 extern int	csv_thread_count(int setting);
 
+/*
+ * How many of a scan's threads decompress a file, and how many parse a stream,
+ * each: both do at the same time.
+ */
+extern int	csv_stream_threads(int nthreads);
+
 #endif							/* CSV_THREADS_H */

@@ -460,12 +460,14 @@ for my $part (1 .. 3)
 			my $k = ($_ * 7919 + $part * 13) % $ngroups;
 
 			join(',', $k, "customer-$k", $k % 100 ? $k % 7 . '.25' : 'NaN', $k % 50 ? $_ / 4 : 'NaN',
-				$_ % 1000, sprintf('2001-01-%02d', 1 + $_ % 28)) . "\n"
+				$_ % 1000, sprintf('2001-01-%02d', 1 + $_ % 28), $_ % 90 ? $_ % 77 : "$_" . '0' x 25,
+				$_ % 11 ? $_ % 300 - 150 : '', $_ % 3 ? 't' : 'f', $_ % 13 ? $_ / 8 : '') . "\n"
 		} 1 .. 20000);
 }
 settle();
 $session->value("
-	CREATE FOREIGN TABLE csv_many (k integer, name text, n numeric(10,2), f float8, v integer, d date)
+	CREATE FOREIGN TABLE csv_many (k integer, name text, n numeric(10,2), f float8, v integer, d date,
+		h numeric(38,0), s smallint, b boolean, r real)
 		SERVER csv OPTIONS (filename '$directory/many.*.csv');
 	DROP VIEW csv; DROP TABLE plain;
 	CREATE VIEW csv AS SELECT * FROM csv_many;
@@ -486,6 +488,9 @@ for my $threads (1, 4)
 					'SELECT k, count(*), sum(v) FROM @ WHERE w GROUP BY k',
 					'SELECT name, n, count(*) FROM @ WHERE w GROUP BY name, n',
 					'SELECT k, min(n), max(n), sum(n), min(f), max(f), min(d), max(name) FROM @ WHERE w GROUP BY k',
+					'SELECT k, b, count(s), sum(s), max(s), min(r), sum(n) FROM @ WHERE w GROUP BY k, b',
+					'SELECT h, s, count(*), min(r) FROM @ WHERE w GROUP BY h, s',
+					'SELECT k, sum(h), min(h), max(b::int) FROM @ WHERE w GROUP BY k',
 					'SELECT k, count(DISTINCT v) FROM @ WHERE w GROUP BY k',
 					'SELECT v, count(DISTINCT name) FROM @ WHERE w GROUP BY v')
 				{
