@@ -480,5 +480,7 @@ extern "C" const CsvEngine csv_cuda_engine = {
 	CSV_FIRST_CHUNK_BYTES,
 	CSV_CUDA_OUTPUTS,
 	csv_query_set,
-	csv_held_fetch
+	csv_held_fetch,
+	NULL,						/* it has no threads of its own */
+	NULL
 };
