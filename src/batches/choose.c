@@ -11,6 +11,7 @@
 #include "storage/ipc.h"
 
 #include "batches/choose.h"
+#include "table/threads.h"
 
 #ifdef CSV_WITH_CUDA
 #include "../../cuda/csv_cuda.h"
@@ -328,7 +329,8 @@ csv_engine_speed(const CsvSettings *settings, int64 nbytes, int ncolumns)
 	/* it is chosen only where it is faster */
 	if (is_for_gpu(settings, nbytes, ncolumns, true))
 		return Max(CSV_GPU_SPEED, settings->cpu_threads);
-	return nbytes >= CSV_AHEAD_BYTES ? settings->cpu_threads : 1;
+	return nbytes >= CSV_AHEAD_BYTES ?
+		csv_planned_threads(settings->cpu_threads) : 1;
 }
 
 bool

@@ -74,10 +74,10 @@ struct CsvAggregation
 	uint32_t	piece_first;	/* those that are here: number of the first, */
 	uint32_t	piece_next;		/* and the next of them */
 	CsvPartialGroups piece;
-	const CsvGroupValues *made; /* values of these groups of it: */
+	const CsvGroupRows *made;	/* rows of these groups of it: */
 	uint32_t	made_first;
 	uint32_t	made_end;
-	CsvGroupValues *room;		/* for some values, where nobody has made them; */
+	CsvGroupRows *room;			/* for some, where nobody has made them; */
 	MemoryContext room_context; /* of what is too large for it */
 	bool		at_piece;		/* a row is made of a group of it */
 	uint32_t	nrows;			/* that were made */
@@ -478,7 +478,7 @@ create_columns(CsvAggregation *aggregation)
 static void
 settle_held(CsvAggregation *aggregation)
 {
-	CsvGroupsMaker maker = {csv_make_group_values, &aggregation->columns};
+	CsvGroupsMaker maker = {csv_make_group_rows, &aggregation->columns};
 	CsvPartialGroups *piece = &aggregation->piece;
 	uint32_t	first = 0;
 
@@ -702,9 +702,9 @@ next_held(CsvAggregation *aggregation, uint32_t *group)
 	return true;
 }
 
-/* values of a group of the piece and those after it, column by column */
+/* rows of a group of the piece and those after it */
 static void
-fill_columns(CsvAggregation *aggregation, uint32_t group)
+make_rows(CsvAggregation *aggregation, uint32_t group)
 {
 	const CsvPartialGroups *piece = &aggregation->piece;
 	uint32_t	n = Min(piece->ngroups - group, ROOM_GROUPS);
@@ -721,13 +721,13 @@ fill_columns(CsvAggregation *aggregation, uint32_t group)
 	{
 		CsvMemory	memory = csv_context_memory(aggregation->context);
 
-		aggregation->room = csv_group_values_create(&aggregation->columns,
+		aggregation->room = csv_group_rows_create(&aggregation->columns,
 													&memory, ROOM_GROUPS);
 	}
 	MemoryContextReset(aggregation->room_context);
 	outer = MemoryContextSwitchTo(aggregation->room_context);
-	csv_group_columns_fill(&aggregation->columns, piece, group, n,
-						   aggregation->room);
+	csv_group_rows_fill(&aggregation->columns, piece, group, n,
+						aggregation->room);
 	MemoryContextSwitchTo(outer);
 	aggregation->made = aggregation->room;
 	aggregation->made_first = group;
@@ -739,19 +739,14 @@ static void
 fill_row(CsvAggregation *aggregation, uint32_t group, Datum *values,
 		 bool *isnull)
 {
-	uint32_t	row;
+	size_t		n = aggregation->results->n;
+	size_t		at;
 
 	if (group >= aggregation->made_end)
-		fill_columns(aggregation, group);
-	row = group - aggregation->made_first;
-	for (int i = 0; i < aggregation->results->n; i++)
-	{
-		const CsvGroupValues *column = &aggregation->made[i];
-
-		isnull[i] = column->values == NULL || column->isnull[row];
-		if (column->values != NULL)
-			values[i] = column->values[row];
-	}
+		make_rows(aggregation, group);
+	at = (size_t) (group - aggregation->made_first) * n;
+	memcpy(values, aggregation->made->values + at, n * sizeof(Datum));
+	memcpy(isnull, aggregation->made->isnull + at, n * sizeof(bool));
 }
 
 bool

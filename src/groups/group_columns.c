@@ -5,7 +5,7 @@
  * A query with millions of groups takes most of its time to hand them over, one
  * by one.  So counts, sums of integers and numerics, and keys and extremes of
  * types without bytes of their own are made column by column, in loops that need
- * not ask what they make.  Threads that merge groups make them there and then, all
+ * not ask what they make, into rows, which are handed over as they are.  Threads that merge groups make them there and then, all
  * but what would take PostgreSQL's memory.
  */
 #include "postgres.h"
@@ -56,17 +56,27 @@ typedef enum LargeValues
 	LARGE_VALUES_FAIL
 } LargeValues;
 
+/* where values of a column go: `step` apart, and rooms one after the other */
+typedef struct Target
+{
+	Datum	   *values;
+	bool	   *isnull;
+	uint32_t	step;
+	char		(*rooms)[CSV_SHORT_NUMERIC_BYTES];
+} Target;
+
 /* values of two words each, so far apart; false: one was too large */
 static bool
-fill_pairs(const CsvGroupColumn *column, CsvGroupValues *into,
+fill_pairs(const CsvGroupColumn *column, Target *into,
 		   const uint64_t *pairs, uint32_t pitch, uint32_t n, LargeValues large)
 {
-	Datum	   *values = into->values;
+	Datum	   *value_of = into->values;
+	uint32_t	step = into->step;
 	int			scale = column->reg.scale;
 
 #define FILL(datum) \
 	for (uint32_t i = 0; i < n; i++, pairs += pitch) \
-		values[i] = (datum); \
+		value_of[i * step] = (datum); \
 	return true
 
 	switch (column->type)
@@ -91,18 +101,19 @@ fill_pairs(const CsvGroupColumn *column, CsvGroupValues *into,
 				CsvInt128	decimal = (CsvInt128)
 					((CsvUint128) pairs[1] << 64 | pairs[0]);
 
-				if (into->isnull[i])
+				if (into->isnull[i * step])
 					continue;
 				if (decimal == (int64_t) decimal &&
 					scale <= CSV_SHORT_NUMERIC_SCALE)
-					values[i] = csv_short_numeric((int64_t) decimal, scale,
-												  into->rooms[i]);
+					value_of[i * step] = csv_short_numeric((int64_t) decimal,
+														   scale, into->rooms[i]);
 				else if (large == LARGE_VALUES_FAIL)
 					return false;
 				else if (decimal == CSV_DECIMAL_NAN)
-					values[i] = csv_numeric_nan();
+					value_of[i * step] = csv_numeric_nan();
 				else
-					values[i] = csv_numeric_of_decimal(decimal, scale, NULL);
+					value_of[i * step] = csv_numeric_of_decimal(decimal, scale,
+																NULL);
 			}
 			return true;
 		default:				/* 64 bits as they are */
@@ -114,7 +125,7 @@ fill_pairs(const CsvGroupColumn *column, CsvGroupValues *into,
 static bool
 fill_sums(const CsvGroupColumn *column, const CsvGroupColumns *columns,
 		  const CsvPartialGroups *groups, uint32_t first, uint32_t n,
-		  CsvGroupValues *into, LargeValues large)
+		  Target *into, LargeValues large)
 {
 	const CsvPartialLayout *layout = columns->layout;
 	const int64_t *words = groups->words + (size_t) first * layout->nwords +
@@ -127,14 +138,15 @@ fill_sums(const CsvGroupColumn *column, const CsvGroupColumns *columns,
 	{
 		CsvInt128	sum = words[0] + (CsvInt128) words[1] * (INT64CONST(1) << 32);
 
+		Datum	   *value_of = &into->values[i * into->step];
+
 		if (is_integer)
-			into->values[i] = Int64GetDatum((int64) sum);
-		else if (into->isnull[i])
+			*value_of = Int64GetDatum((int64) sum);
+		else if (into->isnull[i * into->step])
 			continue;
 		else if ((!is_long || (words[2] | words[3]) == 0) &&
 				 sum == (int64_t) sum && scale <= CSV_SHORT_NUMERIC_SCALE)
-			into->values[i] = csv_short_numeric((int64_t) sum, scale,
-												into->rooms[i]);
+			*value_of = csv_short_numeric((int64_t) sum, scale, into->rooms[i]);
 		else if (large == LARGE_VALUES_FAIL)
 			return false;
 		else
@@ -143,7 +155,7 @@ fill_sums(const CsvGroupColumn *column, const CsvGroupColumns *columns,
 
 			csv_partial_aggregate(columns->query, layout, groups, first + i,
 								  (uint32_t) column->result.first, &value);
-			into->values[i] = csv_numeric_of_wide(value.wide, scale, NULL);
+			*value_of = csv_numeric_of_wide(value.wide, scale, NULL);
 		}
 	}
 	return true;
@@ -152,18 +164,19 @@ fill_sums(const CsvGroupColumn *column, const CsvGroupColumns *columns,
 static bool
 fill_column(const CsvGroupColumn *column, const CsvGroupColumns *columns,
 			const CsvPartialGroups *groups, uint32_t first, uint32_t n,
-			CsvGroupValues *into, LargeValues large)
+			Target *into, LargeValues large)
 {
 	const CsvPartialLayout *layout = columns->layout;
 	uint32_t	nkeys = columns->query->nkeys;
 	uint32_t	number = (uint32_t) column->result.first;
+	uint32_t	step = into->step;
 	const int64_t *words = groups->words + (size_t) first * layout->nwords;
 	const int64_t *input;
 
 	if (column->result.kind == CSV_RESULT_KEY)
 	{
 		for (uint32_t i = 0; i < n; i++)
-			into->isnull[i] = (groups->nulls[first + i] >> number & 1) != 0;
+			into->isnull[i * step] = (groups->nulls[first + i] >> number & 1) != 0;
 		return fill_pairs(column, into, groups->keys +
 						  ((size_t) first * nkeys + number) * 2, 2 * nkeys, n,
 						  large);
@@ -171,89 +184,93 @@ fill_column(const CsvGroupColumn *column, const CsvGroupColumns *columns,
 	input = words + layout->input[number];
 	if (column->result.kind == CSV_RESULT_COUNT)
 	{
-		memset(into->isnull, 0, n);
 		for (uint32_t i = 0; i < n; i++, input += layout->nwords)
-			into->values[i] = Int64GetDatum(*input);
+		{
+			into->values[i * step] = Int64GetDatum(*input);
+			into->isnull[i * step] = false;
+		}
 		return true;
 	}
 	for (uint32_t i = 0; i < n; i++, input += layout->nwords)
-		into->isnull[i] = *input == 0;
+		into->isnull[i * step] = *input == 0;
 	if (column->result.kind == CSV_RESULT_EXTREME)
 		return fill_pairs(column, into, (const uint64_t *) words +
 						  layout->first_word[number], layout->nwords, n, large);
 	return fill_sums(column, columns, groups, first, n, into, large);
 }
 
-CsvGroupValues *
-csv_group_values_create(const CsvGroupColumns *columns,
-						const CsvMemory *memory, uint32_t n)
+CsvGroupRows *
+csv_group_rows_create(const CsvGroupColumns *columns, const CsvMemory *memory,
+					  uint32_t n)
 {
-	size_t		at = columns->n * sizeof(CsvGroupValues);
-	size_t		nbytes = at;
-	CsvGroupValues *values;
-	char	   *rest;
+	size_t		nvalues = (size_t) n * columns->n;
+	size_t		nrooms = 0;
+	CsvGroupRows *rows;
 
 	for (int i = 0; i < columns->n; i++)
-		if (columns->columns[i] != NULL)
-			nbytes += n * (sizeof(Datum) + sizeof(bool) +
-						   (columns->columns[i]->type == NUMERICOID ?
-							CSV_SHORT_NUMERIC_BYTES : 0));
-	values = memory->alloc(memory->owner, nbytes);
-	if (values == NULL)
+		if (columns->columns[i] != NULL &&
+			columns->columns[i]->type == NUMERICOID)
+			nrooms += n;
+	rows = memory->alloc(memory->owner, sizeof(CsvGroupRows) + nvalues *
+						 (sizeof(Datum) + sizeof(bool)) +
+						 nrooms * CSV_SHORT_NUMERIC_BYTES);
+	if (rows == NULL)
 		return NULL;
-	memset(values, 0, at);
+	rows->values = (Datum *) (rows + 1);
+	rows->rooms = (void *) (rows->values + nvalues);
+	rows->isnull = (bool *) (rows->rooms + nrooms);
+	rows->n = n;
+	/* as it stays where there is no column */
+	memset(rows->values, 0, nvalues * sizeof(Datum));
+	memset(rows->isnull, true, nvalues);
+	return rows;
+}
 
-	/* rooms and datums are of eight bytes; flags come last */
-	rest = (char *) values + at;
+/* all columns */
+static bool
+fill(const CsvGroupColumns *columns, const CsvPartialGroups *groups,
+	 uint32_t first, uint32_t n, CsvGroupRows *rows, LargeValues large)
+{
+	char		(*rooms)[CSV_SHORT_NUMERIC_BYTES] = rows->rooms;
+
 	for (int i = 0; i < columns->n; i++)
 	{
 		const CsvGroupColumn *column = columns->columns[i];
+		Target		into = {
+			rows->values + i, rows->isnull + i, (uint32_t) columns->n, rooms
+		};
 
 		if (column == NULL)
 			continue;
-		values[i].values = (Datum *) rest;
-		rest += n * sizeof(Datum);
-		if (column->type != NUMERICOID)
-			continue;
-		values[i].rooms = (void *) rest;
-		rest += n * CSV_SHORT_NUMERIC_BYTES;
+		if (column->type == NUMERICOID)
+			rooms += rows->n;
+		if (!fill_column(column, columns, groups, first, n, &into, large))
+			return false;
 	}
-	for (int i = 0; i < columns->n; i++)
-	{
-		if (columns->columns[i] == NULL)
-			continue;
-		values[i].isnull = (bool *) rest;
-		rest += n * sizeof(bool);
-	}
-	return values;
+	return true;
 }
 
 void
-csv_group_columns_fill(const CsvGroupColumns *columns,
-					   const CsvPartialGroups *groups, uint32_t first,
-					   uint32_t n, CsvGroupValues *values)
+csv_group_rows_fill(const CsvGroupColumns *columns,
+					const CsvPartialGroups *groups, uint32_t first, uint32_t n,
+					CsvGroupRows *rows)
 {
-	for (int i = 0; i < columns->n; i++)
-		if (columns->columns[i] != NULL)
-			(void) fill_column(columns->columns[i], columns, groups, first, n,
-							   &values[i], LARGE_VALUES_ARE_MADE);
+	(void) fill(columns, groups, first, n, rows, LARGE_VALUES_ARE_MADE);
 }
 
 void *
-csv_make_group_values(void *arg, const CsvMemory *memory,
-					  const CsvPartialGroups *groups)
+csv_make_group_rows(void *arg, const CsvMemory *memory,
+					const CsvPartialGroups *groups)
 {
 	const CsvGroupColumns *columns = arg;
-	CsvGroupValues *values = csv_group_values_create(columns, memory,
-													 groups->ngroups);
+	CsvGroupRows *rows = csv_group_rows_create(columns, memory,
+											   groups->ngroups);
 
-	for (int i = 0; values != NULL && i < columns->n; i++)
-		if (columns->columns[i] != NULL &&
-			!fill_column(columns->columns[i], columns, groups, 0,
-						 groups->ngroups, &values[i], LARGE_VALUES_FAIL))
-		{
-			memory->free(memory->owner, values);
-			values = NULL;
-		}
-	return values;
+	if (rows != NULL && !fill(columns, groups, 0, groups->ngroups, rows,
+							  LARGE_VALUES_FAIL))
+	{
+		memory->free(memory->owner, rows);
+		rows = NULL;
+	}
+	return rows;
 }

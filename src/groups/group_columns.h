@@ -24,13 +24,14 @@ typedef struct CsvGroupColumns
 	const CsvPartialLayout *layout;
 } CsvGroupColumns;
 
-/* values of a column, of one group after the other */
-typedef struct CsvGroupValues
+/* rows of groups: of each, a value for each column */
+typedef struct CsvGroupRows
 {
+	uint32_t	n;
 	Datum	   *values;
 	bool	   *isnull;
-	char		(*rooms)[CSV_SHORT_NUMERIC_BYTES];
-} CsvGroupValues;
+	char		(*rooms)[CSV_SHORT_NUMERIC_BYTES];	/* for numerics */
+} CsvGroupRows;
 
 /*
  * A column for the result, in the current memory context; NULL if its values
@@ -40,28 +41,24 @@ extern CsvGroupColumn *csv_group_column_create(const CsvProgram *program,
 											   const CsvResult *result,
 											   const Aggref *aggref);
 
-/*
- * Room for n values of each column, in one piece of memory, which begins with
- * the CsvGroupValues of each.  NULL: there is no memory.
- */
-extern CsvGroupValues *csv_group_values_create(const CsvGroupColumns *columns,
-											   const CsvMemory *memory,
-											   uint32_t n);
+/* room for n rows, in one piece of memory; NULL: there is none */
+extern CsvGroupRows *csv_group_rows_create(const CsvGroupColumns *columns,
+										   const CsvMemory *memory, uint32_t n);
 
 /*
- * Make the values of groups [first, first + n), for which there is room: what is
- * too large for it, in the current memory context.
+ * Make rows of groups [first, first + n), for which there is room: what is too
+ * large for it, in the current memory context.  Where there is no column, values
+ * are NULL.
  */
-extern void csv_group_columns_fill(const CsvGroupColumns *columns,
-								   const CsvPartialGroups *groups,
-								   uint32_t first, uint32_t n,
-								   CsvGroupValues *values);
+extern void csv_group_rows_fill(const CsvGroupColumns *columns,
+								const CsvPartialGroups *groups, uint32_t first,
+								uint32_t n, CsvGroupRows *rows);
 
 /*
- * As CsvGroupsMaker, of CsvGroupColumns: the values of all groups; NULL also
- * where some are too large.
+ * As CsvGroupsMaker, of CsvGroupColumns: CsvGroupRows of all groups; NULL also
+ * where some values are too large.
  */
-extern void *csv_make_group_values(void *columns, const CsvMemory *memory,
-								   const CsvPartialGroups *groups);
+extern void *csv_make_group_rows(void *columns, const CsvMemory *memory,
+								 const CsvPartialGroups *groups);
 
 #endif							/* CSV_GROUP_COLUMNS_H */

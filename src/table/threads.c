@@ -11,6 +11,7 @@
 #include "miscadmin.h"
 #include "optimizer/cost.h"
 
+#include "settings.h"
 #include "table/threads.h"
 
 #define MOST_THREADS	64
@@ -34,17 +35,34 @@ count_cores(void)
 	return sysconf(_SC_NPROCESSORS_ONLN);
 }
 
+/* processes that PostgreSQL would let a query have */
+static int
+count_processes(void)
+{
+	return Min(max_parallel_workers_per_gather, max_parallel_workers) + 1;
+}
+
 int
 csv_thread_count(int setting)
 {
-	long		most = Min(max_parallel_workers_per_gather,
-						   max_parallel_workers) + 1;
+	int			most = count_processes();
 
 	if (IsParallelWorker())
 		return 1;
 	if (setting > 0 || most == 1)
 		return Max(setting, 1);
 	return (int) Max(Min(Min(most, count_cores()), MOST_THREADS), 1);
+}
+
+/*
+ * PostgreSQL's estimates for parallel plans do not ask how many cores there are.
+ * Nor may those that are compared with them.
+ */
+int
+csv_planned_threads(int nthreads)
+{
+	return csv_settings.cpu_threads > 0 ? nthreads :
+		Max(nthreads, Min(count_processes(), MOST_THREADS));
 }
 
 int

@@ -13,6 +13,11 @@
 extern int	csv_thread_count(int setting);
 
 /*
+ * As what the planner has to reckon with them, of so many by csv_thread_count().
+ */
+extern int	csv_planned_threads(int nthreads);
+
+/*
  * How many of a scan's threads decompress a file, and how many parse a stream,
  * each: both do at the same time.
  */

@@ -183,7 +183,7 @@ unlike(plan_of('SELECT count(md5(c)) FROM telling'), qr/Gather|Parallel/, 'messa
 like(
 	$node->safe_psql('postgres', "$forced SET csv_gpu_test.small_pieces = off; "
 		  . 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT count(md5(c)) FROM many'),
-	qr/Parallel Foreign Scan.*Chunks: \d$/s,
+	qr/Parallel Foreign Scan.*Chunks: \d$/ms,
 	'pieces are not small');
 
 # ---- queries ----
