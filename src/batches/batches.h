@@ -101,7 +101,7 @@ extern CsvEvaluator *csv_batches_groups(CsvBatches *batches);
 
 /*
  * First, put together what threads have grouped: it is added to those groups, or
- * stays to be held, but not with must_add.
+ * stays to be held, but not with must_add; threads make of it what the maker says.
  */
 extern void csv_batches_gather(CsvBatches *batches, bool must_add,
 							   const CsvGroupsMaker *maker);

@@ -87,6 +87,7 @@ extern CsvEvaluator *csv_evaluation_groups(CsvEvaluation *evaluation);
 /*
  * All batches are evaluated: put together what threads have come to.  It is added
  * to the groups, or stays for csv_evaluation_held(); with must_add it does not.
+ * maker: as for csv_team_finish().
  */
 extern void csv_evaluation_gather(CsvEvaluation *evaluation, bool must_add,
 								  const CsvGroupsMaker *maker);

@@ -722,7 +722,7 @@ make_rows(CsvAggregation *aggregation, uint32_t group)
 		CsvMemory	memory = csv_context_memory(aggregation->context);
 
 		aggregation->room = csv_group_rows_create(&aggregation->columns,
-													&memory, ROOM_GROUPS);
+												  &memory, ROOM_GROUPS);
 	}
 	MemoryContextReset(aggregation->room_context);
 	outer = MemoryContextSwitchTo(aggregation->room_context);

@@ -5,8 +5,9 @@
  * A query with millions of groups takes most of its time to hand them over, one
  * by one.  So counts, sums of integers and numerics, and keys and extremes of
  * types without bytes of their own are made column by column, in loops that need
- * not ask what they make, into rows, which are handed over as they are.  Threads that merge groups make them there and then, all
- * but what would take PostgreSQL's memory.
+ * not ask what they make, into rows, which are handed over as they are.  Threads
+ * that merge groups make them there and then, all but what would take PostgreSQL's
+ * memory.
  */
 #include "postgres.h"
 
