@@ -305,16 +305,12 @@ print_option(const char *name, const uint8_t *bytes, size_t nbytes)
 }
 
 /*
- * How bad records are reported, and how large pieces are; behind an option.  Of
- * the largest file there are no more than 1000 pieces, or a bad guess in each
- * takes minutes.
+ * How bad records are reported, and how large pieces are, at least `least` bytes;
+ * behind an option.
  */
 static void
-print_report_options(const Case *test_case, size_t largest_file,
-					 Choices *choices)
+print_report_options(const Case *test_case, size_t least, Choices *choices)
 {
-	size_t		least = largest_file / 1000;
-
 	if (chance(choices, 8))
 		printf(", on_error 'stop'");
 	else if (chance(choices, 3))
@@ -330,11 +326,11 @@ print_report_options(const Case *test_case, size_t largest_file,
 }
 
 /*
- * A foreign table as the case has it; the server says which cannot be.  With the
- * size of a largest file, not 0, it is one to be read in parallel, too.
+ * A foreign table as the case has it; the server says which cannot be.  With a
+ * least size of pieces, not 0, it is one to be read in parallel, too.
  */
 static void
-print_declared(const char *path, const Case *test_case, size_t largest_file,
+print_declared(const char *path, const Case *test_case, size_t least,
 			   Choices *choices)
 {
 	static const char *types[] = {
@@ -392,8 +388,8 @@ print_declared(const char *path, const Case *test_case, size_t largest_file,
 		   chance(choices, 2) ? "UTF8" : PICK(choices, encodings));
 	if (test_case->layout.decimal_separator == ',')
 		printf(", decimal_separator ','");
-	if (largest_file > 0)
-		print_report_options(test_case, largest_file, choices);
+	if (least > 0)
+		print_report_options(test_case, least, choices);
 	printf(")");
 }
 
@@ -477,7 +473,6 @@ main(int argc, char **argv)
 	Content		file = {NULL, 0, 0};
 	char		path[4096];
 	bool		parallel = argc == 5 && strcmp(argv[4], "parallel") == 0;
-	size_t		largest_file = 1;
 
 	if ((argc != 4 && !parallel) || test_case == NULL)
 	{
@@ -519,14 +514,18 @@ main(int argc, char **argv)
 		}
 		if (parallel)
 		{
-			/* now and then, of all files so far */
+			/* some thousand pieces, or a bad guess in each takes minutes */
+			size_t		least = file.nbytes / 1000 + 1;
+
+			/* now and then, of all files, some of which are large */
 			if (strncmp(path + strlen(folder), "/all/", 5) == 0 &&
 				chance(&choices, 6))
+			{
 				snprintf(path, sizeof(path), "%s/all/*", folder);
-			if (largest_file < file.nbytes)
-				largest_file = file.nbytes;
+				least = 100;
+			}
 			printf("DROP FOREIGN TABLE IF EXISTS stress.declared;\n");
-			print_declared(path, test_case, largest_file, &choices);
+			print_declared(path, test_case, least, &choices);
 			printf(";\n");
 			snprintf(name, sizeof(name), "%u", i);
 			print_comparison(name, &choices);
