@@ -193,6 +193,7 @@ free_slot(CsvAhead *ahead, AheadSlot *slot)
 	slot->next = ahead->free_slots;
 	ahead->free_slots = slot;
 	ahead->nfree++;
+	pthread_cond_broadcast(&ahead->for_slots);
 }
 
 /* of what a piece has in slots */
@@ -936,7 +937,8 @@ let_go(CsvAhead *ahead)
 	slot = piece->first;
 	piece->first = slot->next;
 	free_slot(ahead, slot);
-	pthread_cond_broadcast(&ahead->for_slots);
+	/* meanwhile the piece that is made has come further */
+	call_another(ahead);
 	pthread_mutex_unlock(&ahead->mutex);
 }
 
