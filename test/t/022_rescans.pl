@@ -144,7 +144,8 @@ my ($ntried, $nmemory, $ndisk) = (0, 0, 0);
 my @wrong;
 my $end = time + $seconds * 0.6;
 
-while (time < $end)
+# on a busy machine, on until there was something of each kind
+for (my $round = 0; time < $end || (($nmemory == 0 || $ndisk == 0) && $round < 100); $round++)
 {
 	my $nulls = pick(0, 0.1, 0.5);
 	my $nrows = pick(0, 1, 50, 1500, 3000);
@@ -188,7 +189,7 @@ my $ndifferent = 0;
 
 $session->value("SET csv_gpu_fdw.resident_memory = 'off'");
 $end = time + $seconds * 0.4;
-while (time < $end)
+for (my $round = 0; time < $end || ($nsaid == 0 && $round < 100); $round++)
 {
 	my $bad = pick(0.0003, 0.002, 0.01);
 	my $nrows = 3000;
