@@ -138,7 +138,6 @@ fill_sums(const CsvGroupColumn *column, const CsvGroupColumns *columns,
 	for (uint32_t i = 0; i < n; i++, words += layout->nwords)
 	{
 		CsvInt128	sum = words[0] + (CsvInt128) words[1] * (INT64CONST(1) << 32);
-
 		Datum	   *value_of = &into->values[i * into->step];
 
 		if (is_integer)

@@ -453,7 +453,7 @@ typedef struct CsvPartialGroups
 	 * engine holds what these rows have added to it (CsvAnswer.held).
 	 */
 	const uint32_t *held;
-	const void *made;			/* NULL, or what a CsvGroupsMaker has made of them */
+	void	   *made;			/* NULL, or what a CsvGroupsMaker has made of them */
 } CsvPartialGroups;
 
 #define CSV_NOT_HELD	UINT32_MAX

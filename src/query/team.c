@@ -68,7 +68,6 @@ typedef struct TeamSlot
 typedef struct TeamPart
 {
 	CsvPartialGroups groups;
-	void	   *made;			/* of them, by the maker */
 	void	   *memory;			/* of what these are: */
 	uint64_t   *keys;
 	uint32_t   *nulls;
@@ -97,7 +96,7 @@ struct CsvTeam
 
 	/* merging */
 	CsvCrew		crew;
-	CsvGroupsMaker maker;		/* of groups that are not counted in any more */
+	CsvGroupsMaker maker;		/* for merged groups; may have no function */
 	atomic_bool failed;			/* no memory */
 	bool		stayed;			/* groups are here, for csv_team_groups() */
 	uint32_t	bits;			/* how many of a tag tell its part, */
@@ -172,7 +171,7 @@ drop_evaluator(CsvEvaluator *evaluator)
 static void
 drop_part(CsvTeam *team, TeamPart *part)
 {
-	drop_memory(team, part->made);
+	drop_memory(team, part->groups.made);
 	drop_memory(team, part->memory);
 	memset(part, 0, sizeof(*part));
 }
@@ -657,9 +656,9 @@ merge_part(void *arg, uint32_t number)
 	}
 	drop_memory(team, slots);
 	if (part->groups.ngroups > 0 && team->maker.function != NULL)
-		part->made = team->maker.function(team->maker.arg, &team->memory,
-										  &part->groups);
-	part->groups.made = part->made;
+		part->groups.made = team->maker.function(team->maker.arg,
+												 &team->memory,
+												 &part->groups);
 }
 
 /* have helpers merge the next parts */
@@ -1007,7 +1006,7 @@ csv_team_finish(CsvTeam *team, CsvEvaluator *into, CsvGather gather,
 	if (team->members[team->nmembers].evaluator == NULL)
 		return CSV_NO_MEMORY;
 	team->stayed = true;
-	/* values are counted later */
+	/* COUNT_DISTINCT writes its counts into groups that are merged */
 	if (maker != NULL && !team->distinct)
 		team->maker = *maker;
 	csv_crew_begin(&team->crew, interrupted, interrupted_arg);

@@ -12,9 +12,7 @@
  */
 extern int	csv_thread_count(int setting);
 
-/*
- * As what the planner has to reckon with them, of so many by csv_thread_count().
- */
+/* how many the planner reckons with, where csv_thread_count() says nthreads */
 extern int	csv_planned_threads(int nthreads);
 
 /*
