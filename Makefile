@@ -100,11 +100,17 @@ COMPRESSION_PACKAGES = $(call where,%-dev,$(WITH_GZIP),$(WITH_ZSTD),$(WITH_LZ4))
 
 # ---- objects, all under build/ ----
 
-SOURCES = $(wildcard src/*.c src/*/*.c)
+# the program's own are not the extension's
+SERVICE_SOURCES = $(wildcard src/service/*.c)
+SOURCES = $(filter-out $(SERVICE_SOURCES),$(wildcard src/*.c src/*/*.c))
 
 # those of CUDA take longest, so they begin
 OBJS = $(if $(WITH_CUDA),$(patsubst %.cu,build/obj/%.cu.o,$(CUDA_SOURCES))) \
 	$(patsubst %.c,build/obj/%.o,$(SOURCES))
+
+# the library, with what it says to sessions
+LIBRARY_OBJS = $(filter $(addprefix build/obj/src/,reader/% cpu/% query/% wire/%),$(OBJS))
+SERVICE_OBJS = $(patsubst %.c,build/obj/%.o,$(SERVICE_SOURCES)) $(LIBRARY_OBJS)
 
 PG_CPPFLAGS = -Isrc $(if $(WITH_CUDA),-DCSV_WITH_CUDA) $(COMPRESSION_FLAGS)
 PG_CFLAGS = -std=gnu11 -Wall -Wextra $(WERROR) -Wno-declaration-after-statement
@@ -112,6 +118,7 @@ PG_CFLAGS = -std=gnu11 -Wall -Wextra $(WERROR) -Wno-declaration-after-statement
 # PostgreSQL's own headers do not pass these
 build/obj/%.o: WARNINGS = -Wno-unused-parameter -Wno-sign-compare
 build/obj/src/reader/%.o build/obj/src/cpu/%.o build/obj/src/query/%.o: WARNINGS =
+build/obj/src/wire/%.o build/obj/src/service/%.o: WARNINGS =
 
 # only what SQL and the server call is visible outside
 SHLIB_LINK = -Wl,--version-script=src/exports.map $(COMPRESSION_LIBS) $(CUDA_LIBS)
@@ -154,6 +161,21 @@ build/choices.mk: FORCE
 
 csv_gpu_fdw.so: build/link-flags src/exports.map | build/choices.mk
 
+# ---- the program that sessions share ----
+
+all: build/csv_gpu_service
+build/csv_gpu_service: $(SERVICE_OBJS) build/link-flags
+	$(CC) $(CFLAGS) -o $@ $(SERVICE_OBJS) $(LDFLAGS) -lm -lpthread
+
+install: install-service
+install-service: build/csv_gpu_service installdirs
+	$(INSTALL_PROGRAM) $< '$(DESTDIR)$(pkglibdir)/csv_gpu_service'
+
+uninstall: uninstall-service
+uninstall-service:
+	rm -f '$(DESTDIR)$(pkglibdir)/csv_gpu_service'
+.PHONY: install-service uninstall-service
+
 build/obj/%.o: %.c build/c-flags
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(WARNINGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
@@ -188,7 +210,7 @@ build/obj/%.cu.o: %.cu build/cuda-flags
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCCFLAGS) -DCSV_WITH_CUDA -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
--include $(OBJS:.o=.d)
+-include $(OBJS:.o=.d) $(SERVICE_OBJS:.o=.d)
 
 # ---- daily commands ----
 

@@ -8,6 +8,7 @@
 #include "access/htup_details.h"
 #include "access/sysattr.h"
 #include "catalog/pg_collation.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_database.h"
 #include "commands/explain.h"
 #include "commands/vacuum.h"
@@ -16,17 +17,20 @@
 #include "optimizer/appendinfo.h"
 #include "optimizer/pathnode.h"
 #include "parser/parse_node.h"
+#include "storage/latch.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/guc_tables.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
 #include "commands/explain_state.h"
+#include "storage/waiteventset.h"
 #include "utils/wait_classes.h"
 #endif
 
@@ -49,6 +53,30 @@ csv_all_settings(int *nsettings)
 #else
 	*nsettings = GetNumConfigOptions();
 	return get_guc_variables();
+#endif
+}
+
+/* a set of events that is there as long as the process */
+static inline WaitEventSet *
+csv_wait_event_set(int nevents)
+{
+#if PG_VERSION_NUM >= 170000
+	return CreateWaitEventSet(NULL, nevents);
+#else
+	return CreateWaitEventSet(TopMemoryContext, nevents);
+#endif
+}
+
+/* false also where there is no such table (any more) */
+static inline bool
+csv_owns_table(Oid table, Oid user)
+{
+	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(table)))
+		return false;
+#if PG_VERSION_NUM >= 160000
+	return object_ownercheck(RelationRelationId, table, user);
+#else
+	return pg_class_ownercheck(table, user);
 #endif
 }
 

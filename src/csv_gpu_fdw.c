@@ -4,11 +4,12 @@
  */
 #include "postgres.h"
 
+#include <unistd.h>
+
 #include "fmgr.h"
 #include "foreign/fdwapi.h"
 #include "utils/guc.h"
 
-#include "batches/resident.h"
 #include "import/import.h"
 #include "plan/parallel_path.h"
 #include "plan/plan_state.h"
@@ -19,8 +20,11 @@ PG_MODULE_MAGIC;
 
 CsvSettings csv_settings;
 
-/* the store of resident columns sees to this one itself */
+/* csv_settings has it in bytes */
 static char *resident_memory = NULL;
+
+/* 'auto': this part of the machine's memory */
+#define CSV_AUTO_SHARE	8
 
 static const struct config_enum_entry engine_choices[] = {
 	{"auto", CSV_ENGINE_AUTO, false},
@@ -35,6 +39,48 @@ static const struct config_enum_entry load_methods[] = {
 	{"pages", CSV_LOAD_PAGES, false},
 	{NULL, 0, false}
 };
+
+/* bytes; -1 if it is not a value of the setting */
+static int64
+parse_resident_memory(const char *value, const char **hint)
+{
+	int			megabytes;
+
+	if (pg_strcasecmp(value, "off") == 0)
+		return 0;
+	if (pg_strcasecmp(value, "auto") == 0)
+	{
+		long		npages = sysconf(_SC_PHYS_PAGES);
+		long		page = sysconf(_SC_PAGESIZE);
+
+		return npages > 0 && page > 0 ?
+			(int64) npages / CSV_AUTO_SHARE * page : 0;
+	}
+	if (!parse_int(value, &megabytes, GUC_UNIT_MB, hint) || megabytes < 0)
+		return -1;
+	return (int64) megabytes * 1024 * 1024;
+}
+
+static bool
+check_resident_memory(char **value, void **extra, GucSource source)
+{
+	const char *hint = NULL;
+
+	if (parse_resident_memory(*value, &hint) >= 0)
+		return true;
+	GUC_check_errdetail("It is \"off\", \"auto\", or an amount of memory, in megabytes unless it has a unit.");
+	if (hint != NULL)
+		GUC_check_errhint("%s", _(hint));
+	return false;
+}
+
+static void
+assign_resident_memory(const char *value, void *extra)
+{
+	const char *hint;
+
+	csv_settings.resident_memory = Max(parse_resident_memory(value, &hint), 0);
+}
 
 extern PGDLLEXPORT void _PG_init(void);
 
@@ -72,11 +118,16 @@ _PG_init(void)
 							&csv_settings.cpu_threads, 0, 0, 64,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomStringVariable("csv_gpu_fdw.resident_memory",
-							   "Sets how much memory a session takes to keep columns of files from query to query.",
+							   "Sets how much memory all sessions take to keep columns of files from query to query.",
 							   "An amount, off, or auto: an eighth of the machine's memory.",
 							   &resident_memory, "off",
-							   PGC_USERSET, 0, csv_resident_memory_check,
-							   csv_resident_memory_assign, NULL);
+							   PGC_SIGHUP, 0, check_resident_memory,
+							   assign_resident_memory, NULL);
+	DefineCustomBoolVariable("csv_gpu_fdw.resident",
+							 "Lets queries use and make resident columns.",
+							 "Where csv_gpu_fdw.resident_memory has memory for them.",
+							 &csv_settings.resident, true,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomEnumVariable("csv_gpu_fdw.load_method",
 							 "Selects how csv_gpu_load() puts rows into a table, for tests.",
 							 "auto: by pages where that may be, else by inserts.",

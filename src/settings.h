@@ -33,6 +33,9 @@ typedef struct CsvSettings
 	int			io_threads;		/* that read a file ahead */
 	int			cpu_threads;	/* that share the CPU engine's work */
 	bool		enable_pushdown;
+	bool		resident;		/* use and make resident columns; of a table: and
+								 * there is memory for them */
+	int64		resident_memory;	/* bytes, of all sessions; 0: off */
 	int			load_method;	/* CsvLoadMethod */
 } CsvSettings;
 

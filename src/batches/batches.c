@@ -2,9 +2,9 @@
  * batches.c
  *		Batches of a table's rows: read by an engine, or kept.
  *
- * For each file, the columns are taken from those that the session keeps, if it
- * has them (kept.c).  Else an engine reads it (reading.c), and where the session
- * may keep what comes, the batches are copied on the way.  Either way a query is
+ * For each file, the columns are taken from those that are kept, if they are
+ * (kept.c).  Else an engine reads it (reading.c), and where what comes may be kept,
+ * the batches are copied on the way.  Either way a query is
  * evaluated over them then (evaluation.c).
  */
 #include "postgres.h"
@@ -17,7 +17,7 @@ struct CsvBatches
 {
 	CsvFileLayout *layout;
 	CsvReading *reading;
-	CsvKept    *kept;			/* NULL: the session keeps none */
+	CsvKept    *kept;			/* NULL: none are used or made */
 	CsvEvaluation *evaluation;	/* NULL: there is no query */
 
 	bool		file_is_open;
@@ -40,7 +40,7 @@ csv_batches_create(const CsvTable *table, const Bitmapset *wanted,
 							   pushdown != NULL ? pushdown->hidden : NULL,
 							   pushdown != NULL && pushdown->few_rows);
 	batches->reading = csv_reading_create(batches->layout);
-	if (may_keep && !may_share && csv_resident_enabled())
+	if (may_keep && !may_share && table->settings.resident)
 		batches->kept = csv_kept_create(batches->layout);
 	/* after the columns that it may look at, so that it goes before them */
 	if (pushdown != NULL)
@@ -114,7 +114,8 @@ find_kept(CsvBatches *batches, bool *may_keep)
 	*may_keep = false;
 	if (batches->kept == NULL ||
 		!csv_reading_identity(batches->reading, &identity) ||
-		!csv_kept_find(batches->kept, batches->batch.filename, &identity,
+		!csv_kept_find(batches->kept, batches->batch.filename,
+					   csv_reading_file(batches->reading), &identity,
 					   may_keep))
 		return false;
 	csv_reading_pass(batches->reading, identity.size);
@@ -213,7 +214,8 @@ next_read(CsvBatches *batches)
 	else if (result == CSV_READ_END)
 	{
 		if (csv_reading_identity(batches->reading, &now))
-			csv_kept_finish(batches->kept, &now);
+			csv_kept_finish(batches->kept, csv_reading_file(batches->reading),
+							&now);
 		else
 			csv_kept_leave(batches->kept);
 	}

@@ -458,7 +458,7 @@ get_grouping_keys(const CsvProgram *program, CsvGroupingKey *keys)
 
 		if (made == NULL || made->operation != CSV_OP_COLUMN)
 			return false;
-		keys[key].attnum = (AttrNumber) made->operand;
+		keys[key].attnum = (int16) made->operand;
 		keys[key].trim = (made->flags & CSV_FLAG_TRIM) != 0;
 	}
 	return true;

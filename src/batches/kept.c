@@ -1,11 +1,15 @@
 /*
  * kept.c
- *		Batches of columns that the session keeps, and keeping them.
+ *		Batches of columns that are kept, and keeping them.
  */
 #include "postgres.h"
 
+#include "access/transam.h"
 #include "commands/defrem.h"
+#include "common/cryptohash.h"
 #include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
 #include "utils/guc.h"
 #include "utils/guc_tables.h"
 #include "utils/memutils.h"
@@ -17,6 +21,7 @@
 struct CsvKept
 {
 	CsvFileLayout *layout;
+	MemoryContext context;
 	MemoryContextCallback callback;
 	CsvResidentKey key;			/* of the open file, as it was opened */
 
@@ -37,10 +42,13 @@ struct CsvKept
 static const char *const without_meaning[] = {
 	"reject_limit", "log_verbosity", "notice_limit",
 
+	/* the file itself is told from others by what it is */
+	"filename",
+
 	"csv_gpu_fdw.engine", "csv_gpu_fdw.device", "csv_gpu_fdw.gpu_memory_limit",
 	"csv_gpu_fdw.io_threads", "csv_gpu_fdw.cpu_threads",
-	"csv_gpu_fdw.enable_pushdown", "csv_gpu_fdw.resident_memory",
-	"csv_gpu_fdw.load_method"
+	"csv_gpu_fdw.enable_pushdown", "csv_gpu_fdw.resident",
+	"csv_gpu_fdw.resident_memory", "csv_gpu_fdw.load_method"
 };
 
 /* an option or a setting */
@@ -115,6 +123,7 @@ add_settings(StringInfo meaning)
 static StringInfoData
 table_meaning(const CsvTable *table)
 {
+	Oid			database[] = {(Oid) GetDatabaseEncoding(), InvalidOid};
 	StringInfoData meaning;
 
 	initStringInfo(&meaning);
@@ -127,68 +136,66 @@ table_meaning(const CsvTable *table)
 			column->dropped, column->generated
 		};
 
+		/* another one of another database may have its number */
+		if (column->type >= FirstNormalObjectId ||
+			column->collation >= FirstNormalObjectId)
+			database[1] = MyDatabaseId;
 		add_string(&meaning, column->name);
 		appendBinaryStringInfo(&meaning, (const char *) type, sizeof(type));
 		add_options(&meaning, column->options);
 	}
+	appendBinaryStringInfo(&meaning, (const char *) database, sizeof(database));
 	add_settings(&meaning);
 	return meaning;
 }
 
-/* the columns of a file as they are wanted; key->columns has room for them */
+/* a hash of it */
 static void
-set_key(CsvResidentKey *key, const CsvFileLayout *layout, const char *filename,
-		const CsvFileIdentity *identity)
+set_meaning(uint8 *hash, const CsvTable *table)
 {
-	key->filename = filename;
-	key->file = *identity;
+	StringInfoData meaning = table_meaning(table);
+	pg_cryptohash_ctx *context = pg_cryptohash_create(PG_SHA256);
+
+	if (context == NULL || pg_cryptohash_init(context) < 0 ||
+		pg_cryptohash_update(context, (const uint8 *) meaning.data,
+							 (size_t) meaning.len) < 0 ||
+		pg_cryptohash_final(context, hash, CSV_MEANING_BYTES) < 0)
+		elog(ERROR, "could not hash a table's options");
+	pg_cryptohash_free(context);
+	pfree(meaning.data);
+}
+
+/* the columns as they are wanted */
+static void
+set_columns(CsvWanted *wanted, const CsvFileLayout *layout)
+{
+	wanted->positions = layout->layout.want_positions;
+	wanted->ncolumns = (uint32) layout->ncolumns;
 	for (int i = 0; i < layout->ncolumns; i++)
 	{
 		int			kind = layout->columns[i].kind;
 
-		key->columns[i].attnum = layout->columns[i].column->attnum;
-		key->columns[i].decimal = kind == CSV_KIND_DECIMAL64 ||
+		wanted->columns[i].attnum = layout->columns[i].column->attnum;
+		wanted->columns[i].decimal = kind == CSV_KIND_DECIMAL64 ||
 			kind == CSV_KIND_DECIMAL128;
 	}
-}
-
-/* of any file of the table; in the current memory context */
-static CsvResidentKey
-make_key(const CsvFileLayout *layout)
-{
-	StringInfoData meaning = table_meaning(layout->table);
-	CsvResidentKey key;
-
-	memset(&key, 0, sizeof(key));
-	key.relid = layout->table->relid;
-	key.meaning = meaning.data;
-	key.meaning_bytes = (size_t) meaning.len;
-	key.positions = layout->layout.want_positions;
-	key.ncolumns = layout->ncolumns;
-	key.columns = palloc(sizeof(CsvResidentColumn) * Max(key.ncolumns, 1));
-	return key;
 }
 
 bool
 csv_kept_exist(const CsvFileLayout *layout, int64 *nrows)
 {
-	CsvResidentKey key = make_key(layout);
+	CsvWanted  *wanted;
 	char	  **names;
 	CsvFileIdentity *identities;
 	int			nfiles;
-	bool		all;
 
 	*nrows = 0;
-	all = csv_source_identities(layout->table, &names, &identities, &nfiles);
-	for (int i = 0; all && i < nfiles; i++)
-	{
-		int64		file_rows = 0;
-
-		set_key(&key, layout, names[i], &identities[i]);
-		all = csv_resident_exists(&key, &file_rows);
-		*nrows += file_rows;
-	}
-	return all;
+	if (!csv_source_identities(layout->table, &names, &identities, &nfiles))
+		return false;
+	wanted = palloc(sizeof(CsvWanted));
+	set_meaning(wanted->meaning, layout->table);
+	set_columns(wanted, layout);
+	return csv_resident_exist(wanted, identities, nfiles, nrows);
 }
 
 /* ---- kept columns ---- */
@@ -206,7 +213,10 @@ csv_kept_create(CsvFileLayout *layout)
 	CsvKept    *kept = palloc0(sizeof(CsvKept));
 
 	kept->layout = layout;
-	kept->key = make_key(layout);
+	kept->context = CurrentMemoryContext;
+	kept->key.user.database = MyDatabaseId;
+	kept->key.user.table = layout->table->relid;
+	set_meaning(kept->key.wanted.meaning, layout->table);
 	kept->arrays = palloc(sizeof(CsvArray) * Max(layout->ncolumns, 1));
 	kept->places = palloc(sizeof(uint32_t) * Max(layout->ncolumns, 1));
 	kept->callback.func = release_kept;
@@ -234,13 +244,17 @@ find_columns(CsvKept *kept)
 }
 
 bool
-csv_kept_find(CsvKept *kept, const char *filename,
+csv_kept_find(CsvKept *kept, const char *filename, int file,
 			  const CsvFileIdentity *identity, bool *may_keep)
 {
 	CsvFileLayout *layout = kept->layout;
+	MemoryContext outer = MemoryContextSwitchTo(kept->context);
 
-	set_key(&kept->key, layout, filename, identity);
-	kept->found = csv_resident_find(&kept->key);
+	strlcpy(kept->key.user.filename, filename, CSV_NAME_BYTES);
+	kept->key.file = *identity;
+	set_columns(&kept->key.wanted, layout);
+	kept->found = csv_resident_find(&kept->key, file);
+	MemoryContextSwitchTo(outer);
 	*may_keep = kept->found == NULL && csv_has_settled(identity->changed);
 	if (kept->found == NULL)
 		return false;
@@ -264,8 +278,10 @@ csv_kept_next(CsvKept *kept, CsvBatch *batch)
 													  kept->batch);
 
 	kept->batch = next;
-	if (next != NULL)
-		csv_kept_map(kept, next, batch, kept->arrays);
+	if (next == NULL)
+		return NULL;
+	csv_resident_pass(kept->found, next);
+	csv_kept_map(kept, next, batch, kept->arrays);
 	return next;
 }
 
@@ -290,10 +306,13 @@ csv_kept_places(const CsvKept *kept)
 void
 csv_kept_begin(CsvKept *kept, const CsvDialect *dialect)
 {
+	MemoryContext outer = MemoryContextSwitchTo(kept->context);
+
 	/* the file's header may have changed the columns' order */
-	set_key(&kept->key, kept->layout, kept->key.filename, &kept->key.file);
+	set_columns(&kept->key.wanted, kept->layout);
 	kept->copying = csv_resident_begin(&kept->key, dialect,
 									   &kept->layout->layout);
+	MemoryContextSwitchTo(outer);
 }
 
 bool
@@ -310,11 +329,11 @@ csv_kept_add(CsvKept *kept, const CsvBatch *batch)
 }
 
 void
-csv_kept_finish(CsvKept *kept, const CsvFileIdentity *identity)
+csv_kept_finish(CsvKept *kept, int file, const CsvFileIdentity *identity)
 {
 	/* if it was written to while it was read, nobody knows what was read */
 	if (kept->copying != NULL && csv_same_file(identity, &kept->key.file))
-		csv_resident_keep(kept->copying);
+		csv_resident_keep(kept->copying, file);
 	csv_kept_leave(kept);
 }
 

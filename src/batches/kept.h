@@ -1,6 +1,6 @@
 /*
  * kept.h
- *		Batches of columns that the session keeps, and keeping them.
+ *		Batches of columns that are kept, and keeping them.
  *
  * The store is resident.h; here is what a scan does with it.
  */
@@ -19,11 +19,11 @@ typedef struct CsvKept CsvKept;
 extern CsvKept *csv_kept_create(CsvFileLayout *layout);
 
 /*
- * Are the wanted columns of a file that was opened kept?  Then they are laid
- * out.  Otherwise *may_keep says whether they may be, once read; this has to be
+ * Are the wanted columns of a file that was opened (a descriptor) kept?  Then they
+ * are laid out.  Otherwise *may_keep says whether they may be, once read; this has to be
  * asked before anything is read.
  */
-extern bool csv_kept_find(CsvKept *kept, const char *filename,
+extern bool csv_kept_find(CsvKept *kept, const char *filename, int file,
 						  const CsvFileIdentity *identity, bool *may_keep);
 
 /* the columns that were found; NULL: none */
@@ -47,7 +47,8 @@ extern const uint32_t *csv_kept_places(const CsvKept *kept);
 extern void csv_kept_begin(CsvKept *kept, const CsvDialect *dialect);
 extern bool csv_kept_is_copying(const CsvKept *kept);
 extern void csv_kept_add(CsvKept *kept, const CsvBatch *batch);
-extern void csv_kept_finish(CsvKept *kept, const CsvFileIdentity *identity);
+extern void csv_kept_finish(CsvKept *kept, int file,
+							const CsvFileIdentity *identity);
 
 /* let go of columns that are taken from, or copied to */
 extern void csv_kept_leave(CsvKept *kept);

@@ -548,6 +548,12 @@ csv_reading_filename(const CsvReading *reading)
 	return csv_source_name(reading->source);
 }
 
+int
+csv_reading_file(const CsvReading *reading)
+{
+	return csv_source_file(reading->source);
+}
+
 bool
 csv_reading_identity(const CsvReading *reading, CsvFileIdentity *identity)
 {

@@ -82,8 +82,9 @@ extern void csv_reading_open_engine(CsvReading *reading);
 extern bool csv_reading_next_file(CsvReading *reading);
 extern int	csv_reading_file_number(const CsvReading *reading);
 
-/* as csv_source_name() and csv_source_identity() */
+/* as csv_source_name(), csv_source_file() and csv_source_identity() */
 extern const char *csv_reading_filename(const CsvReading *reading);
+extern int	csv_reading_file(const CsvReading *reading);
 extern bool csv_reading_identity(const CsvReading *reading,
 								 CsvFileIdentity *identity);
 

@@ -27,7 +27,7 @@
 
 #include "load/load.h"
 #include "scan/errors.h"
-#include "table/identity.h"
+#include "wire/identity.h"
 #include "table/source.h"
 #include "table/text.h"
 

@@ -21,7 +21,6 @@
 #include "utils/rel.h"
 #include "utils/typcache.h"
 
-#include "batches/resident.h"
 #include "compat.h"
 #include "plan/parallel_path.h"
 #include "scan/value.h"
@@ -155,7 +154,7 @@ csv_is_parallel_safe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 		table->settings.engine == CSV_ENGINE_CUDA ||
 		table->reject_count > MOST_MESSAGES ||
 		table->notice_limit > MOST_MESSAGES ||
-		csv_resident_enabled() ||
+		table->settings.resident ||
 		!has_pieces(state))
 		return false;
 	while ((attnum = bms_next_member(state->wanted, attnum)) >= 0)

@@ -23,7 +23,6 @@
 #include "utils/lsyscache.h"
 
 #include "batches/choose.h"
-#include "batches/resident.h"
 #include "compat.h"
 #include "plan/emit.h"
 #include "plan/order.h"
@@ -272,7 +271,7 @@ find_resident_columns(RelOptInfo *baserel, const CsvPlanState *state,
 	List	   *local = list_difference_ptr(state->restrictinfo, state->pushed);
 	int			ncolumns;
 
-	if (!csv_resident_enabled() || state->wanted == NULL)
+	if (!state->table->settings.resident || state->wanted == NULL)
 		return false;
 	return csv_batches_are_kept(state->table, state->wanted,
 								hidden_attributes(baserel, state,

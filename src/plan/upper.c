@@ -26,7 +26,6 @@
 #include "utils/selfuncs.h"
 
 #include "batches/choose.h"
-#include "batches/resident.h"
 #include "compat.h"
 #include "groups/results.h"
 #include "groups/spill.h"
@@ -372,7 +371,7 @@ spill_cost(const CsvPlanState *state, double ngroups, double values_bytes,
 			 aggregate->kind == CSV_AGGREGATE_SUM_SQUARES))
 			held_bytes += CSV_HELD_FLOAT_BYTES;
 	}
-	if (!csv_resident_enabled() && values_bytes == 0 &&
+	if (!state->table->settings.resident && values_bytes == 0 &&
 		csv_engine_holds_groups(&state->table->settings,
 								csv_source_data_size(state->table, NULL),
 								bms_num_members(state->wanted),
@@ -452,7 +451,7 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 	 * What the session keeps may do for aggregates but not for rows.  The other
 	 * way round, reading the file once more makes it do from then on.
 	 */
-	state->resident |= csv_resident_enabled() && state->wanted != NULL &&
+	state->resident |= state->table->settings.resident && state->wanted != NULL &&
 		csv_batches_are_kept(state->table, state->wanted, state->wanted,
 							  false, &ncolumns, &nresident);
 

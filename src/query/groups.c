@@ -479,7 +479,7 @@ static bool
 learn_class(CsvGroups *groups, uint32_t *row_class, uint32_t group)
 {
 	uint32_t   *nclasses = groups->remembered->nclasses;
-	uint32_t	class_number = *row_class;
+	uint32_t	class_number = __atomic_load_n(row_class, __ATOMIC_RELAXED);
 
 	if (!reserve_numbers(groups, &groups->class_of_group,
 						 &groups->group_capacity, group + 1))
@@ -489,19 +489,21 @@ learn_class(CsvGroups *groups, uint32_t *row_class, uint32_t group)
 		class_number = groups->class_of_group[group];
 		if (class_number == CSV_UNKNOWN_CLASS)
 		{
-			/* several threads may number groups of theirs */
+			/* several threads and processes may number groups of theirs */
 			if (__atomic_load_n(nclasses, __ATOMIC_RELAXED) >=
 				groups->most_classes)
 				return true;
 			class_number = __atomic_fetch_add(nclasses, 1, __ATOMIC_RELAXED);
 		}
 	}
+	if (class_number >= groups->most_classes)
+		return true;
 	if (!reserve_numbers(groups, &groups->group_of_class,
 						 &groups->class_capacity, class_number + 1))
 		return false;
 	groups->class_of_group[group] = class_number;
 	groups->group_of_class[class_number] = group;
-	*row_class = class_number;
+	__atomic_store_n(row_class, class_number, __ATOMIC_RELAXED);
 	return true;
 }
 
@@ -521,8 +523,10 @@ find_remembered(CsvGroups *groups, const CsvLanes *registers, CsvRows *all,
 	for (uint32_t i = 0; i < all->nrows; i++)
 	{
 		uint16_t	row = all->rows[i];
+		uint32_t	class_number = __atomic_load_n(&classes[row],
+												   __ATOMIC_RELAXED);
 
-		known[i] = classes[row] < capacity ? group_of_class[classes[row]] :
+		known[i] = class_number < capacity ? group_of_class[class_number] :
 			CSV_NO_ROW;
 		groups->unknown[unknown.nrows] = row;
 		unknown.nrows += known[i] == CSV_NO_ROW;

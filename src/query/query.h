@@ -396,8 +396,8 @@ extern CsvStatus csv_evaluator_run(CsvEvaluator *evaluator,
 typedef struct CsvRowClasses
 {
 	uint32_t   *classes;		/* of each row of the batch, or UNKNOWN */
-	uint32_t   *nclasses;		/* of all batches of a file, and all threads:
-								 * numbers are below this */
+	uint32_t   *nclasses;		/* of all batches of a file, and all threads and
+								 * processes: numbers are below this */
 } CsvRowClasses;
 
 /*

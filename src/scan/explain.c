@@ -13,7 +13,6 @@
 #include "utils/ruleutils.h"
 
 #include "batches/choose.h"
-#include "batches/resident.h"
 #include "compat.h"
 #include "scan/execute.h"
 #include "table/source.h"
@@ -257,7 +256,7 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 	int			nwanted = list_length(list_nth(plan->fdw_private,
 											   CSV_PLAN_WANTED));
 	int			ncolumns = 0;
-	bool		resident = csv_resident_enabled() &&
+	bool		resident = table->settings.resident &&
 		find_resident(state, plan, &ncolumns);
 	const char *engine = state->scan != NULL ?
 		csv_batches_engine(csv_table_scan_batches(state->scan)) : NULL;
@@ -286,7 +285,7 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 	ExplainPropertyText("Engine", engine, es);
 	ExplainPropertyText("Columns",
 						psprintf("%d of %d", nwanted, nattributes), es);
-	if (csv_resident_enabled() && table->filename != NULL)
+	if (table->settings.resident && table->filename != NULL)
 		ExplainPropertyText("Resident Columns",
 							psprintf("%d of %d", resident ? ncolumns : 0,
 									 ncolumns), es);

@@ -534,6 +534,7 @@ init_table_options(TableOptions *options, CsvTable *table)
 	table->verbosity = CSV_VERBOSITY_DEFAULT;
 	table->notice_limit = DEFAULT_NOTICE_LIMIT;
 	table->settings = csv_settings;
+	table->settings.resident &= csv_settings.resident_memory > 0;
 	table->settings.cpu_threads = csv_thread_count(table->settings.cpu_threads);
 }
 

@@ -452,6 +452,12 @@ csv_source_identity(const CsvSource *source, CsvFileIdentity *identity)
 		fstat(source->fd, &st) == 0 && identify(source->table, &st, identity);
 }
 
+int
+csv_source_file(const CsvSource *source)
+{
+	return source->fd;
+}
+
 bool
 csv_source_identities(const CsvTable *table, char ***names,
 					  CsvFileIdentity **identities, int *nfiles)

@@ -17,7 +17,7 @@
 #ifndef CSV_SOURCE_H
 #define CSV_SOURCE_H
 
-#include "table/identity.h"
+#include "wire/identity.h"
 #include "table/interrupts.h"
 #include "table/option.h"
 
@@ -73,6 +73,9 @@ extern bool csv_source_read_ahead(CsvSource *source, CsvReadAhead *ahead);
  */
 extern bool csv_source_identity(const CsvSource *source,
 								CsvFileIdentity *identity);
+
+/* the descriptor of the file that is open */
+extern int	csv_source_file(const CsvSource *source);
 
 /*
  * The names of the files, as the operating system has them: the source's own.  Of

@@ -8,7 +8,7 @@
 #include "utils/guc.h"
 
 #include "inject.h"
-#include "table/identity.h"
+#include "wire/identity.h"
 
 extern void __real_MarkGUCPrefixReserved(const char *prefix);
 extern void __wrap_MarkGUCPrefixReserved(const char *prefix);

@@ -5,6 +5,8 @@
 #ifndef CSV_IDENTITY_H
 #define CSV_IDENTITY_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <sys/stat.h>
 
 typedef struct CsvFileIdentity

@@ -2,21 +2,19 @@
  * identity.c
  *		What tells one state of a file from another.
  */
-#include "postgres.h"
-
 #include <time.h>
 
-#include "table/identity.h"
+#include "identity.h"
 
-#define NANOSECONDS_PER_SECOND	INT64CONST(1000000000)
+#define NANOSECONDS_PER_SECOND	INT64_C(1000000000)
 
 /* a file must not have changed for this long before it is read */
 #define SETTLED_NANOSECONDS	NANOSECONDS_PER_SECOND
 
-static int64
+static int64_t
 nanoseconds(const struct timespec *time)
 {
-	return (int64) time->tv_sec * NANOSECONDS_PER_SECOND + time->tv_nsec;
+	return (int64_t) time->tv_sec * NANOSECONDS_PER_SECOND + time->tv_nsec;
 }
 
 CsvFileIdentity

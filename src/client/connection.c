@@ -1,0 +1,273 @@
+/*
+ * connection.c
+ *		Talks with csv_gpu_service.
+ */
+#include "postgres.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "miscadmin.h"
+#include "postmaster/bgworker.h"
+#include "storage/fd.h"
+#include "storage/latch.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+#include "utils/wait_event.h"
+
+#include "client/connection.h"
+#include "client/worker.h"
+#include "compat.h"
+#include "table/interrupts.h"
+
+/* so long a start is waited for; and from one look to the next */
+#define CSV_START_MILLISECONDS	10000
+#define CSV_LOOK_MILLISECONDS	5
+
+/* an answer mostly comes sooner than a process goes to sleep and wakes up */
+#define CSV_POLL_MILLISECONDS	1
+
+/* -1: there is no connection */
+static int	service = -1;
+static uint64 number = 0;		/* of the last one */
+static WaitEventSet *events;	/* of this one */
+static bool is_asking = false;	/* an answer is to come */
+
+static void
+disconnect(void)
+{
+	if (service < 0)
+		return;
+	FreeWaitEventSet(events);
+	close(service);
+	ReleaseExternalFD();
+	service = -1;
+	is_asking = false;
+}
+
+uint64
+csv_service_connection(void)
+{
+	return service >= 0 ? number : 0;
+}
+
+/* ---- waiting ---- */
+
+/* until the socket is ready for this, about; ERROR for an interrupt */
+static void
+wait_for(uint32 what)
+{
+	struct pollfd ready = {service, what == WL_SOCKET_READABLE ? POLLIN : POLLOUT, 0};
+	WaitEvent	event;
+
+	if (poll(&ready, 1, CSV_POLL_MILLISECONDS) > 0)
+		return;
+	ModifyWaitEvent(events, 0, what, NULL);
+	if (WaitEventSetWait(events, -1, &event, 1, PG_WAIT_EXTENSION) == 1 &&
+		(event.events & WL_LATCH_SET) != 0)
+		ResetLatch(MyLatch);
+	csv_check_interrupts();
+}
+
+/* false: there is no connection any more */
+static bool
+send_message(const void *message, size_t nbytes, const CsvDescriptors *with)
+{
+	while (!csv_wire_send(service, message, nbytes, with))
+	{
+		if (errno != EAGAIN)
+			return false;
+		wait_for(WL_SOCKET_WRITEABLE);
+	}
+	return true;
+}
+
+static bool
+receive_message(CsvMessage *answer, CsvDescriptors *came)
+{
+	ssize_t		nbytes;
+
+	while ((nbytes = csv_wire_receive(service, answer, came)) < 0 &&
+		   errno == EAGAIN)
+		wait_for(WL_SOCKET_READABLE);
+	return nbytes > 0;
+}
+
+bool
+csv_service_ask(const void *message, size_t nbytes, const CsvDescriptors *with,
+				CsvMessage *answer, CsvDescriptors *came)
+{
+	CsvDescriptors none;
+	uint32		kind = *(const uint32 *) message;
+
+	if (service < 0)
+		return false;
+	if (came == NULL)
+		came = &none;
+	is_asking = true;
+	if (!send_message(message, nbytes, with) || !receive_message(answer, came))
+	{
+		disconnect();
+		return false;
+	}
+	is_asking = false;
+	if (came == &none)
+		csv_wire_close(came);
+	if (answer->kind == kind)
+		return true;
+	csv_wire_close(came);
+	disconnect();
+	return false;
+}
+
+void
+csv_service_tell(const void *message, size_t nbytes)
+{
+	if (service >= 0 &&
+		(is_asking || !csv_wire_send(service, message, nbytes, NULL)))
+		disconnect();
+}
+
+/* ---- connecting ---- */
+
+/*
+ * Is the program one of this build?  A newer session asks an older one to make
+ * way.
+ */
+static bool
+say_hello(void)
+{
+	CsvHelloMessage hello;
+	CsvMessage	answer;
+	uint32		retire = CSV_MESSAGE_RETIRE;
+
+	memset(&hello, 0, sizeof(hello));
+	hello.kind = CSV_MESSAGE_HELLO;
+	hello.version = CSV_WIRE_VERSION;
+	hello.sizes = csv_wire_sizes();
+	hello.pid = MyProcPid;
+	if (!csv_service_ask(&hello, sizeof(hello), NULL, &answer, NULL))
+		return false;
+	if (answer.hello.version == hello.version &&
+		answer.hello.sizes == hello.sizes)
+		return true;
+	if (answer.hello.version <= hello.version)
+		csv_service_tell(&retire, sizeof(retire));
+	disconnect();
+	return false;
+}
+
+/* has the program ended meanwhile, or an ERROR left an answer to come? */
+static bool
+is_usable(void)
+{
+	char		byte;
+
+	return service >= 0 && !is_asking &&
+		recv(service, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
+}
+
+static bool
+try_to_connect(void)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int			fd;
+
+	strlcpy(address.sun_path, CSV_SERVICE_SOCKET, sizeof(address.sun_path));
+	if (!AcquireExternalFD())
+		return false;
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0 ||
+		connect(fd, (struct sockaddr *) &address, sizeof(address)) != 0 ||
+		!csv_wire_is_own_user(fd))
+	{
+		if (fd >= 0)
+			close(fd);
+		ReleaseExternalFD();
+		return false;
+	}
+	events = csv_wait_event_set(3);
+	AddWaitEventToSet(events, WL_SOCKET_READABLE, fd, NULL, NULL);
+	AddWaitEventToSet(events, WL_LATCH_SET, PGINVALID_SOCKET, MyLatch, NULL);
+	AddWaitEventToSet(events, WL_EXIT_ON_PM_DEATH, PGINVALID_SOCKET, NULL, NULL);
+	service = fd;
+	number++;
+	return say_hello();
+}
+
+static void
+warn_of_start(const char *reason, const char *hint)
+{
+	static bool warned = false;
+
+	if (!warned)
+		ereport(WARNING,
+				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				 errmsg("could not start csv_gpu_service: %s", reason),
+				 errhint("%s", hint)));
+	warned = true;
+}
+
+/* is the worker of this handle, which this session had started, at its end? */
+static bool
+has_stopped(BackgroundWorkerHandle *handle)
+{
+	pid_t		pid;
+	BgwHandleStatus status = GetBackgroundWorkerPid(handle, &pid);
+
+	return status == BGWH_STOPPED || status == BGWH_POSTMASTER_DIED;
+}
+
+/* have the program started, and wait until it is there */
+static bool
+start_and_connect(void)
+{
+	BackgroundWorkerHandle *handle = NULL;
+	TimestampTz end = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
+												  CSV_START_MILLISECONDS);
+
+	while (GetCurrentTimestamp() < end)
+	{
+		if (handle == NULL && !csv_worker_exists())
+		{
+			handle = csv_worker_start();
+			if (handle == NULL)
+			{
+				warn_of_start("there is no place for its background worker",
+							  "You may need to increase max_worker_processes.");
+				return false;
+			}
+		}
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT |
+						 WL_EXIT_ON_PM_DEATH, CSV_LOOK_MILLISECONDS,
+						 PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		csv_check_interrupts();
+		if (try_to_connect())
+			return true;
+		if (handle != NULL && has_stopped(handle))
+		{
+			/* in favour of another one, or in vain */
+			if (!csv_worker_exists())
+			{
+				warn_of_start("it has ended", "The server's log says why.");
+				return false;
+			}
+			pfree(handle);
+			handle = NULL;
+		}
+	}
+	warn_of_start("it does not answer", "The server's log may say why.");
+	return false;
+}
+
+bool
+csv_service_connect(bool start)
+{
+	if (is_usable())
+		return true;
+	disconnect();
+	return try_to_connect() || (start && start_and_connect());
+}

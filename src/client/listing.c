@@ -1,0 +1,251 @@
+/*
+ * listing.c
+ *		What all sessions share, for SQL: csv_gpu_resident(), csv_gpu_forget().
+ */
+#include "postgres.h"
+
+#include <unistd.h>
+
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "nodes/pg_list.h"
+#include "nodes/value.h"
+#include "utils/acl.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+
+#include "client/connection.h"
+#include "compat.h"
+#include "wire/store.h"
+
+/* from 1970 to 2000 */
+#define CSV_UNIX_TO_POSTGRES_MICROSECONDS \
+	((int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY)
+
+/* a set of columns, as a table of this database uses it */
+typedef struct Listed
+{
+	const CsvListEntry *entry;
+	const CsvKeyColumn *columns;
+	const CsvGroupingMessage *groupings;
+} Listed;
+
+/* ---- the list ---- */
+
+/* n entries at *at, if all are before the end; moves on */
+static const void *
+take(char **at, const char *end, uint32 n, Size size)
+{
+	const void *entries = *at;
+
+	if (n > (Size) (end - *at) / size)
+		elog(ERROR, "csv_gpu_service sent a list that is not as it should be");
+	*at += n * size;
+	return entries;
+}
+
+/* the file's bytes; NULL with errno, but no ERROR */
+static char *
+read_list(int file, Size nbytes)
+{
+	char	   *bytes = palloc_extended(nbytes + 1,
+										MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
+	Size		done = 0;
+
+	while (bytes != NULL && done < nbytes)
+	{
+		ssize_t		n = pread(file, bytes + done, nbytes - done, (off_t) done);
+
+		if (n <= 0)
+			return NULL;
+		done += (Size) n;
+	}
+	return bytes;
+}
+
+/* those of this database, the one used last first; NULL with 0: no program runs */
+static Listed *
+list_sets(int *n)
+{
+	CsvListMessage message = {CSV_MESSAGE_LIST, MyDatabaseId};
+	CsvMessage	answer;
+	CsvDescriptors came;
+	int64		nbytes;
+	char	   *at;
+	char	   *end;
+	Listed	   *listed;
+
+	*n = 0;
+	if (!csv_service_connect(false) ||
+		!csv_service_ask(&message, sizeof(message), NULL, &answer, &came))
+		return NULL;
+	nbytes = came.n == 1 ? csv_memory_file_size(came.files[0], true) : -1;
+	at = nbytes >= 0 ? read_list(came.files[0], (Size) nbytes) : NULL;
+	csv_wire_close(&came);
+	if (at == NULL)
+		elog(ERROR, "could not read a list of csv_gpu_service: %m");
+	end = at + nbytes;
+	if (answer.listed.nentries > (Size) nbytes / sizeof(CsvListEntry))
+		elog(ERROR, "csv_gpu_service sent a list that is not as it should be");
+	*n = (int) answer.listed.nentries;
+	listed = palloc(sizeof(Listed) * (*n + 1));
+	for (int i = 0; i < *n; i++)
+	{
+		const CsvListEntry *entry = take(&at, end, 1, sizeof(CsvListEntry));
+
+		listed[i].entry = entry;
+		listed[i].columns = take(&at, end, entry->ncolumns,
+								 sizeof(CsvKeyColumn));
+		listed[i].groupings = take(&at, end, entry->ngroupings,
+								   sizeof(CsvGroupingMessage));
+	}
+	return listed;
+}
+
+/* a table does not use a set any more; all: no table does.  How many have gone? */
+static int32
+forget(const CsvListEntry *entry, bool all)
+{
+	CsvForgetMessage message;
+	CsvMessage	answer;
+
+	memset(&message, 0, sizeof(message));
+	message.kind = CSV_MESSAGE_FORGET;
+	message.all = all;
+	if (!all)
+	{
+		message.set = entry->set;
+		message.database = entry->user.database;
+		message.table = entry->user.table;
+	}
+	return csv_service_ask(&message, sizeof(message), NULL, &answer, NULL) ?
+		(int32) answer.done.count : 0;
+}
+
+/* ---- SQL ---- */
+
+static const char *
+column_name(const Listed *listed, AttrNumber attnum)
+{
+	const char *name = get_attname(listed->entry->user.table, attnum, true);
+
+	return name != NULL ? name : "";
+}
+
+static Datum
+text_array(Datum *texts, int n)
+{
+	return PointerGetDatum(construct_array(texts, n, TEXTOID, -1, false,
+										   TYPALIGN_INT));
+}
+
+static Datum
+column_names(const Listed *listed)
+{
+	int			n = (int) listed->entry->ncolumns;
+	Datum	   *names = palloc(sizeof(Datum) * Max(n, 1));
+
+	for (int i = 0; i < n; i++)
+		names[i] = CStringGetTextDatum(column_name(listed,
+												   listed->columns[i].attnum));
+	return text_array(names, n);
+}
+
+/* each a list of columns, as in a GROUP BY */
+static Datum
+grouping_names(const Listed *listed)
+{
+	List	   *names = NIL;
+	Datum	   *texts;
+	ListCell   *cell;
+	int			n = 0;
+
+	for (uint32 i = 0; i < listed->entry->ngroupings; i++)
+	{
+		const CsvGroupingMessage *grouping = &listed->groupings[i];
+		StringInfoData name;
+
+		initStringInfo(&name);
+		for (uint32 k = 0; k < Min(grouping->nkeys, CSV_MOST_GROUPING_KEYS); k++)
+			appendStringInfo(&name, "%s%s", k > 0 ? ", " : "",
+							 quote_identifier(column_name(listed,
+														  grouping->keys[k].attnum)));
+		names = list_append_unique(names, makeString(name.data));
+	}
+	texts = palloc(sizeof(Datum) * Max(list_length(names), 1));
+	foreach(cell, names)
+		texts[n++] = CStringGetTextDatum(strVal(lfirst(cell)));
+	return text_array(texts, n);
+}
+
+PG_FUNCTION_INFO_V1(csv_gpu_resident);
+
+/*
+ * A row for each file, set of columns, and table of this database that uses it.  Of
+ * tables that the user may read; dropped ones use none any more.
+ */
+Datum
+csv_gpu_resident(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	Listed	   *listed;
+	int			n;
+
+	InitMaterializedSRF(fcinfo, 0);
+	listed = list_sets(&n);
+	for (int i = 0; i < n; i++)
+	{
+		const CsvListEntry *entry = listed[i].entry;
+		Datum		values[8];
+		bool		nulls[8] = {false};
+		bool		is_missing = false;
+		AclResult	allowed = pg_class_aclcheck_ext(entry->user.table,
+													GetUserId(), ACL_SELECT,
+													&is_missing);
+
+		if (is_missing)
+			(void) forget(entry, false);
+		if (is_missing || allowed != ACLCHECK_OK)
+			continue;
+		values[0] = CStringGetTextDatum(pnstrdup(entry->user.filename,
+												 CSV_NAME_BYTES));
+		values[1] = ObjectIdGetDatum(entry->user.table);
+		values[2] = column_names(&listed[i]);
+		values[3] = Int64GetDatum((int64) entry->nrows);
+		values[4] = Int64GetDatum((int64) entry->nbytes);
+		values[5] = CStringGetTextDatum(entry->on_device ? "host, device" :
+										"host");
+		values[6] = TimestampTzGetDatum(entry->last_used -
+										CSV_UNIX_TO_POSTGRES_MICROSECONDS);
+		values[7] = grouping_names(&listed[i]);
+		tuplestore_putvalues(result->setResult, result->setDesc, values,
+							 nulls);
+	}
+	return (Datum) 0;
+}
+
+PG_FUNCTION_INFO_V1(csv_gpu_forget);
+
+/*
+ * How many files and sets of columns have gone: all, for a superuser; else those
+ * that only tables of the user's use.
+ */
+Datum
+csv_gpu_forget(PG_FUNCTION_ARGS)
+{
+	int32		nforgotten = 0;
+	Listed	   *listed;
+	int			n;
+
+	if (superuser())
+		PG_RETURN_INT32(csv_service_connect(false) ? forget(NULL, true) : 0);
+	listed = list_sets(&n);
+	for (int i = 0; i < n; i++)
+		if (csv_owns_table(listed[i].entry->user.table, GetUserId()))
+			nforgotten += forget(listed[i].entry, false);
+	PG_RETURN_INT32(nforgotten);
+}

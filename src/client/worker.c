@@ -1,0 +1,367 @@
+/*
+ * worker.c
+ *		Starts csv_gpu_service, and looks after it.
+ */
+#include "postgres.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "libpq/pqsignal.h"
+#include "miscadmin.h"
+#include "postmaster/bgworker.h"
+#include "postmaster/interrupt.h"
+#include "postmaster/postmaster.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "storage/proc.h"
+#include "utils/guc.h"
+#include "utils/wait_event.h"
+
+#include "client/worker.h"
+#include "compat.h"
+#include "settings.h"
+#include "wire/descriptors.h"
+#include "wire/message.h"
+
+#define CSV_SERVICE_PROGRAM	"csv_gpu_service"
+
+/* the program is the first to go where memory is short: it loses nothing */
+#define CSV_OOM_SCORE		"1000"
+
+/* connections that are not accepted yet */
+#define CSV_BACKLOG			1024
+
+extern PGDLLEXPORT void csv_gpu_service_main(Datum arg);
+
+/* ---- for sessions ---- */
+
+static struct flock
+whole_file(void)
+{
+	struct flock lock;
+
+	memset(&lock, 0, sizeof(lock));
+	lock.l_type = F_WRLCK;
+	lock.l_whence = SEEK_SET;
+	return lock;
+}
+
+bool
+csv_worker_exists(void)
+{
+	struct flock lock = whole_file();
+	int			file = open(CSV_SERVICE_LOCKED, O_RDWR | O_CLOEXEC);
+	bool		taken;
+
+	if (file < 0)
+		return false;
+	taken = fcntl(file, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+	close(file);
+	return taken;
+}
+
+BackgroundWorkerHandle *
+csv_worker_start(void)
+{
+	BackgroundWorker worker;
+	BackgroundWorkerHandle *handle;
+
+	if (!IsUnderPostmaster)
+		return NULL;
+	memset(&worker, 0, sizeof(worker));
+	strlcpy(worker.bgw_name, "csv_gpu_fdw service", BGW_MAXLEN);
+	strlcpy(worker.bgw_type, "csv_gpu_fdw service", BGW_MAXLEN);
+	worker.bgw_flags = BGWORKER_SHMEM_ACCESS;
+	worker.bgw_start_time = BgWorkerStart_ConsistentState;
+	worker.bgw_restart_time = BGW_NEVER_RESTART;
+	strlcpy(worker.bgw_library_name, "csv_gpu_fdw",
+			sizeof(worker.bgw_library_name));
+	strlcpy(worker.bgw_function_name, "csv_gpu_service_main", BGW_MAXLEN);
+	worker.bgw_notify_pid = MyProcPid;
+	return RegisterDynamicBackgroundWorker(&worker, &handle) ? handle : NULL;
+}
+
+/* ---- the worker ---- */
+
+/* what the program is given */
+typedef struct Given
+{
+	int			listen;
+	int			control;		/* the program's end */
+	int			lock;
+	char		path[MAXPGPATH];	/* its own */
+} Given;
+
+static pid_t program_pid = 0;
+
+static void
+handle_child(SIGNAL_ARGS)
+{
+	int			save_errno = errno;
+
+	SetLatch(MyLatch);
+	errno = save_errno;
+}
+
+/* end the program, if it is there, and take back the socket: on_proc_exit() */
+static void
+end_program(int code, Datum arg)
+{
+	if (program_pid > 0)
+	{
+		kill(program_pid, SIGTERM);
+		while (waitpid(program_pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	program_pid = 0;
+	unlink(CSV_SERVICE_SOCKET);
+}
+
+/* false: another one is the server's service */
+static bool
+take_lock(Given *given)
+{
+	struct flock lock = whole_file();
+
+	given->lock = open(CSV_SERVICE_LOCKED, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (given->lock < 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not open file \"%s\": %m", CSV_SERVICE_LOCKED)));
+	return fcntl(given->lock, F_OFD_SETLK, &lock) == 0;
+}
+
+static void
+open_socket(Given *given)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	mode_t		mask = umask(0177);
+	bool		good;
+
+	strlcpy(address.sun_path, CSV_SERVICE_SOCKET, sizeof(address.sun_path));
+	unlink(CSV_SERVICE_SOCKET); /* of one that was killed */
+	given->listen = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC |
+						   SOCK_NONBLOCK, 0);
+	good = given->listen >= 0 &&
+		bind(given->listen, (struct sockaddr *) &address,
+			 sizeof(address)) == 0 &&
+		listen(given->listen, CSV_BACKLOG) == 0;
+	umask(mask);
+	if (!good)
+		ereport(ERROR,
+				(errcode_for_socket_access(),
+				 errmsg("could not create socket \"%s\": %m",
+						CSV_SERVICE_SOCKET)));
+}
+
+/* the program is beside this library */
+static void
+find_program(Given *given)
+{
+	Dl_info		library;
+	char		directory[MAXPGPATH];
+
+	if (dladdr((const void *) csv_gpu_service_main, &library) == 0)
+		elog(ERROR, "could not find this library's file");
+	strlcpy(directory, library.dli_fname, sizeof(directory));
+	get_parent_directory(directory);
+	join_path_components(given->path, directory, CSV_SERVICE_PROGRAM);
+}
+
+/* ---- between fork and exec: only calls that are safe there ---- */
+
+static void
+raise_oom_score(void)
+{
+	int			file = open("/proc/self/oom_score_adj", O_WRONLY);
+	ssize_t		n;
+
+	if (file < 0)
+		return;
+	n = write(file, CSV_OOM_SCORE, strlen(CSV_OOM_SCORE));
+	(void) n;
+	close(file);
+}
+
+/* all descriptors from this one on */
+static void
+close_from(int first)
+{
+	struct rlimit files;
+
+#ifdef SYS_close_range
+	if (syscall(SYS_close_range, first, ~0U, 0) == 0)
+		return;
+#endif
+	if (getrlimit(RLIMIT_NOFILE, &files) != 0)
+		return;
+	for (int file = first; file < (int) files.rlim_cur; file++)
+		close(file);
+}
+
+/* become the program; does not return */
+static void
+become_program(const Given *given, pid_t parent, int failed)
+{
+	const int	wanted[] = {
+		[0] = given->listen,
+		[1] = postmaster_alive_fds[POSTMASTER_FD_WATCH],
+		[2] = given->control,
+		[3] = given->lock,
+		[4] = failed
+	};
+	int			high[lengthof(wanted)];
+	char	   *argv[] = {(char *) given->path, NULL};
+	int			error;
+	ssize_t		n;
+
+	/* it sets its own, and lets signals in then */
+	for (int number = 1; number < NSIG; number++)
+		signal(number, SIG_DFL);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(0);
+	raise_oom_score();
+
+	/* out of the way first */
+	for (size_t i = 0; i < lengthof(wanted); i++)
+		if ((high[i] = fcntl(wanted[i], F_DUPFD, 16)) < 0)
+			_exit(0);
+	for (size_t i = 0; i < lengthof(wanted); i++)
+		if (dup2(high[i], CSV_SERVICE_LISTEN + (int) i) < 0)
+			_exit(0);
+	failed = CSV_SERVICE_LISTEN + (int) lengthof(wanted) - 1;
+	close_from(failed + 1);
+	fcntl(failed, F_SETFD, FD_CLOEXEC);
+	execv(given->path, argv);
+	error = errno;
+	n = write(failed, &error, sizeof(error));
+	(void) n;
+	_exit(0);
+}
+
+/* ERROR where it cannot be */
+static void
+start_program(const Given *given)
+{
+	sigset_t	all;
+	sigset_t	before;
+	pid_t		parent = getpid();
+	int			failed[2];
+	int			error = 0;
+	ssize_t		n;
+
+	if (pipe2(failed, O_CLOEXEC) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not create pipe: %m")));
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	program_pid = fork();
+	if (program_pid == 0)
+		become_program(given, parent, failed[1]);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (program_pid < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("could not fork: %m")));
+	close(failed[1]);
+	while ((n = read(failed[0], &error, sizeof(error))) < 0 && errno == EINTR)
+		;
+	close(failed[0]);
+	if (n != sizeof(error))
+		return;
+	errno = error;
+	ereport(ERROR,
+			(errcode_for_file_access(),
+			 errmsg("could not start program \"%s\": %m", given->path)));
+}
+
+/* ---- as long as it is there ---- */
+
+static void
+tell_limits(int control)
+{
+	CsvLimitsMessage limits;
+
+	memset(&limits, 0, sizeof(limits));
+	limits.kind = CSV_MESSAGE_LIMITS;
+	limits.resident_bytes = (uint64) csv_settings.resident_memory;
+	if (!csv_wire_send(control, &limits, sizeof(limits), NULL))
+		ereport(LOG,
+				(errcode_for_socket_access(),
+				 errmsg("could not send limits to csv_gpu_service: %m")));
+}
+
+/* has the program ended?  It is to do so with status 0 */
+static bool
+has_ended(void)
+{
+	int			status;
+
+	if (waitpid(program_pid, &status, WNOHANG) != program_pid)
+		return false;
+	program_pid = 0;
+	if (WIFSIGNALED(status))
+		ereport(LOG,
+				(errmsg("csv_gpu_service was terminated by signal %d: %s",
+						WTERMSIG(status), pg_strsignal(WTERMSIG(status)))));
+	else if (WEXITSTATUS(status) != 0)
+		ereport(LOG,
+				(errmsg("csv_gpu_service exited with exit code %d",
+						WEXITSTATUS(status))));
+	return true;
+}
+
+void
+csv_gpu_service_main(Datum arg)
+{
+	Given		given;
+	int			control[2];
+
+	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
+	pqsignal(SIGHUP, SignalHandlerForConfigReload);
+	pqsignal(SIGCHLD, handle_child);
+	BackgroundWorkerUnblockSignals();
+
+	memset(&given, 0, sizeof(given));
+	if (!take_lock(&given))
+		proc_exit(0);
+	on_proc_exit(end_program, (Datum) 0);
+	find_program(&given);
+	open_socket(&given);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0,
+				   control) != 0)
+		ereport(ERROR,
+				(errcode_for_socket_access(),
+				 errmsg("could not create sockets: %m")));
+	given.control = control[1];
+	tell_limits(control[0]);
+	start_program(&given);
+	close(given.listen);
+	close(given.control);
+
+	while (!ShutdownRequestPending && !has_ended())
+	{
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, -1,
+						 PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		if (ConfigReloadPending)
+		{
+			ConfigReloadPending = false;
+			ProcessConfigFile(PGC_SIGHUP);
+			tell_limits(control[0]);
+		}
+	}
+	proc_exit(0);
+}

@@ -1,0 +1,276 @@
+/*
+ * main.c
+ *		csv_gpu_service: the program that keeps what all sessions of a server share.
+ *
+ * A background worker of the server starts it and looks after it
+ * (client/worker.c), and gives it what it needs as descriptors: the program opens
+ * no file by its path.  It ends, always with exit status 0, when it is told by a
+ * signal, when the server or that worker ends, when a newer session asks it to, or
+ * when nothing is kept and nobody has asked for anything for some time.
+ *
+ *		csv_gpu_service [SECONDS]	so long; else CSV_IDLE_SECONDS
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE				/* accept4 */
+#endif
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/queue.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "serve.h"
+#include "wire/descriptors.h"
+
+#define CSV_IDLE_SECONDS	300
+#define MOST_EVENTS			64
+
+typedef struct Connection
+{
+	LIST_ENTRY(Connection) of_all;
+	int			socket;
+	CsvClient  *client;
+} Connection;
+
+typedef struct Program
+{
+	CsvService *service;
+	int			poll;
+	LIST_HEAD(, Connection) connections;
+	time_t		last_asked;
+	time_t		idle_seconds;
+} Program;
+
+/*
+ * Nothing has to be put in order, and nothing that hangs may keep it from ending:
+ * an orphan is not to end by a signal, which could look to the server like a crash
+ * of its own.
+ */
+static void
+end_at_once(int signal)
+{
+	(void) signal;
+	_exit(0);
+}
+
+static void
+set_signals(void)
+{
+	static const int ending[] = {SIGTERM, SIGINT, SIGQUIT};
+	struct sigaction action;
+	sigset_t	none;
+
+	memset(&action, 0, sizeof(action));
+	action.sa_handler = end_at_once;
+	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
+		sigaction(ending[i], &action, NULL);
+	action.sa_handler = SIG_IGN;
+	sigaction(SIGPIPE, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* as many descriptors as may be: each set of columns has one */
+static void
+raise_limits(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) != 0)
+		return;
+	files.rlim_cur = files.rlim_max;
+	(void) setrlimit(RLIMIT_NOFILE, &files);
+}
+
+static time_t
+seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
+/* ---- connections ---- */
+
+static bool
+watch(const Program *program, int descriptor, void *of)
+{
+	struct epoll_event event;
+
+	memset(&event, 0, sizeof(event));
+	event.events = EPOLLIN;
+	event.data.ptr = of;
+	return epoll_ctl(program->poll, EPOLL_CTL_ADD, descriptor, &event) == 0;
+}
+
+static Connection *
+add_connection(Program *program, int socket)
+{
+	Connection *connection = calloc(1, sizeof(Connection));
+
+	if (connection == NULL)
+		return NULL;
+	connection->socket = socket;
+	if (!watch(program, socket, connection))
+	{
+		free(connection);
+		return NULL;
+	}
+	LIST_INSERT_HEAD(&program->connections, connection, of_all);
+	return connection;
+}
+
+static void
+drop_connection(Connection *connection)
+{
+	LIST_REMOVE(connection, of_all);
+	close(connection->socket);
+	if (connection->client != NULL)
+		csv_client_free(connection->client);
+	free(connection);
+}
+
+/* who else is of this user may connect, and nobody of another one */
+static void
+accept_client(Program *program)
+{
+	int			socket = accept4(CSV_SERVICE_LISTEN, NULL, NULL,
+								 SOCK_CLOEXEC | SOCK_NONBLOCK);
+	Connection *connection;
+
+	if (socket < 0)
+		return;
+	if (!csv_wire_is_own_user(socket) ||
+		(connection = add_connection(program, socket)) == NULL)
+	{
+		close(socket);
+		return;
+	}
+	connection->client = csv_client_create(program->service);
+	if (connection->client == NULL)
+		drop_connection(connection);
+}
+
+/* false: the client is to go */
+static bool
+serve_client(Program *program, Connection *connection)
+{
+	CsvMessage	message;
+	CsvDescriptors descriptors;
+	CsvReply	reply;
+	ssize_t		nbytes = csv_wire_receive(connection->socket, &message,
+										  &descriptors);
+	bool		good;
+
+	if (nbytes < 0 && errno == EAGAIN)
+		return true;
+	if (nbytes <= 0)
+		return false;
+	program->last_asked = seconds();
+	good = csv_client_handle(connection->client, &message, (size_t) nbytes,
+							 &descriptors, &reply);
+	csv_wire_close(&descriptors);
+
+	/* it waits for the answer, so there is room for that */
+	if (good && reply.nbytes > 0)
+		good = csv_wire_send(connection->socket, &reply.message, reply.nbytes,
+							 &reply.descriptors);
+	if (reply.close)
+		csv_wire_close(&reply.descriptors);
+	return good;
+}
+
+/* false: the worker is gone */
+static bool
+hear_worker(Program *program)
+{
+	CsvMessage	message;
+	CsvDescriptors descriptors;
+	ssize_t		nbytes = csv_wire_receive(CSV_SERVICE_CONTROL, &message,
+										  &descriptors);
+
+	if (nbytes < 0 && errno == EAGAIN)
+		return true;
+	csv_wire_close(&descriptors);
+	if (nbytes != (ssize_t) sizeof(CsvLimitsMessage) ||
+		message.kind != CSV_MESSAGE_LIMITS)
+		return false;
+	csv_service_set_limits(program->service, &message.limits);
+	return true;
+}
+
+/* ---- the program ---- */
+
+/* what an event is of, beside a connection */
+static char server_event;
+static char listen_event;
+static char worker_event;
+
+static bool
+is_over(const Program *program)
+{
+	if (csv_service_is_retired(program->service))
+		return true;
+	return csv_service_is_empty(program->service) &&
+		seconds() - program->last_asked >= program->idle_seconds;
+}
+
+/* false: it is to end */
+static bool
+handle_event(Program *program, const struct epoll_event *event)
+{
+	void	   *of = event->data.ptr;
+
+	if (of == &server_event)
+		return false;
+	if (of == &worker_event)
+		return hear_worker(program);
+	if (of == &listen_event)
+		accept_client(program);
+	else if (!serve_client(program, of))
+		drop_connection(of);
+	return true;
+}
+
+int
+main(int argc, char **argv)
+{
+	Program		program;
+	struct epoll_event events[MOST_EVENTS];
+
+	set_signals();
+	raise_limits();
+	memset(&program, 0, sizeof(program));
+	LIST_INIT(&program.connections);
+	program.idle_seconds = argc > 1 ? atol(argv[1]) : CSV_IDLE_SECONDS;
+	program.last_asked = seconds();
+	program.service = csv_service_create();
+	program.poll = epoll_create1(EPOLL_CLOEXEC);
+	if (program.service == NULL || program.poll < 0 ||
+		!watch(&program, CSV_SERVICE_SERVER, &server_event) ||
+		!watch(&program, CSV_SERVICE_CONTROL, &worker_event) ||
+		!watch(&program, CSV_SERVICE_LISTEN, &listen_event))
+	{
+		fprintf(stderr, "csv_gpu_service is started by PostgreSQL: %s\n",
+				strerror(errno));
+		return 0;
+	}
+	while (!is_over(&program))
+	{
+		int			n = epoll_wait(program.poll, events, MOST_EVENTS, 1000);
+
+		/* a connection has one event at most, so that none is of one that is gone */
+		for (int i = 0; i < n; i++)
+			if (!handle_event(&program, &events[i]))
+				return 0;
+	}
+	return 0;
+}

@@ -1,0 +1,501 @@
+/*
+ * serve.c
+ *		Checks messages, and does what they say.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "serve.h"
+#include "wire/store.h"
+
+/* of one client */
+#define MOST_PINS		4096
+#define MOST_MAKINGS	1024
+
+struct CsvService
+{
+	CsvRegister *all;
+	CsvLimitsMessage limits;
+	bool		retired;
+	int64_t		since;			/* microseconds since 1970 */
+	uint64_t	hits;
+	uint64_t	misses;
+};
+
+typedef struct Pin
+{
+	LIST_ENTRY(Pin) of_client;
+	CsvSet	   *set;
+} Pin;
+
+/* columns that the client makes */
+typedef struct Making
+{
+	LIST_ENTRY(Making) of_client;
+	uint32_t	number;
+	uint64_t	nbytes;			/* that it was promised */
+} Making;
+
+struct CsvClient
+{
+	CsvService *service;
+	bool		is_known;		/* has said hello */
+	LIST_HEAD(, Pin) pins;
+	int			npins;
+	LIST_HEAD(, Making) makings;
+	int			nmakings;
+};
+
+CsvService *
+csv_service_create(void)
+{
+	CsvService *service = calloc(1, sizeof(CsvService));
+	struct timespec now;
+
+	if (service == NULL)
+		return NULL;
+	service->all = csv_register_create();
+	if (service->all == NULL)
+	{
+		free(service);
+		return NULL;
+	}
+	clock_gettime(CLOCK_REALTIME, &now);
+	service->since = (int64_t) now.tv_sec * 1000000 + now.tv_nsec / 1000;
+	return service;
+}
+
+void
+csv_service_free(CsvService *service)
+{
+	csv_register_free(service->all);
+	free(service);
+}
+
+void
+csv_service_set_limits(CsvService *service, const CsvLimitsMessage *limits)
+{
+	service->limits = *limits;
+	csv_register_limit(service->all, limits->resident_bytes);
+}
+
+bool
+csv_service_is_empty(const CsvService *service)
+{
+	return csv_register_is_empty(service->all) &&
+		csv_register_bytes(service->all) == 0;
+}
+
+bool
+csv_service_is_retired(const CsvService *service)
+{
+	return service->retired;
+}
+
+/* ---- clients ---- */
+
+CsvClient *
+csv_client_create(CsvService *service)
+{
+	CsvClient  *client = calloc(1, sizeof(CsvClient));
+
+	if (client != NULL)
+		client->service = service;
+	return client;
+}
+
+static void
+drop_pin(CsvClient *client, Pin *pin)
+{
+	csv_register_unpin(client->service->all, pin->set);
+	LIST_REMOVE(pin, of_client);
+	client->npins--;
+	free(pin);
+}
+
+static void
+drop_making(CsvClient *client, Making *making)
+{
+	csv_register_give_back(client->service->all, making->nbytes);
+	LIST_REMOVE(making, of_client);
+	client->nmakings--;
+	free(making);
+}
+
+void
+csv_client_free(CsvClient *client)
+{
+	while (!LIST_EMPTY(&client->pins))
+		drop_pin(client, LIST_FIRST(&client->pins));
+	while (!LIST_EMPTY(&client->makings))
+		drop_making(client, LIST_FIRST(&client->makings));
+	free(client);
+}
+
+static Pin *
+find_pin(const CsvClient *client, uint64_t set)
+{
+	Pin		   *pin;
+
+	LIST_FOREACH(pin, &client->pins, of_client)
+		if (csv_set_number(pin->set) == set)
+			return pin;
+	return NULL;
+}
+
+static Making *
+find_making(const CsvClient *client, uint32_t number)
+{
+	Making	   *making;
+
+	LIST_FOREACH(making, &client->makings, of_client)
+		if (making->number == number)
+			return making;
+	return NULL;
+}
+
+/* ---- replies ---- */
+
+static bool
+reply_done(CsvReply *reply, uint32_t kind, uint32_t count)
+{
+	reply->message.done.kind = kind;
+	reply->message.done.count = count;
+	reply->nbytes = sizeof(CsvDoneMessage);
+	return true;
+}
+
+static void
+reply_with_file(CsvReply *reply, int file, bool close)
+{
+	reply->descriptors.n = 1;
+	reply->descriptors.files[0] = file;
+	reply->close = close;
+}
+
+/* ---- is a message as it should be? ---- */
+
+/* one that ends with the columns that it has */
+static bool
+is_wanted(const CsvWanted *wanted, size_t before, size_t nbytes)
+{
+	size_t		least = before + offsetof(CsvWanted, columns);
+
+	if (nbytes < least || wanted->ncolumns > CSV_MOST_KEPT_COLUMNS ||
+		nbytes != least + sizeof(CsvKeyColumn) * wanted->ncolumns)
+		return false;
+	for (uint32_t i = 0; i < wanted->ncolumns; i++)
+		if (wanted->columns[i].decimal > 1)
+			return false;
+	return wanted->positions <= 1;
+}
+
+static bool
+is_find(const CsvFindMessage *find, size_t nbytes)
+{
+	return is_wanted(&find->wanted, offsetof(CsvFindMessage, wanted), nbytes) &&
+		memchr(find->user.filename, 0, CSV_NAME_BYTES) != NULL &&
+		find->has_bad_values <= 1;
+}
+
+/* the file that came along, if it is the one the client means */
+static bool
+is_that_file(const CsvFileIdentity *file, int descriptor)
+{
+	struct stat st;
+	CsvFileIdentity identity;
+
+	if (fstat(descriptor, &st) != 0 || !S_ISREG(st.st_mode))
+		return false;
+	identity = csv_file_identity(&st);
+	return csv_same_file(&identity, file);
+}
+
+/* ---- what they ask ---- */
+
+static bool
+handle_hello(CsvClient *client, const CsvMessage *message, size_t nbytes,
+			 CsvDescriptors *descriptors, CsvReply *reply)
+{
+	const CsvHelloMessage *hello = &message->hello;
+	CsvHelloMessage *answer = &reply->message.hello;
+
+	(void) nbytes;
+	(void) descriptors;
+	memset(answer, 0, sizeof(*answer));
+	answer->kind = CSV_MESSAGE_HELLO;
+	answer->version = CSV_WIRE_VERSION;
+	answer->sizes = csv_wire_sizes();
+	answer->pid = getpid();
+	reply->nbytes = sizeof(*answer);
+	client->is_known = hello->version == answer->version &&
+		hello->sizes == answer->sizes;
+	return true;
+}
+
+static bool
+handle_retire(CsvClient *client, const CsvMessage *message, size_t nbytes,
+			  CsvDescriptors *descriptors, CsvReply *reply)
+{
+	(void) message;
+	(void) nbytes;
+	(void) descriptors;
+	(void) reply;
+	client->service->retired = true;
+	return true;
+}
+
+static bool
+handle_find(CsvClient *client, const CsvMessage *message, size_t nbytes,
+			CsvDescriptors *descriptors, CsvReply *reply)
+{
+	const CsvFindMessage *find = &message->find;
+	CsvFoundMessage *answer = &reply->message.found;
+	CsvSet	   *set = NULL;
+	Pin		   *pin;
+
+	if (!is_find(find, nbytes) || client->npins == MOST_PINS)
+		return false;
+	memset(answer, 0, sizeof(*answer));
+	answer->kind = CSV_MESSAGE_FIND;
+	reply->nbytes = sizeof(*answer);
+	pin = malloc(sizeof(Pin));
+	if (pin != NULL && is_that_file(&find->file, descriptors->files[0]))
+		set = csv_register_find(client->service->all, &find->file,
+								&find->wanted, &find->user);
+	if (set == NULL)
+	{
+		free(pin);
+		client->service->misses++;
+		return true;
+	}
+	client->service->hits++;
+	pin->set = set;
+	LIST_INSERT_HEAD(&client->pins, pin, of_client);
+	client->npins++;
+	answer->found = 1;
+	answer->set = csv_set_number(set);
+	answer->nrows = csv_set_nrows(set);
+	reply_with_file(reply, csv_set_file(set), false);
+	return true;
+}
+
+static bool
+handle_release(CsvClient *client, const CsvMessage *message, size_t nbytes,
+			   CsvDescriptors *descriptors, CsvReply *reply)
+{
+	Pin		   *pin = find_pin(client, message->set.set);
+
+	(void) nbytes;
+	(void) descriptors;
+	(void) reply;
+	if (pin != NULL)
+		drop_pin(client, pin);
+	return pin != NULL;
+}
+
+static bool
+handle_look(CsvClient *client, const CsvMessage *message, size_t nbytes,
+			CsvDescriptors *descriptors, CsvReply *reply)
+{
+	const CsvLookMessage *look = &message->look;
+	CsvFoundMessage *answer = &reply->message.found;
+
+	(void) descriptors;
+	if (!is_wanted(&look->wanted, offsetof(CsvLookMessage, wanted), nbytes) ||
+		look->nfiles > CSV_MOST_IDENTITIES)
+		return false;
+	memset(answer, 0, sizeof(*answer));
+	answer->kind = CSV_MESSAGE_LOOK;
+	answer->found = 1;
+	reply->nbytes = sizeof(*answer);
+	for (uint32_t i = 0; i < look->nfiles && answer->found; i++)
+	{
+		const CsvSet *set = csv_register_look(client->service->all,
+											  &look->files[i], &look->wanted);
+
+		answer->found = set != NULL;
+		if (set != NULL)
+			answer->nrows += csv_set_nrows(set);
+	}
+	return true;
+}
+
+static bool
+handle_room(CsvClient *client, const CsvMessage *message, size_t nbytes,
+			CsvDescriptors *descriptors, CsvReply *reply)
+{
+	const CsvRoomMessage *room = &message->room;
+	Making	   *making = find_making(client, room->making);
+	bool		may;
+
+	(void) nbytes;
+	(void) descriptors;
+	if (room->making == 0)
+		return false;
+	if (room->nbytes == 0)
+	{
+		if (making != NULL)
+			drop_making(client, making);
+		return true;
+	}
+	if (making == NULL)
+	{
+		if (client->nmakings == MOST_MAKINGS ||
+			(making = calloc(1, sizeof(Making))) == NULL)
+			return reply_done(reply, CSV_MESSAGE_ROOM, 0);
+		making->number = room->making;
+		LIST_INSERT_HEAD(&client->makings, making, of_client);
+		client->nmakings++;
+	}
+	may = csv_register_promise(client->service->all, making->nbytes, room);
+	if (may && room->nbytes > making->nbytes)
+		making->nbytes = room->nbytes;
+	return reply_done(reply, CSV_MESSAGE_ROOM, may);
+}
+
+static bool
+handle_keep(CsvClient *client, const CsvMessage *message, size_t nbytes,
+			CsvDescriptors *descriptors, CsvReply *reply)
+{
+	const CsvFindMessage *keep = &message->find;
+	Making	   *making = find_making(client, keep->making);
+	bool		kept;
+
+	if (!is_find(keep, nbytes) || making == NULL)
+		return false;
+	drop_making(client, making);
+	kept = is_that_file(&keep->file, descriptors->files[0]) &&
+		csv_register_keep(client->service->all, keep, descriptors->files[1]);
+	if (kept)
+		descriptors->n = 1;
+	return reply_done(reply, CSV_MESSAGE_KEEP, kept);
+}
+
+static bool
+handle_grouping(CsvClient *client, const CsvMessage *message, size_t nbytes,
+				CsvDescriptors *descriptors, CsvReply *reply)
+{
+	const CsvGroupingMessage *keys = &message->grouping;
+	CsvRegister *all = client->service->all;
+	Pin		   *pin = find_pin(client, keys->set);
+	bool		may_add = false;
+	int			file;
+
+	(void) nbytes;
+	if (pin == NULL || keys->nkeys == 0 || keys->nkeys > CSV_MOST_GROUPING_KEYS)
+		return false;
+	if (descriptors->n == 1 &&
+		csv_set_add_grouping(all, pin->set, keys, descriptors->files[0]))
+		descriptors->n = 0;
+	file = csv_set_grouping(all, pin->set, keys, &may_add);
+	if (file >= 0)
+		reply_with_file(reply, file, false);
+	return reply_done(reply, CSV_MESSAGE_GROUPING, may_add);
+}
+
+static bool
+handle_list(CsvClient *client, const CsvMessage *message, size_t nbytes,
+			CsvDescriptors *descriptors, CsvReply *reply)
+{
+	CsvListedMessage *answer = &reply->message.listed;
+	int			file = csv_memory_file_create("csv_gpu_fdw list");
+	int			n;
+
+	(void) nbytes;
+	(void) descriptors;
+	if (file < 0)
+		return false;
+	n = csv_register_list(client->service->all, message->list.database, file);
+	reply_with_file(reply, file, true);
+	if (n < 0 || !csv_memory_file_seal(file, true))
+		return false;
+	answer->kind = CSV_MESSAGE_LIST;
+	answer->nentries = (uint32_t) n;
+	reply->nbytes = sizeof(*answer);
+	return true;
+}
+
+static bool
+handle_forget(CsvClient *client, const CsvMessage *message, size_t nbytes,
+			  CsvDescriptors *descriptors, CsvReply *reply)
+{
+	(void) nbytes;
+	(void) descriptors;
+	return reply_done(reply, CSV_MESSAGE_FORGET,
+					  csv_register_forget(client->service->all,
+										  &message->forget));
+}
+
+static bool
+handle_statistics(CsvClient *client, const CsvMessage *message, size_t nbytes,
+				  CsvDescriptors *descriptors, CsvReply *reply)
+{
+	const CsvService *service = client->service;
+	CsvStatisticsMessage *answer = &reply->message.statistics;
+
+	(void) message;
+	(void) nbytes;
+	(void) descriptors;
+	memset(answer, 0, sizeof(*answer));
+	answer->kind = CSV_MESSAGE_STATISTICS;
+	answer->pid = getpid();
+	answer->since = service->since;
+	answer->resident_hits = service->hits;
+	answer->resident_misses = service->misses;
+	answer->memory_held = csv_register_bytes(service->all);
+	answer->memory_limit = service->limits.resident_bytes;
+	reply->nbytes = sizeof(*answer);
+	return true;
+}
+
+/* nbytes: 0 where the handler looks at it; descriptors: so many, or one fewer */
+static const struct
+{
+	bool		(*function) (CsvClient *client, const CsvMessage *message,
+							 size_t nbytes, CsvDescriptors *descriptors,
+							 CsvReply *reply);
+	size_t		nbytes;
+	int			ndescriptors;
+	bool		is_optional;
+}			handlers[CSV_NUM_MESSAGE_KINDS] = {
+	[CSV_MESSAGE_HELLO] = {handle_hello, sizeof(CsvHelloMessage), 0, false},
+	[CSV_MESSAGE_RETIRE] = {handle_retire, sizeof(uint32_t), 0, false},
+	[CSV_MESSAGE_FIND] = {handle_find, 0, 1, false},
+	[CSV_MESSAGE_RELEASE] = {handle_release, sizeof(CsvSetMessage), 0, false},
+	[CSV_MESSAGE_LOOK] = {handle_look, 0, 0, false},
+	[CSV_MESSAGE_ROOM] = {handle_room, sizeof(CsvRoomMessage), 0, false},
+	[CSV_MESSAGE_KEEP] = {handle_keep, 0, 2, false},
+	[CSV_MESSAGE_GROUPING] = {handle_grouping, sizeof(CsvGroupingMessage), 1, true},
+	[CSV_MESSAGE_LIST] = {handle_list, sizeof(CsvListMessage), 0, false},
+	[CSV_MESSAGE_FORGET] = {handle_forget, sizeof(CsvForgetMessage), 0, false},
+	[CSV_MESSAGE_STATISTICS] = {handle_statistics, sizeof(uint32_t), 0, false},
+};
+
+bool
+csv_client_handle(CsvClient *client, const CsvMessage *message, size_t nbytes,
+				  CsvDescriptors *descriptors, CsvReply *reply)
+{
+	uint32_t	kind = message->kind;
+	int			missing;
+
+	reply->nbytes = 0;
+	reply->descriptors.n = 0;
+	reply->close = false;
+	if (kind >= CSV_NUM_MESSAGE_KINDS || handlers[kind].function == NULL)
+		return false;
+
+	/* one of another build says which it is, and may ask this one to end */
+	if (!client->is_known && kind != CSV_MESSAGE_HELLO &&
+		kind != CSV_MESSAGE_RETIRE)
+		return false;
+	missing = handlers[kind].ndescriptors - descriptors->n;
+	if ((handlers[kind].nbytes != 0 && nbytes != handlers[kind].nbytes) ||
+		missing < 0 || missing > (int) handlers[kind].is_optional)
+		return false;
+	return handlers[kind].function(client, message, nbytes, descriptors, reply);
+}

@@ -1,0 +1,156 @@
+/*
+ * message.c
+ *		Sends and receives messages, and descriptors with them.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE				/* struct ucred */
+#endif
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "message.h"
+#include "query/query.h"
+
+_Static_assert(sizeof(CsvMessage) <= CSV_WIRE_BYTES,
+			   "a message is no longer than that");
+
+uint64_t
+csv_wire_sizes(void)
+{
+	static const size_t sizes[] = {
+		sizeof(CsvMessage), sizeof(CsvListEntry), sizeof(CsvColumn),
+		sizeof(CsvError), sizeof(CsvDialectOptions), sizeof(CsvQuery),
+		sizeof(CsvInstruction), sizeof(CsvConstant), CSV_NUM_MESSAGE_KINDS
+	};
+	uint64_t	hash = UINT64_C(14695981039346656037);
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		hash = (hash ^ sizes[i]) * UINT64_C(1099511628211);
+	return hash;
+}
+
+/* room for descriptors beside a message */
+typedef union Control
+{
+	struct cmsghdr head;
+	uint8_t		bytes[CMSG_SPACE(sizeof(int) * CSV_WIRE_DESCRIPTORS)];
+} Control;
+
+bool
+csv_wire_send(int socket, const void *message, size_t nbytes,
+			  const CsvDescriptors *descriptors)
+{
+	struct iovec part = {(void *) message, nbytes};
+	struct msghdr head = {.msg_iov = &part,.msg_iovlen = 1};
+	Control		control;
+	ssize_t		n;
+
+	if (descriptors != NULL && descriptors->n > 0)
+	{
+		size_t		size = sizeof(int) * (size_t) descriptors->n;
+
+		memset(&control, 0, sizeof(control));
+		head.msg_control = &control;
+		head.msg_controllen = CMSG_SPACE(size);
+		control.head.cmsg_level = SOL_SOCKET;
+		control.head.cmsg_type = SCM_RIGHTS;
+		control.head.cmsg_len = CMSG_LEN(size);
+		memcpy(CMSG_DATA(&control.head), descriptors->files, size);
+	}
+	do
+		n = sendmsg(socket, &head, MSG_NOSIGNAL | MSG_DONTWAIT);
+	while (n < 0 && errno == EINTR);
+	return n >= 0;
+}
+
+void
+csv_wire_close(CsvDescriptors *descriptors)
+{
+	for (int i = 0; i < descriptors->n; i++)
+		close(descriptors->files[i]);
+	descriptors->n = 0;
+}
+
+int
+csv_wire_take(CsvDescriptors *descriptors)
+{
+	int			file;
+
+	if (descriptors->n == 0)
+		return -1;
+	file = descriptors->files[0];
+	descriptors->n--;
+	memmove(descriptors->files, descriptors->files + 1,
+			sizeof(int) * (size_t) descriptors->n);
+	return file;
+}
+
+/* those that came, as far as there is room; the others are closed */
+static bool
+take_descriptors(struct msghdr *head, CsvDescriptors *descriptors)
+{
+	bool		good = (head->msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0;
+
+	for (struct cmsghdr *part = CMSG_FIRSTHDR(head); part != NULL;
+		 part = CMSG_NXTHDR(head, part))
+	{
+		size_t		n;
+
+		if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS)
+			continue;
+		n = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		for (size_t i = 0; i < n; i++)
+		{
+			int			file;
+
+			memcpy(&file, CMSG_DATA(part) + sizeof(int) * i, sizeof(int));
+			if (descriptors->n < CSV_WIRE_DESCRIPTORS)
+				descriptors->files[descriptors->n++] = file;
+			else
+			{
+				close(file);
+				good = false;
+			}
+		}
+	}
+	return good;
+}
+
+ssize_t
+csv_wire_receive(int socket, CsvMessage *message, CsvDescriptors *descriptors)
+{
+	struct iovec part = {message, sizeof(*message)};
+	Control		control;
+	struct msghdr head = {
+		.msg_iov = &part,.msg_iovlen = 1,
+		.msg_control = &control,.msg_controllen = sizeof(control)
+	};
+	ssize_t		n;
+
+	descriptors->n = 0;
+	do
+		n = recvmsg(socket, &head, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -1;
+	if (!take_descriptors(&head, descriptors) ||
+		(n > 0 && n < (ssize_t) sizeof(message->kind)))
+	{
+		csv_wire_close(descriptors);
+		errno = EBADMSG;
+		return -1;
+	}
+	return n;
+}
+
+bool
+csv_wire_is_own_user(int socket)
+{
+	struct ucred peer;
+	socklen_t	size = sizeof(peer);
+
+	return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+		peer.uid == geteuid();
+}

@@ -1,0 +1,302 @@
+/*
+ * message.h
+ *		What sessions and the program that serves them all (csv_gpu_service) say to
+ *		each other.
+ *
+ * They talk over a Unix socket that keeps messages apart (SOCK_SEQPACKET).  A
+ * session asks, and waits for the answer, except where it says that there is none.
+ * Descriptors go along with messages.  Both ends are of one build, which the first
+ * message makes sure of, so that structs are sent as they are.
+ *
+ * The program believes nothing that it is sent.  A message that is not as it
+ * should be ends the connection.
+ */
+#ifndef CSV_MESSAGE_H
+#define CSV_MESSAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "identity.h"
+
+/* of messages, and of all that is in memory that is shared; newer is greater */
+#define CSV_WIRE_VERSION		1
+
+#define CSV_WIRE_BYTES		16384	/* no message is longer */
+#define CSV_WIRE_DESCRIPTORS	2	/* nor has more of them */
+
+/* columns of a table, as PostgreSQL has at most, with some to spare */
+#define CSV_MOST_KEPT_COLUMNS	1664
+#define CSV_NAME_BYTES			1024	/* a shorter one, with its zero byte */
+#define CSV_MEANING_BYTES		32
+
+typedef enum CsvMessageKind
+{
+	/* the first message, and its answer: CsvHelloMessage */
+	CSV_MESSAGE_HELLO,
+
+	/* a session is newer: end, as soon as nobody is served.  No answer. */
+	CSV_MESSAGE_RETIRE,
+
+	/* CsvFindMessage, with the file; the answer is a CsvFoundMessage */
+	CSV_MESSAGE_FIND,
+	/* CsvSetMessage: a set that was found is no longer used.  No answer. */
+	CSV_MESSAGE_RELEASE,
+	/* CsvLookMessage; the answer is a CsvFoundMessage without a set */
+	CSV_MESSAGE_LOOK,
+
+	/* CsvRoomMessage; the answer, unless it is for none, is a CsvDoneMessage */
+	CSV_MESSAGE_ROOM,
+	/* CsvFindMessage, with the file and the columns: a CsvDoneMessage */
+	CSV_MESSAGE_KEEP,
+
+	/*
+	 * CsvGroupingMessage: without a descriptor, is there one, or may there be; with
+	 * one, take it.  The answer is a CsvDoneMessage, with the grouping to be used, if
+	 * there is one.
+	 */
+	CSV_MESSAGE_GROUPING,
+
+	/* CsvListMessage: a CsvListedMessage, with a memory file of CsvListEntry */
+	CSV_MESSAGE_LIST,
+	/* CsvForgetMessage: a CsvDoneMessage, with the number of sets */
+	CSV_MESSAGE_FORGET,
+	/* the answer is a CsvStatisticsMessage */
+	CSV_MESSAGE_STATISTICS,
+
+	/* from the process that looks after the program: CsvLimitsMessage.  No answer. */
+	CSV_MESSAGE_LIMITS,
+	CSV_NUM_MESSAGE_KINDS
+} CsvMessageKind;
+
+typedef struct CsvHelloMessage
+{
+	uint32_t	kind;
+	uint32_t	version;
+	uint64_t	sizes;			/* of structs, in this build: csv_wire_sizes() */
+	int32_t		pid;
+	int32_t		unused;
+} CsvHelloMessage;
+
+/* ---- kept columns ---- */
+
+/* a column by its number in the table, and whether as scaled integers */
+typedef struct CsvKeyColumn
+{
+	int16_t		attnum;
+	uint16_t	decimal;
+} CsvKeyColumn;
+
+/*
+ * What columns are of, beside the file: a hash of all that shapes them.  Those
+ * that a query wants; `positions`: and where rows start.
+ */
+typedef struct CsvWanted
+{
+	uint8_t		meaning[CSV_MEANING_BYTES];
+	uint32_t	positions;
+	uint32_t	ncolumns;
+	CsvKeyColumn columns[CSV_MOST_KEPT_COLUMNS];
+} CsvWanted;
+
+/* a table that uses them */
+typedef struct CsvTableName
+{
+	uint32_t	database;
+	uint32_t	table;
+	char		filename[CSV_NAME_BYTES];	/* as it calls the file */
+} CsvTableName;
+
+/* ends with the columns that there are, as all messages with a CsvWanted */
+typedef struct CsvFindMessage
+{
+	uint32_t	kind;
+	uint32_t	making;			/* KEEP: what room was taken for */
+	CsvTableName user;
+	uint64_t	nrows;			/* KEEP, */
+	uint32_t	has_bad_values; /* likewise */
+	uint32_t	unused;
+	CsvFileIdentity file;		/* as it was opened; KEEP: and still is */
+	CsvWanted	wanted;
+} CsvFindMessage;
+
+#define CSV_MOST_IDENTITIES		128
+
+/* are there columns of all of these files? */
+typedef struct CsvLookMessage
+{
+	uint32_t	kind;
+	uint32_t	nfiles;
+	CsvFileIdentity files[CSV_MOST_IDENTITIES];
+	CsvWanted	wanted;
+} CsvLookMessage;
+
+typedef struct CsvFoundMessage
+{
+	uint32_t	kind;
+	uint32_t	found;			/* 1; 0: there are none */
+	uint64_t	set;
+	uint64_t	nrows;
+} CsvFoundMessage;
+
+typedef struct CsvSetMessage
+{
+	uint32_t	kind;
+	uint32_t	unused;
+	uint64_t	set;
+} CsvSetMessage;
+
+/*
+ * Room for columns that are being made, nbytes in all; 0: no longer.  What was made
+ * so far came from read_bytes of file_bytes of the file.
+ */
+typedef struct CsvRoomMessage
+{
+	uint32_t	kind;
+	uint32_t	making;			/* the session's number for it, not 0 */
+	uint64_t	nbytes;
+	uint64_t	read_bytes;
+	uint64_t	file_bytes;
+} CsvRoomMessage;
+
+typedef struct CsvDoneMessage
+{
+	uint32_t	kind;
+	uint32_t	count;			/* 0: it is not; else it is, or how many */
+} CsvDoneMessage;
+
+#define CSV_MOST_GROUPING_KEYS	32
+
+/* a column, and whether the blanks at its end are taken off first */
+typedef struct CsvGroupingKey
+{
+	int16_t		attnum;
+	uint16_t	trim;
+} CsvGroupingKey;
+
+typedef struct CsvGroupingMessage
+{
+	uint32_t	kind;
+	uint32_t	nkeys;
+	uint64_t	set;
+	CsvGroupingKey keys[CSV_MOST_GROUPING_KEYS];
+} CsvGroupingMessage;
+
+/* sets that tables of a database use */
+typedef struct CsvListMessage
+{
+	uint32_t	kind;
+	uint32_t	database;
+} CsvListMessage;
+
+typedef struct CsvListedMessage
+{
+	uint32_t	kind;
+	uint32_t	nentries;
+} CsvListedMessage;
+
+/* the one used last is the first; its columns and keys of groupings follow it */
+typedef struct CsvListEntry
+{
+	uint64_t	set;
+	uint64_t	nrows;
+	uint64_t	nbytes;
+	int64_t		last_used;		/* microseconds since 1970 */
+	CsvTableName user;
+	uint32_t	on_device;
+	uint32_t	ncolumns;		/* a CsvKeyColumn each */
+	uint32_t	ngroupings;		/* a CsvGroupingMessage each */
+	uint32_t	unused;
+} CsvListEntry;
+
+/* of all tables, or a table's; sets that another one uses stay */
+typedef struct CsvForgetMessage
+{
+	uint32_t	kind;
+	uint32_t	all;
+	uint64_t	set;
+	uint32_t	database;
+	uint32_t	table;
+} CsvForgetMessage;
+
+/* ---- what there is to say of it ---- */
+
+typedef struct CsvStatisticsMessage
+{
+	uint32_t	kind;
+	int32_t		pid;
+	int64_t		since;			/* microseconds since 1970 */
+	uint64_t	resident_hits;
+	uint64_t	resident_misses;
+	uint64_t	memory_held;
+	uint64_t	memory_limit;
+} CsvStatisticsMessage;
+
+typedef struct CsvLimitsMessage
+{
+	uint32_t	kind;
+	uint32_t	unused;
+	uint64_t	resident_bytes;
+	uint64_t	gpu_bytes;		/* on each; 0: half of what is free */
+} CsvLimitsMessage;
+
+/* any of them */
+typedef union CsvMessage
+{
+	uint32_t	kind;
+	CsvHelloMessage hello;
+	CsvFindMessage find;
+	CsvLookMessage look;
+	CsvFoundMessage found;
+	CsvSetMessage set;
+	CsvRoomMessage room;
+	CsvDoneMessage done;
+	CsvGroupingMessage grouping;
+	CsvListMessage list;
+	CsvListedMessage listed;
+	CsvForgetMessage forget;
+	CsvStatisticsMessage statistics;
+	CsvLimitsMessage limits;
+} CsvMessage;
+
+/* bytes of a CsvFindMessage, or CsvLookMessage, with its columns */
+#define CSV_WANTED_BYTES(type, ncolumns) \
+	(offsetof(type, wanted.columns) + sizeof(CsvKeyColumn) * (ncolumns))
+
+/* a hash of how large structs are that are shared: of another build, another one */
+extern uint64_t csv_wire_sizes(void);
+
+/* ---- sending ---- */
+
+/* descriptors that came with a message, or that go with one */
+typedef struct CsvDescriptors
+{
+	int			n;
+	int			files[CSV_WIRE_DESCRIPTORS];
+} CsvDescriptors;
+
+/*
+ * Send a message, with descriptors (NULL: none), which stay open here.  False with
+ * errno; EAGAIN: not now.
+ */
+extern bool csv_wire_send(int socket, const void *message, size_t nbytes,
+						  const CsvDescriptors *descriptors);
+
+/*
+ * Receive one.  Returns its bytes; 0: the other end is gone; -1 with errno, which is
+ * EAGAIN where there is none, and EBADMSG where it is none of ours.  Descriptors
+ * are the caller's then, closed where the process starts another program.
+ */
+extern ssize_t csv_wire_receive(int socket, CsvMessage *message,
+								CsvDescriptors *descriptors);
+extern void csv_wire_close(CsvDescriptors *descriptors);
+
+/* take a descriptor out, for good; -1: there is none */
+extern int	csv_wire_take(CsvDescriptors *descriptors);
+
+/* is the process at the other end one of this one's user? */
+extern bool csv_wire_is_own_user(int socket);
+
+#endif							/* CSV_MESSAGE_H */

@@ -1,0 +1,730 @@
+/*
+ * store.c
+ *		Writes and reads converted columns in a memory file.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE				/* memfd_create */
+#endif
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store.h"
+
+/* arrays begin at multiples of a cache line */
+#define ALIGNMENT	64
+
+/* what has been passed is let go of in pieces of so many bytes */
+#define PASSED_BYTES	(UINT64_C(64) << 20)
+
+#define STORE_MAGIC		UINT64_C(0x31305f7473767363)
+
+/* ---- what is in the file: offsets are from its beginning ---- */
+
+typedef struct StoredHeader
+{
+	uint64_t	magic;
+	uint64_t	nrows;
+	uint64_t	directory;		/* a uint64_t each: where batches begin */
+	uint64_t	columns;		/* a CsvColumn each */
+	uint32_t	nbatches;
+	uint32_t	ncolumns;
+	uint32_t	nfields;
+	CsvDialectOptions dialect;
+	uint8_t		unused[64 - 4 * 8 - 3 * 4 - sizeof(CsvDialectOptions)];
+} StoredHeader;
+
+typedef struct StoredArray
+{
+	uint64_t	values;
+	uint64_t	status;			/* 0: all are OK */
+	uint32_t	stride;
+	uint32_t	any_slow;
+} StoredArray;
+
+/* behind it, a StoredArray for each column */
+typedef struct StoredBatch
+{
+	uint64_t	first_row;
+	uint64_t	nlines;
+	uint64_t	file_offset;
+	uint64_t	file_records;
+	uint64_t	file_lines;
+	uint64_t	row_lines;		/* 0: there are none, nor places */
+	uint64_t	row_places;
+	uint64_t	row_offsets;	/* 0: there are none */
+	uint64_t	errors;
+	uint64_t	error_places;
+	uint64_t	bytes;
+	uint64_t	nbytes;
+	uint32_t	nrows;
+	uint32_t	nrecords;
+	uint32_t	nerrors;
+	uint32_t	unused;
+} StoredBatch;
+
+/* ---- memory files ---- */
+
+int
+csv_memory_file_create(const char *name)
+{
+	return memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+}
+
+bool
+csv_memory_file_seal(int file, bool is_constant)
+{
+	return fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL |
+				 (is_constant ? F_SEAL_WRITE : 0)) == 0;
+}
+
+int64_t
+csv_memory_file_size(int file, bool is_constant)
+{
+	int			wanted = F_SEAL_SHRINK | (is_constant ? F_SEAL_WRITE : 0);
+	int			seals = fcntl(file, F_GET_SEALS);
+	struct stat st;
+
+	if (seals < 0 || (seals & wanted) != wanted || fstat(file, &st) != 0)
+		return -1;
+	return (int64_t) st.st_size;
+}
+
+/* ---- writing ---- */
+
+struct CsvStoreWriter
+{
+	CsvMemory	memory;
+	int			file;
+	CsvDialect	dialect;
+	uint32_t	nfields;
+	uint32_t	ncolumns;
+	CsvColumn  *columns;
+	uint64_t	nbytes;			/* written so far */
+	uint64_t	read_bytes;
+	uint64_t	nrows;
+	bool		has_bad_values;
+
+	uint64_t   *directory;
+	uint32_t	nbatches;
+	uint32_t	capacity;
+
+	/* of the batch at hand */
+	CsvScan		record;
+	StoredBatch head;
+	StoredArray *arrays;
+	CsvError   *errors;
+	uint64_t   *error_places;
+	uint32_t	nerrors;		/* that there is room for */
+	uint32_t   *offsets;
+	uint32_t	nrows_room;
+	uint8_t    *bytes;			/* of records that may be looked into */
+	uint64_t	nbytes_room;
+};
+
+/* room for n entries; false if there is no memory.  What was there is lost. */
+static bool
+make_room(CsvStoreWriter *writer, void *room, size_t nbytes)
+{
+	void	  **place = room;
+
+	if (*place != NULL)
+		writer->memory.free(writer->memory.owner, *place);
+	*place = writer->memory.alloc(writer->memory.owner, nbytes);
+	return *place != NULL;
+}
+
+static void
+free_room(CsvStoreWriter *writer, void *memory)
+{
+	if (memory != NULL)
+		writer->memory.free(writer->memory.owner, memory);
+}
+
+CsvStoreWriter *
+csv_store_begin(const CsvMemory *memory, int file, const CsvDialect *dialect,
+				const CsvLayout *layout)
+{
+	CsvStoreWriter *writer = memory->alloc(memory->owner, sizeof(*writer));
+
+	if (writer == NULL)
+		return NULL;
+	memset(writer, 0, sizeof(*writer));
+	writer->memory = *memory;
+	writer->file = file;
+	writer->dialect = *dialect;
+	writer->nfields = layout->nfields;
+	writer->ncolumns = layout->ncolumns;
+	writer->nbytes = sizeof(StoredHeader);
+	if (!make_room(writer, &writer->columns,
+				   sizeof(CsvColumn) * layout->ncolumns + 1) ||
+		!make_room(writer, &writer->arrays,
+				   sizeof(StoredArray) * layout->ncolumns + 1))
+	{
+		csv_store_free(writer);
+		return NULL;
+	}
+	memcpy(writer->columns, layout->columns,
+		   sizeof(CsvColumn) * layout->ncolumns);
+	return writer;
+}
+
+void
+csv_store_free(CsvStoreWriter *writer)
+{
+	free_room(writer, writer->columns);
+	free_room(writer, writer->directory);
+	free_room(writer, writer->record.separators);
+	free_room(writer, writer->arrays);
+	free_room(writer, writer->errors);
+	free_room(writer, writer->error_places);
+	free_room(writer, writer->offsets);
+	free_room(writer, writer->bytes);
+	writer->memory.free(writer->memory.owner, writer);
+}
+
+uint64_t
+csv_store_bytes_read(const CsvStoreWriter *writer)
+{
+	return writer->read_bytes;
+}
+
+static bool
+write_at(const CsvStoreWriter *writer, uint64_t offset, const void *bytes,
+		 size_t nbytes)
+{
+	const uint8_t *from = bytes;
+
+	while (nbytes > 0)
+	{
+		ssize_t		n = pwrite(writer->file, from, nbytes, (off_t) offset);
+
+		if (n <= 0)
+			return false;
+		from += n;
+		offset += (uint64_t) n;
+		nbytes -= (size_t) n;
+	}
+	return true;
+}
+
+/* a place for so many bytes, behind those there are */
+static uint64_t
+reserve(uint64_t *size, uint64_t nbytes)
+{
+	uint64_t	place = (*size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+
+	*size = place + nbytes;
+	return place;
+}
+
+/* ---- records that somebody may look into ---- */
+
+static bool
+is_slow_row(const CsvBatch *batch, uint32_t ncolumns, uint32_t row)
+{
+	for (uint32_t i = 0; i < ncolumns; i++)
+		if (batch->arrays[i].any_slow &&
+			batch->arrays[i].status[row] > CSV_VALUE_NULL)
+			return true;
+	return false;
+}
+
+/*
+ * Add the record at this offset, with its boundary: the last one may have none,
+ * and ends with the bytes.  A zero byte stands before each, so that none sees the
+ * one before.  It has no quoting error.  Returns where it is; 0: no memory.
+ */
+static uint64_t
+add_record(CsvStoreWriter *writer, const CsvBatch *batch, uint64_t offset)
+{
+	uint64_t	before = writer->head.nbytes;
+	uint64_t	length;
+
+	if (csv_scan_record(&writer->record, &writer->memory, &writer->dialect,
+						CSV_NORMAL, batch->bytes, offset, batch->consumed,
+						true) != CSV_OK)
+		return 0;
+	length = writer->record.next - offset;
+	if (before + length + 1 > writer->nbytes_room)
+	{
+		uint64_t	room = 2 * (before + length + 1);
+		uint8_t    *bytes = writer->memory.alloc(writer->memory.owner, room);
+
+		if (bytes == NULL)
+			return 0;
+		if (before > 0)
+			memcpy(bytes, writer->bytes, before);
+		free_room(writer, writer->bytes);
+		writer->bytes = bytes;
+		writer->nbytes_room = room;
+	}
+	writer->bytes[before] = 0;
+	memcpy(writer->bytes + before + 1, batch->bytes + offset, length);
+	writer->head.nbytes += length + 1;
+	return before + 1;
+}
+
+/* all of them, in the order of the file; and errors, with offsets into these */
+static bool
+collect_records(CsvStoreWriter *writer, const CsvBatch *batch)
+{
+	uint32_t	error = 0;
+	uint32_t	row = 0;
+	bool		any_slow = false;
+
+	for (uint32_t i = 0; i < writer->ncolumns; i++)
+		any_slow |= batch->arrays[i].any_slow;
+	if (batch->nerrors > writer->nerrors)
+	{
+		writer->nerrors = 0;
+		if (!make_room(writer, &writer->errors,
+					   sizeof(CsvError) * batch->nerrors) ||
+			!make_room(writer, &writer->error_places,
+					   sizeof(uint64_t) * batch->nerrors))
+			return false;
+		writer->nerrors = batch->nerrors;
+	}
+	if (any_slow && batch->nrows > writer->nrows_room)
+	{
+		writer->nrows_room = 0;
+		if (!make_room(writer, &writer->offsets,
+					   sizeof(uint32_t) * batch->nrows))
+			return false;
+		writer->nrows_room = batch->nrows;
+	}
+	if (any_slow)
+		memset(writer->offsets, 0, sizeof(uint32_t) * batch->nrows);
+	while (error < batch->nerrors || (any_slow && row < batch->nrows))
+	{
+		bool		is_error = error < batch->nerrors &&
+			(!any_slow || batch->errors[error].before_row <= row);
+		bool		looked_into = is_error ?
+			batch->errors[error].code > CSV_ERROR_COLUMN_COUNT :
+			is_slow_row(batch, writer->ncolumns, row);
+		uint64_t	place = 0;
+
+		if (looked_into)
+		{
+			place = add_record(writer, batch, is_error ?
+							   batch->errors[error].offset :
+							   batch->row_offsets[row]);
+			if (place == 0 || place > UINT32_MAX)
+				return false;
+		}
+		if (is_error)
+		{
+			writer->errors[error] = batch->errors[error];
+			writer->errors[error].offset = place;
+			writer->error_places[error] = batch->errors[error].offset;
+			writer->has_bad_values |= looked_into;
+			error++;
+		}
+		else
+			writer->offsets[row++] = (uint32_t) place;
+	}
+	return true;
+}
+
+/* ---- batches ---- */
+
+/* where the batch's parts go; returns where it ends */
+static uint64_t
+place_parts(CsvStoreWriter *writer, const CsvBatch *batch, uint64_t *place)
+{
+	StoredBatch *head = &writer->head;
+	uint64_t	size = writer->nbytes;
+	uint64_t	nrows = batch->nrows;
+
+	*place = reserve(&size, sizeof(StoredBatch) +
+					 sizeof(StoredArray) * writer->ncolumns);
+	for (uint32_t i = 0; i < writer->ncolumns; i++)
+	{
+		const CsvArray *array = &batch->arrays[i];
+		StoredArray *stored = &writer->arrays[i];
+
+		stored->values = reserve(&size, nrows * array->stride);
+		stored->status = array->all_ok ? 0 : reserve(&size, nrows);
+		stored->stride = array->stride;
+		stored->any_slow = array->any_slow;
+	}
+	if (batch->row_offsets != NULL)
+	{
+		head->row_lines = reserve(&size, sizeof(uint32_t) * nrows);
+		head->row_places = reserve(&size, sizeof(uint32_t) * nrows);
+		if (head->nbytes > 0)
+			head->row_offsets = reserve(&size, sizeof(uint32_t) * nrows);
+	}
+	head->errors = reserve(&size, sizeof(CsvError) * batch->nerrors);
+	head->error_places = reserve(&size, sizeof(uint64_t) * batch->nerrors);
+	head->bytes = reserve(&size, head->nbytes);
+	return size;
+}
+
+static bool
+write_parts(const CsvStoreWriter *writer, const CsvBatch *batch,
+			uint64_t place)
+{
+	const StoredBatch *head = &writer->head;
+	size_t		nrows = batch->nrows;
+	bool		good;
+
+	good = write_at(writer, place, head, sizeof(*head)) &&
+		write_at(writer, place + sizeof(*head), writer->arrays,
+				 sizeof(StoredArray) * writer->ncolumns) &&
+		write_at(writer, head->errors, writer->errors,
+				 sizeof(CsvError) * batch->nerrors) &&
+		write_at(writer, head->error_places, writer->error_places,
+				 sizeof(uint64_t) * batch->nerrors) &&
+		write_at(writer, head->bytes, writer->bytes, head->nbytes);
+	if (head->row_lines != 0)
+		good = good && write_at(writer, head->row_lines, batch->row_lines,
+								sizeof(uint32_t) * nrows) &&
+			write_at(writer, head->row_places, batch->row_offsets,
+					 sizeof(uint32_t) * nrows);
+	if (head->row_offsets != 0)
+		good = good && write_at(writer, head->row_offsets, writer->offsets,
+								sizeof(uint32_t) * nrows);
+	for (uint32_t i = 0; good && i < writer->ncolumns; i++)
+	{
+		const CsvArray *array = &batch->arrays[i];
+
+		good = write_at(writer, writer->arrays[i].values, array->values,
+						nrows * array->stride) &&
+			(array->all_ok ||
+			 write_at(writer, writer->arrays[i].status, array->status, nrows));
+	}
+	return good;
+}
+
+static bool
+add_to_directory(CsvStoreWriter *writer, uint64_t place)
+{
+	if (writer->nbatches == writer->capacity)
+	{
+		uint32_t	capacity = writer->capacity == 0 ? 64 :
+			2 * writer->capacity;
+		uint64_t   *directory = writer->memory.alloc(writer->memory.owner,
+													 sizeof(uint64_t) *
+													 capacity);
+
+		if (directory == NULL)
+			return false;
+		if (writer->nbatches > 0)
+			memcpy(directory, writer->directory,
+				   sizeof(uint64_t) * writer->nbatches);
+		free_room(writer, writer->directory);
+		writer->directory = directory;
+		writer->capacity = capacity;
+	}
+	writer->directory[writer->nbatches++] = place;
+	return true;
+}
+
+bool
+csv_store_add(CsvStoreWriter *writer, const CsvBatch *batch,
+			  bool (*may_take) (void *arg, uint64_t nbytes), void *arg)
+{
+	StoredBatch *head = &writer->head;
+	uint64_t	place;
+	uint64_t	end;
+
+	writer->read_bytes += batch->consumed;
+	if (batch->nrecords == 0)
+		return true;
+	memset(head, 0, sizeof(*head));
+	head->first_row = writer->nrows;
+	head->nlines = batch->nlines;
+	head->file_offset = batch->file_offset;
+	head->file_records = batch->file_records;
+	head->file_lines = batch->file_lines;
+	head->nrows = batch->nrows;
+	head->nrecords = batch->nrecords;
+	head->nerrors = batch->nerrors;
+	if (!collect_records(writer, batch))
+		return false;
+	end = place_parts(writer, batch, &place);
+	if (!may_take(arg, end) || !write_parts(writer, batch, place) ||
+		!add_to_directory(writer, place))
+		return false;
+	writer->nbytes = end;
+	writer->nrows += batch->nrows;
+	return true;
+}
+
+bool
+csv_store_finish(CsvStoreWriter *writer,
+				 bool (*may_take) (void *arg, uint64_t nbytes), void *arg,
+				 CsvStoreSummary *summary)
+{
+	StoredHeader header;
+
+	memset(&header, 0, sizeof(header));
+	header.magic = STORE_MAGIC;
+	header.nrows = writer->nrows;
+	header.nbatches = writer->nbatches;
+	header.ncolumns = writer->ncolumns;
+	header.nfields = writer->nfields;
+	header.dialect = writer->dialect.opt;
+	header.directory = reserve(&writer->nbytes, sizeof(uint64_t) *
+							   writer->nbatches);
+	header.columns = reserve(&writer->nbytes, sizeof(CsvColumn) *
+							 writer->ncolumns);
+	summary->nrows = writer->nrows;
+	summary->ncolumns = writer->ncolumns;
+	summary->has_bad_values = writer->has_bad_values;
+	return may_take(arg, writer->nbytes) &&
+		write_at(writer, header.directory, writer->directory,
+					sizeof(uint64_t) * writer->nbatches) &&
+		write_at(writer, header.columns, writer->columns,
+				 sizeof(CsvColumn) * writer->ncolumns) &&
+		write_at(writer, 0, &header, sizeof(header)) &&
+		ftruncate(writer->file, (off_t) writer->nbytes) == 0 &&
+		csv_memory_file_seal(writer->file, true);
+}
+
+/* ---- reading ---- */
+
+struct CsvStore
+{
+	CsvMemory	memory;
+	uint8_t    *bytes;			/* the mapping */
+	uint64_t	nbytes;
+	uint64_t	passed;			/* bytes that were let go of */
+	const StoredHeader *header;
+	const uint64_t *directory;
+	CsvLayout	layout;
+	CsvDialect	dialect;
+};
+
+/* where n entries are; NULL if they are not all in the file */
+static const void *
+entries_at(const CsvStore *store, uint64_t offset, uint64_t n, size_t size)
+{
+	if (offset % sizeof(uint64_t) != 0 || offset > store->nbytes ||
+		n > (store->nbytes - offset) / size)
+		return NULL;
+	return store->bytes + offset;
+}
+
+static bool
+is_column(const CsvColumn *column, uint32_t nfields)
+{
+	return column->field < nfields && column->kind < CSV_NUM_KINDS;
+}
+
+/* options that csv_dialect_compile() takes, and a boundary that was found */
+static bool
+is_dialect(const CsvDialectOptions *options)
+{
+	return options->delimiter < 128 && options->quote < 128 &&
+		options->escape < 128 && options->quoting <= CSV_QUOTING_POSTGRES &&
+		options->boundary <= CSV_BOUNDARY_CR;
+}
+
+static bool
+check_header(CsvStore *store)
+{
+	const StoredHeader *header = entries_at(store, 0, 1, sizeof(StoredHeader));
+
+	if (header == NULL || header->magic != STORE_MAGIC ||
+		!is_dialect(&header->dialect))
+		return false;
+	store->header = header;
+	store->directory = entries_at(store, header->directory, header->nbatches,
+								  sizeof(uint64_t));
+	store->layout.columns = entries_at(store, header->columns,
+									   header->ncolumns, sizeof(CsvColumn));
+	if (store->directory == NULL || store->layout.columns == NULL)
+		return false;
+	store->layout.nfields = header->nfields;
+	store->layout.ncolumns = header->ncolumns;
+	for (uint32_t i = 0; i < header->ncolumns; i++)
+		if (!is_column(&store->layout.columns[i], header->nfields))
+			return false;
+	csv_dialect_compile(&store->dialect, &header->dialect);
+	return true;
+}
+
+CsvStore *
+csv_store_open(const CsvMemory *memory, int file)
+{
+	int64_t		nbytes = csv_memory_file_size(file, true);
+	CsvStore   *store;
+	void	   *bytes;
+
+	if (nbytes < (int64_t) sizeof(StoredHeader))
+		return NULL;
+	store = memory->alloc(memory->owner, sizeof(*store));
+	if (store == NULL)
+		return NULL;
+	memset(store, 0, sizeof(*store));
+	bytes = mmap(NULL, (size_t) nbytes, PROT_READ, MAP_SHARED, file, 0);
+	if (bytes == MAP_FAILED)
+	{
+		memory->free(memory->owner, store);
+		return NULL;
+	}
+	store->memory = *memory;
+	store->bytes = bytes;
+	store->nbytes = (uint64_t) nbytes;
+	if (!check_header(store))
+	{
+		csv_store_close(store);
+		return NULL;
+	}
+	return store;
+}
+
+void
+csv_store_close(CsvStore *store)
+{
+	munmap(store->bytes, (size_t) store->nbytes);
+	store->memory.free(store->memory.owner, store);
+}
+
+uint32_t
+csv_store_nbatches(const CsvStore *store)
+{
+	return store->header->nbatches;
+}
+
+uint64_t
+csv_store_nrows(const CsvStore *store)
+{
+	return store->header->nrows;
+}
+
+const CsvDialect *
+csv_store_dialect(const CsvStore *store)
+{
+	return &store->dialect;
+}
+
+const CsvLayout *
+csv_store_layout(const CsvStore *store)
+{
+	return &store->layout;
+}
+
+/* the smallest that an entry of a kind can be, and what it has to be a multiple of */
+static uint32_t
+least_stride(uint8_t kind)
+{
+	switch (kind)
+	{
+		case CSV_KIND_BOOL:
+			return 1;
+		case CSV_KIND_INT2:
+			return 2;
+		case CSV_KIND_INT8:
+		case CSV_KIND_FLOAT8:
+		case CSV_KIND_TIMESTAMP:
+		case CSV_KIND_TIMESTAMPTZ:
+		case CSV_KIND_DECIMAL64:
+			return 8;
+		case CSV_KIND_UUID:
+		case CSV_KIND_DECIMAL128:
+			return 16;
+		default:
+			return 4;
+	}
+}
+
+static bool
+map_arrays(const CsvStore *store, const StoredBatch *head,
+		   const StoredArray *stored, CsvArray *arrays)
+{
+	for (uint32_t i = 0; i < store->layout.ncolumns; i++)
+	{
+		CsvArray   *array = &arrays[i];
+		uint32_t	least = least_stride(store->layout.columns[i].kind);
+
+		array->stride = stored[i].stride;
+		array->any_slow = stored[i].any_slow != 0;
+		array->all_ok = stored[i].status == 0;
+		if (array->stride < least || array->stride % (least < 4 ? least : 4) != 0)
+			return false;
+		array->values = (uint8_t *) entries_at(store, stored[i].values,
+											   head->nrows, array->stride);
+		array->status = array->all_ok ? NULL :
+			(uint8_t *) entries_at(store, stored[i].status, head->nrows, 1);
+		if (array->values == NULL ||
+			(array->status == NULL && (!array->all_ok || array->any_slow)))
+			return false;
+	}
+	return true;
+}
+
+bool
+csv_store_batch(const CsvStore *store, uint32_t number, CsvArray *arrays,
+				CsvResidentBatch *resident)
+{
+	uint64_t	place = store->directory[number];
+	const StoredBatch *head = entries_at(store, place, 1, sizeof(StoredBatch));
+	const StoredArray *stored;
+	CsvBatch   *batch = &resident->batch;
+
+	if (head == NULL || head->nrows > store->header->nrows ||
+		head->first_row > store->header->nrows - head->nrows)
+		return false;
+	stored = entries_at(store, place + sizeof(StoredBatch),
+						store->layout.ncolumns, sizeof(StoredArray));
+	memset(resident, 0, sizeof(*resident));
+	batch->nrows = head->nrows;
+	batch->nrecords = head->nrecords;
+	batch->nerrors = head->nerrors;
+	batch->nlines = head->nlines;
+	batch->file_offset = head->file_offset;
+	batch->file_records = head->file_records;
+	batch->file_lines = head->file_lines;
+	batch->nbytes = head->nbytes;
+	batch->consumed = head->nbytes;
+	batch->arrays = arrays;
+	batch->errors = (CsvError *) entries_at(store, head->errors, head->nerrors,
+											sizeof(CsvError));
+	batch->bytes = entries_at(store, head->bytes, head->nbytes, 1);
+	resident->first_row = (int64_t) head->first_row;
+	resident->error_places = entries_at(store, head->error_places,
+										head->nerrors, sizeof(uint64_t));
+	if (stored == NULL || batch->errors == NULL || batch->bytes == NULL ||
+		resident->error_places == NULL)
+		return false;
+	if (head->row_lines != 0)
+	{
+		batch->row_lines = (uint32_t *) entries_at(store, head->row_lines,
+												   head->nrows,
+												   sizeof(uint32_t));
+		resident->row_places = entries_at(store, head->row_places, head->nrows,
+										  sizeof(uint32_t));
+		if (batch->row_lines == NULL || resident->row_places == NULL)
+			return false;
+	}
+	if (head->row_offsets != 0)
+	{
+		batch->row_offsets = (uint32_t *) entries_at(store, head->row_offsets,
+													 head->nrows,
+													 sizeof(uint32_t));
+		if (batch->row_offsets == NULL)
+			return false;
+	}
+	return map_arrays(store, head, stored, arrays);
+}
+
+void
+csv_store_pass(CsvStore *store, uint32_t number)
+{
+	uint64_t	place = store->directory[number] / PASSED_BYTES * PASSED_BYTES;
+
+	/* it begins again */
+	if (place < store->passed)
+		store->passed = place;
+	if (place > store->passed && place < store->nbytes)
+	{
+		(void) madvise(store->bytes + store->passed,
+					   (size_t) (place - store->passed), MADV_DONTNEED);
+		store->passed = place;
+	}
+}
