@@ -77,7 +77,7 @@ LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED
 ROWS 10;
 
 COMMENT ON FUNCTION csv_gpu_resident()
-IS 'the columns of files that this session keeps converted';
+IS 'the columns of files that are kept converted, for all sessions';
 
 CREATE FUNCTION csv_gpu_forget()
 RETURNS integer
@@ -85,7 +85,39 @@ AS 'MODULE_PATHNAME'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION csv_gpu_forget()
-IS 'drops the columns that this session keeps; returns how many sets';
+IS 'drops the columns that are kept of the user''s own tables, or all for superusers; returns how many sets';
+
+CREATE FUNCTION csv_gpu_stat(
+	OUT device integer,
+	OUT name text,
+	OUT pid integer,
+	OUT since timestamptz,
+	OUT scans_running integer,
+	OUT scans_done bigint,
+	OUT bytes_read bigint,
+	OUT chunks bigint,
+	OUT rows bigint,
+	OUT resident_hits bigint,
+	OUT resident_misses bigint,
+	OUT fallbacks jsonb,
+	OUT memory_held bigint,
+	OUT memory_limit bigint,
+	OUT failures bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED
+ROWS 4;
+
+COMMENT ON FUNCTION csv_gpu_stat()
+IS 'what csv_gpu_service has done for all sessions: see the view of that name';
+
+CREATE VIEW csv_gpu_stat AS
+	SELECT * FROM csv_gpu_stat();
+
+COMMENT ON VIEW csv_gpu_stat
+IS 'what csv_gpu_service has done for all sessions, by device, and for the host';
+
+GRANT SELECT ON csv_gpu_stat TO PUBLIC;
 
 -- Not strict: most arguments may be NULL.
 CREATE FUNCTION csv_gpu_load(

@@ -159,13 +159,15 @@ SELECT reltuples, relpages FROM pg_class WHERE oid = 'size'::regclass;
 SELECT attname, n_distinct FROM pg_stats WHERE tablename = 'size' ORDER BY 1;
 
 -- resident columns: the identity is that of the compressed file
-SET csv_gpu_fdw.resident_memory = '10MB';
+\set memory 10MB
+\i :set_memory
 CALL settle();
 SELECT sum(id) FROM size;
 SELECT sum(id) FROM size;
 SELECT filename, columns, rows FROM csv_gpu_resident();
 CALL write_file('a.csv.gz', decode(:'gz1' || :'gz2', 'hex'));
 SELECT sum(id) FROM size;
-RESET csv_gpu_fdw.resident_memory;
+\set memory off
+\i :set_memory
 
 \i :teardown

@@ -57,15 +57,17 @@ CALL write_file('t.csv', '');
 SELECT records_loaded, records_skipped, bytes_read FROM csv_gpu_load('s', 't');
 CALL write_file('t.csv', E'id,name,qty\n1,one,10\n2,two,20\n3\n4,"fo\nur",\n5,five,50\n');
 
--- columns that the session keeps
-SET csv_gpu_fdw.resident_memory = '16MB';
+-- columns that are kept
+\set memory 16MB
+\i :set_memory
 CALL settle();
 SELECT records_loaded, records_skipped, bytes_read FROM csv_gpu_load('s', 't');
 SELECT columns, rows FROM csv_gpu_resident();
 TRUNCATE t;
 SELECT records_loaded, records_skipped, bytes_read FROM csv_gpu_load('s', 't');
 SELECT * FROM t;
-RESET csv_gpu_fdw.resident_memory;
+\set memory off
+\i :set_memory
 
 -- several files
 CALL write_file('u1.csv', E'id,name,qty\n1,one,10\n');
@@ -382,7 +384,8 @@ SELECT filename, record, line, byte_offset, column_number, column_name, error, m
   loaded_at BETWEEN now() - interval '1 minute' AND clock_timestamp() AS now FROM rejects;
 SELECT * FROM csv_gpu_errors('s') EXCEPT SELECT filename, record, line, byte_offset, column_number, column_name, error, message, raw FROM rejects;
 -- what is resident has no bytes of them: the file is read again
-SET csv_gpu_fdw.resident_memory = '10MB';
+\set memory 10MB
+\i :set_memory
 CALL settle();
 SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't');
 SELECT columns, rows FROM csv_gpu_resident();
@@ -390,7 +393,8 @@ TRUNCATE t, rejects;
 SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', rejects => 'rejects');
 SELECT record, raw FROM rejects;
 SELECT csv_gpu_forget();
-RESET csv_gpu_fdw.resident_memory;
+\set memory off
+\i :set_memory
 -- the same transaction
 TRUNCATE t, rejects;
 BEGIN;

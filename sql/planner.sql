@@ -61,7 +61,8 @@ RESET csv_gpu_fdw.engine;
 SELECT plan('SELECT t.x FROM few, t WHERE t.a = few.a');
 SELECT plan('SELECT t.x FROM (SELECT 7000 AS a OFFSET 0) one, t WHERE t.a = one.a');
 CALL settle();
-SET csv_gpu_fdw.resident_memory = '20MB';
+\set memory 20MB
+\i :set_memory
 SELECT count(a), count(x) FROM t;
 SELECT plan('SELECT t.x FROM few, t WHERE t.a = few.a');
 SELECT t.a, t.x FROM few, t WHERE t.a = few.a;
@@ -72,7 +73,8 @@ SELECT plan('SELECT a FROM u WHERE x > 1');
 SELECT plan('SELECT a, sum(x) FROM u GROUP BY a');
 SELECT csv_gpu_forget() > 0 AS forgot;
 SELECT plan('SELECT t.x FROM few, t WHERE t.a = few.a');
-RESET csv_gpu_fdw.resident_memory;
+\set memory off
+\i :set_memory
 
 -- scans that are repeated for each row of a join: from some on they cost little,
 -- if their rows can be kept

@@ -121,12 +121,14 @@ COMMIT;
 FETCH BACKWARD 2 FROM c;
 CLOSE c;
 
--- columns that the session keeps are read as quickly, for some time
+-- columns that are kept are read as quickly, for some time
 CALL settle();
-SET csv_gpu_fdw.resident_memory = 100;
+\set memory 100MB
+\i :set_memory
 SELECT sum((SELECT count(*) FROM t WHERE a = i)) FROM generate_series(1, 100) i;
 SELECT rescans('SELECT (SELECT count(*) FROM t WHERE a = i) FROM generate_series(1, 20) i');
 SELECT rescans('SELECT (SELECT count(*) FROM t WHERE a = i) FROM generate_series(1, 100) i');
-RESET csv_gpu_fdw.resident_memory;
+\set memory off
+\i :set_memory
 
 \i :teardown

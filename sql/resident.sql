@@ -1,5 +1,5 @@
 --
--- Columns that the session keeps.
+-- Columns that are kept, for all sessions.
 --
 \getenv abs_srcdir PG_ABS_SRCDIR
 \set setup :abs_srcdir '/sql/include/setup.sql'
@@ -13,7 +13,8 @@ CALL settle();
 SELECT name, vartype, boot_val, context FROM pg_settings WHERE name = 'csv_gpu_fdw.resident_memory';
 SHOW csv_gpu_fdw.resident_memory;
 SELECT explain('SELECT a, b FROM t');
-SET csv_gpu_fdw.resident_memory = '10MB';
+\set memory 10MB
+\i :set_memory
 SELECT explain('SELECT a, b FROM t');
 -- read, and not read
 SELECT a, b FROM t;
@@ -92,13 +93,16 @@ SELECT filename, groupings FROM csv_gpu_resident() WHERE filename ~ 'g[12]' ORDE
 SELECT k, sum(n) FROM g2 GROUP BY k ORDER BY k;
 SELECT k, sum(n) FROM g2 GROUP BY k ORDER BY k;
 -- less memory, none, and no such amount
-SET csv_gpu_fdw.resident_memory = off;
+\set memory off
+\i :set_memory
 SELECT count(*) FROM csv_gpu_resident();
-SET csv_gpu_fdw.resident_memory = 'much';
-SET csv_gpu_fdw.resident_memory = '-1';
-SET csv_gpu_fdw.resident_memory = '10 parsecs';
-SET csv_gpu_fdw.resident_memory = 100;
+ALTER SYSTEM SET csv_gpu_fdw.resident_memory = 'much';
+ALTER SYSTEM SET csv_gpu_fdw.resident_memory = '-1';
+ALTER SYSTEM SET csv_gpu_fdw.resident_memory = '10 parsecs';
+\set memory 100MB
+\i :set_memory
 SHOW csv_gpu_fdw.resident_memory;
-RESET csv_gpu_fdw.resident_memory;
+\set memory off
+\i :set_memory
 
 \i :teardown

@@ -32,6 +32,7 @@ typedef struct CsvSettings
 	int			gpu_memory_limit;	/* MB; 0: half of what is free */
 	int			io_threads;		/* that read a file ahead */
 	int			cpu_threads;	/* that share the CPU engine's work */
+	int			planned_threads;	/* of a table: what the planner reckons with */
 	bool		enable_pushdown;
 	bool		resident;		/* use and make resident columns; of a table: and
 								 * there is memory for them */

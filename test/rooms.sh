@@ -8,7 +8,7 @@
 # circle.  csv_cuda.h has the layers of cuda/.
 #
 # One of our settings is looked at where the tables' options are resolved and nowhere
-# below.  No two types have one name, not even in files of their own.  Prints which rooms
+# below; what is of no table, in client/.  No two types have one name, not even in files of their own.  Prints which rooms
 # each one does look into.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -18,15 +18,19 @@ declare -A may_include=(
 	[reader]=''
 	[cpu]='reader'
 	[query]='reader'
+	[wire]='reader query'
 	[cuda]='reader query'
+	# the program that sessions share
+	[service]='wire'
 	# the server's side, from the ground up
-	[table]='reader'
+	[table]='reader wire'
+	[client]='wire table'
 	[program]='reader query table'
-	[batches]='reader query cuda table program'
+	[batches]='reader query wire cuda table client program'
 	[groups]='reader query table program batches'
 	[scan]='reader query table program batches groups'
 	[plan]='reader query table program batches groups scan'
-	[load]='reader table batches scan'
+	[load]='reader wire table batches scan'
 	[import]='reader table batches scan'
 	[src]='reader query table program batches groups scan plan load import'
 )
@@ -77,7 +81,7 @@ for file in "${files[@]}"; do
 done
 
 echo 'rooms, and those they look into:'
-for room in reader cpu query cuda table program batches groups scan plan load import src; do
+for room in reader cpu query wire cuda service table client program batches groups scan plan load import src; do
 	printf '%9s  %s\n' "$room" "${includes[$room]-}"
 done
 
@@ -93,7 +97,7 @@ circles=$(tsort <<<"$edges" 2>&1 >/dev/null) ||
 while read -r place; do
 	finding "$place: a setting is looked at outside of csv_table_get()"
 done < <(grep -n "\<csv_settings\>" "${files[@]}" |
-	grep -vE '^src/(csv_gpu_fdw\.c|settings\.h|table/option\.c):')
+	grep -vE '^src/(csv_gpu_fdw\.c|settings\.h|table/option\.c|client/(worker|listing)\.c):')
 
 # "typedef struct X X;" declares what "struct X" defines
 while read -r name; do

@@ -3,6 +3,8 @@
 -- the server's data directory: the server may write there wherever it runs,
 -- and a relative name is the same in every NOTICE.
 \set teardown :abs_srcdir '/sql/include/teardown.sql'
+\set set_memory :abs_srcdir '/sql/include/memory.sql'
+\set wait_for_memory :abs_srcdir '/sql/include/wait_for_memory.sql'
 SET client_min_messages = warning;
 DROP EXTENSION IF EXISTS csv_gpu_fdw CASCADE;
 DROP SCHEMA IF EXISTS csv_test CASCADE;

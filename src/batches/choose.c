@@ -330,7 +330,7 @@ csv_engine_speed(const CsvSettings *settings, int64 nbytes, int ncolumns)
 	if (is_for_gpu(settings, nbytes, ncolumns, true))
 		return Max(CSV_GPU_SPEED, settings->cpu_threads);
 	return nbytes >= CSV_AHEAD_BYTES ?
-		csv_planned_threads(settings->cpu_threads) : 1;
+		settings->planned_threads : 1;
 }
 
 bool

@@ -1,6 +1,7 @@
 /*
  * listing.c
- *		What all sessions share, for SQL: csv_gpu_resident(), csv_gpu_forget().
+ *		What all sessions share, for SQL: csv_gpu_stat, csv_gpu_resident(),
+ *		csv_gpu_forget().
  */
 #include "postgres.h"
 
@@ -15,11 +16,13 @@
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
 #include "client/connection.h"
 #include "compat.h"
+#include "settings.h"
 #include "wire/store.h"
 
 /* from 1970 to 2000 */
@@ -248,4 +251,46 @@ csv_gpu_forget(PG_FUNCTION_ARGS)
 		if (csv_owns_table(listed[i].entry->user.table, GetUserId()))
 			nforgotten += forget(listed[i].entry, false);
 	PG_RETURN_INT32(nforgotten);
+}
+
+PG_FUNCTION_INFO_V1(csv_gpu_stat);
+
+/* a row for the host; starts no program */
+Datum
+csv_gpu_stat(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	uint32		message = CSV_MESSAGE_STATISTICS;
+	CsvMessage	answer;
+	const CsvStatisticsMessage *statistics = &answer.statistics;
+	bool		runs = csv_service_connect(false) &&
+		csv_service_ask(&message, sizeof(message), NULL, &answer, NULL);
+	Datum		values[15];
+	bool		nulls[15] = {false};
+
+	InitMaterializedSRF(fcinfo, 0);
+	if (!runs)
+	{
+		memset(&answer, 0, sizeof(answer));
+		answer.statistics.memory_limit = csv_settings.resident_memory;
+	}
+	nulls[0] = true;
+	values[1] = CStringGetTextDatum("host");
+	values[2] = Int32GetDatum(statistics->pid);
+	values[3] = TimestampTzGetDatum(statistics->since -
+									CSV_UNIX_TO_POSTGRES_MICROSECONDS);
+	nulls[2] = nulls[3] = !runs;
+	values[4] = Int32GetDatum(0);
+	values[5] = Int64GetDatum(0);
+	values[6] = Int64GetDatum(0);
+	values[7] = Int64GetDatum(0);
+	values[8] = Int64GetDatum(0);
+	values[9] = Int64GetDatum((int64) statistics->resident_hits);
+	values[10] = Int64GetDatum((int64) statistics->resident_misses);
+	values[11] = DirectFunctionCall1(jsonb_in, CStringGetDatum("{}"));
+	values[12] = Int64GetDatum((int64) statistics->memory_held);
+	values[13] = Int64GetDatum((int64) statistics->memory_limit);
+	values[14] = Int64GetDatum(0);
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	return (Datum) 0;
 }

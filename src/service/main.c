@@ -165,7 +165,7 @@ serve_client(Program *program, Connection *connection)
 {
 	CsvMessage	message;
 	CsvDescriptors descriptors;
-	CsvReply	reply;
+	CsvServiceReply reply;
 	ssize_t		nbytes = csv_wire_receive(connection->socket, &message,
 										  &descriptors);
 	bool		good;

@@ -54,7 +54,7 @@ struct CsvSet
 	int64_t		last_used;
 };
 
-struct CsvRegister
+struct CsvSets
 {
 	TAILQ_HEAD(CsvSetList, CsvSet) sets;	/* the one used last in front */
 	LIST_HEAD(, CsvSet) of_file[NUM_LISTS];
@@ -113,10 +113,10 @@ is_same_name(const CsvTableName *a, const CsvTableName *b)
 		strcmp(a->filename, b->filename) == 0;
 }
 
-CsvRegister *
+CsvSets *
 csv_register_create(void)
 {
-	CsvRegister *all = calloc(1, sizeof(CsvRegister));
+	CsvSets *all = calloc(1, sizeof(CsvSets));
 	struct rlimit files;
 
 	if (all == NULL)
@@ -128,13 +128,13 @@ csv_register_create(void)
 }
 
 uint64_t
-csv_register_bytes(const CsvRegister *all)
+csv_register_bytes(const CsvSets *all)
 {
 	return all->nbytes;
 }
 
 bool
-csv_register_is_empty(const CsvRegister *all)
+csv_register_is_empty(const CsvSets *all)
 {
 	return TAILQ_EMPTY(&all->sets);
 }
@@ -160,7 +160,7 @@ csv_set_file(const CsvSet *set)
 /* ---- letting go ---- */
 
 static void
-free_set(CsvRegister *all, CsvSet *set)
+free_set(CsvSets *all, CsvSet *set)
 {
 	all->nbytes -= set->nbytes;
 	all->ndescriptors -= 1 + set->ngroupings;
@@ -182,7 +182,7 @@ drop_user(CsvSet *set, User *user)
 
 /* out of the lists; it goes when nobody has it pinned */
 static void
-drop_set(CsvRegister *all, CsvSet *set)
+drop_set(CsvSets *all, CsvSet *set)
 {
 	while (!TAILQ_EMPTY(&set->users))
 		drop_user(set, TAILQ_FIRST(&set->users));
@@ -194,7 +194,7 @@ drop_set(CsvRegister *all, CsvSet *set)
 }
 
 void
-csv_register_unpin(CsvRegister *all, CsvSet *set)
+csv_register_unpin(CsvSets *all, CsvSet *set)
 {
 	set->npins--;
 	if (set->npins == 0 && !set->listed)
@@ -203,7 +203,7 @@ csv_register_unpin(CsvRegister *all, CsvSet *set)
 
 /* down to so much memory and so many descriptors, as far as may be */
 static void
-shrink_to(CsvRegister *all, uint64_t nbytes, long ndescriptors)
+shrink_to(CsvSets *all, uint64_t nbytes, long ndescriptors)
 {
 	CsvSet	   *set = TAILQ_LAST(&all->sets, CsvSetList);
 
@@ -219,7 +219,7 @@ shrink_to(CsvRegister *all, uint64_t nbytes, long ndescriptors)
 }
 
 void
-csv_register_free(CsvRegister *all)
+csv_register_free(CsvSets *all)
 {
 	while (!TAILQ_EMPTY(&all->sets))
 		drop_set(all, TAILQ_FIRST(&all->sets));
@@ -227,7 +227,7 @@ csv_register_free(CsvRegister *all)
 }
 
 void
-csv_register_limit(CsvRegister *all, uint64_t nbytes)
+csv_register_limit(CsvSets *all, uint64_t nbytes)
 {
 	all->limit = nbytes;
 	shrink_to(all, nbytes, all->most_descriptors);
@@ -236,7 +236,7 @@ csv_register_limit(CsvRegister *all, uint64_t nbytes)
 /* ---- room ---- */
 
 static bool
-make_room(CsvRegister *all, uint64_t nbytes)
+make_room(CsvSets *all, uint64_t nbytes)
 {
 	if (nbytes > all->limit)
 		return false;
@@ -246,7 +246,7 @@ make_room(CsvRegister *all, uint64_t nbytes)
 }
 
 bool
-csv_register_promise(CsvRegister *all, uint64_t before,
+csv_register_promise(CsvSets *all, uint64_t before,
 					 const CsvRoomMessage *room)
 {
 	uint64_t	more = room->nbytes > before ? room->nbytes - before : 0;
@@ -266,7 +266,7 @@ csv_register_promise(CsvRegister *all, uint64_t before,
 }
 
 void
-csv_register_give_back(CsvRegister *all, uint64_t nbytes)
+csv_register_give_back(CsvSets *all, uint64_t nbytes)
 {
 	all->nbytes -= nbytes;
 }
@@ -297,7 +297,7 @@ answers(const CsvWanted *has, bool has_bad_values, const CsvWanted *wanted)
 }
 
 const CsvSet *
-csv_register_look(const CsvRegister *all, const CsvFileIdentity *file,
+csv_register_look(const CsvSets *all, const CsvFileIdentity *file,
 				  const CsvWanted *wanted)
 {
 	CsvSet	   *set;
@@ -311,7 +311,7 @@ csv_register_look(const CsvRegister *all, const CsvFileIdentity *file,
 
 /* sets of the file as it was before, whoever uses them */
 static void
-drop_changed(CsvRegister *all, const CsvFileIdentity *file)
+drop_changed(CsvSets *all, const CsvFileIdentity *file)
 {
 	CsvSet	   *set = LIST_FIRST(&all->of_file[list_of_file(file)]);
 
@@ -329,7 +329,7 @@ drop_changed(CsvRegister *all, const CsvFileIdentity *file)
 
 /* the table knew another file by this name; sets that nobody else uses go */
 static void
-leave_replaced(CsvRegister *all, const CsvFileIdentity *file,
+leave_replaced(CsvSets *all, const CsvFileIdentity *file,
 			   const CsvTableName *name)
 {
 	User	   *user = LIST_FIRST(&all->of_name[list_of_name(name)]);
@@ -352,7 +352,7 @@ leave_replaced(CsvRegister *all, const CsvFileIdentity *file,
 
 /* no memory: then it is not known, which shows in lists only */
 static void
-add_user(CsvRegister *all, CsvSet *set, const CsvTableName *name)
+add_user(CsvSets *all, CsvSet *set, const CsvTableName *name)
 {
 	User	   *user;
 
@@ -372,7 +372,7 @@ add_user(CsvRegister *all, CsvSet *set, const CsvTableName *name)
 }
 
 CsvSet *
-csv_register_find(CsvRegister *all, const CsvFileIdentity *file,
+csv_register_find(CsvSets *all, const CsvFileIdentity *file,
 				  const CsvWanted *wanted, const CsvTableName *user)
 {
 	CsvSet	   *set;
@@ -417,7 +417,7 @@ make_set(const CsvFindMessage *columns)
 
 /* others that it can stand for; their users are its own then */
 static void
-replace_others(CsvRegister *all, CsvSet *set)
+replace_others(CsvSets *all, CsvSet *set)
 {
 	CsvSet	   *other = LIST_FIRST(&all->of_file[list_of_file(&set->identity)]);
 
@@ -439,7 +439,7 @@ replace_others(CsvRegister *all, CsvSet *set)
 }
 
 bool
-csv_register_keep(CsvRegister *all, const CsvFindMessage *columns, int file)
+csv_register_keep(CsvSets *all, const CsvFindMessage *columns, int file)
 {
 	int64_t		nbytes = csv_memory_file_size(file, true);
 	CsvSet	   *set;
@@ -473,7 +473,7 @@ is_same_grouping(const CsvGroupingMessage *a, const CsvGroupingMessage *b)
 }
 
 int
-csv_set_grouping(CsvRegister *all, CsvSet *set, const CsvGroupingMessage *keys,
+csv_set_grouping(CsvSets *all, CsvSet *set, const CsvGroupingMessage *keys,
 				 bool *may_add)
 {
 	for (int i = 0; i < set->ngroupings; i++)
@@ -485,7 +485,7 @@ csv_set_grouping(CsvRegister *all, CsvSet *set, const CsvGroupingMessage *keys,
 }
 
 bool
-csv_set_add_grouping(CsvRegister *all, CsvSet *set,
+csv_set_add_grouping(CsvSets *all, CsvSet *set,
 					 const CsvGroupingMessage *keys, int file)
 {
 	int64_t		nbytes = csv_memory_file_size(file, false);
@@ -535,7 +535,7 @@ write_entry(const CsvSet *set, const CsvTableName *user, int file)
 }
 
 int
-csv_register_list(const CsvRegister *all, uint32_t database, int file)
+csv_register_list(const CsvSets *all, uint32_t database, int file)
 {
 	int			n = 0;
 	CsvSet	   *set;
@@ -571,7 +571,7 @@ leave_set(CsvSet *set, uint32_t database, uint32_t table)
 }
 
 uint32_t
-csv_register_forget(CsvRegister *all, const CsvForgetMessage *which)
+csv_register_forget(CsvSets *all, const CsvForgetMessage *which)
 {
 	uint32_t	n = 0;
 	CsvSet	   *set = TAILQ_FIRST(&all->sets);

@@ -18,32 +18,32 @@
 
 #include "wire/message.h"
 
-typedef struct CsvRegister CsvRegister;
+typedef struct CsvSets CsvSets;
 typedef struct CsvSet CsvSet;
 
 /* NULL: no memory */
-extern CsvRegister *csv_register_create(void);
-extern void csv_register_free(CsvRegister *all);
+extern CsvSets *csv_register_create(void);
+extern void csv_register_free(CsvSets *all);
 
 /* bytes; what is too much goes at once, as far as nobody is at work on it */
-extern void csv_register_limit(CsvRegister *all, uint64_t nbytes);
+extern void csv_register_limit(CsvSets *all, uint64_t nbytes);
 
 /* memory that is held, with what is promised; and are there any columns? */
-extern uint64_t csv_register_bytes(const CsvRegister *all);
-extern bool csv_register_is_empty(const CsvRegister *all);
+extern uint64_t csv_register_bytes(const CsvSets *all);
+extern bool csv_register_is_empty(const CsvSets *all);
 
 /*
  * Columns that answer a query over a file as that would, with a pin; NULL: there
  * are none.  Lets go of what is held of the file as it was before, and of those of
  * another file that the table knew by this name.
  */
-extern CsvSet *csv_register_find(CsvRegister *all, const CsvFileIdentity *file,
+extern CsvSet *csv_register_find(CsvSets *all, const CsvFileIdentity *file,
 								 const CsvWanted *wanted,
 								 const CsvTableName *user);
-extern void csv_register_unpin(CsvRegister *all, CsvSet *set);
+extern void csv_register_unpin(CsvSets *all, CsvSet *set);
 
 /* the same, without any effect; NULL: there are none */
-extern const CsvSet *csv_register_look(const CsvRegister *all,
+extern const CsvSet *csv_register_look(const CsvSets *all,
 									   const CsvFileIdentity *file,
 									   const CsvWanted *wanted);
 
@@ -56,32 +56,32 @@ extern int	csv_set_file(const CsvSet *set);
  * What it made so far came from read_bytes of the file's: if it will be too large
  * anyway, others need not make room.
  */
-extern bool csv_register_promise(CsvRegister *all, uint64_t before,
+extern bool csv_register_promise(CsvSets *all, uint64_t before,
 								 const CsvRoomMessage *room);
-extern void csv_register_give_back(CsvRegister *all, uint64_t nbytes);
+extern void csv_register_give_back(CsvSets *all, uint64_t nbytes);
 
 /*
  * Keep columns, for which nothing is promised any more.  The descriptor is the
  * register's then.  False: they are not as they should be, or have no room.
  */
-extern bool csv_register_keep(CsvRegister *all, const CsvFindMessage *columns,
+extern bool csv_register_keep(CsvSets *all, const CsvFindMessage *columns,
 							  int file);
 
 /*
  * How the rows of columns fall into groups by some of them: a memory file that is
  * shared by those who use them.  -1: there is none; then one may be added, if *may_add.
  */
-extern int	csv_set_grouping(CsvRegister *all, CsvSet *set,
+extern int	csv_set_grouping(CsvSets *all, CsvSet *set,
 							 const CsvGroupingMessage *keys, bool *may_add);
-extern bool csv_set_add_grouping(CsvRegister *all, CsvSet *set,
+extern bool csv_set_add_grouping(CsvSets *all, CsvSet *set,
 								 const CsvGroupingMessage *keys, int file);
 
 /* write what tables of a database use to a file; how many sets; -1: it failed */
-extern int	csv_register_list(const CsvRegister *all, uint32_t database,
+extern int	csv_register_list(const CsvSets *all, uint32_t database,
 							  int file);
 
 /* how many sets have gone */
-extern uint32_t csv_register_forget(CsvRegister *all,
+extern uint32_t csv_register_forget(CsvSets *all,
 									const CsvForgetMessage *which);
 
 #endif							/* CSV_REGISTER_H */

@@ -14,11 +14,11 @@
 
 /* of one client */
 #define MOST_PINS		4096
-#define MOST_MAKINGS	1024
+#define MOST_PROMISES	1024
 
 struct CsvService
 {
-	CsvRegister *all;
+	CsvSets *all;
 	CsvLimitsMessage limits;
 	bool		retired;
 	int64_t		since;			/* microseconds since 1970 */
@@ -33,12 +33,12 @@ typedef struct Pin
 } Pin;
 
 /* columns that the client makes */
-typedef struct Making
+typedef struct Promise
 {
-	LIST_ENTRY(Making) of_client;
+	LIST_ENTRY(Promise) of_client;
 	uint32_t	number;
 	uint64_t	nbytes;			/* that it was promised */
-} Making;
+} Promise;
 
 struct CsvClient
 {
@@ -46,8 +46,8 @@ struct CsvClient
 	bool		is_known;		/* has said hello */
 	LIST_HEAD(, Pin) pins;
 	int			npins;
-	LIST_HEAD(, Making) makings;
-	int			nmakings;
+	LIST_HEAD(, Promise) promises;
+	int			npromises;
 };
 
 CsvService *
@@ -118,12 +118,12 @@ drop_pin(CsvClient *client, Pin *pin)
 }
 
 static void
-drop_making(CsvClient *client, Making *making)
+drop_promise(CsvClient *client, Promise *promise)
 {
-	csv_register_give_back(client->service->all, making->nbytes);
-	LIST_REMOVE(making, of_client);
-	client->nmakings--;
-	free(making);
+	csv_register_give_back(client->service->all, promise->nbytes);
+	LIST_REMOVE(promise, of_client);
+	client->npromises--;
+	free(promise);
 }
 
 void
@@ -131,8 +131,8 @@ csv_client_free(CsvClient *client)
 {
 	while (!LIST_EMPTY(&client->pins))
 		drop_pin(client, LIST_FIRST(&client->pins));
-	while (!LIST_EMPTY(&client->makings))
-		drop_making(client, LIST_FIRST(&client->makings));
+	while (!LIST_EMPTY(&client->promises))
+		drop_promise(client, LIST_FIRST(&client->promises));
 	free(client);
 }
 
@@ -147,21 +147,21 @@ find_pin(const CsvClient *client, uint64_t set)
 	return NULL;
 }
 
-static Making *
-find_making(const CsvClient *client, uint32_t number)
+static Promise *
+find_promise(const CsvClient *client, uint32_t number)
 {
-	Making	   *making;
+	Promise	   *promise;
 
-	LIST_FOREACH(making, &client->makings, of_client)
-		if (making->number == number)
-			return making;
+	LIST_FOREACH(promise, &client->promises, of_client)
+		if (promise->number == number)
+			return promise;
 	return NULL;
 }
 
 /* ---- replies ---- */
 
 static bool
-reply_done(CsvReply *reply, uint32_t kind, uint32_t count)
+reply_done(CsvServiceReply *reply, uint32_t kind, uint32_t count)
 {
 	reply->message.done.kind = kind;
 	reply->message.done.count = count;
@@ -170,7 +170,7 @@ reply_done(CsvReply *reply, uint32_t kind, uint32_t count)
 }
 
 static void
-reply_with_file(CsvReply *reply, int file, bool close)
+reply_with_file(CsvServiceReply *reply, int file, bool close)
 {
 	reply->descriptors.n = 1;
 	reply->descriptors.files[0] = file;
@@ -219,7 +219,7 @@ is_that_file(const CsvFileIdentity *file, int descriptor)
 
 static bool
 handle_hello(CsvClient *client, const CsvMessage *message, size_t nbytes,
-			 CsvDescriptors *descriptors, CsvReply *reply)
+			 CsvDescriptors *descriptors, CsvServiceReply *reply)
 {
 	const CsvHelloMessage *hello = &message->hello;
 	CsvHelloMessage *answer = &reply->message.hello;
@@ -239,7 +239,7 @@ handle_hello(CsvClient *client, const CsvMessage *message, size_t nbytes,
 
 static bool
 handle_retire(CsvClient *client, const CsvMessage *message, size_t nbytes,
-			  CsvDescriptors *descriptors, CsvReply *reply)
+			  CsvDescriptors *descriptors, CsvServiceReply *reply)
 {
 	(void) message;
 	(void) nbytes;
@@ -251,7 +251,7 @@ handle_retire(CsvClient *client, const CsvMessage *message, size_t nbytes,
 
 static bool
 handle_find(CsvClient *client, const CsvMessage *message, size_t nbytes,
-			CsvDescriptors *descriptors, CsvReply *reply)
+			CsvDescriptors *descriptors, CsvServiceReply *reply)
 {
 	const CsvFindMessage *find = &message->find;
 	CsvFoundMessage *answer = &reply->message.found;
@@ -286,7 +286,7 @@ handle_find(CsvClient *client, const CsvMessage *message, size_t nbytes,
 
 static bool
 handle_release(CsvClient *client, const CsvMessage *message, size_t nbytes,
-			   CsvDescriptors *descriptors, CsvReply *reply)
+			   CsvDescriptors *descriptors, CsvServiceReply *reply)
 {
 	Pin		   *pin = find_pin(client, message->set.set);
 
@@ -300,7 +300,7 @@ handle_release(CsvClient *client, const CsvMessage *message, size_t nbytes,
 
 static bool
 handle_look(CsvClient *client, const CsvMessage *message, size_t nbytes,
-			CsvDescriptors *descriptors, CsvReply *reply)
+			CsvDescriptors *descriptors, CsvServiceReply *reply)
 {
 	const CsvLookMessage *look = &message->look;
 	CsvFoundMessage *answer = &reply->message.found;
@@ -327,10 +327,10 @@ handle_look(CsvClient *client, const CsvMessage *message, size_t nbytes,
 
 static bool
 handle_room(CsvClient *client, const CsvMessage *message, size_t nbytes,
-			CsvDescriptors *descriptors, CsvReply *reply)
+			CsvDescriptors *descriptors, CsvServiceReply *reply)
 {
 	const CsvRoomMessage *room = &message->room;
-	Making	   *making = find_making(client, room->making);
+	Promise	   *promise = find_promise(client, room->making);
 	bool		may;
 
 	(void) nbytes;
@@ -339,36 +339,36 @@ handle_room(CsvClient *client, const CsvMessage *message, size_t nbytes,
 		return false;
 	if (room->nbytes == 0)
 	{
-		if (making != NULL)
-			drop_making(client, making);
+		if (promise != NULL)
+			drop_promise(client, promise);
 		return true;
 	}
-	if (making == NULL)
+	if (promise == NULL)
 	{
-		if (client->nmakings == MOST_MAKINGS ||
-			(making = calloc(1, sizeof(Making))) == NULL)
+		if (client->npromises == MOST_PROMISES ||
+			(promise = calloc(1, sizeof(Promise))) == NULL)
 			return reply_done(reply, CSV_MESSAGE_ROOM, 0);
-		making->number = room->making;
-		LIST_INSERT_HEAD(&client->makings, making, of_client);
-		client->nmakings++;
+		promise->number = room->making;
+		LIST_INSERT_HEAD(&client->promises, promise, of_client);
+		client->npromises++;
 	}
-	may = csv_register_promise(client->service->all, making->nbytes, room);
-	if (may && room->nbytes > making->nbytes)
-		making->nbytes = room->nbytes;
+	may = csv_register_promise(client->service->all, promise->nbytes, room);
+	if (may && room->nbytes > promise->nbytes)
+		promise->nbytes = room->nbytes;
 	return reply_done(reply, CSV_MESSAGE_ROOM, may);
 }
 
 static bool
 handle_keep(CsvClient *client, const CsvMessage *message, size_t nbytes,
-			CsvDescriptors *descriptors, CsvReply *reply)
+			CsvDescriptors *descriptors, CsvServiceReply *reply)
 {
 	const CsvFindMessage *keep = &message->find;
-	Making	   *making = find_making(client, keep->making);
+	Promise	   *promise = find_promise(client, keep->making);
 	bool		kept;
 
-	if (!is_find(keep, nbytes) || making == NULL)
+	if (!is_find(keep, nbytes) || promise == NULL)
 		return false;
-	drop_making(client, making);
+	drop_promise(client, promise);
 	kept = is_that_file(&keep->file, descriptors->files[0]) &&
 		csv_register_keep(client->service->all, keep, descriptors->files[1]);
 	if (kept)
@@ -378,10 +378,10 @@ handle_keep(CsvClient *client, const CsvMessage *message, size_t nbytes,
 
 static bool
 handle_grouping(CsvClient *client, const CsvMessage *message, size_t nbytes,
-				CsvDescriptors *descriptors, CsvReply *reply)
+				CsvDescriptors *descriptors, CsvServiceReply *reply)
 {
 	const CsvGroupingMessage *keys = &message->grouping;
-	CsvRegister *all = client->service->all;
+	CsvSets *all = client->service->all;
 	Pin		   *pin = find_pin(client, keys->set);
 	bool		may_add = false;
 	int			file;
@@ -400,7 +400,7 @@ handle_grouping(CsvClient *client, const CsvMessage *message, size_t nbytes,
 
 static bool
 handle_list(CsvClient *client, const CsvMessage *message, size_t nbytes,
-			CsvDescriptors *descriptors, CsvReply *reply)
+			CsvDescriptors *descriptors, CsvServiceReply *reply)
 {
 	CsvListedMessage *answer = &reply->message.listed;
 	int			file = csv_memory_file_create("csv_gpu_fdw list");
@@ -422,7 +422,7 @@ handle_list(CsvClient *client, const CsvMessage *message, size_t nbytes,
 
 static bool
 handle_forget(CsvClient *client, const CsvMessage *message, size_t nbytes,
-			  CsvDescriptors *descriptors, CsvReply *reply)
+			  CsvDescriptors *descriptors, CsvServiceReply *reply)
 {
 	(void) nbytes;
 	(void) descriptors;
@@ -433,7 +433,7 @@ handle_forget(CsvClient *client, const CsvMessage *message, size_t nbytes,
 
 static bool
 handle_statistics(CsvClient *client, const CsvMessage *message, size_t nbytes,
-				  CsvDescriptors *descriptors, CsvReply *reply)
+				  CsvDescriptors *descriptors, CsvServiceReply *reply)
 {
 	const CsvService *service = client->service;
 	CsvStatisticsMessage *answer = &reply->message.statistics;
@@ -458,7 +458,7 @@ static const struct
 {
 	bool		(*function) (CsvClient *client, const CsvMessage *message,
 							 size_t nbytes, CsvDescriptors *descriptors,
-							 CsvReply *reply);
+							 CsvServiceReply *reply);
 	size_t		nbytes;
 	int			ndescriptors;
 	bool		is_optional;
@@ -478,7 +478,7 @@ static const struct
 
 bool
 csv_client_handle(CsvClient *client, const CsvMessage *message, size_t nbytes,
-				  CsvDescriptors *descriptors, CsvReply *reply)
+				  CsvDescriptors *descriptors, CsvServiceReply *reply)
 {
 	uint32_t	kind = message->kind;
 	int			missing;

@@ -28,13 +28,13 @@ extern bool csv_service_is_retired(const CsvService *service);
 extern CsvClient *csv_client_create(CsvService *service);
 extern void csv_client_free(CsvClient *client);
 
-typedef struct CsvReply
+typedef struct CsvServiceReply
 {
 	size_t		nbytes;			/* 0: there is none */
 	CsvDescriptors descriptors;
 	bool		close;			/* they are the client's now: close them here */
 	CsvMessage	message;
-} CsvReply;
+} CsvServiceReply;
 
 /*
  * Do what a message says, and make the reply.  It takes those of the descriptors
@@ -42,6 +42,6 @@ typedef struct CsvReply
  */
 extern bool csv_client_handle(CsvClient *client, const CsvMessage *message,
 							  size_t nbytes, CsvDescriptors *descriptors,
-							  CsvReply *reply);
+							  CsvServiceReply *reply);
 
 #endif							/* CSV_SERVE_H */

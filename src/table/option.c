@@ -535,7 +535,10 @@ init_table_options(TableOptions *options, CsvTable *table)
 	table->notice_limit = DEFAULT_NOTICE_LIMIT;
 	table->settings = csv_settings;
 	table->settings.resident &= csv_settings.resident_memory > 0;
-	table->settings.cpu_threads = csv_thread_count(table->settings.cpu_threads);
+	table->settings.cpu_threads = csv_thread_count(csv_settings.cpu_threads);
+	table->settings.planned_threads =
+		csv_planned_threads(csv_settings.cpu_threads,
+							table->settings.cpu_threads);
 }
 
 /* an option that check_option_name() let pass */

@@ -11,7 +11,6 @@
 #include "miscadmin.h"
 #include "optimizer/cost.h"
 
-#include "settings.h"
 #include "table/threads.h"
 
 #define MOST_THREADS	64
@@ -59,9 +58,9 @@ csv_thread_count(int setting)
  * Nor may those that are compared with them.
  */
 int
-csv_planned_threads(int nthreads)
+csv_planned_threads(int setting, int nthreads)
 {
-	return csv_settings.cpu_threads > 0 ? nthreads :
+	return setting > 0 ? nthreads :
 		Max(nthreads, Min(count_processes(), MOST_THREADS));
 }
 

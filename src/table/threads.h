@@ -13,7 +13,7 @@
 extern int	csv_thread_count(int setting);
 
 /* how many the planner reckons with, where csv_thread_count() says nthreads */
-extern int	csv_planned_threads(int nthreads);
+extern int	csv_planned_threads(int setting, int nthreads);
 
 /*
  * How many of a scan's threads decompress a file, and how many parse a stream,
