@@ -220,47 +220,70 @@ has_stopped(BackgroundWorkerHandle *handle)
 	return status == BGWH_STOPPED || status == BGWH_POSTMASTER_DIED;
 }
 
-/* have the program started, and wait until it is there */
+static void
+look_later(void)
+{
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+					 CSV_LOOK_MILLISECONDS, PG_WAIT_EXTENSION);
+	ResetLatch(MyLatch);
+	csv_check_interrupts();
+}
+
+/* one that is about to end, or to begin, by `end`; then start one, and wait for it */
 static bool
-start_and_connect(void)
+start_program(TimestampTz end)
 {
 	BackgroundWorkerHandle *handle = NULL;
-	TimestampTz end = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
-												  CSV_START_MILLISECONDS);
 
 	while (GetCurrentTimestamp() < end)
 	{
-		if (handle == NULL && !csv_worker_exists())
-		{
-			handle = csv_worker_start();
-			if (handle == NULL)
-			{
-				warn_of_start("there is no place for its background worker",
-							  "You may need to increase max_worker_processes.");
-				return false;
-			}
-		}
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT |
-						 WL_EXIT_ON_PM_DEATH, CSV_LOOK_MILLISECONDS,
-						 PG_WAIT_EXTENSION);
-		ResetLatch(MyLatch);
-		csv_check_interrupts();
 		if (try_to_connect())
 			return true;
 		if (handle != NULL && has_stopped(handle))
 		{
-			/* in favour of another one, or in vain */
-			if (!csv_worker_exists())
-			{
-				warn_of_start("it has ended", "The server's log says why.");
-				return false;
-			}
-			pfree(handle);
-			handle = NULL;
+			warn_of_start("it has ended", "The server's log says why.");
+			return false;
 		}
+		if (handle == NULL && !csv_worker_exists() &&
+			(handle = csv_worker_start()) == NULL)
+		{
+			warn_of_start("there is no place for its background worker",
+						  "You may need to increase max_worker_processes.");
+			return false;
+		}
+		look_later();
 	}
 	warn_of_start("it does not answer", "The server's log may say why.");
 	return false;
+}
+
+/* have the program started, by this session or another one, and wait for it */
+static bool
+start_and_connect(void)
+{
+	TimestampTz end = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
+												  CSV_START_MILLISECONDS);
+	bool		started = false;
+	volatile int right = -1;
+
+	while ((right = csv_worker_may_start()) < 0)
+	{
+		look_later();
+		if (try_to_connect())
+			return true;
+		if (GetCurrentTimestamp() >= end)
+			return false;
+	}
+	PG_TRY();
+	{
+		started = start_program(end);
+	}
+	PG_FINALLY();
+	{
+		close(right);
+	}
+	PG_END_TRY();
+	return started;
 }
 
 bool

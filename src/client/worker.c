@@ -45,22 +45,34 @@ extern PGDLLEXPORT void csv_gpu_service_main(Datum arg);
 
 /* ---- for sessions ---- */
 
+/* bytes of the file that are locked */
+#define CSV_LOCK_SERVICE	0	/* by the worker, and the program that has it, too */
+#define CSV_LOCK_START		1	/* by who has one started */
+
 static struct flock
-whole_file(void)
+byte_lock(off_t byte)
 {
 	struct flock lock;
 
 	memset(&lock, 0, sizeof(lock));
 	lock.l_type = F_WRLCK;
 	lock.l_whence = SEEK_SET;
+	lock.l_start = byte;
+	lock.l_len = 1;
 	return lock;
+}
+
+static int
+open_lock(void)
+{
+	return open(CSV_SERVICE_LOCKED, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 }
 
 bool
 csv_worker_exists(void)
 {
-	struct flock lock = whole_file();
-	int			file = open(CSV_SERVICE_LOCKED, O_RDWR | O_CLOEXEC);
+	struct flock lock = byte_lock(CSV_LOCK_SERVICE);
+	int			file = open_lock();
 	bool		taken;
 
 	if (file < 0)
@@ -68,6 +80,19 @@ csv_worker_exists(void)
 	taken = fcntl(file, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 	close(file);
 	return taken;
+}
+
+int
+csv_worker_may_start(void)
+{
+	struct flock lock = byte_lock(CSV_LOCK_START);
+	int			file = open_lock();
+
+	if (file >= 0 && fcntl(file, F_OFD_SETLK, &lock) == 0)
+		return file;
+	if (file >= 0)
+		close(file);
+	return -1;
 }
 
 BackgroundWorkerHandle *
@@ -131,9 +156,9 @@ end_program(int code, Datum arg)
 static bool
 take_lock(Given *given)
 {
-	struct flock lock = whole_file();
+	struct flock lock = byte_lock(CSV_LOCK_SERVICE);
 
-	given->lock = open(CSV_SERVICE_LOCKED, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	given->lock = open_lock();
 	if (given->lock < 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),

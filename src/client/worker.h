@@ -23,6 +23,12 @@ struct BackgroundWorkerHandle;
 /* does a program run, or begin or end just now? */
 extern bool csv_worker_exists(void);
 
+/*
+ * The right to have one started, which one process has at a time; -1: another has
+ * it.  Given back with the descriptor.
+ */
+extern int	csv_worker_may_start(void);
+
 /* have one started; NULL: there is no place for it */
 extern struct BackgroundWorkerHandle *csv_worker_start(void);
 

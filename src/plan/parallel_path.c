@@ -139,8 +139,8 @@ has_pieces(const CsvPlanState *state)
 }
 
 /*
- * Columns that a session keeps are its own.  So where it keeps any, it reads the
- * files itself.  Nor is there a GPU for each worker.
+ * Processes that share a scan neither use nor make kept columns: so one process
+ * reads what may be kept.  Nor is there a GPU for each worker.
  */
 bool
 csv_is_parallel_safe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
@@ -154,7 +154,8 @@ csv_is_parallel_safe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 		table->settings.engine == CSV_ENGINE_CUDA ||
 		table->reject_count > MOST_MESSAGES ||
 		table->notice_limit > MOST_MESSAGES ||
-		table->settings.resident ||
+		(table->settings.resident &&
+		 state->nbytes <= table->settings.resident_memory) ||
 		!has_pieces(state))
 		return false;
 	while ((attnum = bms_next_member(state->wanted, attnum)) >= 0)

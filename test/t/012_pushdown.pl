@@ -17,7 +17,7 @@ my $seconds = seconds_to_run(12);
 my $queries_per_file = 50;
 my $kept_share = 0.2;	# of the files, whose columns the session may keep
 my $directory = PostgreSQL::Test::Utils::tempdir;
-my $node = csv_server('pushdown', QUICK_FILES);
+my $node = csv_server('pushdown', QUICK_FILES, 'csv_gpu_fdw.resident_memory' => '100MB');
 my $session = new_session($node);
 
 # ---- files ----
@@ -425,7 +425,7 @@ while (time() - $start < $seconds && $ndifferent == 0)
 		SET enable_partitionwise_aggregate = " . pick('on', 'off') . '; SET plan_cache_mode = ' . pick('auto', 'force_generic_plan') . "; SET work_mem = '" . pick('64kB', '4MB') . "';
 		SET csv_gpu_fdw.cpu_threads = " . pick(1, 1, 3) . '; SET enable_hashjoin = ' . pick('on', 'off') .
 		'; SET csv_gpu_test.gpu_groups = ' . pick(0, 1, 20) .
-		'; SET csv_gpu_fdw.resident_memory = ' . ($kept ? "'100MB'" : 'off') . '; SET enable_mergejoin = off; SET enable_material = ' . pick('on', 'off') . ';');
+		'; SET csv_gpu_fdw.resident = ' . ($kept ? 'on' : 'off') . '; SET enable_mergejoin = off; SET enable_material = ' . pick('on', 'off') . ';');
 	for (1 .. $queries_per_file)
 	{
 		my $query = query();
@@ -475,11 +475,11 @@ $session->value("
 	SET plan_cache_mode = auto; SET hash_mem_multiplier = 1;");
 for my $threads (1, 4)
 {
-	for my $kept ('off', "'100MB'")
+	for my $kept ('off', 'on')
 	{
 		for my $memory ('64kB', '64MB')
 		{
-			$session->value("SET csv_gpu_fdw.cpu_threads = $threads; SET csv_gpu_fdw.resident_memory = $kept; SET work_mem = '$memory'");
+			$session->value("SET csv_gpu_fdw.cpu_threads = $threads; SET csv_gpu_fdw.resident = $kept; SET work_mem = '$memory'");
 			my @different;
 
 			for my $where ('true', 'k < 4000', 'k < 14000 AND v >= 10', 'k < 15000')
@@ -499,7 +499,7 @@ for my $threads (1, 4)
 					push @different, "$query, $where: $outcome" if $outcome ne 'same';
 				}
 			}
-			is(join("\n", @different), '', "many groups: $threads threads, resident_memory $kept, work_mem $memory");
+			is(join("\n", @different), '', "many groups: $threads threads, resident $kept, work_mem $memory");
 		}
 	}
 }

@@ -1,5 +1,5 @@
-# Columns that a session keeps are those of the file: as long as nothing has
-# changed, they give what reading it gives, NOTICEs included; and whatever
+# Columns that are kept are those of the file: as long as nothing has changed,
+# they give what reading it gives, NOTICEs included, to every session; and whatever
 # changes, it is read again.
 use strict;
 use warnings;
@@ -15,9 +15,11 @@ use Time::HiRes qw(time);
 random_seed();
 my $seconds = seconds_to_run(12);
 my $directory = PostgreSQL::Test::Utils::tempdir;
-my $node = csv_server('resident', QUICK_FILES, datestyle => 'ISO, MDY', timezone => 'UTC');
+my $node = csv_server('resident', QUICK_FILES, 'csv_gpu_fdw.resident_memory' => '64MB', datestyle => 'ISO, MDY', timezone => 'UTC');
 my $session = new_session($node);
-my $other = new_session($node);	# keeps nothing
+my $other = new_session($node);	# reads files
+
+$other->value('SET csv_gpu_fdw.resident = off');
 
 # what a query would take from memory: "2 of 2"
 sub resident
@@ -41,9 +43,9 @@ sub is_kept
 {
 	my ($query, $name) = @_;
 
-	$session->value('SET csv_gpu_fdw.resident_memory = off');
+	$session->value('SET csv_gpu_fdw.resident = off');
 	my @plain = $session->query($query);
-	$session->value("SET csv_gpu_fdw.resident_memory = '64MB'");
+	$session->value('SET csv_gpu_fdw.resident = on; SELECT csv_gpu_forget()');
 	my @first = $session->query($query);
 	my @second = $session->query($query);
 
@@ -59,7 +61,7 @@ my $values = 'SELECT string_agg(a || b::text, \' \' ORDER BY a, b) FROM t';
 
 write_file($file, "1,x\n2,y\n3,z\n");
 create('t', 'a int, b text', $file);
-$session->value("SET csv_gpu_fdw.resident_memory = '64MB'; SET csv_gpu_test.file_age = 0");
+$session->value('SET csv_gpu_test.file_age = 0');
 is($session->value($values), '1x 2y 3z', 'a file that was just written');
 is(resident($values), '0 of 2', 'is not kept');
 settle(0);
@@ -128,7 +130,7 @@ $session->value('RESET datestyle; RESET timezone; RESET intervalstyle');
 
 # ---- what is not kept ----
 
-$session->value("SET csv_gpu_fdw.resident_memory = '64MB'; SELECT csv_gpu_forget()");
+$session->value('SELECT csv_gpu_forget()');
 create('many', 'a int, b text', "$directory/many.csv");
 write_file("$directory/many.csv", map { "$_,text of $_\n" } 1 .. 300000);
 settle();
@@ -165,24 +167,24 @@ for my $i (1 .. 5)
 	create("part$i", 'a int, b text', "$directory/part$i.csv");
 }
 settle();
-$session->value("SET csv_gpu_fdw.resident_memory = '2MB'");
+resident_memory($node, '2MB');
 $session->value("SELECT sum(a) FROM part$_") for 1 .. 5;
 sub held { return $session->value("SELECT string_agg(source::text, ' ' ORDER BY last_used) FROM csv_gpu_resident()") }
 is(held(), 'part2 part3 part4 part5', 'the one used first goes first');
 $session->value('SELECT sum(a) FROM part2; SELECT sum(a) FROM part1');
 is(held(), 'part4 part5 part2 part1', 'what was used again stays');
 cmp_ok($session->value('SELECT sum(bytes) FROM csv_gpu_resident()'), '<=', 2 * 1024 * 1024, 'within the limit');
-is($session->value('SELECT sum(bytes) = (SELECT sum(total_bytes) FROM pg_backend_memory_contexts WHERE name = \'csv_gpu_fdw resident\') FROM csv_gpu_resident()'),
+is($session->value('SELECT sum(bytes) = (SELECT memory_held FROM csv_gpu_stat WHERE device IS NULL) FROM csv_gpu_resident()'),
 	't', 'all of it is counted');
-$session->value("SET csv_gpu_fdw.resident_memory = '1MB'");
+resident_memory($node, '1MB');
 is(held(), 'part2 part1', 'a lower limit holds at once');
 is($session->value('SELECT count(*), count(b) FROM many'), '300001|300001', 'a file that is too large');
 is(held(), 'part2 part1', 'drives nothing out');
-$session->value('SET csv_gpu_fdw.resident_memory = off');
+resident_memory($node, 'off');
 is(held(), '', 'off');
-is($session->value("SELECT count(*) FROM pg_backend_memory_contexts WHERE name = 'csv_gpu_fdw resident'"), '0', 'nothing is left');
+is($session->value('SELECT memory_held FROM csv_gpu_stat WHERE device IS NULL'), '0', 'nothing is left');
 
-$session->value("SET csv_gpu_fdw.resident_memory = '4MB'");
+resident_memory($node, '4MB');
 my ($before, $after) = (0, 0);
 for my $round (1 .. 40)
 {
@@ -198,7 +200,7 @@ cmp_ok($after - $before, '<', 3000, 'memory does not grow');
 write_file("$directory/groups.csv", map { ($_ % 7) . ',' . ($_ % 3 ? 'x ' : 'x') . ",$_\n" } 1 .. 30000);
 create('groups', 'k int, c char(3), v int', "$directory/groups.csv");
 settle();
-$session->value("SET csv_gpu_fdw.resident_memory = '64MB'");
+resident_memory($node, '64MB');
 for my $filter ('v > 29000', 'v > 10000', 'true', 'v < 3')
 {
 	is_kept("SELECT k, c, count(*), sum(v), min(v) FROM groups WHERE $filter GROUP BY k, c ORDER BY k, c", "groups where $filter");
@@ -210,7 +212,7 @@ $session->value('SELECT c, count(*) FROM groups WHERE v > 9 GROUP BY c');
 is($session->value("SELECT groupings FROM csv_gpu_resident() WHERE source = 'groups'::regclass"), '{"k, c",c}', 'they are listed');
 $session->value('SELECT k + 1, count(*), sum(v) FROM groups GROUP BY 1');
 is($session->value("SELECT groupings FROM csv_gpu_resident() WHERE source = 'groups'::regclass"), '{"k, c",c}', 'what is no column is not');
-is($session->value('SELECT sum(bytes) = (SELECT sum(total_bytes) FROM pg_backend_memory_contexts WHERE name = \'csv_gpu_fdw resident\') FROM csv_gpu_resident()'),
+is($session->value('SELECT sum(bytes) = (SELECT memory_held FROM csv_gpu_stat WHERE device IS NULL) FROM csv_gpu_resident()'),
 	't', 'their memory is counted');
 
 # ---- several files, and a table that comes to its file a second time ----
@@ -227,8 +229,8 @@ is($session->value("SELECT count(*) FROM csv_gpu_resident() WHERE filename ~ 'pa
 $session->value("CREATE ROLE reader; GRANT SELECT ON part3 TO reader; SELECT sum(a) FROM part3; SET ROLE reader");
 is(held(), 'part3', 'others see what they may read');
 $session->value('RESET ROLE');
-like(($session->query("SET csv_gpu_fdw.resident_memory = 'all'"))[1], qr/ERROR:  invalid value/, 'no such amount');
-is($session->value("SET csv_gpu_fdw.resident_memory = auto; SHOW csv_gpu_fdw.resident_memory"), 'auto', 'auto');
+like(($session->query("ALTER SYSTEM SET csv_gpu_fdw.resident_memory = 'all'"))[1], qr/ERROR:  invalid value/, 'no such amount');
+like(($session->query('SET csv_gpu_fdw.resident_memory = auto'))[1], qr/ERROR:  parameter .* cannot be changed now/, 'it is not a session\'s');
 
 # ---- random files and queries ----
 
@@ -314,7 +316,7 @@ while (time() - $start < $seconds && $ndifferent == 0)
 			$other->value($settings);
 			@expected = $other->query($query);
 			$session->value($settings);
-			$session->value("SET csv_gpu_fdw.resident_memory = '" . pick('64MB', '64MB', '64MB', '1MB') . "'");
+			resident_memory($node, pick('64MB', '1MB')) if chance(0.02);
 			for my $round (1 .. 2)
 			{
 				my @found;

@@ -34,6 +34,7 @@ my %functions = (
 	csv_gpu_load => { nobody => qr/permission denied for foreign table good/ },
 	csv_gpu_load_file => { nobody => qr/permission denied for foreign table good/ },
 	csv_gpu_resident => {},
+	csv_gpu_stat => {},
 	csv_gpu_run_all => { nobody => qr/job "j" does not exist/ },
 	csv_gpu_run_job => { nobody => qr/job "j" does not exist/ },
 	csv_gpu_run_load => { nobody => qr/job "j" failed: permission denied for foreign table good/ },
@@ -67,7 +68,8 @@ my %relations = (
 	csv_gpu_job_deletion => 'INSERT of all but owner',
 	csv_gpu_job_run => 'INSERT of all but owner, run, SELECT',
 	csv_gpu_job_run_run_seq => 'SELECT',
-	csv_gpu_job_file => 'INSERT, SELECT');
+	csv_gpu_job_file => 'INSERT, SELECT',
+	csv_gpu_stat => 'SELECT');
 
 # Values of each type of argument that are not.
 my %hostile = (
@@ -360,7 +362,7 @@ for my $table (grep { !/_seq$/ } sort keys %relations)
 	for my $mode ('SHARE UPDATE EXCLUSIVE', 'SHARE', 'SHARE ROW EXCLUSIVE', 'EXCLUSIVE', 'ACCESS EXCLUSIVE')
 	{
 		($out, $err) = $nobody->query("BEGIN; LOCK TABLE $table IN $mode MODE; ROLLBACK");
-		like($err, qr/^ERROR:  permission denied for table $table/, "nobody locks $table in $mode mode");
+		like($err, qr/^ERROR:  permission denied for (?:table|view) $table/, "nobody locks $table in $mode mode");
 	}
 }
 # or that would be in the way of others

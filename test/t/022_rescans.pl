@@ -15,7 +15,7 @@ use Time::HiRes qw(time);
 random_seed();
 my $seconds = seconds_to_run(10);
 my $directory = PostgreSQL::Test::Utils::tempdir;
-my $node = csv_server('rescans', QUICK_FILES);
+my $node = csv_server('rescans', QUICK_FILES, 'csv_gpu_fdw.resident_memory' => '100MB');
 my $session = new_session($node);
 my $file = "$directory/f.csv";
 
@@ -154,7 +154,7 @@ for (my $round = 0; time < $end || (($nmemory == 0 || $ndisk == 0) && $round < 1
 	make_tables('csv', pick('', ", chunk_size '4096'"));
 	make_outer();
 	$session->value("TRUNCATE plain.rows; COPY plain.rows FROM '$file' (FORMAT csv); ANALYZE plain.rows;");
-	$session->value('SET csv_gpu_fdw.resident_memory = ' . (chance(0.15) ? 100 : "'off'"));
+	$session->value('SET csv_gpu_fdw.resident = ' . (chance(0.15) ? 'on' : 'off'));
 	settle() if chance(0.15);
 	for my $n (1 .. 12)
 	{
@@ -187,7 +187,7 @@ cmp_ok($ndisk, '>', 0, 'some from temporary files');
 my $nsaid = 0;
 my $ndifferent = 0;
 
-$session->value("SET csv_gpu_fdw.resident_memory = 'off'");
+$session->value("SET csv_gpu_fdw.resident = off");
 $end = time + $seconds * 0.4;
 for (my $round = 0; time < $end || ($nsaid == 0 && $round < 100); $round++)
 {

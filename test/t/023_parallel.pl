@@ -136,9 +136,9 @@ my $forced = 'SET csv_gpu_test.parallel_workers = 4; SET max_parallel_workers_pe
 # the plan of a query, with workers wherever there may be some
 sub plan_of
 {
-	my ($query) = @_;
+	my ($query, $settings) = @_;
 
-	return $node->safe_psql('postgres', "$forced EXPLAIN (COSTS OFF) $query");
+	return $node->safe_psql('postgres', $forced . ($settings // '') . " EXPLAIN (COSTS OFF) $query");
 }
 
 like(plan_of('SELECT count(md5(c)) FROM many'), qr/Partial Aggregate.*Parallel Foreign Scan/s, 'partial aggregates');
@@ -161,10 +161,10 @@ my $domain = plan_of('SELECT count(md5(a || c)) FROM evens');
 
 is($domain =~ /Parallel Foreign Scan/ ? 'shared' : 'alone', $node->pg_version >= 17 ? 'shared' : 'alone', 'a domain');
 unlike(plan_of('SELECT count(md5(c)) FROM gpu'), qr/Gather|Parallel/, 'a GPU has no workers');
-unlike(
-	$node->safe_psql('postgres', "$forced SET csv_gpu_fdw.resident_memory = '10MB'; EXPLAIN SELECT count(md5(c)) FROM many"),
-	qr/Gather|Parallel/,
-	'nor has a session that keeps columns');
+resident_memory($node, '100MB');
+unlike(plan_of('SELECT count(md5(c)) FROM many'), qr/Gather|Parallel/, 'nor has a file whose columns may be kept');
+like(plan_of('SELECT count(md5(c)) FROM many', 'SET csv_gpu_fdw.resident = off;'), qr/Gather|Parallel/, 'a session may do without');
+resident_memory($node, 'off');
 unlike(
 	$node->safe_psql('postgres', 'RESET min_parallel_table_scan_size; SET min_parallel_table_scan_size = \'8MB\'; EXPLAIN SELECT count(md5(c)) FROM many'),
 	qr/Gather|Parallel/,

@@ -39,7 +39,7 @@ BEGIN
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
-our @EXPORT = qw(csv_server engine new_session literal write_file has_program
+our @EXPORT = qw(csv_server engine new_session literal write_file resident_memory has_program
   random_seed seconds_to_run pick chance rss_kb cpu_seconds descriptors settle
   QUICK_FILES);
 
@@ -96,6 +96,20 @@ sub write_file
 	print $file @bytes or die "$path: $!";
 	close $file or die "$path: $!";
 	return $path;
+}
+
+# memory for kept columns from now on, in the program that serves all sessions, too
+sub resident_memory
+{
+	my ($node, $memory) = @_;
+	my $bytes = $memory eq 'off' ? 0 : "pg_size_bytes('$memory')";
+
+	# a session that has not loaded the library does not know the setting
+	$node->safe_psql('postgres', "LOAD 'csv_gpu_fdw';\nALTER SYSTEM SET csv_gpu_fdw.resident_memory = '$memory'");
+	$node->reload;
+	$node->poll_query_until('postgres', "SELECT memory_limit = $bytes FROM csv_gpu_stat WHERE device IS NULL")
+	  or die "memory for kept columns is not $memory";
+	return;
 }
 
 sub has_program
