@@ -204,6 +204,13 @@ csv_resident_dialect(const CsvResident *resident)
 	return csv_store_dialect(resident->store);
 }
 
+uint64
+csv_resident_number(const CsvResident *resident, uint64 *connection)
+{
+	*connection = resident->connection;
+	return resident->set;
+}
+
 int64
 csv_resident_nrows(const CsvResident *resident)
 {

@@ -90,6 +90,10 @@ extern CsvResidentGrouping *csv_resident_grouping(CsvResident *resident,
 												  const CsvGroupingKey *keys,
 												  int nkeys);
 
+/* what tells columns that were found from others */
+extern uint64 csv_resident_number(const CsvResident *resident,
+								  uint64 *connection);
+
 extern int64 csv_resident_nrows(const CsvResident *resident);
 extern int64 csv_resident_file_size(const CsvResident *resident);
 

@@ -292,5 +292,6 @@ csv_service_connect(bool start)
 	if (is_usable())
 		return true;
 	disconnect();
-	return try_to_connect() || (start && start_and_connect());
+	return try_to_connect() ||
+		(start && IsUnderPostmaster && start_and_connect());
 }

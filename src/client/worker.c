@@ -101,8 +101,6 @@ csv_worker_start(void)
 	BackgroundWorker worker;
 	BackgroundWorkerHandle *handle;
 
-	if (!IsUnderPostmaster)
-		return NULL;
 	memset(&worker, 0, sizeof(worker));
 	strlcpy(worker.bgw_name, "csv_gpu_fdw service", BGW_MAXLEN);
 	strlcpy(worker.bgw_type, "csv_gpu_fdw service", BGW_MAXLEN);

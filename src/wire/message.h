@@ -205,10 +205,8 @@ typedef struct CsvListEntry
 	uint64_t	nbytes;
 	int64_t		last_used;		/* microseconds since 1970 */
 	CsvTableName user;
-	uint32_t	on_device;
 	uint32_t	ncolumns;		/* a CsvKeyColumn each */
 	uint32_t	ngroupings;		/* a CsvGroupingMessage each */
-	uint32_t	unused;
 } CsvListEntry;
 
 /* of all tables, or a table's; sets that another one uses stay */
