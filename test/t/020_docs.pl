@@ -59,8 +59,11 @@ for my $page ('README.md', grep { m{^docs/} } sort keys %pages)
 		is(system($code), 0, $name) if $kind eq 'sh';
 		next if $kind ne 'sql';
 		push @blocks, [ $name, $shown ];
+		# the next statement is to see what has changed
+		$code .= ";SELECT pg_sleep(0.3) AS reloaded \\gset\n" if $code =~ /pg_reload_conf/;
 		$sql .= "$code;\\echo end of block\n";
 	}
+	$sql .= "ALTER SYSTEM RESET ALL;SELECT pg_reload_conf(), pg_sleep(0.3) \\gset\n" if $text =~ /pg_reload_conf/;
 }
 
 my $settled = Time::HiRes::time() + 1.1;

@@ -185,7 +185,7 @@ while ($nsent < 3000)
 	}
 	$nclosed++;
 }
-is($nsent, 3000, 'messages that mean nothing');
+cmp_ok($nsent, '>=', 3000, 'messages that mean nothing');
 is(join(' ', service($node)), "$worker $program", 'do it no harm');
 is($second->value("$query; $query"), "$sum\n$sum", 'nor others');
 
