@@ -87,7 +87,7 @@ sanitize_objects = $(patsubst %.c,build/test/sanitize/%.o,$(1))
 
 UNIT_SUPPORT = $(LIBRARY_SOURCES) $(COMPARE_SOURCES) \
 	$(addprefix test/unit/,reading.c rounds.c naive_query.c random_query.c \
-		host_answer.c compare_query.c)
+		host_answer.c compare_query.c carry_out.c)
 
 build/test/test_%: $(PLAIN)/test/unit/test_%.o \
 		$(call plain_objects,$(UNIT_SUPPORT)) $(TEST_CUDA_OBJS) $(INJECT_CUDA_OBJS)
@@ -135,6 +135,12 @@ FUZZ_NAMES = $(notdir $(basename $(wildcard test/fuzz/fuzz_*.c)))
 FUZZ_FLAGS = $(SANITIZE_CFLAGS) -fsanitize=fuzzer $(TEST_CPPFLAGS)
 
 build/test/fuzz_reader: test/fuzz/fuzz_reader.c $(COMPARE_SOURCES) \
+		$(LIBRARY_SOURCES) $(LIBRARY_HEADERS) $(COMPARE_HEADERS)
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^)
+
+build/test/fuzz_wire: test/fuzz/fuzz_wire.c \
+		$(addprefix test/unit/,carry_out.c host_answer.c) \
 		$(LIBRARY_SOURCES) $(LIBRARY_HEADERS) $(COMPARE_HEADERS)
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^)

@@ -134,18 +134,18 @@ csv_layout_is_sound(const CsvLayout *layout)
 #define NUMBERS		(INTS | DECIMAL | FLOAT)
 #define VALUES		(NUMBERS | TEXT | UUID)
 
-typedef struct Register
+typedef struct CheckedRegister
 {
 	uint8_t		type;
 	uint8_t		lane;
 	uint32_t	written;		/* instructions up to the one that does */
-} Register;
+} CheckedRegister;
 
 typedef struct Checking
 {
 	const CsvQuery *query;
 	const CsvLayout *layout;
-	Register	registers[CSV_MAX_REGISTERS];
+	CheckedRegister registers[CSV_MAX_REGISTERS];
 	uint32_t	nlisted;		/* constants of lists so far */
 } Checking;
 
@@ -303,7 +303,7 @@ static uint8_t
 type_of_result(const Checking *checking, const CsvInstruction *instruction,
 			   uint8_t lane)
 {
-	const Register *registers = checking->registers;
+	const CheckedRegister *registers = checking->registers;
 	const CsvColumn *columns = checking->layout->columns;
 	bool		is_bool = operations[instruction->operation].makes_bool;
 
@@ -324,8 +324,8 @@ instruction_is_sound(Checking *checking, uint32_t at)
 	const CsvQuery *query = checking->query;
 	const CsvInstruction *instruction = &query->instructions[at];
 	uint8_t		operation = instruction->operation;
-	Register   *registers = checking->registers;
-	Register   *result;
+	CheckedRegister *registers = checking->registers;
+	CheckedRegister *result;
 	uint8_t		first_lane;
 
 	if (operation >= CSV_NUM_OPERATIONS ||
