@@ -179,7 +179,7 @@ type_of_constant(const CsvConstant *constant)
 
 /* ---- instructions ---- */
 
-/* what an operation takes (CHOOSE: first), and makes */
+/* what an operation takes (CHOOSE: beside its condition), and makes */
 static const struct
 {
 	uint8_t		types;
@@ -198,27 +198,22 @@ static const struct
 	[CSV_OP_STARTS_WITH ... CSV_OP_LIKE] = {TEXT, true, 0},
 	[CSV_OP_IS_NULL ... CSV_OP_IS_NOT_NULL] = {VALUES, true, 0},
 	[CSV_OP_IS_TRUE ... CSV_OP_OR] = {BOOL, true, 0},
-	[CSV_OP_CHOOSE] = {BOOL, false, 0}
+	[CSV_OP_CHOOSE] = {VALUES, false, 0}
 };
-
-/* the first operand whose lane the others have */
-static uint32_t
-first_value(uint8_t operation)
-{
-	return operation == CSV_OP_CHOOSE ? 1 : 0;
-}
 
 static bool
 operands_are_sound(const Checking *checking, const CsvInstruction *instruction)
 {
 	const uint16_t numbers[] = {instruction->a, instruction->b, instruction->c};
-	uint32_t	first = first_value(instruction->operation);
+	uint32_t	i = 0;
 
-	for (uint32_t i = 0; i < csv_operand_count(instruction->operation); i++)
-		if (!has_type(checking, numbers[i], i < first || first == 0 ?
-					  operations[instruction->operation].types : VALUES) ||
-			(i > first && !is_in_lane(checking, numbers[i], UINT8_MAX,
-									  checking->registers[numbers[first]].lane)))
+	if (instruction->operation == CSV_OP_CHOOSE &&
+		!has_type(checking, numbers[i++], BOOL))
+		return false;
+	for (; i < csv_operand_count(instruction->operation); i++)
+		if (!is_in_lane(checking, numbers[i],
+						operations[instruction->operation].types,
+						instruction->lane))
 			return false;
 	return true;
 }
@@ -237,8 +232,8 @@ value_of(const CsvQuery *query, const CsvConstant *constant)
 }
 
 /*
- * Lists have no constant in common with each other: so this takes no longer than
- * the constants are long.
+ * Lists have no constant in common with each other: so this takes no longer
+ * than the constants are long.
  */
 static bool
 list_is_sound(Checking *checking, const CsvInstruction *instruction)
@@ -326,7 +321,6 @@ instruction_is_sound(Checking *checking, uint32_t at)
 	uint8_t		operation = instruction->operation;
 	CheckedRegister *registers = checking->registers;
 	CheckedRegister *result;
-	uint8_t		first_lane;
 
 	if (operation >= CSV_NUM_OPERATIONS ||
 		(instruction->flags & ~operations[operation].flags) != 0 ||
@@ -348,11 +342,9 @@ instruction_is_sound(Checking *checking, uint32_t at)
 	result->type = type_of_result(checking, instruction, result->lane);
 	result->written = at + 1;
 
-	/* the instruction's is of its operands, or, where it has none, its own */
-	first_lane = csv_operand_count(operation) == 0 ? result->lane :
-		registers[first_value(operation) == 0 ? instruction->a :
-				  instruction->b].lane;
-	return instruction->lane == first_lane;
+	/* an instruction's lane is that of its operands, if it has some */
+	return csv_operand_count(operation) > 0 ||
+		instruction->lane == result->lane;
 }
 
 /* ---- queries ---- */
@@ -377,8 +369,8 @@ counts_are_sound(const CsvQuery *query)
 }
 
 /*
- * Texts are bytes of their own, of which there are no more than all: so they do
- * not take longer to look at than to send.
+ * Each text has bytes of its own: so all of them take no longer to look at than
+ * to send.
  */
 static bool
 constants_are_sound(const CsvQuery *query)

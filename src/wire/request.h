@@ -35,9 +35,9 @@ extern uint8_t *csv_wire_encode_request(const CsvWireRequest *request,
 										size_t *nbytes);
 
 /*
- * The request that has these bytes: one piece of `memory`, which is the caller's
- * to free, and in which all that it points to is, too; the bytes may go.  False,
- * and NULL: no sound request has these bytes, or there is no memory.
+ * The request that has these bytes: one piece of `memory`, with all that it
+ * points to, for csv_wire_free_request(); the bytes may go.  False, and NULL: no
+ * sound request has these bytes, or there is no memory.
  */
 extern bool csv_wire_decode_request(const uint8_t *bytes, size_t nbytes,
 									const CsvMemory *memory,
