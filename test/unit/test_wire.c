@@ -397,10 +397,11 @@ what_is_changed_is_refused_or_sound(void **state)
 			decoded = decode_again(changed, nbytes);
 			nrefused += decoded == NULL;
 			nsound += decoded != NULL;
-			if (decoded != NULL && one_in(4))
-				carry_out(decoded);
 			if (decoded != NULL)
+			{
+				carry_out(decoded);
 				csv_wire_free_request(decoded, &some_memory);
+			}
 			free(changed);
 		}
 		free(bytes);
@@ -421,11 +422,21 @@ enum
 	FIRST						/* and those of the list */
 };
 
+/* a list, of the same constants as any other */
+static CsvInstruction *
+list_again(Program *program)
+{
+	CsvInstruction *list = add_instruction(program, CSV_OP_IN, CSV_LANE_TEXT);
+
+	list->a = CSV_KIND_TEXT;
+	list->operand = FIRST;
+	return list;
+}
+
 static void
 make_simple(Made *made)
 {
 	Program    *program = &made->program;
-	CsvInstruction *list;
 
 	memset(made, 0, sizeof(*made));
 	for (int kind = 0; kind < CSV_NUM_KINDS; kind++)
@@ -438,10 +449,7 @@ make_simple(Made *made)
 		add_operation(program, CSV_OP_EQUAL, CSV_LANE_INT, CSV_KIND_INT4,
 					  CSV_NUM_KINDS);
 	program->query.nfilter_instructions = program->query.ninstructions;
-	list = add_instruction(program, CSV_OP_IN, CSV_LANE_TEXT);
-	list->a = CSV_KIND_TEXT;
-	list->operand = FIRST;
-	list->count = 2;
+	list_again(program)->count = 2;
 	program->query.text_length = 2;
 	memcpy(program->text, "ab", 2);
 	for (uint32_t i = 0; i < 2; i++)
@@ -464,6 +472,24 @@ make_simple(Made *made)
 	made->wire.max_record_bytes = 1000;
 	made->wire.layout = &made->fixture.layout;
 	made->wire.request = &made->request;
+}
+
+/* the first row by its text, instead of groups */
+static void
+order_instead(Program *program)
+{
+	CsvQuery   *query = &program->query;
+
+	query->aggregates = false;
+	query->nkeys = 0;
+	query->naggregates = 0;
+	query->limit = 1;
+	query->limit_bytes = SIZE_MAX;
+	query->norder = 1;
+	program->order[0].lane = CSV_LANE_TEXT;
+	program->order[0].value = CSV_KIND_TEXT;
+	query->nchecked = 1;
+	program->checked[0] = CSV_KIND_INT8;
 }
 
 static bool
@@ -606,6 +632,7 @@ queries_are_sound(void **state)
 	REFUSED(constants[FIRST].offset = 3);
 	REFUSED(constants[FIRST].length = UINT32_MAX);
 	REFUSED(constants[FIRST].offset = 1);
+	REFUSED(constants[FIRST].length = 2);
 	REFUSED(constants[FIRST].isnull = true);
 	REFUSED(constants[FIRST].undecided = true);
 	REFUSED(constants[FIRST + 1].lane = CSV_LANE_INT);
@@ -614,6 +641,9 @@ queries_are_sound(void **state)
 	REFUSED(instructions[LIST].operand = FIRST + 1);
 	REFUSED(instructions[LIST].operand = UINT32_MAX);
 	ACCEPTED(instructions[LIST].flags = CSV_FLAG_LIST_NULL);
+	ACCEPTED(list_again(&made.program)->count = 0);
+	ACCEPTED(list_again(&made.program)->count = 1);
+	REFUSED(list_again(&made.program)->count = 2);
 	ACCEPTED((instructions[LIST].operation = CSV_OP_CONTAINS,
 			  instructions[LIST].count = 0));
 	REFUSED((instructions[LIST].operation = CSV_OP_CONTAINS,
@@ -626,6 +656,7 @@ queries_are_sound(void **state)
 	REFUSED(made.program.keys[0].lane = CSV_LANE_DECIMAL);
 	REFUSED(made.program.keys[0].value = CSV_NO_REGISTER);
 	REFUSED(aggregates[0].argument = 3);
+	REFUSED(aggregates[0].lane = CSV_LANE_UUID + 1);
 	REFUSED(aggregates[0].filter = 3);
 	REFUSED(aggregates[1].kind = CSV_NUM_AGGREGATE_KINDS);
 	REFUSED(aggregates[1].argument = CSV_NO_REGISTER);
@@ -635,6 +666,29 @@ queries_are_sound(void **state)
 	ACCEPTED((aggregates[1].lane = CSV_LANE_UUID,
 			  aggregates[1].argument = CSV_KIND_UUID,
 			  aggregates[1].kind = CSV_AGGREGATE_MAX));
+}
+
+static void
+orders_are_sound(void **state)
+{
+	static Made made;
+	CsvQuery   *query = &made.program.query;
+
+	(void) state;
+	ACCEPTED(order_instead(&made.program));
+	ACCEPTED((order_instead(&made.program), query->limit = 0));
+	ACCEPTED((order_instead(&made.program), query->limit_bytes = 0));
+	REFUSED((order_instead(&made.program),
+			 query->limit = CSV_MOST_ORDERED + 1));
+	REFUSED((order_instead(&made.program), query->norder = 0));
+	REFUSED((order_instead(&made.program), query->nkeys = 1));
+	REFUSED((order_instead(&made.program), query->naggregates = 1));
+	REFUSED((order_instead(&made.program),
+			 made.program.order[0].lane = CSV_LANE_INT));
+	REFUSED((order_instead(&made.program),
+			 made.program.order[0].value = CSV_NO_REGISTER));
+	REFUSED((order_instead(&made.program),
+			 made.program.checked[0] = CSV_NO_REGISTER));
 }
 
 /* a decimal that stands for all that are greater may be compared, and no more */
@@ -689,6 +743,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(dialects_and_layouts_are_sound),
 		cmocka_unit_test(queries_are_sound),
+		cmocka_unit_test(orders_are_sound),
 		cmocka_unit_test(constants_beyond_decimals_are_only_compared),
 		cmocka_unit_test(what_is_too_large_is_not_made),
 		cmocka_unit_test_teardown(what_is_cut_off_is_refused,
