@@ -31,7 +31,8 @@ THREADS_CFLAGS = -std=gnu11 -O1 -g -Wall -Wextra $(WERROR) -fsanitize=thread
 TEST_CPPFLAGS = -Isrc/reader -Isrc -Itest
 
 LIBRARY_SOURCES = $(wildcard src/reader/*.c src/cpu/*.c src/query/*.c src/wire/*.c)
-LIBRARY_HEADERS = $(wildcard src/reader/*.h src/cpu/*.h src/query/*.h src/wire/*.h cuda/csv_cuda.h)
+LIBRARY_HEADERS = $(wildcard src/reader/*.h src/cpu/*.h src/query/*.h src/wire/*.h \
+	cuda/csv_cuda.h)
 COMPARE_SOURCES = test/reference/reference.c \
 	$(addprefix test/differential/,case.c compare.c content.c)
 COMPARE_HEADERS = $(wildcard test/reference/*.h test/differential/*.h test/unit/*.h)
@@ -86,7 +87,7 @@ sanitize_objects = $(patsubst %.c,build/test/sanitize/%.o,$(1))
 
 UNIT_SUPPORT = $(LIBRARY_SOURCES) $(COMPARE_SOURCES) \
 	$(addprefix test/unit/,reading.c rounds.c naive_query.c random_query.c \
-		host_answer.c compare_query.c)
+		host_answer.c compare_query.c carry_out.c)
 
 build/test/test_%: $(PLAIN)/test/unit/test_%.o \
 		$(call plain_objects,$(UNIT_SUPPORT)) $(TEST_CUDA_OBJS) $(INJECT_CUDA_OBJS)
@@ -134,6 +135,12 @@ FUZZ_NAMES = $(notdir $(basename $(wildcard test/fuzz/fuzz_*.c)))
 FUZZ_FLAGS = $(SANITIZE_CFLAGS) -fsanitize=fuzzer $(TEST_CPPFLAGS)
 
 build/test/fuzz_reader: test/fuzz/fuzz_reader.c $(COMPARE_SOURCES) \
+		$(LIBRARY_SOURCES) $(LIBRARY_HEADERS) $(COMPARE_HEADERS)
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^)
+
+build/test/fuzz_wire: test/fuzz/fuzz_wire.c \
+		$(addprefix test/unit/,carry_out.c host_answer.c) \
 		$(LIBRARY_SOURCES) $(LIBRARY_HEADERS) $(COMPARE_HEADERS)
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^)

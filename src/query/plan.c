@@ -87,8 +87,8 @@ typedef struct Making
 	uint8_t		lanes[CSV_MAX_AGGREGATES];	/* likewise */
 } Making;
 
-static uint8_t
-lane_of_kind(uint8_t kind)
+uint8_t
+csv_lane_of_kind(uint8_t kind)
 {
 	switch (kind)
 	{
@@ -109,24 +109,23 @@ lane_of_kind(uint8_t kind)
 	}
 }
 
-static uint8_t
-lane_of_result(const Making *making, const CsvInstruction *instruction)
+uint8_t
+csv_lane_of_result(const CsvQuery *query, const CsvLayout *layout,
+				   const CsvInstruction *instruction, uint8_t a, uint8_t b)
 {
-	const CsvLayout *layout = making->layout;
-
 	switch (instruction->operation)
 	{
 		case CSV_OP_COLUMN:
-			return lane_of_kind(layout->columns[instruction->operand].kind);
+			return csv_lane_of_kind(layout->columns[instruction->operand].kind);
 		case CSV_OP_CONSTANT:
-			return making->query->constants[instruction->operand].lane;
+			return query->constants[instruction->operand].lane;
 		case CSV_OP_ADD:
 		case CSV_OP_SUBTRACT:
 		case CSV_OP_MULTIPLY:
 		case CSV_OP_NEGATE:
-			return making->registers[instruction->a].lane;
+			return a;
 		case CSV_OP_CHOOSE:
-			return making->registers[instruction->b].lane;
+			return b;
 		case CSV_OP_RESCALE:
 		case CSV_OP_INT_TO_DECIMAL:
 			return CSV_LANE_DECIMAL;
@@ -137,9 +136,8 @@ lane_of_result(const Making *making, const CsvInstruction *instruction)
 	}
 }
 
-/* how many of a, b and c an instruction reads */
-static uint32_t
-operand_count(uint8_t operation)
+uint32_t
+csv_operand_count(uint8_t operation)
 {
 	switch (operation)
 	{
@@ -186,10 +184,12 @@ static void
 add_instruction(Making *making, const CsvInstruction *instruction)
 {
 	Register   *result = &making->registers[instruction->result];
-	uint32_t	noperands = operand_count(instruction->operation);
+	uint32_t	noperands = csv_operand_count(instruction->operation);
 	CsvStep    *step;
 
-	result->lane = lane_of_result(making, instruction);
+	result->lane = csv_lane_of_result(making->query, making->layout, instruction,
+									  making->registers[instruction->a].lane,
+									  making->registers[instruction->b].lane);
 	if (instruction->operation == CSV_OP_CONSTANT)
 	{
 		result->operand = -1 - (int32_t) instruction->operand;
@@ -275,7 +275,7 @@ find_read_registers(Making *making, uint32_t ninstructions)
 	for (uint32_t i = ninstructions; i-- > 0;)
 	{
 		const CsvInstruction *instruction = &query->instructions[i];
-		uint32_t	noperands = operand_count(instruction->operation);
+		uint32_t	noperands = csv_operand_count(instruction->operation);
 
 		if (!making->is_read[instruction->result])
 			continue;

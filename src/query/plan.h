@@ -100,6 +100,19 @@ extern void csv_plan_free(CsvPlan *plan, const CsvMemory *memory);
 /* the plan whose block has been copied to `block` */
 extern CsvPlan csv_plan_at(const CsvPlan *plan, uint8_t *block);
 
+/* ---- what instructions are ---- */
+
+extern uint8_t csv_lane_of_kind(uint8_t kind);
+
+/* how many of a, b and c an operation reads */
+extern uint32_t csv_operand_count(uint8_t operation);
+
+/* a, b: lanes of what is in these registers, for operations that read them */
+extern uint8_t csv_lane_of_result(const CsvQuery *query,
+								  const CsvLayout *layout,
+								  const CsvInstruction *instruction, uint8_t a,
+								  uint8_t b);
+
 #ifdef __cplusplus
 }
 #endif

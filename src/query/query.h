@@ -69,6 +69,12 @@ typedef unsigned __int128 CsvUint128 __attribute__((aligned(8)));
 #define CSV_MAX_KEYS			32
 #define CSV_MAX_AGGREGATES		256
 
+/*
+ * Largest limit: beyond so many rows, keeping the first ones costs as much as
+ * the executor's own sort.
+ */
+#define CSV_MOST_ORDERED		10000
+
 typedef enum CsvLane
 {
 	CSV_LANE_INT,

@@ -148,6 +148,12 @@ typedef enum CsvEncoding
 	CSV_ENCODING_OTHER			/* values beyond ASCII are doubtful */
 } CsvEncoding;
 
+/*
+ * Most fields of a record: far above any real file, far below where separators
+ * of a record add up.
+ */
+#define CSV_MAX_FIELDS	100000
+
 /* what a record of the file is, and what is wanted of it; plain data */
 typedef struct CsvLayout
 {

@@ -35,12 +35,6 @@ typedef enum CsvPlanItem
 #define CSV_ORDER_DESCENDING	1
 #define CSV_ORDER_NULLS_FIRST	2
 
-/*
- * Beyond so many rows, keeping the first ones costs as much as the executor's
- * own sort.
- */
-#define CSV_MOST_ORDERED	10000
-
 /* what an execution keeps */
 typedef struct CsvScanState
 {

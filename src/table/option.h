@@ -21,9 +21,6 @@
 #include "reader/reader.h"
 #include "settings.h"
 
-/* far above any real file, far below where separators of a record add up */
-#define CSV_MAX_FIELDS	100000
-
 typedef enum CsvVerbosity
 {
 	CSV_VERBOSITY_DEFAULT,

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "../../src/query/operate.h"
+#include "../../src/query/plan.h"
 #include "../../src/reader/convert.h"
 #include "random_query.h"
 
@@ -409,28 +410,6 @@ add_aggregate(Program *program, CsvAggregateKind kind, uint8_t lane,
 
 /* ---- random programs ---- */
 
-static uint8_t
-lane_of_kind(uint8_t kind)
-{
-	switch (kind)
-	{
-		case CSV_KIND_TEXT:
-		case CSV_KIND_CSTRING:
-			return CSV_LANE_TEXT;
-		case CSV_KIND_FLOAT4:
-		case CSV_KIND_FLOAT8:
-			return CSV_LANE_FLOAT;
-		case CSV_KIND_NUMERIC:
-		case CSV_KIND_DECIMAL64:
-		case CSV_KIND_DECIMAL128:
-			return CSV_LANE_DECIMAL;
-		case CSV_KIND_UUID:
-			return CSV_LANE_UUID;
-		default:
-			return CSV_LANE_INT;
-	}
-}
-
 Spread
 random_spread(void)
 {
@@ -511,7 +490,7 @@ random_column(Program *program, const Fixture *fixture, uint8_t lane,
 		uint8_t		kind = fixture->columns[c].kind;
 		uint16_t	result;
 
-		if (lane_of_kind(kind) != lane ||
+		if (csv_lane_of_kind(kind) != lane ||
 			(is_bool && kind != CSV_KIND_BOOL) ||
 			(kind == CSV_KIND_CSTRING && !one_in(10)))
 			continue;

@@ -1,0 +1,758 @@
+/*
+ * test_wire.c
+ *		Requests as bytes: there and back, and bytes that nobody has made so.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../src/query/operate.h"
+#include "../../src/query/plan.h"
+#include "../differential/case.h"
+#include "carry_out.h"
+#include "compare_query.h"
+
+/* a request of one's own */
+typedef struct Made
+{
+	Fixture		fixture;
+	Program		program;
+	bool		hidden[MAX_COLUMNS];
+	CsvRequest	request;
+	CsvWireRequest wire;
+} Made;
+
+static const CsvDialectOptions usual_dialect = {
+	.delimiter = ',', .quote = '"', .multiline = true
+};
+
+/* the layout that a server would have for the fixture's columns */
+static void
+complete_layout(Fixture *fixture)
+{
+	CsvLayout  *layout = &fixture->layout;
+
+	layout->columns = fixture->columns;
+	layout->nfields = layout->ncolumns + random_below(3);
+	layout->encoding = CSV_ENCODING_UTF8;
+	layout->decimal_separator = '.';
+	for (uint32_t i = 0; i < layout->ncolumns; i++)
+	{
+		CsvColumn  *column = &fixture->columns[i];
+
+		column->field = i;
+		column->attnum = i + 1;
+		column->max_chars = -1;
+		column->byte_width = -1;
+		if (csv_lane_of_kind(column->kind) == CSV_LANE_DECIMAL)
+			continue;
+		column->precision = -1;
+		column->scale = 0;
+	}
+}
+
+static void
+add_random_order(Program *program, const Fixture *fixture)
+{
+	CsvQuery   *query = &program->query;
+
+	query->limit = random_below(60);
+	query->limit_bytes = SIZE_MAX;
+	for (uint32_t n = 1 + random_below(4); n > 0; n--)
+	{
+		CsvOrderKey *key = &program->order[query->norder++];
+
+		key->lane = (uint8_t) random_below(5);
+		key->descending = one_in(2);
+		key->nulls_first = one_in(2);
+		key->value = random_expression(program, fixture, key->lane, false,
+									   (int) random_below(3));
+	}
+	if (one_in(3))
+		program->checked[query->nchecked++] =
+			random_expression(program, fixture, CSV_LANE_INT, false, 2);
+}
+
+static void
+make_request(Made *made)
+{
+	memset(made, 0, sizeof(*made));
+	random_columns(&made->fixture);
+	random_program(&made->program, &made->fixture);
+	if (!made->program.query.aggregates && one_in(2))
+		add_random_order(&made->program, &made->fixture);
+	complete_layout(&made->fixture);
+	for (uint32_t i = 0; i < made->fixture.layout.ncolumns; i++)
+		made->hidden[i] = one_in(2);
+	made->request.query = &made->program.query;
+	made->request.hidden = made->hidden;
+	made->request.all_certain = one_in(2);
+	made->request.may_hold = one_in(2);
+	made->wire.dialect = usual_dialect;
+	made->wire.max_record_bytes = 1 + random_below(1000000);
+	made->wire.chunk_bytes = random_below(1000000);
+	made->wire.layout = &made->fixture.layout;
+	made->wire.request = &made->request;
+}
+
+/* encoded twice, since nothing but the request may count; free() it */
+static uint8_t *
+encode(const CsvWireRequest *wire, size_t *nbytes)
+{
+	uint8_t    *bytes = csv_wire_encode_request(wire, &some_memory, nbytes);
+	size_t		again_nbytes;
+	uint8_t    *again = csv_wire_encode_request(wire, &some_memory,
+												&again_nbytes);
+
+	assert_non_null(bytes);
+	assert_non_null(again);
+	assert_int_equal(again_nbytes, *nbytes);
+	assert_memory_equal(again, bytes, *nbytes);
+	free(again);
+	return bytes;
+}
+
+/* ---- there and back ---- */
+
+#define EXPECT_EQUAL(member)	assert_true(found->member == expected->member)
+
+static void
+expect_bytes(const void *found, const void *expected, size_t nbytes)
+{
+	if (nbytes > 0)
+		assert_memory_equal(found, expected, nbytes);
+}
+
+static void
+expect_layout(const CsvLayout *found, const CsvLayout *expected)
+{
+	EXPECT_EQUAL(nfields);
+	EXPECT_EQUAL(pad);
+	EXPECT_EQUAL(encoding);
+	EXPECT_EQUAL(decimal_separator);
+	EXPECT_EQUAL(has_default);
+	EXPECT_EQUAL(want_positions);
+	EXPECT_EQUAL(null_length);
+	EXPECT_EQUAL(default_length);
+	EXPECT_EQUAL(ncolumns);
+	expect_bytes(found->null_bytes, expected->null_bytes,
+				 expected->null_length);
+	expect_bytes(found->default_bytes, expected->default_bytes,
+				 expected->default_length);
+	expect_bytes(found->columns, expected->columns,
+				 expected->ncolumns * sizeof(CsvColumn));
+}
+
+static void
+expect_constant(const CsvConstant *found, const CsvConstant *expected)
+{
+	EXPECT_EQUAL(lane);
+	EXPECT_EQUAL(isnull);
+	EXPECT_EQUAL(undecided);
+	EXPECT_EQUAL(length);
+	EXPECT_EQUAL(offset);
+	EXPECT_EQUAL(value.uuid);
+}
+
+static void
+expect_query(const CsvQuery *found, const CsvQuery *expected)
+{
+	EXPECT_EQUAL(nregisters);
+	EXPECT_EQUAL(ninstructions);
+	EXPECT_EQUAL(nfilter_instructions);
+	EXPECT_EQUAL(nconstants);
+	EXPECT_EQUAL(text_length);
+	EXPECT_EQUAL(nfilters);
+	EXPECT_EQUAL(aggregates);
+	EXPECT_EQUAL(nkeys);
+	EXPECT_EQUAL(naggregates);
+	EXPECT_EQUAL(limit);
+	EXPECT_EQUAL(limit_bytes);
+	EXPECT_EQUAL(norder);
+	EXPECT_EQUAL(nchecked);
+	expect_bytes(found->instructions, expected->instructions,
+				 expected->ninstructions * sizeof(CsvInstruction));
+	for (uint32_t i = 0; i < expected->nconstants; i++)
+		expect_constant(&found->constants[i], &expected->constants[i]);
+	expect_bytes(found->text, expected->text, expected->text_length);
+	expect_bytes(found->filters, expected->filters,
+				 expected->nfilters * sizeof(uint16_t));
+	for (uint32_t i = 0; i < expected->nkeys; i++)
+	{
+		EXPECT_EQUAL(keys[i].lane);
+		EXPECT_EQUAL(keys[i].value);
+	}
+	expect_bytes(found->aggregate, expected->aggregate,
+				 expected->naggregates * sizeof(CsvAggregate));
+	for (uint32_t i = 0; i < expected->norder; i++)
+	{
+		EXPECT_EQUAL(order[i].lane);
+		EXPECT_EQUAL(order[i].descending);
+		EXPECT_EQUAL(order[i].nulls_first);
+		EXPECT_EQUAL(order[i].value);
+	}
+	expect_bytes(found->checked, expected->checked,
+				 expected->nchecked * sizeof(uint16_t));
+}
+
+static void
+expect_request(const CsvWireRequest *found, const CsvWireRequest *expected)
+{
+	EXPECT_EQUAL(dialect.delimiter);
+	EXPECT_EQUAL(dialect.quote);
+	EXPECT_EQUAL(dialect.escape);
+	EXPECT_EQUAL(dialect.quoting);
+	EXPECT_EQUAL(dialect.boundary);
+	EXPECT_EQUAL(dialect.multiline);
+	EXPECT_EQUAL(dialect.blank_is_record);
+	EXPECT_EQUAL(max_record_bytes);
+	EXPECT_EQUAL(chunk_bytes);
+	expect_layout(found->layout, expected->layout);
+	assert_int_equal(found->request == NULL, expected->request == NULL);
+	if (expected->request == NULL)
+		return;
+	EXPECT_EQUAL(request->all_certain);
+	EXPECT_EQUAL(request->may_hold);
+	expect_bytes(found->request->hidden, expected->request->hidden,
+				 expected->layout->ncolumns * sizeof(bool));
+	expect_query(found->request->query, expected->request->query);
+}
+
+static CsvWireRequest *
+there_and_back(const CsvWireRequest *wire)
+{
+	size_t		nbytes;
+	uint8_t    *bytes = encode(wire, &nbytes);
+	CsvWireRequest *decoded = decode_again(bytes, nbytes);
+
+	assert_non_null(decoded);
+	expect_request(decoded, wire);
+	free(bytes);
+	return decoded;
+}
+
+static void
+layouts_come_back(void **state)
+{
+	static Case test_case;
+	const uint32_t nrounds = rounds(2000);
+	uint64_t	seed = first_seed();
+
+	(void) state;
+	for (uint32_t round = 0; round < nrounds; round++, seed++)
+	{
+		Choices		choices = {.state = seed};
+		CsvWireRequest wire;
+		CsvWireRequest *decoded;
+		CsvLayout	layout;
+
+		start_seed(seed);
+		case_make(&test_case, &choices);
+		layout = case_layout(&test_case);
+		if (!layout.has_default)
+			layout.default_length = 0;
+		if (layout.ncolumns > 1600)
+			layout.ncolumns = 1600;
+		wire.dialect = test_case.dialect;
+		wire.max_record_bytes = test_case.max_record_bytes;
+		wire.chunk_bytes = test_case.chunk_bytes;
+		wire.layout = &layout;
+		wire.request = NULL;
+		decoded = there_and_back(&wire);
+		carry_out(decoded);
+		csv_wire_free_request(decoded, &some_memory);
+	}
+	end_seeds();
+}
+
+/* and mean the same */
+static void
+queries_come_back(void **state)
+{
+	static Made made;
+	const uint32_t nrounds = rounds(1500);
+	uint64_t	seed = first_seed();
+
+	(void) state;
+	for (uint32_t round = 0; round < nrounds; round++, seed++)
+	{
+		const CsvQuery *query = &made.program.query;
+		CsvWireRequest *decoded;
+		CsvEvaluator *expected;
+		CsvEvaluator *found;
+		CsvSelection a;
+		CsvSelection b;
+
+		start_seed(seed);
+		make_request(&made);
+		decoded = there_and_back(&made.wire);
+		carry_out(decoded);
+		make_batch(&made.fixture, random_below(200));
+		expected = evaluator_of(query);
+		found = evaluator_of(decoded->request->query);
+		a = run_batch(expected, &made.fixture.layout, &made.fixture.batch, NULL);
+		b = run_batch(found, decoded->layout, &made.fixture.batch, NULL);
+		assert_int_equal(a.nrows, b.nrows);
+		assert_int_equal(a.ndropped, b.ndropped);
+		expect_bytes(a.rows, b.rows, a.nrows * sizeof(uint32_t));
+		expect_bytes(a.careful, b.careful, a.nrows);
+		if (query->aggregates)
+			expect_groups(query, found, expected);
+		csv_evaluator_free(expected);
+		csv_evaluator_free(found);
+		csv_wire_free_request(decoded, &some_memory);
+		free_batch(&made.fixture);
+	}
+	end_seeds();
+}
+
+/* ---- what nobody has made ---- */
+
+/* with a text that is no longer than it must be: most bytes count */
+static uint8_t *
+encode_random(uint64_t seed, Made *made, size_t *nbytes)
+{
+	start_seed(seed);
+	make_request(made);
+	made->program.query.text_length = made->program.query.nconstants * 32;
+	return encode(&made->wire, nbytes);
+}
+
+static void
+what_is_cut_off_is_refused(void **state)
+{
+	static Made made;
+
+	(void) state;
+	for (uint64_t seed = 1; seed <= 20; seed++)
+	{
+		size_t		nbytes;
+		uint8_t    *bytes = encode_random(seed, &made, &nbytes);
+		uint8_t    *longer = malloc(nbytes + 1);
+
+		for (size_t n = 0; n < nbytes; n++)
+			assert_null(decode_again(bytes, n));
+		memcpy(longer, bytes, nbytes);
+		longer[nbytes] = 0;
+		assert_null(decode_again(longer, nbytes + 1));
+		free(longer);
+		free(bytes);
+	}
+	end_seeds();
+}
+
+static void
+change_bytes(uint8_t *bytes, size_t nbytes)
+{
+	static const uint8_t edges[] = {0, 1, 2, 0x7f, 0x80, 0xff};
+
+	for (uint32_t n = 1 + random_below(3); n > 0; n--)
+	{
+		uint8_t    *byte = &bytes[random_below((uint32_t) nbytes)];
+
+		switch (random_below(4))
+		{
+			case 0:
+				*byte = (uint8_t) (*byte ^ 1 << random_below(8));
+				break;
+			case 1:
+				*byte = edges[random_below(LENGTH(edges))];
+				break;
+			case 2:
+				*byte = (uint8_t) (*byte + 1 - 2 * random_below(2));
+				break;
+			default:
+				*byte = bytes[random_below((uint32_t) nbytes)];
+				break;
+		}
+	}
+}
+
+static void
+what_is_changed_is_refused_or_sound(void **state)
+{
+	static Made made;
+	const uint32_t nrounds = rounds(300);
+	uint64_t	seed = first_seed();
+	uint32_t	nrefused = 0;
+	uint32_t	nsound = 0;
+
+	(void) state;
+	for (uint32_t round = 0; round < nrounds; round++, seed++)
+	{
+		size_t		nbytes;
+		uint8_t    *bytes = encode_random(seed, &made, &nbytes);
+
+		for (int i = 0; i < 100; i++)
+		{
+			uint8_t    *changed = bytes_alone(bytes, nbytes);
+			CsvWireRequest *decoded;
+
+			change_bytes(changed, nbytes);
+			decoded = decode_again(changed, nbytes);
+			nrefused += decoded == NULL;
+			nsound += decoded != NULL;
+			if (decoded != NULL)
+			{
+				carry_out(decoded);
+				csv_wire_free_request(decoded, &some_memory);
+			}
+			free(changed);
+		}
+		free(bytes);
+	}
+	end_seeds();
+	assert_true(nrefused > nrounds && nsound > nrounds);
+}
+
+/*
+ * Of the columns that are loaded into the registers of their kinds' numbers: is
+ * one equal to a constant, or in a list?
+ */
+enum
+{
+	EQUAL = CSV_NUM_KINDS + 1,	/* that instruction, behind its constant, */
+	LIST,						/* and that */
+	NUMBER = 0,					/* the constant, */
+	FIRST						/* and those of the list */
+};
+
+/* a list, of the same constants as any other */
+static CsvInstruction *
+list_again(Program *program)
+{
+	CsvInstruction *list = add_instruction(program, CSV_OP_IN, CSV_LANE_TEXT);
+
+	list->a = CSV_KIND_TEXT;
+	list->operand = FIRST;
+	return list;
+}
+
+static void
+make_simple(Made *made)
+{
+	Program    *program = &made->program;
+
+	memset(made, 0, sizeof(*made));
+	for (int kind = 0; kind < CSV_NUM_KINDS; kind++)
+		add_column(&made->fixture, (CsvKind) kind, 10, 2);
+	start_program(program);
+	for (uint32_t kind = 0; kind < CSV_NUM_KINDS; kind++)
+		add_load(program, csv_lane_of_kind((uint8_t) kind), kind);
+	add_integer(program, CSV_LANE_INT, 5);
+	program->filters[program->query.nfilters++] =
+		add_operation(program, CSV_OP_EQUAL, CSV_LANE_INT, CSV_KIND_INT4,
+					  CSV_NUM_KINDS);
+	program->query.nfilter_instructions = program->query.ninstructions;
+	list_again(program)->count = 2;
+	program->query.text_length = 2;
+	memcpy(program->text, "ab", 2);
+	for (uint32_t i = 0; i < 2; i++)
+	{
+		CsvConstant *constant = add_constant(program, CSV_LANE_TEXT);
+
+		constant->offset = i;
+		constant->length = 1;
+	}
+	group_by_column(program, CSV_LANE_UUID, CSV_KIND_UUID);
+	add_aggregate(program, CSV_AGGREGATE_COUNT_ROWS, 0, CSV_NO_REGISTER,
+				  LIST);
+	add_aggregate(program, CSV_AGGREGATE_SUM, CSV_LANE_FLOAT, CSV_KIND_FLOAT8,
+				  CSV_NO_REGISTER);
+	random_state = 1;
+	complete_layout(&made->fixture);
+	made->request.query = &program->query;
+	made->request.hidden = made->hidden;
+	made->wire.dialect = usual_dialect;
+	made->wire.max_record_bytes = 1000;
+	made->wire.layout = &made->fixture.layout;
+	made->wire.request = &made->request;
+}
+
+/* the first row by its text, instead of groups */
+static void
+order_instead(Program *program)
+{
+	CsvQuery   *query = &program->query;
+
+	query->aggregates = false;
+	query->nkeys = 0;
+	query->naggregates = 0;
+	query->limit = 1;
+	query->limit_bytes = SIZE_MAX;
+	query->norder = 1;
+	program->order[0].lane = CSV_LANE_TEXT;
+	program->order[0].value = CSV_KIND_TEXT;
+	query->nchecked = 1;
+	program->checked[0] = CSV_KIND_INT8;
+}
+
+static bool
+is_accepted(const Made *made)
+{
+	size_t		nbytes;
+	uint8_t    *bytes = encode(&made->wire, &nbytes);
+	CsvWireRequest *decoded = decode_again(bytes, nbytes);
+
+	free(bytes);
+	if (decoded == NULL)
+		return false;
+	carry_out(decoded);
+	csv_wire_free_request(decoded, &some_memory);
+	return true;
+}
+
+/* the simple request, after a change */
+#define AFTER(change, accepted) \
+	do \
+	{ \
+		make_simple(&made); \
+		change; \
+		if (is_accepted(&made) != (accepted)) \
+			fail_msg("%s", #change); \
+	} while (0)
+#define REFUSED(change)		AFTER(change, false)
+#define ACCEPTED(change)	AFTER(change, true)
+
+static void
+dialects_and_layouts_are_sound(void **state)
+{
+	static Made made;
+	CsvDialectOptions *dialect = &made.wire.dialect;
+	CsvLayout  *layout = &made.fixture.layout;
+	CsvColumn  *columns = made.fixture.columns;
+
+	(void) state;
+	ACCEPTED((void) 0);
+	ACCEPTED(made.wire.request = NULL);
+	REFUSED(dialect->delimiter = 0);
+	REFUSED(dialect->delimiter = '\n');
+	REFUSED(dialect->delimiter = 0x80);
+	REFUSED(dialect->delimiter = dialect->quote);
+	REFUSED(dialect->quote = '\r');
+	REFUSED(dialect->escape = 0xff);
+	ACCEPTED(dialect->escape = ',');
+	ACCEPTED(dialect->quote = 0);
+	REFUSED((dialect->quote = 0, dialect->escape = '\\'));
+	REFUSED(dialect->quoting = 2);
+	ACCEPTED(dialect->boundary = CSV_BOUNDARY_CR);
+	REFUSED(dialect->boundary = 4);
+	REFUSED(made.wire.max_record_bytes = 0);
+	REFUSED(made.wire.max_record_bytes = UINT32_MAX);
+	REFUSED(made.wire.chunk_bytes = UINT64_MAX);
+
+	REFUSED(layout->nfields = CSV_NUM_KINDS - 1);
+	REFUSED(layout->nfields = CSV_MAX_FIELDS + 1);
+	REFUSED(layout->encoding = 2);
+	ACCEPTED(layout->decimal_separator = ',');
+	REFUSED(layout->decimal_separator = ';');
+	REFUSED((layout->default_length = 1,
+			 layout->default_bytes = (const uint8_t *) "x"));
+	ACCEPTED(columns[3].field = 2);
+	REFUSED(columns[3].field = 1);
+	ACCEPTED(columns[3].attnum = 2);
+	ACCEPTED((columns[3].field = 4, columns[3].attnum = 4));
+	REFUSED((columns[3].field = 4, columns[3].attnum = 5));
+	REFUSED(columns[3].kind = CSV_NUM_KINDS);
+	REFUSED(columns[3].max_chars = -2);
+	REFUSED(columns[3].byte_width = INT32_MAX);
+	REFUSED(columns[3].type_chars = 1);
+	ACCEPTED(columns[CSV_KIND_TEXT].type_chars = 1);
+	REFUSED(columns[CSV_KIND_TEXT].type_chars = INT32_MAX);
+	REFUSED(columns[CSV_KIND_TEXT].pad_blanks = true);
+	ACCEPTED(columns[CSV_KIND_NUMERIC].precision = 1000);
+	REFUSED(columns[CSV_KIND_NUMERIC].precision = 1001);
+	REFUSED(columns[CSV_KIND_NUMERIC].precision = 0);
+	REFUSED(columns[CSV_KIND_NUMERIC].precision = -1);
+	REFUSED(columns[CSV_KIND_NUMERIC].scale = 11);
+	REFUSED(columns[CSV_KIND_NUMERIC].scale = -1);
+	REFUSED(columns[CSV_KIND_DECIMAL64].precision = 19);
+	REFUSED(columns[CSV_KIND_DECIMAL128].precision = 39);
+	ACCEPTED(columns[CSV_KIND_TIMESTAMP].precision = 6);
+	REFUSED(columns[CSV_KIND_TIMESTAMP].precision = 7);
+	REFUSED(columns[CSV_KIND_DATE].precision = 0);
+	REFUSED(columns[CSV_KIND_DATE].scale = 1);
+}
+
+static void
+queries_are_sound(void **state)
+{
+	static Made made;
+	CsvQuery   *query = &made.program.query;
+	CsvInstruction *instructions = made.program.instructions;
+	CsvConstant *constants = made.program.constants;
+	CsvAggregate *aggregates = made.program.aggregates;
+
+	(void) state;
+	REFUSED(query->nregisters--);
+	ACCEPTED(query->nregisters = CSV_MAX_REGISTERS);
+	REFUSED(query->nregisters = CSV_MAX_REGISTERS + 1);
+	REFUSED(query->nfilter_instructions = query->ninstructions + 1);
+	REFUSED(query->nfilter_instructions = EQUAL);
+	REFUSED(query->aggregates = false);
+	REFUSED(query->limit = 1);
+	REFUSED(query->norder = 1);
+	REFUSED(query->nchecked = 1);
+
+	/* instructions */
+	REFUSED(instructions[3].operation = CSV_NUM_OPERATIONS);
+	REFUSED(instructions[3].result = 2);
+	REFUSED(instructions[3].result = (uint16_t) query->nregisters);
+	REFUSED(instructions[3].lane = CSV_LANE_FLOAT);
+	REFUSED(instructions[3].bits = 8);
+	REFUSED(instructions[3].flags = CSV_FLAG_TRIM);
+	ACCEPTED(instructions[CSV_KIND_TEXT].flags = CSV_FLAG_TRIM);
+	REFUSED(instructions[CSV_KIND_TEXT].flags = CSV_FLAG_SCALED);
+	ACCEPTED(instructions[CSV_KIND_NUMERIC].flags = CSV_FLAG_SCALED);
+	REFUSED((instructions[CSV_KIND_NUMERIC].flags = CSV_FLAG_SCALED,
+			 instructions[CSV_KIND_NUMERIC].count = 39));
+	REFUSED(instructions[3].flags = 0x80);
+	REFUSED(instructions[3].operand = CSV_NUM_KINDS);
+	REFUSED(instructions[EQUAL].a = EQUAL);
+	REFUSED(instructions[EQUAL].a = CSV_KIND_FLOAT8);
+	REFUSED(instructions[EQUAL].b = LIST);
+	REFUSED(instructions[EQUAL].c = UINT16_MAX);
+	REFUSED(instructions[EQUAL].operation = CSV_OP_ADD);
+	REFUSED(instructions[EQUAL].operation = CSV_OP_AND);
+	REFUSED(instructions[EQUAL].operation = CSV_OP_LIKE);
+	REFUSED(instructions[EQUAL - 1].operand = query->nconstants);
+	REFUSED(instructions[EQUAL - 1].operand = FIRST);
+
+	/* constants and lists */
+	REFUSED(constants[NUMBER].lane = CSV_LANE_TEXT);
+	REFUSED(constants[NUMBER].lane = CSV_LANE_UUID + 1);
+	ACCEPTED(constants[NUMBER].undecided = true);
+	ACCEPTED(query->text_length = 3);
+	REFUSED(query->text_length = 1);
+	REFUSED(constants[FIRST].offset = 3);
+	REFUSED(constants[FIRST].length = UINT32_MAX);
+	REFUSED(constants[FIRST].offset = 1);
+	REFUSED(constants[FIRST].length = 2);
+	REFUSED(constants[FIRST].isnull = true);
+	REFUSED(constants[FIRST].undecided = true);
+	REFUSED(constants[FIRST + 1].lane = CSV_LANE_INT);
+	ACCEPTED(instructions[LIST].count = 0);
+	REFUSED(instructions[LIST].count = 3);
+	REFUSED(instructions[LIST].operand = FIRST + 1);
+	REFUSED(instructions[LIST].operand = UINT32_MAX);
+	ACCEPTED(instructions[LIST].flags = CSV_FLAG_LIST_NULL);
+	ACCEPTED(list_again(&made.program)->count = 0);
+	ACCEPTED(list_again(&made.program)->count = 1);
+	REFUSED(list_again(&made.program)->count = 2);
+	ACCEPTED((instructions[LIST].operation = CSV_OP_CONTAINS,
+			  instructions[LIST].count = 0));
+	REFUSED((instructions[LIST].operation = CSV_OP_CONTAINS,
+			 instructions[LIST].operand = NUMBER));
+
+	/* uses */
+	REFUSED(made.program.filters[0] = LIST);
+	REFUSED(made.program.filters[0] = CSV_KIND_INT4);
+	ACCEPTED(made.program.filters[0] = CSV_KIND_BOOL);
+	REFUSED(made.program.keys[0].lane = CSV_LANE_DECIMAL);
+	REFUSED(made.program.keys[0].value = CSV_NO_REGISTER);
+	REFUSED(aggregates[0].argument = 3);
+	REFUSED(aggregates[0].lane = CSV_LANE_UUID + 1);
+	REFUSED(aggregates[0].filter = 3);
+	REFUSED(aggregates[1].kind = CSV_NUM_AGGREGATE_KINDS);
+	REFUSED(aggregates[1].argument = CSV_NO_REGISTER);
+	REFUSED(aggregates[1].lane = CSV_LANE_INT);
+	REFUSED((aggregates[1].lane = CSV_LANE_UUID,
+			 aggregates[1].argument = CSV_KIND_UUID));
+	ACCEPTED((aggregates[1].lane = CSV_LANE_UUID,
+			  aggregates[1].argument = CSV_KIND_UUID,
+			  aggregates[1].kind = CSV_AGGREGATE_MAX));
+}
+
+static void
+orders_are_sound(void **state)
+{
+	static Made made;
+	CsvQuery   *query = &made.program.query;
+
+	(void) state;
+	ACCEPTED(order_instead(&made.program));
+	ACCEPTED((order_instead(&made.program), query->limit = 0));
+	ACCEPTED((order_instead(&made.program), query->limit_bytes = 0));
+	REFUSED((order_instead(&made.program),
+			 query->limit = CSV_MOST_ORDERED + 1));
+	REFUSED((order_instead(&made.program), query->norder = 0));
+	REFUSED((order_instead(&made.program), query->nkeys = 1));
+	REFUSED((order_instead(&made.program), query->naggregates = 1));
+	REFUSED((order_instead(&made.program),
+			 made.program.order[0].lane = CSV_LANE_INT));
+	REFUSED((order_instead(&made.program),
+			 made.program.order[0].value = CSV_NO_REGISTER));
+	REFUSED((order_instead(&made.program),
+			 made.program.checked[0] = CSV_NO_REGISTER));
+}
+
+/* a decimal that stands for all that are greater may be compared, and no more */
+static void
+constants_beyond_decimals_are_only_compared(void **state)
+{
+	static Made made;
+	CsvConstant *constant = made.program.constants;
+	CsvInstruction *instructions = made.program.instructions;
+
+	(void) state;
+	for (CsvOperation operation = CSV_OP_ADD;
+		 operation <= CSV_OP_GREATER_EQUAL; operation++)
+		for (int beyond = 0; beyond < 2; beyond++)
+		{
+			bool		compares = operation >= CSV_OP_EQUAL;
+			bool		converts = operation >= CSV_OP_INT_TO_DECIMAL &&
+				!compares;
+
+			make_simple(&made);
+			constant->lane = CSV_LANE_DECIMAL;
+			constant->value.decimal = (CsvInt128) csv_power_of_ten(38) - !beyond;
+			instructions[EQUAL - 1].lane = CSV_LANE_DECIMAL;
+			instructions[EQUAL].operation = (uint8_t) operation;
+			instructions[EQUAL].lane = CSV_LANE_DECIMAL;
+			instructions[EQUAL].a = EQUAL - 1;
+			instructions[EQUAL].b = CSV_KIND_NUMERIC;
+			made.program.query.nfilters = 0;
+			assert_int_equal(is_accepted(&made),
+							 !converts && (compares || !beyond));
+		}
+}
+
+static void
+what_is_too_large_is_not_made(void **state)
+{
+	static Made made;
+	size_t		nbytes;
+	uint8_t    *text = calloc(CSV_WIRE_MOST_BYTES, 1);
+
+	(void) state;
+	make_simple(&made);
+	made.program.query.text = text;
+	made.program.query.text_length = CSV_WIRE_MOST_BYTES;
+	assert_null(csv_wire_encode_request(&made.wire, &some_memory, &nbytes));
+	free(text);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(dialects_and_layouts_are_sound),
+		cmocka_unit_test(queries_are_sound),
+		cmocka_unit_test(orders_are_sound),
+		cmocka_unit_test(constants_beyond_decimals_are_only_compared),
+		cmocka_unit_test(what_is_too_large_is_not_made),
+		cmocka_unit_test_teardown(what_is_cut_off_is_refused,
+								  say_failing_seed),
+		cmocka_unit_test_teardown(layouts_come_back, say_failing_seed),
+		cmocka_unit_test_teardown(queries_come_back, say_failing_seed),
+		cmocka_unit_test_teardown(what_is_changed_is_refused_or_sound,
+								  say_failing_seed)
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
