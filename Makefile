@@ -163,9 +163,11 @@ csv_gpu_fdw.so: build/link-flags src/exports.map | build/choices.mk
 
 # ---- the program that sessions share ----
 
-all: build/csv_gpu_service
 build/csv_gpu_service: $(SERVICE_OBJS) build/link-flags
 	$(CC) $(CFLAGS) -o $@ $(SERVICE_OBJS) $(LDFLAGS) -lm -lpthread
+
+ifeq ($(LACKING),)
+all: build/csv_gpu_service
 
 install: install-service
 install-service: build/csv_gpu_service installdirs
@@ -175,6 +177,7 @@ uninstall: uninstall-service
 uninstall-service:
 	rm -f '$(DESTDIR)$(pkglibdir)/csv_gpu_service'
 .PHONY: install-service uninstall-service
+endif
 
 build/obj/%.o: %.c build/c-flags
 	@mkdir -p $(@D)
