@@ -4,19 +4,18 @@
  */
 #include "postgres.h"
 
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"
-#include "storage/fd.h"
 #include "storage/latch.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
+#include "client/channel.h"
 #include "client/connection.h"
 #include "client/worker.h"
 #include "compat.h"
@@ -26,73 +25,24 @@
 #define CSV_START_MILLISECONDS	10000
 #define CSV_LOOK_MILLISECONDS	5
 
-/* an answer mostly comes sooner than a process goes to sleep and wakes up */
-#define CSV_POLL_MILLISECONDS	1
-
-/* -1: there is no connection */
-static int	service = -1;
+/* NULL: there is no connection */
+static CsvChannel *service = NULL;
 static uint64 number = 0;		/* of the last one */
-static WaitEventSet *events;	/* of this one */
 static bool is_asking = false;	/* an answer is to come */
 
 static void
 disconnect(void)
 {
-	if (service < 0)
-		return;
-	FreeWaitEventSet(events);
-	close(service);
-	ReleaseExternalFD();
-	service = -1;
+	if (service != NULL)
+		csv_channel_free(service);
+	service = NULL;
 	is_asking = false;
 }
 
 uint64
 csv_service_connection(void)
 {
-	return service >= 0 ? number : 0;
-}
-
-/* ---- waiting ---- */
-
-/* until the socket is ready for this, about; ERROR for an interrupt */
-static void
-wait_for(uint32 what)
-{
-	struct pollfd ready = {service, what == WL_SOCKET_READABLE ? POLLIN : POLLOUT, 0};
-	WaitEvent	event;
-
-	if (poll(&ready, 1, CSV_POLL_MILLISECONDS) > 0)
-		return;
-	ModifyWaitEvent(events, 0, what, NULL);
-	if (WaitEventSetWait(events, -1, &event, 1, PG_WAIT_EXTENSION) == 1 &&
-		(event.events & WL_LATCH_SET) != 0)
-		ResetLatch(MyLatch);
-	csv_check_interrupts();
-}
-
-/* false: there is no connection any more */
-static bool
-send_message(const void *message, size_t nbytes, const CsvDescriptors *with)
-{
-	while (!csv_wire_send(service, message, nbytes, with))
-	{
-		if (errno != EAGAIN)
-			return false;
-		wait_for(WL_SOCKET_WRITEABLE);
-	}
-	return true;
-}
-
-static bool
-receive_message(CsvMessage *answer, CsvDescriptors *came)
-{
-	ssize_t		nbytes;
-
-	while ((nbytes = csv_wire_receive(service, answer, came)) < 0 &&
-		   errno == EAGAIN)
-		wait_for(WL_SOCKET_READABLE);
-	return nbytes > 0;
+	return service != NULL ? number : 0;
 }
 
 bool
@@ -102,12 +52,13 @@ csv_service_ask(const void *message, size_t nbytes, const CsvDescriptors *with,
 	CsvDescriptors none;
 	uint32		kind = *(const uint32 *) message;
 
-	if (service < 0)
+	if (service == NULL)
 		return false;
 	if (came == NULL)
 		came = &none;
 	is_asking = true;
-	if (!send_message(message, nbytes, with) || !receive_message(answer, came))
+	if (!csv_channel_send(service, message, nbytes, with) ||
+		csv_channel_receive(service, answer, sizeof(*answer), came) == 0)
 	{
 		disconnect();
 		return false;
@@ -125,8 +76,8 @@ csv_service_ask(const void *message, size_t nbytes, const CsvDescriptors *with,
 void
 csv_service_tell(const void *message, size_t nbytes)
 {
-	if (service >= 0 &&
-		(is_asking || !csv_wire_send(service, message, nbytes, NULL)))
+	if (service != NULL &&
+		(is_asking || !csv_channel_tell(service, message, nbytes)))
 		disconnect();
 }
 
@@ -159,40 +110,26 @@ say_hello(void)
 	return false;
 }
 
-/* has the program ended meanwhile, or an ERROR left an answer to come? */
-static bool
-is_usable(void)
-{
-	char		byte;
-
-	return service >= 0 && !is_asking &&
-		recv(service, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
-}
-
 static bool
 try_to_connect(void)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	MemoryContext outer;
 	int			fd;
 
 	strlcpy(address.sun_path, CSV_SERVICE_SOCKET, sizeof(address.sun_path));
-	if (!AcquireExternalFD())
-		return false;
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0 ||
-		connect(fd, (struct sockaddr *) &address, sizeof(address)) != 0 ||
+	if (fd < 0)
+		return false;
+	if (connect(fd, (struct sockaddr *) &address, sizeof(address)) != 0 ||
 		!csv_wire_is_own_user(fd))
 	{
-		if (fd >= 0)
-			close(fd);
-		ReleaseExternalFD();
+		close(fd);
 		return false;
 	}
-	events = csv_wait_event_set(3);
-	AddWaitEventToSet(events, WL_SOCKET_READABLE, fd, NULL, NULL);
-	AddWaitEventToSet(events, WL_LATCH_SET, PGINVALID_SOCKET, MyLatch, NULL);
-	AddWaitEventToSet(events, WL_EXIT_ON_PM_DEATH, PGINVALID_SOCKET, NULL, NULL);
-	service = fd;
+	outer = MemoryContextSwitchTo(TopMemoryContext);
+	service = csv_channel_create(fd);
+	MemoryContextSwitchTo(outer);
 	number++;
 	return say_hello();
 }
@@ -289,7 +226,8 @@ start_and_connect(void)
 bool
 csv_service_connect(bool start)
 {
-	if (is_usable())
+	/* the program may have ended, or an ERROR have left an answer to come */
+	if (service != NULL && !is_asking && csv_channel_is_quiet(service))
 		return true;
 	disconnect();
 	return try_to_connect() ||

@@ -167,7 +167,7 @@ serve_client(Program *program, Connection *connection)
 	CsvDescriptors descriptors;
 	CsvServiceReply reply;
 	ssize_t		nbytes = csv_wire_receive(connection->socket, &message,
-										  &descriptors);
+										  sizeof(message), &descriptors);
 	bool		good;
 
 	if (nbytes < 0 && errno == EAGAIN)
@@ -195,7 +195,7 @@ hear_worker(Program *program)
 	CsvMessage	message;
 	CsvDescriptors descriptors;
 	ssize_t		nbytes = csv_wire_receive(CSV_SERVICE_CONTROL, &message,
-										  &descriptors);
+										  sizeof(message), &descriptors);
 
 	if (nbytes < 0 && errno == EAGAIN)
 		return true;

@@ -119,9 +119,10 @@ take_descriptors(struct msghdr *head, CsvDescriptors *descriptors)
 }
 
 ssize_t
-csv_wire_receive(int socket, CsvMessage *message, CsvDescriptors *descriptors)
+csv_wire_receive(int socket, void *message, size_t room,
+				 CsvDescriptors *descriptors)
 {
-	struct iovec part = {message, sizeof(*message)};
+	struct iovec part = {message, room};
 	Control		control;
 	struct msghdr head = {
 		.msg_iov = &part,.msg_iovlen = 1,
@@ -136,7 +137,7 @@ csv_wire_receive(int socket, CsvMessage *message, CsvDescriptors *descriptors)
 	if (n < 0)
 		return -1;
 	if (!take_descriptors(&head, descriptors) ||
-		(n > 0 && n < (ssize_t) sizeof(message->kind)))
+		(n > 0 && n < (ssize_t) sizeof(uint32_t)))
 	{
 		csv_wire_close(descriptors);
 		errno = EBADMSG;
