@@ -111,7 +111,7 @@ PG_CFLAGS = -std=gnu11 -Wall -Wextra $(WERROR) -Wno-declaration-after-statement
 
 # PostgreSQL's own headers do not pass these
 build/obj/%.o: WARNINGS = -Wno-unused-parameter -Wno-sign-compare
-build/obj/src/reader/%.o build/obj/src/cpu/%.o build/obj/src/query/%.o: WARNINGS =
+build/obj/src/reader/%.o build/obj/src/cpu/%.o build/obj/src/query/%.o build/obj/src/wire/%.o: WARNINGS =
 
 # only what SQL and the server call is visible outside
 SHLIB_LINK = -Wl,--version-script=src/exports.map $(COMPRESSION_LIBS) $(CUDA_LIBS)

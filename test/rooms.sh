@@ -18,6 +18,7 @@ declare -A may_include=(
 	[reader]=''
 	[cpu]='reader'
 	[query]='reader'
+	[wire]='reader query'
 	[cuda]='reader query'
 	# the server's side, from the ground up
 	[table]='reader'
@@ -77,7 +78,7 @@ for file in "${files[@]}"; do
 done
 
 echo 'rooms, and those they look into:'
-for room in reader cpu query cuda table program batches groups scan plan load import src; do
+for room in reader cpu query wire cuda table program batches groups scan plan load import src; do
 	printf '%9s  %s\n' "$room" "${includes[$room]-}"
 done
 

@@ -30,8 +30,8 @@ SANITIZE_CFLAGS = -std=gnu11 -O1 -g -Wall -Wextra $(WERROR) \
 THREADS_CFLAGS = -std=gnu11 -O1 -g -Wall -Wextra $(WERROR) -fsanitize=thread
 TEST_CPPFLAGS = -Isrc/reader -Isrc -Itest
 
-LIBRARY_SOURCES = $(wildcard src/reader/*.c src/cpu/*.c src/query/*.c)
-LIBRARY_HEADERS = $(wildcard src/reader/*.h src/cpu/*.h src/query/*.h cuda/csv_cuda.h)
+LIBRARY_SOURCES = $(wildcard src/reader/*.c src/cpu/*.c src/query/*.c src/wire/*.c)
+LIBRARY_HEADERS = $(wildcard src/reader/*.h src/cpu/*.h src/query/*.h src/wire/*.h cuda/csv_cuda.h)
 COMPARE_SOURCES = test/reference/reference.c \
 	$(addprefix test/differential/,case.c compare.c content.c)
 COMPARE_HEADERS = $(wildcard test/reference/*.h test/differential/*.h test/unit/*.h)
@@ -86,7 +86,7 @@ sanitize_objects = $(patsubst %.c,build/test/sanitize/%.o,$(1))
 
 UNIT_SUPPORT = $(LIBRARY_SOURCES) $(COMPARE_SOURCES) \
 	$(addprefix test/unit/,reading.c rounds.c naive_query.c random_query.c \
-		host_answer.c compare_query.c)
+		host_answer.c compare_query.c walk.c)
 
 build/test/test_%: $(PLAIN)/test/unit/test_%.o \
 		$(call plain_objects,$(UNIT_SUPPORT)) $(TEST_CUDA_OBJS) $(INJECT_CUDA_OBJS)
