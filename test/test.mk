@@ -138,6 +138,12 @@ build/test/fuzz_reader: test/fuzz/fuzz_reader.c $(COMPARE_SOURCES) \
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^)
 
+build/test/fuzz_batch: test/fuzz/fuzz_batch.c \
+		$(addprefix test/unit/,host_answer.c walk.c) \
+		$(LIBRARY_SOURCES) $(LIBRARY_HEADERS) $(COMPARE_HEADERS)
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^)
+
 # files of the PostgreSQL side, on what stands in for a server
 build/test/fuzz_sniff: test/fuzz/fuzz_sniff.c test/fuzz/server.c \
 		$(addprefix src/import/,sniff.c guess.c infer.c names.c) src/table/text.c \
