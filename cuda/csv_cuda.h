@@ -10,8 +10,8 @@
  * GiB.
  *
  * Engines may be used in several threads, each by one at a time; their calls of
- * parse then take turns on the device.  The functions here are for one thread;
- * csv_cuda_shutdown wants to be alone.
+ * parse then take turns on the device.  The functions here are for one thread,
+ * where they do not say otherwise; csv_cuda_shutdown wants to be alone.
  *
  * The layers of this folder, each of which may include those below it only:
  *
@@ -103,6 +103,27 @@ extern void csv_cuda_shutdown(CsvSession *session);
  */
 extern void csv_cuda_memory_held(const CsvSession *session, uint64_t *output,
 								 uint64_t *others);
+
+/*
+ * Host memory that engines read from and write to, as another process can map it:
+ * inputs, what batches and their answers point to, and groups that were held.
+ * Each block is a memfd, which cannot change its size.
+ */
+typedef struct CsvCudaBlock
+{
+	uint32_t	number;			/* of all that the session has ever made */
+	int			descriptor;		/* the session's own: to be duplicated or sent */
+	uint8_t    *bytes;
+	size_t		nbytes;
+} CsvCudaBlock;
+
+/*
+ * The block that these bytes are in; false: they are in none.  It lasts as long as
+ * they belong to an engine or a reader; a block that is made later has another
+ * number.  In any thread.
+ */
+extern bool csv_cuda_find_block(CsvSession *session, const void *memory,
+								size_t nbytes, CsvCudaBlock *found);
 
 /* ---- columns that stay on the device, for queries over them ---- */
 

@@ -4,9 +4,12 @@
  */
 #include "session.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* older C libraries do not have it */
 #ifndef MADV_POPULATE_WRITE
@@ -236,101 +239,144 @@ make_pages(void *arg)
 {
 	const PageStretch *stretch = (const PageStretch *) arg;
 
-	/* kernels before 5.14 do not know it */
-	if (madvise(stretch->bytes, stretch->nbytes, MADV_POPULATE_WRITE) != 0)
+	/* kernels before 5.14 do not know it; of other failures, the device tells */
+	if (madvise(stretch->bytes, stretch->nbytes, MADV_POPULATE_WRITE) != 0 &&
+		errno == EINVAL)
 		for (size_t i = 0; i < stretch->nbytes; i += 4096)
 			((volatile uint8_t *) stretch->bytes)[i] = 0;
 	return NULL;
 }
 
-/*
- * Large pages, made by several threads, and registered then: see
- * CSV_PINNED_MAP_BYTES.  NULL where that cannot be had.
- */
-static uint8_t *
-map_pinned(size_t nbytes)
+/* by several threads, where there are many: see CSV_PINNED_THREADS */
+static void
+make_all_pages(uint8_t *bytes, size_t nbytes)
 {
-	const size_t page = CSV_LARGE_PAGE_BYTES;
-	size_t		nmapped = nbytes + page;
-	uint8_t    *mapping = (uint8_t *) mmap(NULL, nmapped,
-										   PROT_READ | PROT_WRITE,
-										   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	uint8_t    *bytes;
-	PageStretch	stretches[CSV_PINNED_THREADS];
+	PageStretch stretches[CSV_PINNED_THREADS];
 	pthread_t	threads[CSV_PINNED_THREADS];
 	bool		started[CSV_PINNED_THREADS] = {false};
-	size_t		share = nbytes / CSV_PINNED_THREADS / page * page;
+	size_t		share = nbytes / CSV_PINNED_THREADS / CSV_LARGE_PAGE_BYTES *
+		CSV_LARGE_PAGE_BYTES;
 
-	if (mapping == MAP_FAILED)
-		return NULL;
-	bytes = (uint8_t *) (((uintptr_t) mapping + page - 1) / page * page);
-	if (bytes > mapping)
-		munmap(mapping, (size_t) (bytes - mapping));
-	if (bytes + nbytes < mapping + nmapped)
-		munmap(bytes + nbytes, (size_t) (mapping + nmapped - (bytes + nbytes)));
-
-	/* a program that the backend starts has no use for it */
-	madvise(bytes, nbytes, MADV_DONTFORK);
-	madvise(bytes, nbytes, MADV_HUGEPAGE);
 	for (int i = 0; i < CSV_PINNED_THREADS; i++)
 	{
 		stretches[i].bytes = bytes + i * share;
 		stretches[i].nbytes = i == CSV_PINNED_THREADS - 1 ?
 			nbytes - i * share : share;
-		started[i] = i > 0 && pthread_create(&threads[i], NULL, make_pages,
-											 &stretches[i]) == 0;
+		started[i] = i > 0 && share > 0 &&
+			pthread_create(&threads[i], NULL, make_pages, &stretches[i]) == 0;
 	}
 	for (int i = 0; i < CSV_PINNED_THREADS; i++)
-		if (!started[i])
+		if (!started[i] && stretches[i].nbytes > 0)
 			make_pages(&stretches[i]);
 	for (int i = 0; i < CSV_PINNED_THREADS; i++)
 		if (started[i])
 			pthread_join(threads[i], NULL);
-	if (cudaHostRegister(bytes, nbytes, cudaHostRegisterDefault) == cudaSuccess)
-		return bytes;
-	cudaGetLastError();
-	munmap(bytes, nbytes);
-	return NULL;
 }
 
-/* make a block; what it fails with is not left behind */
-static cudaError_t
-make_pinned(CsvMemoryBlock *block, size_t nbytes)
+/*
+ * A file of nbytes zeros that is memory, and never has another size: whoever maps
+ * it need not fear for what is mapped.  -1 with errno.
+ */
+static int
+make_memory_file(size_t nbytes)
+{
+	int			descriptor = memfd_create("csv_gpu_fdw",
+										  MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int			failure;
+
+	if (descriptor < 0)
+		return -1;
+	if (ftruncate(descriptor, (off_t) nbytes) == 0 &&
+		fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0)
+		return descriptor;
+	failure = errno;
+	close(descriptor);
+	errno = failure;
+	return -1;
+}
+
+/* map it where large pages begin; NULL with errno */
+static uint8_t *
+map_memory_file(int descriptor, size_t nbytes)
+{
+	const size_t page = CSV_LARGE_PAGE_BYTES;
+	size_t		nreserved = nbytes + page;
+	uint8_t    *reserved = (uint8_t *) mmap(NULL, nreserved, PROT_NONE,
+											MAP_PRIVATE | MAP_ANONYMOUS |
+											MAP_NORESERVE, -1, 0);
+	uint8_t    *bytes;
+
+	if (reserved == MAP_FAILED)
+		return NULL;
+	bytes = (uint8_t *) (((uintptr_t) reserved + page - 1) / page * page);
+	if (mmap(bytes, nbytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+			 descriptor, 0) == MAP_FAILED)
+	{
+		int			failure = errno;
+
+		munmap(reserved, nreserved);
+		errno = failure;
+		return NULL;
+	}
+	if (bytes > reserved)
+		munmap(reserved, (size_t) (bytes - reserved));
+	if (bytes + nbytes < reserved + nreserved)
+		munmap(bytes + nbytes,
+			   (size_t) (reserved + nreserved - (bytes + nbytes)));
+
+	/* a program that the backend starts has no use for it */
+	madvise(bytes, nbytes, MADV_DONTFORK);
+	madvise(bytes, nbytes, MADV_HUGEPAGE);
+	return bytes;
+}
+
+/* make a block; false with errno, and nothing is left behind */
+static bool
+make_pinned(CsvSession *session, CsvMemoryBlock *block, size_t nbytes)
 {
 	cudaError_t error;
+	int			descriptor;
+	uint8_t    *bytes;
 
-	block->mapped = false;
 	if (nbytes >= CSV_PINNED_MAP_BYTES)
+		nbytes = ALIGN(nbytes, CSV_LARGE_PAGE_BYTES);
+	descriptor = make_memory_file(nbytes);
+	if (descriptor < 0)
+		return false;
+	bytes = map_memory_file(descriptor, nbytes);
+	if (bytes == NULL)
 	{
-		nbytes = (nbytes + CSV_LARGE_PAGE_BYTES - 1) / CSV_LARGE_PAGE_BYTES *
-			CSV_LARGE_PAGE_BYTES;
-		block->bytes = map_pinned(nbytes);
-		block->mapped = block->bytes != NULL;
+		int			failure = errno;
+
+		close(descriptor);
+		errno = failure;
+		return false;
 	}
-	if (!block->mapped)
+	make_all_pages(bytes, nbytes);
+	error = cudaHostRegister(bytes, nbytes, cudaHostRegisterDefault);
+	if (error != cudaSuccess)
 	{
-		error = cudaMallocHost((void **) &block->bytes, nbytes);
-		if (error != cudaSuccess)
-		{
-			cudaGetLastError();
-			block->bytes = NULL;
-			return error;
-		}
+		cudaGetLastError();
+		munmap(bytes, nbytes);
+		close(descriptor);
+		errno = error == cudaErrorMemoryAllocation ? ENOMEM : EIO;
+		return false;
 	}
+	block->bytes = bytes;
 	block->nbytes = nbytes;
-	return cudaSuccess;
+	block->descriptor = descriptor;
+	block->number = ++session->npinned;
+	return true;
 }
 
 static void
 free_pinned(CsvMemoryBlock *block)
 {
-	cudaError_t error = !block->mapped ? cudaFreeHost(block->bytes) :
-		cudaHostUnregister(block->bytes);
-
-	if (error != cudaSuccess)
-		cudaGetLastError();
-	else if (block->mapped)
+	if (cudaHostUnregister(block->bytes) == cudaSuccess)
 		munmap(block->bytes, block->nbytes);
+	else
+		cudaGetLastError();
+	close(block->descriptor);
 	block->bytes = NULL;
 	block->nbytes = 0;
 }
@@ -360,7 +406,6 @@ take_pinned(CsvSession *session, size_t nbytes)
 {
 	CsvMemoryBlock   *best = NULL;
 	CsvMemoryBlock   *empty = NULL;
-	cudaError_t error;
 
 	nbytes = (nbytes + 0xffff) & ~(size_t) 0xffff;
 	for (int i = 0; i < CSV_PINNED_BLOCKS; i++)
@@ -389,17 +434,18 @@ take_pinned(CsvSession *session, size_t nbytes)
 			if (session->pinned[i].bytes == NULL)
 				empty = &session->pinned[i];
 		if (empty == NULL)
+		{
+			errno = ENOMEM;
 			return NULL;
+		}
 	}
 	cudaSetDevice(session->number);
-	error = make_pinned(empty, nbytes);
-	if (error == cudaErrorMemoryAllocation)
+	if (!make_pinned(session, empty, nbytes))
 	{
 		trim_pinned(session, 0);
-		error = make_pinned(empty, nbytes);
+		if (!make_pinned(session, empty, nbytes))
+			return NULL;
 	}
-	if (error != cudaSuccess)
-		return NULL;
 	empty->in_use = true;
 	return empty->bytes;
 }
@@ -411,7 +457,10 @@ csv_pinned_take(CsvSession *session, size_t nbytes)
 	void	   *memory;
 
 	if (!csv_session_lives(session))
+	{
+		errno = EIO;
 		return NULL;
+	}
 	csv_signals_block(&old);
 	pthread_mutex_lock(&session->pool_mutex);
 	memory = take_pinned(session, nbytes);
@@ -460,6 +509,33 @@ csv_pinned_give_back(CsvSession *session, void *memory)
 	pthread_mutex_unlock(&session->pool_mutex);
 	csv_signals_unblock(&old);
 	return block != NULL;
+}
+
+bool
+csv_cuda_find_block(CsvSession *session, const void *memory, size_t nbytes,
+					CsvCudaBlock *found)
+{
+	bool		good = false;
+
+	pthread_mutex_lock(&session->pool_mutex);
+	for (int i = 0; i < CSV_PINNED_BLOCKS && !good; i++)
+	{
+		const CsvMemoryBlock *block = &session->pinned[i];
+		size_t		offset = (size_t) ((uintptr_t) memory -
+									   (uintptr_t) block->bytes);
+
+		/* what is before the block is far behind it */
+		if (block->bytes == NULL || offset > block->nbytes ||
+			nbytes > block->nbytes - offset)
+			continue;
+		found->number = block->number;
+		found->descriptor = block->descriptor;
+		found->bytes = block->bytes;
+		found->nbytes = block->nbytes;
+		good = true;
+	}
+	pthread_mutex_unlock(&session->pool_mutex);
+	return good;
 }
 
 void

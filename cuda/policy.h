@@ -227,7 +227,9 @@
  * cudaMallocHost() makes small pages one by one: on an H200's host, the eight
  * blocks of a scan took it 135 to 155 ms.  Large pages that are made first, and
  * registered then, took 46 to 78 ms, of which 6 to 10 are the registration; and
- * several threads make them.  Not worth it for a small block.
+ * several threads make them.  Blocks from CSV_PINNED_MAP_BYTES on are whole large
+ * pages, where the system has such for files in memory
+ * (/sys/kernel/mm/transparent_hugepage/shmem_enabled).
  */
 #define CSV_PINNED_MAP_BYTES	((size_t) 8 << 20)
 #define CSV_LARGE_PAGE_BYTES	((size_t) 2 << 20)

@@ -8,7 +8,8 @@
  *	  stay on the device (resident.cu) as long as nothing else needs their memory.
  *	- Pinned host memory: a pool of blocks.  An input buffer or an engine's
  *	  output is one block, taken out of the pool while it is in use.  What is
- *	  given back stays pinned up to CSV_PINNED_KEEP_BYTES.
+ *	  given back stays pinned up to CSV_PINNED_KEEP_BYTES.  Each block is a file
+ *	  in memory, which another process can be given to map.
  *	- CUDA's own threads inherit the signal mask, so that all signals are
  *	  blocked around CUDA calls, except while waiting for the device.
  *	- The session may be started in a thread of its own, while the one that
@@ -65,8 +66,11 @@ typedef struct CsvMemoryBlock
 {
 	uint8_t    *bytes;
 	size_t		nbytes;
-	bool		in_use;			/* pinned blocks only, */
-	bool		mapped;			/* likewise: by map_pinned() */
+
+	/* pinned blocks only */
+	bool		in_use;
+	int			descriptor;		/* of the memory file that it is */
+	uint32_t	number;			/* of all that were ever made */
 } CsvMemoryBlock;
 
 /* device memory of an engine's own, in a list */
@@ -143,6 +147,7 @@ struct CsvSession
 	void		(*drop_columns) (CsvSession *session);	/* for their memory */
 
 	CsvMemoryBlock pinned[CSV_PINNED_BLOCKS];
+	uint32_t	npinned;		/* blocks that were ever made */
 };
 
 /* bytes of device memory that an option allows; 0 leaves it to the session */
@@ -224,7 +229,7 @@ extern void csv_device_drop_kept(CsvSession *session);
 /* malloc()'s */
 extern const CsvMemory csv_host_memory;
 
-/* pinned; NULL where there is none */
+/* pinned; NULL with errno where there is none */
 extern void *csv_pinned_take(CsvSession *session, size_t nbytes);
 extern size_t csv_pinned_size(CsvSession *session, const void *memory);
 extern bool csv_pinned_give_back(CsvSession *session, void *memory);

@@ -4,7 +4,9 @@
  */
 #include "work.h"
 
+#include <errno.h>
 #include <sched.h>
+#include <string.h>
 #include <time.h>
 
 CsvStatus
@@ -75,6 +77,7 @@ csv_work_reserve_pinned(CsvWork *work, uint8_t **block, size_t nbytes)
 	if (*block != NULL)
 		return CSV_OK;
 	csv_session_say(work->message,
-					"out of pinned host memory: %zu MB needed", nbytes >> 20);
+					"out of pinned host memory: %zu MB needed (%s)",
+					nbytes >> 20, strerror(errno));
 	return CSV_DEVICE_FAILED;
 }

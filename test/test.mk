@@ -87,7 +87,7 @@ sanitize_objects = $(patsubst %.c,build/test/sanitize/%.o,$(1))
 
 UNIT_SUPPORT = $(LIBRARY_SOURCES) $(COMPARE_SOURCES) \
 	$(addprefix test/unit/,reading.c rounds.c naive_query.c random_query.c \
-		host_answer.c compare_query.c carry_out.c)
+		host_answer.c compare_query.c carry_out.c walk.c)
 
 build/test/test_%: $(PLAIN)/test/unit/test_%.o \
 		$(call plain_objects,$(UNIT_SUPPORT)) $(TEST_CUDA_OBJS) $(INJECT_CUDA_OBJS)
@@ -141,6 +141,12 @@ build/test/fuzz_reader: test/fuzz/fuzz_reader.c $(COMPARE_SOURCES) \
 
 build/test/fuzz_wire: test/fuzz/fuzz_wire.c \
 		$(addprefix test/unit/,carry_out.c host_answer.c) \
+		$(LIBRARY_SOURCES) $(LIBRARY_HEADERS) $(COMPARE_HEADERS)
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^)
+
+build/test/fuzz_batch: test/fuzz/fuzz_batch.c \
+		$(addprefix test/unit/,host_answer.c walk.c) \
 		$(LIBRARY_SOURCES) $(LIBRARY_HEADERS) $(COMPARE_HEADERS)
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^)

@@ -72,6 +72,9 @@ struct CsvAnswer;
 struct CsvRequest;
 struct CsvPartialGroups;
 
+/* of place.h */
+struct CsvFilePlace;
+
 /* ---- memory and interruption ---- */
 
 /*
@@ -470,6 +473,16 @@ extern CsvStatus csv_reader_set_engine(CsvReader *reader,
 extern CsvStatus csv_reader_open(CsvReader *reader, CsvReadFn read, void *arg);
 
 /*
+ * Start where a reader has come to (csv_reader_place, csv_reader_dialect): the
+ * callback gives the bytes from there on, and batches are those that would have
+ * come next there.  This dialect is the file's, not the options'; a header is not
+ * looked for.
+ */
+extern void csv_reader_open_at(CsvReader *reader, CsvReadFn read, void *arg,
+							   const struct CsvFilePlace *place,
+							   const CsvDialect *dialect);
+
+/*
  * A file of which any part can be read at any time, by several threads at once;
  * others are streams.
  */
@@ -495,10 +508,11 @@ typedef struct CsvReadAhead
 } CsvReadAhead;
 
 /*
- * The file that was opened is such a file: offset 0 is where its CsvReadFn
- * began.  If the engine can live with it, the reader then reads and parses
- * ahead of csv_reader_next, in threads of its own.  Where reading fails, the
- * CsvReadFn is called for the same bytes, to fail in the caller's thread.
+ * The file that was opened is such a file: its CsvReadFn began at offset 0, or
+ * at that of the place.  If the engine can live with it, the reader then reads
+ * and parses ahead of csv_reader_next, in threads of its own.  Where reading
+ * fails, the CsvReadFn is called for the same bytes, to fail in the caller's
+ * thread.
  */
 extern void csv_reader_read_ahead(CsvReader *reader, const CsvReadAhead *ahead);
 
@@ -561,7 +575,10 @@ extern bool csv_reader_header(CsvReader *reader, CsvRecord *header);
  */
 extern const struct CsvFilePlace *csv_reader_place(const CsvReader *reader);
 
-/* to be called after each csv_reader_open; the layout must outlive its use */
+/*
+ * To be called after each csv_reader_open or csv_reader_open_at; the layout must
+ * outlive its use.
+ */
 extern CsvStatus csv_reader_set_layout(CsvReader *reader,
 									   const CsvLayout *layout);
 

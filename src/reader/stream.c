@@ -58,8 +58,8 @@ struct CsvReader
 	const CsvEngine *engine;
 	void	   *engine_state;
 	const CsvLayout *layout;
-	CsvDialect	dialect;
-	CsvBoundary boundary;		/* of this file; 'auto' decided */
+	CsvDialectOptions choices;	/* of this file; 'auto' decided */
+	CsvDialect	dialect;		/* the same, compiled */
 
 	CsvReadFn	read;
 	void	   *read_arg;
@@ -223,11 +223,8 @@ buffer_fill(CsvReader *reader, uint64_t wanted)
 static void
 compile_dialect(CsvReader *reader, bool blank_is_record)
 {
-	CsvDialectOptions options = reader->options.dialect;
-
-	options.boundary = (uint8_t) reader->boundary;
-	options.blank_is_record = blank_is_record;
-	csv_dialect_compile(&reader->dialect, &options);
+	reader->choices.blank_is_record = blank_is_record;
+	csv_dialect_compile(&reader->dialect, &reader->choices);
 }
 
 /*
@@ -246,7 +243,6 @@ find_boundary(CsvReader *reader, bool *lone_cr)
 		limit = CSV_HEADER_READ_BYTES;
 
 	*lone_cr = false;
-	reader->boundary = CSV_BOUNDARY_AUTO;
 	compile_dialect(reader, true);
 	for (;;)
 	{
@@ -513,6 +509,7 @@ begin_opening(CsvReader *reader, CsvReadFn read, void *arg)
 	reader->at_end = false;
 	memset(&reader->place, 0, sizeof(reader->place));
 	reader->has_header = false;
+	reader->choices = reader->options.dialect;
 	reader->layout = NULL;
 	reader->next_chunk_bytes = 0;
 	reader->target_bytes = 0;
@@ -544,15 +541,14 @@ csv_reader_open(CsvReader *reader, CsvReadFn read, void *arg)
 	{
 		bool		lone_cr = false;
 
-		reader->boundary = (CsvBoundary) reader->options.dialect.boundary;
-		if (reader->boundary == CSV_BOUNDARY_AUTO)
+		if (reader->choices.boundary == CSV_BOUNDARY_AUTO)
 		{
 			status = find_boundary(reader, &lone_cr);
 			if (status != CSV_OK)
 				return status;
 		}
 		if (lone_cr)
-			reader->boundary = CSV_BOUNDARY_CR;
+			reader->choices.boundary = CSV_BOUNDARY_CR;
 		compile_dialect(reader, true);
 		reader->opening = CSV_OPENING_HEADER;
 	}
@@ -580,6 +576,19 @@ csv_reader_open(CsvReader *reader, CsvReadFn read, void *arg)
 	}
 	reader->opening = CSV_OPENING_NOTHING;
 	return CSV_OK;
+}
+
+void
+csv_reader_open_at(CsvReader *reader, CsvReadFn read, void *arg,
+				   const CsvFilePlace *place, const CsvDialect *dialect)
+{
+	CsvFilePlace from = *place; /* which may be this reader's */
+
+	begin_opening(reader, read, arg);
+	reader->place = from;
+	reader->choices = dialect->opt;
+	reader->dialect = *dialect;
+	reader->opening = CSV_OPENING_NOTHING;
 }
 
 bool

@@ -17,6 +17,10 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "../inject/inject.h"
 #include "cuda_device.h"
 #include "rounds.h"
@@ -106,6 +110,110 @@ can_be_interrupted_and_called_again(void **state)
 	assert_int_equal(csv_cuda_engine.parse(cuda, &input, &batch), CSV_OK);
 	assert_int_equal(batch.nrows, 1000000);
 	assert_int_equal(batch.consumed, file.nbytes);
+	csv_cuda_engine.free_input(cuda, bytes);
+	csv_cuda_engine.close(cuda);
+	content_free(&file);
+}
+
+/* as another process would see it */
+static const uint8_t *
+map_again(const CsvCudaBlock *block)
+{
+	void	   *mapping = mmap(NULL, block->nbytes, PROT_READ, MAP_SHARED,
+							   block->descriptor, 0);
+
+	assert_ptr_not_equal(mapping, MAP_FAILED);
+	return mapping;
+}
+
+/* these bytes of an engine's are in a block, which can be mapped by others */
+static void
+expect_to_be_shared(const void *bytes, size_t nbytes)
+{
+	CsvCudaBlock block;
+	const uint8_t *mapping;
+	size_t		offset;
+
+	assert_true(csv_cuda_find_block(test_session(), bytes, nbytes, &block));
+	assert_true(block.number > 0);
+	offset = (size_t) ((const uint8_t *) bytes - block.bytes);
+	assert_true(offset + nbytes <= block.nbytes);
+	mapping = map_again(&block);
+	assert_memory_equal(mapping + offset, bytes, nbytes);
+	munmap((void *) (uintptr_t) mapping, block.nbytes);
+
+	/* not what begins in it and ends behind it, and it stays as long as it is */
+	assert_false(csv_cuda_find_block(test_session(), bytes,
+									 block.nbytes - offset + 1, &block));
+	assert_int_equal(ftruncate(block.descriptor, 0), -1);
+	assert_int_equal(ftruncate(block.descriptor, (off_t) block.nbytes * 2), -1);
+	assert_true(fcntl(block.descriptor, F_GETFD) & FD_CLOEXEC);
+}
+
+static void
+shares_its_memory(void **state)
+{
+	static Case test_case;
+	Content		file;
+	CsvLayout	layout;
+	CsvDialect	dialect;
+	CsvInput	input;
+	CsvBatch	batch;
+	CsvCudaBlock before;
+	CsvCudaBlock after;
+	const uint8_t *mapping;
+	uint8_t    *bytes;
+	uint8_t    *small;
+	void	   *cuda;
+
+	/* long enough for large pages; a bad record */
+	(void) state;
+	NEED_DEVICE();
+	make_case(&test_case, &file, "1,abc\n", 2000000);
+	content_string(&file, "bad\n");
+	layout = case_layout(&test_case);
+	csv_dialect_compile(&dialect, &test_case.dialect);
+	cuda = open_cuda((CsvCudaOptions) {0});
+	bytes = csv_cuda_engine.alloc_input(cuda, file.nbytes + 128);
+	small = csv_cuda_engine.alloc_input(cuda, 100);
+	assert_non_null(bytes);
+	assert_non_null(small);
+	memset(small, 'x', 100);
+	expect_to_be_shared(small, 100);
+	memcpy(bytes + 64, file.bytes, file.nbytes);
+	assert_int_equal(csv_cuda_engine.configure(cuda, &dialect, &layout),
+					 CSV_OK);
+	memset(&input, 0, sizeof(input));
+	memset(&batch, 0, sizeof(batch));
+	input.bytes = bytes + 64;
+	input.nbytes = file.nbytes;
+	input.at_end = true;
+	input.max_record_bytes = 1000000;
+	assert_int_equal(csv_cuda_engine.parse(cuda, &input, &batch), CSV_OK);
+	assert_int_equal(batch.nrows, 2000000);
+	assert_int_equal(batch.nerrors, 1);
+	expect_to_be_shared(batch.bytes, batch.nbytes);
+	expect_to_be_shared(batch.errors, sizeof(CsvError));
+	expect_to_be_shared(batch.row_offsets, batch.nrows * sizeof(uint32_t));
+	for (uint32_t i = 0; i < layout.ncolumns; i++)
+		expect_to_be_shared(batch.arrays[i].values,
+							(size_t) batch.nrows * batch.arrays[i].stride);
+	assert_false(csv_cuda_find_block(test_session(), file.bytes, 1, &before));
+
+	/* who has mapped it keeps it; one that is made anew has another number */
+	assert_true(csv_cuda_find_block(test_session(), bytes, 1, &before));
+	mapping = map_again(&before);
+	csv_cuda_engine.free_input(cuda, bytes);
+	csv_cuda_engine.free_input(cuda, small);
+	csv_cuda_engine.close(cuda);
+	csv_cuda_shutdown(test_session());
+	assert_false(csv_cuda_find_block(test_session(), bytes, 1, &after));
+	assert_memory_equal(mapping + 64, file.bytes, file.nbytes);
+	munmap((void *) (uintptr_t) mapping, before.nbytes);
+	cuda = open_cuda((CsvCudaOptions) {0});
+	bytes = csv_cuda_engine.alloc_input(cuda, file.nbytes + 128);
+	assert_true(csv_cuda_find_block(test_session(), bytes, 1, &after));
+	assert_true(after.number > before.number);
 	csv_cuda_engine.free_input(cuda, bytes);
 	csv_cuda_engine.close(cuda);
 	content_free(&file);
@@ -221,6 +329,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(can_be_interrupted_and_called_again),
+		cmocka_unit_test(shares_its_memory),
 		cmocka_unit_test(keeps_to_a_memory_limit),
 		cmocka_unit_test(lists_the_devices),
 		cmocka_unit_test(survives_running_out_of_memory),

@@ -259,6 +259,7 @@ typedef struct Trial
 	int			nthreads;		/* 0: chunk by chunk */
 	int			stop_after;		/* batches; 0: all */
 	int			switch_after;	/* batches, to the CPU engine; 0: never */
+	int			reopen_after;	/* batches, by another reader; 0: never */
 	bool		fall_back;		/* to the CPU engine, where this one fails */
 	useconds_t	nap;			/* over each batch */
 
@@ -345,6 +346,25 @@ take(Trial *trial, const CsvReader *reader, const CsvBatch *batch)
 	trial->nrecords += batch->nrecords;
 }
 
+/* another reader, from where this one has come to */
+static CsvReader *
+reopen(Trial *trial, CsvReader *reader, const CsvReadAhead *ahead,
+	   const CsvLayout *layout)
+{
+	CsvFilePlace place = *csv_reader_place(reader);
+	CsvDialect	dialect = *csv_reader_dialect(reader);
+
+	csv_reader_free(reader);
+	reader = csv_reader_create(&counted_memory, &trial->options);
+	csv_reader_set_engine(reader, &two_outputs, &trial->engine);
+	trial->file.position = place.offset;
+	csv_reader_open_at(reader, read_file, &trial->file, &place, &dialect);
+	if (trial->nthreads > 0)
+		csv_reader_read_ahead(reader, ahead);
+	assert_int_equal(csv_reader_set_layout(reader, layout), CSV_OK);
+	return reader;
+}
+
 static void
 run(Trial *trial)
 {
@@ -402,6 +422,8 @@ run(Trial *trial)
 				break;
 			if (trial->nbatches == trial->switch_after)
 				csv_reader_set_engine(reader, &csv_cpu_engine, cpu);
+			if (trial->nbatches == trial->reopen_after)
+				reader = reopen(trial, reader, &ahead, &layout);
 		}
 	}
 	if (status == CSV_END)
@@ -754,6 +776,23 @@ another_engine_goes_on_anywhere(void **state)
 }
 
 static void
+another_reader_goes_on_anywhere(void **state)
+{
+	Trial		whole = expected(NULL);
+
+	(void) state;
+	for (int after = 1; after < 30; after += 2)
+	{
+		Trial		trial;
+
+		trial_init(&trial, after % 4);
+		trial.reopen_after = after;
+		run(&trial);
+		expect_same(&trial, &whole);
+	}
+}
+
+static void
 a_failure_comes_after_the_batches_before_it(void **state)
 {
 	Trial		whole = expected(NULL);
@@ -808,6 +847,7 @@ main(void)
 		cmocka_unit_test(interruptions_lose_nothing),
 		cmocka_unit_test(reading_can_end_anywhere),
 		cmocka_unit_test(another_engine_goes_on_anywhere),
+		cmocka_unit_test(another_reader_goes_on_anywhere),
 		cmocka_unit_test(a_failure_comes_after_the_batches_before_it),
 		cmocka_unit_test(even_records_take_no_other_way),
 	};

@@ -1,0 +1,679 @@
+/*
+ * batch.c
+ *		Batches on their way to another process: see batch.h.
+ *
+ * A message is a WireBatch, a WireAnswer and a WireGroups where there is an answer,
+ * and a WireArray per column; that of groups is a WireGroups.
+ */
+#include "batch.h"
+
+#include <string.h>
+
+#include "../query/group_state.h"
+#include "../reader/convert.h"
+
+/* of groups that are held: more rows than any file has */
+#define MOST_HELD_ROWS	(INT64_C(1) << 48)
+
+/* a place that is none */
+#define NO_BLOCK		UINT32_MAX
+
+typedef struct WirePlace
+{
+	uint64_t	offset;
+	uint32_t	block;
+	uint32_t	unused;
+} WirePlace;
+
+typedef struct WireBatch
+{
+	uint32_t	ncolumns;
+	uint32_t	nrows;
+	uint32_t	nrecords;
+	uint32_t	nerrors;
+	uint64_t	nlines;
+	uint64_t	nbytes;
+	uint64_t	file_offset;
+	uint64_t	file_records;
+	uint64_t	file_lines;
+	uint64_t	consumed;
+	uint64_t	alone_until;
+	double		copy_in_seconds;
+	double		parse_seconds;
+	double		copy_out_seconds;
+	double		structure_seconds;
+	double		device_seconds;
+	WirePlace	bytes;
+	WirePlace	errors;
+	WirePlace	row_offsets;
+	WirePlace	row_lines;
+	uint8_t		skip_line;
+	uint8_t		answered;
+	uint8_t		unused[6];
+} WireBatch;
+
+typedef struct WireArray
+{
+	WirePlace	values;
+	WirePlace	status;
+	uint32_t	stride;
+	uint8_t		all_ok;
+	uint8_t		any_slow;
+	uint8_t		unused[2];
+} WireArray;
+
+typedef struct WireAnswer
+{
+	WirePlace	rows;
+	WirePlace	careful;
+	uint32_t	nrows;
+	uint32_t	ndropped;
+	uint32_t	nbeyond;
+	uint8_t		any_careful;
+	uint8_t		held;
+	uint8_t		unused[2];
+} WireAnswer;
+
+typedef struct WireGroups
+{
+	WirePlace	keys;
+	WirePlace	nulls;
+	WirePlace	words;
+	WirePlace	texts;
+	WirePlace	held;
+	uint64_t	text_bytes;
+	uint32_t	ngroups;
+	uint32_t	unused;
+} WireGroups;
+
+size_t
+csv_wire_batch_bytes(uint32_t ncolumns, bool answered)
+{
+	return sizeof(WireBatch) + ncolumns * sizeof(WireArray) +
+		(answered ? sizeof(WireAnswer) + sizeof(WireGroups) : 0);
+}
+
+size_t
+csv_wire_groups_bytes(void)
+{
+	return sizeof(WireGroups);
+}
+
+/* rows that have entries in the arrays */
+static uint32_t
+count_entries(const CsvBatch *batch)
+{
+	return csv_has_selected_rows(batch) ? batch->answer->selection.nrows :
+		batch->nrows;
+}
+
+/* ---- groups, on both sides ---- */
+
+/* `last` at least where a text ends; false: nowhere */
+static bool
+reach_text(const uint64_t *pair, uint64_t *last)
+{
+	uint64_t	end;
+
+	if (__builtin_add_overflow(pair[0], pair[1], &end))
+		return false;
+	if (end > *last)
+		*last = end;
+	return true;
+}
+
+/*
+ * How far texts of groups reach; false where one has no end, or where a number of
+ * rows is none, or more than there may be.
+ */
+static bool
+survey_groups(const CsvPartialGroups *groups, const CsvQuery *query,
+			  const CsvPartialLayout *layout, int64_t most_rows,
+			  uint64_t *text_bytes)
+{
+	*text_bytes = 0;
+	for (uint32_t g = 0; g < groups->ngroups; g++)
+	{
+		const uint64_t *keys = groups->keys + (size_t) g * query->nkeys * 2;
+		const int64_t *words = groups->words + (size_t) g * layout->nwords;
+
+		for (uint32_t i = 0; i < query->nkeys; i++)
+			if (query->keys[i].lane == CSV_LANE_TEXT &&
+				(groups->nulls[g] >> i & 1) == 0 &&
+				!reach_text(keys + 2 * i, text_bytes))
+				return false;
+		for (uint32_t i = 0; i < layout->ninputs; i++)
+			if (words[i] < 0 || words[i] > most_rows)
+				return false;
+		for (uint32_t i = 0; i < query->naggregates; i++)
+		{
+			const CsvAggregate *aggregate = &query->aggregate[i];
+
+			if (csv_is_extreme(aggregate) &&
+				aggregate->lane == CSV_LANE_TEXT &&
+				words[layout->input[i]] != 0 &&
+				!reach_text((const uint64_t *) words + layout->first_word[i],
+							text_bytes))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* ---- sending ---- */
+
+/* the next part of the message */
+static void
+put(uint8_t **message, const void *part, size_t nbytes)
+{
+	memcpy(*message, part, nbytes);
+	*message += nbytes;
+}
+
+/* where bytes are, or a copy of them; false: there is no room for it */
+static bool
+place_of(const CsvWireFinder *finder, const void *bytes, size_t nbytes,
+		 WirePlace *place)
+{
+	void	   *copy;
+
+	place->block = NO_BLOCK;
+	if (bytes == NULL || nbytes == 0 ||
+		finder->find(finder->arg, bytes, nbytes, &place->block, &place->offset))
+		return true;
+	copy = finder->make_room(finder->arg, nbytes);
+	if (copy == NULL)
+		return false;
+	memcpy(copy, bytes, nbytes);
+	return finder->find(finder->arg, copy, nbytes, &place->block,
+						&place->offset);
+}
+
+static bool
+encode_groups(const CsvPartialGroups *groups, const CsvQuery *query,
+			  const CsvWireFinder *finder, uint8_t **message)
+{
+	size_t		n = groups->ngroups;
+	CsvPartialLayout layout;
+	WireGroups	wire;
+
+	memset(&wire, 0, sizeof(wire));
+	csv_partial_lay_out(query, &layout);
+	wire.ngroups = groups->ngroups;
+	/* without `texts`, they are in no one place */
+	if (!survey_groups(groups, query, &layout, INT64_MAX, &wire.text_bytes) ||
+		(groups->texts == NULL && wire.text_bytes > 0) ||
+		!place_of(finder, groups->keys, n * query->nkeys * 16, &wire.keys) ||
+		!place_of(finder, groups->nulls, query->nkeys == 0 ? 0 : n * 4,
+				  &wire.nulls) ||
+		!place_of(finder, groups->words, n * layout.nwords * 8, &wire.words) ||
+		!place_of(finder, groups->texts, wire.text_bytes, &wire.texts) ||
+		!place_of(finder, groups->held, n * 4, &wire.held))
+		return false;
+	put(message, &wire, sizeof(wire));
+	return true;
+}
+
+bool
+csv_wire_encode_groups(const CsvPartialGroups *groups, const CsvQuery *query,
+					   const CsvWireFinder *finder, uint8_t *message)
+{
+	return encode_groups(groups, query, finder, &message);
+}
+
+/* and its groups */
+static bool
+encode_answer(const CsvAnswer *answer, const CsvQuery *query,
+			  const CsvWireFinder *finder, uint8_t **message)
+{
+	const CsvSelection *selection = &answer->selection;
+	size_t		n = selection->nrows;
+	WireAnswer	wire;
+
+	if (answer->is_whole || query == NULL)
+		return false;
+	memset(&wire, 0, sizeof(wire));
+	wire.nrows = selection->nrows;
+	wire.ndropped = selection->ndropped;
+	wire.nbeyond = selection->nbeyond;
+	wire.any_careful = selection->any_careful;
+	wire.held = answer->held;
+	if (!place_of(finder, selection->rows, n * 4, &wire.rows) ||
+		!place_of(finder, selection->careful, n, &wire.careful))
+		return false;
+	put(message, &wire, sizeof(wire));
+	return encode_groups(&answer->groups, query, finder, message);
+}
+
+static bool
+encode_array(const CsvArray *array, uint32_t nentries,
+			 const CsvWireFinder *finder, WireArray *wire)
+{
+	memset(wire, 0, sizeof(*wire));
+	wire->stride = array->stride;
+	wire->all_ok = array->all_ok;
+	wire->any_slow = array->any_slow;
+	return place_of(finder, array->values, (size_t) nentries * array->stride,
+					&wire->values) &&
+		place_of(finder, array->status, nentries, &wire->status);
+}
+
+bool
+csv_wire_encode_batch(const CsvBatch *batch, const CsvLayout *layout,
+					  const CsvQuery *query, const CsvWireFinder *finder,
+					  uint8_t *message)
+{
+	uint32_t	nentries = count_entries(batch);
+	WireBatch	wire;
+
+	memset(&wire, 0, sizeof(wire));
+	wire.ncolumns = layout->ncolumns;
+	wire.nrows = batch->nrows;
+	wire.nrecords = batch->nrecords;
+	wire.nerrors = batch->nerrors;
+	wire.nlines = batch->nlines;
+	wire.nbytes = batch->nbytes;
+	wire.file_offset = batch->file_offset;
+	wire.file_records = batch->file_records;
+	wire.file_lines = batch->file_lines;
+	wire.consumed = batch->consumed;
+	wire.alone_until = batch->alone_until;
+	wire.skip_line = batch->skip_line;
+	wire.copy_in_seconds = batch->copy_in_seconds;
+	wire.parse_seconds = batch->parse_seconds;
+	wire.copy_out_seconds = batch->copy_out_seconds;
+	wire.structure_seconds = batch->structure_seconds;
+	wire.device_seconds = batch->device_seconds;
+	wire.answered = batch->answer != NULL;
+	if (!place_of(finder, batch->bytes, batch->nbytes, &wire.bytes) ||
+		!place_of(finder, batch->errors, batch->nerrors * sizeof(CsvError),
+				  &wire.errors) ||
+		!place_of(finder, batch->row_offsets, (size_t) nentries * 4,
+				  &wire.row_offsets) ||
+		!place_of(finder, batch->row_lines, (size_t) nentries * 4,
+				  &wire.row_lines))
+		return false;
+	put(&message, &wire, sizeof(wire));
+	if (batch->answer != NULL &&
+		!encode_answer(batch->answer, query, finder, &message))
+		return false;
+	for (uint32_t i = 0; i < layout->ncolumns; i++)
+	{
+		WireArray	array;
+
+		if (!encode_array(&batch->arrays[i], nentries, finder, &array))
+			return false;
+		put(&message, &array, sizeof(array));
+	}
+	return true;
+}
+
+/* ---- receiving ---- */
+
+/* what is left of a message, as long as nothing in it is wrong */
+typedef struct WireReader
+{
+	const uint8_t *message;
+	size_t		nbytes;
+	const CsvWireBlocks *blocks;
+	bool		good;
+} WireReader;
+
+static void
+expect(WireReader *reader, bool good)
+{
+	reader->good &= good;
+}
+
+/* the next part of the message; zeros, if it is not there */
+static void
+get(WireReader *reader, void *part, size_t nbytes)
+{
+	expect(reader, reader->nbytes >= nbytes);
+	if (!reader->good)
+	{
+		memset(part, 0, nbytes);
+		return;
+	}
+	memcpy(part, reader->message, nbytes);
+	reader->message += nbytes;
+	reader->nbytes -= nbytes;
+}
+
+static bool
+get_bool(WireReader *reader, uint8_t byte)
+{
+	expect(reader, byte <= 1);
+	return byte == 1;
+}
+
+/* n entries of some width, in a block; NULL: there are none, or they are nowhere */
+static void *
+find_place(WireReader *reader, const WirePlace *place, uint64_t n,
+		   uint64_t width, uint32_t alignment)
+{
+	uint64_t	nbytes = n * width; /* both fit into 32 bits, or n is 1 */
+
+	if (place->block == NO_BLOCK || nbytes == 0)
+		return NULL;
+	for (uint32_t i = 0; i < reader->blocks->nblocks; i++)
+	{
+		const CsvWireBlock *block = &reader->blocks->blocks[i];
+
+		if (block->number == place->block && place->offset <= block->nbytes &&
+			nbytes <= block->nbytes - place->offset &&
+			(uintptr_t) (block->bytes + place->offset) % alignment == 0)
+			return block->bytes + place->offset;
+	}
+	expect(reader, false);
+	return NULL;
+}
+
+/* the same of what must be there, if there is any */
+static void *
+need_place(WireReader *reader, const WirePlace *place, uint64_t n,
+		   uint64_t width, uint32_t alignment)
+{
+	void	   *found = find_place(reader, place, n, width, alignment);
+
+	expect(reader, found != NULL || n * width == 0);
+	return found;
+}
+
+static bool
+has_distinct(const CsvQuery *query)
+{
+	for (uint32_t i = 0; i < query->naggregates; i++)
+		if (query->aggregate[i].kind == CSV_AGGREGATE_COUNT_DISTINCT)
+			return true;
+	return false;
+}
+
+/* groups of some rows; may_be_held: the engine may hold some of them */
+static void
+decode_groups(WireReader *reader, const CsvQuery *query, int64_t most_rows,
+			  bool may_be_held, CsvPartialGroups *groups)
+{
+	CsvPartialLayout layout;
+	WireGroups	wire;
+	uint64_t	n;
+	uint64_t	text_bytes;
+
+	memset(groups, 0, sizeof(*groups));
+	get(reader, &wire, sizeof(wire));
+	n = wire.ngroups;
+	if (n == 0)
+		return;
+
+	/* what one value of several groups has counted is not known: no DISTINCT */
+	expect(reader, query->aggregates && !has_distinct(query));
+	expect(reader, (int64_t) n <= (query->nkeys == 0 ? 1 : most_rows));
+	if (!reader->good)
+		return;
+	csv_partial_lay_out(query, &layout);
+	groups->ngroups = wire.ngroups;
+	groups->keys = need_place(reader, &wire.keys, n, query->nkeys * 16, 8);
+	groups->nulls = need_place(reader, &wire.nulls, n,
+							   query->nkeys == 0 ? 0 : 4, 4);
+	groups->words = need_place(reader, &wire.words, n,
+							   (uint64_t) layout.nwords * 8, 8);
+	groups->texts = need_place(reader, &wire.texts, 1, wire.text_bytes, 1);
+	groups->held = find_place(reader, &wire.held, n, 4, 4);
+	expect(reader, groups->held == NULL || may_be_held);
+	expect(reader, reader->good &&
+		   survey_groups(groups, query, &layout, most_rows, &text_bytes) &&
+		   text_bytes <= wire.text_bytes);
+}
+
+bool
+csv_wire_decode_groups(const uint8_t *message, size_t nbytes,
+					   const CsvWireBlocks *blocks, const CsvQuery *query,
+					   CsvPartialGroups *groups)
+{
+	WireReader	reader = {message, nbytes, blocks, true};
+
+	decode_groups(&reader, query, MOST_HELD_ROWS, false, groups);
+	return reader.good && reader.nbytes == 0;
+}
+
+/* rows are ascending and in the batch */
+static bool
+check_selection(const CsvSelection *selection, uint32_t nrows)
+{
+	for (uint32_t i = 0; i < selection->nrows; i++)
+		if (selection->rows[i] >= nrows ||
+			(i > 0 && selection->rows[i] <= selection->rows[i - 1]))
+			return false;
+	return (uint64_t) selection->nrows + selection->ndropped +
+		selection->nbeyond <= nrows;
+}
+
+static void
+decode_answer(WireReader *reader, const CsvQuery *query, uint32_t nrows,
+			  CsvAnswer *answer)
+{
+	CsvSelection *selection = &answer->selection;
+	WireAnswer	wire;
+
+	memset(answer, 0, sizeof(*answer));
+	get(reader, &wire, sizeof(wire));
+	selection->nrows = wire.nrows;
+	selection->rows = need_place(reader, &wire.rows, wire.nrows, 4, 4);
+	selection->careful = need_place(reader, &wire.careful, wire.nrows, 1, 1);
+	selection->any_careful = get_bool(reader, wire.any_careful);
+	selection->ndropped = wire.ndropped;
+	selection->nbeyond = wire.nbeyond;
+	expect(reader, reader->good && check_selection(selection, nrows));
+	answer->held = get_bool(reader, wire.held);
+	expect(reader, !answer->held || (query->aggregates && query->nkeys > 0));
+	decode_groups(reader, query, nrows, answer->held, &answer->groups);
+}
+
+/*
+ * Of text, a stride is what the longest value takes.  Columns that nobody will look
+ * at may be left out, unless rows are to be evaluated again.
+ */
+static void
+decode_array(WireReader *reader, const CsvColumn *column, const CsvBatch *batch,
+			 CsvArray *array)
+{
+	uint32_t	n = count_entries(batch);
+	uint32_t	width = csv_value_stride(column);
+	bool		is_hidden = csv_has_selected_rows(batch) &&
+		!batch->answer->selection.any_careful;
+	WireArray	wire;
+
+	memset(array, 0, sizeof(*array));
+	get(reader, &wire, sizeof(wire));
+	array->stride = wire.stride;
+	array->all_ok = get_bool(reader, wire.all_ok);
+	array->any_slow = get_bool(reader, wire.any_slow);
+	array->values = find_place(reader, &wire.values, n, wire.stride,
+							   width == 0 || column->kind == CSV_KIND_NUMERIC ?
+							   4 : width < 8 ? width : 8);
+	array->status = find_place(reader, &wire.status, n, 1, 1);
+	expect(reader, n == 0 || array->values != NULL || is_hidden);
+	expect(reader, array->values == NULL ||
+		   (width > 0 ? wire.stride == width :
+			wire.stride >= 4 && wire.stride % 4 == 0));
+	expect(reader, array->all_ok ? !array->any_slow :
+		   n == 0 || array->status != NULL);
+}
+
+static bool
+check_errors(const CsvBatch *batch, const CsvLayout *layout)
+{
+	uint32_t	row = 0;
+
+	for (uint32_t i = 0; i < batch->nerrors; i++)
+	{
+		const CsvError *error = &batch->errors[i];
+
+		if (error->before_row < row || error->before_row > batch->nrows ||
+			error->record != (uint64_t) error->before_row + i ||
+			error->line > batch->nlines || error->offset > batch->consumed ||
+			error->length > batch->nbytes - error->offset ||
+			error->mode >= CSV_NUM_MODES || error->code == CSV_ERROR_NONE ||
+			error->code >= CSV_ERROR_BAD_VALUE ||
+			(error->code > CSV_ERROR_COLUMN_COUNT &&
+			 error->where >= layout->ncolumns))
+			return false;
+		row = error->before_row;
+	}
+	return true;
+}
+
+/* where rows are: must be known where somebody may look for one */
+static void
+check_places(WireReader *reader, const CsvBatch *batch,
+			 const CsvLayout *layout)
+{
+	uint32_t	n = count_entries(batch);
+	bool		needed = layout->want_positions;
+	uint32_t	last = 0;
+
+	for (uint32_t i = 0; i < layout->ncolumns; i++)
+		needed |= batch->arrays[i].any_slow;
+	expect(reader, n == 0 || batch->row_offsets != NULL || !needed);
+	expect(reader, (batch->row_offsets == NULL) == (batch->row_lines == NULL));
+	if (!reader->good || batch->row_offsets == NULL)
+		return;
+	for (uint32_t i = 0; i < n; i++)
+		last = batch->row_offsets[i] > last ? batch->row_offsets[i] : last;
+	expect(reader, last <= batch->consumed);
+}
+
+/* the batch but for what its errors, rows, and arrays are */
+static void
+decode_numbers(const WireBatch *wire, CsvBatch *batch)
+{
+	memset(batch, 0, sizeof(*batch));
+	batch->nrows = wire->nrows;
+	batch->nrecords = wire->nrecords;
+	batch->nerrors = wire->nerrors;
+	batch->nlines = wire->nlines;
+	batch->nbytes = wire->nbytes;
+	batch->file_offset = wire->file_offset;
+	batch->file_records = wire->file_records;
+	batch->file_lines = wire->file_lines;
+	batch->consumed = wire->consumed;
+	batch->alone_until = wire->alone_until;
+	batch->copy_in_seconds = wire->copy_in_seconds;
+	batch->parse_seconds = wire->parse_seconds;
+	batch->copy_out_seconds = wire->copy_out_seconds;
+	batch->structure_seconds = wire->structure_seconds;
+	batch->device_seconds = wire->device_seconds;
+}
+
+/* a record has a byte at least, and so has a line break */
+static bool
+check_numbers(const CsvBatch *batch)
+{
+	return batch->nbytes <= INT32_MAX && batch->consumed <= batch->nbytes &&
+		batch->nrecords <= batch->consumed && batch->nlines <= batch->consumed &&
+		batch->nrecords == (uint64_t) batch->nrows + batch->nerrors;
+}
+
+bool
+csv_wire_decode_batch(const uint8_t *message, size_t nbytes,
+					  const CsvWireBlocks *blocks, const CsvLayout *layout,
+					  const CsvQuery *query, CsvArray *arrays,
+					  CsvAnswer *answer, CsvBatch *batch)
+{
+	WireReader	reader = {message, nbytes, blocks, true};
+	WireBatch	wire;
+	bool		answered;
+	uint32_t	n;
+
+	get(&reader, &wire, sizeof(wire));
+	decode_numbers(&wire, batch);
+	batch->skip_line = get_bool(&reader, wire.skip_line);
+	answered = get_bool(&reader, wire.answered);
+	expect(&reader, check_numbers(batch));
+	expect(&reader, wire.ncolumns == layout->ncolumns);
+	expect(&reader, !answered || query != NULL);
+	expect(&reader, nbytes == csv_wire_batch_bytes(layout->ncolumns, answered));
+	if (!reader.good)
+		return false;
+
+	/* which says of how many rows there are entries */
+	if (answered)
+	{
+		decode_answer(&reader, query, batch->nrows, answer);
+		batch->answer = answer;
+	}
+	n = count_entries(batch);
+	batch->arrays = arrays;
+	for (uint32_t i = 0; i < layout->ncolumns; i++)
+		decode_array(&reader, &layout->columns[i], batch, &arrays[i]);
+	batch->bytes = need_place(&reader, &wire.bytes, 1, wire.nbytes, 1);
+	batch->errors = need_place(&reader, &wire.errors, wire.nerrors,
+							   sizeof(CsvError), 8);
+	batch->row_offsets = find_place(&reader, &wire.row_offsets, n, 4, 4);
+	batch->row_lines = find_place(&reader, &wire.row_lines, n, 4, 4);
+	check_places(&reader, batch, layout);
+	return reader.good && check_errors(batch, layout);
+}
+
+/* ---- values ---- */
+
+/* statuses, as far as what is said of all of them allows */
+static bool
+check_statuses(const CsvArray *array, uint32_t n)
+{
+	uint8_t		most = array->all_ok ? CSV_VALUE_OK :
+		array->any_slow ? CSV_VALUE_LONG : CSV_VALUE_NULL;
+	uint8_t		highest = 0;
+
+	for (uint32_t i = 0; array->status != NULL && i < n; i++)
+		highest = array->status[i] > highest ? array->status[i] : highest;
+	return highest <= most;
+}
+
+/* a varlena of a plain 4-byte header, within its entry */
+static inline bool
+check_entry(const uint8_t *entry, uint32_t stride, uint8_t kind)
+{
+	uint32_t	header;
+	uint32_t	nbytes;
+
+	memcpy(&header, entry, 4);
+	nbytes = header >> 2;
+	if ((header & 3) != 0 || nbytes < 4 || nbytes > stride)
+		return false;
+	switch (kind)
+	{
+		case CSV_KIND_CSTRING:
+			return nbytes < stride && entry[nbytes] == 0;
+		case CSV_KIND_NUMERIC:
+			/* the short format, and digits of two bytes */
+			return nbytes >= 6 && nbytes % 2 == 0 && (entry[5] & 0xC0) == 0x80;
+		default:
+			return true;
+	}
+}
+
+bool
+csv_wire_check_values(const CsvBatch *batch, const CsvLayout *layout)
+{
+	uint32_t	n = count_entries(batch);
+
+	for (uint32_t c = 0; c < layout->ncolumns; c++)
+	{
+		const CsvArray *array = &batch->arrays[c];
+		uint8_t		kind = layout->columns[c].kind;
+		const uint8_t *entry = array->values;
+
+		if (!check_statuses(array, n))
+			return false;
+		if (array->values == NULL ||
+			(kind != CSV_KIND_TEXT && kind != CSV_KIND_CSTRING &&
+			 kind != CSV_KIND_NUMERIC))
+			continue;
+		for (uint32_t i = 0; i < n; i++, entry += array->stride)
+			if ((array->all_ok || array->status[i] == CSV_VALUE_OK) &&
+				!check_entry(entry, array->stride, kind))
+				return false;
+	}
+	return true;
+}

@@ -1,0 +1,949 @@
+/*
+ * test_wire_batch.c
+ *		Batches on their way to another process: they arrive as they were sent,
+ *		and whatever arrives, nothing outside of the blocks is read.
+ *
+ * Each part of a batch is in a block of its own, as long as the part: so
+ * AddressSanitizer sees what goes beyond.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "host_answer.h"
+#include "random_query.h"
+#include "reading.h"
+#include "walk.h"
+#include "../../src/reader/convert.h"
+#include "../../src/wire/batch.h"
+
+/* ---- blocks, and a message about them ---- */
+
+#define MOST_BLOCKS		5000
+
+typedef struct Sent
+{
+	CsvWireBlock blocks[MOST_BLOCKS];
+	CsvWireBlocks table;
+	uint32_t	most_blocks;	/* that there is room for */
+	CsvWireFinder finder;
+	uint8_t    *message;
+	size_t		nbytes;
+} Sent;
+
+static Sent sent;
+
+static bool
+find_block(void *arg, const void *bytes, size_t nbytes, uint32_t *block,
+		   uint64_t *offset)
+{
+	(void) arg;
+	for (uint32_t i = 0; i < sent.table.nblocks; i++)
+	{
+		const CsvWireBlock *one = &sent.blocks[i];
+		uintptr_t	at = (uintptr_t) bytes - (uintptr_t) one->bytes;
+
+		if ((uintptr_t) bytes >= (uintptr_t) one->bytes &&
+			at + nbytes <= one->nbytes)
+		{
+			*block = one->number;
+			*offset = at;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void *
+make_block(void *arg, size_t nbytes)
+{
+	CsvWireBlock *block = &sent.blocks[sent.table.nblocks];
+
+	(void) arg;
+	if (sent.table.nblocks == sent.most_blocks)
+		return NULL;
+	block->number = 7 + 3 * sent.table.nblocks++;
+	block->bytes = malloc(nbytes);
+	block->nbytes = nbytes;
+	return block->bytes;
+}
+
+static void
+forget_sent(void)
+{
+	for (uint32_t i = 0; i < sent.table.nblocks; i++)
+		free(sent.blocks[i].bytes);
+	free(sent.message);
+	memset(&sent, 0, sizeof(sent));
+	sent.table.blocks = sent.blocks;
+	sent.most_blocks = MOST_BLOCKS;
+	sent.finder = (CsvWireFinder) {find_block, make_block, NULL};
+}
+
+static bool
+send_batch(const CsvBatch *batch, const CsvLayout *layout,
+		   const CsvQuery *query)
+{
+	forget_sent();
+	sent.nbytes = csv_wire_batch_bytes(layout->ncolumns, batch->answer != NULL);
+	sent.message = malloc(sent.nbytes);
+	return csv_wire_encode_batch(batch, layout, query, &sent.finder,
+								 sent.message);
+}
+
+typedef struct Arrived
+{
+	CsvArray	arrays[CASE_MAX_COLUMNS];
+	CsvAnswer	answer;
+	CsvBatch	batch;
+} Arrived;
+
+static Arrived arrived;
+
+static bool
+receive(const uint8_t *message, size_t nbytes, const CsvLayout *layout,
+		const CsvQuery *query)
+{
+	return csv_wire_decode_batch(message, nbytes, &sent.table, layout, query,
+								 arrived.arrays, &arrived.answer,
+								 &arrived.batch);
+}
+
+static bool
+arrives(const CsvBatch *batch, const CsvLayout *layout, const CsvQuery *query)
+{
+	return send_batch(batch, layout, query) &&
+		receive(sent.message, sent.nbytes, layout, query);
+}
+
+/* ---- what arrives ---- */
+
+static void
+expect_bytes(const void *found, const void *expected, size_t nbytes)
+{
+	if (nbytes == 0)
+		return;
+	assert_int_equal(found == NULL, expected == NULL);
+	if (expected != NULL)
+	{
+		assert_ptr_not_equal(found, expected);
+		assert_memory_equal(found, expected, nbytes);
+	}
+}
+
+static void
+expect_groups_arrived(const CsvPartialGroups *found,
+					  const CsvPartialGroups *expected, const CsvQuery *query)
+{
+	size_t		n = expected->ngroups;
+	CsvPartialLayout layout;
+
+	csv_partial_lay_out(query, &layout);
+	assert_int_equal(found->ngroups, n);
+	assert_null(found->made);
+	expect_bytes(found->keys, expected->keys, n * query->nkeys * 16);
+	expect_bytes(found->nulls, expected->nulls, query->nkeys == 0 ? 0 : n * 4);
+	expect_bytes(found->words, expected->words, n * layout.nwords * 8);
+	expect_bytes(found->held, expected->held, n * 4);
+	for (uint32_t g = 0; g < n; g++)
+		for (uint32_t i = 0; i < query->nkeys + query->naggregates; i++)
+		{
+			CsvAggregateValue value[2];
+			CsvValue   *texts[2] = {&value[0].extreme, &value[1].extreme};
+
+			for (int k = 0; k < 2; k++)
+				if (i < query->nkeys)
+					csv_partial_key(query, k == 0 ? found : expected, g, i,
+									texts[k]);
+				else
+					csv_partial_aggregate(query, &layout, k == 0 ? found : expected,
+										  g, i - query->nkeys, &value[k]);
+			assert_int_equal(texts[0]->length, texts[1]->length);
+			expect_bytes(texts[0]->bytes, texts[1]->bytes, texts[1]->length);
+		}
+}
+
+static void
+expect_arrived(const CsvBatch *expected, const CsvLayout *layout,
+			   const CsvQuery *query)
+{
+	const CsvBatch *found = &arrived.batch;
+	const CsvAnswer *answer = expected->answer;
+	size_t		n = answer == NULL ? expected->nrows : answer->selection.nrows;
+	CsvBatch	bare[2] = {*found, *expected};
+
+	/* all but pointers */
+	for (int i = 0; i < 2; i++)
+	{
+		bare[i].arrays = NULL;
+		bare[i].errors = NULL;
+		bare[i].row_offsets = NULL;
+		bare[i].row_lines = NULL;
+		bare[i].bytes = NULL;
+		bare[i].answer = NULL;
+	}
+	assert_memory_equal(&bare[0], &bare[1], sizeof(bare[0]));
+	expect_bytes(found->bytes, expected->bytes, expected->nbytes);
+	expect_bytes(found->errors, expected->errors,
+				 expected->nerrors * sizeof(CsvError));
+	expect_bytes(found->row_offsets, expected->row_offsets, n * 4);
+	expect_bytes(found->row_lines, expected->row_lines, n * 4);
+	for (uint32_t i = 0; i < layout->ncolumns; i++)
+	{
+		const CsvArray *array = &expected->arrays[i];
+
+		assert_int_equal(found->arrays[i].stride, array->stride);
+		assert_int_equal(found->arrays[i].all_ok, array->all_ok);
+		assert_int_equal(found->arrays[i].any_slow, array->any_slow);
+		expect_bytes(found->arrays[i].values, array->values, n * array->stride);
+		expect_bytes(found->arrays[i].status, array->status, n);
+	}
+	assert_true(csv_wire_check_values(found, layout));
+	assert_int_equal(found->answer == NULL, answer == NULL);
+	if (answer == NULL)
+		return;
+	assert_int_equal(found->answer->held, answer->held);
+	assert_false(found->answer->is_whole);
+	assert_int_equal(found->answer->selection.nrows, n);
+	assert_int_equal(found->answer->selection.any_careful,
+					 answer->selection.any_careful);
+	assert_int_equal(found->answer->selection.ndropped,
+					 answer->selection.ndropped);
+	assert_int_equal(found->answer->selection.nbeyond,
+					 answer->selection.nbeyond);
+	expect_bytes(found->answer->selection.rows, answer->selection.rows, n * 4);
+	expect_bytes(found->answer->selection.careful, answer->selection.careful,
+				 n);
+	expect_groups_arrived(&found->answer->groups, &answer->groups, query);
+}
+
+/* ---- what becomes of it on the way ---- */
+
+/* a number that is about right, or far from it */
+static void
+change_number(uint8_t *bytes, size_t width)
+{
+	static const uint64_t numbers[] = {0, 1, 2, 3, 255, 65536, INT32_MAX,
+		UINT32_MAX - 1, UINT32_MAX, INT64_MAX, UINT64_MAX - 63, UINT64_MAX};
+	uint64_t	number = 0;
+
+	memcpy(&number, bytes, width);
+	switch (random_below(4))
+	{
+		case 0:
+			number = numbers[random_below(LENGTH(numbers))];
+			break;
+		case 1:
+			number += random_below(2) == 0 ? 1 : UINT64_MAX;
+			break;
+		case 2:
+			number ^= UINT64_C(1) << random_below(64);
+			break;
+		default:
+			number += random_below(64);
+			break;
+	}
+	memcpy(bytes, &number, width);
+}
+
+/* somewhere in these bytes */
+static void
+damage(uint8_t *bytes, size_t nbytes)
+{
+	size_t		width = (size_t) 1 << random_below(4);
+	size_t		nplaces = nbytes / width;
+
+	if (nplaces > 0)
+		change_number(bytes + random_below((uint32_t) nplaces) * width, width);
+}
+
+/* many a damage to the message that was sent, and to what it tells of */
+static void
+damage_what_was_sent(const CsvLayout *layout, const CsvDialect *dialect,
+					 const CsvQuery *query, uint32_t times)
+{
+	uint8_t    *message = malloc(sent.nbytes);
+
+	for (uint32_t i = 0; i < times; i++)
+	{
+		CsvWireBlock *block = &sent.blocks[random_below(sent.table.nblocks + 1)];
+		uint8_t    *saved = NULL;
+
+		memcpy(message, sent.message, sent.nbytes);
+		for (uint32_t n = random_below(3); n > 0; n--)
+			damage(message, sent.nbytes);
+		if (one_in(2) && block < sent.blocks + sent.table.nblocks)
+		{
+			saved = memcpy(malloc(block->nbytes), block->bytes, block->nbytes);
+			for (uint32_t n = 1 + random_below(3); n > 0; n--)
+				damage(block->bytes, block->nbytes);
+		}
+		if (receive(message, sent.nbytes, layout, query))
+			walk_batch(&arrived.batch, layout, dialect, query);
+		if (saved != NULL)
+			memcpy(block->bytes, saved, block->nbytes);
+		free(saved);
+	}
+	free(message);
+}
+
+static void
+expect_cut_to_be_refused(const CsvLayout *layout, const CsvQuery *query)
+{
+	uint8_t    *longer = malloc(sent.nbytes + 8);
+
+	for (size_t n = 0; n < sent.nbytes; n += 1 + random_below(4))
+	{
+		uint8_t    *cut = memcpy(malloc(n + 1), sent.message, n);
+
+		assert_false(receive(cut, n, layout, query));
+		free(cut);
+	}
+	memcpy(longer, sent.message, sent.nbytes);
+	memset(longer + sent.nbytes, 0, 8);
+	for (size_t n = 1; n <= 8; n++)
+		assert_false(receive(longer, sent.nbytes + n, layout, query));
+	free(longer);
+}
+
+/* ---- batches of files ---- */
+
+typedef struct Source
+{
+	const Content *file;
+	size_t		position;
+} Source;
+
+static size_t
+read_source(void *arg, uint8_t *buffer, size_t nbytes)
+{
+	Source	   *source = arg;
+
+	if (nbytes > source->file->nbytes - source->position)
+		nbytes = source->file->nbytes - source->position;
+	if (nbytes > 0)
+		memcpy(buffer, source->file->bytes + source->position, nbytes);
+	source->position += nbytes;
+	return nbytes;
+}
+
+/* each batch of a file is sent, and damaged so many times */
+static void
+send_file(const Case *test_case, const Content *file, uint32_t times)
+{
+	CsvLayout	layout = case_layout(test_case);
+	CsvReaderOptions options = {
+		.dialect = test_case->dialect,
+		.header_rows = test_case->header_rows,
+		.max_record_bytes = test_case->max_record_bytes,
+		.chunk_bytes = test_case->chunk_bytes
+	};
+	Source		source = {file, 0};
+	void	   *engine = csv_cpu_open(&reading_memory, &(CsvCpuOptions) {
+		.part_bytes = 1
+	});
+	CsvReader  *reader = csv_reader_create(&reading_memory, &options);
+	CsvBatch	batch;
+	CsvStatus	status;
+
+	csv_reader_set_engine(reader, &csv_cpu_engine, engine);
+	assert_int_equal(csv_reader_open(reader, read_source, &source), CSV_OK);
+	assert_int_equal(csv_reader_set_layout(reader, &layout), CSV_OK);
+	for (int n = 0; n < 20 &&
+		 (status = csv_reader_next(reader, &batch)) != CSV_END; n++)
+	{
+		assert_int_equal(status, CSV_OK);
+		assert_true(arrives(&batch, &layout, NULL));
+		expect_arrived(&batch, &layout, NULL);
+		damage_what_was_sent(&layout, csv_reader_dialect(reader), NULL, times);
+		if (n == 0 && sent.nbytes < 4000)
+			expect_cut_to_be_refused(&layout, NULL);
+	}
+	csv_reader_free(reader);
+	csv_cpu_engine.close(engine);
+	forget_sent();
+}
+
+static void
+batches_of_files_arrive_or_are_refused(void **state)
+{
+	static Case test_case;
+	uint64_t	seed = first_seed();
+
+	(void) state;
+	for (uint32_t n = rounds(300); n > 0; n--, seed++)
+	{
+		Choices		choices = {.state = seed * UINT64_C(0x9E3779B97F4A7C15)};
+		Content		file = {NULL, 0, 0};
+
+		start_seed(seed);
+		case_make(&test_case, &choices);
+		content_make(&file, &test_case, &choices);
+		if (test_case.layout.ncolumns < 200 && file.nbytes < 100000)
+			send_file(&test_case, &file, 30);
+		content_free(&file);
+	}
+	end_seeds();
+}
+
+/* ---- answers ---- */
+
+/* the entries of the selected rows, in place of those of all */
+static void
+gather(Fixture *fixture, const CsvSelection *selection)
+{
+	for (uint32_t c = 0; c < fixture->layout.ncolumns; c++)
+	{
+		CsvArray   *array = &fixture->arrays[c];
+
+		for (uint32_t i = 0; i < selection->nrows; i++)
+		{
+			memmove(array->values + (size_t) i * array->stride,
+					array->values + (size_t) selection->rows[i] * array->stride,
+					array->stride);
+			array->status[i] = array->status[selection->rows[i]];
+		}
+	}
+}
+
+/* a batch has bytes, and places in them */
+static void
+add_places(CsvBatch *batch, const CsvArray *arrays, uint32_t ncolumns)
+{
+	batch->nbytes = batch->nrows * 2 + 1;
+	batch->bytes = memset(malloc(batch->nbytes), '\n', batch->nbytes);
+	batch->consumed = batch->nbytes - 1;
+	batch->nlines = batch->nrows;
+	batch->nrecords = batch->nrows;
+	batch->row_offsets = calloc(batch->nrows + 1, 4);
+	batch->row_lines = calloc(batch->nrows + 1, 4);
+	for (uint32_t i = 0; i < batch->nrows; i++)
+		batch->row_offsets[i] = random_below((uint32_t) batch->consumed);
+	batch->file_offset = random_below(1000);
+	batch->skip_line = one_in(2);
+	batch->device_seconds = 0.5;
+	for (uint32_t c = 0; c < ncolumns; c++)
+		assert_true(arrays[c].all_ok || arrays[c].status != NULL);
+}
+
+/* of an engine that answers, and holds a group now and then */
+static void
+answers_arrive_or_are_refused(void **state)
+{
+	static Program program;
+	CsvDialect	dialect;
+	CsvDialectOptions options = {.delimiter = ',', .quote = '"'};
+	uint64_t	seed = first_seed();
+
+	(void) state;
+	csv_dialect_compile(&dialect, &options);
+	for (uint32_t n = rounds(400); n > 0; n--, seed++)
+	{
+		Fixture		fixture;
+		CsvBatch   *batch = &fixture.batch;
+		CsvQuery   *query = &program.query;
+		CsvAnswer  *answer;
+		CsvPlan		plan;
+		uint32_t   *held = NULL;
+		uint8_t    *values[MAX_COLUMNS];
+
+		start_seed(seed);
+		memset(&fixture, 0, sizeof(fixture));
+		random_columns(&fixture);
+		fixture.null_in = one_in(2) ? 0 : 5;
+		fixture.doubtful_in = one_in(2) ? 0 : 50;
+		make_batch(&fixture, random_below(200));
+		for (uint32_t c = 0; c < fixture.layout.ncolumns; c++)
+			fixture.arrays[c].any_slow = !fixture.arrays[c].all_ok;
+		random_program(&program, &fixture);
+		if (!csv_plan_make(&plan, &reading_memory, query, &fixture.layout,
+						   CSV_MAX_REGISTERS, false))
+		{
+			free_batch(&fixture);
+			continue;
+		}
+		answer = host_answer(&plan, &fixture.layout, batch);
+		add_places(batch, fixture.arrays, fixture.layout.ncolumns);
+		gather(&fixture, &answer->selection);
+		for (uint32_t c = 0; c < fixture.layout.ncolumns; c++)
+		{
+			values[c] = fixture.arrays[c].values;
+			if (!answer->selection.any_careful && one_in(4))
+				fixture.arrays[c].values = NULL;
+		}
+		if (query->aggregates && query->nkeys > 0 && one_in(2))
+		{
+			uint32_t	ngroups = answer->groups.ngroups;
+
+			answer->held = true;
+			held = malloc(ngroups * 4 + 4);
+			for (uint32_t g = 0; g < ngroups; g++)
+				held[g] = one_in(3) ? g : CSV_NOT_HELD;
+			answer->groups.held = held;
+		}
+		batch->answer = answer;
+
+		assert_true(arrives(batch, &fixture.layout, query));
+		expect_arrived(batch, &fixture.layout, query);
+		assert_false(receive(sent.message, sent.nbytes, &fixture.layout, NULL));
+		damage_what_was_sent(&fixture.layout, &dialect, query, 50);
+		if (n % 8 == 0)
+			expect_cut_to_be_refused(&fixture.layout, query);
+
+		for (uint32_t c = 0; c < fixture.layout.ncolumns; c++)
+			fixture.arrays[c].values = values[c];
+		free((uint8_t *) (uintptr_t) batch->bytes);
+		free(batch->row_offsets);
+		free(batch->row_lines);
+		free(held);
+		host_answer_free(answer);
+		csv_plan_free(&plan, &reading_memory);
+		free_batch(&fixture);
+	}
+	forget_sent();
+	end_seeds();
+}
+
+/* ---- a small batch, to be spoilt ---- */
+
+typedef struct Small
+{
+	Program		program;
+	CsvColumn	columns[2];
+	CsvLayout	layout;
+	CsvArray	arrays[2];
+	int32_t		numbers[3];
+	uint32_t	texts[3][3];
+	uint8_t		status[3];
+	uint32_t	offsets[3];
+	uint32_t	lines[3];
+	CsvError	errors[2];
+	uint8_t		bytes[40];
+	CsvBatch	batch;
+
+	/* an answer by which two of the rows come out, */
+	uint32_t	rows[2];
+	uint8_t		careful[2];
+	CsvAnswer	answer;
+
+	/* and groups of a text and its lowest text */
+	uint64_t	keys[2][2];
+	uint32_t	nulls[2];
+	int64_t		words[2][3];
+	uint8_t		group_texts[8];
+	uint32_t	held[2];
+} Small;
+
+/* three rows: "ab", "", NULL; a bad record before the first and after the last */
+static void
+make_small(Small *small)
+{
+	CsvAnswer  *answer = &small->answer;
+	CsvBatch   *batch = &small->batch;
+
+	memset(small, 0, sizeof(*small));
+	small->columns[0] = column_of(CSV_KIND_INT4, 0);
+	small->columns[1] = column_of(CSV_KIND_TEXT, 1);
+	small->layout.nfields = 2;
+	small->layout.ncolumns = 2;
+	small->layout.columns = small->columns;
+	small->layout.want_positions = true;
+	small->arrays[0] = (CsvArray) {
+		(uint8_t *) small->numbers, small->status, 4, false, false
+	};
+	small->arrays[1] = (CsvArray) {
+		(uint8_t *) small->texts, small->status, 12, false, true
+	};
+	small->texts[0][0] = 6 << 2;
+	small->texts[1][0] = 4 << 2;
+	small->status[2] = CSV_VALUE_NULL;
+	small->errors[0] = (CsvError) {
+		.length = 3, .code = CSV_ERROR_COLUMN_COUNT, .where = 9
+	};
+	small->errors[1] = (CsvError) {
+		.offset = 30, .length = 10, .record = 4, .before_row = 3,
+		.code = CSV_ERROR_INVALID_UTF8, .where = 1
+	};
+	*batch = (CsvBatch) {
+		.nrows = 3, .nrecords = 5, .nerrors = 2, .nlines = 4,
+		.arrays = small->arrays, .errors = small->errors,
+		.row_offsets = small->offsets, .row_lines = small->lines,
+		.bytes = small->bytes, .nbytes = 40, .consumed = 35
+	};
+	small->offsets[2] = 20;
+
+	start_program(&small->program);
+	group_by_column(&small->program, CSV_LANE_TEXT, 1);
+	add_aggregate(&small->program, CSV_AGGREGATE_MIN, CSV_LANE_TEXT, 0,
+				  CSV_NO_REGISTER);
+	small->rows[1] = 2;
+	answer->selection.nrows = 2;
+	answer->selection.rows = small->rows;
+	answer->selection.careful = small->careful;
+	answer->selection.ndropped = 1;
+	answer->held = true;
+	answer->groups = (CsvPartialGroups) {
+		.ngroups = 2, .keys = small->keys[0], .nulls = small->nulls,
+		.words = small->words[0], .texts = small->group_texts,
+		.held = small->held
+	};
+	small->keys[0][1] = 5;
+	small->nulls[1] = 1;
+	small->words[0][0] = 1;
+	small->words[0][1] = 5;
+	small->words[0][2] = 3;
+	small->words[1][1] = 1000;	/* which counts for nothing */
+}
+
+/* does it arrive? */
+static bool
+small_arrives(const Small *small)
+{
+	return arrives(&small->batch, &small->layout,
+				   small->batch.answer == NULL ? NULL : &small->program.query);
+}
+
+#define REFUSED(change) \
+	do \
+	{ \
+		make_small(&small); \
+		change; \
+		assert_false(small_arrives(&small)); \
+	} while (0)
+
+#define ACCEPTED(change) \
+	do \
+	{ \
+		make_small(&small); \
+		change; \
+		assert_true(small_arrives(&small)); \
+	} while (0)
+
+static void
+what_contradicts_itself_is_refused(void **state)
+{
+	static Small small;
+
+	(void) state;
+	ACCEPTED();
+	REFUSED(small.batch.nrecords = 6);
+	REFUSED(small.batch.consumed = 41);
+	REFUSED(small.batch.nlines = 36);
+	REFUSED(small.batch.bytes = NULL);
+	REFUSED(small.batch.errors = NULL);
+
+	/* errors */
+	REFUSED(small.errors[0].code = CSV_ERROR_NONE);
+	REFUSED(small.errors[0].code = CSV_ERROR_BAD_VALUE);
+	REFUSED(small.errors[0].mode = CSV_NUM_MODES);
+	REFUSED(small.errors[0].record = 1);
+	REFUSED(small.errors[0].before_row = 1);
+	REFUSED(small.errors[1].before_row = 4);
+	REFUSED(small.errors[1].where = 2);
+	REFUSED(small.errors[1].line = 5);
+	REFUSED(small.errors[1].length = 11);
+	REFUSED(small.errors[1].length = UINT64_MAX);
+	REFUSED(small.errors[1].offset = 36; small.errors[1].length = 1);
+
+	/* arrays */
+	REFUSED(small.arrays[0].values = NULL);
+	REFUSED(small.arrays[0].stride = 8);
+	REFUSED(small.arrays[1].stride = 0);
+	REFUSED(small.arrays[1].stride = 10);
+	REFUSED(small.arrays[0].status = NULL);
+	ACCEPTED(small.arrays[0].status = NULL; small.arrays[0].all_ok = true);
+	REFUSED(small.arrays[0].all_ok = true; small.arrays[0].any_slow = true);
+
+	/* places of rows */
+	REFUSED(small.offsets[1] = 36);
+	REFUSED(small.batch.row_lines = NULL);
+	REFUSED(small.batch.row_offsets = NULL);
+	REFUSED(small.batch.row_offsets = NULL; small.batch.row_lines = NULL);
+	REFUSED(small.batch.row_offsets = NULL; small.batch.row_lines = NULL;
+			small.layout.want_positions = false);
+	ACCEPTED(small.batch.row_offsets = NULL; small.batch.row_lines = NULL;
+			 small.layout.want_positions = false;
+			 small.arrays[1].any_slow = false);
+	forget_sent();
+}
+
+static void
+an_answer_that_contradicts_itself_is_refused(void **state)
+{
+	static Small small;
+
+	(void) state;
+	ACCEPTED(small.batch.answer = &small.answer);
+	ACCEPTED(small.batch.answer = &small.answer; small.arrays[1].values = NULL);
+	REFUSED(small.batch.answer = &small.answer; small.arrays[1].values = NULL;
+			small.answer.selection.any_careful = true);
+
+	/* rows */
+	REFUSED(small.batch.answer = &small.answer; small.rows[1] = 3);
+	REFUSED(small.batch.answer = &small.answer; small.rows[1] = 0);
+	REFUSED(small.batch.answer = &small.answer;
+			small.answer.selection.rows = NULL);
+	REFUSED(small.batch.answer = &small.answer;
+			small.answer.selection.careful = NULL);
+	REFUSED(small.batch.answer = &small.answer;
+			small.answer.selection.nbeyond = 1);
+
+	/* groups */
+	REFUSED(small.batch.answer = &small.answer;
+			small.program.query.aggregates = false);
+	REFUSED(small.batch.answer = &small.answer;
+			small.program.aggregates[0].kind = CSV_AGGREGATE_COUNT_DISTINCT);
+	REFUSED(small.batch.answer = &small.answer; small.answer.held = false);
+	ACCEPTED(small.batch.answer = &small.answer; small.answer.held = false;
+			 small.answer.groups.held = NULL);
+	REFUSED(small.batch.answer = &small.answer; small.words[0][0] = -1);
+	REFUSED(small.batch.answer = &small.answer; small.words[0][0] = 4);
+	REFUSED(small.batch.answer = &small.answer; small.batch.nrows = 1;
+			small.batch.nrecords = 3; small.errors[1].before_row = 1;
+			small.errors[1].record = 2; small.answer.selection.nrows = 1;
+			small.answer.selection.ndropped = 0);
+	REFUSED(small.batch.answer = &small.answer;
+			small.keys[0][0] = UINT64_MAX);
+	REFUSED(small.batch.answer = &small.answer;
+			small.answer.groups.texts = NULL);
+
+	/* those of threads are not sent */
+	REFUSED(small.batch.answer = &small.answer; small.answer.is_whole = true);
+	forget_sent();
+}
+
+/* what is behind a text that a group has belongs to another one */
+static void
+texts_of_groups_end_where_all_texts_do(void **state)
+{
+	static Small small;
+	CsvPartialGroups groups;
+
+	(void) state;
+	for (uint32_t length = 3; length < 6; length++)
+	{
+		make_small(&small);
+		small.batch.answer = &small.answer;
+		assert_true(small_arrives(&small));
+		groups = arrived.answer.groups;
+		for (uint32_t i = 0; i < sent.table.nblocks; i++)
+			if (sent.blocks[i].bytes == (const uint8_t *) groups.words)
+				((int64_t *) sent.blocks[i].bytes)[2] = length;
+		assert_int_equal(receive(sent.message, sent.nbytes, &small.layout,
+								 &small.program.query), length == 3);
+	}
+	forget_sent();
+}
+
+#define EXPECT_VALUES(good, change) \
+	do \
+	{ \
+		ACCEPTED(change); \
+		assert_int_equal(csv_wire_check_values(&arrived.batch, &small.layout), \
+						 good); \
+	} while (0)
+
+static void
+statuses_are_checked(void **state)
+{
+	static Small small;
+
+	/* both columns have the same ones; only those of text may be long */
+	(void) state;
+	EXPECT_VALUES(true,);
+	EXPECT_VALUES(false, small.status[0] = CSV_VALUE_LONG);
+	EXPECT_VALUES(true, small.status[0] = CSV_VALUE_LONG;
+				  small.arrays[0].any_slow = true);
+	EXPECT_VALUES(false, small.status[0] = CSV_VALUE_LONG + 1;
+				  small.arrays[0].any_slow = true);
+	EXPECT_VALUES(false, small.arrays[0].all_ok = true);
+	forget_sent();
+}
+
+static void
+texts_are_checked(void **state)
+{
+	static Small small;
+
+	(void) state;
+	EXPECT_VALUES(true, small.texts[0][0] = 12 << 2);
+	EXPECT_VALUES(false, small.texts[0][0] = 13 << 2);
+	EXPECT_VALUES(false, small.texts[0][0] = 3 << 2);
+	EXPECT_VALUES(false, small.texts[0][0] = 6 << 2 | 2);
+	EXPECT_VALUES(true, small.texts[2][0] = UINT32_MAX);	/* is NULL */
+
+	/* there is a zero byte behind a string */
+	EXPECT_VALUES(true, small.columns[1].kind = CSV_KIND_CSTRING);
+	EXPECT_VALUES(false, small.columns[1].kind = CSV_KIND_CSTRING;
+				  small.texts[0][1] = 0xffffff);
+	EXPECT_VALUES(false, small.columns[1].kind = CSV_KIND_CSTRING;
+				  small.texts[0][0] = 12 << 2);
+	forget_sent();
+}
+
+static void
+numerics_are_checked(void **state)
+{
+	static const struct
+	{
+		uint32_t	nbytes;
+		uint32_t	header;
+		bool		good;
+	}			entries[] = {
+		{6, 0x8000, true}, {12, 0xA001, true}, {4, 0x8000, false},
+		{7, 0x8000, false}, {14, 0x8000, false}, {6, 0x4000, false},
+		{6, 0xC000, false}
+	};
+	static Small small;
+
+	(void) state;
+	for (size_t i = 0; i < LENGTH(entries); i++)
+		EXPECT_VALUES(entries[i].good, small.columns[1].kind = CSV_KIND_NUMERIC;
+					  small.columns[1].precision = 12;
+					  small.texts[0][0] = entries[i].nbytes << 2;
+					  small.texts[0][1] = entries[i].header;
+					  small.texts[1][0] = 6 << 2; small.texts[1][1] = 0x8000);
+	forget_sent();
+}
+
+static void
+what_is_in_a_block_stays_there(void **state)
+{
+	static Small small;
+	uint32_t	nblocks;
+
+	(void) state;
+	make_small(&small);
+	assert_true(small_arrives(&small));
+	nblocks = sent.table.nblocks;
+	assert_true(nblocks > 2);
+
+	/* all of it is in one block */
+	forget_sent();
+	sent.blocks[0] = (CsvWireBlock) {4, (uint8_t *) &small, sizeof(small)};
+	sent.table.nblocks = 1;
+	sent.most_blocks = 1;
+	sent.nbytes = csv_wire_batch_bytes(2, true);
+	sent.message = malloc(sent.nbytes);
+	small.batch.answer = &small.answer;
+	assert_true(csv_wire_encode_batch(&small.batch, &small.layout,
+									  &small.program.query, &sent.finder,
+									  sent.message));
+	assert_true(receive(sent.message, sent.nbytes, &small.layout,
+						&small.program.query));
+	assert_ptr_equal(arrived.arrays[1].values, small.texts);
+	assert_ptr_equal(arrived.batch.errors, small.errors);
+	assert_ptr_equal(arrived.answer.groups.texts, small.group_texts);
+
+	/* where the other side has it; a block that is not there is of no use */
+	sent.blocks[0].number = 5;
+	assert_false(receive(sent.message, sent.nbytes, &small.layout,
+						 &small.program.query));
+	sent.blocks[0].number = 4;
+	sent.blocks[0].nbytes = offsetof(Small, held) + 7;
+	assert_false(receive(sent.message, sent.nbytes, &small.layout,
+						 &small.program.query));
+	sent.blocks[0].nbytes++;
+	assert_true(receive(sent.message, sent.nbytes, &small.layout,
+						&small.program.query));
+	sent.table.nblocks = 0;
+	forget_sent();
+
+	/* there is no room for some of it */
+	for (uint32_t most = 0; most < nblocks; most++)
+	{
+		make_small(&small);
+		forget_sent();
+		sent.most_blocks = most;
+		sent.message = malloc(csv_wire_batch_bytes(2, false));
+		assert_false(csv_wire_encode_batch(&small.batch, &small.layout, NULL,
+										   &sent.finder, sent.message));
+	}
+	forget_sent();
+}
+
+static void
+groups_arrive_or_are_refused(void **state)
+{
+	static Small small;
+	CsvPartialGroups *groups = &small.answer.groups;
+	const CsvQuery *query = &small.program.query;
+	CsvPartialGroups found;
+
+	(void) state;
+	for (uint32_t ngroups = 0; ngroups < 3; ngroups++)
+		for (int held = 0; held < 2; held++)
+		{
+			bool		good;
+
+			make_small(&small);
+			forget_sent();
+			groups->ngroups = ngroups;
+			groups->held = held ? small.held : NULL;
+			small.words[0][0] = INT64_C(1) << 40;
+			sent.nbytes = csv_wire_groups_bytes();
+			sent.message = malloc(sent.nbytes);
+			assert_true(csv_wire_encode_groups(groups, query, &sent.finder,
+											   sent.message));
+			good = csv_wire_decode_groups(sent.message, sent.nbytes,
+										  &sent.table, query, &found);
+			assert_int_equal(good, !held || ngroups == 0);
+			if (good)
+				expect_groups_arrived(&found, groups, query);
+			assert_false(csv_wire_decode_groups(sent.message, sent.nbytes - 1,
+												&sent.table, query, &found));
+			for (int i = 0; i < 2000; i++)
+			{
+				uint8_t    *message = memcpy(malloc(sent.nbytes), sent.message,
+											 sent.nbytes);
+
+				for (uint32_t n = 1 + random_below(3); n > 0; n--)
+					damage(message, sent.nbytes);
+				if (csv_wire_decode_groups(message, sent.nbytes, &sent.table,
+										   query, &found))
+					walk_groups(&found, query);
+				free(message);
+			}
+		}
+
+	/* more rows than any file has */
+	make_small(&small);
+	forget_sent();
+	groups->held = NULL;
+	small.words[0][0] = INT64_MAX;
+	sent.message = malloc(csv_wire_groups_bytes());
+	assert_true(csv_wire_encode_groups(groups, query, &sent.finder,
+									   sent.message));
+	assert_false(csv_wire_decode_groups(sent.message, csv_wire_groups_bytes(),
+										&sent.table, query, &found));
+
+	/* texts that are here and there, as those of threads */
+	groups->texts = NULL;
+	assert_false(csv_wire_encode_groups(groups, query, &sent.finder,
+										sent.message));
+	forget_sent();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(batches_of_files_arrive_or_are_refused, say_failing_seed),
+		cmocka_unit_test_teardown(answers_arrive_or_are_refused, say_failing_seed),
+		cmocka_unit_test(what_contradicts_itself_is_refused),
+		cmocka_unit_test(an_answer_that_contradicts_itself_is_refused),
+		cmocka_unit_test(texts_of_groups_end_where_all_texts_do),
+		cmocka_unit_test(statuses_are_checked),
+		cmocka_unit_test(texts_are_checked),
+		cmocka_unit_test(numerics_are_checked),
+		cmocka_unit_test(what_is_in_a_block_stays_there),
+		cmocka_unit_test(groups_arrive_or_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
