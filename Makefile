@@ -105,12 +105,13 @@ SERVICE_SOURCES = $(wildcard src/service/*.c)
 SOURCES = $(filter-out $(SERVICE_SOURCES),$(wildcard src/*.c src/*/*.c))
 
 # those of CUDA take longest, so they begin
-OBJS = $(if $(WITH_CUDA),$(patsubst %.cu,build/obj/%.cu.o,$(CUDA_SOURCES))) \
+CUDA_OBJS = $(if $(WITH_CUDA),$(patsubst %.cu,build/obj/%.cu.o,$(CUDA_SOURCES)))
+OBJS = $(CUDA_OBJS) \
 	$(patsubst %.c,build/obj/%.o,$(SOURCES))
 
 # the library, with what it says to sessions
 LIBRARY_OBJS = $(filter $(addprefix build/obj/src/,reader/% cpu/% query/% wire/%),$(OBJS))
-SERVICE_OBJS = $(patsubst %.c,build/obj/%.o,$(SERVICE_SOURCES)) $(LIBRARY_OBJS)
+SERVICE_OBJS = $(patsubst %.c,build/obj/%.o,$(SERVICE_SOURCES)) $(LIBRARY_OBJS) $(CUDA_OBJS)
 
 PG_CPPFLAGS = -Isrc $(if $(WITH_CUDA),-DCSV_WITH_CUDA) $(COMPRESSION_FLAGS)
 PG_CFLAGS = -std=gnu11 -Wall -Wextra $(WERROR) -Wno-declaration-after-statement
@@ -164,7 +165,7 @@ csv_gpu_fdw.so: build/link-flags src/exports.map | build/choices.mk
 # ---- the program that sessions share ----
 
 build/csv_gpu_service: $(SERVICE_OBJS) build/link-flags
-	$(CC) $(CFLAGS) -o $@ $(SERVICE_OBJS) $(LDFLAGS) -lm -lpthread
+	$(CC) $(CFLAGS) -o $@ $(SERVICE_OBJS) $(LDFLAGS) $(CUDA_LIBS) -lm -lpthread
 
 ifeq ($(LACKING),)
 all: build/csv_gpu_service

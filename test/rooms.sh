@@ -21,7 +21,7 @@ declare -A may_include=(
 	[wire]='reader query'
 	[cuda]='reader query'
 	# the program that sessions share
-	[service]='wire'
+	[service]='reader query wire cuda'
 	# the server's side, from the ground up
 	[table]='reader wire'
 	[client]='wire table'

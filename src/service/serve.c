@@ -2,6 +2,7 @@
  * serve.c
  *		Checks messages, and does what they say.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
@@ -9,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "scan.h"
 #include "serve.h"
 #include "wire/store.h"
 
@@ -81,19 +83,20 @@ csv_service_set_limits(CsvService *service, const CsvLimitsMessage *limits)
 {
 	service->limits = *limits;
 	csv_register_limit(service->all, limits->resident_bytes);
+	csv_device_limit(limits->gpu_bytes);
 }
 
 bool
 csv_service_is_empty(const CsvService *service)
 {
 	return csv_register_is_empty(service->all) &&
-		csv_register_bytes(service->all) == 0;
+		csv_register_bytes(service->all) == 0 && csv_scan_count() == 0;
 }
 
 bool
 csv_service_is_retired(const CsvService *service)
 {
-	return service->retired;
+	return service->retired && csv_scan_count() == 0;
 }
 
 /* ---- clients ---- */
@@ -453,6 +456,53 @@ handle_statistics(CsvClient *client, const CsvMessage *message, size_t nbytes,
 	return true;
 }
 
+static bool
+handle_device(CsvClient *client, const CsvMessage *message, size_t nbytes,
+			  CsvDescriptors *descriptors, CsvServiceReply *reply)
+{
+	CsvDeviceMessage *answer = &reply->message.device;
+	CsvDevice  *device = csv_device_find(message->device.device);
+
+	(void) client;
+	(void) nbytes;
+	(void) descriptors;
+	memset(answer, 0, sizeof(*answer));
+	answer->kind = CSV_MESSAGE_DEVICE;
+	answer->device = message->device.device;
+	answer->state = CSV_DEVICE_NONE;
+	reply->nbytes = sizeof(*answer);
+	if (device == NULL)
+		return true;
+	answer->state = csv_device_state(device);
+	if (message->device.wake && answer->state == CSV_DEVICE_ASLEEP)
+		csv_device_wake(device);
+	snprintf(answer->name, sizeof(answer->name), "%s", csv_device_name(device));
+	return true;
+}
+
+static bool
+handle_scan(CsvClient *client, const CsvMessage *message, size_t nbytes,
+			CsvDescriptors *descriptors, CsvServiceReply *reply)
+{
+	const CsvScanMessage *scan = &message->scan;
+	CsvDevice  *device = csv_device_find(scan->device);
+
+	(void) client;
+	(void) nbytes;
+	if (scan->is_stream > 1 || scan->must_wait > 1 || scan->skip_line > 1 ||
+		scan->io_threads == 0 || scan->io_threads > CSV_MAX_THREADS ||
+		descriptors->n != (scan->is_stream ? 2 : 3))
+		return false;
+	if (device == NULL)
+		return reply_done(reply, CSV_MESSAGE_SCAN, 0);
+	if (csv_device_state(device) == CSV_DEVICE_ASLEEP)
+		csv_device_wake(device);
+	return reply_done(reply, CSV_MESSAGE_SCAN,
+					  (scan->must_wait ||
+					   csv_device_state(device) == CSV_DEVICE_AWAKE) &&
+					  csv_scan_start(device, scan, descriptors));
+}
+
 /* nbytes: 0 where the handler looks at it; descriptors: so many, or one fewer */
 static const struct
 {
@@ -474,6 +524,8 @@ static const struct
 	[CSV_MESSAGE_LIST] = {handle_list, sizeof(CsvListMessage), 0, false},
 	[CSV_MESSAGE_FORGET] = {handle_forget, sizeof(CsvForgetMessage), 0, false},
 	[CSV_MESSAGE_STATISTICS] = {handle_statistics, sizeof(uint32_t), 0, false},
+	[CSV_MESSAGE_DEVICE] = {handle_device, sizeof(CsvDeviceMessage), 0, false},
+	[CSV_MESSAGE_SCAN] = {handle_scan, sizeof(CsvScanMessage), 3, true},
 };
 
 bool

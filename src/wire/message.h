@@ -25,12 +25,17 @@
 #define CSV_WIRE_VERSION		1
 
 #define CSV_WIRE_BYTES		16384	/* no message is longer */
-#define CSV_WIRE_DESCRIPTORS	2	/* nor has more of them */
+#define CSV_WIRE_DESCRIPTORS	3	/* nor has more of them */
+
+/* but for those of a batch: with what is before its own bytes (batch.h) */
+#define CSV_WIRE_BATCH_BYTES	(96 * 1024)
 
 /* columns of a table, as PostgreSQL has at most, with some to spare */
 #define CSV_MOST_KEPT_COLUMNS	1664
 #define CSV_NAME_BYTES			1024	/* a shorter one, with its zero byte */
 #define CSV_MEANING_BYTES		32
+#define CSV_DEVICE_NAME_BYTES	128
+#define CSV_REASON_BYTES		256
 
 typedef enum CsvMessageKind
 {
@@ -65,6 +70,35 @@ typedef enum CsvMessageKind
 	CSV_MESSAGE_FORGET,
 	/* the answer is a CsvStatisticsMessage */
 	CSV_MESSAGE_STATISTICS,
+
+	/* CsvDeviceMessage; the answer, too, is one */
+	CSV_MESSAGE_DEVICE,
+
+	/*
+	 * CsvScanMessage, with a socket for the scan, the request (request.h) in a memory
+	 * file, and the file, if it is one.  A CsvDoneMessage: 0, there is no device
+	 * that is awake; else all goes on over that socket, until it is closed.
+	 */
+	CSV_MESSAGE_SCAN,
+
+	/*
+	 * Over a scan's socket.  NEXT asks for a batch: the answer is BATCH, END or
+	 * FAILED.  HELD (CsvHeldMessage), after END, for groups: GROUPS, or FAILED.
+	 * Before the answer may come BLOCK, and NEED, which asks for DATA.
+	 */
+	CSV_MESSAGE_NEXT,
+	CSV_MESSAGE_HELD,
+	CSV_MESSAGE_BATCH,			/* CsvBatchMessage */
+	CSV_MESSAGE_GROUPS,			/* likewise */
+	CSV_MESSAGE_END,
+	CSV_MESSAGE_FAILED,			/* CsvFailedMessage */
+	CSV_MESSAGE_BLOCK,			/* CsvBlockMessage, with its memory file */
+	CSV_MESSAGE_NEED,			/* CsvDataMessage: room for bytes of the stream; */
+	CSV_MESSAGE_DATA,			/* likewise: so many are there now */
+
+	/* another request, with a query for batches to come, in a memory file.  No
+	 * answer. */
+	CSV_MESSAGE_QUERY,
 
 	/* from the process that looks after the program: CsvLimitsMessage.  No answer. */
 	CSV_MESSAGE_LIMITS,
@@ -219,6 +253,87 @@ typedef struct CsvForgetMessage
 	uint32_t	table;
 } CsvForgetMessage;
 
+/* ---- scans ---- */
+
+typedef enum CsvDeviceState
+{
+	CSV_DEVICE_NONE,			/* there is no such device, or it is of no use */
+	CSV_DEVICE_ASLEEP,
+	CSV_DEVICE_STARTING,
+	CSV_DEVICE_AWAKE
+} CsvDeviceState;
+
+typedef struct CsvDeviceMessage
+{
+	uint32_t	kind;
+	uint32_t	device;			/* as the user counts */
+	uint32_t	wake;			/* asked: have it start, if it is asleep */
+	uint32_t	state;			/* told: CsvDeviceState */
+	char		name[CSV_DEVICE_NAME_BYTES];
+} CsvDeviceMessage;
+
+typedef struct CsvScanMessage
+{
+	uint32_t	kind;
+	uint32_t	device;
+	uint32_t	must_wait;		/* for the device, if it is not awake */
+	uint32_t	is_stream;		/* bytes come from the session */
+	uint32_t	io_threads;
+	uint32_t	unused;
+
+	/* where it begins, as in a CsvFilePlace */
+	uint64_t	offset;
+	uint64_t	records;
+	uint64_t	lines;
+	uint64_t	alone_until;
+	uint64_t	skip_line;
+} CsvScanMessage;
+
+typedef struct CsvHeldMessage
+{
+	uint32_t	kind;
+	uint32_t	first;
+} CsvHeldMessage;
+
+typedef struct CsvBatchMessage
+{
+	uint32_t	kind;
+	uint32_t	nbytes;			/* of what follows */
+	double		read_seconds;	/* of the scan, so far */
+	uint64_t	bytes[CSV_WIRE_BATCH_BYTES / sizeof(uint64_t) - 2];
+} CsvBatchMessage;
+
+typedef enum CsvFailure
+{
+	CSV_FAILURE_DEVICE,
+	CSV_FAILURE_FILE,			/* it cannot be read: error is an errno */
+	CSV_FAILURE_MEMORY
+} CsvFailure;
+
+typedef struct CsvFailedMessage
+{
+	uint32_t	kind;
+	uint32_t	failure;		/* CsvFailure */
+	int32_t		error;
+	uint32_t	unused;
+	char		reason[CSV_REASON_BYTES];
+} CsvFailedMessage;
+
+typedef struct CsvBlockMessage
+{
+	uint32_t	kind;
+	uint32_t	number;
+	uint64_t	nbytes;
+} CsvBlockMessage;
+
+typedef struct CsvDataMessage
+{
+	uint32_t	kind;
+	uint32_t	block;			/* NEED: where the bytes are to go */
+	uint64_t	offset;
+	uint64_t	nbytes;			/* 0 of DATA: the stream has ended */
+} CsvDataMessage;
+
 /* ---- what there is to say of it ---- */
 
 typedef struct CsvStatisticsMessage
@@ -257,6 +372,12 @@ typedef union CsvMessage
 	CsvForgetMessage forget;
 	CsvStatisticsMessage statistics;
 	CsvLimitsMessage limits;
+	CsvDeviceMessage device;
+	CsvScanMessage scan;
+	CsvHeldMessage held;
+	CsvFailedMessage failed;
+	CsvBlockMessage block;
+	CsvDataMessage data;
 } CsvMessage;
 
 /* bytes of a CsvFindMessage, or CsvLookMessage, with its columns */

@@ -1,0 +1,165 @@
+/*
+ * device.c
+ *		The one GPU that the program uses, through the CUDA engine.
+ */
+#include <pthread.h>
+#include <string.h>
+
+#include "device.h"
+
+#ifdef CSV_WITH_CUDA
+
+#include "../../cuda/csv_cuda.h"
+
+struct CsvDevice
+{
+	CsvSession *session;
+	int			number;
+	char		name[CSV_DEVICE_NAME_BYTES];
+};
+
+static uint64_t memory_limit = 0;
+
+CsvDevice *
+csv_device_find(uint32_t number)
+{
+	static CsvDevice device;
+
+	if (device.session == NULL)
+	{
+		CsvSession *session = csv_cuda_session_create();
+
+		if (session == NULL)
+			return NULL;
+		if (!csv_cuda_device_name(session, (int) number, device.name,
+								  sizeof(device.name)))
+		{
+			csv_cuda_session_free(session);
+			return NULL;
+		}
+		device.number = (int) number;
+		device.session = session;
+	}
+	return device.number == (int) number ? &device : NULL;
+}
+
+CsvDeviceState
+csv_device_state(CsvDevice *device)
+{
+	switch (csv_cuda_state(device->session))
+	{
+		case CSV_CUDA_AWAKE:
+			return CSV_DEVICE_AWAKE;
+		case CSV_CUDA_STARTING:
+			return CSV_DEVICE_STARTING;
+		default:
+			return CSV_DEVICE_ASLEEP;
+	}
+}
+
+void
+csv_device_wake(CsvDevice *device)
+{
+	(void) csv_cuda_start(device->session, device->number);
+}
+
+const char *
+csv_device_name(CsvDevice *device)
+{
+	return device->name;
+}
+
+void
+csv_device_limit(uint64_t nbytes)
+{
+	__atomic_store_n(&memory_limit, nbytes, __ATOMIC_RELAXED);
+}
+
+const CsvEngine *
+csv_device_open_engine(CsvDevice *device, const CsvMemory *memory,
+					   void **engine, char *reason, size_t reason_size)
+{
+	CsvCudaOptions options;
+
+	memset(&options, 0, sizeof(options));
+	options.device = device->number;
+	options.memory_limit = __atomic_load_n(&memory_limit, __ATOMIC_RELAXED);
+	*engine = csv_cuda_open(device->session, &options, memory, reason,
+							reason_size);
+	return *engine == NULL ? NULL : &csv_cuda_engine;
+}
+
+bool
+csv_device_find_block(CsvDevice *device, const void *bytes, size_t nbytes,
+					  CsvDeviceBlock *block)
+{
+	CsvCudaBlock found;
+
+	if (!csv_cuda_find_block(device->session, bytes, nbytes, &found))
+		return false;
+	block->number = found.number;
+	block->file = found.descriptor;
+	block->bytes = found.bytes;
+	block->nbytes = found.nbytes;
+	return true;
+}
+
+#else							/* there are none */
+
+CsvDevice *
+csv_device_find(uint32_t number)
+{
+	(void) number;
+	return NULL;
+}
+
+CsvDeviceState
+csv_device_state(CsvDevice *device)
+{
+	(void) device;
+	return CSV_DEVICE_NONE;
+}
+
+void
+csv_device_wake(CsvDevice *device)
+{
+	(void) device;
+}
+
+const char *
+csv_device_name(CsvDevice *device)
+{
+	(void) device;
+	return "";
+}
+
+void
+csv_device_limit(uint64_t nbytes)
+{
+	(void) nbytes;
+}
+
+const CsvEngine *
+csv_device_open_engine(CsvDevice *device, const CsvMemory *memory,
+					   void **engine, char *reason, size_t reason_size)
+{
+	(void) device;
+	(void) memory;
+	(void) engine;
+	(void) reason;
+	(void) reason_size;
+	return NULL;
+}
+
+bool
+csv_device_find_block(CsvDevice *device, const void *bytes, size_t nbytes,
+					  CsvDeviceBlock *block)
+{
+	(void) device;
+	(void) bytes;
+	(void) nbytes;
+	(void) block;
+	return false;
+}
+
+#endif

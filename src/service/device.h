@@ -1,0 +1,43 @@
+/*
+ * device.h
+ *		The GPUs of the machine.
+ */
+#ifndef CSV_DEVICE_H
+#define CSV_DEVICE_H
+
+#include "reader/reader.h"
+#include "wire/message.h"
+
+typedef struct CsvDevice CsvDevice;
+
+/* of a number, as the user counts; NULL: there is none */
+extern CsvDevice *csv_device_find(uint32_t number);
+
+/* it takes some tenths of a second to start, in a thread of its own */
+extern CsvDeviceState csv_device_state(CsvDevice *device);
+extern void csv_device_wake(CsvDevice *device);
+extern const char *csv_device_name(CsvDevice *device);
+
+/* bytes of each device's memory for all scans; 0: half of what is free */
+extern void csv_device_limit(uint64_t nbytes);
+
+/* an engine on it; NULL with a message in `reason`.  Waits where it is starting. */
+extern const CsvEngine *csv_device_open_engine(CsvDevice *device,
+											   const CsvMemory *memory,
+											   void **engine, char *reason,
+											   size_t reason_size);
+
+/* memory that other processes can map */
+typedef struct CsvDeviceBlock
+{
+	uint32_t	number;			/* another one for each block that ever was */
+	int			file;
+	uint8_t    *bytes;
+	size_t		nbytes;
+} CsvDeviceBlock;
+
+/* the block of the engines that these bytes are in; false: they are in none */
+extern bool csv_device_find_block(CsvDevice *device, const void *bytes,
+								  size_t nbytes, CsvDeviceBlock *block);
+
+#endif							/* CSV_DEVICE_H */

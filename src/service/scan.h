@@ -1,0 +1,26 @@
+/*
+ * scan.h
+ *		Scans on a GPU, for sessions.
+ *
+ * Each has a thread, and a socket of its own, at whose other end the session is.  It
+ * reads the file, or what the session writes to memory that both have, and hands out
+ * batches where the engine has left them: in blocks of memory that the session
+ * maps, too.  It ends when the session closes the socket.
+ */
+#ifndef CSV_SCAN_THREAD_H
+#define CSV_SCAN_THREAD_H
+
+#include "device.h"
+#include "wire/message.h"
+
+/*
+ * Start one.  The descriptors are as CSV_MESSAGE_SCAN has them, and the scan's then.
+ * False: there is no memory, or no thread.
+ */
+extern bool csv_scan_start(CsvDevice *device, const CsvScanMessage *message,
+						   CsvDescriptors *descriptors);
+
+/* how many there are */
+extern int	csv_scan_count(void);
+
+#endif							/* CSV_SCAN_THREAD_H */
