@@ -311,7 +311,7 @@ csv_wire_encode_batch(const CsvBatch *batch, const CsvLayout *layout,
 
 /* ---- receiving ---- */
 
-/* what is left of a message, as long as nothing in it is wrong */
+/* what is left of a message; nothing in it counts any more, once it is not good */
 typedef struct WireReader
 {
 	const uint8_t *message;
@@ -480,7 +480,7 @@ decode_array(WireReader *reader, const CsvColumn *column, const CsvBatch *batch,
 {
 	uint32_t	n = count_entries(batch);
 	uint32_t	width = csv_value_stride(column);
-	bool		is_hidden = csv_has_selected_rows(batch) &&
+	bool		may_be_hidden = csv_has_selected_rows(batch) &&
 		!batch->answer->selection.any_careful;
 	WireArray	wire;
 
@@ -493,7 +493,7 @@ decode_array(WireReader *reader, const CsvColumn *column, const CsvBatch *batch,
 							   width == 0 || column->kind == CSV_KIND_NUMERIC ?
 							   4 : width < 8 ? width : 8);
 	array->status = find_place(reader, &wire.status, n, 1, 1);
-	expect(reader, n == 0 || array->values != NULL || is_hidden);
+	expect(reader, n == 0 || array->values != NULL || may_be_hidden);
 	expect(reader, array->values == NULL ||
 		   (width > 0 ? wire.stride == width :
 			wire.stride >= 4 && wire.stride % 4 == 0));
