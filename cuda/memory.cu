@@ -369,6 +369,7 @@ make_pinned(CsvSession *session, CsvMemoryBlock *block, size_t nbytes)
 	return true;
 }
 
+/* what CUDA does not let go of stays mapped */
 static void
 free_pinned(CsvMemoryBlock *block)
 {

@@ -225,11 +225,11 @@
 
 /*
  * cudaMallocHost() makes small pages one by one: on an H200's host, the eight
- * blocks of a scan took it 135 to 155 ms.  Large pages that are made first, and
- * registered then, took 46 to 78 ms, of which 6 to 10 are the registration; and
- * several threads make them.  Blocks from CSV_PINNED_MAP_BYTES on are whole large
- * pages, where the system has such for files in memory
- * (/sys/kernel/mm/transparent_hugepage/shmem_enabled).
+ * blocks of a scan took it 135 to 155 ms.  Large pages of private memory that were
+ * made first, and registered then, took 46 to 78 ms, of which 6 to 10 are the
+ * registration; and several threads make them.  Files in memory have large pages
+ * only where /sys/kernel/mm/transparent_hugepage/shmem_enabled says so; blocks from
+ * CSV_PINNED_MAP_BYTES on have room for whole ones.
  */
 #define CSV_PINNED_MAP_BYTES	((size_t) 8 << 20)
 #define CSV_LARGE_PAGE_BYTES	((size_t) 2 << 20)

@@ -40,16 +40,19 @@ typedef struct Scan
 	CsvDevice  *device;
 	CsvScanMessage message;
 	int			socket;
-	int			file;			/* -1: a stream */
 	CsvMemory	memory;
-	CsvWireRequest *request;	/* layout and dialect, and the first query */
-	CsvWireRequest *asked;		/* whose query the engine has been given; or NULL */
-	CsvDialect	dialect;
-	const CsvEngine *engine;
+	const CsvEngine *engine;	/* NULL: not open yet */
 	void	   *state;
+
+	/* the file at hand */
+	int			file;			/* -1: none, or a stream */
+	CsvWireRequest *request;	/* layout and dialect; NULL: there is none */
+	CsvWireRequest *asked;		/* whose query the engine has been given; or NULL */
 	CsvReader  *reader;
 	uint64_t	offset;			/* where the file is read next, in turn */
 	int			error;			/* errno of reading; or 0 */
+	CsvStatus	status;			/* of opening it */
+	char		reason[CSV_REASON_BYTES];	/* why there is no engine */
 
 	/* a stream's bytes */
 	OwnBlock   *stream;
@@ -397,6 +400,7 @@ send_status(const Scan *scan, CsvStatus status)
 	{
 		case CSV_DEVICE_FAILED:
 			return send_failure(scan, CSV_FAILURE_DEVICE, 0,
+								scan->engine == NULL ? scan->reason :
 								csv_reader_message(scan->reader));
 		case CSV_UNREADABLE:
 			return send_failure(scan, CSV_FAILURE_FILE, errno, "");
@@ -421,6 +425,10 @@ next_batch(Scan *scan)
 	CsvBatch	batch;
 	CsvStatus	status;
 
+	if (scan->request == NULL)
+		return false;
+	if (scan->status != CSV_OK)
+		return send_status(scan, scan->status);
 	begin_reply(scan);
 	status = csv_reader_next(scan->reader, &batch);
 	if (scan->error != 0)
@@ -444,7 +452,7 @@ fetch_groups(Scan *scan, uint32_t first)
 	CsvWireFinder finder = {find_bytes, make_room, scan};
 	CsvPartialGroups groups;
 
-	if (asked_query(scan) == NULL)
+	if (asked_query(scan) == NULL || scan->engine == NULL)
 		return false;
 	begin_reply(scan);
 	if (scan->engine->held_groups(scan->state, first, &groups) != CSV_OK)
@@ -475,6 +483,88 @@ read_request(const Scan *scan, int file)
 	return request;
 }
 
+/* ---- files ---- */
+
+static void
+close_file(Scan *scan)
+{
+	if (scan->reader != NULL)
+		csv_reader_free(scan->reader);
+	scan->reader = NULL;
+	if (scan->file >= 0)
+		close(scan->file);
+	scan->file = -1;
+	if (scan->asked != NULL)
+		csv_wire_free_request(scan->asked, &scan->memory);
+	scan->asked = NULL;
+	if (scan->request != NULL)
+		csv_wire_free_request(scan->request, &scan->memory);
+	scan->request = NULL;
+	scan->at = scan->end = 0;
+	scan->at_end = false;
+	scan->error = 0;
+}
+
+/* a reader of the file, from its place on; CSV_OK, or why not */
+static CsvStatus
+open_reader(Scan *scan, const CsvFileMessage *message)
+{
+	CsvFilePlace place = {
+		message->offset, message->records, message->lines,
+		message->alone_until, message->skip_line != 0
+	};
+	CsvReadAhead ahead = {
+		read_at, seek, scan, (int) scan->message.io_threads, 0
+	};
+	CsvReaderOptions options;
+	CsvDialect	dialect;
+	CsvStatus	status;
+
+	memset(&options, 0, sizeof(options));
+	options.dialect = scan->request->dialect;
+	options.max_record_bytes = scan->request->max_record_bytes;
+	options.chunk_bytes = scan->request->chunk_bytes;
+	options.interrupted = is_left;
+	options.interrupted_arg = scan;
+	scan->reader = csv_reader_create(&scan->memory, &options);
+	if (scan->reader == NULL)
+		return CSV_NO_MEMORY;
+	status = csv_reader_set_engine(scan->reader, scan->engine, scan->state);
+	if (status != CSV_OK)
+		return status;
+	csv_dialect_compile(&dialect, &scan->request->dialect);
+	scan->offset = place.offset;
+	csv_reader_open_at(scan->reader, scan->file >= 0 ? read_file : read_stream,
+					   scan, &place, &dialect);
+	if (scan->file >= 0)
+		csv_reader_read_ahead(scan->reader, &ahead);
+	else if (scan->stream == NULL &&
+			 (scan->stream = make_block(scan, STREAM_BYTES)) == NULL)
+		return CSV_NO_MEMORY;
+	return csv_reader_set_layout(scan->reader, scan->request->layout);
+}
+
+/* why it could not be is said when the first batch is asked for */
+static bool
+open_file(Scan *scan, const CsvFileMessage *message, CsvDescriptors *with)
+{
+	close_file(scan);
+	if (message->is_stream > 1 || message->skip_line > 1 ||
+		with->n != (message->is_stream ? 1 : 2))
+		return false;
+	scan->request = read_request(scan, with->files[0]);
+	if (scan->request == NULL)
+		return false;
+	if (!message->is_stream)
+	{
+		scan->file = with->files[1];
+		with->n = 1;
+	}
+	scan->status = scan->engine == NULL ? CSV_DEVICE_FAILED :
+		open_reader(scan, message);
+	return true;
+}
+
 /* evaluate another query over the same columns from now on */
 static bool
 set_query(Scan *scan, int file)
@@ -483,16 +573,17 @@ set_query(Scan *scan, int file)
 
 	if (request == NULL)
 		return false;
-	if (request->request == NULL ||
+	if (request->request == NULL || scan->request == NULL ||
 		request->layout->ncolumns != scan->request->layout->ncolumns)
 	{
 		csv_wire_free_request(request, &scan->memory);
 		return false;
 	}
-	if (scan->asked != NULL && scan->asked != scan->request)
+	if (scan->asked != NULL)
 		csv_wire_free_request(scan->asked, &scan->memory);
 	scan->asked = request;
-	scan->engine->set_query(scan->state, request->request);
+	if (scan->status == CSV_OK)
+		scan->engine->set_query(scan->state, request->request);
 	return true;
 }
 
@@ -507,6 +598,9 @@ serve(Scan *scan)
 
 	if (nbytes == sizeof(uint32_t) && message.kind == CSV_MESSAGE_NEXT)
 		good = next_batch(scan);
+	else if (nbytes == sizeof(CsvFileMessage) &&
+			 message.kind == CSV_MESSAGE_FILE)
+		good = open_file(scan, &message.file, &descriptors);
 	else if (nbytes == sizeof(CsvHeldMessage) &&
 			 message.kind == CSV_MESSAGE_HELD)
 		good = fetch_groups(scan, message.held.first);
@@ -520,59 +614,10 @@ serve(Scan *scan)
 
 /* ---- begin and end ---- */
 
-/* false, and the session is told why, if it cannot begin */
-static bool
-open_reader(Scan *scan)
-{
-	CsvReaderOptions options;
-	CsvFilePlace place = {
-		scan->message.offset, scan->message.records, scan->message.lines,
-		scan->message.alone_until, scan->message.skip_line != 0
-	};
-	CsvReadAhead ahead = {
-		read_at, seek, scan, (int) scan->message.io_threads, 0
-	};
-	char		reason[CSV_REASON_BYTES] = "";
-	CsvStatus	status;
-
-	scan->engine = csv_device_open_engine(scan->device, &scan->memory,
-										  &scan->state, reason, sizeof(reason));
-	if (scan->engine == NULL)
-		return send_failure(scan, CSV_FAILURE_DEVICE, 0, reason), false;
-	memset(&options, 0, sizeof(options));
-	options.dialect = scan->request->dialect;
-	options.max_record_bytes = scan->request->max_record_bytes;
-	options.chunk_bytes = scan->request->chunk_bytes;
-	options.interrupted = is_left;
-	options.interrupted_arg = scan;
-	scan->reader = csv_reader_create(&scan->memory, &options);
-	if (scan->reader == NULL)
-		return send_failure(scan, CSV_FAILURE_MEMORY, 0, ""), false;
-	csv_reader_set_engine(scan->reader, scan->engine, scan->state);
-	csv_dialect_compile(&scan->dialect, &scan->request->dialect);
-	scan->offset = place.offset;
-	csv_reader_open_at(scan->reader, scan->file >= 0 ? read_file : read_stream,
-					   scan, &place, &scan->dialect);
-	if (scan->file >= 0)
-		csv_reader_read_ahead(scan->reader, &ahead);
-	else if ((scan->stream = make_block(scan, STREAM_BYTES)) == NULL)
-		return send_failure(scan, CSV_FAILURE_MEMORY, 0, ""), false;
-	status = csv_reader_set_layout(scan->reader, scan->request->layout);
-	if (status != CSV_OK)
-		return send_status(scan, status), false;
-	if (scan->request->request != NULL)
-	{
-		scan->asked = scan->request;
-		scan->engine->set_query(scan->state, scan->request->request);
-	}
-	return true;
-}
-
 static void
 free_scan(Scan *scan)
 {
-	if (scan->reader != NULL)
-		csv_reader_free(scan->reader);
+	close_file(scan);
 	if (scan->engine != NULL)
 		scan->engine->close(scan->state);
 	while (scan->copies != NULL)
@@ -584,15 +629,9 @@ free_scan(Scan *scan)
 	}
 	if (scan->stream != NULL)
 		free_block(scan->stream);
-	if (scan->asked != NULL && scan->asked != scan->request)
-		csv_wire_free_request(scan->asked, &scan->memory);
-	if (scan->request != NULL)
-		csv_wire_free_request(scan->request, &scan->memory);
 	free(scan->known);
 	free(scan->used);
 	close(scan->socket);
-	if (scan->file >= 0)
-		close(scan->file);
 	free(scan);
 	__atomic_fetch_sub(&nscans, 1, __ATOMIC_RELAXED);
 }
@@ -602,16 +641,17 @@ run_scan(void *arg)
 {
 	Scan	   *scan = arg;
 
-	if (open_reader(scan))
-		while (serve(scan))
-			;
+	scan->engine = csv_device_open_engine(scan->device, &scan->memory,
+										  &scan->state, scan->reason,
+										  sizeof(scan->reason));
+	while (serve(scan))
+		;
 	free_scan(scan);
 	return NULL;
 }
 
 bool
-csv_scan_start(CsvDevice *device, const CsvScanMessage *message,
-			   CsvDescriptors *descriptors)
+csv_scan_start(CsvDevice *device, const CsvScanMessage *message, int socket)
 {
 	Scan	   *scan = calloc(1, sizeof(Scan));
 	pthread_attr_t attributes;
@@ -620,23 +660,22 @@ csv_scan_start(CsvDevice *device, const CsvScanMessage *message,
 
 	if (scan == NULL)
 		return false;
-	__atomic_fetch_add(&nscans, 1, __ATOMIC_RELAXED);
 	scan->device = device;
 	scan->message = *message;
 	scan->memory.alloc = scan_alloc;
 	scan->memory.free = scan_free;
-	scan->request = read_request(scan, descriptors->files[1]);
-	scan->socket = csv_wire_take(descriptors);
-	scan->file = message->is_stream ? -1 : descriptors->files[1];
-	if (!message->is_stream)
-		descriptors->n--;
+	scan->socket = socket;
+	scan->file = -1;
 	pthread_attr_init(&attributes);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	good = scan->request != NULL &&
-		pthread_create(&thread, &attributes, run_scan, scan) == 0;
+	__atomic_fetch_add(&nscans, 1, __ATOMIC_RELAXED);
+	good = pthread_create(&thread, &attributes, run_scan, scan) == 0;
 	pthread_attr_destroy(&attributes);
 	if (!good)
-		free_scan(scan);
+	{
+		free(scan);
+		__atomic_fetch_sub(&nscans, 1, __ATOMIC_RELAXED);
+	}
 	return good;
 }
 

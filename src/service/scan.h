@@ -13,12 +13,9 @@
 #include "device.h"
 #include "wire/message.h"
 
-/*
- * Start one.  The descriptors are as CSV_MESSAGE_SCAN has them, and the scan's then.
- * False: there is no memory, or no thread.
- */
+/* start one, whose the socket is then; false: there is no memory, or no thread */
 extern bool csv_scan_start(CsvDevice *device, const CsvScanMessage *message,
-						   CsvDescriptors *descriptors);
+						   int socket);
 
 /* how many there are */
 extern int	csv_scan_count(void);

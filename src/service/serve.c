@@ -489,9 +489,8 @@ handle_scan(CsvClient *client, const CsvMessage *message, size_t nbytes,
 
 	(void) client;
 	(void) nbytes;
-	if (scan->is_stream > 1 || scan->must_wait > 1 || scan->skip_line > 1 ||
-		scan->io_threads == 0 || scan->io_threads > CSV_MAX_THREADS ||
-		descriptors->n != (scan->is_stream ? 2 : 3))
+	if (scan->must_wait > 1 || scan->io_threads == 0 ||
+		scan->io_threads > CSV_MAX_THREADS)
 		return false;
 	if (device == NULL)
 		return reply_done(reply, CSV_MESSAGE_SCAN, 0);
@@ -500,7 +499,8 @@ handle_scan(CsvClient *client, const CsvMessage *message, size_t nbytes,
 	return reply_done(reply, CSV_MESSAGE_SCAN,
 					  (scan->must_wait ||
 					   csv_device_state(device) == CSV_DEVICE_AWAKE) &&
-					  csv_scan_start(device, scan, descriptors));
+					  csv_scan_start(device, scan, descriptors->files[0]) &&
+					  csv_wire_take(descriptors) >= 0);
 }
 
 /* nbytes: 0 where the handler looks at it; descriptors: so many, or one fewer */
@@ -525,7 +525,7 @@ static const struct
 	[CSV_MESSAGE_FORGET] = {handle_forget, sizeof(CsvForgetMessage), 0, false},
 	[CSV_MESSAGE_STATISTICS] = {handle_statistics, sizeof(uint32_t), 0, false},
 	[CSV_MESSAGE_DEVICE] = {handle_device, sizeof(CsvDeviceMessage), 0, false},
-	[CSV_MESSAGE_SCAN] = {handle_scan, sizeof(CsvScanMessage), 3, true},
+	[CSV_MESSAGE_SCAN] = {handle_scan, sizeof(CsvScanMessage), 1, false},
 };
 
 bool

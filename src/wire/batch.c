@@ -11,6 +11,7 @@
 
 #include "../query/group_state.h"
 #include "../reader/convert.h"
+#include "../reader/words.h"
 
 /* of groups that are held: more rows than any file has */
 #define MOST_HELD_ROWS	(INT64_C(1) << 48)
@@ -124,7 +125,7 @@ reach_text(const uint64_t *pair, uint64_t *last)
 
 /*
  * How far texts of groups reach; false where one has no end, or where a number of
- * rows is none, or more than there may be.
+ * rows is below 0, or more than there may be.
  */
 static bool
 survey_groups(const CsvPartialGroups *groups, const CsvQuery *query,
@@ -310,7 +311,7 @@ csv_wire_encode_batch(const CsvBatch *batch, const CsvLayout *layout,
 
 /* ---- receiving ---- */
 
-/* what is left of a message, as long as nothing in it is wrong */
+/* what is left of a message; nothing in it counts any more, once it is not good */
 typedef struct WireReader
 {
 	const uint8_t *message;
@@ -405,7 +406,7 @@ decode_groups(WireReader *reader, const CsvQuery *query, int64_t most_rows,
 	if (n == 0)
 		return;
 
-	/* what one value of several groups has counted is not known: no DISTINCT */
+	/* of COUNT_DISTINCT, partial groups have nothing */
 	expect(reader, query->aggregates && !has_distinct(query));
 	expect(reader, (int64_t) n <= (query->nkeys == 0 ? 1 : most_rows));
 	if (!reader->good)
@@ -479,7 +480,7 @@ decode_array(WireReader *reader, const CsvColumn *column, const CsvBatch *batch,
 {
 	uint32_t	n = count_entries(batch);
 	uint32_t	width = csv_value_stride(column);
-	bool		is_hidden = csv_has_selected_rows(batch) &&
+	bool		may_be_hidden = csv_has_selected_rows(batch) &&
 		!batch->answer->selection.any_careful;
 	WireArray	wire;
 
@@ -492,7 +493,7 @@ decode_array(WireReader *reader, const CsvColumn *column, const CsvBatch *batch,
 							   width == 0 || column->kind == CSV_KIND_NUMERIC ?
 							   4 : width < 8 ? width : 8);
 	array->status = find_place(reader, &wire.status, n, 1, 1);
-	expect(reader, n == 0 || array->values != NULL || is_hidden);
+	expect(reader, n == 0 || array->values != NULL || may_be_hidden);
 	expect(reader, array->values == NULL ||
 		   (width > 0 ? wire.stride == width :
 			wire.stride >= 4 && wire.stride % 4 == 0));
@@ -543,7 +544,7 @@ check_places(WireReader *reader, const CsvBatch *batch,
 	expect(reader, last <= batch->consumed);
 }
 
-/* the batch but for what its errors, rows, and arrays are */
+/* what of a batch is a number */
 static void
 decode_numbers(const WireBatch *wire, CsvBatch *batch)
 {
@@ -617,17 +618,25 @@ csv_wire_decode_batch(const uint8_t *message, size_t nbytes,
 
 /* ---- values ---- */
 
-/* statuses, as far as what is said of all of them allows */
+/*
+ * Statuses, as far as what is said of all of them allows.  OK, NULL and LONG are 0,
+ * 1 and 3: that none is higher shows in their bits.
+ */
 static bool
 check_statuses(const CsvArray *array, uint32_t n)
 {
 	uint8_t		most = array->all_ok ? CSV_VALUE_OK :
 		array->any_slow ? CSV_VALUE_LONG : CSV_VALUE_NULL;
-	uint8_t		highest = 0;
+	uint64_t	found = 0;
+	uint32_t	i = 0;
 
-	for (uint32_t i = 0; array->status != NULL && i < n; i++)
-		highest = array->status[i] > highest ? array->status[i] : highest;
-	return highest <= most;
+	if (array->status == NULL)
+		return true;
+	for (; n - i >= 8; i += 8)
+		found |= csv_load8(array->status + i);
+	for (; i < n; i++)
+		found |= array->status[i];
+	return (found & ~(most * UINT64_C(0x0101010101010101))) == 0;
 }
 
 /* a varlena of a plain 4-byte header, within its entry */

@@ -75,17 +75,19 @@ typedef enum CsvMessageKind
 	CSV_MESSAGE_DEVICE,
 
 	/*
-	 * CsvScanMessage, with a socket for the scan, the request (request.h) in a memory
-	 * file, and the file, if it is one.  A CsvDoneMessage: 0, there is no device
-	 * that is awake; else all goes on over that socket, until it is closed.
+	 * CsvScanMessage, with a socket for the scan.  A CsvDoneMessage: 0, there is no
+	 * device that is awake; else all goes on over that socket, until it is closed.
 	 */
 	CSV_MESSAGE_SCAN,
 
 	/*
-	 * Over a scan's socket.  NEXT asks for a batch: the answer is BATCH, END or
-	 * FAILED.  HELD (CsvHeldMessage), after END, for groups: GROUPS, or FAILED.
-	 * Before the answer may come BLOCK, and NEED, which asks for DATA.
+	 * Over a scan's socket.  FILE (CsvFileMessage) has a request (request.h) in a
+	 * memory file, and the file, if it is one; it begins a file, or the next one.
+	 * No answer.  NEXT asks for a batch: the answer is BATCH, END or FAILED.  HELD
+	 * (CsvHeldMessage), after END, for groups: GROUPS, or FAILED.  Before the answer
+	 * may come BLOCK, and NEED, which asks for DATA.
 	 */
+	CSV_MESSAGE_FILE,
 	CSV_MESSAGE_NEXT,
 	CSV_MESSAGE_HELD,
 	CSV_MESSAGE_BATCH,			/* CsvBatchMessage */
@@ -277,9 +279,13 @@ typedef struct CsvScanMessage
 	uint32_t	kind;
 	uint32_t	device;
 	uint32_t	must_wait;		/* for the device, if it is not awake */
-	uint32_t	is_stream;		/* bytes come from the session */
 	uint32_t	io_threads;
-	uint32_t	unused;
+} CsvScanMessage;
+
+typedef struct CsvFileMessage
+{
+	uint32_t	kind;
+	uint32_t	is_stream;		/* bytes come from the session */
 
 	/* where it begins, as in a CsvFilePlace */
 	uint64_t	offset;
@@ -287,7 +293,7 @@ typedef struct CsvScanMessage
 	uint64_t	lines;
 	uint64_t	alone_until;
 	uint64_t	skip_line;
-} CsvScanMessage;
+} CsvFileMessage;
 
 typedef struct CsvHeldMessage
 {
@@ -374,6 +380,7 @@ typedef union CsvMessage
 	CsvLimitsMessage limits;
 	CsvDeviceMessage device;
 	CsvScanMessage scan;
+	CsvFileMessage file;
 	CsvHeldMessage held;
 	CsvFailedMessage failed;
 	CsvBlockMessage block;

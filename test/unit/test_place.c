@@ -169,7 +169,7 @@ read_on(const Case *test_case, const Content *file, const Way *way,
 	CsvReadAhead ahead = {read_source_at, seek_source, &source, way->nthreads,
 	file->nbytes};
 	void	   *engine = csv_cpu_open(&reading_memory, &(CsvCpuOptions) {
-		.threads = way->threads, .part_bytes = 1
+		.threads = way->threads
 	});
 	CsvReader  *reader = csv_reader_create(&reading_memory, &options);
 	CsvStatus	status = CSV_OK;
@@ -237,7 +237,7 @@ another_reader_goes_on_where_one_has_stopped(void **state)
 	uint32_t	nskip = 0;
 
 	(void) state;
-	for (uint32_t n = rounds(800); n > 0; n--, seed++)
+	for (uint32_t n = rounds(400); n > 0; n--, seed++)
 	{
 		Choices		choices = {.state = seed * UINT64_C(0x9E3779B97F4A7C15)};
 		Content		file = {NULL, 0, 0};
@@ -274,7 +274,7 @@ another_reader_goes_on_where_one_has_stopped(void **state)
 	end_seeds();
 
 	/* there were places of all kinds */
-	if (rounds(800) >= 800)
+	if (rounds(400) >= 400)
 		assert_true(nsplit > 0 && nalone > 0 && nskip > 0);
 }
 

@@ -1,0 +1,66 @@
+/*
+ * remote.h
+ *		Batches that csv_gpu_service makes of a file on a GPU.
+ *
+ * The session opens the file and reads its header; the program reads on from
+ * there (service/scan.c).  A program's output, and whatever else is no plain file,
+ * the session passes on.  Batches are in memory that both map.
+ */
+#ifndef CSV_REMOTE_H
+#define CSV_REMOTE_H
+
+#include "query/query.h"
+#include "reader/place.h"
+#include "table/option.h"
+
+typedef struct CsvRemote CsvRemote;
+
+typedef struct CsvRemoteOptions
+{
+	const CsvSettings *settings;
+	const CsvReaderOptions *reader;
+	const CsvDialect *dialect;
+	const CsvLayout *layout;	/* must outlive its use, as the request */
+	CsvFilePlace place;			/* where it begins */
+	int			file;			/* descriptor; -1: a stream */
+
+	/* of a stream: bytes that were read already, and those that follow */
+	const uint8_t *bytes;
+	size_t		nbytes;
+	CsvReadFn	read;
+	void	   *read_arg;
+} CsvRemoteOptions;
+
+/*
+ * Begin; in the current memory context, with which it goes at the latest.  NULL if
+ * there is no device that is awake; must_wait: or will be.
+ */
+extern CsvRemote *csv_remote_open(const CsvRemoteOptions *options,
+								  bool must_wait);
+extern void csv_remote_close(CsvRemote *remote);
+
+/* the device; lives as long as that */
+extern const char *csv_remote_device(const CsvRemote *remote);
+
+/*
+ * The next batch, which lives until the next call: CSV_OK, CSV_END, CSV_NO_MEMORY,
+ * CSV_UNREADABLE with errno, or CSV_DEVICE_FAILED.  May be interrupted, after which
+ * it is of no use any more.
+ */
+extern CsvStatus csv_remote_next(CsvRemote *remote, CsvBatch *batch);
+extern const char *csv_remote_message(const CsvRemote *remote);
+
+/* where reading goes on, behind the last batch; and the bytes of a stream there */
+extern const CsvFilePlace *csv_remote_place(const CsvRemote *remote);
+extern const uint8_t *csv_remote_rest(const CsvRemote *remote, size_t *nbytes);
+
+/* have a query evaluated over batches to come */
+extern void csv_remote_ask(CsvRemote *remote, const CsvRequest *request);
+
+/* when all is read: groups that the device has held, as CsvEngine.held_groups */
+extern CsvStatus csv_remote_held(CsvRemote *remote, uint32_t first,
+								 CsvPartialGroups *groups);
+
+extern double csv_remote_read_seconds(const CsvRemote *remote);
+
+#endif							/* CSV_REMOTE_H */
