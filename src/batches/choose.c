@@ -2,20 +2,17 @@
  * choose.c
  *		Chooses between the engines.
  *
- * CUDA is touched only here, and only when a query asks for it: loading the
- * library and starting a server never do.
+ * The GPU is another process's (csv_gpu_service), which is asked for it only when
+ * a query may want it.
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "storage/ipc.h"
+#include "utils/timestamp.h"
 
 #include "batches/choose.h"
+#include "client/gpu.h"
 #include "table/threads.h"
-
-#ifdef CSV_WITH_CUDA
-#include "../../cuda/csv_cuda.h"
-#endif
 
 /*
  * Sizes below are for one thread of the CPU's; several read as much more in the
@@ -38,6 +35,9 @@
 /* with the context up, a GPU pays from here on */
 #define CSV_AUTO_WARM_GPU_BYTES	(INT64CONST(16) * 1024 * 1024)
 
+/* the GPU is awaited: from one look at it to the next */
+#define CSV_ASK_MILLISECONDS	5
+
 /* a smaller file is read before threads have started */
 #define CSV_AHEAD_BYTES	(INT64CONST(1) * 1024 * 1024)
 
@@ -53,7 +53,6 @@
 /* once a GPU has failed, 'auto' stays with the CPU for the session */
 static bool gpu_failed = false;
 
-#ifdef CSV_WITH_CUDA
 /* how many times as fast as one thread all of them read a large file */
 static double
 cpu_pace(const CsvSettings *settings)
@@ -61,126 +60,64 @@ cpu_pace(const CsvSettings *settings)
 	return 1 + (settings->cpu_threads - 1) * CSV_THREAD_SHARE;
 }
 
-struct CsvSession *
-csv_engine_session(void)
+static CsvDeviceState
+gpu_state(const CsvSettings *settings)
 {
-	static CsvSession *session = NULL;
+	char		name[CSV_DEVICE_NAME_BYTES];
 
-	if (session == NULL)
-		session = csv_cuda_session_create();
-	if (session == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("out of memory")));
-	return session;
+	return csv_gpu_state(settings->device, name);
 }
 
-static CsvCudaState
-gpu_state(void)
-{
-	return csv_cuda_state(csv_engine_session());
-}
-
-/* a program's output is of unknown size: not worth it */
+/*
+ * Is the GPU, in this state or a better one, worth it?  A program's output is of
+ * unknown size: not worth it.
+ */
 static bool
-gpu_is_worth_it(const CsvSettings *settings, int64 nbytes, int ncolumns)
+gpu_is_worth_it(const CsvSettings *settings, int64 nbytes, int ncolumns,
+				CsvDeviceState state)
 {
 	nbytes = (int64) (nbytes / cpu_pace(settings));
-	switch (gpu_state())
+	switch (state)
 	{
-		case CSV_CUDA_AWAKE:
+		case CSV_DEVICE_AWAKE:
 			return nbytes >= CSV_AUTO_WARM_GPU_BYTES;
-		case CSV_CUDA_STARTING:
+		case CSV_DEVICE_STARTING:
 			return nbytes >= CSV_AUTO_TAKE_OVER_BYTES;
-		default:
+		case CSV_DEVICE_ASLEEP:
 			return nbytes >= (ncolumns > 0 ? CSV_AUTO_GPU_BYTES :
 							  CSV_AUTO_COUNT_GPU_BYTES);
+		default:
+			return false;
 	}
 }
 
+/*
+ * Would csv_engine_open() have a GPU read it, if need be when that is awake?
+ * *state: of the GPU, where the choice is automatic.
+ */
 static bool
-gpu_is_awake(void)
+is_for_gpu(const CsvSettings *settings, int64 nbytes, int ncolumns,
+		   CsvDeviceState *state)
 {
-	return gpu_state() == CSV_CUDA_AWAKE;
-}
-
-static void
-wait_for_start(int code, Datum arg)
-{
-	csv_cuda_settle(csv_engine_session());
-}
-
-/* false if there will be none */
-static bool
-wake_gpu(const CsvSettings *settings)
-{
-	static bool registered = false;
-
-	if (gpu_state() == CSV_CUDA_STARTING)
-		return true;
-	if (!registered)
-		on_proc_exit(wait_for_start, (Datum) 0);
-	registered = true;
-	return csv_cuda_start(csv_engine_session(), settings->device);
-}
-
-/* false, with *reason allocated, if there is no usable GPU */
-static bool
-open_cuda(CsvOpenEngine *open, const CsvSettings *settings,
-		  const CsvMemory *memory, char **reason)
-{
-	CsvCudaOptions options;
-	char		buffer[512];
-	void	   *state;
-
-	memset(&options, 0, sizeof(options));
-	options.device = settings->device;
-	options.memory_limit = (uint64_t) settings->gpu_memory_limit * 1024 * 1024;
-	buffer[0] = '\0';
-	state = csv_cuda_open(csv_engine_session(), &options, memory, buffer,
-						  sizeof(buffer));
-	if (state == NULL)
-	{
-		*reason = pstrdup(buffer);
+	*state = CSV_DEVICE_NONE;
+	if (settings->engine != CSV_ENGINE_AUTO)
+		return settings->engine == CSV_ENGINE_CUDA;
+	/* nobody need be asked for a small file */
+	if (gpu_failed ||
+		!gpu_is_worth_it(settings, nbytes, ncolumns, CSV_DEVICE_AWAKE))
 		return false;
-	}
-	open->engine = &csv_cuda_engine;
-	open->state = state;
-	open->awaits_gpu = false;
-	return true;
-}
-#else
-static bool
-gpu_is_awake(void)
-{
-	return false;
+	*state = gpu_state(settings);
+	return gpu_is_worth_it(settings, nbytes, ncolumns, *state);
 }
 
+/* likewise, now */
 static bool
-wake_gpu(const CsvSettings *settings)
+is_for_awake_gpu(const CsvSettings *settings, int64 nbytes, int ncolumns)
 {
-	return false;
-}
+	CsvDeviceState state;
 
-static bool
-open_cuda(CsvOpenEngine *open, const CsvSettings *settings,
-		  const CsvMemory *memory, char **reason)
-{
-	return false;
-}
-#endif
-
-/* would csv_engine_open() have a GPU read it, if need be when that is awake? */
-static bool
-is_for_gpu(const CsvSettings *settings, int64 nbytes, int ncolumns, bool now)
-{
-#ifdef CSV_WITH_CUDA
-	return settings->engine == CSV_ENGINE_CUDA ||
-		(settings->engine == CSV_ENGINE_AUTO && !gpu_failed &&
-		 (!now || gpu_is_awake()) && gpu_is_worth_it(settings, nbytes, ncolumns));
-#else
-	return false;
-#endif
+	return is_for_gpu(settings, nbytes, ncolumns, &state) &&
+		(settings->engine == CSV_ENGINE_CUDA || state == CSV_DEVICE_AWAKE);
 }
 
 /* the CPU engine with so many threads */
@@ -198,7 +135,9 @@ open_threads(CsvOpenEngine *open, uint32_t nthreads, const CsvMemory *memory)
 				 errmsg("out of memory")));
 	open->engine = &csv_cpu_engine;
 	open->may_fall_back = false;
+	open->wants_gpu = false;
 	open->awaits_gpu = false;
+	open->asked = 0;
 }
 
 void
@@ -224,60 +163,58 @@ csv_engine_open(CsvOpenEngine *open, const CsvSettings *settings,
 				int64 nbytes, uint64 chunk_bytes, int ncolumns,
 				const CsvMemory *memory)
 {
-	char	   *reason = "csv_gpu_fdw was built without CUDA";
-	bool		wants_gpu = is_for_gpu(settings, nbytes, ncolumns, false);
+	CsvDeviceState state;
+	bool		for_gpu = is_for_gpu(settings, nbytes, ncolumns, &state);
 
-	open->may_fall_back = settings->engine == CSV_ENGINE_AUTO;
-	if (wants_gpu && (settings->engine == CSV_ENGINE_CUDA || gpu_is_awake()) &&
-		open_cuda(open, settings, memory, &reason))
-		return;
-	if (settings->engine == CSV_ENGINE_CUDA)
-		ereport(ERROR,
-				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-				 errmsg("no usable GPU for engine \"cuda\": %s", reason),
-				 errhint("Set csv_gpu_fdw.engine to auto or cpu to read on the CPU.")));
 	open_cpu(open, settings, nbytes, chunk_bytes, memory);
-	open->awaits_gpu = wants_gpu && !gpu_is_awake() && wake_gpu(settings);
+	open->may_fall_back = settings->engine == CSV_ENGINE_AUTO;
+	open->wants_gpu = for_gpu && (settings->engine == CSV_ENGINE_CUDA ||
+								  state == CSV_DEVICE_AWAKE);
+	open->awaits_gpu = for_gpu && !open->wants_gpu;
+	if (open->awaits_gpu)
+		csv_gpu_wake(settings->device);
 }
 
 bool
 csv_engine_may_take_over(CsvOpenEngine *open, const CsvSettings *settings,
 						 int64 nbytes)
 {
-#ifdef CSV_WITH_CUDA
-	if (gpu_state() == CSV_CUDA_STARTING)
+	TimestampTz now = GetCurrentTimestamp();
+
+	if (gpu_failed || nbytes / cpu_pace(settings) < CSV_AUTO_TAKE_OVER_BYTES)
+	{
+		open->awaits_gpu = false;
 		return false;
-	open->awaits_gpu = !gpu_failed && gpu_is_awake() &&
-		nbytes / cpu_pace(settings) >= CSV_AUTO_TAKE_OVER_BYTES;
-#endif
-	return open->awaits_gpu;
+	}
+	if (!TimestampDifferenceExceeds(open->asked, now, CSV_ASK_MILLISECONDS))
+		return false;
+	open->asked = now;
+	switch (gpu_state(settings))
+	{
+		case CSV_DEVICE_AWAKE:
+			return true;
+		case CSV_DEVICE_NONE:
+			open->awaits_gpu = false;
+			return false;
+		case CSV_DEVICE_ASLEEP:
+			csv_gpu_wake(settings->device);
+			return false;
+		default:
+			return false;
+	}
 }
 
-bool
-csv_engine_take_over(CsvOpenEngine *open, const CsvSettings *settings,
-					 const CsvMemory *memory, CsvOpenEngine *gpu)
+void
+csv_engine_no_gpu(const CsvSettings *settings)
 {
-	char	   *reason;
+	char		name[CSV_DEVICE_NAME_BYTES];
 
-	open->awaits_gpu = false;
-	gpu->may_fall_back = true;
-	return open_cuda(gpu, settings, memory, &reason);
-}
-
-bool
-csv_engine_wants_gpu(const CsvSettings *settings, int64 nbytes)
-{
-#ifdef CSV_WITH_CUDA
-	char		reason[512];
-
-	if (!is_for_gpu(settings, nbytes, 1, false))
-		return false;
-	if (settings->engine == CSV_ENGINE_CUDA || gpu_is_awake())
-		return csv_cuda_wake(csv_engine_session(), settings->device, reason,
-							 sizeof(reason));
-	(void) wake_gpu(settings);
-#endif
-	return false;
+	ereport(ERROR,
+			(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+			 errmsg("no usable GPU for engine \"cuda\": %s",
+					csv_gpu_state(settings->device, name) == CSV_DEVICE_NONE ?
+					"there is no such device" : "csv_gpu_service has none"),
+			 errhint("Set csv_gpu_fdw.engine to auto or cpu to read on the CPU.")));
 }
 
 void
@@ -286,39 +223,22 @@ csv_engine_gpu_failed(void)
 	gpu_failed = true;
 }
 
-void
-csv_engine_fall_back(CsvOpenEngine *open, const CsvSettings *settings,
-					 const CsvMemory *memory)
-{
-	csv_engine_gpu_failed();
-	open_cpu(open, settings, -1, 0, memory);
-}
-
 char *
 csv_engine_gpu_description(const CsvSettings *settings)
 {
-	char		name[256] = "no usable GPU";
+	char		name[CSV_DEVICE_NAME_BYTES];
 
-#ifdef CSV_WITH_CUDA
-	csv_cuda_device_name(csv_engine_session(), settings->device, name,
-						 sizeof(name));
-#endif
+	if (csv_gpu_state(settings->device, name) == CSV_DEVICE_NONE)
+		return pstrdup("cuda (no usable GPU)");
 	return psprintf("cuda (%s)", name);
 }
 
 char *
 csv_engine_describe(const CsvSettings *settings, int64 nbytes, int ncolumns)
 {
-#ifdef CSV_WITH_CUDA
-	char		name[256];
+	CsvDeviceState state;
 
-	if (settings->engine == CSV_ENGINE_AUTO &&
-		is_for_gpu(settings, nbytes, ncolumns, false) &&
-		csv_cuda_device_name(csv_engine_session(), settings->device, name,
-							 sizeof(name)))
-		return psprintf("cuda (%s)", name);
-#endif
-	if (settings->engine == CSV_ENGINE_CUDA)
+	if (is_for_gpu(settings, nbytes, ncolumns, &state))
 		return csv_engine_gpu_description(settings);
 	return psprintf("cpu (%s)", csv_cpu_isa_name());
 }
@@ -327,7 +247,7 @@ double
 csv_engine_speed(const CsvSettings *settings, int64 nbytes, int ncolumns)
 {
 	/* it is chosen only where it is faster */
-	if (is_for_gpu(settings, nbytes, ncolumns, true))
+	if (is_for_awake_gpu(settings, nbytes, ncolumns))
 		return Max(CSV_GPU_SPEED, settings->cpu_threads);
 	return nbytes >= CSV_AHEAD_BYTES ?
 		settings->planned_threads : 1;
@@ -341,7 +261,7 @@ csv_engine_holds_groups(const CsvSettings *settings, int64 nbytes,
 		settings->gpu_memory_limit * 1024.0 * 1024.0 : CSV_GPU_GROUP_BYTES;
 
 	return group_bytes <= limit / 4 &&
-		is_for_gpu(settings, nbytes, ncolumns, true);
+		is_for_awake_gpu(settings, nbytes, ncolumns);
 }
 
 char *

@@ -5,16 +5,9 @@
 #ifndef CSV_CHOOSE_H
 #define CSV_CHOOSE_H
 
+#include "datatype/timestamp.h"
+
 #include "table/option.h"
-
-struct CsvSession;
-
-/*
- * This process's session with a GPU, created at the first call, asleep until
- * somebody wants the GPU, and there as long as the process.  Only in builds with
- * CUDA.
- */
-extern struct CsvSession *csv_engine_session(void);
 
 /* an open engine */
 typedef struct CsvOpenEngine
@@ -22,21 +15,25 @@ typedef struct CsvOpenEngine
 	const CsvEngine *engine;
 	void	   *state;
 	bool		may_fall_back;	/* chosen by 'auto': the CPU may take over */
-	bool		awaits_gpu;		/* a GPU may take over when it is awake */
+	bool		wants_gpu;		/* a GPU is to read the files from the beginning */
+	bool		awaits_gpu;		/* one may take over when it is awake */
+	TimestampTz asked;			/* when it was looked at last */
 } CsvOpenEngine;
 
 /*
- * Open the engine for nbytes bytes (-1: unknown) of a table, of which so many
+ * Open the CPU engine for nbytes bytes (-1: unknown) of a table, of which so many
  * columns are wanted (0: the records are counted), in chunks of chunk_bytes (0: the
- * engine's choice).  Its memory comes from
- * *memory, which must outlive it, and be usable in any thread.  ERROR if
- * the choice is 'cuda' and there is no usable GPU.
+ * engine's choice).  Its memory comes from *memory, which must outlive it, and be
+ * usable in any thread.  It reads headers, and whatever no GPU is for: open tells.
  *
  * Under 'auto' nobody waits for a GPU to wake up: the CPU engine begins.
  */
 extern void csv_engine_open(CsvOpenEngine *open, const CsvSettings *settings,
 							int64 nbytes, uint64 chunk_bytes, int ncolumns,
 							const CsvMemory *memory);
+
+/* ERROR: the choice is 'cuda', and there is none */
+extern void csv_engine_no_gpu(const CsvSettings *settings) pg_attribute_noreturn();
 
 /* the CPU engine with one thread, for a process that shares its scan */
 extern void csv_engine_open_alone(CsvOpenEngine *open,
@@ -49,25 +46,8 @@ extern void csv_engine_open_alone(CsvOpenEngine *open,
 extern bool csv_engine_may_take_over(CsvOpenEngine *open,
 									 const CsvSettings *settings, int64 nbytes);
 
-/* then open it in *gpu, for the CPU engine to make way */
-extern bool csv_engine_take_over(CsvOpenEngine *open,
-								 const CsvSettings *settings,
-								 const CsvMemory *memory, CsvOpenEngine *gpu);
-
-/*
- * Is a GPU to evaluate queries over the resident columns of a file of so many
- * bytes?  Under 'auto' only one that is awake; one that may be worth it wakes up
- * meanwhile.
- */
-extern bool csv_engine_wants_gpu(const CsvSettings *settings, int64 nbytes);
-
 /* the GPU failed: 'auto' does without it for the rest of the session */
 extern void csv_engine_gpu_failed(void);
-
-/* the CPU engine, where a GPU failed in mid-scan: for the rest of the session */
-extern void csv_engine_fall_back(CsvOpenEngine *open,
-								 const CsvSettings *settings,
-								 const CsvMemory *memory);
 
 /*
  * For EXPLAIN: "cpu (avx2)" or "cuda (NVIDIA H200)", as csv_engine_open would

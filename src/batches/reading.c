@@ -4,6 +4,8 @@
  *
  *	1. The source delivers the bytes of one file after the other.
  *	2. The reader, with the engine chosen for the table, makes batches of them.
+ *	   With a GPU, that is the owner of the GPUs (remote.c): the reader is left
+ *	   where the header ends.
  *	3. Where a GPU fails under 'auto', the CPU engine reads the same bytes again
  *	   and goes on.  What the device held of earlier batches (groups) is lost
  *	   then: whoever takes the batches has to begin anew.
@@ -21,6 +23,7 @@
 
 #include "batches/choose.h"
 #include "batches/reading.h"
+#include "batches/remote.h"
 #include "table/source.h"
 #include "table/threads.h"
 
@@ -39,6 +42,10 @@ struct CsvReading
 
 	CsvReader  *reader;			/* NULL: none */
 	CsvOpenEngine engine;		/* likewise */
+	CsvRemote  *remote;			/* a GPU makes the batches; NULL: the engine does */
+	uint8_t    *rest;			/* of a stream, that a GPU had and failed: the */
+	size_t		nrest;			/* reader has them first */
+	size_t		rest_at;
 	char	   *description;	/* also of one that is closed */
 	bool		asked;			/* it has been, in this layout */
 	bool		holds;
@@ -81,7 +88,9 @@ describe_engine(CsvReading *reading)
 
 	if (reading->description != NULL)
 		pfree(reading->description);
-	reading->description = csv_engine_description(&reading->engine);
+	reading->description = reading->remote != NULL ?
+		csv_engine_gpu_description(&reading->table->settings) :
+		csv_engine_description(&reading->engine);
 	MemoryContextSwitchTo(outer);
 }
 
@@ -135,8 +144,20 @@ close_reader(CsvReading *reading)
 }
 
 static void
+close_remote(CsvReading *reading)
+{
+	if (reading->remote == NULL)
+		return;
+	reading->statistics.read_seconds +=
+		csv_remote_read_seconds(reading->remote);
+	csv_remote_close(reading->remote);
+	reading->remote = NULL;
+}
+
+static void
 close_engine(CsvReading *reading)
 {
+	close_remote(reading);
 	close_reader(reading);
 	if (reading->engine.engine != NULL)
 		reading->engine.engine->close(reading->engine.state);
@@ -152,54 +173,114 @@ release_reading(void *arg)
 	close_engine(arg);
 }
 
+/* have the GPU go on with the file from where the reader is */
+static void
+begin_remote(CsvReading *reading)
+{
+	CsvReadAhead ahead;
+	CsvRemoteFile file;
+	uint64_t	nbytes;
+
+	memset(&file, 0, sizeof(file));
+	file.reader = &reading->table->reader;
+	file.dialect = csv_reader_dialect(reading->reader);
+	file.layout = &reading->layout->layout;
+	file.place = *csv_reader_place(reading->reader);
+	file.file = -1;
+	if (csv_source_read_ahead(reading->source, &ahead))
+		file.file = csv_source_file(reading->source);
+	else
+	{
+		file.bytes = csv_reader_rest(reading->reader, &nbytes);
+		file.nbytes = (size_t) nbytes;
+		file.read = csv_source_read;
+		file.read_arg = reading->source;
+	}
+	csv_remote_begin(reading->remote, &file);
+	reading->asked = false;
+}
+
+/* false if there is no GPU to be had now */
+static bool
+open_remote(CsvReading *reading)
+{
+	const CsvSettings *settings = &reading->table->settings;
+	MemoryContext outer = MemoryContextSwitchTo(reading->context);
+
+	reading->remote = csv_remote_open(settings,
+									  settings->engine == CSV_ENGINE_CUDA);
+	MemoryContextSwitchTo(outer);
+	if (reading->remote == NULL)
+		return false;
+	begin_remote(reading);
+	describe_engine(reading);
+	return true;
+}
+
 /* a GPU that has woken up by now takes over from the CPU */
 static void
 take_over(CsvReading *reading)
 {
-	CsvOpenEngine cpu = reading->engine;
-	CsvOpenEngine gpu;
-
 	if (!csv_engine_may_take_over(&reading->engine, &reading->table->settings,
 								  reading->nbytes - reading->passed_bytes) ||
-		!csv_reader_settle(reading->reader) ||
-		!csv_engine_take_over(&reading->engine, &reading->table->settings,
-							  &csv_thread_memory, &gpu))
+		!csv_reader_settle(reading->reader))
 		return;
-
-	/* no ERROR may come before one of the two is closed */
-	if (csv_reader_set_engine(reading->reader, gpu.engine,
-							  gpu.state) == CSV_OK)
-	{
-		reading->engine = gpu;
-		cpu.engine->close(cpu.state);
-		reading->asked = false;
-		describe_engine(reading);
-	}
-	else
-	{
-		csv_reader_set_engine(reading->reader, cpu.engine, cpu.state);
-		gpu.engine->close(gpu.state);
-	}
+	reading->engine.awaits_gpu = false;
+	(void) open_remote(reading);
 }
 
 static bool handle_failure(CsvReading *reading, CsvStatus status);
 
-/* where a GPU failed */
+/* a CsvReadFn: first what the GPU had already */
+static size_t
+read_rest(void *arg, uint8_t *buffer, size_t nbytes)
+{
+	CsvReading *reading = arg;
+	size_t		n = Min(nbytes, reading->nrest - reading->rest_at);
+
+	if (n == 0)
+		return csv_source_read(reading->source, buffer, nbytes);
+	memcpy(buffer, reading->rest + reading->rest_at, n);
+	reading->rest_at += n;
+	return n;
+}
+
+/* where a GPU failed: the reader goes on behind the last batch */
 static void
 fall_back(CsvReading *reading)
 {
-	CsvOpenEngine cpu = reading->engine;
+	CsvFilePlace place = *csv_remote_place(reading->remote);
+	CsvDialect	dialect = *csv_reader_dialect(reading->reader);
+	CsvReadAhead ahead;
 	CsvStatus	status;
 
-	/* no ERROR may come between opening it and keeping it */
-	csv_engine_fall_back(&cpu, &reading->table->settings, &csv_thread_memory);
-	status = csv_reader_set_engine(reading->reader, cpu.engine, cpu.state);
-	reading->engine.engine->close(reading->engine.state);
-	reading->engine = cpu;
-	reading->asked = false;
+	csv_engine_gpu_failed();
+	reading->engine.awaits_gpu = false;
+	reading->engine.wants_gpu = false;
 	reading->holds = false;
-	if (status != CSV_OK)
+	if (csv_source_read_ahead(reading->source, &ahead))
+	{
+		ahead.seek(ahead.arg, place.offset);
+		csv_reader_open_at(reading->reader, csv_source_read, reading->source,
+						   &place, &dialect);
+		csv_reader_read_ahead(reading->reader, &ahead);
+	}
+	else
+	{
+		const uint8_t *rest = csv_remote_rest(reading->remote, &reading->nrest);
+
+		reading->rest = MemoryContextAllocHuge(reading->context,
+											   reading->nrest + 1);
+		reading->rest_at = 0;
+		memcpy(reading->rest, rest, reading->nrest);
+		csv_reader_open_at(reading->reader, read_rest, reading, &place,
+						   &dialect);
+	}
+	close_remote(reading);
+	while ((status = csv_reader_set_layout(reading->reader,
+										   &reading->layout->layout)) != CSV_OK)
 		handle_failure(reading, status);
+	reading->asked = false;
 	describe_engine(reading);
 }
 
@@ -250,7 +331,7 @@ handle_failure(CsvReading *reading, CsvStatus status)
 			break;
 		case CSV_DEVICE_FAILED:
 			return handle_device_failure(reading,
-										 csv_reader_message(reading->reader));
+										 csv_remote_message(reading->remote));
 		case CSV_UNREADABLE:
 			ereport(ERROR,
 					(errcode_for_file_access(),
@@ -308,6 +389,14 @@ begin_file(CsvReading *reading)
 										   &reading->layout->layout)) != CSV_OK)
 		good &= handle_failure(reading, status);
 	reading->asked = false;
+	if (reading->remote != NULL)
+		begin_remote(reading);
+	else if (reading->engine.wants_gpu && !open_remote(reading))
+	{
+		if (!reading->engine.may_fall_back)
+			csv_engine_no_gpu(&reading->table->settings);
+		reading->engine.wants_gpu = false;
+	}
 	if (reading->sharing != NULL && !reading->claim.whole)
 		open_pieces(reading, &ahead);
 	return good;
@@ -629,7 +718,9 @@ next_of_file(CsvReading *reading, CsvBatch *batch)
 
 		if (reading->engine.awaits_gpu)
 			take_over(reading);
-		status = csv_reader_next(reading->reader, batch);
+		status = reading->remote != NULL ?
+			csv_remote_next(reading->remote, batch) :
+			csv_reader_next(reading->reader, batch);
 		if (status == CSV_OK)
 		{
 			count_batch(reading, batch);
@@ -680,16 +771,14 @@ csv_reading_next(CsvReading *reading, CsvBatch *batch)
 bool
 csv_reading_asks(const CsvReading *reading)
 {
-	const CsvEngine *engine = reading->engine.engine;
-
-	return !reading->asked && engine != NULL && engine->set_query != NULL;
+	return !reading->asked && reading->remote != NULL;
 }
 
 void
 csv_reading_ask(CsvReading *reading, const CsvRequest *request)
 {
 	reading->asked = true;
-	reading->engine.engine->set_query(reading->engine.state, request);
+	csv_remote_ask(reading->remote, request);
 }
 
 void
@@ -736,27 +825,22 @@ csv_reading_holds(const CsvReading *reading)
 bool
 csv_reading_first_held(CsvReading *reading, CsvPartialGroups *groups)
 {
-	const CsvEngine *engine = reading->engine.engine;
-
 	if (!reading->holds ||
-		engine->held_groups(reading->engine.state, 0, groups) == CSV_OK)
+		csv_remote_held(reading->remote, 0, groups) == CSV_OK)
 		return true;
-	return handle_device_failure(reading,
-								 engine->message(reading->engine.state));
+	return handle_device_failure(reading, csv_remote_message(reading->remote));
 }
 
 void
 csv_reading_held(CsvReading *reading, uint32_t first,
 				 CsvPartialGroups *groups)
 {
-	const CsvEngine *engine = reading->engine.engine;
-
-	if (engine->held_groups(reading->engine.state, first, groups) != CSV_OK)
+	if (csv_remote_held(reading->remote, first, groups) != CSV_OK)
 		ereport(ERROR,
 				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
 				 errmsg("GPU failed after reading \"%s\": %s",
 						csv_source_name(reading->source),
-						engine->message(reading->engine.state))));
+						csv_remote_message(reading->remote))));
 }
 
 void
@@ -815,6 +899,8 @@ csv_reading_statistics(const CsvReading *reading,
 	*statistics = reading->statistics;
 	if (reading->pieces != NULL)
 		statistics->read_seconds += csv_piece_read_seconds(reading->pieces);
+	if (reading->remote != NULL)
+		statistics->read_seconds += csv_remote_read_seconds(reading->remote);
 	if (reading->reader == NULL)
 		return;
 	statistics->read_seconds += csv_reader_read_seconds(reading->reader);

@@ -26,12 +26,11 @@ struct CsvRemote
 	MemoryContext context;
 	MemoryContextCallback callback;
 	CsvMemory	memory;
-	CsvRemoteOptions options;
+	CsvRemoteFile file;
 	CsvChannel *channel;		/* NULL: it is closed */
 	const CsvRequest *request;	/* that was asked last; or NULL */
 	CsvFilePlace place;
 	double		read_seconds;
-	char		device[CSV_DEVICE_NAME_BYTES];
 	char		reason[CSV_REASON_BYTES];	/* of the last failure */
 
 	CsvWireBlock *blocks;
@@ -40,6 +39,7 @@ struct CsvRemote
 
 	/* of the batch at hand */
 	CsvArray   *arrays;
+	uint32		narrays;		/* that there is room for */
 	CsvAnswer	answer;
 	CsvBatchMessage message;
 
@@ -94,10 +94,10 @@ make_request_file(CsvRemote *remote, const CsvRequest *request)
 	bool		good;
 
 	memset(&whole, 0, sizeof(whole));
-	whole.dialect = remote->options.dialect->opt;
-	whole.max_record_bytes = remote->options.reader->max_record_bytes;
-	whole.chunk_bytes = remote->options.reader->chunk_bytes;
-	whole.layout = remote->options.layout;
+	whole.dialect = remote->file.dialect->opt;
+	whole.max_record_bytes = remote->file.reader->max_record_bytes;
+	whole.chunk_bytes = remote->file.reader->chunk_bytes;
+	whole.layout = remote->file.layout;
 	whole.request = request;
 	bytes = csv_wire_encode_request(&whole, &remote->memory, &nbytes);
 	if (bytes == NULL)
@@ -203,7 +203,7 @@ read_stream(CsvRemote *remote, size_t nbytes)
 
 	make_rest_room(remote, nbytes);
 	while (nbytes > 0 &&
-		   (n = remote->options.read(remote->options.read_arg,
+		   (n = remote->file.read(remote->file.read_arg,
 									 remote->rest + remote->rest_end,
 									 nbytes)) > 0)
 	{
@@ -223,7 +223,7 @@ feed(CsvRemote *remote, const CsvDataMessage *need)
 	for (uint32 i = 0; i < remote->nblocks; i++)
 		if (remote->blocks[i].number == need->block)
 			block = &remote->blocks[i];
-	if (remote->options.file >= 0 || block == NULL ||
+	if (remote->file.file >= 0 || block == NULL ||
 		need->offset > block->nbytes ||
 		need->nbytes > block->nbytes - need->offset)
 		return false;
@@ -338,10 +338,10 @@ csv_remote_next(CsvRemote *remote, CsvBatch *batch)
 	blocks.blocks = remote->blocks;
 	blocks.nblocks = remote->nblocks;
 	if (!csv_wire_decode_batch((const uint8_t *) remote->message.bytes, nbytes,
-							   &blocks, remote->options.layout,
+							   &blocks, remote->file.layout,
 							   asked_query(remote), remote->arrays,
 							   &remote->answer, batch) ||
-		!csv_wire_check_values(batch, remote->options.layout))
+		!csv_wire_check_values(batch, remote->file.layout))
 		return fail(remote, "csv_gpu_service sent a batch that is not as it should be");
 	csv_place_pass_batch(&remote->place, batch);
 	pass_rest(remote, batch->consumed);
@@ -385,72 +385,82 @@ csv_remote_ask(CsvRemote *remote, const CsvRequest *request)
 
 /* ---- the beginning ---- */
 
-/* ask the program for a scan whose other end of the socket this is */
-static bool
-ask_for_scan(CsvRemote *remote, int socket, bool must_wait)
+void
+csv_remote_begin(CsvRemote *remote, const CsvRemoteFile *file)
 {
-	const CsvRemoteOptions *options = &remote->options;
-	const CsvFilePlace *place = &options->place;
-	CsvDescriptors with = {2, {socket}};
-	CsvScanMessage message;
-	CsvMessage	answer;
-	bool		good;
+	const CsvFilePlace *place = &file->place;
+	CsvDescriptors with = {1, {-1}};
+	CsvFileMessage message;
 
+	remote->file = *file;
+	remote->place = *place;
+	remote->request = NULL;
+	remote->rest_start = remote->rest_end = remote->passed = 0;
+	if (file->nbytes > 0)
+	{
+		make_rest_room(remote, file->nbytes);
+		memcpy(remote->rest, file->bytes, file->nbytes);
+		remote->rest_end = file->nbytes;
+	}
+	if (file->layout->ncolumns > remote->narrays)
+	{
+		remote->narrays = file->layout->ncolumns;
+		remote->arrays = MemoryContextAlloc(remote->context, sizeof(CsvArray) *
+											remote->narrays);
+	}
 	memset(&message, 0, sizeof(message));
-	message.kind = CSV_MESSAGE_SCAN;
-	message.device = (uint32) options->settings->device;
-	message.must_wait = must_wait;
-	message.is_stream = options->file < 0;
-	message.io_threads = (uint32) options->settings->io_threads;
+	message.kind = CSV_MESSAGE_FILE;
+	message.is_stream = file->file < 0;
 	message.offset = place->offset;
 	message.records = place->records;
 	message.lines = place->lines;
 	message.alone_until = place->alone_until;
 	message.skip_line = place->skip_line;
-	with.files[1] = make_request_file(remote, NULL);
-	if (with.files[1] < 0)
-		return false;
-	if (options->file >= 0)
-		with.files[with.n++] = options->file;
-	good = csv_service_ask(&message, sizeof(message), &with, &answer, NULL) &&
-		answer.done.count > 0;
-	close(with.files[1]);
-	return good;
+	with.files[0] = make_request_file(remote, NULL);
+	if (with.files[0] < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory")));
+	if (file->file >= 0)
+		with.files[with.n++] = file->file;
+
+	/* whether it was sent shows when a batch is asked for */
+	(void) csv_channel_send(remote->channel, &message, sizeof(message), &with);
+	close(with.files[0]);
 }
 
 CsvRemote *
-csv_remote_open(const CsvRemoteOptions *options, bool must_wait)
+csv_remote_open(const CsvSettings *settings, bool must_wait)
 {
+	CsvScanMessage message;
+	CsvMessage	answer;
 	CsvRemote  *remote;
+	CsvDescriptors with = {1, {-1}};
 	int			ends[2];
-	bool		good;
+	volatile bool good = false;
 
 	if (!csv_service_connect(must_wait))
 		return NULL;
 	remote = palloc0(sizeof(CsvRemote));
 	remote->context = CurrentMemoryContext;
 	remote->memory = csv_context_memory(CurrentMemoryContext);
-	remote->options = *options;
-	remote->place = options->place;
-	remote->arrays = palloc(sizeof(CsvArray) * (options->layout->ncolumns + 1));
-	if (options->nbytes > 0)
-	{
-		make_rest_room(remote, options->nbytes);
-		memcpy(remote->rest, options->bytes, options->nbytes);
-		remote->rest_end = options->nbytes;
-	}
+	remote->callback.func = release_remote;
+	remote->callback.arg = remote;
+	MemoryContextRegisterResetCallback(remote->context, &remote->callback);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0,
 				   ends) != 0)
 		return NULL;
-
-	/* the channel has its end before anything can fail */
+	memset(&message, 0, sizeof(message));
+	message.kind = CSV_MESSAGE_SCAN;
+	message.device = (uint32) settings->device;
+	message.must_wait = must_wait;
+	message.io_threads = (uint32) settings->io_threads;
+	with.files[0] = ends[1];
 	PG_TRY();
 	{
 		remote->channel = csv_channel_create(ends[0]);
-		remote->callback.func = release_remote;
-		remote->callback.arg = remote;
-		MemoryContextRegisterResetCallback(remote->context, &remote->callback);
-		good = ask_for_scan(remote, ends[1], must_wait);
+		good = csv_service_ask(&message, sizeof(message), &with, &answer, NULL) &&
+			answer.done.count > 0;
 	}
 	PG_FINALLY();
 	{
@@ -461,12 +471,6 @@ csv_remote_open(const CsvRemoteOptions *options, bool must_wait)
 		return remote;
 	csv_remote_close(remote);
 	return NULL;
-}
-
-const char *
-csv_remote_device(const CsvRemote *remote)
-{
-	return remote->device;
 }
 
 const char *

@@ -15,9 +15,9 @@
 
 typedef struct CsvRemote CsvRemote;
 
-typedef struct CsvRemoteOptions
+/* a file, or the rest of one */
+typedef struct CsvRemoteFile
 {
-	const CsvSettings *settings;
 	const CsvReaderOptions *reader;
 	const CsvDialect *dialect;
 	const CsvLayout *layout;	/* must outlive its use, as the request */
@@ -29,18 +29,17 @@ typedef struct CsvRemoteOptions
 	size_t		nbytes;
 	CsvReadFn	read;
 	void	   *read_arg;
-} CsvRemoteOptions;
+} CsvRemoteFile;
 
 /*
  * Begin; in the current memory context, with which it goes at the latest.  NULL if
  * there is no device that is awake; must_wait: or will be.
  */
-extern CsvRemote *csv_remote_open(const CsvRemoteOptions *options,
-								  bool must_wait);
+extern CsvRemote *csv_remote_open(const CsvSettings *settings, bool must_wait);
 extern void csv_remote_close(CsvRemote *remote);
 
-/* the device; lives as long as that */
-extern const char *csv_remote_device(const CsvRemote *remote);
+/* go on with this file; groups that are held stay */
+extern void csv_remote_begin(CsvRemote *remote, const CsvRemoteFile *file);
 
 /*
  * The next batch, which lives until the next call: CSV_OK, CSV_END, CSV_NO_MEMORY,

@@ -576,6 +576,13 @@ extern bool csv_reader_header(CsvReader *reader, CsvRecord *header);
 extern const struct CsvFilePlace *csv_reader_place(const CsvReader *reader);
 
 /*
+ * The bytes from that place on that were read already, of a file that is a stream;
+ * no thread may be ahead (csv_reader_settle).
+ */
+extern const uint8_t *csv_reader_rest(const CsvReader *reader,
+									  uint64_t *nbytes);
+
+/*
  * To be called after each csv_reader_open or csv_reader_open_at; the layout must
  * outlive its use.
  */

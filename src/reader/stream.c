@@ -609,6 +609,13 @@ csv_reader_place(const CsvReader *reader)
 	return &reader->place;
 }
 
+const uint8_t *
+csv_reader_rest(const CsvReader *reader, uint64_t *nbytes)
+{
+	*nbytes = reader->filled - reader->start;
+	return buffer_bytes(reader) + reader->start;
+}
+
 /* ---- the batches ---- */
 
 CsvReader *

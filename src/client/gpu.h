@@ -1,0 +1,20 @@
+/*
+ * gpu.h
+ *		What there is to know of the GPUs, which csv_gpu_service owns.
+ */
+#ifndef CSV_GPU_H
+#define CSV_GPU_H
+
+#include "wire/message.h"
+
+/*
+ * A device, by its number; its name, where there is one.  As long as no program
+ * runs, it is asleep if the machine's driver knows it.  Starts none.
+ */
+extern CsvDeviceState csv_gpu_state(int device,
+									char name[CSV_DEVICE_NAME_BYTES]);
+
+/* have it start, and the program, if need be; nobody waits */
+extern void csv_gpu_wake(int device);
+
+#endif							/* CSV_GPU_H */
