@@ -106,8 +106,7 @@ SOURCES = $(filter-out $(SERVICE_SOURCES),$(wildcard src/*.c src/*/*.c))
 
 # those of CUDA take longest, so they begin
 CUDA_OBJS = $(if $(WITH_CUDA),$(patsubst %.cu,build/obj/%.cu.o,$(CUDA_SOURCES)))
-OBJS = $(CUDA_OBJS) \
-	$(patsubst %.c,build/obj/%.o,$(SOURCES))
+OBJS = $(patsubst %.c,build/obj/%.o,$(SOURCES))
 
 # the library, with what it says to sessions
 LIBRARY_OBJS = $(filter $(addprefix build/obj/src/,reader/% cpu/% query/% wire/%),$(OBJS))
@@ -122,7 +121,7 @@ build/obj/src/reader/%.o build/obj/src/cpu/%.o build/obj/src/query/%.o \
 	build/obj/src/wire/%.o build/obj/src/service/%.o: WARNINGS =
 
 # only what SQL and the server call is visible outside
-SHLIB_LINK = -Wl,--version-script=src/exports.map $(COMPRESSION_LIBS) $(CUDA_LIBS)
+SHLIB_LINK = -Wl,--version-script=src/exports.map $(COMPRESSION_LIBS)
 
 EXTRA_CLEAN = build
 

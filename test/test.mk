@@ -44,7 +44,7 @@ UNIT_NAMES = $(notdir $(basename $(if $(WITH_CUDA),$(UNIT_SOURCES),$(CPU_UNIT_SO
 CPU_UNIT_NAMES = $(notdir $(basename $(CPU_UNIT_SOURCES)))
 
 # the same objects as the extension's
-TEST_CUDA_OBJS = $(filter %.cu.o,$(OBJS))
+TEST_CUDA_OBJS = $(CUDA_OBJS)
 
 # ---- what tests inject: test/inject/inject.h ----
 

@@ -1,0 +1,216 @@
+/*
+ * stand_in.c
+ *		A GPU for machines that have none: the CPU engine behind csv_cuda.h.
+ *
+ * csv_gpu_service is linked with it for tests, instead of cuda/.  Inputs are in
+ * blocks of memory that others can map, as there; arrays are not, as those of a
+ * batch that the CPU engine reads for the GPU's.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE				/* memfd_create */
+#endif
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../../cuda/csv_cuda.h"
+
+typedef struct Block
+{
+	CsvCudaBlock block;
+	struct Block *next;
+} Block;
+
+struct CsvSession
+{
+	pthread_mutex_t mutex;
+	CsvCudaState state;
+	Block	   *blocks;
+	uint32_t	nblocks;		/* ever made */
+};
+
+typedef struct Engine
+{
+	CsvSession *session;
+	CsvMemory	memory;
+	void	   *cpu;
+} Engine;
+
+CsvSession *
+csv_cuda_session_create(void)
+{
+	CsvSession *session = calloc(1, sizeof(CsvSession));
+
+	if (session != NULL)
+		pthread_mutex_init(&session->mutex, NULL);
+	return session;
+}
+
+void
+csv_cuda_session_free(CsvSession *session)
+{
+	free(session);
+}
+
+bool
+csv_cuda_device_name(CsvSession *session, int device, char *name,
+					 size_t name_size)
+{
+	(void) session;
+	snprintf(name, name_size, "stand-in");
+	return device == 0;
+}
+
+CsvCudaState
+csv_cuda_state(CsvSession *session)
+{
+	return __atomic_load_n(&session->state, __ATOMIC_RELAXED);
+}
+
+bool
+csv_cuda_start(CsvSession *session, int device)
+{
+	(void) device;
+	__atomic_store_n(&session->state, CSV_CUDA_AWAKE, __ATOMIC_RELAXED);
+	return true;
+}
+
+bool
+csv_cuda_find_block(CsvSession *session, const void *memory, size_t nbytes,
+					CsvCudaBlock *found)
+{
+	Block	   *block;
+
+	pthread_mutex_lock(&session->mutex);
+	for (block = session->blocks; block != NULL; block = block->next)
+		if ((const uint8_t *) memory >= block->block.bytes &&
+			(const uint8_t *) memory + nbytes <=
+			block->block.bytes + block->block.nbytes)
+		{
+			*found = block->block;
+			break;
+		}
+	pthread_mutex_unlock(&session->mutex);
+	return block != NULL;
+}
+
+static void *
+alloc_input(void *arg, size_t nbytes)
+{
+	Engine	   *engine = arg;
+	CsvSession *session = engine->session;
+	Block	   *block = calloc(1, sizeof(Block));
+	int			file = memfd_create("stand-in", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (block == NULL || file < 0 || ftruncate(file, (off_t) nbytes) != 0 ||
+		fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0)
+		return NULL;
+	block->block.bytes = mmap(NULL, nbytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+							  file, 0);
+	block->block.descriptor = file;
+	block->block.nbytes = nbytes;
+	pthread_mutex_lock(&session->mutex);
+	block->block.number = session->nblocks++;
+	block->next = session->blocks;
+	session->blocks = block;
+	pthread_mutex_unlock(&session->mutex);
+	return block->block.bytes;
+}
+
+static void
+free_input(void *arg, void *memory)
+{
+	Engine	   *engine = arg;
+	CsvSession *session = engine->session;
+	Block	  **place;
+	Block	   *block;
+
+	pthread_mutex_lock(&session->mutex);
+	for (place = &session->blocks; (*place)->block.bytes != memory;)
+		place = &(*place)->next;
+	block = *place;
+	*place = block->next;
+	pthread_mutex_unlock(&session->mutex);
+	munmap(block->block.bytes, block->block.nbytes);
+	close(block->block.descriptor);
+	free(block);
+}
+
+static const char *
+detail(void *engine)
+{
+	(void) engine;
+	return "stand-in";
+}
+
+static CsvStatus
+configure(void *arg, const CsvDialect *dialect, const CsvLayout *layout)
+{
+	return csv_cpu_engine.configure(((Engine *) arg)->cpu, dialect, layout);
+}
+
+static CsvStatus
+parse(void *arg, const CsvInput *input, CsvBatch *batch)
+{
+	return csv_cpu_engine.parse(((Engine *) arg)->cpu, input, batch);
+}
+
+static const char *
+message(void *engine)
+{
+	(void) engine;
+	return "";
+}
+
+static void
+close_engine(void *arg)
+{
+	Engine	   *engine = arg;
+
+	csv_cpu_engine.close(engine->cpu);
+	free(engine);
+}
+
+static bool
+set_query(void *engine, const CsvRequest *request)
+{
+	(void) engine;
+	(void) request;
+	return false;
+}
+
+void *
+csv_cuda_open(CsvSession *session, const CsvCudaOptions *options,
+			  const CsvMemory *memory, char *reason, size_t reason_size)
+{
+	CsvCpuOptions cpu = {.isa = CSV_ISA_BEST};
+	Engine	   *engine = calloc(1, sizeof(Engine));
+
+	(void) options;
+	(void) reason;
+	(void) reason_size;
+	(void) csv_cuda_start(session, 0);
+	engine->session = session;
+	engine->memory = *memory;
+	engine->cpu = csv_cpu_open(&engine->memory, &cpu);
+	return engine;
+}
+
+const CsvEngine csv_cuda_engine = {
+	.name = "cuda",
+	.detail = detail,
+	.configure = configure,
+	.parse = parse,
+	.alloc_input = alloc_input,
+	.free_input = free_input,
+	.message = message,
+	.close = close_engine,
+	.default_chunk_bytes = 4 << 20,
+	.first_chunk_bytes = 256 << 10,
+	.noutputs = 1,
+	.set_query = set_query,
+};
