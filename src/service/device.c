@@ -75,6 +75,24 @@ csv_device_limit(uint64_t nbytes)
 	__atomic_store_n(&memory_limit, nbytes, __ATOMIC_RELAXED);
 }
 
+uint64_t
+csv_device_memory_limit(void)
+{
+	return __atomic_load_n(&memory_limit, __ATOMIC_RELAXED);
+}
+
+CsvSession *
+csv_device_session(CsvDevice *device)
+{
+	return device->session;
+}
+
+int
+csv_device_number(const CsvDevice *device)
+{
+	return device->number;
+}
+
 const CsvEngine *
 csv_device_open_engine(CsvDevice *device, const CsvMemory *memory,
 					   void **engine, char *reason, size_t reason_size)
@@ -83,7 +101,7 @@ csv_device_open_engine(CsvDevice *device, const CsvMemory *memory,
 
 	memset(&options, 0, sizeof(options));
 	options.device = device->number;
-	options.memory_limit = __atomic_load_n(&memory_limit, __ATOMIC_RELAXED);
+	options.memory_limit = csv_device_memory_limit();
 	*engine = csv_cuda_open(device->session, &options, memory, reason,
 							reason_size);
 	return *engine == NULL ? NULL : &csv_cuda_engine;

@@ -27,6 +27,12 @@ extern const CsvEngine *csv_device_open_engine(CsvDevice *device,
 											   void **engine, char *reason,
 											   size_t reason_size);
 
+/* for columns.c */
+struct CsvSession;
+extern struct CsvSession *csv_device_session(CsvDevice *device);
+extern int	csv_device_number(const CsvDevice *device);
+extern uint64_t csv_device_memory_limit(void);
+
 /* memory that other processes can map */
 typedef struct CsvDeviceBlock
 {

@@ -2,45 +2,23 @@
  * scan.c
  *		A scan's thread.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE				/* memfd_create */
-#endif
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
+#include "outlet.h"
 #include "reader/place.h"
 #include "scan.h"
-#include "wire/batch.h"
-#include "wire/request.h"
-#include "wire/store.h"
-
-/* blocks of the scan's own have numbers from here on */
-#define OWN_BLOCKS		UINT32_C(0x80000000)
 
 /* for bytes of a stream, in two halves */
 #define STREAM_BYTES	((size_t) 8 << 20)
 
-/* memory of the scan's own that the session maps, too */
-typedef struct OwnBlock
-{
-	CsvDeviceBlock block;
-	size_t		used;
-	struct OwnBlock *next;
-} OwnBlock;
-
 typedef struct Scan
 {
-	CsvDevice  *device;
+	CsvOutlet	outlet;
 	CsvScanMessage message;
-	int			socket;
-	CsvMemory	memory;
 	const CsvEngine *engine;	/* NULL: not open yet */
 	void	   *state;
 
@@ -55,268 +33,13 @@ typedef struct Scan
 	char		reason[CSV_REASON_BYTES];	/* why there is no engine */
 
 	/* a stream's bytes */
-	OwnBlock   *stream;
+	CsvOwnBlock *stream;
 	size_t		at;				/* of those that are there, */
 	size_t		end;
 	bool		at_end;
-
-	/* blocks that the session knows */
-	uint32_t   *known;
-	uint32_t	nknown;
-	uint32_t	capacity;
-	CsvDeviceBlock *used;		/* of the message at hand */
-	uint32_t	nused;
-	uint32_t	most_used;
-	OwnBlock   *copies;			/* of what is in no block */
-	uint32_t	nblocks;		/* of its own, ever made */
-
-	CsvBatchMessage reply;
 } Scan;
 
 static int	nscans = 0;
-
-static void *
-scan_alloc(void *owner, size_t nbytes)
-{
-	(void) owner;
-	return malloc(nbytes);
-}
-
-static void
-scan_free(void *owner, void *memory)
-{
-	(void) owner;
-	free(memory);
-}
-
-/* ---- memory that the session maps, too ---- */
-
-static OwnBlock *
-make_block(Scan *scan, size_t nbytes)
-{
-	OwnBlock   *own = calloc(1, sizeof(OwnBlock));
-	int			file = csv_memory_file_create("csv_gpu_fdw scan");
-	void	   *bytes = MAP_FAILED;
-
-	if (own != NULL && file >= 0 && ftruncate(file, (off_t) nbytes) == 0 &&
-		csv_memory_file_seal(file, false))
-		bytes = mmap(NULL, nbytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-	if (bytes == MAP_FAILED)
-	{
-		if (file >= 0)
-			close(file);
-		free(own);
-		return NULL;
-	}
-	own->block.number = OWN_BLOCKS + scan->nblocks++;
-	own->block.file = file;
-	own->block.bytes = bytes;
-	own->block.nbytes = nbytes;
-	return own;
-}
-
-static void
-free_block(OwnBlock *own)
-{
-	munmap(own->block.bytes, own->block.nbytes);
-	close(own->block.file);
-	free(own);
-}
-
-/* the message at hand speaks of this block */
-static bool
-use_block(Scan *scan, const CsvDeviceBlock *block)
-{
-	for (uint32_t i = 0; i < scan->nused; i++)
-		if (scan->used[i].number == block->number)
-			return true;
-	if (scan->nused == scan->most_used)
-	{
-		uint32_t	most = 2 * scan->most_used + 8;
-		CsvDeviceBlock *used = realloc(scan->used, sizeof(*used) * most);
-
-		if (used == NULL)
-			return false;
-		scan->used = used;
-		scan->most_used = most;
-	}
-	scan->used[scan->nused++] = *block;
-	return true;
-}
-
-/* for CsvWireFinder */
-static bool
-find_bytes(void *arg, const void *bytes, size_t nbytes, uint32_t *number,
-		   uint64_t *offset)
-{
-	Scan	   *scan = arg;
-	CsvDeviceBlock block;
-
-	if (!csv_device_find_block(scan->device, bytes, nbytes, &block))
-	{
-		OwnBlock   *own = scan->copies;
-
-		while (own != NULL &&
-			   ((const uint8_t *) bytes < own->block.bytes ||
-				(size_t) ((const uint8_t *) bytes - own->block.bytes) + nbytes >
-				own->block.nbytes))
-			own = own->next;
-		if (own == NULL)
-			return false;
-		block = own->block;
-	}
-	*number = block.number;
-	*offset = (uint64_t) ((const uint8_t *) bytes - block.bytes);
-	return use_block(scan, &block);
-}
-
-static void *
-make_room(void *arg, size_t nbytes)
-{
-	Scan	   *scan = arg;
-	OwnBlock   *own = scan->copies;
-	size_t		size = (nbytes + 63) / 64 * 64;
-	void	   *room;
-
-	while (own != NULL && own->block.nbytes - own->used < size)
-		own = own->next;
-	if (own == NULL)
-	{
-		own = make_block(scan, size < ((size_t) 1 << 20) ? (size_t) 1 << 20 : size);
-		if (own == NULL)
-			return NULL;
-		own->next = scan->copies;
-		scan->copies = own;
-	}
-	room = own->block.bytes + own->used;
-	own->used += size;
-	return room;
-}
-
-/* ---- messages ---- */
-
-static bool
-wait_for(const Scan *scan, short what)
-{
-	struct pollfd ready = {scan->socket, what, 0};
-
-	return poll(&ready, 1, -1) >= 0 || errno == EINTR;
-}
-
-static bool
-send_message(const Scan *scan, const void *message, size_t nbytes,
-			 const CsvDescriptors *descriptors)
-{
-	while (!csv_wire_send(scan->socket, message, nbytes, descriptors))
-		if (errno != EAGAIN || !wait_for(scan, POLLOUT))
-			return false;
-	return true;
-}
-
-/* 0: the session has closed the socket, or sends what is no message */
-static size_t
-receive_message(const Scan *scan, CsvMessage *message,
-				CsvDescriptors *descriptors)
-{
-	ssize_t		nbytes;
-
-	while ((nbytes = csv_wire_receive(scan->socket, message, sizeof(*message),
-									  descriptors)) < 0)
-		if (errno != EAGAIN || !wait_for(scan, POLLIN))
-			return 0;
-	return (size_t) nbytes;
-}
-
-/* in any of the scan's threads: has the session closed the socket? */
-static bool
-is_left(void *arg)
-{
-	const Scan *scan = arg;
-	char		byte;
-
-	return recv(scan->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
-}
-
-static bool
-send_failure(const Scan *scan, CsvFailure failure, int error,
-			 const char *reason)
-{
-	CsvFailedMessage message;
-
-	memset(&message, 0, sizeof(message));
-	message.kind = CSV_MESSAGE_FAILED;
-	message.failure = failure;
-	message.error = error;
-	snprintf(message.reason, sizeof(message.reason), "%s", reason);
-	return send_message(scan, &message, sizeof(message), NULL);
-}
-
-static bool
-send_kind(const Scan *scan, uint32_t kind)
-{
-	return send_message(scan, &kind, sizeof(kind), NULL);
-}
-
-static bool
-is_known(const Scan *scan, uint32_t number)
-{
-	for (uint32_t i = 0; i < scan->nknown; i++)
-		if (scan->known[i] == number)
-			return true;
-	return false;
-}
-
-/* blocks that are new to the session go before the message that speaks of them */
-static bool
-send_blocks(Scan *scan)
-{
-	for (uint32_t i = 0; i < scan->nused; i++)
-	{
-		const CsvDeviceBlock *block = &scan->used[i];
-		CsvDescriptors with = {1, {block->file}};
-		CsvBlockMessage message = {
-			CSV_MESSAGE_BLOCK, block->number, block->nbytes
-		};
-
-		if (is_known(scan, block->number))
-			continue;
-		if (scan->nknown == scan->capacity)
-		{
-			uint32_t	capacity = 2 * scan->capacity + 16;
-			uint32_t   *known = realloc(scan->known,
-										sizeof(uint32_t) * capacity);
-
-			if (known == NULL)
-				return false;
-			scan->known = known;
-			scan->capacity = capacity;
-		}
-		scan->known[scan->nknown++] = block->number;
-		if (!send_message(scan, &message, sizeof(message), &with))
-			return false;
-	}
-	return true;
-}
-
-/* the message in scan->reply, of so many bytes behind its head */
-static bool
-send_reply(Scan *scan, uint32_t kind, size_t nbytes)
-{
-	scan->reply.kind = kind;
-	scan->reply.nbytes = (uint32_t) nbytes;
-	scan->reply.read_seconds = csv_reader_read_seconds(scan->reader);
-	return send_blocks(scan) &&
-		send_message(scan, &scan->reply, offsetof(CsvBatchMessage, bytes) + nbytes,
-					 NULL);
-}
-
-static void
-begin_reply(Scan *scan)
-{
-	scan->nused = 0;
-	for (OwnBlock *own = scan->copies; own != NULL; own = own->next)
-		own->used = 0;
-}
 
 /* ---- the bytes ---- */
 
@@ -362,11 +85,11 @@ fill_stream(Scan *scan)
 	size_t		nbytes;
 	bool		good;
 
-	scan->nused = 0;
-	if (!use_block(scan, &scan->stream->block) || !send_blocks(scan) ||
-		!send_message(scan, &need, sizeof(need), NULL))
+	csv_outlet_begin(&scan->outlet);
+	if (!csv_outlet_use(&scan->outlet, &scan->stream->block) ||
+		!csv_outlet_send(&scan->outlet, &need, sizeof(need)))
 		return false;
-	nbytes = receive_message(scan, &message, &descriptors);
+	nbytes = csv_outlet_receive(&scan->outlet, &message, &descriptors);
 	csv_wire_close(&descriptors);
 	good = nbytes == sizeof(CsvDataMessage) &&
 		message.kind == CSV_MESSAGE_DATA && message.data.nbytes <= STREAM_BYTES;
@@ -394,18 +117,18 @@ read_stream(void *arg, uint8_t *buffer, size_t nbytes)
 
 /* tell why the reader has failed; false: that cannot be told */
 static bool
-send_status(const Scan *scan, CsvStatus status)
+send_status(Scan *scan, CsvStatus status)
 {
 	switch (status)
 	{
 		case CSV_DEVICE_FAILED:
-			return send_failure(scan, CSV_FAILURE_DEVICE, 0,
+			return csv_outlet_send_failure(&scan->outlet, CSV_FAILURE_DEVICE, 0,
 								scan->engine == NULL ? scan->reason :
 								csv_reader_message(scan->reader));
 		case CSV_UNREADABLE:
-			return send_failure(scan, CSV_FAILURE_FILE, errno, "");
+			return csv_outlet_send_failure(&scan->outlet, CSV_FAILURE_FILE, errno, "");
 		case CSV_NO_MEMORY:
-			return send_failure(scan, CSV_FAILURE_MEMORY, 0, "");
+			return csv_outlet_send_failure(&scan->outlet, CSV_FAILURE_MEMORY, 0, "");
 		default:
 			return false;
 	}
@@ -420,7 +143,7 @@ asked_query(const Scan *scan)
 static bool
 next_batch(Scan *scan)
 {
-	CsvWireFinder finder = {find_bytes, make_room, scan};
+	uint32_t	end = CSV_MESSAGE_END;
 	size_t		nbytes;
 	CsvBatch	batch;
 	CsvStatus	status;
@@ -429,58 +152,41 @@ next_batch(Scan *scan)
 		return false;
 	if (scan->status != CSV_OK)
 		return send_status(scan, scan->status);
-	begin_reply(scan);
+	csv_outlet_begin(&scan->outlet);
 	status = csv_reader_next(scan->reader, &batch);
 	if (scan->error != 0)
-		return send_failure(scan, CSV_FAILURE_FILE, scan->error, "");
+		return csv_outlet_send_failure(&scan->outlet, CSV_FAILURE_FILE, scan->error, "");
 	if (status == CSV_END)
-		return send_kind(scan, CSV_MESSAGE_END);
+		return csv_outlet_send(&scan->outlet, &end, sizeof(end));
 	if (status != CSV_OK)
 		return send_status(scan, status);
 	nbytes = csv_wire_batch_bytes(scan->request->layout->ncolumns,
 								  batch.answer != NULL);
-	if (nbytes > sizeof(scan->reply.bytes) ||
+	if (nbytes > sizeof(scan->outlet.reply.bytes) ||
 		!csv_wire_encode_batch(&batch, scan->request->layout, asked_query(scan),
-							   &finder, (uint8_t *) scan->reply.bytes))
-		return send_failure(scan, CSV_FAILURE_MEMORY, 0, "");
-	return send_reply(scan, CSV_MESSAGE_BATCH, nbytes);
+							   &scan->outlet.finder,
+							   (uint8_t *) scan->outlet.reply.bytes))
+		return csv_outlet_send_failure(&scan->outlet, CSV_FAILURE_MEMORY, 0, "");
+	scan->outlet.reply.read_seconds = csv_reader_read_seconds(scan->reader);
+	return csv_outlet_send_reply(&scan->outlet, CSV_MESSAGE_BATCH, nbytes);
 }
 
 static bool
 fetch_groups(Scan *scan, uint32_t first)
 {
-	CsvWireFinder finder = {find_bytes, make_room, scan};
 	CsvPartialGroups groups;
 
 	if (asked_query(scan) == NULL || scan->engine == NULL)
 		return false;
-	begin_reply(scan);
+	csv_outlet_begin(&scan->outlet);
 	if (scan->engine->held_groups(scan->state, first, &groups) != CSV_OK)
-		return send_failure(scan, CSV_FAILURE_DEVICE, 0,
+		return csv_outlet_send_failure(&scan->outlet, CSV_FAILURE_DEVICE, 0,
 							scan->engine->message(scan->state));
-	if (!csv_wire_encode_groups(&groups, asked_query(scan), &finder,
-								(uint8_t *) scan->reply.bytes))
-		return send_failure(scan, CSV_FAILURE_MEMORY, 0, "");
-	return send_reply(scan, CSV_MESSAGE_GROUPS, csv_wire_groups_bytes());
-}
-
-/* a request that a memory file has; NULL: it has none */
-static CsvWireRequest *
-read_request(const Scan *scan, int file)
-{
-	int64_t		nbytes = csv_memory_file_size(file, true);
-	CsvWireRequest *request = NULL;
-	void	   *bytes;
-
-	if (nbytes <= 0 || (uint64_t) nbytes > CSV_WIRE_MOST_BYTES)
-		return NULL;
-	bytes = mmap(NULL, (size_t) nbytes, PROT_READ, MAP_SHARED, file, 0);
-	if (bytes == MAP_FAILED)
-		return NULL;
-	(void) csv_wire_decode_request(bytes, (size_t) nbytes, &scan->memory,
-								   &request);
-	munmap(bytes, (size_t) nbytes);
-	return request;
+	if (!csv_wire_encode_groups(&groups, asked_query(scan), &scan->outlet.finder,
+								(uint8_t *) scan->outlet.reply.bytes))
+		return csv_outlet_send_failure(&scan->outlet, CSV_FAILURE_MEMORY, 0, "");
+	return csv_outlet_send_reply(&scan->outlet, CSV_MESSAGE_GROUPS,
+								 csv_wire_groups_bytes());
 }
 
 /* ---- files ---- */
@@ -495,10 +201,10 @@ close_file(Scan *scan)
 		close(scan->file);
 	scan->file = -1;
 	if (scan->asked != NULL)
-		csv_wire_free_request(scan->asked, &scan->memory);
+		csv_wire_free_request(scan->asked, &scan->outlet.memory);
 	scan->asked = NULL;
 	if (scan->request != NULL)
-		csv_wire_free_request(scan->request, &scan->memory);
+		csv_wire_free_request(scan->request, &scan->outlet.memory);
 	scan->request = NULL;
 	scan->at = scan->end = 0;
 	scan->at_end = false;
@@ -524,9 +230,9 @@ open_reader(Scan *scan, const CsvFileMessage *message)
 	options.dialect = scan->request->dialect;
 	options.max_record_bytes = scan->request->max_record_bytes;
 	options.chunk_bytes = scan->request->chunk_bytes;
-	options.interrupted = is_left;
-	options.interrupted_arg = scan;
-	scan->reader = csv_reader_create(&scan->memory, &options);
+	options.interrupted = csv_outlet_is_left;
+	options.interrupted_arg = &scan->outlet;
+	scan->reader = csv_reader_create(&scan->outlet.memory, &options);
 	if (scan->reader == NULL)
 		return CSV_NO_MEMORY;
 	status = csv_reader_set_engine(scan->reader, scan->engine, scan->state);
@@ -539,7 +245,8 @@ open_reader(Scan *scan, const CsvFileMessage *message)
 	if (scan->file >= 0)
 		csv_reader_read_ahead(scan->reader, &ahead);
 	else if (scan->stream == NULL &&
-			 (scan->stream = make_block(scan, STREAM_BYTES)) == NULL)
+			 (scan->stream = csv_outlet_make_block(&scan->outlet,
+												   STREAM_BYTES)) == NULL)
 		return CSV_NO_MEMORY;
 	return csv_reader_set_layout(scan->reader, scan->request->layout);
 }
@@ -552,7 +259,7 @@ open_file(Scan *scan, const CsvFileMessage *message, CsvDescriptors *with)
 	if (message->is_stream > 1 || message->skip_line > 1 ||
 		with->n != (message->is_stream ? 1 : 2))
 		return false;
-	scan->request = read_request(scan, with->files[0]);
+	scan->request = csv_outlet_read_request(&scan->outlet, with->files[0]);
 	if (scan->request == NULL)
 		return false;
 	if (!message->is_stream)
@@ -569,18 +276,18 @@ open_file(Scan *scan, const CsvFileMessage *message, CsvDescriptors *with)
 static bool
 set_query(Scan *scan, int file)
 {
-	CsvWireRequest *request = read_request(scan, file);
+	CsvWireRequest *request = csv_outlet_read_request(&scan->outlet, file);
 
 	if (request == NULL)
 		return false;
 	if (request->request == NULL || scan->request == NULL ||
 		request->layout->ncolumns != scan->request->layout->ncolumns)
 	{
-		csv_wire_free_request(request, &scan->memory);
+		csv_wire_free_request(request, &scan->outlet.memory);
 		return false;
 	}
 	if (scan->asked != NULL)
-		csv_wire_free_request(scan->asked, &scan->memory);
+		csv_wire_free_request(scan->asked, &scan->outlet.memory);
 	scan->asked = request;
 	if (scan->status == CSV_OK)
 		scan->engine->set_query(scan->state, request->request);
@@ -593,7 +300,8 @@ serve(Scan *scan)
 {
 	CsvMessage	message;
 	CsvDescriptors descriptors;
-	size_t		nbytes = receive_message(scan, &message, &descriptors);
+	size_t		nbytes = csv_outlet_receive(&scan->outlet, &message,
+											&descriptors);
 	bool		good = false;
 
 	if (nbytes == sizeof(uint32_t) && message.kind == CSV_MESSAGE_NEXT)
@@ -620,18 +328,9 @@ free_scan(Scan *scan)
 	close_file(scan);
 	if (scan->engine != NULL)
 		scan->engine->close(scan->state);
-	while (scan->copies != NULL)
-	{
-		OwnBlock   *next = scan->copies->next;
-
-		free_block(scan->copies);
-		scan->copies = next;
-	}
 	if (scan->stream != NULL)
-		free_block(scan->stream);
-	free(scan->known);
-	free(scan->used);
-	close(scan->socket);
+		csv_outlet_free_block(scan->stream);
+	csv_outlet_free(&scan->outlet);
 	free(scan);
 	__atomic_fetch_sub(&nscans, 1, __ATOMIC_RELAXED);
 }
@@ -641,7 +340,7 @@ run_scan(void *arg)
 {
 	Scan	   *scan = arg;
 
-	scan->engine = csv_device_open_engine(scan->device, &scan->memory,
+	scan->engine = csv_device_open_engine(scan->outlet.device, &scan->outlet.memory,
 										  &scan->state, scan->reason,
 										  sizeof(scan->reason));
 	while (serve(scan))
@@ -660,11 +359,8 @@ csv_scan_start(CsvDevice *device, const CsvScanMessage *message, int socket)
 
 	if (scan == NULL)
 		return false;
-	scan->device = device;
+	csv_outlet_init(&scan->outlet, device, socket);
 	scan->message = *message;
-	scan->memory.alloc = scan_alloc;
-	scan->memory.free = scan_free;
-	scan->socket = socket;
 	scan->file = -1;
 	pthread_attr_init(&attributes);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);

@@ -2,6 +2,7 @@
  * serve.c
  *		Checks messages, and does what they say.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "answer.h"
 #include "scan.h"
 #include "serve.h"
 #include "wire/store.h"
@@ -456,6 +458,15 @@ handle_statistics(CsvClient *client, const CsvMessage *message, size_t nbytes,
 	return true;
 }
 
+/* is the device awake?  One that is not is woken up, and may be waited for. */
+static bool
+is_ready(CsvDevice *device, bool may_wait)
+{
+	if (csv_device_state(device) == CSV_DEVICE_ASLEEP)
+		csv_device_wake(device);
+	return may_wait || csv_device_state(device) == CSV_DEVICE_AWAKE;
+}
+
 static bool
 handle_device(CsvClient *client, const CsvMessage *message, size_t nbytes,
 			  CsvDescriptors *descriptors, CsvServiceReply *reply)
@@ -481,6 +492,31 @@ handle_device(CsvClient *client, const CsvMessage *message, size_t nbytes,
 }
 
 static bool
+handle_ask(CsvClient *client, const CsvMessage *message, size_t nbytes,
+		   CsvDescriptors *descriptors, CsvServiceReply *reply)
+{
+	const CsvAskMessage *ask = &message->ask;
+	Pin		   *pin = find_pin(client, ask->set);
+	CsvDevice  *device = csv_device_find(ask->device);
+	int			columns;
+
+	(void) nbytes;
+	if (pin == NULL || ask->must_wait > 1)
+		return false;
+	if (device == NULL || !is_ready(device, ask->must_wait) ||
+		(columns = fcntl(csv_set_file(pin->set), F_DUPFD_CLOEXEC, 0)) < 0)
+		return reply_done(reply, CSV_MESSAGE_ASK, 0);
+	if (!csv_answer_start(device, ask->set, columns, descriptors->files[1],
+						  descriptors->files[0]))
+	{
+		close(columns);
+		return reply_done(reply, CSV_MESSAGE_ASK, 0);
+	}
+	descriptors->n = 0;
+	return reply_done(reply, CSV_MESSAGE_ASK, 1);
+}
+
+static bool
 handle_scan(CsvClient *client, const CsvMessage *message, size_t nbytes,
 			CsvDescriptors *descriptors, CsvServiceReply *reply)
 {
@@ -492,13 +528,8 @@ handle_scan(CsvClient *client, const CsvMessage *message, size_t nbytes,
 	if (scan->must_wait > 1 || scan->io_threads == 0 ||
 		scan->io_threads > CSV_MAX_THREADS)
 		return false;
-	if (device == NULL)
-		return reply_done(reply, CSV_MESSAGE_SCAN, 0);
-	if (csv_device_state(device) == CSV_DEVICE_ASLEEP)
-		csv_device_wake(device);
 	return reply_done(reply, CSV_MESSAGE_SCAN,
-					  (scan->must_wait ||
-					   csv_device_state(device) == CSV_DEVICE_AWAKE) &&
+					  device != NULL && is_ready(device, scan->must_wait) &&
 					  csv_scan_start(device, scan, descriptors->files[0]) &&
 					  csv_wire_take(descriptors) >= 0);
 }
@@ -525,6 +556,7 @@ static const struct
 	[CSV_MESSAGE_FORGET] = {handle_forget, sizeof(CsvForgetMessage), 0, false},
 	[CSV_MESSAGE_STATISTICS] = {handle_statistics, sizeof(uint32_t), 0, false},
 	[CSV_MESSAGE_DEVICE] = {handle_device, sizeof(CsvDeviceMessage), 0, false},
+	[CSV_MESSAGE_ASK] = {handle_ask, sizeof(CsvAskMessage), 2, false},
 	[CSV_MESSAGE_SCAN] = {handle_scan, sizeof(CsvScanMessage), 1, false},
 };
 

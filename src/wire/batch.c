@@ -95,6 +95,12 @@ csv_wire_batch_bytes(uint32_t ncolumns, bool answered)
 }
 
 size_t
+csv_wire_answer_bytes(void)
+{
+	return sizeof(WireAnswer) + sizeof(WireGroups);
+}
+
+size_t
 csv_wire_groups_bytes(void)
 {
 	return sizeof(WireGroups);
@@ -244,6 +250,13 @@ encode_answer(const CsvAnswer *answer, const CsvQuery *query,
 		return false;
 	put(message, &wire, sizeof(wire));
 	return encode_groups(&answer->groups, query, finder, message);
+}
+
+bool
+csv_wire_encode_answer(const CsvAnswer *answer, const CsvQuery *query,
+					   const CsvWireFinder *finder, uint8_t *message)
+{
+	return encode_answer(answer, query, finder, &message);
 }
 
 static bool
@@ -468,6 +481,17 @@ decode_answer(WireReader *reader, const CsvQuery *query, uint32_t nrows,
 	answer->held = get_bool(reader, wire.held);
 	expect(reader, !answer->held || (query->aggregates && query->nkeys > 0));
 	decode_groups(reader, query, nrows, answer->held, &answer->groups);
+}
+
+bool
+csv_wire_decode_answer(const uint8_t *message, size_t nbytes,
+					   const CsvWireBlocks *blocks, const CsvQuery *query,
+					   uint32_t nrows, CsvAnswer *answer)
+{
+	WireReader	reader = {message, nbytes, blocks, true};
+
+	decode_answer(&reader, query, nrows, answer);
+	return reader.good && reader.nbytes == 0;
 }
 
 /*

@@ -55,8 +55,12 @@ typedef struct CsvWireFinder
 	void	   *arg;
 } CsvWireFinder;
 
-/* bytes of the message for a batch, with an answer or without, and for groups */
+/*
+ * Bytes of the message for a batch, with an answer or without, for an answer alone,
+ * and for groups.
+ */
 extern size_t csv_wire_batch_bytes(uint32_t ncolumns, bool answered);
+extern size_t csv_wire_answer_bytes(void);
 extern size_t csv_wire_groups_bytes(void);
 
 /*
@@ -69,6 +73,10 @@ extern bool csv_wire_encode_batch(const CsvBatch *batch,
 								  const CsvQuery *query,
 								  const CsvWireFinder *finder,
 								  uint8_t *message);
+extern bool csv_wire_encode_answer(const CsvAnswer *answer,
+								   const CsvQuery *query,
+								   const CsvWireFinder *finder,
+								   uint8_t *message);
 extern bool csv_wire_encode_groups(const CsvPartialGroups *groups,
 								   const CsvQuery *query,
 								   const CsvWireFinder *finder,
@@ -88,6 +96,12 @@ extern bool csv_wire_decode_batch(const uint8_t *message, size_t nbytes,
 								  const CsvLayout *layout,
 								  const CsvQuery *query, CsvArray *arrays,
 								  CsvAnswer *answer, CsvBatch *batch);
+
+/* the same of an answer alone, to nrows rows */
+extern bool csv_wire_decode_answer(const uint8_t *message, size_t nbytes,
+								   const CsvWireBlocks *blocks,
+								   const CsvQuery *query, uint32_t nrows,
+								   CsvAnswer *answer);
 
 /* the same of groups that were held */
 extern bool csv_wire_decode_groups(const uint8_t *message, size_t nbytes,

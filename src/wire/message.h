@@ -75,6 +75,15 @@ typedef enum CsvMessageKind
 	CSV_MESSAGE_DEVICE,
 
 	/*
+	 * CsvAskMessage, with a socket for the answer, and a request (request.h) in a
+	 * memory file.  A CsvDoneMessage, as for a scan.  Over the socket come the answers
+	 * of the device for rows of a set that was found, each an ANSWER
+	 * (CsvBatchMessage), and END; or FAILED.  They last until it is closed.
+	 */
+	CSV_MESSAGE_ASK,
+	CSV_MESSAGE_ANSWER,
+
+	/*
 	 * CsvScanMessage, with a socket for the scan.  A CsvDoneMessage: 0, there is no
 	 * device that is awake; else all goes on over that socket, until it is closed.
 	 */
@@ -274,6 +283,15 @@ typedef struct CsvDeviceMessage
 	char		name[CSV_DEVICE_NAME_BYTES];
 } CsvDeviceMessage;
 
+typedef struct CsvAskMessage
+{
+	uint32_t	kind;
+	uint32_t	device;
+	uint32_t	must_wait;		/* for the device, if it is not awake */
+	uint32_t	unused;
+	uint64_t	set;
+} CsvAskMessage;
+
 typedef struct CsvScanMessage
 {
 	uint32_t	kind;
@@ -306,7 +324,9 @@ typedef struct CsvBatchMessage
 	uint32_t	kind;
 	uint32_t	nbytes;			/* of what follows */
 	double		read_seconds;	/* of the scan, so far */
-	uint64_t	bytes[CSV_WIRE_BATCH_BYTES / sizeof(uint64_t) - 2];
+	uint32_t	first_row;		/* of those that are answered for */
+	uint32_t	nrows;
+	uint64_t	bytes[CSV_WIRE_BATCH_BYTES / sizeof(uint64_t) - 3];
 } CsvBatchMessage;
 
 typedef enum CsvFailure
@@ -379,6 +399,7 @@ typedef union CsvMessage
 	CsvStatisticsMessage statistics;
 	CsvLimitsMessage limits;
 	CsvDeviceMessage device;
+	CsvAskMessage ask;
 	CsvScanMessage scan;
 	CsvFileMessage file;
 	CsvHeldMessage held;

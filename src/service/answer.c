@@ -1,0 +1,118 @@
+/*
+ * answer.c
+ *		A thread that has a GPU answer a query over kept columns.
+ *
+ * It sends the answer for some rows after the other, then CSV_MESSAGE_END; none, if
+ * the GPU does not answer it.  What it sends lasts until the session closes the
+ * socket.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "answer.h"
+#include "columns.h"
+#include "outlet.h"
+
+typedef struct Answering
+{
+	CsvOutlet	outlet;
+	uint64_t	set;
+	int			columns;
+	int			request;
+} Answering;
+
+/* false: the session is gone */
+static bool
+send_answers(CsvOutlet *outlet, const CsvColumnsAnswer *answers,
+			 const CsvQuery *query)
+{
+	uint32_t	end = CSV_MESSAGE_END;
+
+	csv_outlet_begin(outlet);
+	for (; answers != NULL; answers = answers->next)
+	{
+		if (!csv_wire_encode_answer(answers->answer, query, &outlet->finder,
+									(uint8_t *) outlet->reply.bytes))
+			return csv_outlet_send_failure(outlet, CSV_FAILURE_MEMORY, 0, "");
+		outlet->reply.first_row = answers->first_row;
+		outlet->reply.nrows = answers->nrows;
+		if (!csv_outlet_send_reply(outlet, CSV_MESSAGE_ANSWER,
+								   csv_wire_answer_bytes()))
+			return false;
+	}
+	return csv_outlet_send(outlet, &end, sizeof(end));
+}
+
+static void
+answer(Answering *answering, CsvStore *store, const CsvWireRequest *request)
+{
+	CsvOutlet  *outlet = &answering->outlet;
+	CsvColumnsQuestion question = {
+		answering->set, store, request->request, request->layout,
+		csv_outlet_is_left, outlet
+	};
+	CsvColumnsAnswer *answers;
+	char		reason[CSV_REASON_BYTES];
+	CsvMessage	message;
+	CsvDescriptors descriptors;
+	CsvStatus	status = csv_columns_ask(outlet->device, &question, &answers,
+										 reason, sizeof(reason));
+	bool		sent = false;
+
+	if (status == CSV_DEVICE_FAILED)
+		sent = csv_outlet_send_failure(outlet, CSV_FAILURE_DEVICE, 0, reason);
+	else if (status == CSV_OK)
+		sent = send_answers(outlet, answers, request->request->query);
+
+	/* the session says nothing more: it closes the socket */
+	if (sent && csv_outlet_receive(outlet, &message, &descriptors) > 0)
+		csv_wire_close(&descriptors);
+	csv_columns_free(outlet->device, answers);
+}
+
+static void *
+run_answering(void *arg)
+{
+	Answering  *answering = arg;
+	CsvOutlet  *outlet = &answering->outlet;
+	CsvWireRequest *request = csv_outlet_read_request(outlet,
+													  answering->request);
+	CsvStore   *store = csv_store_open(&outlet->memory, answering->columns);
+
+	if (request != NULL && request->request != NULL && store != NULL)
+		answer(answering, store, request);
+	if (store != NULL)
+		csv_store_close(store);
+	if (request != NULL)
+		csv_wire_free_request(request, &outlet->memory);
+	close(answering->columns);
+	close(answering->request);
+	csv_outlet_free(outlet);
+	free(answering);
+	return NULL;
+}
+
+bool
+csv_answer_start(CsvDevice *device, uint64_t set, int columns, int request,
+				 int socket)
+{
+	Answering  *answering = calloc(1, sizeof(Answering));
+	pthread_attr_t attributes;
+	pthread_t	thread;
+	bool		good;
+
+	if (answering == NULL)
+		return false;
+	csv_outlet_init(&answering->outlet, device, socket);
+	answering->set = set;
+	answering->columns = columns;
+	answering->request = request;
+	pthread_attr_init(&attributes);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	good = pthread_create(&thread, &attributes, run_answering, answering) == 0;
+	pthread_attr_destroy(&attributes);
+	if (!good)
+		free(answering);
+	return good;
+}

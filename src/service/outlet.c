@@ -1,0 +1,309 @@
+/*
+ * outlet.c
+ *		Sends messages and blocks to a session.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE				/* memfd_create */
+#endif
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "outlet.h"
+#include "wire/store.h"
+
+/* blocks of the outlet's own have numbers from here on */
+#define OWN_BLOCKS		UINT32_C(0x80000000)
+
+/* a block for copies is no smaller */
+#define LEAST_COPIES	((size_t) 1 << 20)
+
+/* ---- memory that the session maps, too ---- */
+
+CsvOwnBlock *
+csv_outlet_make_block(CsvOutlet *outlet, size_t nbytes)
+{
+	CsvOwnBlock   *own = calloc(1, sizeof(CsvOwnBlock));
+	int			file = csv_memory_file_create("csv_gpu_fdw scan");
+	void	   *bytes = MAP_FAILED;
+
+	if (own != NULL && file >= 0 && ftruncate(file, (off_t) nbytes) == 0 &&
+		csv_memory_file_seal(file, false))
+		bytes = mmap(NULL, nbytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	if (bytes == MAP_FAILED)
+	{
+		if (file >= 0)
+			close(file);
+		free(own);
+		return NULL;
+	}
+	own->block.number = OWN_BLOCKS + outlet->nblocks++;
+	own->block.file = file;
+	own->block.bytes = bytes;
+	own->block.nbytes = nbytes;
+	return own;
+}
+
+void
+csv_outlet_free_block(CsvOwnBlock *own)
+{
+	munmap(own->block.bytes, own->block.nbytes);
+	close(own->block.file);
+	free(own);
+}
+
+bool
+csv_outlet_use(CsvOutlet *outlet, const CsvDeviceBlock *block)
+{
+	for (uint32_t i = 0; i < outlet->nused; i++)
+		if (outlet->used[i].number == block->number)
+			return true;
+	if (outlet->nused == outlet->most_used)
+	{
+		uint32_t	most = 2 * outlet->most_used + 8;
+		CsvDeviceBlock *used = realloc(outlet->used, sizeof(*used) * most);
+
+		if (used == NULL)
+			return false;
+		outlet->used = used;
+		outlet->most_used = most;
+	}
+	outlet->used[outlet->nused++] = *block;
+	return true;
+}
+
+/* for CsvWireFinder */
+static bool
+find_bytes(void *arg, const void *bytes, size_t nbytes, uint32_t *number,
+		   uint64_t *offset)
+{
+	CsvOutlet  *outlet = arg;
+	CsvDeviceBlock block;
+
+	if (!csv_device_find_block(outlet->device, bytes, nbytes, &block))
+	{
+		CsvOwnBlock   *own = outlet->copies;
+
+		while (own != NULL &&
+			   ((const uint8_t *) bytes < own->block.bytes ||
+				(size_t) ((const uint8_t *) bytes - own->block.bytes) + nbytes >
+				own->block.nbytes))
+			own = own->next;
+		if (own == NULL)
+			return false;
+		block = own->block;
+	}
+	*number = block.number;
+	*offset = (uint64_t) ((const uint8_t *) bytes - block.bytes);
+	return csv_outlet_use(outlet, &block);
+}
+
+static void *
+make_room(void *arg, size_t nbytes)
+{
+	CsvOutlet  *outlet = arg;
+	CsvOwnBlock   *own = outlet->copies;
+	size_t		size = (nbytes + 63) / 64 * 64;
+	void	   *room;
+
+	while (own != NULL && own->block.nbytes - own->used < size)
+		own = own->next;
+	if (own == NULL)
+	{
+		own = csv_outlet_make_block(outlet, size < LEAST_COPIES ? LEAST_COPIES : size);
+		if (own == NULL)
+			return NULL;
+		own->next = outlet->copies;
+		outlet->copies = own;
+	}
+	room = own->block.bytes + own->used;
+	own->used += size;
+	return room;
+}
+
+/* ---- messages ---- */
+
+static bool
+wait_for(const CsvOutlet *outlet, short what)
+{
+	struct pollfd ready = {outlet->socket, what, 0};
+
+	return poll(&ready, 1, -1) >= 0 || errno == EINTR;
+}
+
+static bool
+send_message(const CsvOutlet *outlet, const void *message, size_t nbytes,
+			 const CsvDescriptors *descriptors)
+{
+	while (!csv_wire_send(outlet->socket, message, nbytes, descriptors))
+		if (errno != EAGAIN || !wait_for(outlet, POLLOUT))
+			return false;
+	return true;
+}
+
+size_t
+csv_outlet_receive(CsvOutlet *outlet, CsvMessage *message,
+				   CsvDescriptors *descriptors)
+{
+	ssize_t		nbytes;
+
+	while ((nbytes = csv_wire_receive(outlet->socket, message, sizeof(*message),
+									  descriptors)) < 0)
+		if (errno != EAGAIN || !wait_for(outlet, POLLIN))
+			return 0;
+	return (size_t) nbytes;
+}
+
+bool
+csv_outlet_is_left(void *arg)
+{
+	const CsvOutlet *outlet = arg;
+	char		byte;
+
+	return recv(outlet->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+static bool
+is_known(const CsvOutlet *outlet, uint32_t number)
+{
+	for (uint32_t i = 0; i < outlet->nknown; i++)
+		if (outlet->known[i] == number)
+			return true;
+	return false;
+}
+
+/* blocks that are new to the session go before the message that speaks of them */
+static bool
+send_blocks(CsvOutlet *outlet)
+{
+	for (uint32_t i = 0; i < outlet->nused; i++)
+	{
+		const CsvDeviceBlock *block = &outlet->used[i];
+		CsvDescriptors with = {1, {block->file}};
+		CsvBlockMessage message = {
+			CSV_MESSAGE_BLOCK, block->number, block->nbytes
+		};
+
+		if (is_known(outlet, block->number))
+			continue;
+		if (outlet->nknown == outlet->capacity)
+		{
+			uint32_t	capacity = 2 * outlet->capacity + 16;
+			uint32_t   *known = realloc(outlet->known,
+										sizeof(uint32_t) * capacity);
+
+			if (known == NULL)
+				return false;
+			outlet->known = known;
+			outlet->capacity = capacity;
+		}
+		outlet->known[outlet->nknown++] = block->number;
+		if (!send_message(outlet, &message, sizeof(message), &with))
+			return false;
+	}
+	return true;
+}
+
+bool
+csv_outlet_send(CsvOutlet *outlet, const void *message, size_t nbytes)
+{
+	return send_blocks(outlet) && send_message(outlet, message, nbytes, NULL);
+}
+
+bool
+csv_outlet_send_reply(CsvOutlet *outlet, uint32_t kind, size_t nbytes)
+{
+	outlet->reply.kind = kind;
+	outlet->reply.nbytes = (uint32_t) nbytes;
+	return csv_outlet_send(outlet, &outlet->reply,
+						   offsetof(CsvBatchMessage, bytes) + nbytes);
+}
+
+bool
+csv_outlet_send_failure(CsvOutlet *outlet, CsvFailure failure, int error,
+						const char *reason)
+{
+	CsvFailedMessage message;
+
+	memset(&message, 0, sizeof(message));
+	message.kind = CSV_MESSAGE_FAILED;
+	message.failure = failure;
+	message.error = error;
+	snprintf(message.reason, sizeof(message.reason), "%s", reason);
+	return send_message(outlet, &message, sizeof(message), NULL);
+}
+
+void
+csv_outlet_begin(CsvOutlet *outlet)
+{
+	outlet->nused = 0;
+	for (CsvOwnBlock *own = outlet->copies; own != NULL; own = own->next)
+		own->used = 0;
+}
+
+CsvWireRequest *
+csv_outlet_read_request(CsvOutlet *outlet, int file)
+{
+	int64_t		nbytes = csv_memory_file_size(file, true);
+	CsvWireRequest *request = NULL;
+	void	   *bytes;
+
+	if (nbytes <= 0 || (uint64_t) nbytes > CSV_WIRE_MOST_BYTES)
+		return NULL;
+	bytes = mmap(NULL, (size_t) nbytes, PROT_READ, MAP_SHARED, file, 0);
+	if (bytes == MAP_FAILED)
+		return NULL;
+	(void) csv_wire_decode_request(bytes, (size_t) nbytes, &outlet->memory,
+								   &request);
+	munmap(bytes, (size_t) nbytes);
+	return request;
+}
+
+/* ---- begin and end ---- */
+
+static void *
+outlet_alloc(void *owner, size_t nbytes)
+{
+	(void) owner;
+	return malloc(nbytes);
+}
+
+static void
+outlet_free(void *owner, void *memory)
+{
+	(void) owner;
+	free(memory);
+}
+
+void
+csv_outlet_init(CsvOutlet *outlet, CsvDevice *device, int socket)
+{
+	memset(outlet, 0, sizeof(*outlet));
+	outlet->device = device;
+	outlet->socket = socket;
+	outlet->memory.alloc = outlet_alloc;
+	outlet->memory.free = outlet_free;
+	outlet->finder.find = find_bytes;
+	outlet->finder.make_room = make_room;
+	outlet->finder.arg = outlet;
+}
+
+void
+csv_outlet_free(CsvOutlet *outlet)
+{
+	while (outlet->copies != NULL)
+	{
+		CsvOwnBlock *next = outlet->copies->next;
+
+		csv_outlet_free_block(outlet->copies);
+		outlet->copies = next;
+	}
+	free(outlet->known);
+	free(outlet->used);
+	close(outlet->socket);
+}
