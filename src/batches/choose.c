@@ -217,6 +217,19 @@ csv_engine_no_gpu(const CsvSettings *settings)
 			 errhint("Set csv_gpu_fdw.engine to auto or cpu to read on the CPU.")));
 }
 
+bool
+csv_engine_wants_gpu(const CsvSettings *settings, int64 nbytes)
+{
+	CsvDeviceState state;
+
+	if (!is_for_gpu(settings, nbytes, 1, &state))
+		return false;
+	if (settings->engine == CSV_ENGINE_CUDA || state == CSV_DEVICE_AWAKE)
+		return true;
+	csv_gpu_wake(settings->device);
+	return false;
+}
+
 void
 csv_engine_gpu_failed(void)
 {

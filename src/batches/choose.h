@@ -46,6 +46,13 @@ extern void csv_engine_open_alone(CsvOpenEngine *open,
 extern bool csv_engine_may_take_over(CsvOpenEngine *open,
 									 const CsvSettings *settings, int64 nbytes);
 
+/*
+ * Is a GPU to evaluate queries over the resident columns of a file of so many
+ * bytes?  Under 'auto' only one that is awake; one that may be worth it wakes up
+ * meanwhile.
+ */
+extern bool csv_engine_wants_gpu(const CsvSettings *settings, int64 nbytes);
+
 /* the GPU failed: 'auto' does without it for the rest of the session */
 extern void csv_engine_gpu_failed(void);
 

@@ -429,9 +429,9 @@ ask_gpu(CsvEvaluation *evaluation, const CsvKept *kept)
 	evaluation->request.may_hold = false;
 	evaluation->answer = csv_resident_ask(csv_kept_columns(kept),
 										  &layout->table->settings,
+										  &layout->table->reader,
 										  &evaluation->request,
-										  &layout->layout,
-										  csv_kept_places(kept));
+										  &layout->layout);
 	if (evaluation->answer != NULL)
 	{
 		if (evaluation->answered_by != NULL)

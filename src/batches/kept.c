@@ -295,12 +295,6 @@ csv_kept_map(const CsvKept *kept, const CsvResidentBatch *from, CsvBatch *batch,
 		arrays[i] = from->batch.arrays[kept->places[i]];
 }
 
-const uint32_t *
-csv_kept_places(const CsvKept *kept)
-{
-	return kept->places;
-}
-
 /* ---- keeping them ---- */
 
 void

@@ -36,9 +36,6 @@ extern const CsvResidentBatch *csv_kept_next(CsvKept *kept, CsvBatch *batch);
 extern void csv_kept_map(const CsvKept *kept, const CsvResidentBatch *from,
 						 CsvBatch *batch, CsvArray *arrays);
 
-/* where the layout's columns are among the kept ones */
-extern const uint32_t *csv_kept_places(const CsvKept *kept);
-
 /*
  * Copy the batches of the file that csv_kept_find() has not found, as far as
  * there is room: from now on, one after the other, and to the end of the file,

@@ -204,11 +204,11 @@ csv_resident_dialect(const CsvResident *resident)
 	return csv_store_dialect(resident->store);
 }
 
-uint64
-csv_resident_number(const CsvResident *resident, uint64 *connection)
+bool
+csv_resident_number(const CsvResident *resident, uint64_t *number)
 {
-	*connection = resident->connection;
-	return resident->set;
+	*number = resident->set;
+	return resident->connection == csv_service_connection();
 }
 
 int64

@@ -90,9 +90,11 @@ extern CsvResidentGrouping *csv_resident_grouping(CsvResident *resident,
 												  const CsvGroupingKey *keys,
 												  int nkeys);
 
-/* what tells columns that were found from others */
-extern uint64 csv_resident_number(const CsvResident *resident,
-								  uint64 *connection);
+/*
+ * The program's number for columns that were found; false if it is not the one any
+ * more that has them.
+ */
+extern bool csv_resident_number(const CsvResident *resident, uint64_t *number);
 
 extern int64 csv_resident_nrows(const CsvResident *resident);
 extern int64 csv_resident_file_size(const CsvResident *resident);

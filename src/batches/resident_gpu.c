@@ -4,33 +4,228 @@
  */
 #include "postgres.h"
 
+#include <unistd.h>
+
 #include "miscadmin.h"
+#include "utils/memutils.h"
 
+#include "batches/inlet.h"
 #include "batches/resident_gpu.h"
-#include "table/source.h"
 
+/* an answer about rows from first_row on */
+typedef struct Slice
+{
+	uint32_t	first_row;
+	CsvAnswer	answer;
+} Slice;
+
+struct CsvResidentAnswer
+{
+	CsvInlet   *inlet;			/* which has what slices point to */
+	bool		aggregates;
+	int			nslices;
+	int			capacity;
+	Slice	   *slices;
+
+	/* the selection of all slices */
+	uint32_t	nselected;
+	uint32_t   *selected;
+	uint8_t    *careful;
+	bool		any_careful;
+	uint32_t	ndropped;
+
+	/* where csv_resident_select() is */
+	uint32_t	row;
+	uint32_t	position;
+};
+
+static void
+warn_of_failure(const char *reason)
+{
+	ereport(WARNING,
+			(errcode(ERRCODE_WARNING),
+			 errmsg("GPU failed while evaluating resident columns: %s", reason),
+			 errdetail("The CPU evaluates them, and reads further scans of this session where the choice is automatic.")));
+}
+
+/* have the program answer it; NULL: it does not */
+static CsvInlet *
+open_inlet(const CsvResident *resident, const CsvSettings *settings,
+		   const CsvReaderOptions *reader, const CsvRequest *request,
+		   const CsvLayout *layout)
+{
+	CsvAskMessage message;
+	CsvInlet   *volatile inlet = NULL;
+	int			file;
+
+	memset(&message, 0, sizeof(message));
+	message.kind = CSV_MESSAGE_ASK;
+	message.device = (uint32) settings->device;
+	message.must_wait = settings->engine == CSV_ENGINE_CUDA;
+	if (!csv_resident_number(resident, &message.set))
+		return NULL;
+	file = csv_request_file(&csv_resident_dialect(resident)->opt, reader, layout,
+							request);
+	if (file < 0)
+		return NULL;
+	PG_TRY();
+	{
+		inlet = csv_inlet_open(&message, sizeof(message), file);
+	}
+	PG_FINALLY();
+	{
+		close(file);
+	}
+	PG_END_TRY();
+	return inlet;
+}
+
+/* all slices; CSV_END, or why not */
+static CsvStatus
+receive_slices(CsvResidentAnswer *answer, const CsvQuery *query, uint32_t nrows)
+{
+	uint32_t	row = 0;
+
+	for (;;)
+	{
+		const CsvBatchMessage *message;
+		CsvStatus	status = csv_inlet_receive(answer->inlet, CSV_MESSAGE_ANSWER,
+											   NULL, NULL, &message);
+		Slice	   *slice;
+
+		if (status == CSV_END && row != nrows && row != 0)
+			return csv_inlet_fail(answer->inlet, "csv_gpu_service did not answer for all rows");
+		if (status != CSV_OK)
+			return status;
+		if (answer->nslices == answer->capacity)
+		{
+			answer->capacity *= 2;
+			answer->slices = repalloc(answer->slices, sizeof(Slice) *
+									  answer->capacity);
+		}
+		slice = &answer->slices[answer->nslices];
+		if (message->first_row != row || message->nrows > nrows - row ||
+			!csv_wire_decode_answer((const uint8_t *) message->bytes,
+									message->nbytes,
+									csv_inlet_blocks(answer->inlet), query,
+									message->nrows, &slice->answer))
+			return csv_inlet_fail(answer->inlet, "csv_gpu_service sent an answer that is not as it should be");
+		slice->first_row = row;
+		answer->nslices++;
+		row += message->nrows;
+	}
+}
+
+/* put the slices' selections together */
+static void
+join_selections(CsvResidentAnswer *answer)
+{
+	uint32_t	n = 0;
+
+	for (int i = 0; i < answer->nslices; i++)
+	{
+		const CsvSelection *selection = &answer->slices[i].answer.selection;
+
+		answer->nselected += selection->nrows;
+		answer->any_careful |= selection->any_careful;
+		answer->ndropped += selection->ndropped;
+	}
+	answer->selected = palloc_extended(sizeof(uint32_t) *
+									   ((size_t) answer->nselected + 1),
+									   MCXT_ALLOC_HUGE);
+	answer->careful = palloc_extended((size_t) answer->nselected + 1,
+									  MCXT_ALLOC_HUGE);
+	for (int i = 0; i < answer->nslices; i++)
+	{
+		const CsvSelection *selection = &answer->slices[i].answer.selection;
+
+		for (uint32_t k = 0; k < selection->nrows; k++, n++)
+		{
+			answer->selected[n] = answer->slices[i].first_row +
+				selection->rows[k];
+			answer->careful[n] = selection->careful[k];
+		}
+	}
+}
 
 CsvResidentAnswer *
 csv_resident_ask(CsvResident *resident, const CsvSettings *settings,
-				 const CsvRequest *request, const CsvLayout *layout,
-				 const uint32_t *places)
+				 const CsvReaderOptions *reader, const CsvRequest *request,
+				 const CsvLayout *layout)
 {
+	int64		nrows = csv_resident_nrows(resident);
+	CsvResidentAnswer *answer;
+	CsvInlet   *inlet;
+	CsvStatus	status;
+
+	if (nrows == 0 || nrows > PG_INT32_MAX ||
+		!csv_engine_wants_gpu(settings, csv_resident_file_size(resident)))
+		return NULL;
+	inlet = open_inlet(resident, settings, reader, request, layout);
+	if (inlet == NULL)
+		return NULL;
+	answer = palloc0(sizeof(CsvResidentAnswer));
+	answer->inlet = inlet;
+	answer->aggregates = request->query->aggregates;
+	answer->capacity = 4;
+	answer->slices = palloc(sizeof(Slice) * answer->capacity);
+	status = receive_slices(answer, request->query, (uint32_t) nrows);
+	if (status == CSV_DEVICE_FAILED)
+	{
+		csv_engine_gpu_failed();
+		warn_of_failure(csv_inlet_reason(inlet));
+	}
+	if (status == CSV_END && answer->nslices > 0)
+	{
+		join_selections(answer);
+		return answer;
+	}
+	csv_resident_answer_free(answer);
 	return NULL;
 }
 
 void
 csv_resident_answer_free(CsvResidentAnswer *answer)
 {
+	csv_inlet_close(answer->inlet);
+	if (answer->selected != NULL)
+	{
+		pfree(answer->selected);
+		pfree(answer->careful);
+	}
+	pfree(answer->slices);
+	pfree(answer);
 }
+
+/* ---- what it says ---- */
 
 CsvStatus
 csv_resident_merge(const CsvResidentAnswer *answer, CsvEvaluator *evaluator)
 {
-	return CSV_OK;
+	CsvStatus	status = CSV_OK;
+
+	for (int i = 0; i < answer->nslices && status == CSV_OK; i++)
+		status = csv_evaluator_merge(evaluator,
+									 &answer->slices[i].answer.groups);
+	return status;
 }
 
 void
 csv_resident_select(CsvResidentAnswer *answer, uint32_t nrows,
 					CsvSelection *selection)
 {
+	uint32_t	first = answer->position;
+	uint32_t	end = answer->row + nrows;
+
+	while (answer->position < answer->nselected &&
+		   answer->selected[answer->position] < end)
+		answer->selected[answer->position++] -= answer->row;
+	memset(selection, 0, sizeof(*selection));
+	selection->nrows = answer->position - first;
+	selection->rows = answer->selected + first;
+	selection->careful = answer->careful + first;
+	selection->any_careful = answer->any_careful;
+	selection->ndropped = !answer->aggregates ? nrows - selection->nrows :
+		answer->row == 0 ? answer->ndropped : 0;
+	answer->row = end;
 }

@@ -19,16 +19,15 @@
 typedef struct CsvResidentAnswer CsvResidentAnswer;
 
 /*
- * Ask it; `places` says where the layout's columns are among the resident ones.
- * NULL where the question is not one for it, or there is no device to be had
+ * Ask it; of the reader's options, those of records count.  NULL where the question is not one for it, or there is no device to be had
  * (now): the batches are evaluated one by one then.  Allocated in the current
  * memory context, holds memory beside it.  Interrupts are honoured.
  */
 extern CsvResidentAnswer *csv_resident_ask(CsvResident *resident,
 										   const CsvSettings *settings,
+										   const CsvReaderOptions *reader,
 										   const CsvRequest *request,
-										   const CsvLayout *layout,
-										   const uint32_t *places);
+										   const CsvLayout *layout);
 extern void csv_resident_answer_free(CsvResidentAnswer *answer);
 
 /* add its groups, of all rows, to an evaluator's: CSV_OK or CSV_NO_MEMORY */

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "answer.h"
-#include "columns.h"
+#include "ask.h"
 #include "outlet.h"
 
 typedef struct Answering
@@ -56,7 +56,7 @@ answer(Answering *answering, CsvStore *store, const CsvWireRequest *request)
 	char		reason[CSV_REASON_BYTES];
 	CsvMessage	message;
 	CsvDescriptors descriptors;
-	CsvStatus	status = csv_columns_ask(outlet->device, &question, &answers,
+	CsvStatus	status = csv_device_ask(outlet->device, &question, &answers,
 										 reason, sizeof(reason));
 	bool		sent = false;
 
@@ -68,7 +68,7 @@ answer(Answering *answering, CsvStore *store, const CsvWireRequest *request)
 	/* the session says nothing more: it closes the socket */
 	if (sent && csv_outlet_receive(outlet, &message, &descriptors) > 0)
 		csv_wire_close(&descriptors);
-	csv_columns_free(outlet->device, answers);
+	csv_answers_free(outlet->device, answers);
 }
 
 static void *

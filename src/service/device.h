@@ -27,7 +27,7 @@ extern const CsvEngine *csv_device_open_engine(CsvDevice *device,
 											   void **engine, char *reason,
 											   size_t reason_size);
 
-/* for columns.c */
+/* for ask.c */
 struct CsvSession;
 extern struct CsvSession *csv_device_session(CsvDevice *device);
 extern int	csv_device_number(const CsvDevice *device);

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "columns.h"
+#include "ask.h"
 #include "register.h"
 #include "wire/store.h"
 
@@ -165,7 +165,7 @@ free_set(CsvSets *all, CsvSet *set)
 {
 	all->nbytes -= set->nbytes;
 	all->ndescriptors -= 1 + set->ngroupings;
-	csv_columns_forget(set->number);
+	csv_device_forget(set->number);
 	for (int i = 0; i < set->ngroupings; i++)
 		close(set->groupings[i].file);
 	close(set->file);

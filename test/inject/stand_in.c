@@ -214,3 +214,99 @@ const CsvEngine csv_cuda_engine = {
 	.noutputs = 1,
 	.set_query = set_query,
 };
+
+bool
+csv_cuda_wake(CsvSession *session, int device, char *reason, size_t reason_size)
+{
+	(void) reason;
+	(void) reason_size;
+	return csv_cuda_start(session, device);
+}
+
+bool
+csv_cuda_columns_may_be(const CsvSession *session, uint64_t nbytes,
+						uint64_t memory_limit)
+{
+	(void) session;
+	(void) nbytes;
+	(void) memory_limit;
+	return false;
+}
+
+CsvCudaColumns *
+csv_cuda_columns_create(CsvSession *session, uint32_t ncolumns, uint32_t nrows)
+{
+	(void) session;
+	(void) ncolumns;
+	(void) nrows;
+	return malloc(1);
+}
+
+void
+csv_cuda_columns_free(CsvCudaColumns *columns)
+{
+	free(columns);
+}
+
+uint64_t
+csv_cuda_columns_bytes(const CsvCudaColumns *columns)
+{
+	(void) columns;
+	return 0;
+}
+
+uint32_t
+csv_cuda_columns_filled(const CsvCudaColumns *columns, uint32_t part)
+{
+	(void) columns;
+	(void) part;
+	return 0;
+}
+
+bool
+csv_cuda_columns_add(CsvCudaColumns *columns, uint32_t part, uint32_t first_row,
+					 uint32_t width, const uint8_t *source,
+					 uint32_t source_width, uint32_t nrows,
+					 uint64_t memory_limit, char *reason, size_t reason_size)
+{
+	(void) columns, (void) part, (void) first_row, (void) width, (void) source;
+	(void) source_width, (void) nrows, (void) memory_limit, (void) reason;
+	(void) reason_size;
+	return false;
+}
+
+bool
+csv_cuda_question_needs(const CsvCudaQuestion *question, uint32_t column,
+						bool statuses)
+{
+	(void) question;
+	(void) column;
+	return !statuses;
+}
+
+bool
+csv_cuda_question_fits(const CsvSession *session,
+					   const CsvCudaQuestion *question)
+{
+	(void) session;
+	(void) question;
+	return true;
+}
+
+CsvStatus
+csv_cuda_columns_answer(CsvCudaColumns *columns, const CsvCudaQuestion *question,
+						uint32_t first_row, uint32_t *nrows, CsvAnswer **answer,
+						char *reason, size_t reason_size)
+{
+	(void) columns, (void) question, (void) first_row, (void) nrows;
+	(void) reason, (void) reason_size;
+	*answer = NULL;
+	return CSV_OK;
+}
+
+void
+csv_cuda_answer_free(CsvSession *session, CsvAnswer *answer)
+{
+	(void) session;
+	(void) answer;
+}

@@ -1,5 +1,5 @@
 /*
- * columns.c
+ * ask.c
  *		Has a GPU answer queries over kept columns.
  */
 #include <pthread.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/queue.h>
 
-#include "columns.h"
+#include "ask.h"
 
 #ifdef CSV_WITH_CUDA
 
@@ -273,7 +273,7 @@ ask(Asking *asking, CsvColumnsAnswer **answers, bool *whole)
 }
 
 CsvStatus
-csv_columns_ask(CsvDevice *device, const CsvColumnsQuestion *question,
+csv_device_ask(CsvDevice *device, const CsvColumnsQuestion *question,
 				CsvColumnsAnswer **answers, char *reason, size_t reason_size)
 {
 	uint32_t	nkept = csv_store_layout(question->store)->ncolumns;
@@ -318,14 +318,14 @@ csv_columns_ask(CsvDevice *device, const CsvColumnsQuestion *question,
 	free(asking.widths);
 	if (!whole)
 	{
-		csv_columns_free(device, *answers);
+		csv_answers_free(device, *answers);
 		*answers = NULL;
 	}
 	return status;
 }
 
 void
-csv_columns_free(CsvDevice *device, CsvColumnsAnswer *answers)
+csv_answers_free(CsvDevice *device, CsvColumnsAnswer *answers)
 {
 	while (answers != NULL)
 	{
@@ -338,7 +338,7 @@ csv_columns_free(CsvDevice *device, CsvColumnsAnswer *answers)
 }
 
 void
-csv_columns_forget(uint64_t set)
+csv_device_forget(uint64_t set)
 {
 	Copy	   *which = calloc(1, sizeof(Copy));
 
@@ -355,7 +355,7 @@ csv_columns_forget(uint64_t set)
 }
 
 bool
-csv_columns_exist(uint64_t set)
+csv_device_has(uint64_t set)
 {
 	Copy	   *copy;
 	bool		exist;
@@ -370,7 +370,7 @@ csv_columns_exist(uint64_t set)
 #else							/* there are none */
 
 CsvStatus
-csv_columns_ask(CsvDevice *device, const CsvColumnsQuestion *question,
+csv_device_ask(CsvDevice *device, const CsvColumnsQuestion *question,
 				CsvColumnsAnswer **answers, char *reason, size_t reason_size)
 {
 	(void) device;
@@ -382,20 +382,20 @@ csv_columns_ask(CsvDevice *device, const CsvColumnsQuestion *question,
 }
 
 void
-csv_columns_free(CsvDevice *device, CsvColumnsAnswer *answers)
+csv_answers_free(CsvDevice *device, CsvColumnsAnswer *answers)
 {
 	(void) device;
 	(void) answers;
 }
 
 void
-csv_columns_forget(uint64_t set)
+csv_device_forget(uint64_t set)
 {
 	(void) set;
 }
 
 bool
-csv_columns_exist(uint64_t set)
+csv_device_has(uint64_t set)
 {
 	(void) set;
 	return false;

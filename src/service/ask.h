@@ -1,13 +1,13 @@
 /*
- * columns.h
+ * ask.h
  *		Kept columns on a GPU, and what it says of their rows.
  *
  * The columns that a query reads are copied to the device the first time, and stay
  * there as long as nothing else needs the memory.  The device then says of all rows
  * of a file at once which of them come out, and what the groups of the others are.
  */
-#ifndef CSV_DEVICE_COLUMNS_H
-#define CSV_DEVICE_COLUMNS_H
+#ifndef CSV_ASK_H
+#define CSV_ASK_H
 
 #include "device.h"
 #include "query/query.h"
@@ -38,14 +38,14 @@ typedef struct CsvColumnsAnswer
  * memory for the columns.  Else CSV_INTERRUPTED, or CSV_DEVICE_FAILED with a message
  * in `reason`.
  */
-extern CsvStatus csv_columns_ask(CsvDevice *device,
+extern CsvStatus csv_device_ask(CsvDevice *device,
 								 const CsvColumnsQuestion *question,
 								 CsvColumnsAnswer **answers, char *reason,
 								 size_t reason_size);
-extern void csv_columns_free(CsvDevice *device, CsvColumnsAnswer *answers);
+extern void csv_answers_free(CsvDevice *device, CsvColumnsAnswer *answers);
 
 /* columns that are not kept any more; and are there any of these on a device? */
-extern void csv_columns_forget(uint64_t set);
-extern bool csv_columns_exist(uint64_t set);
+extern void csv_device_forget(uint64_t set);
+extern bool csv_device_has(uint64_t set);
 
-#endif							/* CSV_DEVICE_COLUMNS_H */
+#endif							/* CSV_ASK_H */
