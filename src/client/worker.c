@@ -234,7 +234,7 @@ close_from(int first)
 
 /* become the program; does not return */
 static void
-become_program(const Given *given, pid_t parent, int failed)
+become_program(Given *given, pid_t parent, int failed)
 {
 	const int	wanted[] = {
 		[0] = given->listen,
@@ -244,7 +244,7 @@ become_program(const Given *given, pid_t parent, int failed)
 		[4] = failed
 	};
 	int			high[lengthof(wanted)];
-	char	   *argv[] = {(char *) given->path, NULL};
+	char	   *argv[] = {given->path, NULL};
 	int			error;
 	ssize_t		n;
 
@@ -275,7 +275,7 @@ become_program(const Given *given, pid_t parent, int failed)
 
 /* ERROR where it cannot be */
 static void
-start_program(const Given *given)
+start_program(Given *given)
 {
 	sigset_t	all;
 	sigset_t	before;

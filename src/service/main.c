@@ -42,7 +42,7 @@ typedef struct Program
 {
 	CsvService *service;
 	int			poll;
-	LIST_HEAD(, Connection) connections;
+	LIST_HEAD(Connections, Connection) connections;
 	time_t		last_asked;
 	time_t		idle_seconds;
 } Program;

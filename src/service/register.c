@@ -48,7 +48,7 @@ struct CsvSet
 	int			file;
 	int			ngroupings;
 	Grouping	groupings[MOST_GROUPINGS];
-	TAILQ_HEAD(, User) users;
+	TAILQ_HEAD(Users, User) users;
 	int			nusers;
 	int			npins;
 	bool		listed;			/* else it goes with its last pin */
@@ -58,8 +58,8 @@ struct CsvSet
 struct CsvSets
 {
 	TAILQ_HEAD(CsvSetList, CsvSet) sets;	/* the one used last in front */
-	LIST_HEAD(, CsvSet) of_file[NUM_LISTS];
-	LIST_HEAD(, User) of_name[NUM_LISTS];
+	LIST_HEAD(SetsOfFile, CsvSet) of_file[NUM_LISTS];
+	LIST_HEAD(UsersOfName, User) of_name[NUM_LISTS];
 	uint64_t	limit;
 	uint64_t	nbytes;			/* of sets, listed or not, and what is promised */
 	uint64_t	nsets;			/* ever made */
@@ -186,8 +186,11 @@ drop_user(CsvSet *set, User *user)
 static void
 drop_set(CsvSets *all, CsvSet *set)
 {
-	while (!TAILQ_EMPTY(&set->users))
-		drop_user(set, TAILQ_FIRST(&set->users));
+	for (User *user = TAILQ_FIRST(&set->users), *next; user != NULL; user = next)
+	{
+		next = TAILQ_NEXT(user, of_set);
+		drop_user(set, user);
+	}
 	TAILQ_REMOVE(&all->sets, set, by_use);
 	LIST_REMOVE(set, of_file);
 	set->listed = false;
@@ -223,8 +226,11 @@ shrink_to(CsvSets *all, uint64_t nbytes, long ndescriptors)
 void
 csv_register_free(CsvSets *all)
 {
-	while (!TAILQ_EMPTY(&all->sets))
-		drop_set(all, TAILQ_FIRST(&all->sets));
+	for (CsvSet *set = TAILQ_FIRST(&all->sets), *next; set != NULL; set = next)
+	{
+		next = TAILQ_NEXT(set, by_use);
+		drop_set(all, set);
+	}
 	free(all);
 }
 
@@ -298,9 +304,9 @@ answers(const CsvWanted *has, bool has_bad_values, const CsvWanted *wanted)
 	return true;
 }
 
-const CsvSet *
-csv_register_look(const CsvSets *all, const CsvFileIdentity *file,
-				  const CsvWanted *wanted)
+static CsvSet *
+find_set(const CsvSets *all, const CsvFileIdentity *file,
+		 const CsvWanted *wanted)
 {
 	CsvSet	   *set;
 
@@ -309,6 +315,13 @@ csv_register_look(const CsvSets *all, const CsvFileIdentity *file,
 			answers(set->wanted, set->has_bad_values, wanted))
 			return set;
 	return NULL;
+}
+
+const CsvSet *
+csv_register_look(const CsvSets *all, const CsvFileIdentity *file,
+				  const CsvWanted *wanted)
+{
+	return find_set(all, file, wanted);
 }
 
 /* sets of the file as it was before, whoever uses them */
@@ -381,7 +394,7 @@ csv_register_find(CsvSets *all, const CsvFileIdentity *file,
 
 	drop_changed(all, file);
 	leave_replaced(all, file, user);
-	set = (CsvSet *) csv_register_look(all, file, wanted);
+	set = find_set(all, file, wanted);
 	if (set == NULL)
 		return NULL;
 	set->npins++;
@@ -433,7 +446,9 @@ replace_others(CsvSets *all, CsvSet *set)
 			User	   *user;
 
 			TAILQ_FOREACH(user, &other->users, of_set)
+			{
 				add_user(all, set, &user->name);
+			}
 			drop_set(all, other);
 		}
 		other = next;
@@ -491,7 +506,7 @@ csv_set_add_grouping(CsvSets *all, CsvSet *set,
 					 const CsvGroupingMessage *keys, int file)
 {
 	int64_t		nbytes = csv_memory_file_size(file, false);
-	bool		may_add;
+	bool		may_add = false;
 
 	if (nbytes < 0 || (uint64_t) nbytes != sizeof(uint32_t) * (set->nrows + 1) ||
 		csv_set_grouping(all, set, keys, &may_add) >= 0 || !may_add)
@@ -544,6 +559,7 @@ csv_register_list(const CsvSets *all, uint32_t database, int file)
 	User	   *user;
 
 	TAILQ_FOREACH(set, &all->sets, by_use)
+	{
 		TAILQ_FOREACH(user, &set->users, of_set)
 		{
 			if (user->name.database != database)
@@ -552,6 +568,7 @@ csv_register_list(const CsvSets *all, uint32_t database, int file)
 				return -1;
 			n++;
 		}
+	}
 	return n;
 }
 

@@ -48,9 +48,9 @@ struct CsvClient
 {
 	CsvService *service;
 	bool		is_known;		/* has said hello */
-	LIST_HEAD(, Pin) pins;
+	LIST_HEAD(Pins, Pin) pins;
 	int			npins;
-	LIST_HEAD(, Promise) promises;
+	LIST_HEAD(Promises, Promise) promises;
 	int			npromises;
 };
 
@@ -134,10 +134,17 @@ drop_promise(CsvClient *client, Promise *promise)
 void
 csv_client_free(CsvClient *client)
 {
-	while (!LIST_EMPTY(&client->pins))
-		drop_pin(client, LIST_FIRST(&client->pins));
-	while (!LIST_EMPTY(&client->promises))
-		drop_promise(client, LIST_FIRST(&client->promises));
+	for (Pin *pin = LIST_FIRST(&client->pins), *next; pin != NULL; pin = next)
+	{
+		next = LIST_NEXT(pin, of_client);
+		drop_pin(client, pin);
+	}
+	for (Promise *promise = LIST_FIRST(&client->promises), *next;
+		 promise != NULL; promise = next)
+	{
+		next = LIST_NEXT(promise, of_client);
+		drop_promise(client, promise);
+	}
 	free(client);
 }
 

@@ -42,7 +42,7 @@ bool
 csv_wire_send(int socket, const void *message, size_t nbytes,
 			  const CsvDescriptors *descriptors)
 {
-	struct iovec part = {(void *) message, nbytes};
+	struct iovec part = {(void *) (uintptr_t) message, nbytes};
 	struct msghdr head = {.msg_iov = &part,.msg_iovlen = 1};
 	Control		control;
 	ssize_t		n;

@@ -500,7 +500,7 @@ struct CsvStore
 };
 
 /* where n entries are; NULL if they are not all in the file */
-static const void *
+static void *
 entries_at(const CsvStore *store, uint64_t offset, uint64_t n, size_t size)
 {
 	if (offset % sizeof(uint64_t) != 0 || offset > store->nbytes ||
@@ -647,10 +647,10 @@ map_arrays(const CsvStore *store, const StoredBatch *head,
 		array->all_ok = stored[i].status == 0;
 		if (array->stride < least || array->stride % (least < 4 ? least : 4) != 0)
 			return false;
-		array->values = (uint8_t *) entries_at(store, stored[i].values,
-											   head->nrows, array->stride);
+		array->values = entries_at(store, stored[i].values, head->nrows,
+								   array->stride);
 		array->status = array->all_ok ? NULL :
-			(uint8_t *) entries_at(store, stored[i].status, head->nrows, 1);
+			entries_at(store, stored[i].status, head->nrows, 1);
 		if (array->values == NULL ||
 			(array->status == NULL && (!array->all_ok || array->any_slow)))
 			return false;
@@ -683,8 +683,8 @@ csv_store_batch(const CsvStore *store, uint32_t number, CsvArray *arrays,
 	batch->nbytes = head->nbytes;
 	batch->consumed = head->nbytes;
 	batch->arrays = arrays;
-	batch->errors = (CsvError *) entries_at(store, head->errors, head->nerrors,
-											sizeof(CsvError));
+	batch->errors = entries_at(store, head->errors, head->nerrors,
+							   sizeof(CsvError));
 	batch->bytes = entries_at(store, head->bytes, head->nbytes, 1);
 	resident->first_row = (int64_t) head->first_row;
 	resident->error_places = entries_at(store, head->error_places,
@@ -694,9 +694,8 @@ csv_store_batch(const CsvStore *store, uint32_t number, CsvArray *arrays,
 		return false;
 	if (head->row_lines != 0)
 	{
-		batch->row_lines = (uint32_t *) entries_at(store, head->row_lines,
-												   head->nrows,
-												   sizeof(uint32_t));
+		batch->row_lines = entries_at(store, head->row_lines, head->nrows,
+									  sizeof(uint32_t));
 		resident->row_places = entries_at(store, head->row_places, head->nrows,
 										  sizeof(uint32_t));
 		if (batch->row_lines == NULL || resident->row_places == NULL)
@@ -704,9 +703,8 @@ csv_store_batch(const CsvStore *store, uint32_t number, CsvArray *arrays,
 	}
 	if (head->row_offsets != 0)
 	{
-		batch->row_offsets = (uint32_t *) entries_at(store, head->row_offsets,
-													 head->nrows,
-													 sizeof(uint32_t));
+		batch->row_offsets = entries_at(store, head->row_offsets, head->nrows,
+										sizeof(uint32_t));
 		if (batch->row_offsets == NULL)
 			return false;
 	}

@@ -38,19 +38,28 @@ $node->safe_psql('postgres', $table);
 
 # ---- processes ----
 
-# of the server whose data directory it is: the postmaster's children, and theirs
+# what the system says of a process; nothing, if it is gone
+sub proc
+{
+	my ($pid, $what) = @_;
+
+	open my $file, '<', "/proc/$pid/$what" or return '';
+	return <$file> // '';
+}
+
+# those of a name that are children of another one
 sub processes
 {
 	my ($name, $parent) = @_;
 	my @found;
 
-	for my $stat (glob '/proc/[0-9]*/stat')
+	for my $directory (glob '/proc/[0-9]*')
 	{
-		open my $file, '<', $stat or next;
-		my ($pid, $command, $state, $ppid) = (<$file> // '') =~ /^(\d+) \((.*)\) (\S) (\d+)/ or next;
+		my ($pid) = $directory =~ /(\d+)$/;
+		my ($state, $ppid) = proc($pid, 'stat') =~ /^\d+ \(.*\) (\S) (\d+)/ or next;
 
 		next if $ppid != $parent || $state eq 'Z';
-		push @found, $pid if $name eq '' || slurp_file("/proc/$pid/cmdline") =~ /$name/;
+		push @found, $pid if proc($pid, 'cmdline') =~ /$name/;
 	}
 	return @found;
 }
@@ -90,7 +99,7 @@ sub is_gone
 {
 	my ($pid) = @_;
 
-	return !-e "/proc/$pid" || slurp_file("/proc/$pid/stat") =~ /^\d+ \(.*\) Z/;
+	return proc($pid, 'stat') =~ /^$|^\d+ \(.*\) Z/;
 }
 
 sub stat_of
