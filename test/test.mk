@@ -148,6 +148,11 @@ build/test/fuzz_wire: test/fuzz/fuzz_wire.c \
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^)
 
+build/test/fuzz_service: test/fuzz/fuzz_service.c $(PROGRAM_SOURCES) \
+		$(LIBRARY_SOURCES) $(LIBRARY_HEADERS)
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^)
+
 # files of the PostgreSQL side, on what stands in for a server
 build/test/fuzz_sniff: test/fuzz/fuzz_sniff.c test/fuzz/server.c \
 		$(addprefix src/import/,sniff.c guess.c infer.c names.c) src/table/text.c \
