@@ -32,7 +32,7 @@ TEST_CPPFLAGS = -Isrc/reader -Isrc -Itest
 
 LIBRARY_SOURCES = $(wildcard src/reader/*.c src/cpu/*.c src/query/*.c src/wire/*.c)
 LIBRARY_HEADERS = $(wildcard src/reader/*.h src/cpu/*.h src/query/*.h src/wire/*.h \
-	cuda/csv_cuda.h)
+	src/service/*.h cuda/csv_cuda.h)
 COMPARE_SOURCES = test/reference/reference.c \
 	$(addprefix test/differential/,case.c compare.c content.c)
 COMPARE_HEADERS = $(wildcard test/reference/*.h test/differential/*.h test/unit/*.h)
@@ -85,7 +85,10 @@ sanitize_objects = $(patsubst %.c,build/test/sanitize/%.o,$(1))
 
 # ---- unit ----
 
-UNIT_SUPPORT = $(LIBRARY_SOURCES) $(COMPARE_SOURCES) \
+# the program but for its main()
+PROGRAM_SOURCES = $(filter-out %/main.c,$(wildcard src/service/*.c))
+
+UNIT_SUPPORT = $(LIBRARY_SOURCES) $(COMPARE_SOURCES) $(PROGRAM_SOURCES) \
 	$(addprefix test/unit/,reading.c rounds.c naive_query.c random_query.c \
 		host_answer.c compare_query.c carry_out.c walk.c)
 
@@ -148,6 +151,11 @@ build/test/fuzz_wire: test/fuzz/fuzz_wire.c \
 build/test/fuzz_batch: test/fuzz/fuzz_batch.c \
 		$(addprefix test/unit/,host_answer.c walk.c) \
 		$(LIBRARY_SOURCES) $(LIBRARY_HEADERS) $(COMPARE_HEADERS)
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^)
+
+build/test/fuzz_service: test/fuzz/fuzz_service.c $(PROGRAM_SOURCES) \
+		$(LIBRARY_SOURCES) $(LIBRARY_HEADERS)
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^)
 

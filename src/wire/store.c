@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "check.h"
 #include "store.h"
 
 /* arrays begin at multiples of a cache line */
@@ -166,8 +167,9 @@ csv_store_begin(const CsvMemory *memory, int file, const CsvDialect *dialect,
 		csv_store_free(writer);
 		return NULL;
 	}
-	memcpy(writer->columns, layout->columns,
-		   sizeof(CsvColumn) * layout->ncolumns);
+	if (layout->ncolumns > 0)
+		memcpy(writer->columns, layout->columns,
+			   sizeof(CsvColumn) * layout->ncolumns);
 	return writer;
 }
 
@@ -509,19 +511,32 @@ entries_at(const CsvStore *store, uint64_t offset, uint64_t n, size_t size)
 	return store->bytes + offset;
 }
 
+/* one that is read from memory may be something else */
 static bool
-is_column(const CsvColumn *column, uint32_t nfields)
+is_bool(const bool *value)
 {
-	return column->field < nfields && column->kind < CSV_NUM_KINDS;
+	return *(const uint8_t *) value <= 1;
 }
 
-/* options that csv_dialect_compile() takes, and a boundary that was found */
 static bool
 is_dialect(const CsvDialectOptions *options)
 {
-	return options->delimiter < 128 && options->quote < 128 &&
-		options->escape < 128 && options->quoting <= CSV_QUOTING_POSTGRES &&
-		options->boundary <= CSV_BOUNDARY_CR;
+	return is_bool(&options->multiline) && is_bool(&options->blank_is_record) &&
+		csv_dialect_is_sound(options);
+}
+
+static bool
+is_layout(const CsvLayout *layout)
+{
+	CsvLayout	whole = *layout;
+
+	for (uint32_t i = 0; i < layout->ncolumns; i++)
+		if (!is_bool(&layout->columns[i].force_null) ||
+			!is_bool(&layout->columns[i].force_not_null) ||
+			!is_bool(&layout->columns[i].pad_blanks))
+			return false;
+	whole.decimal_separator = '.';
+	return csv_layout_is_sound(&whole);
 }
 
 static bool
@@ -541,9 +556,8 @@ check_header(CsvStore *store)
 		return false;
 	store->layout.nfields = header->nfields;
 	store->layout.ncolumns = header->ncolumns;
-	for (uint32_t i = 0; i < header->ncolumns; i++)
-		if (!is_column(&store->layout.columns[i], header->nfields))
-			return false;
+	if (!is_layout(&store->layout))
+		return false;
 	csv_dialect_compile(&store->dialect, &header->dialect);
 	return true;
 }
