@@ -84,6 +84,14 @@ csv_gpu_state(int device, char name[CSV_DEVICE_NAME_BYTES])
 	return read_model(device, name) ? CSV_DEVICE_ASLEEP : CSV_DEVICE_NONE;
 }
 
+bool
+csv_gpu_may_be(void)
+{
+	char		name[CSV_DEVICE_NAME_BYTES];
+
+	return csv_service_connect(false) || read_model(0, name);
+}
+
 void
 csv_gpu_wake(int device)
 {

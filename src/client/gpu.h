@@ -14,6 +14,9 @@
 extern CsvDeviceState csv_gpu_state(int device,
 									char name[CSV_DEVICE_NAME_BYTES]);
 
+/* does the machine's driver know one, or does a program run that may? */
+extern bool csv_gpu_may_be(void);
+
 /* have it start, and the program, if need be; nobody waits */
 extern void csv_gpu_wake(int device);
 

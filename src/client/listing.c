@@ -1,7 +1,7 @@
 /*
  * listing.c
- *		What all sessions share, for SQL: csv_gpu_stat, csv_gpu_resident(),
- *		csv_gpu_forget().
+ *		What all sessions share, for SQL: csv_gpu_stat, csv_gpu_devices(),
+ *		csv_gpu_resident(), csv_gpu_forget().
  */
 #include "postgres.h"
 
@@ -21,6 +21,7 @@
 #include "utils/timestamp.h"
 
 #include "client/connection.h"
+#include "client/gpu.h"
 #include "compat.h"
 #include "settings.h"
 #include "wire/store.h"
@@ -70,31 +71,50 @@ read_list(int file, Size nbytes)
 	return bytes;
 }
 
+/*
+ * Ask for a list: its bytes, *nbytes of them, in *nentries entries; NULL: no program
+ * runs.
+ */
+static char *
+ask_for_list(const void *message, Size size, Size *nbytes, uint32 *nentries)
+{
+	CsvMessage	answer;
+	CsvDescriptors came;
+	int64		length;
+	char	   *bytes;
+
+	if (!csv_service_ask(message, size, NULL, &answer, &came))
+		return NULL;
+	length = came.n == 1 ? csv_memory_file_size(came.files[0], true) : -1;
+	bytes = length >= 0 ? read_list(came.files[0], (Size) length) : NULL;
+	csv_wire_close(&came);
+	if (bytes == NULL)
+		elog(ERROR, "could not read a list of csv_gpu_service: %m");
+	*nbytes = (Size) length;
+	*nentries = answer.listed.nentries;
+	return bytes;
+}
+
 /* those of this database, the one used last first; NULL with 0: no program runs */
 static Listed *
 list_sets(int *n)
 {
 	CsvListMessage message = {CSV_MESSAGE_LIST, MyDatabaseId};
-	CsvMessage	answer;
-	CsvDescriptors came;
-	int64		nbytes;
+	uint32		nentries;
+	Size		nbytes;
 	char	   *at;
 	char	   *end;
 	Listed	   *listed;
 
 	*n = 0;
 	if (!csv_service_connect(false) ||
-		!csv_service_ask(&message, sizeof(message), NULL, &answer, &came))
+		(at = ask_for_list(&message, sizeof(message), &nbytes,
+						   &nentries)) == NULL)
 		return NULL;
-	nbytes = came.n == 1 ? csv_memory_file_size(came.files[0], true) : -1;
-	at = nbytes >= 0 ? read_list(came.files[0], (Size) nbytes) : NULL;
-	csv_wire_close(&came);
-	if (at == NULL)
-		elog(ERROR, "could not read a list of csv_gpu_service: %m");
 	end = at + nbytes;
-	if (answer.listed.nentries > (Size) nbytes / sizeof(CsvListEntry))
+	if (nentries > nbytes / sizeof(CsvListEntry))
 		elog(ERROR, "csv_gpu_service sent a list that is not as it should be");
-	*n = (int) answer.listed.nentries;
+	*n = (int) nentries;
 	listed = palloc(sizeof(Listed) * (*n + 1));
 	for (int i = 0; i < *n; i++)
 	{
@@ -250,6 +270,53 @@ csv_gpu_forget(PG_FUNCTION_ARGS)
 		if (csv_owns_table(listed[i].entry->user.table, GetUserId()))
 			nforgotten += forget(listed[i].entry, false);
 	PG_RETURN_INT32(nforgotten);
+}
+
+PG_FUNCTION_INFO_V1(csv_gpu_devices);
+
+/*
+ * A row for each GPU that the program sees, which is started for it, if there may be
+ * one.  None of them is.
+ */
+Datum
+csv_gpu_devices(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	uint32		message = CSV_MESSAGE_DEVICES;
+	uint32		n = 0;
+	Size		nbytes = 0;
+	char	   *at = NULL;
+	char	   *end;
+
+	InitMaterializedSRF(fcinfo, 0);
+	if (csv_service_connect(csv_gpu_may_be()))
+		at = ask_for_list(&message, sizeof(message), &nbytes, &n);
+	if (at == NULL)
+		return (Datum) 0;
+	end = at + nbytes;
+	while (n-- > 0)
+	{
+		const CsvDeviceEntry *entry = take(&at, end, 1, sizeof(CsvDeviceEntry));
+		Datum		values[7];
+		bool		nulls[7] = {false};
+
+		values[0] = Int32GetDatum(entry->number);
+		values[1] = CStringGetTextDatum(pnstrdup(entry->name,
+												 CSV_DEVICE_NAME_BYTES));
+		values[2] = CStringGetTextDatum(psprintf("%d.%d",
+												 entry->capability_major,
+												 entry->capability_minor));
+		values[3] = Int64GetDatum((int64) entry->memory_total);
+		values[4] = Int64GetDatum(entry->memory_free);
+		nulls[4] = entry->memory_free < 0;
+		values[5] = BoolGetDatum(entry->usable != 0);
+		values[6] = CStringGetTextDatum(pnstrdup(entry->reason,
+												 CSV_DEVICE_NAME_BYTES));
+		nulls[6] = entry->reason[0] == '\0';
+		tuplestore_putvalues(result->setResult, result->setDesc, values,
+							 nulls);
+	}
+	return (Datum) 0;
 }
 
 PG_FUNCTION_INFO_V1(csv_gpu_stat);

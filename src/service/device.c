@@ -2,7 +2,7 @@
  * device.c
  *		The one GPU that the program uses, through the CUDA engine.
  */
-#include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "device.h"
@@ -10,6 +10,8 @@
 #ifdef CSV_WITH_CUDA
 
 #include "../../cuda/csv_cuda.h"
+
+#define MOST_DEVICES	64
 
 struct CsvDevice
 {
@@ -20,6 +22,17 @@ struct CsvDevice
 
 static uint64_t memory_limit = 0;
 
+/* made by the thread that answers sessions, which alone looks for devices */
+static CsvSession *
+get_session(void)
+{
+	static CsvSession *session = NULL;
+
+	if (session == NULL)
+		session = csv_cuda_session_create();
+	return session;
+}
+
 CsvDevice *
 csv_device_find(uint32_t number)
 {
@@ -27,20 +40,43 @@ csv_device_find(uint32_t number)
 
 	if (device.session == NULL)
 	{
-		CsvSession *session = csv_cuda_session_create();
+		CsvSession *session = get_session();
 
-		if (session == NULL)
-			return NULL;
-		if (!csv_cuda_device_name(session, (int) number, device.name,
+		if (session == NULL ||
+			!csv_cuda_device_name(session, (int) number, device.name,
 								  sizeof(device.name)))
-		{
-			csv_cuda_session_free(session);
 			return NULL;
-		}
 		device.number = (int) number;
 		device.session = session;
 	}
 	return device.number == (int) number ? &device : NULL;
+}
+
+int
+csv_device_list(CsvDeviceEntry *entries, int most)
+{
+	CsvCudaDevice found[MOST_DEVICES];
+	CsvSession *session = get_session();
+	int			n = session == NULL ? 0 :
+		csv_cuda_list_devices(session, found, MOST_DEVICES);
+
+	n = n < MOST_DEVICES ? n : MOST_DEVICES;
+	n = n < most ? n : most;
+	for (int i = 0; i < n; i++)
+	{
+		CsvDeviceEntry *entry = &entries[i];
+
+		memset(entry, 0, sizeof(*entry));
+		entry->number = found[i].ordinal;
+		entry->capability_major = found[i].capability_major;
+		entry->capability_minor = found[i].capability_minor;
+		entry->usable = found[i].usable;
+		entry->memory_total = found[i].memory_total;
+		entry->memory_free = found[i].memory_free;
+		snprintf(entry->name, sizeof(entry->name), "%s", found[i].name);
+		snprintf(entry->reason, sizeof(entry->reason), "%s", found[i].reason);
+	}
+	return n;
 }
 
 CsvDeviceState
@@ -129,6 +165,14 @@ csv_device_find(uint32_t number)
 {
 	(void) number;
 	return NULL;
+}
+
+int
+csv_device_list(CsvDeviceEntry *entries, int most)
+{
+	(void) entries;
+	(void) most;
+	return 0;
 }
 
 CsvDeviceState

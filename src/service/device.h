@@ -13,6 +13,9 @@ typedef struct CsvDevice CsvDevice;
 /* of a number, as the user counts; NULL: there is none */
 extern CsvDevice *csv_device_find(uint32_t number);
 
+/* those there are, the first `most` of them; without starting any */
+extern int	csv_device_list(CsvDeviceEntry *entries, int most);
+
 /* it takes some tenths of a second to start, in a thread of its own */
 extern CsvDeviceState csv_device_state(CsvDevice *device);
 extern void csv_device_wake(CsvDevice *device);

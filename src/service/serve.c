@@ -20,6 +20,8 @@
 #define MOST_PINS		4096
 #define MOST_PROMISES	1024
 
+#define MOST_DEVICES	64
+
 struct CsvService
 {
 	CsvSets *all;
@@ -499,6 +501,32 @@ handle_device(CsvClient *client, const CsvMessage *message, size_t nbytes,
 }
 
 static bool
+handle_devices(CsvClient *client, const CsvMessage *message, size_t nbytes,
+			   CsvDescriptors *descriptors, CsvServiceReply *reply)
+{
+	CsvListedMessage *answer = &reply->message.listed;
+	CsvDeviceEntry entries[MOST_DEVICES];
+	int			n = csv_device_list(entries, MOST_DEVICES);
+	size_t		size = sizeof(CsvDeviceEntry) * (size_t) n;
+	int			file = csv_memory_file_create("csv_gpu_fdw devices");
+
+	(void) client;
+	(void) message;
+	(void) nbytes;
+	(void) descriptors;
+	if (file < 0)
+		return false;
+	reply_with_file(reply, file, true);
+	if (write(file, entries, size) != (ssize_t) size ||
+		!csv_memory_file_seal(file, true))
+		return false;
+	answer->kind = CSV_MESSAGE_DEVICES;
+	answer->nentries = (uint32_t) n;
+	reply->nbytes = sizeof(*answer);
+	return true;
+}
+
+static bool
 handle_ask(CsvClient *client, const CsvMessage *message, size_t nbytes,
 		   CsvDescriptors *descriptors, CsvServiceReply *reply)
 {
@@ -563,6 +591,7 @@ static const struct
 	[CSV_MESSAGE_FORGET] = {handle_forget, sizeof(CsvForgetMessage), 0, false},
 	[CSV_MESSAGE_STATISTICS] = {handle_statistics, sizeof(uint32_t), 0, false},
 	[CSV_MESSAGE_DEVICE] = {handle_device, sizeof(CsvDeviceMessage), 0, false},
+	[CSV_MESSAGE_DEVICES] = {handle_devices, sizeof(uint32_t), 0, false},
 	[CSV_MESSAGE_ASK] = {handle_ask, sizeof(CsvAskMessage), 2, false},
 	[CSV_MESSAGE_SCAN] = {handle_scan, sizeof(CsvScanMessage), 1, false},
 };

@@ -73,6 +73,8 @@ typedef enum CsvMessageKind
 
 	/* CsvDeviceMessage; the answer, too, is one */
 	CSV_MESSAGE_DEVICE,
+	/* a CsvListedMessage, with a memory file of CsvDeviceEntry */
+	CSV_MESSAGE_DEVICES,
 
 	/*
 	 * CsvAskMessage, with a socket for the answer, and a request (request.h) in a
@@ -282,6 +284,19 @@ typedef struct CsvDeviceMessage
 	uint32_t	state;			/* told: CsvDeviceState */
 	char		name[CSV_DEVICE_NAME_BYTES];
 } CsvDeviceMessage;
+
+/* a device of the machine */
+typedef struct CsvDeviceEntry
+{
+	int32_t		number;
+	int32_t		capability_major;
+	int32_t		capability_minor;
+	uint32_t	usable;
+	uint64_t	memory_total;	/* bytes */
+	int64_t		memory_free;	/* bytes; -1: not known */
+	char		name[CSV_DEVICE_NAME_BYTES];
+	char		reason[CSV_DEVICE_NAME_BYTES];	/* why not usable; else empty */
+} CsvDeviceEntry;
 
 typedef struct CsvAskMessage
 {
