@@ -29,6 +29,7 @@
 static CsvChannel *service = NULL;
 static uint64 number = 0;		/* of the last one */
 static bool is_asking = false;	/* an answer is to come */
+static bool is_outdated = false;	/* the program is newer than this session */
 
 static void
 disconnect(void)
@@ -85,7 +86,7 @@ csv_service_tell(const void *message, size_t nbytes)
 
 /*
  * Is the program one of this build?  A newer session asks an older one to make
- * way.
+ * way; an older session does without, for as long as it lasts.
  */
 static bool
 say_hello(void)
@@ -104,7 +105,8 @@ say_hello(void)
 	if (answer.hello.version == hello.version &&
 		answer.hello.sizes == hello.sizes)
 		return true;
-	if (answer.hello.version <= hello.version)
+	is_outdated = answer.hello.version > hello.version;
+	if (!is_outdated)
 		csv_service_tell(&retire, sizeof(retire));
 	disconnect();
 	return false;
@@ -176,6 +178,8 @@ start_program(TimestampTz end)
 	{
 		if (try_to_connect())
 			return true;
+		if (is_outdated)
+			return false;
 		if (handle != NULL && has_stopped(handle))
 		{
 			warn_of_start("it has ended", "The server's log says why.");
@@ -208,7 +212,7 @@ start_and_connect(void)
 		look_later();
 		if (try_to_connect())
 			return true;
-		if (GetCurrentTimestamp() >= end)
+		if (is_outdated || GetCurrentTimestamp() >= end)
 			return false;
 	}
 	PG_TRY();
@@ -230,6 +234,7 @@ csv_service_connect(bool start)
 	if (service != NULL && !is_asking && csv_channel_is_quiet(service))
 		return true;
 	disconnect();
-	return try_to_connect() ||
-		(start && IsUnderPostmaster && start_and_connect());
+	return !is_outdated &&
+		(try_to_connect() ||
+		 (start && IsUnderPostmaster && start_and_connect()));
 }
