@@ -123,7 +123,7 @@ find_readers()
 # with @ in it for the table, and leaves what it returns in $private/answer.
 # MODE: in a "new" session; in a "warm" one, which has had a row of the table
 # (so the GPU is awake); "again", where the same statement went before; or
-# "resident", where it went before twice, and the session keeps columns.
+# "resident", where it went before twice, and columns are kept.
 # Prints milliseconds, the most memory of the process and its private memory
 # at the end, in kB.
 once()
@@ -148,13 +148,14 @@ once()
 		warm) before="SELECT 1 FROM $table LIMIT 1;" ;;
 		again) before="$statement;" ;;
 		resident)
-			setup+=" SET csv_gpu_fdw.resident_memory = '64GB';"
+			setup+=" SET csv_gpu_fdw.resident = on; SELECT csv_gpu_forget() \\g /dev/null"$'\n'
 			before="$statement; $statement;"
 			;;
 	esac
 	"${psql[@]}" --csv >"$private/output" <<SQL || return 1
 SET client_min_messages = error;
 LOAD 'csv_gpu_fdw';
+SET csv_gpu_fdw.resident = off;
 $setup
 \\o /dev/null
 $before

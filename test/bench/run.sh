@@ -2,8 +2,9 @@
 # run.sh: the benchmarks, all or PARTS of "machine engine sql scaling tpch", with
 # the results in docs/results.  Run by "make bench".
 #
-# The server is that of PGHOST where that is set, with the extension installed;
-# else one of our own is made, and gone afterwards.  MACHINE names this machine
+# The server is that of PGHOST where that is set, with the extension installed, and
+# csv_gpu_fdw.resident_memory for a file's columns; else one of our own is made, and
+# gone afterwards.  MACHINE names this machine
 # in the results; SQL_SIZE (2G) is the size of sql.sh's file, and TPCH_SCALE (1) the
 # scale of tpch.sh's.  What else the scripts can be told, they say themselves.
 set -euo pipefail
@@ -23,7 +24,8 @@ if [ -z "${PGHOST:-}" ]; then
 	. test/private.sh
 	private_install
 	# workers for all processors; 8 are the default of both
-	private_settings="max_worker_processes = $(($(nproc) + 8))
+	private_settings="csv_gpu_fdw.resident_memory = '64GB'
+max_worker_processes = $(($(nproc) + 8))
 max_parallel_workers = $(nproc)"
 	private_start
 	trap 'remove_data; private_cleanup' EXIT
