@@ -143,6 +143,10 @@ csv_wire_receive(int socket, void *message, size_t room,
 		errno = EBADMSG;
 		return -1;
 	}
+
+	/* a message of no bytes looks like the end, but may bring descriptors */
+	if (n == 0)
+		csv_wire_close(descriptors);
 	return n;
 }
 

@@ -115,6 +115,7 @@ struct CsvStoreWriter
 	/* of the batch at hand */
 	CsvScan		record;
 	StoredBatch head;
+	bool		any_slow;
 	StoredArray *arrays;
 	CsvError   *errors;
 	uint64_t   *error_places;
@@ -279,6 +280,7 @@ collect_records(CsvStoreWriter *writer, const CsvBatch *batch)
 
 	for (uint32_t i = 0; i < writer->ncolumns; i++)
 		any_slow |= batch->arrays[i].any_slow;
+	writer->any_slow = any_slow;
 	if (batch->nerrors > writer->nerrors)
 	{
 		writer->nerrors = 0;
@@ -297,7 +299,7 @@ collect_records(CsvStoreWriter *writer, const CsvBatch *batch)
 			return false;
 		writer->nrows_room = batch->nrows;
 	}
-	if (any_slow)
+	if (any_slow && batch->nrows > 0)
 		memset(writer->offsets, 0, sizeof(uint32_t) * batch->nrows);
 	while (error < batch->nerrors || (any_slow && row < batch->nrows))
 	{
@@ -356,7 +358,7 @@ place_parts(CsvStoreWriter *writer, const CsvBatch *batch, uint64_t *place)
 	{
 		head->row_lines = reserve(&size, sizeof(uint32_t) * nrows);
 		head->row_places = reserve(&size, sizeof(uint32_t) * nrows);
-		if (head->nbytes > 0)
+		if (writer->any_slow)
 			head->row_offsets = reserve(&size, sizeof(uint32_t) * nrows);
 	}
 	head->errors = reserve(&size, sizeof(CsvError) * batch->nerrors);
