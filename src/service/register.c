@@ -16,6 +16,9 @@
 #define MOST_USERS			16	/* of one set; who came first is forgotten first */
 #define NUM_LISTS			4096	/* a power of two */
 
+/* of one set: bytes for them can be counted, and rows of many sets, too */
+#define MOST_ROWS			(UINT64_C(1) << 48)
+
 /* what is left of the descriptors for clients, and what they bring */
 #define SPARE_DESCRIPTORS	256
 
@@ -43,7 +46,7 @@ struct CsvSet
 	CsvWanted  *wanted;			/* with its columns only */
 	bool		has_bad_values;
 	uint64_t	nrows;
-	uint64_t	nbytes;
+	uint64_t	nbytes;			/* of memory files, and of what is known of it */
 	int			file;
 	int			ngroupings;
 	Grouping	groupings[MOST_GROUPINGS];
@@ -171,9 +174,19 @@ free_set(CsvSets *all, CsvSet *set)
 	free(set);
 }
 
+/* memory for a set, beside its file */
 static void
-drop_user(CsvSet *set, User *user)
+count_bytes(CsvSets *all, CsvSet *set, uint64_t nbytes)
 {
+	set->nbytes += nbytes;
+	all->nbytes += nbytes;
+}
+
+static void
+drop_user(CsvSets *all, CsvSet *set, User *user)
+{
+	set->nbytes -= sizeof(User);
+	all->nbytes -= sizeof(User);
 	TAILQ_REMOVE(&set->users, user, of_set);
 	LIST_REMOVE(user, of_name);
 	set->nusers--;
@@ -185,7 +198,7 @@ static void
 drop_set(CsvSets *all, CsvSet *set)
 {
 	while (!TAILQ_EMPTY(&set->users))
-		drop_user(set, TAILQ_FIRST(&set->users));
+		drop_user(all, set, TAILQ_FIRST(&set->users));
 	TAILQ_REMOVE(&all->sets, set, by_use);
 	LIST_REMOVE(set, of_file);
 	set->listed = false;
@@ -236,12 +249,18 @@ csv_register_limit(CsvSets *all, uint64_t nbytes)
 /* ---- room ---- */
 
 static bool
+has_room(const CsvSets *all, uint64_t nbytes)
+{
+	return nbytes <= all->limit && all->nbytes <= all->limit - nbytes;
+}
+
+static bool
 make_room(CsvSets *all, uint64_t nbytes)
 {
 	if (nbytes > all->limit)
 		return false;
 	shrink_to(all, all->limit - nbytes, all->most_descriptors - 1);
-	return all->nbytes <= all->limit - nbytes &&
+	return has_room(all, nbytes) &&
 		all->ndescriptors < all->most_descriptors;
 }
 
@@ -342,7 +361,7 @@ leave_replaced(CsvSets *all, const CsvFileIdentity *file,
 		if (is_same_name(&user->name, name) &&
 			!csv_same_file(&set->identity, file))
 		{
-			drop_user(set, user);
+			drop_user(all, set, user);
 			if (set->nusers == 0)
 				drop_set(all, set);
 		}
@@ -350,7 +369,10 @@ leave_replaced(CsvSets *all, const CsvFileIdentity *file,
 	}
 }
 
-/* no memory: then it is not known, which shows in lists only */
+/*
+ * No memory, or no room within the limit: then another one is forgotten, or it is
+ * not known, which shows in lists only.
+ */
 static void
 add_user(CsvSets *all, CsvSet *set, const CsvTableName *name)
 {
@@ -359,11 +381,13 @@ add_user(CsvSets *all, CsvSet *set, const CsvTableName *name)
 	TAILQ_FOREACH(user, &set->users, of_set)
 		if (is_same_name(&user->name, name))
 			return;
-	user = malloc(sizeof(User));
-	if (user == NULL)
+	if (set->nusers == MOST_USERS ||
+		(set->nusers > 0 && !has_room(all, sizeof(User))))
+		drop_user(all, set, TAILQ_FIRST(&set->users));
+	if (!has_room(all, sizeof(User)) ||
+		(user = malloc(sizeof(User))) == NULL)
 		return;
-	if (set->nusers == MOST_USERS)
-		drop_user(set, TAILQ_FIRST(&set->users));
+	count_bytes(all, set, sizeof(User));
 	user->set = set;
 	user->name = *name;
 	TAILQ_INSERT_TAIL(&set->users, user, of_set);
@@ -441,19 +465,22 @@ replace_others(CsvSets *all, CsvSet *set)
 bool
 csv_register_keep(CsvSets *all, const CsvFindMessage *columns, int file)
 {
-	int64_t		nbytes = csv_memory_file_size(file, true);
+	int64_t		held = csv_memory_file_held(file, true);
+	uint64_t	nbytes = (uint64_t) held + sizeof(CsvSet) +
+		offsetof(CsvWanted, columns) +
+		sizeof(CsvKeyColumn) * columns->wanted.ncolumns;
 	CsvSet	   *set;
 
-	if (nbytes < 0 || !make_room(all, (uint64_t) nbytes))
+	if (held < 0 || columns->nrows > MOST_ROWS ||
+		!make_room(all, nbytes + sizeof(User)))
 		return false;
 	set = make_set(columns);
 	if (set == NULL)
 		return false;
 	set->number = ++all->nsets;
-	set->nbytes = (uint64_t) nbytes;
 	set->file = file;
 	set->last_used = now();
-	all->nbytes += set->nbytes;
+	count_bytes(all, set, nbytes);
 	all->ndescriptors++;
 	replace_others(all, set);
 	TAILQ_INSERT_HEAD(&all->sets, set, by_use);
@@ -489,16 +516,18 @@ csv_set_add_grouping(CsvSets *all, CsvSet *set,
 					 const CsvGroupingMessage *keys, int file)
 {
 	int64_t		nbytes = csv_memory_file_size(file, false);
+	int64_t		held = csv_memory_file_held(file, false);
 	bool		may_add;
 
-	if (nbytes < 0 || (uint64_t) nbytes != sizeof(uint32_t) * (set->nrows + 1) ||
-		csv_set_grouping(all, set, keys, &may_add) >= 0 || !may_add)
+	if (nbytes < 0 || held < 0 ||
+		(uint64_t) nbytes != sizeof(uint32_t) * (set->nrows + 1) ||
+		csv_set_grouping(all, set, keys, &may_add) >= 0 || !may_add ||
+		!make_room(all, (uint64_t) held))
 		return false;
 	set->groupings[set->ngroupings].keys = *keys;
 	set->groupings[set->ngroupings].file = file;
 	set->ngroupings++;
-	set->nbytes += (uint64_t) nbytes;
-	all->nbytes += (uint64_t) nbytes;
+	count_bytes(all, set, (uint64_t) held);
 	all->ndescriptors++;
 	return true;
 }
@@ -555,7 +584,7 @@ csv_register_list(const CsvSets *all, uint32_t database, int file)
 
 /* the table uses the set no longer; true: nor does any other */
 static bool
-leave_set(CsvSet *set, uint32_t database, uint32_t table)
+leave_set(CsvSets *all, CsvSet *set, uint32_t database, uint32_t table)
 {
 	User	   *user = TAILQ_FIRST(&set->users);
 
@@ -564,7 +593,7 @@ leave_set(CsvSet *set, uint32_t database, uint32_t table)
 		User	   *next = TAILQ_NEXT(user, of_set);
 
 		if (user->name.database == database && user->name.table == table)
-			drop_user(set, user);
+			drop_user(all, set, user);
 		user = next;
 	}
 	return set->nusers == 0;
@@ -582,7 +611,7 @@ csv_register_forget(CsvSets *all, const CsvForgetMessage *which)
 
 		if (which->all ||
 			(set->number == which->set &&
-			 leave_set(set, which->database, which->table)))
+			 leave_set(all, set, which->database, which->table)))
 		{
 			drop_set(all, set);
 			n++;

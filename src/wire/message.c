@@ -142,6 +142,10 @@ csv_wire_receive(int socket, CsvMessage *message, CsvDescriptors *descriptors)
 		errno = EBADMSG;
 		return -1;
 	}
+
+	/* a message of no bytes looks like the end, but may bring descriptors */
+	if (n == 0)
+		csv_wire_close(descriptors);
 	return n;
 }
 

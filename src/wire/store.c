@@ -19,6 +19,9 @@
 /* what has been passed is let go of in pieces of so many bytes */
 #define PASSED_BYTES	(UINT64_C(64) << 20)
 
+/* F_SEAL_FUTURE_WRITE, which older headers lack */
+#define CSV_SEAL_FUTURE_WRITE	0x0010
+
 #define STORE_MAGIC		UINT64_C(0x31305f7473767363)
 
 /* ---- what is in the file: offsets are from its beginning ---- */
@@ -80,16 +83,44 @@ csv_memory_file_seal(int file, bool is_constant)
 				 (is_constant ? F_SEAL_WRITE : 0)) == 0;
 }
 
+/*
+ * With all of these seals: one that can still grow would take more memory than
+ * was counted, and one that can still be sealed could not be mapped any more.
+ */
+static bool
+is_sealed(int file, bool is_constant)
+{
+	int			wanted = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+	int			seals = fcntl(file, F_GET_SEALS);
+	int			mode = fcntl(file, F_GETFL);
+
+	if (seals < 0 || mode < 0 || (seals & wanted) != wanted)
+		return false;
+	if (is_constant)
+		return (seals & F_SEAL_WRITE) != 0 && (mode & O_ACCMODE) != O_WRONLY;
+	return (seals & (F_SEAL_WRITE | CSV_SEAL_FUTURE_WRITE)) == 0 &&
+		(mode & O_ACCMODE) == O_RDWR;
+}
+
 int64_t
 csv_memory_file_size(int file, bool is_constant)
 {
-	int			wanted = F_SEAL_SHRINK | (is_constant ? F_SEAL_WRITE : 0);
-	int			seals = fcntl(file, F_GET_SEALS);
 	struct stat st;
 
-	if (seals < 0 || (seals & wanted) != wanted || fstat(file, &st) != 0)
+	return is_sealed(file, is_constant) && fstat(file, &st) == 0 ?
+		(int64_t) st.st_size : -1;
+}
+
+int64_t
+csv_memory_file_held(int file, bool is_constant)
+{
+	struct stat st;
+	int64_t		there;
+
+	if (!is_sealed(file, is_constant) || fstat(file, &st) != 0)
 		return -1;
-	return (int64_t) st.st_size;
+	there = (int64_t) st.st_blocks * 512;
+	return there > (int64_t) st.st_size ? there : (int64_t) st.st_size;
 }
 
 /* ---- writing ---- */
@@ -114,6 +145,7 @@ struct CsvStoreWriter
 	/* of the batch at hand */
 	CsvScan		record;
 	StoredBatch head;
+	bool		any_slow;
 	StoredArray *arrays;
 	CsvError   *errors;
 	uint64_t   *error_places;
@@ -277,6 +309,7 @@ collect_records(CsvStoreWriter *writer, const CsvBatch *batch)
 
 	for (uint32_t i = 0; i < writer->ncolumns; i++)
 		any_slow |= batch->arrays[i].any_slow;
+	writer->any_slow = any_slow;
 	if (batch->nerrors > writer->nerrors)
 	{
 		writer->nerrors = 0;
@@ -354,7 +387,7 @@ place_parts(CsvStoreWriter *writer, const CsvBatch *batch, uint64_t *place)
 	{
 		head->row_lines = reserve(&size, sizeof(uint32_t) * nrows);
 		head->row_places = reserve(&size, sizeof(uint32_t) * nrows);
-		if (head->nbytes > 0)
+		if (writer->any_slow)
 			head->row_offsets = reserve(&size, sizeof(uint32_t) * nrows);
 	}
 	head->errors = reserve(&size, sizeof(CsvError) * batch->nerrors);
@@ -509,10 +542,29 @@ entries_at(const CsvStore *store, uint64_t offset, uint64_t n, size_t size)
 	return store->bytes + offset;
 }
 
+/* a bool, which must be 0 or 1 before it is looked at as such */
+static bool
+is_bool(const bool *value)
+{
+	uint8_t		byte;
+
+	memcpy(&byte, value, 1);
+	return byte <= 1;
+}
+
 static bool
 is_column(const CsvColumn *column, uint32_t nfields)
 {
-	return column->field < nfields && column->kind < CSV_NUM_KINDS;
+	if (column->field >= nfields || column->kind >= CSV_NUM_KINDS ||
+		!is_bool(&column->force_null) || !is_bool(&column->force_not_null) ||
+		!is_bool(&column->pad_blanks))
+		return false;
+	if (column->kind != CSV_KIND_DECIMAL64 &&
+		column->kind != CSV_KIND_DECIMAL128)
+		return true;
+	return column->precision >= 1 &&
+		column->precision <= (column->kind == CSV_KIND_DECIMAL64 ? 18 : 38) &&
+		column->scale >= 0 && column->scale <= column->precision;
 }
 
 /* options that csv_dialect_compile() takes, and a boundary that was found */
@@ -521,7 +573,8 @@ is_dialect(const CsvDialectOptions *options)
 {
 	return options->delimiter < 128 && options->quote < 128 &&
 		options->escape < 128 && options->quoting <= CSV_QUOTING_POSTGRES &&
-		options->boundary <= CSV_BOUNDARY_CR;
+		options->boundary <= CSV_BOUNDARY_CR &&
+		is_bool(&options->multiline) && is_bool(&options->blank_is_record);
 }
 
 static bool
@@ -609,9 +662,9 @@ csv_store_layout(const CsvStore *store)
 	return &store->layout;
 }
 
-/* the smallest that an entry of a kind can be, and what it has to be a multiple of */
+/* bytes of an entry of a kind; 0: they differ, and are a multiple of 4 */
 static uint32_t
-least_stride(uint8_t kind)
+stride_of(uint8_t kind)
 {
 	switch (kind)
 	{
@@ -628,9 +681,21 @@ least_stride(uint8_t kind)
 		case CSV_KIND_UUID:
 		case CSV_KIND_DECIMAL128:
 			return 16;
-		default:
+		case CSV_KIND_INT4:
+		case CSV_KIND_FLOAT4:
+		case CSV_KIND_DATE:
 			return 4;
+		default:
+			return 0;
 	}
+}
+
+static bool
+is_stride(uint32_t stride, uint8_t kind)
+{
+	uint32_t	only = stride_of(kind);
+
+	return only != 0 ? stride == only : stride >= 4 && stride % 4 == 0;
 }
 
 static bool
@@ -640,12 +705,13 @@ map_arrays(const CsvStore *store, const StoredBatch *head,
 	for (uint32_t i = 0; i < store->layout.ncolumns; i++)
 	{
 		CsvArray   *array = &arrays[i];
-		uint32_t	least = least_stride(store->layout.columns[i].kind);
 
 		array->stride = stored[i].stride;
 		array->any_slow = stored[i].any_slow != 0;
 		array->all_ok = stored[i].status == 0;
-		if (array->stride < least || array->stride % (least < 4 ? least : 4) != 0)
+		if (!is_stride(array->stride, store->layout.columns[i].kind) ||
+			stored[i].values % ALIGNMENT != 0 ||
+			(array->any_slow && head->row_offsets == 0))
 			return false;
 		array->values = (uint8_t *) entries_at(store, stored[i].values,
 											   head->nrows, array->stride);
@@ -656,6 +722,47 @@ map_arrays(const CsvStore *store, const StoredBatch *head,
 			return false;
 	}
 	return true;
+}
+
+/*
+ * In the order of the file, each between two rows that there are, of a column that
+ * there is, and, if it may be looked into, at bytes that there are.
+ */
+static bool
+are_errors(const CsvStore *store, const StoredBatch *head,
+		   const CsvError *errors)
+{
+	uint32_t	row = 0;
+
+	if (head->nrecords != (uint64_t) head->nrows + head->nerrors)
+		return false;
+	for (uint32_t i = 0; i < head->nerrors; i++)
+	{
+		const CsvError *error = &errors[i];
+
+		if (error->before_row < row || error->before_row > head->nrows ||
+			error->record != error->before_row + i ||
+			error->code == CSV_ERROR_NONE || error->code >= CSV_NUM_ERRORS ||
+			error->mode >= CSV_NUM_MODES)
+			return false;
+		if (error->code > CSV_ERROR_COLUMN_COUNT &&
+			(error->where >= store->layout.ncolumns ||
+			 error->offset >= head->nbytes))
+			return false;
+		row = error->before_row;
+	}
+	return true;
+}
+
+/* 0, of rows that nobody looks into, is one, too */
+static bool
+are_offsets(const StoredBatch *head, const uint32_t *offsets)
+{
+	uint32_t	most = 0;
+
+	for (uint32_t i = 0; i < head->nrows; i++)
+		most = offsets[i] > most ? offsets[i] : most;
+	return most == 0 || most < head->nbytes;
 }
 
 bool
@@ -690,7 +797,8 @@ csv_store_batch(const CsvStore *store, uint32_t number, CsvArray *arrays,
 	resident->error_places = entries_at(store, head->error_places,
 										head->nerrors, sizeof(uint64_t));
 	if (stored == NULL || batch->errors == NULL || batch->bytes == NULL ||
-		resident->error_places == NULL)
+		resident->error_places == NULL ||
+		!are_errors(store, head, batch->errors))
 		return false;
 	if (head->row_lines != 0)
 	{
@@ -707,7 +815,8 @@ csv_store_batch(const CsvStore *store, uint32_t number, CsvArray *arrays,
 		batch->row_offsets = (uint32_t *) entries_at(store, head->row_offsets,
 													 head->nrows,
 													 sizeof(uint32_t));
-		if (batch->row_offsets == NULL)
+		if (batch->row_offsets == NULL || batch->row_lines == NULL ||
+			!are_offsets(head, batch->row_offsets))
 			return false;
 	}
 	return map_arrays(store, head, stored, arrays);
