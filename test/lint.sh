@@ -31,7 +31,7 @@ version=$(sed -n "s/^default_version *= *'\(.*\)'/\1/p" csv_gpu_fdw.control)
 "$CPPCHECK" --quiet --enable=warning,performance,portability --inline-suppr \
 	--suppress=shiftTooManyBitsSigned --suppress=duplicateAssignExpression \
 	--std=c11 -Isrc --error-exitcode=1 \
-	--template='{file}:{line}: {message} [{id}]' src/reader src/cpu src/query test/bench test/stress ||
+	--template='{file}:{line}: {message} [{id}]' src/reader src/cpu src/query src/wire src/service test/bench test/stress ||
 	failed "$CPPCHECK"
 
 # shellcheck disable=SC2206

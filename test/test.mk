@@ -31,7 +31,9 @@ THREADS_CFLAGS = -std=gnu11 -O1 -g -Wall -Wextra $(WERROR) -fsanitize=thread
 TEST_CPPFLAGS = -Isrc/reader -Isrc -Itest
 
 LIBRARY_SOURCES = $(wildcard src/reader/*.c src/cpu/*.c src/query/*.c src/wire/*.c)
-LIBRARY_HEADERS = $(wildcard src/reader/*.h src/cpu/*.h src/query/*.h src/wire/*.h cuda/csv_cuda.h)
+LIBRARY_HEADERS = $(wildcard src/reader/*.h src/cpu/*.h src/query/*.h src/wire/*.h src/service/*.h cuda/csv_cuda.h)
+# the program that sessions share, less its main()
+SERVICE_SOURCES = $(filter-out src/service/main.c,$(wildcard src/service/*.c))
 COMPARE_SOURCES = test/reference/reference.c \
 	$(addprefix test/differential/,case.c compare.c content.c)
 COMPARE_HEADERS = $(wildcard test/reference/*.h test/differential/*.h test/unit/*.h)
@@ -96,6 +98,10 @@ build/test/sanitize/test_%: build/test/sanitize/test/unit/test_%.o \
 		$(call sanitize_objects,$(UNIT_SUPPORT))
 	$(CC) $(SANITIZE_CFLAGS) -o $@ $^ -lcmocka -lm
 
+# the program's own sources, for one of them
+build/test/test_service: $(call plain_objects,$(SERVICE_SOURCES))
+build/test/sanitize/test_service: $(call sanitize_objects,$(SERVICE_SOURCES))
+
 unit: $(patsubst %,build/test/%,$(UNIT_NAMES))
 	@test/unit/run.sh $@ $^
 
@@ -135,6 +141,11 @@ FUZZ_FLAGS = $(SANITIZE_CFLAGS) -fsanitize=fuzzer $(TEST_CPPFLAGS)
 
 build/test/fuzz_reader: test/fuzz/fuzz_reader.c $(COMPARE_SOURCES) \
 		$(LIBRARY_SOURCES) $(LIBRARY_HEADERS) $(COMPARE_HEADERS)
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^)
+
+build/test/fuzz_service: test/fuzz/fuzz_service.c $(SERVICE_SOURCES) \
+		$(LIBRARY_SOURCES) $(LIBRARY_HEADERS)
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^)
 

@@ -328,7 +328,7 @@ collect_records(CsvStoreWriter *writer, const CsvBatch *batch)
 			return false;
 		writer->nrows_room = batch->nrows;
 	}
-	if (any_slow)
+	if (any_slow && batch->nrows > 0)
 		memset(writer->offsets, 0, sizeof(uint32_t) * batch->nrows);
 	while (error < batch->nerrors || (any_slow && row < batch->nrows))
 	{
