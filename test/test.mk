@@ -144,8 +144,8 @@ build/test/fuzz_reader: test/fuzz/fuzz_reader.c $(COMPARE_SOURCES) \
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^)
 
-build/test/fuzz_service: test/fuzz/fuzz_service.c $(SERVICE_SOURCES) \
-		$(LIBRARY_SOURCES) $(LIBRARY_HEADERS)
+build/test/fuzz_service: test/fuzz/fuzz_service.c test/differential/case.c \
+		$(SERVICE_SOURCES) $(LIBRARY_SOURCES) $(LIBRARY_HEADERS)
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^)
 
