@@ -206,14 +206,6 @@ drop_set(CsvSets *all, CsvSet *set)
 		free_set(all, set);
 }
 
-void
-csv_register_unpin(CsvSets *all, CsvSet *set)
-{
-	set->npins--;
-	if (set->npins == 0 && !set->listed)
-		free_set(all, set);
-}
-
 /* down to so much memory and so many descriptors, as far as may be */
 static void
 shrink_to(CsvSets *all, uint64_t nbytes, long ndescriptors)
@@ -229,6 +221,19 @@ shrink_to(CsvSets *all, uint64_t nbytes, long ndescriptors)
 			drop_set(all, set);
 		set = before;
 	}
+}
+
+/* a limit that was lowered while it was pinned holds for it now */
+void
+csv_register_unpin(CsvSets *all, CsvSet *set)
+{
+	set->npins--;
+	if (set->npins > 0)
+		return;
+	if (!set->listed)
+		free_set(all, set);
+	else
+		shrink_to(all, all->limit, all->most_descriptors);
 }
 
 void
