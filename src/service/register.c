@@ -197,8 +197,15 @@ drop_user(CsvSets *all, CsvSet *set, User *user)
 static void
 drop_set(CsvSets *all, CsvSet *set)
 {
-	while (!TAILQ_EMPTY(&set->users))
-		drop_user(all, set, TAILQ_FIRST(&set->users));
+	User	   *user = TAILQ_FIRST(&set->users);
+
+	while (user != NULL)
+	{
+		User	   *next = TAILQ_NEXT(user, of_set);
+
+		drop_user(all, set, user);
+		user = next;
+	}
 	TAILQ_REMOVE(&all->sets, set, by_use);
 	LIST_REMOVE(set, of_file);
 	set->listed = false;
@@ -522,7 +529,7 @@ csv_set_add_grouping(CsvSets *all, CsvSet *set,
 {
 	int64_t		nbytes = csv_memory_file_size(file, false);
 	int64_t		held = csv_memory_file_held(file, false);
-	bool		may_add;
+	bool		may_add = false;
 
 	if (nbytes < 0 || held < 0 ||
 		(uint64_t) nbytes != sizeof(uint32_t) * (set->nrows + 1) ||

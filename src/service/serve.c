@@ -129,10 +129,23 @@ drop_promise(CsvClient *client, Promise *promise)
 void
 csv_client_free(CsvClient *client)
 {
-	while (!LIST_EMPTY(&client->pins))
-		drop_pin(client, LIST_FIRST(&client->pins));
-	while (!LIST_EMPTY(&client->promises))
-		drop_promise(client, LIST_FIRST(&client->promises));
+	Pin		   *pin = LIST_FIRST(&client->pins);
+	Promise	   *promise = LIST_FIRST(&client->promises);
+
+	while (pin != NULL)
+	{
+		Pin		   *next = LIST_NEXT(pin, of_client);
+
+		drop_pin(client, pin);
+		pin = next;
+	}
+	while (promise != NULL)
+	{
+		Promise    *next = LIST_NEXT(promise, of_client);
+
+		drop_promise(client, promise);
+		promise = next;
+	}
 	free(client);
 }
 
