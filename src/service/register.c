@@ -16,9 +16,6 @@
 #define MOST_USERS			16	/* of one set; who came first is forgotten first */
 #define NUM_LISTS			4096	/* a power of two */
 
-/* of one set: bytes for them can be counted, and rows of many sets, too */
-#define MOST_ROWS			(UINT64_C(1) << 48)
-
 /* what is left of the descriptors for clients, and what they bring */
 #define SPARE_DESCRIPTORS	256
 
@@ -483,7 +480,7 @@ csv_register_keep(CsvSets *all, const CsvFindMessage *columns, int file)
 		sizeof(CsvKeyColumn) * columns->wanted.ncolumns;
 	CsvSet	   *set;
 
-	if (held < 0 || columns->nrows > MOST_ROWS ||
+	if (held < 0 || columns->nrows > CSV_MOST_KEPT_ROWS ||
 		!make_room(all, nbytes + sizeof(User)))
 		return false;
 	set = make_set(columns);

@@ -583,7 +583,7 @@ check_header(CsvStore *store)
 	const StoredHeader *header = entries_at(store, 0, 1, sizeof(StoredHeader));
 
 	if (header == NULL || header->magic != STORE_MAGIC ||
-		!is_dialect(&header->dialect))
+		header->nrows > CSV_MOST_KEPT_ROWS || !is_dialect(&header->dialect))
 		return false;
 	store->header = header;
 	store->directory = entries_at(store, header->directory, header->nbatches,

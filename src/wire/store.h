@@ -90,6 +90,9 @@ extern bool csv_store_finish(CsvStoreWriter *writer,
 
 /* ---- reading ---- */
 
+/* so few that bytes of an array of them, in many files, can be counted */
+#define CSV_MOST_KEPT_ROWS	(UINT64_C(1) << 48)
+
 typedef struct CsvStore CsvStore;
 
 /*

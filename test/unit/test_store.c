@@ -875,6 +875,10 @@ truncated_files_are_refused(void **state)
 	for (size_t i = 0; i < nbytes; i++)
 		assert_int_equal(walk_bytes(bytes, i), 0);
 	assert_int_equal(walk_bytes(bytes, nbytes), 1);
+
+	/* the second word of the file is its number of rows */
+	memset(bytes + 8, 0xff, 8);
+	assert_int_equal(walk_bytes(bytes, nbytes), 0);
 	free(bytes);
 	close(file);
 }
