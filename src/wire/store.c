@@ -147,7 +147,6 @@ struct CsvStoreWriter
 	/* of the batch at hand */
 	CsvScan		record;
 	StoredBatch head;
-	bool		any_slow;
 	StoredArray *arrays;
 	CsvError   *errors;
 	uint64_t   *error_places;
@@ -312,7 +311,6 @@ collect_records(CsvStoreWriter *writer, const CsvBatch *batch)
 
 	for (uint32_t i = 0; i < writer->ncolumns; i++)
 		any_slow |= batch->arrays[i].any_slow;
-	writer->any_slow = any_slow;
 	if (batch->nerrors > writer->nerrors)
 	{
 		writer->nerrors = 0;
@@ -373,6 +371,7 @@ place_parts(CsvStoreWriter *writer, const CsvBatch *batch, uint64_t *place)
 	StoredBatch *head = &writer->head;
 	uint64_t	size = writer->nbytes;
 	uint64_t	nrows = batch->nrows;
+	bool		any_slow = false;
 
 	*place = reserve(&size, sizeof(StoredBatch) +
 					 sizeof(StoredArray) * writer->ncolumns);
@@ -385,12 +384,13 @@ place_parts(CsvStoreWriter *writer, const CsvBatch *batch, uint64_t *place)
 		stored->status = array->all_ok ? 0 : reserve(&size, nrows);
 		stored->stride = array->stride;
 		stored->any_slow = array->any_slow;
+		any_slow |= array->any_slow;
 	}
 	if (batch->row_offsets != NULL)
 	{
 		head->row_lines = reserve(&size, sizeof(uint32_t) * nrows);
 		head->row_places = reserve(&size, sizeof(uint32_t) * nrows);
-		if (writer->any_slow)
+		if (any_slow)
 			head->row_offsets = reserve(&size, sizeof(uint32_t) * nrows);
 	}
 	head->errors = reserve(&size, sizeof(CsvError) * batch->nerrors);
