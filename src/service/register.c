@@ -171,19 +171,18 @@ free_set(CsvSets *all, CsvSet *set)
 	free(set);
 }
 
-/* memory for a set, beside its file */
+/* memory for a set, more or less of it */
 static void
-count_bytes(CsvSets *all, CsvSet *set, uint64_t nbytes)
+count_bytes(CsvSets *all, CsvSet *set, int64_t nbytes)
 {
-	set->nbytes += nbytes;
-	all->nbytes += nbytes;
+	set->nbytes += (uint64_t) nbytes;
+	all->nbytes += (uint64_t) nbytes;
 }
 
 static void
 drop_user(CsvSets *all, CsvSet *set, User *user)
 {
-	set->nbytes -= sizeof(User);
-	all->nbytes -= sizeof(User);
+	count_bytes(all, set, -(int64_t) sizeof(User));
 	TAILQ_REMOVE(&set->users, user, of_set);
 	LIST_REMOVE(user, of_name);
 	set->nusers--;
@@ -396,13 +395,13 @@ add_user(CsvSets *all, CsvSet *set, const CsvTableName *name)
 	TAILQ_FOREACH(user, &set->users, of_set)
 		if (is_same_name(&user->name, name))
 			return;
-	if (set->nusers == MOST_USERS ||
-		(set->nusers > 0 && !has_room(all, sizeof(User))))
+	if (set->nusers > 0 &&
+		(set->nusers == MOST_USERS || !has_room(all, sizeof(User))))
 		drop_user(all, set, TAILQ_FIRST(&set->users));
-	if (!has_room(all, sizeof(User)) ||
-		(user = malloc(sizeof(User))) == NULL)
+	user = has_room(all, sizeof(User)) ? malloc(sizeof(User)) : NULL;
+	if (user == NULL)
 		return;
-	count_bytes(all, set, sizeof(User));
+	count_bytes(all, set, (int64_t) sizeof(User));
 	user->set = set;
 	user->name = *name;
 	TAILQ_INSERT_TAIL(&set->users, user, of_set);
@@ -497,7 +496,7 @@ csv_register_keep(CsvSets *all, const CsvFindMessage *columns, int file)
 	set->number = ++all->nsets;
 	set->file = file;
 	set->last_used = now();
-	count_bytes(all, set, nbytes);
+	count_bytes(all, set, (int64_t) nbytes);
 	all->ndescriptors++;
 	replace_others(all, set);
 	TAILQ_INSERT_HEAD(&all->sets, set, by_use);
@@ -544,7 +543,7 @@ csv_set_add_grouping(CsvSets *all, CsvSet *set,
 	set->groupings[set->ngroupings].keys = *keys;
 	set->groupings[set->ngroupings].file = file;
 	set->ngroupings++;
-	count_bytes(all, set, (uint64_t) held);
+	count_bytes(all, set, held);
 	all->ndescriptors++;
 	return true;
 }

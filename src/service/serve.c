@@ -501,7 +501,8 @@ csv_client_handle(CsvClient *client, const CsvMessage *message, size_t nbytes,
 	reply->nbytes = 0;
 	reply->descriptors.n = 0;
 	reply->close = false;
-	if (nbytes < sizeof(kind) || kind >= CSV_NUM_MESSAGE_KINDS || handlers[kind].function == NULL)
+	if (nbytes < sizeof(kind) || kind >= CSV_NUM_MESSAGE_KINDS ||
+		handlers[kind].function == NULL)
 		return false;
 
 	/* one of another build says which it is, and may ask this one to end */
