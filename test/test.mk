@@ -154,8 +154,8 @@ build/test/fuzz_batch: test/fuzz/fuzz_batch.c \
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^)
 
-build/test/fuzz_service: test/fuzz/fuzz_service.c $(PROGRAM_SOURCES) \
-		$(LIBRARY_SOURCES) $(LIBRARY_HEADERS)
+build/test/fuzz_service: test/fuzz/fuzz_service.c test/differential/case.c \
+		$(PROGRAM_SOURCES) $(LIBRARY_SOURCES) $(LIBRARY_HEADERS) $(COMPARE_HEADERS)
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^)
 

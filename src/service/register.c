@@ -44,7 +44,7 @@ struct CsvSet
 	CsvWanted  *wanted;			/* with its columns only */
 	bool		has_bad_values;
 	uint64_t	nrows;
-	uint64_t	nbytes;
+	uint64_t	nbytes;			/* of memory files, and of what is known of it */
 	int			file;
 	int			ngroupings;
 	Grouping	groupings[MOST_GROUPINGS];
@@ -173,9 +173,18 @@ free_set(CsvSets *all, CsvSet *set)
 	free(set);
 }
 
+/* memory for a set, more or less of it */
 static void
-drop_user(CsvSet *set, User *user)
+count_bytes(CsvSets *all, CsvSet *set, int64_t nbytes)
 {
+	set->nbytes += (uint64_t) nbytes;
+	all->nbytes += (uint64_t) nbytes;
+}
+
+static void
+drop_user(CsvSets *all, CsvSet *set, User *user)
+{
+	count_bytes(all, set, -(int64_t) sizeof(User));
 	TAILQ_REMOVE(&set->users, user, of_set);
 	LIST_REMOVE(user, of_name);
 	set->nusers--;
@@ -189,20 +198,12 @@ drop_set(CsvSets *all, CsvSet *set)
 	for (User *user = TAILQ_FIRST(&set->users), *next; user != NULL; user = next)
 	{
 		next = TAILQ_NEXT(user, of_set);
-		drop_user(set, user);
+		drop_user(all, set, user);
 	}
 	TAILQ_REMOVE(&all->sets, set, by_use);
 	LIST_REMOVE(set, of_file);
 	set->listed = false;
 	if (set->npins == 0)
-		free_set(all, set);
-}
-
-void
-csv_register_unpin(CsvSets *all, CsvSet *set)
-{
-	set->npins--;
-	if (set->npins == 0 && !set->listed)
 		free_set(all, set);
 }
 
@@ -221,6 +222,19 @@ shrink_to(CsvSets *all, uint64_t nbytes, long ndescriptors)
 			drop_set(all, set);
 		set = before;
 	}
+}
+
+/* a limit that was lowered while it was pinned holds for it now */
+void
+csv_register_unpin(CsvSets *all, CsvSet *set)
+{
+	set->npins--;
+	if (set->npins > 0)
+		return;
+	if (!set->listed)
+		free_set(all, set);
+	else
+		shrink_to(all, all->limit, all->most_descriptors);
 }
 
 void
@@ -244,12 +258,18 @@ csv_register_limit(CsvSets *all, uint64_t nbytes)
 /* ---- room ---- */
 
 static bool
+has_room(const CsvSets *all, uint64_t nbytes)
+{
+	return nbytes <= all->limit && all->nbytes <= all->limit - nbytes;
+}
+
+static bool
 make_room(CsvSets *all, uint64_t nbytes)
 {
 	if (nbytes > all->limit)
 		return false;
 	shrink_to(all, all->limit - nbytes, all->most_descriptors - 1);
-	return all->nbytes <= all->limit - nbytes &&
+	return has_room(all, nbytes) &&
 		all->ndescriptors < all->most_descriptors;
 }
 
@@ -357,7 +377,7 @@ leave_replaced(CsvSets *all, const CsvFileIdentity *file,
 		if (is_same_name(&user->name, name) &&
 			!csv_same_file(&set->identity, file))
 		{
-			drop_user(set, user);
+			drop_user(all, set, user);
 			if (set->nusers == 0)
 				drop_set(all, set);
 		}
@@ -365,7 +385,10 @@ leave_replaced(CsvSets *all, const CsvFileIdentity *file,
 	}
 }
 
-/* no memory: then it is not known, which shows in lists only */
+/*
+ * No memory, or no room within the limit: then another one is forgotten, or it is
+ * not known, which shows in lists only.
+ */
 static void
 add_user(CsvSets *all, CsvSet *set, const CsvTableName *name)
 {
@@ -374,11 +397,13 @@ add_user(CsvSets *all, CsvSet *set, const CsvTableName *name)
 	TAILQ_FOREACH(user, &set->users, of_set)
 		if (is_same_name(&user->name, name))
 			return;
-	user = malloc(sizeof(User));
+	if (set->nusers > 0 &&
+		(set->nusers == MOST_USERS || !has_room(all, sizeof(User))))
+		drop_user(all, set, TAILQ_FIRST(&set->users));
+	user = has_room(all, sizeof(User)) ? malloc(sizeof(User)) : NULL;
 	if (user == NULL)
 		return;
-	if (set->nusers == MOST_USERS)
-		drop_user(set, TAILQ_FIRST(&set->users));
+	count_bytes(all, set, (int64_t) sizeof(User));
 	user->set = set;
 	user->name = *name;
 	TAILQ_INSERT_TAIL(&set->users, user, of_set);
@@ -458,19 +483,22 @@ replace_others(CsvSets *all, CsvSet *set)
 bool
 csv_register_keep(CsvSets *all, const CsvFindMessage *columns, int file)
 {
-	int64_t		nbytes = csv_memory_file_size(file, true);
+	int64_t		held = csv_memory_file_held(file, true);
+	uint64_t	nbytes = (uint64_t) held + sizeof(CsvSet) +
+		offsetof(CsvWanted, columns) +
+		sizeof(CsvKeyColumn) * columns->wanted.ncolumns;
 	CsvSet	   *set;
 
-	if (nbytes < 0 || !make_room(all, (uint64_t) nbytes))
+	if (held < 0 || columns->nrows > CSV_MOST_KEPT_ROWS ||
+		!make_room(all, nbytes + sizeof(User)))
 		return false;
 	set = make_set(columns);
 	if (set == NULL)
 		return false;
 	set->number = ++all->nsets;
-	set->nbytes = (uint64_t) nbytes;
 	set->file = file;
 	set->last_used = now();
-	all->nbytes += set->nbytes;
+	count_bytes(all, set, (int64_t) nbytes);
 	all->ndescriptors++;
 	replace_others(all, set);
 	TAILQ_INSERT_HEAD(&all->sets, set, by_use);
@@ -506,16 +534,18 @@ csv_set_add_grouping(CsvSets *all, CsvSet *set,
 					 const CsvGroupingMessage *keys, int file)
 {
 	int64_t		nbytes = csv_memory_file_size(file, false);
+	int64_t		held = csv_memory_file_held(file, false);
 	bool		may_add = false;
 
-	if (nbytes < 0 || (uint64_t) nbytes != sizeof(uint32_t) * (set->nrows + 1) ||
-		csv_set_grouping(all, set, keys, &may_add) >= 0 || !may_add)
+	if (nbytes < 0 || held < 0 ||
+		(uint64_t) nbytes != sizeof(uint32_t) * (set->nrows + 1) ||
+		csv_set_grouping(all, set, keys, &may_add) >= 0 || !may_add ||
+		!make_room(all, (uint64_t) held))
 		return false;
 	set->groupings[set->ngroupings].keys = *keys;
 	set->groupings[set->ngroupings].file = file;
 	set->ngroupings++;
-	set->nbytes += (uint64_t) nbytes;
-	all->nbytes += (uint64_t) nbytes;
+	count_bytes(all, set, held);
 	all->ndescriptors++;
 	return true;
 }
@@ -574,7 +604,7 @@ csv_register_list(const CsvSets *all, uint32_t database, int file)
 
 /* the table uses the set no longer; true: nor does any other */
 static bool
-leave_set(CsvSet *set, uint32_t database, uint32_t table)
+leave_set(CsvSets *all, CsvSet *set, uint32_t database, uint32_t table)
 {
 	User	   *user = TAILQ_FIRST(&set->users);
 
@@ -583,7 +613,7 @@ leave_set(CsvSet *set, uint32_t database, uint32_t table)
 		User	   *next = TAILQ_NEXT(user, of_set);
 
 		if (user->name.database == database && user->name.table == table)
-			drop_user(set, user);
+			drop_user(all, set, user);
 		user = next;
 	}
 	return set->nusers == 0;
@@ -601,7 +631,7 @@ csv_register_forget(CsvSets *all, const CsvForgetMessage *which)
 
 		if (which->all ||
 			(set->number == which->set &&
-			 leave_set(set, which->database, which->table)))
+			 leave_set(all, set, which->database, which->table)))
 		{
 			drop_set(all, set);
 			n++;

@@ -5,8 +5,9 @@
  *
  * Columns of a file come as a sealed memory file (wire/store.h), of which the
  * register has the descriptor: it looks at none of its bytes.  All there are take
- * no more memory than the limit, what is not finished yet included.  What was not
- * used for longest goes first, but nothing that a client has pinned.
+ * no more memory than the limit, what is not finished yet included, and what is
+ * known of them.  What was not used for longest goes first, but nothing that a
+ * client has pinned.
  *
  * When does a set of columns answer a query?  Which records are bad depends on
  * the columns that are looked at.  But where no value was bad, any of the columns

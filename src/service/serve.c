@@ -193,18 +193,25 @@ reply_with_file(CsvServiceReply *reply, int file, bool close)
 
 /* ---- is a message as it should be? ---- */
 
-/* one that ends with the columns that it has */
+/* one that ends with the columns that it has, each of them once */
 static bool
 is_wanted(const CsvWanted *wanted, size_t before, size_t nbytes)
 {
 	size_t		least = before + offsetof(CsvWanted, columns);
+	uint8_t		seen[CSV_MOST_KEPT_COLUMNS + 1] = {0};
 
 	if (nbytes < least || wanted->ncolumns > CSV_MOST_KEPT_COLUMNS ||
 		nbytes != least + sizeof(CsvKeyColumn) * wanted->ncolumns)
 		return false;
 	for (uint32_t i = 0; i < wanted->ncolumns; i++)
-		if (wanted->columns[i].decimal > 1)
+	{
+		int			attnum = wanted->columns[i].attnum;
+
+		if (attnum < 1 || attnum > CSV_MOST_KEPT_COLUMNS || seen[attnum] ||
+			wanted->columns[i].decimal > 1)
 			return false;
+		seen[attnum] = 1;
+	}
 	return wanted->positions <= 1;
 }
 
@@ -377,10 +384,11 @@ handle_keep(CsvClient *client, const CsvMessage *message, size_t nbytes,
 			CsvDescriptors *descriptors, CsvServiceReply *reply)
 {
 	const CsvFindMessage *keep = &message->find;
-	Promise	   *promise = find_promise(client, keep->making);
+	Promise	   *promise;
 	bool		kept;
 
-	if (!is_find(keep, nbytes) || promise == NULL)
+	if (!is_find(keep, nbytes) ||
+		(promise = find_promise(client, keep->making)) == NULL)
 		return false;
 	drop_promise(client, promise);
 	kept = is_that_file(&keep->file, descriptors->files[0]) &&
@@ -606,7 +614,8 @@ csv_client_handle(CsvClient *client, const CsvMessage *message, size_t nbytes,
 	reply->nbytes = 0;
 	reply->descriptors.n = 0;
 	reply->close = false;
-	if (kind >= CSV_NUM_MESSAGE_KINDS || handlers[kind].function == NULL)
+	if (nbytes < sizeof(kind) || kind >= CSV_NUM_MESSAGE_KINDS ||
+		handlers[kind].function == NULL)
 		return false;
 
 	/* one of another build says which it is, and may ask this one to end */

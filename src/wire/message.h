@@ -447,9 +447,10 @@ extern bool csv_wire_send(int socket, const void *message, size_t nbytes,
 						  const CsvDescriptors *descriptors);
 
 /*
- * Receive one, of no more than `room` bytes.  Returns its bytes; 0: the other end is gone; -1 with errno, which is
- * EAGAIN where there is none, and EBADMSG where it is none of ours.  Descriptors
- * are the caller's then, closed where the process starts another program.
+ * Receive one, of no more than `room` bytes.  Returns its bytes; 0: the other end
+ * is gone; -1 with errno, which is EAGAIN where there is none, and EBADMSG where it
+ * is none of ours.  Descriptors are the caller's then, closed where the process
+ * starts another program.
  */
 extern ssize_t csv_wire_receive(int socket, void *message, size_t room,
 								CsvDescriptors *descriptors);

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../reader/convert.h"
 #include "check.h"
 #include "store.h"
 
@@ -19,6 +20,9 @@
 
 /* what has been passed is let go of in pieces of so many bytes */
 #define PASSED_BYTES	(UINT64_C(64) << 20)
+
+/* F_SEAL_FUTURE_WRITE, which older headers lack */
+#define CSV_SEAL_FUTURE_WRITE	0x0010
 
 #define STORE_MAGIC		UINT64_C(0x31305f7473767363)
 
@@ -81,16 +85,44 @@ csv_memory_file_seal(int file, bool is_constant)
 				 (is_constant ? F_SEAL_WRITE : 0)) == 0;
 }
 
+/*
+ * With all of these seals: one that can still grow would take more memory than
+ * was counted, and one that can still be sealed could not be mapped any more.
+ */
+static bool
+is_sealed(int file, bool is_constant)
+{
+	int			wanted = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+	int			seals = fcntl(file, F_GET_SEALS);
+	int			mode = fcntl(file, F_GETFL);
+
+	if (seals < 0 || mode < 0 || (seals & wanted) != wanted)
+		return false;
+	if (is_constant)
+		return (seals & F_SEAL_WRITE) != 0 && (mode & O_ACCMODE) != O_WRONLY;
+	return (seals & (F_SEAL_WRITE | CSV_SEAL_FUTURE_WRITE)) == 0 &&
+		(mode & O_ACCMODE) == O_RDWR;
+}
+
 int64_t
 csv_memory_file_size(int file, bool is_constant)
 {
-	int			wanted = F_SEAL_SHRINK | (is_constant ? F_SEAL_WRITE : 0);
-	int			seals = fcntl(file, F_GET_SEALS);
 	struct stat st;
 
-	if (seals < 0 || (seals & wanted) != wanted || fstat(file, &st) != 0)
+	return is_sealed(file, is_constant) && fstat(file, &st) == 0 ?
+		(int64_t) st.st_size : -1;
+}
+
+int64_t
+csv_memory_file_held(int file, bool is_constant)
+{
+	struct stat st;
+	int64_t		there;
+
+	if (!is_sealed(file, is_constant) || fstat(file, &st) != 0)
 		return -1;
-	return (int64_t) st.st_size;
+	there = (int64_t) st.st_blocks * 512;
+	return there > (int64_t) st.st_size ? there : (int64_t) st.st_size;
 }
 
 /* ---- writing ---- */
@@ -115,7 +147,6 @@ struct CsvStoreWriter
 	/* of the batch at hand */
 	CsvScan		record;
 	StoredBatch head;
-	bool		any_slow;
 	StoredArray *arrays;
 	CsvError   *errors;
 	uint64_t   *error_places;
@@ -280,7 +311,6 @@ collect_records(CsvStoreWriter *writer, const CsvBatch *batch)
 
 	for (uint32_t i = 0; i < writer->ncolumns; i++)
 		any_slow |= batch->arrays[i].any_slow;
-	writer->any_slow = any_slow;
 	if (batch->nerrors > writer->nerrors)
 	{
 		writer->nerrors = 0;
@@ -341,6 +371,7 @@ place_parts(CsvStoreWriter *writer, const CsvBatch *batch, uint64_t *place)
 	StoredBatch *head = &writer->head;
 	uint64_t	size = writer->nbytes;
 	uint64_t	nrows = batch->nrows;
+	bool		any_slow = false;
 
 	*place = reserve(&size, sizeof(StoredBatch) +
 					 sizeof(StoredArray) * writer->ncolumns);
@@ -353,12 +384,13 @@ place_parts(CsvStoreWriter *writer, const CsvBatch *batch, uint64_t *place)
 		stored->status = array->all_ok ? 0 : reserve(&size, nrows);
 		stored->stride = array->stride;
 		stored->any_slow = array->any_slow;
+		any_slow |= array->any_slow;
 	}
 	if (batch->row_offsets != NULL)
 	{
 		head->row_lines = reserve(&size, sizeof(uint32_t) * nrows);
 		head->row_places = reserve(&size, sizeof(uint32_t) * nrows);
-		if (writer->any_slow)
+		if (any_slow)
 			head->row_offsets = reserve(&size, sizeof(uint32_t) * nrows);
 	}
 	head->errors = reserve(&size, sizeof(CsvError) * batch->nerrors);
@@ -513,11 +545,14 @@ entries_at(const CsvStore *store, uint64_t offset, uint64_t n, size_t size)
 	return store->bytes + offset;
 }
 
-/* one that is read from memory may be something else */
+/* a bool, which must be 0 or 1 before it is looked at as such */
 static bool
 is_bool(const bool *value)
 {
-	return *(const uint8_t *) value <= 1;
+	uint8_t		byte;
+
+	memcpy(&byte, value, 1);
+	return byte <= 1;
 }
 
 static bool
@@ -547,7 +582,7 @@ check_header(CsvStore *store)
 	const StoredHeader *header = entries_at(store, 0, 1, sizeof(StoredHeader));
 
 	if (header == NULL || header->magic != STORE_MAGIC ||
-		!is_dialect(&header->dialect))
+		header->nrows > CSV_MOST_KEPT_ROWS || !is_dialect(&header->dialect))
 		return false;
 	store->header = header;
 	store->directory = entries_at(store, header->directory, header->nbatches,
@@ -625,28 +660,12 @@ csv_store_layout(const CsvStore *store)
 	return &store->layout;
 }
 
-/* the smallest that an entry of a kind can be, and what it has to be a multiple of */
-static uint32_t
-least_stride(uint8_t kind)
+static bool
+is_stride(uint32_t stride, const CsvColumn *column)
 {
-	switch (kind)
-	{
-		case CSV_KIND_BOOL:
-			return 1;
-		case CSV_KIND_INT2:
-			return 2;
-		case CSV_KIND_INT8:
-		case CSV_KIND_FLOAT8:
-		case CSV_KIND_TIMESTAMP:
-		case CSV_KIND_TIMESTAMPTZ:
-		case CSV_KIND_DECIMAL64:
-			return 8;
-		case CSV_KIND_UUID:
-		case CSV_KIND_DECIMAL128:
-			return 16;
-		default:
-			return 4;
-	}
+	uint32_t	only = csv_value_stride(column);
+
+	return only != 0 ? stride == only : stride >= 4 && stride % 4 == 0;
 }
 
 static bool
@@ -656,12 +675,13 @@ map_arrays(const CsvStore *store, const StoredBatch *head,
 	for (uint32_t i = 0; i < store->layout.ncolumns; i++)
 	{
 		CsvArray   *array = &arrays[i];
-		uint32_t	least = least_stride(store->layout.columns[i].kind);
 
 		array->stride = stored[i].stride;
 		array->any_slow = stored[i].any_slow != 0;
 		array->all_ok = stored[i].status == 0;
-		if (array->stride < least || array->stride % (least < 4 ? least : 4) != 0)
+		if (!is_stride(array->stride, &store->layout.columns[i]) ||
+			stored[i].values % ALIGNMENT != 0 ||
+			(array->any_slow && head->row_offsets == 0))
 			return false;
 		array->values = entries_at(store, stored[i].values, head->nrows,
 								   array->stride);
@@ -672,6 +692,47 @@ map_arrays(const CsvStore *store, const StoredBatch *head,
 			return false;
 	}
 	return true;
+}
+
+/*
+ * In the order of the file, each between two rows that there are, of a column that
+ * there is, and, if it may be looked into, at bytes that there are.
+ */
+static bool
+are_errors(const CsvStore *store, const StoredBatch *head,
+		   const CsvError *errors)
+{
+	uint32_t	row = 0;
+
+	if (head->nrecords != (uint64_t) head->nrows + head->nerrors)
+		return false;
+	for (uint32_t i = 0; i < head->nerrors; i++)
+	{
+		const CsvError *error = &errors[i];
+
+		if (error->before_row < row || error->before_row > head->nrows ||
+			error->record != error->before_row + i ||
+			error->code == CSV_ERROR_NONE || error->code >= CSV_NUM_ERRORS ||
+			error->mode >= CSV_NUM_MODES)
+			return false;
+		if (error->code > CSV_ERROR_COLUMN_COUNT &&
+			(error->where >= store->layout.ncolumns ||
+			 error->offset >= head->nbytes))
+			return false;
+		row = error->before_row;
+	}
+	return true;
+}
+
+/* 0, of rows that nobody looks into, is one, too */
+static bool
+are_offsets(const StoredBatch *head, const uint32_t *offsets)
+{
+	uint32_t	most = 0;
+
+	for (uint32_t i = 0; i < head->nrows; i++)
+		most = offsets[i] > most ? offsets[i] : most;
+	return most == 0 || most < head->nbytes;
 }
 
 bool
@@ -706,7 +767,8 @@ csv_store_batch(const CsvStore *store, uint32_t number, CsvArray *arrays,
 	resident->error_places = entries_at(store, head->error_places,
 										head->nerrors, sizeof(uint64_t));
 	if (stored == NULL || batch->errors == NULL || batch->bytes == NULL ||
-		resident->error_places == NULL)
+		resident->error_places == NULL ||
+		!are_errors(store, head, batch->errors))
 		return false;
 	if (head->row_lines != 0)
 	{
@@ -721,7 +783,8 @@ csv_store_batch(const CsvStore *store, uint32_t number, CsvArray *arrays,
 	{
 		batch->row_offsets = entries_at(store, head->row_offsets, head->nrows,
 										sizeof(uint32_t));
-		if (batch->row_offsets == NULL)
+		if (batch->row_offsets == NULL || batch->row_lines == NULL ||
+			!are_offsets(head, batch->row_offsets))
 			return false;
 	}
 	return map_arrays(store, head, stored, arrays);

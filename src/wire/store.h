@@ -8,8 +8,9 @@
  * (memfd_create), one batch behind the other, and then a directory of them.  Who
  * writes it seals it: from then on nobody can change it, nor make it shorter.
  *
- * Who reads it maps it.  All that says where something is in it has been checked
- * before it is handed out; values, statuses and the records' bytes are not.
+ * Who reads it maps it.  All that says where something is in it, or in an array
+ * of columns, has been checked before it is handed out; values, statuses and the
+ * records' bytes are not.
  */
 #ifndef CSV_STORE_H
 #define CSV_STORE_H
@@ -39,10 +40,16 @@ extern int	csv_memory_file_create(const char *name);
 extern bool csv_memory_file_seal(int file, bool is_constant);
 
 /*
- * Its size in bytes, if it is such a file and can no longer become shorter; of
- * which nobody can write to, if is_constant.  Else -1.
+ * Its size in bytes, if it is such a file, as csv_memory_file_seal() leaves it,
+ * and can be mapped by this descriptor.  Else -1.
  */
 extern int64_t csv_memory_file_size(int file, bool is_constant);
+
+/*
+ * Memory that it takes at most, as csv_memory_file_size(): the larger of its size,
+ * since parts may not be there yet, and what there is, also behind its end.
+ */
+extern int64_t csv_memory_file_held(int file, bool is_constant);
 
 /* ---- writing ---- */
 
@@ -82,6 +89,9 @@ extern bool csv_store_finish(CsvStoreWriter *writer,
 							 void *arg, CsvStoreSummary *summary);
 
 /* ---- reading ---- */
+
+/* so few that bytes of an array of them, in many files, can be counted */
+#define CSV_MOST_KEPT_ROWS	(UINT64_C(1) << 48)
 
 typedef struct CsvStore CsvStore;
 

@@ -1,31 +1,45 @@
 /*
  * test_service.c
- *		What csv_gpu_service does with messages, and kept columns in memory files.
+ *		What csv_gpu_service does with messages (src/service), without its sockets.
+ *
+ * Each test ends with everything let go of: no memory counts any more, and the
+ * process has as many descriptors as before.
  */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE				/* mkostemp */
+#define _GNU_SOURCE				/* F_ADD_SEALS */
 #endif
-#include <dirent.h>
-#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-#include "service/serve.h"
-#include "wire/store.h"
-#include "reading.h"
+#include "../../src/service/serve.h"
+#include "../../src/wire/store.h"
+#include "rounds.h"
 
-#define MEGABYTE	(UINT64_C(1) << 20)
+#define LIMIT		UINT64_C(1000000)
+#define NUM_FILES	3
 
-/* ---- files ---- */
+/* ---- a service, two clients and some files ---- */
+
+static CsvService *service;
+static CsvClient *alice;
+static CsvClient *bob;
+static int	files[NUM_FILES];
+static int	ndescriptors;		/* before the test */
+
+static CsvServiceReply reply;	/* to the last message */
 
 static int
 count_descriptors(void)
@@ -40,689 +54,725 @@ count_descriptors(void)
 	return n;
 }
 
-/* a file of so many bytes, and what it is; it has no name any more */
-static int
-make_file(size_t nbytes, CsvFileIdentity *identity)
+static void
+set_limit(uint64_t nbytes)
 {
-	char		name[] = "/tmp/test_service.XXXXXX";
-	int			file = mkostemp(name, O_CLOEXEC);
-	struct stat st;
+	CsvLimitsMessage limits = {.kind = CSV_MESSAGE_LIMITS,.resident_bytes = nbytes};
 
-	assert_true(file >= 0);
-	assert_int_equal(unlink(name), 0);
-	assert_int_equal(ftruncate(file, (off_t) nbytes), 0);
-	assert_int_equal(fstat(file, &st), 0);
-	*identity = csv_file_identity(&st);
-	return file;
+	csv_service_set_limits(service, &limits);
+}
+
+/* false: the client would be let go of */
+static bool
+tell(CsvClient *client, const void *message, size_t nbytes,
+	 CsvDescriptors *descriptors)
+{
+	CsvDescriptors none = {0};
+	CsvMessage	copy;
+
+	memset(&copy, 0xaa, sizeof(copy));
+	memcpy(&copy, message, nbytes);
+	return csv_client_handle(client, &copy, nbytes,
+							 descriptors == NULL ? &none : descriptors, &reply);
+}
+
+static bool
+say_hello(CsvClient *client, uint32_t version, uint64_t sizes)
+{
+	CsvHelloMessage hello = {.kind = CSV_MESSAGE_HELLO,.version = version,.sizes = sizes};
+
+	return tell(client, &hello, sizeof(hello), NULL);
+}
+
+static CsvClient *
+new_client(void)
+{
+	CsvClient  *client = csv_client_create(service);
+
+	assert_non_null(client);
+	assert_true(say_hello(client, CSV_WIRE_VERSION, csv_wire_sizes()));
+	return client;
 }
 
 static int
-make_memory_file(size_t nbytes, bool is_constant)
+set_up(void **state)
+{
+	(void) state;
+	ndescriptors = count_descriptors();
+	for (int i = 0; i < NUM_FILES; i++)
+	{
+		char		path[] = "/tmp/csv_test_service.XXXXXX";
+
+		files[i] = mkstemp(path);
+		unlink(path);
+	}
+	service = csv_service_create();
+	set_limit(LIMIT);
+	alice = new_client();
+	bob = new_client();
+	return 0;
+}
+
+static CsvStatisticsMessage
+statistics(void)
+{
+	CsvClient  *client = new_client();
+	uint32_t	kind = CSV_MESSAGE_STATISTICS;
+
+	assert_true(tell(client, &kind, sizeof(kind), NULL));
+	csv_client_free(client);
+	return reply.message.statistics;
+}
+
+static uint64_t
+held(void)
+{
+	return statistics().memory_held;
+}
+
+static int
+tear_down(void **state)
+{
+	(void) state;
+	if (alice != NULL)
+		csv_client_free(alice);
+	if (bob != NULL)
+		csv_client_free(bob);
+	set_limit(0);
+	assert_int_equal(held(), 0);
+	assert_true(csv_service_is_empty(service));
+	csv_service_free(service);
+	for (int i = 0; i < NUM_FILES; i++)
+		close(files[i]);
+	assert_int_equal(count_descriptors(), ndescriptors);
+	return 0;
+}
+
+/* ---- messages ---- */
+
+static CsvFileIdentity
+identity_of(int file)
+{
+	struct stat st;
+
+	assert_int_equal(fstat(file, &st), 0);
+	return csv_file_identity(&st);
+}
+
+static int
+memory_file(size_t nbytes, bool is_constant)
 {
 	int			file = csv_memory_file_create("test");
 
-	assert_true(file >= 0);
 	assert_int_equal(ftruncate(file, (off_t) nbytes), 0);
 	assert_true(csv_memory_file_seal(file, is_constant));
 	return file;
 }
 
-/* ---- messages ---- */
-
-typedef struct Server
-{
-	CsvService *service;
-	CsvClient  *client;
-	CsvServiceReply reply;
-	int			ndescriptors;	/* before */
-} Server;
-
-static CsvClient *
-add_client(Server *server)
-{
-	CsvClient  *client = csv_client_create(server->service);
-	CsvHelloMessage hello = {CSV_MESSAGE_HELLO, CSV_WIRE_VERSION,
-	csv_wire_sizes(), 1, 0};
-	CsvMessage	message;
-	CsvDescriptors none = {0, {0}};
-
-	assert_non_null(client);
-	memcpy(&message, &hello, sizeof(hello));
-	assert_true(csv_client_handle(client, &message, sizeof(hello), &none,
-								  &server->reply));
-	assert_int_equal(server->reply.message.hello.version, CSV_WIRE_VERSION);
-	return client;
-}
-
+/* columns "1 2 3": those; with d behind one: as decimals; p: with positions */
 static void
-start(Server *server, uint64_t limit)
+set_wanted(CsvWanted *wanted, const char *columns)
 {
-	CsvLimitsMessage limits;
-
-	server->ndescriptors = count_descriptors();
-	memset(&limits, 0, sizeof(limits));
-	limits.resident_bytes = limit;
-	server->service = csv_service_create();
-	assert_non_null(server->service);
-	csv_service_set_limits(server->service, &limits);
-	server->client = add_client(server);
+	memset(wanted, 0, sizeof(*wanted));
+	for (; *columns != '\0'; columns++)
+		if (*columns == 'p')
+			wanted->positions = 1;
+		else if (*columns == 'd')
+			wanted->columns[wanted->ncolumns - 1].decimal = 1;
+		else if (*columns != ' ')
+			wanted->columns[wanted->ncolumns++].attnum = (int16_t) (*columns - '0');
 }
 
-/* nothing is left, whatever was kept */
-static void
-stop(Server *server)
-{
-	csv_client_free(server->client);
-	csv_service_free(server->service);
-	assert_int_equal(count_descriptors(), server->ndescriptors);
-}
-
-/* hand a message over, with copies of descriptors (-1: none) */
-static bool
-say(Server *server, CsvClient *client, const void *bytes, size_t nbytes,
-	int first, int second)
-{
-	CsvMessage	message;
-	CsvDescriptors with = {0, {0}};
-	bool		good;
-
-	assert_true(nbytes <= sizeof(message));
-	memset(&message, 0, sizeof(message));
-	memcpy(&message, bytes, nbytes);
-	if (first >= 0)
-		with.files[with.n++] = fcntl(first, F_DUPFD_CLOEXEC, 0);
-	if (second >= 0)
-		with.files[with.n++] = fcntl(second, F_DUPFD_CLOEXEC, 0);
-	good = csv_client_handle(client, &message, nbytes, &with, &server->reply);
-	csv_wire_close(&with);
-	return good;
-}
-
-/* columns 1, 2 ... of a table */
 static size_t
-set_find(CsvFindMessage *find, uint32_t kind, const CsvFileIdentity *file,
-		 uint32_t table, uint32_t ncolumns)
+set_find(CsvFindMessage *find, uint32_t kind, int file, const char *columns)
 {
 	memset(find, 0, sizeof(*find));
 	find->kind = kind;
 	find->making = 1;
-	find->user.database = 5;
-	find->user.table = table;
-	snprintf(find->user.filename, sizeof(find->user.filename), "file of %u", table);
-	find->file = *file;
-	find->nrows = 100;
-	find->wanted.ncolumns = ncolumns;
-	for (uint32_t i = 0; i < ncolumns; i++)
-		find->wanted.columns[i].attnum = (int16_t) (i + 1);
-	return CSV_WANTED_BYTES(CsvFindMessage, ncolumns);
+	find->nrows = 10;
+	find->user = (CsvTableName) {.database = 1,.table = 2,.filename = "a.csv"};
+	find->file = identity_of(file);
+	set_wanted(&find->wanted, columns);
+	return CSV_WANTED_BYTES(CsvFindMessage, find->wanted.ncolumns);
 }
 
 static bool
-promise(Server *server, CsvClient *client, uint32_t making, uint64_t nbytes)
+send_find(CsvClient *client, const CsvFindMessage *find, int file)
 {
-	CsvRoomMessage room = {CSV_MESSAGE_ROOM, making, nbytes, 1, 1};
+	CsvDescriptors with = {1, {file}};
 
-	assert_true(say(server, client, &room, sizeof(room), -1, -1));
-	return nbytes > 0 && server->reply.message.done.count > 0;
+	return tell(client, find, CSV_WANTED_BYTES(CsvFindMessage, find->wanted.ncolumns),
+				&with);
 }
 
-static bool
-keep(Server *server, CsvClient *client, const CsvFindMessage *find,
-	 size_t nbytes, int file, size_t size)
-{
-	int			columns = make_memory_file(size, true);
-
-	if (!promise(server, client, find->making, size))
-	{
-		close(columns);
-		return false;
-	}
-	assert_true(say(server, client, find, nbytes, file, columns));
-	close(columns);
-	return server->reply.message.done.count > 0;
-}
-
-/* keep columns of a file: how many, of how many bytes */
-static bool
-keep_columns(Server *server, const CsvFileIdentity *identity, int file,
-			 uint32_t table, uint32_t ncolumns, size_t size)
-{
-	CsvFindMessage find;
-	size_t		nbytes = set_find(&find, CSV_MESSAGE_KEEP, identity, table,
-								  ncolumns);
-
-	return keep(server, server->client, &find, nbytes, file, size);
-}
-
-/* the number of the set that was found; 0: none was */
+/* the number of the set that is found, with a pin; 0: none */
 static uint64_t
-find_columns(Server *server, CsvClient *client, const CsvFindMessage *find,
-			 size_t nbytes, int file)
+find(CsvClient *client, int file, const char *columns)
 {
-	assert_true(say(server, client, find, nbytes, file, -1));
-	assert_int_equal(server->reply.descriptors.n,
-					 server->reply.message.found.found);
-	return server->reply.message.found.found ?
-		server->reply.message.found.set : 0;
+	CsvFindMessage message;
+
+	(void) set_find(&message, CSV_MESSAGE_FIND, file, columns);
+	assert_true(send_find(client, &message, file));
+	assert_int_equal(reply.nbytes, sizeof(CsvFoundMessage));
+	assert_int_equal(reply.descriptors.n, reply.message.found.found);
+	assert_false(reply.close);
+	return reply.message.found.set;
 }
-
-static uint64_t
-look_for(Server *server, const CsvFileIdentity *identity, int file,
-		 uint32_t table, uint32_t ncolumns)
-{
-	CsvFindMessage find;
-	size_t		nbytes = set_find(&find, CSV_MESSAGE_FIND, identity, table,
-								  ncolumns);
-
-	return find_columns(server, server->client, &find, nbytes, file);
-}
-
-static void
-release(Server *server, CsvClient *client, uint64_t set)
-{
-	CsvSetMessage message = {CSV_MESSAGE_RELEASE, 0, set};
-
-	assert_true(say(server, client, &message, sizeof(message), -1, -1));
-}
-
-static uint64_t
-memory_held(Server *server)
-{
-	uint32_t	ask = CSV_MESSAGE_STATISTICS;
-
-	assert_true(say(server, server->client, &ask, sizeof(ask), -1, -1));
-	return server->reply.message.statistics.memory_held;
-}
-
-/* ---- tests ---- */
-
-static void
-nobody_is_served_before_hello(void **state)
-{
-	Server		server;
-	CsvClient  *client;
-	uint32_t	ask = CSV_MESSAGE_STATISTICS;
-	CsvHelloMessage hello = {CSV_MESSAGE_HELLO, CSV_WIRE_VERSION + 1,
-	csv_wire_sizes(), 1, 0};
-
-	(void) state;
-	start(&server, MEGABYTE);
-	client = csv_client_create(server.service);
-	assert_false(say(&server, client, &ask, sizeof(ask), -1, -1));
-	assert_true(say(&server, client, &hello, sizeof(hello), -1, -1));
-	assert_int_equal(server.reply.message.hello.version, CSV_WIRE_VERSION);
-	assert_false(say(&server, client, &ask, sizeof(ask), -1, -1));
-	hello.version = CSV_WIRE_VERSION;
-	hello.sizes++;
-	assert_true(say(&server, client, &hello, sizeof(hello), -1, -1));
-	assert_false(say(&server, client, &ask, sizeof(ask), -1, -1));
-	hello.sizes--;
-	assert_true(say(&server, client, &hello, sizeof(hello), -1, -1));
-	assert_true(say(&server, client, &ask, sizeof(ask), -1, -1));
-	assert_false(csv_service_is_retired(server.service));
-	ask = CSV_MESSAGE_RETIRE;
-	assert_true(say(&server, client, &ask, sizeof(ask), -1, -1));
-	assert_true(csv_service_is_retired(server.service));
-	csv_client_free(client);
-	stop(&server);
-}
-
-static void
-columns_answer_queries_for_fewer_of_them(void **state)
-{
-	Server		server;
-	CsvFileIdentity identity;
-	int			file = make_file(10, &identity);
-	CsvFindMessage find;
-	size_t		nbytes;
-	uint64_t	set;
-
-	(void) state;
-	start(&server, MEGABYTE);
-	assert_int_equal(look_for(&server, &identity, file, 7, 2), 0);
-	assert_true(keep_columns(&server, &identity, file, 7, 2, 4096));
-	assert_int_equal(memory_held(&server), 4096);
-	set = look_for(&server, &identity, file, 7, 2);
-	assert_int_not_equal(set, 0);
-	assert_int_equal(look_for(&server, &identity, file, 7, 1), set);
-	assert_int_equal(look_for(&server, &identity, file, 7, 0), set);
-	assert_int_equal(look_for(&server, &identity, file, 7, 3), 0);
-
-	/* the others' forms, places, and meanings */
-	nbytes = set_find(&find, CSV_MESSAGE_FIND, &identity, 8, 1);
-	assert_int_equal(find_columns(&server, server.client, &find, nbytes, file), set);
-	find.wanted.columns[0].decimal = 1;
-	assert_int_equal(find_columns(&server, server.client, &find, nbytes, file), 0);
-	find.wanted.columns[0].decimal = 0;
-	find.wanted.positions = 1;
-	assert_int_equal(find_columns(&server, server.client, &find, nbytes, file), 0);
-	find.wanted.positions = 0;
-	find.wanted.meaning[31] = 1;
-	assert_int_equal(find_columns(&server, server.client, &find, nbytes, file), 0);
-
-	/* what stands for others takes their place; with bad values, it does not */
-	assert_true(keep_columns(&server, &identity, file, 7, 3, 8192));
-	assert_int_not_equal(look_for(&server, &identity, file, 7, 2), set);
-	nbytes = set_find(&find, CSV_MESSAGE_KEEP, &identity, 7, 4);
-	find.has_bad_values = 1;
-	assert_true(keep(&server, server.client, &find, nbytes, file, 4096));
-	assert_int_not_equal(look_for(&server, &identity, file, 7, 4), 0);
-	nbytes = set_find(&find, CSV_MESSAGE_FIND, &identity, 7, 1);
-	find.wanted.columns[0].attnum = 4;
-	assert_int_equal(find_columns(&server, server.client, &find, nbytes, file), 0);
-	stop(&server);
-	close(file);
-}
-
-static void
-a_file_is_what_it_is_now(void **state)
-{
-	Server		server;
-	CsvFileIdentity identity;
-	CsvFileIdentity changed;
-	CsvFileIdentity other_identity;
-	int			file = make_file(10, &identity);
-	int			other = make_file(10, &other_identity);
-	struct stat st;
-
-	(void) state;
-	start(&server, MEGABYTE);
-	/* not one that the client only speaks of */
-	assert_false(keep_columns(&server, &identity, other, 7, 1, 4096));
-	assert_int_equal(memory_held(&server), 0);
-	assert_true(keep_columns(&server, &identity, file, 7, 1, 4096));
-	assert_int_equal(look_for(&server, &identity, other, 7, 1), 0);
-	assert_int_equal(ftruncate(file, 11), 0);
-	assert_int_equal(fstat(file, &st), 0);
-	changed = csv_file_identity(&st);
-	assert_int_equal(look_for(&server, &identity, file, 7, 1), 0);
-	assert_int_equal(look_for(&server, &changed, file, 7, 1), 0);
-	assert_int_equal(memory_held(&server), 0);
-
-	/* another one of the same name */
-	assert_true(keep_columns(&server, &changed, file, 7, 1, 4096));
-	assert_int_equal(look_for(&server, &other_identity, other, 7, 1), 0);
-	assert_int_equal(memory_held(&server), 0);
-	stop(&server);
-	close(file);
-	close(other);
-}
-
-static void
-what_was_not_used_for_longest_goes_first(void **state)
-{
-	Server		server;
-	CsvFileIdentity identity[4];
-	int			file[4];
-	uint64_t	set;
-
-	(void) state;
-	start(&server, 3 * 8192);
-	for (int i = 0; i < 4; i++)
-		file[i] = make_file(1 + (size_t) i, &identity[i]);
-	for (int i = 0; i < 3; i++)
-		assert_true(keep_columns(&server, &identity[i], file[i],
-								 10 + (uint32_t) i, 1, 8192));
-	assert_int_equal(memory_held(&server), 3 * 8192);
-	release(&server, server.client, look_for(&server, &identity[0], file[0], 10, 1));
-	assert_true(keep_columns(&server, &identity[3], file[3], 13, 1, 8192));
-	assert_int_equal(look_for(&server, &identity[1], file[1], 11, 1), 0);
-	set = look_for(&server, &identity[0], file[0], 10, 1);
-	assert_int_not_equal(set, 0);
-
-	/* what is pinned stays, and what is too large drives nothing out */
-	assert_false(promise(&server, server.client, 2, 3 * 8192 + 1));
-	assert_int_equal(memory_held(&server), 3 * 8192);
-	assert_true(promise(&server, server.client, 2, 2 * 8192));
-	assert_int_equal(memory_held(&server), 3 * 8192);
-	assert_false(promise(&server, server.client, 2, 3 * 8192));
-	assert_int_equal(look_for(&server, &identity[0], file[0], 10, 1), set);
-	assert_false(promise(&server, server.client, 2, 0));
-	assert_int_equal(memory_held(&server), 8192);
-	for (int i = 0; i < 4; i++)
-		close(file[i]);
-	stop(&server);
-}
-
-static void
-what_a_client_holds_goes_with_it(void **state)
-{
-	Server		server;
-	CsvClient  *client;
-	CsvFileIdentity identity;
-	int			file = make_file(10, &identity);
-	CsvFindMessage find;
-	CsvForgetMessage all = {CSV_MESSAGE_FORGET, 1, 0, 0, 0};
-	size_t		nbytes;
-
-	(void) state;
-	start(&server, MEGABYTE);
-	client = add_client(&server);
-	assert_true(promise(&server, client, 1, MEGABYTE / 2));
-	assert_int_equal(memory_held(&server), MEGABYTE / 2);
-	assert_false(promise(&server, server.client, 1, MEGABYTE / 2 + 1));
-	csv_client_free(client);
-	assert_int_equal(memory_held(&server), 0);
-
-	/* pinned columns that are forgotten go with their last pin */
-	assert_true(keep_columns(&server, &identity, file, 7, 1, 4096));
-	client = add_client(&server);
-	nbytes = set_find(&find, CSV_MESSAGE_FIND, &identity, 7, 1);
-	assert_int_not_equal(find_columns(&server, client, &find, nbytes, file), 0);
-	assert_int_not_equal(find_columns(&server, client, &find, nbytes, file), 0);
-	assert_true(say(&server, server.client, &all, sizeof(all), -1, -1));
-	assert_int_equal(server.reply.message.done.count, 1);
-	assert_int_equal(look_for(&server, &identity, file, 7, 1), 0);
-	assert_int_equal(memory_held(&server), 4096);
-	csv_client_free(client);
-	assert_int_equal(memory_held(&server), 0);
-	assert_true(csv_service_is_empty(server.service));
-	stop(&server);
-	close(file);
-}
-
-static void
-tables_let_go_one_by_one(void **state)
-{
-	Server		server;
-	CsvFileIdentity identity;
-	int			file = make_file(10, &identity);
-	CsvForgetMessage forget = {CSV_MESSAGE_FORGET, 0, 0, 5, 7};
-	CsvListMessage list = {CSV_MESSAGE_LIST, 5};
-	CsvFindMessage find;
-	size_t		nbytes;
-
-	(void) state;
-	start(&server, MEGABYTE);
-	assert_true(keep_columns(&server, &identity, file, 7, 1, 4096));
-	nbytes = set_find(&find, CSV_MESSAGE_FIND, &identity, 8, 1);
-	forget.set = find_columns(&server, server.client, &find, nbytes, file);
-	release(&server, server.client, forget.set);
-	assert_true(say(&server, server.client, &list, sizeof(list), -1, -1));
-	assert_int_equal(server.reply.message.listed.nentries, 2);
-	assert_int_equal(csv_memory_file_size(server.reply.descriptors.files[0], true),
-					 2 * (sizeof(CsvListEntry) + sizeof(CsvKeyColumn)));
-	assert_true(server.reply.close);
-	csv_wire_close(&server.reply.descriptors);
-	list.database = 6;
-	assert_true(say(&server, server.client, &list, sizeof(list), -1, -1));
-	assert_int_equal(server.reply.message.listed.nentries, 0);
-	csv_wire_close(&server.reply.descriptors);
-	assert_true(say(&server, server.client, &forget, sizeof(forget), -1, -1));
-	assert_int_equal(server.reply.message.done.count, 0);
-	assert_int_equal(memory_held(&server), 4096);
-	forget.table = 8;
-	assert_true(say(&server, server.client, &forget, sizeof(forget), -1, -1));
-	assert_int_equal(server.reply.message.done.count, 1);
-	assert_int_equal(memory_held(&server), 0);
-	stop(&server);
-	close(file);
-}
-
-static void
-groupings_are_shared_and_few(void **state)
-{
-	Server		server;
-	CsvFileIdentity identity;
-	int			file = make_file(10, &identity);
-	CsvGroupingMessage keys;
-	size_t		size = sizeof(uint32_t) * 101;
-	int			right = make_memory_file(size, false);
-	int			wrong = make_memory_file(size + 4, false);
-
-	(void) state;
-	start(&server, MEGABYTE);
-	assert_true(keep_columns(&server, &identity, file, 7, 1, 4096));
-	memset(&keys, 0, sizeof(keys));
-	keys.kind = CSV_MESSAGE_GROUPING;
-	keys.nkeys = 1;
-	/* of columns that are pinned only */
-	assert_false(say(&server, server.client, &keys, sizeof(keys), -1, -1));
-	keys.set = look_for(&server, &identity, file, 7, 1);
-	for (int i = 0; i < 9; i++)
-	{
-		keys.keys[0].attnum = (int16_t) i;
-		assert_true(say(&server, server.client, &keys, sizeof(keys), -1, -1));
-		assert_int_equal(server.reply.message.done.count, i < 8);
-		assert_true(say(&server, server.client, &keys, sizeof(keys), wrong, -1));
-		assert_int_equal(server.reply.descriptors.n, 0);
-		assert_true(say(&server, server.client, &keys, sizeof(keys), right, -1));
-		assert_int_equal(server.reply.descriptors.n, i < 8);
-	}
-	assert_int_equal(memory_held(&server), 4096 + 8 * size);
-	stop(&server);
-	close(file);
-	close(right);
-	close(wrong);
-}
-
-static void
-only_sealed_memory_is_kept(void **state)
-{
-	Server		server;
-	CsvFileIdentity identity;
-	int			file = make_file(10, &identity);
-	int			open = csv_memory_file_create("test");
-	int			shared = make_memory_file(4096, false);
-	CsvFindMessage find;
-	size_t		nbytes = set_find(&find, CSV_MESSAGE_KEEP, &identity, 7, 1);
-	int			wrong[] = {open, shared, file};
-
-	(void) state;
-	start(&server, MEGABYTE);
-	for (int i = 0; i < 3; i++)
-	{
-		assert_true(promise(&server, server.client, 1, 4096));
-		assert_true(say(&server, server.client, &find, nbytes, file, wrong[i]));
-		assert_int_equal(server.reply.message.done.count, 0);
-		assert_int_equal(memory_held(&server), 0);
-	}
-	/* nor any that no room was taken for */
-	assert_false(say(&server, server.client, &find, nbytes, file, open));
-	stop(&server);
-	close(file);
-	close(open);
-	close(shared);
-}
-
-/* ---- columns in memory files ---- */
 
 static bool
-may_take(void *arg, uint64_t nbytes)
+release(CsvClient *client, uint64_t set)
 {
-	return nbytes <= *(uint64_t *) arg;
+	CsvSetMessage message = {.kind = CSV_MESSAGE_RELEASE,.set = set};
+
+	return tell(client, &message, sizeof(message), NULL);
 }
 
-/* what a store has of a batch is the batch */
-static void
-expect_batch(const CsvStore *store, const CsvBatch *batch, const CsvLayout *layout,
-			 const CsvDialect *dialect)
+/* is there one?  Without a pin */
+static bool
+has(int file, const char *columns)
 {
-	CsvArray	arrays[8];
-	CsvResidentBatch kept;
+	CsvLookMessage look;
 
-	assert_int_equal(csv_store_nbatches(store), 1);
-	assert_int_equal(csv_store_nrows(store), batch->nrows);
-	assert_true(csv_store_batch(store, 0, arrays, &kept));
-	assert_int_equal(kept.batch.nrows, batch->nrows);
-	assert_int_equal(kept.batch.nerrors, batch->nerrors);
-	for (uint32_t i = 0; i < layout->ncolumns; i++)
-		for (uint32_t row = 0; row < batch->nrows; row++)
-		{
-			const CsvArray *array = &batch->arrays[i];
-			uint8_t		status = array->all_ok ? CSV_VALUE_OK :
-				array->status[row];
+	memset(&look, 0, sizeof(look));
+	look.kind = CSV_MESSAGE_LOOK;
+	look.nfiles = 1;
+	look.files[0] = identity_of(file);
+	set_wanted(&look.wanted, columns);
+	assert_true(tell(bob, &look, CSV_WANTED_BYTES(CsvLookMessage, look.wanted.ncolumns),
+					 NULL));
+	return reply.message.found.found != 0;
+}
 
-			assert_int_equal(arrays[i].all_ok ? CSV_VALUE_OK :
-							 arrays[i].status[row], status);
-			if (status == CSV_VALUE_OK && layout->columns[i].kind == CSV_KIND_INT4)
-				assert_memory_equal(arrays[i].values + (size_t) row *
-									arrays[i].stride, array->values +
-									(size_t) row * array->stride, 4);
-			if (status == CSV_VALUE_DOUBTFUL)
+static bool
+room(CsvClient *client, uint32_t making, uint64_t nbytes, uint64_t read_bytes,
+	 uint64_t file_bytes)
+{
+	CsvRoomMessage message = {CSV_MESSAGE_ROOM, making, nbytes, read_bytes, file_bytes};
+
+	assert_true(tell(client, &message, sizeof(message), NULL));
+	assert_int_equal(reply.nbytes, nbytes == 0 ? 0 : sizeof(CsvDoneMessage));
+	return nbytes > 0 && reply.message.done.count != 0;
+}
+
+/* the descriptor is closed in any case, where it is not kept */
+static bool
+send_keep(CsvClient *client, const CsvFindMessage *keep, int file, int columns)
+{
+	CsvDescriptors with = {2, {dup(file), columns}};
+	bool		good = tell(client, keep, CSV_WANTED_BYTES(CsvFindMessage,
+														   keep->wanted.ncolumns), &with);
+	bool		kept = good && reply.message.done.count != 0;
+
+	assert_int_equal(with.n, kept ? 1 : 2);
+	csv_wire_close(&with);
+	return kept;
+}
+
+static bool
+keep(int file, const char *columns, size_t nbytes)
+{
+	CsvFindMessage message;
+
+	(void) set_find(&message, CSV_MESSAGE_KEEP, file, columns);
+	return room(alice, 1, nbytes == 0 ? 1 : nbytes, 1, 1) &&
+		send_keep(alice, &message, file, memory_file(nbytes, true));
+}
+
+static uint32_t
+forget(bool all, uint64_t set, uint32_t table)
+{
+	CsvForgetMessage message = {CSV_MESSAGE_FORGET, all, set, 1, table};
+
+	assert_true(tell(bob, &message, sizeof(message), NULL));
+	return reply.message.done.count;
+}
+
+/* ---- which messages are heard ---- */
+
+static void
+hello_comes_first(void **state)
+{
+	CsvClient  *client = csv_client_create(service);
+	CsvStatisticsMessage message = {.kind = CSV_MESSAGE_STATISTICS};
+
+	(void) state;
+	assert_false(tell(client, &message, sizeof(message.kind), NULL));
+	assert_true(say_hello(client, CSV_WIRE_VERSION + 1, csv_wire_sizes()));
+	assert_int_equal(reply.message.hello.version, CSV_WIRE_VERSION);
+	assert_false(tell(client, &message, sizeof(message.kind), NULL));
+	assert_true(say_hello(client, CSV_WIRE_VERSION, csv_wire_sizes() + 1));
+	assert_false(tell(client, &message, sizeof(message.kind), NULL));
+	assert_true(say_hello(client, CSV_WIRE_VERSION, csv_wire_sizes()));
+	assert_true(tell(client, &message, sizeof(message.kind), NULL));
+	csv_client_free(client);
+
+	/* one of another build may have it end */
+	client = csv_client_create(service);
+	message.kind = CSV_MESSAGE_RETIRE;
+	assert_false(csv_service_is_retired(service));
+	assert_true(tell(client, &message, sizeof(message.kind), NULL));
+	assert_int_equal(reply.nbytes, 0);
+	assert_true(csv_service_is_retired(service));
+	csv_client_free(client);
+}
+
+/* any kind, with any number of bytes and of descriptors, of nothing but one byte */
+static void
+messages_of_wrong_sizes_are_refused(void **state)
+{
+	static const uint8_t fills[] = {0, 1, 0xff};
+	CsvMessage	message;
+
+	(void) state;
+	for (uint32_t kind = 0; kind < CSV_NUM_MESSAGE_KINDS + 3; kind++)
+		for (size_t nbytes = 0; nbytes <= sizeof(message); nbytes += nbytes < 300 ? 1 : 997)
+			for (int n = 0; n <= CSV_WIRE_DESCRIPTORS; n++)
 			{
-				CsvScan		scan;
-				uint32_t	place = kept.batch.row_offsets[row];
+				CsvClient  *client = new_client();
+				CsvDescriptors with = {n, {dup(files[0]), dup(files[1])}};
 
-				memset(&scan, 0, sizeof(scan));
-				assert_int_equal(csv_scan_record(&scan, &reading_memory, dialect,
-												 CSV_NORMAL, kept.batch.bytes,
-												 place, kept.batch.nbytes, true),
-								 CSV_OK);
-				assert_memory_equal(kept.batch.bytes + place,
-									batch->bytes + batch->row_offsets[row],
-									scan.end - place);
-				free(scan.separators);
+				for (int i = n; i < CSV_WIRE_DESCRIPTORS; i++)
+					close(with.files[i]);
+				memset(&message, fills[nbytes % LENGTH(fills)], sizeof(message));
+				message.kind = kind;
+				if (!csv_client_handle(client, &message, nbytes, &with, &reply))
+					assert_int_equal(reply.nbytes, 0);
+				if (reply.close)
+					csv_wire_close(&reply.descriptors);
+				csv_wire_close(&with);
+				csv_client_free(client);
 			}
-		}
-	for (uint32_t i = 0; i < batch->nerrors; i++)
-	{
-		assert_int_equal(kept.batch.errors[i].code, batch->errors[i].code);
-		assert_int_equal(kept.error_places[i], batch->errors[i].offset);
-	}
-}
-
-/* a file of two fields, of which the last one or both are kept */
-static void
-expect_file(const char *text, uint32_t ncolumns, bool any_slow)
-{
-	CsvDialectOptions options = {.delimiter = ',',.quote = '"',.multiline = true,
-		.boundary = CSV_BOUNDARY_LF
-	};
-	CsvColumn	columns[2] = {
-		column_of(CSV_KIND_INT4, 0), column_of(CSV_KIND_TEXT, 1)
-	};
-	CsvLayout	layout = {.nfields = 2,.ncolumns = ncolumns,.columns = columns + 2 - ncolumns,
-		.want_positions = true,.null_bytes = (const uint8_t *) ""
-	};
-	CsvCpuOptions cpu = {.isa = CSV_ISA_BEST};
-	void	   *engine = csv_cpu_open(&reading_memory, &cpu);
-	uint8_t    *bytes = calloc(1, strlen(text) + 256);
-	uint64_t	limit = MEGABYTE;
-	int			file = csv_memory_file_create("test");
-	CsvDialect	dialect;
-	CsvInput	input;
-	CsvBatch	batch;
-	CsvStoreWriter *writer;
-	CsvStoreSummary summary;
-	CsvStore   *store;
-
-	columns[0].attnum = 1;
-	columns[1].attnum = 2;
-	csv_dialect_compile(&dialect, &options);
-	memcpy(bytes + 64, text, strlen(text));
-	memset(&input, 0, sizeof(input));
-	input.bytes = bytes + 64;
-	input.nbytes = strlen(text);
-	input.max_record_bytes = 1000;
-	input.at_end = true;
-	assert_int_equal(csv_cpu_engine.configure(engine, &dialect, &layout), CSV_OK);
-	assert_int_equal(csv_cpu_engine.parse(engine, &input, &batch), CSV_OK);
-	assert_int_equal(batch.nerrors, 2);
-	assert_int_equal(batch.arrays[0].any_slow, any_slow);
-
-	writer = csv_store_begin(&reading_memory, file, &dialect, &layout);
-	limit = 10;
-	assert_false(csv_store_add(writer, &batch, may_take, &limit));
-	csv_store_free(writer);
-	limit = MEGABYTE;
-	writer = csv_store_begin(&reading_memory, file, &dialect, &layout);
-	assert_true(csv_store_add(writer, &batch, may_take, &limit));
-	/* it cannot be read before it is complete */
-	assert_null(csv_store_open(&reading_memory, file));
-	assert_true(csv_store_finish(writer, may_take, &limit, &summary));
-	csv_store_free(writer);
-	assert_int_equal(summary.nrows, batch.nrows);
-	assert_int_equal(summary.ncolumns, ncolumns);
-	assert_true(summary.has_bad_values);
-	assert_true(pwrite(file, "x", 1, 0) < 0);
-	assert_true(ftruncate(file, 0) < 0);
-	store = csv_store_open(&reading_memory, file);
-	assert_non_null(store);
-	assert_int_equal(csv_store_layout(store)->ncolumns, ncolumns);
-	assert_memory_equal(csv_store_dialect(store), &dialect, sizeof(dialect));
-	expect_batch(store, &batch, &layout, &dialect);
-	csv_store_pass(store, 0);
-	expect_batch(store, &batch, &layout, &dialect);
-	csv_store_close(store);
-	csv_cpu_engine.close(engine);
-	free(bytes);
-	close(file);
+	assert_int_equal(held(), 0);
 }
 
 static void
-columns_come_back_as_they_were(void **state)
+wanted_columns_are_checked(void **state)
 {
-	static const char text[] =
-		"1,a\n2,b\nbad\n 3,\"c, \"\"d\"\"\"\n4,\xc3\xa4\nx,e\n5,f\xff\n,g\n7,h";
+	CsvFindMessage message;
 
 	(void) state;
-	expect_file(text, 2, true);
-	/* somebody may look into a bad record, but into no row */
-	expect_file(text, 1, false);
+	(void) set_find(&message, CSV_MESSAGE_FIND, files[0], "12");
+	assert_true(send_find(alice, &message, files[0]));
+	message.wanted.columns[1].attnum = 1;	/* twice the same */
+	assert_false(send_find(alice, &message, files[0]));
+	message.wanted.columns[1].attnum = 0;
+	assert_false(send_find(alice, &message, files[0]));
+	message.wanted.columns[1].attnum = CSV_MOST_KEPT_COLUMNS + 1;
+	assert_false(send_find(alice, &message, files[0]));
+	(void) set_find(&message, CSV_MESSAGE_FIND, files[0], "12");
+	message.wanted.columns[0].decimal = 2;
+	assert_false(send_find(alice, &message, files[0]));
+	(void) set_find(&message, CSV_MESSAGE_FIND, files[0], "12");
+	message.wanted.positions = 2;
+	assert_false(send_find(alice, &message, files[0]));
+	(void) set_find(&message, CSV_MESSAGE_FIND, files[0], "12");
+	memset(message.user.filename, 'a', CSV_NAME_BYTES);
+	assert_false(send_find(alice, &message, files[0]));
+}
+
+/* a message of no bytes looks like the end of the connection */
+static void
+descriptors_without_a_message_are_closed(void **state)
+{
+	CsvDescriptors with = {2, {files[0], files[1]}};
+	CsvDescriptors came;
+	CsvMessage	message;
+	int			ends[2];
+	int			n;
+
+	(void) state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+	n = count_descriptors();
+	assert_true(csv_wire_send(ends[0], &message, 0, &with));
+	assert_int_equal(csv_wire_receive(ends[1], &message, sizeof(message), &came), 0);
+	assert_int_equal(count_descriptors(), n);
+	assert_true(csv_wire_send(ends[0], &n, 3, &with));
+	assert_int_equal(csv_wire_receive(ends[1], &message, sizeof(message), &came), -1);
+	assert_int_equal(errno, EBADMSG);
+	assert_int_equal(count_descriptors(), n);
+	assert_int_equal(csv_wire_receive(ends[1], &message, sizeof(message), &came), -1);
+	assert_int_equal(errno, EAGAIN);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+/* ---- which columns answer which query ---- */
+
+static void
+columns_answer_queries(void **state)
+{
+	CsvFindMessage message;
+	CsvStatisticsMessage before = statistics();
+	uint64_t	set;
+
+	(void) state;
+	assert_int_equal(find(alice, files[0], "1"), 0);
+	assert_true(keep(files[0], "1 2d 3p", 5000));
+	set = find(alice, files[0], "1 2d 3p");
+	assert_true(set != 0);
+	assert_int_equal(reply.message.found.nrows, 10);
+	assert_int_equal(csv_memory_file_size(reply.descriptors.files[0], true), 5000);
+	assert_int_equal(find(bob, files[0], "1"), set);
+	assert_int_equal(find(bob, files[0], "3 2p"), set);
+	assert_int_equal(find(bob, files[0], ""), set);
+	assert_int_equal(find(bob, files[0], "4"), 0);
+	assert_int_equal(find(bob, files[0], "1d"), 0);
+	assert_int_equal(find(bob, files[1], "1"), 0);
+	assert_int_equal(statistics().resident_hits - before.resident_hits, 4);
+	assert_int_equal(statistics().resident_misses - before.resident_misses, 4);
+
+	/* another meaning; another file than the client says */
+	(void) set_find(&message, CSV_MESSAGE_FIND, files[0], "1");
+	message.wanted.meaning[31] = 1;
+	assert_true(send_find(bob, &message, files[0]));
+	assert_int_equal(reply.message.found.found, 0);
+	(void) set_find(&message, CSV_MESSAGE_FIND, files[0], "1");
+	assert_true(send_find(bob, &message, files[1]));
+	assert_int_equal(reply.message.found.found, 0);
+
+	/* without positions; more columns take the place of fewer */
+	assert_true(keep(files[1], "1", 100));
+	assert_false(has(files[1], "1p"));
+	assert_true(keep(files[1], "1 2", 100));
+
+	/* the table's name is the second file's now */
+	assert_int_equal(forget(true, 0, 0), 1);
 }
 
 static void
-damaged_columns_are_refused(void **state)
+bad_values_take_the_same_columns(void **state)
 {
-	CsvDialectOptions options = {.delimiter = ',',.quote = '"'};
-	CsvLayout	layout = {.nfields = 1};
-	uint64_t	limit = MEGABYTE;
-	int			file = csv_memory_file_create("test");
-	uint8_t		bytes[4096];
-	CsvDialect	dialect;
-	CsvStoreWriter *writer;
-	CsvStoreSummary summary;
-	ssize_t		nbytes;
+	CsvFindMessage message;
 
 	(void) state;
-	csv_dialect_compile(&dialect, &options);
-	writer = csv_store_begin(&reading_memory, file, &dialect, &layout);
-	assert_true(csv_store_finish(writer, may_take, &limit, &summary));
-	csv_store_free(writer);
-	nbytes = pread(file, bytes, sizeof(bytes), 0);
-	assert_true(nbytes > 0);
-	for (int at = 0; at < nbytes * 8; at++)
-	{
-		int			copy = csv_memory_file_create("test");
-		CsvStore   *store;
-
-		bytes[at / 8] ^= (uint8_t) (1 << at % 8);
-		assert_int_equal(pwrite(copy, bytes, (size_t) nbytes, 0), nbytes);
-		bytes[at / 8] ^= (uint8_t) (1 << at % 8);
-		assert_null(csv_store_open(&reading_memory, copy));
-		assert_true(csv_memory_file_seal(copy, true));
-		store = csv_store_open(&reading_memory, copy);
-		/* if it is taken, all that it says is there */
-		for (uint32_t i = 0; store != NULL && i < csv_store_nbatches(store); i++)
-		{
-			CsvArray	arrays[8];
-			CsvResidentBatch batch;
-
-			if (csv_store_layout(store)->ncolumns <= 8)
-				(void) csv_store_batch(store, i, arrays, &batch);
-		}
-		if (store != NULL)
-			csv_store_close(store);
-		close(copy);
-	}
-	close(file);
+	(void) set_find(&message, CSV_MESSAGE_KEEP, files[0], "1 2p");
+	message.has_bad_values = 1;
+	assert_true(room(alice, 1, 100, 1, 1));
+	assert_true(send_keep(alice, &message, files[0], memory_file(100, true)));
+	assert_true(has(files[0], "2 1"));
+	assert_true(has(files[0], "1 2p"));
+	assert_false(has(files[0], "1"));
+	assert_false(has(files[0], "1 2 3"));
+	assert_false(has(files[0], ""));
 }
+
+/* ---- what is kept ---- */
+
+static void
+only_proper_files_are_kept(void **state)
+{
+	CsvFindMessage message;
+	uint64_t	before = held();
+	int			file;
+
+	(void) state;
+	(void) set_find(&message, CSV_MESSAGE_KEEP, files[0], "1");
+
+	/* without room, the client is to go */
+	assert_false(send_keep(alice, &message, files[0], memory_file(100, true)));
+	assert_true(room(alice, 1, 100, 1, 1));
+	assert_false(send_keep(alice, &message, files[0], memory_file(100, false)));
+	assert_true(room(alice, 1, 100, 1, 1));
+	assert_false(send_keep(alice, &message, files[0], open("/dev/null", O_RDWR)));
+	assert_true(room(alice, 1, 100, 1, 1));
+	assert_false(send_keep(alice, &message, files[0], dup(files[0])));
+	assert_true(room(alice, 1, 100, 1, 1));
+	assert_false(send_keep(alice, &message, files[1], memory_file(100, true)));
+	assert_true(room(alice, 1, 100, 1, 1));
+	assert_false(send_keep(alice, &message, files[0], memory_file(LIMIT + 1, true)));
+
+	/* one that can still grow; memory behind its end; too many rows to count */
+	file = csv_memory_file_create("test");
+	assert_int_equal(fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_WRITE), 0);
+	assert_true(room(alice, 1, 100, 1, 1));
+	assert_false(send_keep(alice, &message, files[0], file));
+	file = csv_memory_file_create("test");
+	assert_int_equal(fallocate(file, FALLOC_FL_KEEP_SIZE, 0, LIMIT), 0);
+	assert_true(csv_memory_file_seal(file, true));
+	assert_true(room(alice, 1, 100, 1, 1));
+	assert_false(send_keep(alice, &message, files[0], file));
+	message.nrows = UINT64_MAX;
+	assert_true(room(alice, 1, 100, 1, 1));
+	assert_false(send_keep(alice, &message, files[0], memory_file(100, true)));
+	assert_int_equal(held(), before);
+	assert_int_equal(before, 0);
+}
+
+static void
+changed_and_replaced_files_go(void **state)
+{
+	CsvFindMessage message;
+	uint64_t	set;
+
+	(void) state;
+	assert_true(keep(files[0], "1", 100));
+	set = find(alice, files[0], "1");
+	assert_int_equal(write(files[0], "x", 1), 1);
+	assert_false(has(files[0], "1"));
+	assert_true(held() > 0);
+	assert_int_equal(find(bob, files[0], "1"), 0);
+
+	/* in use, it is held until it is released */
+	assert_true(held() > 0);
+	assert_true(release(alice, set));
+	assert_int_equal(held(), 0);
+	assert_false(release(alice, set));
+
+	/* another file of the same name; of another name; and used by another table */
+	assert_true(keep(files[0], "1", 100));
+	(void) set_find(&message, CSV_MESSAGE_FIND, files[1], "1");
+	strcpy(message.user.filename, "b.csv");
+	assert_true(send_find(bob, &message, files[1]));
+	assert_true(has(files[0], "1"));
+	message = (CsvFindMessage) {0};
+	(void) set_find(&message, CSV_MESSAGE_FIND, files[0], "1");
+	message.user.table = 3;
+	assert_true(send_find(bob, &message, files[0]));
+	assert_true(release(bob, reply.message.found.set));
+	assert_int_equal(find(bob, files[1], "1"), 0);
+	assert_true(has(files[0], "1"));
+	message.file = identity_of(files[1]);
+	assert_true(send_find(bob, &message, files[1]));
+	assert_false(has(files[0], "1"));
+	assert_int_equal(held(), 0);
+}
+
+/* ---- room ---- */
+
+static void
+what_was_used_last_stays(void **state)
+{
+	uint64_t	set;
+
+	(void) state;
+	for (int i = 0; i < NUM_FILES; i++)
+	{
+		CsvFindMessage message;
+
+		(void) set_find(&message, CSV_MESSAGE_KEEP, files[i], "1");
+		message.user.table = 10 + (uint32_t) i;
+		assert_true(room(alice, 1, LIMIT / 4, 1, 1));
+		assert_true(send_keep(alice, &message, files[i], memory_file(LIMIT / 4, true)));
+		assert_true(release(alice, find(alice, files[i], "1")));
+		if (i < 2)
+			assert_true(ftruncate(files[2], 0) == 0);
+	}
+
+	/* the name that find() says is now files[2]'s; the first is used again */
+	set = find(bob, files[0], "1");
+	assert_true(set != 0);
+	assert_true(has(files[1], "1") && has(files[2], "1"));
+	assert_true(room(alice, 7, LIMIT / 2, 1, 1));
+	assert_true(has(files[0], "1") && !has(files[1], "1"));
+	assert_true(held() <= LIMIT);
+
+	/* what is in use does not go for others, but for nobody */
+	assert_false(room(alice, 7, LIMIT - 1000, 1, 1));
+	assert_true(has(files[0], "1") && !has(files[2], "1"));
+	assert_true(release(bob, set));
+	assert_true(room(alice, 7, LIMIT - 1000, 1, 1));
+	assert_false(has(files[0], "1"));
+	assert_int_equal(held(), LIMIT - 1000);
+}
+
+static void
+promises_are_given_back(void **state)
+{
+	CsvRoomMessage message = {.kind = CSV_MESSAGE_ROOM,.nbytes = 1};
+
+	(void) state;
+	assert_false(tell(alice, &message, sizeof(message), NULL));
+	assert_true(room(alice, 1, 1000, 1, 1));
+	assert_true(room(alice, 1, 3000, 1, 1));
+	assert_true(room(alice, 1, 2000, 1, 1));
+	assert_true(room(alice, 2, 500, 1, 1));
+	assert_true(room(bob, 1, 400, 1, 1));
+	assert_int_equal(held(), 3900);
+	assert_false(room(alice, 1, LIMIT, 1, 1));
+	assert_false(room(alice, 1, UINT64_MAX, 1, 1));
+	assert_int_equal(held(), 3900);
+	(void) room(alice, 1, 0, 0, 0);
+	(void) room(alice, 9, 0, 0, 0);
+	assert_int_equal(held(), 900);
+	csv_client_free(alice);
+	alice = NULL;
+	assert_int_equal(held(), 400);
+
+	/* many: at some point no more, and no fewer bytes than are promised */
+	for (uint32_t i = 1; i <= 3000; i++)
+		(void) room(bob, i, 1 + i % 7, 1, 1);
+	assert_true(held() <= 400 + 3000 * 7);
+}
+
+/* others need not make room for what will be too large anyway */
+static void
+large_files_drive_nobody_out(void **state)
+{
+	(void) state;
+	assert_true(keep(files[0], "1", LIMIT / 2));
+	assert_false(room(alice, 1, LIMIT * 6 / 10, 10, 100));
+	assert_true(has(files[0], "1"));
+	assert_true(room(alice, 1, LIMIT * 6 / 10, 10, 10));
+	assert_false(has(files[0], "1"));
+}
+
+static void
+limits_may_be_lowered(void **state)
+{
+	uint64_t	set;
+
+	(void) state;
+	assert_true(keep(files[0], "1", LIMIT / 2));
+	set = find(bob, files[0], "1");
+	assert_true(keep(files[1], "1", 1000));
+	set_limit(LIMIT / 4);
+	assert_true(has(files[0], "1") && !has(files[1], "1"));
+	assert_int_equal(statistics().memory_limit, LIMIT / 4);
+
+	/* it holds as soon as it can */
+	assert_true(release(bob, set));
+	assert_int_equal(held(), 0);
+	set_limit(0);
+	assert_false(room(alice, 1, 1, 1, 1));
+}
+
+/* columns of no bytes take some, too */
+static void
+many_sets_stay_within_the_limit(void **state)
+{
+	CsvFindMessage message;
+
+	(void) state;
+	for (uint32_t i = 0; i < 3000; i++)
+	{
+		(void) set_find(&message, CSV_MESSAGE_KEEP, files[0], "1");
+		memcpy(message.wanted.meaning, &i, sizeof(i));
+		assert_true(room(alice, 1, 1, 1, 1));
+		assert_true(send_keep(alice, &message, files[0], memory_file(0, true)));
+	}
+	assert_true(held() <= LIMIT);
+	assert_true(count_descriptors() < ndescriptors + 600);
+	assert_true(forget(true, 0, 0) > 100);
+	assert_int_equal(held(), 0);
+}
+
+/* ---- groupings ---- */
+
+static int
+grouping(CsvClient *client, uint64_t set, int16_t attnum, int file)
+{
+	CsvGroupingMessage message = {.kind = CSV_MESSAGE_GROUPING,.nkeys = 1,.set = set};
+	CsvDescriptors with = {file >= 0 ? 1 : 0, {file}};
+
+	message.keys[0].attnum = attnum;
+	if (!tell(client, &message, sizeof(message), &with))
+		return -1;
+	csv_wire_close(&with);
+	return reply.descriptors.n > 0 ? 2 : (int) reply.message.done.count;
+}
+
+static void
+groupings_belong_to_sets(void **state)
+{
+	const size_t nbytes = sizeof(uint32_t) * 11;
+	uint64_t	set;
+	int			file;
+
+	(void) state;
+	assert_true(keep(files[0], "1", 1000));
+	assert_int_equal(grouping(alice, 1, 1, -1), -1);	/* not pinned */
+	set = find(alice, files[0], "1");
+	assert_int_equal(grouping(alice, set, 1, -1), 1);
+	assert_int_equal(grouping(alice, set, 1, memory_file(nbytes + 4, false)), 1);
+	assert_int_equal(grouping(alice, set, 1, memory_file(nbytes, true)), 1);
+	file = csv_memory_file_create("test");
+	assert_int_equal(ftruncate(file, (off_t) nbytes), 0);
+	assert_int_equal(fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+	assert_int_equal(grouping(alice, set, 1, file), 1);
+	for (int16_t i = 1; i <= 8; i++)
+		assert_int_equal(grouping(alice, set, i, memory_file(nbytes, false)), 2);
+	assert_int_equal(grouping(alice, set, 9, -1), 0);
+	assert_int_equal(grouping(alice, set, 9, memory_file(nbytes, false)), 0);
+	assert_int_equal(find(bob, files[0], "1"), set);
+	assert_int_equal(grouping(bob, set, 8, -1), 2);
+	assert_int_equal(grouping(bob, set, 8, memory_file(nbytes, false)), 2);
+
+	/* one that is forgotten has them until it goes */
+	assert_int_equal(forget(true, 0, 0), 1);
+	assert_int_equal(grouping(bob, set, 8, -1), 2);
+	assert_true(release(bob, set));
+	assert_true(release(alice, set));
+	assert_int_equal(held(), 0);
+}
+
+/* ---- users and lists ---- */
+
+static uint32_t
+list(uint32_t database)
+{
+	CsvListMessage message = {CSV_MESSAGE_LIST, database};
+
+	assert_true(tell(bob, &message, sizeof(message), NULL));
+	assert_true(reply.close && reply.descriptors.n == 1);
+	assert_true(csv_memory_file_size(reply.descriptors.files[0], true) >=
+				(int64_t) (sizeof(CsvListEntry) * reply.message.listed.nentries));
+	csv_wire_close(&reply.descriptors);
+	return reply.message.listed.nentries;
+}
+
+static void
+tables_use_sets(void **state)
+{
+	uint64_t	set;
+
+	(void) state;
+	assert_int_equal(list(1), 0);
+	assert_true(keep(files[0], "1", 1000));
+	set = find(alice, files[0], "1");
+	for (uint32_t i = 0; i < 40; i++)
+	{
+		CsvFindMessage message;
+
+		(void) set_find(&message, CSV_MESSAGE_FIND, files[0], "1");
+		message.user.table = 100 + i;
+		assert_true(send_find(bob, &message, files[0]));
+		assert_int_equal(list(1), i + 2 < 16 ? i + 2 : 16);
+	}
+	assert_int_equal(list(2), 0);
+	for (uint32_t i = 0; i < 39; i++)
+		assert_int_equal(forget(false, set, 100 + i), 0);
+	assert_int_equal(forget(false, set + 1, 139), 0);
+	assert_int_equal(forget(false, set, 139), 1);
+	assert_int_equal(list(1), 0);
+	assert_true(held() > 0);
+	csv_client_free(bob);
+	bob = NULL;
+	assert_true(held() > 0);	/* with the last pin only */
+	assert_true(release(alice, set));
+	assert_int_equal(held(), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nobody_is_served_before_hello),
-		cmocka_unit_test(columns_answer_queries_for_fewer_of_them),
-		cmocka_unit_test(a_file_is_what_it_is_now),
-		cmocka_unit_test(what_was_not_used_for_longest_goes_first),
-		cmocka_unit_test(what_a_client_holds_goes_with_it),
-		cmocka_unit_test(tables_let_go_one_by_one),
-		cmocka_unit_test(groupings_are_shared_and_few),
-		cmocka_unit_test(only_sealed_memory_is_kept),
-		cmocka_unit_test(columns_come_back_as_they_were),
-		cmocka_unit_test(damaged_columns_are_refused),
+		TEST(hello_comes_first),
+		TEST(messages_of_wrong_sizes_are_refused),
+		TEST(wanted_columns_are_checked),
+		TEST(descriptors_without_a_message_are_closed),
+		TEST(columns_answer_queries),
+		TEST(bad_values_take_the_same_columns),
+		TEST(only_proper_files_are_kept),
+		TEST(changed_and_replaced_files_go),
+		TEST(what_was_used_last_stays),
+		TEST(promises_are_given_back),
+		TEST(large_files_drive_nobody_out),
+		TEST(limits_may_be_lowered),
+		TEST(many_sets_stay_within_the_limit),
+		TEST(groupings_belong_to_sets),
+		TEST(tables_use_sets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
