@@ -32,6 +32,7 @@
 #include "group_table.cuh"
 #include "parse.cuh"
 #include "../src/reader/convert.h"
+#include "../src/reader/place.h"
 
 /* ---- the engine ---- */
 
@@ -40,6 +41,7 @@ typedef struct CsvOutput
 {
 	CsvArray   *arrays;			/* ncolumns of the largest layout so far */
 	uint8_t    *block;			/* pinned: what they hold */
+	uint8_t    *bytes;			/* pinned: of the file, for who looks at them */
 	CsvAnswer	answer;
 } CsvOutput;
 
@@ -68,6 +70,7 @@ typedef struct CsvCuda
 	char		message[CSV_MESSAGE_BYTES];
 
 	/* what is to be read, and how */
+	const CsvCudaFile *file;	/* whose bytes inputs are of that have none */
 	const CsvDialect *dialect;
 	const CsvLayout *layout;
 	CsvStructureTables tables;
@@ -217,6 +220,16 @@ extern size_t csv_answer_bytes(const CsvCall *call);
 extern CsvStatus csv_answer_fetch(CsvCall *call, uint8_t *block,
 								  CsvAnswer *answer);
 extern CsvStatus csv_answer_hold(CsvCall *call);
+
+/*
+ * files.cu: where a file's bytes are on the device; and have nbytes of an input's
+ * copied to a pinned block, behind a margin.  They are there when the work is waited
+ * for.
+ */
+extern const uint8_t *csv_file_bytes(const CsvCuda *cuda, uint64_t offset);
+extern CsvStatus csv_file_fetch(CsvWork *work, const CsvCuda *cuda,
+								const CsvInput *input, size_t nbytes,
+								uint8_t **block);
 
 /* held.cu */
 extern CsvStatus csv_held_fetch(void *engine, uint32_t first,

@@ -18,7 +18,7 @@
  *	host call	call.h: an engine (engine.cu), the steps of its parse (input.cu,
  *				windows.cu, layout.cu, output.cu, answer.cu, detour.cu), groups
  *				that it holds (held.cu), and a first try (warm.cu).
- *				resident.cu: columns that stay.
+ *				resident.cu: columns that stay; files.cu: files that do.
  *	query		evaluate.h: the steps of a query on the device, for both of them
  *	work		work.h: how a host call launches, copies, waits and fails (TRY)
  *	block		structure.cuh, field.cuh: what a block, a warp or a thread does;
@@ -124,6 +124,40 @@ typedef struct CsvCudaBlock
  */
 extern bool csv_cuda_find_block(CsvSession *session, const void *memory,
 								size_t nbytes, CsvCudaBlock *found);
+
+/* ---- bytes of files that stay on the device ---- */
+
+/*
+ * Room for a file's bytes, which somebody uses who then is to leave it.  Files that
+ * nobody uses go without notice when something else needs their memory, those first
+ * that were not used for longest.  NULL: there is no room.  In any thread, as all
+ * of these.
+ */
+typedef struct CsvCudaFile CsvCudaFile;
+
+extern CsvCudaFile *csv_cuda_file_create(CsvSession *session, uint64_t nbytes,
+										 uint64_t memory_limit);
+extern bool csv_cuda_file_use(CsvCudaFile *file);	/* false: it has gone */
+extern void csv_cuda_file_leave(CsvCudaFile *file);
+extern void csv_cuda_file_free(CsvCudaFile *file);
+
+/*
+ * What a thread has to fill files: pinned memory of CSV_CUDA_COPY_BYTES bytes, from
+ * where so many are copied to an offset of a file.  False: the device has failed.
+ */
+#define CSV_CUDA_COPY_BYTES		((size_t) 4 << 20)
+
+typedef struct CsvCudaCopier CsvCudaCopier;
+
+extern CsvCudaCopier *csv_cuda_copier_create(CsvSession *session);
+extern uint8_t *csv_cuda_copier_bytes(const CsvCudaCopier *copier);
+extern bool csv_cuda_copier_copy(CsvCudaCopier *copier,
+								 const CsvCudaFile *file, uint64_t offset,
+								 size_t nbytes);
+extern void csv_cuda_copier_free(CsvCudaCopier *copier);
+
+/* whose bytes the engine's inputs are of that have none themselves; or NULL */
+extern void csv_cuda_set_file(void *engine, const CsvCudaFile *file);
 
 /* ---- columns that stay on the device, for queries over them ---- */
 

@@ -6,6 +6,51 @@
 
 #include <string.h>
 
+/* an input of a file's bytes that are on the device: have them here */
+static CsvStatus
+fetch_input(CsvCuda *cuda, CsvInput *input)
+{
+	CsvSession *session = cuda->session;
+	CsvOutput  *output = &cuda->outputs[input->output];
+	CsvWork		work = {};
+	CsvStatus	status = CSV_DEVICE_FAILED;
+
+	work.session = session;
+	work.interrupted = input->interrupted;
+	work.interrupted_arg = input->interrupted_arg;
+	work.message = cuda->message;
+	csv_session_enter(session, &work.signals);
+	if (csv_session_check(session, work.message))
+		status = csv_file_fetch(&work, cuda, input, input->nbytes,
+								&output->bytes);
+	if (status == CSV_OK)
+		status = csv_work_wait(&work);
+	csv_session_leave(session, &work.signals);
+	input->bytes = output->bytes + CSV_MARGIN;
+	return status;
+}
+
+/* the CPU engine's batch of so many bytes of the input */
+static CsvStatus
+parse_stretch(CsvCuda *cuda, const CsvInput *input, uint64_t nbytes,
+			  CsvBatch *batch)
+{
+	CsvInput	stretch = *input;
+
+	if (nbytes < input->nbytes)
+	{
+		stretch.nbytes = nbytes;
+		stretch.at_end = false;
+	}
+	if (stretch.bytes == NULL)
+		TRY(fetch_input(cuda, &stretch));
+	memset(batch, 0, sizeof(*batch));
+	TRY(csv_cpu_engine.parse(cuda->detours[input->output].engine, &stretch,
+							 batch));
+	batch->nbytes = input->bytes != NULL ? input->nbytes : stretch.nbytes;
+	return CSV_OK;
+}
+
 /*
  * A stretch of the input of some size, and if that does not hold a whole record,
  * everything.
@@ -13,12 +58,10 @@
 CsvStatus
 csv_detour_parse(CsvCuda *cuda, const CsvInput *input, CsvBatch *batch)
 {
-	CsvInput	stretch = *input;
 	CsvDetour  *detour = &cuda->detours[input->output];
 	uint64_t	nbytes = input->nbytes / CSV_CPU_STRETCH_SHARE;
 	double		copy_in_seconds = batch->copy_in_seconds;
 	double		parse_seconds = batch->parse_seconds;
-	CsvStatus	status;
 
 	if (detour->engine == NULL)
 	{
@@ -37,22 +80,9 @@ csv_detour_parse(CsvCuda *cuda, const CsvInput *input, CsvBatch *batch)
 	}
 	if (nbytes < CSV_CPU_STRETCH_BYTES)
 		nbytes = CSV_CPU_STRETCH_BYTES;
-	if (nbytes < input->nbytes)
-	{
-		stretch.nbytes = nbytes;
-		stretch.at_end = false;
-	}
-	memset(batch, 0, sizeof(*batch));
-	status = csv_cpu_engine.parse(detour->engine, &stretch, batch);
-	if (status == CSV_OK && batch->consumed == 0 &&
-		stretch.nbytes < input->nbytes)
-	{
-		memset(batch, 0, sizeof(*batch));
-		status = csv_cpu_engine.parse(detour->engine, input, batch);
-	}
-	if (status != CSV_OK)
-		return status;
-	batch->nbytes = input->nbytes;
+	TRY(parse_stretch(cuda, input, nbytes, batch));
+	if (batch->consumed == 0 && nbytes < input->nbytes)
+		TRY(parse_stretch(cuda, input, input->nbytes, batch));
 	batch->copy_in_seconds += copy_in_seconds;
 	batch->parse_seconds += parse_seconds;
 	return CSV_OK;

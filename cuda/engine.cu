@@ -25,6 +25,7 @@ cuda_close(void *engine)
 	for (int i = 0; i < CSV_CUDA_OUTPUTS; i++)
 	{
 		csv_pinned_give_back(session, cuda->outputs[i].block);
+		csv_pinned_give_back(session, cuda->outputs[i].bytes);
 		if (cuda->detours[i].engine != NULL)
 			csv_cpu_engine.close(cuda->detours[i].engine);
 		if (cuda->outputs[i].arrays != NULL)
@@ -261,6 +262,25 @@ fill_arrays(CsvCall *call)
 	return CSV_OK;
 }
 
+/* bytes of a file's, where somebody may look at some of them */
+static CsvStatus
+fetch_bytes(CsvCall *call, CsvBatch *batch)
+{
+	CsvWork    *work = &call->work;
+	CsvCuda    *cuda = call->cuda;
+	CsvOutput  *output = &cuda->outputs[call->input->output];
+	bool		wanted = batch->nerrors > 0;
+
+	for (uint32_t i = 0; i < cuda->layout->ncolumns; i++)
+		wanted |= batch->arrays[i].any_slow;
+	if (!wanted)
+		return CSV_OK;
+	TRY(csv_file_fetch(work, cuda, call->input, call->input->nbytes,
+					   &output->bytes));
+	batch->bytes = output->bytes + CSV_MARGIN;
+	return csv_work_wait(work);
+}
+
 /* the batch, and how far it reaches */
 static CsvStatus
 finish_batch(CsvCall *call, CsvBatch *batch)
@@ -283,7 +303,7 @@ finish_batch(CsvCall *call, CsvBatch *batch)
 	batch->nbytes = call->input->nbytes;
 	batch->consumed = all ? counters->consumed : filled->consumed;
 	batch->nlines = all ? counters->nlines : filled->nlines;
-	return CSV_OK;
+	return batch->bytes == NULL ? fetch_bytes(call, batch) : CSV_OK;
 }
 
 static CsvStatus

@@ -75,7 +75,7 @@ copy_next(CsvCall *call)
  * there already.  And start on what is to come.
  */
 static CsvStatus
-copy_input(CsvCall *call, uint8_t *device)
+copy_from_host(CsvCall *call, uint8_t *device)
 {
 	CsvWork    *work = &call->work;
 	CsvSession *session = work->session;
@@ -110,6 +110,24 @@ copy_input(CsvCall *call, uint8_t *device)
 		return CSV_OK;			/* still to come */
 	next->owner = NULL;
 	return input->next == NULL ? CSV_OK : copy_next(call);
+}
+
+/* from the host, or from a file that is there already */
+static CsvStatus
+copy_input(CsvCall *call, uint8_t *device)
+{
+	CsvWork    *work = &call->work;
+	CsvSession *session = work->session;
+
+	if (call->input->bytes != NULL)
+		return copy_from_host(call, device);
+	TRY(csv_work_mark(work, session->copy_in[0]));
+	TRY(csv_work_mark(work, session->copy_in[1]));
+	TRY_CUDA(work, cudaMemcpyAsync(device,
+								   csv_file_bytes(call->cuda, call->input->offset),
+								   call->found.nbytes, cudaMemcpyDeviceToDevice,
+								   session->stream), "copy");
+	return CSV_OK;
 }
 
 /*

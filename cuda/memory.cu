@@ -94,6 +94,29 @@ release_spare(CsvSession *session, CsvDeviceMemory which)
 }
 
 bool
+csv_device_make_way(CsvSession *session, size_t nbytes, size_t limit)
+{
+	if (nbytes > limit)
+		return false;
+	while (nbytes + session->file_bytes - session->used_file_bytes > limit &&
+		   csv_files_drop_last(session))
+		;
+	return true;
+}
+
+/* as cudaMalloc(), with files that nobody uses making way */
+static cudaError_t
+allocate(CsvSession *session, uint8_t **bytes, size_t nbytes)
+{
+	cudaError_t error;
+
+	while ((error = cudaMalloc((void **) bytes, nbytes)) ==
+		   cudaErrorMemoryAllocation && csv_files_drop_last(session))
+		cudaGetLastError();
+	return error;
+}
+
+bool
 csv_device_reserve(CsvSession *session, CsvDeviceMemory which, size_t nbytes,
 				   size_t keep, size_t limit, char *message)
 {
@@ -124,12 +147,13 @@ csv_device_reserve(CsvSession *session, CsvDeviceMemory which, size_t nbytes,
 	}
 	if (keep == 0)
 		release_block(session, which);
-	error = cudaMalloc((void **) &bytes, wanted);
+	(void) csv_device_make_way(session, others + wanted, limit);
+	error = allocate(session, &bytes, wanted);
 	if (error == cudaErrorMemoryAllocation && which != CSV_DEVICE_NEXT)
 	{
 		cudaGetLastError();
 		release_spare(session, which);
-		error = cudaMalloc((void **) &bytes, wanted);
+		error = allocate(session, &bytes, wanted);
 	}
 	if (error == cudaSuccess && keep > 0 && block->bytes != NULL)
 	{
@@ -169,12 +193,12 @@ csv_device_take(CsvSession *session, size_t nbytes, size_t limit,
 	CsvTaken   *taken;
 	cudaError_t error;
 
-	if (csv_device_held(session) + nbytes > limit)
+	if (!csv_device_make_way(session, csv_device_held(session) + nbytes, limit))
 		return NULL;
 	taken = (CsvTaken *) malloc(sizeof(*taken));
 	if (taken == NULL)
 		return NULL;
-	error = cudaMalloc((void **) &taken->bytes, nbytes);
+	error = allocate(session, &taken->bytes, nbytes);
 	if (error != cudaSuccess)
 	{
 		/* what sticks shows again in the next call */

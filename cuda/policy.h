@@ -217,6 +217,13 @@
 #define CSV_CUDA_OUTPUTS		2
 
 /*
+ * Bytes of files stay on the device within this share of the limit.  They come in
+ * pieces of CSV_CUDA_COPY_BYTES, which take a thread 1 ms to read and the device
+ * 0.1 to copy.
+ */
+#define CSV_FILES_MEMORY_SHARE	2
+
+/*
  * Pinned memory that no engine uses, and that the session keeps all the same.
  * A scan takes eight blocks at the most.
  */

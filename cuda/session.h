@@ -146,15 +146,31 @@ struct CsvSession
 	CsvCudaColumns *asked;		/* at the moment */
 	void		(*drop_columns) (CsvSession *session);	/* for their memory */
 
+	/* bytes of files, as files.cu has them: the one used last in front */
+	CsvCudaFile *files;
+	size_t		file_bytes;		/* that they take, */
+	size_t		used_file_bytes;	/* and what of it somebody uses */
+
 	CsvMemoryBlock pinned[CSV_PINNED_BLOCKS];
 	uint32_t	npinned;		/* blocks that were ever made */
 };
 
 /* bytes of device memory that an option allows; 0 leaves it to the session */
 static inline size_t
-csv_session_limit(const CsvSession *session, uint64_t memory_limit)
+csv_session_whole_limit(const CsvSession *session, uint64_t memory_limit)
 {
 	return memory_limit > 0 ? memory_limit : session->default_limit;
+}
+
+/* what files that are in use leave of it */
+static inline size_t
+csv_session_limit(const CsvSession *session, uint64_t memory_limit)
+{
+	size_t		whole = csv_session_whole_limit(session, memory_limit);
+	size_t		used = __atomic_load_n(&session->used_file_bytes,
+									   __ATOMIC_RELAXED);
+
+	return whole > used ? whole - used : 0;
 }
 
 /* is there a context that has not failed?  In any thread */
@@ -210,6 +226,16 @@ extern bool csv_device_reserve(CsvSession *session, CsvDeviceMemory which,
 extern void csv_device_release(CsvSession *session);
 extern size_t csv_device_held(const CsvSession *session);	/* and taken */
 extern size_t csv_device_taken(const CsvSession *session);
+
+/*
+ * Have files that nobody uses make way for so many bytes beside those that are held
+ * (files do not count there), if need be; false: that would be more than the limit.
+ */
+extern bool csv_device_make_way(CsvSession *session, size_t nbytes,
+								size_t limit);
+
+/* the file that was not used for longest makes way; false: there is none */
+extern bool csv_files_drop_last(CsvSession *session);
 
 /*
  * Device memory beside those blocks, which csv_device_release() does not touch:

@@ -259,7 +259,8 @@ typedef struct CsvBatch
 	uint32_t   *row_offsets;
 	uint32_t   *row_lines;
 
-	const uint8_t *bytes;		/* the input the batch was read from */
+	const uint8_t *bytes;		/* the input the batch was read from; NULL: nobody
+								 * may look at it (csv_reader_use_own) */
 	uint64_t	nbytes;
 
 	/*
@@ -308,7 +309,8 @@ typedef struct CsvBatch
  */
 typedef struct CsvInput
 {
-	const uint8_t *bytes;
+	const uint8_t *bytes;		/* NULL: the engine has them (CsvOwnBytes), from */
+	uint64_t	offset;			/* there on in the file */
 	uint64_t	nbytes;			/* below 2 GB */
 	uint64_t	alone_until;
 	uint64_t	max_record_bytes;
@@ -515,6 +517,26 @@ typedef struct CsvReadAhead
  * thread.
  */
 extern void csv_reader_read_ahead(CsvReader *reader, const CsvReadAhead *ahead);
+
+/*
+ * Bytes of the file that the engine has itself, or is about to have.  await() waits
+ * until *nbytes from this offset on are there; there are fewer, and *at_end, where the
+ * file ends.  CSV_OK; CSV_UNREADABLE with errno; CSV_INTERRUPTED; or the engine's own
+ * failure.
+ */
+typedef struct CsvOwnBytes
+{
+	CsvStatus	(*await) (void *arg, uint64_t offset, uint64_t *nbytes,
+						  bool *at_end);
+	void	   *arg;
+} CsvOwnBytes;
+
+/*
+ * The file that was opened is such a file, from the reader's place on.  Batches have
+ * the bytes of records only where somebody may look at them: where there are errors,
+ * or doubtful values.
+ */
+extern void csv_reader_use_own(CsvReader *reader, const CsvOwnBytes *own);
 
 /*
  * Called by each of several threads that parse a file, for its batches: so that

@@ -23,6 +23,8 @@
  * record is complete the target doubles, so that a record of any length is read
  * in time linear in its length; the engine ends that at max_record_bytes.
  *
+ * An engine that has the file's bytes itself (CsvOwnBytes) needs no buffer.
+ *
  * A new file is looked at through the table byte by byte until its header is
  * passed and, for record_boundary 'auto', its first line break outside quotes
  * is seen: a lone CR there makes the whole file one with CR boundaries.
@@ -90,6 +92,7 @@ struct CsvReader
 	uint32_t	nwithout;		/* chunks left to read without it */
 	bool		must_seek;		/* the buffer is empty, and the callback is
 								 * elsewhere */
+	CsvOwnBytes own;			/* await NULL: the engine has none */
 
 	CsvOpening	opening;
 	uint32_t	npassed;		/* header records */
@@ -466,6 +469,7 @@ csv_reader_leave(CsvReader *reader)
 {
 	stop_threads(reader);
 	memset(&reader->ahead, 0, sizeof(reader->ahead));
+	memset(&reader->own, 0, sizeof(reader->own));
 	memset(&reader->hook, 0, sizeof(reader->hook));
 	reader->opening = CSV_OPENING_NOTHING;
 	reader->headroom_bytes = 0;
@@ -478,6 +482,12 @@ void
 csv_reader_read_ahead(CsvReader *reader, const CsvReadAhead *ahead)
 {
 	reader->ahead = *ahead;
+}
+
+void
+csv_reader_use_own(CsvReader *reader, const CsvOwnBytes *own)
+{
+	reader->own = *own;
 }
 
 void
@@ -695,6 +705,38 @@ grow_chunk(CsvReader *reader)
 		reader->next_chunk_bytes = most;
 }
 
+/* what the engine is to read next, of the chunk's size if there is as much */
+static CsvStatus
+next_input(CsvReader *reader, CsvInput *input)
+{
+	CsvStatus	status;
+
+	memset(input, 0, sizeof(*input));
+	input->offset = reader->place.offset;
+	input->alone_until = reader->place.alone_until;
+	input->max_record_bytes = reader->options.max_record_bytes;
+	input->skip_line = reader->place.skip_line;
+	input->interrupted = reader->options.interrupted;
+	input->interrupted_arg = reader->options.interrupted_arg;
+	if (reader->own.await != NULL)
+	{
+		double		began = csv_now_seconds();
+
+		input->nbytes = reader->target_bytes;
+		status = reader->own.await(reader->own.arg, input->offset,
+								   &input->nbytes, &input->at_end);
+		reader->read_seconds += csv_now_seconds() - began;
+		return status;
+	}
+	status = buffer_fill(reader, reader->target_bytes);
+	if (status != CSV_OK)
+		return status;
+	input->bytes = buffer_bytes(reader) + reader->start;
+	input->nbytes = reader->filled - reader->start;
+	input->at_end = reader->at_end;
+	return CSV_OK;
+}
+
 /* the next batch, in the calling thread's way */
 static CsvStatus
 read_chunk(CsvReader *reader, CsvBatch *batch)
@@ -707,20 +749,10 @@ read_chunk(CsvReader *reader, CsvBatch *batch)
 	for (;;)
 	{
 		CsvInput	input;
-		CsvStatus	status = buffer_fill(reader, reader->target_bytes);
+		CsvStatus	status = next_input(reader, &input);
 
 		if (status != CSV_OK)
 			return status;
-
-		memset(&input, 0, sizeof(input));
-		input.bytes = buffer_bytes(reader) + reader->start;
-		input.nbytes = reader->filled - reader->start;
-		input.alone_until = reader->place.alone_until;
-		input.max_record_bytes = reader->options.max_record_bytes;
-		input.at_end = reader->at_end;
-		input.skip_line = reader->place.skip_line;
-		input.interrupted = reader->options.interrupted;
-		input.interrupted_arg = reader->options.interrupted_arg;
 		if (input.nbytes == 0 && input.at_end)
 			return CSV_END;
 
@@ -733,7 +765,8 @@ read_chunk(CsvReader *reader, CsvBatch *batch)
 		batch->file_records = reader->place.records;
 		batch->file_lines = reader->place.lines;
 		csv_place_pass_batch(&reader->place, batch);
-		reader->start += batch->consumed;
+		if (input.bytes != NULL)
+			reader->start += batch->consumed;
 
 		if (batch->consumed == 0 && !input.at_end)
 		{
@@ -753,7 +786,7 @@ read_chunk(CsvReader *reader, CsvBatch *batch)
 			reader->nwithout--;
 		if (batch->nrecords > 0 || batch->nlines > 0)
 			return CSV_OK;
-		if (input.at_end && reader->start == reader->filled)
+		if (input.at_end && batch->consumed == input.nbytes)
 			return CSV_END;
 	}
 }
@@ -844,7 +877,7 @@ start_ahead(CsvReader *reader)
 	uint32_t	nthreads;
 	bool		started;
 
-	if (reader->nwithout > 0 || reader->at_end)
+	if (reader->nwithout > 0 || reader->at_end || reader->own.await != NULL)
 		return;
 	nthreads = piece_threads(reader, piece_bytes);
 	if (nthreads > 1)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "load.h"
 #include "outlet.h"
 #include "reader/place.h"
 #include "scan.h"
@@ -24,6 +25,7 @@ typedef struct Scan
 
 	/* the file at hand */
 	int			file;			/* -1: none, or a stream */
+	CsvLoad    *load;			/* its bytes, on the device; NULL: they are read */
 	CsvWireRequest *request;	/* layout and dialect; NULL: there is none */
 	CsvWireRequest *asked;		/* whose query the engine has been given; or NULL */
 	CsvReader  *reader;
@@ -71,6 +73,16 @@ read_file(void *arg, uint8_t *buffer, size_t nbytes)
 	}
 	scan->offset += (uint64_t) n;
 	return (size_t) n;
+}
+
+/* for CsvOwnBytes */
+static CsvStatus
+await_bytes(void *arg, uint64_t offset, uint64_t *nbytes, bool *at_end)
+{
+	Scan	   *scan = arg;
+
+	return csv_load_await(scan->load, offset, nbytes, at_end,
+						  csv_outlet_is_left, &scan->outlet);
 }
 
 /* have the session write more bytes */
@@ -197,6 +209,12 @@ close_file(Scan *scan)
 	if (scan->reader != NULL)
 		csv_reader_free(scan->reader);
 	scan->reader = NULL;
+	if (scan->load != NULL)
+	{
+		csv_load_use(NULL, scan->state);
+		csv_load_close(scan->load);
+	}
+	scan->load = NULL;
 	if (scan->file >= 0)
 		close(scan->file);
 	scan->file = -1;
@@ -222,6 +240,7 @@ open_reader(Scan *scan, const CsvFileMessage *message)
 	CsvReadAhead ahead = {
 		read_at, seek, scan, (int) scan->message.io_threads, 0
 	};
+	CsvOwnBytes own = {await_bytes, scan};
 	CsvReaderOptions options;
 	CsvDialect	dialect;
 	CsvStatus	status;
@@ -243,6 +262,14 @@ open_reader(Scan *scan, const CsvFileMessage *message)
 	csv_reader_open_at(scan->reader, scan->file >= 0 ? read_file : read_stream,
 					   scan, &place, &dialect);
 	if (scan->file >= 0)
+		scan->load = csv_load_open(scan->outlet.device, scan->file,
+								   scan->message.io_threads);
+	if (scan->load != NULL)
+	{
+		csv_load_use(scan->load, scan->state);
+		csv_reader_use_own(scan->reader, &own);
+	}
+	else if (scan->file >= 0)
 		csv_reader_read_ahead(scan->reader, &ahead);
 	else if (scan->stream == NULL &&
 			 (scan->stream = csv_outlet_make_block(&scan->outlet,

@@ -548,18 +548,21 @@ check_errors(const CsvBatch *batch, const CsvLayout *layout)
 	return true;
 }
 
-/* where rows are: must be known where somebody may look for one */
+/* where rows are, and their bytes: must be there where somebody may look at one */
 static void
 check_places(WireReader *reader, const CsvBatch *batch,
 			 const CsvLayout *layout)
 {
 	uint32_t	n = count_entries(batch);
-	bool		needed = layout->want_positions;
+	bool		any_slow = false;
 	uint32_t	last = 0;
 
 	for (uint32_t i = 0; i < layout->ncolumns; i++)
-		needed |= batch->arrays[i].any_slow;
-	expect(reader, n == 0 || batch->row_offsets != NULL || !needed);
+		any_slow |= batch->arrays[i].any_slow;
+	expect(reader, batch->bytes != NULL || batch->nbytes == 0 ||
+		   (batch->nerrors == 0 && !any_slow));
+	expect(reader, n == 0 || batch->row_offsets != NULL ||
+		   (!layout->want_positions && !any_slow));
 	expect(reader, (batch->row_offsets == NULL) == (batch->row_lines == NULL));
 	if (!reader->good || batch->row_offsets == NULL)
 		return;
@@ -631,7 +634,7 @@ csv_wire_decode_batch(const uint8_t *message, size_t nbytes,
 	batch->arrays = arrays;
 	for (uint32_t i = 0; i < layout->ncolumns; i++)
 		decode_array(&reader, &layout->columns[i], batch, &arrays[i]);
-	batch->bytes = need_place(&reader, &wire.bytes, 1, wire.nbytes, 1);
+	batch->bytes = find_place(&reader, &wire.bytes, 1, wire.nbytes, 1);
 	batch->errors = need_place(&reader, &wire.errors, wire.nerrors,
 							   sizeof(CsvError), 8);
 	batch->row_offsets = find_place(&reader, &wire.row_offsets, n, 4, 4);

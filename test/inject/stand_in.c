@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "../../cuda/csv_cuda.h"
+#include "reader/place.h"
 
 typedef struct Block
 {
@@ -33,10 +34,17 @@ struct CsvSession
 	uint32_t	nblocks;		/* ever made */
 };
 
+/* bytes of a file */
+struct CsvCudaFile
+{
+	uint8_t    *bytes;			/* with CSV_MARGIN before and behind them */
+};
+
 typedef struct Engine
 {
 	CsvSession *session;
 	CsvMemory	memory;
+	const CsvCudaFile *file;
 	void	   *cpu;
 } Engine;
 
@@ -156,7 +164,12 @@ configure(void *arg, const CsvDialect *dialect, const CsvLayout *layout)
 static CsvStatus
 parse(void *arg, const CsvInput *input, CsvBatch *batch)
 {
-	return csv_cpu_engine.parse(((Engine *) arg)->cpu, input, batch);
+	const Engine *engine = arg;
+	CsvInput	own = *input;
+
+	if (own.bytes == NULL)
+		own.bytes = engine->file->bytes + CSV_MARGIN + own.offset;
+	return csv_cpu_engine.parse(engine->cpu, &own, batch);
 }
 
 static const char *
@@ -309,4 +322,93 @@ csv_cuda_answer_free(CsvSession *session, CsvAnswer *answer)
 {
 	(void) session;
 	(void) answer;
+}
+
+/* ---- bytes of files ---- */
+
+CsvCudaFile *
+csv_cuda_file_create(CsvSession *session, uint64_t nbytes,
+					 uint64_t memory_limit)
+{
+	CsvCudaFile *file = calloc(1, sizeof(CsvCudaFile));
+
+	(void) session;
+	if (file == NULL || (memory_limit > 0 && nbytes > memory_limit / 2) ||
+		(file->bytes = calloc(1, nbytes + 2 * CSV_MARGIN)) == NULL)
+	{
+		free(file);
+		return NULL;
+	}
+	return file;
+}
+
+bool
+csv_cuda_file_use(CsvCudaFile *file)
+{
+	(void) file;
+	return true;
+}
+
+void
+csv_cuda_file_leave(CsvCudaFile *file)
+{
+	(void) file;
+}
+
+void
+csv_cuda_file_free(CsvCudaFile *file)
+{
+	free(file->bytes);
+	free(file);
+}
+
+struct CsvCudaCopier
+{
+	uint8_t		bytes[CSV_CUDA_COPY_BYTES];
+};
+
+CsvCudaCopier *
+csv_cuda_copier_create(CsvSession *session)
+{
+	(void) session;
+	return malloc(sizeof(CsvCudaCopier));
+}
+
+uint8_t *
+csv_cuda_copier_bytes(const CsvCudaCopier *copier)
+{
+	return ((CsvCudaCopier *) copier)->bytes;
+}
+
+bool
+csv_cuda_copier_copy(CsvCudaCopier *copier, const CsvCudaFile *file,
+					 uint64_t offset, size_t nbytes)
+{
+	memcpy(file->bytes + CSV_MARGIN + offset, copier->bytes, nbytes);
+	return true;
+}
+
+void
+csv_cuda_copier_free(CsvCudaCopier *copier)
+{
+	free(copier);
+}
+
+void
+csv_cuda_set_file(void *engine, const CsvCudaFile *file)
+{
+	((Engine *) engine)->file = file;
+}
+
+int
+csv_cuda_list_devices(CsvSession *session, CsvCudaDevice *devices, int max)
+{
+	(void) session;
+	if (max < 1)
+		return 0;
+	memset(devices, 0, sizeof(*devices));
+	snprintf(devices->name, sizeof(devices->name), "stand-in");
+	devices->memory_total = devices->memory_free = UINT64_C(1) << 30;
+	devices->usable = true;
+	return 1;
 }

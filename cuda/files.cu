@@ -1,0 +1,264 @@
+/*
+ * files.cu
+ *		Bytes of files that stay on the device, and how they get there.
+ */
+#include "call.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* in the session's list, the one used last in front */
+struct CsvCudaFile
+{
+	CsvSession *session;
+	CsvCudaFile *next;
+	uint8_t    *bytes;			/* NULL: they have gone */
+	size_t		nbytes;
+	int			nusers;
+};
+
+struct CsvCudaCopier
+{
+	CsvSession *session;
+	cudaStream_t stream;
+	uint8_t    *bytes;			/* pinned */
+};
+
+/* ---- memory; between enter and leave ---- */
+
+static void
+drop_bytes(CsvCudaFile *file)
+{
+	CsvSession *session = file->session;
+
+	if (file->bytes == NULL)
+		return;
+	if (!session->dead)
+		cudaFree(file->bytes);
+	file->bytes = NULL;
+	session->file_bytes -= file->nbytes;
+}
+
+bool
+csv_files_drop_last(CsvSession *session)
+{
+	CsvCudaFile *last = NULL;
+
+	for (CsvCudaFile *file = session->files; file != NULL; file = file->next)
+		if (file->bytes != NULL && file->nusers == 0)
+			last = file;
+	if (last == NULL)
+		return false;
+	drop_bytes(last);
+	return true;
+}
+
+static void
+add_used(CsvCudaFile *file, int more)
+{
+	CsvSession *session = file->session;
+	size_t		used = session->used_file_bytes;
+
+	file->nusers += more;
+	if (more > 0 && file->nusers == 1)
+		used += file->nbytes;
+	else if (file->nusers == 0)
+		used -= file->nbytes;
+	__atomic_store_n(&session->used_file_bytes, used, __ATOMIC_RELAXED);
+}
+
+/*
+ * Those that were not used for longest make way for it, but nothing else does.
+ * False: there is no room.
+ */
+static bool
+take_bytes(CsvCudaFile *file, size_t limit)
+{
+	CsvSession *session = file->session;
+	size_t		most = limit / CSV_FILES_MEMORY_SHARE;
+	size_t		held = csv_device_held(session);
+	uint8_t    *bytes = NULL;
+
+	if (file->nbytes > most)
+		return false;
+	while (session->file_bytes + file->nbytes > most ||
+		   session->file_bytes + file->nbytes + held > limit ||
+		   cudaMalloc((void **) &bytes, file->nbytes) != cudaSuccess)
+	{
+		cudaGetLastError();
+		if (!csv_files_drop_last(session))
+			return false;
+	}
+	file->bytes = bytes;
+	session->file_bytes += file->nbytes;
+	return true;
+}
+
+/* ---- files ---- */
+
+static void
+unlink_file(CsvCudaFile *file)
+{
+	CsvCudaFile **place = &file->session->files;
+
+	while (*place != file)
+		place = &(*place)->next;
+	*place = file->next;
+}
+
+static void
+link_in_front(CsvCudaFile *file)
+{
+	file->next = file->session->files;
+	file->session->files = file;
+}
+
+CsvCudaFile *
+csv_cuda_file_create(CsvSession *session, uint64_t nbytes,
+					 uint64_t memory_limit)
+{
+	CsvCudaFile *file = (CsvCudaFile *) calloc(1, sizeof(CsvCudaFile));
+	sigset_t	signals;
+	bool		good;
+
+	if (file == NULL)
+		return NULL;
+	file->session = session;
+	file->nbytes = nbytes;
+	csv_session_enter(session, &signals);
+	good = csv_session_lives(session) &&
+		take_bytes(file, csv_session_whole_limit(session, memory_limit));
+	if (good)
+	{
+		add_used(file, 1);
+		link_in_front(file);
+	}
+	csv_session_leave(session, &signals);
+	if (good)
+		return file;
+	free(file);
+	return NULL;
+}
+
+bool
+csv_cuda_file_use(CsvCudaFile *file)
+{
+	CsvSession *session = file->session;
+	sigset_t	signals;
+	bool		there;
+
+	csv_session_enter(session, &signals);
+	there = file->bytes != NULL && csv_session_lives(session);
+	if (there)
+	{
+		add_used(file, 1);
+		unlink_file(file);
+		link_in_front(file);
+	}
+	csv_session_leave(session, &signals);
+	return there;
+}
+
+void
+csv_cuda_file_leave(CsvCudaFile *file)
+{
+	CsvSession *session = file->session;
+	sigset_t	signals;
+
+	csv_session_enter(session, &signals);
+	add_used(file, -1);
+	csv_session_leave(session, &signals);
+}
+
+void
+csv_cuda_file_free(CsvCudaFile *file)
+{
+	CsvSession *session = file->session;
+	sigset_t	signals;
+
+	csv_session_enter(session, &signals);
+	drop_bytes(file);
+	unlink_file(file);
+	csv_session_leave(session, &signals);
+	free(file);
+}
+
+/* ---- from the host, and back ---- */
+
+CsvCudaCopier *
+csv_cuda_copier_create(CsvSession *session)
+{
+	CsvCudaCopier *copier = (CsvCudaCopier *) calloc(1, sizeof(CsvCudaCopier));
+	sigset_t	signals;
+	bool		good;
+
+	if (copier == NULL)
+		return NULL;
+	copier->session = session;
+	csv_session_enter(session, &signals);
+	good = csv_session_lives(session) &&
+		cudaStreamCreateWithFlags(&copier->stream,
+								  cudaStreamNonBlocking) == cudaSuccess;
+	csv_session_leave(session, &signals);
+	if (good)
+	{
+		copier->bytes = (uint8_t *) csv_pinned_take(session,
+													CSV_CUDA_COPY_BYTES);
+		if (copier->bytes != NULL)
+			return copier;
+		cudaStreamDestroy(copier->stream);
+	}
+	free(copier);
+	return NULL;
+}
+
+void
+csv_cuda_copier_free(CsvCudaCopier *copier)
+{
+	csv_pinned_give_back(copier->session, copier->bytes);
+	if (csv_session_lives(copier->session))
+		cudaStreamDestroy(copier->stream);
+	free(copier);
+}
+
+uint8_t *
+csv_cuda_copier_bytes(const CsvCudaCopier *copier)
+{
+	return copier->bytes;
+}
+
+/* on a stream of its own, beside all else on the device */
+bool
+csv_cuda_copier_copy(CsvCudaCopier *copier, const CsvCudaFile *file,
+					 uint64_t offset, size_t nbytes)
+{
+	if (!csv_session_lives(copier->session))
+		return false;
+	return cudaSetDevice(copier->session->number) == cudaSuccess &&
+		cudaMemcpyAsync(file->bytes + offset, copier->bytes, nbytes,
+						cudaMemcpyHostToDevice, copier->stream) == cudaSuccess &&
+		cudaStreamSynchronize(copier->stream) == cudaSuccess;
+}
+
+void
+csv_cuda_set_file(void *engine, const CsvCudaFile *file)
+{
+	((CsvCuda *) engine)->file = file;
+}
+
+const uint8_t *
+csv_file_bytes(const CsvCuda *cuda, uint64_t offset)
+{
+	return cuda->file->bytes + offset;
+}
+
+CsvStatus
+csv_file_fetch(CsvWork *work, const CsvCuda *cuda, const CsvInput *input,
+			   size_t nbytes, uint8_t **block)
+{
+	TRY(csv_work_reserve_pinned(work, block, nbytes + 2 * CSV_MARGIN));
+	memset(*block, 0, CSV_MARGIN);
+	memset(*block + CSV_MARGIN + nbytes, 0, CSV_MARGIN);
+	return csv_work_fetch(work, *block + CSV_MARGIN,
+						  csv_file_bytes(cuda, input->offset), nbytes);
+}

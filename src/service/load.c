@@ -1,0 +1,459 @@
+/*
+ * load.c
+ *		Threads that copy files to a device.
+ *
+ * A file is copied in blocks, by whichever thread is free, as far as scans have
+ * asked for, and somewhat farther.  Files take turns.  What is there of a file is
+ * what is there from its beginning on without a gap.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "load.h"
+#include "reader/clock.h"
+#include "reader/thread.h"
+#include "wire/identity.h"
+
+#ifdef CSV_WITH_CUDA
+
+#include "../../cuda/csv_cuda.h"
+
+/* a smaller file is read as fast without */
+#define LEAST_FILE_BYTES	(UINT64_C(64) << 10)
+
+/* what is not asked for yet is copied, too: so many times what was asked for */
+#define AHEAD_SHARE			8
+
+#define MOST_THREADS		64
+#define BLOCK_BYTES			CSV_CUDA_COPY_BYTES
+
+/*
+ * A file on a device, whether or not it still has its bytes there.  Somebody uses it
+ * as long as it has a descriptor.
+ */
+typedef struct File
+{
+	TAILQ_ENTRY(File) of_all;
+	CsvFileIdentity identity;
+	CsvDevice  *device;
+	CsvCudaFile *bytes;
+	bool		is_stale;		/* it has changed: nobody else is to use it */
+
+	int			nusers;			/* scans */
+	int			descriptor;		/* or -1 */
+	uint32_t	nthreads;		/* that may copy it at once, */
+	uint32_t	nactive;		/* and that do */
+	uint64_t	wanted;			/* up to there */
+
+	uint64_t	end;			/* its size; less where it has become shorter */
+	uint64_t	nblocks;
+	uint64_t	nbegun;			/* blocks from the first one on */
+	uint64_t	nready;			/* likewise */
+	uint8_t    *is_ready;		/* per block */
+	int			error;			/* errno; ENODEV: of the device; 0: none */
+} File;
+
+struct CsvLoad
+{
+	File	   *file;
+};
+
+/* all that is above, and the threads, are guarded by it */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t for_threads = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t for_scans;	/* of csv_nap() */
+static TAILQ_HEAD(Files, File) files = TAILQ_HEAD_INITIALIZER(files);
+static uint32_t nthreads = 0;
+static uint32_t nidle = 0;
+
+/* ---- the threads ---- */
+
+static bool
+has_work(const File *file)
+{
+	uint64_t	offset = file->nbegun * BLOCK_BYTES;
+
+	return file->nusers > 0 && file->error == 0 && offset < file->end &&
+		offset < file->wanted && file->nactive < file->nthreads;
+}
+
+/* the next one in turn; NULL: there is nothing to do */
+static File *
+find_work(void)
+{
+	File	   *file;
+
+	TAILQ_FOREACH(file, &files, of_all)
+		if (has_work(file))
+		{
+			TAILQ_REMOVE(&files, file, of_all);
+			TAILQ_INSERT_TAIL(&files, file, of_all);
+			return file;
+		}
+	return NULL;
+}
+
+/* how much of a block there is; negative with errno */
+static ssize_t
+read_block(const File *file, uint64_t offset, uint8_t *bytes, size_t nbytes)
+{
+	size_t		done = 0;
+
+	while (done < nbytes)
+	{
+		ssize_t		n = pread(file->descriptor, bytes + done, nbytes - done,
+							  (off_t) (offset + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		if (n == 0)
+			break;
+		done += (size_t) n;
+	}
+	return (ssize_t) done;
+}
+
+static void end_use(File *file);
+
+/* copy a block; the mutex is held, but for the copying */
+static void
+copy_block(File *file, CsvCudaCopier *copier)
+{
+	uint64_t	number = file->nbegun++;
+	uint64_t	offset = number * BLOCK_BYTES;
+	uint64_t	left = (uint64_t) file->identity.size - offset;
+	size_t		nbytes = left < BLOCK_BYTES ? (size_t) left : BLOCK_BYTES;
+	ssize_t		n;
+	int			error = 0;
+
+	file->nactive++;
+	pthread_mutex_unlock(&mutex);
+	n = read_block(file, offset, csv_cuda_copier_bytes(copier), nbytes);
+	if (n < 0)
+		error = errno;
+	else if (!csv_cuda_copier_copy(copier, file->bytes, offset, (size_t) n))
+		error = ENODEV;
+	pthread_mutex_lock(&mutex);
+	file->nactive--;
+	file->is_ready[number] = error == 0;
+	if (error != 0)
+		file->error = error;
+	else if (offset + (uint64_t) n < file->end && n < (ssize_t) nbytes)
+		file->end = offset + (uint64_t) n;
+	while (file->nready < file->nblocks && file->is_ready[file->nready])
+		file->nready++;
+	pthread_cond_broadcast(&for_scans);
+	if (file->nusers == 0 && file->nactive == 0)
+		end_use(file);
+}
+
+static void *
+run_thread(void *arg)
+{
+	CsvCudaCopier *copier = arg;
+	File	   *file;
+
+	pthread_mutex_lock(&mutex);
+	for (;;)
+		if ((file = find_work()) != NULL)
+			copy_block(file, copier);
+		else
+		{
+			nidle++;
+			pthread_cond_wait(&for_threads, &mutex);
+			nidle--;
+		}
+	return NULL;
+}
+
+/* as many as the scans want, and the machine has cores; the mutex is held */
+static void
+start_threads(CsvDevice *device, uint32_t wanted)
+{
+	long		ncores = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (ncores > 0 && wanted > (uint32_t) ncores)
+		wanted = (uint32_t) ncores;
+	if (nthreads == 0)
+		csv_nap_init(&for_scans);
+	while (nthreads < wanted && nthreads < MOST_THREADS)
+	{
+		CsvCudaCopier *copier =
+			csv_cuda_copier_create(csv_device_session(device));
+		pthread_t	thread;
+
+		if (copier == NULL)
+			return;
+		if (!csv_thread_start(&thread, run_thread, copier))
+		{
+			csv_cuda_copier_free(copier);
+			return;
+		}
+		pthread_detach(thread);
+		nthreads++;
+	}
+}
+
+/* ---- the files ---- */
+
+static void
+free_file(File *file)
+{
+	TAILQ_REMOVE(&files, file, of_all);
+	csv_cuda_file_free(file->bytes);
+	free(file->is_ready);
+	free(file);
+}
+
+static File *
+make_file(CsvDevice *device, const CsvFileIdentity *identity)
+{
+	File	   *file = calloc(1, sizeof(File));
+
+	if (file == NULL)
+		return NULL;
+	file->identity = *identity;
+	file->device = device;
+	file->descriptor = -1;
+	file->end = (uint64_t) identity->size;
+	file->nblocks = ((uint64_t) identity->size + BLOCK_BYTES - 1) / BLOCK_BYTES;
+	file->is_ready = calloc(file->nblocks, 1);
+	if (file->is_ready != NULL)
+		file->bytes = csv_cuda_file_create(csv_device_session(device),
+										   (uint64_t) identity->size,
+										   csv_device_memory_limit());
+	if (file->bytes == NULL)
+	{
+		free(file->is_ready);
+		free(file);
+		return NULL;
+	}
+	TAILQ_INSERT_TAIL(&files, file, of_all);
+	return file;
+}
+
+/*
+ * The file as it is now, with a use of its bytes.  What is there of it as it was
+ * goes, and so does what has lost its bytes.
+ */
+static File *
+find_file(CsvDevice *device, const CsvFileIdentity *identity)
+{
+	File	   *file = TAILQ_FIRST(&files);
+
+	while (file != NULL)
+	{
+		File	   *next = TAILQ_NEXT(file, of_all);
+
+		if (file->device == device &&
+			file->identity.device == identity->device &&
+			file->identity.inode == identity->inode)
+		{
+			file->is_stale |= !csv_same_file(&file->identity, identity);
+			if (!file->is_stale && (file->descriptor >= 0 ||
+									csv_cuda_file_use(file->bytes)))
+				return file;
+			if (file->descriptor < 0)
+				free_file(file);
+		}
+		file = next;
+	}
+	return make_file(device, identity);
+}
+
+static bool
+is_for_device(const struct stat *st)
+{
+	CsvFileIdentity identity = csv_file_identity(st);
+
+	return S_ISREG(st->st_mode) && identity.size >= (int64_t) LEAST_FILE_BYTES &&
+		csv_has_settled(identity.changed) && csv_has_settled(identity.modified);
+}
+
+/* what was begun and did not come to an end is begun anew */
+static void
+begin_use(File *file, int descriptor, uint32_t wanted_threads)
+{
+	if (file->descriptor >= 0)
+		close(descriptor);
+	else
+	{
+		file->descriptor = descriptor;
+		file->nthreads = 0;
+		file->wanted = 0;
+		file->nbegun = file->nready;
+		memset(file->is_ready + file->nready, 0, file->nblocks - file->nready);
+	}
+	file->nusers++;
+	if (file->nthreads < wanted_threads)
+		file->nthreads = wanted_threads;
+}
+
+/* nobody uses it any more; it may have changed, or was not readable, meanwhile */
+static void
+end_use(File *file)
+{
+	struct stat st;
+
+	if (fstat(file->descriptor, &st) == 0)
+	{
+		CsvFileIdentity identity = csv_file_identity(&st);
+
+		file->is_stale |= !csv_same_file(&identity, &file->identity);
+	}
+	file->is_stale |= file->error != 0 ||
+		file->end < (uint64_t) file->identity.size;
+	close(file->descriptor);
+	file->descriptor = -1;
+	csv_cuda_file_leave(file->bytes);
+	if (file->is_stale)
+		free_file(file);
+}
+
+static void
+leave_file(File *file)
+{
+	if (--file->nusers == 0 && file->nactive == 0)
+		end_use(file);
+}
+
+CsvLoad *
+csv_load_open(CsvDevice *device, int descriptor, uint32_t wanted_threads)
+{
+	struct stat st;
+	CsvFileIdentity identity;
+	CsvLoad    *load;
+	int			copy;
+
+	if (fstat(descriptor, &st) != 0 || !is_for_device(&st))
+		return NULL;
+	load = calloc(1, sizeof(CsvLoad));
+	copy = load == NULL ? -1 : fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+	if (copy < 0)
+	{
+		free(load);
+		return NULL;
+	}
+	identity = csv_file_identity(&st);
+	pthread_mutex_lock(&mutex);
+	start_threads(device, wanted_threads);
+	load->file = nthreads == 0 ? NULL : find_file(device, &identity);
+	if (load->file != NULL)
+		begin_use(load->file, copy, wanted_threads);
+	pthread_mutex_unlock(&mutex);
+	if (load->file != NULL)
+		return load;
+	close(copy);
+	free(load);
+	return NULL;
+}
+
+void
+csv_load_close(CsvLoad *load)
+{
+	pthread_mutex_lock(&mutex);
+	leave_file(load->file);
+	pthread_mutex_unlock(&mutex);
+	free(load);
+}
+
+void
+csv_load_use(const CsvLoad *load, void *engine)
+{
+	csv_cuda_set_file(engine, load == NULL ? NULL : load->file->bytes);
+}
+
+/* more of the file than is asked for is copied, so that nobody waits for the next */
+static void
+want(File *file, uint64_t offset, uint64_t nbytes)
+{
+	uint64_t	end = offset + nbytes + AHEAD_SHARE * nbytes;
+
+	if (file->wanted >= end)
+		return;
+	file->wanted = end;
+	if (nidle > 0 && has_work(file))
+		pthread_cond_broadcast(&for_threads);
+}
+
+CsvStatus
+csv_load_await(CsvLoad *load, uint64_t offset, uint64_t *nbytes, bool *at_end,
+			   bool (*interrupted) (void *arg), void *arg)
+{
+	File	   *file = load->file;
+	uint64_t	wanted = *nbytes;
+	CsvStatus	status = CSV_OK;
+
+	pthread_mutex_lock(&mutex);
+	want(file, offset, wanted);
+	for (;;)
+	{
+		uint64_t	end = offset + wanted < file->end ? offset + wanted : file->end;
+
+		*at_end = end == file->end;
+		*nbytes = end > offset ? end - offset : 0;
+		if (file->nready == file->nblocks || end <= file->nready * BLOCK_BYTES)
+			break;
+		if (file->error != 0)
+		{
+			errno = file->error;
+			status = errno == ENODEV ? CSV_DEVICE_FAILED : CSV_UNREADABLE;
+			break;
+		}
+		if (interrupted(arg))
+		{
+			status = CSV_INTERRUPTED;
+			break;
+		}
+		csv_nap(&for_scans, &mutex);
+	}
+	pthread_mutex_unlock(&mutex);
+	return status;
+}
+
+#else							/* there are no devices */
+
+CsvLoad *
+csv_load_open(CsvDevice *device, int descriptor, uint32_t wanted_threads)
+{
+	(void) device;
+	(void) descriptor;
+	(void) wanted_threads;
+	return NULL;
+}
+
+void
+csv_load_close(CsvLoad *load)
+{
+	(void) load;
+}
+
+void
+csv_load_use(const CsvLoad *load, void *engine)
+{
+	(void) load;
+	(void) engine;
+}
+
+CsvStatus
+csv_load_await(CsvLoad *load, uint64_t offset, uint64_t *nbytes, bool *at_end,
+			   bool (*interrupted) (void *arg), void *arg)
+{
+	(void) load;
+	(void) offset;
+	(void) nbytes;
+	(void) at_end;
+	(void) interrupted;
+	(void) arg;
+	return CSV_DEVICE_FAILED;
+}
+
+#endif
