@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "../../src/reader/convert.h"
+#include "../../src/reader/place.h"
 
 /* ---- memory ---- */
 
@@ -94,6 +95,41 @@ test_session(void)
 }
 #endif
 
+/* ---- an engine that has the file's bytes itself ---- */
+
+static const uint8_t *own_bytes;
+static const CsvLayout *own_layout;
+static CsvEngine own_engine;
+
+/* the CPU engine, given them */
+static CsvStatus
+own_parse(void *state, const CsvInput *input, CsvBatch *batch)
+{
+	CsvInput	own = *input;
+	CsvStatus	status;
+
+	if (input->bytes == NULL)
+		own.bytes = own_bytes + input->offset;
+	status = csv_cpu_engine.parse(state, &own, batch);
+	if (status == CSV_OK && input->bytes == NULL && batch->nerrors == 0)
+	{
+		bool		any_slow = false;
+
+		for (uint32_t i = 0; i < own_layout->ncolumns; i++)
+			any_slow |= batch->arrays[i].any_slow;
+		if (!any_slow)
+			batch->bytes = NULL;
+	}
+	return status;
+}
+
+static CsvStatus
+own_configure(void *state, const CsvDialect *dialect, const CsvLayout *layout)
+{
+	own_layout = layout;
+	return csv_cpu_engine.configure(state, dialect, layout);
+}
+
 static bool
 engine_open(TestEngine *engine, char *reason, size_t reason_bytes)
 {
@@ -142,35 +178,43 @@ test_engines_open(TestEngine *engines, const char *which)
 		{"parts", {CSV_ISA_BEST, 1, 1}},
 		/* threads that take a piece each, of a file or of a stream */
 		{"pieces", {CSV_ISA_BEST, 3, 1}},
-		{"stream", {CSV_ISA_BEST, 3, 1}}
+		{"stream", {CSV_ISA_BEST, 3, 1}},
+		/* one that has the file's bytes itself */
+		{"own", {CSV_ISA_BEST, 1, 0}}
 	};
 	char		reason[256] = "";
 	int			nengines = 0;
 
 	memset(engines, 0, MAX_TEST_ENGINES * sizeof(TestEngine));
+	own_engine = csv_cpu_engine;
+	own_engine.another = NULL;
+	own_engine.parse = own_parse;
+	own_engine.configure = own_configure;
 	if (strcmp(which, "cuda") != 0)
 		for (size_t i = 0; i < sizeof(cpus) / sizeof(cpus[0]); i++)
 		{
 			TestEngine *engine = &engines[nengines];
 
 			engine->name = cpus[i].name;
-			engine->engine = &csv_cpu_engine;
+			engine->engine = strcmp(engine->name, "own") == 0 ? &own_engine :
+				&csv_cpu_engine;
 			engine->options = cpus[i].options;
 			if (engine_open(engine, reason, sizeof(reason)))
 				nengines++;
 		}
 #ifdef CSV_WITH_CUDA
 	if (strcmp(which, "cpu") != 0)
-	{
-		TestEngine *engine = &engines[nengines];
+		for (int i = 0; i < 2; i++)
+		{
+			TestEngine *engine = &engines[nengines];
 
-		engine->name = "cuda";
-		engine->engine = &csv_cuda_engine;
-		if (engine_open(engine, reason, sizeof(reason)))
-			nengines++;
-		else
-			printf("no CUDA engine: %s\n", reason);
-	}
+			engine->name = i == 0 ? "cuda" : "cuda own";
+			engine->engine = &csv_cuda_engine;
+			if (engine_open(engine, reason, sizeof(reason)))
+				nengines++;
+			else
+				printf("no CUDA engine: %s\n", reason);
+		}
 #endif
 	return nengines;
 }
@@ -205,6 +249,7 @@ typedef struct Run
 	size_t		message_bytes;
 
 	/* the source and the interrupt callback */
+	bool		has_own;		/* the engine has the file's bytes */
 	size_t		read_bytes;
 	Choices		choices;
 	uint32_t	interruptions;	/* still to come */
@@ -290,6 +335,21 @@ interrupted(void *arg)
 	run->countdown = choose(&run->choices, 30);
 	run->counts->interruptions++;
 	return true;
+}
+
+/* for CsvOwnBytes */
+static CsvStatus
+await_bytes(void *arg, uint64_t offset, uint64_t *nbytes, bool *at_end)
+{
+	Run		   *run = arg;
+	uint64_t	left = run->nbytes - offset;
+
+	if (left > 0 && interrupted(run))
+		return CSV_INTERRUPTED;
+	*at_end = *nbytes >= left;
+	if (*at_end)
+		*nbytes = left;
+	return CSV_OK;
 }
 
 /* may a call that ended like this be repeated? */
@@ -524,13 +584,16 @@ check_batch(Run *run, const CsvReader *reader, const CsvBatch *batch)
 	run->next_line = batch->file_lines + batch->nlines;
 	if (run->next_offset > run->nbytes)
 		return differ(run, "more consumed than there is");
-	if (batch->nbytes > 0 &&
+	for (uint32_t c = 0; c < run->layout.ncolumns; c++)
+		any_slow |= batch->arrays[c].any_slow;
+	if (batch->bytes == NULL && batch->nbytes > 0 &&
+		(!run->has_own || batch->nerrors > 0 || any_slow))
+		return differ(run, "batch without its bytes");
+	if (batch->bytes != NULL && batch->nbytes > 0 &&
 		memcmp(batch->bytes, run->file + batch->file_offset,
 			   batch->nbytes) != 0)
 		return differ(run, "batch bytes are not the file's");
 
-	for (uint32_t c = 0; c < run->layout.ncolumns; c++)
-		any_slow |= batch->arrays[c].any_slow;
 	if ((run->layout.want_positions || any_slow) &&
 		(batch->row_offsets == NULL || batch->row_lines == NULL))
 		return differ(run, "positions are missing");
@@ -559,8 +622,81 @@ check_batch(Run *run, const CsvReader *reader, const CsvBatch *batch)
 	return true;
 }
 
+#ifdef CSV_WITH_CUDA
+/* the file on the device; NULL: there is no room */
+static CsvCudaFile *
+copy_file(const Run *run)
+{
+	CsvCudaFile *file = csv_cuda_file_create(test_session(), run->nbytes, 0);
+	CsvCudaCopier *copier = csv_cuda_copier_create(test_session());
+
+	if (file == NULL || copier == NULL)
+		abort();
+	for (size_t done = 0; done < run->nbytes; done += CSV_CUDA_COPY_BYTES)
+	{
+		size_t		n = run->nbytes - done;
+
+		if (n > CSV_CUDA_COPY_BYTES)
+			n = CSV_CUDA_COPY_BYTES;
+		memcpy(csv_cuda_copier_bytes(copier), run->file + done, n);
+		if (!csv_cuda_copier_copy(copier, file, done, n))
+			abort();
+	}
+	csv_cuda_copier_free(copier);
+	return file;
+}
+#endif
+
+/* have the engine have the file's bytes itself; returns what holds them */
+static void *
+give_own(Run *run, CsvReader *reader)
+{
+	CsvOwnBytes own = {await_bytes, run};
+	uint8_t    *copy = NULL;
+
+	run->has_own = run->nbytes > 0;
+	if (!run->has_own)
+		return NULL;
+	csv_reader_use_own(reader, &own);
+#ifdef CSV_WITH_CUDA
+	if (run->engine->engine == &csv_cuda_engine)
+	{
+		CsvCudaFile *file = copy_file(run);
+
+		csv_cuda_set_file(run->engine->state, file);
+		return file;
+	}
+#endif
+	copy = calloc(1, run->nbytes + 2 * CSV_MARGIN);
+	if (copy == NULL)
+		abort();
+	memcpy(copy + CSV_MARGIN, run->file, run->nbytes);
+	own_bytes = copy + CSV_MARGIN;
+	return copy;
+}
+
+static void
+take_own(const Run *run, const TestEngine *engine, void *held)
+{
+	if (!run->has_own)
+		return;
+#ifdef CSV_WITH_CUDA
+	if (engine->engine == &csv_cuda_engine)
+	{
+		csv_cuda_set_file(engine->state, NULL);
+		csv_cuda_file_leave(held);
+		csv_cuda_file_free(held);
+		return;
+	}
+#else
+	(void) engine;
+#endif
+	free(held);
+}
+
 static bool
-run_reader(Run *run, CsvReader *reader, TestEngine *engines, int nengines)
+run_reader(Run *run, CsvReader *reader, TestEngine *engines, int nengines,
+		   void **own)
 {
 	CsvStatus	status;
 	CsvBatch	batch;
@@ -587,6 +723,8 @@ run_reader(Run *run, CsvReader *reader, TestEngine *engines, int nengines)
 
 		csv_reader_read_ahead(reader, &ahead);
 	}
+	if (strstr(run->engine->name, "own") != NULL)
+		*own = give_own(run, reader);
 
 	do
 		status = csv_reader_set_layout(reader, &run->layout);
@@ -611,7 +749,8 @@ run_reader(Run *run, CsvReader *reader, TestEngine *engines, int nengines)
 						  csv_reader_message(reader));
 		if (!check_batch(run, reader, &batch))
 			return false;
-		if (run->test_case->switch_engines && chance(&run->choices, 2))
+		if (run->test_case->switch_engines && !run->has_own &&
+			chance(&run->choices, 2))
 		{
 			run->engine = &engines[choose(&run->choices, (uint32_t) nengines)];
 			do
@@ -663,6 +802,7 @@ compare_case(const Case *test_case, const uint8_t *file, size_t nbytes,
 		CsvMemory	memory;
 		CsvReader  *reader;
 		Run			run;
+		void	   *own = NULL;
 		uint32_t	tries = 0;
 
 		memset(&run, 0, sizeof(run));
@@ -715,8 +855,9 @@ compare_case(const Case *test_case, const uint8_t *file, size_t nbytes,
 			break;
 		}
 
-		same = run_reader(&run, reader, engines, nengines);
+		same = run_reader(&run, reader, engines, nengines, &own);
 		csv_reader_free(reader);
+		take_own(&run, engine, own);
 		counts->failures += test_case->failures - engine->memory.failures +
 			test_case->failures - reader_memory.failures;
 		free(run.value);

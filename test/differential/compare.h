@@ -27,7 +27,7 @@ typedef struct TestMemory
 
 extern CsvMemory test_memory(TestMemory *memory);
 
-#define MAX_TEST_ENGINES	7
+#define MAX_TEST_ENGINES	9
 
 typedef struct TestEngine
 {
