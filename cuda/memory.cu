@@ -311,7 +311,8 @@ make_memory_file(size_t nbytes)
 	if (descriptor < 0)
 		return -1;
 	if (ftruncate(descriptor, (off_t) nbytes) == 0 &&
-		fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0)
+		fcntl(descriptor, F_ADD_SEALS,
+			  F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
 		return descriptor;
 	failure = errno;
 	close(descriptor);

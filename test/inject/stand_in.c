@@ -45,6 +45,7 @@ typedef struct Engine
 	CsvSession *session;
 	CsvMemory	memory;
 	const CsvCudaFile *file;
+	const CsvLayout *layout;
 	void	   *cpu;
 } Engine;
 
@@ -115,7 +116,8 @@ alloc_input(void *arg, size_t nbytes)
 	int			file = memfd_create("stand-in", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
 	if (block == NULL || file < 0 || ftruncate(file, (off_t) nbytes) != 0 ||
-		fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0)
+		fcntl(file, F_ADD_SEALS,
+			  F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
 		return NULL;
 	block->block.bytes = mmap(NULL, nbytes, PROT_READ | PROT_WRITE, MAP_SHARED,
 							  file, 0);
@@ -158,7 +160,10 @@ detail(void *engine)
 static CsvStatus
 configure(void *arg, const CsvDialect *dialect, const CsvLayout *layout)
 {
-	return csv_cpu_engine.configure(((Engine *) arg)->cpu, dialect, layout);
+	Engine	   *engine = arg;
+
+	engine->layout = layout;
+	return csv_cpu_engine.configure(engine->cpu, dialect, layout);
 }
 
 static CsvStatus
@@ -166,10 +171,22 @@ parse(void *arg, const CsvInput *input, CsvBatch *batch)
 {
 	const Engine *engine = arg;
 	CsvInput	own = *input;
+	CsvStatus	status;
+	bool		wanted;
 
 	if (own.bytes == NULL)
 		own.bytes = engine->file->bytes + CSV_MARGIN + own.offset;
-	return csv_cpu_engine.parse(engine->cpu, &own, batch);
+	status = csv_cpu_engine.parse(engine->cpu, &own, batch);
+	if (status != CSV_OK || input->bytes != NULL)
+		return status;
+
+	/* as the GPU does: bytes only where somebody may look at them */
+	wanted = batch->nerrors > 0;
+	for (uint32_t i = 0; i < engine->layout->ncolumns; i++)
+		wanted |= batch->arrays[i].any_slow;
+	if (!wanted)
+		batch->bytes = NULL;
+	return CSV_OK;
 }
 
 static const char *
