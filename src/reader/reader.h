@@ -534,7 +534,8 @@ typedef struct CsvOwnBytes
 /*
  * The file that was opened is such a file, from the reader's place on.  Batches have
  * the bytes of records only where somebody may look at them: where there are errors,
- * or doubtful values.
+ * or doubtful values.  A batch lives until as many more have been asked for as the
+ * engine has outputs.
  */
 extern void csv_reader_use_own(CsvReader *reader, const CsvOwnBytes *own);
 

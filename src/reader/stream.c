@@ -93,6 +93,7 @@ struct CsvReader
 	bool		must_seek;		/* the buffer is empty, and the callback is
 								 * elsewhere */
 	CsvOwnBytes own;			/* await NULL: the engine has none */
+	uint32_t	output;			/* of its next batch of those */
 
 	CsvOpening	opening;
 	uint32_t	npassed;		/* header records */
@@ -488,6 +489,7 @@ void
 csv_reader_use_own(CsvReader *reader, const CsvOwnBytes *own)
 {
 	reader->own = *own;
+	reader->output = 0;
 }
 
 void
@@ -723,6 +725,7 @@ next_input(CsvReader *reader, CsvInput *input)
 		double		began = csv_now_seconds();
 
 		input->nbytes = reader->target_bytes;
+		input->output = reader->output;
 		status = reader->own.await(reader->own.arg, input->offset,
 								   &input->nbytes, &input->at_end);
 		reader->read_seconds += csv_now_seconds() - began;
@@ -785,7 +788,11 @@ read_chunk(CsvReader *reader, CsvBatch *batch)
 		if (reader->nwithout > 0)
 			reader->nwithout--;
 		if (batch->nrecords > 0 || batch->nlines > 0)
+		{
+			reader->output = reader->output + 1 < engine->noutputs ?
+				reader->output + 1 : 0;
 			return CSV_OK;
+		}
 		if (input.at_end && batch->consumed == input.nbytes)
 			return CSV_END;
 	}

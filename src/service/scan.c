@@ -32,6 +32,12 @@ typedef struct Scan
 	uint64_t	offset;			/* where the file is read next, in turn */
 	int			error;			/* errno of reading; or 0 */
 	CsvStatus	status;			/* of opening it */
+
+	/* the batch after the one that the session has, where it is there already */
+	bool		is_ahead;
+	CsvBatch	next;
+	CsvStatus	next_status;
+	int			next_errno;
 	char		reason[CSV_REASON_BYTES];	/* why there is no engine */
 
 	/* a stream's bytes */
@@ -152,35 +158,53 @@ asked_query(const Scan *scan)
 	return scan->asked != NULL ? scan->asked->request->query : NULL;
 }
 
+/*
+ * Have the batch after this one made while the session works.  A file that is read
+ * ahead has it done by the reader's threads.
+ */
+static void
+read_next(Scan *scan)
+{
+	scan->next_status = csv_reader_next(scan->reader, &scan->next);
+	scan->next_errno = errno;
+	scan->is_ahead = true;
+}
+
 static bool
 next_batch(Scan *scan)
 {
+	const CsvBatch *batch = &scan->next;
 	uint32_t	end = CSV_MESSAGE_END;
 	size_t		nbytes;
-	CsvBatch	batch;
-	CsvStatus	status;
 
 	if (scan->request == NULL)
 		return false;
 	if (scan->status != CSV_OK)
 		return send_status(scan, scan->status);
 	csv_outlet_begin(&scan->outlet);
-	status = csv_reader_next(scan->reader, &batch);
+	if (!scan->is_ahead)
+		read_next(scan);
+	scan->is_ahead = false;
 	if (scan->error != 0)
 		return csv_outlet_send_failure(&scan->outlet, CSV_FAILURE_FILE, scan->error, "");
-	if (status == CSV_END)
+	if (scan->next_status == CSV_END)
 		return csv_outlet_send(&scan->outlet, &end, sizeof(end));
-	if (status != CSV_OK)
-		return send_status(scan, status);
+	errno = scan->next_errno;
+	if (scan->next_status != CSV_OK)
+		return send_status(scan, scan->next_status);
 	nbytes = csv_wire_batch_bytes(scan->request->layout->ncolumns,
-								  batch.answer != NULL);
+								  batch->answer != NULL);
 	if (nbytes > sizeof(scan->outlet.reply.bytes) ||
-		!csv_wire_encode_batch(&batch, scan->request->layout, asked_query(scan),
+		!csv_wire_encode_batch(batch, scan->request->layout, asked_query(scan),
 							   &scan->outlet.finder,
 							   (uint8_t *) scan->outlet.reply.bytes))
 		return csv_outlet_send_failure(&scan->outlet, CSV_FAILURE_MEMORY, 0, "");
 	scan->outlet.reply.read_seconds = csv_reader_read_seconds(scan->reader);
-	return csv_outlet_send_reply(&scan->outlet, CSV_MESSAGE_BATCH, nbytes);
+	if (!csv_outlet_send_reply(&scan->outlet, CSV_MESSAGE_BATCH, nbytes))
+		return false;
+	if (scan->load != NULL && scan->engine->noutputs > 1)
+		read_next(scan);
+	return true;
 }
 
 static bool
@@ -227,6 +251,7 @@ close_file(Scan *scan)
 	scan->at = scan->end = 0;
 	scan->at_end = false;
 	scan->error = 0;
+	scan->is_ahead = false;
 }
 
 /* a reader of the file, from its place on; CSV_OK, or why not */
