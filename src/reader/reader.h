@@ -539,6 +539,9 @@ typedef struct CsvOwnBytes
  */
 extern void csv_reader_use_own(CsvReader *reader, const CsvOwnBytes *own);
 
+/* chunks of the engine's choice may grow to so many times their size */
+extern void csv_reader_grow_chunks(CsvReader *reader, uint32_t times);
+
 /*
  * Called by each of several threads that parse a file, for its batches: so that
  * more is done with them there.  It may set batch->answer.  thread: below

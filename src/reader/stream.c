@@ -76,6 +76,7 @@ struct CsvReader
 
 	uint64_t	target_bytes;	/* size of the next chunk */
 	uint64_t	next_chunk_bytes;	/* the size it goes back to */
+	uint32_t	chunk_times;	/* the engine's size, so many times, is the most */
 
 	CsvFilePlace place;			/* of bytes[start] */
 	double		read_seconds;
@@ -486,6 +487,12 @@ csv_reader_read_ahead(CsvReader *reader, const CsvReadAhead *ahead)
 }
 
 void
+csv_reader_grow_chunks(CsvReader *reader, uint32_t times)
+{
+	reader->chunk_times = times;
+}
+
+void
 csv_reader_use_own(CsvReader *reader, const CsvOwnBytes *own)
 {
 	reader->own = *own;
@@ -640,6 +647,7 @@ csv_reader_create(const CsvMemory *memory, const CsvReaderOptions *options)
 	memset(reader, 0, sizeof(*reader));
 	reader->memory = *memory;
 	reader->options = *options;
+	reader->chunk_times = 1;
 	reader->header.interrupted = options->interrupted;
 	reader->header.interrupted_arg = options->interrupted_arg;
 	return reader;
@@ -698,11 +706,13 @@ csv_reader_set_layout(CsvReader *reader, const CsvLayout *layout)
 static void
 grow_chunk(CsvReader *reader)
 {
-	uint64_t	most = reader->engine->default_chunk_bytes;
+	uint64_t	most = reader->engine->default_chunk_bytes *
+		reader->chunk_times;
 
-	if (reader->options.chunk_bytes != 0 || reader->next_chunk_bytes >= most)
+	if (reader->options.chunk_bytes != 0)
 		return;
-	reader->next_chunk_bytes *= 4;
+	if (reader->next_chunk_bytes < most)
+		reader->next_chunk_bytes *= 4;
 	if (reader->next_chunk_bytes > most)
 		reader->next_chunk_bytes = most;
 }
