@@ -94,6 +94,9 @@ typedef enum CsvCudaState
 
 extern CsvCudaState csv_cuda_state(CsvSession *session);
 
+/* has it failed for good in this process?  In any thread. */
+extern bool csv_cuda_is_lost(const CsvSession *session);
+
 /* give back all of the session's memory and its context; it is asleep then */
 extern void csv_cuda_shutdown(CsvSession *session);
 

@@ -289,6 +289,12 @@ csv_cuda_state(CsvSession *session)
 }
 
 bool
+csv_cuda_is_lost(const CsvSession *session)
+{
+	return __atomic_load_n(&session->dead, __ATOMIC_ACQUIRE);
+}
+
+bool
 csv_session_check(const CsvSession *session, char *message)
 {
 	if (session->dead)

@@ -49,21 +49,42 @@ TEST_CUDA_OBJS = $(CUDA_OBJS)
 # ---- what tests inject: test/inject/inject.h ----
 
 comma := ,
-INJECT_OBJS = build/obj/test/inject/server.o $(INJECT_CUDA_OBJS)
-INJECT_CUDA_OBJS = $(if $(WITH_CUDA),build/obj/test/inject/gpu.cu.o)
-INJECT_CUDA_WRAPS = $(addprefix -Wl$(comma)--wrap=,csv_cuda_open csv_cuda_engine cudaMemcpyAsync)
-INJECT_WRAPS = $(addprefix -Wl$(comma)--wrap=,MarkGUCPrefixReserved csv_has_settled compute_parallel_worker csv_piece_bytes) \
-	$(if $(WITH_CUDA),$(INJECT_CUDA_WRAPS))
+wraps = $(addprefix -Wl$(comma)--wrap=,$(1))
+INJECT_OBJS = build/obj/test/inject/server.o
+INJECT_WRAPS = $(call wraps,MarkGUCPrefixReserved csv_has_settled compute_parallel_worker \
+	csv_piece_bytes csv_inlet_open)
+INJECT_CUDA_OBJS = build/obj/test/inject/faults.o $(if $(WITH_CUDA),build/obj/test/inject/gpu.cu.o)
+INJECT_CUDA_WRAPS = $(if $(WITH_CUDA),$(call wraps,csv_cuda_open csv_cuda_engine cudaMemcpyAsync))
+INJECT_SERVICE_OBJS = $(addprefix build/obj/test/inject/,choose.o service.o) $(INJECT_CUDA_OBJS)
 
 build/test/csv_gpu_fdw.so: $(OBJS) $(INJECT_OBJS) build/link-flags src/exports.map
 	@mkdir -p $(@D)
 	$(LINK.shared) -o $@ $(OBJS) $(INJECT_OBJS) $(LDFLAGS) $(LDFLAGS_SL) $(SHLIB_LINK) $(INJECT_WRAPS)
 
-install-inject: install build/test/csv_gpu_fdw.so build/tpch
+build/test/csv_gpu_service: $(SERVICE_OBJS) $(INJECT_SERVICE_OBJS)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -o $@ $^ $(LDFLAGS) $(CUDA_LIBS) -lm -lpthread $(INJECT_CUDA_WRAPS) $(call wraps,csv_outlet_init)
+
+# the program with a stand-in for the GPU
+STAND_IN_OBJS = $(patsubst %.c,build/test/stand-in/%.o,$(SERVICE_SOURCES) test/inject/stand_in.c)
+
+build/test/stand-in/%.o: %.c build/c-flags
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(CPPFLAGS) -DCSV_WITH_CUDA -MMD -MP -c -o $@ $<
+
+build/test/csv_gpu_stand_in: $(STAND_IN_OBJS) $(LIBRARY_OBJS) \
+		$(addprefix build/obj/test/inject/,faults.o service.o)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -o $@ $^ $(LDFLAGS) -lm -lpthread $(call wraps,csv_outlet_init)
+
+install-inject: install build/test/csv_gpu_fdw.so build/test/csv_gpu_service \
+		build/test/csv_gpu_stand_in build/tpch
 	$(INSTALL_SHLIB) build/test/csv_gpu_fdw.so '$(DESTDIR)$(pkglibdir)/csv_gpu_fdw.so'
+	$(INSTALL_PROGRAM) build/test/csv_gpu_service build/test/csv_gpu_stand_in '$(DESTDIR)$(pkglibdir)'
 	@$(MKDIR_P) '$(DESTDIR)$(bindir)'
 	$(INSTALL_PROGRAM) build/tpch '$(DESTDIR)$(bindir)'
 
+-include $(STAND_IN_OBJS:.o=.d) $(INJECT_SERVICE_OBJS:.o=.d)
 -include $(INJECT_OBJS:.o=.d)
 
 # ---- objects, once plain and once with sanitizers ----
@@ -94,7 +115,7 @@ UNIT_SUPPORT = $(LIBRARY_SOURCES) $(COMPARE_SOURCES) $(PROGRAM_SOURCES) \
 
 build/test/test_%: $(PLAIN)/test/unit/test_%.o \
 		$(call plain_objects,$(UNIT_SUPPORT)) $(TEST_CUDA_OBJS) $(INJECT_CUDA_OBJS)
-	$(CC) $(TEST_CFLAGS) -o $@ $^ -lcmocka -lm $(if $(WITH_CUDA),$(CUDA_LIBS) $(INJECT_CUDA_WRAPS))
+	$(CC) $(TEST_CFLAGS) -o $@ $^ -lcmocka -lm $(CUDA_LIBS) $(INJECT_CUDA_WRAPS)
 
 build/test/sanitize/test_%: build/test/sanitize/test/unit/test_%.o \
 		$(call sanitize_objects,$(UNIT_SUPPORT))

@@ -11,6 +11,7 @@
 #include "utils/timestamp.h"
 
 #include "batches/choose.h"
+#include "client/connection.h"
 #include "client/gpu.h"
 #include "table/threads.h"
 
@@ -50,8 +51,18 @@
 /* memory of a GPU, where no limit is set: that of a small one */
 #define CSV_GPU_GROUP_BYTES	(8 * 1024.0 * 1024.0 * 1024.0)
 
-/* once a GPU has failed, 'auto' stays with the CPU for the session */
-static bool gpu_failed = false;
+/*
+ * Where a GPU has failed, 'auto' stays with the CPU as long as the same program has
+ * it: the connection; 0: none has.
+ */
+static uint64 failed_connection = 0;
+
+static bool
+gpu_has_failed(void)
+{
+	return failed_connection != 0 && csv_service_connect(false) &&
+		csv_service_connection() == failed_connection;
+}
 
 /* how many times as fast as one thread all of them read a large file */
 static double
@@ -103,8 +114,8 @@ is_for_gpu(const CsvSettings *settings, int64 nbytes, int ncolumns,
 	if (settings->engine != CSV_ENGINE_AUTO)
 		return settings->engine == CSV_ENGINE_CUDA;
 	/* nobody need be asked for a small file */
-	if (gpu_failed ||
-		!gpu_is_worth_it(settings, nbytes, ncolumns, CSV_DEVICE_AWAKE))
+	if (!gpu_is_worth_it(settings, nbytes, ncolumns, CSV_DEVICE_AWAKE) ||
+		gpu_has_failed())
 		return false;
 	*state = gpu_state(settings);
 	return gpu_is_worth_it(settings, nbytes, ncolumns, *state);
@@ -181,7 +192,7 @@ csv_engine_may_take_over(CsvOpenEngine *open, const CsvSettings *settings,
 {
 	TimestampTz now = GetCurrentTimestamp();
 
-	if (gpu_failed || nbytes / cpu_pace(settings) < CSV_AUTO_TAKE_OVER_BYTES)
+	if (gpu_has_failed() || nbytes / cpu_pace(settings) < CSV_AUTO_TAKE_OVER_BYTES)
 	{
 		open->awaits_gpu = false;
 		return false;
@@ -233,7 +244,7 @@ csv_engine_wants_gpu(const CsvSettings *settings, int64 nbytes)
 void
 csv_engine_gpu_failed(void)
 {
-	gpu_failed = true;
+	failed_connection = csv_service_connection();
 }
 
 char *

@@ -53,7 +53,7 @@ extern bool csv_engine_may_take_over(CsvOpenEngine *open,
  */
 extern bool csv_engine_wants_gpu(const CsvSettings *settings, int64 nbytes);
 
-/* the GPU failed: 'auto' does without it for the rest of the session */
+/* the GPU failed: 'auto' does without it until another program has it */
 extern void csv_engine_gpu_failed(void);
 
 /*

@@ -304,8 +304,8 @@ handle_device_failure(CsvReading *reading, const char *reason)
 			 errmsg("GPU failed while reading \"%s\": %s",
 					csv_source_name(reading->source), message),
 			 held ?
-			 errdetail("The CPU engine reads all of it again, and further scans of this session.") :
-			 errdetail("The CPU engine reads the rest, and further scans of this session.")));
+			 errdetail("The CPU engine reads all of it again.") :
+			 errdetail("The CPU engine reads the rest.")));
 	fall_back(reading);
 	return !held;
 }

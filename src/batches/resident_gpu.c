@@ -45,7 +45,7 @@ warn_of_failure(const char *reason)
 	ereport(WARNING,
 			(errcode(ERRCODE_WARNING),
 			 errmsg("GPU failed while evaluating resident columns: %s", reason),
-			 errdetail("The CPU evaluates them, and reads further scans of this session where the choice is automatic.")));
+			 errdetail("The CPU evaluates them.")));
 }
 
 /* have the program answer it; NULL: it does not */

@@ -93,6 +93,12 @@ csv_device_state(CsvDevice *device)
 	}
 }
 
+bool
+csv_device_is_lost(CsvDevice *device)
+{
+	return csv_cuda_is_lost(device->session);
+}
+
 void
 csv_device_wake(CsvDevice *device)
 {
@@ -180,6 +186,13 @@ csv_device_state(CsvDevice *device)
 {
 	(void) device;
 	return CSV_DEVICE_NONE;
+}
+
+bool
+csv_device_is_lost(CsvDevice *device)
+{
+	(void) device;
+	return false;
 }
 
 void

@@ -21,6 +21,9 @@ extern CsvDeviceState csv_device_state(CsvDevice *device);
 extern void csv_device_wake(CsvDevice *device);
 extern const char *csv_device_name(CsvDevice *device);
 
+/* has it failed so that only another process can use it?  In any thread. */
+extern bool csv_device_is_lost(CsvDevice *device);
+
 /* bytes of each device's memory for all scans; 0: half of what is free */
 extern void csv_device_limit(uint64_t nbytes);
 

@@ -235,7 +235,13 @@ csv_outlet_send_failure(CsvOutlet *outlet, CsvFailure failure, int error,
 	message.failure = failure;
 	message.error = error;
 	snprintf(message.reason, sizeof(message.reason), "%s", reason);
-	return send_message(outlet, &message, sizeof(message), NULL);
+	if (!send_message(outlet, &message, sizeof(message), NULL))
+		return false;
+
+	/* another program can use it again, which the next query has */
+	if (csv_device_is_lost(outlet->device))
+		_exit(0);
+	return true;
 }
 
 void

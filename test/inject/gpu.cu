@@ -5,8 +5,6 @@
  * The fault is CUDA's, in the n-th call of parse: the first copy in it fails, or
  * a kernel that traps goes before the copy.
  */
-#include <cstdlib>
-
 #include "../../cuda/csv_cuda.h"
 #include "inject.h"
 
@@ -30,12 +28,6 @@ extern cudaError_t __wrap_cudaMemcpyAsync(void *to, const void *from,
 										  cudaStream_t stream);
 }
 
-CsvInjected csv_injected;
-/* the engine that was opened last, the others being left alone */
-static void *failing;
-static int	fault;
-static int	nparsed;
-
 /* the fault of the call of parse that is under way in this thread */
 static thread_local int fault_now;
 
@@ -50,11 +42,17 @@ parse(void *engine, const CsvInput *input, CsvBatch *batch)
 {
 	CsvStatus	status;
 
-	if (engine == failing && ++nparsed == std::abs(fault))
-		fault_now = fault;
+	fault_now = csv_faults_now(engine);
 	status = __real_csv_cuda_engine.parse(engine, input, batch);
 	fault_now = 0;
 	return status;
+}
+
+static void
+close_engine(void *engine)
+{
+	csv_faults_close(engine);
+	__real_csv_cuda_engine.close(engine);
 }
 
 static CsvEngine
@@ -63,10 +61,11 @@ with_faults()
 	CsvEngine	engine = __real_csv_cuda_engine;
 
 	engine.parse = parse;
+	engine.close = close_engine;
 	return engine;
 }
 
-/* made when the library is loaded: a session that starts uses it at once */
+/* made when the program begins: a session that starts uses it at once */
 CsvEngine	__wrap_csv_cuda_engine = with_faults();
 
 cudaError_t
@@ -88,12 +87,15 @@ __wrap_csv_cuda_open(CsvSession *session, const CsvCudaOptions *options,
 					 const CsvMemory *memory, char *reason,
 					 size_t reason_size)
 {
-	CsvCudaOptions injected = *options;
+	CsvInjected injected = csv_faults_find(memory);
+	CsvCudaOptions changed = *options;
+	void	   *engine;
 
-	if (csv_injected.gpu_groups > 0)
-		injected.hold_from = (uint32_t) csv_injected.gpu_groups;
-	fault = csv_injected.gpu_fault;
-	nparsed = 0;
-	failing = __real_csv_cuda_open(session, &injected, memory, reason, reason_size);
-	return failing;
+	if (injected.gpu_groups > 0)
+		changed.hold_from = (uint32_t) injected.gpu_groups;
+	engine = __real_csv_cuda_open(session, &changed, memory, reason,
+								  reason_size);
+	if (engine != NULL)
+		csv_faults_open(engine, injected.gpu_fault);
+	return engine;
 }

@@ -4,9 +4,15 @@
  */
 #include "postgres.h"
 
+#include <unistd.h>
+
+#include "miscadmin.h"
 #include "optimizer/paths.h"
+#include "storage/fd.h"
+#include "storage/ipc.h"
 #include "utils/guc.h"
 
+#include "batches/inlet.h"
 #include "inject.h"
 #include "wire/identity.h"
 
@@ -23,6 +29,12 @@ extern int	__wrap_compute_parallel_worker(RelOptInfo *rel, double heap_pages,
 extern uint64 __real_csv_piece_bytes(uint64 chunk_bytes);
 extern uint64 __wrap_csv_piece_bytes(uint64 chunk_bytes);
 
+extern CsvInlet *__real_csv_inlet_open(const void *message, size_t nbytes,
+									   int request);
+extern CsvInlet *__wrap_csv_inlet_open(const void *message, size_t nbytes,
+									   int request);
+
+static CsvInjected injected;
 static double file_age;
 static bool small_pieces;
 static int	parallel_workers;
@@ -31,18 +43,16 @@ static int	parallel_workers;
 void
 __wrap_MarkGUCPrefixReserved(const char *prefix)
 {
-#ifdef CSV_WITH_CUDA
 	DefineCustomIntVariable("csv_gpu_test.gpu_fault",
 							"Makes the GPU fail in the n-th chunk of a scan.",
 							"Positive: a fault in a kernel; negative: no memory; 0: never.",
-							&csv_injected.gpu_fault, 0, -1000000, 1000000,
+							&injected.gpu_fault, 0, -1000000, 1000000,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("csv_gpu_test.gpu_groups",
 							"Keeps groups on the GPU from so many of a chunk on.",
 							"0: from where it is worth it.",
-							&csv_injected.gpu_groups, 0, 0, 1000000,
+							&injected.gpu_groups, 0, 0, 1000000,
 							PGC_USERSET, 0, NULL, NULL, NULL);
-#endif
 	DefineCustomRealVariable("csv_gpu_test.file_age",
 							 "Makes files so many seconds older.",
 							 "So tests need not wait until a file has settled.",
@@ -80,4 +90,42 @@ uint64
 __wrap_csv_piece_bytes(uint64 chunk_bytes)
 {
 	return small_pieces ? chunk_bytes : __real_csv_piece_bytes(chunk_bytes);
+}
+
+/* ---- what the program is to do to this session's scans ---- */
+
+static void
+forget_injected(int code, Datum arg)
+{
+	char		path[64];
+
+	snprintf(path, sizeof(path), CSV_INJECTED_FILE, MyProcPid);
+	(void) unlink(path);
+}
+
+static void
+write_injected(void)
+{
+	static bool is_first = true;
+	char		path[64];
+	FILE	   *file;
+
+	if (is_first && injected.gpu_fault == 0 && injected.gpu_groups == 0)
+		return;
+	if (is_first)
+		on_proc_exit(forget_injected, (Datum) 0);
+	is_first = false;
+	snprintf(path, sizeof(path), CSV_INJECTED_FILE, MyProcPid);
+	file = AllocateFile(path, "w");
+	if (file == NULL)
+		elog(ERROR, "could not create \"%s\": %m", path);
+	fprintf(file, "%d %d\n", injected.gpu_fault, injected.gpu_groups);
+	FreeFile(file);
+}
+
+CsvInlet *
+__wrap_csv_inlet_open(const void *message, size_t nbytes, int request)
+{
+	write_injected();
+	return __real_csv_inlet_open(message, nbytes, request);
 }

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "../../cuda/csv_cuda.h"
+#include "inject.h"
 #include "reader/place.h"
 
 typedef struct Block
@@ -30,6 +31,7 @@ struct CsvSession
 {
 	pthread_mutex_t mutex;
 	CsvCudaState state;
+	bool		has_failed;
 	Block	   *blocks;
 	uint32_t	nblocks;		/* ever made */
 };
@@ -46,6 +48,7 @@ typedef struct Engine
 	CsvMemory	memory;
 	const CsvCudaFile *file;
 	const CsvLayout *layout;
+	const char *message;
 	void	   *cpu;
 } Engine;
 
@@ -77,7 +80,14 @@ csv_cuda_device_name(CsvSession *session, int device, char *name,
 CsvCudaState
 csv_cuda_state(CsvSession *session)
 {
-	return __atomic_load_n(&session->state, __ATOMIC_RELAXED);
+	return csv_cuda_is_lost(session) ? CSV_CUDA_ASLEEP :
+		__atomic_load_n(&session->state, __ATOMIC_RELAXED);
+}
+
+bool
+csv_cuda_is_lost(const CsvSession *session)
+{
+	return __atomic_load_n(&session->has_failed, __ATOMIC_RELAXED);
 }
 
 bool
@@ -166,14 +176,33 @@ configure(void *arg, const CsvDialect *dialect, const CsvLayout *layout)
 	return csv_cpu_engine.configure(engine->cpu, dialect, layout);
 }
 
+/* does what tests have injected let it go on? */
+static bool
+works(Engine *engine)
+{
+	int			fault = csv_faults_now(engine);
+
+	if (fault < 0)
+		engine->message = "out of GPU memory: a test says so";
+	else if (fault > 0)
+	{
+		engine->message = "CUDA kernel failed: a test says so";
+		__atomic_store_n(&engine->session->has_failed, true,
+						 __ATOMIC_RELAXED);
+	}
+	return fault == 0;
+}
+
 static CsvStatus
 parse(void *arg, const CsvInput *input, CsvBatch *batch)
 {
-	const Engine *engine = arg;
+	Engine	   *engine = arg;
 	CsvInput	own = *input;
 	CsvStatus	status;
 	bool		wanted;
 
+	if (!works(engine))
+		return CSV_DEVICE_FAILED;
 	if (own.bytes == NULL)
 		own.bytes = engine->file->bytes + CSV_MARGIN + own.offset;
 	status = csv_cpu_engine.parse(engine->cpu, &own, batch);
@@ -190,10 +219,11 @@ parse(void *arg, const CsvInput *input, CsvBatch *batch)
 }
 
 static const char *
-message(void *engine)
+message(void *arg)
 {
-	(void) engine;
-	return "";
+	const Engine *engine = arg;
+
+	return engine->message;
 }
 
 static void
@@ -201,6 +231,7 @@ close_engine(void *arg)
 {
 	Engine	   *engine = arg;
 
+	csv_faults_close(engine);
 	csv_cpu_engine.close(engine->cpu);
 	free(engine);
 }
@@ -221,12 +252,21 @@ csv_cuda_open(CsvSession *session, const CsvCudaOptions *options,
 	Engine	   *engine = calloc(1, sizeof(Engine));
 
 	(void) options;
-	(void) reason;
-	(void) reason_size;
 	(void) csv_cuda_start(session, 0);
-	engine->session = session;
-	engine->memory = *memory;
-	engine->cpu = csv_cpu_open(&engine->memory, &cpu);
+	if (engine != NULL)
+	{
+		engine->session = session;
+		engine->memory = *memory;
+		engine->message = "";
+		engine->cpu = csv_cpu_open(&engine->memory, &cpu);
+	}
+	if (engine == NULL || engine->cpu == NULL)
+	{
+		snprintf(reason, reason_size, "out of memory");
+		free(engine);
+		return NULL;
+	}
+	csv_faults_open(engine, csv_faults_find(memory).gpu_fault);
 	return engine;
 }
 
