@@ -107,6 +107,10 @@ extern void csv_cuda_shutdown(CsvSession *session);
 extern void csv_cuda_memory_held(const CsvSession *session, uint64_t *output,
 								 uint64_t *others);
 
+/* the same in all, with files and columns that stay; *limit: of it.  In any thread. */
+extern uint64_t csv_cuda_memory(CsvSession *session, uint64_t memory_limit,
+								uint64_t *limit);
+
 /*
  * Host memory that engines read from and write to, as another process can map it:
  * inputs, what batches and their answers point to, and groups that were held.

@@ -47,6 +47,19 @@ csv_cuda_memory_held(const CsvSession *session, uint64_t *output,
 	*others = csv_device_held(session) - *output;
 }
 
+uint64_t
+csv_cuda_memory(CsvSession *session, uint64_t memory_limit, uint64_t *limit)
+{
+	sigset_t	signals;
+	uint64_t	held;
+
+	csv_session_enter(session, &signals);
+	held = csv_device_held(session) + session->file_bytes;
+	*limit = csv_session_whole_limit(session, memory_limit);
+	csv_session_leave(session, &signals);
+	return held;
+}
+
 static void
 release_block(CsvSession *session, CsvDeviceMemory which)
 {

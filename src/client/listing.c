@@ -321,42 +321,84 @@ csv_gpu_devices(PG_FUNCTION_ARGS)
 
 PG_FUNCTION_INFO_V1(csv_gpu_stat);
 
-/* a row for the host; starts no program */
+/* how many scans fell back, by reason; only reasons that there were */
+static Datum
+fallbacks_of(const CsvCounts *counts)
+{
+	static const char *names[CSV_NUM_FALLBACKS] = {
+		[CSV_FALLBACK_FAILED] = "failed",
+		[CSV_FALLBACK_MEMORY] = "memory",
+		[CSV_FALLBACK_STARTING] = "starting"
+	};
+	const char *separator = "";
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfoChar(&text, '{');
+	for (int i = 0; i < CSV_NUM_FALLBACKS; i++)
+		if (counts->fallbacks[i] > 0)
+		{
+			appendStringInfo(&text, "%s\"%s\": " UINT64_FORMAT, separator,
+							 names[i], counts->fallbacks[i]);
+			separator = ", ";
+		}
+	appendStringInfoChar(&text, '}');
+	return DirectFunctionCall1(jsonb_in, CStringGetDatum(text.data));
+}
+
+/* runs: else there is no program */
+static void
+put_statistics(ReturnSetInfo *result, const CsvStatisticsMessage *message,
+			   const CsvStatistics *statistics, bool runs)
+{
+	const CsvCounts *counts = &statistics->counts;
+	Datum		values[15];
+	bool		nulls[15] = {false};
+
+	values[0] = Int32GetDatum(statistics->device);
+	nulls[0] = statistics->device < 0;
+	values[1] = CStringGetTextDatum(pnstrdup(statistics->name,
+											 CSV_DEVICE_NAME_BYTES));
+	values[2] = Int32GetDatum(message->pid);
+	values[3] = TimestampTzGetDatum(message->since -
+									CSV_UNIX_TO_POSTGRES_MICROSECONDS);
+	nulls[2] = nulls[3] = !runs;
+	values[4] = Int32GetDatum((int32) counts->scans_running);
+	values[5] = Int64GetDatum((int64) counts->scans_done);
+	values[6] = Int64GetDatum((int64) counts->bytes_read);
+	values[7] = Int64GetDatum((int64) counts->chunks);
+	values[8] = Int64GetDatum((int64) counts->rows);
+	values[9] = Int64GetDatum((int64) counts->resident_hits);
+	values[10] = Int64GetDatum((int64) counts->resident_misses);
+	values[11] = fallbacks_of(counts);
+	values[12] = Int64GetDatum((int64) statistics->memory_held);
+	values[13] = Int64GetDatum((int64) statistics->memory_limit);
+	values[14] = Int64GetDatum((int64) counts->failures);
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
+/* a row for the host, and one for each device that is in use; starts no program */
 Datum
 csv_gpu_stat(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	uint32		message = CSV_MESSAGE_STATISTICS;
 	CsvMessage	answer;
-	const CsvStatisticsMessage *statistics = &answer.statistics;
 	bool		runs = csv_service_connect(false) &&
 		csv_service_ask(&message, sizeof(message), NULL, &answer, NULL);
-	Datum		values[15];
-	bool		nulls[15] = {false};
 
 	InitMaterializedSRF(fcinfo, 0);
 	if (!runs)
 	{
+		CsvStatistics *host = &answer.statistics.of[0];
+
 		memset(&answer, 0, sizeof(answer));
-		answer.statistics.memory_limit = csv_settings.resident_memory;
+		host->device = -1;
+		host->memory_limit = csv_settings.resident_memory;
+		strlcpy(host->name, "host", sizeof(host->name));
+		answer.statistics.n = 1;
 	}
-	nulls[0] = true;
-	values[1] = CStringGetTextDatum("host");
-	values[2] = Int32GetDatum(statistics->pid);
-	values[3] = TimestampTzGetDatum(statistics->since -
-									CSV_UNIX_TO_POSTGRES_MICROSECONDS);
-	nulls[2] = nulls[3] = !runs;
-	values[4] = Int32GetDatum(0);
-	values[5] = Int64GetDatum(0);
-	values[6] = Int64GetDatum(0);
-	values[7] = Int64GetDatum(0);
-	values[8] = Int64GetDatum(0);
-	values[9] = Int64GetDatum((int64) statistics->resident_hits);
-	values[10] = Int64GetDatum((int64) statistics->resident_misses);
-	values[11] = DirectFunctionCall1(jsonb_in, CStringGetDatum("{}"));
-	values[12] = Int64GetDatum((int64) statistics->memory_held);
-	values[13] = Int64GetDatum((int64) statistics->memory_limit);
-	values[14] = Int64GetDatum(0);
-	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	for (uint32 i = 0; i < Min(answer.statistics.n, 1 + CSV_MOST_DEVICES); i++)
+		put_statistics(result, &answer.statistics, &answer.statistics.of[i], runs);
 	return (Datum) 0;
 }

@@ -59,7 +59,10 @@ answer(Answering *answering, CsvStore *store, const CsvWireRequest *request)
 	CsvStatus	status = csv_device_ask(outlet->device, &question, &answers,
 										 reason, sizeof(reason));
 	bool		sent = false;
+	CsvCounts  *counts = csv_device_counts(outlet->device);
 
+	csv_count(answers != NULL ? &counts->resident_hits :
+			  &counts->resident_misses, 1);
 	if (status == CSV_DEVICE_FAILED)
 		sent = csv_outlet_send_failure(outlet, CSV_FAILURE_DEVICE, 0, reason);
 	else if (status == CSV_OK)
@@ -94,8 +97,8 @@ run_answering(void *arg)
 }
 
 bool
-csv_answer_start(CsvDevice *device, uint64_t set, int columns, int request,
-				 int socket)
+csv_answer_start(CsvDevice *device, const CsvAskMessage *message, int columns,
+				 int request, int socket)
 {
 	Answering  *answering = calloc(1, sizeof(Answering));
 	pthread_attr_t attributes;
@@ -104,8 +107,8 @@ csv_answer_start(CsvDevice *device, uint64_t set, int columns, int request,
 
 	if (answering == NULL)
 		return false;
-	csv_outlet_init(&answering->outlet, device, socket);
-	answering->set = set;
+	csv_outlet_init(&answering->outlet, device, socket, !message->must_wait);
+	answering->set = message->set;
 	answering->columns = columns;
 	answering->request = request;
 	pthread_attr_init(&attributes);

@@ -8,11 +8,10 @@
 #include "device.h"
 
 /*
- * Start a thread that answers one, for a set of columns by its number, which are in
- * a memory file.  Socket and file are its own then.  False: there is no memory, or no
- * thread.
+ * Start a thread that answers one, over columns in a memory file.  Socket and files
+ * are its own then.  False: there is no memory, or no thread.
  */
-extern bool csv_answer_start(CsvDevice *device, uint64_t set, int columns,
-							 int request, int socket);
+extern bool csv_answer_start(CsvDevice *device, const CsvAskMessage *message,
+							 int columns, int request, int socket);
 
 #endif							/* CSV_ANSWER_H */

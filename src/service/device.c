@@ -11,14 +11,15 @@
 
 #include "../../cuda/csv_cuda.h"
 
-#define MOST_DEVICES	64
-
 struct CsvDevice
 {
 	CsvSession *session;
 	int			number;
 	char		name[CSV_DEVICE_NAME_BYTES];
+	CsvCounts	counts;
 };
+
+static CsvDevice the_device;	/* its session NULL: it was not looked for */
 
 static uint64_t memory_limit = 0;
 
@@ -36,31 +37,31 @@ get_session(void)
 CsvDevice *
 csv_device_find(uint32_t number)
 {
-	static CsvDevice device;
+	CsvDevice  *device = &the_device;
 
-	if (device.session == NULL)
+	if (device->session == NULL)
 	{
 		CsvSession *session = get_session();
 
 		if (session == NULL ||
-			!csv_cuda_device_name(session, (int) number, device.name,
-								  sizeof(device.name)))
+			!csv_cuda_device_name(session, (int) number, device->name,
+								  sizeof(device->name)))
 			return NULL;
-		device.number = (int) number;
-		device.session = session;
+		device->number = (int) number;
+		device->session = session;
 	}
-	return device.number == (int) number ? &device : NULL;
+	return device->number == (int) number ? device : NULL;
 }
 
 int
 csv_device_list(CsvDeviceEntry *entries, int most)
 {
-	CsvCudaDevice found[MOST_DEVICES];
+	CsvCudaDevice found[CSV_MOST_DEVICES];
 	CsvSession *session = get_session();
 	int			n = session == NULL ? 0 :
-		csv_cuda_list_devices(session, found, MOST_DEVICES);
+		csv_cuda_list_devices(session, found, CSV_MOST_DEVICES);
 
-	n = n < MOST_DEVICES ? n : MOST_DEVICES;
+	n = n < CSV_MOST_DEVICES ? n : CSV_MOST_DEVICES;
 	n = n < most ? n : most;
 	for (int i = 0; i < n; i++)
 	{
@@ -91,6 +92,29 @@ csv_device_state(CsvDevice *device)
 		default:
 			return CSV_DEVICE_ASLEEP;
 	}
+}
+
+CsvCounts *
+csv_device_counts(CsvDevice *device)
+{
+	return &device->counts;
+}
+
+int
+csv_device_statistics(CsvStatistics *statistics, int most)
+{
+	const CsvDevice *device = &the_device;
+
+	if (device->session == NULL || most < 1)
+		return 0;
+	memset(statistics, 0, sizeof(*statistics));
+	statistics->device = device->number;
+	statistics->counts = device->counts;
+	statistics->memory_held = csv_cuda_memory(device->session,
+											  csv_device_memory_limit(),
+											  &statistics->memory_limit);
+	snprintf(statistics->name, sizeof(statistics->name), "%s", device->name);
+	return 1;
 }
 
 bool
@@ -186,6 +210,21 @@ csv_device_state(CsvDevice *device)
 {
 	(void) device;
 	return CSV_DEVICE_NONE;
+}
+
+CsvCounts *
+csv_device_counts(CsvDevice *device)
+{
+	(void) device;
+	return NULL;
+}
+
+int
+csv_device_statistics(CsvStatistics *statistics, int most)
+{
+	(void) statistics;
+	(void) most;
+	return 0;
 }
 
 bool

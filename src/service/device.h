@@ -21,6 +21,18 @@ extern CsvDeviceState csv_device_state(CsvDevice *device);
 extern void csv_device_wake(CsvDevice *device);
 extern const char *csv_device_name(CsvDevice *device);
 
+/* what there is to say of it: counted with csv_count(), in any thread */
+extern CsvCounts *csv_device_counts(CsvDevice *device);
+
+static inline void
+csv_count(uint64_t *of, int64_t n)
+{
+	__atomic_fetch_add(of, (uint64_t) n, __ATOMIC_RELAXED);
+}
+
+/* of devices that have been looked for; returns how many there are, up to `most` */
+extern int	csv_device_statistics(CsvStatistics *statistics, int most);
+
 /* has it failed so that only another process can use it?  In any thread. */
 extern bool csv_device_is_lost(CsvDevice *device);
 

@@ -224,6 +224,21 @@ csv_outlet_send_reply(CsvOutlet *outlet, uint32_t kind, size_t nbytes)
 						   offsetof(CsvBatchMessage, bytes) + nbytes);
 }
 
+/* what cannot be read is not the device's fault */
+static void
+count_failure(const CsvOutlet *outlet, CsvFailure failure)
+{
+	CsvCounts  *counts = csv_device_counts(outlet->device);
+
+	if (failure == CSV_FAILURE_FILE)
+		return;
+	csv_count(&counts->failures, 1);
+	if (outlet->may_fall_back)
+		csv_count(&counts->fallbacks[csv_device_is_lost(outlet->device) ?
+									 CSV_FALLBACK_FAILED : CSV_FALLBACK_MEMORY],
+				  1);
+}
+
 bool
 csv_outlet_send_failure(CsvOutlet *outlet, CsvFailure failure, int error,
 						const char *reason)
@@ -235,6 +250,7 @@ csv_outlet_send_failure(CsvOutlet *outlet, CsvFailure failure, int error,
 	message.failure = failure;
 	message.error = error;
 	snprintf(message.reason, sizeof(message.reason), "%s", reason);
+	count_failure(outlet, failure);
 	if (!send_message(outlet, &message, sizeof(message), NULL))
 		return false;
 
@@ -287,11 +303,13 @@ outlet_free(void *owner, void *memory)
 }
 
 void
-csv_outlet_init(CsvOutlet *outlet, CsvDevice *device, int socket)
+csv_outlet_init(CsvOutlet *outlet, CsvDevice *device, int socket,
+				bool may_fall_back)
 {
 	memset(outlet, 0, sizeof(*outlet));
 	outlet->device = device;
 	outlet->socket = socket;
+	outlet->may_fall_back = may_fall_back;
 	outlet->memory.alloc = outlet_alloc;
 	outlet->memory.free = outlet_free;
 	outlet->finder.find = find_bytes;

@@ -26,6 +26,7 @@ typedef struct CsvOutlet
 {
 	CsvDevice  *device;
 	int			socket;
+	bool		may_fall_back;	/* where it fails, the session reads on the CPU */
 	CsvMemory	memory;			/* malloc()'s */
 	CsvWireFinder finder;
 
@@ -42,7 +43,8 @@ typedef struct CsvOutlet
 } CsvOutlet;
 
 /* takes the socket; `finder` points to the outlet, which must not move */
-extern void csv_outlet_init(CsvOutlet *outlet, CsvDevice *device, int socket);
+extern void csv_outlet_init(CsvOutlet *outlet, CsvDevice *device, int socket,
+							bool may_fall_back);
 extern void csv_outlet_free(CsvOutlet *outlet);
 
 /* a block for the outlet's own use; NULL: there is no memory */

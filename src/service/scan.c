@@ -54,7 +54,7 @@ typedef struct Scan
 	bool		at_end;
 } Scan;
 
-static int	nscans = 0;
+static uint64_t nscans = 0;
 
 /* ---- the bytes ---- */
 
@@ -180,6 +180,16 @@ read_next(Scan *scan)
 							   FEW_ROWS_TIMES : 1);
 }
 
+static void
+count_batch(const Scan *scan, const CsvBatch *batch)
+{
+	CsvCounts  *counts = csv_device_counts(scan->outlet.device);
+
+	csv_count(&counts->chunks, 1);
+	csv_count(&counts->rows, batch->nrows);
+	csv_count(&counts->bytes_read, (int64_t) batch->consumed);
+}
+
 static bool
 next_batch(Scan *scan)
 {
@@ -210,6 +220,7 @@ next_batch(Scan *scan)
 							   (uint8_t *) scan->outlet.reply.bytes))
 		return csv_outlet_send_failure(&scan->outlet, CSV_FAILURE_MEMORY, 0, "");
 	scan->outlet.reply.read_seconds = csv_reader_read_seconds(scan->reader);
+	count_batch(scan, batch);
 	if (!csv_outlet_send_reply(&scan->outlet, CSV_MESSAGE_BATCH, nbytes))
 		return false;
 
@@ -394,9 +405,11 @@ free_scan(Scan *scan)
 		scan->engine->close(scan->state);
 	if (scan->stream != NULL)
 		csv_outlet_free_block(scan->stream);
+	csv_count(&csv_device_counts(scan->outlet.device)->scans_running, -1);
+	csv_count(&csv_device_counts(scan->outlet.device)->scans_done, 1);
 	csv_outlet_free(&scan->outlet);
 	free(scan);
-	__atomic_fetch_sub(&nscans, 1, __ATOMIC_RELAXED);
+	csv_count(&nscans, -1);
 }
 
 static void *
@@ -423,18 +436,20 @@ csv_scan_start(CsvDevice *device, const CsvScanMessage *message, int socket)
 
 	if (scan == NULL)
 		return false;
-	csv_outlet_init(&scan->outlet, device, socket);
+	csv_outlet_init(&scan->outlet, device, socket, !message->must_wait);
 	scan->message = *message;
 	scan->file = -1;
 	pthread_attr_init(&attributes);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	__atomic_fetch_add(&nscans, 1, __ATOMIC_RELAXED);
+	csv_count(&nscans, 1);
+	csv_count(&csv_device_counts(device)->scans_running, 1);
 	good = pthread_create(&thread, &attributes, run_scan, scan) == 0;
 	pthread_attr_destroy(&attributes);
 	if (!good)
 	{
 		free(scan);
-		__atomic_fetch_sub(&nscans, 1, __ATOMIC_RELAXED);
+		csv_count(&nscans, -1);
+		csv_count(&csv_device_counts(device)->scans_running, -1);
 	}
 	return good;
 }
@@ -442,5 +457,5 @@ csv_scan_start(CsvDevice *device, const CsvScanMessage *message, int socket)
 int
 csv_scan_count(void)
 {
-	return __atomic_load_n(&nscans, __ATOMIC_RELAXED);
+	return (int) __atomic_load_n(&nscans, __ATOMIC_RELAXED);
 }

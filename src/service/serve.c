@@ -20,8 +20,6 @@
 #define MOST_PINS		4096
 #define MOST_PROMISES	1024
 
-#define MOST_DEVICES	64
-
 struct CsvService
 {
 	CsvSets *all;
@@ -459,6 +457,7 @@ handle_statistics(CsvClient *client, const CsvMessage *message, size_t nbytes,
 {
 	const CsvService *service = client->service;
 	CsvStatisticsMessage *answer = &reply->message.statistics;
+	CsvStatistics *host = &answer->of[0];
 
 	(void) message;
 	(void) nbytes;
@@ -467,10 +466,14 @@ handle_statistics(CsvClient *client, const CsvMessage *message, size_t nbytes,
 	answer->kind = CSV_MESSAGE_STATISTICS;
 	answer->pid = getpid();
 	answer->since = service->since;
-	answer->resident_hits = service->hits;
-	answer->resident_misses = service->misses;
-	answer->memory_held = csv_register_bytes(service->all);
-	answer->memory_limit = service->limits.resident_bytes;
+	host->device = -1;
+	host->counts.resident_hits = service->hits;
+	host->counts.resident_misses = service->misses;
+	host->memory_held = csv_register_bytes(service->all);
+	host->memory_limit = service->limits.resident_bytes;
+	snprintf(host->name, sizeof(host->name), "host");
+	answer->n = 1 + (uint32_t) csv_device_statistics(answer->of + 1,
+													 CSV_MOST_DEVICES);
 	reply->nbytes = sizeof(*answer);
 	return true;
 }
@@ -502,6 +505,8 @@ handle_device(CsvClient *client, const CsvMessage *message, size_t nbytes,
 	if (device == NULL)
 		return true;
 	answer->state = csv_device_state(device);
+	if (message->device.wake && answer->state != CSV_DEVICE_AWAKE)
+		csv_count(&csv_device_counts(device)->fallbacks[CSV_FALLBACK_STARTING], 1);
 	if (message->device.wake && answer->state == CSV_DEVICE_ASLEEP)
 		csv_device_wake(device);
 	snprintf(answer->name, sizeof(answer->name), "%s", csv_device_name(device));
@@ -513,8 +518,8 @@ handle_devices(CsvClient *client, const CsvMessage *message, size_t nbytes,
 			   CsvDescriptors *descriptors, CsvServiceReply *reply)
 {
 	CsvListedMessage *answer = &reply->message.listed;
-	CsvDeviceEntry entries[MOST_DEVICES];
-	int			n = csv_device_list(entries, MOST_DEVICES);
+	CsvDeviceEntry entries[CSV_MOST_DEVICES];
+	int			n = csv_device_list(entries, CSV_MOST_DEVICES);
 	size_t		size = sizeof(CsvDeviceEntry) * (size_t) n;
 	int			file = csv_memory_file_create("csv_gpu_fdw devices");
 
@@ -549,7 +554,7 @@ handle_ask(CsvClient *client, const CsvMessage *message, size_t nbytes,
 	if (device == NULL || !is_ready(device, ask->must_wait) ||
 		(columns = fcntl(csv_set_file(pin->set), F_DUPFD_CLOEXEC, 0)) < 0)
 		return reply_done(reply, CSV_MESSAGE_ASK, 0);
-	if (!csv_answer_start(device, ask->set, columns, descriptors->files[1],
+	if (!csv_answer_start(device, ask, columns, descriptors->files[1],
 						  descriptors->files[0]))
 	{
 		close(columns);

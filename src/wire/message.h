@@ -377,15 +377,49 @@ typedef struct CsvDataMessage
 
 /* ---- what there is to say of it ---- */
 
+/* why a session whose choice is automatic reads on the CPU what a GPU was for */
+typedef enum CsvFallback
+{
+	CSV_FALLBACK_FAILED,		/* the device has failed */
+	CSV_FALLBACK_MEMORY,		/* it has too little memory */
+	CSV_FALLBACK_STARTING,		/* it was not awake yet */
+	CSV_NUM_FALLBACKS
+} CsvFallback;
+
+typedef struct CsvCounts
+{
+	uint64_t	scans_running;
+	uint64_t	scans_done;
+	uint64_t	bytes_read;
+	uint64_t	chunks;
+	uint64_t	rows;
+	uint64_t	resident_hits;
+	uint64_t	resident_misses;
+	uint64_t	failures;
+	uint64_t	fallbacks[CSV_NUM_FALLBACKS];
+} CsvCounts;
+
+/* of a device, or of the host */
+typedef struct CsvStatistics
+{
+	int32_t		device;			/* -1: the host */
+	uint32_t	unused;
+	CsvCounts	counts;
+	uint64_t	memory_held;
+	uint64_t	memory_limit;
+	char		name[CSV_DEVICE_NAME_BYTES];
+} CsvStatistics;
+
+#define CSV_MOST_DEVICES		64
+
 typedef struct CsvStatisticsMessage
 {
 	uint32_t	kind;
 	int32_t		pid;
 	int64_t		since;			/* microseconds since 1970 */
-	uint64_t	resident_hits;
-	uint64_t	resident_misses;
-	uint64_t	memory_held;
-	uint64_t	memory_limit;
+	uint32_t	n;				/* the host, and devices that are in use */
+	uint32_t	unused;
+	CsvStatistics of[1 + CSV_MOST_DEVICES];
 } CsvStatisticsMessage;
 
 typedef struct CsvLimitsMessage

@@ -289,7 +289,7 @@ held_now(World *world)
 
 	expect(csv_client_handle(world->watcher, &message, sizeof(message.kind),
 							 &none, &reply));
-	return reply.message.statistics.memory_held;
+	return reply.message.statistics.of[0].memory_held;
 }
 
 static CsvClient *

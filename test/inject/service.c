@@ -12,13 +12,14 @@
 #include "inject.h"
 
 extern void __real_csv_outlet_init(CsvOutlet *outlet, CsvDevice *device,
-								   int socket);
+								   int socket, bool may_fall_back);
 extern void __wrap_csv_outlet_init(CsvOutlet *outlet, CsvDevice *device,
-								   int socket);
+								   int socket, bool may_fall_back);
 
 /* the pair of sockets is of who made it */
 void
-__wrap_csv_outlet_init(CsvOutlet *outlet, CsvDevice *device, int socket)
+__wrap_csv_outlet_init(CsvOutlet *outlet, CsvDevice *device, int socket,
+					   bool may_fall_back)
 {
 	CsvInjected injected = {0, 0};
 	struct ucred session = {0, 0, 0};
@@ -26,7 +27,7 @@ __wrap_csv_outlet_init(CsvOutlet *outlet, CsvDevice *device, int socket)
 	char		path[64];
 	FILE	   *file;
 
-	__real_csv_outlet_init(outlet, device, socket);
+	__real_csv_outlet_init(outlet, device, socket, may_fall_back);
 	if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &session, &size) != 0)
 		return;
 	snprintf(path, sizeof(path), CSV_INJECTED_FILE, (int) session.pid);

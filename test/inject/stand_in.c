@@ -469,3 +469,11 @@ csv_cuda_list_devices(CsvSession *session, CsvCudaDevice *devices, int max)
 	devices->usable = true;
 	return 1;
 }
+
+uint64_t
+csv_cuda_memory(CsvSession *session, uint64_t memory_limit, uint64_t *limit)
+{
+	(void) session;
+	*limit = memory_limit;
+	return 0;
+}
