@@ -269,11 +269,8 @@ fetch_bytes(CsvCall *call, CsvBatch *batch)
 	CsvWork    *work = &call->work;
 	CsvCuda    *cuda = call->cuda;
 	CsvOutput  *output = &cuda->outputs[call->input->output];
-	bool		wanted = batch->nerrors > 0;
 
-	for (uint32_t i = 0; i < cuda->layout->ncolumns; i++)
-		wanted |= batch->arrays[i].any_slow;
-	if (!wanted)
+	if (!csv_batch_needs_bytes(batch, cuda->layout))
 		return CSV_OK;
 	TRY(csv_file_fetch(work, cuda, call->input, call->input->nbytes,
 					   &output->bytes));

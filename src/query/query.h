@@ -514,6 +514,28 @@ csv_has_selected_rows(const CsvBatch *batch)
 	return batch->answer != NULL && !batch->answer->is_whole;
 }
 
+/* of so many rows arrays have entries */
+static inline uint32_t
+csv_batch_entries(const CsvBatch *batch)
+{
+	return csv_has_selected_rows(batch) ? batch->answer->selection.nrows :
+		batch->nrows;
+}
+
+/*
+ * May somebody look at the records' bytes?  At those of errors, of doubtful values,
+ * and of rows that may yet be refused, whose places are asked for.
+ */
+static inline bool
+csv_batch_needs_bytes(const CsvBatch *batch, const CsvLayout *layout)
+{
+	bool		any_slow = layout->want_positions;
+
+	for (uint32_t i = 0; i < layout->ncolumns; i++)
+		any_slow |= batch->arrays[i].any_slow;
+	return batch->nerrors > 0 || (any_slow && csv_batch_entries(batch) > 0);
+}
+
 /* what an engine may answer: see CsvEngine.set_query */
 typedef struct CsvRequest
 {

@@ -259,8 +259,8 @@ typedef struct CsvBatch
 	uint32_t   *row_offsets;
 	uint32_t   *row_lines;
 
-	const uint8_t *bytes;		/* the input the batch was read from; NULL: nobody
-								 * may look at it (csv_reader_use_own) */
+	const uint8_t *bytes;		/* the input the batch was read from, which may be
+								 * NULL where csv_batch_needs_bytes() says so */
 	uint64_t	nbytes;
 
 	/*

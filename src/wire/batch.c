@@ -106,14 +106,6 @@ csv_wire_groups_bytes(void)
 	return sizeof(WireGroups);
 }
 
-/* rows that have entries in the arrays */
-static uint32_t
-count_entries(const CsvBatch *batch)
-{
-	return csv_has_selected_rows(batch) ? batch->answer->selection.nrows :
-		batch->nrows;
-}
-
 /* ---- groups, on both sides ---- */
 
 /* `last` at least where a text ends; false: nowhere */
@@ -277,7 +269,7 @@ csv_wire_encode_batch(const CsvBatch *batch, const CsvLayout *layout,
 					  const CsvQuery *query, const CsvWireFinder *finder,
 					  uint8_t *message)
 {
-	uint32_t	nentries = count_entries(batch);
+	uint32_t	nentries = csv_batch_entries(batch);
 	WireBatch	wire;
 
 	memset(&wire, 0, sizeof(wire));
@@ -502,7 +494,7 @@ static void
 decode_array(WireReader *reader, const CsvColumn *column, const CsvBatch *batch,
 			 CsvArray *array)
 {
-	uint32_t	n = count_entries(batch);
+	uint32_t	n = csv_batch_entries(batch);
 	uint32_t	width = csv_value_stride(column);
 	bool		may_be_hidden = csv_has_selected_rows(batch) &&
 		!batch->answer->selection.any_careful;
@@ -548,21 +540,18 @@ check_errors(const CsvBatch *batch, const CsvLayout *layout)
 	return true;
 }
 
-/* where rows are, and their bytes: must be there where somebody may look at one */
+/* where rows are: must be known where somebody may look for one */
 static void
 check_places(WireReader *reader, const CsvBatch *batch,
 			 const CsvLayout *layout)
 {
-	uint32_t	n = count_entries(batch);
-	bool		any_slow = false;
+	uint32_t	n = csv_batch_entries(batch);
+	bool		needed = layout->want_positions;
 	uint32_t	last = 0;
 
 	for (uint32_t i = 0; i < layout->ncolumns; i++)
-		any_slow |= batch->arrays[i].any_slow;
-	expect(reader, batch->bytes != NULL || batch->nbytes == 0 ||
-		   (batch->nerrors == 0 && !any_slow));
-	expect(reader, n == 0 || batch->row_offsets != NULL ||
-		   (!layout->want_positions && !any_slow));
+		needed |= batch->arrays[i].any_slow;
+	expect(reader, n == 0 || batch->row_offsets != NULL || !needed);
 	expect(reader, (batch->row_offsets == NULL) == (batch->row_lines == NULL));
 	if (!reader->good || batch->row_offsets == NULL)
 		return;
@@ -630,7 +619,7 @@ csv_wire_decode_batch(const uint8_t *message, size_t nbytes,
 		decode_answer(&reader, query, batch->nrows, answer);
 		batch->answer = answer;
 	}
-	n = count_entries(batch);
+	n = csv_batch_entries(batch);
 	batch->arrays = arrays;
 	for (uint32_t i = 0; i < layout->ncolumns; i++)
 		decode_array(&reader, &layout->columns[i], batch, &arrays[i]);
@@ -639,6 +628,8 @@ csv_wire_decode_batch(const uint8_t *message, size_t nbytes,
 							   sizeof(CsvError), 8);
 	batch->row_offsets = find_place(&reader, &wire.row_offsets, n, 4, 4);
 	batch->row_lines = find_place(&reader, &wire.row_lines, n, 4, 4);
+	expect(&reader, batch->bytes != NULL || batch->nbytes == 0 ||
+		   !csv_batch_needs_bytes(batch, layout));
 	check_places(&reader, batch, layout);
 	return reader.good && check_errors(batch, layout);
 }
@@ -692,7 +683,7 @@ check_entry(const uint8_t *entry, uint32_t stride, uint8_t kind)
 bool
 csv_wire_check_values(const CsvBatch *batch, const CsvLayout *layout)
 {
-	uint32_t	n = count_entries(batch);
+	uint32_t	n = csv_batch_entries(batch);
 
 	for (uint32_t c = 0; c < layout->ncolumns; c++)
 	{

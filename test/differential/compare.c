@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../src/query/query.h"
 #include "../../src/reader/convert.h"
 #include "../../src/reader/place.h"
 
@@ -111,15 +112,9 @@ own_parse(void *state, const CsvInput *input, CsvBatch *batch)
 	if (input->bytes == NULL)
 		own.bytes = own_bytes + input->offset;
 	status = csv_cpu_engine.parse(state, &own, batch);
-	if (status == CSV_OK && input->bytes == NULL && batch->nerrors == 0)
-	{
-		bool		any_slow = false;
-
-		for (uint32_t i = 0; i < own_layout->ncolumns; i++)
-			any_slow |= batch->arrays[i].any_slow;
-		if (!any_slow)
-			batch->bytes = NULL;
-	}
+	if (status == CSV_OK && input->bytes == NULL &&
+		!csv_batch_needs_bytes(batch, own_layout))
+		batch->bytes = NULL;
 	return status;
 }
 
@@ -587,7 +582,7 @@ check_batch(Run *run, const CsvReader *reader, const CsvBatch *batch)
 	for (uint32_t c = 0; c < run->layout.ncolumns; c++)
 		any_slow |= batch->arrays[c].any_slow;
 	if (batch->bytes == NULL && batch->nbytes > 0 &&
-		(!run->has_own || batch->nerrors > 0 || any_slow))
+		(!run->has_own || csv_batch_needs_bytes(batch, &run->layout)))
 		return differ(run, "batch without its bytes");
 	if (batch->bytes != NULL && batch->nbytes > 0 &&
 		memcmp(batch->bytes, run->file + batch->file_offset,

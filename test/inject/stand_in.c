@@ -199,7 +199,6 @@ parse(void *arg, const CsvInput *input, CsvBatch *batch)
 	Engine	   *engine = arg;
 	CsvInput	own = *input;
 	CsvStatus	status;
-	bool		wanted;
 
 	if (!works(engine))
 		return CSV_DEVICE_FAILED;
@@ -209,11 +208,8 @@ parse(void *arg, const CsvInput *input, CsvBatch *batch)
 	if (status != CSV_OK || input->bytes != NULL)
 		return status;
 
-	/* as the GPU does: bytes only where somebody may look at them */
-	wanted = batch->nerrors > 0;
-	for (uint32_t i = 0; i < engine->layout->ncolumns; i++)
-		wanted |= batch->arrays[i].any_slow;
-	if (!wanted)
+	/* as the GPU does */
+	if (!csv_batch_needs_bytes(batch, engine->layout))
 		batch->bytes = NULL;
 	return CSV_OK;
 }

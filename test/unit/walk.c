@@ -190,7 +190,8 @@ walk_batch(const CsvBatch *batch, const CsvLayout *layout,
 	const CsvAnswer *answer = batch->answer;
 	uint32_t	n = batch->nrows;
 
-	look_at(batch->bytes, batch->nbytes);
+	if (batch->bytes != NULL)
+		look_at(batch->bytes, batch->nbytes);
 	walk_errors(batch, layout, dialect);
 	if (answer != NULL)
 	{
@@ -206,7 +207,8 @@ walk_batch(const CsvBatch *batch, const CsvLayout *layout,
 	for (uint32_t i = 0; i < n && batch->row_offsets != NULL; i++)
 	{
 		look_at(&batch->row_lines[i], sizeof(uint32_t));
-		walk_record(batch, layout, dialect, batch->row_offsets[i]);
+		if (batch->bytes != NULL)
+			walk_record(batch, layout, dialect, batch->row_offsets[i]);
 	}
 	if (!csv_wire_check_values(batch, layout))
 		return;
