@@ -98,10 +98,10 @@ _PG_init(void)
 							&csv_settings.device, 0, 0, 1023,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("csv_gpu_fdw.gpu_memory_limit",
-							"Limits the memory that a session takes on the GPU.",
+							"Limits the memory that all sessions take on each GPU.",
 							"0 means half of what is free.",
 							&csv_settings.gpu_memory_limit, 0, 0, INT_MAX / 2,
-							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
+							PGC_SIGHUP, GUC_UNIT_MB, NULL, NULL, NULL);
 	DefineCustomIntVariable("csv_gpu_fdw.io_threads",
 							"Sets the number of threads that read a file for a GPU.",
 							"They read ahead, out of the page cache, while a scan is under way.",

@@ -10,7 +10,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 . test/private.sh
 
-ALL_PARTS='build regress tap setup-test unit unit-sanitize differential fuzz'
+ALL_PARTS='build regress regress-gpu tap setup-test unit unit-sanitize differential fuzz'
 PARTS=${PARTS:-$ALL_PARTS}
 logs=build/check
 began=$EPOCHSECONDS
@@ -66,13 +66,20 @@ build()
 	fi
 }
 
+# without a GPU, its program has the stand-in for one
+start_server()
+{
+	[ -d /proc/driver/nvidia/gpus ] || local -x CSV_GPU_FDW_STAND_IN=1
+	private_start
+}
+
 # The private server, for the parts that need one; made once.
 need_server()
 {
 	if [ $server_ready = no ]; then
 		server_ready=failed
 		private_install install-inject >"$logs/server.log" 2>&1 &&
-			private_start >>"$logs/server.log" 2>&1 &&
+			start_server >>"$logs/server.log" 2>&1 &&
 			private_make -s build/test/hostile >>"$logs/server.log" 2>&1 &&
 			install -D -m 755 build/test/hostile "$work/src/build/test/hostile" &&
 			server_ready=yes ||
@@ -81,43 +88,57 @@ need_server()
 	[ $server_ready = yes ]
 }
 
-regress()
+# regress_with NAME OPTIONS...: with such settings
+regress_with()
 {
-	local tests ok bad rc
+	local name=$1 tests ok bad rc
 
+	shift
 	tests=$(cd sql 2>/dev/null && ls -- *.sql 2>/dev/null | sed 's/\.sql$//')
 	if [ -z "$tests" ]; then
 		echo 'no files sql/*.sql'
 		return
 	fi
 	if ! need_server; then
-		result regress 0 1
+		result "$name" 0 1
 		return
 	fi
 
 	# shellcheck disable=SC2086
-	run_job logged regress as_server \
-		env PGOPTIONS='-c csv_gpu_test.file_age=0.97' "$pg_regress" --bindir="$run_bindir" \
+	run_job logged "$name" as_server \
+		env PGOPTIONS="-c csv_gpu_test.file_age=0.97 $*" "$pg_regress" --bindir="$run_bindir" \
 		--inputdir="$work/src" --outputdir="$work/out" \
 		--host="$PGHOST" --port="$PGPORT" --user=postgres \
 		--encoding=UTF8 --no-locale --dbname=contrib_regression $tests
 	rc=$?
 
 	# as PostgreSQL 15 prints it, and as 16 and later do
-	ok=$(count_lines '^((test)? +[a-z0-9_]+ +\.\.\. ok|ok [0-9]+)' $logs/regress.log)
-	bad=$(count_lines '^((test)? +[a-z0-9_]+ +\.\.\. FAILED|not ok [0-9]+)' $logs/regress.log)
+	ok=$(count_lines '^((test)? +[a-z0-9_]+ +\.\.\. ok|ok [0-9]+)' "$logs/$name.log")
+	bad=$(count_lines '^((test)? +[a-z0-9_]+ +\.\.\. FAILED|not ok [0-9]+)' "$logs/$name.log")
 	if [ $rc != 0 ] && [ "$bad" = 0 ]; then
 		bad=1
 		tail -20 "$work/out/server.log"
 	fi
 	if [ -s "$work/out/regression.diffs" ]; then
-		cp "$work/out/regression.diffs" $logs/
-		cp -R "$work/out/results" $logs/
-		head -200 $logs/regression.diffs
-		echo "(all of it: $logs/regression.diffs; actual outputs: $logs/results/)"
+		cp "$work/out/regression.diffs" "$logs/$name.diffs"
+		rm -rf "$logs/$name.results"
+		cp -R "$work/out/results" "$logs/$name.results"
+		head -200 "$logs/$name.diffs"
+		echo "(all of it: $logs/$name.diffs; actual outputs: $logs/$name.results/)"
 	fi
 	cp "$work/out/server.log" $logs/server.log
-	result regress "$ok" "$bad"
+	result "$name" "$ok" "$bad"
+}
+
+regress()
+{
+	regress_with regress
+}
+
+# the same on the GPU, for which the tests have a stand-in (test/inject)
+regress-gpu()
+{
+	regress_with regress-gpu -c csv_gpu_fdw.engine=cuda
 }
 
 # prove's lines of single tests are for the log, the rest is shown.  What takes
@@ -197,7 +218,7 @@ run_parts()
 		echo "== $part"
 		SECONDS=0
 		case $part in
-			build | regress | tap) $part ;;
+			build | regress | regress-gpu | tap) $part ;;
 			*) make_part "$part" ;;
 		esac
 	done
@@ -210,12 +231,12 @@ serial=()
 beside=()
 for part in $PARTS; do
 	case $part in
-		build | regress | tap) serial+=("$part") ;;
+		build | regress | regress-gpu | tap) serial+=("$part") ;;
 		setup-test | unit | unit-sanitize | differential | fuzz) beside+=("$part") ;;
 		*) die "check: no part $part; there are $ALL_PARTS" ;;
 	esac
 	case $part in
-		build | setup-test | regress) ;;
+		build | setup-test | regress | regress-gpu) ;;
 		*) needs='build check' ;;
 	esac
 done

@@ -12,6 +12,9 @@
 #include "batches/remote.h"
 #include "client/connection.h"
 
+/* programs that are asked for a scan, where each of them ends meanwhile */
+#define CSV_SCAN_TRIES	3
+
 struct CsvRemote
 {
 	MemoryContext context;
@@ -263,17 +266,27 @@ CsvRemote *
 csv_remote_open(const CsvSettings *settings, bool must_wait)
 {
 	CsvScanMessage message;
-	CsvInlet   *inlet;
+	CsvInlet   *inlet = NULL;
 	CsvRemote  *remote;
 
-	if (!csv_service_connect(must_wait))
-		return NULL;
 	memset(&message, 0, sizeof(message));
 	message.kind = CSV_MESSAGE_SCAN;
 	message.device = (uint32) settings->device;
 	message.must_wait = must_wait;
 	message.io_threads = (uint32) settings->io_threads;
-	inlet = csv_inlet_open(&message, sizeof(message), -1);
+
+	/* one that was about to end has another one follow it */
+	for (int tries = 0; tries < CSV_SCAN_TRIES && inlet == NULL; tries++)
+	{
+		uint64		connection;
+
+		if (!csv_service_connect(must_wait))
+			return NULL;
+		connection = csv_service_connection();
+		inlet = csv_inlet_open(&message, sizeof(message), -1);
+		if (inlet == NULL && csv_service_connection() == connection)
+			return NULL;
+	}
 	if (inlet == NULL)
 		return NULL;
 	remote = palloc0(sizeof(CsvRemote));

@@ -196,8 +196,7 @@ my %setting_changes = (
 	lc_numeric => 'C.UTF-8',
 	lc_time => 'C.UTF-8',
 	timezone_abbreviations => 'India',
-	'csv_gpu_fdw.device' => 0,	# there may be no other
-	'csv_gpu_fdw.gpu_memory_limit' => '1GB');
+	'csv_gpu_fdw.device' => 0);	# there may be no other
 
 sub other_value
 {

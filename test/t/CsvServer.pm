@@ -39,7 +39,8 @@ BEGIN
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
-our @EXPORT = qw(csv_server engine new_session literal write_file resident_memory has_program
+our @EXPORT = qw(csv_server engine use_gpu has_stand_in new_session literal write_file resident_memory
+  gpu_memory_limit has_program
   random_seed seconds_to_run pick chance rss_kb cpu_seconds descriptors settle
   QUICK_FILES);
 
@@ -48,6 +49,20 @@ my $file_age = 0;
 sub engine
 {
 	return $ENV{CSV_GPU_FDW_ENGINE} || 'cpu';
+}
+
+# Have servers use a GPU; where the tests have none, a stand-in for it (test/inject).
+sub use_gpu
+{
+	return if engine() eq 'cuda';
+	$ENV{CSV_GPU_FDW_ENGINE} = 'cuda';
+	$ENV{CSV_GPU_FDW_STAND_IN} = 1;
+	return;
+}
+
+sub has_stand_in
+{
+	return exists $ENV{CSV_GPU_FDW_STAND_IN};
 }
 
 # with settings; QUICK_FILES: files can be kept as soon as they are written
@@ -109,6 +124,18 @@ sub resident_memory
 	$node->reload;
 	$node->poll_query_until('postgres', "SELECT memory_limit = $bytes FROM csv_gpu_stat WHERE device IS NULL")
 	  or die "memory for kept columns is not $memory";
+	return;
+}
+
+# memory of the GPU from now on, in the program, too, where that uses one
+sub gpu_memory_limit
+{
+	my ($node, $megabytes) = @_;
+
+	$node->safe_psql('postgres', "LOAD 'csv_gpu_fdw';\nALTER SYSTEM SET csv_gpu_fdw.gpu_memory_limit = '${megabytes}MB'");
+	$node->reload;
+	$node->poll_query_until('postgres', "SELECT coalesce((SELECT $megabytes = 0 OR memory_limit = $megabytes * 1024 * 1024 FROM csv_gpu_stat WHERE device = 0), true)")
+	  or die "memory of the GPU is not $megabytes MB";
 	return;
 }
 
