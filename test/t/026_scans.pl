@@ -1,0 +1,278 @@
+# Scans by the program that owns the GPUs, for many sessions: answers are those of the
+# CPU engine, whatever is cancelled or killed, and nothing is left.  Where there is no
+# GPU, with a stand-in.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use CsvServer;
+use POSIX qw(mkfifo);
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(sleep time usleep);
+
+use_gpu();
+random_seed();
+
+my $seconds = seconds_to_run(8);
+my $directory = PostgreSQL::Test::Utils::tempdir;
+my $node = csv_server(
+	'scans',
+	restart_after_crash => 'on',
+	max_connections => 80,
+	max_parallel_workers_per_gather => 0,
+	log_min_messages => 'fatal');
+
+# a bad record now and then, and a doubtful value
+sub lines
+{
+	my ($n, $first) = @_;
+
+	return join '', map { $_ % 9000 == 77 ? "bad\n" : $_ % 7000 == 5 ? "$_,\"of\n$_\", 7.5 \n" : "$_,text of $_,1.25\n" } $first .. $first + $n - 1;
+}
+
+# "auto" wants more than 16 MB
+my $lines = lines(100_000, 1000);
+
+write_file("$directory/t.csv", lines(660_000, 1));
+write_file("$directory/u.csv", $lines);
+mkdir "$directory/parts";
+write_file("$directory/parts/$_.csv", lines(40_000, $_ * 50_000)) for 1 .. 4;
+system_or_bail("gzip -c $directory/u.csv > $directory/u.csv.gz");
+mkfifo("$directory/fifo", 0666) or die "fifo: $!";
+sleep(1.2);
+
+my $columns = 'a int, b text, v numeric(8,2)';
+my @tables = qw(t u parts zipped program);
+
+$node->safe_psql('postgres', join ';', map { "CREATE FOREIGN TABLE $_->[0] ($columns) SERVER csv OPTIONS ($_->[1], notice_limit '1000')" }
+	  [ t => "filename '$directory/t.csv'" ], [ u => "filename '$directory/u.csv'" ], [ parts => "filename '$directory/parts/*.csv'" ],
+	[ zipped => "filename '$directory/u.csv.gz', compression 'gzip'" ], [ program => "program 'cat $directory/u.csv'" ],
+	[ fifo => "filename '$directory/fifo'" ], [ changing => "filename '$directory/changing.csv'" ]);
+
+sub query_of
+{
+	my ($table) = @_;
+
+	return "SELECT count(*), sum(a), sum(v), max(b COLLATE \"C\"), sum(hashtext(x::text)::bigint) FROM $table x";
+}
+
+sub grouped
+{
+	my ($table) = @_;
+
+	return "SELECT a % 3, count(*), min(b), sum(v) FROM $table WHERE a > 77 GROUP BY 1 ORDER BY 1";
+}
+
+sub stat_of
+{
+	my ($columns, $device) = @_;
+
+	return $node->safe_psql('postgres', "SELECT $columns FROM csv_gpu_stat WHERE device IS NOT DISTINCT FROM " . ($device // 'NULL'));
+}
+
+sub program
+{
+	return stat_of('pid');
+}
+
+# threads and descriptors, once all scans have ended
+sub held_by_program
+{
+	my $pid = program();
+
+	$node->poll_query_until('postgres', 'SELECT scans_running = 0 FROM csv_gpu_stat WHERE device = 0') or die 'a scan does not end';
+	usleep(50_000);
+	return scalar(() = glob "/proc/$pid/task/*") . ' threads, ' . scalar(() = glob "/proc/$pid/fd/*") . ' files';
+}
+
+# ---- what the CPU engine says ----
+
+my (%answers, %messages);
+my $session = new_session($node);
+my $later = $session->value('SET csv_gpu_fdw.engine = cpu; SET client_min_messages = error; SELECT a FROM t OFFSET 200003 LIMIT 1; RESET client_min_messages');
+
+for my $table (@tables)
+{
+	($answers{$table}, $messages{$table}) = $session->query('SET csv_gpu_fdw.engine = cpu; ' . query_of($table) . '; ' . grouped($table));
+	like($answers{$table}, qr/^\d{5,}\|/, "the CPU engine has rows of $table");
+}
+$session->quit;
+
+# ---- each kind of file, and many sessions at once ----
+
+my @sessions = map { new_session($node) } 1 .. 24;
+
+for my $table (@tables)
+{
+	my ($out, $err) = $sessions[0]->query(query_of($table) . '; ' . grouped($table));
+
+	is($out, $answers{$table}, "$table: same rows");
+	is($err, $messages{$table}, 'and same messages');
+	like($sessions[0]->value("SET client_min_messages = error; EXPLAIN ANALYZE SELECT a FROM $table; RESET client_min_messages"), qr/Engine: cuda/, 'by the program');
+}
+
+$_->value('SET client_min_messages = error; SELECT a FROM t LIMIT 1; RESET client_min_messages') for @sessions;
+
+my $held = held_by_program();
+
+for my $round (1 .. 2)
+{
+	my @asked = map { $tables[ $_ % @tables ] } 0 .. $#sessions;
+
+	$sessions[$_]->send('SET csv_gpu_fdw.engine = ' . ($_ % 4 ? 'cuda' : 'auto') . '; ' . query_of($asked[$_]) . '; ' . grouped($asked[$_])) for 0 .. $#sessions;
+	my @wrong = grep { defined } map {
+		my ($out, $err) = $sessions[$_]->await;
+
+		"$out$err" eq $answers{ $asked[$_] } . $messages{ $asked[$_] } ? undef : "$asked[$_]: $out$err"
+	} 0 .. $#sessions;
+	is(join("\n", @wrong), '', 'many sessions at once');
+}
+is(held_by_program(), $held, 'nothing of them is left in the program');
+is(stat_of('failures', 0), 0, 'nothing has failed');
+
+# ---- a scan that rests, and one that ends early ----
+
+$session = $sessions[0];
+$session->value('SET csv_gpu_fdw.engine = cuda; SET client_min_messages = error');
+is($session->value('SELECT a FROM t LIMIT 1'), 1, 'LIMIT 1');
+$session->value('BEGIN; DECLARE c CURSOR FOR SELECT a FROM t; DECLARE d CURSOR FOR SELECT a FROM program; FETCH 1 FROM d');
+is($session->value('FETCH 3 FROM c'), "1\n2\n3", 'a cursor');
+is($sessions[1]->value('SET client_min_messages = error; SET csv_gpu_fdw.engine = cuda; ' . query_of('t') . '; ' . grouped('t')), $answers{t}, 'beside it, another session');
+is(stat_of('scans_running', 0), 2, 'scans that rest are running');
+is($session->value("MOVE 200000 IN c; FETCH 1 FROM c"), $later, 'goes on');
+$session->query('SELECT 1 / 0');
+$session->value('ROLLBACK');
+is(held_by_program(), $held, 'they leave nothing');
+
+# a FIFO, which the session reads
+{
+	my $pid = fork();
+
+	if ($pid == 0)
+	{
+		open my $fifo, '>', "$directory/fifo" or POSIX::_exit(1);
+		print $fifo $lines;
+		close $fifo;
+		POSIX::_exit(0);
+	}
+	is($session->value(query_of('fifo')), (split /\n/, $answers{u})[0], 'a FIFO');
+	waitpid $pid, 0;
+}
+
+# ---- a file that changes ----
+
+for my $round (1 .. 3)
+{
+	my $n = 20_000 * $round;
+	my $expected = join '|', $n, $n * ($n + 1) / 2;
+
+	# what has been there for a second may stay on the device
+	write_file("$directory/changing.csv", map { "$_,x,1\n" } 1 .. $n);
+	sleep(1.2) if $round > 1;
+	is($session->value('SELECT count(*), sum(a) FROM changing'), $expected, 'a file as it is now') for 1 .. 2;
+}
+{
+	my $n = 500;
+
+	# in place: the same file, of the same size, at once
+	open my $file, '+<', "$directory/changing.csv" or die;
+	print $file '9';
+	close $file;
+	is($session->value('SELECT a FROM changing LIMIT 1'), 9, 'written in place');
+
+	# shorter while it is read
+	$session->value('BEGIN; DECLARE c CURSOR FOR SELECT a FROM changing; FETCH 1 FROM c');
+	truncate "$directory/changing.csv", 100;
+	my ($out, $err) = $session->query('MOVE ALL IN c');
+	is($err, '', 'cut off while it is read: no harm');
+	$session->value('ROLLBACK');
+	like($session->value('SELECT count(*) FROM changing'), qr/^\d\d$/, 'and what is left is there');
+}
+is($session->value(query_of('u') . '; ' . grouped('u')), $answers{u}, 'others are as they were');
+
+# ---- what is cancelled ----
+
+for my $way ('timeout', 'cancel', 'cancel')
+{
+	for my $table ('t', 'program', 'zipped')
+	{
+		my ($out, $err);
+
+		$session->value('SET statement_timeout = ' . ($way eq 'timeout' ? 30 : 0));
+		$session->send("SELECT count(*) FROM $table x WHERE pg_sleep(0.0005) IS NOT NULL");
+		if ($way eq 'cancel')
+		{
+			sleep(0.02 + rand 0.05);
+			$node->safe_psql('postgres', 'SELECT pg_cancel_backend(' . $session->pid . ')');
+		}
+		($out, $err) = $session->await;
+		like($err, qr/^ERROR:  canceling statement/m, "$way, $table");
+		$session->value('SET statement_timeout = 0');
+	}
+}
+is($session->value(query_of('t') . '; ' . grouped('t')), $answers{t}, 'the session goes on');
+is(held_by_program(), $held, 'nothing of what was cancelled is left');
+
+# ---- what is killed ----
+
+my ($nkills, @wrong) = (0);
+my $start = $node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()');
+my $end = time() + $seconds;
+my ($nright, $nerrors, $nwarnings) = (0, 0, 0);
+
+$_->value('SET client_min_messages = warning') for @sessions[ 0 .. 5 ];
+while (time() < $end || $nkills < 10)
+{
+	my $victim = program();
+	my @asked = map { pick(@tables) } 0 .. 5;
+	my @engines = map { pick('cuda', 'auto') } 0 .. 5;
+
+	$sessions[$_]->send("SET csv_gpu_fdw.engine = $engines[$_]; " . query_of($asked[$_])) for 0 .. 5;
+	usleep(rand 60_000);
+	kill pick('KILL', 'KILL', 'TERM', 'SEGV'), $victim if $victim ne '';
+	for my $i (0 .. 5)
+	{
+		my ($out, $err) = $sessions[$i]->await;
+		my $right = $out eq (split /\n/, $answers{ $asked[$i] })[0];
+
+		if ($right && $err eq '')
+		{
+			$nright++;
+		}
+		elsif ($engines[$i] eq 'auto' && $right && $err =~ /^WARNING:  GPU failed while reading .*\nDETAIL:  The CPU engine reads the rest\.\n$/)
+		{
+			$nwarnings++;
+		}
+		elsif ($engines[$i] eq 'cuda' && $out eq '' && $err =~ /^ERROR:  GPU failed while reading .*\n$/)
+		{
+			$nerrors++;
+		}
+		else
+		{
+			push @wrong, "$engines[$i], $asked[$i]: $out$err";
+		}
+	}
+	$nkills++;
+}
+is(join("\n", @wrong), '', "killed $nkills times: $nright answers, $nwarnings with a WARNING, $nerrors errors");
+is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'), $start, 'the server has not noticed');
+is($sessions[0]->value('SET csv_gpu_fdw.engine = cuda; ' . query_of('t') . '; ' . grouped('t')), $answers{t}, 'the next query has another program');
+
+# a session in mid-scan, and the server with it
+my $program = program();
+
+$sessions[0]->send(query_of('t'));
+usleep(20_000);
+kill 'KILL', $sessions[0]->pid;
+$node->poll_query_until('postgres', "SELECT pg_postmaster_start_time() IS NOT NULL") or die;
+ok(!-e "/proc/$program/exe" || !kill(0, $program), 'a session is killed: the program has ended');
+$session = new_session($node);
+is($session->value('SET client_min_messages = error; ' . query_of('t') . '; ' . grouped('t')), $answers{t}, 'and all is as before');
+$session->quit;
+
+$node->stop;
+done_testing();
