@@ -74,8 +74,10 @@ csv_device_list(CsvDeviceEntry *entries, int most)
 		entry->usable = found[i].usable;
 		entry->memory_total = found[i].memory_total;
 		entry->memory_free = found[i].memory_free;
-		snprintf(entry->name, sizeof(entry->name), "%s", found[i].name);
-		snprintf(entry->reason, sizeof(entry->reason), "%s", found[i].reason);
+		snprintf(entry->name, sizeof(entry->name), "%.*s",
+				 CSV_DEVICE_NAME_BYTES - 1, found[i].name);
+		snprintf(entry->reason, sizeof(entry->reason), "%.*s",
+				 CSV_DEVICE_NAME_BYTES - 1, found[i].reason);
 	}
 	return n;
 }

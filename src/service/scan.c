@@ -13,7 +13,7 @@
 #include "reader/place.h"
 #include "scan.h"
 
-/* for bytes of a stream, in two halves */
+/* for bytes of a stream */
 #define STREAM_BYTES	((size_t) 8 << 20)
 
 /*
@@ -98,12 +98,13 @@ await_bytes(void *arg, uint64_t offset, uint64_t *nbytes, bool *at_end)
 						  csv_outlet_is_left, &scan->outlet);
 }
 
-/* have the session write more bytes */
+/* have the session write so many more bytes, as far as there is room */
 static bool
-fill_stream(Scan *scan)
+fill_stream(Scan *scan, size_t wanted)
 {
 	CsvDataMessage need = {
-		CSV_MESSAGE_NEED, scan->stream->block.number, 0, STREAM_BYTES
+		CSV_MESSAGE_NEED, scan->stream->block.number, 0,
+		wanted < STREAM_BYTES ? wanted : STREAM_BYTES
 	};
 	CsvMessage	message;
 	CsvDescriptors descriptors;
@@ -117,7 +118,7 @@ fill_stream(Scan *scan)
 	nbytes = csv_outlet_receive(&scan->outlet, &message, &descriptors);
 	csv_wire_close(&descriptors);
 	good = nbytes == sizeof(CsvDataMessage) &&
-		message.kind == CSV_MESSAGE_DATA && message.data.nbytes <= STREAM_BYTES;
+		message.kind == CSV_MESSAGE_DATA && message.data.nbytes <= need.nbytes;
 	scan->at = 0;
 	scan->end = good ? message.data.nbytes : 0;
 	scan->at_end = scan->end == 0;
@@ -130,7 +131,8 @@ read_stream(void *arg, uint8_t *buffer, size_t nbytes)
 	Scan	   *scan = arg;
 	size_t		n;
 
-	if (scan->at == scan->end && !scan->at_end && !fill_stream(scan))
+	if (scan->at == scan->end && !scan->at_end &&
+		!fill_stream(scan, nbytes))
 		scan->at_end = true;
 	n = scan->end - scan->at < nbytes ? scan->end - scan->at : nbytes;
 	memcpy(buffer, scan->stream->block.bytes + scan->at, n);
