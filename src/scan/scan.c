@@ -815,13 +815,14 @@ csv_shared_scan_init(CsvSharedScan *shared, const CsvTableScan *scan,
 					 int nprocesses)
 {
 	const char *options = nodeToString(scan->table->server_options);
+	Size		options_size = strlen(options) + 1;
 
 	memset(shared, 0, sizeof(*shared));
 	shared->report = MAXALIGN(sizeof(CsvSharedScan));
 	shared->server_options = shared->report +
 		MAXALIGN(csv_shared_report_size(nprocesses));
-	strcpy((char *) shared + shared->server_options, options);
-	shared->sharing = shared->server_options + MAXALIGN(strlen(options) + 1);
+	memcpy((char *) shared + shared->server_options, options, options_size);
+	shared->sharing = shared->server_options + MAXALIGN(options_size);
 	SpinLockInit(&shared->mutex);
 	csv_shared_report_init(shared_report(shared), nprocesses);
 	csv_skipping_begin_shared(scan->skipping, shared_report(shared));

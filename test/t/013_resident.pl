@@ -326,8 +326,8 @@ while (time() - $start < $seconds && $ndifferent == 0)
 				@found = $session->query($query);
 				next if $found[0] eq $expected[0] && $found[1] eq $expected[1];
 				$ndifferent++;
-				diag("round $round of $query:\nexpected: ", substr($expected[0], 0, 1000), "\n", substr($expected[1], 0, 2000),
-					"\nfound: ", substr($found[0], 0, 1000), "\n", substr($found[1], 0, 2000));
+				diag("round $round of $query:\nexpected: ", substr($expected[0], 0, 1000), "\n", $expected[1],
+					"\nfound: ", substr($found[0], 0, 1000), "\n", $found[1]);
 			}
 			last if $ndifferent;
 		}
