@@ -160,7 +160,7 @@ CsvStatus
 csv_remote_next(CsvRemote *remote, CsvBatch *batch)
 {
 	uint32		next = CSV_MESSAGE_NEXT;
-	const CsvBatchMessage *message;
+	const CsvBatchMessage *message = NULL;
 	CsvStatus	status = ask(remote, &next, sizeof(next), CSV_MESSAGE_BATCH,
 							 &message);
 
@@ -182,7 +182,7 @@ CsvStatus
 csv_remote_held(CsvRemote *remote, uint32_t first, CsvPartialGroups *groups)
 {
 	CsvHeldMessage held = {CSV_MESSAGE_HELD, first};
-	const CsvBatchMessage *message;
+	const CsvBatchMessage *message = NULL;
 	CsvStatus	status = ask(remote, &held, sizeof(held), CSV_MESSAGE_GROUPS,
 							 &message);
 

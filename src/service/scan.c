@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "load.h"
+#include "files.h"
 #include "outlet.h"
 #include "reader/place.h"
 #include "scan.h"
@@ -32,7 +32,7 @@ typedef struct Scan
 
 	/* the file at hand */
 	int			file;			/* -1: none, or a stream */
-	CsvLoad    *load;			/* its bytes, on the device; NULL: they are read */
+	CsvDeviceFile *on_device;			/* its bytes, on the device; NULL: they are read */
 	CsvWireRequest *request;	/* layout and dialect; NULL: there is none */
 	CsvWireRequest *asked;		/* whose query the engine has been given; or NULL */
 	CsvReader  *reader;
@@ -94,7 +94,7 @@ await_bytes(void *arg, uint64_t offset, uint64_t *nbytes, bool *at_end)
 {
 	Scan	   *scan = arg;
 
-	return csv_load_await(scan->load, offset, nbytes, at_end,
+	return csv_device_file_await(scan->on_device, offset, nbytes, at_end,
 						  csv_outlet_is_left, &scan->outlet);
 }
 
@@ -175,7 +175,7 @@ read_next(Scan *scan)
 	scan->next_status = csv_reader_next(scan->reader, &scan->next);
 	scan->next_errno = errno;
 	scan->is_ahead = true;
-	if (scan->next_status == CSV_OK && scan->load != NULL)
+	if (scan->next_status == CSV_OK && scan->on_device != NULL)
 		csv_reader_grow_chunks(scan->reader, batch->answer != NULL &&
 							   batch->answer->selection.nrows <=
 							   batch->nrows / FEW_ROWS_SHARE ?
@@ -227,7 +227,7 @@ next_batch(Scan *scan)
 		return false;
 
 	/* what comes after it is made while the session works */
-	if (scan->load != NULL && scan->engine->noutputs > 1)
+	if (scan->on_device != NULL && scan->engine->noutputs > 1)
 		read_next(scan);
 	return true;
 }
@@ -258,12 +258,12 @@ close_file(Scan *scan)
 	if (scan->reader != NULL)
 		csv_reader_free(scan->reader);
 	scan->reader = NULL;
-	if (scan->load != NULL)
+	if (scan->on_device != NULL)
 	{
-		csv_load_use(NULL, scan->state);
-		csv_load_close(scan->load);
+		csv_device_file_use(NULL, scan->state);
+		csv_device_file_close(scan->on_device);
 	}
-	scan->load = NULL;
+	scan->on_device = NULL;
 	if (scan->file >= 0)
 		close(scan->file);
 	scan->file = -1;
@@ -312,11 +312,11 @@ open_reader(Scan *scan, const CsvFileMessage *message)
 	csv_reader_open_at(scan->reader, scan->file >= 0 ? read_file : read_stream,
 					   scan, &place, &dialect);
 	if (scan->file >= 0)
-		scan->load = csv_load_open(scan->outlet.device, scan->file,
+		scan->on_device = csv_device_file_open(scan->outlet.device, scan->file,
 								   scan->message.io_threads);
-	if (scan->load != NULL)
+	if (scan->on_device != NULL)
 	{
-		csv_load_use(scan->load, scan->state);
+		csv_device_file_use(scan->on_device, scan->state);
 		csv_reader_use_own(scan->reader, &own);
 	}
 	else if (scan->file >= 0)

@@ -331,7 +331,9 @@ messages_of_wrong_sizes_are_refused(void **state)
 			for (int n = 0; n <= CSV_WIRE_DESCRIPTORS; n++)
 			{
 				CsvClient  *client = new_client();
-				CsvDescriptors with = {n, {dup(files[0]), dup(files[1])}};
+				CsvDescriptors with = {
+					n, {dup(files[0]), dup(files[1]), dup(files[0])}
+				};
 
 				for (int i = n; i < CSV_WIRE_DESCRIPTORS; i++)
 					close(with.files[i]);

@@ -1,5 +1,5 @@
 /*
- * load.h
+ * files.h
  *		Has the bytes of files in a device's memory, once for all scans.
  *
  * The narrow place is the host: 16 cores copy 35 GB/s out of the page cache, and the
@@ -11,31 +11,33 @@
  * there is good as long as device, inode, size and times are the same, as with kept
  * columns.
  */
-#ifndef CSV_LOAD_H
-#define CSV_LOAD_H
+#ifndef CSV_FILES_H
+#define CSV_FILES_H
 
 #include "device.h"
 #include "reader/reader.h"
 
-typedef struct CsvLoad CsvLoad;
+typedef struct CsvDeviceFile CsvDeviceFile;
 
 /*
  * For a scan: the bytes of an open file, which are read from the descriptor, by so
  * many threads at once.  The device has started.  NULL: it is none of these, or there
  * is no room.
  */
-extern CsvLoad *csv_load_open(CsvDevice *device, int file, uint32_t nthreads);
-extern void csv_load_close(CsvLoad *load);
+extern CsvDeviceFile *csv_device_file_open(CsvDevice *device, int descriptor,
+										   uint32_t nthreads);
+extern void csv_device_file_close(CsvDeviceFile *file);
 
 /* have an engine on the device read them; NULL: no longer */
-extern void csv_load_use(const CsvLoad *load, void *engine);
+extern void csv_device_file_use(const CsvDeviceFile *file, void *engine);
 
 /*
  * As CsvOwnBytes.await(); interrupted: asked now and then.  What comes next is read
  * meanwhile.
  */
-extern CsvStatus csv_load_await(CsvLoad *load, uint64_t offset,
-								uint64_t *nbytes, bool *at_end,
-								bool (*interrupted) (void *arg), void *arg);
+extern CsvStatus csv_device_file_await(CsvDeviceFile *file, uint64_t offset,
+									   uint64_t *nbytes, bool *at_end,
+									   bool (*interrupted) (void *arg),
+									   void *arg);
 
-#endif							/* CSV_LOAD_H */
+#endif							/* CSV_FILES_H */

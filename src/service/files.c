@@ -1,5 +1,5 @@
 /*
- * load.c
+ * files.c
  *		Threads that copy files to a device.
  *
  * A file is copied in blocks, by whichever thread is free, as far as scans have
@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "load.h"
+#include "files.h"
 #include "reader/clock.h"
 #include "reader/thread.h"
 #include "wire/identity.h"
@@ -37,9 +37,9 @@
  * A file on a device, whether or not it still has its bytes there.  Somebody uses it
  * as long as it has a descriptor.
  */
-typedef struct File
+struct CsvDeviceFile
 {
-	TAILQ_ENTRY(File) of_all;
+	TAILQ_ENTRY(CsvDeviceFile) of_all;
 	CsvFileIdentity identity;
 	CsvDevice  *device;
 	CsvCudaFile *bytes;
@@ -57,25 +57,20 @@ typedef struct File
 	uint64_t	nready;			/* likewise */
 	uint8_t    *is_ready;		/* per block */
 	int			error;			/* errno; ENODEV: of the device; 0: none */
-} File;
-
-struct CsvLoad
-{
-	File	   *file;
 };
 
 /* all that is above, and the threads, are guarded by it */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t for_threads = PTHREAD_COND_INITIALIZER;
 static pthread_cond_t for_scans;	/* of csv_nap() */
-static TAILQ_HEAD(Files, File) files = TAILQ_HEAD_INITIALIZER(files);
+static TAILQ_HEAD(Files, CsvDeviceFile) files = TAILQ_HEAD_INITIALIZER(files);
 static uint32_t nthreads = 0;
 static uint32_t nidle = 0;
 
 /* ---- the threads ---- */
 
 static bool
-has_work(const File *file)
+has_work(const CsvDeviceFile *file)
 {
 	uint64_t	offset = file->nbegun * BLOCK_BYTES;
 
@@ -84,10 +79,10 @@ has_work(const File *file)
 }
 
 /* the next one in turn; NULL: there is nothing to do */
-static File *
+static CsvDeviceFile *
 find_work(void)
 {
-	File	   *file;
+	CsvDeviceFile *file;
 
 	TAILQ_FOREACH(file, &files, of_all)
 		if (has_work(file))
@@ -101,7 +96,7 @@ find_work(void)
 
 /* how much of a block there is; negative with errno */
 static ssize_t
-read_block(const File *file, uint64_t offset, uint8_t *bytes, size_t nbytes)
+read_block(const CsvDeviceFile *file, uint64_t offset, uint8_t *bytes, size_t nbytes)
 {
 	size_t		done = 0;
 
@@ -121,11 +116,11 @@ read_block(const File *file, uint64_t offset, uint8_t *bytes, size_t nbytes)
 	return (ssize_t) done;
 }
 
-static void end_use(File *file);
+static void end_use(CsvDeviceFile *file);
 
 /* copy a block; the mutex is held, but for the copying */
 static void
-copy_block(File *file, CsvCudaCopier *copier)
+copy_block(CsvDeviceFile *file, CsvCudaCopier *copier)
 {
 	uint64_t	number = file->nbegun++;
 	uint64_t	offset = number * BLOCK_BYTES;
@@ -159,7 +154,7 @@ static void *
 run_thread(void *arg)
 {
 	CsvCudaCopier *copier = arg;
-	File	   *file;
+	CsvDeviceFile *file;
 
 	pthread_mutex_lock(&mutex);
 	for (;;)
@@ -205,7 +200,7 @@ start_threads(CsvDevice *device, uint32_t wanted)
 /* ---- the files ---- */
 
 static void
-free_file(File *file)
+free_file(CsvDeviceFile *file)
 {
 	TAILQ_REMOVE(&files, file, of_all);
 	csv_cuda_file_free(file->bytes);
@@ -213,10 +208,10 @@ free_file(File *file)
 	free(file);
 }
 
-static File *
+static CsvDeviceFile *
 make_file(CsvDevice *device, const CsvFileIdentity *identity)
 {
-	File	   *file = calloc(1, sizeof(File));
+	CsvDeviceFile *file = calloc(1, sizeof(CsvDeviceFile));
 
 	if (file == NULL)
 		return NULL;
@@ -244,14 +239,14 @@ make_file(CsvDevice *device, const CsvFileIdentity *identity)
  * The file as it is now, with a use of its bytes.  What is there of it as it was
  * goes, and so does what has lost its bytes.
  */
-static File *
+static CsvDeviceFile *
 find_file(CsvDevice *device, const CsvFileIdentity *identity)
 {
-	File	   *file = TAILQ_FIRST(&files);
+	CsvDeviceFile *file = TAILQ_FIRST(&files);
 
 	while (file != NULL)
 	{
-		File	   *next = TAILQ_NEXT(file, of_all);
+		CsvDeviceFile *next = TAILQ_NEXT(file, of_all);
 
 		if (file->device == device &&
 			file->identity.device == identity->device &&
@@ -280,7 +275,7 @@ is_for_device(const struct stat *st)
 
 /* what was begun and did not come to an end is begun anew */
 static void
-begin_use(File *file, int descriptor, uint32_t wanted_threads)
+begin_use(CsvDeviceFile *file, int descriptor, uint32_t wanted_threads)
 {
 	if (file->descriptor >= 0)
 		close(descriptor);
@@ -299,7 +294,7 @@ begin_use(File *file, int descriptor, uint32_t wanted_threads)
 
 /* nobody uses it any more; it may have changed, or was not readable, meanwhile */
 static void
-end_use(File *file)
+end_use(CsvDeviceFile *file)
 {
 	struct stat st;
 
@@ -318,62 +313,48 @@ end_use(File *file)
 		free_file(file);
 }
 
-static void
-leave_file(File *file)
-{
-	if (--file->nusers == 0 && file->nactive == 0)
-		end_use(file);
-}
-
-CsvLoad *
-csv_load_open(CsvDevice *device, int descriptor, uint32_t wanted_threads)
+CsvDeviceFile *
+csv_device_file_open(CsvDevice *device, int descriptor,
+					 uint32_t wanted_threads)
 {
 	struct stat st;
 	CsvFileIdentity identity;
-	CsvLoad    *load;
+	CsvDeviceFile *file;
 	int			copy;
 
-	if (fstat(descriptor, &st) != 0 || !is_for_device(&st))
+	if (fstat(descriptor, &st) != 0 || !is_for_device(&st) ||
+		(copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)) < 0)
 		return NULL;
-	load = calloc(1, sizeof(CsvLoad));
-	copy = load == NULL ? -1 : fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
-	if (copy < 0)
-	{
-		free(load);
-		return NULL;
-	}
 	identity = csv_file_identity(&st);
 	pthread_mutex_lock(&mutex);
 	start_threads(device, wanted_threads);
-	load->file = nthreads == 0 ? NULL : find_file(device, &identity);
-	if (load->file != NULL)
-		begin_use(load->file, copy, wanted_threads);
+	file = nthreads == 0 ? NULL : find_file(device, &identity);
+	if (file != NULL)
+		begin_use(file, copy, wanted_threads);
 	pthread_mutex_unlock(&mutex);
-	if (load->file != NULL)
-		return load;
-	close(copy);
-	free(load);
-	return NULL;
+	if (file == NULL)
+		close(copy);
+	return file;
 }
 
 void
-csv_load_close(CsvLoad *load)
+csv_device_file_close(CsvDeviceFile *file)
 {
 	pthread_mutex_lock(&mutex);
-	leave_file(load->file);
+	if (--file->nusers == 0 && file->nactive == 0)
+		end_use(file);
 	pthread_mutex_unlock(&mutex);
-	free(load);
 }
 
 void
-csv_load_use(const CsvLoad *load, void *engine)
+csv_device_file_use(const CsvDeviceFile *file, void *engine)
 {
-	csv_cuda_set_file(engine, load == NULL ? NULL : load->file->bytes);
+	csv_cuda_set_file(engine, file == NULL ? NULL : file->bytes);
 }
 
 /* more of the file than is asked for is copied, so that nobody waits for the next */
 static void
-want(File *file, uint64_t offset, uint64_t nbytes)
+want(CsvDeviceFile *file, uint64_t offset, uint64_t nbytes)
 {
 	uint64_t	end = offset + nbytes + AHEAD_SHARE * nbytes;
 
@@ -385,10 +366,9 @@ want(File *file, uint64_t offset, uint64_t nbytes)
 }
 
 CsvStatus
-csv_load_await(CsvLoad *load, uint64_t offset, uint64_t *nbytes, bool *at_end,
-			   bool (*interrupted) (void *arg), void *arg)
+csv_device_file_await(CsvDeviceFile *file, uint64_t offset, uint64_t *nbytes,
+					  bool *at_end, bool (*interrupted) (void *arg), void *arg)
 {
-	File	   *file = load->file;
 	uint64_t	wanted = *nbytes;
 	CsvStatus	status = CSV_OK;
 
@@ -421,8 +401,8 @@ csv_load_await(CsvLoad *load, uint64_t offset, uint64_t *nbytes, bool *at_end,
 
 #else							/* there are no devices */
 
-CsvLoad *
-csv_load_open(CsvDevice *device, int descriptor, uint32_t wanted_threads)
+CsvDeviceFile *
+csv_device_file_open(CsvDevice *device, int descriptor, uint32_t wanted_threads)
 {
 	(void) device;
 	(void) descriptor;
@@ -431,23 +411,23 @@ csv_load_open(CsvDevice *device, int descriptor, uint32_t wanted_threads)
 }
 
 void
-csv_load_close(CsvLoad *load)
+csv_device_file_close(CsvDeviceFile *file)
 {
-	(void) load;
+	(void) file;
 }
 
 void
-csv_load_use(const CsvLoad *load, void *engine)
+csv_device_file_use(const CsvDeviceFile *file, void *engine)
 {
-	(void) load;
+	(void) file;
 	(void) engine;
 }
 
 CsvStatus
-csv_load_await(CsvLoad *load, uint64_t offset, uint64_t *nbytes, bool *at_end,
-			   bool (*interrupted) (void *arg), void *arg)
+csv_device_file_await(CsvDeviceFile *file, uint64_t offset, uint64_t *nbytes,
+					  bool *at_end, bool (*interrupted) (void *arg), void *arg)
 {
-	(void) load;
+	(void) file;
 	(void) offset;
 	(void) nbytes;
 	(void) at_end;
