@@ -10,8 +10,9 @@
  * GiB.
  *
  * Engines may be used in several threads, each by one at a time; their calls of
- * parse then take turns on the device.  The functions here are for one thread,
- * where they do not say otherwise; csv_cuda_shutdown wants to be alone.
+ * parse then take turns on the device.  Sessions are opened, started and asked for
+ * their state in any thread; other functions here are for one, where they do not say
+ * otherwise; csv_cuda_shutdown wants to be alone.
  *
  * The layers of this folder, each of which may include those below it only:
  *

@@ -88,6 +88,7 @@ csv_cuda_session_create(void)
 		return NULL;
 	pthread_mutex_init(&session->device_mutex, NULL);
 	pthread_mutex_init(&session->pool_mutex, NULL);
+	pthread_mutex_init(&session->start.mutex, NULL);
 	return session;
 }
 
@@ -236,13 +237,31 @@ run_start(void *arg)
 	bool		good;
 
 	csv_session_enter(session, &signals);
-	good = start_session(session, start->device, start->number,
-						 &start->missing, start->message);
+	good = !session->open && !session->dead &&
+		start_session(session, start->device, start->number,
+					  &start->missing, start->message);
 	csv_session_leave(session, &signals);
 	if (good)
 		start->then(session);
 	__atomic_store_n(&start->done, true, __ATOMIC_RELEASE);
 	return NULL;
+}
+
+static bool
+is_running(const CsvStart *start)
+{
+	return __atomic_load_n(&start->running, __ATOMIC_ACQUIRE);
+}
+
+/* wait for a start that is under way; its mutex is held */
+static void
+join_start(CsvStart *start)
+{
+	if (!is_running(start))
+		return;
+	pthread_join(start->thread, NULL);
+	finish_start(start->device, start->missing);
+	__atomic_store_n(&start->running, false, __ATOMIC_RELEASE);
 }
 
 bool
@@ -251,19 +270,24 @@ csv_session_start(CsvSession *session, int device,
 {
 	CsvStart   *start = &session->start;
 	sigset_t	old;
+	bool		started = false;
 
-	csv_cuda_settle(session);
-	if (session->open || session->dead || device < 0 ||
-		!prepare_start(device, &start->number, start->message))
-		return false;
-	start->then = then;
-	start->device = device;
-	start->done = false;
-	csv_signals_block(&old);
-	start->running = pthread_create(&start->thread, NULL, run_start,
-									session) == 0;
-	csv_signals_unblock(&old);
-	return start->running;
+	pthread_mutex_lock(&start->mutex);
+	join_start(start);
+	if (!session->open && !session->dead && device >= 0 &&
+		prepare_start(device, &start->number, start->message))
+	{
+		start->then = then;
+		start->device = device;
+		__atomic_store_n(&start->done, false, __ATOMIC_RELAXED);
+		csv_signals_block(&old);
+		started = pthread_create(&start->thread, NULL, run_start,
+								 session) == 0;
+		csv_signals_unblock(&old);
+		__atomic_store_n(&start->running, started, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&start->mutex);
+	return started;
 }
 
 void
@@ -271,20 +295,18 @@ csv_cuda_settle(CsvSession *session)
 {
 	CsvStart   *start = &session->start;
 
-	if (!start->running)
-		return;
-	pthread_join(start->thread, NULL);
-	start->running = false;
-	finish_start(start->device, start->missing);
+	pthread_mutex_lock(&start->mutex);
+	join_start(start);
+	pthread_mutex_unlock(&start->mutex);
 }
 
+/* without waiting */
 CsvCudaState
 csv_cuda_state(CsvSession *session)
 {
-	if (session->start.running &&
+	if (is_running(&session->start) &&
 		!__atomic_load_n(&session->start.done, __ATOMIC_ACQUIRE))
 		return CSV_CUDA_STARTING;
-	csv_cuda_settle(session);
 	return csv_session_lives(session) ? CSV_CUDA_AWAKE : CSV_CUDA_ASLEEP;
 }
 
@@ -337,7 +359,8 @@ csv_session_open(CsvSession *session, int device, char *message)
 		csv_session_say(message, "no GPU of number %d", device);
 		return false;
 	}
-	csv_cuda_settle(session);
+	if (is_running(&session->start))
+		csv_cuda_settle(session);
 	csv_session_enter(session, &signals);
 	if (session->open || session->dead)
 		good = check_start(session, device, message);
@@ -406,5 +429,6 @@ csv_cuda_session_free(CsvSession *session)
 	csv_cuda_shutdown(session);
 	pthread_mutex_destroy(&session->device_mutex);
 	pthread_mutex_destroy(&session->pool_mutex);
+	pthread_mutex_destroy(&session->start.mutex);
 	free(session);
 }

@@ -99,11 +99,12 @@ typedef struct CsvNext
 
 /*
  * A start in a thread of its own.  The environment is changed before and
- * afterwards, by the thread that opens engines, which alone looks at `running`.
+ * afterwards, under the mutex, by whoever comes first.
  */
 typedef struct CsvStart
 {
-	bool		running;		/* until it is joined */
+	pthread_mutex_t mutex;		/* of who starts, and of who joins */
+	bool		running;		/* until it is joined; atomic, as: */
 	bool		done;			/* set by the thread */
 	pthread_t	thread;
 	void		(*then) (CsvSession *session);	/* done in it after that */

@@ -23,6 +23,7 @@ my $sum = $nrows * ($nrows + 1) / 2;
 my $query = 'SELECT sum(a) FROM t';
 my $node = csv_server(
 	'service', QUICK_FILES,
+	'csv_gpu_fdw.engine' => 'cpu',	# what is kept needs no GPU; 026_scans has those
 	'csv_gpu_fdw.resident_memory' => '64MB',
 	restart_after_crash => 'on',
 	max_connections => 60,
