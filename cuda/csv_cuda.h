@@ -108,7 +108,7 @@ extern void csv_cuda_shutdown(CsvSession *session);
 extern void csv_cuda_memory_held(const CsvSession *session, uint64_t *output,
 								 uint64_t *others);
 
-/* the same in all, with files and columns that stay; *limit: of it.  In any thread. */
+/* the same in all, with files and columns that stay; *limit: of it.  Without waiting. */
 extern uint64_t csv_cuda_memory(CsvSession *session, uint64_t memory_limit,
 								uint64_t *limit);
 

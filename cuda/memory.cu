@@ -47,17 +47,18 @@ csv_cuda_memory_held(const CsvSession *session, uint64_t *output,
 	*others = csv_device_held(session) - *output;
 }
 
+/* while a call has the device, or it starts: as it was before */
 uint64_t
 csv_cuda_memory(CsvSession *session, uint64_t memory_limit, uint64_t *limit)
 {
-	sigset_t	signals;
-	uint64_t	held;
-
-	csv_session_enter(session, &signals);
-	held = csv_device_held(session) + session->file_bytes;
-	*limit = csv_session_whole_limit(session, memory_limit);
-	csv_session_leave(session, &signals);
-	return held;
+	if (pthread_mutex_trylock(&session->device_mutex) == 0)
+	{
+		session->memory_seen = csv_device_held(session) + session->file_bytes;
+		session->limit_seen = session->default_limit;
+		pthread_mutex_unlock(&session->device_mutex);
+	}
+	*limit = memory_limit > 0 ? memory_limit : session->limit_seen;
+	return session->memory_seen;
 }
 
 static void

@@ -152,6 +152,10 @@ struct CsvSession
 	size_t		file_bytes;		/* that they take, */
 	size_t		used_file_bytes;	/* and what of it somebody uses */
 
+	/* as csv_cuda_memory() saw it last; for one thread */
+	uint64_t	memory_seen;
+	uint64_t	limit_seen;
+
 	CsvMemoryBlock pinned[CSV_PINNED_BLOCKS];
 	uint32_t	npinned;		/* blocks that were ever made */
 };

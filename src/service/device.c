@@ -115,7 +115,7 @@ csv_device_statistics(CsvStatistics *statistics, int most)
 	statistics->memory_held = csv_cuda_memory(device->session,
 											  csv_device_memory_limit(),
 											  &statistics->memory_limit);
-	snprintf(statistics->name, sizeof(statistics->name), "%s", device->name);
+	memcpy(statistics->name, device->name, sizeof(statistics->name));
 	return 1;
 }
 

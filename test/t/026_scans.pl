@@ -84,10 +84,11 @@ sub program
 sub held_by_program
 {
 	my $pid = program();
-	my @files = grep { !/memfd:csv_gpu_fdw \(/ } map { readlink($_) // 'gone' } glob "/proc/$pid/fd/*";
+	my @files;
 
 	$node->poll_query_until('postgres', 'SELECT scans_running = 0 FROM csv_gpu_stat WHERE device = 0') or die 'a scan does not end';
 	usleep(50_000);
+	@files = grep { !/memfd:csv_gpu_fdw \(/ } map { readlink($_) // 'gone' } glob "/proc/$pid/fd/*";
 	return scalar(() = glob "/proc/$pid/task/*") . ' threads, ' . scalar(@files) . ' files';
 }
 
