@@ -146,25 +146,29 @@ asked_query(const CsvRemote *remote)
 	return remote->request != NULL ? remote->request->query : NULL;
 }
 
-/* ask, and wait for a message of this kind */
-static CsvStatus
+/* ask, and wait for a message of this kind; NULL: *status says why there is none */
+static const CsvBatchMessage *
 ask(CsvRemote *remote, const void *message, size_t nbytes, uint32 kind,
-	const CsvBatchMessage **answer)
+	CsvStatus *status)
 {
-	if (!csv_inlet_send(remote->inlet, message, nbytes, NULL))
-		return csv_inlet_fail(remote->inlet, "csv_gpu_service has ended");
-	return csv_inlet_receive(remote->inlet, kind, feed, remote, answer);
+	const CsvBatchMessage *answer = NULL;
+
+	if (csv_inlet_send(remote->inlet, message, nbytes, NULL))
+		*status = csv_inlet_receive(remote->inlet, kind, feed, remote, &answer);
+	else
+		*status = csv_inlet_fail(remote->inlet, "csv_gpu_service has ended");
+	return *status == CSV_OK ? answer : NULL;
 }
 
 CsvStatus
 csv_remote_next(CsvRemote *remote, CsvBatch *batch)
 {
 	uint32		next = CSV_MESSAGE_NEXT;
-	const CsvBatchMessage *message = NULL;
-	CsvStatus	status = ask(remote, &next, sizeof(next), CSV_MESSAGE_BATCH,
-							 &message);
+	CsvStatus	status;
+	const CsvBatchMessage *message = ask(remote, &next, sizeof(next),
+										 CSV_MESSAGE_BATCH, &status);
 
-	if (status != CSV_OK)
+	if (message == NULL)
 		return status;
 	remote->read_seconds = message->read_seconds;
 	if (!csv_wire_decode_batch((const uint8_t *) message->bytes, message->nbytes,
@@ -182,11 +186,11 @@ CsvStatus
 csv_remote_held(CsvRemote *remote, uint32_t first, CsvPartialGroups *groups)
 {
 	CsvHeldMessage held = {CSV_MESSAGE_HELD, first};
-	const CsvBatchMessage *message = NULL;
-	CsvStatus	status = ask(remote, &held, sizeof(held), CSV_MESSAGE_GROUPS,
-							 &message);
+	CsvStatus	status;
+	const CsvBatchMessage *message = ask(remote, &held, sizeof(held),
+										 CSV_MESSAGE_GROUPS, &status);
 
-	if (status != CSV_OK)
+	if (message == NULL)
 		return status;
 	if (!csv_wire_decode_groups((const uint8_t *) message->bytes,
 								message->nbytes, csv_inlet_blocks(remote->inlet),

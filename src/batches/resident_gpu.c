@@ -88,7 +88,7 @@ receive_slices(CsvResidentAnswer *answer, const CsvQuery *query, uint32_t nrows)
 
 	for (;;)
 	{
-		const CsvBatchMessage *message = NULL;
+		const CsvBatchMessage *message;
 		CsvStatus	status = csv_inlet_receive(answer->inlet, CSV_MESSAGE_ANSWER,
 											   NULL, NULL, &message);
 		Slice	   *slice;

@@ -293,6 +293,11 @@ write_file("$directory/slow.csv", map { "$_,load,c\n" . ($_ % 100 == 0 ? "bad\n"
 $session->value("CREATE FOREIGN TABLE slow (a int, b text, c text) SERVER csv OPTIONS (filename '$directory/slow.csv', log_verbosity 'silent', chunk_size '64kB');
 	RESET csv_gpu_fdw.load_method; TRUNCATE stopped");
 my $watcher = new_session($node);
+my $look = "SELECT command, type, relid::regclass, bytes_processed, bytes_total, tuples_processed, tuples_excluded
+	FROM pg_stat_progress_copy WHERE pid = $pid";
+
+# the first query of a session takes as long as the whole load may
+$watcher->value($look);
 for my $statement ("SELECT records_loaded, records_skipped FROM csv_gpu_load('slow', 'stopped')", 'SELECT count(b), 4000 FROM slow WHERE pg_sleep(0) IS NOT NULL')
 {
 	my ($last, $looks, $backwards, $odd) = (0, 0, 0, 0);
@@ -301,8 +306,7 @@ for my $statement ("SELECT records_loaded, records_skipped FROM csv_gpu_load('sl
 	$session->send($statement);
 	until ($session->ended)
 	{
-		my $row = $watcher->value("SELECT command, type, relid::regclass, bytes_processed, bytes_total, tuples_processed, tuples_excluded
-			FROM pg_stat_progress_copy WHERE pid = $pid");
+		my $row = $watcher->value($look);
 		next if $row eq '';
 		my ($command, $type, $relid, $done, $total, $tuples, $excluded) = split /\|/, $row;
 		$looks++;
