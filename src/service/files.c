@@ -31,6 +31,7 @@
 #define AHEAD_SHARE			8
 
 #define MOST_THREADS		64
+#define MOST_FILES			1024	/* beside those in use */
 #define BLOCK_BYTES			CSV_CUDA_COPY_BYTES
 
 /*
@@ -43,7 +44,8 @@ struct CsvDeviceFile
 	CsvFileIdentity identity;
 	CsvDevice  *device;
 	CsvCudaFile *bytes;
-	bool		is_stale;		/* it has changed: nobody else is to use it */
+	bool		is_stale;		/* it has changed, or cannot be read: nobody else is
+								 * to use it */
 
 	int			nusers;			/* scans */
 	int			descriptor;		/* or -1 */
@@ -64,6 +66,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t for_threads = PTHREAD_COND_INITIALIZER;
 static pthread_cond_t for_scans;	/* of csv_nap() */
 static TAILQ_HEAD(Files, CsvDeviceFile) files = TAILQ_HEAD_INITIALIZER(files);
+static uint32_t nfiles = 0;
 static uint32_t nthreads = 0;
 static uint32_t nidle = 0;
 
@@ -143,6 +146,7 @@ copy_block(CsvDeviceFile *file, CsvCudaCopier *copier)
 		file->error = error;
 	else if (offset + (uint64_t) n < file->end && n < (ssize_t) nbytes)
 		file->end = offset + (uint64_t) n;
+	file->is_stale |= error != 0 || n < (ssize_t) nbytes;
 	while (file->nready < file->nblocks && file->is_ready[file->nready])
 		file->nready++;
 	pthread_cond_broadcast(&for_scans);
@@ -203,9 +207,24 @@ static void
 free_file(CsvDeviceFile *file)
 {
 	TAILQ_REMOVE(&files, file, of_all);
+	nfiles--;
 	csv_cuda_file_free(file->bytes);
 	free(file->is_ready);
 	free(file);
+}
+
+/* one that nobody uses, of those that threads had to do with longest ago */
+static void
+free_oldest(void)
+{
+	CsvDeviceFile *file;
+
+	TAILQ_FOREACH(file, &files, of_all)
+		if (file->descriptor < 0)
+		{
+			free_file(file);
+			return;
+		}
 }
 
 static CsvDeviceFile *
@@ -232,6 +251,8 @@ make_file(CsvDevice *device, const CsvFileIdentity *identity)
 		return NULL;
 	}
 	TAILQ_INSERT_TAIL(&files, file, of_all);
+	if (++nfiles > MOST_FILES)
+		free_oldest();
 	return file;
 }
 
@@ -292,7 +313,7 @@ begin_use(CsvDeviceFile *file, int descriptor, uint32_t wanted_threads)
 		file->nthreads = wanted_threads;
 }
 
-/* nobody uses it any more; it may have changed, or was not readable, meanwhile */
+/* nobody uses it any more; it may have changed meanwhile */
 static void
 end_use(CsvDeviceFile *file)
 {
@@ -304,8 +325,6 @@ end_use(CsvDeviceFile *file)
 
 		file->is_stale |= !csv_same_file(&identity, &file->identity);
 	}
-	file->is_stale |= file->error != 0 ||
-		file->end < (uint64_t) file->identity.size;
 	close(file->descriptor);
 	file->descriptor = -1;
 	csv_cuda_file_leave(file->bytes);
@@ -356,13 +375,22 @@ csv_device_file_use(const CsvDeviceFile *file, void *engine)
 static void
 want(CsvDeviceFile *file, uint64_t offset, uint64_t nbytes)
 {
-	uint64_t	end = offset + nbytes + AHEAD_SHARE * nbytes;
+	uint64_t	left = file->end - offset;
+	uint64_t	end = offset + (nbytes < left / (1 + AHEAD_SHARE) ?
+								nbytes * (1 + AHEAD_SHARE) : left);
 
 	if (file->wanted >= end)
 		return;
 	file->wanted = end;
 	if (nidle > 0 && has_work(file))
 		pthread_cond_broadcast(&for_threads);
+}
+
+/* has the file so many bytes, as far as it goes? */
+static bool
+is_there(const CsvDeviceFile *file, uint64_t end)
+{
+	return file->nready == file->nblocks || end <= file->nready * BLOCK_BYTES;
 }
 
 CsvStatus
@@ -373,14 +401,16 @@ csv_device_file_await(CsvDeviceFile *file, uint64_t offset, uint64_t *nbytes,
 	CsvStatus	status = CSV_OK;
 
 	pthread_mutex_lock(&mutex);
-	want(file, offset, wanted);
 	for (;;)
 	{
-		uint64_t	end = offset + wanted < file->end ? offset + wanted : file->end;
+		/* the file may turn out to be shorter meanwhile */
+		uint64_t	left = offset < file->end ? file->end - offset : 0;
 
-		*at_end = end == file->end;
-		*nbytes = end > offset ? end - offset : 0;
-		if (file->nready == file->nblocks || end <= file->nready * BLOCK_BYTES)
+		*at_end = wanted >= left;
+		*nbytes = *at_end ? left : wanted;
+		if (left > 0)
+			want(file, offset, *nbytes);
+		if (left == 0 || is_there(file, offset + *nbytes))
 			break;
 		if (file->error != 0)
 		{

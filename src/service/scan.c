@@ -357,7 +357,11 @@ set_query(Scan *scan, int file)
 
 	if (request == NULL)
 		return false;
+
+	/* nor may a batch that is there already have an answer to another one */
 	if (request->request == NULL || scan->request == NULL ||
+		(scan->is_ahead && scan->next_status == CSV_OK &&
+		 scan->next.answer != NULL) ||
 		request->layout->ncolumns != scan->request->layout->ncolumns)
 	{
 		csv_wire_free_request(request, &scan->outlet.memory);
