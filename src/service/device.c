@@ -125,6 +125,12 @@ csv_device_is_lost(CsvDevice *device)
 	return csv_cuda_is_lost(device->session);
 }
 
+bool
+csv_device_any_is_lost(void)
+{
+	return the_device.session != NULL && csv_device_is_lost(&the_device);
+}
+
 void
 csv_device_wake(CsvDevice *device)
 {
@@ -233,6 +239,12 @@ bool
 csv_device_is_lost(CsvDevice *device)
 {
 	(void) device;
+	return false;
+}
+
+bool
+csv_device_any_is_lost(void)
+{
 	return false;
 }
 

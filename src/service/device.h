@@ -35,6 +35,7 @@ extern int	csv_device_statistics(CsvStatistics *statistics, int most);
 
 /* has it failed so that only another process can use it?  In any thread. */
 extern bool csv_device_is_lost(CsvDevice *device);
+extern bool csv_device_any_is_lost(void);
 
 /* bytes of each device's memory for all scans; 0: half of what is free */
 extern void csv_device_limit(uint64_t nbytes);
