@@ -240,7 +240,8 @@ csv_gpu_resident(PG_FUNCTION_ARGS)
 		values[2] = column_names(&listed[i]);
 		values[3] = Int64GetDatum((int64) entry->nrows);
 		values[4] = Int64GetDatum((int64) entry->nbytes);
-		values[5] = CStringGetTextDatum("host");
+		values[5] = CStringGetTextDatum(entry->on_device != 0 ?
+										"host, device" : "host");
 		values[6] = TimestampTzGetDatum(entry->last_used -
 										CSV_UNIX_TO_POSTGRES_MICROSECONDS);
 		values[7] = grouping_names(&listed[i]);

@@ -19,6 +19,7 @@ typedef struct Copy
 	LIST_ENTRY(Copy) of_all;
 	uint64_t	set;
 	CsvCudaColumns *columns;
+	uint64_t	nbytes;			/* on the device, after the last question */
 } Copy;
 
 /*
@@ -27,6 +28,9 @@ typedef struct Copy
  */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static LIST_HEAD(, Copy) copies = LIST_HEAD_INITIALIZER(copies);
+
+/* for who only looks at the list, and must not wait: held beside the other to change it */
+static pthread_mutex_t list_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 /* a question that is being answered */
 typedef struct Asking
@@ -73,7 +77,9 @@ sweep(void)
 		free(which);
 		if (copy == NULL)
 			continue;
+		pthread_mutex_lock(&list_mutex);
 		LIST_REMOVE(copy, of_all);
+		pthread_mutex_unlock(&list_mutex);
 		csv_cuda_columns_free(copy->columns);
 		free(copy);
 	}
@@ -101,7 +107,9 @@ get_columns(const Asking *asking)
 		free(copy);
 		return NULL;
 	}
+	pthread_mutex_lock(&list_mutex);
 	LIST_INSERT_HEAD(&copies, copy, of_all);
+	pthread_mutex_unlock(&list_mutex);
 	return copy->columns;
 }
 
@@ -250,6 +258,19 @@ ask_rows(Asking *asking, CsvColumnsAnswer **answers, bool *whole)
 	return CSV_OK;
 }
 
+/* how much of the set is on the device now */
+static void
+note_bytes(uint64_t set)
+{
+	Copy	   *copy = find_copy(set);
+	uint64_t	nbytes = copy == NULL ? 0 : csv_cuda_columns_bytes(copy->columns);
+
+	pthread_mutex_lock(&list_mutex);
+	if (copy != NULL)
+		copy->nbytes = nbytes;
+	pthread_mutex_unlock(&list_mutex);
+}
+
 static CsvStatus
 ask(Asking *asking, CsvColumnsAnswer **answers, bool *whole)
 {
@@ -307,7 +328,10 @@ csv_device_ask(CsvDevice *device, const CsvColumnsQuestion *question,
 		sweep();
 		if (csv_cuda_wake(asking.session, csv_device_number(device), reason,
 						  reason_size))
+		{
 			status = ask(&asking, answers, &whole);
+			note_bytes(question->set);
+		}
 		else
 			status = CSV_DEVICE_FAILED;
 		pthread_mutex_unlock(&mutex);
@@ -360,10 +384,10 @@ csv_device_has(uint64_t set)
 	Copy	   *copy;
 	bool		exist;
 
-	pthread_mutex_lock(&mutex);
+	pthread_mutex_lock(&list_mutex);
 	copy = find_copy(set);
-	exist = copy != NULL && csv_cuda_columns_bytes(copy->columns) > 0;
-	pthread_mutex_unlock(&mutex);
+	exist = copy != NULL && copy->nbytes > 0;
+	pthread_mutex_unlock(&list_mutex);
 	return exist;
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "ask.h"
+#include "ask.h"
 #include "register.h"
 #include "wire/store.h"
 
@@ -571,6 +572,7 @@ write_entry(const CsvSet *set, const CsvTableName *user, int file)
 	entry.user = *user;
 	entry.ncolumns = set->wanted->ncolumns;
 	entry.ngroupings = (uint32_t) set->ngroupings;
+	entry.on_device = csv_device_has(set->number);
 	if (!write_all(file, &entry, sizeof(entry)) ||
 		!write_all(file, set->wanted->columns,
 				   sizeof(CsvKeyColumn) * entry.ncolumns))

@@ -254,6 +254,8 @@ typedef struct CsvListEntry
 	CsvTableName user;
 	uint32_t	ncolumns;		/* a CsvKeyColumn each */
 	uint32_t	ngroupings;		/* a CsvGroupingMessage each */
+	uint32_t	on_device;		/* 1: a device has had a copy at the last question */
+	uint32_t	unused;
 } CsvListEntry;
 
 /* of all tables, or a table's; sets that another one uses stay */
