@@ -296,9 +296,9 @@ my $watcher = new_session($node);
 my $look = "SELECT command, type, relid::regclass, bytes_processed, bytes_total, tuples_processed, tuples_excluded
 	FROM pg_stat_progress_copy WHERE pid = $pid";
 
-# the first query of a session takes as long as the whole load may
+# the first query of a session takes as long as a scan may
 $watcher->value($look);
-for my $statement ("SELECT records_loaded, records_skipped FROM csv_gpu_load('slow', 'stopped')", 'SELECT count(b), 4000 FROM slow WHERE pg_sleep(0) IS NOT NULL')
+for my $statement ("SELECT records_loaded, records_skipped FROM csv_gpu_load('slow', 'stopped')", 'SELECT count(b), 4000 FROM slow WHERE pg_sleep(CASE a % 1000 WHEN 0 THEN 0.002 ELSE 0 END) IS NOT NULL')
 {
 	my ($last, $looks, $backwards, $odd) = (0, 0, 0, 0);
 	my $relation = $statement =~ /stopped/ ? 'stopped' : 'slow';
