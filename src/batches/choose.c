@@ -121,9 +121,8 @@ is_for_gpu(const CsvSettings *settings, int64 nbytes, int ncolumns,
 	return gpu_is_worth_it(settings, nbytes, ncolumns, *state);
 }
 
-/* likewise, now */
-static bool
-is_for_awake_gpu(const CsvSettings *settings, int64 nbytes, int ncolumns)
+bool
+csv_engine_uses_gpu(const CsvSettings *settings, int64 nbytes, int ncolumns)
 {
 	CsvDeviceState state;
 
@@ -152,9 +151,12 @@ open_threads(CsvOpenEngine *open, uint32_t nthreads, const CsvMemory *memory)
 }
 
 void
-csv_engine_open_alone(CsvOpenEngine *open, const CsvMemory *memory)
+csv_engine_open_alone(CsvOpenEngine *open, const CsvSettings *settings,
+					  bool wants_gpu, const CsvMemory *memory)
 {
 	open_threads(open, 1, memory);
+	open->may_fall_back = settings->engine == CSV_ENGINE_AUTO;
+	open->wants_gpu = wants_gpu;
 }
 
 /* several threads are not worth it for a small file */
@@ -271,7 +273,7 @@ double
 csv_engine_speed(const CsvSettings *settings, int64 nbytes, int ncolumns)
 {
 	/* it is chosen only where it is faster */
-	if (is_for_awake_gpu(settings, nbytes, ncolumns))
+	if (csv_engine_uses_gpu(settings, nbytes, ncolumns))
 		return Max(CSV_GPU_SPEED, settings->cpu_threads);
 	return nbytes >= CSV_AHEAD_BYTES ?
 		settings->planned_threads : 1;
@@ -285,7 +287,7 @@ csv_engine_holds_groups(const CsvSettings *settings, int64 nbytes,
 		settings->gpu_memory_limit * 1024.0 * 1024.0 : CSV_GPU_GROUP_BYTES;
 
 	return group_bytes <= limit / 4 &&
-		is_for_awake_gpu(settings, nbytes, ncolumns);
+		csv_engine_uses_gpu(settings, nbytes, ncolumns);
 }
 
 char *

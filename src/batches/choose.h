@@ -35,9 +35,17 @@ extern void csv_engine_open(CsvOpenEngine *open, const CsvSettings *settings,
 /* ERROR: the choice is 'cuda', and there is none */
 extern void csv_engine_no_gpu(const CsvSettings *settings) pg_attribute_noreturn();
 
-/* the CPU engine with one thread, for a process that shares its scan */
+/*
+ * The CPU engine with one thread, for a process that shares its scan with others;
+ * wants_gpu: a GPU is to read it, as csv_engine_uses_gpu() said.
+ */
 extern void csv_engine_open_alone(CsvOpenEngine *open,
+								  const CsvSettings *settings, bool wants_gpu,
 								  const CsvMemory *memory);
+
+/* would csv_engine_open() choose a GPU now that is awake? */
+extern bool csv_engine_uses_gpu(const CsvSettings *settings, int64 nbytes,
+								int ncolumns);
 
 /*
  * Is the GPU awake by now that the engine awaits, and worth it for the nbytes

@@ -58,6 +58,7 @@ struct CsvReading
 	CsvPieceReader *pieces;		/* of the open file; NULL: it is read as a whole */
 	CsvClaim	claim;			/* the piece at hand */
 	bool		has_claim;
+	bool		is_begun;		/* the GPU has made a batch of it */
 	bool		is_read;		/* no more of it is to be */
 	bool		is_alone;		/* the engine has one thread, since others share */
 };
@@ -110,7 +111,9 @@ csv_reading_open_engine(CsvReading *reading)
 				 errmsg("out of memory")));
 	reading->is_alone = reading->sharing != NULL;
 	if (reading->is_alone)
-		csv_engine_open_alone(&reading->engine, &csv_thread_memory);
+		csv_engine_open_alone(&reading->engine, &reading->table->settings,
+							  csv_sharing_has_gpu(reading->sharing),
+							  &csv_thread_memory);
 	else
 		csv_engine_open(&reading->engine, &reading->table->settings,
 						reading->nbytes, options.chunk_bytes,
@@ -284,6 +287,24 @@ fall_back(CsvReading *reading)
 	describe_engine(reading);
 }
 
+/* the device has failed: an ERROR, or a WARNING that the CPU goes on */
+static void
+report_device_failure(const CsvReading *reading, const char *reason)
+{
+	if (!reading->engine.may_fall_back)
+		ereport(ERROR,
+				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				 errmsg("GPU failed while reading \"%s\": %s",
+						csv_source_name(reading->source), reason)));
+	ereport(WARNING,
+			(errcode(ERRCODE_WARNING),
+			 errmsg("GPU failed while reading \"%s\": %s",
+					csv_source_name(reading->source), reason),
+			 reading->holds ?
+			 errdetail("The CPU engine reads all of it again.") :
+			 errdetail("The CPU engine reads the rest.")));
+}
+
 /*
  * See to a failure of the device: an ERROR, or the CPU goes on.  False where what
  * the device held is lost.
@@ -291,21 +312,9 @@ fall_back(CsvReading *reading)
 static bool
 handle_device_failure(CsvReading *reading, const char *reason)
 {
-	char	   *message = pstrdup(reason);
 	bool		held = reading->holds;
 
-	if (!reading->engine.may_fall_back)
-		ereport(ERROR,
-				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-				 errmsg("GPU failed while reading \"%s\": %s",
-						csv_source_name(reading->source), message)));
-	ereport(WARNING,
-			(errcode(ERRCODE_WARNING),
-			 errmsg("GPU failed while reading \"%s\": %s",
-					csv_source_name(reading->source), message),
-			 held ?
-			 errdetail("The CPU engine reads all of it again.") :
-			 errdetail("The CPU engine reads the rest.")));
+	report_device_failure(reading, reason);
 	fall_back(reading);
 	return !held;
 }
@@ -461,6 +470,7 @@ pass_piece(CsvReading *reading)
 		reading->callbacks.passed(reading->callbacks.arg,
 								  reading->claim.number);
 	reading->has_claim = false;
+	reading->is_begun = false;
 	reading->is_read = false;
 }
 
@@ -571,8 +581,93 @@ guess_step(CsvReading *reading, void *arg)
 		parse_step(reading, step);
 }
 
+/* tell those that wait for the piece at hand, or for one behind it */
+static void
+tell_others(CsvReading *reading, bool good, const CsvFilePlace *place)
+{
+	if (good)
+		csv_sharing_publish(reading->sharing, &reading->claim, place);
+	else
+		csv_sharing_fail(reading->sharing, &reading->claim);
+	reading->is_read = true;
+}
+
+/* the GPU has failed: from this place on, this process reads on the CPU */
+static void
+parse_instead(CsvReading *reading, ParseStep *step)
+{
+	bool		is_first = csv_sharing_drop_gpu(reading->sharing);
+
+	if (is_first || !reading->engine.may_fall_back)
+		report_device_failure(reading, csv_remote_message(reading->remote));
+	csv_engine_gpu_failed();
+	reading->engine.wants_gpu = false;
+	close_remote(reading);
+	reading->asked = false;
+	describe_engine(reading);
+	parse_step(reading, step);
+}
+
 /*
- * Read the piece at hand.  False where it could not be read, or one before it.
+ * As parse_step(), by the GPU: a batch, which may end before the piece does.  Of the
+ * last piece there is another one then.
+ */
+static void
+remote_step(CsvReading *reading, void *arg)
+{
+	ParseStep  *step = arg;
+	const CsvPiece *piece = &reading->claim.piece;
+	CsvStatus	status;
+
+	if (!reading->is_begun)
+	{
+		if (step->place.offset >= piece->to)
+			return;
+		csv_remote_go_to(reading->remote, &step->place, piece->to,
+						 piece->is_last);
+	}
+	status = csv_remote_next(reading->remote, step->batch);
+	step->place = *csv_remote_place(reading->remote);
+	reading->is_begun = status == CSV_OK && piece->is_last;
+	if (status == CSV_OK)
+		return;
+	memset(step->batch, 0, sizeof(*step->batch));
+	if (status == CSV_DEVICE_FAILED)
+		parse_instead(reading, step);
+	else if (status != CSV_END)
+		handle_failure(reading, status);
+	else
+	{
+		/* there are no more records in the file */
+		step->place.offset = csv_sharing_file_bytes(reading->sharing,
+													reading->claim.file);
+	}
+}
+
+/* as read_piece() */
+static bool
+read_remote_piece(CsvReading *reading, CsvBatch *batch)
+{
+	ParseStep	step = {{0}, batch};
+	bool		good;
+
+	if (reading->claim.piece.is_first)
+		step.place = *csv_reader_place(reading->reader);
+	else if (!reading->is_begun &&
+			 !csv_sharing_wait(reading->sharing, &reading->claim, &step.place))
+	{
+		reading->is_read = true;
+		return false;
+	}
+	good = try_step(reading, remote_step, &step);
+	if (!good || !reading->is_begun)
+		tell_others(reading, good, &step.place);
+	return good;
+}
+
+/*
+ * Read the piece at hand, or more of it.  False where it could not be read, or one
+ * before it.
  */
 static bool
 read_piece(CsvReading *reading, CsvBatch *batch)
@@ -581,7 +676,11 @@ read_piece(CsvReading *reading, CsvBatch *batch)
 	CsvPiece   *piece = &claim->piece;
 	ParseStep	step = {{0}, batch};
 	CsvFilePlace begin;
-	bool		good = try_step(reading, guess_step, &step);
+	bool		good;
+
+	if (reading->remote != NULL)
+		return read_remote_piece(reading, batch);
+	good = try_step(reading, guess_step, &step);
 
 	if (good && !piece->is_first)
 	{
@@ -604,11 +703,7 @@ read_piece(CsvReading *reading, CsvBatch *batch)
 			good = try_step(reading, parse_step, &step);
 		}
 	}
-	if (good)
-		csv_sharing_publish(reading->sharing, claim, &step.place);
-	else
-		csv_sharing_fail(reading->sharing, claim);
-	reading->is_read = true;
+	tell_others(reading, good, &step.place);
 	return good;
 }
 

@@ -122,11 +122,19 @@ feed(void *arg, const CsvMessage *message, size_t nbytes)
 	return csv_inlet_send(remote->inlet, &data, sizeof(data), NULL);
 }
 
-/* a batch was made of so many */
+/* on to where a batch ends; before it may be bytes that no batch was made of */
 static void
-pass_rest(CsvRemote *remote, size_t nbytes)
+pass_batch(CsvRemote *remote, const CsvBatch *batch)
 {
-	nbytes = Min(nbytes, remote->passed);
+	CsvFilePlace *place = &remote->place;
+	uint64		before = place->offset;
+	size_t		nbytes;
+
+	place->offset = batch->file_offset;
+	place->records = batch->file_records;
+	place->lines = batch->file_lines;
+	csv_place_pass_batch(place, batch);
+	nbytes = Min(place->offset - before, remote->passed);
 	remote->rest_start += nbytes;
 	remote->passed -= nbytes;
 }
@@ -177,8 +185,7 @@ csv_remote_next(CsvRemote *remote, CsvBatch *batch)
 							   remote->arrays, &remote->answer, batch) ||
 		!csv_wire_check_values(batch, remote->file.layout))
 		return csv_inlet_fail(remote->inlet, "csv_gpu_service sent a batch that is not as it should be");
-	csv_place_pass_batch(&remote->place, batch);
-	pass_rest(remote, batch->consumed);
+	pass_batch(remote, batch);
 	return CSV_OK;
 }
 
@@ -197,6 +204,34 @@ csv_remote_held(CsvRemote *remote, uint32_t first, CsvPartialGroups *groups)
 								asked_query(remote), groups))
 		return csv_inlet_fail(remote->inlet, "csv_gpu_service sent groups that are not as they should be");
 	return CSV_OK;
+}
+
+static CsvPlaceInMessage
+place_in_message(const CsvFilePlace *place)
+{
+	CsvPlaceInMessage message = {
+		place->offset, place->records, place->lines, place->alone_until,
+		place->skip_line
+	};
+
+	return message;
+}
+
+void
+csv_remote_go_to(CsvRemote *remote, const CsvFilePlace *place, uint64 end,
+				 bool is_last)
+{
+	CsvPieceMessage message;
+
+	memset(&message, 0, sizeof(message));
+	message.kind = CSV_MESSAGE_PIECE;
+	message.is_last = is_last;
+	message.place = place_in_message(place);
+	message.end = end;
+	remote->place = *place;
+
+	/* as in csv_remote_begin() */
+	(void) csv_inlet_send(remote->inlet, &message, sizeof(message), NULL);
 }
 
 static int
@@ -225,12 +260,11 @@ csv_remote_ask(CsvRemote *remote, const CsvRequest *request)
 void
 csv_remote_begin(CsvRemote *remote, const CsvRemoteFile *file)
 {
-	const CsvFilePlace *place = &file->place;
 	CsvDescriptors with = {1, {-1}};
 	CsvFileMessage message;
 
 	remote->file = *file;
-	remote->place = *place;
+	remote->place = file->place;
 	remote->request = NULL;
 	remote->rest_start = remote->rest_end = remote->passed = 0;
 	if (file->nbytes > 0)
@@ -248,11 +282,7 @@ csv_remote_begin(CsvRemote *remote, const CsvRemoteFile *file)
 	memset(&message, 0, sizeof(message));
 	message.kind = CSV_MESSAGE_FILE;
 	message.is_stream = file->file < 0;
-	message.offset = place->offset;
-	message.records = place->records;
-	message.lines = place->lines;
-	message.alone_until = place->alone_until;
-	message.skip_line = place->skip_line;
+	message.place = place_in_message(&file->place);
 	with.files[0] = request_file(remote, NULL);
 	if (with.files[0] < 0)
 		ereport(ERROR,

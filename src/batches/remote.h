@@ -42,6 +42,14 @@ extern void csv_remote_close(CsvRemote *remote);
 extern void csv_remote_begin(CsvRemote *remote, const CsvRemoteFile *file);
 
 /*
+ * Of a file that is one: the next batch is of the records from this place up to
+ * offset `end`, which is beyond it; with more of them only if otherwise there would
+ * be none.  is_last: the file is taken to end there.
+ */
+extern void csv_remote_go_to(CsvRemote *remote, const CsvFilePlace *place,
+							 uint64 end, bool is_last);
+
+/*
  * The next batch, which lives until the next call: CSV_OK, CSV_END, CSV_NO_MEMORY,
  * CSV_UNREADABLE with errno, or CSV_DEVICE_FAILED.  May be interrupted, after which
  * it is of no use any more.

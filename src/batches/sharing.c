@@ -12,6 +12,7 @@
 #include "storage/spin.h"
 #include "utils/wait_event.h"
 
+#include "batches/choose.h"
 #include "batches/sharing.h"
 
 /*
@@ -21,6 +22,10 @@
  */
 #define LEAST_PIECE_BYTES	(UINT64CONST(64) * 1024)
 #define MOST_PIECE_BYTES	(UINT64CONST(512) * 1024)
+
+/* a GPU, which has them one after the other, is told of each */
+#define LEAST_GPU_PIECE_BYTES	(UINT64CONST(4) * 1024 * 1024)
+#define MOST_GPU_PIECE_BYTES	(UINT64CONST(32) * 1024 * 1024)
 
 typedef struct SharedFile
 {
@@ -44,6 +49,7 @@ struct CsvSharing
 	int			nfiles;
 
 	slock_t		mutex;			/* for all that follows, and files' progress */
+	bool		has_gpu;
 	ConditionVariable progress; /* some file's place has moved */
 	uint64		nclaimed;
 	uint64		claimed_bytes;
@@ -71,7 +77,7 @@ csv_sharing_size(const CsvSource *source)
 
 void
 csv_sharing_init(CsvSharing *sharing, CsvSource *source, int nprocesses,
-				 uint64 piece_bytes)
+				 uint64 piece_bytes, const CsvSettings *settings)
 {
 	char	  **names;
 	int			nfiles;
@@ -91,7 +97,7 @@ csv_sharing_init(CsvSharing *sharing, CsvSource *source, int nprocesses,
 		memcpy(name, names[i], strlen(names[i]) + 1);
 		name += strlen(name) + 1;
 	}
-	csv_sharing_restart(sharing, source);
+	csv_sharing_restart(sharing, source, settings);
 }
 
 uint64
@@ -101,7 +107,8 @@ csv_piece_bytes(uint64 chunk_bytes)
 }
 
 void
-csv_sharing_restart(CsvSharing *sharing, CsvSource *source)
+csv_sharing_restart(CsvSharing *sharing, CsvSource *source,
+					const CsvSettings *settings)
 {
 	sharing->total_bytes = 0;
 	sharing->nclaimed = 0;
@@ -124,6 +131,8 @@ csv_sharing_restart(CsvSharing *sharing, CsvSource *source)
 		file->nbytes = file->known ? (uint64) file->identity.size : 0;
 		sharing->total_bytes += file->nbytes;
 	}
+	sharing->has_gpu = csv_engine_wants_gpu(settings,
+											(int64) sharing->total_bytes);
 }
 
 void
@@ -155,18 +164,43 @@ csv_sharing_file_bytes(const CsvSharing *sharing, int file)
 	return sharing->files[file].nbytes;
 }
 
+bool
+csv_sharing_has_gpu(CsvSharing *sharing)
+{
+	bool		has_gpu;
+
+	SpinLockAcquire(&sharing->mutex);
+	has_gpu = sharing->has_gpu;
+	SpinLockRelease(&sharing->mutex);
+	return has_gpu;
+}
+
+bool
+csv_sharing_drop_gpu(CsvSharing *sharing)
+{
+	bool		had_gpu;
+
+	SpinLockAcquire(&sharing->mutex);
+	had_gpu = sharing->has_gpu;
+	sharing->has_gpu = false;
+	SpinLockRelease(&sharing->mutex);
+	return had_gpu;
+}
+
 /* ---- pieces ---- */
 
 /* the size of the next piece; the mutex is held */
 static uint64
 next_piece_bytes(const CsvSharing *sharing)
 {
-	uint64		share = sharing->nprocesses * 4;
 	uint64		left = sharing->total_bytes - sharing->claimed_bytes;
-	uint64		nbytes = Min(left, sharing->claimed_bytes) / share;
+	uint64		nbytes = Min(left, sharing->claimed_bytes) / sharing->nprocesses;
 
 	if (sharing->piece_bytes != 0)
 		return sharing->piece_bytes;
+	if (sharing->has_gpu)
+		return Max(Min(nbytes, MOST_GPU_PIECE_BYTES), LEAST_GPU_PIECE_BYTES);
+	nbytes /= 4;
 	return Max(Min(nbytes, MOST_PIECE_BYTES), LEAST_PIECE_BYTES);
 }
 

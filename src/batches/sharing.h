@@ -7,7 +7,8 @@
  *
  *	1. csv_sharing_claim() hands out the next piece of the files.  Small ones,
  *	   and those that can be read from their beginning only, are one piece.
- *	2. The piece is parsed from where its first record begins by a guess.
+ *	2. The piece is parsed from where its first record begins by a guess (not by a
+ *	   GPU, which has the bytes itself, and takes but moments for them).
  *	3. csv_sharing_wait() tells where the records before it do end, which says
  *	   whether the guess was right (piece.h), and what their numbers are.
  *	4. csv_sharing_publish() tells the next piece's reader.
@@ -37,9 +38,15 @@ extern Size csv_sharing_size(const CsvSource *source);
 
 /*
  * Set up for so many processes.  piece_bytes: of each piece; 0: what is best.
+ * The settings say whether a GPU is to read them.
  */
 extern void csv_sharing_init(CsvSharing *sharing, CsvSource *source,
-							 int nprocesses, uint64 piece_bytes);
+							 int nprocesses, uint64 piece_bytes,
+							 const CsvSettings *settings);
+
+/* does it?  Not any more, where it has failed: true for the first to say so. */
+extern bool csv_sharing_has_gpu(CsvSharing *sharing);
+extern bool csv_sharing_drop_gpu(CsvSharing *sharing);
 
 /*
  * The size of pieces for a table's chunk_size (0: none is given): small ones cost
@@ -48,7 +55,8 @@ extern void csv_sharing_init(CsvSharing *sharing, CsvSource *source,
 extern uint64 csv_piece_bytes(uint64 chunk_bytes);
 
 /* hand out all files again, as they are now; nobody reads them */
-extern void csv_sharing_restart(CsvSharing *sharing, CsvSource *source);
+extern void csv_sharing_restart(CsvSharing *sharing, CsvSource *source,
+								const CsvSettings *settings);
 
 /* the files, for a process that joins: names in the current memory context */
 extern void csv_sharing_files(const CsvSharing *sharing, char ***names,

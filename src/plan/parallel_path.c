@@ -140,7 +140,7 @@ has_pieces(const CsvPlanState *state)
 
 /*
  * Processes that share a scan neither use nor make kept columns: so one process
- * reads what may be kept.  Nor is there a GPU for each worker.
+ * reads what may be kept.
  */
 bool
 csv_is_parallel_safe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
@@ -151,7 +151,6 @@ csv_is_parallel_safe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 
 	if (table->program != NULL ||
 		table->verbosity == CSV_VERBOSITY_VERBOSE ||
-		table->settings.engine == CSV_ENGINE_CUDA ||
 		table->reject_count > MOST_MESSAGES ||
 		table->notice_limit > MOST_MESSAGES ||
 		(table->settings.resident &&

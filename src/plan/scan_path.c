@@ -447,7 +447,7 @@ add_scan_path(PlannerInfo *root, RelOptInfo *baserel, List *clauses,
 
 /*
  * A path that workers share, if that may be worth it.  The file is read as fast
- * as by one, as with a plain table; all else is divided.
+ * as by one, as with a plain table; all else is divided, but for what a GPU does.
  */
 static void
 add_shared_path(PlannerInfo *root, RelOptInfo *baserel)
@@ -455,26 +455,31 @@ add_shared_path(PlannerInfo *root, RelOptInfo *baserel)
 	const CsvPlanState *state = baserel->fdw_private;
 	int			nworkers = csv_parallel_workers(root, baserel, state);
 	double		divisor = csv_parallel_divisor(nworkers);
+	bool		has_gpu = csv_engine_uses_gpu(&state->table->settings,
+											  state->nbytes,
+											  bms_num_members(state->wanted));
 	CsvPlanState alone = *state;
-	Cost		disk_cost = state->pages * seq_page_cost;
-	Cost		total_cost;
+	Cost		one_cost;
+	Cost		all_cost;
 	QualCost	cost;
 	ForeignPath *path;
 
 	if (nworkers == 0)
 		return;
-	alone.speed = 1;
+	if (!has_gpu)
+		alone.speed = 1;
 	cost_qual_eval(&cost, list_difference_ptr(state->restrictinfo,
 											  state->pushed), root);
-	total_cost = csv_read_cost(&alone, state->program, baserel->tuples,
-							   baserel->rows) - disk_cost +
-		emitted_rows(root, baserel, state->restrictinfo, state->pushed,
-					 baserel->rows) * (cpu_tuple_cost + cost.per_tuple);
+	all_cost = csv_read_cost(&alone, state->program, baserel->tuples,
+							 baserel->rows);
+	one_cost = has_gpu ? all_cost : state->pages * seq_page_cost;
+	all_cost += emitted_rows(root, baserel, state->restrictinfo, state->pushed,
+							 baserel->rows) * (cpu_tuple_cost + cost.per_tuple);
 	path = csv_create_foreignscan_path(root, baserel,
 									   clamp_row_est(baserel->rows / divisor),
 									   cost.startup,
-									   cost.startup + disk_cost +
-									   total_cost / divisor, NULL);
+									   cost.startup + one_cost +
+									   (all_cost - one_cost) / divisor, NULL);
 	path->path.parallel_aware = true;
 	path->path.parallel_workers = nworkers;
 	add_partial_path(baserel, (Path *) path);

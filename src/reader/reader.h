@@ -539,6 +539,14 @@ typedef struct CsvOwnBytes
  */
 extern void csv_reader_use_own(CsvReader *reader, const CsvOwnBytes *own);
 
+/*
+ * Go on from another place of the file that was opened, whose callback reads from there
+ * (if the engine has not its bytes), and with a chunk of about nbytes.  No threads
+ * read ahead from then on.
+ */
+extern void csv_reader_go_to(CsvReader *reader, const struct CsvFilePlace *place,
+							 uint64_t nbytes);
+
 /* chunks of the engine's choice may grow to so many times their size */
 extern void csv_reader_grow_chunks(CsvReader *reader, uint32_t times);
 

@@ -493,6 +493,19 @@ csv_reader_grow_chunks(CsvReader *reader, uint32_t times)
 }
 
 void
+csv_reader_go_to(CsvReader *reader, const CsvFilePlace *place, uint64_t nbytes)
+{
+	stop_threads(reader);
+	memset(&reader->ahead, 0, sizeof(reader->ahead));
+	reader->start = 0;
+	reader->filled = 0;
+	reader->at_end = false;
+	reader->must_seek = false;
+	reader->place = *place;
+	reader->target_bytes = nbytes;
+}
+
+void
 csv_reader_use_own(CsvReader *reader, const CsvOwnBytes *own)
 {
 	reader->own = *own;

@@ -275,12 +275,13 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 	if (engine == NULL)
 	{
 		CsvSettings settings = table->settings;
+		int64		data_size = csv_source_data_size(table, NULL);
 
 		if ((resident && state->pushdown.program == NULL) ||
-			plan->scan.plan.parallel_aware)
+			(plan->scan.plan.parallel_aware &&
+			 !csv_engine_uses_gpu(&settings, data_size, nwanted)))
 			settings.engine = CSV_ENGINE_CPU;
-		engine = csv_engine_describe(&settings,
-									 csv_source_data_size(table, NULL), nwanted);
+		engine = csv_engine_describe(&settings, data_size, nwanted);
 	}
 	ExplainPropertyText("Engine", engine, es);
 	ExplainPropertyText("Columns",

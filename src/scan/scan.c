@@ -828,7 +828,8 @@ csv_shared_scan_init(CsvSharedScan *shared, const CsvTableScan *scan,
 	csv_skipping_begin_shared(scan->skipping, shared_report(shared));
 	csv_sharing_init(shared_files(shared), csv_batches_source(scan->batches),
 					 nprocesses,
-					 csv_piece_bytes(scan->table->reader.chunk_bytes));
+					 csv_piece_bytes(scan->table->reader.chunk_bytes),
+					 &scan->table->settings);
 }
 
 void
@@ -837,7 +838,8 @@ csv_shared_scan_restart(CsvSharedScan *shared, const CsvTableScan *scan)
 	memset(&shared->amounts, 0, sizeof(shared->amounts));
 	csv_skipping_begin_shared(scan->skipping, shared_report(shared));
 	csv_sharing_restart(shared_files(shared),
-						csv_batches_source(scan->batches));
+						csv_batches_source(scan->batches),
+						&scan->table->settings);
 }
 
 CsvTable *

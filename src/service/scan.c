@@ -37,10 +37,12 @@ typedef struct Scan
 	CsvWireRequest *asked;		/* whose query the engine has been given; or NULL */
 	CsvReader  *reader;
 	uint64_t	offset;			/* where the file is read next, in turn */
+	uint64_t	file_end;		/* what comes after is not read */
 	int			error;			/* errno of reading; or 0 */
 	CsvStatus	status;			/* of opening it */
 
 	/* the batch after the one that the session has, where it is there already */
+	bool		may_be_ahead;
 	bool		is_ahead;
 	CsvBatch	next;
 	CsvStatus	next_status;
@@ -74,8 +76,11 @@ static size_t
 read_file(void *arg, uint8_t *buffer, size_t nbytes)
 {
 	Scan	   *scan = arg;
+	uint64_t	left = scan->offset < scan->file_end ? scan->file_end - scan->offset : 0;
 	ssize_t		n;
 
+	if (nbytes > left)
+		nbytes = left;
 	do
 		n = pread(scan->file, buffer, nbytes, (off_t) scan->offset);
 	while (n < 0 && errno == EINTR);
@@ -93,9 +98,16 @@ static CsvStatus
 await_bytes(void *arg, uint64_t offset, uint64_t *nbytes, bool *at_end)
 {
 	Scan	   *scan = arg;
+	uint64_t	left = offset < scan->file_end ? scan->file_end - offset : 0;
+	bool		is_last = *nbytes >= left;
+	CsvStatus	status;
 
-	return csv_device_file_await(scan->on_device, offset, nbytes, at_end,
-						  csv_outlet_is_left, &scan->outlet);
+	if (is_last)
+		*nbytes = left;
+	status = csv_device_file_await(scan->on_device, offset, nbytes, at_end,
+								   csv_outlet_is_left, &scan->outlet);
+	*at_end |= is_last;
+	return status;
 }
 
 /* have the session write so many more bytes, as far as there is room */
@@ -227,7 +239,8 @@ next_batch(Scan *scan)
 		return false;
 
 	/* what comes after it is made while the session works */
-	if (scan->on_device != NULL && scan->engine->noutputs > 1)
+	if (scan->on_device != NULL && scan->may_be_ahead &&
+		scan->engine->noutputs > 1)
 		read_next(scan);
 	return true;
 }
@@ -279,14 +292,22 @@ close_file(Scan *scan)
 	scan->is_ahead = false;
 }
 
-/* a reader of the file, from its place on; CSV_OK, or why not */
-static CsvStatus
-open_reader(Scan *scan, const CsvFileMessage *message)
+static CsvFilePlace
+place_in(const CsvPlaceInMessage *message)
 {
 	CsvFilePlace place = {
 		message->offset, message->records, message->lines,
 		message->alone_until, message->skip_line != 0
 	};
+
+	return place;
+}
+
+/* a reader of the file, from its place on; CSV_OK, or why not */
+static CsvStatus
+open_reader(Scan *scan, const CsvFileMessage *message)
+{
+	CsvFilePlace place = place_in(&message->place);
 	CsvReadAhead ahead = {
 		read_at, seek, scan, (int) scan->message.io_threads, 0
 	};
@@ -333,7 +354,9 @@ static bool
 open_file(Scan *scan, const CsvFileMessage *message, CsvDescriptors *with)
 {
 	close_file(scan);
-	if (message->is_stream > 1 || message->skip_line > 1 ||
+	scan->file_end = UINT64_MAX;
+	scan->may_be_ahead = true;
+	if (message->is_stream > 1 || message->place.skip_line > 1 ||
 		with->n != (message->is_stream ? 1 : 2))
 		return false;
 	scan->request = csv_outlet_read_request(&scan->outlet, with->files[0]);
@@ -346,6 +369,28 @@ open_file(Scan *scan, const CsvFileMessage *message, CsvDescriptors *with)
 	}
 	scan->status = scan->engine == NULL ? CSV_DEVICE_FAILED :
 		open_reader(scan, message);
+	return true;
+}
+
+/* go to a place in the file: other scans read what is before it, and after it */
+static bool
+go_to_piece(Scan *scan, const CsvPieceMessage *message)
+{
+	CsvFilePlace place = place_in(&message->place);
+	uint64_t	most;
+	uint64_t	nbytes = message->end - place.offset;
+
+	if (scan->file < 0 || message->is_last > 1 || message->place.skip_line > 1 ||
+		message->end <= place.offset)
+		return false;
+	scan->file_end = message->is_last != 0 ? message->end : UINT64_MAX;
+	scan->may_be_ahead = false;
+	scan->is_ahead = false;
+	if (scan->status != CSV_OK)
+		return true;
+	most = scan->engine->default_chunk_bytes * FEW_ROWS_TIMES;
+	scan->offset = place.offset;
+	csv_reader_go_to(scan->reader, &place, nbytes < most ? nbytes : most);
 	return true;
 }
 
@@ -390,6 +435,9 @@ serve(Scan *scan)
 	else if (nbytes == sizeof(CsvFileMessage) &&
 			 message.kind == CSV_MESSAGE_FILE)
 		good = open_file(scan, &message.file, &descriptors);
+	else if (nbytes == sizeof(CsvPieceMessage) &&
+			 message.kind == CSV_MESSAGE_PIECE)
+		good = go_to_piece(scan, &message.piece);
 	else if (nbytes == sizeof(CsvHeldMessage) &&
 			 message.kind == CSV_MESSAGE_HELD)
 		good = fetch_groups(scan, message.held.first);

@@ -94,11 +94,13 @@ typedef enum CsvMessageKind
 	/*
 	 * Over a scan's socket.  FILE (CsvFileMessage) has a request (request.h) in a
 	 * memory file, and the file, if it is one; it begins a file, or the next one.
-	 * No answer.  NEXT asks for a batch: the answer is BATCH, END or FAILED.  HELD
+	 * No answer.  PIECE (CsvPieceMessage) goes to a place in it, where it is one; no
+	 * answer.  NEXT asks for a batch: the answer is BATCH, END or FAILED.  HELD
 	 * (CsvHeldMessage), after END, for groups: GROUPS, or FAILED.  Before the answer
 	 * may come BLOCK, and NEED, which asks for DATA.
 	 */
 	CSV_MESSAGE_FILE,
+	CSV_MESSAGE_PIECE,
 	CSV_MESSAGE_NEXT,
 	CSV_MESSAGE_HELD,
 	CSV_MESSAGE_BATCH,			/* CsvBatchMessage */
@@ -317,18 +319,34 @@ typedef struct CsvScanMessage
 	uint32_t	io_threads;
 } CsvScanMessage;
 
-typedef struct CsvFileMessage
+/* as in a CsvFilePlace */
+typedef struct CsvPlaceInMessage
 {
-	uint32_t	kind;
-	uint32_t	is_stream;		/* bytes come from the session */
-
-	/* where it begins, as in a CsvFilePlace */
 	uint64_t	offset;
 	uint64_t	records;
 	uint64_t	lines;
 	uint64_t	alone_until;
-	uint64_t	skip_line;
+	uint64_t	skip_line;		/* 0 or 1 */
+} CsvPlaceInMessage;
+
+typedef struct CsvFileMessage
+{
+	uint32_t	kind;
+	uint32_t	is_stream;		/* bytes come from the session */
+	CsvPlaceInMessage place;	/* where it begins */
 } CsvFileMessage;
+
+/*
+ * The next batch is of the records up to offset `end`, and beyond it if otherwise
+ * there would be none.
+ */
+typedef struct CsvPieceMessage
+{
+	uint32_t	kind;
+	uint32_t	is_last;		/* the file ends there, for whoever reads it */
+	CsvPlaceInMessage place;
+	uint64_t	end;
+} CsvPieceMessage;
 
 typedef struct CsvHeldMessage
 {
@@ -453,6 +471,7 @@ typedef union CsvMessage
 	CsvAskMessage ask;
 	CsvScanMessage scan;
 	CsvFileMessage file;
+	CsvPieceMessage piece;
 	CsvHeldMessage held;
 	CsvFailedMessage failed;
 	CsvBlockMessage block;

@@ -2,7 +2,8 @@
 #
 # 1. Hostile files are read by one process and by several, 1 to 8 workers, in
 #    pieces of every size: the rows are the same, and so is all that is said of
-#    skipped records, to the letter.  CSV_GPU_FDW_FILES=N reads N files.
+#    skipped records, to the letter.  CSV_GPU_FDW_FILES=N reads N files.  A third of
+#    them are read by a GPU.
 # 2. Plans: what is shared, and what is not.
 # 3. Queries of every kind give what they give with one process.
 # 4. What goes wrong: files that cannot be read, cancels, workers that die.
@@ -16,6 +17,8 @@ use Test::More;
 use lib dirname(__FILE__);
 use CsvServer;
 use PostgreSQL::Test::Utils;
+
+use_gpu();
 
 my $files = $ENV{CSV_GPU_FDW_FILES} // 300;
 my $seed = random_seed();
@@ -73,6 +76,7 @@ for (my $done = 0; $done < $files; $done += 50, $seed++)
 	my $sql = `'$hostile' '$folder' $seed 50 parallel`;
 
 	die "hostile: $?" if $? != 0;
+	$sql = "SET csv_gpu_fdw.engine = cuda;\n$sql" if $done % 150 == 100;
 	my ($rows, $messages) = run_psql($sql);
 	foreach my $name (map { /^(\S+) serial$/ ? $1 : () } sort keys %$messages)
 	{
@@ -120,8 +124,6 @@ CREATE FOREIGN TABLE program (a int, b int, c text, d text) SERVER csv
   OPTIONS (program 'cat "$dir/many.csv"');
 CREATE FOREIGN TABLE evens (a even, b int, c text, d text) SERVER csv OPTIONS (filename '$dir/many.csv');
 CREATE FOREIGN TABLE odds (a odd, b int, c text, d text) SERVER csv OPTIONS (filename '$dir/many.csv');
-CREATE FOREIGN TABLE gpu (a int, b int, c text, d text) SERVER csv
-  OPTIONS (filename '$dir/many.csv', engine 'cuda');
 CREATE TABLE ranges (a int, b int, c text, d text) PARTITION BY RANGE (a);
 CREATE FOREIGN TABLE range1 PARTITION OF ranges FOR VALUES FROM (1) TO (5001) SERVER csv
   OPTIONS (filename '$dir/part1.csv', chunk_size '2kB');
@@ -160,7 +162,6 @@ unlike(plan_of("SELECT count(md5(a || c)) FROM $_"), qr/Gather|Parallel/, "$_ is
 my $domain = plan_of('SELECT count(md5(a || c)) FROM evens');
 
 is($domain =~ /Parallel Foreign Scan/ ? 'shared' : 'alone', $node->pg_version >= 17 ? 'shared' : 'alone', 'a domain');
-unlike(plan_of('SELECT count(md5(c)) FROM gpu'), qr/Gather|Parallel/, 'a GPU has no workers');
 resident_memory($node, '100MB');
 unlike(plan_of('SELECT count(md5(c)) FROM many'), qr/Gather|Parallel/, 'nor has a file whose columns may be kept');
 like(plan_of('SELECT count(md5(c)) FROM many', 'SET csv_gpu_fdw.resident = off;'), qr/Gather|Parallel/, 'a session may do without');
@@ -220,6 +221,8 @@ my @alone = answers('SET max_parallel_workers_per_gather = 0;');
 
 foreach my $settings (
 	'',
+	'SET csv_gpu_fdw.engine = cuda;',
+	'SET csv_gpu_fdw.engine = cuda; SET parallel_leader_participation = off;',
 	'SET parallel_leader_participation = off;',
 	'SET max_parallel_workers = 0;',
 	$node->pg_version >= 16 ? 'SET debug_parallel_query = on;' : 'SET force_parallel_mode = on;',
@@ -257,13 +260,17 @@ is( $node->safe_psql(
 	'a prepared statement');
 
 # all processes' work is told
-my $explained = $node->safe_psql('postgres',
-	"$forced SET parallel_leader_participation = off; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) "
-	  . 'SELECT count(md5(c)) FROM many WHERE b = 3');
+foreach my $engine (qw(cpu cuda))
+{
+	my $explained = $node->safe_psql('postgres',
+		"$forced SET csv_gpu_fdw.engine = $engine; SET parallel_leader_participation = off; "
+		  . 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT count(md5(c)) FROM many WHERE b = 3');
 
-like($explained, qr/Workers Launched: [1-4]/, 'workers were launched');
-like($explained, qr/Records: 20000\n/, 'records of all processes');
-like($explained, qr/Rows Removed by Engine Filter: 17143\n/, 'rows that were dropped');
+	like($explained, qr/Workers Launched: [1-4]/, "$engine: workers were launched");
+	like($explained, qr/Engine: $engine \(/, 'the engine');
+	like($explained, qr/Records: 20000\n/, 'records of all processes');
+	like($explained, qr/Rows Removed by Engine Filter: 17143\n/, 'rows that were dropped');
+}
 
 # ---- what is said ----
 
@@ -299,9 +306,11 @@ foreach my $options (
 		my $alone = messages("SET max_parallel_workers_per_gather = 0; $query");
 		my $shared = messages("$forced $query");
 		my $without_leader = messages("$forced SET parallel_leader_participation = off; $query");
+		my $on_gpu = messages("$forced SET csv_gpu_fdw.engine = cuda; $query");
 		$node->safe_psql('postgres', $reset) if $reset;
 		is($shared, $alone, "$options: $query");
 		is($without_leader, $alone, "$options, without the leader: $query");
+		is($on_gpu, $alone, "$options, on the GPU: $query");
 	}
 }
 
