@@ -5,7 +5,7 @@
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
 
-#include "query.cuh"
+#include "sums.cuh"
 
 #define THREADS			CSV_QUERY_THREADS
 #define ALL_LANES		UINT32_MAX
@@ -482,60 +482,27 @@ add_row(const CsvQueryView &view, int32_t *counters, uint32_t row)
 	}
 }
 
-/*
- * n words of each group, from the block's counters, so many a group, to where
- * all are
- */
 static __device__ __forceinline__ void
-flush_words(const CsvQueryView &view, const int32_t *counters, uint32_t pitch,
-			uint32_t first, uint32_t n)
-{
-	for (uint32_t i = threadIdx.x; i < view.ngroups * n; i += blockDim.x)
-	{
-		uint32_t	group = i / n;
-		uint32_t	word = first + i % n;
-		const int32_t *counter = counters + (size_t) group * pitch + 2 * word;
-		int64_t		sum = counter[0] + (int64_t) counter[1] * 65536;
-
-		if (sum != 0)
-			atomicAdd((unsigned long long *)
-					  &view.words[(size_t) group * view.plan.nwords + word],
-					  (unsigned long long) sum);
-	}
-}
-
-/* all but counts */
-static __device__ __forceinline__ void
-flush_aggregates(const CsvQueryView &view, const int32_t *counters,
-				 uint32_t pitch)
+flush_extremes(const CsvQueryView &view, const int32_t *counters)
 {
 	const CsvPlan &plan = view.plan;
 
 	for (uint32_t i = 0; i < plan.naggregates; i++)
 	{
 		const CsvPlanAggregate aggregate = plan.aggregate[i];
-		uint32_t	word = aggregate.first_word +
-			(csv_is_extreme(aggregate) ? 0 : CSV_FLOAT_SUM_WORDS);
 
 		if (!csv_is_extreme(aggregate))
-			flush_words(view, counters, pitch, aggregate.first_word,
-						csv_sum_words(aggregate.kind, aggregate.lane));
-		if (!csv_is_extreme(aggregate) && aggregate.lane != CSV_LANE_FLOAT)
 			continue;
 		for (uint32_t group = threadIdx.x; group < view.ngroups;
 			 group += blockDim.x)
 		{
-			uint32_t   *place = (uint32_t *)
-				&view.words[(size_t) group * plan.nwords + word];
-			uint32_t	kept = (uint32_t)
-				counters[(size_t) group * pitch + 2 * word];
+			size_t		word = (size_t) group * plan.nwords +
+				aggregate.first_word;
+			uint32_t	kept = (uint32_t) counters[2 * word];
 
-			if (kept == 0)
-				continue;
-			if (csv_is_extreme(aggregate))
-				offer_row<false>(view, aggregate, place, kept - 1);
-			else
-				atomicOr(place, kept);
+			if (kept != 0)
+				offer_row<false>(view, aggregate, (uint32_t *) &view.words[word],
+								 kept - 1);
 		}
 	}
 }
@@ -545,8 +512,9 @@ flush(const CsvQueryView &view, const int32_t *counters)
 {
 	const CsvPlan &plan = view.plan;
 
-	flush_words(view, counters, 2 * plan.nwords, 0, plan.ninputs);
-	flush_aggregates(view, counters, 2 * plan.nwords);
+	csv_flush_words(view, counters, 2 * plan.nwords, 0, plan.ninputs);
+	csv_flush_aggregates(view, counters, 2 * plan.nwords);
+	flush_extremes(view, counters);
 }
 
 template <bool shared>
@@ -667,18 +635,11 @@ csv_launch_groups(const CsvQueryView *view, int multiprocessors,
 
 /* ---- both at once, where groups are known ---- */
 
-/* counters of a group: its words', and one of rows */
-static __host__ __device__ __forceinline__ uint32_t
-sum_pitch(const CsvPlan &plan)
-{
-	return 2 * plan.nwords + 1;
-}
-
 static size_t
 sum_shared_bytes(const CsvPlan *plan, uint32_t ngroups)
 {
 	return (size_t) plan->nslots * CSV_QUERY_SUM_THREADS * SLOT_BYTES + 16 +
-		(size_t) ngroups * sum_pitch(*plan) * 4;
+		(size_t) ngroups * csv_sum_pitch(*plan) * 4;
 }
 
 bool
@@ -689,7 +650,7 @@ csv_sums_fit(const CsvPlan *plan, uint32_t ngroups, size_t max_shared_bytes)
 			return false;
 	return plan->nkeys == 0 && plan->ninputs <= CSV_QUERY_MOST_INPUTS &&
 		ngroups <= CSV_QUERY_MOST_CLASSES &&
-		(size_t) ngroups * sum_pitch(*plan) * 4 <= CSV_QUERY_SHARED_BYTES &&
+		(size_t) ngroups * csv_sum_pitch(*plan) * 4 <= CSV_QUERY_SHARED_BYTES &&
 		sum_shared_bytes(plan, ngroups) <= max_shared_bytes;
 }
 
@@ -791,7 +752,7 @@ sums_kernel(const __grid_constant__ CsvQueryView view, uint32_t block_rows)
 {
 	extern __shared__ uint64_t words[];
 	const CsvPlan &plan = view.plan;
-	const uint32_t pitch = sum_pitch(plan);
+	const uint32_t pitch = csv_sum_pitch(plan);
 	const uint32_t nthreads = CSV_QUERY_SUM_THREADS;
 	uint8_t    *states = (uint8_t *) (words + (size_t) plan.nslots * 2 * nthreads);
 	int32_t    *counters = (int32_t *)
@@ -847,25 +808,16 @@ sums_kernel(const __grid_constant__ CsvQueryView view, uint32_t block_rows)
 			atomicAdd(&view.counts->ncareful, __popc(careful));
 	}
 	__syncthreads();
-	for (uint32_t i = threadIdx.x; i < view.ngroups * plan.ninputs;
-		 i += nthreads)
-	{
-		uint32_t	group = i / plan.ninputs;
-		const int32_t *counter = counters + (size_t) group * pitch;
-		int64_t		n = (int64_t) counter[2 * plan.nwords] +
-			counter[2 * (i % plan.ninputs)];
+	csv_flush_sums(view, counters);
+}
 
-		if (n != 0)
-			atomicAdd((unsigned long long *)
-					  &view.words[(size_t) group * plan.nwords +
-								  i % plan.ninputs], (unsigned long long) n);
-	}
-	for (uint32_t group = threadIdx.x; group < view.ngroups; group += nthreads)
-		if (counters[(size_t) group * pitch + 2 * plan.nwords] != 0)
-			atomicAdd((unsigned long long *) &view.group_rows[group],
-					  (unsigned long long)
-					  counters[(size_t) group * pitch + 2 * plan.nwords]);
-	flush_aggregates(view, counters, pitch);
+void
+csv_sums_clear(const CsvQueryView *view, cudaStream_t stream)
+{
+	cudaMemsetAsync(view->counts, 0, sizeof(*view->counts), stream);
+	cudaMemsetAsync(view->words, 0,
+					(size_t) view->ngroups * view->plan.nwords * 8, stream);
+	cudaMemsetAsync(view->group_rows, 0, (size_t) view->ngroups * 8, stream);
 }
 
 void
@@ -876,10 +828,7 @@ csv_launch_sums(const CsvQueryView *view, cudaStream_t stream)
 
 	static_assert(CSV_QUERY_SUM_ROWS <= CSV_QUERY_BLOCK_ROWS,
 				  "counters would overflow");
-	cudaMemsetAsync(view->counts, 0, sizeof(*view->counts), stream);
-	cudaMemsetAsync(view->words, 0,
-					(size_t) view->ngroups * view->plan.nwords * 8, stream);
-	cudaMemsetAsync(view->group_rows, 0, (size_t) view->ngroups * 8, stream);
+	csv_sums_clear(view, stream);
 	cudaFuncSetAttribute(sums_kernel,
 						 cudaFuncAttributeMaxDynamicSharedMemorySize,
 						 (int) shared_bytes);

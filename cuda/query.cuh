@@ -111,6 +111,19 @@ extern size_t csv_sums_lay_out(CsvQueryView *view, const CsvPlan *plan,
 							   uint32_t ncolumns, uint32_t nrows,
 							   uint8_t *base);
 extern void csv_launch_sums(const CsvQueryView *view, cudaStream_t stream);
+
+/* what has been summed up is nothing again; both launches begin with it */
+extern void csv_sums_clear(const CsvQueryView *view, cudaStream_t stream);
+
+/*
+ * The same by a faster kernel, where csv_sums_fit() and all values are integers of 64
+ * bits (narrow.cu).  But where view->counts->ncareful is not 0 after it, what it has
+ * found is of no use.  In csv_narrow_fits(), plan and columns are the host's.
+ */
+extern bool csv_narrow_fits(const CsvPlan *plan, const CsvRowColumn *columns,
+							uint32_t ncolumns, uint32_t ngroups,
+							size_t max_shared_bytes);
+extern void csv_launch_narrow(const CsvQueryView *view, cudaStream_t stream);
 extern void csv_launch_careful(const CsvQueryView *view, cudaStream_t stream);
 
 /* after csv_launch_query over all rows, without filters: their groups */

@@ -755,8 +755,19 @@ answer_by_sums(KeptAsk *kept, CsvAnswer **answer)
 	csv_sums_lay_out(view, plan, ask->ncolumns, ask->nrows,
 					 csv_work_memory(ask->work, CSV_DEVICE_QUERY));
 	TRY(csv_ask_upload(ask));
-	csv_launch_sums(view, session->stream);
-	TRY(csv_ask_count(ask));
+	if (csv_narrow_fits(plan, ask->columns, ask->ncolumns, view->ngroups,
+						session->max_shared_bytes))
+	{
+		csv_launch_narrow(view, session->stream);
+		TRY(csv_ask_count(ask));
+	}
+	else
+		ask->counts.ncareful = 1;
+	if (ask->counts.ncareful > 0)
+	{
+		csv_launch_sums(view, session->stream);
+		TRY(csv_ask_count(ask));
+	}
 	if (ask->counts.ncareful > 0)
 	{
 		csv_launch_careful(view, session->stream);
