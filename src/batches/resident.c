@@ -266,7 +266,7 @@ make_grouping(const CsvResident *resident)
 
 	if (file < 0)
 		return -1;
-	if (ftruncate(file, (off_t) nbytes) == 0 &&
+	if (csv_memory_file_reserve(file, nbytes) &&
 		csv_memory_file_seal(file, false) &&
 		(bytes = mmap(NULL, nbytes, PROT_READ | PROT_WRITE, MAP_SHARED, file,
 					  0)) != MAP_FAILED)

@@ -271,19 +271,26 @@ note_bytes(uint64_t set)
 	pthread_mutex_unlock(&list_mutex);
 }
 
-static CsvStatus
-ask(Asking *asking, CsvColumnsAnswer **answers, bool *whole)
+/* is it a question for a device?  Of the store, which nobody changes. */
+static bool
+is_for_device(Asking *asking)
 {
 	const CsvColumnsQuestion *asked = asking->asked;
 	uint64_t	nrows = csv_store_nrows(asked->store);
 
 	if (nrows == 0 || nrows > INT32_MAX || !find_places(asking) ||
 		!look_at_batches(asking))
-		return CSV_OK;
+		return false;
 	for (uint32_t i = 0; i < asked->layout->ncolumns; i++)
 		if (asked->request->all_certain &&
 			(asking->seen[i] & CSV_CUDA_SEEN_SLOW) != 0)
-			return CSV_OK;
+			return false;
+	return true;
+}
+
+static CsvStatus
+ask(Asking *asking, CsvColumnsAnswer **answers, bool *whole)
+{
 	asking->columns = get_columns(asking);
 	if (asking->columns == NULL ||
 		!csv_cuda_question_fits(asking->session, &asking->question))
@@ -322,7 +329,7 @@ csv_device_ask(CsvDevice *device, const CsvColumnsQuestion *question,
 	asking.question.interrupted = question->interrupted;
 	asking.question.interrupted_arg = question->interrupted_arg;
 	if (asking.arrays != NULL && asking.places != NULL && asking.seen != NULL &&
-		asking.widths != NULL)
+		asking.widths != NULL && is_for_device(&asking))
 	{
 		pthread_mutex_lock(&mutex);
 		sweep();

@@ -32,7 +32,7 @@ csv_outlet_make_block(CsvOutlet *outlet, size_t nbytes)
 	int			file = csv_memory_file_create("csv_gpu_fdw scan");
 	void	   *bytes = MAP_FAILED;
 
-	if (own != NULL && file >= 0 && ftruncate(file, (off_t) nbytes) == 0 &&
+	if (own != NULL && file >= 0 && csv_memory_file_reserve(file, nbytes) &&
 		csv_memory_file_seal(file, false))
 		bytes = mmap(NULL, nbytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 	if (bytes == MAP_FAILED)

@@ -79,6 +79,18 @@ csv_memory_file_create(const char *name)
 }
 
 bool
+csv_memory_file_reserve(int file, uint64_t nbytes)
+{
+	int			error;
+
+	do
+		error = posix_fallocate(file, 0, (off_t) nbytes);
+	while (error == EINTR);
+	errno = error;
+	return error == 0;
+}
+
+bool
 csv_memory_file_seal(int file, bool is_constant)
 {
 	return fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL |

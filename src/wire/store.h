@@ -36,6 +36,12 @@ typedef struct CsvResidentBatch
 /* one of its own, for sealing; -1, with errno, where there can be none */
 extern int	csv_memory_file_create(const char *name);
 
+/*
+ * Make it so long, of zeros, all of which is there: who writes to a mapping of it need
+ * not fear that there is no memory then.  False with errno.
+ */
+extern bool csv_memory_file_reserve(int file, uint64_t nbytes);
+
 /* from now on nobody can make it longer or shorter; nor write to it, if is_constant */
 extern bool csv_memory_file_seal(int file, bool is_constant);
 
