@@ -66,7 +66,7 @@ build/test/csv_gpu_service: $(SERVICE_OBJS) $(INJECT_SERVICE_OBJS)
 	$(CC) $(CFLAGS) -o $@ $^ $(LDFLAGS) $(CUDA_LIBS) -lm -lpthread $(INJECT_CUDA_WRAPS) $(call wraps,csv_outlet_init)
 
 # the program with a stand-in for the GPU
-STAND_IN_OBJS = $(patsubst %.c,build/test/stand-in/%.o,$(SERVICE_SOURCES) test/inject/stand_in.c)
+STAND_IN_OBJS = $(patsubst %.c,build/test/stand-in/%.o,$(SERVICE_SOURCES) $(wildcard test/inject/stand_in*.c))
 
 build/test/stand-in/%.o: %.c build/c-flags
 	@mkdir -p $(@D)

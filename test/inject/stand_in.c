@@ -4,7 +4,8 @@
  *
  * csv_gpu_service is linked with it for tests, instead of cuda/.  Inputs are in
  * blocks of memory that others can map, as there; arrays are not, as those of a
- * batch that the CPU engine reads for the GPU's.
+ * batch that the CPU engine reads for the GPU's.  stand_in_query.c answers queries,
+ * and stand_in_table.c has columns that stay.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE				/* memfd_create */
@@ -18,12 +19,16 @@
 #include <unistd.h>
 
 #include "../../cuda/csv_cuda.h"
+#include "../../cuda/policy.h"
 #include "inject.h"
 #include "reader/place.h"
+#include "stand_in_query.h"
+#include "wire/request.h"
 
 typedef struct Block
 {
 	CsvCudaBlock block;
+	bool		in_use;
 	struct Block *next;
 } Block;
 
@@ -46,10 +51,19 @@ typedef struct Engine
 {
 	CsvSession *session;
 	CsvMemory	memory;
+	CsvCudaOptions options;
 	const CsvCudaFile *file;
+	const CsvDialect *dialect;
 	const CsvLayout *layout;
 	const char *message;
 	void	   *cpu;
+
+	/* the query that batches are to answer, and the answer of the last one */
+	bool		is_asked;
+	CsvWireRequest *request;	/* a copy; or NULL */
+	CsvAnswer  *answer;
+	CsvEvaluator *held;			/* groups; NULL: none yet */
+	CsvPartialGroups piece;		/* some of them, for the caller */
 } Engine;
 
 CsvSession *
@@ -117,26 +131,42 @@ csv_cuda_find_block(CsvSession *session, const void *memory, size_t nbytes,
 	return block != NULL;
 }
 
-static void *
-alloc_input(void *arg, size_t nbytes)
+/* the session's mutex is held */
+static Block *
+make_block(CsvSession *session, size_t nbytes)
 {
-	Engine	   *engine = arg;
-	CsvSession *session = engine->session;
 	Block	   *block = calloc(1, sizeof(Block));
-	int			file = memfd_create("stand-in", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int			file = memfd_create("csv_gpu_fdw",
+									MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
 	if (block == NULL || file < 0 || ftruncate(file, (off_t) nbytes) != 0 ||
 		fcntl(file, F_ADD_SEALS,
 			  F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
-		return NULL;
+		abort();
 	block->block.bytes = mmap(NULL, nbytes, PROT_READ | PROT_WRITE, MAP_SHARED,
 							  file, 0);
 	block->block.descriptor = file;
 	block->block.nbytes = nbytes;
-	pthread_mutex_lock(&session->mutex);
 	block->block.number = session->nblocks++;
 	block->next = session->blocks;
 	session->blocks = block;
+	return block;
+}
+
+/* as of pinned memory, what nobody uses stays there for others */
+static void *
+alloc_input(void *arg, size_t nbytes)
+{
+	CsvSession *session = ((Engine *) arg)->session;
+	Block	   *block;
+
+	pthread_mutex_lock(&session->mutex);
+	for (block = session->blocks; block != NULL; block = block->next)
+		if (!block->in_use && block->block.nbytes == nbytes)
+			break;
+	if (block == NULL)
+		block = make_block(session, nbytes);
+	block->in_use = true;
 	pthread_mutex_unlock(&session->mutex);
 	return block->block.bytes;
 }
@@ -144,20 +174,14 @@ alloc_input(void *arg, size_t nbytes)
 static void
 free_input(void *arg, void *memory)
 {
-	Engine	   *engine = arg;
-	CsvSession *session = engine->session;
-	Block	  **place;
+	CsvSession *session = ((Engine *) arg)->session;
 	Block	   *block;
 
 	pthread_mutex_lock(&session->mutex);
-	for (place = &session->blocks; (*place)->block.bytes != memory;)
-		place = &(*place)->next;
-	block = *place;
-	*place = block->next;
+	for (block = session->blocks; block->block.bytes != memory;)
+		block = block->next;
+	block->in_use = false;
 	pthread_mutex_unlock(&session->mutex);
-	munmap(block->block.bytes, block->block.nbytes);
-	close(block->block.descriptor);
-	free(block);
 }
 
 static const char *
@@ -172,6 +196,8 @@ configure(void *arg, const CsvDialect *dialect, const CsvLayout *layout)
 {
 	Engine	   *engine = arg;
 
+	engine->is_asked = false;
+	engine->dialect = dialect;
 	engine->layout = layout;
 	return csv_cpu_engine.configure(engine->cpu, dialect, layout);
 }
@@ -193,18 +219,103 @@ works(Engine *engine)
 	return fault == 0;
 }
 
+/* groups of a batch may stay here, if there are many of them to begin it */
+static bool
+may_hold(const Engine *engine)
+{
+	const CsvRequest *request = engine->request->request;
+	uint32_t	least = engine->options.hold_from > 0 ?
+		engine->options.hold_from : CSV_TABLE_LEAST_GROUPS;
+
+	return request->may_hold && request->query->aggregates &&
+		request->query->nkeys > 0 && engine->answer->groups.ngroups > 0 &&
+		(engine->held != NULL || engine->answer->groups.ngroups >= least);
+}
+
+/* of the rows that come out, as CsvBatch.answer has it */
+static void
+select_entries(const Engine *engine, CsvBatch *batch)
+{
+	const CsvSelection *selection = &batch->answer->selection;
+
+	for (uint32_t i = 0; i < engine->layout->ncolumns; i++)
+	{
+		CsvArray   *array = &batch->arrays[i];
+
+		for (uint32_t k = 0; k < selection->nrows; k++)
+		{
+			memmove(array->values + (size_t) k * array->stride,
+					array->values + (size_t) selection->rows[k] * array->stride,
+					array->stride);
+			array->status[k] = array->status[selection->rows[k]];
+		}
+		if (engine->request->request->hidden[i] && !selection->any_careful)
+			array->values = NULL;
+	}
+	for (uint32_t k = 0; k < selection->nrows && batch->row_offsets != NULL; k++)
+	{
+		batch->row_offsets[k] = batch->row_offsets[selection->rows[k]];
+		batch->row_lines[k] = batch->row_lines[selection->rows[k]];
+	}
+}
+
+static CsvStatus
+answer_query(Engine *engine, const CsvInput *input, CsvBatch *batch)
+{
+	const CsvRequest *request = engine->request->request;
+	CsvStatus	status;
+
+	csv_stand_in_free_answer(engine->answer);
+	status = csv_stand_in_answer(request, engine->layout, batch,
+								 input->interrupted, input->interrupted_arg,
+								 &engine->answer);
+	if (engine->answer == NULL)
+		return status;
+	if (may_hold(engine))
+	{
+		if (engine->held == NULL)
+			engine->held =
+				csv_stand_in_make_held(request->query,
+									   engine->options.memory_limit /
+									   CSV_QUERY_MEMORY_SHARE);
+		csv_stand_in_hold(engine->held, engine->answer);
+	}
+	else if (!csv_stand_in_may_travel(engine->answer->groups.ngroups,
+									  batch->nrows))
+		return CSV_OK;
+	batch->answer = engine->answer;
+	select_entries(engine, batch);
+	return CSV_OK;
+}
+
 static CsvStatus
 parse(void *arg, const CsvInput *input, CsvBatch *batch)
 {
 	Engine	   *engine = arg;
 	CsvInput	own = *input;
+	uint64_t	most = engine->options.memory_limit == 0 ? UINT64_MAX :
+		(uint64_t) ((double) engine->options.memory_limit / CSV_MEMORY_SHARE);
 	CsvStatus	status;
 
 	if (!works(engine))
 		return CSV_DEVICE_FAILED;
 	if (own.bytes == NULL)
 		own.bytes = engine->file->bytes + CSV_MARGIN + own.offset;
+
+	/* what does not fit is left for the next call */
+	if (own.nbytes > most)
+	{
+		own.nbytes = most;
+		own.at_end = false;
+	}
 	status = csv_cpu_engine.parse(engine->cpu, &own, batch);
+	if (status == CSV_OK && batch->consumed == 0 && own.nbytes < input->nbytes)
+	{
+		engine->message = "out of GPU memory: a record needs more than the limit";
+		return CSV_DEVICE_FAILED;
+	}
+	if (status == CSV_OK && engine->is_asked && batch->nrows > 0)
+		status = answer_query(engine, input, batch);
 	if (status != CSV_OK || input->bytes != NULL)
 		return status;
 
@@ -222,6 +333,59 @@ message(void *arg)
 	return engine->message;
 }
 
+/* NULL: it is not sound */
+static CsvWireRequest *
+copy_request(const Engine *engine, const CsvRequest *request)
+{
+	CsvWireRequest wire = {engine->dialect->opt, 1, 0, engine->layout, request};
+	CsvWireRequest *copy = NULL;
+	size_t		nbytes;
+	uint8_t    *bytes = csv_wire_encode_request(&wire, &engine->memory, &nbytes);
+
+	if (bytes == NULL)
+		return NULL;
+	csv_wire_decode_request(bytes, nbytes, &engine->memory, &copy);
+	engine->memory.free(engine->memory.owner, bytes);
+	return copy;
+}
+
+/* another one, or NULL; what is held is of its shape, as all of a scan are */
+static void
+replace_request(Engine *engine, CsvWireRequest *request)
+{
+	if (request != NULL && engine->held != NULL)
+		csv_evaluator_set_query(engine->held, request->request->query);
+	if (engine->request != NULL)
+		csv_wire_free_request(engine->request, &engine->memory);
+	engine->request = request;
+}
+
+static bool
+set_query(void *arg, const CsvRequest *request)
+{
+	Engine	   *engine = arg;
+	CsvWireRequest *copy = request != NULL &&
+		csv_stand_in_takes(request->query, engine->layout) ?
+		copy_request(engine, request) : NULL;
+
+	engine->is_asked = copy != NULL;
+	if (copy != NULL)
+		replace_request(engine, copy);
+	return engine->is_asked;
+}
+
+static CsvStatus
+held_groups(void *arg, uint32_t first, CsvPartialGroups *groups)
+{
+	Engine	   *engine = arg;
+
+	csv_stand_in_free_groups(&engine->piece);
+	if (engine->held != NULL)
+		csv_stand_in_copy_held(engine->held, first, &engine->piece);
+	*groups = engine->piece;
+	return CSV_OK;
+}
+
 static void
 close_engine(void *arg)
 {
@@ -229,15 +393,12 @@ close_engine(void *arg)
 
 	csv_faults_close(engine);
 	csv_cpu_engine.close(engine->cpu);
+	csv_stand_in_free_answer(engine->answer);
+	csv_stand_in_free_groups(&engine->piece);
+	if (engine->held != NULL)
+		csv_evaluator_free(engine->held);
+	replace_request(engine, NULL);
 	free(engine);
-}
-
-static bool
-set_query(void *engine, const CsvRequest *request)
-{
-	(void) engine;
-	(void) request;
-	return false;
 }
 
 void *
@@ -245,13 +406,16 @@ csv_cuda_open(CsvSession *session, const CsvCudaOptions *options,
 			  const CsvMemory *memory, char *reason, size_t reason_size)
 {
 	CsvCpuOptions cpu = {.isa = CSV_ISA_BEST};
+	CsvInjected injected = csv_faults_find(memory);
 	Engine	   *engine = calloc(1, sizeof(Engine));
 
-	(void) options;
 	(void) csv_cuda_start(session, 0);
 	if (engine != NULL)
 	{
 		engine->session = session;
+		engine->options = *options;
+		if (injected.gpu_groups > 0)
+			engine->options.hold_from = (uint32_t) injected.gpu_groups;
 		engine->memory = *memory;
 		engine->message = "";
 		engine->cpu = csv_cpu_open(&engine->memory, &cpu);
@@ -262,7 +426,7 @@ csv_cuda_open(CsvSession *session, const CsvCudaOptions *options,
 		free(engine);
 		return NULL;
 	}
-	csv_faults_open(engine, csv_faults_find(memory).gpu_fault);
+	csv_faults_open(engine, injected.gpu_fault);
 	return engine;
 }
 
@@ -279,6 +443,7 @@ const CsvEngine csv_cuda_engine = {
 	.first_chunk_bytes = 256 << 10,
 	.noutputs = 1,
 	.set_query = set_query,
+	.held_groups = held_groups,
 };
 
 bool
@@ -287,94 +452,6 @@ csv_cuda_wake(CsvSession *session, int device, char *reason, size_t reason_size)
 	(void) reason;
 	(void) reason_size;
 	return csv_cuda_start(session, device);
-}
-
-bool
-csv_cuda_columns_may_be(const CsvSession *session, uint64_t nbytes,
-						uint64_t memory_limit)
-{
-	(void) session;
-	(void) nbytes;
-	(void) memory_limit;
-	return false;
-}
-
-CsvCudaColumns *
-csv_cuda_columns_create(CsvSession *session, uint32_t ncolumns, uint32_t nrows)
-{
-	(void) session;
-	(void) ncolumns;
-	(void) nrows;
-	return malloc(1);
-}
-
-void
-csv_cuda_columns_free(CsvCudaColumns *columns)
-{
-	free(columns);
-}
-
-uint64_t
-csv_cuda_columns_bytes(const CsvCudaColumns *columns)
-{
-	(void) columns;
-	return 0;
-}
-
-uint32_t
-csv_cuda_columns_filled(const CsvCudaColumns *columns, uint32_t part)
-{
-	(void) columns;
-	(void) part;
-	return 0;
-}
-
-bool
-csv_cuda_columns_add(CsvCudaColumns *columns, uint32_t part, uint32_t first_row,
-					 uint32_t width, const uint8_t *source,
-					 uint32_t source_width, uint32_t nrows,
-					 uint64_t memory_limit, char *reason, size_t reason_size)
-{
-	(void) columns, (void) part, (void) first_row, (void) width, (void) source;
-	(void) source_width, (void) nrows, (void) memory_limit, (void) reason;
-	(void) reason_size;
-	return false;
-}
-
-bool
-csv_cuda_question_needs(const CsvCudaQuestion *question, uint32_t column,
-						bool statuses)
-{
-	(void) question;
-	(void) column;
-	return !statuses;
-}
-
-bool
-csv_cuda_question_fits(const CsvSession *session,
-					   const CsvCudaQuestion *question)
-{
-	(void) session;
-	(void) question;
-	return true;
-}
-
-CsvStatus
-csv_cuda_columns_answer(CsvCudaColumns *columns, const CsvCudaQuestion *question,
-						uint32_t first_row, uint32_t *nrows, CsvAnswer **answer,
-						char *reason, size_t reason_size)
-{
-	(void) columns, (void) question, (void) first_row, (void) nrows;
-	(void) reason, (void) reason_size;
-	*answer = NULL;
-	return CSV_OK;
-}
-
-void
-csv_cuda_answer_free(CsvSession *session, CsvAnswer *answer)
-{
-	(void) session;
-	(void) answer;
 }
 
 /* ---- bytes of files ---- */

@@ -17,6 +17,7 @@ my $seconds = seconds_to_run(12);
 my $queries_per_file = 50;
 my $kept_share = 0.2;	# of the files, whose columns the session may keep
 my $directory = PostgreSQL::Test::Utils::tempdir;
+my @engines = engines();
 my $node = csv_server('pushdown', QUICK_FILES, 'csv_gpu_fdw.resident_memory' => '100MB');
 my $session = new_session($node);
 
@@ -424,7 +425,7 @@ while (time() - $start < $seconds && $ndifferent == 0)
 		RESET csv_gpu_fdw.enable_pushdown;
 		SET enable_partitionwise_aggregate = " . pick('on', 'off') . '; SET plan_cache_mode = ' . pick('auto', 'force_generic_plan') . "; SET work_mem = '" . pick('64kB', '4MB') . "';
 		SET csv_gpu_fdw.cpu_threads = " . pick(1, 1, 3) . '; SET enable_hashjoin = ' . pick('on', 'off') .
-		'; SET csv_gpu_test.gpu_groups = ' . pick(0, 1, 20) .
+		'; SET csv_gpu_fdw.engine = ' . pick(@engines) . '; SET csv_gpu_test.gpu_groups = ' . pick(0, 1, 20) .
 		'; SET csv_gpu_fdw.resident = ' . ($kept ? 'on' : 'off') . '; SET enable_mergejoin = off; SET enable_material = ' . pick('on', 'off') . ';');
 	for (1 .. $queries_per_file)
 	{

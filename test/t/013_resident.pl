@@ -15,6 +15,7 @@ use Time::HiRes qw(time);
 random_seed();
 my $seconds = seconds_to_run(12);
 my $directory = PostgreSQL::Test::Utils::tempdir;
+my @engines = engines();
 my $node = csv_server('resident', QUICK_FILES, 'csv_gpu_fdw.resident_memory' => '64MB', datestyle => 'ISO, MDY', timezone => 'UTC');
 my $session = new_session($node);
 my $other = new_session($node);	# reads files
@@ -315,8 +316,9 @@ while (time() - $start < $seconds && $ndifferent == 0)
 			last if time() - $start > $seconds;
 			$other->value($settings);
 			@expected = $other->query($query);
-			$session->value($settings);
+			$session->value($settings . 'SET csv_gpu_fdw.engine = ' . pick(@engines));
 			resident_memory($node, pick('64MB', '1MB')) if chance(0.02);
+			gpu_memory_limit($node, pick(0, 1)) if has_stand_in() && chance(0.05);
 			for my $round (1 .. 2)
 			{
 				my @found;
@@ -337,6 +339,7 @@ while (time() - $start < $seconds && $ndifferent == 0)
 note("$nqueries queries, $nresident of them from resident columns");
 is($ndifferent, 0, 'no query gives anything else');
 cmp_ok($nresident, '>', $nqueries / 4, 'many are answered from memory');
+cmp_ok($session->value('SELECT resident_hits FROM csv_gpu_stat WHERE device = 0'), '>', 0, 'and some of them by a GPU');
 
 $session->quit;
 $other->quit;

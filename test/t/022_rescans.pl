@@ -15,6 +15,7 @@ use Time::HiRes qw(time);
 random_seed();
 my $seconds = seconds_to_run(10);
 my $directory = PostgreSQL::Test::Utils::tempdir;
+my @engines = engines();
 my $node = csv_server('rescans', QUICK_FILES, 'csv_gpu_fdw.resident_memory' => '100MB');
 my $session = new_session($node);
 my $file = "$directory/f.csv";
@@ -109,6 +110,7 @@ my @nowhere = ('enable_hashjoin', 'enable_mergejoin', 'enable_material', 'enable
 sub settings
 {
 	return join '', map({ "SET $_ = " . pick('off', 'off', 'on') . ';' } @nowhere),
+	  'SET csv_gpu_fdw.engine = ' . pick(@engines) . ';' .
 	  'SET csv_gpu_fdw.enable_pushdown = ' . pick('on', 'on', 'on', 'off') . ';';
 }
 

@@ -39,7 +39,7 @@ BEGIN
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
-our @EXPORT = qw(csv_server engine use_gpu has_stand_in new_session literal write_file resident_memory
+our @EXPORT = qw(csv_server engine engines use_gpu has_stand_in new_session literal write_file resident_memory
   gpu_memory_limit has_program
   random_seed seconds_to_run pick chance rss_kb cpu_seconds descriptors settle
   QUICK_FILES);
@@ -58,6 +58,15 @@ sub use_gpu
 	$ENV{CSV_GPU_FDW_ENGINE} = 'cuda';
 	$ENV{CSV_GPU_FDW_STAND_IN} = 1;
 	return;
+}
+
+# Engines that sessions may choose from time to time, the GPU's or a stand-in's among
+# them; servers have that of engine() first.
+sub engines
+{
+	return 'cuda' if engine() eq 'cuda';
+	$ENV{CSV_GPU_FDW_STAND_IN} = 1;
+	return ('cpu', 'cuda');
 }
 
 sub has_stand_in
