@@ -152,7 +152,7 @@ fail_as_told(CsvInlet *inlet, CsvFailedMessage *failed)
 			errno = failed->error;
 			return CSV_UNREADABLE;
 		case CSV_FAILURE_MEMORY:
-			return CSV_NO_MEMORY;
+			return csv_inlet_fail(inlet, "csv_gpu_service has too little memory");
 		default:
 			failed->reason[CSV_REASON_BYTES - 1] = '\0';
 			return csv_inlet_fail(inlet, failed->reason);
@@ -208,14 +208,14 @@ csv_inlet_receive(CsvInlet *inlet, uint32 kind,
 	for (;;)
 	{
 		size_t		n = csv_channel_receive(inlet->channel, &inlet->message,
-											sizeof(inlet->message), &came);
+											sizeof(inlet->message), &came, -1);
 
 		if (n == 0)
 			return csv_inlet_fail(inlet, "csv_gpu_service has ended");
 		if (message->kind == CSV_MESSAGE_BLOCK && n == sizeof(CsvBlockMessage))
 		{
 			if (!add_block(inlet, &message->block, &came))
-				return CSV_NO_MEMORY;
+				return csv_inlet_fail(inlet, "could not map memory of csv_gpu_service");
 			continue;
 		}
 		csv_wire_close(&came);

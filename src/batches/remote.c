@@ -230,7 +230,7 @@ csv_remote_go_to(CsvRemote *remote, const CsvFilePlace *place, uint64 end,
 	message.end = end;
 	remote->place = *place;
 
-	/* as in csv_remote_begin() */
+	/* as in send_request() */
 	(void) csv_inlet_send(remote->inlet, &message, sizeof(message), NULL);
 }
 
@@ -239,6 +239,24 @@ request_file(const CsvRemote *remote, const CsvRequest *request)
 {
 	return csv_request_file(&remote->file.dialect->opt, remote->file.reader,
 							remote->file.layout, request);
+}
+
+/* with a request file, which goes then; whether it was sent shows at the answer */
+static void
+send_request(CsvRemote *remote, const void *message, size_t nbytes,
+			 const CsvDescriptors *with)
+{
+	PG_TRY();
+	{
+		(void) csv_inlet_send(remote->inlet, message, nbytes, with);
+	}
+	PG_CATCH();
+	{
+		close(with->files[0]);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	close(with->files[0]);
 }
 
 void
@@ -251,8 +269,7 @@ csv_remote_ask(CsvRemote *remote, const CsvRequest *request)
 	if (with.files[0] < 0)
 		return;
 	remote->request = request;
-	(void) csv_inlet_send(remote->inlet, &kind, sizeof(kind), &with);
-	csv_wire_close(&with);
+	send_request(remote, &kind, sizeof(kind), &with);
 }
 
 /* ---- the beginning ---- */
@@ -291,9 +308,7 @@ csv_remote_begin(CsvRemote *remote, const CsvRemoteFile *file)
 	if (file->file >= 0)
 		with.files[with.n++] = file->file;
 
-	/* whether it was sent shows when a batch is asked for */
-	(void) csv_inlet_send(remote->inlet, &message, sizeof(message), &with);
-	close(with.files[0]);
+	send_request(remote, &message, sizeof(message), &with);
 }
 
 CsvRemote *

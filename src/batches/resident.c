@@ -296,6 +296,25 @@ map_grouping(const CsvResident *resident, CsvDescriptors *came)
 	return bytes == MAP_FAILED ? NULL : bytes;
 }
 
+/* as csv_service_ask(); the descriptor goes, also with an ERROR */
+static bool
+offer_grouping(const CsvGroupingMessage *message, CsvDescriptors *with,
+			   CsvMessage *answer, CsvDescriptors *came)
+{
+	volatile bool good = false;
+
+	PG_TRY();
+	{
+		good = csv_service_ask(message, sizeof(*message), with, answer, came);
+	}
+	PG_FINALLY();
+	{
+		csv_wire_close(with);
+	}
+	PG_END_TRY();
+	return good;
+}
+
 CsvResidentGrouping *
 csv_resident_grouping(CsvResident *resident, const CsvGroupingKey *keys,
 					  int nkeys)
@@ -321,12 +340,8 @@ csv_resident_grouping(CsvResident *resident, const CsvGroupingKey *keys,
 	if (came.n == 0 && answer.done.count > 0 &&
 		(with.files[0] = make_grouping(resident)) >= 0)
 	{
-		bool		good;
-
 		with.n = 1;
-		good = csv_service_ask(&message, sizeof(message), &with, &answer, &came);
-		csv_wire_close(&with);
-		if (!good)
+		if (!offer_grouping(&message, &with, &answer, &came))
 			return NULL;
 	}
 	if (came.n == 1)

@@ -12,6 +12,7 @@
 #include "storage/fd.h"
 #include "storage/latch.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
 #include "client/channel.h"
@@ -54,9 +55,9 @@ csv_channel_free(CsvChannel *channel)
 	pfree(channel);
 }
 
-/* until the socket is ready for this, about; ERROR for an interrupt */
+/* until the socket is ready for this, or so long; ERROR for an interrupt */
 static void
-wait_for(CsvChannel *channel, uint32 what)
+wait_for(CsvChannel *channel, uint32 what, long milliseconds)
 {
 	struct pollfd ready = {
 		channel->socket, what == WL_SOCKET_READABLE ? POLLIN : POLLOUT, 0
@@ -75,7 +76,7 @@ wait_for(CsvChannel *channel, uint32 what)
 						  PGINVALID_SOCKET, NULL, NULL);
 	}
 	ModifyWaitEvent(channel->events, 0, what, NULL);
-	if (WaitEventSetWait(channel->events, -1, &event, 1,
+	if (WaitEventSetWait(channel->events, milliseconds, &event, 1,
 						 PG_WAIT_EXTENSION) == 1 &&
 		(event.events & WL_LATCH_SET) != 0)
 		ResetLatch(MyLatch);
@@ -90,20 +91,34 @@ csv_channel_send(CsvChannel *channel, const void *message, size_t nbytes,
 	{
 		if (errno != EAGAIN)
 			return false;
-		wait_for(channel, WL_SOCKET_WRITEABLE);
+		wait_for(channel, WL_SOCKET_WRITEABLE, -1);
 	}
 	return true;
 }
 
 size_t
 csv_channel_receive(CsvChannel *channel, void *message, size_t room,
-					CsvDescriptors *descriptors)
+					CsvDescriptors *descriptors, long milliseconds)
 {
+	TimestampTz end = milliseconds < 0 ? DT_NOEND :
+		TimestampTzPlusMilliseconds(GetCurrentTimestamp(), milliseconds);
 	ssize_t		nbytes;
 
 	while ((nbytes = csv_wire_receive(channel->socket, message, room,
 									  descriptors)) < 0 && errno == EAGAIN)
-		wait_for(channel, WL_SOCKET_READABLE);
+	{
+		long		left = -1;
+
+		if (milliseconds >= 0 &&
+			(left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(),
+													end)) == 0)
+		{
+			errno = ETIMEDOUT;
+			return 0;
+		}
+		wait_for(channel, WL_SOCKET_READABLE, left);
+	}
+	errno = 0;
 	return nbytes > 0 ? (size_t) nbytes : 0;
 }
 

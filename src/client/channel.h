@@ -25,9 +25,13 @@ extern void csv_channel_free(CsvChannel *channel);
 extern bool csv_channel_send(CsvChannel *channel, const void *message,
 							 size_t nbytes, const CsvDescriptors *descriptors);
 
-/* likewise; returns the message's bytes, 0 instead of false */
+/*
+ * Likewise; returns the message's bytes, 0 instead of false.  milliseconds: that it
+ * waits at most, about, which is 0 with errno ETIMEDOUT; -1: as long as it takes.
+ */
 extern size_t csv_channel_receive(CsvChannel *channel, void *message,
-								  size_t room, CsvDescriptors *descriptors);
+								  size_t room, CsvDescriptors *descriptors,
+								  long milliseconds);
 
 /* neither waits nor raises an ERROR; false: it could not be sent */
 extern bool csv_channel_tell(CsvChannel *channel, const void *message,

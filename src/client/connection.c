@@ -25,11 +25,19 @@
 #define CSV_START_MILLISECONDS	10000
 #define CSV_LOOK_MILLISECONDS	5
 
+/*
+ * The program answers at once.  One that does not, or cannot be started, is stuck, or
+ * not all there: then a session does without for some time.
+ */
+#define CSV_ANSWER_MILLISECONDS	5000
+#define CSV_WITHOUT_MILLISECONDS	60000
+
 /* NULL: there is no connection */
 static CsvChannel *service = NULL;
 static uint64 number = 0;		/* of the last one */
 static bool is_asking = false;	/* an answer is to come */
 static bool is_outdated = false;	/* the program is newer than this session */
+static TimestampTz without_since = 0;	/* 0: it does not do without */
 
 static void
 disconnect(void)
@@ -38,6 +46,21 @@ disconnect(void)
 		csv_channel_free(service);
 	service = NULL;
 	is_asking = false;
+}
+
+/* for some time; there is a WARNING, once in a session */
+static void
+do_without(const char *what, const char *hint)
+{
+	static bool warned = false;
+
+	without_since = GetCurrentTimestamp();
+	if (!warned)
+		ereport(WARNING,
+				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				 errmsg("%s", what),
+				 errhint("%s", hint)));
+	warned = true;
 }
 
 uint64
@@ -59,9 +82,15 @@ csv_service_ask(const void *message, size_t nbytes, const CsvDescriptors *with,
 		came = &none;
 	is_asking = true;
 	if (!csv_channel_send(service, message, nbytes, with) ||
-		csv_channel_receive(service, answer, sizeof(*answer), came) == 0)
+		csv_channel_receive(service, answer, sizeof(*answer), came,
+							CSV_ANSWER_MILLISECONDS) == 0)
 	{
+		bool		is_late = errno == ETIMEDOUT;
+
 		disconnect();
+		if (is_late)
+			do_without("csv_gpu_service does not answer",
+					   "Queries do without it for a minute.");
 		return false;
 	}
 	is_asking = false;
@@ -136,19 +165,6 @@ try_to_connect(void)
 	return say_hello();
 }
 
-static void
-warn_of_start(const char *reason, const char *hint)
-{
-	static bool warned = false;
-
-	if (!warned)
-		ereport(WARNING,
-				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-				 errmsg("could not start csv_gpu_service: %s", reason),
-				 errhint("%s", hint)));
-	warned = true;
-}
-
 /* is the worker of this handle, which this session had started, at its end? */
 static bool
 has_stopped(BackgroundWorkerHandle *handle)
@@ -176,25 +192,27 @@ start_program(TimestampTz end)
 
 	while (GetCurrentTimestamp() < end)
 	{
-		if (try_to_connect())
+		if (csv_worker_exists() && try_to_connect())
 			return true;
-		if (is_outdated)
+		if (is_outdated || without_since != 0)
 			return false;
 		if (handle != NULL && has_stopped(handle))
 		{
-			warn_of_start("it has ended", "The server's log says why.");
+			do_without("could not start csv_gpu_service: it has ended",
+					   "The server's log says why.");
 			return false;
 		}
 		if (handle == NULL && !csv_worker_exists() &&
 			(handle = csv_worker_start()) == NULL)
 		{
-			warn_of_start("there is no place for its background worker",
-						  "You may need to increase max_worker_processes.");
+			do_without("could not start csv_gpu_service: there is no place for its background worker",
+					   "You may need to increase max_worker_processes.");
 			return false;
 		}
 		look_later();
 	}
-	warn_of_start("it does not answer", "The server's log may say why.");
+	do_without("could not start csv_gpu_service: it does not answer",
+			   "The server's log may say why.");
 	return false;
 }
 
@@ -210,9 +228,9 @@ start_and_connect(void)
 	while ((right = csv_worker_may_start()) < 0)
 	{
 		look_later();
-		if (try_to_connect())
+		if (csv_worker_exists() && try_to_connect())
 			return true;
-		if (is_outdated || GetCurrentTimestamp() >= end)
+		if (is_outdated || without_since != 0 || GetCurrentTimestamp() >= end)
 			return false;
 	}
 	PG_TRY();
@@ -227,6 +245,16 @@ start_and_connect(void)
 	return started;
 }
 
+static bool
+does_without(void)
+{
+	if (without_since != 0 &&
+		TimestampDifferenceExceeds(without_since, GetCurrentTimestamp(),
+								   CSV_WITHOUT_MILLISECONDS))
+		without_since = 0;
+	return without_since != 0;
+}
+
 bool
 csv_service_connect(bool start)
 {
@@ -234,7 +262,11 @@ csv_service_connect(bool start)
 	if (service != NULL && !is_asking && csv_channel_is_quiet(service))
 		return true;
 	disconnect();
-	return !is_outdated &&
-		(try_to_connect() ||
-		 (start && IsUnderPostmaster && start_and_connect()));
+	if (is_outdated || does_without())
+		return false;
+
+	/* a socket without a worker is that of a program which ought to have ended */
+	return (csv_worker_exists() && try_to_connect()) ||
+		(start && without_since == 0 && IsUnderPostmaster &&
+		 start_and_connect());
 }

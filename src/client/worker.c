@@ -46,8 +46,13 @@ extern PGDLLEXPORT void csv_gpu_service_main(Datum arg);
 /* ---- for sessions ---- */
 
 /* bytes of the file that are locked */
-#define CSV_LOCK_SERVICE	0	/* by the worker, and the program that has it, too */
+#define CSV_LOCK_SERVICE	0	/* by the program, with the worker */
 #define CSV_LOCK_START		1	/* by who has one started */
+#define CSV_LOCK_WORKER		2
+
+/* a program that is told to end has so long, and is killed then */
+#define CSV_END_MILLISECONDS	2000
+#define CSV_END_LOOK_MILLISECONDS	10
 
 static struct flock
 byte_lock(off_t byte)
@@ -63,16 +68,24 @@ byte_lock(off_t byte)
 }
 
 static int
-open_lock(void)
+open_lock(const char *path)
 {
-	return open(CSV_SERVICE_LOCKED, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	return open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+}
+
+static bool
+take_byte(int file, off_t byte)
+{
+	struct flock lock = byte_lock(byte);
+
+	return fcntl(file, F_OFD_SETLK, &lock) == 0;
 }
 
 bool
 csv_worker_exists(void)
 {
-	struct flock lock = byte_lock(CSV_LOCK_SERVICE);
-	int			file = open_lock();
+	struct flock lock = byte_lock(CSV_LOCK_WORKER);
+	int			file = open_lock(CSV_SERVICE_LOCKED);
 	bool		taken;
 
 	if (file < 0)
@@ -85,10 +98,9 @@ csv_worker_exists(void)
 int
 csv_worker_may_start(void)
 {
-	struct flock lock = byte_lock(CSV_LOCK_START);
-	int			file = open_lock();
+	int			file = open_lock(CSV_SERVICE_LOCKED);
 
-	if (file >= 0 && fcntl(file, F_OFD_SETLK, &lock) == 0)
+	if (file >= 0 && take_byte(file, CSV_LOCK_START))
 		return file;
 	if (file >= 0)
 		close(file);
@@ -136,32 +148,79 @@ handle_child(SIGNAL_ARGS)
 	errno = save_errno;
 }
 
+/* has the program ended after so long? */
+static bool
+await_end(int milliseconds)
+{
+	for (int waited = 0; waited < milliseconds;
+		 waited += CSV_END_LOOK_MILLISECONDS)
+	{
+		if (waitpid(program_pid, NULL, WNOHANG) == program_pid)
+			return true;
+		pg_usleep(CSV_END_LOOK_MILLISECONDS * 1000);
+	}
+	return false;
+}
+
 /* end the program, if it is there, and take back the socket: on_proc_exit() */
 static void
 end_program(int code, Datum arg)
 {
-	if (program_pid > 0)
-	{
-		kill(program_pid, SIGTERM);
-		while (waitpid(program_pid, NULL, 0) < 0 && errno == EINTR)
-			;
-	}
-	program_pid = 0;
 	unlink(CSV_SERVICE_SOCKET);
+	if (program_pid <= 0 || kill(program_pid, SIGTERM) != 0 ||
+		await_end(CSV_END_MILLISECONDS))
+		return;
+
+	/* what is stuck in the kernel does not end by that, either: nobody waits for it */
+	kill(program_pid, SIGKILL);
+	(void) await_end(CSV_END_MILLISECONDS);
 }
 
-/* false: another one is the server's service */
+static int
+open_lock_or_fail(const char *path)
+{
+	int			file = open_lock(path);
+
+	if (file < 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not open file \"%s\": %m", path)));
+	return file;
+}
+
+/*
+ * The lock is for as long as the descriptors are open.  False: another worker is the
+ * server's.  A program of one that was killed may be about to end; if it does not, its
+ * lock is of no account any more.
+ */
 static bool
 take_lock(Given *given)
 {
-	struct flock lock = byte_lock(CSV_LOCK_SERVICE);
+	int			worker = open_lock_or_fail(CSV_SERVICE_LOCKED);
 
-	given->lock = open_lock();
-	if (given->lock < 0)
+	given->lock = open_lock_or_fail(CSV_SERVICE_LOCKED);
+	if (!take_byte(worker, CSV_LOCK_WORKER))
+		return false;
+	for (int waited = 0; waited < CSV_END_MILLISECONDS;
+		 waited += CSV_END_LOOK_MILLISECONDS)
+	{
+		if (take_byte(given->lock, CSV_LOCK_SERVICE))
+			return true;
+		pg_usleep(CSV_END_LOOK_MILLISECONDS * 1000);
+	}
+	ereport(LOG,
+			(errmsg("a csv_gpu_service of before does not end: another one is started")));
+	close(given->lock);
+	unlink(CSV_SERVICE_LOCKED_NEW);
+	given->lock = open_lock_or_fail(CSV_SERVICE_LOCKED_NEW);
+	if (!take_byte(given->lock, CSV_LOCK_SERVICE) ||
+		!take_byte(open_lock_or_fail(CSV_SERVICE_LOCKED_NEW), CSV_LOCK_WORKER) ||
+		rename(CSV_SERVICE_LOCKED_NEW, CSV_SERVICE_LOCKED) != 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
-				 errmsg("could not open file \"%s\": %m", CSV_SERVICE_LOCKED)));
-	return fcntl(given->lock, F_OFD_SETLK, &lock) == 0;
+				 errmsg("could not lock file \"%s\": %m",
+						CSV_SERVICE_LOCKED_NEW)));
+	return true;
 }
 
 static void

@@ -17,10 +17,11 @@
 /* below the data directory, in which all of the server's processes stand */
 #define CSV_SERVICE_SOCKET	"pg_stat_tmp/csv_gpu_fdw.socket"
 #define CSV_SERVICE_LOCKED	"pg_stat_tmp/csv_gpu_fdw.lock"
+#define CSV_SERVICE_LOCKED_NEW	CSV_SERVICE_LOCKED ".new"
 
 struct BackgroundWorkerHandle;
 
-/* does a program run, or begin or end just now? */
+/* does a worker look after a program, which runs, or begins or ends just now? */
 extern bool csv_worker_exists(void);
 
 /*

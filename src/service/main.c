@@ -14,6 +14,7 @@
 #define _GNU_SOURCE				/* accept4 */
 #endif
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,6 +43,7 @@ typedef struct Program
 {
 	CsvService *service;
 	int			poll;
+	int			spare;			/* a descriptor; -1: none */
 	LIST_HEAD(Connections, Connection) connections;
 	time_t		last_asked;
 	time_t		idle_seconds;
@@ -138,6 +140,22 @@ drop_connection(Connection *connection)
 	free(connection);
 }
 
+/* there are no descriptors left: who wants to connect is not to wait for that */
+static void
+refuse_client(Program *program)
+{
+	int			socket;
+
+	if ((errno != EMFILE && errno != ENFILE) || program->spare < 0)
+		return;
+	close(program->spare);
+	socket = accept4(CSV_SERVICE_LISTEN, NULL, NULL,
+					 SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (socket >= 0)
+		close(socket);
+	program->spare = fcntl(CSV_SERVICE_LISTEN, F_DUPFD_CLOEXEC, 0);
+}
+
 /* who else is of this user may connect, and nobody of another one */
 static void
 accept_client(Program *program)
@@ -147,7 +165,10 @@ accept_client(Program *program)
 	Connection *connection;
 
 	if (socket < 0)
+	{
+		refuse_client(program);
 		return;
+	}
 	if (!csv_wire_is_own_user(socket) ||
 		(connection = add_connection(program, socket)) == NULL)
 	{
@@ -254,6 +275,7 @@ main(int argc, char **argv)
 	program.last_asked = seconds();
 	program.service = csv_service_create();
 	program.poll = epoll_create1(EPOLL_CLOEXEC);
+	program.spare = fcntl(CSV_SERVICE_LISTEN, F_DUPFD_CLOEXEC, 0);
 	if (program.service == NULL || program.poll < 0 ||
 		!watch(&program, CSV_SERVICE_SERVER, &server_event) ||
 		!watch(&program, CSV_SERVICE_CONTROL, &worker_event) ||

@@ -2,16 +2,22 @@
  * scan.c
  *		A scan's thread.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE				/* O_PATH */
+#endif
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "files.h"
 #include "outlet.h"
 #include "reader/place.h"
 #include "scan.h"
+#include "wire/check.h"
 
 /* for bytes of a stream */
 #define STREAM_BYTES	((size_t) 8 << 20)
@@ -22,6 +28,9 @@
  */
 #define FEW_ROWS_SHARE	64
 #define FEW_ROWS_TIMES	4
+
+/* a scan takes some, and not the last ones */
+#define SPARE_DESCRIPTORS	64
 
 typedef struct Scan
 {
@@ -54,6 +63,8 @@ typedef struct Scan
 	size_t		at;				/* of those that are there, */
 	size_t		end;
 	bool		at_end;
+
+	bool		has_ended;		/* there are no more batches of the file */
 } Scan;
 
 static uint64_t nscans = 0;
@@ -221,7 +232,8 @@ next_batch(Scan *scan)
 	scan->is_ahead = false;
 	if (scan->error != 0)
 		return csv_outlet_send_failure(&scan->outlet, CSV_FAILURE_FILE, scan->error, "");
-	if (scan->next_status == CSV_END)
+	scan->has_ended = scan->next_status == CSV_END;
+	if (scan->has_ended)
 		return csv_outlet_send(&scan->outlet, &end, sizeof(end));
 	errno = scan->next_errno;
 	if (scan->next_status != CSV_OK)
@@ -250,7 +262,8 @@ fetch_groups(Scan *scan, uint32_t first)
 {
 	CsvPartialGroups groups;
 
-	if (asked_query(scan) == NULL || scan->engine == NULL)
+	/* until then, an engine that is ahead may be at work on them */
+	if (asked_query(scan) == NULL || scan->engine == NULL || !scan->has_ended)
 		return false;
 	csv_outlet_begin(&scan->outlet);
 	if (scan->engine->held_groups(scan->state, first, &groups) != CSV_OK)
@@ -290,6 +303,7 @@ close_file(Scan *scan)
 	scan->at_end = false;
 	scan->error = 0;
 	scan->is_ahead = false;
+	scan->has_ended = false;
 }
 
 static CsvFilePlace
@@ -349,6 +363,16 @@ open_reader(Scan *scan, const CsvFileMessage *message)
 	return csv_reader_set_layout(scan->reader, scan->request->layout);
 }
 
+/* a descriptor is a right to read only if it was opened for that */
+static bool
+may_read(int file)
+{
+	int			flags = fcntl(file, F_GETFL);
+
+	return flags >= 0 && (flags & O_PATH) == 0 &&
+		(flags & O_ACCMODE) != O_WRONLY;
+}
+
 /* why it could not be is said when the first batch is asked for */
 static bool
 open_file(Scan *scan, const CsvFileMessage *message, CsvDescriptors *with)
@@ -357,7 +381,8 @@ open_file(Scan *scan, const CsvFileMessage *message, CsvDescriptors *with)
 	scan->file_end = UINT64_MAX;
 	scan->may_be_ahead = true;
 	if (message->is_stream > 1 || message->place.skip_line > 1 ||
-		with->n != (message->is_stream ? 1 : 2))
+		with->n != (message->is_stream ? 1 : 2) ||
+		(!message->is_stream && !may_read(with->files[1])))
 		return false;
 	scan->request = csv_outlet_read_request(&scan->outlet, with->files[0]);
 	if (scan->request == NULL)
@@ -403,17 +428,14 @@ set_query(Scan *scan, int file)
 	if (request == NULL)
 		return false;
 
-	/* nor may a batch that is there already have an answer to another one */
+	/* one for a file, as batches that are there already may have answers to it */
 	if (request->request == NULL || scan->request == NULL ||
-		(scan->is_ahead && scan->next_status == CSV_OK &&
-		 scan->next.answer != NULL) ||
-		request->layout->ncolumns != scan->request->layout->ncolumns)
+		scan->asked != NULL ||
+		!csv_query_is_sound(request->request->query, scan->request->layout))
 	{
 		csv_wire_free_request(request, &scan->outlet.memory);
 		return false;
 	}
-	if (scan->asked != NULL)
-		csv_wire_free_request(scan->asked, &scan->outlet.memory);
 	scan->asked = request;
 	if (scan->status == CSV_OK)
 		scan->engine->set_query(scan->state, request->request);
@@ -480,10 +502,24 @@ run_scan(void *arg)
 	return NULL;
 }
 
+/* does the program have enough of them left, for this and for whatever else? */
+static bool
+has_descriptors(int socket)
+{
+	struct rlimit files;
+	int			next = fcntl(socket, F_DUPFD_CLOEXEC, 0);
+
+	if (next < 0)
+		return false;
+	close(next);
+	return getrlimit(RLIMIT_NOFILE, &files) != 0 ||
+		(rlim_t) next + SPARE_DESCRIPTORS < files.rlim_cur;
+}
+
 bool
 csv_scan_start(CsvDevice *device, const CsvScanMessage *message, int socket)
 {
-	Scan	   *scan = calloc(1, sizeof(Scan));
+	Scan	   *scan = has_descriptors(socket) ? calloc(1, sizeof(Scan)) : NULL;
 	pthread_attr_t attributes;
 	pthread_t	thread;
 	bool		good;
