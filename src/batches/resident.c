@@ -307,11 +307,13 @@ offer_grouping(const CsvGroupingMessage *message, CsvDescriptors *with,
 	{
 		good = csv_service_ask(message, sizeof(*message), with, answer, came);
 	}
-	PG_FINALLY();
+	PG_CATCH();
 	{
 		csv_wire_close(with);
+		PG_RE_THROW();
 	}
 	PG_END_TRY();
+	csv_wire_close(with);
 	return good;
 }
 

@@ -282,6 +282,48 @@ for my $mode ('immediate', 'fast', 'killed')
 	is($node->safe_psql('postgres', "$query; $query"), "$sum\n$sum", 'the next server has its own');
 }
 
+# ---- a program that is stuck ----
+
+# one that does not answer: a session does without, and is told so once
+my $stuck = new_session($node);
+my $late = "WARNING:  csv_gpu_service does not answer\nHINT:  Queries do without it for a minute.\n";
+
+$stuck->value($query);
+($worker, $program) = service($node);
+kill 'STOP', $program;
+my $began = time();
+my ($answer, $warning) = $stuck->query("$query; $query");
+
+is($answer, "$sum\n$sum", 'a program that is stuck holds up nobody');
+is($warning, $late, 'with one WARNING');
+$began = time();
+($answer, $warning) = $stuck->query("$query; EXPLAIN (COSTS OFF) $query; SELECT count(*) FROM csv_gpu_stat");
+unlike($warning, qr/WARNING/, 'no further one');
+cmp_ok(time() - $began, '<', 3, 'nor is it asked again at once');
+$stuck->quit;
+
+# nor the server's end, or the next server
+$node->stop('fast');
+ok(is_gone($program), 'stopped: it is killed');
+$node->start;
+is($node->safe_psql('postgres', "$query; $query"), "$sum\n$sum", 'the next server has its own');
+($worker, $program) = service($node);
+kill 'STOP', $program;
+$node->stop('immediate');
+$node->start;
+is($node->safe_psql('postgres', "$query; $query"), "$sum\n$sum", 'one that is left behind is of no account');
+($worker, my $other) = service($node);
+isnt($other, undef, 'there is another one');
+isnt($other, $program, 'which is not the one before');
+ok(!is_gone($program), 'that is stuck still');
+kill 'KILL', $program;
+is(stat_of($node, 'pid'), $other, 'and whose end is no matter');
+
+# no descriptors are left: who connects is not to wait
+run_log([ 'prlimit', "--pid=$other", '--nofile=' . scalar(() = glob("/proc/$other/fd/*")) . ':4096' ]) or die;
+($answer, $warning) = new_session($node)->query($query);
+is($answer, $sum, 'no descriptors left: who connects does without');
+
 # ---- where it cannot be started ----
 
 $node->append_conf('postgresql.conf', 'max_worker_processes = 0');
