@@ -73,6 +73,7 @@ private_cleanup()
 	local job
 
 	trap '' INT TERM HUP
+	set +e
 	for job in $(jobs -p); do
 		kill -TERM -- "-$job" 2>/dev/null
 		wait "$job" 2>/dev/null

@@ -217,16 +217,29 @@ csv_engine_may_take_over(CsvOpenEngine *open, const CsvSettings *settings,
 	}
 }
 
-void
-csv_engine_no_gpu(const CsvSettings *settings)
+/* why is there none? */
+static const char *
+gpu_trouble(const CsvSettings *settings)
 {
 	char		name[CSV_DEVICE_NAME_BYTES];
 
+	if (!csv_service_connect(false))
+		return "csv_gpu_service does not run";
+	if (!csv_service_has_cuda())
+		return "csv_gpu_service was built without CUDA";
+	if (csv_gpu_state(settings->device, name) != CSV_DEVICE_NONE)
+		return "csv_gpu_service has no room for another scan";
+	return settings->device == 0 ? "there is none, or no driver" :
+		"there is no such device";
+}
+
+void
+csv_engine_no_gpu(const CsvSettings *settings)
+{
 	ereport(ERROR,
 			(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
 			 errmsg("no usable GPU for engine \"cuda\": %s",
-					csv_gpu_state(settings->device, name) == CSV_DEVICE_NONE ?
-					"there is no such device" : "csv_gpu_service has none"),
+					gpu_trouble(settings)),
 			 errhint("Set csv_gpu_fdw.engine to auto or cpu to read on the CPU.")));
 }
 

@@ -36,6 +36,7 @@
 static CsvChannel *service = NULL;
 static uint64 number = 0;		/* of the last one */
 static bool is_asking = false;	/* an answer is to come */
+static bool has_cuda = false;	/* the program was built with it */
 static bool is_outdated = false;	/* the program is newer than this session */
 static TimestampTz without_since = 0;	/* 0: it does not do without */
 
@@ -67,6 +68,12 @@ uint64
 csv_service_connection(void)
 {
 	return service != NULL ? number : 0;
+}
+
+bool
+csv_service_has_cuda(void)
+{
+	return service != NULL && has_cuda;
 }
 
 bool
@@ -131,6 +138,7 @@ say_hello(void)
 	hello.pid = MyProcPid;
 	if (!csv_service_ask(&hello, sizeof(hello), NULL, &answer, NULL))
 		return false;
+	has_cuda = answer.hello.has_cuda != 0;
 	if (answer.hello.version == hello.version &&
 		answer.hello.sizes == hello.sizes)
 		return true;

@@ -24,8 +24,11 @@ extern bool csv_service_connect(bool start);
  */
 extern uint64 csv_service_connection(void);
 
+/* was the connected program built with CUDA? */
+extern bool csv_service_has_cuda(void);
+
 /*
- * Ask, and wait for the answer, which is of the same kind.  Descriptors that come
+ * Ask, and wait for the answer, which is of the same kind and comes at once.  Descriptors that come
  * with it are the caller's; NULL: none are expected.  False: there is no program
  * (any more).  May be interrupted.
  */

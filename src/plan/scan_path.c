@@ -466,6 +466,8 @@ add_shared_path(PlannerInfo *root, RelOptInfo *baserel)
 
 	if (nworkers == 0)
 		return;
+	/* what is kept is not asked for */
+	alone.resident = false;
 	if (!has_gpu)
 		alone.speed = 1;
 	cost_qual_eval(&cost, list_difference_ptr(state->restrictinfo,

@@ -257,7 +257,8 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 											   CSV_PLAN_WANTED));
 	int			ncolumns = 0;
 	bool		resident = table->settings.resident &&
-		find_resident(state, plan, &ncolumns);
+		find_resident(state, plan, &ncolumns) &&
+		!plan->scan.plan.parallel_aware;	/* processes that share it do not ask */
 	const char *engine = state->scan != NULL ?
 		csv_batches_engine(csv_table_scan_batches(state->scan)) : NULL;
 

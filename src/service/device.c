@@ -34,6 +34,12 @@ get_session(void)
 	return session;
 }
 
+bool
+csv_device_may_be(void)
+{
+	return true;
+}
+
 CsvDevice *
 csv_device_find(uint32_t number)
 {
@@ -197,6 +203,12 @@ csv_device_find_block(CsvDevice *device, const void *bytes, size_t nbytes,
 }
 
 #else							/* there are none */
+
+bool
+csv_device_may_be(void)
+{
+	return false;
+}
 
 CsvDevice *
 csv_device_find(uint32_t number)

@@ -10,6 +10,9 @@
 
 typedef struct CsvDevice CsvDevice;
 
+/* was the program built for any? */
+extern bool csv_device_may_be(void);
+
 /* of a number, as the user counts; NULL: there is none */
 extern CsvDevice *csv_device_find(uint32_t number);
 

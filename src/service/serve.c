@@ -250,6 +250,7 @@ handle_hello(CsvClient *client, const CsvMessage *message, size_t nbytes,
 	answer->version = CSV_WIRE_VERSION;
 	answer->sizes = csv_wire_sizes();
 	answer->pid = getpid();
+	answer->has_cuda = csv_device_may_be();
 	reply->nbytes = sizeof(*answer);
 	client->is_known = hello->version == answer->version &&
 		hello->sizes == answer->sizes;

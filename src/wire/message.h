@@ -126,7 +126,7 @@ typedef struct CsvHelloMessage
 	uint32_t	version;
 	uint64_t	sizes;			/* of structs, in this build: csv_wire_sizes() */
 	int32_t		pid;
-	int32_t		unused;
+	uint32_t	has_cuda;		/* told: the program was built with it */
 } CsvHelloMessage;
 
 /* ---- kept columns ---- */

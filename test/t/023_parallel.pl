@@ -165,6 +165,14 @@ is($domain =~ /Parallel Foreign Scan/ ? 'shared' : 'alone', $node->pg_version >=
 resident_memory($node, '100MB');
 unlike(plan_of('SELECT count(md5(c)) FROM many'), qr/Gather|Parallel/, 'nor has a file whose columns may be kept');
 like(plan_of('SELECT count(md5(c)) FROM many', 'SET csv_gpu_fdw.resident = off;'), qr/Gather|Parallel/, 'a session may do without');
+write_file("$dir/larger.csv", (@rows) x 5);
+settle();
+resident_memory($node, '1MB');
+$node->safe_psql('postgres', "CREATE FOREIGN TABLE larger (a int, b int, c text, d text) SERVER csv OPTIONS (filename '$dir/larger.csv');
+	SET max_parallel_workers_per_gather = 0; SELECT sum(b) FROM larger");
+like(plan_of('SELECT count(md5(b::text)) FROM larger', 'SET max_parallel_workers_per_gather = 0;'),
+	qr/Resident Columns: 1 of 1/, 'a column is kept of a larger file');
+unlike(plan_of('SELECT count(md5(b::text)) FROM larger'), qr/Parallel Foreign Scan.*Resident Columns: 1/s, 'which workers do not ask for');
 resident_memory($node, 'off');
 unlike(
 	$node->safe_psql('postgres', 'RESET min_parallel_table_scan_size; SET min_parallel_table_scan_size = \'8MB\'; EXPLAIN SELECT count(md5(c)) FROM many'),
