@@ -13,7 +13,7 @@
  */
 #include <cub/warp/warp_reduce.cuh>
 
-#include "sums.cuh"
+#include "query.cuh"
 
 #define THREADS			CSV_QUERY_SUM_THREADS
 #define ROWS			4		/* of a thread at a time */

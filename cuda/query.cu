@@ -5,7 +5,7 @@
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
 
-#include "sums.cuh"
+#include "query.cuh"
 
 #define THREADS			CSV_QUERY_THREADS
 #define ALL_LANES		UINT32_MAX

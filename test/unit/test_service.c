@@ -122,7 +122,7 @@ host(void)
 
 	assert_true(tell(client, &kind, sizeof(kind), NULL));
 	csv_client_free(client);
-	assert_int_equal(reply.message.statistics.n, 1);
+	assert_true(reply.message.statistics.n >= 1);	/* those of devices follow */
 	return reply.message.statistics.of[0];
 }
 
