@@ -20,6 +20,7 @@ struct CsvDevice
 };
 
 static CsvDevice the_device;	/* its session NULL: it was not looked for */
+static uint32_t chosen = 0;
 
 static uint64_t memory_limit = 0;
 
@@ -47,7 +48,7 @@ csv_device_find(uint32_t number)
 
 	if (device->session == NULL)
 	{
-		CsvSession *session = get_session();
+		CsvSession *session = number == chosen ? get_session() : NULL;
 
 		if (session == NULL ||
 			!csv_cuda_device_name(session, (int) number, device->name,
@@ -147,6 +148,12 @@ const char *
 csv_device_name(CsvDevice *device)
 {
 	return device->name;
+}
+
+void
+csv_device_choose(uint32_t number)
+{
+	chosen = number;
 }
 
 void
@@ -271,6 +278,12 @@ csv_device_name(CsvDevice *device)
 {
 	(void) device;
 	return "";
+}
+
+void
+csv_device_choose(uint32_t number)
+{
+	(void) number;
 }
 
 void

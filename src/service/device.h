@@ -40,6 +40,12 @@ extern int	csv_device_statistics(CsvStatistics *statistics, int most);
 extern bool csv_device_is_lost(CsvDevice *device);
 extern bool csv_device_any_is_lost(void);
 
+/*
+ * The program uses this one, as the server has it set: else who comes first would
+ * choose for all.  Of no effect once it was looked for.
+ */
+extern void csv_device_choose(uint32_t number);
+
 /* bytes of each device's memory for all scans; 0: half of what is free */
 extern void csv_device_limit(uint64_t nbytes);
 

@@ -86,6 +86,7 @@ csv_service_set_limits(CsvService *service, const CsvLimitsMessage *limits)
 	service->limits = *limits;
 	csv_register_limit(service->all, limits->resident_bytes);
 	csv_device_limit(limits->gpu_bytes);
+	csv_device_choose(limits->device);
 }
 
 bool

@@ -445,7 +445,7 @@ typedef struct CsvStatisticsMessage
 typedef struct CsvLimitsMessage
 {
 	uint32_t	kind;
-	uint32_t	unused;
+	uint32_t	device;			/* the one that the program uses */
 	uint64_t	resident_bytes;
 	uint64_t	gpu_bytes;		/* on each; 0: half of what is free */
 } CsvLimitsMessage;

@@ -23,7 +23,12 @@ my $node = csv_server(
 	'scans',
 	restart_after_crash => 'on',
 	max_connections => 80,
+	max_worker_processes => 30,
+	max_parallel_workers => 20,
 	max_parallel_workers_per_gather => 0,
+	min_parallel_table_scan_size => 0,
+	parallel_setup_cost => 0,
+	parallel_tuple_cost => 0,
 	log_min_messages => 'fatal');
 
 # a bad record now and then, and a doubtful value
@@ -103,6 +108,14 @@ for my $table (@tables)
 	($answers{$table}, $messages{$table}) = $session->query('SET csv_gpu_fdw.engine = cpu; ' . query_of($table) . '; ' . grouped($table));
 	like($answers{$table}, qr/^\d{5,}\|/, "the CPU engine has rows of $table");
 }
+$session->quit;
+
+# ---- which GPU ----
+
+# who comes first, and wants another one, takes none from the others
+$session = new_session($node);
+like(($session->query('SET csv_gpu_fdw.device = 1; SET csv_gpu_fdw.engine = cuda; SELECT a FROM u LIMIT 1'))[1],
+	qr/^ERROR:  no usable GPU for engine "cuda": there is no such device\n/, 'a GPU that the server does not use');
 $session->quit;
 
 # ---- each kind of file, and many sessions at once ----
@@ -220,6 +233,32 @@ for my $way ('timeout', 'cancel', 'cancel')
 is($session->value(query_of('t') . '; ' . grouped('t')), $answers{t}, 'the session goes on');
 is(held_by_program(), $held, 'nothing of what was cancelled is left');
 
+# ---- a GPU that fails behind a record that is no batch's ----
+
+{
+	# a line that is much longer than a record may be, passed over chunk by chunk
+	write_file("$directory/long.csv", 'x' x 3_000_000 . "\n", map { "$_,x,1\n" } 1 .. 1_500_000);
+	$node->safe_psql('postgres', "CREATE FOREIGN TABLE long ($columns) SERVER csv OPTIONS (filename '$directory/long.csv', max_record_size '1kB', chunk_size '256kB')");
+	my $query = 'SELECT count(md5(b)), sum(a) FROM long';
+	my ($out, $err) = $session->query("SET client_min_messages = notice; SET csv_gpu_fdw.engine = cpu; $query");
+
+	like($out, qr/^1500000\|/, 'a line that is too long');
+	for my $workers (0, 3)
+	{
+		my $failing = new_session($node);
+
+		$failing->value('SET csv_gpu_fdw.engine = cuda; SELECT a FROM changing LIMIT 1');
+		my ($fallen, $messages) = $failing->query("SET max_parallel_workers_per_gather = $workers; SET csv_gpu_fdw.engine = auto; SET csv_gpu_fdw.cpu_threads = 1; SET csv_gpu_test.gpu_fault = " . ($workers ? 6 : 20) . "; $query; SET csv_gpu_test.gpu_fault = 0");
+
+		is($fallen, $out, "$workers workers, and the GPU fails behind it: same rows");
+		like($messages, qr/^WARNING:  GPU failed while reading "[^"]*long.csv": .*\nDETAIL:  The CPU engine reads the rest\.\n/m, 'with a WARNING');
+		(my $others = $messages) =~ s/^WARNING:  GPU failed .*\nDETAIL:  .*\n(?:CONTEXT:  parallel worker\n)?//mg;
+		is($others, $err, 'and same messages');
+		$failing->quit;
+	}
+	$session->value('SET client_min_messages = error');
+}
+
 # ---- what is killed ----
 
 my ($nkills, @wrong) = (0);
@@ -234,7 +273,8 @@ while (time() < $end || $nkills < 10)
 	my @asked = map { pick(@tables) } 0 .. 5;
 	my @engines = map { pick('cuda', 'auto') } 0 .. 5;
 
-	$sessions[$_]->send("SET csv_gpu_fdw.engine = $engines[$_]; " . query_of($asked[$_])) for 0 .. 5;
+	$sessions[$_]->send("SET csv_gpu_fdw.engine = $engines[$_]; SET max_parallel_workers_per_gather = " . pick(0, 0, 3) . '; ' . query_of($asked[$_]))
+	  for 0 .. 5;
 	usleep(rand 60_000);
 	kill pick('KILL', 'KILL', 'TERM', 'SEGV'), $victim if $victim ne '';
 	for my $i (0 .. 5)
@@ -250,7 +290,7 @@ while (time() < $end || $nkills < 10)
 		{
 			$nwarnings++;
 		}
-		elsif ($engines[$i] eq 'cuda' && $out eq '' && $err =~ /^ERROR:  GPU failed while reading .*\n$/)
+		elsif ($engines[$i] eq 'cuda' && $out eq '' && $err =~ /^ERROR:  GPU failed while reading .*\n(?:CONTEXT:  parallel worker\n)?$/)
 		{
 			$nerrors++;
 		}
