@@ -324,6 +324,18 @@ run_log([ 'prlimit', "--pid=$other", '--nofile=' . scalar(() = glob("/proc/$othe
 ($answer, $warning) = new_session($node)->query($query);
 is($answer, $sum, 'no descriptors left: who connects does without');
 
+# ---- another server of the same user, whose data directory has a long path ----
+
+my $another = csv_server('far_' . 'a' x 200, QUICK_FILES, 'csv_gpu_fdw.resident_memory' => '64MB');
+
+cmp_ok(length($another->data_dir), '>', 200, 'a long path');
+$another->safe_psql('postgres', $table);
+is($another->safe_psql('postgres', "$query; $query"), "$sum\n$sum", 'is no matter');
+is($node->safe_psql('postgres', "$query; $query"), "$sum\n$sum", 'each server');
+isnt(stat_of($another, 'pid'), stat_of($node, 'pid'), 'has a program of its own');
+is(stat_of($another, 'pid'), (service($another))[1], 'which is its own');
+$another->stop;
+
 # ---- where it cannot be started ----
 
 $node->append_conf('postgresql.conf', 'max_worker_processes = 0');
