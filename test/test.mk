@@ -180,6 +180,13 @@ build/test/fuzz_service: test/fuzz/fuzz_service.c test/differential/case.c \
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^)
 
+# with the stand-in for a GPU
+build/test/fuzz_scan: test/fuzz/fuzz_scan.c test/differential/case.c \
+		$(wildcard test/inject/stand_in*.c) test/inject/faults.c \
+		$(PROGRAM_SOURCES) $(LIBRARY_SOURCES) $(LIBRARY_HEADERS) $(COMPARE_HEADERS)
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(FUZZ_FLAGS) -DCSV_WITH_CUDA -o $@ $(filter %.c,$^) -lpthread
+
 # files of the PostgreSQL side, on what stands in for a server
 build/test/fuzz_sniff: test/fuzz/fuzz_sniff.c test/fuzz/server.c \
 		$(addprefix src/import/,sniff.c guess.c infer.c names.c) src/table/text.c \

@@ -379,9 +379,10 @@ want(CsvDeviceFile *file, uint64_t offset, uint64_t nbytes)
 	uint64_t	end = offset + (nbytes < left / (1 + AHEAD_SHARE) ?
 								nbytes * (1 + AHEAD_SHARE) : left);
 
-	if (file->wanted >= end)
-		return;
-	file->wanted = end;
+	if (file->wanted < end)
+		file->wanted = end;
+
+	/* also of what was wanted before: threads rest when nobody uses a file any more */
 	if (nidle > 0 && has_work(file))
 		pthread_cond_broadcast(&for_threads);
 }
