@@ -135,6 +135,12 @@ IMPORT FOREIGN SCHEMA "regress_csv/dir.csv" FROM SERVER csv INTO csv_import;
 SELECT * FROM made;
 CALL unmake();
 
+-- the same, where records may be shorter
+CALL write_file('dir.csv/wide.csv', E'id,name,comment,more\n1,Anna\n2,Bob\n3,Eve,x,y\n');
+IMPORT FOREIGN SCHEMA "regress_csv/dir.csv" FROM SERVER csv INTO csv_import OPTIONS (ragged 'pad', limits 'false');
+SELECT * FROM csv_import.wide;
+CALL unmake();
+
 -- points that may part thousands, unless somebody has said what they are
 CALL write_file('dir.csv/wide.csv', E'artikel;preis;menge\n1;1.234,56;10\n2;12,00;1.000\n3;-3,5;2\n');
 IMPORT FOREIGN SCHEMA "regress_csv/dir.csv" FROM SERVER csv INTO csv_import;

@@ -575,5 +575,9 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample,
 	MemoryContextSwitchTo(outer);
 	guess->nfields = trial.nrecords > trial.nbad ? trial.nfields :
 		guess->nheader;
+
+	/* then shorter records are as good as others */
+	if (table->pad && guess->header != NULL && guess->nheader > guess->nfields)
+		guess->nfields = guess->nheader;
 	MemoryContextDelete(scratch);
 }

@@ -233,7 +233,9 @@ compare_header(const char *filename, const CsvGuess *guess)
 			 errdetail("Its names from field %u on are not used.",
 					   guess->nfields + 1) :
 			 errdetail("The columns from field %u on have no name in it.",
-					   guess->nheader + 1)));
+					   guess->nheader + 1),
+			 guess->header != NULL && guess->nheader > guess->nfields ?
+			 errhint("If records may be shorter than the header, give OPTIONS (ragged 'pad').") : 0));
 }
 
 /* ---- the whole file ---- */
