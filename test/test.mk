@@ -63,7 +63,7 @@ build/test/csv_gpu_fdw.so: $(OBJS) $(INJECT_OBJS) build/link-flags src/exports.m
 
 build/test/csv_gpu_service: $(SERVICE_OBJS) $(INJECT_SERVICE_OBJS)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -o $@ $^ $(LDFLAGS) $(CUDA_LIBS) -lm -lpthread $(INJECT_CUDA_WRAPS) $(call wraps,csv_outlet_init)
+	$(CC) $(CFLAGS) -o $@ $^ $(LDFLAGS) $(CUDA_LIBS) -lm -lpthread $(INJECT_CUDA_WRAPS) $(call wraps,csv_outlet_init pread)
 
 # the program with a stand-in for the GPU
 STAND_IN_OBJS = $(patsubst %.c,build/test/stand-in/%.o,$(SERVICE_SOURCES) $(wildcard test/inject/stand_in*.c))
@@ -75,7 +75,7 @@ build/test/stand-in/%.o: %.c build/c-flags
 build/test/csv_gpu_stand_in: $(STAND_IN_OBJS) $(LIBRARY_OBJS) \
 		$(addprefix build/obj/test/inject/,faults.o service.o)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -o $@ $^ $(LDFLAGS) -lm -lpthread $(call wraps,csv_outlet_init)
+	$(CC) $(CFLAGS) -o $@ $^ $(LDFLAGS) -lm -lpthread $(call wraps,csv_outlet_init pread)
 
 install-inject: install build/test/csv_gpu_fdw.so build/test/csv_gpu_service \
 		build/test/csv_gpu_stand_in build/tpch

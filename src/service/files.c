@@ -20,6 +20,12 @@
 #include "reader/thread.h"
 #include "wire/identity.h"
 
+/*
+ * A thread that has read for so many seconds is stuck, most likely in a file system
+ * that is gone: another one takes its place.  Nor does a scan wait longer.
+ */
+double		csv_device_patience = 30;
+
 #ifdef CSV_WITH_CUDA
 
 #include "../../cuda/csv_cuda.h"
@@ -31,6 +37,7 @@
 #define AHEAD_SHARE			8
 
 #define MOST_THREADS		64
+
 #define MOST_FILES			1024	/* beside those in use */
 #define BLOCK_BYTES			CSV_CUDA_COPY_BYTES
 
@@ -69,6 +76,14 @@ static TAILQ_HEAD(Files, CsvDeviceFile) files = TAILQ_HEAD_INITIALIZER(files);
 static uint32_t nfiles = 0;
 static uint32_t nthreads = 0;
 static uint32_t nidle = 0;
+
+typedef struct Thread
+{
+	CsvCudaCopier *copier;
+	double		reading_since;	/* csv_now_seconds(); 0: it does not */
+} Thread;
+
+static Thread threads[MOST_THREADS];	/* the first nthreads are there */
 
 /* ---- the threads ---- */
 
@@ -123,7 +138,7 @@ static void end_use(CsvDeviceFile *file);
 
 /* copy a block; the mutex is held, but for the copying */
 static void
-copy_block(CsvDeviceFile *file, CsvCudaCopier *copier)
+copy_block(CsvDeviceFile *file, CsvCudaCopier *copier, double *since)
 {
 	uint64_t	number = file->nbegun++;
 	uint64_t	offset = number * BLOCK_BYTES;
@@ -133,6 +148,7 @@ copy_block(CsvDeviceFile *file, CsvCudaCopier *copier)
 	int			error = 0;
 
 	file->nactive++;
+	*since = csv_now_seconds();
 	pthread_mutex_unlock(&mutex);
 	n = read_block(file, offset, csv_cuda_copier_bytes(copier), nbytes);
 	if (n < 0)
@@ -140,6 +156,7 @@ copy_block(CsvDeviceFile *file, CsvCudaCopier *copier)
 	else if (!csv_cuda_copier_copy(copier, file->bytes, offset, (size_t) n))
 		error = ENODEV;
 	pthread_mutex_lock(&mutex);
+	*since = 0;
 	file->nactive--;
 	file->is_ready[number] = error == 0;
 	if (error != 0)
@@ -157,13 +174,13 @@ copy_block(CsvDeviceFile *file, CsvCudaCopier *copier)
 static void *
 run_thread(void *arg)
 {
-	CsvCudaCopier *copier = arg;
+	Thread	   *thread = arg;
 	CsvDeviceFile *file;
 
 	pthread_mutex_lock(&mutex);
 	for (;;)
 		if ((file = find_work()) != NULL)
-			copy_block(file, copier);
+			copy_block(file, thread->copier, &thread->reading_since);
 		else
 		{
 			nidle++;
@@ -171,6 +188,35 @@ run_thread(void *arg)
 			nidle--;
 		}
 	return NULL;
+}
+
+static bool
+is_stuck(const Thread *thread)
+{
+	return thread->reading_since != 0 &&
+		csv_now_seconds() - thread->reading_since > csv_device_patience;
+}
+
+/* one more; false: there can be none */
+static bool
+start_thread(CsvDevice *device)
+{
+	Thread	   *thread = &threads[nthreads];
+	pthread_t	id;
+
+	if (nthreads == 0)
+		csv_nap_init(&for_scans);
+	thread->copier = csv_cuda_copier_create(csv_device_session(device));
+	if (thread->copier == NULL)
+		return false;
+	if (!csv_thread_start(&id, run_thread, thread))
+	{
+		csv_cuda_copier_free(thread->copier);
+		return false;
+	}
+	pthread_detach(id);
+	nthreads++;
+	return true;
 }
 
 /* as many as the scans want, and the machine has cores; the mutex is held */
@@ -181,24 +227,10 @@ start_threads(CsvDevice *device, uint32_t wanted)
 
 	if (ncores > 0 && wanted > (uint32_t) ncores)
 		wanted = (uint32_t) ncores;
-	if (nthreads == 0)
-		csv_nap_init(&for_scans);
-	while (nthreads < wanted && nthreads < MOST_THREADS)
-	{
-		CsvCudaCopier *copier =
-			csv_cuda_copier_create(csv_device_session(device));
-		pthread_t	thread;
-
-		if (copier == NULL)
-			return;
-		if (!csv_thread_start(&thread, run_thread, copier))
-		{
-			csv_cuda_copier_free(copier);
-			return;
-		}
-		pthread_detach(thread);
-		nthreads++;
-	}
+	for (uint32_t i = 0; i < nthreads; i++)
+		wanted += is_stuck(&threads[i]);
+	while (nthreads < wanted && nthreads < MOST_THREADS && start_thread(device))
+		;
 }
 
 /* ---- the files ---- */
@@ -399,6 +431,8 @@ csv_device_file_await(CsvDeviceFile *file, uint64_t offset, uint64_t *nbytes,
 					  bool *at_end, bool (*interrupted) (void *arg), void *arg)
 {
 	uint64_t	wanted = *nbytes;
+	uint64_t	nready = 0;
+	double		since = 0;
 	CsvStatus	status = CSV_OK;
 
 	pthread_mutex_lock(&mutex);
@@ -422,6 +456,15 @@ csv_device_file_await(CsvDeviceFile *file, uint64_t offset, uint64_t *nbytes,
 		if (interrupted(arg))
 		{
 			status = CSV_INTERRUPTED;
+			break;
+		}
+		if (since == 0 || file->nready != nready)
+			since = csv_now_seconds();
+		nready = file->nready;
+		if (csv_now_seconds() - since > csv_device_patience)
+		{
+			errno = ETIMEDOUT;
+			status = CSV_DEVICE_FAILED;
 			break;
 		}
 		csv_nap(&for_scans, &mutex);

@@ -31,9 +31,12 @@ extern void csv_device_file_close(CsvDeviceFile *file);
 /* have an engine on the device read them; NULL: no longer */
 extern void csv_device_file_use(const CsvDeviceFile *file, void *engine);
 
+/* so many seconds does a scan wait where no bytes come */
+extern double csv_device_patience;
+
 /*
  * As CsvOwnBytes.await(); interrupted: asked now and then.  What comes next is read
- * meanwhile.
+ * meanwhile.  Where no bytes come, CSV_DEVICE_FAILED with errno ETIMEDOUT.
  */
 extern CsvStatus csv_device_file_await(CsvDeviceFile *file, uint64_t offset,
 									   uint64_t *nbytes, bool *at_end,

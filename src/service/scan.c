@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -56,7 +57,8 @@ typedef struct Scan
 	CsvBatch	next;
 	CsvStatus	next_status;
 	int			next_errno;
-	char		reason[CSV_REASON_BYTES];	/* why there is no engine */
+	char		reason[CSV_REASON_BYTES];	/* why there is no engine, or no bytes
+											 * come; or empty */
 
 	/* a stream's bytes */
 	CsvOwnBlock *stream;
@@ -118,6 +120,9 @@ await_bytes(void *arg, uint64_t offset, uint64_t *nbytes, bool *at_end)
 	status = csv_device_file_await(scan->on_device, offset, nbytes, at_end,
 								   csv_outlet_is_left, &scan->outlet);
 	*at_end |= is_last;
+	if (status == CSV_DEVICE_FAILED && errno == ETIMEDOUT)
+		snprintf(scan->reason, sizeof(scan->reason),
+				 "the file's bytes do not come");
 	return status;
 }
 
@@ -173,7 +178,7 @@ send_status(Scan *scan, CsvStatus status)
 	{
 		case CSV_DEVICE_FAILED:
 			return csv_outlet_send_failure(&scan->outlet, CSV_FAILURE_DEVICE, 0,
-								scan->engine == NULL ? scan->reason :
+								scan->reason[0] != '\0' ? scan->reason :
 								csv_reader_message(scan->reader));
 		case CSV_UNREADABLE:
 			return csv_outlet_send_failure(&scan->outlet, CSV_FAILURE_FILE, errno, "");

@@ -6,8 +6,11 @@
 #define _GNU_SOURCE				/* struct ucred */
 #endif
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include "../../src/service/files.h"
 #include "../../src/service/outlet.h"
 #include "inject.h"
 
@@ -15,6 +18,30 @@ extern void __real_csv_outlet_init(CsvOutlet *outlet, CsvDevice *device,
 								   int socket, bool may_fall_back);
 extern void __wrap_csv_outlet_init(CsvOutlet *outlet, CsvDevice *device,
 								   int socket, bool may_fall_back);
+
+/* a file of this name is on a file system that is gone */
+#define HANGING_FILE	"/hang.csv"
+
+extern ssize_t __real_pread(int file, void *bytes, size_t nbytes, off_t offset);
+extern ssize_t __wrap_pread(int file, void *bytes, size_t nbytes, off_t offset);
+
+ssize_t
+__wrap_pread(int file, void *bytes, size_t nbytes, off_t offset)
+{
+	char		link[64];
+	char		path[4096] = "";
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", file);
+	if (readlink(link, path, sizeof(path) - 1) > 0 &&
+		strlen(path) >= strlen(HANGING_FILE) &&
+		strcmp(path + strlen(path) - strlen(HANGING_FILE), HANGING_FILE) == 0)
+	{
+		csv_device_patience = 1;
+		for (;;)
+			pause();
+	}
+	return __real_pread(file, bytes, nbytes, offset);
+}
 
 /* the pair of sockets is of who made it */
 void

@@ -233,6 +233,28 @@ for my $way ('timeout', 'cancel', 'cancel')
 is($session->value(query_of('t') . '; ' . grouped('t')), $answers{t}, 'the session goes on');
 is(held_by_program(), $held, 'nothing of what was cancelled is left');
 
+# ---- a file system that hangs ----
+
+{
+	# more scans than there are threads that copy files
+	write_file("$directory/hang.csv", $lines);
+	$node->safe_psql('postgres', "CREATE FOREIGN TABLE hanging ($columns) SERVER csv OPTIONS (filename '$directory/hang.csv')");
+	sleep(1.2);
+	my @hanging = map { new_session($node) } 1 .. 6;
+
+	$_->send('SET csv_gpu_fdw.engine = cuda; SELECT count(*) FROM hanging') for @hanging;
+	for (@hanging)
+	{
+		my ($out, $err) = $_->await;
+
+		like($err, qr/^ERROR:  GPU failed while reading "[^"]*hang.csv": the file's bytes do not come\n/, 'nobody waits for ever');
+		$_->quit;
+	}
+	write_file("$directory/changing.csv", map { "$_,x,1\n" } 1 .. 30_000);
+	sleep(1.2);
+	is($session->value('SELECT count(*), sum(a) FROM changing'), '30000|450015000', 'others are read');
+}
+
 # ---- a GPU that fails behind a record that is no batch's ----
 
 {
