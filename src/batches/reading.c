@@ -605,6 +605,9 @@ parse_instead(CsvReading *reading, ParseStep *step)
 	close_remote(reading);
 	reading->asked = false;
 	describe_engine(reading);
+
+	/* nobody has guessed where it ends: the next piece begins where this one does */
+	reading->claim.piece.end = reading->claim.piece.to;
 	parse_step(reading, step);
 }
 

@@ -265,14 +265,16 @@ is(held_by_program(), $held, 'nothing of what was cancelled is left');
 	my ($out, $err) = $session->query("SET client_min_messages = notice; SET csv_gpu_fdw.engine = cpu; $query");
 
 	like($out, qr/^1500000\|/, 'a line that is too long');
-	for my $workers (0, 3)
+	# in the middle of the file, and in its last piece, which is the first one, too
+	for my $case ([ 0, 20, '256kB' ], [ 3, 6, '256kB' ], [ 3, 1, '64MB' ])
 	{
+		my ($workers, $fault, $chunk_size) = @$case;
 		my $failing = new_session($node);
 
-		$failing->value('SET csv_gpu_fdw.engine = cuda; SELECT a FROM changing LIMIT 1');
-		my ($fallen, $messages) = $failing->query("SET max_parallel_workers_per_gather = $workers; SET csv_gpu_fdw.engine = auto; SET csv_gpu_fdw.cpu_threads = 1; SET csv_gpu_test.gpu_fault = " . ($workers ? 6 : 20) . "; $query; SET csv_gpu_test.gpu_fault = 0");
+		$failing->value("ALTER FOREIGN TABLE long OPTIONS (SET chunk_size '$chunk_size'); SET csv_gpu_fdw.engine = cuda; SELECT a FROM changing LIMIT 1");
+		my ($fallen, $messages) = $failing->query("SET max_parallel_workers_per_gather = $workers; SET csv_gpu_fdw.engine = auto; SET csv_gpu_fdw.cpu_threads = 1; SET csv_gpu_test.gpu_fault = $fault; $query; SET csv_gpu_test.gpu_fault = 0");
 
-		is($fallen, $out, "$workers workers, and the GPU fails behind it: same rows");
+		is($fallen, $out, "$workers workers, and the GPU fails: same rows");
 		like($messages, qr/^WARNING:  GPU failed while reading "[^"]*long.csv": .*\nDETAIL:  The CPU engine reads the rest\.\n/m, 'with a WARNING');
 		(my $others = $messages) =~ s/^WARNING:  GPU failed .*\nDETAIL:  .*\n(?:CONTEXT:  parallel worker\n)?//mg;
 		is($others, $err, 'and same messages');
