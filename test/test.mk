@@ -175,13 +175,15 @@ build/test/fuzz_batch: test/fuzz/fuzz_batch.c \
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^)
 
-build/test/fuzz_service: test/fuzz/fuzz_service.c test/differential/case.c \
+build/test/fuzz_service: test/fuzz/fuzz_service.c test/fuzz/messages.h \
+		test/differential/case.c \
 		$(PROGRAM_SOURCES) $(LIBRARY_SOURCES) $(LIBRARY_HEADERS) $(COMPARE_HEADERS)
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^)
 
 # with the stand-in for a GPU
-build/test/fuzz_scan: test/fuzz/fuzz_scan.c test/differential/case.c \
+build/test/fuzz_scan: test/fuzz/fuzz_scan.c test/fuzz/messages.h \
+		test/differential/case.c \
 		$(wildcard test/inject/stand_in*.c) test/inject/faults.c \
 		$(PROGRAM_SOURCES) $(LIBRARY_SOURCES) $(LIBRARY_HEADERS) $(COMPARE_HEADERS)
 	@mkdir -p $(@D)

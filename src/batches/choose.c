@@ -283,10 +283,10 @@ csv_engine_describe(const CsvSettings *settings, int64 nbytes, int ncolumns)
 }
 
 double
-csv_engine_speed(const CsvSettings *settings, int64 nbytes, int ncolumns)
+csv_engine_speed(const CsvSettings *settings, int64 nbytes, bool has_gpu)
 {
 	/* it is chosen only where it is faster */
-	if (csv_engine_uses_gpu(settings, nbytes, ncolumns))
+	if (has_gpu)
 		return Max(CSV_GPU_SPEED, settings->cpu_threads);
 	return nbytes >= CSV_AHEAD_BYTES ?
 		settings->planned_threads : 1;

@@ -72,11 +72,11 @@ extern char *csv_engine_describe(const CsvSettings *settings, int64 nbytes,
 								 int ncolumns);
 
 /*
- * For costs: how many times as fast as one thread it reads and evaluates, as
- * csv_engine_open would choose now.  Touches no CUDA.
+ * For costs: how many times as fast as one thread it reads and evaluates, with a GPU as
+ * csv_engine_uses_gpu() says, or without.
  */
 extern double csv_engine_speed(const CsvSettings *settings, int64 nbytes,
-							   int ncolumns);
+							   bool has_gpu);
 
 /*
  * Likewise: may it hold so many bytes of groups itself, so that they need not fit

@@ -248,6 +248,19 @@ read_rest(void *arg, uint8_t *buffer, size_t nbytes)
 	return n;
 }
 
+/* it has failed: the CPU reads from now on */
+static void
+leave_gpu(CsvReading *reading)
+{
+	csv_engine_gpu_failed();
+	reading->engine.awaits_gpu = false;
+	reading->engine.wants_gpu = false;
+	reading->holds = false;
+	reading->asked = false;
+	close_remote(reading);
+	describe_engine(reading);
+}
+
 /* where a GPU failed: the reader goes on behind the last batch */
 static void
 fall_back(CsvReading *reading)
@@ -257,10 +270,6 @@ fall_back(CsvReading *reading)
 	CsvReadAhead ahead;
 	CsvStatus	status;
 
-	csv_engine_gpu_failed();
-	reading->engine.awaits_gpu = false;
-	reading->engine.wants_gpu = false;
-	reading->holds = false;
 	if (csv_source_read_ahead(reading->source, &ahead))
 	{
 		ahead.seek(ahead.arg, place.offset);
@@ -279,12 +288,10 @@ fall_back(CsvReading *reading)
 		csv_reader_open_at(reading->reader, read_rest, reading, &place,
 						   &dialect);
 	}
-	close_remote(reading);
+	leave_gpu(reading);
 	while ((status = csv_reader_set_layout(reading->reader,
 										   &reading->layout->layout)) != CSV_OK)
 		handle_failure(reading, status);
-	reading->asked = false;
-	describe_engine(reading);
 }
 
 /* the device has failed: an ERROR, or a WARNING that the CPU goes on */
@@ -600,11 +607,7 @@ parse_instead(CsvReading *reading, ParseStep *step)
 
 	if (is_first || !reading->engine.may_fall_back)
 		report_device_failure(reading, csv_remote_message(reading->remote));
-	csv_engine_gpu_failed();
-	reading->engine.wants_gpu = false;
-	close_remote(reading);
-	reading->asked = false;
-	describe_engine(reading);
+	leave_gpu(reading);
 
 	/* nobody has guessed where it ends: the next piece begins where this one does */
 	reading->claim.piece.end = reading->claim.piece.to;

@@ -156,6 +156,9 @@ try_to_connect(void)
 	MemoryContext outer;
 	int			fd;
 
+	/* a socket without a worker is that of a program which ought to have ended */
+	if (!csv_worker_exists())
+		return false;
 	strlcpy(address.sun_path, CSV_SERVICE_SOCKET, sizeof(address.sun_path));
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
@@ -200,7 +203,7 @@ start_program(TimestampTz end)
 
 	while (GetCurrentTimestamp() < end)
 	{
-		if (csv_worker_exists() && try_to_connect())
+		if (try_to_connect())
 			return true;
 		if (is_outdated || without_since != 0)
 			return false;
@@ -236,7 +239,7 @@ start_and_connect(void)
 	while ((right = csv_worker_may_start()) < 0)
 	{
 		look_later();
-		if (csv_worker_exists() && try_to_connect())
+		if (try_to_connect())
 			return true;
 		if (is_outdated || without_since != 0 || GetCurrentTimestamp() >= end)
 			return false;
@@ -272,9 +275,7 @@ csv_service_connect(bool start)
 	disconnect();
 	if (is_outdated || does_without())
 		return false;
-
-	/* a socket without a worker is that of a program which ought to have ended */
-	return (csv_worker_exists() && try_to_connect()) ||
+	return try_to_connect() ||
 		(start && without_since == 0 && IsUnderPostmaster &&
 		 start_and_connect());
 }

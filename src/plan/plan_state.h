@@ -19,6 +19,7 @@ typedef struct CsvPlanState
 	int64		nbytes;			/* csv_source_data_size(), and whether it is exact */
 	bool		is_exact;
 	BlockNumber pages;			/* of the file, as for a plain table */
+	bool		has_gpu;		/* csv_engine_uses_gpu() */
 	double		speed;			/* csv_engine_speed(): it reads and evaluates so many
 								 * times as fast as one thread */
 	bool		resident;		/* the session has the columns */

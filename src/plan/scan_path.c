@@ -358,8 +358,10 @@ csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 									 (int64) MaxBlockNumber);
 	if (state->pages < 1)
 		state->pages = 1;
-	state->speed = csv_engine_speed(&state->table->settings, nbytes,
+	state->has_gpu = csv_engine_uses_gpu(&state->table->settings, nbytes,
 										 bms_num_members(state->wanted));
+	state->speed = csv_engine_speed(&state->table->settings, nbytes,
+									state->has_gpu);
 
 	if (state->resident)
 		ntuples = clamp_row_est((double) nrows);
@@ -455,9 +457,6 @@ add_shared_path(PlannerInfo *root, RelOptInfo *baserel)
 	const CsvPlanState *state = baserel->fdw_private;
 	int			nworkers = csv_parallel_workers(root, baserel, state);
 	double		divisor = csv_parallel_divisor(nworkers);
-	bool		has_gpu = csv_engine_uses_gpu(&state->table->settings,
-											  state->nbytes,
-											  bms_num_members(state->wanted));
 	CsvPlanState alone = *state;
 	Cost		one_cost;
 	Cost		all_cost;
@@ -468,13 +467,13 @@ add_shared_path(PlannerInfo *root, RelOptInfo *baserel)
 		return;
 	/* what is kept is not asked for */
 	alone.resident = false;
-	if (!has_gpu)
+	if (!state->has_gpu)
 		alone.speed = 1;
 	cost_qual_eval(&cost, list_difference_ptr(state->restrictinfo,
 											  state->pushed), root);
 	all_cost = csv_read_cost(&alone, state->program, baserel->tuples,
 							 baserel->rows);
-	one_cost = has_gpu ? all_cost : state->pages * seq_page_cost;
+	one_cost = state->has_gpu ? all_cost : state->pages * seq_page_cost;
 	all_cost += emitted_rows(root, baserel, state->restrictinfo, state->pushed,
 							 baserel->rows) * (cpu_tuple_cost + cost.per_tuple);
 	path = csv_create_foreignscan_path(root, baserel,

@@ -85,11 +85,18 @@ seek(void *arg, uint64_t offset)
 	((Scan *) arg)->offset = offset;
 }
 
+/* from an offset on, that are to be read */
+static uint64_t
+bytes_left(const Scan *scan, uint64_t offset)
+{
+	return offset < scan->file_end ? scan->file_end - offset : 0;
+}
+
 static size_t
 read_file(void *arg, uint8_t *buffer, size_t nbytes)
 {
 	Scan	   *scan = arg;
-	uint64_t	left = scan->offset < scan->file_end ? scan->file_end - scan->offset : 0;
+	uint64_t	left = bytes_left(scan, scan->offset);
 	ssize_t		n;
 
 	if (nbytes > left)
@@ -111,7 +118,7 @@ static CsvStatus
 await_bytes(void *arg, uint64_t offset, uint64_t *nbytes, bool *at_end)
 {
 	Scan	   *scan = arg;
-	uint64_t	left = offset < scan->file_end ? scan->file_end - offset : 0;
+	uint64_t	left = bytes_left(scan, offset);
 	bool		is_last = *nbytes >= left;
 	CsvStatus	status;
 

@@ -24,6 +24,7 @@
 #include "../../src/wire/request.h"
 #include "../../src/wire/store.h"
 #include "../differential/case.h"
+#include "messages.h"
 
 #define NUM_FILES		3
 #define NUM_REQUESTS	4
@@ -41,18 +42,6 @@ typedef struct Bytes
 
 static int	files[NUM_FILES];
 static Bytes requests[NUM_REQUESTS];	/* the first ones without a query */
-
-/* where it ends tells what was not as it should be */
-static void
-expect_(bool truth, const char *what, int line)
-{
-	if (truth)
-		return;
-	fprintf(stderr, "fuzz_scan.c:%d: not so: %s\n", line, what);
-	abort();
-}
-
-#define expect(truth) expect_(truth, #truth, __LINE__)
 
 /* ---- what there is to send ---- */
 
@@ -189,16 +178,6 @@ typedef struct Session
 	bool		is_over;		/* the scan has ended it */
 	CsvDataMessage need;		/* DATA that it waits for; kind 0: none */
 } Session;
-
-static void
-bring(CsvDescriptors *descriptors, int file)
-{
-	expect(file >= 0);
-	if (descriptors->n == CSV_WIRE_DESCRIPTORS)
-		close(file);
-	else
-		descriptors->files[descriptors->n++] = file;
-}
 
 static CsvPlaceInMessage
 any_place(Choices *choices)

@@ -20,6 +20,7 @@
 #include "../../src/service/serve.h"
 #include "../../src/wire/store.h"
 #include "../differential/case.h"
+#include "messages.h"
 
 #define NUM_CLIENTS		4
 #define NUM_FILES		3
@@ -42,18 +43,6 @@ typedef struct World
 } World;
 
 static int	files[NUM_FILES];	/* regular ones, of no name */
-
-/* where it ends tells what was not as it should be */
-static void
-expect_(bool truth, const char *what, int line)
-{
-	if (truth)
-		return;
-	fprintf(stderr, "fuzz_service.c:%d: not so: %s\n", line, what);
-	abort();
-}
-
-#define expect(truth) expect_(truth, #truth, __LINE__)
 
 /* has the input any more choices? */
 static bool
@@ -106,16 +95,6 @@ any_file(World *world)
 		default:
 			return dup(files[choose(&world->choices, NUM_FILES)]);
 	}
-}
-
-static void
-bring(CsvDescriptors *descriptors, int file)
-{
-	expect(file >= 0);
-	if (descriptors->n == CSV_WIRE_DESCRIPTORS)
-		close(file);
-	else
-		descriptors->files[descriptors->n++] = file;
 }
 
 /* ---- messages ---- */
