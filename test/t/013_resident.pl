@@ -293,6 +293,7 @@ sub query
 }
 
 my ($nqueries, $nresident, $ndifferent) = (0, 0, 0);
+my $gpu_limit = 0;	# megabytes
 my $start = time();
 my $nfiles = 8;
 my $definition = join ', ', (map { "$_->[0] $_->[1]" } @columns), map { "$_->[0] bigint OPTIONS (virtual '$_->[1]')" }
@@ -318,7 +319,7 @@ while (time() - $start < $seconds && $ndifferent == 0)
 			@expected = $other->query($query);
 			$session->value($settings . 'SET csv_gpu_fdw.engine = ' . pick(@engines));
 			resident_memory($node, pick('64MB', '1MB')) if chance(0.02);
-			gpu_memory_limit($node, pick(0, 1)) if has_stand_in() && chance(0.05);
+			gpu_memory_limit($node, $gpu_limit = pick(0, 1)) if has_stand_in() && chance(0.05);
 			for my $round (1 .. 2)
 			{
 				my @found;
@@ -327,6 +328,8 @@ while (time() - $start < $seconds && $ndifferent == 0)
 				$nqueries++;
 				@found = $session->query($query);
 				next if $found[0] eq $expected[0] && $found[1] eq $expected[1];
+				# an open quote makes a record of half a file
+				next if $gpu_limit && $found[1] =~ /ERROR:  GPU failed .*: out of GPU memory: a record needs more than the limit$/m;
 				$ndifferent++;
 				diag("round $round of $query:\nexpected: ", substr($expected[0], 0, 1000), "\n", $expected[1],
 					"\nfound: ", substr($found[0], 0, 1000), "\n", $found[1]);
