@@ -41,8 +41,9 @@ extern "C" {
 
 /*
  * A session; it must outlive its engines and columns.  NULL: no memory.  Freeing
- * it shuts it down.  Of a process's sessions one may be started at a time: CUDA
- * sees its device only, and is reset with it.
+ * it shuts it down.  Of a process's sessions, those that are started have a device
+ * each.  If one is started before devices have been listed, CUDA sees its device only,
+ * and there can be no other.
  */
 typedef struct CsvSession CsvSession;
 
@@ -119,7 +120,7 @@ extern uint64_t csv_cuda_memory(CsvSession *session, uint64_t memory_limit,
  */
 typedef struct CsvCudaBlock
 {
-	uint32_t	number;			/* of all that the session has ever made */
+	uint32_t	number;			/* of all that were ever made */
 	int			descriptor;		/* the session's own: to be duplicated or sent */
 	uint8_t    *bytes;
 	size_t		nbytes;

@@ -217,7 +217,10 @@ csv_cuda_copier_free(CsvCudaCopier *copier)
 {
 	csv_pinned_give_back(copier->session, copier->bytes);
 	if (csv_session_lives(copier->session))
+	{
+		cudaSetDevice(copier->session->number);
 		cudaStreamDestroy(copier->stream);
+	}
 	free(copier);
 }
 

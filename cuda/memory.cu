@@ -265,6 +265,9 @@ const CsvMemory csv_host_memory = {host_alloc, host_free, NULL};
 
 /* ---- pinned memory ---- */
 
+/* blocks that were ever made, of all sessions */
+static uint32_t npinned;
+
 /* a stretch of new memory whose pages are to be made */
 typedef struct PageStretch
 {
@@ -404,7 +407,7 @@ make_pinned(CsvSession *session, CsvMemoryBlock *block, size_t nbytes)
 	block->bytes = bytes;
 	block->nbytes = nbytes;
 	block->descriptor = descriptor;
-	block->number = ++session->npinned;
+	block->number = __atomic_add_fetch(&npinned, 1, __ATOMIC_RELAXED);
 	return true;
 }
 
@@ -544,7 +547,10 @@ csv_pinned_give_back(CsvSession *session, void *memory)
 	{
 		block->in_use = false;
 		if (csv_session_lives(session))
+		{
+			cudaSetDevice(session->number);
 			trim_pinned(session, CSV_PINNED_KEEP_BYTES);
+		}
 	}
 	pthread_mutex_unlock(&session->pool_mutex);
 	csv_signals_unblock(&old);

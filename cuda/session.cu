@@ -399,6 +399,7 @@ csv_cuda_shutdown(CsvSession *session)
 	if (!session->open || session->dead || session->pid != (int) getpid())
 		return;
 	csv_signals_block(&old);
+	cudaSetDevice(session->number);
 	cudaStreamSynchronize(session->stream);
 	cudaStreamSynchronize(session->next_stream);
 	csv_device_release(session);

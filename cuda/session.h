@@ -157,7 +157,6 @@ struct CsvSession
 	uint64_t	limit_seen;
 
 	CsvMemoryBlock pinned[CSV_PINNED_BLOCKS];
-	uint32_t	npinned;		/* blocks that were ever made */
 };
 
 /* bytes of device memory that an option allows; 0 leaves it to the session */

@@ -93,9 +93,9 @@ _PG_init(void)
 							 &csv_settings.engine, CSV_ENGINE_AUTO, engine_choices,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("csv_gpu_fdw.device",
-							"Selects the GPU, by its number in csv_gpu_devices().",
-							"A session keeps the GPU that it has used first.",
-							&csv_settings.device, 0, 0, 1023,
+							"Selects one GPU, by its number in csv_gpu_devices().",
+							"-1 means all of them.",
+							&csv_settings.device, -1, -1, 1023,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("csv_gpu_fdw.gpu_memory_limit",
 							"Limits the memory that all sessions take on each GPU.",

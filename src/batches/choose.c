@@ -229,7 +229,7 @@ gpu_trouble(const CsvSettings *settings)
 		return "csv_gpu_service was built without CUDA";
 	if (csv_gpu_state(settings->device, name) != CSV_DEVICE_NONE)
 		return "csv_gpu_service has no room for another scan";
-	return settings->device == 0 ? "there is none, or no driver" :
+	return settings->device <= 0 ? "there is none, or no driver" :
 		"there is no such device";
 }
 

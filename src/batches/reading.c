@@ -189,6 +189,7 @@ begin_remote(CsvReading *reading)
 	file.dialect = csv_reader_dialect(reading->reader);
 	file.layout = &reading->layout->layout;
 	file.place = *csv_reader_place(reading->reader);
+	file.is_shared = reading->sharing != NULL;
 	file.file = -1;
 	if (csv_source_read_ahead(reading->source, &ahead))
 		file.file = csv_source_file(reading->source);

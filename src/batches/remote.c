@@ -299,6 +299,7 @@ csv_remote_begin(CsvRemote *remote, const CsvRemoteFile *file)
 	memset(&message, 0, sizeof(message));
 	message.kind = CSV_MESSAGE_FILE;
 	message.is_stream = file->file < 0;
+	message.is_shared = file->is_shared;
 	message.place = place_in_message(&file->place);
 	with.files[0] = request_file(remote, NULL);
 	if (with.files[0] < 0)
@@ -320,7 +321,7 @@ csv_remote_open(const CsvSettings *settings, bool must_wait)
 
 	memset(&message, 0, sizeof(message));
 	message.kind = CSV_MESSAGE_SCAN;
-	message.device = (uint32) settings->device;
+	message.device = settings->device;
 	message.must_wait = must_wait;
 	message.io_threads = (uint32) settings->io_threads;
 

@@ -22,6 +22,7 @@ typedef struct CsvRemoteFile
 	const CsvDialect *dialect;
 	const CsvLayout *layout;	/* must outlive its use, as the request */
 	CsvFilePlace place;			/* where it begins */
+	bool		is_shared;		/* other processes read other pieces of it */
 	int			file;			/* descriptor; -1: a stream */
 
 	/* of a stream: bytes that were read already, and those that follow */

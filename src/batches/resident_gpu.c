@@ -60,7 +60,7 @@ open_inlet(const CsvResident *resident, const CsvSettings *settings,
 
 	memset(&message, 0, sizeof(message));
 	message.kind = CSV_MESSAGE_ASK;
-	message.device = (uint32) settings->device;
+	message.device = settings->device;
 	message.must_wait = settings->engine == CSV_ENGINE_CUDA;
 	if (!csv_resident_number(resident, &message.set))
 		return NULL;

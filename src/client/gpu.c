@@ -18,7 +18,7 @@
 /* a program that is wanted is started no more often */
 #define CSV_START_AGAIN_MILLISECONDS	10000
 
-/* the device's model, as the driver has it; false if there is no such device */
+/* the device's model, or the first one's, as the driver has it; false: there is none */
 static bool
 read_model(int device, char *name)
 {
@@ -28,6 +28,8 @@ read_model(int device, char *name)
 	char		line[256];
 	FILE	   *file;
 
+	if (device == CSV_ANY_DEVICE)
+		device = 0;
 	name[0] = '\0';
 	while (directory != NULL &&
 		   (entry = ReadDirExtended(directory, CSV_DRIVER_GPUS, LOG)) != NULL)
@@ -61,7 +63,7 @@ ask(int device, bool wake, CsvDeviceMessage *told)
 
 	memset(&message, 0, sizeof(message));
 	message.kind = CSV_MESSAGE_DEVICE;
-	message.device = (uint32) device;
+	message.device = device;
 	message.wake = wake;
 	if (!csv_service_connect(false) ||
 		!csv_service_ask(&message, sizeof(message), NULL, &answer, NULL))
@@ -79,6 +81,10 @@ csv_gpu_state(int device, char name[CSV_DEVICE_NAME_BYTES])
 	if (ask(device, false, &told))
 	{
 		strlcpy(name, told.name, CSV_DEVICE_NAME_BYTES);
+
+		/* it is still looked for */
+		if (told.state == CSV_DEVICE_STARTING && name[0] == '\0')
+			(void) read_model(device, name);
 		return told.state <= CSV_DEVICE_AWAKE ? told.state : CSV_DEVICE_NONE;
 	}
 	return read_model(device, name) ? CSV_DEVICE_ASLEEP : CSV_DEVICE_NONE;

@@ -8,8 +8,9 @@
 #include "wire/message.h"
 
 /*
- * A device, by its number; its name, where there is one.  As long as no program
- * runs, it is asleep if the machine's driver knows it.  Starts none.
+ * A device, by its number (or the one that is most awake, for CSV_ANY_DEVICE); its
+ * name, where there is one.  As long as no program runs, it is asleep if the machine's
+ * driver knows it.  Starts none.
  */
 extern CsvDeviceState csv_gpu_state(int device,
 									char name[CSV_DEVICE_NAME_BYTES]);

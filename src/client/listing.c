@@ -13,12 +13,14 @@
 #include "miscadmin.h"
 #include "nodes/pg_list.h"
 #include "nodes/value.h"
+#include "storage/latch.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
+#include "utils/wait_event.h"
 
 #include "client/connection.h"
 #include "client/gpu.h"
@@ -29,6 +31,9 @@
 /* from 1970 to 2000 */
 #define CSV_UNIX_TO_POSTGRES_MICROSECONDS \
 	((int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY)
+
+/* from one look to the next at whether the program has found out */
+#define CSV_LIST_MILLISECONDS	10
 
 /* a set of columns, as a table of this database uses it */
 typedef struct Listed
@@ -292,6 +297,16 @@ csv_gpu_devices(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, 0);
 	if (csv_service_connect(csv_gpu_may_be()))
 		at = ask_for_list(&message, sizeof(message), &nbytes, &n);
+
+	/* drivers take their time */
+	while (at != NULL && n == CSV_LATER)
+	{
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 CSV_LIST_MILLISECONDS, PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+		at = ask_for_list(&message, sizeof(message), &nbytes, &n);
+	}
 	if (at == NULL)
 		return (Datum) 0;
 	end = at + nbytes;

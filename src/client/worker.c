@@ -378,7 +378,7 @@ tell_limits(int control)
 
 	memset(&limits, 0, sizeof(limits));
 	limits.kind = CSV_MESSAGE_LIMITS;
-	limits.device = (uint32) csv_settings.device;
+	limits.device = csv_settings.device;
 	limits.resident_bytes = (uint64) csv_settings.resident_memory;
 	limits.gpu_bytes = (uint64) csv_settings.gpu_memory_limit * 1024 * 1024;
 	if (!csv_wire_send(control, &limits, sizeof(limits), NULL))

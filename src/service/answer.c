@@ -1,9 +1,9 @@
 /*
  * answer.c
- *		A thread that has a GPU answer a query over kept columns.
+ *		A thread that has GPUs answer a query over kept columns.
  *
  * It sends the answer for some rows after the other, then CSV_MESSAGE_END; none, if
- * the GPU does not answer it.  What it sends lasts until the session closes the
+ * they do not answer it.  What it sends lasts until the session closes the
  * socket.
  */
 #include <pthread.h>
@@ -17,7 +17,7 @@
 typedef struct Answering
 {
 	CsvOutlet	outlet;
-	uint64_t	set;
+	CsvAskMessage message;
 	int			columns;
 	int			request;
 } Answering;
@@ -32,6 +32,7 @@ send_answers(CsvOutlet *outlet, const CsvColumnsAnswer *answers,
 	csv_outlet_begin(outlet);
 	for (; answers != NULL; answers = answers->next)
 	{
+		outlet->device = answers->device;
 		if (!csv_wire_encode_answer(answers->answer, query, &outlet->finder,
 									(uint8_t *) outlet->reply.bytes))
 			return csv_outlet_send_failure(outlet, CSV_FAILURE_MEMORY, 0, "");
@@ -49,20 +50,18 @@ answer(Answering *answering, CsvStore *store, const CsvWireRequest *request)
 {
 	CsvOutlet  *outlet = &answering->outlet;
 	CsvColumnsQuestion question = {
-		answering->set, store, request->request, request->layout,
+		answering->message.device, answering->message.must_wait != 0,
+		answering->message.set, store, request->request, request->layout,
 		csv_outlet_is_left, outlet
 	};
 	CsvColumnsAnswer *answers;
 	char		reason[CSV_REASON_BYTES];
 	CsvMessage	message;
 	CsvDescriptors descriptors;
-	CsvStatus	status = csv_device_ask(outlet->device, &question, &answers,
+	CsvStatus	status = csv_devices_ask(&question, &answers, &outlet->device,
 										 reason, sizeof(reason));
 	bool		sent = false;
-	CsvCounts  *counts = csv_device_counts(outlet->device);
 
-	csv_count(answers != NULL ? &counts->resident_hits :
-			  &counts->resident_misses, 1);
 	if (status == CSV_DEVICE_FAILED)
 		sent = csv_outlet_send_failure(outlet, CSV_FAILURE_DEVICE, 0, reason);
 	else if (status == CSV_OK)
@@ -71,7 +70,7 @@ answer(Answering *answering, CsvStore *store, const CsvWireRequest *request)
 	/* the session says nothing more: it closes the socket */
 	if (sent && csv_outlet_receive(outlet, &message, &descriptors) > 0)
 		csv_wire_close(&descriptors);
-	csv_answers_free(outlet->device, answers);
+	csv_answers_free(answers);
 }
 
 static void *
@@ -97,8 +96,8 @@ run_answering(void *arg)
 }
 
 bool
-csv_answer_start(CsvDevice *device, const CsvAskMessage *message, int columns,
-				 int request, int socket)
+csv_answer_start(const CsvAskMessage *message, int columns, int request,
+				 int socket)
 {
 	Answering  *answering = calloc(1, sizeof(Answering));
 	pthread_attr_t attributes;
@@ -107,8 +106,8 @@ csv_answer_start(CsvDevice *device, const CsvAskMessage *message, int columns,
 
 	if (answering == NULL)
 		return false;
-	csv_outlet_init(&answering->outlet, device, socket, !message->must_wait);
-	answering->set = message->set;
+	csv_outlet_init(&answering->outlet, NULL, socket, !message->must_wait);
+	answering->message = *message;
 	answering->columns = columns;
 	answering->request = request;
 	pthread_attr_init(&attributes);

@@ -1,8 +1,9 @@
 /*
  * ask.c
- *		Has a GPU answer queries over kept columns.
+ *		Has GPUs answer queries over kept columns.
  */
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
@@ -13,105 +14,212 @@
 
 #include "../../cuda/csv_cuda.h"
 
-/* a copy of a set's columns */
+/*
+ * Where there are several devices: one reads so many rows of Q1's columns in half a
+ * millisecond, which the threads that ask several take as well.
+ */
+uint64_t	csv_least_device_rows = UINT64_C(8) << 20;
+
+/* a copy of some rows of a set's columns */
 typedef struct Copy
 {
-	LIST_ENTRY(Copy) of_all;
+	LIST_ENTRY(Copy) of_device;
 	uint64_t	set;
+	uint32_t	first_row;
+	uint32_t	nrows;
 	CsvCudaColumns *columns;
 	uint64_t	nbytes;			/* on the device, after the last question */
 } Copy;
 
 /*
- * One question at a time: columns on a device are for one thread.  Who forgets a
- * set does not wait for that.
+ * Of a device.  One question at a time: columns on it are for one thread.  Who forgets
+ * a set does not wait for that.
  */
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static LIST_HEAD(, Copy) copies = LIST_HEAD_INITIALIZER(copies);
+typedef struct OnDevice
+{
+	pthread_mutex_t mutex;
+	LIST_HEAD(, Copy) copies;
+} OnDevice;
 
-/* for who only looks at the list, and must not wait: held beside the other to change it */
+static OnDevice on_devices[CSV_MOST_DEVICES];
+static pthread_once_t are_made = PTHREAD_ONCE_INIT;
+
+/* for who only looks at the lists, and must not wait: held beside the other to change them */
 static pthread_mutex_t list_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+/* a set that is forgotten, and perhaps not gone yet from all devices */
+typedef struct Forgotten
+{
+	LIST_ENTRY(Forgotten) of_all;
+	uint64_t	set;
+	uint64_t	devices;		/* by their places */
+} Forgotten;
+
+static pthread_mutex_t forgotten_mutex = PTHREAD_MUTEX_INITIALIZER;
+static LIST_HEAD(, Forgotten) forgotten = LIST_HEAD_INITIALIZER(forgotten);
+static uint64_t used_devices = 0;	/* that were asked; guarded likewise */
 
 /* a question that is being answered */
 typedef struct Asking
 {
 	const CsvColumnsQuestion *asked;
-	CsvSession *session;
-	CsvCudaColumns *columns;
-	CsvCudaQuestion question;
-	CsvArray   *arrays;			/* of a batch of the store */
 	uint32_t   *places;
 	uint8_t    *seen;
 	uint32_t   *widths;			/* bytes of an entry, per column of the store */
-	char	   *reason;
-	size_t		reason_size;
 } Asking;
 
-/* sets that are forgotten, and perhaps not gone yet */
-static pthread_mutex_t forgotten_mutex = PTHREAD_MUTEX_INITIALIZER;
-static LIST_HEAD(, Copy) forgotten = LIST_HEAD_INITIALIZER(forgotten);
-
-static Copy *
-find_copy(uint64_t set)
+/* of some of the rows, by a device */
+typedef struct Part
 {
+	const Asking *asking;
+	CsvDevice  *device;
+	uint32_t	first_row;
+	uint32_t	nrows;
 	Copy	   *copy;
+	CsvArray   *arrays;			/* of a batch of the store */
+	CsvCudaQuestion question;
+	CsvColumnsAnswer *answers;
+	CsvStatus	status;
+	bool		whole;			/* it has answered for all rows */
+	char		reason[CSV_REASON_BYTES];
+} Part;
 
-	LIST_FOREACH(copy, &copies, of_all)
-		if (copy->set == set)
-			return copy;
-	return NULL;
+/* ---- copies ---- */
+
+static void
+make_on_devices(void)
+{
+	for (int i = 0; i < CSV_MOST_DEVICES; i++)
+		pthread_mutex_init(&on_devices[i].mutex, NULL);
 }
 
-/* copies of sets that are forgotten go */
-static void
-sweep(void)
+/* its mutex is held then */
+static OnDevice *
+lock_device(CsvDevice *device)
 {
-	Copy	   *which;
+	OnDevice   *on = &on_devices[csv_device_place(device)];
+
+	pthread_once(&are_made, make_on_devices);
+	pthread_mutex_lock(&on->mutex);
+	return on;
+}
+
+static bool
+is_forgotten(uint64_t set, uint64_t device)
+{
+	const Forgotten *which;
+
+	LIST_FOREACH(which, &forgotten, of_all)
+		if (which->set == set && (which->devices & device) != 0)
+			return true;
+	return false;
+}
+
+static void
+free_copy(Copy *copy)
+{
+	pthread_mutex_lock(&list_mutex);
+	LIST_REMOVE(copy, of_device);
+	pthread_mutex_unlock(&list_mutex);
+	csv_cuda_columns_free(copy->columns);
+	free(copy);
+}
+
+/* copies of sets that are forgotten go from a device, whose mutex is held */
+static void
+sweep(int place)
+{
+	uint64_t	bit = UINT64_C(1) << place;
+	Forgotten  *which;
+	Forgotten  *next_which;
+	Copy	   *copy;
+	Copy	   *next;
 
 	pthread_mutex_lock(&forgotten_mutex);
-	while ((which = LIST_FIRST(&forgotten)) != NULL)
+	for (copy = LIST_FIRST(&on_devices[place].copies); copy != NULL; copy = next)
 	{
-		Copy	   *copy = find_copy(which->set);
-
+		next = LIST_NEXT(copy, of_device);
+		if (is_forgotten(copy->set, bit))
+			free_copy(copy);
+	}
+	for (which = LIST_FIRST(&forgotten); which != NULL; which = next_which)
+	{
+		next_which = LIST_NEXT(which, of_all);
+		which->devices &= ~bit;
+		if (which->devices != 0)
+			continue;
 		LIST_REMOVE(which, of_all);
 		free(which);
-		if (copy == NULL)
-			continue;
-		pthread_mutex_lock(&list_mutex);
-		LIST_REMOVE(copy, of_all);
-		pthread_mutex_unlock(&list_mutex);
-		csv_cuda_columns_free(copy->columns);
-		free(copy);
 	}
 	pthread_mutex_unlock(&forgotten_mutex);
 }
 
-/* NULL: no memory */
-static CsvCudaColumns *
-get_columns(const Asking *asking)
+static Copy *
+make_copy(const Part *part, OnDevice *on)
 {
-	const CsvStore *store = asking->asked->store;
-	Copy	   *copy = find_copy(asking->asked->set);
+	const CsvColumnsQuestion *asked = part->asking->asked;
+	Copy	   *copy = calloc(1, sizeof(Copy));
 
-	if (copy != NULL)
-		return copy->columns;
-	copy = calloc(1, sizeof(Copy));
 	if (copy == NULL)
 		return NULL;
-	copy->set = asking->asked->set;
-	copy->columns = csv_cuda_columns_create(asking->session,
-											csv_store_layout(store)->ncolumns,
-											(uint32_t) csv_store_nrows(store));
+	copy->set = asked->set;
+	copy->first_row = part->first_row;
+	copy->nrows = part->nrows;
+	copy->columns = csv_cuda_columns_create(csv_device_session(part->device),
+											csv_store_layout(asked->store)->ncolumns,
+											part->nrows);
 	if (copy->columns == NULL)
 	{
 		free(copy);
 		return NULL;
 	}
 	pthread_mutex_lock(&list_mutex);
-	LIST_INSERT_HEAD(&copies, copy, of_all);
+	LIST_INSERT_HEAD(&on->copies, copy, of_device);
 	pthread_mutex_unlock(&list_mutex);
-	return copy->columns;
+	return copy;
 }
+
+/*
+ * Of these rows.  One of other rows, from when there were more devices or fewer, goes.
+ * NULL: no memory.
+ */
+static Copy *
+get_copy(const Part *part, OnDevice *on)
+{
+	Copy	   *copy;
+	Copy	   *next;
+	Copy	   *found = NULL;
+
+	for (copy = LIST_FIRST(&on->copies); copy != NULL; copy = next)
+	{
+		next = LIST_NEXT(copy, of_device);
+		if (copy->set != part->asking->asked->set)
+			continue;
+		if (copy->first_row == part->first_row && copy->nrows == part->nrows)
+			found = copy;
+		else
+			free_copy(copy);
+	}
+	return found != NULL ? found : make_copy(part, on);
+}
+
+/* devices that have columns of a set, by their places */
+static uint64_t
+devices_with(uint64_t set)
+{
+	uint64_t	found = 0;
+	const Copy *copy;
+
+	pthread_mutex_lock(&list_mutex);
+	for (int i = 0; i < CSV_MOST_DEVICES; i++)
+		LIST_FOREACH(copy, &on_devices[i].copies, of_device)
+			if (copy->set == set && copy->nbytes > 0)
+				found |= UINT64_C(1) << i;
+	pthread_mutex_unlock(&list_mutex);
+	return found;
+}
+
+/* ---- a question ---- */
 
 /* which of the store's columns the layout's are; false: it lacks one */
 static bool
@@ -139,7 +247,7 @@ find_places(Asking *asking)
 
 /* what is in any of the batches' statuses, and how wide entries are */
 static bool
-look_at_batches(Asking *asking)
+look_at_batches(Asking *asking, CsvArray *arrays)
 {
 	const CsvStore *store = asking->asked->store;
 	const CsvLayout *layout = asking->asked->layout;
@@ -148,12 +256,12 @@ look_at_batches(Asking *asking)
 	{
 		CsvResidentBatch batch;
 
-		if (!csv_store_batch(store, n, asking->arrays, &batch))
+		if (!csv_store_batch(store, n, arrays, &batch))
 			return false;
 		for (uint32_t i = 0; i < layout->ncolumns; i++)
 		{
 			uint32_t	place = asking->places[i];
-			const CsvArray *array = &asking->arrays[place];
+			const CsvArray *array = &arrays[place];
 
 			if (!array->all_ok)
 				asking->seen[i] |= CSV_CUDA_SEEN_NOT_OK;
@@ -166,45 +274,71 @@ look_at_batches(Asking *asking)
 	return true;
 }
 
-/* the rows of a part that are not there yet; false: no room, or it failed */
+/* is it a question for a device?  Of the store, which nobody changes. */
 static bool
-copy_part(Asking *asking, uint32_t place, bool statuses)
+is_for_device(Asking *asking, CsvArray *arrays)
 {
-	const CsvStore *store = asking->asked->store;
-	uint32_t	part = statuses ? CSV_CUDA_STATUSES(place) :
-		CSV_CUDA_VALUES(place);
-	uint32_t	nfilled = csv_cuda_columns_filled(asking->columns, part);
-	uint32_t	width = statuses ? 1 : asking->widths[place];
+	const CsvColumnsQuestion *asked = asking->asked;
+	uint64_t	nrows = csv_store_nrows(asked->store);
 
-	if (nfilled == csv_store_nrows(store))
-		return true;
-	for (uint32_t n = 0; n < csv_store_nbatches(store); n++)
-	{
-		const CsvArray *array = &asking->arrays[place];
-		CsvResidentBatch batch;
-
-		if (!csv_store_batch(store, n, asking->arrays, &batch))
+	if (nrows == 0 || nrows > INT32_MAX || !find_places(asking) ||
+		!look_at_batches(asking, arrays))
+		return false;
+	for (uint32_t i = 0; i < asked->layout->ncolumns; i++)
+		if (asked->request->all_certain &&
+			(asking->seen[i] & CSV_CUDA_SEEN_SLOW) != 0)
 			return false;
-		if (batch.batch.nrows == 0 || batch.first_row < nfilled)
-			continue;
-		if (asking->asked->interrupted(asking->asked->interrupted_arg) ||
-			!csv_cuda_columns_add(asking->columns, part,
-								  (uint32_t) batch.first_row, width,
-								  !statuses ? array->values :
-								  array->all_ok ? NULL : array->status,
-								  statuses ? 1 : array->stride,
-								  batch.batch.nrows,
-								  asking->question.memory_limit, asking->reason,
-								  asking->reason_size))
-			return false;
-	}
 	return true;
 }
 
+/* ---- some of the rows, on a device ---- */
+
+/* the rows of a part of a column that are not there yet; false: no room, or it failed */
 static bool
-copy_columns(Asking *asking)
+copy_entries(Part *part, uint32_t place, bool statuses)
 {
-	const CsvCudaQuestion *question = &asking->question;
+	const CsvColumnsQuestion *asked = part->asking->asked;
+	uint32_t	which = statuses ? CSV_CUDA_STATUSES(place) :
+		CSV_CUDA_VALUES(place);
+	uint32_t	width = statuses ? 1 : part->asking->widths[place];
+	uint64_t	end = (uint64_t) part->first_row + part->nrows;
+	uint64_t	row = part->first_row +
+		(uint64_t) csv_cuda_columns_filled(part->copy->columns, which);
+
+	for (uint32_t n = 0; n < csv_store_nbatches(asked->store) && row < end; n++)
+	{
+		const CsvArray *array = &part->arrays[place];
+		CsvResidentBatch batch;
+		uint64_t	batch_end;
+		uint64_t	skipped;
+		uint32_t	nrows;
+
+		if (!csv_store_batch(asked->store, n, part->arrays, &batch))
+			return false;
+		batch_end = (uint64_t) batch.first_row + batch.batch.nrows;
+		if (batch_end <= row || (uint64_t) batch.first_row > row)
+			continue;
+		skipped = row - (uint64_t) batch.first_row;
+		nrows = (uint32_t) ((batch_end < end ? batch_end : end) - row);
+		if (asked->interrupted(asked->interrupted_arg) ||
+			!csv_cuda_columns_add(part->copy->columns, which,
+								  (uint32_t) (row - part->first_row), width,
+								  !statuses ? array->values + skipped * array->stride :
+								  array->all_ok ? NULL : array->status + skipped,
+								  statuses ? 1 : array->stride, nrows,
+								  part->question.memory_limit, part->reason,
+								  sizeof(part->reason)))
+			return false;
+		row += nrows;
+	}
+	return row == end;
+}
+
+static bool
+copy_columns(Part *part)
+{
+	const CsvCudaQuestion *question = &part->question;
+	const Asking *asking = part->asking;
 	uint32_t	ncolumns = question->layout->ncolumns;
 	uint64_t	width = 0;
 
@@ -215,218 +349,307 @@ copy_columns(Asking *asking)
 		width += csv_cuda_question_needs(question, i, true);
 	}
 	/* others are not to make room in vain */
-	if (!csv_cuda_columns_may_be(asking->session, width *
-								 csv_store_nrows(asking->asked->store),
-								 question->memory_limit))
+	if (!csv_cuda_columns_may_be(csv_device_session(part->device),
+								 width * part->nrows, question->memory_limit))
 		return false;
 	for (uint32_t i = 0; i < ncolumns; i++)
 		for (int statuses = 0; statuses < 2; statuses++)
 			if (csv_cuda_question_needs(question, i, statuses != 0) &&
-				!copy_part(asking, asking->places[i], statuses != 0))
+				!copy_entries(part, asking->places[i], statuses != 0))
 				return false;
 	return true;
 }
 
-/* all rows; what has come so far stays in *answers, whatever happens */
+/* all rows; what has come so far stays, whatever happens */
 static CsvStatus
-ask_rows(Asking *asking, CsvColumnsAnswer **answers, bool *whole)
+ask_rows(Part *part)
 {
-	uint32_t	nrows = (uint32_t) csv_store_nrows(asking->asked->store);
+	CsvColumnsAnswer **last = &part->answers;
 
-	for (uint32_t row = 0; row < nrows;)
+	for (uint32_t row = 0; row < part->nrows;)
 	{
 		CsvColumnsAnswer *next = calloc(1, sizeof(CsvColumnsAnswer));
 		CsvStatus	status;
 
 		if (next == NULL)
 			return CSV_OK;
-		next->first_row = row;
-		next->nrows = nrows - row;
-		status = csv_cuda_columns_answer(asking->columns, &asking->question, row,
+		next->device = part->device;
+		next->first_row = part->first_row + row;
+		next->nrows = part->nrows - row;
+		status = csv_cuda_columns_answer(part->copy->columns, &part->question, row,
 										 &next->nrows, &next->answer,
-										 asking->reason, asking->reason_size);
+										 part->reason, sizeof(part->reason));
 		if (status != CSV_OK || next->answer == NULL)
 		{
 			free(next);
 			return status;
 		}
 		row += next->nrows;
-		*answers = next;
-		answers = &next->next;
+		*last = next;
+		last = &next->next;
 	}
-	*whole = true;
+	part->whole = true;
 	return CSV_OK;
 }
 
-/* how much of the set is on the device now */
-static void
-note_bytes(uint64_t set)
+static CsvStatus
+ask_device(Part *part, OnDevice *on)
 {
-	Copy	   *copy = find_copy(set);
-	uint64_t	nbytes = copy == NULL ? 0 : csv_cuda_columns_bytes(copy->columns);
+	CsvStatus	status = CSV_OK;
+	uint64_t	nbytes;
 
+	part->copy = get_copy(part, on);
+	if (part->copy == NULL ||
+		!csv_cuda_question_fits(csv_device_session(part->device), &part->question))
+		return CSV_OK;
+	if (copy_columns(part))
+		status = ask_rows(part);
+	else if (part->reason[0] != '\0')
+		status = CSV_DEVICE_FAILED;
+	nbytes = csv_cuda_columns_bytes(part->copy->columns);
 	pthread_mutex_lock(&list_mutex);
-	if (copy != NULL)
-		copy->nbytes = nbytes;
+	part->copy->nbytes = nbytes;
 	pthread_mutex_unlock(&list_mutex);
+	return status;
 }
 
-/* is it a question for a device?  Of the store, which nobody changes. */
-static bool
-is_for_device(Asking *asking)
+static void *
+run_part(void *arg)
+{
+	Part	   *part = arg;
+	const Asking *asking = part->asking;
+	const CsvColumnsQuestion *asked = asking->asked;
+	OnDevice   *on = lock_device(part->device);
+
+	part->question.request = asked->request;
+	part->question.layout = asked->layout;
+	part->question.places = asking->places;
+	part->question.seen = asking->seen;
+	part->question.memory_limit = csv_device_memory_limit();
+	part->question.interrupted = asked->interrupted;
+	part->question.interrupted_arg = asked->interrupted_arg;
+	pthread_mutex_lock(&forgotten_mutex);
+	used_devices |= csv_device_bit(part->device);
+	pthread_mutex_unlock(&forgotten_mutex);
+	sweep(csv_device_place(part->device));
+	part->arrays = calloc(csv_store_layout(asked->store)->ncolumns + 1,
+						  sizeof(CsvArray));
+	if (part->arrays != NULL)
+		part->status = ask_device(part, on);
+	pthread_mutex_unlock(&on->mutex);
+	free(part->arrays);
+	return NULL;
+}
+
+/* ---- all of them ---- */
+
+/* each in a thread of its own, but for the first */
+static void
+run_parts(Part *parts, int n)
+{
+	pthread_t	threads[CSV_MOST_DEVICES];
+	bool		started[CSV_MOST_DEVICES];
+
+	for (int i = 1; i < n; i++)
+		started[i] = pthread_create(&threads[i], NULL, run_part, &parts[i]) == 0;
+	run_part(&parts[0]);
+	for (int i = 1; i < n; i++)
+		if (started[i])
+			pthread_join(threads[i], NULL);
+		else
+			run_part(&parts[i]);
+}
+
+/* devices for all rows, an equal share for each; how many */
+static int
+share_rows(const Asking *asking, Part *parts)
 {
 	const CsvColumnsQuestion *asked = asking->asked;
 	uint64_t	nrows = csv_store_nrows(asked->store);
+	CsvDevice  *devices[CSV_MOST_DEVICES];
+	int			n = csv_devices_awake(asked->device, devices);
 
-	if (nrows == 0 || nrows > INT32_MAX || !find_places(asking) ||
-		!look_at_batches(asking))
-		return false;
-	for (uint32_t i = 0; i < asked->layout->ncolumns; i++)
-		if (asked->request->all_certain &&
-			(asking->seen[i] & CSV_CUDA_SEEN_SLOW) != 0)
-			return false;
-	return true;
+	while (n > 1 && nrows / (uint64_t) n < csv_least_device_rows)
+		n--;
+	for (int i = 0; i < n; i++)
+	{
+		uint64_t	first = nrows * (uint64_t) i / (uint64_t) n;
+		uint64_t	end = nrows * ((uint64_t) i + 1) / (uint64_t) n;
+
+		memset(&parts[i], 0, sizeof(Part));
+		parts[i].asking = asking;
+		parts[i].device = devices[i];
+		parts[i].first_row = (uint32_t) first;
+		parts[i].nrows = (uint32_t) (end - first);
+	}
+	return n;
+}
+
+/* the answers of all, if all have answered; else why not */
+static CsvStatus
+join_answers(const Part *parts, int n, CsvColumnsAnswer **answers,
+			 CsvDevice **device, char *reason, size_t reason_size)
+{
+	CsvColumnsAnswer **last = answers;
+	const Part *worst = &parts[0];
+	bool		whole = true;
+
+	for (int i = 0; i < n; i++)
+	{
+		CsvCounts  *counts = csv_device_counts(parts[i].device);
+
+		csv_count(parts[i].whole ? &counts->resident_hits :
+				  &counts->resident_misses, 1);
+		*last = parts[i].answers;
+		while (*last != NULL)
+			last = &(*last)->next;
+		whole &= parts[i].whole;
+		if (worst->status == CSV_OK || parts[i].status == CSV_DEVICE_FAILED)
+			worst = &parts[i];
+	}
+	*device = worst->device;
+	snprintf(reason, reason_size, "%s", worst->reason);
+	if (!whole)
+	{
+		csv_answers_free(*answers);
+		*answers = NULL;
+	}
+	return worst->status;
 }
 
 static CsvStatus
-ask(Asking *asking, CsvColumnsAnswer **answers, bool *whole)
+ask(const Asking *asking, CsvColumnsAnswer **answers, CsvDevice **device,
+	char *reason, size_t reason_size)
 {
-	asking->columns = get_columns(asking);
-	if (asking->columns == NULL ||
-		!csv_cuda_question_fits(asking->session, &asking->question))
-		return CSV_OK;
-	if (copy_columns(asking))
-		return ask_rows(asking, answers, whole);
-	return asking->reason[0] != '\0' ? CSV_DEVICE_FAILED : CSV_OK;
+	const CsvColumnsQuestion *asked = asking->asked;
+	Part		parts[CSV_MOST_DEVICES];
+	int			n = share_rows(asking, parts);
+	CsvStatus	status;
+
+	if (n <= 1)
+	{
+		CsvDeviceWish wish = {
+			asked->device, asked->may_wait, devices_with(asked->set), false
+		};
+
+		memset(&parts[0], 0, sizeof(Part));
+		parts[0].asking = asking;
+		parts[0].nrows = (uint32_t) csv_store_nrows(asked->store);
+		parts[0].device = csv_device_take(&wish, reason, reason_size);
+		if (parts[0].device == NULL)
+			return asked->may_wait ? CSV_DEVICE_FAILED : CSV_OK;
+		n = 1;
+	}
+	run_parts(parts, n);
+	status = join_answers(parts, n, answers, device, reason, reason_size);
+	if (n == 1)
+		csv_device_leave(parts[0].device);
+	return status;
 }
 
 CsvStatus
-csv_device_ask(CsvDevice *device, const CsvColumnsQuestion *question,
-				CsvColumnsAnswer **answers, char *reason, size_t reason_size)
+csv_devices_ask(const CsvColumnsQuestion *question, CsvColumnsAnswer **answers,
+				CsvDevice **device, char *reason, size_t reason_size)
 {
 	uint32_t	nkept = csv_store_layout(question->store)->ncolumns;
 	uint32_t	ncolumns = question->layout->ncolumns;
+	CsvArray   *arrays = calloc(nkept + 1, sizeof(CsvArray));
 	Asking		asking;
 	CsvStatus	status = CSV_OK;
-	bool		whole = false;
 
 	*answers = NULL;
+	*device = NULL;
 	reason[0] = '\0';
-	memset(&asking, 0, sizeof(asking));
 	asking.asked = question;
-	asking.session = csv_device_session(device);
-	asking.reason = reason;
-	asking.reason_size = reason_size;
-	asking.arrays = calloc(nkept + 1, sizeof(CsvArray));
 	asking.places = calloc(ncolumns + 1, sizeof(uint32_t));
 	asking.seen = calloc(ncolumns + 1, 1);
 	asking.widths = calloc(nkept + 1, sizeof(uint32_t));
-	asking.question.request = question->request;
-	asking.question.layout = question->layout;
-	asking.question.places = asking.places;
-	asking.question.seen = asking.seen;
-	asking.question.memory_limit = csv_device_memory_limit();
-	asking.question.interrupted = question->interrupted;
-	asking.question.interrupted_arg = question->interrupted_arg;
-	if (asking.arrays != NULL && asking.places != NULL && asking.seen != NULL &&
-		asking.widths != NULL && is_for_device(&asking))
-	{
-		pthread_mutex_lock(&mutex);
-		sweep();
-		if (csv_cuda_wake(asking.session, csv_device_number(device), reason,
-						  reason_size))
-		{
-			status = ask(&asking, answers, &whole);
-			note_bytes(question->set);
-		}
-		else
-			status = CSV_DEVICE_FAILED;
-		pthread_mutex_unlock(&mutex);
-	}
-	free(asking.arrays);
+	if (arrays != NULL && asking.places != NULL && asking.seen != NULL &&
+		asking.widths != NULL && is_for_device(&asking, arrays))
+		status = ask(&asking, answers, device, reason, reason_size);
+	free(arrays);
 	free(asking.places);
 	free(asking.seen);
 	free(asking.widths);
-	if (!whole)
-	{
-		csv_answers_free(device, *answers);
-		*answers = NULL;
-	}
 	return status;
 }
 
 void
-csv_answers_free(CsvDevice *device, CsvColumnsAnswer *answers)
+csv_answers_free(CsvColumnsAnswer *answers)
 {
 	while (answers != NULL)
 	{
 		CsvColumnsAnswer *next = answers->next;
 
-		csv_cuda_answer_free(csv_device_session(device), answers->answer);
+		csv_cuda_answer_free(csv_device_session(answers->device),
+							 answers->answer);
 		free(answers);
 		answers = next;
 	}
 }
 
 void
-csv_device_forget(uint64_t set)
+csv_devices_forget(uint64_t set)
 {
-	Copy	   *which = calloc(1, sizeof(Copy));
+	Forgotten  *which = calloc(1, sizeof(Forgotten));
+	uint64_t	devices;
 
 	if (which == NULL)
 		return;
-	which->set = set;
+	pthread_once(&are_made, make_on_devices);
 	pthread_mutex_lock(&forgotten_mutex);
-	LIST_INSERT_HEAD(&forgotten, which, of_all);
+	which->set = set;
+	which->devices = devices = used_devices;
+	if (devices != 0)
+		LIST_INSERT_HEAD(&forgotten, which, of_all);
+	else
+		free(which);
 	pthread_mutex_unlock(&forgotten_mutex);
-	if (pthread_mutex_trylock(&mutex) != 0)
-		return;
-	sweep();
-	pthread_mutex_unlock(&mutex);
+	for (int i = 0; i < CSV_MOST_DEVICES; i++)
+		if ((devices >> i & 1) != 0 &&
+			pthread_mutex_trylock(&on_devices[i].mutex) == 0)
+		{
+			sweep(i);
+			pthread_mutex_unlock(&on_devices[i].mutex);
+		}
 }
 
 bool
-csv_device_has(uint64_t set)
+csv_devices_have(uint64_t set)
 {
-	Copy	   *copy;
-	bool		exist;
-
-	pthread_mutex_lock(&list_mutex);
-	copy = find_copy(set);
-	exist = copy != NULL && copy->nbytes > 0;
-	pthread_mutex_unlock(&list_mutex);
-	return exist;
+	return devices_with(set) != 0;
 }
 
 #else							/* there are none */
 
+uint64_t	csv_least_device_rows = 0;
+
 CsvStatus
-csv_device_ask(CsvDevice *device, const CsvColumnsQuestion *question,
-				CsvColumnsAnswer **answers, char *reason, size_t reason_size)
+csv_devices_ask(const CsvColumnsQuestion *question, CsvColumnsAnswer **answers,
+				CsvDevice **device, char *reason, size_t reason_size)
 {
-	(void) device;
 	(void) question;
 	(void) reason;
 	(void) reason_size;
 	*answers = NULL;
+	*device = NULL;
 	return CSV_OK;
 }
 
 void
-csv_answers_free(CsvDevice *device, CsvColumnsAnswer *answers)
+csv_answers_free(CsvColumnsAnswer *answers)
 {
-	(void) device;
 	(void) answers;
 }
 
 void
-csv_device_forget(uint64_t set)
+csv_devices_forget(uint64_t set)
 {
 	(void) set;
 }
 
 bool
-csv_device_has(uint64_t set)
+csv_devices_have(uint64_t set)
 {
 	(void) set;
 	return false;

@@ -1,15 +1,31 @@
 /*
  * device.c
- *		The one GPU that the program uses, through the CUDA engine.
+ *		The GPUs that the program uses, through the CUDA engine: each has a session.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "device.h"
+#include "reader/clock.h"
 
 #ifdef CSV_WITH_CUDA
 
 #include "../../cuda/csv_cuda.h"
+
+/*
+ * So long is the answer to a session put off that has devices looked for: without a
+ * driver it is known then, and mostly with one.
+ */
+#define LOOK_NANOSECONDS	200000000
+#define LOOK_AGAIN_SECONDS	60
+
+/* a list of them is good for so long */
+#define LIST_SECONDS		1
+
+/* one that has already what the work is on may have so much more to do */
+#define MORE_WORK			2
 
 struct CsvDevice
 {
@@ -17,23 +33,25 @@ struct CsvDevice
 	int			number;
 	char		name[CSV_DEVICE_NAME_BYTES];
 	CsvCounts	counts;
+	int			nusers;			/* guarded by the mutex */
 };
 
-static CsvDevice the_device;	/* its session NULL: it was not looked for */
-static uint32_t chosen = 0;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
+/* what the thread that looks for them leaves; guarded by the mutex */
+static bool is_looking = false;
+static bool has_looked = false;
+static double looked_at = 0;	/* csv_now_seconds() */
+static CsvCudaDevice seen[CSV_MOST_DEVICES];
+static int	nseen = 0;
+static pthread_cond_t for_look = PTHREAD_COND_INITIALIZER;
+
+/* those that are used, once they are known; likewise, but for their contents */
+static CsvDevice devices[CSV_MOST_DEVICES];
+static int	ndevices = 0;
+
+static int32_t chosen = CSV_ANY_DEVICE;
 static uint64_t memory_limit = 0;
-
-/* made by the thread that answers sessions, which alone looks for devices */
-static CsvSession *
-get_session(void)
-{
-	static CsvSession *session = NULL;
-
-	if (session == NULL)
-		session = csv_cuda_session_create();
-	return session;
-}
 
 bool
 csv_device_may_be(void)
@@ -41,53 +59,269 @@ csv_device_may_be(void)
 	return true;
 }
 
-CsvDevice *
-csv_device_find(uint32_t number)
+/* ---- which there are ---- */
+
+static bool
+is_meant(int device, int32_t number)
 {
-	CsvDevice  *device = &the_device;
+	return number == CSV_ANY_DEVICE || device == number;
+}
 
-	if (device->session == NULL)
+/* the mutex is held */
+static void
+add_devices(bool usable)
+{
+	for (int i = 0; i < nseen; i++)
 	{
-		CsvSession *session = number == chosen ? get_session() : NULL;
+		CsvDevice  *device = &devices[ndevices];
 
-		if (session == NULL ||
-			!csv_cuda_device_name(session, (int) number, device->name,
-								  sizeof(device->name)))
-			return NULL;
-		device->number = (int) number;
-		device->session = session;
+		if (seen[i].usable != usable || !is_meant(seen[i].ordinal, chosen) ||
+			(device->session = csv_cuda_session_create()) == NULL)
+			continue;
+		device->number = seen[i].ordinal;
+		snprintf(device->name, sizeof(device->name), "%.*s",
+				 CSV_DEVICE_NAME_BYTES - 1, seen[i].name);
+		ndevices++;
 	}
-	return device->number == (int) number ? device : NULL;
+}
+
+static void *
+run_look(void *arg)
+{
+	/* of no device: it is never started */
+	static CsvSession *session = NULL;
+	static CsvCudaDevice found[CSV_MOST_DEVICES];
+	char		name[CSV_DEVICE_NAME_BYTES];
+	int			n = 0;
+
+	(void) arg;
+	if (session == NULL)
+		session = csv_cuda_session_create();
+
+	/* of one that is chosen, CUDA sees no others then, and starts sooner */
+	if (session != NULL && chosen != CSV_ANY_DEVICE && ndevices == 0)
+		(void) csv_cuda_device_name(session, chosen, name, sizeof(name));
+	if (session != NULL)
+		n = csv_cuda_list_devices(session, found, CSV_MOST_DEVICES);
+	pthread_mutex_lock(&mutex);
+	nseen = n < CSV_MOST_DEVICES ? n : CSV_MOST_DEVICES;
+	memcpy(seen, found, sizeof(CsvCudaDevice) * (size_t) nseen);
+
+	/* those that are of no use may say why */
+	if (ndevices == 0)
+		add_devices(true);
+	if (ndevices == 0)
+		add_devices(false);
+	looked_at = csv_now_seconds();
+	has_looked = true;
+	is_looking = false;
+	pthread_cond_broadcast(&for_look);
+	pthread_mutex_unlock(&mutex);
+	return NULL;
+}
+
+/* begin, and wait for a moment; the mutex is held */
+static void
+look(void)
+{
+	struct timespec end;
+	pthread_t	thread;
+
+	if (is_looking || pthread_create(&thread, NULL, run_look, NULL) != 0)
+		return;
+	pthread_detach(thread);
+	is_looking = true;
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_nsec += LOOK_NANOSECONDS;
+	end.tv_sec += end.tv_nsec / 1000000000;
+	end.tv_nsec %= 1000000000;
+	while (is_looking &&
+		   pthread_cond_timedwait(&for_look, &mutex, &end) == 0)
+		;
+}
+
+/* have them looked for; again, where there was none.  False: that is under way. */
+static bool
+find_devices(void)
+{
+	bool		found;
+
+	pthread_mutex_lock(&mutex);
+	if (!has_looked || (ndevices == 0 && csv_now_seconds() - looked_at >
+						LOOK_AGAIN_SECONDS))
+		look();
+	found = has_looked;
+	pthread_mutex_unlock(&mutex);
+	return found;
+}
+
+/* how many there are, so far as is known */
+static int
+count_devices(void)
+{
+	int			n;
+
+	pthread_mutex_lock(&mutex);
+	n = ndevices;
+	pthread_mutex_unlock(&mutex);
+	return n;
 }
 
 int
 csv_device_list(CsvDeviceEntry *entries, int most)
 {
-	CsvCudaDevice found[CSV_MOST_DEVICES];
-	CsvSession *session = get_session();
-	int			n = session == NULL ? 0 :
-		csv_cuda_list_devices(session, found, CSV_MOST_DEVICES);
+	int			n;
 
-	n = n < CSV_MOST_DEVICES ? n : CSV_MOST_DEVICES;
-	n = n < most ? n : most;
+	pthread_mutex_lock(&mutex);
+	if (!has_looked || csv_now_seconds() - looked_at > LIST_SECONDS)
+		look();
+	n = is_looking || !has_looked ? -1 : nseen < most ? nseen : most;
 	for (int i = 0; i < n; i++)
 	{
 		CsvDeviceEntry *entry = &entries[i];
 
 		memset(entry, 0, sizeof(*entry));
-		entry->number = found[i].ordinal;
-		entry->capability_major = found[i].capability_major;
-		entry->capability_minor = found[i].capability_minor;
-		entry->usable = found[i].usable;
-		entry->memory_total = found[i].memory_total;
-		entry->memory_free = found[i].memory_free;
+		entry->number = seen[i].ordinal;
+		entry->capability_major = seen[i].capability_major;
+		entry->capability_minor = seen[i].capability_minor;
+		entry->usable = seen[i].usable;
+		entry->memory_total = seen[i].memory_total;
+		entry->memory_free = seen[i].memory_free;
 		snprintf(entry->name, sizeof(entry->name), "%.*s",
-				 CSV_DEVICE_NAME_BYTES - 1, found[i].name);
+				 CSV_DEVICE_NAME_BYTES - 1, seen[i].name);
 		snprintf(entry->reason, sizeof(entry->reason), "%.*s",
-				 CSV_DEVICE_NAME_BYTES - 1, found[i].reason);
+				 CSV_DEVICE_NAME_BYTES - 1, seen[i].reason);
 	}
+	pthread_mutex_unlock(&mutex);
 	return n;
 }
+
+/* ---- what a number stands for ---- */
+
+CsvDeviceState
+csv_devices_state(int32_t number, const char **name)
+{
+	CsvDeviceState state = CSV_DEVICE_NONE;
+
+	*name = "";
+	if (!find_devices())
+		return CSV_DEVICE_STARTING;
+	for (int i = 0; i < count_devices(); i++)
+		if (is_meant(devices[i].number, number))
+		{
+			CsvDeviceState its = csv_device_state(&devices[i]);
+
+			if (**name == '\0')
+				*name = devices[i].name;
+			state = its > state ? its : state;
+		}
+	return state;
+}
+
+void
+csv_devices_wake(int32_t number)
+{
+	for (int i = 0; i < count_devices(); i++)
+		if (is_meant(devices[i].number, number) &&
+			csv_device_state(&devices[i]) == CSV_DEVICE_ASLEEP)
+			(void) csv_cuda_start(devices[i].session, devices[i].number);
+}
+
+void
+csv_devices_count_starting(int32_t number)
+{
+	for (int i = 0; i < count_devices(); i++)
+		if (is_meant(devices[i].number, number))
+		{
+			csv_count(&devices[i].counts.fallbacks[CSV_FALLBACK_STARTING], 1);
+			return;
+		}
+}
+
+int
+csv_devices_awake(int32_t number, CsvDevice *awake[CSV_MOST_DEVICES])
+{
+	int			n = 0;
+
+	for (int i = 0; i < count_devices(); i++)
+		if (is_meant(devices[i].number, number) &&
+			csv_device_state(&devices[i]) == CSV_DEVICE_AWAKE)
+			awake[n++] = &devices[i];
+	return n;
+}
+
+/* how little it is the device for it */
+static int
+reluctance(const CsvDevice *device, const CsvDeviceWish *wish)
+{
+	bool		has = (wish->has & csv_device_bit(device)) != 0;
+
+	if (has && wish->always)
+		return 0;
+	return device->nusers + (has ? 0 : MORE_WORK) + wish->always;
+}
+
+/* of those in a set; the mutex is held */
+static CsvDevice *
+find_best(const CsvDeviceWish *wish, uint64_t among)
+{
+	CsvDevice  *best = NULL;
+	CsvDeviceState best_state = CSV_DEVICE_NONE;
+	int			least = 0;
+
+	for (int i = 0; i < ndevices; i++)
+	{
+		CsvDevice  *device = &devices[i];
+		CsvDeviceState state = csv_device_state(device);
+		int			n;
+
+		if (!is_meant(device->number, wish->number) ||
+			(among & csv_device_bit(device)) == 0 || state < best_state ||
+			(state != CSV_DEVICE_AWAKE && !wish->may_wait))
+			continue;
+		n = reluctance(device, wish);
+		if (best != NULL && state == best_state && n >= least)
+			continue;
+		best = device;
+		best_state = state;
+		least = n;
+	}
+	return best;
+}
+
+CsvDevice *
+csv_device_take(const CsvDeviceWish *wish, char *reason, size_t reason_size)
+{
+	uint64_t	among = UINT64_MAX;
+	CsvDevice  *device;
+
+	snprintf(reason, reason_size, "there is no usable GPU");
+	for (;;)
+	{
+		pthread_mutex_lock(&mutex);
+		while (wish->may_wait && ndevices == 0 && is_looking)
+			pthread_cond_wait(&for_look, &mutex);
+		device = find_best(wish, among);
+		if (device != NULL)
+			device->nusers++;
+		pthread_mutex_unlock(&mutex);
+		if (device == NULL || csv_device_state(device) == CSV_DEVICE_AWAKE ||
+			csv_cuda_wake(device->session, device->number, reason, reason_size))
+			return device;
+		csv_device_leave(device);
+		among &= ~csv_device_bit(device);
+	}
+}
+
+void
+csv_device_leave(CsvDevice *device)
+{
+	pthread_mutex_lock(&mutex);
+	device->nusers--;
+	pthread_mutex_unlock(&mutex);
+}
+
+/* ---- a device ---- */
 
 CsvDeviceState
 csv_device_state(CsvDevice *device)
@@ -103,6 +337,12 @@ csv_device_state(CsvDevice *device)
 	}
 }
 
+int
+csv_device_place(const CsvDevice *device)
+{
+	return (int) (device - devices);
+}
+
 CsvCounts *
 csv_device_counts(CsvDevice *device)
 {
@@ -112,18 +352,23 @@ csv_device_counts(CsvDevice *device)
 int
 csv_device_statistics(CsvStatistics *statistics, int most)
 {
-	const CsvDevice *device = &the_device;
+	int			n = count_devices();
 
-	if (device->session == NULL || most < 1)
-		return 0;
-	memset(statistics, 0, sizeof(*statistics));
-	statistics->device = device->number;
-	statistics->counts = device->counts;
-	statistics->memory_held = csv_cuda_memory(device->session,
-											  csv_device_memory_limit(),
-											  &statistics->memory_limit);
-	memcpy(statistics->name, device->name, sizeof(statistics->name));
-	return 1;
+	n = n < most ? n : most;
+	for (int i = 0; i < n; i++)
+	{
+		const CsvDevice *device = &devices[i];
+		CsvStatistics *its = &statistics[i];
+
+		memset(its, 0, sizeof(*its));
+		its->device = device->number;
+		its->counts = device->counts;
+		its->memory_held = csv_cuda_memory(device->session,
+										   csv_device_memory_limit(),
+										   &its->memory_limit);
+		memcpy(its->name, device->name, sizeof(its->name));
+	}
+	return n;
 }
 
 bool
@@ -135,25 +380,19 @@ csv_device_is_lost(CsvDevice *device)
 bool
 csv_device_any_is_lost(void)
 {
-	return the_device.session != NULL && csv_device_is_lost(&the_device);
+	for (int i = 0; i < count_devices(); i++)
+		if (csv_device_is_lost(&devices[i]))
+			return true;
+	return false;
 }
 
 void
-csv_device_wake(CsvDevice *device)
+csv_device_choose(int32_t number)
 {
-	(void) csv_cuda_start(device->session, device->number);
-}
-
-const char *
-csv_device_name(CsvDevice *device)
-{
-	return device->name;
-}
-
-void
-csv_device_choose(uint32_t number)
-{
-	chosen = number;
+	pthread_mutex_lock(&mutex);
+	if (!is_looking && !has_looked)
+		chosen = number;
+	pthread_mutex_unlock(&mutex);
 }
 
 void
@@ -217,13 +456,6 @@ csv_device_may_be(void)
 	return false;
 }
 
-CsvDevice *
-csv_device_find(uint32_t number)
-{
-	(void) number;
-	return NULL;
-}
-
 int
 csv_device_list(CsvDeviceEntry *entries, int most)
 {
@@ -233,10 +465,38 @@ csv_device_list(CsvDeviceEntry *entries, int most)
 }
 
 CsvDeviceState
-csv_device_state(CsvDevice *device)
+csv_devices_state(int32_t number, const char **name)
+{
+	(void) number;
+	*name = "";
+	return CSV_DEVICE_NONE;
+}
+
+void
+csv_devices_wake(int32_t number)
+{
+	(void) number;
+}
+
+void
+csv_devices_count_starting(int32_t number)
+{
+	(void) number;
+}
+
+CsvDevice *
+csv_device_take(const CsvDeviceWish *wish, char *reason, size_t reason_size)
+{
+	(void) wish;
+	(void) reason;
+	(void) reason_size;
+	return NULL;
+}
+
+void
+csv_device_leave(CsvDevice *device)
 {
 	(void) device;
-	return CSV_DEVICE_NONE;
 }
 
 CsvCounts *
@@ -254,6 +514,13 @@ csv_device_statistics(CsvStatistics *statistics, int most)
 	return 0;
 }
 
+int
+csv_device_place(const CsvDevice *device)
+{
+	(void) device;
+	return 0;
+}
+
 bool
 csv_device_is_lost(CsvDevice *device)
 {
@@ -268,20 +535,7 @@ csv_device_any_is_lost(void)
 }
 
 void
-csv_device_wake(CsvDevice *device)
-{
-	(void) device;
-}
-
-const char *
-csv_device_name(CsvDevice *device)
-{
-	(void) device;
-	return "";
-}
-
-void
-csv_device_choose(uint32_t number)
+csv_device_choose(int32_t number)
 {
 	(void) number;
 }

@@ -79,7 +79,7 @@ static uint32_t nidle = 0;
 
 typedef struct Thread
 {
-	CsvCudaCopier *copier;
+	CsvCudaCopier *copiers[CSV_MOST_DEVICES];	/* those that it has needed */
 	double		reading_since;	/* csv_now_seconds(); 0: it does not */
 } Thread;
 
@@ -136,10 +136,22 @@ read_block(const CsvDeviceFile *file, uint64_t offset, uint8_t *bytes, size_t nb
 
 static void end_use(CsvDeviceFile *file);
 
+/* NULL: there is no memory, or the device has failed */
+static CsvCudaCopier *
+get_copier(Thread *thread, CsvDevice *device)
+{
+	CsvCudaCopier **copier = &thread->copiers[csv_device_place(device)];
+
+	if (*copier == NULL)
+		*copier = csv_cuda_copier_create(csv_device_session(device));
+	return *copier;
+}
+
 /* copy a block; the mutex is held, but for the copying */
 static void
-copy_block(CsvDeviceFile *file, CsvCudaCopier *copier, double *since)
+copy_block(CsvDeviceFile *file, Thread *thread)
 {
+	CsvCudaCopier *copier;
 	uint64_t	number = file->nbegun++;
 	uint64_t	offset = number * BLOCK_BYTES;
 	uint64_t	left = (uint64_t) file->identity.size - offset;
@@ -148,15 +160,18 @@ copy_block(CsvDeviceFile *file, CsvCudaCopier *copier, double *since)
 	int			error = 0;
 
 	file->nactive++;
-	*since = csv_now_seconds();
+	thread->reading_since = csv_now_seconds();
 	pthread_mutex_unlock(&mutex);
-	n = read_block(file, offset, csv_cuda_copier_bytes(copier), nbytes);
+	copier = get_copier(thread, file->device);
+	n = copier == NULL ? 0 :
+		read_block(file, offset, csv_cuda_copier_bytes(copier), nbytes);
 	if (n < 0)
 		error = errno;
-	else if (!csv_cuda_copier_copy(copier, file->bytes, offset, (size_t) n))
+	else if (copier == NULL ||
+			 !csv_cuda_copier_copy(copier, file->bytes, offset, (size_t) n))
 		error = ENODEV;
 	pthread_mutex_lock(&mutex);
-	*since = 0;
+	thread->reading_since = 0;
 	file->nactive--;
 	file->is_ready[number] = error == 0;
 	if (error != 0)
@@ -180,7 +195,7 @@ run_thread(void *arg)
 	pthread_mutex_lock(&mutex);
 	for (;;)
 		if ((file = find_work()) != NULL)
-			copy_block(file, thread->copier, &thread->reading_since);
+			copy_block(file, thread);
 		else
 		{
 			nidle++;
@@ -199,21 +214,14 @@ is_stuck(const Thread *thread)
 
 /* one more; false: there can be none */
 static bool
-start_thread(CsvDevice *device)
+start_thread(void)
 {
-	Thread	   *thread = &threads[nthreads];
 	pthread_t	id;
 
 	if (nthreads == 0)
 		csv_nap_init(&for_scans);
-	thread->copier = csv_cuda_copier_create(csv_device_session(device));
-	if (thread->copier == NULL)
+	if (!csv_thread_start(&id, run_thread, &threads[nthreads]))
 		return false;
-	if (!csv_thread_start(&id, run_thread, thread))
-	{
-		csv_cuda_copier_free(thread->copier);
-		return false;
-	}
 	pthread_detach(id);
 	nthreads++;
 	return true;
@@ -221,7 +229,7 @@ start_thread(CsvDevice *device)
 
 /* as many as the scans want, and the machine has cores; the mutex is held */
 static void
-start_threads(CsvDevice *device, uint32_t wanted)
+start_threads(uint32_t wanted)
 {
 	long		ncores = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -229,7 +237,7 @@ start_threads(CsvDevice *device, uint32_t wanted)
 		wanted = (uint32_t) ncores;
 	for (uint32_t i = 0; i < nthreads; i++)
 		wanted += is_stuck(&threads[i]);
-	while (nthreads < wanted && nthreads < MOST_THREADS && start_thread(device))
+	while (nthreads < wanted && nthreads < MOST_THREADS && start_thread())
 		;
 }
 
@@ -288,6 +296,12 @@ make_file(CsvDevice *device, const CsvFileIdentity *identity)
 	return file;
 }
 
+static bool
+is_same_place(const CsvFileIdentity *a, const CsvFileIdentity *b)
+{
+	return a->device == b->device && a->inode == b->inode;
+}
+
 /*
  * The file as it is now, with a use of its bytes.  What is there of it as it was
  * goes, and so does what has lost its bytes.
@@ -301,9 +315,7 @@ find_file(CsvDevice *device, const CsvFileIdentity *identity)
 	{
 		CsvDeviceFile *next = TAILQ_NEXT(file, of_all);
 
-		if (file->device == device &&
-			file->identity.device == identity->device &&
-			file->identity.inode == identity->inode)
+		if (file->device == device && is_same_place(&file->identity, identity))
 		{
 			file->is_stale |= !csv_same_file(&file->identity, identity);
 			if (!file->is_stale && (file->descriptor >= 0 ||
@@ -378,7 +390,7 @@ csv_device_file_open(CsvDevice *device, int descriptor,
 		return NULL;
 	identity = csv_file_identity(&st);
 	pthread_mutex_lock(&mutex);
-	start_threads(device, wanted_threads);
+	start_threads(wanted_threads);
 	file = nthreads == 0 ? NULL : find_file(device, &identity);
 	if (file != NULL)
 		begin_use(file, copy, wanted_threads);
@@ -386,6 +398,25 @@ csv_device_file_open(CsvDevice *device, int descriptor,
 	if (file == NULL)
 		close(copy);
 	return file;
+}
+
+uint64_t
+csv_devices_with_file(int descriptor)
+{
+	const CsvDeviceFile *file;
+	struct stat st;
+	CsvFileIdentity identity;
+	uint64_t	found = 0;
+
+	if (fstat(descriptor, &st) != 0)
+		return 0;
+	identity = csv_file_identity(&st);
+	pthread_mutex_lock(&mutex);
+	TAILQ_FOREACH(file, &files, of_all)
+		if (is_same_place(&file->identity, &identity))
+			found |= csv_device_bit(file->device);
+	pthread_mutex_unlock(&mutex);
+	return found;
 }
 
 void
@@ -482,6 +513,13 @@ csv_device_file_open(CsvDevice *device, int descriptor, uint32_t wanted_threads)
 	(void) descriptor;
 	(void) wanted_threads;
 	return NULL;
+}
+
+uint64_t
+csv_devices_with_file(int descriptor)
+{
+	(void) descriptor;
+	return 0;
 }
 
 void

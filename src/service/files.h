@@ -28,6 +28,9 @@ extern CsvDeviceFile *csv_device_file_open(CsvDevice *device, int descriptor,
 										   uint32_t nthreads);
 extern void csv_device_file_close(CsvDeviceFile *file);
 
+/* devices on which a scan has had the file's bytes, which may have gone */
+extern uint64_t csv_devices_with_file(int descriptor);
+
 /* have an engine on the device read them; NULL: no longer */
 extern void csv_device_file_use(const CsvDeviceFile *file, void *engine);
 

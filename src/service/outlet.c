@@ -85,7 +85,8 @@ find_bytes(void *arg, const void *bytes, size_t nbytes, uint32_t *number,
 	CsvOutlet  *outlet = arg;
 	CsvDeviceBlock block;
 
-	if (!csv_device_find_block(outlet->device, bytes, nbytes, &block))
+	if (outlet->device == NULL ||
+		!csv_device_find_block(outlet->device, bytes, nbytes, &block))
 	{
 		CsvOwnBlock   *own = outlet->copies;
 
@@ -228,10 +229,11 @@ csv_outlet_send_reply(CsvOutlet *outlet, uint32_t kind, size_t nbytes)
 static void
 count_failure(const CsvOutlet *outlet, CsvFailure failure)
 {
-	CsvCounts  *counts = csv_device_counts(outlet->device);
+	CsvCounts  *counts;
 
-	if (failure == CSV_FAILURE_FILE)
+	if (failure == CSV_FAILURE_FILE || outlet->device == NULL)
 		return;
+	counts = csv_device_counts(outlet->device);
 	csv_count(&counts->failures, 1);
 	if (outlet->may_fall_back)
 		csv_count(&counts->fallbacks[csv_device_is_lost(outlet->device) ?
@@ -255,7 +257,7 @@ csv_outlet_send_failure(CsvOutlet *outlet, CsvFailure failure, int error,
 		return false;
 
 	/* another program can use it again, which the next query has */
-	if (csv_device_is_lost(outlet->device))
+	if (outlet->device != NULL && csv_device_is_lost(outlet->device))
 		_exit(0);
 	return true;
 }

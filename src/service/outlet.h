@@ -24,7 +24,7 @@ typedef struct CsvOwnBlock
 
 typedef struct CsvOutlet
 {
-	CsvDevice  *device;
+	CsvDevice  *device;			/* whose blocks messages speak of; or NULL */
 	int			socket;
 	bool		may_fall_back;	/* where it fails, the session reads on the CPU */
 	CsvMemory	memory;			/* malloc()'s */

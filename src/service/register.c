@@ -166,7 +166,7 @@ free_set(CsvSets *all, CsvSet *set)
 {
 	all->nbytes -= set->nbytes;
 	all->ndescriptors -= 1 + set->ngroupings;
-	csv_device_forget(set->number);
+	csv_devices_forget(set->number);
 	for (int i = 0; i < set->ngroupings; i++)
 		close(set->groupings[i].file);
 	close(set->file);
@@ -572,7 +572,7 @@ write_entry(const CsvSet *set, const CsvTableName *user, int file)
 	entry.user = *user;
 	entry.ncolumns = set->wanted->ncolumns;
 	entry.ngroupings = (uint32_t) set->ngroupings;
-	entry.on_device = csv_device_has(set->number);
+	entry.on_device = csv_devices_have(set->number);
 	if (!write_all(file, &entry, sizeof(entry)) ||
 		!write_all(file, set->wanted->columns,
 				   sizeof(CsvKeyColumn) * entry.ncolumns))

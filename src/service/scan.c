@@ -37,8 +37,9 @@ typedef struct Scan
 {
 	CsvOutlet	outlet;
 	CsvScanMessage message;
-	const CsvEngine *engine;	/* NULL: not open yet */
+	const CsvEngine *engine;	/* of the outlet's device; NULL: there is none */
 	void	   *state;
+	bool		holds;			/* it has groups of batches before */
 
 	/* the file at hand */
 	int			file;			/* -1: none, or a stream */
@@ -259,6 +260,7 @@ next_batch(Scan *scan)
 		return csv_outlet_send_failure(&scan->outlet, CSV_FAILURE_MEMORY, 0, "");
 	scan->outlet.reply.read_seconds = csv_reader_read_seconds(scan->reader);
 	count_batch(scan, batch);
+	scan->holds |= batch->answer != NULL && batch->answer->held;
 	if (!csv_outlet_send_reply(&scan->outlet, CSV_MESSAGE_BATCH, nbytes))
 		return false;
 
@@ -375,6 +377,53 @@ open_reader(Scan *scan, const CsvFileMessage *message)
 	return csv_reader_set_layout(scan->reader, scan->request->layout);
 }
 
+/* ---- the device ---- */
+
+static void
+leave_device(Scan *scan)
+{
+	CsvDevice  *device = scan->outlet.device;
+
+	if (scan->engine != NULL)
+		scan->engine->close(scan->state);
+	scan->engine = NULL;
+	if (device == NULL)
+		return;
+	csv_count(&csv_device_counts(device)->scans_running, -1);
+	csv_device_leave(device);
+}
+
+/* a device for the file, with an engine; the one there is, if none is better */
+static void
+choose_device(Scan *scan, bool is_shared)
+{
+	CsvDeviceWish wish = {
+		scan->message.device, scan->message.must_wait != 0, 0, is_shared
+	};
+	CsvDevice  *device;
+
+	if (scan->engine != NULL && scan->holds)
+		return;
+	if (scan->file >= 0)
+		wish.has = csv_devices_with_file(scan->file);
+	else if (scan->outlet.device != NULL)
+		wish.has = csv_device_bit(scan->outlet.device);
+	device = csv_device_take(&wish, scan->reason, sizeof(scan->reason));
+	if (device != NULL && (device != scan->outlet.device || scan->engine == NULL))
+	{
+		leave_device(scan);
+		scan->outlet.device = device;
+		csv_count(&csv_device_counts(device)->scans_running, 1);
+		scan->engine = csv_device_open_engine(device, &scan->outlet.memory,
+											  &scan->state, scan->reason,
+											  sizeof(scan->reason));
+	}
+	else if (device != NULL)
+		csv_device_leave(device);
+	if (scan->engine != NULL)
+		scan->reason[0] = '\0';
+}
+
 /* a descriptor is a right to read only if it was opened for that */
 static bool
 may_read(int file)
@@ -392,7 +441,8 @@ open_file(Scan *scan, const CsvFileMessage *message, CsvDescriptors *with)
 	close_file(scan);
 	scan->file_end = UINT64_MAX;
 	scan->may_be_ahead = true;
-	if (message->is_stream > 1 || message->place.skip_line > 1 ||
+	if (message->is_stream > 1 || message->is_shared > 1 ||
+		message->place.skip_line > 1 ||
 		with->n != (message->is_stream ? 1 : 2) ||
 		(!message->is_stream && !may_read(with->files[1])))
 		return false;
@@ -404,6 +454,7 @@ open_file(Scan *scan, const CsvFileMessage *message, CsvDescriptors *with)
 		scan->file = with->files[1];
 		with->n = 1;
 	}
+	choose_device(scan, message->is_shared != 0);
 	scan->status = scan->engine == NULL ? CSV_DEVICE_FAILED :
 		open_reader(scan, message);
 	return true;
@@ -489,12 +540,11 @@ static void
 free_scan(Scan *scan)
 {
 	close_file(scan);
-	if (scan->engine != NULL)
-		scan->engine->close(scan->state);
+	leave_device(scan);
+	if (scan->outlet.device != NULL)
+		csv_count(&csv_device_counts(scan->outlet.device)->scans_done, 1);
 	if (scan->stream != NULL)
 		csv_outlet_free_block(scan->stream);
-	csv_count(&csv_device_counts(scan->outlet.device)->scans_running, -1);
-	csv_count(&csv_device_counts(scan->outlet.device)->scans_done, 1);
 	csv_outlet_free(&scan->outlet);
 	free(scan);
 	csv_count(&nscans, -1);
@@ -505,9 +555,6 @@ run_scan(void *arg)
 {
 	Scan	   *scan = arg;
 
-	scan->engine = csv_device_open_engine(scan->outlet.device, &scan->outlet.memory,
-										  &scan->state, scan->reason,
-										  sizeof(scan->reason));
 	while (serve(scan))
 		;
 	free_scan(scan);
@@ -529,7 +576,7 @@ has_descriptors(int socket)
 }
 
 bool
-csv_scan_start(CsvDevice *device, const CsvScanMessage *message, int socket)
+csv_scan_start(const CsvScanMessage *message, int socket)
 {
 	Scan	   *scan = has_descriptors(socket) ? calloc(1, sizeof(Scan)) : NULL;
 	pthread_attr_t attributes;
@@ -538,20 +585,18 @@ csv_scan_start(CsvDevice *device, const CsvScanMessage *message, int socket)
 
 	if (scan == NULL)
 		return false;
-	csv_outlet_init(&scan->outlet, device, socket, !message->must_wait);
+	csv_outlet_init(&scan->outlet, NULL, socket, !message->must_wait);
 	scan->message = *message;
 	scan->file = -1;
 	pthread_attr_init(&attributes);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	csv_count(&nscans, 1);
-	csv_count(&csv_device_counts(device)->scans_running, 1);
 	good = pthread_create(&thread, &attributes, run_scan, scan) == 0;
 	pthread_attr_destroy(&attributes);
 	if (!good)
 	{
 		free(scan);
 		csv_count(&nscans, -1);
-		csv_count(&csv_device_counts(device)->scans_running, -1);
 	}
 	return good;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "answer.h"
+#include "device.h"
 #include "scan.h"
 #include "serve.h"
 #include "wire/store.h"
@@ -480,13 +481,17 @@ handle_statistics(CsvClient *client, const CsvMessage *message, size_t nbytes,
 	return true;
 }
 
-/* is the device awake?  One that is not is woken up, and may be waited for. */
+/* is one of them awake?  Those that are not are woken up, and may be waited for. */
 static bool
-is_ready(CsvDevice *device, bool may_wait)
+is_ready(int32_t number, bool may_wait)
 {
-	if (csv_device_state(device) == CSV_DEVICE_ASLEEP)
-		csv_device_wake(device);
-	return may_wait || csv_device_state(device) == CSV_DEVICE_AWAKE;
+	const char *name;
+	CsvDeviceState state = csv_devices_state(number, &name);
+
+	if (state == CSV_DEVICE_NONE)
+		return false;
+	csv_devices_wake(number);
+	return may_wait || state == CSV_DEVICE_AWAKE;
 }
 
 static bool
@@ -494,24 +499,22 @@ handle_device(CsvClient *client, const CsvMessage *message, size_t nbytes,
 			  CsvDescriptors *descriptors, CsvServiceReply *reply)
 {
 	CsvDeviceMessage *answer = &reply->message.device;
-	CsvDevice  *device = csv_device_find(message->device.device);
+	int32_t		number = message->device.device;
+	const char *name;
 
 	(void) client;
 	(void) nbytes;
 	(void) descriptors;
 	memset(answer, 0, sizeof(*answer));
 	answer->kind = CSV_MESSAGE_DEVICE;
-	answer->device = message->device.device;
-	answer->state = CSV_DEVICE_NONE;
+	answer->device = number;
+	answer->state = csv_devices_state(number, &name);
+	snprintf(answer->name, sizeof(answer->name), "%s", name);
 	reply->nbytes = sizeof(*answer);
-	if (device == NULL)
-		return true;
-	answer->state = csv_device_state(device);
 	if (message->device.wake && answer->state != CSV_DEVICE_AWAKE)
-		csv_count(&csv_device_counts(device)->fallbacks[CSV_FALLBACK_STARTING], 1);
-	if (message->device.wake && answer->state == CSV_DEVICE_ASLEEP)
-		csv_device_wake(device);
-	snprintf(answer->name, sizeof(answer->name), "%s", csv_device_name(device));
+		csv_devices_count_starting(number);
+	if (message->device.wake)
+		csv_devices_wake(number);
 	return true;
 }
 
@@ -522,7 +525,7 @@ handle_devices(CsvClient *client, const CsvMessage *message, size_t nbytes,
 	CsvListedMessage *answer = &reply->message.listed;
 	CsvDeviceEntry entries[CSV_MOST_DEVICES];
 	int			n = csv_device_list(entries, CSV_MOST_DEVICES);
-	size_t		size = sizeof(CsvDeviceEntry) * (size_t) n;
+	size_t		size = n < 0 ? 0 : sizeof(CsvDeviceEntry) * (size_t) n;
 	int			file = csv_memory_file_create("csv_gpu_fdw devices");
 
 	(void) client;
@@ -536,7 +539,7 @@ handle_devices(CsvClient *client, const CsvMessage *message, size_t nbytes,
 		!csv_memory_file_seal(file, true))
 		return false;
 	answer->kind = CSV_MESSAGE_DEVICES;
-	answer->nentries = (uint32_t) n;
+	answer->nentries = n < 0 ? CSV_LATER : (uint32_t) n;
 	reply->nbytes = sizeof(*answer);
 	return true;
 }
@@ -547,16 +550,15 @@ handle_ask(CsvClient *client, const CsvMessage *message, size_t nbytes,
 {
 	const CsvAskMessage *ask = &message->ask;
 	Pin		   *pin = find_pin(client, ask->set);
-	CsvDevice  *device = csv_device_find(ask->device);
 	int			columns;
 
 	(void) nbytes;
 	if (pin == NULL || ask->must_wait > 1)
 		return false;
-	if (device == NULL || !is_ready(device, ask->must_wait) ||
+	if (!is_ready(ask->device, ask->must_wait) ||
 		(columns = fcntl(csv_set_file(pin->set), F_DUPFD_CLOEXEC, 0)) < 0)
 		return reply_done(reply, CSV_MESSAGE_ASK, 0);
-	if (!csv_answer_start(device, ask, columns, descriptors->files[1],
+	if (!csv_answer_start(ask, columns, descriptors->files[1],
 						  descriptors->files[0]))
 	{
 		close(columns);
@@ -571,7 +573,6 @@ handle_scan(CsvClient *client, const CsvMessage *message, size_t nbytes,
 			CsvDescriptors *descriptors, CsvServiceReply *reply)
 {
 	const CsvScanMessage *scan = &message->scan;
-	CsvDevice  *device = csv_device_find(scan->device);
 
 	(void) client;
 	(void) nbytes;
@@ -579,8 +580,8 @@ handle_scan(CsvClient *client, const CsvMessage *message, size_t nbytes,
 		scan->io_threads > CSV_MAX_THREADS)
 		return false;
 	return reply_done(reply, CSV_MESSAGE_SCAN,
-					  device != NULL && is_ready(device, scan->must_wait) &&
-					  csv_scan_start(device, scan, descriptors->files[0]) &&
+					  is_ready(scan->device, scan->must_wait) &&
+					  csv_scan_start(scan, descriptors->files[0]) &&
 					  csv_wire_take(descriptors) >= 0);
 }
 

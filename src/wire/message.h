@@ -22,7 +22,7 @@
 #include "identity.h"
 
 /* of messages, and of all that is in memory that is shared; newer is greater */
-#define CSV_WIRE_VERSION		1
+#define CSV_WIRE_VERSION		2
 
 #define CSV_WIRE_BYTES		16384	/* no message is longer */
 #define CSV_WIRE_DESCRIPTORS	3	/* nor has more of them */
@@ -73,7 +73,7 @@ typedef enum CsvMessageKind
 
 	/* CsvDeviceMessage; the answer, too, is one */
 	CSV_MESSAGE_DEVICE,
-	/* a CsvListedMessage, with a memory file of CsvDeviceEntry */
+	/* a CsvListedMessage, with a memory file of CsvDeviceEntry; or CSV_LATER of them */
 	CSV_MESSAGE_DEVICES,
 
 	/*
@@ -240,6 +240,8 @@ typedef struct CsvListMessage
 	uint32_t	database;
 } CsvListMessage;
 
+#define CSV_LATER			UINT32_MAX
+
 typedef struct CsvListedMessage
 {
 	uint32_t	kind;
@@ -280,10 +282,13 @@ typedef enum CsvDeviceState
 	CSV_DEVICE_AWAKE
 } CsvDeviceState;
 
+/* as the user counts; or the one that has least to do */
+#define CSV_ANY_DEVICE		(-1)
+
 typedef struct CsvDeviceMessage
 {
 	uint32_t	kind;
-	uint32_t	device;			/* as the user counts */
+	int32_t		device;
 	uint32_t	wake;			/* asked: have it start, if it is asleep */
 	uint32_t	state;			/* told: CsvDeviceState */
 	char		name[CSV_DEVICE_NAME_BYTES];
@@ -305,7 +310,7 @@ typedef struct CsvDeviceEntry
 typedef struct CsvAskMessage
 {
 	uint32_t	kind;
-	uint32_t	device;
+	int32_t		device;
 	uint32_t	must_wait;		/* for the device, if it is not awake */
 	uint32_t	unused;
 	uint64_t	set;
@@ -314,7 +319,7 @@ typedef struct CsvAskMessage
 typedef struct CsvScanMessage
 {
 	uint32_t	kind;
-	uint32_t	device;
+	int32_t		device;
 	uint32_t	must_wait;		/* for the device, if it is not awake */
 	uint32_t	io_threads;
 } CsvScanMessage;
@@ -332,7 +337,8 @@ typedef struct CsvPlaceInMessage
 typedef struct CsvFileMessage
 {
 	uint32_t	kind;
-	uint32_t	is_stream;		/* bytes come from the session */
+	uint16_t	is_stream;		/* bytes come from the session */
+	uint16_t	is_shared;		/* other scans read other pieces of it */
 	CsvPlaceInMessage place;	/* where it begins */
 } CsvFileMessage;
 
@@ -445,7 +451,7 @@ typedef struct CsvStatisticsMessage
 typedef struct CsvLimitsMessage
 {
 	uint32_t	kind;
-	uint32_t	device;			/* the one that the program uses */
+	int32_t		device;			/* that the program uses */
 	uint64_t	resident_bytes;
 	uint64_t	gpu_bytes;		/* on each; 0: half of what is free */
 } CsvLimitsMessage;

@@ -25,6 +25,9 @@
 #include "stand_in_query.h"
 #include "wire/request.h"
 
+/* how many devices there are */
+#define CSV_STAND_INS	2
+
 typedef struct Block
 {
 	CsvCudaBlock block;
@@ -38,8 +41,10 @@ struct CsvSession
 	CsvCudaState state;
 	bool		has_failed;
 	Block	   *blocks;
-	uint32_t	nblocks;		/* ever made */
 };
+
+/* blocks that were ever made */
+static uint32_t nblocks;
 
 /* bytes of a file */
 struct CsvCudaFile
@@ -88,7 +93,7 @@ csv_cuda_device_name(CsvSession *session, int device, char *name,
 {
 	(void) session;
 	snprintf(name, name_size, "stand-in");
-	return device < 2;
+	return device < CSV_STAND_INS;
 }
 
 CsvCudaState
@@ -147,7 +152,7 @@ make_block(CsvSession *session, size_t nbytes)
 							  file, 0);
 	block->block.descriptor = file;
 	block->block.nbytes = nbytes;
-	block->block.number = session->nblocks++;
+	block->block.number = __atomic_fetch_add(&nblocks, 1, __ATOMIC_RELAXED);
 	block->next = session->blocks;
 	session->blocks = block;
 	return block;
@@ -534,13 +539,15 @@ int
 csv_cuda_list_devices(CsvSession *session, CsvCudaDevice *devices, int max)
 {
 	(void) session;
-	if (max < 1)
-		return 0;
-	memset(devices, 0, sizeof(*devices));
-	snprintf(devices->name, sizeof(devices->name), "stand-in");
-	devices->memory_total = devices->memory_free = UINT64_C(1) << 30;
-	devices->usable = true;
-	return 1;
+	for (int i = 0; i < CSV_STAND_INS && i < max; i++)
+	{
+		memset(&devices[i], 0, sizeof(CsvCudaDevice));
+		devices[i].ordinal = i;
+		snprintf(devices[i].name, sizeof(devices[i].name), "stand-in");
+		devices[i].memory_total = devices[i].memory_free = UINT64_C(1) << 30;
+		devices[i].usable = true;
+	}
+	return CSV_STAND_INS;
 }
 
 uint64_t

@@ -4,6 +4,7 @@
  *
  * Who asks has a lock around all of this, but for csv_cuda_answer_free().
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,18 +26,19 @@ typedef struct Part
 struct CsvCudaColumns
 {
 	CsvCudaColumns *next;		/* of all */
+	const CsvSession *session;
 	uint32_t	nparts;
 	uint32_t	nrows;
 	Part		parts[];
 };
 
+/* of all sessions; each one's are for one thread, but this list */
 static CsvCudaColumns *all_columns = NULL;
-static uint64_t kept_bytes = 0;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static void
 drop_parts(CsvCudaColumns *columns)
 {
-	kept_bytes -= csv_cuda_columns_bytes(columns);
 	for (uint32_t i = 0; i < columns->nparts; i++)
 	{
 		free(columns->parts[i].bytes);
@@ -44,18 +46,26 @@ drop_parts(CsvCudaColumns *columns)
 	}
 }
 
-/* may so much stay with these? */
+/* may so much more stay with these?  Others of the session make way. */
 static bool
 make_way(const CsvCudaColumns *columns, uint64_t nbytes, uint64_t memory_limit)
 {
-	CsvCudaColumns *other = all_columns;
+	CsvCudaColumns *other;
 
-	for (; other != NULL &&
-		 !csv_cuda_columns_may_be(NULL, kept_bytes + nbytes, memory_limit);
+	pthread_mutex_lock(&mutex);
+	for (other = all_columns; other != NULL; other = other->next)
+		if (other->session == columns->session)
+			nbytes += csv_cuda_columns_bytes(other);
+	for (other = all_columns; other != NULL &&
+		 !csv_cuda_columns_may_be(NULL, nbytes, memory_limit);
 		 other = other->next)
-		if (other != columns)
+		if (other->session == columns->session && other != columns)
+		{
+			nbytes -= csv_cuda_columns_bytes(other);
 			drop_parts(other);
-	return csv_cuda_columns_may_be(NULL, kept_bytes + nbytes, memory_limit);
+		}
+	pthread_mutex_unlock(&mutex);
+	return csv_cuda_columns_may_be(NULL, nbytes, memory_limit);
 }
 
 bool
@@ -72,13 +82,15 @@ csv_cuda_columns_create(CsvSession *session, uint32_t ncolumns, uint32_t nrows)
 	CsvCudaColumns *columns = calloc(1, sizeof(CsvCudaColumns) +
 									 2 * ncolumns * sizeof(Part));
 
-	(void) session;
 	if (columns == NULL)
 		return NULL;
+	columns->session = session;
 	columns->nparts = 2 * ncolumns;
 	columns->nrows = nrows;
+	pthread_mutex_lock(&mutex);
 	columns->next = all_columns;
 	all_columns = columns;
+	pthread_mutex_unlock(&mutex);
 	return columns;
 }
 
@@ -87,9 +99,11 @@ csv_cuda_columns_free(CsvCudaColumns *columns)
 {
 	CsvCudaColumns **place = &all_columns;
 
+	pthread_mutex_lock(&mutex);
 	while (*place != columns)
 		place = &(*place)->next;
 	*place = columns->next;
+	pthread_mutex_unlock(&mutex);
 	drop_parts(columns);
 	free(columns);
 }
@@ -128,7 +142,6 @@ csv_cuda_columns_add(CsvCudaColumns *columns, uint32_t number,
 			(part->bytes = calloc(1, nbytes)) == NULL)
 			return false;
 		part->width = width;
-		kept_bytes += nbytes;
 	}
 	for (uint32_t i = 0; i < nrows && source != NULL; i++)
 		memcpy(part->bytes + (size_t) (first_row + i) * width,
