@@ -374,7 +374,7 @@ map_memory_file(int descriptor, size_t nbytes)
 
 /* make a block; false with errno, and nothing is left behind */
 static bool
-make_pinned(CsvSession *session, CsvMemoryBlock *block, size_t nbytes)
+make_pinned(CsvMemoryBlock *block, size_t nbytes)
 {
 	cudaError_t error;
 	int			descriptor;
@@ -483,10 +483,10 @@ take_pinned(CsvSession *session, size_t nbytes)
 		}
 	}
 	cudaSetDevice(session->number);
-	if (!make_pinned(session, empty, nbytes))
+	if (!make_pinned(empty, nbytes))
 	{
 		trim_pinned(session, 0);
-		if (!make_pinned(session, empty, nbytes))
+		if (!make_pinned(empty, nbytes))
 			return NULL;
 	}
 	empty->in_use = true;
