@@ -212,6 +212,7 @@ make_message(Session *session, CsvMessage *message, CsvDescriptors *descriptors)
 	{
 		case CSV_MESSAGE_FILE:
 			message->file.is_stream = chance(choices, 4);
+			message->file.is_shared = (uint16_t) choose(choices, 2);
 			message->file.place = any_place(choices);
 			bring(descriptors, request_file(choices));
 			if (message->file.is_stream == 0)
@@ -331,23 +332,26 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 {
 	CsvScanMessage scan = {.kind = CSV_MESSAGE_SCAN,.must_wait = 1,.io_threads = 1};
 	Session		session = {.choices = {.bytes = data,.nbytes = nbytes}};
-	CsvDevice  *device = csv_device_find(0);
+	const char *name;
 	int			ends[2];
 	int			before;
 	int			waited = 0;
 
-	expect(device != NULL);
+	expect(csv_devices_state(CSV_ANY_DEVICE, &name) != CSV_DEVICE_NONE);
 	if (files[0] == 0)
 	{
 		make_requests();
 		make_files();
-		csv_device_wake(device);
+		csv_devices_wake(CSV_ANY_DEVICE);
 	}
+
+	/* any of them, one of them, or one that there is not */
+	scan.device = (int32_t) choose(&session.choices, 4) - 1;
 	before = count_descriptors();
 	expect(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0,
 					  ends) == 0);
 	session.socket = ends[0];
-	expect(csv_scan_start(device, &scan, ends[1]));
+	expect(csv_scan_start(&scan, ends[1]));
 	for (int i = 0; i < MOST_STEPS && !session.is_over &&
 		 session.choices.nbytes > 0; i++)
 		take_step(&session);
