@@ -7,6 +7,7 @@
 
 #include "access/htup_details.h"
 #include "access/sysattr.h"
+#include "catalog/index.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_database.h"
@@ -385,6 +386,19 @@ csv_storage_is_new(Relation relation)
 	return RELKIND_HAS_STORAGE(relation->rd_rel->relkind) &&
 		(relation->rd_createSubid != InvalidSubTransactionId ||
 		 csv_first_storage_subid(relation) != InvalidSubTransactionId);
+}
+
+/* make an index's storage anew, as REINDEX does */
+static inline void
+csv_reindex(Oid index, char persistence)
+{
+	ReindexParams params = {0};
+
+#if PG_VERSION_NUM >= 170000
+	reindex_index(NULL, index, false, persistence, &params);
+#else
+	reindex_index(index, false, persistence, &params);
+#endif
 }
 
 #endif							/* CSV_COMPAT_H */

@@ -4,7 +4,8 @@
  *
  * There are three ways for a row to get in, the fastest first.
  *
- *	- By pages (heap_pages.c), where no index or trigger wants the row.
+ *	- By pages (heap_pages.c), where no index or trigger wants the row, or indexes
+ *	  can be built after all of them (indexes.c).
  *	- By buffers: rows wait in slots of the relation they are routed to, and go
  *	  through table_multi_insert() many at a time.  Index entries and AFTER
  *	  triggers follow, row by row.
@@ -45,6 +46,7 @@
 
 #include "compat.h"
 #include "load/heap_pages.h"
+#include "load/indexes.h"
 #include "load/insert.h"
 #include "scan/errors.h"
 
@@ -95,7 +97,8 @@ struct CsvInsert
 	int			options;		/* TABLE_INSERT_... */
 
 	bool		may_wait;		/* rows, in buffers */
-	CsvHeapPages *pages;		/* NULL: not by pages */
+	CsvHeapPages *pages;		/* NULL: not by pages, or not any more */
+	bool		indexes_last;	/* they are not open, but built in the end */
 	TupleTableSlot *slot;		/* of the row, where it is not a buffer's */
 	BulkInsertState bulk;		/* for rows that go in one by one */
 
@@ -162,6 +165,13 @@ csv_insert_open(Oid relid)
 		PreventCommandIfReadOnly("csv_gpu_load()");
 	MemoryContextSwitchTo(outer);
 	return insert;
+}
+
+void
+csv_insert_close(CsvInsert *insert)
+{
+	relation_close(insert->relation, NoLock);
+	MemoryContextDelete(insert->context);
 }
 
 Relation
@@ -335,7 +345,8 @@ leave(CsvInsert *insert)
 }
 
 void
-csv_insert_begin(CsvInsert *insert, bool freeze, CsvLoadMethod method)
+csv_insert_begin(CsvInsert *insert, bool freeze, CsvLoadMethod method,
+				 bool indexes_last)
 {
 	MemoryContext outer = MemoryContextSwitchTo(insert->context);
 	Relation	relation = insert->relation;
@@ -356,7 +367,6 @@ csv_insert_begin(CsvInsert *insert, bool freeze, CsvLoadMethod method)
 	root = makeNode(ResultRelInfo);
 	ExecInitResultRelation(insert->estate, root, 1);
 	csv_check_insert_target(root);
-	ExecOpenIndices(root, false);
 	insert->root = root;
 
 	/* foreign tables and tuple routing want a plan's node */
@@ -386,6 +396,9 @@ csv_insert_begin(CsvInsert *insert, bool freeze, CsvLoadMethod method)
 		  root->ri_TrigDesc->trig_insert_new_table);
 	insert->slot = table_slot_create(relation, &insert->estate->es_tupleTable);
 	insert->bulk = GetBulkInsertState();
+	insert->indexes_last = indexes_last && find_obstacle(insert) == NULL;
+	if (!insert->indexes_last)
+		ExecOpenIndices(root, false);
 	choose_way(insert, method);
 
 	enter(insert);
@@ -742,6 +755,29 @@ csv_insert_row(CsvInsert *insert, TupleTableSlot *slot)
 
 /* ---- end ---- */
 
+void
+csv_insert_flush(CsvInsert *insert)
+{
+	MemoryContext outer = MemoryContextSwitchTo(insert->context);
+
+	insert->place.file = NULL;
+	enter(insert);
+	empty_buffers(insert, NULL);
+	if (insert->pages != NULL)
+		csv_heap_pages_end(insert->pages, insert->slot, insert->options,
+						   insert->bulk);
+	insert->pages = NULL;
+	leave(insert);
+	MemoryContextSwitchTo(outer);
+}
+
+void
+csv_insert_build_indexes(CsvInsert *insert)
+{
+	if (insert->indexes_last)
+		csv_indexes_build(insert->relation);
+}
+
 int64
 csv_insert_end(CsvInsert *insert)
 {
@@ -751,12 +787,8 @@ csv_insert_end(CsvInsert *insert)
 	int64		nrows;
 	ListCell   *cell;
 
-	insert->place.file = NULL;
+	csv_insert_flush(insert);
 	enter(insert);
-	empty_buffers(insert, NULL);
-	if (insert->pages != NULL)
-		csv_heap_pages_end(insert->pages, insert->slot, insert->options,
-						   insert->bulk);
 	FreeBulkInsertState(insert->bulk);
 
 	ExecASInsertTriggers(estate, root, insert->capture);
@@ -774,9 +806,8 @@ csv_insert_end(CsvInsert *insert)
 	leave(insert);
 
 	nrows = insert->nrows;
-	relation_close(insert->relation, NoLock);
 	FreeExecutorState(estate);
 	MemoryContextSwitchTo(outer);
-	MemoryContextDelete(insert->context);
+	csv_insert_close(insert);
 	return nrows;
 }

@@ -8,6 +8,7 @@
  *	3. A row is filled in in csv_insert_slot(), and goes in by csv_insert_row(),
  *	   at once or a buffer at a time.
  *	4. csv_insert_end() puts in what is left, and fires the other triggers.
+ *	   Between these, where indexes are built last, csv_insert_build_indexes().
  */
 #ifndef CSV_INSERT_H
 #define CSV_INSERT_H
@@ -38,11 +39,17 @@ typedef struct CsvRecordPlace
 extern CsvInsert *csv_insert_open(Oid relid);
 extern void csv_insert_check(CsvInsert *insert, const Bitmapset *given);
 
+/* instead of all that follows: nothing is inserted */
+extern void csv_insert_close(CsvInsert *insert);
+
 extern Relation csv_insert_relation(const CsvInsert *insert);
 
-/* freeze: as COPY's option; ERROR where that refuses it */
+/*
+ * freeze: as COPY's option; ERROR where that refuses it.  indexes_last: they may be
+ * built after the rows, if these go in by pages.
+ */
 extern void csv_insert_begin(CsvInsert *insert, bool freeze,
-							 CsvLoadMethod method);
+							 CsvLoadMethod method, bool indexes_last);
 
 /* for expressions of one row; reset by csv_insert_slot() */
 extern ExprContext *csv_insert_context(CsvInsert *insert);
@@ -62,6 +69,13 @@ extern void csv_insert_row(CsvInsert *insert, TupleTableSlot *slot);
  * need be.
  */
 extern TupleTableSlot *csv_insert_fixed_slot(CsvInsert *insert);
+
+/*
+ * Put in what is left, and then build indexes, where that was put off; before
+ * csv_insert_end(), which does the former, too.
+ */
+extern void csv_insert_flush(CsvInsert *insert);
+extern void csv_insert_build_indexes(CsvInsert *insert);
 
 /* returns how many rows went in; triggers and FDWs may have dropped some */
 extern int64 csv_insert_end(CsvInsert *insert);

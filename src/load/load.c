@@ -6,7 +6,9 @@
  *	   INSERT ... SELECT would do to a value on its way is prepared.
  *	2. Both relations' privileges are checked, and that of the table of rejects.
  *	3. The source is scanned as by a query for these columns; each row goes to
- *	   insert.c.  Skipped records wait in a tuplestore.
+ *	   insert.c.  Skipped records wait in a tuplestore.  Where indexes are built
+ *	   after the rows, that is a subtransaction: if an index refuses a row, all is
+ *	   read once more, to say which one.
  *	4. They are inserted into the table of rejects.
  *
  * Memory: all of it is in a context of the call, which is deleted at its end.
@@ -14,6 +16,7 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "funcapi.h"
@@ -26,10 +29,12 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/resowner.h"
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
 #include "compat.h"
+#include "load/indexes.h"
 #include "load/insert.h"
 #include "load/load.h"
 #include "scan/errors.h"
@@ -65,6 +70,7 @@ typedef struct CsvLoad
 	CsvMapping	mapping;
 	CsvInsert  *target;
 	int64		nloaded;
+	bool		is_building;	/* indexes, after all rows */
 	CsvScanStatistics statistics;
 
 	/* skipped records, where they are kept */
@@ -341,7 +347,7 @@ insert_rejects(CsvLoad *load)
 	CsvRecordPlace nowhere = {NULL, 0};
 
 	csv_insert_begin(load->rejects, false,
-					 load->table->settings.load_method);
+					 load->table->settings.load_method, false);
 	while (tuplestore_gettupleslot(load->rejected, true, false, row))
 	{
 		TupleTableSlot *slot;
@@ -375,18 +381,20 @@ check_source(CsvLoad *load, bool keeps_rejects)
 		csv_check_whole_select(load->source);
 }
 
+/* all rows into a target, of load->target's table */
 static void
-load_rows(CsvLoad *load, bool freeze)
+load_rows(CsvLoad *load, CsvInsert *target, bool freeze, bool indexes_last)
 {
 	TupleTableSlot *fixed = NULL;
 	TupleTableSlot *row = load->row;
 	CsvTableScan *scan;
 
-	csv_insert_begin(load->target, freeze, load->table->settings.load_method);
+	csv_insert_begin(target, freeze, load->table->settings.load_method,
+					 indexes_last);
 
 	/* rows that are the target's as they are can be scanned into its slot */
 	if (load->mapping.is_identity)
-		fixed = csv_insert_fixed_slot(load->target);
+		fixed = csv_insert_fixed_slot(target);
 	if (fixed != NULL)
 		row = fixed;
 
@@ -396,7 +404,7 @@ load_rows(CsvLoad *load, bool freeze)
 								load->rejects != NULL ? reject_record : NULL,
 								load);
 	csv_table_scan_show_progress(scan,
-								 RelationGetRelid(csv_insert_relation(load->target)));
+								 RelationGetRelid(csv_insert_relation(target)));
 	memset(row->tts_isnull, true, row->tts_tupleDescriptor->natts);
 	while (csv_table_scan_next(scan, row->tts_values, row->tts_isnull))
 	{
@@ -405,20 +413,118 @@ load_rows(CsvLoad *load, bool freeze)
 
 		CHECK_FOR_INTERRUPTS();
 		place.file = csv_table_scan_place(scan, &place.record);
-		slot = csv_insert_slot(load->target, place);
+		slot = csv_insert_slot(target, place);
 		if (load->mapping.any_expr)
 			ExecStoreVirtualTuple(row);
 		if (fixed == NULL)
-			map_row(&load->mapping, row, slot,
-					csv_insert_context(load->target));
-		csv_insert_row(load->target, slot);
+			map_row(&load->mapping, row, slot, csv_insert_context(target));
+		csv_insert_row(target, slot);
 		if (load->mapping.any_expr)
 			ExecClearTuple(row);
 	}
 	csv_table_scan_statistics(scan, &load->statistics);
+	csv_insert_flush(target);
+	load->is_building = true;
+	csv_insert_build_indexes(target);
+	load->is_building = false;
 	/* what waits may still name the file */
-	load->nloaded = csv_insert_end(load->target);
+	load->nloaded = csv_insert_end(target);
 	csv_table_scan_end(scan);
+}
+
+/* may an index have refused a row? */
+static bool
+is_about_rows(int sqlstate)
+{
+	int			class = ERRCODE_TO_CATEGORY(sqlstate);
+
+	return class == ERRCODE_TO_CATEGORY(ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION) ||
+		class == ERRCODE_TO_CATEGORY(ERRCODE_DATA_EXCEPTION) ||
+		class == ERRCODE_TO_CATEGORY(ERRCODE_PROGRAM_LIMIT_EXCEEDED);
+}
+
+/*
+ * Load with indexes that are built last.  False if that has failed as an index
+ * refuses a row: nothing is left of it, and insertions are to tell which row that is.
+ */
+static bool
+load_before_indexes(CsvLoad *volatile load)
+{
+	MemoryContext outer = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	MemoryContext context = AllocSetContextCreate(outer, "csv_gpu_load rows",
+												  ALLOCSET_DEFAULT_SIZES);
+	volatile bool good = true;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		CsvInsert  *target = csv_insert_open(RelationGetRelid(csv_insert_relation(load->target)));
+
+		csv_insert_check(target, load->mapping.to);
+		load_rows(load, target, false, true);
+		ReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(outer);
+		CurrentResourceOwner = owner;
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(outer);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(outer);
+		CurrentResourceOwner = owner;
+		if (!load->is_building || !is_about_rows(error->sqlerrcode))
+			ReThrowError(error);
+		FreeErrorData(error);
+		good = false;
+	}
+	PG_END_TRY();
+	MemoryContextDelete(context);
+	return good;
+}
+
+static bool
+may_build_last(const CsvLoad *load, bool freeze)
+{
+	Relation	target = csv_insert_relation(load->target);
+	int			method = load->table->settings.load_method;
+	int64		nbytes = csv_source_data_size(load->table, NULL);
+
+	/* a source of unknown size is one that may not be read a second time */
+	return !freeze && method != CSV_LOAD_INSERT && nbytes >= 0 &&
+		target->rd_rel->relkind == RELKIND_RELATION &&
+		target->rd_rel->relhasindex &&
+		csv_indexes_obstacle(target, nbytes, method == CSV_LOAD_PAGES) == NULL;
+}
+
+static void
+load_all(CsvLoad *load, bool freeze)
+{
+	bool		is_loaded = false;
+
+	if (may_build_last(load, freeze))
+	{
+		is_loaded = load_before_indexes(load);
+		if (!is_loaded)
+		{
+			/* NOTICEs of all records were given */
+			load->table->verbosity = CSV_VERBOSITY_SILENT;
+			load->table->settings.load_method = CSV_LOAD_INSERT;
+			memset(&load->report.counts, 0, sizeof(load->report.counts));
+			load->is_building = false;
+			if (load->rejected != NULL)
+				tuplestore_clear(load->rejected);
+		}
+	}
+	if (is_loaded)
+		csv_insert_close(load->target);
+	else
+		load_rows(load, load->target, freeze, false);
 	if (load->rejects != NULL)
 	{
 		csv_report_end(&load->report, load->statistics.records, true);
@@ -456,7 +562,7 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 	load->report.table = load->table;
 	load->row = MakeSingleTupleTableSlot(RelationGetDescr(load->source),
 										 &TTSOpsVirtual);
-	load_rows(load, request->freeze);
+	load_all(load, request->freeze);
 	ExecDropSingleTupleTableSlot(load->row);
 	table_close(load->source, NoLock);
 

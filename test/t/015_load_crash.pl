@@ -28,12 +28,18 @@ sub make_server
 	$node->safe_psql('postgres', "CREATE EXTENSION amcheck;
 		CREATE FOREIGN TABLE source (a int, b text, c text) SERVER csv OPTIONS (filename '$file');
 		CREATE TABLE t (a int, b text, c text);
+		CREATE TABLE keyed (a int PRIMARY KEY, b text, c text);
 		CREATE TABLE done (n int);
 		CREATE UNLOGGED TABLE unlogged (a int, b text, c text)");
 	return $node;
 }
 
 my $by_pages = 'SET csv_gpu_fdw.load_method = pages;';
+
+# a table whose index was built after its rows
+my $look_at_keyed = "SELECT count(*) IN (0, $nload), count(*) = count(DISTINCT a) FROM keyed;
+	SELECT bt_index_check('keyed_pkey', true); SELECT count(*) FROM verify_heapam('keyed')";
+my $keyed_is_right = "t|t\n\n0";
 
 # start after a crash: those who were left alone may take a moment to go
 sub start_again
@@ -91,6 +97,8 @@ my $loop = "$by_pages
 			PERFORM csv_gpu_load('source', 't');
 			INSERT INTO done VALUES (1);
 			PERFORM csv_gpu_load('source', 'unlogged');
+			TRUNCATE keyed;
+			PERFORM csv_gpu_load('source', 'keyed');
 			COMMIT;
 			IF i % 3 = 0 THEN
 				PERFORM csv_gpu_load('source', 't');
@@ -122,9 +130,10 @@ for (my $end = time() + $seconds; time() < $end || $crashes < 3; $crashes++)
 	my $others = $node->safe_psql('postgres', "SELECT count(*) - coalesce((SELECT sum(n) FROM done WHERE n > 1), 0) FROM t WHERE b = 'other'");
 	my $corrupt = $node->safe_psql('postgres', "SELECT count(*) FROM verify_heapam('t')");
 	my $unlogged = $node->safe_psql('postgres', 'SELECT count(*) FROM unlogged');
+	my $keyed = $node->safe_psql('postgres', $look_at_keyed);
 
-	push @wrong, "$count rows of $ndone loads, $bad spoilt, $others of others, $corrupt corrupt, $unlogged unlogged"
-	  if $count != $ndone * $nload || $bad || $others || $corrupt || $unlogged;
+	push @wrong, "$count rows of $ndone loads, $bad spoilt, $others of others, $corrupt corrupt, $unlogged unlogged, $keyed"
+	  if $count != $ndone * $nload || $bad || $others || $corrupt || $unlogged || $keyed ne $keyed_is_right;
 	$loads = $ndone if $ndone > $loads;
 	# not so large that looking at it takes all the time
 	$node->safe_psql('postgres', 'TRUNCATE t, done') if $count > 10 * $nload;
@@ -192,6 +201,11 @@ $node->safe_psql('postgres', "$by_pages BEGIN; TRUNCATE new; SELECT csv_gpu_load
 kill_server($node);
 start_again($node);
 is($node->safe_psql('postgres', 'SELECT count(*) FROM new'), $nload, 'one that is logged at commit');
+# and its indexes
+$node->safe_psql('postgres', "$by_pages BEGIN; TRUNCATE keyed; SELECT csv_gpu_load('source', 'keyed'); COMMIT");
+kill_server($node);
+start_again($node);
+is($node->safe_psql('postgres', "$look_at_keyed; SELECT count(*) FROM keyed"), "$keyed_is_right\n$nload", 'an index that was built');
 checksums_are_right($node, 'wal_level minimal');
 
 # ---- a standby ----
@@ -207,7 +221,7 @@ my $partial = 0;
 my $looks = 0;
 for my $n (1 .. 5)
 {
-	$session->send("$by_pages BEGIN; SELECT csv_gpu_load('source', 't'); " . ($n == 3 ? 'ROLLBACK' : 'COMMIT') . "; INSERT INTO t VALUES (0, 'other', 'x')");
+	$session->send("$by_pages BEGIN; TRUNCATE keyed; SELECT csv_gpu_load('source', 'keyed'); SELECT csv_gpu_load('source', 't'); " . ($n == 3 ? 'ROLLBACK' : 'COMMIT') . "; INSERT INTO t VALUES (0, 'other', 'x')");
 	until ($session->ended)
 	{
 		$partial++ if $reader->value("SELECT count(*) FROM t WHERE b = 'load'") % $nload != 0;
@@ -222,6 +236,7 @@ my $sums = q{SELECT count(*), md5(string_agg(t::text, ' ' ORDER BY b, a, c)) FRO
 is($reader->value($sums), $session->value($sums), 'standby: the same rows');
 like($reader->value($sums), qr/^240005\|/, 'as many as there should be');
 is($reader->value("SELECT count(*) FROM verify_heapam('t')"), 0, 'standby: verify_heapam');
+is($reader->value("$look_at_keyed; SELECT count(*) FROM keyed"), "$keyed_is_right\n$nload", 'standby: an index that was built');
 $standby->promote;
 $standby->safe_psql('postgres', "$by_pages SELECT csv_gpu_load('source', 't')");
 is($standby->safe_psql('postgres', "SELECT count(*) FROM t WHERE b = 'load'"), 5 * $nload, 'standby: a load after it was promoted');
