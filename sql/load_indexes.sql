@@ -120,13 +120,14 @@ SELECT records_loaded FROM csv_gpu_load('long', 'v');
 ROLLBACK;
 
 -- unlogged and temporary tables, and triggers that look at them
-BEGIN;
 CREATE UNLOGGED TABLE v (k int PRIMARY KEY, b text, c int);
 CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql SET enable_seqscan = off AS $$
 BEGIN
   RAISE NOTICE '% % %: % rows', TG_WHEN, TG_OP, TG_LEVEL, (SELECT count(*) FROM v WHERE k > 0);
   RETURN NULL;
 END $$;
+BEGIN;
+TRUNCATE v;
 CREATE TRIGGER a BEFORE INSERT ON v EXECUTE FUNCTION tell();
 CREATE TRIGGER b AFTER INSERT ON v EXECUTE FUNCTION tell();
 CALL remember('v');
@@ -142,10 +143,10 @@ COMMIT;
 DROP TABLE v, w;
 
 -- values that are toasted are in them, too
-BEGIN;
-CREATE TABLE v (k int PRIMARY KEY, b text, c int);
 CALL write_query('wide.csv', $$ SELECT string_agg(i || ',' || (SELECT string_agg(md5(i || ' ' || k), '') FROM generate_series(1, CASE WHEN i % 10 = 0 THEN 500 ELSE i % 70 END) k) || ',', E'\n') FROM generate_series(1, 300) i $$);
 CREATE FOREIGN TABLE wide (k int, b text, c int) SERVER csv OPTIONS (filename 'regress_csv/wide.csv');
+BEGIN;
+CREATE TABLE v (k int PRIMARY KEY, b text, c int);
 CALL remember('v');
 SELECT records_loaded FROM csv_gpu_load('wide', 'v');
 SELECT * FROM built();
@@ -173,6 +174,52 @@ ROLLBACK;
 REVOKE ALL ON SCHEMA csv_test FROM regress_csv_loader;
 REVOKE ALL ON s FROM regress_csv_loader;
 DROP ROLE regress_csv_loader;
+
+--
+-- a table that others may see: entries come in the order of keys
+--
+CREATE TABLE v (k int PRIMARY KEY, b text, c int, UNIQUE (b, c) INCLUDE (k));
+CREATE INDEX ON v (lower(b) DESC NULLS LAST, c) WHERE c % 2 = 0;
+INSERT INTO v VALUES (-1, 'text', -2), (-2, NULL, NULL), (-3, NULL, NULL);
+CALL remember('v');
+SELECT records_loaded FROM csv_gpu_load('s', 'v');
+SELECT * FROM built();
+SELECT count(*) FROM (SELECT * FROM v EXCEPT ALL SELECT * FROM s) difference;
+SELECT bt_index_parent_check(indexrelid, true) FROM pg_index WHERE indrelid = 'v'::regclass ORDER BY indexrelid;
+SELECT count(*) FROM verify_heapam('v');
+SET enable_seqscan = off;
+SELECT * FROM v WHERE k BETWEEN 100 AND 102 ORDER BY k;
+SELECT count(*) FROM v WHERE lower(b) = 'text 8' AND c % 2 = 0;
+RESET enable_seqscan;
+-- rows that it refuses, as they are there already, or twice in the file
+SELECT records_loaded FROM csv_gpu_load('s', 'v');
+DELETE FROM v WHERE k > 0;
+SELECT records_loaded FROM csv_gpu_load('twice', 'v');
+SELECT count(*) FROM v;
+BEGIN;
+SAVEPOINT a;
+SELECT records_loaded FROM csv_gpu_load('s', 'v');
+SELECT count(*) FROM v;
+ROLLBACK TO a;
+SELECT count(*) FROM v;
+COMMIT;
+-- toasted rows are in them, too
+CREATE TABLE w (k int PRIMARY KEY, b text, c int);
+SELECT records_loaded FROM csv_gpu_load('wide', 'w');
+SELECT count(*) FROM (SELECT * FROM w EXCEPT ALL SELECT * FROM wide) difference;
+SELECT bt_index_parent_check('w_pkey', true);
+DROP TABLE w;
+-- a cursor that looks at one, and a trigger
+BEGIN;
+SET LOCAL enable_seqscan = off;
+SET LOCAL enable_bitmapscan = off;
+DECLARE c CURSOR FOR SELECT k FROM v WHERE k < 0 ORDER BY k;
+FETCH 1 FROM c;
+CREATE TRIGGER b AFTER INSERT ON v EXECUTE FUNCTION tell();
+SELECT records_loaded FROM csv_gpu_load('s', 'v');
+FETCH ALL FROM c;
+ROLLBACK;
+DROP TABLE v;
 
 --
 -- where they are not built last

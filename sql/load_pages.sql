@@ -173,7 +173,7 @@ DROP TABLE t, bare;
 -- which tables it is not for
 --
 CREATE TABLE t (a int, b text);
-CREATE INDEX i ON t (a);
+CREATE INDEX i ON t USING hash (a);
 SELECT records_loaded FROM csv_gpu_load('few', 't');
 DROP INDEX i;
 CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';

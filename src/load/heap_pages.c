@@ -74,6 +74,7 @@ struct CsvHeapPages
 {
 	Relation	relation;
 	CommandId	cid;
+	const CsvPagesHook *hook;	/* or NULL */
 	int			natts;
 	CsvPageColumn *columns;
 	Size		kept_free;		/* bytes of a page, by the fillfactor */
@@ -111,8 +112,6 @@ csv_heap_pages_obstacle(const ResultRelInfo *info)
 		return "it is a temporary table of another session";
 	if (IsCatalogRelation(relation))
 		return "it is a system catalog";
-	if (info->ri_NumIndices > 0)
-		return "it has indexes";
 	if (triggers != NULL &&
 		(triggers->trig_insert_before_row || triggers->trig_insert_after_row ||
 		 triggers->trig_insert_new_table))
@@ -154,13 +153,14 @@ csv_pin_limit(void)
 }
 
 CsvHeapPages *
-csv_heap_pages_begin(Relation relation, CommandId cid)
+csv_heap_pages_begin(Relation relation, CommandId cid, const CsvPagesHook *hook)
 {
 	CsvHeapPages *pages = palloc0(sizeof(CsvHeapPages));
 	TupleDesc	tupdesc = RelationGetDescr(relation);
 
 	pages->relation = relation;
 	pages->cid = cid;
+	pages->hook = hook;
 	pages->natts = tupdesc->natts;
 	pages->columns = palloc(sizeof(CsvPageColumn) * Max(tupdesc->natts, 1));
 	for (int i = 0; i < tupdesc->natts; i++)
@@ -421,6 +421,8 @@ append_pages(CsvHeapPages *pages)
 		write_pages(pages);
 	/* whoever has read the relation meanwhile has not seen these rows */
 	CheckForSerializableConflictIn(relation, NULL, InvalidBlockNumber);
+	for (int i = 0; i < pages->nfull && pages->hook != NULL; i++)
+		pages->hook->page(pages->hook->arg, pending_page(pages, i));
 	pgstat_count_heap_insert(relation, pages->nrows);
 	pages->nrows = 0;
 	pages->nfull = 0;
@@ -493,6 +495,8 @@ csv_heap_pages_end(CsvHeapPages *pages, TupleTableSlot *slot, int options,
 		ItemPointerSetInvalid(&tuple.t_self);
 		ExecForceStoreHeapTuple(&tuple, slot, false);
 		table_tuple_insert(pages->relation, slot, pages->cid, options, bulk);
+		if (pages->hook != NULL)
+			pages->hook->row(pages->hook->arg, slot);
 		ExecClearTuple(slot);
 	}
 	pages->has_page = false;

@@ -21,15 +21,27 @@ extern int	csv_pin_limit(void);
 
 /*
  * What about a relation, or about this session, keeps rows from being appended
- * to it in pages; NULL: nothing.
+ * to it in pages; NULL: nothing.  Indexes are the caller's matter.
  */
 extern const char *csv_heap_pages_obstacle(const ResultRelInfo *relation);
 
 /*
- * The relation is locked against changes of its definition, and cid is the
- * command's.  In the current memory context, which must outlive it.
+ * For who follows the rows: pages of them, in private memory, once they are in the
+ * relation; and rows that go in in the ordinary way, with their place.
  */
-extern CsvHeapPages *csv_heap_pages_begin(Relation relation, CommandId cid);
+typedef struct CsvPagesHook
+{
+	void		(*page) (void *arg, Page page);
+	void		(*row) (void *arg, TupleTableSlot *slot);
+	void	   *arg;
+} CsvPagesHook;
+
+/*
+ * The relation is locked against changes of its definition, and cid is the
+ * command's.  In the current memory context, which must outlive it, as the hook must.
+ */
+extern CsvHeapPages *csv_heap_pages_begin(Relation relation, CommandId cid,
+										  const CsvPagesHook *hook);
 
 /*
  * Add a row, an entry per attribute of the relation.  False if it is one that

@@ -1,21 +1,30 @@
 /*
  * indexes.c
- *		Builds indexes after the rows.
+ *		Index entries after the rows.
  *
- * Only those of a table whose storage was made in this transaction: nobody else sees
- * it, so the locks that a build wants keep nobody waiting, and there is no deadlock
- * with another load.
+ * Indexes are built anew where the table's storage was made in this transaction: nobody
+ * else sees it, so the locks that a build wants keep nobody waiting, and there is no
+ * deadlock with another load.
+ *
+ * Elsewhere, entries wait in a sort for each index, which is PostgreSQL's own for
+ * builds, and go into the index one by one, in the order of keys: neighbours are in
+ * the same page, mostly.  Uniqueness is checked as for any row.
  */
 #include "postgres.h"
 
 #include "access/genam.h"
+#include "access/itup.h"
 #include "catalog/index.h"
+#include "catalog/pg_am.h"
+#include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodes.h"
 #include "nodes/pg_list.h"
 #include "optimizer/optimizer.h"
 #include "storage/bufmgr.h"
+#include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/tuplesort.h"
 
 #include "compat.h"
 #include "load/indexes.h"
@@ -25,21 +34,27 @@
  * of 1,000 rows, 47 kB, the load of a table with one key takes 0.7 ms with it, and 1.8
  * without.  It reads the rows that are there already, too.
  */
-#define CSV_LEAST_BUILD_BYTES	(INT64CONST(64) * 1024)
+#define CSV_LEAST_BYTES	(INT64CONST(64) * 1024)
 
-/* does a build do for this one what insertions would? */
-static bool
-may_build(Oid indexid)
+/* how may this one get its entries? */
+static CsvIndexing
+indexing_of(Oid indexid, bool is_new)
 {
 	Relation	index = index_open(indexid, RowExclusiveLock);
 	Form_pg_index form = index->rd_index;
-	bool		may;
+	CsvIndexing indexing = CSV_INDEX_AT_ONCE;
 
-	/* a cursor may be at it */
-	may = form->indisvalid && form->indisready && form->indislive &&
-		form->indimmediate && !form->indisexclusion && index->rd_refcnt == 1;
+	if (form->indisvalid && form->indisready && form->indislive &&
+		form->indimmediate && !form->indisexclusion)
+	{
+		/* a cursor may be at it */
+		if (is_new && index->rd_refcnt == 1)
+			indexing = CSV_INDEX_BUILT;
+		else if (index->rd_rel->relam == BTREE_AM_OID)
+			indexing = CSV_INDEX_SORTED;
+	}
 	index_close(index, NoLock);
-	return may;
+	return indexing;
 }
 
 /* what a CHECK constraint calls may look at the table, by an index */
@@ -54,27 +69,27 @@ has_mutable_check(Relation relation)
 	return false;
 }
 
-const char *
-csv_indexes_obstacle(Relation relation, int64 nbytes, bool at_any_size)
+CsvIndexing
+csv_indexes_choose(Relation relation, int64 nbytes, bool at_any_size)
 {
-	List	   *indexes = NIL;
-	bool		may = true;
+	bool		is_new = csv_storage_is_new(relation);
+	CsvIndexing indexing = CSV_INDEX_BUILT;
+	List	   *indexes;
 	ListCell   *cell;
 
-	if (!csv_storage_is_new(relation))
-		return "it has indexes, and was not created or truncated in this transaction";
+	if (nbytes < (at_any_size ? 0 : CSV_LEAST_BYTES) || has_mutable_check(relation))
+		return CSV_INDEX_AT_ONCE;
 	if (!at_any_size &&
-		(nbytes < CSV_LEAST_BUILD_BYTES ||
-		 nbytes < (int64) RelationGetNumberOfBlocks(relation) * BLCKSZ))
-		return "it has indexes, and is large beside what is loaded";
-	if (has_mutable_check(relation))
-		return "it has indexes, and a CHECK constraint that may look at them";
+		nbytes < (int64) RelationGetNumberOfBlocks(relation) * BLCKSZ)
+		is_new = false;
 	indexes = RelationGetIndexList(relation);
 	foreach(cell, indexes)
-		may &= may_build(lfirst_oid(cell));
+		indexing = Min(indexing, indexing_of(lfirst_oid(cell), is_new));
 	list_free(indexes);
-	return may ? NULL : "it has an index that cannot be built anew";
+	return indexing;
 }
+
+/* ---- built anew ---- */
 
 void
 csv_indexes_build(Relation relation)
@@ -88,4 +103,129 @@ csv_indexes_build(Relation relation)
 		csv_reindex(lfirst_oid(cell), relation->rd_rel->relpersistence);
 	}
 	list_free(indexes);
+}
+
+/* ---- sorted ---- */
+
+typedef struct IndexSort
+{
+	Relation	index;
+	IndexInfo  *info;
+	Tuplesortstate *sort;
+} IndexSort;
+
+struct CsvIndexEntries
+{
+	Relation	relation;
+	EState	   *estate;
+	TupleTableSlot *slot;		/* for a row of a page */
+	int			nsorts;
+	IndexSort  *sorts;
+};
+
+CsvIndexEntries *
+csv_index_entries_begin(ResultRelInfo *relation, EState *estate)
+{
+	CsvIndexEntries *entries = palloc0(sizeof(CsvIndexEntries));
+	int			n = relation->ri_NumIndices;
+
+	entries->relation = relation->ri_RelationDesc;
+	entries->estate = estate;
+	entries->slot = MakeSingleTupleTableSlot(RelationGetDescr(entries->relation),
+											 &TTSOpsHeapTuple);
+	entries->nsorts = n;
+	entries->sorts = palloc0(sizeof(IndexSort) * Max(n, 1));
+	for (int i = 0; i < n; i++)
+	{
+		IndexSort  *sort = &entries->sorts[i];
+
+		sort->index = relation->ri_IndexRelationDescs[i];
+		sort->info = relation->ri_IndexRelationInfo[i];
+		if (sort->info->ii_Predicate != NIL)
+			sort->info->ii_PredicateState =
+				ExecPrepareQual(sort->info->ii_Predicate, estate);
+		sort->sort = tuplesort_begin_index_btree(entries->relation, sort->index,
+												 false, false,
+												 maintenance_work_mem / n, NULL,
+												 TUPLESORT_NONE);
+	}
+	return entries;
+}
+
+static void
+add_row(CsvIndexEntries *entries, ItemPointer tid)
+{
+	ExprContext *econtext = GetPerTupleExprContext(entries->estate);
+	MemoryContext outer = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+
+	econtext->ecxt_scantuple = entries->slot;
+	for (int i = 0; i < entries->nsorts; i++)
+	{
+		IndexSort  *sort = &entries->sorts[i];
+		Datum		values[INDEX_MAX_KEYS];
+		bool		isnull[INDEX_MAX_KEYS];
+
+		if (sort->info->ii_Predicate != NIL &&
+			!ExecQual(sort->info->ii_PredicateState, econtext))
+			continue;
+		FormIndexDatum(sort->info, entries->slot, entries->estate, values, isnull);
+		tuplesort_putindextuplevalues(sort->sort, sort->index, tid, values, isnull);
+	}
+	MemoryContextSwitchTo(outer);
+	MemoryContextReset(econtext->ecxt_per_tuple_memory);
+}
+
+void
+csv_index_entries_add(CsvIndexEntries *entries, Page page)
+{
+	OffsetNumber last = PageGetMaxOffsetNumber(page);
+
+	for (OffsetNumber offset = FirstOffsetNumber; offset <= last; offset++)
+	{
+		ItemId		item = PageGetItemId(page, offset);
+		HeapTupleData tuple;
+
+		tuple.t_len = ItemIdGetLength(item);
+		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
+		tuple.t_self = tuple.t_data->t_ctid;
+		tuple.t_tableOid = RelationGetRelid(entries->relation);
+		ExecStoreHeapTuple(&tuple, entries->slot, false);
+		add_row(entries, &tuple.t_self);
+		ExecClearTuple(entries->slot);
+	}
+}
+
+static void
+insert_sorted(const CsvIndexEntries *entries, IndexSort *sort)
+{
+	TupleDesc	tupdesc = RelationGetDescr(sort->index);
+	IndexUniqueCheck check = sort->index->rd_index->indisunique ?
+		UNIQUE_CHECK_YES : UNIQUE_CHECK_NO;
+	MemoryContext context = GetPerTupleMemoryContext(entries->estate);
+	IndexTuple	entry;
+
+	tuplesort_performsort(sort->sort);
+	while ((entry = tuplesort_getindextuple(sort->sort, true)) != NULL)
+	{
+		MemoryContext outer = MemoryContextSwitchTo(context);
+		Datum		values[INDEX_MAX_KEYS];
+		bool		isnull[INDEX_MAX_KEYS];
+
+		CHECK_FOR_INTERRUPTS();
+		index_deform_tuple(entry, tupdesc, values, isnull);
+		index_insert(sort->index, values, isnull, &entry->t_tid,
+					 entries->relation, check, false, sort->info);
+		MemoryContextSwitchTo(outer);
+		MemoryContextReset(context);
+	}
+	tuplesort_end(sort->sort);
+}
+
+void
+csv_index_entries_end(CsvIndexEntries *entries)
+{
+	for (int i = 0; i < entries->nsorts; i++)
+		insert_sorted(entries, &entries->sorts[i]);
+	ExecDropSingleTupleTableSlot(entries->slot);
+	entries->nsorts = 0;
 }

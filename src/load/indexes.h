@@ -1,28 +1,48 @@
 /*
  * indexes.h
- *		Indexes of a table that is loaded, built after its rows.
+ *		Indexes of a table that is loaded by pages: their entries come after the rows.
  *
- * A build sorts all keys at once, with the server's workers, where a load would
- * look for the place of each: that is several times as fast.
+ * A load that looks for the place of each row's key, as rows come, takes several times
+ * as long as one that comes to them in the order of keys.
  */
 #ifndef CSV_INDEXES_H
 #define CSV_INDEXES_H
 
+#include "nodes/execnodes.h"
+#include "storage/bufpage.h"
 #include "utils/rel.h"
 
-/*
- * Why the indexes of a table, which is locked against changes, cannot be built after
- * so many bytes of data have been loaded into it, or had better not be (at_any_size:
- * it is of no account whether that would be slower); NULL: they can.
- */
-extern const char *csv_indexes_obstacle(Relation relation, int64 nbytes,
-										bool at_any_size);
+typedef enum CsvIndexing
+{
+	CSV_INDEX_AT_ONCE,			/* each row when it is inserted */
+	CSV_INDEX_SORTED,			/* after the rows, in the order of keys */
+	CSV_INDEX_BUILT				/* after the rows, anew */
+} CsvIndexing;
 
 /*
- * Build them anew, over all rows.  Between these calls, none may be looked at.  An
- * ERROR is that of the build; nobody knows then which row was the first that its
- * index refuses.
+ * How indexes of a table, which is locked against changes, may get their entries when
+ * so many bytes of data are loaded into it; -1: that is not known.  at_any_size: it is
+ * of no account what is faster.  But for CSV_INDEX_AT_ONCE, nothing may look at the
+ * indexes meanwhile, and an ERROR of the indexes is not about the first row that one
+ * of them refuses.
  */
+extern CsvIndexing csv_indexes_choose(Relation relation, int64 nbytes,
+									  bool at_any_size);
+
+/* build them anew, over all rows; they are not open */
 extern void csv_indexes_build(Relation relation);
+
+/*
+ * Entries that wait: of rows on pages, whose tuples know where they are.  The
+ * relation's indexes are open.  In the current memory context.
+ */
+typedef struct CsvIndexEntries CsvIndexEntries;
+
+extern CsvIndexEntries *csv_index_entries_begin(ResultRelInfo *relation,
+												EState *estate);
+extern void csv_index_entries_add(CsvIndexEntries *entries, Page page);
+
+/* into the indexes; then there are none */
+extern void csv_index_entries_end(CsvIndexEntries *entries);
 
 #endif							/* CSV_INDEXES_H */

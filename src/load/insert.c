@@ -98,7 +98,9 @@ struct CsvInsert
 
 	bool		may_wait;		/* rows, in buffers */
 	CsvHeapPages *pages;		/* NULL: not by pages, or not any more */
-	bool		indexes_last;	/* they are not open, but built in the end */
+	CsvIndexing indexing;		/* BUILT: indexes are not open */
+	CsvIndexEntries *entries;	/* SORTED: those that wait */
+	CsvPagesHook hook;
 	TupleTableSlot *slot;		/* of the row, where it is not a buffer's */
 	BulkInsertState bulk;		/* for rows that go in one by one */
 
@@ -295,7 +297,41 @@ find_obstacle(const CsvInsert *insert)
 		return "it is partitioned";
 	if (insert->options & TABLE_INSERT_FROZEN)
 		return "its rows are frozen";
+	if (insert->root->ri_NumIndices > 0 && insert->entries == NULL)
+		return "it has indexes";
 	return csv_heap_pages_obstacle(insert->root);
+}
+
+/* for CsvPagesHook */
+static void
+index_page(void *arg, Page page)
+{
+	csv_index_entries_add(((CsvInsert *) arg)->entries, page);
+}
+
+static void
+index_row(void *arg, TupleTableSlot *slot)
+{
+	CsvInsert  *insert = arg;
+
+	list_free(csv_insert_index_tuples(insert->root, slot, insert->estate));
+}
+
+/* unless they are built, in the end; how their entries come goes for pages only */
+static void
+open_indexes(CsvInsert *insert, CsvIndexing indexing)
+{
+	if (find_obstacle(insert) == NULL)
+		insert->indexing = indexing;
+	if (insert->indexing == CSV_INDEX_BUILT)
+		return;
+	ExecOpenIndices(insert->root, false);
+	if (insert->indexing != CSV_INDEX_SORTED || insert->root->ri_NumIndices == 0)
+		return;
+	insert->entries = csv_index_entries_begin(insert->root, insert->estate);
+	insert->hook.page = index_page;
+	insert->hook.row = index_row;
+	insert->hook.arg = insert;
 }
 
 static void
@@ -307,7 +343,9 @@ choose_way(CsvInsert *insert, CsvLoadMethod method)
 		return;
 	obstacle = find_obstacle(insert);
 	if (obstacle == NULL)
-		insert->pages = csv_heap_pages_begin(insert->relation, insert->cid);
+		insert->pages = csv_heap_pages_begin(insert->relation, insert->cid,
+											 insert->entries != NULL ?
+											 &insert->hook : NULL);
 	else if (method == CSV_LOAD_PAGES)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -346,7 +384,7 @@ leave(CsvInsert *insert)
 
 void
 csv_insert_begin(CsvInsert *insert, bool freeze, CsvLoadMethod method,
-				 bool indexes_last)
+				 CsvIndexing indexing)
 {
 	MemoryContext outer = MemoryContextSwitchTo(insert->context);
 	Relation	relation = insert->relation;
@@ -396,9 +434,7 @@ csv_insert_begin(CsvInsert *insert, bool freeze, CsvLoadMethod method,
 		  root->ri_TrigDesc->trig_insert_new_table);
 	insert->slot = table_slot_create(relation, &insert->estate->es_tupleTable);
 	insert->bulk = GetBulkInsertState();
-	insert->indexes_last = indexes_last && find_obstacle(insert) == NULL;
-	if (!insert->indexes_last)
-		ExecOpenIndices(root, false);
+	open_indexes(insert, indexing);
 	choose_way(insert, method);
 
 	enter(insert);
@@ -772,10 +808,18 @@ csv_insert_flush(CsvInsert *insert)
 }
 
 void
-csv_insert_build_indexes(CsvInsert *insert)
+csv_insert_index(CsvInsert *insert)
 {
-	if (insert->indexes_last)
+	MemoryContext outer = MemoryContextSwitchTo(insert->context);
+
+	insert->place.file = NULL;
+	enter(insert);
+	if (insert->indexing == CSV_INDEX_BUILT)
 		csv_indexes_build(insert->relation);
+	else if (insert->entries != NULL)
+		csv_index_entries_end(insert->entries);
+	leave(insert);
+	MemoryContextSwitchTo(outer);
 }
 
 int64

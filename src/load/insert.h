@@ -8,7 +8,7 @@
  *	3. A row is filled in in csv_insert_slot(), and goes in by csv_insert_row(),
  *	   at once or a buffer at a time.
  *	4. csv_insert_end() puts in what is left, and fires the other triggers.
- *	   Between these, where indexes are built last, csv_insert_build_indexes().
+ *	   Between these, where index entries come last, csv_insert_index().
  */
 #ifndef CSV_INSERT_H
 #define CSV_INSERT_H
@@ -17,6 +17,7 @@
 #include "nodes/execnodes.h"
 #include "utils/rel.h"
 
+#include "load/indexes.h"
 #include "settings.h"
 
 typedef struct CsvInsert CsvInsert;
@@ -45,11 +46,11 @@ extern void csv_insert_close(CsvInsert *insert);
 extern Relation csv_insert_relation(const CsvInsert *insert);
 
 /*
- * freeze: as COPY's option; ERROR where that refuses it.  indexes_last: they may be
- * built after the rows, if these go in by pages.
+ * freeze: as COPY's option; ERROR where that refuses it.  indexing: how indexes get
+ * their entries, if rows go in by pages.
  */
 extern void csv_insert_begin(CsvInsert *insert, bool freeze,
-							 CsvLoadMethod method, bool indexes_last);
+							 CsvLoadMethod method, CsvIndexing indexing);
 
 /* for expressions of one row; reset by csv_insert_slot() */
 extern ExprContext *csv_insert_context(CsvInsert *insert);
@@ -71,11 +72,11 @@ extern void csv_insert_row(CsvInsert *insert, TupleTableSlot *slot);
 extern TupleTableSlot *csv_insert_fixed_slot(CsvInsert *insert);
 
 /*
- * Put in what is left, and then build indexes, where that was put off; before
- * csv_insert_end(), which does the former, too.
+ * Put in what is left, and then index entries, where these come after the rows; before
+ * csv_insert_end().
  */
 extern void csv_insert_flush(CsvInsert *insert);
-extern void csv_insert_build_indexes(CsvInsert *insert);
+extern void csv_insert_index(CsvInsert *insert);
 
 /* returns how many rows went in; triggers and FDWs may have dropped some */
 extern int64 csv_insert_end(CsvInsert *insert);

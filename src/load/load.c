@@ -6,9 +6,9 @@
  *	   INSERT ... SELECT would do to a value on its way is prepared.
  *	2. Both relations' privileges are checked, and that of the table of rejects.
  *	3. The source is scanned as by a query for these columns; each row goes to
- *	   insert.c.  Skipped records wait in a tuplestore.  Where indexes are built
- *	   after the rows, that is a subtransaction: if an index refuses a row, all is
- *	   read once more, to say which one.
+ *	   insert.c.  Skipped records wait in a tuplestore.  Where index entries come
+ *	   after the rows, that is a subtransaction: if a row is refused, all is read
+ *	   once more, to say which one.
  *	4. They are inserted into the table of rejects.
  *
  * Memory: all of it is in a context of the call, which is deleted at its end.
@@ -70,7 +70,6 @@ typedef struct CsvLoad
 	CsvMapping	mapping;
 	CsvInsert  *target;
 	int64		nloaded;
-	bool		is_building;	/* indexes, after all rows */
 	CsvScanStatistics statistics;
 
 	/* skipped records, where they are kept */
@@ -347,7 +346,7 @@ insert_rejects(CsvLoad *load)
 	CsvRecordPlace nowhere = {NULL, 0};
 
 	csv_insert_begin(load->rejects, false,
-					 load->table->settings.load_method, false);
+					 load->table->settings.load_method, CSV_INDEX_AT_ONCE);
 	while (tuplestore_gettupleslot(load->rejected, true, false, row))
 	{
 		TupleTableSlot *slot;
@@ -383,14 +382,13 @@ check_source(CsvLoad *load, bool keeps_rejects)
 
 /* all rows into a target, of load->target's table */
 static void
-load_rows(CsvLoad *load, CsvInsert *target, bool freeze, bool indexes_last)
+load_rows(CsvLoad *load, CsvInsert *target, bool freeze, CsvIndexing indexing)
 {
 	TupleTableSlot *fixed = NULL;
 	TupleTableSlot *row = load->row;
 	CsvTableScan *scan;
 
-	csv_insert_begin(target, freeze, load->table->settings.load_method,
-					 indexes_last);
+	csv_insert_begin(target, freeze, load->table->settings.load_method, indexing);
 
 	/* rows that are the target's as they are can be scanned into its slot */
 	if (load->mapping.is_identity)
@@ -424,15 +422,13 @@ load_rows(CsvLoad *load, CsvInsert *target, bool freeze, bool indexes_last)
 	}
 	csv_table_scan_statistics(scan, &load->statistics);
 	csv_insert_flush(target);
-	load->is_building = true;
-	csv_insert_build_indexes(target);
-	load->is_building = false;
+	csv_insert_index(target);
 	/* what waits may still name the file */
 	load->nloaded = csv_insert_end(target);
 	csv_table_scan_end(scan);
 }
 
-/* may an index have refused a row? */
+/* may a row have been refused? */
 static bool
 is_about_rows(int sqlstate)
 {
@@ -444,11 +440,11 @@ is_about_rows(int sqlstate)
 }
 
 /*
- * Load with indexes that are built last.  False if that has failed as an index
- * refuses a row: nothing is left of it, and insertions are to tell which row that is.
+ * Load with index entries after the rows.  False if that has failed as a row is
+ * refused: nothing is left of it, and insertions are to tell which row is the first.
  */
 static bool
-load_before_indexes(CsvLoad *volatile load)
+load_before_indexes(CsvLoad *volatile load, CsvIndexing indexing)
 {
 	MemoryContext outer = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -463,7 +459,7 @@ load_before_indexes(CsvLoad *volatile load)
 		CsvInsert  *target = csv_insert_open(RelationGetRelid(csv_insert_relation(load->target)));
 
 		csv_insert_check(target, load->mapping.to);
-		load_rows(load, target, false, true);
+		load_rows(load, target, false, indexing);
 		ReleaseCurrentSubTransaction();
 		MemoryContextSwitchTo(outer);
 		CurrentResourceOwner = owner;
@@ -478,7 +474,7 @@ load_before_indexes(CsvLoad *volatile load)
 		RollbackAndReleaseCurrentSubTransaction();
 		MemoryContextSwitchTo(outer);
 		CurrentResourceOwner = owner;
-		if (!load->is_building || !is_about_rows(error->sqlerrcode))
+		if (!is_about_rows(error->sqlerrcode))
 			ReThrowError(error);
 		FreeErrorData(error);
 		good = false;
@@ -488,43 +484,41 @@ load_before_indexes(CsvLoad *volatile load)
 	return good;
 }
 
-static bool
-may_build_last(const CsvLoad *load, bool freeze)
+static CsvIndexing
+choose_indexing(const CsvLoad *load, bool freeze)
 {
 	Relation	target = csv_insert_relation(load->target);
 	int			method = load->table->settings.load_method;
-	int64		nbytes = csv_source_data_size(load->table, NULL);
 
-	/* a source of unknown size is one that may not be read a second time */
-	return !freeze && method != CSV_LOAD_INSERT && nbytes >= 0 &&
-		target->rd_rel->relkind == RELKIND_RELATION &&
-		target->rd_rel->relhasindex &&
-		csv_indexes_obstacle(target, nbytes, method == CSV_LOAD_PAGES) == NULL;
+	if (freeze || method == CSV_LOAD_INSERT ||
+		target->rd_rel->relkind != RELKIND_RELATION ||
+		!target->rd_rel->relhasindex)
+		return CSV_INDEX_AT_ONCE;
+
+	/* of no known size is a source that may not be read a second time */
+	return csv_indexes_choose(target, csv_source_data_size(load->table, NULL),
+							  method == CSV_LOAD_PAGES);
 }
 
 static void
 load_all(CsvLoad *load, bool freeze)
 {
-	bool		is_loaded = false;
+	CsvIndexing indexing = choose_indexing(load, freeze);
 
-	if (may_build_last(load, freeze))
-	{
-		is_loaded = load_before_indexes(load);
-		if (!is_loaded)
-		{
-			/* NOTICEs of all records were given */
-			load->table->verbosity = CSV_VERBOSITY_SILENT;
-			load->table->settings.load_method = CSV_LOAD_INSERT;
-			memset(&load->report.counts, 0, sizeof(load->report.counts));
-			load->is_building = false;
-			if (load->rejected != NULL)
-				tuplestore_clear(load->rejected);
-		}
-	}
-	if (is_loaded)
+	if (indexing == CSV_INDEX_AT_ONCE)
+		load_rows(load, load->target, freeze, indexing);
+	else if (load_before_indexes(load, indexing))
 		csv_insert_close(load->target);
 	else
-		load_rows(load, load->target, freeze, false);
+	{
+		/* NOTICEs were given, of all records up to that one */
+		load->table->verbosity = CSV_VERBOSITY_SILENT;
+		load->table->settings.load_method = CSV_LOAD_INSERT;
+		memset(&load->report.counts, 0, sizeof(load->report.counts));
+		if (load->rejected != NULL)
+			tuplestore_clear(load->rejected);
+		load_rows(load, load->target, freeze, CSV_INDEX_AT_ONCE);
+	}
 	if (load->rejects != NULL)
 	{
 		csv_report_end(&load->report, load->statistics.records, true);

@@ -109,13 +109,13 @@ for (my $end = time() + $seconds; time() < $end || $ntables < 20; $ntables++)
 	next if @columns > 1 && grep { $_ eq '' } @rows;
 	$session->value("CREATE FOREIGN TABLE source (" . join(', ', @definitions) . ") SERVER csv
 		OPTIONS (filename '$file', quoting 'postgres', on_error 'stop')");
-	# "last": with indexes that are built after the rows
-	for my $way ('copy', 'insert', 'auto', 'last')
+	# "built" and "sorted": with index entries after the rows
+	for my $way ('copy', 'insert', 'auto', 'built', 'sorted')
 	{
 		my $name = "t_$way";
 		my ($out, $err);
 
-		$session->value('BEGIN') if $way eq 'last';
+		$session->value('BEGIN') if $way eq 'built';
 		$session->value(table_sql(\%kind, \@shuffled, $name));
 		$session->value('\set VERBOSITY sqlstate');
 		if ($way eq 'copy')
@@ -124,12 +124,12 @@ for (my $end = time() + $seconds; time() < $end || $ntables < 20; $ntables++)
 		}
 		else
 		{
-			my $method = $way ne 'last' ? $way : $kind{partitioned} ? 'auto' : 'pages';
+			my $method = $way !~ /built|sorted/ ? $way : $kind{partitioned} ? 'auto' : 'pages';
 
-			$session->value('SAVEPOINT a') if $way eq 'last';
+			$session->value('SAVEPOINT a') if $way eq 'built';
 			($out, $err) = $session->query("SET csv_gpu_fdw.load_method = $method;
 				SELECT records_loaded, records_skipped FROM csv_gpu_load('source', '$name')");
-			$session->value($err eq '' ? 'COMMIT' : 'ROLLBACK TO a; COMMIT') if $way eq 'last';
+			$session->value($err eq '' ? 'COMMIT' : 'ROLLBACK TO a; COMMIT') if $way eq 'built';
 		}
 		$session->value('\set VERBOSITY default');
 		$got{$way} = $session->value(sprintf $contents, $name) . ($err =~ /ERROR:  (\w+)/ ? " error $1" : '');
@@ -140,7 +140,7 @@ for (my $end = time() + $seconds; time() < $end || $ntables < 20; $ntables++)
 	$nrows_all += $nrows;
 	push @wrong, "(" . join(', ', @shuffled) . ") " . join(' ', map { "$_=" . ($kind{$_} || 0) } sort keys %kind) . " $nrows rows: " . join(' / ', map { "$_: $got{$_}" } sort keys %got)
 	  if grep { $_ ne $got{copy} } values %got;
-	$session->value('DROP FOREIGN TABLE source; DROP TABLE t_copy, t_insert, t_auto, t_last');
+	$session->value('DROP FOREIGN TABLE source; DROP TABLE t_copy, t_insert, t_auto, t_built, t_sorted');
 }
 $session->value('RESET csv_gpu_fdw.load_method');
 is(scalar @wrong, 0, "random tables hold what COPY puts there") or diag(join "\n", @wrong[0 .. ($#wrong < 5 ? $#wrong : 5)]);

@@ -29,6 +29,8 @@ sub make_server
 		CREATE FOREIGN TABLE source (a int, b text, c text) SERVER csv OPTIONS (filename '$file');
 		CREATE TABLE t (a int, b text, c text);
 		CREATE TABLE keyed (a int PRIMARY KEY, b text, c text);
+		CREATE TABLE indexed (a int, b text, c text);
+		CREATE INDEX indexed_a ON indexed (a);
 		CREATE TABLE done (n int);
 		CREATE UNLOGGED TABLE unlogged (a int, b text, c text)");
 	return $node;
@@ -36,10 +38,11 @@ sub make_server
 
 my $by_pages = 'SET csv_gpu_fdw.load_method = pages;';
 
-# a table whose index was built after its rows
+# tables whose indexes were built after the rows, or got entries then
 my $look_at_keyed = "SELECT count(*) IN (0, $nload), count(*) = count(DISTINCT a) FROM keyed;
-	SELECT bt_index_check('keyed_pkey', true); SELECT count(*) FROM verify_heapam('keyed')";
-my $keyed_is_right = "t|t\n\n0";
+	SELECT bt_index_check('keyed_pkey', true), bt_index_check('indexed_a', true);
+	SELECT count(*) FROM verify_heapam('keyed'); SELECT count(*) FROM verify_heapam('indexed')";
+my $keyed_is_right = "t|t\n|\n0\n0";
 
 # start after a crash: those who were left alone may take a moment to go
 sub start_again
@@ -99,6 +102,7 @@ my $loop = "$by_pages
 			PERFORM csv_gpu_load('source', 'unlogged');
 			TRUNCATE keyed;
 			PERFORM csv_gpu_load('source', 'keyed');
+			PERFORM csv_gpu_load('source', 'indexed');
 			COMMIT;
 			IF i % 3 = 0 THEN
 				PERFORM csv_gpu_load('source', 't');
@@ -130,13 +134,13 @@ for (my $end = time() + $seconds; time() < $end || $crashes < 3; $crashes++)
 	my $others = $node->safe_psql('postgres', "SELECT count(*) - coalesce((SELECT sum(n) FROM done WHERE n > 1), 0) FROM t WHERE b = 'other'");
 	my $corrupt = $node->safe_psql('postgres', "SELECT count(*) FROM verify_heapam('t')");
 	my $unlogged = $node->safe_psql('postgres', 'SELECT count(*) FROM unlogged');
-	my $keyed = $node->safe_psql('postgres', $look_at_keyed);
+	my $keyed = $node->safe_psql('postgres', "$look_at_keyed; SELECT count(*) FROM indexed");
 
 	push @wrong, "$count rows of $ndone loads, $bad spoilt, $others of others, $corrupt corrupt, $unlogged unlogged, $keyed"
-	  if $count != $ndone * $nload || $bad || $others || $corrupt || $unlogged || $keyed ne $keyed_is_right;
+	  if $count != $ndone * $nload || $bad || $others || $corrupt || $unlogged || $keyed ne "$keyed_is_right\n" . $ndone * $nload;
 	$loads = $ndone if $ndone > $loads;
 	# not so large that looking at it takes all the time
-	$node->safe_psql('postgres', 'TRUNCATE t, done') if $count > 10 * $nload;
+	$node->safe_psql('postgres', 'TRUNCATE t, done, indexed') if $count > 10 * $nload;
 	$node->safe_psql('postgres', 'VACUUM t') if rand() < 0.3;
 }
 is(join("\n", @wrong), '', "$crashes crashes: all rows of what had committed, and no others");
@@ -157,7 +161,7 @@ SKIP:
 	my $postmaster = (split /\n/, slurp_file($node->data_dir . '/postmaster.pid'))[0];
 
 	skip 'no prlimit', 6 if system('prlimit', "--pid=$postmaster", '--fsize=17000000:unlimited') != 0;
-	$node->safe_psql('postgres', 'TRUNCATE t, done; CHECKPOINT');
+	$node->safe_psql('postgres', 'TRUNCATE t, done, indexed; CHECKPOINT');
 	my ($out, $err);
 	my $session = new_session($node);
 
@@ -221,7 +225,7 @@ my $partial = 0;
 my $looks = 0;
 for my $n (1 .. 5)
 {
-	$session->send("$by_pages BEGIN; TRUNCATE keyed; SELECT csv_gpu_load('source', 'keyed'); SELECT csv_gpu_load('source', 't'); " . ($n == 3 ? 'ROLLBACK' : 'COMMIT') . "; INSERT INTO t VALUES (0, 'other', 'x')");
+	$session->send("$by_pages BEGIN; TRUNCATE keyed; SELECT csv_gpu_load('source', 'keyed'); SELECT csv_gpu_load('source', 'indexed'); SELECT csv_gpu_load('source', 't'); " . ($n == 3 ? 'ROLLBACK' : 'COMMIT') . "; INSERT INTO t VALUES (0, 'other', 'x')");
 	until ($session->ended)
 	{
 		$partial++ if $reader->value("SELECT count(*) FROM t WHERE b = 'load'") % $nload != 0;
