@@ -41,6 +41,7 @@ QUERIES = {
     'load_insert': 'load, by inserts',
     'load_logged': 'load, logged',
     'load_key': 'load, with a key',
+    'load_new_key': 'load, with a key, into a table emptied in the same transaction',
 }
 FIELDS = {'none': 'structure', 'all': 'all columns', '0': 'one column'}
 SHAPES = {
