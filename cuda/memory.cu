@@ -470,6 +470,7 @@ take_pinned(CsvSession *session, size_t nbytes)
 		best->in_use = true;
 		return best->bytes;
 	}
+	cudaSetDevice(session->number);
 	if (empty == NULL)
 	{
 		trim_pinned(session, 0);
@@ -482,7 +483,6 @@ take_pinned(CsvSession *session, size_t nbytes)
 			return NULL;
 		}
 	}
-	cudaSetDevice(session->number);
 	if (!make_pinned(empty, nbytes))
 	{
 		trim_pinned(session, 0);

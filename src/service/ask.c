@@ -31,10 +31,7 @@ typedef struct Copy
 	uint64_t	nbytes;			/* on the device, after the last question */
 } Copy;
 
-/*
- * Of a device.  One question at a time: columns on it are for one thread.  Who forgets
- * a set does not wait for that.
- */
+/* Of a device.  One question at a time: columns on it are for one thread. */
 typedef struct OnDevice
 {
 	pthread_mutex_t mutex;
@@ -47,17 +44,17 @@ static pthread_once_t are_made = PTHREAD_ONCE_INIT;
 /* for who only looks at the lists, and must not wait: held beside the other to change them */
 static pthread_mutex_t list_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* a set that is forgotten, and perhaps not gone yet from all devices */
+/* sets that are forgotten, whose copies a thread lets go of: that waits for devices */
 typedef struct Forgotten
 {
 	LIST_ENTRY(Forgotten) of_all;
 	uint64_t	set;
-	uint64_t	devices;		/* by their places */
 } Forgotten;
 
 static pthread_mutex_t forgotten_mutex = PTHREAD_MUTEX_INITIALIZER;
 static LIST_HEAD(, Forgotten) forgotten = LIST_HEAD_INITIALIZER(forgotten);
-static uint64_t used_devices = 0;	/* that were asked; guarded likewise */
+static bool is_forgetting = false;	/* there is such a thread */
+static uint64_t used_devices = 0;	/* that were asked, by their places */
 
 /* a question that is being answered */
 typedef struct Asking
@@ -104,17 +101,6 @@ lock_device(CsvDevice *device)
 	return on;
 }
 
-static bool
-is_forgotten(uint64_t set, uint64_t device)
-{
-	const Forgotten *which;
-
-	LIST_FOREACH(which, &forgotten, of_all)
-		if (which->set == set && (which->devices & device) != 0)
-			return true;
-	return false;
-}
-
 static void
 free_copy(Copy *copy)
 {
@@ -125,33 +111,46 @@ free_copy(Copy *copy)
 	free(copy);
 }
 
-/* copies of sets that are forgotten go from a device, whose mutex is held */
 static void
-sweep(int place)
+forget_on(int place, uint64_t set)
 {
-	uint64_t	bit = UINT64_C(1) << place;
-	Forgotten  *which;
-	Forgotten  *next_which;
+	OnDevice   *on = &on_devices[place];
 	Copy	   *copy;
 	Copy	   *next;
 
-	pthread_mutex_lock(&forgotten_mutex);
-	for (copy = LIST_FIRST(&on_devices[place].copies); copy != NULL; copy = next)
+	pthread_mutex_lock(&on->mutex);
+	for (copy = LIST_FIRST(&on->copies); copy != NULL; copy = next)
 	{
 		next = LIST_NEXT(copy, of_device);
-		if (is_forgotten(copy->set, bit))
+		if (copy->set == set)
 			free_copy(copy);
 	}
-	for (which = LIST_FIRST(&forgotten); which != NULL; which = next_which)
+	pthread_mutex_unlock(&on->mutex);
+}
+
+static void *
+run_forgetting(void *arg)
+{
+	(void) arg;
+	for (;;)
 	{
-		next_which = LIST_NEXT(which, of_all);
-		which->devices &= ~bit;
-		if (which->devices != 0)
-			continue;
-		LIST_REMOVE(which, of_all);
+		Forgotten  *which;
+		uint64_t	devices;
+
+		pthread_mutex_lock(&forgotten_mutex);
+		which = LIST_FIRST(&forgotten);
+		is_forgetting = which != NULL;
+		if (which != NULL)
+			LIST_REMOVE(which, of_all);
+		devices = used_devices;
+		pthread_mutex_unlock(&forgotten_mutex);
+		if (which == NULL)
+			return NULL;
+		for (int i = 0; i < CSV_MOST_DEVICES; i++)
+			if ((devices >> i & 1) != 0)
+				forget_on(i, which->set);
 		free(which);
 	}
-	pthread_mutex_unlock(&forgotten_mutex);
 }
 
 static Copy *
@@ -431,10 +430,13 @@ run_part(void *arg)
 	pthread_mutex_lock(&forgotten_mutex);
 	used_devices |= csv_device_bit(part->device);
 	pthread_mutex_unlock(&forgotten_mutex);
-	sweep(csv_device_place(part->device));
 	part->arrays = calloc(csv_store_layout(asked->store)->ncolumns + 1,
 						  sizeof(CsvArray));
-	if (part->arrays != NULL)
+
+	/* columns of a session that is there are not forgotten meanwhile */
+	if (asked->interrupted(asked->interrupted_arg))
+		part->status = CSV_INTERRUPTED;
+	else if (part->arrays != NULL)
 		part->status = ask_device(part, on);
 	pthread_mutex_unlock(&on->mutex);
 	free(part->arrays);
@@ -529,7 +531,7 @@ ask(const Asking *asking, CsvColumnsAnswer **answers, CsvDevice **device,
 	if (n <= 1)
 	{
 		CsvDeviceWish wish = {
-			asked->device, asked->may_wait, devices_with(asked->set), false
+			asked->device, asked->may_wait, devices_with(asked->set), false, NULL
 		};
 
 		memset(&parts[0], 0, sizeof(Part));
@@ -591,27 +593,24 @@ csv_answers_free(CsvColumnsAnswer *answers)
 void
 csv_devices_forget(uint64_t set)
 {
-	Forgotten  *which = calloc(1, sizeof(Forgotten));
-	uint64_t	devices;
+	Forgotten  *which;
+	pthread_t	thread;
 
-	if (which == NULL)
-		return;
 	pthread_once(&are_made, make_on_devices);
 	pthread_mutex_lock(&forgotten_mutex);
-	which->set = set;
-	which->devices = devices = used_devices;
-	if (devices != 0)
+	which = used_devices == 0 ? NULL : calloc(1, sizeof(Forgotten));
+	if (which != NULL)
+	{
+		which->set = set;
 		LIST_INSERT_HEAD(&forgotten, which, of_all);
-	else
-		free(which);
+	}
+	if (which != NULL && !is_forgetting &&
+		pthread_create(&thread, NULL, run_forgetting, NULL) == 0)
+	{
+		pthread_detach(thread);
+		is_forgetting = true;
+	}
 	pthread_mutex_unlock(&forgotten_mutex);
-	for (int i = 0; i < CSV_MOST_DEVICES; i++)
-		if ((devices >> i & 1) != 0 &&
-			pthread_mutex_trylock(&on_devices[i].mutex) == 0)
-		{
-			sweep(i);
-			pthread_mutex_unlock(&on_devices[i].mutex);
-		}
 }
 
 bool

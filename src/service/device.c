@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "device.h"
 #include "reader/clock.h"
@@ -18,8 +17,11 @@
  * So long is the answer to a session put off that has devices looked for: without a
  * driver it is known then, and mostly with one.
  */
-#define LOOK_NANOSECONDS	200000000
+#define LOOK_NAPS			20
 #define LOOK_AGAIN_SECONDS	60
+
+/* one that did not start is tried again no sooner, where there is another one */
+#define WAKE_AGAIN_SECONDS	60
 
 /* a list of them is good for so long */
 #define LIST_SECONDS		1
@@ -34,6 +36,7 @@ struct CsvDevice
 	char		name[CSV_DEVICE_NAME_BYTES];
 	CsvCounts	counts;
 	int			nusers;			/* guarded by the mutex */
+	double		woken_at;		/* csv_now_seconds(); for one thread */
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -44,7 +47,7 @@ static bool has_looked = false;
 static double looked_at = 0;	/* csv_now_seconds() */
 static CsvCudaDevice seen[CSV_MOST_DEVICES];
 static int	nseen = 0;
-static pthread_cond_t for_look = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t for_look;	/* of csv_nap(), once it looks */
 
 /* those that are used, once they are known; likewise, but for their contents */
 static CsvDevice devices[CSV_MOST_DEVICES];
@@ -120,24 +123,22 @@ run_look(void *arg)
 	return NULL;
 }
 
-/* begin, and wait for a moment; the mutex is held */
+/* begin, and wait for a moment, the first time; the mutex is held */
 static void
 look(void)
 {
-	struct timespec end;
 	pthread_t	thread;
 
-	if (is_looking || pthread_create(&thread, NULL, run_look, NULL) != 0)
+	if (is_looking)
+		return;
+	if (!has_looked)
+		csv_nap_init(&for_look);
+	if (pthread_create(&thread, NULL, run_look, NULL) != 0)
 		return;
 	pthread_detach(thread);
 	is_looking = true;
-	clock_gettime(CLOCK_REALTIME, &end);
-	end.tv_nsec += LOOK_NANOSECONDS;
-	end.tv_sec += end.tv_nsec / 1000000000;
-	end.tv_nsec %= 1000000000;
-	while (is_looking &&
-		   pthread_cond_timedwait(&for_look, &mutex, &end) == 0)
-		;
+	for (int i = 0; i < LOOK_NAPS && is_looking && !has_looked; i++)
+		csv_nap(&for_look, &mutex);
 }
 
 /* have them looked for; again, where there was none.  False: that is under way. */
@@ -221,10 +222,22 @@ csv_devices_state(int32_t number, const char **name)
 void
 csv_devices_wake(int32_t number)
 {
+	CsvDevice  *awake[CSV_MOST_DEVICES];
+	bool		any_awake = csv_devices_awake(number, awake) > 0;
+	double		now = csv_now_seconds();
+
 	for (int i = 0; i < count_devices(); i++)
-		if (is_meant(devices[i].number, number) &&
-			csv_device_state(&devices[i]) == CSV_DEVICE_ASLEEP)
-			(void) csv_cuda_start(devices[i].session, devices[i].number);
+	{
+		CsvDevice  *device = &devices[i];
+
+		if (!is_meant(device->number, number) ||
+			csv_device_state(device) != CSV_DEVICE_ASLEEP ||
+			(any_awake && device->woken_at != 0 &&
+			 now - device->woken_at < WAKE_AGAIN_SECONDS))
+			continue;
+		device->woken_at = now;
+		(void) csv_cuda_start(device->session, device->number);
+	}
 }
 
 void
@@ -258,7 +271,8 @@ reluctance(const CsvDevice *device, const CsvDeviceWish *wish)
 
 	if (has && wish->always)
 		return 0;
-	return device->nusers + (has ? 0 : MORE_WORK) + wish->always;
+	return device->nusers - (device == wish->own) + (has ? 0 : MORE_WORK) +
+		wish->always;
 }
 
 /* of those in a set; the mutex is held */
@@ -280,7 +294,8 @@ find_best(const CsvDeviceWish *wish, uint64_t among)
 			(state != CSV_DEVICE_AWAKE && !wish->may_wait))
 			continue;
 		n = reluctance(device, wish);
-		if (best != NULL && state == best_state && n >= least)
+		if (best != NULL && state == best_state &&
+			(n > least || (n == least && device != wish->own)))
 			continue;
 		best = device;
 		best_state = state;
@@ -349,6 +364,19 @@ csv_device_counts(CsvDevice *device)
 	return &device->counts;
 }
 
+/* while others count */
+static CsvCounts
+counts_of(const CsvDevice *device)
+{
+	CsvCounts	counts;
+	const uint64_t *from = (const uint64_t *) &device->counts;
+	uint64_t   *to = (uint64_t *) &counts;
+
+	for (size_t i = 0; i < sizeof(counts) / sizeof(uint64_t); i++)
+		to[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
+	return counts;
+}
+
 int
 csv_device_statistics(CsvStatistics *statistics, int most)
 {
@@ -357,12 +385,12 @@ csv_device_statistics(CsvStatistics *statistics, int most)
 	n = n < most ? n : most;
 	for (int i = 0; i < n; i++)
 	{
-		const CsvDevice *device = &devices[i];
+		CsvDevice  *device = &devices[i];
 		CsvStatistics *its = &statistics[i];
 
 		memset(its, 0, sizeof(*its));
 		its->device = device->number;
-		its->counts = device->counts;
+		its->counts = counts_of(device);
 		its->memory_held = csv_cuda_memory(device->session,
 										   csv_device_memory_limit(),
 										   &its->memory_limit);

@@ -49,6 +49,7 @@ typedef struct CsvDeviceWish
 	bool		may_wait;
 	uint64_t	has;			/* those that have it: csv_device_bit() */
 	bool		always;			/* one of these, however much it has to do */
+	const CsvDevice *own;		/* that does it already; or NULL */
 } CsvDeviceWish;
 
 extern CsvDevice *csv_device_take(const CsvDeviceWish *wish, char *reason,

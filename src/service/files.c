@@ -1,6 +1,6 @@
 /*
  * files.c
- *		Threads that copy files to a device.
+ *		Threads that copy files to devices, some for each.
  *
  * A file is copied in blocks, by whichever thread is free, as far as scans have
  * asked for, and somewhat farther.  Files take turns.  What is there of a file is
@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/queue.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "files.h"
@@ -38,8 +39,14 @@ double		csv_device_patience = 30;
 
 #define MOST_THREADS		64
 
-#define MOST_FILES			1024	/* beside those in use */
+#define MOST_FILES			1024	/* of a device, beside those in use */
+
+/* so long is a device waited for that may have a file already: it may be busy */
+#define LOCK_NANOSECONDS	(50 * 1000 * 1000)
+
 #define BLOCK_BYTES			CSV_CUDA_COPY_BYTES
+
+typedef struct OnDevice OnDevice;
 
 /*
  * A file on a device, whether or not it still has its bytes there.  Somebody uses it
@@ -47,9 +54,9 @@ double		csv_device_patience = 30;
  */
 struct CsvDeviceFile
 {
-	TAILQ_ENTRY(CsvDeviceFile) of_all;
+	TAILQ_ENTRY(CsvDeviceFile) of_device;
+	OnDevice   *on;
 	CsvFileIdentity identity;
-	CsvDevice  *device;
 	CsvCudaFile *bytes;
 	bool		is_stale;		/* it has changed, or cannot be read: nobody else is
 								 * to use it */
@@ -68,22 +75,43 @@ struct CsvDeviceFile
 	int			error;			/* errno; ENODEV: of the device; 0: none */
 };
 
-/* all that is above, and the threads, are guarded by it */
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t for_threads = PTHREAD_COND_INITIALIZER;
-static pthread_cond_t for_scans;	/* of csv_nap() */
-static TAILQ_HEAD(Files, CsvDeviceFile) files = TAILQ_HEAD_INITIALIZER(files);
-static uint32_t nfiles = 0;
-static uint32_t nthreads = 0;
-static uint32_t nidle = 0;
-
 typedef struct Thread
 {
-	CsvCudaCopier *copiers[CSV_MOST_DEVICES];	/* those that it has needed */
+	OnDevice   *on;
+	CsvCudaCopier *copier;
 	double		reading_since;	/* csv_now_seconds(); 0: it does not */
 } Thread;
 
-static Thread threads[MOST_THREADS];	/* the first nthreads are there */
+/* the files of a device, which does not wait for another one: all guarded by the mutex */
+struct OnDevice
+{
+	pthread_mutex_t mutex;
+	pthread_cond_t for_threads;
+	pthread_cond_t for_scans;	/* of csv_nap() */
+	CsvDevice  *device;
+	TAILQ_HEAD(, CsvDeviceFile) files;
+	uint32_t	nfiles;
+	uint32_t	nidle;
+	uint32_t	nthreads;
+	Thread		threads[MOST_THREADS];	/* the first nthreads are there */
+};
+
+static OnDevice on_devices[CSV_MOST_DEVICES];
+static pthread_once_t are_made = PTHREAD_ONCE_INIT;
+
+static void
+make_on_devices(void)
+{
+	for (int i = 0; i < CSV_MOST_DEVICES; i++)
+	{
+		OnDevice   *on = &on_devices[i];
+
+		pthread_mutex_init(&on->mutex, NULL);
+		pthread_cond_init(&on->for_threads, NULL);
+		csv_nap_init(&on->for_scans);
+		TAILQ_INIT(&on->files);
+	}
+}
 
 /* ---- the threads ---- */
 
@@ -98,15 +126,15 @@ has_work(const CsvDeviceFile *file)
 
 /* the next one in turn; NULL: there is nothing to do */
 static CsvDeviceFile *
-find_work(void)
+find_work(OnDevice *on)
 {
 	CsvDeviceFile *file;
 
-	TAILQ_FOREACH(file, &files, of_all)
+	TAILQ_FOREACH(file, &on->files, of_device)
 		if (has_work(file))
 		{
-			TAILQ_REMOVE(&files, file, of_all);
-			TAILQ_INSERT_TAIL(&files, file, of_all);
+			TAILQ_REMOVE(&on->files, file, of_device);
+			TAILQ_INSERT_TAIL(&on->files, file, of_device);
 			return file;
 		}
 	return NULL;
@@ -136,22 +164,11 @@ read_block(const CsvDeviceFile *file, uint64_t offset, uint8_t *bytes, size_t nb
 
 static void end_use(CsvDeviceFile *file);
 
-/* NULL: there is no memory, or the device has failed */
-static CsvCudaCopier *
-get_copier(Thread *thread, CsvDevice *device)
-{
-	CsvCudaCopier **copier = &thread->copiers[csv_device_place(device)];
-
-	if (*copier == NULL)
-		*copier = csv_cuda_copier_create(csv_device_session(device));
-	return *copier;
-}
-
 /* copy a block; the mutex is held, but for the copying */
 static void
 copy_block(CsvDeviceFile *file, Thread *thread)
 {
-	CsvCudaCopier *copier;
+	OnDevice   *on = thread->on;
 	uint64_t	number = file->nbegun++;
 	uint64_t	offset = number * BLOCK_BYTES;
 	uint64_t	left = (uint64_t) file->identity.size - offset;
@@ -161,16 +178,13 @@ copy_block(CsvDeviceFile *file, Thread *thread)
 
 	file->nactive++;
 	thread->reading_since = csv_now_seconds();
-	pthread_mutex_unlock(&mutex);
-	copier = get_copier(thread, file->device);
-	n = copier == NULL ? 0 :
-		read_block(file, offset, csv_cuda_copier_bytes(copier), nbytes);
+	pthread_mutex_unlock(&on->mutex);
+	n = read_block(file, offset, csv_cuda_copier_bytes(thread->copier), nbytes);
 	if (n < 0)
 		error = errno;
-	else if (copier == NULL ||
-			 !csv_cuda_copier_copy(copier, file->bytes, offset, (size_t) n))
+	else if (!csv_cuda_copier_copy(thread->copier, file->bytes, offset, (size_t) n))
 		error = ENODEV;
-	pthread_mutex_lock(&mutex);
+	pthread_mutex_lock(&on->mutex);
 	thread->reading_since = 0;
 	file->nactive--;
 	file->is_ready[number] = error == 0;
@@ -181,7 +195,7 @@ copy_block(CsvDeviceFile *file, Thread *thread)
 	file->is_stale |= error != 0 || n < (ssize_t) nbytes;
 	while (file->nready < file->nblocks && file->is_ready[file->nready])
 		file->nready++;
-	pthread_cond_broadcast(&for_scans);
+	pthread_cond_broadcast(&on->for_scans);
 	if (file->nusers == 0 && file->nactive == 0)
 		end_use(file);
 }
@@ -190,17 +204,18 @@ static void *
 run_thread(void *arg)
 {
 	Thread	   *thread = arg;
+	OnDevice   *on = thread->on;
 	CsvDeviceFile *file;
 
-	pthread_mutex_lock(&mutex);
+	pthread_mutex_lock(&on->mutex);
 	for (;;)
-		if ((file = find_work()) != NULL)
+		if ((file = find_work(on)) != NULL)
 			copy_block(file, thread);
 		else
 		{
-			nidle++;
-			pthread_cond_wait(&for_threads, &mutex);
-			nidle--;
+			on->nidle++;
+			pthread_cond_wait(&on->for_threads, &on->mutex);
+			on->nidle--;
 		}
 	return NULL;
 }
@@ -214,30 +229,37 @@ is_stuck(const Thread *thread)
 
 /* one more; false: there can be none */
 static bool
-start_thread(void)
+start_thread(OnDevice *on)
 {
+	Thread	   *thread = &on->threads[on->nthreads];
 	pthread_t	id;
 
-	if (nthreads == 0)
-		csv_nap_init(&for_scans);
-	if (!csv_thread_start(&id, run_thread, &threads[nthreads]))
+	thread->on = on;
+	thread->copier = csv_cuda_copier_create(csv_device_session(on->device));
+	if (thread->copier == NULL)
 		return false;
+	if (!csv_thread_start(&id, run_thread, thread))
+	{
+		csv_cuda_copier_free(thread->copier);
+		return false;
+	}
 	pthread_detach(id);
-	nthreads++;
+	on->nthreads++;
 	return true;
 }
 
 /* as many as the scans want, and the machine has cores; the mutex is held */
 static void
-start_threads(uint32_t wanted)
+start_threads(OnDevice *on, uint32_t wanted)
 {
 	long		ncores = sysconf(_SC_NPROCESSORS_ONLN);
 
 	if (ncores > 0 && wanted > (uint32_t) ncores)
 		wanted = (uint32_t) ncores;
-	for (uint32_t i = 0; i < nthreads; i++)
-		wanted += is_stuck(&threads[i]);
-	while (nthreads < wanted && nthreads < MOST_THREADS && start_thread())
+	for (uint32_t i = 0; i < on->nthreads; i++)
+		wanted += is_stuck(&on->threads[i]);
+	while (on->nthreads < wanted && on->nthreads < MOST_THREADS &&
+		   start_thread(on))
 		;
 }
 
@@ -246,8 +268,8 @@ start_threads(uint32_t wanted)
 static void
 free_file(CsvDeviceFile *file)
 {
-	TAILQ_REMOVE(&files, file, of_all);
-	nfiles--;
+	TAILQ_REMOVE(&file->on->files, file, of_device);
+	file->on->nfiles--;
 	csv_cuda_file_free(file->bytes);
 	free(file->is_ready);
 	free(file);
@@ -255,11 +277,11 @@ free_file(CsvDeviceFile *file)
 
 /* one that nobody uses, of those that threads had to do with longest ago */
 static void
-free_oldest(void)
+free_oldest(OnDevice *on)
 {
 	CsvDeviceFile *file;
 
-	TAILQ_FOREACH(file, &files, of_all)
+	TAILQ_FOREACH(file, &on->files, of_device)
 		if (file->descriptor < 0)
 		{
 			free_file(file);
@@ -268,20 +290,20 @@ free_oldest(void)
 }
 
 static CsvDeviceFile *
-make_file(CsvDevice *device, const CsvFileIdentity *identity)
+make_file(OnDevice *on, const CsvFileIdentity *identity)
 {
 	CsvDeviceFile *file = calloc(1, sizeof(CsvDeviceFile));
 
 	if (file == NULL)
 		return NULL;
 	file->identity = *identity;
-	file->device = device;
+	file->on = on;
 	file->descriptor = -1;
 	file->end = (uint64_t) identity->size;
 	file->nblocks = ((uint64_t) identity->size + BLOCK_BYTES - 1) / BLOCK_BYTES;
 	file->is_ready = calloc(file->nblocks, 1);
 	if (file->is_ready != NULL)
-		file->bytes = csv_cuda_file_create(csv_device_session(device),
+		file->bytes = csv_cuda_file_create(csv_device_session(on->device),
 										   (uint64_t) identity->size,
 										   csv_device_memory_limit());
 	if (file->bytes == NULL)
@@ -290,9 +312,9 @@ make_file(CsvDevice *device, const CsvFileIdentity *identity)
 		free(file);
 		return NULL;
 	}
-	TAILQ_INSERT_TAIL(&files, file, of_all);
-	if (++nfiles > MOST_FILES)
-		free_oldest();
+	TAILQ_INSERT_TAIL(&on->files, file, of_device);
+	if (++on->nfiles > MOST_FILES)
+		free_oldest(on);
 	return file;
 }
 
@@ -307,15 +329,15 @@ is_same_place(const CsvFileIdentity *a, const CsvFileIdentity *b)
  * goes, and so does what has lost its bytes.
  */
 static CsvDeviceFile *
-find_file(CsvDevice *device, const CsvFileIdentity *identity)
+find_file(OnDevice *on, const CsvFileIdentity *identity)
 {
-	CsvDeviceFile *file = TAILQ_FIRST(&files);
+	CsvDeviceFile *file = TAILQ_FIRST(&on->files);
 
 	while (file != NULL)
 	{
-		CsvDeviceFile *next = TAILQ_NEXT(file, of_all);
+		CsvDeviceFile *next = TAILQ_NEXT(file, of_device);
 
-		if (file->device == device && is_same_place(&file->identity, identity))
+		if (is_same_place(&file->identity, identity))
 		{
 			file->is_stale |= !csv_same_file(&file->identity, identity);
 			if (!file->is_stale && (file->descriptor >= 0 ||
@@ -326,7 +348,7 @@ find_file(CsvDevice *device, const CsvFileIdentity *identity)
 		}
 		file = next;
 	}
-	return make_file(device, identity);
+	return make_file(on, identity);
 }
 
 static bool
@@ -382,6 +404,7 @@ csv_device_file_open(CsvDevice *device, int descriptor,
 {
 	struct stat st;
 	CsvFileIdentity identity;
+	OnDevice   *on = &on_devices[csv_device_place(device)];
 	CsvDeviceFile *file;
 	int			copy;
 
@@ -389,21 +412,35 @@ csv_device_file_open(CsvDevice *device, int descriptor,
 		(copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)) < 0)
 		return NULL;
 	identity = csv_file_identity(&st);
-	pthread_mutex_lock(&mutex);
-	start_threads(wanted_threads);
-	file = nthreads == 0 ? NULL : find_file(device, &identity);
+	pthread_once(&are_made, make_on_devices);
+	pthread_mutex_lock(&on->mutex);
+	on->device = device;
+	start_threads(on, wanted_threads);
+	file = on->nthreads == 0 ? NULL : find_file(on, &identity);
 	if (file != NULL)
 		begin_use(file, copy, wanted_threads);
-	pthread_mutex_unlock(&mutex);
+	pthread_mutex_unlock(&on->mutex);
 	if (file == NULL)
 		close(copy);
 	return file;
 }
 
+/* one that is busy, perhaps for long, is not waited for */
+static bool
+lock_soon(OnDevice *on)
+{
+	struct timespec end;
+
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_nsec += LOCK_NANOSECONDS;
+	end.tv_sec += end.tv_nsec / 1000000000;
+	end.tv_nsec %= 1000000000;
+	return pthread_mutex_timedlock(&on->mutex, &end) == 0;
+}
+
 uint64_t
 csv_devices_with_file(int descriptor)
 {
-	const CsvDeviceFile *file;
 	struct stat st;
 	CsvFileIdentity identity;
 	uint64_t	found = 0;
@@ -411,21 +448,31 @@ csv_devices_with_file(int descriptor)
 	if (fstat(descriptor, &st) != 0)
 		return 0;
 	identity = csv_file_identity(&st);
-	pthread_mutex_lock(&mutex);
-	TAILQ_FOREACH(file, &files, of_all)
-		if (is_same_place(&file->identity, &identity))
-			found |= csv_device_bit(file->device);
-	pthread_mutex_unlock(&mutex);
+	pthread_once(&are_made, make_on_devices);
+	for (int i = 0; i < CSV_MOST_DEVICES; i++)
+	{
+		OnDevice   *on = &on_devices[i];
+		const CsvDeviceFile *file;
+
+		if (!lock_soon(on))
+			continue;
+		TAILQ_FOREACH(file, &on->files, of_device)
+			if (is_same_place(&file->identity, &identity))
+				found |= csv_device_bit(on->device);
+		pthread_mutex_unlock(&on->mutex);
+	}
 	return found;
 }
 
 void
 csv_device_file_close(CsvDeviceFile *file)
 {
-	pthread_mutex_lock(&mutex);
+	OnDevice   *on = file->on;
+
+	pthread_mutex_lock(&on->mutex);
 	if (--file->nusers == 0 && file->nactive == 0)
 		end_use(file);
-	pthread_mutex_unlock(&mutex);
+	pthread_mutex_unlock(&on->mutex);
 }
 
 void
@@ -446,8 +493,8 @@ want(CsvDeviceFile *file, uint64_t offset, uint64_t nbytes)
 		file->wanted = end;
 
 	/* also of what was wanted before: threads rest when nobody uses a file any more */
-	if (nidle > 0 && has_work(file))
-		pthread_cond_broadcast(&for_threads);
+	if (file->on->nidle > 0 && has_work(file))
+		pthread_cond_broadcast(&file->on->for_threads);
 }
 
 /* has the file so many bytes, as far as it goes? */
@@ -461,12 +508,13 @@ CsvStatus
 csv_device_file_await(CsvDeviceFile *file, uint64_t offset, uint64_t *nbytes,
 					  bool *at_end, bool (*interrupted) (void *arg), void *arg)
 {
+	OnDevice   *on = file->on;
 	uint64_t	wanted = *nbytes;
 	uint64_t	nready = 0;
 	double		since = 0;
 	CsvStatus	status = CSV_OK;
 
-	pthread_mutex_lock(&mutex);
+	pthread_mutex_lock(&on->mutex);
 	for (;;)
 	{
 		/* the file may turn out to be shorter meanwhile */
@@ -498,9 +546,9 @@ csv_device_file_await(CsvDeviceFile *file, uint64_t offset, uint64_t *nbytes,
 			status = CSV_DEVICE_FAILED;
 			break;
 		}
-		csv_nap(&for_scans, &mutex);
+		csv_nap(&on->for_scans, &on->mutex);
 	}
-	pthread_mutex_unlock(&mutex);
+	pthread_mutex_unlock(&on->mutex);
 	return status;
 }
 

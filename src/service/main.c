@@ -26,11 +26,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "device.h"
 #include "serve.h"
 #include "wire/descriptors.h"
 
 #define CSV_IDLE_SECONDS	300
 #define MOST_EVENTS			64
+
+/* a program with a device that has failed for good is of no use any more */
+#define CSV_LOST_SECONDS	2
 
 typedef struct Connection
 {
@@ -47,6 +51,7 @@ typedef struct Program
 	LIST_HEAD(Connections, Connection) connections;
 	time_t		last_asked;
 	time_t		idle_seconds;
+	time_t		lost_since;		/* a device; 0: none is */
 } Program;
 
 /*
@@ -236,9 +241,16 @@ static char listen_event;
 static char worker_event;
 
 static bool
-is_over(const Program *program)
+is_over(Program *program)
 {
 	if (csv_service_is_retired(program->service))
+		return true;
+
+	/* whoever was at it says so, and ends the program (outlet.c), unless nobody was */
+	if (program->lost_since == 0 && csv_device_any_is_lost())
+		program->lost_since = seconds();
+	if (program->lost_since != 0 &&
+		seconds() - program->lost_since >= CSV_LOST_SECONDS)
 		return true;
 	return csv_service_is_empty(program->service) &&
 		seconds() - program->last_asked >= program->idle_seconds;

@@ -246,6 +246,7 @@ csv_outlet_send_failure(CsvOutlet *outlet, CsvFailure failure, int error,
 						const char *reason)
 {
 	CsvFailedMessage message;
+	bool		sent;
 
 	memset(&message, 0, sizeof(message));
 	message.kind = CSV_MESSAGE_FAILED;
@@ -253,13 +254,12 @@ csv_outlet_send_failure(CsvOutlet *outlet, CsvFailure failure, int error,
 	message.error = error;
 	snprintf(message.reason, sizeof(message.reason), "%s", reason);
 	count_failure(outlet, failure);
-	if (!send_message(outlet, &message, sizeof(message), NULL))
-		return false;
+	sent = send_message(outlet, &message, sizeof(message), NULL);
 
-	/* another program can use it again, which the next query has */
-	if (outlet->device != NULL && csv_device_is_lost(outlet->device))
+	/* another program can use a lost one again, which the next query has */
+	if (csv_device_any_is_lost())
 		_exit(0);
-	return true;
+	return sent;
 }
 
 void

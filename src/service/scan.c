@@ -393,12 +393,34 @@ leave_device(Scan *scan)
 	csv_device_leave(device);
 }
 
+/* with an engine there; else the scan stays where it is, if it is anywhere */
+static void
+go_to_device(Scan *scan, CsvDevice *device)
+{
+	void	   *state;
+	const CsvEngine *engine = csv_device_open_engine(device, &scan->outlet.memory,
+													 &state, scan->reason,
+													 sizeof(scan->reason));
+
+	if (engine == NULL && scan->engine != NULL)
+	{
+		csv_device_leave(device);
+		return;
+	}
+	leave_device(scan);
+	csv_count(&csv_device_counts(device)->scans_running, 1);
+	scan->outlet.device = device;
+	scan->engine = engine;
+	scan->state = state;
+}
+
 /* a device for the file, with an engine; the one there is, if none is better */
 static void
 choose_device(Scan *scan, bool is_shared)
 {
 	CsvDeviceWish wish = {
-		scan->message.device, scan->message.must_wait != 0, 0, is_shared
+		scan->message.device, scan->message.must_wait != 0, 0, is_shared,
+		scan->outlet.device
 	};
 	CsvDevice  *device;
 
@@ -406,20 +428,11 @@ choose_device(Scan *scan, bool is_shared)
 		return;
 	if (scan->file >= 0)
 		wish.has = csv_devices_with_file(scan->file);
-	else if (scan->outlet.device != NULL)
-		wish.has = csv_device_bit(scan->outlet.device);
 	device = csv_device_take(&wish, scan->reason, sizeof(scan->reason));
-	if (device != NULL && (device != scan->outlet.device || scan->engine == NULL))
-	{
-		leave_device(scan);
-		scan->outlet.device = device;
-		csv_count(&csv_device_counts(device)->scans_running, 1);
-		scan->engine = csv_device_open_engine(device, &scan->outlet.memory,
-											  &scan->state, scan->reason,
-											  sizeof(scan->reason));
-	}
-	else if (device != NULL)
+	if (device != NULL && device == scan->outlet.device && scan->engine != NULL)
 		csv_device_leave(device);
+	else if (device != NULL)
+		go_to_device(scan, device);
 	if (scan->engine != NULL)
 		scan->reason[0] = '\0';
 }

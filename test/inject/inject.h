@@ -35,6 +35,9 @@ extern CsvInjected csv_injected;
 /* of the session with this process id: printf-like, below the data directory */
 #define CSV_INJECTED_FILE	"pg_stat_tmp/csv_gpu_test.%d"
 
+/* the number of a device that breaks as it starts; likewise */
+#define CSV_BROKEN_FILE		"pg_stat_tmp/csv_gpu_test.broken"
+
 /* faults.c: what is injected into an engine that is opened with this memory */
 extern CsvInjected csv_faults_find(const CsvMemory *memory);
 

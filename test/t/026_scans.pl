@@ -134,6 +134,9 @@ for my $table (@tables)
 
 $_->value('SET client_min_messages = error; SELECT a FROM t LIMIT 1; RESET client_min_messages') for @sessions;
 
+# threads that copy files stay, some for each device
+$sessions[0]->value("SET client_min_messages = error; SET csv_gpu_fdw.device = $_; SELECT count(b) FROM u; RESET csv_gpu_fdw.device; RESET client_min_messages")
+  for split /\n/, $node->safe_psql('postgres', 'SELECT device FROM csv_gpu_stat WHERE device IS NOT NULL');
 my $held = held_by_program();
 
 for my $round (1 .. 2)
