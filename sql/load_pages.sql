@@ -100,6 +100,24 @@ DO $$ BEGIN FOR i IN 1 .. 20 LOOP PERFORM csv_gpu_load('few', 't'); END LOOP; EN
 SELECT count(*), pg_relation_size('t') / current_setting('block_size')::int AS pages FROM t;
 DROP TABLE t;
 
+-- a table that is loaded and deleted from does not grow for ever
+CALL write_query('many.csv', $$ SELECT string_agg(i || ',' || repeat('x', 100), E'\n') FROM generate_series(1, 20000) i $$);
+CREATE FOREIGN TABLE many (a int, b text) SERVER csv OPTIONS (filename 'regress_csv/many.csv');
+SET csv_gpu_fdw.load_method = auto;
+CREATE TABLE t (a int, b text, n serial);
+CREATE TABLE keyed (a int, b text, n serial PRIMARY KEY);
+SELECT records_loaded FROM csv_gpu_load('many', 't');
+SELECT records_loaded FROM csv_gpu_load('many', 'keyed');
+SELECT pg_relation_size('t') AS t, pg_relation_size('keyed') AS keyed \gset
+DELETE FROM t WHERE a > 5000;
+DELETE FROM keyed WHERE a > 5000;
+VACUUM (TRUNCATE off) t, keyed;
+SELECT records_loaded FROM csv_gpu_load('many', 't');
+SELECT records_loaded FROM csv_gpu_load('many', 'keyed');
+SELECT pg_relation_size('t') < 1.5 * :t AS t, pg_relation_size('keyed') < 1.5 * :keyed AS keyed;
+SET csv_gpu_fdw.load_method = pages;
+DROP TABLE t, keyed;
+
 -- what a row may need on its way in
 CALL write_query('few.csv', $$ SELECT string_agg(i || ',' || 'text ' || i, E'\n') FROM generate_series(1, 2000) i $$);
 CREATE DOMAIN positive AS int CHECK (VALUE > 0);

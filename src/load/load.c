@@ -34,6 +34,7 @@
 #include "utils/tuplestore.h"
 
 #include "compat.h"
+#include "load/heap_pages.h"
 #include "load/indexes.h"
 #include "load/insert.h"
 #include "load/load.h"
@@ -69,6 +70,7 @@ typedef struct CsvLoad
 	TupleTableSlot *row;		/* of the source */
 	CsvMapping	mapping;
 	CsvInsert  *target;
+	CsvLoadMethod method;		/* for the target */
 	int64		nloaded;
 	CsvScanStatistics statistics;
 
@@ -388,7 +390,7 @@ load_rows(CsvLoad *load, CsvInsert *target, bool freeze, CsvIndexing indexing)
 	TupleTableSlot *row = load->row;
 	CsvTableScan *scan;
 
-	csv_insert_begin(target, freeze, load->table->settings.load_method, indexing);
+	csv_insert_begin(target, freeze, load->method, indexing);
 
 	/* rows that are the target's as they are can be scanned into its slot */
 	if (load->mapping.is_identity)
@@ -484,27 +486,32 @@ load_before_indexes(CsvLoad *volatile load, CsvIndexing indexing)
 	return good;
 }
 
+/* of a load of so many bytes; -1: nobody knows, and it may not be read a second time */
 static CsvIndexing
-choose_indexing(const CsvLoad *load, bool freeze)
+choose_indexing(const CsvLoad *load, bool freeze, int64 nbytes)
 {
 	Relation	target = csv_insert_relation(load->target);
-	int			method = load->table->settings.load_method;
 
-	if (freeze || method == CSV_LOAD_INSERT ||
+	if (freeze || load->method == CSV_LOAD_INSERT ||
 		target->rd_rel->relkind != RELKIND_RELATION ||
 		!target->rd_rel->relhasindex)
 		return CSV_INDEX_AT_ONCE;
-
-	/* of no known size is a source that may not be read a second time */
-	return csv_indexes_choose(target, csv_source_data_size(load->table, NULL),
-							  method == CSV_LOAD_PAGES);
+	return csv_indexes_choose(target, nbytes, load->method == CSV_LOAD_PAGES);
 }
 
 static void
 load_all(CsvLoad *load, bool freeze)
 {
-	CsvIndexing indexing = choose_indexing(load, freeze);
+	Relation	target = csv_insert_relation(load->target);
+	int64		nbytes = csv_source_data_size(load->table, NULL);
+	CsvIndexing indexing;
 
+	load->method = load->table->settings.load_method;
+	if (load->method == CSV_LOAD_AUTO &&
+		target->rd_rel->relkind == RELKIND_RELATION &&
+		csv_heap_wants_filling(target, nbytes))
+		load->method = CSV_LOAD_INSERT;
+	indexing = choose_indexing(load, freeze, nbytes);
 	if (indexing == CSV_INDEX_AT_ONCE)
 		load_rows(load, load->target, freeze, indexing);
 	else if (load_before_indexes(load, indexing))
@@ -513,7 +520,7 @@ load_all(CsvLoad *load, bool freeze)
 	{
 		/* NOTICEs were given, of all records up to that one */
 		load->table->verbosity = CSV_VERBOSITY_SILENT;
-		load->table->settings.load_method = CSV_LOAD_INSERT;
+		load->method = CSV_LOAD_INSERT;
 		memset(&load->report.counts, 0, sizeof(load->report.counts));
 		if (load->rejected != NULL)
 			tuplestore_clear(load->rejected);
