@@ -154,23 +154,42 @@ SELECT bt_index_check('v_pkey', true);
 SELECT count(*) FROM (SELECT * FROM v EXCEPT ALL SELECT * FROM wide) difference;
 ROLLBACK;
 
--- by somebody who may load, and no more: indexes are built as the owner would
+-- by somebody who may load, and no more: functions of the owner's are not run for him
+-- with the other one's search_path
 CREATE ROLE regress_csv_loader;
+CREATE SCHEMA regress_csv_evil AUTHORIZATION regress_csv_loader;
 GRANT USAGE ON SCHEMA csv_test TO regress_csv_loader;
 GRANT SELECT ON s TO regress_csv_loader;
-BEGIN;
 CREATE TABLE v (k int PRIMARY KEY, b text, c int);
-CREATE FUNCTION whoever(k int) RETURNS text LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN current_user = ''regress_csv_loader''; END';
-CREATE INDEX ON v (whoever(k));
-GRANT INSERT ON v TO regress_csv_loader;
-SET LOCAL ROLE regress_csv_loader;
+CREATE FUNCTION norm(t text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN lower(t); END';
+CREATE INDEX ON v (norm(b));
+GRANT INSERT, TRUNCATE ON v TO regress_csv_loader;
+SET ROLE regress_csv_loader;
+CREATE FUNCTION regress_csv_evil.lower(t text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+  IF current_user <> 'regress_csv_loader' THEN RAISE EXCEPTION 'called by %', current_user; END IF;
+  RETURN pg_catalog.lower(t);
+END $$;
+SET search_path = regress_csv_evil, csv_test, public, pg_catalog;
+BEGIN;
+TRUNCATE v;
 SELECT records_loaded FROM csv_gpu_load('s', 'v');
-SELECT current_user;
+COMMIT;
 RESET ROLE;
-SELECT whoever(k), count(*) FROM v GROUP BY 1;
-SET LOCAL enable_seqscan = off;
-SELECT count(*) FROM v WHERE whoever(k) = 'false';
-ROLLBACK;
+SET search_path = csv_test, public;
+-- what came with the server is
+DROP INDEX v_norm_idx;
+CALL remember('v');
+SET ROLE regress_csv_loader;
+BEGIN;
+TRUNCATE v;
+SELECT records_loaded FROM csv_gpu_load('s', 'v');
+COMMIT;
+RESET ROLE;
+SELECT * FROM built();
+SELECT bt_index_check('v_pkey', true);
+DROP TABLE v;
+DROP SCHEMA regress_csv_evil CASCADE;
 REVOKE ALL ON SCHEMA csv_test FROM regress_csv_loader;
 REVOKE ALL ON s FROM regress_csv_loader;
 DROP ROLE regress_csv_loader;
@@ -264,8 +283,18 @@ ROLLBACK;
 -- a check that may look at the table
 BEGIN;
 CREATE TABLE v (k int PRIMARY KEY, b text, c int);
-CREATE FUNCTION few() RETURNS boolean LANGUAGE sql STABLE AS 'SELECT count(*) < 100000 FROM v';
+CREATE FUNCTION few() RETURNS boolean LANGUAGE sql AS 'SELECT EXISTS (SELECT FROM v) OR true';
 ALTER TABLE v ADD CHECK (few());
+CALL remember('v');
+SELECT records_loaded FROM csv_gpu_load('more', 'v');
+SELECT * FROM built();
+ROLLBACK;
+-- nor one of a domain's, or a cast
+BEGIN;
+CREATE TABLE v (k int PRIMARY KEY, b text, c int);
+CREATE FUNCTION fine(c int) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN RETURN EXISTS (SELECT FROM v) OR true; END';
+CREATE DOMAIN watched AS int CHECK (fine(VALUE));
+ALTER TABLE v ALTER c TYPE watched;
 CALL remember('v');
 SELECT records_loaded FROM csv_gpu_load('more', 'v');
 SELECT * FROM built();

@@ -12,10 +12,14 @@
  */
 #include "postgres.h"
 
+#include "access/amapi.h"
 #include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/itup.h"
+#include "access/transam.h"
 #include "catalog/index.h"
 #include "catalog/pg_am.h"
+#include "catalog/pg_index.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodes.h"
@@ -25,6 +29,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/tuplesort.h"
+#include "utils/typcache.h"
 
 #include "compat.h"
 #include "load/indexes.h"
@@ -36,9 +41,23 @@
  */
 #define CSV_LEAST_BYTES	(INT64CONST(64) * 1024)
 
+/* does a build call functions that came with the server only? */
+static bool
+is_plain(Relation index)
+{
+	int			nfunctions = IndexRelationGetNumberOfKeyAttributes(index) *
+		index->rd_indam->amsupport;
+
+	for (int i = 0; i < nfunctions; i++)
+		if (index->rd_support[i] >= FirstNormalObjectId)
+			return false;
+	return heap_attisnull(index->rd_indextuple, Anum_pg_index_indexprs, NULL) &&
+		heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL);
+}
+
 /* how may this one get its entries? */
 static CsvIndexing
-indexing_of(Oid indexid, bool is_new)
+indexing_of(Relation relation, Oid indexid, bool is_new)
 {
 	Relation	index = index_open(indexid, RowExclusiveLock);
 	Form_pg_index form = index->rd_index;
@@ -47,8 +66,12 @@ indexing_of(Oid indexid, bool is_new)
 	if (form->indisvalid && form->indisready && form->indislive &&
 		form->indimmediate && !form->indisexclusion)
 	{
-		/* a cursor may be at it */
-		if (is_new && index->rd_refcnt == 1)
+		/*
+		 * A cursor may be at it.  And a build runs as the table's owner: functions of
+		 * his are not to be called with somebody else's search_path.
+		 */
+		if (is_new && index->rd_refcnt == 1 &&
+			(relation->rd_rel->relowner == GetUserId() || is_plain(index)))
 			indexing = CSV_INDEX_BUILT;
 		else if (index->rd_rel->relam == BTREE_AM_OID)
 			indexing = CSV_INDEX_SORTED;
@@ -57,34 +80,60 @@ indexing_of(Oid indexid, bool is_new)
 	return indexing;
 }
 
-/* what a CHECK constraint calls may look at the table, by an index */
+/*
+ * What a row's checks call may look at the table, by an index that lacks rows: what is
+ * volatile, as other functions do not see rows of this command.
+ */
 static bool
-has_mutable_check(Relation relation)
+has_volatile_check(TupleDesc tupdesc)
 {
-	const TupleConstr *constraints = RelationGetDescr(relation)->constr;
+	const TupleConstr *constraints = tupdesc->constr;
 
 	for (int i = 0; constraints != NULL && i < constraints->num_check; i++)
-		if (contain_mutable_functions(stringToNode(constraints->check[i].ccbin)))
+		if (contain_volatile_functions(stringToNode(constraints->check[i].ccbin)))
 			return true;
+	for (int i = 0; i < tupdesc->natts; i++)
+	{
+		Oid			type = TupleDescAttr(tupdesc, i)->atttypid;
+		DomainConstraintRef *domain;
+		ListCell   *cell;
+
+		if (TupleDescAttr(tupdesc, i)->attisdropped || !DomainHasConstraints(type))
+			continue;
+
+		/* it is known to the memory context */
+		domain = palloc(sizeof(DomainConstraintRef));
+		InitDomainConstraintRef(type, domain, CurrentMemoryContext, false);
+		foreach(cell, domain->constraints)
+		{
+			const DomainConstraintState *constraint = lfirst(cell);
+
+			if (contain_volatile_functions((Node *) constraint->check_expr))
+				return true;
+		}
+	}
 	return false;
 }
 
 CsvIndexing
-csv_indexes_choose(Relation relation, int64 nbytes, bool at_any_size)
+csv_indexes_choose(Relation relation, Relation source, int64 nbytes,
+				   bool at_any_size)
 {
 	bool		is_new = csv_storage_is_new(relation);
 	CsvIndexing indexing = CSV_INDEX_BUILT;
 	List	   *indexes;
 	ListCell   *cell;
 
-	if (nbytes < (at_any_size ? 0 : CSV_LEAST_BYTES) || has_mutable_check(relation))
+	if (nbytes < (at_any_size ? 0 : CSV_LEAST_BYTES) ||
+		has_volatile_check(RelationGetDescr(relation)) ||
+		has_volatile_check(RelationGetDescr(source)))
 		return CSV_INDEX_AT_ONCE;
 	if (!at_any_size &&
 		nbytes < (int64) RelationGetNumberOfBlocks(relation) * BLCKSZ)
 		is_new = false;
 	indexes = RelationGetIndexList(relation);
 	foreach(cell, indexes)
-		indexing = Min(indexing, indexing_of(lfirst_oid(cell), is_new));
+		indexing = Min(indexing, indexing_of(relation, lfirst_oid(cell), is_new));
 	list_free(indexes);
 	return indexing;
 }
@@ -133,12 +182,15 @@ csv_index_entries_begin(ResultRelInfo *relation, EState *estate)
 	entries->estate = estate;
 	entries->slot = MakeSingleTupleTableSlot(RelationGetDescr(entries->relation),
 											 &TTSOpsHeapTuple);
-	entries->nsorts = n;
 	entries->sorts = palloc0(sizeof(IndexSort) * Max(n, 1));
 	for (int i = 0; i < n; i++)
 	{
-		IndexSort  *sort = &entries->sorts[i];
+		IndexSort  *sort = &entries->sorts[entries->nsorts];
 
+		/* one that is being made, and wants no entries of rows yet */
+		if (!relation->ri_IndexRelationInfo[i]->ii_ReadyForInserts)
+			continue;
+		entries->nsorts++;
 		sort->index = relation->ri_IndexRelationDescs[i];
 		sort->info = relation->ri_IndexRelationInfo[i];
 		if (sort->info->ii_Predicate != NIL)

@@ -306,7 +306,13 @@ find_obstacle(const CsvInsert *insert)
 static void
 index_page(void *arg, Page page)
 {
-	csv_index_entries_add(((CsvInsert *) arg)->entries, page);
+	CsvInsert  *insert = arg;
+	CsvRecordPlace place = insert->place;
+
+	/* its rows come from other places than the row at hand */
+	insert->place.file = NULL;
+	csv_index_entries_add(insert->entries, page);
+	insert->place = place;
 }
 
 static void

@@ -60,6 +60,7 @@ typedef struct CsvMapping
 	Bitmapset  *from;			/* attribute numbers */
 	Bitmapset  *to;
 	bool		any_expr;
+	bool		is_volatile;	/* one of these is */
 	bool		is_identity;	/* each attribute to that of its number, as is */
 } CsvMapping;
 
@@ -102,7 +103,7 @@ find_attribute(Relation relation, const char *name)
  * What makes a value of the source one of the target, as an assignment does it;
  * NULL: nothing has to be done.
  */
-static ExprState *
+static Expr *
 assignment(Form_pg_attribute from, AttrNumber attnum, Relation target,
 		   Form_pg_attribute to)
 {
@@ -125,7 +126,7 @@ assignment(Form_pg_attribute from, AttrNumber attnum, Relation target,
 		(IsA(expr, RelabelType) &&
 		 (Node *) castNode(RelabelType, expr)->arg == var))
 		return NULL;
-	return ExecInitExpr(expression_planner((Expr *) expr), NULL);
+	return expression_planner((Expr *) expr);
 }
 
 static void
@@ -134,6 +135,7 @@ map_column(CsvMapping *mapping, TupleDesc source, AttrNumber from,
 {
 	Form_pg_attribute to_att = TupleDescAttr(RelationGetDescr(target), to - 1);
 	CsvLoadColumn *column = &mapping->columns[mapping->ncolumns++];
+	Expr	   *expr;
 
 	if (to_att->attgenerated)
 		ereport(ERROR,
@@ -150,9 +152,13 @@ map_column(CsvMapping *mapping, TupleDesc source, AttrNumber from,
 						RelationGetRelationName(target))));
 	column->from = from - 1;
 	column->to = to - 1;
-	column->expr = assignment(TupleDescAttr(source, from - 1), from, target,
-							  to_att);
-	mapping->any_expr |= column->expr != NULL;
+	expr = assignment(TupleDescAttr(source, from - 1), from, target, to_att);
+	if (expr != NULL)
+	{
+		column->expr = ExecInitExpr(expr, NULL);
+		mapping->any_expr = true;
+		mapping->is_volatile |= contain_volatile_functions((Node *) expr);
+	}
 	mapping->is_identity &= column->expr == NULL && from == to;
 	mapping->from = bms_add_member(mapping->from, from);
 	mapping->to = bms_add_member(mapping->to, to);
@@ -430,15 +436,22 @@ load_rows(CsvLoad *load, CsvInsert *target, bool freeze, CsvIndexing indexing)
 	csv_table_scan_end(scan);
 }
 
-/* may a row have been refused? */
+/* would another way to load, after this one has failed, be of no use? */
 static bool
-is_about_rows(int sqlstate)
+is_final(int sqlstate)
 {
-	int			class = ERRCODE_TO_CATEGORY(sqlstate);
-
-	return class == ERRCODE_TO_CATEGORY(ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION) ||
-		class == ERRCODE_TO_CATEGORY(ERRCODE_DATA_EXCEPTION) ||
-		class == ERRCODE_TO_CATEGORY(ERRCODE_PROGRAM_LIMIT_EXCEEDED);
+	switch (ERRCODE_TO_CATEGORY(sqlstate))
+	{
+		case ERRCODE_TO_CATEGORY(ERRCODE_TRANSACTION_ROLLBACK):
+		case ERRCODE_TO_CATEGORY(ERRCODE_INSUFFICIENT_RESOURCES):
+		case ERRCODE_TO_CATEGORY(ERRCODE_OPERATOR_INTERVENTION):
+		case ERRCODE_TO_CATEGORY(ERRCODE_SYSTEM_ERROR):
+		case ERRCODE_TO_CATEGORY(ERRCODE_INTERNAL_ERROR):
+			return true;
+		default:
+			return sqlstate == ERRCODE_LOCK_NOT_AVAILABLE ||
+				sqlstate == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+	}
 }
 
 /*
@@ -476,7 +489,7 @@ load_before_indexes(CsvLoad *volatile load, CsvIndexing indexing)
 		RollbackAndReleaseCurrentSubTransaction();
 		MemoryContextSwitchTo(outer);
 		CurrentResourceOwner = owner;
-		if (!is_about_rows(error->sqlerrcode))
+		if (is_final(error->sqlerrcode))
 			ReThrowError(error);
 		FreeErrorData(error);
 		good = false;
@@ -492,11 +505,12 @@ choose_indexing(const CsvLoad *load, bool freeze, int64 nbytes)
 {
 	Relation	target = csv_insert_relation(load->target);
 
-	if (freeze || load->method == CSV_LOAD_INSERT ||
+	if (freeze || load->method == CSV_LOAD_INSERT || load->mapping.is_volatile ||
 		target->rd_rel->relkind != RELKIND_RELATION ||
 		!target->rd_rel->relhasindex)
 		return CSV_INDEX_AT_ONCE;
-	return csv_indexes_choose(target, nbytes, load->method == CSV_LOAD_PAGES);
+	return csv_indexes_choose(target, load->source, nbytes,
+							  load->method == CSV_LOAD_PAGES);
 }
 
 static void
@@ -521,6 +535,7 @@ load_all(CsvLoad *load, bool freeze)
 		/* NOTICEs were given, of all records up to that one */
 		load->table->verbosity = CSV_VERBOSITY_SILENT;
 		load->method = CSV_LOAD_INSERT;
+		ExecClearTuple(load->row);
 		memset(&load->report.counts, 0, sizeof(load->report.counts));
 		if (load->rejected != NULL)
 			tuplestore_clear(load->rejected);

@@ -368,7 +368,7 @@ csv_device_counts(CsvDevice *device)
 static CsvCounts
 counts_of(const CsvDevice *device)
 {
-	CsvCounts	counts;
+	CsvCounts	counts = {0};
 	const uint64_t *from = (const uint64_t *) &device->counts;
 	uint64_t   *to = (uint64_t *) &counts;
 
