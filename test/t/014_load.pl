@@ -185,6 +185,33 @@ for my $method ('insert', 'auto')
 is($stranger->value("SELECT count(*), pg_relation_size('private') FROM private"), '0|0', 'which is empty');
 $stranger->quit;
 
+# ---- an index that is made meanwhile ----
+
+write_file("$directory/beside.csv", map { "$_,some text," . $_ % 7 . "\n" } 1 .. 20000);
+$session->value("CREATE TABLE beside (a int PRIMARY KEY, b text, c text);
+	CREATE FOREIGN TABLE beside_it (a int, b text, c text) SERVER csv OPTIONS (filename '$directory/beside.csv')");
+for my $index ('(c)', 'USING gin (to_tsvector(\'simple\', b))')
+{
+	my ($first, $loader, $maker) = map { new_session($node) } 1 .. 3;
+	my ($out, $err);
+
+	# the load has seen which indexes there are, and waits to open them
+	$first->value('BEGIN; ALTER INDEX beside_pkey SET TABLESPACE pg_default');
+	$loader->send("SELECT records_loaded FROM csv_gpu_load('beside_it', 'beside')");
+	$node->poll_query_until('postgres', 'SELECT wait_event_type = \'Lock\' FROM pg_stat_activity WHERE pid = ' . $loader->pid) or die 'no load waits';
+	$maker->send("CREATE INDEX CONCURRENTLY made ON beside $index");
+	$node->poll_query_until('postgres', 'SELECT count(*) = 1 FROM pg_index WHERE indexrelid::regclass::text = \'made\'') or die 'no index is made';
+	$first->value('COMMIT');
+	($out, $err) = $loader->await;
+	is("$out$err", '20000', "a load beside CREATE INDEX CONCURRENTLY $index");
+	($out, $err) = $maker->await;
+	is($err, '', 'which goes on');
+	is($session->value("SELECT bt_index_check('beside_pkey', true); SET enable_seqscan = off; SELECT count(*) FROM beside WHERE " . ($index =~ /gin/ ? "to_tsvector('simple', b) \@\@ 'text'" : "c IN ('0', '1', '2', '3', '4', '5', '6')") . '; RESET enable_seqscan'),
+		"\n20000", 'and has all rows');
+	$session->value('DROP INDEX made; TRUNCATE beside');
+	$_->quit for $first, $loader, $maker;
+}
+
 # ---- memory ----
 
 write_file("$directory/large.csv", map { "$_,some text,more text\n" } 1 .. 300000);
