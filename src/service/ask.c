@@ -32,13 +32,13 @@ typedef struct Copy
 } Copy;
 
 /* Of a device.  One question at a time: columns on it are for one thread. */
-typedef struct OnDevice
+typedef struct DeviceCopies
 {
 	pthread_mutex_t mutex;
 	LIST_HEAD(, Copy) copies;
-} OnDevice;
+} DeviceCopies;
 
-static OnDevice on_devices[CSV_MOST_DEVICES];
+static DeviceCopies all_copies[CSV_MOST_DEVICES];
 static pthread_once_t are_made = PTHREAD_ONCE_INIT;
 
 /* for who only looks at the lists, and must not wait: held beside the other to change them */
@@ -66,7 +66,7 @@ typedef struct Asking
 } Asking;
 
 /* of some of the rows, by a device */
-typedef struct Part
+typedef struct Share
 {
 	const Asking *asking;
 	CsvDevice  *device;
@@ -79,7 +79,7 @@ typedef struct Part
 	CsvStatus	status;
 	bool		whole;			/* it has answered for all rows */
 	char		reason[CSV_REASON_BYTES];
-} Part;
+} Share;
 
 /* ---- copies ---- */
 
@@ -87,14 +87,14 @@ static void
 make_on_devices(void)
 {
 	for (int i = 0; i < CSV_MOST_DEVICES; i++)
-		pthread_mutex_init(&on_devices[i].mutex, NULL);
+		pthread_mutex_init(&all_copies[i].mutex, NULL);
 }
 
 /* its mutex is held then */
-static OnDevice *
+static DeviceCopies *
 lock_device(CsvDevice *device)
 {
-	OnDevice   *on = &on_devices[csv_device_place(device)];
+	DeviceCopies *on = &all_copies[csv_device_place(device)];
 
 	pthread_once(&are_made, make_on_devices);
 	pthread_mutex_lock(&on->mutex);
@@ -114,7 +114,7 @@ free_copy(Copy *copy)
 static void
 forget_on(int place, uint64_t set)
 {
-	OnDevice   *on = &on_devices[place];
+	DeviceCopies *on = &all_copies[place];
 	Copy	   *copy;
 	Copy	   *next;
 
@@ -154,19 +154,19 @@ run_forgetting(void *arg)
 }
 
 static Copy *
-make_copy(const Part *part, OnDevice *on)
+make_copy(const Share *share, DeviceCopies *on)
 {
-	const CsvColumnsQuestion *asked = part->asking->asked;
+	const CsvColumnsQuestion *asked = share->asking->asked;
 	Copy	   *copy = calloc(1, sizeof(Copy));
 
 	if (copy == NULL)
 		return NULL;
 	copy->set = asked->set;
-	copy->first_row = part->first_row;
-	copy->nrows = part->nrows;
-	copy->columns = csv_cuda_columns_create(csv_device_session(part->device),
+	copy->first_row = share->first_row;
+	copy->nrows = share->nrows;
+	copy->columns = csv_cuda_columns_create(csv_device_session(share->device),
 											csv_store_layout(asked->store)->ncolumns,
-											part->nrows);
+											share->nrows);
 	if (copy->columns == NULL)
 	{
 		free(copy);
@@ -183,7 +183,7 @@ make_copy(const Part *part, OnDevice *on)
  * NULL: no memory.
  */
 static Copy *
-get_copy(const Part *part, OnDevice *on)
+get_copy(const Share *share, DeviceCopies *on)
 {
 	Copy	   *copy;
 	Copy	   *next;
@@ -192,14 +192,14 @@ get_copy(const Part *part, OnDevice *on)
 	for (copy = LIST_FIRST(&on->copies); copy != NULL; copy = next)
 	{
 		next = LIST_NEXT(copy, of_device);
-		if (copy->set != part->asking->asked->set)
+		if (copy->set != share->asking->asked->set)
 			continue;
-		if (copy->first_row == part->first_row && copy->nrows == part->nrows)
+		if (copy->first_row == share->first_row && copy->nrows == share->nrows)
 			found = copy;
 		else
 			free_copy(copy);
 	}
-	return found != NULL ? found : make_copy(part, on);
+	return found != NULL ? found : make_copy(share, on);
 }
 
 /* devices that have columns of a set, by their places */
@@ -211,7 +211,7 @@ devices_with(uint64_t set)
 
 	pthread_mutex_lock(&list_mutex);
 	for (int i = 0; i < CSV_MOST_DEVICES; i++)
-		LIST_FOREACH(copy, &on_devices[i].copies, of_device)
+		LIST_FOREACH(copy, &all_copies[i].copies, of_device)
 			if (copy->set == set && copy->nbytes > 0)
 				found |= UINT64_C(1) << i;
 	pthread_mutex_unlock(&list_mutex);
@@ -294,25 +294,25 @@ is_for_device(Asking *asking, CsvArray *arrays)
 
 /* the rows of a part of a column that are not there yet; false: no room, or it failed */
 static bool
-copy_entries(Part *part, uint32_t place, bool statuses)
+copy_entries(Share *share, uint32_t place, bool statuses)
 {
-	const CsvColumnsQuestion *asked = part->asking->asked;
+	const CsvColumnsQuestion *asked = share->asking->asked;
 	uint32_t	which = statuses ? CSV_CUDA_STATUSES(place) :
 		CSV_CUDA_VALUES(place);
-	uint32_t	width = statuses ? 1 : part->asking->widths[place];
-	uint64_t	end = (uint64_t) part->first_row + part->nrows;
-	uint64_t	row = part->first_row +
-		(uint64_t) csv_cuda_columns_filled(part->copy->columns, which);
+	uint32_t	width = statuses ? 1 : share->asking->widths[place];
+	uint64_t	end = (uint64_t) share->first_row + share->nrows;
+	uint64_t	row = share->first_row +
+		(uint64_t) csv_cuda_columns_filled(share->copy->columns, which);
 
 	for (uint32_t n = 0; n < csv_store_nbatches(asked->store) && row < end; n++)
 	{
-		const CsvArray *array = &part->arrays[place];
+		const CsvArray *array = &share->arrays[place];
 		CsvResidentBatch batch;
 		uint64_t	batch_end;
 		uint64_t	skipped;
 		uint32_t	nrows;
 
-		if (!csv_store_batch(asked->store, n, part->arrays, &batch))
+		if (!csv_store_batch(asked->store, n, share->arrays, &batch))
 			return false;
 		batch_end = (uint64_t) batch.first_row + batch.batch.nrows;
 		if (batch_end <= row || (uint64_t) batch.first_row > row)
@@ -320,13 +320,13 @@ copy_entries(Part *part, uint32_t place, bool statuses)
 		skipped = row - (uint64_t) batch.first_row;
 		nrows = (uint32_t) ((batch_end < end ? batch_end : end) - row);
 		if (asked->interrupted(asked->interrupted_arg) ||
-			!csv_cuda_columns_add(part->copy->columns, which,
-								  (uint32_t) (row - part->first_row), width,
+			!csv_cuda_columns_add(share->copy->columns, which,
+								  (uint32_t) (row - share->first_row), width,
 								  !statuses ? array->values + skipped * array->stride :
 								  array->all_ok ? NULL : array->status + skipped,
 								  statuses ? 1 : array->stride, nrows,
-								  part->question.memory_limit, part->reason,
-								  sizeof(part->reason)))
+								  share->question.memory_limit, share->reason,
+								  sizeof(share->reason)))
 			return false;
 		row += nrows;
 	}
@@ -334,10 +334,10 @@ copy_entries(Part *part, uint32_t place, bool statuses)
 }
 
 static bool
-copy_columns(Part *part)
+copy_columns(Share *share)
 {
-	const CsvCudaQuestion *question = &part->question;
-	const Asking *asking = part->asking;
+	const CsvCudaQuestion *question = &share->question;
+	const Asking *asking = share->asking;
 	uint32_t	ncolumns = question->layout->ncolumns;
 	uint64_t	width = 0;
 
@@ -348,36 +348,36 @@ copy_columns(Part *part)
 		width += csv_cuda_question_needs(question, i, true);
 	}
 	/* others are not to make room in vain */
-	if (!csv_cuda_columns_may_be(csv_device_session(part->device),
-								 width * part->nrows, question->memory_limit))
+	if (!csv_cuda_columns_may_be(csv_device_session(share->device),
+								 width * share->nrows, question->memory_limit))
 		return false;
 	for (uint32_t i = 0; i < ncolumns; i++)
 		for (int statuses = 0; statuses < 2; statuses++)
 			if (csv_cuda_question_needs(question, i, statuses != 0) &&
-				!copy_entries(part, asking->places[i], statuses != 0))
+				!copy_entries(share, asking->places[i], statuses != 0))
 				return false;
 	return true;
 }
 
 /* all rows; what has come so far stays, whatever happens */
 static CsvStatus
-ask_rows(Part *part)
+ask_rows(Share *share)
 {
-	CsvColumnsAnswer **last = &part->answers;
+	CsvColumnsAnswer **last = &share->answers;
 
-	for (uint32_t row = 0; row < part->nrows;)
+	for (uint32_t row = 0; row < share->nrows;)
 	{
 		CsvColumnsAnswer *next = calloc(1, sizeof(CsvColumnsAnswer));
 		CsvStatus	status;
 
 		if (next == NULL)
 			return CSV_OK;
-		next->device = part->device;
-		next->first_row = part->first_row + row;
-		next->nrows = part->nrows - row;
-		status = csv_cuda_columns_answer(part->copy->columns, &part->question, row,
+		next->device = share->device;
+		next->first_row = share->first_row + row;
+		next->nrows = share->nrows - row;
+		status = csv_cuda_columns_answer(share->copy->columns, &share->question, row,
 										 &next->nrows, &next->answer,
-										 part->reason, sizeof(part->reason));
+										 share->reason, sizeof(share->reason));
 		if (status != CSV_OK || next->answer == NULL)
 		{
 			free(next);
@@ -387,59 +387,59 @@ ask_rows(Part *part)
 		*last = next;
 		last = &next->next;
 	}
-	part->whole = true;
+	share->whole = true;
 	return CSV_OK;
 }
 
 static CsvStatus
-ask_device(Part *part, OnDevice *on)
+ask_device(Share *share, DeviceCopies *on)
 {
 	CsvStatus	status = CSV_OK;
 	uint64_t	nbytes;
 
-	part->copy = get_copy(part, on);
-	if (part->copy == NULL ||
-		!csv_cuda_question_fits(csv_device_session(part->device), &part->question))
+	share->copy = get_copy(share, on);
+	if (share->copy == NULL ||
+		!csv_cuda_question_fits(csv_device_session(share->device), &share->question))
 		return CSV_OK;
-	if (copy_columns(part))
-		status = ask_rows(part);
-	else if (part->reason[0] != '\0')
+	if (copy_columns(share))
+		status = ask_rows(share);
+	else if (share->reason[0] != '\0')
 		status = CSV_DEVICE_FAILED;
-	nbytes = csv_cuda_columns_bytes(part->copy->columns);
+	nbytes = csv_cuda_columns_bytes(share->copy->columns);
 	pthread_mutex_lock(&list_mutex);
-	part->copy->nbytes = nbytes;
+	share->copy->nbytes = nbytes;
 	pthread_mutex_unlock(&list_mutex);
 	return status;
 }
 
 static void *
-run_part(void *arg)
+run_share(void *arg)
 {
-	Part	   *part = arg;
-	const Asking *asking = part->asking;
+	Share	   *share = arg;
+	const Asking *asking = share->asking;
 	const CsvColumnsQuestion *asked = asking->asked;
-	OnDevice   *on = lock_device(part->device);
+	DeviceCopies *on = lock_device(share->device);
 
-	part->question.request = asked->request;
-	part->question.layout = asked->layout;
-	part->question.places = asking->places;
-	part->question.seen = asking->seen;
-	part->question.memory_limit = csv_device_memory_limit();
-	part->question.interrupted = asked->interrupted;
-	part->question.interrupted_arg = asked->interrupted_arg;
+	share->question.request = asked->request;
+	share->question.layout = asked->layout;
+	share->question.places = asking->places;
+	share->question.seen = asking->seen;
+	share->question.memory_limit = csv_device_memory_limit();
+	share->question.interrupted = asked->interrupted;
+	share->question.interrupted_arg = asked->interrupted_arg;
 	pthread_mutex_lock(&forgotten_mutex);
-	used_devices |= csv_device_bit(part->device);
+	used_devices |= csv_device_bit(share->device);
 	pthread_mutex_unlock(&forgotten_mutex);
-	part->arrays = calloc(csv_store_layout(asked->store)->ncolumns + 1,
+	share->arrays = calloc(csv_store_layout(asked->store)->ncolumns + 1,
 						  sizeof(CsvArray));
 
 	/* columns of a session that is there are not forgotten meanwhile */
 	if (asked->interrupted(asked->interrupted_arg))
-		part->status = CSV_INTERRUPTED;
-	else if (part->arrays != NULL)
-		part->status = ask_device(part, on);
+		share->status = CSV_INTERRUPTED;
+	else if (share->arrays != NULL)
+		share->status = ask_device(share, on);
 	pthread_mutex_unlock(&on->mutex);
-	free(part->arrays);
+	free(share->arrays);
 	return NULL;
 }
 
@@ -447,24 +447,24 @@ run_part(void *arg)
 
 /* each in a thread of its own, but for the first */
 static void
-run_parts(Part *parts, int n)
+run_shares(Share *shares, int n)
 {
 	pthread_t	threads[CSV_MOST_DEVICES];
 	bool		started[CSV_MOST_DEVICES];
 
 	for (int i = 1; i < n; i++)
-		started[i] = pthread_create(&threads[i], NULL, run_part, &parts[i]) == 0;
-	run_part(&parts[0]);
+		started[i] = pthread_create(&threads[i], NULL, run_share, &shares[i]) == 0;
+	run_share(&shares[0]);
 	for (int i = 1; i < n; i++)
 		if (started[i])
 			pthread_join(threads[i], NULL);
 		else
-			run_part(&parts[i]);
+			run_share(&shares[i]);
 }
 
 /* devices for all rows, an equal share for each; how many */
 static int
-share_rows(const Asking *asking, Part *parts)
+share_rows(const Asking *asking, Share *shares)
 {
 	const CsvColumnsQuestion *asked = asking->asked;
 	uint64_t	nrows = csv_store_nrows(asked->store);
@@ -478,36 +478,36 @@ share_rows(const Asking *asking, Part *parts)
 		uint64_t	first = nrows * (uint64_t) i / (uint64_t) n;
 		uint64_t	end = nrows * ((uint64_t) i + 1) / (uint64_t) n;
 
-		memset(&parts[i], 0, sizeof(Part));
-		parts[i].asking = asking;
-		parts[i].device = devices[i];
-		parts[i].first_row = (uint32_t) first;
-		parts[i].nrows = (uint32_t) (end - first);
+		memset(&shares[i], 0, sizeof(Share));
+		shares[i].asking = asking;
+		shares[i].device = devices[i];
+		shares[i].first_row = (uint32_t) first;
+		shares[i].nrows = (uint32_t) (end - first);
 	}
 	return n;
 }
 
 /* the answers of all, if all have answered; else why not */
 static CsvStatus
-join_answers(const Part *parts, int n, CsvColumnsAnswer **answers,
+join_answers(const Share *shares, int n, CsvColumnsAnswer **answers,
 			 CsvDevice **device, char *reason, size_t reason_size)
 {
 	CsvColumnsAnswer **last = answers;
-	const Part *worst = &parts[0];
+	const Share *worst = &shares[0];
 	bool		whole = true;
 
 	for (int i = 0; i < n; i++)
 	{
-		CsvCounts  *counts = csv_device_counts(parts[i].device);
+		CsvCounts  *counts = csv_device_counts(shares[i].device);
 
-		csv_count(parts[i].whole ? &counts->resident_hits :
+		csv_count(shares[i].whole ? &counts->resident_hits :
 				  &counts->resident_misses, 1);
-		*last = parts[i].answers;
+		*last = shares[i].answers;
 		while (*last != NULL)
 			last = &(*last)->next;
-		whole &= parts[i].whole;
-		if (worst->status == CSV_OK || parts[i].status == CSV_DEVICE_FAILED)
-			worst = &parts[i];
+		whole &= shares[i].whole;
+		if (worst->status == CSV_OK || shares[i].status == CSV_DEVICE_FAILED)
+			worst = &shares[i];
 	}
 	*device = worst->device;
 	snprintf(reason, reason_size, "%s", worst->reason);
@@ -524,8 +524,8 @@ ask(const Asking *asking, CsvColumnsAnswer **answers, CsvDevice **device,
 	char *reason, size_t reason_size)
 {
 	const CsvColumnsQuestion *asked = asking->asked;
-	Part		parts[CSV_MOST_DEVICES];
-	int			n = share_rows(asking, parts);
+	Share		shares[CSV_MOST_DEVICES];
+	int			n = share_rows(asking, shares);
 	CsvStatus	status;
 
 	if (n <= 1)
@@ -534,18 +534,18 @@ ask(const Asking *asking, CsvColumnsAnswer **answers, CsvDevice **device,
 			asked->device, asked->may_wait, devices_with(asked->set), false, NULL
 		};
 
-		memset(&parts[0], 0, sizeof(Part));
-		parts[0].asking = asking;
-		parts[0].nrows = (uint32_t) csv_store_nrows(asked->store);
-		parts[0].device = csv_device_take(&wish, reason, reason_size);
-		if (parts[0].device == NULL)
+		memset(&shares[0], 0, sizeof(Share));
+		shares[0].asking = asking;
+		shares[0].nrows = (uint32_t) csv_store_nrows(asked->store);
+		shares[0].device = csv_device_take(&wish, reason, reason_size);
+		if (shares[0].device == NULL)
 			return asked->may_wait ? CSV_DEVICE_FAILED : CSV_OK;
 		n = 1;
 	}
-	run_parts(parts, n);
-	status = join_answers(parts, n, answers, device, reason, reason_size);
+	run_shares(shares, n);
+	status = join_answers(shares, n, answers, device, reason, reason_size);
 	if (n == 1)
-		csv_device_leave(parts[0].device);
+		csv_device_leave(shares[0].device);
 	return status;
 }
 
