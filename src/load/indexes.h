@@ -21,10 +21,10 @@ typedef enum CsvIndexing
 
 /*
  * How indexes of a table, which is locked against changes, may get their entries when
- * so many bytes of data (-1: that is not known) are loaded into it from another one.  at_any_size: it is
- * of no account what is faster.  But for CSV_INDEX_AT_ONCE, nothing may look at the
- * indexes meanwhile, and an ERROR of the indexes is not about the first row that one
- * of them refuses.
+ * so many bytes of data (-1: that is not known) are loaded into it from another one.
+ * at_any_size: it is of no account what is faster.  But for CSV_INDEX_AT_ONCE, nothing
+ * may look at the indexes meanwhile, and an ERROR of the indexes is not about the first
+ * row that one of them refuses.
  */
 extern CsvIndexing csv_indexes_choose(Relation relation, Relation source,
 									  int64 nbytes, bool at_any_size);

@@ -4,8 +4,8 @@
  *
  * There are three ways for a row to get in, the fastest first.
  *
- *	- By pages (heap_pages.c), where no index or trigger wants the row, or indexes
- *	  can be built after all of them (indexes.c).
+ *	- By pages (heap_pages.c), where no trigger wants the row, and no index, unless
+ *	  index entries can come after all rows (indexes.c).
  *	- By buffers: rows wait in slots of the relation they are routed to, and go
  *	  through table_multi_insert() many at a time.  Index entries and AFTER
  *	  triggers follow, row by row.
@@ -97,7 +97,7 @@ struct CsvInsert
 	int			options;		/* TABLE_INSERT_... */
 
 	bool		may_wait;		/* rows, in buffers */
-	CsvHeapPages *pages;		/* NULL: not by pages, or not any more */
+	CsvHeapPages *pages;		/* NULL: not by pages */
 	CsvIndexing indexing;		/* BUILT: indexes are not open */
 	CsvIndexEntries *entries;	/* SORTED: those that wait */
 	CsvPagesHook hook;
@@ -797,37 +797,6 @@ csv_insert_row(CsvInsert *insert, TupleTableSlot *slot)
 
 /* ---- end ---- */
 
-void
-csv_insert_flush(CsvInsert *insert)
-{
-	MemoryContext outer = MemoryContextSwitchTo(insert->context);
-
-	insert->place.file = NULL;
-	enter(insert);
-	empty_buffers(insert, NULL);
-	if (insert->pages != NULL)
-		csv_heap_pages_end(insert->pages, insert->slot, insert->options,
-						   insert->bulk);
-	insert->pages = NULL;
-	leave(insert);
-	MemoryContextSwitchTo(outer);
-}
-
-void
-csv_insert_index(CsvInsert *insert)
-{
-	MemoryContext outer = MemoryContextSwitchTo(insert->context);
-
-	insert->place.file = NULL;
-	enter(insert);
-	if (insert->indexing == CSV_INDEX_BUILT)
-		csv_indexes_build(insert->relation);
-	else if (insert->entries != NULL)
-		csv_index_entries_end(insert->entries);
-	leave(insert);
-	MemoryContextSwitchTo(outer);
-}
-
 int64
 csv_insert_end(CsvInsert *insert)
 {
@@ -837,9 +806,17 @@ csv_insert_end(CsvInsert *insert)
 	int64		nrows;
 	ListCell   *cell;
 
-	csv_insert_flush(insert);
+	insert->place.file = NULL;
 	enter(insert);
+	empty_buffers(insert, NULL);
+	if (insert->pages != NULL)
+		csv_heap_pages_end(insert->pages, insert->slot, insert->options,
+						   insert->bulk);
 	FreeBulkInsertState(insert->bulk);
+	if (insert->indexing == CSV_INDEX_BUILT)
+		csv_indexes_build(insert->relation);
+	else if (insert->entries != NULL)
+		csv_index_entries_end(insert->entries);
 
 	ExecASInsertTriggers(estate, root, insert->capture);
 	AfterTriggerEndQuery(estate);

@@ -7,8 +7,8 @@
  *	2. csv_insert_begin() prepares for it, and fires the statement's triggers.
  *	3. A row is filled in in csv_insert_slot(), and goes in by csv_insert_row(),
  *	   at once or a buffer at a time.
- *	4. csv_insert_end() puts in what is left, and fires the other triggers.
- *	   Between these, where index entries come last, csv_insert_index().
+ *	4. csv_insert_end() puts in what is left, index entries last where they come
+ *	   after the rows, and fires the other triggers.
  */
 #ifndef CSV_INSERT_H
 #define CSV_INSERT_H
@@ -70,13 +70,6 @@ extern void csv_insert_row(CsvInsert *insert, TupleTableSlot *slot);
  * need be.
  */
 extern TupleTableSlot *csv_insert_fixed_slot(CsvInsert *insert);
-
-/*
- * Put in what is left, and then index entries, where these come after the rows; before
- * csv_insert_end().
- */
-extern void csv_insert_flush(CsvInsert *insert);
-extern void csv_insert_index(CsvInsert *insert);
 
 /* returns how many rows went in; triggers and FDWs may have dropped some */
 extern int64 csv_insert_end(CsvInsert *insert);

@@ -429,8 +429,6 @@ load_rows(CsvLoad *load, CsvInsert *target, bool freeze, CsvIndexing indexing)
 			ExecClearTuple(row);
 	}
 	csv_table_scan_statistics(scan, &load->statistics);
-	csv_insert_flush(target);
-	csv_insert_index(target);
 	/* what waits may still name the file */
 	load->nloaded = csv_insert_end(target);
 	csv_table_scan_end(scan);

@@ -441,12 +441,6 @@ csv_device_session(CsvDevice *device)
 	return device->session;
 }
 
-int
-csv_device_number(const CsvDevice *device)
-{
-	return device->number;
-}
-
 const CsvEngine *
 csv_device_open_engine(CsvDevice *device, const CsvMemory *memory,
 					   void **engine, char *reason, size_t reason_size)

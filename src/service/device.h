@@ -106,7 +106,6 @@ extern const CsvEngine *csv_device_open_engine(CsvDevice *device,
 /* for those that have CUDA do something */
 struct CsvSession;
 extern struct CsvSession *csv_device_session(CsvDevice *device);
-extern int	csv_device_number(const CsvDevice *device);
 extern uint64_t csv_device_memory_limit(void);
 
 /* memory that other processes can map */
