@@ -401,4 +401,13 @@ csv_reindex(Oid index, char persistence)
 #endif
 }
 
+/* 17 has COPY's FORCE_NOT_NULL * and FORCE_NULL * */
+#if PG_VERSION_NUM >= 170000
+#define csv_copy_forces_not_null(copy) ((copy)->force_notnull_all)
+#define csv_copy_forces_null(copy) ((copy)->force_null_all)
+#else
+#define csv_copy_forces_not_null(copy) false
+#define csv_copy_forces_null(copy) false
+#endif
+
 #endif							/* CSV_COMPAT_H */

@@ -84,8 +84,8 @@ indexing_of(Relation relation, Oid indexid, bool is_new)
  * What a row's checks call may look at the table, by an index that lacks rows: what is
  * volatile, as other functions do not see rows of this command.
  */
-static bool
-has_volatile_check(TupleDesc tupdesc)
+bool
+csv_has_volatile_check(TupleDesc tupdesc)
 {
 	const TupleConstr *constraints = tupdesc->constr;
 
@@ -125,8 +125,8 @@ csv_indexes_choose(Relation relation, Relation source, int64 nbytes,
 	ListCell   *cell;
 
 	if (nbytes < (at_any_size ? 0 : CSV_LEAST_BYTES) ||
-		has_volatile_check(RelationGetDescr(relation)) ||
-		has_volatile_check(RelationGetDescr(source)))
+		csv_has_volatile_check(RelationGetDescr(relation)) ||
+		csv_has_volatile_check(RelationGetDescr(source)))
 		return CSV_INDEX_AT_ONCE;
 	if (!at_any_size &&
 		nbytes < (int64) RelationGetNumberOfBlocks(relation) * BLCKSZ)

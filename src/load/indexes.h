@@ -29,6 +29,9 @@ typedef enum CsvIndexing
 extern CsvIndexing csv_indexes_choose(Relation relation, Relation source,
 									  int64 nbytes, bool at_any_size);
 
+/* is something volatile in its CHECK constraints, or those of its columns' domains? */
+extern bool csv_has_volatile_check(TupleDesc tupdesc);
+
 /* build them anew, over all rows; they are not open */
 extern void csv_indexes_build(Relation relation);
 

@@ -67,7 +67,7 @@ typedef struct CsvMapping
 typedef struct CsvLoad
 {
 	CsvTable   *table;
-	Relation	source;
+	Relation	source;			/* NULL: it is in no catalog */
 	TupleTableSlot *row;		/* of the source */
 	CsvMapping	mapping;
 	CsvInsert  *target;
@@ -507,23 +507,31 @@ choose_indexing(const CsvLoad *load, bool freeze, int64 nbytes)
 		target->rd_rel->relkind != RELKIND_RELATION ||
 		!target->rd_rel->relhasindex)
 		return CSV_INDEX_AT_ONCE;
-	return csv_indexes_choose(target, load->source, nbytes,
+	return csv_indexes_choose(target,
+							  load->source != NULL ? load->source : target, nbytes,
 							  load->method == CSV_LOAD_PAGES);
 }
 
-static void
-load_all(CsvLoad *load, bool freeze)
+/* choose load->method; and how indexes get their entries */
+static CsvIndexing
+choose_method(CsvLoad *load, bool freeze)
 {
 	Relation	target = csv_insert_relation(load->target);
 	int64		nbytes = csv_source_data_size(load->table, NULL);
-	CsvIndexing indexing;
 
 	load->method = load->table->settings.load_method;
 	if (load->method == CSV_LOAD_AUTO &&
 		target->rd_rel->relkind == RELKIND_RELATION &&
 		csv_heap_wants_filling(target, nbytes))
 		load->method = CSV_LOAD_INSERT;
-	indexing = choose_indexing(load, freeze, nbytes);
+	return choose_indexing(load, freeze, nbytes);
+}
+
+static void
+load_all(CsvLoad *load, bool freeze)
+{
+	CsvIndexing indexing = choose_method(load, freeze);
+
 	if (indexing == CSV_INDEX_AT_ONCE)
 		load_rows(load, load->target, freeze, indexing);
 	else if (load_before_indexes(load, indexing))
@@ -586,6 +594,35 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 	result->started = load->started;
 	MemoryContextSwitchTo(outer);
 	MemoryContextDelete(context);
+}
+
+int64
+csv_load_fields(CsvTable *table, Oid target, const List *attnums)
+{
+	CsvLoad    *load = palloc0(sizeof(CsvLoad));
+	TupleDesc	from = CreateTemplateTupleDesc(list_length(attnums));
+	Relation	relation;
+	ListCell   *cell;
+	CsvIndexing indexing;
+
+	load->table = table;
+	load->target = csv_insert_open(target);
+	relation = csv_insert_relation(load->target);
+	init_mapping(&load->mapping, from);
+	foreach(cell, attnums)
+	{
+		AttrNumber	number = (AttrNumber) (foreach_current_index(cell) + 1);
+		AttrNumber	to = (AttrNumber) lfirst_int(cell);
+
+		TupleDescCopyEntry(from, number, RelationGetDescr(relation), to);
+		map_column(&load->mapping, from, number, relation, to);
+	}
+	csv_insert_check(load->target, load->mapping.to);
+	load->row = MakeSingleTupleTableSlot(from, &TTSOpsVirtual);
+	indexing = choose_method(load, false);
+	load_rows(load, load->target, false, indexing);
+	ExecDropSingleTupleTableSlot(load->row);
+	return load->nloaded;
 }
 
 PG_FUNCTION_INFO_V1(csv_gpu_load);

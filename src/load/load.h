@@ -8,6 +8,8 @@
 #include "datatype/timestamp.h"
 #include "utils/array.h"
 
+#include "table/option.h"
+
 typedef struct CsvLoadRequest
 {
 	Oid			source;
@@ -28,5 +30,13 @@ typedef struct CsvLoadResult
 
 /* what csv_gpu_load() does, with its privileges and errors */
 extern void csv_load(const CsvLoadRequest *request, CsvLoadResult *result);
+
+/*
+ * All rows of a table that is in no catalog (csv_table_make) into a target: its columns
+ * to the attributes of these numbers (a list of int), of whose types they are.  ERROR
+ * at the first record or row that is refused, or for the indexes after all of them.
+ * Returns the number of rows.
+ */
+extern int64 csv_load_fields(CsvTable *table, Oid target, const List *attnums);
 
 #endif							/* CSV_LOAD_H */

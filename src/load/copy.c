@@ -1,0 +1,483 @@
+/*
+ * copy.c
+ *		COPY FROM through the engines (csv_gpu_fdw.copy).
+ *
+ * A COPY that is taken is tried in a subtransaction.  If anything fails there, be it a
+ * record, a row, an index or what the user may not do, nothing is left of it, and
+ * PostgreSQL's COPY does all of it: so errors are COPY's to the letter.  What is taken
+ * needs only to be right where it succeeds; thus it is
+ *
+ *	- of files that can be read twice, and that have nothing in them that COPY reads
+ *	  otherwise than the engines do (find_oddity),
+ *	- into tables where nobody notices that some rows were inserted in vain: no
+ *	  triggers, and nothing volatile (find_obstacle).
+ */
+#include "postgres.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "access/table.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_authid.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_trigger.h"
+#include "commands/copy.h"
+#include "commands/defrem.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "optimizer/optimizer.h"
+#include "rewrite/rewriteHandler.h"
+#include "storage/fd.h"
+#include "tcop/cmdtag.h"
+#include "tcop/utility.h"
+#include "utils/acl.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/resowner.h"
+#include "utils/rls.h"
+
+#include "compat.h"
+#include "load/copy.h"
+#include "load/indexes.h"
+#include "load/load.h"
+#include "settings.h"
+#include "table/option.h"
+
+/* below it COPY is as fast */
+#define CSV_COPY_LEAST_BYTES	(256 * 1024)
+
+#define CSV_COPY_BLOCK_BYTES	(1024 * 1024)
+
+static ProcessUtility_hook_type next_hook;
+
+/* ---- what may be taken ---- */
+
+/* options that are alike in COPY and in tables of this wrapper */
+static bool
+is_known_option(const char *name)
+{
+	static const char *const known[] = {
+		"format", "delimiter", "null", "header", "quote", "escape", "encoding",
+		"force_not_null", "force_null"
+	};
+
+	for (size_t i = 0; i < lengthof(known); i++)
+		if (strcmp(name, known[i]) == 0)
+			return true;
+	return false;
+}
+
+/* of a statement, as far as it says it itself; NULL: none */
+static const char *
+find_obstacle_in_statement(const CopyStmt *stmt)
+{
+	bool		is_csv = false;
+	ListCell   *cell;
+
+	if (next_hook != NULL)
+		return "the library is loaded behind others that see utility statements";
+	if (stmt->relation == NULL || stmt->filename == NULL || stmt->is_program)
+		return "it is not a file that is read";
+	if (stmt->whereClause != NULL)
+		return "it has a WHERE clause";
+	foreach(cell, stmt->options)
+	{
+		DefElem    *def = (DefElem *) lfirst(cell);
+
+		if (!is_known_option(def->defname))
+			return psprintf("of the option \"%s\"", def->defname);
+		if (strcmp(def->defname, "format") == 0)
+			is_csv = def->arg != NULL && strcmp(defGetString(def), "csv") == 0;
+	}
+	if (!is_csv)
+		return "the format is not csv";
+	if (strpbrk(stmt->filename, "*?[\\") != NULL)
+		return "the file's name would be a pattern";
+	if (!is_absolute_path(stmt->filename))
+		return "the file's name is not an absolute path";
+	if (IsInParallelMode() || RecoveryInProgress() || XactReadOnly)
+		return "nothing may be written";
+	if (!has_privs_of_role(GetUserId(), ROLE_PG_READ_SERVER_FILES))
+		return "the user may not read files of the server";
+	return NULL;
+}
+
+/* may nobody notice that some rows were inserted in vain?  NULL: so it is */
+static const char *
+find_obstacle_in_relation(Relation relation, const Bitmapset *given)
+{
+	TupleDesc	tupdesc = RelationGetDescr(relation);
+
+	if (relation->rd_rel->relkind != RELKIND_RELATION)
+		return "it is not a plain table";
+	if (check_enable_rls(RelationGetRelid(relation), InvalidOid, true) == RLS_ENABLED)
+		return "row-level security is enabled for the table";
+	if (relation->trigdesc != NULL)
+		for (int i = 0; i < relation->trigdesc->numtriggers; i++)
+			if (TRIGGER_FOR_INSERT(relation->trigdesc->triggers[i].tgtype))
+				return "the table has triggers";
+	if (csv_has_volatile_check(tupdesc))
+		return "a constraint of the table is volatile";
+	for (int i = 0; i < tupdesc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(tupdesc, i);
+		Node	   *expr;
+
+		if (att->attisdropped || bms_is_member(i + 1, given))
+			continue;
+		expr = build_column_default(relation, i + 1);
+		if (expr != NULL &&
+			contain_volatile_functions((Node *) expression_planner((Expr *) expr)))
+			return psprintf("the default of column \"%s\" is volatile",
+							NameStr(att->attname));
+	}
+	return NULL;
+}
+
+static int
+file_encoding(const CopyFormatOptions *copy)
+{
+	return copy->file_encoding < 0 ? pg_get_client_encoding() : copy->file_encoding;
+}
+
+/* is the first line all of the header, and text that COPY lets pass? */
+static bool
+is_plain_header(const char *bytes, ssize_t nbytes, const CopyFormatOptions *copy)
+{
+	const char *end = memchr(bytes, '\n', (size_t) nbytes);
+	int			encoding = file_encoding(copy);
+	int			nquotes = 0;
+
+	if (end == NULL)
+		return false;
+	for (const char *at = bytes; at < end; at++)
+	{
+		nquotes += *at == *copy->quote;
+		if (*at == *copy->escape && *copy->escape != *copy->quote)
+			return false;
+		if (IS_HIGHBIT_SET(*at) && encoding != GetDatabaseEncoding())
+			return false;
+	}
+	return nquotes % 2 == 0 &&
+		pg_verify_mbstr(GetDatabaseEncoding(), bytes, (int) (end - bytes), true);
+}
+
+/*
+ * Is there something in a file that COPY reads in its own way?  That is a byte-order
+ * mark; line breaks of two kinds, in quotes or not; a line that begins as the end of
+ * data did before PostgreSQL 18; a header with more to it than a line, whose text COPY
+ * checks.  Or can it not be read twice, or is it too short to bother?
+ */
+static const char *
+find_oddity(const char *filename, const CopyFormatOptions *copy)
+{
+	int			fd = OpenTransientFile(filename, O_RDONLY | PG_BINARY | O_NONBLOCK);
+	const char *oddity = NULL;
+	char	   *buffer = palloc(CSV_COPY_BLOCK_BYTES);
+	struct stat st;
+	char		last[2] = {'\0', '\n'}; /* bytes before the block */
+	bool		any_lf = false;
+	bool		any_crlf = false;
+	bool		at_top = true;
+	ssize_t		n = 0;
+
+	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+		oddity = "it is not a file that can be read twice";
+	else if (csv_settings.copy == CSV_COPY_ON && st.st_size < CSV_COPY_LEAST_BYTES)
+		oddity = "it is short";
+	while (oddity == NULL && (n = read(fd, buffer, CSV_COPY_BLOCK_BYTES)) > 0)
+	{
+		const char *end = buffer + n;
+		const char *at = buffer;
+
+		CHECK_FOR_INTERRUPTS();
+		if (at_top && n >= 3 && memcmp(buffer, "\xEF\xBB\xBF", 3) == 0)
+			oddity = "the file has a byte-order mark";
+		if (at_top && copy->header_line != COPY_HEADER_FALSE &&
+			!is_plain_header(buffer, n, copy))
+			oddity = "the header is not one line of valid text";
+		at_top = false;
+
+		/* of a line that begins with the block, or with the byte before it */
+		if ((last[1] == '\n' && n >= 2 && buffer[0] == '\\' && buffer[1] == '.') ||
+			(last[0] == '\n' && last[1] == '\\' && buffer[0] == '.'))
+			oddity = "a line begins as the end of data";
+		if (last[1] == '\r' && buffer[0] != '\n')
+			oddity = "line breaks differ";
+		for (at = buffer; oddity == NULL; at++)
+		{
+			bool		after_cr;
+
+			at = memchr(at, '\n', (size_t) (end - at));
+			if (at == NULL)
+				break;
+			after_cr = (at > buffer ? at[-1] : last[1]) == '\r';
+			any_lf |= !after_cr;
+			any_crlf |= after_cr;
+			if (any_lf && any_crlf)
+				oddity = "line breaks differ";
+			if (end - at > 2 && at[1] == '\\' && at[2] == '.')
+				oddity = "a line begins as the end of data";
+		}
+		for (at = buffer; oddity == NULL; at++)
+		{
+			at = memchr(at, '\r', (size_t) (end - at));
+			if (at == NULL)
+				break;
+			if (at + 1 < end && at[1] != '\n')
+				oddity = "line breaks differ";
+		}
+		last[0] = n > 1 ? end[-2] : last[1];
+		last[1] = end[-1];
+	}
+	if (oddity == NULL && (n < 0 || last[1] == '\r'))
+		oddity = "the file does not end with a line, or cannot be read";
+	if (fd >= 0)
+		CloseTransientFile(fd);
+	pfree(buffer);
+	return oddity;
+}
+
+/* ---- how it is read ---- */
+
+static List *
+add_option(List *options, const char *name, const char *value)
+{
+	return lappend(options, makeDefElem(pstrdup(name),
+										(Node *) makeString(pstrdup(value)), -1));
+}
+
+static char *
+byte_string(const char *byte)
+{
+	return psprintf("%c", *byte);
+}
+
+/* is a column named in an option that forces it? */
+static bool
+is_forced(const List *names, bool all, const char *column)
+{
+	ListCell   *cell;
+
+	foreach(cell, names)
+		all |= strcmp(strVal(lfirst(cell)), column) == 0;
+	return all;
+}
+
+/* are all that an option names among the columns? */
+static bool
+are_columns(const CsvTable *table, const List *names)
+{
+	ListCell   *cell;
+
+	foreach(cell, names)
+	{
+		bool		found = false;
+
+		for (int i = 0; i < table->natts && !found; i++)
+			found = strcmp(strVal(lfirst(cell)), table->columns[i].name) == 0;
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The file as a table of this wrapper, with a column for each attribute named; NULL if
+ * COPY would not have the options.
+ */
+static CsvTable *
+make_table(const CopyStmt *stmt, const CopyFormatOptions *copy, Relation relation,
+		   const List *attnums)
+{
+	List	   *options = NIL;
+	CsvTable   *table;
+	ListCell   *cell;
+
+	options = add_option(options, "filename", stmt->filename);
+	options = add_option(options, "compression", "none");
+	options = add_option(options, "quoting", "postgres");
+	options = add_option(options, "on_error", "stop");
+	options = add_option(options, "log_verbosity", "silent");
+	options = add_option(options, "header",
+						 copy->header_line == COPY_HEADER_FALSE ? "false" : "true");
+	options = add_option(options, "delimiter", byte_string(copy->delim));
+	options = add_option(options, "quote", byte_string(copy->quote));
+	options = add_option(options, "escape", byte_string(copy->escape));
+	options = add_option(options, "null", copy->null_print);
+	options = add_option(options, "encoding", pg_encoding_to_char(file_encoding(copy)));
+
+	table = csv_table_make(NIL, options);
+	csv_table_set_fields(table, (uint32) list_length(attnums));
+
+	/* lines are records also where they are blank, and then too short */
+	table->reader.dialect.blank_is_record = true;
+	foreach(cell, attnums)
+	{
+		CsvTableColumn *column = &table->columns[foreach_current_index(cell)];
+		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(relation),
+											  lfirst_int(cell) - 1);
+
+		column->name = pstrdup(NameStr(att->attname));
+		column->type = att->atttypid;
+		column->typmod = att->atttypmod;
+		column->collation = att->attcollation;
+		column->force_not_null = is_forced(copy->force_notnull,
+										   csv_copy_forces_not_null(copy),
+										   column->name);
+		column->force_null = is_forced(copy->force_null, csv_copy_forces_null(copy),
+									   column->name);
+	}
+	return are_columns(table, copy->force_notnull) &&
+		are_columns(table, copy->force_null) ? table : NULL;
+}
+
+/* ---- the statement ---- */
+
+/*
+ * Try a COPY.  NULL, with the number of rows: it is done.  Else why not; nothing is
+ * left of it.  In a subtransaction.
+ */
+static const char *
+try_copy(const CopyStmt *stmt, int64 *nrows)
+{
+	ParseState *pstate = make_parsestate(NULL);
+	CopyFormatOptions copy = {0};
+	Bitmapset  *given = NULL;
+	const char *obstacle;
+	Relation	relation;
+	List	   *attnums;
+	ListCell   *cell;
+
+	relation = table_openrv(stmt->relation, RowExclusiveLock);
+	attnums = CopyGetAttnums(RelationGetDescr(relation), relation, stmt->attlist);
+	foreach(cell, attnums)
+		given = bms_add_member(given, lfirst_int(cell));
+	obstacle = attnums == NIL ? "there are no columns" :
+		find_obstacle_in_relation(relation, given);
+	if (obstacle == NULL)
+	{
+		ProcessCopyOptions(pstate, &copy, true, stmt->options);
+		if (copy.header_line == COPY_HEADER_MATCH)
+			obstacle = "the header is to match";
+	}
+	if (obstacle == NULL)
+		obstacle = find_oddity(stmt->filename, &copy);
+	if (obstacle == NULL)
+	{
+		CsvTable   *table = make_table(stmt, &copy, relation, attnums);
+
+		if (table == NULL)
+			obstacle = "an option names another column";
+		else
+		{
+			csv_table_check(table);
+			*nrows = csv_load_fields(table, RelationGetRelid(relation), attnums);
+		}
+	}
+	table_close(relation, NoLock);
+	free_parsestate(pstate);
+	return obstacle;
+}
+
+/* would COPY fail in the same way, or not be let to try? */
+static bool
+is_final(int sqlstate)
+{
+	return ERRCODE_TO_CATEGORY(sqlstate) ==
+		ERRCODE_TO_CATEGORY(ERRCODE_OPERATOR_INTERVENTION) ||
+		ERRCODE_TO_CATEGORY(sqlstate) ==
+		ERRCODE_TO_CATEGORY(ERRCODE_TRANSACTION_ROLLBACK) ||
+		sqlstate == ERRCODE_LOCK_NOT_AVAILABLE;
+}
+
+/* try_copy() in a subtransaction, which stays only if it is done */
+static const char *
+take_copy(const CopyStmt *stmt, int64 *nrows)
+{
+	MemoryContext outer = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	MemoryContext context = AllocSetContextCreate(outer, "csv_gpu_fdw copy",
+												  ALLOCSET_DEFAULT_SIZES);
+	const char *volatile obstacle = NULL;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		obstacle = try_copy(stmt, nrows);
+		MemoryContextSwitchTo(outer);
+		if (obstacle != NULL)
+			obstacle = pstrdup(obstacle);
+		if (obstacle == NULL)
+			ReleaseCurrentSubTransaction();
+		else
+			RollbackAndReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(outer);
+		CurrentResourceOwner = owner;
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(outer);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(outer);
+		CurrentResourceOwner = owner;
+		if (is_final(error->sqlerrcode))
+			ReThrowError(error);
+		obstacle = error->message;
+	}
+	PG_END_TRY();
+	MemoryContextDelete(context);
+	return obstacle;
+}
+
+static void
+process_utility(PlannedStmt *pstmt, const char *query, bool is_read_only,
+				ProcessUtilityContext context, ParamListInfo params,
+				QueryEnvironment *environment, DestReceiver *dest,
+				QueryCompletion *qc)
+{
+	const CopyStmt *stmt = (const CopyStmt *) pstmt->utilityStmt;
+	bool		wanted = csv_settings.copy != CSV_COPY_OFF && IsA(stmt, CopyStmt) &&
+		stmt->is_from;
+	const char *obstacle = NULL;
+	int64		nrows = 0;
+
+	if (wanted)
+		obstacle = find_obstacle_in_statement(stmt);
+	if (wanted && obstacle == NULL)
+		obstacle = take_copy(stmt, &nrows);
+	if (wanted && obstacle == NULL)
+	{
+		if (qc != NULL)
+			SetQueryCompletion(qc, CMDTAG_COPY, (uint64) nrows);
+		return;
+	}
+
+	if (next_hook != NULL)
+		next_hook(pstmt, query, is_read_only, context, params, environment, dest, qc);
+	else
+		standard_ProcessUtility(pstmt, query, is_read_only, context, params, environment,
+								dest, qc);
+	if (wanted && csv_settings.copy == CSV_COPY_FORCE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("COPY FROM was not taken by csv_gpu_fdw"),
+				 errdetail("Reason: %s.", obstacle)));
+}
+
+void
+csv_copy_init(void)
+{
+	next_hook = ProcessUtility_hook;
+	ProcessUtility_hook = process_utility;
+}

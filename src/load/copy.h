@@ -1,0 +1,11 @@
+/*
+ * copy.h
+ *		COPY FROM through the engines (csv_gpu_fdw.copy).
+ */
+#ifndef CSV_COPY_H
+#define CSV_COPY_H
+
+/* take a place among those that see utility statements, once */
+extern void csv_copy_init(void);
+
+#endif							/* CSV_COPY_H */
