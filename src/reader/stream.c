@@ -710,7 +710,8 @@ CsvStatus
 csv_reader_set_layout(CsvReader *reader, const CsvLayout *layout)
 {
 	reader->layout = layout;
-	compile_dialect(reader, layout->nfields == 1);
+	compile_dialect(reader, reader->options.dialect.blank_is_record ||
+					layout->nfields == 1);
 	return reader->engine->configure(reader->engine_state, &reader->dialect,
 									 layout);
 }

@@ -1,0 +1,183 @@
+# COPY FROM with csv_gpu_fdw.copy: what PostgreSQL's own COPY does, to the letter,
+# whatever the file, the options and the table.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use CsvServer;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(time);
+
+random_seed();
+my $seconds = seconds_to_run(12);
+my $directory = PostgreSQL::Test::Utils::tempdir;
+my $node = csv_server('copy', wal_level => 'replica', 'csv_gpu_fdw.copy' => 'force',
+	session_preload_libraries => 'csv_gpu_fdw');
+my $session = new_session($node);
+
+$session->query("\\set VERBOSITY verbose\n\\set SHOW_CONTEXT always\n"
+	  . 'CREATE DOMAIN positive AS int CHECK (VALUE > 0); CREATE DOMAIN short AS text CHECK (length(VALUE) < 40)');
+
+# ---- random files ----
+
+my %values = (
+	int => sub { pick(0, 1, -7, 2147483647, int(rand(1000)), chance(0.003) ? ('x', '2147483648', '') : 5) },
+	bigint => sub { int(rand(2**50)) },
+	text => sub { join '', map { pick('a' .. 'e', ' ', '\\', "\xc3\xa9", chance(0.01) ? ("\xff", "\x00") : 'f') } 0 .. rand(20) },
+	'varchar(12)' => sub { 'v' x rand(chance(0.003) ? 14 : 12) },
+	'char(5)' => sub { 'c' x rand(5) },
+	'numeric(8,2)' => sub { sprintf('%.2f', rand(chance(0.002) ? 1e7 : 1e5)) },
+	'double precision' => sub { pick('1e10', 'NaN', '-Infinity', rand(100), ' 7 ') },
+	date => sub { chance(0.002) ? '2024-02-30' : sprintf('%04d-%02d-%02d', 1900 + rand(200), 1 + rand(12), 1 + rand(28)) },
+	timestamptz => sub { sprintf('2020-01-%02d %02d:00:00+02', 1 + rand(28), rand(24)) },
+	bool => sub { pick(qw(t f true no 1 0)) },
+	jsonb => sub { chance(0.002) ? '{' : '{"a": ' . int(rand(100)) . '}' },
+	'int[]' => sub { '{' . join(',', map { int rand 10 } 0 .. rand(3)) . '}' },
+	positive => sub { 1 + int(rand(chance(0.01) ? 0 : 100)) },
+	short => sub { 's' x rand(chance(0.003) ? 60 : 39) });
+
+sub quoted
+{
+	my ($value, $dialect, $must) = @_;
+	my ($quote, $escape) = @$dialect{qw(quote escape)};
+
+	return $value
+	  if !$must && !chance(0.2) && $value !~ /[\Q$dialect->{delimiter}$quote$escape\E\r\n]/ && $value ne $dialect->{null};
+	$value =~ s/([\Q$quote$escape\E])/$escape$1/g;
+	return $quote . $value . $quote;
+}
+
+# a file's records, and whether COPY has to take nothing in its own way
+sub records
+{
+	my ($types, $nrecords, $dialect) = @_;
+	my @records;
+
+	for (1 .. $nrecords)
+	{
+		my @fields = map {
+			my $value = $values{$_}->();
+
+			$value .= pick("\n", "\n\n", "$dialect->{delimiter}x", $dialect->{quote}, '\\.') if $_ eq 'text' && chance(0.1);
+			chance(0.05) ? $dialect->{null} : quoted($value, $dialect, 0);
+		} @$types;
+		push @fields, 1 if chance(0.0005);
+		pop @fields if chance(0.0005);
+		push @records, join($dialect->{delimiter}, @fields);
+	}
+	if ($dialect->{odd})
+	{
+		my $what = pick('', '', "\\.", "a\rb", "\r", "\"a\"b\"", '"', "\xef\xbb\xbf", "\x00", '\\.x', '"\\."');
+
+		splice @records, rand(@records + 1), 0, $what;
+	}
+	return @records;
+}
+
+sub file_of
+{
+	my ($dialect, @records) = @_;
+	my $end = $dialect->{break};
+	my $bytes = join($end, @records);
+
+	$bytes =~ s/\r?\n/\r\n/g if $end eq "\r\n";
+	return $bytes . (chance(0.8) ? $end : '');
+}
+
+sub random_dialect
+{
+	return {
+		delimiter => pick(',', ',', ',', ';', "\t", '|'),
+		quote => pick('"', '"', '"', "'"),
+		escape => pick('"', '"', '\\'),
+		null => pick('', '', 'NULL', '\\N'),
+		break => pick("\n", "\n", "\r\n", chance(0.1) ? "\r" : "\n"),
+		odd => chance(0.3) };
+}
+
+# ---- a COPY, in both ways ----
+
+my (%reasons, %outcomes);
+
+sub clean
+{
+	my ($text) = @_;
+
+	$text =~ s/^psql:<stdin>:\d+: //mg;
+	return $text;
+}
+
+# in a transaction that does not stay
+sub outcome
+{
+	my ($copy, $setup, $statement) = @_;
+	my ($out, $err) = $session->query("BEGIN;\nSET LOCAL csv_gpu_fdw.copy = $copy;\n$setup;\n\\set QUIET off\n$statement;\n\\set QUIET on\n"
+		  . "SELECT count(*), md5(string_agg(t::text, ' ' ORDER BY ctid)) FROM t;\nROLLBACK");
+
+	$err = clean($err);
+
+	# what fails because the transaction has failed
+	$err =~ s/^ERROR:  25P02.*\n(LOCATION: .*\n)?//mg;
+	return ($out, $err);
+}
+
+sub compare
+{
+	my ($setup, $statement, $may_be_left) = @_;
+	my ($out, $err) = outcome('off', $setup, $statement);
+	my ($our_out, $our_err) = outcome('force', $setup, $statement);
+
+	if ($our_err =~ /was not taken.*\nDETAIL:  Reason: (.*)\./)
+	{
+		$reasons{$1}++;
+		return $may_be_left && $err eq '';
+	}
+	$outcomes{ $err eq '' ? 'rows' : 'errors' }++;
+	return 1 if $out eq $our_out && $err eq $our_err;
+	diag("$setup;\n$statement\nCOPY: $out\n$err\nours: $our_out\n$our_err");
+	return 0;
+}
+
+my $rounds = 0;
+my $different = 0;
+my $end = time + $seconds;
+
+while (time < $end && $different < 3)
+{
+	my $dialect = random_dialect();
+	my @types = map { pick(sort keys %values) } 0 .. rand(6);
+	my @columns = map { "c$_ $types[$_]" } 0 .. $#types;
+	my @more = (
+		chance(0.2) ? 'd int DEFAULT 7' : (),
+		chance(0.2) ? 'e text DEFAULT current_user' : (),
+		chance(0.2) && $types[0] eq 'int' ? 'g int GENERATED ALWAYS AS (c0 / 2) STORED' : (),
+		chance(0.2) ? 'CHECK (c0 IS NOT NULL)' : ());
+	my @indexes = $types[0] =~ /json/ ? () : (chance(0.3) ? 'CREATE INDEX ON t (c0)' : (), chance(0.05) ? 'CREATE UNIQUE INDEX ON t (c0)' : ());
+	my $path = "$directory/f.csv";
+	my @records = records(\@types, pick(0, 1, 10, 300, 2000), $dialect);
+
+	unshift @records, chance(0.9) ? join($dialect->{delimiter}, map { "c$_" } 0 .. $#types) : '"a""b' if chance(0.3) && ($dialect->{header} = 1);
+	write_file($path, file_of($dialect, @records));
+
+	my @options = ("delimiter " . literal($dialect->{delimiter}),
+		"quote " . literal($dialect->{quote}), 'escape ' . literal($dialect->{escape}),
+		'null ' . literal($dialect->{null}), $dialect->{header} ? 'header' : (),
+		chance(0.1) ? "force_not_null (c0)" : (), chance(0.1) ? "force_null (c0)" : (),
+		chance(0.05) ? pick("force_null (d)", "encoding 'LATIN1'", "encoding 'UTF8'", "header 'match'") : ());
+	my $setup = 'CREATE ' . pick('', 'UNLOGGED', 'TEMP') . ' TABLE t (gone int, ' . join(', ', @columns, @more) . '); ALTER TABLE t DROP gone'
+	  . join('', map { "; $_" } @indexes);
+	my $list = @more || chance(0.3) ? '(' . join(', ', map { "c$_" } 0 .. $#types) . ')' : '';
+
+	$different++ if !compare($setup, "COPY t $list FROM " . literal($path) . " (format csv, " . join(', ', @options) . ')',
+		$dialect->{odd} || $dialect->{break} eq "\r" || "@options" =~ /match|force_null \(d\)|escape.*\\\\/ || $dialect->{header} || "@records" =~ /\n\\\./ || @records == 0);
+	$rounds++;
+}
+is($different, 0, "COPY and ours agree on $rounds random files");
+note(join ', ', map { "$outcomes{$_} $_" } sort keys %outcomes);
+note("left to COPY, $reasons{$_}: $_") for sort keys %reasons;
+
+$node->stop;
+done_testing();
