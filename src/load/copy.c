@@ -98,8 +98,6 @@ find_obstacle_in_statement(const CopyStmt *stmt)
 		return "the format is not csv";
 	if (strpbrk(stmt->filename, "*?[\\") != NULL)
 		return "the file's name would be a pattern";
-	if (!is_absolute_path(stmt->filename))
-		return "the file's name is not an absolute path";
 	if (IsInParallelMode() || RecoveryInProgress() || XactReadOnly)
 		return "nothing may be written";
 	if (!has_privs_of_role(GetUserId(), ROLE_PG_READ_SERVER_FILES))

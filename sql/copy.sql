@@ -1,0 +1,136 @@
+--
+-- csv_gpu_fdw.copy: COPY FROM through the engines.
+--
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set setup :abs_srcdir '/sql/include/setup.sql'
+\i :setup
+LOAD 'csv_gpu_fdw';
+
+CALL write_file('t.csv', E'1,"a,b",2024-01-01\n2,,\n3,"say ""x""",2024-02-29\n');
+CALL write_file('bad.csv', E'1,a,2024-01-01\n2,b,2024-02-30\n');
+CALL write_file('twice.csv', E'1,a,2024-01-01\n2,b,\n1,c,\n');
+CALL write_file('header.csv', E'k;b\n1;''x''\n');
+CALL write_file('odd.csv', E'1,a,\r\n2,b,\n');
+CALL write_file('end.csv', E'1,a,\n\\.\n2,b,\n');
+CALL write_file('mark.csv', E'\uFEFF1,a,\n');
+SHOW csv_gpu_fdw.copy;
+SET csv_gpu_fdw.copy = force;
+
+CREATE TABLE t (k int PRIMARY KEY, b text NOT NULL DEFAULT 'none', d date, l int GENERATED ALWAYS AS (length(b)) STORED);
+\set QUIET off
+COPY t FROM 'regress_csv/t.csv' (FORMAT csv, FORCE_NOT_NULL (b));
+COPY t (b, k) FROM 'regress_csv/header.csv' (FORMAT csv, HEADER, DELIMITER ';', QUOTE '''');
+COPY t (k, b) FROM 'regress_csv/header.csv' (FORMAT csv, HEADER on, DELIMITER ';', QUOTE '''');
+\set QUIET on
+SELECT * FROM t ORDER BY k;
+TRUNCATE t;
+COPY t (k, b) FROM 'regress_csv/header.csv' (FORMAT csv, HEADER on, DELIMITER ';', QUOTE '''');
+-- errors are COPY's (028_copy compares texts), and nothing stays
+\set VERBOSITY sqlstate
+COPY t FROM 'regress_csv/bad.csv' (FORMAT csv);
+COPY t FROM 'regress_csv/twice.csv' (FORMAT csv);
+COPY t FROM 'regress_csv/t.csv' (FORMAT csv);
+COPY t FROM 'regress_csv/none.csv' (FORMAT csv);
+COPY nowhere FROM 'regress_csv/t.csv' (FORMAT csv);
+COPY t FROM 'regress_csv/t.csv' (FORMAT csv, DELIMITER 'ab');
+COPY t (k, nothing) FROM 'regress_csv/t.csv' (FORMAT csv);
+COPY t (k, l) FROM 'regress_csv/t.csv' (FORMAT csv);
+COPY t (k, k) FROM 'regress_csv/t.csv' (FORMAT csv);
+COPY t (k, b) FROM 'regress_csv/t.csv' (FORMAT csv, FORCE_NULL (d));
+\set VERBOSITY default
+SELECT * FROM t ORDER BY k;
+
+-- in a transaction, with a savepoint, in a function
+BEGIN;
+TRUNCATE t;
+COPY t FROM 'regress_csv/t.csv' (FORMAT csv, FORCE_NOT_NULL (b));
+SAVEPOINT s;
+COPY t FROM 'regress_csv/t.csv' (FORMAT csv, FORCE_NOT_NULL (b));
+ROLLBACK TO s;
+SELECT count(*) FROM t;
+ROLLBACK;
+SELECT count(*) FROM t;
+DO $$
+DECLARE
+  n bigint;
+BEGIN
+  DELETE FROM t;
+  COPY t FROM 'regress_csv/t.csv' (FORMAT csv, FORCE_NOT_NULL (b));
+  GET DIAGNOSTICS n = ROW_COUNT;
+  RAISE INFO '% rows', n;
+END $$;
+BEGIN READ ONLY;
+COPY t FROM 'regress_csv/t.csv' (FORMAT csv);
+ROLLBACK;
+
+-- what is left to COPY
+CREATE TABLE p (k int, b text, d date) PARTITION BY LIST (k);
+CREATE TABLE p1 PARTITION OF p DEFAULT;
+CREATE VIEW v AS SELECT k, b, d FROM t;
+CREATE TABLE plain (k int, b text, d date);
+CREATE TABLE serial_key (id serial, k int, b text, d date);
+CREATE TABLE referencing (k int REFERENCES t, b text, d date);
+CREATE TABLE checked (k int CHECK (k > random()), b text, d date);
+CREATE DOMAIN odd AS int CHECK (VALUE > random() - 2);
+CREATE TABLE with_domain (k odd, b text, d date);
+CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE INFO 'row %', NEW.k; RETURN NEW; END $$;
+CREATE TABLE triggered (k int, b text, d date);
+CREATE TRIGGER tell BEFORE INSERT ON triggered FOR EACH ROW EXECUTE FUNCTION tell();
+COPY p FROM 'regress_csv/t.csv' (FORMAT csv);
+COPY v FROM 'regress_csv/t.csv' (FORMAT csv);
+COPY plain FROM 'regress_csv/t.csv' (FORMAT csv) WHERE k > 1;
+COPY plain FROM 'regress_csv/t.csv' (FORMAT csv, HEADER match);
+COPY plain FROM 'regress_csv/t.csv' (FORMAT csv, FREEZE off);
+COPY plain (b) FROM 'regress_csv/t.csv';
+COPY plain FROM PROGRAM 'cat regress_csv/t.csv' (FORMAT csv);
+COPY plain FROM STDIN (FORMAT csv);
+1,a,
+\.
+COPY plain FROM 'regress_csv/odd.csv' (FORMAT csv);
+COPY plain FROM 'regress_csv/mark.csv' (FORMAT csv);
+COPY plain FROM 'regress_csv/*.csv' (FORMAT csv);
+COPY serial_key (k, b, d) FROM 'regress_csv/t.csv' (FORMAT csv);
+COPY referencing FROM 'regress_csv/t.csv' (FORMAT csv);
+COPY checked FROM 'regress_csv/t.csv' (FORMAT csv);
+COPY with_domain FROM 'regress_csv/t.csv' (FORMAT csv);
+COPY triggered FROM 'regress_csv/t.csv' (FORMAT csv);
+SELECT count(*) FROM plain;
+-- in silence, unless it is forced; and so are short files
+SET csv_gpu_fdw.copy = on;
+COPY triggered FROM 'regress_csv/t.csv' (FORMAT csv);
+COPY plain FROM 'regress_csv/t.csv' (FORMAT csv);
+SELECT count(*) FROM plain;
+-- a long one is taken: by a subtransaction, whose number the rows have
+CALL write_query('long.csv', $$ SELECT string_agg(i || ',number ' || i || ',', E'\n') FROM generate_series(1, 20000) i $$);
+BEGIN;
+TRUNCATE plain;
+COPY plain FROM 'regress_csv/long.csv' (FORMAT csv);
+SELECT count(*), sum(k), min(xmin::text) <> pg_current_xact_id()::text AS was_taken FROM plain;
+COMMIT;
+
+-- rights
+\set VERBOSITY sqlstate
+SET csv_gpu_fdw.copy = force;
+CREATE ROLE regress_csv_copy;
+GRANT USAGE, CREATE ON SCHEMA csv_test TO regress_csv_copy;
+SET ROLE regress_csv_copy;
+CREATE TABLE own (k int, b text, d date);
+COPY own FROM 'regress_csv/t.csv' (FORMAT csv);
+RESET ROLE;
+GRANT pg_read_server_files TO regress_csv_copy;
+GRANT INSERT (k, b) ON plain TO regress_csv_copy;
+SET ROLE regress_csv_copy;
+COPY own FROM 'regress_csv/t.csv' (FORMAT csv);
+COPY plain FROM 'regress_csv/t.csv' (FORMAT csv);
+COPY plain (k, b) FROM 'regress_csv/header.csv' (FORMAT csv, HEADER, DELIMITER ';', QUOTE '''');
+RESET ROLE;
+ALTER TABLE plain ENABLE ROW LEVEL SECURITY;
+GRANT INSERT ON plain TO regress_csv_copy;
+SET ROLE regress_csv_copy;
+COPY plain FROM 'regress_csv/t.csv' (FORMAT csv);
+RESET ROLE;
+RESET csv_gpu_fdw.copy;
+DROP OWNED BY regress_csv_copy;
+DROP ROLE regress_csv_copy;
+
+\i :teardown
