@@ -169,14 +169,20 @@ build/csv_gpu_service: $(SERVICE_OBJS) build/link-flags
 ifeq ($(LACKING),)
 all: build/csv_gpu_service
 
+# there, users other than superusers may LOAD it, to have csv_gpu_fdw.copy
+install: install-plugin
+install-plugin: installdirs
+	@$(MKDIR_P) '$(DESTDIR)$(pkglibdir)/plugins'
+	ln -sf ../csv_gpu_fdw.so '$(DESTDIR)$(pkglibdir)/plugins/csv_gpu_fdw.so'
+
 install: install-service
 install-service: build/csv_gpu_service installdirs
 	$(INSTALL_PROGRAM) $< '$(DESTDIR)$(pkglibdir)/csv_gpu_service'
 
 uninstall: uninstall-service
 uninstall-service:
-	rm -f '$(DESTDIR)$(pkglibdir)/csv_gpu_service'
-.PHONY: install-service uninstall-service
+	rm -f '$(DESTDIR)$(pkglibdir)/csv_gpu_service' '$(DESTDIR)$(pkglibdir)/plugins/csv_gpu_fdw.so'
+.PHONY: install-plugin install-service uninstall-service
 endif
 
 build/obj/%.o: %.c build/c-flags

@@ -114,6 +114,8 @@ SET csv_gpu_fdw.copy = force;
 CREATE ROLE regress_csv_copy;
 GRANT USAGE, CREATE ON SCHEMA csv_test TO regress_csv_copy;
 SET ROLE regress_csv_copy;
+-- whoever has not loaded the library may
+LOAD '$libdir/plugins/csv_gpu_fdw';
 CREATE TABLE own (k int, b text, d date);
 COPY own FROM 'regress_csv/t.csv' (FORMAT csv);
 RESET ROLE;

@@ -191,7 +191,7 @@ find_oddity(const char *filename, const CopyFormatOptions *copy)
 	while (oddity == NULL && (n = read(fd, buffer, CSV_COPY_BLOCK_BYTES)) > 0)
 	{
 		const char *end = buffer + n;
-		const char *at = buffer;
+		const char *at;
 
 		CHECK_FOR_INTERRUPTS();
 		if (at_top && n >= 3 && memcmp(buffer, "\xEF\xBB\xBF", 3) == 0)
