@@ -41,19 +41,6 @@ static const struct config_enum_entry load_methods[] = {
 	{NULL, 0, false}
 };
 
-static const struct config_enum_entry copy_choices[] = {
-	{"off", CSV_COPY_OFF, false},
-	{"on", CSV_COPY_ON, false},
-	{"force", CSV_COPY_FORCE, false},
-	{"false", CSV_COPY_OFF, true},
-	{"true", CSV_COPY_ON, true},
-	{"no", CSV_COPY_OFF, true},
-	{"yes", CSV_COPY_ON, true},
-	{"0", CSV_COPY_OFF, true},
-	{"1", CSV_COPY_ON, true},
-	{NULL, 0, false}
-};
-
 /* bytes; -1 if it is not a value of the setting */
 static int64
 parse_resident_memory(const char *value, const char **hint)
@@ -147,13 +134,8 @@ _PG_init(void)
 							 "auto: by pages where that may be, else by inserts.",
 							 &csv_settings.load_method, CSV_LOAD_AUTO, load_methods,
 							 PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
-	DefineCustomEnumVariable("csv_gpu_fdw.copy",
-							 "Has COPY FROM read CSV files through the engines.",
-							 "force: ERROR where PostgreSQL's COPY has to do it, for tests.",
-							 &csv_settings.copy, CSV_COPY_OFF, copy_choices,
-							 PGC_USERSET, 0, NULL, NULL, NULL);
-	MarkGUCPrefixReserved("csv_gpu_fdw");
 	csv_copy_init();
+	MarkGUCPrefixReserved("csv_gpu_fdw");
 }
 
 PG_FUNCTION_INFO_V1(csv_gpu_fdw_handler);

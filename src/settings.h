@@ -23,14 +23,6 @@ typedef enum CsvLoadMethod
 	CSV_LOAD_PAGES				/* by pages; ERROR where that may not be */
 } CsvLoadMethod;
 
-/* COPY FROM through the engines */
-typedef enum CsvCopyChoice
-{
-	CSV_COPY_OFF,
-	CSV_COPY_ON,				/* where it comes to the same */
-	CSV_COPY_FORCE				/* likewise; ERROR where not */
-} CsvCopyChoice;
-
 /* csv_gpu_fdw.NAME */
 typedef struct CsvSettings
 {
@@ -46,7 +38,6 @@ typedef struct CsvSettings
 								 * there is memory for them */
 	int64		resident_memory;	/* bytes, of all sessions; 0: off */
 	int			load_method;	/* CsvLoadMethod */
-	int			copy;			/* CsvCopyChoice */
 } CsvSettings;
 
 /* as they are now */

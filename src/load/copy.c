@@ -36,6 +36,7 @@
 #include "tcop/cmdtag.h"
 #include "tcop/utility.h"
 #include "utils/acl.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/resowner.h"
@@ -45,7 +46,6 @@
 #include "load/copy.h"
 #include "load/indexes.h"
 #include "load/load.h"
-#include "settings.h"
 #include "table/option.h"
 
 /* below it COPY is as fast */
@@ -53,6 +53,27 @@
 
 #define CSV_COPY_BLOCK_BYTES	(1024 * 1024)
 
+typedef enum CopyChoice
+{
+	COPY_OFF,
+	COPY_ON,					/* where it comes to the same */
+	COPY_FORCE					/* likewise; ERROR where not */
+} CopyChoice;
+
+static const struct config_enum_entry copy_choices[] = {
+	{"off", COPY_OFF, false},
+	{"on", COPY_ON, false},
+	{"force", COPY_FORCE, false},
+	{"false", COPY_OFF, true},
+	{"true", COPY_ON, true},
+	{"no", COPY_OFF, true},
+	{"yes", COPY_ON, true},
+	{"0", COPY_OFF, true},
+	{"1", COPY_ON, true},
+	{NULL, 0, false}
+};
+
+static int	choice = COPY_OFF;
 static ProcessUtility_hook_type next_hook;
 
 /* ---- what may be taken ---- */
@@ -186,7 +207,7 @@ find_oddity(const char *filename, const CopyFormatOptions *copy)
 
 	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
 		oddity = "it is not a file that can be read twice";
-	else if (csv_settings.copy == CSV_COPY_ON && st.st_size < CSV_COPY_LEAST_BYTES)
+	else if (choice == COPY_ON && st.st_size < CSV_COPY_LEAST_BYTES)
 		oddity = "it is short";
 	while (oddity == NULL && (n = read(fd, buffer, CSV_COPY_BLOCK_BYTES)) > 0)
 	{
@@ -445,7 +466,7 @@ process_utility(PlannedStmt *pstmt, const char *query, bool is_read_only,
 				QueryCompletion *qc)
 {
 	const CopyStmt *stmt = (const CopyStmt *) pstmt->utilityStmt;
-	bool		wanted = csv_settings.copy != CSV_COPY_OFF && IsA(stmt, CopyStmt) &&
+	bool		wanted = choice != COPY_OFF && IsA(stmt, CopyStmt) &&
 		stmt->is_from;
 	const char *obstacle = NULL;
 	int64		nrows = 0;
@@ -466,7 +487,7 @@ process_utility(PlannedStmt *pstmt, const char *query, bool is_read_only,
 	else
 		standard_ProcessUtility(pstmt, query, is_read_only, context, params, environment,
 								dest, qc);
-	if (wanted && csv_settings.copy == CSV_COPY_FORCE)
+	if (wanted && choice == COPY_FORCE)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("COPY FROM was not taken by csv_gpu_fdw"),
@@ -476,6 +497,11 @@ process_utility(PlannedStmt *pstmt, const char *query, bool is_read_only,
 void
 csv_copy_init(void)
 {
+	DefineCustomEnumVariable("csv_gpu_fdw.copy",
+							 "Has COPY FROM read CSV files through the engines.",
+							 "force: ERROR where PostgreSQL's COPY has to do it, for tests.",
+							 &choice, COPY_OFF, copy_choices,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
 	next_hook = ProcessUtility_hook;
 	ProcessUtility_hook = process_utility;
 }
