@@ -30,7 +30,7 @@ declare -A may_include=(
 	[groups]='reader query table program batches'
 	[scan]='reader query table program batches groups'
 	[plan]='reader query table program batches groups scan'
-	[load]='reader wire table batches scan'
+	[load]='reader query wire table program batches scan'
 	[import]='reader table batches scan'
 	[src]='reader query table program batches groups scan plan load import'
 )

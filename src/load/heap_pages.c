@@ -2,8 +2,8 @@
  * heap_pages.c
  *		Rows laid out as pages of a heap, and appended to it many at a time.
  *
- *	1. A row's values become a tuple in a scratch buffer, as heap_form_tuple()
- *	   would make it, and that is copied to a page in private memory.
+ *	1. A row's values become a tuple (tuple.c), and that is copied to a page in
+ *	   private memory.  Where many rows come at a time, threads do both.
  *	2. When CSV_PENDING_PAGES are full, they are appended to the relation's main
  *	   fork.  Where it wants WAL, they go through shared buffers (fewer at a time
  *	   where there are few), and are logged in full, in one record.  Nobody waits
@@ -20,12 +20,9 @@
  */
 #include "postgres.h"
 
-#include "access/detoast.h"
 #include "access/heapam.h"
-#include "access/heaptoast.h"
 #include "access/htup_details.h"
 #include "access/tableam.h"
-#include "access/tupmacs.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "access/xloginsert.h"
@@ -57,37 +54,46 @@
 #define CSV_FILLED_SHARE		4
 #define CSV_FREE_SPACE_SAMPLES	256
 
+/*
+ * Threads fill a window of pages while the one before is written; a part of it is
+ * what one of them does at a time.
+ */
+#define CSV_WINDOW_PAGES	128
+#define CSV_WINDOW_PART		8
+
 /* direct I/O wants it */
 #define CSV_PAGE_ALIGNMENT	4096
 
-/* how a value is laid out */
-typedef enum CsvLayOut
+/* pages that threads fill, each with so many tuples from a cursor on */
+typedef struct CsvPageWindow
 {
-	CSV_LAY_OUT_1,				/* by value, of so many bytes */
-	CSV_LAY_OUT_2,
-	CSV_LAY_OUT_4,
-	CSV_LAY_OUT_8,
-	CSV_LAY_OUT_FIXED,			/* by reference, of fixed length */
-	CSV_LAY_OUT_VARLENA,
-	CSV_LAY_OUT_PACKABLE		/* a varlena that may have a short header */
-} CsvLayOut;
+	const CsvTuples *tuples;
+	char	   *pages;			/* aligned */
+	int			npages;
+	int64		nrows;
+	struct
+	{
+		CsvTupleCursor from;
+		int			ntuples;
+	}			plan[CSV_WINDOW_PAGES];
+} CsvPageWindow;
 
-typedef struct CsvPageColumn
+/* what it takes to fill pages by threads */
+typedef struct CsvPageCrew
 {
-	uint8_t		lay_out;		/* CsvLayOut */
-	uint8_t		alignment;		/* in bytes */
-	int16_t		length;			/* of a fixed-length type */
-} CsvPageColumn;
+	CsvCrew		crew;
+	MemoryContextCallback callback;
+	CsvTuples  *tuples;
+	CsvPageWindow windows[2];	/* one is filled, one is written */
+} CsvPageCrew;
 
 struct CsvHeapPages
 {
 	Relation	relation;
 	CommandId	cid;
 	const CsvPagesHook *hook;	/* or NULL */
-	int			natts;
-	CsvPageColumn *columns;
+	const CsvTupleForm *form;
 	Size		kept_free;		/* bytes of a page, by the fillfactor */
-	HeapTupleHeaderData header; /* what all tuples have in common */
 
 	BufferAccessStrategy strategy;	/* COPY's: few buffers, over and over */
 	char	   *pages;			/* aligned */
@@ -95,14 +101,10 @@ struct CsvHeapPages
 	int			nfull;			/* of them; the next is being filled */
 	bool		has_page;		/* that one has been started */
 	int64		nrows;			/* in all of them */
+	MemoryContext context;
+	CsvPageCrew *crew;			/* NULL: none was needed yet */
 
-	/* the row at hand; bytes behind its header are as they were */
-	union
-	{
-		HeapTupleHeaderData header;
-		char		bytes[BLCKSZ];
-		int64		as_aligned_as_this;
-	}			tuple;
+	CsvTupleRoom tuple;			/* of the row at hand */
 };
 
 /* ---- begin ---- */
@@ -153,181 +155,53 @@ csv_heap_wants_filling(Relation relation, int64 nbytes)
 		(nbytes < 0 || free_bytes > (double) nbytes / CSV_FILLED_SHARE);
 }
 
-static CsvPageColumn
-lay_out_for(Form_pg_attribute att)
-{
-	CsvPageColumn column;
-
-	column.alignment = (uint8_t) att_align_nominal(1, att->attalign);
-	column.length = att->attlen;
-	if (att->attlen < 0)
-		column.lay_out = att->attstorage == TYPSTORAGE_PLAIN ?
-			CSV_LAY_OUT_VARLENA : CSV_LAY_OUT_PACKABLE;
-	else if (!att->attbyval)
-		column.lay_out = CSV_LAY_OUT_FIXED;
-	else
-		column.lay_out = att->attlen == 1 ? CSV_LAY_OUT_1 :
-			att->attlen == 2 ? CSV_LAY_OUT_2 :
-			att->attlen == 4 ? CSV_LAY_OUT_4 : CSV_LAY_OUT_8;
-	return column;
-}
-
 int
 csv_pin_limit(void)
 {
 	return Max(NBuffers / (MaxBackends + NUM_AUXILIARY_PROCS), 1);
 }
 
+static char *
+alloc_pages(int npages)
+{
+	return (char *) TYPEALIGN(CSV_PAGE_ALIGNMENT,
+							  palloc((Size) npages * BLCKSZ + CSV_PAGE_ALIGNMENT));
+}
+
 CsvHeapPages *
 csv_heap_pages_begin(Relation relation, CommandId cid, const CsvPagesHook *hook)
 {
 	CsvHeapPages *pages = palloc0(sizeof(CsvHeapPages));
-	TupleDesc	tupdesc = RelationGetDescr(relation);
 
 	pages->relation = relation;
+	pages->context = CurrentMemoryContext;
 	pages->cid = cid;
 	pages->hook = hook;
-	pages->natts = tupdesc->natts;
-	pages->columns = palloc(sizeof(CsvPageColumn) * Max(tupdesc->natts, 1));
-	for (int i = 0; i < tupdesc->natts; i++)
-		pages->columns[i] = lay_out_for(TupleDescAttr(tupdesc, i));
+	pages->form = csv_tuple_form_create(RelationGetDescr(relation),
+										GetCurrentTransactionId(), cid);
 	pages->kept_free = RelationGetTargetPageFreeSpace(relation,
 													  HEAP_DEFAULT_FILLFACTOR);
-
-	/* as heap_insert() has it */
-	HeapTupleHeaderSetXmin(&pages->header, GetCurrentTransactionId());
-	HeapTupleHeaderSetCmin(&pages->header, cid);
-	pages->header.t_infomask |= HEAP_XMAX_INVALID;
-	HeapTupleHeaderSetNatts(&pages->header, tupdesc->natts);
 
 	pages->strategy = GetAccessStrategy(BAS_BULKWRITE);
 	pages->npages = CSV_PENDING_PAGES;
 	if (RelationNeedsWAL(relation))
 		pages->npages = Min(pages->npages, csv_pin_limit());
-	pages->pages = (char *)
-		TYPEALIGN(CSV_PAGE_ALIGNMENT,
-				  palloc(pages->npages * BLCKSZ + CSV_PAGE_ALIGNMENT));
+	pages->pages = alloc_pages(pages->npages);
 	return pages;
-}
-
-/* ---- tuples ---- */
-
-/* the address aligned, with zeros up to there: as heap_form_tuple() leaves it */
-static inline char *
-align_data(char *data, uint8_t alignment)
-{
-	char	   *aligned = (char *) TYPEALIGN(alignment, data);
-
-	while (data < aligned)
-		*data++ = 0;
-	return aligned;
-}
-
-/*
- * Make a tuple of a row.  Returns its length; 0 for one that is, or may become,
- * a matter for the toaster.
- */
-static Size
-form_tuple(CsvHeapPages *pages, const Datum *values, const bool *isnull)
-{
-	int			natts = pages->natts;
-	HeapTupleHeader header = &pages->tuple.header;
-	char	   *end = pages->tuple.bytes + TOAST_TUPLE_THRESHOLD;
-	bool		has_nulls = memchr(isnull, true, natts) != NULL;
-	Size		header_bytes = SizeofHeapTupleHeader;
-	char	   *data;
-
-	*header = pages->header;
-	if (has_nulls)
-	{
-		header->t_infomask |= HEAP_HASNULL;
-		header_bytes += BITMAPLEN(natts);
-	}
-	header_bytes = MAXALIGN(header_bytes);
-	header->t_hoff = (uint8) header_bytes;
-	memset(pages->tuple.bytes + SizeofHeapTupleHeader, 0,
-		   header_bytes - SizeofHeapTupleHeader);
-	data = pages->tuple.bytes + header_bytes;
-
-	for (int i = 0; i < natts; i++)
-	{
-		const CsvPageColumn *column = &pages->columns[i];
-		Datum		value = values[i];
-		char	   *pointer;
-		Size		nbytes;
-
-		if (isnull[i])
-			continue;
-		if (has_nulls)
-			header->t_bits[i / 8] |= (uint8) (1 << (i % 8));
-
-		/* room for alignment and any value that is not a varlena's */
-		if (unlikely(data + 16 + Max(column->length, 0) > end))
-			return 0;
-		switch ((CsvLayOut) column->lay_out)
-		{
-			case CSV_LAY_OUT_1:
-				*data = DatumGetChar(value);
-				data++;
-				break;
-			case CSV_LAY_OUT_2:
-				data = align_data(data, sizeof(int16));
-				*(int16 *) data = DatumGetInt16(value);
-				data += sizeof(int16);
-				break;
-			case CSV_LAY_OUT_4:
-				data = align_data(data, sizeof(int32));
-				*(int32 *) data = DatumGetInt32(value);
-				data += sizeof(int32);
-				break;
-			case CSV_LAY_OUT_8:
-				data = align_data(data, column->alignment);
-				*(int64 *) data = DatumGetInt64(value);
-				data += sizeof(int64);
-				break;
-			case CSV_LAY_OUT_FIXED:
-				data = align_data(data, column->alignment);
-				memcpy(data, DatumGetPointer(value), column->length);
-				data += column->length;
-				break;
-			case CSV_LAY_OUT_VARLENA:
-			case CSV_LAY_OUT_PACKABLE:
-				pointer = DatumGetPointer(value);
-				header->t_infomask |= HEAP_HASVARWIDTH;
-				if (unlikely(VARATT_IS_EXTERNAL(pointer)))
-					return 0;
-				if (column->lay_out == CSV_LAY_OUT_PACKABLE &&
-					VARATT_CAN_MAKE_SHORT(pointer))
-				{
-					nbytes = VARATT_CONVERTED_SHORT_SIZE(pointer);
-					if (unlikely(data + nbytes > end))
-						return 0;
-					SET_VARSIZE_SHORT(data, nbytes);
-					memcpy(data + VARHDRSZ_SHORT, VARDATA(pointer),
-						   nbytes - VARHDRSZ_SHORT);
-				}
-				else
-				{
-					if (!VARATT_IS_SHORT(pointer))
-						data = align_data(data, column->alignment);
-					nbytes = VARSIZE_ANY(pointer);
-					if (unlikely(nbytes > (Size) (end - data)))
-						return 0;
-					memcpy(data, pointer, nbytes);
-				}
-				data += nbytes;
-				break;
-		}
-	}
-	return data - pages->tuple.bytes;
 }
 
 /* ---- pages ---- */
 
 static inline Page
+page_of(char *pages, int i)
+{
+	return (Page) (pages + (Size) i * BLCKSZ);
+}
+
+static inline Page
 pending_page(CsvHeapPages *pages, int i)
 {
-	return (Page) (pages->pages + (Size) i * BLCKSZ);
+	return page_of(pages->pages, i);
 }
 
 /* let the tuples of a page know where it is */
@@ -346,44 +220,44 @@ number_tuples(Page page, BlockNumber block)
 }
 
 /*
- * Append the pages that are full, by the way of all changes of a relation: a
+ * Append pages, by the way of all changes of a relation: a
  * page stands in a buffer, locked, from the time that the file has its block
  * until it is logged.  An ERROR, which may come before any is filled, leaves
  * blocks of zeros, as others' do.
  */
 static void
-log_pages(CsvHeapPages *pages)
+log_pages(CsvHeapPages *to, char *pages, int npages)
 {
-	Relation	relation = pages->relation;
+	Relation	relation = to->relation;
 	bool		is_shared = !RELATION_IS_LOCAL(relation);
 	Buffer		buffers[CSV_PENDING_PAGES];
 	XLogRecPtr	lsn;
 
-	XLogEnsureRecordSpace(pages->nfull - 1, 0);
+	XLogEnsureRecordSpace(npages - 1, 0);
 	if (is_shared)
 		LockRelationForExtension(relation, ExclusiveLock);
-	for (int i = 0; i < pages->nfull; i++)
+	for (int i = 0; i < npages; i++)
 		buffers[i] = ReadBufferExtended(relation, MAIN_FORKNUM, P_NEW,
-										RBM_ZERO_AND_LOCK, pages->strategy);
+										RBM_ZERO_AND_LOCK, to->strategy);
 	if (is_shared)
 		UnlockRelationForExtension(relation, ExclusiveLock);
-	for (int i = 0; i < pages->nfull; i++)
-		number_tuples(pending_page(pages, i), BufferGetBlockNumber(buffers[i]));
+	for (int i = 0; i < npages; i++)
+		number_tuples(page_of(pages, i), BufferGetBlockNumber(buffers[i]));
 
 	XLogBeginInsert();
 	START_CRIT_SECTION();
-	for (int i = 0; i < pages->nfull; i++)
+	for (int i = 0; i < npages; i++)
 	{
-		memcpy(BufferGetPage(buffers[i]), pending_page(pages, i), BLCKSZ);
+		memcpy(BufferGetPage(buffers[i]), page_of(pages, i), BLCKSZ);
 		MarkBufferDirty(buffers[i]);
 		XLogRegisterBuffer((uint8) i, buffers[i],
 						   REGBUF_FORCE_IMAGE | REGBUF_STANDARD);
 	}
 	lsn = XLogInsert(RM_XLOG_ID, XLOG_FPI);
-	for (int i = 0; i < pages->nfull; i++)
+	for (int i = 0; i < npages; i++)
 		PageSetLSN(BufferGetPage(buffers[i]), lsn);
 	END_CRIT_SECTION();
-	for (int i = 0; i < pages->nfull; i++)
+	for (int i = 0; i < npages; i++)
 		UnlockReleaseBuffer(buffers[i]);
 
 	/* the WAL writer may begin; a buffer is not written before it has flushed */
@@ -391,7 +265,7 @@ log_pages(CsvHeapPages *pages)
 }
 
 /*
- * Append the pages that are full, each by one write, where nothing is logged.
+ * Append pages, each by one write, where nothing is logged.
  *
  * Others may read and extend the relation meanwhile.  Nobody else extends it
  * while we hold the lock, so the blocks are ours alone.  No shared buffer stands
@@ -406,23 +280,23 @@ log_pages(CsvHeapPages *pages)
  * server's end, the server has synced them.
  */
 static void
-write_pages(CsvHeapPages *pages)
+write_pages(CsvHeapPages *to, char *pages, int npages)
 {
-	Relation	relation = pages->relation;
+	Relation	relation = to->relation;
 	bool		is_shared = !RELATION_IS_LOCAL(relation);
 	BlockNumber first;
 
 	if (is_shared)
 		LockRelationForExtension(relation, ExclusiveLock);
 	first = smgrnblocks(RelationGetSmgr(relation), MAIN_FORKNUM);
-	if ((BlockNumber) pages->nfull > MaxBlockNumber - first)
+	if ((BlockNumber) npages > MaxBlockNumber - first)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("cannot extend relation \"%s\" beyond %u blocks",
 						RelationGetRelationName(relation), MaxBlockNumber)));
-	for (int i = 0; i < pages->nfull; i++)
+	for (int i = 0; i < npages; i++)
 	{
-		Page		page = pending_page(pages, i);
+		Page		page = page_of(pages, i);
 
 		number_tuples(page, first + i);
 		PageSetChecksumInplace(page, first + i);
@@ -433,25 +307,40 @@ write_pages(CsvHeapPages *pages)
 		UnlockRelationForExtension(relation, ExclusiveLock);
 }
 
+/* pages with so many rows */
 static void
-append_pages(CsvHeapPages *pages)
+append_pages(CsvHeapPages *to, char *pages, int npages, int64 nrows)
 {
-	Relation	relation = pages->relation;
+	Relation	relation = to->relation;
 
-	if (pages->nfull == 0)
+	if (npages == 0)
 		return;
 	CheckForSerializableConflictIn(relation, NULL, InvalidBlockNumber);
 	if (RelationNeedsWAL(relation))
-		log_pages(pages);
+		for (int i = 0; i < npages; i += to->npages)
+			log_pages(to, page_of(pages, i), Min(npages - i, to->npages));
 	else
-		write_pages(pages);
+		write_pages(to, pages, npages);
 	/* whoever has read the relation meanwhile has not seen these rows */
 	CheckForSerializableConflictIn(relation, NULL, InvalidBlockNumber);
-	for (int i = 0; i < pages->nfull && pages->hook != NULL; i++)
-		pages->hook->page(pages->hook->arg, pending_page(pages, i));
-	pgstat_count_heap_insert(relation, pages->nrows);
+	for (int i = 0; i < npages && to->hook != NULL; i++)
+		to->hook->page(to->hook->arg, page_of(pages, i));
+	pgstat_count_heap_insert(relation, nrows);
+}
+
+/* the pages that are full, but for the one that is being filled */
+static void
+append_pending(CsvHeapPages *pages)
+{
+	append_pages(pages, pages->pages, pages->nfull, pages->nrows);
 	pages->nrows = 0;
 	pages->nfull = 0;
+}
+
+static inline bool
+has_room(const CsvHeapPages *pages, Page page, Size length)
+{
+	return PageGetHeapFreeSpace(page) >= MAXALIGN(length) + pages->kept_free;
 }
 
 /* a page with room for a tuple of this length */
@@ -462,12 +351,12 @@ page_with_room(CsvHeapPages *pages, Size length)
 
 	if (likely(pages->has_page))
 	{
-		if (PageGetHeapFreeSpace(page) >= MAXALIGN(length) + pages->kept_free)
+		if (has_room(pages, page, length))
 			return page;
 		pages->nfull++;
 		pages->has_page = false;
 		if (pages->nfull == pages->npages)
-			append_pages(pages);
+			append_pending(pages);
 		page = pending_page(pages, pages->nfull);
 	}
 
@@ -477,24 +366,195 @@ page_with_room(CsvHeapPages *pages, Size length)
 	return page;
 }
 
+/* which has room for it */
+static inline void
+put_tuple(Page to, const char *tuple, Size length)
+{
+	PageHeader	page = (PageHeader) to;
+	ItemId		item = (ItemId) ((char *) page + page->pd_lower);
+
+	page->pd_upper -= MAXALIGN(length);
+	page->pd_lower += sizeof(ItemIdData);
+	ItemIdSetNormal(item, page->pd_upper, length);
+	memcpy((char *) page + page->pd_upper, tuple, length);
+}
+
 bool
 csv_heap_pages_add(CsvHeapPages *pages, const Datum *values,
 				   const bool *isnull)
 {
-	Size		length = form_tuple(pages, values, isnull);
-	PageHeader	page;
-	ItemId		item;
+	Size		length = csv_form_tuple(pages->form, values, isnull, &pages->tuple);
 
 	if (length == 0)
 		return false;
-	page = (PageHeader) page_with_room(pages, length);
-	item = (ItemId) ((char *) page + page->pd_lower);
-	page->pd_upper -= MAXALIGN(length);
-	page->pd_lower += sizeof(ItemIdData);
-	ItemIdSetNormal(item, page->pd_upper, length);
-	memcpy((char *) page + page->pd_upper, pages->tuple.bytes, length);
+	put_tuple(page_with_room(pages, length), pages->tuple.bytes, length);
 	pages->nrows++;
 	return true;
+}
+
+/* ---- many rows ---- */
+
+/* the reset callback: threads end before their memory does */
+static void
+close_crew(void *crew)
+{
+	csv_crew_close(crew);
+}
+
+static CsvPageCrew *
+make_crew(CsvHeapPages *pages, const CsvRowTemplate *template, int nthreads)
+{
+	MemoryContext outer = MemoryContextSwitchTo(pages->context);
+	CsvPageCrew *crew = palloc0(sizeof(CsvPageCrew));
+
+	csv_crew_init(&crew->crew, (uint32_t) nthreads);
+	crew->tuples = csv_tuples_create(pages->form, RelationGetDescr(pages->relation),
+									 template, &crew->crew);
+	for (int i = 0; i < 2; i++)
+	{
+		crew->windows[i].tuples = crew->tuples;
+		crew->windows[i].pages = alloc_pages(CSV_WINDOW_PAGES);
+	}
+	crew->callback.func = close_crew;
+	crew->callback.arg = &crew->crew;
+	MemoryContextRegisterResetCallback(pages->context, &crew->callback);
+	MemoryContextSwitchTo(outer);
+	return crew;
+}
+
+/*
+ * Which tuples go to which page of a window, from the cursor on.  A page is full
+ * when the next tuple finds no room, so the last ones may remain.
+ */
+static void
+plan_window(CsvPageWindow *window, Size kept_free, CsvTupleCursor *cursor)
+{
+	window->nrows = 0;
+	for (window->npages = 0; window->npages < CSV_WINDOW_PAGES; window->npages++)
+	{
+		CsvTupleCursor end = *cursor;
+		CsvTupleCursor next = *cursor;
+		Size		room = BLCKSZ - SizeOfPageHeaderData;
+		int			ntuples = 0;
+		Size		length;
+
+		for (;;)
+		{
+			if (csv_tuples_next(window->tuples, &next, &length) == NULL)
+				return;
+			length = MAXALIGN(length);
+			if (ntuples > 0 && (ntuples == MaxHeapTuplesPerPage ||
+								room < length + sizeof(ItemIdData) + kept_free))
+				break;
+			room -= length + sizeof(ItemIdData);
+			ntuples++;
+			end = next;
+		}
+		window->plan[window->npages].from = *cursor;
+		*cursor = end;
+		window->plan[window->npages].ntuples = ntuples;
+		window->nrows += ntuples;
+	}
+}
+
+/* a part of the crew's work */
+static void
+fill_pages(void *arg, uint32_t part)
+{
+	CsvPageWindow *window = arg;
+	int			first = (int) part * CSV_WINDOW_PART;
+	int			end = Min(first + CSV_WINDOW_PART, window->npages);
+
+	for (int i = first; i < end; i++)
+	{
+		CsvTupleCursor cursor = window->plan[i].from;
+		Page		page = page_of(window->pages, i);
+
+		PageInit(page, BLCKSZ, 0);
+		for (int k = 0; k < window->plan[i].ntuples; k++)
+		{
+			Size		length;
+			const char *tuple = csv_tuples_next(window->tuples, &cursor, &length);
+
+			put_tuple(page, tuple, length);
+		}
+	}
+}
+
+/* let threads fill a window; false: what remains is not as much as a page */
+static bool
+start_window(CsvHeapPages *pages, CsvPageWindow *window, CsvTupleCursor *cursor)
+{
+	plan_window(window, pages->kept_free, cursor);
+	if (window->npages == 0)
+		return false;
+	csv_crew_start(&pages->crew->crew,
+				   (uint32_t) (window->npages + CSV_WINDOW_PART - 1) / CSV_WINDOW_PART,
+				   fill_pages, window);
+	return true;
+}
+
+/* full pages of the tuples from the cursor on */
+static void
+add_windows(CsvHeapPages *pages, CsvTupleCursor *cursor)
+{
+	CsvPageCrew *crew = pages->crew;
+	CsvPageWindow *filled = &crew->windows[0];
+	CsvPageWindow *next = &crew->windows[1];
+	bool		any = start_window(pages, filled, cursor);
+
+	while (any)
+	{
+		CsvPageWindow *window = filled;
+
+		csv_crew_finish(&crew->crew);
+		any = start_window(pages, next, cursor);
+		CHECK_FOR_INTERRUPTS();
+		append_pages(pages, window->pages, window->npages, window->nrows);
+		filled = next;
+		next = window;
+	}
+}
+
+uint32
+csv_heap_pages_add_run(CsvHeapPages *pages, const CsvRowRun *run,
+					   const CsvRowTemplate *template, int nthreads, bool *stopped)
+{
+	CsvTupleCursor cursor = {0};
+	const char *tuple;
+	Size		length;
+	uint32		nrows;
+
+	if (pages->crew == NULL)
+		pages->crew = make_crew(pages, template, nthreads);
+	nrows = csv_tuples_make(pages->crew->tuples, run, stopped);
+
+	/* the page that has been started comes before */
+	while (pages->has_page)
+	{
+		CsvTupleCursor next = cursor;
+
+		tuple = csv_tuples_next(pages->crew->tuples, &next, &length);
+		if (tuple == NULL)
+			return nrows;
+		if (!has_room(pages, pending_page(pages, pages->nfull), length))
+		{
+			pages->nfull++;
+			pages->has_page = false;
+			break;
+		}
+		put_tuple(pending_page(pages, pages->nfull), tuple, length);
+		pages->nrows++;
+		cursor = next;
+	}
+	append_pending(pages);
+	add_windows(pages, &cursor);
+	while ((tuple = csv_tuples_next(pages->crew->tuples, &cursor, &length)) != NULL)
+	{
+		put_tuple(page_with_room(pages, length), tuple, length);
+		pages->nrows++;
+	}
+	return nrows;
 }
 
 /* ---- end ---- */
@@ -508,7 +568,7 @@ csv_heap_pages_end(CsvHeapPages *pages, TupleTableSlot *slot, int options,
 
 	/* they are counted when they are inserted */
 	pages->nrows -= last;
-	append_pages(pages);
+	append_pending(pages);
 	for (OffsetNumber offset = FirstOffsetNumber; offset <= last; offset++)
 	{
 		ItemId		item = PageGetItemId(page, offset);

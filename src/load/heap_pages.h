@@ -11,6 +11,8 @@
 #include "nodes/execnodes.h"
 #include "utils/rel.h"
 
+#include "load/tuple.h"
+
 typedef struct CsvHeapPages CsvHeapPages;
 
 /*
@@ -55,6 +57,15 @@ extern CsvHeapPages *csv_heap_pages_begin(Relation relation, CommandId cid,
  */
 extern bool csv_heap_pages_add(CsvHeapPages *pages, const Datum *values,
 							   const bool *isnull);
+
+/*
+ * Add rows of a run, by so many threads with this one; each call has the same
+ * template.  Returns how many were added, of the first ones; *stopped: the next
+ * one has to be added, or inserted, by itself.
+ */
+extern uint32 csv_heap_pages_add_run(CsvHeapPages *pages, const CsvRowRun *run,
+									 const CsvRowTemplate *template, int nthreads,
+									 bool *stopped);
 
 /*
  * Write what is left.  Rows that fill no page are inserted into the relation,

@@ -76,6 +76,7 @@ typedef struct CsvDefault
 {
 	int			att;			/* attribute number - 1 */
 	ExprState  *expr;
+	bool		differs;		/* from row to row */
 } CsvDefault;
 
 struct CsvInsert
@@ -101,6 +102,8 @@ struct CsvInsert
 	CsvIndexing indexing;		/* BUILT: indexes are not open */
 	CsvIndexEntries *entries;	/* SORTED: those that wait */
 	CsvPagesHook hook;
+	CsvRowTemplate template;	/* of rows that go in many at a time */
+	int			nthreads;		/* for them */
 	TupleTableSlot *slot;		/* of the row, where it is not a buffer's */
 	BulkInsertState bulk;		/* for rows that go in one by one */
 
@@ -260,6 +263,8 @@ prepare_defaults(CsvInsert *insert)
 		is_volatile |= contain_volatile_functions_not_nextval((Node *) expr);
 		insert->defaults[insert->ndefaults].att = i;
 		insert->defaults[insert->ndefaults].expr = ExecInitExpr(expr, NULL);
+		insert->defaults[insert->ndefaults].differs =
+			contain_volatile_functions((Node *) expr);
 		insert->ndefaults++;
 	}
 	return is_volatile;
@@ -793,6 +798,67 @@ csv_insert_row(CsvInsert *insert, TupleTableSlot *slot)
 {
 	insert_row(insert, slot);
 	leave(insert);
+}
+
+/* ---- many rows ---- */
+
+bool
+csv_insert_takes_runs(CsvInsert *insert, const int *places, int nthreads)
+{
+	TupleDesc	tupdesc = RelationGetDescr(insert->relation);
+	const TupleConstr *constraints = tupdesc->constr;
+
+	if (insert->pages == NULL || insert->relation->rd_rel->relispartition)
+		return false;
+	if (constraints != NULL &&
+		(constraints->num_check > 0 || constraints->has_generated_stored))
+		return false;
+	for (int i = 0; i < insert->ndefaults; i++)
+		if (insert->defaults[i].differs)
+			return false;
+
+	insert->template.places = places;
+	insert->nthreads = nthreads;
+	return true;
+}
+
+/* of attributes that are not given */
+static void
+fill_template(CsvInsert *insert)
+{
+	int			natts = RelationGetNumberOfAttributes(insert->relation);
+	MemoryContext outer = MemoryContextSwitchTo(insert->context);
+	Datum	   *values = palloc0(sizeof(Datum) * natts);
+	bool	   *isnull = palloc(sizeof(bool) * natts);
+
+	memset(isnull, true, natts);
+	for (int i = 0; i < insert->ndefaults; i++)
+	{
+		int			att = insert->defaults[i].att;
+
+		values[att] = ExecEvalExpr(insert->defaults[i].expr,
+								   GetPerTupleExprContext(insert->estate),
+								   &isnull[att]);
+	}
+	insert->template.values = values;
+	insert->template.isnull = isnull;
+	MemoryContextSwitchTo(outer);
+}
+
+uint32
+csv_insert_run(CsvInsert *insert, const CsvRowRun *run, bool *stopped)
+{
+	uint32		nrows;
+
+	insert->place.file = NULL;
+	enter(insert);
+	if (insert->template.values == NULL)
+		fill_template(insert);
+	nrows = csv_heap_pages_add_run(insert->pages, run, &insert->template,
+								   insert->nthreads, stopped);
+	leave(insert);
+	insert->nrows += nrows;
+	return nrows;
 }
 
 /* ---- end ---- */

@@ -18,6 +18,7 @@
 #include "utils/rel.h"
 
 #include "load/indexes.h"
+#include "scan/run.h"
 #include "settings.h"
 
 typedef struct CsvInsert CsvInsert;
@@ -70,6 +71,19 @@ extern void csv_insert_row(CsvInsert *insert, TupleTableSlot *slot);
  * need be.
  */
 extern TupleTableSlot *csv_insert_fixed_slot(CsvInsert *insert);
+
+/*
+ * After csv_insert_begin(): can rows go in many at a time, made by so many threads with
+ * this one?  places: for each attribute of the source, which of the relation's it is,
+ * as it stands; it has to live as long.
+ */
+extern bool csv_insert_takes_runs(CsvInsert *insert, const int *places, int nthreads);
+
+/*
+ * If so: between rows, those of a run.  Returns how many went in, of the first ones;
+ * *stopped: the next one has to go in by itself.
+ */
+extern uint32 csv_insert_run(CsvInsert *insert, const CsvRowRun *run, bool *stopped);
 
 /* returns how many rows went in; triggers and FDWs may have dropped some */
 extern int64 csv_insert_end(CsvInsert *insert);

@@ -45,6 +45,13 @@
 /* those of csv_gpu_errors(), then loaded_at and source */
 #define CSV_REJECT_COLUMNS	(CSV_ERROR_COLUMNS + 2)
 
+/*
+ * Rows that are worth the threads' while; and how many go in one by one where fewer are
+ * between those that have to.
+ */
+#define CSV_LEAST_RUN		256
+#define CSV_WAIT_ROWS		1024
+
 /* a value's way from an attribute of the source to one of the target */
 typedef struct CsvLoadColumn
 {
@@ -388,6 +395,62 @@ check_source(CsvLoad *load, bool keeps_rejects)
 		csv_check_whole_select(load->source);
 }
 
+/*
+ * Which attribute of the target each one of the source is; NULL: some are not as they
+ * stand.
+ */
+static int *
+mapped_places(const CsvMapping *mapping, int natts)
+{
+	int		   *places;
+
+	if (mapping->any_expr)
+		return NULL;
+	places = palloc0(sizeof(int) * Max(natts, 1));
+	for (int i = 0; i < mapping->ncolumns; i++)
+		places[mapping->columns[i].from] = mapping->columns[i].to;
+	return places;
+}
+
+/* how many rows are tried at a time, where some have to go in by themselves */
+typedef struct CsvPace
+{
+	uint32		most;			/* as many as there were between such rows */
+	uint32		wait;			/* rows until the next try */
+} CsvPace;
+
+/* rows of the scan that go in many at a time, if such are next */
+static void
+load_runs(CsvTableScan *scan, CsvInsert *target, CsvPace *pace)
+{
+	CsvRowRun	run;
+
+	if (pace->wait > 0)
+	{
+		pace->wait--;
+		return;
+	}
+	while (csv_table_scan_run(scan, &run) && run.nrows >= CSV_LEAST_RUN)
+	{
+		uint32		nrows;
+		bool		stopped;
+
+		CHECK_FOR_INTERRUPTS();
+		run.nrows = Min(run.nrows, pace->most);
+		nrows = csv_insert_run(target, &run, &stopped);
+		csv_table_scan_pass(scan, nrows);
+		if (!stopped)
+		{
+			pace->most = Min(pace->most, PG_UINT32_MAX / 2) * 2;
+			continue;
+		}
+		pace->most = Max(nrows, CSV_LEAST_RUN);
+		if (nrows < CSV_LEAST_RUN)
+			pace->wait = CSV_WAIT_ROWS;
+		return;
+	}
+}
+
 /* all rows into a target, of load->target's table */
 static void
 load_rows(CsvLoad *load, CsvInsert *target, bool freeze, CsvIndexing indexing)
@@ -395,6 +458,8 @@ load_rows(CsvLoad *load, CsvInsert *target, bool freeze, CsvIndexing indexing)
 	TupleTableSlot *fixed = NULL;
 	TupleTableSlot *row = load->row;
 	CsvTableScan *scan;
+	int		   *places;
+	CsvPace		pace = {.most = PG_UINT32_MAX};
 
 	csv_insert_begin(target, freeze, load->method, indexing);
 
@@ -412,6 +477,10 @@ load_rows(CsvLoad *load, CsvInsert *target, bool freeze, CsvIndexing indexing)
 	csv_table_scan_show_progress(scan,
 								 RelationGetRelid(csv_insert_relation(target)));
 	memset(row->tts_isnull, true, row->tts_tupleDescriptor->natts);
+	places = mapped_places(&load->mapping, load->row->tts_tupleDescriptor->natts);
+	if (places != NULL &&
+		!csv_insert_takes_runs(target, places, load->table->settings.cpu_threads))
+		places = NULL;
 	while (csv_table_scan_next(scan, row->tts_values, row->tts_isnull))
 	{
 		TupleTableSlot *slot;
@@ -427,6 +496,8 @@ load_rows(CsvLoad *load, CsvInsert *target, bool freeze, CsvIndexing indexing)
 		csv_insert_row(target, slot);
 		if (load->mapping.any_expr)
 			ExecClearTuple(row);
+		if (places != NULL)
+			load_runs(scan, target, &pace);
 	}
 	csv_table_scan_statistics(scan, &load->statistics);
 	/* what waits may still name the file */

@@ -37,7 +37,9 @@ struct CsvCareful
 	uint32_t	nentries;
 	bool		any;			/* entry has such values, */
 	bool		all;			/* or all of them have, */
-	uint8_t    *flags;			/* or these */
+	bool		any_decimal;	/* or all have at least scaled integers, */
+	bool		any_flag;		/* or these: */
+	uint8_t    *flags;
 	uint32_t	capacity;
 
 	/* the run of rows made ahead: entries [run_from, run_until) */
@@ -98,19 +100,22 @@ find_entries(CsvCareful *careful)
 {
 	const CsvArray *arrays = careful->batch->batch.arrays;
 
-	careful->any = false;
 	careful->all = false;
+	careful->any_decimal = false;
+	careful->any_flag = false;
 	for (int i = 0; i < careful->ncolumns; i++)
 	{
 		const CsvScanColumn *column = &careful->columns[i];
 
 		if (column->values == NULL)
 			continue;
-		careful->all |= column->fetch >= CSV_NUM_FETCHES;
-		careful->any |= arrays[i].any_slow;
+		careful->all |= column->fetch == CSV_FETCH_CSTRING ||
+			column->fetch == CSV_FETCH_RUN;
+		careful->any_decimal |= column->fetch == CSV_FETCH_DECIMAL;
+		careful->any_flag |= arrays[i].any_slow;
 	}
-	careful->any |= careful->all;
-	if (!careful->any || careful->all)
+	careful->any = careful->all || careful->any_decimal || careful->any_flag;
+	if (careful->all || !careful->any_flag)
 		return;
 	clear_flags(careful);
 	for (int i = 0; i < careful->ncolumns; i++)
@@ -164,7 +169,20 @@ csv_careful_take(CsvCareful *careful, const CsvFileBatch *batch)
 bool
 csv_careful_has(const CsvCareful *careful, uint32_t entry)
 {
-	return careful->all || careful->flags[entry];
+	return careful->all || careful->any_decimal || careful->flags[entry];
+}
+
+uint32_t
+csv_careful_find(const CsvCareful *careful, uint32_t from, uint32_t until)
+{
+	if (careful->any && careful->all)
+		return from;
+	if (careful->any && careful->any_flag)
+		while (from < until && !careful->flags[from])
+			from++;
+	else
+		from = until;
+	return from;
 }
 
 /* ---- the record's own bytes ---- */
@@ -254,14 +272,8 @@ csv_careful_explain(CsvCareful *careful, const CsvError *error,
 static Datum
 decimal_value(const CsvScanColumn *column, uint32_t entry)
 {
-	const uint8_t *place = column->values + (size_t) entry * column->stride;
-	CsvInt128	decimal;
-
-	if (column->stride == sizeof(int64_t))
-		decimal = *(const int64_t *) place;
-	else
-		memcpy(&decimal, place, sizeof(decimal));
-	return csv_numeric_of_decimal(decimal, column->input.spec.scale, NULL);
+	return csv_numeric_of_decimal(csv_fetch_decimal(column, entry),
+								  column->input.spec.scale, NULL);
 }
 
 /*

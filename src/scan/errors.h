@@ -10,8 +10,6 @@
 
 #include "scan/report.h"
 
-#include "scan/report.h"
-
 /* filename, record, line, byte_offset, ... as the function's columns */
 #define CSV_ERROR_COLUMNS	9
 

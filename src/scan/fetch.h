@@ -41,6 +41,37 @@ typedef struct CsvScanColumn
 	bool	   *run_isnull;
 } CsvScanColumn;
 
+static inline Datum
+csv_fetch_value(CsvFetch fetch, const uint8_t *entry)
+{
+	switch (fetch)
+	{
+		case CSV_FETCH_BYTE:
+			return BoolGetDatum(*entry != 0);
+		case CSV_FETCH_INT16:
+			return Int16GetDatum(*(const int16 *) entry);
+		case CSV_FETCH_INT32:
+			return Int32GetDatum(*(const int32 *) entry);
+		case CSV_FETCH_INT64:
+			return Int64GetDatum(*(const int64 *) entry);
+		default:
+			return PointerGetDatum(entry);
+	}
+}
+
+/* CSV_FETCH_DECIMAL: the scaled integer */
+static inline CsvInt128
+csv_fetch_decimal(const CsvScanColumn *column, uint32_t entry)
+{
+	const uint8_t *place = column->values + (size_t) entry * column->stride;
+	CsvInt128	decimal;
+
+	if (column->stride == sizeof(int64_t))
+		return *(const int64_t *) place;
+	memcpy(&decimal, place, sizeof(decimal));
+	return decimal;
+}
+
 /* a value that was refused */
 typedef struct CsvRefusal
 {
@@ -67,6 +98,13 @@ extern bool csv_careful_take(CsvCareful *careful, const CsvFileBatch *batch);
 
 /* otherwise: has this one? */
 extern bool csv_careful_has(const CsvCareful *careful, uint32_t entry);
+
+/*
+ * Of the entries from this one on, before `until`: the first that has any, but for
+ * numerics that are scaled integers.
+ */
+extern uint32_t csv_careful_find(const CsvCareful *careful, uint32_t from,
+								 uint32_t until);
 
 /*
  * Fill in an entry's values that the arrays do not hold.  undecided: the engine

@@ -25,6 +25,7 @@
 
 #include "scan/fetch.h"
 #include "scan/progress.h"
+#include "scan/run.h"
 #include "scan/scan.h"
 
 /* a column of a batch that has no status but CSV_VALUE_OK */
@@ -626,24 +627,6 @@ fill_virtuals(CsvTableScan *scan, Datum *values, bool *isnull)
 	}
 }
 
-static inline Datum
-fetch_value(CsvFetch fetch, const uint8_t *entry)
-{
-	switch (fetch)
-	{
-		case CSV_FETCH_BYTE:
-			return BoolGetDatum(*entry != 0);
-		case CSV_FETCH_INT16:
-			return Int16GetDatum(*(const int16 *) entry);
-		case CSV_FETCH_INT32:
-			return Int32GetDatum(*(const int32 *) entry);
-		case CSV_FETCH_INT64:
-			return Int64GetDatum(*(const int64 *) entry);
-		default:
-			return PointerGetDatum(entry);
-	}
-}
-
 /*
  * What the arrays hold of an entry.
  */
@@ -667,8 +650,8 @@ fill_fast(CsvTableScan *scan, uint32_t entry, Datum *values, bool *isnull)
 #define FETCH_COLUMNS(fetch) \
 	for (const CsvPlainColumn *end = scan->plain_end[fetch]; column < end; \
 		 column++) \
-		values[column->att] = fetch_value(fetch, column->values + \
-										  (size_t) entry * column->stride)
+		values[column->att] = csv_fetch_value(fetch, column->values + \
+											  (size_t) entry * column->stride)
 
 	FETCH_COLUMNS(CSV_FETCH_POINTER);
 	FETCH_COLUMNS(CSV_FETCH_INT32);
@@ -684,8 +667,8 @@ fill_fast(CsvTableScan *scan, uint32_t entry, Datum *values, bool *isnull)
 
 		isnull[att] = nullable->status[entry] != CSV_VALUE_OK;
 		values[att] = isnull[att] ? (Datum) 0 :
-			fetch_value(nullable->fetch, nullable->values +
-						(size_t) entry * nullable->stride);
+			csv_fetch_value(nullable->fetch, nullable->values +
+							(size_t) entry * nullable->stride);
 	}
 }
 
@@ -759,6 +742,33 @@ csv_table_scan_next(CsvTableScan *scan, Datum *values, bool *isnull)
 			fill_virtuals(scan, values, isnull);
 		return true;
 	}
+}
+
+bool
+csv_table_scan_run(const CsvTableScan *scan, CsvRowRun *run)
+{
+	const CsvFileBatch *at = scan->at;
+	uint32_t	end;
+
+	if (scan->finished || at == NULL || at->selection != NULL ||
+		scan->nvirtuals > 0)
+		return false;
+	end = at->batch.nrows;
+	if (scan->error < at->batch.nerrors)
+		end = Min(end, at->batch.errors[scan->error].before_row);
+	run->columns = scan->columns;
+	run->ncolumns = scan->ncolumns;
+	run->first = scan->row;
+	if (end > run->first)
+		end = csv_careful_find(scan->careful, run->first, end);
+	run->nrows = end > run->first ? end - run->first : 0;
+	return run->nrows > 0;
+}
+
+void
+csv_table_scan_pass(CsvTableScan *scan, uint32_t nrows)
+{
+	scan->row += nrows;
 }
 
 const char *

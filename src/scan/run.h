@@ -1,0 +1,48 @@
+/*
+ * run.h
+ *		Rows of a scan, many at a time, for threads.
+ *
+ * Between csv_table_scan_next() and csv_table_scan_next(), a scan may have a run of
+ * rows that need nothing but the arrays of the batch at hand: no value has to be made
+ * by an input function, and no record between them is skipped.
+ */
+#ifndef CSV_RUN_H
+#define CSV_RUN_H
+
+#include "program/program.h"
+#include "scan/fetch.h"
+#include "scan/scan.h"
+
+typedef struct CsvRowRun
+{
+	const CsvScanColumn *columns;
+	int			ncolumns;
+	uint32_t	first;			/* entry in the arrays */
+	uint32_t	nrows;
+} CsvRowRun;
+
+/* where a value is made, for each place */
+typedef union CsvRowRoom
+{
+	char		numeric[CSV_SHORT_NUMERIC_BYTES];
+	int64		as_aligned_as_this;
+} CsvRowRoom;
+
+/*
+ * The rows from the next one on that are such a run; false: there are none, and the
+ * next is csv_table_scan_next()'s.  They live until then.  csv_table_scan_pass(): so
+ * many of them are taken.
+ */
+extern bool csv_table_scan_run(const CsvTableScan *scan, CsvRowRun *run);
+extern void csv_table_scan_pass(CsvTableScan *scan, uint32_t nrows);
+
+/*
+ * The values of a row, in any thread.  places: for each attribute of the table, which
+ * entry of `values`, `isnull` and `room` is its own; entries of others are left as
+ * they are.  Values live as long as `room` is not used again.  False: one of them is
+ * too long for that.
+ */
+extern bool csv_row_run_fetch(const CsvRowRun *run, uint32_t row, const int *places,
+							  Datum *values, bool *isnull, CsvRowRoom *room);
+
+#endif							/* CSV_RUN_H */
