@@ -8,15 +8,11 @@
  * needs only to be right where it succeeds; thus it is
  *
  *	- of files that can be read twice, and that have nothing in them that COPY reads
- *	  otherwise than the engines do (find_oddity),
+ *	  otherwise than the engines do (oddity.c),
  *	- into tables where nobody notices that some rows were inserted in vain: no
  *	  triggers, and nothing volatile (find_obstacle).
  */
 #include "postgres.h"
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "access/table.h"
 #include "access/xact.h"
@@ -32,7 +28,6 @@
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
 #include "rewrite/rewriteHandler.h"
-#include "storage/fd.h"
 #include "tcop/cmdtag.h"
 #include "tcop/utility.h"
 #include "utils/acl.h"
@@ -46,12 +41,11 @@
 #include "load/copy.h"
 #include "load/indexes.h"
 #include "load/load.h"
+#include "load/oddity.h"
 #include "table/option.h"
 
 /* below it COPY is as fast */
 #define CSV_COPY_LEAST_BYTES	(256 * 1024)
-
-#define CSV_COPY_BLOCK_BYTES	(1024 * 1024)
 
 typedef enum CopyChoice
 {
@@ -162,104 +156,6 @@ static int
 file_encoding(const CopyFormatOptions *copy)
 {
 	return copy->file_encoding < 0 ? pg_get_client_encoding() : copy->file_encoding;
-}
-
-/* is the first line all of the header, and text that COPY lets pass? */
-static bool
-is_plain_header(const char *bytes, ssize_t nbytes, const CopyFormatOptions *copy)
-{
-	const char *end = memchr(bytes, '\n', (size_t) nbytes);
-	int			encoding = file_encoding(copy);
-	int			nquotes = 0;
-
-	if (end == NULL)
-		return false;
-	for (const char *at = bytes; at < end; at++)
-	{
-		nquotes += *at == *copy->quote;
-		if (*at == *copy->escape && *copy->escape != *copy->quote)
-			return false;
-		if (IS_HIGHBIT_SET(*at) && encoding != GetDatabaseEncoding())
-			return false;
-	}
-	return nquotes % 2 == 0 &&
-		pg_verify_mbstr(GetDatabaseEncoding(), bytes, (int) (end - bytes), true);
-}
-
-/*
- * Is there something in a file that COPY reads in its own way?  That is a byte-order
- * mark; line breaks of two kinds, in quotes or not; a line that begins as the end of
- * data did before PostgreSQL 18; a header with more to it than a line, whose text COPY
- * checks.  Or can it not be read twice, or is it too short to bother?
- */
-static const char *
-find_oddity(const char *filename, const CopyFormatOptions *copy)
-{
-	int			fd = OpenTransientFile(filename, O_RDONLY | PG_BINARY | O_NONBLOCK);
-	const char *oddity = NULL;
-	char	   *buffer = palloc(CSV_COPY_BLOCK_BYTES);
-	struct stat st;
-	char		last[2] = {'\0', '\n'}; /* bytes before the block */
-	bool		any_lf = false;
-	bool		any_crlf = false;
-	bool		at_top = true;
-	ssize_t		n = 0;
-
-	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
-		oddity = "it is not a file that can be read twice";
-	else if (choice == COPY_ON && st.st_size < CSV_COPY_LEAST_BYTES)
-		oddity = "it is short";
-	while (oddity == NULL && (n = read(fd, buffer, CSV_COPY_BLOCK_BYTES)) > 0)
-	{
-		const char *end = buffer + n;
-		const char *at;
-
-		CHECK_FOR_INTERRUPTS();
-		if (at_top && n >= 3 && memcmp(buffer, "\xEF\xBB\xBF", 3) == 0)
-			oddity = "the file has a byte-order mark";
-		if (at_top && copy->header_line != COPY_HEADER_FALSE &&
-			!is_plain_header(buffer, n, copy))
-			oddity = "the header is not one line of valid text";
-		at_top = false;
-
-		/* of a line that begins with the block, or with the byte before it */
-		if ((last[1] == '\n' && n >= 2 && buffer[0] == '\\' && buffer[1] == '.') ||
-			(last[0] == '\n' && last[1] == '\\' && buffer[0] == '.'))
-			oddity = "a line begins as the end of data";
-		if (last[1] == '\r' && buffer[0] != '\n')
-			oddity = "line breaks differ";
-		for (at = buffer; oddity == NULL; at++)
-		{
-			bool		after_cr;
-
-			at = memchr(at, '\n', (size_t) (end - at));
-			if (at == NULL)
-				break;
-			after_cr = (at > buffer ? at[-1] : last[1]) == '\r';
-			any_lf |= !after_cr;
-			any_crlf |= after_cr;
-			if (any_lf && any_crlf)
-				oddity = "line breaks differ";
-			if (end - at > 2 && at[1] == '\\' && at[2] == '.')
-				oddity = "a line begins as the end of data";
-		}
-		for (at = buffer; oddity == NULL; at++)
-		{
-			at = memchr(at, '\r', (size_t) (end - at));
-			if (at == NULL)
-				break;
-			if (at + 1 < end && at[1] != '\n')
-				oddity = "line breaks differ";
-		}
-		last[0] = n > 1 ? end[-2] : last[1];
-		last[1] = end[-1];
-	}
-	if (oddity == NULL && (n < 0 || last[1] == '\r'))
-		oddity = "the file does not end with a line, or cannot be read";
-	if (fd >= 0)
-		CloseTransientFile(fd);
-	pfree(buffer);
-	return oddity;
 }
 
 /* ---- how it is read ---- */
@@ -386,14 +282,14 @@ try_copy(const CopyStmt *stmt, int64 *nrows)
 			obstacle = "the header is to match";
 	}
 	if (obstacle == NULL)
-		obstacle = find_oddity(stmt->filename, &copy);
-	if (obstacle == NULL)
 	{
 		CsvTable   *table = make_table(stmt, &copy, relation, attnums);
 
-		if (table == NULL)
-			obstacle = "an option names another column";
-		else
+		obstacle = table == NULL ? "an option names another column" :
+			csv_find_oddity(stmt->filename, &copy, file_encoding(&copy),
+							choice == COPY_ON ? CSV_COPY_LEAST_BYTES : 0,
+							table->settings.cpu_threads);
+		if (obstacle == NULL)
 		{
 			csv_table_check(table);
 			*nrows = csv_load_fields(table, RelationGetRelid(relation), attnums);

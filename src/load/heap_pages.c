@@ -70,6 +70,7 @@ typedef struct CsvPageWindow
 	const CsvTuples *tuples;
 	char	   *pages;			/* aligned */
 	int			npages;
+	BlockNumber block;			/* of the first one, if all goes as expected */
 	int64		nrows;
 	struct
 	{
@@ -81,8 +82,7 @@ typedef struct CsvPageWindow
 /* what it takes to fill pages by threads */
 typedef struct CsvPageCrew
 {
-	CsvCrew		crew;
-	MemoryContextCallback callback;
+	CsvCrew    *crew;
 	CsvTuples  *tuples;
 	CsvPageWindow windows[2];	/* one is filled, one is written */
 } CsvPageCrew;
@@ -102,6 +102,7 @@ struct CsvHeapPages
 	bool		has_page;		/* that one has been started */
 	int64		nrows;			/* in all of them */
 	MemoryContext context;
+	BlockNumber end;			/* behind the page that was appended last */
 	CsvPageCrew *crew;			/* NULL: none was needed yet */
 
 	CsvTupleRoom tuple;			/* of the row at hand */
@@ -182,6 +183,7 @@ csv_heap_pages_begin(Relation relation, CommandId cid, const CsvPagesHook *hook)
 	pages->kept_free = RelationGetTargetPageFreeSpace(relation,
 													  HEAP_DEFAULT_FILLFACTOR);
 
+	pages->end = RelationGetNumberOfBlocks(relation);
 	pages->strategy = GetAccessStrategy(BAS_BULKWRITE);
 	pages->npages = CSV_PENDING_PAGES;
 	if (RelationNeedsWAL(relation))
@@ -206,7 +208,7 @@ pending_page(CsvHeapPages *pages, int i)
 
 /* let the tuples of a page know where it is */
 static void
-number_tuples(Page page, BlockNumber block)
+place_page(Page page, BlockNumber block)
 {
 	OffsetNumber last = PageGetMaxOffsetNumber(page);
 
@@ -217,16 +219,17 @@ number_tuples(Page page, BlockNumber block)
 
 		ItemPointerSet(&tuple->t_ctid, block, offset);
 	}
+	PageSetChecksumInplace(page, block);
 }
 
 /*
- * Append pages, by the way of all changes of a relation: a
- * page stands in a buffer, locked, from the time that the file has its block
- * until it is logged.  An ERROR, which may come before any is filled, leaves
- * blocks of zeros, as others' do.
+ * Append pages, by the way of all changes of a relation: a page stands in a buffer,
+ * locked, from the time that the file has its block until it is logged.  An ERROR,
+ * which may come before any is filled, leaves blocks of zeros, as others' do.
+ * at: as they are placed, from this block on; InvalidBlockNumber: they are not.
  */
 static void
-log_pages(CsvHeapPages *to, char *pages, int npages)
+log_pages(CsvHeapPages *to, char *pages, int npages, BlockNumber at)
 {
 	Relation	relation = to->relation;
 	bool		is_shared = !RELATION_IS_LOCAL(relation);
@@ -242,7 +245,13 @@ log_pages(CsvHeapPages *to, char *pages, int npages)
 	if (is_shared)
 		UnlockRelationForExtension(relation, ExclusiveLock);
 	for (int i = 0; i < npages; i++)
-		number_tuples(page_of(pages, i), BufferGetBlockNumber(buffers[i]));
+	{
+		BlockNumber block = BufferGetBlockNumber(buffers[i]);
+
+		if (at == InvalidBlockNumber || block != at + i)
+			place_page(page_of(pages, i), block);
+		to->end = block + 1;
+	}
 
 	XLogBeginInsert();
 	START_CRIT_SECTION();
@@ -280,7 +289,7 @@ log_pages(CsvHeapPages *to, char *pages, int npages)
  * server's end, the server has synced them.
  */
 static void
-write_pages(CsvHeapPages *to, char *pages, int npages)
+write_pages(CsvHeapPages *to, char *pages, int npages, BlockNumber at)
 {
 	Relation	relation = to->relation;
 	bool		is_shared = !RELATION_IS_LOCAL(relation);
@@ -298,18 +307,19 @@ write_pages(CsvHeapPages *to, char *pages, int npages)
 	{
 		Page		page = page_of(pages, i);
 
-		number_tuples(page, first + i);
-		PageSetChecksumInplace(page, first + i);
+		if (at != first)
+			place_page(page, first + i);
 		smgrextend(RelationGetSmgr(relation), MAIN_FORKNUM, first + i,
 				   (char *) page, false);
 	}
 	if (is_shared)
 		UnlockRelationForExtension(relation, ExclusiveLock);
+	to->end = first + npages;
 }
 
-/* pages with so many rows */
+/* pages with so many rows; at: as above */
 static void
-append_pages(CsvHeapPages *to, char *pages, int npages, int64 nrows)
+append_pages(CsvHeapPages *to, char *pages, int npages, int64 nrows, BlockNumber at)
 {
 	Relation	relation = to->relation;
 
@@ -318,9 +328,10 @@ append_pages(CsvHeapPages *to, char *pages, int npages, int64 nrows)
 	CheckForSerializableConflictIn(relation, NULL, InvalidBlockNumber);
 	if (RelationNeedsWAL(relation))
 		for (int i = 0; i < npages; i += to->npages)
-			log_pages(to, page_of(pages, i), Min(npages - i, to->npages));
+			log_pages(to, page_of(pages, i), Min(npages - i, to->npages),
+					  at == InvalidBlockNumber ? at : at + i);
 	else
-		write_pages(to, pages, npages);
+		write_pages(to, pages, npages, at);
 	/* whoever has read the relation meanwhile has not seen these rows */
 	CheckForSerializableConflictIn(relation, NULL, InvalidBlockNumber);
 	for (int i = 0; i < npages && to->hook != NULL; i++)
@@ -332,7 +343,7 @@ append_pages(CsvHeapPages *to, char *pages, int npages, int64 nrows)
 static void
 append_pending(CsvHeapPages *pages)
 {
-	append_pages(pages, pages->pages, pages->nfull, pages->nrows);
+	append_pages(pages, pages->pages, pages->nfull, pages->nrows, InvalidBlockNumber);
 	pages->nrows = 0;
 	pages->nfull = 0;
 }
@@ -394,30 +405,20 @@ csv_heap_pages_add(CsvHeapPages *pages, const Datum *values,
 
 /* ---- many rows ---- */
 
-/* the reset callback: threads end before their memory does */
-static void
-close_crew(void *crew)
-{
-	csv_crew_close(crew);
-}
-
 static CsvPageCrew *
 make_crew(CsvHeapPages *pages, const CsvRowTemplate *template, int nthreads)
 {
 	MemoryContext outer = MemoryContextSwitchTo(pages->context);
 	CsvPageCrew *crew = palloc0(sizeof(CsvPageCrew));
 
-	csv_crew_init(&crew->crew, (uint32_t) nthreads);
+	crew->crew = csv_load_crew_create(nthreads);
 	crew->tuples = csv_tuples_create(pages->form, RelationGetDescr(pages->relation),
-									 template, &crew->crew);
+									 template, crew->crew);
 	for (int i = 0; i < 2; i++)
 	{
 		crew->windows[i].tuples = crew->tuples;
 		crew->windows[i].pages = alloc_pages(CSV_WINDOW_PAGES);
 	}
-	crew->callback.func = close_crew;
-	crew->callback.arg = &crew->crew;
-	MemoryContextRegisterResetCallback(pages->context, &crew->callback);
 	MemoryContextSwitchTo(outer);
 	return crew;
 }
@@ -478,17 +479,23 @@ fill_pages(void *arg, uint32_t part)
 
 			put_tuple(page, tuple, length);
 		}
+		place_page(page, window->block + i);
 	}
 }
 
-/* let threads fill a window; false: what remains is not as much as a page */
+/*
+ * Let threads fill a window that comes from this block on, if nobody else extends the
+ * relation.  False: what remains is not as much as a page.
+ */
 static bool
-start_window(CsvHeapPages *pages, CsvPageWindow *window, CsvTupleCursor *cursor)
+start_window(CsvHeapPages *pages, CsvPageWindow *window, BlockNumber block,
+			 CsvTupleCursor *cursor)
 {
 	plan_window(window, pages->kept_free, cursor);
 	if (window->npages == 0)
 		return false;
-	csv_crew_start(&pages->crew->crew,
+	window->block = block;
+	csv_crew_start(pages->crew->crew,
 				   (uint32_t) (window->npages + CSV_WINDOW_PART - 1) / CSV_WINDOW_PART,
 				   fill_pages, window);
 	return true;
@@ -501,16 +508,16 @@ add_windows(CsvHeapPages *pages, CsvTupleCursor *cursor)
 	CsvPageCrew *crew = pages->crew;
 	CsvPageWindow *filled = &crew->windows[0];
 	CsvPageWindow *next = &crew->windows[1];
-	bool		any = start_window(pages, filled, cursor);
+	bool		any = start_window(pages, filled, pages->end, cursor);
 
 	while (any)
 	{
 		CsvPageWindow *window = filled;
 
-		csv_crew_finish(&crew->crew);
-		any = start_window(pages, next, cursor);
+		csv_crew_finish(crew->crew);
+		any = start_window(pages, next, window->block + window->npages, cursor);
 		CHECK_FOR_INTERRUPTS();
-		append_pages(pages, window->pages, window->npages, window->nrows);
+		append_pages(pages, window->pages, window->npages, window->nrows, window->block);
 		filled = next;
 		next = window;
 	}

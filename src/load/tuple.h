@@ -36,6 +36,9 @@ extern Size csv_form_tuple(const CsvTupleForm *form, const Datum *values,
 
 /* ---- many ---- */
 
+/* so many threads with this one, in the current memory context: they end before it does */
+extern CsvCrew *csv_load_crew_create(int nthreads);
+
 typedef struct CsvTuples CsvTuples;
 
 /* one of them; its bytes live until more are made */

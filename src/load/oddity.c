@@ -1,0 +1,188 @@
+/*
+ * oddity.c
+ *		Does a file have something in it that COPY reads in its own way?
+ *
+ * All of the file is looked at before it is read, by threads, each of which takes the
+ * next part.  It is in the system's cache then.
+ */
+#include "postgres.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "storage/fd.h"
+
+#include "load/oddity.h"
+#include "load/tuple.h"
+
+/* the header is looked for in so many bytes */
+#define CSV_TOP_BYTES		(1024 * 1024)
+
+/* what a thread takes at a time, and reads at a time; parts between two interrupts */
+#define CSV_PART_BYTES		(1024 * 1024)
+#define CSV_BLOCK_BYTES		(64 * 1024)
+#define CSV_PARTS_EACH		8
+
+/* bytes before a block that are read with it: what is looked for is longer by one */
+#define CSV_BYTES_BEFORE	2
+
+typedef struct CsvLook
+{
+	int			fd;
+	off_t		offset;			/* of part 0 */
+	off_t		end;			/* of the file */
+
+	/* what was found */
+	atomic_bool any_lf;			/* without a CR */
+	atomic_bool any_crlf;
+	atomic_bool any_cr;			/* without a LF */
+	atomic_bool any_end;		/* of data, by its look */
+	atomic_bool failed;			/* to read */
+} CsvLook;
+
+/* a block, whose first `nbefore` bytes belong to the one before */
+static void
+look_at_block(CsvLook *look, const char *bytes, ssize_t nbefore, const char *end,
+			  bool is_last)
+{
+	bool		any_lf = false;
+	bool		any_crlf = false;
+
+	for (const char *at = bytes;
+		 (at = memchr(at, '\n', (size_t) (end - at))) != NULL; at++)
+	{
+		bool		after_cr = at > bytes && at[-1] == '\r';
+
+		if (at >= bytes + nbefore)
+		{
+			any_lf |= !after_cr;
+			any_crlf |= after_cr;
+		}
+		if (end - at > 2 && at[1] == '\\' && at[2] == '.')
+			look->any_end = true;
+	}
+	for (const char *at = bytes;
+		 (at = memchr(at, '\r', (size_t) (end - at))) != NULL; at++)
+		if (at + 1 < end ? at[1] != '\n' : is_last)
+			look->any_cr = true;
+	if (any_lf)
+		look->any_lf = true;
+	if (any_crlf)
+		look->any_crlf = true;
+}
+
+/* a part of the crew's work */
+static void
+look_at_part(void *arg, uint32_t part)
+{
+	CsvLook    *look = arg;
+	off_t		from = look->offset + (off_t) part * CSV_PART_BYTES;
+	off_t		until = Min(from + CSV_PART_BYTES, look->end);
+	char		bytes[CSV_BYTES_BEFORE + CSV_BLOCK_BYTES];
+
+	while (from < until && !look->failed)
+	{
+		off_t		nbefore = Min(from, CSV_BYTES_BEFORE);
+		off_t		n = nbefore + Min(until - from, CSV_BLOCK_BYTES);
+
+		n = pread(look->fd, bytes, (size_t) n, from - nbefore);
+		if (n <= nbefore)
+		{
+			look->failed = true;
+			return;
+		}
+		from += n - nbefore;
+		look_at_block(look, bytes, nbefore, bytes + n, from == look->end);
+	}
+}
+
+/* is the first line all of the header, and text that COPY lets pass? */
+static bool
+is_plain_header(const char *bytes, ssize_t nbytes, const CopyFormatOptions *copy,
+				int encoding)
+{
+	const char *end = memchr(bytes, '\n', (size_t) nbytes);
+	int			nquotes = 0;
+
+	if (end == NULL)
+		return false;
+	for (const char *at = bytes; at < end; at++)
+	{
+		nquotes += *at == *copy->quote;
+		if (*at == *copy->escape && *copy->escape != *copy->quote)
+			return false;
+		if (IS_HIGHBIT_SET(*at) && encoding != GetDatabaseEncoding())
+			return false;
+	}
+	return nquotes % 2 == 0 &&
+		pg_verify_mbstr(GetDatabaseEncoding(), bytes, (int) (end - bytes), true);
+}
+
+/* of the first bytes */
+static const char *
+find_oddity_at_top(int fd, off_t nbytes, const CopyFormatOptions *copy, int encoding)
+{
+	const char *oddity = NULL;
+	char	   *bytes = palloc(CSV_TOP_BYTES);
+	ssize_t		n = pread(fd, bytes, (size_t) Min(nbytes, CSV_TOP_BYTES), 0);
+
+	if (n >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0)
+		oddity = "the file has a byte-order mark";
+	else if (n >= 2 && memcmp(bytes, "\\.", 2) == 0)
+		oddity = "a line begins as the end of data";
+	else if (n > 0 && copy->header_line != COPY_HEADER_FALSE &&
+			 !is_plain_header(bytes, n, copy, encoding))
+		oddity = "the header is not one line of valid text";
+	pfree(bytes);
+	return oddity;
+}
+
+static const char *
+find_oddity_in_lines(int fd, off_t nbytes, int nthreads)
+{
+	CsvCrew    *crew = csv_load_crew_create(nthreads);
+	CsvLook		look = {.fd = fd,.end = nbytes};
+
+	while (look.offset < look.end && !look.failed)
+	{
+		off_t		nparts = (look.end - look.offset + CSV_PART_BYTES - 1) /
+			CSV_PART_BYTES;
+
+		CHECK_FOR_INTERRUPTS();
+		nparts = Min(nparts, CSV_PARTS_EACH * nthreads);
+		csv_crew_run(crew, (uint32_t) nparts, look_at_part, &look);
+		look.offset += nparts * CSV_PART_BYTES;
+	}
+	csv_crew_close(crew);
+	if (look.failed)
+		return "the file cannot be read";
+	if (look.any_end)
+		return "a line begins as the end of data";
+	if (look.any_cr || (look.any_lf && look.any_crlf))
+		return "line breaks differ";
+	return NULL;
+}
+
+const char *
+csv_find_oddity(const char *filename, const CopyFormatOptions *copy, int encoding,
+				int64 least_bytes, int nthreads)
+{
+	int			fd = OpenTransientFile(filename, O_RDONLY | PG_BINARY | O_NONBLOCK);
+	const char *oddity;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+		oddity = "it is not a file that can be read twice";
+	else if (st.st_size < least_bytes)
+		oddity = "it is short";
+	else
+		oddity = find_oddity_at_top(fd, st.st_size, copy, encoding);
+	if (oddity == NULL)
+		oddity = find_oddity_in_lines(fd, st.st_size, nthreads);
+	if (fd >= 0)
+		CloseTransientFile(fd);
+	return oddity;
+}
