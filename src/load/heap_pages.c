@@ -69,6 +69,7 @@ typedef struct CsvPageWindow
 {
 	const CsvTuples *tuples;
 	char	   *pages;			/* aligned */
+	PageHeaderData empty;		/* one's header */
 	int			npages;
 	BlockNumber block;			/* of the first one, if all goes as expected */
 	int64		nrows;
@@ -377,7 +378,7 @@ page_with_room(CsvHeapPages *pages, Size length)
 	return page;
 }
 
-/* which has room for it */
+/* which has room for it; the bytes are aligned with zeros */
 static inline void
 put_tuple(Page to, const char *tuple, Size length)
 {
@@ -387,7 +388,7 @@ put_tuple(Page to, const char *tuple, Size length)
 	page->pd_upper -= MAXALIGN(length);
 	page->pd_lower += sizeof(ItemIdData);
 	ItemIdSetNormal(item, page->pd_upper, length);
-	memcpy((char *) page + page->pd_upper, tuple, length);
+	memcpy((char *) page + page->pd_upper, tuple, MAXALIGN(length));
 }
 
 bool
@@ -398,6 +399,7 @@ csv_heap_pages_add(CsvHeapPages *pages, const Datum *values,
 
 	if (length == 0)
 		return false;
+	memset(pages->tuple.bytes + length, 0, MAXALIGN(length) - length);
 	put_tuple(page_with_room(pages, length), pages->tuple.bytes, length);
 	pages->nrows++;
 	return true;
@@ -418,6 +420,8 @@ make_crew(CsvHeapPages *pages, const CsvRowTemplate *template, int nthreads)
 	{
 		crew->windows[i].tuples = crew->tuples;
 		crew->windows[i].pages = alloc_pages(CSV_WINDOW_PAGES);
+		PageInit(page_of(crew->windows[i].pages, 0), BLCKSZ, 0);
+		memcpy(&crew->windows[i].empty, crew->windows[i].pages, SizeOfPageHeaderData);
 	}
 	MemoryContextSwitchTo(outer);
 	return crew;
@@ -471,7 +475,8 @@ fill_pages(void *arg, uint32_t part)
 		CsvTupleCursor cursor = window->plan[i].from;
 		Page		page = page_of(window->pages, i);
 
-		PageInit(page, BLCKSZ, 0);
+		/* it is empty, but for bytes that tuples will overwrite */
+		memcpy(page, &window->empty, SizeOfPageHeaderData);
 		for (int k = 0; k < window->plan[i].ntuples; k++)
 		{
 			Size		length;
@@ -479,6 +484,8 @@ fill_pages(void *arg, uint32_t part)
 
 			put_tuple(page, tuple, length);
 		}
+		memset((char *) page + ((PageHeader) page)->pd_lower, 0,
+			   ((PageHeader) page)->pd_upper - ((PageHeader) page)->pd_lower);
 		place_page(page, window->block + i);
 	}
 }

@@ -56,7 +56,7 @@ typedef struct CsvTupleSlice
 	uint32_t	nwanted;
 	uint32_t	nrows;
 	uint16_t	lengths[CSV_SLICE_ROWS];
-	char	   *bytes;			/* tuples, each aligned */
+	char	   *bytes;			/* tuples, each aligned with zeros */
 
 	/* the row at hand */
 	Datum	   *values;
@@ -277,7 +277,7 @@ csv_tuples_create(const CsvTupleForm *form, TupleDesc tupdesc,
 		char	   *row = palloc(row_bytes);
 
 		/* the last one may be written to as far as any */
-		slice->bytes = palloc(CSV_SLICE_BYTES + TOAST_TUPLE_THRESHOLD);
+		slice->bytes = palloc(CSV_SLICE_BYTES + MAXALIGN(TOAST_TUPLE_THRESHOLD));
 		slice->values = (Datum *) row;
 		slice->room = (CsvRowRoom *) (row + sizeof(Datum) * natts);
 		slice->isnull = (bool *) (slice->room + natts);
@@ -320,6 +320,7 @@ make_slice(void *arg, uint32_t part)
 		if (length == 0)
 			break;
 		slice->lengths[row] = (uint16_t) length;
+		memset(slice->bytes + offset + length, 0, MAXALIGN(length) - length);
 		offset += MAXALIGN(length);
 	}
 	slice->nrows = row;
