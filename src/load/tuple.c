@@ -20,8 +20,9 @@
 #define CSV_SLICE_ROWS		1024
 #define CSV_SLICE_BYTES		(256 * 1024)
 
-/* so many for each thread, that none waits for the slowest */
-#define CSV_SLICES_EACH		8
+/* so many for each thread, that none waits for the slowest; but no fewer rows */
+#define CSV_SLICES_EACH		4
+#define CSV_LEAST_SLICE		64
 
 /* how a value is laid out */
 typedef enum CsvLayOut
@@ -71,7 +72,7 @@ struct CsvTuples
 	const int  *places;
 	CsvCrew    *crew;
 	const CsvRowRun *run;
-	uint32_t	nslices;		/* with tuples */
+	uint32_t	nslices;		/* of the run, then those with tuples */
 	uint32_t	max_slices;
 	CsvTupleSlice *slices;
 };
@@ -287,16 +288,18 @@ csv_tuples_create(const CsvTupleForm *form, TupleDesc tupdesc,
 	return tuples;
 }
 
-/* rows of a slice, by how long they may become */
+/* rows of a slice, by how many there are, and how long they may become */
 static uint32_t
 slice_rows(const CsvTuples *tuples, const CsvRowRun *run)
 {
+	uint32_t	share = run->nrows / tuples->max_slices + 1;
 	Size		longest = tuples->same_bytes;
 
 	for (int i = 0; i < run->ncolumns && longest < TOAST_TUPLE_THRESHOLD; i++)
 		longest += run->columns[i].stride + MAXIMUM_ALIGNOF;
 	longest = MAXALIGN(Min(longest, TOAST_TUPLE_THRESHOLD));
-	return Min(CSV_SLICE_ROWS, CSV_SLICE_BYTES / longest);
+	return Min(Min(Max(share, CSV_LEAST_SLICE), CSV_SLICE_ROWS),
+			   (uint32_t) (CSV_SLICE_BYTES / longest));
 }
 
 /* a part of the crew's work */
@@ -326,12 +329,11 @@ make_slice(void *arg, uint32_t part)
 	slice->nrows = row;
 }
 
-uint32_t
-csv_tuples_make(CsvTuples *tuples, const CsvRowRun *run, bool *stopped)
+void
+csv_tuples_start(CsvTuples *tuples, const CsvRowRun *run)
 {
 	uint32_t	nrows_each = slice_rows(tuples, run);
 	uint32_t	nslices = 0;
-	uint32_t	nrows = 0;
 
 	for (uint32_t first = 0; first < run->nrows && nslices < tuples->max_slices;
 		 first += nrows_each)
@@ -341,8 +343,17 @@ csv_tuples_make(CsvTuples *tuples, const CsvRowRun *run, bool *stopped)
 		nslices++;
 	}
 	tuples->run = run;
-	csv_crew_run(tuples->crew, nslices, make_slice, tuples);
+	tuples->nslices = nslices;
+	csv_crew_start(tuples->crew, nslices, make_slice, tuples);
+}
 
+uint32_t
+csv_tuples_finish(CsvTuples *tuples, bool *stopped)
+{
+	uint32_t	nslices = tuples->nslices;
+	uint32_t	nrows = 0;
+
+	csv_crew_finish(tuples->crew);
 	*stopped = false;
 	for (tuples->nslices = 0; tuples->nslices < nslices && !*stopped; tuples->nslices++)
 	{

@@ -62,11 +62,17 @@ extern CsvTuples *csv_tuples_create(const CsvTupleForm *form, TupleDesc tupdesc,
 									const CsvRowTemplate *template, CsvCrew *crew);
 
 /*
- * Make tuples of the first rows of a run, in place of those made before.  Returns of
- * how many: fewer than there are if that is enough at a time, or if of the next one
- * csv_form_tuple() or csv_row_run_fetch() makes none (*stopped).
+ * Make tuples of the first rows of a run, in place of those made before.  Meanwhile
+ * the calling thread may do something else, but not leave for good before
+ * csv_tuples_finish(): threads look at the run's arrays.
  */
-extern uint32_t csv_tuples_make(CsvTuples *tuples, const CsvRowRun *run, bool *stopped);
+extern void csv_tuples_start(CsvTuples *tuples, const CsvRowRun *run);
+
+/*
+ * Returns of how many rows they are: fewer than there are if that is enough at a time,
+ * or if of the next one csv_form_tuple() or csv_row_run_fetch() makes none (*stopped).
+ */
+extern uint32_t csv_tuples_finish(CsvTuples *tuples, bool *stopped);
 
 /*
  * The tuple at the cursor, which starts as zeros, and on to the next one; NULL: there
