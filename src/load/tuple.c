@@ -265,8 +265,7 @@ csv_tuples_create(const CsvTupleForm *form, TupleDesc tupdesc,
 
 	tuples->form = form;
 	tuples->same_bytes = MAXALIGN(SizeofHeapTupleHeader + BITMAPLEN(natts)) +
-		heap_compute_data_size(tupdesc, (Datum *) template->values,
-							   (bool *) template->isnull);
+		heap_compute_data_size(tupdesc, template->values, template->isnull);
 	tuples->places = template->places;
 	tuples->crew = crew;
 	tuples->max_slices = CSV_SLICES_EACH * crew->nthreads;

@@ -53,8 +53,8 @@ typedef struct CsvTupleCursor
 typedef struct CsvRowTemplate
 {
 	const int  *places;			/* as for csv_row_run_fetch() */
-	const Datum *values;		/* of attributes that have the same in all rows; */
-	const bool *isnull;			/* the others are NULL */
+	Datum	   *values;			/* of attributes that have the same in all rows; */
+	bool	   *isnull;			/* the others are NULL */
 } CsvRowTemplate;
 
 /* all of it has to live as long; in the current memory context */

@@ -185,6 +185,12 @@ csv_careful_find(const CsvCareful *careful, uint32_t from, uint32_t until)
 	return from;
 }
 
+bool
+csv_careful_has_all(const CsvCareful *careful)
+{
+	return careful->any && careful->all;
+}
+
 /* ---- the record's own bytes ---- */
 
 /*

@@ -106,6 +106,9 @@ extern bool csv_careful_has(const CsvCareful *careful, uint32_t entry);
 extern uint32_t csv_careful_find(const CsvCareful *careful, uint32_t from,
 								 uint32_t until);
 
+/* has each one of them? */
+extern bool csv_careful_has_all(const CsvCareful *careful);
+
 /*
  * Fill in an entry's values that the arrays do not hold.  undecided: the engine
  * could not decide on the row.  False, with *refusal filled in, if one of them is

@@ -6,6 +6,32 @@
 
 #include "scan/run.h"
 
+/* a row whose values are there */
+static void
+fetch_careful(const CsvRowRun *run, uint32_t row, const int *places, Datum *values,
+			  bool *isnull)
+{
+	const CsvCarefulRow *careful = run->careful;
+	uint32_t	n = run->ncareful;
+
+	while (n > 1)
+	{
+		uint32_t	half = n / 2;
+
+		if (careful[half].row <= row)
+			careful += half;
+		n -= half;
+	}
+	Assert(careful->row == row);
+	for (int i = 0; i < run->ncolumns; i++)
+	{
+		int			att = run->columns[i].att;
+
+		values[places[att]] = careful->values[att];
+		isnull[places[att]] = careful->isnull[att];
+	}
+}
+
 bool
 csv_row_run_fetch(const CsvRowRun *run, uint32_t row, const int *places,
 				  Datum *values, bool *isnull, CsvRowRoom *room)
@@ -16,12 +42,17 @@ csv_row_run_fetch(const CsvRowRun *run, uint32_t row, const int *places,
 	{
 		const CsvScanColumn *column = &run->columns[i];
 		int			place = places[column->att];
+		int			status = column->status == NULL ? CSV_VALUE_OK : column->status[entry];
 		CsvInt128	decimal;
 
-		isnull[place] = column->values == NULL ||
-			(column->status != NULL && column->status[entry] != CSV_VALUE_OK);
+		isnull[place] = column->values == NULL || status == CSV_VALUE_NULL;
 		if (isnull[place])
 			continue;
+		if (unlikely(status != CSV_VALUE_OK))
+		{
+			fetch_careful(run, row, places, values, isnull);
+			return true;
+		}
 		if (column->fetch != CSV_FETCH_DECIMAL)
 		{
 			values[place] = csv_fetch_value(column->fetch, column->values +

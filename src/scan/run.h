@@ -3,8 +3,8 @@
  *		Rows of a scan, many at a time, for threads.
  *
  * Between csv_table_scan_next() and csv_table_scan_next(), a scan may have a run of
- * rows that need nothing but the arrays of the batch at hand: no value has to be made
- * by an input function, and no record between them is skipped.
+ * rows that need nothing but the arrays of the batch at hand: no record between them
+ * is skipped, and but for a few rows no value has to be made by an input function.
  */
 #ifndef CSV_RUN_H
 #define CSV_RUN_H
@@ -13,12 +13,22 @@
 #include "scan/fetch.h"
 #include "scan/scan.h"
 
+/* one of those few, by attributes of the table */
+typedef struct CsvCarefulRow
+{
+	uint32_t	row;			/* of the run */
+	Datum	   *values;
+	bool	   *isnull;
+} CsvCarefulRow;
+
 typedef struct CsvRowRun
 {
 	const CsvScanColumn *columns;
 	int			ncolumns;
 	uint32_t	first;			/* entry in the arrays */
 	uint32_t	nrows;
+	const CsvCarefulRow *careful;	/* in order */
+	uint32_t	ncareful;
 } CsvRowRun;
 
 /* where a value is made, for each place */
@@ -30,10 +40,10 @@ typedef union CsvRowRoom
 
 /*
  * The rows from the next one on that are such a run; false: there are none, and the
- * next is csv_table_scan_next()'s.  They live until then.  csv_table_scan_pass(): so
- * many of them are taken.
+ * next is csv_table_scan_next()'s.  They live until the next call of either.
+ * csv_table_scan_pass(): so many of them are taken.
  */
-extern bool csv_table_scan_run(const CsvTableScan *scan, CsvRowRun *run);
+extern bool csv_table_scan_run(CsvTableScan *scan, CsvRowRun *run);
 extern void csv_table_scan_pass(CsvTableScan *scan, uint32_t nrows);
 
 /*

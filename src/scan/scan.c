@@ -36,6 +36,9 @@ typedef struct CsvPlainColumn
 	int			att;			/* attribute number - 1 */
 } CsvPlainColumn;
 
+/* of a run: what is made ahead is no more than a few MB */
+#define CSV_MAX_CAREFUL_ROWS	1024
+
 /* how far a scan has come */
 typedef struct CsvAmounts
 {
@@ -744,12 +747,66 @@ csv_table_scan_next(CsvTableScan *scan, Datum *values, bool *isnull)
 	}
 }
 
+/* the values of an entry that the arrays do not hold all of; false: one is refused */
+static bool
+make_careful_row(CsvTableScan *scan, uint32_t entry, CsvCarefulRow *careful)
+{
+	CsvRefusal	refusal;
+	bool		good;
+
+	careful->values = palloc0(sizeof(Datum) * scan->table->natts);
+	careful->isnull = palloc0(sizeof(bool) * scan->table->natts);
+	scan->null_set = NULL;
+	fill_fast(scan, entry, careful->values, careful->isnull);
+	good = csv_careful_fill(scan->careful, entry, false, careful->values,
+							careful->isnull, &refusal);
+	/* another array may come to stand where this one does */
+	scan->null_set = NULL;
+	return good;
+}
+
+/* the rows of a run that need more than arrays; it ends where they are too many */
+static void
+make_careful_rows(CsvTableScan *scan, CsvRowRun *run)
+{
+	uint32_t	end = run->first + run->nrows;
+	uint32_t	entry = csv_careful_find(scan->careful, run->first, end);
+	CsvCarefulRow *careful;
+	MemoryContext outer;
+
+	run->ncareful = 0;
+	run->careful = NULL;
+	if (entry == end)
+		return;
+	if (csv_careful_has_all(scan->careful))
+	{
+		run->nrows = 0;
+		return;
+	}
+	outer = MemoryContextSwitchTo(scan->row_context);
+	scan->row_context_used = true;
+	careful = palloc(sizeof(CsvCarefulRow) * CSV_MAX_CAREFUL_ROWS);
+	run->careful = careful;
+	for (; entry < end; entry = csv_careful_find(scan->careful, entry + 1, end))
+	{
+		if (run->ncareful == CSV_MAX_CAREFUL_ROWS ||
+			!make_careful_row(scan, entry, &careful[run->ncareful]))
+		{
+			run->nrows = entry - run->first;
+			break;
+		}
+		careful[run->ncareful++].row = entry - run->first;
+	}
+	MemoryContextSwitchTo(outer);
+}
+
 bool
-csv_table_scan_run(const CsvTableScan *scan, CsvRowRun *run)
+csv_table_scan_run(CsvTableScan *scan, CsvRowRun *run)
 {
 	const CsvFileBatch *at = scan->at;
 	uint32_t	end;
 
+	reset_row(scan);
 	if (scan->finished || at == NULL || at->selection != NULL ||
 		scan->nvirtuals > 0)
 		return false;
@@ -759,9 +816,9 @@ csv_table_scan_run(const CsvTableScan *scan, CsvRowRun *run)
 	run->columns = scan->columns;
 	run->ncolumns = scan->ncolumns;
 	run->first = scan->row;
-	if (end > run->first)
-		end = csv_careful_find(scan->careful, run->first, end);
 	run->nrows = end > run->first ? end - run->first : 0;
+	if (run->nrows > 0)
+		make_careful_rows(scan, run);
 	return run->nrows > 0;
 }
 

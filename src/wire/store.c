@@ -396,8 +396,9 @@ place_parts(CsvStoreWriter *writer, const CsvBatch *batch, uint64_t *place)
 		stored->values = reserve(&size, nrows * array->stride);
 		stored->status = array->all_ok ? 0 : reserve(&size, nrows);
 		stored->stride = array->stride;
-		stored->any_slow = array->any_slow;
-		any_slow |= array->any_slow;
+		/* a slow value may have been that of a record that became no row */
+		stored->any_slow = array->any_slow && nrows > 0;
+		any_slow |= stored->any_slow;
 	}
 	if (batch->row_offsets != NULL)
 	{
