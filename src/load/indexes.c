@@ -20,12 +20,14 @@
 #include "catalog/index.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_index.h"
+#include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodes.h"
 #include "nodes/pg_list.h"
 #include "optimizer/optimizer.h"
 #include "storage/bufmgr.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/tuplesort.h"
@@ -81,6 +83,55 @@ indexing_of(Relation relation, Oid indexid, bool is_new)
 }
 
 /*
+ * Is something volatile in what a value of the type is checked by?  Domains may also be
+ * those of its elements, attributes or bounds.  No type is a part of itself.
+ */
+static bool
+has_volatile_domain(Oid type)
+{
+	Oid			part;
+
+	check_stack_depth();
+	switch (get_typtype(type))
+	{
+		case TYPTYPE_DOMAIN:
+			if (DomainHasConstraints(type))
+			{
+				/* it is known to the memory context */
+				DomainConstraintRef *domain = palloc(sizeof(DomainConstraintRef));
+				ListCell   *cell;
+
+				InitDomainConstraintRef(type, domain, CurrentMemoryContext, false);
+				foreach(cell, domain->constraints)
+				{
+					const DomainConstraintState *constraint = lfirst(cell);
+
+					if (contain_volatile_functions((Node *) constraint->check_expr))
+						return true;
+				}
+			}
+			return has_volatile_domain(getBaseType(type));
+		case TYPTYPE_COMPOSITE:
+			{
+				TupleDesc	tupdesc = lookup_rowtype_tupdesc_copy(type, -1);
+
+				for (int i = 0; i < tupdesc->natts; i++)
+					if (!TupleDescAttr(tupdesc, i)->attisdropped &&
+						has_volatile_domain(TupleDescAttr(tupdesc, i)->atttypid))
+						return true;
+				return false;
+			}
+		case TYPTYPE_RANGE:
+			return has_volatile_domain(get_range_subtype(type));
+		case TYPTYPE_MULTIRANGE:
+			return has_volatile_domain(get_multirange_range(type));
+		default:
+			part = get_element_type(type);
+			return OidIsValid(part) && has_volatile_domain(part);
+	}
+}
+
+/*
  * What a row's checks call may look at the table, by an index that lacks rows: what is
  * volatile, as other functions do not see rows of this command.
  */
@@ -93,25 +144,9 @@ csv_has_volatile_check(TupleDesc tupdesc)
 		if (contain_volatile_functions(stringToNode(constraints->check[i].ccbin)))
 			return true;
 	for (int i = 0; i < tupdesc->natts; i++)
-	{
-		Oid			type = TupleDescAttr(tupdesc, i)->atttypid;
-		DomainConstraintRef *domain;
-		ListCell   *cell;
-
-		if (TupleDescAttr(tupdesc, i)->attisdropped || !DomainHasConstraints(type))
-			continue;
-
-		/* it is known to the memory context */
-		domain = palloc(sizeof(DomainConstraintRef));
-		InitDomainConstraintRef(type, domain, CurrentMemoryContext, false);
-		foreach(cell, domain->constraints)
-		{
-			const DomainConstraintState *constraint = lfirst(cell);
-
-			if (contain_volatile_functions((Node *) constraint->check_expr))
-				return true;
-		}
-	}
+		if (!TupleDescAttr(tupdesc, i)->attisdropped &&
+			has_volatile_domain(TupleDescAttr(tupdesc, i)->atttypid))
+			return true;
 	return false;
 }
 

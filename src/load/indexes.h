@@ -29,7 +29,10 @@ typedef enum CsvIndexing
 extern CsvIndexing csv_indexes_choose(Relation relation, Relation source,
 									  int64 nbytes, bool at_any_size);
 
-/* is something volatile in its CHECK constraints, or those of its columns' domains? */
+/*
+ * Is something volatile in its CHECK constraints, or in those of domains that its columns
+ * have, or elements, attributes and bounds in them?
+ */
 extern bool csv_has_volatile_check(TupleDesc tupdesc);
 
 /* build them anew, over all rows; they are not open */
