@@ -92,6 +92,28 @@ SELECT k, count(*), sum(n) FROM g WHERE n > 2 GROUP BY k ORDER BY k;
 SELECT filename, groupings FROM csv_gpu_resident() WHERE filename ~ 'g[12]' ORDER BY filename;
 SELECT k, sum(n) FROM g2 GROUP BY k ORDER BY k;
 SELECT k, sum(n) FROM g2 GROUP BY k ORDER BY k;
+-- without a GPU, 'cuda' reads nothing; what is kept need not be read
+SET csv_gpu_fdw.engine = cuda;
+SET csv_gpu_fdw.device = 63;
+CREATE FUNCTION engine_of(query text, options text DEFAULT '') RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  plan json;
+BEGIN
+  EXECUTE 'EXPLAIN (FORMAT json' || options || ') ' || query INTO plan;
+  RETURN substring(plan #>> '{0,Plan,Engine}' FROM '^(cpu|cuda [(]no usable GPU[)])');
+END $$;
+SELECT engine_of('SELECT k, n FROM g'), engine_of('SELECT k, sum(n) FROM g GROUP BY k'), engine_of('SELECT f FROM z'),
+  engine_of('SELECT k, sum(n) FROM g GROUP BY k', ', ANALYZE');
+SELECT k, sum(n) FROM g GROUP BY k ORDER BY k;
+SELECT n FROM g WHERE k = 'y';
+SET csv_gpu_fdw.resident = off;
+SELECT engine_of('SELECT k, sum(n) FROM g GROUP BY k');
+\set VERBOSITY sqlstate
+SELECT k, sum(n) FROM g GROUP BY k ORDER BY k;
+\set VERBOSITY default
+RESET csv_gpu_fdw.resident;
+RESET csv_gpu_fdw.device;
+RESET csv_gpu_fdw.engine;
 -- less memory, none, and no such amount
 \set memory off
 \i :set_memory

@@ -256,6 +256,13 @@ csv_engine_wants_gpu(const CsvSettings *settings, int64 nbytes)
 	return false;
 }
 
+bool
+csv_engine_lacks_gpu(const CsvSettings *settings)
+{
+	return settings->engine == CSV_ENGINE_CUDA &&
+		gpu_state(settings) == CSV_DEVICE_NONE;
+}
+
 void
 csv_engine_gpu_failed(void)
 {

@@ -61,6 +61,12 @@ extern bool csv_engine_may_take_over(CsvOpenEngine *open,
  */
 extern bool csv_engine_wants_gpu(const CsvSettings *settings, int64 nbytes);
 
+/*
+ * Is the engine "cuda", without a usable GPU?  Then to read a file is an ERROR, but the
+ * CPU evaluates resident columns: for these nothing is read.
+ */
+extern bool csv_engine_lacks_gpu(const CsvSettings *settings);
+
 /* the GPU failed: 'auto' does without it until another program has it */
 extern void csv_engine_gpu_failed(void);
 

@@ -272,13 +272,18 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 	}
 	else
 		ExplainPropertyText("CSV Program", table->program, es);
-	/* rows of what is resident come from the CPU's memory */
+
+	/*
+	 * Rows of what is resident come from the CPU's memory, and it evaluates them where
+	 * there is no GPU.
+	 */
 	if (engine == NULL)
 	{
 		CsvSettings settings = table->settings;
 		int64		data_size = csv_source_data_size(table, NULL);
 
-		if ((resident && state->pushdown.program == NULL) ||
+		if ((resident && (state->pushdown.program == NULL ||
+						  csv_engine_lacks_gpu(&settings))) ||
 			(plan->scan.plan.parallel_aware &&
 			 !csv_engine_uses_gpu(&settings, data_size, nwanted)))
 			settings.engine = CSV_ENGINE_CPU;
