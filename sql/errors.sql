@@ -200,4 +200,23 @@ CREATE FOREIGN TABLE long_values (v int) SERVER csv OPTIONS (filename 'regress_c
 CALL write_query('t.csv', $$SELECT repeat('x', 200) || E'\n' || repeat('y', 201) || E'\n' || repeat('z', 100000) || E'\n' || repeat('€', 100) || E'\n'$$);
 SELECT record, length(message), octet_length(message), left(message, 60), right(message, 10) FROM csv_gpu_errors('long_values');
 
+-- not one good record: the hint says what to look at, by the most frequent error
+CREATE FOREIGN TABLE none_good (a int, b int) SERVER csv OPTIONS (filename 'regress_csv/none.csv', notice_limit '0');
+CALL write_file('none.csv', E'1;2\n3;4\n5,x\n');
+SELECT * FROM none_good;
+SELECT * FROM none_good LIMIT 0;
+CREATE TABLE none_good_rows (a int, b int);
+SELECT records_loaded, records_skipped FROM csv_gpu_load('none_good', 'none_good_rows');
+CALL write_file('none.csv', E'a,b\nc,d\n');
+SELECT a FROM none_good;
+CALL write_file('none.csv', E'"1"x,2\n');
+SELECT a FROM none_good;
+CALL write_file('none.csv', '\xff2c310a'::bytea);
+SELECT a FROM none_good;
+-- with one there is no such hint
+CALL write_file('none.csv', E'1;2\n3,4\n5;6\n');
+SELECT * FROM none_good;
+CALL write_file('none.csv', '');
+SELECT * FROM none_good;
+
 \i :teardown

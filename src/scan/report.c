@@ -206,6 +206,29 @@ csv_report_skipped(CsvReport *report, const CsvSkipped *skipped)
 		report->counts.nsilent++;
 }
 
+/*
+ * Where not one record was good, the file is hardly at fault but what was declared of
+ * it.  By the error that most of them have.
+ */
+static const char *
+likely_cause(CsvErrorCode code)
+{
+	switch (code)
+	{
+		case CSV_ERROR_COLUMN_COUNT:
+			return "compare the option \"delimiter\", and how many columns there are, with the file";
+		case CSV_ERROR_RECORD_TOO_LONG:
+		case CSV_ERROR_TEXT_AFTER_QUOTE:
+		case CSV_ERROR_UNTERMINATED_QUOTE:
+			return "compare the options \"quote\", \"escape\" and \"record_boundary\" with the file";
+		case CSV_ERROR_NUL_BYTE:
+		case CSV_ERROR_INVALID_UTF8:
+			return "compare the option \"encoding\" with the file";
+		default:
+			return "compare the columns, their order, types and limits, and the option \"header_rows\", with the file";
+	}
+}
+
 void
 csv_report_end(CsvReport *report, int64 nrecords, bool complete)
 {
@@ -225,6 +248,8 @@ csv_report_end(CsvReport *report, int64 nrecords, bool complete)
 		table->verbosity == CSV_VERBOSITY_DEFAULT)
 	{
 		StringInfoData counts;
+		CsvErrorCode most_frequent = CSV_ERROR_NONE;
+		char	   *hint;
 		char	   *source =
 			DatumGetCString(DirectFunctionCall1(regclassout,
 												ObjectIdGetDatum(table->relid)));
@@ -240,17 +265,22 @@ csv_report_end(CsvReport *report, int64 nrecords, bool complete)
 					most = code;
 			if (report->counts.by_code[most] == 0)
 				break;
+			if (counts.len == 0)
+				most_frequent = (CsvErrorCode) most;
 			appendStringInfo(&counts, "%s%s %lld", counts.len > 0 ? ", " : "",
 							 csv_error_name((CsvErrorCode) most),
 							 (long long) report->counts.by_code[most]);
 			report->counts.by_code[most] = 0;
 		}
 		report->summed_up = true;
+		hint = psprintf("See csv_gpu_errors(%s).", quote_literal_cstr(source));
+		if (complete && report->counts.nskipped == nrecords)
+			hint = psprintf("%s No record was good: %s.", hint,
+							likely_cause(most_frequent));
 		ereport(NOTICE,
 				(errmsg("skipped %lld records of \"%s\"",
 						(long long) report->counts.nskipped, file),
 				 errdetail("%s.", counts.data),
-				 errhint("See csv_gpu_errors(%s).",
-						 quote_literal_cstr(source))));
+				 errhint("%s", hint)));
 	}
 }

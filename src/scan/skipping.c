@@ -180,7 +180,7 @@ csv_skipping_say(CsvSkipping *skipping)
 	/* that there are too many of them was said by whoever read the last */
 	if (csv_reporter_say(skipping->reporter, &skipping->report,
 						 &skipping->point, &skipping->npassed))
-		csv_report_end(&skipping->report, skipping->npassed, false);
+		csv_report_end(&skipping->report, skipping->npassed, true);
 }
 
 void
