@@ -307,6 +307,8 @@ BEGIN
 	RETURN NULL;
 END $$;
 
+COMMENT ON FUNCTION csv_gpu_delete()
+IS 'internal: the trigger of csv_gpu_job_deletion';
 REVOKE EXECUTE ON FUNCTION csv_gpu_delete() FROM PUBLIC;
 CREATE TRIGGER csv_gpu_delete BEFORE INSERT ON csv_gpu_job_deletion
 	FOR EACH ROW EXECUTE FUNCTION csv_gpu_delete();
@@ -356,7 +358,7 @@ BEGIN
 END $$;
 
 COMMENT ON FUNCTION csv_gpu_cron_fields(text)
-IS 'the five fields of cron for an expression of Quartz, or NULL';
+IS 'internal: the five fields of cron for an expression of Quartz, or NULL';
 
 CREATE FUNCTION csv_gpu_schedule(
 	job text,
@@ -395,6 +397,13 @@ BEGIN
 				DETAIL = 'A schedule has five fields: minute, hour, day of the month, month, day of the week. There are no seconds.',
 				HINT = CASE WHEN fields IS NOT NULL THEN format('With five fields it is "%s".', fields)
 					ELSE 'Leave out the field of seconds, and write "*" for "?".' END;
+	END IF;
+
+	-- pg_cron refuses these, too, but does not say what it takes
+	IF nfields < 5 AND schedule !~ '^\s*@' AND schedule !~* '^\s*[0-9]+\s+seconds?\s*$' THEN
+		RAISE invalid_parameter_value
+			USING MESSAGE = format('schedule "%s" is none of cron''s', schedule),
+				HINT = 'Write five fields, such as "0 * * * *", or a word of pg_cron''s, such as "@hourly".';
 	END IF;
 
 	-- what would fail in every run fails here
@@ -557,6 +566,9 @@ BEGIN
 	END IF;
 END $$;
 
+COMMENT ON FUNCTION csv_gpu_run_load(csv_gpu_job, text, text, text)
+IS 'internal: one load of an importer job';
+
 CREATE FUNCTION csv_gpu_run_all(job text, path text)
 RETURNS SETOF csv_gpu_job_run
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -623,6 +635,9 @@ BEGIN
 		RETURN NEXT other;
 	END IF;
 END $$;
+
+COMMENT ON FUNCTION csv_gpu_run_all(text, text)
+IS 'internal: all loads of a run of an importer job';
 
 -- What pg_cron calls.  Returns the rows that it adds to csv_gpu_job_run.
 CREATE FUNCTION csv_gpu_run_job(job text)

@@ -125,6 +125,7 @@ IMPORT FOREIGN SCHEMA "regress_csv/a_path_that_is_longer_than_what_an_identifier
 IMPORT FOREIGN SCHEMA "regress_csv/dir.csv" FROM SERVER csv INTO csv_import;
 SELECT count(*) FROM made;
 
+IMPORT FOREIGN SCHEMA "~/csv" FROM SERVER csv INTO csv_import;
 -- a header of another width than the records
 CALL write_file('dir.csv/wide.csv', E'id,name,comment\n1,Anna,ok\n2,Bob,fine, thanks\n');
 IMPORT FOREIGN SCHEMA "regress_csv/dir.csv" FROM SERVER csv INTO csv_import;

@@ -14,6 +14,7 @@ SELECT csv_gpu_schedule('j', '30 * * * * ?', 'f', 't');
 \echo :SQLSTATE
 SELECT csv_gpu_schedule('j', '0 0 6 ? * 2-6', 'f', 't');
 SELECT csv_gpu_schedule('j', '*/10 * * * * ?', 'f', 't');
+SELECT csv_gpu_schedule('j', 'hourly', 'f', 't');
 SELECT q AS quartz, csv_gpu_cron_fields(q) AS cron FROM unnest(ARRAY[
     '0 0 12 * * ?', '0 15 10 ? * MON-FRI', '0 0/5 14,18 * * ?', '0 0 12 1/5 * ?', '0 5/15 * * * ?',
     '0 11 11 11 11 ?', '0 0 0 ? JUL WED', '0 15 10 ? * 6L', '0 15 10 ? * 6#3', '0 15 10 L * ?', '0 0 9 15W * ?',

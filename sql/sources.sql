@@ -34,6 +34,13 @@ ALTER FOREIGN TABLE t OPTIONS (SET filename 'regress_csv/empty/*');
 SELECT * FROM t;
 ALTER FOREIGN TABLE t OPTIONS (SET filename 'regress_csv/sub/*');
 SELECT * FROM t;
+-- what may have been meant
+ALTER FOREIGN TABLE t OPTIONS (SET filename 'regress_csv/sub');
+SELECT * FROM t;
+ALTER FOREIGN TABLE t OPTIONS (SET filename '~/s1.csv');
+SELECT * FROM t;
+ALTER FOREIGN TABLE t OPTIONS (SET filename '~/*.csv');
+SELECT * FROM t;
 -- a query may be planned before the files are there
 ALTER FOREIGN TABLE t OPTIONS (SET filename 'regress_csv/x*.csv');
 SELECT explain('SELECT a FROM t');

@@ -33,6 +33,7 @@
 #include "import/names.h"
 #include "import/sniff.h"
 #include "table/decompress.h"
+#include "table/source.h"
 #include "table/text.h"
 
 /* ---- which files ---- */
@@ -56,6 +57,22 @@ compare_names(const ListCell *a, const ListCell *b)
 	return strcmp(lfirst(a), lfirst(b));
 }
 
+/* for ereport(): why may that be none? */
+static int
+hint_directory(const char *directory, int error)
+{
+	if (error == ENOTDIR)
+		return errhint("Name the directory of the file, and the table of the file by LIMIT TO (...).");
+	if (error != ENOENT)
+		return 0;
+
+	/* an identifier is cut where it is too long */
+	if (strlen(directory) >= NAMEDATALEN - 1 - MAX_MULTIBYTE_CHAR_LEN)
+		return errhint("A schema's name has at most %d bytes; name longer paths by OPTIONS (directory '...').",
+					   NAMEDATALEN - 1);
+	return csv_hint_relative(directory);
+}
+
 /* the names of the directory's files that may become tables, sorted */
 static List *
 list_files(const char *directory)
@@ -64,14 +81,15 @@ list_files(const char *directory)
 	DIR		   *dir = AllocateDir(directory);
 	struct dirent *entry;
 
-	/* an identifier is cut where it is too long */
-	if (dir == NULL && errno == ENOENT &&
-		strlen(directory) >= NAMEDATALEN - 1 - MAX_MULTIBYTE_CHAR_LEN)
+	if (dir == NULL)
+	{
+		int			error = errno;
+
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not open directory \"%s\": %m", directory),
-				 errhint("A schema's name has at most %d bytes; name longer paths by OPTIONS (directory '...').",
-						 NAMEDATALEN - 1)));
+				 hint_directory(directory, error)));
+	}
 	while ((entry = ReadDir(dir, directory)) != NULL)
 	{
 		char	   *path;

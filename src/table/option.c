@@ -438,7 +438,9 @@ parse_character(DefElem *def)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("%s must be a single one-byte character",
-						def->defname)));
+						def->defname),
+				 strcmp(value, "\\t") == 0 ?
+				 errhint("Write a tab as E'\\t'.") : 0));
 	if (IS_HIGHBIT_SET(value[0]))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -486,13 +488,18 @@ parse_header(DefElem *def, bool *match)
 static int
 parse_encoding(DefElem *def)
 {
-	int			encoding = pg_char_to_encoding(defGetString(def));
+	const char *name = defGetString(def);
+	int			encoding = pg_char_to_encoding(name);
 
 	if (encoding < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("argument to option \"%s\" must be a valid encoding name",
-						def->defname)));
+						def->defname),
+				 pg_strncasecmp(name, "utf16", 5) == 0 ||
+				 pg_strncasecmp(name, "utf-16", 6) == 0 ?
+				 errhint("PostgreSQL does not read UTF-16: convert the file to UTF-8.") :
+				 errhint("Names are those of PostgreSQL, such as UTF8, LATIN1 or WIN1252.")));
 	return encoding;
 }
 

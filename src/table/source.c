@@ -203,10 +203,11 @@ check_matches(char **names, int nnames)
 	}
 }
 
-/* for ereport() */
-static int
-hint_relative(const char *path)
+int
+csv_hint_relative(const char *path)
 {
+	if (path[0] == '~')
+		return errhint("\"~\" is a character like any other: write the path of the home directory.");
 	return is_absolute_path(path) ? 0 :
 		errhint("A relative path begins at the server's data directory.");
 }
@@ -229,7 +230,7 @@ csv_source_create(const CsvTable *table)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FILE),
 				 errmsg("no file matches \"%s\"", table->filename),
-				 hint_relative(table->filename)));
+				 csv_hint_relative(table->filename)));
 	else if (table->files == NULL && is_pattern(table->filename))
 		check_matches(source->names, source->nnames);
 	source->shown_names = palloc_extended(sizeof(char *) * source->nnames,
@@ -692,7 +693,7 @@ open_file(CsvSource *source, const char *path)
 				 errmsg("could not open file \"%s\" for reading: %m",
 						source->name),
 				 error == ENOENT && !is_absolute_path(path) ?
-				 hint_relative(path) :
+				 csv_hint_relative(path) :
 				 error == ENOENT || error == EACCES ?
 				 errhint("The file is read by the server process, as the operating system user that it runs as.") : 0));
 	}
@@ -705,7 +706,8 @@ open_file(CsvSource *source, const char *path)
 	if (S_ISDIR(st.st_mode))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is a directory", source->name)));
+				 errmsg("\"%s\" is a directory", source->name),
+				 errhint("A pattern such as \"directory/*.csv\" reads the files of a directory.")));
 	source->wait_for_writer = S_ISFIFO(st.st_mode);
 	source->is_regular = S_ISREG(st.st_mode);
 	source->position = 0;

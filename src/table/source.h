@@ -46,6 +46,9 @@ extern void csv_source_open(CsvSource *source, int number);
  */
 extern size_t csv_source_read(void *arg, uint8_t *buffer, size_t nbytes);
 
+/* for ereport(): a hint, where a relative path, or "~", may not be what was meant */
+extern int	csv_hint_relative(const char *path);
+
 /*
  * The names of a table's files, in the order in which they are read; none where
  * nothing matches.  They are those of directories, and may be no valid text
