@@ -19,3 +19,7 @@ tour()
 		-d postgres 2>&1 | sed -u 'x;G;/^-- /!s/\n-- /\n&/;s/[^\n]*\n//'
 }
 job_input=test/demo.sql run_job tour || die 'demo: a statement failed'
+
+echo
+echo 'That was on a private server, which is removed now with all that was made.'
+echo 'Next: README.md, from "Install" on, and the pages that it ends with.'

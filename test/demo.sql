@@ -39,5 +39,13 @@ CREATE SCHEMA files;
 IMPORT FOREIGN SCHEMA "demo" FROM SERVER csv INTO files;
 SELECT column_name, type, nulls, max_chars FROM csv_gpu_sniff('demo/customers.csv');
 
+-- COPY itself can read through the engine.  ('force': it is an ERROR if it does not.)
+COPY (SELECT i, 'number ' || i FROM generate_series(1, 100000) i) TO PROGRAM 'cat > demo/numbers.csv' (FORMAT csv);
+CREATE TABLE numbers (i integer PRIMARY KEY, name text);
+SET csv_gpu_fdw.copy = force;
+COPY numbers FROM 'demo/numbers.csv' (FORMAT csv);
+RESET csv_gpu_fdw.copy;
+SELECT count(*), max(name) FROM numbers;
+
 -- The GPUs of this machine; without one, no rows.
 SELECT device, name, compute_capability, usable, reason FROM csv_gpu_devices();
