@@ -12,6 +12,12 @@ CREATE FOREIGN TABLE t (file text OPTIONS (virtual 'filename'), record bigint OP
 -- records count skipped ones and no blank lines; lines count every break, also inside quotes
 CALL write_file('t.csv', E'1,x\n\n2,"y\ny\n"\n3\n"4\n4",z\n\n5,"\n');
 SELECT file, record, line, byte_offset, left(a, 1) AS a FROM t;
+-- of the line breaks of the file's own kind
+CALL write_file('t.csv', E'1,"y\ry\r\ny"\n2,y\n');
+SELECT record, line FROM t;
+CALL write_file('t.csv', E'1,"y\ny"\r2,y\r');
+SELECT record, line FROM t;
+CALL write_file('t.csv', E'1,x\n\n2,"y\ny\n"\n3\n"4\n4",z\n\n5,"\n');
 -- after a header records start at 1, lines and bytes at the top of the file
 ALTER FOREIGN TABLE t OPTIONS (ADD header_rows '2');
 CALL write_file('t.csv', E'\uFEFFtitle\n"a\n",b\n1,x\n2\n3,y\r\n4,z');
