@@ -2,16 +2,15 @@
  * run.h
  *		Rows of a scan, many at a time, for threads.
  *
- * Between csv_table_scan_next() and csv_table_scan_next(), a scan may have a run of
- * rows that need nothing but the arrays of the batch at hand: no record between them
- * is skipped, and but for a few rows no value has to be made by an input function.
+ * A run (csv_table_scan_run() gives it) is rows that need nothing but the arrays of one
+ * batch: no record between them is skipped, and but for a few rows no value has to be
+ * made by an input function.
  */
 #ifndef CSV_RUN_H
 #define CSV_RUN_H
 
 #include "program/program.h"
 #include "scan/fetch.h"
-#include "scan/scan.h"
 
 /* one of those few, by attributes of the table */
 typedef struct CsvCarefulRow
@@ -37,14 +36,6 @@ typedef union CsvRowRoom
 	char		numeric[CSV_SHORT_NUMERIC_BYTES];
 	int64		as_aligned_as_this;
 } CsvRowRoom;
-
-/*
- * The rows from the next one on that are such a run; false: there are none, and the
- * next is csv_table_scan_next()'s.  They live until the next call of either.
- * csv_table_scan_pass(): so many of them are taken.
- */
-extern bool csv_table_scan_run(CsvTableScan *scan, CsvRowRun *run);
-extern void csv_table_scan_pass(CsvTableScan *scan, uint32_t nrows);
 
 /*
  * The values of a row, in any thread.  places: for each attribute of the table, which

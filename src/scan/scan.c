@@ -630,6 +630,19 @@ fill_virtuals(CsvTableScan *scan, Datum *values, bool *isnull)
 	}
 }
 
+/* the entries of isnull that are the same for all rows of a batch */
+static void
+set_fixed_nulls(CsvTableScan *scan, bool *isnull)
+{
+	for (const CsvPlainColumn *column = scan->plain;
+		 column < scan->plain_end[CSV_NUM_FETCHES - 1]; column++)
+		isnull[column->att] = false;
+	for (int i = 0; i < scan->ncolumns; i++)
+		if (scan->columns[i].values == NULL)
+			isnull[scan->columns[i].att] = true;
+	scan->null_set = isnull;
+}
+
 /*
  * What the arrays hold of an entry.
  */
@@ -639,15 +652,7 @@ fill_fast(CsvTableScan *scan, uint32_t entry, Datum *values, bool *isnull)
 	const CsvPlainColumn *column = scan->plain;
 
 	if (unlikely(scan->null_set != isnull))
-	{
-		for (; column < scan->plain_end[CSV_NUM_FETCHES - 1]; column++)
-			isnull[column->att] = false;
-		column = scan->plain;
-		for (int i = 0; i < scan->ncolumns; i++)
-			if (scan->columns[i].values == NULL)
-				isnull[scan->columns[i].att] = true;
-		scan->null_set = isnull;
-	}
+		set_fixed_nulls(scan, isnull);
 
 	/* a loop for each way to fetch, that need not ask which */
 #define FETCH_COLUMNS(fetch) \
@@ -756,7 +761,7 @@ make_careful_row(CsvTableScan *scan, uint32_t entry, CsvCarefulRow *careful)
 
 	careful->values = palloc0(sizeof(Datum) * scan->table->natts);
 	careful->isnull = palloc0(sizeof(bool) * scan->table->natts);
-	scan->null_set = NULL;
+	set_fixed_nulls(scan, careful->isnull);
 	fill_fast(scan, entry, careful->values, careful->isnull);
 	good = csv_careful_fill(scan->careful, entry, false, careful->values,
 							careful->isnull, &refusal);

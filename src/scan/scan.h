@@ -13,6 +13,7 @@
 #include "scan/skipping.h"
 
 typedef struct CsvTableScan CsvTableScan;
+struct CsvRowRun;
 
 /*
  * For EXPLAIN ANALYZE.  What happens at once makes the times of reading, copying
@@ -85,6 +86,15 @@ extern void csv_table_scan_show_progress(CsvTableScan *scan, Oid relid);
  */
 extern bool csv_table_scan_next(CsvTableScan *scan, Datum *values,
 								bool *isnull);
+
+/*
+ * Between csv_table_scan_next() and csv_table_scan_next(): the rows from the next one on
+ * that are a run (run.h); false: there are none, and the next is
+ * csv_table_scan_next()'s.  They live until the next call of either.
+ * csv_table_scan_pass(): so many of them are taken.
+ */
+extern bool csv_table_scan_run(CsvTableScan *scan, struct CsvRowRun *run);
+extern void csv_table_scan_pass(CsvTableScan *scan, uint32_t nrows);
 
 /*
  * Where the row that came out last stands: its file (which lives as long as the
