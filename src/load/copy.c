@@ -7,8 +7,9 @@
  * PostgreSQL's COPY does all of it: so errors are COPY's to the letter.  What is taken
  * needs only to be right where it succeeds; thus it is
  *
- *	- of files that can be read twice, and that have nothing in them that COPY reads
- *	  otherwise than the engines do (oddity.c),
+ *	- of files that can be read twice, or of data that can be given to COPY again
+ *	  (incoming.c), with nothing in them that COPY reads otherwise than the engines do
+ *	  (oddity.c),
  *	- into tables where nobody notices that some rows were inserted in vain: no
  *	  triggers, and nothing volatile (find_obstacle).
  */
@@ -27,6 +28,7 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
+#include "parser/parse_relation.h"
 #include "rewrite/rewriteHandler.h"
 #include "tcop/cmdtag.h"
 #include "tcop/utility.h"
@@ -39,13 +41,14 @@
 
 #include "compat.h"
 #include "load/copy.h"
+#include "load/incoming.h"
 #include "load/indexes.h"
 #include "load/load.h"
 #include "load/oddity.h"
 #include "table/option.h"
 
 /* below it COPY is as fast */
-#define CSV_COPY_LEAST_BYTES	(256 * 1024)
+#define CSV_COPY_LEAST_BYTES	CSV_INCOMING_BYTES
 
 typedef enum CopyChoice
 {
@@ -96,8 +99,8 @@ find_obstacle_in_statement(const CopyStmt *stmt)
 
 	if (next_hook != NULL)
 		return "the library is loaded behind others that see utility statements";
-	if (stmt->relation == NULL || stmt->filename == NULL || stmt->is_program)
-		return "it is not a file that is read";
+	if (stmt->relation == NULL)
+		return "it has no table";
 	if (stmt->whereClause != NULL)
 		return "it has a WHERE clause";
 	foreach(cell, stmt->options)
@@ -111,10 +114,15 @@ find_obstacle_in_statement(const CopyStmt *stmt)
 	}
 	if (!is_csv)
 		return "the format is not csv";
-	if (strpbrk(stmt->filename, "*?[\\") != NULL)
-		return "the file's name would be a pattern";
 	if (IsInParallelMode() || RecoveryInProgress() || XactReadOnly)
 		return "nothing may be written";
+	if (stmt->is_program)
+		return has_privs_of_role(GetUserId(), ROLE_PG_EXECUTE_SERVER_PROGRAM) ? NULL :
+			"the user may not run programs of the server";
+	if (stmt->filename == NULL)
+		return whereToSendOutput == DestRemote ? NULL : "there is no frontend";
+	if (strpbrk(stmt->filename, "*?[\\") != NULL)
+		return "the file's name would be a pattern";
 	if (!has_privs_of_role(GetUserId(), ROLE_PG_READ_SERVER_FILES))
 		return "the user may not read files of the server";
 	return NULL;
@@ -202,19 +210,32 @@ are_columns(const CsvTable *table, const List *names)
 	return true;
 }
 
+/* a COPY that may be taken */
+typedef struct Copy
+{
+	const CopyStmt *stmt;
+	ParseState *pstate;			/* its range table is the relation */
+	Relation	relation;
+	List	   *attnums;
+	CopyFormatOptions options;
+	CsvIncoming *incoming;		/* NULL: of a file */
+} Copy;
+
 /*
- * The file as a table of this wrapper, with a column for each attribute named; NULL if
+ * The data as a table of this wrapper, with a column for each attribute named; NULL if
  * COPY would not have the options.
  */
 static CsvTable *
-make_table(const CopyStmt *stmt, const CopyFormatOptions *copy, Relation relation,
-		   const List *attnums)
+make_table(const Copy *taken)
 {
+	const CopyStmt *stmt = taken->stmt;
+	const CopyFormatOptions *copy = &taken->options;
 	List	   *options = NIL;
 	CsvTable   *table;
 	ListCell   *cell;
 
-	options = add_option(options, "filename", stmt->filename);
+	options = add_option(options, taken->incoming != NULL ? "program" : "filename",
+						 stmt->filename != NULL ? stmt->filename : "STDIN");
 	options = add_option(options, "compression", "none");
 	options = add_option(options, "quoting", "postgres");
 	options = add_option(options, "on_error", "stop");
@@ -228,14 +249,21 @@ make_table(const CopyStmt *stmt, const CopyFormatOptions *copy, Relation relatio
 	options = add_option(options, "encoding", pg_encoding_to_char(file_encoding(copy)));
 
 	table = csv_table_make(NIL, options);
-	csv_table_set_fields(table, (uint32) list_length(attnums));
+	csv_table_set_fields(table, (uint32) list_length(taken->attnums));
+	if (taken->incoming != NULL)
+	{
+		table->name = table->program;
+		table->read = csv_incoming_read;
+		table->read_arg = taken->incoming;
+		table->from_frontend = !stmt->is_program;
+	}
 
 	/* lines are records also where they are blank, and then too short */
 	table->reader.dialect.blank_is_record = true;
-	foreach(cell, attnums)
+	foreach(cell, taken->attnums)
 	{
 		CsvTableColumn *column = &table->columns[foreach_current_index(cell)];
-		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(relation),
+		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(taken->relation),
 											  lfirst_int(cell) - 1);
 
 		column->name = pstrdup(NameStr(att->attname));
@@ -255,49 +283,28 @@ make_table(const CopyStmt *stmt, const CopyFormatOptions *copy, Relation relatio
 /* ---- the statement ---- */
 
 /*
- * Try a COPY.  NULL, with the number of rows: it is done.  Else why not; nothing is
- * left of it.  In a subtransaction.
+ * Have the engines do it, in a subtransaction.  NULL, with the number of rows: it is
+ * done.  Else why not; nothing may be left of it.
  */
 static const char *
-try_copy(const CopyStmt *stmt, int64 *nrows)
+try_copy(Copy *copy, uint64 *nrows)
 {
-	ParseState *pstate = make_parsestate(NULL);
-	CopyFormatOptions copy = {0};
-	Bitmapset  *given = NULL;
-	const char *obstacle;
-	Relation	relation;
-	List	   *attnums;
-	ListCell   *cell;
+	CsvTable   *table = make_table(copy);
+	const char *oddity = NULL;
 
-	relation = table_openrv(stmt->relation, RowExclusiveLock);
-	attnums = CopyGetAttnums(RelationGetDescr(relation), relation, stmt->attlist);
-	foreach(cell, attnums)
-		given = bms_add_member(given, lfirst_int(cell));
-	obstacle = attnums == NIL ? "there are no columns" :
-		find_obstacle_in_relation(relation, given);
-	if (obstacle == NULL)
-	{
-		ProcessCopyOptions(pstate, &copy, true, stmt->options);
-		if (copy.header_line == COPY_HEADER_MATCH)
-			obstacle = "the header is to match";
-	}
-	if (obstacle == NULL)
-	{
-		CsvTable   *table = make_table(stmt, &copy, relation, attnums);
-
-		obstacle = table == NULL ? "an option names another column" :
-			csv_find_oddity(stmt->filename, &copy, file_encoding(&copy),
-							choice == COPY_ON ? CSV_COPY_LEAST_BYTES : 0,
-							table->settings.cpu_threads);
-		if (obstacle == NULL)
-		{
-			csv_table_check(table);
-			*nrows = csv_load_fields(table, RelationGetRelid(relation), attnums);
-		}
-	}
-	table_close(relation, NoLock);
-	free_parsestate(pstate);
-	return obstacle;
+	if (table == NULL)
+		return "an option names another column";
+	if (copy->incoming == NULL)
+		oddity = csv_find_oddity(copy->stmt->filename, &copy->options,
+								 file_encoding(&copy->options),
+								 choice == COPY_ON ? CSV_COPY_LEAST_BYTES : 0,
+								 table->settings.cpu_threads);
+	if (oddity != NULL)
+		return oddity;
+	csv_table_check(table);
+	*nrows = (uint64) csv_load_fields(table, RelationGetRelid(copy->relation),
+									  copy->attnums);
+	return NULL;
 }
 
 /* would COPY fail in the same way, or not be let to try? */
@@ -313,11 +320,11 @@ is_final(int sqlstate)
 
 /* try_copy() in a subtransaction, which stays only if it is done */
 static const char *
-take_copy(const CopyStmt *stmt, int64 *nrows)
+take_copy(Copy *copy, uint64 *nrows)
 {
 	MemoryContext outer = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
-	MemoryContext context = AllocSetContextCreate(outer, "csv_gpu_fdw copy",
+	MemoryContext context = AllocSetContextCreate(outer, "csv_gpu_fdw load",
 												  ALLOCSET_DEFAULT_SIZES);
 	const char *volatile obstacle = NULL;
 
@@ -325,10 +332,7 @@ take_copy(const CopyStmt *stmt, int64 *nrows)
 	MemoryContextSwitchTo(context);
 	PG_TRY();
 	{
-		obstacle = try_copy(stmt, nrows);
-		MemoryContextSwitchTo(outer);
-		if (obstacle != NULL)
-			obstacle = pstrdup(obstacle);
+		obstacle = try_copy(copy, nrows);
 		if (obstacle == NULL)
 			ReleaseCurrentSubTransaction();
 		else
@@ -355,6 +359,72 @@ take_copy(const CopyStmt *stmt, int64 *nrows)
 	return obstacle;
 }
 
+/*
+ * What COPY does before it reads, with its ERRORs.  NULL, or why the engines cannot
+ * have it.
+ */
+static const char *
+begin_copy(Copy *copy)
+{
+	Bitmapset  *given = NULL;
+	ParseNamespaceItem *item;
+	const char *obstacle;
+	ListCell   *cell;
+
+	copy->relation = table_openrv(copy->stmt->relation, RowExclusiveLock);
+	copy->attnums = CopyGetAttnums(RelationGetDescr(copy->relation), copy->relation,
+								   copy->stmt->attlist);
+	foreach(cell, copy->attnums)
+		given = bms_add_member(given, lfirst_int(cell));
+	item = addRangeTableEntryForRelation(copy->pstate, copy->relation, RowExclusiveLock,
+										 NULL, false, false);
+	csv_check_permissions(copy->pstate, item, ACL_INSERT, given);
+	if (copy->attnums == NIL)
+		return "there are no columns";
+	obstacle = find_obstacle_in_relation(copy->relation, given);
+	if (obstacle != NULL)
+		return obstacle;
+	ProcessCopyOptions(copy->pstate, &copy->options, true, copy->stmt->options);
+	return copy->options.header_line == COPY_HEADER_MATCH ? "the header is to match" :
+		NULL;
+}
+
+/*
+ * COPY, unless it is a file that PostgreSQL is to do, which is false.  *obstacle: why it
+ * was not the engines, or NULL.
+ */
+static bool
+run_copy(const CopyStmt *stmt, const char *query, uint64 *nrows, const char **obstacle)
+{
+	Copy		copy = {.stmt = stmt};
+	bool		done;
+
+	copy.pstate = make_parsestate(NULL);
+	copy.pstate->p_sourcetext = query;
+	*obstacle = begin_copy(&copy);
+	if (*obstacle == NULL && (stmt->is_program || stmt->filename == NULL))
+	{
+		copy.incoming = csv_incoming_begin(stmt, &copy.options,
+										   file_encoding(&copy.options),
+										   list_length(copy.attnums));
+		if (choice == COPY_ON && csv_incoming_is_short(copy.incoming))
+			*obstacle = "it is short";
+	}
+	if (*obstacle == NULL)
+		*obstacle = take_copy(&copy, nrows);
+	done = *obstacle == NULL;
+	if (copy.incoming != NULL)
+	{
+		if (!done)
+			*nrows = csv_incoming_copy(copy.incoming, copy.pstate, copy.relation, stmt);
+		csv_incoming_end(copy.incoming);
+		done = true;
+	}
+	table_close(copy.relation, NoLock);
+	free_parsestate(copy.pstate);
+	return done;
+}
+
 static void
 process_utility(PlannedStmt *pstmt, const char *query, bool is_read_only,
 				ProcessUtilityContext context, ParamListInfo params,
@@ -365,25 +435,33 @@ process_utility(PlannedStmt *pstmt, const char *query, bool is_read_only,
 	bool		wanted = choice != COPY_OFF && IsA(stmt, CopyStmt) &&
 		stmt->is_from;
 	const char *obstacle = NULL;
-	int64		nrows = 0;
+	uint64		nrows = 0;
+	bool		done = false;
 
 	if (wanted)
 		obstacle = find_obstacle_in_statement(stmt);
 	if (wanted && obstacle == NULL)
-		obstacle = take_copy(stmt, &nrows);
-	if (wanted && obstacle == NULL)
 	{
-		if (qc != NULL)
-			SetQueryCompletion(qc, CMDTAG_COPY, (uint64) nrows);
-		return;
+		MemoryContext outer = CurrentMemoryContext;
+		MemoryContext own = AllocSetContextCreate(outer, "csv_gpu_fdw copy",
+												  ALLOCSET_DEFAULT_SIZES);
+
+		MemoryContextSwitchTo(own);
+		done = run_copy(stmt, query, &nrows, &obstacle);
+		MemoryContextSwitchTo(outer);
+		if (obstacle != NULL)
+			obstacle = pstrdup(obstacle);
+		MemoryContextDelete(own);
 	}
 
-	if (next_hook != NULL)
+	if (!done && next_hook != NULL)
 		next_hook(pstmt, query, is_read_only, context, params, environment, dest, qc);
-	else
+	else if (!done)
 		standard_ProcessUtility(pstmt, query, is_read_only, context, params, environment,
 								dest, qc);
-	if (wanted && choice == COPY_FORCE)
+	else if (qc != NULL)
+		SetQueryCompletion(qc, CMDTAG_COPY, nrows);
+	if (obstacle != NULL && choice == COPY_FORCE)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("COPY FROM was not taken by csv_gpu_fdw"),

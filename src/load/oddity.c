@@ -1,9 +1,9 @@
 /*
  * oddity.c
- *		Does a file have something in it that COPY reads in its own way?
+ *		Is there something in COPY's data that it reads in its own way?
  *
- * All of the file is looked at before it is read, by threads, each of which takes the
- * next part.  It is in the system's cache then.
+ * All of a file is looked at before it is read, by threads, each of which takes the
+ * next part.  It is in the system's cache then.  A stream is looked at as it comes.
  */
 #include "postgres.h"
 
@@ -26,26 +26,35 @@
 #define CSV_BLOCK_BYTES		(64 * 1024)
 #define CSV_PARTS_EACH		8
 
-/* bytes before a block that are read with it: what is looked for is longer by one */
-#define CSV_BYTES_BEFORE	2
-
-typedef struct CsvLook
+/* what was found in lines */
+typedef struct Lines
 {
-	int			fd;
-	off_t		offset;			/* of part 0 */
-	off_t		end;			/* of the file */
-
-	/* what was found */
 	atomic_bool any_lf;			/* without a CR */
 	atomic_bool any_crlf;
 	atomic_bool any_cr;			/* without a LF */
 	atomic_bool any_end;		/* of data, by its look */
+} Lines;
+
+typedef struct FileLook
+{
+	int			fd;
+	off_t		offset;			/* of part 0 */
+	off_t		end;			/* of the file */
+	Lines		lines;
 	atomic_bool failed;			/* to read */
-} CsvLook;
+} FileLook;
+
+struct CsvStreamLook
+{
+	const CopyFormatOptions *copy;
+	int			encoding;
+	bool		has_begun;
+	Lines		lines;
+};
 
 /* a block, whose first `nbefore` bytes belong to the one before */
 static void
-look_at_block(CsvLook *look, const char *bytes, ssize_t nbefore, const char *end,
+look_at_block(Lines *lines, const char *bytes, size_t nbefore, const char *end,
 			  bool is_last)
 {
 	bool		any_lf = false;
@@ -62,49 +71,34 @@ look_at_block(CsvLook *look, const char *bytes, ssize_t nbefore, const char *end
 			any_crlf |= after_cr;
 		}
 		if (end - at > 2 && at[1] == '\\' && at[2] == '.')
-			look->any_end = true;
+			lines->any_end = true;
 	}
 	for (const char *at = bytes;
 		 (at = memchr(at, '\r', (size_t) (end - at))) != NULL; at++)
 		if (at + 1 < end ? at[1] != '\n' : is_last)
-			look->any_cr = true;
+			lines->any_cr = true;
 	if (any_lf)
-		look->any_lf = true;
+		lines->any_lf = true;
 	if (any_crlf)
-		look->any_crlf = true;
+		lines->any_crlf = true;
 }
 
-/* a part of the crew's work */
-static void
-look_at_part(void *arg, uint32_t part)
+static const char *
+oddity_of_lines(const Lines *lines)
 {
-	CsvLook    *look = arg;
-	off_t		from = look->offset + (off_t) part * CSV_PART_BYTES;
-	off_t		until = Min(from + CSV_PART_BYTES, look->end);
-	char		bytes[CSV_BYTES_BEFORE + CSV_BLOCK_BYTES];
-
-	while (from < until && !look->failed)
-	{
-		off_t		nbefore = Min(from, CSV_BYTES_BEFORE);
-		off_t		n = nbefore + Min(until - from, CSV_BLOCK_BYTES);
-
-		n = pread(look->fd, bytes, (size_t) n, from - nbefore);
-		if (n <= nbefore)
-		{
-			look->failed = true;
-			return;
-		}
-		from += n - nbefore;
-		look_at_block(look, bytes, nbefore, bytes + n, from == look->end);
-	}
+	if (lines->any_end)
+		return "a line begins as the end of data";
+	if (lines->any_cr || (lines->any_lf && lines->any_crlf))
+		return "line breaks differ";
+	return NULL;
 }
 
 /* is the first line all of the header, and text that COPY lets pass? */
 static bool
-is_plain_header(const char *bytes, ssize_t nbytes, const CopyFormatOptions *copy,
+is_plain_header(const char *bytes, size_t nbytes, const CopyFormatOptions *copy,
 				int encoding)
 {
-	const char *end = memchr(bytes, '\n', (size_t) nbytes);
+	const char *end = memchr(bytes, '\n', nbytes);
 	int			nquotes = 0;
 
 	if (end == NULL)
@@ -123,28 +117,52 @@ is_plain_header(const char *bytes, ssize_t nbytes, const CopyFormatOptions *copy
 
 /* of the first bytes */
 static const char *
-find_oddity_at_top(int fd, off_t nbytes, const CopyFormatOptions *copy, int encoding)
+find_oddity_at_top(const char *bytes, size_t nbytes, const CopyFormatOptions *copy,
+				   int encoding)
 {
-	const char *oddity = NULL;
-	char	   *bytes = palloc(CSV_TOP_BYTES);
-	ssize_t		n = pread(fd, bytes, (size_t) Min(nbytes, CSV_TOP_BYTES), 0);
+	if (nbytes >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0)
+		return "the file has a byte-order mark";
+	if (nbytes >= 2 && memcmp(bytes, "\\.", 2) == 0)
+		return "a line begins as the end of data";
+	if (nbytes > 0 && copy->header_line != COPY_HEADER_FALSE &&
+		!is_plain_header(bytes, nbytes, copy, encoding))
+		return "the header is not one line of valid text";
+	return NULL;
+}
 
-	if (n >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0)
-		oddity = "the file has a byte-order mark";
-	else if (n >= 2 && memcmp(bytes, "\\.", 2) == 0)
-		oddity = "a line begins as the end of data";
-	else if (n > 0 && copy->header_line != COPY_HEADER_FALSE &&
-			 !is_plain_header(bytes, n, copy, encoding))
-		oddity = "the header is not one line of valid text";
-	pfree(bytes);
-	return oddity;
+/* ---- files ---- */
+
+/* a part of the crew's work */
+static void
+look_at_part(void *arg, uint32_t part)
+{
+	FileLook   *look = arg;
+	off_t		from = look->offset + (off_t) part * CSV_PART_BYTES;
+	off_t		until = Min(from + CSV_PART_BYTES, look->end);
+	char		bytes[CSV_LOOK_BEHIND + CSV_BLOCK_BYTES];
+
+	while (from < until && !look->failed)
+	{
+		off_t		nbefore = Min(from, CSV_LOOK_BEHIND);
+		off_t		n = nbefore + Min(until - from, CSV_BLOCK_BYTES);
+
+		n = pread(look->fd, bytes, (size_t) n, from - nbefore);
+		if (n <= nbefore)
+		{
+			look->failed = true;
+			return;
+		}
+		from += n - nbefore;
+		look_at_block(&look->lines, bytes, (size_t) nbefore, bytes + n,
+					  from == look->end);
+	}
 }
 
 static const char *
 find_oddity_in_lines(int fd, off_t nbytes, int nthreads)
 {
 	CsvCrew    *crew = csv_load_crew_create(nthreads);
-	CsvLook		look = {.fd = fd,.end = nbytes};
+	FileLook	look = {.fd = fd,.end = nbytes};
 
 	while (look.offset < look.end && !look.failed)
 	{
@@ -159,11 +177,19 @@ find_oddity_in_lines(int fd, off_t nbytes, int nthreads)
 	csv_crew_close(crew);
 	if (look.failed)
 		return "the file cannot be read";
-	if (look.any_end)
-		return "a line begins as the end of data";
-	if (look.any_cr || (look.any_lf && look.any_crlf))
-		return "line breaks differ";
-	return NULL;
+	return oddity_of_lines(&look.lines);
+}
+
+static const char *
+find_oddity_in_file(int fd, off_t nbytes, const CopyFormatOptions *copy, int encoding,
+					int nthreads)
+{
+	char	   *bytes = palloc(CSV_TOP_BYTES);
+	ssize_t		n = pread(fd, bytes, (size_t) Min(nbytes, CSV_TOP_BYTES), 0);
+	const char *oddity = find_oddity_at_top(bytes, (size_t) Max(n, 0), copy, encoding);
+
+	pfree(bytes);
+	return oddity != NULL ? oddity : find_oddity_in_lines(fd, nbytes, nthreads);
 }
 
 const char *
@@ -179,10 +205,33 @@ csv_find_oddity(const char *filename, const CopyFormatOptions *copy, int encodin
 	else if (st.st_size < least_bytes)
 		oddity = "it is short";
 	else
-		oddity = find_oddity_at_top(fd, st.st_size, copy, encoding);
-	if (oddity == NULL)
-		oddity = find_oddity_in_lines(fd, st.st_size, nthreads);
+		oddity = find_oddity_in_file(fd, st.st_size, copy, encoding, nthreads);
 	if (fd >= 0)
 		CloseTransientFile(fd);
 	return oddity;
+}
+
+/* ---- streams ---- */
+
+CsvStreamLook *
+csv_stream_look_create(const CopyFormatOptions *copy, int encoding)
+{
+	CsvStreamLook *look = palloc0(sizeof(CsvStreamLook));
+
+	look->copy = copy;
+	look->encoding = encoding;
+	return look;
+}
+
+const char *
+csv_find_oddity_in_block(CsvStreamLook *look, const char *block, size_t nbefore,
+						 size_t nbytes, bool is_last)
+{
+	const char *oddity = NULL;
+
+	if (!look->has_begun)
+		oddity = find_oddity_at_top(block, nbytes, look->copy, look->encoding);
+	look->has_begun = true;
+	look_at_block(&look->lines, block - nbefore, nbefore, block + nbytes, is_last);
+	return oddity != NULL ? oddity : oddity_of_lines(&look->lines);
 }

@@ -1,6 +1,6 @@
 /*
  * oddity.h
- *		Does a file have something in it that COPY reads in its own way?
+ *		Is there something in COPY's data that it reads in its own way?
  */
 #ifndef CSV_ODDITY_H
 #define CSV_ODDITY_H
@@ -16,5 +16,21 @@
 extern const char *csv_find_oddity(const char *filename,
 								   const CopyFormatOptions *copy, int encoding,
 								   int64 least_bytes, int nthreads);
+
+/* bytes before a block that are looked at with it: what is looked for is longer by one */
+#define CSV_LOOK_BEHIND		2
+
+/*
+ * The same of what comes in blocks, in the current memory context.  Before each block,
+ * the last bytes of those before it are there, CSV_LOOK_BEHIND of them if there were so
+ * many.  The first block has the header, or else it is odd.
+ */
+typedef struct CsvStreamLook CsvStreamLook;
+
+extern CsvStreamLook *csv_stream_look_create(const CopyFormatOptions *copy,
+											 int encoding);
+extern const char *csv_find_oddity_in_block(CsvStreamLook *look, const char *block,
+											size_t nbefore, size_t nbytes,
+											bool is_last);
 
 #endif							/* CSV_ODDITY_H */

@@ -37,9 +37,7 @@ csv_progress_report(const void *owner, const CsvProgress *progress)
 	};
 	const int64 values[] = {
 		PROGRESS_COPY_COMMAND_FROM,
-		progress->from_program ? PROGRESS_COPY_TYPE_PROGRAM :
-		PROGRESS_COPY_TYPE_FILE,
-		progress->bytes_total, progress->bytes_processed,
+		progress->type, progress->bytes_total, progress->bytes_processed,
 		progress->tuples_processed, progress->tuples_excluded
 	};
 

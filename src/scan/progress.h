@@ -10,7 +10,7 @@
 typedef struct CsvProgress
 {
 	Oid			relid;			/* that it shows under */
-	bool		from_program;
+	int64		type;			/* PROGRESS_COPY_TYPE_... */
 	int64		bytes_processed;
 	int64		bytes_total;	/* 0: not known */
 	int64		tuples_processed;

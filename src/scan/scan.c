@@ -17,6 +17,7 @@
 
 #include "access/parallel.h"
 #include "catalog/pg_type.h"
+#include "commands/progress.h"
 #include "miscadmin.h"
 #include "storage/shmem.h"
 #include "storage/spin.h"
@@ -338,7 +339,9 @@ show_progress(CsvTableScan *scan)
 	if (!OidIsValid(scan->progress_relid))
 		return;
 	progress.relid = scan->progress_relid;
-	progress.from_program = scan->table->program != NULL;
+	progress.type = scan->table->from_frontend ? PROGRESS_COPY_TYPE_PIPE :
+		scan->table->program != NULL ? PROGRESS_COPY_TYPE_PROGRAM :
+		PROGRESS_COPY_TYPE_FILE;
 	progress.bytes_processed = amounts.bytes;
 	progress.bytes_total = csv_batches_certain_size(scan->batches);
 	progress.tuples_processed = amounts.records - amounts.skipped;

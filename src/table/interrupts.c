@@ -5,25 +5,39 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "storage/latch.h"
+#include "utils/wait_event.h"
 
+#include "compat.h"
 #include "table/interrupts.h"
 
 /* false also while a step's interrupts are processed */
 static bool in_step = false;
 
+bool
+csv_pause_step(void)
+{
+	if (!in_step)
+		return false;
+	in_step = false;
+	RESUME_INTERRUPTS();
+	return true;
+}
+
+void
+csv_resume_step(bool was_in_step)
+{
+	if (was_in_step)
+		csv_begin_step();
+}
+
 void
 csv_check_interrupts(void)
 {
-	if (!in_step)
-	{
-		CHECK_FOR_INTERRUPTS();
-		return;
-	}
-	in_step = false;
-	RESUME_INTERRUPTS();
+	bool		was_in_step = csv_pause_step();
+
 	CHECK_FOR_INTERRUPTS();
-	HOLD_INTERRUPTS();
-	in_step = true;
+	csv_resume_step(was_in_step);
 }
 
 bool
@@ -63,4 +77,18 @@ csv_leave_step(void)
 	/* an ERROR has let go of the interrupts */
 	in_step = false;
 	return was_in_step;
+}
+
+bool
+csv_wait_readable(int fd)
+{
+	int			events = WaitLatchOrSocket(MyLatch,
+										   WL_LATCH_SET | WL_SOCKET_READABLE |
+										   WL_EXIT_ON_PM_DEATH,
+										   fd, -1, PG_WAIT_EXTENSION);
+
+	if (events & WL_LATCH_SET)
+		ResetLatch(MyLatch);
+	csv_check_interrupts();
+	return (events & WL_SOCKET_READABLE) != 0;
 }

@@ -31,4 +31,17 @@ extern void csv_begin_step(void);
 extern void csv_end_step(void);
 extern bool csv_leave_step(void);
 
+/*
+ * Interrupts are the caller's own to see to, from now on; they are the step's again,
+ * if it was in one.
+ */
+extern bool csv_pause_step(void);
+extern void csv_resume_step(bool was_in_step);
+
+/*
+ * Wait until a descriptor may have bytes, or their end, or until this process's latch
+ * is set; interrupts are checked then.  Is it the former?
+ */
+extern bool csv_wait_readable(int fd);
+
 #endif							/* CSV_INTERRUPTS_H */

@@ -81,9 +81,12 @@ typedef struct CsvTable
 	List	   *options;		/* as they were declared: DefElems, its server's
 								 * first */
 
-	/* where the bytes come from; one of them is NULL */
+	/* where the bytes come from; one of the first two is NULL */
 	char	   *filename;		/* a path or a pattern; FILE of messages */
 	char	   *program;
+	CsvReadFn	read;			/* not NULL: gives what else a program would, once */
+	void	   *read_arg;
+	bool		from_frontend;	/* with `read` */
 	char	  **files;			/* of a pattern, where another process has looked
 								 * for them; else NULL */
 	int			nfiles;

@@ -577,10 +577,10 @@ csv_source_open(CsvSource *source, int number)
 	source->is_regular = false;
 	if (source->conversion != NULL)
 		reset_conversion(source->conversion);
-	if (source->table->program != NULL)
-		open_program(source, path);
-	else
+	if (source->table->program == NULL)
 		open_file(source, path);
+	else if (source->table->read == NULL)
+		open_program(source, path);
 	begin_decompression(source);
 }
 
@@ -770,16 +770,7 @@ csv_source_read(void *arg, uint8_t *buffer, size_t nbytes)
 static void
 wait_readable(CsvSource *source)
 {
-	int			events;
-
-	events = WaitLatchOrSocket(MyLatch,
-							   WL_LATCH_SET | WL_SOCKET_READABLE |
-							   WL_EXIT_ON_PM_DEATH,
-							   source->fd, -1, PG_WAIT_EXTENSION);
-	if (events & WL_LATCH_SET)
-		ResetLatch(MyLatch);
-	csv_check_interrupts();
-	if (events & WL_SOCKET_READABLE)
+	if (csv_wait_readable(source->fd))
 		source->wait_for_writer = false;
 }
 
@@ -820,6 +811,12 @@ read_descriptor(void *arg, uint8_t *buffer, size_t nbytes)
 
 	if (source->at_end)
 		return 0;
+	if (source->table->read != NULL)
+	{
+		nbytes = source->table->read(source->table->read_arg, buffer, nbytes);
+		source->at_end = nbytes == 0;
+		return nbytes;
+	}
 	if (source->fd < 0)
 		elog(ERROR, "no file is open");
 

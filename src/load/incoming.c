@@ -1,0 +1,450 @@
+/*
+ * incoming.c
+ *		The data of a COPY that come once: the frontend's, or a program's.
+ *
+ * They come in blocks.  Each block goes to the engine and then, before the next one
+ * comes, to the temporary file, so that what has come is the file and the block.
+ */
+#include "postgres.h"
+
+/* libpq.h includes what wants GSSAPI's headers where the server was built with it */
+#undef ENABLE_GSS
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "commands/copyfrom_internal.h"
+#include "commands/progress.h"
+#include "lib/stringinfo.h"
+#include "libpq/libpq.h"
+#include "libpq/pqformat.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/buffile.h"
+#include "storage/fd.h"
+#include "utils/memutils.h"
+#include "utils/wait_event.h"
+
+#include "load/incoming.h"
+#include "load/oddity.h"
+#include "table/interrupts.h"
+
+/* bounds of the frontend's messages, as the server has them */
+#define CSV_DATA_MESSAGE_BYTES		PQ_LARGE_MESSAGE_LIMIT
+#define CSV_OTHER_MESSAGE_BYTES		PQ_SMALL_MESSAGE_LIMIT
+
+/* a last line, which psql sends before 18, "\\." and a line break */
+#define CSV_MARKER_BYTES	4
+
+struct CsvIncoming
+{
+	const char *command;		/* of the program; NULL: the frontend's */
+	FILE	   *pipe;
+	StringInfoData message;		/* the frontend's last, as far as it is not read */
+	int			failure;		/* the type of the message that ended it, or 0 */
+	bool		at_end;			/* no more will come */
+
+	const CopyFormatOptions *copy;
+	CsvStreamLook *look;
+	const char *oddity;			/* of what has come; NULL: none */
+	BufFile    *file;			/* NULL: there has been one block at most */
+	off_t		nfiled;			/* bytes */
+	off_t		nrepeated;		/* of them, to COPY */
+	bool		is_filed;		/* the block is in the file */
+	bool		has_blocks;
+	size_t		nbytes;			/* of the block */
+	size_t		nmarker;		/* those at its end that say that it is the end */
+	size_t		at;				/* those before it were delivered */
+	/* the block, behind the last bytes of the one before */
+	char		block[CSV_LOOK_BEHIND + CSV_INCOMING_BYTES + CSV_MARKER_BYTES];
+};
+
+/* whose bytes COPY's callback, which has no argument, gets */
+static CsvIncoming *repeated = NULL;
+
+/* ---- what comes ---- */
+
+/* the next message of the frontend, into incoming->message */
+static int
+receive_message(CsvIncoming *incoming)
+{
+	bool		was_in_step = csv_pause_step();
+	int			type;
+
+	HOLD_CANCEL_INTERRUPTS();
+	pq_startmsgread();
+	type = pq_getbyte();
+	if (type == EOF ||
+		pq_getmessage(&incoming->message, type == 'd' ? CSV_DATA_MESSAGE_BYTES :
+					  CSV_OTHER_MESSAGE_BYTES) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONNECTION_FAILURE),
+				 errmsg("unexpected EOF on client connection with an open transaction")));
+	RESUME_CANCEL_INTERRUPTS();
+	csv_resume_step(was_in_step);
+	csv_check_interrupts();
+	return type;
+}
+
+/* what ended the data, but for their end */
+static void
+report_failure(CsvIncoming *incoming)
+{
+	if (incoming->failure != 'f')
+		ereport(ERROR,
+				(errcode(ERRCODE_PROTOCOL_VIOLATION),
+				 errmsg("unexpected message type 0x%02X during COPY from stdin",
+						incoming->failure)));
+	ereport(ERROR,
+			(errcode(ERRCODE_QUERY_CANCELED),
+			 errmsg("COPY from stdin failed: %s",
+					pq_getmsgstring(&incoming->message))));
+}
+
+/* one byte at least, but at the end or where incoming->failure is set */
+static size_t
+receive(CsvIncoming *incoming, char *buffer, size_t nbytes)
+{
+	StringInfo	message = &incoming->message;
+
+	while (incoming->failure == 0 && !incoming->at_end)
+	{
+		size_t		n = Min((size_t) (message->len - message->cursor), nbytes);
+		int			type;
+
+		if (n > 0)
+		{
+			pq_copymsgbytes(message, buffer, (int) n);
+			return n;
+		}
+		type = receive_message(incoming);
+		if (type == 'c')
+			incoming->at_end = true;
+		else if (type == 'H' || type == 'S')
+			message->cursor = message->len;
+		else if (type != 'd')
+			incoming->failure = type;
+	}
+	return 0;
+}
+
+/* likewise */
+static size_t
+read_program(CsvIncoming *incoming, char *buffer, size_t nbytes)
+{
+	int			fd = fileno(incoming->pipe);
+
+	while (!incoming->at_end)
+	{
+		ssize_t		n;
+
+		csv_check_interrupts();
+		pgstat_report_wait_start(WAIT_EVENT_COPY_FILE_READ);
+		n = read(fd, buffer, nbytes);
+		pgstat_report_wait_end();
+		if (n > 0)
+			return (size_t) n;
+		if (n == 0)
+			incoming->at_end = true;
+		else if (errno == EAGAIN || errno == EWOULDBLOCK)
+			(void) csv_wait_readable(fd);
+		else if (errno != EINTR)
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not read from COPY file: %m")));
+	}
+	return 0;
+}
+
+static size_t
+get_bytes(CsvIncoming *incoming, char *buffer, size_t nbytes)
+{
+	return incoming->command != NULL ? read_program(incoming, buffer, nbytes) :
+		receive(incoming, buffer, nbytes);
+}
+
+/* ---- begin ---- */
+
+static void
+ask_frontend(CsvIncoming *incoming, int ncolumns)
+{
+	StringInfoData message;
+
+	pq_beginmessage(&message, 'G');
+	pq_sendbyte(&message, 0);
+	pq_sendint16(&message, (uint16) ncolumns);
+	for (int i = 0; i < ncolumns; i++)
+		pq_sendint16(&message, 0);
+	pq_endmessage(&message);
+	initStringInfo(&incoming->message);
+	pq_flush();
+}
+
+static void
+start_program(CsvIncoming *incoming, const char *command)
+{
+	incoming->command = command;
+	incoming->pipe = OpenPipeStream(command, PG_BINARY_R);
+	if (incoming->pipe == NULL)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not execute command \"%s\": %m", command)));
+	/* stdio's own buffer is never used */
+	if (fcntl(fileno(incoming->pipe), F_SETFL, O_NONBLOCK) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read from COPY file: %m")));
+}
+
+/*
+ * Of the last bytes of a block, those that are the marker of the end, or the first of
+ * it; 0: none.  *complete: is it the former?
+ */
+static size_t
+find_marker(const CsvIncoming *incoming, bool *complete)
+{
+	static const char *const markers[] = {"\\", "\\.", "\\.\r", "\\.\n", "\\.\r\n"};
+	const char *block = incoming->block + CSV_LOOK_BEHIND;
+
+	for (size_t i = 0; i < lengthof(markers); i++)
+	{
+		size_t		n = strlen(markers[i]);
+		const char *marker = block + incoming->nbytes - n;
+
+		if (incoming->nbytes < n || memcmp(marker, markers[i], n) != 0)
+			continue;
+		*complete = markers[i][n - 1] == '\n';
+		if ((marker == block && !incoming->has_blocks) || marker[-1] == '\n')
+			return n;
+	}
+	return 0;
+}
+
+/* does COPY? */
+static bool
+knows_marker(const CsvIncoming *incoming)
+{
+	return PG_VERSION_NUM < 180000 || !incoming->copy->csv_mode;
+}
+
+static bool
+get_more(CsvIncoming *incoming, size_t limit)
+{
+	size_t		n = get_bytes(incoming, incoming->block + CSV_LOOK_BEHIND +
+							  incoming->nbytes, limit - incoming->nbytes);
+
+	incoming->nbytes += n;
+	return n > 0;
+}
+
+/* as much as a block has room for, or all that comes */
+static void
+fill_block(CsvIncoming *incoming)
+{
+	char	   *block = incoming->block + CSV_LOOK_BEHIND;
+	size_t		nbefore = Min(incoming->nbytes, CSV_LOOK_BEHIND);
+	size_t		nmarker;
+	bool		complete = false;
+
+	memmove(block - nbefore, block + incoming->nbytes - nbefore, nbefore);
+	incoming->nbytes = incoming->at = 0;
+	incoming->is_filed = false;
+	while (incoming->nbytes < CSV_INCOMING_BYTES &&
+		   get_more(incoming, CSV_INCOMING_BYTES))
+		;
+	while ((nmarker = find_marker(incoming, &complete)) > 0 &&
+		   incoming->nbytes < CSV_INCOMING_BYTES + CSV_MARKER_BYTES &&
+		   get_more(incoming, incoming->nbytes + 1))
+		;
+	incoming->nmarker = complete && incoming->at_end && knows_marker(incoming) ?
+		nmarker : 0;
+
+	if (incoming->oddity == NULL)
+		incoming->oddity =
+			csv_find_oddity_in_block(incoming->look, block, nbefore,
+									 incoming->nbytes - incoming->nmarker,
+									 incoming->at_end);
+	if (incoming->oddity == NULL && incoming->nmarker > 0)
+		incoming->oddity =
+			csv_find_oddity_in_block(incoming->look,
+									 block + incoming->nbytes - 1, 1, 1, true);
+	incoming->has_blocks = true;
+}
+
+CsvIncoming *
+csv_incoming_begin(const CopyStmt *stmt, const CopyFormatOptions *copy, int encoding,
+				   int ncolumns)
+{
+	CsvIncoming *incoming = palloc(sizeof(CsvIncoming));
+
+	memset(incoming, 0, offsetof(CsvIncoming, block));
+	incoming->copy = copy;
+	incoming->look = csv_stream_look_create(copy, encoding);
+	if (stmt->is_program)
+		start_program(incoming, stmt->filename);
+	else
+		ask_frontend(incoming, ncolumns);
+	fill_block(incoming);
+	if (incoming->nbytes >= CSV_INCOMING_BYTES)
+		incoming->file = BufFileCreateTemp(false);
+	return incoming;
+}
+
+bool
+csv_incoming_is_short(const CsvIncoming *incoming)
+{
+	return incoming->file == NULL;
+}
+
+/* ---- for the engine ---- */
+
+static void
+file_block(CsvIncoming *incoming)
+{
+	BufFileWrite(incoming->file, incoming->block + CSV_LOOK_BEHIND, incoming->nbytes);
+	incoming->nfiled += (off_t) incoming->nbytes;
+	incoming->is_filed = true;
+}
+
+/* of the block's first bytes, what was not delivered yet */
+static size_t
+deliver(CsvIncoming *incoming, size_t end, void *buffer, size_t nbytes)
+{
+	nbytes = Min(nbytes, end - incoming->at);
+	memcpy(buffer, incoming->block + CSV_LOOK_BEHIND + incoming->at, nbytes);
+	incoming->at += nbytes;
+	return nbytes;
+}
+
+size_t
+csv_incoming_read(void *arg, uint8_t *buffer, size_t nbytes)
+{
+	CsvIncoming *incoming = arg;
+
+	if (incoming->at == incoming->nbytes && !incoming->at_end)
+	{
+		if (incoming->nbytes > 0)
+			file_block(incoming);
+		fill_block(incoming);
+	}
+	if (incoming->oddity != NULL || incoming->failure != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg_internal("%s", incoming->oddity != NULL ? incoming->oddity :
+								 "the data were not sent to their end")));
+	return deliver(incoming, incoming->nbytes - incoming->nmarker, buffer, nbytes);
+}
+
+/* ---- for COPY ---- */
+
+static size_t
+repeat(CsvIncoming *incoming, void *buffer, size_t nbytes)
+{
+	size_t		n;
+
+	if (incoming->nrepeated < incoming->nfiled)
+	{
+		n = BufFileRead(incoming->file, buffer,
+						Min(nbytes, (size_t) (incoming->nfiled - incoming->nrepeated)));
+		if (n == 0)
+			elog(ERROR, "temporary file of COPY is too short");
+		incoming->nrepeated += (off_t) n;
+		return n;
+	}
+	if (incoming->at < incoming->nbytes)
+		return deliver(incoming, incoming->nbytes, buffer, nbytes);
+	n = get_bytes(incoming, buffer, nbytes);
+	if (incoming->failure != 0)
+		report_failure(incoming);
+	return n;
+}
+
+/* a copy_data_source_cb */
+static int
+repeat_for_copy(void *buffer, int least, int most)
+{
+	int			nbytes = 0;
+	int			n;
+
+	/* no more than are there: COPY comes to the lines before a failure first */
+	do
+	{
+		n = (int) repeat(repeated, (char *) buffer + nbytes, (size_t) (most - nbytes));
+		nbytes += n;
+	} while (n > 0 && nbytes < least);
+	return nbytes;
+}
+
+/* what comes behind a line that ends the data is of no account */
+static void
+drain(CsvIncoming *incoming, CopyFromState state)
+{
+	ErrorContextCallback callback;
+
+	callback.callback = CopyFromErrorCallback;
+	callback.arg = state;
+	callback.previous = error_context_stack;
+	error_context_stack = &callback;
+	while (repeat(incoming, incoming->block, CSV_INCOMING_BYTES) > 0)
+		;
+	error_context_stack = callback.previous;
+}
+
+uint64
+csv_incoming_copy(CsvIncoming *incoming, ParseState *pstate, Relation relation,
+				  const CopyStmt *stmt)
+{
+	CsvIncoming *const outer = repeated;
+	uint64		nrows = 0;
+
+	if (incoming->file != NULL && BufFileSeek(incoming->file, 0, 0, SEEK_SET) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not rewind temporary file of COPY")));
+	incoming->nrepeated = 0;
+	incoming->at = incoming->is_filed ? incoming->nbytes : 0;
+	repeated = incoming;
+	PG_TRY();
+	{
+		CopyFromState state = BeginCopyFrom(pstate, relation, NULL, NULL, false,
+											repeat_for_copy, stmt->attlist,
+											stmt->options);
+
+		pgstat_progress_update_param(PROGRESS_COPY_TYPE,
+									 stmt->is_program ? PROGRESS_COPY_TYPE_PROGRAM :
+									 PROGRESS_COPY_TYPE_PIPE);
+		nrows = CopyFrom(state);
+		if (!stmt->is_program)
+			drain(incoming, state);
+		EndCopyFrom(state);
+	}
+	PG_FINALLY();
+	{
+		repeated = outer;
+	}
+	PG_END_TRY();
+	return nrows;
+}
+
+void
+csv_incoming_end(CsvIncoming *incoming)
+{
+	int			status = 0;
+
+	if (incoming->pipe != NULL)
+		status = ClosePipeStream(incoming->pipe);
+	if (status == -1)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not close pipe to external command: %m")));
+
+	/* one that was not read to its end is expected to die of it */
+	if (status != 0 && (incoming->at_end || !wait_result_is_signal(status, SIGPIPE)))
+		ereport(ERROR,
+				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				 errmsg("program \"%s\" failed", incoming->command),
+				 errdetail_internal("%s", wait_result_to_str(status))));
+	if (incoming->file != NULL)
+		BufFileClose(incoming->file);
+}
