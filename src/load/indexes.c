@@ -36,13 +36,6 @@
 #include "compat.h"
 #include "load/indexes.h"
 
-/*
- * A build makes a file, and changes the catalog, so it had better be for something:
- * of 1,000 rows, 47 kB, the load of a table with one key takes 0.7 ms with it, and 1.8
- * without.  It reads the rows that are there already, too.
- */
-#define CSV_LEAST_BYTES	(INT64CONST(64) * 1024)
-
 /* does a build call functions that came with the server only? */
 static bool
 is_plain(Relation index)
@@ -159,7 +152,7 @@ csv_indexes_choose(Relation relation, Relation source, int64 nbytes,
 	List	   *indexes;
 	ListCell   *cell;
 
-	if (nbytes < (at_any_size ? 0 : CSV_LEAST_BYTES) ||
+	if (nbytes < (at_any_size ? 0 : CSV_INDEX_LEAST_BYTES) ||
 		csv_has_volatile_check(RelationGetDescr(relation)) ||
 		csv_has_volatile_check(RelationGetDescr(source)))
 		return CSV_INDEX_AT_ONCE;

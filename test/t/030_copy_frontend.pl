@@ -1,0 +1,222 @@
+# COPY FROM STDIN with csv_gpu_fdw.copy, message by message: what the frontend may send,
+# and how it may end, comes to the same as with PostgreSQL's own COPY.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use CsvServer;
+use IO::Socket::UNIX;
+use Test::More;
+use Time::HiRes qw(time sleep);
+
+random_seed();
+my $node = csv_server('frontend', 'csv_gpu_fdw.copy' => 'force',
+	session_preload_libraries => 'csv_gpu_fdw', temp_file_limit => '2MB');
+my $session = new_session($node);
+
+$session->value('CREATE TABLE t (k int PRIMARY KEY, b text)');
+
+# ---- the protocol ----
+
+sub send_message
+{
+	my ($socket, $type, $body) = @_;
+
+	return syswrite($socket, $type . pack('N', 4 + length $body) . $body);
+}
+
+sub receive_bytes
+{
+	my ($socket, $n) = @_;
+	my $bytes = '';
+
+	while (length $bytes < $n)
+	{
+		return undef if !sysread($socket, $bytes, $n - length $bytes, length $bytes);
+	}
+	return $bytes;
+}
+
+sub receive_message
+{
+	my ($socket) = @_;
+	my $head = receive_bytes($socket, 5) // return ('', '');
+	my ($type, $length) = unpack 'a N', $head;
+
+	return ($type, $length > 4 ? receive_bytes($socket, $length - 4) : '');
+}
+
+# what comes until the server is ready, or one of these: types, and errors' fields
+sub receive_until
+{
+	my ($socket, $types) = @_;
+	my @received;
+
+	while (1)
+	{
+		my ($type, $body) = receive_message($socket);
+
+		next if $type =~ /[SKRN]/;
+		$body = join ' ', map { substr $_, 0, 1 } () if $type eq 'Z';
+		if ($type eq 'E')
+		{
+			my %fields = map { substr($_, 0, 1) => substr($_, 1) } grep { length } split /\0/, $body;
+
+			$body = join '|', map { "$_=" . ($fields{$_} // '') } qw(S C M D W);
+		}
+		push @received, $type eq 'D' ? 'row ' . substr($body, 6) : "$type $body";
+		return @received if $type eq '' || $types =~ /\Q$type/;
+	}
+}
+
+sub connect_to_server
+{
+	my $socket = IO::Socket::UNIX->new(Peer => $node->host . '/.s.PGSQL.' . $node->port) or die "connect: $!";
+	my $startup = pack('N', 196608) . "user\0" . getpwuid($<) . "\0database\0postgres\0\0";
+
+	syswrite $socket, pack('N', 4 + length $startup) . $startup;
+	receive_until($socket, 'Z');
+	return $socket;
+}
+
+# ---- what is sent, with COPY's setting; what comes back, and the rows ----
+
+sub outcome
+{
+	my ($setting, $options, $send) = @_;
+	my $socket = connect_to_server();
+	my @received;
+
+	local $SIG{PIPE} = 'IGNORE';
+	send_message($socket, 'Q', "TRUNCATE t\0");
+	receive_until($socket, 'Z');
+	send_message($socket, 'Q', "SET csv_gpu_fdw.copy = $setting\0");
+	receive_until($socket, 'Z');
+	send_message($socket, 'Q', "COPY t FROM STDIN ($options)\0");
+	push @received, receive_until($socket, 'GE');
+	push @received, $send->($socket) // receive_until($socket, 'Z');
+	close $socket;
+	push @received, $session->value('SELECT count(*), md5(string_agg(t::text, $$ $$ ORDER BY ctid)) FROM t');
+	return join "\n", @received;
+}
+
+sub rows { return join '', map { "$_,row $_\n" } $_[0] .. $_[1] }
+
+# the data in messages of all sizes
+sub send_data
+{
+	my ($socket, $bytes, $most) = @_;
+
+	for (my $at = 0; $at < length $bytes;)
+	{
+		my $n = 1 + int rand($most);
+
+		send_message($socket, 'd', substr($bytes, $at, $n)) or return;
+		$at += $n;
+	}
+	return;
+}
+
+sub same
+{
+	my ($name, $send, $options) = @_;
+	my ($theirs, $ours) = map { outcome($_, $options // 'format csv', $send) } qw(off force);
+
+	# not ours, but done, where COPY has to: that is not what this is about
+	if ($ours =~ /was not taken/ && $theirs !~ /^E/m)
+	{
+		$ours = outcome('on', $options // 'format csv', $send);
+		note("$name: left to COPY");
+	}
+	is($ours, $theirs, $name);
+	return $ours;
+}
+
+my $long = rows(1, 40000);
+my %ends = (
+	done => sub { send_message($_[0], 'c', ''); return },
+	fails => sub { send_message($_[0], 'f', "no more of it\0"); return },
+	unknown => sub { send_message($_[0], 'Q', "SELECT 1\0"); return receive_until($_[0], 'E') },
+	'is lost' => sub { close $_[0]; sleep 0.5; return '' });
+
+for my $end (sort keys %ends)
+{
+	for my $case ([ nothing => '' ], [ short => rows(1, 5) ], [ long => $long ],
+		[ 'half a row' => $long . '50000,"half' ], [ 'a bad row early' => "1,a\nx,b\n$long" ],
+		[ 'a bad row late' => $long . "x,b\n" . rows(50000, 90000) ],
+		[ 'a key twice' => $long . "17,b\n" ], [ 'too much to keep' => rows(1, 200000) ])
+	{
+		my ($what, $bytes) = @$case;
+
+		same("$what, and the frontend's end: $end",
+			sub { send_data($_[0], $bytes, 20000); return $ends{$end}->($_[0]) });
+	}
+}
+
+# ---- the marker of the end, wherever messages and blocks begin ----
+
+for my $marker ("\\.\n", "\\.\r\n", "\\.", "\\", "\\.\n\\.\n", "\\.\n5000000,x\n", "\\.x\n", "\\.\r", '"')
+{
+	for my $break ("\n", "\r\n")
+	{
+		my $bytes = rows(1, 5);
+
+		$bytes =~ s/\n/$break/g;
+		same('the marker ' . unpack('H*', $marker) . ' after lines that end with ' . unpack('H*', $break),
+			sub { send_data($_[0], $bytes . $marker, 3); return $ends{done}->($_[0]) });
+	}
+	same('the marker ' . unpack('H*', $marker) . ' alone', sub { send_data($_[0], $marker, 2); return $ends{done}->($_[0]) });
+	same('a failure behind the marker ' . unpack('H*', $marker),
+		sub { send_data($_[0], "1,a\n$marker", 20); return $ends{fails}->($_[0]) });
+}
+for my $rest (-6 .. 6)
+{
+	my $bytes = rows(1, 20000);
+
+	$bytes = substr($bytes, 0, 262144 + $rest - 8) . ('x' x 7) . "\n";
+	same("the marker $rest bytes from where a block ends",
+		sub { send_data($_[0], "$bytes\\.\n", 9000); return $ends{done}->($_[0]) });
+}
+
+# ---- messages between the data; a slow frontend ----
+
+same('flushes and synchronisations between the data',
+	sub {
+		for my $i (0 .. 9)
+		{
+			send_data($_[0], rows($i * 4000, $i * 4000 + 3999), 5000);
+			send_message($_[0], pick('H', 'S'), '');
+		}
+		return $ends{done}->($_[0]);
+	});
+same('a header, and one row at a time',
+	sub {
+		send_message($_[0], 'd', $_[0] ? "k,b\n" : '');
+		send_message($_[0], 'd', "$_,x\n") for 1 .. 30000;
+		return $ends{done}->($_[0]);
+	}, 'format csv, header');
+same('messages of no bytes', sub { send_message($_[0], 'd', '') for 1 .. 3; send_data($_[0], $long, 9000); return $ends{done}->($_[0]) });
+
+# ---- a session that is ended while it waits for its frontend ----
+
+for my $case ([ early => 5 ], [ late => 40000 ])
+{
+	my $socket = connect_to_server();
+	my $started = time;
+
+	send_message($socket, 'Q', "TRUNCATE t\0");
+	receive_until($socket, 'Z');
+	send_message($socket, 'Q', "COPY t FROM STDIN (format csv)\0");
+	receive_until($socket, 'GE');
+	send_data($socket, rows(1, $case->[1]), 10000);
+	sleep 0.3;
+	$session->value(q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'COPY t FROM%'});
+	like((receive_until($socket, 'EZ'))[-1], qr/57P01/, "a session can be ended while it waits, $case->[0]");
+	cmp_ok(time - $started, '<', 10, 'and at once');
+}
+is($session->value(q{SELECT count(*) FROM t}), 0, 'none of its rows are there');
+is($session->value(q{SELECT count(*) FROM pg_ls_tmpdir()}), 0, 'no temporary file is left');
+$node->stop;
+done_testing();
