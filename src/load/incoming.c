@@ -21,7 +21,6 @@
 #include "libpq/pqformat.h"
 #include "miscadmin.h"
 #include "pgstat.h"
-#include "storage/buffile.h"
 #include "storage/fd.h"
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
@@ -48,7 +47,7 @@ struct CsvIncoming
 	const CopyFormatOptions *copy;
 	CsvStreamLook *look;
 	const char *oddity;			/* of what has come; NULL: none */
-	BufFile    *file;			/* NULL: there has been one block at most */
+	File		file;			/* 0: there has been one block at most */
 	off_t		nfiled;			/* bytes */
 	off_t		nrepeated;		/* of them, to COPY */
 	bool		is_filed;		/* the block is in the file */
@@ -287,14 +286,14 @@ csv_incoming_begin(const CopyStmt *stmt, const CopyFormatOptions *copy, int enco
 		ask_frontend(incoming, ncolumns);
 	fill_block(incoming);
 	if (incoming->nbytes >= CSV_INCOMING_BYTES)
-		incoming->file = BufFileCreateTemp(false);
+		incoming->file = OpenTemporaryFile(false);
 	return incoming;
 }
 
 bool
 csv_incoming_is_short(const CsvIncoming *incoming)
 {
-	return incoming->file == NULL;
+	return incoming->file == 0;
 }
 
 /* ---- for the engine ---- */
@@ -302,7 +301,20 @@ csv_incoming_is_short(const CsvIncoming *incoming)
 static void
 file_block(CsvIncoming *incoming)
 {
-	BufFileWrite(incoming->file, incoming->block + CSV_LOOK_BEHIND, incoming->nbytes);
+	int			nbytes = (int) incoming->nbytes;
+
+	errno = 0;
+	if (FileWrite(incoming->file, incoming->block + CSV_LOOK_BEHIND, nbytes,
+				  incoming->nfiled, WAIT_EVENT_BUFFILE_WRITE) != nbytes)
+	{
+		/* a disk that is full does not say so */
+		if (errno == 0)
+			errno = ENOSPC;
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not write to file \"%s\": %m",
+						FilePathName(incoming->file))));
+	}
 	incoming->nfiled += (off_t) incoming->nbytes;
 	incoming->is_filed = true;
 }
@@ -345,12 +357,17 @@ repeat(CsvIncoming *incoming, void *buffer, size_t nbytes)
 
 	if (incoming->nrepeated < incoming->nfiled)
 	{
-		n = BufFileRead(incoming->file, buffer,
-						Min(nbytes, (size_t) (incoming->nfiled - incoming->nrepeated)));
-		if (n == 0)
-			elog(ERROR, "temporary file of COPY is too short");
-		incoming->nrepeated += (off_t) n;
-		return n;
+		size_t		nleft = (size_t) (incoming->nfiled - incoming->nrepeated);
+		int			nread = FileRead(incoming->file, buffer, (int) Min(nbytes, nleft),
+									 incoming->nrepeated, WAIT_EVENT_BUFFILE_READ);
+
+		if (nread <= 0)
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not read from file \"%s\": %m",
+							FilePathName(incoming->file))));
+		incoming->nrepeated += nread;
+		return (size_t) nread;
 	}
 	if (incoming->at < incoming->nbytes)
 		return deliver(incoming, incoming->nbytes, buffer, nbytes);
@@ -386,6 +403,7 @@ drain(CsvIncoming *incoming, CopyFromState state)
 	callback.arg = state;
 	callback.previous = error_context_stack;
 	error_context_stack = &callback;
+	state->line_buf_valid = false;
 	while (repeat(incoming, incoming->block, CSV_INCOMING_BYTES) > 0)
 		;
 	error_context_stack = callback.previous;
@@ -398,10 +416,6 @@ csv_incoming_copy(CsvIncoming *incoming, ParseState *pstate, Relation relation,
 	CsvIncoming *const outer = repeated;
 	uint64		nrows = 0;
 
-	if (incoming->file != NULL && BufFileSeek(incoming->file, 0, 0, SEEK_SET) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not rewind temporary file of COPY")));
 	incoming->nrepeated = 0;
 	incoming->at = incoming->is_filed ? incoming->nbytes : 0;
 	repeated = incoming;
@@ -445,6 +459,6 @@ csv_incoming_end(CsvIncoming *incoming)
 				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
 				 errmsg("program \"%s\" failed", incoming->command),
 				 errdetail_internal("%s", wait_result_to_str(status))));
-	if (incoming->file != NULL)
-		BufFileClose(incoming->file);
+	if (incoming->file != 0)
+		FileClose(incoming->file);
 }

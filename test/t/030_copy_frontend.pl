@@ -13,7 +13,7 @@ use Time::HiRes qw(time sleep);
 
 random_seed();
 my $node = csv_server('frontend', 'csv_gpu_fdw.copy' => 'force',
-	session_preload_libraries => 'csv_gpu_fdw', temp_file_limit => '2MB');
+	session_preload_libraries => 'csv_gpu_fdw');
 my $session = new_session($node);
 
 $session->value('CREATE TABLE t (k int PRIMARY KEY, b text)');
@@ -92,7 +92,7 @@ sub outcome
 	local $SIG{PIPE} = 'IGNORE';
 	send_message($socket, 'Q', "TRUNCATE t\0");
 	receive_until($socket, 'Z');
-	send_message($socket, 'Q', "SET csv_gpu_fdw.copy = $setting\0");
+	send_message($socket, 'Q', "SET csv_gpu_fdw.copy = $setting; SET temp_file_limit = '1MB'\0");
 	receive_until($socket, 'Z');
 	send_message($socket, 'Q', "COPY t FROM STDIN ($options)\0");
 	push @received, receive_until($socket, 'GE');
