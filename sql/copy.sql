@@ -65,6 +65,34 @@ BEGIN READ ONLY;
 COPY t FROM 'regress_csv/t.csv' (FORMAT csv);
 ROLLBACK;
 
+-- data that come once
+\set QUIET off
+BEGIN;
+TRUNCATE t;
+COPY t FROM PROGRAM 'cat regress_csv/t.csv' (FORMAT csv, FORCE_NOT_NULL (b));
+COPY t (k, b) FROM STDIN (FORMAT csv, HEADER);
+k,b
+7,"x
+y"
+\.
+COPY t (k) FROM STDIN (FORMAT csv);
+\.
+\set QUIET on
+SELECT * FROM t ORDER BY k;
+SAVEPOINT s;
+COPY t FROM PROGRAM 'cat regress_csv/t.csv; exit 3' (FORMAT csv);
+ROLLBACK TO s;
+COPY t (k) FROM PROGRAM 'echo 8; exit 3' (FORMAT csv);
+ROLLBACK TO s;
+COPY t (k) FROM PROGRAM 'yes x' (FORMAT csv);
+ROLLBACK TO s;
+COPY t (k, b) FROM STDIN (FORMAT csv);
+8,"x"
+9,"x
+\.
+ROLLBACK;
+DO $$ BEGIN COPY t (k) FROM PROGRAM 'echo 9' (FORMAT csv); DELETE FROM t WHERE k = 9; END $$;
+
 -- what is left to COPY
 CREATE TABLE p (k int, b text, d date) PARTITION BY LIST (k);
 CREATE TABLE p1 PARTITION OF p DEFAULT;
@@ -97,10 +125,6 @@ COPY plain FROM 'regress_csv/t.csv' (FORMAT csv) WHERE k > 1;
 COPY plain FROM 'regress_csv/t.csv' (FORMAT csv, HEADER match);
 COPY plain FROM 'regress_csv/t.csv' (FORMAT csv, FREEZE off);
 COPY plain (b) FROM 'regress_csv/t.csv';
-COPY plain FROM PROGRAM 'cat regress_csv/t.csv' (FORMAT csv);
-COPY plain FROM STDIN (FORMAT csv);
-1,a,
-\.
 COPY plain FROM 'regress_csv/odd.csv' (FORMAT csv);
 COPY plain FROM 'regress_csv/mark.csv' (FORMAT csv);
 COPY plain FROM 'regress_csv/*.csv' (FORMAT csv);
@@ -140,6 +164,14 @@ SET ROLE regress_csv_copy;
 LOAD '$libdir/plugins/csv_gpu_fdw';
 CREATE TABLE own (k int, b text, d date);
 COPY own FROM 'regress_csv/t.csv' (FORMAT csv);
+COPY own FROM PROGRAM 'cat regress_csv/t.csv' (FORMAT csv);
+COPY own (k) FROM STDIN (FORMAT csv);
+1
+\.
+COPY plain (k) FROM STDIN (FORMAT csv);
+1
+\.
+SELECT count(*) FROM own;
 RESET ROLE;
 GRANT pg_read_server_files TO regress_csv_copy;
 GRANT INSERT (k, b) ON plain TO regress_csv_copy;
