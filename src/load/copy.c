@@ -11,7 +11,8 @@
  *	  (incoming.c), with nothing in them that COPY reads otherwise than the engines do
  *	  (oddity.c),
  *	- into tables where nobody notices that some rows were inserted in vain: no
- *	  triggers, and nothing volatile (find_obstacle).
+ *	  triggers but those of foreign keys, and nothing volatile but the next values of
+ *	  sequences, which may have gaps (find_obstacle_in_relation).
  */
 #include "postgres.h"
 
@@ -24,6 +25,7 @@
 #include "catalog/pg_trigger.h"
 #include "commands/copy.h"
 #include "commands/defrem.h"
+#include "commands/trigger.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -140,8 +142,13 @@ find_obstacle_in_relation(Relation relation, const Bitmapset *given)
 		return "row-level security is enabled for the table";
 	if (relation->trigdesc != NULL)
 		for (int i = 0; i < relation->trigdesc->numtriggers; i++)
-			if (TRIGGER_FOR_INSERT(relation->trigdesc->triggers[i].tgtype))
+		{
+			const Trigger *trigger = &relation->trigdesc->triggers[i];
+
+			if (TRIGGER_FOR_INSERT(trigger->tgtype) &&
+				RI_FKey_trigger_type(trigger->tgfoid) != RI_TRIGGER_FK)
 				return "the table has triggers";
+		}
 	if (csv_has_volatile_check(tupdesc))
 		return "a constraint of the table is volatile";
 	for (int i = 0; i < tupdesc->natts; i++)
@@ -153,7 +160,7 @@ find_obstacle_in_relation(Relation relation, const Bitmapset *given)
 			continue;
 		expr = build_column_default(relation, i + 1);
 		if (expr != NULL &&
-			contain_volatile_functions((Node *) expression_planner((Expr *) expr)))
+			contain_volatile_functions_not_nextval((Node *) expression_planner((Expr *) expr)))
 			return psprintf("the default of column \"%s\" is volatile",
 							NameStr(att->attname));
 	}

@@ -166,6 +166,7 @@ while (time < $end && $different < 3)
 	my @more = (
 		chance(0.2) ? 'd int DEFAULT 7' : (),
 		chance(0.2) ? 'e text DEFAULT current_user' : (),
+		chance(0.1) ? 's serial' : (),
 		chance(0.2) && $types[0] eq 'int' ? 'g int GENERATED ALWAYS AS (c0 / 2) STORED' : (),
 		chance(0.2) ? 'CHECK (c0 IS NOT NULL)' : ());
 	my @indexes = $types[0] =~ /json/ ? () : (chance(0.3) ? 'CREATE INDEX ON t (c0)' : (), chance(0.05) ? 'CREATE UNIQUE INDEX ON t (c0)' : ());
