@@ -22,6 +22,7 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_trigger.h"
 #include "commands/copy.h"
 #include "commands/defrem.h"
@@ -130,16 +131,13 @@ find_obstacle_in_statement(const CopyStmt *stmt)
 	return NULL;
 }
 
-/* may nobody notice that some rows were inserted in vain?  NULL: so it is */
+/* may nobody notice that some rows were inserted into it in vain?  NULL: so it is */
 static const char *
-find_obstacle_in_relation(Relation relation, const Bitmapset *given)
+find_obstacle_in_table(Relation relation)
 {
-	TupleDesc	tupdesc = RelationGetDescr(relation);
-
-	if (relation->rd_rel->relkind != RELKIND_RELATION)
-		return "it is not a plain table";
-	if (check_enable_rls(RelationGetRelid(relation), InvalidOid, true) == RLS_ENABLED)
-		return "row-level security is enabled for the table";
+	if (relation->rd_rel->relkind != RELKIND_RELATION &&
+		relation->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
+		return "it is not a table";
 	if (relation->trigdesc != NULL)
 		for (int i = 0; i < relation->trigdesc->numtriggers; i++)
 		{
@@ -149,8 +147,40 @@ find_obstacle_in_relation(Relation relation, const Bitmapset *given)
 				RI_FKey_trigger_type(trigger->tgfoid) != RI_TRIGGER_FK)
 				return "the table has triggers";
 		}
-	if (csv_has_volatile_check(tupdesc))
+	if (csv_has_volatile_check(RelationGetDescr(relation)))
 		return "a constraint of the table is volatile";
+	return NULL;
+}
+
+/* likewise, of it and all of its partitions */
+static const char *
+find_obstacle_in_tables(Relation relation)
+{
+	const char *obstacle = find_obstacle_in_table(relation);
+	List	   *tables;
+	ListCell   *cell;
+
+	if (relation->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
+		return obstacle;
+	tables = find_all_inheritors(RelationGetRelid(relation), AccessShareLock, NULL);
+	foreach(cell, tables)
+	{
+		Relation	table = table_open(lfirst_oid(cell), NoLock);
+
+		if (obstacle == NULL)
+			obstacle = find_obstacle_in_table(table);
+		table_close(table, NoLock);
+	}
+	return obstacle;
+}
+
+static const char *
+find_obstacle_in_relation(Relation relation, const Bitmapset *given)
+{
+	TupleDesc	tupdesc = RelationGetDescr(relation);
+
+	if (check_enable_rls(RelationGetRelid(relation), InvalidOid, true) == RLS_ENABLED)
+		return "row-level security is enabled for the table";
 	for (int i = 0; i < tupdesc->natts; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(tupdesc, i);
@@ -164,7 +194,7 @@ find_obstacle_in_relation(Relation relation, const Bitmapset *given)
 			return psprintf("the default of column \"%s\" is volatile",
 							NameStr(att->attname));
 	}
-	return NULL;
+	return find_obstacle_in_tables(relation);
 }
 
 static int

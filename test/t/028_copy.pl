@@ -128,7 +128,7 @@ sub outcome
 {
 	my ($copy, $setup, $statement) = @_;
 	my ($out, $err) = $session->query("BEGIN;\nSET LOCAL csv_gpu_fdw.copy = $copy;\n$setup;\n\\set QUIET off\n$statement;\n\\set QUIET on\n"
-		  . "SELECT count(*), md5(string_agg(t::text, ' ' ORDER BY ctid)) FROM t;\nROLLBACK");
+		  . "SELECT count(*), md5(string_agg(t::text, ' ' ORDER BY tableoid, ctid)) FROM t;\nROLLBACK");
 
 	$err = clean($err);
 
@@ -185,8 +185,10 @@ while (time < $end && $different < 3)
 		'null ' . literal($dialect->{null}), $dialect->{header} ? 'header' : (),
 		chance(0.1) ? "force_not_null (c0)" : (), chance(0.1) ? "force_null (c0)" : (),
 		chance(0.05) ? pick("force_null (d)", "encoding 'LATIN1'", "encoding 'UTF8'", "header 'match'") : ());
-	my $setup = 'CREATE ' . pick('', 'UNLOGGED', 'TEMP') . ' TABLE t (gone int, ' . join(', ', @columns, @more) . '); ALTER TABLE t DROP gone'
-	  . join('', map { "; $_" } @indexes);
+	my $is_partitioned = chance(0.15) && $types[0] !~ /json/;
+	my $setup = 'CREATE ' . ($is_partitioned ? '' : pick('', 'UNLOGGED', 'TEMP')) . ' TABLE t (gone int, ' . join(', ', @columns, @more) . ')'
+	  . ($is_partitioned ? ' PARTITION BY HASH (c0)' . join('', map { "; CREATE TABLE t$_ PARTITION OF t FOR VALUES WITH (MODULUS 2, REMAINDER $_)" } 0, 1) : '')
+	  . '; ALTER TABLE t DROP gone' . join('', map { "; $_" } @indexes);
 	my $list = @more || chance(0.3) ? '(' . join(', ', map { "c$_" } 0 .. $#types) . ')' : '';
 
 	$different++ if !compare($setup, "$copy t $list FROM $source (format csv, " . join(', ', @options) . ')',
