@@ -16,6 +16,8 @@
  */
 #include "postgres.h"
 
+#include <sys/stat.h>
+
 #include "access/table.h"
 #include "access/xact.h"
 #include "access/xlog.h"
@@ -98,6 +100,7 @@ static const char *
 find_obstacle_in_statement(const CopyStmt *stmt)
 {
 	bool		is_csv = false;
+	struct stat st;
 	ListCell   *cell;
 
 	if (next_hook != NULL)
@@ -128,6 +131,9 @@ find_obstacle_in_statement(const CopyStmt *stmt)
 		return "the file's name would be a pattern";
 	if (!has_privs_of_role(GetUserId(), ROLE_PG_READ_SERVER_FILES))
 		return "the user may not read files of the server";
+	if (choice == COPY_ON && stat(stmt->filename, &st) == 0 &&
+		st.st_size < CSV_COPY_LEAST_BYTES)
+		return "it is short";
 	return NULL;
 }
 
@@ -334,7 +340,6 @@ try_copy(Copy *copy, uint64 *nrows)
 	if (copy->incoming == NULL)
 		oddity = csv_find_oddity(copy->stmt->filename, &copy->options,
 								 file_encoding(&copy->options),
-								 choice == COPY_ON ? CSV_COPY_LEAST_BYTES : 0,
 								 table->settings.cpu_threads);
 	if (oddity != NULL)
 		return oddity;

@@ -194,7 +194,7 @@ find_oddity_in_file(int fd, off_t nbytes, const CopyFormatOptions *copy, int enc
 
 const char *
 csv_find_oddity(const char *filename, const CopyFormatOptions *copy, int encoding,
-				int64 least_bytes, int nthreads)
+				int nthreads)
 {
 	int			fd = OpenTransientFile(filename, O_RDONLY | PG_BINARY | O_NONBLOCK);
 	const char *oddity;
@@ -202,8 +202,6 @@ csv_find_oddity(const char *filename, const CopyFormatOptions *copy, int encodin
 
 	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
 		oddity = "it is not a file that can be read twice";
-	else if (st.st_size < least_bytes)
-		oddity = "it is short";
 	else
 		oddity = find_oddity_in_file(fd, st.st_size, copy, encoding, nthreads);
 	if (fd >= 0)

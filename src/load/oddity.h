@@ -10,12 +10,12 @@
 /*
  * That is a byte-order mark; line breaks of two kinds, in quotes or not; a line that
  * begins as the end of data did before PostgreSQL 18; a header with more to it than a
- * line, whose text COPY checks.  Or it cannot be read twice, or is shorter than so many
- * bytes.  NULL: none of these.  encoding: the file's.  By so many threads with this one.
+ * line, whose text COPY checks.  Or it cannot be read twice.  NULL: none of these.
+ * encoding: the file's.  By so many threads with this one.
  */
 extern const char *csv_find_oddity(const char *filename,
 								   const CopyFormatOptions *copy, int encoding,
-								   int64 least_bytes, int nthreads);
+								   int nthreads);
 
 /* bytes before a block that are looked at with it: what is looked for is longer by one */
 #define CSV_LOOK_BEHIND		2
