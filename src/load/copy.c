@@ -254,7 +254,7 @@ are_columns(const CsvTable *table, const List *names)
 }
 
 /* a COPY that may be taken */
-typedef struct Copy
+typedef struct TakenCopy
 {
 	const CopyStmt *stmt;
 	ParseState *pstate;			/* its range table is the relation */
@@ -262,14 +262,14 @@ typedef struct Copy
 	List	   *attnums;
 	CopyFormatOptions options;
 	CsvIncoming *incoming;		/* NULL: of a file */
-} Copy;
+} TakenCopy;
 
 /*
  * The data as a table of this wrapper, with a column for each attribute named; NULL if
  * COPY would not have the options.
  */
 static CsvTable *
-make_table(const Copy *taken)
+make_table(const TakenCopy *taken)
 {
 	const CopyStmt *stmt = taken->stmt;
 	const CopyFormatOptions *copy = &taken->options;
@@ -330,7 +330,7 @@ make_table(const Copy *taken)
  * done.  Else why not; nothing may be left of it.
  */
 static const char *
-try_copy(Copy *copy, uint64 *nrows)
+try_copy(TakenCopy *copy, uint64 *nrows)
 {
 	CsvTable   *table = make_table(copy);
 	const char *oddity = NULL;
@@ -362,7 +362,7 @@ is_final(int sqlstate)
 
 /* try_copy() in a subtransaction, which stays only if it is done */
 static const char *
-take_copy(Copy *copy, uint64 *nrows)
+take_copy(TakenCopy *copy, uint64 *nrows)
 {
 	MemoryContext outer = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -406,7 +406,7 @@ take_copy(Copy *copy, uint64 *nrows)
  * have it.
  */
 static const char *
-begin_copy(Copy *copy)
+begin_copy(TakenCopy *copy)
 {
 	Bitmapset  *given = NULL;
 	ParseNamespaceItem *item;
@@ -438,7 +438,7 @@ begin_copy(Copy *copy)
 static bool
 run_copy(const CopyStmt *stmt, const char *query, uint64 *nrows, const char **obstacle)
 {
-	Copy		copy = {.stmt = stmt};
+	TakenCopy	copy = {.stmt = stmt};
 	bool		done;
 
 	copy.pstate = make_parsestate(NULL);
