@@ -7,6 +7,7 @@
 
 #include "access/htup_details.h"
 #include "access/sysattr.h"
+#include "access/xloginsert.h"
 #include "catalog/index.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_class.h"
@@ -379,6 +380,17 @@ csv_root_to_partition_map(ResultRelInfo *partition, EState *estate)
 #define csv_new_storage_subid(relation) ((relation)->rd_newRelfilenodeSubid)
 #define csv_first_storage_subid(relation) ((relation)->rd_firstRelfilenodeSubid)
 #endif
+
+/* images of pages, at most XLR_MAX_BLOCK_ID in a record; they get its place in WAL */
+static inline void
+csv_log_new_pages(Relation relation, int npages, BlockNumber *blocks, Page *pages)
+{
+#if PG_VERSION_NUM >= 160000
+	log_newpages(&relation->rd_locator, MAIN_FORKNUM, npages, blocks, pages, true);
+#else
+	log_newpages(&relation->rd_node, MAIN_FORKNUM, npages, blocks, pages, true);
+#endif
+}
 
 /* of its main fork's first segment; palloc'd */
 static inline char *

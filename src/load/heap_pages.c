@@ -8,13 +8,13 @@
  *	   fork.  Where it wants WAL, they go through shared buffers (fewer at a time
  *	   where there are few), and are logged in full, in one record.  Nobody waits
  *	   for it to be flushed: the WAL writer is told, and has done it by the time
- *	   that a buffer is wanted again.  Without WAL, they are written past shared
- *	   buffers.
+ *	   that a buffer is wanted again.  Without WAL, and where the file is new in
+ *	   this transaction, they are written past shared buffers.
  *	3. What is left at the end and fills no page goes in the ordinary way, into
  *	   free space that the table may have.  So a load leaves no page half empty,
  *	   and a small one writes none.
  *
- * log_pages() and write_pages() say why each step is safe.  Rows are visible
+ * buffer_pages() and write_pages() say why each step is safe.  Rows are visible
  * by their xmin, as any others are; an aborted load leaves dead rows, which
  * VACUUM takes away.
  */
@@ -32,6 +32,7 @@
 #include "catalog/catalog.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_control.h"
+#include "catalog/storage.h"
 #include "common/relpath.h"
 #include "miscadmin.h"
 #include "pgstat.h"
@@ -108,6 +109,7 @@ struct CsvHeapPages
 	const CsvPagesHook *hook;	/* or NULL */
 	const CsvTupleForm *form;
 	Size		kept_free;		/* bytes of a page, by the fillfactor */
+	bool		past_buffers;	/* pages are written to the file itself */
 
 	BufferAccessStrategy strategy;	/* COPY's: few buffers, over and over */
 	char	   *pages;			/* aligned */
@@ -124,6 +126,18 @@ struct CsvHeapPages
 };
 
 /* ---- begin ---- */
+
+/*
+ * Are pages written to the file itself?  Without WAL, and where nobody else may look at
+ * the file until this transaction commits.
+ */
+static bool
+is_past_buffers(Relation relation)
+{
+	return !RelationNeedsWAL(relation) ||
+		relation->rd_createSubid != InvalidSubTransactionId ||
+		csv_new_storage_subid(relation) != InvalidSubTransactionId;
+}
 
 const char *
 csv_heap_pages_obstacle(const ResultRelInfo *info)
@@ -149,7 +163,7 @@ csv_heap_pages_obstacle(const ResultRelInfo *info)
 		return "wal_level is logical";
 
 	/* reading beyond the end may leave buffers there, see write_pages() */
-	if (zero_damaged_pages && !RelationNeedsWAL(relation))
+	if (zero_damaged_pages && is_past_buffers(relation))
 		return "zero_damaged_pages is on";
 	return NULL;
 }
@@ -201,7 +215,8 @@ csv_heap_pages_begin(Relation relation, CommandId cid, const CsvPagesHook *hook)
 	pages->end = RelationGetNumberOfBlocks(relation);
 	pages->strategy = GetAccessStrategy(BAS_BULKWRITE);
 	pages->npages = CSV_PENDING_PAGES;
-	if (RelationNeedsWAL(relation))
+	pages->past_buffers = is_past_buffers(relation);
+	if (!pages->past_buffers)
 		pages->npages = Min(pages->npages, csv_pin_limit());
 	pages->pages = alloc_pages(pages->npages);
 	return pages;
@@ -244,7 +259,7 @@ place_page(Page page, BlockNumber block)
  * at: as they are placed, from this block on; InvalidBlockNumber: they are not.
  */
 static void
-log_pages(CsvHeapPages *to, char *pages, int npages, BlockNumber at)
+buffer_pages(CsvHeapPages *to, char *pages, int npages, BlockNumber at)
 {
 	Relation	relation = to->relation;
 	bool		is_shared = !RELATION_IS_LOCAL(relation);
@@ -379,7 +394,56 @@ extend_file(CsvHeapPages *to, char *pages, int npages, BlockNumber block)
 }
 
 /*
- * Append pages, where nothing is logged.
+ * Log pages of new storage that are in its file by now.  What a checkpoint syncs that
+ * begins behind the record has them, since the file was noted for it before; one that
+ * began earlier has the record replayed.
+ */
+static void
+log_pages(Relation relation, char *pages, int npages, BlockNumber first)
+{
+	Page		logged[CSV_WINDOW_PAGES];
+	BlockNumber blocks[CSV_WINDOW_PAGES];
+
+	for (int i = 0; i < npages; i++)
+	{
+		logged[i] = page_of(pages, i);
+		blocks[i] = first + i;
+	}
+	csv_log_new_pages(relation, npages, blocks, logged);
+	XLogSetAsyncXactLSN(PageGetLSN(logged[npages - 1]));
+}
+
+/*
+ * As above, if they are to be logged.  Before that they have the place in WAL that it
+ * has come to; what follows in it is beyond that.  If anything fails, the file is as it
+ * was: nobody may add rows to a page that standbys do not know.
+ */
+static void
+write_new_storage(CsvHeapPages *to, char *pages, int npages, BlockNumber first)
+{
+	Relation	relation = to->relation;
+	XLogRecPtr	lsn = GetXLogInsertRecPtr();
+
+	for (int i = 0; i < npages; i++)
+	{
+		PageSetLSN(page_of(pages, i), lsn);
+		PageSetChecksumInplace(page_of(pages, i), first + i);
+	}
+	PG_TRY();
+	{
+		extend_file(to, pages, npages, first);
+		log_pages(relation, pages, npages, first);
+	}
+	PG_CATCH();
+	{
+		RelationTruncate(relation, first);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+}
+
+/*
+ * Append pages past shared buffers.
  *
  * Others may read and extend the relation meanwhile.  Nobody else extends it
  * while we hold the lock, so the blocks are ours alone.  No shared buffer stands
@@ -389,9 +453,9 @@ extend_file(CsvHeapPages *to, char *pages, int npages, BlockNumber block)
  * tells others of it.  From then on it is a page like any other, to be read and
  * changed in shared buffers; we never write it again.
  *
- * After a crash, an unlogged relation is empty, and one that is new under
- * wal_level minimal is not there; when they outlive their transaction and the
- * server's end, the server has synced them.
+ * After a crash, an unlogged relation is empty, and one that is new is not there;
+ * when one that is new under wal_level minimal outlives its transaction and the
+ * server's end, the server has synced it.
  */
 static void
 write_pages(CsvHeapPages *to, char *pages, int npages, BlockNumber at)
@@ -410,7 +474,10 @@ write_pages(CsvHeapPages *to, char *pages, int npages, BlockNumber at)
 						RelationGetRelationName(relation), MaxBlockNumber)));
 	for (int i = 0; i < npages && at != first; i++)
 		place_page(page_of(pages, i), first + i);
-	extend_file(to, pages, npages, first);
+	if (RelationNeedsWAL(relation))
+		write_new_storage(to, pages, npages, first);
+	else
+		extend_file(to, pages, npages, first);
 	if (is_shared)
 		UnlockRelationForExtension(relation, ExclusiveLock);
 	to->end = first + npages;
@@ -425,12 +492,12 @@ append_pages(CsvHeapPages *to, char *pages, int npages, int64 nrows, BlockNumber
 	if (npages == 0)
 		return;
 	CheckForSerializableConflictIn(relation, NULL, InvalidBlockNumber);
-	if (RelationNeedsWAL(relation))
-		for (int i = 0; i < npages; i += to->npages)
-			log_pages(to, page_of(pages, i), Min(npages - i, to->npages),
-					  at == InvalidBlockNumber ? at : at + i);
-	else
+	if (to->past_buffers)
 		write_pages(to, pages, npages, at);
+	else
+		for (int i = 0; i < npages; i += to->npages)
+			buffer_pages(to, page_of(pages, i), Min(npages - i, to->npages),
+						 at == InvalidBlockNumber ? at : at + i);
 	/* whoever has read the relation meanwhile has not seen these rows */
 	CheckForSerializableConflictIn(relation, NULL, InvalidBlockNumber);
 	for (int i = 0; i < npages && to->hook != NULL; i++)
