@@ -241,6 +241,24 @@ is($reader->value($sums), $session->value($sums), 'standby: the same rows');
 like($reader->value($sums), qr/^240005\|/, 'as many as there should be');
 is($reader->value("SELECT count(*) FROM verify_heapam('t')"), 0, 'standby: verify_heapam');
 is($reader->value("$look_at_keyed; SELECT count(*) FROM keyed"), "$keyed_is_right\n$nload", 'standby: an index that was built');
+SKIP:
+{
+	# what was written of storage that is new, and not logged, before the disk was full
+	my $postmaster = (split /\n/, slurp_file($primary->data_dir . '/postmaster.pid'))[0];
+
+	$session->value("CREATE TABLE new (a int, b text, c text)");
+	skip 'no prlimit', 2 if system('prlimit', "--pid=$postmaster", '--fsize=17000000:unlimited') != 0;
+	my $limited = new_session($primary);
+	my ($out, $err) = $limited->query("$by_pages BEGIN; TRUNCATE new; INSERT INTO new VALUES (1, 'before'); SAVEPOINT a;
+		SELECT csv_gpu_load('source', 'new') FROM generate_series(1, 10); ROLLBACK TO a;
+		INSERT INTO new SELECT g, 'after', repeat('x', 100) FROM generate_series(1, 1000) g; COMMIT");
+	like($err, qr/ERROR:  could not extend file/, 'a new file that cannot grow');
+	system('prlimit', "--pid=$postmaster", '--fsize=unlimited:unlimited') == 0 or die;
+	$limited->quit;
+	$primary->wait_for_catchup($standby, 'replay');
+	my $new = q{SELECT pg_relation_size('new'), count(*), sum(a), (SELECT count(*) FROM verify_heapam('new')) FROM new};
+	is($reader->value($new), $session->value($new), 'standby: the same pages');
+}
 $standby->promote;
 $standby->safe_psql('postgres', "$by_pages SELECT csv_gpu_load('source', 't')");
 is($standby->safe_psql('postgres', "SELECT count(*) FROM t WHERE b = 'load'"), 5 * $nload, 'standby: a load after it was promoted');
