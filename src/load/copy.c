@@ -162,20 +162,21 @@ find_obstacle_in_table(Relation relation)
 static const char *
 find_obstacle_in_tables(Relation relation)
 {
-	const char *obstacle = find_obstacle_in_table(relation);
+	const char *obstacle = NULL;
 	List	   *tables;
 	ListCell   *cell;
 
 	if (relation->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
-		return obstacle;
+		return find_obstacle_in_table(relation);
 	tables = find_all_inheritors(RelationGetRelid(relation), AccessShareLock, NULL);
 	foreach(cell, tables)
 	{
 		Relation	table = table_open(lfirst_oid(cell), NoLock);
 
-		if (obstacle == NULL)
-			obstacle = find_obstacle_in_table(table);
+		obstacle = find_obstacle_in_table(table);
 		table_close(table, NoLock);
+		if (obstacle != NULL)
+			break;
 	}
 	return obstacle;
 }

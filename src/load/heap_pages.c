@@ -414,8 +414,8 @@ log_pages(Relation relation, char *pages, int npages, BlockNumber first)
 }
 
 /*
- * As above, if they are to be logged.  Before that they have the place in WAL that it
- * has come to; what follows in it is beyond that.  If anything fails, the file is as it
+ * Extend the file by pages, and log them.  In the file they have the place that WAL has
+ * come to; what follows in it is beyond that.  If anything fails, the file is as it
  * was: nobody may add rows to a page that standbys do not know.
  */
 static void
