@@ -185,7 +185,8 @@ stage_rows(const CsvView &view, const CsvStrip &strip, uint32_t record,
 /*
  * Is it plain that the field is neither NULL (but for force_null) nor the
  * default nor long, and that there are quotes in it only if it begins with one?
- * Most are so.  A field that is not there has an endless length.
+ * Most are so.  A field that is not there has an endless length.  In text there may be
+ * escapes: no number is one then.
  */
 static __device__ __forceinline__ bool
 is_ordinary(const CsvView &view, const Field &field)
@@ -532,6 +533,10 @@ judge_texts(const CsvView &view, uint32_t number,
 	bool		quoted = false;
 	bool		ordinary = is_ordinary(view, field);
 	bool		to_measure = false;
+
+	/* the whole warp knows nothing of escapes */
+	if (ordinary && view.dialect.opt.quoting == CSV_QUOTING_TEXT)
+		ordinary = !csv_look_for(text.bytes, text.length, view.dialect.opt.escape);
 
 	if (ordinary && field.length > 0 && quote != 0 && field.bytes[0] == quote)
 	{

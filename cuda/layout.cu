@@ -129,7 +129,7 @@ csv_layout_upload(CsvCall *call)
 					  host + small.columns, small.seen - small.columns));
 	view->layout = *layout;
 	view->ordinary_below = layout->has_default ||
-		cuda->dialect->opt.quoting != CSV_QUOTING_RFC4180 ? 0 :
+		cuda->dialect->opt.quoting == CSV_QUOTING_POSTGRES ? 0 :
 		CSV_LONG_FIELD_BYTES + 1;
 	view->layout.columns = NULL;
 	view->layout.null_bytes = device + small.strings;

@@ -13,6 +13,8 @@
  *	  stretch of bytes maps the state it is entered in to the one it is left in,
  *	  and to a number of bytes removed.  Such maps compose, as in structure.cuh.
  *	- blanks at the end: the end of the last byte that is none.
+ *
+ * Of text, a field with escapes is measured by one thread.
  */
 #include "field.cuh"
 #include "../src/reader/convert.h"
@@ -98,6 +100,7 @@ measure_piece(const CsvView &view, CsvLongPiece *piece, uint32_t number)
 {
 	const CsvLong entry = view.longs[piece->owner];
 	const CsvDialect &dialect = view.dialect;
+	const bool	is_text = dialect.opt.quoting == CSV_QUOTING_TEXT;
 	const uint8_t *field = view.bytes + entry.start;
 	uint32_t	lane = threadIdx.x % 32;
 	uint32_t	from = (number - entry.first_piece) * CSV_PIECE_BYTES;
@@ -131,7 +134,8 @@ measure_piece(const CsvView &view, CsvLongPiece *piece, uint32_t number)
 			if (byte != ' ' &&
 				!(i + 1 == entry.length && byte == dialect.opt.quote))
 				nonblank_end = i + 1;
-			if (dialect.opt.quote != 0 && !at_edge &&
+			if (is_text ? byte == dialect.opt.escape :
+				dialect.opt.quote != 0 && !at_edge &&
 				(byte == dialect.opt.quote || byte == dialect.opt.escape))
 				flags |= CSV_PIECE_SPECIAL;
 #pragma unroll
@@ -205,6 +209,7 @@ judge_long(const CsvView &view, const CsvLong &entry,
 	uint32_t	state = CSV_OUTSIDE;
 	uint32_t	removed = 0;
 	int			plain_skip = -1;
+	bool		escaped;		/* of text */
 	bool		between_quotes;
 	bool		blanks_beyond = false;
 	CsvMeasure	measure;
@@ -224,7 +229,9 @@ judge_long(const CsvView &view, const CsvLong &entry,
 	between_quotes = dialect.opt.quote != 0 && entry.length >= 2 &&
 		field[0] == dialect.opt.quote &&
 		field[entry.length - 1] == dialect.opt.quote;
-	if (removed == 0)
+	escaped = dialect.opt.quoting == CSV_QUOTING_TEXT &&
+		(flags & CSV_PIECE_SPECIAL) != 0;
+	if (removed == 0 && !escaped)
 		plain_skip = 0;
 	else if (removed == 2 && between_quotes)
 		plain_skip = 1;
@@ -235,6 +242,8 @@ judge_long(const CsvView &view, const CsvLong &entry,
 	measure.invalid_utf8 = (flags & CSV_PIECE_INVALID) != 0;
 	measure.beyond_ascii = (flags & CSV_PIECE_HIGH) != 0;
 	measure.quoted = removed > 0;
+	if (escaped)
+		csv_field_measure(&dialect, field, entry.length, &measure);
 	if (column.force_null && measure.quoted &&
 		measure.nbytes == view.layout.null_length &&
 		csv_value_is_null_string(view, field, entry.length))
@@ -243,7 +252,7 @@ judge_long(const CsvView &view, const CsvLong &entry,
 	if (!text)
 	{
 		/* the same as csv_field_plain says */
-		bool		plain = dialect.opt.quote == 0 ||
+		bool		plain = escaped ? false : dialect.opt.quote == 0 ||
 			(field[0] != dialect.opt.quote &&
 			 dialect.opt.quoting == CSV_QUOTING_RFC4180) ||
 			removed == 0 ||

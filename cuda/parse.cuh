@@ -142,7 +142,8 @@ typedef struct CsvLongPiece
 #define CSV_PIECE_NUL		1
 #define CSV_PIECE_INVALID	2
 #define CSV_PIECE_HIGH		4	/* beyond ASCII */
-#define CSV_PIECE_SPECIAL	8	/* a quote or escape, first and last byte aside */
+#define CSV_PIECE_SPECIAL	8	/* a quote or escape, first and last byte aside; of
+								 * text an escape */
 
 /* everything the kernels know; passed by value */
 typedef struct CsvView

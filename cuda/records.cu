@@ -34,6 +34,17 @@ any_break_between(const CsvView &view, uint32_t from, uint32_t until)
 		any_break_among(view, last * CSV_TILE_BYTES, until);
 }
 
+/* the last record of the input, if it may be no record: the CPU engine's work, too */
+static __device__ __forceinline__ bool
+may_be_end_of_data(const CsvView &view, uint32_t start, uint32_t end)
+{
+	return view.dialect.opt.quoting == CSV_QUOTING_TEXT &&
+		end + 1 >= view.nbytes &&
+		csv_is_end_of_data(&view.dialect, view.bytes + start,
+						   csv_content_end(&view.dialect, view.bytes, start, end,
+										   view.nbytes) - start);
+}
+
 /*
  * Errors of structure.  A record with one that covers several lines is
  * irregular: the repair rule reads its lines again, which is the CPU engine's
@@ -72,6 +83,8 @@ check_kernel(const __grid_constant__ CsvView view)
 			atomicMin(&view.counters->first_irregular,
 					  view.first_record + record);
 	}
+	else if (may_be_end_of_data(view, start, end))
+		atomicMin(&view.counters->first_irregular, view.first_record + record);
 	else if (!view.layout.pad && next - first != view.layout.nfields)
 		key = CSV_MAKE_KEY(0, CSV_ERROR_COLUMN_COUNT, 0);
 	view.record_key[record] = key;

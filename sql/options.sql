@@ -59,7 +59,7 @@ $$;
 CREATE FOREIGN TABLE bad (a int) SERVER csv;
 CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (header 'true');
 CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', program 'true');
-CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', format 'text');
+CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', format 'binary');
 CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', format 'parquet');
 CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', encoding 'klingon');
 CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', encoding 'utf-16le');

@@ -81,7 +81,8 @@ header_name(const CsvTable *table, const CsvDialect *dialect,
 	nbytes = csv_field_value(dialect, header->bytes + start, end - start,
 							 (uint8_t *) name, end - start, &quoted);
 	name[nbytes] = '\0';
-	if (!quoted && strcmp(name, table->null_string) == 0)
+	if (!quoted && end - start == strlen(table->null_string) &&
+		memcmp(header->bytes + start, table->null_string, end - start) == 0)
 		return NULL;
 	return pg_any_to_server(name, (int) nbytes, table->encoding);
 }

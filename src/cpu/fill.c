@@ -81,39 +81,19 @@ bytes_of_chars(const uint8_t *value, uint64_t nbytes, uint64_t nchars)
 
 /*
  * Is everything beyond the first nchars characters of the field's value, which
- * is valid UTF-8, blank?  Goes by the field as csv_unquote() does.
+ * is valid UTF-8, blank?
  */
 static bool
 is_blank_beyond(const CsvDialect *dialect, const uint8_t *field,
 				uint64_t length, uint64_t nchars)
 {
-	uint8_t		quote = dialect->opt.quote;
-	uint8_t		escape = dialect->opt.escape;
-	bool		anywhere = dialect->opt.quoting == CSV_QUOTING_POSTGRES;
-	bool		inside = false;
+	CsvUnquoter unquoter = csv_unquoter(dialect, field, length);
 	uint64_t	begun = 0;
+	int			byte;
 
-	for (uint64_t i = 0; i < length; i++)
+	while ((byte = csv_unquoter_next(&unquoter)) >= 0)
 	{
-		uint8_t		byte = field[i];
-
-		if (!inside)
-		{
-			if (quote != 0 && byte == quote && (i == 0 || anywhere))
-			{
-				inside = true;
-				continue;
-			}
-		}
-		else if (byte == escape && i + 1 < length &&
-				 (field[i + 1] == quote || field[i + 1] == escape))
-			byte = field[++i];
-		else if (byte == quote)
-		{
-			inside = false;
-			continue;
-		}
-		begun += csv_utf8_begins(byte);
+		begun += csv_utf8_begins((uint8_t) byte);
 		if (begun > nchars && byte != ' ')
 			return false;
 	}
@@ -225,7 +205,7 @@ slow_value(CsvFill *fill, uint32_t row, uint64_t start, uint64_t end)
 	/* the value itself, where something must be known of it */
 	if (measure.nbytes == length)
 		value = (uint8_t *) (uintptr_t) field;
-	else if (length >= 2 && measure.nbytes == length - 2 &&
+	else if (measure.quoted && measure.nbytes == length - 2 &&
 			 field[0] == dialect->opt.quote &&
 			 field[length - 1] == dialect->opt.quote)
 		value = (uint8_t *) (uintptr_t) field + 1;
@@ -440,7 +420,7 @@ typedef struct CsvTextRules
 	uint64_t	max_chars;
 	uint64_t	max_bytes;
 	uint64_t	pad_to;			/* characters; 0: not */
-	uint8_t		quote;			/* 0: none */
+	uint8_t		quote;			/* 0: none; of text the escape */
 	bool		has_escape;
 	bool		anywhere;		/* quotes need not stand at a field's start */
 	bool		utf8;
@@ -473,9 +453,9 @@ make_text_rules(const CsvFill *fill)
 		.max_bytes = least_limit(column->byte_width, -1),
 		.pad_to = column->pad_blanks && column->kind == CSV_KIND_TEXT ?
 			(uint64_t) column->type_chars : 0,
-		.quote = opt->quote,
-		.has_escape = opt->quote != 0 && opt->escape != opt->quote,
-		.anywhere = opt->quote != 0 && opt->quoting == CSV_QUOTING_POSTGRES,
+		.quote = csv_special_byte(opt),
+		.has_escape = opt->escape != opt->quote,
+		.anywhere = opt->quoting != CSV_QUOTING_RFC4180,
 		.utf8 = fill->layout->encoding == CSV_ENCODING_UTF8,
 		.careful = csv_fill_is_careful(fill)
 	};

@@ -24,7 +24,7 @@ typedef struct CsvTextFill
 	uint32_t	stride;
 	uint32_t	most;			/* bytes of a value that fits all limits */
 	uint32_t	pad_to;			/* bytes; 0: not */
-	uint8_t		quote;			/* 0: none */
+	uint8_t		quote;			/* 0: none; of text the escape */
 	bool		has_escape;		/* a quoted value may hold one */
 	bool		empty_is_null;
 	__m256i		null_length;	/* a field of this length may be NULL */
@@ -49,7 +49,7 @@ make_text_fill(const CsvFill *fill)
 	if (column->byte_width >= 0 && (uint32_t) column->byte_width < text.most)
 		text.most = (uint32_t) column->byte_width;
 	text.pad_to = column->pad_blanks ? (uint32_t) column->type_chars : 0;
-	text.quote = dialect->quote;
+	text.quote = csv_special_byte(dialect);
 	text.has_escape = dialect->escape != dialect->quote;
 	text.empty_is_null = fill->layout->null_length == 0 &&
 		!column->force_not_null;

@@ -18,6 +18,9 @@
  * record in question is read through the table (repair.c), and the blocks go
  * on behind it.
  *
+ * Of text, `quotes` are the escapes, and nothing is inside: a separator is data where
+ * an escape that is not escaped itself stands before it.
+ *
  * One file per instruction set holds the same function; index_loop.h is their
  * common text.
  */
@@ -57,7 +60,7 @@ typedef struct CsvIndex
 
 	/* bit-strings over input->nbytes + 1 positions, rounded up to words */
 	uint64_t   *separators;
-	uint64_t   *quotes;			/* every quote byte */
+	uint64_t   *quotes;			/* every quote byte, or escape of text */
 	uint8_t    *unplain;		/* a flag per 64-byte block: it has zero bytes
 								 * or bytes beyond ASCII */
 	uint64_t	nwords;			/* that are allocated */

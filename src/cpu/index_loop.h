@@ -26,6 +26,7 @@ typedef struct CsvRules
 	uint8_t		quote;
 	uint8_t		escape;
 	uint8_t		break_byte;
+	bool		is_text;
 	bool		has_quote;
 	bool		has_escape;
 	bool		strict;
@@ -49,6 +50,7 @@ make_rules(const CsvIndex *index)
 		.quote = opt->quote,
 		.escape = opt->escape,
 		.break_byte = dialect->break_byte,
+		.is_text = opt->quoting == CSV_QUOTING_TEXT,
 		.has_quote = opt->quote != 0,
 		.has_escape = opt->quote != 0 && opt->escape != opt->quote,
 		.strict = opt->quoting == CSV_QUOTING_RFC4180,
@@ -66,13 +68,14 @@ typedef struct CsvCarries
 	uint64_t	separator;		/* its last byte is a separator */
 	uint64_t	close;			/* ... is a closing quote */
 	uint64_t	cr;
+	uint64_t	escaped;		/* the block's first byte is */
 } CsvCarries;
 
 /* a bit per byte of a block */
 typedef struct CsvBlockBits
 {
 	uint64_t	breaks;			/* in quotes, too */
-	uint64_t	quotes;
+	uint64_t	quotes;			/* of text, escapes */
 	uint64_t	separators;		/* before the first that is irregular */
 	uint64_t	irregular;
 } CsvBlockBits;
@@ -107,6 +110,43 @@ stray_bits(const CsvRules *rules, uint64_t base, uint64_t valid,
 	return irregular;
 }
 
+/* the bytes that escapes make data */
+static inline uint64_t
+escaped_bits(uint64_t escapes, uint64_t *carry)
+{
+	uint64_t	escaped = *carry;
+	uint64_t	left = escapes & ~escaped;
+
+	*carry = 0;
+	while (left != 0)
+	{
+		uint64_t	first = left & -left;
+
+		*carry = first >> 63;
+		escaped |= first << 1;
+		left &= ~(first | first << 1);
+	}
+	return escaped;
+}
+
+/*
+ * Of text.  An escaped CR of a CR LF does not leave that LF as a break: the table knows.
+ */
+static inline __attribute__((always_inline)) void
+read_text_block(const CsvRules *rules, CsvIndexBlock block, uint64_t valid,
+				CsvBlockBits *bits, CsvCarries *carries)
+{
+	uint64_t	escaped;
+
+	bits->quotes = block_equal(block, rules->escape) & valid;
+	if (__builtin_expect((bits->quotes | carries->escaped) == 0, 1))
+		return;
+	escaped = escaped_bits(bits->quotes, &carries->escaped);
+	bits->separators &= ~escaped;
+	if (rules->trim_cr)
+		bits->irregular = block_equal(block, '\r') & escaped & valid;
+}
+
 static inline __attribute__((always_inline)) CsvBlockBits
 read_block(const CsvRules *rules, CsvIndexBlock block, uint64_t base,
 		   uint64_t valid, CsvCarries *carries)
@@ -124,7 +164,9 @@ read_block(const CsvRules *rules, CsvIndexBlock block, uint64_t base,
 		carries->cr = crs >> 63;
 	}
 	bits.separators = delimiters | bits.breaks;
-	if (rules->has_quote)
+	if (rules->is_text)
+		read_text_block(rules, block, valid, &bits, carries);
+	else if (rules->has_quote)
 	{
 		uint64_t	inside;
 
@@ -171,8 +213,11 @@ end_records(CsvIndex *index, const CsvRules *rules, uint64_t base,
 		uint64_t	up_to_end = CSV_BITS_BELOW(bit) | CSV_BIT(bit);
 		uint64_t	length = base + bit - record->start;
 
-		/* a blank line, or perhaps a record that is too long */
+		/* a blank line, or perhaps a record that is too long, or the data's end */
 		if (length > rules->max_record_bytes ||
+			(rules->is_text && length <= 3 &&
+			 rules->bytes[record->start] == rules->escape &&
+			 rules->bytes[record->start + 1] == '.') ||
 			(!rules->blank_is_record &&
 			 (length == 0 ||
 			  (length == 1 && rules->trim_cr &&
@@ -231,7 +276,7 @@ run_blocks(CsvIndex *index)
 			valid &= CSV_BITS_BELOW(rules.nbytes);
 		index->unplain[word] = block_unplain(block);
 		bits = read_block(&rules, block, base, valid, &carries);
-		if (rules.has_quote)
+		if (rules.has_quote || rules.is_text)
 			index->quotes[word] = (index->quotes[word] & ignore) | bits.quotes;
 		index->separators[word] = (index->separators[word] & ignore) |
 			bits.separators;

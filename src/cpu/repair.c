@@ -109,7 +109,7 @@ static CsvStatus
 add_record(CsvIndex *index, const CsvScan *scan, uint32_t line)
 {
 	const uint8_t *bytes = index->input->bytes;
-	const uint8_t quote = index->dialect->opt.quote;
+	const uint8_t special = csv_special_byte(&index->dialect->opt);
 	CsvIndexRecord *record;
 
 	if (index->nrecords + 1 >= index->record_capacity &&
@@ -133,11 +133,11 @@ add_record(CsvIndex *index, const CsvScan *scan, uint32_t line)
 			return CSV_INTERRUPTED;
 		index->separators[CSV_WORD(separator)] |= CSV_BIT(separator);
 	}
-	for (uint64_t pos = scan->start; quote != 0 && pos < scan->next; pos++)
+	for (uint64_t pos = scan->start; special != 0 && pos < scan->next; pos++)
 	{
 		if (pos % CSV_ASK_BYTES == 0 && csv_interrupted(index->input))
 			return CSV_INTERRUPTED;
-		if (bytes[pos] == quote)
+		if (bytes[pos] == special)
 			index->quotes[CSV_WORD(pos)] |= CSV_BIT(pos);
 	}
 	index->nseparators += scan->nfields;
@@ -188,12 +188,19 @@ csv_index_slow_record(CsvIndex *index)
 
 	if (scan->complete && !scan->bad && scan->end - scan->start <= max)
 	{
+		if (scan->next == input->nbytes &&
+			csv_is_end_of_data(dialect, input->bytes + scan->start,
+							   scan->end - scan->start))
+		{
+			/* if nothing comes behind it */
+			if (input->at_end)
+				pass_line(index, scan->start, &first_line_length);
+			else
+				index->incomplete = true;
+			return CSV_OK;
+		}
 		status = add_record(index, scan, line);
-		index->nlines += scan->nbreaks;
-		if (scan->next > 0 &&
-			csv_class_at(dialect, input->bytes, scan->next - 1,
-						 input->nbytes) == CSV_CLASS_BREAK)
-			index->nlines++;
+		index->nlines += scan->nbreaks + scan->has_break;
 		index->pos = scan->next;
 		return status;
 	}

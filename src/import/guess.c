@@ -257,6 +257,10 @@ guess_dialect(const CsvDialectOptions *options, const char *null_string,
 									  sample);
 	CsvTrial	other;
 
+	/* the text format leaves nothing else open */
+	if (with.quoting == CSV_QUOTING_TEXT)
+		return best.options;
+
 	/* a backslash before quotes, where doubling them does not explain it all */
 	if (!given->escape && with.quote != 0 &&
 		(best.nbad > 0 || best.nfields < 2))
@@ -380,6 +384,14 @@ infer_sample(CsvInferrer *inferrer, CsvInference *inference,
 	csv_infer_value(inferrer, inference, value, nbytes);
 }
 
+/* does the field stand for NULL? */
+static bool
+is_null_string(const CsvTable *table, const CsvSample *sample, CsvSpan span)
+{
+	return span.length == strlen(table->null_string) &&
+		memcmp(sample->bytes + span.offset, table->null_string, span.length) == 0;
+}
+
 /*
  * What the records from `start` on that have so many fields, or as many as the
  * first one (nfields 0), let infer of each; *nfields is how many there are.
@@ -411,7 +423,10 @@ infer_columns(CsvInferrer *inferrer, const CsvTable *table,
 			uint32		nbytes = field_value(&scan, &dialect, sample, i,
 											 &value);
 
-			if (nbytes > 0)
+			if (nbytes > 0 &&
+				!is_null_string(table, sample,
+								csv_scan_field(&scan, &dialect, sample->bytes,
+											   sample->nbytes, i)))
 			{
 				infer_sample(inferrer, &columns[i], value, nbytes);
 				*recurs |= guess != NULL &&

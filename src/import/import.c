@@ -153,6 +153,7 @@ table_options(const CsvFindings *findings, List *given)
 	};
 	const CsvTable *table = findings->table;
 	const CsvDialectOptions *dialect = &table->reader.dialect;
+	const bool	is_text = dialect->quoting == CSV_QUOTING_TEXT;
 	StringInfoData options;
 	ListCell   *cell;
 
@@ -163,9 +164,9 @@ table_options(const CsvFindings *findings, List *given)
 	else if (table->reader.header_rows > 1)
 		add_option(&options, "header_rows",
 				   psprintf("%u", table->reader.header_rows));
-	if (dialect->delimiter != ',')
+	if (dialect->delimiter != (is_text ? '\t' : ','))
 		add_character(&options, "delimiter", dialect->delimiter);
-	if (dialect->quote != '"')
+	if (dialect->quote != '"' && !is_text)
 		add_character(&options, "quote", dialect->quote);
 	if (dialect->escape != 0)
 		add_character(&options, "escape", dialect->escape);

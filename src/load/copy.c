@@ -99,7 +99,6 @@ is_known_option(const char *name)
 static const char *
 find_obstacle_in_statement(const CopyStmt *stmt)
 {
-	bool		is_csv = false;
 	struct stat st;
 	ListCell   *cell;
 
@@ -115,11 +114,11 @@ find_obstacle_in_statement(const CopyStmt *stmt)
 
 		if (!is_known_option(def->defname))
 			return psprintf("of the option \"%s\"", def->defname);
-		if (strcmp(def->defname, "format") == 0)
-			is_csv = def->arg != NULL && strcmp(defGetString(def), "csv") == 0;
+		if (strcmp(def->defname, "format") == 0 &&
+			(def->arg == NULL || (strcmp(defGetString(def), "csv") != 0 &&
+								  strcmp(defGetString(def), "text") != 0)))
+			return "the format is neither csv nor text";
 	}
-	if (!is_csv)
-		return "the format is not csv";
 	if (IsInParallelMode() || RecoveryInProgress() || XactReadOnly)
 		return "nothing may be written";
 	if (stmt->is_program)
@@ -281,14 +280,19 @@ make_table(const TakenCopy *taken)
 	options = add_option(options, taken->incoming != NULL ? "program" : "filename",
 						 stmt->filename != NULL ? stmt->filename : "STDIN");
 	options = add_option(options, "compression", "none");
-	options = add_option(options, "quoting", "postgres");
 	options = add_option(options, "on_error", "stop");
 	options = add_option(options, "log_verbosity", "silent");
 	options = add_option(options, "header",
 						 copy->header_line == COPY_HEADER_FALSE ? "false" : "true");
 	options = add_option(options, "delimiter", byte_string(copy->delim));
-	options = add_option(options, "quote", byte_string(copy->quote));
-	options = add_option(options, "escape", byte_string(copy->escape));
+	if (copy->csv_mode)
+	{
+		options = add_option(options, "quoting", "postgres");
+		options = add_option(options, "quote", byte_string(copy->quote));
+		options = add_option(options, "escape", byte_string(copy->escape));
+	}
+	else
+		options = add_option(options, "format", "text");
 	options = add_option(options, "null", copy->null_print);
 	options = add_option(options, "encoding", pg_encoding_to_char(file_encoding(copy)));
 

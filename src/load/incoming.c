@@ -36,6 +36,25 @@
 /* a last line, which psql sends before 18, "\\." and a line break */
 #define CSV_MARKER_BYTES	4
 
+/*
+ * Where the frontend's data in text format end for COPY, which pays no heed to what
+ * comes behind "\\." and a line break, wherever these stand.
+ */
+typedef struct CsvTextEnd
+{
+	enum
+	{
+		TEXT_DATA,
+		TEXT_CR,				/* is it the CR of a CR LF? */
+		TEXT_ESCAPE,
+		TEXT_MARKER,			/* what comes next ends the line */
+		TEXT_MARKER_CR,			/* likewise, for lines end in CR LF */
+		TEXT_END
+	}			state;
+	bool		knows_breaks;	/* a line has ended, */
+	bool		has_crlf;		/* in CR LF */
+} CsvTextEnd;
+
 struct CsvIncoming
 {
 	const char *command;		/* of the program; NULL: the frontend's */
@@ -55,6 +74,7 @@ struct CsvIncoming
 	size_t		nbytes;			/* of the block */
 	size_t		nmarker;		/* those at its end that say that it is the end */
 	size_t		at;				/* those before it were delivered */
+	CsvTextEnd	text_end;		/* of what is repeated */
 	/* the block, behind the last bytes of the one before */
 	char		block[CSV_LOOK_BEHIND + CSV_INCOMING_BYTES + CSV_MARKER_BYTES];
 };
@@ -377,17 +397,77 @@ repeat(CsvIncoming *incoming, void *buffer, size_t nbytes)
 	return n;
 }
 
+static void
+pass_text_byte(CsvTextEnd *end, char byte)
+{
+	switch (end->state)
+	{
+		case TEXT_CR:
+			end->knows_breaks = true;
+			end->has_crlf = byte == '\n';
+			end->state = TEXT_DATA;
+			if (byte == '\n')
+				break;
+			/* FALLTHROUGH */
+		case TEXT_DATA:
+			if (byte == '\\')
+				end->state = TEXT_ESCAPE;
+			else if (byte == '\r' && !end->knows_breaks)
+				end->state = TEXT_CR;
+			else if (byte == '\n')
+				end->knows_breaks = true;
+			break;
+		case TEXT_ESCAPE:
+			end->state = byte == '.' ? TEXT_MARKER : TEXT_DATA;
+			break;
+		case TEXT_MARKER:
+			end->state = byte == '\r' && end->has_crlf ? TEXT_MARKER_CR : TEXT_END;
+			break;
+		default:
+			end->state = TEXT_END;
+	}
+}
+
+/* of these bytes, those before the end */
+static size_t
+before_text_end(CsvTextEnd *end, const char *bytes, size_t nbytes)
+{
+	size_t		i = 0;
+
+	while (i < nbytes && end->state != TEXT_END)
+	{
+		if (end->state == TEXT_DATA && end->knows_breaks)
+		{
+			const char *escape = memchr(bytes + i, '\\', nbytes - i);
+
+			if (escape == NULL)
+				return nbytes;
+			i = (size_t) (escape - bytes);
+		}
+		pass_text_byte(end, bytes[i++]);
+	}
+	return i;
+}
+
 /* a copy_data_source_cb */
 static int
 repeat_for_copy(void *buffer, int least, int most)
 {
+	CsvIncoming *incoming = repeated;
+	bool		ends_early = incoming->command == NULL && !incoming->copy->csv_mode;
 	int			nbytes = 0;
 	int			n;
 
 	/* no more than are there: COPY comes to the lines before a failure first */
 	do
 	{
-		n = (int) repeat(repeated, (char *) buffer + nbytes, (size_t) (most - nbytes));
+		char	   *bytes = (char *) buffer + nbytes;
+
+		if (incoming->text_end.state == TEXT_END)
+			break;
+		n = (int) repeat(incoming, bytes, (size_t) (most - nbytes));
+		if (ends_early)
+			n = (int) before_text_end(&incoming->text_end, bytes, (size_t) n);
 		nbytes += n;
 	} while (n > 0 && nbytes < least);
 	return nbytes;

@@ -29,10 +29,12 @@
 /* what was found in lines */
 typedef struct Lines
 {
+	bool		is_text;
 	atomic_bool any_lf;			/* without a CR */
 	atomic_bool any_crlf;
 	atomic_bool any_cr;			/* without a LF */
 	atomic_bool any_end;		/* of data, by its look */
+	atomic_bool any_escaped;	/* break of text, or the end of the file */
 } Lines;
 
 typedef struct FileLook
@@ -52,6 +54,49 @@ struct CsvStreamLook
 	Lines		lines;
 };
 
+/* is this, between two line breaks, the end of the data and of the file? */
+static bool
+is_last_line(const char *marker, const char *bytes, const char *end, bool is_last)
+{
+	const char *next = marker + 2;
+
+	if (!is_last || marker == bytes || (marker[-1] != '\n' && marker[-1] != '\r'))
+		return false;
+	return (end - next == 1 && (*next == '\n' || *next == '\r')) ||
+		(end - next == 2 && next[0] == '\r' && next[1] == '\n');
+}
+
+/* what is behind escapes, in a block of text, as in look_at_block() */
+static void
+look_at_escapes(Lines *lines, const char *bytes, size_t nbefore, const char *end,
+				bool is_last)
+{
+	const char *block = bytes + nbefore;
+	size_t		nescapes = 0;	/* at the beginning, before the block */
+
+	/* which of so many are escaped was decided before them */
+	while (nescapes < nbefore && bytes[nescapes] == '\\')
+		nescapes++;
+	if (nescapes == CSV_LOOK_BEHIND)
+		lines->any_escaped = true;
+	for (const char *at = bytes;
+		 (at = memchr(at, '\\', (size_t) (end - at))) != NULL; at += 2)
+	{
+		if (at + 1 == end)
+		{
+			if (is_last)
+				lines->any_escaped = true;
+			break;
+		}
+		if (at + 1 < block)
+			continue;
+		if (at[1] == '\n' || at[1] == '\r')
+			lines->any_escaped = true;
+		else if (at[1] == '.' && !is_last_line(at, bytes, end, is_last))
+			lines->any_end = true;
+	}
+}
+
 /* a block, whose first `nbefore` bytes belong to the one before */
 static void
 look_at_block(Lines *lines, const char *bytes, size_t nbefore, const char *end,
@@ -70,7 +115,7 @@ look_at_block(Lines *lines, const char *bytes, size_t nbefore, const char *end,
 			any_lf |= !after_cr;
 			any_crlf |= after_cr;
 		}
-		if (end - at > 2 && at[1] == '\\' && at[2] == '.')
+		if (!lines->is_text && end - at > 2 && at[1] == '\\' && at[2] == '.')
 			lines->any_end = true;
 	}
 	for (const char *at = bytes;
@@ -81,6 +126,8 @@ look_at_block(Lines *lines, const char *bytes, size_t nbefore, const char *end,
 		lines->any_lf = true;
 	if (any_crlf)
 		lines->any_crlf = true;
+	if (lines->is_text)
+		look_at_escapes(lines, bytes, nbefore, end, is_last);
 }
 
 static const char *
@@ -88,6 +135,8 @@ oddity_of_lines(const Lines *lines)
 {
 	if (lines->any_end)
 		return "a line begins as the end of data";
+	if (lines->any_escaped)
+		return "a line break is escaped";
 	if (lines->any_cr || (lines->any_lf && lines->any_crlf))
 		return "line breaks differ";
 	return NULL;
@@ -105,8 +154,9 @@ is_plain_header(const char *bytes, size_t nbytes, const CopyFormatOptions *copy,
 		return false;
 	for (const char *at = bytes; at < end; at++)
 	{
-		nquotes += *at == *copy->quote;
-		if (*at == *copy->escape && *copy->escape != *copy->quote)
+		nquotes += copy->csv_mode && *at == *copy->quote;
+		if (copy->csv_mode ? *at == *copy->escape && *copy->escape != *copy->quote :
+			*at == '\\')
 			return false;
 		if (IS_HIGHBIT_SET(*at) && encoding != GetDatabaseEncoding())
 			return false;
@@ -159,10 +209,10 @@ look_at_part(void *arg, uint32_t part)
 }
 
 static const char *
-find_oddity_in_lines(int fd, off_t nbytes, int nthreads)
+find_oddity_in_lines(int fd, off_t nbytes, bool is_text, int nthreads)
 {
 	CsvCrew    *crew = csv_load_crew_create(nthreads);
-	FileLook	look = {.fd = fd,.end = nbytes};
+	FileLook	look = {.fd = fd,.end = nbytes,.lines.is_text = is_text};
 
 	while (look.offset < look.end && !look.failed)
 	{
@@ -189,7 +239,7 @@ find_oddity_in_file(int fd, off_t nbytes, const CopyFormatOptions *copy, int enc
 	const char *oddity = find_oddity_at_top(bytes, (size_t) Max(n, 0), copy, encoding);
 
 	pfree(bytes);
-	return oddity != NULL ? oddity : find_oddity_in_lines(fd, nbytes, nthreads);
+	return oddity != NULL ? oddity : find_oddity_in_lines(fd, nbytes, !copy->csv_mode, nthreads);
 }
 
 const char *
@@ -218,6 +268,7 @@ csv_stream_look_create(const CopyFormatOptions *copy, int encoding)
 
 	look->copy = copy;
 	look->encoding = encoding;
+	look->lines.is_text = !copy->csv_mode;
 	return look;
 }
 

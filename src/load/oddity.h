@@ -10,15 +10,16 @@
 /*
  * That is a byte-order mark; line breaks of two kinds, in quotes or not; a line that
  * begins as the end of data did before PostgreSQL 18; a header with more to it than a
- * line, whose text COPY checks.  Or it cannot be read twice.  NULL: none of these.
+ * line, whose text COPY checks.  In text an escaped line break, and the end of data
+ * anywhere but in the last line.  Or it cannot be read twice.  NULL: none of these.
  * encoding: the file's.  By so many threads with this one.
  */
 extern const char *csv_find_oddity(const char *filename,
 								   const CopyFormatOptions *copy, int encoding,
 								   int nthreads);
 
-/* bytes before a block that are looked at with it: what is looked for is longer by one */
-#define CSV_LOOK_BEHIND		2
+/* bytes before a block that are looked at with it: more escapes in a row are odd */
+#define CSV_LOOK_BEHIND		64
 
 /*
  * The same of what comes in blocks, in the current memory context.  Before each block,

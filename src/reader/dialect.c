@@ -30,6 +30,41 @@ end_record(CsvState state)
 }
 
 /*
+ * One transition of the text format.  Where lines are read alone, an escaped line break
+ * is an error, as an open quote is; the CR of an escaped CR LF does not change what is
+ * escaped.
+ */
+static uint8_t
+text_transition(const CsvDialectOptions *opt, bool multiline, CsvState state,
+				CsvClass class)
+{
+	bool		escaped = state == CSV_STATE_ESCAPE_SEEN;
+	uint8_t		start = state == CSV_STATE_RECORD_START ? CSV_START : 0;
+
+	switch (class)
+	{
+		case CSV_CLASS_END_OF_INPUT:
+			return state == CSV_STATE_RECORD_START ? CSV_STATE_RECORD_START :
+				end_record(CSV_STATE_UNQUOTED);
+		case CSV_CLASS_BREAK:
+			if (start != 0 && !opt->blank_is_record)
+				return CSV_STATE_RECORD_START;
+			return escaped && multiline ? CSV_STATE_UNQUOTED :
+				end_record(state) | start;
+		case CSV_CLASS_PRE_BREAK:
+			return start != 0 && opt->blank_is_record ?
+				CSV_STATE_FIELD_START | start : state;
+		case CSV_CLASS_DELIMITER:
+			return escaped ? CSV_STATE_UNQUOTED :
+				CSV_STATE_FIELD_START | CSV_FIELD | start;
+		case CSV_CLASS_ESCAPE:
+			return escaped ? CSV_STATE_UNQUOTED : CSV_STATE_ESCAPE_SEEN | start;
+		default:
+			return CSV_STATE_UNQUOTED | start;
+	}
+}
+
+/*
  * One transition.  text_after_quote is the move to SKIP_LINE, which only a
  * break or the end of the input leaves, with CSV_BAD.
  */
@@ -45,6 +80,8 @@ transition(const CsvDialectOptions *opt, CsvMode mode, CsvState state,
 
 	if (state == CSV_STATE_UNUSED)
 		return CSV_STATE_UNUSED;
+	if (opt->quoting == CSV_QUOTING_TEXT)
+		return text_transition(opt, multiline, state, class);
 
 	/* a byte that is delimiter and escape escapes inside quotes only */
 	if (class == CSV_CLASS_DELIMITER_ESCAPE)
@@ -130,7 +167,13 @@ csv_dialect_compile(CsvDialect *dialect, const CsvDialectOptions *options)
 
 	memset(dialect, 0, sizeof(*dialect));
 	*opt = *options;
-	if (opt->quote == 0)
+	if (opt->quoting == CSV_QUOTING_TEXT)
+	{
+		opt->quote = 0;
+		opt->escape = '\\';
+		opt->multiline = true;
+	}
+	else if (opt->quote == 0)
 		opt->escape = 0;
 	else if (opt->escape == 0)
 		opt->escape = opt->quote;
@@ -140,7 +183,9 @@ csv_dialect_compile(CsvDialect *dialect, const CsvDialectOptions *options)
 	dialect->break_byte = opt->boundary == CSV_BOUNDARY_CR ? '\r' : '\n';
 
 	dialect->class_of[opt->delimiter] = CSV_CLASS_DELIMITER;
-	if (opt->quote != 0)
+	if (opt->quoting == CSV_QUOTING_TEXT)
+		dialect->class_of[opt->escape] = CSV_CLASS_ESCAPE;
+	else if (opt->quote != 0)
 	{
 		dialect->class_of[opt->quote] = CSV_CLASS_QUOTE;
 		if (opt->escape == opt->delimiter)

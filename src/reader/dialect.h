@@ -18,6 +18,11 @@
  *	CSV_RECORD	 a record ends before the byte (never without CSV_FIELD)
  *	CSV_BAD		 that record has a quoting error
  *
+ * COPY's text format is such a dialect, too: it has no quotes, and an escape makes
+ * the byte after it data, wherever that stands.  One rule is not in the table: the
+ * last record of a file of that format is none if it is "\.", the end of COPY's data
+ * (csv_is_end_of_data).
+ *
  * There are two tables.  CSV_NORMAL reads the input; CSV_ALONE reads one line
  * at a time, strictly, and serves the repair of records with quoting errors.
  *
@@ -45,7 +50,8 @@ extern "C" {
 typedef enum CsvQuoting
 {
 	CSV_QUOTING_RFC4180,		/* a quote opens a field only at its start */
-	CSV_QUOTING_POSTGRES		/* a quote opens and closes wherever it is */
+	CSV_QUOTING_POSTGRES,		/* a quote opens and closes wherever it is */
+	CSV_QUOTING_TEXT			/* no quotes: COPY's text format */
 } CsvQuoting;
 
 typedef enum CsvBoundary
@@ -76,7 +82,8 @@ typedef enum CsvState
 	CSV_STATE_UNQUOTED,
 	CSV_STATE_QUOTED,
 	CSV_STATE_QUOTE_SEEN,		/* quote in a quoted field: doubled or closing */
-	CSV_STATE_ESCAPE_SEEN,		/* escape, not the quote, in a quoted field */
+	CSV_STATE_ESCAPE_SEEN,		/* escape, not the quote, in a quoted field; of
+								 * text anywhere */
 	CSV_STATE_SKIP_LINE,		/* after text_after_quote, to the line's end */
 	CSV_STATE_UNUSED,			/* rounds the table to a power of two */
 	CSV_NUM_STATES
@@ -101,7 +108,7 @@ typedef struct CsvDialectOptions
 {
 	uint8_t		delimiter;
 	uint8_t		quote;			/* 0: the simple format, no quoting */
-	uint8_t		escape;			/* 0: as the quote */
+	uint8_t		escape;			/* 0: as the quote; of text a backslash */
 	uint8_t		quoting;		/* CsvQuoting */
 	uint8_t		boundary;		/* CsvBoundary */
 	bool		multiline;
@@ -131,6 +138,27 @@ typedef struct CsvDialect
  */
 extern void csv_dialect_compile(CsvDialect *dialect,
 								const CsvDialectOptions *options);
+
+/*
+ * A field without this byte is its own value: the quote, or of text the escape; 0 where
+ * all fields are.
+ */
+CSV_INLINE uint8_t
+csv_special_byte(const CsvDialectOptions *opt)
+{
+	return opt->quoting == CSV_QUOTING_TEXT ? opt->escape : opt->quote;
+}
+
+/*
+ * Is a record with this content the end of the data, if it is the last of the file?
+ */
+CSV_INLINE bool
+csv_is_end_of_data(const CsvDialect *dialect, const uint8_t *record,
+				   uint64_t length)
+{
+	return dialect->opt.quoting == CSV_QUOTING_TEXT && length == 2 &&
+		record[0] == dialect->opt.escape && record[1] == '.';
+}
 
 /*
  * Class of bytes[pos], 0 <= pos <= nbytes; pos == nbytes is the end of input.

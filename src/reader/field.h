@@ -30,6 +30,13 @@ csv_field_plain(const CsvDialect *dialect, const uint8_t *field,
 	*start = 0;
 	*end = length;
 	*quoted = false;
+	if (dialect->opt.quoting == CSV_QUOTING_TEXT)
+	{
+		for (uint64_t i = 0; i < length; i++)
+			if (field[i] == escape)
+				return false;
+		return true;
+	}
 	if (quote == 0 || length == 0)
 		return true;
 	if (field[0] != quote)
@@ -59,7 +66,8 @@ csv_field_plain(const CsvDialect *dialect, const uint8_t *field,
  * Yields the bytes of a value, quotes and escapes removed, of a field of a good
  * record (of less than 4 GB).  It finds what the dialect's table finds: a quote
  * opens at the start of the field (anywhere, under 'postgres'), an escape counts
- * only inside quotes and before a quote or an escape.
+ * only inside quotes and before a quote or an escape.  In text an escape stands for
+ * a byte together with what follows it, as in COPY.
  */
 typedef struct CsvUnquoter
 {
@@ -71,6 +79,8 @@ typedef struct CsvUnquoter
 	bool		anywhere;
 	bool		inside;
 	bool		quoted;			/* there has been a quote that opens */
+	bool		text;
+	bool		is_odd;			/* see csv_unescape() */
 } CsvUnquoter;
 
 CSV_INLINE CsvUnquoter
@@ -86,7 +96,70 @@ csv_unquoter(const CsvDialect *dialect, const uint8_t *field, uint64_t length)
 	unquoter.anywhere = dialect->opt.quoting == CSV_QUOTING_POSTGRES;
 	unquoter.inside = false;
 	unquoter.quoted = false;
+	unquoter.text = dialect->opt.quoting == CSV_QUOTING_TEXT;
+	unquoter.is_odd = false;
 	return unquoter;
+}
+
+/* of a digit of this base, 8 or 16; -1: it is none */
+CSV_INLINE int
+csv_digit_value(uint8_t byte, int base)
+{
+	uint8_t		letter = byte | 0x20;
+	int			value = byte >= '0' && byte <= '9' ? byte - '0' :
+		letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : base;
+
+	return value < base ? value : -1;
+}
+
+/*
+ * The byte that an escape in text stands for, of whose sequence `available` bytes, one
+ * at least, follow the escape; *nbytes of them are the sequence.  Sets *is_odd if that is
+ * a zero byte, or by its number one beyond ASCII.
+ */
+CSV_INLINE uint8_t
+csv_unescape(const uint8_t *sequence, uint64_t available, uint32_t *nbytes,
+			 bool *is_odd)
+{
+	bool		is_hex = sequence[0] == 'x';
+	uint32_t	first = is_hex;
+	uint32_t	most = 3;		/* bytes: three octal digits, or x and two */
+	uint32_t	n = first;
+	uint32_t	value = 0;
+
+	while (n < most && n < available)
+	{
+		int			digit = csv_digit_value(sequence[n], is_hex ? 16 : 8);
+
+		if (digit < 0)
+			break;
+		value = value * (is_hex ? 16 : 8) + (uint32_t) digit;
+		n++;
+	}
+	if (n > first)
+	{
+		*nbytes = n;
+		*is_odd |= (uint8_t) value == 0 || (uint8_t) value >= 0x80;
+		return (uint8_t) value;
+	}
+	*nbytes = 1;
+	switch (sequence[0])
+	{
+		case 'b':
+			return '\b';
+		case 'f':
+			return '\f';
+		case 'n':
+			return '\n';
+		case 'r':
+			return '\r';
+		case 't':
+			return '\t';
+		case 'v':
+			return '\v';
+		default:
+			return sequence[0];
+	}
 }
 
 /* the next byte, or -1 */
@@ -98,6 +171,19 @@ csv_unquoter_next(CsvUnquoter *unquoter)
 		uint32_t	i = unquoter->next++;
 		uint8_t		byte = unquoter->field[i];
 
+		if (unquoter->text)
+		{
+			uint32_t	nbytes;
+
+			if (byte != unquoter->escape)
+				return byte;
+			if (i + 1 == unquoter->length)
+				break;			/* it escapes nothing */
+			byte = csv_unescape(unquoter->field + i + 1, unquoter->length - i - 1,
+								&nbytes, &unquoter->is_odd);
+			unquoter->next += nbytes;
+			return byte;
+		}
 		if (!unquoter->inside)
 		{
 			if (unquoter->quote != 0 && byte == unquoter->quote &&
@@ -122,6 +208,22 @@ csv_unquoter_next(CsvUnquoter *unquoter)
 	return -1;
 }
 
+/* the bytes from here on; see csv_unquote() */
+CSV_INLINE uint64_t
+csv_unquoter_rest(CsvUnquoter *unquoter, uint8_t *value)
+{
+	uint64_t	nbytes = 0;
+	int			byte;
+
+	while ((byte = csv_unquoter_next(unquoter)) >= 0)
+	{
+		if (value != NULL)
+			value[nbytes] = (uint8_t) byte;
+		nbytes++;
+	}
+	return nbytes;
+}
+
 /*
  * Remove quotes and escapes.  Where `value` is NULL the bytes are only
  * counted; otherwise it must have room for them, and may not overlap.
@@ -132,15 +234,8 @@ csv_unquote(const CsvDialect *dialect, const uint8_t *field, uint64_t length,
 			uint8_t *value, bool *quoted)
 {
 	CsvUnquoter unquoter = csv_unquoter(dialect, field, length);
-	uint64_t	nbytes = 0;
-	int			byte;
+	uint64_t	nbytes = csv_unquoter_rest(&unquoter, value);
 
-	while ((byte = csv_unquoter_next(&unquoter)) >= 0)
-	{
-		if (value != NULL)
-			value[nbytes] = (uint8_t) byte;
-		nbytes++;
-	}
 	*quoted = unquoter.quoted;
 	return nbytes;
 }
@@ -199,7 +294,8 @@ csv_utf8_begins(uint8_t byte)
 
 /*
  * What the checks need to know of a field.  They look at the field's raw
- * bytes: quotes and escapes are ASCII, so a value is valid where its field is.
+ * bytes: quotes and escapes are ASCII, so a value is valid where its field is.  Only
+ * what escapes in text stand for may be something else: then both must be valid.
  */
 typedef struct CsvMeasure
 {
@@ -211,11 +307,45 @@ typedef struct CsvMeasure
 	bool		quoted;
 } CsvMeasure;
 
+/* what is wrong with a value of text whose escapes are odd, and its characters */
+CSV_INLINE void
+csv_measure_unescaped(CsvUnquoter unquoter, CsvMeasure *measure)
+{
+	uint8_t		window[4];		/* as long as the longest sequence */
+	uint32_t	n = 0;
+
+	measure->nchars = 0;
+	for (;;)
+	{
+		uint32_t	sequence;
+		int			byte;
+
+		while (n < sizeof(window) && (byte = csv_unquoter_next(&unquoter)) >= 0)
+			window[n++] = (uint8_t) byte;
+		if (n == 0)
+			break;
+		measure->has_nul |= window[0] == 0;
+		measure->beyond_ascii |= window[0] >= 0x80;
+		sequence = csv_utf8_sequence(window, n);
+		if (sequence == 0)
+		{
+			measure->invalid_utf8 = true;
+			sequence = 1;
+		}
+		measure->nchars++;
+		n -= sequence;
+		for (uint32_t i = 0; i < n; i++)
+			window[i] = window[i + sequence];
+	}
+}
+
 /* byte by byte, for a device and as the reference; else csv_fast_measure() */
 CSV_INLINE void
 csv_field_measure(const CsvDialect *dialect, const uint8_t *field,
 				  uint64_t length, CsvMeasure *measure)
 {
+	CsvUnquoter unquoter = csv_unquoter(dialect, field, length);
+	CsvUnquoter begun = unquoter;
 	uint64_t	nchars = 0;
 	uint64_t	i = 0;
 
@@ -238,9 +368,11 @@ csv_field_measure(const CsvDialect *dialect, const uint8_t *field,
 		nchars++;
 		i += sequence;
 	}
-	measure->nbytes = csv_unquote(dialect, field, length, NULL,
-								  &measure->quoted);
+	measure->nbytes = csv_unquoter_rest(&unquoter, NULL);
+	measure->quoted = unquoter.quoted;
 	measure->nchars = nchars - (length - measure->nbytes);
+	if (unquoter.is_odd)
+		csv_measure_unescaped(begun, measure);
 }
 
 /*

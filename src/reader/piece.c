@@ -207,7 +207,7 @@ guess_start(CsvPieceReader *reader, uint64_t kept, uint64_t at, bool *found,
 	Reading		inside = {CSV_STATE_QUOTED, false, 0};
 	const Reading *right = NULL;
 
-	/* without a quote nothing is inside quotes */
+	/* without a quote nothing is inside quotes; escaped line breaks are rare */
 	if (dialect->opt.quote == 0 || !dialect->opt.multiline)
 		right = &outside;
 	/* a break right before `at` makes that a start */

@@ -648,7 +648,8 @@ typedef struct CsvScan
 	bool		is_record;		/* false: only blank lines, or nothing */
 	bool		bad;			/* has a quoting error; last_state tells which */
 	uint8_t		last_state;		/* CsvState before the boundary */
-	uint32_t	nbreaks;		/* line breaks inside the record */
+	bool		has_break;		/* a line break ends the record */
+	uint32_t	nbreaks;		/* those inside it */
 	uint64_t	start;			/* first byte of the record */
 	uint64_t	end;			/* its end, without the boundary */
 	uint64_t	next;			/* first byte after the boundary */

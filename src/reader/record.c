@@ -138,11 +138,12 @@ skip_data(const CsvDialect *dialect, uint8_t state, const uint8_t *p,
 {
 	const CsvDialectOptions *opt = &dialect->opt;
 	uint8_t		wanted[4] = {opt->delimiter, opt->delimiter, '\r', '\n'};
+	uint8_t		special = csv_special_byte(opt);
 
 	if (state != CSV_STATE_UNQUOTED && state != CSV_STATE_QUOTED)
 		return p;
-	if (opt->quote != 0)
-		wanted[0] = opt->quote;
+	if (special != 0)
+		wanted[0] = special;
 	if (state != CSV_STATE_QUOTED)
 		return find_any(p, end, wanted);
 	wanted[1] = opt->escape;
@@ -168,6 +169,7 @@ csv_scan_record(CsvScan *scan, const CsvMemory *memory,
 	scan->is_record = false;
 	scan->bad = false;
 	scan->last_state = state;
+	scan->has_break = false;
 	scan->nbreaks = 0;
 	scan->start = start;
 	scan->end = start;
@@ -218,7 +220,8 @@ csv_scan_record(CsvScan *scan, const CsvMemory *memory,
 			scan->last_state = state;
 			scan->end = csv_content_end(dialect, bytes, field_start, pos,
 										nbytes);
-			scan->next = pos < nbytes ? pos + 1 : nbytes;
+			scan->has_break = pos < nbytes;
+			scan->next = pos + scan->has_break;
 			return CSV_OK;
 		}
 		if (class == CSV_CLASS_BREAK)
@@ -250,13 +253,17 @@ csv_scan_field(const CsvScan *scan, const CsvDialect *dialect,
 
 /* ---- values ---- */
 
-/* is there a quote that opens, perhaps? */
+/* is there a quote that opens, perhaps, or an escape in text? */
 static inline bool
 may_be_quoted(const CsvDialect *dialect, const uint8_t *field, uint64_t length)
 {
 	const CsvDialectOptions *opt = &dialect->opt;
 
-	return length > 0 && opt->quote != 0 &&
+	if (length == 0)
+		return false;
+	if (opt->quoting == CSV_QUOTING_TEXT)
+		return memchr(field, opt->escape, length) != NULL;
+	return opt->quote != 0 &&
 		(field[0] == opt->quote || opt->quoting == CSV_QUOTING_POSTGRES);
 }
 
@@ -319,11 +326,53 @@ unquote(const CsvDialect *dialect, const uint8_t *field, uint64_t length,
 	return length - ndropped;
 }
 
+/*
+ * The same of text.  *is_odd: see csv_unescape().
+ */
+static uint64_t
+unescape(const CsvDialect *dialect, const uint8_t *field, uint64_t length, uint8_t *to,
+		 uint64_t room, bool *is_odd)
+{
+	const uint8_t escape = dialect->opt.escape;
+	const uint8_t wanted[4] = {escape, escape, escape, escape};
+	const uint8_t *end = field + length;
+	const uint8_t *p = field;
+	const uint8_t *to_end = to == NULL ? NULL : to + room;
+	uint8_t    *next = to;
+	uint64_t	ndropped = 0;
+
+	*is_odd = false;
+	for (;;)
+	{
+		uint32_t	nbytes;
+		uint8_t		byte;
+
+		p = to == NULL ? find_any(p, end, wanted) :
+			copy_until_any(p, end, &next, to_end, wanted);
+		if (p == end)
+			break;
+		ndropped++;
+		if (++p == end)
+			break;				/* it escapes nothing */
+		byte = csv_unescape(p, (uint64_t) (end - p), &nbytes, is_odd);
+		if (to != NULL)
+			*next++ = byte;
+		ndropped += nbytes - 1;
+		p += nbytes;
+	}
+	return length - ndropped;
+}
+
 uint64_t
 csv_field_value(const CsvDialect *dialect, const uint8_t *field,
 				uint64_t length, uint8_t *value, uint64_t room, bool *quoted)
 {
-	return unquote(dialect, field, length, value, room, quoted);
+	bool		is_odd;			/* of no concern here */
+
+	if (dialect->opt.quoting != CSV_QUOTING_TEXT)
+		return unquote(dialect, field, length, value, room, quoted);
+	*quoted = false;
+	return unescape(dialect, field, length, value, room, &is_odd);
 }
 
 bool
@@ -364,13 +413,18 @@ csv_fast_measure(const CsvDialect *dialect, const uint8_t *field,
 				 uint64_t length, uint8_t *value, CsvMeasure *measure)
 {
 	uint64_t	nchars;
+	bool		is_odd = false;
 
 	measure->nbytes = length;
 	measure->quoted = false;
-	if (may_be_quoted(dialect, field, length))
+	if (!may_be_quoted(dialect, field, length))
+		;
+	else if (dialect->opt.quoting == CSV_QUOTING_TEXT)
+		measure->nbytes = unescape(dialect, field, length, value, length, &is_odd);
+	else
 		measure->nbytes = unquote(dialect, field, length, value, length,
 								  &measure->quoted);
-	if (!csv_check_text(field, length, &nchars))
+	if (is_odd || !csv_check_text(field, length, &nchars))
 	{
 		/* what is wrong with it, and where, is for the bytes to say */
 		csv_field_measure(dialect, field, length, measure);

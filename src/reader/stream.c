@@ -379,13 +379,9 @@ pass_header_record(CsvReader *reader, bool *found)
 		if (available > 0 && bytes[available - 1] == '\r')
 			scan->next--;
 	}
-	else if (scan->next > 0 &&
-			 csv_class_at(&reader->dialect, bytes, scan->next - 1,
-						  available) == CSV_CLASS_BREAK)
-		scan->nbreaks++;
 
 	*found = true;
-	reader->place.lines += scan->nbreaks;
+	reader->place.lines += scan->nbreaks + scan->has_break;
 	advance(reader, scan->next);
 	return CSV_OK;
 }

@@ -430,7 +430,7 @@ check_limits(const CsvValueInput *input, const char *text, uint64_t nbytes,
 /* ---- from a field to a datum ---- */
 
 /*
- * The value of a field: unquoted, NUL-terminated, in the file's encoding.
+ * The value of a field: unquoted, NUL-terminated, in the field's encoding.
  */
 static char *
 field_text(const CsvDialect *dialect, const uint8_t *field, uint64_t length,
@@ -488,27 +488,63 @@ refuse_length(CsvValueError *error)
 	return false;
 }
 
+/*
+ * The value of a field of the text format, in the server's encoding.  As in COPY it is
+ * the field that is converted: escapes stand for bytes of the server's encoding.
+ */
+static bool
+unescaped_text(CsvValueInput *input, const CsvDialect *dialect, const uint8_t *field,
+			   uint64_t length, char **text, uint64_t *nbytes, CsvValueError *error)
+{
+	int			encoding = GetDatabaseEncoding();
+	char	   *converted = MemoryContextAllocHuge(CurrentMemoryContext, length + 1);
+	bool		quoted;
+	int			nvalid;
+
+	memcpy(converted, field, length);
+	converted[length] = '\0';
+	if (!to_server_encoding(input, &converted, &length, error))
+		return false;
+	*text = field_text(dialect, (uint8_t *) converted, length, nbytes, &quoted);
+	nvalid = pg_encoding_verifymbstr(encoding, *text, (int) *nbytes);
+	if (nvalid < *nbytes && (*text)[nvalid] == '\0')
+	{
+		error->code = CSV_ERROR_NUL_BYTE;
+		return false;
+	}
+	if (nvalid < *nbytes)
+	{
+		set_invalid(input, INVALID_FOR, encoding, encoding, (uint8_t *) *text + nvalid,
+					*nbytes - nvalid, error);
+		return false;
+	}
+	return true;
+}
+
+/* does an unquoted field stand for what the marker does? */
+static bool
+is_marker(const uint8_t *field, uint64_t length, const char *marker)
+{
+	return length == strlen(marker) && memcmp(field, marker, length) == 0;
+}
+
 bool
 csv_value_from_field(CsvValueInput *input, const CsvDialect *dialect,
 					 const uint8_t *field, uint64_t length, Datum *value,
 					 bool *isnull, CsvValueError *error)
 {
 	const CsvTable *table = input->table;
-	const char *null_string = table->null_string;
-	uint64_t	null_length = strlen(null_string);
 	uint64_t	nbytes;
 	bool		quoted;
-	bool		matches_null;
 	char	   *text = field_text(dialect, field, length, &nbytes, &quoted);
 
 	memset(error, 0, sizeof(*error));
 	*isnull = false;
 	*value = (Datum) 0;
 
-	matches_null = nbytes == null_length &&
-		memcmp(text, null_string, nbytes) == 0;
-	if (matches_null && (quoted ? input->spec.force_null :
-						 !input->spec.force_not_null))
+	if (quoted ? input->spec.force_null &&
+		is_marker((uint8_t *) text, nbytes, table->null_string) :
+		!input->spec.force_not_null && is_marker(field, length, table->null_string))
 	{
 		*isnull = true;
 		if (input->function.fn_strict)
@@ -518,8 +554,7 @@ csv_value_from_field(CsvValueInput *input, const CsvDialect *dialect,
 
 #if PG_VERSION_NUM >= 160000
 	if (table->default_string != NULL && !quoted &&
-		nbytes == strlen(table->default_string) &&
-		memcmp(text, table->default_string, nbytes) == 0)
+		is_marker(field, length, table->default_string))
 		return default_value(input, value, isnull, error);
 #endif
 
@@ -530,7 +565,9 @@ csv_value_from_field(CsvValueInput *input, const CsvDialect *dialect,
 	}
 	if (nbytes >= MaxAllocSize)
 		return refuse_length(error);
-	if (!to_server_encoding(input, &text, &nbytes, error))
+	if (dialect->opt.quoting == CSV_QUOTING_TEXT ?
+		!unescaped_text(input, dialect, field, length, &text, &nbytes, error) :
+		!to_server_encoding(input, &text, &nbytes, error))
 		return false;
 	if (nbytes >= MaxAllocSize)
 		return refuse_length(error);

@@ -201,6 +201,8 @@ static const CsvWord virtual_words[] = {
 typedef struct TableOptions
 {
 	CsvTable   *table;
+	bool		is_text;		/* the format */
+	bool		has_quote;		/* given */
 	bool		header;
 	int64		header_rows;	/* -1: not given */
 	int64		nfields;		/* -1: not given */
@@ -503,16 +505,19 @@ parse_encoding(DefElem *def)
 	return encoding;
 }
 
-static void
-check_format(DefElem *def)
+/* is it text?  Else csv. */
+static bool
+parse_format(DefElem *def)
 {
 	char	   *value = defGetString(def);
+	bool		is_text = pg_strcasecmp(value, "text") == 0;
 
-	if (pg_strcasecmp(value, "csv") != 0)
+	if (!is_text && pg_strcasecmp(value, "csv") != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("format \"%s\" not supported", value),
-				 errhint("csv_gpu_fdw reads the format \"csv\" only; for others, use file_fdw.")));
+				 errhint("csv_gpu_fdw reads the formats \"csv\" and \"text\"; for others, use file_fdw.")));
+	return is_text;
 }
 
 /* ---- options of servers and tables ---- */
@@ -526,15 +531,12 @@ init_table_options(TableOptions *options, CsvTable *table)
 	options->nfields = -1;
 
 	memset(table, 0, sizeof(*table));
-	table->reader.dialect.delimiter = ',';
-	table->reader.dialect.quote = '"';
 	table->reader.dialect.quoting = CSV_QUOTING_RFC4180;
 	table->reader.dialect.boundary = CSV_BOUNDARY_AUTO;
 	table->reader.dialect.multiline = true;
 	table->reader.max_record_bytes = DEFAULT_MAX_RECORD_BYTES;
 	table->compression = CSV_COMPRESSION_AUTO;
 	table->file_encoding = -1;
-	table->null_string = "";
 	table->decimal_separator = '.';
 	table->reject_count = -1;
 	table->reject_percent = -1;
@@ -563,7 +565,7 @@ parse_table_option(TableOptions *options, DefElem *def)
 	else if (strcmp(name, "compression") == 0)
 		table->compression = parse_word(def, compression_words);
 	else if (strcmp(name, "format") == 0)
-		check_format(def);
+		options->is_text = parse_format(def);
 	else if (strcmp(name, "header") == 0)
 		options->header = parse_header(def, &table->header_match);
 	else if (strcmp(name, "header_rows") == 0)
@@ -571,7 +573,10 @@ parse_table_option(TableOptions *options, DefElem *def)
 	else if (strcmp(name, "delimiter") == 0)
 		dialect->delimiter = parse_character(def);
 	else if (strcmp(name, "quote") == 0)
+	{
 		dialect->quote = *defGetString(def) == '\0' ? 0 : parse_character(def);
+		options->has_quote = true;
+	}
 	else if (strcmp(name, "escape") == 0)
 		dialect->escape = parse_character(def);
 	else if (strcmp(name, "quoting") == 0)
@@ -618,6 +623,22 @@ parse_table_option(TableOptions *options, DefElem *def)
 		elog(ERROR, "unexpected option \"%s\"", name);
 }
 
+/* what is not given is as the format has it */
+static void
+set_format_defaults(const TableOptions *options, CsvTable *table)
+{
+	CsvDialectOptions *dialect = &table->reader.dialect;
+
+	if (dialect->delimiter == 0)
+		dialect->delimiter = options->is_text ? '\t' : ',';
+	if (table->null_string == NULL)
+		table->null_string = options->is_text ? "\\N" : "";
+	if (options->is_text)
+		dialect->quoting = CSV_QUOTING_TEXT;
+	else if (!options->has_quote)
+		dialect->quote = '"';
+}
+
 /* those of a table go over its server's */
 static void
 resolve_table_options(TableOptions *options, CsvTable *table,
@@ -629,6 +650,7 @@ resolve_table_options(TableOptions *options, CsvTable *table,
 	table->options = list_concat_copy(server_options, table_options);
 	foreach(cell, table->options)
 		parse_table_option(options, (DefElem *) lfirst(cell));
+	set_format_defaults(options, table);
 	if (options->header_rows >= 0)
 		table->reader.header_rows = options->header_rows;
 	else
@@ -652,6 +674,27 @@ check_marker(const char *marker, const char *what,
 						what)));
 }
 
+/* ERROR where an option has no meaning for the text format, or a wrong one */
+static void
+check_text_options(const CsvTable *table)
+{
+	static const char *const of_csv[] = {"quote", "escape", "quoting", "multiline"};
+	char		delimiter = (char) table->reader.dialect.delimiter;
+	ListCell   *cell;
+
+	foreach(cell, table->options)
+		for (size_t i = 0; i < lengthof(of_csv); i++)
+			if (strcmp(((DefElem *) lfirst(cell))->defname, of_csv[i]) == 0)
+				conflict("format", of_csv[i],
+						 "The format \"text\" has no quotes, and backslashes as escapes.");
+
+	/* as COPY has it: these may be part of an escape */
+	if (strchr("\\.abcdefghijklmnopqrstuvwxyz0123456789", delimiter) != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("delimiter cannot be \"%c\" in the format \"text\"", delimiter)));
+}
+
 /* ERROR where the options of a table contradict each other */
 static void
 check_table_options(const TableOptions *options)
@@ -672,6 +715,8 @@ check_table_options(const TableOptions *options)
 	if (options->reject_limit && table->stop)
 		conflict("on_error", "reject_limit",
 				 "Under on_error \"stop\" the first bad record is an error.");
+	if (options->is_text)
+		check_text_options(table);
 	if (dialect->delimiter == dialect->quote)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -1014,6 +1059,14 @@ csv_table_check(const CsvTable *table)
 		}
 		nread++;
 
+		if (table->reader.dialect.quoting == CSV_QUOTING_TEXT &&
+			(column->force_null || column->force_not_null))
+			ereport(ERROR,
+					(errcode(ERRCODE_FDW_INCONSISTENT_DESCRIPTOR_INFORMATION),
+					 errmsg("column \"%s\" of foreign table \"%s\" has the option \"%s\", but the format is \"text\"",
+							column->name, table->name,
+							column->force_null ? "force_null" : "force_not_null"),
+					 errdetail("It is about values in quotes, which that format has not.")));
 		if (column->header_name != NULL && table->reader.header_rows == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_FDW_INCONSISTENT_DESCRIPTOR_INFORMATION),
@@ -1180,7 +1233,11 @@ csv_gpu_fdw_validator(PG_FUNCTION_ARGS)
 	if (catalog == AttributeRelationId)
 		check_column_options(&column, options);
 	else if (catalog == ForeignTableRelationId)
+	{
+		table.options = options;
+		set_format_defaults(&table_options, &table);
 		check_table_options(&table_options);
+	}
 
 	PG_RETURN_VOID();
 }

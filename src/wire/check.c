@@ -45,13 +45,16 @@ is_special(uint8_t byte)
 bool
 csv_dialect_is_sound(const CsvDialectOptions *options)
 {
-	return is_special(options->delimiter) &&
-		(options->quote == 0 ? options->escape == 0 :
-		 is_special(options->quote) &&
-		 (options->escape == 0 || is_special(options->escape))) &&
+	if (!is_special(options->delimiter) || options->boundary > CSV_BOUNDARY_CR)
+		return false;
+	if (options->quoting == CSV_QUOTING_TEXT)
+		return options->quote == 0 && options->delimiter != '\\' &&
+			(options->escape == 0 || options->escape == '\\');
+	return (options->quote == 0 ? options->escape == 0 :
+			is_special(options->quote) &&
+			(options->escape == 0 || is_special(options->escape))) &&
 		options->quote != options->delimiter &&
-		options->quoting <= CSV_QUOTING_POSTGRES &&
-		options->boundary <= CSV_BOUNDARY_CR;
+		options->quoting <= CSV_QUOTING_POSTGRES;
 }
 
 static bool

@@ -54,6 +54,18 @@ choose_dialect(CsvDialectOptions *dialect, Choices *choices)
 
 	memset(dialect, 0, sizeof(*dialect));
 	dialect->delimiter = PICK(choices, delimiters);
+	if (chance(choices, 4))
+	{
+		static const uint8_t text_delimiters[] = {'\t', '\t', '\t', ',', '|', ' ', 1, 'A'};
+
+		dialect->delimiter = PICK(choices, text_delimiters);
+		dialect->quoting = CSV_QUOTING_TEXT;
+		dialect->escape = '\\';
+		dialect->boundary = (uint8_t) (chance(choices, 2) ? choose(choices, 4) :
+									   CSV_BOUNDARY_AUTO);
+		dialect->multiline = true;
+		return;
+	}
 	dialect->quote = PICK(choices, quotes);
 	if (dialect->quote == dialect->delimiter)
 		dialect->quote = dialect->delimiter == '"' ? '\'' : '"';
@@ -257,6 +269,7 @@ case_print(FILE *out, const Case *test_case)
 
 	fprintf(out, "dialect: delimiter 0x%02x quote 0x%02x escape 0x%02x %s %s%s\n",
 			dialect->delimiter, dialect->quote, dialect->escape,
+			dialect->quoting == CSV_QUOTING_TEXT ? "text" :
 			dialect->quoting == CSV_QUOTING_POSTGRES ? "postgres" : "rfc4180",
 			boundaries[dialect->boundary],
 			dialect->multiline ? "" : " one-line");

@@ -95,7 +95,9 @@ hostile_byte(const Case *test_case, Choices *choices)
 		case 2:
 		case 3:
 		case 4:
-			return dialect->quote != 0 ? dialect->quote : '"';
+			return dialect->quote != 0 ? dialect->quote :
+				dialect->quoting != CSV_QUOTING_TEXT ? '"' :
+				(uint8_t) "\\\\\\\\0127x9FN.bnt"[choose(choices, 16)];
 		case 5:
 			return dialect->escape != 0 ? dialect->escape : '\\';
 		case 6:
@@ -245,6 +247,30 @@ put_value(Content *content, const Case *test_case, uint32_t field,
 	}
 }
 
+/* a value's byte in one of the ways that the text format has for it */
+static void
+put_text_byte(Content *content, const CsvDialectOptions *dialect, uint8_t byte,
+			  Choices *choices)
+{
+	static const char *const controls = "\b\f\n\r\t\v";
+	static const char *const letters = "bfnrtv";
+	const char *control = byte == 0 ? NULL : strchr(controls, byte);
+
+	if (chance(choices, 30))
+		content_format(content, "\\%03o", byte);
+	else if (chance(choices, 30))
+		content_format(content, chance(choices, 2) ? "\\x%02x" : "\\x%02X", byte);
+	else if (control != NULL && !chance(choices, 4))
+		content_format(content, "\\%c", letters[control - controls]);
+	else
+	{
+		if (byte == dialect->delimiter || byte == '\\' || byte == '\n' ||
+			byte == '\r' || chance(choices, 100))
+			content_byte(content, '\\');
+		content_byte(content, byte);
+	}
+}
+
 /* a field that reads as the value it is made from */
 static void
 put_field(Content *content, const Case *test_case, uint32_t field,
@@ -257,6 +283,17 @@ put_field(Content *content, const Case *test_case, uint32_t field,
 	bool		quoted = dialect->quote != 0 && chance(choices, 3);
 
 	put_value(&value, test_case, field, style, choices);
+	if (dialect->quoting == CSV_QUOTING_TEXT)
+	{
+		if (value.nbytes == test_case->layout.null_length && value.nbytes > 0 &&
+			memcmp(value.bytes, test_case->null_bytes, value.nbytes) == 0)
+			content_put(content, value.bytes, value.nbytes);
+		else
+			for (size_t i = 0; i < value.nbytes; i++)
+				put_text_byte(content, dialect, value.bytes[i], choices);
+		free(value.bytes);
+		return;
+	}
 	for (size_t i = 0; i < value.nbytes && !quoted; i++)
 	{
 		uint8_t		byte = value.bytes[i];
@@ -439,6 +476,8 @@ content_make(Content *content, Case *test_case, Choices *choices)
 			for (size_t i = 0; i < nbytes; i++)
 				content_byte(content, content->bytes[i]);
 	}
+	if (chance(choices, 6))
+		content_string(content, chance(choices, 3) ? "\\." : "\\.\n");
 	if (chance(choices, 8) && content->nbytes > 0)
 		content->nbytes -= choices_next(choices) % content->nbytes;
 	if (chance(choices, 6))

@@ -5,6 +5,7 @@
  *	1. A byte-order mark is dropped, and the boundary found out.
  *	2. read_record() runs the machine from the start of a line to the end of
  *	   its record, and puts each field's value together on the way.
+ *	   Of COPY's text format, it is the field's bytes when they are all there.
  *	3. read_next() applies the repair rule: where a record has
  *	   an error of quoting or length, only its first line is passed over and
  *	   lines in the window of the record are read alone.
@@ -207,6 +208,60 @@ take_byte(RefReader *reader, RefField *field, uint64_t pos, int class,
 	}
 }
 
+/* how many of the bytes [from, to) are among `digits`, of the first `most` */
+static uint64_t
+count_digits(const RefReader *reader, uint64_t from, uint64_t to, uint64_t most,
+			 const char *digits)
+{
+	uint64_t	n = 0;
+
+	while (n < most && from + n < to && reader->bytes[from + n] != 0 &&
+		   strchr(digits, reader->bytes[from + n]) != NULL)
+		n++;
+	return n;
+}
+
+/* the value of a field of the text format, from all of its bytes */
+static void
+take_text(RefReader *reader, RefField *field)
+{
+	static const char *const letters = "bfnrtv";
+	static const char *const stand_for = "\b\f\n\r\t\v";
+	const uint8_t *bytes = reader->bytes;
+	uint64_t	pos = field->start;
+
+	reader->record.text_bytes = field->value;
+	while (pos < field->end)
+	{
+		uint64_t	noctal;
+		uint64_t	nhex;
+		char		digits[4] = "";
+
+		if (bytes[pos] != '\\')
+		{
+			emit(reader, bytes[pos++]);
+			continue;
+		}
+		field->inner = true;
+		pos++;
+		if (pos == field->end)
+			break;
+		noctal = count_digits(reader, pos, field->end, 3, "01234567");
+		nhex = bytes[pos] == 'x' ?
+			count_digits(reader, pos + 1, field->end, 2, "0123456789abcdefABCDEF") : 0;
+		memcpy(digits, bytes + pos + (nhex > 0), nhex > 0 ? nhex : noctal);
+		if (nhex > 0)
+			emit(reader, (uint8_t) strtoul(digits, NULL, 16));
+		else if (noctal > 0)
+			emit(reader, (uint8_t) strtoul(digits, NULL, 8));
+		else if (bytes[pos] != 0 && strchr(letters, bytes[pos]) != NULL)
+			emit(reader, (uint8_t) stand_for[strchr(letters, bytes[pos]) - letters]);
+		else
+			emit(reader, bytes[pos]);
+		pos += nhex > 0 ? nhex + 1 : noctal > 0 ? noctal : 1;
+	}
+}
+
 /*
  * Read from `start`, the start of a line, to the end of the record there.
  */
@@ -251,6 +306,8 @@ read_record(RefReader *reader, CsvMode mode, uint64_t start)
 		if (entry & CSV_FIELD)
 		{
 			field->end = entry & CSV_RECORD ? content_end : pos;
+			if (dialect->opt.quoting == CSV_QUOTING_TEXT)
+				take_text(reader, field);
 			field->value_bytes = record->text_bytes - field->value;
 			record->nfields++;
 			if (entry & CSV_RECORD)
@@ -371,7 +428,13 @@ check_value(RefReader *reader, const CsvLayout *layout, const CsvColumn *column,
 	bool		beyond_ascii = false;
 	bool		valid = true;
 	bool		doubtful = false;
-	bool		is_null_string = equal_bytes(text, nbytes, layout->null_bytes,
+	bool		is_text = reader->dialect->opt.quoting == CSV_QUOTING_TEXT;
+
+	/* of the text format, what stands in the file is compared */
+	const uint8_t *compared = is_text ? reader->bytes + field->start : text;
+	uint64_t	compared_bytes = is_text ? field->end - field->start : nbytes;
+	bool		is_null_string = equal_bytes(compared, compared_bytes,
+											 layout->null_bytes,
 											 layout->null_length);
 
 	memset(value, 0, sizeof(*value));
@@ -388,7 +451,7 @@ check_value(RefReader *reader, const CsvLayout *layout, const CsvColumn *column,
 		return CSV_ERROR_NONE;
 	}
 	if (layout->has_default && !field->quoted &&
-		equal_bytes(text, nbytes, layout->default_bytes,
+		equal_bytes(compared, compared_bytes, layout->default_bytes,
 					layout->default_length))
 	{
 		value->status = REF_DOUBTFUL;
@@ -403,6 +466,13 @@ check_value(RefReader *reader, const CsvLayout *layout, const CsvColumn *column,
 		if (text[i] >= 0x80)
 			beyond_ascii = true;
 	}
+	for (uint64_t pos = field->start; pos < field->end; pos++)
+	{
+		if (reader->bytes[pos] == 0)
+			return CSV_ERROR_NUL_BYTE;
+		if (reader->bytes[pos] >= 0x80)
+			beyond_ascii = true;
+	}
 	if (layout->encoding != CSV_ENCODING_UTF8 && beyond_ascii)
 	{
 		value->status = REF_DOUBTFUL;
@@ -411,7 +481,8 @@ check_value(RefReader *reader, const CsvLayout *layout, const CsvColumn *column,
 
 	/*
 	 * As in COPY it is the input that must be valid: a quote that is dropped
-	 * from between two bytes does not join them to a character.
+	 * from between two bytes does not join them to a character.  What escapes of
+	 * the text format stand for must be valid as well.
 	 */
 	for (uint64_t pos = field->start; pos < field->end && valid;)
 	{
@@ -420,6 +491,13 @@ check_value(RefReader *reader, const CsvLayout *layout, const CsvColumn *column,
 
 		valid = length > 0;
 		pos += length;
+	}
+	for (uint64_t pos = 0; pos < nbytes && valid;)
+	{
+		uint32_t	length = reference_utf8(text + pos, nbytes - pos);
+
+		valid = length > 0 || !is_text;
+		pos += length > 0 ? length : 1;
 	}
 	if (!valid)
 		return CSV_ERROR_INVALID_UTF8;
@@ -525,7 +603,7 @@ first_break_is_cr(const CsvDialectOptions *options, uint64_t max_record_bytes,
 		bool		in_quotes = state == CSV_STATE_QUOTED ||
 			state == CSV_STATE_ESCAPE_SEEN;
 
-		if (bytes[pos] == '\n' && (!in_quotes || !options->multiline))
+		if (bytes[pos] == '\n' && (!in_quotes || !dialect.opt.multiline))
 			return false;
 		if (bytes[pos] == '\r' && !in_quotes)
 			return pos + 1 == nbytes || bytes[pos + 1] != '\n';
@@ -671,6 +749,14 @@ read_next(RefReader *reader, const CsvLayout *layout)
 
 	if (is_too_long(reader))
 		code = CSV_ERROR_RECORD_TOO_LONG;
+	else if (csv_is_end_of_data(reader->dialect, reader->bytes + reader->pos,
+								record->end - reader->pos) &&
+			 record->next == reader->nbytes)
+	{
+		reader->pos = record->next;
+		reader->lines += record->nbreaks;
+		return;
+	}
 	else if (record->bad)
 	{
 		code = record->last_state == CSV_STATE_SKIP_LINE ?

@@ -71,7 +71,14 @@ sub random_file
 	my $eol = pick("\n", "\n", "\r\n", "\r");
 	my $ncolumns = pick(1, 2, 3, 3, 4, 1 + int(rand(20)));
 
+	$file{format} = chance(0.25) ? 'text' : 'csv';
 	$file{escape} = pick($file{quote}, $file{quote}, '\\', '!', 'e');
+	if ($file{format} eq 'text')
+	{
+		$file{delimiter} = pick("\t", "\t", ',', '|', ' ', 'A');
+		$file{null} = pick('\N', '\N', '', 'NULL');
+		delete @file{qw(quote quoting escape)};
+	}
 	$file{letters} = [
 		'a' .. 'e', 'N', 'x', '0' .. '3', ' ', '.', ',', ';', '\\', '!',
 		split //, $encodings{ $file{encoding} }[1] ];
@@ -84,7 +91,8 @@ sub random_file
 	{
 		$column->{options} = join ', ',
 		  (chance(0.1) ? "force_null 'true'" : ()),
-		  (chance(0.1) ? "force_not_null 'true'" : ());
+		  (chance(0.1) ? "force_not_null 'true'" : ()) if $file{format} eq 'csv';
+		$column->{options} //= '';
 	}
 
 	my @records = map {
@@ -129,6 +137,7 @@ sub random_field
 	$value = $generator ? $generator->() : join '', map { pick(@{ $file->{letters} }) } 1 .. rand(10);
 	$value = join '', map { pick(@{ $file->{letters} }) } 1 .. rand(20) if chance($file->{wild});
 
+	return escaped($file, $value) if $file->{format} eq 'text';
 	# a quote somewhere, paired or not; rfc4180 means something else by it
 	if ($file->{quoting} eq 'postgres' && chance($file->{wild}))
 	{
@@ -145,6 +154,19 @@ sub random_field
 	# what is in quotes is not NULL
 	return quoted($file, $value) if chance(0.3) || $value eq '';
 	return unquoted($file, $value);
+}
+
+# a value in the text format, in which bytes have several spellings
+sub escaped
+{
+	my ($file, $value) = @_;
+
+	$value =~ s{(.)}{
+		$1 eq '\\' || $1 eq $file->{delimiter} ? "\\$1" : chance(0.9) ? $1 :
+		  ord $1 < 128 ? pick(sprintf('\x%02x', ord $1), sprintf('\%03o', ord $1)) : "\\$1"}ge;
+	$value .= pick('\n', '\t', '\b\f', '\r\v', '\x7', '\18', '\q', "\\$file->{delimiter}", '\303\251', '\xff', '\0')
+	  if chance(0.05) && $value =~ /[a-e]/;
+	return $value;
 }
 
 # a value in quotes; a text may have more in it then
@@ -252,7 +274,6 @@ while (time() < $end && $count{DIFFERENT} < 3)
 		my $file = $files[$i];
 
 		$file->{filename} = write_file("$directory/$i.csv", $file->{text});
-		$file->{format} = 'csv';
 		$file->{log_verbosity} = 'silent';
 		my @both = qw(filename format header delimiter quote escape null encoding);
 		$sql .= sprintf "SELECT compare(%s, %s, %s, %s);\n",

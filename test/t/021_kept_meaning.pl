@@ -100,7 +100,7 @@ my %table_changes = (
 	filename => "$directory/[ab].csv",
 	program => undef,	# what it writes is not kept
 	compression => 'none',
-	format => 'csv',
+	format => 'text',
 	header => 'true',
 	header_rows => 2,
 	delimiter => ';',
@@ -132,7 +132,7 @@ my %column_changes = (
 	force_not_null => 'true');
 
 # options that rows and NOTICEs here do not tell
-my %silent = map { $_ => 1 } qw(compression format escape decimal_separator engine chunk_size);
+my %silent = map { $_ => 1 } qw(compression escape decimal_separator engine chunk_size);
 
 sub try_option
 {

@@ -232,6 +232,21 @@ the_simple_format_knows_no_quotes(void **state)
 }
 
 static void
+in_text_an_escape_makes_any_byte_data(void **state)
+{
+	CsvDialectOptions options = rfc4180;
+
+	(void) state;
+	options.quoting = CSV_QUOTING_TEXT;
+	options.delimiter = '\t';
+	expect_trace(&options, CSV_NORMAL, "a\\\tb\t\\\\\t\"\n",
+				 "sU E U U fF E U fF U frR R");
+	expect_trace(&options, CSV_NORMAL, "\\\n\\\r\nb\r\n", "sE U E E U U U frR R");
+	expect_trace(&options, CSV_NORMAL, "a\\", "sU E frR");
+	expect_trace(&options, CSV_ALONE, "a\\\nb\\", "sU E frbR sU E frR");
+}
+
+static void
 content_ends_before_the_cr_of_its_boundary(void **state)
 {
 	CsvDialect	dialect;
@@ -268,6 +283,7 @@ main(void)
 		cmocka_unit_test(an_escape_equal_to_the_delimiter_delimits_outside_quotes),
 		cmocka_unit_test(postgres_quotes_open_and_close_anywhere),
 		cmocka_unit_test(the_simple_format_knows_no_quotes),
+		cmocka_unit_test(in_text_an_escape_makes_any_byte_data),
 		cmocka_unit_test(content_ends_before_the_cr_of_its_boundary),
 	};
 

@@ -136,6 +136,35 @@ ragged_pad_fills_up_with_nulls_and_drops_the_surplus(void **state)
 				   "<1>--\n<1><2><3>\n<1><2>-\n");
 }
 
+static void
+text_has_escapes_and_an_end(void **state)
+{
+	Reading		reading;
+
+	(void) state;
+	reading_init(&reading, 2);
+	reading.options.dialect.quoting = CSV_QUOTING_TEXT;
+	reading.options.dialect.delimiter = '\t';
+	expect_reading(&reading, "a\\\tb\\\\\t\\x41\\102\\q\n\"\t\\\n\\.\n",
+				   "<a\tb\\><ABq>\n<\"><\n.>\n");
+	expect_reading(&reading, "a\tb\n\\.\n", "<a><b>\n");
+	expect_reading(&reading, "\\.\na\tb\r\n\\.\r\n",
+				   "!column_count 1 record 0 line 0 offset 0 length 2\n<a><b>\n");
+	expect_reading(&reading, "\\.", "");
+	expect_reading(&reading, "a\t\\0\na\t\\xc3\n\\xc3\\xa9\tb\\",
+				   "!nul_byte 1 record 0 line 0 offset 0 length 4\n"
+				   "!invalid_utf8 1 record 1 line 1 offset 5 length 6\n"
+				   "<\xc3\xa9><b>\n");
+	reading.layout.null_bytes = (const uint8_t *) "\\N";
+	reading.layout.null_length = 2;
+	expect_reading(&reading, "\\N\t\\\\N\n\tN\n", "-<\\N>\n<><N>\n");
+	reading.options.max_record_bytes = 5;
+	expect_reading(&reading, "ab\\\ncd\\\nef\tg\nh\ti\n",
+				   "!record_too_long 0 record 0 line 0 offset 0 length 3\n"
+				   "!unterminated_quote 0 record 1 line 1 offset 4 length 3\n"
+				   "<ef><g>\n<h><i>\n");
+}
+
 /* ---- errors of quoting and length, and the repair rule ---- */
 
 static void
@@ -786,6 +815,7 @@ main(void)
 		cmocka_unit_test(the_last_record_may_lack_its_boundary),
 		cmocka_unit_test(a_wrong_number_of_fields_is_column_count),
 		cmocka_unit_test(ragged_pad_fills_up_with_nulls_and_drops_the_surplus),
+		cmocka_unit_test(text_has_escapes_and_an_end),
 		cmocka_unit_test(text_after_quote_names_the_field),
 		cmocka_unit_test(an_unterminated_quote_costs_its_own_line),
 		cmocka_unit_test(a_stray_quote_costs_the_line_it_stands_in),

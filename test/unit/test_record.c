@@ -29,7 +29,7 @@ random_dialect(CsvDialect *dialect)
 	CsvDialectOptions options = {
 		.delimiter = delimiters[random_below(2)],
 		.quote = quotes[random_below(5)],
-		.quoting = (uint8_t) random_below(CSV_QUOTING_POSTGRES + 1),
+		.quoting = (uint8_t) random_below(CSV_QUOTING_TEXT + 1),
 		.boundary = (uint8_t) random_below(CSV_BOUNDARY_CR + 1),
 		.multiline = random_below(4) > 0,
 		.blank_is_record = random_below(4) == 0

@@ -239,7 +239,7 @@ agrees_on_long_fields(void **state)
 	{
 		start_seed(first_seed() + i);
 		start_case(3, kinds, 3);
-		test_case.dialect.quoting = random_below(2);
+		test_case.dialect.quoting = random_below(3);
 		if (one_in(3))
 			test_case.dialect.escape = '\\';
 		if (one_in(3))

@@ -539,7 +539,15 @@ dialects_and_layouts_are_sound(void **state)
 	ACCEPTED(dialect->escape = ',');
 	ACCEPTED(dialect->quote = 0);
 	REFUSED((dialect->quote = 0, dialect->escape = '\\'));
-	REFUSED(dialect->quoting = 2);
+	REFUSED(dialect->quoting = CSV_QUOTING_TEXT);
+	ACCEPTED((dialect->quoting = CSV_QUOTING_TEXT, dialect->quote = 0));
+	ACCEPTED((dialect->quoting = CSV_QUOTING_TEXT, dialect->quote = 0,
+			  dialect->escape = '\\'));
+	REFUSED((dialect->quoting = CSV_QUOTING_TEXT, dialect->quote = 0,
+			 dialect->escape = '"'));
+	REFUSED((dialect->quoting = CSV_QUOTING_TEXT, dialect->quote = 0,
+			 dialect->delimiter = '\\'));
+	REFUSED(dialect->quoting = 3);
 	ACCEPTED(dialect->boundary = CSV_BOUNDARY_CR);
 	REFUSED(dialect->boundary = 4);
 	REFUSED(made.wire.max_record_bytes = 0);
