@@ -38,7 +38,7 @@
 
 /*
  * Where the frontend's data in text format end for COPY, which pays no heed to what
- * comes behind "\\." and a line break, wherever these stand.
+ * comes behind "\\." and a line break, wherever these stand in a line.
  */
 typedef struct CsvTextEnd
 {
@@ -47,12 +47,13 @@ typedef struct CsvTextEnd
 		TEXT_DATA,
 		TEXT_CR,				/* is it the CR of a CR LF? */
 		TEXT_ESCAPE,
-		TEXT_MARKER,			/* what comes next ends the line */
-		TEXT_MARKER_CR,			/* likewise, for lines end in CR LF */
+		TEXT_MARKER,			/* a line break is to follow */
+		TEXT_MARKER_CR,			/* and a LF */
 		TEXT_END
 	}			state;
-	bool		knows_breaks;	/* a line has ended, */
-	bool		has_crlf;		/* in CR LF */
+	const char *line_break;		/* of the lines; NULL: none has ended */
+	char		held[2];		/* the first bytes behind the marker, as far as they */
+	size_t		nheld;			/* came with it */
 } CsvTextEnd;
 
 struct CsvIncoming
@@ -403,40 +404,46 @@ pass_text_byte(CsvTextEnd *end, char byte)
 	switch (end->state)
 	{
 		case TEXT_CR:
-			end->knows_breaks = true;
-			end->has_crlf = byte == '\n';
+			end->line_break = byte == '\n' ? "\r\n" : "\r";
 			end->state = TEXT_DATA;
-			if (byte == '\n')
-				break;
 			/* FALLTHROUGH */
 		case TEXT_DATA:
 			if (byte == '\\')
 				end->state = TEXT_ESCAPE;
-			else if (byte == '\r' && !end->knows_breaks)
+			else if (end->line_break == NULL && byte == '\r')
 				end->state = TEXT_CR;
-			else if (byte == '\n')
-				end->knows_breaks = true;
+			else if (end->line_break == NULL && byte == '\n')
+				end->line_break = "\n";
 			break;
 		case TEXT_ESCAPE:
 			end->state = byte == '.' ? TEXT_MARKER : TEXT_DATA;
 			break;
 		case TEXT_MARKER:
-			end->state = byte == '\r' && end->has_crlf ? TEXT_MARKER_CR : TEXT_END;
+			/* COPY refuses another than that of the lines */
+			if (end->line_break == NULL ? byte != '\r' && byte != '\n' :
+				byte != end->line_break[0])
+				end->state = TEXT_DATA;
+			else
+				end->state = end->line_break != NULL && end->line_break[1] != '\0' ?
+					TEXT_MARKER_CR : TEXT_END;
 			break;
-		default:
-			end->state = TEXT_END;
+		case TEXT_MARKER_CR:
+			end->state = byte == '\n' ? TEXT_END : TEXT_DATA;
+			break;
+		case TEXT_END:
+			break;
 	}
 }
 
-/* of these bytes, those before the end */
+/* of these bytes, those up to the marker; the next ones are held */
 static size_t
-before_text_end(CsvTextEnd *end, const char *bytes, size_t nbytes)
+pass_text(CsvTextEnd *end, const char *bytes, size_t nbytes)
 {
 	size_t		i = 0;
 
-	while (i < nbytes && end->state != TEXT_END)
+	while (i < nbytes && end->state != TEXT_MARKER)
 	{
-		if (end->state == TEXT_DATA && end->knows_breaks)
+		if (end->state == TEXT_DATA && end->line_break != NULL)
 		{
 			const char *escape = memchr(bytes + i, '\\', nbytes - i);
 
@@ -446,34 +453,65 @@ before_text_end(CsvTextEnd *end, const char *bytes, size_t nbytes)
 		}
 		pass_text_byte(end, bytes[i++]);
 	}
+	end->nheld = Min(nbytes - i, sizeof(end->held));
+	memcpy(end->held, bytes + i, end->nheld);
 	return i;
 }
 
-/* a copy_data_source_cb */
+/* what comes behind the end of the data is of no account, unless it is a failure */
+static void
+skip_rest(CsvIncoming *incoming)
+{
+	char		rest[8192];
+
+	while (repeat(incoming, rest, sizeof(rest)) > 0)
+		;
+}
+
+/*
+ * The line break behind the marker.  COPY, which waits for it, has not left that line:
+ * it is there that it would meet a failure behind it.
+ */
+static int
+end_text(CsvIncoming *incoming, char *buffer)
+{
+	CsvTextEnd *end = &incoming->text_end;
+	int			nbytes = 0;
+
+	while (end->state == TEXT_MARKER || end->state == TEXT_MARKER_CR)
+	{
+		if ((size_t) nbytes < end->nheld)
+			buffer[nbytes] = end->held[nbytes];
+		else if (repeat(incoming, buffer + nbytes, 1) == 0)
+			break;
+		pass_text_byte(end, buffer[nbytes++]);
+	}
+	if (end->state == TEXT_END)
+		skip_rest(incoming);
+	return nbytes;
+}
+
+/* a copy_data_source_cb; COPY asks for one byte at least */
 static int
 repeat_for_copy(void *buffer, int least, int most)
 {
 	CsvIncoming *incoming = repeated;
-	bool		ends_early = incoming->command == NULL && !incoming->copy->csv_mode;
-	int			nbytes = 0;
-	int			n;
+	CsvTextEnd *end = &incoming->text_end;
+	size_t		nbytes;
+
+	if (end->state == TEXT_END)
+		return 0;
+	if (end->state == TEXT_MARKER)
+		return end_text(incoming, buffer);
 
 	/* no more than are there: COPY comes to the lines before a failure first */
-	do
-	{
-		char	   *bytes = (char *) buffer + nbytes;
-
-		if (incoming->text_end.state == TEXT_END)
-			break;
-		n = (int) repeat(incoming, bytes, (size_t) (most - nbytes));
-		if (ends_early)
-			n = (int) before_text_end(&incoming->text_end, bytes, (size_t) n);
-		nbytes += n;
-	} while (n > 0 && nbytes < least);
-	return nbytes;
+	nbytes = repeat(incoming, buffer, (size_t) most);
+	if (incoming->command == NULL && !incoming->copy->csv_mode)
+		nbytes = pass_text(end, buffer, nbytes);
+	return (int) nbytes;
 }
 
-/* what comes behind a line that ends the data is of no account */
+/* the same behind a line that ends the data, where COPY has left it to us */
 static void
 drain(CsvIncoming *incoming, CopyFromState state)
 {
@@ -484,8 +522,7 @@ drain(CsvIncoming *incoming, CopyFromState state)
 	callback.previous = error_context_stack;
 	error_context_stack = &callback;
 	state->line_buf_valid = false;
-	while (repeat(incoming, incoming->block, CSV_INCOMING_BYTES) > 0)
-		;
+	skip_rest(incoming);
 	error_context_stack = callback.previous;
 }
 
