@@ -84,7 +84,11 @@ check_kernel(const __grid_constant__ CsvView view)
 					  view.first_record + record);
 	}
 	else if (may_be_end_of_data(view, start, end))
+	{
+		/* no row, whatever is made of it */
+		key = CSV_MAKE_KEY(0, CSV_ERROR_NONE, 0);
 		atomicMin(&view.counters->first_irregular, view.first_record + record);
+	}
 	else if (!view.layout.pad && next - first != view.layout.nfields)
 		key = CSV_MAKE_KEY(0, CSV_ERROR_COLUMN_COUNT, 0);
 	view.record_key[record] = key;
