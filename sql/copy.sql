@@ -39,6 +39,11 @@ COPY t (k, nothing) FROM 'regress_csv/t.csv' (FORMAT csv);
 COPY t (k, l) FROM 'regress_csv/t.csv' (FORMAT csv);
 COPY t (k, k) FROM 'regress_csv/t.csv' (FORMAT csv);
 COPY t (k, b) FROM 'regress_csv/t.csv' (FORMAT csv, FORCE_NULL (d));
+COPY t (k, b) FROM 'regress_csv/t.csv' (FORMAT csv, FORCE_NULL (b, b));
+-- no program is started for options that are wrong
+COPY t (k) FROM PROGRAM 'echo 1 | tee regress_csv/started.csv' (FORMAT csv, FORCE_NULL (b));
+COPY t (k) FROM PROGRAM 'echo 1 | tee regress_csv/started.csv' (FORMAT csv, ENCODING 'MULE_INTERNAL');
+COPY t (k) FROM 'regress_csv/started.csv' (FORMAT csv);
 \set VERBOSITY default
 SELECT * FROM t ORDER BY k;
 
