@@ -262,7 +262,8 @@ make_table(const TakenCopy *taken)
 	options = add_option(options, "on_error", "stop");
 	options = add_option(options, "log_verbosity", "silent");
 	options = add_option(options, "header",
-						 copy->header_line == COPY_HEADER_FALSE ? "false" : "true");
+						 copy->header_line == COPY_HEADER_FALSE ? "false" :
+						 copy->header_line == COPY_HEADER_MATCH ? "match" : "true");
 	options = add_option(options, "delimiter", byte_string(copy->delim));
 	options = add_option(options, "quote", byte_string(copy->quote));
 	options = add_option(options, "escape", byte_string(copy->escape));
@@ -410,7 +411,6 @@ begin_copy(TakenCopy *copy)
 {
 	Bitmapset  *given = NULL;
 	ParseNamespaceItem *item;
-	const char *obstacle;
 	ListCell   *cell;
 
 	copy->relation = table_openrv(copy->stmt->relation, RowExclusiveLock);
@@ -432,11 +432,7 @@ begin_copy(TakenCopy *copy)
 		return "an option names another column";
 	if (!is_convertible(file_encoding(&copy->options)))
 		return "there is no conversion from the encoding";
-	obstacle = find_obstacle_in_relation(copy->relation, given);
-	if (obstacle != NULL)
-		return obstacle;
-	return copy->options.header_line == COPY_HEADER_MATCH ? "the header is to match" :
-		NULL;
+	return find_obstacle_in_relation(copy->relation, given);
 }
 
 /*
