@@ -15,6 +15,8 @@ CALL write_file('end.csv', E'1,a,\n\\.\n2,b,\n');
 CALL write_file('keys.csv', E'1\n');
 CALL write_file('parts.csv', E'1,"{""(a,\\""{[1,2)}\\"",)""}",\n');
 CALL write_file('mark.csv', E'\uFEFF1,a,\n');
+CALL write_file('names.csv', E'k,"b","d, or ""l"""\n1,a,\n2,b,\n');
+CALL write_file('empty.csv', '');
 SHOW csv_gpu_fdw.copy;
 SET csv_gpu_fdw.copy = force;
 
@@ -47,8 +49,32 @@ COPY t (k, nothing) FROM 'regress_csv/t.csv' (FORMAT csv);
 COPY t (k, l) FROM 'regress_csv/t.csv' (FORMAT csv);
 COPY t (k, k) FROM 'regress_csv/t.csv' (FORMAT csv);
 COPY t (k, b) FROM 'regress_csv/t.csv' (FORMAT csv, FORCE_NULL (d));
+COPY t (k, b) FROM 'regress_csv/t.csv' (FORMAT csv, FORCE_NULL (b, b));
+-- no program is started for options that are wrong
+COPY t (k) FROM PROGRAM 'echo 1 | tee regress_csv/started.csv' (FORMAT csv, FORCE_NULL (b));
+COPY t (k) FROM PROGRAM 'echo 1 | tee regress_csv/started.csv' (FORMAT csv, ENCODING 'MULE_INTERNAL');
+COPY t (k) FROM 'regress_csv/started.csv' (FORMAT csv);
 \set VERBOSITY default
 SELECT * FROM t ORDER BY k;
+
+-- a header that is to match
+CREATE TABLE named (k int, b text, gone text, "d, or ""l""" date);
+ALTER TABLE named DROP gone;
+COPY named FROM 'regress_csv/names.csv' (FORMAT csv, HEADER match);
+COPY named FROM PROGRAM 'cat regress_csv/names.csv' (FORMAT csv, HEADER match);
+COPY named (b, k) FROM STDIN (FORMAT csv, HEADER match);
+b,k
+c,3
+\.
+SELECT * FROM named;
+COPY named (k, "d, or ""l""", b) FROM 'regress_csv/names.csv' (FORMAT csv, HEADER match);
+COPY named (k, b) FROM 'regress_csv/names.csv' (FORMAT csv, HEADER match);
+COPY named FROM 'regress_csv/names.csv' (FORMAT csv, HEADER match, NULL 'k');
+COPY named (k) FROM 'regress_csv/empty.csv' (FORMAT csv, HEADER match);
+COPY named (k, b) FROM STDIN (FORMAT csv, HEADER match);
+\.
+COPY named (k) FROM 'regress_csv/empty.csv' (FORMAT csv, HEADER);
+SELECT count(*) FROM named;
 
 -- in a transaction, with a savepoint, in a function
 BEGIN;

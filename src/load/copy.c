@@ -185,8 +185,6 @@ find_obstacle_in_relation(Relation relation, const Bitmapset *given)
 {
 	TupleDesc	tupdesc = RelationGetDescr(relation);
 
-	if (check_enable_rls(RelationGetRelid(relation), InvalidOid, true) == RLS_ENABLED)
-		return "row-level security is enabled for the table";
 	for (int i = 0; i < tupdesc->natts; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(tupdesc, i);
@@ -235,24 +233,6 @@ is_forced(const List *names, bool all, const char *column)
 	return all;
 }
 
-/* are all that an option names among the columns? */
-static bool
-are_columns(const CsvTable *table, const List *names)
-{
-	ListCell   *cell;
-
-	foreach(cell, names)
-	{
-		bool		found = false;
-
-		for (int i = 0; i < table->natts && !found; i++)
-			found = strcmp(strVal(lfirst(cell)), table->columns[i].name) == 0;
-		if (!found)
-			return false;
-	}
-	return true;
-}
-
 /* a COPY that may be taken */
 typedef struct TakenCopy
 {
@@ -264,10 +244,7 @@ typedef struct TakenCopy
 	CsvIncoming *incoming;		/* NULL: of a file */
 } TakenCopy;
 
-/*
- * The data as a table of this wrapper, with a column for each attribute named; NULL if
- * COPY would not have the options.
- */
+/* The data as a table of this wrapper, with a column for each attribute named. */
 static CsvTable *
 make_table(const TakenCopy *taken)
 {
@@ -283,7 +260,8 @@ make_table(const TakenCopy *taken)
 	options = add_option(options, "on_error", "stop");
 	options = add_option(options, "log_verbosity", "silent");
 	options = add_option(options, "header",
-						 copy->header_line == COPY_HEADER_FALSE ? "false" : "true");
+						 copy->header_line == COPY_HEADER_FALSE ? "false" :
+						 copy->header_line == COPY_HEADER_MATCH ? "match" : "true");
 	options = add_option(options, "delimiter", byte_string(copy->delim));
 	if (copy->csv_mode)
 	{
@@ -324,8 +302,7 @@ make_table(const TakenCopy *taken)
 		column->force_null = is_forced(copy->force_null, csv_copy_forces_null(copy),
 									   column->name);
 	}
-	return are_columns(table, copy->force_notnull) &&
-		are_columns(table, copy->force_null) ? table : NULL;
+	return table;
 }
 
 /* ---- the statement ---- */
@@ -340,8 +317,6 @@ try_copy(TakenCopy *copy, uint64 *nrows)
 	CsvTable   *table = make_table(copy);
 	const char *oddity = NULL;
 
-	if (table == NULL)
-		return "an option names another column";
 	if (copy->incoming == NULL)
 		oddity = csv_find_oddity(copy->stmt->filename, &copy->options,
 								 file_encoding(&copy->options),
@@ -406,16 +381,40 @@ take_copy(TakenCopy *copy, uint64 *nrows)
 	return obstacle;
 }
 
+/* are all that an option names among the columns? */
+static bool
+are_copied(const TakenCopy *copy, List *names)
+{
+	ListCell   *cell;
+
+	if (names == NIL)
+		return true;
+	foreach(cell, CopyGetAttnums(RelationGetDescr(copy->relation), copy->relation, names))
+		if (!list_member_int(copy->attnums, lfirst_int(cell)))
+			return false;
+	return true;
+}
+
+/* can text be converted from an encoding to the database's, or need not be? */
+static bool
+is_convertible(int encoding)
+{
+	int			own = GetDatabaseEncoding();
+
+	return encoding == own || encoding == PG_SQL_ASCII || own == PG_SQL_ASCII ||
+		OidIsValid(FindDefaultConversionProc(encoding, own));
+}
+
 /*
- * What COPY does before it reads, with its ERRORs.  NULL, or why the engines cannot
- * have it.
+ * What COPY does before it reads, with its ERRORs, or leaving it to COPY to have them:
+ * they come before the frontend is asked for data and before a program is started.
+ * NULL, or why the engines cannot have it.
  */
 static const char *
 begin_copy(TakenCopy *copy)
 {
 	Bitmapset  *given = NULL;
 	ParseNamespaceItem *item;
-	const char *obstacle;
 	ListCell   *cell;
 
 	copy->relation = table_openrv(copy->stmt->relation, RowExclusiveLock);
@@ -428,12 +427,16 @@ begin_copy(TakenCopy *copy)
 	csv_check_permissions(copy->pstate, item, ACL_INSERT, given);
 	if (copy->attnums == NIL)
 		return "there are no columns";
-	obstacle = find_obstacle_in_relation(copy->relation, given);
-	if (obstacle != NULL)
-		return obstacle;
+	if (check_enable_rls(RelationGetRelid(copy->relation), InvalidOid, true) ==
+		RLS_ENABLED)
+		return "row-level security is enabled for the table";
 	ProcessCopyOptions(copy->pstate, &copy->options, true, copy->stmt->options);
-	return copy->options.header_line == COPY_HEADER_MATCH ? "the header is to match" :
-		NULL;
+	if (!are_copied(copy, copy->options.force_notnull) ||
+		!are_copied(copy, copy->options.force_null))
+		return "an option names another column";
+	if (!is_convertible(file_encoding(&copy->options)))
+		return "there is no conversion from the encoding";
+	return find_obstacle_in_relation(copy->relation, given);
 }
 
 /*

@@ -174,7 +174,10 @@ find_oddity_at_top(const char *bytes, size_t nbytes, const CopyFormatOptions *co
 		return "the file has a byte-order mark";
 	if (nbytes >= 2 && memcmp(bytes, "\\.", 2) == 0)
 		return "a line begins as the end of data";
-	if (nbytes > 0 && copy->header_line != COPY_HEADER_FALSE &&
+
+	/* without a line there is no header, nor is one missed unless it is to match */
+	if (copy->header_line != COPY_HEADER_FALSE &&
+		(nbytes > 0 || copy->header_line == COPY_HEADER_MATCH) &&
 		!is_plain_header(bytes, nbytes, copy, encoding))
 		return "the header is not one line of valid text";
 	return NULL;

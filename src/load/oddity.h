@@ -10,9 +10,9 @@
 /*
  * That is a byte-order mark; line breaks of two kinds, in quotes or not; a line that
  * begins as the end of data did before PostgreSQL 18; a header with more to it than a
- * line, whose text COPY checks.  In text an escaped line break, and the end of data
- * anywhere but in the last line.  Or it cannot be read twice.  NULL: none of these.
- * encoding: the file's.  By so many threads with this one.
+ * line, whose text COPY checks, or none where it is to match.  In text an escaped line
+ * break, and the end of data anywhere but in the last line.  Or it cannot be read twice.
+ * NULL: none of these.  encoding: the file's.  By so many threads with this one.
  */
 extern const char *csv_find_oddity(const char *filename,
 								   const CopyFormatOptions *copy, int encoding,

@@ -92,6 +92,17 @@ sub records
 	return @records;
 }
 
+# of columns c0, c1, ...; seldom another one
+sub header
+{
+	my ($ncolumns, $dialect) = @_;
+	my @names = map { quoted("c$_", $dialect, 0) } 0 .. $ncolumns - 1;
+
+	return '"a""b' if chance(0.05);
+	splice @names, rand(@names), 1, @{ pick([], ['C0'], ['c'], [ $dialect->{null} ], [ quoted("c\n0", $dialect, 1) ], [ 'c0', 'c1' ]) } if chance(0.1);
+	return join($dialect->{delimiter}, @names);
+}
+
 sub file_of
 {
 	my ($dialect, @records) = @_;
@@ -199,13 +210,17 @@ while (time < $end && $different < 3)
 	my $path = "$directory/f.csv";
 	my @records = records(\@types, pick(0, 1, 10, 300, 2000, chance(0.1) ? 30000 : 50), $dialect);
 
-	unshift @records, chance(0.9) ? join($dialect->{delimiter}, map { "c$_" } 0 .. $#types) : '"a""b' if chance(0.3) && ($dialect->{header} = 1);
+	if (chance(0.3))
+	{
+		$dialect->{header} = chance(0.5) ? 'header' : 'header match';
+		unshift @records, header(scalar(@types), $dialect);
+	}
 	push @records, '\\.' if $dialect->{is_text} && chance(0.1);
 	write_file($path, file_of($dialect, @records));
 
 	my ($copy, $source) = source_of($path);
 	my @options = ("delimiter " . literal($dialect->{delimiter}), 'null ' . literal($dialect->{null}),
-		$dialect->{header} ? 'header' : (),
+		$dialect->{header} // (),
 		$dialect->{is_text} ? () : ("quote " . literal($dialect->{quote}), 'escape ' . literal($dialect->{escape}),
 			chance(0.1) ? "force_not_null (c0)" : (), chance(0.1) ? "force_null (c0)" : ()),
 		chance(0.05) ? pick("force_null (d)", "encoding 'LATIN1'", "encoding 'UTF8'", "header 'match'") : ());

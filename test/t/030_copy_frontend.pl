@@ -85,7 +85,7 @@ sub connect_to_server
 
 sub outcome
 {
-	my ($setting, $options, $send) = @_;
+	my ($setting, $columns, $options, $send) = @_;
 	my $socket = connect_to_server();
 	my @received;
 
@@ -94,7 +94,7 @@ sub outcome
 	receive_until($socket, 'Z');
 	send_message($socket, 'Q', "SET csv_gpu_fdw.copy = $setting; SET temp_file_limit = '1MB'\0");
 	receive_until($socket, 'Z');
-	send_message($socket, 'Q', "COPY t FROM STDIN ($options)\0");
+	send_message($socket, 'Q', "COPY t ($columns) FROM STDIN ($options)\0");
 	push @received, receive_until($socket, 'GE');
 	push @received, $send->($socket) // receive_until($socket, 'Z');
 	close $socket;
@@ -121,13 +121,14 @@ sub send_data
 
 sub same
 {
-	my ($name, $send, $options) = @_;
-	my ($theirs, $ours) = map { outcome($_, $options // 'format csv', $send) } qw(off force);
+	my ($name, $send, $options, $columns) = @_;
+	my @statement = ($columns // 'k, b', $options // 'format csv');
+	my ($theirs, $ours) = map { outcome($_, @statement, $send) } qw(off force);
 
 	# not ours, but done, where COPY has to: that is not what this is about
 	if ($ours =~ /was not taken/ && $theirs !~ /^E/m)
 	{
-		$ours = outcome('on', $options // 'format csv', $send);
+		$ours = outcome('on', @statement, $send);
 		note("$name: left to COPY");
 	}
 	is($ours, $theirs, $name);
@@ -153,6 +154,19 @@ for my $end (sort keys %ends)
 		same("$what, and the frontend's end: $end",
 			sub { send_data($_[0], $bytes, 20000); return $ends{$end}->($_[0]) });
 	}
+}
+
+# ---- options that COPY refuses: before it asks the frontend for data ----
+
+for my $case ([ 'of a column that is not copied', 'k', 'force_null (b)' ],
+	[ 'of a column that is not there', 'k', 'force_not_null (x)' ],
+	[ 'of a column, twice', 'k, b', 'force_null (b, b)' ],
+	[ 'of an encoding that cannot be converted', 'k, b', q(encoding 'MULE_INTERNAL') ],
+	[ 'of two bytes', 'k, b', q(delimiter 'ab') ])
+{
+	my ($what, $columns, $option) = @$case;
+
+	like(same("an option $what", $ends{done}, "format csv, $option", $columns), qr/^E /, 'no data are asked for');
 }
 
 # ---- the marker of the end, wherever messages and blocks begin ----
@@ -238,6 +252,7 @@ for my $case ([ early => 5 ], [ late => 40000 ])
 	cmp_ok(time - $started, '<', 10, 'and at once');
 }
 is($session->value(q{SELECT count(*) FROM t}), 0, 'none of its rows are there');
-ok($node->poll_query_until('postgres', 'SELECT count(*) = 0 FROM pg_ls_tmpdir()'), 'no temporary file is left');
+# a session that is ended says so before it removes its files
+ok($node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_ls_tmpdir()}), 'no temporary file is left');
 $node->stop;
 done_testing();
