@@ -33,8 +33,11 @@
 #define CSV_DATA_MESSAGE_BYTES		PQ_LARGE_MESSAGE_LIMIT
 #define CSV_OTHER_MESSAGE_BYTES		PQ_SMALL_MESSAGE_LIMIT
 
-/* a last line, which psql sends before 18, "\\." and a line break */
-#define CSV_MARKER_BYTES	4
+/*
+ * A last line, which psql sends before 18, "\\." and a line break; or with two further ones,
+ * which pg_restore sends.
+ */
+#define CSV_MARKER_BYTES	8
 
 /*
  * Where the frontend's data in text format end for COPY, which pays no heed to what
@@ -218,27 +221,36 @@ start_program(CsvIncoming *incoming, const char *command)
 }
 
 /*
- * Of the last bytes of a block, those that are the marker of the end, or the first of
- * it; 0: none.  *complete: is it the former?
+ * Of the last bytes of a block, those that are the marker of the end, with empty lines
+ * behind it, or the first of it; 0: none.  *line: its bytes up to the line break, if that
+ * is there, else 0.
  */
 static size_t
-find_marker(const CsvIncoming *incoming, bool *complete)
+find_marker(const CsvIncoming *incoming, size_t *line)
 {
-	static const char *const markers[] = {"\\", "\\.", "\\.\r", "\\.\n", "\\.\r\n"};
 	const char *block = incoming->block + CSV_LOOK_BEHIND;
+	const char *end = block + incoming->nbytes;
+	const char *marker = end;
+	size_t		n;
 
-	for (size_t i = 0; i < lengthof(markers); i++)
-	{
-		size_t		n = strlen(markers[i]);
-		const char *marker = block + incoming->nbytes - n;
-
-		if (incoming->nbytes < n || memcmp(marker, markers[i], n) != 0)
-			continue;
-		*complete = markers[i][n - 1] == '\n';
-		if ((marker == block && !incoming->has_blocks) || marker[-1] == '\n')
-			return n;
-	}
-	return 0;
+	*line = 0;
+	while (marker > block && end - marker < CSV_MARKER_BYTES &&
+		   (marker[-1] == '\n' || marker[-1] == '\r'))
+		marker--;
+	if (marker > block && marker[-1] == '.')
+		marker--;
+	else if (marker < end)
+		return 0;
+	n = (size_t) (end - --marker);
+	if (marker < block || *marker != '\\' || n > CSV_MARKER_BYTES ||
+		(marker == block ? incoming->has_blocks && marker[-1] != '\n' :
+		 marker[-1] != '\n'))
+		return 0;
+	if (n > 2 && marker[2] == '\n')
+		*line = 3;
+	else if (n > 3 && marker[2] == '\r' && marker[3] == '\n')
+		*line = 4;
+	return n;
 }
 
 /* does COPY? */
@@ -265,7 +277,7 @@ fill_block(CsvIncoming *incoming)
 	char	   *block = incoming->block + CSV_LOOK_BEHIND;
 	size_t		nbefore = Min(incoming->nbytes, CSV_LOOK_BEHIND);
 	size_t		nmarker;
-	bool		complete = false;
+	size_t		line;
 
 	memmove(block - nbefore, block + incoming->nbytes - nbefore, nbefore);
 	incoming->nbytes = incoming->at = 0;
@@ -273,11 +285,11 @@ fill_block(CsvIncoming *incoming)
 	while (incoming->nbytes < CSV_INCOMING_BYTES &&
 		   get_more(incoming, CSV_INCOMING_BYTES))
 		;
-	while ((nmarker = find_marker(incoming, &complete)) > 0 &&
+	while ((nmarker = find_marker(incoming, &line)) > 0 &&
 		   incoming->nbytes < CSV_INCOMING_BYTES + CSV_MARKER_BYTES &&
 		   get_more(incoming, incoming->nbytes + 1))
 		;
-	incoming->nmarker = complete && incoming->at_end && knows_marker(incoming) ?
+	incoming->nmarker = line > 0 && incoming->at_end && knows_marker(incoming) ?
 		nmarker : 0;
 
 	if (incoming->oddity == NULL)
@@ -288,7 +300,8 @@ fill_block(CsvIncoming *incoming)
 	if (incoming->oddity == NULL && incoming->nmarker > 0)
 		incoming->oddity =
 			csv_find_oddity_in_block(incoming->look,
-									 block + incoming->nbytes - 1, 1, 1, true);
+									 block + incoming->nbytes - nmarker + line - 1, 1, 1,
+									 true);
 	incoming->has_blocks = true;
 }
 
