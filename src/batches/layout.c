@@ -12,6 +12,7 @@
 
 #include "batches/layout.h"
 #include "query/query.h"
+#include "reader/field.h"
 #include "table/quote.h"
 
 /*
@@ -81,8 +82,9 @@ header_name(const CsvTable *table, const CsvDialect *dialect,
 	nbytes = csv_field_value(dialect, header->bytes + start, end - start,
 							 (uint8_t *) name, end - start, &quoted);
 	name[nbytes] = '\0';
-	if (!quoted && end - start == strlen(table->null_string) &&
-		memcmp(header->bytes + start, table->null_string, end - start) == 0)
+	if (!quoted && csv_bytes_equal(header->bytes + start, end - start,
+								   (const uint8_t *) table->null_string,
+								   strlen(table->null_string)))
 		return NULL;
 	return pg_any_to_server(name, (int) nbytes, table->encoding);
 }

@@ -388,8 +388,9 @@ infer_sample(CsvInferrer *inferrer, CsvInference *inference,
 static bool
 is_null_string(const CsvTable *table, const CsvSample *sample, CsvSpan span)
 {
-	return span.length == strlen(table->null_string) &&
-		memcmp(sample->bytes + span.offset, table->null_string, span.length) == 0;
+	return csv_bytes_equal(sample->bytes + span.offset, span.length,
+						   (const uint8_t *) table->null_string,
+						   strlen(table->null_string));
 }
 
 /*

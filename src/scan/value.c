@@ -525,7 +525,7 @@ unescaped_text(CsvValueInput *input, const CsvDialect *dialect, const uint8_t *f
 static bool
 is_marker(const uint8_t *field, uint64_t length, const char *marker)
 {
-	return length == strlen(marker) && memcmp(field, marker, length) == 0;
+	return csv_bytes_equal(field, length, (const uint8_t *) marker, strlen(marker));
 }
 
 bool

@@ -9,7 +9,7 @@
  *	   the defaults together.
  *	3. csv_table_check() refuses what only shows when they stand together, such
  *	   as a column beyond the last field.  To be called when a query is planned.
- *	4. csv_table_kind() tells the engines how to convert a column.
+ *	4. csv_table_kind() (kind.c) tells the engines how to convert a column.
  */
 #ifndef CSV_OPTION_H
 #define CSV_OPTION_H

@@ -1,0 +1,100 @@
+/*
+ * kind.c
+ *		How the engines are to convert a column, by its type.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+
+#include "table/option.h"
+
+/*
+ * char(n) is padded by the engines up to this n; beyond it, a batch would be
+ * mostly blanks, and the input function pads value by value.
+ */
+#define MAX_PADDED_CHARS	256
+
+/*
+ * The input function of numeric allows any scale from -1000 to 1000; the
+ * engines know the usual ones.
+ */
+static CsvKind
+numeric_kind(int32 typmod, CsvColumn *out)
+{
+	int			precision;
+	int			scale;
+
+	if (typmod < (int32) VARHDRSZ)
+		return CSV_KIND_NUMERIC;
+
+	/* as numerictypmodin() packs them: the scale in 11 bits with a sign */
+	precision = ((typmod - VARHDRSZ) >> 16) & 0xffff;
+	scale = (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
+	if (scale < 0 || scale > precision)
+		return CSV_KIND_CSTRING;
+	out->precision = precision;
+	out->scale = scale;
+	return CSV_KIND_NUMERIC;
+}
+
+static CsvKind
+type_kind(Oid type, int32 typmod, CsvColumn *out)
+{
+	switch (type)
+	{
+		case BOOLOID:
+			return CSV_KIND_BOOL;
+		case INT2OID:
+			return CSV_KIND_INT2;
+		case INT4OID:
+			return CSV_KIND_INT4;
+		case INT8OID:
+			return CSV_KIND_INT8;
+		case FLOAT4OID:
+			return CSV_KIND_FLOAT4;
+		case FLOAT8OID:
+			return CSV_KIND_FLOAT8;
+		case NUMERICOID:
+			return numeric_kind(typmod, out);
+		case DATEOID:
+			return CSV_KIND_DATE;
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			out->precision = typmod;
+			return type == TIMESTAMPOID ?
+				CSV_KIND_TIMESTAMP : CSV_KIND_TIMESTAMPTZ;
+		case UUIDOID:
+			return CSV_KIND_UUID;
+		case TEXTOID:
+			return CSV_KIND_TEXT;
+		case VARCHAROID:
+			if (typmod >= (int32) VARHDRSZ)
+				out->type_chars = typmod - VARHDRSZ;
+			return CSV_KIND_TEXT;
+		case BPCHAROID:
+			if (typmod < (int32) VARHDRSZ)
+				return CSV_KIND_TEXT;
+			out->type_chars = typmod - VARHDRSZ;
+			out->pad_blanks = true;
+			return out->type_chars <= MAX_PADDED_CHARS ?
+				CSV_KIND_TEXT : CSV_KIND_CSTRING;
+		default:
+			return CSV_KIND_CSTRING;
+	}
+}
+
+CsvKind
+csv_table_kind(const CsvTableColumn *column, CsvColumn *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->field = Max(column->field, 0);
+	out->attnum = column->attnum;
+	out->force_null = column->force_null;
+	out->force_not_null = column->force_not_null;
+	out->max_chars = column->max_chars;
+	out->byte_width = column->byte_width;
+	out->type_chars = -1;
+	out->precision = -1;
+	out->kind = type_kind(column->type, column->typmod, out);
+	return out->kind;
+}
