@@ -113,7 +113,7 @@ find_obstacle_in_statement(const CopyStmt *stmt)
 		DefElem    *def = (DefElem *) lfirst(cell);
 
 		if (!is_known_option(def->defname))
-			return psprintf("of the option \"%s\"", def->defname);
+			return psprintf("it has the option \"%s\"", def->defname);
 		if (strcmp(def->defname, "format") == 0 &&
 			(def->arg == NULL || (strcmp(defGetString(def), "csv") != 0 &&
 								  strcmp(defGetString(def), "text") != 0)))
@@ -511,6 +511,9 @@ process_utility(PlannedStmt *pstmt, const char *query, bool is_read_only,
 								dest, qc);
 	else if (qc != NULL)
 		SetQueryCompletion(qc, CMDTAG_COPY, nrows);
+	if (obstacle != NULL)
+		ereport(DEBUG1,
+				(errmsg_internal("COPY FROM was not taken by csv_gpu_fdw: %s", obstacle)));
 	if (obstacle != NULL && choice == COPY_FORCE)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -522,8 +525,8 @@ void
 csv_copy_init(void)
 {
 	DefineCustomEnumVariable("csv_gpu_fdw.copy",
-							 "Has COPY FROM read CSV files through the engines.",
-							 "force: ERROR where PostgreSQL's COPY has to do it, for tests.",
+							 "Has COPY FROM read CSV and text through the engines.",
+							 "force: ERROR where PostgreSQL's COPY had to do it.",
 							 &choice, COPY_OFF, copy_choices,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	next_hook = ProcessUtility_hook;

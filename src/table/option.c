@@ -510,7 +510,7 @@ parse_format(DefElem *def)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("format \"%s\" not supported", value),
-				 errhint("csv_gpu_fdw reads the formats \"csv\" and \"text\"; for others, use file_fdw.")));
+				 errhint("csv_gpu_fdw reads the formats \"csv\", with any delimiter, and \"text\", which COPY writes; for others, use file_fdw.")));
 	return is_text;
 }
 
