@@ -436,6 +436,11 @@ begin_copy(TakenCopy *copy)
 		return "an option names another column";
 	if (!is_convertible(file_encoding(&copy->options)))
 		return "there is no conversion from the encoding";
+
+	/* what looks like an escape may be half a character */
+	if (!copy->options.csv_mode &&
+		PG_ENCODING_IS_CLIENT_ONLY(file_encoding(&copy->options)))
+		return "it is text in an encoding that only frontends have";
 	return find_obstacle_in_relation(copy->relation, given);
 }
 

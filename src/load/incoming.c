@@ -55,8 +55,7 @@ typedef struct CsvTextEnd
 		TEXT_END
 	}			state;
 	const char *line_break;		/* of the lines; NULL: none has ended */
-	char		held[2];		/* the first bytes behind the marker, as far as they */
-	size_t		nheld;			/* came with it */
+	StringInfoData held;		/* what came with a marker, from its cursor on */
 } CsvTextEnd;
 
 struct CsvIncoming
@@ -314,6 +313,7 @@ csv_incoming_begin(const CopyStmt *stmt, const CopyFormatOptions *copy, int enco
 	memset(incoming, 0, offsetof(CsvIncoming, block));
 	incoming->copy = copy;
 	incoming->look = csv_stream_look_create(copy, encoding);
+	initStringInfo(&incoming->text_end.held);
 	if (stmt->is_program)
 		start_program(incoming, stmt->filename);
 	else
@@ -448,7 +448,35 @@ pass_text_byte(CsvTextEnd *end, char byte)
 	}
 }
 
-/* of these bytes, those up to the marker; the next ones are held */
+/* the next bytes for COPY: those that are held come first */
+static size_t
+next_text(CsvIncoming *incoming, char *buffer, size_t nbytes)
+{
+	StringInfo	held = &incoming->text_end.held;
+	size_t		nheld = (size_t) (held->len - held->cursor);
+
+	if (nheld == 0)
+	{
+		resetStringInfo(held);
+		return repeat(incoming, buffer, nbytes);
+	}
+	nbytes = Min(nheld, nbytes);
+	memcpy(buffer, held->data + held->cursor, nbytes);
+	held->cursor += (int) nbytes;
+	return nbytes;
+}
+
+/* the last of the bytes that came from next_text() are to come again */
+static void
+hold_text(StringInfo held, const char *bytes, int nbytes)
+{
+	if (held->cursor >= nbytes)
+		held->cursor -= nbytes; /* they had been held */
+	else
+		appendBinaryStringInfo(held, bytes, nbytes);
+}
+
+/* of these bytes, those up to the marker; the others are held */
 static size_t
 pass_text(CsvTextEnd *end, const char *bytes, size_t nbytes)
 {
@@ -466,8 +494,8 @@ pass_text(CsvTextEnd *end, const char *bytes, size_t nbytes)
 		}
 		pass_text_byte(end, bytes[i++]);
 	}
-	end->nheld = Min(nbytes - i, sizeof(end->held));
-	memcpy(end->held, bytes + i, end->nheld);
+	if (i < nbytes)
+		hold_text(&end->held, bytes + i, (int) (nbytes - i));
 	return i;
 }
 
@@ -493,9 +521,7 @@ end_text(CsvIncoming *incoming, char *buffer)
 
 	while (end->state == TEXT_MARKER || end->state == TEXT_MARKER_CR)
 	{
-		if ((size_t) nbytes < end->nheld)
-			buffer[nbytes] = end->held[nbytes];
-		else if (repeat(incoming, buffer + nbytes, 1) == 0)
+		if (next_text(incoming, buffer + nbytes, 1) == 0)
 			break;
 		pass_text_byte(end, buffer[nbytes++]);
 	}
@@ -518,10 +544,10 @@ repeat_for_copy(void *buffer, int least, int most)
 		return end_text(incoming, buffer);
 
 	/* no more than are there: COPY comes to the lines before a failure first */
-	nbytes = repeat(incoming, buffer, (size_t) most);
-	if (incoming->command == NULL && !incoming->copy->csv_mode)
-		nbytes = pass_text(end, buffer, nbytes);
-	return (int) nbytes;
+	if (incoming->command != NULL || incoming->copy->csv_mode)
+		return (int) repeat(incoming, buffer, (size_t) most);
+	nbytes = next_text(incoming, buffer, (size_t) most);
+	return (int) pass_text(end, buffer, nbytes);
 }
 
 /* the same behind a line that ends the data, where COPY has left it to us */

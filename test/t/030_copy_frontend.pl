@@ -172,7 +172,8 @@ for my $case ([ 'of a column that is not copied', 'k', 'force_null (b)' ],
 # ---- the marker of the end, wherever messages and blocks begin ----
 
 # of text, it ends the data also where it does not begin a line
-my @in_lines = map { ("77\tb\\.$_", "77\tb\\.${_}88\tc\n", "77\tb\\\\\\.${_}88\tc\n", "77\t\\\\.${_}88\tc$_") } "\n", "\r\n", "\r", 'x';
+my @in_lines = map { ("77\tb\\.$_", "77\tb\\.${_}88\tc\n", "77\tb\\\\\\.${_}88\tc\n", "77\t\\\\.${_}88\tc$_") } "\n", "\r\n", "\r", 'x',
+	"\xc3\xa4\n", "\xe4\xef\xbb\n";
 my @markers = ("\\.\n", "\\.\r\n", "\\.", "\\", "\\.\n\\.\n", "\\.\n5000000,x\n", "\\.x\n", "\\.\r", '"',
 	"\\.\n\n\n", "\\.\r\n\n\n", "\\.\n\n\n\n\n\n\n\n", "\\.\n\n\nx\n");
 
@@ -214,6 +215,14 @@ for my $late ("x\tb\n", '')
 			send_data($_[0], (rows(1, 30000) =~ tr/,/\t/r) . "77777\tb\\\\\n$late" . "88888\tb\\.\n" . (rows(100000, 140000) =~ tr/,/\t/r), 9000);
 			return $ends{done}->($_[0]);
 		}, 'format text');
+}
+
+# characters whose second byte is a backslash
+for my $bytes ("1\t\x95\x5c.\n2\tb\n3\tc\n", "1\t\x95\x5c.X2345678\n2\tb\n3\tc\n", "1\t\x95\x5c\x5c.\n2\tb\n3\tc\n",
+	"1\t\x95\x5c\n2\tb\n", join('', map { "$_\t\x95\x5c.\x83\x5c\n" } 1 .. 40000))
+{
+	same('text: data in SJIS, ' . length($bytes) . ' bytes',
+		sub { send_data($_[0], $bytes, 9000); return $ends{done}->($_[0]) }, q(format text, encoding 'SJIS'));
 }
 
 # ---- messages between the data; a slow frontend ----
