@@ -18,6 +18,7 @@
 
 #include <sys/stat.h>
 
+#include "access/relation.h"
 #include "access/table.h"
 #include "access/xact.h"
 #include "access/xlog.h"
@@ -35,6 +36,7 @@
 #include "optimizer/optimizer.h"
 #include "parser/parse_relation.h"
 #include "rewrite/rewriteHandler.h"
+#include "storage/lmgr.h"
 #include "tcop/cmdtag.h"
 #include "tcop/utility.h"
 #include "utils/acl.h"
@@ -167,13 +169,24 @@ find_obstacle_in_tables(Relation relation)
 
 	if (relation->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
 		return find_obstacle_in_table(relation);
-	tables = find_all_inheritors(RelationGetRelid(relation), AccessShareLock, NULL);
+
+	/* COPY waits for partitions only that get rows, so nobody waits here */
+	tables = find_all_inheritors(RelationGetRelid(relation), NoLock, NULL);
 	foreach(cell, tables)
 	{
-		Relation	table = table_open(lfirst_oid(cell), NoLock);
+		Oid			relid = lfirst_oid(cell);
+		Relation	table;
 
+		if (!ConditionalLockRelationOid(relid, AccessShareLock))
+			return "a partition is locked";
+		table = try_relation_open(relid, NoLock);
+		if (table == NULL)
+		{
+			UnlockRelationOid(relid, AccessShareLock);
+			return "a partition is gone";
+		}
 		obstacle = find_obstacle_in_table(table);
-		table_close(table, NoLock);
+		relation_close(table, AccessShareLock);
 		if (obstacle != NULL)
 			break;
 	}

@@ -63,7 +63,7 @@ struct CsvIncoming
 	const char *command;		/* of the program; NULL: the frontend's */
 	FILE	   *pipe;
 	StringInfoData message;		/* the frontend's last, as far as it is not read */
-	int			failure;		/* the type of the message that ended it, or 0 */
+	int			failure;		/* the type of the message that ended it, EOF, or 0 */
 	bool		at_end;			/* no more will come */
 
 	const CopyFormatOptions *copy;
@@ -87,7 +87,10 @@ static CsvIncoming *repeated = NULL;
 
 /* ---- what comes ---- */
 
-/* the next message of the frontend, into incoming->message */
+/*
+ * The next message of the frontend, into incoming->message; EOF if none comes.  One that
+ * COPY does not expect is not read: COPY may fail before it comes to that.
+ */
 static int
 receive_message(CsvIncoming *incoming)
 {
@@ -96,13 +99,13 @@ receive_message(CsvIncoming *incoming)
 
 	HOLD_CANCEL_INTERRUPTS();
 	pq_startmsgread();
-	type = pq_getbyte();
-	if (type == EOF ||
-		pq_getmessage(&incoming->message, type == 'd' ? CSV_DATA_MESSAGE_BYTES :
-					  CSV_OTHER_MESSAGE_BYTES) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_CONNECTION_FAILURE),
-				 errmsg("unexpected EOF on client connection with an open transaction")));
+	type = pq_peekbyte();
+	if (type == EOF || type == '\0' || strchr("dcfHS", type) == NULL)
+		pq_endmsgread();
+	else if (pq_getbyte() == EOF ||
+			 pq_getmessage(&incoming->message, type == 'd' ? CSV_DATA_MESSAGE_BYTES :
+						   CSV_OTHER_MESSAGE_BYTES) != 0)
+		type = EOF;
 	RESUME_CANCEL_INTERRUPTS();
 	csv_resume_step(was_in_step);
 	csv_check_interrupts();
@@ -113,11 +116,20 @@ receive_message(CsvIncoming *incoming)
 static void
 report_failure(CsvIncoming *incoming)
 {
+	if (incoming->failure == EOF)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONNECTION_FAILURE),
+				 errmsg("unexpected EOF on client connection with an open transaction")));
 	if (incoming->failure != 'f')
+	{
+		/* read in part, so that the server ends the connection */
+		pq_startmsgread();
+		(void) pq_getbyte();
 		ereport(ERROR,
 				(errcode(ERRCODE_PROTOCOL_VIOLATION),
 				 errmsg("unexpected message type 0x%02X during COPY from stdin",
 						incoming->failure)));
+	}
 	ereport(ERROR,
 			(errcode(ERRCODE_QUERY_CANCELED),
 			 errmsg("COPY from stdin failed: %s",

@@ -114,6 +114,7 @@ struct CsvInsert
 	size_t		waiting_bytes;
 
 	CsvRecordPlace place;		/* of the row at hand */
+	int64		header_lines;	/* of a COPY; -1: it is none */
 	ErrorContextCallback callback;
 	int64		nrows;
 };
@@ -164,6 +165,7 @@ csv_insert_open(Oid relid)
 
 	PreventCommandIfParallelMode("csv_gpu_load()");
 	insert->context = context;
+	insert->header_lines = -1;
 	insert->relation = csv_open_relation(relid, RowExclusiveLock);
 	refuse_relation(insert->relation);
 	if (!insert->relation->rd_islocaltemp)
@@ -183,6 +185,12 @@ Relation
 csv_insert_relation(const CsvInsert *insert)
 {
 	return insert->relation;
+}
+
+void
+csv_insert_tell_lines(CsvInsert *insert, int64 header_lines)
+{
+	insert->header_lines = header_lines;
 }
 
 void
@@ -371,7 +379,12 @@ tell_place(void *arg)
 	const CsvInsert *insert = arg;
 	const char *name = RelationGetRelationName(insert->relation);
 
-	if (insert->place.file == NULL)
+	if (insert->header_lines >= 0 && insert->place.file == NULL)
+		errcontext("COPY %s", name);
+	else if (insert->header_lines >= 0)
+		errcontext("COPY %s, line %lld", name,
+				   (long long) (insert->header_lines + insert->place.record));
+	else if (insert->place.file == NULL)
 		errcontext("csv_gpu_load into \"%s\"", name);
 	else
 		errcontext("csv_gpu_load into \"%s\", record %lld of \"%s\"", name,

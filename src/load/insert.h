@@ -46,6 +46,9 @@ extern void csv_insert_close(CsvInsert *insert);
 
 extern Relation csv_insert_relation(const CsvInsert *insert);
 
+/* what is told of rows is as COPY has it: the line, behind so many of a header */
+extern void csv_insert_tell_lines(CsvInsert *insert, int64 header_lines);
+
 /*
  * freeze: as COPY's option; ERROR where that refuses it.  indexing: how indexes get
  * their entries, if rows go in by pages.

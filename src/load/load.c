@@ -682,6 +682,7 @@ csv_load_fields(CsvTable *table, Oid target, const List *attnums)
 	load->table = table;
 	load->target = csv_insert_open(target);
 	relation = csv_insert_relation(load->target);
+	csv_insert_tell_lines(load->target, table->reader.header_rows);
 	init_mapping(&load->mapping, from);
 	foreach(cell, attnums)
 	{

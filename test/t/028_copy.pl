@@ -239,5 +239,22 @@ is($different, 0, "COPY and ours agree on $rounds random files");
 note(join ', ', map { "$outcomes{$_} $_" } sort keys %outcomes);
 note("left to COPY, $reasons{$_}: $_") for sort keys %reasons;
 
+# ---- partitions that get no rows ----
+
+my $other = new_session($node);
+my $rows = write_file("$directory/rows.txt", join '', map { "$_\tx\n" } 1 .. 50000);
+
+$session->value('CREATE TABLE p (k int, t text) PARTITION BY RANGE (k);
+	CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (1) TO (100000);
+	CREATE TABLE p2 PARTITION OF p FOR VALUES FROM (100000) TO (200000)');
+$other->value('BEGIN; LOCK p2');
+$session->value("SET lock_timeout = '5s'; SET csv_gpu_fdw.copy = on; BEGIN; COPY p FROM " . literal($rows));
+is($session->value('SELECT count(*) FROM p1'), 50000, 'nobody waits for a partition that gets no rows');
+$session->value('COMMIT');
+$other->value('ROLLBACK');
+$session->value('SET csv_gpu_fdw.copy = force; BEGIN; COPY p FROM ' . literal($rows));
+is($session->value(q{SELECT count(*) FROM pg_locks WHERE relation = 'p2'::regclass AND mode = 'AccessShareLock'}), 0, 'nor is it locked');
+$session->value('ROLLBACK');
+
 $node->stop;
 done_testing();

@@ -139,7 +139,8 @@ my $long = rows(1, 40000);
 my %ends = (
 	done => sub { send_message($_[0], 'c', ''); return },
 	fails => sub { send_message($_[0], 'f', "no more of it\0"); return },
-	unknown => sub { send_message($_[0], 'Q', "SELECT 1\0"); return receive_until($_[0], 'E') },
+	unknown => sub { send_message($_[0], 'Q', "SELECT 1\0"); return receive_until($_[0], 'Z') },
+	'has a wrong length' => sub { syswrite($_[0], 'd' . pack('N', 2)); return receive_until($_[0], 'Z') },
 	'is lost' => sub { close $_[0]; sleep 0.5; return '' });
 
 for my $end (sort keys %ends)
@@ -151,6 +152,8 @@ for my $end (sort keys %ends)
 	{
 		my ($what, $bytes) = @$case;
 
+		# one who has read ahead may lose the way earlier
+		next if $end eq 'has a wrong length' && $what =~ /bad row|twice/;
 		same("$what, and the frontend's end: $end",
 			sub { send_data($_[0], $bytes, 20000); return $ends{$end}->($_[0]) });
 	}
