@@ -383,7 +383,7 @@ tell_place(void *arg)
 		errcontext("COPY %s", name);
 	else if (insert->header_lines >= 0)
 		errcontext("COPY %s, line %lld", name,
-				   (long long) (insert->header_lines + insert->place.record));
+				   (long long) insert->header_lines + insert->place.record);
 	else if (insert->place.file == NULL)
 		errcontext("csv_gpu_load into \"%s\"", name);
 	else
