@@ -29,6 +29,15 @@ COPY t (k, b) FROM 'regress_csv/header.csv' (FORMAT csv, HEADER on, DELIMITER ';
 SELECT * FROM t ORDER BY k;
 TRUNCATE t;
 COPY t (k, b) FROM 'regress_csv/header.csv' (FORMAT csv, HEADER on, DELIMITER ';', QUOTE '''');
+-- WHERE, of columns that are given and others; sequences go on for rows that it leaves out
+CREATE TABLE filtered (id serial, k int, b text DEFAULT 'none', d date);
+\set QUIET off
+COPY filtered (k, b, d) FROM 'regress_csv/t.csv' (FORMAT csv) WHERE k > 1;
+COPY filtered (k) FROM 'regress_csv/keys.csv' (FORMAT csv) WHERE b = 'none' AND d IS NULL AND id > 0;
+COPY filtered (k) FROM 'regress_csv/keys.csv' (FORMAT csv) WHERE false;
+\set QUIET on
+SELECT * FROM filtered;
+DROP TABLE filtered;
 -- text is the default format
 CALL write_file('t.txt', E'1\tsay \\"x\\"\\tand \\\\N\n2\t\\N\n3\t\n\\.\n');
 CREATE TABLE text_target (k int, b text);
@@ -172,7 +181,9 @@ CREATE TRIGGER tell BEFORE INSERT ON triggered FOR EACH ROW EXECUTE FUNCTION tel
 CREATE TRIGGER tell BEFORE INSERT ON p1 FOR EACH ROW EXECUTE FUNCTION tell();
 COPY p FROM 'regress_csv/t.csv' (FORMAT csv);
 COPY v FROM 'regress_csv/t.csv' (FORMAT csv);
-COPY plain FROM 'regress_csv/t.csv' (FORMAT csv) WHERE k > 1;
+COPY plain FROM 'regress_csv/t.csv' (FORMAT csv) WHERE k > random();
+COPY plain FROM 'regress_csv/t.csv' (FORMAT csv) WHERE tableoid > 0;
+COPY t FROM 'regress_csv/t.csv' (FORMAT csv) WHERE l IS NULL;
 COPY plain FROM 'regress_csv/t.csv' (FORMAT csv, HEADER match);
 COPY plain FROM 'regress_csv/t.csv' (FORMAT csv, FREEZE off);
 COPY plain FROM 'regress_csv/odd.csv' (FORMAT csv);
@@ -190,6 +201,29 @@ COPY with_calm FROM 'regress_csv/parts.csv' (FORMAT csv);
 SELECT * FROM with_calm;
 COPY triggered FROM 'regress_csv/t.csv' (FORMAT csv);
 SELECT count(*) FROM plain;
+-- messages of functions come once, with COPY's context, whether or not it fails
+CREATE FUNCTION check_and_tell(k int, level text) RETURNS bool IMMUTABLE LANGUAGE plpgsql AS $$
+	BEGIN
+		IF level = 'info' THEN RAISE INFO 'k is %', k; ELSIF level = 'notice' THEN RAISE NOTICE 'k is %', k; ELSE RAISE WARNING 'k is %', k; END IF;
+		RETURN k < 3;
+	END $$;
+CREATE TABLE telling (k int CHECK (check_and_tell(k, 'notice') IS NOT NULL), b text, d date);
+CREATE TABLE failing (k int CHECK (check_and_tell(k, 'warning')), b text, d date);
+CREATE TABLE indexed (k int, b text, d date);
+CREATE INDEX ON indexed (check_and_tell(k, 'info'));
+\set SHOW_CONTEXT always
+COPY telling FROM 'regress_csv/t.csv' (FORMAT csv);
+COPY failing FROM 'regress_csv/t.csv' (FORMAT csv);
+COPY indexed FROM 'regress_csv/t.csv' (FORMAT csv);
+\set SHOW_CONTEXT errors
+SELECT (SELECT count(*) FROM telling) AS telling, (SELECT count(*) FROM failing) AS failing, (SELECT count(*) FROM indexed) AS indexed;
+-- those that nobody would see are no reason
+SET client_min_messages = warning;
+SET log_min_messages = error;
+COPY telling FROM 'regress_csv/t.csv' (FORMAT csv);
+SHOW log_min_messages;
+RESET log_min_messages;
+RESET client_min_messages;
 -- in silence, unless it is forced; and so are short files
 SET csv_gpu_fdw.copy = on;
 COPY triggered FROM 'regress_csv/t.csv' (FORMAT csv);

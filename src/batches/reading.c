@@ -24,6 +24,7 @@
 #include "batches/choose.h"
 #include "batches/reading.h"
 #include "batches/remote.h"
+#include "table/messages.h"
 #include "table/source.h"
 #include "table/threads.h"
 
@@ -304,13 +305,12 @@ report_device_failure(const CsvReading *reading, const char *reason)
 				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
 				 errmsg("GPU failed while reading \"%s\": %s",
 						csv_source_name(reading->source), reason)));
-	ereport(WARNING,
-			(errcode(ERRCODE_WARNING),
-			 errmsg("GPU failed while reading \"%s\": %s",
-					csv_source_name(reading->source), reason),
-			 reading->holds ?
-			 errdetail("The CPU engine reads all of it again.") :
-			 errdetail("The CPU engine reads the rest.")));
+	csv_warn((errcode(ERRCODE_WARNING),
+			  errmsg("GPU failed while reading \"%s\": %s",
+					 csv_source_name(reading->source), reason),
+			  reading->holds ?
+			  errdetail("The CPU engine reads all of it again.") :
+			  errdetail("The CPU engine reads the rest.")));
 }
 
 /*

@@ -11,6 +11,7 @@
 
 #include "batches/inlet.h"
 #include "batches/resident_gpu.h"
+#include "table/messages.h"
 
 /* an answer about rows from first_row on */
 typedef struct Slice
@@ -42,10 +43,9 @@ struct CsvResidentAnswer
 static void
 warn_of_failure(const char *reason)
 {
-	ereport(WARNING,
-			(errcode(ERRCODE_WARNING),
-			 errmsg("GPU failed while evaluating resident columns: %s", reason),
-			 errdetail("The CPU evaluates them.")));
+	csv_warn((errcode(ERRCODE_WARNING),
+			  errmsg("GPU failed while evaluating resident columns: %s", reason),
+			  errdetail("The CPU evaluates them.")));
 }
 
 /* have the program answer it; NULL: it does not */

@@ -20,6 +20,7 @@
 #include "client/worker.h"
 #include "compat.h"
 #include "table/interrupts.h"
+#include "table/messages.h"
 
 /* so long a start is waited for; and from one look to the next */
 #define CSV_START_MILLISECONDS	10000
@@ -57,10 +58,9 @@ do_without(const char *what, const char *hint)
 
 	without_since = GetCurrentTimestamp();
 	if (!warned)
-		ereport(WARNING,
-				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-				 errmsg("%s", what),
-				 errhint("%s", hint)));
+		csv_warn((errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				  errmsg("%s", what),
+				  errhint("%s", hint)));
 	warned = true;
 }
 

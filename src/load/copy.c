@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 
 #include "access/relation.h"
+#include "access/sysattr.h"
 #include "access/table.h"
 #include "access/xact.h"
 #include "access/xlog.h"
@@ -34,6 +35,9 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
+#include "parser/parse_coerce.h"
+#include "parser/parse_collate.h"
+#include "parser/parse_expr.h"
 #include "parser/parse_relation.h"
 #include "rewrite/rewriteHandler.h"
 #include "storage/lmgr.h"
@@ -52,6 +56,7 @@
 #include "load/indexes.h"
 #include "load/load.h"
 #include "load/oddity.h"
+#include "table/messages.h"
 #include "table/option.h"
 
 /* below it COPY is as fast */
@@ -79,6 +84,7 @@ static const struct config_enum_entry copy_choices[] = {
 
 static int	choice = COPY_OFF;
 static ProcessUtility_hook_type next_hook;
+static bool is_trying = false;
 
 /* ---- what may be taken ---- */
 
@@ -106,10 +112,10 @@ find_obstacle_in_statement(const CopyStmt *stmt)
 
 	if (next_hook != NULL)
 		return "the library is loaded behind others that see utility statements";
+	if (is_trying)
+		return "it is within another one";
 	if (stmt->relation == NULL)
 		return "it has no table";
-	if (stmt->whereClause != NULL)
-		return "it has a WHERE clause";
 	foreach(cell, stmt->options)
 	{
 		DefElem    *def = (DefElem *) lfirst(cell);
@@ -253,6 +259,7 @@ typedef struct TakenCopy
 	ParseState *pstate;			/* its range table is the relation */
 	Relation	relation;
 	List	   *attnums;
+	List	   *quals;			/* of WHERE */
 	CopyFormatOptions options;
 	CsvIncoming *incoming;		/* NULL: of a file */
 } TakenCopy;
@@ -338,7 +345,8 @@ try_copy(TakenCopy *copy, uint64 *nrows)
 		return oddity;
 	csv_table_check(table);
 	*nrows = (uint64) csv_load_fields(table, RelationGetRelid(copy->relation),
-									  copy->attnums);
+									  copy->attnums, copy->quals);
+	csv_messages_check();
 	return NULL;
 }
 
@@ -353,6 +361,13 @@ is_final(int sqlstate)
 		sqlstate == ERRCODE_LOCK_NOT_AVAILABLE;
 }
 
+static void
+end_try(void)
+{
+	csv_messages_end();
+	is_trying = false;
+}
+
 /* try_copy() in a subtransaction, which stays only if it is done */
 static const char *
 take_copy(TakenCopy *copy, uint64 *nrows)
@@ -363,11 +378,14 @@ take_copy(TakenCopy *copy, uint64 *nrows)
 												  ALLOCSET_DEFAULT_SIZES);
 	const char *volatile obstacle = NULL;
 
+	csv_messages_begin();
+	is_trying = true;
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(context);
 	PG_TRY();
 	{
 		obstacle = try_copy(copy, nrows);
+		end_try();
 		if (obstacle == NULL)
 			ReleaseCurrentSubTransaction();
 		else
@@ -379,6 +397,7 @@ take_copy(TakenCopy *copy, uint64 *nrows)
 	{
 		ErrorData  *error;
 
+		end_try();
 		MemoryContextSwitchTo(outer);
 		error = CopyErrorData();
 		FlushErrorState();
@@ -418,6 +437,36 @@ is_convertible(int encoding)
 		OidIsValid(FindDefaultConversionProc(encoding, own));
 }
 
+/* WHERE as COPY has it */
+static List *
+plan_where(ParseState *pstate, ParseNamespaceItem *item, Node *where)
+{
+	Node	   *expr;
+
+	if (where == NULL)
+		return NIL;
+	addNSItemToQuery(pstate, item, false, true, true);
+
+	/* the statement may be done again, and parsing changes what it parses */
+	expr = transformExpr(pstate, copyObject(where), EXPR_KIND_COPY_WHERE);
+	expr = coerce_to_boolean(pstate, expr, "WHERE");
+	assign_expr_collations(pstate, expr);
+	expr = eval_const_expressions(NULL, expr);
+	return make_ands_implicit(canonicalize_qual((Expr *) expr, false));
+}
+
+/* may it be asked of some rows in vain, and only of what they have before they are in? */
+static bool
+is_plain_where(List *quals)
+{
+	Bitmapset  *attrs = NULL;
+
+	pull_varattnos((Node *) quals, 1, &attrs);
+	return !contain_volatile_functions((Node *) quals) &&
+		(attrs == NULL ||
+		 bms_next_member(attrs, -1) + FirstLowInvalidHeapAttributeNumber > 0);
+}
+
 /*
  * What COPY does before it reads, with its ERRORs, or leaving it to COPY to have them:
  * they come before the frontend is asked for data and before a program is started.
@@ -431,18 +480,21 @@ begin_copy(TakenCopy *copy)
 	ListCell   *cell;
 
 	copy->relation = table_openrv(copy->stmt->relation, RowExclusiveLock);
+	item = addRangeTableEntryForRelation(copy->pstate, copy->relation, RowExclusiveLock,
+										 NULL, false, false);
+	copy->quals = plan_where(copy->pstate, item, copy->stmt->whereClause);
 	copy->attnums = CopyGetAttnums(RelationGetDescr(copy->relation), copy->relation,
 								   copy->stmt->attlist);
 	foreach(cell, copy->attnums)
 		given = bms_add_member(given, lfirst_int(cell));
-	item = addRangeTableEntryForRelation(copy->pstate, copy->relation, RowExclusiveLock,
-										 NULL, false, false);
 	csv_check_permissions(copy->pstate, item, ACL_INSERT, given);
 	if (copy->attnums == NIL)
 		return "there are no columns";
 	if (check_enable_rls(RelationGetRelid(copy->relation), InvalidOid, true) ==
 		RLS_ENABLED)
 		return "row-level security is enabled for the table";
+	if (!is_plain_where(copy->quals))
+		return "its WHERE clause is volatile, or names system columns";
 	ProcessCopyOptions(copy->pstate, &copy->options, true, copy->stmt->options);
 	if (!are_copied(copy, copy->options.force_notnull) ||
 		!are_copied(copy, copy->options.force_null))
@@ -484,7 +536,8 @@ run_copy(const CopyStmt *stmt, const char *query, uint64 *nrows, const char **ob
 	if (copy.incoming != NULL)
 	{
 		if (!done)
-			*nrows = csv_incoming_copy(copy.incoming, copy.pstate, copy.relation, stmt);
+			*nrows = csv_incoming_copy(copy.incoming, copy.pstate, copy.relation, stmt,
+									   copy.quals);
 		csv_incoming_end(copy.incoming);
 		done = true;
 	}

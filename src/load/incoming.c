@@ -579,7 +579,7 @@ drain(CsvIncoming *incoming, CopyFromState state)
 
 uint64
 csv_incoming_copy(CsvIncoming *incoming, ParseState *pstate, Relation relation,
-				  const CopyStmt *stmt)
+				  const CopyStmt *stmt, List *quals)
 {
 	CsvIncoming *const outer = repeated;
 	uint64		nrows = 0;
@@ -589,7 +589,7 @@ csv_incoming_copy(CsvIncoming *incoming, ParseState *pstate, Relation relation,
 	repeated = incoming;
 	PG_TRY();
 	{
-		CopyFromState state = BeginCopyFrom(pstate, relation, NULL, NULL, false,
+		CopyFromState state = BeginCopyFrom(pstate, relation, (Node *) quals, NULL, false,
 											repeat_for_copy, stmt->attlist,
 											stmt->options);
 

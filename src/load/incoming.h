@@ -37,11 +37,13 @@ extern bool csv_incoming_is_short(const CsvIncoming *incoming);
 extern size_t csv_incoming_read(void *arg, uint8_t *buffer, size_t nbytes);
 
 /*
- * PostgreSQL's COPY of all of it, into a relation that is pstate's range table.
+ * PostgreSQL's COPY of all of it, into a relation that is pstate's range table, with
+ * the WHERE clause as qualifications.
  * Returns the number of rows.
  */
 extern uint64 csv_incoming_copy(CsvIncoming *incoming, ParseState *pstate,
-								Relation relation, const CopyStmt *stmt);
+								Relation relation, const CopyStmt *stmt,
+								List *quals);
 
 /* after either; ERROR where a program has failed */
 extern void csv_incoming_end(CsvIncoming *incoming);

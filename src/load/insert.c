@@ -89,6 +89,8 @@ struct CsvInsert
 
 	CsvDefault *defaults;
 	int			ndefaults;
+	List	   *quals;			/* rows have to pass them */
+	ExprState  *filter;
 	EState	   *estate;
 	ModifyTableState *mtstate;
 	ResultRelInfo *root;		/* of the relation */
@@ -191,6 +193,12 @@ void
 csv_insert_tell_lines(CsvInsert *insert, int64 header_lines)
 {
 	insert->header_lines = header_lines;
+}
+
+void
+csv_insert_filter(CsvInsert *insert, List *quals)
+{
+	insert->quals = quals;
 }
 
 void
@@ -453,6 +461,7 @@ csv_insert_begin(CsvInsert *insert, bool freeze, CsvLoadMethod method,
 														 relation);
 
 	has_volatile_default = prepare_defaults(insert);
+	insert->filter = ExecInitQual(insert->quals, &insert->mtstate->ps);
 	insert->may_wait = relation_may_wait(root) && !has_volatile_default &&
 		!(insert->routing != NULL && root->ri_TrigDesc != NULL &&
 		  root->ri_TrigDesc->trig_insert_new_table);
@@ -757,15 +766,22 @@ insert_at_once(CsvInsert *insert, ResultRelInfo *relation,
 	insert->nrows++;
 }
 
+/* does the filter let a row in? */
+static bool
+passes(CsvInsert *insert, TupleTableSlot *slot)
+{
+	ExprContext *econtext = GetPerTupleExprContext(insert->estate);
+
+	econtext->ecxt_scantuple = slot;
+	return ExecQual(insert->filter, econtext);
+}
+
 static void
 insert_row(CsvInsert *insert, TupleTableSlot *slot)
 {
 	ResultRelInfo *relation = insert->root;
 	bool		may_wait = insert->may_wait;
 
-	fill_defaults(insert, slot);
-	ExecStoreVirtualTuple(slot);
-	slot->tts_tableOid = RelationGetRelid(insert->relation);
 	if (insert->routing != NULL)
 	{
 		relation = route(insert, &slot);
@@ -806,11 +822,19 @@ insert_row(CsvInsert *insert, TupleTableSlot *slot)
 		insert_at_once(insert, relation, slot);
 }
 
-void
+bool
 csv_insert_row(CsvInsert *insert, TupleTableSlot *slot)
 {
-	insert_row(insert, slot);
+	bool		is_in;
+
+	fill_defaults(insert, slot);
+	ExecStoreVirtualTuple(slot);
+	slot->tts_tableOid = RelationGetRelid(insert->relation);
+	is_in = passes(insert, slot);
+	if (is_in)
+		insert_row(insert, slot);
 	leave(insert);
+	return is_in;
 }
 
 /* ---- many rows ---- */
@@ -821,7 +845,8 @@ csv_insert_takes_runs(CsvInsert *insert, const int *places, int nthreads)
 	TupleDesc	tupdesc = RelationGetDescr(insert->relation);
 	const TupleConstr *constraints = tupdesc->constr;
 
-	if (insert->pages == NULL || insert->relation->rd_rel->relispartition)
+	if (insert->pages == NULL || insert->filter != NULL ||
+		insert->relation->rd_rel->relispartition)
 		return false;
 	if (constraints != NULL &&
 		(constraints->num_check > 0 || constraints->has_generated_stored))

@@ -49,6 +49,9 @@ extern Relation csv_insert_relation(const CsvInsert *insert);
 /* what is told of rows is as COPY has it: the line, behind so many of a header */
 extern void csv_insert_tell_lines(CsvInsert *insert, int64 header_lines);
 
+/* only rows that the qualifications (of a planned query; implicitly ANDed) let in */
+extern void csv_insert_filter(CsvInsert *insert, List *quals);
+
 /*
  * freeze: as COPY's option; ERROR where that refuses it.  indexing: how indexes get
  * their entries, if rows go in by pages.
@@ -62,10 +65,11 @@ extern ExprContext *csv_insert_context(CsvInsert *insert);
 /*
  * A slot for the next row, with all attributes NULL.  Only those given are to
  * be filled in, with values that live until csv_insert_row() returns.  From one
- * call to the other, an ERROR tells where the row comes from.
+ * call to the other, an ERROR tells where the row comes from.  False: the filter leaves
+ * the row out.
  */
 extern TupleTableSlot *csv_insert_slot(CsvInsert *insert, CsvRecordPlace place);
-extern void csv_insert_row(CsvInsert *insert, TupleTableSlot *slot);
+extern bool csv_insert_row(CsvInsert *insert, TupleTableSlot *slot);
 
 /*
  * After csv_insert_begin(): the slot that csv_insert_slot() returns each time,

@@ -40,6 +40,7 @@
 #include "load/load.h"
 #include "scan/errors.h"
 #include "scan/scan.h"
+#include "table/messages.h"
 #include "table/source.h"
 
 /* those of csv_gpu_errors(), then loaded_at and source */
@@ -493,7 +494,9 @@ load_rows(CsvLoad *load, CsvInsert *target, bool freeze, CsvIndexing indexing)
 			ExecStoreVirtualTuple(row);
 		if (fixed == NULL)
 			map_row(&load->mapping, row, slot, csv_insert_context(target));
-		csv_insert_row(target, slot);
+		if (!csv_insert_row(target, slot))
+			csv_table_scan_exclude(scan);
+		csv_messages_check();
 		if (load->mapping.any_expr)
 			ExecClearTuple(row);
 		if (places != NULL)
@@ -671,7 +674,7 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 }
 
 int64
-csv_load_fields(CsvTable *table, Oid target, const List *attnums)
+csv_load_fields(CsvTable *table, Oid target, const List *attnums, List *quals)
 {
 	CsvLoad    *load = palloc0(sizeof(CsvLoad));
 	TupleDesc	from = CreateTemplateTupleDesc(list_length(attnums));
@@ -683,6 +686,7 @@ csv_load_fields(CsvTable *table, Oid target, const List *attnums)
 	load->target = csv_insert_open(target);
 	relation = csv_insert_relation(load->target);
 	csv_insert_tell_lines(load->target, table->reader.header_rows);
+	csv_insert_filter(load->target, quals);
 	init_mapping(&load->mapping, from);
 	foreach(cell, attnums)
 	{

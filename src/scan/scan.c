@@ -93,6 +93,7 @@ struct CsvTableScan
 	CsvSharedScan *shared;		/* NULL: no other process shares it */
 	bool		is_leader;
 	CsvAmounts	told;			/* of its own, to the others */
+	int64		nexcluded;		/* rows that were not used */
 };
 
 struct CsvSharedScan
@@ -344,9 +345,15 @@ show_progress(CsvTableScan *scan)
 		PROGRESS_COPY_TYPE_FILE;
 	progress.bytes_processed = amounts.bytes;
 	progress.bytes_total = csv_batches_certain_size(scan->batches);
-	progress.tuples_processed = amounts.records - amounts.skipped;
-	progress.tuples_excluded = amounts.skipped;
+	progress.tuples_excluded = amounts.skipped + scan->nexcluded;
+	progress.tuples_processed = amounts.records - progress.tuples_excluded;
 	csv_progress_report(scan, &progress);
+}
+
+void
+csv_table_scan_exclude(CsvTableScan *scan)
+{
+	scan->nexcluded++;
 }
 
 /* the number in its file of the record before the next row or error */

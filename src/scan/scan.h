@@ -78,6 +78,9 @@ extern void csv_table_scan_unshare(CsvTableScan *scan, int64 nrejected,
 /* show it in pg_stat_progress_copy, under this relation */
 extern void csv_table_scan_show_progress(CsvTableScan *scan, Oid relid);
 
+/* the row that came last is not used: it counts as excluded there */
+extern void csv_table_scan_exclude(CsvTableScan *scan);
+
 /*
  * The next row, into arrays of one entry per attribute of the table.  What
  * the values point to lives until the next call.  Entries of isnull that are

@@ -228,11 +228,13 @@ while (time < $end && $different < 3)
 	my $setup = 'CREATE ' . ($is_partitioned ? '' : pick('', 'UNLOGGED', 'TEMP')) . ' TABLE t (gone int, ' . join(', ', @columns, @more) . ')'
 	  . ($is_partitioned ? ' PARTITION BY HASH (c0)' . join('', map { "; CREATE TABLE t$_ PARTITION OF t FOR VALUES WITH (MODULUS 2, REMAINDER $_)" } 0, 1) : '')
 	  . '; ALTER TABLE t DROP gone' . join('', map { "; $_" } @indexes);
+	my $where = chance(0.2) ? ' WHERE ' . pick('c0 IS NOT NULL', 'true', 'c0::text > $$5$$', 'length(c0::text) / length(c0::text) = 1', 'NOT (c0 IS NULL) AND t.c0::text LIKE $$%1%$$',
+		chance(0.1) ? ('c9 > 1', 'random() < 2', 'c0', 'tableoid > 0', '(SELECT true)', 't IS NOT NULL') : ()) : '';
 	my $list = @more || chance(0.3) ? '(' . join(', ', map { "c$_" } 0 .. $#types) . ')' : '';
 
-	$different++ if !compare($setup, "$copy t $list FROM $source (format " . ($dialect->{is_text} ? 'text' : 'csv') . ', ' . join(', ', @options) . ')',
+	$different++ if !compare($setup, "$copy t $list FROM $source (format " . ($dialect->{is_text} ? 'text' : 'csv') . ', ' . join(', ', @options) . ")$where",
 		$dialect->{odd} || $dialect->{break} eq "\r" || "@options" =~ /match|force_null \(d\)|escape.*\\\\/ || $dialect->{header} || "@records" =~ /\n\\\./ || @records <= 1
-		  || $source =~ /head -c/);
+		  || $source =~ /head -c/ || $where =~ /random|tableoid|t IS/);
 	$rounds++;
 }
 is($different, 0, "COPY and ours agree on $rounds random files");
