@@ -24,7 +24,7 @@
 #include <cuda_pipeline.h>
 
 #include "field.cuh"
-#include "../src/reader/convert.h"
+#include "../src/reader/patterns.h"
 
 #define WARPS			(CSV_COLUMN_THREADS / 32)
 #define ENTRY_WORDS		(CSV_NUMERIC_DIGITS / 2 + 2)
@@ -189,10 +189,10 @@ stage_rows(const CsvView &view, const CsvStrip &strip, uint32_t record,
  * escapes: no number is one then.
  */
 static __device__ __forceinline__ bool
-is_ordinary(const CsvView &view, const Field &field)
+is_ordinary(const CsvView &view, const CsvDeviceColumn &column, const Field &field)
 {
 	return field.length < view.ordinary_below &&
-		field.length != view.layout.null_length;
+		!csv_has_null_length(column.null_lengths, field.length);
 }
 
 /* does the field stand between quotes, and are all quotes inside doubled? */
@@ -212,18 +212,18 @@ is_doubled(const CsvView &view, const Field &field)
  * one without any quotes but those around it.
  */
 static __device__ __forceinline__ bool
-find_plain_text(const CsvView &view, const CsvColumn &column,
+find_plain_text(const CsvView &view, const CsvDeviceColumn &column,
 				const Field &field, TextSpan *text)
 {
 	const uint8_t quote = view.dialect.opt.quote;
 
 	text->bytes = field.bytes;
 	text->length = field.length;
-	if (!is_ordinary(view, field))
+	if (!is_ordinary(view, column, field))
 		return false;
 	if (field.bytes[0] != quote)
 		return true;
-	if (!is_doubled(view, field) || column.force_null)
+	if (!is_doubled(view, field) || column.column.force_null)
 		return false;
 	text->bytes++;
 	text->length -= 2;
@@ -265,7 +265,7 @@ find_text(const CsvView &view, uint32_t number, const Field &field,
 	if (field.length >= CSV_NO_FIELD)
 		return CSV_VALUE_NULL;
 	if (!column.force_not_null &&
-		csv_is_null_string(view, field.bytes, field.length))
+		csv_is_null_string(view, column, field.bytes, field.length))
 		return CSV_VALUE_NULL;
 	if (csv_is_default_string(view, field.bytes, field.length))
 		return CSV_VALUE_DOUBTFUL;
@@ -277,7 +277,7 @@ find_text(const CsvView &view, uint32_t number, const Field &field,
 	plain = csv_field_plain(&view.dialect, field.bytes, field.length, &from,
 							&to, &quoted);
 	if (column.force_null && quoted &&
-		csv_value_is_null_string(view, field.bytes, field.length))
+		csv_value_is_null_string(view, column, field.bytes, field.length))
 		return CSV_VALUE_NULL;
 	if (!plain)
 		return judge_doubtful(view, number, column, field);
@@ -353,31 +353,35 @@ convert(const CsvView &view, const CsvDeviceColumn &device_column,
 	return ok;
 }
 
+/*
+ * Convert a value of a column that has a form of its own: what convert() does for the
+ * form of the type.
+ */
+static __device__ __noinline__ bool
+convert_form(const CsvView &view, const CsvDeviceColumn &device_column,
+			 const TextSpan &text, bool exists)
+{
+	const CsvColumn &column = device_column.column;
+	alignas(8) uint32_t words[ENTRY_WORDS] = {0, 0, 0, 0, 0, 0, 0};
+	uint32_t	stride = device_column.stride;
+	uint8_t    *entry = device_column.values + threadIdx.x * stride;
+	bool		ok = exists &&
+		csv_convert_form(&column, view.layout.decimal_separator, text.bytes,
+						 text.length, (uint8_t *) words, stride);
+
+	for (uint32_t i = 0; i < stride; i++)
+		entry[i] = ((uint8_t *) words)[i];
+	return ok;
+}
+
 #define CONVERT(kind_) \
 	case kind_: \
-		ok = convert<kind_>(view, column, text, status == CSV_VALUE_OK); \
-		break
+		return convert<kind_>(view, column, text, exists)
 
-/*
- * One value.  Returns its status, or CSV_VALUE_OK with an error reported (the
- * row is left out then).
- */
-static __device__ __forceinline__ uint32_t
-scalar_value(const CsvView &view, uint32_t number,
-			 const CsvDeviceColumn &column, const Field &field)
+static __device__ __forceinline__ bool
+convert_by_kind(const CsvView &view, const CsvDeviceColumn &column,
+				const TextSpan &text, bool exists)
 {
-	uint32_t	status = CSV_VALUE_OK;
-	TextSpan	text;
-	bool		ok = false;
-
-	if (!find_plain_text(view, column.column, field, &text))
-	{
-		Field		copy = field;	/* the original stays in registers */
-		TextSpan	found = text;
-
-		status = find_text(view, number, copy, &found);
-		text = found;
-	}
 	switch (column.column.kind)
 	{
 			CONVERT(CSV_KIND_BOOL);
@@ -394,8 +398,36 @@ scalar_value(const CsvView &view, uint32_t number,
 			CONVERT(CSV_KIND_DECIMAL64);
 			CONVERT(CSV_KIND_DECIMAL128);
 		default:
-			break;
+			return false;
 	}
+}
+
+/*
+ * One value.  Returns its status, or CSV_VALUE_OK with an error reported (the
+ * row is left out then).
+ */
+static __device__ __forceinline__ uint32_t
+scalar_value(const CsvView &view, uint32_t number,
+			 const CsvDeviceColumn &column, const Field &field)
+{
+	uint32_t	status = CSV_VALUE_OK;
+	TextSpan	text;
+	bool		ok = false;
+
+	if (!find_plain_text(view, column, field, &text))
+	{
+		Field		copy = field;	/* the original stays in registers */
+		TextSpan	found = text;
+
+		status = find_text(view, number, copy, &found);
+		text = found;
+	}
+	if (column.column.pattern[0] != CSV_STEP_END)
+		ok = convert_form(view, column, text, status == CSV_VALUE_OK);
+	else
+		ok = convert_by_kind(view, column, text, status == CSV_VALUE_OK);
+	if (!ok && column.column.thousands != 0)
+		ok = convert_form(view, column, text, true);
 	ok &= text.length < column.plain_below;
 	if (!ok && status == CSV_VALUE_OK)
 	{
@@ -418,7 +450,7 @@ judge_measured(const CsvView &view, uint32_t number, const Field &field,
 	bool		blanks_beyond = false;
 
 	if (column.force_null && measure.quoted &&
-		csv_value_is_null_string(view, field.bytes, field.length))
+		csv_value_is_null_string(view, column, field.bytes, field.length))
 		return csv_without_value(CSV_VALUE_NULL);
 	if (CSV_NEEDS_BLANKS(&column, measure.nchars) && !measure.invalid_utf8)
 		blanks_beyond = csv_blanks_beyond(view, field.bytes, field.length,
@@ -438,7 +470,8 @@ judge_any_text(const CsvView &view, uint32_t number, const Field &field)
 	if (field.length >= CSV_NO_FIELD)
 		return csv_without_value(CSV_VALUE_NULL);
 	if (!view.columns[number].column.force_not_null &&
-		csv_is_null_string(view, field.bytes, field.length))
+		csv_is_null_string(view, view.columns[number].column, field.bytes,
+						   field.length))
 		return csv_without_value(CSV_VALUE_NULL);
 	if (csv_is_default_string(view, field.bytes, field.length))
 		return csv_without_value(CSV_VALUE_DOUBTFUL);
@@ -531,7 +564,7 @@ judge_texts(const CsvView &view, uint32_t number,
 	CsvVerdict	verdict = csv_without_value(CSV_VALUE_OK);
 	TextSpan	text = {field.bytes, field.length};
 	bool		quoted = false;
-	bool		ordinary = is_ordinary(view, field);
+	bool		ordinary = is_ordinary(view, device_column, field);
 	bool		to_measure = false;
 
 	/* the whole warp knows nothing of escapes */

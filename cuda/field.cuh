@@ -42,10 +42,10 @@ csv_find_field(const CsvView &view, uint32_t record, uint32_t field,
 
 /* the tests of an unquoted field, by its bytes as they stand */
 static __device__ __forceinline__ bool
-csv_is_null_string(const CsvView &view, const uint8_t *field, uint32_t length)
+csv_is_null_string(const CsvView &view, const CsvColumn &column,
+				   const uint8_t *field, uint32_t length)
 {
-	return csv_bytes_equal(field, length, view.layout.null_bytes,
-						   view.layout.null_length);
+	return csv_is_null(&view.layout, &column, field, length);
 }
 
 static __device__ __forceinline__ bool
@@ -133,17 +133,33 @@ csv_utf8_valid_at(const uint8_t *text, uint32_t i, uint32_t length)
 
 /* ---- values byte by byte ---- */
 
-/* is the value, quotes and escapes removed, the null string? */
+/* are these bytes the value, quotes and escapes removed? */
 static __device__ __forceinline__ bool
-csv_value_is_null_string(const CsvView &view, const uint8_t *field,
-						 uint32_t length)
+csv_value_is(const CsvView &view, const uint8_t *field, uint32_t length,
+			 const uint8_t *bytes, uint32_t nbytes)
 {
 	CsvUnquoter value = csv_unquoter(&view.dialect, field, length);
 
-	for (uint32_t i = 0; i < view.layout.null_length; i++)
-		if (csv_unquoter_next(&value) != view.layout.null_bytes[i])
+	for (uint32_t i = 0; i < nbytes; i++)
+		if (csv_unquoter_next(&value) != bytes[i])
 			return false;
 	return csv_unquoter_next(&value) < 0;
+}
+
+/* is the value one that stands for NULL in the column? */
+static __device__ __forceinline__ bool
+csv_value_is_null_string(const CsvView &view, const CsvColumn &column,
+						 const uint8_t *field, uint32_t length)
+{
+	const uint8_t *values = view.layout.null_values;
+
+	if (csv_value_is(view, field, length, view.layout.null_bytes,
+					 view.layout.null_length))
+		return true;
+	for (uint32_t i = column.nulls_from; i < column.nulls_to; i += 1 + values[i])
+		if (csv_value_is(view, field, length, values + i + 1, values[i]))
+			return true;
+	return false;
 }
 
 /* is a value of valid text blank beyond its first nchars characters? */

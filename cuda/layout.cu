@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "../src/reader/field.h"
+
 /* where things are, here and there */
 typedef struct SmallLayout
 {
@@ -32,7 +34,8 @@ lay_out_small(const CsvCuda *cuda)
 	small.strings = small.strips +
 		ALIGN(cuda->nstrips * sizeof(CsvStrip), 256);
 	small.seen = small.strings +
-		ALIGN((size_t) layout->null_length + layout->default_length, 256);
+		ALIGN((size_t) layout->null_length + layout->default_length +
+			  layout->null_values_length, 256);
 	small.histograms = small.seen + ALIGN(n * 4, 256);
 	small.nbytes = small.histograms +
 		(size_t) cuda->ntext * CSV_LENGTH_BINS * 4;
@@ -111,6 +114,7 @@ csv_layout_upload(CsvCall *call)
 		columns[i].column = layout->columns[i];
 		columns[i].group = group;
 		columns[i].stride = cuda->strides[i];
+		columns[i].null_lengths = csv_null_lengths(layout, &layout->columns[i]);
 		set_plain_limits(&columns[i]);
 		columns[i].values = call->filled.places.columns[i].values;
 		columns[i].status = call->filled.places.columns[i].status;
@@ -125,6 +129,9 @@ csv_layout_upload(CsvCall *call)
 	if (layout->default_length > 0)
 		memcpy(host + small.strings + layout->null_length,
 			   layout->default_bytes, layout->default_length);
+	if (layout->null_values_length > 0)
+		memcpy(host + small.strings + layout->null_length + layout->default_length,
+			   layout->null_values, layout->null_values_length);
 	TRY(csv_work_send(&call->work, device + small.columns,
 					  host + small.columns, small.seen - small.columns));
 	view->layout = *layout;
@@ -134,6 +141,7 @@ csv_layout_upload(CsvCall *call)
 	view->layout.columns = NULL;
 	view->layout.null_bytes = device + small.strings;
 	view->layout.default_bytes = device + small.strings + layout->null_length;
+	view->layout.null_values = view->layout.default_bytes + layout->default_length;
 	return CSV_OK;
 }
 

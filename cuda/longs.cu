@@ -17,7 +17,7 @@
  * Of text, a field with escapes is measured by one thread.
  */
 #include "field.cuh"
-#include "../src/reader/convert.h"
+#include "../src/reader/patterns.h"
 
 /* map and counts of a stretch, for each state it may be entered in */
 struct Stretch
@@ -245,8 +245,8 @@ judge_long(const CsvView &view, const CsvLong &entry,
 	if (escaped)
 		csv_field_measure(&dialect, field, entry.length, &measure);
 	if (column.force_null && measure.quoted &&
-		measure.nbytes == view.layout.null_length &&
-		csv_value_is_null_string(view, field, entry.length))
+		csv_has_null_length(device_column.null_lengths, measure.nbytes) &&
+		csv_value_is_null_string(view, column, field, entry.length))
 		return csv_without_value(CSV_VALUE_NULL);
 
 	if (!text)
@@ -263,12 +263,12 @@ judge_long(const CsvView &view, const CsvLong &entry,
 		if (verdict.status == CSV_VALUE_DOUBTFUL && plain &&
 			(view.layout.encoding == CSV_ENCODING_UTF8 ||
 			 !measure.beyond_ascii) &&
-			csv_convert_value(&column, view.layout.decimal_separator,
-							  field + plain_skip,
-							  (uint32_t) measure.nbytes,
-							  device_column.values +
-							  ((size_t) view.first_row + entry.row) *
-							  device_column.stride, device_column.stride))
+			csv_convert_any(&column, view.layout.decimal_separator,
+							field + plain_skip,
+							(uint32_t) measure.nbytes,
+							device_column.values +
+							((size_t) view.first_row + entry.row) *
+							device_column.stride, device_column.stride))
 			verdict.status = CSV_VALUE_OK;
 		return verdict;
 	}

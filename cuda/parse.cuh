@@ -103,6 +103,7 @@ typedef struct CsvDeviceColumn
 	uint32_t	plain_below;	/* ASCII text of fewer bytes is within every
 								 * limit, and fits */
 	uint32_t	pad_bytes;		/* blanks fill it up to so many */
+	uint64_t	null_lengths;	/* csv_null_lengths() */
 	uint8_t    *values;			/* of the whole batch */
 	uint8_t    *status;
 } CsvDeviceColumn;

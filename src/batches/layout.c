@@ -28,6 +28,33 @@ prefer_decimal(CsvColumn *spec)
 			CSV_KIND_DECIMAL64 : CSV_KIND_DECIMAL128;
 }
 
+/* the list that a column shares with the one before it, or its own, behind the others */
+static void
+add_null_values(CsvFileLayout *layout, int number)
+{
+	const List *values = layout->columns[number].column->null_values;
+	CsvColumn  *spec = &layout->columns[number].spec;
+	StringInfo	bytes = &layout->null_values;
+	ListCell   *cell;
+
+	for (int i = 0; i < number; i++)
+		if (layout->columns[i].column->null_values == values)
+		{
+			spec->nulls_from = layout->columns[i].spec.nulls_from;
+			spec->nulls_to = layout->columns[i].spec.nulls_to;
+			return;
+		}
+	spec->nulls_from = (uint32_t) bytes->len;
+	foreach(cell, values)
+	{
+		size_t		length = strlen(lfirst(cell));
+
+		appendStringInfoChar(bytes, (char) length);
+		appendBinaryStringInfo(bytes, lfirst(cell), (int) length);
+	}
+	spec->nulls_to = (uint32_t) bytes->len;
+}
+
 CsvFileLayout *
 csv_file_layout_create(const CsvTable *table, const Bitmapset *wanted,
 					   const Bitmapset *hidden, bool few_rows)
@@ -35,6 +62,7 @@ csv_file_layout_create(const CsvTable *table, const Bitmapset *wanted,
 	CsvFileLayout *layout = palloc0(sizeof(CsvFileLayout));
 
 	layout->table = table;
+	initStringInfo(&layout->null_values);
 	layout->columns = palloc0(sizeof(CsvFileColumn) * Max(table->natts, 1));
 	layout->specs = palloc0(sizeof(CsvColumn) * Max(table->natts, 1));
 	for (int i = 0; i < table->natts; i++)
@@ -58,6 +86,7 @@ csv_file_layout_create(const CsvTable *table, const Bitmapset *wanted,
 		file_column->kind = file_column->spec.kind;
 		if (file_column->kind == CSV_KIND_CSTRING)
 			layout->layout.want_positions = true;
+		add_null_values(layout, layout->ncolumns);
 		layout->ncolumns++;
 	}
 	layout->layout.want_positions |= layout->nvirtuals > 0;
@@ -220,6 +249,8 @@ csv_file_layout_set(CsvFileLayout *file_layout, uint32_t nfields)
 	layout->has_default = table->default_string != NULL;
 	layout->null_bytes = (const uint8_t *) table->null_string;
 	layout->null_length = (uint32_t) strlen(table->null_string);
+	layout->null_values = (const uint8_t *) file_layout->null_values.data;
+	layout->null_values_length = (uint32_t) file_layout->null_values.len;
 	if (table->default_string != NULL)
 	{
 		layout->default_bytes = (const uint8_t *) table->default_string;

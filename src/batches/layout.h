@@ -5,6 +5,7 @@
 #ifndef CSV_LAYOUT_H
 #define CSV_LAYOUT_H
 
+#include "lib/stringinfo.h"
 #include "nodes/bitmapset.h"
 
 #include "table/option.h"
@@ -25,6 +26,7 @@ typedef struct CsvFileLayout
 	CsvFileColumn *columns;		/* in the order of the layout */
 	CsvColumn  *specs;
 	int			nvirtuals;		/* wanted columns that are not in the file */
+	StringInfoData null_values; /* as CsvLayout has them */
 	CsvLayout	layout;			/* of the file at hand */
 } CsvFileLayout;
 

@@ -246,25 +246,29 @@ find_eight(const CsvFinder *finder, uint32_t row)
 /* ---- rows that are NULL, and rows that are left ---- */
 
 /*
- * Take the rows out of eight.rows that may be NULL, as their fields have the
- * NULL string's length.  Where that is empty they are: sets their status then,
- * and returns them.
+ * Take the rows out of eight.rows that may be NULL by their fields' lengths
+ * (csv_null_lengths(), of which those below 32 count).  Those that are NULL as they are
+ * empty have their status set then, and are returned.
  */
 static inline __m256i
-take_nulls(CsvEight *eight, uint8_t *status, __m256i null_length,
+take_nulls(CsvEight *eight, uint8_t *status, __m256i null_lengths,
 		   bool empty_is_null)
 {
 	const __m256i length = _mm256_sub_epi32(eight->end, eight->start);
-	__m256i		may_be_null = _mm256_and_si256(eight->rows,
-											   _mm256_cmpeq_epi32(length, null_length));
+
+	/* the bit of a row's length in the sign; of 32 and more there is none */
+	__m256i		may_be_null = _mm256_srai_epi32(_mm256_slli_epi32(_mm256_srlv_epi32(null_lengths, length), 31), 31);
 	__m256i		packed;
 	uint32_t	marks[2];
 
+	may_be_null = _mm256_and_si256(eight->rows, may_be_null);
 	if (__builtin_expect(_mm256_testz_si256(may_be_null, may_be_null), 1))
 		return _mm256_setzero_si256();
 	eight->rows = _mm256_andnot_si256(may_be_null, eight->rows);
 	if (!empty_is_null)
 		return _mm256_setzero_si256();
+	may_be_null = _mm256_and_si256(may_be_null,
+								   _mm256_cmpeq_epi32(length, _mm256_setzero_si256()));
 
 	/* a byte for each, CSV_VALUE_OK (zero) for others: those come later */
 	packed = _mm256_packs_epi32(may_be_null, may_be_null);

@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-#include "../reader/convert.h"
 #include "../reader/field.h"
+#include "../reader/patterns.h"
 #include "fast.h"
 
 /* text is copied in steps of this many bytes */
@@ -184,8 +184,7 @@ slow_value(CsvFill *fill, uint32_t row, uint64_t start, uint64_t end)
 	uint64_t	cut_chars;
 	CsvErrorCode code;
 
-	if (!column->force_not_null &&
-		csv_bytes_equal(field, length, layout->null_bytes, layout->null_length))
+	if (!column->force_not_null && csv_is_null(layout, column, field, length))
 	{
 		set_status(fill, row, CSV_VALUE_NULL);
 		return;
@@ -218,8 +217,7 @@ slow_value(CsvFill *fill, uint32_t row, uint64_t start, uint64_t end)
 	}
 
 	if (column->force_null && measure.quoted && value != NULL &&
-		csv_bytes_equal(value, measure.nbytes, layout->null_bytes,
-						layout->null_length))
+		csv_is_null(layout, column, value, measure.nbytes))
 	{
 		set_status(fill, row, CSV_VALUE_NULL);
 		return;
@@ -249,11 +247,11 @@ slow_value(CsvFill *fill, uint32_t row, uint64_t start, uint64_t end)
 		if (!csv_field_plain(dialect, field, length, &plain_start, &plain_end,
 							 &quoted) ||
 			plain_end - plain_start > UINT32_MAX ||
-			!csv_convert_value(column, layout->decimal_separator,
-							   field + plain_start,
-							   (uint32_t) (plain_end - plain_start),
-							   fill->values + (size_t) row * fill->stride,
-							   fill->stride))
+			!csv_convert_any(column, layout->decimal_separator,
+							 field + plain_start,
+							 (uint32_t) (plain_end - plain_start),
+							 fill->values + (size_t) row * fill->stride,
+							 fill->stride))
 			set_status(fill, row, CSV_VALUE_DOUBTFUL);
 		return;
 	}
@@ -262,14 +260,6 @@ slow_value(CsvFill *fill, uint32_t row, uint64_t start, uint64_t end)
 }
 
 /* ---- the fast way ---- */
-
-static inline bool
-is_null_string(const uint8_t *field, uint64_t length,
-			   const uint8_t *null_bytes, uint64_t null_length)
-{
-	return length == null_length &&
-		(length == 0 || memcmp(field, null_bytes, length) == 0);
-}
 
 /*
  * The commonest spellings of the commonest kinds; `kind` is a constant.
@@ -328,12 +318,11 @@ scalar_loop(CsvFill *fill, int kind, bool uniform, const uint32_t *rows,
 	CsvFinder	finder = fill->finder;
 	const uint8_t quote = fill->dialect->opt.quote;
 	const uint8_t decimal_separator = layout->decimal_separator;
-	const uint8_t *const null_bytes = layout->null_bytes;
-	const uint64_t null_length = layout->null_length;
+	const uint64_t null_lengths = csv_null_lengths(layout, column);
 	const bool	careful = csv_fill_is_careful(fill);
-	const bool	empty_is_null = !careful && null_length == 0 &&
+	const bool	empty_is_null = !careful && layout->null_length == 0 &&
 		!column->force_not_null;
-	const bool	fast = csv_is_short(fill);
+	const bool	fast = csv_is_short(fill) && spec.pattern[0] == CSV_STEP_END;
 	const uint32_t stride = fill->stride;
 	uint8_t    *const values = fill->values;
 	const uint64_t most_bytes = csv_most_scalar_bytes(column);
@@ -363,8 +352,8 @@ scalar_loop(CsvFill *fill, int kind, bool uniform, const uint32_t *rows,
 		}
 		text = finder.bytes + start;
 		nbytes = end - start;
-		if (likely_(!careful &&
-					!is_null_string(text, nbytes, null_bytes, null_length)))
+		if (likely_(!careful && (!csv_has_null_length(null_lengths, nbytes) ||
+								 !csv_is_null(layout, column, text, nbytes))))
 		{
 			if (quote != 0 && *text == quote && nbytes >= 2 &&
 				text[nbytes - 1] == quote)
@@ -383,8 +372,8 @@ scalar_loop(CsvFill *fill, int kind, bool uniform, const uint32_t *rows,
 				if ((fast && n > 0 &&
 					 fast_value(&spec, kind, decimal_separator, text, n,
 								entry, stride)) ||
-					csv_convert_value(&spec, decimal_separator, text, n, entry,
-									  stride))
+					csv_convert_any(&spec, decimal_separator, text, n, entry,
+									stride))
 					continue;
 			}
 		}
@@ -415,8 +404,9 @@ typedef struct CsvTextRules
 	const uint8_t *bytes;
 	const uint64_t *quotes;
 	const uint8_t *unplain;
-	const uint8_t *null_bytes;
-	uint64_t	null_length;
+	const CsvLayout *layout;
+	const CsvColumn *column;
+	uint64_t	null_lengths;
 	uint64_t	max_chars;
 	uint64_t	max_bytes;
 	uint64_t	pad_to;			/* characters; 0: not */
@@ -447,8 +437,9 @@ make_text_rules(const CsvFill *fill)
 		.bytes = fill->finder.bytes,
 		.quotes = fill->index->quotes,
 		.unplain = fill->index->unplain,
-		.null_bytes = fill->layout->null_bytes,
-		.null_length = fill->layout->null_length,
+		.layout = fill->layout,
+		.column = column,
+		.null_lengths = csv_null_lengths(fill->layout, column),
 		.max_chars = least_limit(column->max_chars, column->type_chars),
 		.max_bytes = least_limit(column->byte_width, -1),
 		.pad_to = column->pad_blanks && column->kind == CSV_KIND_TEXT ?
@@ -481,8 +472,9 @@ find_plain_text(const CsvTextRules *rules, uint64_t start, uint64_t end,
 	text->value = rules->bytes + start;
 	text->nbytes = end - start;
 	text->ndoubled = 0;
-	if (rules->careful || is_null_string(text->value, text->nbytes,
-										 rules->null_bytes, rules->null_length))
+	if (rules->careful ||
+		(csv_has_null_length(rules->null_lengths, text->nbytes) &&
+		 csv_is_null(rules->layout, rules->column, text->value, text->nbytes)))
 		return false;
 	if (rules->quote != 0 && end > start)
 	{
@@ -670,8 +662,7 @@ csv_fill(CsvFill *fill, const CsvFillFunctions *functions, uint32_t from,
 	fill->limit = fill->values + (size_t) to * fill->stride;
 	if (to == nrows)
 		fill->limit += CSV_FILL_MARGIN;
-	if (vectors != NULL && !csv_fill_is_careful(fill) &&
-		csv_is_short(fill))
+	if (vectors != NULL && csv_fill_by_eight(fill))
 	{
 		uint32_t	nleft = vectors(fill, from, to, left);
 

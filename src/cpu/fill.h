@@ -147,6 +147,25 @@ csv_is_short(const CsvFill *fill)
 }
 
 /*
+ * May the ways for eight rows be taken: for values in the type's own form, of which
+ * those that may be NULL are told by a length below 32?
+ */
+static inline bool
+csv_fill_by_eight(const CsvFill *fill)
+{
+	const CsvLayout *layout = fill->layout;
+	const CsvColumn *column = fill->column;
+
+	if (csv_fill_is_careful(fill) || !csv_is_short(fill) || column->pattern[0] != 0)
+		return false;
+	for (uint32_t i = column->nulls_from; i < column->nulls_to;
+		 i += 1 + (uint32_t) layout->null_values[i])
+		if (layout->null_values[i] >= 32)
+			return false;
+	return layout->null_length < 32;
+}
+
+/*
  * The content of the field in a row.  False if the record has no such field
  * (ragged 'pad').
  */

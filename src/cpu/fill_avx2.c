@@ -16,6 +16,7 @@
 
 #if defined(__x86_64__)
 
+#include "../reader/field.h"
 #include "../reader/numbers.h"
 #include "eight.h"
 
@@ -59,7 +60,7 @@ typedef struct CsvScalarFill
 	uint8_t    *status;
 	uint8_t		quote;			/* 0: none */
 	bool		empty_is_null;
-	__m256i		null_length;	/* a field of this length may be NULL */
+	__m256i		null_lengths;	/* see take_nulls() */
 	__m256i		most_bytes;
 
 	/* of numerics */
@@ -80,7 +81,8 @@ make_scalar_fill(const CsvFill *fill, int kind)
 		.quote = fill->dialect->opt.quote,
 		.empty_is_null = fill->layout->null_length == 0 &&
 			!fill->column->force_not_null,
-		.null_length = _mm256_set1_epi32((int) fill->layout->null_length),
+		.null_lengths = _mm256_set1_epi32((int) csv_null_lengths(fill->layout,
+																 fill->column)),
 		.most_bytes = _mm256_set1_epi32((int) csv_most_scalar_bytes(fill->column))
 	};
 
@@ -116,7 +118,7 @@ load_eight(const CsvScalarFill *scalar, uint32_t row, CsvEight *eight,
 	CsvWords		text;
 
 	*eight = find_eight(&scalar->finder, row);
-	*done = take_nulls(eight, scalar->status + row, scalar->null_length,
+	*done = take_nulls(eight, scalar->status + row, scalar->null_lengths,
 					   scalar->empty_is_null);
 	length = _mm256_sub_epi32(eight->end, eight->start);
 	text = load8(bytes, _mm256_sub_epi32(eight->end, eights));

@@ -27,7 +27,7 @@ typedef struct CsvTextFill
 	uint8_t		quote;			/* 0: none; of text the escape */
 	bool		has_escape;		/* a quoted value may hold one */
 	bool		empty_is_null;
-	__m256i		null_length;	/* a field of this length may be NULL */
+	__m256i		null_lengths;	/* see take_nulls() */
 } CsvTextFill;
 
 static inline CsvTextFill
@@ -53,7 +53,7 @@ make_text_fill(const CsvFill *fill)
 	text.has_escape = dialect->escape != dialect->quote;
 	text.empty_is_null = fill->layout->null_length == 0 &&
 		!column->force_not_null;
-	text.null_length = _mm256_set1_epi32((int) fill->layout->null_length);
+	text.null_lengths = _mm256_set1_epi32((int) csv_null_lengths(fill->layout, column));
 	return text;
 }
 
@@ -78,7 +78,7 @@ fill_narrow_text(CsvFill *fill, uint32_t from, uint32_t to, uint32_t *left)
 	{
 		CsvEight	eight = find_eight(&text.finder, row);
 		__m256i		nulls = take_nulls(&eight, text.status + row,
-									   text.null_length, text.empty_is_null);
+									   text.null_lengths, text.empty_is_null);
 		__m256i		value = gather4(eight.rows, text.finder.bytes, eight.start);
 		__m256i		n = _mm256_sub_epi32(eight.end, eight.start);
 		__m256i		quoted;
@@ -169,7 +169,7 @@ fill_wide_text(CsvFill *fill, uint32_t from, uint32_t to,
 	{
 		CsvEight	eight = find_eight(&text.finder, row);
 		__m256i		nulls = take_nulls(&eight, text.status + row,
-									   text.null_length, text.empty_is_null);
+									   text.null_lengths, text.empty_is_null);
 		const uint32_t rows = mask_of(eight.rows);
 		uint32_t	done = mask_of(nulls);
 		uint8_t    *entry = text.values + (size_t) row * text.stride;

@@ -435,6 +435,57 @@ csv_bytes_equal(const uint8_t *a, uint64_t a_length, const uint8_t *b,
 	return true;
 }
 
+/* is an unquoted field one of the column's null_values? */
+CSV_INLINE bool
+csv_is_null_value(const CsvLayout *layout, const CsvColumn *column,
+				  const uint8_t *field, uint64_t length)
+{
+	uint32_t	i = column->nulls_from;
+
+	while (i < column->nulls_to)
+	{
+		uint32_t	nbytes = layout->null_values[i];
+
+		if (csv_bytes_equal(field, length, layout->null_values + i + 1, nbytes))
+			return true;
+		i += 1 + nbytes;
+	}
+	return false;
+}
+
+/*
+ * Which fields may be NULL by their length: bit n % 64 where one of n bytes may, unquoted
+ * and without force_not_null.
+ */
+CSV_INLINE uint64_t
+csv_null_lengths(const CsvLayout *layout, const CsvColumn *column)
+{
+	uint64_t	lengths = UINT64_C(1) << (layout->null_length & 63);
+	uint32_t	i = column->nulls_from;
+
+	while (i < column->nulls_to)
+	{
+		lengths |= UINT64_C(1) << (layout->null_values[i] & 63);
+		i += 1 + (uint32_t) layout->null_values[i];
+	}
+	return lengths;
+}
+
+CSV_INLINE bool
+csv_has_null_length(uint64_t null_lengths, uint64_t length)
+{
+	return (null_lengths >> (length & 63) & 1) != 0;
+}
+
+/* do these bytes stand for NULL in the column: an unquoted field, or a quoted value? */
+CSV_INLINE bool
+csv_is_null(const CsvLayout *layout, const CsvColumn *column,
+			const uint8_t *bytes, uint64_t length)
+{
+	return csv_bytes_equal(bytes, length, layout->null_bytes, layout->null_length) ||
+		csv_is_null_value(layout, column, bytes, length);
+}
+
 /*
  * The header of a varlena of nbytes bytes (little-endian, 4-byte header).
  */

@@ -121,6 +121,38 @@ typedef enum CsvKind
 	CSV_NUM_KINDS
 } CsvKind;
 
+/*
+ * How a date or timestamp is written, in the order of the text: printable ASCII stands
+ * for itself, and these for numbers and names, as in to_timestamp() (patterns.h).
+ */
+typedef enum CsvPatternStep
+{
+	CSV_STEP_END,				/* at once: as the type's input function reads it */
+	CSV_STEP_YEAR,				/* YYYY */
+	CSV_STEP_SHORT_YEAR,		/* YY */
+	CSV_STEP_MONTH,				/* MM */
+	CSV_STEP_SHORT_MONTH_NAME,	/* Mon */
+	CSV_STEP_MONTH_NAME,		/* Month */
+	CSV_STEP_DAY,				/* DD */
+	CSV_STEP_HOUR,				/* HH24 */
+	CSV_STEP_HOUR_OF_12,		/* HH12 */
+	CSV_STEP_MINUTE,			/* MI */
+	CSV_STEP_SECOND,			/* SS */
+	CSV_STEP_FRACTION_1,		/* FF1 to FF6; MS is FF3, and US is FF6 */
+	CSV_STEP_FRACTION_6 = CSV_STEP_FRACTION_1 + 5,
+	CSV_STEP_AM_PM,				/* AM, PM */
+	CSV_STEP_AM_PM_DOTS,		/* A.M., P.M. */
+	CSV_STEP_ZONE_HOUR,			/* TZH */
+	CSV_STEP_ZONE_MINUTE,		/* TZM */
+	CSV_STEP_EPOCH,				/* alone: seconds since 1970 */
+	CSV_STEP_EPOCH_MS,
+	CSV_STEP_EPOCH_US,
+	CSV_NUM_PATTERN_STEPS
+} CsvPatternStep;
+
+/* the end included; longer patterns are PostgreSQL's alone */
+#define CSV_PATTERN_STEPS	24
+
 /* one wanted column */
 typedef struct CsvColumn
 {
@@ -143,6 +175,12 @@ typedef struct CsvColumn
 								 * DECIMAL: 1 to 18 or 38;
 								 * TIMESTAMP: digits of the fraction, or -1 */
 	int16_t		scale;			/* NUMERIC, DECIMAL: 0 <= scale <= precision */
+	uint8_t		thousands;		/* numbers: what may stand between groups of three
+								 * digits, ASCII; 0: nothing */
+	uint8_t		pattern[CSV_PATTERN_STEPS]; /* DATE, TIMESTAMP(TZ): CsvPatternSteps;
+								 * TIMESTAMPTZ: with a zone */
+	uint32_t	nulls_from;		/* of the layout's null_values, bytes [from, to) */
+	uint32_t	nulls_to;
 } CsvColumn;
 
 typedef enum CsvEncoding
@@ -173,6 +211,9 @@ typedef struct CsvLayout
 	uint32_t	null_length;
 	uint32_t	default_length;
 	const uint8_t *default_bytes;
+	const uint8_t *null_values; /* what else is NULL in some columns: of each value
+								 * a byte with its length, and its bytes */
+	uint32_t	null_values_length;
 	uint32_t	ncolumns;
 	const CsvColumn *columns;	/* in order of (field, attnum) */
 } CsvLayout;

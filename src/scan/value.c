@@ -32,6 +32,7 @@
 
 #include "compat.h"
 #include "reader/field.h"
+#include "scan/formatted.h"
 #include "scan/value.h"
 #include "table/quote.h"
 #include "table/text.h"
@@ -93,6 +94,8 @@ csv_value_init(CsvValueInput *input, const CsvTable *table,
 	input->comma_decimal = table->decimal_separator == ',' &&
 		(column->type == NUMERICOID || column->type == FLOAT4OID ||
 		 column->type == FLOAT8OID);
+	input->has_thousands = table->thousands_separator != NULL &&
+		csv_table_is_number(column->type);
 }
 
 /* ---- calling input functions ---- */
@@ -171,6 +174,9 @@ rethrow(const CsvValueInput *input, ErrorData *edata)
 static Datum
 call_input(CsvValueInput *input, char *string, CsvValueError *error)
 {
+	if (string != NULL && input->column->pattern != NULL)
+		return csv_date_by_pattern(input->column->pattern, input->column->type,
+								   input->column->typmod, string);
 #if PG_VERSION_NUM >= 160000
 	ErrorSaveContext escontext = {
 		.type = T_ErrorSaveContext,
@@ -246,6 +252,16 @@ try_input(CsvValueInput *input, char *string, Datum *value,
 	CurrentResourceOwner = owner;
 }
 
+/* a number that is none, as its input function has it; false */
+static bool
+refuse_syntax(const CsvValueInput *input, CsvValueError *error, const char *text)
+{
+	refuse_value(input, error, ERRCODE_INVALID_TEXT_REPRESENTATION,
+				 psprintf("invalid input syntax for type %s: \"%s\"",
+						  format_type_be(input->column->type), text), NULL);
+	return false;
+}
+
 bool
 csv_value_from_cstring(CsvValueInput *input, char *string, Datum *value,
 					   CsvValueError *error)
@@ -253,17 +269,17 @@ csv_value_from_cstring(CsvValueInput *input, char *string, Datum *value,
 	const char *original = string;
 
 	memset(error, 0, sizeof(*error));
+	if (string != NULL && input->has_thousands)
+	{
+		string = csv_without_thousands(string, input->table->thousands_separator);
+		if (string == NULL)
+			return refuse_syntax(input, error, original);
+	}
 	if (string != NULL && input->comma_decimal)
 	{
 		/* a point would pass for the decimal one, once the commas are points */
 		if (strchr(string, '.') != NULL)
-		{
-			refuse_value(input, error, ERRCODE_INVALID_TEXT_REPRESENTATION,
-						 psprintf("invalid input syntax for type %s: \"%s\"",
-								  format_type_be(input->column->type),
-								  original), NULL);
-			return false;
-		}
+			return refuse_syntax(input, error, original);
 		string = pstrdup(string);
 		for (char *c = string; *c != '\0'; c++)
 			if (*c == ',')
@@ -273,10 +289,7 @@ csv_value_from_cstring(CsvValueInput *input, char *string, Datum *value,
 	try_input(input, string, value, error);
 	if (error->code == CSV_ERROR_BAD_VALUE && string != original &&
 		error->sqlerrcode == ERRCODE_INVALID_TEXT_REPRESENTATION)
-		refuse_value(input, error, error->sqlerrcode,
-					 psprintf("invalid input syntax for type %s: \"%s\"",
-							  format_type_be(input->column->type), original),
-					 NULL);
+		(void) refuse_syntax(input, error, original);
 	return error->code == CSV_ERROR_NONE;
 }
 
@@ -528,12 +541,24 @@ is_marker(const uint8_t *field, uint64_t length, const char *marker)
 	return csv_bytes_equal(field, length, (const uint8_t *) marker, strlen(marker));
 }
 
+static bool
+is_null(const CsvValueInput *input, const uint8_t *bytes, uint64_t length)
+{
+	ListCell   *cell;
+
+	if (is_marker(bytes, length, input->table->null_string))
+		return true;
+	foreach(cell, input->column->null_values)
+		if (is_marker(bytes, length, lfirst(cell)))
+			return true;
+	return false;
+}
+
 bool
 csv_value_from_field(CsvValueInput *input, const CsvDialect *dialect,
 					 const uint8_t *field, uint64_t length, Datum *value,
 					 bool *isnull, CsvValueError *error)
 {
-	const CsvTable *table = input->table;
 	uint64_t	nbytes;
 	bool		quoted;
 	char	   *text = field_text(dialect, field, length, &nbytes, &quoted);
@@ -542,9 +567,8 @@ csv_value_from_field(CsvValueInput *input, const CsvDialect *dialect,
 	*isnull = false;
 	*value = (Datum) 0;
 
-	if (quoted ? input->spec.force_null &&
-		is_marker((uint8_t *) text, nbytes, table->null_string) :
-		!input->spec.force_not_null && is_marker(field, length, table->null_string))
+	if (quoted ? input->spec.force_null && is_null(input, (uint8_t *) text, nbytes) :
+		!input->spec.force_not_null && is_null(input, field, length))
 	{
 		*isnull = true;
 		if (input->function.fn_strict)
@@ -553,8 +577,8 @@ csv_value_from_field(CsvValueInput *input, const CsvDialect *dialect,
 	}
 
 #if PG_VERSION_NUM >= 160000
-	if (table->default_string != NULL && !quoted &&
-		is_marker(field, length, table->default_string))
+	if (input->table->default_string != NULL && !quoted &&
+		is_marker(field, length, input->table->default_string))
 		return default_value(input, value, isnull, error);
 #endif
 

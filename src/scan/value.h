@@ -21,6 +21,7 @@ typedef struct CsvValueInput
 	Oid			ioparam;
 	bool		pure;			/* the function may be left by longjmp */
 	bool		comma_decimal;	/* decimal_separator ',' applies */
+	bool		has_thousands;	/* thousands_separator applies */
 } CsvValueInput;
 
 /* why a value was refused */

@@ -83,6 +83,31 @@ type_kind(Oid type, int32 typmod, CsvColumn *out)
 	}
 }
 
+bool
+csv_table_is_number(Oid type)
+{
+	return type == INT2OID || type == INT4OID || type == INT8OID ||
+		type == FLOAT4OID || type == FLOAT8OID || type == NUMERICOID;
+}
+
+/* dates and times of a pattern that engines do not know are PostgreSQL's */
+static CsvKind
+pattern_kind(const CsvTableColumn *column, CsvColumn *out)
+{
+	const CsvPattern *pattern = column->pattern;
+
+	/* of a time with or without zone as the type is; an epoch is both */
+	if (pattern->steps[0] == CSV_STEP_END ||
+		(pattern->epoch == 0 && column->type != DATEOID &&
+		 pattern->has_zone != (column->type == TIMESTAMPTZOID)))
+	{
+		out->precision = -1;
+		return CSV_KIND_CSTRING;
+	}
+	memcpy(out->pattern, pattern->steps, sizeof(out->pattern));
+	return out->kind;
+}
+
 CsvKind
 csv_table_kind(const CsvTableColumn *column, CsvColumn *out)
 {
@@ -96,5 +121,8 @@ csv_table_kind(const CsvTableColumn *column, CsvColumn *out)
 	out->type_chars = -1;
 	out->precision = -1;
 	out->kind = type_kind(column->type, column->typmod, out);
+	if (column->pattern != NULL)
+		out->kind = pattern_kind(column, out);
+	out->thousands = column->thousands;
 	return out->kind;
 }

@@ -31,7 +31,9 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -55,6 +57,10 @@
 
 /* no value is longer than its record; widths are multiples of 4 */
 #define MAX_BYTE_WIDTH		(MAX_RECORD_BYTES / 4 * 4)
+
+/* they are looked for one after the other, and their length is a byte */
+#define MAX_NULL_VALUES		100
+#define MAX_NULL_VALUE_BYTES	255
 
 /* so that the byte_width that follows from it, 4 bytes each, is in bounds */
 #define MAX_CHARS			(MAX_BYTE_WIDTH / 4)
@@ -83,6 +89,10 @@ static const CsvOption valid_options[] = {
 	{"default", ForeignTableRelationId},
 #endif
 	{"decimal_separator", ForeignTableRelationId},
+	{"thousands_separator", ForeignTableRelationId},
+	{"null_values", ForeignTableRelationId},
+	{"date_format", ForeignTableRelationId},
+	{"timestamp_format", ForeignTableRelationId},
 	{"columns", ForeignTableRelationId},
 	{"record_boundary", ForeignTableRelationId},
 	{"ragged", ForeignTableRelationId},
@@ -115,6 +125,9 @@ static const CsvOption valid_options[] = {
 	{"max_chars", AttributeRelationId},
 	{"force_null", AttributeRelationId},
 	{"force_not_null", AttributeRelationId},
+	{"null_values", AttributeRelationId},
+	{"date_format", AttributeRelationId},
+	{"timestamp_format", AttributeRelationId},
 	{NULL, InvalidOid}
 };
 
@@ -463,6 +476,56 @@ parse_marker(DefElem *def)
 	return value;
 }
 
+/* a text[] literal: the strings of it */
+static List *
+parse_null_values(DefElem *def)
+{
+	Datum		array = OidInputFunctionCall(F_ARRAY_IN, defGetString(def), TEXTOID, -1);
+	List	   *values = NIL;
+	Datum	   *elements;
+	bool	   *isnull;
+	int			nelements;
+
+	deconstruct_array(DatumGetArrayTypeP(array), TEXTOID, -1, false, TYPALIGN_INT,
+					  &elements, &isnull, &nelements);
+	if (nelements > MAX_NULL_VALUES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("option \"%s\" has more than %d values",
+						def->defname, MAX_NULL_VALUES)));
+	for (int i = 0; i < nelements; i++)
+	{
+		char	   *value = isnull[i] ? "" : TextDatumGetCString(elements[i]);
+
+		if (isnull[i] || strpbrk(value, "\r\n") != NULL ||
+			strlen(value) > MAX_NULL_VALUE_BYTES)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("invalid value for option \"%s\": \"%s\"",
+							def->defname, defGetString(def)),
+					 errdetail("Its values must not be NULL, have line breaks, or be longer than %d bytes.",
+							   MAX_NULL_VALUE_BYTES)));
+		values = lappend(values, value);
+	}
+	return values;
+}
+
+/* one character, of any number of bytes, that cannot be part of a number itself */
+static char *
+parse_thousands_separator(DefElem *def)
+{
+	char	   *value = defGetString(def);
+
+	if (*value == '\0' || pg_mblen(value) != (int) strlen(value) ||
+		(!IS_HIGHBIT_SET(*value) && isalnum((unsigned char) *value)) ||
+		strchr("+-\r\n", *value) != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid value for option \"%s\": \"%s\"", def->defname, value),
+				 errdetail("The value must be one character that is no letter, digit, sign or line break.")));
+	return value;
+}
+
 static bool
 parse_header(DefElem *def, bool *match)
 {
@@ -585,6 +648,14 @@ parse_table_option(TableOptions *options, DefElem *def)
 		table->file_encoding = parse_encoding(def);
 	else if (strcmp(name, "decimal_separator") == 0)
 		table->decimal_separator = parse_word(def, decimal_words);
+	else if (strcmp(name, "thousands_separator") == 0)
+		table->thousands_separator = parse_thousands_separator(def);
+	else if (strcmp(name, "null_values") == 0)
+		table->null_values = parse_null_values(def);
+	else if (strcmp(name, "date_format") == 0)
+		table->date_pattern = csv_pattern_parse(name, defGetString(def));
+	else if (strcmp(name, "timestamp_format") == 0)
+		table->timestamp_pattern = csv_pattern_parse(name, defGetString(def));
 	else if (strcmp(name, "columns") == 0)
 		options->nfields = parse_count(def, 1, CSV_MAX_FIELDS);
 	else if (strcmp(name, "record_boundary") == 0)
@@ -695,6 +766,7 @@ check_table_options(const TableOptions *options)
 {
 	const CsvTable *table = options->table;
 	const CsvDialectOptions *dialect = &table->reader.dialect;
+	ListCell   *cell;
 
 	if (table->filename != NULL && table->program != NULL)
 		conflict("filename", "program", "A table reads one or the other.");
@@ -719,6 +791,15 @@ check_table_options(const TableOptions *options)
 		conflict("quote", "escape",
 				 "Where quoting is off, there is nothing to escape.");
 	check_marker(table->null_string, "NULL", dialect);
+	foreach(cell, table->null_values)
+		check_marker(lfirst(cell), "NULL", dialect);
+	if (table->thousands_separator != NULL &&
+		*table->thousands_separator == table->decimal_separator)
+		conflict("thousands_separator", "decimal_separator",
+				 "They must be different.");
+	if (table->thousands_separator != NULL && dialect->quote != 0 &&
+		*table->thousands_separator == (char) dialect->quote)
+		conflict("thousands_separator", "quote", "They must be different.");
 	if (table->default_string != NULL)
 	{
 		check_marker(table->default_string, "DEFAULT", dialect);
@@ -765,6 +846,16 @@ parse_column_option(CsvTableColumn *column, DefElem *def)
 		column->force_null = defGetBoolean(def);
 	else if (strcmp(name, "force_not_null") == 0)
 		column->force_not_null = defGetBoolean(def);
+	else if (strcmp(name, "null_values") == 0)
+	{
+		column->null_values = parse_null_values(def);
+		column->null_values_given = true;
+	}
+	else if (strcmp(name, "date_format") == 0 || strcmp(name, "timestamp_format") == 0)
+	{
+		column->pattern = csv_pattern_parse(name, defGetString(def));
+		column->pattern_option = name;
+	}
 	else
 		elog(ERROR, "unexpected option \"%s\"", name);
 }
@@ -794,6 +885,31 @@ check_column_options(const CsvTableColumn *column, List *options)
 }
 
 /* ---- resolved ---- */
+
+/* is a type one that the option "date_format" or "timestamp_format" is about? */
+static bool
+has_pattern_option(Oid type, const char *option)
+{
+	return strcmp(option, "date_format") == 0 ? type == DATEOID :
+		type == TIMESTAMPOID || type == TIMESTAMPTZOID;
+}
+
+/* what a column has from its table, where it says nothing else */
+static void
+set_column_forms(const CsvTable *table, CsvTableColumn *column)
+{
+	if (!column->null_values_given)
+		column->null_values = table->null_values;
+	if (column->pattern_option == NULL)
+		column->pattern = column->type == DATEOID ? table->date_pattern :
+			column->type == TIMESTAMPOID || column->type == TIMESTAMPTZOID ?
+			table->timestamp_pattern : NULL;
+
+	/* another one is PostgreSQL's, value by value */
+	if (table->thousands_separator != NULL && csv_table_is_number(column->type) &&
+		!IS_HIGHBIT_SET(*table->thousands_separator))
+		column->thousands = (uint8_t) *table->thousands_separator;
+}
 
 /*
  * The attributes, with their fields.  Returns how many of them are read from
@@ -829,6 +945,7 @@ get_columns(CsvTable *table, TupleDesc descriptor, bool *by_option)
 		column->options = GetForeignColumnOptions(table->relid, column->attnum);
 		foreach(cell, column->options)
 			parse_column_option(column, (DefElem *) lfirst(cell));
+		set_column_forms(table, column);
 		if (column->virtual_kind != CSV_VIRTUAL_NONE)
 			continue;
 
@@ -841,6 +958,16 @@ get_columns(CsvTable *table, TupleDesc descriptor, bool *by_option)
 			column->byte_width = 4 * column->max_chars;
 	}
 	return position;
+}
+
+static void
+encode_values(List *values, int encoding)
+{
+	ListCell   *cell;
+
+	foreach(cell, values)
+		lfirst(cell) = pg_server_to_any(lfirst(cell), (int) strlen(lfirst(cell)),
+										encoding);
 }
 
 /*
@@ -875,6 +1002,10 @@ set_encodings(CsvTable *table)
 	table->null_string = pg_server_to_any(table->null_string,
 										  strlen(table->null_string),
 										  table->encoding);
+	encode_values(table->null_values, table->encoding);
+	for (int i = 0; i < table->natts; i++)
+		if (table->columns[i].null_values_given)
+			encode_values(table->columns[i].null_values, table->encoding);
 	if (table->default_string != NULL)
 		table->default_string = pg_server_to_any(table->default_string,
 												 strlen(table->default_string),
@@ -1053,6 +1184,13 @@ csv_table_check(const CsvTable *table)
 		}
 		nread++;
 
+		if (column->pattern_option != NULL &&
+			!has_pattern_option(column->type, column->pattern_option))
+			ereport(ERROR,
+					(errcode(ERRCODE_FDW_INVALID_DATA_TYPE),
+					 errmsg("column \"%s\" of foreign table \"%s\" has the option \"%s\", but is of type %s",
+							column->name, table->name, column->pattern_option,
+							format_type_with_typemod(column->type, column->typmod))));
 		if (table->reader.dialect.quoting == CSV_QUOTING_TEXT &&
 			(column->force_null || column->force_not_null))
 			ereport(ERROR,

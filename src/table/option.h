@@ -20,6 +20,7 @@
 
 #include "reader/reader.h"
 #include "settings.h"
+#include "table/pattern.h"
 
 typedef enum CsvVerbosity
 {
@@ -71,6 +72,11 @@ typedef struct CsvTableColumn
 	Oid			type;
 	int32		typmod;
 	Oid			collation;
+	const char *pattern_option; /* that the column has itself; NULL: none */
+	const CsvPattern *pattern;	/* of dates and timestamps; NULL: the type's own */
+	uint8_t		thousands;		/* what engines may find in numbers; 0: nothing */
+	bool		null_values_given;
+	List	   *null_values;	/* what is NULL beside null_string: C strings */
 	List	   *options;		/* as they were declared: DefElems */
 } CsvTableColumn;
 
@@ -112,6 +118,12 @@ typedef struct CsvTable
 	char	   *null_string;	/* never NULL */
 	char	   *default_string; /* NULL: none */
 	char		decimal_separator;
+	char	   *thousands_separator;	/* a character; NULL: none */
+
+	/* for columns that have none of their own; NULL, NIL: none */
+	const CsvPattern *date_pattern;
+	const CsvPattern *timestamp_pattern;
+	List	   *null_values;
 
 	/*
 	 * Fields of a record; 0 where the header's field count is to be taken
@@ -177,6 +189,9 @@ extern Bitmapset *csv_table_attributes(const CsvTable *table);
  * other, with both named.
  */
 extern void csv_table_check(const CsvTable *table);
+
+/* do decimal and thousands separators go for a type? */
+extern bool csv_table_is_number(Oid type);
 
 /*
  * How the engines convert a column: fills everything of *out, and returns its

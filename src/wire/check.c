@@ -77,6 +77,38 @@ is_precision(uint8_t kind, int16_t precision)
 	}
 }
 
+/* is it how a value of this kind can be written, and does it end? */
+static bool
+pattern_is_sound(uint8_t kind, const uint8_t *pattern)
+{
+	int			n = 0;
+
+	while (n < CSV_PATTERN_STEPS && pattern[n] != CSV_STEP_END)
+	{
+		if (pattern[n] >= CSV_NUM_PATTERN_STEPS &&
+			(pattern[n] < ' ' || pattern[n] > '~'))
+			return false;
+		n++;
+	}
+	return n == 0 ||
+		(n < CSV_PATTERN_STEPS &&
+		 (kind == CSV_KIND_DATE || kind == CSV_KIND_TIMESTAMP ||
+		  kind == CSV_KIND_TIMESTAMPTZ));
+}
+
+/* is it a stretch of whole values? */
+static bool
+nulls_are_sound(const CsvLayout *layout, const CsvColumn *column)
+{
+	uint32_t	i = column->nulls_from;
+
+	if (column->nulls_to > layout->null_values_length)
+		return false;
+	while (i < column->nulls_to)
+		i += 1 + (uint32_t) layout->null_values[i];
+	return i == column->nulls_to;
+}
+
 static bool
 column_is_sound(const CsvColumn *column)
 {
@@ -91,7 +123,8 @@ column_is_sound(const CsvColumn *column)
 		is_within(column->type_chars, column->pad_blanks ? 1 : -1,
 				  is_text ? MOST_TYPE_CHARS : -1) &&
 		is_precision(column->kind, column->precision) &&
-		is_within(column->scale, 0, most_scale);
+		is_within(column->scale, 0, most_scale) &&
+		pattern_is_sound(column->kind, column->pattern);
 }
 
 /* in the order of columns */
@@ -114,7 +147,7 @@ csv_layout_is_sound(const CsvLayout *layout)
 		(!layout->has_default && layout->default_length > 0))
 		return false;
 	for (uint32_t i = 0; i < layout->ncolumns; i++)
-		if (!column_is_sound(&columns[i]) ||
+		if (!column_is_sound(&columns[i]) || !nulls_are_sound(layout, &columns[i]) ||
 			columns[i].field >= layout->nfields ||
 			(i > 0 && !is_before(&columns[i - 1], &columns[i])))
 			return false;

@@ -89,6 +89,7 @@ pass_single(Stream *stream, Parts *parts)
 	pass_bool(stream, &layout->want_positions);
 	PASS(stream, layout->null_length);
 	PASS(stream, layout->default_length);
+	PASS(stream, layout->null_values_length);
 	PASS(stream, layout->ncolumns);
 	pass_bool(stream, &parts->asks);
 }
@@ -144,6 +145,11 @@ pass_column(Stream *stream, Element *element)
 	PASS(stream, column->type_chars);
 	PASS(stream, column->precision);
 	PASS(stream, column->scale);
+	PASS(stream, column->thousands);
+	for (int i = 0; i < CSV_PATTERN_STEPS; i++)
+		PASS(stream, column->pattern[i]);
+	PASS(stream, column->nulls_from);
+	PASS(stream, column->nulls_to);
 }
 
 static void
@@ -245,6 +251,7 @@ enum
 	HIDDEN,
 	NULL_BYTES,
 	DEFAULT_BYTES,
+	NULL_VALUES,
 	TEXT,
 	NARRAYS
 };
@@ -267,6 +274,7 @@ static const struct
 	[HIDDEN] = {sizeof(bool), pass_hidden},
 	[NULL_BYTES] = {1, pass_byte},
 	[DEFAULT_BYTES] = {1, pass_byte},
+	[NULL_VALUES] = {1, pass_byte},
 	[TEXT] = {1, pass_byte}
 };
 
@@ -296,6 +304,8 @@ list_arrays(const Parts *parts, Array *arrays)
 	arrays[NULL_BYTES] = (Array) {layout->null_bytes, layout->null_length};
 	arrays[DEFAULT_BYTES] =
 		(Array) {layout->default_bytes, layout->default_length};
+	arrays[NULL_VALUES] =
+		(Array) {layout->null_values, layout->null_values_length};
 	arrays[TEXT] = (Array) {query->text, query->text_length};
 }
 
@@ -316,6 +326,7 @@ set_arrays(Parts *parts, const Array *arrays)
 	parts->request.hidden = arrays[HIDDEN].start;
 	layout->null_bytes = arrays[NULL_BYTES].start;
 	layout->default_bytes = arrays[DEFAULT_BYTES].start;
+	layout->null_values = arrays[NULL_VALUES].start;
 	query->text = arrays[TEXT].start;
 }
 

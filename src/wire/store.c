@@ -215,6 +215,10 @@ csv_store_begin(const CsvMemory *memory, int file, const CsvDialect *dialect,
 	if (layout->ncolumns > 0)
 		memcpy(writer->columns, layout->columns,
 			   sizeof(CsvColumn) * layout->ncolumns);
+
+	/* what is NULL is known by now */
+	for (uint32_t i = 0; i < layout->ncolumns; i++)
+		writer->columns[i].nulls_from = writer->columns[i].nulls_to = 0;
 	return writer;
 }
 

@@ -112,7 +112,7 @@ extern uint32_t csv_store_nbatches(const CsvStore *store);
 extern uint64_t csv_store_nrows(const CsvStore *store);
 extern const CsvDialect *csv_store_dialect(const CsvStore *store);
 
-/* only columns, their number, and that of fields are in it */
+/* only columns, less their null_values, their number, and that of fields are in it */
 extern const CsvLayout *csv_store_layout(const CsvStore *store);
 
 /*

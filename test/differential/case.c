@@ -143,6 +143,85 @@ choose_column(CsvColumn *column, Choices *choices)
 		column->precision = (int16_t) choose(choices, 7);
 }
 
+static bool
+is_number(uint8_t kind)
+{
+	return (kind >= CSV_KIND_INT2 && kind <= CSV_KIND_NUMERIC) ||
+		kind == CSV_KIND_DECIMAL64 || kind == CSV_KIND_DECIMAL128;
+}
+
+/* numbers with thousands separators, dates and times by a pattern */
+static void
+choose_form(const Case *test_case, CsvColumn *column, Choices *choices)
+{
+	static const char thousands[] = ",. '_";
+	static const uint8_t of_dates[][CSV_PATTERN_STEPS] = {
+		{CSV_STEP_DAY, '/', CSV_STEP_MONTH, '/', CSV_STEP_YEAR},
+		{CSV_STEP_MONTH, '/', CSV_STEP_DAY, '/', CSV_STEP_SHORT_YEAR},
+		{CSV_STEP_YEAR, CSV_STEP_MONTH, CSV_STEP_DAY},
+		{CSV_STEP_DAY, '-', CSV_STEP_SHORT_MONTH_NAME, '-', CSV_STEP_YEAR},
+		{CSV_STEP_MONTH_NAME, ' ', CSV_STEP_DAY, ',', ' ', CSV_STEP_YEAR}
+	};
+	static const uint8_t of_times[][CSV_PATTERN_STEPS] = {
+		{CSV_STEP_DAY, '.', CSV_STEP_MONTH, '.', CSV_STEP_YEAR, ' ', CSV_STEP_HOUR, ':', CSV_STEP_MINUTE},
+		{CSV_STEP_YEAR, CSV_STEP_MONTH, CSV_STEP_DAY, 'T', CSV_STEP_HOUR, CSV_STEP_MINUTE, CSV_STEP_SECOND, CSV_STEP_FRACTION_1 + 2},
+		{CSV_STEP_MONTH, '/', CSV_STEP_DAY, '/', CSV_STEP_YEAR, ' ', CSV_STEP_HOUR_OF_12, ':', CSV_STEP_MINUTE, ':', CSV_STEP_SECOND, ' ', CSV_STEP_AM_PM},
+		{CSV_STEP_YEAR, '-', CSV_STEP_MONTH, '-', CSV_STEP_DAY, ' ', CSV_STEP_HOUR, ':', CSV_STEP_MINUTE, ':', CSV_STEP_SECOND, '.', CSV_STEP_FRACTION_6, ' ', CSV_STEP_ZONE_HOUR, ':', CSV_STEP_ZONE_MINUTE}
+	};
+	const uint8_t epoch[] = {(uint8_t) (CSV_STEP_EPOCH + choose(choices, 3)), 0};
+
+	if (!chance(choices, 3))
+		return;
+	if (is_number(column->kind))
+	{
+		column->thousands = (uint8_t) thousands[choose(choices, 5)];
+		if (column->thousands == test_case->layout.decimal_separator)
+			column->thousands = 0;
+	}
+	else if (column->kind == CSV_KIND_DATE || column->kind == CSV_KIND_TIMESTAMP ||
+			 column->kind == CSV_KIND_TIMESTAMPTZ)
+	{
+		if (chance(choices, 4))
+			memcpy(column->pattern, epoch, sizeof(epoch));
+		else if (column->kind == CSV_KIND_TIMESTAMPTZ)
+			memcpy(column->pattern, of_times[3], CSV_PATTERN_STEPS);
+		else if (column->kind == CSV_KIND_TIMESTAMP || chance(choices, 3))
+			memcpy(column->pattern, of_times[choose(choices, 3)], CSV_PATTERN_STEPS);
+		else
+			memcpy(column->pattern, of_dates[choose(choices, 5)], CSV_PATTERN_STEPS);
+	}
+}
+
+/* what else stands for NULL: in each column some of a few values, the last ones of all */
+static void
+choose_null_values(Case *test_case, Choices *choices)
+{
+	static const char *strings[] = {
+		"NA", "-999", "0", "", "n/a", "a", "1", "b", "~", "2024-02-29",
+		"12345678901234567890123456789012345678"
+	};
+	CsvLayout  *layout = &test_case->layout;
+	uint32_t	starts[4];
+	uint32_t	n = chance(choices, 3) ? choose(choices, 3) + 1 : 0;
+
+	for (uint32_t i = 0; i < n; i++)
+	{
+		const char *string = PICK(choices, strings);
+		uint8_t		length = (uint8_t) strlen(string);
+
+		starts[i] = layout->null_values_length;
+		test_case->null_values[starts[i]] = length;
+		memcpy(test_case->null_values + starts[i] + 1, string, length);
+		layout->null_values_length += 1 + (uint32_t) length;
+	}
+	for (uint32_t c = 0; c < layout->ncolumns && n > 0; c++)
+		if (!chance(choices, 4))
+		{
+			test_case->columns[c].nulls_from = starts[choose(choices, n)];
+			test_case->columns[c].nulls_to = layout->null_values_length;
+		}
+}
+
 void
 case_make(Case *test_case, Choices *choices)
 {
@@ -200,12 +279,15 @@ case_make(Case *test_case, Choices *choices)
 				CsvColumn  *column = &test_case->columns[layout->ncolumns++];
 
 				choose_column(column, choices);
+				choose_form(test_case, column, choices);
 				column->field = field;
 				column->attnum = attnum++;
 				if (!chance(choices, 10))
 					break;
 			}
 	}
+
+	choose_null_values(test_case, choices);
 
 	/* a batch costs something per column: few small ones of many columns */
 	if (layout->ncolumns > 20 && test_case->chunk_bytes != 0 &&
@@ -228,6 +310,7 @@ case_layout(const Case *test_case)
 	layout.columns = test_case->columns;
 	layout.null_bytes = test_case->null_bytes;
 	layout.default_bytes = test_case->default_bytes;
+	layout.null_values = test_case->null_values;
 	return layout;
 }
 
@@ -293,17 +376,27 @@ case_print(FILE *out, const Case *test_case)
 		fprintf(out, " default ");
 		case_print_bytes(out, test_case->default_bytes, layout->default_length);
 	}
+	if (layout->null_values_length > 0)
+	{
+		fprintf(out, " null values ");
+		case_print_bytes(out, test_case->null_values, layout->null_values_length);
+	}
 	fputc('\n', out);
 	for (uint32_t c = 0; c < layout->ncolumns && c < 40; c++)
 	{
 		const CsvColumn *column = &test_case->columns[c];
 
 		fprintf(out, "column %u: field %u %s%s%s%s max_chars %d byte_width %d"
-				" type_chars %d precision %d scale %d\n", c, column->field,
+				" type_chars %d precision %d scale %d thousands %d nulls %u to %u"
+				" pattern ", c, column->field,
 				kinds[column->kind], column->force_null ? " force_null" : "",
 				column->force_not_null ? " force_not_null" : "",
 				column->pad_blanks ? " pad_blanks" : "", column->max_chars,
 				column->byte_width, column->type_chars, column->precision,
-				column->scale);
+				column->scale, column->thousands, column->nulls_from,
+				column->nulls_to);
+		case_print_bytes(out, column->pattern,
+						 strlen((const char *) column->pattern));
+		fputc('\n', out);
 	}
 }

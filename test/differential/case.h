@@ -12,6 +12,7 @@
 
 #define CASE_MAX_COLUMNS	2000
 #define CASE_MAX_STRING		8
+#define CASE_MAX_NULL_VALUES	160
 
 /*
  * Where choices come from: random numbers, or the bytes of a fuzzer's input,
@@ -42,6 +43,7 @@ typedef struct Case
 	CsvColumn	columns[CASE_MAX_COLUMNS];
 	uint8_t		null_bytes[CASE_MAX_STRING];
 	uint8_t		default_bytes[CASE_MAX_STRING];
+	uint8_t		null_values[CASE_MAX_NULL_VALUES];
 
 	/* how the reader is driven */
 	uint64_t	seed;			/* of what follows */

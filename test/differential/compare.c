@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "../../src/query/query.h"
-#include "../../src/reader/convert.h"
+#include "../../src/reader/patterns.h"
 #include "../../src/reader/place.h"
 
 /* ---- memory ---- */
@@ -452,9 +452,9 @@ check_value(Run *run, const CsvReader *reader, const CsvBatch *batch,
 	else if (is_text)
 		wanted = status == CSV_VALUE_LONG ? CSV_VALUE_LONG : CSV_VALUE_OK;
 	else if (expected->plain && expected->text_bytes <= UINT32_MAX &&
-			 csv_convert_value(column, run->layout.decimal_separator,
-							   expected->text, (uint32_t) expected->text_bytes,
-							   (uint8_t *) converted, csv_value_stride(column)))
+			 csv_convert_any(column, run->layout.decimal_separator,
+							 expected->text, (uint32_t) expected->text_bytes,
+							 (uint8_t *) converted, csv_value_stride(column)))
 		wanted = CSV_VALUE_OK;
 	else
 		wanted = CSV_VALUE_DOUBTFUL;

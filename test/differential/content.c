@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../src/reader/patterns.h"
+
 /* ---- bytes that grow ---- */
 
 void
@@ -176,6 +178,66 @@ put_scalar(Content *content, int kind, Choices *choices)
 	content_string(content, texts[kind][choose(choices, 8)]);
 }
 
+/* the text of a column that has a form of its own, or nearly */
+static void
+put_form(Content *content, const CsvColumn *column, Choices *choices)
+{
+	static const char *const months[] = {
+		"January", "february", "MARCH", "April", "may", "June", "July",
+		"Augustus", "September", "October", "Nov", "December"
+	};
+
+	if (column->thousands != 0)
+	{
+		content_format(content, "%s%u", chance(choices, 4) ? "-" : "", choose(choices, 1200));
+		for (uint32_t n = choose(choices, 4); n > 0; n--)
+			content_format(content, "%c%0*u", column->thousands, chance(choices, 10) ? 2 : 3,
+						   choose(choices, 1000));
+		if (chance(choices, 3))
+			content_format(content, "%c%u", chance(choices, 5) ? ',' : '.', choose(choices, 100));
+		return;
+	}
+	if (column->pattern[0] >= CSV_STEP_EPOCH && column->pattern[0] <= CSV_STEP_EPOCH_US)
+	{
+		for (uint32_t n = choose(choices, 20) + 1; n > 0; n--)
+			content_byte(content, (uint8_t) ('0' + choose(choices, 10)));
+		if (chance(choices, 3))
+			content_format(content, ".%0*u", choose(choices, 7) + 1, choose(choices, 100));
+		return;
+	}
+	for (const uint8_t *step = column->pattern; *step != CSV_STEP_END; step++)
+		switch (*step)
+		{
+			case CSV_STEP_YEAR:
+				content_format(content, "%04u", 1900 + choose(choices, 200));
+				break;
+			case CSV_STEP_MONTH:
+				content_format(content, "%0*u", chance(choices, 8) ? 1 : 2, choose(choices, 14));
+				break;
+			case CSV_STEP_DAY:
+				content_format(content, "%0*u", chance(choices, 8) ? 1 : 2, choose(choices, 33));
+				break;
+			case CSV_STEP_SHORT_MONTH_NAME:
+				content_format(content, "%.3s", PICK(choices, months));
+				break;
+			case CSV_STEP_MONTH_NAME:
+				content_string(content, PICK(choices, months));
+				break;
+			case CSV_STEP_AM_PM:
+				content_string(content, chance(choices, 2) ? "pm" : "AM");
+				break;
+			case CSV_STEP_ZONE_HOUR:
+				content_format(content, "%s%02u", chance(choices, 2) ? "+" : "-", choose(choices, 17));
+				break;
+			default:
+				if (*step >= ' ')
+					content_byte(content, chance(choices, 40) ? '-' : *step);
+				else
+					content_format(content, "%02u", choose(choices, chance(choices, 3) ? 14 : 61));
+				break;
+		}
+}
+
 typedef enum ValueStyle
 {
 	STYLE_SHORT,
@@ -198,6 +260,13 @@ put_value(Content *content, const Case *test_case, uint32_t field,
 			content_byte(content, test_case->null_bytes[i]);
 		return;
 	}
+	if (layout->null_values_length > 0 && layout->ncolumns > 0 && chance(choices, 10))
+	{
+		uint32_t	at = test_case->columns[choose(choices, layout->ncolumns)].nulls_from;
+
+		content_put(content, test_case->null_values + at + 1, test_case->null_values[at]);
+		return;
+	}
 	if (layout->has_default && chance(choices, 10))
 	{
 		for (uint32_t i = 0; i < layout->default_length; i++)
@@ -212,7 +281,10 @@ put_value(Content *content, const Case *test_case, uint32_t field,
 
 		if (column->kind != CSV_KIND_TEXT || style == STYLE_SHORT)
 		{
-			put_scalar(content, column->kind, choices);
+			if (!chance(choices, 6) && csv_has_form(column))
+				put_form(content, column, choices);
+			else
+				put_scalar(content, column->kind, choices);
 			if (column->kind == CSV_KIND_TEXT && chance(choices, 4))
 				for (n = choose(choices, 6); n > 0; n--)
 					content_byte(content, ' ');

@@ -413,6 +413,19 @@ equal_bytes(const uint8_t *a, uint64_t a_bytes, const uint8_t *b,
 	return a_bytes == b_bytes && (a_bytes == 0 || memcmp(a, b, a_bytes) == 0);
 }
 
+static bool
+is_null_value(const CsvLayout *layout, const CsvColumn *column,
+			  const uint8_t *bytes, uint64_t nbytes)
+{
+	const uint8_t *value = layout->null_values + column->nulls_from;
+	const uint8_t *end = layout->null_values + column->nulls_to;
+
+	for (; value < end; value += 1 + *value)
+		if (equal_bytes(bytes, nbytes, value + 1, *value))
+			return true;
+	return false;
+}
+
 /*
  * Check one column's value and fill it in.  Returns the first error.
  */
@@ -435,7 +448,8 @@ check_value(RefReader *reader, const CsvLayout *layout, const CsvColumn *column,
 	uint64_t	compared_bytes = is_text ? field->end - field->start : nbytes;
 	bool		is_null_string = equal_bytes(compared, compared_bytes,
 											 layout->null_bytes,
-											 layout->null_length);
+											 layout->null_length) ||
+		is_null_value(layout, column, compared, compared_bytes);
 
 	memset(value, 0, sizeof(*value));
 	value->plain = !field->inner;

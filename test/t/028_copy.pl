@@ -176,7 +176,7 @@ sub compare
 	my ($our_out, $our_err) = outcome('force', $setup, $statement);
 
 	# the values of a sequence that were taken in vain
-	s/^DETAIL:  Failing row contains .*/DETAIL/m for $setup =~ /serial/ ? ($err, $our_err) : ();
+	s/^DETAIL:  Failing row contains .*?\)\.$/DETAIL/ms for $setup =~ /serial/ ? ($err, $our_err) : ();
 
 	if ($our_err =~ /was not taken.*\nDETAIL:  Reason: (.*)\./)
 	{

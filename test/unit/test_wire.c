@@ -139,11 +139,14 @@ expect_layout(const CsvLayout *found, const CsvLayout *expected)
 	EXPECT_EQUAL(want_positions);
 	EXPECT_EQUAL(null_length);
 	EXPECT_EQUAL(default_length);
+	EXPECT_EQUAL(null_values_length);
 	EXPECT_EQUAL(ncolumns);
 	expect_bytes(found->null_bytes, expected->null_bytes,
 				 expected->null_length);
 	expect_bytes(found->default_bytes, expected->default_bytes,
 				 expected->default_length);
+	expect_bytes(found->null_values, expected->null_values,
+				 expected->null_values_length);
 	expect_bytes(found->columns, expected->columns,
 				 expected->ncolumns * sizeof(CsvColumn));
 }
@@ -585,6 +588,22 @@ dialects_and_layouts_are_sound(void **state)
 	REFUSED(columns[CSV_KIND_TIMESTAMP].precision = 7);
 	REFUSED(columns[CSV_KIND_DATE].precision = 0);
 	REFUSED(columns[CSV_KIND_DATE].scale = 1);
+
+	ACCEPTED(columns[CSV_KIND_DATE].pattern[0] = CSV_STEP_EPOCH_US);
+	REFUSED(columns[CSV_KIND_DATE].pattern[0] = CSV_NUM_PATTERN_STEPS);
+	REFUSED(columns[CSV_KIND_DATE].pattern[0] = 0x7f);
+	REFUSED(columns[CSV_KIND_INT4].pattern[0] = CSV_STEP_DAY);
+	REFUSED(memset(columns[CSV_KIND_DATE].pattern, '-', CSV_PATTERN_STEPS));
+	ACCEPTED(memset(columns[CSV_KIND_DATE].pattern, '-', CSV_PATTERN_STEPS - 1));
+	REFUSED((columns[3].nulls_from = 1, columns[3].nulls_to = 1,
+			 columns[4].nulls_to = 1));
+	ACCEPTED((layout->null_values = (const uint8_t *) "\2NA\0",
+			  layout->null_values_length = 4, columns[3].nulls_to = 3,
+			  columns[4].nulls_from = 3, columns[4].nulls_to = 4));
+	REFUSED((layout->null_values = (const uint8_t *) "\2NA\0",
+			 layout->null_values_length = 4, columns[3].nulls_to = 2));
+	REFUSED((layout->null_values = (const uint8_t *) "\2NA\4",
+			 layout->null_values_length = 4, columns[3].nulls_to = 4));
 }
 
 static void

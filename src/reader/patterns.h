@@ -1,0 +1,441 @@
+/*
+ * patterns.h
+ *		Dates and times by a pattern, and numbers with thousands separators.
+ *
+ * As in convert.h, what is taken is what PostgreSQL takes with the same result, and all
+ * else is doubtful.  Patterns are those of to_date() and to_timestamp(), which are more
+ * lenient: here a separator is the one of the pattern, a number has no more digits than
+ * its element's name, but for YYYY and YY perhaps less where none follows, and there are
+ * blanks around all of it only.
+ *
+ *	grouped number	[+-] one to three digits, groups of a separator and three
+ *					digits, and what may follow the digits of a number
+ *	epoch			[-] up to 12 digits (15 of milliseconds, 18 of microseconds) and a
+ *					fraction of no more than microseconds
+ *
+ * This header is C and CUDA C++.
+ */
+#ifndef CSV_PATTERNS_H
+#define CSV_PATTERNS_H
+
+#include "convert.h"
+
+/* most bytes of a number with separators */
+#define CSV_GROUPED_BYTES	64
+
+#define CSV_MICROSECONDS_A_DAY	INT64_C(86400000000)
+
+/* 2000-01-01, in microseconds since 1970 */
+#define CSV_EPOCH_MICROSECONDS	INT64_C(946684800000000)
+
+/* 0001-01-01, since 2000 */
+#define CSV_YEAR_ONE_MICROSECONDS	(-730119 * CSV_MICROSECONDS_A_DAY)
+
+/* ---- thousands ---- */
+
+/*
+ * The text of a number without its thousands separators, to `out`.  Returns its length;
+ * 0 where there are none, or not between groups of three digits.
+ */
+CSV_INLINE uint32_t
+csv_ungroup(const uint8_t *p, uint32_t n, uint8_t separator,
+			uint8_t out[CSV_GROUPED_BYTES])
+{
+	uint32_t	nout = 0;
+	uint32_t	ndigits = 0;	/* of the group */
+	bool		any = false;
+	uint32_t	i = 0;
+
+	if (n == 0 || n > CSV_GROUPED_BYTES)
+		return 0;
+	if (p[0] == '-' || p[0] == '+')
+		out[nout++] = p[i++];
+	for (; i < n; i++)
+	{
+		if (p[i] == separator)
+		{
+			if (any ? ndigits != 3 : ndigits < 1 || ndigits > 3)
+				return 0;
+			any = true;
+			ndigits = 0;
+			continue;
+		}
+		if (p[i] < '0' || p[i] > '9')
+			break;
+		ndigits++;
+		out[nout++] = p[i];
+	}
+	if (!any || ndigits != 3)
+		return 0;
+	for (; i < n; i++)
+	{
+		if (p[i] == separator)
+			return 0;
+		out[nout++] = p[i];
+	}
+	return nout;
+}
+
+/* ---- dates and times ---- */
+
+/* what has been read, by its place in the pattern */
+typedef struct CsvClock
+{
+	uint32_t	year;
+	uint32_t	month;
+	uint32_t	day;
+	uint32_t	hour;
+	uint32_t	minute;
+	uint32_t	second;
+	uint32_t	microsecond;
+	uint32_t	nfraction;		/* digits */
+	uint32_t	zone;			/* minutes */
+	bool		west;			/* of Greenwich */
+	bool		is_12_hours;
+	bool		pm;
+} CsvClock;
+
+/* is what comes next in the pattern a number without a sign? */
+CSV_INLINE bool
+csv_step_is_digits(uint8_t step)
+{
+	return (step >= '0' && step <= '9') ||
+		step == CSV_STEP_YEAR || step == CSV_STEP_SHORT_YEAR ||
+		step == CSV_STEP_MONTH || step == CSV_STEP_DAY ||
+		(step >= CSV_STEP_HOUR && step <= CSV_STEP_FRACTION_6) ||
+		step == CSV_STEP_ZONE_MINUTE;
+}
+
+/*
+ * The number of up to `most` digits at the start of the text, or of exactly as many.
+ * Returns how many there are; 0: it is doubtful.
+ */
+CSV_INLINE uint32_t
+csv_scan_number(const uint8_t *p, uint32_t n, uint32_t most, bool exact,
+				uint32_t *number)
+{
+	uint32_t	ndigits = 0;
+	uint32_t	value = 0;
+
+	while (ndigits < n && ndigits < most &&
+		   p[ndigits] >= '0' && p[ndigits] <= '9')
+		value = value * 10 + (uint32_t) (p[ndigits++] - '0');
+	*number = value;
+	return exact && ndigits != most ? 0 : ndigits;
+}
+
+/*
+ * The name of a month at the start of the text, in any case; its length, or 0.
+ */
+CSV_INLINE uint32_t
+csv_scan_month(const uint8_t *p, uint32_t n, bool whole, uint32_t *month)
+{
+	const char	names[] =
+		"january  february march    april    may      june     "
+		"july     august   septemberoctober  november december ";
+
+	for (uint32_t i = 0; i < 12; i++)
+	{
+		const char *name = names + 9 * i;
+		uint32_t	length = 0;
+
+		while (length < (whole ? 9 : 3) && name[length] != ' ' &&
+			   length < n && (p[length] | 0x20) == name[length])
+			length++;
+		if (length == (whole ? 9 : 3) || (whole && name[length] == ' '))
+		{
+			*month = i + 1;
+			return length;
+		}
+	}
+	return 0;
+}
+
+/* AM or PM at the start of the text, in any case; its length, or 0 */
+CSV_INLINE uint32_t
+csv_scan_am_pm(const uint8_t *p, uint32_t n, bool dots, bool *pm)
+{
+	uint32_t	length = dots ? 4 : 2;
+	uint32_t	m = dots ? 2 : 1;
+
+	if (n < length || (p[m] | 0x20) != 'm' || (dots && (p[1] != '.' || p[3] != '.')))
+		return 0;
+	*pm = (p[0] | 0x20) == 'p';
+	return *pm || (p[0] | 0x20) == 'a' ? length : 0;
+}
+
+/* microseconds of a fraction of so many digits */
+CSV_INLINE uint32_t
+csv_fraction_microseconds(uint32_t digits, uint32_t ndigits)
+{
+	for (; ndigits < 6; ndigits++)
+		digits *= 10;
+	return digits;
+}
+
+/*
+ * One step of the pattern, at the start of the text; `next` is the step after it.
+ * Returns how much of the text it takes; 0: it is doubtful.
+ */
+CSV_INLINE uint32_t
+csv_take_step(uint8_t step, uint8_t next, const uint8_t *p, uint32_t n,
+			  CsvClock *clock)
+{
+	bool		exact = csv_step_is_digits(next);
+	uint32_t	length = 0;
+
+	switch (step)
+	{
+		case CSV_STEP_YEAR:
+			return csv_scan_number(p, n, 4, true, &clock->year);
+		case CSV_STEP_SHORT_YEAR:
+			length = csv_scan_number(p, n, 2, true, &clock->year);
+			clock->year += clock->year < 70 ? 2000 : 1900;
+			return length;
+		case CSV_STEP_MONTH:
+			return csv_scan_number(p, n, 2, exact, &clock->month);
+		case CSV_STEP_SHORT_MONTH_NAME:
+			return csv_scan_month(p, n, false, &clock->month);
+		case CSV_STEP_MONTH_NAME:
+			return csv_scan_month(p, n, true, &clock->month);
+		case CSV_STEP_DAY:
+			return csv_scan_number(p, n, 2, exact, &clock->day);
+		case CSV_STEP_HOUR_OF_12:
+			clock->is_12_hours = true;
+			return csv_scan_number(p, n, 2, exact, &clock->hour);
+		case CSV_STEP_HOUR:
+			return csv_scan_number(p, n, 2, exact, &clock->hour);
+		case CSV_STEP_MINUTE:
+			return csv_scan_number(p, n, 2, exact, &clock->minute);
+		case CSV_STEP_SECOND:
+			return csv_scan_number(p, n, 2, exact, &clock->second);
+		case CSV_STEP_AM_PM:
+		case CSV_STEP_AM_PM_DOTS:
+			clock->is_12_hours = true;
+			return csv_scan_am_pm(p, n, step == CSV_STEP_AM_PM_DOTS, &clock->pm);
+		case CSV_STEP_ZONE_HOUR:
+			if (n < 2 || (p[0] != '+' && p[0] != '-'))
+				return 0;
+			clock->west = p[0] == '-';
+			length = csv_scan_number(p + 1, n - 1, 2, exact, &clock->zone);
+			if (clock->zone > 15)
+				return 0;
+			clock->zone *= 60;
+			return length == 0 ? 0 : length + 1;
+		case CSV_STEP_ZONE_MINUTE:
+			{
+				uint32_t	minutes;
+
+				length = csv_scan_number(p, n, 2, exact, &minutes);
+				clock->zone += minutes;
+				return minutes > 59 ? 0 : length;
+			}
+		default:
+			if (step < CSV_STEP_FRACTION_1 || step > CSV_STEP_FRACTION_6)
+				return p[0] == step;
+			length = csv_scan_number(p, n, (uint32_t) (step - CSV_STEP_FRACTION_1) + 1,
+									 exact, &clock->microsecond);
+			clock->microsecond = csv_fraction_microseconds(clock->microsecond, length);
+			clock->nfraction = length;
+			return length;
+	}
+}
+
+/* read all of the text by the pattern; false: it is doubtful */
+CSV_INLINE bool
+csv_scan_pattern(const uint8_t *pattern, const uint8_t *p, uint32_t n,
+				 CsvClock *clock)
+{
+	for (; *pattern != CSV_STEP_END; pattern++)
+	{
+		uint32_t	length = n == 0 ? 0 : csv_take_step(pattern[0], pattern[1], p, n, clock);
+
+		if (length == 0)
+			return false;
+		p += length;
+		n -= length;
+	}
+	return n == 0;
+}
+
+/* days since 2000-01-01, through the one reader of dates */
+CSV_INLINE bool
+csv_clock_days(const CsvClock *clock, int32_t *days)
+{
+	uint8_t		date[10];
+
+	date[0] = (uint8_t) ('0' + clock->year / 1000 % 10);
+	date[1] = (uint8_t) ('0' + clock->year / 100 % 10);
+	date[2] = (uint8_t) ('0' + clock->year / 10 % 10);
+	date[3] = (uint8_t) ('0' + clock->year % 10);
+	date[4] = '-';
+	date[5] = (uint8_t) ('0' + clock->month / 10);
+	date[6] = (uint8_t) ('0' + clock->month % 10);
+	date[7] = '-';
+	date[8] = (uint8_t) ('0' + clock->day / 10);
+	date[9] = (uint8_t) ('0' + clock->day % 10);
+	return csv_parse_date(date, 10, days);
+}
+
+/* microseconds since 2000-01-01 of the time, in UTC where there is a zone */
+CSV_INLINE bool
+csv_clock_time(CsvClock clock, int64_t *microseconds)
+{
+	int32_t		days;
+	int64_t		zone = clock.west ? -(int64_t) clock.zone : (int64_t) clock.zone;
+
+	if (clock.is_12_hours)
+	{
+		if (clock.hour < 1 || clock.hour > 12)
+			return false;
+		clock.hour = clock.hour % 12 + (clock.pm ? 12 : 0);
+	}
+	if (clock.hour > 23 || clock.minute > 59 || clock.second > 59 ||
+		!csv_clock_days(&clock, &days))
+		return false;
+	*microseconds = days * CSV_MICROSECONDS_A_DAY +
+		(((int64_t) clock.hour * 60 + clock.minute - zone) * 60 + clock.second) *
+		INT64_C(1000000) + clock.microsecond;
+	return true;
+}
+
+/*
+ * A number of seconds, or of the parts of them that have so many digits less of a
+ * fraction, since 1970: microseconds since 2000-01-01.
+ */
+CSV_INLINE bool
+csv_parse_epoch(const uint8_t *p, uint32_t n, uint32_t most_fraction,
+				int64_t *microseconds)
+{
+	const uint32_t most_digits = 12 + 6 - most_fraction;
+	bool		negative = n > 0 && p[0] == '-';
+	uint32_t	i = negative;
+	uint32_t	ndigits = 0;
+	uint32_t	nfraction = 0;
+	int64_t		value = 0;
+
+	for (; i < n && p[i] >= '0' && p[i] <= '9'; i++)
+	{
+		if (ndigits++ == most_digits)
+			return false;
+		value = value * 10 + (p[i] - '0');
+	}
+	if (ndigits == 0)
+		return false;
+	if (i < n && p[i] == '.')
+		for (i++; i < n && p[i] >= '0' && p[i] <= '9'; i++)
+		{
+			if (nfraction++ == most_fraction)
+				return false;
+			value = value * 10 + (p[i] - '0');
+		}
+	if (i < n)
+		return false;
+	for (; nfraction < most_fraction; nfraction++)
+		value *= 10;
+	*microseconds = (negative ? -value : value) - CSV_EPOCH_MICROSECONDS;
+	return *microseconds >= CSV_YEAR_ONE_MICROSECONDS;
+}
+
+/*
+ * A date or timestamp of a column with a pattern; `microseconds` are those of a date
+ * at midnight or later, and it has digits of a fraction that the type can hold.
+ */
+CSV_INLINE bool
+csv_parse_by_pattern(const CsvColumn *column, const uint8_t *p, uint32_t n,
+					 int64_t *microseconds)
+{
+	bool		is_epoch = column->pattern[0] >= CSV_STEP_EPOCH &&
+		column->pattern[0] <= CSV_STEP_EPOCH_US;
+	uint32_t	nfraction = 0;
+
+	if (is_epoch)
+	{
+		uint32_t	most = 6 - 3 * (uint32_t) (column->pattern[0] - CSV_STEP_EPOCH);
+
+		if (!csv_parse_epoch(p, n, most, microseconds))
+			return false;
+
+		/* of microseconds, less the zeros at their end */
+		nfraction = 6;
+		for (int64_t part = *microseconds; nfraction > 0 && part % 10 == 0; part /= 10)
+			nfraction--;
+	}
+	else
+	{
+		CsvClock	clock;
+
+		memset(&clock, 0, sizeof(clock));
+		if (!csv_scan_pattern(column->pattern, p, n, &clock))
+			return false;
+		if (column->kind == CSV_KIND_DATE)
+			clock.zone = 0;
+		if (!csv_clock_time(clock, microseconds))
+			return false;
+		nfraction = clock.nfraction;
+	}
+	return column->kind == CSV_KIND_DATE || column->precision < 0 ||
+		nfraction <= (uint32_t) column->precision;
+}
+
+/* ---- by column ---- */
+
+/* has the column a form of its own: a pattern, or a thousands separator? */
+CSV_INLINE bool
+csv_has_form(const CsvColumn *column)
+{
+	return column->pattern[0] != CSV_STEP_END || column->thousands != 0;
+}
+
+/*
+ * csv_convert_value() of a column with a form of its own, and of text in that form: by
+ * its pattern, or with separators.
+ */
+CSV_INLINE bool
+csv_convert_form(const CsvColumn *column, uint8_t decimal_separator,
+				 const uint8_t *p, uint32_t n, uint8_t *entry, uint32_t stride)
+{
+	int64_t		microseconds = 0;
+	bool		ok;
+
+	if (n > CSV_MOST_SCALAR_BYTES)
+		n = 0;
+	csv_trim_spaces(&p, &n);
+	if (column->pattern[0] == CSV_STEP_END)
+	{
+		uint8_t		number[CSV_GROUPED_BYTES];
+		uint32_t	nbytes = csv_ungroup(p, n, column->thousands, number);
+
+		return nbytes > 0 &&
+			csv_convert_value(column, decimal_separator, number, nbytes, entry, stride);
+	}
+	ok = csv_parse_by_pattern(column, p, n, &microseconds);
+	if (!ok)
+		microseconds = 0;
+	if (column->kind == CSV_KIND_DATE)
+	{
+		/* before 2000 the time of day counts from the midnight before, too */
+		int64_t		days = (microseconds -
+							(microseconds < 0 ? CSV_MICROSECONDS_A_DAY - 1 : 0)) /
+			CSV_MICROSECONDS_A_DAY;
+
+		csv_store4(entry, (uint32_t) (int32_t) days);
+	}
+	else
+		memcpy(__builtin_assume_aligned(entry, 8), &microseconds, 8);
+	return ok;
+}
+
+/* csv_convert_value() of any column, in its own form or in the type's where it may be */
+CSV_INLINE bool
+csv_convert_any(const CsvColumn *column, uint8_t decimal_separator,
+				const uint8_t *p, uint32_t n, uint8_t *entry, uint32_t stride)
+{
+	if (column->pattern[0] != CSV_STEP_END)
+		return csv_convert_form(column, decimal_separator, p, n, entry, stride);
+	return csv_convert_value(column, decimal_separator, p, n, entry, stride) ||
+		(column->thousands != 0 &&
+		 csv_convert_form(column, decimal_separator, p, n, entry, stride));
+}
+
+#endif							/* CSV_PATTERNS_H */
