@@ -112,6 +112,10 @@ my %table_changes = (
 	default => 'x',
 	encoding => 'LATIN1',
 	decimal_separator => ',',
+	thousands_separator => '_',
+	null_values => '{4,9}',
+	date_format => 'DD/MM/YYYY',
+	timestamp_format => 'epoch',
 	columns => 4,
 	record_boundary => 'crlf',
 	ragged => 'pad',
@@ -129,10 +133,13 @@ my %column_changes = (
 	byte_width => 4,
 	max_chars => 1,
 	force_null => 'true',
-	force_not_null => 'true');
+	force_not_null => 'true',
+	null_values => '{x}',
+	date_format => 'DD/MM/YYYY',
+	timestamp_format => 'epoch');
 
 # options that rows and NOTICEs here do not tell
-my %silent = map { $_ => 1 } qw(compression escape decimal_separator engine chunk_size);
+my %silent = map { $_ => 1 } qw(compression escape decimal_separator thousands_separator timestamp_format engine chunk_size);
 
 sub try_option
 {
@@ -159,9 +166,10 @@ for my $object ('SERVER csv', 'FOREIGN TABLE t')
 $other->value("ALTER FOREIGN TABLE t OPTIONS (ADD header 'true')");
 for my $name (options_of('FOREIGN TABLE t ALTER a'))
 {
-	my $column = $name eq 'virtual' ? 'a' : 's';
+	my $column = $name eq 'virtual' ? 'a' : $name =~ /_format$/ ? 'd' : 's';
 
 	ok(exists $column_changes{$name}, "a change of $name") or next;
+	$other->value("ALTER FOREIGN TABLE t ALTER d TYPE $1") if $name =~ /(date|timestamp)_format/;
 	try_option("FOREIGN TABLE t ALTER $column", $name, $column_changes{$name});
 }
 
