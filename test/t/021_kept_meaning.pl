@@ -164,6 +164,7 @@ for my $object ('SERVER csv', 'FOREIGN TABLE t')
 	}
 }
 $other->value("ALTER FOREIGN TABLE t OPTIONS (ADD header 'true')");
+delete $silent{timestamp_format};
 for my $name (options_of('FOREIGN TABLE t ALTER a'))
 {
 	my $column = $name eq 'virtual' ? 'a' : $name =~ /_format$/ ? 'd' : 's';
