@@ -19,31 +19,11 @@ csv_two_digits(const uint8_t *p)
 	return tens > 9 || ones > 9 ? 100 : tens * 10 + ones;
 }
 
-/*
- * Days since 2000-01-01 of YYYY-MM-DD, which is read so under every DateStyle:
- * a first part of three or more digits is the year.
- */
+/* days since 2000-01-01, if there is such a day, in years from 1 on */
 CSV_ALWAYS_INLINE bool
-csv_parse_date(const uint8_t *p, uint32_t n, int32_t *days)
+csv_days(uint32_t year, uint32_t month, uint32_t day, int32_t *days)
 {
-	const uint64_t pattern = UINT64_C(0x2d30302d30303030);	/* 0000-00- */
-	uint64_t	word;
-	uint32_t	year;
-	uint32_t	month;
-	uint32_t	day;
 	uint32_t	month_days;
-
-	if (n != 10)
-		return false;
-	word = csv_load8(p) ^ pattern;
-	day = csv_two_digits(p + 8);
-	/* 0 to 9 in the places of digits, 0 in those of hyphens */
-	if ((((word & CSV_EACH_BYTE(0x7f)) + UINT64_C(0x7f76767f76767676)) | word) &
-		CSV_EACH_BYTE(0x80))
-		return false;
-	year = csv_four_digits((uint32_t) word);
-	month = ((uint32_t) (word >> 40) & 0xf) * 10 +
-		((uint32_t) (word >> 48) & 0xf);
 
 	if (year < 1 || month < 1 || month > 12 || day < 1)
 		return false;
@@ -64,6 +44,33 @@ csv_parse_date(const uint8_t *p, uint32_t n, int32_t *days)
 	*days = (int32_t) (year * 365 + year / 4 - year / 100 + year / 400 +
 					   ((month - 3) * 153 + 2) / 5 + day - 1) - 730425;
 	return true;
+}
+
+/*
+ * Days since 2000-01-01 of YYYY-MM-DD, which is read so under every DateStyle:
+ * a first part of three or more digits is the year.
+ */
+CSV_ALWAYS_INLINE bool
+csv_parse_date(const uint8_t *p, uint32_t n, int32_t *days)
+{
+	const uint64_t pattern = UINT64_C(0x2d30302d30303030);	/* 0000-00- */
+	uint64_t	word;
+	uint32_t	year;
+	uint32_t	month;
+	uint32_t	day;
+
+	if (n != 10)
+		return false;
+	word = csv_load8(p) ^ pattern;
+	day = csv_two_digits(p + 8);
+	/* 0 to 9 in the places of digits, 0 in those of hyphens */
+	if ((((word & CSV_EACH_BYTE(0x7f)) + UINT64_C(0x7f76767f76767676)) | word) &
+		CSV_EACH_BYTE(0x80))
+		return false;
+	year = csv_four_digits((uint32_t) word);
+	month = ((uint32_t) (word >> 40) & 0xf) * 10 +
+		((uint32_t) (word >> 48) & 0xf);
+	return csv_days(year, month, day, days);
 }
 
 /*

@@ -258,25 +258,6 @@ csv_scan_pattern(const uint8_t *pattern, const uint8_t *p, uint32_t n,
 	return n == 0;
 }
 
-/* days since 2000-01-01, through the one reader of dates */
-CSV_INLINE bool
-csv_clock_days(const CsvClock *clock, int32_t *days)
-{
-	uint8_t		date[10];
-
-	date[0] = (uint8_t) ('0' + clock->year / 1000 % 10);
-	date[1] = (uint8_t) ('0' + clock->year / 100 % 10);
-	date[2] = (uint8_t) ('0' + clock->year / 10 % 10);
-	date[3] = (uint8_t) ('0' + clock->year % 10);
-	date[4] = '-';
-	date[5] = (uint8_t) ('0' + clock->month / 10);
-	date[6] = (uint8_t) ('0' + clock->month % 10);
-	date[7] = '-';
-	date[8] = (uint8_t) ('0' + clock->day / 10);
-	date[9] = (uint8_t) ('0' + clock->day % 10);
-	return csv_parse_date(date, 10, days);
-}
-
 /* microseconds since 2000-01-01 of the time, in UTC where there is a zone */
 CSV_INLINE bool
 csv_clock_time(CsvClock clock, int64_t *microseconds)
@@ -291,7 +272,7 @@ csv_clock_time(CsvClock clock, int64_t *microseconds)
 		clock.hour = clock.hour % 12 + (clock.pm ? 12 : 0);
 	}
 	if (clock.hour > 23 || clock.minute > 59 || clock.second > 59 ||
-		!csv_clock_days(&clock, &days))
+		!csv_days(clock.year, clock.month, clock.day, &days))
 		return false;
 	*microseconds = days * CSV_MICROSECONDS_A_DAY +
 		(((int64_t) clock.hour * 60 + clock.minute - zone) * 60 + clock.second) *
