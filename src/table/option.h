@@ -38,6 +38,16 @@ typedef enum CsvCompression
 	CSV_COMPRESSION_LZ4
 } CsvCompression;
 
+/* is a file in UTF-16? */
+typedef enum CsvUtf16
+{
+	CSV_UTF16_NO,				/* the option "encoding" has another one */
+	CSV_UTF16_BY_MARK,			/* it is not given: if a byte-order mark says so */
+	CSV_UTF16_ANY,				/* yes: little-endian, unless a mark says else */
+	CSV_UTF16_LITTLE,
+	CSV_UTF16_BIG
+} CsvUtf16;
+
 /* a column that is not read from the file's text */
 typedef enum CsvVirtual
 {
@@ -103,8 +113,10 @@ typedef struct CsvTable
 
 	/*
 	 * The encoding of the file, and of the bytes that its CsvSource delivers:
-	 * they differ where the source converts (PG_ENCODING_IS_CLIENT_ONLY).
+	 * they differ where the source converts (PG_ENCODING_IS_CLIENT_ONLY).  UTF-16
+	 * is UTF-8 by then, and counts as that in both.
 	 */
+	CsvUtf16	utf16;
 	int			file_encoding;
 	int			encoding;
 	uint8_t		engine_encoding;	/* CsvEncoding, for CsvLayout */
