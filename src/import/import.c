@@ -33,7 +33,6 @@
 #include "import/names.h"
 #include "import/sniff.h"
 #include "table/decompress.h"
-#include "table/encoding.h"
 #include "table/source.h"
 #include "table/text.h"
 

@@ -26,7 +26,6 @@
 #include "import/sniff.h"
 #include "scan/scan.h"
 #include "table/decompress.h"
-#include "table/encoding.h"
 #include "table/source.h"
 
 /* the beginning of a file that tells its dialect */

@@ -7,10 +7,9 @@
 
 #include <ctype.h>
 
-#include "commands/defrem.h"
 #include "mb/pg_wchar.h"
 
-#include "table/encoding.h"
+#include "table/option.h"
 
 static const char *const utf16_names[] = {
 	[CSV_UTF16_ANY] = "UTF16",
@@ -34,10 +33,8 @@ is_name(const char *value, const char *name)
 }
 
 void
-csv_parse_encoding(DefElem *def, CsvTable *table)
+csv_parse_encoding(const char *value, CsvTable *table)
 {
-	const char *value = defGetString(def);
-
 	table->utf16 = CSV_UTF16_NO;
 	for (int i = CSV_UTF16_ANY; i < (int) lengthof(utf16_names); i++)
 		if (is_name(value, utf16_names[i]))
@@ -48,7 +45,7 @@ csv_parse_encoding(DefElem *def, CsvTable *table)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("argument to option \"%s\" must be a valid encoding name",
-						def->defname),
+						"encoding"),
 				 errhint("Names are those of PostgreSQL, such as UTF8, LATIN1 or WIN1252, and UTF16, UTF16LE and UTF16BE.")));
 }
 

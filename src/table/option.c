@@ -37,7 +37,6 @@
 #include "utils/rel.h"
 
 #include "compat.h"
-#include "table/encoding.h"
 #include "table/option.h"
 #include "table/text.h"
 #include "table/threads.h"
@@ -566,7 +565,7 @@ parse_table_option(TableOptions *options, DefElem *def)
 	else if (strcmp(name, "default") == 0)
 		table->default_string = parse_marker(def);
 	else if (strcmp(name, "encoding") == 0)
-		csv_parse_encoding(def, table);
+		csv_parse_encoding(defGetString(def), table);
 	else if (strcmp(name, "decimal_separator") == 0)
 		table->decimal_separator = parse_word(def, decimal_words);
 	else if (strcmp(name, "columns") == 0)

@@ -165,6 +165,15 @@ extern CsvTable *csv_table_get_as(Oid foreigntableid, List *server_options);
  */
 extern CsvTable *csv_table_make(List *server_options, List *table_options);
 
+/*
+ * The option "encoding" (encoding.c): what its value says, into the table, ERROR
+ * where that is no encoding's name; how it has the encoding of the table's files; and its
+ * name of UTF-16 of this kind, which is not CSV_UTF16_NO or BY_MARK.
+ */
+extern void csv_parse_encoding(const char *value, CsvTable *table);
+extern const char *csv_encoding_name(const CsvTable *table);
+extern const char *csv_utf16_name(CsvUtf16 utf16);
+
 /* give such a table nfields columns of type text, one for each field */
 extern void csv_table_set_fields(CsvTable *table, uint32 nfields);
 

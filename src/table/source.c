@@ -36,7 +36,6 @@
 #include "compat.h"
 #include "table/conversion.h"
 #include "table/decompress.h"
-#include "table/encoding.h"
 #include "table/interrupts.h"
 #include "table/source.h"
 #include "table/threads.h"
