@@ -128,6 +128,8 @@ SET csv_gpu_fdw.copy = 'on';
 CREATE TABLE copied (id int, a text, b text);
 \set VERBOSITY sqlstate
 COPY copied FROM PROGRAM 'cat regress_csv/p1.csv' (FORMAT csv);
+SET csv_gpu_fdw.copy = 'force';
+COPY copied FROM PROGRAM 'cat regress_csv/p1.csv' (FORMAT csv);
 \set VERBOSITY default
 COPY copied FROM PROGRAM 'true' (FORMAT csv, ENCODING 'UTF16');
 RESET csv_gpu_fdw.copy;
