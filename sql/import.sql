@@ -173,13 +173,13 @@ CALL write_file('unfit/fields.csv', repeat('a,', 1600) || 'a');
 CALL write_file('unfit/fit.csv', E'a,b\n1,2\n');
 CALL write_file('unfit/long.csv', repeat('x', 1000000) || E'\n1\n');
 CALL write_file('unfit/unreadable.csv', E'a,b\n1,2\n');
-CALL write_file('unfit/utf16.csv', '\xfffe61002c0062000a00'::bytea);
+CALL write_file('unfit/utf32.csv', '\xfffe0000610000002c000000620000000a000000'::bytea);
 COPY (SELECT 1 WHERE false) TO PROGRAM 'cd regress_csv/unfit && chmod 000 unreadable.csv && printf "a,b\n1,2\n" > "$(printf "n\344me.csv")" && mkdir "$(printf "d\344r.csv")" && ln -s loop.csv loop.csv';
 IMPORT FOREIGN SCHEMA "regress_csv/unfit" FROM SERVER csv INTO csv_import OPTIONS (max_record_size '64kB');
 SELECT * FROM made;
 CALL unmake();
 -- but one that is asked for
-IMPORT FOREIGN SCHEMA "regress_csv/unfit" LIMIT TO (fit, utf16) FROM SERVER csv INTO csv_import;
+IMPORT FOREIGN SCHEMA "regress_csv/unfit" LIMIT TO (fit, utf32) FROM SERVER csv INTO csv_import;
 IMPORT FOREIGN SCHEMA "regress_csv/unfit" LIMIT TO (fit, nowhere) FROM SERVER csv INTO csv_import;
 SELECT "table" FROM made;
 CALL unmake();

@@ -62,7 +62,7 @@ CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', pr
 CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', format 'binary');
 CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', format 'parquet');
 CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', encoding 'klingon');
-CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', encoding 'utf-16le');
+CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', encoding 'utf-32');
 
 --
 -- the dialect

@@ -387,6 +387,7 @@ static bool
 begin_file(CsvReading *reading)
 {
 	bool		good = true;
+	bool		in_pieces = reading->sharing != NULL && !reading->claim.whole;
 	CsvStatus	status;
 	CsvReadAhead ahead;
 
@@ -397,8 +398,13 @@ begin_file(CsvReading *reading)
 	while ((status = csv_reader_open(reading->reader, csv_source_read,
 									 reading->source)) != CSV_OK)
 		good &= handle_failure(reading, status);
-	if (csv_source_read_ahead(reading->source, &ahead) &&
-		reading->sharing == NULL)
+	if (!csv_source_read_ahead(reading->source, &ahead))
+	{
+		/* it begins otherwise than it did when pieces of it were handed out */
+		if (in_pieces)
+			csv_sharing_replaced(reading->source);
+	}
+	else if (reading->sharing == NULL)
 		csv_reader_read_ahead(reading->reader, &ahead);
 	csv_file_layout_read(reading->layout, reading->reader,
 						 csv_source_name(reading->source));
@@ -414,7 +420,7 @@ begin_file(CsvReading *reading)
 			csv_engine_no_gpu(&reading->table->settings);
 		reading->engine.wants_gpu = false;
 	}
-	if (reading->sharing != NULL && !reading->claim.whole)
+	if (in_pieces)
 		open_pieces(reading, &ahead);
 	return good;
 }
@@ -990,7 +996,8 @@ csv_reading_end(CsvReading *reading)
 int64
 csv_reading_size(const CsvReading *reading, bool *is_exact)
 {
-	*is_exact = reading->size_is_exact;
+	*is_exact = reading->size_is_exact &&
+		!csv_source_found_utf16(reading->source);
 	return reading->nbytes;
 }
 

@@ -146,16 +146,22 @@ csv_sharing_files(const CsvSharing *sharing, char ***names, int *nfiles)
 }
 
 void
+csv_sharing_replaced(const CsvSource *source)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("file \"%s\" was replaced while it was read",
+					csv_source_name(source))));
+}
+
+void
 csv_sharing_check_file(const CsvSharing *sharing, int file,
 					   const CsvSource *source)
 {
 	const SharedFile *shared = &sharing->files[file];
 
 	if (!shared->known || !csv_source_is_open(source, &shared->identity))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("file \"%s\" was replaced while it was read",
-						csv_source_name(source))));
+		csv_sharing_replaced(source);
 }
 
 uint64

@@ -178,7 +178,7 @@ table_options(const CsvFindings *findings, List *given)
 		add_character(&options, "decimal_separator",
 					  (uint8_t) table->decimal_separator);
 	/* else it would be that of whoever reads the table */
-	add_option(&options, "encoding", pg_encoding_to_char(table->file_encoding));
+	add_option(&options, "encoding", csv_encoding_name(table));
 	foreach(cell, given)
 	{
 		DefElem    *def = (DefElem *) lfirst(cell);

@@ -57,9 +57,9 @@ ends_with(const char *string, size_t length, const char *suffix)
 
 /*
  * The beginning of the first file that has one: so many bytes, or a whole line
- * if that is more.
+ * if that is more.  Is that file in UTF-16?
  */
-static void
+static bool
 read_sample(CsvTable *table, uint64 capacity, CsvSample *sample)
 {
 	CsvSource  *source = csv_source_create(table);
@@ -101,6 +101,7 @@ read_sample(CsvTable *table, uint64 capacity, CsvSample *sample)
 	}
 	sample->bytes = bytes;
 	csv_source_close(source);
+	return csv_source_found_utf16(source);
 }
 
 /* pass over a byte-order mark; false if there is none */
@@ -114,6 +115,16 @@ pass_mark(CsvSample *sample)
 	return true;
 }
 
+/* a table with these options, and that encoding */
+static CsvTable *
+make_table(List *server_options, List *options, const char *encoding)
+{
+	DefElem    *option = makeDefElem("encoding",
+									 (Node *) makeString(pstrdup(encoding)), -1);
+
+	return csv_table_make(server_options, lappend(list_copy(options), option));
+}
+
 /*
  * The table for a file, and its sample, of so many bytes at least.  Without the
  * option "encoding" it is the client's, as in COPY, unless a byte-order mark
@@ -125,24 +136,27 @@ begin_table(const char *filename, List *server_options, List *options,
 {
 	DefElem    *name = makeDefElem("filename",
 								   (Node *) makeString(pstrdup(filename)), -1);
-	DefElem    *encoding = makeDefElem("encoding",
-									   (Node *) makeString("UTF8"), -1);
 	CsvTable   *table;
 
 	options = lappend(list_copy(options), name);
 	table = csv_table_make(server_options, options);
-	if (!is_given(options, "encoding") && table->file_encoding != PG_UTF8)
+	if (!is_given(options, "encoding"))
 	{
 		/* the client's may be one that is converted: no mark is left then */
-		CsvTable   *utf8_table = csv_table_make(server_options,
-												lappend(list_copy(options),
-														encoding));
+		CsvTable   *utf8_table = make_table(server_options, options, "UTF8");
+		bool		is_utf16;
+		bool		is_marked;
 
-		read_sample(utf8_table, sample_bytes, sample);
-		if (pass_mark(sample))
+		utf8_table->utf16 = CSV_UTF16_BY_MARK;
+		is_utf16 = read_sample(utf8_table, sample_bytes, sample);
+		is_marked = pass_mark(sample);
+		if (is_utf16)
+			return make_table(server_options, options,
+							  csv_utf16_name(CSV_UTF16_ANY));
+		if (is_marked || table->file_encoding == PG_UTF8)
 			return utf8_table;
 	}
-	read_sample(table, sample_bytes, sample);
+	(void) read_sample(table, sample_bytes, sample);
 	(void) pass_mark(sample);
 	return table;
 }
@@ -411,7 +425,7 @@ csv_found_errors(const CsvFindings *findings, const char *consequence)
 			 errdetail_internal("%s", findings->first_skipped),
 			 wrong_encoding ?
 			 errhint("If it is not in encoding \"%s\", set client_encoding to its own, such as WIN1252, or add OPTIONS (encoding 'WIN1252') to IMPORT FOREIGN SCHEMA.",
-					 pg_encoding_to_char(findings->table->file_encoding)) : 0));
+					 csv_encoding_name(findings->table)) : 0));
 }
 
 void
@@ -479,7 +493,7 @@ put_row(ReturnSetInfo *result, const CsvFindings *findings, uint32 i)
 	values[10] = CStringGetTextDatum(boundary_name(findings->boundary));
 	values[11] = Int32GetDatum((int32) table->reader.header_rows);
 	values[12] = character_datum((uint8_t) table->decimal_separator);
-	values[13] = CStringGetTextDatum(pg_encoding_to_char(table->file_encoding));
+	values[13] = CStringGetTextDatum(csv_encoding_name(table));
 	values[14] = Int64GetDatum(findings->nrecords);
 	values[15] = Int64GetDatum(findings->nskipped);
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);

@@ -544,24 +544,6 @@ parse_header(DefElem *def, bool *match)
 	return false;
 }
 
-static int
-parse_encoding(DefElem *def)
-{
-	const char *name = defGetString(def);
-	int			encoding = pg_char_to_encoding(name);
-
-	if (encoding < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument to option \"%s\" must be a valid encoding name",
-						def->defname),
-				 pg_strncasecmp(name, "utf16", 5) == 0 ||
-				 pg_strncasecmp(name, "utf-16", 6) == 0 ?
-				 errhint("PostgreSQL does not read UTF-16: convert the file to UTF-8.") :
-				 errhint("Names are those of PostgreSQL, such as UTF8, LATIN1 or WIN1252.")));
-	return encoding;
-}
-
 /* is it text?  Else csv. */
 static bool
 parse_format(DefElem *def)
@@ -593,6 +575,7 @@ init_table_options(TableOptions *options, CsvTable *table)
 	table->reader.dialect.multiline = true;
 	table->reader.max_record_bytes = DEFAULT_MAX_RECORD_BYTES;
 	table->compression = CSV_COMPRESSION_AUTO;
+	table->utf16 = CSV_UTF16_BY_MARK;
 	table->file_encoding = -1;
 	table->decimal_separator = '.';
 	table->reject_count = -1;
@@ -645,7 +628,7 @@ parse_table_option(TableOptions *options, DefElem *def)
 	else if (strcmp(name, "default") == 0)
 		table->default_string = parse_marker(def);
 	else if (strcmp(name, "encoding") == 0)
-		table->file_encoding = parse_encoding(def);
+		csv_parse_encoding(defGetString(def), table);
 	else if (strcmp(name, "decimal_separator") == 0)
 		table->decimal_separator = parse_word(def, decimal_words);
 	else if (strcmp(name, "thousands_separator") == 0)

@@ -39,6 +39,16 @@ typedef enum CsvCompression
 	CSV_COMPRESSION_LZ4
 } CsvCompression;
 
+/* is a file in UTF-16? */
+typedef enum CsvUtf16
+{
+	CSV_UTF16_NO,				/* the option "encoding" has another one */
+	CSV_UTF16_BY_MARK,			/* it is not given: if a byte-order mark says so */
+	CSV_UTF16_ANY,				/* yes: little-endian, unless a mark says else */
+	CSV_UTF16_LITTLE,
+	CSV_UTF16_BIG
+} CsvUtf16;
+
 /* a column that is not read from the file's text */
 typedef enum CsvVirtual
 {
@@ -109,8 +119,10 @@ typedef struct CsvTable
 
 	/*
 	 * The encoding of the file, and of the bytes that its CsvSource delivers:
-	 * they differ where the source converts (PG_ENCODING_IS_CLIENT_ONLY).
+	 * they differ where the source converts (PG_ENCODING_IS_CLIENT_ONLY).  UTF-16
+	 * is UTF-8 by then, and counts as that in both.
 	 */
+	CsvUtf16	utf16;
 	int			file_encoding;
 	int			encoding;
 	uint8_t		engine_encoding;	/* CsvEncoding, for CsvLayout */
@@ -164,6 +176,15 @@ extern CsvTable *csv_table_get_as(Oid foreigntableid, List *server_options);
  * yet.
  */
 extern CsvTable *csv_table_make(List *server_options, List *table_options);
+
+/*
+ * The option "encoding" (encoding.c): what its value says, into the table, ERROR
+ * where that is no encoding's name; how it has the encoding of the table's files; and its
+ * name of UTF-16 of this kind, which is not CSV_UTF16_NO or BY_MARK.
+ */
+extern void csv_parse_encoding(const char *value, CsvTable *table);
+extern const char *csv_encoding_name(const CsvTable *table);
+extern const char *csv_utf16_name(CsvUtf16 utf16);
 
 /* give such a table nfields columns of type text, one for each field */
 extern void csv_table_set_fields(CsvTable *table, uint32 nfields);

@@ -8,9 +8,10 @@
  *	   (FIFOs, programs, devices), the backend waits on its latch and on the
  *	   descriptor, so that a cancel gets through.
  *	2. What is compressed is decompressed (decompress.c).
- *	3. Bytes go to the caller's buffer as they are, unless characters of the
- *	   file's encoding can hide ASCII bytes.  Then they go through `raw`, and
- *	   what the encoding conversion makes of them through `converted`.
+ *	3. The first four tell what the file is in, if it may be in UTF-16.
+ *	4. Bytes go to the caller's buffer as they are, unless characters of the
+ *	   file's encoding can hide ASCII bytes, or it is in UTF-16.  Then they are
+ *	   converted (conversion.c).
  *
  * One descriptor is open at a time.  It is counted with fd.c as external, and
  * closed by a reset callback of the memory context the source lives in.
@@ -33,6 +34,7 @@
 #include "utils/wait_event.h"
 
 #include "compat.h"
+#include "table/conversion.h"
 #include "table/decompress.h"
 #include "table/interrupts.h"
 #include "table/source.h"
@@ -46,35 +48,15 @@
 #define MAX_READ_BYTES	(16 * 1024 * 1024)
 
 /*
- * Input of one conversion.  Its output, which may be MAX_CONVERSION_GROWTH
- * times as much, still fits in a second-level cache.
- */
-#define RAW_BYTES		(64 * 1024)
-#define CONVERTED_BYTES	(RAW_BYTES * MAX_CONVERSION_GROWTH)
-
-/*
  * What compressed files grow to, for estimates: tables of numbers and short
- * texts grow to three to six times their size.
+ * texts grow to three to six times their size.  UTF-16 in them hardly makes them
+ * larger; elsewhere such tables take twice as many bytes in it.
  */
 #define COMPRESSION_RATIO	4
+#define UTF16_RATIO			2
 
-/* what no server encoding with a conversion from a client's takes for text */
-#define INVALID_BYTE	0xFF
-
-/* the state of a conversion to the server encoding */
-typedef struct Conversion
-{
-	Oid			function;
-	int			from;
-	int			to;
-	size_t		raw_start;		/* raw bytes not converted yet */
-	size_t		raw_end;
-	bool		raw_at_end;		/* no more will come */
-	size_t		start;			/* converted bytes not delivered yet */
-	size_t		end;
-	unsigned char raw[RAW_BYTES];
-	unsigned char converted[CONVERTED_BYTES + 1];	/* and a zero byte */
-} Conversion;
+/* the longest byte-order mark, and what tells of compression */
+#define HEAD_BYTES			4
 
 struct CsvSource
 {
@@ -88,14 +70,20 @@ struct CsvSource
 	int			fd;				/* -1: nothing is open */
 	FILE	   *pipe;			/* the program whose output fd is, else NULL */
 	bool		wait_for_writer;	/* a FIFO of which nothing was read */
-	bool		at_start;		/* nothing of it was read */
+	bool		at_start;		/* it is not known what its first bytes are */
 	bool		at_end;			/* read to its end */
 	bool		is_regular;		/* a regular file ... */
 	off_t		position;		/* ... read up to here */
 
 	CsvDecompressor *decompressor;	/* NULL: none was needed yet */
 	bool		is_compressed;	/* what is open is */
-	Conversion *conversion;		/* NULL: none */
+
+	uint8_t		head[HEAD_BYTES];	/* its first bytes, decompressed */
+	size_t		nhead;
+	size_t		head_at;		/* not delivered yet */
+	CsvConversion *conversion;	/* of the file, once its head is there; NULL: none */
+	CsvConversion *from_encoding;	/* of files in the table's encoding; NULL: none */
+	CsvConversion *from_utf16;	/* NULL: no file was in UTF-16 yet */
 	MemoryContextCallback callback;
 };
 
@@ -117,9 +105,6 @@ static void close_checked(CsvSource *source);
 static int	close_descriptor(CsvSource *source);
 static void release_source(void *arg);
 static size_t read_descriptor(void *arg, uint8_t *buffer, size_t nbytes);
-static size_t read_bytes(CsvSource *source, uint8_t *buffer, size_t nbytes);
-static size_t read_converted(CsvSource *source, uint8_t *buffer, size_t nbytes);
-static void reset_conversion(Conversion *conversion);
 
 /* ---- which files ---- */
 
@@ -240,16 +225,8 @@ csv_source_create(const CsvTable *table)
 	source->name = source->shown_names[0];
 
 	if (table->encoding != table->file_encoding)
-	{
-		Conversion *conversion = palloc(sizeof(Conversion));
-
-		conversion->from = table->file_encoding;
-		conversion->to = table->encoding;
-		conversion->function = csv_find_conversion(conversion->from,
-												   conversion->to);
-		reset_conversion(conversion);
-		source->conversion = conversion;
-	}
+		source->from_encoding = csv_conversion_create(table->file_encoding,
+													  table->encoding);
 
 	source->callback.func = release_source;
 	source->callback.arg = source;
@@ -401,9 +378,12 @@ add_up_sizes(const CsvTable *table, int64 *file_bytes, int64 *data_bytes,
 		if (stat(names[i], &st) != 0 || !S_ISREG(st.st_mode))
 			return false;
 		*file_bytes += st.st_size;
-		*data_bytes += file_compression(table, names[i]) ==
-			CSV_COMPRESSION_NONE ? st.st_size :
-			st.st_size * COMPRESSION_RATIO;
+		if (file_compression(table, names[i]) != CSV_COMPRESSION_NONE)
+			*data_bytes += st.st_size * COMPRESSION_RATIO;
+		else if (table->utf16 >= CSV_UTF16_ANY)
+			*data_bytes += st.st_size / UTF16_RATIO;
+		else
+			*data_bytes += st.st_size;
 	}
 	return true;
 }
@@ -486,12 +466,117 @@ csv_source_names(const CsvSource *source, char ***names, int *nfiles)
 	*nfiles = source->nnames;
 }
 
-/* can such a file be read at any place? */
-static bool
-is_seekable(const CsvSource *source, bool is_regular, bool is_compressed)
+/* ---- UTF-16 ---- */
+
+/* the byte order that a mark tells of; CSV_UTF16_NO: there is none */
+static CsvUtf16
+marked_utf16(const uint8_t *bytes, size_t nbytes)
 {
-	return is_regular && !is_compressed && source->conversion == NULL;
+	if (nbytes >= 2 && bytes[0] == 0xff && bytes[1] == 0xfe)
+		return CSV_UTF16_LITTLE;
+	if (nbytes >= 2 && bytes[0] == 0xfe && bytes[1] == 0xff)
+		return CSV_UTF16_BIG;
+	return CSV_UTF16_NO;
 }
+
+static bool
+is_marked_utf32(const uint8_t *bytes, size_t nbytes)
+{
+	return nbytes >= 4 && (memcmp(bytes, "\xff\xfe\0\0", 4) == 0 ||
+						   memcmp(bytes, "\0\0\xfe\xff", 4) == 0);
+}
+
+/*
+ * Is a file that nobody has opened in UTF-16?  One that cannot be read is to fail
+ * when it is opened, and say why.
+ */
+static bool
+is_in_utf16(const CsvTable *table, const char *name)
+{
+	uint8_t		bytes[2];
+	ssize_t		nread;
+	int			fd;
+
+	if (table->utf16 != CSV_UTF16_BY_MARK)
+		return table->utf16 != CSV_UTF16_NO;
+	fd = OpenTransientFile(name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return false;
+	nread = read(fd, bytes, sizeof(bytes));
+	CloseTransientFile(fd);
+	return nread > 0 && marked_utf16(bytes, (size_t) nread) != CSV_UTF16_NO;
+}
+
+/* ERROR where the file's mark is at odds with what the table says */
+static void
+check_mark(const CsvSource *source, CsvUtf16 marked)
+{
+	const CsvTable *table = source->table;
+
+	/* in other encodings these may be characters */
+	if (table->utf16 == CSV_UTF16_NO && table->file_encoding != PG_UTF8)
+		return;
+	if (is_marked_utf32(source->head, source->nhead))
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg("\"%s\" is in UTF-32, which csv_gpu_fdw does not read",
+						source->name),
+				 errhint("Convert it to UTF-8.")));
+	if (marked == CSV_UTF16_NO || table->utf16 == CSV_UTF16_ANY ||
+		table->utf16 == marked ||
+		(table->utf16 == CSV_UTF16_BY_MARK && table->encoding == PG_UTF8))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+			 errmsg("\"%s\" is in %s, not in encoding \"%s\"",
+					source->name, csv_utf16_name(marked),
+					csv_encoding_name(table)),
+			 errhint("Set the option \"encoding\" of the table to \"%s\".",
+					 csv_utf16_name(CSV_UTF16_ANY))));
+}
+
+/* a conversion from UTF-16, for the file that is open */
+static CsvConversion *
+begin_utf16(CsvSource *source, bool big_endian)
+{
+	if (source->from_utf16 == NULL)
+	{
+		MemoryContext outer =
+			MemoryContextSwitchTo(GetMemoryChunkContext(source));
+
+		source->from_utf16 = csv_conversion_create_utf16();
+		MemoryContextSwitchTo(outer);
+	}
+	csv_conversion_begin(source->from_utf16, big_endian);
+	return source->from_utf16;
+}
+
+/* the conversion for the file that is open, whose head is there; NULL: none */
+static CsvConversion *
+begin_conversion(CsvSource *source)
+{
+	CsvUtf16	kind = source->table->utf16;
+	CsvUtf16	marked = marked_utf16(source->head, source->nhead);
+
+	check_mark(source, marked);
+	if (kind == CSV_UTF16_ANY && marked == CSV_UTF16_NO)
+		kind = CSV_UTF16_LITTLE;
+	else if (kind == CSV_UTF16_ANY || kind == CSV_UTF16_BY_MARK)
+		kind = marked;
+	if (kind != CSV_UTF16_NO)
+		return begin_utf16(source, kind == CSV_UTF16_BIG);
+	if (source->from_encoding != NULL)
+		csv_conversion_begin(source->from_encoding, false);
+	return source->from_encoding;
+}
+
+bool
+csv_source_found_utf16(const CsvSource *source)
+{
+	return source->from_utf16 != NULL;
+}
+
+/* ---- which files there are, and what they are ---- */
 
 bool
 csv_source_look_at(const CsvSource *source, int number,
@@ -505,8 +590,8 @@ csv_source_look_at(const CsvSource *source, int number,
 		!S_ISREG(st.st_mode))
 		return false;
 	*identity = csv_file_identity(&st);
-	*seekable = is_seekable(source, true, file_compression(source->table, name) !=
-							CSV_COMPRESSION_NONE);
+	*seekable = file_compression(source->table, name) == CSV_COMPRESSION_NONE &&
+		source->from_encoding == NULL && !is_in_utf16(source->table, name);
 	return true;
 }
 
@@ -535,6 +620,7 @@ seek(void *arg, uint64_t offset)
 	CsvSource  *source = arg;
 
 	source->position = (off_t) offset;
+	source->nhead = source->head_at = 0;
 	source->at_end = false;
 }
 
@@ -575,8 +661,8 @@ csv_source_open(CsvSource *source, int number)
 	source->at_end = false;
 	source->wait_for_writer = false;
 	source->is_regular = false;
-	if (source->conversion != NULL)
-		reset_conversion(source->conversion);
+	source->nhead = source->head_at = 0;
+	source->conversion = NULL;
 	if (source->table->program == NULL)
 		open_file(source, path);
 	else if (source->table->read == NULL)
@@ -754,18 +840,6 @@ open_program(CsvSource *source, const char *command)
 
 /* ---- read ---- */
 
-size_t
-csv_source_read(void *arg, uint8_t *buffer, size_t nbytes)
-{
-	CsvSource  *source = arg;
-
-	if (nbytes == 0)
-		return 0;
-	if (source->conversion != NULL)
-		return read_converted(source, buffer, nbytes);
-	return read_bytes(source, buffer, nbytes);
-}
-
 /* wait until a read may get something, or the end */
 static void
 wait_readable(CsvSource *source)
@@ -791,7 +865,8 @@ csv_source_read_ahead(CsvSource *source, CsvReadAhead *ahead)
 {
 	struct stat file;
 
-	if (!is_seekable(source, source->is_regular, source->is_compressed))
+	if (!source->is_regular || source->is_compressed ||
+		source->conversion != NULL)
 		return false;
 	ahead->read_at = read_at;
 	ahead->seek = seek;
@@ -872,141 +947,61 @@ read_descriptor(void *arg, uint8_t *buffer, size_t nbytes)
 	return 0;
 }
 
-/* ERROR where the first bytes, decompressed, say that this is no CSV */
-static void
-check_beginning(const CsvSource *source, const uint8_t *bytes, size_t nbytes)
-{
-	if (!source->is_compressed &&
-		source->table->compression == CSV_COMPRESSION_AUTO)
-		csv_check_not_compressed(source->name, bytes, nbytes);
-	/* in other encodings these may be two characters */
-	if (nbytes >= 2 && source->table->file_encoding == PG_UTF8 &&
-		((bytes[0] == 0xff && bytes[1] == 0xfe) ||
-		 (bytes[0] == 0xfe && bytes[1] == 0xff)))
-		ereport(ERROR,
-				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-				 errmsg("\"%s\" is in UTF-16, which PostgreSQL does not read",
-						source->name),
-				 errhint("Convert it to UTF-8.")));
-}
-
 /* the same, decompressed */
 static size_t
-read_bytes(CsvSource *source, uint8_t *buffer, size_t nbytes)
+read_decompressed(CsvSource *source, uint8_t *buffer, size_t nbytes)
 {
-	size_t		nread = source->is_compressed ?
+	return source->is_compressed ?
 		csv_decompressor_read(source->decompressor, buffer, nbytes) :
 		read_descriptor(source, buffer, nbytes);
+}
 
-	if (source->at_start)
-		check_beginning(source, buffer, nread);
+/* read the first bytes, and see what they say */
+static void
+begin_reading(CsvSource *source)
+{
+	while (source->nhead < HEAD_BYTES)
+	{
+		size_t		nread = read_decompressed(source,
+											  source->head + source->nhead,
+											  HEAD_BYTES - source->nhead);
+
+		if (nread == 0)
+			break;
+		source->nhead += nread;
+	}
+	if (!source->is_compressed &&
+		source->table->compression == CSV_COMPRESSION_AUTO)
+		csv_check_not_compressed(source->name, source->head, source->nhead);
+	source->conversion = begin_conversion(source);
 	source->at_start = false;
-	return nread;
 }
 
-/* ---- encodings whose characters can hide ASCII bytes ---- */
-
-static void
-reset_conversion(Conversion *conversion)
-{
-	conversion->raw_start = conversion->raw_end = 0;
-	conversion->raw_at_end = false;
-	conversion->start = conversion->end = 0;
-}
-
-/*
- * Put one byte for the character at raw_start, which the conversion function
- * did not take.
- */
-static void
-replace_character(Conversion *conversion)
-{
-	unsigned char *bad = conversion->raw + conversion->raw_start;
-	int			length = 1;
-
-	if (*bad == '\0')
-	{
-		/* a zero byte is for the reader to report as such */
-		conversion->converted[conversion->end++] = '\0';
-	}
-	else
-	{
-		/*
-		 * A character that the encoding has but the server's does not counts
-		 * as a whole: its last byte may look like a delimiter.  After a byte
-		 * that begins no character, reading goes on with the next.
-		 */
-		length = pg_encoding_verifymbchar(conversion->from, (char *) bad,
-										  conversion->raw_end -
-										  conversion->raw_start);
-		length = Max(length, 1);
-		conversion->converted[conversion->end++] = INVALID_BYTE;
-	}
-	conversion->raw_start += length;
-}
-
-/*
- * Convert what is in raw, but for a character at its end that is not complete.
- * There is room for all of it in converted, which is empty: the function's
- * output and the replacements are at most MAX_CONVERSION_GROWTH times as long.
- */
-static void
-convert(Conversion *conversion)
-{
-	conversion->start = conversion->end = 0;
-	while (conversion->raw_start < conversion->raw_end)
-	{
-		unsigned char *out = conversion->converted + conversion->end;
-
-		conversion->raw_start +=
-			pg_do_encoding_conversion_buf(conversion->function,
-										  conversion->from, conversion->to,
-										  conversion->raw + conversion->raw_start,
-										  conversion->raw_end - conversion->raw_start,
-										  out,
-										  CONVERTED_BYTES + 1 - conversion->end,
-										  true);
-
-		/* the function stops at a zero byte, so strlen() finds its output */
-		conversion->end += strlen((char *) out);
-
-		/* it may have stopped for want of the rest of a character */
-		if (!conversion->raw_at_end &&
-			conversion->raw_end - conversion->raw_start <
-			MAX_CONVERSION_INPUT_LENGTH)
-			return;
-		if (conversion->raw_start < conversion->raw_end)
-			replace_character(conversion);
-	}
-}
-
+/* as read_decompressed(), the head first: a CsvReadFn */
 static size_t
-read_converted(CsvSource *source, uint8_t *buffer, size_t nbytes)
+read_bytes(void *arg, uint8_t *buffer, size_t nbytes)
 {
-	Conversion *conversion = source->conversion;
+	CsvSource  *source = arg;
 
-	while (conversion->start == conversion->end)
-	{
-		size_t		rest = conversion->raw_end - conversion->raw_start;
-
-		if (conversion->raw_at_end && rest == 0)
-			return 0;
-		memmove(conversion->raw, conversion->raw + conversion->raw_start, rest);
-		conversion->raw_start = 0;
-		conversion->raw_end = rest;
-		if (!conversion->raw_at_end)
-		{
-			size_t		nread = read_bytes(source, conversion->raw + rest,
-										   RAW_BYTES - rest);
-
-			conversion->raw_end += nread;
-			conversion->raw_at_end = nread == 0;
-		}
-		convert(conversion);
-	}
-
-	nbytes = Min(nbytes, conversion->end - conversion->start);
-	memcpy(buffer, conversion->converted + conversion->start, nbytes);
-	conversion->start += nbytes;
+	if (source->head_at == source->nhead)
+		return read_decompressed(source, buffer, nbytes);
+	nbytes = Min(nbytes, source->nhead - source->head_at);
+	memcpy(buffer, source->head + source->head_at, nbytes);
+	source->head_at += nbytes;
 	return nbytes;
+}
+
+size_t
+csv_source_read(void *arg, uint8_t *buffer, size_t nbytes)
+{
+	CsvSource  *source = arg;
+
+	if (nbytes == 0)
+		return 0;
+	if (source->at_start)
+		begin_reading(source);
+	if (source->conversion != NULL)
+		return csv_conversion_read(source->conversion, read_bytes, source,
+								   buffer, nbytes);
+	return read_bytes(source, buffer, nbytes);
 }

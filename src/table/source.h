@@ -3,8 +3,9 @@
  *		The bytes of a table: a file, the files that match a pattern, or a
  *		program's standard output.
  *
- * Compressed files (decompress.h) are delivered decompressed: sizes and
- * identities are theirs, offsets count decompressed bytes.
+ * Compressed files (decompress.h) are delivered decompressed, and some encodings
+ * converted (conversion.h): sizes and identities are the files', offsets count
+ * what is delivered.
  *
  * The files are opened one after the other.  Every wait can be cancelled,
  * also that for the writer of a FIFO.
@@ -42,9 +43,13 @@ extern void csv_source_open(CsvSource *source, int number);
 /*
  * A CsvReadFn; arg is the CsvSource.  ERROR where reading fails, where a program
  * that has reached its end did not succeed, or where a file's first bytes say
- * that it is compressed or in UTF-16.  Processes interrupts.
+ * that it is something else than the table does: compressed, or in UTF-16 or
+ * UTF-32.  Processes interrupts.
  */
 extern size_t csv_source_read(void *arg, uint8_t *buffer, size_t nbytes);
+
+/* was one of the files that were read in UTF-16? */
+extern bool csv_source_found_utf16(const CsvSource *source);
 
 /* for ereport(): a hint, where a relative path, or "~", may not be what was meant */
 extern int	csv_hint_relative(const char *path);
@@ -64,8 +69,9 @@ extern void csv_source_files(const CsvTable *table, char ***names,
 extern void csv_source_choose_file(CsvTable *table, const char *filename);
 
 /*
- * Can the file that is open be read at any place, by several threads?  Then
- * *ahead tells how; it may be used until the file is closed.
+ * Can the file that is open, and of which something was read, be read at any
+ * place, by several threads?  Then *ahead tells how; it may be used until the file
+ * is closed.
  */
 extern bool csv_source_read_ahead(CsvSource *source, CsvReadAhead *ahead);
 
@@ -124,7 +130,8 @@ extern int64 csv_source_size(const CsvTable *table, int *nfiles);
 
 /*
  * The bytes that the source will deliver, as far as the files' sizes tell: of
- * compressed ones an estimate, which is not exact.  -1 where not even that is
+ * compressed ones, and of UTF-16 where the table says so, an estimate, which is
+ * not exact.  -1 where not even that is
  * known.  is_exact may be NULL.
  */
 extern int64 csv_source_data_size(const CsvTable *table, bool *is_exact);

@@ -677,6 +677,14 @@ csv_source_read(void *arg, uint8_t *buffer, size_t nbytes)
 	return nbytes;
 }
 
+bool
+csv_source_found_utf16(const CsvSource *source)
+{
+	/* which the source would have converted */
+	return fuzz_server.nbytes >= 2 &&
+		memcmp(fuzz_server.bytes, "\xff\xfe", 2) == 0;
+}
+
 void
 csv_source_close(CsvSource *source)
 {

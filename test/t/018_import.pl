@@ -7,6 +7,7 @@ use FindBin;
 use lib $FindBin::RealBin;
 
 use CsvServer;
+use Encode qw(encode);
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -93,6 +94,7 @@ write_file("$varied/semicolons.csv", "id;amount;name\n", map { "$_;$_,75;a, b\n"
 write_file("$varied/tabs.tsv", "id\tname\n", map { "$_\tSmith, John; Jr.\n" } 1 .. 1000);
 write_file("$varied/crlf.csv", "id,text\r\n", map { "$_,\"two\r\nlines, $_\"\r\n" } 1 .. 1000);
 write_file("$varied/bom.csv", "\xef\xbb\xbfid,n\xc3\xa4me\n", map { "$_,\xc3\xb6\n" } 1 .. 1000);
+write_file("$varied/utf16.csv", encode('UTF-16', join '', "id,n\x{e4}me\n", map { "$_,\x{20ac}\n" } 1 .. 1000));
 write_file("$varied/codes.csv", "zip,n,phone\n", map { sprintf "%05d,%d,+47%08d\n", $_, $_, $_ } 1 .. 1000);
 write_file("$varied/quoted.csv", "\"id\",\"v\"\n", map { "\"$_\",\"" . ($_ % 3 ? "$_.5" : '') . "\"\n" } 1 .. 1000);
 write_file("$varied/pipes.csv", "id|u\n", map { sprintf "%d|00000000-0000-4000-8000-%012x\n", $_, $_ } 1 .. 1000);
@@ -121,6 +123,7 @@ my %types = (
 	tabs => 'integer text',
 	crlf => 'integer text',
 	bom => 'integer text',
+	utf16 => 'integer text',
 	codes => 'text integer text',
 	quoted => 'integer numeric(5,1)',
 	pipes => 'integer uuid',
@@ -135,6 +138,7 @@ for my $table (sort keys %types)
 		$types{$table}, "types of $table");
 	is(sql("SELECT count(*) FROM csv_gpu_errors('made.$table')"), 0, "no bad record in $table");
 }
+is(sql("SELECT count(*), sum(length(\"n\xc3\xa4me\")) FROM made.utf16"), '1000|1000', 'values in UTF-16');
 is(join(' ', map { $_->[0] } columns('names')),
 	'id id_2 column_3 the_id_quoted select_ _1st two_lines column_8', 'names');
 is(join(' ', map { $_->[0] } columns('no_header')), 'column_1 column_2 column_3', 'names without a header');

@@ -1,0 +1,190 @@
+/*
+ * conversion.c
+ *		The bytes of a file in another encoding, as they are read.
+ *
+ * Bytes go through `raw`, and what the conversion makes of them through
+ * `converted`.  What may be half of a character stays in `raw` until more comes.
+ */
+#include "postgres.h"
+
+#include "mb/pg_wchar.h"
+
+#include "reader/utf16.h"
+#include "table/conversion.h"
+#include "table/text.h"
+
+/*
+ * Input of one conversion.  Its output, which may be MAX_CONVERSION_GROWTH
+ * times as much, still fits in a second-level cache.
+ */
+#define RAW_BYTES		(64 * 1024)
+#define CONVERTED_BYTES	(RAW_BYTES * MAX_CONVERSION_GROWTH)
+
+StaticAssertDecl(CSV_UTF16_GROWTH(RAW_BYTES) <= CONVERTED_BYTES,
+				 "converted UTF-16 fits");
+
+/* what no server encoding with a conversion from a client's takes for text */
+#define INVALID_BYTE	0xFF
+
+struct CsvConversion
+{
+	bool		is_utf16;		/* to UTF-8 ... */
+	bool		big_endian;
+	Oid			function;		/* ... else by the server's */
+	int			from;
+	int			to;
+	size_t		raw_start;		/* raw bytes not converted yet */
+	size_t		raw_end;
+	bool		raw_at_end;		/* no more will come */
+	size_t		start;			/* converted bytes not delivered yet */
+	size_t		end;
+	unsigned char raw[RAW_BYTES];
+	unsigned char converted[CONVERTED_BYTES + 1];	/* and a zero byte */
+};
+
+CsvConversion *
+csv_conversion_create(int from, int to)
+{
+	CsvConversion *conversion = palloc(sizeof(CsvConversion));
+
+	conversion->is_utf16 = false;
+	conversion->from = from;
+	conversion->to = to;
+	conversion->function = csv_find_conversion(from, to);
+	return conversion;
+}
+
+CsvConversion *
+csv_conversion_create_utf16(void)
+{
+	CsvConversion *conversion = palloc(sizeof(CsvConversion));
+
+	conversion->is_utf16 = true;
+	return conversion;
+}
+
+void
+csv_conversion_begin(CsvConversion *conversion, bool big_endian)
+{
+	conversion->big_endian = big_endian;
+	conversion->raw_start = conversion->raw_end = 0;
+	conversion->raw_at_end = false;
+	conversion->start = conversion->end = 0;
+}
+
+/*
+ * Put one byte for the character at raw_start, which the conversion function
+ * did not take.
+ */
+static void
+replace_character(CsvConversion *conversion)
+{
+	unsigned char *bad = conversion->raw + conversion->raw_start;
+	int			length = 1;
+
+	if (*bad == '\0')
+	{
+		/* a zero byte is for the reader to report as such */
+		conversion->converted[conversion->end++] = '\0';
+	}
+	else
+	{
+		/*
+		 * A character that the encoding has but the server's does not counts
+		 * as a whole: its last byte may look like a delimiter.  After a byte
+		 * that begins no character, reading goes on with the next.
+		 */
+		length = pg_encoding_verifymbchar(conversion->from, (char *) bad,
+										  conversion->raw_end -
+										  conversion->raw_start);
+		length = Max(length, 1);
+		conversion->converted[conversion->end++] = INVALID_BYTE;
+	}
+	conversion->raw_start += length;
+}
+
+/*
+ * Convert what is in raw, but for a character at its end that is not complete,
+ * by the server's function.  There is room for all of it in converted, which is
+ * empty: the function's output and the replacements are at most
+ * MAX_CONVERSION_GROWTH times as long.
+ */
+static void
+convert_by_function(CsvConversion *conversion)
+{
+	conversion->start = conversion->end = 0;
+	while (conversion->raw_start < conversion->raw_end)
+	{
+		unsigned char *out = conversion->converted + conversion->end;
+
+		conversion->raw_start +=
+			pg_do_encoding_conversion_buf(conversion->function,
+										  conversion->from, conversion->to,
+										  conversion->raw + conversion->raw_start,
+										  conversion->raw_end - conversion->raw_start,
+										  out,
+										  CONVERTED_BYTES + 1 - conversion->end,
+										  true);
+
+		/* the function stops at a zero byte, so strlen() finds its output */
+		conversion->end += strlen((char *) out);
+
+		/* it may have stopped for want of the rest of a character */
+		if (!conversion->raw_at_end &&
+			conversion->raw_end - conversion->raw_start <
+			MAX_CONVERSION_INPUT_LENGTH)
+			return;
+		if (conversion->raw_start < conversion->raw_end)
+			replace_character(conversion);
+	}
+}
+
+/* the same */
+static void
+convert(CsvConversion *conversion)
+{
+	size_t		produced;
+
+	if (!conversion->is_utf16)
+	{
+		convert_by_function(conversion);
+		return;
+	}
+	conversion->raw_start +=
+		csv_utf16_to_utf8(conversion->raw + conversion->raw_start,
+						  conversion->raw_end - conversion->raw_start,
+						  conversion->big_endian, conversion->raw_at_end,
+						  conversion->converted, &produced);
+	conversion->start = 0;
+	conversion->end = produced;
+}
+
+size_t
+csv_conversion_read(CsvConversion *conversion, CsvReadFn read, void *arg,
+					uint8_t *buffer, size_t nbytes)
+{
+	while (conversion->start == conversion->end)
+	{
+		size_t		rest = conversion->raw_end - conversion->raw_start;
+
+		if (conversion->raw_at_end && rest == 0)
+			return 0;
+		memmove(conversion->raw, conversion->raw + conversion->raw_start, rest);
+		conversion->raw_start = 0;
+		conversion->raw_end = rest;
+		if (!conversion->raw_at_end)
+		{
+			size_t		nread = read(arg, conversion->raw + rest,
+									 RAW_BYTES - rest);
+
+			conversion->raw_end += nread;
+			conversion->raw_at_end = nread == 0;
+		}
+		convert(conversion);
+	}
+
+	nbytes = Min(nbytes, conversion->end - conversion->start);
+	memcpy(buffer, conversion->converted + conversion->start, nbytes);
+	conversion->start += nbytes;
+	return nbytes;
+}
