@@ -110,6 +110,13 @@ CALL unmake();
 IMPORT FOREIGN SCHEMA "regress_csv" LIMIT TO (late) FROM SERVER csv INTO csv_import OPTIONS (sample_records '4');
 SELECT columns FROM made;
 CALL unmake();
+-- values in other forms, where one says so
+CALL write_file('forms.csv', E'day,amount,at,code\n31/12/2024,"1,234",20241231T0102,NA\n1/2/2025,NA,20250201T2300,7\n');
+IMPORT FOREIGN SCHEMA regress_csv LIMIT TO (forms) FROM SERVER csv INTO csv_import
+	OPTIONS (date_format 'DD/MM/YYYY', timestamp_format 'YYYYMMDD"T"HH24MI', thousands_separator ',', null_values '{NA}');
+\d csv_import.forms
+SELECT * FROM csv_import.forms;
+DROP FOREIGN TABLE csv_import.forms;
 -- wrong ones
 IMPORT FOREIGN SCHEMA "regress_csv" FROM SERVER csv INTO csv_import OPTIONS (filename 'x');
 IMPORT FOREIGN SCHEMA "regress_csv" FROM SERVER csv INTO csv_import OPTIONS (sample_record '5');

@@ -27,7 +27,7 @@
 #include "utils/numeric.h"
 
 #include "import/infer.h"
-#include "reader/convert.h"
+#include "reader/patterns.h"
 
 /*
  * Programs write doubles with up to 17 digits.  No number of so few, without
@@ -55,6 +55,11 @@ csv_inferrer_init(CsvInferrer *inferrer, const CsvTable *table)
 	memset(inferrer, 0, sizeof(*inferrer));
 	inferrer->empty_is_null = table->null_string[0] == '\0';
 	inferrer->decimal_separator = table->decimal_separator;
+	if (table->thousands_separator != NULL &&
+		!IS_HIGHBIT_SET(*table->thousands_separator))
+		inferrer->thousands = (uint8_t) *table->thousands_separator;
+	inferrer->date_pattern = table->date_pattern;
+	inferrer->timestamp_pattern = table->timestamp_pattern;
 	inferrer->scratch = AllocSetContextCreate(CurrentMemoryContext,
 											  "csv_gpu_fdw inference",
 											  ALLOCSET_SMALL_SIZES);
@@ -226,7 +231,15 @@ add_number(CsvInferrer *inferrer, CsvInference *inference,
 {
 	CsvNumberShape shape;
 	int64_t		integer;
+	uint8_t		ungrouped[CSV_GROUPED_BYTES];
+	uint32		nungrouped = inferrer->thousands == 0 ? 0 :
+		csv_ungroup(text, nbytes, inferrer->thousands, ungrouped);
 
+	if (nungrouped > 0)
+	{
+		text = ungrouped;
+		nbytes = nungrouped;
+	}
 	if (!number_shape(text, nbytes, (uint8_t) inferrer->decimal_separator,
 					  &shape))
 		return false;
@@ -267,16 +280,39 @@ add_number(CsvInferrer *inferrer, CsvInference *inference,
 
 /* ---- dates, timestamps, uuid ---- */
 
+/* is it in the form of a pattern that is no epoch, and that engines know? */
 static bool
-add_time(CsvInference *inference, const uint8_t *text, uint32 nbytes)
+is_in_form(const CsvPattern *pattern, CsvKind kind, const uint8_t *text, uint32 nbytes)
 {
+	CsvColumn	column = {.kind = (uint8_t) kind, .precision = -1};
+	int64_t		microseconds;
+
+	if (pattern == NULL || pattern->epoch != 0 || pattern->steps[0] == CSV_STEP_END)
+		return false;
+	memcpy(column.pattern, pattern->steps, sizeof(column.pattern));
+	return csv_parse_by_pattern(&column, text, nbytes, &microseconds);
+}
+
+static bool
+add_time(const CsvInferrer *inferrer, CsvInference *inference,
+		 const uint8_t *text, uint32 nbytes)
+{
+	const CsvPattern *of_dates = inferrer->date_pattern;
+	const CsvPattern *of_times = inferrer->timestamp_pattern;
+	bool		may_be_iso = nbytes >= 10 && text[4] == '-';
 	int32_t		days;
 	int64_t		microseconds;
 
-	if (nbytes < 10 || text[4] != '-')
-		return false;
-	if (csv_parse_date(text, nbytes, &days))
+	if (is_in_form(of_dates, CSV_KIND_DATE, text, nbytes) ||
+		(of_dates == NULL && may_be_iso && csv_parse_date(text, nbytes, &days)))
 		inference->any_date = true;
+	else if (is_in_form(of_times, CSV_KIND_TIMESTAMPTZ, text, nbytes))
+	{
+		inference->any_timestamptz |= of_times->has_zone;
+		inference->any_timestamp |= !of_times->has_zone;
+	}
+	else if (of_times != NULL || !may_be_iso)
+		return false;
 	else if (csv_parse_timestamp(text, nbytes, -1, &microseconds))
 		inference->any_timestamp = true;
 	else if (csv_parse_timestamptz(text, nbytes, -1, &microseconds))
@@ -323,7 +359,7 @@ add_value(CsvInferrer *inferrer, CsvInference *inference,
 		case CSV_FAMILY_NUMBER:
 			return add_number(inferrer, inference, text, nbytes);
 		case CSV_FAMILY_TIME:
-			return add_time(inference, text, nbytes);
+			return add_time(inferrer, inference, text, nbytes);
 		case CSV_FAMILY_UUID:
 			return is_uuid(text, nbytes);
 		default:
@@ -380,7 +416,13 @@ csv_infer_value(CsvInferrer *inferrer, CsvInference *inference,
 	}
 	else
 	{
-		/* the first value: the families one after the other, text at last */
+		/*
+		 * The first value: the families one after the other, text at last; but what
+		 * somebody gave a pattern for is no number.
+		 */
+		if (is_in_form(inferrer->date_pattern, CSV_KIND_DATE, start, length) ||
+			is_in_form(inferrer->timestamp_pattern, CSV_KIND_TIMESTAMPTZ, start, length))
+			inference->family = CSV_FAMILY_TIME - 1;
 		do
 			inference->family++;
 		while (!add_value(inferrer, inference, start, length) ||

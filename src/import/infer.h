@@ -63,6 +63,9 @@ typedef struct CsvInferrer
 {
 	bool		empty_is_null;	/* a quoted one may be, see nquoted_nulls */
 	char		decimal_separator;
+	uint8_t		thousands;		/* 0: none */
+	const CsvPattern *date_pattern; /* NULL: as the type's input function reads it */
+	const CsvPattern *timestamp_pattern;
 	CsvValueInput float8;		/* for numbers that are doubtful */
 	MemoryContext scratch;		/* reset now and then */
 } CsvInferrer;

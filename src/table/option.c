@@ -1083,6 +1083,7 @@ csv_table_set_fields(CsvTable *table, uint32 nfields)
 		column->field = (int32) i;
 		column->type = TEXTOID;
 		column->typmod = -1;
+		set_column_forms(table, column);
 	}
 }
 

@@ -1,4 +1,4 @@
-# 032_utf16.pl: files in UTF-16 are read as the same text in UTF-8 is: rows, what is
+# files in UTF-16 are read as the same text in UTF-8 is: rows, what is
 # said of bad records, and csv_gpu_errors(), in both byte orders, with a byte-order
 # mark and without, compressed, of programs and FIFOs, in chunks of a few bytes, by
 # the processes of a parallel query, and by a GPU.
