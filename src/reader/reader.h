@@ -203,6 +203,7 @@ typedef enum CsvErrorCode
 	CSV_ERROR_TOO_MANY_CHARS,
 	CSV_ERROR_TOO_MANY_BYTES,
 	CSV_ERROR_BAD_VALUE,		/* found by input functions, never by engines */
+	CSV_ERROR_SET_NULL,			/* of no record: a value of a row is NULL instead */
 	CSV_NUM_ERRORS
 } CsvErrorCode;
 

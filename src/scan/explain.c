@@ -314,6 +314,12 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 		}
 		ExplainPropertyInteger("Records", NULL, statistics.records, es);
 		ExplainPropertyInteger("Skipped Records", NULL, statistics.skipped, es);
+		if (table->set_null)
+			ExplainPropertyInteger("Values Set to NULL", NULL,
+								   statistics.set_null, es);
+		if (csv_batches_layout(csv_table_scan_batches(state->scan))->wants_surplus)
+			ExplainPropertyInteger("Records with Surplus Fields", NULL,
+								   statistics.surplus, es);
 		if (has_engine_filter(plan))
 			ExplainPropertyInteger("Rows Removed by Engine Filter", NULL,
 								   evaluation->filtered +

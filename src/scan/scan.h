@@ -23,6 +23,9 @@ typedef struct CsvScanStatistics
 {
 	int64		records;		/* good and bad, that the scan passed */
 	int64		skipped;
+	int64		set_null;		/* values that are NULL instead */
+	int64		surplus;		/* rows with fields beyond the table's, if a
+								 * column for these is wanted */
 	int64		nrejected;		/* rows that the caller has dropped */
 	CsvBatchesStatistics batches;
 } CsvScanStatistics;
