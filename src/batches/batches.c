@@ -321,6 +321,12 @@ csv_batches_drop_held(CsvBatches *batches)
 	csv_evaluation_drop_held(batches->evaluation);
 }
 
+void
+csv_batches_drop_row(CsvBatches *batches)
+{
+	csv_evaluation_drop(batches->evaluation);
+}
+
 /* ---- what there is to say of it ---- */
 
 int64

@@ -308,10 +308,7 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 		if (state->has_statistics)
 			statistics = state->statistics;
 		else
-		{
 			csv_table_scan_statistics(state->scan, &statistics);
-			statistics.nrejected = state->nrejected;
-		}
 		ExplainPropertyInteger("Records", NULL, statistics.records, es);
 		ExplainPropertyInteger("Skipped Records", NULL, statistics.skipped, es);
 		if (table->set_null)
@@ -322,8 +319,7 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 								   statistics.surplus, es);
 		if (has_engine_filter(plan))
 			ExplainPropertyInteger("Rows Removed by Engine Filter", NULL,
-								   evaluation->filtered +
-								   statistics.nrejected, es);
+								   evaluation->filtered, es);
 		if (csv_plan_has_order(plan))
 			ExplainPropertyInteger("Rows Removed by Engine Limit", NULL,
 								   evaluation->beyond, es);

@@ -955,7 +955,6 @@ add_statistics(CsvScanStatistics *sum, const CsvScanStatistics *one)
 	sum->skipped += one->skipped;
 	sum->set_null += one->set_null;
 	sum->surplus += one->surplus;
-	sum->nrejected += one->nrejected;
 	reading->chunks += read->chunks;
 	reading->bytes += read->bytes;
 	reading->read_seconds += read->read_seconds;
@@ -1050,8 +1049,7 @@ csv_table_scan_share(CsvTableScan *scan, CsvSharedScan *shared, dsa_area *dsa)
 }
 
 void
-csv_table_scan_unshare(CsvTableScan *scan, int64 nrejected,
-					   CsvScanStatistics *statistics)
+csv_table_scan_unshare(CsvTableScan *scan, CsvScanStatistics *statistics)
 {
 	CsvSharedScan *shared = scan->shared;
 
@@ -1059,7 +1057,6 @@ csv_table_scan_unshare(CsvTableScan *scan, int64 nrejected,
 	if (statistics != NULL)
 	{
 		csv_table_scan_statistics(scan, statistics);
-		statistics->nrejected = nrejected;
 		SpinLockAcquire(&shared->mutex);
 		add_statistics(&shared->statistics, statistics);
 		*statistics = shared->statistics;
@@ -1119,5 +1116,4 @@ csv_table_scan_statistics(const CsvTableScan *scan,
 		csv_skipping_passed(scan->skipping, scan->at->file_number,
 							(int64) scan->at->batch.file_records,
 							last_record(scan));
-	statistics->nrejected = 0;
 }
