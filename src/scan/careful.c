@@ -4,6 +4,8 @@
  *
  * Those that the engine was not sure of, that are too long for its arrays, or
  * whose type it does not know are made by the type's input function (value.c).
+ * What that refuses makes the record a skipped one, or is NULL by on_error
+ * 'set_null', if the type takes NULL.
  * In most batches they are few or none: entries that have one are found once a
  * batch, and all others are never looked at here.
  *

@@ -1,6 +1,7 @@
 /*
  * skipping.h
- *		Which records a scan has passed, and what is said of those it skipped.
+ *		Which records a scan has passed, and what is said of those it skipped, or has
+ *		set values of to NULL.
  *
  * Records are passed in file order.  One that is read a second time, after a
  * rewind or because a device failed, is not reported and not counted again.
@@ -11,7 +12,8 @@
 #include "scan/shared_report.h"
 
 /*
- * Told of each skipped record, in order, instead of the usual report.  False:
+ * Told of each skipped record, and each value that is NULL instead
+ * (CSV_ERROR_SET_NULL), in order, instead of the usual report.  False:
  * it wants to know of no more, and the scan ends.
  */
 typedef bool (*CsvSkippedFn) (void *arg, const CsvSkipped *skipped);
