@@ -98,7 +98,9 @@ sub wanted
 my ($nqueries, $nshared, $nkept, $npushed, $nskips, $nnulls, @wrong) = (0, 0, 0, 0, 0, 0);
 my $end = time + $seconds;
 
-while ((time < $end || $nqueries < 40) && @wrong < 3)
+# on a busy machine, on until there was something of each kind
+while (@wrong < 3 && (time < $end
+		|| ($nqueries < 1000 && grep { $_ == 0 } $nshared, $nkept, $npushed, $nskips, $nnulls)))
 {
 	my $nfiles = pick(1, 1, 2);
 	my $header = chance(0.3);
