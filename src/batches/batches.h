@@ -116,6 +116,9 @@ extern bool csv_batches_held(CsvBatches *batches, uint32_t first,
 							 CsvPartialGroups *groups);
 extern void csv_batches_drop_held(CsvBatches *batches);
 
+/* a row that came out as undecided is dropped after all, by the query's filter */
+extern void csv_batches_drop_row(CsvBatches *batches);
+
 /* bytes in all, where that is certain, else 0 */
 extern int64 csv_batches_certain_size(const CsvBatches *batches);
 extern void csv_batches_statistics(const CsvBatches *batches,

@@ -76,6 +76,7 @@ csv_file_layout_create(const CsvTable *table, const Bitmapset *wanted,
 		if (column->virtual_kind != CSV_VIRTUAL_NONE)
 		{
 			layout->nvirtuals++;
+			layout->wants_surplus |= column->virtual_kind == CSV_VIRTUAL_SURPLUS;
 			continue;
 		}
 		file_column->column = column;
@@ -247,6 +248,7 @@ csv_file_layout_set(CsvFileLayout *file_layout, uint32_t nfields)
 	layout->encoding = table->engine_encoding;
 	layout->decimal_separator = (uint8_t) table->decimal_separator;
 	layout->has_default = table->default_string != NULL;
+	layout->bad_is_doubtful = table->set_null;
 	layout->null_bytes = (const uint8_t *) table->null_string;
 	layout->null_length = (uint32_t) strlen(table->null_string);
 	layout->null_values = (const uint8_t *) file_layout->null_values.data;

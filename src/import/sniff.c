@@ -387,6 +387,7 @@ csv_sniff(const char *filename, List *server_options,
 
 	/* names are made here, and need not be those of the header */
 	table->header_match = false;
+	table->set_null = false;	/* what is wrong with values is to be told */
 	csv_table_set_fields(table, guess.nfields);
 	findings->columns = palloc0(sizeof(CsvFoundColumn) * guess.nfields);
 	compare_header(filename, &guess);

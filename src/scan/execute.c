@@ -272,7 +272,7 @@ next_row(ForeignScanState *node, TupleTableSlot *slot)
 		econtext->ecxt_scantuple = slot;
 		if (ExecQual(node->fdw_recheck_quals, econtext))
 			return true;
-		state->nrejected++;
+		csv_batches_drop_row(csv_table_scan_batches(state->scan));
 		CHECK_FOR_INTERRUPTS();
 		ExecClearTuple(slot);
 	}
@@ -293,7 +293,7 @@ aggregate_rows(CsvScanState *state)
 		CHECK_FOR_INTERRUPTS();
 		ExecStoreVirtualTuple(row);
 		if (!csv_aggregation_add_row(state->aggregation))
-			state->nrejected++;
+			csv_batches_drop_row(csv_table_scan_batches(state->scan));
 	}
 	csv_aggregation_finish(state->aggregation,
 						   csv_table_scan_batches(state->scan));

@@ -47,8 +47,6 @@ typedef struct CsvScanState
 	bool		aggregated;		/* all rows are read */
 	CsvLookup  *lookup;			/* NULL: repeated scans read the file */
 	bool		looks_up;		/* rows come from there */
-	int64		nrejected;		/* rows that the engine could not decide on, and
-								 * that its filter drops */
 
 	/* in a parallel query */
 	bool		has_begun;		/* it is settled whether the scan is shared */

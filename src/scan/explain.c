@@ -308,16 +308,18 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 		if (state->has_statistics)
 			statistics = state->statistics;
 		else
-		{
 			csv_table_scan_statistics(state->scan, &statistics);
-			statistics.nrejected = state->nrejected;
-		}
 		ExplainPropertyInteger("Records", NULL, statistics.records, es);
 		ExplainPropertyInteger("Skipped Records", NULL, statistics.skipped, es);
+		if (table->set_null)
+			ExplainPropertyInteger("Values Set to NULL", NULL,
+								   statistics.set_null, es);
+		if (csv_batches_layout(csv_table_scan_batches(state->scan))->wants_surplus)
+			ExplainPropertyInteger("Records with Surplus Fields", NULL,
+								   statistics.surplus, es);
 		if (has_engine_filter(plan))
 			ExplainPropertyInteger("Rows Removed by Engine Filter", NULL,
-								   evaluation->filtered +
-								   statistics.nrejected, es);
+								   evaluation->filtered, es);
 		if (csv_plan_has_order(plan))
 			ExplainPropertyInteger("Rows Removed by Engine Limit", NULL,
 								   evaluation->beyond, es);

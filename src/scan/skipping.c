@@ -20,6 +20,7 @@ struct CsvSkipping
 	/* this process's, where others share it */
 	int64		nown;
 	int64		nskipped;
+	int64		nset_null;		/* values */
 	bool		looks_ahead;
 };
 
@@ -99,6 +100,19 @@ csv_skipping_skipped(const CsvSkipping *skipping)
 	return skipping->nskipped;
 }
 
+int64
+csv_skipping_set_null(const CsvSkipping *skipping)
+{
+	return skipping->nset_null;
+}
+
+bool
+csv_skipping_is_new(const CsvSkipping *skipping, int file_number, int64 record)
+{
+	return !skipping->looks_ahead &&
+		!csv_skipping_was_passed(skipping, file_number, record);
+}
+
 bool
 csv_skipping_shows_bytes(const CsvSkipping *skipping)
 {
@@ -119,7 +133,10 @@ csv_skipping_add(CsvSkipping *skipping, const CsvSkipped *skipped)
 {
 	if (skipping->looks_ahead)
 		return false;
-	skipping->nskipped++;
+	if (skipped->code == CSV_ERROR_SET_NULL)
+		skipping->nset_null++;
+	else
+		skipping->nskipped++;
 	if (skipping->reporter != NULL)
 		return csv_reporter_add(skipping->reporter, skipped);
 	if (skipping->skipped != NULL)

@@ -145,11 +145,18 @@ static const CsvWord engine_words[] = {
 	{NULL, 0}
 };
 
-/* the value is CsvTable.stop */
+typedef enum OnError
+{
+	ON_ERROR_SKIP,
+	ON_ERROR_STOP,
+	ON_ERROR_SET_NULL
+} OnError;
+
 static const CsvWord on_error_words[] = {
-	{"skip", false},
-	{"ignore", false},
-	{"stop", true},
+	{"skip", ON_ERROR_SKIP},
+	{"ignore", ON_ERROR_SKIP},
+	{"stop", ON_ERROR_STOP},
+	{"set_null", ON_ERROR_SET_NULL},
 	{NULL, 0}
 };
 
@@ -201,6 +208,7 @@ static const CsvWord virtual_words[] = {
 	{"record", CSV_VIRTUAL_RECORD},
 	{"line", CSV_VIRTUAL_LINE},
 	{"byte_offset", CSV_VIRTUAL_BYTE_OFFSET},
+	{"surplus", CSV_VIRTUAL_SURPLUS},
 	{NULL, 0}
 };
 
@@ -657,7 +665,12 @@ parse_table_option(TableOptions *options, DefElem *def)
 			table->settings.engine = engine;
 	}
 	else if (strcmp(name, "on_error") == 0)
-		table->stop = parse_word(def, on_error_words);
+	{
+		int			on_error = parse_word(def, on_error_words);
+
+		table->stop = on_error == ON_ERROR_STOP;
+		table->set_null = on_error == ON_ERROR_SET_NULL;
+	}
 	else if (strcmp(name, "reject_limit") == 0)
 	{
 		parse_reject_limit(def, table);
@@ -1117,14 +1130,31 @@ csv_import_options(List *options, CsvImportOptions *import)
 
 /* ---- together ---- */
 
-/* ERROR where a virtual column cannot hold what it is for */
-static void
-check_virtual_type(const CsvTable *table, const CsvTableColumn *column)
+static bool
+is_virtual_type(int kind, Oid type, int32 typmod)
 {
-	if (column->virtual_kind == CSV_VIRTUAL_FILENAME ?
-		(column->type == TEXTOID ||
-		 (column->type == VARCHAROID && column->typmod < 0)) :
-		(column->type == INT8OID || column->type == INT4OID))
+	switch (kind)
+	{
+		case CSV_VIRTUAL_FILENAME:
+			return type == TEXTOID || (type == VARCHAROID && typmod < 0);
+		case CSV_VIRTUAL_SURPLUS:
+			return type == TEXTARRAYOID;
+		default:
+			return type == INT8OID || type == INT4OID;
+	}
+}
+
+/* ERROR where a virtual column cannot hold what it is for, or that is not there */
+static void
+check_virtual(const CsvTable *table, const CsvTableColumn *column)
+{
+	if (column->virtual_kind == CSV_VIRTUAL_SURPLUS && !table->pad)
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_INCONSISTENT_DESCRIPTOR_INFORMATION),
+				 errmsg("column \"%s\" of foreign table \"%s\" has the option \"virtual\" \"surplus\", but records with surplus fields are skipped",
+						column->name, table->name),
+				 errhint("Set the option \"ragged\" of the table to \"pad\".")));
+	if (is_virtual_type(column->virtual_kind, column->type, column->typmod))
 		return;
 
 	ereport(ERROR,
@@ -1132,9 +1162,10 @@ check_virtual_type(const CsvTable *table, const CsvTableColumn *column)
 			 errmsg("virtual column \"%s\" of foreign table \"%s\" cannot be of type %s",
 					column->name, table->name,
 					format_type_with_typemod(column->type, column->typmod)),
-			 column->virtual_kind == CSV_VIRTUAL_FILENAME ?
-			 errhint("Use the type text.") :
-			 errhint("Use the type bigint.")));
+			 errhint("Use the type %s.",
+					 column->virtual_kind == CSV_VIRTUAL_FILENAME ? "text" :
+					 column->virtual_kind == CSV_VIRTUAL_SURPLUS ? "text[]" :
+					 "bigint")));
 }
 
 Bitmapset *
@@ -1163,7 +1194,7 @@ csv_table_check(const CsvTable *table)
 			continue;
 		if (column->virtual_kind != CSV_VIRTUAL_NONE)
 		{
-			check_virtual_type(table, column);
+			check_virtual(table, column);
 			continue;
 		}
 		nread++;

@@ -54,9 +54,10 @@ typedef enum CsvVirtual
 {
 	CSV_VIRTUAL_NONE,
 	CSV_VIRTUAL_FILENAME,		/* text or varchar */
-	CSV_VIRTUAL_RECORD,			/* the others: bigint or integer */
+	CSV_VIRTUAL_RECORD,			/* this and the next: bigint or integer */
 	CSV_VIRTUAL_LINE,
-	CSV_VIRTUAL_BYTE_OFFSET
+	CSV_VIRTUAL_BYTE_OFFSET,
+	CSV_VIRTUAL_SURPLUS			/* text[]; of the text, after all */
 } CsvVirtual;
 
 /* an attribute of the table; csv_table_check() has seen to the types above */
@@ -146,6 +147,7 @@ typedef struct CsvTable
 	bool		pad;			/* ragged 'pad' */
 
 	bool		stop;			/* on_error 'stop' */
+	bool		set_null;		/* on_error 'set_null' */
 	int64		reject_count;	/* most bad records there may be; -1: no limit */
 	double		reject_percent; /* the same, in percent; -1: no limit */
 	CsvVerbosity verbosity;

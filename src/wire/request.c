@@ -87,6 +87,7 @@ pass_single(Stream *stream, Parts *parts)
 	PASS(stream, layout->decimal_separator);
 	pass_bool(stream, &layout->has_default);
 	pass_bool(stream, &layout->want_positions);
+	pass_bool(stream, &layout->bad_is_doubtful);
 	PASS(stream, layout->null_length);
 	PASS(stream, layout->default_length);
 	PASS(stream, layout->null_values_length);

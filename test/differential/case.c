@@ -255,6 +255,7 @@ case_make(Case *test_case, Choices *choices)
 		CSV_ENCODING_UTF8;
 	layout->decimal_separator = chance(choices, 5) ? ',' : '.';
 	layout->want_positions = chance(choices, 2);
+	layout->bad_is_doubtful = chance(choices, 4);
 	layout->null_length = choose_string(test_case, choices,
 										test_case->null_bytes);
 	if (chance(choices, 6))
@@ -365,10 +366,11 @@ case_print(FILE *out, const Case *test_case)
 			test_case->failures,
 			test_case->switch_engines ? " switch_engines" : "",
 			(unsigned long long) test_case->seed);
-	fprintf(out, "layout: nfields %u%s%s%s decimal '%c' null ",
+	fprintf(out, "layout: nfields %u%s%s%s%s decimal '%c' null ",
 			layout->nfields, layout->pad ? " pad" : "",
 			layout->encoding == CSV_ENCODING_UTF8 ? "" : " other-encoding",
 			layout->want_positions ? " want_positions" : "",
+			layout->bad_is_doubtful ? " bad_is_doubtful" : "",
 			layout->decimal_separator);
 	case_print_bytes(out, test_case->null_bytes, layout->null_length);
 	if (layout->has_default)

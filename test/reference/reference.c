@@ -584,6 +584,11 @@ check_record(RefReader *reader, const CsvLayout *layout, RefValue *values,
 		}
 		code = check_value(reader, layout, column,
 						   &record->fields[column->field], &values[c]);
+		if (code != CSV_ERROR_NONE && layout->bad_is_doubtful)
+		{
+			values[c].status = REF_DOUBTFUL;
+			code = CSV_ERROR_NONE;
+		}
 		if (code != CSV_ERROR_NONE && (worst == CSV_ERROR_NONE || code < worst))
 		{
 			worst = code;

@@ -163,6 +163,7 @@ for my $object ('SERVER csv', 'FOREIGN TABLE t')
 		try_option($object, $name, $table_changes{$name}) if defined $table_changes{$name};
 	}
 }
+try_option($_, 'on_error', 'set_null') for 'SERVER csv', 'FOREIGN TABLE t';
 $other->value("ALTER FOREIGN TABLE t OPTIONS (ADD header 'true')");
 delete $silent{timestamp_format};
 for my $name (options_of('FOREIGN TABLE t ALTER a'))

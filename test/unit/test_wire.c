@@ -137,6 +137,7 @@ expect_layout(const CsvLayout *found, const CsvLayout *expected)
 	EXPECT_EQUAL(decimal_separator);
 	EXPECT_EQUAL(has_default);
 	EXPECT_EQUAL(want_positions);
+	EXPECT_EQUAL(bad_is_doubtful);
 	EXPECT_EQUAL(null_length);
 	EXPECT_EQUAL(default_length);
 	EXPECT_EQUAL(null_values_length);
