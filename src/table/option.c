@@ -72,6 +72,7 @@ static const CsvOption valid_options[] = {
 	{"format", ForeignTableRelationId},
 	{"header", ForeignTableRelationId},
 	{"header_rows", ForeignTableRelationId},
+	{"by_name", ForeignTableRelationId},
 	{"delimiter", ForeignTableRelationId},
 	{"quote", ForeignTableRelationId},
 	{"escape", ForeignTableRelationId},
@@ -564,6 +565,8 @@ parse_table_option(TableOptions *options, DefElem *def)
 		options->header = parse_header(def, &table->header_match);
 	else if (strcmp(name, "header_rows") == 0)
 		options->header_rows = parse_count(def, 0, INT_MAX);
+	else if (strcmp(name, "by_name") == 0)
+		table->by_name = defGetBoolean(def);
 	else if (strcmp(name, "delimiter") == 0)
 		dialect->delimiter = parse_character(def);
 	else if (strcmp(name, "quote") == 0)
@@ -704,6 +707,12 @@ check_table_options(const TableOptions *options)
 				 errmsg("either filename or program is required for csv_gpu_fdw foreign tables")));
 	if (options->header && options->header_rows == 0)
 		conflict("header", "header_rows", "A header has at least one row.");
+	if (table->by_name && table->header_match)
+		conflict("by_name", "header",
+				 "Names that are to match stand in the order of the columns.");
+	if (table->by_name && options->nfields >= 0)
+		conflict("by_name", "columns",
+				 "Each file has as many fields as its header.");
 
 	/* on a server they are defaults, each for tables that set the other */
 	if (options->reject_limit && table->stop)
@@ -832,6 +841,9 @@ get_columns(CsvTable *table, TupleDesc descriptor, bool *by_option)
 		if (column->virtual_kind != CSV_VIRTUAL_NONE)
 			continue;
 
+		if (table->by_name && column->header_name == NULL &&
+			!column->field_given)
+			column->header_name = column->name;
 		if (column->field_given || column->header_name != NULL)
 			*by_option = true;
 		else
@@ -1039,6 +1051,12 @@ csv_table_check(const CsvTable *table)
 	int			nread = 0;
 
 	check_encoding(table);
+	if (table->by_name && table->reader.header_rows == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_INCONSISTENT_DESCRIPTOR_INFORMATION),
+				 errmsg("foreign table \"%s\" finds its columns by their names in the header, but the file has no header",
+						table->name),
+				 errhint("Set the option \"header\" or \"header_rows\" of the table.")));
 
 	for (int i = 0; i < table->natts; i++)
 	{
@@ -1061,6 +1079,12 @@ csv_table_check(const CsvTable *table)
 							column->name, table->name,
 							column->force_null ? "force_null" : "force_not_null"),
 					 errdetail("It is about values in quotes, which that format has not.")));
+		if (table->by_name && column->field_given)
+			ereport(ERROR,
+					(errcode(ERRCODE_FDW_INCONSISTENT_DESCRIPTOR_INFORMATION),
+					 errmsg("column \"%s\" of foreign table \"%s\" has the option \"column\", but the table has the option \"by_name\"",
+							column->name, table->name),
+					 errdetail("A field is found by its number or by its name.")));
 		if (column->header_name != NULL && table->reader.header_rows == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_FDW_INCONSISTENT_DESCRIPTOR_INFORMATION),

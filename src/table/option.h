@@ -102,6 +102,12 @@ typedef struct CsvTable
 	bool		header_match;
 
 	/*
+	 * Columns are found by the header's names: each has a header_name, and is
+	 * NULL in files that lack it.
+	 */
+	bool		by_name;
+
+	/*
 	 * The encoding of the file, and of the bytes that its CsvSource delivers:
 	 * they differ where the source converts (PG_ENCODING_IS_CLIENT_ONLY).
 	 */

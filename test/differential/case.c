@@ -205,6 +205,16 @@ case_make(Case *test_case, Choices *choices)
 				if (!chance(choices, 10))
 					break;
 			}
+
+		/* and columns that the file lacks */
+		while (layout->ncolumns < CASE_MAX_COLUMNS && chance(choices, 8))
+		{
+			CsvColumn  *column = &test_case->columns[layout->ncolumns++];
+
+			choose_column(column, choices);
+			column->field = CSV_NO_FIELD;
+			column->attnum = attnum++;
+		}
 	}
 
 	/* a batch costs something per column: few small ones of many columns */
