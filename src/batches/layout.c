@@ -48,6 +48,7 @@ csv_file_layout_create(const CsvTable *table, const Bitmapset *wanted,
 		if (column->virtual_kind != CSV_VIRTUAL_NONE)
 		{
 			layout->nvirtuals++;
+			layout->layout.want_positions |= !csv_is_of_file(column);
 			continue;
 		}
 		file_column->column = column;
@@ -60,7 +61,6 @@ csv_file_layout_create(const CsvTable *table, const Bitmapset *wanted,
 			layout->layout.want_positions = true;
 		layout->ncolumns++;
 	}
-	layout->layout.want_positions |= layout->nvirtuals > 0;
 	return layout;
 }
 

@@ -184,11 +184,15 @@ static const CsvWord decimal_words[] = {
 	{NULL, 0}
 };
 
+/* before the key of a virtual column */
+#define PATH_PREFIX		"path:"
+
 static const CsvWord virtual_words[] = {
 	{"filename", CSV_VIRTUAL_FILENAME},
 	{"record", CSV_VIRTUAL_RECORD},
 	{"line", CSV_VIRTUAL_LINE},
 	{"byte_offset", CSV_VIRTUAL_BYTE_OFFSET},
+	{PATH_PREFIX "KEY", CSV_VIRTUAL_PATH},
 	{NULL, 0}
 };
 
@@ -750,6 +754,26 @@ init_column_options(CsvTableColumn *column)
 	column->byte_width = -1;
 }
 
+/* a word, or PATH_PREFIX and a key */
+static void
+parse_virtual(CsvTableColumn *column, DefElem *def)
+{
+	char	   *value = defGetString(def);
+
+	if (pg_strncasecmp(value, PATH_PREFIX, strlen(PATH_PREFIX)) != 0)
+	{
+		column->virtual_kind = parse_word(def, virtual_words);
+		return;
+	}
+	column->virtual_kind = CSV_VIRTUAL_PATH;
+	column->path_key = value + strlen(PATH_PREFIX);
+	if (*column->path_key == '\0' || strpbrk(column->path_key, "/=") != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("virtual \"%s\" has no key of a path", value),
+				 errhint("The key of a directory \"year=2024\" is \"year\".")));
+}
+
 /* an option that check_option_name() let pass */
 static void
 parse_column_option(CsvTableColumn *column, DefElem *def)
@@ -764,7 +788,7 @@ parse_column_option(CsvTableColumn *column, DefElem *def)
 	else if (strcmp(name, "header_name") == 0)
 		column->header_name = defGetString(def);
 	else if (strcmp(name, "virtual") == 0)
-		column->virtual_kind = parse_word(def, virtual_words);
+		parse_virtual(column, def);
 	else if (strcmp(name, "byte_width") == 0)
 		/* the width of an array's entry, which keeps the next one aligned */
 		column->byte_width = parse_multiple(def, 4, 4, MAX_BYTE_WIDTH);
@@ -1018,6 +1042,8 @@ csv_import_options(List *options, CsvImportOptions *import)
 static void
 check_virtual_type(const CsvTable *table, const CsvTableColumn *column)
 {
+	if (column->virtual_kind == CSV_VIRTUAL_PATH)
+		return;
 	if (column->virtual_kind == CSV_VIRTUAL_FILENAME ?
 		(column->type == TEXTOID ||
 		 (column->type == VARCHAROID && column->typmod < 0)) :
@@ -1032,6 +1058,13 @@ check_virtual_type(const CsvTable *table, const CsvTableColumn *column)
 			 column->virtual_kind == CSV_VIRTUAL_FILENAME ?
 			 errhint("Use the type text.") :
 			 errhint("Use the type bigint.")));
+}
+
+bool
+csv_is_of_file(const CsvTableColumn *column)
+{
+	return column->virtual_kind == CSV_VIRTUAL_FILENAME ||
+		column->virtual_kind == CSV_VIRTUAL_PATH;
 }
 
 Bitmapset *

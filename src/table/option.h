@@ -43,6 +43,7 @@ typedef enum CsvVirtual
 {
 	CSV_VIRTUAL_NONE,
 	CSV_VIRTUAL_FILENAME,		/* text or varchar */
+	CSV_VIRTUAL_PATH,			/* any type; the key is path_key */
 	CSV_VIRTUAL_RECORD,			/* the others: bigint or integer */
 	CSV_VIRTUAL_LINE,
 	CSV_VIRTUAL_BYTE_OFFSET
@@ -56,6 +57,7 @@ typedef struct CsvTableColumn
 	bool		dropped;
 	bool		generated;
 	uint8_t		virtual_kind;	/* CsvVirtual */
+	char	   *path_key;		/* of CSV_VIRTUAL_PATH */
 	bool		field_given;	/* by the option "column" */
 	bool		force_null;
 	bool		force_not_null;
@@ -87,9 +89,11 @@ typedef struct CsvTable
 	CsvReadFn	read;			/* not NULL: gives what else a program would, once */
 	void	   *read_arg;
 	bool		from_frontend;	/* with `read` */
-	char	  **files;			/* of a pattern, where another process has looked
-								 * for them; else NULL */
+	char	  **files;			/* where somebody has looked for them already; else
+								 * NULL */
 	int			nfiles;
+	bool	   *left_out;		/* of each of them: it is not read.  NULL: all are */
+	bool		left_out_varies;	/* others may be after a rewind */
 	CsvCompression compression;
 
 	/*
@@ -174,6 +178,9 @@ typedef struct CsvImportOptions
 
 /* sort out a list of DefElem; ERROR where one is not known, or wrong */
 extern void csv_import_options(List *options, CsvImportOptions *import);
+
+/* has it one value in all rows of a file, which the file's name tells? */
+extern bool csv_is_of_file(const CsvTableColumn *column);
 
 /* the numbers of all attributes that are not dropped, as a set */
 extern Bitmapset *csv_table_attributes(const CsvTable *table);
