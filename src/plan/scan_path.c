@@ -438,7 +438,6 @@ add_scan_path(PlannerInfo *root, RelOptInfo *baserel,
 			  const CsvPlanState *state, double nrows, Relids required_outer)
 {
 	double		nemitted = emitted_rows(root, baserel, state, nrows);
-	List	   *decided = list_concat_copy(state->file_clauses, state->pushed);
 	List	   *clauses = list_concat_copy(state->file_clauses,
 										   state->restrictinfo);
 	QualCost	cost;
@@ -450,7 +449,7 @@ add_scan_path(PlannerInfo *root, RelOptInfo *baserel,
 	cost_qual_eval(&cost, list_difference_ptr(state->restrictinfo,
 											  state->pushed), root);
 	if (csv_find_equalities(root, state, order_clauses(root, clauses),
-							decided) != NIL)
+							state->pushed) != NIL)
 		read_cost = csv_lookup_cost(baserel, state, read_cost,
 									csv_loop_count(root, required_outer),
 									baserel->rows, nemitted);
@@ -674,8 +673,11 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 		checked = scan_clauses;
 	if (!state->upper && decided != NIL)
 		recheck = extract_actual_clauses(checked, false);
-	equalities = csv_find_equalities(root, state, checked,
-									 pushed != NIL ? decided : checked);
+	/* the engine decides on rows by what it has, though files may vary */
+	if (pushed != NIL || state->upper || order != NIL)
+		equalities = csv_find_equalities(root, state, checked, pushed);
+	else
+		equalities = csv_find_equalities(root, state, checked, checked);
 	files = csv_file_quals(root, state, files, &params);
 	pushed = extract_actual_clauses(pushed, false);
 	if (state->upper || pushed != NIL || order != NIL)

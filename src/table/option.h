@@ -7,8 +7,9 @@
  *	   DDL.  It refuses what is wrong by itself.
  *	2. csv_table_get() puts a table's options, its server's, its columns' and
  *	   the defaults together.
- *	3. csv_table_check() refuses what only shows when they stand together, such
- *	   as a column beyond the last field.  To be called when a query is planned.
+ *	3. csv_table_check() (check.c) refuses what only shows when they stand
+ *	   together, such as a column beyond the last field.  To be called when a
+ *	   query is planned.
  *	4. csv_table_kind() (kind.c) tells the engines how to convert a column.
  */
 #ifndef CSV_OPTION_H
@@ -187,9 +188,11 @@ extern Bitmapset *csv_table_attributes(const CsvTable *table);
 
 /*
  * ERROR where the options of the table and of its columns contradict each
- * other, with both named.
+ * other, with both named; and where the file's text could not be converted, as COPY
+ * has it.  check.c.
  */
 extern void csv_table_check(const CsvTable *table);
+extern void csv_table_check_encoding(const CsvTable *table);
 
 /*
  * How the engines convert a column: fills everything of *out, and returns its
