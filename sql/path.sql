@@ -49,7 +49,7 @@ SELECT explain('EXECUTE by_year(2024)');
 SELECT explain('EXECUTE by_year(2024)', 'COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF');
 RESET plan_cache_mode;
 SELECT i FROM t WHERE year = (SELECT 2024 + count(*) - 1 FROM (VALUES (1)) v);
-SELECT explain('SELECT i FROM t WHERE year = (SELECT 2023 + count(*) FROM (VALUES (1)) v)', 'COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF');
+SELECT * FROM explain('SELECT i FROM t WHERE year = (SELECT 2023 + count(*) FROM (VALUES (1)) v)', 'COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF') l WHERE l ~ 'Files';
 -- scans that are repeated: each bad record is told of once
 SELECT y, (SELECT sum(i) FROM t WHERE year = y) FROM (VALUES (2024), (2023), (2022), (2023), (2025), (2024), (2023)) v(y);
 SELECT y, x, (SELECT i FROM t WHERE year = y AND i > x LIMIT 1) FROM (VALUES (2024, 5), (2023, 0), (2023, 2), (2023, 3), (2024, 0)) v(y, x);
@@ -57,7 +57,7 @@ SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_material = off
 CREATE TABLE o AS SELECT * FROM (VALUES (2024), (2023), (2022)) v(y);
 ANALYZE o;
 SELECT o.y, t.i FROM o JOIN t ON t.year = o.y ORDER BY i;
-SELECT explain('SELECT o.y, t.i FROM o JOIN t ON t.year = o.y + 0', 'COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF');
+SELECT * FROM explain('SELECT o.y, t.i FROM o JOIN t ON t.year = o.y + 0', 'COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF') l WHERE l ~ 'Files|Records|Nested';
 RESET enable_hashjoin; RESET enable_mergejoin; RESET enable_material;
 -- under 'stop', an error of a file that is read late
 ALTER FOREIGN TABLE t OPTIONS (ADD on_error 'stop');
@@ -74,6 +74,22 @@ BEGIN
 END $$;
 CALL write_query('h/year=2026/m=a%3Db%2fc%zz%0/a.csv', $$SELECT E'i,t\n' || string_agg(i + 10 || ',x', E'\n') FROM generate_series(1, 10000) i$$);
 SELECT estimate('SELECT * FROM t') > 1000, estimate('SELECT * FROM t WHERE year = 2026') > 1000, estimate('SELECT * FROM t WHERE year = 2023');
+-- loads, samples and the error table take all files
+CREATE TABLE loaded (i int, t text, year int, m text, f text);
+SET client_min_messages = warning;
+SELECT records_loaded, records_skipped FROM csv_gpu_load('t', 'loaded');
+RESET client_min_messages;
+SELECT year, m, count(*) FROM loaded GROUP BY year, m ORDER BY year, m;
+SELECT filename, record FROM csv_gpu_errors('t');
+ANALYZE t;
+SELECT n_distinct FROM pg_stats WHERE tablename = 't' AND attname = 'year';
+SELECT estimate('SELECT * FROM t WHERE year = 2026');
+-- as a partition
+CREATE TABLE parent (i int, t text, year int, m text, f text) PARTITION BY RANGE (i);
+ALTER TABLE parent ATTACH PARTITION t FOR VALUES FROM (0) TO (100000);
+SELECT count(*), min(year) FROM parent WHERE year > 2024;
+SELECT * FROM explain('SELECT count(*) FROM parent WHERE year > 2024') l WHERE l ~ 'Files';
+ALTER TABLE parent DETACH PARTITION t;
 -- values that a type refuses; of other types
 CREATE FOREIGN TABLE u (i int, y smallint OPTIONS (virtual 'path:m')) SERVER csv
   OPTIONS (filename 'regress_csv/h/*/*/*.csv', header 'true', by_name 'true', log_verbosity 'silent');
