@@ -75,3 +75,9 @@ csv_path_value(const char *path, const char *key)
 		return NULL;
 	return decode(found, length);
 }
+
+char *
+csv_path_key(const char *name)
+{
+	return decode(name, strchr(name, '=') - name);
+}

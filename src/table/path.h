@@ -13,4 +13,7 @@
  */
 extern char *csv_path_value(const char *path, const char *key);
 
+/* the key of a directory's name, which has a "="; likewise */
+extern char *csv_path_key(const char *name);
+
 #endif							/* CSV_PATH_H */
