@@ -230,7 +230,7 @@ find_by_name(CsvFileLayout *layout, char **names, uint32_t nnames,
 		uint32_t	low = 0;
 		uint32_t	high = n;
 
-		column->spec.field = CSV_NO_FIELD;
+		column->spec.field = CSV_ABSENT_FIELD;
 		while (low < high)
 		{
 			uint32_t	middle = (low + high) / 2;
@@ -353,14 +353,14 @@ csv_file_layout_read(CsvFileLayout *layout, CsvReader *reader,
 	{
 		nfields = 1;			/* an empty file: there will be no record */
 		for (int i = 0; table->by_name && i < layout->ncolumns; i++)
-			layout->columns[i].spec.field = CSV_NO_FIELD;
+			layout->columns[i].spec.field = CSV_ABSENT_FIELD;
 	}
 
 	for (int i = 0; i < layout->ncolumns; i++)
 	{
 		uint32_t	field = layout->columns[i].spec.field;
 
-		if (field < nfields || field == CSV_NO_FIELD)
+		if (field < nfields || field == CSV_ABSENT_FIELD)
 			continue;
 		if (has_header)
 			ereport(ERROR,

@@ -520,7 +520,7 @@ skip_record(CsvTableScan *scan, int64 record, uint64_t offset, uint32_t line,
 	if (refusal != NULL)
 	{
 		/* NULL of a column that the file lacks may be refused, too */
-		if (refusal->column->input.spec.field != CSV_NO_FIELD)
+		if (refusal->column->input.spec.field != CSV_ABSENT_FIELD)
 			skipped.field = (int) refusal->column->input.spec.field;
 		skipped.column_name = refusal->column->input.column->name;
 		skipped.sqlerrcode = refusal->error.sqlerrcode;

@@ -116,7 +116,7 @@ csv_layout_is_sound(const CsvLayout *layout)
 	for (uint32_t i = 0; i < layout->ncolumns; i++)
 		if (!column_is_sound(&columns[i]) ||
 			(columns[i].field >= layout->nfields &&
-			 columns[i].field != CSV_NO_FIELD) ||
+			 columns[i].field != CSV_ABSENT_FIELD) ||
 			(i > 0 && !is_before(&columns[i - 1], &columns[i])))
 			return false;
 	return true;

@@ -212,7 +212,7 @@ case_make(Case *test_case, Choices *choices)
 			CsvColumn  *column = &test_case->columns[layout->ncolumns++];
 
 			choose_column(column, choices);
-			column->field = CSV_NO_FIELD;
+			column->field = CSV_ABSENT_FIELD;
 			column->attnum = attnum++;
 		}
 	}

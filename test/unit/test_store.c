@@ -766,7 +766,7 @@ walk_bytes(const uint8_t *bytes, size_t nbytes)
 	for (uint32_t i = 0; i < layout->ncolumns; i++)
 		assert_true(layout->columns[i].kind < CSV_NUM_KINDS &&
 					(layout->columns[i].field < layout->nfields ||
-					 layout->columns[i].field == CSV_NO_FIELD));
+					 layout->columns[i].field == CSV_ABSENT_FIELD));
 	arrays = malloc(sizeof(CsvArray) * layout->ncolumns + 1);
 	assert_non_null(arrays);
 	for (uint32_t i = 0; i < csv_store_nbatches(store); i++)
