@@ -97,6 +97,12 @@ csv_batches_stop(CsvBatches *batches)
 
 /* ---- files ---- */
 
+void
+csv_batches_choose_files(CsvBatches *batches)
+{
+	csv_reading_choose_files(batches->reading);
+}
+
 static void
 leave_file(CsvBatches *batches)
 {

@@ -75,6 +75,9 @@ extern void csv_batches_stop(CsvBatches *batches);
 /* whose files they are */
 extern CsvSource *csv_batches_source(const CsvBatches *batches);
 
+/* before the first batch: other files of the table than before are left out */
+extern void csv_batches_choose_files(CsvBatches *batches);
+
 /* the columns as they are in the batch at hand, in its order */
 extern const CsvFileLayout *csv_batches_layout(const CsvBatches *batches);
 

@@ -191,7 +191,8 @@ csv_kept_exist(const CsvFileLayout *layout, int64 *nrows)
 
 	*nrows = 0;
 	if (layout->wants_surplus ||
-		!csv_source_identities(layout->table, &names, &identities, &nfiles))
+		!csv_source_identities(layout->table, &names, &identities, &nfiles) ||
+		nfiles == 0)
 		return false;
 	wanted = palloc(sizeof(CsvWanted));
 	set_meaning(wanted->meaning, layout->table);

@@ -232,6 +232,19 @@ name_columns(CsvFindings *findings, const CsvGuess *guess)
 		findings->table->columns[i].name = findings->columns[i].name;
 }
 
+/* have columns of further files found by the names of the first one's header */
+static void
+find_by_name(CsvFindings *findings)
+{
+	CsvTable   *table = findings->table;
+
+	table->nfields_from_header = true;
+	for (uint32 i = 0; i < findings->ncolumns; i++)
+		table->columns[i].header_name =
+			findings->columns[i].header_name != NULL ?
+			findings->columns[i].header_name : findings->columns[i].name;
+}
+
 /* NOTICE of names that nothing has, or of columns that have none */
 static void
 compare_header(const char *filename, const CsvGuess *guess)
@@ -392,6 +405,8 @@ csv_sniff(const char *filename, List *server_options,
 	findings->columns = palloc0(sizeof(CsvFoundColumn) * guess.nfields);
 	compare_header(filename, &guess);
 	name_columns(findings, &guess);
+	if (table->by_name && table->reader.header_rows > 0)
+		find_by_name(findings);
 	read_values(findings, import->sample_records);
 	if (import->all_text)
 		for (uint32 i = 0; i < findings->ncolumns; i++)

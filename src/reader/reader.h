@@ -157,7 +157,7 @@ typedef enum CsvPatternStep
 /* one wanted column */
 typedef struct CsvColumn
 {
-	uint32_t	field;			/* 0-based field of the file */
+	uint32_t	field;			/* 0-based field of the file, or CSV_ABSENT_FIELD */
 	uint32_t	attnum;			/* orders errors among columns of one field */
 	uint8_t		kind;			/* CsvKind */
 	bool		force_null;
@@ -195,6 +195,12 @@ typedef enum CsvEncoding
  * of a record add up.
  */
 #define CSV_MAX_FIELDS	100000
+
+/*
+ * The field of a column that the file lacks: no record has so many, so that it is
+ * NULL in all rows, as a field is that a record lacks.
+ */
+#define CSV_ABSENT_FIELD	INT32_MAX
 
 /* what a record of the file is, and what is wanted of it; plain data */
 typedef struct CsvLayout

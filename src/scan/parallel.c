@@ -25,6 +25,7 @@ csv_estimate_dsm(ForeignScanState *node, ParallelContext *pcxt)
 {
 	CsvScanState *state = node->fdw_state;
 
+	csv_decide_files(node);
 	return csv_shared_scan_size(state->scan, count_processes(pcxt));
 }
 
@@ -54,6 +55,7 @@ csv_reinitialize_dsm(ForeignScanState *node, ParallelContext *pcxt,
 		csv_table_scan_unshare(state->scan, NULL);
 	state->is_shared = false;
 	state->has_begun = false;
+	csv_decide_files(node);
 	csv_shared_scan_restart(coordinate, state->scan);
 }
 

@@ -26,6 +26,7 @@
 #include "utils/memutils.h"
 
 #include "scan/fetch.h"
+#include "scan/file_values.h"
 #include "scan/progress.h"
 #include "scan/run.h"
 #include "scan/scan.h"
@@ -67,7 +68,10 @@ struct CsvTableScan
 	CsvSurplus **surplus;		/* of each of these; NULL: it is of another kind */
 	bool		surplus_seen;	/* in the row at hand */
 	int64		nsurplus;		/* rows that had such fields */
-	Datum		filename;		/* text, of the file at hand */
+	CsvFileValues *of_file;		/* virtual columns that are; NULL: none is */
+	MemoryContext file_context; /* of their values in the file at hand, */
+	Datum	   *file_values;	/* by attribute */
+	bool	   *file_isnull;
 	CsvCareful *careful;
 	CsvSkipping *skipping;
 
@@ -164,6 +168,15 @@ choose_columns(CsvTableScan *scan, const Bitmapset *wanted)
 			scan->surplus[scan->nvirtuals] = csv_surplus_create(table, column);
 		scan->virtuals[scan->nvirtuals++] = column;
 	}
+
+	scan->of_file = csv_file_values_create(table, wanted);
+	if (scan->of_file == NULL)
+		return;
+	scan->file_context = AllocSetContextCreate(scan->context,
+											   "csv_gpu_fdw file",
+											   ALLOCSET_SMALL_SIZES);
+	scan->file_values = palloc0(sizeof(Datum) * table->natts);
+	scan->file_isnull = palloc0(sizeof(bool) * table->natts);
 }
 
 CsvTableScan *
@@ -210,6 +223,12 @@ csv_table_scan_batches(const CsvTableScan *scan)
 }
 
 /* ---- a new file ---- */
+
+void
+csv_table_scan_choose_files(CsvTableScan *scan)
+{
+	csv_batches_choose_files(scan->batches);
+}
 
 static CsvFetch
 fetch_for(const CsvValueInput *input)
@@ -264,20 +283,21 @@ order_columns(CsvTableScan *scan)
 	pfree(before);
 }
 
+/* the virtual columns that are the same in all rows of the file that was opened */
 static void
-set_filename(CsvTableScan *scan)
+set_file_values(CsvTableScan *scan)
 {
-	MemoryContext outer = MemoryContextSwitchTo(scan->context);
+	MemoryContext outer;
+	char	  **names;
+	int			nfiles;
 
-	if (DatumGetPointer(scan->filename) != NULL)
-		pfree(DatumGetPointer(scan->filename));
-	scan->filename = (Datum) 0;
-	for (int i = 0; i < scan->nvirtuals; i++)
-		if (scan->virtuals[i]->virtual_kind == CSV_VIRTUAL_FILENAME)
-		{
-			scan->filename = CStringGetTextDatum(scan->at->filename);
-			break;
-		}
+	if (scan->of_file == NULL)
+		return;
+	csv_source_names(csv_batches_source(scan->batches), &names, &nfiles);
+	MemoryContextReset(scan->file_context);
+	outer = MemoryContextSwitchTo(scan->file_context);
+	csv_file_values_make(scan->of_file, names[scan->at->file_number - 1],
+						 false, scan->file_values, scan->file_isnull);
 	MemoryContextSwitchTo(outer);
 }
 
@@ -419,7 +439,7 @@ advance_batch(CsvTableScan *scan)
 	if (scan->opening != scan->at->opening)
 	{
 		order_columns(scan);
-		set_filename(scan);
+		set_file_values(scan);
 		scan->opening = scan->at->opening;
 	}
 	for (int i = 0; i < scan->ncolumns; i++)
@@ -513,7 +533,9 @@ skip_record(CsvTableScan *scan, int64 record, uint64_t offset, uint32_t line,
 	skipped.field = -1;
 	if (refusal != NULL)
 	{
-		skipped.field = (int) refusal->column->input.spec.field;
+		/* NULL of a column that the file lacks may be refused, too */
+		if (refusal->column->input.spec.field != CSV_ABSENT_FIELD)
+			skipped.field = (int) refusal->column->input.spec.field;
 		skipped.column_name = refusal->column->input.column->name;
 		skipped.sqlerrcode = refusal->error.sqlerrcode;
 		skipped.detail = refusal->error.detail;
@@ -661,7 +683,9 @@ fill_virtuals(CsvTableScan *scan, Datum *values, bool *isnull,
 		switch (column->virtual_kind)
 		{
 			case CSV_VIRTUAL_FILENAME:
-				values[att] = scan->filename;
+			case CSV_VIRTUAL_PATH:
+				values[att] = scan->file_values[att];
+				isnull[att] = scan->file_isnull[att];
 				continue;
 			case CSV_VIRTUAL_SURPLUS:
 				if (!fill_surplus(scan, scan->surplus[i], &values[att],

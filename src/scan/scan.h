@@ -116,6 +116,9 @@ extern bool csv_table_scan_undecided(const CsvTableScan *scan);
 /* where its rows come from: for groups, and for EXPLAIN */
 extern CsvBatches *csv_table_scan_batches(const CsvTableScan *scan);
 
+/* before the first row: other files of the table than before are left out */
+extern void csv_table_scan_choose_files(CsvTableScan *scan);
+
 /* start again; records that were reported are not reported again */
 extern void csv_table_scan_rewind(CsvTableScan *scan);
 

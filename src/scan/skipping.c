@@ -17,6 +17,13 @@ struct CsvSkipping
 	CsvScanPoint point;			/* furthest record that was passed and reported */
 	int64		npassed;		/* up to there */
 
+	/*
+	 * Records that were passed of each file, where a rewind may leave out others
+	 * than before, so that a later file may have been passed before this one.
+	 * NULL: point tells.
+	 */
+	int64	   *of_file;
+
 	/* this process's, where others share it */
 	int64		nown;
 	int64		nskipped;
@@ -32,6 +39,9 @@ csv_skipping_create(const CsvTable *table, CsvSkippedFn skipped, void *arg)
 	skipping->skipped = skipped;
 	skipping->arg = arg;
 	skipping->report.table = table;
+	if (table->left_out_varies)
+		skipping->of_file = palloc_extended(sizeof(int64) * table->nfiles,
+											MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	return skipping;
 }
 
@@ -39,6 +49,8 @@ bool
 csv_skipping_was_passed(const CsvSkipping *skipping, int file_number,
 						int64 record)
 {
+	if (skipping->of_file != NULL)
+		return record <= skipping->of_file[file_number - 1];
 	return csv_is_passed(skipping->reporter != NULL ?
 						 csv_reporter_point(skipping->reporter) :
 						 &skipping->point, file_number, record);
@@ -52,6 +64,8 @@ count_new(const CsvSkipping *skipping, int file_number, int64 before,
 	const CsvScanPoint *point = skipping->reporter != NULL ?
 		csv_reporter_point(skipping->reporter) : &skipping->point;
 
+	if (skipping->of_file != NULL && file_number > 0)
+		return Max(record - Max(skipping->of_file[file_number - 1], before), 0);
 	if (csv_is_passed(point, file_number, record))
 		return 0;
 	return record - (file_number == point->file_number ?
@@ -74,6 +88,8 @@ csv_skipping_pass(CsvSkipping *skipping, int file_number, int64 before,
 	else if (nnew > 0)
 	{
 		skipping->npassed += nnew;
+		if (skipping->of_file != NULL)
+			skipping->of_file[file_number - 1] = record;
 		skipping->point.file_number = file_number;
 		skipping->point.record = record;
 	}

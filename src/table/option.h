@@ -7,8 +7,9 @@
  *	   DDL.  It refuses what is wrong by itself.
  *	2. csv_table_get() puts a table's options, its server's, its columns' and
  *	   the defaults together.
- *	3. csv_table_check() refuses what only shows when they stand together, such
- *	   as a column beyond the last field.  To be called when a query is planned.
+ *	3. csv_table_check() (check.c) refuses what only shows when they stand
+ *	   together, such as a column beyond the last field.  To be called when a
+ *	   query is planned.
  *	4. csv_table_kind() (kind.c) tells the engines how to convert a column.
  */
 #ifndef CSV_OPTION_H
@@ -54,7 +55,8 @@ typedef enum CsvVirtual
 {
 	CSV_VIRTUAL_NONE,
 	CSV_VIRTUAL_FILENAME,		/* text or varchar */
-	CSV_VIRTUAL_RECORD,			/* this and the next: bigint or integer */
+	CSV_VIRTUAL_PATH,			/* any type; the key is path_key */
+	CSV_VIRTUAL_RECORD,			/* this and the next two: bigint or integer */
 	CSV_VIRTUAL_LINE,
 	CSV_VIRTUAL_BYTE_OFFSET,
 	CSV_VIRTUAL_SURPLUS			/* text[]; of the text, after all */
@@ -68,6 +70,7 @@ typedef struct CsvTableColumn
 	bool		dropped;
 	bool		generated;
 	uint8_t		virtual_kind;	/* CsvVirtual */
+	char	   *path_key;		/* of CSV_VIRTUAL_PATH */
 	bool		field_given;	/* by the option "column" */
 	bool		force_null;
 	bool		force_not_null;
@@ -104,9 +107,11 @@ typedef struct CsvTable
 	CsvReadFn	read;			/* not NULL: gives what else a program would, once */
 	void	   *read_arg;
 	bool		from_frontend;	/* with `read` */
-	char	  **files;			/* of a pattern, where another process has looked
-								 * for them; else NULL */
+	char	  **files;			/* where somebody has looked for them already; else
+								 * NULL */
 	int			nfiles;
+	bool	   *left_out;		/* of each of them: it is not read.  NULL: all are */
+	bool		left_out_varies;	/* others may be after a rewind */
 	CsvCompression compression;
 
 	/*
@@ -117,6 +122,12 @@ typedef struct CsvTable
 
 	/* the header's names must equal the columns' */
 	bool		header_match;
+
+	/*
+	 * Columns are found by the header's names: each has a header_name, and is
+	 * NULL in files that lack it.
+	 */
+	bool		by_name;
 
 	/*
 	 * The encoding of the file, and of the bytes that its CsvSource delivers:
@@ -204,14 +215,19 @@ typedef struct CsvImportOptions
 /* sort out a list of DefElem; ERROR where one is not known, or wrong */
 extern void csv_import_options(List *options, CsvImportOptions *import);
 
+/* has it one value in all rows of a file, which the file's name tells? */
+extern bool csv_is_of_file(const CsvTableColumn *column);
+
 /* the numbers of all attributes that are not dropped, as a set */
 extern Bitmapset *csv_table_attributes(const CsvTable *table);
 
 /*
  * ERROR where the options of the table and of its columns contradict each
- * other, with both named.
+ * other, with both named; and where the file's text could not be converted, as COPY
+ * has it.  check.c.
  */
 extern void csv_table_check(const CsvTable *table);
+extern void csv_table_check_encoding(const CsvTable *table);
 
 /* do decimal and thousands separators go for a type? */
 extern bool csv_table_is_number(Oid type);

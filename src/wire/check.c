@@ -148,7 +148,8 @@ csv_layout_is_sound(const CsvLayout *layout)
 		return false;
 	for (uint32_t i = 0; i < layout->ncolumns; i++)
 		if (!column_is_sound(&columns[i]) || !nulls_are_sound(layout, &columns[i]) ||
-			columns[i].field >= layout->nfields ||
+			(columns[i].field >= layout->nfields &&
+			 columns[i].field != CSV_ABSENT_FIELD) ||
 			(i > 0 && !is_before(&columns[i - 1], &columns[i])))
 			return false;
 	return true;

@@ -286,6 +286,16 @@ case_make(Case *test_case, Choices *choices)
 				if (!chance(choices, 10))
 					break;
 			}
+
+		/* and columns that the file lacks */
+		while (layout->ncolumns < CASE_MAX_COLUMNS && chance(choices, 8))
+		{
+			CsvColumn  *column = &test_case->columns[layout->ncolumns++];
+
+			choose_column(column, choices);
+			column->field = CSV_ABSENT_FIELD;
+			column->attnum = attnum++;
+		}
 	}
 
 	choose_null_values(test_case, choices);

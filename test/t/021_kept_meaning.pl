@@ -103,6 +103,7 @@ my %table_changes = (
 	format => 'text',
 	header => 'true',
 	header_rows => 2,
+	by_name => "true', ADD header 'true",
 	delimiter => ';',
 	quote => "''",
 	escape => '\\',
@@ -145,7 +146,7 @@ sub try_option
 {
 	my ($object, $name, $value) = @_;
 	my $verb = $object =~ /TABLE t$/ && $name eq 'filename' ? 'SET' : 'ADD';
-	my $back = $verb eq 'SET' ? "SET filename '$directory/a.csv'" : "DROP $name";
+	my $back = $verb eq 'SET' ? "SET filename '$directory/a.csv'" : join ', ', map { "DROP $_" } $name, $value =~ /ADD (\w+)/;
 	my $shows = try_change("$name of $object",
 		sub { $other->value("ALTER $object OPTIONS ($verb $name '$value')") },
 		sub { $other->value("ALTER $object OPTIONS ($back)") });
