@@ -80,6 +80,7 @@ static const CsvOption valid_options[] = {
 	{"escape", ForeignTableRelationId},
 	{"quoting", ForeignTableRelationId},
 	{"multiline", ForeignTableRelationId},
+	{"comment", ForeignTableRelationId},
 	{"null", ForeignTableRelationId},
 	{"encoding", ForeignTableRelationId},
 #if CSV_HAVE_DEFAULT_OPTION
@@ -438,6 +439,8 @@ parse_table_option(TableOptions *options, DefElem *def)
 		dialect->quoting = csv_option_word(def, quoting_words);
 	else if (strcmp(name, "multiline") == 0)
 		dialect->multiline = defGetBoolean(def);
+	else if (strcmp(name, "comment") == 0)
+		table->comment = csv_option_comment(def);
 	else if (strcmp(name, "null") == 0)
 		table->null_string = csv_option_marker(def);
 	else if (strcmp(name, "default") == 0)
@@ -542,6 +545,21 @@ check_marker(const char *marker, const char *what,
 						what)));
 }
 
+/* ERROR where a line that begins so might be a record */
+static void
+check_comment(const char *comment, const CsvDialectOptions *dialect)
+{
+	const char	escape = dialect->quoting == CSV_QUOTING_TEXT ? '\\' :
+		(char) dialect->escape;
+
+	if (*comment == (char) dialect->delimiter)
+		conflict("comment", "delimiter", "A comment must not begin with the delimiter.");
+	if (*comment == (char) dialect->quote)
+		conflict("comment", "quote", "A comment must not begin with the quote.");
+	if (*comment == escape)
+		conflict("comment", "escape", "A comment must not begin with the escape.");
+}
+
 /* ERROR where an option has no meaning for the text format, or a wrong one */
 static void
 check_text_options(const CsvTable *table)
@@ -609,6 +627,8 @@ check_table_options(const TableOptions *options)
 	if (table->thousands_separator != NULL && dialect->quote != 0 &&
 		*table->thousands_separator == (char) dialect->quote)
 		conflict("thousands_separator", "quote", "They must be different.");
+	if (table->comment != NULL)
+		check_comment(table->comment, dialect);
 	if (table->default_string != NULL)
 	{
 		check_marker(table->default_string, "DEFAULT", dialect);
@@ -785,6 +805,23 @@ get_columns(CsvTable *table, TupleDesc descriptor, bool *by_option)
 }
 
 static void
+encode_comment(CsvTable *table)
+{
+	CsvDialectOptions *dialect = &table->reader.dialect;
+	const char *comment = pg_server_to_any(table->comment, (int) strlen(table->comment),
+										   table->encoding);
+	size_t		length = strlen(comment);
+
+	if (length > CSV_COMMENT_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("option \"comment\" has more than %d bytes in the file's encoding",
+						CSV_COMMENT_BYTES)));
+	memcpy(dialect->comment, comment, length);
+	dialect->comment_length = (uint8_t) length;
+}
+
+static void
 encode_values(List *values, int encoding)
 {
 	ListCell   *cell;
@@ -826,6 +863,8 @@ set_encodings(CsvTable *table)
 	table->null_string = pg_server_to_any(table->null_string,
 										  strlen(table->null_string),
 										  table->encoding);
+	if (table->comment != NULL)
+		encode_comment(table);
 	encode_values(table->null_values, table->encoding);
 	for (int i = 0; i < table->natts; i++)
 		if (table->columns[i].null_values_given)

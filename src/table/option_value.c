@@ -16,6 +16,7 @@
 #include "utils/fmgroids.h"
 #include "utils/guc.h"
 
+#include "reader/dialect.h"
 #include "table/option_value.h"
 
 /* they are looked for one after the other, and their length is a byte */
@@ -145,6 +146,21 @@ csv_option_character(DefElem *def)
 				 errmsg("%s cannot be newline or carriage return",
 						def->defname)));
 	return (uint8_t) value[0];
+}
+
+char *
+csv_option_comment(DefElem *def)
+{
+	char	   *value = defGetString(def);
+
+	if (*value == '\0' || strlen(value) > CSV_COMMENT_BYTES ||
+		strpbrk(value, "\r\n") != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid value for option \"%s\": \"%s\"", def->defname, value),
+				 errdetail("The value must have 1 to %d bytes, and no line breaks.",
+						   CSV_COMMENT_BYTES)));
+	return value;
 }
 
 /* what stands for NULL or for the column's default */

@@ -30,6 +30,9 @@ extern int64 csv_option_size(DefElem *def, int64 max);
 /* one ASCII character that is no line break */
 extern uint8_t csv_option_character(DefElem *def);
 
+/* what begins comments: CSV_COMMENT_BYTES at most, no line breaks */
+extern char *csv_option_comment(DefElem *def);
+
 /* what stands for NULL or for the column's default */
 extern char *csv_option_marker(DefElem *def);
 
