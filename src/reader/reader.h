@@ -202,6 +202,9 @@ typedef enum CsvEncoding
  */
 #define CSV_ABSENT_FIELD	INT32_MAX
 
+/* most bytes of one of the null_values below */
+#define CSV_MAX_NULL_VALUE_BYTES	255
+
 /* what a record of the file is, and what is wanted of it; plain data */
 typedef struct CsvLayout
 {

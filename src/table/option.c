@@ -827,8 +827,15 @@ encode_values(List *values, int encoding)
 	ListCell   *cell;
 
 	foreach(cell, values)
+	{
 		lfirst(cell) = pg_server_to_any(lfirst(cell), (int) strlen(lfirst(cell)),
 										encoding);
+		if (strlen(lfirst(cell)) > CSV_MAX_NULL_VALUE_BYTES)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("option \"null_values\" has a value of more than %d bytes in the file's encoding",
+							CSV_MAX_NULL_VALUE_BYTES)));
+	}
 }
 
 /*

@@ -16,12 +16,11 @@
 #include "utils/fmgroids.h"
 #include "utils/guc.h"
 
-#include "reader/dialect.h"
+#include "reader/reader.h"
 #include "table/option_value.h"
 
-/* they are looked for one after the other, and their length is a byte */
+/* they are looked for one after the other */
 #define MAX_NULL_VALUES		100
-#define MAX_NULL_VALUE_BYTES	255
 
 /*
  * One of the words, in any case.  The text follows COPY's for its ON_ERROR.
@@ -199,13 +198,13 @@ csv_option_strings(DefElem *def)
 		char	   *value = isnull[i] ? "" : TextDatumGetCString(elements[i]);
 
 		if (isnull[i] || strpbrk(value, "\r\n") != NULL ||
-			strlen(value) > MAX_NULL_VALUE_BYTES)
+			strlen(value) > CSV_MAX_NULL_VALUE_BYTES)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("invalid value for option \"%s\": \"%s\"",
 							def->defname, defGetString(def)),
 					 errdetail("Its values must not be NULL, have line breaks, or be longer than %d bytes.",
-							   MAX_NULL_VALUE_BYTES)));
+							   CSV_MAX_NULL_VALUE_BYTES)));
 		values = lappend(values, value);
 	}
 	return values;

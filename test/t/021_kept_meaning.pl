@@ -109,6 +109,7 @@ my %table_changes = (
 	escape => '\\',
 	quoting => 'postgres',
 	multiline => 'false',
+	comment => '4;',
 	null => '2',
 	default => 'x',
 	encoding => 'LATIN1',
