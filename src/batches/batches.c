@@ -330,7 +330,9 @@ csv_batches_drop_held(CsvBatches *batches)
 void
 csv_batches_drop_row(CsvBatches *batches)
 {
-	csv_evaluation_drop(batches->evaluation);
+	/* rows that are looked up need not have been evaluated */
+	if (batches->evaluation != NULL)
+		csv_evaluation_drop(batches->evaluation);
 }
 
 /* ---- what there is to say of it ---- */

@@ -46,6 +46,7 @@ from_epoch(const CsvPattern *pattern, Oid type, int32 typmod, const char *text)
 
 	number = DirectFunctionCall2(numeric_mul, number,
 								 NumericGetDatum(int64_to_numeric(unit)));
+	number = DirectFunctionCall2(numeric_round, number, Int32GetDatum(0));
 	number = DirectFunctionCall2(numeric_sub, number,
 								 NumericGetDatum(int64_to_numeric(EPOCH_MICROSECONDS)));
 	timestamp = DatumGetInt64(DirectFunctionCall1(numeric_int8, number));

@@ -77,7 +77,7 @@ sub make_files
 		my @order = sort { $a->[1] <=> $b->[1] } map { [ $_, rand ] } keys %here, pick('x', 'x y');
 		my $content = join(',', map { $_->[0] =~ /x/ ? $_->[0] : $columns[ $_->[0] ][0] } @order) . "\n";
 
-		for (1 .. chance(0.1) ? 0 : int rand $most)
+		for (1 .. (chance(0.1) ? 0 : int rand $most))
 		{
 			my @record = map { $here{$_} && !chance(0.1) ? $columns[$_][2]->() : '' } 0 .. $#columns;
 
