@@ -563,6 +563,10 @@ content_make(Content *content, Case *test_case, Choices *choices)
 		for (n = (uint32_t) (choose(choices, 200000) / nbytes); n > 0; n--)
 			for (size_t i = 0; i < nbytes; i++)
 				content_byte(content, content->bytes[i]);
+
+		/* pieces of a byte each would all be looked at to the next line break */
+		if (test_case->chunk_bytes != 0 && test_case->chunk_bytes < 1000)
+			test_case->chunk_bytes += 1000;
 	}
 	if (chance(choices, 6))
 		content_string(content, chance(choices, 3) ? "\\." : "\\.\n");
