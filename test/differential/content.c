@@ -563,11 +563,12 @@ content_make(Content *content, Case *test_case, Choices *choices)
 		for (n = (uint32_t) (choose(choices, 200000) / nbytes); n > 0; n--)
 			for (size_t i = 0; i < nbytes; i++)
 				content_byte(content, content->bytes[i]);
-
-		/* pieces of a byte each would all be looked at to the next line break */
-		if (test_case->chunk_bytes != 0 && test_case->chunk_bytes < 1000)
-			test_case->chunk_bytes += 1000;
 	}
+
+	/* pieces of a byte each would all be looked at up to the next line break */
+	if (content->nbytes > 50000 && test_case->chunk_bytes != 0 &&
+		test_case->chunk_bytes < 1000)
+		test_case->chunk_bytes += 1000;
 	if (chance(choices, 6))
 		content_string(content, chance(choices, 3) ? "\\." : "\\.\n");
 	if (chance(choices, 8) && content->nbytes > 0)
