@@ -200,7 +200,8 @@ sub linear
 	my ($name, $make, $options) = @_;
 	my @seconds;
 
-	# fresh memory costs more at times: the least of three, where the first will not do
+	# Four times as much; sixteen times would be quadratic.  Fresh memory costs more at
+	# times: the least of three, where the first will not do.
 	for my $try (1 .. 3)
 	{
 		my $which = 0;
@@ -216,9 +217,9 @@ sub linear
 			$which++;
 		}
 		note(sprintf '%s: 4 MB %.3f s, 16 MB %.3f s', $name, @seconds);
-		last if $seconds[1] < 8 * $seconds[0] + 0.5;
+		last if $seconds[1] < 11 * $seconds[0] + 0.5;
 	}
-	cmp_ok($seconds[1], '<', 8 * $seconds[0] + 0.5, "$name: linear time");
+	cmp_ok($seconds[1], '<', 11 * $seconds[0] + 0.5, "$name: linear time");
 	return;
 }
 
