@@ -1,0 +1,210 @@
+# Files of the shapes in which tables are published: preambles, headers of several
+# rows, footers, comments, words for missing values, dates in the orders of the
+# world, separators of thousands, 8-bit encodings.  Of each, csv_gpu_sniff() must
+# find the delimiter, where the data begins and, where that is said, names, types
+# and options; and a table made of it by IMPORT holds as many records.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use CsvServer;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = csv_server('shapes');
+my $dir = PostgreSQL::Test::Utils::tempdir;
+
+chmod 0755, $dir;
+
+# name => [content, delimiter, header_rows, what else]: names and types, joined by
+# blanks, and the options null_values, date_format, timestamp_format,
+# thousands_separator, decimal_separator, encoding; said: a pattern of the NOTICEs
+my @shapes;
+
+sub shape
+{
+	my ($name, $content, $delimiter, $header_rows, %more) = @_;
+
+	push @shapes, { name => $name, content => $content, delimiter => $delimiter, header_rows => $header_rows, %more };
+	return;
+}
+
+sub rows
+{
+	my ($n, $line) = @_;
+
+	return join '', map { $line->($_) . "\n" } 1 .. $n;
+}
+
+# ---- no preamble ----
+
+shape('plain', "id,name,amount\n1,Ann,2.5\n2,Bob,3\n", ',', 1, names => 'id name amount', types => 'integer text numeric(2,1)');
+shape('no header', "1,Ann,2.5\n2,Bob,3\n3,Eve,7\n", ',', 0);
+shape('no header, dates', "2024-01-02;5,5\n2024-01-03;6,1\n", ';', 0, decimal_separator => ',');
+shape('one record', "station;value\nOslo;3,4\n", ';', 1, names => 'station value');
+shape('text only', "code,label,comment\nA,Apple pie,\"good, cheap\"\nB,Pear,fine\nC,Plum,\"old, blue\"\n", ',', 1, names => 'code label comment');
+shape('text only, no header', "red,apple\ngreen,pear\nred,plum\nred,apple\n", ',', 0);
+shape('one column', "name\nAnn\nBob\nEve\n", ',', 1, names => 'name');
+shape('one column of prose', "remark\nIt was cold, and wet.\nFine\nNobody came, nobody went, nobody cared\nAll well\nSnow\nRain, then sun\nWind\n", "\t", 1, names => 'remark');
+shape('one column of numbers', "12\n15\n18\n", ',', 0);
+shape('header only', "id,name,amount\n", ',', 1);
+shape('decimal commas, many columns', "a;b;c;d\n1,5;2,5;3,5;4,5\n1,6;2,6;3,6;4,6\n", ';', 1, decimal_separator => ',');
+shape('tabs, commas in text', "id\tplace\tnote\n1\tBonn, Bad Godesberg\tx\n2\tKiel, Nord\ty\n", "\t", 1);
+shape('bars', "sku|descr|price\nA-1|nuts, bolts; nails|1.50\nA-2|glue; tape, rope|2.00\n", '|', 1, types => 'text text numeric(3,2)');
+shape('years as header', "Country,1990,2000,2010,2020\nNorway,4.2,4.5,4.9,5.4\nSweden,8.6,8.9,9.4,10.4\n", ',', 1);
+shape('years as header, integers', "region;2019;2020;2021\nNord;10;11;12\nSyd;20;21;22\n", ';', 1);
+shape('lines of text in quotes', "id,note\n1,\"first\nsecond, line\"\n2,\"a\n\nb\"\n3,c\n", ',', 1);
+shape('delimiter at the end of records', "date;temp;\n2024-01-01;3;\n2024-01-02;4;\n", ';', 1);
+shape('records longer than the header', "date;temp\n2024-01-01;3;\n2024-01-02;4;\n2024-01-03;5;\n", ';', 1);
+shape('excel separator', "sep=;\nItem;Price\nCheese;12,50\nOven;8,25\n", ';', 2, names => 'item price');
+shape('log export', "2024-03-01 10:00:01,123|INFO|main|started, ok\n2024-03-01 10:00:02,456|WARN|worker|slow; retry, later\n2024-03-01 10:00:09,001|INFO|main|done\n", '|', 0);
+shape('apostrophes', "id,name\n1,'a, b'\n2,'c'\n", ',', 1);
+
+# ---- preambles with fewer fields ----
+
+shape('title and blank line', "Population by region\n\nregion,population\nNorth,1200\nSouth,3400\n", ',', 3, names => 'region population');
+shape('title, date, blank line', "Report of sales\nGenerated: 2024-05-01 10:00\n\nday,shop,total\n2024-04-30,A,10.5\n2024-04-30,B,12\n", ',', 4);
+shape('prose with commas', "Rainfall, monthly, all stations\nSource: Weather service, Oslo, Norway\n\nstation;month;rain\nBlindern;2024-01;44,1\nBlindern;2024-02;30,5\nBlindern;2024-03;12,0\n", ';', 4, decimal_separator => ',');
+shape('title without blank line', "Deaths by cause\ncause,year,deaths\nheart,2020,100\nlung,2020,50\n", ',', 2, names => 'cause year deaths');
+shape('key and value, two fields', "Station:,Oslo\nLatitude:,59.9\nLongitude:,10.7\nElevation:,94\n\ndate,temperature,wind\n2024-01-01,1.5,3\n2024-01-02,2.5,4\n", ',', 6, names => 'date temperature wind');
+shape('key and value, as wide as the table', "Station,Oslo\nElevation,94 m\nSensor,T-100\n\ndate,temperature\n2024-01-01,1.5\n2024-01-02,2.5\n2024-01-03,1.5\n", ',', 5, names => 'date temperature');
+shape('key and value by colon', "Instrument: Spectro 2000\nOperator: lab 3\nDate: 12/03/2024\nMethod: A, B and C\n\nWavelength (nm)\tAbsorbance\n400.0\t0.123\n401.0\t0.125\n402.0\t0.130\n", "\t", 6);
+shape('bank statement', "\"Konto\";\"DE00 1234\"\n\"Von\";\"01.01.2024\"\n\"Bis\";\"31.01.2024\"\n\n\"Buchungstag\";\"Empfaenger\";\"Verwendungszweck\";\"Betrag\"\n\"31.01.2024\";\"Laden, Bonn\";\"Einkauf; bar\";\"-12,50\"\n\"15.01.2024\";\"Firma\";\"Gehalt\";\"2.500,00\"\n",
+	';', 5, date_format => 'DD.MM.YYYY', decimal_separator => ',', thousands_separator => '.');
+shape('24 lines, 5 records', rows(23, sub { "Note $_[0]: values are estimates, see the handbook" }) . "\nyear;men;women\n2019;1;2\n2020;2;3\n2021;3;4\n2022;5;5\n2023;6;6\n", ';', 25);
+shape('24 lines, 1 record', rows(23, sub { "Line $_[0] of the notes" }) . "\nid,amount,when\n1,2.5,2024-01-01\n", ',', 25);
+shape('quotes in the preamble', "Screens of 24\" and 27\"\n\"All\" prices, with tax\n\nmodel,size,price\nA,24,100\nB,27,120\n", ',', 4);
+shape('lines of a quoted preamble', "\"Notes:\nfirst; second, third\nend\"\n\nid;x;y\n1;2;3\n2;3;4\n", ';', 3);
+shape('preamble, no header', "Export of sensor 7\nbegin 10:00\n\n1,0.5,0.25\n2,0.6,0.35\n3,0.7,0.45\n", ',', 3);
+shape('preamble, then text only', "List of contacts\n\nname,street,city\nAnn,High St,Leeds\nBob,Low Rd,York\nEve,Mill Ln,Hull\n", ',', 3, names => 'name street city');
+shape('blank lines first', "\n\nname,n\nx,1\ny,2\n", ',', 3);
+shape('bom and title', "\xef\xbb\xbfTitel\n\nNavn;Antal\nA;1\nB;2\n", ';', 3);
+shape('crlf, preamble', "Meter readings\r\nUnit: kWh\r\n\r\nmeter,from,to\r\n17,1.5,2.5\r\n18,2,3\r\n", ',', 4);
+shape('two blank lines', "Title\n\nSub-title\n\n\na,b,c\n1,2,3\n4,5,6\n", ',', 6);
+shape('preamble by the table\'s delimiter, narrower', "Data Source,World Development Indicators,\n\nLast Updated Date,2024-03-28,\n\n\"Country Name\",\"Country Code\",\"1960\",\"1961\",\"1962\",\n\"Aruba\",\"ABW\",\"54608\",\"55811\",\"56682\",\n\"Kenya\",\"KEN\",\"\",\"7\",\"8\",\n\"Chad\",\"TCD\",\"3\",\"4\",\"5\",\n", ',', 5);
+shape('oscilloscope', "Record Length,5000,Points\nSample Interval,0.001,Sec\nTrigger,Auto\n\nTIME,CH1,CH2\n0.000,0.10,0.5\n0.001,0.12,0.6\n0.002,0.15,0.6\n0.003,0.11,0.7\n", ',', 5);
+shape('version lines', "#DEVICE LOGGER v1.2\n[Channel 1]\nname=probe;unit=C\n[Data]\nIndex;Time;Value\n1;10:00:00;21.5\n2;10:00:10;21.6\n3;10:00:20;21.7\n", ';', 5);
+
+# ---- preambles padded to the table's width ----
+
+shape('padded title', "Population,,\n,,\nregion,men,women\nNorth,1,2\nSouth,3,4\n", ',', 3, names => 'region men women');
+shape('padded notes', "Title of the table;;;\nSource: office;;;\nUnit: persons;;;\n;;;\nCode;Name;2019;2020\n01;North;10;12\n02;South;14;15\n03;East;9;9\n", ';', 5);
+shape('padded, text only', "Staff list,,\nas of May,,\nname,role,room\nAnn,chief,A one\nBob,clerk,B two\nEve,clerk,A one\n", ',', 3, names => 'name role room');
+shape('padded key and value', "Bank:,First,,\nAccount:,123,,\nPeriod:,2024,,\n,,,\nDate,Text,Debit,Credit\n2024-01-02,Rent,500.00,\n2024-01-03,Wages,,1500.00\n2024-01-04,Food,20.10,\n", ',', 5, names => 'date text debit credit');
+
+# ---- headers of several rows ----
+
+shape('units', "time,temp,rain\n,degC,mm\n2024-01-01,3.5,0\n2024-01-02,4.5,1.2\n", ',', 2, names => 'time temp_degc rain_mm');
+shape('groups', "Region;2020;;2021;\n;Men;Women;Men;Women\nNorth;1;2;3;4\nSouth;5;6;7;8\nWest;5;6;7;8\n", ';', 2, names => 'region _2020_men _2020_women _2021_men _2021_women');
+shape('groups, no blank below', "Station,,Temperature,,Rain,\nid,name,min,max,sum,days\n1,Oslo,-3.5,4.5,10,3\n2,Bergen,1.5,7.5,50,9\n", ',', 2,
+	names => 'station_id station_name temperature_min temperature_max rain_sum rain_days');
+shape('title, groups, units', "Climate of towns\n\nTown;Summer;;Winter;\n;mean;max;mean;max\n;C;C;C;C\nOslo;16,5;30,1;-3,5;5,0\nBergen;14,5;28,0;2,0;8,0\n", ';', 5,
+	names => 'town summer_mean_c summer_max_c winter_mean_c winter_max_c');
+shape('names and units in full', "TIMESTAMP,RECORD,AirTC_Avg,RH\nTS,RN,Deg C,%\n2024-01-01 00:00:00,1,3.5,80\n2024-01-01 00:10:00,2,3.6,81\n2024-01-01 00:20:00,3,3.6,82\n", ',', 2,
+	names => 'timestamp_ts record_rn airtc_avg_deg_c rh');
+shape('logger with four rows', "\"TOA5\",\"CR1000\",\"prog\"\n\"TIMESTAMP\",\"RECORD\",\"Batt\",\"Temp\",\"Rain\"\n\"TS\",\"RN\",\"Volts\",\"Deg C\",\"mm\"\n\"\",\"\",\"Min\",\"Avg\",\"Tot\"\n\"2024-01-01 00:00:00\",1,12.5,3.5,0\n\"2024-01-01 00:10:00\",2,12.4,3.4,0.2\n",
+	',', 4, names => 'timestamp_ts record_rn batt_volts_min temp_deg_c_avg rain_mm_tot');
+shape('column numbers', "Code,Area,Homes\n(1),(2),(3)\nA,10.5,100\nB,20.5,200\nC,7,50\n", ',', 2);
+shape('line below the header', "id|name|amount\n---|---|---\n1|a|2.5\n2|b|3.5\n", '|', 2);
+
+# ---- footers and comments ----
+
+shape('sum', "item,count,price\na,1,2.5\nb,2,3.5\nTotal,3,6.0\n", ',', 1);
+shape('notes below', "year,value,index\n2019,1,1.5\n2020,2,2.5\n2021,3,3.5\n\nNote: provisional, subject to revision\nSource: office\n", ',', 1);
+shape('preamble and notes', "Exports, by partner\n\npartner;2019;2020\nDE;1,5;2,5\nFR;3,5;4,5\n\n\"Source: Office, national accounts\"\nQuestions: call us; or write\n", ';', 3);
+shape('comments above', "# measured by probe 4\n# unit, mm; filtered\nt,x\n1,0.5\n2,0.6\n3,0.7\n", ',', 3, names => 't x');
+shape('header is a comment', "# station 12, hourly\n# time,temp,wind\n2024-01-01 00:00,1.5,2\n2024-01-01 01:00,1.6,3\n2024-01-01 02:00,1.7,3\n", ',', 2, names => 'time temp wind');
+shape('comments between', "t,x,y\n# calibration\n1,0.5,2\n# restart, again\n2,0.6,3\n3,0.7,4\n", ',', 2);
+shape('ragged beginning', "id,name,amount,unit\n1,a,2\n2,b,3,kg\n3,c,4,kg\n4,d,5,kg\n", ',', 1);
+shape('ragged beginning, no header', "1,a,2\n2,b,3,kg\n3,c,4,kg\n4,d,5,kg\n", ',', 0);
+shape('ragged end', "a,b,c,d\n1,2,3,4\n5,6,7,8\n9,10,11,12\n13,14\n", ',', 1);
+shape('two columns after prose', "Quarterly figures\nAll values in thousand, unless noted\nRounded\n\nQuarter;Value\n2023Q1;10\n2023Q2;11\n", ';', 5);
+
+# ---- missing values ----
+
+shape('NA', "id,x,y\n1,NA,2.5\n2,3,NA\n3,4,1.5\n", ',', 1, types => 'integer integer numeric(2,1)', null_values => '{NA}');
+shape('n/a and text', "id,x,code\n1,n/a,AT\n2,3,BE\n3,4,NA\n", ',', 1, types => 'integer integer text', null_values => '{n/a}');
+shape('NA is a value', "code,name\nMY,Malaysia\nNA,Namibia\nNE,Niger\n", ',', 1, types => 'text text', null_values => undef);
+shape('hyphen', "town;rain;sun\nA;-;1,5\nB;2,5;-\nC;1,5;2,5\n", ';', 1, types => 'text numeric(2,1) numeric(2,1)', null_values => '{-}', decimal_separator => ',');
+shape('points', "k,v\n1,.\n2,5\n3,6\n", ',', 1, types => 'integer integer', null_values => '{.}');
+shape('NULL in quotes', "id,v\n1,\"NULL\"\n2,\"5\"\n3,NULL\n", ',', 1, types => 'integer integer', null_values => '{NULL}');
+shape('null among dates', "id,day\n1,2024-01-01\n2,null\n3,2024-02-01\n", ',', 1, types => 'integer date', null_values => '{null}');
+shape('NaN', "id,v\n1,NaN\n2,1.5\n", ',', 1, types => 'integer double precision', null_values => undef);
+
+# ---- dates ----
+
+shape('day first', "day,v\n31/12/2024,1\n01/01/2025,2\n", ',', 1, types => 'date integer', date_format => 'DD/MM/YYYY');
+shape('month first', "day,v\n12/31/2024,1\n01/01/2025,2\n", ',', 1, types => 'date integer', date_format => 'MM/DD/YYYY');
+shape('points in dates', "Tag;Wert\n31.12.2024;1,5\n1.1.2025;2,5\n", ';', 1, types => 'date numeric(2,1)', date_format => 'DD.MM.YYYY');
+shape('undecided', "day,v\n01/02/2024,1\n03/04/2024,2\n", ',', 1, types => 'date integer', said => qr/guess/);
+shape('decided by another column', "from,to\n01/02/2024,25/02/2024\n03/04/2024,20/04/2024\n", ',', 1, types => 'date date', date_format => 'DD/MM/YYYY');
+shape('two orders', "a,b\n31/12/2024,12/31/2024\n30/12/2024,12/30/2024\n", ',', 1, types => 'date date');
+shape('digits', "date,v\n20241231,1\n20250101,2\n", ',', 1, types => 'date integer', date_format => 'YYYYMMDD');
+shape('digits that are none', "id,v\n20241231,1\n20250101,2\n", ',', 1, types => 'integer integer');
+shape('month\'s name', "d,v\n31-Dec-2024,1\n01-Jan-2025,2\n", ',', 1, types => 'date integer', date_format => 'DD-Mon-YYYY');
+shape('year first, slashes', "d,v\n2024/12/31,1\n2025/01/01,2\n", ',', 1, types => 'date integer', date_format => 'YYYY/MM/DD');
+shape('times', "t,v\n31/12/2024 23:59,1\n01/01/2025 00:00,2\n", ',', 1, types => 'timestamp integer', timestamp_format => 'DD/MM/YYYY HH24:MI');
+shape('times of 12 hours', "t,v\n12/31/2024 11:59:59 PM,1\n01/01/2025 12:00:00 AM,2\n", ',', 1, types => 'timestamp integer', timestamp_format => 'MM/DD/YYYY HH12:MI:SS AM');
+shape('times by points', "t;v\n31.12.2024 23:59:01;1,5\n01.01.2025 00:00:11;2,5\n", ';', 1, types => 'timestamp numeric(2,1)', timestamp_format => 'DD.MM.YYYY HH24:MI:SS');
+shape('no dates', "version,v\n1.2.2024,1\n45.13.2024,2\n", ',', 1, types => 'text integer');
+
+# ---- numbers ----
+
+shape('thousands, English', "item,amount\na,\"1,234.56\"\nb,12.5\nc,\"2,000,000.00\"\n", ',', 1, types => 'text numeric(9,2)', thousands_separator => ',');
+shape('thousands, whole numbers', "town,people\na,\"1,234\"\nb,812\nc,\"2,345,000\"\n", ',', 1, types => 'text integer', thousands_separator => ',');
+shape('thousands, German', "artikel;preis\na;1.234,56\nb;12,50\n", ';', 1, types => 'text numeric(6,2)', thousands_separator => '.', decimal_separator => ',');
+shape('thousands, French', "ville;habitants;part\nA;1 234;1,5\nB;12 345;2,5\n", ';', 1, types => 'text integer numeric(2,1)', thousands_separator => ' ', decimal_separator => ',');
+shape('thousands, Swiss', "ort\tbetrag\nA\t1'234.50\nB\t12'345.00\n", "\t", 1, types => 'text numeric(7,2)', thousands_separator => "'");
+shape('decimal commas in quotes', "a,b\n\"1,5\",x\n\"22,75\",y\n\"3,25\",z\n", ',', 1, types => 'numeric(4,2) text', decimal_separator => ',');
+
+# ---- encodings ----
+
+shape('windows', "id;n\xe4me;preis\n1;M\xfcller;5 \x80\n2;K\xf6hl;6 \x80\n", ';', 1, encoding => 'WIN1252', said => qr/guess/);
+shape('utf-8 with a fault', "id,name\n1,M\xc3\xbcller\n2,K\xc3\xb6hl\n3,S\xc3\xb8r\n4,\xff\n", ',', 1, encoding => 'UTF8');
+shape('latin, with preamble', "\xdcbersicht\n\nOrt;Wert\nK\xf6ln;1,5\nM\xfcnchen;2,5\n", ';', 3, encoding => 'WIN1252');
+
+# ---- all of them ----
+
+my %count = (right => 0, dialect => 0);
+my %has = map { $_ => 1 } split /\n/,
+  $node->safe_psql('postgres', "SELECT unnest(proargnames) FROM pg_proc WHERE proname = 'csv_gpu_sniff'");
+
+# what csv_gpu_sniff() says, column by column; of options that of any row
+sub sniff
+{
+	my ($file) = @_;
+	my @options = grep { $has{$_} } qw(null_values date_format timestamp_format thousands_separator decimal_separator encoding);
+	my ($rc, $out, $err) = $node->psql('postgres', "SELECT delimiter, min(header_rows), string_agg(column_name, ' ' ORDER BY column_number),"
+		  . " string_agg(type, ' ' ORDER BY column_number), sum(nulls)"
+		  . join('', map { ", max($_)" } @options)
+		  . ' FROM csv_gpu_sniff(' . literal($file) . ') GROUP BY delimiter',
+		extra_params => [ '-F', "\x02", '-P', 'null=(none)' ]);
+	my %found;
+
+	@found{ 'delimiter', 'header_rows', 'names', 'types', 'nulls', @options } = map { $_ eq '(none)' ? undef : $_ } split /\x02/, $out, -1;
+	$found{said} = $err;
+	return \%found;
+}
+
+for my $shape (@shapes)
+{
+	my $file = "$dir/shape.csv";
+
+	write_file($file, $shape->{content});
+	my $found = sniff($file);
+	my @wrong = grep {
+		my ($got, $expected) = ($found->{$_} // '(none)', $shape->{$_} // '(none)');
+
+		$_ eq 'said' ? $got !~ $expected : $got ne $expected
+	} grep { !/^(name|content)$/ } sort keys %$shape;
+
+	$count{right}++ if !@wrong;
+	$count{dialect}++ if !grep { /^(delimiter|header_rows)$/ } @wrong;
+	ok(!@wrong, $shape->{name}) or diag(join "\n", $shape->{name}, map { "$_: " . ($found->{$_} // 'NULL') . ", not " . ($shape->{$_} // 'NULL') } @wrong);
+}
+note("of " . @shapes . " shapes, delimiter and first record are right in $count{dialect}, all in $count{right}");
+
+$node->stop;
+done_testing();
