@@ -17,9 +17,6 @@
 #include <ctype.h>
 
 #include "access/htup_details.h"
-#include "common/hashfn.h"
-#include "miscadmin.h"
-#include "utils/hsearch.h"
 #include "utils/memutils.h"
 
 #include "import/header.h"
@@ -107,23 +104,12 @@ has_no_names(const CsvCells *cells)
 static bool
 has_repetition(const CsvCells *cells)
 {
-	HASHCTL		control = {.keysize = sizeof(uint32), .entrysize = 2 * sizeof(uint32),
-	.hcxt = CurrentMemoryContext};
-	HTAB	   *seen = hash_create("csv_gpu_fdw header", 64, &control,
-								   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	bool		found = false;
-
-	/* that two different ones have the same hash is no harm */
-	for (uint32 i = 0; i < cells->ncells && !found; i++)
-	{
-		uint32		hash = DatumGetUInt32(hash_any((const unsigned char *) cells->texts[i],
-												   (int) Min(cells->lengths[i], NAMEDATALEN)));
-
-		if (!is_blank(cells, i))
-			hash_search(seen, &hash, HASH_ENTER, &found);
-	}
-	hash_destroy(seen);
-	return found;
+	for (uint32 i = 1; i < cells->ncells; i++)
+		for (uint32 j = 0; j < i && !is_blank(cells, i); j++)
+			if (cells->lengths[i] == cells->lengths[j] && cells->lengths[i] < NAMEDATALEN &&
+				memcmp(cells->texts[i], cells->texts[j], cells->lengths[i]) == 0)
+				return true;
+	return false;
 }
 
 /* does a row belong to the header that has these names so far, right below it? */
