@@ -12,12 +12,13 @@
 /* longer ones are text, or numbers */
 #define MOST_BYTES	64
 
-/* none is a number in either form of decimals, a boolean or a date */
-const char *const csv_missing_words[] = {
-	"NA", "N/A", "n/a", "n.a.", "-", "--", "---", ".", "..", "...", ":",
-	"null", "NULL", "Null", "None", "#N/A", "\\N", "?", "*", "N.A.", "na", "N/D", "n/d", "ND"
+const char *const csv_missing_words[CSV_MISSING_WORDS] = {
+	"NA", "N/A", "n/a", "n.a.", "-", "--", "---", ".", "..", "...", ":", "?",
+	"*", "null", "NULL", "Null", "None", "#N/A", "\\N", "N.A.", "na", "N/D", "n/d", "ND",
+
+	/* CSV_FIRST_MISSING_NUMBER */
+	"-999", "-9999", "-99999", "-999.0", "-9999.0", "-999.00", "-9999.00"
 };
-const int	csv_num_missing_words = lengthof(csv_missing_words);
 
 static const char *const months[] = {
 	"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"
@@ -26,9 +27,9 @@ static const char *const months[] = {
 int
 csv_missing_word(const char *text, uint32 nbytes)
 {
-	if (nbytes == 0 || nbytes > 4)
+	if (nbytes == 0 || nbytes > 8 || (text[0] >= '0' && text[0] <= '9'))
 		return -1;
-	for (int i = 0; i < csv_num_missing_words; i++)
+	for (int i = 0; i < CSV_MISSING_WORDS; i++)
 		if (strlen(csv_missing_words[i]) == nbytes &&
 			memcmp(csv_missing_words[i], text, nbytes) == 0)
 			return i;
@@ -144,6 +145,7 @@ csv_cell_kind(const char *text, uint32 nbytes)
 {
 	bool		value;
 	bool		any_digit = false;
+	int			missing;
 
 	while (nbytes > 0 && (*text == ' ' || *text == '\t'))
 	{
@@ -152,7 +154,10 @@ csv_cell_kind(const char *text, uint32 nbytes)
 	}
 	while (nbytes > 0 && (text[nbytes - 1] == ' ' || text[nbytes - 1] == '\t'))
 		nbytes--;
-	if (nbytes == 0 || csv_missing_word(text, nbytes) >= 0)
+	if (nbytes == 0)
+		return CSV_CELL_EMPTY;
+	missing = csv_missing_word(text, nbytes);
+	if (missing >= 0 && missing < CSV_FIRST_MISSING_NUMBER)
 		return CSV_CELL_EMPTY;
 	if (is_number(text, nbytes))
 		return CSV_CELL_NUMBER;

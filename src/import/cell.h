@@ -22,9 +22,14 @@ typedef enum CsvCellKind
  */
 extern CsvCellKind csv_cell_kind(const char *text, uint32 nbytes);
 
-/* the words for missing values; a set of them has bit i for the word i */
-extern const char *const csv_missing_words[];
-extern const int csv_num_missing_words;
+/*
+ * The words for missing values; a set of them has bit i for the word i.  Those from
+ * CSV_FIRST_MISSING_NUMBER on are numbers, too.
+ */
+#define CSV_FIRST_MISSING_NUMBER	24
+#define CSV_MISSING_WORDS			31
+
+extern const char *const csv_missing_words[CSV_MISSING_WORDS];
 
 /* the number of a word for a missing value; -1: it is none */
 extern int	csv_missing_word(const char *text, uint32 nbytes);

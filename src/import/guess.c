@@ -9,7 +9,8 @@
  *	3. There is a header if the first record does not look like those after it:
  *	   its names do not fit the types of the columns below, or, where all of
  *	   these are text, it looks like names and occurs nowhere else.
- *	4. Numbers have decimal commas if more columns are numbers then.
+ *	4. Numbers have decimal commas, or thousands separators, if more columns are
+ *	   numbers then.
  *
  * A guess is only that: whoever knows better says so by options.
  */
@@ -358,15 +359,33 @@ is_header(const CsvTable *table, const CsvSample *sample,
 		!recurs;
 }
 
-/* ---- decimal commas ---- */
+/* ---- decimal commas, and thousands ---- */
 
 /*
- * Columns of the sample that are numbers with this decimal separator; *sure
- * tells of one whose fraction cannot be thousands.
+ * Are what stands between digits of a column thousands separators?  A point or comma
+ * may be decimal, and a blank part the digits of a code.
+ */
+static bool
+parts_thousands(const CsvInference *column, char thousands, uint8_t delimiter)
+{
+	if (column->ngrouped == 0)
+		return false;
+	if (column->surely_grouped)
+		return true;
+	if (thousands == ' ' || thousands == '\'')
+		return column->any_point ||
+			column->least_whole_digits <= column->whole_digits;
+	return thousands == ',' && delimiter != ';' && column->ngrouped >= 2 &&
+		!column->any_long_ungrouped;
+}
+
+/*
+ * Columns of the sample that are numbers with these separators, 0 for none of
+ * thousands; *sure tells of one whose separators cannot be anything else.
  */
 static uint32
-count_numbers(CsvTable *table, char separator, const CsvSample *sample,
-			  uint64 start, bool *sure)
+count_numbers(CsvTable *table, char decimal, char thousands,
+			  const CsvSample *sample, uint64 start, bool *sure)
 {
 	uint32		nfields = 0;
 	uint32		nnumbers = 0;
@@ -376,34 +395,59 @@ count_numbers(CsvTable *table, char separator, const CsvSample *sample,
 
 	*sure = false;
 	csv_inferrer_init(&inferrer, table);
-	inferrer.decimal_separator = separator;
+	inferrer.decimal_separator = decimal;
+	inferrer.thousands = (uint8_t) thousands;
 	columns = infer_columns(&inferrer, table, sample, start, &nfields, NULL,
 							&ignored);
 	for (uint32 i = 0; i < nfields; i++)
 		if (columns[i].family == CSV_FAMILY_NUMBER)
 		{
 			nnumbers++;
-			*sure |= columns[i].any_point && columns[i].fraction_digits != 3;
+			*sure |= thousands == 0 ?
+				columns[i].any_point && columns[i].fraction_digits != 3 :
+				parts_thousands(&columns[i], thousands,
+								table->reader.dialect.delimiter);
 		}
 	return nnumbers;
 }
 
 /*
- * Where commas do not delimit, they may be decimal: if more columns are numbers
- * then, and not all of them may be read as thousands.
+ * The separators with which most columns are numbers, if some value is sure to be
+ * one only then.
  */
 static void
-guess_decimal_separator(CsvTable *table, const CsvSample *sample,
-						uint64 start)
+guess_separators(CsvTable *table, const CsvGiven *given, const CsvSample *sample,
+				 uint64 start)
 {
-	bool		sure;
-	uint32		with_points;
+	static const char decimals[] = {'.', ','};
+	static char *const thousands[] = {"", ",", ".", " ", "'"};
+	const char	given_decimal = given->decimal_separator ? table->decimal_separator : 0;
+	const char *given_thousands = table->thousands_separator;
+	uint32		most = 0;
 
-	if (table->reader.dialect.delimiter == ',')
-		return;
-	with_points = count_numbers(table, '.', sample, start, &sure);
-	if (count_numbers(table, ',', sample, start, &sure) > with_points && sure)
-		table->decimal_separator = ',';
+	for (size_t i = 0; i < lengthof(thousands); i++)
+		for (size_t j = 0; j < lengthof(decimals); j++)
+		{
+			bool		sure;
+			bool		is_first = i == 0 && (j == 0 || given_decimal != 0);
+			uint32		n;
+
+			char		parted = given_thousands == NULL ? *thousands[i] :
+				IS_HIGHBIT_SET(*given_thousands) ? 0 : *given_thousands;
+
+			if (decimals[j] == parted ||
+				(given_decimal != 0 && decimals[j] != given_decimal) ||
+				(i > 0 && (given_thousands != NULL ||
+						   parted == (char) table->reader.dialect.quote)))
+				continue;
+			n = count_numbers(table, decimals[j], parted, sample, start, &sure);
+			if (!is_first && (n <= most || !sure))
+				continue;
+			most = n;
+			table->decimal_separator = decimals[j];
+			if (i > 0)
+				table->thousands_separator = thousands[i];
+		}
 }
 
 /* ---- the number of fields ---- */
@@ -535,8 +579,7 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample,
 		start = read_header(table, sample, guess);
 		MemoryContextSwitchTo(scratch);
 	}
-	if (!given->decimal_separator)
-		guess_decimal_separator(table, sample, start);
+	guess_separators(table, given, sample, start);
 	guess->nfields = count_fields(dialect, sample, start, guess->nheader);
 	MemoryContextSwitchTo(outer);
 

@@ -12,6 +12,9 @@ typedef struct CsvFoundColumn
 	char	   *header_name;	/* NULL: there is none */
 	char	   *name;			/* for SQL */
 	CsvInference inference;
+	char	   *pattern;		/* of dates or timestamps; NULL: none */
+	char	   *null_values;	/* NULL: the table's */
+	bool		force_null;
 } CsvFoundColumn;
 
 /* what was found; of an empty file no columns */
@@ -23,6 +26,13 @@ typedef struct CsvFindings
 	CsvFoundColumn *columns;
 	bool		complete;		/* the whole file was read */
 	int64		nrecords;		/* good and bad */
+	bool		any_quote;		/* values may be in quotes */
+
+	/* options of the table; NULL: not given, nor found */
+	char	   *null_values;
+	const char *date_format;
+	const char *timestamp_format;
+	char	   *thousands_separator;
 	int64		nskipped;		/* bad, whatever the types ... */
 	int64		ninvalid;		/* ... for bytes that the encoding does not have */
 	char	   *first_skipped;	/* what the first of them was like */

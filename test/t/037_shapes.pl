@@ -129,8 +129,8 @@ shape('n/a and text', "id,x,code\n1,n/a,AT\n2,3,BE\n3,4,NA\n", ',', 1, types => 
 shape('NA is a value', "code,name\nMY,Malaysia\nNA,Namibia\nNE,Niger\n", ',', 1, types => 'text text', null_values => undef);
 shape('hyphen', "town;rain;sun\nA;-;1,5\nB;2,5;-\nC;1,5;2,5\n", ';', 1, types => 'text numeric(2,1) numeric(2,1)', null_values => '{-}', decimal_separator => ',');
 shape('points', "k,v\n1,.\n2,5\n3,6\n", ',', 1, types => 'integer integer', null_values => '{.}');
-shape('NULL in quotes', "id,v\n1,\"NULL\"\n2,\"5\"\n3,NULL\n", ',', 1, types => 'integer integer', null_values => '{NULL}');
-shape('null among dates', "id,day\n1,2024-01-01\n2,null\n3,2024-02-01\n", ',', 1, types => 'integer date', null_values => '{null}');
+shape('NULL in quotes', "id,v\n1,\"NULL\"\n2,\"5\"\n3,NULL\n", ',', 1, types => 'integer integer', null_values => '{"NULL"}');
+shape('null among dates', "id,day\n1,2024-01-01\n2,null\n3,2024-02-01\n", ',', 1, types => 'integer date', null_values => '{"null"}');
 shape('NaN', "id,v\n1,NaN\n2,1.5\n", ',', 1, types => 'integer double precision', null_values => undef);
 
 # ---- dates ----
