@@ -296,7 +296,7 @@ infer_columns(CsvInferrer *inferrer, const CsvTable *table,
 		{
 			char	   *value;
 			uint32		nbytes = csv_sample_value(&scan, &dialect, sample,
-												  i, &value);
+												  i, &value, NULL);
 
 			if (nbytes > 0 &&
 				!is_null_string(table, sample,

@@ -46,7 +46,7 @@ csv_header_cells(const CsvSheet *sheet, const CsvSample *sample, uint32 number)
 		cells.lengths = palloc(sizeof(uint32) * scan.nfields);
 		for (uint32 i = 0; i < scan.nfields; i++)
 			cells.lengths[i] = csv_sample_value(&scan, &dialect, sample, i,
-												&cells.texts[i]);
+												&cells.texts[i], NULL);
 	}
 
 	/* a comment's mark is no part of a name */

@@ -53,17 +53,19 @@ csv_sample_next(CsvScan *scan, const CsvDialect *dialect,
 
 uint32
 csv_sample_value(const CsvScan *scan, const CsvDialect *dialect,
-				 const CsvSample *sample, uint32 field, char **value)
+				 const CsvSample *sample, uint32 field, char **value, bool *quoted)
 {
 	CsvSpan		span = csv_scan_field(scan, dialect, sample->bytes,
 									  sample->nbytes, field);
-	bool		quoted;
+	bool		any_quote;
 	uint32		nbytes;
 
 	*value = palloc_extended(span.length + 1, MCXT_ALLOC_HUGE);
 	nbytes = (uint32) csv_field_value(dialect, sample->bytes + span.offset,
 									  span.length, (uint8_t *) *value,
-									  span.length, &quoted);
+									  span.length, &any_quote);
 	(*value)[nbytes] = '\0';
+	if (quoted != NULL)
+		*quoted = any_quote;
 	return nbytes;
 }

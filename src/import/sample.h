@@ -30,9 +30,12 @@ extern void csv_sample_end(CsvScan *scan);
 extern bool csv_sample_next(CsvScan *scan, const CsvDialect *dialect,
 							const CsvSample *sample);
 
-/* a field of the record, in *value, with a zero byte behind it; its length */
+/*
+ * A field of the record, in *value, with a zero byte behind it; its length.  *quoted, if
+ * it is not NULL, tells whether it was in quotes.
+ */
 extern uint32 csv_sample_value(const CsvScan *scan, const CsvDialect *dialect,
 							   const CsvSample *sample, uint32 field,
-							   char **value);
+							   char **value, bool *quoted);
 
 #endif							/* CSV_SAMPLE_H */

@@ -35,14 +35,26 @@
 /* records above a table's that may be of it all the same */
 #define MOST_ABOVE	20
 
+/* records of a preamble that may look like a table, and what its quality counts then */
+#define PREAMBLE_RECORDS	30
+#define PREAMBLE_QUALITY	0.2
+
 /* numbers of fields whose tables are compared */
 #define CANDIDATES	4
 
 /* of all records, that many must have the same number of fields to be a table */
 #define LEAST_AGREEMENT	0.5
 
-/* what a cell counts that looks as if a delimiter was in it, or prose */
+/*
+ * What a cell counts that looks as if a delimiter was in it: a comma in other files,
+ * another delimiter, that in a file of commas; likewise half a sentence
+ */
+#define SPOTTED_CELL	0.6
 #define UNCLEAN_CELL	0.3
+#define DIRTY_CELL		0.1
+
+/* bytes of it that are looked at */
+#define CLEAN_BYTES		200
 
 /* share of a column's cells that must be of one kind for a type; of codes */
 #define LEAST_TYPED	0.6
@@ -65,7 +77,7 @@ typedef struct Grid
 	uint32	   *records;		/* by row */
 	uint32	   *filled;			/* cells that are not empty, by row */
 	uint8	   *kinds;			/* CsvCellKind, row by row */
-	uint16	   *years;			/* a number that may be one, else 0; likewise */
+	uint16	   *numbers;		/* those of up to four digits, else 0; likewise */
 	double		clean;			/* share of the cells that look like values */
 	uint8	   *types;			/* by column; CSV_CELL_TEXT: none */
 	double		typed;			/* how many columns have one, and how sure that is */
@@ -80,6 +92,7 @@ typedef struct Stretch
 	uint32		to;
 	int32		sum;
 	double		quality;
+	double		typed;
 } Stretch;
 
 /* ---- records ---- */
@@ -123,33 +136,52 @@ pass_blank_lines(CsvSheet *sheet, const CsvSample *sample)
 	return start;
 }
 
+/* nothing but blanks, delimiters and quotes? */
+static bool
+is_blank_record(const CsvSheet *sheet, const CsvScan *scan, const CsvSample *sample)
+{
+	for (uint64 i = scan->start; i < scan->end; i++)
+	{
+		uint8_t		byte = sample->bytes[i];
+
+		if (byte != ' ' && byte != '\t' && byte != sheet->options.delimiter &&
+			(byte != sheet->options.quote || byte == 0))
+			return false;
+	}
+	return true;
+}
+
 static void
 read_records(CsvSheet *sheet, const CsvSample *sample)
 {
 	CsvDialectOptions options = sheet->options;
 	CsvDialect	dialect;
 	CsvScan		scan;
+	uint32		nrows = 0;
 
 	options.blank_is_record = true;
 	csv_dialect_compile(&dialect, &options);
 	sheet->records = palloc(sizeof(CsvSampleRecord) * CSV_SAMPLE_RECORDS);
 	csv_sample_begin(&scan, pass_blank_lines(sheet, sample));
-	for (uint32 nrows = 0; nrows < CSV_SAMPLE_RECORDS &&
-		 sheet->nrecords < CSV_SAMPLE_RECORDS &&
-		 csv_sample_next(&scan, &dialect, sample);)
+	while (sheet->nrecords < CSV_SAMPLE_RECORDS &&
+		   csv_sample_next(&scan, &dialect, sample))
 	{
 		CsvSampleRecord *record = &sheet->records[sheet->nrecords++];
 
 		record->start = scan.start;
 		record->nfields = scan.nfields;
 		record->bad = scan.bad;
-		record->blank = scan.start == scan.end;
+		record->blank = is_blank_record(sheet, &scan, sample);
 		record->comment = !record->blank && sample->bytes[scan.start] == '#';
 		nrows += !record->blank;
 		if (!scan.bad)
 			count_quoted(sheet, &scan, &dialect, sample);
 	}
 	csv_sample_end(&scan);
+
+	/* where there is nothing else, those with delimiters are records */
+	for (uint32 i = 0; i < sheet->nrecords && nrows == 0; i++)
+		sheet->records[i].blank = sheet->records[i].nfields == 1;
 }
 
 /* the stretch of this number of fields with the largest sum */
@@ -189,34 +221,42 @@ find_stretch(const CsvSheet *sheet, uint32 nfields)
 
 /* ---- cells ---- */
 
-/* a text that the delimiter has not parted where another one would */
+/*
+ * How much does an unquoted value look as if this delimiter was the right one?  Commas
+ * are in texts and numbers, whatever delimits; other delimiters are hardly anywhere.
+ */
 static double
 cleanness(const char *text, uint32 nbytes, uint8_t delimiter, CsvCellKind kind,
 		  bool is_first)
 {
+	double		clean = 1;
+
 	if (kind != CSV_CELL_TEXT && kind != CSV_CELL_CODE)
 		return 1;
 
 	/* prose, if its first half stands in the cell to the left */
 	if (delimiter == ',' && !is_first && text[0] == ' ')
 		return UNCLEAN_CELL;
-	for (uint32 i = 0; i < Min(nbytes, 200); i++)
+	for (uint32 i = 0; i < Min(nbytes, CLEAN_BYTES); i++)
 	{
-		if (text[i] == delimiter)
-			continue;			/* it was quoted */
-		if (text[i] == '\t' || text[i] == '|' ||
-			((text[i] == ';' || text[i] == ',') && i + 1 < nbytes && text[i + 1] != ' '))
-			return UNCLEAN_CELL;
+		bool		parts = i + 1 < nbytes && text[i + 1] != ' ';
+
+		if (text[i] == '\t' || text[i] == '|' || (text[i] == ';' && parts))
+			return delimiter == ',' ? DIRTY_CELL : UNCLEAN_CELL;
+		if (text[i] == ',' && parts)
+			clean = SPOTTED_CELL;
 	}
-	return 1;
+	return clean;
 }
 
+/* a small number, after which blanks may come; 0: it is none */
 static uint16
-year_of(const char *text, uint32 nbytes)
+small_number(const char *text)
 {
-	int			year = nbytes == 4 && strspn(text, "0123456789") == 4 ? atoi(text) : 0;
+	size_t		ndigits = strspn(text, "0123456789");
 
-	return year >= FIRST_YEAR && year <= LAST_YEAR ? (uint16) year : 0;
+	return ndigits > 0 && ndigits <= 4 && text[ndigits + strspn(text + ndigits, " ")] == '\0' ?
+		(uint16) atoi(text) : 0;
 }
 
 static Grid *
@@ -233,7 +273,7 @@ make_grid(const CsvSheet *sheet, const CsvSample *sample, const Stretch *stretch
 	grid->records = palloc(sizeof(uint32) * GRID_ROWS);
 	grid->filled = palloc0(sizeof(uint32) * GRID_ROWS);
 	grid->kinds = palloc0(GRID_ROWS * (Size) grid->ncolumns);
-	grid->years = palloc0(sizeof(uint16) * GRID_ROWS * (Size) grid->ncolumns);
+	grid->numbers = palloc0(sizeof(uint16) * GRID_ROWS * (Size) grid->ncolumns);
 	grid->types = palloc0(grid->ncolumns);
 	csv_sample_begin(&scan, 0);
 	for (uint32 i = stretch->from; i < stretch->to && grid->nrows < GRID_ROWS; i++)
@@ -250,15 +290,18 @@ make_grid(const CsvSheet *sheet, const CsvSample *sample, const Stretch *stretch
 		{
 			Size		cell = row * (Size) grid->ncolumns + column;
 			char	   *value;
-			uint32		nbytes = csv_sample_value(&scan, &dialect, sample, column, &value);
+			bool		quoted;
+			uint32		nbytes = csv_sample_value(&scan, &dialect, sample, column, &value,
+													 &quoted);
 			CsvCellKind kind = csv_cell_kind(value, nbytes);
 
 			grid->kinds[cell] = (uint8) kind;
-			grid->years[cell] = year_of(value, nbytes);
+			grid->numbers[cell] = small_number(value);
 			grid->filled[row] += kind != CSV_CELL_EMPTY;
 			if (kind != CSV_CELL_EMPTY)
 			{
-				nclean += cleanness(value, nbytes, sheet->options.delimiter, kind, column == 0);
+				nclean += quoted ? 1 :
+					cleanness(value, nbytes, sheet->options.delimiter, kind, column == 0);
 				ncells++;
 			}
 			pfree(value);
@@ -275,7 +318,7 @@ free_grid(Grid *grid)
 	pfree(grid->records);
 	pfree(grid->filled);
 	pfree(grid->kinds);
-	pfree(grid->years);
+	pfree(grid->numbers);
 	pfree(grid->types);
 	pfree(grid);
 }
@@ -308,7 +351,7 @@ type_of(const uint32 *counts, uint8 *type)
 		if (counts[kind] == 0 || share < (is_code ? LEAST_CODED : LEAST_TYPED))
 			continue;
 		if (is_code)
-			sure /= 2;
+			sure /= 4;			/* names may look like codes */
 		if (sure > best)
 		{
 			best = sure;
@@ -411,9 +454,20 @@ is_enough(const CsvSheet *sheet, const Stretch *stretch, double typed)
 		nrows_later += i >= stretch->from && found;
 	}
 	return nrows >= nall * LEAST_AGREEMENT ||
+		(stretch->sum >= 3 && stretch->nfields >= 3 && typed >= 1) ||
 		(nrows_later >= nlater * LEAST_AGREEMENT &&
 		 ((typed >= 0.5 && nrows_later >= 2) ||
 		  (nrows_later >= 3 && stretch->nfields >= 3)));
+}
+
+/* is a stretch a few lines above a wider table, with a blank line between them? */
+static bool
+may_be_preamble(const CsvSheet *sheet, const Stretch *stretch, const Stretch *table)
+{
+	return stretch->nfields < table->nfields && stretch->to <= table->from &&
+		stretch->to - stretch->from <= PREAMBLE_RECORDS &&
+		table->typed >= 1 && table->sum >= 2 &&
+		sheet->records[table->from - 1].blank;
 }
 
 static void
@@ -442,18 +496,26 @@ csv_sheet_read(const CsvDialectOptions *options, const CsvSample *sample)
 	nstretches = find_stretches(&sheet, stretches);
 	for (uint32 i = 0; i < nstretches; i++)
 	{
-		Stretch    *stretch = &stretches[i];
-		Grid	   *grid = make_grid(&sheet, sample, stretch);
+		Grid	   *grid = make_grid(&sheet, sample, &stretches[i]);
 
 		type_columns(grid);
-		stretch->quality *= grid->clean * grid->clean * (1 + 2 * Min(grid->typed, 6));
+		stretches[i].typed = grid->typed;
+		stretches[i].quality *= grid->clean * grid->clean * (1 + 2 * Min(grid->typed, 6));
+		free_grid(grid);
+	}
+	for (uint32 i = 0; i < nstretches; i++)
+	{
+		Stretch    *stretch = &stretches[i];
+
+		for (uint32 j = 0; j < nstretches; j++)
+			if (may_be_preamble(&sheet, stretch, &stretches[j]))
+				stretch->quality *= PREAMBLE_QUALITY;
 		if ((!sheet.is_table || stretch->quality > sheet.quality) &&
-			is_enough(&sheet, stretch, grid->typed))
+			is_enough(&sheet, stretch, stretch->typed))
 		{
 			take_stretch(&sheet, stretch);
 			sheet.is_table = true;
 		}
-		free_grid(grid);
 	}
 	pfree(stretches);
 	for (uint32 i = sheet.from; i < sheet.nrecords; i++)
@@ -477,12 +539,12 @@ has_years(const Grid *grid, uint32 row, bool below)
 	for (uint32 column = 0; column < grid->ncolumns; column++)
 	{
 		Size		cell = row * (Size) grid->ncolumns + column;
-		uint16		year = grid->years[cell];
+		uint16		year = grid->numbers[cell];
 		int			step;
 
 		if (grid->types[column] != CSV_CELL_NUMBER || grid->kinds[cell] != CSV_CELL_NUMBER)
 			continue;
-		if (year == 0)
+		if (year < FIRST_YEAR || year > LAST_YEAR)
 			return false;
 		step = last == 0 ? 0 : year > last ? 1 : year < last ? -1 : 2;
 		if (step == 2 || (direction != 0 && step != direction))
@@ -499,6 +561,32 @@ has_years(const Grid *grid, uint32 row, bool below)
 	return true;
 }
 
+/*
+ * Does a row count the columns, and is no row of data therefore: with numbers where
+ * others have text, or with a corner that only this one leaves blank?
+ */
+static bool
+has_ordinals(const Grid *grid, uint32 row)
+{
+	const uint16 *numbers = grid->numbers + row * (Size) grid->ncolumns;
+	const uint8 *kinds = grid->kinds + row * (Size) grid->ncolumns;
+	bool		has_corner = kinds[0] == CSV_CELL_EMPTY;
+	bool		among_text = has_corner;
+
+	if (grid->ncolumns < 3 ||
+		(has_corner && row + 1 < grid->nrows &&
+		 kinds[grid->ncolumns] == CSV_CELL_EMPTY))
+		return false;
+	for (uint32 column = has_corner; column < grid->ncolumns; column++)
+	{
+		if (kinds[column] != CSV_CELL_NUMBER ||
+			numbers[column] != column + !has_corner)
+			return false;
+		among_text |= grid->types[column] != CSV_CELL_NUMBER;
+	}
+	return among_text;
+}
+
 static int
 judge_row(const Grid *grid, uint32 row)
 {
@@ -506,22 +594,31 @@ judge_row(const Grid *grid, uint32 row)
 	bool		is_sparse = grid->filled[row] * 2 < grid->usually_filled;
 	uint32		nfit = 0;
 	uint32		nunfit = 0;
+	uint32		nfit_codes = 0;
+	uint32		nunfit_codes = 0;
 
 	for (uint32 column = 0; column < grid->ncolumns; column++)
 	{
 		uint8		type = grid->types[column];
-		uint32		weight = type == CSV_CELL_CODE ? 1 : 2;
+		bool		fit = fits(type, kinds[column]);
 
 		if (type == CSV_CELL_TEXT || kinds[column] == CSV_CELL_EMPTY)
 			continue;
-		if (fits(type, kinds[column]))
-			nfit += weight;
+		if (type == CSV_CELL_CODE)
+			*(fit ? &nfit_codes : &nunfit_codes) += 1;
 		else
-			nunfit += weight;
+			*(fit ? &nfit : &nunfit) += 1;
+	}
+
+	/* names may have digits, too, so codes tell only where there is nothing else */
+	if (nfit + nunfit == 0)
+	{
+		nfit = nfit_codes;
+		nunfit = nunfit_codes;
 	}
 	if (nfit + nunfit == 0)
 		return is_sparse ? ROW_OF_HEADER : ROW_UNKNOWN;
-	if (has_years(grid, row, false))
+	if (has_years(grid, row, false) || has_ordinals(grid, row))
 		return ROW_SURELY_OF_HEADER;
 	if (nunfit == 0)
 		return is_sparse ? ROW_UNKNOWN : ROW_OF_DATA;
@@ -584,7 +681,7 @@ static bool
 looks_like_data(const CsvSheet *sheet, const CsvSample *sample, const Grid *grid,
 				uint32 number)
 {
-	Stretch		alone = {sheet->records[number].nfields, number, number + 1, 0, 0};
+	Stretch		alone = {sheet->records[number].nfields, number, number + 1, 0, 0, 0};
 	Grid	   *row;
 	uint32		nfit = 0;
 	uint32		nunfit = 0;
@@ -649,7 +746,7 @@ void
 csv_sheet_find_header(const CsvSheet *sheet, const CsvSample *sample,
 					   CsvHeader *header)
 {
-	Stretch		stretch = {sheet->nfields, sheet->from, sheet->to, 0, 0};
+	Stretch		stretch = {sheet->nfields, sheet->from, sheet->to, 0, 0, 0};
 	Grid	   *grid;
 	uint32		row;
 

@@ -109,7 +109,20 @@ shape('logger with four rows', "\"TOA5\",\"CR1000\",\"prog\"\n\"TIMESTAMP\",\"RE
 shape('column numbers', "Code,Area,Homes\n(1),(2),(3)\nA,10.5,100\nB,20.5,200\nC,7,50\n", ',', 2);
 shape('line below the header', "id|name|amount\n---|---|---\n1|a|2.5\n2|b|3.5\n", '|', 2);
 
+shape('columns counted', "Code;Name;Flaeche;Einwohner\n1;2;3;4\n01;Nord;12,5;1000\n02;Sued;13,5;2000\n03;West;8,25;500\n", ';', 2, names => 'code name flaeche einwohner');
+shape('plate reader', "User: lab\nTest ID: 12\n\n1. Raw data (450)\n\n,1,2,3,4\nA,0.12,0.13,0.15,0.11\nB,0.22,0.23,0.25,0.21\nC,0.32,0.33,0.35,0.31\n", ',', 6);
+shape('levels of a data frame', "Price,Close,High,Low\nTicker,ABC,ABC,ABC\nDate,,,\n2024-01-02,1.5,2.5,0.5\n2024-01-03,1.6,2.6,0.6\n", ',', 3, names => 'price_ticker close_abc high_abc low_abc');
+shape('coordinates', "name;place\nA;52.1,13.4\nB;53.1,12.4\nC;51.1,11.4\n", ';', 1);
+shape('time series without a header', "\"Title\",\"Index of prices\"\n\"CDID\",\"L55O\"\n\"Unit\",\"%\"\n\"Release date\",\"17-04-2024\"\n\"Important notes\",\n\"1989\",\"5.7\"\n\"1990\",\"8.0\"\n\"1991\",\"7.5\"\n", ',', 5);
+shape('years with blanks', "unit,geo\\time\t2019 \t2020 \nA,DE\t1.5 \t2.5 \nA,FR\t: \t3.5 \n", "\t", 1);
+shape('dates as header', "Province,Country,Lat,1/22/20,1/23/20\n,Chad,15.4,0,1\nHubei,China,30.9,444,450\n", ',', 1);
+shape('line of quotes for a blank one', "\"Konto:\";\"DE12 / Giro\";\n\n\"Stand vom 05.05.2024:\";\"1.000,00 EUR\";\n\"\"\n\"Datum\";\"Text\";\"Betrag\"\n\"02.05.2024\";\"Miete\";\"-500,00\"\n\"03.05.2024\";\"Lohn\";\"1.500,00\"\n\"04.05.2024\";\"Brot\";\"-3,50\"\n", ';', 5, names => 'datum text betrag');
+shape('blank cells above', ",,,\n,,,\nname,count,share,unit\nA,1,2.5,kg\nB,2,3.5,kg\n", ',', 3, names => 'name count share unit');
+shape('comments of commas', "# BRON: institute\n# Opmerking: door verplaatsing, en waarneemmethodieken\n# STN      = station\n# FG       = speed (in 0.1 m/s), daily\n# STN,YYYYMMDD,   FG,   TG\n#\n  260,20240101,   45,   71\n  260,20240102,   48,   82\n  260,20240103,   51,   93\n", ',', 6);
+
 # ---- footers and comments ----
+
+shape('a long footer', "Table 3\n\nregion;2019;2020\nNorth;1,5;2,5\nSouth;3,5;4,5\nWest;3,5;4,5\n\n" . rows(12, sub { "$_[0]) see note $_[0], page " . $_[0] * 3 }), ';', 3);
 
 shape('sum', "item,count,price\na,1,2.5\nb,2,3.5\nTotal,3,6.0\n", ',', 1);
 shape('notes below', "year,value,index\n2019,1,1.5\n2020,2,2.5\n2021,3,3.5\n\nNote: provisional, subject to revision\nSource: office\n", ',', 1);
@@ -205,6 +218,131 @@ for my $shape (@shapes)
 	ok(!@wrong, $shape->{name}) or diag(join "\n", $shape->{name}, map { "$_: " . ($found->{$_} // 'NULL') . ", not " . ($shape->{$_} // 'NULL') } @wrong);
 }
 note("of " . @shapes . " shapes, delimiter and first record are right in $count{dialect}, all in $count{right}");
+
+# ---- random ones ----
+
+# A file is put together of a preamble, a header, records and a footer; each has many
+# forms, and the delimiter is not always one that stands in no other place.
+my @words = qw(north south east west river mountain city valley coast island steel copper wheat rye barley oats
+  spring summer autumn winter large small old new first last upper lower inner outer);
+my @names = qw(region area code label amount value total share rate count price weight height level flow depth status remark);
+
+sub phrase
+{
+	return join ' ', map { pick(@words) } 1 .. 1 + rand($_[0]);
+}
+
+sub number
+{
+	my ($point, $decimals) = @_;
+
+	return sprintf('%.*f', $decimals, rand(1000)) =~ s/\./$point/r;
+}
+
+# a generator of a column's values
+sub column
+{
+	my ($point, $delimiter) = @_;
+	my $decimals = 1 + int(rand(3));
+	my $format = pick('%04d-%02d-%02d', '%3$02d.%2$02d.%1$04d', '%04d/%02d/%02d');
+	my $prefix = uc(pick('a' .. 'z'));
+
+	return (
+		sub { int(rand(10_000)) },
+		sub { number($point, $decimals) },
+		sub { chance(0.2) ? '' : number($point, $decimals) },
+		sub { chance(0.2) ? pick('NA', '-', 'n/a') : int(rand(100)) },
+		sub { sprintf $format, 2000 + rand(24), 1 + rand(12), 1 + rand(28) },
+		sub { sprintf '%s%03d', $prefix, rand(1000) },
+		sub { phrase(2) },
+		sub { '"' . phrase(3) . "$delimiter " . phrase(2) . '"' },
+		sub { chance(0.1) ? '"' . phrase(2) . "\n" . phrase(2) . '"' : phrase(3) })[ rand 9 ];
+}
+
+# lines above the table, of fewer fields; without their ends
+sub preamble
+{
+	my ($delimiter) = @_;
+	my $kind = int(rand(6));
+	my $n = chance(0.2) ? 10 + int(rand(14)) : 1 + int(rand(5));
+
+	return map {
+		$kind == 0 ? ucfirst(phrase(4)) :
+		$kind == 1 ? ucfirst(phrase(3)) . ', ' . phrase(3) . (chance(0.5) ? ', ' . phrase(2) . '.' : '') :
+		$kind == 2 ? ucfirst(phrase(1)) . ': ' . pick(phrase(2), '2024-05-01', '12.5', '31.12.2023 10:00') :
+		$kind == 3 ? ucfirst(phrase(1)) . $delimiter . pick(phrase(2), '2024-05-01', '17') :
+		$kind == 4 ? '# ' . phrase(4) :
+		'"' . ucfirst(phrase(4)) . '"'
+	} 1 .. $n;
+}
+
+sub random_shape
+{
+	my ($number) = @_;
+	my $delimiter = pick(',', ',', ';', ';', "\t", '|');
+	my $point = $delimiter ne ',' && chance(0.5) ? ',' : '.';
+	my $ncolumns = 2 + int(rand(chance(0.3) ? 14 : 5));
+	my $nrecords = chance(0.3) ? 1 + int(rand(5)) : 6 + int(rand(60));
+	my $break = chance(0.2) ? "\r\n" : "\n";
+	my @columns = map { column($point, $delimiter) } 1 .. $ncolumns;
+	my (@lines, @header, @footer);
+
+	# text alone tells nothing of where it begins
+	$columns[ rand @columns ] = sub { number($point, 2) } if chance(0.9) || $nrecords < 6;
+	if (chance(0.6))
+	{
+		@lines = preamble($delimiter);
+		push @lines, '' if chance(0.7) || $lines[-1] =~ /\Q$delimiter\E/;
+		@lines = map { $_ . $delimiter x ($ncolumns - 1 - (() = /\Q$delimiter\E/g)) } @lines
+		  if chance(0.3) && !grep { (() = /\Q$delimiter\E/g) >= $ncolumns } @lines;
+	}
+	if (chance(0.85))
+	{
+		my $n = 0;
+
+		@header = (join $delimiter, map { ucfirst(pick(@names)) . '_' . ++$n } 1 .. $ncolumns);
+		if ($ncolumns > 3 && chance(0.15))
+		{
+			unshift @header, join $delimiter, map { $_ % 2 ? ucfirst(phrase(1)) : '' } 1 .. $ncolumns;
+		}
+		elsif ($ncolumns > 2 && chance(0.15))
+		{
+			push @header, join $delimiter, map { pick('mm', 'kg', 'm/s', '%', 'EUR') } 1 .. $ncolumns;
+		}
+	}
+	@footer = pick([ '', 'Source: ' . phrase(3) ], [ 'Notes: ' . phrase(3) . ', ' . phrase(2) ],
+		[ '', '1) ' . phrase(2), '2) ' . phrase(4) ])->@* if chance(0.25) && $nrecords > 2;
+	push @lines, @header;
+	my $header_rows = @lines;
+	push @lines, map { join $delimiter, map { $_->() } @columns } 1 .. $nrecords;
+	return { name => "random $number", delimiter => $delimiter, header_rows => $header_rows,
+		content => join '', map { s/\n/$break/gr . $break } @lines, @footer };
+}
+
+random_seed();
+my $nrandom = $ENV{CSV_GPU_FDW_FILES} // 200;
+my $nright = 0;
+
+for my $number (1 .. $nrandom)
+{
+	my $shape = random_shape($number);
+
+	write_file("$dir/shape.csv", $shape->{content});
+	my $found = sniff("$dir/shape.csv");
+
+	if ($found->{delimiter} eq $shape->{delimiter} && $found->{header_rows} == $shape->{header_rows})
+	{
+		$nright++;
+	}
+	elsif ($ENV{CSV_GPU_FDW_FILES})
+	{
+		diag(sprintf "%s: delimiter %s, header_rows %s, not %s, %s\n%s", $shape->{name},
+			@$found{qw(delimiter header_rows)}, @$shape{qw(delimiter header_rows)},
+			join '', map { "$_\n" } (split /\n/, $shape->{content})[ 0 .. $shape->{header_rows} + 3 ]);
+	}
+}
+note("of $nrandom random shapes, $nright are right");
+cmp_ok($nright, '>=', 0.9 * $nrandom, 'nine of ten random shapes are right');
 
 $node->stop;
 done_testing();
