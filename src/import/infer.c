@@ -449,6 +449,7 @@ csv_infer_value(CsvInferrer *inferrer, CsvInference *inference,
 	if (missing >= 0 && (inferrer->missing & (UINT32_C(1) << missing)) != 0)
 	{
 		inference->nmissing++;
+		inference->nmissing_numbers += missing >= CSV_FIRST_MISSING_NUMBER;
 		inference->missing |= UINT32_C(1) << missing;
 		return;
 	}
@@ -508,8 +509,8 @@ csv_infer_end(CsvInferrer *inferrer, CsvInference *inference)
 	if (numbers == 0 ||
 		(inference->family != CSV_FAMILY_NUMBER && inference->family != CSV_FAMILY_NONE))
 		return;
-	if (inference->nvalues >= inference->nmissing &&
-		inference->nmissing >= LEAST_MISSING_NUMBERS && !inference->any_below)
+	if (inference->nvalues >= inference->nmissing_numbers &&
+		inference->nmissing_numbers >= LEAST_MISSING_NUMBERS && !inference->any_below)
 		return;
 	inferrer->missing = 0;
 	for (int i = CSV_FIRST_MISSING_NUMBER; i < CSV_MISSING_WORDS; i++)
@@ -517,6 +518,7 @@ csv_infer_end(CsvInferrer *inferrer, CsvInference *inference)
 			csv_infer_value(inferrer, inference, csv_missing_words[i],
 							(uint32) strlen(csv_missing_words[i]));
 	inferrer->missing = all;
+	inference->nmissing -= inference->nmissing_numbers;
 	inference->missing &= ~numbers;
 	inference->kept = numbers;
 }

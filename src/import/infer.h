@@ -29,6 +29,7 @@ typedef struct CsvInference
 	int64		nquoted_nulls;	/* values equal to the NULL marker, in quotes */
 	int64		nvalues;		/* all others, less words for missing values ... */
 	int64		nmissing;		/* ... and these, a value each in a column of text */
+	int64		nmissing_numbers;	/* those that may be numbers */
 	uint32		missing;		/* which of them there are (cell.h) */
 	uint32		kept;			/* and those that are numbers after all */
 	uint32		most_bytes;		/* of a value that is not NULL ... */

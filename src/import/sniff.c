@@ -450,6 +450,8 @@ csv_sniff(const char *filename, List *server_options,
 		(!sample.at_end ||
 		 memchr(sample.bytes, table->reader.dialect.quote, sample.nbytes) != NULL);
 	csv_inferrer_init(&inferrer, table);
+	if (is_given(options, "null_values"))
+		inferrer.missing = 0;
 	read_values(findings, &inferrer, import->sample_records);
 	if (import->all_text)
 	{

@@ -344,5 +344,58 @@ for my $number (1 .. $nrandom)
 note("of $nrandom random shapes, $nright are right");
 cmp_ok($nright, '>=', 0.9 * $nrandom, 'nine of ten random shapes are right');
 
+# ---- tables made of them ----
+
+# whatever was found, all values of a table are of its types: no record is skipped that
+# csv_gpu_sniff() has not counted
+mkdir "$dir/all" or die;
+my $number = 0;
+write_file(sprintf('%s/all/t%03d.csv', $dir, ++$number), $_->{content}) for @shapes, map { random_shape($_) } 1 .. $nrandom;
+$node->safe_psql('postgres', 'CREATE SCHEMA made; SET client_min_messages = warning;'
+	  . ' IMPORT FOREIGN SCHEMA "shapes" FROM SERVER csv INTO made OPTIONS (directory ' . literal("$dir/all") . ", log_verbosity 'silent')");
+$node->safe_psql('postgres', q{
+CREATE FUNCTION check_all(directory text, OUT ntables int, OUT wrong text) LANGUAGE plpgsql AS $$
+DECLARE
+	name text;
+	nrows bigint;
+	nerrors bigint;
+	found record;
+BEGIN
+	ntables := 0;
+	wrong := '';
+	SET client_min_messages = warning;
+	FOR name IN SELECT relname FROM pg_class WHERE relnamespace = 'made'::regnamespace ORDER BY 1 LOOP
+		EXECUTE format('SELECT count(t::text) FROM made.%I t', name) INTO nrows;
+		EXECUTE format('SELECT count(e::text) FROM csv_gpu_errors(''made.%I'') e', name) INTO nerrors;
+		SELECT min(records) AS records, min(skipped) AS skipped INTO found FROM csv_gpu_sniff(directory || '/' || name || '.csv');
+		IF found.records - found.skipped <> nrows OR found.skipped <> nerrors THEN
+			wrong := wrong || format(' %s: %s rows and %s errors, found %s', name, nrows, nerrors, found);
+		END IF;
+		ntables := ntables + 1;
+	END LOOP;
+END $$});
+is($node->safe_psql('postgres', 'SELECT * FROM check_all(' . literal("$dir/all") . ')'), "$number|", 'tables hold what was found');
+
+# and these mean what they should
+sub value
+{
+	my ($content, $sql) = @_;
+
+	system('rm', '-rf', "$dir/one") == 0 && mkdir "$dir/one" or die;
+	write_file("$dir/one/t.csv", $content);
+	return $node->safe_psql('postgres', 'DROP SCHEMA made CASCADE; CREATE SCHEMA made; SET client_min_messages = warning;'
+		  . ' IMPORT FOREIGN SCHEMA "shapes" FROM SERVER csv INTO made OPTIONS (directory ' . literal("$dir/one") . "); SELECT $sql FROM made.t");
+}
+
+is(value("day;amount\n31.12.2024;1.234,56\n1.2.2025;-\n", 'string_agg(t::text, chr(32))'), '(2024-12-31,1234.56) (2025-02-01,)', 'German');
+is(value("at,n\n12/31/2024 11:59:59 PM,\"1,234\"\n1/2/2025 12:00:00 AM,\"12,345\"\n", 'string_agg(t::text, chr(32))'),
+	'("2024-12-31 23:59:59",1234) ("2025-01-02 00:00:00",12345)', 'American');
+is(value("at,n\n2024-01-02 10:00:00,5\n2024-01-02 10:00:01,\"NA\"\n", 'count(*), count(n), min(at)'), '2|1|2024-01-02 10:00:00', 'a word in quotes');
+is(value("a,b,c\n31-Dec-2024,x,NA\n01-JAN-2025,NA,1\n", 'string_agg(t::text, chr(32))'), '(2024-12-31,x,) (2025-01-01,NA,1)', 'a word that is a value, too');
+is(value("a,b\n31/12/2024,12/31/2024\n30/12/2024,12/30/2024\n", 'count(*), min(a), max(b)'), '2|2024-12-30|2024-12-31', 'two orders');
+is(value("station,t,u\n1,-999,5\n2,3,-999\n3,-999,7\n4,-999,8\n5,2,9\n6,3,9\n7,1,1\n", 'count(t), count(u), min(u)'), '4|7|-999', 'a number for missing values');
+is(value("at;v\n01.02.2024 10:00:00,5;1\n01.02.2024 10:00:01,25;2\n13.02.2024 10:00;3\n", 'string_agg(t::text, chr(32) ORDER BY v)'),
+	'("2024-02-01 10:00:00.5",1) ("2024-02-01 10:00:01.25",2) ("2024-02-13 10:00:00",3)', 'fractions behind commas, and less of a time');
+
 $node->stop;
 done_testing();
