@@ -6,7 +6,7 @@
 #ifndef CSV_FORMS_H
 #define CSV_FORMS_H
 
-#include "import/sniff.h"
+#include "import/findings.h"
 
 /*
  * Decide them by all values that were read, with a NOTICE of each guess.  In the current

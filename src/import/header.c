@@ -156,7 +156,7 @@ join(CsvCells *names, const CsvCells *row, bool has_groups)
 		char	   *name;
 
 		if (!is_blank(row, i))
-			group = is_blank(names, i) ? -1 : i;
+			group = is_blank(names, i) ? -1 : (int64) i;
 		else if (!has_groups || group < 0 || is_blank(names, i))
 		{
 			group = -1;

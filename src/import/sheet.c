@@ -85,7 +85,7 @@ typedef struct Grid
 } Grid;
 
 /* a stretch of records */
-typedef struct Stretch
+typedef struct TableRun
 {
 	uint32		nfields;
 	uint32		from;
@@ -93,7 +93,7 @@ typedef struct Stretch
 	int32		sum;
 	double		quality;
 	double		typed;
-} Stretch;
+} TableRun;
 
 /* ---- records ---- */
 
@@ -185,10 +185,10 @@ read_records(CsvSheet *sheet, const CsvSample *sample)
 }
 
 /* the stretch of this number of fields with the largest sum */
-static Stretch
+static TableRun
 find_stretch(const CsvSheet *sheet, uint32 nfields)
 {
-	Stretch		best = {.nfields = nfields};
+	TableRun		best = {.nfields = nfields};
 	int32		sum = 0;
 	uint32		from = 0;
 
@@ -260,7 +260,7 @@ small_number(const char *text)
 }
 
 static Grid *
-make_grid(const CsvSheet *sheet, const CsvSample *sample, const Stretch *stretch)
+make_grid(const CsvSheet *sheet, const CsvSample *sample, const TableRun *stretch)
 {
 	Grid	   *grid = palloc0(sizeof(Grid));
 	CsvDialect	dialect;
@@ -400,8 +400,8 @@ type_columns(Grid *grid)
 static int
 compare_stretches(const void *a, const void *b)
 {
-	const Stretch *left = a;
-	const Stretch *right = b;
+	const TableRun *left = a;
+	const TableRun *right = b;
 
 	if (left->quality != right->quality)
 		return left->quality > right->quality ? -1 : 1;
@@ -410,7 +410,7 @@ compare_stretches(const void *a, const void *b)
 
 /* the stretches that may be the table, in *stretches; how many */
 static uint32
-find_stretches(const CsvSheet *sheet, Stretch *stretches)
+find_stretches(const CsvSheet *sheet, TableRun *stretches)
 {
 	uint32		nstretches = 0;
 
@@ -429,13 +429,13 @@ find_stretches(const CsvSheet *sheet, Stretch *stretches)
 		stretches[nstretches].quality = stretches[nstretches].sum * (1 - 1.0 / nfields);
 		nstretches++;
 	}
-	qsort(stretches, nstretches, sizeof(Stretch), compare_stretches);
+	qsort(stretches, nstretches, sizeof(TableRun), compare_stretches);
 	return Min(nstretches, CANDIDATES);
 }
 
 /* is a stretch more than lines that happen to have so many fields? */
 static bool
-is_enough(const CsvSheet *sheet, const Stretch *stretch, double typed)
+is_enough(const CsvSheet *sheet, const TableRun *stretch, double typed)
 {
 	uint32		nall = 0;
 	uint32		nlater = 0;
@@ -462,7 +462,7 @@ is_enough(const CsvSheet *sheet, const Stretch *stretch, double typed)
 
 /* is a stretch a few lines above a wider table, with a blank line between them? */
 static bool
-may_be_preamble(const CsvSheet *sheet, const Stretch *stretch, const Stretch *table)
+may_be_preamble(const CsvSheet *sheet, const TableRun *stretch, const TableRun *table)
 {
 	return stretch->nfields < table->nfields && stretch->to <= table->from &&
 		stretch->to - stretch->from <= PREAMBLE_RECORDS &&
@@ -471,7 +471,7 @@ may_be_preamble(const CsvSheet *sheet, const Stretch *stretch, const Stretch *ta
 }
 
 static void
-take_stretch(CsvSheet *sheet, const Stretch *stretch)
+take_stretch(CsvSheet *sheet, const TableRun *stretch)
 {
 	sheet->nfields = stretch->nfields;
 	sheet->from = stretch->from;
@@ -483,8 +483,8 @@ CsvSheet
 csv_sheet_read(const CsvDialectOptions *options, const CsvSample *sample)
 {
 	CsvSheet	sheet = {.options = *options};
-	Stretch    *stretches = palloc(sizeof(Stretch) * CSV_SAMPLE_RECORDS);
-	Stretch		single;
+	TableRun    *stretches = palloc(sizeof(TableRun) * CSV_SAMPLE_RECORDS);
+	TableRun		single;
 	uint32		nstretches;
 
 	read_records(&sheet, sample);
@@ -505,7 +505,7 @@ csv_sheet_read(const CsvDialectOptions *options, const CsvSample *sample)
 	}
 	for (uint32 i = 0; i < nstretches; i++)
 	{
-		Stretch    *stretch = &stretches[i];
+		TableRun    *stretch = &stretches[i];
 
 		for (uint32 j = 0; j < nstretches; j++)
 			if (may_be_preamble(&sheet, stretch, &stretches[j]))
@@ -681,7 +681,7 @@ static bool
 looks_like_data(const CsvSheet *sheet, const CsvSample *sample, const Grid *grid,
 				uint32 number)
 {
-	Stretch		alone = {sheet->records[number].nfields, number, number + 1, 0, 0, 0};
+	TableRun		alone = {sheet->records[number].nfields, number, number + 1, 0, 0, 0};
 	Grid	   *row;
 	uint32		nfit = 0;
 	uint32		nunfit = 0;
@@ -746,7 +746,7 @@ void
 csv_sheet_find_header(const CsvSheet *sheet, const CsvSample *sample,
 					   CsvHeader *header)
 {
-	Stretch		stretch = {sheet->nfields, sheet->from, sheet->to, 0, 0, 0};
+	TableRun		stretch = {sheet->nfields, sheet->from, sheet->to, 0, 0, 0};
 	Grid	   *grid;
 	uint32		row;
 

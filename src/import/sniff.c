@@ -25,6 +25,7 @@
 #include "utils/memutils.h"
 
 #include "import/forms.h"
+#include "import/guess.h"
 #include "import/names.h"
 #include "import/sniff.h"
 #include "scan/scan.h"
@@ -131,10 +132,10 @@ make_table(List *server_options, List *options, const char *encoding)
 /*
  * The encoding of bytes that should be UTF-8; NULL: that.  In most others text has bytes
  * beyond ASCII that are hardly ever valid UTF-8; a fault in UTF-8 stands among many that
- * are.
+ * are.  *none: there are no such bytes.
  */
 static const char *
-guess_encoding(const CsvSample *sample)
+guess_encoding(const CsvSample *sample, bool *none)
 {
 	uint64		nvalid = 0;
 	uint64		ninvalid = 0;
@@ -165,23 +166,27 @@ guess_encoding(const CsvSample *sample)
 									 byte != 0x90 && byte != 0x9d);
 		i += (uint64) Max(nbytes, 1);
 	}
+	*none = nvalid + ninvalid == 0;
 	return ninvalid <= nvalid ? NULL : is_win1252 ? "WIN1252" : "LATIN1";
 }
 
 /*
  * The table for a file, and its sample, of so many bytes at least.  Without the
  * option "encoding" it is the client's, as in COPY, unless a byte-order mark
- * says better, or bytes that cannot be UTF-8 do; *guessed tells of these.
+ * says better, or bytes that cannot be UTF-8 do; *guessed tells of these, and *may_guess if they may
+ * still come.
  */
 static CsvTable *
 begin_table(const char *filename, List *server_options, List *options,
-			uint64 sample_bytes, CsvSample *sample, const char **guessed)
+			uint64 sample_bytes, CsvSample *sample, const char **guessed,
+			bool *may_guess)
 {
 	DefElem    *name = makeDefElem("filename",
 								   (Node *) makeString(pstrdup(filename)), -1);
 	CsvTable   *table;
 
 	*guessed = NULL;
+	*may_guess = false;
 	options = lappend(list_copy(options), name);
 	table = csv_table_make(server_options, options);
 	if (!is_given(options, "encoding"))
@@ -199,7 +204,7 @@ begin_table(const char *filename, List *server_options, List *options,
 							  csv_utf16_name(CSV_UTF16_ANY));
 		if (!is_marked && table->file_encoding == PG_UTF8 &&
 			GetDatabaseEncoding() == PG_UTF8)
-			*guessed = guess_encoding(sample);
+			*guessed = guess_encoding(sample, may_guess);
 		if (*guessed != NULL)
 			table = make_table(server_options, options, *guessed);
 		else if (is_marked || table->file_encoding == PG_UTF8)
@@ -320,6 +325,15 @@ note_skipped(void *arg, const CsvSkipped *skipped)
 	return true;
 }
 
+static bool
+is_ascii(const char *text, uint32 nbytes)
+{
+	for (uint32 i = 0; i < nbytes; i++)
+		if (IS_HIGHBIT_SET(text[i]))
+			return false;
+	return true;
+}
+
 static void
 read_values(CsvFindings *findings, CsvInferrer *inferrer, int64 max_records)
 {
@@ -342,13 +356,19 @@ read_values(CsvFindings *findings, CsvInferrer *inferrer, int64 max_records)
 		for (uint32 i = 0; i < findings->ncolumns; i++)
 		{
 			CsvInference *inference = &findings->columns[i].inference;
+			const char *text;
+			uint32		nbytes;
 
 			if (isnull[i])
+			{
 				inference->nnulls++;
-			else
-				csv_infer_value(inferrer, inference,
-								VARDATA_ANY(DatumGetPointer(values[i])),
-								VARSIZE_ANY_EXHDR(DatumGetPointer(values[i])));
+				continue;
+			}
+			text = VARDATA_ANY(DatumGetPointer(values[i]));
+			nbytes = VARSIZE_ANY_EXHDR(DatumGetPointer(values[i]));
+			csv_infer_value(inferrer, inference, text, nbytes);
+			if (findings->ninvalid > 0)
+				findings->nbeyond_ascii += !is_ascii(text, nbytes);
 		}
 	}
 	csv_table_scan_end(scan);
@@ -386,6 +406,29 @@ leave_undecided(CsvFindings *findings)
 	}
 }
 
+/* NOTICE of an encoding that nobody has said */
+static void
+tell_encoding(const char *filename, const char *encoding)
+{
+	ereport(NOTICE,
+			(errmsg("\"%s\" is not in encoding \"UTF8\": that it is in \"%s\" is a guess",
+					filename, encoding),
+			 errhint("If it is wrong, add OPTIONS (encoding '...') to IMPORT FOREIGN SCHEMA.")));
+}
+
+/* behind its sample the file is not in UTF-8 */
+static CsvFindings *
+sniff_again(const char *filename, List *server_options, const CsvImportOptions *import)
+{
+	CsvImportOptions with = *import;
+
+	tell_encoding(filename, "WIN1252");
+	with.table_options = lappend(list_copy(import->table_options),
+								 makeDefElem("encoding",
+											 (Node *) makeString(pstrdup("WIN1252")), -1));
+	return csv_sniff(filename, server_options, &with);
+}
+
 CsvFindings *
 csv_sniff(const char *filename, List *server_options,
 		  const CsvImportOptions *import)
@@ -398,6 +441,7 @@ csv_sniff(const char *filename, List *server_options,
 	CsvGuess	guess;
 	CsvInferrer inferrer;
 	const char *guessed;
+	bool		may_guess;
 
 	given.delimiter = is_given(options, "delimiter");
 	given.quote = is_given(options, "quote");
@@ -410,7 +454,7 @@ csv_sniff(const char *filename, List *server_options,
 	for (uint64 nbytes = SAMPLE_BYTES;; nbytes *= 4)
 	{
 		table = begin_table(filename, server_options, options, nbytes,
-							&sample, &guessed);
+							&sample, &guessed, &may_guess);
 		given.boundary = table->reader.dialect.boundary != CSV_BOUNDARY_AUTO;
 		csv_guess(table, &given, &sample, &guess);
 		if (guess.nfields > 0 || sample.at_end ||
@@ -435,16 +479,12 @@ csv_sniff(const char *filename, List *server_options,
 						filename, guess.nfields, MaxHeapAttributeNumber)));
 
 	if (guessed != NULL)
-		ereport(NOTICE,
-				(errmsg("\"%s\" is not in encoding \"UTF8\": that it is in \"%s\" is a guess",
-						filename, guessed),
-				 errhint("If it is wrong, add OPTIONS (encoding '...') to IMPORT FOREIGN SCHEMA.")));
+		tell_encoding(filename, guessed);
 
 	/* names are made here, and need not be those of the header */
 	table->header_match = false;
 	csv_table_set_fields(table, guess.nfields);
 	findings->columns = palloc0(sizeof(CsvFoundColumn) * guess.nfields);
-	compare_header(filename, &guess);
 	name_columns(findings, &guess);
 	findings->any_quote = table->reader.dialect.quote != 0 &&
 		(!sample.at_end ||
@@ -453,6 +493,9 @@ csv_sniff(const char *filename, List *server_options,
 	if (is_given(options, "null_values"))
 		inferrer.missing = 0;
 	read_values(findings, &inferrer, import->sample_records);
+	if (may_guess && findings->ninvalid > findings->nbeyond_ascii)
+		return sniff_again(filename, server_options, import);
+	compare_header(filename, &guess);
 	if (import->all_text)
 	{
 		for (uint32 i = 0; i < findings->ncolumns; i++)

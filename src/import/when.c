@@ -139,7 +139,7 @@ add_time(CsvWhen *when, Rest rest)
 }
 
 /* a date's three parts */
-typedef struct Parts
+typedef struct DateParts
 {
 	uint8		form;
 	char		separator;
@@ -147,10 +147,10 @@ typedef struct Parts
 	int			year;
 	int			first;			/* of day and month, as they stand */
 	int			second;
-} Parts;
+} DateParts;
 
 static bool
-take_date(Rest *rest, Parts *parts)
+take_date(Rest *rest, DateParts *parts)
 {
 	uint32		ndigits = take_number(rest, 4, &parts->first);
 
@@ -192,7 +192,7 @@ bool
 csv_when_add(CsvWhen *when, const uint8_t *text, uint32 nbytes)
 {
 	Rest		rest = {text, nbytes};
-	Parts		parts;
+	DateParts		parts;
 	int			year;
 
 	if (!take_date(&rest, &parts))

@@ -178,6 +178,8 @@ shape('windows', "id;n\xe4me;preis\n1;M\xfcller;5 \x80\n2;K\xf6hl;6 \x80\n", ';'
 shape('utf-8 with a fault', "id,name\n1,M\xc3\xbcller\n2,K\xc3\xb6hl\n3,S\xc3\xb8r\n4,\xff\n", ',', 1, encoding => 'UTF8');
 shape('latin, with preamble', "\xdcbersicht\n\nOrt;Wert\nK\xf6ln;1,5\nM\xfcnchen;2,5\n", ';', 3, encoding => 'WIN1252');
 
+shape('windows, far behind', "id,name,v\n" . rows(30_000, sub { "$_[0],Name $_[0],$_[0]" }) . "30001,M\xfcller,5\n30002,K\xf6hl,6\n", ',', 1, encoding => 'WIN1252', said => qr/guess/);
+
 # ---- all of them ----
 
 my %count = (right => 0, dialect => 0);
