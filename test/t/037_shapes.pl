@@ -180,6 +180,44 @@ shape('latin, with preamble', "\xdcbersicht\n\nOrt;Wert\nK\xf6ln;1,5\nM\xfcnchen
 
 shape('windows, far behind', "id,name,v\n" . rows(30_000, sub { "$_[0],Name $_[0],$_[0]" }) . "30001,M\xfcller,5\n30002,K\xf6hl,6\n", ',', 1, encoding => 'WIN1252', said => qr/guess/);
 
+# ---- as published ----
+
+shape('census', "GEO_ID,NAME,P1_001N,P1_002N\nGeography,Geographic Area Name, !!Total:, !!Total:!!One race\n0400000US01,Alabama,5024279,4767326\n0400000US02,Alaska,733391,643867\n", ', ', 2);
+shape('bls', "Series Id:,CUUR0000SA0\nNot Seasonally Adjusted\nArea:,U.S. city average\nItem:,All items\n\nYear,Jan,Feb,Mar\n2020,257.9,258.6,258.1\n2021,261.5,263.0,264.8\n", ', ', 6);
+shape('bfs', "\"Kanton\";\"Jahr 2019\";\"Jahr 2020\"\n\"Zurich\";1520;1539\n\"Bern\";1034;1039\n", ';', 1);
+shape('statcan', "REF_DATE,GEO,DGUID,UOM,VALUE,STATUS\n2020-01,Canada,2016A000011124,Persons,100,\n2020-02,Canada,2016A000011124,Persons,,x\n", ', ', 1);
+shape('ga', "# ----------------------------------------\n# All Web Site Data\n# Pages\n# 20240101-20240131\n# ----------------------------------------\n\nPage,Pageviews,Bounce Rate\n/home,\"1,234\",45.67%\n/about,567,12.30%\n,\"1,801\",30.00%\n", ', ', 7);
+shape('ads', "Campaign report\n\"January 1, 2024 - January 31, 2024\"\nCampaign,Clicks,Cost\nA,10,5.5\nB,20,6.5\nTotal: Account,30,12.0\n", ', ', 3);
+shape('ing', "Umsatzanzeige;Datei erstellt am: 01.01.2024 10:00\n;Letztes Update: aktuell\n\nIBAN;DE12\nKontoname;Girokonto\nBank;ING\nKunde;Max\nZeitraum;01.01.2024 - 31.01.2024\n\nSortierung;Datum absteigend\n\nIn der Datei finden Sie alle bereits gebuchten Ums\xc3\xa4tze. Die vorgemerkten fehlen.\n\nBuchung;Valuta;Auftraggeber;Buchungstext;Saldo;W;Betrag\n31.01.2024;31.01.2024;Laden;Lastschrift;1.234,56;EUR;-10,00\n30.01.2024;30.01.2024;Firma;Gehalt;1.244,56;EUR;2.000,00\n", ';', 14);
+shape('hobo', "\"Plot Title: pond\"\n\"#\",\"Date Time, GMT-05:00\",\"Temp, C (LGR S/N: 10)\"\n1,07/01/12 12:00:00 PM,25.1\n2,07/01/12 01:00:00 PM,25.3\n3,07/01/12 02:00:00 PM,25.4\n", ', ', 2);
+shape('chrom', "Chromatogram Data\nTime(min)\tIntensity\n0.00\t10\n0.01\t11\n0.02\t14\n", "\t", 2);
+shape('corner', ",Q1,Q2,Q3\nSales,10,20,30\nCosts,5,6,7\n", ', ', 1);
+shape('percent', "Region,2019,2020\nNorth,10%,12%\nSouth,9%,8%\n", ', ', 1);
+shape('json', "id,payload\n1,\"{\"\"a\"\": 1, \"\"b\"\": [1,2]}\"\n2,\"{\"\"a\"\": 2}\"\n", ', ', 1);
+shape('un', "Country,Year,Value,Footnote\nChad,2019,1.5,1\nChad,2020,1.6,\nMali,2020,1.9,1\n\nfootnoteSeqID,Footnote\n1,Some text, and more\n2,Other text\n", ', ', 1);
+shape('first blank', "date,open,high,low\n2024-01-01,,,\n2024-01-02,1.5,2.5,0.5\n2024-01-03,1.6,2.6,0.6\n", ', ', 1);
+shape('sect', "Item,2021,2022\nNorth,,\nApples,10,12\nPears,11,14\nSouth,,\nApples,15,16\nPears,11,10\n", ', ', 1);
+shape('avg', "day,temp\n2024-01-01,1.5\n2024-01-02,2.5\nAverage,2.0\n", ', ', 1);
+shape('contact text', "Name,Email,Phone\nAnn Lee,ann\@x.org,+47 123 456\nBob Ray,bob\@y.org,+47 987 654\n", ', ', 1);
+shape('urls', "title;url;tags\nHome;https://a.org/x?y=1,2;a,b\nNews;https://a.org/z;c\n", ';', 1);
+shape('sdmx', "DATAFLOW,LAST UPDATE,freq,geo,TIME_PERIOD,OBS_VALUE,OBS_FLAG\nESTAT:X(1.0),22/05/24 23:00:00,A,AT,2020,1.5,\nESTAT:X(1.0),22/05/24 23:00:00,A,BE,2020,2.5,e\n", ', ', 1);
+shape('ecb', "DATE,TIME PERIOD,EURO (EXR.D.USD)\n1999-01-04,04 Jan 1999,1.1789\n1999-01-05,05 Jan 1999,1.1790\n", ', ', 1);
+shape('bundesbank', ";BBK01.TT1;BBK01.TT1_FLAGS\n;Geldmenge / M1;\nEinheit;Mrd EUR;\nDimension;Eins;\nStand vom;31.05.2024;\n2024-01;1,5;\n2024-02;1,6;\n2024-03;1,7;\n", ';', 5);
+shape('meteoblue', "location,Basel,Basel\nlat,47.5,47.5\nlon,7.5,7.5\nvariable,Temperature,Precipitation\nunit,C,mm\nlevel,2 m,sfc\ntimestamp,Basel Temperature,Basel Precipitation\n20240101T0000,1.5,0\n20240101T0100,1.6,0.2\n20240101T0200,1.7,0\n", ', ', 7);
+shape('openmeteo', "latitude,longitude,elevation,utc_offset_seconds\n52.5,13.4,38.0,0\n\ntime,temperature_2m (C)\n2024-01-01T00:00,1.5\n2024-01-01T01:00,1.6\n2024-01-01T02:00,1.7\n2024-01-01T03:00,1.7\n", ', ', 4);
+shape('insee', "\"Libelle\";\"idBank\";\"Derniere maj\";\"Periode\";\"2023-01\";\"2023-02\"\n\"Indice\";\"001\";\"12/01/2024\";\"\";\"115.6\";\"116.8\"\n\"Codes\";\"\";\"\";\"\";\"A\";\"A\"\n", ';', 1);
+shape('statbank', "\"1.1.1 Population by sex, age and time\"\n\n\"sex\",\"age\",\"2022\",\"2023\"\n\"Men\",\"Total\",2920000,2948000\n\"Women\",\"Total\",2950000,2984000\n\n\"Source: Statistics\"\n\"Contact: x\"\n", ', ', 3);
+shape('few fields', "Titel: Liste\nDatum: 01.02.2024\n\nNr;Name\n1;Anna\n2;Bert\n", ';', 4);
+shape('only text wide', "Species;Family;Habitat;Status\nParus major;Paridae;forest;common\nCorvus corax;Corvidae;mountains;rare\nPica pica;Corvidae;towns;common\n", ';', 1);
+shape('title text', "List of species\n\nSpecies;Family;Habitat\nParus major;Paridae;forest\nCorvus corax;Corvidae;mountains\n", ';', 3);
+shape('long names text', "Question 1: How satisfied are you with the service that was provided to you last year?,Question 2: Would you recommend us?\nVery satisfied,Yes\nNot satisfied,No\nSatisfied,Yes\n", ', ', 1);
+shape('merged title', "Quarterly national accounts,,,,\nBillion EUR,,,,\n,2022,,2023,\nSector,Q1,Q2,Q1,Q2\nAgriculture,1.5,1.6,1.7,1.8\nIndustry,5.5,5.6,5.7,5.8\n,,,,\nSource: office,,,,\n", ', ', 4);
+shape('mixed eol', "a;b\r\n1;2\n3;4\r\n", ';', 1);
+shape('spectrometer', "Spectrum1,\nWavelength (nm),Abs\n800.0,0.01\n799.0,0.02\n798.0,0.03\n", ', ', 2);
+shape('thermo', "Sample Name,X1\nMethod,A\nInjected,12/03/2024\n\nNo.,RT,Area,Height\n1,1.5,100.5,10\n2,2.5,200.5,20\n3,3.5,1.5,30\n\nTotal,,302.5,60\n", ', ', 5);
+shape('gps', "latitude;longitude;time\n52,5;13,4;2024-01-01T10:00:00Z\n52,6;13,5;2024-01-01T10:00:10Z\n", ';', 1);
+shape('iis-like', "date|time|ip|path|status\n2024-01-01|10:00:00|1.2.3.4|/a,b|200\n2024-01-01|10:00:01|1.2.3.5|/c|404\n", '|', 1);
+
 # ---- all of them ----
 
 my %count = (right => 0, dialect => 0);
