@@ -105,6 +105,7 @@ typedef struct CsvInputFound
 	uint32_t	nrecords;		/* complete ones */
 	bool		has_tail;		/* an incomplete record follows */
 	uint32_t	tail_start;
+	bool		ends_in_comment;	/* without its end; it is to be passed over */
 	bool		was_ahead;		/* some was copied ahead, between: */
 	cudaEvent_t ahead[2];
 } CsvInputFound;

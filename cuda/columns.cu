@@ -236,10 +236,11 @@ judge_doubtful(const CsvView &view, uint32_t number, const CsvColumn &column,
 			   const Field &field)
 {
 	CsvMeasure	measure;
+	bool		doubtful;
 
 	csv_field_measure(&view.dialect, field.bytes, field.length, &measure);
-	return csv_judge_scalar(view, field.record, number, column,
-							measure).status;
+	return csv_judge_scalar(view, field.record, number, column, measure,
+							doubtful).status;
 }
 
 static __device__ __noinline__ uint32_t

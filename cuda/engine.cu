@@ -299,6 +299,7 @@ finish_batch(CsvCall *call, CsvBatch *batch)
 	batch->bytes = call->input->bytes;
 	batch->nbytes = call->input->nbytes;
 	batch->consumed = all ? counters->consumed : filled->consumed;
+	batch->skip_line = all && call->found.ends_in_comment;
 	batch->nlines = all ? counters->nlines : filled->nlines;
 	return batch->bytes == NULL ? fetch_bytes(call, batch) : CSV_OK;
 }

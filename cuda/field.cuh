@@ -229,8 +229,8 @@ csv_judge_text(const CsvView &view, uint32_t record, uint32_t number,
 	uint64_t	cut_chars;
 	int			code;
 
-	code = csv_field_verdict(&column, view.layout.encoding, &measure,
-							 blanks_beyond, &doubtful, &cut_chars);
+	code = csv_field_verdict(&column, &view.layout, &measure, blanks_beyond,
+							 &doubtful, &cut_chars);
 	if (code != CSV_ERROR_NONE)
 	{
 		csv_report_error(view, record, number, code);
@@ -262,15 +262,17 @@ csv_judge_text(const CsvView &view, uint32_t record, uint32_t number,
 	return verdict;
 }
 
-/* the last step for a scalar that was not converted */
+/*
+ * The last step for a scalar that was not converted.  doubtful: nor may it be.
+ */
 static __device__ __forceinline__ CsvVerdict
 csv_judge_scalar(const CsvView &view, uint32_t record, uint32_t number,
-				 const CsvColumn &column, const CsvMeasure &measure)
+				 const CsvColumn &column, const CsvMeasure &measure,
+				 bool &doubtful)
 {
-	bool		doubtful;
 	uint64_t	cut_chars;
-	int			code = csv_field_verdict(&column, view.layout.encoding,
-										 &measure, true, &doubtful, &cut_chars);
+	int			code = csv_field_verdict(&column, &view.layout, &measure, true,
+										 &doubtful, &cut_chars);
 
 	if (code == CSV_ERROR_NONE)
 		return csv_without_value(CSV_VALUE_DOUBTFUL);

@@ -196,6 +196,8 @@ csv_input_read(CsvCall *call)
 	memcpy(found->ranks, ranks, ranks_bytes);
 	found->nrecords = counters->total.ends;
 	found->has_tail = counters->total.starts > counters->total.ends;
-	found->tail_start = found->has_tail ? counters->last_start : found->nbytes;
+	found->ends_in_comment = counters->ends_in_comment != 0;
+	found->tail_start = found->has_tail ? counters->last_start :
+		found->nbytes - counters->ends_in_cr;
 	return CSV_OK;
 }

@@ -257,12 +257,12 @@ judge_long(const CsvView &view, const CsvLong &entry,
 			 dialect.opt.quoting == CSV_QUOTING_RFC4180) ||
 			removed == 0 ||
 			(between_quotes && (flags & CSV_PIECE_SPECIAL) == 0);
+		bool		doubtful;
 		CsvVerdict	verdict = csv_judge_scalar(view, entry.record,
-											   entry.column, column, measure);
+											   entry.column, column, measure,
+											   doubtful);
 
-		if (verdict.status == CSV_VALUE_DOUBTFUL && plain &&
-			(view.layout.encoding == CSV_ENCODING_UTF8 ||
-			 !measure.beyond_ascii) &&
+		if (verdict.status == CSV_VALUE_DOUBTFUL && plain && !doubtful &&
 			csv_convert_any(&column, view.layout.decimal_separator,
 							field + plain_skip,
 							(uint32_t) measure.nbytes,

@@ -54,13 +54,14 @@ typedef struct CsvRanks
 /* the dialect as the structure kernels read it */
 typedef struct CsvStructureTables
 {
-	uint8_t		class_of[256];	/* CsvClass, or one of the two below */
+	uint8_t		class_of[256];	/* CsvClass, or one of those below */
 	uint32_t	transitions[CSV_NUM_CLASSES][2];	/* next states, a byte each */
 	uint8_t		entries[CSV_NUM_STATES * CSV_NUM_CLASSES];
 } CsvStructureTables;
 
-#define CSV_CLASS_LF_AFTER_CR	8	/* a break after a CR, else other */
-#define CSV_CLASS_CR_BEFORE_LF	9	/* pre-break before a LF, else other */
+#define CSV_CLASS_LF_AFTER_CR	16	/* a break after a CR, else other */
+#define CSV_CLASS_CR_BEFORE_LF	17	/* pre-break before a LF, else other */
+#define CSV_CLASS_MAYBE_COMMENT	18	/* comment if all of its string follows, else other */
 
 /* flags of a column, in CsvCounters' array */
 #define CSV_SEEN_NOT_OK		1
@@ -75,6 +76,8 @@ typedef struct CsvCounters
 	uint32_t	nlongs;			/* long fields asked for */
 	uint32_t	npieces;		/* pieces of them asked for */
 	uint32_t	last_start;		/* position of the last record start */
+	uint32_t	ends_in_comment;	/* not 0: the input does, without a break; */
+	uint32_t	ends_in_cr;		/* and its last byte is a CR */
 	uint32_t	consumed;
 	uint32_t	nlines;			/* line breaks before `consumed` */
 	CsvRanks	total;			/* of the whole input */

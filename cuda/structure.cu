@@ -65,6 +65,9 @@ csv_structure_tables(const CsvDialect *dialect, CsvStructureTables *tables)
 		dialect->opt.boundary == CSV_BOUNDARY_CR ? CSV_CLASS_BREAK :
 		dialect->trim_cr ? CSV_CLASS_CR_BEFORE_LF : CSV_CLASS_OTHER;
 
+	if (dialect->opt.comment_length > 1)
+		tables->class_of[dialect->opt.comment[0]] = CSV_CLASS_MAYBE_COMMENT;
+
 	for (int class_ = 0; class_ < CSV_NUM_CLASSES; class_++)
 	{
 		tables->transitions[class_][0] = 0;
@@ -145,6 +148,11 @@ states_kernel(const __grid_constant__ CsvView view)
 			view.tile_states[number] = csv_apply_map(prefix, state);
 		state = csv_apply_map(whole, state);
 		__syncthreads();
+	}
+	if (threadIdx.x == 0 && state == CSV_STATE_COMMENT)
+	{
+		view.counters->ends_in_comment = 1;
+		view.counters->ends_in_cr = view.bytes[view.nbytes - 1] == '\r';
 	}
 }
 

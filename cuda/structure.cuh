@@ -146,6 +146,10 @@ csv_visit_classes(const CsvTile *tile, const CsvView &view, uint32_t number,
 
 				class_ = previous == '\r' ? CSV_CLASS_BREAK : CSV_CLASS_OTHER;
 			}
+			else if (class_ == CSV_CLASS_MAYBE_COMMENT)
+				class_ = csv_comment_at(&view.dialect.opt, view.bytes, base + i,
+										view.nbytes) ?
+					CSV_CLASS_COMMENT : CSV_CLASS_OTHER;
 			else
 			{
 				uint32_t	next = i == CSV_TILE_THREAD_BYTES - 1 ? after :

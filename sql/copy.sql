@@ -183,7 +183,9 @@ COPY p FROM 'regress_csv/t.csv' (FORMAT csv);
 COPY v FROM 'regress_csv/t.csv' (FORMAT csv);
 COPY plain FROM 'regress_csv/t.csv' (FORMAT csv) WHERE k > random();
 COPY plain FROM 'regress_csv/t.csv' (FORMAT csv) WHERE tableoid > 0;
-COPY t FROM 'regress_csv/t.csv' (FORMAT csv) WHERE l IS NULL;
+COPY t (k, b, d) FROM 'regress_csv/t.csv' (FORMAT csv) WHERE l IS NULL;
+COPY with_domain FROM 'regress_csv/t.csv' (FORMAT csv) WHERE k > 0;
+COPY plain FROM 'regress_csv/t.csv' (FORMAT csv) WHERE k::odd > 0;
 COPY plain FROM 'regress_csv/t.csv' (FORMAT csv, HEADER match);
 COPY plain FROM 'regress_csv/t.csv' (FORMAT csv, FREEZE off);
 COPY plain FROM 'regress_csv/odd.csv' (FORMAT csv);
@@ -219,11 +221,31 @@ COPY indexed FROM 'regress_csv/t.csv' (FORMAT csv);
 SELECT (SELECT count(*) FROM telling) AS telling, (SELECT count(*) FROM failing) AS failing, (SELECT count(*) FROM indexed) AS indexed;
 -- those that nobody would see are no reason
 SET client_min_messages = warning;
-SET log_min_messages = error;
 COPY telling FROM 'regress_csv/t.csv' (FORMAT csv);
-SHOW log_min_messages;
-RESET log_min_messages;
 RESET client_min_messages;
+-- functions that change settings, and that raise what ends the statement
+CREATE FUNCTION set_and_tell(k int) RETURNS bool IMMUTABLE LANGUAGE plpgsql SET log_min_messages = error SET client_min_messages = info
+	AS $$ BEGIN RAISE INFO 'k is %', k; IF k = 2 THEN RAISE EXCEPTION 'refused' USING ERRCODE = '40001'; END IF; RETURN true; END $$;
+COPY plain FROM 'regress_csv/t.csv' (FORMAT csv) WHERE set_and_tell(k);
+SHOW log_min_messages;
+SHOW client_min_messages;
+CREATE FUNCTION tell_early(k int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE 'early'; RETURN k; END $$;
+COPY plain FROM 'regress_csv/t.csv' (FORMAT csv) WHERE k > tell_early(2) AND b IS NOT NULL;
+COPY plain FROM 'regress_csv/t.csv' (FORMAT csv) WHERE k > tell_early(2) AND nothing;
+-- WHERE needs the privilege to see what it names
+CREATE ROLE regress_csv_copy_where;
+GRANT INSERT ON plain TO regress_csv_copy_where;
+GRANT pg_read_server_files TO regress_csv_copy_where;
+GRANT USAGE ON SCHEMA csv_test TO regress_csv_copy_where;
+GRANT SELECT (k) ON plain TO regress_csv_copy_where;
+SET ROLE regress_csv_copy_where;
+COPY plain FROM 'regress_csv/t.csv' (FORMAT csv) WHERE b IS NULL;
+BEGIN;
+COPY plain FROM 'regress_csv/t.csv' (FORMAT csv) WHERE k > 1;
+ROLLBACK;
+RESET ROLE;
+DROP OWNED BY regress_csv_copy_where;
+DROP ROLE regress_csv_copy_where;
 -- in silence, unless it is forced; and so are short files
 SET csv_gpu_fdw.copy = on;
 COPY triggered FROM 'regress_csv/t.csv' (FORMAT csv);

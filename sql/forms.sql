@@ -61,6 +61,15 @@ ALTER FOREIGN TABLE epochs ALTER a OPTIONS (SET timestamp_format 'YYYY "x');
 ALTER FOREIGN TABLE epochs ALTER a OPTIONS (SET timestamp_format 'FMYYYY');
 ALTER FOREIGN TABLE epochs ALTER a OPTIONS (SET timestamp_format E'YYYY\\');
 
+-- the minutes of an offset before its hours; epochs up to the end of time
+CALL write_file('zones.csv', E'2024-01-01 30 +02,9224318015999\n');
+CREATE FOREIGN TABLE zones (a timestamptz OPTIONS (timestamp_format 'YYYY-MM-DD TZM TZH'), b timestamp OPTIONS (timestamp_format 'epoch'))
+	SERVER csv OPTIONS (filename 'regress_csv/zones.csv');
+SELECT a = to_timestamp('2024-01-01 30 +02', 'YYYY-MM-DD TZM TZH') AS same, b FROM zones;
+-- a value that is too long in the file's encoding
+DO $$ BEGIN EXECUTE format('CREATE FOREIGN TABLE long_null (t text) SERVER csv OPTIONS (filename ''regress_csv/zones.csv'', encoding ''EUC_JP'', null_values %L)', ARRAY[repeat(U&'\00e9', 100), 'ok']); END $$;
+SELECT * FROM long_null;
+
 -- ---- thousands ----
 CALL write_file('thousands.csv', E'"1,234,567";"1,234.50";"-1,234,567.25"\n1234567;1234.5;"1,234e3"\n"12,34";"1,23.0";1\n"1,234,";",123";2\n+999;"12,345.678";"1,234,567,890,123,456.789"\n');
 CREATE FOREIGN TABLE thousands (a int, b numeric(12,2), c float8)

@@ -59,6 +59,29 @@ SELECT * FROM csv_import.quoted;
 IMPORT FOREIGN SCHEMA "regress_csv" LIMIT TO (cities) FROM SERVER csv INTO csv_import;
 CALL unmake();
 
+-- files below directories KEY=VALUE make one table, beside those of other files
+COPY (SELECT 1 WHERE false) TO PROGRAM 'mkdir -p "regress_csv/hive/My Year=2023/day=2024-01-01" "regress_csv/hive/My Year=2024/day=2024-01-02" "regress_csv/hive/My Year=2024/day=__HIVE_DEFAULT_PARTITION__" "regress_csv/hive/My Year=2022/none" regress_csv/hive/other=1 "regress_csv/ha[r]d*/k=t" regress_csv/hive0/k=1';
+CALL write_file('hive/My Year=2023/day=2024-01-01/x.csv', E'ID,day\n1,one\n');
+CALL write_file('hive/My Year=2024/day=2024-01-02/a.csv', E'ID,day\n2,two\n');
+CALL write_file('hive/My Year=2024/day=2024-01-02/b.tsv', E'a\tb\n2\ttwo\n');
+CALL write_file('hive/My Year=2024/day=__HIVE_DEFAULT_PARTITION__/a.csv', E'day,ID,more\nthree,3,x\n');
+CALL write_file('hive/other=1/a.csv', E'y\n9\n');
+CALL write_file('hive/single.csv', E'z\n9\n');
+CALL write_file('ha[r]d*/k=t/a.csv', E'a,b\n1,2\n');
+IMPORT FOREIGN SCHEMA "regress_csv/hive/" FROM SERVER csv INTO csv_import OPTIONS (by_name 'true');
+IMPORT FOREIGN SCHEMA "regress_csv/ha[r]d*" FROM SERVER csv INTO csv_import;
+IMPORT FOREIGN SCHEMA "regress_csv/hive0" FROM SERVER csv INTO csv_import;
+SELECT * FROM made;
+SELECT * FROM csv_import.hive;
+SELECT * FROM csv_import.hive WHERE my_year > 2023 AND day_2 IS NOT NULL;
+SELECT * FROM csv_import.ha_r_d;
+CALL unmake();
+IMPORT FOREIGN SCHEMA "regress_csv/hive" EXCEPT (single) FROM SERVER csv INTO csv_import OPTIONS (all_text 'true', log_verbosity 'silent');
+SELECT * FROM made;
+IMPORT FOREIGN SCHEMA "regress_csv/hive" LIMIT TO (single) FROM SERVER csv INTO csv_import;
+SELECT * FROM csv_import.single;
+CALL unmake();
+
 -- some of them; the others are not even read
 CALL write_file('bad.csv.gz', 'not compressed');
 IMPORT FOREIGN SCHEMA "regress_csv" FROM SERVER csv INTO csv_import;

@@ -187,6 +187,19 @@ ANALYZE m;
 RESET ROLE;
 ALTER DATABASE :"db" OWNER TO :dba;
 
+-- values that are set to NULL, and surplus fields, are quoted to the same
+ALTER FOREIGN TABLE m OPTIONS (DROP reject_limit, SET filename 'regress_csv/r.csv', SET on_error 'set_null', ADD ragged 'pad', ADD columns '9');
+ALTER FOREIGN TABLE m ADD rest text[] OPTIONS (virtual 'surplus');
+CALL write_file('r.csv', convert_to(E'1,1,secret,red,1,secret,secret,b,c,', 'UTF8') || '\xf0414243'::bytea || convert_to(E'\n2,1,1,red,1,2,a,b,c,secret\n', 'UTF8'));
+CREATE VIEW mr AS SELECT * FROM m;
+GRANT SELECT ON mr TO regress_csv_reader;
+SELECT n, d, rest FROM mr;
+SET ROLE regress_csv_reader;
+SELECT n, d, rest FROM mr;
+SELECT rest FROM m;
+RESET ROLE;
+DROP VIEW mr;
+
 -- a partition: who may read its parent may read it there
 CREATE TABLE parent (id int, i int, n numeric(4,2)) PARTITION BY LIST (id);
 CREATE FOREIGN TABLE part (i int OPTIONS (column '1'), n numeric(4,2) OPTIONS (column '2'), id int OPTIONS (column '0'))

@@ -304,14 +304,16 @@ csv_check_permissions(ParseState *pstate, ParseNamespaceItem *item,
 		columns = bms_add_member(columns,
 								 attnum - FirstLowInvalidHeapAttributeNumber);
 #if PG_VERSION_NUM >= 160000
-	item->p_perminfo->requiredPerms = privilege;
+	item->p_perminfo->requiredPerms = privilege |
+		(item->p_perminfo->selectedCols != NULL ? ACL_SELECT : 0);
 	if (privilege == ACL_INSERT)
 		item->p_perminfo->insertedCols = columns;
 	else
 		item->p_perminfo->selectedCols = columns;
 	ExecCheckPermissions(pstate->p_rtable, pstate->p_rteperminfos, true);
 #else
-	item->p_rte->requiredPerms = privilege;
+	item->p_rte->requiredPerms = privilege |
+		(item->p_rte->selectedCols != NULL ? ACL_SELECT : 0);
 	if (privilege == ACL_INSERT)
 		item->p_rte->insertedCols = columns;
 	else

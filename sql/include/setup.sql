@@ -54,7 +54,7 @@ DECLARE
 BEGIN
   FOR line IN EXECUTE format('EXPLAIN (%s) %s', options, query) LOOP
     FOR line IN SELECT regexp_split_to_table(line, E'\n') LOOP
-      CONTINUE WHEN line ~ '(Planning|Execution|Buffers|Storage|Disabled|Window: )';
+      CONTINUE WHEN line ~ '(Planning|Execution|Buffers|Storage|Disabled|Window: | GPU: )';
       line := regexp_replace(line, '(Engine:|"Engine":|<Engine>)( ?"?)[^"<,]*', '\1\2...');
       line := regexp_replace(line, '(Time"?:|Chunks"?:|Time>|Chunks>|Chunks"?:)( ?)[0-9.]+', '\1\2...');
       line := regexp_replace(line, '(cost|actual time)=[0-9.]+', '\1=...', 'g');

@@ -40,7 +40,9 @@ csv_batches_create(const CsvTable *table, const Bitmapset *wanted,
 							   pushdown != NULL ? pushdown->hidden : NULL,
 							   pushdown != NULL && pushdown->few_rows);
 	batches->reading = csv_reading_create(batches->layout);
-	if (may_keep && !may_share && table->settings.resident)
+	/* what is kept of records is their columns */
+	if (may_keep && !may_share && table->settings.resident &&
+		!batches->layout->wants_surplus)
 		batches->kept = csv_kept_create(batches->layout);
 	/* after the columns that it may look at, so that it goes before them */
 	if (pushdown != NULL)
@@ -94,6 +96,12 @@ csv_batches_stop(CsvBatches *batches)
 }
 
 /* ---- files ---- */
+
+void
+csv_batches_choose_files(CsvBatches *batches)
+{
+	csv_reading_choose_files(batches->reading);
+}
 
 static void
 leave_file(CsvBatches *batches)
@@ -317,6 +325,14 @@ csv_batches_drop_held(CsvBatches *batches)
 {
 	csv_reading_drop_held(batches->reading);
 	csv_evaluation_drop_held(batches->evaluation);
+}
+
+void
+csv_batches_drop_row(CsvBatches *batches)
+{
+	/* rows that are looked up need not have been evaluated */
+	if (batches->evaluation != NULL)
+		csv_evaluation_drop(batches->evaluation);
 }
 
 /* ---- what there is to say of it ---- */

@@ -75,6 +75,9 @@ extern void csv_batches_stop(CsvBatches *batches);
 /* whose files they are */
 extern CsvSource *csv_batches_source(const CsvBatches *batches);
 
+/* before the first batch: other files of the table than before are left out */
+extern void csv_batches_choose_files(CsvBatches *batches);
+
 /* the columns as they are in the batch at hand, in its order */
 extern const CsvFileLayout *csv_batches_layout(const CsvBatches *batches);
 
@@ -115,6 +118,9 @@ extern void csv_batches_gather(CsvBatches *batches, bool must_add,
 extern bool csv_batches_held(CsvBatches *batches, uint32_t first,
 							 CsvPartialGroups *groups);
 extern void csv_batches_drop_held(CsvBatches *batches);
+
+/* a row that came out as undecided is dropped after all, by the query's filter */
+extern void csv_batches_drop_row(CsvBatches *batches);
 
 /* bytes in all, where that is certain, else 0 */
 extern int64 csv_batches_certain_size(const CsvBatches *batches);

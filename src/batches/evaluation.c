@@ -647,6 +647,12 @@ csv_evaluation_finish(CsvEvaluation *evaluation)
 	evaluation->doubtful_capacity = 0;
 }
 
+void
+csv_evaluation_drop(CsvEvaluation *evaluation)
+{
+	evaluation->statistics.filtered++;
+}
+
 const CsvEvaluationStatistics *
 csv_evaluation_statistics(const CsvEvaluation *evaluation)
 {

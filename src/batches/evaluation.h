@@ -41,7 +41,8 @@ typedef struct CsvPushdown
 /* amounts, since the begin of the scan */
 typedef struct CsvEvaluationStatistics
 {
-	int64		filtered;		/* rows that the filter dropped, */
+	int64		filtered;		/* rows that the filter dropped, here or when they
+								 * had come out as undecided, */
 	int64		beyond;			/* and that are beyond the limit */
 	int64		answered;		/* batches that the engine evaluated itself, */
 	int64		held;			/* and of those, with groups that it holds */
@@ -102,6 +103,9 @@ extern void csv_evaluation_rewind(CsvEvaluation *evaluation, bool again);
 
 /* all is read */
 extern void csv_evaluation_finish(CsvEvaluation *evaluation);
+
+/* a row that came out as undecided is dropped after all */
+extern void csv_evaluation_drop(CsvEvaluation *evaluation);
 
 extern const CsvEvaluationStatistics *
 csv_evaluation_statistics(const CsvEvaluation *evaluation);

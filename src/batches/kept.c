@@ -190,7 +190,9 @@ csv_kept_exist(const CsvFileLayout *layout, int64 *nrows)
 	int			nfiles;
 
 	*nrows = 0;
-	if (!csv_source_identities(layout->table, &names, &identities, &nfiles))
+	if (layout->wants_surplus ||
+		!csv_source_identities(layout->table, &names, &identities, &nfiles) ||
+		nfiles == 0)
 		return false;
 	wanted = palloc(sizeof(CsvWanted));
 	set_meaning(wanted->meaning, layout->table);

@@ -3,7 +3,7 @@
  *		The wanted columns of a table, and where they are in a file.
  *
  * A table's options say which field a column is, or its name in the header: then
- * each file has a layout of its own.
+ * each file has a layout of its own.  With by_name, a file may lack the column.
  */
 #include "postgres.h"
 
@@ -76,6 +76,8 @@ csv_file_layout_create(const CsvTable *table, const Bitmapset *wanted,
 		if (column->virtual_kind != CSV_VIRTUAL_NONE)
 		{
 			layout->nvirtuals++;
+			layout->wants_surplus |= column->virtual_kind == CSV_VIRTUAL_SURPLUS;
+			layout->layout.want_positions |= !csv_is_of_file(column);
 			continue;
 		}
 		file_column->column = column;
@@ -89,7 +91,6 @@ csv_file_layout_create(const CsvTable *table, const Bitmapset *wanted,
 		add_null_values(layout, layout->ncolumns);
 		layout->ncolumns++;
 	}
-	layout->layout.want_positions |= layout->nvirtuals > 0;
 	return layout;
 }
 
@@ -189,6 +190,93 @@ find_header_name(const CsvTable *table, const CsvTableColumn *column,
 	return (uint32_t) found;
 }
 
+/* a name that is not NULL, and where it stands */
+typedef struct HeaderField
+{
+	const char *name;
+	uint32_t	field;
+} HeaderField;
+
+static int
+compare_fields(const void *a, const void *b)
+{
+	const HeaderField *left = a;
+	const HeaderField *right = b;
+	int			order = strcmp(left->name, right->name);
+
+	if (order != 0)
+		return order;
+	return left->field < right->field ? -1 : 1;
+}
+
+/* does the table's definition have the name?  Else it is the file's alone. */
+static bool
+is_declared(const CsvTable *table, const char *name)
+{
+	for (int i = 0; i < table->natts; i++)
+		if (table->columns[i].header_name != NULL &&
+			strcmp(table->columns[i].header_name, name) == 0)
+			return true;
+	return false;
+}
+
+/* of one name: who must not see what is in the file gets their numbers only */
+static void
+report_same_name(const CsvTable *table, const HeaderField *field,
+				 const char *filename)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+			 is_declared(table, field->name) ?
+			 errmsg("header of \"%s\" has more than one field \"%s\"",
+					filename, field->name) :
+			 errmsg("header of \"%s\" has one name in fields %u and %u",
+					filename, field[0].field + 1, field[1].field + 1),
+			 errdetail("Columns of foreign table \"%s\" find their fields by name.",
+					   table->name)));
+}
+
+/*
+ * The fields that columns have by_name.  Whether a name is there twice does not
+ * depend on the columns that a query wants.
+ */
+static void
+find_by_name(CsvFileLayout *layout, char **names, uint32_t nnames,
+			 const char *filename)
+{
+	HeaderField *fields = palloc(sizeof(HeaderField) * nnames);
+	uint32_t	n = 0;
+
+	for (uint32_t i = 0; i < nnames; i++)
+		if (names[i] != NULL)
+			fields[n++] = (HeaderField) {names[i], i};
+	qsort(fields, n, sizeof(HeaderField), compare_fields);
+	for (uint32_t i = 1; i < n; i++)
+		if (strcmp(fields[i - 1].name, fields[i].name) == 0)
+			report_same_name(layout->table, &fields[i - 1], filename);
+	for (int i = 0; i < layout->ncolumns; i++)
+	{
+		CsvFileColumn *column = &layout->columns[i];
+		uint32_t	low = 0;
+		uint32_t	high = n;
+
+		column->spec.field = CSV_ABSENT_FIELD;
+		while (low < high)
+		{
+			uint32_t	middle = (low + high) / 2;
+			int			order = strcmp(fields[middle].name,
+									   column->column->header_name);
+
+			if (order == 0)
+				column->spec.field = fields[middle].field;
+			if (order < 0)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+	}
+}
+
 /* what the header says of the columns; returns the number of its fields */
 static uint32_t
 read_header(CsvFileLayout *layout, const CsvDialect *dialect,
@@ -207,7 +295,9 @@ read_header(CsvFileLayout *layout, const CsvDialect *dialect,
 		names[i] = header_name(table, dialect, header, i);
 	if (table->header_match)
 		match_header(table, header, names, filename);
-	for (int i = 0; i < layout->ncolumns; i++)
+	if (table->by_name)
+		find_by_name(layout, names, header->nfields, filename);
+	for (int i = 0; !table->by_name && i < layout->ncolumns; i++)
 	{
 		CsvFileColumn *column = &layout->columns[i];
 
@@ -247,6 +337,7 @@ csv_file_layout_set(CsvFileLayout *file_layout, uint32_t nfields)
 	layout->encoding = table->engine_encoding;
 	layout->decimal_separator = (uint8_t) table->decimal_separator;
 	layout->has_default = table->default_string != NULL;
+	layout->bad_is_doubtful = table->set_null;
 	layout->null_bytes = (const uint8_t *) table->null_string;
 	layout->null_length = (uint32_t) strlen(table->null_string);
 	layout->null_values = (const uint8_t *) file_layout->null_values.data;
@@ -292,13 +383,17 @@ csv_file_layout_read(CsvFileLayout *layout, CsvReader *reader,
 			nfields = nnames;
 	}
 	else if (table->nfields_from_header)
+	{
 		nfields = 1;			/* an empty file: there will be no record */
+		for (int i = 0; table->by_name && i < layout->ncolumns; i++)
+			layout->columns[i].spec.field = CSV_ABSENT_FIELD;
+	}
 
 	for (int i = 0; i < layout->ncolumns; i++)
 	{
 		uint32_t	field = layout->columns[i].spec.field;
 
-		if (field < nfields)
+		if (field < nfields || field == CSV_ABSENT_FIELD)
 			continue;
 		if (has_header)
 			ereport(ERROR,

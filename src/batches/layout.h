@@ -26,6 +26,7 @@ typedef struct CsvFileLayout
 	CsvFileColumn *columns;		/* in the order of the layout */
 	CsvColumn  *specs;
 	int			nvirtuals;		/* wanted columns that are not in the file */
+	bool		wants_surplus;	/* one of these: fields that no column is */
 	StringInfoData null_values; /* as CsvLayout has them */
 	CsvLayout	layout;			/* of the file at hand */
 } CsvFileLayout;

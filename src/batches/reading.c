@@ -729,8 +729,17 @@ csv_reading_next_file(CsvReading *reading)
 	reading->file_bytes = 0;
 	if (reading->sharing != NULL)
 		return open_claimed_file(reading);
-	reading->file_number++;
-	return csv_source_open_next(reading->source);
+	if (!csv_source_open_next(reading->source))
+		return false;
+	reading->file_number = csv_source_number(reading->source) + 1;
+	return true;
+}
+
+void
+csv_reading_choose_files(CsvReading *reading)
+{
+	reading->nbytes = csv_source_data_size(reading->table,
+										   &reading->size_is_exact);
 }
 
 int

@@ -77,10 +77,13 @@ extern void csv_reading_open_engine(CsvReading *reading);
 
 /*
  * Open the next file, or one of which there is a piece; false when there are no
- * more.  Its number counts from 1.
+ * more.  Its number counts from 1, among all files, also those left out.
  */
 extern bool csv_reading_next_file(CsvReading *reading);
 extern int	csv_reading_file_number(const CsvReading *reading);
+
+/* before the first: other files than before are left out */
+extern void csv_reading_choose_files(CsvReading *reading);
 
 /* as csv_source_name(), csv_source_file() and csv_source_identity() */
 extern const char *csv_reading_filename(const CsvReading *reading);

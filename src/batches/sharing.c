@@ -34,6 +34,7 @@ typedef struct SharedFile
 	uint64		nbytes;
 	bool		known;			/* it could be looked at */
 	bool		whole;			/* as in CsvClaim */
+	int			next;			/* the next file that is not left out */
 
 	/* what has been read, in order */
 	uint32		npieces;
@@ -113,13 +114,18 @@ csv_sharing_restart(CsvSharing *sharing, CsvSource *source,
 	sharing->total_bytes = 0;
 	sharing->nclaimed = 0;
 	sharing->claimed_bytes = 0;
-	sharing->file = 0;
+	sharing->file = sharing->nfiles;
 	sharing->in_file = 0;
 	sharing->offset = 0;
-	for (int i = 0; i < sharing->nfiles; i++)
+	for (int i = sharing->nfiles - 1; i >= 0; i--)
 	{
 		SharedFile *file = &sharing->files[i];
 		bool		seekable;
+
+		file->next = sharing->file;
+		if (csv_source_is_left_out(source, i))
+			continue;
+		sharing->file = i;
 
 		file->npieces = 0;
 		memset(&file->place, 0, sizeof(file->place));
@@ -236,7 +242,7 @@ csv_sharing_claim(CsvSharing *sharing, CsvClaim *claim)
 		sharing->offset = piece->to;
 		if (piece->is_last)
 		{
-			sharing->file++;
+			sharing->file = file->next;
 			sharing->in_file = 0;
 			sharing->offset = 0;
 		}

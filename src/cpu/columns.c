@@ -135,7 +135,8 @@ make_finder(const CsvColumns *columns, const CsvPart *part,
 	finder.bad = part->bad_rows.any ? part->bad_rows.codes : NULL;
 	finder.nfields = columns->layout->nfields;
 	finder.field = column->field;
-	finder.uniform = !columns->layout->pad && !part->bad_rows.any;
+	finder.uniform = !columns->layout->pad && !part->bad_rows.any &&
+		column->field < columns->layout->nfields;
 	finder.trim_cr = columns->dialect->trim_cr;
 
 	/* row * nfields is the rank then, though not all rows before are so */

@@ -226,8 +226,8 @@ slow_value(CsvFill *fill, uint32_t row, uint64_t start, uint64_t end)
 	if (CSV_NEEDS_BLANKS(column, measure.nchars) && !measure.invalid_utf8)
 		blanks_beyond = is_blank_beyond(dialect, field, length,
 										(uint64_t) column->type_chars);
-	code = csv_field_verdict(column, layout->encoding, &measure, blanks_beyond,
-							 &doubtful, &cut_chars);
+	code = csv_field_verdict(column, layout, &measure, blanks_beyond, &doubtful,
+							 &cut_chars);
 	if (code != CSV_ERROR_NONE)
 	{
 		set_row_error(fill, row, code);

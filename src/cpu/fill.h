@@ -36,7 +36,8 @@ typedef struct CsvFinder
 	const uint8_t *bad;			/* a code per row, or NULL while all are good */
 	uint32_t	nfields;		/* in each record, if uniform */
 	uint32_t	field;
-	bool		uniform;		/* no bad rows, and nfields fields in each */
+	bool		uniform;		/* no bad rows, and nfields fields in each, this
+								 * one among them */
 	bool		trim_cr;
 } CsvFinder;
 
@@ -167,7 +168,7 @@ csv_fill_by_eight(const CsvFill *fill)
 
 /*
  * The content of the field in a row.  False if the record has no such field
- * (ragged 'pad').
+ * (ragged 'pad', or a column that the file lacks).
  */
 static inline __attribute__((always_inline)) bool
 csv_find_field(const CsvFinder *finder, uint32_t row, uint64_t *start,

@@ -34,6 +34,8 @@ typedef struct CsvRules
 	bool		crlf_only;
 	bool		trim_cr;
 	bool		blank_is_record;
+	bool		has_comments;
+	const CsvDialectOptions *opt;
 } CsvRules;
 
 static inline CsvRules
@@ -57,7 +59,9 @@ make_rules(const CsvIndex *index)
 		.multiline = opt->multiline,
 		.crlf_only = opt->boundary == CSV_BOUNDARY_CRLF,
 		.trim_cr = dialect->trim_cr,
-		.blank_is_record = opt->blank_is_record
+		.blank_is_record = opt->blank_is_record,
+		.has_comments = opt->comment_length > 0,
+		.opt = opt
 	};
 }
 
@@ -190,6 +194,14 @@ read_block(const CsvRules *rules, CsvIndexBlock block, uint64_t base,
 	return bits;
 }
 
+/* does a comment begin where a record would, as far as the input goes? */
+static inline bool
+may_be_comment(const CsvRules *rules, uint64_t start)
+{
+	return rules->has_comments &&
+		csv_comment_begins_at(rules->opt, rules->bytes, start, rules->nbytes);
+}
+
 /* a record's start, and what was counted before it */
 typedef struct CsvIndexPlace
 {
@@ -236,6 +248,8 @@ end_records(CsvIndex *index, const CsvRules *rules, uint64_t base,
 			csv_popcount(bits->separators & up_to_end);
 		record->nlines = before.nlines +
 			csv_popcount_few(bits->breaks & up_to_end);
+		if (may_be_comment(rules, record->start))
+			return CSV_END;
 	}
 	return bits->irregular != 0 ? CSV_END : CSV_OK;
 }
@@ -260,6 +274,8 @@ run_blocks(CsvIndex *index)
 	CsvCarries	carries = {.separator = CSV_BIT(record.start)}; /* likewise */
 	uint64_t	base;
 
+	if (may_be_comment(&rules, record.start))
+		return CSV_OK;
 	for (base = record.start - record.start % 64; base < rules.nbytes;
 		 base += 64)
 	{

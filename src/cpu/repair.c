@@ -145,7 +145,7 @@ add_record(CsvIndex *index, const CsvScan *scan, uint32_t line)
 }
 
 /*
- * Read the record (or blank lines) at index->pos.
+ * Read the record (or blank lines, or a comment) at index->pos.
  */
 CsvStatus
 csv_index_slow_record(CsvIndex *index)
@@ -173,6 +173,17 @@ csv_index_slow_record(CsvIndex *index)
 
 	if (pass_blank_lines(index))
 		return CSV_OK;
+	if (csv_comment_at(&dialect->opt, input->bytes, index->pos, input->nbytes))
+	{
+		pass_line(index, index->pos, &first_line_length);
+		return CSV_OK;
+	}
+	if (!input->at_end && dialect->opt.comment_length > 0 &&
+		csv_comment_begins_at(&dialect->opt, input->bytes, index->pos, input->nbytes))
+	{
+		index->incomplete = true;
+		return CSV_OK;
+	}
 
 	status = csv_scan_record(scan, index->memory, dialect, mode, input->bytes,
 							 index->pos, input->nbytes, input->at_end);

@@ -2,6 +2,7 @@
  * import.c
  *		IMPORT FOREIGN SCHEMA: a foreign table for each file of a directory.
  *
+ *	0. Of directories KEY=VALUE in it, all files make one table (hive.c).
  *	1. The directory's files *.csv and *.tsv, compressed or not, in the order of
  *	   their names, each get a table's name; those that LIMIT TO or EXCEPT
  *	   leave out are not read.
@@ -29,6 +30,7 @@
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 
+#include "import/hive.h"
 #include "import/import.h"
 #include "import/names.h"
 #include "import/sniff.h"
@@ -49,6 +51,12 @@ stem_length(const char *name)
 		 pg_strncasecmp(name + length - 4, ".tsv", 4) != 0))
 		return 0;
 	return length - 4;
+}
+
+static const char *
+suffix_of(const char *name)
+{
+	return name + stem_length(name);
 }
 
 static int
@@ -214,8 +222,10 @@ table_options(const CsvFindings *findings, List *given)
 	return options.data;
 }
 
+/* with by_name, the name for SQL need not be that of the header */
 static char *
-column_definition(const CsvFindings *findings, const CsvFoundColumn *column, bool limits)
+column_definition(const CsvFindings *findings, const CsvFoundColumn *column,
+				  bool limits)
 {
 	int32		typmod;
 	Oid			type = csv_inferred_type(&column->inference, &typmod);
@@ -233,6 +243,9 @@ column_definition(const CsvFindings *findings, const CsvFoundColumn *column, boo
 	initStringInfo(&options);
 	appendStringInfo(&definition, "%s %s", quote_identifier(column->name),
 					 format_type_with_typemod(type, typmod));
+	if (findings->table->by_name && column->header_name != NULL &&
+		strcmp(column->header_name, column->name) != 0)
+		add_option(&options, "header_name", column->header_name);
 	if (column->force_null)
 		add_option(&options, "force_null", "true");
 	if (column->pattern != NULL && table_pattern == NULL)
@@ -252,7 +265,8 @@ column_definition(const CsvFindings *findings, const CsvFoundColumn *column, boo
 
 static char *
 create_statement(const CsvFindings *findings, const char *name,
-				 const char *server, const CsvImportOptions *import)
+				 const char *server, const CsvImportOptions *import,
+				 const CsvHive *hive)
 {
 	StringInfoData statement;
 
@@ -264,8 +278,11 @@ create_statement(const CsvFindings *findings, const char *name,
 					 quote_identifier(name));
 	for (uint32 i = 0; i < findings->ncolumns; i++)
 		appendStringInfo(&statement, "%s\n    %s", i > 0 ? "," : "",
-						 column_definition(findings, &findings->columns[i],
-										   limits));
+						 column_definition(findings, &findings->columns[i], limits));
+	if (hive != NULL)
+		appendStringInfoString(&statement,
+							   csv_hive_columns(hive, findings,
+												import->all_text));
 	appendStringInfo(&statement, "\n) SERVER %s OPTIONS (%s)",
 					 quote_identifier(server),
 					 table_options(findings, import->table_options));
@@ -341,12 +358,13 @@ try_to_sniff(const char *path, const char *name, List *server_options,
 }
 
 /*
- * The statement for a file, in the current memory context; NULL, after a NOTICE,
- * if it makes no table; ERROR if it is asked for.
+ * The statement for a file, or for those of a pattern, in the current memory
+ * context; NULL, after a NOTICE, if it makes no table; ERROR if it is asked for.
  */
 static char *
 import_file(const char *path, const char *name, bool asked_for,
-			const ForeignServer *server, const CsvImportOptions *import)
+			const ForeignServer *server, const CsvImportOptions *import,
+			const CsvHive *hive)
 {
 	MemoryContext outer = CurrentMemoryContext;
 	MemoryContext context = AllocSetContextCreate(outer, "csv_gpu_fdw import",
@@ -367,7 +385,7 @@ import_file(const char *path, const char *name, bool asked_for,
 	else
 	{
 		statement = create_statement(findings, name, server->servername,
-									 import);
+									 import, hive);
 		statement = MemoryContextStrdup(outer, statement);
 		if (findings->nskipped > 0)
 			csv_found_errors(findings,
@@ -394,9 +412,11 @@ List *
 csv_import_foreign_schema(ImportForeignSchemaStmt *statement, Oid serverid)
 {
 	ForeignServer *server = GetForeignServer(serverid);
+	bool		asked_for = statement->list_type == FDW_IMPORT_SCHEMA_LIMIT_TO;
 	CsvImportOptions import;
 	char	   *directory;
 	HTAB	   *names;
+	CsvHive    *hive;
 	List	   *statements = NIL;
 	ListCell   *cell;
 
@@ -421,9 +441,21 @@ csv_import_foreign_schema(ImportForeignSchemaStmt *statement, Oid serverid)
 		if (!IsImportableForeignTable(name, statement) ||
 			!csv_check_filename(NOTICE, path))
 			continue;
-		created = import_file(path, name,
-							  statement->list_type == FDW_IMPORT_SCHEMA_LIMIT_TO,
-							  server, &import);
+		created = import_file(path, name, asked_for, server, &import, NULL);
+		if (created != NULL)
+			statements = lappend(statements, created);
+	}
+	hive = csv_find_hive(directory, list_files, suffix_of);
+	if (hive != NULL && csv_check_filename(NOTICE, hive->pattern))
+	{
+		const char *base = last_dir_separator(directory);
+		char	   *name;
+		char	   *created;
+
+		base = base != NULL ? base + 1 : directory;
+		name = csv_make_name(names, base, strlen(base), "table");
+		created = !IsImportableForeignTable(name, statement) ? NULL :
+			import_file(hive->pattern, name, asked_for, server, &import, hive);
 		if (created != NULL)
 			statements = lappend(statements, created);
 	}

@@ -651,10 +651,7 @@ find_data(const CsvSheet *sheet, const Grid *grid)
 			else if (nheaders > 0)
 				verdict = ROW_OF_HEADER;
 		}
-
-		/* below a header, the name of a section of the data */
-		else if (verdict == ROW_OF_HEADER && nheaders + ndata > 0 &&
-				 grid->filled[row] * 2 < grid->usually_filled)
+		if (verdict == ROW_OF_HEADER && ndata > 0 && grid->filled[row] == 0)
 			verdict = ROW_UNKNOWN;
 		sum -= verdict;
 		ndata += verdict > 0;

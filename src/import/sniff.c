@@ -286,6 +286,19 @@ name_columns(CsvFindings *findings, const CsvGuess *guess)
 		findings->table->columns[i].name = findings->columns[i].name;
 }
 
+/* have columns of further files found by the names of the first one's header */
+static void
+find_by_name(CsvFindings *findings)
+{
+	CsvTable   *table = findings->table;
+
+	table->nfields_from_header = true;
+	for (uint32 i = 0; i < findings->ncolumns; i++)
+		table->columns[i].header_name =
+			findings->columns[i].header_name != NULL ?
+			findings->columns[i].header_name : findings->columns[i].name;
+}
+
 /* NOTICE of names that nothing has, or of columns that have none */
 static void
 compare_header(const char *filename, const CsvGuess *guess)
@@ -483,9 +496,12 @@ csv_sniff(const char *filename, List *server_options,
 
 	/* names are made here, and need not be those of the header */
 	table->header_match = false;
+	table->set_null = false;	/* what is wrong with values is to be told */
 	csv_table_set_fields(table, guess.nfields);
 	findings->columns = palloc0(sizeof(CsvFoundColumn) * guess.nfields);
 	name_columns(findings, &guess);
+	if (table->by_name && table->reader.header_rows > 0)
+		find_by_name(findings);
 	findings->any_quote = table->reader.dialect.quote != 0 &&
 		(!sample.at_end ||
 		 memchr(sample.bytes, table->reader.dialect.quote, sample.nbytes) != NULL);

@@ -34,6 +34,7 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "parser/parse_coerce.h"
 #include "parser/parse_collate.h"
@@ -84,7 +85,6 @@ static const struct config_enum_entry copy_choices[] = {
 
 static int	choice = COPY_OFF;
 static ProcessUtility_hook_type next_hook;
-static bool is_trying = false;
 
 /* ---- what may be taken ---- */
 
@@ -112,7 +112,7 @@ find_obstacle_in_statement(const CopyStmt *stmt)
 
 	if (next_hook != NULL)
 		return "the library is loaded behind others that see utility statements";
-	if (is_trying)
+	if (csv_messages_are_held())
 		return "it is within another one";
 	if (stmt->relation == NULL)
 		return "it has no table";
@@ -361,13 +361,6 @@ is_final(int sqlstate)
 		sqlstate == ERRCODE_LOCK_NOT_AVAILABLE;
 }
 
-static void
-end_try(void)
-{
-	csv_messages_end();
-	is_trying = false;
-}
-
 /* try_copy() in a subtransaction, which stays only if it is done */
 static const char *
 take_copy(TakenCopy *copy, uint64 *nrows)
@@ -378,14 +371,13 @@ take_copy(TakenCopy *copy, uint64 *nrows)
 												  ALLOCSET_DEFAULT_SIZES);
 	const char *volatile obstacle = NULL;
 
-	csv_messages_begin();
-	is_trying = true;
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(context);
+	csv_messages_hold();
 	PG_TRY();
 	{
 		obstacle = try_copy(copy, nrows);
-		end_try();
+		csv_messages_release(obstacle == NULL);
 		if (obstacle == NULL)
 			ReleaseCurrentSubTransaction();
 		else
@@ -397,10 +389,10 @@ take_copy(TakenCopy *copy, uint64 *nrows)
 	{
 		ErrorData  *error;
 
-		end_try();
 		MemoryContextSwitchTo(outer);
 		error = CopyErrorData();
 		FlushErrorState();
+		csv_messages_release(is_final(error->sqlerrcode));
 		RollbackAndReleaseCurrentSubTransaction();
 		MemoryContextSwitchTo(outer);
 		CurrentResourceOwner = owner;
@@ -437,34 +429,49 @@ is_convertible(int encoding)
 		OidIsValid(FindDefaultConversionProc(encoding, own));
 }
 
-/* WHERE as COPY has it */
-static List *
-plan_where(ParseState *pstate, ParseNamespaceItem *item, Node *where)
+/* a walker: is there a cast to a domain, which may have any check? */
+static bool
+has_domain_cast(Node *node, void *context)
 {
-	Node	   *expr;
-
-	if (where == NULL)
-		return NIL;
-	addNSItemToQuery(pstate, item, false, true, true);
-
-	/* the statement may be done again, and parsing changes what it parses */
-	expr = transformExpr(pstate, copyObject(where), EXPR_KIND_COPY_WHERE);
-	expr = coerce_to_boolean(pstate, expr, "WHERE");
-	assign_expr_collations(pstate, expr);
-	expr = eval_const_expressions(NULL, expr);
-	return make_ands_implicit(canonicalize_qual((Expr *) expr, false));
+	if (node == NULL)
+		return false;
+	return IsA(node, CoerceToDomain) ||
+		expression_tree_walker(node, has_domain_cast, context);
 }
 
-/* may it be asked of some rows in vain, and only of what they have before they are in? */
-static bool
-is_plain_where(List *quals)
+/*
+ * WHERE as COPY has it.  NULL, or why the engines cannot have it: it may be asked of some
+ * rows in vain, and it is asked before a row is in.
+ */
+static const char *
+plan_where(TakenCopy *copy, ParseNamespaceItem *item)
 {
+	Node	   *where = copy->stmt->whereClause;
 	Bitmapset  *attrs = NULL;
+	int			i = -1;
 
-	pull_varattnos((Node *) quals, 1, &attrs);
-	return !contain_volatile_functions((Node *) quals) &&
-		(attrs == NULL ||
-		 bms_next_member(attrs, -1) + FirstLowInvalidHeapAttributeNumber > 0);
+	if (where == NULL)
+		return NULL;
+	addNSItemToQuery(copy->pstate, item, false, true, true);
+
+	/* the statement may be done again, and parsing changes what it parses */
+	where = transformExpr(copy->pstate, copyObject(where), EXPR_KIND_COPY_WHERE);
+	where = coerce_to_boolean(copy->pstate, where, "WHERE");
+	assign_expr_collations(copy->pstate, where);
+	pull_varattnos(where, 1, &attrs);
+	while ((i = bms_next_member(attrs, i)) >= 0)
+	{
+		int			attnum = i + FirstLowInvalidHeapAttributeNumber;
+
+		if (attnum <= 0 ||
+			TupleDescAttr(RelationGetDescr(copy->relation), attnum - 1)->attgenerated)
+			return "its WHERE clause names system or generated columns";
+	}
+	if (contain_volatile_functions(where) || has_domain_cast(where, NULL))
+		return "its WHERE clause is volatile, or casts to domains";
+	where = eval_const_expressions(NULL, where);
+	copy->quals = make_ands_implicit(canonicalize_qual((Expr *) where, false));
+	return NULL;
 }
 
 /*
@@ -477,12 +484,13 @@ begin_copy(TakenCopy *copy)
 {
 	Bitmapset  *given = NULL;
 	ParseNamespaceItem *item;
+	const char *of_where;
 	ListCell   *cell;
 
 	copy->relation = table_openrv(copy->stmt->relation, RowExclusiveLock);
 	item = addRangeTableEntryForRelation(copy->pstate, copy->relation, RowExclusiveLock,
 										 NULL, false, false);
-	copy->quals = plan_where(copy->pstate, item, copy->stmt->whereClause);
+	of_where = plan_where(copy, item);
 	copy->attnums = CopyGetAttnums(RelationGetDescr(copy->relation), copy->relation,
 								   copy->stmt->attlist);
 	foreach(cell, copy->attnums)
@@ -493,8 +501,8 @@ begin_copy(TakenCopy *copy)
 	if (check_enable_rls(RelationGetRelid(copy->relation), InvalidOid, true) ==
 		RLS_ENABLED)
 		return "row-level security is enabled for the table";
-	if (!is_plain_where(copy->quals))
-		return "its WHERE clause is volatile, or names system columns";
+	if (of_where != NULL)
+		return of_where;
 	ProcessCopyOptions(copy->pstate, &copy->options, true, copy->stmt->options);
 	if (!are_copied(copy, copy->options.force_notnull) ||
 		!are_copied(copy, copy->options.force_null))
@@ -509,6 +517,29 @@ begin_copy(TakenCopy *copy)
 	return find_obstacle_in_relation(copy->relation, given);
 }
 
+/* begin_copy(), with functions' messages held back: COPY would have them again */
+static const char *
+begin_copy_silently(TakenCopy *copy)
+{
+	const char *volatile obstacle = NULL;
+
+	csv_messages_hold();
+	PG_TRY();
+	{
+		obstacle = begin_copy(copy);
+		if (obstacle == NULL && csv_messages_any())
+			obstacle = "a function had a message";
+	}
+	PG_CATCH();
+	{
+		csv_messages_release(true);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	csv_messages_release(false);
+	return obstacle;
+}
+
 /*
  * COPY, unless it is a file that PostgreSQL is to do, which is false.  *obstacle: why it
  * was not the engines, or NULL.
@@ -521,7 +552,7 @@ run_copy(const CopyStmt *stmt, const char *query, uint64 *nrows, const char **ob
 
 	copy.pstate = make_parsestate(NULL);
 	copy.pstate->p_sourcetext = query;
-	*obstacle = begin_copy(&copy);
+	*obstacle = begin_copy_silently(&copy);
 	if (*obstacle == NULL && (stmt->is_program || stmt->filename == NULL))
 	{
 		copy.incoming = csv_incoming_begin(stmt, &copy.options,

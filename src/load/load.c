@@ -431,12 +431,18 @@ load_runs(CsvTableScan *scan, CsvInsert *target, CsvPace *pace)
 		pace->wait--;
 		return;
 	}
-	while (csv_table_scan_run(scan, &run) && run.nrows >= CSV_LEAST_RUN)
+	while (csv_table_scan_run(scan, &run))
 	{
 		uint32		nrows;
 		bool		stopped;
 
 		CHECK_FOR_INTERRUPTS();
+		if (run.nrows < CSV_LEAST_RUN)
+		{
+			/* what ends the run is not looked at again before its turn */
+			pace->wait = run.nrows;
+			return;
+		}
 		run.nrows = Min(run.nrows, pace->most);
 		nrows = csv_insert_run(target, &run, &stopped);
 		csv_table_scan_pass(scan, nrows);

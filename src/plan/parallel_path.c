@@ -22,6 +22,7 @@
 #include "utils/typcache.h"
 
 #include "compat.h"
+#include "plan/file_clauses.h"
 #include "plan/parallel_path.h"
 #include "scan/value.h"
 #include "table/source.h"
@@ -145,7 +146,7 @@ has_pieces(const CsvPlanState *state)
 bool
 csv_is_parallel_safe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 {
-	const CsvPlanState *state = csv_plan_state(rel, rte->relid);
+	const CsvPlanState *state = csv_plan_state(root, rel, rte->relid);
 	const CsvTable *table = state->table;
 	int			attnum = -1;
 
@@ -171,6 +172,13 @@ csv_parallel_workers(PlannerInfo *root, RelOptInfo *baserel,
 
 	if (!baserel->consider_parallel || max_parallel_workers_per_gather == 0 ||
 		!bms_is_empty(baserel->lateral_relids))
+		return 0;
+
+	/*
+	 * Files are left out once: in a query inside another one, the value of a
+	 * subquery may be another in the next scan.
+	 */
+	if (root->parent_root != NULL && csv_files_vary(state->file_clauses))
 		return 0;
 	nworkers = compute_parallel_worker(baserel, state->pages, -1,
 									   max_parallel_workers_per_gather);

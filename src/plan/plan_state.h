@@ -25,7 +25,11 @@ typedef struct CsvPlanState
 	bool		resident;		/* the session has the columns */
 	Index		relid;			/* of the table, also on top of its scan */
 	List	   *restrictinfo;	/* the table's WHERE clauses, as the executor
-								 * evaluates them */
+								 * evaluates them, but for these: */
+	List	   *file_clauses;	/* they decide which files are read; */
+	List	   *unknown_files;	/* those of them that the planner cannot tell of */
+	double		share;			/* of the rows that it knows of, those in files
+								 * that will be read */
 
 	/* what the engine has; NULL: nothing */
 	CsvProgram *program;
@@ -56,10 +60,12 @@ extern ForeignScan *csv_get_plan(PlannerInfo *root, RelOptInfo *baserel,
 								 Plan *outer_plan);
 
 /*
- * Of a table in a query: with `table`, `wanted`, `nbytes` and `is_exact` filled in,
- * in the planner's memory.  Looks at the catalogs and the files once.
+ * Of a table in a query: with `table`, `wanted`, `nbytes`, `is_exact` and all of
+ * clauses filled in, in the planner's memory.  Looks at the catalogs and the files
+ * once.
  */
-extern CsvPlanState *csv_plan_state(RelOptInfo *baserel, Oid foreigntableid);
+extern CsvPlanState *csv_plan_state(PlannerInfo *root, RelOptInfo *baserel,
+									Oid foreigntableid);
 
 /* upper.c: GetForeignUpperPaths */
 extern void csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,

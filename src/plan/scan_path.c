@@ -25,6 +25,7 @@
 #include "batches/choose.h"
 #include "compat.h"
 #include "plan/emit.h"
+#include "plan/file_clauses.h"
 #include "plan/order.h"
 #include "plan/parallel_path.h"
 #include "plan/plan_state.h"
@@ -75,21 +76,6 @@ wanted_attributes(RelOptInfo *baserel, const CsvTable *table)
 			wanted = bms_add_members(wanted, csv_table_attributes(table));
 	}
 	return wanted;
-}
-
-CsvPlanState *
-csv_plan_state(RelOptInfo *baserel, Oid foreigntableid)
-{
-	CsvPlanState *state = baserel->fdw_private;
-
-	if (state != NULL)
-		return state;
-	state = palloc0(sizeof(CsvPlanState));
-	state->table = csv_table_get(foreigntableid);
-	state->wanted = wanted_attributes(baserel, state->table);
-	state->nbytes = csv_source_data_size(state->table, &state->is_exact);
-	baserel->fdw_private = state;
-	return state;
 }
 
 /*
@@ -172,6 +158,28 @@ order_clauses(PlannerInfo *root, List *clauses)
 	for (int i = 0; i < n; i++)
 		result = lappend(result, ordered[i].rinfo);
 	return result;
+}
+
+CsvPlanState *
+csv_plan_state(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
+{
+	CsvPlanState *state = baserel->fdw_private;
+
+	if (state != NULL)
+		return state;
+	state = palloc0(sizeof(CsvPlanState));
+	state->table = csv_table_get(foreigntableid);
+	state->relid = baserel->relid;
+	state->wanted = wanted_attributes(baserel, state->table);
+	state->restrictinfo =
+		csv_part_clauses(state, order_clauses(root, baserel->baserestrictinfo),
+						 &state->file_clauses);
+	if (state->file_clauses != NIL)
+		csv_table_check(state->table);	/* types among others */
+	state->unknown_files = csv_plan_files(state, state->file_clauses);
+	state->nbytes = csv_source_data_size(state->table, &state->is_exact);
+	baserel->fdw_private = state;
+	return state;
 }
 
 /*
@@ -338,15 +346,13 @@ expected_rows(const CsvTable *table, int64 nbytes)
 void
 csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 {
-	CsvPlanState *state = csv_plan_state(baserel, foreigntableid);
+	CsvPlanState *state = csv_plan_state(root, baserel, foreigntableid);
 	int64		nbytes = state->nbytes;
 	int64		nrows;
 	double		ntuples;
 
 	csv_table_check(state->table);
-	state->relid = baserel->relid;
 	state->first_relid = (int) baserel->relid;
-	state->restrictinfo = order_clauses(root, baserel->baserestrictinfo);
 	avoid_parallel_plans(root, state);
 	state->program = push_filters(state, state->restrictinfo, &state->pushed);
 	state->resident = find_resident_columns(baserel, state, &nrows);
@@ -374,10 +380,14 @@ csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 	else
 		ntuples = expected_rows(state->table, nbytes);
 	baserel->tuples = ntuples;
-	baserel->rows = clamp_row_est(ntuples *
-								  clauselist_selectivity(root,
-														 baserel->baserestrictinfo,
-														 0, JOIN_INNER, NULL));
+	baserel->rows =
+		clamp_row_est(ntuples *
+					  clauselist_selectivity(root,
+											 list_concat_copy(state->unknown_files,
+															  state->restrictinfo),
+											 0, JOIN_INNER, NULL));
+	state->share = clauselist_selectivity(root, state->unknown_files, 0,
+										  JOIN_INNER, NULL);
 }
 
 Cost
@@ -385,12 +395,14 @@ csv_read_cost(const CsvPlanState *state, const CsvProgram *program,
 			  double ntuples, double nrows)
 {
 	double		noperations = CSV_COST_PER_SCAN;
+	double		npages = state->pages * state->share;
 	Cost		cost = 0;
 
+	ntuples *= state->share;
 	if (!state->resident)
 	{
-		cost += state->pages * seq_page_cost;
-		noperations += (state->pages * CSV_COST_PER_PAGE +
+		cost += npages * seq_page_cost;
+		noperations += (npages * CSV_COST_PER_PAGE +
 						ntuples * CSV_COST_PER_VALUE *
 						bms_num_members(state->wanted)) / state->speed;
 	}
@@ -408,34 +420,36 @@ csv_read_cost(const CsvPlanState *state, const CsvProgram *program,
 
 /* rows that come out of the engine, of which nrows pass all clauses */
 static double
-emitted_rows(PlannerInfo *root, RelOptInfo *baserel, List *clauses,
-			 List *pushed, double nrows)
+emitted_rows(PlannerInfo *root, RelOptInfo *baserel, const CsvPlanState *state,
+			 double nrows)
 {
-	if (list_length(pushed) == list_length(clauses))
+	if (list_length(state->pushed) == list_length(state->restrictinfo))
 		return nrows;
-	return baserel->tuples *
-		clauselist_selectivity(root, pushed, (int) baserel->relid, JOIN_INNER,
-							   NULL);
+	return baserel->tuples * state->share *
+		clauselist_selectivity(root, state->pushed, (int) baserel->relid,
+							   JOIN_INNER, NULL);
 }
 
 /*
- * A path of so many rows, with these clauses, some of which the program has.
+ * A path of so many rows, with the state's clauses.
  */
 static void
-add_scan_path(PlannerInfo *root, RelOptInfo *baserel, List *clauses,
-			  List *pushed, const CsvProgram *program, double nrows,
-			  Relids required_outer)
+add_scan_path(PlannerInfo *root, RelOptInfo *baserel,
+			  const CsvPlanState *state, double nrows, Relids required_outer)
 {
-	CsvPlanState *state = baserel->fdw_private;
-	double		nemitted = emitted_rows(root, baserel, clauses, pushed, nrows);
+	double		nemitted = emitted_rows(root, baserel, state, nrows);
+	List	   *clauses = list_concat_copy(state->file_clauses,
+										   state->restrictinfo);
 	QualCost	cost;
-	Cost		read_cost = csv_read_cost(state, program, baserel->tuples,
-										  baserel->rows);
+	Cost		read_cost = csv_read_cost(state, state->program,
+										  baserel->tuples, baserel->rows);
 	Cost		total_cost;
 	ForeignPath *path;
 
-	cost_qual_eval(&cost, list_difference_ptr(clauses, pushed), root);
-	if (csv_find_equalities(root, state, clauses, pushed) != NIL)
+	cost_qual_eval(&cost, list_difference_ptr(state->restrictinfo,
+											  state->pushed), root);
+	if (csv_find_equalities(root, state, order_clauses(root, clauses),
+							state->pushed) != NIL)
 		read_cost = csv_lookup_cost(baserel, state, read_cost,
 									csv_loop_count(root, required_outer),
 									baserel->rows, nemitted);
@@ -473,9 +487,10 @@ add_shared_path(PlannerInfo *root, RelOptInfo *baserel)
 											  state->pushed), root);
 	all_cost = csv_read_cost(&alone, state->program, baserel->tuples,
 							 baserel->rows);
-	one_cost = state->has_gpu ? all_cost : state->pages * seq_page_cost;
-	all_cost += emitted_rows(root, baserel, state->restrictinfo, state->pushed,
-							 baserel->rows) * (cpu_tuple_cost + cost.per_tuple);
+	one_cost = state->has_gpu ? all_cost :
+		state->pages * state->share * seq_page_cost;
+	all_cost += emitted_rows(root, baserel, state, baserel->rows) *
+		(cpu_tuple_cost + cost.per_tuple);
 	path = csv_create_foreignscan_path(root, baserel,
 									   clamp_row_est(baserel->rows / divisor),
 									   cost.startup,
@@ -534,7 +549,7 @@ join_clauses(PlannerInfo *root, RelOptInfo *baserel, const CsvPlanState *state)
 
 /*
  * Paths for the inner side of a nested loop: the engine filters by values of
- * the outer row, each time anew.
+ * the outer row, or files are left out by them, each time anew.
  */
 static void
 add_parameterized_paths(PlannerInfo *root, RelOptInfo *baserel)
@@ -543,7 +558,7 @@ add_parameterized_paths(PlannerInfo *root, RelOptInfo *baserel)
 	List	   *done = NIL;
 	ListCell   *cell;
 
-	if (state->program == NULL)
+	if (state->program == NULL && !csv_has_file_columns(state->table))
 		return;
 	foreach(cell, join_clauses(root, baserel, state))
 	{
@@ -551,9 +566,8 @@ add_parameterized_paths(PlannerInfo *root, RelOptInfo *baserel)
 		Relids		outer = bms_union(rinfo->clause_relids,
 									  baserel->lateral_relids);
 		ParamPathInfo *param_info;
-		CsvProgram *program;
+		CsvPlanState with = *state;
 		List	   *clauses;
-		List	   *pushed;
 
 		outer = bms_del_member(outer, (int) baserel->relid);
 		if (bms_is_empty(outer))
@@ -565,10 +579,18 @@ add_parameterized_paths(PlannerInfo *root, RelOptInfo *baserel)
 		clauses = order_clauses(root,
 								list_concat_copy(baserel->baserestrictinfo,
 												 param_info->ppi_clauses));
-		program = push_filters(state, clauses, &pushed);
-		if (list_length(pushed) > list_length(state->pushed))
-			add_scan_path(root, baserel, clauses, pushed, program,
-						  param_info->ppi_rows, param_info->ppi_req_outer);
+		with.restrictinfo = csv_part_clauses(state, clauses,
+											 &with.file_clauses);
+		with.program = push_filters(&with, with.restrictinfo, &with.pushed);
+		with.share *=
+			clauselist_selectivity(root,
+								   list_difference_ptr(with.file_clauses,
+													   state->file_clauses),
+								   (int) baserel->relid, JOIN_INNER, NULL);
+		if (list_length(with.pushed) > list_length(state->pushed) ||
+			list_length(with.file_clauses) > list_length(state->file_clauses))
+			add_scan_path(root, baserel, &with, param_info->ppi_rows,
+						  param_info->ppi_req_outer);
 	}
 }
 
@@ -581,8 +603,7 @@ csv_get_paths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 	add_shared_path(root, baserel);
 	if (csv_push_order(root, baserel, state))
 		nrows = csv_rows_in_order(root, nrows);
-	add_scan_path(root, baserel, state->restrictinfo, state->pushed,
-				  state->program, nrows, baserel->lateral_relids);
+	add_scan_path(root, baserel, state, nrows, baserel->lateral_relids);
 	add_parameterized_paths(root, baserel);
 }
 
@@ -605,12 +626,15 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 	CsvPlanState *state = baserel->fdw_private;
 	CsvProgram *query = state->program;
 	List	   *pushed = state->pushed;
+	List	   *files = state->file_clauses;
+	List	   *decided;
+	List	   *params;
 	List	   *program = NIL;
 	List	   *constants = NIL;
 	List	   *private;
 	Bitmapset  *hidden = state->wanted;
 	List	   *quals = state->having;
-	List	   *checked = pushed;
+	List	   *checked;
 	List	   *recheck = NIL;
 	List	   *order = state->order;
 	List	   *limit = state->limit;
@@ -622,14 +646,19 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 	 */
 	if (best_path->path.param_info != NULL || best_path->path.parallel_aware)
 	{
+		List	   *rest;
+
 		scan_clauses = order_clauses(root, scan_clauses);
-		query = push_filters(state, scan_clauses, &pushed);
+		rest = csv_part_clauses(state, scan_clauses, &files);
+		query = push_filters(state, rest, &pushed);
 		order = limit = NIL;
 	}
+	decided = list_concat_copy(pushed, files);
+	checked = decided;
 	if (!state->upper)
 	{
 		quals = extract_actual_clauses(list_difference_ptr(scan_clauses,
-														   pushed),
+														   decided),
 									   false);
 		hidden = hidden_attributes(baserel, state, quals);
 	}
@@ -640,18 +669,23 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 	 * an ERROR.
 	 */
 	if (!state->upper &&
-		(pushed == NIL || !contain_volatile_functions((Node *) quals)))
+		(decided == NIL || !contain_volatile_functions((Node *) quals)))
 		checked = scan_clauses;
-	if (!state->upper && pushed != NIL)
+	if (!state->upper && decided != NIL)
 		recheck = extract_actual_clauses(checked, false);
-	equalities = csv_find_equalities(root, state, checked,
-									 pushed != NIL ? pushed : checked);
+	/* the engine decides on rows by what it has, though files may vary */
+	if (pushed != NIL || state->upper || order != NIL)
+		equalities = csv_find_equalities(root, state, checked, pushed);
+	else
+		equalities = csv_find_equalities(root, state, checked, checked);
+	files = csv_file_quals(root, state, files, &params);
 	pushed = extract_actual_clauses(pushed, false);
 	if (state->upper || pushed != NIL || order != NIL)
 	{
 		program = list_make1(csv_program_to_node(query));
-		constants = list_concat_copy(query->constant_exprs, limit);
+		constants = list_copy(query->constant_exprs);
 	}
+	constants = list_concat(list_concat(constants, params), limit);
 
 	/* in the order of CsvPlanItem */
 	private = list_make3(list_of_set(state->wanted),
@@ -661,6 +695,7 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 	private = lappend(private, pushed);
 	private = lappend(private, list_make2(state->results, state->sources));
 	private = lappend(private, list_of_set(hidden));
+	private = lappend(private, files);
 	private = lappend(private, order);
 	private = lappend(private, equalities);
 	return make_foreignscan(tlist, quals, state->upper ? 0 : baserel->relid,

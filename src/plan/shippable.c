@@ -59,8 +59,9 @@ csv_columns_shippable(const CsvTable *table, const Bitmapset *wanted)
 
 		if (column->dropped || column->generated)
 			continue;
-		if (column->virtual_kind == CSV_VIRTUAL_NONE &&
-			csv_table_kind(column, &spec) == CSV_KIND_CSTRING)
+		if (column->virtual_kind == CSV_VIRTUAL_NONE ?
+			csv_table_kind(column, &spec) == CSV_KIND_CSTRING :
+			column->virtual_kind == CSV_VIRTUAL_SURPLUS)
 			return false;
 	}
 	return true;

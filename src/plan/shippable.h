@@ -14,7 +14,7 @@ extern CsvProgram *csv_program_create(const CsvTable *table, Index relid);
 
 /*
  * The columns that the program may read are the wanted ones; false if one of
- * these must be made by its input function in every row, or is virtual, so
+ * these must be made in every row, by its input function or of surplus fields, so
  * that no engine can pass over a row.
  */
 extern bool csv_columns_shippable(const CsvTable *table,

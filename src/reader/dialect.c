@@ -78,8 +78,15 @@ transition(const CsvDialectOptions *opt, CsvMode mode, CsvState state,
 	bool		quoted = state == CSV_STATE_QUOTED ||
 		state == CSV_STATE_ESCAPE_SEEN;
 
-	if (state == CSV_STATE_UNUSED)
-		return CSV_STATE_UNUSED;
+	if (state == CSV_STATE_COMMENT)
+		return class == CSV_CLASS_BREAK || class == CSV_CLASS_END_OF_INPUT ?
+			CSV_STATE_RECORD_START : CSV_STATE_COMMENT;
+	if (class == CSV_CLASS_COMMENT)
+	{
+		if (state == CSV_STATE_RECORD_START)
+			return CSV_STATE_COMMENT;
+		class = CSV_CLASS_OTHER;
+	}
 	if (opt->quoting == CSV_QUOTING_TEXT)
 		return text_transition(opt, multiline, state, class);
 
@@ -193,6 +200,9 @@ csv_dialect_compile(CsvDialect *dialect, const CsvDialectOptions *options)
 		else if (opt->escape != opt->quote)
 			dialect->class_of[opt->escape] = CSV_CLASS_ESCAPE;
 	}
+
+	if (opt->comment_length > 0)
+		dialect->class_of[opt->comment[0]] = CSV_CLASS_COMMENT;
 
 	for (int mode = 0; mode < CSV_NUM_MODES; mode++)
 		for (int state = 0; state < CSV_NUM_STATES; state++)

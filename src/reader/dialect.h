@@ -19,8 +19,9 @@
  *	CSV_BAD		 that record has a quoting error
  *
  * COPY's text format is such a dialect, too: it has no quotes, and an escape makes
- * the byte after it data, wherever that stands.  One rule is not in the table: the
- * last record of a file of that format is none if it is "\.", the end of COPY's data
+ * the byte after it data, wherever that stands.  A comment, which is a line that begins
+ * with a certain string where a record would begin, is no record in any dialect.
+ * One rule is not in the table: the last record of a file of that format is none if it is "\.", the end of COPY's data
  * (csv_is_end_of_data).
  *
  * There are two tables.  CSV_NORMAL reads the input; CSV_ALONE reads one line
@@ -72,7 +73,9 @@ typedef enum CsvClass
 	CSV_CLASS_PRE_BREAK,		/* CR that belongs to the LF after it */
 	CSV_CLASS_END_OF_INPUT,
 	CSV_CLASS_DELIMITER_ESCAPE, /* one byte that serves as both */
-	CSV_NUM_CLASSES
+	CSV_CLASS_COMMENT,			/* the first byte of the string that begins a
+								 * comment; elsewhere as OTHER */
+	CSV_NUM_CLASSES = 16		/* rounded to a power of two */
 } CsvClass;
 
 typedef enum CsvState
@@ -85,8 +88,8 @@ typedef enum CsvState
 	CSV_STATE_ESCAPE_SEEN,		/* escape, not the quote, in a quoted field; of
 								 * text anywhere */
 	CSV_STATE_SKIP_LINE,		/* after text_after_quote, to the line's end */
-	CSV_STATE_UNUSED,			/* rounds the table to a power of two */
-	CSV_NUM_STATES
+	CSV_STATE_COMMENT,			/* to the line's end, which ends no record */
+	CSV_NUM_STATES				/* the CUDA engine can have no more */
 } CsvState;
 
 /* an entry of the table: a state in the low bits, and what happens */
@@ -103,6 +106,8 @@ typedef enum CsvMode
 	CSV_NUM_MODES
 } CsvMode;
 
+#define CSV_COMMENT_BYTES	8
+
 /* what the user chose; plain data */
 typedef struct CsvDialectOptions
 {
@@ -114,6 +119,8 @@ typedef struct CsvDialectOptions
 	bool		multiline;
 	bool		blank_is_record;	/* a blank line is a record of one empty
 									 * field: one-field files and headers */
+	uint8_t		comment_length; /* 0: there are no comments */
+	uint8_t		comment[CSV_COMMENT_BYTES]; /* what they begin with */
 } CsvDialectOptions;
 
 typedef struct CsvDialect
@@ -134,7 +141,8 @@ typedef struct CsvDialect
 
 /*
  * Compile a dialect.  The options are taken as consistent: delimiter, quote
- * and escape are ASCII, none is CR, LF or NUL, and delimiter and quote differ.
+ * and escape are ASCII, none is CR, LF or NUL, and delimiter and quote differ; a comment
+ * begins with none of these.
  */
 extern void csv_dialect_compile(CsvDialect *dialect,
 								const CsvDialectOptions *options);
@@ -160,10 +168,38 @@ csv_is_end_of_data(const CsvDialect *dialect, const uint8_t *record,
 		record[0] == dialect->opt.escape && record[1] == '.';
 }
 
+/* does the string that begins comments stand here? */
+CSV_INLINE bool
+csv_comment_at(const CsvDialectOptions *opt, const uint8_t *bytes, size_t pos,
+			   size_t nbytes)
+{
+	if (opt->comment_length == 0 || opt->comment_length > nbytes - pos)
+		return false;
+	for (size_t i = 0; i < opt->comment_length; i++)
+		if (bytes[pos + i] != opt->comment[i])
+			return false;
+	return true;
+}
+
+/* or as much of it as there is before the end of what was read? */
+CSV_INLINE bool
+csv_comment_begins_at(const CsvDialectOptions *opt, const uint8_t *bytes,
+					  size_t pos, size_t nbytes)
+{
+	size_t		length = nbytes - pos;
+
+	if (length >= opt->comment_length)
+		return csv_comment_at(opt, bytes, pos, nbytes);
+	for (size_t i = 0; i < length; i++)
+		if (bytes[pos + i] != opt->comment[i])
+			return false;
+	return true;
+}
+
 /*
  * Class of bytes[pos], 0 <= pos <= nbytes; pos == nbytes is the end of input.
  *
- * Of the neighbours, only bytes inside [0, nbytes) are looked at: a CR that is
+ * Of the neighbours, and of the string that begins a comment, only bytes inside [0, nbytes) are looked at: a CR that is
  * the last byte is ordinary data, which is right at the end of the input, and
  * where more input is to come the record is not complete at that CR anyhow.
  */
@@ -172,6 +208,7 @@ csv_class_at(const CsvDialect *dialect, const uint8_t *bytes, size_t pos,
 			 size_t nbytes)
 {
 	uint8_t		byte;
+	uint8_t		class_;
 
 	if (pos >= nbytes)
 		return CSV_CLASS_END_OF_INPUT;
@@ -193,7 +230,11 @@ csv_class_at(const CsvDialect *dialect, const uint8_t *bytes, size_t pos,
 			return CSV_CLASS_PRE_BREAK;
 		return CSV_CLASS_OTHER;
 	}
-	return dialect->class_of[byte];
+	class_ = dialect->class_of[byte];
+	if (class_ == CSV_CLASS_COMMENT &&
+		!csv_comment_at(&dialect->opt, bytes, pos, nbytes))
+		return CSV_CLASS_OTHER;
+	return class_;
 }
 
 /*

@@ -375,25 +375,14 @@ csv_field_measure(const CsvDialect *dialect, const uint8_t *field,
 		csv_measure_unescaped(begun, measure);
 }
 
-/*
- * The verdict on a measured value that is not NULL: CSV_ERROR_NONE or the
- * first error, in the order of CsvErrorCode.
- *
- * *doubtful is set where limits cannot be judged by the engine: beyond ASCII
- * in an encoding other than UTF-8, or longer than the type where max_chars
- * overrides the type's own limit.
- *
- * *cut_chars is the number of characters to keep (blanks beyond are cut), or
- * UINT64_MAX.  blanks_beyond tells whether everything beyond type_chars
- * characters is blank; it is asked for only if there is something.
- */
 #define CSV_NEEDS_BLANKS(column, nchars) \
 	((column)->type_chars >= 0 && (nchars) > (uint64_t) (column)->type_chars)
 
+/* as csv_field_verdict(), whatever the layout says */
 CSV_INLINE int
-csv_field_verdict(const CsvColumn *column, int encoding,
-				  const CsvMeasure *measure, bool blanks_beyond,
-				  bool *doubtful, uint64_t *cut_chars)
+csv_field_error(const CsvColumn *column, int encoding,
+				const CsvMeasure *measure, bool blanks_beyond,
+				bool *doubtful, uint64_t *cut_chars)
 {
 	*doubtful = false;
 	*cut_chars = UINT64_MAX;
@@ -419,6 +408,32 @@ csv_field_verdict(const CsvColumn *column, int encoding,
 	}
 	if (column->byte_width >= 0 && measure->nbytes > (uint64_t) column->byte_width)
 		return CSV_ERROR_TOO_MANY_BYTES;
+	return CSV_ERROR_NONE;
+}
+
+/*
+ * The verdict on a measured value that is not NULL: CSV_ERROR_NONE or the
+ * first error, in the order of CsvErrorCode.
+ *
+ * *doubtful is set where limits cannot be judged by the engine: beyond ASCII
+ * in an encoding other than UTF-8, or longer than the type where max_chars
+ * overrides the type's own limit; and instead of an error, if the layout says so.
+ *
+ * *cut_chars is the number of characters to keep (blanks beyond are cut), or
+ * UINT64_MAX.  blanks_beyond tells whether everything beyond type_chars
+ * characters is blank; it is asked for only if there is something.
+ */
+CSV_INLINE int
+csv_field_verdict(const CsvColumn *column, const CsvLayout *layout,
+				  const CsvMeasure *measure, bool blanks_beyond,
+				  bool *doubtful, uint64_t *cut_chars)
+{
+	int			code = csv_field_error(column, layout->encoding, measure,
+									   blanks_beyond, doubtful, cut_chars);
+
+	if (code == CSV_ERROR_NONE || !layout->bad_is_doubtful)
+		return code;
+	*doubtful = true;
 	return CSV_ERROR_NONE;
 }
 

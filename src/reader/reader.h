@@ -48,8 +48,9 @@
  *						or it equals the `default` string, or it has bytes
  *						beyond ASCII in an encoding other than UTF-8: whoever
  *						takes the batch decides, by the field's own bytes.
- *						With csv_encoding UTF8 these bytes are known to be
- *						valid, free of NULs and within the limits.
+ *						With CSV_ENCODING_UTF8 these bytes are known to be
+ *						valid, free of NULs and within the limits, unless
+ *						the layout has bad_is_doubtful.
  *	CSV_VALUE_LONG		TEXT and CSTRING only: a good value, too wide for this
  *						batch's stride; to be taken from the field's own bytes
  *
@@ -156,7 +157,7 @@ typedef enum CsvPatternStep
 /* one wanted column */
 typedef struct CsvColumn
 {
-	uint32_t	field;			/* 0-based field of the file */
+	uint32_t	field;			/* 0-based field of the file, or CSV_ABSENT_FIELD */
 	uint32_t	attnum;			/* orders errors among columns of one field */
 	uint8_t		kind;			/* CsvKind */
 	bool		force_null;
@@ -195,6 +196,15 @@ typedef enum CsvEncoding
  */
 #define CSV_MAX_FIELDS	100000
 
+/*
+ * The field of a column that the file lacks: no record has so many, so that it is
+ * NULL in all rows, as a field is that a record lacks.
+ */
+#define CSV_ABSENT_FIELD	INT32_MAX
+
+/* most bytes of one of the null_values below */
+#define CSV_MAX_NULL_VALUE_BYTES	255
+
 /* what a record of the file is, and what is wanted of it; plain data */
 typedef struct CsvLayout
 {
@@ -207,6 +217,8 @@ typedef struct CsvLayout
 								 * doubtful */
 	bool		want_positions; /* row_offsets and row_lines even where no row
 								 * needs them */
+	bool		bad_is_doubtful;	/* a value that would make its record bad is
+									 * doubtful instead */
 	const uint8_t *null_bytes;	/* an unquoted value equal to these is NULL */
 	uint32_t	null_length;
 	uint32_t	default_length;
@@ -241,6 +253,7 @@ typedef enum CsvErrorCode
 	CSV_ERROR_TOO_MANY_CHARS,
 	CSV_ERROR_TOO_MANY_BYTES,
 	CSV_ERROR_BAD_VALUE,		/* found by input functions, never by engines */
+	CSV_ERROR_SET_NULL,			/* of no record: a value of a row is NULL instead */
 	CSV_NUM_ERRORS
 } CsvErrorCode;
 

@@ -279,6 +279,10 @@ find_boundary(CsvReader *reader, bool *lone_cr)
 				*lone_cr = pos + 1 == available || bytes[pos + 1] != '\n';
 				return CSV_OK;
 			}
+			/* what follows decides whether it begins a comment */
+			if (!reader->at_end && available - pos < CSV_COMMENT_BYTES &&
+				csv_comment_begins_at(&reader->dialect.opt, bytes, pos, available))
+				break;
 			class = csv_class_at(&reader->dialect, bytes, pos, available);
 			/* without multiline a line break counts also inside quotes */
 			if (!reader->dialect.opt.multiline && class == CSV_CLASS_BREAK)
@@ -302,6 +306,58 @@ advance(CsvReader *reader, uint64_t nbytes)
 		place->alone_until - nbytes : 0;
 }
 
+/* pass over the rest of a line: a comment, or a header's that is longer than any record */
+static CsvStatus
+pass_rest_of_line(CsvReader *reader)
+{
+	for (;;)
+	{
+		CsvStatus	status = buffer_fill(reader, CSV_HEADER_READ_BYTES);
+		const uint8_t *bytes = buffer_bytes(reader) + reader->start;
+		uint64_t	available = reader->filled - reader->start;
+
+		if (status != CSV_OK)
+			return status;
+		for (uint64_t pos = 0; pos < available; pos++)
+			if (csv_class_at(&reader->dialect, bytes, pos, available) ==
+				CSV_CLASS_BREAK)
+			{
+				reader->place.lines++;
+				reader->place.skip_line = false;
+				advance(reader, pos + 1);
+				return CSV_OK;
+			}
+		if (reader->at_end)
+		{
+			reader->place.skip_line = false;
+			advance(reader, available);
+			return CSV_OK;
+		}
+		/* a last CR may belong to the line break */
+		advance(reader, bytes[available - 1] == '\r' ? available - 1 :
+				available);
+	}
+}
+
+/* pass over the comments before a header record */
+static CsvStatus
+pass_comments(CsvReader *reader)
+{
+	for (;;)
+	{
+		CsvStatus	status = buffer_fill(reader, CSV_HEADER_READ_BYTES);
+
+		if (status == CSV_OK &&
+			csv_comment_at(&reader->dialect.opt, buffer_bytes(reader), reader->start,
+						   reader->filled))
+			status = pass_rest_of_line(reader);
+		else
+			return status;
+		if (status != CSV_OK)
+			return status;
+	}
+}
+
 /*
  * Pass over one header record.  It is checked for nothing, but a quoting error
  * or an excess of length costs no more lines than it would further down: then
@@ -318,11 +374,14 @@ pass_header_record(CsvReader *reader, bool *found)
 	uint64_t	whole = 0;		/* bytes in which lines are read alone, */
 	bool		has_breaks = false; /* if there are several lines */
 	CsvMode		mode = CSV_NORMAL;
+	CsvStatus	status = pass_comments(reader);
 
 	*found = false;
+	if (status != CSV_OK)
+		return status;
 	for (;;)
 	{
-		CsvStatus	status = buffer_fill(reader, wanted);
+		status = buffer_fill(reader, wanted);
 
 		if (status != CSV_OK)
 			return status;
@@ -345,8 +404,6 @@ pass_header_record(CsvReader *reader, bool *found)
 		(scan->bad || !scan->complete || scan->end - scan->start > max))
 	{
 		/* the repair rule: the first line is the record */
-		CsvStatus	status;
-
 		whole = scan->complete && scan->end - scan->start <= max ?
 			scan->next : max;
 		has_breaks = scan->nbreaks > 0;
@@ -384,41 +441,6 @@ pass_header_record(CsvReader *reader, bool *found)
 	reader->place.lines += scan->nbreaks + scan->has_break;
 	advance(reader, scan->next);
 	return CSV_OK;
-}
-
-/*
- * Pass over the rest of a header line that is longer than any record may be.
- */
-static CsvStatus
-pass_rest_of_line(CsvReader *reader)
-{
-	for (;;)
-	{
-		CsvStatus	status = buffer_fill(reader, CSV_HEADER_READ_BYTES);
-		const uint8_t *bytes = buffer_bytes(reader) + reader->start;
-		uint64_t	available = reader->filled - reader->start;
-
-		if (status != CSV_OK)
-			return status;
-		for (uint64_t pos = 0; pos < available; pos++)
-			if (csv_class_at(&reader->dialect, bytes, pos, available) ==
-				CSV_CLASS_BREAK)
-			{
-				reader->place.lines++;
-				reader->place.skip_line = false;
-				advance(reader, pos + 1);
-				return CSV_OK;
-			}
-		if (reader->at_end)
-		{
-			reader->place.skip_line = false;
-			advance(reader, available);
-			return CSV_OK;
-		}
-		/* a last CR may belong to the line break */
-		advance(reader, bytes[available - 1] == '\r' ? available - 1 :
-				available);
-	}
 }
 
 /* stop threads that are ahead; what they have not handed out is lost */

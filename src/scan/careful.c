@@ -4,6 +4,8 @@
  *
  * Those that the engine was not sure of, that are too long for its arrays, or
  * whose type it does not know are made by the type's input function (value.c).
+ * What that refuses makes the record a skipped one, or is NULL by on_error
+ * 'set_null', if the type takes NULL.
  * In most batches they are few or none: entries that have one are found once a
  * batch, and all others are never looked at here.
  *
@@ -47,6 +49,8 @@ struct CsvCareful
 	uint32_t	run_until;
 	bool		run_failed;		/* value by value, then */
 	bool		has_runs;
+
+	List	   *nulls;			/* see csv_careful_take_nulls() */
 
 	/* fields of one record, for values that need the input's bytes */
 	CsvScan		fields;
@@ -227,6 +231,20 @@ field_content(CsvCareful *careful, uint32_t field, const uint8_t **content,
 	return true;
 }
 
+uint32_t
+csv_careful_nfields(CsvCareful *careful, uint32_t entry)
+{
+	find_fields(careful, careful->batch->batch.row_offsets[entry]);
+	return careful->fields.nfields;
+}
+
+void
+csv_careful_field(CsvCareful *careful, uint32_t field, const uint8_t **content,
+				  uint64_t *length)
+{
+	(void) field_content(careful, field, content, length);
+}
+
 uint64_t
 csv_careful_record_length(CsvCareful *careful, uint32_t entry)
 {
@@ -272,6 +290,36 @@ csv_careful_explain(CsvCareful *careful, const CsvError *error,
 	}
 }
 
+/* ---- values that are NULL instead ---- */
+
+bool
+csv_careful_set_null(CsvCareful *careful, CsvScanColumn *column,
+					 const CsvValueError *error, Datum *value, bool *isnull)
+{
+	CsvRefusal *refusal;
+	CsvValueError of_null;
+
+	if (!column->input.table->set_null ||
+		!csv_value_null(&column->input, value, &of_null))
+		return false;
+	*isnull = true;
+	refusal = palloc0(sizeof(CsvRefusal));
+	refusal->column = column;
+	refusal->error = *error;
+	refusal->set_null = true;
+	careful->nulls = lappend(careful->nulls, refusal);
+	return true;
+}
+
+List *
+csv_careful_take_nulls(CsvCareful *careful)
+{
+	List	   *nulls = careful->nulls;
+
+	careful->nulls = NIL;
+	return nulls;
+}
+
 /* ---- values ---- */
 
 /* a numeric of a column whose array holds scaled integers */
@@ -297,10 +345,7 @@ make_value(CsvCareful *careful, CsvScanColumn *column, uint32_t entry,
 	if (status == CSV_VALUE_NULL)
 	{
 		*isnull = true;
-		*value = (Datum) 0;
-		if (column->input.function.fn_strict)
-			return true;
-		return csv_value_from_cstring(&column->input, NULL, value, error);
+		return csv_value_null(&column->input, value, error);
 	}
 	if (status == CSV_VALUE_OK)
 	{
@@ -455,8 +500,11 @@ csv_careful_fill(CsvCareful *careful, uint32_t entry, bool undecided,
 			continue;
 		}
 		good = make_value(careful, column, entry, &values[column->att],
-						  &isnull[column->att], &refusal->error);
+						  &isnull[column->att], &refusal->error) ||
+			csv_careful_set_null(careful, column, &refusal->error,
+								 &values[column->att], &isnull[column->att]);
 		refusal->column = column;
+		refusal->set_null = false;
 	}
 	MemoryContextSwitchTo(outer);
 	return good;

@@ -1,6 +1,7 @@
 /*
  * errors.c
- *		csv_gpu_errors(): the skipped records of a foreign table as rows.
+ *		csv_gpu_errors(): the skipped records of a foreign table as rows, and values
+ *		that are NULL instead.
  */
 #include "postgres.h"
 
@@ -28,7 +29,7 @@ typedef struct CsvErrorRows
 {
 	ReturnSetInfo *result;
 	const CsvTable *table;
-	int64		nrecords;
+	int64		nrecords;		/* or values */
 	int64		max_records;
 } CsvErrorRows;
 
@@ -150,7 +151,7 @@ csv_gpu_errors(PG_FUNCTION_ARGS)
 	relation = csv_open_source(relid);
 	csv_check_whole_select(relation);
 
-	/* neither on_error nor limits and NOTICEs matter: all is told here */
+	/* neither on_error 'stop' nor limits and NOTICEs matter: all is told here */
 	table = csv_table_get(relid);
 	csv_table_check(table);
 	rows.table = table;

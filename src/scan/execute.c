@@ -18,6 +18,7 @@
 
 #include "query/best.h"
 #include "scan/execute.h"
+#include "table/source.h"
 
 /* ---- plans ---- */
 
@@ -42,7 +43,9 @@ List *
 csv_plan_clauses(const ForeignScan *plan)
 {
 	if (plan->scan.scanrelid == 0)
-		return list_nth(plan->fdw_private, CSV_PLAN_QUALS);
+		return list_concat_copy(list_nth(plan->fdw_private, CSV_PLAN_QUALS),
+								list_nth(plan->fdw_private,
+										 CSV_PLAN_FILE_QUALS));
 	return plan->fdw_recheck_quals != NIL ? plan->fdw_recheck_quals :
 		plan->scan.plan.qual;
 }
@@ -126,6 +129,56 @@ attach_evaluator(void *arg, CsvEvaluator *evaluator)
 		csv_aggregation_attach(state->aggregation, evaluator);
 }
 
+/* ---- files ---- */
+
+static bool
+has_param_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return IsA(node, Param) ||
+		expression_tree_walker(node, has_param_walker, context);
+}
+
+/*
+ * Leave out files by clauses that hold in all scans, so that the engine is chosen
+ * for the others.  Values of Params are not there where the plan is only explained.
+ */
+static void
+begin_files(ForeignScanState *node, bool only_explain)
+{
+	CsvScanState *state = node->fdw_state;
+	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
+	List	   *quals = list_nth(plan->fdw_private, CSV_PLAN_FILE_QUALS);
+
+	if (quals == NIL ||
+		(only_explain && has_param_walker((Node *) quals, NULL)))
+		return;
+	state->files = csv_file_filter_create(state->table, quals, &node->ss.ps,
+										  only_explain);
+	if (state->files == NULL)
+		return;
+	csv_file_filter_begin(state->files, node->ss.ps.ps_ExprContext);
+	state->files_decided = !csv_file_filter_varies(state->files);
+	if (state->files_decided)
+		return;
+	state->all_bytes = Max(csv_source_data_size(state->table, NULL), 0);
+	/* where processes share the scan, they do so once (parallel_path.c) */
+	state->table->left_out_varies = !plan->scan.plan.parallel_aware;
+}
+
+void
+csv_decide_files(ForeignScanState *node)
+{
+	CsvScanState *state = node->fdw_state;
+
+	if (state->files == NULL || state->files_decided)
+		return;
+	csv_file_filter_decide(state->files, node->ss.ps.ps_ExprContext);
+	csv_table_scan_choose_files(state->scan);
+	state->files_decided = true;
+}
+
 /* ---- execution ---- */
 
 static void
@@ -140,8 +193,7 @@ begin_aggregation(ForeignScanState *node)
 	state->aggregation =
 		csv_aggregation_create(node, state->pushdown.program,
 							   CreateTupleDescCopy(RelationGetDescr(relation)),
-							   copyObject(list_nth(plan->fdw_private,
-												   CSV_PLAN_QUALS)),
+							   copyObject(csv_plan_clauses(plan)),
 							   linitial(lists), lsecond(lists));
 	table_close(relation, NoLock);
 }
@@ -216,6 +268,8 @@ csv_begin_scan(ForeignScanState *node, int eflags)
 		state->table = csv_table_get(linitial_oid(relation));
 		csv_table_check(state->table);
 	}
+	if (!is_told)
+		begin_files(node, (eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 	if (program != NIL)
@@ -265,14 +319,13 @@ next_row(ForeignScanState *node, TupleTableSlot *slot)
 	while (fetch_row(state, slot))
 	{
 		ExecStoreVirtualTuple(slot);
-		if (state->pushdown.program == NULL ||
-			!(state->looks_up || csv_table_scan_undecided(state->scan)))
+		if (!state->looks_up && !csv_table_scan_undecided(state->scan))
 			return true;
 		ResetExprContext(econtext);
 		econtext->ecxt_scantuple = slot;
 		if (ExecQual(node->fdw_recheck_quals, econtext))
 			return true;
-		state->nrejected++;
+		csv_batches_drop_row(csv_table_scan_batches(state->scan));
 		CHECK_FOR_INTERRUPTS();
 		ExecClearTuple(slot);
 	}
@@ -293,7 +346,7 @@ aggregate_rows(CsvScanState *state)
 		CHECK_FOR_INTERRUPTS();
 		ExecStoreVirtualTuple(row);
 		if (!csv_aggregation_add_row(state->aggregation))
-			state->nrejected++;
+			csv_batches_drop_row(csv_table_scan_batches(state->scan));
 	}
 	csv_aggregation_finish(state->aggregation,
 						   csv_table_scan_batches(state->scan));
@@ -308,6 +361,8 @@ csv_iterate_scan(ForeignScanState *node)
 	ExecClearTuple(slot);
 	if (!state->has_begun)
 		csv_begin_shared(state);
+	if (!state->looks_up)
+		csv_decide_files(node);
 	if (state->aggregation == NULL)
 		next_row(node, slot);
 	else
@@ -332,8 +387,13 @@ csv_rescan(ForeignScanState *node)
 		csv_aggregation_rewind(state->aggregation))
 		return;
 	state->aggregated = false;
+	if (state->files != NULL && csv_file_filter_varies(state->files))
+	{
+		csv_file_filter_begin(state->files, node->ss.ps.ps_ExprContext);
+		state->files_decided = false;
+	}
 	state->looks_up = state->lookup != NULL &&
-		csv_lookup_rescan(state->lookup, state->scan);
+		csv_lookup_rescan(state->lookup, state->scan, state->all_bytes);
 	if (!state->looks_up)
 		csv_table_scan_rewind(state->scan);
 	else if (state->aggregation != NULL)

@@ -10,6 +10,7 @@
 
 #include "compat.h"
 #include "groups/aggregate.h"
+#include "scan/file_filter.h"
 #include "scan/lookup.h"
 #include "scan/scan.h"
 
@@ -24,6 +25,9 @@ typedef enum CsvPlanItem
 	CSV_PLAN_RESULTS,			/* of an upper scan: how its columns come about,
 								 * and for which its aggregates were made */
 	CSV_PLAN_HIDDEN,			/* attribute numbers, as in CsvPushdown */
+	CSV_PLAN_FILE_QUALS,		/* the WHERE clauses that decide which files are
+								 * read (file_filter.h); their Params are in
+								 * fdw_exprs, too, for the executor to know of */
 	CSV_PLAN_ORDER,				/* the order, see below; the limit's expressions
 								 * are the last ones of fdw_exprs */
 	CSV_PLAN_EQUALITIES			/* by which rows can be looked up when the scan is
@@ -47,8 +51,9 @@ typedef struct CsvScanState
 	bool		aggregated;		/* all rows are read */
 	CsvLookup  *lookup;			/* NULL: repeated scans read the file */
 	bool		looks_up;		/* rows come from there */
-	int64		nrejected;		/* rows that the engine could not decide on, and
-								 * that its filter drops */
+	CsvFileFilter *files;		/* NULL: all files are read */
+	bool		files_decided;	/* for the scan at hand */
+	int64		all_bytes;		/* as csv_lookup_rescan() wants it */
 
 	/* in a parallel query */
 	bool		has_begun;		/* it is settled whether the scan is shared */
@@ -72,7 +77,10 @@ extern void csv_begin_scan(ForeignScanState *node, int eflags);
 extern TupleTableSlot *csv_iterate_scan(ForeignScanState *node);
 extern void csv_rescan(ForeignScanState *node);
 extern void csv_end_scan(ForeignScanState *node);
-extern void csv_open_scan(ForeignScanState *node);	/* not a callback */
+
+/* not callbacks; csv_decide_files(): to be called before rows or files are looked at */
+extern void csv_open_scan(ForeignScanState *node);
+extern void csv_decide_files(ForeignScanState *node);
 
 /*
  * The same: parallel.c.  Before the first row, csv_begin_shared() has the scan

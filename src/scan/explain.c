@@ -122,6 +122,35 @@ engine_quals(const ForeignScan *plan)
 	return list_nth(plan->fdw_private, CSV_PLAN_QUALS);
 }
 
+/* conditions on the table's columns, as EXPLAIN shows them */
+static char *
+quals_text(List *quals, const ForeignScan *plan, ExplainState *es)
+{
+	List	   *context = set_deparse_context_plan(es->deparse_cxt,
+												   (Plan *) plan, NIL);
+	Node	   *expr = (Node *) make_ands_explicit(copyObject(quals));
+
+	adopt_relation(expr, plan);
+	return deparse_expression(expr, context, csv_explain_prefix(es), false);
+}
+
+/* which files are read */
+static void
+explain_files(const CsvScanState *state, const ForeignScan *plan,
+			  ExplainState *es)
+{
+	List	   *quals = list_nth(plan->fdw_private, CSV_PLAN_FILE_QUALS);
+
+	if (quals == NIL)
+		return;
+	ExplainPropertyText("File Filter", quals_text(quals, plan, es), es);
+	if (state->files != NULL && csv_file_filter_nleft(state->files) >= 0)
+		ExplainPropertyText("Files",
+							psprintf("%d of %d",
+									 csv_file_filter_nleft(state->files),
+									 state->table->nfiles), es);
+}
+
 static bool
 has_engine_filter(const ForeignScan *plan)
 {
@@ -166,15 +195,8 @@ explain_pushdown(ForeignScanState *node, ExplainState *es)
 	ListCell   *cell;
 
 	if (has_engine_filter(plan))
-	{
-		Node	   *filter = (Node *)
-			make_ands_explicit(copyObject(engine_quals(plan)));
-
-		adopt_relation(filter, plan);
 		ExplainPropertyText("Engine Filter",
-							deparse_expression(filter, context, prefix, false),
-							es);
-	}
+							quals_text(engine_quals(plan), plan, es), es);
 	if (csv_plan_has_order(plan))
 	{
 		List	   *order = copyObject(list_nth(plan->fdw_private,
@@ -269,6 +291,7 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 		ExplainPropertyText("CSV File", table->filename, es);
 		if (es->costs && nbytes >= 0)
 			ExplainPropertyInteger("CSV File Size", "b", nbytes, es);
+		explain_files(state, plan, es);
 	}
 	else
 		ExplainPropertyText("CSV Program", table->program, es);
@@ -308,16 +331,18 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 		if (state->has_statistics)
 			statistics = state->statistics;
 		else
-		{
 			csv_table_scan_statistics(state->scan, &statistics);
-			statistics.nrejected = state->nrejected;
-		}
 		ExplainPropertyInteger("Records", NULL, statistics.records, es);
 		ExplainPropertyInteger("Skipped Records", NULL, statistics.skipped, es);
+		if (table->set_null)
+			ExplainPropertyInteger("Values Set to NULL", NULL,
+								   statistics.set_null, es);
+		if (csv_batches_layout(csv_table_scan_batches(state->scan))->wants_surplus)
+			ExplainPropertyInteger("Records with Surplus Fields", NULL,
+								   statistics.surplus, es);
 		if (has_engine_filter(plan))
 			ExplainPropertyInteger("Rows Removed by Engine Filter", NULL,
-								   evaluation->filtered +
-								   statistics.nrejected, es);
+								   evaluation->filtered, es);
 		if (csv_plan_has_order(plan))
 			ExplainPropertyInteger("Rows Removed by Engine Limit", NULL,
 								   evaluation->beyond, es);

@@ -77,6 +77,7 @@ typedef struct CsvRefusal
 {
 	const CsvScanColumn *column;
 	CsvValueError error;
+	bool		set_null;		/* it is NULL instead, in a row that comes out */
 } CsvRefusal;
 
 /* values that the arrays do not hold as datums (careful.c) */
@@ -112,11 +113,33 @@ extern bool csv_careful_has_all(const CsvCareful *careful);
 /*
  * Fill in an entry's values that the arrays do not hold.  undecided: the engine
  * could not decide on the row.  False, with *refusal filled in, if one of them is
- * refused.
+ * refused, and its record with it.
  */
 extern bool csv_careful_fill(CsvCareful *careful, uint32_t entry,
 							 bool undecided, Datum *values, bool *isnull,
 							 CsvRefusal *refusal);
+
+/*
+ * May a value that is refused be NULL instead, by on_error?  Then that is noted.
+ * NULL itself has been asked about.
+ */
+extern bool csv_careful_set_null(CsvCareful *careful, CsvScanColumn *column,
+								 const CsvValueError *error, Datum *value,
+								 bool *isnull);
+
+/*
+ * The refused values (CsvRefusal) that are NULL instead since the last call, in the
+ * order of the columns.  They live as long as the entry's values.
+ */
+extern List *csv_careful_take_nulls(CsvCareful *careful);
+
+/*
+ * Of the record that an entry was made of: how many fields it has, and the content of
+ * one of them.
+ */
+extern uint32_t csv_careful_nfields(CsvCareful *careful, uint32_t entry);
+extern void csv_careful_field(CsvCareful *careful, uint32_t field,
+							  const uint8_t **content, uint64_t *length);
 
 /* bytes of the record that an entry was made of */
 extern uint64_t csv_careful_record_length(CsvCareful *careful, uint32_t entry);

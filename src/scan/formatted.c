@@ -8,7 +8,6 @@
 
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
-#include "common/int.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/formatting.h"
@@ -43,14 +42,15 @@ from_epoch(const CsvPattern *pattern, Oid type, int32 typmod, const char *text)
 											 ObjectIdGetDatum(InvalidOid),
 											 Int32GetDatum(-1));
 	int64		unit = units[pattern->epoch - CSV_STEP_EPOCH];
-	int64		microseconds;
 	Timestamp	timestamp;
 
 	number = DirectFunctionCall2(numeric_mul, number,
 								 NumericGetDatum(int64_to_numeric(unit)));
-	microseconds = DatumGetInt64(DirectFunctionCall1(numeric_int8, number));
-	if (pg_sub_s64_overflow(microseconds, EPOCH_MICROSECONDS, &timestamp) ||
-		!IS_VALID_TIMESTAMP(timestamp))
+	number = DirectFunctionCall2(numeric_round, number, Int32GetDatum(0));
+	number = DirectFunctionCall2(numeric_sub, number,
+								 NumericGetDatum(int64_to_numeric(EPOCH_MICROSECONDS)));
+	timestamp = DatumGetInt64(DirectFunctionCall1(numeric_int8, number));
+	if (!IS_VALID_TIMESTAMP(timestamp))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
 				 errmsg("timestamp out of range: \"%s\"", text)));

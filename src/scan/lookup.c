@@ -458,7 +458,7 @@ fill(CsvLookup *lookup, CsvTableScan *scan)
 
 /* have scans read enough, so that a look at all rows is worth while? */
 static bool
-is_due(CsvLookup *lookup, const CsvTableScan *scan)
+is_due(CsvLookup *lookup, const CsvTableScan *scan, int64 all_bytes)
 {
 	const CsvBatches *batches = csv_table_scan_batches(scan);
 	bool		is_complete = csv_table_scan_is_complete(scan);
@@ -469,6 +469,8 @@ is_due(CsvLookup *lookup, const CsvTableScan *scan)
 	csv_batches_statistics(batches, &statistics);
 	lookup->nbytes += statistics.reading.bytes;
 	lookup->nscans += is_complete || statistics.reading.bytes > 0;
+	if (lookup->nbytes < all_bytes)
+		return false;
 	if ((lookup->needs_files && lookup->nscans < CSV_SCANS_BEFORE_FILES) ||
 		(csv_batches_all_kept(batches) &&
 		 lookup->nscans < CSV_SCANS_OF_RESIDENT))
@@ -478,10 +480,15 @@ is_due(CsvLookup *lookup, const CsvTableScan *scan)
 }
 
 bool
-csv_lookup_rescan(CsvLookup *lookup, CsvTableScan *scan)
+csv_lookup_rescan(CsvLookup *lookup, CsvTableScan *scan, int64 all_bytes)
 {
-	if (lookup->state == LOOKUP_WAITS && is_due(lookup, scan))
+	if (lookup->state == LOOKUP_WAITS && is_due(lookup, scan, all_bytes))
+	{
 		fill(lookup, scan);
+		/* if that was in vain, not before as much has been read again */
+		if (all_bytes > 0)
+			lookup->nbytes = 0;
+	}
 	lookup->has_hash = false;
 	return lookup->state == LOOKUP_READY;
 }

@@ -59,9 +59,11 @@ extern CsvLookup *csv_lookup_create(PlanState *parent, TupleDesc desc,
 /*
  * The scan is to start again; parameters may have changed.  True: its rows come
  * from here, which may have taken a look at all of them.  False: it is to be
- * rewound.
+ * rewound.  Where scans leave out files by their parameters, all_bytes is what all
+ * files come to; else 0.
  */
-extern bool csv_lookup_rescan(CsvLookup *lookup, CsvTableScan *scan);
+extern bool csv_lookup_rescan(CsvLookup *lookup, CsvTableScan *scan,
+							  int64 all_bytes);
 
 /* is it taking that look?  No parameter counts then. */
 extern bool csv_lookup_is_filling(const CsvLookup *lookup);

@@ -25,6 +25,7 @@ csv_estimate_dsm(ForeignScanState *node, ParallelContext *pcxt)
 {
 	CsvScanState *state = node->fdw_state;
 
+	csv_decide_files(node);
 	return csv_shared_scan_size(state->scan, count_processes(pcxt));
 }
 
@@ -51,9 +52,10 @@ csv_reinitialize_dsm(ForeignScanState *node, ParallelContext *pcxt,
 	if (!state->has_begun)
 		csv_begin_shared(state);
 	if (state->is_shared)
-		csv_table_scan_unshare(state->scan, 0, NULL);
+		csv_table_scan_unshare(state->scan, NULL);
 	state->is_shared = false;
 	state->has_begun = false;
+	csv_decide_files(node);
 	csv_shared_scan_restart(coordinate, state->scan);
 }
 
@@ -96,8 +98,7 @@ csv_shutdown_scan(ForeignScanState *node)
 		csv_begin_shared(state);
 	if (state->is_shared)
 	{
-		csv_table_scan_unshare(state->scan, state->nrejected,
-							   &state->statistics);
+		csv_table_scan_unshare(state->scan, &state->statistics);
 		state->has_statistics = true;
 	}
 	state->is_shared = false;

@@ -1,6 +1,6 @@
 /*
  * report.c
- *		NOTICEs, summaries and limits for skipped records.
+ *		NOTICEs, summaries and limits for skipped records, and values set to NULL.
  */
 #include "postgres.h"
 
@@ -36,6 +36,8 @@ csv_error_name(CsvErrorCode code)
 			return "too_many_bytes";
 		case CSV_ERROR_BAD_VALUE:
 			return "bad_value";
+		case CSV_ERROR_SET_NULL:
+			return "set_null";
 		default:
 			return "";
 	}
@@ -117,7 +119,7 @@ csv_error_message(const CsvTable *table, CsvErrorCode code, int64 where,
 	}
 }
 
-/* may the nth skipped record have a NOTICE of its own? */
+/* may the nth skipped record or value have a NOTICE of its own? */
 static bool
 is_told(const CsvTable *table, int64 n)
 {
@@ -131,7 +133,7 @@ csv_report_needs_message(const CsvReport *report)
 	const CsvTable *table = report->table;
 
 	return table->stop || table->reject_count >= 0 ||
-		is_told(table, report->counts.nskipped + 1);
+		is_told(table, csv_report_ncases(&report->counts) + 1);
 }
 
 /* where the record stands, and what the input function adds to its message */
@@ -150,15 +152,16 @@ void
 csv_report_add_counts(const CsvTable *table, CsvReportCounts *counts,
 					  const CsvReportCounts *more)
 {
+	int64		ncases = csv_report_ncases(more);
 	int64		ntold = 0;
 
 	if (table->verbosity == CSV_VERBOSITY_VERBOSE)
-		ntold = more->nskipped;
+		ntold = ncases;
 	else if (table->verbosity == CSV_VERBOSITY_DEFAULT)
-		ntold = Max(Min(table->notice_limit - counts->nskipped,
-						more->nskipped), 0);
+		ntold = Max(Min(table->notice_limit - csv_report_ncases(counts),
+						ncases), 0);
 	counts->nskipped += more->nskipped;
-	counts->nsilent += more->nskipped - ntold;
+	counts->nsilent += ncases - ntold;
 	for (int code = 0; code < CSV_NUM_ERRORS; code++)
 		counts->by_code[code] += more->by_code[code];
 }
@@ -174,6 +177,7 @@ void
 csv_report_skipped(CsvReport *report, const CsvSkipped *skipped)
 {
 	const CsvTable *table = report->table;
+	bool		set_null = skipped->code == CSV_ERROR_SET_NULL;
 	int			sqlstate = csv_error_sqlstate(skipped->code,
 											  skipped->sqlerrcode);
 
@@ -185,9 +189,10 @@ csv_report_skipped(CsvReport *report, const CsvSkipped *skipped)
 						skipped->message),
 				 errdetail_internal("%s", skipped_detail(skipped))));
 
-	report->counts.nskipped++;
+	report->counts.nskipped += !set_null;
 	report->counts.by_code[skipped->code]++;
-	if (table->reject_count >= 0 && report->counts.nskipped > table->reject_count)
+	if (!set_null && table->reject_count >= 0 &&
+		report->counts.nskipped > table->reject_count)
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 				 errmsg("skipped more than %lld records of \"%s\"",
@@ -196,9 +201,10 @@ csv_report_skipped(CsvReport *report, const CsvSkipped *skipped)
 						   (long long) skipped->record, skipped->message,
 						   skipped_detail(skipped))));
 
-	if (is_told(table, report->counts.nskipped))
+	if (is_told(table, csv_report_ncases(&report->counts)))
 		ereport(NOTICE,
-				(errmsg("skipped record %lld of \"%s\": %s",
+				(errmsg("%s record %lld of \"%s\": %s",
+						set_null ? "set to NULL in" : "skipped",
 						(long long) skipped->record, skipped->file,
 						skipped->message),
 				 errdetail_internal("%s", skipped_detail(skipped))));
@@ -229,6 +235,61 @@ likely_cause(CsvErrorCode code)
 	}
 }
 
+/* what was done: skipped records first */
+static char *
+summary(const CsvReportCounts *counts, const char *file)
+{
+	int64		nnulls = counts->by_code[CSV_ERROR_SET_NULL];
+
+	if (counts->nskipped == 0)
+		return psprintf("set %lld values of \"%s\" to NULL", (long long) nnulls,
+						file);
+	return psprintf("skipped %lld records of \"%s\"%s",
+					(long long) counts->nskipped, file, nnulls == 0 ? "" :
+					psprintf(", set %lld values to NULL", (long long) nnulls));
+}
+
+/* the NOTICE; none_good: there was no record but skipped ones */
+static void
+sum_up(const CsvReportCounts *counts, const CsvTable *table, const char *file,
+	   bool none_good)
+{
+	CsvReportCounts left = *counts;
+	CsvErrorCode most_frequent = CSV_ERROR_NONE;
+	StringInfoData detail;
+	char	   *source =
+		DatumGetCString(DirectFunctionCall1(regclassout,
+											ObjectIdGetDatum(table->relid)));
+	char	   *hint = psprintf("See csv_gpu_errors(%s).",
+								quote_literal_cstr(source));
+
+	initStringInfo(&detail);
+	/* the most frequent first */
+	for (;;)
+	{
+		int			most = CSV_ERROR_NONE;
+
+		for (int code = 1; code < CSV_NUM_ERRORS; code++)
+			if (left.by_code[code] > left.by_code[most])
+				most = code;
+		if (left.by_code[most] == 0)
+			break;
+		if (detail.len == 0)
+			most_frequent = (CsvErrorCode) most;
+		appendStringInfo(&detail, "%s%s %lld", detail.len > 0 ? ", " : "",
+						 csv_error_name((CsvErrorCode) most),
+						 (long long) left.by_code[most]);
+		left.by_code[most] = 0;
+	}
+	if (none_good)
+		hint = psprintf("%s No record was good: %s.", hint,
+						likely_cause(most_frequent));
+	ereport(NOTICE,
+			(errmsg_internal("%s", summary(counts, file)),
+			 errdetail("%s.", detail.data),
+			 errhint("%s", hint)));
+}
+
 void
 csv_report_end(CsvReport *report, int64 nrecords, bool complete)
 {
@@ -247,40 +308,8 @@ csv_report_end(CsvReport *report, int64 nrecords, bool complete)
 	if (report->counts.nsilent > 0 && !report->summed_up &&
 		table->verbosity == CSV_VERBOSITY_DEFAULT)
 	{
-		StringInfoData counts;
-		CsvErrorCode most_frequent = CSV_ERROR_NONE;
-		char	   *hint;
-		char	   *source =
-			DatumGetCString(DirectFunctionCall1(regclassout,
-												ObjectIdGetDatum(table->relid)));
-
-		initStringInfo(&counts);
-		/* the most frequent first */
-		for (;;)
-		{
-			int			most = CSV_ERROR_NONE;
-
-			for (int code = 1; code < CSV_NUM_ERRORS; code++)
-				if (report->counts.by_code[code] > report->counts.by_code[most])
-					most = code;
-			if (report->counts.by_code[most] == 0)
-				break;
-			if (counts.len == 0)
-				most_frequent = (CsvErrorCode) most;
-			appendStringInfo(&counts, "%s%s %lld", counts.len > 0 ? ", " : "",
-							 csv_error_name((CsvErrorCode) most),
-							 (long long) report->counts.by_code[most]);
-			report->counts.by_code[most] = 0;
-		}
 		report->summed_up = true;
-		hint = psprintf("See csv_gpu_errors(%s).", quote_literal_cstr(source));
-		if (complete && report->counts.nskipped == nrecords)
-			hint = psprintf("%s No record was good: %s.", hint,
-							likely_cause(most_frequent));
-		ereport(NOTICE,
-				(errmsg("skipped %lld records of \"%s\"",
-						(long long) report->counts.nskipped, file),
-				 errdetail("%s.", counts.data),
-				 errhint("%s", hint)));
+		sum_up(&report->counts, table, file,
+			   complete && report->counts.nskipped == nrecords);
 	}
 }

@@ -1,14 +1,15 @@
 /*
  * report.h
- *		What is said of skipped records: NOTICEs, the summary, the reject
- *		limit, and the ERROR under on_error 'stop'.
+ *		What is said of skipped records, and of values that are NULL by on_error
+ *		'set_null': NOTICEs, the summary, the reject limit, and the ERROR under
+ *		on_error 'stop'.
  */
 #ifndef CSV_REPORT_H
 #define CSV_REPORT_H
 
 #include "scan/value.h"
 
-/* a skipped record, in full */
+/* a skipped record, in full; or with CSV_ERROR_SET_NULL a value */
 typedef struct CsvSkipped
 {
 	const char *file;			/* or the program */
@@ -29,9 +30,16 @@ typedef struct CsvSkipped
 typedef struct CsvReportCounts
 {
 	int64		nskipped;
-	int64		nsilent;		/* of them, without a NOTICE of their own */
+	int64		nsilent;		/* of them and of values, without a NOTICE of their own */
 	int64		by_code[CSV_NUM_ERRORS];
 } CsvReportCounts;
+
+/* skipped records, and values that are NULL instead: each may have a NOTICE */
+static inline int64
+csv_report_ncases(const CsvReportCounts *counts)
+{
+	return counts->nskipped + counts->by_code[CSV_ERROR_SET_NULL];
+}
 
 typedef struct CsvReport
 {
@@ -68,7 +76,7 @@ extern char *csv_error_message(const CsvTable *table, CsvErrorCode code,
 /* will a message be seen? else it need not be made */
 extern bool csv_report_needs_message(const CsvReport *report);
 
-/* take notice of a skipped record; ERROR under 'stop' or past the limit */
+/* take notice of a skipped record, or value; ERROR under 'stop' or past the limit */
 extern void csv_report_skipped(CsvReport *report, const CsvSkipped *skipped);
 
 /*

@@ -6,9 +6,10 @@
  *	   wanted columns, and errors between the rows.
  *	2. A row is handed out by setting words and pointers into the arrays.
  *	   Values that the arrays do not hold are made by the type's input function
- *	   (careful.c); where that refuses, the record joins the skipped ones.
- *	3. Skipped records are reported when the scan passes them, in file order
- *	   (skipping.c).
+ *	   (careful.c); where that refuses, the record joins the skipped ones, or the
+ *	   value is NULL.
+ *	3. Skipped records, and such values, are reported when the scan passes them, in
+ *	   file order (skipping.c).
  *
  * Memory: all of the scan is in its context.  Values made for a row live
  * in row_context, until the next row.
@@ -25,9 +26,11 @@
 #include "utils/memutils.h"
 
 #include "scan/fetch.h"
+#include "scan/file_values.h"
 #include "scan/progress.h"
 #include "scan/run.h"
 #include "scan/scan.h"
+#include "scan/surplus.h"
 
 /* a column of a batch that has no status but CSV_VALUE_OK */
 typedef struct CsvPlainColumn
@@ -62,7 +65,13 @@ struct CsvTableScan
 	int			ncolumns;
 	const CsvTableColumn **virtuals;
 	int			nvirtuals;
-	Datum		filename;		/* text, of the file at hand */
+	CsvSurplus **surplus;		/* of each of these; NULL: it is of another kind */
+	bool		surplus_seen;	/* in the row at hand */
+	int64		nsurplus;		/* rows that had such fields */
+	CsvFileValues *of_file;		/* virtual columns that are; NULL: none is */
+	MemoryContext file_context; /* of their values in the file at hand, */
+	Datum	   *file_values;	/* by attribute */
+	bool	   *file_isnull;
 	CsvCareful *careful;
 	CsvSkipping *skipping;
 
@@ -147,10 +156,27 @@ choose_columns(CsvTableScan *scan, const Bitmapset *wanted)
 
 	scan->virtuals = palloc0(sizeof(CsvTableColumn *) *
 							 Max(layout->nvirtuals, 1));
+	scan->surplus = palloc0(sizeof(CsvSurplus *) * Max(layout->nvirtuals, 1));
 	for (int i = 0; i < table->natts; i++)
-		if (bms_is_member(table->columns[i].attnum, wanted) &&
-			table->columns[i].virtual_kind != CSV_VIRTUAL_NONE)
-			scan->virtuals[scan->nvirtuals++] = &table->columns[i];
+	{
+		const CsvTableColumn *column = &table->columns[i];
+
+		if (!bms_is_member(column->attnum, wanted) ||
+			column->virtual_kind == CSV_VIRTUAL_NONE)
+			continue;
+		if (column->virtual_kind == CSV_VIRTUAL_SURPLUS)
+			scan->surplus[scan->nvirtuals] = csv_surplus_create(table, column);
+		scan->virtuals[scan->nvirtuals++] = column;
+	}
+
+	scan->of_file = csv_file_values_create(table, wanted);
+	if (scan->of_file == NULL)
+		return;
+	scan->file_context = AllocSetContextCreate(scan->context,
+											   "csv_gpu_fdw file",
+											   ALLOCSET_SMALL_SIZES);
+	scan->file_values = palloc0(sizeof(Datum) * table->natts);
+	scan->file_isnull = palloc0(sizeof(bool) * table->natts);
 }
 
 CsvTableScan *
@@ -197,6 +223,12 @@ csv_table_scan_batches(const CsvTableScan *scan)
 }
 
 /* ---- a new file ---- */
+
+void
+csv_table_scan_choose_files(CsvTableScan *scan)
+{
+	csv_batches_choose_files(scan->batches);
+}
 
 static CsvFetch
 fetch_for(const CsvValueInput *input)
@@ -251,20 +283,21 @@ order_columns(CsvTableScan *scan)
 	pfree(before);
 }
 
+/* the virtual columns that are the same in all rows of the file that was opened */
 static void
-set_filename(CsvTableScan *scan)
+set_file_values(CsvTableScan *scan)
 {
-	MemoryContext outer = MemoryContextSwitchTo(scan->context);
+	MemoryContext outer;
+	char	  **names;
+	int			nfiles;
 
-	if (DatumGetPointer(scan->filename) != NULL)
-		pfree(DatumGetPointer(scan->filename));
-	scan->filename = (Datum) 0;
-	for (int i = 0; i < scan->nvirtuals; i++)
-		if (scan->virtuals[i]->virtual_kind == CSV_VIRTUAL_FILENAME)
-		{
-			scan->filename = CStringGetTextDatum(scan->at->filename);
-			break;
-		}
+	if (scan->of_file == NULL)
+		return;
+	csv_source_names(csv_batches_source(scan->batches), &names, &nfiles);
+	MemoryContextReset(scan->file_context);
+	outer = MemoryContextSwitchTo(scan->file_context);
+	csv_file_values_make(scan->of_file, names[scan->at->file_number - 1],
+						 false, scan->file_values, scan->file_isnull);
 	MemoryContextSwitchTo(outer);
 }
 
@@ -406,7 +439,7 @@ advance_batch(CsvTableScan *scan)
 	if (scan->opening != scan->at->opening)
 	{
 		order_columns(scan);
-		set_filename(scan);
+		set_file_values(scan);
 		scan->opening = scan->at->opening;
 	}
 	for (int i = 0; i < scan->ncolumns; i++)
@@ -467,7 +500,7 @@ column_of_field(const CsvTableScan *scan, uint32_t field)
 }
 
 /*
- * Report a skipped record, which stands at this offset of the batch's part of
+ * Report a skipped record, or a value that is NULL instead, which stands at this offset of the batch's part of
  * the file: `where` as in CsvError, for an error of the record; refusal for one
  * of a value, else NULL.
  */
@@ -489,7 +522,8 @@ skip_record(CsvTableScan *scan, int64 record, uint64_t offset, uint32_t line,
 	skipped.record = record;
 	skipped.line = (int64) at->batch.file_lines + line + 1;
 	skipped.byte_offset = (int64) (at->batch.file_offset + offset);
-	skipped.code = code;
+	skipped.code = refusal != NULL && refusal->set_null ? CSV_ERROR_SET_NULL :
+		code;
 	if (csv_skipping_shows_bytes(scan->skipping))
 	{
 		Assert(!at->kept);
@@ -499,7 +533,9 @@ skip_record(CsvTableScan *scan, int64 record, uint64_t offset, uint32_t line,
 	skipped.field = -1;
 	if (refusal != NULL)
 	{
-		skipped.field = (int) refusal->column->input.spec.field;
+		/* NULL of a column that the file lacks may be refused, too */
+		if (refusal->column->input.spec.field != CSV_ABSENT_FIELD)
+			skipped.field = (int) refusal->column->input.spec.field;
 		skipped.column_name = refusal->column->input.column->name;
 		skipped.sqlerrcode = refusal->error.sqlerrcode;
 		skipped.detail = refusal->error.detail;
@@ -550,9 +586,9 @@ skip_error(CsvTableScan *scan, const CsvError *error)
 				refusal.error.code, 0, &refusal);
 }
 
-/* a row one of whose values was refused */
+/* a row one of whose values was refused: it is none, or the value is NULL */
 static void
-skip_row(CsvTableScan *scan, const CsvRefusal *refusal)
+report_row(CsvTableScan *scan, const CsvRefusal *refusal)
 {
 	uint32_t	entry = scan->entry;
 	uint64_t	length = 0;
@@ -563,6 +599,20 @@ skip_row(CsvTableScan *scan, const CsvRefusal *refusal)
 	skip_record(scan, last_record(scan) + 1, entry_place(scan, entry),
 				scan->at->batch.row_lines[entry], length, refusal->error.code,
 				0, refusal);
+}
+
+/* values of the row that are NULL instead */
+static void
+report_nulls(CsvTableScan *scan)
+{
+	ListCell   *cell;
+
+	foreach(cell, csv_careful_take_nulls(scan->careful))
+	{
+		if (scan->stopped)
+			break;
+		report_row(scan, lfirst(cell));
+	}
 }
 
 static inline void
@@ -597,8 +647,29 @@ skip_errors_before(CsvTableScan *scan, uint32_t row)
 
 /* ---- rows ---- */
 
-static void
-fill_virtuals(CsvTableScan *scan, Datum *values, bool *isnull)
+/* false: a surplus field is refused */
+static bool
+fill_surplus(CsvTableScan *scan, CsvSurplus *surplus, Datum *value, bool *isnull,
+			 CsvRefusal *refusal)
+{
+	const CsvFileBatch *at = scan->at;
+	MemoryContext outer = MemoryContextSwitchTo(scan->row_context);
+	uint32_t	nsurplus;
+	bool		good;
+
+	scan->row_context_used = true;
+	good = csv_surplus_fill(surplus, scan->careful, at->dialect, scan->entry,
+							at->layout->nfields, &nsurplus, value, isnull,
+							refusal);
+	scan->surplus_seen |= nsurplus > 0;
+	MemoryContextSwitchTo(outer);
+	return good;
+}
+
+/* false: one of them is refused */
+static bool
+fill_virtuals(CsvTableScan *scan, Datum *values, bool *isnull,
+			  CsvRefusal *refusal)
 {
 	const CsvBatch *batch = &scan->at->batch;
 
@@ -612,10 +683,17 @@ fill_virtuals(CsvTableScan *scan, Datum *values, bool *isnull)
 		switch (column->virtual_kind)
 		{
 			case CSV_VIRTUAL_FILENAME:
-				values[att] = scan->filename;
+			case CSV_VIRTUAL_PATH:
+				values[att] = scan->file_values[att];
+				isnull[att] = scan->file_isnull[att];
+				continue;
+			case CSV_VIRTUAL_SURPLUS:
+				if (!fill_surplus(scan, scan->surplus[i], &values[att],
+								  &isnull[att], refusal))
+					return false;
 				continue;
 			case CSV_VIRTUAL_RECORD:
-				number = last_record(scan);
+				number = last_record(scan) + 1;
 				break;
 			case CSV_VIRTUAL_LINE:
 				number = (int64) batch->file_lines +
@@ -638,6 +716,7 @@ fill_virtuals(CsvTableScan *scan, Datum *values, bool *isnull)
 					 errmsg("value of virtual column \"%s\" is out of range for type integer",
 							column->name)));
 	}
+	return true;
 }
 
 /* the entries of isnull that are the same for all rows of a batch */
@@ -690,6 +769,42 @@ fill_fast(CsvTableScan *scan, uint32_t entry, Datum *values, bool *isnull)
 	}
 }
 
+/*
+ * What the arrays do not hold of the row at hand.  False: the row is skipped, or the
+ * scan ends before it.
+ */
+static bool
+fill_others(CsvTableScan *scan, Datum *values, bool *isnull)
+{
+	CsvRefusal	refusal;
+	bool		good = true;
+
+	if (scan->any_careful && csv_careful_has(scan->careful, scan->entry))
+	{
+		scan->row_context_used = true;
+		good = csv_careful_fill(scan->careful, scan->entry, scan->undecided,
+								values, isnull, &refusal);
+	}
+	if (scan->nvirtuals > 0)
+	{
+		scan->surplus_seen = false;
+		good = good && fill_virtuals(scan, values, isnull, &refusal);
+		if (good && scan->surplus_seen)
+			scan->nsurplus += csv_skipping_is_new(scan->skipping,
+												  scan->at->file_number,
+												  last_record(scan) + 1);
+	}
+	if (!good)
+	{
+		(void) csv_careful_take_nulls(scan->careful);
+		report_row(scan, &refusal);
+		return false;
+	}
+	if (scan->table->set_null)
+		report_nulls(scan);
+	return !scan->stopped;
+}
+
 /* whoever is told of skipped records wants no more */
 static void
 stop(CsvTableScan *scan)
@@ -708,7 +823,6 @@ csv_table_scan_next(CsvTableScan *scan, Datum *values, bool *isnull)
 		return false;
 	for (;;)
 	{
-		CsvRefusal	refusal;
 		uint32_t	row;
 
 		reset_row(scan);
@@ -738,31 +852,25 @@ csv_table_scan_next(CsvTableScan *scan, Datum *values, bool *isnull)
 		}
 
 		fill_fast(scan, scan->entry, values, isnull);
-		if (scan->any_careful && csv_careful_has(scan->careful, scan->entry))
+		if ((scan->any_careful || scan->nvirtuals > 0) &&
+			!fill_others(scan, values, isnull))
 		{
-			scan->row_context_used = true;
-			if (!csv_careful_fill(scan->careful, scan->entry, scan->undecided,
-								  values, isnull, &refusal))
-			{
-				skip_row(scan, &refusal);
-				scan->row++;
-				CHECK_FOR_INTERRUPTS();
-				if (scan->stopped)
-				{
-					stop(scan);
-					return false;
-				}
+			scan->row++;
+			CHECK_FOR_INTERRUPTS();
+			if (!scan->stopped)
 				continue;
-			}
+			stop(scan);
+			return false;
 		}
 		scan->row++;
-		if (scan->nvirtuals > 0)
-			fill_virtuals(scan, values, isnull);
 		return true;
 	}
 }
 
-/* the values of an entry that the arrays do not hold all of; false: one is refused */
+/*
+ * The values of an entry that the arrays do not hold all of.  False: one is refused, and
+ * that is to be told when the row comes out.
+ */
 static bool
 make_careful_row(CsvTableScan *scan, uint32_t entry, CsvCarefulRow *careful)
 {
@@ -775,6 +883,7 @@ make_careful_row(CsvTableScan *scan, uint32_t entry, CsvCarefulRow *careful)
 	fill_fast(scan, entry, careful->values, careful->isnull);
 	good = csv_careful_fill(scan->careful, entry, false, careful->values,
 							careful->isnull, &refusal);
+	good &= csv_careful_take_nulls(scan->careful) == NIL;
 	/* another array may come to stand where this one does */
 	scan->null_set = NULL;
 	return good;
@@ -868,7 +977,8 @@ add_statistics(CsvScanStatistics *sum, const CsvScanStatistics *one)
 
 	sum->records += one->records;
 	sum->skipped += one->skipped;
-	sum->nrejected += one->nrejected;
+	sum->set_null += one->set_null;
+	sum->surplus += one->surplus;
 	reading->chunks += read->chunks;
 	reading->bytes += read->bytes;
 	reading->read_seconds += read->read_seconds;
@@ -963,8 +1073,7 @@ csv_table_scan_share(CsvTableScan *scan, CsvSharedScan *shared, dsa_area *dsa)
 }
 
 void
-csv_table_scan_unshare(CsvTableScan *scan, int64 nrejected,
-					   CsvScanStatistics *statistics)
+csv_table_scan_unshare(CsvTableScan *scan, CsvScanStatistics *statistics)
 {
 	CsvSharedScan *shared = scan->shared;
 
@@ -972,7 +1081,6 @@ csv_table_scan_unshare(CsvTableScan *scan, int64 nrejected,
 	if (statistics != NULL)
 	{
 		csv_table_scan_statistics(scan, statistics);
-		statistics->nrejected = nrejected;
 		SpinLockAcquire(&shared->mutex);
 		add_statistics(&shared->statistics, statistics);
 		*statistics = shared->statistics;
@@ -1025,10 +1133,11 @@ csv_table_scan_statistics(const CsvTableScan *scan,
 {
 	csv_batches_statistics(scan->batches, &statistics->batches);
 	statistics->skipped = csv_skipping_skipped(scan->skipping);
+	statistics->set_null = csv_skipping_set_null(scan->skipping);
+	statistics->surplus = scan->nsurplus;
 	statistics->records = scan->at == NULL ?
 		csv_skipping_passed(scan->skipping, 0, 0, 0) :
 		csv_skipping_passed(scan->skipping, scan->at->file_number,
 							(int64) scan->at->batch.file_records,
 							last_record(scan));
-	statistics->nrejected = 0;
 }

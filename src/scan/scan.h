@@ -23,7 +23,9 @@ typedef struct CsvScanStatistics
 {
 	int64		records;		/* good and bad, that the scan passed */
 	int64		skipped;
-	int64		nrejected;		/* rows that the caller has dropped */
+	int64		set_null;		/* values that are NULL instead */
+	int64		surplus;		/* rows with fields beyond the table's, if a
+								 * column for these is wanted */
 	CsvBatchesStatistics batches;
 } CsvScanStatistics;
 
@@ -72,7 +74,7 @@ extern CsvTable *csv_shared_scan_table(CsvSharedScan *shared, Oid relid);
  */
 extern void csv_table_scan_share(CsvTableScan *scan, CsvSharedScan *shared,
 								 dsa_area *dsa);
-extern void csv_table_scan_unshare(CsvTableScan *scan, int64 nrejected,
+extern void csv_table_scan_unshare(CsvTableScan *scan,
 								   CsvScanStatistics *statistics);
 
 /* show it in pg_stat_progress_copy, under this relation */
@@ -113,6 +115,9 @@ extern bool csv_table_scan_undecided(const CsvTableScan *scan);
 
 /* where its rows come from: for groups, and for EXPLAIN */
 extern CsvBatches *csv_table_scan_batches(const CsvTableScan *scan);
+
+/* before the first row: other files of the table than before are left out */
+extern void csv_table_scan_choose_files(CsvTableScan *scan);
 
 /* start again; records that were reported are not reported again */
 extern void csv_table_scan_rewind(CsvTableScan *scan);

@@ -46,7 +46,8 @@ typedef struct Interval
 	CsvScanPoint point;			/* of the last record */
 	int64		nrecords;
 	CsvReportCounts counts;
-	int64		nnotes;			/* of the first skipped ones */
+	int64		nnotes;			/* of the first cases, */
+	int64		nskip_notes;	/* and of those, of skipped records */
 	dsa_pointer head;
 	dsa_pointer tail;
 	dsa_pointer failure;		/* the first one */
@@ -74,7 +75,9 @@ struct CsvReporter
 	dsa_area   *dsa;
 	const CsvTable *table;
 	Interval	piece;			/* at hand */
-	int64		most_notes;		/* that may be needed */
+	int64		most_notes;		/* of cases, for NOTICEs, */
+	int64		most_skip_notes;	/* and of skipped records, for an ERROR, that may
+									 * be needed */
 };
 
 /* ---- set up ---- */
@@ -120,18 +123,18 @@ begin_piece(CsvReporter *reporter)
 	CsvSharedReport *shared = reporter->shared;
 	const CsvTable *table = reporter->table;
 	int64		nskipped;
+	int64		ncases;
 
 	memset(&reporter->piece, 0, sizeof(reporter->piece));
 	LWLockAcquire(&shared->lock, LW_SHARED);
 	nskipped = shared->said.nskipped + shared->due.counts.nskipped;
+	ncases = csv_report_ncases(&shared->said) +
+		csv_report_ncases(&shared->due.counts);
 	LWLockRelease(&shared->lock);
-	reporter->most_notes = table->stop ? 1 : 0;
-	if (table->reject_count >= 0)
-		reporter->most_notes = Max(reporter->most_notes,
-								   table->reject_count + 1 - nskipped);
-	if (table->verbosity == CSV_VERBOSITY_DEFAULT)
-		reporter->most_notes = Max(reporter->most_notes,
-								   table->notice_limit - nskipped);
+	reporter->most_skip_notes = table->stop ? 1 :
+		table->reject_count >= 0 ? table->reject_count + 1 - nskipped : 0;
+	reporter->most_notes = table->verbosity == CSV_VERBOSITY_DEFAULT ?
+		table->notice_limit - ncases : 0;
 }
 
 CsvReporter *
@@ -156,7 +159,8 @@ csv_reporter_point(const CsvReporter *reporter)
 bool
 csv_reporter_needs_message(const CsvReporter *reporter)
 {
-	return reporter->piece.nnotes < reporter->most_notes;
+	return reporter->piece.nnotes < reporter->most_notes ||
+		reporter->piece.nskip_notes < reporter->most_skip_notes;
 }
 
 static Size
@@ -202,14 +206,18 @@ add_note(CsvReporter *reporter, const CsvSkipped *skipped)
 		piece->head = pointer;
 	piece->tail = pointer;
 	piece->nnotes++;
+	piece->nskip_notes += skipped->code != CSV_ERROR_SET_NULL;
 }
 
 bool
 csv_reporter_add(CsvReporter *reporter, const CsvSkipped *skipped)
 {
-	if (csv_reporter_needs_message(reporter))
+	bool		set_null = skipped->code == CSV_ERROR_SET_NULL;
+
+	if (reporter->piece.nnotes < reporter->most_notes ||
+		(!set_null && reporter->piece.nskip_notes < reporter->most_skip_notes))
 		add_note(reporter, skipped);
-	reporter->piece.counts.nskipped++;
+	reporter->piece.counts.nskipped += !set_null;
 	reporter->piece.counts.by_code[skipped->code]++;
 	return !reporter->table->stop;
 }
@@ -259,12 +267,16 @@ free_notes(dsa_area *dsa, dsa_pointer pointer)
 
 /*
  * Put `next` behind an interval that ends where it begins.  Where that one could
- * not note all it skipped, it has as many notes as may be needed.
+ * not note all skipped records, it has as many notes as may be needed; and if only
+ * NOTICEs need some, also where it could not note all values.
  */
 static void
-append_interval(dsa_area *dsa, Interval *interval, const Interval *next)
+append_interval(CsvReporter *reporter, Interval *interval, const Interval *next)
 {
-	bool		has_all = interval->nnotes == interval->counts.nskipped;
+	dsa_area   *dsa = reporter->dsa;
+	bool		has_all = reporter->table->reject_count >= 0 ?
+		interval->nskip_notes == interval->counts.nskipped :
+		interval->nnotes == csv_report_ncases(&interval->counts);
 
 	interval->end = next->end;
 	if (DsaPointerIsValid(interval->failure))
@@ -293,6 +305,7 @@ append_interval(dsa_area *dsa, Interval *interval, const Interval *next)
 		interval->head = next->head;
 	interval->tail = next->tail;
 	interval->nnotes += next->nnotes;
+	interval->nskip_notes += next->nskip_notes;
 }
 
 static void
@@ -305,14 +318,15 @@ remove_pending(CsvSharedReport *shared, int i)
 
 /* the lock is held */
 static void
-add_pending(CsvSharedReport *shared, dsa_area *dsa, const Interval *piece)
+add_pending(CsvReporter *reporter, const Interval *piece)
 {
+	CsvSharedReport *shared = reporter->shared;
 	int			i = 0;
 
 	while (i < shared->npending && shared->pending[i].end < piece->first)
 		i++;
 	if (i < shared->npending && shared->pending[i].end == piece->first)
-		append_interval(dsa, &shared->pending[i], piece);
+		append_interval(reporter, &shared->pending[i], piece);
 	else
 	{
 		memmove(&shared->pending[i + 1], &shared->pending[i],
@@ -323,13 +337,13 @@ add_pending(CsvSharedReport *shared, dsa_area *dsa, const Interval *piece)
 	if (i + 1 < shared->npending &&
 		shared->pending[i].end == shared->pending[i + 1].first)
 	{
-		append_interval(dsa, &shared->pending[i], &shared->pending[i + 1]);
+		append_interval(reporter, &shared->pending[i], &shared->pending[i + 1]);
 		remove_pending(shared, i + 1);
 	}
 	if (shared->pending[0].first == shared->due.end)
 	{
 		shared->npassed += shared->pending[0].nrecords;
-		append_interval(dsa, &shared->due, &shared->pending[0]);
+		append_interval(reporter, &shared->due, &shared->pending[0]);
 		remove_pending(shared, 0);
 	}
 }
@@ -346,6 +360,7 @@ take_due(CsvSharedReport *shared, const CsvTable *table, CsvReportCounts *said)
 	csv_report_add_counts(table, &shared->said, &due.counts);
 	memset(&shared->due.counts, 0, sizeof(shared->due.counts));
 	shared->due.nnotes = 0;
+	shared->due.nskip_notes = 0;
 	shared->due.head = InvalidDsaPointer;
 	shared->due.tail = InvalidDsaPointer;
 	return due;
@@ -376,7 +391,7 @@ say(CsvReporter *reporter, const Interval *due, CsvReport *report)
 		skipped.code = note->code;
 		skipped.sqlerrcode = note->sqlerrcode;
 		csv_report_skipped(report, &skipped);
-		rest.nskipped--;
+		rest.nskipped -= note->code != CSV_ERROR_SET_NULL;
 		rest.by_code[note->code]--;
 		dsa_free(reporter->dsa, pointer);
 		pointer = next;
@@ -467,7 +482,7 @@ csv_reporter_hand_in(CsvReporter *reporter, uint64 piece)
 	reporter->piece.first = piece;
 	reporter->piece.end = piece + 1;
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
-	add_pending(shared, reporter->dsa, &reporter->piece);
+	add_pending(reporter, &reporter->piece);
 	raise_if_due(reporter);
 	begin_piece(reporter);
 }

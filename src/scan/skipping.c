@@ -17,9 +17,17 @@ struct CsvSkipping
 	CsvScanPoint point;			/* furthest record that was passed and reported */
 	int64		npassed;		/* up to there */
 
+	/*
+	 * Records that were passed of each file, where a rewind may leave out others
+	 * than before, so that a later file may have been passed before this one.
+	 * NULL: point tells.
+	 */
+	int64	   *of_file;
+
 	/* this process's, where others share it */
 	int64		nown;
 	int64		nskipped;
+	int64		nset_null;		/* values */
 	bool		looks_ahead;
 };
 
@@ -31,6 +39,9 @@ csv_skipping_create(const CsvTable *table, CsvSkippedFn skipped, void *arg)
 	skipping->skipped = skipped;
 	skipping->arg = arg;
 	skipping->report.table = table;
+	if (table->left_out_varies)
+		skipping->of_file = palloc_extended(sizeof(int64) * table->nfiles,
+											MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	return skipping;
 }
 
@@ -38,6 +49,8 @@ bool
 csv_skipping_was_passed(const CsvSkipping *skipping, int file_number,
 						int64 record)
 {
+	if (skipping->of_file != NULL)
+		return record <= skipping->of_file[file_number - 1];
 	return csv_is_passed(skipping->reporter != NULL ?
 						 csv_reporter_point(skipping->reporter) :
 						 &skipping->point, file_number, record);
@@ -51,6 +64,8 @@ count_new(const CsvSkipping *skipping, int file_number, int64 before,
 	const CsvScanPoint *point = skipping->reporter != NULL ?
 		csv_reporter_point(skipping->reporter) : &skipping->point;
 
+	if (skipping->of_file != NULL && file_number > 0)
+		return Max(record - Max(skipping->of_file[file_number - 1], before), 0);
 	if (csv_is_passed(point, file_number, record))
 		return 0;
 	return record - (file_number == point->file_number ?
@@ -73,6 +88,8 @@ csv_skipping_pass(CsvSkipping *skipping, int file_number, int64 before,
 	else if (nnew > 0)
 	{
 		skipping->npassed += nnew;
+		if (skipping->of_file != NULL)
+			skipping->of_file[file_number - 1] = record;
 		skipping->point.file_number = file_number;
 		skipping->point.record = record;
 	}
@@ -99,6 +116,19 @@ csv_skipping_skipped(const CsvSkipping *skipping)
 	return skipping->nskipped;
 }
 
+int64
+csv_skipping_set_null(const CsvSkipping *skipping)
+{
+	return skipping->nset_null;
+}
+
+bool
+csv_skipping_is_new(const CsvSkipping *skipping, int file_number, int64 record)
+{
+	return !skipping->looks_ahead &&
+		!csv_skipping_was_passed(skipping, file_number, record);
+}
+
 bool
 csv_skipping_shows_bytes(const CsvSkipping *skipping)
 {
@@ -119,7 +149,10 @@ csv_skipping_add(CsvSkipping *skipping, const CsvSkipped *skipped)
 {
 	if (skipping->looks_ahead)
 		return false;
-	skipping->nskipped++;
+	if (skipped->code == CSV_ERROR_SET_NULL)
+		skipping->nset_null++;
+	else
+		skipping->nskipped++;
 	if (skipping->reporter != NULL)
 		return csv_reporter_add(skipping->reporter, skipped);
 	if (skipping->skipped != NULL)

@@ -1,6 +1,7 @@
 /*
  * skipping.h
- *		Which records a scan has passed, and what is said of those it skipped.
+ *		Which records a scan has passed, and what is said of those it skipped, or has
+ *		set values of to NULL.
  *
  * Records are passed in file order.  One that is read a second time, after a
  * rewind or because a device failed, is not reported and not counted again.
@@ -11,7 +12,8 @@
 #include "scan/shared_report.h"
 
 /*
- * Told of each skipped record, in order, instead of the usual report.  False:
+ * Told of each skipped record, and each value that is NULL instead
+ * (CSV_ERROR_SET_NULL), in order, instead of the usual report.  False:
  * it wants to know of no more, and the scan ends.
  */
 typedef bool (*CsvSkippedFn) (void *arg, const CsvSkipped *skipped);
@@ -43,14 +45,19 @@ extern void csv_skipping_look_ahead(CsvSkipping *skipping, bool looks_ahead);
 extern int64 csv_skipping_passed(const CsvSkipping *skipping, int file_number,
 								 int64 before, int64 record);
 extern int64 csv_skipping_skipped(const CsvSkipping *skipping);
+extern int64 csv_skipping_set_null(const CsvSkipping *skipping);
+
+/* is this record passed for the first time, when the scan passes it? */
+extern bool csv_skipping_is_new(const CsvSkipping *skipping, int file_number,
+								int64 record);
 
 /* does anybody look at the bytes, or the message, of the next one? */
 extern bool csv_skipping_shows_bytes(const CsvSkipping *skipping);
 extern bool csv_skipping_needs_message(const CsvSkipping *skipping);
 
 /*
- * A skipped record, which was not passed.  False: the scan ends here.  ERROR under
- * on_error 'stop', or past the reject limit.
+ * A skipped record, or with CSV_ERROR_SET_NULL a value, which was not passed.  False:
+ * the scan ends here.  ERROR under on_error 'stop', or past the reject limit.
  */
 extern bool csv_skipping_add(CsvSkipping *skipping, const CsvSkipped *skipped);
 

@@ -293,6 +293,14 @@ csv_value_from_cstring(CsvValueInput *input, char *string, Datum *value,
 	return error->code == CSV_ERROR_NONE;
 }
 
+bool
+csv_value_null(CsvValueInput *input, Datum *value, CsvValueError *error)
+{
+	*value = (Datum) 0;
+	return input->function.fn_strict ||
+		csv_value_from_cstring(input, NULL, value, error);
+}
+
 /* ---- encoding ---- */
 
 #define INVALID_FOR	"an invalid byte sequence for"
@@ -493,12 +501,17 @@ default_value(const CsvValueInput *input, Datum *value, bool *isnull,
 }
 #endif
 
+bool
+csv_value_beyond(CsvValueError *error, const char *message)
+{
+	refuse(error, ERRCODE_PROGRAM_LIMIT_EXCEEDED, message);
+	return false;
+}
+
 static bool
 refuse_length(CsvValueError *error)
 {
-	refuse(error, ERRCODE_PROGRAM_LIMIT_EXCEEDED,
-		   "value is longer than a datum can be");
-	return false;
+	return csv_value_beyond(error, "value is longer than a datum can be");
 }
 
 /*
@@ -571,9 +584,7 @@ csv_value_from_field(CsvValueInput *input, const CsvDialect *dialect,
 		!input->spec.force_not_null && is_null(input, field, length))
 	{
 		*isnull = true;
-		if (input->function.fn_strict)
-			return true;
-		return csv_value_from_cstring(input, NULL, value, error);
+		return csv_value_null(input, value, error);
 	}
 
 #if PG_VERSION_NUM >= 160000

@@ -60,6 +60,13 @@ extern bool csv_value_from_field(CsvValueInput *input,
 extern bool csv_value_from_cstring(CsvValueInput *input, char *string,
 								   Datum *value, CsvValueError *error);
 
+/* NULL, which only non-strict functions are asked about and may refuse */
+extern bool csv_value_null(CsvValueInput *input, Datum *value,
+						   CsvValueError *error);
+
+/* a value that is beyond what PostgreSQL can hold, for this reason; returns false */
+extern bool csv_value_beyond(CsvValueError *error, const char *message);
+
 /*
  * Fill in count and limit of an error that an engine found in a field, and for
  * invalid_utf8 the message.

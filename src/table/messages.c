@@ -2,61 +2,127 @@
  * messages.c
  *		Messages of functions, while something is tried.
  *
- * What fails may be done again in another way, and then they would come twice.  The one
- * place that sees all of them, before the frontend does, is the hook for the server's
- * log; it is asked for what goes there, which all does meanwhile.
+ * What fails may be done again in another way, and then they would come twice.  They are
+ * held where they leave the server: no setting has to be changed for that, which a
+ * function might change, too, or the end of a transaction.
  */
 #include "postgres.h"
 
-#include "utils/elog.h"
-#include "utils/guc.h"
+/* libpq.h includes what wants GSSAPI's headers where the server was built with it */
+#undef ENABLE_GSS
+
+#include "lib/stringinfo.h"
+#include "libpq/libpq.h"
+#include "utils/memutils.h"
 
 #include "table/messages.h"
 
-static emit_log_hook_type next_hook;
-static int	level;				/* of log_min_messages */
-static bool is_passing = false;
+/* that are remembered: whoever holds them looks, and ends what it does, soon */
+#define MOST_HELD_BYTES	(1024 * 1024)
+
+static const PQcommMethods *methods;	/* to the frontend; NULL: none are held */
+static PQcommMethods holding;
+static StringInfoData held;		/* of each its length and its bytes */
 static bool any_held = false;
+static bool is_passing = false;
+
+/*
+ * Is it one of a function, by its severity?  A message has fields of a letter and a
+ * string each, and 'V' is the severity in English.
+ */
+static bool
+is_of_function(const char *s, size_t length)
+{
+	const char *end = s + length;
+
+	while (s < end && *s != '\0')
+	{
+		const char *field = s + 1;
+
+		if (*s == 'V')
+			return strcmp(field, "INFO") == 0 || strcmp(field, "NOTICE") == 0 ||
+				strcmp(field, "WARNING") == 0;
+		s = field + strnlen(field, (size_t) (end - field)) + 1;
+	}
+	return false;
+}
 
 static void
-see_message(ErrorData *message)
+send_held(void)
 {
-	if (message->elevel >= INFO && message->elevel < ERROR)
+	for (int i = 0; i < held.len;)
 	{
-		message->output_to_server &= message->elevel >= level;
-		if (!is_passing)
-		{
-			any_held |= message->output_to_server || message->output_to_client;
-			message->output_to_server = false;
-			message->output_to_client = false;
-		}
+		size_t		length;
+
+		memcpy(&length, held.data + i, sizeof(length));
+		i += (int) sizeof(length);
+		methods->putmessage('N', held.data + i, length);
+		i += (int) length;
 	}
-	if (next_hook != NULL && message->output_to_server)
-		next_hook(message);
+	resetStringInfo(&held);
+}
+
+static int
+put_message(char type, const char *s, size_t length)
+{
+	if (type == 'N' && !is_passing && is_of_function(s, length))
+	{
+		any_held = true;
+		if (length <= (size_t) (MOST_HELD_BYTES - held.len))
+		{
+			appendBinaryStringInfo(&held, (char *) &length, sizeof(length));
+			appendBinaryStringInfo(&held, s, (int) length);
+		}
+		return 0;
+	}
+	if (type == 'E')
+		send_held();
+	return methods->putmessage(type, s, length);
 }
 
 void
-csv_messages_begin(void)
+csv_messages_hold(void)
 {
-	next_hook = emit_log_hook;
-	emit_log_hook = see_message;
-	level = log_min_messages;
-	log_min_messages = Min(level, INFO);
+	MemoryContext outer = MemoryContextSwitchTo(TopMemoryContext);
+
+	initStringInfo(&held);
+	MemoryContextSwitchTo(outer);
 	any_held = false;
+	is_passing = false;
+	methods = PqCommMethods;
+	holding = *methods;
+	holding.putmessage = put_message;
+	PqCommMethods = &holding;
 }
 
 void
-csv_messages_end(void)
+csv_messages_release(bool send)
 {
-	emit_log_hook = next_hook;
-	log_min_messages = level;
-	any_held = false;
+	if (methods == NULL)
+		return;
+	if (send)
+		send_held();
+	PqCommMethods = methods;
+	methods = NULL;
+	pfree(held.data);
+}
+
+bool
+csv_messages_are_held(void)
+{
+	return methods != NULL;
+}
+
+bool
+csv_messages_any(void)
+{
+	return methods != NULL && any_held;
 }
 
 void
 csv_messages_check(void)
 {
-	if (any_held)
+	if (csv_messages_any())
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("a function had a message")));

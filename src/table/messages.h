@@ -6,16 +6,21 @@
 #define CSV_MESSAGES_H
 
 /*
- * From begin to end, which do not nest, nobody sees an INFO, NOTICE or WARNING but those
- * of csv_warn().
+ * From hold to release the frontend is sent no INFO, NOTICE or WARNING but those of
+ * csv_warn(); release sends them after all, or drops them.  Release does nothing where
+ * none are held; and what is held is sent before an ERROR or FATAL that is sent.
  */
-extern void csv_messages_begin(void);
-extern void csv_messages_end(void);
+extern void csv_messages_hold(void);
+extern void csv_messages_release(bool send);
 
-/* ERROR if there was one since begin that somebody would have seen */
+/* are they held?  Is there one? */
+extern bool csv_messages_are_held(void);
+extern bool csv_messages_any(void);
+
+/* ERROR if there is one */
 extern void csv_messages_check(void);
 
-/* a WARNING that is seen in any case; its arguments are those of ereport() */
+/* a WARNING that is sent in any case; its arguments are those of ereport() */
 #define csv_warn(...) \
 	do { \
 		csv_messages_pass(true); \

@@ -40,7 +40,7 @@
 
 #include "compat.h"
 #include "table/option.h"
-#include "table/text.h"
+#include "table/option_value.h"
 #include "table/threads.h"
 
 #define DEFAULT_MAX_RECORD_BYTES	(16 * 1024 * 1024)
@@ -58,10 +58,6 @@
 /* no value is longer than its record; widths are multiples of 4 */
 #define MAX_BYTE_WIDTH		(MAX_RECORD_BYTES / 4 * 4)
 
-/* they are looked for one after the other, and their length is a byte */
-#define MAX_NULL_VALUES		100
-#define MAX_NULL_VALUE_BYTES	255
-
 /* so that the byte_width that follows from it, 4 bytes each, is in bounds */
 #define MAX_CHARS			(MAX_BYTE_WIDTH / 4)
 
@@ -78,11 +74,13 @@ static const CsvOption valid_options[] = {
 	{"format", ForeignTableRelationId},
 	{"header", ForeignTableRelationId},
 	{"header_rows", ForeignTableRelationId},
+	{"by_name", ForeignTableRelationId},
 	{"delimiter", ForeignTableRelationId},
 	{"quote", ForeignTableRelationId},
 	{"escape", ForeignTableRelationId},
 	{"quoting", ForeignTableRelationId},
 	{"multiline", ForeignTableRelationId},
+	{"comment", ForeignTableRelationId},
 	{"null", ForeignTableRelationId},
 	{"encoding", ForeignTableRelationId},
 #if CSV_HAVE_DEFAULT_OPTION
@@ -131,13 +129,6 @@ static const CsvOption valid_options[] = {
 	{NULL, InvalidOid}
 };
 
-/* a word that an option may have for its value */
-typedef struct CsvWord
-{
-	const char *name;
-	int			value;
-} CsvWord;
-
 static const CsvWord engine_words[] = {
 	{"auto", CSV_ENGINE_AUTO},
 	{"cuda", CSV_ENGINE_CUDA},
@@ -145,11 +136,18 @@ static const CsvWord engine_words[] = {
 	{NULL, 0}
 };
 
-/* the value is CsvTable.stop */
+typedef enum OnError
+{
+	ON_ERROR_SKIP,
+	ON_ERROR_STOP,
+	ON_ERROR_SET_NULL
+} OnError;
+
 static const CsvWord on_error_words[] = {
-	{"skip", false},
-	{"ignore", false},
-	{"stop", true},
+	{"skip", ON_ERROR_SKIP},
+	{"ignore", ON_ERROR_SKIP},
+	{"stop", ON_ERROR_STOP},
+	{"set_null", ON_ERROR_SET_NULL},
 	{NULL, 0}
 };
 
@@ -196,11 +194,16 @@ static const CsvWord decimal_words[] = {
 	{NULL, 0}
 };
 
+/* before the key of a virtual column */
+#define PATH_PREFIX		"path:"
+
 static const CsvWord virtual_words[] = {
 	{"filename", CSV_VIRTUAL_FILENAME},
 	{"record", CSV_VIRTUAL_RECORD},
 	{"line", CSV_VIRTUAL_LINE},
 	{"byte_offset", CSV_VIRTUAL_BYTE_OFFSET},
+	{"surplus", CSV_VIRTUAL_SURPLUS},
+	{PATH_PREFIX "KEY", CSV_VIRTUAL_PATH},
 	{NULL, 0}
 };
 
@@ -302,103 +305,6 @@ conflict(const char *name, const char *other, const char *detail)
 /* ---- values ---- */
 
 /*
- * One of the words, in any case.  The text follows COPY's for its ON_ERROR.
- */
-static int
-parse_word(DefElem *def, const CsvWord *words)
-{
-	char	   *value = defGetString(def);
-	const CsvWord *word;
-	StringInfoData valid_words;
-
-	for (word = words; word->name != NULL; word++)
-	{
-		if (pg_strcasecmp(word->name, value) == 0)
-			return word->value;
-	}
-
-	initStringInfo(&valid_words);
-	for (word = words; word->name != NULL; word++)
-		appendStringInfo(&valid_words, "%s\"%s\"",
-						 valid_words.len > 0 ? ", " : "", word->name);
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("%s \"%s\" not recognized", def->defname, value),
-			 errhint("Valid values are: %s.", valid_words.data)));
-	return 0;
-}
-
-/*
- * A number without sign, fraction or unit.  parse_int() is too lenient for
- * counts: it rounds, and takes 010 for eight.
- */
-static bool
-parse_digits(const char *value, int64 *result)
-{
-	int64		number = 0;
-
-	if (*value == '\0')
-		return false;
-	for (; *value != '\0'; value++)
-	{
-		if (!isdigit((unsigned char) *value))
-			return false;
-		if (number > (PG_INT64_MAX - (*value - '0')) / 10)
-			return false;
-		number = number * 10 + (*value - '0');
-	}
-	*result = number;
-	return true;
-}
-
-/* a multiple of `step` */
-static int64
-parse_multiple(DefElem *def, int step, int64 min, int64 max)
-{
-	char	   *value = defGetString(def);
-	int64		result;
-
-	if (!parse_digits(value, &result) || result < min || result > max ||
-		result % step != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid value for option \"%s\": \"%s\"",
-						def->defname, value),
-				 errdetail("The value must be %s between %lld and %lld.",
-						   step == 1 ? "an integer" :
-						   psprintf("a multiple of %d", step),
-						   (long long) min, (long long) max)));
-	return result;
-}
-
-static int64
-parse_count(DefElem *def, int64 min, int64 max)
-{
-	return parse_multiple(def, 1, min, max);
-}
-
-/* a number of bytes, with units as in postgresql.conf */
-static int64
-parse_size(DefElem *def, int64 max)
-{
-	char	   *value = defGetString(def);
-	const char *hint = NULL;
-	double		result = 0;
-
-	/* parse_int() would call its own limit the cause */
-	if (!parse_real(value, &result, GUC_UNIT_BYTE, &hint) ||
-		(result = rint(result)) < 1 || result > (double) max)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid value for option \"%s\": \"%s\"",
-						def->defname, value),
-				 errdetail("The value must be between 1 and %lld bytes.",
-						   (long long) max),
-				 hint != NULL ? errhint("%s", _(hint)) : 0));
-	return (int64) result;
-}
-
-/*
  * A count of records, or a percentage of them: digits, perhaps with a point,
  * and a percent sign.
  */
@@ -423,7 +329,7 @@ parse_reject_limit(DefElem *def, CsvTable *table)
 			return;
 		}
 	}
-	else if (parse_digits(value, &table->reject_count) &&
+	else if (csv_option_digits(value, &table->reject_count) &&
 			 table->reject_count > 0)
 		return;
 
@@ -432,98 +338,6 @@ parse_reject_limit(DefElem *def, CsvTable *table)
 			 errmsg("invalid value for option \"%s\": \"%s\"",
 					def->defname, value),
 			 errdetail("The value must be a count above 0, or a percentage such as \"5%%\", above 0 and up to 100.")));
-}
-
-/*
- * One ASCII character that is no line break.  A file is split into fields
- * before its encoding is looked at, hence ASCII.
- */
-static uint8_t
-parse_character(DefElem *def)
-{
-	char	   *value = defGetString(def);
-
-	if (strlen(value) != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("%s must be a single one-byte character",
-						def->defname),
-				 strcmp(value, "\\t") == 0 ?
-				 errhint("Write a tab as E'\\t'.") : 0));
-	if (IS_HIGHBIT_SET(value[0]))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("%s must be an ASCII character", def->defname)));
-	if (value[0] == '\n' || value[0] == '\r')
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s cannot be newline or carriage return",
-						def->defname)));
-	return (uint8_t) value[0];
-}
-
-/* what stands for NULL or for the column's default */
-static char *
-parse_marker(DefElem *def)
-{
-	char	   *value = defGetString(def);
-
-	if (strpbrk(value, "\r\n") != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s representation cannot use newline or carriage return",
-						def->defname)));
-	return value;
-}
-
-/* a text[] literal: the strings of it */
-static List *
-parse_null_values(DefElem *def)
-{
-	Datum		array = OidInputFunctionCall(F_ARRAY_IN, defGetString(def), TEXTOID, -1);
-	List	   *values = NIL;
-	Datum	   *elements;
-	bool	   *isnull;
-	int			nelements;
-
-	deconstruct_array(DatumGetArrayTypeP(array), TEXTOID, -1, false, TYPALIGN_INT,
-					  &elements, &isnull, &nelements);
-	if (nelements > MAX_NULL_VALUES)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("option \"%s\" has more than %d values",
-						def->defname, MAX_NULL_VALUES)));
-	for (int i = 0; i < nelements; i++)
-	{
-		char	   *value = isnull[i] ? "" : TextDatumGetCString(elements[i]);
-
-		if (isnull[i] || strpbrk(value, "\r\n") != NULL ||
-			strlen(value) > MAX_NULL_VALUE_BYTES)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("invalid value for option \"%s\": \"%s\"",
-							def->defname, defGetString(def)),
-					 errdetail("Its values must not be NULL, have line breaks, or be longer than %d bytes.",
-							   MAX_NULL_VALUE_BYTES)));
-		values = lappend(values, value);
-	}
-	return values;
-}
-
-/* one character, of any number of bytes, that cannot be part of a number itself */
-static char *
-parse_thousands_separator(DefElem *def)
-{
-	char	   *value = defGetString(def);
-
-	if (*value == '\0' || pg_mblen(value) != (int) strlen(value) ||
-		(!IS_HIGHBIT_SET(*value) && isalnum((unsigned char) *value)) ||
-		strchr("+-\r\n", *value) != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid value for option \"%s\": \"%s\"", def->defname, value),
-				 errdetail("The value must be one character that is no letter, digit, sign or line break.")));
-	return value;
 }
 
 static bool
@@ -603,70 +417,79 @@ parse_table_option(TableOptions *options, DefElem *def)
 	else if (strcmp(name, "program") == 0)
 		table->program = defGetString(def);
 	else if (strcmp(name, "compression") == 0)
-		table->compression = parse_word(def, compression_words);
+		table->compression = csv_option_word(def, compression_words);
 	else if (strcmp(name, "format") == 0)
 		options->is_text = parse_format(def);
 	else if (strcmp(name, "header") == 0)
 		options->header = parse_header(def, &table->header_match);
 	else if (strcmp(name, "header_rows") == 0)
-		options->header_rows = parse_count(def, 0, INT_MAX);
+		options->header_rows = csv_option_count(def, 0, INT_MAX);
+	else if (strcmp(name, "by_name") == 0)
+		table->by_name = defGetBoolean(def);
 	else if (strcmp(name, "delimiter") == 0)
-		dialect->delimiter = parse_character(def);
+		dialect->delimiter = csv_option_character(def);
 	else if (strcmp(name, "quote") == 0)
 	{
-		dialect->quote = *defGetString(def) == '\0' ? 0 : parse_character(def);
+		dialect->quote = *defGetString(def) == '\0' ? 0 : csv_option_character(def);
 		options->has_quote = true;
 	}
 	else if (strcmp(name, "escape") == 0)
-		dialect->escape = parse_character(def);
+		dialect->escape = csv_option_character(def);
 	else if (strcmp(name, "quoting") == 0)
-		dialect->quoting = parse_word(def, quoting_words);
+		dialect->quoting = csv_option_word(def, quoting_words);
 	else if (strcmp(name, "multiline") == 0)
 		dialect->multiline = defGetBoolean(def);
+	else if (strcmp(name, "comment") == 0)
+		table->comment = csv_option_comment(def);
 	else if (strcmp(name, "null") == 0)
-		table->null_string = parse_marker(def);
+		table->null_string = csv_option_marker(def);
 	else if (strcmp(name, "default") == 0)
-		table->default_string = parse_marker(def);
+		table->default_string = csv_option_marker(def);
 	else if (strcmp(name, "encoding") == 0)
 		csv_parse_encoding(defGetString(def), table);
 	else if (strcmp(name, "decimal_separator") == 0)
-		table->decimal_separator = parse_word(def, decimal_words);
+		table->decimal_separator = csv_option_word(def, decimal_words);
 	else if (strcmp(name, "thousands_separator") == 0)
-		table->thousands_separator = parse_thousands_separator(def);
+		table->thousands_separator = csv_option_thousands(def);
 	else if (strcmp(name, "null_values") == 0)
-		table->null_values = parse_null_values(def);
+		table->null_values = csv_option_strings(def);
 	else if (strcmp(name, "date_format") == 0)
 		table->date_pattern = csv_pattern_parse(name, defGetString(def));
 	else if (strcmp(name, "timestamp_format") == 0)
 		table->timestamp_pattern = csv_pattern_parse(name, defGetString(def));
 	else if (strcmp(name, "columns") == 0)
-		options->nfields = parse_count(def, 1, CSV_MAX_FIELDS);
+		options->nfields = csv_option_count(def, 1, CSV_MAX_FIELDS);
 	else if (strcmp(name, "record_boundary") == 0)
-		dialect->boundary = parse_word(def, boundary_words);
+		dialect->boundary = csv_option_word(def, boundary_words);
 	else if (strcmp(name, "ragged") == 0)
-		table->pad = parse_word(def, ragged_words);
+		table->pad = csv_option_word(def, ragged_words);
 	else if (strcmp(name, "max_record_size") == 0)
-		table->reader.max_record_bytes = parse_size(def, MAX_RECORD_BYTES);
+		table->reader.max_record_bytes = csv_option_size(def, MAX_RECORD_BYTES);
 	else if (strcmp(name, "chunk_size") == 0)
-		table->reader.chunk_bytes = parse_size(def, MAX_CHUNK_BYTES);
+		table->reader.chunk_bytes = csv_option_size(def, MAX_CHUNK_BYTES);
 	else if (strcmp(name, "engine") == 0)
 	{
-		int			engine = parse_word(def, engine_words);
+		int			engine = csv_option_word(def, engine_words);
 
 		if (csv_settings.engine == CSV_ENGINE_AUTO)
 			table->settings.engine = engine;
 	}
 	else if (strcmp(name, "on_error") == 0)
-		table->stop = parse_word(def, on_error_words);
+	{
+		int			on_error = csv_option_word(def, on_error_words);
+
+		table->stop = on_error == ON_ERROR_STOP;
+		table->set_null = on_error == ON_ERROR_SET_NULL;
+	}
 	else if (strcmp(name, "reject_limit") == 0)
 	{
 		parse_reject_limit(def, table);
 		options->reject_limit = true;
 	}
 	else if (strcmp(name, "log_verbosity") == 0)
-		table->verbosity = parse_word(def, verbosity_words);
+		table->verbosity = csv_option_word(def, verbosity_words);
 	else if (strcmp(name, "notice_limit") == 0)
-		table->notice_limit = parse_count(def, 0, INT_MAX);
+		table->notice_limit = csv_option_count(def, 0, INT_MAX);
 	else
 		elog(ERROR, "unexpected option \"%s\"", name);
 }
@@ -722,6 +545,21 @@ check_marker(const char *marker, const char *what,
 						what)));
 }
 
+/* ERROR where a line that begins so might be a record */
+static void
+check_comment(const char *comment, const CsvDialectOptions *dialect)
+{
+	const char	escape = dialect->quoting == CSV_QUOTING_TEXT ? '\\' :
+		(char) dialect->escape;
+
+	if (*comment == (char) dialect->delimiter)
+		conflict("comment", "delimiter", "A comment must not begin with the delimiter.");
+	if (*comment == (char) dialect->quote)
+		conflict("comment", "quote", "A comment must not begin with the quote.");
+	if (*comment == escape)
+		conflict("comment", "escape", "A comment must not begin with the escape.");
+}
+
 /* ERROR where an option has no meaning for the text format, or a wrong one */
 static void
 check_text_options(const CsvTable *table)
@@ -759,6 +597,12 @@ check_table_options(const TableOptions *options)
 				 errmsg("either filename or program is required for csv_gpu_fdw foreign tables")));
 	if (options->header && options->header_rows == 0)
 		conflict("header", "header_rows", "A header has at least one row.");
+	if (table->by_name && table->header_match)
+		conflict("by_name", "header",
+				 "Names that are to match stand in the order of the columns.");
+	if (table->by_name && options->nfields >= 0)
+		conflict("by_name", "columns",
+				 "Each file has as many fields as its header.");
 
 	/* on a server they are defaults, each for tables that set the other */
 	if (options->reject_limit && table->stop)
@@ -783,6 +627,8 @@ check_table_options(const TableOptions *options)
 	if (table->thousands_separator != NULL && dialect->quote != 0 &&
 		*table->thousands_separator == (char) dialect->quote)
 		conflict("thousands_separator", "quote", "They must be different.");
+	if (table->comment != NULL)
+		check_comment(table->comment, dialect);
 	if (table->default_string != NULL)
 	{
 		check_marker(table->default_string, "DEFAULT", dialect);
@@ -805,6 +651,26 @@ init_column_options(CsvTableColumn *column)
 	column->byte_width = -1;
 }
 
+/* a word, or PATH_PREFIX and a key */
+static void
+parse_virtual(CsvTableColumn *column, DefElem *def)
+{
+	char	   *value = defGetString(def);
+
+	if (pg_strncasecmp(value, PATH_PREFIX, strlen(PATH_PREFIX)) != 0)
+	{
+		column->virtual_kind = csv_option_word(def, virtual_words);
+		return;
+	}
+	column->virtual_kind = CSV_VIRTUAL_PATH;
+	column->path_key = value + strlen(PATH_PREFIX);
+	if (*column->path_key == '\0' || strpbrk(column->path_key, "/=") != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("virtual \"%s\" has no key of a path", value),
+				 errhint("The key of a directory \"year=2024\" is \"year\".")));
+}
+
 /* an option that check_option_name() let pass */
 static void
 parse_column_option(CsvTableColumn *column, DefElem *def)
@@ -813,25 +679,25 @@ parse_column_option(CsvTableColumn *column, DefElem *def)
 
 	if (strcmp(name, "column") == 0)
 	{
-		column->field = parse_count(def, 0, CSV_MAX_FIELDS - 1);
+		column->field = csv_option_count(def, 0, CSV_MAX_FIELDS - 1);
 		column->field_given = true;
 	}
 	else if (strcmp(name, "header_name") == 0)
 		column->header_name = defGetString(def);
 	else if (strcmp(name, "virtual") == 0)
-		column->virtual_kind = parse_word(def, virtual_words);
+		parse_virtual(column, def);
 	else if (strcmp(name, "byte_width") == 0)
 		/* the width of an array's entry, which keeps the next one aligned */
-		column->byte_width = parse_multiple(def, 4, 4, MAX_BYTE_WIDTH);
+		column->byte_width = csv_option_multiple(def, 4, 4, MAX_BYTE_WIDTH);
 	else if (strcmp(name, "max_chars") == 0)
-		column->max_chars = parse_count(def, 1, MAX_CHARS);
+		column->max_chars = csv_option_count(def, 1, MAX_CHARS);
 	else if (strcmp(name, "force_null") == 0)
 		column->force_null = defGetBoolean(def);
 	else if (strcmp(name, "force_not_null") == 0)
 		column->force_not_null = defGetBoolean(def);
 	else if (strcmp(name, "null_values") == 0)
 	{
-		column->null_values = parse_null_values(def);
+		column->null_values = csv_option_strings(def);
 		column->null_values_given = true;
 	}
 	else if (strcmp(name, "date_format") == 0 || strcmp(name, "timestamp_format") == 0)
@@ -868,14 +734,6 @@ check_column_options(const CsvTableColumn *column, List *options)
 }
 
 /* ---- resolved ---- */
-
-/* is a type one that the option "date_format" or "timestamp_format" is about? */
-static bool
-has_pattern_option(Oid type, const char *option)
-{
-	return strcmp(option, "date_format") == 0 ? type == DATEOID :
-		type == TIMESTAMPOID || type == TIMESTAMPTZOID;
-}
 
 /* what a column has from its table, where it says nothing else */
 static void
@@ -932,6 +790,9 @@ get_columns(CsvTable *table, TupleDesc descriptor, bool *by_option)
 		if (column->virtual_kind != CSV_VIRTUAL_NONE)
 			continue;
 
+		if (table->by_name && column->header_name == NULL &&
+			!column->field_given)
+			column->header_name = column->name;
 		if (column->field_given || column->header_name != NULL)
 			*by_option = true;
 		else
@@ -944,13 +805,37 @@ get_columns(CsvTable *table, TupleDesc descriptor, bool *by_option)
 }
 
 static void
+encode_comment(CsvTable *table)
+{
+	CsvDialectOptions *dialect = &table->reader.dialect;
+	const char *comment = pg_server_to_any(table->comment, (int) strlen(table->comment),
+										   table->encoding);
+	size_t		length = strlen(comment);
+
+	if (length > CSV_COMMENT_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("option \"comment\" has more than %d bytes in the file's encoding",
+						CSV_COMMENT_BYTES)));
+	memcpy(dialect->comment, comment, length);
+	dialect->comment_length = (uint8_t) length;
+}
+
+static void
 encode_values(List *values, int encoding)
 {
 	ListCell   *cell;
 
 	foreach(cell, values)
+	{
 		lfirst(cell) = pg_server_to_any(lfirst(cell), (int) strlen(lfirst(cell)),
 										encoding);
+		if (strlen(lfirst(cell)) > CSV_MAX_NULL_VALUE_BYTES)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("option \"null_values\" has a value of more than %d bytes in the file's encoding",
+							CSV_MAX_NULL_VALUE_BYTES)));
+	}
 }
 
 /*
@@ -985,6 +870,8 @@ set_encodings(CsvTable *table)
 	table->null_string = pg_server_to_any(table->null_string,
 										  strlen(table->null_string),
 										  table->encoding);
+	if (table->comment != NULL)
+		encode_comment(table);
 	encode_values(table->null_values, table->encoding);
 	for (int i = 0; i < table->natts; i++)
 		if (table->columns[i].null_values_given)
@@ -993,18 +880,6 @@ set_encodings(CsvTable *table)
 		table->default_string = pg_server_to_any(table->default_string,
 												 strlen(table->default_string),
 												 table->encoding);
-}
-
-/* ERROR where the file's text could not be converted, as COPY has it */
-static void
-check_encoding(const CsvTable *table)
-{
-	int			server_encoding = GetDatabaseEncoding();
-
-	if (table->file_encoding != server_encoding &&
-		table->file_encoding != PG_SQL_ASCII &&
-		server_encoding != PG_SQL_ASCII)
-		(void) csv_find_conversion(table->file_encoding, server_encoding);
 }
 
 CsvTable *
@@ -1061,7 +936,7 @@ csv_table_make(List *server_options, List *table_options)
 	check_table_options(&options);
 	table->name = table->filename;
 	set_encodings(table);
-	check_encoding(table);
+	csv_table_check_encoding(table);
 	return table;
 }
 
@@ -1105,7 +980,7 @@ csv_import_options(List *options, CsvImportOptions *import)
 		if (strcmp(def->defname, "directory") == 0)
 			import->directory = defGetString(def);
 		else if (strcmp(def->defname, "sample_records") == 0)
-			import->sample_records = parse_count(def, 1, PG_INT64_MAX);
+			import->sample_records = csv_option_count(def, 1, PG_INT64_MAX);
 		else if (strcmp(def->defname, "all_text") == 0)
 			import->all_text = defGetBoolean(def);
 		else if (strcmp(def->defname, "limits") == 0)
@@ -1115,26 +990,13 @@ csv_import_options(List *options, CsvImportOptions *import)
 	}
 }
 
-/* ---- together ---- */
+/* ---- columns ---- */
 
-/* ERROR where a virtual column cannot hold what it is for */
-static void
-check_virtual_type(const CsvTable *table, const CsvTableColumn *column)
+bool
+csv_is_of_file(const CsvTableColumn *column)
 {
-	if (column->virtual_kind == CSV_VIRTUAL_FILENAME ?
-		(column->type == TEXTOID ||
-		 (column->type == VARCHAROID && column->typmod < 0)) :
-		(column->type == INT8OID || column->type == INT4OID))
-		return;
-
-	ereport(ERROR,
-			(errcode(ERRCODE_FDW_INVALID_DATA_TYPE),
-			 errmsg("virtual column \"%s\" of foreign table \"%s\" cannot be of type %s",
-					column->name, table->name,
-					format_type_with_typemod(column->type, column->typmod)),
-			 column->virtual_kind == CSV_VIRTUAL_FILENAME ?
-			 errhint("Use the type text.") :
-			 errhint("Use the type bigint.")));
+	return column->virtual_kind == CSV_VIRTUAL_FILENAME ||
+		column->virtual_kind == CSV_VIRTUAL_PATH;
 }
 
 Bitmapset *
@@ -1146,71 +1008,6 @@ csv_table_attributes(const CsvTable *table)
 		if (!table->columns[i].dropped)
 			attributes = bms_add_member(attributes, table->columns[i].attnum);
 	return attributes;
-}
-
-void
-csv_table_check(const CsvTable *table)
-{
-	int			nread = 0;
-
-	check_encoding(table);
-
-	for (int i = 0; i < table->natts; i++)
-	{
-		const CsvTableColumn *column = &table->columns[i];
-
-		if (column->dropped || column->generated)
-			continue;
-		if (column->virtual_kind != CSV_VIRTUAL_NONE)
-		{
-			check_virtual_type(table, column);
-			continue;
-		}
-		nread++;
-
-		if (column->pattern_option != NULL &&
-			!has_pattern_option(column->type, column->pattern_option))
-			ereport(ERROR,
-					(errcode(ERRCODE_FDW_INVALID_DATA_TYPE),
-					 errmsg("column \"%s\" of foreign table \"%s\" has the option \"%s\", but is of type %s",
-							column->name, table->name, column->pattern_option,
-							format_type_with_typemod(column->type, column->typmod))));
-		if (table->reader.dialect.quoting == CSV_QUOTING_TEXT &&
-			(column->force_null || column->force_not_null))
-			ereport(ERROR,
-					(errcode(ERRCODE_FDW_INCONSISTENT_DESCRIPTOR_INFORMATION),
-					 errmsg("column \"%s\" of foreign table \"%s\" has the option \"%s\", but the format is \"text\"",
-							column->name, table->name,
-							column->force_null ? "force_null" : "force_not_null"),
-					 errdetail("It is about values in quotes, which that format has not.")));
-		if (column->header_name != NULL && table->reader.header_rows == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_FDW_INCONSISTENT_DESCRIPTOR_INFORMATION),
-					 errmsg("column \"%s\" of foreign table \"%s\" is found by its name in the header, but the file has no header",
-							column->name, table->name),
-					 errhint("Set the option \"header\" or \"header_rows\" of the table.")));
-		if (column->field_given && table->nfields == 0 &&
-			!table->nfields_from_header)
-			ereport(ERROR,
-					(errcode(ERRCODE_FDW_INCONSISTENT_DESCRIPTOR_INFORMATION),
-					 errmsg("column \"%s\" of foreign table \"%s\" has the option \"column\", but neither the option \"columns\" nor a header tells how many fields a record has",
-							column->name, table->name),
-					 errhint("Set the option \"columns\" of the table.")));
-		if (table->nfields > 0 && column->field >= (int64) table->nfields)
-			ereport(ERROR,
-					(errcode(ERRCODE_FDW_INCONSISTENT_DESCRIPTOR_INFORMATION),
-					 errmsg("column \"%s\" of foreign table \"%s\" is field %d of the file, but a record has %u fields",
-							column->name, table->name,
-							column->field + 1, table->nfields),
-					 errdetail("Fields are counted from 1 here, and from 0 in the option \"column\"."),
-					 errhint("Check the option \"columns\" of the table, and the option \"column\" of the column.")));
-	}
-
-	if (nread == 0 && table->nfields == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FDW_INCONSISTENT_DESCRIPTOR_INFORMATION),
-				 errmsg("no column of foreign table \"%s\" is read from the file, so the option \"columns\" is required",
-						table->name)));
 }
 
 /* ---- at DDL ---- */

@@ -7,8 +7,9 @@
  *	   DDL.  It refuses what is wrong by itself.
  *	2. csv_table_get() puts a table's options, its server's, its columns' and
  *	   the defaults together.
- *	3. csv_table_check() refuses what only shows when they stand together, such
- *	   as a column beyond the last field.  To be called when a query is planned.
+ *	3. csv_table_check() (check.c) refuses what only shows when they stand
+ *	   together, such as a column beyond the last field.  To be called when a
+ *	   query is planned.
  *	4. csv_table_kind() (kind.c) tells the engines how to convert a column.
  */
 #ifndef CSV_OPTION_H
@@ -54,9 +55,11 @@ typedef enum CsvVirtual
 {
 	CSV_VIRTUAL_NONE,
 	CSV_VIRTUAL_FILENAME,		/* text or varchar */
-	CSV_VIRTUAL_RECORD,			/* the others: bigint or integer */
+	CSV_VIRTUAL_PATH,			/* any type; the key is path_key */
+	CSV_VIRTUAL_RECORD,			/* this and the next two: bigint or integer */
 	CSV_VIRTUAL_LINE,
-	CSV_VIRTUAL_BYTE_OFFSET
+	CSV_VIRTUAL_BYTE_OFFSET,
+	CSV_VIRTUAL_SURPLUS			/* text[]; of the text, after all */
 } CsvVirtual;
 
 /* an attribute of the table; csv_table_check() has seen to the types above */
@@ -67,6 +70,7 @@ typedef struct CsvTableColumn
 	bool		dropped;
 	bool		generated;
 	uint8_t		virtual_kind;	/* CsvVirtual */
+	char	   *path_key;		/* of CSV_VIRTUAL_PATH */
 	bool		field_given;	/* by the option "column" */
 	bool		force_null;
 	bool		force_not_null;
@@ -103,9 +107,11 @@ typedef struct CsvTable
 	CsvReadFn	read;			/* not NULL: gives what else a program would, once */
 	void	   *read_arg;
 	bool		from_frontend;	/* with `read` */
-	char	  **files;			/* of a pattern, where another process has looked
-								 * for them; else NULL */
+	char	  **files;			/* where somebody has looked for them already; else
+								 * NULL */
 	int			nfiles;
+	bool	   *left_out;		/* of each of them: it is not read.  NULL: all are */
+	bool		left_out_varies;	/* others may be after a rewind */
 	CsvCompression compression;
 
 	/*
@@ -118,6 +124,12 @@ typedef struct CsvTable
 	bool		header_match;
 
 	/*
+	 * Columns are found by the header's names: each has a header_name, and is
+	 * NULL in files that lack it.
+	 */
+	bool		by_name;
+
+	/*
 	 * The encoding of the file, and of the bytes that its CsvSource delivers:
 	 * they differ where the source converts (PG_ENCODING_IS_CLIENT_ONLY).  UTF-16
 	 * is UTF-8 by then, and counts as that in both.
@@ -127,6 +139,7 @@ typedef struct CsvTable
 	int			encoding;
 	uint8_t		engine_encoding;	/* CsvEncoding, for CsvLayout */
 
+	char	   *comment;		/* what begins comments; NULL: there are none */
 	char	   *null_string;	/* never NULL */
 	char	   *default_string; /* NULL: none */
 	char		decimal_separator;
@@ -146,6 +159,7 @@ typedef struct CsvTable
 	bool		pad;			/* ragged 'pad' */
 
 	bool		stop;			/* on_error 'stop' */
+	bool		set_null;		/* on_error 'set_null' */
 	int64		reject_count;	/* most bad records there may be; -1: no limit */
 	double		reject_percent; /* the same, in percent; -1: no limit */
 	CsvVerbosity verbosity;
@@ -202,14 +216,19 @@ typedef struct CsvImportOptions
 /* sort out a list of DefElem; ERROR where one is not known, or wrong */
 extern void csv_import_options(List *options, CsvImportOptions *import);
 
+/* has it one value in all rows of a file, which the file's name tells? */
+extern bool csv_is_of_file(const CsvTableColumn *column);
+
 /* the numbers of all attributes that are not dropped, as a set */
 extern Bitmapset *csv_table_attributes(const CsvTable *table);
 
 /*
  * ERROR where the options of the table and of its columns contradict each
- * other, with both named.
+ * other, with both named; and where the file's text could not be converted, as COPY
+ * has it.  check.c.
  */
 extern void csv_table_check(const CsvTable *table);
+extern void csv_table_check_encoding(const CsvTable *table);
 
 /* do decimal and thousands separators go for a type? */
 extern bool csv_table_is_number(Oid type);

@@ -157,6 +157,8 @@ add_keyword(CsvPattern *pattern, Elements *elements, const Keyword *keyword)
 	add_node(pattern, keyword->element, keyword->most);
 	add_step(pattern, elements, keyword->step);
 	elements->any_twice |= elements->seen[kind];
+	if (kind == CSV_STEP_ZONE_MINUTE && !elements->seen[CSV_STEP_ZONE_HOUR])
+		elements->all_known = false;
 	elements->seen[kind] = true;
 }
 
@@ -184,8 +186,7 @@ is_for_engines(const Elements *elements)
 	const bool *seen = elements->seen;
 
 	return elements->all_known && !elements->any_twice &&
-		seen[CSV_STEP_YEAR] && seen[CSV_STEP_MONTH] && seen[CSV_STEP_DAY] &&
-		(!seen[CSV_STEP_ZONE_MINUTE] || seen[CSV_STEP_ZONE_HOUR]);
+		seen[CSV_STEP_YEAR] && seen[CSV_STEP_MONTH] && seen[CSV_STEP_DAY];
 }
 
 CsvPattern *

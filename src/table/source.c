@@ -197,6 +197,37 @@ csv_hint_relative(const char *path)
 		errhint("A relative path begins at the server's data directory.");
 }
 
+/* the files; ERROR where there is none, or one that no pattern is to match */
+static void
+find_readable_files(const CsvTable *table, char ***names, int *nnames)
+{
+	if (!find_files(table, false, names, nnames))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FILE),
+				 errmsg("no file matches \"%s\"", table->filename),
+				 csv_hint_relative(table->filename)));
+	if (table->files == NULL && is_pattern(table->filename))
+		check_matches(*names, *nnames);
+}
+
+bool
+csv_source_list(CsvTable *table, bool quiet)
+{
+	char	  **names;
+	int			nnames;
+
+	check_reads_files(table);
+	if (!quiet)
+		find_readable_files(table, &names, &nnames);
+	else if (!find_files(table, true, &names, &nnames))
+		return false;
+	table->files = names;
+	table->nfiles = nnames;
+	table->left_out = palloc_extended(sizeof(bool) * nnames,
+									  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	return true;
+}
+
 CsvSource *
 csv_source_create(const CsvTable *table)
 {
@@ -211,13 +242,8 @@ csv_source_create(const CsvTable *table)
 		source->names[0] = table->program;
 		source->nnames = 1;
 	}
-	else if (!find_files(table, false, &source->names, &source->nnames))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FILE),
-				 errmsg("no file matches \"%s\"", table->filename),
-				 csv_hint_relative(table->filename)));
-	else if (table->files == NULL && is_pattern(table->filename))
-		check_matches(source->names, source->nnames);
+	else
+		find_readable_files(table, &source->names, &source->nnames);
 	source->shown_names = palloc_extended(sizeof(char *) * source->nnames,
 										  MCXT_ALLOC_HUGE);
 	for (int i = 0; i < source->nnames; i++)
@@ -346,6 +372,13 @@ find_files(const CsvTable *table, bool quiet, char ***names, int *nnames)
 	return true;
 }
 
+/* is a file of these not to be read? */
+static bool
+is_left_out(const CsvTable *table, int number)
+{
+	return table->left_out != NULL && table->left_out[number];
+}
+
 /* of a file, or of a program's output */
 static CsvCompression
 file_compression(const CsvTable *table, const char *name)
@@ -365,16 +398,21 @@ add_up_sizes(const CsvTable *table, int64 *file_bytes, int64 *data_bytes,
 			 int *nfiles)
 {
 	char	  **names;
+	int			nnames;
 
 	*file_bytes = *data_bytes = 0;
+	*nfiles = 0;
 	if (table->program != NULL ||
-		!find_files(table, true, &names, nfiles))
+		!find_files(table, true, &names, &nnames))
 		return false;
 
-	for (int i = 0; i < *nfiles; i++)
+	for (int i = 0; i < nnames; i++)
 	{
 		struct stat st;
 
+		if (is_left_out(table, i))
+			continue;
+		(*nfiles)++;
 		if (stat(names[i], &st) != 0 || !S_ISREG(st.st_mode))
 			return false;
 		*file_bytes += st.st_size;
@@ -443,18 +481,26 @@ bool
 csv_source_identities(const CsvTable *table, char ***names,
 					  CsvFileIdentity **identities, int *nfiles)
 {
+	char	  **found;
+	int			nfound;
+
 	if (table->program != NULL ||
-		!find_files(table, true, names, nfiles))
+		!find_files(table, true, &found, &nfound))
 		return false;
-	*identities = palloc(sizeof(CsvFileIdentity) * *nfiles);
-	for (int i = 0; i < *nfiles; i++)
+	*names = palloc_extended(sizeof(char *) * nfound, MCXT_ALLOC_HUGE);
+	*identities = palloc_extended(sizeof(CsvFileIdentity) * nfound,
+								  MCXT_ALLOC_HUGE);
+	*nfiles = 0;
+	for (int i = 0; i < nfound; i++)
 	{
 		struct stat st;
 
-		if (stat((*names)[i], &st) != 0 ||
-			!identify(table, &st, &(*identities)[i]))
+		if (is_left_out(table, i))
+			continue;
+		if (stat(found[i], &st) != 0 ||
+			!identify(table, &st, &(*identities)[*nfiles]))
 			return false;
-		(*names)[i] = csv_shown_filename((*names)[i]);
+		(*names)[(*nfiles)++] = csv_shown_filename(found[i]);
 	}
 	return true;
 }
@@ -605,6 +651,12 @@ csv_source_is_open(const CsvSource *source, const CsvFileIdentity *identity)
 		(uint64_t) st.st_ino == identity->inode;
 }
 
+bool
+csv_source_is_left_out(const CsvSource *source, int number)
+{
+	return is_left_out(source->table, number);
+}
+
 const char *
 csv_source_name(const CsvSource *source)
 {
@@ -674,10 +726,19 @@ bool
 csv_source_open_next(CsvSource *source)
 {
 	csv_source_close(source);
+	while (source->next < source->nnames &&
+		   is_left_out(source->table, source->next))
+		source->next++;
 	if (source->next >= source->nnames)
 		return false;
 	csv_source_open(source, source->next);
 	return true;
+}
+
+int
+csv_source_number(const CsvSource *source)
+{
+	return source->next - 1;
 }
 
 void

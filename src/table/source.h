@@ -32,13 +32,22 @@ typedef struct CsvSource CsvSource;
 extern CsvSource *csv_source_create(const CsvTable *table);
 
 /*
- * Close what is open, and open the next file, or start the program.  False
- * when there are no more.
+ * Look for the table's files, which are those of all sources to come then; none is
+ * left out at first.  ERROR as of csv_source_create(); if quiet, false.
+ */
+extern bool csv_source_list(CsvTable *table, bool quiet);
+
+/*
+ * Close what is open, and open the next file that is not left out, or start the
+ * program.  False when there are no more.
  */
 extern bool csv_source_open_next(CsvSource *source);
 
 /* the same with that file, from 0, whichever was open before */
 extern void csv_source_open(CsvSource *source, int number);
+
+/* the number of the file last opened */
+extern int	csv_source_number(const CsvSource *source);
 
 /*
  * A CsvReadFn; arg is the CsvSource.  ERROR where reading fails, where a program
@@ -98,10 +107,11 @@ extern bool csv_source_look_at(const CsvSource *source, int number,
 							   CsvFileIdentity *identity, bool *seekable);
 extern bool csv_source_is_open(const CsvSource *source,
 							   const CsvFileIdentity *identity);
+extern bool csv_source_is_left_out(const CsvSource *source, int number);
 
 /*
- * As csv_source_identity() of all files of a table, which are not opened; names
- * as shown.
+ * As csv_source_identity() of all files of a table that are not left out, without
+ * opening them; names as shown.
  */
 extern bool csv_source_identities(const CsvTable *table, char ***names,
 								  CsvFileIdentity **identities, int *nfiles);
@@ -122,7 +132,8 @@ extern void csv_source_rewind(CsvSource *source);
 extern void csv_source_close(CsvSource *source);
 
 /*
- * Total size of the table's files in bytes as they are now, and their number;
+ * Total size of the table's files in bytes as they are now, and their number, but
+ * for those left out;
  * -1 where it is not known: a program, a FIFO or device, or nothing to be
  * found (no error here: that is for the scan to report).  nfiles may be NULL.
  */

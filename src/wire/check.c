@@ -42,10 +42,25 @@ is_special(uint8_t byte)
 	return byte > 0 && byte < 0x80 && byte != '\n' && byte != '\r';
 }
 
+/* does what begins comments begin with a byte that has no other meaning? */
+static bool
+comment_is_sound(const CsvDialectOptions *options)
+{
+	uint8_t		first = options->comment[0];
+
+	if (options->comment_length == 0)
+		return true;
+	return options->comment_length <= CSV_COMMENT_BYTES && first != 0 &&
+		first != '\r' && first != '\n' && first != options->delimiter &&
+		first != options->quote && first != options->escape &&
+		(first != '\\' || options->quoting != CSV_QUOTING_TEXT);
+}
+
 bool
 csv_dialect_is_sound(const CsvDialectOptions *options)
 {
-	if (!is_special(options->delimiter) || options->boundary > CSV_BOUNDARY_CR)
+	if (!is_special(options->delimiter) || options->boundary > CSV_BOUNDARY_CR ||
+		!comment_is_sound(options))
 		return false;
 	if (options->quoting == CSV_QUOTING_TEXT)
 		return options->quote == 0 && options->delimiter != '\\' &&
@@ -148,7 +163,8 @@ csv_layout_is_sound(const CsvLayout *layout)
 		return false;
 	for (uint32_t i = 0; i < layout->ncolumns; i++)
 		if (!column_is_sound(&columns[i]) || !nulls_are_sound(layout, &columns[i]) ||
-			columns[i].field >= layout->nfields ||
+			(columns[i].field >= layout->nfields &&
+			 columns[i].field != CSV_ABSENT_FIELD) ||
 			(i > 0 && !is_before(&columns[i - 1], &columns[i])))
 			return false;
 	return true;

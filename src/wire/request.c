@@ -78,6 +78,9 @@ pass_single(Stream *stream, Parts *parts)
 	PASS(stream, dialect->boundary);
 	pass_bool(stream, &dialect->multiline);
 	pass_bool(stream, &dialect->blank_is_record);
+	PASS(stream, dialect->comment_length);
+	for (int i = 0; i < CSV_COMMENT_BYTES; i++)
+		PASS(stream, dialect->comment[i]);
 	PASS(stream, parts->wire.max_record_bytes);
 	PASS(stream, parts->wire.chunk_bytes);
 
@@ -87,6 +90,7 @@ pass_single(Stream *stream, Parts *parts)
 	PASS(stream, layout->decimal_separator);
 	pass_bool(stream, &layout->has_default);
 	pass_bool(stream, &layout->want_positions);
+	pass_bool(stream, &layout->bad_is_doubtful);
 	PASS(stream, layout->null_length);
 	PASS(stream, layout->default_length);
 	PASS(stream, layout->null_values_length);

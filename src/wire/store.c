@@ -730,7 +730,7 @@ are_errors(const CsvStore *store, const StoredBatch *head,
 
 		if (error->before_row < row || error->before_row > head->nrows ||
 			error->record != error->before_row + i ||
-			error->code == CSV_ERROR_NONE || error->code >= CSV_NUM_ERRORS ||
+			error->code == CSV_ERROR_NONE || error->code >= CSV_ERROR_BAD_VALUE ||
 			error->mode >= CSV_NUM_MODES)
 			return false;
 		if (error->code > CSV_ERROR_COLUMN_COUNT &&

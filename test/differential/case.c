@@ -81,6 +81,19 @@ choose_dialect(CsvDialectOptions *dialect, Choices *choices)
 	dialect->multiline = !chance(choices, 4);
 }
 
+static void
+choose_comment(CsvDialectOptions *dialect, Choices *choices)
+{
+	static const char *strings[] = {"#", "#", "//", "a", "1", "-- ", "\xC2\xA7", "01234567"};
+	const char *string = PICK(choices, strings);
+
+	if (!chance(choices, 3) || (uint8_t) *string == dialect->delimiter ||
+		(uint8_t) *string == dialect->quote || (uint8_t) *string == dialect->escape)
+		return;
+	dialect->comment_length = (uint8_t) strlen(string);
+	memcpy(dialect->comment, string, dialect->comment_length);
+}
+
 /* a null or default string: quote, delimiter and breaks cannot be in it */
 static uint32_t
 choose_string(const Case *test_case, Choices *choices, uint8_t *bytes)
@@ -240,6 +253,7 @@ case_make(Case *test_case, Choices *choices)
 		   offsetof(Case, null_bytes));
 
 	choose_dialect(&test_case->dialect, choices);
+	choose_comment(&test_case->dialect, choices);
 	test_case->header_rows = chance(choices, 3) ? choose(choices, 4) : 0;
 	test_case->max_record_bytes = chance(choices, 3) ? PICK(choices, maxima) :
 		16777216;
@@ -255,6 +269,7 @@ case_make(Case *test_case, Choices *choices)
 		CSV_ENCODING_UTF8;
 	layout->decimal_separator = chance(choices, 5) ? ',' : '.';
 	layout->want_positions = chance(choices, 2);
+	layout->bad_is_doubtful = chance(choices, 4);
 	layout->null_length = choose_string(test_case, choices,
 										test_case->null_bytes);
 	if (chance(choices, 6))
@@ -285,6 +300,16 @@ case_make(Case *test_case, Choices *choices)
 				if (!chance(choices, 10))
 					break;
 			}
+
+		/* and columns that the file lacks */
+		while (layout->ncolumns < CASE_MAX_COLUMNS && chance(choices, 8))
+		{
+			CsvColumn  *column = &test_case->columns[layout->ncolumns++];
+
+			choose_column(column, choices);
+			column->field = CSV_ABSENT_FIELD;
+			column->attnum = attnum++;
+		}
 	}
 
 	choose_null_values(test_case, choices);
@@ -356,6 +381,12 @@ case_print(FILE *out, const Case *test_case)
 			dialect->quoting == CSV_QUOTING_POSTGRES ? "postgres" : "rfc4180",
 			boundaries[dialect->boundary],
 			dialect->multiline ? "" : " one-line");
+	if (dialect->comment_length > 0)
+	{
+		fprintf(out, "comment ");
+		case_print_bytes(out, dialect->comment, dialect->comment_length);
+		fputc('\n', out);
+	}
 	fprintf(out, "reader: header_rows %u max_record_bytes %llu chunk_bytes %llu"
 			" max_read_bytes %u interruptions %u failures %u%s seed %llu\n",
 			test_case->header_rows,
@@ -365,10 +396,11 @@ case_print(FILE *out, const Case *test_case)
 			test_case->failures,
 			test_case->switch_engines ? " switch_engines" : "",
 			(unsigned long long) test_case->seed);
-	fprintf(out, "layout: nfields %u%s%s%s decimal '%c' null ",
+	fprintf(out, "layout: nfields %u%s%s%s%s decimal '%c' null ",
 			layout->nfields, layout->pad ? " pad" : "",
 			layout->encoding == CSV_ENCODING_UTF8 ? "" : " other-encoding",
 			layout->want_positions ? " want_positions" : "",
+			layout->bad_is_doubtful ? " bad_is_doubtful" : "",
 			layout->decimal_separator);
 	case_print_bytes(out, test_case->null_bytes, layout->null_length);
 	if (layout->has_default)

@@ -396,6 +396,20 @@ put_field(Content *content, const Case *test_case, uint32_t field,
 	free(value.bytes);
 }
 
+/* a line that begins as comments do, or nearly */
+static void
+put_comment(Content *content, const Case *test_case, Choices *choices)
+{
+	const CsvDialectOptions *dialect = &test_case->dialect;
+	uint32_t	length = dialect->comment_length;
+
+	content_put(content, dialect->comment,
+				chance(choices, 8) ? choose(choices, length + 1) : length);
+	for (uint32_t n = choose(choices, chance(choices, 10) ? 300 : 12); n > 0; n--)
+		content_byte(content, hostile_byte(test_case, choices));
+	put_break(content, test_case, choices);
+}
+
 static void
 put_records(Content *content, const Case *test_case, ValueStyle style,
 			Choices *choices)
@@ -411,6 +425,8 @@ put_records(Content *content, const Case *test_case, ValueStyle style,
 	{
 		uint32_t	n = nfields;
 
+		while (test_case->dialect.comment_length > 0 && chance(choices, 3))
+			put_comment(content, test_case, choices);
 		if (chance(choices, 10))
 			n = choose(choices, nfields + 3);
 		for (uint32_t f = 0; f < n; f++)
@@ -548,6 +564,11 @@ content_make(Content *content, Case *test_case, Choices *choices)
 			for (size_t i = 0; i < nbytes; i++)
 				content_byte(content, content->bytes[i]);
 	}
+
+	/* pieces of a byte each would all be looked at up to the next line break */
+	if (content->nbytes > 50000 && test_case->chunk_bytes != 0 &&
+		test_case->chunk_bytes < 1000)
+		test_case->chunk_bytes += 1000;
 	if (chance(choices, 6))
 		content_string(content, chance(choices, 3) ? "\\." : "\\.\n");
 	if (chance(choices, 8) && content->nbytes > 0)

@@ -115,6 +115,7 @@ reduce_case(Failure *failure, Case *test_case, const uint8_t *bytes,
 	TRY(trial->max_record_bytes = 16777216);
 	TRY(trial->header_rows = 0);
 	TRY(trial->layout.want_positions = false);
+	TRY(trial->layout.bad_is_doubtful = false);
 	TRY(trial->layout.has_default = false);
 	TRY(trial->layout.pad = false);
 	TRY(trial->layout.encoding = CSV_ENCODING_UTF8);

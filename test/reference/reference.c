@@ -262,8 +262,18 @@ take_text(RefReader *reader, RefField *field)
 	}
 }
 
+static bool
+is_comment(const RefReader *reader, uint64_t start)
+{
+	const CsvDialectOptions *opt = &reader->dialect->opt;
+
+	return opt->comment_length > 0 && reader->nbytes - start >= opt->comment_length &&
+		memcmp(reader->bytes + start, opt->comment, opt->comment_length) == 0;
+}
+
 /*
- * Read from `start`, the start of a line, to the end of the record there.
+ * Read from `start`, the start of a line that is no comment, to the end of the record
+ * there.
  */
 static void
 read_record(RefReader *reader, CsvMode mode, uint64_t start)
@@ -584,6 +594,11 @@ check_record(RefReader *reader, const CsvLayout *layout, RefValue *values,
 		}
 		code = check_value(reader, layout, column,
 						   &record->fields[column->field], &values[c]);
+		if (code != CSV_ERROR_NONE && layout->bad_is_doubtful)
+		{
+			values[c].status = REF_DOUBTFUL;
+			code = CSV_ERROR_NONE;
+		}
 		if (code != CSV_ERROR_NONE && (worst == CSV_ERROR_NONE || code < worst))
 		{
 			worst = code;
@@ -660,20 +675,38 @@ begin_repair(RefReader *reader)
 			reader->pos + reader->max_record_bytes : reader->record.next;
 }
 
-/* the header: every line is a record, and none is checked */
+/* comments at this place */
+static void
+pass_comments(RefReader *reader)
+{
+	uint64_t	line_end;
+	uint64_t	next;
+
+	while (reader->pos < reader->nbytes && is_comment(reader, reader->pos))
+	{
+		reader->lines += find_line(reader, reader->pos, &line_end, &next);
+		reader->pos = next;
+	}
+}
+
+/* the header: every line is a record but comments, and none is checked */
 static void
 read_header(RefReader *reader, uint32_t header_rows)
 {
 	RefResult  *result = reader->result;
 	RefRecord  *record = &reader->record;
 
-	for (uint32_t i = 0; i < header_rows && reader->pos < reader->nbytes; i++)
+	for (uint32_t i = 0; i < header_rows; i++)
 	{
-		CsvMode		mode = mode_here(reader);
+		CsvMode		mode;
 		uint64_t	line_end;
 		uint64_t	next;
 		bool		has_break;
 
+		pass_comments(reader);
+		if (reader->pos >= reader->nbytes)
+			break;
+		mode = mode_here(reader);
 		read_record(reader, mode, reader->pos);
 		has_break = find_line(reader, reader->pos, &line_end, &next);
 		if (mode == CSV_NORMAL && !record->bad && !is_too_long(reader))
@@ -753,6 +786,11 @@ read_next(RefReader *reader, const CsvLayout *layout)
 	CsvErrorCode code = CSV_ERROR_NONE;
 	uint32_t	where = 0;
 
+	if (is_comment(reader, reader->pos))
+	{
+		pass_comments(reader);
+		return;
+	}
 	read_record(reader, mode, reader->pos);
 	if (record->blank)
 	{

@@ -311,9 +311,11 @@ print_option(const char *name, const uint8_t *bytes, size_t nbytes)
 static void
 print_report_options(const Case *test_case, size_t least, Choices *choices)
 {
-	if (chance(choices, 8))
-		printf(", on_error 'stop'");
-	else if (chance(choices, 3))
+	bool		stops = chance(choices, 8);
+
+	if (stops || chance(choices, 3))
+		printf(", on_error '%s'", stops ? "stop" : "set_null");
+	if (!stops && chance(choices, 3))
 		printf(", reject_limit '%u%s'", choose(choices, 30),
 			   chance(choices, 3) ? "%" : "");
 	if (chance(choices, 3))
@@ -362,6 +364,8 @@ print_declared(const char *path, const Case *test_case, size_t least,
 			   ", v2 bigint OPTIONS (virtual 'record')"
 			   ", v3 bigint OPTIONS (virtual 'line')"
 			   ", v4 bigint OPTIONS (virtual 'byte_offset')");
+	if (test_case->layout.pad && chance(choices, 2))
+		printf(", v5 text[] OPTIONS (virtual 'surplus')");
 	printf(") SERVER stress OPTIONS (filename ");
 	print_string(path);
 	print_option("delimiter", &dialect->delimiter, 1);
@@ -462,7 +466,7 @@ main(int argc, char **argv)
 		"", "", "", "", "all_text 'true'", "sample_records '3'", "limits 'false'",
 		"encoding 'LATIN1'", "encoding 'SJIS'", "max_record_size '100'",
 		"header 'true'", "header_rows '2'", "quote ''", "delimiter ';'",
-		"ragged 'pad'", "multiline 'false'", "on_error 'stop'", "encoding 'UTF8'"
+		"ragged 'pad'", "multiline 'false'", "on_error 'stop'", "on_error 'set_null'", "encoding 'UTF8'"
 	};
 	const char *folder = argc > 1 ? argv[1] : "";
 	uint64_t	seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;

@@ -68,8 +68,8 @@ sub random_options
 	$options{max_record_size} = pick(5, 20, 60, 200) if chance(0.3);
 	$options{header_rows} = pick(1, 2) if chance(0.2);
 	$options{null} = pick('a', 'NULL', '1') if chance(0.2);
-	$options{on_error} = 'stop' if chance(0.05);
-	$options{reject_limit} = pick(1, 3, '20%') if !$options{on_error} && chance(0.1);
+	$options{on_error} = pick('stop', 'set_null', 'set_null', 'set_null') if chance(0.2);
+	$options{reject_limit} = pick(1, 3, '20%') if ($options{on_error} // '') ne 'stop' && chance(0.1);
 	$options{encoding} = pick('LATIN1', 'SJIS') if chance(0.1);
 	return \%options;
 }
@@ -158,6 +158,12 @@ while (time() < $end && $count{DIFFERENT} < 3)
 		}
 		my $text = random_text(@dialect, $ncolumns);
 		my $options = random_options(@dialect);
+
+		if ($options->{ragged} && chance(0.7))
+		{
+			push @definitions, "surplus text[] OPTIONS (virtual 'surplus')";
+			push @wanted, 'surplus';
+		}
 		my @used = map { pick(@engines) } 1 .. 3;
 		my @sizes = map { pick(1, 2, 3, 10, 1 + int(rand(100)), 1 + int(rand(1000))) } @used;
 

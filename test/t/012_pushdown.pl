@@ -73,7 +73,7 @@ my $definition = 'k integer, ' . join ', ', map { "$_->[0] $_->[1]" } @columns;
 
 sub make_file
 {
-	my ($path, $k) = @_;
+	my ($path, $k, $bad) = @_;
 	my $nrows = pick(0, 1, 3, 200, 200, 1500, 4000);
 	my $nulls = pick(0, 0.1, 0.1, 0.9);
 	my $text = '';
@@ -87,6 +87,7 @@ sub make_file
 		for my $i (0 .. $#columns)
 		{
 			my $value = chance($nulls) ? '' :
+			  chance($bad) ? 'much longer than allowed' :
 			  chance($spread) ? $columns[$i][2]->() : $common[$i];
 
 			utf8::encode($value);
@@ -402,7 +403,9 @@ while (time() - $start < $seconds && $ndifferent == 0)
 {
 	my $nparts = pick(1, 1, 3);
 	my @paths = map { "$directory/$nfiles.$_.csv" } 1 .. $nparts;
-	my $options = "log_verbosity 'silent'"
+	# what of a value is bad does not depend on the columns that a query wants only here
+	my $bad = pick(0, 0, 0.003);
+	my $options = "log_verbosity 'silent'" . ($bad ? ", on_error 'set_null'" : '')
 	  . (chance(0.5) ? ", chunk_size '" . pick('1kB', '16kB', '100kB') . "'" : '');
 	my $sql = '
 		SET client_min_messages = error;
@@ -410,7 +413,7 @@ while (time() - $start < $seconds && $ndifferent == 0)
 		DROP TABLE IF EXISTS csv_parts; DROP FOREIGN TABLE IF EXISTS csv_1;';
 
 	$nfiles++;
-	make_file($paths[$_ - 1], $_) for 1 .. $nparts;
+	make_file($paths[$_ - 1], $_, $bad) for 1 .. $nparts;
 	my $kept = chance($kept_share);
 	settle() if $kept;
 	$sql .= "CREATE TABLE csv_parts ($definition) PARTITION BY LIST (k);" if $nparts > 1;

@@ -103,11 +103,13 @@ my %table_changes = (
 	format => 'text',
 	header => 'true',
 	header_rows => 2,
+	by_name => "true', ADD header 'true",
 	delimiter => ';',
 	quote => "''",
 	escape => '\\',
 	quoting => 'postgres',
 	multiline => 'false',
+	comment => '4;',
 	null => '2',
 	default => 'x',
 	encoding => 'LATIN1',
@@ -145,7 +147,7 @@ sub try_option
 {
 	my ($object, $name, $value) = @_;
 	my $verb = $object =~ /TABLE t$/ && $name eq 'filename' ? 'SET' : 'ADD';
-	my $back = $verb eq 'SET' ? "SET filename '$directory/a.csv'" : "DROP $name";
+	my $back = $verb eq 'SET' ? "SET filename '$directory/a.csv'" : join ', ', map { "DROP $_" } $name, $value =~ /ADD (\w+)/;
 	my $shows = try_change("$name of $object",
 		sub { $other->value("ALTER $object OPTIONS ($verb $name '$value')") },
 		sub { $other->value("ALTER $object OPTIONS ($back)") });
@@ -163,6 +165,7 @@ for my $object ('SERVER csv', 'FOREIGN TABLE t')
 		try_option($object, $name, $table_changes{$name}) if defined $table_changes{$name};
 	}
 }
+try_option($_, 'on_error', 'set_null') for 'SERVER csv', 'FOREIGN TABLE t';
 $other->value("ALTER FOREIGN TABLE t OPTIONS (ADD header 'true')");
 delete $silent{timestamp_format};
 for my $name (options_of('FOREIGN TABLE t ALTER a'))

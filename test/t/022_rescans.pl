@@ -196,9 +196,9 @@ for (my $round = 0; time < $end || ($nsaid == 0 && $round < 100); $round++)
 	my $bad = pick(0.0003, 0.002, 0.01);
 	my $nrows = 3000;
 
-	write_file($file, map { record($_, 0.1) . (chance($bad) ? pick(',', ',x', '"') : '') . "\n" } 1 .. $nrows);
+	write_file($file, map { (chance($bad) ? 'x' : '') . record($_, 0.1) . (chance($bad) ? pick(',', ',x', '"') : '') . "\n" } 1 .. $nrows);
 	make_tables('csv', pick('', ", chunk_size '8192'")
-		  . pick('', '', ", on_error 'stop'", ", reject_limit '3'", ", reject_limit '1%'", ", notice_limit '1'", ", log_verbosity 'verbose'"));
+		  . pick('', '', ", on_error 'stop'", (", on_error 'set_null'") x 3, ", reject_limit '3'", ", reject_limit '1%'", ", notice_limit '1'", ", log_verbosity 'verbose'"));
 	make_outer();
 	for (1 .. 8)
 	{

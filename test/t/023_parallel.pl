@@ -285,9 +285,11 @@ foreach my $engine (qw(cpu cuda))
 my @bad = @rows;
 
 $bad[$_] = "bad\n" foreach 100, 5000, 5001, 12000, 19999;
+# and values, among them
+$bad[$_] = "$_,x," . 'long' x 20 . ",\n" foreach 99, 101, 5002, 6000, 11999, 19998;
 write_file("$dir/bad.csv", @bad);
 $node->safe_psql('postgres', <<"SQL");
-CREATE FOREIGN TABLE bad (a int, b int, c text, d text) SERVER csv
+CREATE FOREIGN TABLE bad (a int, b int, c text OPTIONS (max_chars '70'), d text) SERVER csv
   OPTIONS (filename '$dir/bad.csv', chunk_size '2kB');
 SQL
 
@@ -303,12 +305,15 @@ sub messages
 
 foreach my $options (
 	"", "notice_limit '2'", "on_error 'stop'", "reject_limit '3'", "reject_limit '4'",
-	"reject_limit '0.01%'", "reject_limit '1%'", "log_verbosity 'silent'")
+	"reject_limit '0.01%'", "reject_limit '1%'", "log_verbosity 'silent'", "on_error 'set_null'",
+	"on_error 'set_null', notice_limit '4'", "on_error 'set_null', notice_limit '2', reject_limit '4'",
+	"on_error 'set_null', notice_limit '0', reject_limit '5'")
 {
-	my $set = $options eq '' ? '' : "ALTER FOREIGN TABLE bad OPTIONS (ADD $options);";
-	my $reset = $options eq '' ? '' : 'ALTER FOREIGN TABLE bad OPTIONS (DROP ' . (split / /, $options)[0] . ');';
+	my @names = map { (split / /)[0] } split /, /, $options;
+	my $set = $options eq '' ? '' : 'ALTER FOREIGN TABLE bad OPTIONS (' . join(', ', map { "ADD $_" } split /, /, $options) . ');';
+	my $reset = $options eq '' ? '' : 'ALTER FOREIGN TABLE bad OPTIONS (' . join(', ', map { "DROP $_" } @names) . ');';
 
-	foreach my $query ('SELECT count(*), max(md5(c)) FROM bad', 'SELECT count(*) FROM bad x JOIN parts y ON x.a = y.a')
+	foreach my $query ('SELECT count(*), max(md5(c || b)) FROM bad', 'SELECT count(*) FROM bad x JOIN parts y ON x.a = y.a')
 	{
 		$node->safe_psql('postgres', $set) if $set;
 		my $alone = messages("SET max_parallel_workers_per_gather = 0; $query");
@@ -456,6 +461,7 @@ $node->safe_psql('postgres', "CREATE SERVER changing FOREIGN DATA WRAPPER csv_gp
 	CREATE FOREIGN TABLE optioned (a int, b int, c text, d text) SERVER changing OPTIONS (filename '$dir/optioned.csv')");
 my %back = (
 	"ADD on_error 'stop'" => 'DROP on_error',
+	"ADD on_error 'set_null'" => 'DROP on_error',
 	"ADD reject_limit '3'" => 'DROP reject_limit',
 	"ADD log_verbosity 'silent'" => 'DROP log_verbosity');
 foreach my $change (sort keys %back)

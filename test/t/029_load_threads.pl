@@ -49,13 +49,13 @@ for (my $end = time() + $seconds; time() < $end || $ntables < 12; $ntables++)
 	my $toasted = 0;
 	my $nrows = int(pick(rand(600), 3000, 10000 + rand(10000), 30000));
 	my $is_bad = rand() < 0.2;
-	my $stops = rand() < 0.5;
+	my $on_error = pick('stop', 'stop', 'skip', 'set_null');
 	my @made = map { my $c = $_; [ map { $c->[1]->() } 1 .. 200 ] } @columns;
 	my @rows = map {
 		my $r = $_;
 		join ',', map {
 			rand() < $nulls ? ''
-			  : rand() < $odd ? $columns[$_][2]->()
+			  : rand() < $odd ? ($on_error eq 'set_null' && rand() < 0.5 ? 'no such value' : $columns[$_][2]->())
 			  : $made[$_][ ($r * 7 + $_) % 200 ]
 		} 0 .. $#columns
 	} 1 .. $nrows;
@@ -76,8 +76,7 @@ for (my $end = time() + $seconds; time() < $end || $ntables < 12; $ntables++)
 	my (%got, %size, $loaded, @differ);
 
 	$session->value("DROP FOREIGN TABLE IF EXISTS source; CREATE FOREIGN TABLE source ($source) SERVER csv
-		OPTIONS (filename '$file', quoting 'postgres', log_verbosity 'silent', on_error '"
-		  . ($stops ? 'stop' : 'skip') . "')");
+		OPTIONS (filename '$file', quoting 'postgres', log_verbosity 'silent', on_error '$on_error')");
 	for my $way ('insert', 'auto')
 	{
 		$session->value("DROP TABLE IF EXISTS t_$way; CREATE $kind TABLE t_$way (gone int, " . join(', ', @shuffled)

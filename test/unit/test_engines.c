@@ -499,6 +499,31 @@ the_default_string_is_doubtful_unless_quoted(void **state)
 }
 
 static void
+bad_values_are_doubtful_if_the_layout_says_so(void **state)
+{
+	Reading		reading;
+	CsvColumn	columns[3] = {
+		column_of(CSV_KIND_TEXT, 0), column_of(CSV_KIND_INT4, 1),
+		column_of(CSV_KIND_TEXT, 2)
+	};
+
+	(void) state;
+	reading_init(&reading, 3);
+	use_columns(&reading, columns, 3);
+	columns[0].max_chars = 3;
+	columns[1].max_chars = 2;
+	columns[2].byte_width = 4;
+	reading.layout.bad_is_doubtful = true;
+	expect_reading(&reading,
+				   "abc,12,abcd\nabcd,123,abcde\n\xFF,1\0,\"\xC3\"\n\0,00001,a\n",
+				   "<abc><12><abcd>\n???\n???\n?" "?<a>\n");
+	/* errors of structure stay what they are */
+	expect_reading(&reading, "abcd,1\n\"a\"b,1,x\n",
+				   "!column_count 2 record 0 line 0 offset 0 length 6\n"
+				   "!text_after_quote 0 record 1 line 1 offset 7 length 8\n");
+}
+
+static void
 numbers_are_converted_or_doubtful(void **state)
 {
 	Reading		reading;
@@ -835,6 +860,7 @@ main(void)
 		cmocka_unit_test(force_null_and_force_not_null_are_as_in_copy),
 		cmocka_unit_test(a_null_is_checked_for_nothing_else),
 		cmocka_unit_test(the_default_string_is_doubtful_unless_quoted),
+		cmocka_unit_test(bad_values_are_doubtful_if_the_layout_says_so),
 		cmocka_unit_test(numbers_are_converted_or_doubtful),
 		cmocka_unit_test(beyond_ascii_in_another_encoding_is_doubtful),
 		cmocka_unit_test(one_giant_value_among_short_ones_is_taken_from_the_input),

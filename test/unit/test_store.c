@@ -769,7 +769,8 @@ walk_bytes(const uint8_t *bytes, size_t nbytes)
 	expect_inside(&mapping, layout->columns, layout->ncolumns, sizeof(CsvColumn), 8);
 	for (uint32_t i = 0; i < layout->ncolumns; i++)
 		assert_true(layout->columns[i].kind < CSV_NUM_KINDS &&
-					layout->columns[i].field < layout->nfields);
+					(layout->columns[i].field < layout->nfields ||
+					 layout->columns[i].field == CSV_ABSENT_FIELD));
 	arrays = malloc(sizeof(CsvArray) * layout->ncolumns + 1);
 	assert_non_null(arrays);
 	for (uint32_t i = 0; i < csv_store_nbatches(store); i++)

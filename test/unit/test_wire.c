@@ -137,6 +137,7 @@ expect_layout(const CsvLayout *found, const CsvLayout *expected)
 	EXPECT_EQUAL(decimal_separator);
 	EXPECT_EQUAL(has_default);
 	EXPECT_EQUAL(want_positions);
+	EXPECT_EQUAL(bad_is_doubtful);
 	EXPECT_EQUAL(null_length);
 	EXPECT_EQUAL(default_length);
 	EXPECT_EQUAL(null_values_length);
@@ -213,6 +214,8 @@ expect_request(const CsvWireRequest *found, const CsvWireRequest *expected)
 	EXPECT_EQUAL(dialect.boundary);
 	EXPECT_EQUAL(dialect.multiline);
 	EXPECT_EQUAL(dialect.blank_is_record);
+	EXPECT_EQUAL(dialect.comment_length);
+	expect_bytes(found->dialect.comment, expected->dialect.comment, CSV_COMMENT_BYTES);
 	EXPECT_EQUAL(max_record_bytes);
 	EXPECT_EQUAL(chunk_bytes);
 	expect_layout(found->layout, expected->layout);
@@ -551,6 +554,12 @@ dialects_and_layouts_are_sound(void **state)
 	REFUSED((dialect->quoting = CSV_QUOTING_TEXT, dialect->quote = 0,
 			 dialect->delimiter = '\\'));
 	REFUSED(dialect->quoting = 3);
+	ACCEPTED((dialect->comment_length = 8, memcpy(dialect->comment, "#,\"\n4567", 8)));
+	REFUSED((dialect->comment_length = 9, dialect->comment[0] = '#'));
+	REFUSED(dialect->comment_length = 1);
+	REFUSED((dialect->comment_length = 1, dialect->comment[0] = ','));
+	REFUSED((dialect->comment_length = 1, dialect->comment[0] = '"'));
+	REFUSED((dialect->comment_length = 1, dialect->comment[0] = '\n'));
 	ACCEPTED(dialect->boundary = CSV_BOUNDARY_CR);
 	REFUSED(dialect->boundary = 4);
 	REFUSED(made.wire.max_record_bytes = 0);

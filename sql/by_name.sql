@@ -1,0 +1,90 @@
+--
+-- Columns that are found by the header's names, in each file of a pattern.
+--
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set setup :abs_srcdir '/sql/include/setup.sql'
+\i :setup
+
+CREATE FOREIGN TABLE t (id int, name text, price numeric(8,2), year int, f text OPTIONS (virtual 'filename'))
+  SERVER csv OPTIONS (filename 'regress_csv/y*.csv', header 'true', by_name 'true');
+CALL write_file('y1.csv', E'id,name,price,year\n1,one,1.50,2001\n2,two,,2001\n');
+-- other columns, in another order
+CALL write_file('y2.csv', E'price,x,"id",unit\n2.50,x,3,kg\n3.25,,4,g\n');
+-- none of the table's, and none at all
+CALL write_file('y3.csv', E'x,y\n1,2\n3\n');
+CALL write_file('y4.csv', '');
+CALL write_file('y5.csv', E'year,name\n2005,five\n2006\n2007,seven,x\n');
+SELECT * FROM t;
+SELECT name, count(*), sum(price), max(year) FROM t GROUP BY name ORDER BY name;
+SELECT id FROM t WHERE name IS NULL;
+SELECT f, year FROM t WHERE year > 2001 OR id = 2;
+SELECT count(*) FROM t;
+SET csv_gpu_fdw.enable_pushdown = off;
+SELECT name, count(*), sum(price), max(year) FROM t GROUP BY name ORDER BY name;
+RESET csv_gpu_fdw.enable_pushdown;
+-- missing fields and surplus ones: a surplus field is no column's
+ALTER FOREIGN TABLE t OPTIONS (ADD ragged 'pad');
+SELECT * FROM t WHERE f LIKE '%y5%' OR id IS NULL;
+ALTER FOREIGN TABLE t OPTIONS (DROP ragged);
+-- NULL of a column that the file lacks is a value as any other: its domain may refuse it
+CREATE DOMAIN filled AS text NOT NULL;
+CREATE DOMAIN small AS int CHECK (VALUE IS NOT NULL AND VALUE < 2006);
+CREATE FOREIGN TABLE d (name filled, year small) SERVER csv
+  OPTIONS (filename 'regress_csv/y*.csv', header 'true', by_name 'true', log_verbosity 'silent');
+SELECT * FROM d;
+SELECT year FROM d;
+SELECT record, column_number, column_name, error, message, raw FROM csv_gpu_errors('d');
+-- by another name; case counts, blanks too; a column that no file has
+CREATE FOREIGN TABLE h (price float8, no text OPTIONS (header_name 'id'), "Year" int, other date) SERVER csv
+  OPTIONS (filename 'regress_csv/y*.csv', header 'true', by_name 'true', log_verbosity 'silent');
+SELECT * FROM h;
+SELECT count(other), count("Year"), count(no) FROM h;
+-- names are NULL where they read as NULL, and then may be there twice
+CALL write_file('t.csv', E'id,,"",\n1,2,3,4\n');
+CREATE FOREIGN TABLE one (id int, n text OPTIONS (header_name '')) SERVER csv
+  OPTIONS (filename 'regress_csv/t.csv', header 'true', by_name 'true');
+SELECT * FROM one;
+-- a name twice is an error, whether or not it is wanted or a column's
+CALL write_file('t.csv', E'id,x,id\n1,2,3\n');
+SELECT * FROM one;
+SELECT n FROM one;
+SELECT count(*) FROM one;
+CALL write_file('t.csv', E'id,x,x,y\n1,2,3,4\n');
+SELECT * FROM one;
+-- also below other lines; the last record of the header has the names
+CALL write_file('t.csv', E'id\nsep\n"",id\n1,2\n');
+ALTER FOREIGN TABLE one OPTIONS (ADD header_rows '3');
+SELECT * FROM one;
+CALL write_file('t.csv', E'id\nsep\n\n1\n2\n');
+SELECT * FROM one;
+ALTER FOREIGN TABLE one OPTIONS (DROP header_rows);
+-- a file of one field: a blank line is a record
+CALL write_file('t.csv', E'id\n1\n\n2\n');
+SELECT * FROM one;
+CALL write_file('t.csv', E'x\n1\n\n2\n');
+SELECT * FROM one;
+-- types that engines convert, and those that they do not
+CREATE TYPE mood AS ENUM ('sad');
+CREATE FOREIGN TABLE types (a int, t text, v varchar(3), c char(3), i2 smallint, i8 bigint, f4 real, f8 float8, n numeric,
+                            n2 numeric(30,2), b bool, d date, ts timestamp, tz timestamptz, u uuid, m mood, arr int[], j jsonb)
+  SERVER csv OPTIONS (filename 'regress_csv/t.csv', header 'true', by_name 'true');
+CALL write_file('t.csv', E'x,a,z\n1,2,3\n4,5,6\n');
+SELECT * FROM types;
+SELECT count(t), count(v), count(c), count(i2), count(i8), count(f4), count(f8), count(n), count(n2), sum(a) FROM types;
+SELECT c, n2, d, count(*), sum(f8), min(ts), max(v) FROM types GROUP BY c, n2, d;
+SELECT * FROM types ORDER BY c, a DESC LIMIT 1;
+
+-- what contradicts it
+CREATE FOREIGN TABLE wrong (a int) SERVER csv OPTIONS (filename 'x', header 'match', by_name 'true');
+CREATE FOREIGN TABLE wrong (a int) SERVER csv OPTIONS (filename 'x', header 'true', by_name 'true', columns '2');
+CREATE FOREIGN TABLE wrong (a int) SERVER csv OPTIONS (filename 'x', header 'true', by_name 'maybe');
+CREATE FOREIGN TABLE wrong (a int) SERVER csv OPTIONS (filename 'regress_csv/t.csv', by_name 'true');
+SELECT * FROM wrong;
+ALTER FOREIGN TABLE wrong OPTIONS (ADD header 'true');
+SELECT * FROM wrong;
+ALTER FOREIGN TABLE wrong ALTER a OPTIONS (ADD "column" '1');
+SELECT * FROM wrong;
+ALTER FOREIGN TABLE wrong OPTIONS (SET by_name 'false');
+SELECT * FROM wrong;
+
+\i :teardown

@@ -1,0 +1,130 @@
+--
+-- Virtual columns of what a file's path says, and files that a filter leaves out.
+--
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set setup :abs_srcdir '/sql/include/setup.sql'
+\i :setup
+COPY (SELECT 1 WHERE false) TO PROGRAM 'cd regress_csv && mkdir -p h/year=2023/m=1 h/year=2023/m=2 h/year=2024/m=1 h/year=2024/m=__HIVE_DEFAULT_PARTITION__ h/year=2024/m=1/year=2025 h/none/x && mkdir -p "h/year=%32025/m=" "h/year=2026/m=a%3Db%2fc%zz%0"';
+CALL write_file('h/year=2023/m=1/a.csv', E'i,t\n1,one\n2,two\n');
+CALL write_file('h/year=2023/m=2/a.csv', E'i,t\n3,three\n4\n');
+CALL write_file('h/year=2024/m=1/a.csv', E't,i\nfive,5\n');
+CALL write_file('h/year=2024/m=__HIVE_DEFAULT_PARTITION__/a.csv', E'i,t\n6,six\n');
+CALL write_file('h/none/x/year=1.csv', E'i,t\n7,seven\n');
+CALL write_file('h/year=%32025/m=/a.csv', E'i,t\n8,eight\n');
+CALL write_file('h/year=2026/m=a%3Db%2fc%zz%0/a.csv', E'i,t\n9,nine\n');
+CREATE FOREIGN TABLE t (i int, t text, year int OPTIONS (virtual 'path:year'), m text OPTIONS (virtual 'path:m'),
+                        f text OPTIONS (virtual 'filename'))
+  SERVER csv OPTIONS (filename 'regress_csv/h/*/*/*.csv', header 'true', by_name 'true');
+SELECT * FROM t;
+-- records of files that are left out are not read
+SELECT * FROM t WHERE year = 2024;
+SELECT i, m FROM t WHERE m IS NULL;
+SELECT count(*), sum(i) FROM t WHERE year >= 2024 AND m = '1';
+SELECT year, count(*) FROM t WHERE year < 2024 GROUP BY year;
+SELECT i FROM t WHERE f LIKE '%/none/%';
+SELECT i FROM t WHERE f LIKE '%/none/%' AND year = 2024;
+SELECT count(*) FROM t WHERE f = 'nowhere';
+SELECT i FROM t WHERE year = i;
+SELECT i FROM t WHERE (year = 2023 AND m = '1') OR (m = '' AND i > 7);
+SELECT i FROM t WHERE year = 2023 AND (m = '1' OR i = 3) AND i <> 2;
+SELECT explain('SELECT * FROM t');
+SELECT explain('SELECT i FROM t WHERE year = 2024');
+SELECT explain('SELECT i FROM t WHERE year = 2024 AND i > 5 AND lower(t) = ''six''', 'COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF');
+SELECT explain('SELECT count(*), sum(i) FROM t WHERE f LIKE ''%2023%'' AND i > 1', 'COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF');
+SELECT explain('SELECT i FROM t WHERE f = ''nowhere'' ORDER BY i LIMIT 1', 'COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF');
+SELECT explain('SELECT i FROM t WHERE year = 2024', 'COSTS OFF, FORMAT JSON');
+SELECT explain('SELECT i FROM t WHERE m = ''1'' OR i > 2');
+SELECT explain('SELECT i FROM t WHERE random() > year');
+SET csv_gpu_fdw.enable_pushdown = off;
+SELECT explain('SELECT i FROM t WHERE year = 2024 AND i > 5', 'COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF');
+RESET csv_gpu_fdw.enable_pushdown;
+-- parameters
+PREPARE by_year(int) AS SELECT i, year FROM t WHERE year = $1;
+EXECUTE by_year(2023);
+SET plan_cache_mode = force_generic_plan;
+EXECUTE by_year(2024);
+EXECUTE by_year(NULL);
+EXECUTE by_year(2023);
+SELECT explain('EXECUTE by_year(2024)');
+SELECT explain('EXECUTE by_year(2024)', 'COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF');
+RESET plan_cache_mode;
+SELECT i FROM t WHERE year = (SELECT 2024 + count(*) - 1 FROM (VALUES (1)) v);
+SELECT * FROM explain('SELECT i FROM t WHERE year = (SELECT 2023 + count(*) FROM (VALUES (1)) v)', 'COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF') l WHERE l ~ 'Files';
+-- scans that are repeated: each bad record is told of once
+SELECT y, (SELECT sum(i) FROM t WHERE year = y) FROM (VALUES (2024), (2023), (2022), (2023), (2025), (2024), (2023)) v(y);
+SELECT y, x, (SELECT i FROM t WHERE year = y AND i > x LIMIT 1) FROM (VALUES (2024, 5), (2023, 0), (2023, 2), (2023, 3), (2024, 0)) v(y, x);
+SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_material = off;
+CREATE TABLE o AS SELECT * FROM (VALUES (2024), (2023), (2022)) v(y);
+ANALYZE o;
+SELECT o.y, t.i FROM o JOIN t ON t.year = o.y ORDER BY i;
+SELECT * FROM explain('SELECT o.y, t.i FROM o JOIN t ON t.year = o.y + 0', 'COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF') l WHERE l ~ 'Files|Records|Nested';
+RESET enable_hashjoin; RESET enable_mergejoin; RESET enable_material;
+-- under 'stop', an error of a file that is read late
+ALTER FOREIGN TABLE t OPTIONS (ADD on_error 'stop');
+SELECT y, (SELECT sum(i) FROM t WHERE year = y) FROM (VALUES (2024), (2023)) v(y);
+SELECT y, (SELECT sum(i) FROM t WHERE year = y) FROM (VALUES (2024), (2025)) v(y);
+ALTER FOREIGN TABLE t OPTIONS (DROP on_error);
+-- estimates are of the files that are left
+CREATE FUNCTION estimate(query text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+  plan json;
+BEGIN
+  EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+  RETURN plan->0->'Plan'->>'Plan Rows';
+END $$;
+CALL write_query('h/year=2026/m=a%3Db%2fc%zz%0/a.csv', $$SELECT E'i,t\n' || string_agg(i + 10 || ',x', E'\n') FROM generate_series(1, 10000) i$$);
+SELECT estimate('SELECT * FROM t') > 1000, estimate('SELECT * FROM t WHERE year = 2026') > 1000, estimate('SELECT * FROM t WHERE year = 2023');
+-- loads, samples and the error table take all files
+CREATE TABLE loaded (i int, t text, year int, m text, f text);
+SET client_min_messages = warning;
+SELECT records_loaded, records_skipped FROM csv_gpu_load('t', 'loaded');
+RESET client_min_messages;
+SELECT year, m, count(*) FROM loaded GROUP BY year, m ORDER BY year, m;
+SELECT filename, record FROM csv_gpu_errors('t');
+ANALYZE t;
+SELECT n_distinct FROM pg_stats WHERE tablename = 't' AND attname = 'year';
+SELECT estimate('SELECT * FROM t WHERE year = 2026');
+-- as a partition
+CREATE TABLE parent (i int, t text, year int, m text, f text) PARTITION BY RANGE (i);
+ALTER TABLE parent ATTACH PARTITION t FOR VALUES FROM (0) TO (100000);
+SELECT count(*), min(year) FROM parent WHERE year > 2024;
+SELECT * FROM explain('SELECT count(*) FROM parent WHERE year > 2024') l WHERE l ~ 'Files';
+ALTER TABLE parent DETACH PARTITION t;
+-- values that a type refuses; of other types
+CREATE FOREIGN TABLE u (i int, y smallint OPTIONS (virtual 'path:m')) SERVER csv
+  OPTIONS (filename 'regress_csv/h/*/*/*.csv', header 'true', by_name 'true', log_verbosity 'silent');
+SELECT i FROM u WHERE i = 7;
+SELECT * FROM u;
+SELECT * FROM u WHERE y = 1;
+SELECT explain('SELECT * FROM u WHERE y = 1');
+SELECT count(*) FROM csv_gpu_errors('u');
+SELECT * FROM u WHERE y = 1 AND i > 0;
+CREATE DOMAIN filled AS text NOT NULL;
+CREATE FOREIGN TABLE v (i int, y filled OPTIONS (virtual 'path:m')) SERVER csv
+  OPTIONS (filename 'regress_csv/h/*/*/*.csv', header 'true', by_name 'true');
+SELECT * FROM v WHERE i = 7;
+CREATE FOREIGN TABLE w (i int, y date OPTIONS (virtual 'PATH:day'), a numeric(4,1)[] OPTIONS (virtual 'path:a'), c char(3) OPTIONS (virtual 'path:c'))
+  SERVER csv OPTIONS (filename 'regress_csv/w/*/*/*/x.csv', decimal_separator ',', delimiter ';');
+COPY (SELECT 1 WHERE false) TO PROGRAM 'cd regress_csv && mkdir -p "w/day=2024-02-29/a={1.25,2}/c=x" && printf "1;\n" | cut -c1 >"w/day=2024-02-29/a={1.25,2}/c=x/x.csv"';
+SELECT *, c || '|' AS d FROM w WHERE y < '2024-03-01'::date AND c = 'x' AND a[1] > 1;
+SELECT explain('SELECT * FROM w WHERE y < current_date');
+-- what is wrong
+CREATE FOREIGN TABLE wrong (i int OPTIONS (virtual 'path:')) SERVER csv OPTIONS (filename 'x');
+CREATE FOREIGN TABLE wrong (i int OPTIONS (virtual 'path:a=b')) SERVER csv OPTIONS (filename 'x');
+CREATE FOREIGN TABLE wrong (i int OPTIONS (virtual 'paths')) SERVER csv OPTIONS (filename 'x');
+CREATE FOREIGN TABLE wrong (i int OPTIONS (virtual 'path:a', max_chars '3')) SERVER csv OPTIONS (filename 'x');
+-- a single file; a program has no path
+CREATE FOREIGN TABLE s (i int, t text, year int OPTIONS (virtual 'path:year'), f text OPTIONS (virtual 'filename'))
+  SERVER csv OPTIONS (filename 'regress_csv/h/year=2023/m=1/a.csv', header 'true');
+SELECT * FROM s WHERE year = 2023;
+SELECT * FROM s WHERE year = 2024;
+SELECT explain('SELECT * FROM s WHERE year = 2024');
+ALTER FOREIGN TABLE s OPTIONS (DROP filename, ADD program 'cat regress_csv/h/year=2023/m=1/a.csv');
+SELECT * FROM s WHERE year IS NULL AND f LIKE 'cat%';
+SELECT explain('SELECT * FROM s WHERE year = 2024');
+-- no file at all
+ALTER FOREIGN TABLE t OPTIONS (SET filename 'regress_csv/h/none/*/*.txt');
+SELECT * FROM t WHERE year = 2024;
+SELECT explain('SELECT * FROM t WHERE year = 2024');
+
+\i :teardown

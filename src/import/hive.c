@@ -1,0 +1,202 @@
+/*
+ * hive.c
+ *		Directories that hold the files of one table, as Hive writes them.
+ *
+ * The way down to the first file says which keys there are, in which order.  What
+ * does not match the pattern that this makes is none of the table's.
+ */
+#include "postgres.h"
+
+#include <sys/stat.h>
+
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "storage/fd.h"
+#include "utils/builtins.h"
+
+#include "import/hive.h"
+#include "import/names.h"
+#include "table/path.h"
+#include "table/source.h"
+#include "table/text.h"
+
+/*
+ * More directories in each other are no table's, nor are so many without a file;
+ * links may make them endless.
+ */
+#define MOST_KEYS			32
+#define MOST_DIRECTORIES	10000
+
+static int
+compare_names(const ListCell *a, const ListCell *b)
+{
+	return strcmp(lfirst(a), lfirst(b));
+}
+
+/* the names KEY=VALUE of directories in this one, sorted; none if it cannot be read */
+static List *
+list_directories(const char *directory)
+{
+	List	   *names = NIL;
+	DIR		   *dir = AllocateDir(directory);
+	struct dirent *entry;
+
+	while (dir != NULL && (entry = ReadDirExtended(dir, directory, LOG)) != NULL)
+	{
+		const char *equals = strchr(entry->d_name, '=');
+		char	   *path;
+		struct stat st;
+
+		CHECK_FOR_INTERRUPTS();
+		if (equals == NULL || equals == entry->d_name ||
+			entry->d_name[0] == '.')
+			continue;
+		path = psprintf("%s/%s", directory, entry->d_name);
+		if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+			names = lappend(names, pstrdup(entry->d_name));
+		pfree(path);
+	}
+	if (dir != NULL)
+		FreeDir(dir);
+	list_sort(names, compare_names);
+	return names;
+}
+
+/* a part of a pattern that stands for nothing but itself */
+static void
+add_literal(StringInfo pattern, const char *text, size_t nbytes)
+{
+	for (size_t i = 0; i < nbytes; i++)
+		if (strchr("*?[", text[i]) != NULL)
+			appendStringInfo(pattern, "[%c]", text[i]);
+		else
+			appendStringInfoChar(pattern, text[i]);
+}
+
+/*
+ * The first file below a directory; *parts are the directories on the way, from
+ * this one on.
+ */
+static char *
+find_first(const char *directory, CsvListFiles list_files, int depth,
+		   int *nvisited, List **parts)
+{
+	ListCell   *cell;
+
+	*parts = NIL;
+	if (++*nvisited > MOST_DIRECTORIES)
+		return NULL;
+	if (depth > 0)
+	{
+		List	   *files = list_files(directory);
+
+		if (files != NIL)
+			return linitial(files);
+	}
+	if (depth == MOST_KEYS)
+		return NULL;
+	foreach(cell, list_directories(directory))
+	{
+		char	   *name = lfirst(cell);
+		char	   *file = find_first(psprintf("%s/%s", directory, name),
+									  list_files, depth + 1, nvisited, parts);
+
+		if (file == NULL)
+			continue;
+		*parts = lcons(name, *parts);
+		return file;
+	}
+	return NULL;
+}
+
+CsvHive *
+csv_find_hive(const char *directory, CsvListFiles list_files,
+			  const char *(*suffix_of) (const char *name))
+{
+	CsvHive    *hive = palloc0(sizeof(CsvHive));
+	StringInfoData pattern;
+	List	   *parts;
+	int			nvisited = 0;
+	char	   *file = find_first(directory, list_files, 0, &nvisited, &parts);
+	const char *suffix;
+	ListCell   *cell;
+
+	if (file == NULL)
+		return NULL;
+	initStringInfo(&pattern);
+	add_literal(&pattern, directory, strlen(directory));
+	foreach(cell, parts)
+	{
+		const char *name = lfirst(cell);
+		size_t		length = strchr(name, '=') - name;
+
+		appendStringInfoChar(&pattern, '/');
+		add_literal(&pattern, name, length);
+		appendStringInfoString(&pattern, "=*");
+		hive->keys = lappend(hive->keys, csv_path_key(name));
+		/* such a key cannot be named by an option */
+		if (strpbrk(llast(hive->keys), "/=") != NULL)
+			return NULL;
+	}
+	appendStringInfoString(&pattern, "/*");
+	suffix = suffix_of(file);
+	add_literal(&pattern, suffix, strlen(suffix));
+	hive->pattern = pattern.data;
+	return hive;
+}
+
+/* what the type of a key's values is */
+static char *
+key_type(const char *key, const CsvFindings *findings, char **names, int nnames)
+{
+	CsvInferrer inferrer;
+	CsvInference inference;
+	int32		typmod;
+
+	csv_inferrer_init(&inferrer, findings->table);
+	inferrer.decimal_separator = '.';
+	memset(&inference, 0, sizeof(inference));
+	for (int i = 0; i < nnames; i++)
+	{
+		char	   *value = csv_path_value(names[i], key);
+
+		CHECK_FOR_INTERRUPTS();
+		if (value == NULL)
+			continue;
+		value = csv_shown_filename(value);
+		csv_infer_value(&inferrer, &inference, value, (uint32) strlen(value));
+	}
+	/* the values of now are no limit for those to come */
+	return format_type_be(csv_inferred_type(&inference, &typmod));
+}
+
+char *
+csv_hive_columns(const CsvHive *hive, const CsvFindings *findings,
+				 bool all_text)
+{
+	HTAB	   *taken = csv_names_create();
+	StringInfoData columns;
+	char	  **names;
+	int			nnames;
+	ListCell   *cell;
+
+	csv_source_files(findings->table, &names, &nnames);
+	for (uint32 i = 0; i < findings->ncolumns; i++)
+		(void) csv_make_name(taken, findings->columns[i].name,
+							 strlen(findings->columns[i].name), "column");
+	initStringInfo(&columns);
+	foreach(cell, hive->keys)
+	{
+		const char *key = lfirst(cell);
+
+		appendStringInfo(&columns, ",\n    %s %s OPTIONS (virtual %s)",
+						 quote_identifier(csv_make_name(taken, key,
+														strlen(key), "key")),
+						 all_text ? "text" :
+						 key_type(key, findings, names, nnames),
+						 quote_literal_cstr(psprintf("path:%s", key)));
+	}
+	hash_destroy(taken);
+	return columns.data;
+}

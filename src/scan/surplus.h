@@ -1,0 +1,27 @@
+/*
+ * surplus.h
+ *		Columns with the option virtual 'surplus': the fields that a record has
+ *		beyond the table's, as text[].
+ */
+#ifndef CSV_SURPLUS_H
+#define CSV_SURPLUS_H
+
+#include "scan/fetch.h"
+
+typedef struct CsvSurplus CsvSurplus;
+
+/* for a wanted column of that kind, in the current memory context */
+extern CsvSurplus *csv_surplus_create(const CsvTable *table,
+									  const CsvTableColumn *column);
+
+/*
+ * The column's value in the record of an entry, which should have nfields fields,
+ * in the current memory context; *nsurplus is how many more it has.  False, with
+ * *refusal filled in: one of these is refused, and the record with it.
+ */
+extern bool csv_surplus_fill(CsvSurplus *surplus, CsvCareful *careful,
+							 const CsvDialect *dialect, uint32_t entry,
+							 uint32_t nfields, uint32_t *nsurplus, Datum *value,
+							 bool *isnull, CsvRefusal *refusal);
+
+#endif							/* CSV_SURPLUS_H */

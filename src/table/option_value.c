@@ -1,0 +1,227 @@
+/*
+ * option_value.c
+ *		Values of options, each by itself.
+ */
+#include "postgres.h"
+
+#include <ctype.h>
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "commands/defrem.h"
+#include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/guc.h"
+
+#include "reader/reader.h"
+#include "table/option_value.h"
+
+/* they are looked for one after the other */
+#define MAX_NULL_VALUES		100
+
+/*
+ * One of the words, in any case.  The text follows COPY's for its ON_ERROR.
+ */
+int
+csv_option_word(DefElem *def, const CsvWord *words)
+{
+	char	   *value = defGetString(def);
+	const CsvWord *word;
+	StringInfoData valid_words;
+
+	for (word = words; word->name != NULL; word++)
+	{
+		if (pg_strcasecmp(word->name, value) == 0)
+			return word->value;
+	}
+
+	initStringInfo(&valid_words);
+	for (word = words; word->name != NULL; word++)
+		appendStringInfo(&valid_words, "%s\"%s\"",
+						 valid_words.len > 0 ? ", " : "", word->name);
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("%s \"%s\" not recognized", def->defname, value),
+			 errhint("Valid values are: %s.", valid_words.data)));
+	return 0;
+}
+
+/*
+ * A number without sign, fraction or unit.  parse_int() is too lenient for
+ * counts: it rounds, and takes 010 for eight.
+ */
+bool
+csv_option_digits(const char *value, int64 *result)
+{
+	int64		number = 0;
+
+	if (*value == '\0')
+		return false;
+	for (; *value != '\0'; value++)
+	{
+		if (!isdigit((unsigned char) *value))
+			return false;
+		if (number > (PG_INT64_MAX - (*value - '0')) / 10)
+			return false;
+		number = number * 10 + (*value - '0');
+	}
+	*result = number;
+	return true;
+}
+
+/* a multiple of `step` */
+int64
+csv_option_multiple(DefElem *def, int step, int64 min, int64 max)
+{
+	char	   *value = defGetString(def);
+	int64		result;
+
+	if (!csv_option_digits(value, &result) || result < min || result > max ||
+		result % step != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid value for option \"%s\": \"%s\"",
+						def->defname, value),
+				 errdetail("The value must be %s between %lld and %lld.",
+						   step == 1 ? "an integer" :
+						   psprintf("a multiple of %d", step),
+						   (long long) min, (long long) max)));
+	return result;
+}
+
+int64
+csv_option_count(DefElem *def, int64 min, int64 max)
+{
+	return csv_option_multiple(def, 1, min, max);
+}
+
+/* a number of bytes, with units as in postgresql.conf */
+int64
+csv_option_size(DefElem *def, int64 max)
+{
+	char	   *value = defGetString(def);
+	const char *hint = NULL;
+	double		result = 0;
+
+	/* parse_int() would call its own limit the cause */
+	if (!parse_real(value, &result, GUC_UNIT_BYTE, &hint) ||
+		(result = rint(result)) < 1 || result > (double) max)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid value for option \"%s\": \"%s\"",
+						def->defname, value),
+				 errdetail("The value must be between 1 and %lld bytes.",
+						   (long long) max),
+				 hint != NULL ? errhint("%s", _(hint)) : 0));
+	return (int64) result;
+}
+
+/*
+ * One ASCII character that is no line break.  A file is split into fields
+ * before its encoding is looked at, hence ASCII.
+ */
+uint8_t
+csv_option_character(DefElem *def)
+{
+	char	   *value = defGetString(def);
+
+	if (strlen(value) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("%s must be a single one-byte character",
+						def->defname),
+				 strcmp(value, "\\t") == 0 ?
+				 errhint("Write a tab as E'\\t'.") : 0));
+	if (IS_HIGHBIT_SET(value[0]))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("%s must be an ASCII character", def->defname)));
+	if (value[0] == '\n' || value[0] == '\r')
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s cannot be newline or carriage return",
+						def->defname)));
+	return (uint8_t) value[0];
+}
+
+char *
+csv_option_comment(DefElem *def)
+{
+	char	   *value = defGetString(def);
+
+	if (*value == '\0' || strlen(value) > CSV_COMMENT_BYTES ||
+		strpbrk(value, "\r\n") != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid value for option \"%s\": \"%s\"", def->defname, value),
+				 errdetail("The value must have 1 to %d bytes, and no line breaks.",
+						   CSV_COMMENT_BYTES)));
+	return value;
+}
+
+/* what stands for NULL or for the column's default */
+char *
+csv_option_marker(DefElem *def)
+{
+	char	   *value = defGetString(def);
+
+	if (strpbrk(value, "\r\n") != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s representation cannot use newline or carriage return",
+						def->defname)));
+	return value;
+}
+
+/* a text[] literal: the strings of it */
+List *
+csv_option_strings(DefElem *def)
+{
+	Datum		array = OidInputFunctionCall(F_ARRAY_IN, defGetString(def), TEXTOID, -1);
+	List	   *values = NIL;
+	Datum	   *elements;
+	bool	   *isnull;
+	int			nelements;
+
+	deconstruct_array(DatumGetArrayTypeP(array), TEXTOID, -1, false, TYPALIGN_INT,
+					  &elements, &isnull, &nelements);
+	if (nelements > MAX_NULL_VALUES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("option \"%s\" has more than %d values",
+						def->defname, MAX_NULL_VALUES)));
+	for (int i = 0; i < nelements; i++)
+	{
+		char	   *value = isnull[i] ? "" : TextDatumGetCString(elements[i]);
+
+		if (isnull[i] || strpbrk(value, "\r\n") != NULL ||
+			strlen(value) > CSV_MAX_NULL_VALUE_BYTES)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("invalid value for option \"%s\": \"%s\"",
+							def->defname, defGetString(def)),
+					 errdetail("Its values must not be NULL, have line breaks, or be longer than %d bytes.",
+							   CSV_MAX_NULL_VALUE_BYTES)));
+		values = lappend(values, value);
+	}
+	return values;
+}
+
+/* one character, of any number of bytes, that cannot be part of a number itself */
+char *
+csv_option_thousands(DefElem *def)
+{
+	char	   *value = defGetString(def);
+
+	if (*value == '\0' || pg_mblen(value) != (int) strlen(value) ||
+		(!IS_HIGHBIT_SET(*value) && isalnum((unsigned char) *value)) ||
+		strchr("+-\r\n", *value) != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid value for option \"%s\": \"%s\"", def->defname, value),
+				 errdetail("The value must be one character that is no letter, digit, sign or line break.")));
+	return value;
+}
