@@ -155,7 +155,11 @@ CREATE FUNCTION csv_gpu_sniff(
 	OUT decimal_separator text,
 	OUT encoding text,
 	OUT records bigint,
-	OUT skipped bigint)
+	OUT skipped bigint,
+	OUT null_values text,
+	OUT date_format text,
+	OUT timestamp_format text,
+	OUT thousands_separator text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE

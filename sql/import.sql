@@ -140,6 +140,41 @@ IMPORT FOREIGN SCHEMA regress_csv LIMIT TO (forms) FROM SERVER csv INTO csv_impo
 \d csv_import.forms
 SELECT * FROM csv_import.forms;
 DROP FOREIGN TABLE csv_import.forms;
+-- and where nobody does: options of the table, or of the columns that differ
+IMPORT FOREIGN SCHEMA regress_csv LIMIT TO (forms) FROM SERVER csv INTO csv_import;
+SELECT * FROM made;
+SELECT * FROM csv_import.forms;
+CALL unmake();
+CALL write_file('forms.csv', E'Readings, by hand\n\nday,seen,seen by,seen at,value\n31.12.2024,12/31/2024,NA,1/2/2024 10:00 PM,NA\n1.1.2025,01/01/2025,ab,1/3/2024 9:30 AM,"1,234.5"\n,-,cd,-,-999\n2.1.2025,,,,-999\n3.1.2025,,,,-999\n4.1.2025,,,,7\n');
+IMPORT FOREIGN SCHEMA regress_csv LIMIT TO (forms) FROM SERVER csv INTO csv_import;
+SELECT * FROM made;
+SELECT * FROM csv_import.forms;
+CALL unmake();
+SELECT column_name, type, nulls, null_values, date_format, timestamp_format, thousands_separator FROM csv_gpu_sniff('regress_csv/forms.csv');
+-- not where options say otherwise
+IMPORT FOREIGN SCHEMA regress_csv LIMIT TO (forms) FROM SERVER csv INTO csv_import
+	OPTIONS (header_rows '3', null_values '{}', timestamp_format 'YYYY', thousands_separator ' ', encoding 'UTF8');
+SELECT * FROM made;
+CALL unmake();
+IMPORT FOREIGN SCHEMA regress_csv LIMIT TO (forms) FROM SERVER csv INTO csv_import OPTIONS (all_text 'true');
+SELECT * FROM made;
+CALL unmake();
+-- which of day and month comes first, if no value tells
+CALL write_file('forms.csv', E'd\n01/02/2024\n03/04/2024\n');
+SET datestyle = 'ISO, DMY';
+SELECT date_format FROM csv_gpu_sniff('regress_csv/forms.csv');
+SET datestyle = 'ISO, MDY';
+SELECT date_format FROM csv_gpu_sniff('regress_csv/forms.csv');
+CALL write_file('forms.csv', E'd,e\n01/02/2024,31/01/2024\n03/04/2024,1/1/2024\n');
+SELECT date_format FROM csv_gpu_sniff('regress_csv/forms.csv');
+SELECT string_agg(to_char('2020-01-01'::date + i * '1 month'::interval, 'DD/MM/YYYY'), E'\n') AS days FROM generate_series(0, 12) i \gset
+CALL write_file('forms.csv', E'd\n' || :'days');
+SELECT date_format FROM csv_gpu_sniff('regress_csv/forms.csv');
+-- digits
+SELECT string_agg(to_char('2020-01-01'::date + i, 'YYYYMMDD') || ',' || 20200101 + i, E'\n') AS days FROM generate_series(0, 40) i \gset
+CALL write_file('forms.csv', E'id,n\n' || :'days');
+SELECT type, date_format FROM csv_gpu_sniff('regress_csv/forms.csv');
+RESET datestyle;
 -- wrong ones
 IMPORT FOREIGN SCHEMA "regress_csv" FROM SERVER csv INTO csv_import OPTIONS (filename 'x');
 IMPORT FOREIGN SCHEMA "regress_csv" FROM SERVER csv INTO csv_import OPTIONS (sample_record '5');

@@ -9,7 +9,8 @@
  *	3. There is a header if the first record does not look like those after it:
  *	   its names do not fit the types of the columns below, or, where all of
  *	   these are text, it looks like names and occurs nowhere else.
- *	4. Numbers have decimal commas if more columns are numbers then.
+ *	4. Numbers have decimal commas, or thousands separators, if more columns are
+ *	   numbers then.
  *
  * A guess is only that: whoever knows better says so by options.
  */
@@ -22,20 +23,12 @@
 #include "utils/memutils.h"
 
 #include "import/guess.h"
+#include "import/header.h"
 #include "reader/field.h"
 #include "table/source.h"
 
-/* records that are looked at */
-#define SAMPLE_RECORDS	1000
-
-/* bytes, or fields, that are looked at between two looks for interrupts */
-#define BYTES_TO_INTERRUPT	(1024 * 1024)
-
-/* of these, that many must agree for a delimiter to count */
-#define LEAST_AGREEMENT 0.5
-
-/* delimiters whose agreement is nearer than this are equally good in it */
-#define SAME_AGREEMENT	0.02
+/* qualities of delimiters that are nearer than this are equal */
+#define SAME_QUALITY	0.02
 
 /*
  * That many records, and that share of them, must begin a field with a quote
@@ -50,39 +43,6 @@
 /* in order of preference, all else being equal */
 static const uint8_t delimiters[] = {'\t', ';', ',', '|', '^', '~', 0x01, 0x1f};
 
-/* what a dialect makes of the sample */
-typedef struct CsvTrial
-{
-	CsvDialectOptions options;
-	uint32		nrecords;
-	uint32		nfields;		/* that most records have */
-	double		agreement;		/* share of the records that have so many */
-	uint32		nbad;			/* with a quoting error */
-	uint32		nquoted;		/* fields in quotes */
-} CsvTrial;
-
-static void *
-guess_alloc(void *owner, size_t nbytes)
-{
-	return palloc_extended(nbytes, MCXT_ALLOC_HUGE);
-}
-
-static void
-guess_free(void *owner, void *memory)
-{
-	pfree(memory);
-}
-
-static const CsvMemory guess_memory = {guess_alloc, guess_free, NULL};
-
-static void
-begin_scan(CsvScan *scan, uint64 start)
-{
-	memset(scan, 0, sizeof(*scan));
-	scan->interrupted = csv_process_interrupts;
-	scan->next = start;
-}
-
 /* ---- the boundary ---- */
 
 static CsvBoundary
@@ -94,7 +54,7 @@ find_boundary(const CsvSample *sample, uint8_t quote)
 	{
 		uint8_t		byte = sample->bytes[i];
 
-		if (i % BYTES_TO_INTERRUPT == 0)
+		if (i % CSV_BYTES_TO_INTERRUPT == 0)
 			CHECK_FOR_INTERRUPTS();
 		if (quote != 0 && byte == quote)
 			inside = !inside;
@@ -109,171 +69,102 @@ find_boundary(const CsvSample *sample, uint8_t quote)
 
 /* ---- delimiter and quote ---- */
 
-/* the next record of the sample; false if no complete one is left */
-static bool
-next_record(CsvScan *scan, const CsvDialect *dialect, const CsvSample *sample)
-{
-	CHECK_FOR_INTERRUPTS();
-	csv_scan_record(scan, &guess_memory, dialect, CSV_NORMAL, sample->bytes,
-					scan->next, sample->nbytes, sample->at_end);
-	return scan->complete && scan->is_record;
-}
-
-static int
-compare_counts(const void *a, const void *b)
-{
-	uint32		left = *(const uint32 *) a;
-	uint32		right = *(const uint32 *) b;
-
-	return left < right ? -1 : left > right;
-}
-
 /*
- * What this dialect makes of the sample from `start` on.  Of numbers of fields
- * that are equally frequent the header's counts, if it is one of them, else the
- * largest; nheader is 0 where there is no header.
- */
-static CsvTrial
-try_dialect(const CsvDialectOptions *options, const CsvSample *sample,
-			uint64 start, uint32 nheader)
-{
-	CsvTrial	trial = {.options = *options};
-	CsvDialect	dialect;
-	CsvScan		scan;
-	uint32	   *counts = palloc(sizeof(uint32) * SAMPLE_RECORDS);
-	uint32		ncounts = 0;
-	uint32		most = 0;
-
-	csv_dialect_compile(&dialect, options);
-	begin_scan(&scan, start);
-	while (trial.nrecords < SAMPLE_RECORDS &&
-		   next_record(&scan, &dialect, sample))
-	{
-		trial.nrecords++;
-		if (scan.bad)
-		{
-			trial.nbad++;
-			continue;
-		}
-		counts[ncounts++] = scan.nfields;
-		for (uint32 i = 0; i < scan.nfields && options->quote != 0; i++)
-		{
-			CsvSpan		span;
-
-			if (i % BYTES_TO_INTERRUPT == 0)
-				CHECK_FOR_INTERRUPTS();
-			span = csv_scan_field(&scan, &dialect, sample->bytes,
-								  sample->nbytes, i);
-
-			trial.nquoted += span.length >= 2 &&
-				sample->bytes[span.offset] == options->quote;
-		}
-	}
-
-	qsort(counts, ncounts, sizeof(uint32), compare_counts);
-	for (uint32 i = 0, run = 0; i < ncounts; i++)
-	{
-		run = i > 0 && counts[i] == counts[i - 1] ? run + 1 : 1;
-		if (run > most || (run == most && trial.nfields != nheader))
-		{
-			most = run;
-			trial.nfields = counts[i];
-		}
-	}
-	if (trial.nrecords > 0)
-		trial.agreement = (double) most / trial.nrecords;
-	pfree(counts);
-	if (scan.separators != NULL)
-		pfree(scan.separators);
-	return trial;
-}
-
-/*
- * Is this trial better than the best so far, which had its delimiter before it
+ * Is this sheet better than the best so far, which had its delimiter before it
  * in the order of preference?
  */
 static bool
-is_better(const CsvTrial *trial, const CsvTrial *best)
+is_better(const CsvSheet *sheet, const CsvSheet *best)
 {
-	if (best->nfields < 2)
-		return trial->nfields >= 2 && trial->agreement >= LEAST_AGREEMENT;
-	if (trial->nfields < 2 ||
-		trial->agreement < best->agreement - SAME_AGREEMENT)
+	if (!sheet->is_table || !best->is_table)
+		return sheet->is_table;
+	if (sheet->quality < best->quality * (1 - SAME_QUALITY))
 		return false;
-	if (trial->agreement > best->agreement + SAME_AGREEMENT)
+	if (sheet->quality > best->quality * (1 + SAME_QUALITY))
 		return true;
 
 	/* commas between semicolons are decimal ones */
-	if (best->options.delimiter == ';' && trial->options.delimiter == ',')
+	if (best->options.delimiter == ';' && sheet->options.delimiter == ',')
 		return false;
-	return trial->nfields > best->nfields;
+	return sheet->nfields > best->nfields;
+}
+
+/* the delimiter that the line "sep=;" at the beginning tells; 0: there is none */
+static uint8_t
+told_delimiter(const CsvSample *sample)
+{
+	if (sample->nbytes < 6 || pg_strncasecmp((const char *) sample->bytes, "sep=", 4) != 0 ||
+		(sample->bytes[5] != '\r' && sample->bytes[5] != '\n') ||
+		memchr(delimiters, sample->bytes[4], sizeof(delimiters)) == NULL)
+		return 0;
+	return sample->bytes[4];
 }
 
 /*
  * With this quote, the best of the delimiters; one that is the quote, or part
  * of what stands for NULL, is none.
  */
-static CsvTrial
+static CsvSheet
 try_delimiters(const CsvDialectOptions *options, const char *null_string,
 			   bool delimiter_given, const CsvSample *sample)
 {
-	CsvTrial	best = {.options = *options};
+	CsvSheet	best = {.options = *options};
 	CsvDialectOptions with = *options;
+	uint8_t		told = told_delimiter(sample);
 	uint8_t		unused = 0;
 
 	if (delimiter_given)
-		return try_dialect(options, sample, 0, 0);
+		return csv_sheet_read(options, sample);
 	for (size_t i = 0; i < lengthof(delimiters); i++)
 	{
-		CsvTrial	trial;
+		CsvSheet	sheet;
 
 		with.delimiter = delimiters[i];
 		if (with.delimiter == with.quote ||
 			strchr(null_string, with.delimiter) != NULL)
 			continue;
-		trial = try_dialect(&with, sample, 0, 0);
-		if (is_better(&trial, &best))
-			best = trial;
-		if (with.delimiter == '\t' && sample->prefers_tab && best.nfields >= 2)
-			return best;
-		if (trial.nfields <= 1 && trial.agreement == 1 &&
-			(unused == 0 || with.delimiter == ','))
+		sheet = csv_sheet_read(&with, sample);
+		if (sheet.is_table && (with.delimiter == told ||
+								(with.delimiter == '\t' && sample->prefers_tab)))
+			return sheet;
+		if (is_better(&sheet, &best))
+			best = sheet;
+		if (sheet.is_single && (unused == 0 || with.delimiter == ','))
 			unused = with.delimiter;
 	}
-	if (best.nfields >= 2)
+	if (best.is_table)
 		return best;
 
 	/* one field: what does not occur in it delimits it */
 	with.delimiter = unused != 0 ? unused : options->delimiter;
-	return try_dialect(&with, sample, 0, 0);
+	return csv_sheet_read(&with, sample);
 }
 
-static CsvDialectOptions
+static CsvSheet
 guess_dialect(const CsvDialectOptions *options, const char *null_string,
 			  const CsvGiven *given, const CsvSample *sample)
 {
 	CsvDialectOptions with = *options;
-	CsvTrial	best = try_delimiters(&with, null_string, given->delimiter,
+	CsvSheet	best = try_delimiters(&with, null_string, given->delimiter,
 									  sample);
-	CsvTrial	other;
+	CsvSheet	other;
 
 	/* the text format leaves nothing else open */
 	if (with.quoting == CSV_QUOTING_TEXT)
-		return best.options;
+		return best;
 
 	/* a backslash before quotes, where doubling them does not explain it all */
-	if (!given->escape && with.quote != 0 &&
-		(best.nbad > 0 || best.nfields < 2))
+	if (!given->escape && with.quote != 0 && (best.nbad > 0 || !best.is_table))
 	{
 		with.escape = '\\';
 		other = try_delimiters(&with, null_string, given->delimiter, sample);
-		if (best.nfields < 2 ? other.nfields >= 2 && other.nquoted > 0 :
+		if (!best.is_table ? other.is_table && other.nquoted > 0 :
 			other.nbad < best.nbad)
 			best = other;
 		with.escape = options->escape;
 	}
 	if (given->quote || best.nquoted > 0)
-		return best.options;
+		return best;
 
 	/* no field is in quotes: in apostrophes, or do quotes mean nothing? */
 	with.quote = '\'';
@@ -282,40 +173,30 @@ guess_dialect(const CsvDialectOptions *options, const char *null_string,
 	{
 		other = try_delimiters(&with, null_string, given->delimiter, sample);
 		if (other.nquoted > 0 && other.nbad == 0 &&
-			other.agreement >= best.agreement)
-			return other.options;
+			other.quality >= best.quality)
+			return other;
 	}
 	with.quote = 0;
 	if (!given->escape &&
-		(best.nfields < 2 || (best.nbad >= LEAST_STRAY_QUOTES &&
-							  best.nbad > best.nrecords * STRAY_QUOTES)))
+		(!best.is_table || (best.nbad >= LEAST_STRAY_QUOTES &&
+							best.nbad > best.nlater * STRAY_QUOTES)))
 	{
 		other = try_delimiters(&with, null_string, given->delimiter, sample);
-		if (best.nfields < 2 ? other.nfields >= 2 :
-			other.agreement > best.agreement)
-			return other.options;
+		if (!best.is_table ? other.is_table : other.quality > best.quality)
+			return other;
 	}
-	return best.options;
+	return best;
 }
 
 /* ---- the header ---- */
 
-/* a field of a record, in *value, with a zero byte behind it */
-static uint32
-field_value(const CsvScan *scan, const CsvDialect *dialect,
-			const CsvSample *sample, uint32 field, char **value)
+/* take names; those of a header that is too wide for a table are not there */
+static void
+take_names(CsvGuess *guess, CsvCells names)
 {
-	CsvSpan		span = csv_scan_field(scan, dialect, sample->bytes,
-									  sample->nbytes, field);
-	bool		quoted;
-	uint32		nbytes;
-
-	*value = palloc(span.length + 1);
-	nbytes = (uint32) csv_field_value(dialect, sample->bytes + span.offset,
-									  span.length, (uint8_t *) *value,
-									  span.length, &quoted);
-	(*value)[nbytes] = '\0';
-	return nbytes;
+	guess->header = names.texts;
+	guess->header_lengths = names.lengths;
+	guess->nheader = names.ncells;
 }
 
 /*
@@ -325,30 +206,23 @@ field_value(const CsvScan *scan, const CsvDialect *dialect,
 static uint64
 read_header(const CsvTable *table, const CsvSample *sample, CsvGuess *guess)
 {
+	CsvSheet	sheet = {.options = table->reader.dialect};
+	CsvSampleRecord last = {0};
 	CsvDialectOptions options = table->reader.dialect;
 	CsvDialect	dialect;
 	CsvScan		scan;
 
 	options.blank_is_record = true;
 	csv_dialect_compile(&dialect, &options);
-	begin_scan(&scan, 0);
-	guess->header = NULL;
-	guess->nheader = 0;
+	csv_sample_begin(&scan, 0);
 	for (uint32 i = 0; i < table->reader.header_rows; i++)
-		if (!next_record(&scan, &dialect, sample))
+		if (!csv_sample_next(&scan, &dialect, sample))
 			return sample->nbytes;
+	last.start = scan.start;
+	sheet.records = &last;
 	if (table->reader.header_rows > 0)
-		guess->nheader = scan.nfields;
-
-	/* what no table can have is not looked at either */
-	if (guess->nheader > 0 && guess->nheader <= MaxHeapAttributeNumber)
-	{
-		guess->header = palloc(sizeof(char *) * scan.nfields);
-		guess->header_lengths = palloc(sizeof(uint32) * scan.nfields);
-		for (uint32 i = 0; i < scan.nfields; i++)
-			guess->header_lengths[i] = field_value(&scan, &dialect, sample, i,
-												   &guess->header[i]);
-	}
+		take_names(guess, csv_header_cells(&sheet, sample, 0));
+	csv_sample_end(&scan);
 	return scan.next;
 }
 
@@ -408,9 +282,9 @@ infer_columns(CsvInferrer *inferrer, const CsvTable *table,
 	CsvScan		scan;
 
 	csv_dialect_compile(&dialect, &table->reader.dialect);
-	begin_scan(&scan, start);
-	for (uint32 n = 0; n < SAMPLE_RECORDS &&
-		 next_record(&scan, &dialect, sample); n++)
+	csv_sample_begin(&scan, start);
+	for (uint32 n = 0; n < CSV_SAMPLE_RECORDS &&
+		 csv_sample_next(&scan, &dialect, sample); n++)
 	{
 		if (scan.bad || scan.nfields > MaxHeapAttributeNumber ||
 			(*nfields != 0 && scan.nfields != *nfields))
@@ -421,8 +295,8 @@ infer_columns(CsvInferrer *inferrer, const CsvTable *table,
 		for (uint32 i = 0; i < *nfields; i++)
 		{
 			char	   *value;
-			uint32		nbytes = field_value(&scan, &dialect, sample, i,
-											 &value);
+			uint32		nbytes = csv_sample_value(&scan, &dialect, sample,
+												  i, &value, NULL);
 
 			if (nbytes > 0 &&
 				!is_null_string(table, sample,
@@ -485,15 +359,33 @@ is_header(const CsvTable *table, const CsvSample *sample,
 		!recurs;
 }
 
-/* ---- decimal commas ---- */
+/* ---- decimal commas, and thousands ---- */
 
 /*
- * Columns of the sample that are numbers with this decimal separator; *sure
- * tells of one whose fraction cannot be thousands.
+ * Are what stands between digits of a column thousands separators?  A point or comma
+ * may be decimal, and a blank part the digits of a code.
+ */
+static bool
+parts_thousands(const CsvInference *column, char thousands, uint8_t delimiter)
+{
+	if (column->ngrouped == 0)
+		return false;
+	if (column->surely_grouped)
+		return true;
+	if (thousands == ' ' || thousands == '\'')
+		return column->any_point ||
+			column->least_whole_digits <= column->whole_digits;
+	return thousands == ',' && delimiter != ';' && column->ngrouped >= 2 &&
+		!column->any_long_ungrouped;
+}
+
+/*
+ * Columns of the sample that are numbers with these separators, 0 for none of
+ * thousands; *sure tells of one whose separators cannot be anything else.
  */
 static uint32
-count_numbers(CsvTable *table, char separator, const CsvSample *sample,
-			  uint64 start, bool *sure)
+count_numbers(CsvTable *table, char decimal, char thousands,
+			  const CsvSample *sample, uint64 start, bool *sure)
 {
 	uint32		nfields = 0;
 	uint32		nnumbers = 0;
@@ -503,37 +395,150 @@ count_numbers(CsvTable *table, char separator, const CsvSample *sample,
 
 	*sure = false;
 	csv_inferrer_init(&inferrer, table);
-	inferrer.decimal_separator = separator;
+	inferrer.decimal_separator = decimal;
+	inferrer.thousands = (uint8_t) thousands;
 	columns = infer_columns(&inferrer, table, sample, start, &nfields, NULL,
 							&ignored);
 	for (uint32 i = 0; i < nfields; i++)
 		if (columns[i].family == CSV_FAMILY_NUMBER)
 		{
 			nnumbers++;
-			*sure |= columns[i].any_point && columns[i].fraction_digits != 3;
+			*sure |= thousands == 0 ?
+				columns[i].any_point && columns[i].fraction_digits != 3 :
+				parts_thousands(&columns[i], thousands,
+								table->reader.dialect.delimiter);
 		}
 	return nnumbers;
 }
 
 /*
- * Where commas do not delimit, they may be decimal: if more columns are numbers
- * then, and not all of them may be read as thousands.
+ * The separators with which most columns are numbers, if some value is sure to be
+ * one only then.
  */
 static void
-guess_decimal_separator(CsvTable *table, const CsvSample *sample,
-						uint64 start)
+guess_separators(CsvTable *table, const CsvGiven *given, const CsvSample *sample,
+				 uint64 start)
 {
-	bool		sure;
-	uint32		with_points;
+	static const char decimals[] = {'.', ','};
+	static char *const thousands[] = {"", ",", ".", " ", "'"};
+	const char	given_decimal = given->decimal_separator ? table->decimal_separator : 0;
+	const char *given_thousands = table->thousands_separator;
+	uint32		most = 0;
 
-	if (table->reader.dialect.delimiter == ',')
-		return;
-	with_points = count_numbers(table, '.', sample, start, &sure);
-	if (count_numbers(table, ',', sample, start, &sure) > with_points && sure)
-		table->decimal_separator = ',';
+	for (size_t i = 0; i < lengthof(thousands); i++)
+		for (size_t j = 0; j < lengthof(decimals); j++)
+		{
+			bool		sure;
+			bool		is_first = i == 0 && (j == 0 || given_decimal != 0);
+			uint32		n;
+
+			char		parted = given_thousands == NULL ? *thousands[i] :
+				IS_HIGHBIT_SET(*given_thousands) ? 0 : *given_thousands;
+
+			if (decimals[j] == parted ||
+				(given_decimal != 0 && decimals[j] != given_decimal) ||
+				(i > 0 && (given_thousands != NULL ||
+						   parted == (char) table->reader.dialect.quote)))
+				continue;
+			n = count_numbers(table, decimals[j], parted, sample, start, &sure);
+			if (!is_first && (n <= most || !sure))
+				continue;
+			most = n;
+			table->decimal_separator = decimals[j];
+			if (i > 0)
+				table->thousands_separator = thousands[i];
+		}
+}
+
+/* ---- the number of fields ---- */
+
+static int
+compare_counts(const void *a, const void *b)
+{
+	uint32		left = *(const uint32 *) a;
+	uint32		right = *(const uint32 *) b;
+
+	return left < right ? -1 : left > right;
+}
+
+/*
+ * That most records from `start` on have.  Of numbers that are equally frequent
+ * the header's counts, if it is one of them, else the largest; nheader is 0 where
+ * there is no header.
+ */
+static uint32
+count_fields(const CsvDialectOptions *options, const CsvSample *sample,
+			 uint64 start, uint32 nheader)
+{
+	CsvDialect	dialect;
+	CsvScan		scan;
+	uint32		counts[CSV_SAMPLE_RECORDS];
+	uint32		ncounts = 0;
+	uint32		most = 0;
+	uint32		nfields = nheader;
+
+	csv_dialect_compile(&dialect, options);
+	csv_sample_begin(&scan, start);
+	for (uint32 i = 0; i < CSV_SAMPLE_RECORDS &&
+		 csv_sample_next(&scan, &dialect, sample); i++)
+		if (!scan.bad)
+			counts[ncounts++] = scan.nfields;
+	csv_sample_end(&scan);
+
+	qsort(counts, ncounts, sizeof(uint32), compare_counts);
+	for (uint32 i = 0, run = 0; i < ncounts; i++)
+	{
+		run = i > 0 && counts[i] == counts[i - 1] ? run + 1 : 1;
+		if (run > most || (run == most && nfields != nheader))
+		{
+			most = run;
+			nfields = counts[i];
+		}
+	}
+	return nfields;
 }
 
 /* ---- all of it ---- */
+
+/*
+ * Find the header, and its names in the context `outer`.  Returns the offset of the
+ * first record of data.
+ */
+static uint64
+guess_header(CsvTable *table, const CsvSample *sample, const CsvSheet *sheet,
+			 CsvGuess *guess, MemoryContext outer)
+{
+	MemoryContext scratch = CurrentMemoryContext;
+	CsvHeader	header;
+	bool		found;
+
+	csv_sheet_find_header(sheet, sample, &header);
+	found = header.last_row != header.first;
+	while (header.undecided)
+	{
+		uint32		next = header.last_row + 1;
+
+		take_names(guess, csv_header_cells(sheet, sample, header.last_row));
+		found = guess->header != NULL &&
+			is_header(table, sample, guess, next < sheet->nrecords ?
+					  sheet->records[next].start : sample->nbytes);
+
+		/* if it is not the record above, it may be the first one */
+		header.undecided = !found && header.text_only && header.last_row != header.first;
+		if (header.undecided)
+			header.last_row = header.first;
+	}
+	if (found && header.last_row == header.first)
+		header.first++;
+	take_names(guess, (CsvCells) {0});
+	MemoryContextSwitchTo(outer);
+	if (found)
+		take_names(guess, csv_header_names(sheet, sample, header.last_row));
+	MemoryContextSwitchTo(scratch);
+	table->reader.header_rows = sheet->nblank + header.first;
+	return header.first < sheet->nrecords ? sheet->records[header.first].start :
+		sample->nbytes;
+}
 
 void
 csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample,
@@ -544,7 +549,7 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample,
 												  ALLOCSET_DEFAULT_SIZES);
 	CsvDialectOptions *dialect = &table->reader.dialect;
 	CsvBoundary boundary = dialect->boundary;
-	CsvTrial	trial;
+	CsvSheet	sheet;
 	uint64		start;
 
 	memset(guess, 0, sizeof(*guess));
@@ -564,33 +569,19 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample,
 
 	MemoryContextSwitchTo(scratch);
 	dialect->boundary = (uint8_t) boundary;
-	*dialect = guess_dialect(dialect, table->null_string, given, sample);
-	if (!given->header)
+	sheet = guess_dialect(dialect, table->null_string, given, sample);
+	*dialect = sheet.options;
+	if (!given->header && sheet.nrecords > 0)
+		start = guess_header(table, sample, &sheet, guess, outer);
+	else
 	{
-		CsvDialect	compiled;
-		CsvScan		scan;
-
-		csv_dialect_compile(&compiled, dialect);
-		begin_scan(&scan, 0);
-		table->reader.header_rows = 1;
-		if (next_record(&scan, &compiled, sample))
-			for (uint64 i = 0; i < scan.start; i++)
-				table->reader.header_rows +=
-					sample->bytes[i] == compiled.break_byte;
+		MemoryContextSwitchTo(outer);
 		start = read_header(table, sample, guess);
-		if (guess->header == NULL || !is_header(table, sample, guess, start))
-			table->reader.header_rows = 0;
+		MemoryContextSwitchTo(scratch);
 	}
+	guess_separators(table, given, sample, start);
+	guess->nfields = count_fields(dialect, sample, start, guess->nheader);
 	MemoryContextSwitchTo(outer);
-
-	start = read_header(table, sample, guess);
-	MemoryContextSwitchTo(scratch);
-	if (!given->decimal_separator)
-		guess_decimal_separator(table, sample, start);
-	trial = try_dialect(dialect, sample, start, guess->nheader);
-	MemoryContextSwitchTo(outer);
-	guess->nfields = trial.nrecords > trial.nbad ? trial.nfields :
-		guess->nheader;
 
 	/* then shorter records are as good as others */
 	if (table->pad && guess->header != NULL && guess->nheader > guess->nfields)

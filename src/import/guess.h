@@ -6,16 +6,7 @@
 #ifndef CSV_GUESS_H
 #define CSV_GUESS_H
 
-#include "import/infer.h"
-
-/* the beginning of a file, in the encoding that its source delivers */
-typedef struct CsvSample
-{
-	const uint8_t *bytes;		/* after a byte-order mark */
-	uint64		nbytes;
-	bool		at_end;			/* this is all of the file */
-	bool		prefers_tab;	/* the file's name says so */
-} CsvSample;
+#include "import/sample.h"
 
 /* what is known already, since somebody has said it */
 typedef struct CsvGiven
@@ -33,7 +24,7 @@ typedef struct CsvGuess
 	CsvBoundary boundary;		/* as seen; CSV_BOUNDARY_AUTO: none was */
 	uint32		nfields;		/* 0: there is no record */
 
-	/* of the last header record, in the sample's encoding; NULL without one */
+	/* names in the header, in the sample's encoding; NULL without one */
 	char	  **header;
 	uint32	   *header_lengths;
 	uint32		nheader;

@@ -139,6 +139,25 @@ add_character(StringInfo options, const char *name, uint8_t c)
 	add_option(options, name, value);
 }
 
+/* what may not be there */
+static void
+add_found(StringInfo options, const char *name, const char *value)
+{
+	if (value != NULL)
+		add_option(options, name, value);
+}
+
+static bool
+is_in(List *given, const char *name)
+{
+	ListCell   *cell;
+
+	foreach(cell, given)
+		if (strcmp(((DefElem *) lfirst(cell))->defname, name) == 0)
+			return true;
+	return false;
+}
+
 static bool
 is_one_of(const char *name, const char *const *names, int nnames)
 {
@@ -185,6 +204,12 @@ table_options(const CsvFindings *findings, List *given)
 	if (table->decimal_separator != '.')
 		add_character(&options, "decimal_separator",
 					  (uint8_t) table->decimal_separator);
+	add_found(&options, "null_values", findings->null_values);
+	add_found(&options, "date_format", findings->date_format);
+	add_found(&options, "timestamp_format", findings->timestamp_format);
+	add_found(&options, "thousands_separator",
+			  is_in(given, "thousands_separator") ? NULL : findings->thousands_separator);
+
 	/* else it would be that of whoever reads the table */
 	add_option(&options, "encoding", csv_encoding_name(table));
 	foreach(cell, given)
@@ -197,14 +222,15 @@ table_options(const CsvFindings *findings, List *given)
 	return options.data;
 }
 
-/*
- * by_name: the name for SQL need not be that of the header.
- */
+/* with by_name, the name for SQL need not be that of the header */
 static char *
-column_definition(const CsvFoundColumn *column, bool limits, bool by_name)
+column_definition(const CsvFindings *findings, const CsvFoundColumn *column,
+				  bool limits)
 {
 	int32		typmod;
 	Oid			type = csv_inferred_type(&column->inference, &typmod);
+	const char *table_pattern = type == DATEOID ? findings->date_format :
+		findings->timestamp_format;
 	int32		max_chars;
 	int32		byte_width;
 	StringInfoData definition;
@@ -213,21 +239,25 @@ column_definition(const CsvFoundColumn *column, bool limits, bool by_name)
 	/* precision and scale are limits, and a further digit would be rounded */
 	if (!limits)
 		typmod = -1;
+	initStringInfo(&definition);
 	initStringInfo(&options);
-	if (by_name && column->header_name != NULL &&
+	appendStringInfo(&definition, "%s %s", quote_identifier(column->name),
+					 format_type_with_typemod(type, typmod));
+	if (findings->table->by_name && column->header_name != NULL &&
 		strcmp(column->header_name, column->name) != 0)
 		add_option(&options, "header_name", column->header_name);
-	if (csv_inference_forces_null(&column->inference))
+	if (column->force_null)
 		add_option(&options, "force_null", "true");
-	else if (type == TEXTOID && limits &&
-			 csv_found_widths(column, &max_chars, &byte_width))
+	if (column->pattern != NULL && table_pattern == NULL)
+		add_option(&options, type == DATEOID ? "date_format" : "timestamp_format",
+				   column->pattern);
+	add_found(&options, "null_values", column->null_values);
+	if (type == TEXTOID && limits &&
+		csv_found_widths(column, &max_chars, &byte_width))
 	{
 		add_option(&options, "max_chars", psprintf("%d", max_chars));
 		add_option(&options, "byte_width", psprintf("%d", byte_width));
 	}
-	initStringInfo(&definition);
-	appendStringInfo(&definition, "%s %s", quote_identifier(column->name),
-					 format_type_with_typemod(type, typmod));
 	if (options.len > 0)
 		appendStringInfo(&definition, " OPTIONS (%s)", options.data);
 	return definition.data;
@@ -248,8 +278,7 @@ create_statement(const CsvFindings *findings, const char *name,
 					 quote_identifier(name));
 	for (uint32 i = 0; i < findings->ncolumns; i++)
 		appendStringInfo(&statement, "%s\n    %s", i > 0 ? "," : "",
-						 column_definition(&findings->columns[i], limits,
-										   findings->table->by_name));
+						 column_definition(findings, &findings->columns[i], limits));
 	if (hive != NULL)
 		appendStringInfoString(&statement,
 							   csv_hive_columns(hive, findings,

@@ -26,6 +26,7 @@
 #include "utils/memutils.h"
 #include "utils/numeric.h"
 
+#include "import/cell.h"
 #include "import/infer.h"
 #include "reader/patterns.h"
 
@@ -38,6 +39,9 @@
 /* a whole number of more is none that a double was written as, but rounded */
 #define DOUBLE_INTEGER_DIGITS	15
 
+/* so often a number has to stand for a missing value before it is taken for that */
+#define LEAST_MISSING_NUMBERS	3
+
 typedef struct CsvNumberShape
 {
 	uint32		whole;			/* digits before the point, less a lone 0 */
@@ -46,6 +50,28 @@ typedef struct CsvNumberShape
 	bool		exponent;
 	bool		finite;
 } CsvNumberShape;
+
+/* the words that may be NULL in a table: all but those that it gives another meaning */
+static uint32
+missing_words(const CsvTable *table)
+{
+	const CsvDialectOptions *dialect = &table->reader.dialect;
+	uint32		words = 0;
+
+	if (table->null_values != NIL || dialect->quoting == CSV_QUOTING_TEXT)
+		return 0;
+	for (int i = 0; i < CSV_MISSING_WORDS; i++)
+	{
+		const char *word = csv_missing_words[i];
+
+		if (strchr(word, dialect->delimiter) == NULL &&
+			(dialect->quote == 0 || strchr(word, dialect->quote) == NULL) &&
+			(dialect->escape == 0 || strchr(word, dialect->escape) == NULL) &&
+			(table->default_string == NULL || strcmp(word, table->default_string) != 0))
+			words |= UINT32_C(1) << i;
+	}
+	return words;
+}
 
 void
 csv_inferrer_init(CsvInferrer *inferrer, const CsvTable *table)
@@ -58,6 +84,7 @@ csv_inferrer_init(CsvInferrer *inferrer, const CsvTable *table)
 	if (table->thousands_separator != NULL &&
 		!IS_HIGHBIT_SET(*table->thousands_separator))
 		inferrer->thousands = (uint8_t) *table->thousands_separator;
+	inferrer->missing = missing_words(table);
 	inferrer->date_pattern = table->date_pattern;
 	inferrer->timestamp_pattern = table->timestamp_pattern;
 	inferrer->scratch = AllocSetContextCreate(CurrentMemoryContext,
@@ -237,12 +264,17 @@ add_number(CsvInferrer *inferrer, CsvInference *inference,
 
 	if (nungrouped > 0)
 	{
+		inference->ngrouped++;
+		inference->surely_grouped |= nbytes - nungrouped > 1 ||
+			memchr(text, inferrer->decimal_separator, nbytes) != NULL;
 		text = ungrouped;
 		nbytes = nungrouped;
 	}
 	if (!number_shape(text, nbytes, (uint8_t) inferrer->decimal_separator,
 					  &shape))
 		return false;
+
+	inference->not_days |= !csv_is_days(text, nbytes);
 
 	/* a whole number is one with either separator */
 	inference->any_not_other |= shape.exponent || !shape.finite;
@@ -267,6 +299,10 @@ add_number(CsvInferrer *inferrer, CsvInference *inference,
 	inference->any_long_integer |= !shape.point &&
 		shape.whole > DOUBLE_INTEGER_DIGITS;
 	inference->whole_digits = Max(inference->whole_digits, shape.whole);
+	inference->any_long_ungrouped |= nungrouped == 0 && shape.whole > 3;
+	inference->any_below |= shape.whole > 2 && text[0] == '-';
+	if (inference->least_whole_digits == 0 || shape.whole + 1 < inference->least_whole_digits)
+		inference->least_whole_digits = shape.whole + 1;
 	inference->fraction_digits = Max(inference->fraction_digits,
 									 shape.fraction);
 	if (shape.point || shape.whole < 10)
@@ -293,9 +329,10 @@ is_in_form(const CsvPattern *pattern, CsvKind kind, const uint8_t *text, uint32 
 	return csv_parse_by_pattern(&column, text, nbytes, &microseconds);
 }
 
+/* as the types' input functions read it, or by patterns that somebody gave */
 static bool
-add_time(const CsvInferrer *inferrer, CsvInference *inference,
-		 const uint8_t *text, uint32 nbytes)
+add_iso(const CsvInferrer *inferrer, CsvInference *inference,
+		const uint8_t *text, uint32 nbytes)
 {
 	const CsvPattern *of_dates = inferrer->date_pattern;
 	const CsvPattern *of_times = inferrer->timestamp_pattern;
@@ -323,6 +360,21 @@ add_time(const CsvInferrer *inferrer, CsvInference *inference,
 	/* what stands without a zone would be taken for the session's */
 	return !inference->any_timestamptz ||
 		!(inference->any_date || inference->any_timestamp);
+}
+
+/* a column may be in both forms until one value is in one of them only */
+static bool
+add_time(const CsvInferrer *inferrer, CsvInference *inference,
+		 const uint8_t *text, uint32 nbytes)
+{
+	bool		may_guess = inferrer->date_pattern == NULL &&
+		inferrer->timestamp_pattern == NULL;
+
+	if (!inference->not_iso)
+		inference->not_iso = !add_iso(inferrer, inference, text, nbytes);
+	if (!inference->not_when)
+		inference->not_when = !may_guess || !csv_when_add(&inference->when, text, nbytes);
+	return !inference->not_iso || !inference->not_when;
 }
 
 static bool
@@ -382,6 +434,7 @@ csv_infer_value(CsvInferrer *inferrer, CsvInference *inference,
 
 	/* in quotes, any other marker is a value like all else */
 	bool		is_marker = nbytes == 0 && inferrer->empty_is_null;
+	int			missing = inferrer->missing == 0 ? -1 : csv_missing_word(text, nbytes);
 
 	/* no value has more characters than bytes */
 	inference->most_bytes = Max(inference->most_bytes, nbytes);
@@ -391,6 +444,13 @@ csv_infer_value(CsvInferrer *inferrer, CsvInference *inference,
 	if (is_marker)
 	{
 		inference->nquoted_nulls++;
+		return;
+	}
+	if (missing >= 0 && (inferrer->missing & (UINT32_C(1) << missing)) != 0)
+	{
+		inference->nmissing++;
+		inference->nmissing_numbers += missing >= CSV_FIRST_MISSING_NUMBER;
+		inference->missing |= UINT32_C(1) << missing;
 		return;
 	}
 	inference->nvalues++;
@@ -424,14 +484,43 @@ csv_infer_value(CsvInferrer *inferrer, CsvInference *inference,
 			is_in_form(inferrer->timestamp_pattern, CSV_KIND_TIMESTAMPTZ, start, length))
 			inference->family = CSV_FAMILY_TIME - 1;
 		do
+		{
 			inference->family++;
-		while (!add_value(inferrer, inference, start, length) ||
+			inference->not_iso = inference->not_when = false;
+		} while (!add_value(inferrer, inference, start, length) ||
 			   (length < nbytes && inference->family == CSV_FAMILY_UUID));
 	}
 
 	/* add_number() has looked at numbers */
 	if (inference->family != CSV_FAMILY_NUMBER && !inference->any_not_other)
 		look_at_other(inferrer, inference, start, length);
+}
+
+/*
+ * Of a column of numbers, -999 is one of them, unless it occurs again and again and no
+ * other number is anywhere near.
+ */
+void
+csv_infer_end(CsvInferrer *inferrer, CsvInference *inference)
+{
+	uint32		numbers = inference->missing >> CSV_FIRST_MISSING_NUMBER << CSV_FIRST_MISSING_NUMBER;
+	uint32		all = inferrer->missing;
+
+	if (numbers == 0 ||
+		(inference->family != CSV_FAMILY_NUMBER && inference->family != CSV_FAMILY_NONE))
+		return;
+	if (inference->nvalues >= inference->nmissing_numbers &&
+		inference->nmissing_numbers >= LEAST_MISSING_NUMBERS && !inference->any_below)
+		return;
+	inferrer->missing = 0;
+	for (int i = CSV_FIRST_MISSING_NUMBER; i < CSV_MISSING_WORDS; i++)
+		if ((numbers & (UINT32_C(1) << i)) != 0)
+			csv_infer_value(inferrer, inference, csv_missing_words[i],
+							(uint32) strlen(csv_missing_words[i]));
+	inferrer->missing = all;
+	inference->nmissing -= inference->nmissing_numbers;
+	inference->missing &= ~numbers;
+	inference->kept = numbers;
 }
 
 /* ---- the type ---- */
@@ -468,8 +557,10 @@ csv_inferred_type(const CsvInference *inference, int32 *typmod)
 				(inference->any_true && inference->any_false) ?
 				BOOLOID : TEXTOID;
 		case CSV_FAMILY_NUMBER:
-			return number_type(inference, typmod);
+			return inference->is_days ? DATEOID : number_type(inference, typmod);
 		case CSV_FAMILY_TIME:
+			if (inference->not_iso)
+				return inference->when.any_time ? TIMESTAMPOID : DATEOID;
 			return inference->any_timestamptz ? TIMESTAMPTZOID :
 				inference->any_timestamp ? TIMESTAMPOID : DATEOID;
 		case CSV_FAMILY_UUID:
@@ -502,6 +593,27 @@ csv_inference_is_ambiguous(const CsvInference *inference)
 {
 	return inference->family == CSV_FAMILY_NUMBER && inference->any_point &&
 		!inference->any_ungrouped;
+}
+
+uint32
+csv_inference_missing(const CsvInference *inference)
+{
+	int32		typmod;
+
+	return csv_inferred_type(inference, &typmod) != TEXTOID ? inference->missing : 0;
+}
+
+uint32
+csv_inference_kept(const CsvInference *inference)
+{
+	return inference->kept | (inference->missing & ~csv_inference_missing(inference));
+}
+
+bool
+csv_inference_has_pattern(const CsvInference *inference)
+{
+	return (inference->family == CSV_FAMILY_TIME && inference->not_iso) ||
+		(inference->family == CSV_FAMILY_NUMBER && inference->is_days);
 }
 
 bool

@@ -8,6 +8,7 @@
 #ifndef CSV_INFER_H
 #define CSV_INFER_H
 
+#include "import/when.h"
 #include "scan/value.h"
 
 /* values of different families have no type in common but text */
@@ -26,7 +27,11 @@ typedef struct CsvInference
 {
 	int64		nnulls;
 	int64		nquoted_nulls;	/* values equal to the NULL marker, in quotes */
-	int64		nvalues;		/* all others */
+	int64		nvalues;		/* all others, less words for missing values ... */
+	int64		nmissing;		/* ... and these, a value each in a column of text */
+	int64		nmissing_numbers;	/* those that may be numbers */
+	uint32		missing;		/* which of them there are (cell.h) */
+	uint32		kept;			/* and those that are numbers after all */
 	uint32		most_bytes;		/* of a value that is not NULL ... */
 	uint32		most_chars;		/* ... and characters */
 	uint8		family;			/* CsvFamily */
@@ -47,6 +52,13 @@ typedef struct CsvInference
 	uint32		fraction_digits;	/* most after it */
 	uint32		most_digits;	/* of one number */
 	bool		any_ungrouped;	/* a point that cannot part thousands */
+	int64		ngrouped;		/* with thousands separators ... */
+	bool		surely_grouped; /* ... that are sure to be no points */
+	bool		any_long_ungrouped; /* four digits without one */
+	uint32		least_whole_digits; /* of a number, plus 1 */
+	bool		any_below;		/* less than -99 */
+	bool		not_days;		/* one is not of the form YYYYMMDD */
+	bool		is_days;		/* somebody has decided that they are dates */
 
 	/* the same values, were the other of the decimal separators theirs */
 	bool		any_not_other;	/* one is no number then ... */
@@ -56,6 +68,9 @@ typedef struct CsvInference
 	bool		any_date;
 	bool		any_timestamp;
 	bool		any_timestamptz;
+	bool		not_iso;		/* one is not as the type's input function takes it ... */
+	bool		not_when;		/* ... or has no other form */
+	CsvWhen		when;
 } CsvInference;
 
 /* what inferring needs; one for all columns of a table */
@@ -64,6 +79,7 @@ typedef struct CsvInferrer
 	bool		empty_is_null;	/* a quoted one may be, see nquoted_nulls */
 	char		decimal_separator;
 	uint8_t		thousands;		/* 0: none */
+	uint32		missing;		/* words that may stand for missing values */
 	const CsvPattern *date_pattern; /* NULL: as the type's input function reads it */
 	const CsvPattern *timestamp_pattern;
 	CsvValueInput float8;		/* for numbers that are doubtful */
@@ -76,6 +92,18 @@ extern void csv_inferrer_init(CsvInferrer *inferrer, const CsvTable *table);
 /* take notice of a value, in the server's encoding */
 extern void csv_infer_value(CsvInferrer *inferrer, CsvInference *inference,
 							const char *text, uint32 nbytes);
+
+/*
+ * All values were seen: decide what numbers mean that may stand for missing values.
+ */
+extern void csv_infer_end(CsvInferrer *inferrer, CsvInference *inference);
+
+/* the words that are NULL for the type to hold, and those that are values of it */
+extern uint32 csv_inference_missing(const CsvInference *inference);
+extern uint32 csv_inference_kept(const CsvInference *inference);
+
+/* has it a type for which its values need a pattern? */
+extern bool csv_inference_has_pattern(const CsvInference *inference);
 
 /*
  * The type for all values that were seen: boolean, integer, bigint, numeric,

@@ -7,12 +7,14 @@
  *	   of type text for each field; each value counts for its column's type
  *	   (infer.c).  So a type holds for all of the file, and a record that is
  *	   skipped here is one that is skipped whatever the types.
+ *	3. What no column tells by itself is decided at last (forms.c).
  */
 #include "postgres.h"
 
 #include "access/htup_details.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_authid.h"
+#include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "mb/pg_wchar.h"
@@ -22,6 +24,8 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
+#include "import/forms.h"
+#include "import/guess.h"
 #include "import/names.h"
 #include "import/sniff.h"
 #include "scan/scan.h"
@@ -31,7 +35,7 @@
 /* the beginning of a file that tells its dialect */
 #define SAMPLE_BYTES	(256 * 1024)
 
-#define CSV_SNIFF_COLUMNS	16
+#define CSV_SNIFF_COLUMNS	20
 
 /* ---- the beginning ---- */
 
@@ -126,18 +130,63 @@ make_table(List *server_options, List *options, const char *encoding)
 }
 
 /*
+ * The encoding of bytes that should be UTF-8; NULL: that.  In most others text has bytes
+ * beyond ASCII that are hardly ever valid UTF-8; a fault in UTF-8 stands among many that
+ * are.  *none: there are no such bytes.
+ */
+static const char *
+guess_encoding(const CsvSample *sample, bool *none)
+{
+	uint64		nvalid = 0;
+	uint64		ninvalid = 0;
+	bool		is_win1252 = true;
+
+	for (uint64 i = 0; i < sample->nbytes;)
+	{
+		uint8_t		byte = sample->bytes[i];
+		uint64		rest = sample->nbytes - i;
+		int			nbytes;
+
+		if (i % CSV_BYTES_TO_INTERRUPT == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (!IS_HIGHBIT_SET(byte))
+		{
+			i++;
+			continue;
+		}
+		nbytes = pg_encoding_verifymbchar(PG_UTF8, (const char *) sample->bytes + i,
+										  (int) Min(rest, MAX_MULTIBYTE_CHAR_LEN));
+
+		/* the end may be half of a character */
+		if (nbytes < 0 && rest < MAX_MULTIBYTE_CHAR_LEN && !sample->at_end)
+			break;
+		nvalid += nbytes > 0;
+		ninvalid += nbytes < 0;
+		is_win1252 &= nbytes > 0 || (byte != 0x81 && byte != 0x8d && byte != 0x8f &&
+									 byte != 0x90 && byte != 0x9d);
+		i += (uint64) Max(nbytes, 1);
+	}
+	*none = nvalid + ninvalid == 0;
+	return ninvalid <= nvalid ? NULL : is_win1252 ? "WIN1252" : "LATIN1";
+}
+
+/*
  * The table for a file, and its sample, of so many bytes at least.  Without the
  * option "encoding" it is the client's, as in COPY, unless a byte-order mark
- * says better.
+ * says better, or bytes that cannot be UTF-8 do; *guessed tells of these, and *may_guess if they may
+ * still come.
  */
 static CsvTable *
 begin_table(const char *filename, List *server_options, List *options,
-			uint64 sample_bytes, CsvSample *sample)
+			uint64 sample_bytes, CsvSample *sample, const char **guessed,
+			bool *may_guess)
 {
 	DefElem    *name = makeDefElem("filename",
 								   (Node *) makeString(pstrdup(filename)), -1);
 	CsvTable   *table;
 
+	*guessed = NULL;
+	*may_guess = false;
 	options = lappend(list_copy(options), name);
 	table = csv_table_make(server_options, options);
 	if (!is_given(options, "encoding"))
@@ -153,7 +202,12 @@ begin_table(const char *filename, List *server_options, List *options,
 		if (is_utf16)
 			return make_table(server_options, options,
 							  csv_utf16_name(CSV_UTF16_ANY));
-		if (is_marked || table->file_encoding == PG_UTF8)
+		if (!is_marked && table->file_encoding == PG_UTF8 &&
+			GetDatabaseEncoding() == PG_UTF8)
+			*guessed = guess_encoding(sample, may_guess);
+		if (*guessed != NULL)
+			table = make_table(server_options, options, *guessed);
+		else if (is_marked || table->file_encoding == PG_UTF8)
 			return utf8_table;
 	}
 	(void) read_sample(table, sample_bytes, sample);
@@ -284,16 +338,23 @@ note_skipped(void *arg, const CsvSkipped *skipped)
 	return true;
 }
 
+static bool
+is_ascii(const char *text, uint32 nbytes)
+{
+	for (uint32 i = 0; i < nbytes; i++)
+		if (IS_HIGHBIT_SET(text[i]))
+			return false;
+	return true;
+}
+
 static void
-read_values(CsvFindings *findings, int64 max_records)
+read_values(CsvFindings *findings, CsvInferrer *inferrer, int64 max_records)
 {
 	const CsvTable *table = findings->table;
 	Datum	   *values = palloc(sizeof(Datum) * table->natts);
 	bool	   *isnull = palloc(sizeof(bool) * table->natts);
-	CsvInferrer inferrer;
 	CsvTableScan *scan;
 
-	csv_inferrer_init(&inferrer, table);
 	scan = csv_table_scan_begin(table, csv_table_attributes(table), NULL, 0,
 								note_skipped, findings);
 	while (max_records < 0 || findings->nrecords < max_records)
@@ -308,13 +369,19 @@ read_values(CsvFindings *findings, int64 max_records)
 		for (uint32 i = 0; i < findings->ncolumns; i++)
 		{
 			CsvInference *inference = &findings->columns[i].inference;
+			const char *text;
+			uint32		nbytes;
 
 			if (isnull[i])
+			{
 				inference->nnulls++;
-			else
-				csv_infer_value(&inferrer, inference,
-								VARDATA_ANY(DatumGetPointer(values[i])),
-								VARSIZE_ANY_EXHDR(DatumGetPointer(values[i])));
+				continue;
+			}
+			text = VARDATA_ANY(DatumGetPointer(values[i]));
+			nbytes = VARSIZE_ANY_EXHDR(DatumGetPointer(values[i]));
+			csv_infer_value(inferrer, inference, text, nbytes);
+			if (findings->ninvalid > 0)
+				findings->nbeyond_ascii += !is_ascii(text, nbytes);
 		}
 	}
 	csv_table_scan_end(scan);
@@ -352,6 +419,29 @@ leave_undecided(CsvFindings *findings)
 	}
 }
 
+/* NOTICE of an encoding that nobody has said */
+static void
+tell_encoding(const char *filename, const char *encoding)
+{
+	ereport(NOTICE,
+			(errmsg("\"%s\" is not in encoding \"UTF8\": that it is in \"%s\" is a guess",
+					filename, encoding),
+			 errhint("If it is wrong, add OPTIONS (encoding '...') to IMPORT FOREIGN SCHEMA.")));
+}
+
+/* behind its sample the file is not in UTF-8 */
+static CsvFindings *
+sniff_again(const char *filename, List *server_options, const CsvImportOptions *import)
+{
+	CsvImportOptions with = *import;
+
+	tell_encoding(filename, "WIN1252");
+	with.table_options = lappend(list_copy(import->table_options),
+								 makeDefElem("encoding",
+											 (Node *) makeString(pstrdup("WIN1252")), -1));
+	return csv_sniff(filename, server_options, &with);
+}
+
 CsvFindings *
 csv_sniff(const char *filename, List *server_options,
 		  const CsvImportOptions *import)
@@ -362,6 +452,9 @@ csv_sniff(const char *filename, List *server_options,
 	CsvSample	sample;
 	CsvGiven	given;
 	CsvGuess	guess;
+	CsvInferrer inferrer;
+	const char *guessed;
+	bool		may_guess;
 
 	given.delimiter = is_given(options, "delimiter");
 	given.quote = is_given(options, "quote");
@@ -374,7 +467,7 @@ csv_sniff(const char *filename, List *server_options,
 	for (uint64 nbytes = SAMPLE_BYTES;; nbytes *= 4)
 	{
 		table = begin_table(filename, server_options, options, nbytes,
-							&sample);
+							&sample, &guessed, &may_guess);
 		given.boundary = table->reader.dialect.boundary != CSV_BOUNDARY_AUTO;
 		csv_guess(table, &given, &sample, &guess);
 		if (guess.nfields > 0 || sample.at_end ||
@@ -398,21 +491,36 @@ csv_sniff(const char *filename, List *server_options,
 				 errmsg("\"%s\" has %u fields, and a table can have at most %d columns",
 						filename, guess.nfields, MaxHeapAttributeNumber)));
 
+	if (guessed != NULL)
+		tell_encoding(filename, guessed);
+
 	/* names are made here, and need not be those of the header */
 	table->header_match = false;
 	table->set_null = false;	/* what is wrong with values is to be told */
 	csv_table_set_fields(table, guess.nfields);
 	findings->columns = palloc0(sizeof(CsvFoundColumn) * guess.nfields);
-	compare_header(filename, &guess);
 	name_columns(findings, &guess);
 	if (table->by_name && table->reader.header_rows > 0)
 		find_by_name(findings);
-	read_values(findings, import->sample_records);
+	findings->any_quote = table->reader.dialect.quote != 0 &&
+		(!sample.at_end ||
+		 memchr(sample.bytes, table->reader.dialect.quote, sample.nbytes) != NULL);
+	csv_inferrer_init(&inferrer, table);
+	if (is_given(options, "null_values"))
+		inferrer.missing = 0;
+	read_values(findings, &inferrer, import->sample_records);
+	if (may_guess && findings->ninvalid > findings->nbeyond_ascii)
+		return sniff_again(filename, server_options, import);
+	compare_header(filename, &guess);
 	if (import->all_text)
+	{
 		for (uint32 i = 0; i < findings->ncolumns; i++)
 			findings->columns[i].inference.family = CSV_FAMILY_TEXT;
-	else if (!given.decimal_separator)
+		return findings;
+	}
+	if (!given.decimal_separator)
 		leave_undecided(findings);
+	csv_find_forms(findings, &inferrer);
 	return findings;
 }
 
@@ -424,7 +532,7 @@ csv_found_widths(const CsvFoundColumn *column, int32 *max_chars,
 
 	*max_chars = (int32) Max(inference->most_chars, 1);
 	*byte_width = (int32) (Max(inference->most_bytes, 1) + 3) / 4 * 4;
-	return inference->nvalues + inference->nquoted_nulls > 0;
+	return inference->nvalues + inference->nmissing + inference->nquoted_nulls > 0;
 }
 
 void
@@ -479,6 +587,23 @@ boundary_name(CsvBoundary boundary)
 	}
 }
 
+static int64
+count_nulls(const CsvFoundColumn *column)
+{
+	const CsvInference *inference = &column->inference;
+
+	return inference->nnulls +
+		(csv_inference_missing(inference) != 0 ? inference->nmissing : 0) +
+		(column->force_null ? inference->nquoted_nulls : 0);
+}
+
+static void
+put_option(Datum *values, bool *nulls, int i, const char *option)
+{
+	nulls[i] = option == NULL;
+	values[i] = nulls[i] ? (Datum) 0 : CStringGetTextDatum(option);
+}
+
 static void
 put_row(ReturnSetInfo *result, const CsvFindings *findings, uint32 i)
 {
@@ -489,6 +614,8 @@ put_row(ReturnSetInfo *result, const CsvFindings *findings, uint32 i)
 	bool		nulls[CSV_SNIFF_COLUMNS] = {false};
 	int32		max_chars;
 	int32		byte_width;
+	int32		typmod;
+	Oid			type = csv_inferred_type(&column->inference, &typmod);
 
 	values[0] = Int32GetDatum((int32) i + 1);
 	values[1] = CStringGetTextDatum(column->name);
@@ -496,9 +623,7 @@ put_row(ReturnSetInfo *result, const CsvFindings *findings, uint32 i)
 	values[2] = nulls[2] ? (Datum) 0 :
 		CStringGetTextDatum(column->header_name);
 	values[3] = CStringGetTextDatum(csv_inferred_type_name(&column->inference));
-	values[4] = Int64GetDatum(column->inference.nnulls +
-							  (csv_inference_forces_null(&column->inference) ?
-							   column->inference.nquoted_nulls : 0));
+	values[4] = Int64GetDatum(count_nulls(column));
 	nulls[5] = nulls[6] = !csv_found_widths(column, &max_chars, &byte_width);
 	values[5] = Int32GetDatum(max_chars);
 	values[6] = Int32GetDatum(byte_width);
@@ -512,6 +637,11 @@ put_row(ReturnSetInfo *result, const CsvFindings *findings, uint32 i)
 	values[13] = CStringGetTextDatum(csv_encoding_name(table));
 	values[14] = Int64GetDatum(findings->nrecords);
 	values[15] = Int64GetDatum(findings->nskipped);
+	put_option(values, nulls, 16, column->null_values != NULL ? column->null_values :
+			   findings->null_values);
+	put_option(values, nulls, 17, type == DATEOID ? column->pattern : NULL);
+	put_option(values, nulls, 18, type == TIMESTAMPOID ? column->pattern : NULL);
+	put_option(values, nulls, 19, findings->thousands_separator);
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 

@@ -5,28 +5,7 @@
 #ifndef CSV_SNIFF_H
 #define CSV_SNIFF_H
 
-#include "import/guess.h"
-
-typedef struct CsvFoundColumn
-{
-	char	   *header_name;	/* NULL: there is none */
-	char	   *name;			/* for SQL */
-	CsvInference inference;
-} CsvFoundColumn;
-
-/* what was found; of an empty file no columns */
-typedef struct CsvFindings
-{
-	CsvTable   *table;			/* with the dialect, and columns of type text */
-	CsvBoundary boundary;		/* as seen at the beginning of the file */
-	uint32		ncolumns;
-	CsvFoundColumn *columns;
-	bool		complete;		/* the whole file was read */
-	int64		nrecords;		/* good and bad */
-	int64		nskipped;		/* bad, whatever the types ... */
-	int64		ninvalid;		/* ... for bytes that the encoding does not have */
-	char	   *first_skipped;	/* what the first of them was like */
-} CsvFindings;
+#include "import/findings.h"
 
 /*
  * Read a file, or the files of a pattern, as options have it where they say so.

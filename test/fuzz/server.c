@@ -206,6 +206,7 @@ MemoryContextDelete(MemoryContext context)
 /* ---- errors ---- */
 
 volatile sig_atomic_t InterruptPending = false;
+int			DateOrder = DATEORDER_MDY;
 static bool has_sqlstate;
 
 void

@@ -48,12 +48,15 @@ sub columns
 
 # Reads a table to its end with on_error 'stop', all columns, and compares each
 # value with what file_fdw reads as text.  (The values of file_fdw are given
-# the column's type, since 1.5 may be 1.50 there.)
+# the column's type, since 1.5 may be 1.50 there, and NULL for the words that were
+# found to stand for it.)
 sub check_table
 {
 	my ($table, $file, $options, $decimal) = @_;
 	my @columns = columns($table);
 	my $n = 0;
+	my $missing = literal(sql("SELECT coalesce((SELECT option_value FROM pg_foreign_table, pg_options_to_table(ftoptions)"
+			  . " WHERE ftrelid = 'made.$table'::regclass AND option_name = 'null_values'), '{}')"));
 
 	sql("ALTER FOREIGN TABLE made.$table OPTIONS (ADD on_error 'stop')");
 	sql('DROP FOREIGN TABLE IF EXISTS other; CREATE FOREIGN TABLE other ('
@@ -65,7 +68,7 @@ sub check_table
 		my $text = "b.c$_";
 
 		$text = "replace($text, ',', '.')" if $decimal && $columns[$_][1] =~ /numeric|double/;
-		$text = "nullif($text, '')" if $columns[$_][1] ne 'text';
+		$text = "CASE WHEN $text <> '' AND $text <> ALL ($missing) THEN $text END" if $columns[$_][1] ne 'text';
 		"a.$columns[$_][0] IS DISTINCT FROM $text"
 		  . ($columns[$_][1] eq 'text' ? '' : "::$columns[$_][1]")
 	} 0 .. $#columns;

@@ -1,0 +1,221 @@
+/*
+ * header.c
+ *		Names of columns, from a header of one row or several.
+ *
+ * The last row of a header has most of the names, or has the units, with the names
+ * above.  A row above it belongs to the header if
+ *
+ *	- both are full: names, units,
+ *	- it fills what is blank in the last row, or tells apart what is there twice,
+ *	- it has names of groups all over the width.
+ *
+ * Otherwise it is a title or a note.  A group's name stands above its first column, and
+ * is that of the blank cells to its right, as far as these have names below.
+ */
+#include "postgres.h"
+
+#include <ctype.h>
+
+#include "access/htup_details.h"
+#include "utils/memutils.h"
+
+#include "import/header.h"
+
+/* of two columns, a unit is no longer than that: else the row above is a note */
+#define UNIT_BYTES	6
+
+CsvCells
+csv_header_cells(const CsvSheet *sheet, const CsvSample *sample, uint32 number)
+{
+	CsvCells	cells = {0};
+	CsvDialectOptions options = sheet->options;
+	CsvDialect	dialect;
+	CsvScan		scan;
+
+	options.blank_is_record = true;
+	csv_dialect_compile(&dialect, &options);
+	csv_sample_begin(&scan, sheet->records[number].start);
+	if (!csv_sample_next(&scan, &dialect, sample))
+		return cells;
+	cells.ncells = scan.nfields;
+
+	/* what no table can have is not looked at */
+	if (scan.nfields <= MaxHeapAttributeNumber)
+	{
+		cells.texts = palloc(sizeof(char *) * scan.nfields);
+		cells.lengths = palloc(sizeof(uint32) * scan.nfields);
+		for (uint32 i = 0; i < scan.nfields; i++)
+			cells.lengths[i] = csv_sample_value(&scan, &dialect, sample, i,
+												&cells.texts[i], NULL);
+	}
+
+	/* a comment's mark is no part of a name */
+	if (cells.texts != NULL && cells.texts[0][0] == '#')
+	{
+		size_t		nbytes = strspn(cells.texts[0], "# \t");
+
+		cells.texts[0] += nbytes;
+		cells.lengths[0] -= nbytes;
+	}
+	csv_sample_end(&scan);
+	return cells;
+}
+
+static bool
+is_blank(const CsvCells *cells, uint32 i)
+{
+	return i >= cells->ncells || strspn(cells->texts[i], " \t") == cells->lengths[i];
+}
+
+static uint32
+count_filled(const CsvCells *cells)
+{
+	uint32		n = 0;
+
+	for (uint32 i = 0; i < cells->ncells; i++)
+		n += !is_blank(cells, i);
+	return n;
+}
+
+/* nothing but numbers of columns, or lines */
+static bool
+has_no_names(const CsvCells *cells)
+{
+	bool		any_digit = false;
+
+	for (uint32 i = 0; i < cells->ncells; i++)
+	{
+		const char *digits;
+
+		for (uint32 j = 0; j < cells->lengths[i]; j++)
+			if (IS_HIGHBIT_SET(cells->texts[i][j]) ||
+				isalpha((unsigned char) cells->texts[i][j]) || cells->texts[i][j] == '%')
+				return false;
+		digits = cells->texts[i] + strcspn(cells->texts[i], "0123456789");
+		any_digit |= *digits != '\0';
+		if (*digits != '\0' && strtoul(digits, NULL, 10) != i + 1 &&
+			strtoul(digits, NULL, 10) != i)
+			return false;
+	}
+	return any_digit || count_filled(cells) > 0;
+}
+
+/* is a name there twice? */
+static bool
+has_repetition(const CsvCells *cells)
+{
+	for (uint32 i = 1; i < cells->ncells; i++)
+		for (uint32 j = 0; j < i && !is_blank(cells, i); j++)
+			if (cells->lengths[i] == cells->lengths[j] && cells->lengths[i] < NAMEDATALEN &&
+				memcmp(cells->texts[i], cells->texts[j], cells->lengths[i]) == 0)
+				return true;
+	return false;
+}
+
+/* does a row belong to the header that has these names so far, right below it? */
+static bool
+belongs(const CsvCells *row, const CsvCells *names, bool *has_groups)
+{
+	uint32		filled = count_filled(row);
+	uint32		last = 0;
+	bool		completes = false;
+	bool		repeated = has_repetition(names);
+
+	*has_groups = true;
+	if (filled < 2 || row->ncells > names->ncells || row->ncells * 2 < names->ncells)
+		return false;
+	for (uint32 i = 0; i < row->ncells; i++)
+		if (!is_blank(row, i))
+		{
+			last = i;
+			completes |= is_blank(names, i);
+		}
+	if (completes || repeated)
+		return true;
+	if (row->ncells < names->ncells)
+		return false;
+	if (filled * 5 >= row->ncells * 4)
+	{
+		*has_groups = false;
+		return row->ncells > 2 || (names->lengths[0] <= UNIT_BYTES &&
+								   names->lengths[1] <= UNIT_BYTES);
+	}
+	return last * 2 >= row->ncells && (filled >= 3 || is_blank(row, 0));
+}
+
+/* put a row's cells before the names below them */
+static void
+join(CsvCells *names, const CsvCells *row, bool has_groups)
+{
+	int64		group = -1;		/* the cell whose name goes on */
+
+	for (uint32 i = 0; i < names->ncells; i++)
+	{
+		uint32		above = i;
+		uint32		nbytes;
+		char	   *name;
+
+		if (!is_blank(row, i))
+			group = is_blank(names, i) ? -1 : (int64) i;
+		else if (!has_groups || group < 0 || is_blank(names, i))
+		{
+			group = -1;
+			continue;
+		}
+		else
+			above = (uint32) group;
+		nbytes = row->lengths[above];
+		if (is_blank(names, i))
+		{
+			names->texts[i] = row->texts[above];
+			names->lengths[i] = nbytes;
+			continue;
+		}
+
+		/* cells of a name that reaches over both rows */
+		if (names->lengths[i] == nbytes &&
+			memcmp(names->texts[i], row->texts[above], nbytes) == 0)
+			continue;
+		name = palloc_extended((Size) nbytes + names->lengths[i] + 2, MCXT_ALLOC_HUGE);
+		memcpy(name, row->texts[above], nbytes);
+		name[nbytes] = '_';
+		memcpy(name + nbytes + 1, names->texts[i], names->lengths[i] + 1);
+		names->texts[i] = name;
+		names->lengths[i] += nbytes + 1;
+	}
+}
+
+/* may record `number` be a row of a header, by its form, above one that is? */
+static bool
+may_be_row(const CsvSheet *sheet, uint32 number)
+{
+	const CsvSampleRecord *record = &sheet->records[number];
+
+	return !record->bad && !record->blank && record->nfields >= 2 &&
+		record->comment == record[1].comment &&
+		record->nfields <= MaxHeapAttributeNumber;
+}
+
+CsvCells
+csv_header_names(const CsvSheet *sheet, const CsvSample *sample, uint32 number)
+{
+	CsvCells	names = csv_header_cells(sheet, sample, number);
+
+	if (names.texts == NULL || names.ncells < 2)
+		return names;
+	for (int nrows = 1; nrows < CSV_HEADER_ROWS && number > 0 &&
+		 may_be_row(sheet, number - 1); nrows++)
+	{
+		CsvCells	row = csv_header_cells(sheet, sample, --number);
+		bool		has_groups;
+
+		if (has_no_names(&names) && !has_no_names(&row) && row.ncells == names.ncells &&
+			count_filled(&row) * 2 >= row.ncells)
+			names = row;
+		else if (belongs(&row, &names, &has_groups))
+			join(&names, &row, has_groups);
+		else
+			break;
+	}
+	return names;
+}

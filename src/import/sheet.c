@@ -1,0 +1,778 @@
+/*
+ * sheet.c
+ *		Where in a file the table is: what a dialect makes of the sample.
+ *
+ *	1. The records of the sample are counted by their fields.  For each number of
+ *	   fields, the table is where records with it prevail: each counts 1, each other
+ *	   one -1, and blank lines and comments nothing; it is the stretch of the largest
+ *	   sum.
+ *	2. Its first records make a grid of cells, and each cell is of a kind (cell.c).  A
+ *	   column has a type if most of its cells, from some row on, are of one kind; that
+ *	   row is chosen so that there is most of it.  Of several stretches, and dialects,
+ *	   the best has many records, many typed columns, and cells that do not look as if
+ *	   another delimiter was in them.
+ *	3. The header ends where rows begin to fit the types.  What stands above it is a
+ *	   preamble.  If no column has a type, the first row that is not nearly blank may be
+ *	   the header.
+ *
+ * Time and memory are linear in the sample, but for numbers of fields: there are few
+ * of which more than a few records are.
+ */
+#include "postgres.h"
+
+#include <ctype.h>
+
+#include "access/htup_details.h"
+#include "miscadmin.h"
+
+#include "import/cell.h"
+#include "import/sheet.h"
+
+/* rows of a grid, and those of them among which data may begin */
+#define GRID_ROWS	200
+#define HEADER_ROWS	100
+
+/* records above a table's that may be of it all the same */
+#define MOST_ABOVE	20
+
+/* records of a preamble that may look like a table, and what its quality counts then */
+#define PREAMBLE_RECORDS	30
+#define PREAMBLE_QUALITY	0.2
+
+/* numbers of fields whose tables are compared */
+#define CANDIDATES	4
+
+/* of all records, that many must have the same number of fields to be a table */
+#define LEAST_AGREEMENT	0.5
+
+/*
+ * What a cell counts that looks as if a delimiter was in it: a comma in other files,
+ * another delimiter, that in a file of commas; likewise half a sentence
+ */
+#define SPOTTED_CELL	0.6
+#define UNCLEAN_CELL	0.3
+#define DIRTY_CELL		0.1
+
+/* bytes of it that are looked at */
+#define CLEAN_BYTES		200
+
+/* share of a column's cells that must be of one kind for a type; of codes */
+#define LEAST_TYPED	0.6
+#define LEAST_CODED	0.9
+
+/* what a row says of where data begins: more than 0 that it is of it */
+#define ROW_OF_DATA		1
+#define ROW_UNKNOWN		0
+#define ROW_OF_HEADER	(-1)
+#define ROW_SURELY_OF_HEADER	(-2)
+
+#define FIRST_YEAR	1800
+#define LAST_YEAR	2100
+
+/* the cells of a table's first rows */
+typedef struct Grid
+{
+	uint32		nrows;
+	uint32		ncolumns;
+	uint32	   *records;		/* by row */
+	uint32	   *filled;			/* cells that are not empty, by row */
+	uint8	   *kinds;			/* CsvCellKind, row by row */
+	uint16	   *numbers;		/* those of up to four digits, else 0; likewise */
+	double		clean;			/* share of the cells that look like values */
+	uint8	   *types;			/* by column; CSV_CELL_TEXT: none */
+	double		typed;			/* how many columns have one, and how sure that is */
+	double		usually_filled; /* cells of a row of data */
+} Grid;
+
+/* a stretch of records */
+typedef struct TableRun
+{
+	uint32		nfields;
+	uint32		from;
+	uint32		to;
+	int32		sum;
+	double		quality;
+	double		typed;
+} TableRun;
+
+/* ---- records ---- */
+
+static bool
+is_row(const CsvSampleRecord *record, uint32 nfields)
+{
+	return !record->bad && !record->blank && record->nfields == nfields;
+}
+
+static void
+count_quoted(CsvSheet *sheet, const CsvScan *scan, const CsvDialect *dialect,
+			 const CsvSample *sample)
+{
+	for (uint32 i = 0; i < scan->nfields && sheet->options.quote != 0; i++)
+	{
+		CsvSpan		span;
+
+		if (i % CSV_BYTES_TO_INTERRUPT == 0)
+			CHECK_FOR_INTERRUPTS();
+		span = csv_scan_field(scan, dialect, sample->bytes, sample->nbytes, i);
+		sheet->nquoted += span.length >= 2 &&
+			sample->bytes[span.offset] == sheet->options.quote;
+	}
+}
+
+/* count the blank lines at the beginning, however many; the offset behind them */
+static uint64
+pass_blank_lines(CsvSheet *sheet, const CsvSample *sample)
+{
+	CsvDialect	dialect;
+	CsvScan		scan;
+	uint64		start;
+
+	csv_dialect_compile(&dialect, &sheet->options);
+	csv_sample_begin(&scan, 0);
+	start = csv_sample_next(&scan, &dialect, sample) ? scan.start : 0;
+	for (uint64 i = 0; i < start; i++)
+		sheet->nblank += sample->bytes[i] == dialect.break_byte;
+	csv_sample_end(&scan);
+	return start;
+}
+
+/* nothing but blanks, delimiters and quotes? */
+static bool
+is_blank_record(const CsvSheet *sheet, const CsvScan *scan, const CsvSample *sample)
+{
+	for (uint64 i = scan->start; i < scan->end; i++)
+	{
+		uint8_t		byte = sample->bytes[i];
+
+		if (byte != ' ' && byte != '\t' && byte != sheet->options.delimiter &&
+			(byte != sheet->options.quote || byte == 0))
+			return false;
+	}
+	return true;
+}
+
+static void
+read_records(CsvSheet *sheet, const CsvSample *sample)
+{
+	CsvDialectOptions options = sheet->options;
+	CsvDialect	dialect;
+	CsvScan		scan;
+	uint32		nrows = 0;
+
+	options.blank_is_record = true;
+	csv_dialect_compile(&dialect, &options);
+	sheet->records = palloc(sizeof(CsvSampleRecord) * CSV_SAMPLE_RECORDS);
+	csv_sample_begin(&scan, pass_blank_lines(sheet, sample));
+	while (sheet->nrecords < CSV_SAMPLE_RECORDS &&
+		   csv_sample_next(&scan, &dialect, sample))
+	{
+		CsvSampleRecord *record = &sheet->records[sheet->nrecords++];
+
+		record->start = scan.start;
+		record->nfields = scan.nfields;
+		record->bad = scan.bad;
+		record->blank = is_blank_record(sheet, &scan, sample);
+		record->comment = !record->blank && sample->bytes[scan.start] == '#';
+		nrows += !record->blank;
+		if (!scan.bad)
+			count_quoted(sheet, &scan, &dialect, sample);
+	}
+	csv_sample_end(&scan);
+
+	/* where there is nothing else, those with delimiters are records */
+	for (uint32 i = 0; i < sheet->nrecords && nrows == 0; i++)
+		sheet->records[i].blank = sheet->records[i].nfields == 1;
+}
+
+/* the stretch of this number of fields with the largest sum */
+static TableRun
+find_stretch(const CsvSheet *sheet, uint32 nfields)
+{
+	TableRun		best = {.nfields = nfields};
+	int32		sum = 0;
+	uint32		from = 0;
+
+	for (uint32 i = 0; i < sheet->nrecords; i++)
+	{
+		const CsvSampleRecord *record = &sheet->records[i];
+
+		if (is_row(record, nfields))
+			sum++;
+		else if (!record->blank && !record->comment)
+			sum--;
+		if (sum <= 0)
+		{
+			sum = 0;
+			from = i + 1;
+		}
+		else if (sum > best.sum)
+		{
+			best.sum = sum;
+			best.from = from;
+			best.to = i + 1;
+		}
+	}
+
+	/* it begins with a row */
+	while (best.from < best.to && !is_row(&sheet->records[best.from], nfields))
+		best.from++;
+	return best;
+}
+
+/* ---- cells ---- */
+
+/*
+ * How much does an unquoted value look as if this delimiter was the right one?  Commas
+ * are in texts and numbers, whatever delimits; other delimiters are hardly anywhere.
+ */
+static double
+cleanness(const char *text, uint32 nbytes, uint8_t delimiter, CsvCellKind kind,
+		  bool is_first)
+{
+	double		clean = 1;
+
+	if (kind != CSV_CELL_TEXT && kind != CSV_CELL_CODE)
+		return 1;
+
+	/* prose, if its first half stands in the cell to the left */
+	if (delimiter == ',' && !is_first && text[0] == ' ')
+		return UNCLEAN_CELL;
+	for (uint32 i = 0; i < Min(nbytes, CLEAN_BYTES); i++)
+	{
+		bool		parts = i + 1 < nbytes && text[i + 1] != ' ';
+
+		if (text[i] == '\t' || text[i] == '|' || (text[i] == ';' && parts))
+			return delimiter == ',' ? DIRTY_CELL : UNCLEAN_CELL;
+		if (text[i] == ',' && parts)
+			clean = SPOTTED_CELL;
+	}
+	return clean;
+}
+
+/* a small number, after which blanks may come; 0: it is none */
+static uint16
+small_number(const char *text)
+{
+	size_t		ndigits = strspn(text, "0123456789");
+
+	return ndigits > 0 && ndigits <= 4 && text[ndigits + strspn(text + ndigits, " ")] == '\0' ?
+		(uint16) atoi(text) : 0;
+}
+
+static Grid *
+make_grid(const CsvSheet *sheet, const CsvSample *sample, const TableRun *stretch)
+{
+	Grid	   *grid = palloc0(sizeof(Grid));
+	CsvDialect	dialect;
+	CsvScan		scan;
+	double		nclean = 0;
+	uint64		ncells = 0;
+
+	csv_dialect_compile(&dialect, &sheet->options);
+	grid->ncolumns = Min(stretch->nfields, MaxHeapAttributeNumber);
+	grid->records = palloc(sizeof(uint32) * GRID_ROWS);
+	grid->filled = palloc0(sizeof(uint32) * GRID_ROWS);
+	grid->kinds = palloc0(GRID_ROWS * (Size) grid->ncolumns);
+	grid->numbers = palloc0(sizeof(uint16) * GRID_ROWS * (Size) grid->ncolumns);
+	grid->types = palloc0(grid->ncolumns);
+	csv_sample_begin(&scan, 0);
+	for (uint32 i = stretch->from; i < stretch->to && grid->nrows < GRID_ROWS; i++)
+	{
+		uint32		row = grid->nrows;
+
+		if (!is_row(&sheet->records[i], stretch->nfields))
+			continue;
+		scan.next = sheet->records[i].start;
+		if (!csv_sample_next(&scan, &dialect, sample))
+			break;
+		grid->records[grid->nrows++] = i;
+		for (uint32 column = 0; column < Min(grid->ncolumns, scan.nfields); column++)
+		{
+			Size		cell = row * (Size) grid->ncolumns + column;
+			char	   *value;
+			bool		quoted;
+			uint32		nbytes = csv_sample_value(&scan, &dialect, sample, column, &value,
+													 &quoted);
+			CsvCellKind kind = csv_cell_kind(value, nbytes);
+
+			grid->kinds[cell] = (uint8) kind;
+			grid->numbers[cell] = small_number(value);
+			grid->filled[row] += kind != CSV_CELL_EMPTY;
+			if (kind != CSV_CELL_EMPTY)
+			{
+				nclean += quoted ? 1 :
+					cleanness(value, nbytes, sheet->options.delimiter, kind, column == 0);
+				ncells++;
+			}
+			pfree(value);
+		}
+	}
+	csv_sample_end(&scan);
+	grid->clean = ncells > 0 ? nclean / ncells : 1;
+	return grid;
+}
+
+static void
+free_grid(Grid *grid)
+{
+	pfree(grid->records);
+	pfree(grid->filled);
+	pfree(grid->kinds);
+	pfree(grid->numbers);
+	pfree(grid->types);
+	pfree(grid);
+}
+
+/* ---- types of columns ---- */
+
+static bool
+fits(uint8 type, uint8 kind)
+{
+	return kind == type || (type == CSV_CELL_CODE && kind > CSV_CELL_CODE);
+}
+
+/* how sure is it that a column of these cells has a type, and which? */
+static double
+type_of(const uint32 *counts, uint8 *type)
+{
+	uint32		ncells = 0;
+	double		best = 0;
+
+	*type = CSV_CELL_TEXT;
+	for (int kind = CSV_CELL_TEXT; kind < CSV_NUM_CELL_KINDS; kind++)
+		ncells += counts[kind];
+	for (int kind = CSV_CELL_CODE; kind < CSV_NUM_CELL_KINDS; kind++)
+	{
+		bool		is_code = kind == CSV_CELL_CODE;
+		uint32		n = is_code ? ncells - counts[CSV_CELL_TEXT] : counts[kind];
+		double		share = ncells > 0 ? (double) n / ncells : 0;
+		double		sure = share * share * share * share * ncells / (ncells + 1.0);
+
+		if (counts[kind] == 0 || share < (is_code ? LEAST_CODED : LEAST_TYPED))
+			continue;
+		if (is_code)
+			sure /= 4;			/* names may look like codes */
+		if (sure > best)
+		{
+			best = sure;
+			*type = (uint8) kind;
+		}
+	}
+	return best;
+}
+
+/* find the row from which on columns have most of their types, and these */
+static void
+type_columns(Grid *grid)
+{
+	uint32		ncolumns = grid->ncolumns;
+	uint32	   *counts = palloc0(sizeof(uint32) * CSV_NUM_CELL_KINDS * ncolumns);
+	uint8	   *types = palloc(ncolumns);
+	uint64		filled = 0;
+
+	grid->typed = -1;
+	for (uint32 row = grid->nrows; row-- > 0;)
+	{
+		double		typed = 0;
+
+		filled += grid->filled[row];
+		for (uint32 column = 0; column < ncolumns; column++)
+			counts[column * CSV_NUM_CELL_KINDS +
+				   grid->kinds[row * (Size) ncolumns + column]]++;
+		if (row >= HEADER_ROWS)
+			continue;
+		for (uint32 column = 0; column < ncolumns; column++)
+			typed += type_of(counts + column * CSV_NUM_CELL_KINDS, &types[column]);
+		if (typed >= grid->typed)
+		{
+			grid->typed = typed;
+			memcpy(grid->types, types, ncolumns);
+			grid->usually_filled = (double) filled / (grid->nrows - row);
+		}
+	}
+	grid->typed = Max(grid->typed, 0);
+	pfree(counts);
+	pfree(types);
+}
+
+/* ---- the table ---- */
+
+static int
+compare_stretches(const void *a, const void *b)
+{
+	const TableRun *left = a;
+	const TableRun *right = b;
+
+	if (left->quality != right->quality)
+		return left->quality > right->quality ? -1 : 1;
+	return left->nfields > right->nfields ? -1 : left->nfields < right->nfields;
+}
+
+/* the stretches that may be the table, in *stretches; how many */
+static uint32
+find_stretches(const CsvSheet *sheet, TableRun *stretches)
+{
+	uint32		nstretches = 0;
+
+	for (uint32 i = 0; i < sheet->nrecords; i++)
+	{
+		uint32		nfields = sheet->records[i].nfields;
+		uint32		known = 0;
+
+		if (sheet->records[i].bad || sheet->records[i].blank || nfields < 2)
+			continue;
+		while (known < nstretches && stretches[known].nfields != nfields)
+			known++;
+		if (known < nstretches)
+			continue;
+		stretches[nstretches] = find_stretch(sheet, nfields);
+		stretches[nstretches].quality = stretches[nstretches].sum * (1 - 1.0 / nfields);
+		nstretches++;
+	}
+	qsort(stretches, nstretches, sizeof(TableRun), compare_stretches);
+	return Min(nstretches, CANDIDATES);
+}
+
+/* is a stretch more than lines that happen to have so many fields? */
+static bool
+is_enough(const CsvSheet *sheet, const TableRun *stretch, double typed)
+{
+	uint32		nall = 0;
+	uint32		nlater = 0;
+	uint32		nrows = 0;
+	uint32		nrows_later = 0;
+
+	for (uint32 i = 0; i < sheet->nrecords; i++)
+	{
+		const CsvSampleRecord *record = &sheet->records[i];
+		bool		counts = !record->blank && !record->comment;
+		bool		found = is_row(record, stretch->nfields);
+
+		nall += counts || found;
+		nrows += found;
+		nlater += i >= stretch->from && (counts || found);
+		nrows_later += i >= stretch->from && found;
+	}
+	return nrows >= nall * LEAST_AGREEMENT ||
+		(stretch->sum >= 3 && stretch->nfields >= 3 && typed >= 1) ||
+		(nrows_later >= nlater * LEAST_AGREEMENT &&
+		 ((typed >= 0.5 && nrows_later >= 2) ||
+		  (nrows_later >= 3 && stretch->nfields >= 3)));
+}
+
+/* is a stretch a few lines above a wider table, with a blank line between them? */
+static bool
+may_be_preamble(const CsvSheet *sheet, const TableRun *stretch, const TableRun *table)
+{
+	return stretch->nfields < table->nfields && stretch->to <= table->from &&
+		stretch->to - stretch->from <= PREAMBLE_RECORDS &&
+		table->typed >= 1 && table->sum >= 2 &&
+		sheet->records[table->from - 1].blank;
+}
+
+static void
+take_stretch(CsvSheet *sheet, const TableRun *stretch)
+{
+	sheet->nfields = stretch->nfields;
+	sheet->from = stretch->from;
+	sheet->to = stretch->to;
+	sheet->quality = stretch->quality;
+}
+
+CsvSheet
+csv_sheet_read(const CsvDialectOptions *options, const CsvSample *sample)
+{
+	CsvSheet	sheet = {.options = *options};
+	TableRun    *stretches = palloc(sizeof(TableRun) * CSV_SAMPLE_RECORDS);
+	TableRun		single;
+	uint32		nstretches;
+
+	read_records(&sheet, sample);
+	sheet.is_single = true;
+	for (uint32 i = 0; i < sheet.nrecords; i++)
+		sheet.is_single &= sheet.records[i].nfields == 1 && !sheet.records[i].bad;
+	single = find_stretch(&sheet, 1);
+	take_stretch(&sheet, &single);
+	nstretches = find_stretches(&sheet, stretches);
+	for (uint32 i = 0; i < nstretches; i++)
+	{
+		Grid	   *grid = make_grid(&sheet, sample, &stretches[i]);
+
+		type_columns(grid);
+		stretches[i].typed = grid->typed;
+		stretches[i].quality *= grid->clean * grid->clean * (1 + 2 * Min(grid->typed, 6));
+		free_grid(grid);
+	}
+	for (uint32 i = 0; i < nstretches; i++)
+	{
+		TableRun    *stretch = &stretches[i];
+
+		for (uint32 j = 0; j < nstretches; j++)
+			if (may_be_preamble(&sheet, stretch, &stretches[j]))
+				stretch->quality *= PREAMBLE_QUALITY;
+		if ((!sheet.is_table || stretch->quality > sheet.quality) &&
+			is_enough(&sheet, stretch, stretch->typed))
+		{
+			take_stretch(&sheet, stretch);
+			sheet.is_table = true;
+		}
+	}
+	pfree(stretches);
+	for (uint32 i = sheet.from; i < sheet.nrecords; i++)
+	{
+		sheet.nlater += !sheet.records[i].blank;
+		sheet.nbad += sheet.records[i].bad;
+	}
+	return sheet;
+}
+
+/* ---- the header ---- */
+
+/* are the numbers of a row years, one after the other, and not so those of the rows below? */
+static bool
+has_years(const Grid *grid, uint32 row, bool below)
+{
+	uint32		nyears = 0;
+	int			direction = 0;
+	uint16		last = 0;
+
+	for (uint32 column = 0; column < grid->ncolumns; column++)
+	{
+		Size		cell = row * (Size) grid->ncolumns + column;
+		uint16		year = grid->numbers[cell];
+		int			step;
+
+		if (grid->types[column] != CSV_CELL_NUMBER || grid->kinds[cell] != CSV_CELL_NUMBER)
+			continue;
+		if (year < FIRST_YEAR || year > LAST_YEAR)
+			return false;
+		step = last == 0 ? 0 : year > last ? 1 : year < last ? -1 : 2;
+		if (step == 2 || (direction != 0 && step != direction))
+			return false;
+		direction = step;
+		last = year;
+		nyears++;
+	}
+	if (nyears < 2)
+		return false;
+	for (uint32 next = row + 1; !below && next < Min(row + 4, grid->nrows); next++)
+		if (has_years(grid, next, true))
+			return false;
+	return true;
+}
+
+/*
+ * Does a row count the columns, and is no row of data therefore: with numbers where
+ * others have text, or with a corner that only this one leaves blank?
+ */
+static bool
+has_ordinals(const Grid *grid, uint32 row)
+{
+	const uint16 *numbers = grid->numbers + row * (Size) grid->ncolumns;
+	const uint8 *kinds = grid->kinds + row * (Size) grid->ncolumns;
+	bool		has_corner = kinds[0] == CSV_CELL_EMPTY;
+	bool		among_text = has_corner;
+
+	if (grid->ncolumns < 3 ||
+		(has_corner && row + 1 < grid->nrows &&
+		 kinds[grid->ncolumns] == CSV_CELL_EMPTY))
+		return false;
+	for (uint32 column = has_corner; column < grid->ncolumns; column++)
+	{
+		if (kinds[column] != CSV_CELL_NUMBER ||
+			numbers[column] != column + !has_corner)
+			return false;
+		among_text |= grid->types[column] != CSV_CELL_NUMBER;
+	}
+	return among_text;
+}
+
+static int
+judge_row(const Grid *grid, uint32 row)
+{
+	const uint8 *kinds = grid->kinds + row * (Size) grid->ncolumns;
+	bool		is_sparse = grid->filled[row] * 2 < grid->usually_filled;
+	uint32		nfit = 0;
+	uint32		nunfit = 0;
+	uint32		nfit_codes = 0;
+	uint32		nunfit_codes = 0;
+
+	for (uint32 column = 0; column < grid->ncolumns; column++)
+	{
+		uint8		type = grid->types[column];
+		bool		fit = fits(type, kinds[column]);
+
+		if (type == CSV_CELL_TEXT || kinds[column] == CSV_CELL_EMPTY)
+			continue;
+		if (type == CSV_CELL_CODE)
+			*(fit ? &nfit_codes : &nunfit_codes) += 1;
+		else
+			*(fit ? &nfit : &nunfit) += 1;
+	}
+
+	/* names may have digits, too, so codes tell only where there is nothing else */
+	if (nfit + nunfit == 0)
+	{
+		nfit = nfit_codes;
+		nunfit = nunfit_codes;
+	}
+	if (nfit + nunfit == 0)
+		return is_sparse ? ROW_OF_HEADER : ROW_UNKNOWN;
+	if (has_years(grid, row, false) || has_ordinals(grid, row))
+		return ROW_SURELY_OF_HEADER;
+	if (nunfit == 0)
+		return is_sparse ? ROW_UNKNOWN : ROW_OF_DATA;
+	return nfit > nunfit ? ROW_OF_DATA : nfit == nunfit ? ROW_UNKNOWN :
+		nfit > 0 ? ROW_OF_HEADER : ROW_SURELY_OF_HEADER;
+}
+
+/* the row at which data begins: rows before it are not of it, on the whole */
+static uint32
+find_data(const CsvSheet *sheet, const Grid *grid)
+{
+	int			best = 0;
+	int			sum = 0;
+	int			ndata = 0;
+	int			nheaders = 0;
+	uint32		first = 0;
+
+	for (uint32 row = 0; row < Min(grid->nrows, HEADER_ROWS); row++)
+	{
+		int			verdict = judge_row(grid, row);
+
+		if (verdict == ROW_SURELY_OF_HEADER && ndata > 0)
+		{
+			uint32		record = grid->records[row];
+
+			/* a header after a blank line: all above was a preamble that looked like data */
+			if (record > 0 && sheet->records[record - 1].blank &&
+				(nheaders == 0 || nheaders * 2 >= ndata))
+				verdict -= ndata;
+			else if (nheaders > 0)
+				verdict = ROW_OF_HEADER;
+		}
+		if (verdict == ROW_OF_HEADER && ndata > 0 && grid->filled[row] == 0)
+			verdict = ROW_UNKNOWN;
+		sum -= verdict;
+		ndata += verdict > 0;
+		nheaders += verdict <= ROW_SURELY_OF_HEADER;
+		if (sum > best)
+		{
+			best = sum;
+			first = row + 1;
+		}
+	}
+	return first;
+}
+
+/* may a record of another number of fields be the header of the table? */
+static bool
+may_be_header(const CsvSheet *sheet, uint32 number)
+{
+	const CsvSampleRecord *record = &sheet->records[number];
+
+	return !record->bad && !record->blank && record->nfields >= 2 &&
+		record->nfields * 2 >= sheet->nfields &&
+		record->nfields <= sheet->nfields * 2;
+}
+
+/* do the cells of a record of another number of fields fit the types? */
+static bool
+looks_like_data(const CsvSheet *sheet, const CsvSample *sample, const Grid *grid,
+				uint32 number)
+{
+	TableRun		alone = {sheet->records[number].nfields, number, number + 1, 0, 0, 0};
+	Grid	   *row;
+	uint32		nfit = 0;
+	uint32		nunfit = 0;
+
+	if (!may_be_header(sheet, number))
+		return false;
+	row = make_grid(sheet, sample, &alone);
+	for (uint32 column = 0; column < Min(row->ncolumns, grid->ncolumns); column++)
+	{
+		if (grid->types[column] == CSV_CELL_TEXT || row->kinds[column] == CSV_CELL_EMPTY)
+			continue;
+		if (fits(grid->types[column], row->kinds[column]))
+			nfit++;
+		else
+			nunfit++;
+	}
+	free_grid(row);
+	return nfit > nunfit;
+}
+
+/*
+ * No row of the table is of a header.  Records right above it may be data as well, but
+ * for their number of fields or their quotes, and above them there may be a header.
+ */
+static void
+look_above(const CsvSheet *sheet, const CsvSample *sample, const Grid *grid,
+		   CsvHeader *header)
+{
+	uint32		above = header->first;
+
+	for (int i = 0; i < MOST_ABOVE && above > 0 && !sheet->records[above - 1].blank; i++)
+	{
+		above--;
+		if (sheet->records[above].bad)
+			continue;
+		if (!header->text_only && looks_like_data(sheet, sample, grid, above))
+			header->first = header->last_row = above;
+		else
+		{
+			if (may_be_header(sheet, above))
+			{
+				header->first = above + 1;
+				header->last_row = above;
+				header->undecided = true;
+			}
+			break;
+		}
+	}
+}
+
+/* the header is the last row above `row` that is not nearly blank, right above it */
+static uint32
+find_header_above(const Grid *grid, uint32 row, uint32 otherwise)
+{
+	while (row-- > 0)
+		if (grid->filled[row] * 2 >= grid->usually_filled)
+			return grid->records[row];
+	return otherwise;
+}
+
+void
+csv_sheet_find_header(const CsvSheet *sheet, const CsvSample *sample,
+					   CsvHeader *header)
+{
+	TableRun		stretch = {sheet->nfields, sheet->from, sheet->to, 0, 0, 0};
+	Grid	   *grid;
+	uint32		row;
+
+	memset(header, 0, sizeof(*header));
+
+	/* what no table can have is not looked at */
+	if (sheet->nfields > MaxHeapAttributeNumber || sheet->from == sheet->to)
+		return;
+	grid = make_grid(sheet, sample, &stretch);
+	type_columns(grid);
+	row = grid->typed > 0 ? find_data(sheet, grid) : 0;
+	if (grid->typed > 0 && row > 0)
+	{
+		header->first = row < grid->nrows ? grid->records[row] : sheet->to;
+		header->last_row = find_header_above(grid, row, header->first);
+	}
+	else
+	{
+		while (row + 1 < grid->nrows && grid->filled[row] * 2 < grid->usually_filled)
+			row++;
+		header->first = grid->records[row];
+		header->last_row = header->first;
+		header->undecided = header->text_only = grid->typed <= 0;
+
+		if (row == 0)
+			look_above(sheet, sample, grid, header);
+	}
+	free_grid(grid);
+}

@@ -1,0 +1,269 @@
+/*
+ * when.c
+ *		Dates and times in other forms than ISO's.
+ *
+ * Numbers of days and months have one or two digits, as do hours; years have four, or
+ * two where points or a month's name leave no doubt of the order; all other numbers have
+ * two.
+ */
+#include "postgres.h"
+
+#include <ctype.h>
+
+#include "import/when.h"
+
+/* the years of dates without separators */
+#define FIRST_YEAR	1900
+#define LAST_YEAR	2100
+
+static const char *const names[] = {
+	"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"
+};
+
+/* what is left of a value */
+typedef struct Rest
+{
+	const uint8_t *text;
+	uint32		nbytes;
+} Rest;
+
+/* the next byte; 0: there is none */
+static char
+peek(const Rest *rest)
+{
+	return rest->nbytes > 0 ? (char) rest->text[0] : 0;
+}
+
+static char
+take(Rest *rest)
+{
+	char		c = peek(rest);
+
+	if (rest->nbytes > 0)
+	{
+		rest->text++;
+		rest->nbytes--;
+	}
+	return c;
+}
+
+/* digits, so many at most, as a number; how many there were */
+static uint32
+take_number(Rest *rest, uint32 most, int *number)
+{
+	uint32		n = 0;
+
+	*number = 0;
+	while (n < most && peek(rest) >= '0' && peek(rest) <= '9')
+	{
+		*number = *number * 10 + (take(rest) - '0');
+		n++;
+	}
+	return n;
+}
+
+/* a month's name of three letters; its number, 0 if it is none */
+static int
+take_month(Rest *rest)
+{
+	int			month = 12;
+
+	if (rest->nbytes < 3)
+		return 0;
+	while (month > 0 &&
+		   pg_strncasecmp((const char *) rest->text, names[month - 1], 3) != 0)
+		month--;
+	rest->text += 3;
+	rest->nbytes -= 3;
+	return month;
+}
+
+static bool
+is_date(int year, int month, int day)
+{
+	static const uint8 days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+	bool		leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+
+	return year >= 1 && month >= 1 && month <= 12 && day >= 1 &&
+		day <= days[month - 1] + (month == 2 && leap);
+}
+
+/* AM or PM, after a blank or not */
+static bool
+take_half(Rest *rest, uint8 *halves)
+{
+	bool		blank = peek(rest) == ' ';
+	char		half;
+
+	if (blank)
+		(void) take(rest);
+	half = (char) toupper((unsigned char) take(rest));
+	*halves = blank ? 3 : 2;
+	return (half == 'A' || half == 'P') && toupper((unsigned char) take(rest)) == 'M';
+}
+
+/* a time, which must be all of the rest */
+static bool
+add_time(CsvWhen *when, Rest rest)
+{
+	uint8		halves = 1;
+	int			hour;
+	int			number;
+
+	if (take_number(&rest, 2, &hour) == 0 || take(&rest) != ':' ||
+		take_number(&rest, 2, &number) != 2 || number > 59)
+		return false;
+	if (peek(&rest) == ':')
+	{
+		(void) take(&rest);
+		if (take_number(&rest, 2, &number) != 2 || number > 59)
+			return false;
+		when->any_seconds = true;
+		if (peek(&rest) == '.' || peek(&rest) == ',')
+		{
+			char		mark = take(&rest);
+
+			if ((when->fraction != 0 && when->fraction != mark) ||
+				take_number(&rest, 6, &number) == 0)
+				return false;
+			when->fraction = mark;
+		}
+	}
+	if (rest.nbytes > 0 && !take_half(&rest, &halves))
+		return false;
+	if (rest.nbytes > 0 || (halves == 1 ? hour > 23 : hour < 1 || hour > 12) ||
+		(when->halves != 0 && when->halves != halves))
+		return false;
+	when->halves = halves;
+	return true;
+}
+
+/* a date's three parts */
+typedef struct DateParts
+{
+	uint8		form;
+	char		separator;
+	uint8		year_digits;
+	int			year;
+	int			first;			/* of day and month, as they stand */
+	int			second;
+} DateParts;
+
+static bool
+take_date(Rest *rest, DateParts *parts)
+{
+	uint32		ndigits = take_number(rest, 4, &parts->first);
+
+	parts->separator = take(rest);
+	if (strchr("-/. ", parts->separator) == NULL || parts->separator == '\0')
+		return false;
+	if (ndigits == 4)
+	{
+		parts->form = CSV_DATE_YEAR_FIRST;
+		parts->year = parts->first;
+		parts->year_digits = 4;
+		return parts->separator != ' ' &&
+			take_number(rest, 2, &parts->first) > 0 &&
+			take(rest) == parts->separator &&
+			take_number(rest, 2, &parts->second) > 0;
+	}
+	if (ndigits == 0 || ndigits > 2)
+		return false;
+	if (isalpha((unsigned char) peek(rest)))
+	{
+		parts->form = CSV_DATE_MONTH_NAME;
+		parts->second = take_month(rest);
+	}
+	else
+	{
+		parts->form = CSV_DATE_YEAR_LAST;
+		if (parts->separator == ' ' || take_number(rest, 2, &parts->second) == 0)
+			return false;
+	}
+	if (take(rest) != parts->separator)
+		return false;
+	parts->year_digits = (uint8) take_number(rest, 4, &parts->year);
+	return parts->year_digits == 4 ||
+		(parts->year_digits == 2 &&
+		 (parts->form == CSV_DATE_MONTH_NAME || parts->separator == '.'));
+}
+
+bool
+csv_when_add(CsvWhen *when, const uint8_t *text, uint32 nbytes)
+{
+	Rest		rest = {text, nbytes};
+	DateParts		parts;
+	int			year;
+
+	if (!take_date(&rest, &parts))
+		return false;
+	if (when->form == CSV_DATE_NONE)
+	{
+		when->form = parts.form;
+		when->separator = parts.separator;
+		when->year_digits = parts.year_digits;
+		when->first = (uint8) parts.first;
+		when->second = (uint8) parts.second;
+	}
+	if (when->form != parts.form || when->separator != parts.separator ||
+		when->year_digits != parts.year_digits)
+		return false;
+	when->first_varies |= parts.first != when->first;
+	when->second_varies |= parts.second != when->second;
+
+	/* that of 29 February in years of two digits: any leap year */
+	year = parts.year_digits == 2 ? parts.year + 2000 : parts.year;
+	if (parts.form == CSV_DATE_YEAR_FIRST)
+		when->not_month_first |= !is_date(year, parts.first, parts.second);
+	else
+		when->not_month_first |= parts.form == CSV_DATE_MONTH_NAME ||
+			!is_date(year, parts.first, parts.second);
+	when->not_day_first |= parts.form == CSV_DATE_YEAR_FIRST ||
+		!is_date(year, parts.second, parts.first);
+	if (when->not_day_first && when->not_month_first)
+		return false;
+
+	if (rest.nbytes == 0)
+		when->any_date = true;
+	else if (take(&rest) != ' ' || !add_time(when, rest))
+		return false;
+	else
+		when->any_time = true;
+
+	/* midnight may be left out, but for a clock of twelve hours */
+	return !(when->any_date && when->halves > 1);
+}
+
+char *
+csv_when_pattern(const CsvWhen *when, bool day_first)
+{
+	const char *year = when->year_digits == 2 ? "YY" : "YYYY";
+	const char *date;
+	char		fraction[4] = {when->fraction, 'U', 'S', '\0'};
+
+	if (when->form == CSV_DATE_YEAR_FIRST)
+		date = psprintf("%s%cMM%cDD", year, when->separator, when->separator);
+	else
+		date = psprintf("%s%c%s%c%s", day_first ? "DD" : "MM", when->separator,
+						when->form == CSV_DATE_MONTH_NAME ? "Mon" :
+						day_first ? "MM" : "DD", when->separator, year);
+	if (!when->any_time)
+		return pstrdup(date);
+	return psprintf("%s %s:MI%s%s%s", date, when->halves > 1 ? "HH12" : "HH24",
+					when->any_seconds ? ":SS" : "",
+					when->fraction != 0 ? fraction : "",
+					when->halves == 3 ? " AM" : when->halves == 2 ? "AM" : "");
+}
+
+bool
+csv_is_days(const uint8_t *text, uint32 nbytes)
+{
+	Rest		rest = {text, nbytes};
+	int			year;
+	int			month;
+	int			day;
+
+	return nbytes == 8 && take_number(&rest, 4, &year) == 4 &&
+		take_number(&rest, 2, &month) == 2 && take_number(&rest, 2, &day) == 2 &&
+		year >= FIRST_YEAR && year <= LAST_YEAR && is_date(year, month, day);
+}
