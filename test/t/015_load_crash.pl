@@ -110,7 +110,8 @@ my $loop = "$by_pages
 			END IF;
 		END LOOP;
 	END \$\$";
-for (my $end = time() + $seconds; time() < $end || $crashes < 3; $crashes++)
+# on a slow machine, until one load at least was over before the server was gone
+for (my $end = time() + $seconds; time() < $end || $crashes < 3 || (!$loads && $crashes < 30); $crashes++)
 {
 	my $session = new_session($node);
 	my $other = new_session($node);
@@ -118,7 +119,7 @@ for (my $end = time() + $seconds; time() < $end || $crashes < 3; $crashes++)
 	$session->send($loop);
 	$other->send('DO $$ BEGIN FOR i IN 1 .. 1000 LOOP PERFORM pg_sleep(random() * 0.05); INSERT INTO t SELECT g, \'other\', \'x\' FROM generate_series(1, 500) g; INSERT INTO done VALUES (500); COMMIT; END LOOP; END $$');
 	my $checkpoints = new_session($node);
-	my $until = time() + rand(1.5);
+	my $until = time() + rand(1.5 + $crashes / 4);
 	while (time() < $until)
 	{
 		$checkpoints->value('CHECKPOINT') if rand() < 0.3;
