@@ -82,6 +82,7 @@ stage_rows(const CsvView &view, const CsvStrip &strip, uint32_t record,
 	uint32_t	with_units;		/* rows that have some */
 	uint32_t	first_unit;
 	uint32_t	nunits;
+	const uint32_t delimiter_length = csv_delimiter_length(&view.dialect.opt);
 	const uint8_t *bytes = view.bytes;
 
 	if (lane < nrows)
@@ -95,7 +96,7 @@ stage_rows(const CsvView &view, const CsvStrip &strip, uint32_t record,
 	if (nfields > 0)
 	{
 		from = strip.first_field == 0 ? view.record_start[record] :
-			view.separators[first - 1] + 1;
+			view.separators[first - 1] + delimiter_length;
 		/* with the separator: it tells whether a CR belongs to it */
 		until = view.separators[first + nfields - 1] + 1;
 		units = (until + 15) / 16 - from / 16;
@@ -149,7 +150,7 @@ stage_rows(const CsvView &view, const CsvStrip &strip, uint32_t record,
 				__pipeline_memcpy_async(target + unit, source + unit, 16);
 		}
 	}
-	stage->bounds[0][lane] = from - 1;
+	stage->bounds[0][lane] = from - delimiter_length;
 	for (uint32_t base = 0; base < nrows; base += 32 >> strip.lanes_log)
 	{
 		uint32_t	row = base + (lane >> strip.lanes_log);
@@ -174,10 +175,23 @@ stage_rows(const CsvView &view, const CsvStrip &strip, uint32_t record,
 		uint32_t	end = stage->bounds[nfields][lane];
 
 		stage->bounds[nfields][lane] =
-			(uint32_t) csv_content_end(&view.dialect, bytes, before + 1, end,
+			(uint32_t) csv_content_end(&view.dialect, bytes,
+									   before + delimiter_length, end,
 									   view.nbytes);
 	}
 	return bytes;
+}
+
+/* drop the blanks around a field */
+static __device__ __noinline__ void
+trim_field(const CsvView &view, const uint8_t *bytes, Field *field)
+{
+	uint64_t	start = field->start;
+	uint64_t	end = start + field->length;
+
+	csv_trim(&view.dialect.opt, bytes, &start, &end);
+	field->start = (uint32_t) start;
+	field->length = (uint32_t) (end - start);
 }
 
 /* ---- step 2: numbers, dates and the like ---- */
@@ -266,7 +280,7 @@ find_text(const CsvView &view, uint32_t number, const Field &field,
 	if (field.length >= CSV_NO_FIELD)
 		return CSV_VALUE_NULL;
 	if (!column.force_not_null &&
-		csv_is_null_string(view, column, field.bytes, field.length))
+		csv_is_null(&view.layout, &column, field.bytes, field.length))
 		return CSV_VALUE_NULL;
 	if (csv_is_default_string(view, field.bytes, field.length))
 		return CSV_VALUE_DOUBTFUL;
@@ -471,7 +485,7 @@ judge_any_text(const CsvView &view, uint32_t number, const Field &field)
 	if (field.length >= CSV_NO_FIELD)
 		return csv_without_value(CSV_VALUE_NULL);
 	if (!view.columns[number].column.force_not_null &&
-		csv_is_null_string(view, view.columns[number].column, field.bytes,
+		csv_is_null(&view.layout, &view.columns[number].column, field.bytes,
 						   field.length))
 		return csv_without_value(CSV_VALUE_NULL);
 	if (csv_is_default_string(view, field.bytes, field.length))
@@ -799,8 +813,10 @@ columns_kernel(const __grid_constant__ CsvView view, CsvStripList list,
 		uint32_t	not_ok;
 
 		bounds = stage->bounds[0] + column.column.field + lane;
-		field.start = bounds[0] + 1;
+		field.start = bounds[0] + csv_delimiter_length(&view.dialect.opt);
 		field.length = active ? bounds[PITCH] - field.start : CSV_NO_FIELD;
+		if (view.dialect.opt.trim && field.length < CSV_NO_FIELD)
+			trim_field(view, bytes, &field);
 		field.bytes = bytes + field.start;
 		if (column.column.kind == CSV_KIND_TEXT ||
 			column.column.kind == CSV_KIND_CSTRING)

@@ -32,22 +32,24 @@ csv_find_field(const CsvView &view, uint32_t record, uint32_t field,
 	if (field >= nfields)
 		return false;
 	*start = field == 0 ? view.record_start[record] :
-		view.separators[first + field - 1] + 1;
+		view.separators[first + field - 1] + csv_delimiter_length(&view.dialect.opt);
 	*end = view.separators[first + field];
 	if (field + 1 == nfields)
 		*end = (uint32_t) csv_content_end(&view.dialect, view.bytes, *start,
 										  *end, view.nbytes);
+	if (view.dialect.opt.trim)
+	{
+		uint64_t	from = *start;
+		uint64_t	to = *end;
+
+		csv_trim(&view.dialect.opt, view.bytes, &from, &to);
+		*start = (uint32_t) from;
+		*end = (uint32_t) to;
+	}
 	return true;
 }
 
-/* the tests of an unquoted field, by its bytes as they stand */
-static __device__ __forceinline__ bool
-csv_is_null_string(const CsvView &view, const CsvColumn &column,
-				   const uint8_t *field, uint32_t length)
-{
-	return csv_is_null(&view.layout, &column, field, length);
-}
-
+/* is an unquoted field the column's default, by its bytes as they stand? */
 static __device__ __forceinline__ bool
 csv_is_default_string(const CsvView &view, const uint8_t *field,
 					  uint32_t length)

@@ -143,7 +143,7 @@ place_input(CsvCall *call)
 	uint32_t	ntiles = (limit + CSV_TILE_BYTES - 1) / CSV_TILE_BYTES;
 	size_t		input_bytes = (size_t) ntiles * CSV_TILE_BYTES + 512;
 	size_t		states_at = input_bytes;
-	size_t		ranks_at = ALIGN(states_at + ntiles * 4, 256);
+	size_t		ranks_at = ALIGN(states_at + ntiles * sizeof(CsvWideMap), 256);
 	uint8_t    *base;
 
 	TRY(csv_work_reserve(work, CSV_DEVICE_INPUT,
@@ -156,7 +156,7 @@ place_input(CsvCall *call)
 	view->max_record_bytes = call->input->max_record_bytes;
 	view->dialect = *call->cuda->dialect;
 	view->ntiles = ntiles;
-	view->tile_states = (uint32_t *) (base + states_at);
+	view->tile_states = base + states_at;
 	view->ranks = (CsvRanks *) (base + ranks_at);
 
 	TRY(csv_work_clear(work, base, 256));

@@ -51,17 +51,27 @@ typedef struct CsvRanks
 	uint32_t	breaks;
 } CsvRanks;
 
+/* what a stretch of bytes makes of each state, a nibble each */
+typedef uint32_t CsvNarrowMap;
+typedef uint64_t CsvWideMap;
+
 /* the dialect as the structure kernels read it */
 typedef struct CsvStructureTables
 {
+	bool		wide;			/* there are more than CSV_NUM_NARROW_STATES */
 	uint8_t		class_of[256];	/* CsvClass, or one of those below */
-	uint32_t	transitions[CSV_NUM_CLASSES][2];	/* next states, a byte each */
+
+	/* next states, a byte each; the latter half only if wide */
+	alignas(16) uint32_t transitions[CSV_NUM_CLASSES][CSV_NUM_STATES / 4];
 	uint8_t		entries[CSV_NUM_STATES * CSV_NUM_CLASSES];
 } CsvStructureTables;
 
-#define CSV_CLASS_LF_AFTER_CR	16	/* a break after a CR, else other */
-#define CSV_CLASS_CR_BEFORE_LF	17	/* pre-break before a LF, else other */
-#define CSV_CLASS_MAYBE_COMMENT	18	/* comment if all of its string follows, else other */
+/* a break after a CR, else other */
+#define CSV_CLASS_LF_AFTER_CR	CSV_NUM_CLASSES
+/* pre-break before a LF, else other */
+#define CSV_CLASS_CR_BEFORE_LF	(CSV_NUM_CLASSES + 1)
+/* comment, or delimiter, if all of its string is there: csv_class_at() knows */
+#define CSV_CLASS_MAYBE_LONG	(CSV_NUM_CLASSES + 2)
 
 /* flags of a column, in CsvCounters' array */
 #define CSV_SEEN_NOT_OK		1
@@ -159,8 +169,9 @@ typedef struct CsvView
 	uint64_t	max_record_bytes;
 	uint32_t	ntiles;
 	uint64_t   *masks;			/* CSV_NUM_MASKS x ntiles x threads */
-	uint32_t   *prefixes;		/* per thread of a tile: composed transitions */
-	uint32_t   *tile_states;	/* transitions of a tile, then state at its start */
+	/* maps of states: 4 bytes each, or 8 if wide */
+	void	   *prefixes;		/* per thread of a tile: composed transitions */
+	void	   *tile_states;	/* transitions of a tile, then state at its start */
 	CsvRanks   *ranks;			/* ntiles + 1 */
 	CsvCounters *counters;
 

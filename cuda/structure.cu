@@ -17,7 +17,11 @@
 
 #include "structure.cuh"
 
-/* what an entry of the table sets; FIELDS at an end tells which error it was */
+/*
+ * What an entry of the table sets; FIELDS at an end tells which error it was.  The next
+ * state is in the low bits, of narrow tables.
+ */
+#define ENTRY_STATE		0x07
 #define ENTRY_FIELDS	0x08
 #define ENTRY_ENDS		0x10
 #define ENTRY_STARTS	0x20
@@ -30,10 +34,10 @@
  * closing quote, so that with BAD the two quoting errors differ.
  */
 static uint8_t
-structure_entry(const CsvDialect *dialect, int state, int class_)
+structure_entry(const CsvDialect *dialect, bool wide, int state, int class_)
 {
 	uint8_t		entry = dialect->table[CSV_NORMAL][state][class_];
-	uint8_t		bits = entry & CSV_STATE_MASK;
+	uint8_t		bits = wide ? 0 : entry & ENTRY_STATE;
 
 	if (entry & CSV_RECORD)
 	{
@@ -66,12 +70,14 @@ csv_structure_tables(const CsvDialect *dialect, CsvStructureTables *tables)
 		dialect->trim_cr ? CSV_CLASS_CR_BEFORE_LF : CSV_CLASS_OTHER;
 
 	if (dialect->opt.comment_length > 1)
-		tables->class_of[dialect->opt.comment[0]] = CSV_CLASS_MAYBE_COMMENT;
+		tables->class_of[dialect->opt.comment[0]] = CSV_CLASS_MAYBE_LONG;
+	if (dialect->opt.delimiter_rest_length > 0)
+		tables->class_of[dialect->opt.delimiter] = CSV_CLASS_MAYBE_LONG;
 
+	tables->wide = dialect->opt.delimiter_rest_length > 0 || dialect->opt.trim;
 	for (int class_ = 0; class_ < CSV_NUM_CLASSES; class_++)
 	{
-		tables->transitions[class_][0] = 0;
-		tables->transitions[class_][1] = 0;
+		memset(tables->transitions[class_], 0, sizeof(tables->transitions[class_]));
 		for (int state = 0; state < CSV_NUM_STATES; state++)
 		{
 			uint32_t	next = dialect->table[CSV_NORMAL][state][class_] &
@@ -79,73 +85,75 @@ csv_structure_tables(const CsvDialect *dialect, CsvStructureTables *tables)
 
 			tables->transitions[class_][state / 4] |= next << (8 * (state % 4));
 			tables->entries[state * CSV_NUM_CLASSES + class_] =
-				structure_entry(dialect, state, class_);
+				structure_entry(dialect, tables->wide, state, class_);
 		}
 	}
 }
 
 /* ---- 1: maps ---- */
 
-template <bool edge>
-static __device__ __forceinline__ uint32_t
-compose_bytes(const CsvTile *tile, const CsvView &view, uint32_t number)
+template <bool edge, typename Map>
+static __device__ __forceinline__ Map
+compose_bytes(const CsvTile<Map> *tile, const CsvView &view, uint32_t number)
 {
-	uint32_t	map = CSV_MAP_IDENTITY;
+	Map			map = CsvMapTraits<Map>::identity;
 
 	csv_visit_classes<edge>(tile, view, number,
 							[&] (int, uint32_t class_)
 	{
-		uint2		next = tile->transitions[class_];
-
-		map = csv_extend_map(map, next.x, next.y);
+		map = csv_extend_map(map, tile->transitions[class_]);
 	});
 	return map;
 }
 
+template <typename Map>
 static __global__ void __launch_bounds__(CSV_TILE_THREADS)
 compose_kernel(const __grid_constant__ CsvView view,
 			   const __grid_constant__ CsvStructureTables tables)
 {
-	typedef cub::BlockScan<uint32_t, CSV_TILE_THREADS> BlockScan;
-	__shared__ CsvTile tile;
+	typedef cub::BlockScan<Map, CSV_TILE_THREADS> BlockScan;
+	__shared__ CsvTile<Map> tile;
 	__shared__ typename BlockScan::TempStorage scan;
 	uint32_t	number = blockIdx.x;
-	uint32_t	map;
-	uint32_t	prefix;
-	uint32_t	whole;
+	Map			map;
+	Map			prefix;
+	Map			whole;
 
 	csv_load_tile(&tile, view, number, tables);
 	map = csv_tile_is_edge(view, number) ?
 		compose_bytes<true>(&tile, view, number) :
 		compose_bytes<false>(&tile, view, number);
-	BlockScan(scan).ExclusiveScan(map, prefix, CSV_MAP_IDENTITY,
+	BlockScan(scan).ExclusiveScan(map, prefix, CsvMapTraits<Map>::identity,
 								  CsvComposeMaps(), whole);
-	view.prefixes[number * CSV_TILE_THREADS + threadIdx.x] = prefix;
+	((Map *) view.prefixes)[number * CSV_TILE_THREADS + threadIdx.x] = prefix;
 	if (threadIdx.x == 0)
-		view.tile_states[number] = whole;
+		((Map *) view.tile_states)[number] = whole;
 }
 
 /* ---- 2: the state each tile starts in ---- */
 
+template <typename Map>
 static __global__ void __launch_bounds__(CSV_SCAN_THREADS)
 states_kernel(const __grid_constant__ CsvView view)
 {
-	typedef cub::BlockScan<uint32_t, CSV_SCAN_THREADS> BlockScan;
+	typedef cub::BlockScan<Map, CSV_SCAN_THREADS> BlockScan;
 	__shared__ typename BlockScan::TempStorage scan;
+	Map		   *tile_states = (Map *) view.tile_states;
 	uint32_t	state = CSV_STATE_RECORD_START;
 
 	for (uint32_t base = 0; base < view.ntiles; base += CSV_SCAN_THREADS)
 	{
 		uint32_t	number = base + threadIdx.x;
-		uint32_t	map = number < view.ntiles ? view.tile_states[number] :
-			CSV_MAP_IDENTITY;
-		uint32_t	prefix;
-		uint32_t	whole;
+		Map			map = CsvMapTraits<Map>::identity;
+		Map			prefix;
+		Map			whole;
 
-		BlockScan(scan).ExclusiveScan(map, prefix, CSV_MAP_IDENTITY,
+		if (number < view.ntiles)
+			map = tile_states[number];
+		BlockScan(scan).ExclusiveScan(map, prefix, CsvMapTraits<Map>::identity,
 									  CsvComposeMaps(), whole);
 		if (number < view.ntiles)
-			view.tile_states[number] = csv_apply_map(prefix, state);
+			tile_states[number] = csv_apply_map(prefix, state);
 		state = csv_apply_map(whole, state);
 		__syncthreads();
 	}
@@ -173,9 +181,21 @@ struct ThreadMasks
 	uint32_t	words[CSV_NUM_MASKS][2];
 };
 
-template <bool edge>
+static __device__ __forceinline__ uint32_t
+next_state(const CsvTile<CsvNarrowMap> *, uint32_t, uint32_t, uint32_t entry)
+{
+	return entry & ENTRY_STATE;
+}
+
+static __device__ __forceinline__ uint32_t
+next_state(const CsvTile<CsvWideMap> *tile, uint32_t state, uint32_t class_, uint32_t)
+{
+	return ((const uint8_t *) &tile->transitions[class_])[state];
+}
+
+template <bool edge, typename Map>
 static __device__ __forceinline__ void
-run_table(const CsvTile *tile, const CsvView &view, uint32_t number,
+run_table(const CsvTile<Map> *tile, const CsvView &view, uint32_t number,
 		  uint32_t state, ThreadMasks *masks)
 {
 	uint32_t	entries[CSV_TILE_THREAD_BYTES / 4];
@@ -188,7 +208,7 @@ run_table(const CsvTile *tile, const CsvView &view, uint32_t number,
 	{
 		uint32_t	entry = tile->entries[state * CSV_NUM_CLASSES + class_];
 
-		state = entry & CSV_STATE_MASK;
+		state = next_state(tile, state, class_, entry);
 		entries[i / 4] |= entry << (8 * (i % 4));
 	});
 #pragma unroll
@@ -208,12 +228,13 @@ run_table(const CsvTile *tile, const CsvView &view, uint32_t number,
 	}
 }
 
+template <typename Map>
 static __global__ void __launch_bounds__(CSV_TILE_THREADS)
 masks_kernel(const __grid_constant__ CsvView view,
 			 const __grid_constant__ CsvStructureTables tables)
 {
 	typedef cub::BlockReduce<uint64_t, CSV_TILE_THREADS> BlockReduce;
-	__shared__ CsvTile tile;
+	__shared__ CsvTile<Map> tile;
 	__shared__ typename BlockReduce::TempStorage reduce;
 	__shared__ uint32_t last_start;
 	uint32_t	number = blockIdx.x;
@@ -226,7 +247,8 @@ masks_kernel(const __grid_constant__ CsvView view,
 	if (threadIdx.x == 0)
 		last_start = 0;
 	csv_load_tile(&tile, view, number, tables);
-	state = csv_apply_map(view.prefixes[word], view.tile_states[number]);
+	state = csv_apply_map(((const Map *) view.prefixes)[word],
+						  (uint32_t) ((const Map *) view.tile_states)[number]);
 	if (csv_tile_is_edge(view, number))
 		run_table<true>(&tile, view, number, state, &halves);
 	else
@@ -404,15 +426,23 @@ index_kernel(const __grid_constant__ CsvView view)
 	}
 }
 
+template <typename Map>
+static void
+launch_masks(const CsvView *view, const CsvStructureTables *tables, cudaStream_t stream)
+{
+	compose_kernel<Map><<<view->ntiles, CSV_TILE_THREADS, 0, stream>>>(*view, *tables);
+	states_kernel<Map><<<1, CSV_SCAN_THREADS, 0, stream>>>(*view);
+	masks_kernel<Map><<<view->ntiles, CSV_TILE_THREADS, 0, stream>>>(*view, *tables);
+}
+
 void
 csv_launch_structure(const CsvView *view, const CsvStructureTables *tables,
 					 cudaStream_t stream)
 {
-	compose_kernel<<<view->ntiles, CSV_TILE_THREADS, 0, stream>>>(*view,
-																  *tables);
-	states_kernel<<<1, CSV_SCAN_THREADS, 0, stream>>>(*view);
-	masks_kernel<<<view->ntiles, CSV_TILE_THREADS, 0, stream>>>(*view,
-																*tables);
+	if (tables->wide)
+		launch_masks<CsvWideMap>(view, tables, stream);
+	else
+		launch_masks<CsvNarrowMap>(view, tables, stream);
 	ranks_kernel<<<1, CSV_SCAN_THREADS, 0, stream>>>(*view);
 }
 

@@ -2,22 +2,41 @@
  * structure.cuh
  *		Pieces of the structure kernels that a block or a thread does.
  *
- * The dialect's table as functions.  A byte maps each of the eight states to
- * the next; so does a stretch of bytes, whose map is the composition of its
- * bytes' maps.  A map is a word of eight nibbles, nibble s the state that state
- * s leads to.  Composition is associative, and so the maps of all prefixes come
- * from a scan (Ladner and Fischer, "Parallel prefix computation", JACM 27,
- * 1980; for parsing CSV on GPUs Stehle and Jacobsen, "ParPaRaw", VLDB 13,
- * 2020).  __byte_perm looks up four nibbles at once.
+ * The dialect's table as functions.  A byte maps each of the states to the next; so
+ * does a stretch of bytes, whose map is the composition of its bytes' maps.  A map is
+ * a word of nibbles, nibble s the state that state s leads to: most dialects have
+ * eight states, which is narrow, and the others take twice that, which is wide.
+ * Composition is associative, and so the maps of all prefixes come from a scan
+ * (Ladner and Fischer, "Parallel prefix computation", JACM 27, 1980; for parsing CSV
+ * on GPUs Stehle and Jacobsen, "ParPaRaw", VLDB 13, 2020).  __byte_perm looks up four
+ * nibbles at once.
  */
 #ifndef CSV_CUDA_STRUCTURE_CUH
 #define CSV_CUDA_STRUCTURE_CUH
 
 #include "parse.cuh"
 
-#define CSV_MAP_IDENTITY	0x76543210u
+static_assert(CSV_NUM_NARROW_STATES == 8 && CSV_NUM_STATES == 16,
+			  "states are nibbles of words");
 
-/* eight bytes, each below 8, to eight nibbles */
+/* what goes with a map: its identity, and the next states of a class, a byte each */
+template <typename Map> struct CsvMapTraits;
+
+template <> struct CsvMapTraits<CsvNarrowMap>
+{
+	static const CsvNarrowMap identity = 0x76543210u;
+	static const int nstates = CSV_NUM_NARROW_STATES;
+	typedef uint2 Bytes;
+};
+
+template <> struct CsvMapTraits<CsvWideMap>
+{
+	static const CsvWideMap identity = 0xfedcba9876543210ull;
+	static const int nstates = CSV_NUM_STATES;
+	typedef uint4 Bytes;
+};
+
+/* eight bytes, each below 16, to eight nibbles */
 static __device__ __forceinline__ uint32_t
 csv_pack_map(uint32_t low, uint32_t high)
 {
@@ -26,14 +45,7 @@ csv_pack_map(uint32_t low, uint32_t high)
 	return __byte_perm(low, high, 0x6420);
 }
 
-/* first `map`, then the map whose values are the bytes of (low, high) */
-static __device__ __forceinline__ uint32_t
-csv_extend_map(uint32_t map, uint32_t low, uint32_t high)
-{
-	return csv_pack_map(__byte_perm(low, high, map & 0xffff),
-						__byte_perm(low, high, map >> 16));
-}
-
+/* four nibbles, to a byte each */
 static __device__ __forceinline__ uint32_t
 csv_spread_nibbles(uint32_t nibbles)
 {
@@ -41,25 +53,77 @@ csv_spread_nibbles(uint32_t nibbles)
 	return (nibbles | nibbles << 4) & 0x0f0f0f0f;
 }
 
+/* first `map`, then the map whose values are these bytes */
+static __device__ __forceinline__ CsvNarrowMap
+csv_extend_map(CsvNarrowMap map, uint2 bytes)
+{
+	return csv_pack_map(__byte_perm(bytes.x, bytes.y, map & 0xffff),
+						__byte_perm(bytes.x, bytes.y, map >> 16));
+}
+
+/*
+ * Of sixteen bytes, those that four nibbles pick.  Three bits of each pick among eight,
+ * and the fourth which eight.
+ */
+static __device__ __forceinline__ uint32_t
+csv_pick_bytes(uint4 bytes, uint32_t nibbles)
+{
+	uint32_t	low = __byte_perm(bytes.x, bytes.y, nibbles & 0x7777);
+	uint32_t	high = __byte_perm(bytes.z, bytes.w, nibbles & 0x7777);
+	uint32_t	is_high = (csv_spread_nibbles(nibbles) >> 3 & 0x01010101) * 0xff;
+
+	return (low & ~is_high) | (high & is_high);
+}
+
+static __device__ __forceinline__ CsvWideMap
+csv_extend_map(CsvWideMap map, uint4 bytes)
+{
+	uint32_t	low = (uint32_t) map;
+	uint32_t	high = (uint32_t) (map >> 32);
+
+	low = csv_pack_map(csv_pick_bytes(bytes, low & 0xffff),
+					   csv_pick_bytes(bytes, low >> 16));
+	high = csv_pack_map(csv_pick_bytes(bytes, high & 0xffff),
+						csv_pick_bytes(bytes, high >> 16));
+	return low | (CsvWideMap) high << 32;
+}
+
+static __device__ __forceinline__ uint2
+csv_map_bytes(CsvNarrowMap map)
+{
+	return make_uint2(csv_spread_nibbles(map & 0xffff), csv_spread_nibbles(map >> 16));
+}
+
+static __device__ __forceinline__ uint4
+csv_map_bytes(CsvWideMap map)
+{
+	uint2		low = csv_map_bytes((CsvNarrowMap) map);
+	uint2		high = csv_map_bytes((CsvNarrowMap) (map >> 32));
+
+	return make_uint4(low.x, low.y, high.x, high.y);
+}
+
 /* first a, then b: associative, not commutative */
 struct CsvComposeMaps
 {
-	__device__ __forceinline__ uint32_t
-	operator() (uint32_t a, uint32_t b) const
+	template <typename Map>
+	__device__ __forceinline__ Map
+	operator() (Map a, Map b) const
 	{
-		return csv_extend_map(a, csv_spread_nibbles(b & 0xffff),
-							  csv_spread_nibbles(b >> 16));
+		return csv_extend_map(a, csv_map_bytes(b));
 	}
 };
 
+template <typename Map>
 static __device__ __forceinline__ uint32_t
-csv_apply_map(uint32_t map, uint32_t state)
+csv_apply_map(Map map, uint32_t state)
 {
-	return map >> (4 * state) & 7;
+	return (uint32_t) (map >> (4 * state)) & (CsvMapTraits<Map>::nstates - 1);
 }
 
 /* ---- the bytes of a tile ---- */
 
+template <typename Map>
 struct CsvTile
 {
 	/*
@@ -68,8 +132,8 @@ struct CsvTile
 	 */
 	uint4		units[CSV_TILE_BYTES / 16];
 	uint8_t		class_of[256];
-	uint2		transitions[CSV_NUM_CLASSES];
-	uint8_t		entries[CSV_NUM_STATES * CSV_NUM_CLASSES];
+	typename CsvMapTraits<Map>::Bytes transitions[CSV_NUM_CLASSES];
+	uint8_t		entries[CsvMapTraits<Map>::nstates * CSV_NUM_CLASSES];
 };
 
 static __device__ __forceinline__ uint32_t
@@ -79,8 +143,9 @@ csv_tile_unit(uint32_t thread, uint32_t j)
 }
 
 /* load a tile and the tables, coalesced; ends with a barrier */
+template <typename Map>
 static __device__ __forceinline__ void
-csv_load_tile(CsvTile *tile, const CsvView &view, uint32_t number,
+csv_load_tile(CsvTile<Map> *tile, const CsvView &view, uint32_t number,
 			  const CsvStructureTables &tables)
 {
 	const uint4 *from = (const uint4 *) (view.bytes +
@@ -93,12 +158,11 @@ csv_load_tile(CsvTile *tile, const CsvView &view, uint32_t number,
 		tile->units[csv_tile_unit(unit / 4, unit % 4)] = from[unit];
 	}
 	tile->class_of[threadIdx.x] = tables.class_of[threadIdx.x];
-	if (threadIdx.x < CSV_NUM_STATES * CSV_NUM_CLASSES)
+	if (threadIdx.x < CsvMapTraits<Map>::nstates * CSV_NUM_CLASSES)
 		tile->entries[threadIdx.x] = tables.entries[threadIdx.x];
 	if (threadIdx.x < CSV_NUM_CLASSES)
 		tile->transitions[threadIdx.x] =
-			make_uint2(tables.transitions[threadIdx.x][0],
-					   tables.transitions[threadIdx.x][1]);
+			*(const typename CsvMapTraits<Map>::Bytes *) tables.transitions[threadIdx.x];
 	__syncthreads();
 }
 
@@ -107,9 +171,9 @@ csv_load_tile(CsvTile *tile, const CsvView &view, uint32_t number,
  * input ends in this tile.  The loop is unrolled whole: i is a constant to
  * whatever visit does with it.
  */
-template <bool edge, typename Visit>
+template <bool edge, typename Map, typename Visit>
 static __device__ __forceinline__ void
-csv_visit_classes(const CsvTile *tile, const CsvView &view, uint32_t number,
+csv_visit_classes(const CsvTile<Map> *tile, const CsvView &view, uint32_t number,
 				  Visit visit)
 {
 	uint32_t	base = number * CSV_TILE_BYTES +
@@ -146,10 +210,9 @@ csv_visit_classes(const CsvTile *tile, const CsvView &view, uint32_t number,
 
 				class_ = previous == '\r' ? CSV_CLASS_BREAK : CSV_CLASS_OTHER;
 			}
-			else if (class_ == CSV_CLASS_MAYBE_COMMENT)
-				class_ = csv_comment_at(&view.dialect.opt, view.bytes, base + i,
-										view.nbytes) ?
-					CSV_CLASS_COMMENT : CSV_CLASS_OTHER;
+			else if (class_ == CSV_CLASS_MAYBE_LONG)
+				class_ = csv_class_at(&view.dialect, view.bytes, base + i,
+									  view.nbytes);
 			else
 			{
 				uint32_t	next = i == CSV_TILE_THREAD_BYTES - 1 ? after :

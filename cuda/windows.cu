@@ -76,7 +76,8 @@ csv_window_place_masks(CsvCall *call)
 	CsvView    *view = &call->view;
 	size_t		prefixes_at = masks_bytes(call);
 	size_t		nbytes = prefixes_at +
-		(size_t) view->ntiles * CSV_TILE_THREADS * 4;
+		(size_t) view->ntiles * CSV_TILE_THREADS *
+		(call->cuda->tables.wide ? sizeof(CsvWideMap) : sizeof(CsvNarrowMap));
 	size_t		budget = index_budget(call);
 	uint8_t    *base;
 
@@ -85,7 +86,7 @@ csv_window_place_masks(CsvCall *call)
 	base = csv_work_memory(&call->work, CSV_DEVICE_INDEX);
 	view->masks = (uint64_t *) base;
 	/* done with before a window is filled */
-	view->prefixes = (uint32_t *) (base + prefixes_at);
+	view->prefixes = base + prefixes_at;
 	return CSV_OK;
 }
 

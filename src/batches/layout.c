@@ -103,12 +103,15 @@ static char *
 header_name(const CsvTable *table, const CsvDialect *dialect,
 			const CsvRecord *header, uint32_t field)
 {
-	uint64_t	start = field == 0 ? 0 : header->separators[field - 1] + 1;
+	uint64_t	start = field == 0 ? 0 :
+		header->separators[field - 1] + csv_delimiter_length(&dialect->opt);
 	uint64_t	end = header->separators[field];
 	char	   *name = palloc(end - start + 1);
 	uint64_t	nbytes;
 	bool		quoted;
 
+	if (dialect->opt.trim)
+		csv_trim(&dialect->opt, header->bytes, &start, &end);
 	nbytes = csv_field_value(dialect, header->bytes + start, end - start,
 							 (uint8_t *) name, end - start, &quoted);
 	name[nbytes] = '\0';

@@ -152,6 +152,43 @@ load_records(const CsvIndexRecord *record, size_t member)
 													7 * stride), 1);
 }
 
+/* drop the blanks around the fields, most of which have none */
+static inline void
+trim_eight(const CsvFinder *finder, CsvEight *eight)
+{
+	const __m256i blank = _mm256_set1_epi32(' ');
+	const __m256i tab = _mm256_set1_epi32('\t');
+	__m256i		first = gather4(eight->rows, finder->bytes, eight->start);
+	__m256i		last = gather4(eight->rows, finder->bytes,
+							   _mm256_sub_epi32(eight->end, _mm256_set1_epi32(4)));
+	__m256i		found;
+	uint32_t	starts[8];
+	uint32_t	ends[8];
+
+	first = _mm256_and_si256(first, _mm256_set1_epi32(0xff));
+	last = _mm256_srli_epi32(last, 24);
+	found = _mm256_or_si256(_mm256_or_si256(_mm256_cmpeq_epi32(first, blank),
+											_mm256_cmpeq_epi32(first, tab)),
+							_mm256_or_si256(_mm256_cmpeq_epi32(last, blank),
+											_mm256_cmpeq_epi32(last, tab)));
+	if (mask_of(found) == 0)
+		return;
+	_mm256_storeu_si256((__m256i *) starts, eight->start);
+	_mm256_storeu_si256((__m256i *) ends, eight->end);
+	for (uint32_t rows = mask_of(found); rows != 0; rows &= rows - 1)
+	{
+		uint32_t	i = csv_lowest_bit(rows);
+		uint64_t	start = starts[i];
+		uint64_t	end = ends[i];
+
+		csv_trim(finder->trim, finder->bytes, &start, &end);
+		starts[i] = (uint32_t) start;
+		ends[i] = (uint32_t) end;
+	}
+	eight->start = _mm256_loadu_si256((const __m256i *) starts);
+	eight->end = _mm256_loadu_si256((const __m256i *) ends);
+}
+
 static inline __attribute__((always_inline)) CsvEight
 find_eight(const CsvFinder *finder, uint32_t row)
 {
@@ -215,7 +252,8 @@ find_eight(const CsvFinder *finder, uint32_t row)
 												 (const long long *) positions,
 												 at.b, rows.b, 4);
 		}
-		eight.start = _mm256_add_epi32(low_halves(both), one);
+		eight.start = _mm256_add_epi32(low_halves(both),
+									   _mm256_set1_epi32((int) finder->delimiter_length));
 		eight.end = high_halves(both);
 	}
 
@@ -240,6 +278,8 @@ find_eight(const CsvFinder *finder, uint32_t row)
 			eight.end = _mm256_add_epi32(eight.end, _mm256_and_si256(cr, last));
 		}
 	}
+	if (finder->trim != NULL)
+		trim_eight(finder, &eight);
 	return eight;
 }
 

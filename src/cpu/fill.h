@@ -38,7 +38,9 @@ typedef struct CsvFinder
 	uint32_t	field;
 	bool		uniform;		/* no bad rows, and nfields fields in each, this
 								 * one among them */
+	uint32_t	delimiter_length;
 	bool		trim_cr;
+	const CsvDialectOptions *trim;	/* NULL: blanks around fields stay */
 } CsvFinder;
 
 /* the bad rows of a stretch */
@@ -187,13 +189,15 @@ csv_find_field(const CsvFinder *finder, uint32_t row, uint64_t *start,
 			return false;
 	}
 	*start = field == 0 ? record->start :
-		(uint64_t) finder->positions[first + field - 1] + 1;
+		(uint64_t) finder->positions[first + field - 1] + finder->delimiter_length;
 	*end = finder->positions[first + field];
 
 	/* as csv_content_end() */
 	if (finder->trim_cr && field + 1 == nfields && *end > *start &&
 		*end < finder->nbytes && finder->bytes[*end - 1] == '\r')
 		(*end)--;
+	if (__builtin_expect(finder->trim != NULL, 0))
+		csv_trim(finder->trim, finder->bytes, start, end);
 	return true;
 }
 

@@ -23,6 +23,7 @@ typedef struct CsvRules
 	uint64_t	nbytes;
 	uint64_t	max_record_bytes;
 	uint8_t		delimiter;
+	uint8_t		delimiter_rest_length;
 	uint8_t		quote;
 	uint8_t		escape;
 	uint8_t		break_byte;
@@ -35,6 +36,7 @@ typedef struct CsvRules
 	bool		trim_cr;
 	bool		blank_is_record;
 	bool		has_comments;
+	bool		trim;
 	const CsvDialectOptions *opt;
 } CsvRules;
 
@@ -49,6 +51,7 @@ make_rules(const CsvIndex *index)
 		.nbytes = index->input->nbytes,
 		.max_record_bytes = index->input->max_record_bytes,
 		.delimiter = opt->delimiter,
+		.delimiter_rest_length = opt->delimiter_rest_length,
 		.quote = opt->quote,
 		.escape = opt->escape,
 		.break_byte = dialect->break_byte,
@@ -61,6 +64,7 @@ make_rules(const CsvIndex *index)
 		.trim_cr = dialect->trim_cr,
 		.blank_is_record = opt->blank_is_record,
 		.has_comments = opt->comment_length > 0,
+		.trim = opt->trim,
 		.opt = opt
 	};
 }
@@ -69,8 +73,12 @@ make_rules(const CsvIndex *index)
 typedef struct CsvCarries
 {
 	uint64_t	inside;			/* all ones: it ends in quotes */
-	uint64_t	separator;		/* its last byte is a separator */
-	uint64_t	close;			/* ... is a closing quote */
+	uint64_t	separator;		/* the block's bytes right behind a separator of
+								 * the one before */
+	uint64_t	delimiter_end;	/* behind the last delimiter of several bytes */
+	uint64_t	blank;			/* it ends in blanks behind a separator; */
+	uint64_t	close_blank;	/* ... behind a closing quote */
+	uint64_t	close;			/* its last byte is a closing quote */
 	uint64_t	cr;
 	uint64_t	escaped;		/* the block's first byte is */
 } CsvCarries;
@@ -84,23 +92,86 @@ typedef struct CsvBlockBits
 	uint64_t	irregular;
 } CsvBlockBits;
 
+/*
+ * The bytes at which the delimiter stands, of those that are its first byte: what lies
+ * in an earlier one begins none.
+ */
+static inline uint64_t
+whole_delimiters(const CsvRules *rules, uint64_t base, uint64_t bits, CsvCarries *carries)
+{
+	for (uint64_t left = bits; left != 0; left &= left - 1)
+	{
+		uint64_t	pos = base + csv_lowest_bit(left);
+
+		if (pos >= carries->delimiter_end &&
+			csv_delimiter_rest_at(rules->opt, rules->bytes, pos, rules->nbytes))
+			carries->delimiter_end = pos + 1 + rules->delimiter_rest_length;
+		else
+			bits &= ~CSV_BIT(pos);
+	}
+	return bits;
+}
+
+/* the bytes right behind separators */
+static inline __attribute__((always_inline)) uint64_t
+behind_separators(const CsvRules *rules, const CsvBlockBits *bits, CsvCarries *carries)
+{
+	const uint32_t nrest = rules->delimiter_rest_length;
+	uint64_t	separators = bits->separators;
+	uint64_t	behind = separators << 1 | carries->separator;
+
+	carries->separator = separators >> 63;
+	if (__builtin_expect(nrest > 0, 0))
+	{
+		uint64_t	delimiters = separators & ~bits->breaks;
+
+		behind = (behind & ~(delimiters << 1)) | delimiters << (nrest + 1);
+		carries->separator = (separators & bits->breaks) >> 63 |
+			delimiters >> (63 - nrest);
+	}
+	return behind;
+}
+
+/*
+ * From each of these bytes on, the first that is no blank.  *carry: a run of blanks goes
+ * on in the next block.
+ */
+static inline uint64_t
+past_blanks(uint64_t from, uint64_t blanks, uint64_t *carry)
+{
+	uint64_t	sum;
+
+	/* the sum's carry runs through the blanks */
+	from |= *carry;
+	*carry = __builtin_add_overflow(blanks, from & blanks, &sum);
+	return (from | sum) & ~blanks;
+}
+
 /* quotes that stand where the dialect has none, or bytes that follow one so */
 static inline __attribute__((always_inline)) uint64_t
 stray_bits(const CsvRules *rules, uint64_t base, uint64_t valid,
-		   const CsvBlockBits *bits, uint64_t delimiters, uint64_t inside,
-		   const CsvCarries *carries)
+		   const CsvBlockBits *bits, uint64_t delimiters, uint64_t blanks,
+		   uint64_t inside, CsvCarries *carries)
 {
 	uint64_t	opening = bits->quotes & inside;
 	uint64_t	closing = bits->quotes & ~inside;
 	uint64_t	after_close = closing << 1 | carries->close;
-	uint64_t	after_separator = bits->separators << 1 | carries->separator;
+	uint64_t	after_separator = behind_separators(rules, bits, carries);
 
 	/* a doubled quote needs escape and quote to be the same */
 	uint64_t	doubled = rules->has_escape ? 0 : after_close;
 	uint64_t	stray = valid & after_close &
 		~(delimiters | bits->breaks | (rules->has_escape ? 0 : bits->quotes));
-	uint64_t	irregular = opening & ~after_separator & ~doubled;
+	uint64_t	irregular;
 
+	if (rules->trim)
+	{
+		after_separator = past_blanks(after_separator, blanks, &carries->blank);
+		stray = (stray & ~blanks) |
+			(past_blanks(after_close & blanks, blanks, &carries->close_blank) & valid &
+			 ~(delimiters | bits->breaks));
+	}
+	irregular = opening & ~after_separator & ~doubled;
 	while (stray != 0)
 	{
 		uint64_t	pos = base + csv_lowest_bit(stray);
@@ -134,9 +205,10 @@ escaped_bits(uint64_t escapes, uint64_t *carry)
 }
 
 /*
- * Of text.  An escaped CR of a CR LF does not leave that LF as a break: the table knows.
+ * Of text: the bytes that are escaped.  An escaped CR of a CR LF does not leave that LF
+ * as a break: the table knows.
  */
-static inline __attribute__((always_inline)) void
+static inline __attribute__((always_inline)) uint64_t
 read_text_block(const CsvRules *rules, CsvIndexBlock block, uint64_t valid,
 				CsvBlockBits *bits, CsvCarries *carries)
 {
@@ -144,17 +216,18 @@ read_text_block(const CsvRules *rules, CsvIndexBlock block, uint64_t valid,
 
 	bits->quotes = block_equal(block, rules->escape) & valid;
 	if (__builtin_expect((bits->quotes | carries->escaped) == 0, 1))
-		return;
+		return 0;
 	escaped = escaped_bits(bits->quotes, &carries->escaped);
-	bits->separators &= ~escaped;
 	if (rules->trim_cr)
 		bits->irregular = block_equal(block, '\r') & escaped & valid;
+	return escaped;
 }
 
 static inline __attribute__((always_inline)) CsvBlockBits
 read_block(const CsvRules *rules, CsvIndexBlock block, uint64_t base,
 		   uint64_t valid, CsvCarries *carries)
 {
+	uint64_t	escaped = 0;
 	uint64_t	delimiters = block_equal(block, rules->delimiter) & valid;
 	CsvBlockBits bits = {
 		.breaks = block_equal(block, rules->break_byte) & valid
@@ -167,25 +240,31 @@ read_block(const CsvRules *rules, CsvIndexBlock block, uint64_t base,
 		bits.breaks &= crs << 1 | carries->cr;
 		carries->cr = crs >> 63;
 	}
-	bits.separators = delimiters | bits.breaks;
 	if (rules->is_text)
-		read_text_block(rules, block, valid, &bits, carries);
-	else if (rules->has_quote)
+		escaped = read_text_block(rules, block, valid, &bits, carries);
+	delimiters &= ~escaped;
+	if (__builtin_expect(rules->delimiter_rest_length > 0, 0))
+		delimiters = whole_delimiters(rules, base, delimiters, carries);
+	bits.separators = delimiters | (bits.breaks & ~escaped);
+	if (rules->has_quote)
 	{
+		uint64_t	blanks = 0;
 		uint64_t	inside;
 
 		bits.quotes = block_equal(block, rules->quote) & valid;
 		inside = prefix_xor(bits.quotes) ^ carries->inside;
 		bits.separators &= ~inside;
+		if (rules->trim)
+			blanks = (block_equal(block, ' ') | block_equal(block, '\t')) & valid &
+				~delimiters;
 		if (rules->strict)
 			bits.irregular = stray_bits(rules, base, valid, &bits, delimiters,
-										inside, carries);
+										blanks, inside, carries);
 		if (rules->has_escape)
 			bits.irregular |= block_equal(block, rules->escape) & valid & inside;
 		if (!rules->multiline)
 			bits.irregular |= bits.breaks & inside;
 
-		carries->separator = bits.separators >> 63;
 		carries->close = (bits.quotes & ~inside) >> 63;
 		carries->inside = (uint64_t) ((int64_t) inside >> 63);
 	}

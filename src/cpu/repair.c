@@ -178,7 +178,7 @@ csv_index_slow_record(CsvIndex *index)
 		pass_line(index, index->pos, &first_line_length);
 		return CSV_OK;
 	}
-	if (!input->at_end && dialect->opt.comment_length > 0 &&
+	if (!input->at_end &&
 		csv_comment_begins_at(&dialect->opt, input->bytes, index->pos, input->nbytes))
 	{
 		index->incomplete = true;

@@ -29,6 +29,13 @@ end_record(CsvState state)
 	return entry;
 }
 
+/* after the first byte of a delimiter, or of what is left of one */
+static uint8_t
+after_delimiter_byte(unsigned nleft)
+{
+	return nleft == 0 ? CSV_STATE_FIELD_START : CSV_STATE_IN_DELIMITER + nleft - 1;
+}
+
 /*
  * One transition of the text format.  Where lines are read alone, an escaped line break
  * is an error, as an open quote is; the CR of an escaped CR LF does not change what is
@@ -56,7 +63,7 @@ text_transition(const CsvDialectOptions *opt, bool multiline, CsvState state,
 				CSV_STATE_FIELD_START | start : state;
 		case CSV_CLASS_DELIMITER:
 			return escaped ? CSV_STATE_UNQUOTED :
-				CSV_STATE_FIELD_START | CSV_FIELD | start;
+				after_delimiter_byte(opt->delimiter_rest_length) | CSV_FIELD | start;
 		case CSV_CLASS_ESCAPE:
 			return escaped ? CSV_STATE_UNQUOTED : CSV_STATE_ESCAPE_SEEN | start;
 		default:
@@ -78,6 +85,8 @@ transition(const CsvDialectOptions *opt, CsvMode mode, CsvState state,
 	bool		quoted = state == CSV_STATE_QUOTED ||
 		state == CSV_STATE_ESCAPE_SEEN;
 
+	if (state >= CSV_STATE_IN_DELIMITER)
+		return after_delimiter_byte(state - CSV_STATE_IN_DELIMITER);
 	if (state == CSV_STATE_COMMENT)
 		return class == CSV_CLASS_BREAK || class == CSV_CLASS_END_OF_INPUT ?
 			CSV_STATE_RECORD_START : CSV_STATE_COMMENT;
@@ -142,18 +151,24 @@ transition(const CsvDialectOptions *opt, CsvMode mode, CsvState state,
 	}
 
 	if (class == CSV_CLASS_DELIMITER)
-		return CSV_STATE_FIELD_START | CSV_FIELD | start;
+		return after_delimiter_byte(opt->delimiter_rest_length) | CSV_FIELD | start;
 
-	if (state == CSV_STATE_QUOTE_SEEN)
+	if (state == CSV_STATE_QUOTE_SEEN || state == CSV_STATE_AFTER_QUOTE)
 	{
-		bool		doubling = opt->escape == opt->quote;
+		bool		doubling = opt->escape == opt->quote &&
+			state == CSV_STATE_QUOTE_SEEN;
 
 		if (class == CSV_CLASS_QUOTE && doubling)
 			return CSV_STATE_QUOTED;
 		if (!postgres)
-			return CSV_STATE_SKIP_LINE;
+			return class == CSV_CLASS_BLANK ? CSV_STATE_AFTER_QUOTE :
+				CSV_STATE_SKIP_LINE;
 		state = CSV_STATE_UNQUOTED; /* the quote closed; go on as outside */
 	}
+
+	/* blanks before a value are no part of it: a quote may follow */
+	if (class == CSV_CLASS_BLANK && state != CSV_STATE_UNQUOTED)
+		return CSV_STATE_FIELD_START | start;
 
 	if (class == CSV_CLASS_QUOTE && is_outside(state))
 	{
@@ -189,6 +204,8 @@ csv_dialect_compile(CsvDialect *dialect, const CsvDialectOptions *options)
 		opt->boundary == CSV_BOUNDARY_CRLF;
 	dialect->break_byte = opt->boundary == CSV_BOUNDARY_CR ? '\r' : '\n';
 
+	if (opt->trim)
+		dialect->class_of[' '] = dialect->class_of['\t'] = CSV_CLASS_BLANK;
 	dialect->class_of[opt->delimiter] = CSV_CLASS_DELIMITER;
 	if (opt->quoting == CSV_QUOTING_TEXT)
 		dialect->class_of[opt->escape] = CSV_CLASS_ESCAPE;

@@ -7,8 +7,9 @@
  * one-byte-at-a-time reader of the tests) goes by it.  Fast paths may be taken
  * only where a local check shows that they find what the table would find.
  *
- * Each input byte has a class.  Only CR and LF need a neighbour to be
- * classified (see csv_class_at); every other byte is classified by itself.
+ * Each input byte has a class.  CR and LF need a neighbour to be classified, and
+ * the first byte of a delimiter of several bytes, or of what begins a comment, those
+ * that follow (see csv_class_at); every other byte is classified by itself.
  * The end of the input counts as one further byte, of class
  * CSV_CLASS_END_OF_INPUT.  From (state, class) the table gives the next state
  * and what happens at that byte:
@@ -18,11 +19,14 @@
  *	CSV_RECORD	 a record ends before the byte (never without CSV_FIELD)
  *	CSV_BAD		 that record has a quoting error
  *
+ * A delimiter of several bytes is one at its first byte, where the field before it
+ * ends; the states CSV_STATE_IN_DELIMITER count the bytes that are left of it.
+ *
  * COPY's text format is such a dialect, too: it has no quotes, and an escape makes
  * the byte after it data, wherever that stands.  A comment, which is a line that begins
  * with a certain string where a record would begin, is no record in any dialect.
- * One rule is not in the table: the last record of a file of that format is none if it is "\.", the end of COPY's data
- * (csv_is_end_of_data).
+ * One rule is not in the table: the last record of a file of that format is none if
+ * it is "\.", the end of COPY's data (csv_is_end_of_data).
  *
  * There are two tables.  CSV_NORMAL reads the input; CSV_ALONE reads one line
  * at a time, strictly, and serves the repair of records with quoting errors.
@@ -48,6 +52,13 @@
 extern "C" {
 #endif
 
+#define CSV_DELIMITER_BYTES	8
+#define CSV_DELIMITER_REST_BYTES	(CSV_DELIMITER_BYTES - 1)
+#define CSV_COMMENT_BYTES	8
+
+/* what csv_class_at() looks at, from a byte on */
+#define CSV_CLASS_BYTES	8
+
 typedef enum CsvQuoting
 {
 	CSV_QUOTING_RFC4180,		/* a quote opens a field only at its start */
@@ -66,7 +77,7 @@ typedef enum CsvBoundary
 typedef enum CsvClass
 {
 	CSV_CLASS_OTHER,
-	CSV_CLASS_DELIMITER,
+	CSV_CLASS_DELIMITER,		/* its first byte; the others are as they are */
 	CSV_CLASS_QUOTE,			/* also the escape, where they are the same */
 	CSV_CLASS_ESCAPE,
 	CSV_CLASS_BREAK,			/* last byte of a line break */
@@ -75,6 +86,7 @@ typedef enum CsvClass
 	CSV_CLASS_DELIMITER_ESCAPE, /* one byte that serves as both */
 	CSV_CLASS_COMMENT,			/* the first byte of the string that begins a
 								 * comment; elsewhere as OTHER */
+	CSV_CLASS_BLANK,			/* of a dialect that trims, where it is nothing else */
 	CSV_NUM_CLASSES = 16		/* rounded to a power of two */
 } CsvClass;
 
@@ -89,15 +101,18 @@ typedef enum CsvState
 								 * text anywhere */
 	CSV_STATE_SKIP_LINE,		/* after text_after_quote, to the line's end */
 	CSV_STATE_COMMENT,			/* to the line's end, which ends no record */
-	CSV_NUM_STATES				/* the CUDA engine can have no more */
+	CSV_NUM_NARROW_STATES,		/* most dialects have no others */
+	CSV_STATE_AFTER_QUOTE = CSV_NUM_NARROW_STATES,	/* blanks after a closing quote */
+	CSV_STATE_IN_DELIMITER,		/* one more byte of it, ... */
+	CSV_NUM_STATES = CSV_STATE_IN_DELIMITER + CSV_DELIMITER_REST_BYTES /* ... or up to 7 */
 } CsvState;
 
 /* an entry of the table: a state in the low bits, and what happens */
-#define CSV_STATE_MASK	0x07
-#define CSV_FIELD		0x08
-#define CSV_RECORD		0x10
-#define CSV_START		0x20
-#define CSV_BAD			0x40
+#define CSV_STATE_MASK	0x0f
+#define CSV_FIELD		0x10
+#define CSV_RECORD		0x20
+#define CSV_START		0x40
+#define CSV_BAD			0x80
 
 typedef enum CsvMode
 {
@@ -106,12 +121,12 @@ typedef enum CsvMode
 	CSV_NUM_MODES
 } CsvMode;
 
-#define CSV_COMMENT_BYTES	8
-
 /* what the user chose; plain data */
 typedef struct CsvDialectOptions
 {
-	uint8_t		delimiter;
+	uint8_t		delimiter;		/* its first byte */
+	uint8_t		delimiter_rest_length;	/* bytes after that */
+	uint8_t		delimiter_rest[CSV_DELIMITER_REST_BYTES];
 	uint8_t		quote;			/* 0: the simple format, no quoting */
 	uint8_t		escape;			/* 0: as the quote; of text a backslash */
 	uint8_t		quoting;		/* CsvQuoting */
@@ -119,6 +134,7 @@ typedef struct CsvDialectOptions
 	bool		multiline;
 	bool		blank_is_record;	/* a blank line is a record of one empty
 									 * field: one-field files and headers */
+	bool		trim;			/* blanks around values do not count */
 	uint8_t		comment_length; /* 0: there are no comments */
 	uint8_t		comment[CSV_COMMENT_BYTES]; /* what they begin with */
 } CsvDialectOptions;
@@ -140,9 +156,11 @@ typedef struct CsvDialect
 } CsvDialect;
 
 /*
- * Compile a dialect.  The options are taken as consistent: delimiter, quote
- * and escape are ASCII, none is CR, LF or NUL, and delimiter and quote differ; a comment
- * begins with none of these.
+ * Compile a dialect.  The options are taken as consistent: quote and escape are ASCII,
+ * none of these and of the delimiter's bytes is CR, LF or NUL, and delimiter and quote
+ * differ; a longer delimiter has no quote and no escape in it; a comment begins with
+ * none of these, nor the delimiter as a comment does; with trim, none of them but a
+ * delimiter is a blank, or begins with one.
  */
 extern void csv_dialect_compile(CsvDialect *dialect,
 								const CsvDialectOptions *options);
@@ -168,40 +186,72 @@ csv_is_end_of_data(const CsvDialect *dialect, const uint8_t *record,
 		record[0] == dialect->opt.escape && record[1] == '.';
 }
 
+/*
+ * Do comments begin with what stands here, or with as much of it as there is before
+ * the end of what was read?
+ */
+CSV_INLINE bool
+csv_comment_begins_at(const CsvDialectOptions *opt, const uint8_t *bytes,
+					  size_t pos, size_t nbytes)
+{
+	for (size_t i = 0; i < opt->comment_length && pos + i < nbytes; i++)
+		if (bytes[pos + i] != opt->comment[i])
+			return false;
+	return opt->comment_length > 0;
+}
+
 /* does the string that begins comments stand here? */
 CSV_INLINE bool
 csv_comment_at(const CsvDialectOptions *opt, const uint8_t *bytes, size_t pos,
 			   size_t nbytes)
 {
-	if (opt->comment_length == 0 || opt->comment_length > nbytes - pos)
+	return opt->comment_length <= nbytes - pos &&
+		csv_comment_begins_at(opt, bytes, pos, nbytes);
+}
+
+/* the bytes of a delimiter */
+CSV_INLINE uint32_t
+csv_delimiter_length(const CsvDialectOptions *opt)
+{
+	return 1 + (uint32_t) opt->delimiter_rest_length;
+}
+
+/* does the delimiter's rest stand behind bytes[pos], which is its first byte? */
+CSV_INLINE bool
+csv_delimiter_rest_at(const CsvDialectOptions *opt, const uint8_t *bytes, size_t pos,
+					  size_t nbytes)
+{
+	if (opt->delimiter_rest_length >= nbytes - pos)
 		return false;
-	for (size_t i = 0; i < opt->comment_length; i++)
-		if (bytes[pos + i] != opt->comment[i])
+	for (size_t i = 0; i < opt->delimiter_rest_length; i++)
+		if (bytes[pos + 1 + i] != opt->delimiter_rest[i])
 			return false;
 	return true;
 }
 
-/* or as much of it as there is before the end of what was read? */
 CSV_INLINE bool
-csv_comment_begins_at(const CsvDialectOptions *opt, const uint8_t *bytes,
-					  size_t pos, size_t nbytes)
+csv_is_blank(uint8_t byte)
 {
-	size_t		length = nbytes - pos;
+	return byte == ' ' || byte == '\t';
+}
 
-	if (length >= opt->comment_length)
-		return csv_comment_at(opt, bytes, pos, nbytes);
-	for (size_t i = 0; i < length; i++)
-		if (bytes[pos + i] != opt->comment[i])
-			return false;
-	return true;
+/*
+ * The class of a byte that is the first of a delimiter or a comment, but was found not
+ * to begin one.
+ */
+CSV_INLINE int
+csv_class_without_rest(const CsvDialectOptions *opt, uint8_t byte)
+{
+	return opt->trim && csv_is_blank(byte) ? CSV_CLASS_BLANK : CSV_CLASS_OTHER;
 }
 
 /*
  * Class of bytes[pos], 0 <= pos <= nbytes; pos == nbytes is the end of input.
  *
- * Of the neighbours, and of the string that begins a comment, only bytes inside [0, nbytes) are looked at: a CR that is
- * the last byte is ordinary data, which is right at the end of the input, and
- * where more input is to come the record is not complete at that CR anyhow.
+ * Of the neighbours, and of delimiters and what begins comments, only bytes inside
+ * [0, nbytes) are looked at: a CR that is the last byte is ordinary data, which is right
+ * at the end of the input, and where more input is to come the record is not complete at
+ * that CR anyhow.
  */
 CSV_INLINE int
 csv_class_at(const CsvDialect *dialect, const uint8_t *bytes, size_t pos,
@@ -231,16 +281,18 @@ csv_class_at(const CsvDialect *dialect, const uint8_t *bytes, size_t pos,
 		return CSV_CLASS_OTHER;
 	}
 	class_ = dialect->class_of[byte];
-	if (class_ == CSV_CLASS_COMMENT &&
-		!csv_comment_at(&dialect->opt, bytes, pos, nbytes))
-		return CSV_CLASS_OTHER;
+	if (class_ == CSV_CLASS_COMMENT ?
+		!csv_comment_at(&dialect->opt, bytes, pos, nbytes) :
+		class_ == CSV_CLASS_DELIMITER &&
+		!csv_delimiter_rest_at(&dialect->opt, bytes, pos, nbytes))
+		return csv_class_without_rest(&dialect->opt, byte);
 	return class_;
 }
 
 /*
  * Where the content of a field ends: its separator stands at sep, and it
  * starts at start.  Only before a break, and not at the end of the input, a
- * CR is dropped.
+ * CR is dropped.  Blanks are csv_trim()'s.
  */
 CSV_INLINE size_t
 csv_content_end(const CsvDialect *dialect, const uint8_t *bytes, size_t start,
@@ -250,6 +302,33 @@ csv_content_end(const CsvDialect *dialect, const uint8_t *bytes, size_t start,
 		bytes[sep] == '\n' && bytes[sep - 1] == '\r')
 		return sep - 1;
 	return sep;
+}
+
+/*
+ * Drop the blanks around the content of a field, of a dialect that trims: of text, one
+ * that is escaped stays.
+ */
+CSV_INLINE void
+csv_trim(const CsvDialectOptions *opt, const uint8_t *bytes, uint64_t *start,
+		 uint64_t *end)
+{
+	uint64_t	from = *start;
+	uint64_t	to = *end;
+
+	while (from < to && csv_is_blank(bytes[from]))
+		from++;
+	while (from < to && csv_is_blank(bytes[to - 1]))
+		to--;
+	if (opt->quoting == CSV_QUOTING_TEXT && to < *end)
+	{
+		uint64_t	escapes = to;
+
+		while (escapes > from && bytes[escapes - 1] == opt->escape)
+			escapes--;
+		to += (to - escapes) % 2;
+	}
+	*start = from;
+	*end = to;
 }
 
 #ifdef __cplusplus

@@ -215,11 +215,12 @@ guess_start(CsvPieceReader *reader, uint64_t kept, uint64_t at, bool *found,
 	{
 		int			class;
 
-		/* a CR is known by the byte after it, an LF by the one before */
-		if (pos + 1 >= there)
+		/* a byte is known by those after it, an LF by the one before */
+		if (pos + CSV_CLASS_BYTES > there)
 		{
 			CsvStatus	status = window_reach(reader, kept,
-											  pos + EVIDENCE_BYTES + 2);
+											  pos + EVIDENCE_BYTES +
+											  CSV_CLASS_BYTES);
 
 			if (status != CSV_OK)
 				return status;

@@ -213,7 +213,8 @@ csv_scan_record(CsvScan *scan, const CsvMemory *memory,
 		if (entry & CSV_RECORD)
 		{
 			uint64_t	field_start = scan->nfields < 2 ? scan->start :
-				scan->start + scan->separators[scan->nfields - 2] + 1;
+				scan->start + scan->separators[scan->nfields - 2] +
+				csv_delimiter_length(&dialect->opt);
 
 			scan->complete = true;
 			scan->bad = (entry & CSV_BAD) != 0;
@@ -244,9 +245,11 @@ csv_scan_field(const CsvScan *scan, const CsvDialect *dialect,
 
 	span.offset = scan->start;
 	if (field > 0)
-		span.offset += scan->separators[field - 1] + 1;
+		span.offset += scan->separators[field - 1] + csv_delimiter_length(&dialect->opt);
 	if (field + 1 == scan->nfields)
 		end = csv_content_end(dialect, bytes, span.offset, end, nbytes);
+	if (dialect->opt.trim)
+		csv_trim(&dialect->opt, bytes, &span.offset, &end);
 	span.length = end - span.offset;
 	return span;
 }

@@ -232,6 +232,15 @@ compile_dialect(CsvReader *reader, bool blank_is_record)
 	csv_dialect_compile(&reader->dialect, &reader->choices);
 }
 
+/* does something of several bytes begin here, as far as the bytes go? */
+static bool
+may_go_on(const CsvDialectOptions *opt, const uint8_t *bytes, uint64_t pos,
+		  uint64_t nbytes)
+{
+	return csv_comment_begins_at(opt, bytes, pos, nbytes) ||
+		(opt->delimiter_rest_length > 0 && bytes[pos] == opt->delimiter);
+}
+
 /*
  * Is the first line break outside quotes a lone CR?  False where there is
  * none in the first max_record_bytes (and CSV_HEADER_READ_BYTES) bytes.
@@ -279,9 +288,9 @@ find_boundary(CsvReader *reader, bool *lone_cr)
 				*lone_cr = pos + 1 == available || bytes[pos + 1] != '\n';
 				return CSV_OK;
 			}
-			/* what follows decides whether it begins a comment */
-			if (!reader->at_end && available - pos < CSV_COMMENT_BYTES &&
-				csv_comment_begins_at(&reader->dialect.opt, bytes, pos, available))
+			/* what follows may decide what it is */
+			if (!reader->at_end && available - pos < CSV_CLASS_BYTES &&
+				may_go_on(&reader->dialect.opt, bytes, pos, available))
 				break;
 			class = csv_class_at(&reader->dialect, bytes, pos, available);
 			/* without multiline a line break counts also inside quotes */
@@ -343,19 +352,17 @@ pass_rest_of_line(CsvReader *reader)
 static CsvStatus
 pass_comments(CsvReader *reader)
 {
-	for (;;)
-	{
-		CsvStatus	status = buffer_fill(reader, CSV_HEADER_READ_BYTES);
+	CsvStatus	status = buffer_fill(reader, CSV_HEADER_READ_BYTES);
 
-		if (status == CSV_OK &&
-			csv_comment_at(&reader->dialect.opt, buffer_bytes(reader), reader->start,
-						   reader->filled))
-			status = pass_rest_of_line(reader);
-		else
-			return status;
-		if (status != CSV_OK)
-			return status;
+	while (status == CSV_OK &&
+		   csv_comment_at(&reader->dialect.opt, buffer_bytes(reader), reader->start,
+						  reader->filled))
+	{
+		status = pass_rest_of_line(reader);
+		if (status == CSV_OK)
+			status = buffer_fill(reader, CSV_HEADER_READ_BYTES);
 	}
+	return status;
 }
 
 /*

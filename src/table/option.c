@@ -81,6 +81,7 @@ static const CsvOption valid_options[] = {
 	{"quoting", ForeignTableRelationId},
 	{"multiline", ForeignTableRelationId},
 	{"comment", ForeignTableRelationId},
+	{"trim", ForeignTableRelationId},
 	{"null", ForeignTableRelationId},
 	{"encoding", ForeignTableRelationId},
 #if CSV_HAVE_DEFAULT_OPTION
@@ -427,7 +428,7 @@ parse_table_option(TableOptions *options, DefElem *def)
 	else if (strcmp(name, "by_name") == 0)
 		table->by_name = defGetBoolean(def);
 	else if (strcmp(name, "delimiter") == 0)
-		dialect->delimiter = csv_option_character(def);
+		table->delimiter = csv_option_delimiter(def);
 	else if (strcmp(name, "quote") == 0)
 	{
 		dialect->quote = *defGetString(def) == '\0' ? 0 : csv_option_character(def);
@@ -441,6 +442,8 @@ parse_table_option(TableOptions *options, DefElem *def)
 		dialect->multiline = defGetBoolean(def);
 	else if (strcmp(name, "comment") == 0)
 		table->comment = csv_option_comment(def);
+	else if (strcmp(name, "trim") == 0)
+		dialect->trim = defGetBoolean(def);
 	else if (strcmp(name, "null") == 0)
 		table->null_string = csv_option_marker(def);
 	else if (strcmp(name, "default") == 0)
@@ -494,14 +497,24 @@ parse_table_option(TableOptions *options, DefElem *def)
 		elog(ERROR, "unexpected option \"%s\"", name);
 }
 
+/* delimiter: of CSV_DELIMITER_BYTES at most */
+static void
+set_delimiter(CsvDialectOptions *dialect, const char *delimiter)
+{
+	dialect->delimiter = (uint8_t) delimiter[0];
+	dialect->delimiter_rest_length = (uint8_t) (strlen(delimiter) - 1);
+	memcpy(dialect->delimiter_rest, delimiter + 1, dialect->delimiter_rest_length);
+}
+
 /* what is not given is as the format has it */
 static void
 set_format_defaults(const TableOptions *options, CsvTable *table)
 {
 	CsvDialectOptions *dialect = &table->reader.dialect;
 
-	if (dialect->delimiter == 0)
-		dialect->delimiter = options->is_text ? '\t' : ',';
+	if (table->delimiter == NULL)
+		table->delimiter = options->is_text ? "\t" : ",";
+	set_delimiter(dialect, table->delimiter);
 	if (table->null_string == NULL)
 		table->null_string = options->is_text ? "\\N" : "";
 	if (options->is_text)
@@ -530,10 +543,11 @@ resolve_table_options(TableOptions *options, CsvTable *table,
 
 /* ERROR where a marker (of NULL, say) would be taken apart by the reader */
 static void
-check_marker(const char *marker, const char *what,
-			 const CsvDialectOptions *dialect)
+check_marker(const CsvTable *table, const char *marker, const char *what)
 {
-	if (strchr(marker, dialect->delimiter) != NULL)
+	const CsvDialectOptions *dialect = &table->reader.dialect;
+
+	if (strstr(marker, table->delimiter) != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("delimiter character must not appear in the %s specification",
@@ -553,11 +567,41 @@ check_comment(const char *comment, const CsvDialectOptions *dialect)
 		(char) dialect->escape;
 
 	if (*comment == (char) dialect->delimiter)
-		conflict("comment", "delimiter", "A comment must not begin with the delimiter.");
+		conflict("comment", "delimiter",
+				 "A comment must not begin as the delimiter does.");
+	if (dialect->trim && csv_is_blank((uint8_t) *comment))
+		conflict("comment", "trim", "A comment must not begin with a blank then.");
 	if (*comment == (char) dialect->quote)
 		conflict("comment", "quote", "A comment must not begin with the quote.");
 	if (*comment == escape)
 		conflict("comment", "escape", "A comment must not begin with the escape.");
+}
+
+/* ERROR where one byte would mean two things */
+static void
+check_quotes(const CsvTable *table)
+{
+	const CsvDialectOptions *dialect = &table->reader.dialect;
+
+	if (dialect->delimiter == dialect->quote)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("delimiter and quote must be different")));
+	if (dialect->quote == 0 && dialect->escape != 0)
+		conflict("quote", "escape",
+				 "Where quoting is off, there is nothing to escape.");
+	if (table->delimiter[1] != '\0')
+	{
+		if (dialect->quote != 0 && strchr(table->delimiter, dialect->quote) != NULL)
+			conflict("delimiter", "quote", "There must be no quote in the delimiter.");
+		if (dialect->escape != 0 && strchr(table->delimiter, dialect->escape) != NULL)
+			conflict("delimiter", "escape",
+					 "There must be no escape in a delimiter of several bytes.");
+	}
+	if (dialect->trim && csv_is_blank(dialect->quote))
+		conflict("trim", "quote", "The quote must be no blank then.");
+	if (dialect->trim && csv_is_blank(dialect->escape))
+		conflict("trim", "escape", "The escape must be no blank then.");
 }
 
 /* ERROR where an option has no meaning for the text format, or a wrong one */
@@ -565,7 +609,7 @@ static void
 check_text_options(const CsvTable *table)
 {
 	static const char *const of_csv[] = {"quote", "escape", "quoting", "multiline"};
-	char		delimiter = (char) table->reader.dialect.delimiter;
+	const char *delimiter = table->delimiter;
 	ListCell   *cell;
 
 	foreach(cell, table->options)
@@ -575,10 +619,11 @@ check_text_options(const CsvTable *table)
 						 "The format \"text\" has no quotes, and backslashes as escapes.");
 
 	/* as COPY has it: these may be part of an escape */
-	if (strchr("\\.abcdefghijklmnopqrstuvwxyz0123456789", delimiter) != NULL)
+	if (strchr("\\.abcdefghijklmnopqrstuvwxyz0123456789", *delimiter) != NULL ||
+		strchr(delimiter, '\\') != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("delimiter cannot be \"%c\" in the format \"text\"", delimiter)));
+				 errmsg("delimiter cannot be \"%s\" in the format \"text\"", delimiter)));
 }
 
 /* ERROR where the options of a table contradict each other */
@@ -610,16 +655,10 @@ check_table_options(const TableOptions *options)
 				 "Under on_error \"stop\" the first bad record is an error.");
 	if (options->is_text)
 		check_text_options(table);
-	if (dialect->delimiter == dialect->quote)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("delimiter and quote must be different")));
-	if (dialect->quote == 0 && dialect->escape != 0)
-		conflict("quote", "escape",
-				 "Where quoting is off, there is nothing to escape.");
-	check_marker(table->null_string, "NULL", dialect);
+	check_quotes(table);
+	check_marker(table, table->null_string, "NULL");
 	foreach(cell, table->null_values)
-		check_marker(lfirst(cell), "NULL", dialect);
+		check_marker(table, lfirst(cell), "NULL");
 	if (table->thousands_separator != NULL &&
 		*table->thousands_separator == table->decimal_separator)
 		conflict("thousands_separator", "decimal_separator",
@@ -631,7 +670,7 @@ check_table_options(const TableOptions *options)
 		check_comment(table->comment, dialect);
 	if (table->default_string != NULL)
 	{
-		check_marker(table->default_string, "DEFAULT", dialect);
+		check_marker(table, table->default_string, "DEFAULT");
 		if (strcmp(table->null_string, table->default_string) == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -804,21 +843,35 @@ get_columns(CsvTable *table, TupleDesc descriptor, bool *by_option)
 	return position;
 }
 
-static void
-encode_comment(CsvTable *table)
+/* a string of the dialect, which may have so many bytes, in the reader's encoding */
+static const char *
+encode_string(const CsvTable *table, const char *option, char *string, int most)
 {
-	CsvDialectOptions *dialect = &table->reader.dialect;
-	const char *comment = pg_server_to_any(table->comment, (int) strlen(table->comment),
-										   table->encoding);
-	size_t		length = strlen(comment);
+	const char *encoded = pg_server_to_any(string, (int) strlen(string), table->encoding);
 
-	if (length > CSV_COMMENT_BYTES)
+	if (strlen(encoded) > most)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("option \"comment\" has more than %d bytes in the file's encoding",
-						CSV_COMMENT_BYTES)));
-	memcpy(dialect->comment, comment, length);
-	dialect->comment_length = (uint8_t) length;
+				 errmsg("option \"%s\" has more than %d bytes in the file's encoding",
+						option, most)));
+	return encoded;
+}
+
+static void
+encode_dialect(CsvTable *table)
+{
+	CsvDialectOptions *dialect = &table->reader.dialect;
+
+	set_delimiter(dialect, encode_string(table, "delimiter", table->delimiter,
+										 CSV_DELIMITER_BYTES));
+	if (table->comment != NULL)
+	{
+		const char *comment = encode_string(table, "comment", table->comment,
+											CSV_COMMENT_BYTES);
+
+		dialect->comment_length = (uint8_t) strlen(comment);
+		memcpy(dialect->comment, comment, dialect->comment_length);
+	}
 }
 
 static void
@@ -870,8 +923,7 @@ set_encodings(CsvTable *table)
 	table->null_string = pg_server_to_any(table->null_string,
 										  strlen(table->null_string),
 										  table->encoding);
-	if (table->comment != NULL)
-		encode_comment(table);
+	encode_dialect(table);
 	encode_values(table->null_values, table->encoding);
 	for (int i = 0; i < table->natts; i++)
 		if (table->columns[i].null_values_given)

@@ -139,6 +139,7 @@ typedef struct CsvTable
 	int			encoding;
 	uint8_t		engine_encoding;	/* CsvEncoding, for CsvLayout */
 
+	char	   *delimiter;
 	char	   *comment;		/* what begins comments; NULL: there are none */
 	char	   *null_string;	/* never NULL */
 	char	   *default_string; /* NULL: none */

@@ -132,9 +132,7 @@ csv_option_character(DefElem *def)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("%s must be a single one-byte character",
-						def->defname),
-				 strcmp(value, "\\t") == 0 ?
-				 errhint("Write a tab as E'\\t'.") : 0));
+						def->defname)));
 	if (IS_HIGHBIT_SET(value[0]))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -147,19 +145,38 @@ csv_option_character(DefElem *def)
 	return (uint8_t) value[0];
 }
 
-char *
-csv_option_comment(DefElem *def)
+/* a string of 1 to `most` bytes without line breaks */
+static char *
+short_string(DefElem *def, int most)
 {
 	char	   *value = defGetString(def);
 
-	if (*value == '\0' || strlen(value) > CSV_COMMENT_BYTES ||
-		strpbrk(value, "\r\n") != NULL)
+	if (*value == '\0' || strlen(value) > most || strpbrk(value, "\r\n") != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid value for option \"%s\": \"%s\"", def->defname, value),
 				 errdetail("The value must have 1 to %d bytes, and no line breaks.",
-						   CSV_COMMENT_BYTES)));
+						   most)));
 	return value;
+}
+
+char *
+csv_option_delimiter(DefElem *def)
+{
+	char	   *value = short_string(def, CSV_DELIMITER_BYTES);
+
+	if (strcmp(value, "\\t") == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid value for option \"%s\": \"%s\"", def->defname, value),
+				 errhint("Write a tab as E'\\t'.")));
+	return value;
+}
+
+char *
+csv_option_comment(DefElem *def)
+{
+	return short_string(def, CSV_COMMENT_BYTES);
 }
 
 /* what stands for NULL or for the column's default */

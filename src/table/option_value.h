@@ -30,6 +30,12 @@ extern int64 csv_option_size(DefElem *def, int64 max);
 /* one ASCII character that is no line break */
 extern uint8_t csv_option_character(DefElem *def);
 
+/*
+ * a delimiter: CSV_DELIMITER_BYTES at most, no line breaks; a tab written as \t, which
+ * other programs take for one, is an ERROR
+ */
+extern char *csv_option_delimiter(DefElem *def);
+
 /* what begins comments: CSV_COMMENT_BYTES at most, no line breaks */
 extern char *csv_option_comment(DefElem *def);
 

@@ -35,11 +35,39 @@ is_within(int64_t value, int64_t least, int64_t most)
 
 /* ---- dialects and layouts ---- */
 
-/* one that means something by itself */
+/* one that may be part of a delimiter */
 static bool
-is_special(uint8_t byte)
+may_delimit(uint8_t byte)
 {
-	return byte > 0 && byte < 0x80 && byte != '\n' && byte != '\r';
+	return byte != 0 && byte != '\n' && byte != '\r';
+}
+
+/* one that means something by itself, and is no blank where those are trimmed */
+static bool
+is_special(const CsvDialectOptions *options, uint8_t byte)
+{
+	return may_delimit(byte) && byte < 0x80 && !(options->trim && csv_is_blank(byte));
+}
+
+/* as csv_dialect_compile() has it */
+static bool
+delimiter_is_sound(const CsvDialectOptions *options)
+{
+	const uint8_t escape = options->quoting == CSV_QUOTING_TEXT ? '\\' :
+		options->escape;
+
+	if (!may_delimit(options->delimiter) ||
+		options->delimiter_rest_length > CSV_DELIMITER_REST_BYTES ||
+		(options->delimiter == escape && options->delimiter_rest_length > 0))
+		return false;
+	for (int i = 0; i < options->delimiter_rest_length; i++)
+	{
+		uint8_t		byte = options->delimiter_rest[i];
+
+		if (!may_delimit(byte) || byte == options->quote || byte == escape)
+			return false;
+	}
+	return true;
 }
 
 /* does what begins comments begin with a byte that has no other meaning? */
@@ -53,21 +81,22 @@ comment_is_sound(const CsvDialectOptions *options)
 	return options->comment_length <= CSV_COMMENT_BYTES && first != 0 &&
 		first != '\r' && first != '\n' && first != options->delimiter &&
 		first != options->quote && first != options->escape &&
+		!(options->trim && csv_is_blank(first)) &&
 		(first != '\\' || options->quoting != CSV_QUOTING_TEXT);
 }
 
 bool
 csv_dialect_is_sound(const CsvDialectOptions *options)
 {
-	if (!is_special(options->delimiter) || options->boundary > CSV_BOUNDARY_CR ||
+	if (!delimiter_is_sound(options) || options->boundary > CSV_BOUNDARY_CR ||
 		!comment_is_sound(options))
 		return false;
 	if (options->quoting == CSV_QUOTING_TEXT)
 		return options->quote == 0 && options->delimiter != '\\' &&
 			(options->escape == 0 || options->escape == '\\');
 	return (options->quote == 0 ? options->escape == 0 :
-			is_special(options->quote) &&
-			(options->escape == 0 || is_special(options->escape))) &&
+			is_special(options, options->quote) &&
+			(options->escape == 0 || is_special(options, options->escape))) &&
 		options->quote != options->delimiter &&
 		options->quoting <= CSV_QUOTING_POSTGRES;
 }

@@ -72,12 +72,16 @@ pass_single(Stream *stream, Parts *parts)
 	CsvLayout  *layout = &parts->layout;
 
 	PASS(stream, dialect->delimiter);
+	PASS(stream, dialect->delimiter_rest_length);
+	for (int i = 0; i < CSV_DELIMITER_REST_BYTES; i++)
+		PASS(stream, dialect->delimiter_rest[i]);
 	PASS(stream, dialect->quote);
 	PASS(stream, dialect->escape);
 	PASS(stream, dialect->quoting);
 	PASS(stream, dialect->boundary);
 	pass_bool(stream, &dialect->multiline);
 	pass_bool(stream, &dialect->blank_is_record);
+	pass_bool(stream, &dialect->trim);
 	PASS(stream, dialect->comment_length);
 	for (int i = 0; i < CSV_COMMENT_BYTES; i++)
 		PASS(stream, dialect->comment[i]);

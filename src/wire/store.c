@@ -39,7 +39,7 @@ typedef struct StoredHeader
 	uint32_t	ncolumns;
 	uint32_t	nfields;
 	CsvDialectOptions dialect;
-	uint8_t		unused[64 - 4 * 8 - 3 * 4 - sizeof(CsvDialectOptions)];
+	uint8_t		unused[128 - 4 * 8 - 3 * 4 - sizeof(CsvDialectOptions)];
 } StoredHeader;
 
 typedef struct StoredArray
@@ -577,6 +577,7 @@ static bool
 is_dialect(const CsvDialectOptions *options)
 {
 	return is_bool(&options->multiline) && is_bool(&options->blank_is_record) &&
+		is_bool(&options->trim) &&
 		csv_dialect_is_sound(options);
 }
 

@@ -81,6 +81,29 @@ choose_dialect(CsvDialectOptions *dialect, Choices *choices)
 	dialect->multiline = !chance(choices, 4);
 }
 
+/* a delimiter of several bytes, of which some overlap with themselves */
+static void
+choose_long_delimiter(CsvDialectOptions *dialect, Choices *choices)
+{
+	static const char *strings[] = {
+		"||", "||", "::", "|~|", "aba", ", ", " | ", "\t\t", "|||", "\xC2\xA7", "--->",
+		"ababab", "aabaa", "12345678", ";;;;;;;;", "\x01\x02"
+	};
+	const char *string = PICK(choices, strings);
+
+	if (!chance(choices, 3))
+		return;
+	for (const char *p = string; *p != '\0'; p++)
+		if ((uint8_t) *p == dialect->quote || (uint8_t) *p == dialect->escape)
+			return;
+	if (dialect->quoting == CSV_QUOTING_TEXT &&
+		strchr("abcdefghijklmnopqrstuvwxyz0123456789", *string) != NULL)
+		return;
+	dialect->delimiter = (uint8_t) string[0];
+	dialect->delimiter_rest_length = (uint8_t) (strlen(string) - 1);
+	memcpy(dialect->delimiter_rest, string + 1, dialect->delimiter_rest_length);
+}
+
 static void
 choose_comment(CsvDialectOptions *dialect, Choices *choices)
 {
@@ -253,6 +276,9 @@ case_make(Case *test_case, Choices *choices)
 		   offsetof(Case, null_bytes));
 
 	choose_dialect(&test_case->dialect, choices);
+	choose_long_delimiter(&test_case->dialect, choices);
+	test_case->dialect.trim = chance(choices, 3) && test_case->dialect.quote != ' ' &&
+		test_case->dialect.escape != ' ';
 	choose_comment(&test_case->dialect, choices);
 	test_case->header_rows = chance(choices, 3) ? choose(choices, 4) : 0;
 	test_case->max_record_bytes = chance(choices, 3) ? PICK(choices, maxima) :
@@ -375,12 +401,17 @@ case_print(FILE *out, const Case *test_case)
 	const CsvDialectOptions *dialect = &test_case->dialect;
 	const CsvLayout *layout = &test_case->layout;
 
-	fprintf(out, "dialect: delimiter 0x%02x quote 0x%02x escape 0x%02x %s %s%s\n",
-			dialect->delimiter, dialect->quote, dialect->escape,
+	fprintf(out, "dialect: delimiter 0x%02x", dialect->delimiter);
+	if (dialect->delimiter_rest_length > 0)
+	{
+		fputc(' ', out);
+		case_print_bytes(out, dialect->delimiter_rest, dialect->delimiter_rest_length);
+	}
+	fprintf(out, " quote 0x%02x escape 0x%02x %s %s%s%s\n", dialect->quote, dialect->escape,
 			dialect->quoting == CSV_QUOTING_TEXT ? "text" :
 			dialect->quoting == CSV_QUOTING_POSTGRES ? "postgres" : "rfc4180",
 			boundaries[dialect->boundary],
-			dialect->multiline ? "" : " one-line");
+			dialect->multiline ? "" : " one-line", dialect->trim ? " trim" : "");
 	if (dialect->comment_length > 0)
 	{
 		fprintf(out, "comment ");

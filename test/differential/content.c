@@ -83,6 +83,25 @@ put_break(Content *content, const Case *test_case, Choices *choices)
 		content_byte(content, '\n');
 }
 
+static void
+put_delimiter(Content *content, const Case *test_case)
+{
+	const CsvDialectOptions *dialect = &test_case->dialect;
+
+	content_byte(content, dialect->delimiter);
+	content_put(content, dialect->delimiter_rest, dialect->delimiter_rest_length);
+}
+
+/* some byte of the delimiter */
+static uint8_t
+delimiter_byte(const CsvDialectOptions *dialect, Choices *choices)
+{
+	uint32_t	i = dialect->delimiter_rest_length == 0 ? 0 :
+		choose(choices, 1 + (uint32_t) dialect->delimiter_rest_length);
+
+	return i == 0 ? dialect->delimiter : dialect->delimiter_rest[i - 1];
+}
+
 /* a byte that means something, or might */
 static uint8_t
 hostile_byte(const Case *test_case, Choices *choices)
@@ -93,7 +112,7 @@ hostile_byte(const Case *test_case, Choices *choices)
 	{
 		case 0:
 		case 1:
-			return dialect->delimiter;
+			return delimiter_byte(dialect, choices);
 		case 2:
 		case 3:
 		case 4:
@@ -112,7 +131,7 @@ hostile_byte(const Case *test_case, Choices *choices)
 		case 10:
 			return chance(choices, 3) ? (uint8_t) choices_next(choices) : '1';
 		case 11:
-			return ' ';
+			return dialect->trim && chance(choices, 3) ? '\t' : ' ';
 		default:
 			return (uint8_t) ('a' + choose(choices, 3));
 	}
@@ -370,7 +389,9 @@ put_field(Content *content, const Case *test_case, uint32_t field,
 	{
 		uint8_t		byte = value.bytes[i];
 
-		if (byte == dialect->delimiter || byte == '\n' || byte == '\r' ||
+		if ((byte == dialect->delimiter &&
+			 (dialect->delimiter_rest_length == 0 || chance(choices, 2))) ||
+			byte == '\n' || byte == '\r' ||
 			(byte == dialect->quote && dialect->quote != 0))
 		{
 			if (dialect->quote != 0)
@@ -394,6 +415,16 @@ put_field(Content *content, const Case *test_case, uint32_t field,
 	if (quoted)
 		content_byte(content, dialect->quote);
 	free(value.bytes);
+}
+
+/* blanks, mostly where they are trimmed */
+static void
+put_blanks(Content *content, const Case *test_case, Choices *choices)
+{
+	if (!chance(choices, test_case->dialect.trim ? 3 : 100))
+		return;
+	for (uint32_t n = choose(choices, chance(choices, 20) ? 150 : 3) + 1; n > 0; n--)
+		content_byte(content, chance(choices, 4) ? '\t' : ' ');
 }
 
 /* a line that begins as comments do, or nearly */
@@ -432,8 +463,10 @@ put_records(Content *content, const Case *test_case, ValueStyle style,
 		for (uint32_t f = 0; f < n; f++)
 		{
 			if (f > 0)
-				content_byte(content, test_case->dialect.delimiter);
+				put_delimiter(content, test_case);
+			put_blanks(content, test_case, choices);
 			put_field(content, test_case, f, style, choices);
+			put_blanks(content, test_case, choices);
 		}
 		if (r + 1 < nrecords || !chance(choices, 3))
 			put_break(content, test_case, choices);
@@ -543,7 +576,7 @@ content_make(Content *content, Case *test_case, Choices *choices)
 				if (chance(choices, 3))
 					put_break(content, test_case, choices);
 				else
-					content_byte(content, test_case->dialect.delimiter);
+					put_delimiter(content, test_case);
 			}
 			break;
 		case 8:
@@ -552,7 +585,10 @@ content_make(Content *content, Case *test_case, Choices *choices)
 			break;
 		default:
 			for (n = choose(choices, chance(choices, 20) ? 3000 : 200); n > 0; n--)
-				content_byte(content, hostile_byte(test_case, choices));
+				if (test_case->dialect.delimiter_rest_length > 0 && chance(choices, 6))
+					put_delimiter(content, test_case);
+				else
+					content_byte(content, hostile_byte(test_case, choices));
 			break;
 	}
 	/* longer than one piece of the reader's first look */

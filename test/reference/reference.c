@@ -78,11 +78,13 @@ typedef struct RefField
 {
 	uint64_t	start;			/* its content, quotes and escapes included */
 	uint64_t	end;
+	uint64_t	separator;		/* the first byte behind it that is none of it */
 	uint64_t	value;			/* its value in RefRecord.text ... */
 	uint64_t	value_bytes;	/* ... and length */
 	bool		quoted;			/* some part of it was in quotes */
 	bool		inner;			/* a quote or escape other than the quotes
 								 * around the whole */
+	bool		blank_after_quote;	/* and nothing else so far */
 } RefField;
 
 typedef struct RefRecord
@@ -144,7 +146,37 @@ begin_field(RefReader *reader, uint64_t start)
 	field->value = record->text_bytes;
 	field->quoted = false;
 	field->inner = false;
+	field->blank_after_quote = false;
 	return field;
+}
+
+static bool
+is_blank(const RefReader *reader, uint64_t pos)
+{
+	return reader->dialect->opt.trim &&
+		(reader->bytes[pos] == ' ' || reader->bytes[pos] == '\t');
+}
+
+/* blanks at the end are not part of the field */
+static void
+drop_blanks(RefReader *reader, RefField *field)
+{
+	while (field->end > field->start && is_blank(reader, field->end - 1))
+	{
+		uint64_t	escapes = 0;
+
+		while (reader->dialect->opt.quoting == CSV_QUOTING_TEXT &&
+			   field->end - 1 - escapes > field->start &&
+			   reader->bytes[field->end - 2 - escapes] == '\\')
+			escapes++;
+		if (escapes % 2 == 1)
+			break;
+		field->end--;
+
+		/* what comes after a closing quote is none of the value yet, but for postgres */
+		if (!field->quoted || reader->dialect->opt.quoting == CSV_QUOTING_POSTGRES)
+			reader->record.text_bytes--;
+	}
 }
 
 /*
@@ -157,6 +189,24 @@ take_byte(RefReader *reader, RefField *field, uint64_t pos, int class,
 	const CsvDialectOptions *opt = &reader->dialect->opt;
 	uint8_t		byte = reader->bytes[pos];
 	bool		is_quote = class == CSV_CLASS_QUOTE;
+	bool		outside = before == CSV_STATE_RECORD_START ||
+		before == CSV_STATE_FIELD_START || before == CSV_STATE_UNQUOTED ||
+		before == CSV_STATE_QUOTE_SEEN || before == CSV_STATE_AFTER_QUOTE;
+
+	if (outside && is_blank(reader, pos))
+	{
+		if (pos == field->start)
+		{
+			field->start++;
+			return;
+		}
+		if (before == CSV_STATE_QUOTE_SEEN)
+			field->blank_after_quote = true;
+		if (after == CSV_STATE_UNQUOTED)
+			emit(reader, byte);
+		return;
+	}
+	field->inner |= field->blank_after_quote && class != CSV_CLASS_PRE_BREAK;
 
 	switch (before)
 	{
@@ -190,6 +240,7 @@ take_byte(RefReader *reader, RefField *field, uint64_t pos, int class,
 			break;
 
 		case CSV_STATE_SKIP_LINE:
+		case CSV_STATE_AFTER_QUOTE:
 			break;
 
 		default:
@@ -316,6 +367,8 @@ read_record(RefReader *reader, CsvMode mode, uint64_t start)
 		if (entry & CSV_FIELD)
 		{
 			field->end = entry & CSV_RECORD ? content_end : pos;
+			field->separator = field->end;
+			drop_blanks(reader, field);
 			if (dialect->opt.quoting == CSV_QUOTING_TEXT)
 				take_text(reader, field);
 			field->value_bytes = record->text_bytes - field->value;
@@ -328,7 +381,7 @@ read_record(RefReader *reader, CsvMode mode, uint64_t start)
 				record->next = class == CSV_CLASS_END_OF_INPUT ? pos : pos + 1;
 				return;
 			}
-			field = begin_field(reader, pos + 1);
+			field = begin_field(reader, pos + csv_delimiter_length(&dialect->opt));
 		}
 		else if (class == CSV_CLASS_BREAK && state == CSV_STATE_RECORD_START)
 		{
@@ -336,7 +389,7 @@ read_record(RefReader *reader, CsvMode mode, uint64_t start)
 			record->next = pos + 1;
 			return;
 		}
-		else
+		else if (state < CSV_STATE_IN_DELIMITER)
 			take_byte(reader, field, pos, class, state, after);
 
 		/* too long whatever comes; one more byte may be the boundary's CR */
@@ -735,7 +788,7 @@ read_header(RefReader *reader, uint32_t header_rows)
 			result->header_separators =
 				ref_alloc(result, record->nfields * sizeof(uint64_t));
 			for (uint64_t f = 0; f < record->nfields; f++)
-				result->header_separators[f] = record->fields[f].end -
+				result->header_separators[f] = record->fields[f].separator -
 					reader->pos;
 		}
 		reader->pos = next;
