@@ -68,7 +68,7 @@ CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', en
 -- the dialect
 --
 CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', delimiter '\t');
-CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', delimiter ';;');
+CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', delimiter ';;;;;;;;;');
 CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', delimiter '');
 CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', delimiter E'\n');
 CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', delimiter '"');

@@ -119,6 +119,17 @@ csv_option_size(DefElem *def, int64 max)
 	return (int64) result;
 }
 
+/* ERROR where there is a line break in a value */
+static void
+refuse_breaks(DefElem *def, const char *value)
+{
+	if (strpbrk(value, "\r\n") != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s cannot be newline or carriage return",
+						def->defname)));
+}
+
 /*
  * One ASCII character that is no line break.  A file is split into fields
  * before its encoding is looked at, hence ASCII.
@@ -137,11 +148,7 @@ csv_option_character(DefElem *def)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("%s must be an ASCII character", def->defname)));
-	if (value[0] == '\n' || value[0] == '\r')
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s cannot be newline or carriage return",
-						def->defname)));
+	refuse_breaks(def, value);
 	return (uint8_t) value[0];
 }
 
@@ -163,14 +170,15 @@ short_string(DefElem *def, int most)
 char *
 csv_option_delimiter(DefElem *def)
 {
-	char	   *value = short_string(def, CSV_DELIMITER_BYTES);
+	char	   *value = defGetString(def);
 
+	refuse_breaks(def, value);
 	if (strcmp(value, "\\t") == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid value for option \"%s\": \"%s\"", def->defname, value),
 				 errhint("Write a tab as E'\\t'.")));
-	return value;
+	return short_string(def, CSV_DELIMITER_BYTES);
 }
 
 char *

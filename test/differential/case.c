@@ -277,8 +277,8 @@ case_make(Case *test_case, Choices *choices)
 
 	choose_dialect(&test_case->dialect, choices);
 	choose_long_delimiter(&test_case->dialect, choices);
-	test_case->dialect.trim = chance(choices, 3) && test_case->dialect.quote != ' ' &&
-		test_case->dialect.escape != ' ';
+	test_case->dialect.trim = chance(choices, 3) &&
+		!csv_is_blank(test_case->dialect.quote) && !csv_is_blank(test_case->dialect.escape);
 	choose_comment(&test_case->dialect, choices);
 	test_case->header_rows = chance(choices, 3) ? choose(choices, 4) : 0;
 	test_case->max_record_bytes = chance(choices, 3) ? PICK(choices, maxima) :

@@ -46,7 +46,7 @@ expect_trace_(const CsvDialectOptions *options, CsvMode mode,
 								  entry & CSV_FIELD ? "f" : "",
 								  entry & CSV_RECORD ? "r" : "",
 								  entry & CSV_BAD ? "b" : "",
-								  "RFUQCEK"[state]);
+								  "RFUQCEKMA1234567"[state]);
 	}
 	_assert_string_equal(trace, expected, __FILE__, line);
 }
@@ -247,6 +247,72 @@ in_text_an_escape_makes_any_byte_data(void **state)
 }
 
 static void
+a_delimiter_of_several_bytes_is_one_at_its_first(void **state)
+{
+	CsvDialectOptions options = rfc4180;
+
+	(void) state;
+	options.delimiter = '|';
+	options.delimiter_rest_length = 1;
+	memcpy(options.delimiter_rest, "|", 1);
+	expect_trace(&options, CSV_NORMAL, "|a|||b||||\n",
+				 "sU U f1 F U U f1 F f1 F frR R");
+	expect_trace(&options, CSV_NORMAL, "\"||\"||\"a\"\n", "sQ Q Q C f1 F Q Q C frR R");
+	expect_trace(&options, CSV_NORMAL, "\"a\"|", "sQ Q C K frbR");
+	expect_trace(&options, CSV_NORMAL, "a|", "sU U frR");
+	options.delimiter_rest_length = 3;
+	memcpy(options.delimiter_rest, "~|~", 3);
+	expect_trace(&options, CSV_NORMAL, "|~|~|~|~", "sf3 2 1 F f3 2 1 F frR");
+	options.quoting = CSV_QUOTING_TEXT;
+	options.quote = 0;
+	expect_trace(&options, CSV_NORMAL, "\\|~|~|~\n", "sE U U f3 2 1 F frR R");
+}
+
+static void
+blanks_around_values_are_none_of_them(void **state)
+{
+	CsvDialectOptions options = rfc4180;
+
+	(void) state;
+	options.trim = true;
+	expect_trace(&options, CSV_NORMAL, " \"a\" ,\t1 2\n", "sF Q Q C A fF F U U U frR R");
+	expect_trace(&options, CSV_NORMAL, "\"a\" \"b\"\n", "sQ Q C A K K K frbR R");
+	expect_trace(&options, CSV_NORMAL, "\"a\" \r\n", "sQ Q C A A frR R");
+	expect_trace(&options, CSV_NORMAL, " \n", "sF frR R");
+	options.delimiter = '\t';
+	expect_trace(&options, CSV_NORMAL, "\"a\"\t \"b\"", "sQ Q C fF F Q Q C frR");
+	options.quoting = CSV_QUOTING_POSTGRES;
+	expect_trace(&options, CSV_NORMAL, " \"a\" \"b\"", "sF Q Q C U Q Q C frR");
+}
+
+static void
+expect_trimmed(const CsvDialectOptions *options, const char *field, uint64_t from,
+			   uint64_t to)
+{
+	uint64_t	start = 0;
+	uint64_t	end = strlen(field);
+
+	csv_trim(options, (const uint8_t *) field, &start, &end);
+	assert_int_equal(start, from);
+	assert_int_equal(end, to);
+}
+
+static void
+an_escaped_blank_of_text_stays(void **state)
+{
+	CsvDialectOptions options = {.escape = '\\', .quoting = CSV_QUOTING_TEXT, .trim = true};
+
+	(void) state;
+	expect_trimmed(&options, "", 0, 0);
+	expect_trimmed(&options, " \t", 2, 2);
+	expect_trimmed(&options, " a \t", 1, 2);
+	expect_trimmed(&options, " \\  ", 1, 3);
+	expect_trimmed(&options, "\\\\  ", 0, 2);
+	options.quoting = CSV_QUOTING_RFC4180;
+	expect_trimmed(&options, " \\  ", 1, 2);
+}
+
+static void
 content_ends_before_the_cr_of_its_boundary(void **state)
 {
 	CsvDialect	dialect;
@@ -284,6 +350,9 @@ main(void)
 		cmocka_unit_test(postgres_quotes_open_and_close_anywhere),
 		cmocka_unit_test(the_simple_format_knows_no_quotes),
 		cmocka_unit_test(in_text_an_escape_makes_any_byte_data),
+		cmocka_unit_test(a_delimiter_of_several_bytes_is_one_at_its_first),
+		cmocka_unit_test(blanks_around_values_are_none_of_them),
+		cmocka_unit_test(an_escaped_blank_of_text_stays),
 		cmocka_unit_test(content_ends_before_the_cr_of_its_boundary),
 	};
 

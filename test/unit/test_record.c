@@ -32,11 +32,17 @@ random_dialect(CsvDialect *dialect)
 		.quoting = (uint8_t) random_below(CSV_QUOTING_TEXT + 1),
 		.boundary = (uint8_t) random_below(CSV_BOUNDARY_CR + 1),
 		.multiline = random_below(4) > 0,
-		.blank_is_record = random_below(4) == 0
+		.blank_is_record = random_below(4) == 0,
+		.trim = random_below(4) == 0
 	};
 
 	if (options.quote != 0 && random_below(3) == 0)
 		options.escape = random_below(4) == 0 ? options.delimiter : '\\';
+	if (options.escape != options.delimiter && random_below(4) == 0)
+	{
+		options.delimiter_rest_length = (uint8_t) (1 + random_below(3));
+		memset(options.delimiter_rest, options.delimiter, 3);
+	}
 	csv_dialect_compile(dialect, &options);
 }
 
@@ -98,7 +104,8 @@ walk_table(CsvScan *scan, uint32_t *separators, const CsvDialect *dialect,
 		if (entry & CSV_RECORD)
 		{
 			uint64_t	last = scan->start +
-				(scan->nfields < 2 ? 0 : separators[scan->nfields - 2] + 1);
+				(scan->nfields < 2 ? 0 : separators[scan->nfields - 2] +
+				 csv_delimiter_length(&dialect->opt));
 
 			scan->complete = true;
 			scan->bad = (entry & CSV_BAD) != 0;

@@ -208,12 +208,16 @@ static void
 expect_request(const CsvWireRequest *found, const CsvWireRequest *expected)
 {
 	EXPECT_EQUAL(dialect.delimiter);
+	EXPECT_EQUAL(dialect.delimiter_rest_length);
+	expect_bytes(found->dialect.delimiter_rest, expected->dialect.delimiter_rest,
+				 CSV_DELIMITER_REST_BYTES);
 	EXPECT_EQUAL(dialect.quote);
 	EXPECT_EQUAL(dialect.escape);
 	EXPECT_EQUAL(dialect.quoting);
 	EXPECT_EQUAL(dialect.boundary);
 	EXPECT_EQUAL(dialect.multiline);
 	EXPECT_EQUAL(dialect.blank_is_record);
+	EXPECT_EQUAL(dialect.trim);
 	EXPECT_EQUAL(dialect.comment_length);
 	expect_bytes(found->dialect.comment, expected->dialect.comment, CSV_COMMENT_BYTES);
 	EXPECT_EQUAL(max_record_bytes);
@@ -538,7 +542,21 @@ dialects_and_layouts_are_sound(void **state)
 	ACCEPTED(made.wire.request = NULL);
 	REFUSED(dialect->delimiter = 0);
 	REFUSED(dialect->delimiter = '\n');
-	REFUSED(dialect->delimiter = 0x80);
+	ACCEPTED(dialect->delimiter = 0x80);
+	ACCEPTED((dialect->delimiter_rest_length = 7, memcpy(dialect->delimiter_rest, ",,; \t#\xff", 7)));
+	REFUSED(dialect->delimiter_rest_length = 1);
+	REFUSED((dialect->delimiter_rest_length = 8, memset(dialect->delimiter_rest, ';', 7)));
+	REFUSED((dialect->delimiter_rest_length = 1, dialect->delimiter_rest[0] = '\r'));
+	REFUSED((dialect->delimiter_rest_length = 1, dialect->delimiter_rest[0] = '"'));
+	REFUSED((dialect->delimiter_rest_length = 1, dialect->delimiter_rest[0] = '\\',
+			 dialect->escape = '\\'));
+	REFUSED((dialect->delimiter_rest_length = 1, dialect->delimiter_rest[0] = ';',
+			 dialect->escape = ','));
+	ACCEPTED(dialect->trim = true);
+	ACCEPTED((dialect->trim = true, dialect->delimiter = '\t'));
+	REFUSED((dialect->trim = true, dialect->quote = ' '));
+	REFUSED((dialect->trim = true, dialect->escape = '\t'));
+	REFUSED((dialect->trim = true, dialect->comment_length = 1, dialect->comment[0] = ' '));
 	REFUSED(dialect->delimiter = dialect->quote);
 	REFUSED(dialect->quote = '\r');
 	REFUSED(dialect->escape = 0xff);
