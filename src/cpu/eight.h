@@ -152,15 +152,18 @@ load_records(const CsvIndexRecord *record, size_t member)
 													7 * stride), 1);
 }
 
-/* drop the blanks around the fields, most of which have none */
-static inline void
-trim_eight(const CsvFinder *finder, CsvEight *eight)
+/*
+ * Drop the blanks around the fields, most of which have none.  Not inlined, and by value:
+ * what does not trim keeps its registers.
+ */
+static __attribute__((noinline)) CsvEight
+trim_eight(const CsvFinder *finder, CsvEight eight)
 {
 	const __m256i blank = _mm256_set1_epi32(' ');
 	const __m256i tab = _mm256_set1_epi32('\t');
-	__m256i		first = gather4(eight->rows, finder->bytes, eight->start);
-	__m256i		last = gather4(eight->rows, finder->bytes,
-							   _mm256_sub_epi32(eight->end, _mm256_set1_epi32(4)));
+	__m256i		first = gather4(eight.rows, finder->bytes, eight.start);
+	__m256i		last = gather4(eight.rows, finder->bytes,
+							   _mm256_sub_epi32(eight.end, _mm256_set1_epi32(4)));
 	__m256i		found;
 	uint32_t	starts[8];
 	uint32_t	ends[8];
@@ -172,9 +175,9 @@ trim_eight(const CsvFinder *finder, CsvEight *eight)
 							_mm256_or_si256(_mm256_cmpeq_epi32(last, blank),
 											_mm256_cmpeq_epi32(last, tab)));
 	if (mask_of(found) == 0)
-		return;
-	_mm256_storeu_si256((__m256i *) starts, eight->start);
-	_mm256_storeu_si256((__m256i *) ends, eight->end);
+		return eight;
+	_mm256_storeu_si256((__m256i *) starts, eight.start);
+	_mm256_storeu_si256((__m256i *) ends, eight.end);
 	for (uint32_t rows = mask_of(found); rows != 0; rows &= rows - 1)
 	{
 		uint32_t	i = csv_lowest_bit(rows);
@@ -185,8 +188,9 @@ trim_eight(const CsvFinder *finder, CsvEight *eight)
 		starts[i] = (uint32_t) start;
 		ends[i] = (uint32_t) end;
 	}
-	eight->start = _mm256_loadu_si256((const __m256i *) starts);
-	eight->end = _mm256_loadu_si256((const __m256i *) ends);
+	eight.start = _mm256_loadu_si256((const __m256i *) starts);
+	eight.end = _mm256_loadu_si256((const __m256i *) ends);
+	return eight;
 }
 
 static inline __attribute__((always_inline)) CsvEight
@@ -278,8 +282,8 @@ find_eight(const CsvFinder *finder, uint32_t row)
 			eight.end = _mm256_add_epi32(eight.end, _mm256_and_si256(cr, last));
 		}
 	}
-	if (finder->trim != NULL)
-		trim_eight(finder, &eight);
+	if (__builtin_expect(finder->trim != NULL, 0))
+		eight = trim_eight(finder, eight);
 	return eight;
 }
 

@@ -75,7 +75,7 @@ typedef struct CsvCarries
 	uint64_t	inside;			/* all ones: it ends in quotes */
 	uint64_t	separator;		/* the block's bytes right behind a separator of
 								 * the one before */
-	uint64_t	delimiter_end;	/* behind the last delimiter of several bytes */
+	uint64_t	delimiter_end;	/* where the last delimiter of several bytes ends */
 	uint64_t	blank;			/* it ends in blanks behind a separator; */
 	uint64_t	close_blank;	/* ... behind a closing quote */
 	uint64_t	close;			/* its last byte is a closing quote */
@@ -93,19 +93,20 @@ typedef struct CsvBlockBits
 } CsvBlockBits;
 
 /*
- * The bytes at which the delimiter stands, of those that are its first byte: what lies
- * in an earlier one begins none.
+ * The bytes at which a delimiter of several bytes stands, of those that are its first
+ * byte: what lies in an earlier one, the last of which ends at `end`, begins none.  Not
+ * inlined, and by value: other dialects keep their registers.
  */
-static inline uint64_t
-whole_delimiters(const CsvRules *rules, uint64_t base, uint64_t bits, CsvCarries *carries)
+static __attribute__((noinline)) uint64_t
+whole_delimiters(const CsvDialectOptions *opt, const uint8_t *bytes, uint64_t nbytes,
+				 uint64_t base, uint64_t bits, uint64_t end)
 {
 	for (uint64_t left = bits; left != 0; left &= left - 1)
 	{
 		uint64_t	pos = base + csv_lowest_bit(left);
 
-		if (pos >= carries->delimiter_end &&
-			csv_delimiter_rest_at(rules->opt, rules->bytes, pos, rules->nbytes))
-			carries->delimiter_end = pos + 1 + rules->delimiter_rest_length;
+		if (pos >= end && csv_delimiter_rest_at(opt, bytes, pos, nbytes))
+			end = pos + csv_delimiter_length(opt);
 		else
 			bits &= ~CSV_BIT(pos);
 	}
@@ -136,7 +137,7 @@ behind_separators(const CsvRules *rules, const CsvBlockBits *bits, CsvCarries *c
  * From each of these bytes on, the first that is no blank.  *carry: a run of blanks goes
  * on in the next block.
  */
-static inline uint64_t
+static inline __attribute__((always_inline)) uint64_t
 past_blanks(uint64_t from, uint64_t blanks, uint64_t *carry)
 {
 	uint64_t	sum;
@@ -244,7 +245,13 @@ read_block(const CsvRules *rules, CsvIndexBlock block, uint64_t base,
 		escaped = read_text_block(rules, block, valid, &bits, carries);
 	delimiters &= ~escaped;
 	if (__builtin_expect(rules->delimiter_rest_length > 0, 0))
-		delimiters = whole_delimiters(rules, base, delimiters, carries);
+	{
+		delimiters = whole_delimiters(rules->opt, rules->bytes, rules->nbytes, base,
+									  delimiters, carries->delimiter_end);
+		if (delimiters != 0)
+			carries->delimiter_end = base + 63 - (uint64_t) __builtin_clzll(delimiters) +
+				1 + rules->delimiter_rest_length;
+	}
 	bits.separators = delimiters | (bits.breaks & ~escaped);
 	if (rules->has_quote)
 	{
