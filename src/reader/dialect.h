@@ -26,6 +26,7 @@
  *
  * There are two tables.  CSV_NORMAL reads the input; CSV_ALONE reads one line
  * at a time, strictly, and serves the repair of records with quoting errors.
+ * Where such records are read leniently, that is no matter of a table (lenient.h).
  *
  * This header is C and CUDA C++; it includes neither postgres.h nor CUDA's.
  */
@@ -52,7 +53,10 @@ typedef enum CsvQuoting
 {
 	CSV_QUOTING_RFC4180,		/* a quote opens a field only at its start */
 	CSV_QUOTING_POSTGRES,		/* a quote opens and closes wherever it is */
-	CSV_QUOTING_TEXT			/* no quotes: COPY's text format */
+	CSV_QUOTING_TEXT,			/* no quotes: COPY's text format */
+	CSV_QUOTING_LENIENT			/* of values in a line that is read so
+								 * (lenient.h), never of a file: that is
+								 * RFC4180, and lenient */
 } CsvQuoting;
 
 typedef enum CsvBoundary
@@ -117,6 +121,8 @@ typedef struct CsvDialectOptions
 	uint8_t		quoting;		/* CsvQuoting */
 	uint8_t		boundary;		/* CsvBoundary */
 	bool		multiline;
+	bool		lenient;		/* RFC4180: a record with a quoting error is read
+								 * once more (lenient.h) */
 	bool		blank_is_record;	/* a blank line is a record of one empty
 									 * field: one-field files and headers */
 	uint8_t		comment_length; /* 0: there are no comments */

@@ -77,6 +77,7 @@ pass_single(Stream *stream, Parts *parts)
 	PASS(stream, dialect->quoting);
 	PASS(stream, dialect->boundary);
 	pass_bool(stream, &dialect->multiline);
+	pass_bool(stream, &dialect->lenient);
 	pass_bool(stream, &dialect->blank_is_record);
 	PASS(stream, dialect->comment_length);
 	for (int i = 0; i < CSV_COMMENT_BYTES; i++)
