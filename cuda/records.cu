@@ -48,7 +48,8 @@ may_be_end_of_data(const CsvView &view, uint32_t start, uint32_t end)
 /*
  * Errors of structure.  A record with one that covers several lines is
  * irregular: the repair rule reads its lines again, which is the CPU engine's
- * work.  Only bad records look for breaks, and they stop at the first.
+ * work.  So is one that may be a row leniently.  Only bad records look for breaks, and
+ * they stop at the first.
  */
 static __global__ void __launch_bounds__(CSV_ROW_THREADS)
 check_kernel(const __grid_constant__ CsvView view)
@@ -79,7 +80,7 @@ check_kernel(const __grid_constant__ CsvView view)
 						   csv_mask_bit(view, CSV_MASK_FIELDS, end) ?
 						   CSV_ERROR_TEXT_AFTER_QUOTE :
 						   CSV_ERROR_UNTERMINATED_QUOTE, 0);
-		if (any_break_between(view, start, end))
+		if (view.dialect.opt.lenient || any_break_between(view, start, end))
 			atomicMin(&view.counters->first_irregular,
 					  view.first_record + record);
 	}

@@ -13,6 +13,7 @@
 #include "batches/layout.h"
 #include "query/query.h"
 #include "reader/field.h"
+#include "reader/lenient.h"
 #include "table/quote.h"
 
 /*
@@ -363,6 +364,7 @@ csv_file_layout_read(CsvFileLayout *layout, CsvReader *reader,
 	bool		any_by_name = false;
 	bool		has_header;
 	CsvRecord	header;
+	CsvDialect	dialect = *csv_reader_dialect(reader);
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "csv_gpu_fdw header",
 												  ALLOCSET_SMALL_SIZES);
@@ -376,11 +378,12 @@ csv_file_layout_read(CsvFileLayout *layout, CsvReader *reader,
 		layout->columns[i].spec.kind = layout->columns[i].kind;
 
 	has_header = csv_reader_header(reader, &header);
+	if (has_header && header.lenient)
+		dialect = csv_lenient_dialect(&dialect);
 	if (has_header &&
 		(table->header_match || any_by_name || table->nfields_from_header))
 	{
-		uint32_t	nnames = read_header(layout, csv_reader_dialect(reader),
-										 &header, filename);
+		uint32_t	nnames = read_header(layout, &dialect, &header, filename);
 
 		if (table->nfields_from_header)
 			nfields = nnames;

@@ -175,6 +175,66 @@ list_positions(const CsvColumns *columns, uint64_t start, uint64_t end,
 	return true;
 }
 
+/* ---- rows that are read leniently ---- */
+
+/* the part's: entries [*from, *to) of the index's list */
+static void
+find_lenient_rows(const CsvIndex *index, const CsvPart *part, uint32_t *from,
+				  uint32_t *to)
+{
+	*from = 0;
+	while (*from < index->nlenient && index->lenient[*from] < part->from)
+		(*from)++;
+	*to = *from;
+	while (*to < index->nlenient && index->lenient[*to] < part->to)
+		(*to)++;
+}
+
+/* no loop looks at their fields: to those they are bad */
+static void
+hide_lenient_rows(const CsvColumns *columns, CsvPart *part)
+{
+	uint32_t	from;
+	uint32_t	to;
+
+	find_lenient_rows(columns->index, part, &from, &to);
+	for (uint32_t i = from; i < to; i++)
+		csv_fill_bad_row(&part->bad_rows, columns->index->lenient[i],
+						 CSV_ERROR_TEXT_AFTER_QUOTE, 0);
+}
+
+/* but they are rows, with values for others to find */
+static void
+doubt_lenient_rows(const CsvColumns *columns, CsvPart *part)
+{
+	const CsvIndexRecord *records = columns->index->records;
+	const CsvLayout *layout = columns->layout;
+	uint32_t	from;
+	uint32_t	to;
+
+	find_lenient_rows(columns->index, part, &from, &to);
+	for (uint32_t i = from; i < to; i++)
+	{
+		uint32_t	row = columns->index->lenient[i];
+		uint32_t	nfields = records[row + 1].first_separator -
+			records[row].first_separator;
+
+		part->bad_rows.codes[row] = CSV_ERROR_NONE;
+		for (uint32_t c = 0; c < layout->ncolumns; c++)
+		{
+			const CsvArray *array = &columns->arrays[c];
+			bool		is_there = layout->columns[c].field < nfields;
+
+			memset(array->values + (size_t) row * array->stride, 0, array->stride);
+			array->status[row] = is_there ? CSV_VALUE_DOUBTFUL : CSV_VALUE_NULL;
+			part->found[c].any_not_ok = true;
+			part->found[c].any_slow |= is_there;
+		}
+	}
+}
+
+/* ---- filling ---- */
+
 /*
  * Check the number of fields of each record, list the fields' separators, and
  * measure the widest values of text columns.  False: interrupted.
@@ -200,6 +260,8 @@ survey_part(const CsvColumns *columns, CsvPart *part)
 		}
 	if (layout->ncolumns == 0 || part->from == part->to)
 		return true;
+	if (index->nlenient > 0)
+		hide_lenient_rows(columns, part);
 
 	/* the last record may end with the input, without a byte for it */
 	if (!list_positions(columns, records[part->from].start,
@@ -260,6 +322,8 @@ fill_part(const CsvColumns *columns, CsvPart *part)
 		part->found[c].any_not_ok = fill.any_not_ok;
 		part->found[c].any_slow = fill.any_slow;
 	}
+	if (layout->ncolumns > 0 && columns->index->nlenient > 0)
+		doubt_lenient_rows(columns, part);
 	return true;
 }
 
@@ -456,6 +520,7 @@ list_rows(CsvColumns *columns, CsvBatch *batch)
 	const CsvIndex *index = columns->index;
 	const uint8_t *codes = columns->row_code.bytes;
 	uint32_t	good = 0;
+	uint32_t	lenient = 0;	/* of the index's list, what is passed */
 
 	if (!buffer_reserve(columns->memory, &columns->row_offsets,
 						batch->nrows * sizeof(uint32_t)) ||
@@ -469,6 +534,11 @@ list_rows(CsvColumns *columns, CsvBatch *batch)
 		if (columns->any_bad_row && codes[row] != CSV_ERROR_NONE)
 			continue;
 		batch->row_offsets[good] = index->records[row].start;
+		if (lenient < index->nlenient && index->lenient[lenient] == row)
+		{
+			batch->row_offsets[good] |= CSV_ROW_LENIENT;
+			lenient++;
+		}
 		batch->row_lines[good] = index->records[row].line;
 		good++;
 	}

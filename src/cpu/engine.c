@@ -112,6 +112,7 @@ cpu_configure(void *engine, const CsvDialect *dialect, const CsvLayout *layout)
 		CsvStatus	status;
 
 		cpu->outputs[i].index.dialect = dialect;
+		cpu->outputs[i].index.layout = layout;
 		status = csv_columns_configure(&cpu->outputs[i].columns, dialect,
 									   layout);
 		if (status != CSV_OK)

@@ -74,6 +74,27 @@ csv_index_add_error(CsvIndex *index, CsvErrorCode code, CsvMode mode,
 	return true;
 }
 
+/* a record that is read leniently */
+bool
+csv_index_add_lenient(CsvIndex *index, uint32_t record)
+{
+	if (index->nlenient == index->lenient_capacity)
+	{
+		uint32_t	capacity = index->lenient_capacity == 0 ? 64 :
+			index->lenient_capacity * 2;
+		uint32_t   *lenient = grow(index, index->lenient,
+								   index->lenient_capacity * sizeof(uint32_t),
+								   capacity * sizeof(uint32_t));
+
+		if (lenient == NULL)
+			return false;
+		index->lenient = lenient;
+		index->lenient_capacity = capacity;
+	}
+	index->lenient[index->nlenient++] = record;
+	return true;
+}
+
 static CsvStatus
 reserve(CsvIndex *index)
 {
@@ -120,6 +141,7 @@ csv_index_build(CsvIndex *index)
 		return status;
 	index->nrecords = 0;
 	index->nerrors = 0;
+	index->nlenient = 0;
 	index->pos = 0;
 	index->nseparators = 0;
 	index->nlines = 0;
@@ -164,7 +186,7 @@ csv_index_free(CsvIndex *index)
 {
 	const CsvMemory *memory = index->memory;
 	void	   *owned[] = {index->separators, index->quotes, index->unplain,
-	index->records, index->errors, index->scan.separators};
+	index->records, index->errors, index->lenient, index->scan.separators};
 
 	for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
 		if (owned[i] != NULL)

@@ -56,6 +56,7 @@ typedef struct CsvIndex
 	const CsvIndexFunctions *functions;
 	const CsvMemory *memory;
 	const CsvDialect *dialect;
+	const CsvLayout *layout;
 	const CsvInput *input;
 
 	/* bit-strings over input->nbytes + 1 positions, rounded up to words */
@@ -71,6 +72,9 @@ typedef struct CsvIndex
 	CsvError   *errors;			/* of structure */
 	uint32_t	nerrors;
 	uint32_t	error_capacity;
+	uint32_t   *lenient;		/* the numbers of records that were read so */
+	uint32_t	nlenient;
+	uint32_t	lenient_capacity;
 
 	/* where reading stands */
 	uint64_t	pos;			/* the next record's start */
@@ -110,6 +114,7 @@ extern bool csv_index_has_avx512(void);
 extern CsvStatus csv_index_build(CsvIndex *index);
 extern void csv_index_free(CsvIndex *index);
 extern bool csv_index_grow_records(CsvIndex *index);
+extern bool csv_index_add_lenient(CsvIndex *index, uint32_t record);
 extern bool csv_index_add_error(CsvIndex *index, CsvErrorCode code,
 								CsvMode mode, uint64_t offset,
 								uint64_t length, uint32_t line,

@@ -7,6 +7,9 @@
  * line: each further line is read alone.  The same holds for a record longer
  * than max_record_bytes, up to that many bytes from its start.  So a line is
  * read at most twice.
+ *
+ * If the dialect is lenient, a line that has a quoting error so may still be a record
+ * (lenient.h); then it is read once more.
  */
 #include "index.h"
 
@@ -145,6 +148,67 @@ add_record(CsvIndex *index, const CsvScan *scan, uint32_t line)
 }
 
 /*
+ * The line at index->pos has a quoting error: is it a record leniently?  Then it joins
+ * the index.
+ */
+static CsvStatus
+add_lenient_record(CsvIndex *index, bool *is_record)
+{
+	const CsvLayout *layout = index->layout;
+	CsvScan    *scan = &index->scan;
+	CsvStatus	status = csv_scan_lenient(scan, index->memory, index->dialect,
+										  index->input->bytes, scan->start,
+										  index->input->nbytes);
+
+	*is_record = status == CSV_OK &&
+		(layout->pad || scan->nfields == layout->nfields);
+	if (!*is_record)
+		return status;
+	if (!csv_index_add_lenient(index, index->nrecords))
+		return CSV_NO_MEMORY;
+	status = add_record(index, scan, index->nlines);
+	index->nlines += scan->has_break;
+	index->pos = scan->next;
+	return status;
+}
+
+/* the record that was scanned is too long, or has a quoting error */
+static CsvStatus
+bad_record(CsvIndex *index, CsvMode mode)
+{
+	const uint64_t max = index->input->max_record_bytes;
+	const CsvScan *scan = &index->scan;
+	const uint64_t start = scan->start;
+	const uint32_t line = index->nlines;
+	uint64_t	window = start + max;
+	uint32_t	field = 0;
+	CsvErrorCode code = CSV_ERROR_RECORD_TOO_LONG;
+	uint64_t	first_line_length;
+
+	if (scan->complete && scan->end - start <= max)
+	{
+		code = scan->last_state == CSV_STATE_SKIP_LINE ?
+			CSV_ERROR_TEXT_AFTER_QUOTE : CSV_ERROR_UNTERMINATED_QUOTE;
+		field = scan->nfields - 1;
+		window = scan->next;
+	}
+	if (mode == CSV_NORMAL)
+		index->alone_until = window;
+	if (code != CSV_ERROR_RECORD_TOO_LONG && index->dialect->opt.lenient)
+	{
+		bool		is_record;
+		CsvStatus	status = add_lenient_record(index, &is_record);
+
+		if (status != CSV_OK || is_record)
+			return status;
+	}
+	pass_line(index, start, &first_line_length);
+	if (!csv_index_add_error(index, code, mode, start, first_line_length, line, field))
+		return CSV_NO_MEMORY;
+	return CSV_OK;
+}
+
+/*
  * Read the record (or blank lines, or a comment) at index->pos.
  */
 CsvStatus
@@ -156,10 +220,7 @@ csv_index_slow_record(CsvIndex *index)
 	CsvScan    *scan = &index->scan;
 	CsvMode		mode = index->pos < index->alone_until ? CSV_ALONE : CSV_NORMAL;
 	uint64_t	first_line_length;
-	uint64_t	window;
 	uint32_t	line;
-	uint32_t	field;
-	CsvErrorCode code;
 	CsvStatus	status;
 
 	if (csv_interrupted(index->input))
@@ -216,25 +277,5 @@ csv_index_slow_record(CsvIndex *index)
 		return status;
 	}
 
-	/* a bad record */
-	if (!scan->complete || scan->end - scan->start > max)
-	{
-		code = CSV_ERROR_RECORD_TOO_LONG;
-		field = 0;
-		window = scan->start + max;
-	}
-	else
-	{
-		code = scan->last_state == CSV_STATE_SKIP_LINE ?
-			CSV_ERROR_TEXT_AFTER_QUOTE : CSV_ERROR_UNTERMINATED_QUOTE;
-		field = scan->nfields - 1;
-		window = scan->next;
-	}
-	pass_line(index, scan->start, &first_line_length);
-	if (mode == CSV_NORMAL)
-		index->alone_until = window;
-	if (!csv_index_add_error(index, code, mode, scan->start, first_line_length,
-							 line, field))
-		return CSV_NO_MEMORY;
-	return CSV_OK;
+	return bad_record(index, mode);
 }

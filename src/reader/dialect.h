@@ -30,6 +30,7 @@
  *
  * There are two tables.  CSV_NORMAL reads the input; CSV_ALONE reads one line
  * at a time, strictly, and serves the repair of records with quoting errors.
+ * Where such records are read leniently, that is no matter of a table (lenient.h).
  *
  * This header is C and CUDA C++; it includes neither postgres.h nor CUDA's.
  */
@@ -63,7 +64,10 @@ typedef enum CsvQuoting
 {
 	CSV_QUOTING_RFC4180,		/* a quote opens a field only at its start */
 	CSV_QUOTING_POSTGRES,		/* a quote opens and closes wherever it is */
-	CSV_QUOTING_TEXT			/* no quotes: COPY's text format */
+	CSV_QUOTING_TEXT,			/* no quotes: COPY's text format */
+	CSV_QUOTING_LENIENT			/* of values in a line that is read so
+								 * (lenient.h), never of a file: that is
+								 * RFC4180, and lenient */
 } CsvQuoting;
 
 typedef enum CsvBoundary
@@ -132,6 +136,8 @@ typedef struct CsvDialectOptions
 	uint8_t		quoting;		/* CsvQuoting */
 	uint8_t		boundary;		/* CsvBoundary */
 	bool		multiline;
+	bool		lenient;		/* RFC4180: a record with a quoting error is read
+								 * once more (lenient.h) */
 	bool		blank_is_record;	/* a blank line is a record of one empty
 									 * field: one-field files and headers */
 	bool		trim;			/* blanks around values do not count */
@@ -227,6 +233,15 @@ csv_delimiter_rest_at(const CsvDialectOptions *opt, const uint8_t *bytes, size_t
 		if (bytes[pos + 1 + i] != opt->delimiter_rest[i])
 			return false;
 	return true;
+}
+
+/* does the delimiter stand here? */
+CSV_INLINE bool
+csv_delimiter_at(const CsvDialectOptions *opt, const uint8_t *bytes, size_t pos,
+				 size_t nbytes)
+{
+	return pos < nbytes && bytes[pos] == opt->delimiter &&
+		csv_delimiter_rest_at(opt, bytes, pos, nbytes);
 }
 
 CSV_INLINE bool

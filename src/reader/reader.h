@@ -50,12 +50,17 @@
  *						takes the batch decides, by the field's own bytes.
  *						With CSV_ENCODING_UTF8 these bytes are known to be
  *						valid, free of NULs and within the limits, unless
- *						the layout has bad_is_doubtful.
+ *						the layout has bad_is_doubtful, or the row is
+ *						read leniently.
  *	CSV_VALUE_LONG		TEXT and CSTRING only: a good value, too wide for this
  *						batch's stride; to be taken from the field's own bytes
  *
  * For those, row_offsets tells where the record starts in batch->bytes, and
- * csv_scan_record() finds its fields.
+ * csv_scan_row() finds its fields.
+ *
+ * A record with a quoting error is a row, too, if the dialect is lenient, and its first
+ * line has the right number of fields by lenient.h.  All of its values are DOUBTFUL, or
+ * NULL where the line lacks the field.
  */
 #ifndef CSV_READER_H
 #define CSV_READER_H
@@ -292,6 +297,12 @@ typedef struct CsvArray
 } CsvArray;
 
 /*
+ * In row_offsets: the row is read leniently (lenient.h).  Offsets are below 2 GB.
+ */
+#define CSV_ROW_LENIENT	UINT32_C(0x80000000)
+#define CSV_ROW_OFFSET(entry)	((entry) & ~CSV_ROW_LENIENT)
+
+/*
  * One engine call's result.  Everything it points to belongs to the engine (or
  * the reader).  An engine's batch lives until the next call with the same
  * output, or close; a reader's until the next call that may read or change the
@@ -309,6 +320,7 @@ typedef struct CsvBatch
 	/*
 	 * Where each row starts: bytes and line breaks from the start of the
 	 * batch.  NULL where the layout does not ask and no array is any_slow.
+	 * With the offset stands CSV_ROW_LENIENT, where it applies.
 	 */
 	uint32_t   *row_offsets;
 	uint32_t   *row_lines;
@@ -653,6 +665,7 @@ typedef struct CsvRecord
 	uint64_t	length;
 	uint32_t	nfields;
 	const uint32_t *separators; /* nfields of them; the last is the end */
+	bool		lenient;		/* as in CsvScan */
 } CsvRecord;
 
 extern bool csv_reader_header(CsvReader *reader, CsvRecord *header);
@@ -701,6 +714,8 @@ typedef struct CsvScan
 	bool		complete;		/* a boundary or the end of input was met */
 	bool		is_record;		/* false: only blank lines, or nothing */
 	bool		bad;			/* has a quoting error; last_state tells which */
+	bool		lenient;		/* csv_scan_lenient() has read it: values are by
+								 * csv_lenient_dialect() */
 	uint8_t		last_state;		/* CsvState before the boundary */
 	bool		has_break;		/* a line break ends the record */
 	uint32_t	nbreaks;		/* those inside it */
@@ -723,6 +738,19 @@ extern CsvStatus csv_scan_record(CsvScan *scan, const CsvMemory *memory,
 								 const CsvDialect *dialect, CsvMode mode,
 								 const uint8_t *bytes, uint64_t start,
 								 uint64_t nbytes, bool at_end);
+
+/*
+ * The same of the line at `start`, which is not blank and ends before nbytes or there,
+ * by lenient.h: it is a record.
+ */
+extern CsvStatus csv_scan_lenient(CsvScan *scan, const CsvMemory *memory,
+								  const CsvDialect *dialect, const uint8_t *bytes,
+								  uint64_t start, uint64_t nbytes);
+
+/* the record of a row, by its entry in row_offsets, in bytes that end there */
+extern CsvStatus csv_scan_row(CsvScan *scan, const CsvMemory *memory,
+							  const CsvDialect *dialect, const uint8_t *bytes,
+							  uint32_t entry, uint64_t nbytes);
 
 /*
  * A field, by its place in the record: its content, quotes and escapes still

@@ -7,6 +7,7 @@
  * a fast path meets something irregular.
  */
 #include "field.h"
+#include "lenient.h"
 #include "pair.h"
 
 #include <string.h>
@@ -128,6 +129,17 @@ grow_separators(CsvScan *scan, const CsvMemory *memory)
 	return CSV_OK;
 }
 
+static inline CsvStatus
+add_separator(CsvScan *scan, const CsvMemory *memory, uint64_t pos)
+{
+	CsvStatus	status = scan->nfields < scan->capacity ? CSV_OK :
+		grow_separators(scan, memory);
+
+	if (status == CSV_OK)
+		scan->separators[scan->nfields++] = (uint32_t) (pos - scan->start);
+	return status;
+}
+
 /*
  * The first byte from p on that may be more than data in a field, in this state;
  * all before it leave the state as it is.
@@ -168,6 +180,7 @@ csv_scan_record(CsvScan *scan, const CsvMemory *memory,
 	scan->complete = false;
 	scan->is_record = false;
 	scan->bad = false;
+	scan->lenient = false;
 	scan->last_state = state;
 	scan->has_break = false;
 	scan->nbreaks = 0;
@@ -201,14 +214,10 @@ csv_scan_record(CsvScan *scan, const CsvMemory *memory,
 		}
 		if (entry & CSV_FIELD)
 		{
-			if (scan->nfields == scan->capacity)
-			{
-				CsvStatus	status = grow_separators(scan, memory);
+			CsvStatus	status = add_separator(scan, memory, pos);
 
-				if (status != CSV_OK)
-					return status;
-			}
-			scan->separators[scan->nfields++] = (uint32_t) (pos - scan->start);
+			if (status != CSV_OK)
+				return status;
 		}
 		if (entry & CSV_RECORD)
 		{
@@ -234,6 +243,118 @@ csv_scan_record(CsvScan *scan, const CsvMemory *memory,
 	scan->next = nbytes;
 	scan->complete = at_end;
 	return CSV_OK;
+}
+
+/* the line break at or after `start`; nbytes if there is none */
+static uint64_t
+find_break(const CsvDialect *dialect, const uint8_t *bytes, uint64_t start,
+		   uint64_t nbytes)
+{
+	while (start < nbytes)
+	{
+		const uint8_t *found = memchr(bytes + start, dialect->break_byte,
+									  nbytes - start);
+
+		if (found == NULL)
+			break;
+		start = (uint64_t) (found - bytes);
+		if (csv_class_at(dialect, bytes, start, nbytes) == CSV_CLASS_BREAK)
+			return start;
+		start++;
+	}
+	return nbytes;
+}
+
+/*
+ * Where the field at *pos of a line that ends at `end` has its separator, into *pos.
+ * *closes: may a quote that ends a field still follow?
+ */
+static CsvStatus
+pass_lenient_field(const CsvScan *scan, const CsvDialectOptions *opt,
+				   const uint8_t *bytes, uint64_t *pos, uint64_t end, bool *closes)
+{
+	size_t		look = *pos;
+	uint64_t	ask = *pos + ASK_BYTES;
+	bool		closed = false;
+
+	while (opt->trim && look < end && csv_is_blank(bytes[look]) &&
+		   !csv_delimiter_at(opt, bytes, look, end))
+		look++;
+	if (*closes && look < end && bytes[look] == opt->quote)
+	{
+		look++;
+		while (!closed && look < end)
+		{
+			closed = csv_lenient_close(opt, bytes, &look, ask < end ? ask : end, end);
+			ask = look + ASK_BYTES;
+			if (!closed && look < end && is_interrupted(scan))
+				return CSV_INTERRUPTED;
+		}
+		*closes = closed;
+		if (closed)
+			*pos = look;
+	}
+	ask = *pos + ASK_BYTES;
+	while (*pos < end && !csv_delimiter_at(opt, bytes, *pos, end))
+		if (++*pos >= ask)
+		{
+			if (is_interrupted(scan))
+				return CSV_INTERRUPTED;
+			ask = *pos + ASK_BYTES;
+		}
+	return CSV_OK;
+}
+
+CsvStatus
+csv_scan_lenient(CsvScan *scan, const CsvMemory *memory, const CsvDialect *dialect,
+				 const uint8_t *bytes, uint64_t start, uint64_t nbytes)
+{
+	const CsvDialectOptions *opt = &dialect->opt;
+	uint64_t	line_break = find_break(dialect, bytes, start, nbytes);
+	uint64_t	pos = start;
+	uint64_t	asked = start;
+	bool		closes = true;
+
+	scan->nfields = 0;
+	scan->complete = true;
+	scan->is_record = true;
+	scan->bad = false;
+	scan->lenient = true;
+	scan->last_state = CSV_STATE_RECORD_START;
+	scan->has_break = line_break < nbytes;
+	scan->nbreaks = 0;
+	scan->start = start;
+	scan->end = csv_content_end(dialect, bytes, start, line_break, nbytes);
+	scan->next = line_break + scan->has_break;
+	for (;;)
+	{
+		CsvStatus	status = pass_lenient_field(scan, opt, bytes, &pos, scan->end,
+												&closes);
+		const bool	is_last = pos == scan->end;
+
+		if (status == CSV_OK)
+			status = add_separator(scan, memory, is_last ? line_break : pos);
+		if (status != CSV_OK || is_last)
+			return status;
+		pos += csv_delimiter_length(opt);
+		if (pos - asked >= ASK_BYTES)
+		{
+			if (is_interrupted(scan))
+				return CSV_INTERRUPTED;
+			asked = pos;
+		}
+	}
+}
+
+CsvStatus
+csv_scan_row(CsvScan *scan, const CsvMemory *memory, const CsvDialect *dialect,
+			 const uint8_t *bytes, uint32_t entry, uint64_t nbytes)
+{
+	uint64_t	start = CSV_ROW_OFFSET(entry);
+
+	return entry & CSV_ROW_LENIENT ?
+		csv_scan_lenient(scan, memory, dialect, bytes, start, nbytes) :
+		csv_scan_record(scan, memory, dialect, CSV_NORMAL, bytes, start, nbytes, true);
 }
 
 CsvSpan
@@ -366,12 +487,47 @@ unescape(const CsvDialect *dialect, const uint8_t *field, uint64_t length, uint8
 	return length - ndropped;
 }
 
+/*
+ * The same of a line that is read leniently: what stands between the two quotes, or all.
+ */
+static uint64_t
+unquote_leniently(const CsvDialectOptions *opt, const uint8_t *field, uint64_t length,
+				  uint8_t *to, bool *quoted)
+{
+	size_t		pos = 1;
+	size_t		end;
+	uint64_t	nbytes = 0;
+
+	*quoted = length > 0 && field[0] == opt->quote &&
+		csv_lenient_close(opt, field, &pos, length, length);
+	if (!*quoted)
+	{
+		if (length > 0)
+			memcpy(to, field, length);
+		return length;
+	}
+	end = pos - 1;
+	if (opt->escape == opt->quote)
+	{
+		memcpy(to, field + 1, end - 1);
+		return end - 1;
+	}
+	for (size_t i = 1; i < end; i++)
+	{
+		i += csv_lenient_is_escaped(opt, field, i, end);
+		to[nbytes++] = field[i];
+	}
+	return nbytes;
+}
+
 uint64_t
 csv_field_value(const CsvDialect *dialect, const uint8_t *field,
 				uint64_t length, uint8_t *value, uint64_t room, bool *quoted)
 {
 	bool		is_odd;			/* of no concern here */
 
+	if (dialect->opt.quoting == CSV_QUOTING_LENIENT)
+		return unquote_leniently(&dialect->opt, field, length, value, quoted);
 	if (dialect->opt.quoting != CSV_QUOTING_TEXT)
 		return unquote(dialect, field, length, value, room, quoted);
 	*quoted = false;

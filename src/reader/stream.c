@@ -368,7 +368,8 @@ pass_comments(CsvReader *reader)
 /*
  * Pass over one header record.  It is checked for nothing, but a quoting error
  * or an excess of length costs no more lines than it would further down: then
- * its first line is the header record.
+ * its first line is the header record.  Where quoting is lenient, so are lines with
+ * quoting errors.
  */
 static CsvStatus
 pass_header_record(CsvReader *reader, bool *found)
@@ -417,6 +418,13 @@ pass_header_record(CsvReader *reader, bool *found)
 		status = csv_scan_record(scan, &reader->memory, &reader->dialect,
 								 CSV_ALONE, bytes, 0, available,
 								 reader->at_end);
+		if (status != CSV_OK)
+			return status;
+	}
+	if (scan->complete && scan->bad && reader->dialect.opt.lenient)
+	{
+		status = csv_scan_lenient(scan, &reader->memory, &reader->dialect, bytes,
+								  scan->start, available);
 		if (status != CSV_OK)
 			return status;
 	}
@@ -657,6 +665,7 @@ csv_reader_header(CsvReader *reader, CsvRecord *header)
 	header->length = reader->header_length;
 	header->nfields = reader->header.nfields;
 	header->separators = reader->header.separators;
+	header->lenient = reader->header.lenient;
 	return true;
 }
 

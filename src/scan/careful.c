@@ -19,6 +19,7 @@
 #include "utils/resowner.h"
 
 #include "program/program.h"
+#include "reader/lenient.h"
 #include "scan/fetch.h"
 #include "table/memory.h"
 #include "table/source.h"
@@ -54,7 +55,8 @@ struct CsvCareful
 
 	/* fields of one record, for values that need the input's bytes */
 	CsvScan		fields;
-	uint64_t	fields_of;		/* offset of the record in the batch, + 1 */
+	uint64_t	fields_of;		/* the record's entry in row_offsets, + 1 */
+	CsvDialect	lenient;		/* by which values are read, if that is so */
 };
 
 CsvCareful *
@@ -198,20 +200,28 @@ csv_careful_has_all(const CsvCareful *careful)
 /* ---- the record's own bytes ---- */
 
 /*
- * The fields of the record that starts at this offset of the batch.  Its
- * structure is sound, so that both modes read it the same.
+ * The fields of a record of the batch, by its entry in row_offsets.  Its structure is
+ * sound, so that both modes read it the same, or it is read leniently.
  */
 static void
-find_fields(CsvCareful *careful, uint64_t offset)
+find_fields(CsvCareful *careful, uint32_t entry)
 {
 	const CsvFileBatch *batch = careful->batch;
 
-	if (careful->fields_of == offset + 1)
+	if (careful->fields_of == (uint64_t) entry + 1)
 		return;
-	csv_scan_record(&careful->fields, &careful->memory, batch->dialect,
-					CSV_NORMAL, batch->batch.bytes, offset,
-					batch->batch.consumed, true);
-	careful->fields_of = offset + 1;
+	csv_scan_row(&careful->fields, &careful->memory, batch->dialect,
+				 batch->batch.bytes, entry, batch->batch.consumed);
+	careful->fields_of = (uint64_t) entry + 1;
+	if (careful->fields.lenient)
+		careful->lenient = csv_lenient_dialect(batch->dialect);
+}
+
+/* the dialect of their values */
+const CsvDialect *
+csv_careful_dialect(const CsvCareful *careful)
+{
+	return careful->fields.lenient ? &careful->lenient : careful->batch->dialect;
 }
 
 /* the content of a field; false if the record has none (ragged 'pad') */
@@ -261,7 +271,7 @@ csv_careful_explain(CsvCareful *careful, const CsvError *error,
 	const uint8_t *content;
 	uint64_t	length;
 
-	find_fields(careful, error->offset);
+	find_fields(careful, (uint32_t) error->offset);
 	memset(refusal, 0, sizeof(*refusal));
 	refusal->column = column;
 	refusal->error.code = (CsvErrorCode) error->code;
@@ -364,8 +374,8 @@ make_value(CsvCareful *careful, CsvScanColumn *column, uint32_t entry,
 
 		find_fields(careful, batch->batch.row_offsets[entry]);
 		field_content(careful, column->input.spec.field, &content, &length);
-		return csv_value_from_field(&column->input, batch->dialect, content,
-									length, value, isnull, error);
+		return csv_value_from_field(&column->input, csv_careful_dialect(careful),
+									content, length, value, isnull, error);
 	}
 }
 

@@ -141,6 +141,9 @@ extern uint32_t csv_careful_nfields(CsvCareful *careful, uint32_t entry);
 extern void csv_careful_field(CsvCareful *careful, uint32_t field,
 							  const uint8_t **content, uint64_t *length);
 
+/* the dialect of that content: of lines that are read leniently another one */
+extern const CsvDialect *csv_careful_dialect(const CsvCareful *careful);
+
 /* bytes of the record that an entry was made of */
 extern uint64_t csv_careful_record_length(CsvCareful *careful, uint32_t entry);
 

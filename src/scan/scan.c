@@ -477,8 +477,8 @@ next_row(const CsvTableScan *scan)
 static uint64_t
 entry_place(const CsvTableScan *scan, uint32_t entry)
 {
-	return scan->at->row_places != NULL ? scan->at->row_places[entry] :
-		scan->at->batch.row_offsets[entry];
+	return CSV_ROW_OFFSET(scan->at->row_places != NULL ? scan->at->row_places[entry] :
+						  scan->at->batch.row_offsets[entry]);
 }
 
 static uint64_t
@@ -658,9 +658,8 @@ fill_surplus(CsvTableScan *scan, CsvSurplus *surplus, Datum *value, bool *isnull
 	bool		good;
 
 	scan->row_context_used = true;
-	good = csv_surplus_fill(surplus, scan->careful, at->dialect, scan->entry,
-							at->layout->nfields, &nsurplus, value, isnull,
-							refusal);
+	good = csv_surplus_fill(surplus, scan->careful, scan->entry, at->layout->nfields,
+							&nsurplus, value, isnull, refusal);
 	scan->surplus_seen |= nsurplus > 0;
 	MemoryContextSwitchTo(outer);
 	return good;

@@ -45,9 +45,10 @@ csv_surplus_create(const CsvTable *table, const CsvTableColumn *column)
 
 /* so many fields from this one on; false: one of them is refused */
 static bool
-make_array(CsvSurplus *surplus, CsvCareful *careful, const CsvDialect *dialect,
-		   uint32_t first, uint32_t n, Datum *value, CsvValueError *error)
+make_array(CsvSurplus *surplus, CsvCareful *careful, uint32_t first, uint32_t n,
+		   Datum *value, CsvValueError *error)
 {
+	const CsvDialect *dialect = csv_careful_dialect(careful);
 	Datum	   *elements = palloc(sizeof(Datum) * n);
 	bool	   *nulls = palloc(sizeof(bool) * n);
 	int			dimensions[1] = {(int) n};
@@ -77,9 +78,8 @@ make_array(CsvSurplus *surplus, CsvCareful *careful, const CsvDialect *dialect,
 }
 
 bool
-csv_surplus_fill(CsvSurplus *surplus, CsvCareful *careful,
-				 const CsvDialect *dialect, uint32_t entry, uint32_t nfields,
-				 uint32_t *nsurplus, Datum *value, bool *isnull,
+csv_surplus_fill(CsvSurplus *surplus, CsvCareful *careful, uint32_t entry,
+				 uint32_t nfields, uint32_t *nsurplus, Datum *value, bool *isnull,
 				 CsvRefusal *refusal)
 {
 	uint32_t	nfound = csv_careful_nfields(careful, entry);
@@ -98,7 +98,7 @@ csv_surplus_fill(CsvSurplus *surplus, CsvCareful *careful,
 										 *nsurplus, CSV_MAX_FIELDS));
 	}
 	else
-		good = make_array(surplus, careful, dialect, nfields, *nsurplus, value,
+		good = make_array(surplus, careful, nfields, *nsurplus, value,
 						  &refusal->error);
 	refusal->column = &surplus->column;
 	refusal->set_null = false;

@@ -20,8 +20,7 @@ extern CsvSurplus *csv_surplus_create(const CsvTable *table,
  * *refusal filled in: one of these is refused, and the record with it.
  */
 extern bool csv_surplus_fill(CsvSurplus *surplus, CsvCareful *careful,
-							 const CsvDialect *dialect, uint32_t entry,
-							 uint32_t nfields, uint32_t *nsurplus, Datum *value,
-							 bool *isnull, CsvRefusal *refusal);
+							 uint32_t entry, uint32_t nfields, uint32_t *nsurplus,
+							 Datum *value, bool *isnull, CsvRefusal *refusal);
 
 #endif							/* CSV_SURPLUS_H */

@@ -169,6 +169,7 @@ static const CsvWord verbosity_words[] = {
 static const CsvWord quoting_words[] = {
 	{"rfc4180", CSV_QUOTING_RFC4180},
 	{"postgres", CSV_QUOTING_POSTGRES},
+	{"lenient", CSV_QUOTING_LENIENT},
 	{NULL, 0}
 };
 
@@ -437,7 +438,12 @@ parse_table_option(TableOptions *options, DefElem *def)
 	else if (strcmp(name, "escape") == 0)
 		dialect->escape = csv_option_character(def);
 	else if (strcmp(name, "quoting") == 0)
+	{
 		dialect->quoting = csv_option_word(def, quoting_words);
+		dialect->lenient = dialect->quoting == CSV_QUOTING_LENIENT;
+		if (dialect->lenient)
+			dialect->quoting = CSV_QUOTING_RFC4180;
+	}
 	else if (strcmp(name, "multiline") == 0)
 		dialect->multiline = defGetBoolean(def);
 	else if (strcmp(name, "comment") == 0)

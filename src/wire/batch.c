@@ -556,7 +556,11 @@ check_places(WireReader *reader, const CsvBatch *batch,
 	if (!reader->good || batch->row_offsets == NULL)
 		return;
 	for (uint32_t i = 0; i < n; i++)
-		last = batch->row_offsets[i] > last ? batch->row_offsets[i] : last;
+	{
+		uint32_t	offset = CSV_ROW_OFFSET(batch->row_offsets[i]);
+
+		last = offset > last ? offset : last;
+	}
 	expect(reader, last <= batch->consumed);
 }
 

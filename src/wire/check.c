@@ -89,7 +89,8 @@ bool
 csv_dialect_is_sound(const CsvDialectOptions *options)
 {
 	if (!delimiter_is_sound(options) || options->boundary > CSV_BOUNDARY_CR ||
-		!comment_is_sound(options))
+		!comment_is_sound(options) ||
+		(options->lenient && options->quoting != CSV_QUOTING_RFC4180))
 		return false;
 	if (options->quoting == CSV_QUOTING_TEXT)
 		return options->quote == 0 && options->delimiter != '\\' &&

@@ -80,6 +80,7 @@ pass_single(Stream *stream, Parts *parts)
 	PASS(stream, dialect->quoting);
 	PASS(stream, dialect->boundary);
 	pass_bool(stream, &dialect->multiline);
+	pass_bool(stream, &dialect->lenient);
 	pass_bool(stream, &dialect->blank_is_record);
 	pass_bool(stream, &dialect->trim);
 	PASS(stream, dialect->comment_length);

@@ -284,21 +284,24 @@ is_slow_row(const CsvBatch *batch, uint32_t ncolumns, uint32_t row)
 }
 
 /*
- * Add the record at this offset, with its boundary: the last one may have none,
- * and ends with the bytes.  A zero byte stands before each, so that none sees the
- * one before.  It has no quoting error.  Returns where it is; 0: no memory.
+ * Add the record at this entry of row_offsets, with its boundary: the last one may have
+ * none, and ends with the bytes.  A zero byte stands before each, so that none sees the
+ * one before.  If it has a quoting error, it is read leniently.  Returns such an entry
+ * for where it is; 0: no memory.
  */
-static uint64_t
-add_record(CsvStoreWriter *writer, const CsvBatch *batch, uint64_t offset)
+static uint32_t
+add_record(CsvStoreWriter *writer, const CsvBatch *batch, uint32_t entry)
 {
 	uint64_t	before = writer->head.nbytes;
+	uint64_t	offset = CSV_ROW_OFFSET(entry);
 	uint64_t	length;
 
-	if (csv_scan_record(&writer->record, &writer->memory, &writer->dialect,
-						CSV_NORMAL, batch->bytes, offset, batch->consumed,
-						true) != CSV_OK)
+	if (csv_scan_row(&writer->record, &writer->memory, &writer->dialect, batch->bytes,
+					 entry, batch->consumed) != CSV_OK)
 		return 0;
 	length = writer->record.next - offset;
+	if (before + 1 >= CSV_ROW_LENIENT)
+		return 0;
 	if (before + length + 1 > writer->nbytes_room)
 	{
 		uint64_t	room = 2 * (before + length + 1);
@@ -315,7 +318,7 @@ add_record(CsvStoreWriter *writer, const CsvBatch *batch, uint64_t offset)
 	writer->bytes[before] = 0;
 	memcpy(writer->bytes + before + 1, batch->bytes + offset, length);
 	writer->head.nbytes += length + 1;
-	return before + 1;
+	return (uint32_t) (before + 1) | (entry & CSV_ROW_LENIENT);
 }
 
 /* all of them, in the order of the file; and errors, with offsets into these */
@@ -355,14 +358,14 @@ collect_records(CsvStoreWriter *writer, const CsvBatch *batch)
 		bool		looked_into = is_error ?
 			batch->errors[error].code > CSV_ERROR_COLUMN_COUNT :
 			is_slow_row(batch, writer->ncolumns, row);
-		uint64_t	place = 0;
+		uint32_t	place = 0;
 
 		if (looked_into)
 		{
 			place = add_record(writer, batch, is_error ?
-							   batch->errors[error].offset :
+							   (uint32_t) batch->errors[error].offset :
 							   batch->row_offsets[row]);
-			if (place == 0 || place > UINT32_MAX)
+			if (place == 0)
 				return false;
 		}
 		if (is_error)
@@ -374,7 +377,7 @@ collect_records(CsvStoreWriter *writer, const CsvBatch *batch)
 			error++;
 		}
 		else
-			writer->offsets[row++] = (uint32_t) place;
+			writer->offsets[row++] = place;
 	}
 	return true;
 }
@@ -576,8 +579,8 @@ is_bool(const bool *value)
 static bool
 is_dialect(const CsvDialectOptions *options)
 {
-	return is_bool(&options->multiline) && is_bool(&options->blank_is_record) &&
-		is_bool(&options->trim) &&
+	return is_bool(&options->multiline) && is_bool(&options->lenient) &&
+		is_bool(&options->blank_is_record) && is_bool(&options->trim) &&
 		csv_dialect_is_sound(options);
 }
 
@@ -750,7 +753,7 @@ are_offsets(const StoredBatch *head, const uint32_t *offsets)
 	uint32_t	most = 0;
 
 	for (uint32_t i = 0; i < head->nrows; i++)
-		most = offsets[i] > most ? offsets[i] : most;
+		most = CSV_ROW_OFFSET(offsets[i]) > most ? CSV_ROW_OFFSET(offsets[i]) : most;
 	return most == 0 || most < head->nbytes;
 }
 

@@ -76,6 +76,7 @@ choose_dialect(CsvDialectOptions *dialect, Choices *choices)
 			dialect->escape = dialect->delimiter;
 	}
 	dialect->quoting = (uint8_t) choose(choices, 2);
+	dialect->lenient = dialect->quoting == CSV_QUOTING_RFC4180 && chance(choices, 2);
 	dialect->boundary = (uint8_t) (chance(choices, 2) ? choose(choices, 4) :
 								   CSV_BOUNDARY_AUTO);
 	dialect->multiline = !chance(choices, 4);
@@ -409,7 +410,8 @@ case_print(FILE *out, const Case *test_case)
 	}
 	fprintf(out, " quote 0x%02x escape 0x%02x %s %s%s%s\n", dialect->quote, dialect->escape,
 			dialect->quoting == CSV_QUOTING_TEXT ? "text" :
-			dialect->quoting == CSV_QUOTING_POSTGRES ? "postgres" : "rfc4180",
+			dialect->quoting == CSV_QUOTING_POSTGRES ? "postgres" :
+			dialect->lenient ? "lenient" : "rfc4180",
 			boundaries[dialect->boundary],
 			dialect->multiline ? "" : " one-line", dialect->trim ? " trim" : "");
 	if (dialect->comment_length > 0)

@@ -127,7 +127,7 @@ hostile_byte(const Case *test_case, Choices *choices)
 		case 8:
 			return '\r';
 		case 9:
-			return chance(choices, 3) ? 0 : ' ';
+			return chance(choices, 3) ? 0 : chance(choices, 3) ? '\t' : ' ';
 		case 10:
 			return chance(choices, 3) ? (uint8_t) choices_next(choices) : '1';
 		case 11:
@@ -362,7 +362,10 @@ put_text_byte(Content *content, const CsvDialectOptions *dialect, uint8_t byte,
 	}
 }
 
-/* a field that reads as the value it is made from */
+/*
+ * A field that reads as the value it is made from; or, where quoting is lenient, as whoever
+ * does not double quotes writes it.
+ */
 static void
 put_field(Content *content, const Case *test_case, uint32_t field,
 		  ValueStyle style, Choices *choices)
@@ -372,6 +375,7 @@ put_field(Content *content, const Case *test_case, uint32_t field,
 		dialect->quote;
 	Content		value = {NULL, 0, 0};
 	bool		quoted = dialect->quote != 0 && chance(choices, 3);
+	bool		careless = dialect->lenient && chance(choices, 4);
 
 	put_value(&value, test_case, field, style, choices);
 	if (dialect->quoting == CSV_QUOTING_TEXT)
@@ -408,12 +412,14 @@ put_field(Content *content, const Case *test_case, uint32_t field,
 
 		if (quoted && !dialect->multiline && (byte == '\n' || byte == '\r'))
 			byte = '_';
-		if (quoted && (byte == dialect->quote || byte == escape))
+		if (quoted && (byte == dialect->quote || byte == escape) && !careless)
 			content_byte(content, escape);
 		content_byte(content, byte);
 	}
 	if (quoted)
 		content_byte(content, dialect->quote);
+	for (uint32_t n = quoted && careless ? choose(choices, 3) : 0; n > 0; n--)
+		content_byte(content, chance(choices, 3) ? '\t' : ' ');
 	free(value.bytes);
 }
 

@@ -120,6 +120,7 @@ reduce_case(Failure *failure, Case *test_case, const uint8_t *bytes,
 	TRY(trial->layout.pad = false);
 	TRY(trial->layout.encoding = CSV_ENCODING_UTF8);
 	TRY(trial->dialect.quoting = CSV_QUOTING_RFC4180);
+	TRY(trial->dialect.lenient = false);
 	TRY(trial->dialect.boundary = CSV_BOUNDARY_LF);
 	TRY(trial->dialect.multiline = true);
 	TRY(trial->dialect.escape = 0);

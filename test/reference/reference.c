@@ -8,7 +8,8 @@
  *	   Of COPY's text format, it is the field's bytes when they are all there.
  *	3. read_next() applies the repair rule: where a record has
  *	   an error of quoting or length, only its first line is passed over and
- *	   lines in the window of the record are read alone.
+ *	   lines in the window of the record are read alone.  Where quoting is lenient,
+ *	   a line with a quoting error is read once more (read_leniently).
  *	4. Good records are counted and checked field by field.
  */
 #include "reference.h"
@@ -91,6 +92,7 @@ typedef struct RefRecord
 {
 	bool		blank;			/* a blank line that is no record */
 	bool		bad;
+	bool		lenient;		/* read_leniently() has read it */
 	bool		endless;		/* not read to its end: too long anyhow */
 	uint8_t		last_state;
 	uint64_t	start;
@@ -343,6 +345,7 @@ read_record(RefReader *reader, CsvMode mode, uint64_t start)
 	record->nbreaks = 0;
 	record->blank = false;
 	record->bad = false;
+	record->lenient = false;
 	record->endless = false;
 	record->start = start;
 	field = begin_field(reader, start);
@@ -425,6 +428,114 @@ find_line(const RefReader *reader, uint64_t start, uint64_t *end,
 		reader->bytes[pos - 1] == '\r')
 		*end = pos - 1;
 	return true;
+}
+
+/* ---- lenient lines ---- */
+
+static bool
+delimiter_at(const CsvDialectOptions *opt, const uint8_t *line, uint64_t pos,
+			 uint64_t nbytes)
+{
+	return nbytes - pos > opt->delimiter_rest_length && line[pos] == opt->delimiter &&
+		memcmp(line + pos + 1, opt->delimiter_rest, opt->delimiter_rest_length) == 0;
+}
+
+/*
+ * For each byte of a line and its end, from the back: may a quoted field be over there,
+ * and where is the first quote from there on that ends one (the line's end: none)?
+ */
+static void
+find_quoted_ends(const CsvDialectOptions *opt, const uint8_t *line, uint64_t nbytes,
+				 bool *over, uint64_t *ends)
+{
+	over[nbytes] = true;
+	ends[nbytes] = nbytes;
+	for (uint64_t i = nbytes; i-- > 0;)
+	{
+		uint8_t		byte = line[i];
+		bool		is_blank = (byte == ' ' || byte == '\t') && byte != opt->quote;
+		bool		escapes = opt->escape != opt->quote && byte == opt->escape &&
+			i + 1 < nbytes && (line[i + 1] == opt->quote || line[i + 1] == opt->escape);
+
+		over[i] = delimiter_at(opt, line, i, nbytes) || (is_blank && over[i + 1]);
+		if (escapes)
+			ends[i] = ends[i + 2];
+		else
+			ends[i] = byte == opt->quote && over[i + 1] ? i : ends[i + 1];
+	}
+}
+
+/* the field of the line at `start` that begins at line[at]; returns where it ends */
+static uint64_t
+read_lenient_field(RefReader *reader, uint64_t start, uint64_t at, uint64_t nbytes,
+				   const uint64_t *ends)
+{
+	const CsvDialectOptions *opt = &reader->dialect->opt;
+	const uint8_t *line = reader->bytes + start;
+	RefField   *field;
+	uint64_t	end;
+
+	while (at < nbytes && is_blank(reader, start + at) &&
+		   !delimiter_at(opt, line, at, nbytes))
+		at++;
+	field = begin_field(reader, start + at);
+	end = at;
+	if (at < nbytes && line[at] == opt->quote && ends[at + 1] < nbytes)
+	{
+		field->quoted = true;
+		for (uint64_t i = at + 1; i < ends[at + 1]; i++)
+		{
+			if (opt->escape != opt->quote && line[i] == opt->escape &&
+				(line[i + 1] == opt->quote || line[i + 1] == opt->escape) &&
+				i + 1 < ends[at + 1])
+				i++;
+			emit(reader, line[i]);
+		}
+		end = ends[at + 1] + 1;
+		while (end < nbytes && !delimiter_at(opt, line, end, nbytes))
+			end++;
+	}
+	else
+		for (; end < nbytes && !delimiter_at(opt, line, end, nbytes); end++)
+			emit(reader, line[end]);
+	field = &reader->record.fields[reader->record.nfields++];
+	field->end = start + end;
+	field->separator = field->end;
+	drop_blanks(reader, field);
+	field->value_bytes = reader->record.text_bytes - field->value;
+	return end;
+}
+
+/* the line at `start`, by itself, whatever its quotes are */
+static void
+read_leniently(RefReader *reader, uint64_t start)
+{
+	RefRecord  *record = &reader->record;
+	uint64_t	line_end;
+	uint64_t	next;
+	bool		has_break = find_line(reader, start, &line_end, &next);
+	uint64_t	nbytes = line_end - start;
+	bool	   *over = malloc(nbytes + 1);
+	uint64_t   *ends = malloc((nbytes + 1) * sizeof(uint64_t));
+	uint64_t	at = 0;
+
+	if (over == NULL || ends == NULL)
+		abort();
+	find_quoted_ends(&reader->dialect->opt, reader->bytes + start, nbytes, over, ends);
+	record->text = NULL;
+	record->text_capacity = 0;
+	record->text_bytes = 0;
+	record->nfields = 0;
+	record->bad = false;
+	record->lenient = true;
+	record->start = start;
+	record->end = line_end;
+	record->next = next;
+	record->nbreaks = has_break;
+	while ((at = read_lenient_field(reader, start, at, nbytes, ends)) < nbytes)
+		at += csv_delimiter_length(&reader->dialect->opt);
+	free(over);
+	free(ends);
 }
 
 /* ---- values ---- */
@@ -647,6 +758,13 @@ check_record(RefReader *reader, const CsvLayout *layout, RefValue *values,
 		}
 		code = check_value(reader, layout, column,
 						   &record->fields[column->field], &values[c]);
+
+		/* whatever it is, whoever takes the row finds it */
+		if (record->lenient)
+		{
+			values[c].status = REF_DOUBTFUL;
+			code = CSV_ERROR_NONE;
+		}
 		if (code != CSV_ERROR_NONE && layout->bad_is_doubtful)
 		{
 			values[c].status = REF_DOUBTFUL;
@@ -778,6 +896,8 @@ read_header(RefReader *reader, uint32_t header_rows)
 			reader->max_record_bytes = reader->nbytes;
 			read_record(reader, CSV_ALONE, reader->pos);
 			reader->max_record_bytes = all;
+			if (record->bad && reader->dialect->opt.lenient)
+				read_leniently(reader, reader->pos);
 		}
 		if (i + 1 == header_rows)
 		{
@@ -870,12 +990,21 @@ read_next(RefReader *reader, const CsvLayout *layout)
 	}
 
 	if (code != CSV_ERROR_NONE)
+		begin_repair(reader);
+	if (record->bad && code != CSV_ERROR_RECORD_TOO_LONG &&
+		reader->dialect->opt.lenient)
+	{
+		read_leniently(reader, reader->pos);
+		if (layout->pad || record->nfields == layout->nfields)
+			code = CSV_ERROR_NONE;
+	}
+
+	if (code != CSV_ERROR_NONE)
 	{
 		uint64_t	line_end;
 		uint64_t	next;
 		bool		has_break;
 
-		begin_repair(reader);
 		has_break = find_line(reader, reader->pos, &line_end, &next);
 		add_error(reader, code, mode, where, line_end - reader->pos);
 		reader->lines += has_break;

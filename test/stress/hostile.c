@@ -387,7 +387,7 @@ print_declared(const char *path, const Case *test_case, size_t least,
 		   "ragged '%s', encoding '%s'",
 		   boundaries[dialect->boundary & 3],
 		   dialect->multiline ? "true" : "false",
-		   dialect->quoting == 0 ? "rfc4180" : "postgres",
+		   dialect->lenient ? "lenient" : dialect->quoting == 0 ? "rfc4180" : "postgres",
 		   test_case->layout.pad ? "pad" : "skip",
 		   chance(choices, 2) ? "UTF8" : PICK(choices, encodings));
 	if (test_case->layout.decimal_separator == ',')

@@ -223,7 +223,7 @@ sub linear
 	return;
 }
 
-for my $quoting ('rfc4180', 'postgres')
+for my $quoting ('rfc4180', 'postgres', 'lenient')
 {
 	my $option = ", quoting '$quoting'";
 
@@ -237,6 +237,10 @@ for my $quoting ('rfc4180', 'postgres')
 	linear("carriage returns ($quoting)", sub { "a\"\r" x ($_[0] / 3) }, $option);
 	linear("small max_record_size ($quoting)", sub { "a,\"\n" x ($_[0] / 4) }, "$option, max_record_size '1kB'");
 }
+linear('quotes that end no field', sub { '"a,' x ($_[0] / 3) }, ", quoting 'lenient'");
+linear('quotes and blanks', sub { '"a" ' x ($_[0] / 4) }, ", quoting 'lenient'");
+linear('escapes', sub { '"\\,' x ($_[0] / 3) }, ", quoting 'lenient', escape '\\'");
+linear('lines of fields that end nowhere', sub { ('"a,' x 1000 . "\n") x ($_[0] / 3001) }, ", quoting 'lenient'");
 linear('blank lines', sub { "\n" x $_[0] });
 linear('delimiters only', sub { ',' x $_[0] });
 linear('one field', sub { 'x' x $_[0] });

@@ -61,7 +61,7 @@ sub random_options
 	my %options = (delimiter => $delimiter, quote => $quote);
 
 	$options{escape} = $escape if $escape ne $quote;
-	$options{quoting} = pick('rfc4180', 'postgres');
+	$options{quoting} = pick('rfc4180', 'postgres', 'lenient');
 	$options{multiline} = 'false' if chance(0.2);
 	$options{record_boundary} = pick(qw(lf crlf cr)) if chance(0.2);
 	$options{ragged} = 'pad' if chance(0.2);

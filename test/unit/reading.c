@@ -139,9 +139,8 @@ print_long(FILE *out, const CsvReader *reader, const CsvBatch *batch,
 	bool		quoted;
 
 	memset(&scan, 0, sizeof(scan));
-	assert_int_equal(CSV_OK, csv_scan_record(&scan, &reading_memory, dialect, CSV_NORMAL,
-								batch->bytes, batch->row_offsets[row],
-								batch->nbytes, true));
+	assert_int_equal(CSV_OK, csv_scan_row(&scan, &reading_memory, dialect, batch->bytes,
+										  batch->row_offsets[row], batch->nbytes));
 	span = csv_scan_field(&scan, dialect, batch->bytes, batch->nbytes, field);
 	value = malloc(span.length + 1);
 	assert_non_null(value);

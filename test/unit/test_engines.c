@@ -273,6 +273,25 @@ lines_in_the_window_of_a_long_record_are_read_alone(void **state)
 }
 
 static void
+lenient_lines_are_rows_if_their_fields_are_as_many(void **state)
+{
+	Reading		reading;
+
+	/* ?: whoever takes the row finds its values */
+	(void) state;
+	reading_init(&reading, 2);
+	reading.options.dialect.lenient = true;
+	expect_reading(&reading, "a,\"b\"\nc,\"d, \"e\"\n\"f\" \t,\"g\nh,5\"i\n\"j\"k\n",
+				   "<a><b>\n??\n??\n<h><5\"i>\n"
+				   "!text_after_quote 0 record 4 line 4 offset 31 length 4\n");
+	/* the lines after it, too */
+	expect_reading(&reading, "a,\"b\nc,5\"x\nd,e\n\"f\"g,h\nh,\"i\nj\"\n",
+				   "??\n??\n<d><e>\n??\n<h><i\nj>\n");
+	reading.layout.pad = true;
+	expect_reading(&reading, "\"a\"b\n\"a\"b,\"c\",d\n", "?-\n??\n");
+}
+
+static void
 length_comes_before_quoting_and_quoting_before_the_count(void **state)
 {
 	Reading		reading;
@@ -848,6 +867,7 @@ main(void)
 		cmocka_unit_test(without_multiline_a_break_in_quotes_ends_the_record),
 		cmocka_unit_test(a_record_of_just_the_limit_is_good_and_one_more_byte_is_not),
 		cmocka_unit_test(lines_in_the_window_of_a_long_record_are_read_alone),
+		cmocka_unit_test(lenient_lines_are_rows_if_their_fields_are_as_many),
 		cmocka_unit_test(length_comes_before_quoting_and_quoting_before_the_count),
 		cmocka_unit_test(a_zero_byte_in_a_wanted_field_is_nul_byte),
 		cmocka_unit_test(invalid_utf8_is_found_as_postgres_finds_it),

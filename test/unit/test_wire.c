@@ -216,6 +216,7 @@ expect_request(const CsvWireRequest *found, const CsvWireRequest *expected)
 	EXPECT_EQUAL(dialect.quoting);
 	EXPECT_EQUAL(dialect.boundary);
 	EXPECT_EQUAL(dialect.multiline);
+	EXPECT_EQUAL(dialect.lenient);
 	EXPECT_EQUAL(dialect.blank_is_record);
 	EXPECT_EQUAL(dialect.trim);
 	EXPECT_EQUAL(dialect.comment_length);
@@ -571,7 +572,11 @@ dialects_and_layouts_are_sound(void **state)
 			 dialect->escape = '"'));
 	REFUSED((dialect->quoting = CSV_QUOTING_TEXT, dialect->quote = 0,
 			 dialect->delimiter = '\\'));
-	REFUSED(dialect->quoting = 3);
+	REFUSED(dialect->quoting = CSV_QUOTING_LENIENT);
+	ACCEPTED(dialect->lenient = true);
+	REFUSED((dialect->lenient = true, dialect->quoting = CSV_QUOTING_POSTGRES));
+	REFUSED((dialect->lenient = true, dialect->quoting = CSV_QUOTING_TEXT,
+			 dialect->quote = 0));
 	ACCEPTED((dialect->comment_length = 8, memcpy(dialect->comment, "#,\"\n4567", 8)));
 	REFUSED((dialect->comment_length = 9, dialect->comment[0] = '#'));
 	REFUSED(dialect->comment_length = 1);

@@ -44,14 +44,13 @@ look_at(const void *bytes, size_t nbytes)
 
 static void
 walk_record(const CsvBatch *batch, const CsvLayout *layout,
-			const CsvDialect *dialect, uint64_t offset)
+			const CsvDialect *dialect, uint32_t entry)
 {
 	CsvMeasure	measure;
 	CsvScan		scan;
 
 	memset(&scan, 0, sizeof(scan));
-	csv_scan_record(&scan, &walk_memory, dialect, CSV_NORMAL, batch->bytes,
-					offset, batch->consumed, true);
+	csv_scan_row(&scan, &walk_memory, dialect, batch->bytes, entry, batch->consumed);
 	for (uint32_t i = 0; i < layout->ncolumns; i++)
 	{
 		CsvSpan		span;
@@ -79,7 +78,7 @@ walk_errors(const CsvBatch *batch, const CsvLayout *layout,
 		if (error->code <= CSV_ERROR_COLUMN_COUNT)
 			continue;
 		look_at(&layout->columns[error->where], sizeof(CsvColumn));
-		walk_record(batch, layout, dialect, error->offset);
+		walk_record(batch, layout, dialect, (uint32_t) error->offset);
 	}
 }
 
