@@ -29,7 +29,10 @@ prefer_decimal(CsvColumn *spec)
 			CSV_KIND_DECIMAL64 : CSV_KIND_DECIMAL128;
 }
 
-/* the list that a column shares with the one before it, or its own, behind the others */
+/*
+ * The column's list of null values: columns that have theirs from the table share one;
+ * a new one is put behind the others.
+ */
 static void
 add_null_values(CsvFileLayout *layout, int number)
 {
@@ -194,6 +197,21 @@ find_header_name(const CsvTable *table, const CsvTableColumn *column,
 	return (uint32_t) found;
 }
 
+/* the fields of the columns that have a header_name */
+static void
+find_each_by_name(CsvFileLayout *layout, char **names, uint32_t nnames,
+				  const char *filename)
+{
+	for (int i = 0; i < layout->ncolumns; i++)
+	{
+		CsvFileColumn *column = &layout->columns[i];
+
+		if (column->column->header_name != NULL)
+			column->spec.field = find_header_name(layout->table, column->column, names,
+												  nnames, filename);
+	}
+}
+
 /* a name that is not NULL, and where it stands */
 typedef struct HeaderField
 {
@@ -202,11 +220,17 @@ typedef struct HeaderField
 } HeaderField;
 
 static int
+compare_names(const void *a, const void *b)
+{
+	return strcmp(((const HeaderField *) a)->name, ((const HeaderField *) b)->name);
+}
+
+static int
 compare_fields(const void *a, const void *b)
 {
 	const HeaderField *left = a;
 	const HeaderField *right = b;
-	int			order = strcmp(left->name, right->name);
+	int			order = compare_names(left, right);
 
 	if (order != 0)
 		return order;
@@ -241,8 +265,8 @@ report_same_name(const CsvTable *table, const HeaderField *field,
 }
 
 /*
- * The fields that columns have by_name.  Whether a name is there twice does not
- * depend on the columns that a query wants.
+ * The fields that columns have by_name, where they are in the file.  Whether a name is
+ * there twice does not depend on the columns that a query wants.
  */
 static void
 find_by_name(CsvFileLayout *layout, char **names, uint32_t nnames,
@@ -261,23 +285,12 @@ find_by_name(CsvFileLayout *layout, char **names, uint32_t nnames,
 	for (int i = 0; i < layout->ncolumns; i++)
 	{
 		CsvFileColumn *column = &layout->columns[i];
-		uint32_t	low = 0;
-		uint32_t	high = n;
+		HeaderField wanted = {.name = column->column->header_name};
+		const HeaderField *found = bsearch(&wanted, fields, n, sizeof(HeaderField),
+										   compare_names);
 
-		column->spec.field = CSV_ABSENT_FIELD;
-		while (low < high)
-		{
-			uint32_t	middle = (low + high) / 2;
-			int			order = strcmp(fields[middle].name,
-									   column->column->header_name);
-
-			if (order == 0)
-				column->spec.field = fields[middle].field;
-			if (order < 0)
-				low = middle + 1;
-			else
-				high = middle;
-		}
+		if (found != NULL)
+			column->spec.field = found->field;
 	}
 }
 
@@ -301,14 +314,8 @@ read_header(CsvFileLayout *layout, const CsvDialect *dialect,
 		match_header(table, header, names, filename);
 	if (table->by_name)
 		find_by_name(layout, names, header->nfields, filename);
-	for (int i = 0; !table->by_name && i < layout->ncolumns; i++)
-	{
-		CsvFileColumn *column = &layout->columns[i];
-
-		if (column->column->header_name != NULL)
-			column->spec.field = find_header_name(table, column->column, names,
-												  header->nfields, filename);
-	}
+	else
+		find_each_by_name(layout, names, header->nfields, filename);
 	return header->nfields;
 }
 
@@ -373,9 +380,15 @@ csv_file_layout_read(CsvFileLayout *layout, CsvReader *reader,
 	for (int i = 0; i < table->natts; i++)
 		any_by_name |= table->columns[i].header_name != NULL;
 
-	/* the file before may have been a kept one */
+	/* the file before may have been a kept one, or have had other fields */
 	for (int i = 0; i < layout->ncolumns; i++)
-		layout->columns[i].spec.kind = layout->columns[i].kind;
+	{
+		CsvFileColumn *column = &layout->columns[i];
+
+		column->spec.kind = column->kind;
+		if (table->by_name)
+			column->spec.field = CSV_ABSENT_FIELD;
+	}
 
 	has_header = csv_reader_header(reader, &header);
 	if (has_header && header.lenient)
@@ -389,11 +402,7 @@ csv_file_layout_read(CsvFileLayout *layout, CsvReader *reader,
 			nfields = nnames;
 	}
 	else if (table->nfields_from_header)
-	{
 		nfields = 1;			/* an empty file: there will be no record */
-		for (int i = 0; table->by_name && i < layout->ncolumns; i++)
-			layout->columns[i].spec.field = CSV_ABSENT_FIELD;
-	}
 
 	for (int i = 0; i < layout->ncolumns; i++)
 	{

@@ -259,7 +259,7 @@ add_number(CsvInferrer *inferrer, CsvInference *inference,
 	CsvNumberShape shape;
 	int64_t		integer;
 	uint8_t		ungrouped[CSV_GROUPED_BYTES];
-	uint32		nungrouped = inferrer->thousands == 0 ? 0 :
+	uint32		nungrouped = inferrer->thousands == 0 || nbytes > CSV_GROUPED_BYTES ? 0 :
 		csv_ungroup(text, nbytes, inferrer->thousands, ungrouped);
 
 	if (nungrouped > 0)

@@ -171,9 +171,9 @@ guess_encoding(const CsvSample *sample, bool *none)
 }
 
 /*
- * The table for a file, and its sample, of so many bytes at least.  Without the
- * option "encoding" it is the client's, as in COPY, unless a byte-order mark
- * says better, or bytes that cannot be UTF-8 do; *guessed tells of these, and *may_guess if they may
+ * The table for a file, and its sample, of so many bytes at least.  Without the option
+ * "encoding" it is the client's, as in COPY, unless a byte-order mark says better, or
+ * bytes that cannot be UTF-8 do; *guessed tells of these, and *may_guess if they may
  * still come.
  */
 static CsvTable *

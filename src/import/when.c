@@ -11,14 +11,11 @@
 #include <ctype.h>
 
 #include "import/when.h"
+#include "reader/patterns.h"
 
 /* the years of dates without separators */
 #define FIRST_YEAR	1900
 #define LAST_YEAR	2100
-
-static const char *const names[] = {
-	"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"
-};
 
 /* what is left of a value */
 typedef struct Rest
@@ -62,30 +59,25 @@ take_number(Rest *rest, uint32 most, int *number)
 	return n;
 }
 
-/* a month's name of three letters; its number, 0 if it is none */
-static int
-take_month(Rest *rest)
+/* a month's name of three letters, as its number; how many letters there were */
+static uint32
+take_month(Rest *rest, int *number)
 {
-	int			month = 12;
+	uint32_t	month = 0;
+	uint32		n = csv_scan_month(rest->text, rest->nbytes, false, &month);
 
-	if (rest->nbytes < 3)
-		return 0;
-	while (month > 0 &&
-		   pg_strncasecmp((const char *) rest->text, names[month - 1], 3) != 0)
-		month--;
-	rest->text += 3;
-	rest->nbytes -= 3;
-	return month;
+	*number = (int) month;
+	rest->text += n;
+	rest->nbytes -= n;
+	return n;
 }
 
 static bool
 is_date(int year, int month, int day)
 {
-	static const uint8 days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-	bool		leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+	int32_t		days;
 
-	return year >= 1 && month >= 1 && month <= 12 && day >= 1 &&
-		day <= days[month - 1] + (month == 2 && leap);
+	return csv_days((uint32_t) year, (uint32_t) month, (uint32_t) day, &days);
 }
 
 /* AM or PM, after a blank or not */
@@ -172,7 +164,8 @@ take_date(Rest *rest, DateParts *parts)
 	if (isalpha((unsigned char) peek(rest)))
 	{
 		parts->form = CSV_DATE_MONTH_NAME;
-		parts->second = take_month(rest);
+		if (take_month(rest, &parts->second) == 0)
+			return false;
 	}
 	else
 	{
@@ -192,7 +185,7 @@ bool
 csv_when_add(CsvWhen *when, const uint8_t *text, uint32 nbytes)
 {
 	Rest		rest = {text, nbytes};
-	DateParts		parts;
+	DateParts	parts;
 	int			year;
 
 	if (!take_date(&rest, &parts))

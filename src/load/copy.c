@@ -528,7 +528,7 @@ begin_copy_silently(TakenCopy *copy)
 	{
 		obstacle = begin_copy(copy);
 		if (obstacle == NULL && csv_messages_any())
-			obstacle = "a function had a message";
+			obstacle = CSV_MESSAGE_HELD;
 	}
 	PG_CATCH();
 	{

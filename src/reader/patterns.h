@@ -20,7 +20,7 @@
 
 #include "convert.h"
 
-/* most bytes of a number with separators */
+/* most bytes of a number with separators that is converted */
 #define CSV_GROUPED_BYTES	64
 
 #define CSV_MICROSECONDS_A_DAY	INT64_C(86400000000)
@@ -34,19 +34,18 @@
 /* ---- thousands ---- */
 
 /*
- * The text of a number without its thousands separators, to `out`.  Returns its length;
- * 0 where there are none, or not between groups of three digits.
+ * The text of a number without its thousands separators, to `out`, which may be `p`.
+ * Returns its length; 0 where there are none, or not between groups of three digits.
  */
 CSV_INLINE uint32_t
-csv_ungroup(const uint8_t *p, uint32_t n, uint8_t separator,
-			uint8_t out[CSV_GROUPED_BYTES])
+csv_ungroup(const uint8_t *p, uint32_t n, uint8_t separator, uint8_t *out)
 {
 	uint32_t	nout = 0;
 	uint32_t	ndigits = 0;	/* of the group */
 	bool		any = false;
 	uint32_t	i = 0;
 
-	if (n == 0 || n > CSV_GROUPED_BYTES)
+	if (n == 0)
 		return 0;
 	if (p[0] == '-' || p[0] == '+')
 		out[nout++] = p[i++];
@@ -385,7 +384,8 @@ csv_convert_form(const CsvColumn *column, uint8_t decimal_separator,
 	if (column->pattern[0] == CSV_STEP_END)
 	{
 		uint8_t		number[CSV_GROUPED_BYTES];
-		uint32_t	nbytes = csv_ungroup(p, n, column->thousands, number);
+		uint32_t	nbytes = n > CSV_GROUPED_BYTES ? 0 :
+			csv_ungroup(p, n, column->thousands, number);
 
 		return nbytes > 0 &&
 			csv_convert_value(column, decimal_separator, number, nbytes, entry, stride);

@@ -15,6 +15,7 @@
 #include "utils/numeric.h"
 #include "utils/timestamp.h"
 
+#include "reader/patterns.h"
 #include "scan/formatted.h"
 
 /* ---- dates and timestamps ---- */
@@ -106,40 +107,45 @@ csv_date_by_pattern(const CsvPattern *pattern, Oid type, int32 typmod,
 
 /* ---- numbers ---- */
 
+/* stands for a separator, which may have several bytes */
+#define SEPARATOR	0x01
+
 char *
 csv_without_thousands(const char *text, const char *separator)
 {
 	size_t		nseparator = strlen(separator);
-	char	   *number = palloc(strlen(text) + 1);
+	size_t		nbytes = strlen(text);
+	char	   *number = palloc(nbytes + 1);
+	const char *end = text + nbytes;
 	char	   *to = number;
-	int			ndigits = 0;	/* of the group */
 	bool		any = false;
 
+	/* the separator may be a blank */
 	while (isspace((unsigned char) *text))
 		text++;
-	if (*text == '-' || *text == '+')
-		*to++ = *text++;
-	for (;; text++)
+	while (end > text && isspace((unsigned char) end[-1]))
+		end--;
+	while (text < end)
 	{
-		if (strncmp(text, separator, nseparator) == 0 &&
-			isdigit((unsigned char) text[nseparator]))
+		if (strncmp(text, separator, nseparator) == 0)
 		{
-			if (any ? ndigits != 3 : ndigits < 1 || ndigits > 3)
-				return NULL;
 			any = true;
-			ndigits = 0;
+			*to++ = SEPARATOR;
 			text += nseparator;
 		}
-		if (!isdigit((unsigned char) *text))
-			break;
-		ndigits++;
-		*to++ = *text;
-	}
-	if (any && ndigits != 3)
-		return NULL;
-	strcpy(to, text);
-	for (; *to != '\0'; to++)
-		if (strncmp(to, separator, nseparator) == 0 && !isspace((unsigned char) *to))
+		else if (*text == SEPARATOR)
 			return NULL;
+		else
+			*to++ = *text++;
+	}
+	if (any)
+	{
+		nbytes = csv_ungroup((uint8_t *) number, (uint32_t) (to - number), SEPARATOR,
+							 (uint8_t *) number);
+		if (nbytes == 0)
+			return NULL;
+		to = number + nbytes;
+	}
+	*to = '\0';
 	return number;
 }

@@ -104,6 +104,7 @@ csv_messages_release(bool send)
 		send_held();
 	PqCommMethods = methods;
 	methods = NULL;
+	any_held = false;
 	pfree(held.data);
 }
 
@@ -116,16 +117,16 @@ csv_messages_are_held(void)
 bool
 csv_messages_any(void)
 {
-	return methods != NULL && any_held;
+	return any_held;
 }
 
 void
 csv_messages_check(void)
 {
-	if (csv_messages_any())
+	if (any_held)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("a function had a message")));
+				 errmsg(CSV_MESSAGE_HELD)));
 }
 
 void

@@ -17,6 +17,9 @@ extern void csv_messages_release(bool send);
 extern bool csv_messages_are_held(void);
 extern bool csv_messages_any(void);
 
+/* what is said where there is one */
+#define CSV_MESSAGE_HELD	"a function had a message"
+
 /* ERROR if there is one */
 extern void csv_messages_check(void);
 

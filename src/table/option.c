@@ -13,9 +13,7 @@
  */
 #include "postgres.h"
 
-#include <ctype.h>
 #include <limits.h>
-#include <math.h>
 
 #include "access/reloptions.h"
 #include "access/table.h"
@@ -31,10 +29,7 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
-#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -304,7 +299,7 @@ conflict(const char *name, const char *other, const char *detail)
 			 errdetail_internal("%s", detail)));
 }
 
-/* ---- values ---- */
+/* ---- values that one option only has ---- */
 
 /*
  * A count of records, or a percentage of them: digits, perhaps with a point,

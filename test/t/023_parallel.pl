@@ -29,9 +29,7 @@ my $node = csv_server(
 	max_parallel_workers => 12,
 	max_connections => 20,
 	restart_after_crash => 'on',
-	min_parallel_table_scan_size => 0,
-	parallel_setup_cost => 0,
-	parallel_tuple_cost => 0,
+	CHEAP_WORKERS,
 	'csv_gpu_test.small_pieces' => 'on');
 my $dir = PostgreSQL::Test::Utils::tempdir();
 

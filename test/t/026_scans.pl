@@ -26,9 +26,7 @@ my $node = csv_server(
 	max_worker_processes => 30,
 	max_parallel_workers => 20,
 	max_parallel_workers_per_gather => 0,
-	min_parallel_table_scan_size => 0,
-	parallel_setup_cost => 0,
-	parallel_tuple_cost => 0,
+	CHEAP_WORKERS,
 	log_min_messages => 'fatal');
 
 # a bad record now and then, and a doubtful value

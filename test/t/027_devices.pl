@@ -22,9 +22,7 @@ my $node = csv_server(
 	max_worker_processes => 16,
 	max_parallel_workers => 12,
 	max_parallel_workers_per_gather => 0,
-	parallel_setup_cost => 0,
-	parallel_tuple_cost => 0,
-	min_parallel_table_scan_size => 0,
+	CHEAP_WORKERS,
 	'csv_gpu_fdw.resident_memory' => '256MB',
 	'csv_gpu_fdw.resident' => 'off');
 my $session = new_session($node);

@@ -26,9 +26,7 @@ my $node = csv_server(
 	'csv_gpu_fdw.engine' => 'auto',
 	max_worker_processes => 8,
 	max_parallel_workers => 4,
-	min_parallel_table_scan_size => 0,
-	parallel_setup_cost => 0,
-	parallel_tuple_cost => 0,
+	CHEAP_WORKERS,
 	'csv_gpu_test.small_pieces' => 'on');
 my $dir = PostgreSQL::Test::Utils::tempdir();
 my $has_python = has_program('python3');

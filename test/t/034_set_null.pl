@@ -20,9 +20,7 @@ my $node = csv_server('set_null', QUICK_FILES,
 	'csv_gpu_fdw.resident_memory' => '100MB',
 	max_parallel_workers_per_gather => 0,
 	max_parallel_workers => 8,
-	min_parallel_table_scan_size => 0,
-	parallel_setup_cost => 0,
-	parallel_tuple_cost => 0,
+	CHEAP_WORKERS,
 	'csv_gpu_test.small_pieces' => 'on');
 my $session = new_session($node);
 my $file = "$directory/f.csv";

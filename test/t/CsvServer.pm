@@ -42,7 +42,7 @@ use PostgreSQL::Test::Utils;
 our @EXPORT = qw(csv_server engine engines use_gpu has_stand_in new_session literal write_file resident_memory
   gpu_memory_limit has_program
   random_seed seconds_to_run pick chance rss_kb cpu_seconds descriptors settle
-  QUICK_FILES);
+  QUICK_FILES CHEAP_WORKERS);
 
 my $file_age = 0;
 
@@ -74,8 +74,13 @@ sub has_stand_in
 	return exists $ENV{CSV_GPU_FDW_STAND_IN};
 }
 
-# with settings; QUICK_FILES: files can be kept as soon as they are written
+# with settings; QUICK_FILES: files can be kept as soon as they are written;
+# CHEAP_WORKERS: a plan has workers, however small the file is
 use constant QUICK_FILES => ('csv_gpu_test.file_age' => 0.97);
+use constant CHEAP_WORKERS => (
+	min_parallel_table_scan_size => 0,
+	parallel_setup_cost => 0,
+	parallel_tuple_cost => 0);
 
 sub csv_server
 {
