@@ -39,6 +39,12 @@ CALL write_file('blanks.csv', E'# a line\n c , a\n 1.5 , 12 \n 2 , 3\n');
 CREATE FOREIGN TABLE named (a text OPTIONS (max_chars '2'), c float8, d int) SERVER csv
 	OPTIONS (filename 'regress_csv/blanks.csv', header 'true', by_name 'true', trim 'on', comment '#');
 SELECT * FROM named;
+-- lenient
+CALL write_file('lenient.csv', E'1||"a "b" | c" ||2\n2||  "x" y" || 3\n3||"open|| 4\n4||"a|"||"\n');
+CREATE FOREIGN TABLE lenient (a int, b text, c text) SERVER csv OPTIONS (filename 'regress_csv/lenient.csv', delimiter '||', quoting 'lenient');
+SELECT a, '<' || b || '>' AS b, '<' || c || '>' AS c FROM lenient;
+ALTER FOREIGN TABLE lenient OPTIONS (trim 'true');
+SELECT a, '<' || b || '>' AS b, '<' || c || '>' AS c FROM lenient;
 -- delimiters that are blanks, and lines of nothing else
 CALL write_file('blanks.csv', E'1\t x \t "y"\t\n \n  \t\t\t\n');
 CREATE FOREIGN TABLE tabs (a text, b text, c text, d text) SERVER csv OPTIONS (filename 'regress_csv/blanks.csv', delimiter E'\t', trim 'true');
