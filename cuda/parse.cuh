@@ -62,7 +62,7 @@ typedef struct CsvStructureTables
 	uint8_t		class_of[256];	/* CsvClass, or one of those below */
 
 	/* next states, a byte each; the latter half only if wide */
-	alignas(16) uint32_t transitions[CSV_NUM_CLASSES][CSV_NUM_STATES / 4];
+	uint32_t	transitions[CSV_NUM_CLASSES][CSV_NUM_STATES / 4];
 	uint8_t		entries[CSV_NUM_STATES * CSV_NUM_CLASSES];
 } CsvStructureTables;
 

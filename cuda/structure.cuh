@@ -27,6 +27,12 @@ template <> struct CsvMapTraits<CsvNarrowMap>
 	static const CsvNarrowMap identity = 0x76543210u;
 	static const int nstates = CSV_NUM_NARROW_STATES;
 	typedef uint2 Bytes;
+
+	static __device__ __forceinline__ Bytes
+	load(const uint32_t *words)
+	{
+		return make_uint2(words[0], words[1]);
+	}
 };
 
 template <> struct CsvMapTraits<CsvWideMap>
@@ -34,6 +40,12 @@ template <> struct CsvMapTraits<CsvWideMap>
 	static const CsvWideMap identity = 0xfedcba9876543210ull;
 	static const int nstates = CSV_NUM_STATES;
 	typedef uint4 Bytes;
+
+	static __device__ __forceinline__ Bytes
+	load(const uint32_t *words)
+	{
+		return make_uint4(words[0], words[1], words[2], words[3]);
+	}
 };
 
 /* eight bytes, each below 16, to eight nibbles */
@@ -162,7 +174,7 @@ csv_load_tile(CsvTile<Map> *tile, const CsvView &view, uint32_t number,
 		tile->entries[threadIdx.x] = tables.entries[threadIdx.x];
 	if (threadIdx.x < CSV_NUM_CLASSES)
 		tile->transitions[threadIdx.x] =
-			*(const typename CsvMapTraits<Map>::Bytes *) tables.transitions[threadIdx.x];
+			CsvMapTraits<Map>::load(tables.transitions[threadIdx.x]);
 	__syncthreads();
 }
 
