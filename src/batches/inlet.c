@@ -151,6 +151,8 @@ fail_as_told(CsvInlet *inlet, CsvFailedMessage *failed)
 		case CSV_FAILURE_FILE:
 			errno = failed->error;
 			return CSV_UNREADABLE;
+		case CSV_FAILURE_FOOTER:
+			return CSV_FOOTER_TOO_LONG;
 		case CSV_FAILURE_MEMORY:
 			return csv_inlet_fail(inlet, "csv_gpu_service has too little memory");
 		default:

@@ -39,8 +39,8 @@ extern bool csv_inlet_send(CsvInlet *inlet, const void *message, size_t nbytes,
 /*
  * Wait for a CsvBatchMessage of this kind, which lasts until the next call.
  * CSV_END: CSV_MESSAGE_END came; or why it is none: CSV_NO_MEMORY, CSV_UNREADABLE
- * with errno, CSV_DEVICE_FAILED.  Other messages are for `other` (or NULL), which
- * says whether it knows them.
+ * with errno, CSV_FOOTER_TOO_LONG, CSV_DEVICE_FAILED.  Other messages are for `other`
+ * (or NULL), which says whether it knows them.
  */
 extern CsvStatus csv_inlet_receive(CsvInlet *inlet, uint32 kind,
 								   bool (*other) (void *arg,

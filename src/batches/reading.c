@@ -24,6 +24,7 @@
 #include "batches/choose.h"
 #include "batches/reading.h"
 #include "batches/remote.h"
+#include "reader/footer.h"
 #include "table/messages.h"
 #include "table/source.h"
 #include "table/threads.h"
@@ -355,6 +356,14 @@ handle_failure(CsvReading *reading, CsvStatus status)
 					 errmsg("could not read from file \"%s\": %m",
 							csv_source_name(reading->source))));
 			break;
+		case CSV_FOOTER_TOO_LONG:
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("footer of \"%s\" is longer than %d MB",
+							csv_source_name(reading->source),
+							(int) (CSV_FOOTER_BYTES >> 20)),
+					 errhint("Perhaps the option \"footer_rows\" is too large.")));
+			break;
 		default:
 			elog(ERROR, "unexpected reader status: %d", (int) status);
 	}
@@ -582,6 +591,7 @@ guess_step(CsvReading *reading, void *arg)
 	ParseStep  *step = arg;
 	CsvPiece   *piece = &reading->claim.piece;
 	CsvStatus	status;
+	bool		at_end;
 
 	if (piece->is_first)
 		piece->from = csv_reader_place(reading->reader)->offset;
@@ -591,8 +601,11 @@ guess_step(CsvReading *reading, void *arg)
 		step->place = *csv_reader_place(reading->reader);
 	else
 		step->place.offset = piece->start;
-	if (piece->found)
-		parse_step(reading, step);
+	if (!piece->found)
+		return;
+	while ((status = csv_piece_parse_guess(reading->pieces, piece, &step->place,
+										   step->batch, &at_end)) != CSV_OK)
+		handle_failure(reading, status);
 }
 
 /* tell those that wait for the piece at hand, or for one behind it */

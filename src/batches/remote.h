@@ -52,8 +52,8 @@ extern void csv_remote_go_to(CsvRemote *remote, const CsvFilePlace *place,
 
 /*
  * The next batch, which lives until the next call: CSV_OK, CSV_END, CSV_NO_MEMORY,
- * CSV_UNREADABLE with errno, or CSV_DEVICE_FAILED.  May be interrupted, after which
- * it is of no use any more.
+ * CSV_UNREADABLE with errno, CSV_FOOTER_TOO_LONG, or CSV_DEVICE_FAILED.  May be
+ * interrupted, after which it is of no use any more.
  */
 extern CsvStatus csv_remote_next(CsvRemote *remote, CsvBatch *batch);
 extern const char *csv_remote_message(const CsvRemote *remote);

@@ -46,6 +46,7 @@ struct CsvSharing
 {
 	int			nprocesses;
 	uint64		piece_bytes;
+	uint64		last_bytes;
 	uint64		total_bytes;
 	int			nfiles;
 
@@ -78,7 +79,8 @@ csv_sharing_size(const CsvSource *source)
 
 void
 csv_sharing_init(CsvSharing *sharing, CsvSource *source, int nprocesses,
-				 uint64 piece_bytes, const CsvSettings *settings)
+				 uint64 piece_bytes, uint64 last_bytes,
+				 const CsvSettings *settings)
 {
 	char	  **names;
 	int			nfiles;
@@ -88,6 +90,7 @@ csv_sharing_init(CsvSharing *sharing, CsvSource *source, int nprocesses,
 	memset(sharing, 0, offsetof(CsvSharing, files));
 	sharing->nprocesses = nprocesses;
 	sharing->piece_bytes = piece_bytes;
+	sharing->last_bytes = last_bytes;
 	sharing->nfiles = nfiles;
 	SpinLockInit(&sharing->mutex);
 	ConditionVariableInit(&sharing->progress);
@@ -236,7 +239,8 @@ csv_sharing_claim(CsvSharing *sharing, CsvClaim *claim)
 		claim->whole = file->whole;
 		piece->from = sharing->offset;
 		piece->is_first = piece->from == 0;
-		piece->is_last = file->whole || file->nbytes - piece->from <= nbytes;
+		piece->is_last = file->whole ||
+			file->nbytes - piece->from <= nbytes + sharing->last_bytes;
 		piece->to = piece->is_last ? file->nbytes : piece->from + nbytes;
 		sharing->claimed_bytes += piece->to - piece->from;
 		sharing->offset = piece->to;

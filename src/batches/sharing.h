@@ -38,10 +38,12 @@ extern Size csv_sharing_size(const CsvSource *source);
 
 /*
  * Set up for so many processes.  piece_bytes: of each piece; 0: what is best.
- * The settings say whether a GPU is to read them.
+ * last_bytes: the last piece of a file has at least as many, if the file has
+ * (csv_footer_margin()).  The settings say whether a GPU is to read them.
  */
 extern void csv_sharing_init(CsvSharing *sharing, CsvSource *source,
 							 int nprocesses, uint64 piece_bytes,
+							 uint64 last_bytes,
 							 const CsvSettings *settings);
 
 /* does it?  Not any more, where it has failed: true for the first to say so. */

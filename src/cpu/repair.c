@@ -261,6 +261,7 @@ csv_index_slow_record(CsvIndex *index)
 	if (scan->complete && !scan->bad && scan->end - scan->start <= max)
 	{
 		if (scan->next == input->nbytes &&
+			!(input->at_end && input->has_footer) &&
 			csv_is_end_of_data(dialect, input->bytes + scan->start,
 							   scan->end - scan->start))
 		{

@@ -143,6 +143,8 @@ typedef struct CsvDialectOptions
 	bool		trim;			/* blanks around values do not count */
 	uint8_t		comment_length; /* 0: there are no comments */
 	uint8_t		comment[CSV_COMMENT_BYTES]; /* what they begin with */
+	uint32_t	footer_rows;	/* records at the end that are no data: the
+								 * reader's business, not the engines' */
 } CsvDialectOptions;
 
 typedef struct CsvDialect

@@ -12,6 +12,7 @@
  * where a well-formed file has none.
  */
 #include "clock.h"
+#include "footer.h"
 #include "piece.h"
 
 #include <errno.h>
@@ -38,6 +39,10 @@ struct CsvPieceReader
 	uint64_t	from;
 	uint64_t	filled;
 	double		read_seconds;
+
+	/* where the footer of a file of data_file_bytes begins; 0: it is not known */
+	uint64_t	data_end;
+	uint64_t	data_file_bytes;
 };
 
 CsvPieceReader *
@@ -282,6 +287,65 @@ csv_piece_guess(CsvPieceReader *reader, CsvPiece *piece)
 
 /* ---- parsing ---- */
 
+/*
+ * Can there be no record before this place?  One that was guessed is given as if none
+ * were: in its line.
+ */
+static bool
+is_first_place(const CsvFilePlace *place)
+{
+	return place->records == 0 && (place->lines > 0 || place->offset <= 3);
+}
+
+/*
+ * Have bytes from a place up to *end in the window, less what the file has not; of
+ * one with a footer, up to the footer, if the end is near the file's.
+ */
+static CsvStatus
+reach_data(CsvPieceReader *reader, CsvInput *input, const CsvFilePlace *place,
+		   uint64_t *end, bool *at_end)
+{
+	const CsvPieceOptions *options = &reader->options;
+	bool		has_footer = options->dialect->opt.footer_rows > 0;
+	uint64_t	from = place->offset;
+	CsvStatus	status = window_reach(reader, from, *end);
+	uint64_t	data_bytes;
+
+	if (status == CSV_OK && has_footer && *end < reader->file_bytes &&
+		reader->file_bytes - *end < CSV_FOOTER_BYTES)
+	{
+		*end = reader->file_bytes;
+		status = window_reach(reader, from, *end);
+	}
+	if (status != CSV_OK)
+		return status;
+	if (*end > reader->file_bytes)
+		*end = reader->file_bytes;
+	*at_end = *end == reader->file_bytes;
+	if (from >= *end)
+		return CSV_OK;
+	input->bytes = byte_at(reader, from);
+	input->nbytes = *end - from;
+	input->at_end = *at_end;
+	if (!*at_end || !has_footer)
+		return CSV_OK;
+
+	if (reader->data_end == 0 || reader->data_file_bytes != reader->file_bytes)
+	{
+		status = csv_footer_find(&options->memory, options->dialect, input,
+								 is_first_place(place), &data_bytes);
+		if (status != CSV_OK)
+			return status;
+		reader->data_end = from + data_bytes;
+		reader->data_file_bytes = reader->file_bytes;
+	}
+	input->has_footer = reader->data_end < *end;
+	*end = reader->data_end;
+	if (from < *end)
+		input->nbytes = *end - from;
+	return CSV_OK;
+}
+
 CsvStatus
 csv_piece_parse(CsvPieceReader *reader, CsvFilePlace *place, uint64_t end,
 				CsvBatch *batch, bool *at_end)
@@ -296,24 +360,19 @@ csv_piece_parse(CsvPieceReader *reader, CsvFilePlace *place, uint64_t end,
 	for (;;)
 	{
 		CsvInput	input;
-		CsvStatus	status = window_reach(reader, place->offset, end);
+		CsvStatus	status;
 
-		if (status != CSV_OK)
-			return status;
 		memset(&input, 0, sizeof(input));
-		if (end > reader->file_bytes)
-			end = reader->file_bytes;
-		*at_end = end == reader->file_bytes;
-		if (place->offset >= end)
-			return CSV_OK;
-		input.bytes = byte_at(reader, place->offset);
-		input.nbytes = end - place->offset;
 		input.alone_until = place->alone_until;
 		input.max_record_bytes = options->max_record_bytes;
-		input.at_end = *at_end;
 		input.skip_line = place->skip_line;
 		input.interrupted = options->interrupted;
 		input.interrupted_arg = options->interrupted_arg;
+		status = reach_data(reader, &input, place, &end, at_end);
+		if (status != CSV_OK)
+			return status;
+		if (place->offset >= end)
+			return CSV_OK;
 		status = options->engine->parse(options->engine_state, &input, batch);
 		if (status != CSV_OK)
 			return status;
@@ -322,11 +381,31 @@ csv_piece_parse(CsvPieceReader *reader, CsvFilePlace *place, uint64_t end,
 		end += input.nbytes + LEAST_READ_BYTES;
 		if (end - place->offset > enough && input.nbytes < enough)
 			end = place->offset + enough;
+		/* does a stream end there? */
+		if (options->dialect->opt.footer_rows > 0)
+			status = window_reach(reader, place->offset, end + CSV_FOOTER_BYTES);
+		if (status != CSV_OK)
+			return status;
 	}
 	batch->file_offset = place->offset;
 	batch->file_records = place->records;
 	batch->file_lines = place->lines;
 	csv_place_pass_batch(place, batch);
 	*at_end &= place->offset == end;
+	return CSV_OK;
+}
+
+CsvStatus
+csv_piece_parse_guess(CsvPieceReader *reader, CsvPiece *piece,
+					  CsvFilePlace *place, CsvBatch *batch, bool *at_end)
+{
+	CsvStatus	status = csv_piece_parse(reader, place, piece->end, batch,
+										 at_end);
+
+	/* how many records are before it is known only then */
+	if (status != CSV_FOOTER_TOO_LONG || piece->is_first)
+		return status;
+	memset(batch, 0, sizeof(*batch));
+	piece->found = false;
 	return CSV_OK;
 }

@@ -69,9 +69,18 @@ typedef struct CsvPiece
 extern CsvStatus csv_piece_guess(CsvPieceReader *reader, CsvPiece *piece);
 
 /*
+ * Parse it from there, which has to be found, as csv_piece_parse() does.  A failure that
+ * may be the guess's makes it one that was not found.
+ */
+extern CsvStatus csv_piece_parse_guess(CsvPieceReader *reader, CsvPiece *piece,
+									   CsvFilePlace *place, CsvBatch *batch,
+									   bool *at_end);
+
+/*
  * Parse the whole records from *place on, up to offset `end`; beyond it if
  * otherwise there would be none.  *place moves to where they end; *at_end: that is
- * the end of the file.  The batch lives until the next call, and may be empty.
+ * the end of the file, or of what is data in it: the last piece of a file with a
+ * footer has to be longer than the footer can be (footer.h).  The batch lives until the next call, and may be empty.
  * After CSV_INTERRUPTED the call may be repeated.
  */
 extern CsvStatus csv_piece_parse(CsvPieceReader *reader, CsvFilePlace *place,

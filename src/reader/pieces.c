@@ -29,6 +29,7 @@
  * One mutex guards it all; it is held for moments only.
  */
 #include "clock.h"
+#include "footer.h"
 #include "pieces.h"
 #include "stock.h"
 #include "thread.h"
@@ -140,6 +141,13 @@ file_bytes(const CsvPieces *pieces)
 	return pieces->stock.at_end ? pieces->stock.end : UINT64_MAX;
 }
 
+/* what is to be known of a file behind a piece, before it is begun */
+static uint64_t
+footer_margin(const CsvPieces *pieces)
+{
+	return csv_footer_margin(&pieces->options.dialect->opt);
+}
+
 /* is so much of a stream there that the next piece can be begun? */
 static bool
 next_piece_is_there(const CsvPieces *pieces)
@@ -148,7 +156,7 @@ next_piece_is_there(const CsvPieces *pieces)
 
 	return !pieces->has_stock || stock->at_end ||
 		stock->end >= pieces->next_offset + pieces->next_bytes +
-		LOOKAHEAD_BYTES;
+		LOOKAHEAD_BYTES + footer_margin(pieces);
 }
 
 /*
@@ -165,7 +173,7 @@ is_short_of(const CsvPieces *pieces, uint32_t npieces)
 	return stock->nwaiting > 0 || (!pieces->is_wound_up && !pieces->ended &&
 								   stock->end < pieces->next_offset +
 								   pieces->next_bytes * npieces +
-								   LOOKAHEAD_BYTES);
+								   LOOKAHEAD_BYTES + footer_margin(pieces));
 }
 
 /* nobody reads what is before the next batch to be taken, and its piece */
@@ -351,7 +359,7 @@ begin_piece(CsvPieces *pieces)
 	piece->is_first = pieces->nbegun == 0 || pieces->next_offset >= end;
 	piece->from = piece->is_first ? pieces->chain.offset : pieces->next_offset;
 	piece->to = piece->from + pieces->next_bytes;
-	if (piece->to >= end)
+	if (piece->to >= end || end - piece->to < footer_margin(pieces))
 	{
 		piece->to = end;
 		piece->is_last = true;
@@ -399,8 +407,11 @@ parse_piece(CsvPieces *pieces, PieceEntry *entry)
 	if (status == CSV_OK && (piece->found || entry->is_exact))
 	{
 		entry->place = entry->begin;
-		status = csv_piece_parse(hand->reader, &entry->place, piece->end,
-								 &entry->batch, &entry->at_end);
+		status = entry->is_exact ?
+			csv_piece_parse(hand->reader, &entry->place, piece->end,
+							&entry->batch, &entry->at_end) :
+			csv_piece_parse_guess(hand->reader, piece, &entry->place,
+								  &entry->batch, &entry->at_end);
 	}
 	seconds = hand->reader == NULL ? 0 : csv_piece_read_seconds(hand->reader);
 	pthread_mutex_lock(&pieces->mutex);

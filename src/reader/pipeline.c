@@ -66,7 +66,8 @@ typedef struct Slot
 	int			nreading;		/* readers at work on it */
 	int			nusers;			/* the driver, and batches; 0: free */
 	bool		at_end;			/* the file ends in it */
-	bool		failed;			/* no memory, or a read error */
+	bool		failed;			/* no memory, or a read error; or there is nothing
+								 * for it to read */
 } Slot;
 
 typedef struct Entry
@@ -186,10 +187,12 @@ begin_piece(CsvPipeline *pipeline, Slot *slot)
 
 	if (nbytes >= 2 * PAGE_BYTES)
 		nbytes -= pipeline->next_offset % PAGE_BYTES;
+	if (nbytes > pipeline->options.end - pipeline->next_offset)
+		nbytes = pipeline->options.end - pipeline->next_offset;
 	pipeline->is_beginning = true;
 	slot->nusers = 1;
 	pthread_mutex_unlock(&pipeline->mutex);
-	good = make_room(pipeline, slot, nbytes);
+	good = nbytes > 0 && make_room(pipeline, slot, nbytes);
 	pthread_mutex_lock(&pipeline->mutex);
 	pipeline->is_beginning = false;
 

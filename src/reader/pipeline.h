@@ -31,6 +31,8 @@ typedef struct CsvPipelineOptions
 	uint64_t	headroom_bytes; /* longest rest of a piece that can be moved in
 								 * front of the next; 0: a 16th of a piece */
 	uint64_t	max_record_bytes;
+	uint64_t	end;			/* what is behind this offset is not for the
+								 * pipeline */
 } CsvPipelineOptions;
 
 /* why a pipeline came to its end, after its last batch */

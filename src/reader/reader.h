@@ -102,7 +102,8 @@ typedef enum CsvStatus
 	CSV_INTERRUPTED,			/* the interrupt callback said so; call again */
 	CSV_NO_MEMORY,
 	CSV_DEVICE_FAILED,			/* the GPU; csv_reader_message() says how */
-	CSV_UNREADABLE				/* the file; errno says why (piece.h) */
+	CSV_UNREADABLE,				/* the file; errno says why (piece.h) */
+	CSV_FOOTER_TOO_LONG			/* longer than CSV_FOOTER_BYTES (footer.h) */
 } CsvStatus;
 
 /* ---- what is wanted of a record ---- */
@@ -380,7 +381,9 @@ typedef struct CsvInput
 	uint64_t	nbytes;			/* below 2 GB */
 	uint64_t	alone_until;
 	uint64_t	max_record_bytes;
-	bool		at_end;			/* the input ends here */
+	bool		at_end;			/* the input ends here, */
+	bool		has_footer;		/* as a footer follows: what ends a file of text
+								 * does not stand here */
 	bool		skip_line;
 	uint32_t	output;			/* which of the engine's sets of arrays to
 								 * fill, below noutputs */
@@ -598,7 +601,8 @@ typedef struct CsvOwnBytes
 } CsvOwnBytes;
 
 /*
- * The file that was opened is such a file, from the reader's place on.  Batches have
+ * The file that was opened is such a file, from the reader's place on; not one with a
+ * footer, whose end is looked at.  Batches have
  * the bytes of records only where somebody may look at them: where there are errors,
  * or doubtful values.  A batch lives until as many more have been asked for as the
  * engine has outputs.

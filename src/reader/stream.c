@@ -30,6 +30,7 @@
  * is seen: a lone CR there makes the whole file one with CR boundaries.
  */
 #include "clock.h"
+#include "footer.h"
 #include "pieces.h"
 #include "pipeline.h"
 
@@ -73,6 +74,9 @@ struct CsvReader
 	uint64_t	start;			/* of what is not consumed yet */
 	uint64_t	filled;
 	bool		at_end;			/* the callback has said so */
+	bool		in_tail;		/* it has, and what is left may be a footer, */
+	uint64_t	data_end;		/* which begins here in the file; UINT64_MAX: it was
+								 * not looked for yet */
 
 	uint64_t	target_bytes;	/* size of the next chunk */
 	uint64_t	next_chunk_bytes;	/* the size it goes back to */
@@ -217,6 +221,12 @@ buffer_fill(CsvReader *reader, uint64_t wanted)
 	memset(buffer_bytes(reader) + reader->filled, 0, CSV_MARGIN);
 	reader->read_seconds += csv_now_seconds() - began;
 	return CSV_OK;
+}
+
+static bool
+has_footer(const CsvReader *reader)
+{
+	return reader->choices.footer_rows > 0;
 }
 
 /* ---- the top of a file ---- */
@@ -533,6 +543,8 @@ csv_reader_go_to(CsvReader *reader, const CsvFilePlace *place, uint64_t nbytes)
 	reader->start = 0;
 	reader->filled = 0;
 	reader->at_end = false;
+	reader->in_tail = false;
+	reader->data_end = UINT64_MAX;
 	reader->must_seek = false;
 	reader->place = *place;
 	reader->target_bytes = nbytes;
@@ -572,6 +584,8 @@ begin_opening(CsvReader *reader, CsvReadFn read, void *arg)
 	reader->start = 0;
 	reader->filled = 0;
 	reader->at_end = false;
+	reader->in_tail = false;
+	reader->data_end = UINT64_MAX;
 	memset(&reader->place, 0, sizeof(reader->place));
 	reader->has_header = false;
 	reader->choices = reader->options.dialect;
@@ -765,6 +779,39 @@ grow_chunk(CsvReader *reader)
 		reader->next_chunk_bytes = most;
 }
 
+/*
+ * The input reaches as far as the buffer does, by CSV_FOOTER_BYTES farther than the
+ * engine is to read: up to there, or at the end of the file up to the footer.
+ */
+static CsvStatus
+leave_footer(CsvReader *reader, CsvInput *input)
+{
+	uint64_t	data_bytes;
+
+	reader->in_tail |= input->nbytes <= CSV_FOOTER_BYTES;
+	if (!reader->in_tail)
+	{
+		input->nbytes -= CSV_FOOTER_BYTES;
+		input->at_end = false;
+		return CSV_OK;
+	}
+	if (reader->data_end == UINT64_MAX)
+	{
+		CsvStatus	status = csv_footer_find(&reader->memory, &reader->dialect,
+											 input, reader->place.records == 0,
+											 &data_bytes);
+
+		if (status != CSV_OK)
+			return status;
+		reader->data_end = reader->place.offset + data_bytes;
+	}
+	data_bytes = reader->data_end - reader->place.offset;
+	input->at_end = data_bytes <= reader->target_bytes;
+	input->has_footer = input->at_end && data_bytes < input->nbytes;
+	input->nbytes = input->at_end ? data_bytes : reader->target_bytes;
+	return CSV_OK;
+}
+
 /* what the engine is to read next, of the chunk's size if there is as much */
 static CsvStatus
 next_input(CsvReader *reader, CsvInput *input)
@@ -789,13 +836,15 @@ next_input(CsvReader *reader, CsvInput *input)
 		reader->read_seconds += csv_now_seconds() - began;
 		return status;
 	}
-	status = buffer_fill(reader, reader->target_bytes);
+	status = buffer_fill(reader, has_footer(reader) ?
+						 reader->target_bytes + CSV_FOOTER_BYTES :
+						 reader->target_bytes);
 	if (status != CSV_OK)
 		return status;
 	input->bytes = buffer_bytes(reader) + reader->start;
 	input->nbytes = reader->filled - reader->start;
 	input->at_end = reader->at_end;
-	return CSV_OK;
+	return has_footer(reader) ? leave_footer(reader, input) : CSV_OK;
 }
 
 /* the next batch, in the calling thread's way */
@@ -834,6 +883,8 @@ read_chunk(CsvReader *reader, CsvBatch *batch)
 			/* with max_record_bytes + 2 bytes the engine always goes on */
 			uint64_t	enough = reader->options.max_record_bytes + 2;
 
+			/* what a footer may be is in the way */
+			reader->in_tail |= reader->at_end && has_footer(reader);
 			reader->target_bytes = input.nbytes * 2 + 1;
 			if (reader->target_bytes > enough)
 				reader->target_bytes = enough > input.nbytes ? enough :
@@ -877,9 +928,11 @@ piece_threads(const CsvReader *reader, uint64_t most_bytes)
 			return 0;
 		return most > 0 && most < nthreads ? most : nthreads;
 	}
-	if (reader->ahead.file_bytes <= reader->place.offset)
+	if (reader->ahead.file_bytes <=
+		reader->place.offset + csv_footer_margin(&reader->choices))
 		return 0;
-	npieces = (reader->ahead.file_bytes - reader->place.offset) / most_bytes + 1;
+	npieces = (reader->ahead.file_bytes - reader->place.offset -
+			   csv_footer_margin(&reader->choices)) / most_bytes + 1;
 	return nthreads < npieces ? nthreads : (uint32_t) npieces;
 }
 
@@ -920,6 +973,16 @@ start_pipeline(CsvReader *reader, uint64_t most_bytes)
 	if (reader->next_chunk_bytes < CSV_LEAST_PIECE_BYTES)
 		return false;
 	memset(&options, 0, sizeof(options));
+	options.end = UINT64_MAX;
+	if (has_footer(reader))
+	{
+		uint64_t	near_end = reader->place.offset + reader->next_chunk_bytes +
+			CSV_FOOTER_BYTES;
+
+		if (reader->ahead.file_bytes <= near_end)
+			return false;
+		options.end = reader->ahead.file_bytes - CSV_FOOTER_BYTES;
+	}
 	options.engine = reader->engine;
 	options.engine_state = reader->engine_state;
 	options.memory = reader->memory;
@@ -1011,7 +1074,10 @@ csv_reader_next(CsvReader *reader, CsvBatch *batch)
 		if (status != CSV_OK)
 			return status;
 		if (end.status == CSV_END)
+		{
 			reader->at_end = true;
+			reader->data_end = reader->place.offset;
+		}
 		/* what cannot be read is met again, by the callback */
 		if (end.status != CSV_OK && end.status != CSV_UNREADABLE)
 			return end.status;

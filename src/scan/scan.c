@@ -25,6 +25,7 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
+#include "reader/footer.h"
 #include "scan/fetch.h"
 #include "scan/file_values.h"
 #include "scan/progress.h"
@@ -1020,6 +1021,7 @@ csv_shared_scan_init(CsvSharedScan *shared, const CsvTableScan *scan,
 	csv_sharing_init(shared_files(shared), csv_batches_source(scan->batches),
 					 nprocesses,
 					 csv_piece_bytes(scan->table->reader.chunk_bytes),
+					 csv_footer_margin(&scan->table->reader.dialect),
 					 &scan->table->settings);
 }
 

@@ -231,7 +231,8 @@ count_failure(const CsvOutlet *outlet, CsvFailure failure)
 {
 	CsvCounts  *counts;
 
-	if (failure == CSV_FAILURE_FILE || outlet->device == NULL)
+	if (failure == CSV_FAILURE_FILE || failure == CSV_FAILURE_FOOTER ||
+		outlet->device == NULL)
 		return;
 	counts = csv_device_counts(outlet->device);
 	csv_count(&counts->failures, 1);

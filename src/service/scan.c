@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "files.h"
@@ -190,6 +191,8 @@ send_status(Scan *scan, CsvStatus status)
 								csv_reader_message(scan->reader));
 		case CSV_UNREADABLE:
 			return csv_outlet_send_failure(&scan->outlet, CSV_FAILURE_FILE, errno, "");
+		case CSV_FOOTER_TOO_LONG:
+			return csv_outlet_send_failure(&scan->outlet, CSV_FAILURE_FOOTER, 0, "");
 		case CSV_NO_MEMORY:
 			return csv_outlet_send_failure(&scan->outlet, CSV_FAILURE_MEMORY, 0, "");
 		default:
@@ -343,6 +346,8 @@ open_reader(Scan *scan, const CsvFileMessage *message)
 	CsvReaderOptions options;
 	CsvDialect	dialect;
 	CsvStatus	status;
+	bool		has_footer = scan->request->dialect.footer_rows > 0;
+	struct stat file;
 
 	memset(&options, 0, sizeof(options));
 	options.dialect = scan->request->dialect;
@@ -360,7 +365,10 @@ open_reader(Scan *scan, const CsvFileMessage *message)
 	scan->offset = place.offset;
 	csv_reader_open_at(scan->reader, scan->file >= 0 ? read_file : read_stream,
 					   scan, &place, &dialect);
-	if (scan->file >= 0)
+	/* where a footer begins is looked for in bytes that are here */
+	if (has_footer && scan->file >= 0 && fstat(scan->file, &file) == 0)
+		ahead.file_bytes = (uint64_t) file.st_size;
+	else if (scan->file >= 0)
 		scan->on_device = csv_device_file_open(scan->outlet.device, scan->file,
 								   scan->message.io_threads);
 	if (scan->on_device != NULL)

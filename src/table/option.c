@@ -34,6 +34,7 @@
 #include "utils/rel.h"
 
 #include "compat.h"
+#include "reader/footer.h"
 #include "table/option.h"
 #include "table/option_value.h"
 #include "table/threads.h"
@@ -69,6 +70,7 @@ static const CsvOption valid_options[] = {
 	{"format", ForeignTableRelationId},
 	{"header", ForeignTableRelationId},
 	{"header_rows", ForeignTableRelationId},
+	{"footer_rows", ForeignTableRelationId},
 	{"by_name", ForeignTableRelationId},
 	{"delimiter", ForeignTableRelationId},
 	{"quote", ForeignTableRelationId},
@@ -421,6 +423,8 @@ parse_table_option(TableOptions *options, DefElem *def)
 		options->header = parse_header(def, &table->header_match);
 	else if (strcmp(name, "header_rows") == 0)
 		options->header_rows = csv_option_count(def, 0, INT_MAX);
+	else if (strcmp(name, "footer_rows") == 0)
+		dialect->footer_rows = csv_option_count(def, 0, CSV_MAX_FOOTER_ROWS);
 	else if (strcmp(name, "by_name") == 0)
 		table->by_name = defGetBoolean(def);
 	else if (strcmp(name, "delimiter") == 0)

@@ -13,6 +13,7 @@
 
 #include "../query/operate.h"
 #include "../query/plan.h"
+#include "../reader/footer.h"
 
 /* as many as PostgreSQL's results have */
 #define MOST_COLUMNS		1664
@@ -89,7 +90,7 @@ bool
 csv_dialect_is_sound(const CsvDialectOptions *options)
 {
 	if (!delimiter_is_sound(options) || options->boundary > CSV_BOUNDARY_CR ||
-		!comment_is_sound(options) ||
+		!comment_is_sound(options) || options->footer_rows > CSV_MAX_FOOTER_ROWS ||
 		(options->lenient && options->quoting != CSV_QUOTING_RFC4180))
 		return false;
 	if (options->quoting == CSV_QUOTING_TEXT)

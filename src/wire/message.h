@@ -374,6 +374,7 @@ typedef enum CsvFailure
 {
 	CSV_FAILURE_DEVICE,
 	CSV_FAILURE_FILE,			/* it cannot be read: error is an errno */
+	CSV_FAILURE_FOOTER,			/* it is too long */
 	CSV_FAILURE_MEMORY
 } CsvFailure;
 

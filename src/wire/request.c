@@ -86,6 +86,7 @@ pass_single(Stream *stream, Parts *parts)
 	PASS(stream, dialect->comment_length);
 	for (int i = 0; i < CSV_COMMENT_BYTES; i++)
 		PASS(stream, dialect->comment[i]);
+	PASS(stream, dialect->footer_rows);
 	PASS(stream, parts->wire.max_record_bytes);
 	PASS(stream, parts->wire.chunk_bytes);
 

@@ -352,6 +352,10 @@ case_make(Case *test_case, Choices *choices)
 	test_case->interruptions = chance(choices, 6) ? choose(choices, 5) + 1 : 0;
 	test_case->failures = chance(choices, 6) ? choose(choices, 8) + 1 : 0;
 	test_case->switch_engines = chance(choices, 6);
+	if (chance(choices, 3))
+		test_case->dialect.footer_rows = choose(choices, 5) + 1;
+	if (chance(choices, 50))
+		test_case->dialect.footer_rows = choose(choices, 300);
 }
 
 CsvLayout
@@ -420,9 +424,9 @@ case_print(FILE *out, const Case *test_case)
 		case_print_bytes(out, dialect->comment, dialect->comment_length);
 		fputc('\n', out);
 	}
-	fprintf(out, "reader: header_rows %u max_record_bytes %llu chunk_bytes %llu"
+	fprintf(out, "reader: header_rows %u footer_rows %u max_record_bytes %llu chunk_bytes %llu"
 			" max_read_bytes %u interruptions %u failures %u%s seed %llu\n",
-			test_case->header_rows,
+			test_case->header_rows, dialect->footer_rows,
 			(unsigned long long) test_case->max_record_bytes,
 			(unsigned long long) test_case->chunk_bytes,
 			test_case->max_read_bytes, test_case->interruptions,

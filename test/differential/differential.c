@@ -114,6 +114,8 @@ reduce_case(Failure *failure, Case *test_case, const uint8_t *bytes,
 	TRY(trial->chunk_bytes = 0);
 	TRY(trial->max_record_bytes = 16777216);
 	TRY(trial->header_rows = 0);
+	TRY(trial->dialect.footer_rows = 0);
+	TRY(trial->dialect.footer_rows = 1);
 	TRY(trial->layout.want_positions = false);
 	TRY(trial->layout.bad_is_doubtful = false);
 	TRY(trial->layout.has_default = false);

@@ -113,6 +113,7 @@ typedef struct RefReader
 	const CsvDialect *dialect;
 	const uint8_t *bytes;		/* after the byte-order mark */
 	uint64_t	nbytes;
+	bool		has_footer;		/* the file goes on after them */
 	uint64_t	max_record_bytes;
 
 	/* how far it is */
@@ -976,7 +977,7 @@ read_next(RefReader *reader, const CsvLayout *layout)
 		code = CSV_ERROR_RECORD_TOO_LONG;
 	else if (csv_is_end_of_data(reader->dialect, reader->bytes + reader->pos,
 								record->end - reader->pos) &&
-			 record->next == reader->nbytes)
+			 record->next == reader->nbytes && !reader->has_footer)
 	{
 		reader->pos = record->next;
 		reader->lines += record->nbreaks;
@@ -1034,12 +1035,31 @@ read_next(RefReader *reader, const CsvLayout *layout)
 	}
 }
 
+/* where the last records begin; nbytes if there are none */
+static uint64_t
+footer_start(const RefResult *result, uint32_t footer_rows, uint64_t nbytes)
+{
+	uint64_t	nrecords = result->nrows + result->nerrors;
+	uint64_t	first = nrecords > footer_rows ? nrecords - footer_rows : 0;
+	uint64_t	nrows = 0;
+
+	for (uint64_t i = 0; i < result->nerrors; i++)
+	{
+		if (result->errors[i].record == first)
+			return result->errors[i].offset;
+		nrows += result->errors[i].record < first;
+	}
+	/* so many of those before it are errors, the others rows */
+	return first < nrecords ? result->rows[first - nrows].offset : nbytes;
+}
+
 void
 reference_read(RefResult *result, const CsvDialectOptions *options,
 			   const CsvLayout *layout, uint32_t header_rows,
 			   uint64_t max_record_bytes, const uint8_t *file, uint64_t nbytes)
 {
 	RefReader	reader;
+	RefReader	body;
 	CsvBoundary boundary = (CsvBoundary) options->boundary;
 
 	memset(result, 0, sizeof(*result));
@@ -1063,8 +1083,23 @@ reference_read(RefResult *result, const CsvDialectOptions *options,
 	result->body_lines = reader.lines;
 
 	compile(result, options, boundary, layout->nfields == 1);
+	body = reader;
 	while (reader.pos < reader.nbytes)
 		read_next(&reader, layout);
+
+	/* a file with a footer is read as if it ended there */
+	if (options->footer_rows > 0)
+	{
+		body.nbytes = footer_start(result, options->footer_rows, nbytes) -
+			reader.bom_bytes;
+		body.has_footer = body.nbytes < reader.nbytes;
+		reader = body;
+		result->nrows = result->nerrors = 0;
+		result->rows = NULL;
+		result->errors = NULL;
+		while (reader.pos < reader.nbytes)
+			read_next(&reader, layout);
+	}
 	result->nlines = reader.lines;
 }
 
