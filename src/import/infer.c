@@ -337,6 +337,7 @@ add_iso(const CsvInferrer *inferrer, CsvInference *inference,
 	const CsvPattern *of_dates = inferrer->date_pattern;
 	const CsvPattern *of_times = inferrer->timestamp_pattern;
 	bool		may_be_iso = nbytes >= 10 && text[4] == '-';
+	bool		may_be_iso_time = may_be_iso && of_times == NULL;
 	int32_t		days;
 	int64_t		microseconds;
 
@@ -348,11 +349,9 @@ add_iso(const CsvInferrer *inferrer, CsvInference *inference,
 		inference->any_timestamptz |= of_times->has_zone;
 		inference->any_timestamp |= !of_times->has_zone;
 	}
-	else if (of_times != NULL || !may_be_iso)
-		return false;
-	else if (csv_parse_timestamp(text, nbytes, -1, &microseconds))
+	else if (may_be_iso_time && csv_parse_timestamp(text, nbytes, -1, &microseconds))
 		inference->any_timestamp = true;
-	else if (csv_parse_timestamptz(text, nbytes, -1, &microseconds))
+	else if (may_be_iso_time && csv_parse_timestamptz(text, nbytes, -1, &microseconds))
 		inference->any_timestamptz = true;
 	else
 		return false;

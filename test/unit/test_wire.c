@@ -2,10 +2,12 @@
  * test_wire.c
  *		Requests as bytes: there and back, and bytes that nobody has made so.
  */
+#include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -796,6 +798,35 @@ what_is_too_large_is_not_made(void **state)
 	free(text);
 }
 
+/* ---- what a fuzzer begins with ---- */
+
+/* a fuzzer does not get far from requests of another form, which are refused */
+static void
+most_requests_that_fuzzing_begins_with_are_taken(void **state)
+{
+	static uint8_t bytes[65536];
+	size_t		ntaken = 0;
+	glob_t		files;
+
+	(void) state;
+	assert_int_equal(glob("test/fuzz/corpus/fuzz_wire/*", 0, NULL, &files), 0);
+	for (size_t i = 0; i < files.gl_pathc; i++)
+	{
+		FILE	   *file = fopen(files.gl_pathv[i], "rb");
+		CsvWireRequest *decoded;
+
+		assert_non_null(file);
+		decoded = decode_again(bytes, fread(bytes, 1, sizeof(bytes), file));
+		fclose(file);
+		if (decoded == NULL)
+			continue;
+		ntaken++;
+		csv_wire_free_request(decoded, &some_memory);
+	}
+	assert_true(2 * ntaken > files.gl_pathc);
+	globfree(&files);
+}
+
 int
 main(void)
 {
@@ -810,7 +841,8 @@ main(void)
 		cmocka_unit_test_teardown(layouts_come_back, say_failing_seed),
 		cmocka_unit_test_teardown(queries_come_back, say_failing_seed),
 		cmocka_unit_test_teardown(what_is_changed_is_refused_or_sound,
-								  say_failing_seed)
+								  say_failing_seed),
+		cmocka_unit_test(most_requests_that_fuzzing_begins_with_are_taken)
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
