@@ -16,6 +16,13 @@ typedef struct CsvSampleRecord
 	bool		comment;		/* begins with # */
 } CsvSampleRecord;
 
+/* is it a record of a table with so many fields? */
+static inline bool
+csv_is_row(const CsvSampleRecord *record, uint32 nfields)
+{
+	return !record->bad && !record->blank && record->nfields == nfields;
+}
+
 /* most rows of a header that names are made of */
 #define CSV_HEADER_ROWS	4
 
