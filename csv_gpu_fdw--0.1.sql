@@ -159,7 +159,11 @@ CREATE FUNCTION csv_gpu_sniff(
 	OUT null_values text,
 	OUT date_format text,
 	OUT timestamp_format text,
-	OUT thousands_separator text)
+	OUT thousands_separator text,
+	OUT comment text,
+	OUT footer_rows integer,
+	OUT "trim" boolean,
+	OUT format text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE

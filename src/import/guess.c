@@ -22,6 +22,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "import/comment.h"
 #include "import/guess.h"
 #include "import/header.h"
 #include "reader/field.h"
@@ -121,6 +122,7 @@ try_delimiters(const CsvDialectOptions *options, const char *null_string,
 
 		with.delimiter = delimiters[i];
 		if (with.delimiter == with.quote ||
+			(with.comment_length > 0 && with.comment[0] == with.delimiter) ||
 			strchr(null_string, with.delimiter) != NULL)
 			continue;
 		sheet = csv_sheet_read(&with, sample);
@@ -186,6 +188,66 @@ guess_dialect(const CsvDialectOptions *options, const char *null_string,
 			return other;
 	}
 	return best;
+}
+
+/* ---- comments ---- */
+
+/* the same without lines that begin with the sample's marker, if these may be comments */
+static bool
+leave_out_comments(const CsvSheet *sheet, const CsvDialectOptions *options,
+				   const char *null_string, const CsvGiven *given,
+				   const CsvSample *sample, CsvSheet *without)
+{
+	CsvDialectOptions with = *options;
+
+	with.comment_length = (uint8_t) strlen(sample->marker);
+	memcpy(with.comment, sample->marker, with.comment_length);
+	if ((given->delimiter && with.delimiter == with.comment[0]) ||
+		with.quote == with.comment[0] || with.escape == with.comment[0])
+		return false;
+	*without = guess_dialect(&with, null_string, given, sample);
+	if (without->from == without->to || without->is_table < sheet->is_table ||
+		without->nfields > MaxHeapAttributeNumber)
+		return false;
+	if (without->quality < sheet->quality &&
+		(without->nfields != sheet->nfields ||
+		 without->options.delimiter != sheet->options.delimiter))
+		return false;
+	return csv_are_comments(without, sample);
+}
+
+/* the dialect; the sample's marker is NULL then, or what comments do begin with, or # */
+static CsvSheet
+guess_comments(const CsvDialectOptions *options, const char *null_string,
+			   const CsvGiven *given, CsvSample *sample)
+{
+	CsvSheet	sheet = guess_dialect(options, null_string, given, sample);
+	CsvSheet	without;
+	bool		any = false;
+
+	for (uint32 i = 0; i < sheet.nrecords; i++)
+		any |= sheet.records[i].comment;
+	if (!any || options->comment_length > 0)
+		return sheet;
+	if (leave_out_comments(&sheet, options, null_string, given, sample, &without) &&
+		(strcmp(sample->marker, "##") != 0 ||
+		 sample->bytes[without.records[without.from].start] == '#'))
+		return without;
+
+	/* what begins with one # less than all others is no header */
+	if (strcmp(sample->marker, "##") == 0)
+	{
+		sample->marker = "#";
+		if (leave_out_comments(&sheet, options, null_string, given, sample, &without))
+			return without;
+	}
+	if (*sample->marker != '#')
+	{
+		sample->marker = NULL;
+		for (uint32 i = 0; i < sheet.nrecords; i++)
+			sheet.records[i].comment = false;
+	}
+	return sheet;
 }
 
 /* ---- the header ---- */
@@ -500,6 +562,38 @@ count_fields(const CsvDialectOptions *options, const CsvSample *sample,
 
 /* ---- all of it ---- */
 
+/* names in the last comment above the data, which begins at `start` */
+static bool
+find_names_in_comment(const CsvTable *table, const CsvSample *sample, const CsvSheet *sheet,
+					  uint64 start, CsvGuess *guess, MemoryContext outer)
+{
+	MemoryContext scratch = CurrentMemoryContext;
+	uint64		comment;
+	CsvCells	cells;
+
+	if (sheet->options.comment_length == 0 ||
+		!csv_last_comment(sheet, sample, start, &comment))
+		return false;
+	MemoryContextSwitchTo(outer);
+	cells = csv_header_cells_at(&sheet->options, sample, comment);
+	MemoryContextSwitchTo(scratch);
+
+	/* the word that logs have before the names */
+	if (cells.texts != NULL && cells.ncells == sheet->nfields + 1 &&
+		pg_strncasecmp(cells.texts[0], "fields", 6) == 0)
+	{
+		cells.texts++;
+		cells.lengths++;
+		cells.ncells--;
+	}
+	take_names(guess, cells);
+	if (cells.texts != NULL && cells.ncells == sheet->nfields &&
+		is_header(table, sample, guess, start))
+		return true;
+	take_names(guess, (CsvCells) {0});
+	return false;
+}
+
 /*
  * Find the header, and its names in the context `outer`.  Returns the offset of the
  * first record of data.
@@ -511,6 +605,7 @@ guess_header(CsvTable *table, const CsvSample *sample, const CsvSheet *sheet,
 	MemoryContext scratch = CurrentMemoryContext;
 	CsvHeader	header;
 	bool		found;
+	uint64		start;
 
 	csv_sheet_find_header(sheet, sample, &header);
 	found = header.last_row != header.first;
@@ -536,14 +631,19 @@ guess_header(CsvTable *table, const CsvSample *sample, const CsvSheet *sheet,
 		take_names(guess, csv_header_names(sheet, sample, header.last_row));
 	MemoryContextSwitchTo(scratch);
 	table->reader.header_rows = sheet->nblank + header.first;
-	return header.first < sheet->nrecords ? sheet->records[header.first].start :
+	start = header.first < sheet->nrecords ? sheet->records[header.first].start :
 		sample->nbytes;
+	if (!found)
+		(void) find_names_in_comment(table, sample, sheet, start, guess, outer);
+	return start;
 }
 
 void
-csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample,
+csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *of_file,
 		  CsvGuess *guess)
 {
+	CsvSample	marked = *of_file;
+	CsvSample  *sample = &marked;
 	MemoryContext outer = CurrentMemoryContext;
 	MemoryContext scratch = AllocSetContextCreate(outer, "csv_gpu_fdw guess",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -569,7 +669,8 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample,
 
 	MemoryContextSwitchTo(scratch);
 	dialect->boundary = (uint8_t) boundary;
-	sheet = guess_dialect(dialect, table->null_string, given, sample);
+	marked.marker = csv_find_marker(sample, boundary == CSV_BOUNDARY_CR ? '\r' : '\n');
+	sheet = guess_comments(dialect, table->null_string, given, &marked);
 	*dialect = sheet.options;
 	if (!given->header && sheet.nrecords > 0)
 		start = guess_header(table, sample, &sheet, guess, outer);
@@ -582,6 +683,8 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample,
 	guess_separators(table, given, sample, start);
 	guess->nfields = count_fields(dialect, sample, start, guess->nheader);
 	MemoryContextSwitchTo(outer);
+	if (dialect->comment_length > 0 && table->comment == NULL)
+		table->comment = pnstrdup((const char *) dialect->comment, dialect->comment_length);
 
 	/* then shorter records are as good as others */
 	if (table->pad && guess->header != NULL && guess->nheader > guess->nfields)

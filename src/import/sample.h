@@ -14,6 +14,7 @@ typedef struct CsvSample
 	uint64		nbytes;
 	bool		at_end;			/* this is all of the file */
 	bool		prefers_tab;	/* the file's name says so */
+	const char *marker;			/* what may begin comments; NULL: nothing does */
 } CsvSample;
 
 /* records of a sample that are looked at */

@@ -89,7 +89,13 @@ pass_blank_lines(CsvSheet *sheet, const CsvSample *sample)
 	csv_sample_begin(&scan, 0);
 	start = csv_sample_next(&scan, &dialect, sample) ? scan.start : 0;
 	for (uint64 i = 0; i < start; i++)
-		sheet->nblank += sample->bytes[i] == dialect.break_byte;
+	{
+		bool		is_comment = csv_comment_at(&dialect.opt, sample->bytes, i, start);
+
+		while (is_comment && sample->bytes[i] != dialect.break_byte)
+			i++;
+		sheet->nblank += !is_comment && sample->bytes[i] == dialect.break_byte;
+	}
 	csv_sample_end(&scan);
 	return start;
 }
@@ -130,7 +136,9 @@ read_records(CsvSheet *sheet, const CsvSample *sample)
 		record->nfields = scan.nfields;
 		record->bad = scan.bad;
 		record->blank = is_blank_record(sheet, &scan, sample);
-		record->comment = !record->blank && sample->bytes[scan.start] == '#';
+		record->comment = !record->blank && sample->marker != NULL &&
+			strncmp((const char *) sample->bytes + scan.start, sample->marker,
+					Min(strlen(sample->marker), sample->nbytes - scan.start)) == 0;
 		nrows += !record->blank;
 		if (!scan.bad)
 			count_quoted(sheet, &scan, &dialect, sample);
@@ -239,7 +247,9 @@ is_enough(const CsvSheet *sheet, const TableRun *stretch, double typed)
 		(stretch->sum >= 3 && stretch->nfields >= 3 && typed >= 1) ||
 		(nrows_later >= nlater * LEAST_AGREEMENT &&
 		 ((typed >= 0.5 && nrows_later >= 2) ||
-		  (nrows_later >= 3 && stretch->nfields >= 3)));
+		  (nrows_later >= 3 && stretch->nfields >= 3) ||
+		  (typed >= 1 && nrows_later == nlater && stretch->nfields >= 3 &&
+		   stretch->from > 0 && sheet->records[stretch->from - 1].blank)));
 }
 
 /* is a stretch a few lines above a wider table, with a blank line between them? */
@@ -409,6 +419,16 @@ judge_row(const CsvGrid *grid, uint32 row)
 		nfit > 0 ? ROW_OF_HEADER : ROW_SURELY_OF_HEADER;
 }
 
+/* is there data after a row? */
+static bool
+has_data_after(const CsvGrid *grid, uint32 row)
+{
+	while (++row < grid->nrows)
+		if (judge_row(grid, row) > 0)
+			return true;
+	return false;
+}
+
 /* the row at which data begins: rows before it are not of it, on the whole */
 static uint32
 find_data(const CsvSheet *sheet, const CsvGrid *grid)
@@ -423,6 +443,10 @@ find_data(const CsvSheet *sheet, const CsvGrid *grid)
 	{
 		int			verdict = judge_row(grid, row);
 
+		/* that of a footer is none */
+		if (verdict < 0 && ndata > 0 && !has_data_after(grid, row))
+			break;
+
 		if (verdict == ROW_SURELY_OF_HEADER && ndata > 0)
 		{
 			uint32		record = grid->records[row];
@@ -431,7 +455,7 @@ find_data(const CsvSheet *sheet, const CsvGrid *grid)
 			if (record > 0 && sheet->records[record - 1].blank &&
 				(nheaders == 0 || nheaders * 2 >= ndata))
 				verdict -= ndata;
-			else if (nheaders > 0)
+			else if (nheaders > 0 && ndata > nheaders)
 				verdict = ROW_OF_HEADER;
 		}
 		if (verdict == ROW_OF_HEADER && ndata > 0 && grid->filled[row] == 0)
@@ -524,6 +548,46 @@ find_header_above(const CsvGrid *grid, uint32 row, uint32 otherwise)
 	return otherwise;
 }
 
+/* is it a row of which only the first cell is filled, by a name? */
+static bool
+is_section(const CsvGrid *grid, uint32 row)
+{
+	uint8		kind = grid->kinds[row * (Size) grid->ncolumns];
+
+	return grid->ncolumns > 1 && grid->filled[row] == 1 &&
+		(kind == CSV_CELL_TEXT || kind == CSV_CELL_CODE);
+}
+
+/*
+ * Rows right below the names are data if they begin a section, and others do further
+ * below.
+ */
+static uint32
+find_sections(const CsvGrid *grid, uint32 row)
+{
+	uint32		first = row;
+
+	while (first > 1 && is_section(grid, first - 1))
+		first--;
+	if (first == row || grid->filled[first - 1] * 2 < grid->usually_filled)
+		return row;
+	for (uint32 later = row + 1; later + 1 < grid->nrows; later++)
+		if (is_section(grid, later))
+			return first;
+	return row;
+}
+
+/* a row that may be of the data is not if what follows it is no row */
+static uint32
+pass_doubtful(const CsvSheet *sheet, const CsvGrid *grid, uint32 row)
+{
+	while (row + 1 < grid->nrows && judge_row(grid, row) == ROW_UNKNOWN &&
+		   grid->filled[row] > 0 && grid->records[row + 1] != grid->records[row] + 1 &&
+		   !sheet->records[grid->records[row] + 1].comment)
+		row++;
+	return row;
+}
+
 void
 csv_sheet_find_header(const CsvSheet *sheet, const CsvSample *sample,
 					   CsvHeader *header)
@@ -539,6 +603,8 @@ csv_sheet_find_header(const CsvSheet *sheet, const CsvSample *sample,
 	grid = csv_grid_make(sheet, sample, sheet->nfields, sheet->from, sheet->to);
 	csv_grid_type(grid);
 	row = grid->typed > 0 ? find_data(sheet, grid) : 0;
+	if (row > 0)
+		row = find_sections(grid, pass_doubtful(sheet, grid, row));
 	if (grid->typed > 0 && row > 0)
 	{
 		header->first = row < grid->nrows ? grid->records[row] : sheet->to;

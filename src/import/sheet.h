@@ -13,7 +13,7 @@ typedef struct CsvSampleRecord
 	uint32		nfields;
 	bool		bad;			/* has a quoting error */
 	bool		blank;
-	bool		comment;		/* begins with # */
+	bool		comment;		/* begins as comments may */
 } CsvSampleRecord;
 
 /* is it a record of a table with so many fields? */

@@ -35,7 +35,7 @@
 /* the beginning of a file that tells its dialect */
 #define SAMPLE_BYTES	(256 * 1024)
 
-#define CSV_SNIFF_COLUMNS	20
+#define CSV_SNIFF_COLUMNS	24
 
 /* ---- the beginning ---- */
 
@@ -642,6 +642,12 @@ put_row(ReturnSetInfo *result, const CsvFindings *findings, uint32 i)
 	put_option(values, nulls, 17, type == DATEOID ? column->pattern : NULL);
 	put_option(values, nulls, 18, type == TIMESTAMPOID ? column->pattern : NULL);
 	put_option(values, nulls, 19, findings->thousands_separator);
+	put_option(values, nulls, 20, table->comment);
+	nulls[21] = findings->footer_rows == 0;
+	values[21] = Int32GetDatum((int32) findings->footer_rows);
+	values[22] = BoolGetDatum(findings->trim);
+	nulls[22] = !findings->trim;
+	put_option(values, nulls, 23, dialect->quoting == CSV_QUOTING_TEXT ? "text" : "csv");
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
