@@ -23,6 +23,7 @@
 #include "utils/memutils.h"
 
 #include "import/comment.h"
+#include "import/footer.h"
 #include "import/guess.h"
 #include "import/header.h"
 #include "reader/field.h"
@@ -651,6 +652,7 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *of_file,
 	CsvBoundary boundary = dialect->boundary;
 	CsvSheet	sheet;
 	uint64		start;
+	uint32		first = 0;
 
 	memset(guess, 0, sizeof(*guess));
 	guess->boundary = boundary;
@@ -681,6 +683,10 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *of_file,
 		MemoryContextSwitchTo(scratch);
 	}
 	guess_separators(table, given, sample, start);
+	while (first < sheet.nrecords && sheet.records[first].start < start)
+		first++;
+	if (!given->footer)
+		guess->footer_rows = csv_find_footer(table, &sheet, sample, first);
 	guess->nfields = count_fields(dialect, sample, start, guess->nheader);
 	MemoryContextSwitchTo(outer);
 	if (dialect->comment_length > 0 && table->comment == NULL)

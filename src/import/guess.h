@@ -16,6 +16,7 @@ typedef struct CsvGiven
 	bool		escape;
 	bool		boundary;
 	bool		decimal_separator;
+	bool		footer;
 	bool		header;			/* whether there is one, or header_rows */
 } CsvGiven;
 
@@ -28,6 +29,7 @@ typedef struct CsvGuess
 	char	  **header;
 	uint32	   *header_lengths;
 	uint32		nheader;
+	uint32		footer_rows;
 } CsvGuess;
 
 /*

@@ -115,8 +115,8 @@ is_blank_record(const CsvSheet *sheet, const CsvScan *scan, const CsvSample *sam
 	return true;
 }
 
-static void
-read_records(CsvSheet *sheet, const CsvSample *sample)
+void
+csv_sheet_read_records(CsvSheet *sheet, const CsvSample *sample)
 {
 	CsvDialectOptions options = sheet->options;
 	CsvDialect	dialect;
@@ -279,7 +279,7 @@ csv_sheet_read(const CsvDialectOptions *options, const CsvSample *sample)
 	TableRun		single;
 	uint32		nstretches;
 
-	read_records(&sheet, sample);
+	csv_sheet_read_records(&sheet, sample);
 	sheet.is_single = true;
 	for (uint32 i = 0; i < sheet.nrecords; i++)
 		sheet.is_single &= sheet.records[i].nfields == 1 && !sheet.records[i].bad;
@@ -419,14 +419,15 @@ judge_row(const CsvGrid *grid, uint32 row)
 		nfit > 0 ? ROW_OF_HEADER : ROW_SURELY_OF_HEADER;
 }
 
-/* is there data after a row? */
-static bool
-has_data_after(const CsvGrid *grid, uint32 row)
+/* the last row of data; what looks like a header below it is a footer */
+static uint32
+find_last(const CsvGrid *grid)
 {
-	while (++row < grid->nrows)
-		if (judge_row(grid, row) > 0)
-			return true;
-	return false;
+	uint32		row = grid->nrows;
+
+	while (row > 0 && judge_row(grid, row - 1) <= 0)
+		row--;
+	return row;
 }
 
 /* the row at which data begins: rows before it are not of it, on the whole */
@@ -438,14 +439,12 @@ find_data(const CsvSheet *sheet, const CsvGrid *grid)
 	int			ndata = 0;
 	int			nheaders = 0;
 	uint32		first = 0;
+	uint32		last = find_last(grid);
 
-	for (uint32 row = 0; row < Min(grid->nrows, CSV_GRID_HEADER_ROWS); row++)
+	for (uint32 row = 0; row < Min(grid->nrows, CSV_GRID_HEADER_ROWS) &&
+		 (ndata == 0 || row < last); row++)
 	{
 		int			verdict = judge_row(grid, row);
-
-		/* that of a footer is none */
-		if (verdict < 0 && ndata > 0 && !has_data_after(grid, row))
-			break;
 
 		if (verdict == ROW_SURELY_OF_HEADER && ndata > 0)
 		{

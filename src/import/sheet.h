@@ -61,6 +61,9 @@ typedef struct CsvHeader
 extern CsvSheet csv_sheet_read(const CsvDialectOptions *options,
 								 const CsvSample *sample);
 
+/* the records alone, of a sheet that has the options and is all zero else */
+extern void csv_sheet_read_records(CsvSheet *sheet, const CsvSample *sample);
+
 extern void csv_sheet_find_header(const CsvSheet *sheet,
 								   const CsvSample *sample,
 								   CsvHeader *header);

@@ -35,6 +35,9 @@
 /* the beginning of a file that tells its dialect */
 #define SAMPLE_BYTES	(256 * 1024)
 
+/* the end of a file that tells its footer */
+#define TAIL_BYTES		(128 * 1024)
+
 #define CSV_SNIFF_COLUMNS	24
 
 /* ---- the beginning ---- */
@@ -106,6 +109,33 @@ read_sample(CsvTable *table, uint64 capacity, CsvSample *sample)
 	sample->bytes = bytes;
 	csv_source_close(source);
 	return csv_source_found_utf16(source);
+}
+
+/* the file's last bytes, for which all of it has to be read */
+static void
+read_tail(CsvTable *table, CsvSample *sample)
+{
+	CsvSource  *source = csv_source_create(table);
+	uint8_t    *bytes = palloc(2 * TAIL_BYTES);
+	uint64		nbytes = 0;
+
+	while (nbytes == 0 && csv_source_open_next(source))
+	{
+		size_t		nread;
+
+		while ((nread = csv_source_read(source, bytes + nbytes, 2 * TAIL_BYTES - nbytes)) > 0)
+		{
+			nbytes += nread;
+			if (nbytes == 2 * TAIL_BYTES)
+			{
+				memmove(bytes, bytes + TAIL_BYTES, TAIL_BYTES);
+				nbytes = TAIL_BYTES;
+			}
+		}
+	}
+	csv_source_close(source);
+	sample->tail = bytes;
+	sample->ntail = nbytes;
 }
 
 /* pass over a byte-order mark; false if there is none */
@@ -460,6 +490,7 @@ csv_sniff(const char *filename, List *server_options,
 	given.quote = is_given(options, "quote");
 	given.escape = is_given(options, "escape");
 	given.decimal_separator = is_given(options, "decimal_separator");
+	given.footer = is_given(options, "footer_rows");
 	given.header = is_given(options, "header") ||
 		is_given(options, "header_rows");
 
@@ -468,6 +499,8 @@ csv_sniff(const char *filename, List *server_options,
 	{
 		table = begin_table(filename, server_options, options, nbytes,
 							&sample, &guessed, &may_guess);
+		if (!sample.at_end && import->sample_records < 0 && !given.footer)
+			read_tail(table, &sample);
 		given.boundary = table->reader.dialect.boundary != CSV_BOUNDARY_AUTO;
 		csv_guess(table, &given, &sample, &guess);
 		if (guess.nfields > 0 || sample.at_end ||
@@ -477,6 +510,7 @@ csv_sniff(const char *filename, List *server_options,
 
 	findings->table = table;
 	findings->boundary = guess.boundary;
+	findings->footer_rows = guess.footer_rows;
 	findings->ncolumns = guess.nfields;
 	if (guess.nfields == 0 && !sample.at_end)
 		ereport(ERROR,
