@@ -22,6 +22,7 @@ typedef struct CsvFindings
 {
 	CsvTable   *table;			/* with the dialect, and columns of type text */
 	CsvBoundary boundary;		/* as seen at the beginning of the file */
+	char	   *delimiter;
 	uint32		ncolumns;
 	CsvFoundColumn *columns;
 	bool		complete;		/* the whole file was read */

@@ -3,9 +3,7 @@
  *		The dialect of a file, from its beginning.
  *
  *	1. The record boundary is the first line break outside quotes.
- *	2. Each delimiter, with and without quotes, is tried on the records of the
- *	   sample: the right one gives most of them the same number of fields, and
- *	   no quoting errors.
+ *	2. Delimiters, quotes and their like are tried (try.c).
  *	3. There is a header if the first record does not look like those after it:
  *	   its names do not fit the types of the columns below, or, where all of
  *	   these are text, it looks like names and occurs nowhere else.
@@ -26,230 +24,12 @@
 #include "import/footer.h"
 #include "import/guess.h"
 #include "import/header.h"
+#include "import/try.h"
 #include "reader/field.h"
 #include "table/source.h"
 
-/* qualities of delimiters that are nearer than this are equal */
-#define SAME_QUALITY	0.02
-
-/*
- * That many records, and that share of them, must begin a field with a quote
- * that encloses nothing for quotes to mean nothing: a few are mistakes.
- */
-#define LEAST_STRAY_QUOTES	3
-#define STRAY_QUOTES		0.1
-
 /* most bytes of a field that may be a name */
 #define NAME_BYTES		63
-
-/* in order of preference, all else being equal */
-static const uint8_t delimiters[] = {'\t', ';', ',', '|', '^', '~', 0x01, 0x1f};
-
-/* ---- the boundary ---- */
-
-static CsvBoundary
-find_boundary(const CsvSample *sample, uint8_t quote)
-{
-	bool		inside = false;
-
-	for (uint64 i = 0; i < sample->nbytes; i++)
-	{
-		uint8_t		byte = sample->bytes[i];
-
-		if (i % CSV_BYTES_TO_INTERRUPT == 0)
-			CHECK_FOR_INTERRUPTS();
-		if (quote != 0 && byte == quote)
-			inside = !inside;
-		else if (byte == '\n' && !inside)
-			return CSV_BOUNDARY_LF;
-		else if (byte == '\r' && !inside)
-			return i + 1 < sample->nbytes && sample->bytes[i + 1] == '\n' ?
-				CSV_BOUNDARY_CRLF : CSV_BOUNDARY_CR;
-	}
-	return CSV_BOUNDARY_AUTO;
-}
-
-/* ---- delimiter and quote ---- */
-
-/*
- * Is this sheet better than the best so far, which had its delimiter before it
- * in the order of preference?
- */
-static bool
-is_better(const CsvSheet *sheet, const CsvSheet *best)
-{
-	if (!sheet->is_table || !best->is_table)
-		return sheet->is_table;
-	if (sheet->quality < best->quality * (1 - SAME_QUALITY))
-		return false;
-	if (sheet->quality > best->quality * (1 + SAME_QUALITY))
-		return true;
-
-	/* commas between semicolons are decimal ones */
-	if (best->options.delimiter == ';' && sheet->options.delimiter == ',')
-		return false;
-	return sheet->nfields > best->nfields;
-}
-
-/* the delimiter that the line "sep=;" at the beginning tells; 0: there is none */
-static uint8_t
-told_delimiter(const CsvSample *sample)
-{
-	if (sample->nbytes < 6 || pg_strncasecmp((const char *) sample->bytes, "sep=", 4) != 0 ||
-		(sample->bytes[5] != '\r' && sample->bytes[5] != '\n') ||
-		memchr(delimiters, sample->bytes[4], sizeof(delimiters)) == NULL)
-		return 0;
-	return sample->bytes[4];
-}
-
-/*
- * With this quote, the best of the delimiters; one that is the quote, or part
- * of what stands for NULL, is none.
- */
-static CsvSheet
-try_delimiters(const CsvDialectOptions *options, const char *null_string,
-			   bool delimiter_given, const CsvSample *sample)
-{
-	CsvSheet	best = {.options = *options};
-	CsvDialectOptions with = *options;
-	uint8_t		told = told_delimiter(sample);
-	uint8_t		unused = 0;
-
-	if (delimiter_given)
-		return csv_sheet_read(options, sample);
-	for (size_t i = 0; i < lengthof(delimiters); i++)
-	{
-		CsvSheet	sheet;
-
-		with.delimiter = delimiters[i];
-		if (with.delimiter == with.quote ||
-			(with.comment_length > 0 && with.comment[0] == with.delimiter) ||
-			strchr(null_string, with.delimiter) != NULL)
-			continue;
-		sheet = csv_sheet_read(&with, sample);
-		if (sheet.is_table && (with.delimiter == told ||
-								(with.delimiter == '\t' && sample->prefers_tab)))
-			return sheet;
-		if (is_better(&sheet, &best))
-			best = sheet;
-		if (sheet.is_single && (unused == 0 || with.delimiter == ','))
-			unused = with.delimiter;
-	}
-	if (best.is_table)
-		return best;
-
-	/* one field: what does not occur in it delimits it */
-	with.delimiter = unused != 0 ? unused : options->delimiter;
-	return csv_sheet_read(&with, sample);
-}
-
-static CsvSheet
-guess_dialect(const CsvDialectOptions *options, const char *null_string,
-			  const CsvGiven *given, const CsvSample *sample)
-{
-	CsvDialectOptions with = *options;
-	CsvSheet	best = try_delimiters(&with, null_string, given->delimiter,
-									  sample);
-	CsvSheet	other;
-
-	/* the text format leaves nothing else open */
-	if (with.quoting == CSV_QUOTING_TEXT)
-		return best;
-
-	/* a backslash before quotes, where doubling them does not explain it all */
-	if (!given->escape && with.quote != 0 && (best.nbad > 0 || !best.is_table))
-	{
-		with.escape = '\\';
-		other = try_delimiters(&with, null_string, given->delimiter, sample);
-		if (!best.is_table ? other.is_table && other.nquoted > 0 :
-			other.nbad < best.nbad)
-			best = other;
-		with.escape = options->escape;
-	}
-	if (given->quote || best.nquoted > 0)
-		return best;
-
-	/* no field is in quotes: in apostrophes, or do quotes mean nothing? */
-	with.quote = '\'';
-	if (with.delimiter != '\'' && with.escape != '\'' &&
-		strchr(null_string, '\'') == NULL)
-	{
-		other = try_delimiters(&with, null_string, given->delimiter, sample);
-		if (other.nquoted > 0 && other.nbad == 0 &&
-			other.quality >= best.quality)
-			return other;
-	}
-	with.quote = 0;
-	if (!given->escape &&
-		(!best.is_table || (best.nbad >= LEAST_STRAY_QUOTES &&
-							best.nbad > best.nlater * STRAY_QUOTES)))
-	{
-		other = try_delimiters(&with, null_string, given->delimiter, sample);
-		if (!best.is_table ? other.is_table : other.quality > best.quality)
-			return other;
-	}
-	return best;
-}
-
-/* ---- comments ---- */
-
-/* the same without lines that begin with the sample's marker, if these may be comments */
-static bool
-leave_out_comments(const CsvSheet *sheet, const CsvDialectOptions *options,
-				   const char *null_string, const CsvGiven *given,
-				   const CsvSample *sample, CsvSheet *without)
-{
-	CsvDialectOptions with = *options;
-
-	with.comment_length = (uint8_t) strlen(sample->marker);
-	memcpy(with.comment, sample->marker, with.comment_length);
-	if ((given->delimiter && with.delimiter == with.comment[0]) ||
-		with.quote == with.comment[0] || with.escape == with.comment[0])
-		return false;
-	*without = guess_dialect(&with, null_string, given, sample);
-	if (without->from == without->to || without->is_table < sheet->is_table ||
-		without->nfields > MaxHeapAttributeNumber)
-		return false;
-	if (without->quality < sheet->quality &&
-		(without->nfields != sheet->nfields ||
-		 without->options.delimiter != sheet->options.delimiter))
-		return false;
-	return csv_are_comments(without, sample);
-}
-
-/* the dialect; the sample's marker is NULL then, or what comments do begin with, or # */
-static CsvSheet
-guess_comments(const CsvDialectOptions *options, const char *null_string,
-			   const CsvGiven *given, CsvSample *sample)
-{
-	CsvSheet	sheet = guess_dialect(options, null_string, given, sample);
-	CsvSheet	without;
-	bool		any = false;
-
-	for (uint32 i = 0; i < sheet.nrecords; i++)
-		any |= sheet.records[i].comment;
-	if (!any || options->comment_length > 0)
-		return sheet;
-	if (leave_out_comments(&sheet, options, null_string, given, sample, &without) &&
-		(strcmp(sample->marker, "##") != 0 ||
-		 sample->bytes[without.records[without.from].start] == '#'))
-		return without;
-
-	/* what begins with one # less than all others is no header */
-	if (strcmp(sample->marker, "##") == 0)
-	{
-		sample->marker = "#";
-		if (leave_out_comments(&sheet, options, null_string, given, sample, &without))
-			return without;
-	}
-	if (*sample->marker != '#')
-	{
-		sample->marker = NULL;
-		for (uint32 i = 0; i < sheet.nrecords; i++)
-			sheet.records[i].comment = false;
-	}
-	return sheet;
-}
 
 /* ---- the header ---- */
 
@@ -563,6 +343,31 @@ count_fields(const CsvDialectOptions *options, const CsvSample *sample,
 
 /* ---- all of it ---- */
 
+/* have the table read as what was found, in the current memory context */
+static void
+take_dialect(CsvTable *table, const CsvTrial *trial, CsvGuess *guess)
+{
+	CsvDialectOptions *dialect = &table->reader.dialect;
+
+#ifdef CSV_DELIMITER_BYTES
+	guess->trim = dialect->trim | trial->trim;
+	if (trial->delimiter != NULL)
+	{
+		dialect->delimiter = (uint8_t) trial->delimiter[0];
+		dialect->delimiter_rest_length = (uint8_t) (strlen(trial->delimiter) - 1);
+		memcpy(dialect->delimiter_rest, trial->delimiter + 1, dialect->delimiter_rest_length);
+	}
+	dialect->trim = guess->trim;
+	guess->delimiter = psprintf("%c%.*s", dialect->delimiter, dialect->delimiter_rest_length,
+								(const char *) dialect->delimiter_rest);
+	table->delimiter = guess->delimiter;
+#else
+	guess->delimiter = psprintf("%c", dialect->delimiter);
+#endif
+	if (dialect->quoting == CSV_QUOTING_TEXT && *table->null_string == '\0')
+		table->null_string = "\\N";
+}
+
 /* names in the last comment above the data, which begins at `start` */
 static bool
 find_names_in_comment(const CsvTable *table, const CsvSample *sample, const CsvSheet *sheet,
@@ -640,16 +445,15 @@ guess_header(CsvTable *table, const CsvSample *sample, const CsvSheet *sheet,
 }
 
 void
-csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *of_file,
+csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample,
 		  CsvGuess *guess)
 {
-	CsvSample	marked = *of_file;
-	CsvSample  *sample = &marked;
 	MemoryContext outer = CurrentMemoryContext;
 	MemoryContext scratch = AllocSetContextCreate(outer, "csv_gpu_fdw guess",
 												  ALLOCSET_DEFAULT_SIZES);
 	CsvDialectOptions *dialect = &table->reader.dialect;
 	CsvBoundary boundary = dialect->boundary;
+	CsvTrial	trial;
 	CsvSheet	sheet;
 	uint64		start;
 	uint32		first = 0;
@@ -658,11 +462,11 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *of_file,
 	guess->boundary = boundary;
 	if (!given->boundary)
 	{
-		guess->boundary = find_boundary(sample, dialect->quote);
+		guess->boundary = csv_find_boundary(sample, dialect->quote);
 
 		/* an odd number of quotes */
 		if (guess->boundary == CSV_BOUNDARY_AUTO)
-			guess->boundary = find_boundary(sample, 0);
+			guess->boundary = csv_find_boundary(sample, 0);
 
 		/* breaks of several kinds may mix, but for lone CRs */
 		boundary = guess->boundary == CSV_BOUNDARY_CR ? CSV_BOUNDARY_CR :
@@ -671,8 +475,9 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *of_file,
 
 	MemoryContextSwitchTo(scratch);
 	dialect->boundary = (uint8_t) boundary;
-	marked.marker = csv_find_marker(sample, boundary == CSV_BOUNDARY_CR ? '\r' : '\n');
-	sheet = guess_comments(dialect, table->null_string, given, &marked);
+	trial = csv_try_dialects(dialect, table->null_string, given, sample);
+	sample = &trial.sample;
+	sheet = trial.sheet;
 	*dialect = sheet.options;
 	if (!given->header && sheet.nrecords > 0)
 		start = guess_header(table, sample, &sheet, guess, outer);
@@ -689,6 +494,7 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *of_file,
 		guess->footer_rows = csv_find_footer(table, &sheet, sample, first);
 	guess->nfields = count_fields(dialect, sample, start, guess->nheader);
 	MemoryContextSwitchTo(outer);
+	take_dialect(table, &trial, guess);
 	if (dialect->comment_length > 0 && table->comment == NULL)
 		table->comment = pnstrdup((const char *) dialect->comment, dialect->comment_length);
 

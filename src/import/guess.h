@@ -11,7 +11,9 @@
 /* what is known already, since somebody has said it */
 typedef struct CsvGiven
 {
+	bool		format;
 	bool		delimiter;
+	bool		trim;
 	bool		quote;
 	bool		escape;
 	bool		boundary;
@@ -30,6 +32,8 @@ typedef struct CsvGuess
 	uint32	   *header_lengths;
 	uint32		nheader;
 	uint32		footer_rows;
+	char	   *delimiter;
+	bool		trim;
 } CsvGuess;
 
 /*

@@ -269,6 +269,7 @@ take_stretch(CsvSheet *sheet, const TableRun *stretch)
 	sheet->from = stretch->from;
 	sheet->to = stretch->to;
 	sheet->quality = stretch->quality;
+	sheet->typed = stretch->typed;
 }
 
 CsvSheet

@@ -42,6 +42,7 @@ typedef struct CsvSheet
 	uint32		to;				/* ... and the one behind its last */
 	bool		is_table;		/* there is enough of it to be one, of several fields */
 	bool		is_single;		/* all records have one field */
+	double		typed;			/* columns with a type, and how sure that is */
 	double		quality;		/* to be compared with other dialects' */
 	uint32		nlater;			/* records from the table's first on, less blank lines ... */
 	uint32		nbad;			/* ... with a quoting error */

@@ -486,6 +486,8 @@ csv_sniff(const char *filename, List *server_options,
 	const char *guessed;
 	bool		may_guess;
 
+	given.format = is_given(options, "format");
+	given.trim = is_given(options, "trim");
 	given.delimiter = is_given(options, "delimiter");
 	given.quote = is_given(options, "quote");
 	given.escape = is_given(options, "escape");
@@ -511,6 +513,8 @@ csv_sniff(const char *filename, List *server_options,
 	findings->table = table;
 	findings->boundary = guess.boundary;
 	findings->footer_rows = guess.footer_rows;
+	findings->delimiter = guess.delimiter;
+	findings->trim = guess.trim;
 	findings->ncolumns = guess.nfields;
 	if (guess.nfields == 0 && !sample.at_end)
 		ereport(ERROR,
@@ -661,7 +665,7 @@ put_row(ReturnSetInfo *result, const CsvFindings *findings, uint32 i)
 	nulls[5] = nulls[6] = !csv_found_widths(column, &max_chars, &byte_width);
 	values[5] = Int32GetDatum(max_chars);
 	values[6] = Int32GetDatum(byte_width);
-	values[7] = character_datum(dialect->delimiter);
+	values[7] = CStringGetTextDatum(findings->delimiter);
 	values[8] = character_datum(dialect->quote);
 	values[9] = character_datum(dialect->escape != 0 ? dialect->escape :
 								dialect->quote);
