@@ -11,6 +11,8 @@
  */
 #include "postgres.h"
 
+#include <ctype.h>
+
 #include "access/htup_details.h"
 #include "miscadmin.h"
 
@@ -37,6 +39,7 @@
  */
 #define LEAST_ROWS		0.8
 #define LEAST_TYPED_BY_BLANKS	1.2
+#define LINES_OF_VALUES	50
 #define MOST_OTHERS		0.05
 
 /* has the reader delimiters of several bytes, and trim? */
@@ -112,22 +115,47 @@ told_delimiter(const CsvSample *sample)
 	return sample->bytes[4];
 }
 
-/* are the lines of a sample values of one type, in which blanks are no delimiters? */
+/* is a line one number, or one date and time, with blanks in it? */
 static bool
-is_column_of_values(const CsvDialectOptions *options, const CsvSample *sample)
+is_one_value(const char *line, uint32 nbytes)
 {
-	CsvDialectOptions with = *options;
-	CsvSheet	sheet;
-	CsvGrid    *grid;
-	bool		typed;
+	const char *blank = strchr(line, ' ');
+	CsvCellKind kind = csv_cell_kind(line, nbytes);
+
+	if (kind == CSV_CELL_NUMBER)
+		return true;
+	if (kind != CSV_CELL_TIME || blank == NULL)
+		return false;
+	for (uint32 i = 0; i < nbytes; i++)
+		if (isalpha((unsigned char) line[i]))
+			return true;
+	return strchr(blank + 1, ' ') == NULL &&
+		csv_cell_kind(line, (uint32) (blank - line)) == CSV_CELL_TIME;
+}
+
+/* are most lines of a sheet's table one value each? */
+static bool
+is_column_of_values(const CsvSheet *sheet, const CsvSample *sample)
+{
+	CsvDialectOptions with = sheet->options;
+	CsvDialect	dialect;
+	CsvScan		scan;
+	uint32		nlines = 0;
+	uint32		nvalues = 0;
 
 	with.delimiter = csv_unused_byte(sample);
-	sheet = csv_sheet_read(&with, sample);
-	grid = csv_grid_make(&sheet, sample, 1, 0, sheet.nrecords);
-	csv_grid_type(grid);
-	typed = grid->typed > 0.5;
-	csv_grid_free(grid);
-	return typed;
+	csv_dialect_compile(&dialect, &with);
+	csv_sample_begin(&scan, sheet->records[sheet->from].start);
+	while (nlines++ < LINES_OF_VALUES && csv_sample_next(&scan, &dialect, sample))
+	{
+		char	   *line;
+		uint32		nbytes = csv_sample_value(&scan, &dialect, sample, 0, &line, NULL);
+
+		nvalues += is_one_value(line, nbytes);
+		pfree(line);
+	}
+	csv_sample_end(&scan);
+	return nvalues * 2 >= nlines;
 }
 
 /*
@@ -140,13 +168,13 @@ are_blanks_delimiters(const CsvSheet *sheet, const CsvSample *sample)
 	uint32		nrows = 0;
 	uint32		nothers = 0;
 
-	for (uint32 i = sheet->from; i < sheet->nrecords; i++)
+	for (uint32 i = 0; i < sheet->nrecords; i++)
 		if (csv_is_row(&sheet->records[i], sheet->nfields))
 			nrows++;
 		else
 			nothers += !sheet->records[i].blank && !sheet->records[i].comment;
 	return sheet->is_table && sheet->typed >= LEAST_TYPED_BY_BLANKS &&
-		nothers <= nrows * MOST_OTHERS && !is_column_of_values(&sheet->options, sample);
+		nothers <= 1 + nrows * MOST_OTHERS && !is_column_of_values(sheet, sample);
 }
 
 /*
