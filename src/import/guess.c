@@ -17,6 +17,7 @@
 #include <ctype.h>
 
 #include "access/htup_details.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -92,12 +93,19 @@ static void
 infer_sample(CsvInferrer *inferrer, CsvInference *inference,
 			 const char *value, uint32 nbytes)
 {
+	const char *wide = inferrer->wide_thousands;
+	size_t		length = wide == NULL ? 0 : strlen(wide);
+
 	for (uint32 i = 0; i < nbytes; i++)
-		if (IS_HIGHBIT_SET(value[i]) || value[i] == '\0')
+	{
+		if (wide != NULL && nbytes - i >= length && memcmp(value + i, wide, length) == 0)
+			i += (uint32) length - 1;
+		else if (IS_HIGHBIT_SET(value[i]) || value[i] == '\0')
 		{
 			inference->family = CSV_FAMILY_TEXT;
 			return;
 		}
+	}
 	csv_infer_value(inferrer, inference, value, nbytes);
 }
 
@@ -209,25 +217,25 @@ is_header(const CsvTable *table, const CsvSample *sample,
  * may be decimal, and a blank part the digits of a code.
  */
 static bool
-parts_thousands(const CsvInference *column, char thousands, uint8_t delimiter)
+parts_thousands(const CsvInference *column, const char *thousands, uint8_t delimiter)
 {
 	if (column->ngrouped == 0)
 		return false;
 	if (column->surely_grouped)
 		return true;
-	if (thousands == ' ' || thousands == '\'')
+	if (*thousands == ' ' || *thousands == '\'' || IS_HIGHBIT_SET(*thousands))
 		return column->any_point ||
 			column->least_whole_digits <= column->whole_digits;
-	return thousands == ',' && delimiter != ';' && column->ngrouped >= 2 &&
+	return *thousands == ',' && delimiter != ';' && column->ngrouped >= 2 &&
 		!column->any_long_ungrouped;
 }
 
 /*
- * Columns of the sample that are numbers with these separators, 0 for none of
- * thousands; *sure tells of one whose separators cannot be anything else.
+ * Columns of the sample that are numbers with these separators, an empty string for none
+ * of thousands; *sure tells of one whose separators cannot be anything else.
  */
 static uint32
-count_numbers(CsvTable *table, char decimal, char thousands,
+count_numbers(CsvTable *table, char decimal, const char *thousands,
 			  const CsvSample *sample, uint64 start, bool *sure)
 {
 	uint32		nfields = 0;
@@ -239,19 +247,73 @@ count_numbers(CsvTable *table, char decimal, char thousands,
 	*sure = false;
 	csv_inferrer_init(&inferrer, table);
 	inferrer.decimal_separator = decimal;
-	inferrer.thousands = (uint8_t) thousands;
+	inferrer.thousands = 0;
+	inferrer.wide_thousands = NULL;
+	if (*thousands != '\0')
+		csv_infer_thousands(&inferrer, thousands);
 	columns = infer_columns(&inferrer, table, sample, start, &nfields, NULL,
 							&ignored);
 	for (uint32 i = 0; i < nfields; i++)
 		if (columns[i].family == CSV_FAMILY_NUMBER)
 		{
 			nnumbers++;
-			*sure |= thousands == 0 ?
+			*sure |= *thousands == '\0' ?
 				columns[i].any_point && columns[i].fraction_digits != 3 :
 				parts_thousands(&columns[i], thousands,
 								table->reader.dialect.delimiter);
 		}
 	return nnumbers;
+}
+
+/* a thousands separator in the server's encoding, and in the sample's */
+typedef struct CsvThousands
+{
+	char	   *separator;
+	const char *bytes;			/* NULL: the sample has none */
+} CsvThousands;
+
+static bool
+occurs(const CsvSample *sample, const char *bytes)
+{
+	const uint8_t *at = sample->bytes;
+	const uint8_t *end = sample->bytes + sample->nbytes;
+	size_t		length = strlen(bytes);
+
+	while ((at = memchr(at, (uint8_t) *bytes, (size_t) (end - at))) != NULL)
+	{
+		if ((size_t) (end - at) >= length && memcmp(at, bytes, length) == 0)
+			return true;
+		at++;
+	}
+	return false;
+}
+
+#define ASCII_THOUSANDS	5
+#define NUM_THOUSANDS	9
+
+/* those that are usual, the first is none; beyond ASCII only if the sample has them */
+static void
+list_thousands(const CsvTable *table, const CsvSample *sample, CsvThousands *thousands)
+{
+	static char *const ascii[ASCII_THOUSANDS] = {"", ",", ".", " ", "'"};
+
+	/* no-break blank, narrow no-break blank, thin blank, apostrophe of typesetters */
+	static char *const wide[] = {"\xc2\xa0", "\xe2\x80\xaf", "\xe2\x80\x89", "\xe2\x80\x99"};
+	static const char *const win1252[] = {"\xa0", NULL, NULL, "\x92"};
+
+	for (int i = 0; i < ASCII_THOUSANDS; i++)
+		thousands[i] = (CsvThousands) {ascii[i], ascii[i]};
+	for (int i = 0; i < NUM_THOUSANDS - ASCII_THOUSANDS; i++)
+	{
+		const char *bytes = GetDatabaseEncoding() != PG_UTF8 ? NULL :
+			table->encoding == PG_UTF8 ? wide[i] :
+			table->encoding == PG_WIN1252 || (table->encoding == PG_LATIN1 && i == 0) ?
+			win1252[i] : NULL;
+
+		if (bytes != NULL && !occurs(sample, bytes))
+			bytes = NULL;
+		thousands[ASCII_THOUSANDS + i] = (CsvThousands) {wide[i], bytes};
+	}
 }
 
 /*
@@ -263,33 +325,35 @@ guess_separators(CsvTable *table, const CsvGiven *given, const CsvSample *sample
 				 uint64 start)
 {
 	static const char decimals[] = {'.', ','};
-	static char *const thousands[] = {"", ",", ".", " ", "'"};
+	CsvThousands thousands[NUM_THOUSANDS];
 	const char	given_decimal = given->decimal_separator ? table->decimal_separator : 0;
-	const char *given_thousands = table->thousands_separator;
+	char	   *given_thousands = table->thousands_separator;
+	int			nthousands = given_thousands != NULL ? 1 : NUM_THOUSANDS;
 	uint32		most = 0;
 
-	for (size_t i = 0; i < lengthof(thousands); i++)
+	list_thousands(table, sample, thousands);
+	if (given_thousands != NULL)
+		thousands[0].bytes = pg_server_to_any(given_thousands, (int) strlen(given_thousands),
+											  table->encoding);
+	for (int i = 0; i < nthousands; i++)
 		for (size_t j = 0; j < lengthof(decimals); j++)
 		{
-			bool		sure;
+			const char *bytes = thousands[i].bytes;
 			bool		is_first = i == 0 && (j == 0 || given_decimal != 0);
+			bool		sure;
 			uint32		n;
 
-			char		parted = given_thousands == NULL ? *thousands[i] :
-				IS_HIGHBIT_SET(*given_thousands) ? 0 : *given_thousands;
-
-			if (decimals[j] == parted ||
+			if (bytes == NULL || decimals[j] == *bytes ||
 				(given_decimal != 0 && decimals[j] != given_decimal) ||
-				(i > 0 && (given_thousands != NULL ||
-						   parted == (char) table->reader.dialect.quote)))
+				(i > 0 && *bytes == (char) table->reader.dialect.quote))
 				continue;
-			n = count_numbers(table, decimals[j], parted, sample, start, &sure);
+			n = count_numbers(table, decimals[j], bytes, sample, start, &sure);
 			if (!is_first && (n <= most || !sure))
 				continue;
 			most = n;
 			table->decimal_separator = decimals[j];
 			if (i > 0)
-				table->thousands_separator = thousands[i];
+				table->thousands_separator = thousands[i].separator;
 		}
 }
 
