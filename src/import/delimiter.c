@@ -23,7 +23,7 @@
 #define LEAST_LINES		0.6
 
 /* most characters that may stand alone, of those that are in delimiters */
-#define MOST_ALONE		0.1
+#define MOST_ALONE		0.3
 
 /* rows in which blanks are counted, and lines in which they are looked for */
 #define BLANK_ROWS		200

@@ -7,6 +7,13 @@
 
 #include "import/infer.h"
 
+/* has the reader the option footer_rows? */
+#if __has_include("reader/footer.h")
+#define CSV_READER_HAS_FOOTERS	true
+#else
+#define CSV_READER_HAS_FOOTERS	false
+#endif
+
 typedef struct CsvFoundColumn
 {
 	char	   *header_name;	/* NULL: there is none */

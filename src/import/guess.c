@@ -22,7 +22,7 @@
 #include "utils/memutils.h"
 
 #include "import/comment.h"
-#include "import/footer.h"
+#include "import/ending.h"
 #include "import/guess.h"
 #include "import/header.h"
 #include "import/try.h"

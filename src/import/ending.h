@@ -1,9 +1,9 @@
 /*
- * footer.h
+ * ending.h
  *		Records at a file's end that are no data: sums, notes, marks of the end.
  */
-#ifndef CSV_FOOTER_H
-#define CSV_FOOTER_H
+#ifndef CSV_ENDING_H
+#define CSV_ENDING_H
 
 #include "import/sheet.h"
 
@@ -14,4 +14,4 @@
 extern uint32 csv_find_footer(const CsvTable *table, const CsvSheet *sheet,
 							  const CsvSample *sample, uint32 first);
 
-#endif							/* CSV_FOOTER_H */
+#endif							/* CSV_ENDING_H */

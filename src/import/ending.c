@@ -1,5 +1,5 @@
 /*
- * footer.c
+ * ending.c
  *		Records at a file's end that are no data: sums, notes, marks of the end.
  *
  * They stand below the last record that is surely of the table: one with as many fields,
@@ -17,7 +17,7 @@
 #include "miscadmin.h"
 
 #include "import/cell.h"
-#include "import/footer.h"
+#include "import/ending.h"
 #include "import/grid.h"
 
 /* lines at the end that are looked at */
