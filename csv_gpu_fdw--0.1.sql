@@ -159,14 +159,19 @@ CREATE FUNCTION csv_gpu_sniff(
 	OUT null_values text,
 	OUT date_format text,
 	OUT timestamp_format text,
-	OUT thousands_separator text)
+	OUT thousands_separator text,
+	OUT comment text,
+	OUT footer_rows integer,
+	OUT "trim" boolean,
+	OUT format text,
+	OUT virtual text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
 COST 1000 ROWS 20;
 
 COMMENT ON FUNCTION csv_gpu_sniff(text)
-IS 'what IMPORT FOREIGN SCHEMA would make of a file: a row for each of its fields';
+IS 'what IMPORT FOREIGN SCHEMA would make of a file: a row for each of its fields, and for each key in its path';
 
 CREATE FUNCTION csv_gpu_files(
 	source regclass,

@@ -140,9 +140,56 @@ is_time(const char *text, uint32 nbytes)
 	return is_digit(text[0]) && ngroups >= 2 && ngroups <= 8 && nmarks + nwords >= 1;
 }
 
+/*
+ * A value with ASCII in place of blanks and apostrophes beyond it that part digits, in UTF-8
+ * or 8-bit encodings.  In *plain, which has room for MOST_BYTES; its length.
+ */
+static uint32
+make_plain(const char *text, uint32 nbytes, char *plain)
+{
+	static const struct
+	{
+		const char *bytes;
+		char		ascii;
+	}			parts[] = {
+		{"\xc2\xa0", ' '}, {"\xe2\x80\xaf", ' '}, {"\xe2\x80\x89", ' '},
+		{"\xe2\x80\x99", '\''}, {"\xa0", ' '}, {"\x92", '\''}
+	};
+	uint32		n = 0;
+
+	for (uint32 i = 0; i < nbytes; n++)
+	{
+		size_t		length = 0;
+
+		plain[n] = text[i];
+		for (size_t part = 0; part < lengthof(parts) && length == 0 && i > 0 &&
+			 IS_HIGHBIT_SET(text[i]) && is_digit(text[i - 1]); part++)
+		{
+			length = strlen(parts[part].bytes);
+			if (nbytes - i > length && memcmp(text + i, parts[part].bytes, length) == 0 &&
+				is_digit(text[i + length]))
+				plain[n] = parts[part].ascii;
+			else
+				length = 0;
+		}
+		i += (uint32) Max(length, 1);
+	}
+	return n;
+}
+
+static bool
+is_ascii(const char *text, uint32 nbytes)
+{
+	for (uint32 i = 0; i < nbytes; i++)
+		if (IS_HIGHBIT_SET(text[i]))
+			return false;
+	return true;
+}
+
 CsvCellKind
 csv_cell_kind(const char *text, uint32 nbytes)
 {
+	char		plain[MOST_BYTES];
 	bool		value;
 	bool		any_digit = false;
 	int			missing;
@@ -159,6 +206,11 @@ csv_cell_kind(const char *text, uint32 nbytes)
 	missing = csv_missing_word(text, nbytes);
 	if (missing >= 0 && missing < CSV_FIRST_MISSING_NUMBER)
 		return CSV_CELL_EMPTY;
+	if (nbytes <= MOST_BYTES && !is_ascii(text, nbytes))
+	{
+		nbytes = make_plain(text, nbytes, plain);
+		text = plain;
+	}
 	if (is_number(text, nbytes))
 		return CSV_CELL_NUMBER;
 	if (nbytes > MOST_BYTES)

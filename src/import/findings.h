@@ -22,6 +22,7 @@ typedef struct CsvFindings
 {
 	CsvTable   *table;			/* with the dialect, and columns of type text */
 	CsvBoundary boundary;		/* as seen at the beginning of the file */
+	char	   *delimiter;
 	uint32		ncolumns;
 	CsvFoundColumn *columns;
 	bool		complete;		/* the whole file was read */
@@ -33,6 +34,8 @@ typedef struct CsvFindings
 	const char *date_format;
 	const char *timestamp_format;
 	char	   *thousands_separator;
+	uint32		footer_rows;	/* 0: none */
+	bool		trim;
 	int64		nskipped;		/* bad, whatever the types ... */
 	int64		ninvalid;		/* ... for bytes that the encoding does not have */
 	int64		nbeyond_ascii;	/* values with bytes beyond ASCII, from the first of these on */

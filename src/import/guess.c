@@ -3,9 +3,7 @@
  *		The dialect of a file, from its beginning.
  *
  *	1. The record boundary is the first line break outside quotes.
- *	2. Each delimiter, with and without quotes, is tried on the records of the
- *	   sample: the right one gives most of them the same number of fields, and
- *	   no quoting errors.
+ *	2. Delimiters, quotes and their like are tried (try.c).
  *	3. There is a header if the first record does not look like those after it:
  *	   its names do not fit the types of the columns below, or, where all of
  *	   these are text, it looks like names and occurs nowhere else.
@@ -19,174 +17,20 @@
 #include <ctype.h>
 
 #include "access/htup_details.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "import/comment.h"
+#include "import/ending.h"
 #include "import/guess.h"
 #include "import/header.h"
+#include "import/try.h"
 #include "reader/field.h"
 #include "table/source.h"
 
-/* qualities of delimiters that are nearer than this are equal */
-#define SAME_QUALITY	0.02
-
-/*
- * That many records, and that share of them, must begin a field with a quote
- * that encloses nothing for quotes to mean nothing: a few are mistakes.
- */
-#define LEAST_STRAY_QUOTES	3
-#define STRAY_QUOTES		0.1
-
 /* most bytes of a field that may be a name */
 #define NAME_BYTES		63
-
-/* in order of preference, all else being equal */
-static const uint8_t delimiters[] = {'\t', ';', ',', '|', '^', '~', 0x01, 0x1f};
-
-/* ---- the boundary ---- */
-
-static CsvBoundary
-find_boundary(const CsvSample *sample, uint8_t quote)
-{
-	bool		inside = false;
-
-	for (uint64 i = 0; i < sample->nbytes; i++)
-	{
-		uint8_t		byte = sample->bytes[i];
-
-		if (i % CSV_BYTES_TO_INTERRUPT == 0)
-			CHECK_FOR_INTERRUPTS();
-		if (quote != 0 && byte == quote)
-			inside = !inside;
-		else if (byte == '\n' && !inside)
-			return CSV_BOUNDARY_LF;
-		else if (byte == '\r' && !inside)
-			return i + 1 < sample->nbytes && sample->bytes[i + 1] == '\n' ?
-				CSV_BOUNDARY_CRLF : CSV_BOUNDARY_CR;
-	}
-	return CSV_BOUNDARY_AUTO;
-}
-
-/* ---- delimiter and quote ---- */
-
-/*
- * Is this sheet better than the best so far, which had its delimiter before it
- * in the order of preference?
- */
-static bool
-is_better(const CsvSheet *sheet, const CsvSheet *best)
-{
-	if (!sheet->is_table || !best->is_table)
-		return sheet->is_table;
-	if (sheet->quality < best->quality * (1 - SAME_QUALITY))
-		return false;
-	if (sheet->quality > best->quality * (1 + SAME_QUALITY))
-		return true;
-
-	/* commas between semicolons are decimal ones */
-	if (best->options.delimiter == ';' && sheet->options.delimiter == ',')
-		return false;
-	return sheet->nfields > best->nfields;
-}
-
-/* the delimiter that the line "sep=;" at the beginning tells; 0: there is none */
-static uint8_t
-told_delimiter(const CsvSample *sample)
-{
-	if (sample->nbytes < 6 || pg_strncasecmp((const char *) sample->bytes, "sep=", 4) != 0 ||
-		(sample->bytes[5] != '\r' && sample->bytes[5] != '\n') ||
-		memchr(delimiters, sample->bytes[4], sizeof(delimiters)) == NULL)
-		return 0;
-	return sample->bytes[4];
-}
-
-/*
- * With this quote, the best of the delimiters; one that is the quote, or part
- * of what stands for NULL, is none.
- */
-static CsvSheet
-try_delimiters(const CsvDialectOptions *options, const char *null_string,
-			   bool delimiter_given, const CsvSample *sample)
-{
-	CsvSheet	best = {.options = *options};
-	CsvDialectOptions with = *options;
-	uint8_t		told = told_delimiter(sample);
-	uint8_t		unused = 0;
-
-	if (delimiter_given)
-		return csv_sheet_read(options, sample);
-	for (size_t i = 0; i < lengthof(delimiters); i++)
-	{
-		CsvSheet	sheet;
-
-		with.delimiter = delimiters[i];
-		if (with.delimiter == with.quote ||
-			strchr(null_string, with.delimiter) != NULL)
-			continue;
-		sheet = csv_sheet_read(&with, sample);
-		if (sheet.is_table && (with.delimiter == told ||
-								(with.delimiter == '\t' && sample->prefers_tab)))
-			return sheet;
-		if (is_better(&sheet, &best))
-			best = sheet;
-		if (sheet.is_single && (unused == 0 || with.delimiter == ','))
-			unused = with.delimiter;
-	}
-	if (best.is_table)
-		return best;
-
-	/* one field: what does not occur in it delimits it */
-	with.delimiter = unused != 0 ? unused : options->delimiter;
-	return csv_sheet_read(&with, sample);
-}
-
-static CsvSheet
-guess_dialect(const CsvDialectOptions *options, const char *null_string,
-			  const CsvGiven *given, const CsvSample *sample)
-{
-	CsvDialectOptions with = *options;
-	CsvSheet	best = try_delimiters(&with, null_string, given->delimiter,
-									  sample);
-	CsvSheet	other;
-
-	/* the text format leaves nothing else open */
-	if (with.quoting == CSV_QUOTING_TEXT)
-		return best;
-
-	/* a backslash before quotes, where doubling them does not explain it all */
-	if (!given->escape && with.quote != 0 && (best.nbad > 0 || !best.is_table))
-	{
-		with.escape = '\\';
-		other = try_delimiters(&with, null_string, given->delimiter, sample);
-		if (!best.is_table ? other.is_table && other.nquoted > 0 :
-			other.nbad < best.nbad)
-			best = other;
-		with.escape = options->escape;
-	}
-	if (given->quote || best.nquoted > 0)
-		return best;
-
-	/* no field is in quotes: in apostrophes, or do quotes mean nothing? */
-	with.quote = '\'';
-	if (with.delimiter != '\'' && with.escape != '\'' &&
-		strchr(null_string, '\'') == NULL)
-	{
-		other = try_delimiters(&with, null_string, given->delimiter, sample);
-		if (other.nquoted > 0 && other.nbad == 0 &&
-			other.quality >= best.quality)
-			return other;
-	}
-	with.quote = 0;
-	if (!given->escape &&
-		(!best.is_table || (best.nbad >= LEAST_STRAY_QUOTES &&
-							best.nbad > best.nlater * STRAY_QUOTES)))
-	{
-		other = try_delimiters(&with, null_string, given->delimiter, sample);
-		if (!best.is_table ? other.is_table : other.quality > best.quality)
-			return other;
-	}
-	return best;
-}
 
 /* ---- the header ---- */
 
@@ -249,12 +93,19 @@ static void
 infer_sample(CsvInferrer *inferrer, CsvInference *inference,
 			 const char *value, uint32 nbytes)
 {
+	const char *wide = inferrer->wide_thousands;
+	size_t		length = wide == NULL ? 0 : strlen(wide);
+
 	for (uint32 i = 0; i < nbytes; i++)
-		if (IS_HIGHBIT_SET(value[i]) || value[i] == '\0')
+	{
+		if (wide != NULL && nbytes - i >= length && memcmp(value + i, wide, length) == 0)
+			i += (uint32) length - 1;
+		else if (IS_HIGHBIT_SET(value[i]) || value[i] == '\0')
 		{
 			inference->family = CSV_FAMILY_TEXT;
 			return;
 		}
+	}
 	csv_infer_value(inferrer, inference, value, nbytes);
 }
 
@@ -366,25 +217,25 @@ is_header(const CsvTable *table, const CsvSample *sample,
  * may be decimal, and a blank part the digits of a code.
  */
 static bool
-parts_thousands(const CsvInference *column, char thousands, uint8_t delimiter)
+parts_thousands(const CsvInference *column, const char *thousands, uint8_t delimiter)
 {
 	if (column->ngrouped == 0)
 		return false;
 	if (column->surely_grouped)
 		return true;
-	if (thousands == ' ' || thousands == '\'')
+	if (*thousands == ' ' || *thousands == '\'' || IS_HIGHBIT_SET(*thousands))
 		return column->any_point ||
 			column->least_whole_digits <= column->whole_digits;
-	return thousands == ',' && delimiter != ';' && column->ngrouped >= 2 &&
+	return *thousands == ',' && delimiter != ';' && column->ngrouped >= 2 &&
 		!column->any_long_ungrouped;
 }
 
 /*
- * Columns of the sample that are numbers with these separators, 0 for none of
- * thousands; *sure tells of one whose separators cannot be anything else.
+ * Columns of the sample that are numbers with these separators, an empty string for none
+ * of thousands; *sure tells of one whose separators cannot be anything else.
  */
 static uint32
-count_numbers(CsvTable *table, char decimal, char thousands,
+count_numbers(CsvTable *table, char decimal, const char *thousands,
 			  const CsvSample *sample, uint64 start, bool *sure)
 {
 	uint32		nfields = 0;
@@ -396,19 +247,73 @@ count_numbers(CsvTable *table, char decimal, char thousands,
 	*sure = false;
 	csv_inferrer_init(&inferrer, table);
 	inferrer.decimal_separator = decimal;
-	inferrer.thousands = (uint8_t) thousands;
+	inferrer.thousands = 0;
+	inferrer.wide_thousands = NULL;
+	if (*thousands != '\0')
+		csv_infer_thousands(&inferrer, thousands);
 	columns = infer_columns(&inferrer, table, sample, start, &nfields, NULL,
 							&ignored);
 	for (uint32 i = 0; i < nfields; i++)
 		if (columns[i].family == CSV_FAMILY_NUMBER)
 		{
 			nnumbers++;
-			*sure |= thousands == 0 ?
+			*sure |= *thousands == '\0' ?
 				columns[i].any_point && columns[i].fraction_digits != 3 :
 				parts_thousands(&columns[i], thousands,
 								table->reader.dialect.delimiter);
 		}
 	return nnumbers;
+}
+
+/* a thousands separator in the server's encoding, and in the sample's */
+typedef struct CsvThousands
+{
+	char	   *separator;
+	const char *bytes;			/* NULL: the sample has none */
+} CsvThousands;
+
+static bool
+occurs(const CsvSample *sample, const char *bytes)
+{
+	const uint8_t *at = sample->bytes;
+	const uint8_t *end = sample->bytes + sample->nbytes;
+	size_t		length = strlen(bytes);
+
+	while ((at = memchr(at, (uint8_t) *bytes, (size_t) (end - at))) != NULL)
+	{
+		if ((size_t) (end - at) >= length && memcmp(at, bytes, length) == 0)
+			return true;
+		at++;
+	}
+	return false;
+}
+
+#define ASCII_THOUSANDS	5
+#define NUM_THOUSANDS	9
+
+/* those that are usual, the first is none; beyond ASCII only if the sample has them */
+static void
+list_thousands(const CsvTable *table, const CsvSample *sample, CsvThousands *thousands)
+{
+	static char *const ascii[ASCII_THOUSANDS] = {"", ",", ".", " ", "'"};
+
+	/* no-break blank, narrow no-break blank, thin blank, apostrophe of typesetters */
+	static char *const wide[] = {"\xc2\xa0", "\xe2\x80\xaf", "\xe2\x80\x89", "\xe2\x80\x99"};
+	static const char *const win1252[] = {"\xa0", NULL, NULL, "\x92"};
+
+	for (int i = 0; i < ASCII_THOUSANDS; i++)
+		thousands[i] = (CsvThousands) {ascii[i], ascii[i]};
+	for (int i = 0; i < NUM_THOUSANDS - ASCII_THOUSANDS; i++)
+	{
+		const char *bytes = GetDatabaseEncoding() != PG_UTF8 ? NULL :
+			table->encoding == PG_UTF8 ? wide[i] :
+			table->encoding == PG_WIN1252 || (table->encoding == PG_LATIN1 && i == 0) ?
+			win1252[i] : NULL;
+
+		if (bytes != NULL && !occurs(sample, bytes))
+			bytes = NULL;
+		thousands[ASCII_THOUSANDS + i] = (CsvThousands) {wide[i], bytes};
+	}
 }
 
 /*
@@ -420,33 +325,35 @@ guess_separators(CsvTable *table, const CsvGiven *given, const CsvSample *sample
 				 uint64 start)
 {
 	static const char decimals[] = {'.', ','};
-	static char *const thousands[] = {"", ",", ".", " ", "'"};
+	CsvThousands thousands[NUM_THOUSANDS];
 	const char	given_decimal = given->decimal_separator ? table->decimal_separator : 0;
-	const char *given_thousands = table->thousands_separator;
+	char	   *given_thousands = table->thousands_separator;
+	int			nthousands = given_thousands != NULL ? 1 : NUM_THOUSANDS;
 	uint32		most = 0;
 
-	for (size_t i = 0; i < lengthof(thousands); i++)
+	list_thousands(table, sample, thousands);
+	if (given_thousands != NULL)
+		thousands[0].bytes = pg_server_to_any(given_thousands, (int) strlen(given_thousands),
+											  table->encoding);
+	for (int i = 0; i < nthousands; i++)
 		for (size_t j = 0; j < lengthof(decimals); j++)
 		{
-			bool		sure;
+			const char *bytes = thousands[i].bytes;
 			bool		is_first = i == 0 && (j == 0 || given_decimal != 0);
+			bool		sure;
 			uint32		n;
 
-			char		parted = given_thousands == NULL ? *thousands[i] :
-				IS_HIGHBIT_SET(*given_thousands) ? 0 : *given_thousands;
-
-			if (decimals[j] == parted ||
+			if (bytes == NULL || decimals[j] == *bytes ||
 				(given_decimal != 0 && decimals[j] != given_decimal) ||
-				(i > 0 && (given_thousands != NULL ||
-						   parted == (char) table->reader.dialect.quote)))
+				(i > 0 && *bytes == (char) table->reader.dialect.quote))
 				continue;
-			n = count_numbers(table, decimals[j], parted, sample, start, &sure);
+			n = count_numbers(table, decimals[j], bytes, sample, start, &sure);
 			if (!is_first && (n <= most || !sure))
 				continue;
 			most = n;
 			table->decimal_separator = decimals[j];
 			if (i > 0)
-				table->thousands_separator = thousands[i];
+				table->thousands_separator = thousands[i].separator;
 		}
 }
 
@@ -500,6 +407,59 @@ count_fields(const CsvDialectOptions *options, const CsvSample *sample,
 
 /* ---- all of it ---- */
 
+/* have the table read as what was found, in the current memory context */
+static void
+take_dialect(CsvTable *table, const CsvTrial *trial, CsvGuess *guess)
+{
+	CsvDialectOptions *dialect = &table->reader.dialect;
+
+	guess->trim = dialect->trim | trial->trim;
+	if (trial->delimiter != NULL)
+	{
+		dialect->delimiter = (uint8_t) trial->delimiter[0];
+		dialect->delimiter_rest_length = (uint8_t) (strlen(trial->delimiter) - 1);
+		memcpy(dialect->delimiter_rest, trial->delimiter + 1, dialect->delimiter_rest_length);
+	}
+	dialect->trim = guess->trim;
+	guess->delimiter = psprintf("%c%.*s", dialect->delimiter, dialect->delimiter_rest_length,
+								(const char *) dialect->delimiter_rest);
+	table->delimiter = guess->delimiter;
+	if (dialect->quoting == CSV_QUOTING_TEXT && *table->null_string == '\0')
+		table->null_string = "\\N";
+}
+
+/* names in the last comment above the data, which begins at `start` */
+static bool
+find_names_in_comment(const CsvTable *table, const CsvSample *sample, const CsvSheet *sheet,
+					  uint64 start, CsvGuess *guess, MemoryContext outer)
+{
+	MemoryContext scratch = CurrentMemoryContext;
+	uint64		comment;
+	CsvCells	cells;
+
+	if (sheet->options.comment_length == 0 ||
+		!csv_last_comment(sheet, sample, start, &comment))
+		return false;
+	MemoryContextSwitchTo(outer);
+	cells = csv_header_cells_at(&sheet->options, sample, comment);
+	MemoryContextSwitchTo(scratch);
+
+	/* the word that logs have before the names */
+	if (cells.texts != NULL && cells.ncells == sheet->nfields + 1 &&
+		pg_strncasecmp(cells.texts[0], "fields", 6) == 0)
+	{
+		cells.texts++;
+		cells.lengths++;
+		cells.ncells--;
+	}
+	take_names(guess, cells);
+	if (cells.texts != NULL && cells.ncells == sheet->nfields &&
+		is_header(table, sample, guess, start))
+		return true;
+	take_names(guess, (CsvCells) {0});
+	return false;
+}
+
 /*
  * Find the header, and its names in the context `outer`.  Returns the offset of the
  * first record of data.
@@ -511,6 +471,7 @@ guess_header(CsvTable *table, const CsvSample *sample, const CsvSheet *sheet,
 	MemoryContext scratch = CurrentMemoryContext;
 	CsvHeader	header;
 	bool		found;
+	uint64		start;
 
 	csv_sheet_find_header(sheet, sample, &header);
 	found = header.last_row != header.first;
@@ -536,8 +497,11 @@ guess_header(CsvTable *table, const CsvSample *sample, const CsvSheet *sheet,
 		take_names(guess, csv_header_names(sheet, sample, header.last_row));
 	MemoryContextSwitchTo(scratch);
 	table->reader.header_rows = sheet->nblank + header.first;
-	return header.first < sheet->nrecords ? sheet->records[header.first].start :
+	start = header.first < sheet->nrecords ? sheet->records[header.first].start :
 		sample->nbytes;
+	if (!found)
+		(void) find_names_in_comment(table, sample, sheet, start, guess, outer);
+	return start;
 }
 
 void
@@ -549,18 +513,20 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample,
 												  ALLOCSET_DEFAULT_SIZES);
 	CsvDialectOptions *dialect = &table->reader.dialect;
 	CsvBoundary boundary = dialect->boundary;
+	CsvTrial	trial;
 	CsvSheet	sheet;
 	uint64		start;
+	uint32		first = 0;
 
 	memset(guess, 0, sizeof(*guess));
 	guess->boundary = boundary;
 	if (!given->boundary)
 	{
-		guess->boundary = find_boundary(sample, dialect->quote);
+		guess->boundary = csv_find_boundary(sample, dialect->quote);
 
 		/* an odd number of quotes */
 		if (guess->boundary == CSV_BOUNDARY_AUTO)
-			guess->boundary = find_boundary(sample, 0);
+			guess->boundary = csv_find_boundary(sample, 0);
 
 		/* breaks of several kinds may mix, but for lone CRs */
 		boundary = guess->boundary == CSV_BOUNDARY_CR ? CSV_BOUNDARY_CR :
@@ -569,7 +535,9 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample,
 
 	MemoryContextSwitchTo(scratch);
 	dialect->boundary = (uint8_t) boundary;
-	sheet = guess_dialect(dialect, table->null_string, given, sample);
+	trial = csv_try_dialects(dialect, table->null_string, given, sample);
+	sample = &trial.sample;
+	sheet = trial.sheet;
 	*dialect = sheet.options;
 	if (!given->header && sheet.nrecords > 0)
 		start = guess_header(table, sample, &sheet, guess, outer);
@@ -580,8 +548,15 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample,
 		MemoryContextSwitchTo(scratch);
 	}
 	guess_separators(table, given, sample, start);
+	while (first < sheet.nrecords && sheet.records[first].start < start)
+		first++;
+	if (!given->footer)
+		guess->footer_rows = csv_find_footer(table, &sheet, sample, first);
 	guess->nfields = count_fields(dialect, sample, start, guess->nheader);
 	MemoryContextSwitchTo(outer);
+	take_dialect(table, &trial, guess);
+	if (dialect->comment_length > 0 && table->comment == NULL)
+		table->comment = pnstrdup((const char *) dialect->comment, dialect->comment_length);
 
 	/* then shorter records are as good as others */
 	if (table->pad && guess->header != NULL && guess->nheader > guess->nfields)

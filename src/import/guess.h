@@ -11,11 +11,14 @@
 /* what is known already, since somebody has said it */
 typedef struct CsvGiven
 {
+	bool		format;
 	bool		delimiter;
+	bool		trim;
 	bool		quote;
 	bool		escape;
 	bool		boundary;
 	bool		decimal_separator;
+	bool		footer;
 	bool		header;			/* whether there is one, or header_rows */
 } CsvGiven;
 
@@ -28,6 +31,9 @@ typedef struct CsvGuess
 	char	  **header;
 	uint32	   *header_lengths;
 	uint32		nheader;
+	uint32		footer_rows;
+	char	   *delimiter;
+	bool		trim;
 } CsvGuess;
 
 /*

@@ -24,17 +24,34 @@
 /* of two columns, a unit is no longer than that: else the row above is a note */
 #define UNIT_BYTES	6
 
+/* a comment's mark is no part of a name */
+static void
+pass_marker(CsvCells *cells, const CsvSample *sample)
+{
+	char	   *text = cells->texts[0];
+	size_t		nbytes = text[0] == '#' ? strspn(text, "#") :
+		sample->marker != NULL && strncmp(text, sample->marker, strlen(sample->marker)) == 0 ?
+		strlen(sample->marker) : 0;
+
+	if (nbytes > 0)
+		nbytes += strspn(text + nbytes, " \t");
+	cells->texts[0] += nbytes;
+	cells->lengths[0] -= nbytes;
+}
+
 CsvCells
-csv_header_cells(const CsvSheet *sheet, const CsvSample *sample, uint32 number)
+csv_header_cells_at(const CsvDialectOptions *of_data, const CsvSample *sample,
+					uint64 start)
 {
 	CsvCells	cells = {0};
-	CsvDialectOptions options = sheet->options;
+	CsvDialectOptions options = *of_data;
 	CsvDialect	dialect;
 	CsvScan		scan;
 
 	options.blank_is_record = true;
+	options.comment_length = 0;
 	csv_dialect_compile(&dialect, &options);
-	csv_sample_begin(&scan, sheet->records[number].start);
+	csv_sample_begin(&scan, start);
 	if (!csv_sample_next(&scan, &dialect, sample))
 		return cells;
 	cells.ncells = scan.nfields;
@@ -49,16 +66,16 @@ csv_header_cells(const CsvSheet *sheet, const CsvSample *sample, uint32 number)
 												&cells.texts[i], NULL);
 	}
 
-	/* a comment's mark is no part of a name */
-	if (cells.texts != NULL && cells.texts[0][0] == '#')
-	{
-		size_t		nbytes = strspn(cells.texts[0], "# \t");
-
-		cells.texts[0] += nbytes;
-		cells.lengths[0] -= nbytes;
-	}
+	if (cells.texts != NULL)
+		pass_marker(&cells, sample);
 	csv_sample_end(&scan);
 	return cells;
+}
+
+CsvCells
+csv_header_cells(const CsvSheet *sheet, const CsvSample *sample, uint32 number)
+{
+	return csv_header_cells_at(&sheet->options, sample, sheet->records[number].start);
 }
 
 static bool

@@ -19,6 +19,10 @@ typedef struct CsvCells
 extern CsvCells csv_header_cells(const CsvSheet *sheet, const CsvSample *sample,
 								 uint32 number);
 
+/* those of the record that begins there, which may be a comment */
+extern CsvCells csv_header_cells_at(const CsvDialectOptions *of_data,
+									const CsvSample *sample, uint64 start);
+
 /*
  * The names in a header whose last row is record `number`, and of which rows above it
  * may be part.

@@ -9,17 +9,14 @@
 
 #include <sys/stat.h>
 
-#include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
 #include "utils/builtins.h"
 
 #include "import/hive.h"
-#include "import/names.h"
+#include "import/keys.h"
 #include "table/path.h"
-#include "table/source.h"
-#include "table/text.h"
 
 /*
  * More directories in each other are no table's, nor are so many without a file;
@@ -146,57 +143,21 @@ csv_find_hive(const char *directory, CsvListFiles list_files,
 	return hive;
 }
 
-/* what the type of a key's values is */
-static char *
-key_type(const char *key, const CsvFindings *findings, char **names, int nnames)
-{
-	CsvInferrer inferrer;
-	CsvInference inference;
-	int32		typmod;
-
-	csv_inferrer_init(&inferrer, findings->table);
-	inferrer.decimal_separator = '.';
-	memset(&inference, 0, sizeof(inference));
-	for (int i = 0; i < nnames; i++)
-	{
-		char	   *value = csv_path_value(names[i], key);
-
-		CHECK_FOR_INTERRUPTS();
-		if (value == NULL)
-			continue;
-		value = csv_shown_filename(value);
-		csv_infer_value(&inferrer, &inference, value, (uint32) strlen(value));
-	}
-	/* the values of now are no limit for those to come */
-	return format_type_be(csv_inferred_type(&inference, &typmod));
-}
-
 char *
 csv_hive_columns(const CsvHive *hive, const CsvFindings *findings,
 				 bool all_text)
 {
-	HTAB	   *taken = csv_names_create();
 	StringInfoData columns;
-	char	  **names;
-	int			nnames;
 	ListCell   *cell;
 
-	csv_source_files(findings->table, &names, &nnames);
-	for (uint32 i = 0; i < findings->ncolumns; i++)
-		(void) csv_make_name(taken, findings->columns[i].name,
-							 strlen(findings->columns[i].name), "column");
 	initStringInfo(&columns);
-	foreach(cell, hive->keys)
+	foreach(cell, csv_find_key_columns(findings, hive->keys))
 	{
-		const char *key = lfirst(cell);
+		const CsvPathColumn *column = lfirst(cell);
 
 		appendStringInfo(&columns, ",\n    %s %s OPTIONS (virtual %s)",
-						 quote_identifier(csv_make_name(taken, key,
-														strlen(key), "key")),
-						 all_text ? "text" :
-						 key_type(key, findings, names, nnames),
-						 quote_literal_cstr(psprintf("path:%s", key)));
+						 quote_identifier(column->name), all_text ? "text" : column->type,
+						 quote_literal_cstr(column->option));
 	}
-	hash_destroy(taken);
 	return columns.data;
 }

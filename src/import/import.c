@@ -191,8 +191,16 @@ table_options(const CsvFindings *findings, List *given)
 	else if (table->reader.header_rows > 1)
 		add_option(&options, "header_rows",
 				   psprintf("%u", table->reader.header_rows));
-	if (dialect->delimiter != (is_text ? '\t' : ','))
-		add_character(&options, "delimiter", dialect->delimiter);
+	if (is_text && !is_in(given, "format"))
+		add_option(&options, "format", "text");
+	if (strcmp(findings->delimiter, is_text ? "\t" : ",") != 0)
+		add_option(&options, "delimiter", findings->delimiter);
+	if (findings->trim && !is_in(given, "trim"))
+		add_option(&options, "trim", "true");
+	if (table->comment != NULL && !is_in(given, "comment"))
+		add_option(&options, "comment", table->comment);
+	if (findings->footer_rows > 0)
+		add_option(&options, "footer_rows", psprintf("%u", findings->footer_rows));
 	if (dialect->quote != '"' && !is_text)
 		add_character(&options, "quote", dialect->quote);
 	if (dialect->escape != 0)

@@ -74,6 +74,40 @@ missing_words(const CsvTable *table)
 }
 
 void
+csv_infer_thousands(CsvInferrer *inferrer, const char *separator)
+{
+	bool		is_wide = IS_HIGHBIT_SET(*separator);
+
+	inferrer->thousands = is_wide ? CSV_WIDE_THOUSANDS : (uint8_t) *separator;
+	inferrer->wide_thousands = is_wide ? separator : NULL;
+}
+
+/*
+ * A value with one byte for each thousands separator, in *narrow, which has room for one
+ * that may be a number; 0 if there is none, or no room.
+ */
+static uint32
+narrow_thousands(const CsvInferrer *inferrer, const char *text, uint32 nbytes, char *narrow)
+{
+	size_t		length = strlen(inferrer->wide_thousands);
+	uint32		n = 0;
+	bool		any = false;
+
+	for (uint32 i = 0; i < nbytes; n++)
+	{
+		bool		found = nbytes - i >= length &&
+			memcmp(text + i, inferrer->wide_thousands, length) == 0;
+
+		if (n == CSV_GROUPED_BYTES)
+			return 0;
+		narrow[n] = found ? CSV_WIDE_THOUSANDS : text[i];
+		i += found ? (uint32) length : 1;
+		any |= found;
+	}
+	return any ? n : 0;
+}
+
+void
 csv_inferrer_init(CsvInferrer *inferrer, const CsvTable *table)
 {
 	CsvTableColumn *column = palloc0(sizeof(CsvTableColumn));
@@ -81,9 +115,8 @@ csv_inferrer_init(CsvInferrer *inferrer, const CsvTable *table)
 	memset(inferrer, 0, sizeof(*inferrer));
 	inferrer->empty_is_null = table->null_string[0] == '\0';
 	inferrer->decimal_separator = table->decimal_separator;
-	if (table->thousands_separator != NULL &&
-		!IS_HIGHBIT_SET(*table->thousands_separator))
-		inferrer->thousands = (uint8_t) *table->thousands_separator;
+	if (table->thousands_separator != NULL)
+		csv_infer_thousands(inferrer, table->thousands_separator);
 	inferrer->missing = missing_words(table);
 	inferrer->date_pattern = table->date_pattern;
 	inferrer->timestamp_pattern = table->timestamp_pattern;
@@ -428,6 +461,7 @@ void
 csv_infer_value(CsvInferrer *inferrer, CsvInference *inference,
 				const char *text, uint32 nbytes)
 {
+	char		narrow[CSV_GROUPED_BYTES];
 	const uint8_t *start = (const uint8_t *) text;
 	uint32		length = nbytes;
 
@@ -456,6 +490,18 @@ csv_infer_value(CsvInferrer *inferrer, CsvInference *inference,
 	if (inference->family == CSV_FAMILY_TEXT && inference->any_not_other)
 		return;
 
+	if (inferrer->wide_thousands != NULL && inference->family <= CSV_FAMILY_NUMBER)
+	{
+		uint32		n = narrow_thousands(inferrer, text, nbytes, narrow);
+
+		if (memchr(text, CSV_WIDE_THOUSANDS, nbytes) != NULL)
+			inference->family = CSV_FAMILY_TEXT;
+		else if (n > 0)
+		{
+			start = (const uint8_t *) narrow;
+			nbytes = length = n;
+		}
+	}
 	while (length > 0 && is_blank((char) start[0]))
 	{
 		start++;
@@ -558,6 +604,8 @@ csv_inferred_type(const CsvInference *inference, int32 *typmod)
 		case CSV_FAMILY_NUMBER:
 			return inference->is_days ? DATEOID : number_type(inference, typmod);
 		case CSV_FAMILY_TIME:
+			if (inference->not_iso && csv_when_is_doubtful(&inference->when))
+				return TEXTOID;
 			if (inference->not_iso)
 				return inference->when.any_time ? TIMESTAMPOID : DATEOID;
 			return inference->any_timestamptz ? TIMESTAMPTZOID :
@@ -611,7 +659,8 @@ csv_inference_kept(const CsvInference *inference)
 bool
 csv_inference_has_pattern(const CsvInference *inference)
 {
-	return (inference->family == CSV_FAMILY_TIME && inference->not_iso) ||
+	return (inference->family == CSV_FAMILY_TIME && inference->not_iso &&
+			!csv_when_is_doubtful(&inference->when)) ||
 		(inference->family == CSV_FAMILY_NUMBER && inference->is_days);
 }
 

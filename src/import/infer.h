@@ -79,6 +79,7 @@ typedef struct CsvInferrer
 	bool		empty_is_null;	/* a quoted one may be, see nquoted_nulls */
 	char		decimal_separator;
 	uint8_t		thousands;		/* 0: none */
+	const char *wide_thousands; /* a character of several bytes for it; NULL: it is itself */
 	uint32		missing;		/* words that may stand for missing values */
 	const CsvPattern *date_pattern; /* NULL: as the type's input function reads it */
 	const CsvPattern *timestamp_pattern;
@@ -86,8 +87,14 @@ typedef struct CsvInferrer
 	MemoryContext scratch;		/* reset now and then */
 } CsvInferrer;
 
+/* what stands for a thousands separator of several bytes, or beyond ASCII */
+#define CSV_WIDE_THOUSANDS	0x1f
+
 /* an inferrer for a table, in the current memory context */
 extern void csv_inferrer_init(CsvInferrer *inferrer, const CsvTable *table);
+
+/* have numbers parted by this character, which lives as long, in the values' encoding */
+extern void csv_infer_thousands(CsvInferrer *inferrer, const char *separator);
 
 /* take notice of a value, in the server's encoding */
 extern void csv_infer_value(CsvInferrer *inferrer, CsvInference *inference,

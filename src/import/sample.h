@@ -14,6 +14,11 @@ typedef struct CsvSample
 	uint64		nbytes;
 	bool		at_end;			/* this is all of the file */
 	bool		prefers_tab;	/* the file's name says so */
+
+	/* the file's last bytes, where they are not in the sample and somebody has read them */
+	const uint8_t *tail;
+	uint64		ntail;
+	const char *marker;			/* what may begin comments; NULL: nothing does */
 } CsvSample;
 
 /* records of a sample that are looked at */

@@ -20,17 +20,11 @@
  */
 #include "postgres.h"
 
-#include <ctype.h>
-
 #include "access/htup_details.h"
 #include "miscadmin.h"
 
 #include "import/cell.h"
-#include "import/sheet.h"
-
-/* rows of a grid, and those of them among which data may begin */
-#define GRID_ROWS	200
-#define HEADER_ROWS	100
+#include "import/grid.h"
 
 /* records above a table's that may be of it all the same */
 #define MOST_ABOVE	20
@@ -45,21 +39,6 @@
 /* of all records, that many must have the same number of fields to be a table */
 #define LEAST_AGREEMENT	0.5
 
-/*
- * What a cell counts that looks as if a delimiter was in it: a comma in other files,
- * another delimiter, that in a file of commas; likewise half a sentence
- */
-#define SPOTTED_CELL	0.6
-#define UNCLEAN_CELL	0.3
-#define DIRTY_CELL		0.1
-
-/* bytes of it that are looked at */
-#define CLEAN_BYTES		200
-
-/* share of a column's cells that must be of one kind for a type; of codes */
-#define LEAST_TYPED	0.6
-#define LEAST_CODED	0.9
-
 /* what a row says of where data begins: more than 0 that it is of it */
 #define ROW_OF_DATA		1
 #define ROW_UNKNOWN		0
@@ -68,21 +47,6 @@
 
 #define FIRST_YEAR	1800
 #define LAST_YEAR	2100
-
-/* the cells of a table's first rows */
-typedef struct Grid
-{
-	uint32		nrows;
-	uint32		ncolumns;
-	uint32	   *records;		/* by row */
-	uint32	   *filled;			/* cells that are not empty, by row */
-	uint8	   *kinds;			/* CsvCellKind, row by row */
-	uint16	   *numbers;		/* those of up to four digits, else 0; likewise */
-	double		clean;			/* share of the cells that look like values */
-	uint8	   *types;			/* by column; CSV_CELL_TEXT: none */
-	double		typed;			/* how many columns have one, and how sure that is */
-	double		usually_filled; /* cells of a row of data */
-} Grid;
 
 /* a stretch of records */
 typedef struct TableRun
@@ -96,12 +60,6 @@ typedef struct TableRun
 } TableRun;
 
 /* ---- records ---- */
-
-static bool
-is_row(const CsvSampleRecord *record, uint32 nfields)
-{
-	return !record->bad && !record->blank && record->nfields == nfields;
-}
 
 static void
 count_quoted(CsvSheet *sheet, const CsvScan *scan, const CsvDialect *dialect,
@@ -131,7 +89,13 @@ pass_blank_lines(CsvSheet *sheet, const CsvSample *sample)
 	csv_sample_begin(&scan, 0);
 	start = csv_sample_next(&scan, &dialect, sample) ? scan.start : 0;
 	for (uint64 i = 0; i < start; i++)
-		sheet->nblank += sample->bytes[i] == dialect.break_byte;
+	{
+		bool		is_comment = csv_comment_at(&dialect.opt, sample->bytes, i, start);
+
+		while (is_comment && sample->bytes[i] != dialect.break_byte)
+			i++;
+		sheet->nblank += !is_comment && sample->bytes[i] == dialect.break_byte;
+	}
 	csv_sample_end(&scan);
 	return start;
 }
@@ -151,8 +115,8 @@ is_blank_record(const CsvSheet *sheet, const CsvScan *scan, const CsvSample *sam
 	return true;
 }
 
-static void
-read_records(CsvSheet *sheet, const CsvSample *sample)
+void
+csv_sheet_read_records(CsvSheet *sheet, const CsvSample *sample)
 {
 	CsvDialectOptions options = sheet->options;
 	CsvDialect	dialect;
@@ -172,7 +136,9 @@ read_records(CsvSheet *sheet, const CsvSample *sample)
 		record->nfields = scan.nfields;
 		record->bad = scan.bad;
 		record->blank = is_blank_record(sheet, &scan, sample);
-		record->comment = !record->blank && sample->bytes[scan.start] == '#';
+		record->comment = !record->blank && sample->marker != NULL &&
+			strncmp((const char *) sample->bytes + scan.start, sample->marker,
+					Min(strlen(sample->marker), sample->nbytes - scan.start)) == 0;
 		nrows += !record->blank;
 		if (!scan.bad)
 			count_quoted(sheet, &scan, &dialect, sample);
@@ -196,7 +162,7 @@ find_stretch(const CsvSheet *sheet, uint32 nfields)
 	{
 		const CsvSampleRecord *record = &sheet->records[i];
 
-		if (is_row(record, nfields))
+		if (csv_is_row(record, nfields))
 			sum++;
 		else if (!record->blank && !record->comment)
 			sum--;
@@ -214,185 +180,9 @@ find_stretch(const CsvSheet *sheet, uint32 nfields)
 	}
 
 	/* it begins with a row */
-	while (best.from < best.to && !is_row(&sheet->records[best.from], nfields))
+	while (best.from < best.to && !csv_is_row(&sheet->records[best.from], nfields))
 		best.from++;
 	return best;
-}
-
-/* ---- cells ---- */
-
-/*
- * How much does an unquoted value look as if this delimiter was the right one?  Commas
- * are in texts and numbers, whatever delimits; other delimiters are hardly anywhere.
- */
-static double
-cleanness(const char *text, uint32 nbytes, uint8_t delimiter, CsvCellKind kind,
-		  bool is_first)
-{
-	double		clean = 1;
-
-	if (kind != CSV_CELL_TEXT && kind != CSV_CELL_CODE)
-		return 1;
-
-	/* prose, if its first half stands in the cell to the left */
-	if (delimiter == ',' && !is_first && text[0] == ' ')
-		return UNCLEAN_CELL;
-	for (uint32 i = 0; i < Min(nbytes, CLEAN_BYTES); i++)
-	{
-		bool		parts = i + 1 < nbytes && text[i + 1] != ' ';
-
-		if (text[i] == '\t' || text[i] == '|' || (text[i] == ';' && parts))
-			return delimiter == ',' ? DIRTY_CELL : UNCLEAN_CELL;
-		if (text[i] == ',' && parts)
-			clean = SPOTTED_CELL;
-	}
-	return clean;
-}
-
-/* a small number, after which blanks may come; 0: it is none */
-static uint16
-small_number(const char *text)
-{
-	size_t		ndigits = strspn(text, "0123456789");
-
-	return ndigits > 0 && ndigits <= 4 && text[ndigits + strspn(text + ndigits, " ")] == '\0' ?
-		(uint16) atoi(text) : 0;
-}
-
-static Grid *
-make_grid(const CsvSheet *sheet, const CsvSample *sample, const TableRun *stretch)
-{
-	Grid	   *grid = palloc0(sizeof(Grid));
-	CsvDialect	dialect;
-	CsvScan		scan;
-	double		nclean = 0;
-	uint64		ncells = 0;
-
-	csv_dialect_compile(&dialect, &sheet->options);
-	grid->ncolumns = Min(stretch->nfields, MaxHeapAttributeNumber);
-	grid->records = palloc(sizeof(uint32) * GRID_ROWS);
-	grid->filled = palloc0(sizeof(uint32) * GRID_ROWS);
-	grid->kinds = palloc0(GRID_ROWS * (Size) grid->ncolumns);
-	grid->numbers = palloc0(sizeof(uint16) * GRID_ROWS * (Size) grid->ncolumns);
-	grid->types = palloc0(grid->ncolumns);
-	csv_sample_begin(&scan, 0);
-	for (uint32 i = stretch->from; i < stretch->to && grid->nrows < GRID_ROWS; i++)
-	{
-		uint32		row = grid->nrows;
-
-		if (!is_row(&sheet->records[i], stretch->nfields))
-			continue;
-		scan.next = sheet->records[i].start;
-		if (!csv_sample_next(&scan, &dialect, sample))
-			break;
-		grid->records[grid->nrows++] = i;
-		for (uint32 column = 0; column < Min(grid->ncolumns, scan.nfields); column++)
-		{
-			Size		cell = row * (Size) grid->ncolumns + column;
-			char	   *value;
-			bool		quoted;
-			uint32		nbytes = csv_sample_value(&scan, &dialect, sample, column, &value,
-													 &quoted);
-			CsvCellKind kind = csv_cell_kind(value, nbytes);
-
-			grid->kinds[cell] = (uint8) kind;
-			grid->numbers[cell] = small_number(value);
-			grid->filled[row] += kind != CSV_CELL_EMPTY;
-			if (kind != CSV_CELL_EMPTY)
-			{
-				nclean += quoted ? 1 :
-					cleanness(value, nbytes, sheet->options.delimiter, kind, column == 0);
-				ncells++;
-			}
-			pfree(value);
-		}
-	}
-	csv_sample_end(&scan);
-	grid->clean = ncells > 0 ? nclean / ncells : 1;
-	return grid;
-}
-
-static void
-free_grid(Grid *grid)
-{
-	pfree(grid->records);
-	pfree(grid->filled);
-	pfree(grid->kinds);
-	pfree(grid->numbers);
-	pfree(grid->types);
-	pfree(grid);
-}
-
-/* ---- types of columns ---- */
-
-static bool
-fits(uint8 type, uint8 kind)
-{
-	return kind == type || (type == CSV_CELL_CODE && kind > CSV_CELL_CODE);
-}
-
-/* how sure is it that a column of these cells has a type, and which? */
-static double
-type_of(const uint32 *counts, uint8 *type)
-{
-	uint32		ncells = 0;
-	double		best = 0;
-
-	*type = CSV_CELL_TEXT;
-	for (int kind = CSV_CELL_TEXT; kind < CSV_NUM_CELL_KINDS; kind++)
-		ncells += counts[kind];
-	for (int kind = CSV_CELL_CODE; kind < CSV_NUM_CELL_KINDS; kind++)
-	{
-		bool		is_code = kind == CSV_CELL_CODE;
-		uint32		n = is_code ? ncells - counts[CSV_CELL_TEXT] : counts[kind];
-		double		share = ncells > 0 ? (double) n / ncells : 0;
-		double		sure = share * share * share * share * ncells / (ncells + 1.0);
-
-		if (counts[kind] == 0 || share < (is_code ? LEAST_CODED : LEAST_TYPED))
-			continue;
-		if (is_code)
-			sure /= 4;			/* names may look like codes */
-		if (sure > best)
-		{
-			best = sure;
-			*type = (uint8) kind;
-		}
-	}
-	return best;
-}
-
-/* find the row from which on columns have most of their types, and these */
-static void
-type_columns(Grid *grid)
-{
-	uint32		ncolumns = grid->ncolumns;
-	uint32	   *counts = palloc0(sizeof(uint32) * CSV_NUM_CELL_KINDS * ncolumns);
-	uint8	   *types = palloc(ncolumns);
-	uint64		filled = 0;
-
-	grid->typed = -1;
-	for (uint32 row = grid->nrows; row-- > 0;)
-	{
-		double		typed = 0;
-
-		filled += grid->filled[row];
-		for (uint32 column = 0; column < ncolumns; column++)
-			counts[column * CSV_NUM_CELL_KINDS +
-				   grid->kinds[row * (Size) ncolumns + column]]++;
-		if (row >= HEADER_ROWS)
-			continue;
-		for (uint32 column = 0; column < ncolumns; column++)
-			typed += type_of(counts + column * CSV_NUM_CELL_KINDS, &types[column]);
-		if (typed >= grid->typed)
-		{
-			grid->typed = typed;
-			memcpy(grid->types, types, ncolumns);
-			grid->usually_filled = (double) filled / (grid->nrows - row);
-		}
-	}
-	grid->typed = Max(grid->typed, 0);
-	pfree(counts);
-	pfree(types);
 }
 
 /* ---- the table ---- */
@@ -446,7 +236,7 @@ is_enough(const CsvSheet *sheet, const TableRun *stretch, double typed)
 	{
 		const CsvSampleRecord *record = &sheet->records[i];
 		bool		counts = !record->blank && !record->comment;
-		bool		found = is_row(record, stretch->nfields);
+		bool		found = csv_is_row(record, stretch->nfields);
 
 		nall += counts || found;
 		nrows += found;
@@ -457,7 +247,9 @@ is_enough(const CsvSheet *sheet, const TableRun *stretch, double typed)
 		(stretch->sum >= 3 && stretch->nfields >= 3 && typed >= 1) ||
 		(nrows_later >= nlater * LEAST_AGREEMENT &&
 		 ((typed >= 0.5 && nrows_later >= 2) ||
-		  (nrows_later >= 3 && stretch->nfields >= 3)));
+		  (nrows_later >= 3 && stretch->nfields >= 3) ||
+		  (typed >= 1 && nrows_later == nlater && stretch->nfields >= 3 &&
+		   stretch->from > 0 && sheet->records[stretch->from - 1].blank)));
 }
 
 /* is a stretch a few lines above a wider table, with a blank line between them? */
@@ -477,6 +269,7 @@ take_stretch(CsvSheet *sheet, const TableRun *stretch)
 	sheet->from = stretch->from;
 	sheet->to = stretch->to;
 	sheet->quality = stretch->quality;
+	sheet->typed = stretch->typed;
 }
 
 CsvSheet
@@ -487,7 +280,7 @@ csv_sheet_read(const CsvDialectOptions *options, const CsvSample *sample)
 	TableRun		single;
 	uint32		nstretches;
 
-	read_records(&sheet, sample);
+	csv_sheet_read_records(&sheet, sample);
 	sheet.is_single = true;
 	for (uint32 i = 0; i < sheet.nrecords; i++)
 		sheet.is_single &= sheet.records[i].nfields == 1 && !sheet.records[i].bad;
@@ -496,12 +289,13 @@ csv_sheet_read(const CsvDialectOptions *options, const CsvSample *sample)
 	nstretches = find_stretches(&sheet, stretches);
 	for (uint32 i = 0; i < nstretches; i++)
 	{
-		Grid	   *grid = make_grid(&sheet, sample, &stretches[i]);
+		CsvGrid	   *grid = csv_grid_make(&sheet, sample, stretches[i].nfields,
+										   stretches[i].from, stretches[i].to);
 
-		type_columns(grid);
+		csv_grid_type(grid);
 		stretches[i].typed = grid->typed;
 		stretches[i].quality *= grid->clean * grid->clean * (1 + 2 * Min(grid->typed, 6));
-		free_grid(grid);
+		csv_grid_free(grid);
 	}
 	for (uint32 i = 0; i < nstretches; i++)
 	{
@@ -530,7 +324,7 @@ csv_sheet_read(const CsvDialectOptions *options, const CsvSample *sample)
 
 /* are the numbers of a row years, one after the other, and not so those of the rows below? */
 static bool
-has_years(const Grid *grid, uint32 row, bool below)
+has_years(const CsvGrid *grid, uint32 row, bool below)
 {
 	uint32		nyears = 0;
 	int			direction = 0;
@@ -566,7 +360,7 @@ has_years(const Grid *grid, uint32 row, bool below)
  * others have text, or with a corner that only this one leaves blank?
  */
 static bool
-has_ordinals(const Grid *grid, uint32 row)
+has_ordinals(const CsvGrid *grid, uint32 row)
 {
 	const uint16 *numbers = grid->numbers + row * (Size) grid->ncolumns;
 	const uint8 *kinds = grid->kinds + row * (Size) grid->ncolumns;
@@ -588,7 +382,7 @@ has_ordinals(const Grid *grid, uint32 row)
 }
 
 static int
-judge_row(const Grid *grid, uint32 row)
+judge_row(const CsvGrid *grid, uint32 row)
 {
 	const uint8 *kinds = grid->kinds + row * (Size) grid->ncolumns;
 	bool		is_sparse = grid->filled[row] * 2 < grid->usually_filled;
@@ -600,7 +394,7 @@ judge_row(const Grid *grid, uint32 row)
 	for (uint32 column = 0; column < grid->ncolumns; column++)
 	{
 		uint8		type = grid->types[column];
-		bool		fit = fits(type, kinds[column]);
+		bool		fit = csv_grid_fits(type, kinds[column]);
 
 		if (type == CSV_CELL_TEXT || kinds[column] == CSV_CELL_EMPTY)
 			continue;
@@ -626,17 +420,30 @@ judge_row(const Grid *grid, uint32 row)
 		nfit > 0 ? ROW_OF_HEADER : ROW_SURELY_OF_HEADER;
 }
 
+/* the last row of data; what looks like a header below it is a footer */
+static uint32
+find_last(const CsvGrid *grid)
+{
+	uint32		row = grid->nrows;
+
+	while (row > 0 && judge_row(grid, row - 1) <= 0)
+		row--;
+	return row;
+}
+
 /* the row at which data begins: rows before it are not of it, on the whole */
 static uint32
-find_data(const CsvSheet *sheet, const Grid *grid)
+find_data(const CsvSheet *sheet, const CsvGrid *grid)
 {
 	int			best = 0;
 	int			sum = 0;
 	int			ndata = 0;
 	int			nheaders = 0;
 	uint32		first = 0;
+	uint32		last = find_last(grid);
 
-	for (uint32 row = 0; row < Min(grid->nrows, HEADER_ROWS); row++)
+	for (uint32 row = 0; row < Min(grid->nrows, CSV_GRID_HEADER_ROWS) &&
+		 (ndata == 0 || row < last); row++)
 	{
 		int			verdict = judge_row(grid, row);
 
@@ -648,7 +455,7 @@ find_data(const CsvSheet *sheet, const Grid *grid)
 			if (record > 0 && sheet->records[record - 1].blank &&
 				(nheaders == 0 || nheaders * 2 >= ndata))
 				verdict -= ndata;
-			else if (nheaders > 0)
+			else if (nheaders > 0 && ndata > nheaders)
 				verdict = ROW_OF_HEADER;
 		}
 		if (verdict == ROW_OF_HEADER && ndata > 0 && grid->filled[row] == 0)
@@ -678,27 +485,26 @@ may_be_header(const CsvSheet *sheet, uint32 number)
 
 /* do the cells of a record of another number of fields fit the types? */
 static bool
-looks_like_data(const CsvSheet *sheet, const CsvSample *sample, const Grid *grid,
+looks_like_data(const CsvSheet *sheet, const CsvSample *sample, const CsvGrid *grid,
 				uint32 number)
 {
-	TableRun		alone = {sheet->records[number].nfields, number, number + 1, 0, 0, 0};
-	Grid	   *row;
+	CsvGrid	   *row;
 	uint32		nfit = 0;
 	uint32		nunfit = 0;
 
 	if (!may_be_header(sheet, number))
 		return false;
-	row = make_grid(sheet, sample, &alone);
+	row = csv_grid_make(sheet, sample, sheet->records[number].nfields, number, number + 1);
 	for (uint32 column = 0; column < Min(row->ncolumns, grid->ncolumns); column++)
 	{
 		if (grid->types[column] == CSV_CELL_TEXT || row->kinds[column] == CSV_CELL_EMPTY)
 			continue;
-		if (fits(grid->types[column], row->kinds[column]))
+		if (csv_grid_fits(grid->types[column], row->kinds[column]))
 			nfit++;
 		else
 			nunfit++;
 	}
-	free_grid(row);
+	csv_grid_free(row);
 	return nfit > nunfit;
 }
 
@@ -707,7 +513,7 @@ looks_like_data(const CsvSheet *sheet, const CsvSample *sample, const Grid *grid
  * for their number of fields or their quotes, and above them there may be a header.
  */
 static void
-look_above(const CsvSheet *sheet, const CsvSample *sample, const Grid *grid,
+look_above(const CsvSheet *sheet, const CsvSample *sample, const CsvGrid *grid,
 		   CsvHeader *header)
 {
 	uint32		above = header->first;
@@ -734,7 +540,7 @@ look_above(const CsvSheet *sheet, const CsvSample *sample, const Grid *grid,
 
 /* the header is the last row above `row` that is not nearly blank, right above it */
 static uint32
-find_header_above(const Grid *grid, uint32 row, uint32 otherwise)
+find_header_above(const CsvGrid *grid, uint32 row, uint32 otherwise)
 {
 	while (row-- > 0)
 		if (grid->filled[row] * 2 >= grid->usually_filled)
@@ -742,12 +548,51 @@ find_header_above(const Grid *grid, uint32 row, uint32 otherwise)
 	return otherwise;
 }
 
+/* is it a row of which only the first cell is filled, by a name? */
+static bool
+is_section(const CsvGrid *grid, uint32 row)
+{
+	uint8		kind = grid->kinds[row * (Size) grid->ncolumns];
+
+	return grid->ncolumns > 1 && grid->filled[row] == 1 &&
+		(kind == CSV_CELL_TEXT || kind == CSV_CELL_CODE);
+}
+
+/*
+ * Rows right below the names are data if they begin a section, and others do further
+ * below.
+ */
+static uint32
+find_sections(const CsvGrid *grid, uint32 row)
+{
+	uint32		first = row;
+
+	while (first > 1 && is_section(grid, first - 1))
+		first--;
+	if (first == row || grid->filled[first - 1] * 2 < grid->usually_filled)
+		return row;
+	for (uint32 later = row + 1; later + 1 < grid->nrows; later++)
+		if (is_section(grid, later))
+			return first;
+	return row;
+}
+
+/* a row that may be of the data is not if what follows it is no row */
+static uint32
+pass_doubtful(const CsvSheet *sheet, const CsvGrid *grid, uint32 row)
+{
+	while (row + 1 < grid->nrows && judge_row(grid, row) == ROW_UNKNOWN &&
+		   grid->filled[row] > 0 && grid->records[row + 1] != grid->records[row] + 1 &&
+		   !sheet->records[grid->records[row] + 1].comment)
+		row++;
+	return row;
+}
+
 void
 csv_sheet_find_header(const CsvSheet *sheet, const CsvSample *sample,
 					   CsvHeader *header)
 {
-	TableRun		stretch = {sheet->nfields, sheet->from, sheet->to, 0, 0, 0};
-	Grid	   *grid;
+	CsvGrid	   *grid;
 	uint32		row;
 
 	memset(header, 0, sizeof(*header));
@@ -755,9 +600,11 @@ csv_sheet_find_header(const CsvSheet *sheet, const CsvSample *sample,
 	/* what no table can have is not looked at */
 	if (sheet->nfields > MaxHeapAttributeNumber || sheet->from == sheet->to)
 		return;
-	grid = make_grid(sheet, sample, &stretch);
-	type_columns(grid);
+	grid = csv_grid_make(sheet, sample, sheet->nfields, sheet->from, sheet->to);
+	csv_grid_type(grid);
 	row = grid->typed > 0 ? find_data(sheet, grid) : 0;
+	if (row > 0)
+		row = find_sections(grid, pass_doubtful(sheet, grid, row));
 	if (grid->typed > 0 && row > 0)
 	{
 		header->first = row < grid->nrows ? grid->records[row] : sheet->to;
@@ -774,5 +621,5 @@ csv_sheet_find_header(const CsvSheet *sheet, const CsvSample *sample,
 		if (row == 0)
 			look_above(sheet, sample, grid, header);
 	}
-	free_grid(grid);
+	csv_grid_free(grid);
 }

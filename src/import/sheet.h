@@ -13,8 +13,15 @@ typedef struct CsvSampleRecord
 	uint32		nfields;
 	bool		bad;			/* has a quoting error */
 	bool		blank;
-	bool		comment;		/* begins with # */
+	bool		comment;		/* begins as comments may */
 } CsvSampleRecord;
+
+/* is it a record of a table with so many fields? */
+static inline bool
+csv_is_row(const CsvSampleRecord *record, uint32 nfields)
+{
+	return !record->bad && !record->blank && record->nfields == nfields;
+}
 
 /* most rows of a header that names are made of */
 #define CSV_HEADER_ROWS	4
@@ -35,6 +42,7 @@ typedef struct CsvSheet
 	uint32		to;				/* ... and the one behind its last */
 	bool		is_table;		/* there is enough of it to be one, of several fields */
 	bool		is_single;		/* all records have one field */
+	double		typed;			/* columns with a type, and how sure that is */
 	double		quality;		/* to be compared with other dialects' */
 	uint32		nlater;			/* records from the table's first on, less blank lines ... */
 	uint32		nbad;			/* ... with a quoting error */
@@ -53,6 +61,9 @@ typedef struct CsvHeader
 /* in the current memory context */
 extern CsvSheet csv_sheet_read(const CsvDialectOptions *options,
 								 const CsvSample *sample);
+
+/* the records alone, of a sheet that has the options and is all zero else */
+extern void csv_sheet_read_records(CsvSheet *sheet, const CsvSample *sample);
 
 extern void csv_sheet_find_header(const CsvSheet *sheet,
 								   const CsvSample *sample,

@@ -26,6 +26,7 @@
 
 #include "import/forms.h"
 #include "import/guess.h"
+#include "import/keys.h"
 #include "import/names.h"
 #include "import/sniff.h"
 #include "scan/scan.h"
@@ -35,7 +36,10 @@
 /* the beginning of a file that tells its dialect */
 #define SAMPLE_BYTES	(256 * 1024)
 
-#define CSV_SNIFF_COLUMNS	20
+/* the end of a file that tells its footer */
+#define TAIL_BYTES		(128 * 1024)
+
+#define CSV_SNIFF_COLUMNS	25
 
 /* ---- the beginning ---- */
 
@@ -106,6 +110,33 @@ read_sample(CsvTable *table, uint64 capacity, CsvSample *sample)
 	sample->bytes = bytes;
 	csv_source_close(source);
 	return csv_source_found_utf16(source);
+}
+
+/* the file's last bytes, for which all of it has to be read */
+static void
+read_tail(CsvTable *table, CsvSample *sample)
+{
+	CsvSource  *source = csv_source_create(table);
+	uint8_t    *bytes = palloc(2 * TAIL_BYTES);
+	uint64		nbytes = 0;
+
+	while (nbytes == 0 && csv_source_open_next(source))
+	{
+		size_t		nread;
+
+		while ((nread = csv_source_read(source, bytes + nbytes, 2 * TAIL_BYTES - nbytes)) > 0)
+		{
+			nbytes += nread;
+			if (nbytes == 2 * TAIL_BYTES)
+			{
+				memmove(bytes, bytes + TAIL_BYTES, TAIL_BYTES);
+				nbytes = TAIL_BYTES;
+			}
+		}
+	}
+	csv_source_close(source);
+	sample->tail = bytes;
+	sample->ntail = nbytes;
 }
 
 /* pass over a byte-order mark; false if there is none */
@@ -456,10 +487,13 @@ csv_sniff(const char *filename, List *server_options,
 	const char *guessed;
 	bool		may_guess;
 
+	given.format = is_given(options, "format");
+	given.trim = is_given(options, "trim");
 	given.delimiter = is_given(options, "delimiter");
 	given.quote = is_given(options, "quote");
 	given.escape = is_given(options, "escape");
 	given.decimal_separator = is_given(options, "decimal_separator");
+	given.footer = is_given(options, "footer_rows");
 	given.header = is_given(options, "header") ||
 		is_given(options, "header_rows");
 
@@ -468,6 +502,8 @@ csv_sniff(const char *filename, List *server_options,
 	{
 		table = begin_table(filename, server_options, options, nbytes,
 							&sample, &guessed, &may_guess);
+		if (!sample.at_end && import->sample_records < 0 && !given.footer)
+			read_tail(table, &sample);
 		given.boundary = table->reader.dialect.boundary != CSV_BOUNDARY_AUTO;
 		csv_guess(table, &given, &sample, &guess);
 		if (guess.nfields > 0 || sample.at_end ||
@@ -477,6 +513,11 @@ csv_sniff(const char *filename, List *server_options,
 
 	findings->table = table;
 	findings->boundary = guess.boundary;
+	findings->footer_rows = guess.footer_rows;
+	findings->delimiter = guess.delimiter;
+	findings->trim = guess.trim;
+	if (guess.footer_rows > 0)
+		table->reader.dialect.footer_rows = guess.footer_rows;
 	findings->ncolumns = guess.nfields;
 	if (guess.nfields == 0 && !sample.at_end)
 		ereport(ERROR,
@@ -604,11 +645,35 @@ put_option(Datum *values, bool *nulls, int i, const char *option)
 	values[i] = nulls[i] ? (Datum) 0 : CStringGetTextDatum(option);
 }
 
+/* what all rows have in common, but for options that a column may have of its own */
 static void
-put_row(ReturnSetInfo *result, const CsvFindings *findings, uint32 i)
+put_table(Datum *values, bool *nulls, const CsvFindings *findings)
 {
 	const CsvTable *table = findings->table;
 	const CsvDialectOptions *dialect = &table->reader.dialect;
+
+	values[7] = CStringGetTextDatum(findings->delimiter);
+	values[8] = character_datum(dialect->quote);
+	values[9] = character_datum(dialect->escape != 0 ? dialect->escape :
+								dialect->quote);
+	values[10] = CStringGetTextDatum(boundary_name(findings->boundary));
+	values[11] = Int32GetDatum((int32) table->reader.header_rows);
+	values[12] = character_datum((uint8_t) table->decimal_separator);
+	values[13] = CStringGetTextDatum(csv_encoding_name(table));
+	values[14] = Int64GetDatum(findings->nrecords);
+	values[15] = Int64GetDatum(findings->nskipped);
+	put_option(values, nulls, 19, findings->thousands_separator);
+	put_option(values, nulls, 20, table->comment);
+	nulls[21] = findings->footer_rows == 0;
+	values[21] = Int32GetDatum((int32) findings->footer_rows);
+	values[22] = BoolGetDatum(findings->trim);
+	nulls[22] = !findings->trim;
+	put_option(values, nulls, 23, dialect->quoting == CSV_QUOTING_TEXT ? "text" : "csv");
+}
+
+static void
+put_row(ReturnSetInfo *result, const CsvFindings *findings, uint32 i)
+{
 	const CsvFoundColumn *column = &findings->columns[i];
 	Datum		values[CSV_SNIFF_COLUMNS];
 	bool		nulls[CSV_SNIFF_COLUMNS] = {false};
@@ -627,41 +692,57 @@ put_row(ReturnSetInfo *result, const CsvFindings *findings, uint32 i)
 	nulls[5] = nulls[6] = !csv_found_widths(column, &max_chars, &byte_width);
 	values[5] = Int32GetDatum(max_chars);
 	values[6] = Int32GetDatum(byte_width);
-	values[7] = character_datum(dialect->delimiter);
-	values[8] = character_datum(dialect->quote);
-	values[9] = character_datum(dialect->escape != 0 ? dialect->escape :
-								dialect->quote);
-	values[10] = CStringGetTextDatum(boundary_name(findings->boundary));
-	values[11] = Int32GetDatum((int32) table->reader.header_rows);
-	values[12] = character_datum((uint8_t) table->decimal_separator);
-	values[13] = CStringGetTextDatum(csv_encoding_name(table));
-	values[14] = Int64GetDatum(findings->nrecords);
-	values[15] = Int64GetDatum(findings->nskipped);
+	put_table(values, nulls, findings);
 	put_option(values, nulls, 16, column->null_values != NULL ? column->null_values :
 			   findings->null_values);
 	put_option(values, nulls, 17, type == DATEOID ? column->pattern : NULL);
 	put_option(values, nulls, 18, type == TIMESTAMPOID ? column->pattern : NULL);
-	put_option(values, nulls, 19, findings->thousands_separator);
+	nulls[24] = true;
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
+/* of a column that is not in the file, but in its path */
+static void
+put_key(ReturnSetInfo *result, const CsvFindings *findings, const CsvPathColumn *column,
+		uint32 number)
+{
+	Datum		values[CSV_SNIFF_COLUMNS];
+	bool		nulls[CSV_SNIFF_COLUMNS] = {false};
+
+	values[0] = Int32GetDatum((int32) number);
+	values[1] = CStringGetTextDatum(column->name);
+	values[3] = CStringGetTextDatum(column->type);
+	nulls[2] = nulls[4] = nulls[5] = nulls[6] = true;
+	put_table(values, nulls, findings);
+	nulls[16] = nulls[17] = nulls[18] = true;
+	values[24] = CStringGetTextDatum(column->option);
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
 PG_FUNCTION_INFO_V1(csv_gpu_sniff);
 
 /*
- * csv_gpu_sniff(filename text): a row per field
+ * csv_gpu_sniff(filename text): a row per field, and per key in the path
  */
 Datum
 csv_gpu_sniff(PG_FUNCTION_ARGS)
 {
 	CsvImportOptions import;
 	CsvFindings *findings;
+	List	   *keys;
+	ListCell   *cell;
 
 	csv_check_may_read_files("function csv_gpu_sniff");
 	InitMaterializedSRF(fcinfo, 0);
 	csv_import_options(NIL, &import);
 	findings = csv_sniff(text_to_cstring(PG_GETARG_TEXT_PP(0)), NIL, &import);
+	keys = findings->ncolumns == 0 ? NIL :
+		csv_find_key_columns(findings, csv_find_keys(findings->table));
 	for (uint32 i = 0; i < findings->ncolumns; i++)
 		put_row((ReturnSetInfo *) fcinfo->resultinfo, findings, i);
+	foreach(cell, keys)
+		put_key((ReturnSetInfo *) fcinfo->resultinfo, findings, lfirst(cell),
+				findings->ncolumns + (uint32) foreach_current_index(cell) + 1);
 
 	/* the rows count other errors, and nothing is to be done about them here */
 	if (findings->ninvalid > findings->nskipped / 2)

@@ -3,8 +3,8 @@
  *		Dates and times in other forms than ISO's.
  *
  * Numbers of days and months have one or two digits, as do hours; years have four, or
- * two where points or a month's name leave no doubt of the order; all other numbers have
- * two.
+ * two where the values leave no doubt of the order, or points or a month's name do; all
+ * other numbers have two.
  */
 #include "postgres.h"
 
@@ -176,9 +176,31 @@ take_date(Rest *rest, DateParts *parts)
 	if (take(rest) != parts->separator)
 		return false;
 	parts->year_digits = (uint8) take_number(rest, 4, &parts->year);
-	return parts->year_digits == 4 ||
-		(parts->year_digits == 2 &&
-		 (parts->form == CSV_DATE_MONTH_NAME || parts->separator == '.'));
+	return parts->year_digits == 4 || parts->year_digits == 2;
+}
+
+/* a date of which the year, by its two digits, might be the first number */
+static void
+add_short_year(CsvWhen *when, const DateParts *parts, bool is_new)
+{
+	if (is_new)
+	{
+		when->least_first = when->most_first = (uint8) parts->first;
+		when->least_year = when->most_year = (uint8) parts->year;
+	}
+	when->least_first = Min(when->least_first, parts->first);
+	when->most_first = Max(when->most_first, parts->first);
+	when->least_year = Min(when->least_year, parts->year);
+	when->most_year = Max(when->most_year, parts->year);
+	when->not_year_first |= !is_date(parts->first + 2000, parts->second, parts->year);
+}
+
+bool
+csv_when_is_doubtful(const CsvWhen *when)
+{
+	return when->form == CSV_DATE_YEAR_LAST && when->year_digits == 2 &&
+		when->separator != '.' && !when->not_year_first &&
+		when->most_first - when->least_first <= when->most_year - when->least_year;
 }
 
 bool
@@ -186,11 +208,12 @@ csv_when_add(CsvWhen *when, const uint8_t *text, uint32 nbytes)
 {
 	Rest		rest = {text, nbytes};
 	DateParts	parts;
+	bool		is_new = when->form == CSV_DATE_NONE;
 	int			year;
 
 	if (!take_date(&rest, &parts))
 		return false;
-	if (when->form == CSV_DATE_NONE)
+	if (is_new)
 	{
 		when->form = parts.form;
 		when->separator = parts.separator;
@@ -201,6 +224,8 @@ csv_when_add(CsvWhen *when, const uint8_t *text, uint32 nbytes)
 	if (when->form != parts.form || when->separator != parts.separator ||
 		when->year_digits != parts.year_digits)
 		return false;
+	if (parts.form == CSV_DATE_YEAR_LAST && parts.year_digits == 2)
+		add_short_year(when, &parts, is_new);
 	when->first_varies |= parts.first != when->first;
 	when->second_varies |= parts.second != when->second;
 

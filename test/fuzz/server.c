@@ -509,6 +509,12 @@ format_type_with_typemod(Oid type, int32 typmod)
 	return psprintf("type %u(%d)", type, typmod);
 }
 
+char *
+format_type_be(Oid type)
+{
+	return format_type_with_typemod(type, -1);
+}
+
 Oid
 GetUserId(void)
 {
@@ -653,6 +659,14 @@ csv_source_open_next(CsvSource *source)
 
 	source->opened = true;
 	return first;
+}
+
+void
+csv_source_files(const CsvTable *table, char ***names, int *nnames)
+{
+	*names = palloc(sizeof(char *));
+	(*names)[0] = table->filename;
+	*nnames = 1;
 }
 
 const char *

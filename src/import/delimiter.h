@@ -1,0 +1,47 @@
+/*
+ * delimiter.h
+ *		Delimiters of several characters, and blanks around values.
+ */
+#ifndef CSV_WIDE_DELIMITER_H
+#define CSV_WIDE_DELIMITER_H
+
+#include "import/sheet.h"
+
+#define CSV_WIDE_BYTES		8
+#define CSV_WIDE_DELIMITERS	4
+
+typedef char CsvWideDelimiter[CSV_WIDE_BYTES + 1];
+
+/*
+ * Strings of several characters that may be the sample's delimiter, the likeliest first;
+ * how many.
+ */
+extern uint32 csv_find_wide_delimiters(const CsvSample *sample, uint8_t break_byte,
+									   CsvWideDelimiter *found);
+
+/* a byte that is not in the sample; 0: there is none */
+extern uint8_t csv_unused_byte(const CsvSample *sample);
+
+/*
+ * The sample, in the current memory context, with `stand_in` for the delimiter, and
+ * without blanks around values if it is to be trimmed: as the dialect of the options has
+ * it, but for its delimiter.
+ */
+extern CsvSample csv_sample_plain(const CsvSample *sample,
+								  const CsvDialectOptions *options,
+								  const char *delimiter, uint8_t stand_in, bool trim);
+
+/* what stands next to the delimiters of a table */
+typedef struct CsvBlanks
+{
+	uint32		ndelimiters;
+	uint32		nafter;			/* of these with one blank after it, none before ... */
+	uint32		naround;		/* ... with one on both sides */
+	uint32		nquotes;		/* with blanks and then a quote after it */
+	uint32		nrows;
+	uint32		npadded;		/* rows that have a value with blanks around it */
+} CsvBlanks;
+
+extern CsvBlanks csv_count_blanks(const CsvSheet *sheet, const CsvSample *sample);
+
+#endif							/* CSV_WIDE_DELIMITER_H */

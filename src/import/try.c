@@ -1,0 +1,536 @@
+/*
+ * try.c
+ *		The dialect of a sample: tries those that are usual.
+ *
+ *	1. Each delimiter is tried, with the usual quotes: the right one gives most records
+ *	   the same number of fields, and no quoting errors.  Then other quotes, where these
+ *	   explain the sample better, and COPY's text format.
+ *	2. Lines that begin as comments may are left out, if that loses no row of the table.
+ *	3. Delimiters of several characters, and blanks around values, are tried on copies of
+ *	   the sample that are without (delimiter.c).
+ */
+#include "postgres.h"
+
+#include <ctype.h>
+
+#include "access/htup_details.h"
+#include "miscadmin.h"
+
+#include "import/cell.h"
+#include "import/comment.h"
+#include "import/delimiter.h"
+#include "import/grid.h"
+#include "import/try.h"
+#include "reader/field.h"
+
+/* qualities of delimiters that are nearer than this are equal */
+#define SAME_QUALITY	0.02
+
+/*
+ * That many records, and that share of them, must begin a field with a quote
+ * that encloses nothing for quotes to mean nothing: a few are mistakes.
+ */
+#define LEAST_STRAY_QUOTES	3
+#define STRAY_QUOTES		0.1
+
+/*
+ * Blanks are tried where less of the records are a table else; then columns that have a
+ * type, and records with another number of fields, for each that is a row
+ */
+#define LEAST_ROWS		0.8
+#define LEAST_TYPED_BY_BLANKS	1.2
+#define LINES_OF_VALUES	50
+#define MOST_OTHERS		0.05
+
+/* a delimiter of several characters, and blanks to be trimmed, are in nearly all rows */
+#define LEAST_PADDED	0.9
+
+/* how much better one must be that has nothing in common with the best of one character */
+#define BETTER			1.2
+
+/* in order of preference, all else being equal */
+static const uint8_t delimiters[] = {'\t', ';', ',', '|', '^', '~', 0x01, 0x1f};
+
+/* ---- the boundary ---- */
+
+CsvBoundary
+csv_find_boundary(const CsvSample *sample, uint8_t quote)
+{
+	bool		inside = false;
+
+	for (uint64 i = 0; i < sample->nbytes; i++)
+	{
+		uint8_t		byte = sample->bytes[i];
+
+		if (i % CSV_BYTES_TO_INTERRUPT == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (quote != 0 && byte == quote)
+			inside = !inside;
+		else if (byte == '\n' && !inside)
+			return CSV_BOUNDARY_LF;
+		else if (byte == '\r' && !inside)
+			return i + 1 < sample->nbytes && sample->bytes[i + 1] == '\n' ?
+				CSV_BOUNDARY_CRLF : CSV_BOUNDARY_CR;
+	}
+	return CSV_BOUNDARY_AUTO;
+}
+
+/* ---- delimiter and quote ---- */
+
+/*
+ * Is this sheet better than the best so far, which had its delimiter before it
+ * in the order of preference?
+ */
+static bool
+is_better(const CsvSheet *sheet, const CsvSheet *best)
+{
+	if (!sheet->is_table || !best->is_table)
+		return sheet->is_table;
+	if (sheet->quality < best->quality * (1 - SAME_QUALITY))
+		return false;
+	if (sheet->quality > best->quality * (1 + SAME_QUALITY))
+		return true;
+
+	/* commas between semicolons are decimal ones */
+	if (best->options.delimiter == ';' && sheet->options.delimiter == ',')
+		return false;
+	return sheet->nfields > best->nfields;
+}
+
+/* the delimiter that the line "sep=;" at the beginning tells; 0: there is none */
+static uint8_t
+told_delimiter(const CsvSample *sample)
+{
+	if (sample->nbytes < 6 || pg_strncasecmp((const char *) sample->bytes, "sep=", 4) != 0 ||
+		(sample->bytes[5] != '\r' && sample->bytes[5] != '\n') ||
+		memchr(delimiters, sample->bytes[4], sizeof(delimiters)) == NULL)
+		return 0;
+	return sample->bytes[4];
+}
+
+/* is a line one number, or one date and time, with blanks in it? */
+static bool
+is_one_value(const char *line, uint32 nbytes)
+{
+	const char *blank = strchr(line, ' ');
+	CsvCellKind kind = csv_cell_kind(line, nbytes);
+
+	if (kind == CSV_CELL_NUMBER)
+		return true;
+	if (kind != CSV_CELL_TIME || blank == NULL)
+		return false;
+	for (uint32 i = 0; i < nbytes; i++)
+		if (isalpha((unsigned char) line[i]))
+			return true;
+	return strchr(blank + 1, ' ') == NULL &&
+		csv_cell_kind(line, (uint32) (blank - line)) == CSV_CELL_TIME;
+}
+
+/* are most lines of a sheet's table one value each? */
+static bool
+is_column_of_values(const CsvSheet *sheet, const CsvSample *sample)
+{
+	CsvDialectOptions with = sheet->options;
+	CsvDialect	dialect;
+	CsvScan		scan;
+	uint32		nlines = 0;
+	uint32		nvalues = 0;
+
+	with.delimiter = csv_unused_byte(sample);
+	csv_dialect_compile(&dialect, &with);
+	csv_sample_begin(&scan, sheet->records[sheet->from].start);
+	while (nlines++ < LINES_OF_VALUES && csv_sample_next(&scan, &dialect, sample))
+	{
+		char	   *line;
+		uint32		nbytes = csv_sample_value(&scan, &dialect, sample, 0, &line, NULL);
+
+		nvalues += is_one_value(line, nbytes);
+		pfree(line);
+	}
+	csv_sample_end(&scan);
+	return nvalues * 2 >= nlines;
+}
+
+/*
+ * Single blanks, which are in texts as well: nearly all records must agree, and several
+ * columns have a type.
+ */
+static bool
+are_blanks_delimiters(const CsvSheet *sheet, const CsvSample *sample)
+{
+	uint32		nrows = 0;
+	uint32		nothers = 0;
+
+	for (uint32 i = 0; i < sheet->nrecords; i++)
+		if (csv_is_row(&sheet->records[i], sheet->nfields))
+			nrows++;
+		else
+			nothers += !sheet->records[i].blank && !sheet->records[i].comment;
+	return sheet->is_table && sheet->typed >= LEAST_TYPED_BY_BLANKS &&
+		nothers <= 1 + nrows * MOST_OTHERS && !is_column_of_values(sheet, sample);
+}
+
+/*
+ * With this quote, the best of the delimiters; one that is the quote, or part
+ * of what stands for NULL, is none.
+ */
+static CsvSheet
+try_delimiters(const CsvDialectOptions *options, const char *null_string,
+			   bool delimiter_given, const CsvSample *sample)
+{
+	CsvSheet	best = {.options = *options};
+	CsvDialectOptions with = *options;
+	uint8_t		told = told_delimiter(sample);
+	uint8_t		unused = 0;
+
+	if (delimiter_given)
+		return csv_sheet_read(options, sample);
+	for (size_t i = 0; i < lengthof(delimiters); i++)
+	{
+		CsvSheet	sheet;
+
+		with.delimiter = delimiters[i];
+		if (with.delimiter == with.quote ||
+			(with.comment_length > 0 && with.comment[0] == with.delimiter) ||
+			strchr(null_string, with.delimiter) != NULL)
+			continue;
+		sheet = csv_sheet_read(&with, sample);
+		if (sheet.is_table && (with.delimiter == told ||
+								(with.delimiter == '\t' && sample->prefers_tab)))
+			return sheet;
+		if (is_better(&sheet, &best))
+			best = sheet;
+		if (sheet.is_single && (unused == 0 || with.delimiter == ','))
+			unused = with.delimiter;
+	}
+	if (!best.is_table || best.to - best.from < best.nrecords * LEAST_ROWS)
+	{
+		CsvSheet	sheet;
+
+		with.delimiter = ' ';
+		sheet = csv_sheet_read(&with, sample);
+		if (are_blanks_delimiters(&sheet, sample) && is_better(&sheet, &best))
+			best = sheet;
+	}
+	if (best.is_table)
+		return best;
+
+	/* one field: what does not occur in it delimits it */
+	with.delimiter = unused != 0 ? unused : options->delimiter;
+	return csv_sheet_read(&with, sample);
+}
+
+/* what COPY's text format escapes; not numbers of bytes, which no program writes */
+typedef struct Escapes
+{
+	uint32		nnulls;			/* \N, all of a field */
+	uint32		nothers;
+	uint32		nodd;			/* backslashes that begin none */
+	uint32		nempty;			/* fields */
+	bool		at_end;			/* \. is the last line */
+} Escapes;
+
+static void
+count_escapes(Escapes *escapes, const uint8_t *field, uint64 nbytes)
+{
+	escapes->nempty += nbytes == 0;
+	escapes->at_end = nbytes == 2 && memcmp(field, "\\.", 2) == 0;
+	if (nbytes == 2 && memcmp(field, "\\N", 2) == 0)
+		escapes->nnulls++;
+	else if (!escapes->at_end)
+		for (uint64 i = 0; i < nbytes; i++)
+		{
+			if (field[i] != '\\')
+				continue;
+			i++;
+			if (i < nbytes && memchr("\\bfnrtv", field[i], 8) != NULL)
+				escapes->nothers++;
+			else
+				escapes->nodd++;
+		}
+}
+
+/*
+ * Are fields between tabs written as COPY and pg_dump do?  Backslashes may as well be
+ * part of paths, and other programs write \N, but leave fields empty, too, or have quotes.
+ */
+static bool
+is_text_format(const CsvSheet *sheet, const CsvSample *sample)
+{
+	CsvDialectOptions options = sheet->options;
+	Escapes		escapes = {0};
+	CsvDialect	dialect;
+	CsvScan		scan;
+	uint32		n = 0;
+
+	if (!sheet->is_table || options.delimiter != '\t' ||
+		(sheet->nquoted > 0 && sheet->nbad == 0))
+		return false;
+	options.quote = options.escape = 0;
+	csv_dialect_compile(&dialect, &options);
+	csv_sample_begin(&scan, sheet->records[sheet->from].start);
+	while (n++ < CSV_SAMPLE_RECORDS && csv_sample_next(&scan, &dialect, sample))
+		for (uint32 i = 0; i < scan.nfields; i++)
+		{
+			CsvSpan		span = csv_scan_field(&scan, &dialect, sample->bytes,
+											  sample->nbytes, i);
+
+			if (i % CSV_BYTES_TO_INTERRUPT == 0)
+				CHECK_FOR_INTERRUPTS();
+			count_escapes(&escapes, sample->bytes + span.offset, span.length);
+		}
+	csv_sample_end(&scan);
+	return escapes.nodd == 0 &&
+		(escapes.at_end ||
+		 (escapes.nnulls > 0 && (escapes.nempty == 0 || escapes.nothers > 0)));
+}
+
+static CsvSheet
+guess_dialect(const CsvDialectOptions *options, const char *null_string,
+			  const CsvGiven *given, const CsvSample *sample)
+{
+	CsvDialectOptions with = *options;
+	CsvSheet	best = try_delimiters(&with, null_string, given->delimiter,
+									  sample);
+	CsvSheet	other;
+
+	/* the text format leaves nothing else open */
+	if (with.quoting == CSV_QUOTING_TEXT)
+		return best;
+
+	if (!given->format && !given->quote && !given->escape && is_text_format(&best, sample))
+	{
+		with.quoting = CSV_QUOTING_TEXT;
+		with.delimiter = '\t';
+		with.quote = with.escape = 0;
+		return csv_sheet_read(&with, sample);
+	}
+
+	/* a backslash before quotes, where doubling them does not explain it all */
+	if (!given->escape && with.quote != 0 && (best.nbad > 0 || !best.is_table))
+	{
+		with.escape = '\\';
+		other = try_delimiters(&with, null_string, given->delimiter, sample);
+		if (!best.is_table ? other.is_table && other.nquoted > 0 :
+			other.nbad < best.nbad)
+			best = other;
+		with.escape = options->escape;
+	}
+	if (given->quote || best.nquoted > 0)
+		return best;
+
+	/* no field is in quotes: in apostrophes, or do quotes mean nothing? */
+	with.quote = '\'';
+	if (with.delimiter != '\'' && with.escape != '\'' &&
+		strchr(null_string, '\'') == NULL)
+	{
+		other = try_delimiters(&with, null_string, given->delimiter, sample);
+		if (other.nquoted > 0 && other.nbad == 0 &&
+			other.quality >= best.quality)
+			return other;
+	}
+	with.quote = 0;
+	if (!given->escape &&
+		(!best.is_table || (best.nbad >= LEAST_STRAY_QUOTES &&
+							best.nbad > best.nlater * STRAY_QUOTES)))
+	{
+		other = try_delimiters(&with, null_string, given->delimiter, sample);
+		if (!best.is_table ? other.is_table : other.quality > best.quality)
+			return other;
+	}
+	return best;
+}
+
+/* ---- comments ---- */
+
+/* the same without lines that begin with the sample's marker, if these may be comments */
+static bool
+leave_out_comments(const CsvSheet *sheet, const CsvDialectOptions *options,
+				   const char *null_string, const CsvGiven *given,
+				   const CsvSample *sample, CsvSheet *without)
+{
+	CsvDialectOptions with = *options;
+
+	with.comment_length = (uint8_t) strlen(sample->marker);
+	memcpy(with.comment, sample->marker, with.comment_length);
+	if ((given->delimiter && with.delimiter == with.comment[0]) ||
+		with.quote == with.comment[0] || with.escape == with.comment[0])
+		return false;
+	*without = guess_dialect(&with, null_string, given, sample);
+	if (without->from == without->to || without->is_table < sheet->is_table ||
+		without->nfields > MaxHeapAttributeNumber)
+		return false;
+	if (without->quality < sheet->quality &&
+		(without->nfields != sheet->nfields ||
+		 without->options.delimiter != sheet->options.delimiter))
+		return false;
+	return csv_are_comments(without, sample);
+}
+
+/* the dialect; the sample's marker is NULL then, or what comments do begin with, or # */
+static CsvSheet
+guess_comments(const CsvDialectOptions *options, const char *null_string,
+			   const CsvGiven *given, CsvSample *sample)
+{
+	CsvSheet	sheet = guess_dialect(options, null_string, given, sample);
+	CsvSheet	without;
+	bool		any = false;
+
+	for (uint32 i = 0; i < sheet.nrecords; i++)
+		any |= sheet.records[i].comment;
+	if (!any || options->comment_length > 0)
+		return sheet;
+	if (leave_out_comments(&sheet, options, null_string, given, sample, &without) &&
+		(strcmp(sample->marker, "##") != 0 ||
+		 sample->bytes[without.records[without.from].start] == '#'))
+		return without;
+
+	/* what begins with one # less than all others is no header */
+	if (strcmp(sample->marker, "##") == 0)
+	{
+		sample->marker = "#";
+		if (leave_out_comments(&sheet, options, null_string, given, sample, &without))
+			return without;
+	}
+	if (*sample->marker != '#')
+	{
+		sample->marker = NULL;
+		for (uint32 i = 0; i < sheet.nrecords; i++)
+			sheet.records[i].comment = false;
+	}
+	return sheet;
+}
+
+/* ---- several characters, and blanks ---- */
+
+/* the same of a copy of the sample with one byte for the delimiter */
+static CsvTrial
+try_delimiter(const CsvDialectOptions *options, const char *null_string,
+			  const CsvGiven *given, const CsvSample *sample, const char *delimiter,
+			  uint8_t stand_in, bool trim)
+{
+	CsvTrial	trial = {.trim = trim};
+	CsvDialectOptions with = *options;
+	CsvGiven	then = *given;
+
+	with.delimiter = stand_in;
+	then.delimiter = true;
+	trial.sample = csv_sample_plain(sample, options, delimiter, stand_in, trim);
+	trial.sheet = guess_comments(&with, null_string, &then, &trial.sample);
+	if (strlen(delimiter) > 1)
+		trial.delimiter = pstrdup(delimiter);
+	return trial;
+}
+
+static bool
+is_in_null_string(const char *null_string, const char *delimiter)
+{
+	return *null_string != '\0' && strstr(null_string, delimiter) != NULL;
+}
+
+/* do nearly all records of a sheet agree, from the first of the table on? */
+static bool
+is_regular(const CsvSheet *sheet)
+{
+	uint32		nrows = 0;
+	uint32		nothers = 0;
+
+	for (uint32 i = sheet->from; i < sheet->to; i++)
+		if (csv_is_row(&sheet->records[i], sheet->nfields))
+			nrows++;
+		else
+			nothers += !sheet->records[i].blank && !sheet->records[i].comment;
+	return sheet->is_table && nrows >= 2 && nothers <= nrows * MOST_OTHERS;
+}
+
+/* the best of several characters, if it is better than *best */
+static void
+try_wide_delimiters(CsvTrial *best, const CsvDialectOptions *options,
+					const char *null_string, const CsvGiven *given,
+					const CsvSample *sample)
+{
+	CsvWideDelimiter wide[CSV_WIDE_DELIMITERS];
+	uint8_t		stand_in = csv_unused_byte(sample);
+	uint32		nwide = stand_in == 0 ? 0 :
+		csv_find_wide_delimiters(sample, options->boundary == CSV_BOUNDARY_CR ? '\r' : '\n',
+								 wide);
+
+	for (uint32 i = 0; i < nwide; i++)
+	{
+		CsvTrial	trial;
+		bool		contains;
+
+		if ((options->quote != 0 && strchr(wide[i], options->quote) != NULL) ||
+			is_in_null_string(null_string, wide[i]))
+			continue;
+		trial = try_delimiter(options, null_string, given, sample, wide[i], stand_in, false);
+		contains = best->delimiter == NULL &&
+			strchr(wide[i], best->sheet.options.delimiter) != NULL;
+		if (!is_regular(&trial.sheet))
+			continue;
+		if (!best->sheet.is_table || contains ||
+			trial.sheet.quality > best->sheet.quality * BETTER)
+			*best = trial;
+	}
+}
+
+/* blanks that are part of the delimiter, or around values */
+static void
+try_blanks(CsvTrial *best, const char *null_string, const CsvGiven *given,
+		   const CsvSample *sample)
+{
+	const CsvDialectOptions options = best->sheet.options;
+	const char	delimiter = (char) options.delimiter;
+	CsvBlanks	blanks;
+	CsvTrial	trial;
+	CsvWideDelimiter wide = "";
+
+	if (!best->sheet.is_table || best->delimiter != NULL || delimiter == ' ' ||
+		options.quoting == CSV_QUOTING_TEXT)
+		return;
+	blanks = csv_count_blanks(&best->sheet, sample);
+	if (blanks.nquotes == 0 && blanks.npadded < blanks.nrows * LEAST_PADDED)
+		return;
+	if (!given->delimiter && blanks.nquotes == 0 && blanks.nafter == blanks.ndelimiters &&
+		(delimiter == ',' || delimiter == ';'))
+		snprintf(wide, sizeof(wide), "%c ", delimiter);
+	if (!given->delimiter && blanks.nquotes == 0 && blanks.naround == blanks.ndelimiters &&
+		delimiter == '|')
+		snprintf(wide, sizeof(wide), " %c ", delimiter);
+	if (*wide != '\0' && csv_unused_byte(sample) != 0 &&
+		!is_in_null_string(null_string, wide))
+	{
+		trial = try_delimiter(&options, null_string, given, sample, wide,
+							  csv_unused_byte(sample), false);
+		if (is_regular(&trial.sheet) && trial.sheet.nfields == best->sheet.nfields)
+		{
+			*best = trial;
+			return;
+		}
+	}
+	if (given->trim || blanks.nrows < 2)
+		return;
+	snprintf(wide, sizeof(wide), "%c", delimiter);
+	trial = try_delimiter(&options, null_string, given, sample, wide, options.delimiter, true);
+	if (trial.sheet.is_table &&
+		(blanks.nquotes == 0 ? trial.sheet.nfields == best->sheet.nfields :
+		 trial.sheet.nbad < best->sheet.nbad || trial.sheet.quality > best->sheet.quality))
+		*best = trial;
+}
+
+CsvTrial
+csv_try_dialects(const CsvDialectOptions *options, const char *null_string,
+				 const CsvGiven *given, const CsvSample *sample)
+{
+	CsvTrial	best = {.sample = *sample};
+	CsvSample	marked;
+
+	best.sample.marker = csv_find_marker(sample, options->boundary == CSV_BOUNDARY_CR ?
+										 '\r' : '\n');
+	marked = best.sample;
+	best.sheet = guess_comments(options, null_string, given, &best.sample);
+	if (!given->delimiter && best.sheet.options.quoting != CSV_QUOTING_TEXT)
+		try_wide_delimiters(&best, options, null_string, given, &marked);
+	try_blanks(&best, null_string, given, &marked);
+	return best;
+}

@@ -1,0 +1,28 @@
+/*
+ * try.h
+ *		The dialect of a sample: tries those that are usual.
+ */
+#ifndef CSV_TRY_H
+#define CSV_TRY_H
+
+#include "import/guess.h"
+#include "import/sheet.h"
+
+/* the first line break outside quotes; 0: no quotes.  CSV_BOUNDARY_AUTO: there is none */
+extern CsvBoundary csv_find_boundary(const CsvSample *sample, uint8_t quote);
+
+/* the best dialect */
+typedef struct CsvTrial
+{
+	CsvSheet	sheet;
+	CsvSample	sample;			/* that the sheet is of, as may be its copy in other words */
+	const char *delimiter;		/* NULL: the dialect's, else that of which this is in place */
+	bool		trim;			/* blanks around values are gone */
+} CsvTrial;
+
+/* with what is given as in the options; in the current memory context */
+extern CsvTrial csv_try_dialects(const CsvDialectOptions *options,
+								 const char *null_string, const CsvGiven *given,
+								 const CsvSample *sample);
+
+#endif							/* CSV_TRY_H */
