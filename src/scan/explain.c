@@ -124,7 +124,7 @@ engine_quals(const ForeignScan *plan)
 
 /* conditions on the table's columns, as EXPLAIN shows them */
 static char *
-quals_text(List *quals, const ForeignScan *plan, ExplainState *es)
+quals_text(List *quals, ForeignScan *plan, ExplainState *es)
 {
 	List	   *context = set_deparse_context_plan(es->deparse_cxt,
 												   (Plan *) plan, NIL);
@@ -136,7 +136,7 @@ quals_text(List *quals, const ForeignScan *plan, ExplainState *es)
 
 /* which files are read */
 static void
-explain_files(const CsvScanState *state, const ForeignScan *plan,
+explain_files(const CsvScanState *state, ForeignScan *plan,
 			  ExplainState *es)
 {
 	List	   *quals = list_nth(plan->fdw_private, CSV_PLAN_FILE_QUALS);
@@ -272,7 +272,7 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 {
 	CsvScanState *state = node->fdw_state;
 	const CsvTable *table = state->table;
-	const ForeignScan *plan = (const ForeignScan *) node->ss.ps.plan;
+	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
 	int64		nbytes = csv_source_size(table, NULL);
 	int			nattributes = bms_num_members(csv_table_attributes(table));
 	int			nwanted = list_length(list_nth(plan->fdw_private,
