@@ -25,6 +25,7 @@
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
+#include "common/string.h"
 #include "foreign/foreign.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
@@ -852,7 +853,8 @@ get_columns(CsvTable *table, TupleDesc descriptor, bool *by_option)
 static const char *
 encode_string(const CsvTable *table, const char *option, char *string, int most)
 {
-	const char *encoded = pg_server_to_any(string, (int) strlen(string), table->encoding);
+	const char *encoded = pg_is_ascii(string) ? string :
+		pg_server_to_any(string, (int) strlen(string), table->encoding);
 
 	if (strlen(encoded) > most)
 		ereport(ERROR,
