@@ -249,6 +249,8 @@ read_block(CsvPipeline *pipeline, Slot *slot)
 	{
 		/* the first of several ends counts, and what it is */
 		slot->end = start;
+		/* before what the pipeline was to leave */
+		failed |= pipeline->options.end != UINT64_MAX;
 		slot->failed = failed;
 		slot->at_end = !failed;
 		pipeline->is_last = true;

@@ -377,6 +377,8 @@ print_declared(const char *path, const Case *test_case, size_t least,
 					 test_case->layout.null_length);
 	snprintf(number, sizeof(number), "%u", test_case->header_rows);
 	print_option("header_rows", (uint8_t *) number, strlen(number));
+	snprintf(number, sizeof(number), "%u", test_case->dialect.footer_rows);
+	print_option("footer_rows", (uint8_t *) number, strlen(number));
 	if (test_case->max_record_bytes < 4096)
 	{
 		snprintf(number, sizeof(number), "%uB",

@@ -43,7 +43,7 @@ my $names = join ', ', map { $_->[0] } @columns;
 # returns how many records it has
 sub make_file
 {
-	my ($path, $header, $bad) = @_;
+	my ($path, $header, $bad, $nfooter) = @_;
 	my $nrecords = pick(0, 1, 10, 300, 3000);
 	my $text = $header ? "$names\n" : '';
 
@@ -57,6 +57,7 @@ sub make_file
 		$line = qq{"a"$line} if chance($bad / 3);
 		$text .= "$line\n" . (chance(0.01) ? "\n" : '');
 	}
+	$text .= pick("total\n", "1\n\n", qq{"\n}) for 1 .. $nfooter;
 	chomp $text;
 	write_file($path, $text);
 	return $nrecords;
@@ -104,13 +105,15 @@ while (@wrong < 3 && (time < $end
 	my $header = chance(0.3);
 	my $bad = pick(0, 0.001, 0.05);
 	my $has_more = chance(0.4);
+	my $nfooter = pick(0, 0, 2);
 	my $nrecords = 0;
 	my $options = "log_verbosity 'silent', filename '$directory/?.csv'" . ($header ? ", header 'true'" : '')
+	  . ($nfooter ? ", footer_rows '$nfooter'" : '')
 	  . ($has_more ? ", ragged 'pad'" : pick('', ", ragged 'pad'"))
 	  . pick('', ", on_error 'set_null'") . pick('', ", chunk_size '1000B'", ", chunk_size '64kB'") . pick('', ", encoding 'LATIN1'");
 
 	unlink glob "$directory/?.csv";
-	$nrecords += make_file("$directory/$_.csv", $header, $bad) for 1 .. $nfiles;
+	$nrecords += make_file("$directory/$_.csv", $header, $bad, $nfooter) for 1 .. $nfiles;
 	$session->value("SET client_min_messages = warning; DROP FOREIGN TABLE IF EXISTS f;
 		CREATE FOREIGN TABLE f ($definition" . ($has_more ? ", more text[] OPTIONS (virtual 'surplus')" : '') . ") SERVER csv OPTIONS ($options)");
 	settle() if chance(0.3);

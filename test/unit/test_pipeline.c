@@ -374,7 +374,8 @@ run(Trial *trial)
 		.want_positions = true, .null_bytes = (const uint8_t *) "",
 	.ncolumns = 1, .columns = &column};
 	CsvReadAhead ahead = {read_file_at, seek_file, &trial->file,
-	trial->nthreads, 0};
+	trial->nthreads, trial->options.dialect.footer_rows > 0 ?
+	atomic_load(&trial->file.nbytes) : 0};
 	void	   *cpu = csv_cpu_open(&counted_memory,
 												&(CsvCpuOptions) {.isa = CSV_ISA_BEST});
 	CsvReader  *reader = csv_reader_create(&counted_memory, &trial->options);
@@ -594,6 +595,36 @@ a_header_and_a_byte_order_mark_are_passed(void **state)
 	whole = expected(&trial.options);
 	expect_same(&trial, &whole);
 	memcpy(content, saved, sizeof(saved));
+}
+
+static void
+a_footer_is_left_out(void **state)
+{
+	static const size_t more[] = {0, 1, 1000, 200000, FILE_BYTES};
+	uint8_t    *long_content = malloc(3 * FILE_BYTES);
+
+	(void) state;
+	assert_non_null(long_content);
+	for (int i = 0; i < 3; i++)
+		memcpy(long_content + i * FILE_BYTES, content, FILE_BYTES);
+	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)
+		for (int full = 0; full < 2; full++)
+		{
+			Trial		trial;
+			Trial		whole;
+
+			trial_init(&trial, 2);
+			trial.options.dialect.footer_rows = 1000;
+			trial.file.bytes = long_content;
+			atomic_init(&trial.file.nbytes, 3 * FILE_BYTES - more[i]);
+			whole = trial;
+			whole.nthreads = 0;
+			run(&whole);
+			trial.engine.partial = full == 0;
+			run(&trial);
+			expect_same(&trial, &whole);
+		}
+	free(long_content);
 }
 
 static void
@@ -838,6 +869,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_same_whatever_the_threads_and_pieces),
 		cmocka_unit_test(a_header_and_a_byte_order_mark_are_passed),
+		cmocka_unit_test(a_footer_is_left_out),
 		cmocka_unit_test(records_that_are_too_long_are_repaired_alike),
 		cmocka_unit_test(a_quote_that_nobody_closes_costs_the_same),
 		cmocka_unit_test(slow_or_fast_makes_no_difference),

@@ -236,7 +236,7 @@ another_reader_goes_on_where_one_has_stopped(void **state)
 	uint32_t	nskip = 0;
 
 	(void) state;
-	for (uint32_t n = rounds(400); n > 0; n--, seed++)
+	for (uint32_t n = rounds(1200); n > 0; n--, seed++)
 	{
 		Choices		choices = {.state = seed * UINT64_C(0x9E3779B97F4A7C15)};
 		Content		file = {NULL, 0, 0};
@@ -273,7 +273,7 @@ another_reader_goes_on_where_one_has_stopped(void **state)
 	end_seeds();
 
 	/* there were places of all kinds */
-	if (rounds(400) >= 400)
+	if (rounds(1200) >= 1200)
 		assert_true(nsplit > 0 && nalone > 0 && nskip > 0);
 }
 

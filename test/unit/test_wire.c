@@ -16,6 +16,7 @@
 #include "../../src/query/operate.h"
 #include "../../src/query/plan.h"
 #include "../differential/case.h"
+#include "../../src/reader/footer.h"
 #include "carry_out.h"
 #include "compare_query.h"
 
@@ -223,6 +224,7 @@ expect_request(const CsvWireRequest *found, const CsvWireRequest *expected)
 	EXPECT_EQUAL(dialect.trim);
 	EXPECT_EQUAL(dialect.comment_length);
 	expect_bytes(found->dialect.comment, expected->dialect.comment, CSV_COMMENT_BYTES);
+	EXPECT_EQUAL(dialect.footer_rows);
 	EXPECT_EQUAL(max_record_bytes);
 	EXPECT_EQUAL(chunk_bytes);
 	expect_layout(found->layout, expected->layout);
@@ -585,6 +587,8 @@ dialects_and_layouts_are_sound(void **state)
 	REFUSED((dialect->comment_length = 1, dialect->comment[0] = ','));
 	REFUSED((dialect->comment_length = 1, dialect->comment[0] = '"'));
 	REFUSED((dialect->comment_length = 1, dialect->comment[0] = '\n'));
+	ACCEPTED(dialect->footer_rows = CSV_MAX_FOOTER_ROWS);
+	REFUSED(dialect->footer_rows = CSV_MAX_FOOTER_ROWS + 1);
 	ACCEPTED(dialect->boundary = CSV_BOUNDARY_CR);
 	REFUSED(dialect->boundary = 4);
 	REFUSED(made.wire.max_record_bytes = 0);
