@@ -57,7 +57,7 @@ sub make_file
 		$line = qq{"a"$line} if chance($bad / 3);
 		$text .= "$line\n" . (chance(0.01) ? "\n" : '');
 	}
-	$text .= pick("total\n", "1\n\n", qq{"\n}) for 1 .. $nfooter;
+	$text .= pick("total\n", "1\n\n", qq{"x\n}) for 1 .. $nfooter;
 	chomp $text;
 	write_file($path, $text);
 	return $nrecords;
