@@ -186,4 +186,25 @@ SELECT * FROM h;
 CALL write_file('h.csv', E'b,"5" pipe\n1,"2"x\n');
 SELECT * FROM h;
 
+--
+-- IMPORT FOREIGN SCHEMA reads the file so, if it is told
+--
+CREATE SCHEMA found;
+CREATE VIEW made AS
+  SELECT attname, format_type(atttypid, atttypmod), ftoptions
+  FROM pg_attribute JOIN pg_class c ON c.oid = attrelid JOIN pg_foreign_table ON ftrelid = attrelid
+  WHERE relnamespace = 'found'::regnamespace AND attnum > 0 ORDER BY attnum;
+COPY (SELECT 1 WHERE false) TO PROGRAM 'mkdir regress_csv/import';
+CALL write_query('import/messy.csv', $$SELECT E'id;"name" ;"size 5" pipe"\n' || string_agg(format(E'%s;"item "%s" of %s";%s\n', i, i, i * 2, '"' || i * 3 || '" '), '' ORDER BY i) FROM generate_series(1, 300) i$$);
+IMPORT FOREIGN SCHEMA "regress_csv/import" FROM SERVER csv INTO found OPTIONS (quoting 'lenient');
+SELECT * FROM made;
+SELECT * FROM found.messy LIMIT 2;
+CALL write_query('import/messy.csv', $$SELECT string_agg(format(E'%s,"item "%s, %s"\n', i, i, i * 2), '' ORDER BY i) FROM generate_series(1, 300) i$$);
+DROP FOREIGN TABLE found.messy;
+IMPORT FOREIGN SCHEMA "regress_csv/import" FROM SERVER csv INTO found OPTIONS (quoting 'lenient');
+SELECT * FROM made;
+SELECT * FROM found.messy LIMIT 2;
+
+SET client_min_messages = warning;
+DROP SCHEMA found CASCADE;
 \i :teardown

@@ -9,6 +9,7 @@
 
 #include "import/sample.h"
 #include "reader/field.h"
+#include "reader/lenient.h"
 #include "table/source.h"
 
 static void *
@@ -48,6 +49,9 @@ csv_sample_next(CsvScan *scan, const CsvDialect *dialect,
 	CHECK_FOR_INTERRUPTS();
 	csv_scan_record(scan, &sample_memory, dialect, CSV_NORMAL, sample->bytes,
 					scan->next, sample->nbytes, sample->at_end);
+	if (scan->complete && scan->bad && dialect->opt.lenient)
+		csv_scan_lenient(scan, &sample_memory, dialect, sample->bytes, scan->start,
+						 sample->nbytes);
 	return scan->complete && scan->is_record;
 }
 
@@ -57,8 +61,15 @@ csv_sample_value(const CsvScan *scan, const CsvDialect *dialect,
 {
 	CsvSpan		span = csv_scan_field(scan, dialect, sample->bytes,
 									  sample->nbytes, field);
+	CsvDialect	lenient;
 	bool		any_quote;
 	uint32		nbytes;
+
+	if (scan->lenient)
+	{
+		lenient = csv_lenient_dialect(dialect);
+		dialect = &lenient;
+	}
 
 	*value = palloc_extended(span.length + 1, MCXT_ALLOC_HUGE);
 	nbytes = (uint32) csv_field_value(dialect, sample->bytes + span.offset,

@@ -60,6 +60,8 @@ choose_options(unsigned int choices)
 							 choices & 256 ? "1" : choices & 512 ? "3" : "0");
 	if (choices & 1024)
 		options = add_option(options, "decimal_separator", ".");
+	if (choices & 2048)
+		options = add_option(options, "quoting", "lenient");
 	return options;
 }
 

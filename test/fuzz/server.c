@@ -614,6 +614,8 @@ csv_table_make(List *server_options, List *options)
 			dialect->quote = option_character(def);
 		else if (strcmp(def->defname, "escape") == 0)
 			dialect->escape = option_character(def);
+		else if (strcmp(def->defname, "quoting") == 0)
+			dialect->lenient = true;
 		else if (strcmp(def->defname, "header_rows") == 0)
 			table->reader.header_rows = option_character(def) - '0';
 	}
