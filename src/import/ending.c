@@ -322,7 +322,7 @@ csv_find_footer(const CsvTable *table, const CsvSheet *sheet, const CsvSample *s
 		end.sample = &lines;
 		end.first = 0;
 		end.sheet = (CsvSheet) {.options = sheet->options, .nfields = sheet->nfields};
-		csv_sheet_read_records(&end.sheet, &lines);
+		csv_read_records(&end.sheet, &lines);
 	}
 	n = count_footer(&end);
 	csv_grid_free(grid);
