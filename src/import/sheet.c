@@ -25,6 +25,7 @@
 
 #include "import/cell.h"
 #include "import/grid.h"
+#include "import/sheet.h"
 
 /* records above a table's that may be of it all the same */
 #define MOST_ABOVE	20
