@@ -16,6 +16,9 @@ CREATE FOREIGN TABLE t (i int, t text, year int OPTIONS (virtual 'path:year'), m
                         f text OPTIONS (virtual 'filename'))
   SERVER csv OPTIONS (filename 'regress_csv/h/*/*/*.csv', header 'true', by_name 'true');
 SELECT * FROM t;
+-- csv_gpu_sniff() has them, too
+SELECT column_number, column_name, header_name, type, virtual FROM csv_gpu_sniff('regress_csv/h/year=202[34]/m=[12]/a.csv');
+SELECT column_name, type, virtual FROM csv_gpu_sniff('regress_csv/h/none/x/year=1.csv');
 -- records of files that are left out are not read
 SELECT * FROM t WHERE year = 2024;
 SELECT i, m FROM t WHERE m IS NULL;

@@ -157,6 +157,35 @@ RESET client_encoding;
 SELECT dialect_of('\x69643b780a313be40a'::bytea);
 SELECT dialect_of('\xfffe61002c0062000a00'::bytea);
 
+-- comments, footers, COPY's text format, separators beyond ASCII
+CREATE FUNCTION options_of(content text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  found record;
+BEGIN
+  CALL write_file('d.csv', content);
+  SELECT min(s.delimiter) AS delimiter, min(s.header_rows) AS header, min(s.comment) AS comment,
+    min(s.footer_rows) AS footer, nullif(min(s.format), 'csv') AS format, min(s.thousands_separator) AS thousands,
+    min(s.date_format) AS dates, string_agg(s.column_name || ' ' || s.type, ', ' ORDER BY s.column_number) AS columns
+    INTO found FROM csv_gpu_sniff('regress_csv/d.csv') s;
+  RETURN jsonb_strip_nulls(to_jsonb(found));
+END $$;
+SELECT options_of(E'# made by hand\n\nid,name\n1,Ann\n# a break\n2,Bob\n');
+SELECT options_of(E'# made by hand\n# id,name\n1,Ann\n2,Bob\n');
+SELECT options_of(E'##one\n##two\n#id\tname\n1\tAnn\n2\tBob\n');
+SELECT options_of(E'#id,name\n1,Ann\n2,Bob\n');
+SELECT options_of(E'code,n\n#a,1\n#b,2\n--,3\n');
+SELECT options_of(E'id,n\n1,2\n2,3\n3,x\n');
+SELECT options_of(E'item,n\na,2\nb,3\nTotal,5\n');
+SELECT options_of(E'item,n\na,2\nb,3\nTotal,6\n');
+SELECT options_of(E'item;n;v\na;2;1\nb;3;2\n\nSource: here\nof today\n');
+SELECT options_of('id,n' || E'\n' || (SELECT string_agg(i || ',' || i, E'\n') FROM generate_series(1, 60000) i) || E'\n\n(60000 rows)\nEND\n');
+SELECT options_of(E'1\tAnn\t\\N\n2\tBo\\tb\t2.5\n\\.\n');
+SELECT options_of(E'1\tC:\\new\n2\tC:\\old\n');
+SELECT options_of(E'ville;n\nA;1\u00a0234\nB;12\u202f345\nC;123\u00a0456\n');
+SELECT options_of(E'ville;n\nA;1\u00a0234\nB;12\u00a0345\nC;5\n');
+SELECT options_of(E'd,n\n31/12/24,1\n05/01/25,2\n'), options_of(E'd,n\n01/02/03,1\n02/03/04,2\n');
+SELECT options_of(E'x y\n1 2.5\n2 3.5\n3 4.5\n'), options_of(E'2024-01-01 10:00:00\n2024-01-01 11:00:00\n');
+
 -- compressed, and a pattern
 CALL write_file('z1.csv.gz', decode('1f8b0800000000000003cb4cd1c94bcc4de532d4c9cf4be532d2512a29cfe70262252e008cbb6cf51a000000', 'hex'));
 CALL write_file('z2.csv', E'id,name\nx,y\n');

@@ -26,6 +26,9 @@
 /* blanks in a text that is prose */
 #define PROSE_BLANKS	3
 
+/* how far a sum may be from what its column's numbers are, which may all be rounded */
+#define MOST_ROUNDING	0.002
+
 /* what is needed to look at a record of the file's end */
 typedef struct FileEnd
 {
@@ -172,7 +175,8 @@ is_sum_of_column(const FileEnd *end, uint32 number, uint32 column, bool is_mean)
 	scan.next = end->sheet.records[number].start;
 	found = n >= 2 && csv_sample_next(&scan, &dialect, end->sample) &&
 		number_of(end, &scan, &dialect, column, &cell, &half) &&
-		fabs(cell * (is_mean ? n : 1) - sum) <= error + half * (is_mean ? n : 1) + fabs(sum) * 1e-9;
+		fabs(cell * (is_mean ? n : 1) - sum) <=
+		Min(error + half * (is_mean ? n : 1), fabs(sum) * MOST_ROUNDING) + fabs(sum) * 1e-9;
 	csv_sample_end(&scan);
 	return found;
 }
@@ -322,7 +326,7 @@ csv_find_footer(const CsvTable *table, const CsvSheet *sheet, const CsvSample *s
 		end.sample = &lines;
 		end.first = 0;
 		end.sheet = (CsvSheet) {.options = sheet->options, .nfields = sheet->nfields};
-		csv_sheet_read_records(&end.sheet, &lines);
+		csv_read_records(&end.sheet, &lines);
 	}
 	n = count_footer(&end);
 	csv_grid_free(grid);

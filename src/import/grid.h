@@ -5,7 +5,7 @@
 #ifndef CSV_GRID_H
 #define CSV_GRID_H
 
-#include "import/sheet.h"
+#include "import/records.h"
 
 /* rows among which data may begin */
 #define CSV_GRID_HEADER_ROWS	100

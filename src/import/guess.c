@@ -25,7 +25,6 @@
 #include "import/ending.h"
 #include "import/guess.h"
 #include "import/header.h"
-#include "import/try.h"
 #include "reader/field.h"
 #include "table/source.h"
 

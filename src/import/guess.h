@@ -6,21 +6,7 @@
 #ifndef CSV_GUESS_H
 #define CSV_GUESS_H
 
-#include "import/sample.h"
-
-/* what is known already, since somebody has said it */
-typedef struct CsvGiven
-{
-	bool		format;
-	bool		delimiter;
-	bool		trim;
-	bool		quote;
-	bool		escape;
-	bool		boundary;
-	bool		decimal_separator;
-	bool		footer;
-	bool		header;			/* whether there is one, or header_rows */
-} CsvGiven;
+#include "import/try.h"
 
 typedef struct CsvGuess
 {

@@ -5,8 +5,21 @@
 #ifndef CSV_TRY_H
 #define CSV_TRY_H
 
-#include "import/guess.h"
 #include "import/sheet.h"
+
+/* what is known already, since somebody has said it */
+typedef struct CsvGiven
+{
+	bool		format;
+	bool		delimiter;
+	bool		trim;
+	bool		quote;
+	bool		escape;
+	bool		boundary;
+	bool		decimal_separator;
+	bool		footer;
+	bool		header;			/* whether there is one, or header_rows */
+} CsvGiven;
 
 /* the first line break outside quotes; 0: no quotes.  CSV_BOUNDARY_AUTO: there is none */
 extern CsvBoundary csv_find_boundary(const CsvSample *sample, uint8_t quote);

@@ -510,6 +510,12 @@ format_type_with_typemod(Oid type, int32 typmod)
 }
 
 char *
+pg_server_to_any(const char *s, int len, int encoding)
+{
+	return pstrdup(s);
+}
+
+char *
 format_type_be(Oid type)
 {
 	return format_type_with_typemod(type, -1);

@@ -1,6 +1,6 @@
 # Files of the shapes in which tables are published: preambles, headers of several
-# rows, footers, comments, words for missing values, dates in the orders of the
-# world, separators of thousands, 8-bit encodings.  Of each, csv_gpu_sniff() must
+# rows, sections, footers, comments, words for missing values, dates in the orders of
+# the world, separators of thousands, delimiters of all kinds, 8-bit encodings.  Of each, csv_gpu_sniff() must
 # find the delimiter, where the data begins and, where that is said, names, types
 # and options; and a table made of it by IMPORT holds as many records.
 use strict;
@@ -20,7 +20,7 @@ chmod 0755, $dir;
 
 # name => [content, delimiter, header_rows, what else]: names and types, joined by
 # blanks, and the options null_values, date_format, timestamp_format,
-# thousands_separator, decimal_separator, encoding; said: a pattern of the NOTICEs
+# thousands_separator, decimal_separator, encoding, comment, footer_rows, trim, format; said: a pattern of the NOTICEs
 my @shapes;
 
 sub shape
@@ -85,7 +85,7 @@ shape('crlf, preamble', "Meter readings\r\nUnit: kWh\r\n\r\nmeter,from,to\r\n17,
 shape('two blank lines', "Title\n\nSub-title\n\n\na,b,c\n1,2,3\n4,5,6\n", ',', 6);
 shape('preamble by the table\'s delimiter, narrower', "Data Source,World Development Indicators,\n\nLast Updated Date,2024-03-28,\n\n\"Country Name\",\"Country Code\",\"1960\",\"1961\",\"1962\",\n\"Aruba\",\"ABW\",\"54608\",\"55811\",\"56682\",\n\"Kenya\",\"KEN\",\"\",\"7\",\"8\",\n\"Chad\",\"TCD\",\"3\",\"4\",\"5\",\n", ',', 5);
 shape('oscilloscope', "Record Length,5000,Points\nSample Interval,0.001,Sec\nTrigger,Auto\n\nTIME,CH1,CH2\n0.000,0.10,0.5\n0.001,0.12,0.6\n0.002,0.15,0.6\n0.003,0.11,0.7\n", ',', 5);
-shape('version lines', "#DEVICE LOGGER v1.2\n[Channel 1]\nname=probe;unit=C\n[Data]\nIndex;Time;Value\n1;10:00:00;21.5\n2;10:00:10;21.6\n3;10:00:20;21.7\n", ';', 5);
+shape('version lines', "#DEVICE LOGGER v1.2\n[Channel 1]\nname=probe;unit=C\n[Data]\nIndex;Time;Value\n1;10:00:00;21.5\n2;10:00:10;21.6\n3;10:00:20;21.7\n", ';', 4, comment => '#');
 
 # ---- preambles padded to the table's width ----
 
@@ -118,21 +118,21 @@ shape('years with blanks', "unit,geo\\time\t2019 \t2020 \nA,DE\t1.5 \t2.5 \nA,FR
 shape('dates as header', "Province,Country,Lat,1/22/20,1/23/20\n,Chad,15.4,0,1\nHubei,China,30.9,444,450\n", ',', 1);
 shape('line of quotes for a blank one', "\"Konto:\";\"DE12 / Giro\";\n\n\"Stand vom 05.05.2024:\";\"1.000,00 EUR\";\n\"\"\n\"Datum\";\"Text\";\"Betrag\"\n\"02.05.2024\";\"Miete\";\"-500,00\"\n\"03.05.2024\";\"Lohn\";\"1.500,00\"\n\"04.05.2024\";\"Brot\";\"-3,50\"\n", ';', 5, names => 'datum text betrag');
 shape('blank cells above', ",,,\n,,,\nname,count,share,unit\nA,1,2.5,kg\nB,2,3.5,kg\n", ',', 3, names => 'name count share unit');
-shape('comments of commas', "# BRON: institute\n# Opmerking: door verplaatsing, en waarneemmethodieken\n# STN      = station\n# FG       = speed (in 0.1 m/s), daily\n# STN,YYYYMMDD,   FG,   TG\n#\n  260,20240101,   45,   71\n  260,20240102,   48,   82\n  260,20240103,   51,   93\n", ',', 6);
+shape('comments of commas', "# BRON: institute\n# Opmerking: door verplaatsing, en waarneemmethodieken\n# STN      = station\n# FG       = speed (in 0.1 m/s), daily\n# STN,YYYYMMDD,   FG,   TG\n#\n  260,20240101,   45,   71\n  260,20240102,   48,   82\n  260,20240103,   51,   93\n", ',', 0, comment => '#', names => 'stn yyyymmdd fg tg');
 
 # ---- footers and comments ----
 
-shape('a long footer', "Table 3\n\nregion;2019;2020\nNorth;1,5;2,5\nSouth;3,5;4,5\nWest;3,5;4,5\n\n" . rows(12, sub { "$_[0]) see note $_[0], page " . $_[0] * 3 }), ';', 3);
+shape('a long footer', "Table 3\n\nregion;2019;2020\nNorth;1,5;2,5\nSouth;3,5;4,5\nWest;3,5;4,5\n\n" . rows(12, sub { "$_[0]) see note $_[0], page " . $_[0] * 3 }), ';', 3, footer_rows => 12);
 
-shape('sum', "item,count,price\na,1,2.5\nb,2,3.5\nTotal,3,6.0\n", ',', 1);
-shape('notes below', "year,value,index\n2019,1,1.5\n2020,2,2.5\n2021,3,3.5\n\nNote: provisional, subject to revision\nSource: office\n", ',', 1);
-shape('preamble and notes', "Exports, by partner\n\npartner;2019;2020\nDE;1,5;2,5\nFR;3,5;4,5\n\n\"Source: Office, national accounts\"\nQuestions: call us; or write\n", ';', 3);
-shape('comments above', "# measured by probe 4\n# unit, mm; filtered\nt,x\n1,0.5\n2,0.6\n3,0.7\n", ',', 3, names => 't x');
-shape('header is a comment', "# station 12, hourly\n# time,temp,wind\n2024-01-01 00:00,1.5,2\n2024-01-01 01:00,1.6,3\n2024-01-01 02:00,1.7,3\n", ',', 2, names => 'time temp wind');
-shape('comments between', "t,x,y\n# calibration\n1,0.5,2\n# restart, again\n2,0.6,3\n3,0.7,4\n", ',', 2);
+shape('sum', "item,count,price\na,1,2.5\nb,2,3.5\nTotal,3,6.0\n", ',', 1, footer_rows => 1);
+shape('notes below', "year,value,index\n2019,1,1.5\n2020,2,2.5\n2021,3,3.5\n\nNote: provisional, subject to revision\nSource: office\n", ',', 1, footer_rows => 2);
+shape('preamble and notes', "Exports, by partner\n\npartner;2019;2020\nDE;1,5;2,5\nFR;3,5;4,5\n\n\"Source: Office, national accounts\"\nQuestions: call us; or write\n", ';', 3, footer_rows => 2);
+shape('comments above', "# measured by probe 4\n# unit, mm; filtered\nt,x\n1,0.5\n2,0.6\n3,0.7\n", ',', 1, comment => '#', names => 't x');
+shape('header is a comment', "# station 12, hourly\n# time,temp,wind\n2024-01-01 00:00,1.5,2\n2024-01-01 01:00,1.6,3\n2024-01-01 02:00,1.7,3\n", ',', 0, comment => '#', names => 'time temp wind');
+shape('comments between', "t,x,y\n# calibration\n1,0.5,2\n# restart, again\n2,0.6,3\n3,0.7,4\n", ',', 1, comment => '#');
 shape('ragged beginning', "id,name,amount,unit\n1,a,2\n2,b,3,kg\n3,c,4,kg\n4,d,5,kg\n", ',', 1);
 shape('ragged beginning, no header', "1,a,2\n2,b,3,kg\n3,c,4,kg\n4,d,5,kg\n", ',', 0);
-shape('ragged end', "a,b,c,d\n1,2,3,4\n5,6,7,8\n9,10,11,12\n13,14\n", ',', 1);
+shape('ragged end', "a,b,c,d\n1,2,3,4\n5,6,7,8\n9,10,11,12\n13,14\n", ',', 1, footer_rows => undef);
 shape('two columns after prose', "Quarterly figures\nAll values in thousand, unless noted\nRounded\n\nQuarter;Value\n2023Q1;10\n2023Q2;11\n", ';', 5);
 
 # ---- missing values ----
@@ -186,7 +186,7 @@ shape('census', "GEO_ID,NAME,P1_001N,P1_002N\nGeography,Geographic Area Name, !!
 shape('bls', "Series Id:,CUUR0000SA0\nNot Seasonally Adjusted\nArea:,U.S. city average\nItem:,All items\n\nYear,Jan,Feb,Mar\n2020,257.9,258.6,258.1\n2021,261.5,263.0,264.8\n", ',', 6);
 shape('bfs', "\"Kanton\";\"Jahr 2019\";\"Jahr 2020\"\n\"Zurich\";1520;1539\n\"Bern\";1034;1039\n", ';', 1);
 shape('statcan', "REF_DATE,GEO,DGUID,UOM,VALUE,STATUS\n2020-01,Canada,2016A000011124,Persons,100,\n2020-02,Canada,2016A000011124,Persons,,x\n", ',', 1);
-shape('ga', "# ----------------------------------------\n# All Web Site Data\n# Pages\n# 20240101-20240131\n# ----------------------------------------\n\nPage,Pageviews,Bounce Rate\n/home,\"1,234\",45.67%\n/about,567,12.30%\n,\"1,801\",30.00%\n", ',', 7);
+shape('ga', "# ----------------------------------------\n# All Web Site Data\n# Pages\n# 20240101-20240131\n# ----------------------------------------\n\nPage,Pageviews,Bounce Rate\n/home,\"1,234\",45.67%\n/about,567,12.30%\n,\"1,801\",30.00%\n", ',', 2, comment => '#');
 shape('ads', "Campaign report\n\"January 1, 2024 - January 31, 2024\"\nCampaign,Clicks,Cost\nA,10,5.5\nB,20,6.5\nTotal: Account,30,12.0\n", ',', 3);
 shape('ing', "Umsatzanzeige;Datei erstellt am: 01.01.2024 10:00\n;Letztes Update: aktuell\n\nIBAN;DE12\nKontoname;Girokonto\nBank;ING\nKunde;Max\nZeitraum;01.01.2024 - 31.01.2024\n\nSortierung;Datum absteigend\n\nIn der Datei finden Sie alle bereits gebuchten Ums\xc3\xa4tze. Die vorgemerkten fehlen.\n\nBuchung;Valuta;Auftraggeber;Buchungstext;Saldo;W;Betrag\n31.01.2024;31.01.2024;Laden;Lastschrift;1.234,56;EUR;-10,00\n30.01.2024;30.01.2024;Firma;Gehalt;1.244,56;EUR;2.000,00\n", ';', 14);
 shape('hobo', "\"Plot Title: pond\"\n\"#\",\"Date Time, GMT-05:00\",\"Temp, C (LGR S/N: 10)\"\n1,07/01/12 12:00:00 PM,25.1\n2,07/01/12 01:00:00 PM,25.3\n3,07/01/12 02:00:00 PM,25.4\n", ',', 2);
@@ -217,6 +217,147 @@ shape('thermo', "Sample Name,X1\nMethod,A\nInjected,12/03/2024\n\nNo.,RT,Area,He
 shape('gps', "latitude;longitude;time\n52,5;13,4;2024-01-01T10:00:00Z\n52,6;13,5;2024-01-01T10:00:10Z\n", ';', 1);
 shape('iis-like', "date|time|ip|path|status\n2024-01-01|10:00:00|1.2.3.4|/a,b|200\n2024-01-01|10:00:01|1.2.3.5|/c|404\n", '|', 1);
 
+# ---- as published: instruments, banks, statistics, logs ----
+shape('pvgis', "Latitude (decimal degrees):\t45.000\r\nLongitude (decimal degrees):\t8.000\r\nElevation (m):\t250\r\nRadiation database:\tPVGIS-SARAH2\r\n\r\nSlope: 35 deg.\r\n\r\ntime,G(i),H_sun,T2m,WS10m,Int\r\n20200101:0010,0.0,0.0,1.12,1.03,0.0\r\n20200101:0110,0.0,0.0,1.02,1.10,0.0\r\n20200101:0210,0.0,0.0,0.99,1.17,0.0\r\n20200101:0310,5.5,0.0,0.95,1.20,0.0\r\n", ',', 8, names => 'time g_i h_sun t2m ws10m int');
+shape('nrel tmy3', "724699,\"BROOMFIELD\",CO,-7.0,39.917,-105.117,1724\nDate (MM/DD/YYYY),Time (HH:MM),ETR (W/m^2),GHI (W/m^2)\n01/01/1996,01:00,0,0\n01/01/1996,02:00,0,0\n01/01/1996,03:00,1,2\n01/01/1996,04:00,7,9\n", ',', 2);
+shape('nsrdb', "Source,Location ID,City,State,Latitude,Longitude,Time Zone\nNSRDB,145809,-,-,39.73,-104.98,-7\nYear,Month,Day,Hour,Minute,DHI,Temperature\n2020,1,1,0,30,0,-3.1\n2020,1,1,1,30,0,-3.6\n2020,1,1,2,30,0,-4.2\n2020,1,1,3,30,0,-4.9\n", ',', 3);
+shape('argo', "//<CreationDate>2020-05-01</CreationDate>\n//<Creator>lab</Creator>\nCruise;Station;Type;yyyy-mm-ddThh:mm;Depth [m];Temp [C]\nA1;1;C;2020-05-01T10:00;0.5;12.3\nA1;1;C;2020-05-01T10:00;10;11.9\nA1;2;C;2020-05-01T13:00;0.5;12.4\n", ';', 1, comment => '//');
+shape('esri grid like', "ncols,4\nnrows,2\nnodata,-9999\n\nx,y,z,class\n1,1,2.5,A\n2,1,3.5,B\n3,1,-9999,A\n", ',', 5);
+shape('kreditkarte', "\"Kreditkarte:\";\"4998********1234\";\n\n\"Zeitraum:\";\"letzte 60 Tage\";\n\"Saldo:\";\"-123.45 EUR\";\n\"Datum:\";\"05.05.2024\";\n\n\"Umsatz abgerechnet\";\"Wertstellung\";\"Belegdatum\";\"Beschreibung\";\"Betrag (EUR)\";\"\";\n\"Nein\";\"03.05.2024\";\"02.05.2024\";\"AMZN Mktp DE\";\"-29,99\";\"\";\n\"Ja\";\"30.04.2024\";\"29.04.2024\";\"Paypal\";\"-5,00\";\"\";\n", ';', 7);
+shape('chase', "Details,Posting Date,Description,Amount,Type,Balance,Check or Slip #\nDEBIT,05/03/2024,\"ONLINE PAYMENT, THANK YOU\",-25.10,ACH_DEBIT,1200.55,,\nCREDIT,05/01/2024,\"PAYROLL\",2500.00,ACH_CREDIT,1225.65,,\n", ',', 1);
+shape('releve', "Compte courant n 123 ;;;;\nSolde au 31/05/2024 : 1 234,56 EUR;;;;\n;;;;\nDate;Date de valeur;D\xc3\xa9bit;Cr\xc3\xa9dit;Libell\xc3\xa9\n31/05/2024;31/05/2024;-45,20;;CB MONOPRIX\n30/05/2024;30/05/2024;;1 850,00;VIR SALAIRE\n29/05/2024;29/05/2024;-12,00;;PRLV\n", ';', 4, thousands_separator => ' ', decimal_separator => ',');
+shape('paypal', "\"Date\",\"Time\",\"TimeZone\",\"Name\",\"Gross\",\"Fee\",\"Net\"\n\"5/1/2024\",\"10:11:12\",\"PDT\",\"Ann\",\"1,200.00\",\"-3.20\",\"1,196.80\"\n\"5/13/2024\",\"11:11:12\",\"PDT\",\"Bob\",\"20.00\",\"-0.90\",\"19.10\"\n", ',', 1, thousands_separator => ',');
+shape('usgs rdb', "# ---- WARNING ----\n# Some data, which may be provisional\n#\n# Data for: USGS 01646500\nagency_cd\tsite_no\tdatetime\t69928_00060\t69928_00060_cd\n5s\t15s\t20d\t14n\t10s\nUSGS\t01646500\t2024-01-01\t12300\tA\nUSGS\t01646500\t2024-01-02\t11800\tA\nUSGS\t01646500\t2024-01-03\t11100\tA\n", "\t", 2, comment => '#');
+shape('noaa co2', "# --------------------------------------------------------------------\n# USE OF NOAA DATA\n#\n# These data are made freely available, to the public\n# \"Quoted, text\" here\nyear,month,decimal date,average,ndays\n1958,3,1958.2027,315.71,-1\n1958,4,1958.2877,317.45,-1\n1958,5,1958.3699,317.51,-1\n", ',', 1, comment => '#', names => 'year month decimal_date average ndays');
+shape('vcf', "##fileformat=VCFv4.2\n##source=caller, v2\n##INFO=<ID=DP,Number=1,Type=Integer>\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\n20\t14370\trs6054257\tG\tA\t29\n20\t17330\t.\tT\tA\t3\n20\t1110696\trs6040355\tA\tG\t67\n", "\t", 1, comment => '##', names => 'chrom pos id ref alt qual');
+shape('header begins with #', "#,Team,Points\n1,Reds,54\n2,Blues,51\n3,Greens,48\n", ',', 1, comment => undef);
+shape('bed header', "#chrom\tstart\tend\tname\nchr1\t100\t200\ta\nchr2\t150\t250\tb\nchr2\t350\t450\tc\n", "\t", 1, comment => undef, names => 'chrom start end_ name');
+shape('colours', "#ff0000,red,3\n#00ff00,green,4\n#0000ff,blue,5\n", ',', 0, comment => undef);
+shape('colours with a name', "code,name,n\n#ff0000,red,3\n#00ff00,green,4\n#0000ff,blue,5\n", ',', 1, comment => undef);
+shape('hashtags', "tag,topic\n#rust,systems\n#sql,data\nnone,other\n#go,cloud\n", ',', 1, comment => undef);
+shape('a missing first value', "v,w,x\n--,5,3\n7,6,4\n--,4,5\n8,8,6\n", ',', 1, comment => undef);
+shape('excel error first', "ratio,n\n#DIV/0!,5\n2.5,7\n#N/A,9\n3.5,1\n", ',', 1, comment => undef);
+shape('w3c', "#Software: Microsoft Internet Information Services 8.5\n#Version: 1.0\n#Date: 2024-05-01 00:00:01\n#Fields: date time s-ip cs-method cs-uri-stem sc-status time-taken\n2024-05-01 00:00:01 10.0.0.1 GET /index.html 200 15\n2024-05-01 00:00:02 10.0.0.1 GET /a.css 200 3\n2024-05-01 00:00:07 10.0.0.1 POST /login 302 45\n2024-05-01 00:00:09 10.0.0.1 GET /b.js 404 2\n", ' ', 0, comment => '#');
+shape('weka comments', "% 1. Title: Iris plants\n% 2. Sources: R.A. Fisher, 1936\n%\nsepal_length,sepal_width,species\n5.1,3.5,setosa\n4.9,3.0,setosa\n7.0,3.2,versicolor\n", ',', 1, comment => '%');
+shape('ini comments', "; exported by tool, version 3\n; do not edit\nkey,value,unit\nalpha,1.5,m\nbeta,2.5,s\ngamma,3.5,kg\n", ',', 1, comment => ';');
+shape('sql comments', "-- extract of orders, nightly\n-- rows: 3\nid|customer|total\n1|Ann|10.50\n2|Bob|7.25\n3|Eve|1.00\n", '|', 1, comment => '--');
+shape('comments between and at the end', "t;p;q\n1;0,5;2\n2;0,6;3\n# sensor cleaned; offset 0.1\n3;0,7;4\n4;0,7;4\n# end of data\n", ';', 1, comment => '#');
+shape('comments of as many fields', "a,b,c\n1,2,3\n# one, two, three\n4,5,6\n7,8,9\n", ',', 1, comment => '#');
+shape('comment with a quote', "# \"unbalanced, title\nx,y\n1,2\n3,4\n5,6\n", ',', 1, comment => '#');
+shape('pandas dump', ",name,score\n0,Ann,1.5\n1,Bob,2.5\n2,Eve,3.5\n", ',', 1, names => 'column_1 name score');
+shape('r dump', "\"mpg\",\"cyl\",\"disp\"\n\"Mazda RX4\",21,6,160\n\"Datsun 710\",22.8,4,108\n\"Valiant\",18.1,6,225\n", ',', 1);
+shape('german statistics', "GENESIS-Tabelle: 12411-0001\nBev\xc3\xb6lkerung: Deutschland, Stichtag;;\nFortschreibung des Bev\xc3\xb6lkerungsstandes;;\nDeutschland;;\nStichtag;Bev\xc3\xb6lkerungsstand;\n;Anzahl;\n31.12.2019;83166711;\n31.12.2020;83155031;\n31.12.2021;83237124;\n__________;;\n;;\n(C)opyright Statistisches Bundesamt (Destatis), 2024;;\n", ';', 6);
+shape('zensus', "AGS_12;RS_Nat;Name;Einwohner_01;Einwohner_02\n01001000;010010000000;Flensburg, Stadt;82258;40345\n01002000;010020000000;Kiel;235782;114511\n01003000;010030000000;L\xc3\xbcbeck;210305;99924\n", ';', 1);
+shape('istat', "\"ITTER107\",\"Territorio\",\"TIPO_DATO\",\"Value\",\"Flag Codes\"\n\"IT\",\"Italia\",\"JAN\",59816673,\n\"ITC\",\"Nord-ovest\",\"JAN\",15831941,\n", ',', 1);
+shape('ons', "\"Title\",\"CPIH INDEX 00: ALL ITEMS 2015=100\"\n\"CDID\",\"L522\"\n\"Source dataset ID\",\"MM23\"\n\"PreUnit\",\"\"\n\"Unit\",\"Index, base year = 100\"\n\"Release date\",\"17-04-2024\"\n\"Next release\",\"22 May 2024\"\n\"Important notes\",\"\"\n\"1988\",\"46.9\"\n\"1989\",\"49.3\"\n\"1990\",\"53.3\"\n\"1988 Q1\",\"46.0\"\n\"1988 Q2\",\"46.5\"\n", ',', 8);
+shape('fred', "DATE,GDP\n1947-01-01,243.164\n1947-04-01,245.968\n1947-07-01,.\n", ',', 1, null_values => '{.}');
+shape('oecd', "\"LOCATION\",\"Country\",\"TIME\",\"Value\",\"Flag Codes\",\"Flags\"\n\"AUS\",\"Australia\",\"2019\",4.2,,\n\"AUT\",\"Austria\",\"2019\",5.1,\"E\",\"Estimated value\"\n", ',', 1);
+shape('hydro', "Station;Pegel K\xc3\xb6ln\nMessstellennummer;2730010\nParameter;Wasserstand Rohdaten\nEinheit;cm\nZeitbezug;MEZ\nDatum;Uhrzeit;Wert\n01.05.2024;00:00;345\n01.05.2024;00:15;346\n01.05.2024;00:30;346\n", ';', 6);
+shape('dwd', "STATIONS_ID;MESS_DATUM;QN_9;TT_TU;RF_TU;eor\n         44;2024010100;    3;   5.2;  93.0;eor\n         44;2024010101;    3;   5.4;  92.0;eor\n         44;2024010102;    3;-999;-999;eor\n", ';', 1, names => 'stations_id mess_datum qn_9 tt_tu rf_tu eor');
+shape('survey with two headers', "StartDate,EndDate,Status,Q1,Q2\nStart Date,End Date,Response Type,How old are you?,\"Where, if at all, do you live?\"\n\"{\"\"ImportId\"\":\"\"startDate\"\"}\",\"{\"\"ImportId\"\":\"\"endDate\"\"}\",\"{\"\"ImportId\"\":\"\"status\"\"}\",\"{\"\"ImportId\"\":\"\"QID1\"\"}\",\"{\"\"ImportId\"\":\"\"QID2\"\"}\"\n2024-05-01 10:00:00,2024-05-01 10:05:00,0,34,Oslo\n2024-05-01 11:00:00,2024-05-01 11:07:00,0,45,Bergen\n2024-05-02 10:00:00,2024-05-02 10:09:00,0,29,Oslo\n", ',', 3);
+shape('xy export', "XYDATA\nTITLE\tSample A\nXUNITS\tNANOMETERS\nYUNITS\tABSORBANCE\nNPOINTS\t4\nXYDATA\n190.0000\t0.1234\n190.5000\t0.1256\n191.0000\t0.1301\n191.5000\t0.1333\n", "\t", 6);
+shape('keithley', "\"Start Time:\",\"05/01/2024 10:00:00.123\"\n\"Model:\",\"2000\"\n\nScan Number,Time,Channel 101 (C),Alarm 101\n1,05/01/2024 10:00:00:123,21.5,0\n2,05/01/2024 10:00:10:123,21.6,0\n3,05/01/2024 10:00:20:123,21.6,1\n", ',', 4);
+shape('google trends', "Category: All categories\n\nWeek,cheese: (Worldwide),bread: (Worldwide)\n2024-01-07,75,32\n2024-01-14,78,33\n2024-01-21,74,<1\n", ',', 3);
+shape('typeperf', "\"(PDH-CSV 4.0)\",\"\\\\HOST\\Processor(_Total)\\% Processor Time\",\"\\\\HOST\\Memory\\Available MBytes\"\n\"05/01/2024 10:00:00.123\",\"12.5\",\"1024\"\n\"05/01/2024 10:00:01.123\",\"11.25\",\"1020\"\n\"05/01/2024 10:00:02.123\",\"10.5\",\"1021\"\n", ',', 1);
+shape('jmeter', "timeStamp,elapsed,label,responseCode,success\n1714550400000,123,HTTP Request,200,true\n1714550400500,98,HTTP Request,200,true\n", ',', 1);
+shape('sap export', "01.05.2024                      Dynamische Listenausgabe                    1\n\n|Material|Werk|Bestand|ME |\n|--------|----|-------|---|\n|A-100   |1000|  12,00|ST |\n|A-200   |1000|   3,50|KG |\n|B-100   |2000| 112,00|ST |\n", '|', 4);
+shape('markdown', "| id | name | qty |\n|----|------|-----|\n| 1  | Ann  | 5   |\n| 2  | Bob  | 6   |\n| 3  | Eve  | 7   |\n", '|', 2);
+shape('title in the first cell, blank second row', "Table A1: Persons by age and sex,,,,\n,,,,\nAge,Male,,Female,\n,Number,%,Number,%\n0-14,100,10.5,90,9.5\n15-64,300,31.0,310,32.5\n65+,80,8.5,95,10.0\n,,,,\n\"Note: figures, as of 2020\",,,,\n", ',', 4, names => 'age male_number male female_number female');
+shape('wide years with codes', "Indicator,Unit,2018,2019,2020p\nGDP,mn EUR,100.5,101.5,95.0\nCPI,index,101,102,102.5\n", ',', 1);
+shape('quarters', "Series;Q1 2023;Q2 2023;Q3 2023\nExports;1.234;1.345;1.456\nImports;2.345;2.456;2.567\n", ';', 1);
+shape('months across', "Jahr;Jan;Feb;Mrz;Jahr gesamt\n2021;1,2;3,4;5,6;3,4\n2022;2,2;4,4;6,6;4,4\n2023;;5,4;7,6;\n", ';', 1);
+shape('dates in title', "Wechselkurse vom 01.05.2024 bis 03.05.2024\n\nDatum;USD;GBP;CHF\n01.05.2024;1,0671;0,8543;0,9801\n02.05.2024;1,0698;0,8551;0,9765\n03.05.2024;1,0744;0,8567;0,9732\n", ';', 3, date_format => 'DD.MM.YYYY');
+shape('preamble of one wide line', "Generated by ERP 5.1 on 2024-05-01 10:00:00 user=ops rows=3 filter=none\nsku,stock,price\nA1,5,1.50\nB2,0,2.50\nC3,17,9.99\n", ',', 2);
+shape('text only with footer', "Name,Capital,Continent\nNorway,Oslo,Europe\nChad,N'Djamena,Africa\nPeru,Lima,America\n\nSource: atlas\n", ',', 1, footer_rows => 1);
+
+# ---- rows of sections, one record ----
+shape('sect', "Region,Men,Women\nNorth,,\nOslo,1,2\nHamar,3,4\nSouth,,\nRome,5,6\nBari,7,8\n", ',', 1, names => 'region men women');
+shape('sect, preamble', "Population\n\nRegion;2019;2020\nNorden;;\nKiel;10,5;11\nHusum;9,5;8\nSueden;;\nPassau;7,5;7\nHof;1;2\n", ';', 3);
+shape('sect, short', "item,qty,price\nFruit\nApple,3,1.20\nPear,4,1.50\nVegetables\nLeek,2,0.80\nKale,5,2.10\n", ',', 2);
+shape('one record below a preamble', "Batch 17\nOperator: Lee\n\n17,2.5,2024-05-01\n", ',', 3);
+shape('one record, header and preamble', "Batch 17\nOperator: Lee\n\nbatch;mass;day\n17;2,5;2024-05-01\n", ';', 4);
+
+# ---- footers ----
+shape('total', "item,count,price\na,1,2.5\nb,2,3.5\nc,4,4.5\nTotal,7,\n", ',', 1, footer_rows => 1, types => 'text integer numeric(2,1)');
+shape('notes below 2', "year,value,index\n2019,1,1.5\n2020,2,2.5\n2021,3,3.5\n\nNote: provisional, subject to revision\nSource: office\n", ',', 1, footer_rows => 2, types => 'integer integer numeric(2,1)');
+shape('sum of sections', "dept;cost;staff\nA;10,5;3\nB;20,5;4\nSumme;31,0;7\n", ';', 1, footer_rows => 1);
+shape('padded footer', "id,name,v\n1,a,2\n2,b,3\n3,c,4\n,,\nSource: office,,\nUpdated: 2024-05-01,,\n", ',', 1, footer_rows => 3);
+shape('count line', "id|name|v\n1|a|2.5\n2|b|3.5\n3|c|1.5\n(3 rows)\n", '|', 1, footer_rows => 1);
+shape('trailer record', "HDR|20240501|SYS\n100|Ann|2024-04-30|12.50\n101|Bob|2024-04-30|7.25\n102|Eve|2024-04-30|99.00\nTRL|3\n", '|', 1, footer_rows => 1);
+shape('end marker', "t,x,y\n1,2.5,3\n2,2.6,4\n3,2.7,5\nEND\n", ',', 1, footer_rows => 1);
+shape('average', "day,temp,rain\n2024-01-01,1.5,0\n2024-01-02,2.5,1.2\n2024-01-03,2.0,0.1\nMean,2.0,0.4\n", ',', 1, footer_rows => 1);
+shape('no footer but a short record', "a,b,c\n1,2,3\n4,5,6\n7,8\n9,10,11\n", ',', 1, footer_rows => undef);
+shape('last value empty', "id,v\n1,2\n2,3\n3,\n", ',', 1, footer_rows => undef);
+shape('text last', "k,v\na,1\nb,2\nc,x\n", ',', 1, footer_rows => undef);
+
+# ---- COPY's text format ----
+shape('copy', "1\tAnn\t\\N\n2\tBob\\tSmith\t2.5\n3\t\\N\t3.5\n", "\t", 0, format => 'text', types => 'integer text numeric(2,1)');
+shape('copy, escapes', "1\tline one\\nline two\tt\n2\tback\\\\slash\tf\n3\tplain\tt\n4\t\\N\tf\n", "\t", 0, format => 'text');
+shape('copy, end', "1\ta\t2024-01-01\n2\t\\N\t2024-01-02\n3\tc\t\\N\n\\.\n", "\t", 0, format => 'text');
+shape('tabs, no escapes', "id\tname\n1\tAnn\n2\tBob\n", "\t", 1, format => 'csv');
+shape('tabs, paths', "id\tpath\n1\tC:\\new\\table\n2\tC:\\windows\\N\n", "\t", 1, format => 'csv');
+shape('mysql outfile', "1\tO'Neil\t\\N\n2\tsay \"hi\"\t5\n3\t\"quoted\" text\t\\N\n", "\t", 0, format => 'text');
+shape('tabs, N alone and quotes', "id\tname\tv\n1\t\"a\tb\"\t\\N\n2\t\"c\"\t5\n", "\t", 1, format => 'csv');
+shape('commas, N', "id,name,v\n1,Ann,\\N\n2,Bob,5\n3,Eve,6\n", ',', 1, format => 'csv', null_values => '{"\\\\N"}');
+
+# ---- separators, dates ----
+shape('no-break blank', "ville;habitants\nParis;2\xc2\xa0102\xc2\xa0650\nLyon;522\xc2\xa0250\nNantes;323\xc2\xa0204\n", ';', 1, types => 'text integer', thousands_separator => "\xc2\xa0");
+shape('narrow no-break blank', "ville;part;habitants\nParis;1,5;2\xe2\x80\xaf102\xe2\x80\xaf650\nLyon;2,5;522\xe2\x80\xaf250\nBrie;3,5;812\n", ';', 1, types => 'text numeric(2,1) integer', thousands_separator => "\xe2\x80\xaf");
+shape('typographic apostrophe', "ort;betrag\nBern;1\xe2\x80\x99234.50\nChur;12\xe2\x80\x99345.00\n", ';', 1, types => 'text numeric(7,2)', thousands_separator => "\xe2\x80\x99");
+shape('no-break blank of windows', "ville;habitants\nOrl\xe9ans;116\xa0685\nB\xe9ziers;78\xa0308\nN\xeemes;148\xa0561\n", ';', 1, types => 'text integer', encoding => 'WIN1252');
+shape('two digits, slashes', "d,v\n12/31/24,1\n1/5/25,2\n", ',', 1, types => 'date integer', date_format => 'MM/DD/YY');
+shape('two digits, day first', "d;v\n31/12/24;1,5\n05/01/25;2,5\n", ';', 1, types => 'date numeric(2,1)', date_format => 'DD/MM/YY');
+shape('two digits, year first?', "d,v\n01/02/03,1\n04/05/06,2\n", ',', 1, types => 'text integer');
+shape('two digits, times', "t,v\n07/21/12 12:00:00 PM,25.1\n07/22/12 01:00:00 PM,25.3\n", ',', 1, types => 'timestamp numeric(3,1)', timestamp_format => 'MM/DD/YY HH12:MI:SS AM');
+shape('two digits, hyphens', "d,v\n31-12-24,1\n05-01-25,2\n", ',', 1, types => 'date integer', date_format => 'DD-MM-YY');
+shape('epochs', "t,v\n1714550400,1\n1714550460,2\n", ',', 1, types => 'integer integer');
+
+# ---- blanks ----
+shape('blanks delimit', "x y z\n1 2.5 3\n2 3.5 4\n3 4.5 5\n", ' ', 1, names => 'x y z');
+shape('blanks delimit, no header', "1 2.5 3\n2 3.5 4\n3 4.5 5\n4 4.5 5\n", ' ', 0);
+shape('blanks delimit, quotes', "\"name\" \"v\" \"w\"\n\"Ann Lee\" 2.5 3\n\"Bob\" 3.5 4\n\"Eve\" 4.5 5\n", ' ', 1);
+shape('prose of blanks', "It was cold\nThe sun shone\nNobody came home\nSnow fell again\n", ',', 1);
+shape('names of blanks', "name\nAnn Lee\nBob Ray\nEve Fox\n", ',', 1);
+
+# ---- no delimiters of several characters, no blanks around values ----
+
+shape('empty fields', "a,b,c,d\n1,,,4\n2,,,5\n3,,,6\n", ',', 1);
+shape('empty fields everywhere', "a,,b,,c\n1,,2,,3\n4,,5,,6\n", ',', 1);
+shape('empty fields between bars', "a|b|c\n1||3\n2||4\n3|x|5\n", '|', 1);
+shape('colons of times', "at;what\n10:00::1;x\n10:05::2;y\n", ';', 1);
+shape('commas and blanks in prose', "id,remark\n1,\"good, cheap, small\"\n2,\"bad, dear\"\n", ',', 1);
+shape('tabs in blanks', "id \t name \t v\n1 \t a \t 2\n2 \t b \t 3\n", "\t", 1);
+shape('c++ names', "ns::name;calls;time\nstd::sort;5;1,5\nstd::map::find;7;2,5\nmain;1;9,5\n", ';', 1);
+shape('ip6', "addr,hits\nfe80::1,5\nfe80::a2,6\n2001:db8::5,7\n", ',', 1);
+shape('one blank', "id,name\n1,Ann \n2,Bob\n3, Eve\n", ',', 1, trim => undef);
+shape('no blanks', "id,name\n1,Ann\n2,Bob\n", ',', 1, trim => undef);
+
+# ---- delimiters of several characters, blanks around values ----
+
+my ($no_trim) = $node->psql('postgres', "CREATE FOREIGN TABLE trimmed (a text) SERVER csv OPTIONS (filename '/dev/null', trim 'true')");
+
+if (!$no_trim)
+{
+	shape('two bars', "id||name||amount\n1||Ann||2.5\n2||Bob||3.5\n3||Eve||\n", '||', 1, names => 'id name amount');
+	shape('movielens', "1::Toy Story (1995)::Animation|Children's|Comedy\n2::Jumanji (1995)::Adventure|Children's|Fantasy\n3::Heat (1995)::Action|Crime|Thriller\n", '::', 0);
+	shape('ratings', "1::1193::5::978300760\n1::661::3::978302109\n1::914::3::978301968\n", '::', 0);
+	shape('bar tilde bar', "id|~|name|~|v\n1|~|a|b|~|2\n2|~|c~d|~|3\n3|~|e|~|4\n", '|~|', 1);
+	shape('tilde bar tilde', "id~|~name~|~v\n1~|~a~|~2\n2~|~c~|~3\n", '~|~', 1);
+	shape('carets', "A^|^B^|^C\n1^|^x^|^2.5\n2^|^y^|^3.5\n", '^|^', 1);
+	shape('ats', "id\@\@mail\@\@n\n1\@\@ann\@x.org\@\@5\n2\@\@bob\@y.org\@\@6\n", '@@', 1);
+	shape('two semicolons', "id;;note;;v\n1;;a;b;;2,5\n2;;c;;3,5\n3;;d;;4\n", ';;', 1);
+	shape('bars in blanks', "date | level | count\n2024-01-01 | INFO | 5\n2024-01-02 | WARN | 6\n", ' | ', 1);
+	shape('comma and blank', "name, age, score\nAnn, 34, 1.5\nBob, 45, 2.5\nEve, 29, 3.5\n", ', ', 1);
+	shape('comma and blank, quotes', "name, note\nAnn, \"a, b\"\nBob, \"c\"\nEve, \"d, e\"\n", ', ', 1);
+	shape('four bars', "id||||name||||v\n1||||a||||2\n2||||b||||3\n", '||||', 1);
+	shape('hash caret hash', "id#^#name#^#v\n1#^#a#^#2.5\n2#^#b#^#3.5\n", '#^#', 1);
+	shape('blanks around', "id , name , v\n1 , Ann , 2.5\n2 , Bob , 3.5\n3 , Eve , 1.5\n", ',', 1, trim => 'true', names => 'id name v');
+	shape('blanks before quotes', "\"id\", \"name\", \"v\"\n \"1\" , \"Ann, A\" , \"x\"\n \"2\" , \"Bob\" , \"y\"\n \"3\" , \"Eve\" , \"z\"\n", ',', 1, trim => 'true');
+	shape('aligned', "id  |name      |v\n1   |Ann       |  2.5\n2   |Bob Ray   | 13.5\n10  |Eve       |  1.5\n", '|', 1, trim => 'true');
+	shape('aligned, commas', "station,    date, temp\n   44,20240101,  5.2\n   44,20240102, -1.0\n   44,20240103, 12.5\n", ',', 1, trim => 'true');
+	shape('aligned NA', "id;  a;  b\n1 ; NA;2.5\n2 ;  5; NA\n3 ;  7;1.5\n", ';', 1, trim => 'true', null_values => '{NA}');
+}
+
 # ---- all of them ----
 
 my %count = (right => 0, dialect => 0);
@@ -227,10 +368,10 @@ my %has = map { $_ => 1 } split /\n/,
 sub sniff
 {
 	my ($file) = @_;
-	my @options = grep { $has{$_} } qw(null_values date_format timestamp_format thousands_separator decimal_separator encoding);
+	my @options = grep { $has{$_} } qw(null_values date_format timestamp_format thousands_separator decimal_separator encoding comment footer_rows trim format);
 	my ($rc, $out, $err) = $node->psql('postgres', "SELECT delimiter, min(header_rows), string_agg(column_name, ' ' ORDER BY column_number),"
 		  . " string_agg(type, ' ' ORDER BY column_number), sum(nulls)"
-		  . join('', map { ", max($_)" } @options)
+		  . join('', map { ", max($_\::text)" } @options)
 		  . ' FROM csv_gpu_sniff(' . literal($file) . ') GROUP BY delimiter',
 		extra_params => [ '-F', "\x02", '-P', 'null=(none)' ]);
 	my %found;
@@ -352,7 +493,7 @@ sub random_shape
 	@footer = pick([ '', 'Source: ' . phrase(3) ], [ 'Notes: ' . phrase(3) . ', ' . phrase(2) ],
 		[ '', '1) ' . phrase(2), '2) ' . phrase(4) ])->@* if chance(0.25) && $nrecords > 2;
 	push @lines, @header;
-	my $header_rows = @lines;
+	my $header_rows = grep { !/^#/ } @lines;
 	push @lines, map { join $delimiter, map { $_->() } @columns } 1 .. $nrecords;
 	return { name => "random $number", delimiter => $delimiter, header_rows => $header_rows,
 		content => join '', map { s/\n/$break/gr . $break } @lines, @footer };
