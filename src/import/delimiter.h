@@ -2,8 +2,8 @@
  * delimiter.h
  *		Delimiters of several characters, and blanks around values.
  */
-#ifndef CSV_WIDE_DELIMITER_H
-#define CSV_WIDE_DELIMITER_H
+#ifndef CSV_DELIMITER_H
+#define CSV_DELIMITER_H
 
 #include "import/sheet.h"
 
@@ -44,4 +44,4 @@ typedef struct CsvBlanks
 
 extern CsvBlanks csv_count_blanks(const CsvSheet *sheet, const CsvSample *sample);
 
-#endif							/* CSV_WIDE_DELIMITER_H */
+#endif							/* CSV_DELIMITER_H */

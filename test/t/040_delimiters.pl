@@ -25,7 +25,8 @@ my @delimiters = ('||', '::', '|~|', '~|~', '|||', 'aba', 'aabaa', ', ', ' | ', 
 sub random_text
 {
 	my ($delimiter, $most) = @_;
-	my @bytes = split //, $delimiter;
+	# of a character all bytes: half of one is no text
+	my @bytes = $delimiter =~ /[\x80-\xff]/ ? $delimiter : split //, $delimiter;
 
 	return join '', map { pick(@bytes, 'x', 'y', ' ', "\t", chance(0.2) ? $delimiter : 'z') } 1 .. rand($most);
 }
