@@ -238,25 +238,17 @@ csv_sample_plain(const CsvSample *sample, const CsvDialectOptions *options,
 
 static void
 count_field(CsvBlanks *blanks, const CsvDialectOptions *options, const uint8_t *text,
-			uint64 nbytes, uint64 *after_last, bool *padded)
+			uint64 nbytes, bool is_first, bool *padded)
 {
 	uint64		before = 0;
-	uint64		after = 0;
 
 	while (before < nbytes && is_blank(text[before]))
 		before++;
-	while (after < nbytes - before && is_blank(text[nbytes - after - 1]))
-		after++;
-	*padded |= before < nbytes && before + after > 0;
-	if (*after_last != UINT64_MAX)
-	{
-		blanks->ndelimiters++;
-		blanks->nafter += before == 1 && *after_last == 0;
-		blanks->naround += before == 1 && *after_last == 1;
-		blanks->nquotes += before > 0 && before < nbytes && options->quote != 0 &&
-			text[before] == options->quote;
-	}
-	*after_last = after;
+	if (before == nbytes)
+		return;
+	*padded |= before > 0 || is_blank(text[nbytes - 1]);
+	blanks->nquotes += !is_first && before > 0 && options->quote != 0 &&
+		text[before] == options->quote;
 }
 
 CsvBlanks
@@ -270,7 +262,6 @@ csv_count_blanks(const CsvSheet *sheet, const CsvSample *sample)
 	csv_sample_begin(&scan, 0);
 	for (uint32 i = sheet->from; i < sheet->to && blanks.nrows < BLANK_ROWS; i++)
 	{
-		uint64		after = UINT64_MAX;
 		bool		padded = false;
 
 		scan.next = sheet->records[i].start;
@@ -286,7 +277,7 @@ csv_count_blanks(const CsvSheet *sheet, const CsvSample *sample)
 			if (field % CSV_BYTES_TO_INTERRUPT == 0)
 				CHECK_FOR_INTERRUPTS();
 			count_field(&blanks, &sheet->options, sample->bytes + span.offset, span.length,
-						&after, &padded);
+						field == 0, &padded);
 		}
 		blanks.npadded += padded;
 	}

@@ -31,13 +31,10 @@ extern CsvSample csv_sample_plain(const CsvSample *sample,
 								  const CsvDialectOptions *options,
 								  const char *delimiter, uint8_t stand_in, bool trim);
 
-/* what stands next to the delimiters of a table */
+/* the blanks around values of a table */
 typedef struct CsvBlanks
 {
-	uint32		ndelimiters;
-	uint32		nafter;			/* of these with one blank after it, none before ... */
-	uint32		naround;		/* ... with one on both sides */
-	uint32		nquotes;		/* with blanks and then a quote after it */
+	uint32		nquotes;		/* delimiters with blanks and then a quote after them */
 	uint32		nrows;
 	uint32		npadded;		/* rows that have a value with blanks around it */
 } CsvBlanks;

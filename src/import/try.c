@@ -474,44 +474,28 @@ try_wide_delimiters(CsvTrial *best, const CsvDialectOptions *options,
 	}
 }
 
-/* blanks that are part of the delimiter, or around values */
+/*
+ * Blanks around values.  Where each delimiter has them (", "), they could be part of it, but
+ * one further down that has none would be missed.
+ */
 static void
 try_blanks(CsvTrial *best, const char *null_string, const CsvGiven *given,
 		   const CsvSample *sample)
 {
 	const CsvDialectOptions options = best->sheet.options;
-	const char	delimiter = (char) options.delimiter;
+	const char	delimiter[] = {(char) options.delimiter, '\0'};
 	CsvBlanks	blanks;
 	CsvTrial	trial;
-	CsvWideDelimiter wide = "";
 
-	if (!best->sheet.is_table || best->delimiter != NULL || delimiter == ' ' ||
-		options.quoting == CSV_QUOTING_TEXT)
+	if (given->trim || !best->sheet.is_table || best->delimiter != NULL ||
+		*delimiter == ' ' || options.quoting == CSV_QUOTING_TEXT)
 		return;
 	blanks = csv_count_blanks(&best->sheet, sample);
-	if (blanks.nquotes == 0 && blanks.npadded < blanks.nrows * LEAST_PADDED)
+	if (blanks.nrows < 2 ||
+		(blanks.nquotes == 0 && blanks.npadded < blanks.nrows * LEAST_PADDED))
 		return;
-	if (!given->delimiter && blanks.nquotes == 0 && blanks.nafter == blanks.ndelimiters &&
-		(delimiter == ',' || delimiter == ';'))
-		snprintf(wide, sizeof(wide), "%c ", delimiter);
-	if (!given->delimiter && blanks.nquotes == 0 && blanks.naround == blanks.ndelimiters &&
-		delimiter == '|')
-		snprintf(wide, sizeof(wide), " %c ", delimiter);
-	if (*wide != '\0' && csv_unused_byte(sample) != 0 &&
-		!is_in_null_string(null_string, wide))
-	{
-		trial = try_delimiter(&options, null_string, given, sample, wide,
-							  csv_unused_byte(sample), false);
-		if (is_regular(&trial.sheet) && trial.sheet.nfields == best->sheet.nfields)
-		{
-			*best = trial;
-			return;
-		}
-	}
-	if (given->trim || blanks.nrows < 2)
-		return;
-	snprintf(wide, sizeof(wide), "%c", delimiter);
-	trial = try_delimiter(&options, null_string, given, sample, wide, options.delimiter, true);
+	trial = try_delimiter(&options, null_string, given, sample, delimiter,
+						  options.delimiter, true);
 	if (trial.sheet.is_table &&
 		(blanks.nquotes == 0 ? trial.sheet.nfields == best->sheet.nfields :
 		 trial.sheet.nbad < best->sheet.nbad || trial.sheet.quality > best->sheet.quality))

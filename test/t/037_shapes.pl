@@ -334,29 +334,24 @@ shape('no blanks', "id,name\n1,Ann\n2,Bob\n", ',', 1, trim => undef);
 
 # ---- delimiters of several characters, blanks around values ----
 
-my ($no_trim) = $node->psql('postgres', "CREATE FOREIGN TABLE trimmed (a text) SERVER csv OPTIONS (filename '/dev/null', trim 'true')");
-
-if (!$no_trim)
-{
-	shape('two bars', "id||name||amount\n1||Ann||2.5\n2||Bob||3.5\n3||Eve||\n", '||', 1, names => 'id name amount');
-	shape('movielens', "1::Toy Story (1995)::Animation|Children's|Comedy\n2::Jumanji (1995)::Adventure|Children's|Fantasy\n3::Heat (1995)::Action|Crime|Thriller\n", '::', 0);
-	shape('ratings', "1::1193::5::978300760\n1::661::3::978302109\n1::914::3::978301968\n", '::', 0);
-	shape('bar tilde bar', "id|~|name|~|v\n1|~|a|b|~|2\n2|~|c~d|~|3\n3|~|e|~|4\n", '|~|', 1);
-	shape('tilde bar tilde', "id~|~name~|~v\n1~|~a~|~2\n2~|~c~|~3\n", '~|~', 1);
-	shape('carets', "A^|^B^|^C\n1^|^x^|^2.5\n2^|^y^|^3.5\n", '^|^', 1);
-	shape('ats', "id\@\@mail\@\@n\n1\@\@ann\@x.org\@\@5\n2\@\@bob\@y.org\@\@6\n", '@@', 1);
-	shape('two semicolons', "id;;note;;v\n1;;a;b;;2,5\n2;;c;;3,5\n3;;d;;4\n", ';;', 1);
-	shape('bars in blanks', "date | level | count\n2024-01-01 | INFO | 5\n2024-01-02 | WARN | 6\n", ' | ', 1);
-	shape('comma and blank', "name, age, score\nAnn, 34, 1.5\nBob, 45, 2.5\nEve, 29, 3.5\n", ', ', 1);
-	shape('comma and blank, quotes', "name, note\nAnn, \"a, b\"\nBob, \"c\"\nEve, \"d, e\"\n", ', ', 1);
-	shape('four bars', "id||||name||||v\n1||||a||||2\n2||||b||||3\n", '||||', 1);
-	shape('hash caret hash', "id#^#name#^#v\n1#^#a#^#2.5\n2#^#b#^#3.5\n", '#^#', 1);
-	shape('blanks around', "id , name , v\n1 , Ann , 2.5\n2 , Bob , 3.5\n3 , Eve , 1.5\n", ',', 1, trim => 'true', names => 'id name v');
-	shape('blanks before quotes', "\"id\", \"name\", \"v\"\n \"1\" , \"Ann, A\" , \"x\"\n \"2\" , \"Bob\" , \"y\"\n \"3\" , \"Eve\" , \"z\"\n", ',', 1, trim => 'true');
-	shape('aligned', "id  |name      |v\n1   |Ann       |  2.5\n2   |Bob Ray   | 13.5\n10  |Eve       |  1.5\n", '|', 1, trim => 'true');
-	shape('aligned, commas', "station,    date, temp\n   44,20240101,  5.2\n   44,20240102, -1.0\n   44,20240103, 12.5\n", ',', 1, trim => 'true');
-	shape('aligned NA', "id;  a;  b\n1 ; NA;2.5\n2 ;  5; NA\n3 ;  7;1.5\n", ';', 1, trim => 'true', null_values => '{NA}');
-}
+shape('two bars', "id||name||amount\n1||Ann||2.5\n2||Bob||3.5\n3||Eve||\n", '||', 1, names => 'id name amount');
+shape('movielens', "1::Toy Story (1995)::Animation|Children's|Comedy\n2::Jumanji (1995)::Adventure|Children's|Fantasy\n3::Heat (1995)::Action|Crime|Thriller\n", '::', 0);
+shape('ratings', "1::1193::5::978300760\n1::661::3::978302109\n1::914::3::978301968\n", '::', 0);
+shape('bar tilde bar', "id|~|name|~|v\n1|~|a|b|~|2\n2|~|c~d|~|3\n3|~|e|~|4\n", '|~|', 1);
+shape('tilde bar tilde', "id~|~name~|~v\n1~|~a~|~2\n2~|~c~|~3\n", '~|~', 1);
+shape('carets', "A^|^B^|^C\n1^|^x^|^2.5\n2^|^y^|^3.5\n", '^|^', 1);
+shape('ats', "id\@\@mail\@\@n\n1\@\@ann\@x.org\@\@5\n2\@\@bob\@y.org\@\@6\n", '@@', 1);
+shape('two semicolons', "id;;note;;v\n1;;a;b;;2,5\n2;;c;;3,5\n3;;d;;4\n", ';;', 1);
+shape('bars in blanks', "date | level | count\n2024-01-01 | INFO | 5\n2024-01-02 | WARN | 6\n", '|', 1, trim => 'true');
+shape('comma and blank', "name, age, score\nAnn, 34, 1.5\nBob, 45, 2.5\nEve, 29, 3.5\n", ',', 1, trim => 'true');
+shape('comma and blank, quotes', "name, note\nAnn, \"a, b\"\nBob, \"c\"\nEve, \"d, e\"\n", ',', 1, trim => 'true');
+shape('four bars', "id||||name||||v\n1||||a||||2\n2||||b||||3\n", '||||', 1);
+shape('hash caret hash', "id#^#name#^#v\n1#^#a#^#2.5\n2#^#b#^#3.5\n", '#^#', 1);
+shape('blanks around', "id , name , v\n1 , Ann , 2.5\n2 , Bob , 3.5\n3 , Eve , 1.5\n", ',', 1, trim => 'true', names => 'id name v');
+shape('blanks before quotes', "\"id\", \"name\", \"v\"\n \"1\" , \"Ann, A\" , \"x\"\n \"2\" , \"Bob\" , \"y\"\n \"3\" , \"Eve\" , \"z\"\n", ',', 1, trim => 'true');
+shape('aligned', "id  |name      |v\n1   |Ann       |  2.5\n2   |Bob Ray   | 13.5\n10  |Eve       |  1.5\n", '|', 1, trim => 'true');
+shape('aligned, commas', "station,    date, temp\n   44,20240101,  5.2\n   44,20240102, -1.0\n   44,20240103, 12.5\n", ',', 1, trim => 'true');
+shape('aligned NA', "id;  a;  b\n1 ; NA;2.5\n2 ;  5; NA\n3 ;  7;1.5\n", ';', 1, trim => 'true', null_values => '{NA}');
 
 # ---- all of them ----
 
