@@ -118,6 +118,15 @@ choose_comment(CsvDialectOptions *dialect, Choices *choices)
 	memcpy(dialect->comment, string, dialect->comment_length);
 }
 
+/* has a string for NULL what cannot be in one? */
+static bool
+is_taken_apart(const Case *test_case, const char *string)
+{
+	return strchr(string, test_case->dialect.delimiter) != NULL ||
+		(test_case->dialect.quote != 0 &&
+		 strchr(string, test_case->dialect.quote) != NULL);
+}
+
 /* a null or default string: quote, delimiter and breaks cannot be in it */
 static uint32_t
 choose_string(const Case *test_case, Choices *choices, uint8_t *bytes)
@@ -127,9 +136,7 @@ choose_string(const Case *test_case, Choices *choices, uint8_t *bytes)
 	};
 	const char *string = PICK(choices, strings);
 
-	if (strchr(string, test_case->dialect.delimiter) != NULL ||
-		(test_case->dialect.quote != 0 &&
-		 strchr(string, test_case->dialect.quote) != NULL))
+	if (is_taken_apart(test_case, string))
 		return 0;
 	memcpy(bytes, string, strlen(string));
 	return (uint32_t) strlen(string);
@@ -244,8 +251,11 @@ choose_null_values(Case *test_case, Choices *choices)
 	for (uint32_t i = 0; i < n; i++)
 	{
 		const char *string = PICK(choices, strings);
-		uint8_t		length = (uint8_t) strlen(string);
+		uint8_t		length;
 
+		if (is_taken_apart(test_case, string))
+			string = "~~";
+		length = (uint8_t) strlen(string);
 		starts[i] = layout->null_values_length;
 		test_case->null_values[starts[i]] = length;
 		memcpy(test_case->null_values + starts[i] + 1, string, length);
