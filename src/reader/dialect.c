@@ -6,15 +6,6 @@
 
 #include <string.h>
 
-/* RECORD_START, FIELD_START and UNQUOTED: outside of quotes */
-static bool
-is_outside(CsvState state)
-{
-	return state == CSV_STATE_RECORD_START ||
-		state == CSV_STATE_FIELD_START ||
-		state == CSV_STATE_UNQUOTED;
-}
-
 /*
  * A line break or the end of the input, where it ends the record.
  */
@@ -72,16 +63,56 @@ text_transition(const CsvDialectOptions *opt, bool multiline, CsvState state,
 }
 
 /*
- * One transition.  text_after_quote is the move to SKIP_LINE, which only a
- * break or the end of the input leaves, with CSV_BAD.
+ * One transition outside of quotes, or right behind them, by a byte that is no part of a
+ * line break.  text_after_quote is the move to SKIP_LINE.
+ */
+static uint8_t
+outside_transition(const CsvDialectOptions *opt, CsvMode mode, CsvState state,
+				   CsvClass class)
+{
+	bool		postgres = opt->quoting == CSV_QUOTING_POSTGRES;
+	uint8_t		start = state == CSV_STATE_RECORD_START ? CSV_START : 0;
+
+	if (class == CSV_CLASS_DELIMITER)
+		return after_delimiter_byte(opt->delimiter_rest_length) | CSV_FIELD | start;
+
+	if (state == CSV_STATE_QUOTE_SEEN || state == CSV_STATE_AFTER_QUOTE)
+	{
+		bool		doubling = opt->escape == opt->quote &&
+			state == CSV_STATE_QUOTE_SEEN;
+
+		if (class == CSV_CLASS_QUOTE && doubling)
+			return CSV_STATE_QUOTED;
+		if (!postgres)
+			return class == CSV_CLASS_BLANK ? CSV_STATE_AFTER_QUOTE :
+				CSV_STATE_SKIP_LINE;
+		state = CSV_STATE_UNQUOTED; /* the quote closed; go on as outside */
+	}
+
+	/* blanks before a value are no part of it: a quote may follow */
+	if (class == CSV_CLASS_BLANK && state != CSV_STATE_UNQUOTED)
+		return CSV_STATE_FIELD_START | start;
+
+	if (class == CSV_CLASS_QUOTE)
+	{
+		if (state != CSV_STATE_UNQUOTED)
+			return CSV_STATE_QUOTED | start;
+		if (mode == CSV_ALONE)
+			return CSV_STATE_SKIP_LINE;
+		if (postgres)
+			return CSV_STATE_QUOTED;
+	}
+	return CSV_STATE_UNQUOTED | start;
+}
+
+/*
+ * One transition.  Only a break or the end of the input leaves SKIP_LINE, with CSV_BAD.
  */
 static uint8_t
 transition(const CsvDialectOptions *opt, CsvMode mode, CsvState state,
 		   CsvClass class)
 {
 	bool		multiline = opt->multiline && mode == CSV_NORMAL;
-	bool		postgres = opt->quoting == CSV_QUOTING_POSTGRES;
-	uint8_t		start = state == CSV_STATE_RECORD_START ? CSV_START : 0;
 	bool		quoted = state == CSV_STATE_QUOTED ||
 		state == CSV_STATE_ESCAPE_SEEN;
 
@@ -150,36 +181,7 @@ transition(const CsvDialectOptions *opt, CsvMode mode, CsvState state,
 		return CSV_STATE_QUOTED;
 	}
 
-	if (class == CSV_CLASS_DELIMITER)
-		return after_delimiter_byte(opt->delimiter_rest_length) | CSV_FIELD | start;
-
-	if (state == CSV_STATE_QUOTE_SEEN || state == CSV_STATE_AFTER_QUOTE)
-	{
-		bool		doubling = opt->escape == opt->quote &&
-			state == CSV_STATE_QUOTE_SEEN;
-
-		if (class == CSV_CLASS_QUOTE && doubling)
-			return CSV_STATE_QUOTED;
-		if (!postgres)
-			return class == CSV_CLASS_BLANK ? CSV_STATE_AFTER_QUOTE :
-				CSV_STATE_SKIP_LINE;
-		state = CSV_STATE_UNQUOTED; /* the quote closed; go on as outside */
-	}
-
-	/* blanks before a value are no part of it: a quote may follow */
-	if (class == CSV_CLASS_BLANK && state != CSV_STATE_UNQUOTED)
-		return CSV_STATE_FIELD_START | start;
-
-	if (class == CSV_CLASS_QUOTE && is_outside(state))
-	{
-		if (state != CSV_STATE_UNQUOTED)
-			return CSV_STATE_QUOTED | start;
-		if (mode == CSV_ALONE)
-			return CSV_STATE_SKIP_LINE;
-		if (postgres)
-			return CSV_STATE_QUOTED;
-	}
-	return CSV_STATE_UNQUOTED | start;
+	return outside_transition(opt, mode, state, class);
 }
 
 void
