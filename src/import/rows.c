@@ -37,6 +37,12 @@ static const char *const units[] = {
 	"Units", "Einheit"
 };
 
+/* what stands for values that are not known, and for no name */
+static const char *const unknowns[] = {
+	"unknown", "pending", "none", "missing", "maybe", "tbd", "tbc", "tba", "nil", "n.d.", "no data",
+	"unbekannt", "offen", "inconnu"
+};
+
 /* ---- what a row says by its types ---- */
 
 /* are the numbers of a row years, one after the other, and not so those of the rows below? */
@@ -263,7 +269,19 @@ is_in_words(const char *text, uint32 nbytes)
 		(blank != NULL && isalpha((unsigned char) text[0]) && strchr(blank + 1, ' ') != NULL);
 }
 
-/* how many words that are strange to their columns are different from all others? */
+static bool
+is_unknown(const char *text)
+{
+	for (size_t i = 0; i < lengthof(unknowns); i++)
+		if (pg_strcasecmp(text, unknowns[i]) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * How many words that are strange to their columns are different from all others?  None
+ * if some stand for values.
+ */
 static uint32
 count_strange(const CsvGrid *grid, uint32 row, const CsvCells *cells)
 {
@@ -273,6 +291,8 @@ count_strange(const CsvGrid *grid, uint32 row, const CsvCells *cells)
 	{
 		bool		known = !is_strange(grid, row, i);
 
+		if (is_unknown(cells->texts[i]))
+			return 0;
 		for (uint32 j = 0; j < Min(i, MOST_COMPARED) && !known; j++)
 			known = strcmp(cells->texts[i], cells->texts[j]) == 0;
 		n += !known && is_in_words(cells->texts[i], cells->lengths[i]);

@@ -366,6 +366,23 @@ look_above(const CsvSheet *sheet, const CsvSample *sample, const CsvGrid *grid,
 	}
 }
 
+/* are there more rows above the table, and right above it some that are damaged? */
+static bool
+continues_above(const CsvSheet *sheet, const CsvSample *sample, const CsvGrid *grid)
+{
+	uint32		above = sheet->from;
+
+	for (int i = 0; i < MOST_ABOVE && above > 0 && !sheet->records[above - 1].blank; i++)
+	{
+		above--;
+		if (csv_is_row(&sheet->records[above], sheet->nfields))
+			return i > 0;
+		if (!looks_like_data(sheet, sample, grid, above))
+			return false;
+	}
+	return false;
+}
+
 /* the header is the last row above `row` that is not nearly blank, right above it */
 static uint32
 find_header_above(const CsvGrid *grid, uint32 row, uint32 otherwise)
@@ -392,6 +409,8 @@ csv_sheet_find_header(const CsvSheet *sheet, const CsvSample *sample,
 	grid = csv_grid_make(sheet, sample, sheet->nfields, sheet->from, sheet->to);
 	csv_grid_type(grid);
 	row = grid->typed > 0 ? find_data(sheet, grid) : 0;
+	if (row > 0 && continues_above(sheet, sample, grid))
+		row = 0;
 	if (row > 0)
 		row = csv_find_first_row(sheet, sample, grid, row, &sure);
 	if (row > 0)
