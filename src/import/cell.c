@@ -121,6 +121,8 @@ is_time(const char *text, uint32 nbytes)
 				month++;
 			if (month < lengthof(months) && ++nwords == 1)
 				ngroups++;
+			else if (from == 8 && pos == 9 && c == 'T')
+				nmarks++;		/* 20240501T1000 */
 			else if (!(pos - from == 1 && (c == 'T' || c == 'Z')) &&
 					 !(pos - from == 2 && (pg_strncasecmp(text + from, "am", 2) == 0 ||
 										   pg_strncasecmp(text + from, "pm", 2) == 0)))

@@ -459,6 +459,17 @@ find_names_in_comment(const CsvTable *table, const CsvSample *sample, const CsvS
 	return false;
 }
 
+/* what stands right above the data, and is no row of it, should have been its header */
+static void
+note_line_above(const CsvSheet *sheet, uint32 first, CsvGuess *guess)
+{
+	const CsvSampleRecord *above = first > 0 ? &sheet->records[first - 1] : NULL;
+
+	if (above != NULL && !above->blank && !above->comment && !above->bad &&
+		sheet->is_table && sheet->to - sheet->from > 1)
+		guess->nheader = above->nfields;
+}
+
 /*
  * Find the header, and its names in the context `outer`.  Returns the offset of the
  * first record of data.
@@ -498,8 +509,8 @@ guess_header(CsvTable *table, const CsvSample *sample, const CsvSheet *sheet,
 	table->reader.header_rows = sheet->nblank + header.first;
 	start = header.first < sheet->nrecords ? sheet->records[header.first].start :
 		sample->nbytes;
-	if (!found)
-		(void) find_names_in_comment(table, sample, sheet, start, guess, outer);
+	if (!found && !find_names_in_comment(table, sample, sheet, start, guess, outer))
+		note_line_above(sheet, header.first, guess);
 	return start;
 }
 

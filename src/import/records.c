@@ -47,10 +47,13 @@ pass_blank_lines(CsvSheet *sheet, const CsvSample *sample)
 	return start;
 }
 
-/* nothing but blanks, delimiters and quotes? */
+/* nothing but blanks, delimiters and quotes? or Excel's line that tells the delimiter */
 static bool
 is_blank_record(const CsvSheet *sheet, const CsvScan *scan, const CsvSample *sample)
 {
+	if (scan->start == 0 && scan->end == 5 &&
+		pg_strncasecmp((const char *) sample->bytes, "sep=", 4) == 0)
+		return true;
 	for (uint64 i = scan->start; i < scan->end; i++)
 	{
 		uint8_t		byte = sample->bytes[i];

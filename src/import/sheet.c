@@ -25,6 +25,7 @@
 
 #include "import/cell.h"
 #include "import/grid.h"
+#include "import/rows.h"
 #include "import/sheet.h"
 
 /* records above a table's that may be of it all the same */
@@ -40,14 +41,8 @@
 /* of all records, that many must have the same number of fields to be a table */
 #define LEAST_AGREEMENT	0.5
 
-/* what a row says of where data begins: more than 0 that it is of it */
-#define ROW_OF_DATA		1
-#define ROW_UNKNOWN		0
-#define ROW_OF_HEADER	(-1)
-#define ROW_SURELY_OF_HEADER	(-2)
-
-#define FIRST_YEAR	1800
-#define LAST_YEAR	2100
+/* share of a table's cells that look like values */
+#define LEAST_CLEAN	0.75
 
 /* a stretch of records */
 typedef struct TableRun
@@ -58,6 +53,7 @@ typedef struct TableRun
 	int32		sum;
 	double		quality;
 	double		typed;
+	bool		is_prose;		/* text, with cells that look like parts of sentences */
 } TableRun;
 
 /* ---- stretches ---- */
@@ -144,6 +140,10 @@ is_enough(const CsvSheet *sheet, const TableRun *stretch, double typed)
 	uint32		nrows = 0;
 	uint32		nrows_later = 0;
 
+	/* sentences, and their column's name */
+	if (stretch->is_prose && stretch->from > 0 && sheet->records[stretch->from - 1].nfields == 1 &&
+		!sheet->records[stretch->from - 1].blank)
+		return false;
 	for (uint32 i = 0; i < sheet->nrecords; i++)
 	{
 		const CsvSampleRecord *record = &sheet->records[i];
@@ -191,6 +191,7 @@ csv_sheet_read(const CsvDialectOptions *options, const CsvSample *sample)
 	TableRun    *stretches = palloc(sizeof(TableRun) * CSV_SAMPLE_RECORDS);
 	TableRun		single;
 	uint32		nstretches;
+	uint32		start;
 
 	csv_read_records(&sheet, sample);
 	sheet.is_single = true;
@@ -206,6 +207,7 @@ csv_sheet_read(const CsvDialectOptions *options, const CsvSample *sample)
 
 		csv_grid_type(grid);
 		stretches[i].typed = grid->typed;
+		stretches[i].is_prose = grid->typed <= 0 && grid->clean < LEAST_CLEAN;
 		stretches[i].quality *= grid->clean * grid->clean * (1 + 2 * Min(grid->typed, 6));
 		csv_grid_free(grid);
 	}
@@ -224,7 +226,12 @@ csv_sheet_read(const CsvDialectOptions *options, const CsvSample *sample)
 		}
 	}
 	pfree(stretches);
-	for (uint32 i = sheet.from; i < sheet.nrecords; i++)
+
+	/* records with an error may be of the table */
+	start = sheet.from;
+	while (start > 0 && sheet.records[start - 1].bad)
+		start--;
+	for (uint32 i = start; i < sheet.nrecords; i++)
 	{
 		sheet.nlater += !sheet.records[i].blank;
 		sheet.nbad += sheet.records[i].bad;
@@ -234,111 +241,13 @@ csv_sheet_read(const CsvDialectOptions *options, const CsvSample *sample)
 
 /* ---- the header ---- */
 
-/* are the numbers of a row years, one after the other, and not so those of the rows below? */
-static bool
-has_years(const CsvGrid *grid, uint32 row, bool below)
-{
-	uint32		nyears = 0;
-	int			direction = 0;
-	uint16		last = 0;
-
-	for (uint32 column = 0; column < grid->ncolumns; column++)
-	{
-		Size		cell = row * (Size) grid->ncolumns + column;
-		uint16		year = grid->numbers[cell];
-		int			step;
-
-		if (grid->types[column] != CSV_CELL_NUMBER || grid->kinds[cell] != CSV_CELL_NUMBER)
-			continue;
-		if (year < FIRST_YEAR || year > LAST_YEAR)
-			return false;
-		step = last == 0 ? 0 : year > last ? 1 : year < last ? -1 : 2;
-		if (step == 2 || (direction != 0 && step != direction))
-			return false;
-		direction = step;
-		last = year;
-		nyears++;
-	}
-	if (nyears < 2)
-		return false;
-	for (uint32 next = row + 1; !below && next < Min(row + 4, grid->nrows); next++)
-		if (has_years(grid, next, true))
-			return false;
-	return true;
-}
-
-/*
- * Does a row count the columns, and is no row of data therefore: with numbers where
- * others have text, or with a corner that only this one leaves blank?
- */
-static bool
-has_ordinals(const CsvGrid *grid, uint32 row)
-{
-	const uint16 *numbers = grid->numbers + row * (Size) grid->ncolumns;
-	const uint8 *kinds = grid->kinds + row * (Size) grid->ncolumns;
-	bool		has_corner = kinds[0] == CSV_CELL_EMPTY;
-	bool		among_text = has_corner;
-
-	if (grid->ncolumns < 3 ||
-		(has_corner && row + 1 < grid->nrows &&
-		 kinds[grid->ncolumns] == CSV_CELL_EMPTY))
-		return false;
-	for (uint32 column = has_corner; column < grid->ncolumns; column++)
-	{
-		if (kinds[column] != CSV_CELL_NUMBER ||
-			numbers[column] != column + !has_corner)
-			return false;
-		among_text |= grid->types[column] != CSV_CELL_NUMBER;
-	}
-	return among_text;
-}
-
-static int
-judge_row(const CsvGrid *grid, uint32 row)
-{
-	const uint8 *kinds = grid->kinds + row * (Size) grid->ncolumns;
-	bool		is_sparse = grid->filled[row] * 2 < grid->usually_filled;
-	uint32		nfit = 0;
-	uint32		nunfit = 0;
-	uint32		nfit_codes = 0;
-	uint32		nunfit_codes = 0;
-
-	for (uint32 column = 0; column < grid->ncolumns; column++)
-	{
-		uint8		type = grid->types[column];
-		bool		fit = csv_grid_fits(type, kinds[column]);
-
-		if (type == CSV_CELL_TEXT || kinds[column] == CSV_CELL_EMPTY)
-			continue;
-		if (type == CSV_CELL_CODE)
-			*(fit ? &nfit_codes : &nunfit_codes) += 1;
-		else
-			*(fit ? &nfit : &nunfit) += 1;
-	}
-
-	/* names may have digits, too, so codes tell only where there is nothing else */
-	if (nfit + nunfit == 0)
-	{
-		nfit = nfit_codes;
-		nunfit = nunfit_codes;
-	}
-	if (nfit + nunfit == 0)
-		return is_sparse ? ROW_OF_HEADER : ROW_UNKNOWN;
-	if (has_years(grid, row, false) || has_ordinals(grid, row))
-		return ROW_SURELY_OF_HEADER;
-	if (nunfit == 0)
-		return is_sparse ? ROW_UNKNOWN : ROW_OF_DATA;
-	return nfit > nunfit ? ROW_OF_DATA : nfit == nunfit ? ROW_UNKNOWN :
-		nfit > 0 ? ROW_OF_HEADER : ROW_SURELY_OF_HEADER;
-}
-
 /* the last row of data; what looks like a header below it is a footer */
 static uint32
 find_last(const CsvGrid *grid)
 {
 	uint32		row = grid->nrows;
 
-	while (row > 0 && judge_row(grid, row - 1) <= 0)
+	while (row > 0 && csv_judge_row(grid, row - 1) <= 0)
 		row--;
 	return row;
 }
@@ -357,7 +266,7 @@ find_data(const CsvSheet *sheet, const CsvGrid *grid)
 	for (uint32 row = 0; row < Min(grid->nrows, CSV_GRID_HEADER_ROWS) &&
 		 (ndata == 0 || row < last); row++)
 	{
-		int			verdict = judge_row(grid, row);
+		int			verdict = csv_judge_row(grid, row);
 
 		if (verdict == ROW_SURELY_OF_HEADER && ndata > 0)
 		{
@@ -409,9 +318,13 @@ looks_like_data(const CsvSheet *sheet, const CsvSample *sample, const CsvGrid *g
 	row = csv_grid_make(sheet, sample, sheet->records[number].nfields, number, number + 1);
 	for (uint32 column = 0; column < Min(row->ncolumns, grid->ncolumns); column++)
 	{
-		if (grid->types[column] == CSV_CELL_TEXT || row->kinds[column] == CSV_CELL_EMPTY)
+		uint8		type = grid->types[column];
+
+		/* names may look like codes, and codes like names */
+		if (type == CSV_CELL_TEXT || type == CSV_CELL_CODE ||
+			row->kinds[column] == CSV_CELL_EMPTY)
 			continue;
-		if (csv_grid_fits(grid->types[column], row->kinds[column]))
+		if (csv_grid_fits(type, row->kinds[column]))
 			nfit++;
 		else
 			nunfit++;
@@ -432,22 +345,42 @@ look_above(const CsvSheet *sheet, const CsvSample *sample, const CsvGrid *grid,
 
 	for (int i = 0; i < MOST_ABOVE && above > 0 && !sheet->records[above - 1].blank; i++)
 	{
-		above--;
-		if (sheet->records[above].bad)
-			continue;
-		if (!header->text_only && looks_like_data(sheet, sample, grid, above))
+		const CsvSampleRecord *record = &sheet->records[--above];
+
+		if (record->bad ||
+			(!header->text_only && looks_like_data(sheet, sample, grid, above)))
 			header->first = header->last_row = above;
-		else
+		else if (csv_is_row(record, sheet->nfields))
 		{
-			if (may_be_header(sheet, above))
-			{
-				header->first = above + 1;
-				header->last_row = above;
-				header->undecided = true;
-			}
-			break;
+			/* if it is no header either, it is data */
+			header->first = header->last_row = above;
+			header->undecided = true;
+			return;
 		}
 	}
+	above = header->first;
+	if (above > 0 && !sheet->records[above - 1].bad && may_be_header(sheet, above - 1))
+	{
+		header->last_row = above - 1;
+		header->undecided = true;
+	}
+}
+
+/* are there more rows above the table, and right above it some that are damaged? */
+static bool
+continues_above(const CsvSheet *sheet, const CsvSample *sample, const CsvGrid *grid)
+{
+	uint32		above = sheet->from;
+
+	for (int i = 0; i < MOST_ABOVE && above > 0 && !sheet->records[above - 1].blank; i++)
+	{
+		above--;
+		if (csv_is_row(&sheet->records[above], sheet->nfields))
+			return i > 0;
+		if (!looks_like_data(sheet, sample, grid, above))
+			return false;
+	}
+	return false;
 }
 
 /* the header is the last row above `row` that is not nearly blank, right above it */
@@ -460,52 +393,13 @@ find_header_above(const CsvGrid *grid, uint32 row, uint32 otherwise)
 	return otherwise;
 }
 
-/* is it a row of which only the first cell is filled, by a name? */
-static bool
-is_section(const CsvGrid *grid, uint32 row)
-{
-	uint8		kind = grid->kinds[row * (Size) grid->ncolumns];
-
-	return grid->ncolumns > 1 && grid->filled[row] == 1 &&
-		(kind == CSV_CELL_TEXT || kind == CSV_CELL_CODE);
-}
-
-/*
- * Rows right below the names are data if they begin a section, and others do further
- * below.
- */
-static uint32
-find_sections(const CsvGrid *grid, uint32 row)
-{
-	uint32		first = row;
-
-	while (first > 1 && is_section(grid, first - 1))
-		first--;
-	if (first == row || grid->filled[first - 1] * 2 < grid->usually_filled)
-		return row;
-	for (uint32 later = row + 1; later + 1 < grid->nrows; later++)
-		if (is_section(grid, later))
-			return first;
-	return row;
-}
-
-/* a row that may be of the data is not if what follows it is no row */
-static uint32
-pass_doubtful(const CsvSheet *sheet, const CsvGrid *grid, uint32 row)
-{
-	while (row + 1 < grid->nrows && judge_row(grid, row) == ROW_UNKNOWN &&
-		   grid->filled[row] > 0 && grid->records[row + 1] != grid->records[row] + 1 &&
-		   !sheet->records[grid->records[row] + 1].comment)
-		row++;
-	return row;
-}
-
 void
 csv_sheet_find_header(const CsvSheet *sheet, const CsvSample *sample,
 					   CsvHeader *header)
 {
 	CsvGrid	   *grid;
 	uint32		row;
+	bool		sure = true;
 
 	memset(header, 0, sizeof(*header));
 
@@ -515,21 +409,29 @@ csv_sheet_find_header(const CsvSheet *sheet, const CsvSample *sample,
 	grid = csv_grid_make(sheet, sample, sheet->nfields, sheet->from, sheet->to);
 	csv_grid_type(grid);
 	row = grid->typed > 0 ? find_data(sheet, grid) : 0;
+	if (row > 0 && continues_above(sheet, sample, grid))
+		row = 0;
 	if (row > 0)
-		row = find_sections(grid, pass_doubtful(sheet, grid, row));
-	if (grid->typed > 0 && row > 0)
+		row = csv_find_first_row(sheet, sample, grid, row, &sure);
+	if (row > 0)
 	{
 		header->first = row < grid->nrows ? grid->records[row] : sheet->to;
 		header->last_row = find_header_above(grid, row, header->first);
+		if (!sure)
+		{
+			header->first = header->last_row;
+			header->undecided = true;
+		}
 	}
 	else
 	{
-		while (row + 1 < grid->nrows && grid->filled[row] * 2 < grid->usually_filled)
+		header->text_only = grid->typed <= 0;
+		while (header->text_only && row + 1 < grid->nrows &&
+			   grid->filled[row] * 2 < grid->usually_filled)
 			row++;
 		header->first = grid->records[row];
 		header->last_row = header->first;
-		header->undecided = header->text_only = grid->typed <= 0;
-
+		header->undecided = header->text_only;
 		if (row == 0)
 			look_above(sheet, sample, grid, header);
 	}

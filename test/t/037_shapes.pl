@@ -273,7 +273,7 @@ shape('text only with footer', "Name,Capital,Continent\nNorway,Oslo,Europe\nChad
 # ---- rows of sections, one record ----
 shape('sect', "Region,Men,Women\nNorth,,\nOslo,1,2\nHamar,3,4\nSouth,,\nRome,5,6\nBari,7,8\n", ',', 1, names => 'region men women');
 shape('sect, preamble', "Population\n\nRegion;2019;2020\nNorden;;\nKiel;10,5;11\nHusum;9,5;8\nSueden;;\nPassau;7,5;7\nHof;1;2\n", ';', 3);
-shape('sect, short', "item,qty,price\nFruit\nApple,3,1.20\nPear,4,1.50\nVegetables\nLeek,2,0.80\nKale,5,2.10\n", ',', 2);
+shape('sect, short', "item,qty,price\nFruit\nApple,3,1.20\nPear,4,1.50\nVegetables\nLeek,2,0.80\nKale,5,2.10\n", ',', 1, names => 'item qty price');
 shape('one record below a preamble', "Batch 17\nOperator: Lee\n\n17,2.5,2024-05-01\n", ',', 3);
 shape('one record, header and preamble', "Batch 17\nOperator: Lee\n\nbatch;mass;day\n17;2,5;2024-05-01\n", ';', 4);
 
@@ -352,6 +352,63 @@ shape('blanks before quotes', "\"id\", \"name\", \"v\"\n \"1\" , \"Ann, A\" , \"
 shape('aligned', "id  |name      |v\n1   |Ann       |  2.5\n2   |Bob Ray   | 13.5\n10  |Eve       |  1.5\n", '|', 1, trim => 'true');
 shape('aligned, commas', "station,    date, temp\n   44,20240101,  5.2\n   44,20240102, -1.0\n   44,20240103, 12.5\n", ',', 1, trim => 'true');
 shape('aligned NA', "id;  a;  b\n1 ; NA;2.5\n2 ;  5; NA\n3 ;  7;1.5\n", ';', 1, trim => 'true', null_values => '{NA}');
+
+# ---- data that does not look like data ----
+
+# only the last records have a number, a date or a truth value
+for my $n (2, 5, 20, 200)
+{
+	shape("$n codes, then a number", "name,code\n" . rows($n, sub { "n$_[0],c$_[0]" }) . "m,12345\n", ',', 1, names => 'name code', types => 'text text');
+	shape("$n codes, then numbers", "name,code\n" . rows($n, sub { "n$_[0],c$_[0]" }) . "m1,1\nm2,2\n", ',', 1, names => 'name code');
+	shape("$n towns, then a number", "name,city,code\n" . rows($n, sub { "n$_[0],city $_[0],c$_[0]" }) . "m,Rome,12345\n", ',', 1, names => 'name city code');
+	shape("$n values, then a date", "name,date\n" . rows($n, sub { "n$_[0],n.d." }) . "m,2024-01-01\n", ',', 1, names => 'name date');
+	shape("$n quarters, then a date", "name,date,k\n" . rows($n, sub { "n$_[0],2024-Q$_[0],x" }) . "m,2024-01-01,x\n", ',', 1, names => 'name date k');
+	shape("$n values, then a truth value", "name,ok\n" . rows($n, sub { "n$_[0],maybe" }) . "m1,true\nm2,false\n", ',', 1, names => 'name ok');
+	shape("$n codes of one column, then a number", "code\n" . rows($n, sub { "c$_[0]" }) . "12345\n", ',', 1, names => 'code', types => 'text');
+	shape("$n texts and a sum", "name;city\n" . rows($n, sub { "n$_[0];c$_[0]" }) . "Total;$n\n", ';', 1, names => 'name city');
+	shape("$n texts and a note", "name;city\n" . rows($n, sub { "n$_[0];c$_[0]" }) . "Source: office; 2024\n", ';', 1, names => 'name city');
+}
+shape('codes of post', "name,zip\nAnn,SW1A 1AA\nBob,EC1A 1BB\nJoe,75008\n", ',', 1, names => 'name zip', types => 'text text');
+shape('versions', "host,version,state\nweb1,v12.3,up\nweb2,v12.4,up\ndb1,15,down\n", ',', 1, names => 'host version state');
+shape('numbers behind text', "name,zip\n" . rows(60, sub { "n$_[0],c $_[0]" }) . rows(20, sub { "m$_[0],$_[0]" }), ',', 1, names => 'name zip', types => 'text text');
+
+# the first record's values are missing, or odd
+for my $odd ('', '#N/A', '5 kg', qw(n/a NA - ? unknown pending tbd tbc none five <5 5* X1 +5% 0x5 A100))
+{
+	shape("first '$odd'", "name,price\nAnn,$odd\nBob,2\nJoe,3\n", ',', 1, names => 'name price');
+	shape("first '$odd', 20 records", "name,price\nAnn,$odd\n" . rows(19, sub { "N$_[0],$_[0]" }), ',', 1, names => 'name price');
+	shape("first '$odd', codes", "sku,price\nPEN,$odd\nINK-0,2\nINK-1,3\n", ',', 1, names => 'sku price');
+	shape("first '$odd', twice", "country,2020,2021\nAruba,$odd,$odd\nBobland,2,3\nJoeland,3,4\n", ',', 1, names => 'country _2020 _2021');
+	shape("first '$odd', dates", "name,town,price,day\nAnn Lee,Rome,$odd,$odd\nBob,Oslo,2.50,2024-01-01\nJoe,Rome,3.50,2024-01-02\n", ',', 1, names => 'name town price day');
+	shape("first '$odd', by date", "day,price\n2024-01-01,$odd\n2024-01-02,2.5\n2024-01-03,3.5\n", ',', 1, names => 'day price');
+	shape("first '$odd', no text", "day,price\n$odd,$odd\n2024-01-02,2.5\n2024-01-03,3.5\n2024-01-04,3.5\n", ',', 1, names => 'day price') if $odd;
+}
+shape('numbers of phones', "name,phone\nAnn,+49 30 123\n" . rows(100, sub { "N$_[0],030 $_[0]" }), ',', 1, names => 'name phone', types => 'text text');
+shape('numbers of accounts', "a,b\n(5.00),5-\n0.50,0\n1.50,2\n2.50,3\n", ',', 1, names => 'a b');
+shape('nothing known', "flag,n\nmaybe,tbd\ntrue,2\nfalse,3\n", ',', 1, names => 'flag n');
+shape('units in brackets', "name;price;w\n;(EUR);[kg]\nBob;2;3\nJoe;3;3\n", ';', 2, names => 'name price_eur w_kg');
+shape('a unit', "name;price\n;EUR\nBob;2\nJoe;3\n", ';', 2, names => 'name price_eur');
+shape('blank line among codes', "name,code\nn0,c0\nn1,c1\n\nn2,c2\nn3,5\n", ',', 1, names => 'name code');
+
+# damage near the top
+for my $header ("id,name,v\n", '')
+{
+	my $h = $header ? 1 : 0;
+	my @names = (names => $h ? 'id name v' : 'column_1 column_2 column_3');
+	my %bad = (short => '7,x', long => '7,x,3,4', lines => "7,\"a\nb\",3,4", backslash => "7,a\\\nb,7", quotes => '7,"a "q" b",3');
+
+	for my $kind (sort keys %bad)
+	{
+		shape("$kind at record $_, header $h", $header . rows(30, do { my $k = $_; sub { $_[0] == $k ? $bad{$kind} : "$_[0],name$_[0],$_[0]" } }),
+			',', $h, @names)
+		  for 1 .. 4;
+	}
+}
+shape('damage, then nothing known', "name,a,b\nX,1\nAnn,unknown,unknown\nBob,2,3\nJoe,2,3\nZoe,3,4\n", ',', 1, names => 'name a b');
+shape('damage, text', "name,city\nx\nAnn,Rome\nBob,Oslo\nEve,Bern\n", ',', 1, names => 'name city');
+shape('a backslash once', "\"0\",\"he \\\"hi\\\" 0\",\\N,\"2.5\"\n" . rows(40, sub { "\"$_[0]\",\"plain $_[0]\",\\N,\"2.5\"" }), ',', 0);
+shape('header of one field', "x\n1,5\n2,5\n3,25\n", ',', 1, said => qr/another number of fields/);
+shape('sentences below a name', "comment\nGood, but expensive\nBad, but cheap\nFine, and new\n", "\t", 1, names => 'comment');
 
 # ---- all of them ----
 
