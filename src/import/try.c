@@ -77,6 +77,45 @@ csv_find_boundary(const CsvSample *sample, uint8_t quote)
 
 /* ---- delimiter and quote ---- */
 
+/* the records of a sheet's table that are rows, and the others from its first one on */
+static uint32
+count_rows(const CsvSheet *sheet, uint32 *nothers)
+{
+	uint32		nrows = 0;
+
+	*nothers = 0;
+	for (uint32 i = sheet->from; i < sheet->to; i++)
+		if (csv_is_row(&sheet->records[i], sheet->nfields))
+			nrows++;
+		else
+			*nothers += !sheet->records[i].blank && !sheet->records[i].comment;
+	return nrows;
+}
+
+/* do nearly all records of a sheet agree, from the first of the table on? */
+static bool
+is_regular(const CsvSheet *sheet)
+{
+	uint32		nothers;
+	uint32		nrows = count_rows(sheet, &nothers);
+
+	return sheet->is_table && nrows >= 2 && nothers <= nrows * MOST_OTHERS;
+}
+
+/*
+ * Commas are in numbers and texts of all files.  They delimit nothing where something
+ * else does so in more records, such as the header.
+ */
+static bool
+outdoes_commas(const CsvSheet *sheet, const CsvSheet *commas)
+{
+	uint32		nothers;
+
+	return commas->options.delimiter == ',' && sheet->options.delimiter != ',' &&
+		is_regular(sheet) && sheet->from <= commas->from &&
+		count_rows(sheet, &nothers) > count_rows(commas, &nothers);
+}
+
 /*
  * Is this sheet better than the best so far, which had its delimiter before it
  * in the order of preference?
@@ -86,6 +125,10 @@ is_better(const CsvSheet *sheet, const CsvSheet *best)
 {
 	if (!sheet->is_table || !best->is_table)
 		return sheet->is_table;
+	if (outdoes_commas(best, sheet))
+		return false;
+	if (outdoes_commas(sheet, best))
+		return true;
 	if (sheet->quality < best->quality * (1 - SAME_QUALITY))
 		return false;
 	if (sheet->quality > best->quality * (1 + SAME_QUALITY))
@@ -182,6 +225,7 @@ try_delimiters(const CsvDialectOptions *options, const char *null_string,
 	CsvDialectOptions with = *options;
 	uint8_t		told = told_delimiter(sample);
 	uint8_t		unused = 0;
+	bool		is_covered;
 
 	if (delimiter_given)
 		return csv_sheet_read(options, sample);
@@ -203,13 +247,18 @@ try_delimiters(const CsvDialectOptions *options, const char *null_string,
 		if (sheet.is_single && (unused == 0 || with.delimiter == ','))
 			unused = with.delimiter;
 	}
-	if (!best.is_table || best.to - best.from < best.nrecords * LEAST_ROWS)
+	is_covered = best.is_table && best.to - best.from >= best.nrecords * LEAST_ROWS;
+	if (!is_covered ||
+		(best.nquoted == 0 && with.quote != 0 &&
+		 memchr(sample->bytes, with.quote, sample->nbytes) != NULL))
 	{
 		CsvSheet	sheet;
 
+		/* what delimits else may always stand in quotes that begin behind blanks */
 		with.delimiter = ' ';
 		sheet = csv_sheet_read(&with, sample);
-		if (are_blanks_delimiters(&sheet, sample) && is_better(&sheet, &best))
+		if ((!is_covered || sheet.nquoted >= sheet.to - sheet.from) &&
+			are_blanks_delimiters(&sheet, sample) && is_better(&sheet, &best))
 			best = sheet;
 	}
 	if (best.is_table)
@@ -428,19 +477,35 @@ is_in_null_string(const char *null_string, const char *delimiter)
 	return *null_string != '\0' && strstr(null_string, delimiter) != NULL;
 }
 
-/* do nearly all records of a sheet agree, from the first of the table on? */
+/* the same from its end, a bracket for the other */
 static bool
-is_regular(const CsvSheet *sheet)
+is_symmetric(const char *text)
 {
-	uint32		nrows = 0;
-	uint32		nothers = 0;
+	size_t		length = strlen(text);
 
-	for (uint32 i = sheet->from; i < sheet->to; i++)
-		if (csv_is_row(&sheet->records[i], sheet->nfields))
-			nrows++;
-		else
-			nothers += !sheet->records[i].blank && !sheet->records[i].comment;
-	return sheet->is_table && nrows >= 2 && nothers <= nrows * MOST_OTHERS;
+	for (size_t i = 0; i < length; i++)
+	{
+		char		other = text[length - 1 - i];
+
+		if (text[i] != (other == '<' ? '>' : other == '>' ? '<' : other))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * A string that has the best delimiter of one character in it: what is around that must
+ * be no part of values, such as percent signs, and no row may be lost.
+ */
+static bool
+may_contain(const char *wide, const CsvSheet *sheet, const CsvSheet *best)
+{
+	uint32		nothers;
+
+	if (best->is_table && count_rows(sheet, &nothers) < count_rows(best, &nothers))
+		return false;
+	return strspn(wide, "|~^;:") == strlen(wide) || is_symmetric(wide) ||
+		sheet->nfields != best->nfields;
 }
 
 /* the best of several characters, if it is better than *best */
@@ -460,13 +525,16 @@ try_wide_delimiters(CsvTrial *best, const CsvDialectOptions *options,
 		CsvTrial	trial;
 		bool		contains;
 
+		/* what repeats, in a longer one that is found */
 		if ((options->quote != 0 && strchr(wide[i], options->quote) != NULL) ||
-			is_in_null_string(null_string, wide[i]))
+			is_in_null_string(null_string, wide[i]) ||
+			(best->delimiter != NULL && strstr(best->delimiter, wide[i]) != NULL))
 			continue;
 		trial = try_delimiter(options, null_string, given, sample, wide[i], stand_in, false);
 		contains = best->delimiter == NULL &&
 			strchr(wide[i], best->sheet.options.delimiter) != NULL;
-		if (!is_regular(&trial.sheet))
+		if (!is_regular(&trial.sheet) ||
+			(contains && !may_contain(wide[i], &trial.sheet, &best->sheet)))
 			continue;
 		if (!best->sheet.is_table || contains ||
 			trial.sheet.quality > best->sheet.quality * BETTER)
