@@ -295,15 +295,16 @@ csv_count_blanks(const CsvSheet *sheet, const CsvSample *sample)
 
 	csv_dialect_compile(&dialect, &sheet->options);
 	csv_sample_begin(&scan, 0);
-	for (uint32 i = sheet->from; i < sheet->to && blanks.nrows < BLANK_ROWS; i++)
+	for (uint32 i = 0; i < Min(sheet->nrecords, sheet->from + BLANK_ROWS); i++)
 	{
 		bool		padded = false;
+		bool		is_row = i >= sheet->from && i < sheet->to;
 
 		scan.next = sheet->records[i].start;
 		if (sheet->records[i].blank || sheet->records[i].comment ||
 			!csv_sample_next(&scan, &dialect, sample))
 			continue;
-		blanks.nrows++;
+		blanks.nrows += is_row;
 		for (uint32 field = 0; field < scan.nfields; field++)
 		{
 			CsvSpan		span = csv_scan_field(&scan, &dialect, sample->bytes,
@@ -314,7 +315,7 @@ csv_count_blanks(const CsvSheet *sheet, const CsvSample *sample)
 			count_field(&blanks, &sheet->options, sample->bytes + span.offset, span.length,
 						field == 0, &padded);
 		}
-		blanks.npadded += padded;
+		blanks.npadded += padded && is_row;
 	}
 	csv_sample_end(&scan);
 	return blanks;

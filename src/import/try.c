@@ -550,22 +550,32 @@ static void
 try_blanks(CsvTrial *best, const char *null_string, const CsvGiven *given,
 		   const CsvSample *sample)
 {
-	const CsvDialectOptions options = best->sheet.options;
-	const char	delimiter[] = {(char) options.delimiter, '\0'};
+	CsvSheet	sheet = best->sheet;
+	char		delimiter[] = {(char) sheet.options.delimiter, '\0'};
 	CsvBlanks	blanks;
 	CsvTrial	trial;
 
-	if (given->trim || !best->sheet.is_table || best->delimiter != NULL ||
-		*delimiter == ' ' || options.quoting == CSV_QUOTING_TEXT)
+	if (given->trim || best->delimiter != NULL || *delimiter == ' ' ||
+		sheet.options.quoting == CSV_QUOTING_TEXT)
 		return;
-	blanks = csv_count_blanks(&best->sheet, sample);
-	if (blanks.nrows < 2 ||
-		(blanks.nquotes == 0 && blanks.npadded < blanks.nrows * LEAST_PADDED))
+
+	/* commas in quotes may be all that keeps it from being a table */
+	if (!sheet.is_table && !given->delimiter && sheet.options.quote != ',' &&
+		!is_in_null_string(null_string, ","))
+	{
+		*delimiter = ',';
+		sheet.options.delimiter = ',';
+		sheet = csv_sheet_read(&sheet.options, sample);
+	}
+	blanks = csv_count_blanks(&sheet, sample);
+	if (blanks.nquotes == 0 &&
+		(!sheet.is_table || blanks.nrows < 2 || blanks.npadded < blanks.nrows * LEAST_PADDED))
 		return;
-	trial = try_delimiter(&options, null_string, given, sample, delimiter,
-						  options.delimiter, true);
+	trial = try_delimiter(&sheet.options, null_string, given, sample, delimiter,
+						  sheet.options.delimiter, true);
 	if (trial.sheet.is_table &&
-		(blanks.nquotes == 0 ? trial.sheet.nfields == best->sheet.nfields :
+		(!best->sheet.is_table ? is_regular(&trial.sheet) :
+		 blanks.nquotes == 0 ? trial.sheet.nfields == best->sheet.nfields :
 		 trial.sheet.nbad < best->sheet.nbad || trial.sheet.quality > best->sheet.quality))
 		*best = trial;
 }

@@ -353,6 +353,24 @@ shape('aligned', "id  |name      |v\n1   |Ann       |  2.5\n2   |Bob Ray   | 13.
 shape('aligned, commas', "station,    date, temp\n   44,20240101,  5.2\n   44,20240102, -1.0\n   44,20240103, 12.5\n", ',', 1, trim => 'true');
 shape('aligned NA', "id;  a;  b\n1 ; NA;2.5\n2 ;  5; NA\n3 ;  7;1.5\n", ';', 1, trim => 'true', null_values => '{NA}');
 
+# ---- what is in values, and may look like delimiters ----
+
+shape('comma and blank, more in quotes', "name, note\nAnn, \"a, b, c\"\nBob, \"c, d\"\n", ',', 1, trim => 'true');
+shape('percent signs', "a;b\n" . rows(20, sub { "$_[0],5 %;x$_[0]" }), ';', 1);
+shape('percent signs, no header', rows(20, sub { "$_[0],5 %;x$_[0]" }), ';', 0);
+shape('percent signs, three columns', "name;share;n\n" . rows(20, sub { "n$_[0];0,$_[0] %;$_[0]" }), ';', 1);
+shape('units at the end, three columns', "name;a;b\n" . rows(20, sub { "n$_[0]!;$_[0],5 *;x" }), ';', 1);
+shape('marks before values', rows(20, sub { "$_[0];#$_[0]a;#x" }), ';', 0);
+shape('coordinates', "name;coord\nA;52,5 13,4\nB;48,1 11,5\n", ';', 1, names => 'name coord');
+shape('ranges', "name;range\n" . rows(20, sub { "n$_[0];0,$_[0] - 0,7" }), ';', 1, names => 'name range');
+shape('coordinates, bars', "name|coord\nA|52,5 13,4\nB|48,1 11,5\n", '|', 1, names => 'name coord');
+shape('coordinates, carets', "name^coord\n" . rows(20, sub { "n$_[0]^$_[0],5 13,4" }), '^', 1, names => 'name coord');
+shape('two bars, empty fields', rows(40, sub { $_[0] . '||' . ($_[0] % 3 ? '' : 'x') . '||' . ($_[0] % 4 ? '' : 'y') . "||1.$_[0]" }), '||', 0);
+shape('two bars, more empty fields', "id||a||b||c||d||e||f||v\n" . rows(20, sub { $_[0] . '||' x 7 . "1.$_[0]" }), '||', 1);
+shape('one bar, empty fields', "id|a|b|c|d\n" . rows(20, sub { "$_[0]||||1.$_[0]" }), '|', 1);
+shape('semicolons in quotes, blanks between', rows(30, sub { "10.0.0.$_[0] - - [03/Oct/2024:13:55:" . (10 + $_[0]) . " +0200] \"GET /a/$_[0] HTTP/1.1\" 200 20$_[0] \"https://ex.com/\" \"Mozilla/5.0 (X11; Linux)\"" }), ' ', 0);
+shape('commas in quotes, blanks between', rows(30, sub { "10.0.0.$_[0] - - [03/Oct/2024:13:55:" . (10 + $_[0]) . " +0200] \"GET /a/$_[0] HTTP/1.1\" 200 20$_[0] \"-\" \"Mozilla/5.0 (KHTML, like Gecko)\"" }), ' ', 0);
+
 # ---- all of them ----
 
 my %count = (right => 0, dialect => 0);
