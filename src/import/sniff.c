@@ -418,6 +418,25 @@ read_values(CsvFindings *findings, CsvInferrer *inferrer, int64 max_records)
 	csv_table_scan_end(scan);
 }
 
+/* NOTICE of a column that has points (or commas) where nobody can tell what they mean */
+static void
+tell_undecided(const CsvFindings *findings, const CsvFoundColumn *column,
+			   const CsvFoundColumn *other, char point)
+{
+	bool		is_decimal = point == findings->table->decimal_separator;
+
+	ereport(NOTICE,
+			(errmsg("column \"%s\" of \"%s\" is text: each \"%c\" in it may be decimal or separate thousands",
+					column->name, findings->table->filename, point),
+			 errdetail("Column \"%s\" has \"%c\" as its decimal separator.",
+					   other->name, point == '.' ? ',' : '.'),
+			 is_decimal ?
+			 errhint("If it is decimal, set the option \"decimal_separator\" to \"%c\".",
+					 point) :
+			 errhint("If it separates thousands, set the option \"thousands_separator\" to \"%c\".",
+					 point)));
+}
+
 /*
  * Where one column has decimal commas, 1.000 in another may be a thousand: make
  * such columns text, with a NOTICE, rather than a wrong number.  The same with
@@ -427,26 +446,30 @@ static void
 leave_undecided(CsvFindings *findings)
 {
 	const CsvFoundColumn *other = NULL;
+	const CsvFoundColumn *ours = NULL;
 	char		point = findings->table->decimal_separator;
 
-	for (uint32 i = 0; i < findings->ncolumns && other == NULL; i++)
-		if (csv_inference_is_other(&findings->columns[i].inference))
-			other = &findings->columns[i];
-	for (uint32 i = 0; i < findings->ncolumns && other != NULL; i++)
+	for (uint32 i = 0; i < findings->ncolumns; i++)
+	{
+		const CsvFoundColumn *column = &findings->columns[i];
+
+		if (other == NULL && csv_inference_is_other(&column->inference))
+			other = column;
+		if (ours == NULL && csv_inference_is_decimal(&column->inference))
+			ours = column;
+	}
+	for (uint32 i = 0; i < findings->ncolumns; i++)
 	{
 		CsvFoundColumn *column = &findings->columns[i];
 
 		CHECK_FOR_INTERRUPTS();
-		if (!csv_inference_is_ambiguous(&column->inference))
-			continue;
-		column->inference.family = CSV_FAMILY_TEXT;
-		ereport(NOTICE,
-				(errmsg("column \"%s\" of \"%s\" is text: each \"%c\" in it may be decimal or separate thousands",
-						column->name, findings->table->filename, point),
-				 errdetail("Column \"%s\" has \"%c\" as its decimal separator.",
-						   other->name, point == '.' ? ',' : '.'),
-				 errhint("If it is decimal, set the option \"decimal_separator\" to \"%c\".",
-						 point)));
+		if (other != NULL && csv_inference_is_ambiguous(&column->inference))
+		{
+			column->inference.family = CSV_FAMILY_TEXT;
+			tell_undecided(findings, column, other, point);
+		}
+		else if (ours != NULL && csv_inference_may_be_grouped(&column->inference))
+			tell_undecided(findings, column, ours, point == '.' ? ',' : '.');
 	}
 }
 

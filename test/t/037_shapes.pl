@@ -370,6 +370,9 @@ shape('two bars, more empty fields', "id||a||b||c||d||e||f||v\n" . rows(20, sub 
 shape('one bar, empty fields', "id|a|b|c|d\n" . rows(20, sub { "$_[0]||||1.$_[0]" }), '|', 1);
 shape('semicolons in quotes, blanks between', rows(30, sub { "10.0.0.$_[0] - - [03/Oct/2024:13:55:" . (10 + $_[0]) . " +0200] \"GET /a/$_[0] HTTP/1.1\" 200 20$_[0] \"https://ex.com/\" \"Mozilla/5.0 (X11; Linux)\"" }), ' ', 0);
 shape('commas in quotes, blanks between', rows(30, sub { "10.0.0.$_[0] - - [03/Oct/2024:13:55:" . (10 + $_[0]) . " +0200] \"GET /a/$_[0] HTTP/1.1\" 200 20$_[0] \"-\" \"Mozilla/5.0 (KHTML, like Gecko)\"" }), ' ', 0);
+shape('points between thousands, or not', "a;b\n" . rows(9, sub { "$_[0].000;$_[0],5" }), ';', 1, types => 'text numeric(2,1)', decimal_separator => ',', said => qr/separates thousands/);
+shape('more points than commas', "a;b;c\n" . rows(9, sub { "$_[0].000;$_[0],5;$_[0].500" }), ';', 1, types => 'text numeric(2,1) text', decimal_separator => ',');
+shape('commas between thousands, or not', "a;b\n" . rows(9, sub { "$_[0],000;$_[0].5" }), ';', 1, types => 'text numeric(2,1)', said => qr/separates thousands/);
 
 # ---- all of them ----
 
