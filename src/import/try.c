@@ -277,9 +277,16 @@ typedef struct Escapes
 	uint32		nodd;			/* backslashes that begin none */
 	uint32		nempty;			/* fields */
 	bool		at_end;			/* \. is the last line */
+
+	/* backslashes before tabs and line breaks, as MySQL writes them: what they join ... */
+	uint32		njoins;
+	uint32		width;			/* ... is a record of so many fields ... */
+	uint32		nrows;
+	uint32		nmisfits;		/* ... or is not */
 } Escapes;
 
-static void
+/* a field's; true: it ends with a backslash, and goes on in the next one */
+static bool
 count_escapes(Escapes *escapes, const uint8_t *field, uint64 nbytes)
 {
 	escapes->nempty += nbytes == 0;
@@ -292,33 +299,33 @@ count_escapes(Escapes *escapes, const uint8_t *field, uint64 nbytes)
 			if (field[i] != '\\')
 				continue;
 			i++;
-			if (i < nbytes && memchr("\\bfnrtv", field[i], 8) != NULL)
+			if (i == nbytes)
+				return true;
+			if (memchr("\\bfnrtv", field[i], 8) != NULL)
 				escapes->nothers++;
 			else
 				escapes->nodd++;
 		}
+	return false;
 }
 
-/*
- * Are fields between tabs written as COPY and pg_dump do?  Backslashes may as well be
- * part of paths, and other programs write \N, but leave fields empty, too, or have quotes.
- */
-static bool
-is_text_format(const CsvSheet *sheet, const CsvSample *sample)
+static Escapes
+find_escapes(const CsvSheet *sheet, const CsvSample *sample)
 {
 	CsvDialectOptions options = sheet->options;
 	Escapes		escapes = {0};
 	CsvDialect	dialect;
 	CsvScan		scan;
 	uint32		n = 0;
+	uint32		nfields = 0;
 
-	if (!sheet->is_table || options.delimiter != '\t' ||
-		(sheet->nquoted > 0 && sheet->nbad == 0))
-		return false;
 	options.quote = options.escape = 0;
 	csv_dialect_compile(&dialect, &options);
-	csv_sample_begin(&scan, sheet->records[sheet->from].start);
+	csv_sample_begin(&scan, 0);
 	while (n++ < CSV_SAMPLE_RECORDS && csv_sample_next(&scan, &dialect, sample))
+	{
+		bool		goes_on = false;
+
 		for (uint32 i = 0; i < scan.nfields; i++)
 		{
 			CsvSpan		span = csv_scan_field(&scan, &dialect, sample->bytes,
@@ -326,12 +333,44 @@ is_text_format(const CsvSheet *sheet, const CsvSample *sample)
 
 			if (i % CSV_BYTES_TO_INTERRUPT == 0)
 				CHECK_FOR_INTERRUPTS();
-			count_escapes(&escapes, sample->bytes + span.offset, span.length);
+			goes_on = count_escapes(&escapes, sample->bytes + span.offset, span.length);
+			escapes.njoins += goes_on;
+			nfields += !goes_on;
 		}
+		if (goes_on)
+			continue;
+		if (escapes.width == 0)
+			escapes.width = nfields;
+		if (!escapes.at_end)
+			*(nfields == escapes.width ? &escapes.nrows : &escapes.nmisfits) += 1;
+		nfields = 0;
+	}
+	escapes.nmisfits += nfields > 0;
 	csv_sample_end(&scan);
-	return escapes.nodd == 0 &&
-		(escapes.at_end ||
-		 (escapes.nnulls > 0 && (escapes.nempty == 0 || escapes.nothers > 0)));
+	return escapes;
+}
+
+/*
+ * Are fields between tabs written as COPY, pg_dump and MySQL do?  Backslashes may as well
+ * be part of paths, and other programs write \N, but leave fields empty, too, or have
+ * quotes.
+ */
+static bool
+is_text_format(const CsvSheet *sheet, const CsvSample *sample)
+{
+	Escapes		escapes;
+
+	if (!sheet->is_table || sheet->options.delimiter != '\t' ||
+		(sheet->nquoted > 0 && sheet->nbad == 0))
+		return false;
+	escapes = find_escapes(sheet, sample);
+	if (escapes.nodd > 0)
+		return false;
+	if (escapes.njoins > 0)
+		return escapes.nmisfits <= escapes.nrows * MOST_OTHERS &&
+			(escapes.width == sheet->nfields || !is_regular(sheet));
+	return escapes.at_end ||
+		(escapes.nnulls > 0 && (escapes.nempty == 0 || escapes.nothers > 0));
 }
 
 static CsvSheet

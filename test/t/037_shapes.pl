@@ -373,6 +373,14 @@ shape('commas in quotes, blanks between', rows(30, sub { "10.0.0.$_[0] - - [03/O
 shape('points between thousands, or not', "a;b\n" . rows(9, sub { "$_[0].000;$_[0],5" }), ';', 1, types => 'text numeric(2,1)', decimal_separator => ',', said => qr/separates thousands/);
 shape('more points than commas', "a;b;c\n" . rows(9, sub { "$_[0].000;$_[0],5;$_[0].500" }), ';', 1, types => 'text numeric(2,1) text', decimal_separator => ',');
 shape('commas between thousands, or not', "a;b\n" . rows(9, sub { "$_[0],000;$_[0].5" }), ';', 1, types => 'text numeric(2,1)', said => qr/separates thousands/);
+shape('text format, line breaks', rows(30, sub { "$_[0]\t" . ($_[0] % 3 ? '\\N' : $_[0] % 2 ? "x\\\ny" : 'abc') . "\t6.1$_[0]\t2024-02-01 00:00:00" }), "\t", 0, format => 'text', types => 'integer text numeric(4,3) timestamp');
+shape('text format, nothing but a line break', "1\tone\t5\n2\ttwo\\\nlines\t6\n3\tx\t7\n4\tz\t8\n", "\t", 0, format => 'text', types => 'integer text integer');
+shape('text format, the first record has the line break', "0\ttext 0\\\nmore\t0\t\\N\n" . rows(40, sub { "$_[0]\ttext $_[0]\t$_[0]\t\\N" }), "\t", 0, format => 'text');
+shape('text format, line breaks in most records', "id\tnote\tv\n" . rows(30, sub { "$_[0]\ta\\\nb\\\nc\t6.1$_[0]" }), "\t", 1, format => 'text', types => 'integer text numeric(4,3)');
+shape('text format, tabs in values', "1\tone\\\ttwo\t5\n2\ttwo\t6\n3\tx\t7\n4\tz\t8\n", "\t", 0, format => 'text', types => 'integer text integer');
+shape('drives', "id\tdrive\tn\n" . rows(20, sub { "$_[0]\tC:\\\t$_[0]" }), "\t", 1, format => 'csv');
+shape('drives, no header', rows(20, sub { "$_[0]\tC:\\\t$_[0]" }), "\t", 0, format => 'csv');
+shape('directories', "id\tdir\n" . rows(20, sub { "$_[0]\tC:\\temp\\" }), "\t", 1, format => 'csv');
 
 # ---- all of them ----
 
