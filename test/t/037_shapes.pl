@@ -382,6 +382,23 @@ shape('drives', "id\tdrive\tn\n" . rows(20, sub { "$_[0]\tC:\\\t$_[0]" }), "\t",
 shape('drives, no header', rows(20, sub { "$_[0]\tC:\\\t$_[0]" }), "\t", 0, format => 'csv');
 shape('directories', "id\tdir\n" . rows(20, sub { "$_[0]\tC:\\temp\\" }), "\t", 1, format => 'csv');
 
+# ---- UTF-16 without a mark ----
+
+# as UTF-16 of ASCII, ae and Cyrillic
+sub wide
+{
+	my ($format, $text) = @_;
+
+	return pack "$format*", map { ord } split //, $text;
+}
+
+my $wide_text = "id\tname\r\n" . rows(20, sub { "$_[0]\tK\xe4se $_[0]" });
+shape('UTF-16LE', wide('v', $wide_text), "\t", 1, names => 'id name', types => 'integer text', encoding => 'UTF16LE', said => qr/UTF16LE.* is a guess/);
+shape('UTF-16BE', wide('n', $wide_text), "\t", 1, names => 'id name', types => 'integer text', encoding => 'UTF16BE', said => qr/UTF16BE.* is a guess/);
+shape('UTF-16LE, Cyrillic', wide('v', "id;name\n" . rows(20, sub { "$_[0];" . "\x{438}\x{43c}\x{44f}" x 5 })), ';', 1, encoding => 'UTF16LE');
+shape('zero bytes', "a,b\n" . rows(9, sub { "$_[0],x\0y" }), ',', 1, encoding => 'UTF8', said => qr/UTF-16/);
+shape('stray quotes', "id,note\n" . rows(9, sub { $_[0] % 3 ? "$_[0],\"x, \"\"y\"\"\"" : "$_[0],\"a \"b\" c\"" }), ',', 1, said => qr/quoting 'lenient'/);
+
 # ---- all of them ----
 
 my %count = (right => 0, dialect => 0);
