@@ -650,7 +650,7 @@ likely_cause(const CsvFindings *findings)
 	if (findings->ninvalid > findings->nskipped / 2)
 		return psprintf("If it is not in encoding \"%s\", set client_encoding to its own, such as WIN1252, or add OPTIONS (encoding 'WIN1252') to IMPORT FOREIGN SCHEMA.",
 						csv_encoding_name(findings->table));
-	if (findings->nzero > findings->nskipped / 2)
+	if (findings->nskipped == findings->nrecords && findings->nzero > findings->nskipped / 2)
 		return "If it is in UTF-16, add OPTIONS (encoding 'UTF16LE') or OPTIONS (encoding 'UTF16BE') to IMPORT FOREIGN SCHEMA.";
 	if (findings->nmisquoted > findings->nskipped / 2 &&
 		!findings->table->reader.dialect.lenient)
