@@ -211,6 +211,8 @@ CALL write_file('none.csv', E'a,b\nc,d\n');
 SELECT a FROM none_good;
 CALL write_file('none.csv', E'"1"x,2\n');
 SELECT a FROM none_good;
+CALL write_file('none.csv', E'"1"x,2\n3,4\n');
+SELECT a FROM none_good;
 CALL write_file('none.csv', '\xff2c310a'::bytea);
 SELECT a FROM none_good;
 -- with one there is no such hint

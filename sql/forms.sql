@@ -25,6 +25,9 @@ ALTER FOREIGN TABLE nulls ALTER d OPTIONS (SET null_values 'x');
 ALTER FOREIGN TABLE nulls ALTER d OPTIONS (SET null_values '{a,NULL}');
 ALTER FOREIGN TABLE nulls OPTIONS (SET null_values '{"a,b"}');
 ALTER FOREIGN TABLE nulls OPTIONS (SET null_values E'{"a\nb"}');
+CALL write_file('words.csv', E'NULL\n\\N\nN\n');
+CREATE FOREIGN TABLE words (a text) SERVER csv OPTIONS (filename 'regress_csv/words.csv', null_values '{"NULL","\\N"}');
+SELECT a, a IS NULL AS a_null FROM words;
 
 -- ---- dates and timestamps by a pattern ----
 CALL write_file('dates.csv', E'31/12/2024,31.12.24 23:59,1735689599.25\n1/2/2024,1.2.99 7:05,0\n29/02/2023,x,1e9\n 05/06/2024 ,05.06.70 00:00 ,-1.5\n2024-01-02,01.01.2024 00:00,99999999999999\n01/02/2024x,01.02.24 00:00 y,1 2\n');

@@ -19,6 +19,12 @@ CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', "H
 CREATE FOREIGN TABLE bad (a int OPTIONS (max_char '3')) SERVER csv OPTIONS (filename '/nowhere.csv');
 CREATE FOREIGN TABLE bad (a int OPTIONS (columns '3')) SERVER csv OPTIONS (filename '/nowhere.csv');
 CREATE FOREIGN TABLE bad (a int OPTIONS (wide 'yes')) SERVER csv OPTIONS (filename '/nowhere.csv');
+-- as other readers call them
+CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', new_line 'crlf');
+CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', sep ';');
+CREATE FOREIGN TABLE bad (a int OPTIONS (dateformat 'x')) SERVER csv OPTIONS (filename '/nowhere.csv');
+CREATE FOREIGN TABLE bad (a int OPTIONS (skip '1')) SERVER csv OPTIONS (filename '/nowhere.csv');
+IMPORT FOREIGN SCHEMA "/nowhere" FROM SERVER csv INTO public OPTIONS (sample_size '10');
 
 -- "default" came to COPY and file_fdw with 16
 DO $$

@@ -3,9 +3,9 @@
  *		Delimiters of several characters, and blanks around values.
  *
  * Candidates are the strings of punctuation that most lines have.  Each is tried on a
- * copy of the sample in which it is one byte; so the sheet need not know of it.  One that
- * repeats a character, as || does, would also be found where fields are empty: there
- * the character hardly stands alone.
+ * copy of the sample in which it is one byte; so the sheet need not know of it.  One that has a
+ * usual delimiter in it, as || and %; do, would also be found where fields are empty, or
+ * values end with a percent sign: that character hardly stands alone.
  */
 #include "postgres.h"
 
@@ -17,7 +17,7 @@
 /* lines in which candidates are looked for, their bytes, and candidates that are counted */
 #define LINES			100
 #define LINES_BYTES		(64 * 1024)
-#define CANDIDATES		32
+#define CANDIDATES		64
 
 /* share of the lines that must have one */
 #define LEAST_LINES		0.6
@@ -53,7 +53,7 @@ is_blank(uint8_t byte)
 
 static void
 count_candidate(Candidate *candidates, uint32 *ncandidates, const uint8_t *text,
-				uint32 nbytes, uint32 line, bool at_end)
+				uint32 nbytes, uint32 times, uint32 line, bool at_end)
 {
 	uint32		i = 0;
 
@@ -71,19 +71,50 @@ count_candidate(Candidate *candidates, uint32 *ncandidates, const uint8_t *text,
 	candidates[i].nlines += candidates[i].last_line != line;
 	candidates[i].last_line = line;
 	candidates[i].nends += at_end;
-	candidates[i].n++;
+	candidates[i].n += times;
 }
 
-/* of a string that repeats a character: does this hardly stand without it? */
+/* a string of punctuation; || may also be in ||||, with an empty field between */
+static void
+count_string(Candidate *candidates, uint32 *ncandidates, const uint8_t *text,
+			 uint64 nbytes, uint32 line, bool at_end)
+{
+	bool		repeats = true;
+
+	for (uint64 i = 1; i < nbytes; i++)
+		repeats &= text[i] == text[0];
+	if (!repeats)
+	{
+		if (nbytes <= CSV_WIDE_BYTES)
+			count_candidate(candidates, ncandidates, text, (uint32) nbytes, 1, line, at_end);
+		return;
+	}
+	for (uint32 part = 2; part <= Min(nbytes, CSV_WIDE_BYTES); part++)
+		if (nbytes % part == 0)
+			count_candidate(candidates, ncandidates, text, part, (uint32) (nbytes / part),
+							line, at_end);
+}
+
+/* do the usual delimiters of a string, or what it repeats, hardly stand without it? */
 static bool
 is_whole(const Candidate *candidate, const uint32 *counts)
 {
-	uint8_t		byte = (uint8_t) candidate->text[0];
-	uint32		inside = candidate->n * (uint32) strlen(candidate->text);
+	const char *text = candidate->text;
+	size_t		length = strlen(text);
 
-	if (strspn(candidate->text, (char[]) {(char) byte, '\0'}) != strlen(candidate->text))
-		return true;
-	return counts[byte] - inside <= inside * MOST_ALONE;
+	for (size_t i = 0; i < length; i++)
+	{
+		uint32		inside = 0;
+
+		if (strchr("|~^;", text[i]) == NULL &&
+			strspn(text, (char[]) {text[i], '\0'}) != length)
+			continue;
+		for (size_t j = 0; j < length; j++)
+			inside += text[j] == text[i] ? candidate->n : 0;
+		if (counts[(uint8_t) text[i]] - inside > inside * MOST_ALONE)
+			return false;
+	}
+	return true;
 }
 
 static int
@@ -92,7 +123,12 @@ compare_candidates(const void *a, const void *b)
 	const Candidate *left = a;
 	const Candidate *right = b;
 
+	size_t		left_length = strlen(left->text);
+	size_t		right_length = strlen(right->text);
+
+	/* a longer one is all of what repeats */
 	return left->nlines != right->nlines ? (left->nlines > right->nlines ? -1 : 1) :
+		left_length != right_length ? (left_length > right_length ? -1 : 1) :
 		left->n > right->n ? -1 : left->n < right->n;
 }
 
@@ -113,10 +149,9 @@ csv_find_wide_delimiters(const CsvSample *sample, uint8_t break_byte,
 
 		while (i < end && is_punctuation(sample->bytes[i]))
 			counts[sample->bytes[i++]]++;
-		if (i - from >= 2 && i - from <= CSV_WIDE_BYTES)
-			count_candidate(candidates, &ncandidates, sample->bytes + from,
-							(uint32) (i - from), nlines,
-							i == end || sample->bytes[i] == '\n' || sample->bytes[i] == '\r');
+		if (i - from >= 2)
+			count_string(candidates, &ncandidates, sample->bytes + from, i - from, nlines,
+						 i == end || sample->bytes[i] == '\n' || sample->bytes[i] == '\r');
 		if (i > from)
 			continue;
 		nlines += sample->bytes[i] == break_byte;
@@ -260,15 +295,16 @@ csv_count_blanks(const CsvSheet *sheet, const CsvSample *sample)
 
 	csv_dialect_compile(&dialect, &sheet->options);
 	csv_sample_begin(&scan, 0);
-	for (uint32 i = sheet->from; i < sheet->to && blanks.nrows < BLANK_ROWS; i++)
+	for (uint32 i = 0; i < Min(sheet->nrecords, sheet->from + BLANK_ROWS); i++)
 	{
 		bool		padded = false;
+		bool		is_row = i >= sheet->from && i < sheet->to;
 
 		scan.next = sheet->records[i].start;
 		if (sheet->records[i].blank || sheet->records[i].comment ||
 			!csv_sample_next(&scan, &dialect, sample))
 			continue;
-		blanks.nrows++;
+		blanks.nrows += is_row;
 		for (uint32 field = 0; field < scan.nfields; field++)
 		{
 			CsvSpan		span = csv_scan_field(&scan, &dialect, sample->bytes,
@@ -279,7 +315,7 @@ csv_count_blanks(const CsvSheet *sheet, const CsvSample *sample)
 			count_field(&blanks, &sheet->options, sample->bytes + span.offset, span.length,
 						field == 0, &padded);
 		}
-		blanks.npadded += padded;
+		blanks.npadded += padded && is_row;
 	}
 	csv_sample_end(&scan);
 	return blanks;

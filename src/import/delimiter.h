@@ -31,11 +31,11 @@ extern CsvSample csv_sample_plain(const CsvSample *sample,
 								  const CsvDialectOptions *options,
 								  const char *delimiter, uint8_t stand_in, bool trim);
 
-/* the blanks around values of a table */
+/* the blanks around values: quotes may hide which records are the table */
 typedef struct CsvBlanks
 {
 	uint32		nquotes;		/* delimiters with blanks and then a quote after them */
-	uint32		nrows;
+	uint32		nrows;			/* of the table */
 	uint32		npadded;		/* rows that have a value with blanks around it */
 } CsvBlanks;
 

@@ -231,7 +231,8 @@ parts_thousands(const CsvInference *column, const char *thousands, uint8_t delim
 
 /*
  * Columns of the sample that are numbers with these separators, an empty string for none
- * of thousands; *sure tells of one whose separators cannot be anything else.
+ * of thousands, and are not so with any others; *sure tells of one whose separators
+ * cannot be anything else.
  */
 static uint32
 count_numbers(CsvTable *table, char decimal, const char *thousands,
@@ -255,7 +256,7 @@ count_numbers(CsvTable *table, char decimal, const char *thousands,
 	for (uint32 i = 0; i < nfields; i++)
 		if (columns[i].family == CSV_FAMILY_NUMBER)
 		{
-			nnumbers++;
+			nnumbers += *thousands != '\0' || !csv_inference_is_ambiguous(&columns[i]);
 			*sure |= *thousands == '\0' ?
 				columns[i].any_point && columns[i].fraction_digits != 3 :
 				parts_thousands(&columns[i], thousands,
@@ -317,7 +318,8 @@ list_thousands(const CsvTable *table, const CsvSample *sample, CsvThousands *tho
 
 /*
  * The separators with which most columns are numbers, if some value is sure to be
- * one only then.
+ * one only then.  Where all points of a column may separate thousands, another one has
+ * the word.
  */
 static void
 guess_separators(CsvTable *table, const CsvGiven *given, const CsvSample *sample,

@@ -398,7 +398,7 @@ import_file(const char *path, const char *name, bool asked_for,
 		if (findings->nskipped > 0)
 			csv_found_errors(findings,
 							 psprintf(": foreign table \"%s\" skips them",
-									  name));
+									  name), true);
 	}
 	MemoryContextSwitchTo(outer);
 	MemoryContextDelete(context);

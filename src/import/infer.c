@@ -642,6 +642,19 @@ csv_inference_is_ambiguous(const CsvInference *inference)
 		!inference->any_ungrouped;
 }
 
+bool
+csv_inference_may_be_grouped(const CsvInference *inference)
+{
+	return inference->family == CSV_FAMILY_TEXT && inference->nvalues > 0 &&
+		!inference->any_not_other && !inference->any_other;
+}
+
+bool
+csv_inference_is_decimal(const CsvInference *inference)
+{
+	return inference->family == CSV_FAMILY_NUMBER && inference->any_ungrouped;
+}
+
 uint32
 csv_inference_missing(const CsvInference *inference)
 {

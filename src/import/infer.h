@@ -134,6 +134,14 @@ extern bool csv_inference_is_other(const CsvInference *inference);
 extern bool csv_inference_is_ambiguous(const CsvInference *inference);
 
 /*
+ * Is it text, and would it be such a number with the other decimal separator?
+ */
+extern bool csv_inference_may_be_grouped(const CsvInference *inference);
+
+/* is it a number whose points are sure to be decimal? */
+extern bool csv_inference_is_decimal(const CsvInference *inference);
+
+/*
  * Does the type hold only where quoted NULL markers are NULL, too (the option
  * force_null)?
  */

@@ -39,6 +39,14 @@
 /* the end of a file that tells its footer */
 #define TAIL_BYTES		(128 * 1024)
 
+/*
+ * Zero bytes of a file in UTF-16, those in the other half of characters for each, and bytes
+ * like line breaks that are some: others are half of a character
+ */
+#define LEAST_ZEROS			0.02
+#define MOST_OTHER_ZEROS	0.1
+#define LEAST_BREAKS		0.9
+
 #define CSV_SNIFF_COLUMNS	25
 
 /* ---- the beginning ---- */
@@ -202,9 +210,40 @@ guess_encoding(const CsvSample *sample, bool *none)
 }
 
 /*
+ * UTF-16 without a mark; NULL: it is none.  ASCII has zero for its other byte then, line
+ * breaks always do, and no text in other encodings has zeros.
+ */
+static const char *
+guess_utf16(const CsvSample *sample)
+{
+	uint64		nzeros[2] = {0};
+	uint64		nbreaks[2] = {0};	/* by their place, and 0 next to it */
+	uint64		nall = 0;
+
+	for (uint64 i = 0; i < sample->nbytes; i++)
+	{
+		uint64		other = i ^ 1;
+
+		if (i % CSV_BYTES_TO_INTERRUPT == 0)
+			CHECK_FOR_INTERRUPTS();
+		nzeros[i % 2] += sample->bytes[i] == 0;
+		if (sample->bytes[i] != '\n' && sample->bytes[i] != '\r')
+			continue;
+		nall++;
+		nbreaks[i % 2] += other < sample->nbytes && sample->bytes[other] == 0;
+	}
+	for (int big = 0; big < 2; big++)
+		if (nbreaks[big] > nall * LEAST_BREAKS &&
+			nzeros[!big] > sample->nbytes * LEAST_ZEROS &&
+			nzeros[big] < nzeros[!big] * MOST_OTHER_ZEROS)
+			return csv_utf16_name(big ? CSV_UTF16_BIG : CSV_UTF16_LITTLE);
+	return NULL;
+}
+
+/*
  * The table for a file, and its sample, of so many bytes at least.  Without the option
  * "encoding" it is the client's, as in COPY, unless a byte-order mark says better, or
- * bytes that cannot be UTF-8 do; *guessed tells of these, and *may_guess if they may
+ * bytes that it does not have do; *guessed tells of these, and *may_guess if they may
  * still come.
  */
 static CsvTable *
@@ -233,7 +272,9 @@ begin_table(const char *filename, List *server_options, List *options,
 		if (is_utf16)
 			return make_table(server_options, options,
 							  csv_utf16_name(CSV_UTF16_ANY));
-		if (!is_marked && table->file_encoding == PG_UTF8 &&
+		if (!is_marked)
+			*guessed = guess_utf16(sample);
+		if (!is_marked && *guessed == NULL && table->file_encoding == PG_UTF8 &&
 			GetDatabaseEncoding() == PG_UTF8)
 			*guessed = guess_encoding(sample, may_guess);
 		if (*guessed != NULL)
@@ -360,6 +401,9 @@ note_skipped(void *arg, const CsvSkipped *skipped)
 
 	findings->nrecords++;
 	findings->ninvalid += skipped->code == CSV_ERROR_INVALID_UTF8;
+	findings->nzero += skipped->code == CSV_ERROR_NUL_BYTE;
+	findings->nmisquoted += skipped->code == CSV_ERROR_TEXT_AFTER_QUOTE ||
+		skipped->code == CSV_ERROR_UNTERMINATED_QUOTE;
 	if (findings->nskipped++ == 0)
 		findings->first_skipped =
 			MemoryContextStrdup(GetMemoryChunkContext(findings),
@@ -418,6 +462,25 @@ read_values(CsvFindings *findings, CsvInferrer *inferrer, int64 max_records)
 	csv_table_scan_end(scan);
 }
 
+/* NOTICE of a column that has points (or commas) where nobody can tell what they mean */
+static void
+tell_undecided(const CsvFindings *findings, const CsvFoundColumn *column,
+			   const CsvFoundColumn *other, char point)
+{
+	bool		is_decimal = point == findings->table->decimal_separator;
+
+	ereport(NOTICE,
+			(errmsg("column \"%s\" of \"%s\" is text: each \"%c\" in it may be decimal or separate thousands",
+					column->name, findings->table->filename, point),
+			 errdetail("Column \"%s\" has \"%c\" as its decimal separator.",
+					   other->name, point == '.' ? ',' : '.'),
+			 is_decimal ?
+			 errhint("If it is decimal, set the option \"decimal_separator\" to \"%c\".",
+					 point) :
+			 errhint("If it separates thousands, set the option \"thousands_separator\" to \"%c\".",
+					 point)));
+}
+
 /*
  * Where one column has decimal commas, 1.000 in another may be a thousand: make
  * such columns text, with a NOTICE, rather than a wrong number.  The same with
@@ -427,26 +490,30 @@ static void
 leave_undecided(CsvFindings *findings)
 {
 	const CsvFoundColumn *other = NULL;
+	const CsvFoundColumn *ours = NULL;
 	char		point = findings->table->decimal_separator;
 
-	for (uint32 i = 0; i < findings->ncolumns && other == NULL; i++)
-		if (csv_inference_is_other(&findings->columns[i].inference))
-			other = &findings->columns[i];
-	for (uint32 i = 0; i < findings->ncolumns && other != NULL; i++)
+	for (uint32 i = 0; i < findings->ncolumns; i++)
+	{
+		const CsvFoundColumn *column = &findings->columns[i];
+
+		if (other == NULL && csv_inference_is_other(&column->inference))
+			other = column;
+		if (ours == NULL && csv_inference_is_decimal(&column->inference))
+			ours = column;
+	}
+	for (uint32 i = 0; i < findings->ncolumns; i++)
 	{
 		CsvFoundColumn *column = &findings->columns[i];
 
 		CHECK_FOR_INTERRUPTS();
-		if (!csv_inference_is_ambiguous(&column->inference))
-			continue;
-		column->inference.family = CSV_FAMILY_TEXT;
-		ereport(NOTICE,
-				(errmsg("column \"%s\" of \"%s\" is text: each \"%c\" in it may be decimal or separate thousands",
-						column->name, findings->table->filename, point),
-				 errdetail("Column \"%s\" has \"%c\" as its decimal separator.",
-						   other->name, point == '.' ? ',' : '.'),
-				 errhint("If it is decimal, set the option \"decimal_separator\" to \"%c\".",
-						 point)));
+		if (other != NULL && csv_inference_is_ambiguous(&column->inference))
+		{
+			column->inference.family = CSV_FAMILY_TEXT;
+			tell_undecided(findings, column, other, point);
+		}
+		else if (ours != NULL && csv_inference_may_be_grouped(&column->inference))
+			tell_undecided(findings, column, ours, point == '.' ? ',' : '.');
 	}
 }
 
@@ -455,8 +522,8 @@ static void
 tell_encoding(const char *filename, const char *encoding)
 {
 	ereport(NOTICE,
-			(errmsg("\"%s\" is not in encoding \"UTF8\": that it is in \"%s\" is a guess",
-					filename, encoding),
+			(errmsg("\"%s\" is not in encoding \"%s\": that it is in \"%s\" is a guess",
+					filename, pg_get_client_encoding_name(), encoding),
 			 errhint("If it is wrong, add OPTIONS (encoding '...') to IMPORT FOREIGN SCHEMA.")));
 }
 
@@ -576,21 +643,35 @@ csv_found_widths(const CsvFoundColumn *column, int32 *max_chars,
 	return inference->nvalues + inference->nmissing + inference->nquoted_nulls > 0;
 }
 
-void
-csv_found_errors(const CsvFindings *findings, const char *consequence)
+/* what may be wrong if most bad records have the same error; NULL: who knows */
+static char *
+likely_cause(const CsvFindings *findings)
 {
-	/* of all that may be wrong, this has one cause */
-	bool		wrong_encoding = findings->ninvalid > findings->nskipped / 2;
+	if (findings->ninvalid > findings->nskipped / 2)
+		return psprintf("If it is not in encoding \"%s\", set client_encoding to its own, such as WIN1252, or add OPTIONS (encoding 'WIN1252') to IMPORT FOREIGN SCHEMA.",
+						csv_encoding_name(findings->table));
+	if (findings->nskipped == findings->nrecords && findings->nzero > findings->nskipped / 2)
+		return "If it is in UTF-16, add OPTIONS (encoding 'UTF16LE') or OPTIONS (encoding 'UTF16BE') to IMPORT FOREIGN SCHEMA.";
+	if (findings->nmisquoted > findings->nskipped / 2 &&
+		!findings->table->reader.dialect.lenient)
+		return "If quotes in values are not doubled, add OPTIONS (quoting 'lenient') to IMPORT FOREIGN SCHEMA.";
+	return NULL;
+}
 
+void
+csv_found_errors(const CsvFindings *findings, const char *consequence, bool any)
+{
+	char	   *cause = likely_cause(findings);
+
+	if (!any && cause == NULL)
+		return;
 	ereport(NOTICE,
 			(errmsg("%lld of %lld records of \"%s\" have errors%s",
 					(long long) findings->nskipped,
 					(long long) findings->nrecords,
 					findings->table->filename, consequence),
 			 errdetail_internal("%s", findings->first_skipped),
-			 wrong_encoding ?
-			 errhint("If it is not in encoding \"%s\", set client_encoding to its own, such as WIN1252, or add OPTIONS (encoding 'WIN1252') to IMPORT FOREIGN SCHEMA.",
-					 csv_encoding_name(findings->table)) : 0));
+			 cause != NULL ? errhint("%s", cause) : 0));
 }
 
 void
@@ -744,8 +825,8 @@ csv_gpu_sniff(PG_FUNCTION_ARGS)
 		put_key((ReturnSetInfo *) fcinfo->resultinfo, findings, lfirst(cell),
 				findings->ncolumns + (uint32) foreach_current_index(cell) + 1);
 
-	/* the rows count other errors, and nothing is to be done about them here */
-	if (findings->ninvalid > findings->nskipped / 2)
-		csv_found_errors(findings, "");
+	/* the rows count errors: what may be wrong is to be said */
+	if (findings->nskipped > 0)
+		csv_found_errors(findings, "", false);
 	return (Datum) 0;
 }

@@ -77,6 +77,45 @@ csv_find_boundary(const CsvSample *sample, uint8_t quote)
 
 /* ---- delimiter and quote ---- */
 
+/* the records of a sheet's table that are rows, and the others from its first one on */
+static uint32
+count_rows(const CsvSheet *sheet, uint32 *nothers)
+{
+	uint32		nrows = 0;
+
+	*nothers = 0;
+	for (uint32 i = sheet->from; i < sheet->to; i++)
+		if (csv_is_row(&sheet->records[i], sheet->nfields))
+			nrows++;
+		else
+			*nothers += !sheet->records[i].blank && !sheet->records[i].comment;
+	return nrows;
+}
+
+/* do nearly all records of a sheet agree, from the first of the table on? */
+static bool
+is_regular(const CsvSheet *sheet)
+{
+	uint32		nothers;
+	uint32		nrows = count_rows(sheet, &nothers);
+
+	return sheet->is_table && nrows >= 2 && nothers <= nrows * MOST_OTHERS;
+}
+
+/*
+ * Commas are in numbers and texts of all files.  They delimit nothing where something
+ * else does so in more records, such as the header.
+ */
+static bool
+outdoes_commas(const CsvSheet *sheet, const CsvSheet *commas)
+{
+	uint32		nothers;
+
+	return commas->options.delimiter == ',' && sheet->options.delimiter != ',' &&
+		is_regular(sheet) && sheet->from <= commas->from &&
+		count_rows(sheet, &nothers) > count_rows(commas, &nothers);
+}
+
 /*
  * Is this sheet better than the best so far, which had its delimiter before it
  * in the order of preference?
@@ -86,6 +125,10 @@ is_better(const CsvSheet *sheet, const CsvSheet *best)
 {
 	if (!sheet->is_table || !best->is_table)
 		return sheet->is_table;
+	if (outdoes_commas(best, sheet))
+		return false;
+	if (outdoes_commas(sheet, best))
+		return true;
 	if (sheet->quality < best->quality * (1 - SAME_QUALITY))
 		return false;
 	if (sheet->quality > best->quality * (1 + SAME_QUALITY))
@@ -182,6 +225,7 @@ try_delimiters(const CsvDialectOptions *options, const char *null_string,
 	CsvDialectOptions with = *options;
 	uint8_t		told = told_delimiter(sample);
 	uint8_t		unused = 0;
+	bool		is_covered;
 
 	if (delimiter_given)
 		return csv_sheet_read(options, sample);
@@ -203,13 +247,18 @@ try_delimiters(const CsvDialectOptions *options, const char *null_string,
 		if (sheet.is_single && (unused == 0 || with.delimiter == ','))
 			unused = with.delimiter;
 	}
-	if (!best.is_table || best.to - best.from < best.nrecords * LEAST_ROWS)
+	is_covered = best.is_table && best.to - best.from >= best.nrecords * LEAST_ROWS;
+	if (!is_covered ||
+		(best.nquoted == 0 && with.quote != 0 &&
+		 memchr(sample->bytes, with.quote, sample->nbytes) != NULL))
 	{
 		CsvSheet	sheet;
 
+		/* what delimits else may always stand in quotes that begin behind blanks */
 		with.delimiter = ' ';
 		sheet = csv_sheet_read(&with, sample);
-		if (are_blanks_delimiters(&sheet, sample) && is_better(&sheet, &best))
+		if ((!is_covered || sheet.nquoted >= sheet.to - sheet.from) &&
+			are_blanks_delimiters(&sheet, sample) && is_better(&sheet, &best))
 			best = sheet;
 	}
 	if (best.is_table)
@@ -228,9 +277,16 @@ typedef struct Escapes
 	uint32		nodd;			/* backslashes that begin none */
 	uint32		nempty;			/* fields */
 	bool		at_end;			/* \. is the last line */
+
+	/* backslashes before tabs and line breaks, as MySQL writes them: what they join ... */
+	uint32		njoins;
+	uint32		width;			/* ... is a record of so many fields ... */
+	uint32		nrows;
+	uint32		nmisfits;		/* ... or is not */
 } Escapes;
 
-static void
+/* a field's; true: it ends with a backslash, and goes on in the next one */
+static bool
 count_escapes(Escapes *escapes, const uint8_t *field, uint64 nbytes)
 {
 	escapes->nempty += nbytes == 0;
@@ -243,33 +299,33 @@ count_escapes(Escapes *escapes, const uint8_t *field, uint64 nbytes)
 			if (field[i] != '\\')
 				continue;
 			i++;
-			if (i < nbytes && memchr("\\bfnrtv", field[i], 8) != NULL)
+			if (i == nbytes)
+				return true;
+			if (memchr("\\bfnrtv", field[i], 8) != NULL)
 				escapes->nothers++;
 			else
 				escapes->nodd++;
 		}
+	return false;
 }
 
-/*
- * Are fields between tabs written as COPY and pg_dump do?  Backslashes may as well be
- * part of paths, and other programs write \N, but leave fields empty, too, or have quotes.
- */
-static bool
-is_text_format(const CsvSheet *sheet, const CsvSample *sample)
+static Escapes
+find_escapes(const CsvSheet *sheet, const CsvSample *sample)
 {
 	CsvDialectOptions options = sheet->options;
 	Escapes		escapes = {0};
 	CsvDialect	dialect;
 	CsvScan		scan;
 	uint32		n = 0;
+	uint32		nfields = 0;
 
-	if (!sheet->is_table || options.delimiter != '\t' ||
-		(sheet->nquoted > 0 && sheet->nbad == 0))
-		return false;
 	options.quote = options.escape = 0;
 	csv_dialect_compile(&dialect, &options);
-	csv_sample_begin(&scan, sheet->records[sheet->from].start);
+	csv_sample_begin(&scan, 0);
 	while (n++ < CSV_SAMPLE_RECORDS && csv_sample_next(&scan, &dialect, sample))
+	{
+		bool		goes_on = false;
+
 		for (uint32 i = 0; i < scan.nfields; i++)
 		{
 			CsvSpan		span = csv_scan_field(&scan, &dialect, sample->bytes,
@@ -277,12 +333,44 @@ is_text_format(const CsvSheet *sheet, const CsvSample *sample)
 
 			if (i % CSV_BYTES_TO_INTERRUPT == 0)
 				CHECK_FOR_INTERRUPTS();
-			count_escapes(&escapes, sample->bytes + span.offset, span.length);
+			goes_on = count_escapes(&escapes, sample->bytes + span.offset, span.length);
+			escapes.njoins += goes_on;
+			nfields += !goes_on;
 		}
+		if (goes_on)
+			continue;
+		if (escapes.width == 0)
+			escapes.width = nfields;
+		if (!escapes.at_end)
+			*(nfields == escapes.width ? &escapes.nrows : &escapes.nmisfits) += 1;
+		nfields = 0;
+	}
+	escapes.nmisfits += nfields > 0;
 	csv_sample_end(&scan);
-	return escapes.nodd == 0 &&
-		(escapes.at_end ||
-		 (escapes.nnulls > 0 && (escapes.nempty == 0 || escapes.nothers > 0)));
+	return escapes;
+}
+
+/*
+ * Are fields between tabs written as COPY, pg_dump and MySQL do?  Backslashes may as well
+ * be part of paths, and other programs write \N, but leave fields empty, too, or have
+ * quotes.
+ */
+static bool
+is_text_format(const CsvSheet *sheet, const CsvSample *sample)
+{
+	Escapes		escapes;
+
+	if (!sheet->is_table || sheet->options.delimiter != '\t' ||
+		(sheet->nquoted > 0 && sheet->nbad == 0))
+		return false;
+	escapes = find_escapes(sheet, sample);
+	if (escapes.nodd > 0)
+		return false;
+	if (escapes.njoins > 0)
+		return escapes.nmisfits <= escapes.nrows * MOST_OTHERS &&
+			(escapes.width == sheet->nfields || !is_regular(sheet));
+	return escapes.at_end ||
+		(escapes.nnulls > 0 && (escapes.nempty == 0 || escapes.nothers > 0));
 }
 
 static CsvSheet
@@ -428,19 +516,35 @@ is_in_null_string(const char *null_string, const char *delimiter)
 	return *null_string != '\0' && strstr(null_string, delimiter) != NULL;
 }
 
-/* do nearly all records of a sheet agree, from the first of the table on? */
+/* the same from its end, a bracket for the other */
 static bool
-is_regular(const CsvSheet *sheet)
+is_symmetric(const char *text)
 {
-	uint32		nrows = 0;
-	uint32		nothers = 0;
+	size_t		length = strlen(text);
 
-	for (uint32 i = sheet->from; i < sheet->to; i++)
-		if (csv_is_row(&sheet->records[i], sheet->nfields))
-			nrows++;
-		else
-			nothers += !sheet->records[i].blank && !sheet->records[i].comment;
-	return sheet->is_table && nrows >= 2 && nothers <= nrows * MOST_OTHERS;
+	for (size_t i = 0; i < length; i++)
+	{
+		char		other = text[length - 1 - i];
+
+		if (text[i] != (other == '<' ? '>' : other == '>' ? '<' : other))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * A string that has the best delimiter of one character in it: what is around that must
+ * be no part of values, such as percent signs, and no row may be lost.
+ */
+static bool
+may_contain(const char *wide, const CsvSheet *sheet, const CsvSheet *best)
+{
+	uint32		nothers;
+
+	if (best->is_table && count_rows(sheet, &nothers) < count_rows(best, &nothers))
+		return false;
+	return strspn(wide, "|~^;:") == strlen(wide) || is_symmetric(wide) ||
+		sheet->nfields != best->nfields;
 }
 
 /* the best of several characters, if it is better than *best */
@@ -460,13 +564,16 @@ try_wide_delimiters(CsvTrial *best, const CsvDialectOptions *options,
 		CsvTrial	trial;
 		bool		contains;
 
+		/* what repeats, in a longer one that is found */
 		if ((options->quote != 0 && strchr(wide[i], options->quote) != NULL) ||
-			is_in_null_string(null_string, wide[i]))
+			is_in_null_string(null_string, wide[i]) ||
+			(best->delimiter != NULL && strstr(best->delimiter, wide[i]) != NULL))
 			continue;
 		trial = try_delimiter(options, null_string, given, sample, wide[i], stand_in, false);
 		contains = best->delimiter == NULL &&
 			strchr(wide[i], best->sheet.options.delimiter) != NULL;
-		if (!is_regular(&trial.sheet))
+		if (!is_regular(&trial.sheet) ||
+			(contains && !may_contain(wide[i], &trial.sheet, &best->sheet)))
 			continue;
 		if (!best->sheet.is_table || contains ||
 			trial.sheet.quality > best->sheet.quality * BETTER)
@@ -482,22 +589,32 @@ static void
 try_blanks(CsvTrial *best, const char *null_string, const CsvGiven *given,
 		   const CsvSample *sample)
 {
-	const CsvDialectOptions options = best->sheet.options;
-	const char	delimiter[] = {(char) options.delimiter, '\0'};
+	CsvSheet	sheet = best->sheet;
+	char		delimiter[] = {(char) sheet.options.delimiter, '\0'};
 	CsvBlanks	blanks;
 	CsvTrial	trial;
 
-	if (given->trim || !best->sheet.is_table || best->delimiter != NULL ||
-		*delimiter == ' ' || options.quoting == CSV_QUOTING_TEXT)
+	if (given->trim || best->delimiter != NULL || *delimiter == ' ' ||
+		sheet.options.quoting == CSV_QUOTING_TEXT)
 		return;
-	blanks = csv_count_blanks(&best->sheet, sample);
-	if (blanks.nrows < 2 ||
-		(blanks.nquotes == 0 && blanks.npadded < blanks.nrows * LEAST_PADDED))
+
+	/* commas in quotes may be all that keeps it from being a table */
+	if (!sheet.is_table && !given->delimiter && sheet.options.quote != ',' &&
+		!is_in_null_string(null_string, ","))
+	{
+		*delimiter = ',';
+		sheet.options.delimiter = ',';
+		sheet = csv_sheet_read(&sheet.options, sample);
+	}
+	blanks = csv_count_blanks(&sheet, sample);
+	if (blanks.nquotes == 0 &&
+		(!sheet.is_table || blanks.nrows < 2 || blanks.npadded < blanks.nrows * LEAST_PADDED))
 		return;
-	trial = try_delimiter(&options, null_string, given, sample, delimiter,
-						  options.delimiter, true);
+	trial = try_delimiter(&sheet.options, null_string, given, sample, delimiter,
+						  sheet.options.delimiter, true);
 	if (trial.sheet.is_table &&
-		(blanks.nquotes == 0 ? trial.sheet.nfields == best->sheet.nfields :
+		(!best->sheet.is_table ? is_regular(&trial.sheet) :
+		 blanks.nquotes == 0 ? trial.sheet.nfields == best->sheet.nfields :
 		 trial.sheet.nbad < best->sheet.nbad || trial.sheet.quality > best->sheet.quality))
 		*best = trial;
 }

@@ -244,6 +244,34 @@ may_stand_on(const CsvOption *option, Oid catalog)
 	return true;
 }
 
+/* what other readers of CSV call it; NULL: nothing of ours that may stand there */
+static const char *
+our_name(const char *name, Oid catalog)
+{
+	static const char *const names[][2] = {
+		{"all_varchar", "all_text"}, {"dateformat", "date_format"},
+		{"decimal", "decimal_separator"}, {"delim", "delimiter"}, {"encode", "encoding"},
+		{"escapechar", "escape"}, {"ignore_errors", "on_error"},
+		{"max_line_size", "max_record_size"}, {"na_values", "null_values"},
+		{"new_line", "record_boundary"}, {"lineterminator", "record_boundary"},
+		{"null_padding", "ragged"}, {"nullstr", "null"}, {"quotechar", "quote"},
+		{"sample_size", "sample_records"}, {"sep", "delimiter"}, {"separator", "delimiter"},
+		{"skip", "header_rows"}, {"skipfooter", "footer_rows"}, {"skiprows", "header_rows"},
+		{"thousands", "thousands_separator"}, {"timestampformat", "timestamp_format"},
+		{"union_by_name", "by_name"}
+	};
+
+	for (size_t i = 0; i < lengthof(names); i++)
+	{
+		if (strcmp(names[i][0], name) != 0)
+			continue;
+		for (const CsvOption *option = valid_options; option->name != NULL; option++)
+			if (may_stand_on(option, catalog) && strcmp(option->name, names[i][1]) == 0)
+				return option->name;
+	}
+	return NULL;
+}
+
 static void
 check_option_name(const char *name, Oid catalog)
 {
@@ -268,7 +296,9 @@ check_option_name(const char *name, Oid catalog)
 		appendStringInfo(&valid_names, "%s%s",
 						 valid_names.len > 0 ? ", " : "", option->name);
 	}
-	match = getClosestMatch(&match_state);
+	match = our_name(name, catalog);
+	if (match == NULL)
+		match = getClosestMatch(&match_state);
 
 	ereport(ERROR,
 			(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),

@@ -229,7 +229,8 @@ csv_option_strings(DefElem *def)
 					 errmsg("invalid value for option \"%s\": \"%s\"",
 							def->defname, defGetString(def)),
 					 errdetail("Its values must not be NULL, have line breaks, or be longer than %d bytes.",
-							   CSV_MAX_NULL_VALUE_BYTES)));
+							   CSV_MAX_NULL_VALUE_BYTES),
+					 isnull[i] ? errhint("Write the word itself in quotes: {\"NULL\"}.") : 0));
 		values = lappend(values, value);
 	}
 	return values;

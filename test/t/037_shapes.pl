@@ -410,6 +410,52 @@ shape('a backslash once', "\"0\",\"he \\\"hi\\\" 0\",\\N,\"2.5\"\n" . rows(40, s
 shape('header of one field', "x\n1,5\n2,5\n3,25\n", ',', 1, said => qr/another number of fields/);
 shape('sentences below a name', "comment\nGood, but expensive\nBad, but cheap\nFine, and new\n", "\t", 1, names => 'comment');
 
+# ---- what is in values, and may look like delimiters ----
+
+shape('comma and blank, more in quotes', "name, note\nAnn, \"a, b, c\"\nBob, \"c, d\"\n", ',', 1, trim => 'true');
+shape('percent signs', "a;b\n" . rows(20, sub { "$_[0],5 %;x$_[0]" }), ';', 1);
+shape('percent signs, no header', rows(20, sub { "$_[0],5 %;x$_[0]" }), ';', 0);
+shape('percent signs, three columns', "name;share;n\n" . rows(20, sub { "n$_[0];0,$_[0] %;$_[0]" }), ';', 1);
+shape('units at the end, three columns', "name;a;b\n" . rows(20, sub { "n$_[0]!;$_[0],5 *;x" }), ';', 1);
+shape('marks before values', rows(20, sub { "$_[0];#$_[0]a;#x" }), ';', 0);
+shape('coordinates', "name;coord\nA;52,5 13,4\nB;48,1 11,5\n", ';', 1, names => 'name coord');
+shape('ranges', "name;range\n" . rows(20, sub { "n$_[0];0,$_[0] - 0,7" }), ';', 1, names => 'name range');
+shape('coordinates, bars', "name|coord\nA|52,5 13,4\nB|48,1 11,5\n", '|', 1, names => 'name coord');
+shape('coordinates, carets', "name^coord\n" . rows(20, sub { "n$_[0]^$_[0],5 13,4" }), '^', 1, names => 'name coord');
+shape('two bars, empty fields', rows(40, sub { $_[0] . '||' . ($_[0] % 3 ? '' : 'x') . '||' . ($_[0] % 4 ? '' : 'y') . "||1.$_[0]" }), '||', 0);
+shape('two bars, more empty fields', "id||a||b||c||d||e||f||v\n" . rows(20, sub { $_[0] . '||' x 7 . "1.$_[0]" }), '||', 1);
+shape('one bar, empty fields', "id|a|b|c|d\n" . rows(20, sub { "$_[0]||||1.$_[0]" }), '|', 1);
+shape('semicolons in quotes, blanks between', rows(30, sub { "10.0.0.$_[0] - - [03/Oct/2024:13:55:" . (10 + $_[0]) . " +0200] \"GET /a/$_[0] HTTP/1.1\" 200 20$_[0] \"https://ex.com/\" \"Mozilla/5.0 (X11; Linux)\"" }), ' ', 0);
+shape('commas in quotes, blanks between', rows(30, sub { "10.0.0.$_[0] - - [03/Oct/2024:13:55:" . (10 + $_[0]) . " +0200] \"GET /a/$_[0] HTTP/1.1\" 200 20$_[0] \"-\" \"Mozilla/5.0 (KHTML, like Gecko)\"" }), ' ', 0);
+shape('points between thousands, or not', "a;b\n" . rows(9, sub { "$_[0].000;$_[0],5" }), ';', 1, types => 'text numeric(2,1)', decimal_separator => ',', said => qr/separates thousands/);
+shape('more points than commas', "a;b;c\n" . rows(9, sub { "$_[0].000;$_[0],5;$_[0].500" }), ';', 1, types => 'text numeric(2,1) text', decimal_separator => ',');
+shape('commas between thousands, or not', "a;b\n" . rows(9, sub { "$_[0],000;$_[0].5" }), ';', 1, types => 'text numeric(2,1)', said => qr/separates thousands/);
+shape('text format, line breaks', rows(30, sub { "$_[0]\t" . ($_[0] % 3 ? '\\N' : $_[0] % 2 ? "x\\\ny" : 'abc') . "\t6.1$_[0]\t2024-02-01 00:00:00" }), "\t", 0, format => 'text', types => 'integer text numeric(4,3) timestamp');
+shape('text format, nothing but a line break', "1\tone\t5\n2\ttwo\\\nlines\t6\n3\tx\t7\n4\tz\t8\n", "\t", 0, format => 'text', types => 'integer text integer');
+shape('text format, the first record has the line break', "0\ttext 0\\\nmore\t0\t\\N\n" . rows(40, sub { "$_[0]\ttext $_[0]\t$_[0]\t\\N" }), "\t", 0, format => 'text');
+shape('text format, line breaks in most records', "id\tnote\tv\n" . rows(30, sub { "$_[0]\ta\\\nb\\\nc\t6.1$_[0]" }), "\t", 1, format => 'text', types => 'integer text numeric(4,3)');
+shape('text format, tabs in values', "1\tone\\\ttwo\t5\n2\ttwo\t6\n3\tx\t7\n4\tz\t8\n", "\t", 0, format => 'text', types => 'integer text integer');
+shape('drives', "id\tdrive\tn\n" . rows(20, sub { "$_[0]\tC:\\\t$_[0]" }), "\t", 1, format => 'csv');
+shape('drives, no header', rows(20, sub { "$_[0]\tC:\\\t$_[0]" }), "\t", 0, format => 'csv');
+shape('directories', "id\tdir\n" . rows(20, sub { "$_[0]\tC:\\temp\\" }), "\t", 1, format => 'csv');
+
+# ---- UTF-16 without a mark ----
+
+# as UTF-16 of ASCII, ae and Cyrillic
+sub wide
+{
+	my ($format, $text) = @_;
+
+	return pack "$format*", map { ord } split //, $text;
+}
+
+my $wide_text = "id\tname\r\n" . rows(20, sub { "$_[0]\tK\xe4se $_[0]" });
+shape('UTF-16LE', wide('v', $wide_text), "\t", 1, names => 'id name', types => 'integer text', encoding => 'UTF16LE', said => qr/UTF16LE.* is a guess/);
+shape('UTF-16BE', wide('n', $wide_text), "\t", 1, names => 'id name', types => 'integer text', encoding => 'UTF16BE', said => qr/UTF16BE.* is a guess/);
+shape('UTF-16LE, Cyrillic', wide('v', "id;name\n" . rows(20, sub { "$_[0];" . "\x{438}\x{43c}\x{44f}" x 5 })), ';', 1, encoding => 'UTF16LE');
+shape('zero bytes', "a,b\n" . rows(9, sub { "$_[0],x\0y" }), ',', 1, encoding => 'UTF8', said => qr/UTF-16/);
+shape('stray quotes', "id,note\n" . rows(9, sub { $_[0] % 3 ? "$_[0],\"x, \"\"y\"\"\"" : "$_[0],\"a \"b\" c\"" }), ',', 1, said => qr/quoting 'lenient'/);
+
 # ---- all of them ----
 
 my %count = (right => 0, dialect => 0);
