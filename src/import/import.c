@@ -426,6 +426,7 @@ csv_import_foreign_schema(ImportForeignSchemaStmt *statement, Oid serverid)
 	HTAB	   *names;
 	CsvHive    *hive;
 	List	   *statements = NIL;
+	List	   *files;
 	ListCell   *cell;
 
 	csv_check_may_read_files("IMPORT FOREIGN SCHEMA from a directory");
@@ -436,7 +437,8 @@ csv_import_foreign_schema(ImportForeignSchemaStmt *statement, Oid serverid)
 		directory[i - 1] = '\0';
 	check_options(directory, server->options, import.table_options);
 	names = csv_names_create();
-	foreach(cell, list_files(directory))
+	files = list_files(directory);
+	foreach(cell, files)
 	{
 		char	   *path = psprintf("%s/%s", directory,
 									(char *) lfirst(cell));
@@ -454,6 +456,10 @@ csv_import_foreign_schema(ImportForeignSchemaStmt *statement, Oid serverid)
 			statements = lappend(statements, created);
 	}
 	hive = csv_find_hive(directory, list_files, suffix_of);
+	if (files == NIL && hive == NULL)
+		ereport(NOTICE,
+				(errmsg("directory \"%s\" has no files *.csv or *.tsv: there are no tables",
+						directory)));
 	if (hive != NULL && csv_check_filename(NOTICE, hive->pattern))
 	{
 		const char *base = last_dir_separator(directory);
