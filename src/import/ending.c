@@ -289,7 +289,7 @@ is_footer(const FileEnd *end, uint32 number, bool after_blank)
 }
 
 static uint32
-count_footer(FileEnd *end)
+count_footer(FileEnd *end, char **line)
 {
 	uint32		nrecords = end->sheet.nrecords;
 	uint32		begin = nrecords;	/* of the footer */
@@ -317,6 +317,7 @@ count_footer(FileEnd *end)
 	}
 	if (begin == nrecords)
 		return 0;
+	*line = csv_sample_line(end->sample, end->sheet.records[begin].start);
 
 	/* and so are blank records above it; blank lines do not count */
 	while (end->sheet.records[begin - 1].blank)
@@ -345,7 +346,7 @@ last_lines(const CsvSample *sample, uint8_t break_byte)
 
 uint32
 csv_find_footer(const CsvTable *table, const CsvSheet *sheet, const CsvSample *sample,
-				uint32 first)
+				uint32 first, char **line)
 {
 	FileEnd		end = {.table = table, .sheet = *sheet, .sample = sample, .first = first};
 	CsvSample	lines;
@@ -374,7 +375,7 @@ csv_find_footer(const CsvTable *table, const CsvSheet *sheet, const CsvSample *s
 		end.sheet = (CsvSheet) {.options = sheet->options, .nfields = sheet->nfields};
 		csv_read_records(&end.sheet, &lines);
 	}
-	n = count_footer(&end);
+	n = count_footer(&end, line);
 	csv_grid_free(grid);
 	return n;
 }

@@ -201,6 +201,8 @@ table_options(const CsvFindings *findings, List *given)
 		add_option(&options, "comment", table->comment);
 	if (findings->footer_rows > 0)
 		add_option(&options, "footer_rows", psprintf("%u", findings->footer_rows));
+	if (findings->by_name && !is_in(given, "by_name"))
+		add_option(&options, "by_name", "true");
 	if (dialect->quote != '"' && !is_text)
 		add_character(&options, "quote", dialect->quote);
 	if (dialect->escape != 0)
@@ -395,6 +397,8 @@ import_file(const char *path, const char *name, bool asked_for,
 		statement = create_statement(findings, name, server->servername,
 									 import, hive);
 		statement = MemoryContextStrdup(outer, statement);
+		if (findings->left_out != NULL)
+			ereport(NOTICE, (errmsg_internal("%s", findings->left_out)));
 		if (findings->nskipped > 0)
 			csv_found_errors(findings,
 							 psprintf(": foreign table \"%s\" skips them",
