@@ -236,11 +236,16 @@ find_columns(CsvKept *kept)
 	for (int i = 0; i < kept->layout->ncolumns; i++)
 	{
 		CsvFileColumn *column = &kept->layout->columns[i];
+		CsvColumn	wanted = column->spec;
 		uint32_t	place = 0;
 
-		while (found[place].attnum != column->spec.attnum)
+		while (found[place].attnum != wanted.attnum)
 			place++;
 		column->spec = found[place];
+
+		/* what is kept has its NULLs, but the next file may be read */
+		column->spec.nulls_from = wanted.nulls_from;
+		column->spec.nulls_to = wanted.nulls_to;
 		kept->places[i] = place;
 	}
 }

@@ -155,3 +155,19 @@ csv_last_comment(const CsvSheet *sheet, const CsvSample *sample, uint64 before,
 	}
 	return found;
 }
+
+uint32
+csv_count_comments(const CsvSheet *sheet, const CsvSample *sample, uint64 *first)
+{
+	CsvDialect	dialect;
+	uint32		n = 0;
+
+	csv_dialect_compile(&dialect, &sheet->options);
+	for (uint64 pos = 0; pos < sample->nbytes; pos = next_line(sample, pos, dialect.break_byte))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (csv_comment_at(&sheet->options, sample->bytes, pos, sample->nbytes) && n++ == 0)
+			*first = pos;
+	}
+	return n;
+}

@@ -26,4 +26,8 @@ extern bool csv_are_comments(const CsvSheet *sheet, const CsvSample *sample);
 extern bool csv_last_comment(const CsvSheet *sheet, const CsvSample *sample,
 							 uint64 before, uint64 *start);
 
+/* how many comments there are, and where the first one is */
+extern uint32 csv_count_comments(const CsvSheet *sheet, const CsvSample *sample,
+								 uint64 *first);
+
 #endif							/* CSV_COMMENT_H */

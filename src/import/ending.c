@@ -3,10 +3,10 @@
  *		Records at a file's end that are no data: sums, notes, marks of the end.
  *
  * They stand below the last record that is surely of the table: one with as many fields,
- * whose cells fit the columns' types.  A record below is none of the table if its cells do
- * not fit, or if it is prose; and what is only short, as where a file was cut off, is left
- * to be seen as a bad record.  A row of a column that begins with "Total" is a sum only if
- * it is one.
+ * whose cells fit the columns' types.  That a record there does not fit is not enough:
+ * it may be data, or be cut off, and is left to be seen as such.  Something has to tell
+ * that it is none: a blank line above it, a word such as "Source" or "Total", a column of
+ * which it has the sum, or prose.
  */
 #include "postgres.h"
 
@@ -26,6 +26,9 @@
 /* blanks in a text that is prose */
 #define PROSE_BLANKS	3
 
+/* records that tell whether prose is unusual */
+#define PROSE_RECORDS	50
+
 /* how far a sum may be from what its column's numbers are, which may all be rounded */
 #define MOST_ROUNDING	0.002
 
@@ -39,6 +42,7 @@ typedef struct FileEnd
 	bool		is_all;			/* the records are all there are */
 	uint32		first;			/* record of data among these */
 	uint32		last;			/* that is surely of the table */
+	bool		prosaic;		/* prose is nothing unusual in the table */
 } FileEnd;
 
 /* a record's cells next to the columns' types */
@@ -93,6 +97,21 @@ look_at(const FileEnd *end, uint32 number)
 
 /* ---- sums ---- */
 
+/* does a text begin with one of these words, and is there no more of the word? */
+static bool
+begins_with_word(const char *text, const char *const *words, size_t nwords)
+{
+	for (size_t i = 0; i < nwords; i++)
+	{
+		size_t		nbytes = strlen(words[i]);
+
+		if (pg_strncasecmp(text, words[i], nbytes) == 0 &&
+			!isalnum((unsigned char) text[nbytes]) && !IS_HIGHBIT_SET(text[nbytes]))
+			return true;
+	}
+	return false;
+}
+
 /* does a text begin with a word for a sum or a mean? */
 static bool
 is_sum(const char *text, bool *is_mean)
@@ -105,17 +124,8 @@ is_sum(const char *text, bool *is_mean)
 		"average", "avg", "mean", "mittel", "mittelwert", "moyenne", "media", "medio"
 	};
 
-	for (size_t i = 0; i < lengthof(sums) + lengthof(means); i++)
-	{
-		const char *word = i < lengthof(sums) ? sums[i] : means[i - lengthof(sums)];
-		size_t		nbytes = strlen(word);
-
-		*is_mean = i >= lengthof(sums);
-		if (pg_strncasecmp(text, word, nbytes) == 0 &&
-			!isalnum((unsigned char) text[nbytes]) && !IS_HIGHBIT_SET(text[nbytes]))
-			return true;
-	}
-	return false;
+	*is_mean = begins_with_word(text, means, lengthof(means));
+	return *is_mean || begins_with_word(text, sums, lengthof(sums));
 }
 
 /* a cell's number, and half of what its last digit counts; false if it is none */
@@ -193,15 +203,40 @@ has_sum(const FileEnd *end, uint32 number, bool is_mean)
 
 /* ---- records ---- */
 
+/* a note, or a mark of the end? */
+static bool
+is_note(const char *text)
+{
+	static const char *const words[] = {
+		"source", "sources", "note", "notes", "footnote", "footnotes", "remark", "remarks",
+		"disclaimer", "copyright", "\xc2\xa9", "last updated", "updated", "exported",
+		"generated", "quelle", "quellen", "hinweis", "hinweise", "anmerkung", "anmerkungen",
+		"fu\xc3\x9fnote", "stand", "erstellt", "remarque", "remarques", "fuente", "fuentes",
+		"nota", "notas", "fonte", "fontes", "fonti", "bron", "kilde", "k\xc3\xa4lla",
+		"end", "end of file", "end of data", "eof", "ende", "dateiende", "fin", "fine",
+		"trailer", "trl"
+	};
+
+	return begins_with_word(text, words, lengthof(words));
+}
+
+/* ... or in words that no value is likely to have? */
 static bool
 is_prose(const char *text)
 {
+	const char *colon = strchr(text, ':');
 	uint32		nblanks = 0;
 
 	for (const char *c = text; *c != '\0'; c++)
 		nblanks += *c == ' ';
-	return nblanks >= PROSE_BLANKS || strchr(text, ':') != NULL ||
-		(*text != '\0' && strchr("(*_", *text) != NULL);
+	if (nblanks >= PROSE_BLANKS || strncmp(text, "--", 2) == 0 || strncmp(text, "==", 2) == 0)
+		return true;
+
+	/* a time has colons, too */
+	if (colon != NULL && !isdigit((unsigned char) *text) &&
+		(colon[1] == ' ' || colon[1] == '\0'))
+		return true;
+	return *text != '\0' && strchr("(*_", *text) != NULL;
 }
 
 /* surely a record of the table? */
@@ -218,38 +253,48 @@ is_sure(const FileEnd *end, uint32 number)
 		!(cells.nfilled > 0 && is_sum(cells.text, &is_mean));
 }
 
-/* a record that is not surely of the table: is it none? */
+/* do the table's own records begin with what would be prose below it? */
+static bool
+begins_with_prose(const FileEnd *end)
+{
+	for (uint32 i = end->last + 1; i > end->first && i + PROSE_RECORDS > end->last; i--)
+		if (csv_is_row(&end->sheet.records[i - 1], end->sheet.nfields) &&
+			is_prose(look_at(end, i - 1).text))
+			return true;
+	return false;
+}
+
+/* a record that is not surely of the table: does something tell that it is none? */
 static bool
 is_footer(const FileEnd *end, uint32 number, bool after_blank)
 {
 	const CsvSampleRecord *record = &end->sheet.records[number];
 	EndCells	cells;
 	bool		is_mean;
+	bool		told;
 
 	if (record->bad)
 		return after_blank;
 	cells = look_at(end, number);
+	if (is_sum(cells.text, &is_mean) &&
+		(cells.first_unfit || after_blank || has_sum(end, number, is_mean)))
+		return true;
+	told = is_note(cells.text) || (is_prose(cells.text) && !end->prosaic);
 	if (record->nfields == end->sheet.nfields)
-	{
-		if (is_sum(cells.text, &is_mean))
-			return cells.first_unfit || after_blank || has_sum(end, number, is_mean);
-		if (cells.nfilled == 1)
-			return cells.nunfit > 0 || is_prose(cells.text);
-		return after_blank && cells.nunfit > 0 && cells.nunfit >= cells.nfit;
-	}
+		return cells.nfilled == 1 ? told || (after_blank && cells.nunfit > 0) :
+			after_blank && cells.nunfit > 0 && cells.nunfit >= cells.nfit;
 	if (cells.nfit > cells.nunfit)
 		return false;
-	return cells.nunfit > 0 || after_blank ||
-		(cells.ncells == 1 && is_prose(cells.text));
+	return told || after_blank;
 }
 
 static uint32
-count_footer(FileEnd *end)
+count_footer(FileEnd *end, char **line)
 {
 	uint32		nrecords = end->sheet.nrecords;
-	uint32		stop = nrecords;
+	uint32		begin = nrecords;	/* of the footer */
 	uint32		nlines = 0;
-	bool		any = false;
+	bool		after_blank = false;
 
 	end->last = nrecords;
 	while (end->last > end->first && !is_sure(end, end->last - 1))
@@ -257,27 +302,29 @@ count_footer(FileEnd *end)
 	if (end->last == end->first)
 		return 0;
 	end->last--;
-	while (stop > end->last + 1)
+	end->prosaic = begins_with_prose(end);
+	for (uint32 i = end->last + 1; i < nrecords; i++)
 	{
-		bool		after_blank = false;
-
 		CHECK_FOR_INTERRUPTS();
-		for (uint32 i = end->last + 1; i < stop - 1; i++)
-			after_blank |= end->sheet.records[i].blank;
-		if (!end->sheet.records[stop - 1].blank && !is_footer(end, stop - 1, after_blank))
-			break;
-		stop--;
-	}
+		if (end->sheet.records[i].blank)
+			after_blank = true;
+		else if (is_footer(end, i, after_blank))
+			begin = Min(begin, i);
 
-	/* blank lines do not count, nor do blank records where there is nothing else */
-	for (uint32 i = stop; i < nrecords; i++)
-	{
-		const CsvSampleRecord *record = &end->sheet.records[i];
-
-		nlines += record->blank && record->nfields == 1;
-		any |= !record->blank;
+		/* what follows a footer is part of it, unless it is like a record */
+		else if (csv_is_row(&end->sheet.records[i], end->sheet.nfields))
+			begin = nrecords;
 	}
-	return any ? nrecords - stop - nlines : 0;
+	if (begin == nrecords)
+		return 0;
+	*line = csv_sample_line(end->sample, end->sheet.records[begin].start);
+
+	/* and so are blank records above it; blank lines do not count */
+	while (end->sheet.records[begin - 1].blank)
+		begin--;
+	for (uint32 i = begin; i < nrecords; i++)
+		nlines += end->sheet.records[i].blank && end->sheet.records[i].nfields == 1;
+	return nrecords - begin - nlines;
 }
 
 /* the last lines of a sample */
@@ -299,7 +346,7 @@ last_lines(const CsvSample *sample, uint8_t break_byte)
 
 uint32
 csv_find_footer(const CsvTable *table, const CsvSheet *sheet, const CsvSample *sample,
-				uint32 first)
+				uint32 first, char **line)
 {
 	FileEnd		end = {.table = table, .sheet = *sheet, .sample = sample, .first = first};
 	CsvSample	lines;
@@ -328,7 +375,7 @@ csv_find_footer(const CsvTable *table, const CsvSheet *sheet, const CsvSample *s
 		end.sheet = (CsvSheet) {.options = sheet->options, .nfields = sheet->nfields};
 		csv_read_records(&end.sheet, &lines);
 	}
-	n = count_footer(&end);
+	n = count_footer(&end, line);
 	csv_grid_free(grid);
 	return n;
 }

@@ -8,10 +8,10 @@
 #include "import/sheet.h"
 
 /*
- * How many there are, less blank lines; `first` is the first record of data in the sheet
- * of the sample.  Numbers are as the table has them.
+ * How many there are, less blank lines, and the first one's line; `first` is the first
+ * record of data in the sheet of the sample.  Numbers are as the table has them.
  */
 extern uint32 csv_find_footer(const CsvTable *table, const CsvSheet *sheet,
-							  const CsvSample *sample, uint32 first);
+							  const CsvSample *sample, uint32 first, char **line);
 
 #endif							/* CSV_ENDING_H */

@@ -36,6 +36,8 @@ typedef struct CsvFindings
 	char	   *thousands_separator;
 	uint32		footer_rows;	/* 0: none */
 	bool		trim;
+	bool		by_name;		/* files' headers differ */
+	char	   *left_out;		/* what is to be said of lines that are no data; NULL: nothing */
 	int64		nskipped;		/* bad, whatever the types ... */
 	int64		ninvalid;		/* ... for bytes that the encoding does not have, ... */
 	int64		nzero;			/* ... zero bytes, ... */

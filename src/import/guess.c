@@ -43,11 +43,11 @@ take_names(CsvGuess *guess, CsvCells names)
 }
 
 /*
- * Read header_rows records, blank lines among them, and take the fields of the
- * last.  Returns the offset of what follows.
+ * Read header_rows records, blank lines among them, and the fields of the last.  Returns
+ * the offset of what follows.
  */
 static uint64
-read_header(const CsvTable *table, const CsvSample *sample, CsvGuess *guess)
+read_header(const CsvTable *table, const CsvSample *sample, CsvCells *cells)
 {
 	CsvSheet	sheet = {.options = table->reader.dialect};
 	CsvSampleRecord last = {0};
@@ -64,9 +64,18 @@ read_header(const CsvTable *table, const CsvSample *sample, CsvGuess *guess)
 	last.start = scan.start;
 	sheet.records = &last;
 	if (table->reader.header_rows > 0)
-		take_names(guess, csv_header_cells(&sheet, sample, 0));
+		*cells = csv_header_cells(&sheet, sample, 0);
 	csv_sample_end(&scan);
 	return scan.next;
+}
+
+CsvCells
+csv_last_header_row(const CsvTable *table, const CsvSample *sample)
+{
+	CsvCells	cells = {0};
+
+	(void) read_header(table, sample, &cells);
+	return cells;
 }
 
 /* is it like a name: a letter first, and nothing unusual? */
@@ -472,6 +481,45 @@ note_line_above(const CsvSheet *sheet, uint32 first, CsvGuess *guess)
 		guess->nheader = above->nfields;
 }
 
+/* ---- what is left out ---- */
+
+/* count the records above the data that are no rows of the header [top, bottom] */
+static void
+count_above(const CsvSheet *sheet, const CsvSample *sample, uint32 first, bool any_header,
+			uint32 top, uint32 bottom, CsvGuess *guess)
+{
+	for (uint32 i = 0; i < Min(first, sheet->nrecords); i++)
+	{
+		uint64		start = sheet->records[i].start;
+		char	   *line;
+
+		CHECK_FOR_INTERRUPTS();
+		if (sheet->records[i].blank || (any_header && i >= top && i <= bottom))
+			continue;
+		line = csv_sample_line(sample, start);
+
+		/* Excel's word on the delimiter */
+		if (i == 0 && pg_strncasecmp(line, "sep=", 4) == 0 && strlen(line) <= 5)
+			continue;
+		if (guess->nabove++ == 0)
+			guess->first_line = line;
+	}
+}
+
+/* comments, but for one alone that is the header */
+static void
+look_for_comments(const CsvSheet *sheet, const CsvSample *sample, bool is_header,
+				  CsvGuess *guess)
+{
+	uint64		first;
+	uint32		n = csv_count_comments(sheet, sample, &first);
+
+	guess->any_comment = n > (is_header ? 1 : 0);
+	if (guess->any_comment && (guess->first_line == NULL || sheet->nrecords == 0 ||
+							   first < sheet->records[0].start))
+		guess->first_line = csv_sample_line(sample, first);
+}
+
 /*
  * Find the header, and its names in the context `outer`.  Returns the offset of the
  * first record of data.
@@ -483,6 +531,7 @@ guess_header(CsvTable *table, const CsvSample *sample, const CsvSheet *sheet,
 	MemoryContext scratch = CurrentMemoryContext;
 	CsvHeader	header;
 	bool		found;
+	uint32		top = 0;
 	uint64		start;
 
 	csv_sheet_find_header(sheet, sample, &header);
@@ -506,7 +555,8 @@ guess_header(CsvTable *table, const CsvSample *sample, const CsvSheet *sheet,
 	take_names(guess, (CsvCells) {0});
 	MemoryContextSwitchTo(outer);
 	if (found)
-		take_names(guess, csv_header_names(sheet, sample, header.last_row));
+		take_names(guess, csv_header_names(sheet, sample, header.last_row, &top));
+	count_above(sheet, sample, header.first, found, top, header.last_row, guess);
 	MemoryContextSwitchTo(scratch);
 	table->reader.header_rows = sheet->nblank + header.first;
 	start = header.first < sheet->nrecords ? sheet->records[header.first].start :
@@ -514,6 +564,24 @@ guess_header(CsvTable *table, const CsvSample *sample, const CsvSheet *sheet,
 	if (!found && !find_names_in_comment(table, sample, sheet, start, guess, outer))
 		note_line_above(sheet, header.first, guess);
 	return start;
+}
+
+/* in a context of its own */
+static void
+find_footer(const CsvTable *table, const CsvSheet *sheet, const CsvSample *sample,
+			uint32 first, CsvGuess *guess)
+{
+	MemoryContext outer = CurrentMemoryContext;
+	MemoryContext scratch = AllocSetContextCreate(outer, "csv_gpu_fdw footer",
+												  ALLOCSET_DEFAULT_SIZES);
+	char	   *line = NULL;
+
+	MemoryContextSwitchTo(scratch);
+	guess->footer_rows = guess->nbelow = csv_find_footer(table, sheet, sample, first, &line);
+	MemoryContextSwitchTo(outer);
+	if (guess->nbelow > 0 && guess->first_line == NULL)
+		guess->first_line = pstrdup(line);
+	MemoryContextDelete(scratch);
 }
 
 void
@@ -555,15 +623,25 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample,
 		start = guess_header(table, sample, &sheet, guess, outer);
 	else
 	{
+		CsvCells	names = {0};
+
 		MemoryContextSwitchTo(outer);
-		start = read_header(table, sample, guess);
+		start = read_header(table, sample, &names);
+		take_names(guess, names);
 		MemoryContextSwitchTo(scratch);
 	}
-	guess_separators(table, given, sample, start);
+	if (!given->further)
+		guess_separators(table, given, sample, start);
 	while (first < sheet.nrecords && sheet.records[first].start < start)
 		first++;
+	guess->any_data = first < sheet.nrecords;
+	MemoryContextSwitchTo(outer);
+	if (dialect->comment_length > 0 && !given->comment)
+		look_for_comments(&sheet, sample, guess->nheader > 0 &&
+						  table->reader.header_rows == sheet.nblank, guess);
 	if (!given->footer)
-		guess->footer_rows = csv_find_footer(table, &sheet, sample, first);
+		find_footer(table, &sheet, sample, first, guess);
+	MemoryContextSwitchTo(scratch);
 	guess->nfields = count_fields(dialect, sample, start, guess->nheader);
 	MemoryContextSwitchTo(outer);
 	take_dialect(table, &trial, guess);

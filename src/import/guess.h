@@ -6,6 +6,7 @@
 #ifndef CSV_GUESS_H
 #define CSV_GUESS_H
 
+#include "import/header.h"
 #include "import/try.h"
 
 typedef struct CsvGuess
@@ -18,6 +19,14 @@ typedef struct CsvGuess
 	uint32	   *header_lengths;
 	uint32		nheader;
 	uint32		footer_rows;
+	bool		any_data;		/* below the header */
+
+	/* what is left out, if nobody has said so; the line is in the sample's encoding */
+	uint32		nabove;			/* records above the data that are no header */
+	uint32		nbelow;
+	bool		any_comment;	/* that is no header */
+	char	   *first_line;		/* NULL: nothing is */
+
 	char	   *delimiter;
 	bool		trim;
 } CsvGuess;
@@ -28,5 +37,11 @@ typedef struct CsvGuess
  */
 extern void csv_guess(CsvTable *table, const CsvGiven *given,
 					  const CsvSample *sample, CsvGuess *guess);
+
+/*
+ * The fields of the last of header_rows records, by which columns find theirs by_name; in
+ * the current memory context.
+ */
+extern CsvCells csv_last_header_row(const CsvTable *table, const CsvSample *sample);
 
 #endif							/* CSV_GUESS_H */

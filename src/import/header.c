@@ -214,10 +214,12 @@ may_be_row(const CsvSheet *sheet, uint32 number)
 }
 
 CsvCells
-csv_header_names(const CsvSheet *sheet, const CsvSample *sample, uint32 number)
+csv_header_names(const CsvSheet *sheet, const CsvSample *sample, uint32 number,
+				 uint32 *top)
 {
 	CsvCells	names = csv_header_cells(sheet, sample, number);
 
+	*top = number;
 	if (names.texts == NULL || names.ncells < 2)
 		return names;
 	for (int nrows = 1; nrows < CSV_HEADER_ROWS && number > 0 &&
@@ -233,6 +235,7 @@ csv_header_names(const CsvSheet *sheet, const CsvSample *sample, uint32 number)
 			join(&names, &row, has_groups);
 		else
 			break;
+		*top = number;
 	}
 	return names;
 }

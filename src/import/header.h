@@ -25,9 +25,9 @@ extern CsvCells csv_header_cells_at(const CsvDialectOptions *of_data,
 
 /*
  * The names in a header whose last row is record `number`, and of which rows above it
- * may be part.
+ * may be part, from *top on.
  */
 extern CsvCells csv_header_names(const CsvSheet *sheet, const CsvSample *sample,
-								 uint32 number);
+								 uint32 number, uint32 *top);
 
 #endif							/* CSV_HEADER_H */

@@ -201,6 +201,8 @@ table_options(const CsvFindings *findings, List *given)
 		add_option(&options, "comment", table->comment);
 	if (findings->footer_rows > 0)
 		add_option(&options, "footer_rows", psprintf("%u", findings->footer_rows));
+	if (findings->by_name && !is_in(given, "by_name"))
+		add_option(&options, "by_name", "true");
 	if (dialect->quote != '"' && !is_text)
 		add_character(&options, "quote", dialect->quote);
 	if (dialect->escape != 0)
@@ -395,6 +397,8 @@ import_file(const char *path, const char *name, bool asked_for,
 		statement = create_statement(findings, name, server->servername,
 									 import, hive);
 		statement = MemoryContextStrdup(outer, statement);
+		if (findings->left_out != NULL)
+			ereport(NOTICE, (errmsg_internal("%s", findings->left_out)));
 		if (findings->nskipped > 0)
 			csv_found_errors(findings,
 							 psprintf(": foreign table \"%s\" skips them",
@@ -426,6 +430,7 @@ csv_import_foreign_schema(ImportForeignSchemaStmt *statement, Oid serverid)
 	HTAB	   *names;
 	CsvHive    *hive;
 	List	   *statements = NIL;
+	List	   *files;
 	ListCell   *cell;
 
 	csv_check_may_read_files("IMPORT FOREIGN SCHEMA from a directory");
@@ -436,7 +441,8 @@ csv_import_foreign_schema(ImportForeignSchemaStmt *statement, Oid serverid)
 		directory[i - 1] = '\0';
 	check_options(directory, server->options, import.table_options);
 	names = csv_names_create();
-	foreach(cell, list_files(directory))
+	files = list_files(directory);
+	foreach(cell, files)
 	{
 		char	   *path = psprintf("%s/%s", directory,
 									(char *) lfirst(cell));
@@ -454,6 +460,10 @@ csv_import_foreign_schema(ImportForeignSchemaStmt *statement, Oid serverid)
 			statements = lappend(statements, created);
 	}
 	hive = csv_find_hive(directory, list_files, suffix_of);
+	if (files == NIL && hive == NULL)
+		ereport(NOTICE,
+				(errmsg("directory \"%s\" has no files *.csv or *.tsv: there are no tables",
+						directory)));
 	if (hive != NULL && csv_check_filename(NOTICE, hive->pattern))
 	{
 		const char *base = last_dir_separator(directory);

@@ -53,6 +53,28 @@ csv_find_keys(const CsvTable *table)
 	return keys;
 }
 
+/* are all values digits, as many in each?  Then zeros fill numbers up: 01, 02, 12. */
+static bool
+are_filled_up(const char *key, char **names, int nnames)
+{
+	size_t		ndigits = 0;
+
+	for (int i = 0; i < nnames; i++)
+	{
+		char	   *value = csv_path_value(names[i], key);
+
+		CHECK_FOR_INTERRUPTS();
+		if (value == NULL)
+			continue;
+		if (ndigits == 0)
+			ndigits = strlen(value);
+		if (ndigits == 0 || strlen(value) != ndigits ||
+			strspn(value, "0123456789") != ndigits)
+			return false;
+	}
+	return ndigits > 0;
+}
+
 /* what the type of a key's values is */
 static char *
 key_type(const char *key, const CsvFindings *findings, char **names, int nnames)
@@ -60,6 +82,7 @@ key_type(const char *key, const CsvFindings *findings, char **names, int nnames)
 	CsvInferrer inferrer;
 	CsvInference inference;
 	int32		typmod;
+	bool		are_numbers = are_filled_up(key, names, nnames);
 
 	csv_inferrer_init(&inferrer, findings->table);
 	inferrer.decimal_separator = '.';
@@ -72,6 +95,8 @@ key_type(const char *key, const CsvFindings *findings, char **names, int nnames)
 		if (value == NULL)
 			continue;
 		value = csv_shown_filename(value);
+		if (are_numbers)
+			value += Min(strspn(value, "0"), strlen(value) - 1);
 		csv_infer_value(&inferrer, &inference, value, (uint32) strlen(value));
 	}
 	/* the values of now are no limit for those to come */

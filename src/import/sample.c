@@ -55,6 +55,17 @@ csv_sample_next(CsvScan *scan, const CsvDialect *dialect,
 	return scan->complete && scan->is_record;
 }
 
+char *
+csv_sample_line(const CsvSample *sample, uint64 start)
+{
+	uint64		end = start;
+
+	while (end < sample->nbytes && end - start < CSV_SHOWN_LINE_BYTES &&
+		   sample->bytes[end] != '\n' && sample->bytes[end] != '\r')
+		end++;
+	return pnstrdup((const char *) sample->bytes + start, end - start);
+}
+
 uint32
 csv_sample_value(const CsvScan *scan, const CsvDialect *dialect,
 				 const CsvSample *sample, uint32 field, char **value, bool *quoted)

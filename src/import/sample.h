@@ -27,6 +27,12 @@ typedef struct CsvSample
 /* bytes, or fields, that are looked at between two looks for interrupts */
 #define CSV_BYTES_TO_INTERRUPT	(1024 * 1024)
 
+/* most bytes of a line that messages have */
+#define CSV_SHOWN_LINE_BYTES	200
+
+/* the beginning of the line there, so many bytes at most; in the current memory context */
+extern char *csv_sample_line(const CsvSample *sample, uint64 start);
+
 /* a scan of the sample's records from `start` on, and its end */
 extern void csv_sample_begin(CsvScan *scan, uint64 start);
 extern void csv_sample_end(CsvScan *scan);

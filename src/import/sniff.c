@@ -24,6 +24,7 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
+#include "import/files.h"
 #include "import/forms.h"
 #include "import/guess.h"
 #include "import/keys.h"
@@ -32,6 +33,7 @@
 #include "scan/scan.h"
 #include "table/decompress.h"
 #include "table/source.h"
+#include "table/text.h"
 
 /* the beginning of a file that tells its dialect */
 #define SAMPLE_BYTES	(256 * 1024)
@@ -46,6 +48,9 @@
 #define LEAST_ZEROS			0.02
 #define MOST_OTHER_ZEROS	0.1
 #define LEAST_BREAKS		0.9
+
+/* most names of columns in a message */
+#define MOST_NAMES		10
 
 #define CSV_SNIFF_COLUMNS	25
 
@@ -71,80 +76,87 @@ ends_with(const char *string, size_t length, const char *suffix)
 		pg_strncasecmp(string + length - nbytes, suffix, nbytes) == 0;
 }
 
-/*
- * The beginning of the first file that has one: so many bytes, or a whole line
- * if that is more.  Is that file in UTF-16?
- */
+/* the beginning of the file that is open: so many bytes, or a whole line if that is more */
+static void
+read_beginning(const CsvTable *table, CsvSource *source, uint64 capacity, CsvSample *sample)
+{
+	const char *name = csv_source_name(source);
+	uint8_t    *bytes = palloc_extended(capacity, MCXT_ALLOC_HUGE);
+
+	memset(sample, 0, sizeof(*sample));
+	sample->prefers_tab = ends_with(name, csv_name_without_compression(name), ".tsv");
+	while (!sample->at_end)
+	{
+		size_t		nread;
+
+		if (sample->nbytes == capacity)
+		{
+			/* a CR at the end may be half of a line break */
+			if (memchr(bytes, '\n', capacity) != NULL ||
+				memchr(bytes, '\r', capacity - 1) != NULL ||
+				capacity > table->reader.max_record_bytes)
+				break;
+			capacity *= 2;
+			bytes = repalloc_huge(bytes, capacity);
+		}
+		nread = csv_source_read(source, bytes + sample->nbytes,
+								capacity - sample->nbytes);
+		sample->nbytes += nread;
+		sample->at_end = nread == 0;
+	}
+	sample->bytes = bytes;
+}
+
+/* the beginning of the first file that has one; is that file in UTF-16? */
 static bool
 read_sample(CsvTable *table, uint64 capacity, CsvSample *sample)
 {
 	CsvSource  *source = csv_source_create(table);
-	uint8_t    *bytes = palloc_extended(capacity, MCXT_ALLOC_HUGE);
 
 	memset(sample, 0, sizeof(*sample));
 	while (sample->nbytes == 0 && csv_source_open_next(source))
 	{
-		const char *name = csv_source_name(source);
-
 		/* what cannot be read twice is not to be looked at */
 		if (csv_source_size(table, NULL) < 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-					 errmsg("\"%s\" is not a regular file", name)));
-		sample->prefers_tab = ends_with(name,
-										csv_name_without_compression(name),
-										".tsv");
-		sample->at_end = false;
-		while (!sample->at_end)
-		{
-			size_t		nread;
-
-			if (sample->nbytes == capacity)
-			{
-				/* a CR at the end may be half of a line break */
-				if (memchr(bytes, '\n', capacity) != NULL ||
-					memchr(bytes, '\r', capacity - 1) != NULL ||
-					capacity > table->reader.max_record_bytes)
-					break;
-				capacity *= 2;
-				bytes = repalloc_huge(bytes, capacity);
-			}
-			nread = csv_source_read(source, bytes + sample->nbytes,
-									capacity - sample->nbytes);
-			sample->nbytes += nread;
-			sample->at_end = nread == 0;
-		}
+					 errmsg("\"%s\" is not a regular file", csv_source_name(source))));
+		read_beginning(table, source, capacity, sample);
 	}
-	sample->bytes = bytes;
 	csv_source_close(source);
 	return csv_source_found_utf16(source);
 }
 
-/* the file's last bytes, for which all of it has to be read */
+/* the last bytes of the file that is open, for which all of it has to be read */
+static void
+read_end(CsvSource *source, CsvSample *sample)
+{
+	uint8_t    *bytes = palloc(2 * TAIL_BYTES);
+	uint64		nbytes = 0;
+	size_t		nread;
+
+	while ((nread = csv_source_read(source, bytes + nbytes, 2 * TAIL_BYTES - nbytes)) > 0)
+	{
+		nbytes += nread;
+		if (nbytes == 2 * TAIL_BYTES)
+		{
+			memmove(bytes, bytes + TAIL_BYTES, TAIL_BYTES);
+			nbytes = TAIL_BYTES;
+		}
+	}
+	sample->tail = bytes;
+	sample->ntail = nbytes;
+}
+
+/* the same of the first file that has some */
 static void
 read_tail(CsvTable *table, CsvSample *sample)
 {
 	CsvSource  *source = csv_source_create(table);
-	uint8_t    *bytes = palloc(2 * TAIL_BYTES);
-	uint64		nbytes = 0;
 
-	while (nbytes == 0 && csv_source_open_next(source))
-	{
-		size_t		nread;
-
-		while ((nread = csv_source_read(source, bytes + nbytes, 2 * TAIL_BYTES - nbytes)) > 0)
-		{
-			nbytes += nread;
-			if (nbytes == 2 * TAIL_BYTES)
-			{
-				memmove(bytes, bytes + TAIL_BYTES, TAIL_BYTES);
-				nbytes = TAIL_BYTES;
-			}
-		}
-	}
+	while (sample->ntail == 0 && csv_source_open_next(source))
+		read_end(source, sample);
 	csv_source_close(source);
-	sample->tail = bytes;
-	sample->ntail = nbytes;
 }
 
 /* pass over a byte-order mark; false if there is none */
@@ -285,6 +297,154 @@ begin_table(const char *filename, List *server_options, List *options,
 	(void) read_sample(table, sample_bytes, sample);
 	(void) pass_mark(sample);
 	return table;
+}
+
+/* ---- further files ---- */
+
+/* header and footer of a file, by all else of the table */
+static void
+look_at_file(const CsvTable *table, const CsvGiven *given, CsvSource *source, int number,
+			 bool any_tail, CsvFiles *files)
+{
+	CsvTable	one = *table;
+	CsvGiven	known = *given;
+	CsvGuess	guess;
+	CsvSample	sample;
+	CsvCells	names;
+
+	csv_source_open(source, number);
+	read_beginning(table, source, SAMPLE_BYTES, &sample);
+	if (!sample.at_end && any_tail)
+	{
+		csv_source_open(source, number);
+		read_end(source, &sample);
+	}
+	(void) pass_mark(&sample);
+	names = csv_last_header_row(&one, &sample);
+	known.header |= csv_files_have_header(files, names);
+	csv_guess(&one, &known, &sample, &guess);
+	if (guess.nfields > 0)
+		csv_files_add(files, csv_source_name(source), one.reader.header_rows, &guess,
+					  one.reader.header_rows == table->reader.header_rows ? names :
+					  csv_last_header_row(&one, &sample));
+}
+
+/*
+ * Look at the files of a pattern behind the first that is not empty, and of which the sample
+ * is; false if there are none.
+ */
+static bool
+look_at_files(CsvTable *table, CsvGiven given, const CsvSample *of_first, bool any_tail,
+			  const CsvGuess *guess, CsvFiles *files)
+{
+	MemoryContext outer = CurrentMemoryContext;
+	MemoryContext context;
+	CsvSource  *source;
+	char	  **names;
+	int			nfiles;
+	int			first = -1;
+
+	csv_source_files(table, &names, &nfiles);
+	if (nfiles < 2)
+		return false;
+	given.format = given.delimiter = given.trim = given.quote = given.escape =
+		given.boundary = given.decimal_separator = given.comment = given.further = true;
+	context = AllocSetContextCreate(outer, "csv_gpu_fdw files", ALLOCSET_DEFAULT_SIZES);
+	source = csv_source_create(table);
+	for (int i = 0; i < nfiles; i++)
+	{
+		CsvSample	sample;
+
+		CHECK_FOR_INTERRUPTS();
+		MemoryContextReset(context);
+		MemoryContextSwitchTo(context);
+		if (first >= 0)
+			look_at_file(table, &given, source, i, any_tail, files);
+		else
+		{
+			csv_source_open(source, i);
+			read_beginning(table, source, SAMPLE_BYTES, &sample);
+			first = sample.nbytes > 0 ? i : -1;
+		}
+		MemoryContextSwitchTo(outer);
+		if (first == i)
+			csv_files_begin(files, csv_source_name(source), table->reader.header_rows,
+							guess->footer_rows, csv_last_header_row(table, of_first));
+	}
+	csv_source_close(source);
+	MemoryContextDelete(context);
+	return first >= 0;
+}
+
+/* have columns found by_name, those that only later files have as well */
+static void
+take_all_names(CsvTable *table, const CsvFiles *files, CsvGuess *guess)
+{
+	table->by_name = true;
+	guess->header = files->names.texts;
+	guess->header_lengths = files->names.lengths;
+	guess->nheader = guess->nfields = files->names.ncells;
+}
+
+/* make of what the first file is like what holds for all; does that find columns by_name? */
+static bool
+take_files(CsvTable *table, const CsvFiles *files, bool may_by_name, CsvGuess *guess)
+{
+	const bool	any_header = files->header_rows.least > 0 &&
+		files->header_rows.other_file == NULL;
+
+	if (files->header_rows.least > 0 && files->header_rows.least < table->reader.header_rows)
+	{
+		guess->header = files->names.texts;
+		guess->header_lengths = files->names.lengths;
+		guess->nheader = files->names.ncells;
+	}
+	table->reader.header_rows = files->header_rows.least;
+	guess->footer_rows = files->footer_rows.least;
+	if (!any_header || files->differs == NULL || files->renamed ||
+		!(may_by_name || table->by_name) || guess->nfields != files->nfirst)
+		return false;
+	for (uint32 i = 0; i < files->nfirst; i++)
+		if (guess->nheader != files->nfirst ||
+			strcmp(guess->header[i], files->names.texts[i]) != 0)
+			return false;
+	take_all_names(table, files, guess);
+	return true;
+}
+
+/* has nobody said how fields are found? */
+static bool
+may_find_by_name(const CsvTable *table, List *options)
+{
+	return !table->header_match && !is_given(options, "by_name") &&
+		!is_given(options, "columns");
+}
+
+/* NOTICE of headers that differ */
+static void
+tell_names(const CsvFindings *findings, const CsvFiles *files)
+{
+	StringInfoData more;
+
+	if (files->differs == NULL)
+		return;
+	if (!findings->table->by_name)
+	{
+		ereport(NOTICE,
+				(errmsg("files of \"%s\" differ in their headers, as \"%s\" does from the first one: fields are taken by their places",
+						findings->table->filename, files->differs),
+				 errhint("If columns are to be found by the header's names, give OPTIONS (by_name 'true').")));
+		return;
+	}
+	initStringInfo(&more);
+	for (uint32 i = files->nfirst; i < findings->ncolumns && i < files->nfirst + MOST_NAMES; i++)
+		appendStringInfo(&more, "%s\"%s\"", more.len > 0 ? ", " : "", findings->columns[i].name);
+	ereport(NOTICE,
+			(errmsg("files of \"%s\" differ in their headers, as \"%s\" does from the first one: columns are found by name",
+					findings->table->filename, files->differs),
+			 more.len > 0 ?
+			 errdetail("The first file does not have column %s%s.", more.data,
+					   findings->ncolumns > files->nfirst + MOST_NAMES ? ", ..." : "") : 0));
 }
 
 /* ---- names ---- */
@@ -527,6 +687,31 @@ tell_encoding(const char *filename, const char *encoding)
 			 errhint("If it is wrong, add OPTIONS (encoding '...') to IMPORT FOREIGN SCHEMA.")));
 }
 
+/* what a NOTICE says of lines that are no data, and that nobody has said are none; or NULL */
+static char *
+left_out(const CsvFindings *findings, const CsvGuess *guess)
+{
+	const CsvTable *table = findings->table;
+	StringInfoData parts;
+	uint32		nbelow = Min(guess->nbelow, findings->footer_rows);
+
+	initStringInfo(&parts);
+	if (guess->nabove > 0 && table->reader.header_rows > 0)
+		appendStringInfo(&parts, "%u %s above the data", guess->nabove,
+						 guess->nabove == 1 ? "line" : "lines");
+	if (nbelow > 0)
+		appendStringInfo(&parts, "%s%u %s below the data", parts.len > 0 ? ", " : "", nbelow,
+						 nbelow == 1 ? "line" : "lines");
+	if (guess->any_comment)
+		appendStringInfo(&parts, "%slines that begin with \"%s\"", parts.len > 0 ? ", " : "",
+						 table->comment);
+	if (parts.len == 0)
+		return NULL;
+	return psprintf("left out of \"%s\": %s, the first: \"%s\"", table->filename, parts.data,
+					csv_valid_text(table->encoding, guess->first_line,
+								   strlen(guess->first_line), CSV_SHOWN_LINE_BYTES));
+}
+
 /* behind its sample the file is not in UTF-8 */
 static CsvFindings *
 sniff_again(const char *filename, List *server_options, const CsvImportOptions *import)
@@ -551,9 +736,12 @@ csv_sniff(const char *filename, List *server_options,
 	CsvGiven	given;
 	CsvGuess	guess;
 	CsvInferrer inferrer;
+	CsvFiles	files = {.differs = NULL};
 	const char *guessed;
 	bool		may_guess;
 
+	memset(&given, 0, sizeof(given));
+	given.comment = is_given(options, "comment");
 	given.format = is_given(options, "format");
 	given.trim = is_given(options, "trim");
 	given.delimiter = is_given(options, "delimiter");
@@ -578,6 +766,11 @@ csv_sniff(const char *filename, List *server_options,
 			break;
 	}
 
+	if (guess.nfields > 0 &&
+		look_at_files(table, given, &sample, import->sample_records < 0 && !given.footer,
+					  &guess, &files))
+		findings->by_name = take_files(table, &files, may_find_by_name(table, options),
+									   &guess);
 	findings->table = table;
 	findings->boundary = guess.boundary;
 	findings->footer_rows = guess.footer_rows;
@@ -620,6 +813,9 @@ csv_sniff(const char *filename, List *server_options,
 	if (may_guess && findings->ninvalid > findings->nbeyond_ascii)
 		return sniff_again(filename, server_options, import);
 	compare_header(filename, &guess);
+	csv_files_tell(&files, filename);
+	tell_names(findings, &files);
+	findings->left_out = left_out(findings, &guess);
 	if (import->all_text)
 	{
 		for (uint32 i = 0; i < findings->ncolumns; i++)

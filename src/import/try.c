@@ -626,7 +626,8 @@ csv_try_dialects(const CsvDialectOptions *options, const char *null_string,
 	CsvTrial	best = {.sample = *sample};
 	CsvSample	marked;
 
-	best.sample.marker = csv_find_marker(sample, options->boundary == CSV_BOUNDARY_CR ?
+	best.sample.marker = given->further && options->comment_length == 0 ? NULL :
+		csv_find_marker(sample, options->boundary == CSV_BOUNDARY_CR ?
 										 '\r' : '\n');
 	marked = best.sample;
 	best.sheet = guess_comments(options, null_string, given, &best.sample);

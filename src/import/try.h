@@ -17,8 +17,10 @@ typedef struct CsvGiven
 	bool		escape;
 	bool		boundary;
 	bool		decimal_separator;
+	bool		comment;
 	bool		footer;
 	bool		header;			/* whether there is one, or header_rows */
+	bool		further;		/* all but header and footer is, by another file of the table */
 } CsvGiven;
 
 /* the first line break outside quotes; 0: no quotes.  CSV_BOUNDARY_AUTO: there is none */
