@@ -114,6 +114,20 @@ SELECT k, sum(n) FROM g GROUP BY k ORDER BY k;
 RESET csv_gpu_fdw.resident;
 RESET csv_gpu_fdw.device;
 RESET csv_gpu_fdw.engine;
+-- a file that is read after one that is kept: what stands for NULL is still known
+CALL write_file('null1.csv', E'a,1\nb,-999\n');
+CALL write_file('null2.csv', E'c,-999\nNA,4\n');
+CALL settle();
+CREATE FOREIGN TABLE nulls (a text, b int OPTIONS (null_values '{-999}')) SERVER csv
+	OPTIONS (filename 'regress_csv/null?.csv', null_values '{NA}');
+SELECT sum(b), count(a) FROM nulls;
+CALL write_file('null2.csv', E'c,-999\nNA,4\nNA,5\n');
+CALL write_file('null3.csv', E'NA,-999\nd,6\n');
+SELECT sum(b), count(a) FROM nulls;
+SELECT * FROM nulls;
+CALL settle();
+SELECT sum(b), count(a) FROM nulls;
+SELECT * FROM nulls;
 -- less memory, none, and no such amount
 \set memory off
 \i :set_memory
