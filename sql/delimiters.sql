@@ -70,5 +70,11 @@ ALTER FOREIGN TABLE named OPTIONS (SET trim 'maybe');
 ALTER FOREIGN TABLE section OPTIONS (SET delimiter E'\u00a7\u00a7\u00a7\u00a7', SET encoding 'UTF8');
 ALTER FOREIGN TABLE section OPTIONS (SET delimiter E'\u20ac', SET encoding 'LATIN1');
 SELECT * FROM section;
+-- in these encodings a character may seem to begin in the middle of another one
+ALTER FOREIGN TABLE section OPTIONS (SET delimiter E'\u3001', SET encoding 'EUC_JP');
+SELECT * FROM section;
+ALTER FOREIGN TABLE section OPTIONS (SET delimiter E'||');
+CALL write_file('section.csv', convert_to(E'1||\u4e9c||\u3044\n', 'EUC_JP'));
+SELECT * FROM section;
 
 \i :teardown

@@ -148,6 +148,7 @@ csv_index_build(CsvIndex *index)
 	index->alone_until = input->alone_until;
 	index->skip_line = input->skip_line;
 	index->incomplete = false;
+	index->asked = 0;
 
 	/* the slow path reads what it sets; the rest is written block by block */
 	nwords = CSV_WORD(input->nbytes) + 2;

@@ -83,6 +83,7 @@ typedef struct CsvIndex
 	uint64_t	alone_until;
 	bool		skip_line;
 	bool		incomplete;		/* the rest needs more bytes */
+	uint64_t	asked;			/* where slow records last looked for interrupts */
 	CsvScan		scan;
 } CsvIndex;
 

@@ -223,8 +223,13 @@ csv_index_slow_record(CsvIndex *index)
 	uint32_t	line;
 	CsvStatus	status;
 
-	if (csv_interrupted(index->input))
-		return CSV_INTERRUPTED;
+	/* a look may be a call of the system, and records of a few bytes */
+	if (index->pos - index->asked >= CSV_ASK_BYTES / 16)
+	{
+		if (csv_interrupted(index->input))
+			return CSV_INTERRUPTED;
+		index->asked = index->pos;
+	}
 
 	if (index->skip_line)
 	{

@@ -386,12 +386,13 @@ take_all_names(CsvTable *table, const CsvFiles *files, CsvGuess *guess)
 	guess->nheader = guess->nfields = files->names.ncells;
 }
 
-/* make of what the first file is like what holds for all; does that find columns by_name? */
+/* make of what the first file is like what holds for all; is it new that columns are found by_name? */
 static bool
 take_files(CsvTable *table, const CsvFiles *files, bool may_by_name, CsvGuess *guess)
 {
 	const bool	any_header = files->header_rows.least > 0 &&
 		files->header_rows.other_file == NULL;
+	bool		is_new;
 
 	if (files->header_rows.least > 0 && files->header_rows.least < table->reader.header_rows)
 	{
@@ -408,8 +409,9 @@ take_files(CsvTable *table, const CsvFiles *files, bool may_by_name, CsvGuess *g
 		if (guess->nheader != files->nfirst ||
 			strcmp(guess->header[i], files->names.texts[i]) != 0)
 			return false;
+	is_new = !table->by_name || files->names.ncells > files->nfirst;
 	take_all_names(table, files, guess);
-	return true;
+	return is_new;
 }
 
 /* has nobody said how fields are found? */
@@ -426,7 +428,9 @@ tell_names(const CsvFindings *findings, const CsvFiles *files)
 {
 	StringInfoData more;
 
-	if (files->differs == NULL)
+	/* who has given by_name knows that */
+	if (files->differs == NULL ||
+		(findings->table->by_name && !findings->by_name))
 		return;
 	if (!findings->table->by_name)
 	{

@@ -894,11 +894,27 @@ encode_string(const CsvTable *table, const char *option, char *string, int most)
 	return encoded;
 }
 
+/*
+ * ERROR where the delimiter might be found in the middle of two characters, as in the
+ * encodings EUC: a file is split before anybody looks at characters.
+ */
+static void
+check_delimiter_in_encoding(const CsvTable *table)
+{
+	if (!pg_is_ascii(table->delimiter) && table->encoding != PG_UTF8 &&
+		pg_encoding_max_length(table->encoding) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("delimiter must be of ASCII characters in files of the encoding \"%s\"",
+						pg_encoding_to_char(table->file_encoding))));
+}
+
 static void
 encode_dialect(CsvTable *table)
 {
 	CsvDialectOptions *dialect = &table->reader.dialect;
 
+	check_delimiter_in_encoding(table);
 	set_delimiter(dialect, encode_string(table, "delimiter", table->delimiter,
 										 CSV_DELIMITER_BYTES));
 	if (table->comment != NULL)

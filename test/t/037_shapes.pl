@@ -288,6 +288,12 @@ shape('end marker', "t,x,y\n1,2.5,3\n2,2.6,4\n3,2.7,5\nEND\n", ',', 1, footer_ro
 shape('average', "day,temp,rain\n2024-01-01,1.5,0\n2024-01-02,2.5,1.2\n2024-01-03,2.0,0.1\nMean,2.0,0.4\n", ',', 1, footer_rows => 1);
 shape('no footer but a short record', "a,b,c\n1,2,3\n4,5,6\n7,8\n9,10,11\n", ',', 1, footer_rows => undef);
 shape('last value empty', "id,v\n1,2\n2,3\n3,\n", ',', 1, footer_rows => undef);
+my $good = "id,day,amount,note\n" . rows(20, sub { sprintf '%d,2024-01-%02d,%d.5,ok %d', ($_[0]) x 4 });
+my %last = ('cut off' => "21,pending", 'two words' => 'A,B', 'quoted' => "\"multi\nline\"", 'a code alone' => 'X21,,,', 'a word' => 'x', 'a time' => '10:30');
+shape("$_ last", "$good$last{$_}\n", ',', 1, footer_rows => undef) for sort keys %last;
+shape('word last', "sku,price\nPEN-1,2\nINK-1,3\nPAD-1,4\nx\n", ',', 1, footer_rows => undef);
+shape('prose cut off', "text,n\nIt was a long day,1\nand it went on further,2\nnobody came to the house,3\nIt was a very", ',', 1, footer_rows => undef);
+shape('sum and a note', "${good}Total,,210.5,\nrounded\n", ',', 1, footer_rows => 2);
 shape('text last', "k,v\na,1\nb,2\nc,x\n", ',', 1, footer_rows => undef);
 
 # ---- COPY's text format ----
