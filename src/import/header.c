@@ -21,6 +21,9 @@
 
 #include "import/header.h"
 
+/* most rows of a header that names are made of */
+#define HEADER_ROWS	4
+
 /* of two columns, a unit is no longer than that: else the row above is a note */
 #define UNIT_BYTES	6
 
@@ -222,7 +225,7 @@ csv_header_names(const CsvSheet *sheet, const CsvSample *sample, uint32 number,
 	*top = number;
 	if (names.texts == NULL || names.ncells < 2)
 		return names;
-	for (int nrows = 1; nrows < CSV_HEADER_ROWS && number > 0 &&
+	for (int nrows = 1; nrows < HEADER_ROWS && number > 0 &&
 		 may_be_row(sheet, number - 1); nrows++)
 	{
 		CsvCells	row = csv_header_cells(sheet, sample, --number);

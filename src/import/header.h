@@ -5,7 +5,7 @@
 #ifndef CSV_HEADER_H
 #define CSV_HEADER_H
 
-#include "import/sheet.h"
+#include "import/records.h"
 
 /* cells of a record, in the sample's encoding, each with a zero byte behind it */
 typedef struct CsvCells

@@ -12,7 +12,7 @@ typedef struct CsvSampleRecord
 	uint64		start;
 	uint32		nfields;
 	bool		bad;			/* has a quoting error */
-	bool		blank;
+	bool		blank;			/* or Excel's line "sep=;" */
 	bool		comment;		/* begins as comments may */
 } CsvSampleRecord;
 

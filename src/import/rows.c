@@ -28,13 +28,15 @@
 /* cells that one is compared with */
 #define MOST_COMPARED	16
 
+/* most bytes of a unit with a slash in it */
+#define UNIT_BYTES	8
+
 static const char *const units[] = {
 	"%", "mm", "cm", "m", "km", "m2", "m3", "km2", "ha", "kg", "g", "mg", "t", "l", "ml",
 	"s", "sec", "ms", "min", "h", "d", "C", "F", "K", "degC", "deg C", "Deg C", "degF", "V",
 	"mV", "volts", "Volts", "A", "mA", "W", "kW", "MW", "kWh", "MWh", "Hz", "kHz", "MHz", "Pa",
-	"hPa", "kPa", "bar", "mbar", "mb", "ppm", "ppb", "dB", "deg", "rad", "m/s", "km/h",
-	"mg/l", "mg/L", "m3/s", "W/m2", "EUR", "USD", "GBP", "CHF", "unit", "units", "Unit",
-	"Units", "Einheit"
+	"hPa", "kPa", "bar", "mbar", "mb", "ppm", "ppb", "dB", "deg", "rad", "EUR", "USD", "GBP",
+	"CHF", "unit", "units", "Unit", "Units", "Einheit"
 };
 
 /* what stands for values that are not known, and for no name */
@@ -168,7 +170,7 @@ is_empty(const CsvGrid *grid, uint32 row, uint32 column)
 	return grid->kinds[row * (Size) grid->ncolumns + column] == CSV_CELL_EMPTY;
 }
 
-/* a name for a unit, in brackets or not, or the width of a column and its type */
+/* a name of a unit, in brackets or not, or the width of a column and its type */
 static bool
 is_unit(const char *text, uint32 nbytes)
 {
@@ -182,6 +184,9 @@ is_unit(const char *text, uint32 nbytes)
 	if ((text[0] == '(' && text[nbytes - 1] == ')') ||
 		(text[0] == '[' && text[nbytes - 1] == ']'))
 		return strpbrk(text, "0123456789") == NULL || isalpha((unsigned char) text[1]);
+
+	if (nbytes <= UNIT_BYTES && !isdigit((unsigned char) *text) && strchr(text + 1, '/') != NULL)
+		return true;
 
 	/* a degree's sign, in UTF-8 or 8-bit encodings */
 	if (((uint8) text[0] == 0xc2 && (uint8) text[1] == 0xb0 && nbytes <= 3) ||

@@ -13,13 +13,13 @@
 #define ROW_OF_HEADER	(-1)
 #define ROW_SURELY_OF_HEADER	(-2)
 
-/* of the columns that have a type, how many does the row fit? */
+/* by the types of the columns */
 extern int	csv_judge_row(const CsvGrid *grid, uint32 row);
 
 /*
- * The row where data begins, if rows from `typed` on fit the types: 0, or below a row of
- * names, and those that have something of a header themselves.  *sure: that row has
- * names, not data.
+ * The row where data begins, if rows from `typed` (> 0) on fit the types: 0, or below a
+ * row of names, and those that have something of a header themselves.  *sure: what is
+ * above it does not look like text that the data has, too.
  */
 extern uint32 csv_find_first_row(const CsvSheet *sheet, const CsvSample *sample,
 								 const CsvGrid *grid, uint32 typed, bool *sure);

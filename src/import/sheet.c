@@ -11,9 +11,9 @@
  *	   row is chosen so that there is most of it.  Of several stretches, and dialects,
  *	   the best has many records, many typed columns, and cells that do not look as if
  *	   another delimiter was in them.
- *	3. The header ends where rows begin to fit the types.  What stands above it is a
- *	   preamble.  If no column has a type, the first row that is not nearly blank may be
- *	   the header.
+ *	3. The header ends where rows begin to fit the types, or above that (rows.c).  What
+ *	   stands above it is a preamble.  If no column has a type, the first row that is not
+ *	   nearly blank may be the header.
  *
  * Time and memory are linear in the sample, but for numbers of fields: there are few
  * of which more than a few records are.

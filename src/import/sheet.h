@@ -7,9 +7,6 @@
 
 #include "import/records.h"
 
-/* most rows of a header that names are made of */
-#define CSV_HEADER_ROWS	4
-
 /* what surrounds the table's data, as numbers of records of the sample */
 typedef struct CsvHeader
 {
