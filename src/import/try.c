@@ -399,8 +399,8 @@ guess_dialect(const CsvDialectOptions *options, const char *null_string,
 	{
 		with.escape = '\\';
 		other = try_delimiters(&with, null_string, given->delimiter, sample);
-		if (!best.is_table ? other.is_table && other.nquoted > 0 :
-			other.nbad < best.nbad)
+		if (other.is_table && other.nquoted > 0 &&
+			(!best.is_table || other.nbad < best.nbad))
 			best = other;
 		with.escape = options->escape;
 	}
