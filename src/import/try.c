@@ -373,6 +373,29 @@ is_text_format(const CsvSheet *sheet, const CsvSample *sample)
 		(escapes.nnulls > 0 && (escapes.nempty == 0 || escapes.nothers > 0));
 }
 
+/* also those above the table, which may be of it */
+static uint32
+count_bad(const CsvSheet *sheet)
+{
+	uint32		nbad = 0;
+
+	for (uint32 i = 0; i < sheet->nrecords; i++)
+		nbad += sheet->records[i].bad;
+	return nbad;
+}
+
+static bool
+has_backslash_before(const CsvSample *sample, uint8_t quote)
+{
+	const uint8_t *end = sample->bytes + sample->nbytes;
+	const uint8_t *at = sample->bytes;
+
+	while ((at = memchr(at, '\\', (size_t) (end - at))) != NULL)
+		if (++at < end && *at == quote)
+			return true;
+	return false;
+}
+
 static CsvSheet
 guess_dialect(const CsvDialectOptions *options, const char *null_string,
 			  const CsvGiven *given, const CsvSample *sample)
@@ -395,12 +418,15 @@ guess_dialect(const CsvDialectOptions *options, const char *null_string,
 	}
 
 	/* a backslash before quotes, where doubling them does not explain it all */
-	if (!given->escape && with.quote != 0 && (best.nbad > 0 || !best.is_table))
+	if (!given->escape && with.quote != 0 &&
+		(count_bad(&best) > 0 || !best.is_table ||
+		 (best.nquoted == 0 && has_backslash_before(sample, with.quote))))
 	{
 		with.escape = '\\';
 		other = try_delimiters(&with, null_string, given->delimiter, sample);
-		if (!best.is_table ? other.is_table && other.nquoted > 0 :
-			other.nbad < best.nbad)
+		if (other.is_table && other.nquoted > 0 &&
+			(!best.is_table || count_bad(&other) < count_bad(&best) ||
+			 (best.nquoted == 0 && other.quality > best.quality)))
 			best = other;
 		with.escape = options->escape;
 	}

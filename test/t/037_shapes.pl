@@ -445,6 +445,12 @@ shape('drives', "id\tdrive\tn\n" . rows(20, sub { "$_[0]\tC:\\\t$_[0]" }), "\t",
 shape('drives, no header', rows(20, sub { "$_[0]\tC:\\\t$_[0]" }), "\t", 0, format => 'csv');
 shape('directories', "id\tdir\n" . rows(20, sub { "$_[0]\tC:\\temp\\" }), "\t", 1, format => 'csv');
 
+for my $some (3, 50)
+{
+	shape("backslashes before quotes in $some lines", rows(50, sub { "10.0.0.$_[0] - - [03/Oct/2024:13:55:36 +0200] \"GET /a/$_[0] HTTP/1.1\" 200 6$_[0] \"-\" \"Mozilla/5.0 (X11; Linux)"
+				. ($_[0] <= $some ? ' \\"q\\"' : '') . '"' }), ' ', 0);
+}
+
 # ---- UTF-16 without a mark ----
 
 # as UTF-16 of ASCII, ae and Cyrillic
