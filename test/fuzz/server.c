@@ -670,6 +670,13 @@ csv_source_open_next(CsvSource *source)
 }
 
 void
+csv_source_open(CsvSource *source, int number)
+{
+	source->opened = true;
+	source->position = 0;
+}
+
+void
 csv_source_files(const CsvTable *table, char ***names, int *nnames)
 {
 	*names = palloc(sizeof(char *));
