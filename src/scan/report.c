@@ -284,11 +284,6 @@ sum_up(const CsvReportCounts *counts, const CsvTable *table, const char *file,
 	if (none_good)
 		hint = psprintf("%s No record was good: %s.", hint,
 						likely_cause(most_frequent));
-	else if ((most_frequent == CSV_ERROR_TEXT_AFTER_QUOTE ||
-			  most_frequent == CSV_ERROR_UNTERMINATED_QUOTE) &&
-			 !table->reader.dialect.lenient)
-		hint = psprintf("%s If quotes in values are not doubled, set the option \"quoting\" to \"lenient\".",
-						hint);
 	ereport(NOTICE,
 			(errmsg_internal("%s", summary(counts, file)),
 			 errdetail("%s.", detail.data),
