@@ -55,6 +55,8 @@ sub check_table
 	my ($table, $file, $options, $decimal) = @_;
 	my @columns = columns($table);
 	my $n = 0;
+	my $trim = sql("SELECT count(*) FROM pg_foreign_table, pg_options_to_table(ftoptions)"
+		  . " WHERE ftrelid = 'made.$table'::regclass AND option_name = 'trim'");
 	my $missing = literal(sql("SELECT coalesce((SELECT option_value FROM pg_foreign_table, pg_options_to_table(ftoptions)"
 			  . " WHERE ftrelid = 'made.$table'::regclass AND option_name = 'null_values'), '{}')"));
 
@@ -65,7 +67,8 @@ sub check_table
 		  . literal($file)
 		  . ", format 'csv'$options)");
 	my $differs = join ' OR ', map {
-		my $text = "b.c$_";
+		# what is nothing but blanks is NULL then, and "" is not
+		my $text = $trim ? "CASE WHEN b.c$_ !~ E'^[ \\t]+\$' THEN btrim(b.c$_, E' \\t') END" : "b.c$_";
 
 		$text = "replace($text, ',', '.')" if $decimal && $columns[$_][1] =~ /numeric|double/;
 		$text = "CASE WHEN $text <> '' AND $text <> ALL ($missing) THEN $text END" if $columns[$_][1] ne 'text';

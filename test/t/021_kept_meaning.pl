@@ -25,7 +25,7 @@ my $query = 'SELECT t FROM t';	# as rows, in which NULL is no empty text
 my %without_meaning = map { $_ => 1 } qw(reject_limit log_verbosity notice_limit), map { "csv_gpu_fdw.$_" }
   qw(engine device gpu_memory_limit io_threads cpu_threads enable_pushdown resident resident_memory load_method);
 
-write_file("$directory/a.csv", "a,d,s\n1,01/02/2003,x\n\n2,2003-04-05,\"y, \xc3\xa4\"\n3,04/05/2006,'z;'\r\n4;5,6\n4,,\"\"\n7,, \n8\n" .
+write_file("$directory/a.csv", "a,d,s\n1,01/02/2003,x\n\n2,2003-04-05,\"y, \xc3\xa4\"\n3,04/05/2006,'z;' \r\n4;5,6\n4,,\"\"\n7,,\n8\n" .
 	"10,,\"more\nlines\"\n11,,in\"side\"\n");
 write_file("$directory/b.csv", "b,c\n9,01/02/2003,x\n");
 settle();
