@@ -389,6 +389,12 @@ GetDatabaseEncoding(void)
 }
 
 const char *
+pg_get_client_encoding_name(void)
+{
+	return "UTF8";
+}
+
+const char *
 GetDatabaseEncodingName(void)
 {
 	return pg_encoding_to_char(fuzz_server.encoding);
