@@ -13,34 +13,6 @@
  */
 #include "index.h"
 
-#include <string.h>
-
-/*
- * The first line break at or after `from`, whatever the quotes say.  Returns
- * false if there is none in the input.
- */
-static bool
-find_break(const CsvIndex *index, uint64_t from, uint64_t *position)
-{
-	const CsvInput *input = index->input;
-	const uint8_t *bytes = input->bytes;
-
-	while (from < input->nbytes)
-	{
-		const uint8_t *found = memchr(bytes + from, index->dialect->break_byte,
-									  input->nbytes - from);
-
-		if (found == NULL)
-			return false;
-		*position = (uint64_t) (found - bytes);
-		if (csv_class_at(index->dialect, bytes, *position, input->nbytes) ==
-			CSV_CLASS_BREAK)
-			return true;
-		from = *position + 1;
-	}
-	return false;
-}
-
 /*
  * Pass over the line that starts at `from` (or goes on there).  Where its end
  * is not there, everything is consumed and the next input starts inside it.
@@ -50,9 +22,9 @@ static void
 pass_line(CsvIndex *index, uint64_t from, uint64_t *length)
 {
 	const CsvInput *input = index->input;
-	uint64_t	position;
+	uint64_t	position = csv_find_break(index->dialect, input->bytes, from, input->nbytes);
 
-	if (find_break(index, from, &position))
+	if (position < input->nbytes)
 	{
 		*length = csv_content_end(index->dialect, input->bytes, from, position,
 								  input->nbytes) - from;

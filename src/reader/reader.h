@@ -732,6 +732,10 @@ typedef struct CsvScan
 	void	   *interrupted_arg;
 } CsvScan;
 
+/* the line break at or after `start`, whatever the quotes say; nbytes if there is none */
+extern uint64_t csv_find_break(const CsvDialect *dialect, const uint8_t *bytes,
+							   uint64_t start, uint64_t nbytes);
+
 /*
  * Run the table over bytes from `start` to the end of the first record there,
  * or to nbytes.  nbytes is the end of the input if at_end.  Blank lines before

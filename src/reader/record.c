@@ -245,10 +245,9 @@ csv_scan_record(CsvScan *scan, const CsvMemory *memory,
 	return CSV_OK;
 }
 
-/* the line break at or after `start`; nbytes if there is none */
-static uint64_t
-find_break(const CsvDialect *dialect, const uint8_t *bytes, uint64_t start,
-		   uint64_t nbytes)
+uint64_t
+csv_find_break(const CsvDialect *dialect, const uint8_t *bytes, uint64_t start,
+			   uint64_t nbytes)
 {
 	while (start < nbytes)
 	{
@@ -310,7 +309,7 @@ csv_scan_lenient(CsvScan *scan, const CsvMemory *memory, const CsvDialect *diale
 				 const uint8_t *bytes, uint64_t start, uint64_t nbytes)
 {
 	const CsvDialectOptions *opt = &dialect->opt;
-	uint64_t	line_break = find_break(dialect, bytes, start, nbytes);
+	uint64_t	line_break = csv_find_break(dialect, bytes, start, nbytes);
 	uint64_t	pos = start;
 	uint64_t	asked = start;
 	bool		closes = true;

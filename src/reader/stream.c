@@ -334,18 +334,18 @@ pass_rest_of_line(CsvReader *reader)
 		CsvStatus	status = buffer_fill(reader, CSV_HEADER_READ_BYTES);
 		const uint8_t *bytes = buffer_bytes(reader) + reader->start;
 		uint64_t	available = reader->filled - reader->start;
+		uint64_t	line_break;
 
 		if (status != CSV_OK)
 			return status;
-		for (uint64_t pos = 0; pos < available; pos++)
-			if (csv_class_at(&reader->dialect, bytes, pos, available) ==
-				CSV_CLASS_BREAK)
-			{
-				reader->place.lines++;
-				reader->place.skip_line = false;
-				advance(reader, pos + 1);
-				return CSV_OK;
-			}
+		line_break = csv_find_break(&reader->dialect, bytes, 0, available);
+		if (line_break < available)
+		{
+			reader->place.lines++;
+			reader->place.skip_line = false;
+			advance(reader, line_break + 1);
+			return CSV_OK;
+		}
 		if (reader->at_end)
 		{
 			reader->place.skip_line = false;
