@@ -7,19 +7,24 @@
 
 #include <string.h>
 
-/* a new, larger array with the old one's first nbytes bytes */
+/*
+ * A list that is full, with room for twice as many entries, or `least` to begin with;
+ * NULL without memory, and then the old one stays.
+ */
 static void *
-grow(CsvIndex *index, void *old, size_t nbytes, size_t new_nbytes)
+grow(CsvIndex *index, void *old, uint32_t *capacity, uint32_t least, size_t entry_bytes)
 {
-	void	   *new = index->memory->alloc(index->memory->owner, new_nbytes);
+	uint32_t	wanted = *capacity == 0 ? least : *capacity * 2;
+	void	   *new = index->memory->alloc(index->memory->owner, wanted * entry_bytes);
 
 	if (new == NULL)
 		return NULL;
 	if (old != NULL)
 	{
-		memcpy(new, old, nbytes);
+		memcpy(new, old, *capacity * entry_bytes);
 		index->memory->free(index->memory->owner, old);
 	}
+	*capacity = wanted;
 	return new;
 }
 
@@ -27,17 +32,12 @@ grow(CsvIndex *index, void *old, size_t nbytes, size_t new_nbytes)
 bool
 csv_index_grow_records(CsvIndex *index)
 {
-	uint32_t	capacity = index->record_capacity == 0 ? 1024 :
-		index->record_capacity * 2;
-	CsvIndexRecord *records =
-		grow(index, index->records,
-			 index->record_capacity * sizeof(CsvIndexRecord),
-			 capacity * sizeof(CsvIndexRecord));
+	CsvIndexRecord *records = grow(index, index->records, &index->record_capacity, 1024,
+								   sizeof(CsvIndexRecord));
 
 	if (records == NULL)
 		return false;
 	index->records = records;
-	index->record_capacity = capacity;
 	return true;
 }
 
@@ -50,16 +50,12 @@ csv_index_add_error(CsvIndex *index, CsvErrorCode code, CsvMode mode,
 
 	if (index->nerrors == index->error_capacity)
 	{
-		uint32_t	capacity = index->error_capacity == 0 ? 64 :
-			index->error_capacity * 2;
-		CsvError   *errors = grow(index, index->errors,
-								  index->error_capacity * sizeof(CsvError),
-								  capacity * sizeof(CsvError));
+		CsvError   *errors = grow(index, index->errors, &index->error_capacity, 64,
+								  sizeof(CsvError));
 
 		if (errors == NULL)
 			return false;
 		index->errors = errors;
-		index->error_capacity = capacity;
 	}
 	error = &index->errors[index->nerrors];
 	error->offset = offset;
@@ -80,16 +76,12 @@ csv_index_add_lenient(CsvIndex *index, uint32_t record)
 {
 	if (index->nlenient == index->lenient_capacity)
 	{
-		uint32_t	capacity = index->lenient_capacity == 0 ? 64 :
-			index->lenient_capacity * 2;
-		uint32_t   *lenient = grow(index, index->lenient,
-								   index->lenient_capacity * sizeof(uint32_t),
-								   capacity * sizeof(uint32_t));
+		uint32_t   *lenient = grow(index, index->lenient, &index->lenient_capacity, 64,
+								   sizeof(uint32_t));
 
 		if (lenient == NULL)
 			return false;
 		index->lenient = lenient;
-		index->lenient_capacity = capacity;
 	}
 	index->lenient[index->nlenient++] = record;
 	return true;
