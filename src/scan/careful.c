@@ -56,7 +56,7 @@ struct CsvCareful
 	/* fields of one record, for values that need the input's bytes */
 	CsvScan		fields;
 	uint64_t	fields_of;		/* the record's entry in row_offsets, + 1 */
-	CsvDialect	lenient;		/* by which values are read, if that is so */
+	CsvDialect	lenient;		/* by which values are read, if that is so: the batch's */
 };
 
 CsvCareful *
@@ -148,6 +148,8 @@ csv_careful_take(CsvCareful *careful, const CsvFileBatch *batch)
 		free_flags(careful);
 		return false;
 	}
+	if (batch->dialect->opt.lenient)
+		careful->lenient = csv_lenient_dialect(batch->dialect);
 	/* of a batch none of whose rows comes out, nobody may look at the arrays */
 	if (batch->selection != NULL && batch->selection->nrows == 0)
 		return false;
@@ -213,8 +215,6 @@ find_fields(CsvCareful *careful, uint32_t entry)
 	csv_scan_row(&careful->fields, &careful->memory, batch->dialect,
 				 batch->batch.bytes, entry, batch->batch.consumed);
 	careful->fields_of = (uint64_t) entry + 1;
-	if (careful->fields.lenient)
-		careful->lenient = csv_lenient_dialect(batch->dialect);
 }
 
 /* the dialect of their values */
