@@ -186,8 +186,7 @@ csv_grid_type(CsvGrid *grid)
 
 		filled += grid->filled[row];
 		for (uint32 column = 0; column < ncolumns; column++)
-			counts[column * CSV_NUM_CELL_KINDS +
-				   grid->kinds[row * (Size) ncolumns + column]]++;
+			counts[column * CSV_NUM_CELL_KINDS + csv_grid_kind(grid, row, column)]++;
 		if (row >= CSV_GRID_HEADER_ROWS)
 			continue;
 		for (uint32 column = 0; column < ncolumns; column++)

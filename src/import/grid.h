@@ -36,6 +36,20 @@ extern void csv_grid_free(CsvGrid *grid);
 /* find the row from which on columns have most of their types, and these */
 extern void csv_grid_type(CsvGrid *grid);
 
+/* CsvCellKind of a cell */
+static inline uint8
+csv_grid_kind(const CsvGrid *grid, uint32 row, uint32 column)
+{
+	return grid->kinds[row * (Size) grid->ncolumns + column];
+}
+
+/* is a row nearly blank? */
+static inline bool
+csv_grid_is_sparse(const CsvGrid *grid, uint32 row)
+{
+	return grid->filled[row] * 2 < grid->usually_filled;
+}
+
 /* may a column of this type have a cell of this kind? */
 extern bool csv_grid_fits(uint8 type, uint8 kind);
 

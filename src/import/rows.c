@@ -57,11 +57,11 @@ has_years(const CsvGrid *grid, uint32 row, bool below)
 
 	for (uint32 column = 0; column < grid->ncolumns; column++)
 	{
-		Size		cell = row * (Size) grid->ncolumns + column;
-		uint16		year = grid->numbers[cell];
+		uint16		year = grid->numbers[row * (Size) grid->ncolumns + column];
 		int			step;
 
-		if (grid->types[column] != CSV_CELL_NUMBER || grid->kinds[cell] != CSV_CELL_NUMBER)
+		if (grid->types[column] != CSV_CELL_NUMBER ||
+			csv_grid_kind(grid, row, column) != CSV_CELL_NUMBER)
 			continue;
 		if (year < FIRST_YEAR || year > LAST_YEAR)
 			return false;
@@ -110,7 +110,7 @@ int
 csv_judge_row(const CsvGrid *grid, uint32 row)
 {
 	const uint8 *kinds = grid->kinds + row * (Size) grid->ncolumns;
-	bool		is_sparse = grid->filled[row] * 2 < grid->usually_filled;
+	const bool	is_sparse = csv_grid_is_sparse(grid, row);
 	uint32		nfit = 0;
 	uint32		nunfit = 0;
 	uint32		nfit_codes = 0;
@@ -158,7 +158,7 @@ static bool
 is_strange(const CsvGrid *grid, uint32 row, uint32 column)
 {
 	uint8		type = grid->types[column];
-	uint8		kind = grid->kinds[row * (Size) grid->ncolumns + column];
+	uint8		kind = csv_grid_kind(grid, row, column);
 
 	return type != CSV_CELL_TEXT && (kind == CSV_CELL_TEXT || kind == CSV_CELL_CODE) &&
 		!csv_grid_fits(type, kind);
@@ -167,7 +167,7 @@ is_strange(const CsvGrid *grid, uint32 row, uint32 column)
 static bool
 is_empty(const CsvGrid *grid, uint32 row, uint32 column)
 {
-	return grid->kinds[row * (Size) grid->ncolumns + column] == CSV_CELL_EMPTY;
+	return csv_grid_kind(grid, row, column) == CSV_CELL_EMPTY;
 }
 
 /* a name of a unit, in brackets or not, or the width of a column and its type */
@@ -311,8 +311,7 @@ fits_nowhere(const CsvGrid *grid, uint32 row)
 {
 	for (uint32 column = 0; column < grid->ncolumns; column++)
 		if (grid->types[column] != CSV_CELL_TEXT && !is_empty(grid, row, column) &&
-			csv_grid_fits(grid->types[column],
-						  grid->kinds[row * (Size) grid->ncolumns + column]))
+			csv_grid_fits(grid->types[column], csv_grid_kind(grid, row, column)))
 			return false;
 	return true;
 }
@@ -357,12 +356,6 @@ look_at_row(const CsvSheet *sheet, const CsvSample *sample, const CsvGrid *grid,
 
 /* ---- the first row of data ---- */
 
-static bool
-is_sparse(const CsvGrid *grid, uint32 row)
-{
-	return grid->filled[row] * 2 < grid->usually_filled;
-}
-
 /* is there a blank line right above the row? */
 static bool
 is_below_blank(const CsvSheet *sheet, const CsvGrid *grid, uint32 row)
@@ -391,7 +384,7 @@ pass_header(const CsvSheet *sheet, const CsvSample *sample, const CsvGrid *grid,
 	uint32		first;
 	uint32		nkeys = 0;		/* rows of a header that begin with a key */
 
-	while (names < typed && is_sparse(grid, names))
+	while (names < typed && csv_grid_is_sparse(grid, names))
 		names++;
 	if (names == typed)
 	{
@@ -432,7 +425,7 @@ csv_find_first_row(const CsvSheet *sheet, const CsvSample *sample, const CsvGrid
 	while (from > 0 && !is_below_blank(sheet, grid, from))
 		from--;
 	for (uint32 row = 0; row < from; row++)
-		nabove += !is_sparse(grid, row);
+		nabove += !csv_grid_is_sparse(grid, row);
 	first = pass_header(sheet, sample, grid, from, typed);
 
 	/* else the blank line is among the data */

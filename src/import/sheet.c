@@ -62,7 +62,7 @@ typedef struct TableRun
 static TableRun
 find_stretch(const CsvSheet *sheet, uint32 nfields)
 {
-	TableRun		best = {.nfields = nfields};
+	TableRun	best = {.nfields = nfields};
 	int32		sum = 0;
 	uint32		from = 0;
 
@@ -188,8 +188,8 @@ CsvSheet
 csv_sheet_read(const CsvDialectOptions *options, const CsvSample *sample)
 {
 	CsvSheet	sheet = {.options = *options};
-	TableRun    *stretches = palloc(sizeof(TableRun) * CSV_SAMPLE_RECORDS);
-	TableRun		single;
+	TableRun   *stretches = palloc(sizeof(TableRun) * CSV_SAMPLE_RECORDS);
+	TableRun	single;
 	uint32		nstretches;
 	uint32		start;
 
@@ -213,7 +213,7 @@ csv_sheet_read(const CsvDialectOptions *options, const CsvSample *sample)
 	}
 	for (uint32 i = 0; i < nstretches; i++)
 	{
-		TableRun    *stretch = &stretches[i];
+		TableRun   *stretch = &stretches[i];
 
 		for (uint32 j = 0; j < nstretches; j++)
 			if (may_be_preamble(&sheet, stretch, &stretches[j]))
@@ -388,7 +388,7 @@ static uint32
 find_header_above(const CsvGrid *grid, uint32 row, uint32 otherwise)
 {
 	while (row-- > 0)
-		if (grid->filled[row] * 2 >= grid->usually_filled)
+		if (!csv_grid_is_sparse(grid, row))
 			return grid->records[row];
 	return otherwise;
 }
@@ -427,7 +427,7 @@ csv_sheet_find_header(const CsvSheet *sheet, const CsvSample *sample,
 	{
 		header->text_only = grid->typed <= 0;
 		while (header->text_only && row + 1 < grid->nrows &&
-			   grid->filled[row] * 2 < grid->usually_filled)
+			   csv_grid_is_sparse(grid, row))
 			row++;
 		header->first = grid->records[row];
 		header->last_row = header->first;
