@@ -8,6 +8,7 @@
 
 #include "import/cell.h"
 #include "reader/convert.h"
+#include "table/text.h"
 
 /* longer ones are text, or numbers */
 #define MOST_BYTES	64
@@ -179,15 +180,6 @@ make_plain(const char *text, uint32 nbytes, char *plain)
 	return n;
 }
 
-static bool
-is_ascii(const char *text, uint32 nbytes)
-{
-	for (uint32 i = 0; i < nbytes; i++)
-		if (IS_HIGHBIT_SET(text[i]))
-			return false;
-	return true;
-}
-
 CsvCellKind
 csv_cell_kind(const char *text, uint32 nbytes)
 {
@@ -196,19 +188,19 @@ csv_cell_kind(const char *text, uint32 nbytes)
 	bool		any_digit = false;
 	int			missing;
 
-	while (nbytes > 0 && (*text == ' ' || *text == '\t'))
+	while (nbytes > 0 && csv_is_blank((uint8) *text))
 	{
 		text++;
 		nbytes--;
 	}
-	while (nbytes > 0 && (text[nbytes - 1] == ' ' || text[nbytes - 1] == '\t'))
+	while (nbytes > 0 && csv_is_blank((uint8) text[nbytes - 1]))
 		nbytes--;
 	if (nbytes == 0)
 		return CSV_CELL_EMPTY;
 	missing = csv_missing_word(text, nbytes);
 	if (missing >= 0 && missing < CSV_FIRST_MISSING_NUMBER)
 		return CSV_CELL_EMPTY;
-	if (nbytes <= MOST_BYTES && !is_ascii(text, nbytes))
+	if (nbytes <= MOST_BYTES && !csv_is_ascii(text, nbytes))
 	{
 		nbytes = make_plain(text, nbytes, plain);
 		text = plain;

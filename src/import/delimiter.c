@@ -43,12 +43,6 @@ is_punctuation(uint8_t byte)
 	return byte != 0 && strchr("|~^@;:#$&*!%=<>", byte) != NULL;
 }
 
-static bool
-is_blank(uint8_t byte)
-{
-	return byte == ' ' || byte == '\t';
-}
-
 /* ---- candidates ---- */
 
 static void
@@ -122,7 +116,6 @@ compare_candidates(const void *a, const void *b)
 {
 	const Candidate *left = a;
 	const Candidate *right = b;
-
 	size_t		left_length = strlen(left->text);
 	size_t		right_length = strlen(right->text);
 
@@ -220,7 +213,7 @@ make_plain(const uint8_t *bytes, uint64 nbytes, const CsvDialectOptions *options
 		if (i == 0 || bytes[i - 1] == '\n' || bytes[i - 1] == '\r')
 			in_comment = marker_length > 0 && nbytes - i >= marker_length &&
 				memcmp(bytes + i, marker, marker_length) == 0;
-		while (trim && i < nbytes && is_blank(bytes[i]) && bytes[i] != (uint8_t) *delimiter)
+		while (trim && i < nbytes && csv_is_blank(bytes[i]) && bytes[i] != (uint8_t) *delimiter)
 			i++;
 		if (i < nbytes && options->quote != 0 && bytes[i] == options->quote && !in_comment)
 		{
@@ -239,7 +232,7 @@ make_plain(const uint8_t *bytes, uint64 nbytes, const CsvDialectOptions *options
 			if (is_break || is_delimiter)
 				break;
 		}
-		while (trim && n > value && is_blank(to[n - 1]))
+		while (trim && n > value && csv_is_blank(to[n - 1]))
 			n--;
 		if (is_delimiter)
 		{
@@ -277,11 +270,11 @@ count_field(CsvBlanks *blanks, const CsvDialectOptions *options, const uint8_t *
 {
 	uint64		before = 0;
 
-	while (before < nbytes && is_blank(text[before]))
+	while (before < nbytes && csv_is_blank(text[before]))
 		before++;
 	if (before == nbytes)
 		return;
-	*padded |= before > 0 || is_blank(text[nbytes - 1]);
+	*padded |= before > 0 || csv_is_blank(text[nbytes - 1]);
 	blanks->nquotes += !is_first && before > 0 && options->quote != 0 &&
 		text[before] == options->quote;
 }

@@ -65,9 +65,8 @@ look_at(const FileEnd *end, uint32 number)
 
 	csv_dialect_compile(&dialect, &end->sheet.options);
 	csv_sample_begin(&scan, end->sheet.records[number].start);
-	if (!csv_sample_next(&scan, &dialect, end->sample) || scan.bad)
-		return cells;
-	cells.ncells = Min(scan.nfields, MaxHeapAttributeNumber);
+	if (csv_sample_next(&scan, &dialect, end->sample) && !scan.bad)
+		cells.ncells = Min(scan.nfields, MaxHeapAttributeNumber);
 	for (uint32 i = 0; i < cells.ncells; i++)
 	{
 		char	   *value;

@@ -281,22 +281,6 @@ typedef struct CsvThousands
 	const char *bytes;			/* NULL: the sample has none */
 } CsvThousands;
 
-static bool
-occurs(const CsvSample *sample, const char *bytes)
-{
-	const uint8_t *at = sample->bytes;
-	const uint8_t *end = sample->bytes + sample->nbytes;
-	size_t		length = strlen(bytes);
-
-	while ((at = memchr(at, (uint8_t) *bytes, (size_t) (end - at))) != NULL)
-	{
-		if ((size_t) (end - at) >= length && memcmp(at, bytes, length) == 0)
-			return true;
-		at++;
-	}
-	return false;
-}
-
 #define ASCII_THOUSANDS	5
 #define NUM_THOUSANDS	9
 
@@ -319,7 +303,7 @@ list_thousands(const CsvTable *table, const CsvSample *sample, CsvThousands *tho
 			table->encoding == PG_WIN1252 || (table->encoding == PG_LATIN1 && i == 0) ?
 			win1252[i] : NULL;
 
-		if (bytes != NULL && !occurs(sample, bytes))
+		if (bytes != NULL && !csv_sample_has(sample, bytes))
 			bytes = NULL;
 		thousands[ASCII_THOUSANDS + i] = (CsvThousands) {wide[i], bytes};
 	}
@@ -490,19 +474,18 @@ count_above(const CsvSheet *sheet, const CsvSample *sample, uint32 first, bool a
 {
 	for (uint32 i = 0; i < Min(first, sheet->nrecords); i++)
 	{
-		uint64		start = sheet->records[i].start;
-		char	   *line;
-
-		CHECK_FOR_INTERRUPTS();
 		if (sheet->records[i].blank || (any_header && i >= top && i <= bottom))
 			continue;
-		line = csv_sample_line(sample, start);
+		if (guess->nabove == 0)
+		{
+			char	   *line = csv_sample_line(sample, sheet->records[i].start);
 
-		/* Excel's word on the delimiter */
-		if (i == 0 && pg_strncasecmp(line, "sep=", 4) == 0 && strlen(line) <= 5)
-			continue;
-		if (guess->nabove++ == 0)
+			/* Excel's word on the delimiter */
+			if (i == 0 && pg_strncasecmp(line, "sep=", 4) == 0 && strlen(line) <= 5)
+				continue;
 			guess->first_line = line;
+		}
+		guess->nabove++;
 	}
 }
 

@@ -451,12 +451,6 @@ add_value(CsvInferrer *inferrer, CsvInference *inference,
 	}
 }
 
-static bool
-is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
 void
 csv_infer_value(CsvInferrer *inferrer, CsvInference *inference,
 				const char *text, uint32 nbytes)
@@ -502,12 +496,12 @@ csv_infer_value(CsvInferrer *inferrer, CsvInference *inference,
 			nbytes = length = n;
 		}
 	}
-	while (length > 0 && is_blank((char) start[0]))
+	while (length > 0 && csv_is_blank(start[0]))
 	{
 		start++;
 		length--;
 	}
-	while (length > 0 && is_blank((char) start[length - 1]))
+	while (length > 0 && csv_is_blank(start[length - 1]))
 		length--;
 	/* uuid's input function wants no blanks */
 	if (length < nbytes && inference->family == CSV_FAMILY_UUID)

@@ -58,7 +58,7 @@ is_blank_record(const CsvSheet *sheet, const CsvScan *scan, const CsvSample *sam
 	{
 		uint8_t		byte = sample->bytes[i];
 
-		if (byte != ' ' && byte != '\t' && byte != sheet->options.delimiter &&
+		if (!csv_is_blank(byte) && byte != sheet->options.delimiter &&
 			(byte != sheet->options.quote || byte == 0))
 			return false;
 	}

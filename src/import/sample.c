@@ -66,6 +66,22 @@ csv_sample_line(const CsvSample *sample, uint64 start)
 	return pnstrdup((const char *) sample->bytes + start, end - start);
 }
 
+bool
+csv_sample_has(const CsvSample *sample, const char *bytes)
+{
+	const uint8_t *at = sample->bytes;
+	const uint8_t *end = sample->bytes + sample->nbytes;
+	size_t		length = strlen(bytes);
+
+	while ((at = memchr(at, (uint8_t) *bytes, (size_t) (end - at))) != NULL)
+	{
+		if ((size_t) (end - at) >= length && memcmp(at, bytes, length) == 0)
+			return true;
+		at++;
+	}
+	return false;
+}
+
 uint32
 csv_sample_value(const CsvScan *scan, const CsvDialect *dialect,
 				 const CsvSample *sample, uint32 field, char **value, bool *quoted)

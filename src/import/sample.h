@@ -33,6 +33,9 @@ typedef struct CsvSample
 /* the beginning of the line there, so many bytes at most; in the current memory context */
 extern char *csv_sample_line(const CsvSample *sample, uint64 start);
 
+/* do these bytes stand anywhere in it? */
+extern bool csv_sample_has(const CsvSample *sample, const char *bytes);
+
 /* a scan of the sample's records from `start` on, and its end */
 extern void csv_sample_begin(CsvScan *scan, uint64 start);
 extern void csv_sample_end(CsvScan *scan);

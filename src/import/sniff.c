@@ -577,15 +577,6 @@ note_skipped(void *arg, const CsvSkipped *skipped)
 	return true;
 }
 
-static bool
-is_ascii(const char *text, uint32 nbytes)
-{
-	for (uint32 i = 0; i < nbytes; i++)
-		if (IS_HIGHBIT_SET(text[i]))
-			return false;
-	return true;
-}
-
 static void
 read_values(CsvFindings *findings, CsvInferrer *inferrer, int64 max_records)
 {
@@ -620,7 +611,7 @@ read_values(CsvFindings *findings, CsvInferrer *inferrer, int64 max_records)
 			nbytes = VARSIZE_ANY_EXHDR(DatumGetPointer(values[i]));
 			csv_infer_value(inferrer, inference, text, nbytes);
 			if (findings->ninvalid > 0)
-				findings->nbeyond_ascii += !is_ascii(text, nbytes);
+				findings->nbeyond_ascii += !csv_is_ascii(text, nbytes);
 		}
 	}
 	csv_table_scan_end(scan);

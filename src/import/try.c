@@ -77,19 +77,26 @@ csv_find_boundary(const CsvSample *sample, uint8_t quote)
 
 /* ---- delimiter and quote ---- */
 
-/* the records of a sheet's table that are rows, and the others from its first one on */
+/* the records [from, to) that are rows of a sheet's table, and the others */
 static uint32
-count_rows(const CsvSheet *sheet, uint32 *nothers)
+count_rows_of(const CsvSheet *sheet, uint32 from, uint32 to, uint32 *nothers)
 {
 	uint32		nrows = 0;
 
 	*nothers = 0;
-	for (uint32 i = sheet->from; i < sheet->to; i++)
+	for (uint32 i = from; i < to; i++)
 		if (csv_is_row(&sheet->records[i], sheet->nfields))
 			nrows++;
 		else
 			*nothers += !sheet->records[i].blank && !sheet->records[i].comment;
 	return nrows;
+}
+
+/* the same of the table itself */
+static uint32
+count_rows(const CsvSheet *sheet, uint32 *nothers)
+{
+	return count_rows_of(sheet, sheet->from, sheet->to, nothers);
 }
 
 /* do nearly all records of a sheet agree, from the first of the table on? */
@@ -201,14 +208,9 @@ is_column_of_values(const CsvSheet *sheet, const CsvSample *sample)
 static bool
 are_blanks_delimiters(const CsvSheet *sheet, const CsvSample *sample)
 {
-	uint32		nrows = 0;
-	uint32		nothers = 0;
+	uint32		nothers;
+	uint32		nrows = count_rows_of(sheet, 0, sheet->nrecords, &nothers);
 
-	for (uint32 i = 0; i < sheet->nrecords; i++)
-		if (csv_is_row(&sheet->records[i], sheet->nfields))
-			nrows++;
-		else
-			nothers += !sheet->records[i].blank && !sheet->records[i].comment;
 	return sheet->is_table && sheet->typed >= LEAST_TYPED_BY_BLANKS &&
 		nothers <= 1 + nrows * MOST_OTHERS && !is_column_of_values(sheet, sample);
 }
@@ -384,18 +386,6 @@ count_bad(const CsvSheet *sheet)
 	return nbad;
 }
 
-static bool
-has_backslash_before(const CsvSample *sample, uint8_t quote)
-{
-	const uint8_t *end = sample->bytes + sample->nbytes;
-	const uint8_t *at = sample->bytes;
-
-	while ((at = memchr(at, '\\', (size_t) (end - at))) != NULL)
-		if (++at < end && *at == quote)
-			return true;
-	return false;
-}
-
 static CsvSheet
 guess_dialect(const CsvDialectOptions *options, const char *null_string,
 			  const CsvGiven *given, const CsvSample *sample)
@@ -420,7 +410,7 @@ guess_dialect(const CsvDialectOptions *options, const char *null_string,
 	/* a backslash before quotes, where doubling them does not explain it all */
 	if (!given->escape && with.quote != 0 &&
 		(count_bad(&best) > 0 || !best.is_table ||
-		 (best.nquoted == 0 && has_backslash_before(sample, with.quote))))
+		 (best.nquoted == 0 && csv_sample_has(sample, (char[]) {'\\', (char) with.quote, '\0'}))))
 	{
 		with.escape = '\\';
 		other = try_delimiters(&with, null_string, given->delimiter, sample);

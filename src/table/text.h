@@ -26,6 +26,8 @@ extern char *csv_shown_filename(char *filename);
  */
 extern bool csv_check_filename(int elevel, char *filename);
 
+extern bool csv_is_ascii(const char *text, uint64 nbytes);
+
 /* the server's conversion from one encoding to the other; ERROR if it has none */
 extern Oid	csv_find_conversion(int from, int to);
 
