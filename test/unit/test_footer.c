@@ -247,6 +247,7 @@ a_footer_that_is_too_long_is_said_to_be(void **state)
 			size_t		end;
 
 			reading_init(&reading, 2);
+			reading.keep_text = false;
 			reading.options.chunk_bytes = chunk;
 			reading.options.dialect.footer_rows = 1;
 			file.nbytes = 0;
