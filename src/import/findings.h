@@ -22,7 +22,6 @@ typedef struct CsvFindings
 {
 	CsvTable   *table;			/* with the dialect, and columns of type text */
 	CsvBoundary boundary;		/* as seen at the beginning of the file */
-	char	   *delimiter;
 	uint32		ncolumns;
 	CsvFoundColumn *columns;
 	bool		complete;		/* the whole file was read */
@@ -34,8 +33,6 @@ typedef struct CsvFindings
 	const char *date_format;
 	const char *timestamp_format;
 	char	   *thousands_separator;
-	uint32		footer_rows;	/* 0: none */
-	bool		trim;
 	bool		by_name;		/* files' headers differ */
 	char	   *left_out;		/* what is to be said of lines that are no data; NULL: nothing */
 	int64		nskipped;		/* bad, whatever the types ... */

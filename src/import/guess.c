@@ -403,21 +403,18 @@ count_fields(const CsvDialectOptions *options, const CsvSample *sample,
 
 /* have the table read as what was found, in the current memory context */
 static void
-take_dialect(CsvTable *table, const CsvTrial *trial, CsvGuess *guess)
+take_dialect(CsvTable *table, const CsvTrial *trial, const CsvGiven *given)
 {
 	CsvDialectOptions *dialect = &table->reader.dialect;
 
-	guess->trim = dialect->trim | trial->trim;
+	dialect->trim |= trial->trim;
 	if (trial->delimiter != NULL)
+		csv_dialect_set_delimiter(dialect, trial->delimiter);
+	if (!given->delimiter)
 	{
-		dialect->delimiter = (uint8_t) trial->delimiter[0];
-		dialect->delimiter_rest_length = (uint8_t) (strlen(trial->delimiter) - 1);
-		memcpy(dialect->delimiter_rest, trial->delimiter + 1, dialect->delimiter_rest_length);
+		table->delimiter = palloc(CSV_DELIMITER_BYTES + 1);
+		csv_dialect_delimiter(dialect, table->delimiter);
 	}
-	dialect->trim = guess->trim;
-	guess->delimiter = psprintf("%c%.*s", dialect->delimiter, dialect->delimiter_rest_length,
-								(const char *) dialect->delimiter_rest);
-	table->delimiter = guess->delimiter;
 	if (dialect->quoting == CSV_QUOTING_TEXT && *table->null_string == '\0')
 		table->null_string = "\\N";
 }
@@ -627,7 +624,7 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample,
 	MemoryContextSwitchTo(scratch);
 	guess->nfields = count_fields(dialect, sample, start, guess->nheader);
 	MemoryContextSwitchTo(outer);
-	take_dialect(table, &trial, guess);
+	take_dialect(table, &trial, given);
 	if (dialect->comment_length > 0 && table->comment == NULL)
 		table->comment = pnstrdup((const char *) dialect->comment, dialect->comment_length);
 

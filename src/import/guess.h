@@ -26,9 +26,6 @@ typedef struct CsvGuess
 	uint32		nbelow;
 	bool		any_comment;	/* that is no header */
 	char	   *first_line;		/* NULL: nothing is */
-
-	char	   *delimiter;
-	bool		trim;
 } CsvGuess;
 
 /*

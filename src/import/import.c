@@ -193,14 +193,14 @@ table_options(const CsvFindings *findings, List *given)
 				   psprintf("%u", table->reader.header_rows));
 	if (is_text && !is_in(given, "format"))
 		add_option(&options, "format", "text");
-	if (strcmp(findings->delimiter, is_text ? "\t" : ",") != 0)
-		add_option(&options, "delimiter", findings->delimiter);
-	if (findings->trim && !is_in(given, "trim"))
+	if (strcmp(table->delimiter, is_text ? "\t" : ",") != 0)
+		add_option(&options, "delimiter", table->delimiter);
+	if (dialect->trim && !is_in(given, "trim"))
 		add_option(&options, "trim", "true");
 	if (table->comment != NULL && !is_in(given, "comment"))
 		add_option(&options, "comment", table->comment);
-	if (findings->footer_rows > 0)
-		add_option(&options, "footer_rows", psprintf("%u", findings->footer_rows));
+	if (dialect->footer_rows > 0 && !is_in(given, "footer_rows"))
+		add_option(&options, "footer_rows", psprintf("%u", dialect->footer_rows));
 	if (findings->by_name && !is_in(given, "by_name"))
 		add_option(&options, "by_name", "true");
 	if (dialect->quote != '"' && !is_text)

@@ -688,7 +688,7 @@ left_out(const CsvFindings *findings, const CsvGuess *guess)
 {
 	const CsvTable *table = findings->table;
 	StringInfoData parts;
-	uint32		nbelow = Min(guess->nbelow, findings->footer_rows);
+	uint32		nbelow = Min(guess->nbelow, table->reader.dialect.footer_rows);
 
 	initStringInfo(&parts);
 	if (guess->nabove > 0 && table->reader.header_rows > 0)
@@ -768,9 +768,6 @@ csv_sniff(const char *filename, List *server_options,
 									   &guess);
 	findings->table = table;
 	findings->boundary = guess.boundary;
-	findings->footer_rows = guess.footer_rows;
-	findings->delimiter = guess.delimiter;
-	findings->trim = guess.trim;
 	if (guess.footer_rows > 0)
 		table->reader.dialect.footer_rows = guess.footer_rows;
 	findings->ncolumns = guess.nfields;
@@ -924,7 +921,7 @@ put_table(Datum *values, bool *nulls, const CsvFindings *findings)
 	const CsvTable *table = findings->table;
 	const CsvDialectOptions *dialect = &table->reader.dialect;
 
-	values[7] = CStringGetTextDatum(findings->delimiter);
+	values[7] = CStringGetTextDatum(table->delimiter);
 	values[8] = character_datum(dialect->quote);
 	values[9] = character_datum(dialect->escape != 0 ? dialect->escape :
 								dialect->quote);
@@ -936,10 +933,10 @@ put_table(Datum *values, bool *nulls, const CsvFindings *findings)
 	values[15] = Int64GetDatum(findings->nskipped);
 	put_option(values, nulls, 19, findings->thousands_separator);
 	put_option(values, nulls, 20, table->comment);
-	nulls[21] = findings->footer_rows == 0;
-	values[21] = Int32GetDatum((int32) findings->footer_rows);
-	values[22] = BoolGetDatum(findings->trim);
-	nulls[22] = !findings->trim;
+	nulls[21] = dialect->footer_rows == 0;
+	values[21] = Int32GetDatum((int32) dialect->footer_rows);
+	nulls[22] = !dialect->trim;
+	values[22] = BoolGetDatum(true);
 	put_option(values, nulls, 23, dialect->quoting == CSV_QUOTING_TEXT ? "text" : "csv");
 }
 

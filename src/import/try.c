@@ -518,6 +518,7 @@ try_delimiter(const CsvDialectOptions *options, const char *null_string,
 	CsvGiven	then = *given;
 
 	with.delimiter = stand_in;
+	with.delimiter_rest_length = 0;
 	then.delimiter = true;
 	trial.sample = csv_sample_plain(sample, options, delimiter, stand_in, trim);
 	trial.sheet = guess_comments(&with, null_string, &then, &trial.sample);
@@ -606,11 +607,16 @@ try_blanks(CsvTrial *best, const char *null_string, const CsvGiven *given,
 		   const CsvSample *sample)
 {
 	CsvSheet	sheet = best->sheet;
-	char		delimiter[] = {(char) sheet.options.delimiter, '\0'};
+	char		delimiter[CSV_DELIMITER_BYTES + 1];
+	uint8_t		stand_in = sheet.options.delimiter;
 	CsvBlanks	blanks;
 	CsvTrial	trial;
 
-	if (given->trim || best->delimiter != NULL || *delimiter == ' ' ||
+	csv_dialect_delimiter(&sheet.options, delimiter);
+	if (delimiter[1] != '\0')
+		stand_in = csv_unused_byte(sample);
+
+	if (given->trim || best->delimiter != NULL || *delimiter == ' ' || stand_in == 0 ||
 		sheet.options.quoting == CSV_QUOTING_TEXT)
 		return;
 
@@ -619,15 +625,15 @@ try_blanks(CsvTrial *best, const char *null_string, const CsvGiven *given,
 		!is_in_null_string(null_string, ","))
 	{
 		*delimiter = ',';
-		sheet.options.delimiter = ',';
+		sheet.options.delimiter = stand_in = ',';
 		sheet = csv_sheet_read(&sheet.options, sample);
 	}
 	blanks = csv_count_blanks(&sheet, sample);
 	if (blanks.nquotes == 0 &&
 		(!sheet.is_table || blanks.nrows < 2 || blanks.npadded < blanks.nrows * LEAST_PADDED))
 		return;
-	trial = try_delimiter(&sheet.options, null_string, given, sample, delimiter,
-						  sheet.options.delimiter, true);
+	trial = try_delimiter(&sheet.options, null_string, given, sample, delimiter, stand_in,
+						  true);
 	if (trial.sheet.is_table &&
 		(!best->sheet.is_table ? is_regular(&trial.sheet) :
 		 blanks.nquotes == 0 ? trial.sheet.nfields == best->sheet.nfields :

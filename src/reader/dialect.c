@@ -229,3 +229,20 @@ csv_dialect_compile(CsvDialect *dialect, const CsvDialectOptions *options)
 				dialect->table[mode][state][class] =
 					transition(opt, mode, state, class);
 }
+
+void
+csv_dialect_set_delimiter(CsvDialectOptions *options, const char *delimiter)
+{
+	options->delimiter = (uint8_t) delimiter[0];
+	options->delimiter_rest_length = (uint8_t) (strlen(delimiter) - 1);
+	memcpy(options->delimiter_rest, delimiter + 1, options->delimiter_rest_length);
+}
+
+void
+csv_dialect_delimiter(const CsvDialectOptions *options,
+					  char delimiter[CSV_DELIMITER_BYTES + 1])
+{
+	memset(delimiter, 0, CSV_DELIMITER_BYTES + 1);
+	delimiter[0] = (char) options->delimiter;
+	memcpy(delimiter + 1, options->delimiter_rest, options->delimiter_rest_length);
+}

@@ -163,6 +163,13 @@ typedef struct CsvDialect
 	uint8_t		table[CSV_NUM_MODES][CSV_NUM_STATES][CSV_NUM_CLASSES];
 } CsvDialect;
 
+/* a delimiter of CSV_DELIMITER_BYTES at most, in the file's encoding */
+extern void csv_dialect_set_delimiter(CsvDialectOptions *options, const char *delimiter);
+
+/* the same, with a zero after it */
+extern void csv_dialect_delimiter(const CsvDialectOptions *options,
+								  char delimiter[CSV_DELIMITER_BYTES + 1]);
+
 /*
  * Compile a dialect.  The options are taken as consistent: quote and escape are ASCII,
  * none of these and of the delimiter's bytes is CR, LF or NUL, and delimiter and quote

@@ -533,15 +533,6 @@ parse_table_option(TableOptions *options, DefElem *def)
 		elog(ERROR, "unexpected option \"%s\"", name);
 }
 
-/* delimiter: of CSV_DELIMITER_BYTES at most */
-static void
-set_delimiter(CsvDialectOptions *dialect, const char *delimiter)
-{
-	dialect->delimiter = (uint8_t) delimiter[0];
-	dialect->delimiter_rest_length = (uint8_t) (strlen(delimiter) - 1);
-	memcpy(dialect->delimiter_rest, delimiter + 1, dialect->delimiter_rest_length);
-}
-
 /* what is not given is as the format has it */
 static void
 set_format_defaults(const TableOptions *options, CsvTable *table)
@@ -550,7 +541,7 @@ set_format_defaults(const TableOptions *options, CsvTable *table)
 
 	if (table->delimiter == NULL)
 		table->delimiter = options->is_text ? "\t" : ",";
-	set_delimiter(dialect, table->delimiter);
+	csv_dialect_set_delimiter(dialect, table->delimiter);
 	if (table->null_string == NULL)
 		table->null_string = options->is_text ? "\\N" : "";
 	if (options->is_text)
@@ -915,8 +906,8 @@ encode_dialect(CsvTable *table)
 	CsvDialectOptions *dialect = &table->reader.dialect;
 
 	check_delimiter_in_encoding(table);
-	set_delimiter(dialect, encode_string(table, "delimiter", table->delimiter,
-										 CSV_DELIMITER_BYTES));
+	csv_dialect_set_delimiter(dialect, encode_string(table, "delimiter", table->delimiter,
+													 CSV_DELIMITER_BYTES));
 	if (table->comment != NULL)
 	{
 		const char *comment = encode_string(table, "comment", table->comment,

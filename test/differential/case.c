@@ -100,9 +100,7 @@ choose_long_delimiter(CsvDialectOptions *dialect, Choices *choices)
 	if (dialect->quoting == CSV_QUOTING_TEXT &&
 		strchr("abcdefghijklmnopqrstuvwxyz0123456789", *string) != NULL)
 		return;
-	dialect->delimiter = (uint8_t) string[0];
-	dialect->delimiter_rest_length = (uint8_t) (strlen(string) - 1);
-	memcpy(dialect->delimiter_rest, string + 1, dialect->delimiter_rest_length);
+	csv_dialect_set_delimiter(dialect, string);
 }
 
 static void

@@ -283,6 +283,20 @@ command_ok([ 'psql', '-Xqv', 'ON_ERROR_STOP=1', '-f', "$dir/dump.sql", $node->co
 my $all = 'SELECT count(*), md5(string_agg(file, E\'\\n\' ORDER BY file COLLATE "C")) FROM kept';
 is($node->safe_psql('restored', $all), sql($all), 'the same names');
 
+# ---- a delimiter that is given ----
+
+# one that the file has in other bytes than the statement, and several with blanks around values
+for my $given ([ "\xc2\xa7", "\xa7", 'LATIN1' ], [ "\xc2\xa7", "\xc2\xa7", 'UTF8' ], [ '||', ' ||  ', 'UTF8' ], [ "\xc2\xa7", "\t\xa7 ", 'LATIN1' ])
+{
+	my ($delimiter, $bytes, $encoding) = @$given;
+
+	mkdir "$dir/given";
+	write_file("$dir/given/one.csv", map { join($bytes, @$_) . "\n" } [ 'id', 'name', 'amount' ], map { [ $_, "name $_", "$_.5" ] } 1 .. 50);
+	import_folder("$dir/given", ', delimiter ' . literal($delimiter) . ", encoding '$encoding'");
+	is(sql("SELECT count(*), sum(id), min(name), sum(amount) FROM made.one WHERE name = 'name ' || id"),
+		'50|1275|name 1|1300.0', "given: $delimiter in $encoding");
+}
+
 # ---- interrupted, and once more ----
 
 write_file("$dir/long.csv", "a,b\n", "1,text\n" x 3_000_000);
