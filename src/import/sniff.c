@@ -127,17 +127,26 @@ read_sample(CsvTable *table, uint64 capacity, CsvSample *sample)
 	return csv_source_found_utf16(source);
 }
 
-/* the last bytes of the file that is open, for which all of it has to be read */
+/* the last bytes of the file that is open: what is a stream is read as far as that */
 static void
 read_end(CsvSource *source, CsvSample *sample)
 {
 	uint8_t    *bytes = palloc(2 * TAIL_BYTES);
 	uint64		nbytes = 0;
+	bool		at_start = true;
+	CsvReadAhead ahead;
 	size_t		nread;
 
 	while ((nread = csv_source_read(source, bytes + nbytes, 2 * TAIL_BYTES - nbytes)) > 0)
 	{
 		nbytes += nread;
+		if (at_start && csv_source_read_ahead(source, &ahead) &&
+			ahead.file_bytes > nbytes + TAIL_BYTES)
+		{
+			ahead.seek(ahead.arg, ahead.file_bytes - TAIL_BYTES);
+			nbytes = 0;
+		}
+		at_start = false;
 		if (nbytes == 2 * TAIL_BYTES)
 		{
 			memmove(bytes, bytes + TAIL_BYTES, TAIL_BYTES);
