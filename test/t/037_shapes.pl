@@ -464,6 +464,8 @@ sub wide
 my $wide_text = "id\tname\r\n" . rows(20, sub { "$_[0]\tK\xe4se $_[0]" });
 shape('UTF-16LE', wide('v', $wide_text), "\t", 1, names => 'id name', types => 'integer text', encoding => 'UTF16LE', said => qr/UTF16LE.* is a guess/);
 shape('UTF-16BE', wide('n', $wide_text), "\t", 1, names => 'id name', types => 'integer text', encoding => 'UTF16BE', said => qr/UTF16BE.* is a guess/);
+shape('a footer, far behind', "id;name;sum\n" . rows(30_000, sub { "$_[0];name $_[0];$_[0],5" }) . "\nTotal;;450030000,5\nas of today\n", ';', 1, footer_rows => 2);
+shape('a footer, far behind, UTF-16LE', wide('v', "id;name;sum\n" . rows(30_000, sub { "$_[0];name $_[0];$_[0],5" }) . "\nTotal;;450030000,5\nas of today\n"), ';', 1, footer_rows => 2, encoding => 'UTF16LE');
 shape('UTF-16LE, Cyrillic', wide('v', "id;name\n" . rows(20, sub { "$_[0];" . "\x{438}\x{43c}\x{44f}" x 5 })), ';', 1, encoding => 'UTF16LE');
 shape('zero bytes', "a,b\n" . rows(9, sub { "$_[0],x\0y" }), ',', 1, encoding => 'UTF8', said => qr/UTF-16/);
 shape('stray quotes', "id,note\n" . rows(9, sub { $_[0] % 3 ? "$_[0],\"x, \"\"y\"\"\"" : "$_[0],\"a \"b\" c\"" }), ',', 1, said => qr/quoting 'lenient'/);
