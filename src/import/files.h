@@ -24,6 +24,8 @@ typedef struct CsvFiles
 								 * those that only later ones have */
 	uint32		nfirst;			/* the first header's */
 	const char *differs;		/* the first file whose header is not the first one's */
+	const char *marked;			/* the first file that has a mark of UTF-16, or lacks it,
+								 * other than the first one */
 	bool		renamed;		/* names do not tell where the first header's columns are */
 	MemoryContext context;		/* of what is here */
 } CsvFiles;

@@ -267,7 +267,7 @@ count_numbers(CsvTable *table, char decimal, const char *thousands,
 		{
 			nnumbers += *thousands != '\0' || !csv_inference_is_ambiguous(&columns[i]);
 			*sure |= *thousands == '\0' ?
-				columns[i].any_point && columns[i].fraction_digits != 3 :
+				columns[i].any_ungrouped :
 				parts_thousands(&columns[i], thousands,
 								table->reader.dialect.delimiter);
 		}
@@ -397,6 +397,34 @@ count_fields(const CsvDialectOptions *options, const CsvSample *sample,
 		}
 	}
 	return nfields;
+}
+
+/* ---- the boundary ---- */
+
+/* do readers find by themselves that lone CRs end records? */
+static bool
+finds_lone_cr(const CsvDialectOptions *options, const CsvSample *sample)
+{
+	CsvDialectOptions with = *options;
+	CsvDialect	dialect;
+	uint8_t		state = CSV_STATE_RECORD_START;
+
+	with.boundary = CSV_BOUNDARY_AUTO;
+	csv_dialect_compile(&dialect, &with);
+	for (uint64 i = 0; i < sample->nbytes; i++)
+	{
+		uint8_t		byte = sample->bytes[i];
+
+		if (i % CSV_BYTES_TO_INTERRUPT == 0)
+			CHECK_FOR_INTERRUPTS();
+		if ((byte == '\n' || byte == '\r') && state != CSV_STATE_QUOTED &&
+			state != CSV_STATE_ESCAPE_SEEN)
+			return byte == '\r' && i + 1 < sample->nbytes && sample->bytes[i + 1] != '\n';
+		state = CSV_STATE_MASK &
+			dialect.table[CSV_NORMAL][state][csv_class_at(&dialect, sample->bytes, i,
+														 sample->nbytes)];
+	}
+	return false;
 }
 
 /* ---- all of it ---- */
@@ -572,6 +600,7 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample,
 	MemoryContext scratch = AllocSetContextCreate(outer, "csv_gpu_fdw guess",
 												  ALLOCSET_DEFAULT_SIZES);
 	CsvDialectOptions *dialect = &table->reader.dialect;
+	const CsvSample *original = sample;
 	CsvBoundary boundary = dialect->boundary;
 	CsvTrial	trial;
 	CsvSheet	sheet;
@@ -625,6 +654,8 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample,
 	guess->nfields = count_fields(dialect, sample, start, guess->nheader);
 	MemoryContextSwitchTo(outer);
 	take_dialect(table, &trial, given);
+	guess->boundary_found = !given->boundary && boundary == CSV_BOUNDARY_CR &&
+		finds_lone_cr(dialect, original);
 	if (dialect->comment_length > 0 && table->comment == NULL)
 		table->comment = pnstrdup((const char *) dialect->comment, dialect->comment_length);
 

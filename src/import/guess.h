@@ -12,6 +12,7 @@
 typedef struct CsvGuess
 {
 	CsvBoundary boundary;		/* as seen; CSV_BOUNDARY_AUTO: none was */
+	bool		boundary_found;	/* as seen, and not given: 'auto' finds it, too */
 	uint32		nfields;		/* 0: there is no record */
 
 	/* names in the header, in the sample's encoding; NULL without one */

@@ -3,11 +3,13 @@
  *		Directories that hold the files of one table, as Hive writes them.
  *
  * The way down to the first file says which keys there are, in which order.  What
- * does not match the pattern that this makes is none of the table's.
+ * does not match the pattern that this makes is none of the table's, and is counted.
  */
 #include "postgres.h"
 
+#include <fnmatch.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
@@ -107,6 +109,30 @@ find_first(const char *directory, CsvListFiles list_files, int depth,
 	return NULL;
 }
 
+/* count the files below a directory that the pattern leaves out, as far as anybody can tell */
+static void
+count_others(CsvHive *hive, const char *directory, CsvListFiles list_files, int depth,
+			 int *nvisited)
+{
+	ListCell   *cell;
+
+	if (++*nvisited > MOST_DIRECTORIES || access(directory, R_OK | X_OK) != 0)
+		return;
+	foreach(cell, depth == 0 ? NIL : list_files(directory))
+	{
+		char	   *path = psprintf("%s/%s", directory, (char *) lfirst(cell));
+
+		CHECK_FOR_INTERRUPTS();
+		if (fnmatch(hive->pattern, path, FNM_PATHNAME | FNM_PERIOD | FNM_NOESCAPE) == 0)
+			pfree(path);
+		else if (hive->nothers++ == 0)
+			hive->other = path;
+	}
+	foreach(cell, depth == MOST_KEYS ? NIL : list_directories(directory))
+		count_others(hive, psprintf("%s/%s", directory, (char *) lfirst(cell)), list_files,
+					 depth + 1, nvisited);
+}
+
 CsvHive *
 csv_find_hive(const char *directory, CsvListFiles list_files,
 			  const char *(*suffix_of) (const char *name))
@@ -140,6 +166,8 @@ csv_find_hive(const char *directory, CsvListFiles list_files,
 	suffix = suffix_of(file);
 	add_literal(&pattern, suffix, strlen(suffix));
 	hive->pattern = pattern.data;
+	nvisited = 0;
+	count_others(hive, directory, list_files, 0, &nvisited);
 	return hive;
 }
 

@@ -12,6 +12,8 @@ typedef struct CsvHive
 {
 	char	   *pattern;		/* of the files */
 	List	   *keys;			/* strings, from the topmost directory down */
+	int			nothers;		/* files that the pattern leaves out ... */
+	char	   *other;			/* ... and the first of these */
 } CsvHive;
 
 /* the names of a directory's files that may become tables, sorted */

@@ -422,6 +422,25 @@ check_options(char *directory, List *server_options, List *table_options)
 						  lappend(list_copy(table_options), filename));
 }
 
+/* NOTICE of tables that were asked for, but that no file makes; names are all that do */
+static void
+tell_missing(const ImportForeignSchemaStmt *statement, HTAB *names)
+{
+	ListCell   *cell;
+
+	if (statement->list_type != FDW_IMPORT_SCHEMA_LIMIT_TO)
+		return;
+	foreach(cell, statement->table_list)
+	{
+		const char *name = ((RangeVar *) lfirst(cell))->relname;
+
+		if (!csv_name_is_taken(names, name))
+			ereport(NOTICE,
+					(errmsg("there is no file for table \"%s\"", name),
+					 errhint("A table has the name of its file, without the suffix and in lower case, with underscores for all but letters and digits.")));
+	}
+}
+
 List *
 csv_import_foreign_schema(ImportForeignSchemaStmt *statement, Oid serverid)
 {
@@ -465,7 +484,8 @@ csv_import_foreign_schema(ImportForeignSchemaStmt *statement, Oid serverid)
 	if (files == NIL && hive == NULL)
 		ereport(NOTICE,
 				(errmsg("directory \"%s\" has no files *.csv or *.tsv: there are no tables",
-						directory)));
+						directory),
+				 errhint("Of the directories in it, only those are looked at whose names are KEY=VALUE.")));
 	if (hive != NULL && csv_check_filename(NOTICE, hive->pattern))
 	{
 		const char *base = last_dir_separator(directory);
@@ -478,6 +498,12 @@ csv_import_foreign_schema(ImportForeignSchemaStmt *statement, Oid serverid)
 			import_file(hive->pattern, name, asked_for, server, &import, hive);
 		if (created != NULL)
 			statements = lappend(statements, created);
+		if (created != NULL && hive->nothers > 0)
+			ereport(NOTICE,
+					(errmsg("table \"%s\" leaves out files that do not match \"%s\": %d, the first: \"%s\"",
+							name, csv_shown_filename(hive->pattern), hive->nothers,
+							csv_shown_filename(hive->other))));
 	}
+	tell_missing(statement, names);
 	return statements;
 }

@@ -39,6 +39,12 @@
 /* a whole number of more is none that a double was written as, but rounded */
 #define DOUBLE_INTEGER_DIGITS	15
 
+/* a column is text for a few odd values if there are so many others for each, and in all */
+#define ODD_ONE_IN		10
+
+/* bytes of an odd value that are kept */
+#define ODD_BYTES		40
+
 /* so often a number has to stand for a missing value before it is taken for that */
 #define LEAST_MISSING_NUMBERS	3
 
@@ -66,7 +72,6 @@ missing_words(const CsvTable *table)
 
 		if (strchr(word, dialect->delimiter) == NULL &&
 			(dialect->quote == 0 || strchr(word, dialect->quote) == NULL) &&
-			(dialect->escape == 0 || strchr(word, dialect->escape) == NULL) &&
 			(table->default_string == NULL || strcmp(word, table->default_string) != 0))
 			words |= UINT32_C(1) << i;
 	}
@@ -394,19 +399,30 @@ add_iso(const CsvInferrer *inferrer, CsvInference *inference,
 		!(inference->any_date || inference->any_timestamp);
 }
 
-/* a column may be in both forms until one value is in one of them only */
+/*
+ * A column may be in both forms until one value is in one of them only.  What is in
+ * none changes nothing.
+ */
 static bool
 add_time(const CsvInferrer *inferrer, CsvInference *inference,
 		 const uint8_t *text, uint32 nbytes)
 {
 	bool		may_guess = inferrer->date_pattern == NULL &&
 		inferrer->timestamp_pattern == NULL;
+	const bool	not_iso = inference->not_iso;
+	const bool	not_when = inference->not_when;
+	const CsvWhen when = inference->when;
 
 	if (!inference->not_iso)
 		inference->not_iso = !add_iso(inferrer, inference, text, nbytes);
 	if (!inference->not_when)
 		inference->not_when = !may_guess || !csv_when_add(&inference->when, text, nbytes);
-	return !inference->not_iso || !inference->not_when;
+	if (!inference->not_iso || !inference->not_when)
+		return true;
+	inference->not_iso = not_iso;
+	inference->not_when = not_when;
+	inference->when = when;
+	return false;
 }
 
 static bool
@@ -451,6 +467,32 @@ add_value(CsvInferrer *inferrer, CsvInference *inference,
 	}
 }
 
+/* the column is text from this value on */
+static void
+become_text(CsvInference *inference, const char *text, uint32 nbytes)
+{
+	inference->former_family = inference->family;
+	inference->family = CSV_FAMILY_TEXT;
+	inference->nodd = 1;
+	inference->first_odd = pnstrdup(text, pg_mbcliplen(text, (int) nbytes, ODD_BYTES));
+}
+
+/* is a column of text still one of which most values may be of its former family? */
+static bool
+may_be_odd(const CsvInference *inference)
+{
+	return inference->former_family != CSV_FAMILY_NONE &&
+		inference->nodd <= 1 + inference->nvalues / ODD_ONE_IN;
+}
+
+static void
+count_odd(CsvInferrer *inferrer, CsvInference *inference, const uint8_t *text, uint32 nbytes)
+{
+	inference->family = inference->former_family;
+	inference->nodd += !add_value(inferrer, inference, text, nbytes);
+	inference->family = CSV_FAMILY_TEXT;
+}
+
 void
 csv_infer_value(CsvInferrer *inferrer, CsvInference *inference,
 				const char *text, uint32 nbytes)
@@ -458,6 +500,7 @@ csv_infer_value(CsvInferrer *inferrer, CsvInference *inference,
 	char		narrow[CSV_GROUPED_BYTES];
 	const uint8_t *start = (const uint8_t *) text;
 	uint32		length = nbytes;
+	const uint32 full = nbytes;
 
 	/* in quotes, any other marker is a value like all else */
 	bool		is_marker = nbytes == 0 && inferrer->empty_is_null;
@@ -481,10 +524,13 @@ csv_infer_value(CsvInferrer *inferrer, CsvInference *inference,
 		return;
 	}
 	inference->nvalues++;
-	if (inference->family == CSV_FAMILY_TEXT && inference->any_not_other)
+	if (inference->family == CSV_FAMILY_TEXT && inference->any_not_other &&
+		!may_be_odd(inference))
 		return;
 
-	if (inferrer->wide_thousands != NULL && inference->family <= CSV_FAMILY_NUMBER)
+	if (inferrer->wide_thousands != NULL &&
+		(inference->family <= CSV_FAMILY_NUMBER ||
+		 inference->former_family == CSV_FAMILY_NUMBER))
 	{
 		uint32		n = narrow_thousands(inferrer, text, nbytes, narrow);
 
@@ -503,15 +549,17 @@ csv_infer_value(CsvInferrer *inferrer, CsvInference *inference,
 	}
 	while (length > 0 && csv_is_blank(start[length - 1]))
 		length--;
-	/* uuid's input function wants no blanks */
-	if (length < nbytes && inference->family == CSV_FAMILY_UUID)
-		inference->family = CSV_FAMILY_TEXT;
-	else if (inference->family == CSV_FAMILY_TEXT)
-		 /* it stays text */ ;
+	if (inference->family == CSV_FAMILY_TEXT)
+	{
+		if (may_be_odd(inference))
+			count_odd(inferrer, inference, start, length);
+	}
 	else if (inference->family != CSV_FAMILY_NONE)
 	{
-		if (!add_value(inferrer, inference, start, length))
-			inference->family = CSV_FAMILY_TEXT;
+		/* uuid's input function wants no blanks */
+		if ((length < nbytes && inference->family == CSV_FAMILY_UUID) ||
+			!add_value(inferrer, inference, start, length))
+			become_text(inference, text, full);
 	}
 	else
 	{
@@ -647,6 +695,25 @@ bool
 csv_inference_is_decimal(const CsvInference *inference)
 {
 	return inference->family == CSV_FAMILY_NUMBER && inference->any_ungrouped;
+}
+
+const char *
+csv_inference_but_for_odd(const CsvInference *inference)
+{
+	if (inference->former_family == CSV_FAMILY_NONE ||
+		inference->nodd * ODD_ONE_IN > inference->nvalues)
+		return NULL;
+	switch ((CsvFamily) inference->former_family)
+	{
+		case CSV_FAMILY_BOOLEAN:
+			return "truth values";
+		case CSV_FAMILY_NUMBER:
+			return "numbers";
+		case CSV_FAMILY_TIME:
+			return "dates or times";
+		default:
+			return "UUIDs";
+	}
 }
 
 uint32

@@ -36,6 +36,11 @@ typedef struct CsvInference
 	uint32		most_chars;		/* ... and characters */
 	uint8		family;			/* CsvFamily */
 
+	/* text, but only for a few values that are of no such family as the others */
+	uint8		former_family;	/* CSV_FAMILY_NONE: it was text from the start on */
+	int64		nodd;
+	char	   *first_odd;		/* NULL: none; cut where it is long */
+
 	/* booleans */
 	bool		any_true;
 	bool		any_false;
@@ -137,6 +142,12 @@ extern bool csv_inference_is_ambiguous(const CsvInference *inference);
  * Is it text, and would it be such a number with the other decimal separator?
  */
 extern bool csv_inference_may_be_grouped(const CsvInference *inference);
+
+/*
+ * Is it text only for a few of its values, of which inference->first_odd is one?  Then
+ * what all others are, in a few words.
+ */
+extern const char *csv_inference_but_for_odd(const CsvInference *inference);
 
 /* is it a number whose points are sure to be decimal? */
 extern bool csv_inference_is_decimal(const CsvInference *inference);

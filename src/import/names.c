@@ -122,3 +122,9 @@ csv_make_name(HTAB *names, const char *raw, size_t nbytes,
 	pfree(name.data);
 	return candidate.data;
 }
+
+bool
+csv_name_is_taken(HTAB *names, const char *name)
+{
+	return hash_search(names, name, HASH_FIND, NULL) != NULL;
+}

@@ -19,4 +19,7 @@ extern HTAB *csv_names_create(void);
 extern char *csv_make_name(HTAB *names, const char *raw, size_t nbytes,
 						   const char *fallback);
 
+/* is that name taken? */
+extern bool csv_name_is_taken(HTAB *names, const char *name);
+
 #endif							/* CSV_NAMES_H */

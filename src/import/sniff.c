@@ -329,6 +329,10 @@ look_at_file(const CsvTable *table, const CsvGiven *given, CsvSource *source, in
 		read_end(source, &sample);
 	}
 	(void) pass_mark(&sample);
+	if (!given->boundary)
+		one.reader.dialect.boundary =
+			csv_find_boundary(&sample, one.reader.dialect.quote) == CSV_BOUNDARY_CR ?
+			CSV_BOUNDARY_CR : CSV_BOUNDARY_AUTO;
 	names = csv_last_header_row(&one, &sample);
 	known.header |= csv_files_have_header(files, names);
 	csv_guess(&one, &known, &sample, &guess);
@@ -352,12 +356,13 @@ look_at_files(CsvTable *table, CsvGiven given, const CsvSample *of_first, bool a
 	char	  **names;
 	int			nfiles;
 	int			first = -1;
+	bool		is_marked = false;
 
 	csv_source_files(table, &names, &nfiles);
 	if (nfiles < 2)
 		return false;
 	given.format = given.delimiter = given.trim = given.quote = given.escape =
-		given.boundary = given.decimal_separator = given.comment = given.further = true;
+		given.decimal_separator = given.comment = given.further = true;
 	context = AllocSetContextCreate(outer, "csv_gpu_fdw files", ALLOCSET_DEFAULT_SIZES);
 	source = csv_source_create(table);
 	for (int i = 0; i < nfiles; i++)
@@ -377,8 +382,15 @@ look_at_files(CsvTable *table, CsvGiven given, const CsvSample *of_first, bool a
 		}
 		MemoryContextSwitchTo(outer);
 		if (first == i)
+		{
+			is_marked = csv_source_is_marked_utf16(names[i]);
 			csv_files_begin(files, csv_source_name(source), table->reader.header_rows,
 							guess->footer_rows, csv_last_header_row(table, of_first));
+		}
+		else if (first >= 0 && files->marked == NULL &&
+				 (table->utf16 == CSV_UTF16_BY_MARK || table->utf16 == CSV_UTF16_ANY) &&
+				 csv_source_is_marked_utf16(names[i]) != is_marked)
+			files->marked = pstrdup(csv_source_name(source));
 	}
 	csv_source_close(source);
 	MemoryContextDelete(context);
@@ -446,6 +458,8 @@ tell_names(const CsvFindings *findings, const CsvFiles *files)
 		ereport(NOTICE,
 				(errmsg("files of \"%s\" differ in their headers, as \"%s\" does from the first one: fields are taken by their places",
 						findings->table->filename, files->differs),
+				 files->renamed ?
+				 errhint("With OPTIONS (by_name 'true') columns are found by the header's names, and are NULL where a file has another name for them.") :
 				 errhint("If columns are to be found by the header's names, give OPTIONS (by_name 'true').")));
 		return;
 	}
@@ -681,6 +695,63 @@ leave_undecided(CsvFindings *findings)
 	}
 }
 
+/* NOTICE of commas that may as well be decimal: none has more than one part, or a fraction */
+static void
+tell_thousands(const CsvFindings *findings)
+{
+	const char *thousands = findings->table->thousands_separator;
+	const CsvFoundColumn *guessed = NULL;
+
+	if (thousands == NULL || strcmp(thousands, ",") != 0)
+		return;
+	for (uint32 i = 0; i < findings->ncolumns; i++)
+	{
+		const CsvInference *inference = &findings->columns[i].inference;
+
+		if (inference->family != CSV_FAMILY_NUMBER)
+			continue;
+		if (inference->surely_grouped)
+			return;
+		if (inference->ngrouped > 0 && guessed == NULL)
+			guessed = &findings->columns[i];
+	}
+	if (guessed != NULL)
+		ereport(NOTICE,
+				(errmsg("that each \",\" in column \"%s\" of \"%s\" separates thousands is a guess",
+						guessed->name, findings->table->filename),
+				 errhint("If it is decimal, set the option \"decimal_separator\" to \",\".")));
+}
+
+/* NOTICE of columns that are text only for a few odd values */
+static void
+tell_odd(const CsvFindings *findings)
+{
+	StringInfoData columns;
+	uint32		n = 0;
+
+	initStringInfo(&columns);
+	for (uint32 i = 0; i < findings->ncolumns; i++)
+	{
+		const CsvFoundColumn *column = &findings->columns[i];
+		const CsvInference *inference = &column->inference;
+		const char *others = csv_inference_but_for_odd(inference);
+
+		CHECK_FOR_INTERRUPTS();
+		if (others == NULL || n++ >= MOST_NAMES)
+			continue;
+		appendStringInfo(&columns, "%sColumn \"%s\": %lld of %lld values are %s, \"%s\" is not.",
+						 n > 1 ? "\n" : "", column->name,
+						 (long long) (inference->nvalues - inference->nodd),
+						 (long long) inference->nvalues, others, inference->first_odd);
+	}
+	if (n > 0)
+		ereport(NOTICE,
+				(errmsg("columns of \"%s\" are text for a few of their values",
+						findings->table->filename),
+				 errdetail_internal("%s", columns.data),
+				 errhint("Where a column is to have the type of the others, the options \"null_values\" and \"on_error\" ('set_null') make NULL of such values, and \"footer_rows\" leaves out records at the end.")));
+}
+
 /* NOTICE of an encoding that nobody has said */
 static void
 tell_encoding(const char *filename, const char *encoding)
@@ -775,6 +846,8 @@ csv_sniff(const char *filename, List *server_options,
 					  &guess, &files))
 		findings->by_name = take_files(table, &files, may_find_by_name(table, options),
 									   &guess);
+	if (guess.boundary_found)
+		table->reader.dialect.boundary = CSV_BOUNDARY_AUTO;
 	findings->table = table;
 	findings->boundary = guess.boundary;
 	if (guess.footer_rows > 0)
@@ -825,6 +898,9 @@ csv_sniff(const char *filename, List *server_options,
 	}
 	if (!given.decimal_separator)
 		leave_undecided(findings);
+	if (!given.decimal_separator && !is_given(options, "thousands_separator"))
+		tell_thousands(findings);
+	tell_odd(findings);
 	csv_find_forms(findings, &inferrer);
 	return findings;
 }

@@ -226,12 +226,12 @@ likely_cause(CsvErrorCode code)
 		case CSV_ERROR_RECORD_TOO_LONG:
 		case CSV_ERROR_TEXT_AFTER_QUOTE:
 		case CSV_ERROR_UNTERMINATED_QUOTE:
-			return "compare the options \"quote\", \"escape\" and \"record_boundary\" with the file";
+			return "compare the options \"delimiter\", \"quote\", \"escape\" and \"record_boundary\" with the file";
 		case CSV_ERROR_NUL_BYTE:
 		case CSV_ERROR_INVALID_UTF8:
 			return "compare the option \"encoding\" with the file";
 		default:
-			return "compare the columns, their order, types and limits, and the option \"header_rows\", with the file";
+			return "compare the columns, their order, types and limits, and the options \"header_rows\", \"date_format\" and \"timestamp_format\", with the file";
 	}
 }
 

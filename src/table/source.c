@@ -193,6 +193,8 @@ csv_hint_relative(const char *path)
 {
 	if (path[0] == '~')
 		return errhint("\"~\" is a character like any other: write the path of the home directory.");
+	if (strstr(path, "://") != NULL)
+		return errhint("Files are named by their paths on the server; the option \"program\" reads what another program fetches.");
 	return is_absolute_path(path) ? 0 :
 		errhint("A relative path begins at the server's data directory.");
 }
@@ -532,19 +534,21 @@ is_marked_utf32(const uint8_t *bytes, size_t nbytes)
 						   memcmp(bytes, "\0\0\xfe\xff", 4) == 0);
 }
 
-/*
- * Is a file that nobody has opened in UTF-16?  One that cannot be read is to fail
- * when it is opened, and say why.
- */
+/* is a file that nobody has opened in UTF-16? */
 static bool
 is_in_utf16(const CsvTable *table, const char *name)
+{
+	return table->utf16 == CSV_UTF16_BY_MARK ? csv_source_is_marked_utf16(name) :
+		table->utf16 != CSV_UTF16_NO;
+}
+
+bool
+csv_source_is_marked_utf16(const char *name)
 {
 	uint8_t		bytes[2];
 	ssize_t		nread;
 	int			fd;
 
-	if (table->utf16 != CSV_UTF16_BY_MARK)
-		return table->utf16 != CSV_UTF16_NO;
 	fd = OpenTransientFile(name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return false;

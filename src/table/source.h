@@ -60,6 +60,12 @@ extern size_t csv_source_read(void *arg, uint8_t *buffer, size_t nbytes);
 /* was one of the files that were read in UTF-16? */
 extern bool csv_source_found_utf16(const CsvSource *source);
 
+/*
+ * Has a file that nobody has opened the mark of UTF-16?  Not one that cannot be read: it
+ * is to fail when it is opened, and say why.
+ */
+extern bool csv_source_is_marked_utf16(const char *name);
+
 /* for ereport(): a hint, where a relative path, or "~", may not be what was meant */
 extern int	csv_hint_relative(const char *path);
 

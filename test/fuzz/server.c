@@ -713,6 +713,19 @@ csv_source_read(void *arg, uint8_t *buffer, size_t nbytes)
 	return nbytes;
 }
 
+/* as a stream */
+bool
+csv_source_read_ahead(CsvSource *source, CsvReadAhead *ahead)
+{
+	return false;
+}
+
+bool
+csv_source_is_marked_utf16(const char *name)
+{
+	return false;
+}
+
 bool
 csv_source_found_utf16(const CsvSource *source)
 {
