@@ -70,11 +70,21 @@ is_file_clause(const CsvPlanState *state, const RestrictInfo *rinfo)
 		!contain_volatile_functions((Node *) rinfo->clause);
 }
 
+static int
+compare_levels(const ListCell *a, const ListCell *b)
+{
+	Index		left = lfirst_node(RestrictInfo, a)->security_level;
+	Index		right = lfirst_node(RestrictInfo, b)->security_level;
+
+	return left < right ? -1 : left > right;
+}
+
 List *
 csv_part_clauses(const CsvPlanState *state, List *clauses, List **file_clauses)
 {
 	List	   *others = NIL;
 	Index		least_level = UINT_MAX;
+	bool		may_hide = false;
 	ListCell   *cell;
 
 	*file_clauses = NIL;
@@ -88,11 +98,22 @@ csv_part_clauses(const CsvPlanState *state, List *clauses, List **file_clauses)
 			*file_clauses = lappend(*file_clauses, rinfo);
 		else if (!rinfo->pseudoconstant)
 			least_level = Min(least_level, rinfo->security_level);
+		else
+			may_hide |= state->row_security;
+	}
+
+	/* a policy (x = (SELECT ...)) is one that has no columns any more, beside x = 5 */
+	if (may_hide)
+	{
+		*file_clauses = NIL;
+		return clauses;
 	}
 	foreach(cell, *file_clauses)
 		if (lfirst_node(RestrictInfo, cell)->security_level > least_level)
 			others = lappend(others, lfirst(cell));
 	*file_clauses = list_difference_ptr(*file_clauses, others);
+	/* the planner has them by cost where they are leakproof, but they may raise an ERROR */
+	list_sort(*file_clauses, compare_levels);
 	return list_difference_ptr(clauses, *file_clauses);
 }
 

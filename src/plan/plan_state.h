@@ -26,6 +26,7 @@ typedef struct CsvPlanState
 	Index		relid;			/* of the table, also on top of its scan */
 	List	   *restrictinfo;	/* the table's WHERE clauses, as the executor
 								 * evaluates them, but for these: */
+	bool		row_security;	/* some clauses of the query hide rows from others */
 	List	   *file_clauses;	/* they decide which files are read; */
 	List	   *unknown_files;	/* those of them that the planner cannot tell of */
 	double		share;			/* of the rows that it knows of, those in files

@@ -170,6 +170,7 @@ csv_plan_state(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 	state = palloc0(sizeof(CsvPlanState));
 	state->table = csv_table_get(foreigntableid);
 	state->relid = baserel->relid;
+	state->row_security = root->qual_security_level > 0;
 	state->wanted = wanted_attributes(baserel, state->table);
 	state->restrictinfo =
 		csv_part_clauses(state, order_clauses(root, baserel->baserestrictinfo),

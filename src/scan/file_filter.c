@@ -8,6 +8,7 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "utils/rel.h"
 
@@ -19,17 +20,22 @@
 typedef struct FileClause
 {
 	ExprState  *qual;
+	Bitmapset  *used;			/* of filter->attributes, by place */
 	bool		varies;
+	bool		late;			/* its functions may tell what one before it hides */
 } FileClause;
 
 struct CsvFileFilter
 {
 	CsvTable   *table;
+	MemoryContext context;
 	TupleTableSlot *slot;		/* a row of the file that is looked at */
-	Datum	  **values;			/* of each file, by attribute of those used */
-	bool	  **isnull;
 	int		   *attributes;		/* those used, from 0 */
 	int			nattributes;
+	CsvFileValues **makers;		/* of these, one each */
+	Datum	  **values;			/* of each file, by place */
+	bool	  **isnull;
+	bool	  **made;			/* so far */
 	int			nclauses;
 	FileClause *clauses;
 	bool		varies;
@@ -38,10 +44,10 @@ struct CsvFileFilter
 
 /* attribute numbers of all Vars; there are no others than the table's columns */
 static Bitmapset *
-used_attributes(List *clauses)
+used_attributes(Node *clause)
 {
 	Bitmapset  *used = NULL;
-	List	   *vars = pull_var_clause((Node *) clauses, 0);
+	List	   *vars = pull_var_clause(clause, 0);
 	ListCell   *cell;
 
 	foreach(cell, vars)
@@ -49,38 +55,86 @@ used_attributes(List *clauses)
 	return used;
 }
 
-/* the values of each file; false, if quiet, where one is refused */
-static bool
-make_values(CsvFileFilter *filter, const Bitmapset *used, bool quiet)
+static void
+begin_values(CsvFileFilter *filter, const Bitmapset *used)
 {
 	CsvTable   *table = filter->table;
-	CsvFileValues *made = csv_file_values_create(table, used);
+	const int	nfiles = Max(table->nfiles, 1);
 	int			attnum = -1;
 
 	filter->attributes = palloc(sizeof(int) * Max(table->natts, 1));
+	filter->makers = palloc(sizeof(CsvFileValues *) * Max(table->natts, 1));
 	while ((attnum = bms_next_member(used, attnum)) >= 0)
-		filter->attributes[filter->nattributes++] = attnum - 1;
-	filter->values = palloc_extended(sizeof(Datum *) * Max(table->nfiles, 1),
-									 MCXT_ALLOC_HUGE);
-	filter->isnull = palloc_extended(sizeof(bool *) * Max(table->nfiles, 1),
-									 MCXT_ALLOC_HUGE);
+	{
+		filter->attributes[filter->nattributes] = attnum - 1;
+		filter->makers[filter->nattributes++] =
+			csv_file_values_create(table, bms_make_singleton(attnum));
+	}
+	filter->values = palloc_extended(sizeof(Datum *) * nfiles, MCXT_ALLOC_HUGE);
+	filter->isnull = palloc_extended(sizeof(bool *) * nfiles, MCXT_ALLOC_HUGE);
+	filter->made = palloc_extended(sizeof(bool *) * nfiles, MCXT_ALLOC_HUGE);
 	for (int i = 0; i < table->nfiles; i++)
 	{
-		TupleTableSlot *slot = filter->slot;
-
 		CHECK_FOR_INTERRUPTS();
-		if (!csv_file_values_make(made, table->files[i], quiet,
-								  slot->tts_values, slot->tts_isnull))
-			return false;
 		filter->values[i] = palloc(sizeof(Datum) * filter->nattributes);
 		filter->isnull[i] = palloc(sizeof(bool) * filter->nattributes);
-		for (int j = 0; j < filter->nattributes; j++)
-		{
-			filter->values[i][j] = slot->tts_values[filter->attributes[j]];
-			filter->isnull[i][j] = slot->tts_isnull[filter->attributes[j]];
-		}
+		filter->made[i] = palloc0(sizeof(bool) * filter->nattributes);
+	}
+}
+
+/* the values of a file at these places; false, if quiet, where one is refused */
+static bool
+make_values(CsvFileFilter *filter, int file, const Bitmapset *places, bool quiet)
+{
+	TupleTableSlot *slot = filter->slot;
+	MemoryContext outer = MemoryContextSwitchTo(filter->context);
+	int			place = -1;
+	bool		taken = true;
+
+	while (taken && (place = bms_next_member(places, place)) >= 0)
+	{
+		int			attribute = filter->attributes[place];
+
+		if (filter->made[file][place])
+			continue;
+		taken = csv_file_values_make(filter->makers[place], filter->table->files[file],
+									 quiet, slot->tts_values, slot->tts_isnull);
+		filter->values[file][place] = slot->tts_values[attribute];
+		filter->isnull[file][place] = slot->tts_isnull[attribute];
+		filter->made[file][place] = taken;
+	}
+	MemoryContextSwitchTo(outer);
+	return taken;
+}
+
+/* the same of all files */
+static bool
+make_all_values(CsvFileFilter *filter)
+{
+	for (int i = 0; i < filter->table->nfiles; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (int j = 0; j < filter->nclauses; j++)
+			if (!make_values(filter, i, filter->clauses[j].used, true))
+				return false;
 	}
 	return true;
+}
+
+static void
+add_clause(CsvFileFilter *filter, Node *expr, PlanState *parent)
+{
+	FileClause *clause = &filter->clauses[filter->nclauses++];
+	Bitmapset  *used = used_attributes(expr);
+
+	clause->used = NULL;
+	for (int i = 0; i < filter->nattributes; i++)
+		if (bms_is_member(filter->attributes[i] + 1, used))
+			clause->used = bms_add_member(clause->used, i);
+	clause->varies = csv_expression_varies(expr);
+	clause->late = filter->varies && contain_leaked_vars(expr);
+	clause->qual = ExecInitQual(list_make1(expr), parent);
+	filter->varies |= clause->varies;
 }
 
 CsvFileFilter *
@@ -95,51 +149,62 @@ csv_file_filter_create(CsvTable *table, List *clauses, PlanState *parent,
 	if (!csv_source_list(table, quiet))
 		return NULL;
 	filter->table = table;
+	filter->context = CurrentMemoryContext;
 	filter->nleft = -1;
 	relation = table_open(table->relid, NoLock);
 	desc = CreateTupleDescCopy(RelationGetDescr(relation));
 	table_close(relation, NoLock);
 	filter->slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
 	memset(filter->slot->tts_isnull, true, sizeof(bool) * desc->natts);
-	if (!make_values(filter, used_attributes(clauses), quiet))
-		return NULL;
+	begin_values(filter, used_attributes((Node *) clauses));
 
 	clauses = copyObject(clauses);
 	fix_opfuncids((Node *) clauses);
 	filter->clauses = palloc(sizeof(FileClause) * list_length(clauses));
 	foreach(cell, clauses)
-	{
-		FileClause *clause = &filter->clauses[filter->nclauses++];
-
-		clause->varies = csv_expression_varies(lfirst(cell));
-		clause->qual = ExecInitQual(list_make1(lfirst(cell)), parent);
-		filter->varies |= clause->varies;
-	}
-	return filter;
+		add_clause(filter, lfirst(cell), parent);
+	return quiet && !make_all_values(filter) ? NULL : filter;
 }
 
-/* a row of the file, as far as it matters */
-static void
-set_row(CsvFileFilter *filter, int file)
+/* a row of the file, as far as the clause matters; false, if quiet, where there is none */
+static bool
+set_row(CsvFileFilter *filter, const FileClause *clause, int file, bool quiet)
 {
 	TupleTableSlot *slot = filter->slot;
+	int			place = -1;
 
 	ExecClearTuple(slot);
-	for (int i = 0; i < filter->nattributes; i++)
+	if (!make_values(filter, file, clause->used, quiet))
+		return false;
+	while ((place = bms_next_member(clause->used, place)) >= 0)
 	{
-		slot->tts_values[filter->attributes[i]] = filter->values[file][i];
-		slot->tts_isnull[filter->attributes[i]] = filter->isnull[file][i];
+		slot->tts_values[filter->attributes[place]] = filter->values[file][place];
+		slot->tts_isnull[filter->attributes[place]] = filter->isnull[file][place];
 	}
 	ExecStoreVirtualTuple(slot);
+	return true;
 }
 
+/*
+ * Do the clauses hold for a file?  They stand in the order of their security levels: a
+ * function, or an ERROR about a value, must not tell of a file that one before it leaves out.
+ */
 static bool
-holds(const CsvFileFilter *filter, ExprContext *econtext, bool all)
+holds(CsvFileFilter *filter, ExprContext *econtext, int file, bool all)
 {
+	bool		quiet = false;
+
 	for (int i = 0; i < filter->nclauses; i++)
-		if ((all || !filter->clauses[i].varies) &&
-			!ExecQual(filter->clauses[i].qual, econtext))
-			return false;
+	{
+		const FileClause *clause = &filter->clauses[i];
+
+		if (all || !(clause->varies || clause->late))
+		{
+			if (set_row(filter, clause, file, quiet) && !ExecQual(clause->qual, econtext))
+				return false;
+		}
+		quiet |= !all && clause->varies;
+	}
 	return true;
 }
 
@@ -155,8 +220,7 @@ leave_out(CsvFileFilter *filter, ExprContext *econtext, bool all)
 	{
 		CHECK_FOR_INTERRUPTS();
 		ResetExprContext(econtext);
-		set_row(filter, i);
-		table->left_out[i] = !holds(filter, econtext, all);
+		table->left_out[i] = !holds(filter, econtext, i, all);
 		nleft += !table->left_out[i];
 	}
 	ResetExprContext(econtext);

@@ -13,6 +13,7 @@
 #include "scan/report.h"
 #include "scan/value.h"
 #include "table/path.h"
+#include "table/quote.h"
 #include "table/text.h"
 
 struct CsvFileValues
@@ -94,7 +95,10 @@ csv_file_values_make(CsvFileValues *values, char *filename, bool quiet,
 			return false;
 		ereport(ERROR,
 				(errcode(csv_error_sqlstate(error.code, error.sqlerrcode)),
+				 csv_may_quote(values->table, input->column) ?
 				 errmsg("path \"%s\": column \"%s\": %s", shown,
+						input->column->name, error.message) :
+				 errmsg("path of \"%s\": column \"%s\": %s", values->table->filename,
 						input->column->name, error.message),
 				 error.detail != NULL ?
 				 errdetail_internal("%s", error.detail) : 0));
