@@ -185,11 +185,6 @@ tell_count(const CsvFileCount *count, const char *pattern, const char *option,
 void
 csv_files_tell(const CsvFiles *files, const char *pattern)
 {
-	if (files->marked != NULL)
-		ereport(NOTICE,
-				(errmsg("files of \"%s\" differ in their encodings: \"%s\" and the first one are not both in UTF-16",
-						pattern, files->marked),
-				 errhint("What is in other encodings is to be a table of its own.")));
 	tell_count(&files->header_rows, pattern, "header_rows", "above");
 	tell_count(&files->footer_rows, pattern, "footer_rows", "below");
 }

@@ -34,6 +34,7 @@ typedef struct CsvFindings
 	const char *timestamp_format;
 	char	   *thousands_separator;
 	bool		by_name;		/* files' headers differ */
+	bool		by_mark;		/* and so do their encodings, by their marks */
 	char	   *left_out;		/* what is to be said of lines that are no data; NULL: nothing */
 	int64		nskipped;		/* bad, whatever the types ... */
 	int64		ninvalid;		/* ... for bytes that the encoding does not have, ... */

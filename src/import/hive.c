@@ -98,9 +98,13 @@ find_first(const char *directory, CsvListFiles list_files, int depth,
 	foreach(cell, list_directories(directory))
 	{
 		char	   *name = lfirst(cell);
-		char	   *file = find_first(psprintf("%s/%s", directory, name),
-									  list_files, depth + 1, nvisited, parts);
+		char	   *file;
 
+		/* such a key cannot be named by an option */
+		if (strpbrk(csv_path_key(name), "/=") != NULL)
+			continue;
+		file = find_first(psprintf("%s/%s", directory, name), list_files, depth + 1,
+						  nvisited, parts);
 		if (file == NULL)
 			continue;
 		*parts = lcons(name, *parts);
@@ -158,9 +162,6 @@ csv_find_hive(const char *directory, CsvListFiles list_files,
 		add_literal(&pattern, name, length);
 		appendStringInfoString(&pattern, "=*");
 		hive->keys = lappend(hive->keys, csv_path_key(name));
-		/* such a key cannot be named by an option */
-		if (strpbrk(llast(hive->keys), "/=") != NULL)
-			return NULL;
 	}
 	appendStringInfoString(&pattern, "/*");
 	suffix = suffix_of(file);

@@ -17,6 +17,7 @@
 
 #include <sys/stat.h>
 
+#include "access/htup_details.h"
 #include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
@@ -221,7 +222,8 @@ table_options(const CsvFindings *findings, List *given)
 			  is_in(given, "thousands_separator") ? NULL : findings->thousands_separator);
 
 	/* else it would be that of whoever reads the table */
-	add_option(&options, "encoding", csv_encoding_name(table));
+	if (!findings->by_mark)
+		add_option(&options, "encoding", csv_encoding_name(table));
 	foreach(cell, given)
 	{
 		DefElem    *def = (DefElem *) lfirst(cell);
@@ -381,6 +383,7 @@ import_file(const char *path, const char *name, bool asked_for,
 	MemoryContext outer = CurrentMemoryContext;
 	MemoryContext context = AllocSetContextCreate(outer, "csv_gpu_fdw import",
 												  ALLOCSET_DEFAULT_SIZES);
+	const uint32 nkeys = hive != NULL ? (uint32) list_length(hive->keys) : 0;
 	CsvFindings *findings;
 	char	   *statement = NULL;
 
@@ -394,6 +397,11 @@ import_file(const char *path, const char *name, bool asked_for,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 				 errmsg("\"%s\" is empty: there is no table \"%s\"",
 						path, name)));
+	else if (findings->ncolumns + nkeys > MaxHeapAttributeNumber)
+		ereport(asked_for ? ERROR : NOTICE,
+				(errcode(ERRCODE_TOO_MANY_COLUMNS),
+				 errmsg("\"%s\" has %u fields and %u keys, and a table can have at most %d columns: there is no table \"%s\"",
+						path, findings->ncolumns, nkeys, MaxHeapAttributeNumber, name)));
 	else
 	{
 		statement = create_statement(findings, name, server->servername,

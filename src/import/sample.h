@@ -14,6 +14,7 @@ typedef struct CsvSample
 	uint64		nbytes;
 	bool		at_end;			/* this is all of the file */
 	bool		prefers_tab;	/* the file's name says so */
+	bool		is_utf16;		/* the source has converted it, by its mark */
 
 	/* the file's last bytes, where they are not in the sample and somebody has read them */
 	const uint8_t *tail;

@@ -107,8 +107,8 @@ read_beginning(const CsvTable *table, CsvSource *source, uint64 capacity, CsvSam
 	sample->bytes = bytes;
 }
 
-/* the beginning of the first file that has one; is that file in UTF-16? */
-static bool
+/* the beginning of the first file that has one */
+static void
 read_sample(CsvTable *table, uint64 capacity, CsvSample *sample)
 {
 	CsvSource  *source = csv_source_create(table);
@@ -124,7 +124,7 @@ read_sample(CsvTable *table, uint64 capacity, CsvSample *sample)
 		read_beginning(table, source, capacity, sample);
 	}
 	csv_source_close(source);
-	return csv_source_found_utf16(source);
+	sample->is_utf16 = csv_source_found_utf16(source);
 }
 
 /* the last bytes of the file that is open: what is a stream is read as far as that */
@@ -284,15 +284,14 @@ begin_table(const char *filename, List *server_options, List *options,
 	{
 		/* the client's may be one that is converted: no mark is left then */
 		CsvTable   *utf8_table = make_table(server_options, options, "UTF8");
-		bool		is_utf16;
 		bool		is_marked;
 
 		utf8_table->utf16 = CSV_UTF16_BY_MARK;
-		is_utf16 = read_sample(utf8_table, sample_bytes, sample);
+		read_sample(utf8_table, sample_bytes, sample);
 		is_marked = pass_mark(sample);
-		if (is_utf16)
-			return make_table(server_options, options,
-							  csv_utf16_name(CSV_UTF16_ANY));
+		if (sample->is_utf16)
+			return table->file_encoding == PG_UTF8 ? utf8_table :
+				make_table(server_options, options, csv_utf16_name(CSV_UTF16_ANY));
 		if (!is_marked)
 			*guessed = guess_utf16(sample);
 		if (!is_marked && *guessed == NULL && table->file_encoding == PG_UTF8 &&
@@ -303,7 +302,7 @@ begin_table(const char *filename, List *server_options, List *options,
 		else if (is_marked || table->file_encoding == PG_UTF8)
 			return utf8_table;
 	}
-	(void) read_sample(table, sample_bytes, sample);
+	read_sample(table, sample_bytes, sample);
 	(void) pass_mark(sample);
 	return table;
 }
@@ -441,6 +440,20 @@ may_find_by_name(const CsvTable *table, List *options)
 {
 	return !table->header_match && !is_given(options, "by_name") &&
 		!is_given(options, "columns");
+}
+
+/* NOTICE of encodings that differ */
+static void
+tell_marks(const CsvFindings *findings, const CsvFiles *files)
+{
+	if (files->marked == NULL)
+		return;
+	ereport(NOTICE,
+			(errmsg("files of \"%s\" differ in their encodings: \"%s\" and the first one are not both in UTF-16",
+					findings->table->filename, files->marked),
+			 findings->by_mark ?
+			 errhint("Without the option \"encoding\", each file is read as its byte-order mark says, or in the client's encoding.") :
+			 errhint("What is in another encoding is to be a table of its own.")));
 }
 
 /* NOTICE of headers that differ */
@@ -846,6 +859,9 @@ csv_sniff(const char *filename, List *server_options,
 					  &guess, &files))
 		findings->by_name = take_files(table, &files, may_find_by_name(table, options),
 									   &guess);
+	findings->by_mark = table->utf16 == CSV_UTF16_BY_MARK && files.marked != NULL;
+	if (table->utf16 == CSV_UTF16_BY_MARK && sample.is_utf16 && files.marked == NULL)
+		table->utf16 = CSV_UTF16_ANY;
 	if (guess.boundary_found)
 		table->reader.dialect.boundary = CSV_BOUNDARY_AUTO;
 	findings->table = table;
@@ -887,6 +903,7 @@ csv_sniff(const char *filename, List *server_options,
 	if (may_guess && findings->ninvalid > findings->nbeyond_ascii)
 		return sniff_again(filename, server_options, import);
 	compare_header(filename, &guess);
+	tell_marks(findings, &files);
 	csv_files_tell(&files, filename);
 	tell_names(findings, &files);
 	findings->left_out = left_out(findings, &guess);

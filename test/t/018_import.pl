@@ -117,8 +117,9 @@ for my $suffix (keys %packed)
 }
 
 my $said = import_folder($varied);
-is($said, "psql:<stdin>:1: NOTICE:  \"$varied/empty.csv\" is empty: there is no table \"empty\"",
-	'nothing to say but of the empty file');
+is(join("\n", grep { /NOTICE/ && !/(?:late|packed_\w+)\.csv\S* are text for a few of their values/ } split /\n/, $said),
+	"psql:<stdin>:1: NOTICE:  \"$varied/empty.csv\" is empty: there is no table \"empty\"", 'nothing to say but of the empty file');
+is(scalar(() = $said =~ /Column "\w+": \d+ of \d+ values are/g), 3 * (() = $said =~ /are text for a few/g), 'and of late values');
 
 my %types = (
 	late => 'bigint text numeric(9,3) timestamp_without_time_zone text text text',
@@ -296,6 +297,40 @@ for my $given ([ "\xc2\xa7", "\xa7", 'LATIN1' ], [ "\xc2\xa7", "\xc2\xa7", 'UTF8
 	is(sql("SELECT count(*), sum(id), min(name), sum(amount) FROM made.one WHERE name = 'name ' || id"),
 		'50|1275|name 1|1300.0', "given: $delimiter in $encoding");
 }
+
+# ---- files of a table that differ ----
+
+my $plain = "id,w\n1,a\n2,b\n";
+my %ways = (
+	'line ends' => [ $plain =~ tr/\n/\r/r, $plain ],
+	'marks' => [ "\xff\xfe" . encode('UTF-16LE', $plain), $plain ],
+	'marks of both kinds' => [ "\xfe\xff" . encode('UTF-16BE', $plain), "\xff\xfe" . encode('UTF-16LE', $plain) ],
+	'marks of UTF-8' => [ "\xef\xbb\xbf$plain", $plain ]);
+for my $way (sort keys %ways)
+{
+	for my $turned (0, 1)
+	{
+		my $folder = "$dir/differ_" . lc($way =~ s/\W/_/gr) . $turned;
+
+		mkdir $_ or die for $folder, "$folder/y=1", "$folder/y=2", "$folder/y=3";
+		write_file("$folder/y=1/a.csv", $ways{$way}[$turned]);
+		write_file("$folder/y=$_/a.csv", $ways{$way}[ 1 - $turned ]) for 2, 3;
+		my $err = import_folder($folder);
+		my ($table) = $folder =~ m{([^/]+)$};
+		is(sql("SELECT count(*), sum(id), string_agg(w, '' ORDER BY y, id), sum(y) FROM made.$table"), '6|9|ababab|12', "$way, $turned");
+		like($err, $way eq 'marks' ? qr/differ in their encodings/ : qr/^$/, 'and what is said');
+	}
+}
+
+mkdir $_ or die for map { "$dir/keys$_" } '', '/%2F=x', '/k=1', '/k=2', '/other=1';
+write_file("$dir/keys/$_.csv", $plain) for '%2F=x/a', 'k=1/a', 'k=2/a', 'other=1/a', 'k=2/b';
+my $told = import_folder("$dir/keys");
+is(sql('SELECT count(*), sum(k) FROM made.keys'), '6|10', 'a key that has no name is passed over');
+like($told, qr/leaves out files that do not match.*: 2, the first: .*%2F=x/, 'which is said');
+write_file("$dir/keys/k=1/a.csv", join(',', 1 .. 1600) . "\n");
+write_file("$dir/keys/good.csv", $plain);
+like(import_folder("$dir/keys"), qr/has 1600 fields and 1 keys, and a table can have at most 1600 columns/, 'too many with the key');
+is(sql("SELECT string_agg(relname, ' ') FROM pg_class WHERE relnamespace = 'made'::regnamespace"), 'good', 'and others are tables');
 
 # ---- interrupted, and once more ----
 
