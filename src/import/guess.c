@@ -508,7 +508,7 @@ count_above(const CsvSheet *sheet, const CsvSample *sample, uint32 first, bool a
 			/* Excel's word on the delimiter */
 			if (i == 0 && pg_strncasecmp(line, "sep=", 4) == 0 && strlen(line) <= 5)
 				continue;
-			guess->first_line = line;
+			guess->first_above = line;
 		}
 		guess->nabove++;
 	}
@@ -522,10 +522,8 @@ look_for_comments(const CsvSheet *sheet, const CsvSample *sample, bool is_header
 	uint64		first;
 	uint32		n = csv_count_comments(sheet, sample, &first);
 
-	guess->any_comment = n > (is_header ? 1 : 0);
-	if (guess->any_comment && (guess->first_line == NULL || sheet->nrecords == 0 ||
-							   first < sheet->records[0].start))
-		guess->first_line = csv_sample_line(sample, first);
+	if (n > (is_header ? 1 : 0))
+		guess->first_comment = csv_sample_line(sample, first);
 }
 
 /*
@@ -587,8 +585,8 @@ find_footer(const CsvTable *table, const CsvSheet *sheet, const CsvSample *sampl
 	MemoryContextSwitchTo(scratch);
 	guess->footer_rows = guess->nbelow = csv_find_footer(table, sheet, sample, first, &line);
 	MemoryContextSwitchTo(outer);
-	if (guess->nbelow > 0 && guess->first_line == NULL)
-		guess->first_line = pstrdup(line);
+	if (guess->nbelow > 0)
+		guess->first_below = pstrdup(line);
 	MemoryContextDelete(scratch);
 }
 

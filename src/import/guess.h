@@ -22,11 +22,12 @@ typedef struct CsvGuess
 	uint32		footer_rows;
 	bool		any_data;		/* below the header */
 
-	/* what is left out, if nobody has said so; the line is in the sample's encoding */
+	/* what is left out, if nobody has said so; first lines are in the sample's encoding */
 	uint32		nabove;			/* records above the data that are no header */
 	uint32		nbelow;
-	bool		any_comment;	/* that is no header */
-	char	   *first_line;		/* NULL: nothing is */
+	char	   *first_above;
+	char	   *first_below;
+	char	   *first_comment;	/* NULL: there are none but the header */
 } CsvGuess;
 
 /*

@@ -775,6 +775,15 @@ tell_encoding(const char *filename, const char *encoding)
 			 errhint("If it is wrong, add OPTIONS (encoding '...') to IMPORT FOREIGN SCHEMA.")));
 }
 
+/* some lines that are left out, and the first of them */
+static void
+add_part(StringInfo parts, const CsvTable *table, const char *what, const char *line)
+{
+	appendStringInfo(parts, "%s%s (\"%s\")", parts->len > 0 ? ", " : "", what,
+					 csv_valid_text(table->encoding, line, strlen(line),
+									CSV_SHOWN_LINE_BYTES));
+}
+
 /* what a NOTICE says of lines that are no data, and that nobody has said are none; or NULL */
 static char *
 left_out(const CsvFindings *findings, const CsvGuess *guess)
@@ -785,19 +794,17 @@ left_out(const CsvFindings *findings, const CsvGuess *guess)
 
 	initStringInfo(&parts);
 	if (guess->nabove > 0 && table->reader.header_rows > 0)
-		appendStringInfo(&parts, "%u %s above the data", guess->nabove,
-						 guess->nabove == 1 ? "line" : "lines");
+		add_part(&parts, table, psprintf("%u %s above the data", guess->nabove,
+										 guess->nabove == 1 ? "line" : "lines"),
+				 guess->first_above);
 	if (nbelow > 0)
-		appendStringInfo(&parts, "%s%u %s below the data", parts.len > 0 ? ", " : "", nbelow,
-						 nbelow == 1 ? "line" : "lines");
-	if (guess->any_comment)
-		appendStringInfo(&parts, "%slines that begin with \"%s\"", parts.len > 0 ? ", " : "",
-						 table->comment);
-	if (parts.len == 0)
-		return NULL;
-	return psprintf("left out of \"%s\": %s, the first: \"%s\"", table->filename, parts.data,
-					csv_valid_text(table->encoding, guess->first_line,
-								   strlen(guess->first_line), CSV_SHOWN_LINE_BYTES));
+		add_part(&parts, table, psprintf("%u %s below the data", nbelow,
+										 nbelow == 1 ? "line" : "lines"), guess->first_below);
+	if (guess->first_comment != NULL)
+		add_part(&parts, table, psprintf("lines that begin with \"%s\"", table->comment),
+				 guess->first_comment);
+	return parts.len == 0 ? NULL :
+		psprintf("left out of \"%s\": %s", table->filename, parts.data);
 }
 
 /* behind its sample the file is not in UTF-8 */

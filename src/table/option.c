@@ -250,8 +250,9 @@ our_name(const char *name, Oid catalog)
 {
 	static const char *const names[][2] = {
 		{"all_varchar", "all_text"}, {"dateformat", "date_format"},
-		{"decimal", "decimal_separator"}, {"delim", "delimiter"}, {"encode", "encoding"},
-		{"escapechar", "escape"}, {"ignore_errors", "on_error"},
+		{"decimal", "decimal_separator"}, {"delim", "delimiter"}, {"enclosed", "quote"},
+		{"encode", "encoding"}, {"escapechar", "escape"}, {"footer", "footer_rows"},
+		{"ignore_errors", "on_error"},
 		{"max_line_size", "max_record_size"}, {"na_values", "null_values"},
 		{"new_line", "record_boundary"}, {"lineterminator", "record_boundary"},
 		{"null_padding", "ragged"}, {"nullstr", "null"}, {"quotechar", "quote"},
