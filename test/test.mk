@@ -191,7 +191,7 @@ build/test/fuzz_scan: test/fuzz/fuzz_scan.c test/fuzz/messages.h \
 
 # files of the PostgreSQL side, on what stands in for a server
 build/test/fuzz_sniff: test/fuzz/fuzz_sniff.c test/fuzz/server.c \
-		$(addprefix src/import/,sniff.c forms.c when.c guess.c try.c delimiter.c header.c rows.c sheet.c records.c grid.c comment.c ending.c files.c cell.c sample.c infer.c names.c keys.c) src/table/text.c src/table/path.c \
+		$(addprefix src/import/,sniff.c tell.c forms.c when.c guess.c try.c delimiter.c header.c rows.c sheet.c records.c grid.c comment.c ending.c files.c cell.c sample.c infer.c names.c keys.c) src/table/text.c src/table/path.c \
 		src/table/encoding.c src/reader/dialect.c src/reader/record.c \
 		test/fuzz/server.h $(wildcard src/*.h src/*/*.h) $(LIBRARY_HEADERS)
 	@mkdir -p $(@D)

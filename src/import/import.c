@@ -35,6 +35,7 @@
 #include "import/import.h"
 #include "import/names.h"
 #include "import/sniff.h"
+#include "import/tell.h"
 #include "table/decompress.h"
 #include "table/source.h"
 #include "table/text.h"

@@ -30,6 +30,7 @@
 #include "import/keys.h"
 #include "import/names.h"
 #include "import/sniff.h"
+#include "import/tell.h"
 #include "scan/scan.h"
 #include "table/decompress.h"
 #include "table/source.h"
@@ -48,9 +49,6 @@
 #define LEAST_ZEROS			0.02
 #define MOST_OTHER_ZEROS	0.1
 #define LEAST_BREAKS		0.9
-
-/* most names of columns in a message */
-#define MOST_NAMES		10
 
 #define CSV_SNIFF_COLUMNS	25
 
@@ -442,51 +440,6 @@ may_find_by_name(const CsvTable *table, List *options)
 		!is_given(options, "columns");
 }
 
-/* NOTICE of encodings that differ */
-static void
-tell_marks(const CsvFindings *findings, const CsvFiles *files)
-{
-	if (files->marked == NULL)
-		return;
-	ereport(NOTICE,
-			(errmsg("files of \"%s\" differ in their encodings: \"%s\" and the first one are not both in UTF-16",
-					findings->table->filename, files->marked),
-			 findings->by_mark ?
-			 errhint("Without the option \"encoding\", each file is read as its byte-order mark says, or in the client's encoding.") :
-			 errhint("What is in another encoding is to be a table of its own.")));
-}
-
-/* NOTICE of headers that differ */
-static void
-tell_names(const CsvFindings *findings, const CsvFiles *files)
-{
-	StringInfoData more;
-
-	/* who has given by_name knows that */
-	if (files->differs == NULL ||
-		(findings->table->by_name && !findings->by_name))
-		return;
-	if (!findings->table->by_name)
-	{
-		ereport(NOTICE,
-				(errmsg("files of \"%s\" differ in their headers, as \"%s\" does from the first one: fields are taken by their places",
-						findings->table->filename, files->differs),
-				 files->renamed ?
-				 errhint("With OPTIONS (by_name 'true') columns are found by the header's names, and are NULL where a file has another name for them.") :
-				 errhint("If columns are to be found by the header's names, give OPTIONS (by_name 'true').")));
-		return;
-	}
-	initStringInfo(&more);
-	for (uint32 i = files->nfirst; i < findings->ncolumns && i < files->nfirst + MOST_NAMES; i++)
-		appendStringInfo(&more, "%s\"%s\"", more.len > 0 ? ", " : "", findings->columns[i].name);
-	ereport(NOTICE,
-			(errmsg("files of \"%s\" differ in their headers, as \"%s\" does from the first one: columns are found by name",
-					findings->table->filename, files->differs),
-			 more.len > 0 ?
-			 errdetail("The first file does not have column %s%s.", more.data,
-					   findings->ncolumns > files->nfirst + MOST_NAMES ? ", ..." : "") : 0));
-}
-
 /* ---- names ---- */
 
 /*
@@ -569,26 +522,6 @@ find_by_name(CsvFindings *findings)
 		table->columns[i].header_name =
 			findings->columns[i].header_name != NULL ?
 			findings->columns[i].header_name : findings->columns[i].name;
-}
-
-/* NOTICE of names that nothing has, or of columns that have none */
-static void
-compare_header(const char *filename, const CsvGuess *guess)
-{
-	if (guess->nheader == 0 || guess->nheader == guess->nfields)
-		return;
-	ereport(NOTICE,
-			(errmsg("the header of \"%s\" has another number of fields than its records: %u, not %u",
-					filename, guess->nheader, guess->nfields),
-			 guess->header == NULL ?
-			 errdetail("Its names are not used.") :
-			 guess->nheader > guess->nfields ?
-			 errdetail("Its names from field %u on are not used.",
-					   guess->nfields + 1) :
-			 errdetail("The columns from field %u on have no name in it.",
-					   guess->nheader + 1),
-			 guess->header != NULL && guess->nheader > guess->nfields ?
-			 errhint("If records may be shorter than the header, give OPTIONS (ragged 'pad').") : 0));
 }
 
 /* ---- the whole file ---- */
@@ -708,112 +641,13 @@ leave_undecided(CsvFindings *findings)
 	}
 }
 
-/* NOTICE of commas that may as well be decimal: none has more than one part, or a fraction */
-static void
-tell_thousands(const CsvFindings *findings)
-{
-	const char *thousands = findings->table->thousands_separator;
-	const CsvFoundColumn *guessed = NULL;
-
-	if (thousands == NULL || strcmp(thousands, ",") != 0)
-		return;
-	for (uint32 i = 0; i < findings->ncolumns; i++)
-	{
-		const CsvInference *inference = &findings->columns[i].inference;
-
-		if (inference->family != CSV_FAMILY_NUMBER)
-			continue;
-		if (inference->surely_grouped)
-			return;
-		if (inference->ngrouped > 0 && guessed == NULL)
-			guessed = &findings->columns[i];
-	}
-	if (guessed != NULL)
-		ereport(NOTICE,
-				(errmsg("that each \",\" in column \"%s\" of \"%s\" separates thousands is a guess",
-						guessed->name, findings->table->filename),
-				 errhint("If it is decimal, set the option \"decimal_separator\" to \",\".")));
-}
-
-/* NOTICE of columns that are text only for a few odd values */
-static void
-tell_odd(const CsvFindings *findings)
-{
-	StringInfoData columns;
-	uint32		n = 0;
-
-	initStringInfo(&columns);
-	for (uint32 i = 0; i < findings->ncolumns; i++)
-	{
-		const CsvFoundColumn *column = &findings->columns[i];
-		const CsvInference *inference = &column->inference;
-		const char *others = csv_inference_but_for_odd(inference);
-
-		CHECK_FOR_INTERRUPTS();
-		if (others == NULL || n++ >= MOST_NAMES)
-			continue;
-		appendStringInfo(&columns, "%sColumn \"%s\": %lld of %lld values are %s, \"%s\" is not.",
-						 n > 1 ? "\n" : "", column->name,
-						 (long long) (inference->nvalues - inference->nodd),
-						 (long long) inference->nvalues, others, inference->first_odd);
-	}
-	if (n > 0)
-		ereport(NOTICE,
-				(errmsg("columns of \"%s\" are text for a few of their values",
-						findings->table->filename),
-				 errdetail_internal("%s", columns.data),
-				 errhint("Where a column is to have the type of the others, the options \"null_values\" and \"on_error\" ('set_null') make NULL of such values, and \"footer_rows\" leaves out records at the end.")));
-}
-
-/* NOTICE of an encoding that nobody has said */
-static void
-tell_encoding(const char *filename, const char *encoding)
-{
-	ereport(NOTICE,
-			(errmsg("\"%s\" is not in encoding \"%s\": that it is in \"%s\" is a guess",
-					filename, pg_get_client_encoding_name(), encoding),
-			 errhint("If it is wrong, add OPTIONS (encoding '...') to IMPORT FOREIGN SCHEMA.")));
-}
-
-/* some lines that are left out, and the first of them */
-static void
-add_part(StringInfo parts, const CsvTable *table, const char *what, const char *line)
-{
-	appendStringInfo(parts, "%s%s (\"%s\")", parts->len > 0 ? ", " : "", what,
-					 csv_valid_text(table->encoding, line, strlen(line),
-									CSV_SHOWN_LINE_BYTES));
-}
-
-/* what a NOTICE says of lines that are no data, and that nobody has said are none; or NULL */
-static char *
-left_out(const CsvFindings *findings, const CsvGuess *guess)
-{
-	const CsvTable *table = findings->table;
-	StringInfoData parts;
-	uint32		nbelow = Min(guess->nbelow, table->reader.dialect.footer_rows);
-
-	initStringInfo(&parts);
-	if (guess->nabove > 0 && table->reader.header_rows > 0)
-		add_part(&parts, table, psprintf("%u %s above the data", guess->nabove,
-										 guess->nabove == 1 ? "line" : "lines"),
-				 guess->first_above);
-	if (nbelow > 0)
-		add_part(&parts, table, psprintf("%u %s below the data", nbelow,
-										 nbelow == 1 ? "line" : "lines"), guess->first_below);
-	if (guess->first_comment != NULL)
-		add_part(&parts, table, psprintf("lines that begin with \"%s\"", table->comment),
-				 guess->first_comment);
-	return parts.len == 0 ? NULL :
-		psprintf("left out of \"%s\": %s", table->filename, parts.data);
-}
-
 /* behind its sample the file is not in UTF-8 */
 static CsvFindings *
 sniff_again(const char *filename, List *server_options, const CsvImportOptions *import)
 {
 	CsvImportOptions with = *import;
 
-	tell_encoding(filename, "WIN1252");
+	csv_tell_encoding(filename, "WIN1252");
 	with.table_options = lappend(list_copy(import->table_options),
 								 makeDefElem("encoding",
 											 (Node *) makeString(pstrdup("WIN1252")), -1));
@@ -890,7 +724,7 @@ csv_sniff(const char *filename, List *server_options,
 						filename, guess.nfields, MaxHeapAttributeNumber)));
 
 	if (guessed != NULL)
-		tell_encoding(filename, guessed);
+		csv_tell_encoding(filename, guessed);
 
 	/* names are made here, and need not be those of the header */
 	table->header_match = false;
@@ -909,11 +743,11 @@ csv_sniff(const char *filename, List *server_options,
 	read_values(findings, &inferrer, import->sample_records);
 	if (may_guess && findings->ninvalid > findings->nbeyond_ascii)
 		return sniff_again(filename, server_options, import);
-	compare_header(filename, &guess);
-	tell_marks(findings, &files);
+	csv_tell_header(filename, &guess);
+	csv_tell_marks(findings, &files);
 	csv_files_tell(&files, filename);
-	tell_names(findings, &files);
-	findings->left_out = left_out(findings, &guess);
+	csv_tell_names(findings, &files);
+	findings->left_out = csv_left_out(findings, &guess);
 	if (import->all_text)
 	{
 		for (uint32 i = 0; i < findings->ncolumns; i++)
@@ -923,8 +757,8 @@ csv_sniff(const char *filename, List *server_options,
 	if (!given.decimal_separator)
 		leave_undecided(findings);
 	if (!given.decimal_separator && !is_given(options, "thousands_separator"))
-		tell_thousands(findings);
-	tell_odd(findings);
+		csv_tell_thousands(findings);
+	csv_tell_odd(findings);
 	csv_find_forms(findings, &inferrer);
 	return findings;
 }
@@ -938,37 +772,6 @@ csv_found_widths(const CsvFoundColumn *column, int32 *max_chars,
 	*max_chars = (int32) Max(inference->most_chars, 1);
 	*byte_width = (int32) (Max(inference->most_bytes, 1) + 3) / 4 * 4;
 	return inference->nvalues + inference->nmissing + inference->nquoted_nulls > 0;
-}
-
-/* what may be wrong if most bad records have the same error; NULL: who knows */
-static char *
-likely_cause(const CsvFindings *findings)
-{
-	if (findings->ninvalid > findings->nskipped / 2)
-		return psprintf("If it is not in encoding \"%s\", set client_encoding to its own, such as WIN1252, or add OPTIONS (encoding 'WIN1252') to IMPORT FOREIGN SCHEMA.",
-						csv_encoding_name(findings->table));
-	if (findings->nskipped == findings->nrecords && findings->nzero > findings->nskipped / 2)
-		return "If it is in UTF-16, add OPTIONS (encoding 'UTF16LE') or OPTIONS (encoding 'UTF16BE') to IMPORT FOREIGN SCHEMA.";
-	if (findings->nmisquoted > findings->nskipped / 2 &&
-		!findings->table->reader.dialect.lenient)
-		return "If quotes in values are not doubled, add OPTIONS (quoting 'lenient') to IMPORT FOREIGN SCHEMA.";
-	return NULL;
-}
-
-void
-csv_found_errors(const CsvFindings *findings, const char *consequence, bool any)
-{
-	char	   *cause = likely_cause(findings);
-
-	if (!any && cause == NULL)
-		return;
-	ereport(NOTICE,
-			(errmsg("%lld of %lld records of \"%s\" have errors%s",
-					(long long) findings->nskipped,
-					(long long) findings->nrecords,
-					findings->table->filename, consequence),
-			 errdetail_internal("%s", findings->first_skipped),
-			 cause != NULL ? errhint("%s", cause) : 0));
 }
 
 void

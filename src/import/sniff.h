@@ -19,13 +19,6 @@ extern CsvFindings *csv_sniff(const char *filename, List *server_options,
 extern bool csv_found_widths(const CsvFoundColumn *column, int32 *max_chars,
 							 int32 *byte_width);
 
-/*
- * NOTICE of the records that are skipped, and of what follows from it; where a cause is
- * not likely, only if `any`
- */
-extern void csv_found_errors(const CsvFindings *findings, const char *consequence,
-							 bool any);
-
 /* ERROR unless the user may read the server's files */
 extern void csv_check_may_read_files(const char *what);
 
