@@ -60,6 +60,7 @@ ALTER FOREIGN TABLE epochs ALTER b OPTIONS (timestamp_format 'epoch');
 SELECT * FROM epochs;
 ALTER FOREIGN TABLE epochs ALTER a OPTIONS (SET timestamp_format 'YYYY-MM-DDTHH24');
 ALTER FOREIGN TABLE epochs ALTER a OPTIONS (SET timestamp_format 'HH24:MI');
+ALTER FOREIGN TABLE epochs ALTER a OPTIONS (SET timestamp_format 'YYYY-MM-DD HH24:MM:SS');
 ALTER FOREIGN TABLE epochs ALTER a OPTIONS (SET timestamp_format 'YYYY "x');
 ALTER FOREIGN TABLE epochs ALTER a OPTIONS (SET timestamp_format 'FMYYYY');
 ALTER FOREIGN TABLE epochs ALTER a OPTIONS (SET timestamp_format E'YYYY\\');

@@ -195,6 +195,7 @@ csv_pattern_parse(const char *option, const char *text)
 	CsvPattern *pattern = palloc0(sizeof(CsvPattern));
 	Elements	elements = {.all_known = true};
 	bool		quoted = false;
+	bool		any_month = false;	/* a number */
 	const char *p = text;
 
 	pattern->text = text;
@@ -222,6 +223,10 @@ csv_pattern_parse(const char *option, const char *text)
 		{
 			if (pattern->nnodes > 0 && keyword->element == CSV_ELEMENT_NUMBER)
 				pattern->nodes[pattern->nnodes - 1].digits_follow = true;
+			if (keyword->step == CSV_STEP_MONTH && any_month)
+				refuse_pattern(option, text, "\"MM\" stands twice in it.",
+							   "Minutes are \"MI\".");
+			any_month |= keyword->step == CSV_STEP_MONTH;
 			add_keyword(pattern, &elements, keyword);
 			p += strlen(keyword->name);
 		}
