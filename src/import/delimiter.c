@@ -9,6 +9,8 @@
  */
 #include "postgres.h"
 
+#include <ctype.h>
+
 #include "miscadmin.h"
 
 #include "import/delimiter.h"
@@ -89,6 +91,14 @@ count_string(Candidate *candidates, uint32 *ncandidates, const uint8_t *text,
 							line, at_end);
 }
 
+/* a colon of a time */
+static bool
+is_in_time(const CsvSample *sample, uint64 i)
+{
+	return sample->bytes[i] == ':' && i > 0 && i + 1 < sample->nbytes &&
+		isdigit(sample->bytes[i - 1]) && isdigit(sample->bytes[i + 1]);
+}
+
 /* do the usual delimiters of a string, or what it repeats, hardly stand without it? */
 static bool
 is_whole(const Candidate *candidate, const uint32 *counts)
@@ -140,8 +150,8 @@ csv_find_wide_delimiters(const CsvSample *sample, uint8_t break_byte,
 	{
 		uint64		from = i;
 
-		while (i < end && is_punctuation(sample->bytes[i]))
-			counts[sample->bytes[i++]]++;
+		for (; i < end && is_punctuation(sample->bytes[i]); i++)
+			counts[sample->bytes[i]] += !is_in_time(sample, i);
 		if (i - from >= 2)
 			count_string(candidates, &ncandidates, sample->bytes + from, i - from, nlines,
 						 i == end || sample->bytes[i] == '\n' || sample->bytes[i] == '\r');
@@ -264,19 +274,37 @@ csv_sample_plain(const CsvSample *sample, const CsvDialectOptions *options,
 
 /* ---- blanks ---- */
 
+/* a byte that delimits in other files */
+static bool
+is_delimiter(uint8_t byte)
+{
+	return byte != 0 && strchr("\t;,|^~", byte) != NULL;
+}
+
+/* has a field, that blanks delimit, another delimiter at its end, or its beginning? */
+static bool
+has_delimiter(const uint8_t *text, uint64 nbytes)
+{
+	return is_delimiter(text[0]) || is_delimiter(text[nbytes - 1]) ||
+		(nbytes >= 2 && memcmp(text + nbytes - 2, "::", 2) == 0);
+}
+
 static void
-count_field(CsvBlanks *blanks, const CsvDialectOptions *options, const uint8_t *text,
-			uint64 nbytes, bool is_first, bool *padded)
+look_at_field(const CsvDialectOptions *options, const uint8_t *text, uint64 nbytes,
+			  bool is_first, bool *padded, bool *quoted)
 {
 	uint64		before = 0;
 
 	while (before < nbytes && csv_is_blank(text[before]))
 		before++;
-	if (before == nbytes)
-		return;
-	*padded |= before > 0 || csv_is_blank(text[nbytes - 1]);
-	blanks->nquotes += !is_first && before > 0 && options->quote != 0 &&
-		text[before] == options->quote;
+	if (options->delimiter == ' ')
+		*padded |= nbytes > 0 && has_delimiter(text, nbytes);
+	else if (before < nbytes)
+	{
+		*padded |= before > 0 || csv_is_blank(text[nbytes - 1]);
+		*quoted |= !is_first && before > 0 && options->quote != 0 &&
+			text[before] == options->quote;
+	}
 }
 
 CsvBlanks
@@ -291,6 +319,7 @@ csv_count_blanks(const CsvSheet *sheet, const CsvSample *sample)
 	for (uint32 i = 0; i < Min(sheet->nrecords, sheet->from + BLANK_ROWS); i++)
 	{
 		bool		padded = false;
+		bool		quoted = false;
 		bool		is_row = i >= sheet->from && i < sheet->to;
 
 		scan.next = sheet->records[i].start;
@@ -305,10 +334,11 @@ csv_count_blanks(const CsvSheet *sheet, const CsvSample *sample)
 
 			if (field % CSV_BYTES_TO_INTERRUPT == 0)
 				CHECK_FOR_INTERRUPTS();
-			count_field(&blanks, &sheet->options, sample->bytes + span.offset, span.length,
-						field == 0, &padded);
+			look_at_field(&sheet->options, sample->bytes + span.offset, span.length,
+						  field == 0, &padded, &quoted);
 		}
 		blanks.npadded += padded && is_row;
+		blanks.nquotes += quoted;
 	}
 	csv_sample_end(&scan);
 	return blanks;

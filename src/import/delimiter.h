@@ -34,9 +34,9 @@ extern CsvSample csv_sample_plain(const CsvSample *sample,
 /* the blanks around values: quotes may hide which records are the table */
 typedef struct CsvBlanks
 {
-	uint32		nquotes;		/* delimiters with blanks and then a quote after them */
+	uint32		nquotes;		/* records with a delimiter, blanks and then a quote */
 	uint32		nrows;			/* of the table */
-	uint32		npadded;		/* rows that have a value with blanks around it */
+	uint32		npadded;		/* rows with blanks, or delimiters, beside values */
 } CsvBlanks;
 
 extern CsvBlanks csv_count_blanks(const CsvSheet *sheet, const CsvSample *sample);

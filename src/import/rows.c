@@ -5,7 +5,8 @@
  * Rows that do not fit the types of those below them may be data all the same: values
  * that are missing, or odd.  So, of the rows above the first that does,
  *
- *	- those above a blank line, or nearly blank above the names, are a preamble,
+ *	- those above a blank line, or nearly blank above the names, or keys and values
+ *	  of which none fits, are a preamble,
  *	- the first one else has the names,
  *	- those below it are data, unless there is more to say of each: it has units, or
  *	  names below one of a group, or counts the columns, or all of it is strange to a
@@ -24,6 +25,9 @@
 
 /* strange cells, each of its own, that make names of a row */
 #define LEAST_NAMES	3
+
+/* rows of keys and values that make a preamble of them */
+#define LEAST_KEYS	2
 
 /* cells that one is compared with */
 #define MOST_COMPARED	16
@@ -411,6 +415,27 @@ pass_header(const CsvSheet *sheet, const CsvSample *sample, const CsvGrid *grid,
 	return first;
 }
 
+/*
+ * Has a row the names, and are all rows above it keys and values, padded to the table's
+ * width?  Each begins with a word where the table has none, and the last column, that all
+ * of them leave blank, has a name.
+ */
+static bool
+is_below_keys(const CsvSheet *sheet, const CsvSample *sample, const CsvGrid *grid, uint32 names)
+{
+	for (uint32 row = 0; row <= names; row++)
+	{
+		CsvCells	cells = csv_header_cells(sheet, sample, grid->records[row]);
+
+		if (cells.texts == NULL || !is_strange(grid, row, 0) || !fits_nowhere(grid, row) ||
+			count_strange(grid, row, &cells) < (row < names ? 1 : 2) ||
+			(row < names ? grid->filled[row] > 2 || !is_empty(grid, row, grid->ncolumns - 1) :
+			 grid->filled[row] < grid->ncolumns))
+			return false;
+	}
+	return names >= LEAST_KEYS;
+}
+
 uint32
 csv_find_first_row(const CsvSheet *sheet, const CsvSample *sample, const CsvGrid *grid,
 				   uint32 typed, bool *sure)
@@ -422,8 +447,9 @@ csv_find_first_row(const CsvSheet *sheet, const CsvSample *sample, const CsvGrid
 
 	for (uint32 row = typed; row < grid->nrows; row++)
 		ndata += csv_judge_row(grid, row) > 0;
-	while (from > 0 && !is_below_blank(sheet, grid, from))
-		from--;
+	if (!is_below_keys(sheet, sample, grid, from))
+		while (from > 0 && !is_below_blank(sheet, grid, from))
+			from--;
 	for (uint32 row = 0; row < from; row++)
 		nabove += !csv_grid_is_sparse(grid, row);
 	first = pass_header(sheet, sample, grid, from, typed);

@@ -201,18 +201,29 @@ is_column_of_values(const CsvSheet *sheet, const CsvSample *sample)
 	return nvalues * 2 >= nlines;
 }
 
+/* has a sheet's table, or nearly all of it, blanks around values? */
+static bool
+is_padded(const CsvBlanks *blanks)
+{
+	return blanks->nrows >= 2 && blanks->npadded >= blanks->nrows * LEAST_PADDED;
+}
+
 /*
  * Single blanks, which are in texts as well: nearly all records must agree, and several
- * columns have a type.
+ * columns have a type.  Beside other delimiters they are around values.
  */
 static bool
 are_blanks_delimiters(const CsvSheet *sheet, const CsvSample *sample)
 {
 	uint32		nothers;
 	uint32		nrows = count_rows_of(sheet, 0, sheet->nrecords, &nothers);
+	CsvBlanks	blanks;
 
-	return sheet->is_table && sheet->typed >= LEAST_TYPED_BY_BLANKS &&
-		nothers <= 1 + nrows * MOST_OTHERS && !is_column_of_values(sheet, sample);
+	if (!sheet->is_table || sheet->typed < LEAST_TYPED_BY_BLANKS ||
+		nothers > 1 + nrows * MOST_OTHERS || is_column_of_values(sheet, sample))
+		return false;
+	blanks = csv_count_blanks(sheet, sample);
+	return !is_padded(&blanks);
 }
 
 /*
@@ -587,6 +598,10 @@ try_wide_delimiters(CsvTrial *best, const CsvDialectOptions *options,
 			(best->delimiter != NULL && strstr(best->delimiter, wide[i]) != NULL))
 			continue;
 		trial = try_delimiter(options, null_string, given, sample, wide[i], stand_in, false);
+
+		/* it may be in quotes that begin behind blanks */
+		if (!is_regular(&trial.sheet) && !given->trim)
+			trial = try_delimiter(options, null_string, given, sample, wide[i], stand_in, true);
 		contains = best->delimiter == NULL &&
 			strchr(wide[i], best->sheet.options.delimiter) != NULL;
 		if (!is_regular(&trial.sheet) ||
@@ -598,13 +613,30 @@ try_wide_delimiters(CsvTrial *best, const CsvDialectOptions *options,
 	}
 }
 
+/* is a sheet better without blanks around values, or as good? */
+static bool
+is_better_trimmed(const CsvSheet *trimmed, const CsvSheet *sheet, const CsvBlanks *blanks)
+{
+	uint32		nothers;
+
+	if (!trimmed->is_table || !sheet->is_table)
+		return is_regular(trimmed);
+	if (trimmed->nbad < sheet->nbad || trimmed->quality > sheet->quality)
+		return blanks->nquotes > 0 || is_padded(blanks) ||
+			trimmed->options.quote != sheet->options.quote;
+	if (blanks->nquotes == 0)
+		return is_padded(blanks) && trimmed->nfields == sheet->nfields;
+	return blanks->nquotes * 2 > blanks->nrows && trimmed->nbad == sheet->nbad &&
+		count_rows(trimmed, &nothers) >= count_rows(sheet, &nothers);
+}
+
 /*
  * Blanks around values.  Where each delimiter has them (", "), they could be part of it, but
  * one further down that has none would be missed.
  */
 static void
-try_blanks(CsvTrial *best, const char *null_string, const CsvGiven *given,
-		   const CsvSample *sample)
+try_blanks(CsvTrial *best, const CsvDialectOptions *options, const char *null_string,
+		   const CsvGiven *given, const CsvSample *sample)
 {
 	CsvSheet	sheet = best->sheet;
 	char		delimiter[CSV_DELIMITER_BYTES + 1];
@@ -613,10 +645,12 @@ try_blanks(CsvTrial *best, const char *null_string, const CsvGiven *given,
 	CsvTrial	trial;
 
 	csv_dialect_delimiter(&sheet.options, delimiter);
-	if (delimiter[1] != '\0')
+	if (best->delimiter != NULL)
+		strlcpy(delimiter, best->delimiter, sizeof(delimiter));
+	else if (delimiter[1] != '\0')
 		stand_in = csv_unused_byte(sample);
 
-	if (given->trim || best->delimiter != NULL || *delimiter == ' ' || stand_in == 0 ||
+	if (given->trim || best->trim || *delimiter == ' ' || stand_in == 0 ||
 		sheet.options.quoting == CSV_QUOTING_TEXT)
 		return;
 
@@ -628,16 +662,16 @@ try_blanks(CsvTrial *best, const char *null_string, const CsvGiven *given,
 		sheet.options.delimiter = stand_in = ',';
 		sheet = csv_sheet_read(&sheet.options, sample);
 	}
-	blanks = csv_count_blanks(&sheet, sample);
-	if (blanks.nquotes == 0 &&
-		(!sheet.is_table || blanks.nrows < 2 || blanks.npadded < blanks.nrows * LEAST_PADDED))
+	blanks = csv_count_blanks(&sheet, &best->sample);
+
+	/* blanks behind quotes are no reason to do without */
+	if (!given->quote && sheet.options.quote == 0 && strchr(delimiter, options->quote) == NULL)
+		sheet.options.quote = options->quote;
+	else if (blanks.nquotes == 0 && (!sheet.is_table || !is_padded(&blanks)))
 		return;
 	trial = try_delimiter(&sheet.options, null_string, given, sample, delimiter, stand_in,
 						  true);
-	if (trial.sheet.is_table &&
-		(!best->sheet.is_table ? is_regular(&trial.sheet) :
-		 blanks.nquotes == 0 ? trial.sheet.nfields == best->sheet.nfields :
-		 trial.sheet.nbad < best->sheet.nbad || trial.sheet.quality > best->sheet.quality))
+	if (is_better_trimmed(&trial.sheet, &best->sheet, &blanks))
 		*best = trial;
 }
 
@@ -655,6 +689,6 @@ csv_try_dialects(const CsvDialectOptions *options, const char *null_string,
 	best.sheet = guess_comments(options, null_string, given, &best.sample);
 	if (!given->delimiter && best.sheet.options.quoting != CSV_QUOTING_TEXT)
 		try_wide_delimiters(&best, options, null_string, given, &marked);
-	try_blanks(&best, null_string, given, &marked);
+	try_blanks(&best, options, null_string, given, &marked);
 	return best;
 }

@@ -621,7 +621,10 @@ csv_table_make(List *server_options, List *options)
 		else if (strcmp(def->defname, "null") == 0)
 			table->null_string = strVal(def->arg);
 		else if (strcmp(def->defname, "delimiter") == 0)
+		{
+			table->delimiter = strVal(def->arg);
 			dialect->delimiter = option_character(def);
+		}
 		else if (strcmp(def->defname, "quote") == 0)
 			dialect->quote = option_character(def);
 		else if (strcmp(def->defname, "escape") == 0)

@@ -20,7 +20,7 @@ chmod 0755, $dir;
 
 # name => [content, delimiter, header_rows, what else]: names and types, joined by
 # blanks, and the options null_values, date_format, timestamp_format,
-# thousands_separator, decimal_separator, encoding, comment, footer_rows, trim, format; said: a pattern of the NOTICEs
+# thousands_separator, decimal_separator, encoding, comment, footer_rows, trim, format, quote; said: a pattern of the NOTICEs
 my @shapes;
 
 sub shape
@@ -93,6 +93,11 @@ shape('padded title', "Population,,\n,,\nregion,men,women\nNorth,1,2\nSouth,3,4\
 shape('padded notes', "Title of the table;;;\nSource: office;;;\nUnit: persons;;;\n;;;\nCode;Name;2019;2020\n01;North;10;12\n02;South;14;15\n03;East;9;9\n", ';', 5);
 shape('padded, text only', "Staff list,,\nas of May,,\nname,role,room\nAnn,chief,A one\nBob,clerk,B two\nEve,clerk,A one\n", ',', 3, names => 'name role room');
 shape('padded key and value', "Bank:,First,,\nAccount:,123,,\nPeriod:,2024,,\n,,,\nDate,Text,Debit,Credit\n2024-01-02,Rent,500.00,\n2024-01-03,Wages,,1500.00\n2024-01-04,Food,20.10,\n", ',', 5, names => 'date text debit credit');
+shape('key and value, padded', "Station,Oslo,\nFrom,2024-01-01,\nid,name,v\n1,a,1.5\n2,b,2.5\n3,c,3.5\n4,d,4.5\n5,e,5.5\n", ',', 3, names => 'id name v');
+shape('key and value, padded, account', "Konto;DE12;;\nZeitraum;2024;;\nSaldo;5,00;;\nDatum;Text;Betrag;W\n" . rows(5, sub { "0$_[0].02.2024;Miete;-$_[0],00;EUR" }), ';', 4, names => 'datum text betrag w');
+shape('a name missing, a value odd', "id,name,\nunknown,x,\nfoo,bar,baz\n" . rows(5, sub { "$_[0],a,$_[0]" }), ',', 1);
+shape('a name missing, a value too', "id,name,\nfoo,bar,\n" . rows(5, sub { "$_[0],a,$_[0]" }), ',', 1);
+shape('a name missing, a value that fits', "id,name,\n7,bar,\nfoo,bar,baz\n" . rows(5, sub { "$_[0],a,$_[0]" }), ',', 1);
 
 # ---- headers of several rows ----
 
@@ -359,6 +364,42 @@ shape('aligned', "id  |name      |v\n1   |Ann       |  2.5\n2   |Bob Ray   | 13.
 shape('aligned, commas', "station,    date, temp\n   44,20240101,  5.2\n   44,20240102, -1.0\n   44,20240103, 12.5\n", ',', 1, trim => 'true');
 shape('aligned NA', "id;  a;  b\n1 ; NA;2.5\n2 ;  5; NA\n3 ;  7;1.5\n", ';', 1, trim => 'true', null_values => '{NA}');
 
+# blanks and quotes behind delimiters of all kinds
+for my $d (';', "\t", '|', '~', '^')
+{
+	shape("blanks before quotes, '$d'", "id${d}word\n1$d \"x\"\n2$d \"y\"\n3$d \"w\"\n", $d, 1, trim => 'true', names => 'id word', quote => '"');
+	shape("blanks before quotes, '$d', no header", rows(20, sub { "$_[0]$d \"x $_[0]\"$d $_[0].5" }), $d, 0, trim => 'true', quote => '"');
+	shape("blanks before a few quotes, '$d'", "id${d}word\n" . rows(20, sub { "$_[0]$d" . ($_[0] == 7 ? ' "x" of old' : 'y') }), $d, 1, trim => undef);
+}
+for my $n (3, 4, 20, 60)
+{
+	shape("comma and blank, $n numbers and quotes", "id,n,word\n" . rows($n, sub { "$_[0], 5$_[0], \"x$_[0]\"" }), ',', 1, trim => 'true', names => 'id n word', quote => '"');
+	shape("comma and blank, $n numbers and quotes, no header", rows($n, sub { "$_[0], 5$_[0], \"x$_[0]\"" }), ',', 0, trim => 'true', quote => '"');
+	for my $d (',', ';', '|')
+	{
+		shape("blanks around '$d', $n numbers and quotes", "id${d}word${d}n\n" . rows($n, sub { "$_[0] $d \"x\" $d 5$_[0]" }), $d, 1, trim => 'true', names => 'id word n', quote => '"');
+		shape("blanks around '$d', $n texts and quotes", "name $d word $d n\n" . rows($n, sub { "n$_[0] $d \"x\" $d 5$_[0]" }), $d, 1, trim => 'true', names => 'name word n', quote => '"');
+		shape("blank behind '$d', $n texts, quotes, numbers", "name$d word$d n\n" . rows($n, sub { "n$_[0]$d \"x\"$d 5$_[0]" }), $d, 1, trim => 'true', names => 'name word n', quote => '"');
+	}
+}
+for my $n (3, 30)
+{
+	shape("blanks around, half in quotes, $n", "name , n\n" . rows($n, sub { "\"b$_[0], x\" , $_[0]\n\"c$_[0]\" , 1$_[0]" }), ',', 1, trim => 'true', names => 'name n', quote => '"');
+}
+for my $d ('||', '::', '|~|')
+{
+	shape("blanks around '$d'", "a $d b $d c\n" . rows(20, sub { "n$_[0] $d x $d $_[0]" }), $d, 1, trim => 'true', names => 'a b c', types => 'text text integer');
+	shape("blanks around '$d', quotes", "a $d b $d c\n" . rows(20, sub { "n$_[0] $d \"x, $d y\" $d $_[0]" }), $d, 1, trim => 'true', names => 'a b c', types => 'text text integer');
+}
+shape('blanks around two bars, no header', "a || x || 1\nb || y || 2\nc || z || 3\n", '||', 0, trim => 'true');
+shape('tabs between blanks, quotes', rows(20, sub { "\"x $_[0]\" \t \"5$_[0]\" \t \"2024-01-02\"" }), "\t", 0, trim => 'true', quote => '"');
+shape('bars in quotes behind blanks', "id | word\n" . rows(20, sub { "$_[0] | \"x | y\"" }), '|', 1, trim => 'true', quote => '"');
+shape('ditto marks behind blanks', "a; b; c\n" . rows(20, sub { "$_[0]; \"; 5" }), ';', 1);
+shape('a web log of this machine', rows(30, sub { "::1 - - [03/Oct/2024:13:55:" . (10 + $_[0]) . " +0200] \"GET /a/$_[0] HTTP/1.1\" 200 20$_[0]" }), ' ', 0);
+shape('colons, times', "id::t::w\n1::10:20:30::a\n2::11:20:30::b\n3::12:20:30::c\n4::12:21:30::d\n", '::', 1, names => 'id t w');
+shape('colons, timestamps', "id::t::w\n" . rows(120, sub { sprintf '%d::2024-01-02 10:%02d:%02d::w%d', $_[0], $_[0] % 60, $_[0] % 7, $_[0] }), '::', 1, names => 'id t w', types => 'integer timestamp text');
+shape('colons, timestamps, no header', rows(20, sub { sprintf '%d::2024-01-02 10:%02d:00::w%d', $_[0], $_[0] % 60, $_[0] }), '::', 0, types => 'integer timestamp text');
+
 # ---- data that does not look like data ----
 
 # only the last records have a number, a date or a truth value
@@ -480,7 +521,7 @@ my %has = map { $_ => 1 } split /\n/,
 sub sniff
 {
 	my ($file) = @_;
-	my @options = grep { $has{$_} } qw(null_values date_format timestamp_format thousands_separator decimal_separator encoding comment footer_rows trim format);
+	my @options = grep { $has{$_} } qw(null_values date_format timestamp_format thousands_separator decimal_separator encoding comment footer_rows trim format quote);
 	my ($rc, $out, $err) = $node->psql('postgres', "SELECT delimiter, min(header_rows), string_agg(column_name, ' ' ORDER BY column_number),"
 		  . " string_agg(type, ' ' ORDER BY column_number), sum(nulls)"
 		  . join('', map { ", max($_\::text)" } @options)
