@@ -153,4 +153,10 @@ extern int64 csv_source_size(const CsvTable *table, int *nfiles);
  */
 extern int64 csv_source_data_size(const CsvTable *table, bool *is_exact);
 
+/*
+ * Turn table->settings.resident off where there are many files, and small ones: to find
+ * what is kept of such a file takes longer than to read it.
+ */
+extern void csv_source_decide_resident(CsvTable *table);
+
 #endif							/* CSV_SOURCE_H */
