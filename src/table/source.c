@@ -490,6 +490,12 @@ csv_source_identity(const CsvSource *source, CsvFileIdentity *identity)
 		fstat(source->fd, &st) == 0 && identify(source->table, &st, identity);
 }
 
+bool
+csv_source_is_regular(const CsvSource *source)
+{
+	return source->is_regular;
+}
+
 int
 csv_source_file(const CsvSource *source)
 {

@@ -128,6 +128,9 @@ extern bool csv_source_identities(const CsvTable *table, char ***names,
  */
 extern const char *csv_source_name(const CsvSource *source);
 
+/* is the open file one that can be read twice? */
+extern bool csv_source_is_regular(const CsvSource *source);
+
 /* start from the first file again; a program will be run again */
 extern void csv_source_rewind(CsvSource *source);
 
