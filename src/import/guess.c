@@ -637,7 +637,7 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample,
 		take_names(guess, names);
 		MemoryContextSwitchTo(scratch);
 	}
-	if (!given->further)
+	if (!given->further && sheet.nfields <= CSV_MOST_FIELDS_TRIED)
 		guess_separators(table, given, sample, start);
 	while (first < sheet.nrecords && sheet.records[first].start < start)
 		first++;

@@ -115,7 +115,7 @@ read_sample(CsvTable *table, uint64 capacity, CsvSample *sample)
 	while (sample->nbytes == 0 && csv_source_open_next(source))
 	{
 		/* what cannot be read twice is not to be looked at */
-		if (csv_source_size(table, NULL) < 0)
+		if (!csv_source_is_regular(source))
 			ereport(ERROR,
 					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 					 errmsg("\"%s\" is not a regular file", csv_source_name(source))));
@@ -691,7 +691,7 @@ csv_sniff(const char *filename, List *server_options,
 		given.boundary = table->reader.dialect.boundary != CSV_BOUNDARY_AUTO;
 		csv_guess(table, &given, &sample, &guess);
 		if (guess.nfields > 0 || sample.at_end ||
-			nbytes > table->reader.max_record_bytes)
+			sample.nbytes > table->reader.max_record_bytes)
 			break;
 	}
 

@@ -406,8 +406,8 @@ guess_dialect(const CsvDialectOptions *options, const char *null_string,
 									  sample);
 	CsvSheet	other;
 
-	/* the text format leaves nothing else open */
-	if (with.quoting == CSV_QUOTING_TEXT)
+	/* the text format leaves nothing else open, and no table has so many columns */
+	if (with.quoting == CSV_QUOTING_TEXT || best.nfields > CSV_MOST_FIELDS_TRIED)
 		return best;
 
 	if (!given->format && !given->quote && !given->escape && is_text_format(&best, sample))
@@ -687,6 +687,8 @@ csv_try_dialects(const CsvDialectOptions *options, const char *null_string,
 										 '\r' : '\n');
 	marked = best.sample;
 	best.sheet = guess_comments(options, null_string, given, &best.sample);
+	if (best.sheet.nfields > CSV_MOST_FIELDS_TRIED)
+		return best;
 	if (!given->delimiter && best.sheet.options.quoting != CSV_QUOTING_TEXT)
 		try_wide_delimiters(&best, options, null_string, given, &marked);
 	try_blanks(&best, options, null_string, given, &marked);

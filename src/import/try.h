@@ -7,6 +7,12 @@
 
 #include "import/sheet.h"
 
+/*
+ * With so many fields, what a table can have is out of reach, whatever other quotes or
+ * comments would leave of them: all that is to come is an ERROR.
+ */
+#define CSV_MOST_FIELDS_TRIED	(100 * MaxHeapAttributeNumber)
+
 /* what is known already, since somebody has said it */
 typedef struct CsvGiven
 {

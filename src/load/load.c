@@ -476,6 +476,8 @@ load_rows(CsvLoad *load, CsvInsert *target, bool freeze, CsvIndexing indexing)
 	if (fixed != NULL)
 		row = fixed;
 
+	csv_source_decide_resident(load->table);
+
 	/* of resident columns there are no bytes for the rejects */
 	scan = csv_table_scan_begin(load->table, load->mapping.from, NULL,
 								load->rejects == NULL ? CSV_SCAN_MAY_KEEP : 0,

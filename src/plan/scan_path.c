@@ -179,6 +179,7 @@ csv_plan_state(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 		csv_table_check(state->table);	/* types among others */
 	state->unknown_files = csv_plan_files(state, state->file_clauses);
 	state->nbytes = csv_source_data_size(state->table, &state->is_exact);
+	csv_source_decide_resident(state->table);
 	baserel->fdw_private = state;
 	return state;
 }

@@ -187,16 +187,19 @@ buffer_reserve(CsvReader *reader, uint64_t wanted)
 	return CSV_OK;
 }
 
-/* read until `wanted` bytes are there from start on, or the end */
+/*
+ * Read until `wanted` bytes are there from start on, or the end.  What must be read
+ * for that may come with `more` bytes at once.
+ */
 static CsvStatus
-buffer_fill(CsvReader *reader, uint64_t wanted)
+buffer_fill_more(CsvReader *reader, uint64_t wanted, uint64_t more)
 {
 	CsvStatus	status;
 	double		began;
 
 	if (reader->at_end || reader->filled - reader->start >= wanted)
 		return CSV_OK;
-	status = buffer_reserve(reader, wanted);
+	status = buffer_reserve(reader, wanted + more);
 	if (status != CSV_OK)
 		return status;
 
@@ -206,7 +209,7 @@ buffer_fill(CsvReader *reader, uint64_t wanted)
 	reader->must_seek = false;
 	while (reader->filled - reader->start < wanted)
 	{
-		uint64_t	room = wanted - (reader->filled - reader->start);
+		uint64_t	room = wanted + more - (reader->filled - reader->start);
 		size_t		nread = reader->read(reader->read_arg,
 										 buffer_bytes(reader) + reader->filled,
 										 (size_t) room);
@@ -221,6 +224,12 @@ buffer_fill(CsvReader *reader, uint64_t wanted)
 	memset(buffer_bytes(reader) + reader->filled, 0, CSV_MARGIN);
 	reader->read_seconds += csv_now_seconds() - began;
 	return CSV_OK;
+}
+
+static CsvStatus
+buffer_fill(CsvReader *reader, uint64_t wanted)
+{
+	return buffer_fill_more(reader, wanted, 0);
 }
 
 static bool
@@ -325,13 +334,24 @@ advance(CsvReader *reader, uint64_t nbytes)
 		place->alone_until - nbytes : 0;
 }
 
+/*
+ * As buffer_fill(), for a line at the top of the file.  Where one was passed there may
+ * be a million: they are not to cost a read each, and a move of what is in the buffer.
+ */
+static CsvStatus
+fill_for_line(CsvReader *reader, uint64_t wanted)
+{
+	return buffer_fill_more(reader, wanted,
+							reader->place.lines > 0 ? CSV_HEADER_READ_BYTES : 0);
+}
+
 /* pass over the rest of a line: a comment, or a header's that is longer than any record */
 static CsvStatus
 pass_rest_of_line(CsvReader *reader)
 {
 	for (;;)
 	{
-		CsvStatus	status = buffer_fill(reader, CSV_HEADER_READ_BYTES);
+		CsvStatus	status = fill_for_line(reader, CSV_HEADER_READ_BYTES);
 		const uint8_t *bytes = buffer_bytes(reader) + reader->start;
 		uint64_t	available = reader->filled - reader->start;
 		uint64_t	line_break;
@@ -362,7 +382,7 @@ pass_rest_of_line(CsvReader *reader)
 static CsvStatus
 pass_comments(CsvReader *reader)
 {
-	CsvStatus	status = buffer_fill(reader, CSV_HEADER_READ_BYTES);
+	CsvStatus	status = fill_for_line(reader, CSV_HEADER_READ_BYTES);
 
 	while (status == CSV_OK &&
 		   csv_comment_at(&reader->dialect.opt, buffer_bytes(reader), reader->start,
@@ -370,7 +390,7 @@ pass_comments(CsvReader *reader)
 	{
 		status = pass_rest_of_line(reader);
 		if (status == CSV_OK)
-			status = buffer_fill(reader, CSV_HEADER_READ_BYTES);
+			status = fill_for_line(reader, CSV_HEADER_READ_BYTES);
 	}
 	return status;
 }
@@ -388,6 +408,7 @@ pass_header_record(CsvReader *reader, bool *found)
 	CsvScan    *scan = &reader->header;
 	const uint8_t *bytes;
 	uint64_t	available;
+	bool		at_end;
 	uint64_t	wanted = CSV_HEADER_READ_BYTES;
 	uint64_t	whole = 0;		/* bytes in which lines are read alone, */
 	bool		has_breaks = false; /* if there are several lines */
@@ -399,21 +420,24 @@ pass_header_record(CsvReader *reader, bool *found)
 		return status;
 	for (;;)
 	{
-		status = buffer_fill(reader, wanted);
+		status = fill_for_line(reader, wanted);
 
 		if (status != CSV_OK)
 			return status;
 		bytes = buffer_bytes(reader) + reader->start;
 		available = reader->filled - reader->start;
+		at_end = reader->at_end && available <= wanted;
+		/* what a line longer than any record is does not depend on what is there */
+		if (available > wanted)
+			available = wanted;
 		mode = reader->place.alone_until > 0 ? CSV_ALONE : CSV_NORMAL;
 		status = csv_scan_record(scan, &reader->memory, &reader->dialect,
-								 mode, bytes, 0, available, reader->at_end);
+								 mode, bytes, 0, available, at_end);
 		if (status != CSV_OK)
 			return status;
 		if (scan->complete || available > max + 1)
 			break;
-		wanted = available * 2 < CSV_HEADER_READ_BYTES ?
-			CSV_HEADER_READ_BYTES : available * 2;
+		wanted *= 2;
 	}
 	if (!scan->is_record)
 		return CSV_OK;			/* the file ends here */
@@ -426,8 +450,7 @@ pass_header_record(CsvReader *reader, bool *found)
 			scan->next : max;
 		has_breaks = scan->nbreaks > 0;
 		status = csv_scan_record(scan, &reader->memory, &reader->dialect,
-								 CSV_ALONE, bytes, 0, available,
-								 reader->at_end);
+								 CSV_ALONE, bytes, 0, available, at_end);
 		if (status != CSV_OK)
 			return status;
 	}

@@ -269,7 +269,10 @@ csv_begin_scan(ForeignScanState *node, int eflags)
 		csv_table_check(state->table);
 	}
 	if (!is_told)
+	{
 		begin_files(node, (eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0);
+		csv_source_decide_resident(state->table);
+	}
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 	if (program != NIL)

@@ -55,6 +55,10 @@
 #define COMPRESSION_RATIO	4
 #define UTF16_RATIO			2
 
+/* so many files are small together if they have less than so many bytes each */
+#define MOST_SMALL_FILES	16
+#define LEAST_MEAN_BYTES	(64 * 1024)
+
 /* the longest byte-order mark, and what tells of compression */
 #define HEAD_BYTES			4
 
@@ -454,6 +458,19 @@ csv_source_data_size(const CsvTable *table, bool *is_exact)
 	return known ? data_bytes : -1;
 }
 
+void
+csv_source_decide_resident(CsvTable *table)
+{
+	int64		file_bytes;
+	int64		data_bytes;
+	int			nfiles;
+
+	if (table->settings.resident &&
+		add_up_sizes(table, &file_bytes, &data_bytes, &nfiles) &&
+		nfiles > MOST_SMALL_FILES)
+		table->settings.resident = data_bytes / nfiles >= LEAST_MEAN_BYTES;
+}
+
 static bool
 identify(const CsvTable *table, const struct stat *st,
 		 CsvFileIdentity *identity)
@@ -471,6 +488,12 @@ csv_source_identity(const CsvSource *source, CsvFileIdentity *identity)
 
 	return source->fd >= 0 && source->pipe == NULL &&
 		fstat(source->fd, &st) == 0 && identify(source->table, &st, identity);
+}
+
+bool
+csv_source_is_regular(const CsvSource *source)
+{
+	return source->is_regular;
 }
 
 int

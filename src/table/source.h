@@ -128,6 +128,9 @@ extern bool csv_source_identities(const CsvTable *table, char ***names,
  */
 extern const char *csv_source_name(const CsvSource *source);
 
+/* is the open file one that can be read twice? */
+extern bool csv_source_is_regular(const CsvSource *source);
+
 /* start from the first file again; a program will be run again */
 extern void csv_source_rewind(CsvSource *source);
 
@@ -152,5 +155,11 @@ extern int64 csv_source_size(const CsvTable *table, int *nfiles);
  * known.  is_exact may be NULL.
  */
 extern int64 csv_source_data_size(const CsvTable *table, bool *is_exact);
+
+/*
+ * Turn table->settings.resident off where there are many files, and small ones: to find
+ * what is kept of such a file takes longer than to read it.
+ */
+extern void csv_source_decide_resident(CsvTable *table);
 
 #endif							/* CSV_SOURCE_H */

@@ -132,6 +132,22 @@ $session->value('RESET datestyle; RESET timezone; RESET intervalstyle');
 # ---- what is not kept ----
 
 $session->value('SELECT csv_gpu_forget()');
+mkdir "$directory/small";
+write_file("$directory/small/$_.csv", "$_,x\n") for 1 .. 16;
+create('small', 'a int, b text', "$directory/small/*.csv");
+settle();
+is_kept('SELECT sum(a), count(b) FROM small', 'a pattern of a few small files');
+write_file("$directory/small/17.csv", "17,x\n");
+settle();
+is(resident('SELECT sum(a) FROM small'), 'none', 'one of many is not kept: EXPLAIN');
+is($session->value('SELECT sum(a) FROM small'), '153', 'one of many: rows');
+is(resident('SELECT sum(a) FROM small', ', ANALYZE'), 'none', 'one of many: EXPLAIN ANALYZE');
+is($session->value('SELECT count(*) FROM csv_gpu_resident() WHERE filename LIKE \'%/17.csv\''), '0', 'one of many: it is not there');
+write_file("$directory/small/17.csv", map { "17,x\n" } 1 .. 250000);
+settle();
+is_kept('SELECT sum(a), count(b) FROM small', 'many that are not small on average');
+
+$session->value('SELECT csv_gpu_forget()');
 create('many', 'a int, b text', "$directory/many.csv");
 write_file("$directory/many.csv", map { "$_,text of $_\n" } 1 .. 300000);
 settle();

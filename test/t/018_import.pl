@@ -352,5 +352,36 @@ is(scalar(() = $err =~ /was passed over/g), 20, 'all passed over');
 is(descriptors($session->pid), $before, 'nor of those');
 is($session->value("SELECT string_agg(type, ' ') FROM csv_gpu_sniff('$dir/long.csv')"), 'integer text', 'and on it goes');
 
+# ---- few descriptors: what is wrong is said ----
+
+SKIP:
+{
+	skip 'there is no prlimit', 1 if system('prlimit --version >/dev/null 2>&1') != 0;
+	my $pid = $session->pid;
+	my %said;
+
+	mkdir "$dir/few";
+	write_file("$dir/few/$_.csv", "a,b\n1,2\n") for 1 .. 3;
+	for my $limit (3 .. 20)
+	{
+		system("prlimit --pid $pid --nofile=$limit:") == 0 or die;
+		my ($rows, $error) = $session->query("SELECT count(*) FROM csv_gpu_sniff('$dir/few/*.csv')");
+		$said{ $error =~ /Too many open files/ ? 'too many' : $error || $rows }++;
+	}
+	is(join('; ', grep { $_ ne 'too many' } sort keys %said), '2', 'sniffed, or there are too many open files');
+}
+
+# ---- lines of megabytes ----
+
+write_file("$dir/wide.csv", '|' x 2_000_000 . "\n");
+(undef, undef, $err) = $node->psql('postgres', "SELECT * FROM csv_gpu_sniff('$dir/wide.csv')");
+like($err, qr/has 2000001 fields, and a table can have at most 1600 columns/, 'more fields than may be tried');
+write_file("$dir/comment.csv", '#' . 'x' x 20_000_000 . "\n", "id,name\n", map { "$_,name $_\n" } 1 .. 50);
+is(sql("SELECT string_agg(column_name || ' ' || type, ' ') FROM csv_gpu_sniff('$dir/comment.csv')"), 'id integer name text',
+	'below a comment that is longer than a record may be');
+write_file("$dir/comment.csv", '#' . 'x' x 40_000_000 . "\n", "id,name\n");
+(undef, undef, $err) = $node->psql('postgres', "SELECT * FROM csv_gpu_sniff('$dir/comment.csv')");
+like($err, qr/no record of .* ends within its first 33554432 bytes/, 'a line that is longer than is looked for');
+
 $node->stop;
 done_testing();

@@ -63,7 +63,7 @@ sub make_footer
 	return ($nrecords, $footer);
 }
 
-my @queries = ('SELECT count(*) FROM f', 'SELECT count(*), sum(a), max(b) FROM f', 'SELECT a, count(*) FROM f WHERE a > 500 GROUP BY a',
+my @queries = ('SELECT count(*) FROM f', 'SELECT count(*), sum(a), max(b) FROM f', 'SELECT a, count(*) FROM f WHERE a > 500 GROUP BY a ORDER BY a',
 	'SELECT md5(string_agg(a || coalesce(b, \'-\'), \',\' ORDER BY l)) FROM f', 'SELECT max(l), max(r), sum(length(b)) FROM f WHERE a < 100',
 	'SELECT a, b FROM f ORDER BY a DESC, b, l LIMIT 5', 'SELECT count(*), max(record), md5(string_agg(raw, \',\')) FROM csv_gpu_errors(\'f\')',
 	'SELECT x, (SELECT count(*) FROM f WHERE a > x) FROM generate_series(1, 2) x',

@@ -80,6 +80,7 @@ typedef struct Source
 	size_t		nbytes;
 	size_t		pos;
 	size_t		most;
+	uint64_t	nreads;
 } Source;
 
 static size_t
@@ -94,6 +95,7 @@ read_source(void *arg, uint8_t *buffer, size_t nbytes)
 		n = source->most;
 	memcpy(buffer, source->bytes + source->pos, n);
 	source->pos += n;
+	source->nreads++;
 	return n;
 }
 
@@ -280,7 +282,7 @@ take_batch(Reading *reading, FILE *out, const CsvReader *reader,
 CsvStatus
 reading_try(Reading *reading, const uint8_t *file, size_t nbytes)
 {
-	Source		source = {file, nbytes, 0, reading->most_per_read};
+	Source		source = {file, nbytes, 0, reading->most_per_read, 0};
 	CsvLayout	layout = reading->layout;
 	CsvColumn  *columns = NULL;
 	const CsvEngine *engine = reading->engine;
@@ -327,6 +329,8 @@ reading_try(Reading *reading, const uint8_t *file, size_t nbytes)
 	assert_non_null(reader);
 	assert_int_equal(csv_reader_set_engine(reader, engine, state), CSV_OK);
 	assert_int_equal(csv_reader_open(reader, read_source, &source), CSV_OK);
+	reading->nreads_to_open = source.nreads;
+	reading->nbytes_to_open = source.pos;
 	if (reading->nthreads > 0)
 	{
 		CsvReadAhead ahead = {read_source_at, seek_source, &source,

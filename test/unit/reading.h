@@ -30,6 +30,8 @@ typedef struct Reading
 	uint64_t	nrows;
 	uint64_t	nerrors;
 	uint64_t	nbatches;
+	uint64_t	nreads_to_open; /* calls of the callback before the first batch, */
+	uint64_t	nbytes_to_open; /* and what they gave */
 	CsvError	last_error;
 	uint64_t	last_text_bytes;	/* of the last row's last column */
 	char	   *text;			/* the lines, if keep_text; free() it */

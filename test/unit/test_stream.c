@@ -122,6 +122,87 @@ the_boundary_is_found_however_far_down_it_is(void **state)
 
 /* ---- the header ---- */
 
+/* a file of so many times a line, then a header, and more data than is read with it */
+static uint8_t *
+lines_above(const char *line, size_t nlines, size_t *nabove, size_t *nbytes)
+{
+	size_t		length = strlen(line);
+	size_t		ndata = 400000;
+	uint8_t    *file;
+
+	*nabove = nlines * length;
+	*nbytes = *nabove + 4 + ndata;
+	file = malloc(*nbytes);
+	assert_non_null(file);
+	for (size_t i = 0; i < nlines; i++)
+		memcpy(file + i * length, line, length);
+	memcpy(file + *nabove, "a,b\n", 4);
+	for (size_t i = 0; i < ndata; i += 4)
+		memcpy(file + *nabove + 4 + i, "1,2\n", 4);
+	return file;
+}
+
+/* many lines above the header: reads are as few as those of data, and no farther */
+static void
+expect_few_reads(Reading *reading, const char *line, size_t nlines)
+{
+	const size_t piece = 65536;
+	size_t		nabove;
+	size_t		nbytes;
+	uint8_t    *file = lines_above(line, nlines, &nabove, &nbytes);
+
+	for (size_t most = 0; most < 60000; most = most * 100 + 7)
+	{
+		reading->most_per_read = most;
+		reading_run(reading, file, nbytes);
+		assert_string_equal(reading->header, "<a><b>");
+		assert_int_equal(reading->nrows, 100000);
+		assert_in_range(reading->nbytes_to_open, nabove + 4, nabove + 3 * piece);
+		assert_in_range(reading->nreads_to_open, 1,
+						reading->nbytes_to_open / (most > 0 ? most : piece) + 3);
+	}
+	free(file);
+}
+
+static void
+lines_above_the_header_are_not_read_one_by_one(void **state)
+{
+	Reading		reading;
+
+	(void) state;
+	reading_init(&reading, 2);
+	reading.keep_text = false;
+	reading.options.header_rows = 1;
+	reading.options.dialect.comment[0] = '#';
+	reading.options.dialect.comment_length = 1;
+	expect_few_reads(&reading, "##\n", 300000);
+	expect_few_reads(&reading, "# a line of some length, as a comment's is\n", 10000);
+	reading.options.dialect.comment_length = 0;
+	reading.options.header_rows = 300001;
+	expect_few_reads(&reading, "\n", 300000);
+	expect_few_reads(&reading, "\r\n", 300000);
+	reading.options.dialect.boundary = CSV_BOUNDARY_LF;
+	expect_few_reads(&reading, "x\n", 300000);
+}
+
+static void
+a_header_alone_is_read_at_once(void **state)
+{
+	Reading		reading;
+	size_t		nabove;
+	size_t		nbytes;
+	uint8_t    *file = lines_above("", 0, &nabove, &nbytes);
+
+	(void) state;
+	reading_init(&reading, 2);
+	reading.keep_text = false;
+	reading.options.header_rows = 1;
+	reading_run(&reading, file, nbytes);
+	assert_int_equal(reading.nrows, 100000);
+	assert_int_equal(reading.nbytes_to_open, 65536);
+	free(file);
+}
+
 static void
 header_rows_are_passed_over_and_not_counted_as_records(void **state)
 {
@@ -568,6 +649,8 @@ main(void)
 		cmocka_unit_test(auto_looks_for_a_break_outside_quotes),
 		cmocka_unit_test(the_boundary_is_found_however_far_down_it_is),
 		cmocka_unit_test(header_rows_are_passed_over_and_not_counted_as_records),
+		cmocka_unit_test(lines_above_the_header_are_not_read_one_by_one),
+		cmocka_unit_test(a_header_alone_is_read_at_once),
 		cmocka_unit_test(the_last_header_row_holds_the_field_names),
 		cmocka_unit_test(a_quoting_error_in_the_header_costs_its_first_line_only),
 		cmocka_unit_test(lines_after_a_broken_header_are_read_alone),
