@@ -208,7 +208,7 @@ fuzz: $(FUZZ_NAMES:%=build/test/%)
 # ---- stress ----
 
 build/test/hostile: $(PLAIN)/test/stress/hostile.o $(call plain_objects, \
-		test/differential/case.c test/differential/content.c)
+		test/differential/case.c test/differential/content.c src/reader/dialect.c)
 	$(CC) $(TEST_CFLAGS) -o $@ $^
 
 stress: build/test/hostile

@@ -382,7 +382,7 @@ add_iso(const CsvInferrer *inferrer, CsvInference *inference,
 	if (is_in_form(of_dates, CSV_KIND_DATE, text, nbytes) ||
 		(of_dates == NULL && may_be_iso && csv_parse_date(text, nbytes, &days)))
 		inference->any_date = true;
-	else if (is_in_form(of_times, CSV_KIND_TIMESTAMPTZ, text, nbytes))
+	else if (of_times != NULL && is_in_form(of_times, CSV_KIND_TIMESTAMPTZ, text, nbytes))
 	{
 		inference->any_timestamptz |= of_times->has_zone;
 		inference->any_timestamp |= !of_times->has_zone;

@@ -641,6 +641,23 @@ leave_undecided(CsvFindings *findings)
 	}
 }
 
+/* of that which can be found out; all but the boundary, which the table tells */
+static CsvGiven
+what_is_given(List *options)
+{
+	return (CsvGiven) {
+		.format = is_given(options, "format"),
+		.delimiter = is_given(options, "delimiter"),
+		.trim = is_given(options, "trim"),
+		.quote = is_given(options, "quote"),
+		.escape = is_given(options, "escape"),
+		.decimal_separator = is_given(options, "decimal_separator"),
+		.comment = is_given(options, "comment"),
+		.footer = is_given(options, "footer_rows"),
+		.header = is_given(options, "header") || is_given(options, "header_rows")
+	};
+}
+
 /* behind its sample the file is not in UTF-8 */
 static CsvFindings *
 sniff_again(const char *filename, List *server_options, const CsvImportOptions *import)
@@ -662,24 +679,12 @@ csv_sniff(const char *filename, List *server_options,
 	List	   *options = import->table_options;
 	CsvTable   *table;
 	CsvSample	sample;
-	CsvGiven	given;
+	CsvGiven	given = what_is_given(options);
 	CsvGuess	guess;
 	CsvInferrer inferrer;
 	CsvFiles	files = {.differs = NULL};
 	const char *guessed;
 	bool		may_guess;
-
-	memset(&given, 0, sizeof(given));
-	given.comment = is_given(options, "comment");
-	given.format = is_given(options, "format");
-	given.trim = is_given(options, "trim");
-	given.delimiter = is_given(options, "delimiter");
-	given.quote = is_given(options, "quote");
-	given.escape = is_given(options, "escape");
-	given.decimal_separator = is_given(options, "decimal_separator");
-	given.footer = is_given(options, "footer_rows");
-	given.header = is_given(options, "header") ||
-		is_given(options, "header_rows");
 
 	/* blank lines, or line breaks in quotes, may fill a sample */
 	for (uint64 nbytes = SAMPLE_BYTES;; nbytes *= 4)
