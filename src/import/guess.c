@@ -583,9 +583,9 @@ find_footer(const CsvTable *table, const CsvSheet *sheet, const CsvSample *sampl
 	char	   *line = NULL;
 
 	MemoryContextSwitchTo(scratch);
-	guess->footer_rows = guess->nbelow = csv_find_footer(table, sheet, sample, first, &line);
+	guess->footer_rows = csv_find_footer(table, sheet, sample, first, &line);
 	MemoryContextSwitchTo(outer);
-	if (guess->nbelow > 0)
+	if (guess->footer_rows > 0)
 		guess->first_below = pstrdup(line);
 	MemoryContextDelete(scratch);
 }

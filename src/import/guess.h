@@ -19,12 +19,11 @@ typedef struct CsvGuess
 	char	  **header;
 	uint32	   *header_lengths;
 	uint32		nheader;
-	uint32		footer_rows;
 	bool		any_data;		/* below the header */
 
 	/* what is left out, if nobody has said so; first lines are in the sample's encoding */
 	uint32		nabove;			/* records above the data that are no header */
-	uint32		nbelow;
+	uint32		footer_rows;	/* those below it */
 	char	   *first_above;
 	char	   *first_below;
 	char	   *first_comment;	/* NULL: there are none but the header */

@@ -150,17 +150,6 @@ add_found(StringInfo options, const char *name, const char *value)
 }
 
 static bool
-is_in(List *given, const char *name)
-{
-	ListCell   *cell;
-
-	foreach(cell, given)
-		if (strcmp(((DefElem *) lfirst(cell))->defname, name) == 0)
-			return true;
-	return false;
-}
-
-static bool
 is_one_of(const char *name, const char *const *names, int nnames)
 {
 	for (int i = 0; i < nnames; i++)
@@ -193,17 +182,17 @@ table_options(const CsvFindings *findings, List *given)
 	else if (table->reader.header_rows > 1)
 		add_option(&options, "header_rows",
 				   psprintf("%u", table->reader.header_rows));
-	if (is_text && !is_in(given, "format"))
+	if (is_text && !csv_is_given(given, "format"))
 		add_option(&options, "format", "text");
 	if (strcmp(table->delimiter, is_text ? "\t" : ",") != 0)
 		add_option(&options, "delimiter", table->delimiter);
-	if (dialect->trim && !is_in(given, "trim"))
+	if (dialect->trim && !csv_is_given(given, "trim"))
 		add_option(&options, "trim", "true");
-	if (table->comment != NULL && !is_in(given, "comment"))
+	if (table->comment != NULL && !csv_is_given(given, "comment"))
 		add_option(&options, "comment", table->comment);
-	if (dialect->footer_rows > 0 && !is_in(given, "footer_rows"))
+	if (dialect->footer_rows > 0 && !csv_is_given(given, "footer_rows"))
 		add_option(&options, "footer_rows", psprintf("%u", dialect->footer_rows));
-	if (findings->by_name && !is_in(given, "by_name"))
+	if (findings->by_name && !csv_is_given(given, "by_name"))
 		add_option(&options, "by_name", "true");
 	if (dialect->quote != '"' && !is_text)
 		add_character(&options, "quote", dialect->quote);
@@ -220,7 +209,7 @@ table_options(const CsvFindings *findings, List *given)
 	add_found(&options, "date_format", findings->date_format);
 	add_found(&options, "timestamp_format", findings->timestamp_format);
 	add_found(&options, "thousands_separator",
-			  is_in(given, "thousands_separator") ? NULL : findings->thousands_separator);
+			  csv_is_given(given, "thousands_separator") ? NULL : findings->thousands_separator);
 
 	/* else it would be that of whoever reads the table */
 	if (!findings->by_mark)

@@ -54,8 +54,8 @@
 
 /* ---- the beginning ---- */
 
-static bool
-is_given(List *options, const char *name)
+bool
+csv_is_given(List *options, const char *name)
 {
 	ListCell   *cell;
 
@@ -278,7 +278,7 @@ begin_table(const char *filename, List *server_options, List *options,
 	*may_guess = false;
 	options = lappend(list_copy(options), name);
 	table = csv_table_make(server_options, options);
-	if (!is_given(options, "encoding"))
+	if (!csv_is_given(options, "encoding"))
 	{
 		/* the client's may be one that is converted: no mark is left then */
 		CsvTable   *utf8_table = make_table(server_options, options, "UTF8");
@@ -436,8 +436,8 @@ take_files(CsvTable *table, const CsvFiles *files, bool may_by_name, CsvGuess *g
 static bool
 may_find_by_name(const CsvTable *table, List *options)
 {
-	return !table->header_match && !is_given(options, "by_name") &&
-		!is_given(options, "columns");
+	return !table->header_match && !csv_is_given(options, "by_name") &&
+		!csv_is_given(options, "columns");
 }
 
 /* ---- names ---- */
@@ -646,15 +646,15 @@ static CsvGiven
 what_is_given(List *options)
 {
 	return (CsvGiven) {
-		.format = is_given(options, "format"),
-		.delimiter = is_given(options, "delimiter"),
-		.trim = is_given(options, "trim"),
-		.quote = is_given(options, "quote"),
-		.escape = is_given(options, "escape"),
-		.decimal_separator = is_given(options, "decimal_separator"),
-		.comment = is_given(options, "comment"),
-		.footer = is_given(options, "footer_rows"),
-		.header = is_given(options, "header") || is_given(options, "header_rows")
+		.format = csv_is_given(options, "format"),
+		.delimiter = csv_is_given(options, "delimiter"),
+		.trim = csv_is_given(options, "trim"),
+		.quote = csv_is_given(options, "quote"),
+		.escape = csv_is_given(options, "escape"),
+		.decimal_separator = csv_is_given(options, "decimal_separator"),
+		.comment = csv_is_given(options, "comment"),
+		.footer = csv_is_given(options, "footer_rows"),
+		.header = csv_is_given(options, "header") || csv_is_given(options, "header_rows")
 	};
 }
 
@@ -743,7 +743,7 @@ csv_sniff(const char *filename, List *server_options,
 		(!sample.at_end ||
 		 memchr(sample.bytes, table->reader.dialect.quote, sample.nbytes) != NULL);
 	csv_inferrer_init(&inferrer, table);
-	if (is_given(options, "null_values"))
+	if (csv_is_given(options, "null_values"))
 		inferrer.missing = 0;
 	read_values(findings, &inferrer, import->sample_records);
 	if (may_guess && findings->ninvalid > findings->nbeyond_ascii)
@@ -761,7 +761,7 @@ csv_sniff(const char *filename, List *server_options,
 	}
 	if (!given.decimal_separator)
 		leave_undecided(findings);
-	if (!given.decimal_separator && !is_given(options, "thousands_separator"))
+	if (!given.decimal_separator && !csv_is_given(options, "thousands_separator"))
 		csv_tell_thousands(findings);
 	csv_tell_odd(findings);
 	csv_find_forms(findings, &inferrer);

@@ -58,16 +58,16 @@ csv_left_out(const CsvFindings *findings, const CsvGuess *guess)
 {
 	const CsvTable *table = findings->table;
 	StringInfoData parts;
-	uint32		nbelow = Min(guess->nbelow, table->reader.dialect.footer_rows);
 
 	initStringInfo(&parts);
 	if (guess->nabove > 0 && table->reader.header_rows > 0)
 		add_part(&parts, table, psprintf("%u %s above the data", guess->nabove,
 										 guess->nabove == 1 ? "line" : "lines"),
 				 guess->first_above);
-	if (nbelow > 0)
-		add_part(&parts, table, psprintf("%u %s below the data", nbelow,
-										 nbelow == 1 ? "line" : "lines"), guess->first_below);
+	if (guess->footer_rows > 0)
+		add_part(&parts, table, psprintf("%u %s below the data", guess->footer_rows,
+										 guess->footer_rows == 1 ? "line" : "lines"),
+				 guess->first_below);
 	if (guess->first_comment != NULL)
 		add_part(&parts, table, psprintf("lines that begin with \"%s\"", table->comment),
 				 guess->first_comment);
