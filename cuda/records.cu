@@ -34,15 +34,14 @@ any_break_between(const CsvView &view, uint32_t from, uint32_t until)
 		any_break_among(view, last * CSV_TILE_BYTES, until);
 }
 
-/* the last record of the input, if it may be no record: the CPU engine's work, too */
+/* a record at the end of the input, if it may be none: the CPU engine's work, too */
 static __device__ __forceinline__ bool
 may_be_end_of_data(const CsvView &view, uint32_t start, uint32_t end)
 {
 	return view.dialect.opt.quoting == CSV_QUOTING_TEXT &&
-		end + 1 >= view.nbytes &&
-		csv_is_end_of_data(&view.dialect, view.bytes + start,
+		csv_is_end_of_data(&view.dialect, view.bytes, start,
 						   csv_content_end(&view.dialect, view.bytes, start, end,
-										   view.nbytes) - start);
+										   view.nbytes), end + 1, view.nbytes);
 }
 
 /*

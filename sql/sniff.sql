@@ -180,6 +180,7 @@ SELECT options_of(E'item,n\na,2\nb,3\nTotal,6\n');
 SELECT options_of(E'item;n;v\na;2;1\nb;3;2\n\nSource: here\nof today\n');
 SELECT options_of('id,n' || E'\n' || (SELECT string_agg(i || ',' || i, E'\n') FROM generate_series(1, 60000) i) || E'\n\n(60000 rows)\nEND\n');
 SELECT options_of(E'1\tAnn\t\\N\n2\tBo\\tb\t2.5\n\\.\n');
+SELECT options_of(E'1\tAnn\t\\N\n2\tBo\\tb\t2.5\n\\.\n\n\n');
 SELECT options_of(E'1\tC:\\new\n2\tC:\\old\n');
 SELECT options_of(E'ville;n\nA;1\u00a0234\nB;12\u202f345\nC;123\u00a0456\n');
 SELECT options_of(E'ville;n\nA;1\u00a0234\nB;12\u00a0345\nC;5\n');

@@ -63,6 +63,9 @@ CALL write_file('t.txt', E'1\t2\t3\r\n\\.\r\n');
 SELECT * FROM v;
 CALL write_file('t.txt', E'\\.\n');
 SELECT * FROM v;
+-- pg_dump puts empty lines behind it
+CALL write_file('t.txt', E'1\t2\t3\n\\.\n\n\n');
+SELECT * FROM v;
 CALL write_file('t.txt', E'1\t2\t3\n\\.\n4\t5\t6\n');
 SELECT * FROM v;
 -- the same in a file of one column
@@ -70,6 +73,8 @@ CREATE FOREIGN TABLE one (a text) SERVER csv OPTIONS (filename 'regress_csv/one.
 CALL write_file('one.txt', E'a\n\n\\N\n\\\\.\n.\n\\.\n');
 SELECT a, a IS NULL AS is_null FROM one;
 SELECT count(*), count(a) FROM one;
+CALL write_file('one.txt', E'a\n\n\\.\n\n\n');
+SELECT a FROM one;
 
 -- errors
 CALL write_file('t.txt', E'1\t2\n1\t2\t3\t4\n1\t2\t3\\\t4\n');

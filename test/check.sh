@@ -179,6 +179,7 @@ tap()
 		bad=1
 	fi
 	if [ $rc != 0 ]; then
+		grep -aE '^ *#' $logs/tap.log | cut -c1-500 | tail -60
 		rm -rf $logs/tap_log
 		cp -R "$work/out/tmp_check/log" $logs/tap_log 2>/dev/null
 		echo "(servers' logs: $logs/tap_log/)"

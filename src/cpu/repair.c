@@ -237,16 +237,14 @@ csv_index_slow_record(CsvIndex *index)
 
 	if (scan->complete && !scan->bad && scan->end - scan->start <= max)
 	{
-		if (scan->next == input->nbytes &&
-			!(input->at_end && input->has_footer) &&
-			csv_is_end_of_data(dialect, input->bytes + scan->start,
-							   scan->end - scan->start))
+		if (!(input->at_end && input->has_footer) &&
+			csv_is_end_of_data(dialect, input->bytes, scan->start, scan->end,
+							   scan->next, input->nbytes))
 		{
-			/* if nothing comes behind it */
-			if (input->at_end)
-				pass_line(index, scan->start, &first_line_length);
-			else
-				index->incomplete = true;
+			/* if nothing else comes behind it */
+			index->incomplete = !input->at_end;
+			while (input->at_end && index->pos < input->nbytes)
+				pass_line(index, index->pos, &first_line_length);
 			return CSV_OK;
 		}
 		status = add_record(index, scan, line);

@@ -26,7 +26,8 @@
  * the byte after it data, wherever that stands.  A comment, which is a line that begins
  * with a certain string where a record would begin, is no record in any dialect.
  * One rule is not in the table: the last record of a file of that format is none if
- * it is "\.", the end of COPY's data (csv_is_end_of_data).
+ * it is "\.", the end of COPY's data, and no more than line breaks come behind it
+ * (csv_is_end_of_data).
  *
  * There are two tables.  CSV_NORMAL reads the input; CSV_ALONE reads one line
  * at a time, strictly, and serves the repair of records with quoting errors.
@@ -190,15 +191,25 @@ csv_special_byte(const CsvDialectOptions *opt)
 	return opt->quoting == CSV_QUOTING_TEXT ? opt->escape : opt->quote;
 }
 
+/* of empty lines behind the end of the data: pg_dump's files have two */
+#define CSV_END_OF_DATA_BYTES 16
+
 /*
- * Is a record with this content the end of the data, if it is the last of the file?
+ * Is a record, from start to end, the end of the data, if the file ends at nbytes?
+ * The next record would begin at next, which may be behind that.
  */
 CSV_INLINE bool
-csv_is_end_of_data(const CsvDialect *dialect, const uint8_t *record,
-				   uint64_t length)
+csv_is_end_of_data(const CsvDialect *dialect, const uint8_t *bytes, uint64_t start,
+				   uint64_t end, uint64_t next, uint64_t nbytes)
 {
-	return dialect->opt.quoting == CSV_QUOTING_TEXT && length == 2 &&
-		record[0] == dialect->opt.escape && record[1] == '.';
+	if (dialect->opt.quoting != CSV_QUOTING_TEXT || end - start != 2 ||
+		bytes[start] != dialect->opt.escape || bytes[start + 1] != '.' ||
+		nbytes > next + CSV_END_OF_DATA_BYTES)
+		return false;
+	for (; next < nbytes; next++)
+		if (bytes[next] != '\n' && bytes[next] != '\r')
+			return false;
+	return true;
 }
 
 /*

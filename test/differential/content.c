@@ -612,7 +612,11 @@ content_make(Content *content, Case *test_case, Choices *choices)
 		test_case->chunk_bytes < 1000)
 		test_case->chunk_bytes += 1000;
 	if (chance(choices, 6))
-		content_string(content, chance(choices, 3) ? "\\." : "\\.\n");
+	{
+		content_string(content, "\\.");
+		for (n = choose(choices, chance(choices, 4) ? 18 : 4); n > 0; n--)
+			content_string(content, chance(choices, 6) ? "\r" : "\n");
+	}
 	if (chance(choices, 8) && content->nbytes > 0)
 		content->nbytes -= choices_next(choices) % content->nbytes;
 	if (chance(choices, 6))

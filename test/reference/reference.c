@@ -951,6 +951,23 @@ add_error(RefReader *reader, CsvErrorCode code, CsvMode mode, uint32_t where,
 	result->nerrors++;
 }
 
+/* "\.", and at most 16 bytes behind it, all of them line breaks, and no footer */
+static bool
+is_end_of_data(const RefReader *reader)
+{
+	const RefRecord *record = &reader->record;
+	const uint8_t *bytes = reader->bytes;
+
+	if (reader->dialect->opt.quoting != CSV_QUOTING_TEXT || reader->has_footer ||
+		record->end != reader->pos + 2 || bytes[reader->pos] != '\\' ||
+		bytes[reader->pos + 1] != '.' || reader->nbytes - record->next > 16)
+		return false;
+	for (uint64_t i = record->next; i < reader->nbytes; i++)
+		if (bytes[i] != '\r' && bytes[i] != '\n')
+			return false;
+	return true;
+}
+
 /* the next record, or a blank line that is none */
 static void
 read_next(RefReader *reader, const CsvLayout *layout)
@@ -975,12 +992,14 @@ read_next(RefReader *reader, const CsvLayout *layout)
 
 	if (is_too_long(reader))
 		code = CSV_ERROR_RECORD_TOO_LONG;
-	else if (csv_is_end_of_data(reader->dialect, reader->bytes + reader->pos,
-								record->end - reader->pos) &&
-			 record->next == reader->nbytes && !reader->has_footer)
+	else if (is_end_of_data(reader))
 	{
-		reader->pos = record->next;
-		reader->lines += record->nbreaks;
+		while (reader->pos < reader->nbytes)
+		{
+			uint64_t	line_end;
+
+			reader->lines += find_line(reader, reader->pos, &line_end, &reader->pos);
+		}
 		return;
 	}
 	else if (record->bad)

@@ -174,6 +174,29 @@ restored("$settings[-1], psql in a transaction", 'copy_single', $settings[-1], [
 restored("$settings[-1], pg_restore of two jobs", 'copy_jobs', $settings[-1], [ 'pg_restore', '-e', '-j', 2, "$directory/custom" ]);
 restored("$settings[-1], pg_restore of partitioned tables", 'copy_root', $settings[-1], [ 'pg_restore', '-e', "$directory/custom_root" ]);
 
+# ---- the files of a dump's directory, as they are ----
+
+$node->command_ok([ 'pg_dump', '-Fd', '-Z0', '-f', "$directory/files", '-d', $node->connstr('original') ], 'a dump in a directory');
+$node->safe_psql('original', 'CREATE EXTENSION csv_gpu_fdw; CREATE SERVER csv FOREIGN DATA WRAPPER csv_gpu_fdw');
+my $contents = PostgreSQL::Test::Utils::run_command([ 'pg_restore', '-l', "$directory/files" ]);
+
+while ($contents =~ /^(\d+); \d+ \d+ TABLE DATA public (\w+)/mg)
+{
+	my ($file, $table) = (literal("$directory/files/$1.dat"), $2);
+	my ($definitions, $names) = split /\n/, $node->safe_psql('original', qq{
+		SELECT unnest(ARRAY[string_agg(format('%I %s', attname, format_type(atttypid, atttypmod)), ', ' ORDER BY attnum), string_agg(quote_ident(attname), ', ' ORDER BY attnum)])
+		FROM pg_attribute WHERE attrelid = '$table'::regclass AND attnum > 0 AND attgenerated = '' AND NOT attisdropped});
+
+	is($node->safe_psql('original', qq{
+		CREATE FOREIGN TABLE dumped ($definitions) SERVER csv OPTIONS (filename $file, format 'text');
+		CREATE TEMPORARY TABLE a AS SELECT r::text FROM (SELECT $names FROM ONLY $table) r;
+		CREATE TEMPORARY TABLE b AS SELECT r::text FROM (SELECT $names FROM dumped) r;
+		SELECT (SELECT count(*) FROM (TABLE a EXCEPT ALL TABLE b) d) + (SELECT count(*) FROM (TABLE b EXCEPT ALL TABLE a) d) +
+			(SELECT count(*) FROM csv_gpu_errors('dumped'));
+		DROP FOREIGN TABLE dumped}), 0, "$table: its file has its rows");
+}
+$node->safe_psql('original', 'DROP EXTENSION csv_gpu_fdw CASCADE');
+
 # ---- the same in CSV ----
 
 my @tables = split /\n/, $node->safe_psql('original', q{SELECT oid::regclass FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY 1});

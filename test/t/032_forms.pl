@@ -60,6 +60,8 @@ sub random_pattern
 {
 	return @{ pick(@usual) } if chance(0.7);
 	my @parts = ('YYYY', map { (pick('-', '/', ' ', '', '.', '"at"', ':', ', '), pick(@elements)->[0]) } 0 .. rand(4));
+	# is refused: MM twice, or what reads as DDD and D
+	return random_pattern() if (grep { $_ eq 'MM' } @parts) > 1 || join('', @parts) =~ /DDDD/;
 	return grep { $_ ne '' } @parts;
 }
 

@@ -305,6 +305,7 @@ shape('text last', "k,v\na,1\nb,2\nc,x\n", ',', 1, footer_rows => undef);
 shape('copy', "1\tAnn\t\\N\n2\tBob\\tSmith\t2.5\n3\t\\N\t3.5\n", "\t", 0, format => 'text', types => 'integer text numeric(2,1)');
 shape('copy, escapes', "1\tline one\\nline two\tt\n2\tback\\\\slash\tf\n3\tplain\tt\n4\t\\N\tf\n", "\t", 0, format => 'text');
 shape('copy, end', "1\ta\t2024-01-01\n2\t\\N\t2024-01-02\n3\tc\t\\N\n\\.\n", "\t", 0, format => 'text');
+shape('pg_dump', "1\ta\t2024-01-01\n2\t\\N\t2024-01-02\n3\tc\t\\N\n\\.\n\n\n", "\t", 0, format => 'text');
 shape('tabs, no escapes', "id\tname\n1\tAnn\n2\tBob\n", "\t", 1, format => 'csv');
 shape('tabs, paths', "id\tpath\n1\tC:\\new\\table\n2\tC:\\windows\\N\n", "\t", 1, format => 'csv');
 shape('mysql outfile', "1\tO'Neil\t\\N\n2\tsay \"hi\"\t5\n3\t\"quoted\" text\t\\N\n", "\t", 0, format => 'text');
