@@ -408,21 +408,19 @@ finds_lone_cr(const CsvDialectOptions *options, const CsvSample *sample)
 	CsvDialectOptions with = *options;
 	CsvDialect	dialect;
 	uint8_t		state = CSV_STATE_RECORD_START;
+	uint64_t	pos = 0;
 
 	with.boundary = CSV_BOUNDARY_AUTO;
 	csv_dialect_compile(&dialect, &with);
-	for (uint64 i = 0; i < sample->nbytes; i++)
+	while (pos < sample->nbytes)
 	{
-		uint8_t		byte = sample->bytes[i];
+		uint64		some = Min(sample->nbytes, pos + CSV_BYTES_TO_INTERRUPT);
 
-		if (i % CSV_BYTES_TO_INTERRUPT == 0)
-			CHECK_FOR_INTERRUPTS();
-		if ((byte == '\n' || byte == '\r') && state != CSV_STATE_QUOTED &&
-			state != CSV_STATE_ESCAPE_SEEN)
-			return byte == '\r' && i + 1 < sample->nbytes && sample->bytes[i + 1] != '\n';
-		state = CSV_STATE_MASK &
-			dialect.table[CSV_NORMAL][state][csv_class_at(&dialect, sample->bytes, i,
-														 sample->nbytes)];
+		CHECK_FOR_INTERRUPTS();
+		if (csv_find_first_break(&dialect, sample->bytes, &pos, &state, some,
+								 sample->nbytes))
+			return sample->bytes[pos] == '\r' &&
+				(pos + 1 == sample->nbytes || sample->bytes[pos + 1] != '\n');
 	}
 	return false;
 }

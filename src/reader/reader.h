@@ -732,6 +732,15 @@ typedef struct CsvScan
 	void	   *interrupted_arg;
 } CsvScan;
 
+/*
+ * Pass on to a file's first line break, CR or LF, outside quotes (or to a LF inside,
+ * where quotes hold no line breaks), from *pos and in *state, up to `until`; what
+ * bytes mean may depend on those up to nbytes.  Returns whether it is at *pos.
+ */
+extern bool csv_find_first_break(const CsvDialect *dialect, const uint8_t *bytes,
+								 uint64_t *pos, uint8_t *state, uint64_t until,
+								 uint64_t nbytes);
+
 /* the line break at or after `start`, whatever the quotes say; nbytes if there is none */
 extern uint64_t csv_find_break(const CsvDialect *dialect, const uint8_t *bytes,
 							   uint64_t start, uint64_t nbytes);

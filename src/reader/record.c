@@ -245,6 +245,24 @@ csv_scan_record(CsvScan *scan, const CsvMemory *memory,
 	return CSV_OK;
 }
 
+bool
+csv_find_first_break(const CsvDialect *dialect, const uint8_t *bytes, uint64_t *pos,
+					 uint8_t *state, uint64_t until, uint64_t nbytes)
+{
+	for (; *pos < until; (*pos)++)
+	{
+		bool		inside = *state == CSV_STATE_QUOTED || *state == CSV_STATE_ESCAPE_SEEN;
+		uint8_t		byte = bytes[*pos];
+
+		if ((byte == '\n' && !(inside && dialect->opt.multiline)) ||
+			(byte == '\r' && !inside))
+			return true;
+		*state = CSV_STATE_MASK &
+			dialect->table[CSV_NORMAL][*state][csv_class_at(dialect, bytes, *pos, nbytes)];
+	}
+	return false;
+}
+
 uint64_t
 csv_find_break(const CsvDialect *dialect, const uint8_t *bytes, uint64_t start,
 			   uint64_t nbytes)

@@ -251,15 +251,6 @@ compile_dialect(CsvReader *reader, bool blank_is_record)
 	csv_dialect_compile(&reader->dialect, &reader->choices);
 }
 
-/* does something of several bytes begin here, as far as the bytes go? */
-static bool
-may_go_on(const CsvDialectOptions *opt, const uint8_t *bytes, uint64_t pos,
-		  uint64_t nbytes)
-{
-	return csv_comment_begins_at(opt, bytes, pos, nbytes) ||
-		(opt->delimiter_rest_length > 0 && bytes[pos] == opt->delimiter);
-}
-
 /*
  * Is the first line break outside quotes a lone CR?  False where there is
  * none in the first max_record_bytes (and CSV_HEADER_READ_BYTES) bytes.
@@ -282,41 +273,33 @@ find_boundary(CsvReader *reader, bool *lone_cr)
 		const uint8_t *bytes;
 		uint64_t	wanted = available == 0 ? CSV_HEADER_READ_BYTES :
 			available * 2;
+		uint64_t	until;
 		CsvStatus	status = buffer_fill(reader, wanted);
 
 		if (status != CSV_OK)
 			return status;
 		bytes = buffer_bytes(reader) + reader->start;
 		available = reader->filled - reader->start;
-		for (; pos < available && pos < limit; pos++)
+		/* what follows may decide what a byte is */
+		until = reader->at_end ? available :
+			available < CSV_CLASS_BYTES ? 0 : available - CSV_CLASS_BYTES;
+		if (until > limit)
+			until = limit;
+		while (pos < until)
 		{
-			bool		outside = state != CSV_STATE_QUOTED &&
-				state != CSV_STATE_ESCAPE_SEEN;
-			int			class;
+			uint64_t	some = until - pos < CSV_TOP_ASK_BYTES ? until :
+				pos + CSV_TOP_ASK_BYTES;
 
-			if (pos % CSV_TOP_ASK_BYTES == CSV_TOP_ASK_BYTES - 1 &&
-				reader->options.interrupted != NULL &&
-				reader->options.interrupted(reader->options.interrupted_arg))
-				return CSV_INTERRUPTED;
-			if (outside && bytes[pos] == '\n')
-				return CSV_OK;
-			if (outside && bytes[pos] == '\r')
+			if (csv_find_first_break(&reader->dialect, bytes, &pos, &state, some,
+									 available))
 			{
-				if (pos + 1 == available && !reader->at_end)
-					break;		/* the next byte decides */
-				*lone_cr = pos + 1 == available || bytes[pos + 1] != '\n';
+				*lone_cr = bytes[pos] == '\r' &&
+					(pos + 1 == available || bytes[pos + 1] != '\n');
 				return CSV_OK;
 			}
-			/* what follows may decide what it is */
-			if (!reader->at_end && available - pos < CSV_CLASS_BYTES &&
-				may_go_on(&reader->dialect.opt, bytes, pos, available))
-				break;
-			class = csv_class_at(&reader->dialect, bytes, pos, available);
-			/* without multiline a line break counts also inside quotes */
-			if (!reader->dialect.opt.multiline && class == CSV_CLASS_BREAK)
-				return CSV_OK;
-			state = reader->dialect.table[CSV_NORMAL][state][class] &
-				CSV_STATE_MASK;
+			if (reader->options.interrupted != NULL &&
+				reader->options.interrupted(reader->options.interrupted_arg))
+				return CSV_INTERRUPTED;
 		}
 		if (reader->at_end || pos >= limit)
 			return CSV_OK;
