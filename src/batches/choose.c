@@ -223,6 +223,8 @@ gpu_trouble(const CsvSettings *settings)
 {
 	char		name[CSV_DEVICE_NAME_BYTES];
 
+	if (!csv_service_has_descriptors())
+		return strerror(EMFILE);
 	if (!csv_service_connect(false))
 		return "csv_gpu_service does not run";
 	if (!csv_service_has_cuda())

@@ -55,7 +55,10 @@ csv_request_file(const CsvDialectOptions *dialect,
 	whole.request = request;
 	bytes = csv_wire_encode_request(&whole, &memory, &nbytes);
 	if (bytes == NULL)
+	{
+		errno = ENOMEM;
 		return -1;
+	}
 	file = csv_memory_file_create("csv_gpu_fdw request");
 	good = file >= 0 && write(file, bytes, nbytes) == (ssize_t) nbytes &&
 		csv_memory_file_seal(file, true);
@@ -213,7 +216,8 @@ csv_inlet_receive(CsvInlet *inlet, uint32 kind,
 											sizeof(inlet->message), &came, -1);
 
 		if (n == 0)
-			return csv_inlet_fail(inlet, "csv_gpu_service has ended");
+			return csv_inlet_fail(inlet, errno == EMFILE ? strerror(EMFILE) :
+								  "csv_gpu_service has ended");
 		if (message->kind == CSV_MESSAGE_BLOCK && n == sizeof(CsvBlockMessage))
 		{
 			if (!add_block(inlet, &message->block, &came))

@@ -15,7 +15,7 @@
 typedef struct CsvInlet CsvInlet;
 
 /*
- * A memory file with a request; -1: there can be none.  request: NULL, or what is
+ * A memory file with a request; -1 with errno.  request: NULL, or what is
  * asked of the layout's columns.
  */
 extern int	csv_request_file(const CsvDialectOptions *dialect,

@@ -304,8 +304,8 @@ csv_remote_begin(CsvRemote *remote, const CsvRemoteFile *file)
 	with.files[0] = request_file(remote, NULL);
 	if (with.files[0] < 0)
 		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("out of memory")));
+				(errcode_for_file_access(),
+				 errmsg("could not create memory for csv_gpu_service: %m")));
 	if (file->file >= 0)
 		with.files[with.n++] = file->file;
 

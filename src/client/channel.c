@@ -118,7 +118,8 @@ csv_channel_receive(CsvChannel *channel, void *message, size_t room,
 		}
 		wait_for(channel, WL_SOCKET_READABLE, left);
 	}
-	errno = 0;
+	if (nbytes >= 0 || errno != EMFILE)
+		errno = 0;
 	return nbytes > 0 ? (size_t) nbytes : 0;
 }
 

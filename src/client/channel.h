@@ -28,6 +28,7 @@ extern bool csv_channel_send(CsvChannel *channel, const void *message,
 /*
  * Likewise; returns the message's bytes, 0 instead of false.  milliseconds: that it
  * waits at most, about, which is 0 with errno ETIMEDOUT; -1: as long as it takes.
+ * It is 0 with errno EMFILE where this process has too many files open for the message's.
  */
 extern size_t csv_channel_receive(CsvChannel *channel, void *message,
 								  size_t room, CsvDescriptors *descriptors,

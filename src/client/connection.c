@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -32,6 +33,9 @@
  */
 #define CSV_ANSWER_MILLISECONDS	5000
 #define CSV_WITHOUT_MILLISECONDS	60000
+
+/* a lock, a socket, a pair for a scan, and what waits for each */
+#define CSV_FILES_NEEDED	6
 
 /* NULL: there is no connection */
 static CsvChannel *service = NULL;
@@ -119,6 +123,22 @@ csv_service_tell(const void *message, size_t nbytes)
 }
 
 /* ---- connecting ---- */
+
+bool
+csv_service_has_descriptors(void)
+{
+	int			files[CSV_FILES_NEEDED];
+	int			n = 0;
+	bool		good;
+
+	while (n < CSV_FILES_NEEDED &&
+		   (files[n] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+		n++;
+	good = n == CSV_FILES_NEEDED;
+	while (n > 0)
+		close(files[--n]);
+	return good;
+}
 
 /*
  * Is the program one of this build?  A newer session asks an older one to make
@@ -273,7 +293,7 @@ csv_service_connect(bool start)
 	if (service != NULL && !is_asking && csv_channel_is_quiet(service))
 		return true;
 	disconnect();
-	if (is_outdated || does_without())
+	if (is_outdated || does_without() || !csv_service_has_descriptors())
 		return false;
 	return try_to_connect() ||
 		(start && without_since == 0 && IsUnderPostmaster &&

@@ -18,6 +18,9 @@
  */
 extern bool csv_service_connect(bool start);
 
+/* may this process have the files open that a connection and a scan take? */
+extern bool csv_service_has_descriptors(void);
+
 /*
  * The number of this connection, another one each time: what the program has
  * promised on one does not hold on another.  0: there is none.

@@ -91,7 +91,7 @@ csv_wire_take(CsvDescriptors *descriptors)
 static bool
 take_descriptors(struct msghdr *head, CsvDescriptors *descriptors)
 {
-	bool		good = (head->msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0;
+	bool		good = (head->msg_flags & MSG_TRUNC) == 0;
 
 	for (struct cmsghdr *part = CMSG_FIRSTHDR(head); part != NULL;
 		 part = CMSG_NXTHDR(head, part))
@@ -129,6 +129,7 @@ csv_wire_receive(int socket, void *message, size_t room,
 		.msg_control = &control,.msg_controllen = sizeof(control)
 	};
 	ssize_t		n;
+	int			error = 0;
 
 	descriptors->n = 0;
 	do
@@ -138,9 +139,13 @@ csv_wire_receive(int socket, void *message, size_t room,
 		return -1;
 	if (!take_descriptors(&head, descriptors) ||
 		(n > 0 && n < (ssize_t) sizeof(uint32_t)))
+		error = EBADMSG;
+	else if ((head.msg_flags & MSG_CTRUNC) != 0)
+		error = EMFILE;
+	if (error != 0)
 	{
 		csv_wire_close(descriptors);
-		errno = EBADMSG;
+		errno = error;
 		return -1;
 	}
 

@@ -131,7 +131,7 @@ SQL
 my %count = (same => 0, DIFFERENT => 0, refused => 0);
 my $end = time() + seconds_to_run(8);
 
-while (time() < $end && $count{DIFFERENT} < 3)
+while ((time() < $end || $count{same} + $count{refused} <= 50) && $count{DIFFERENT} < 3)
 {
 	my $sql = '';
 	my @files;

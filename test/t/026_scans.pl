@@ -285,6 +285,34 @@ is(held_by_program(), $held, 'nothing of what was cancelled is left');
 	$session->value('SET client_min_messages = error');
 }
 
+# ---- few descriptors ----
+
+SKIP:
+{
+	skip 'there is no prlimit', 2 if system('prlimit --version >/dev/null 2>&1') != 0;
+	my (%said, %answers_of);
+	my $few = new_session($node);
+	my $pid = $few->pid;
+
+	$few->value('SET client_min_messages = warning');
+	for my $limit (6 .. 40)
+	{
+		for my $engine (qw(cuda auto))
+		{
+			$few->query("SET csv_gpu_fdw.engine = $engine");
+			system("prlimit --pid $pid --nofile=$limit:") == 0 or die;
+			my ($rows, $error) = $few->query('SELECT count(*), sum(a) FROM u');
+
+			system("prlimit --pid $pid --nofile=1000:") == 0 or die;
+			$said{ $error =~ /too many open files/i ? 'too many' : $error || 'nothing' }++;
+			$answers_of{$rows}++ if $error !~ /ERROR/;
+		}
+	}
+	is(join('; ', sort keys %said), 'nothing; too many', 'what fails says that too many files are open');
+	is(join('; ', keys %answers_of), $few->value("SET csv_gpu_fdw.engine = cpu; SELECT count(*), sum(a) FROM u"), 'and what does not is right');
+	$few->quit;
+}
+
 # ---- what is killed ----
 
 my ($nkills, @wrong) = (0);

@@ -71,7 +71,8 @@ sub random_date
 {
 	my $text = join '', map { my $literal = $_; $literal =~ s/"//g; $element{$_} ? $element{$_}->() : $literal } @_;
 
-	return ('behind', $text . pick(' x', 'x', ' - 7', '!')) if chance(0.1);
+	# of a year with fewer digits, what follows gives some, and then what is behind may be a number's
+	return (join('', @_) =~ /YYYY[A-Z]/ ? 'perhaps' : 'behind', $text . pick(' x', 'x', ' - 7', '!')) if chance(0.1);
 	if (chance(0.1))
 	{
 		substr($text, rand(length($text)), pick(0, 1)) = pick('x', ' ', '-', '7', '', '/');
