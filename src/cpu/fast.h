@@ -23,9 +23,38 @@ csv_last_digits(const uint8_t *end, uint32_t n)
 	return (csv_load8(end - 8) & keep) | (CSV_EACH_BYTE('0') & ~keep);
 }
 
-/* [-]digits, 16 of them at most */
+/*
+ * The same of the n characters before `end` in groups of three, with one separator or two
+ * and up to 8 digits; *ndigits of them.  False: they are not so.
+ */
 CSV_ALWAYS_INLINE bool
-csv_fast_int(const uint8_t *p, uint32_t n, int64_t *value)
+csv_last_groups(const uint8_t *end, uint32_t n, uint8_t separator,
+				uint64_t *digits, uint32_t *ndigits)
+{
+	uint64_t	word = csv_load8(end - 8);
+	uint32_t	shift;
+
+	/* ?????,123: the fifth byte goes */
+	if (n < 5 || n > 10 || n == 8 || (uint8_t) (word >> 32) != separator)
+		return false;
+	*digits = (word & UINT64_C(0xffffff0000000000)) | (word & 0xffffffff) << 8;
+	*ndigits = n - 1;
+	if (n > 8)
+	{
+		/* and the one before 123,123, which is the first of the word */
+		if ((uint8_t) word != separator)
+			return false;
+		*digits = (*digits & ~UINT64_C(0xffff)) | end[-10] | (uint64_t) end[-9] << 8;
+		*ndigits = n - 2;
+	}
+	shift = 64 - 8 * *ndigits;
+	*digits = *digits >> shift << shift | (CSV_EACH_BYTE('0') & ~(UINT64_MAX << shift));
+	return true;
+}
+
+/* [-]digits, 16 of them at most; 8 where they are in groups (thousands: 0 or between) */
+CSV_ALWAYS_INLINE bool
+csv_fast_int(const uint8_t *p, uint32_t n, uint8_t thousands, int64_t *value)
 {
 	const uint8_t *end = p + n;
 	bool		negative = *p == '-';
@@ -33,7 +62,13 @@ csv_fast_int(const uint8_t *p, uint32_t n, int64_t *value)
 	uint64_t	number;
 
 	n -= negative;
-	if (n - 1 < 8)
+	if (thousands != 0)
+	{
+		if (!csv_last_groups(end, n, thousands, &low, &n) || csv_not_digits(low) != 0)
+			return false;
+		number = csv_eight_digits(low);
+	}
+	else if (n - 1 < 8)
 	{
 		low = csv_last_digits(end, n);
 		if (csv_not_digits(low) != 0)
@@ -58,11 +93,12 @@ csv_fast_int(const uint8_t *p, uint32_t n, int64_t *value)
 
 /*
  * [-]digits.digits with `scale` digits after the point, or none and no point:
- * up to 8 on each side of it.
+ * up to 8 on each side of it.  thousands: as above.
  */
 CSV_ALWAYS_INLINE bool
 csv_fast_decimal(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
-				 uint32_t scale, CsvShortDecimal *decimal, bool *negative)
+				 uint8_t thousands, uint32_t scale, CsvShortDecimal *decimal,
+				 bool *negative)
 {
 	const uint8_t *end = p + n;
 
@@ -81,9 +117,15 @@ csv_fast_decimal(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
 		end -= scale + 1;
 		n -= scale + 1;
 	}
-	if (n - 1 >= 8)
+	if (thousands != 0)
+	{
+		if (!csv_last_groups(end, n, thousands, &decimal->whole, &n))
+			return false;
+	}
+	else if (n - 1 < 8)
+		decimal->whole = csv_last_digits(end, n);
+	else
 		return false;
-	decimal->whole = csv_last_digits(end, n);
 	decimal->whole_length = n;
 	return csv_not_digits(decimal->whole) == 0;
 }
@@ -91,14 +133,14 @@ csv_fast_decimal(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
 /* such a one as numeric(precision, scale) */
 CSV_ALWAYS_INLINE bool
 csv_fast_numeric(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
-				 int32_t precision, int32_t scale, uint8_t *entry,
+				 uint8_t thousands, int32_t precision, int32_t scale, uint8_t *entry,
 				 uint32_t stride)
 {
 	CsvNumericDigits digits = {{0, 0, 0}, CSV_NUMERIC_DIGITS, 0, 0};
 	CsvShortDecimal decimal;
 	bool		negative;
 
-	return csv_fast_decimal(p, n, decimal_separator, (uint32_t) scale,
+	return csv_fast_decimal(p, n, decimal_separator, thousands, (uint32_t) scale,
 							&decimal, &negative) &&
 		csv_numeric_of_short(&decimal, &digits) &&
 		csv_store_numeric(&digits, negative, precision, scale,
@@ -108,14 +150,14 @@ csv_fast_numeric(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
 /* and as an integer that stands for it */
 CSV_ALWAYS_INLINE bool
 csv_fast_decimal64(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
-				   int32_t precision, int32_t scale, int64_t *value)
+				   uint8_t thousands, int32_t precision, int32_t scale, int64_t *value)
 {
 	CsvShortDecimal decimal;
 	bool		negative;
 	uint64_t	number;
 
-	if (!csv_fast_decimal(p, n, decimal_separator, (uint32_t) scale, &decimal,
-						  &negative))
+	if (!csv_fast_decimal(p, n, decimal_separator, thousands, (uint32_t) scale,
+						  &decimal, &negative))
 		return false;
 	number = csv_eight_digits(decimal.whole) * csv_powers_on_host[scale] +
 		csv_eight_digits(csv_align_right(decimal.fraction,

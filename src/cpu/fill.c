@@ -262,39 +262,40 @@ slow_value(CsvFill *fill, uint32_t row, uint64_t start, uint64_t end)
 /* ---- the fast way ---- */
 
 /*
- * The commonest spellings of the commonest kinds; `kind` is a constant.
+ * The commonest spellings of the commonest kinds; `kind` is a constant.  thousands: 0,
+ * or what stands between groups of digits.
  */
 static inline __attribute__((always_inline)) bool
 fast_value(const CsvColumn *column, int kind, uint8_t decimal_separator,
-		   const uint8_t *p, uint32_t n, uint8_t *entry, uint32_t stride)
+		   uint8_t thousands, const uint8_t *p, uint32_t n, uint8_t *entry, uint32_t stride)
 {
 	int64_t		number;
 
 	switch (kind)
 	{
 		case CSV_KIND_INT2:
-			if (!csv_fast_int(p, n, &number) || number != (int16_t) number)
+			if (!csv_fast_int(p, n, thousands, &number) || number != (int16_t) number)
 				return false;
 			*(int16_t *) entry = (int16_t) number;
 			return true;
 		case CSV_KIND_INT4:
-			if (!csv_fast_int(p, n, &number) || number != (int32_t) number)
+			if (!csv_fast_int(p, n, thousands, &number) || number != (int32_t) number)
 				return false;
 			*(int32_t *) entry = (int32_t) number;
 			return true;
 		case CSV_KIND_INT8:
-			if (!csv_fast_int(p, n, &number))
+			if (!csv_fast_int(p, n, thousands, &number))
 				return false;
 			*(int64_t *) entry = number;
 			return true;
 		case CSV_KIND_DATE:
-			return csv_parse_date(p, n, (int32_t *) entry);
+			return thousands == 0 && csv_parse_date(p, n, (int32_t *) entry);
 		case CSV_KIND_NUMERIC:
-			return csv_fast_numeric(p, n, decimal_separator,
+			return csv_fast_numeric(p, n, decimal_separator, thousands,
 									column->precision, column->scale, entry,
 									stride);
 		case CSV_KIND_DECIMAL64:
-			return csv_fast_decimal64(p, n, decimal_separator,
+			return csv_fast_decimal64(p, n, decimal_separator, thousands,
 									  column->precision, column->scale,
 									  (int64_t *) entry);
 		default:
@@ -370,8 +371,11 @@ scalar_loop(CsvFill *fill, int kind, bool uniform, const uint32_t *rows,
 					unlikely_(csv_is_space(*text) || csv_is_space(text[n - 1])))
 					csv_trim_spaces(&text, &n);
 				if ((fast && n > 0 &&
-					 fast_value(&spec, kind, decimal_separator, text, n,
-								entry, stride)) ||
+					 (fast_value(&spec, kind, decimal_separator, 0, text, n, entry,
+								 stride) ||
+					  (spec.thousands != 0 &&
+					   fast_value(&spec, kind, decimal_separator, spec.thousands,
+								  text, n, entry, stride)))) ||
 					csv_convert_any(&spec, decimal_separator, text, n, entry,
 									stride))
 					continue;
@@ -650,6 +654,84 @@ fill_rows(CsvFill *fill, const uint32_t *rows, uint32_t from, uint32_t count)
 #undef SCALAR_CASE
 }
 
+bool
+csv_date_pattern(const CsvColumn *column, CsvDatePattern *pattern)
+{
+	uint32_t	nbytes = 0;
+	uint32_t	nelements = 0;
+
+	memset(pattern, 0, sizeof(*pattern));
+	memset(pattern->at, UINT8_MAX, sizeof(pattern->at));
+	pattern->name_at = UINT8_MAX;
+	for (const uint8_t *step = column->pattern; *step != CSV_STEP_END; step++)
+	{
+		uint32_t	first;		/* of YYYYMMDD */
+		uint32_t	n = *step == CSV_STEP_YEAR ? 4 :
+			*step == CSV_STEP_SHORT_MONTH_NAME ? 3 : *step >= ' ' ? 1 : 2;
+
+		if (nbytes + n > CSV_MOST_DATE_BYTES)
+			return false;
+		nelements += *step < ' ';
+		switch (*step)
+		{
+			case CSV_STEP_YEAR:
+				first = 0;
+				break;
+			case CSV_STEP_SHORT_YEAR:
+				pattern->short_year = true;
+				first = 2;
+				break;
+			case CSV_STEP_MONTH:
+				first = 4;
+				break;
+			case CSV_STEP_DAY:
+				first = 6;
+				break;
+			case CSV_STEP_SHORT_MONTH_NAME:
+				pattern->name_at = (uint8_t) nbytes;
+				nbytes += n;
+				continue;
+			default:
+				if (*step < ' ')
+					return false;
+				pattern->literals[nbytes] = *step;
+				pattern->is_literal[nbytes++] = UINT8_MAX;
+				continue;
+		}
+		for (; n > 0; n--)
+			pattern->at[first++] = (uint8_t) nbytes++;
+	}
+
+	/* each of them once; blanks around a value are not the pattern's */
+	pattern->nbytes = nbytes;
+	return nbytes >= CSV_LEAST_DATE_BYTES && nelements == 3 &&
+		pattern->literals[0] != ' ' && pattern->literals[nbytes - 1] != ' ' &&
+		pattern->at[3] != UINT8_MAX && pattern->at[7] != UINT8_MAX &&
+		(pattern->at[5] != UINT8_MAX || pattern->name_at != UINT8_MAX);
+}
+
+/*
+ * May the ways for eight rows be taken: for values in the type's own form, or dates by
+ * such a pattern, of which those that may be NULL are told by a length below 32?
+ */
+static bool
+may_fill_by_eight(const CsvFill *fill)
+{
+	const CsvLayout *layout = fill->layout;
+	const CsvColumn *column = fill->column;
+	CsvDatePattern pattern;
+
+	if (csv_fill_is_careful(fill) || !csv_is_short(fill) ||
+		(column->pattern[0] != CSV_STEP_END &&
+		 (column->kind != CSV_KIND_DATE || !csv_date_pattern(column, &pattern))))
+		return false;
+	for (uint32_t i = column->nulls_from; i < column->nulls_to;
+		 i += 1 + (uint32_t) layout->null_values[i])
+		if (layout->null_values[i] >= 32)
+			return false;
+	return layout->null_length < 32;
+}
+
 void
 csv_fill(CsvFill *fill, const CsvFillFunctions *functions, uint32_t from,
 		 uint32_t to, uint32_t nrows, uint32_t *left)
@@ -662,7 +744,7 @@ csv_fill(CsvFill *fill, const CsvFillFunctions *functions, uint32_t from,
 	fill->limit = fill->values + (size_t) to * fill->stride;
 	if (to == nrows)
 		fill->limit += CSV_FILL_MARGIN;
-	if (vectors != NULL && csv_fill_by_eight(fill))
+	if (vectors != NULL && may_fill_by_eight(fill))
 	{
 		uint32_t	nleft = vectors(fill, from, to, left);
 

@@ -149,24 +149,23 @@ csv_is_short(const CsvFill *fill)
 	}
 }
 
-/*
- * May the ways for eight rows be taken: for values in the type's own form, of which
- * those that may be NULL are told by a length below 32?
- */
-static inline bool
-csv_fill_by_eight(const CsvFill *fill)
-{
-	const CsvLayout *layout = fill->layout;
-	const CsvColumn *column = fill->column;
+/* of a pattern of dates that is read eight rows at a time */
+#define CSV_LEAST_DATE_BYTES	8
+#define CSV_MOST_DATE_BYTES		12
 
-	if (csv_fill_is_careful(fill) || !csv_is_short(fill) || column->pattern[0] != 0)
-		return false;
-	for (uint32_t i = column->nulls_from; i < column->nulls_to;
-		 i += 1 + (uint32_t) layout->null_values[i])
-		if (layout->null_values[i] >= 32)
-			return false;
-	return layout->null_length < 32;
-}
+/* a pattern of a year, a month and a day, with single bytes between them */
+typedef struct CsvDatePattern
+{
+	uint32_t	nbytes;
+	bool		short_year;		/* two digits */
+	uint8_t		at[8];			/* where YYYYMMDD stand; UINT8_MAX: nowhere */
+	uint8_t		name_at;		/* the month's, of three letters; UINT8_MAX: nowhere */
+	uint8_t		literals[CSV_MOST_DATE_BYTES];	/* the pattern's bytes */
+	uint8_t		is_literal[CSV_MOST_DATE_BYTES];	/* UINT8_MAX there, else 0 */
+} CsvDatePattern;
+
+/* false: the pattern is another one */
+extern bool csv_date_pattern(const CsvColumn *column, CsvDatePattern *pattern);
 
 /*
  * The content of the field in a row.  False if the record has no such field

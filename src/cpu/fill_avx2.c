@@ -8,8 +8,8 @@
  * A lane where anything is not as expected joins the rows that are left, as do
  * up to seven rows at the end of a stretch.
  *
- * This takes less than convert.h does (short unsigned or negative numbers, ISO
- * dates) and gives the same for it.  AVX-512 was tried for it, too: it bought
+ * This takes less than convert.h and patterns.h do (short unsigned or negative numbers,
+ * ISO dates, patterns with all digits of year, month and day) and gives the same for it.  AVX-512 was tried for it, too: it bought
  * less than a fifth of any query's time.
  */
 #include "fill.h"
@@ -62,6 +62,7 @@ typedef struct CsvScalarFill
 	bool		empty_is_null;
 	__m256i		null_lengths;	/* see take_nulls() */
 	__m256i		most_bytes;
+	uint8_t		thousands;		/* of numbers; 0: none */
 
 	/* of numerics */
 	uint32_t	stride;
@@ -69,7 +70,98 @@ typedef struct CsvScalarFill
 	uint32_t	power;			/* 10^scale */
 	int			most_whole;		/* the largest number before the point */
 	uint8_t		point;
+
+	/* of dates by a pattern: its first four characters, and its last eight */
+	bool		has_pattern;
+	bool		short_year;
+	bool		has_name;
+	__m256i		nbytes;
+	__m256i		front_literals; /* what those are that are the pattern's own, */
+	__m256i		back_literals;
+	__m256i		front_is_literal;	/* and which */
+	__m256i		back_is_literal;
+	__m256i		digits_of_front;	/* where YYYYMMDD are among them */
+	__m256i		digits_of_back;
+	__m256i		name_of_front;	/* where the month's three letters are */
+	__m256i		name_of_back;
+	__m256i		names[2];		/* see month_of_name() */
 } CsvScalarFill;
+
+/* eight bytes, in each word of 64 bits */
+static inline __m256i
+repeat8(const uint8_t *bytes)
+{
+	return _mm256_set1_epi64x((long long) csv_load8(bytes));
+}
+
+/*
+ * For _mm256_shuffle_epi8(), whose zeros are 0x80: the bytes at these places of a text of
+ * nbytes, of words with its last eight, or its first four.
+ */
+static inline __m256i
+shuffle_words(const uint8_t *at, uint32_t nbytes, bool back)
+{
+	uint32_t	nbefore = nbytes - 8;
+	uint8_t		from[8];
+
+	for (int i = 0; i < 8; i++)
+		if (back)
+			from[i] = at[i] == UINT8_MAX || at[i] < nbefore ? 0x80 :
+				(uint8_t) (at[i] - nbefore);
+		else
+			from[i] = at[i] < nbefore ? at[i] : 0x80;
+	/* it counts from the start of two words */
+	return _mm256_add_epi8(repeat8(from),
+						   _mm256_set_epi64x(0x0808080808080808, 0,
+											 0x0808080808080808, 0));
+}
+
+/* its top four bits tell the names of months apart, in small letters */
+#define CSV_MONTH_FACTOR	26596
+
+static void
+set_month_names(CsvScalarFill *scalar)
+{
+	const char *name = "janfebmaraprmayjunjulaugsepoctnovdec";
+	uint32_t	table[16] = {0};
+
+	for (uint32_t month = 1; month <= 12; month++, name += 3)
+	{
+		uint32_t	letters = (uint32_t) name[0] | (uint32_t) name[1] << 8 |
+			(uint32_t) name[2] << 16;
+
+		table[letters * CSV_MONTH_FACTOR >> 28] = letters | month << 24;
+	}
+	scalar->names[0] = _mm256_loadu_si256((const __m256i *) table);
+	scalar->names[1] = _mm256_loadu_si256((const __m256i *) table + 1);
+}
+
+static void
+set_date_pattern(CsvScalarFill *scalar, const CsvColumn *column)
+{
+	CsvDatePattern pattern;
+	uint8_t		name_at[8];
+
+	scalar->has_pattern = column->pattern[0] != CSV_STEP_END &&
+		csv_date_pattern(column, &pattern);
+	if (!scalar->has_pattern)
+		return;
+	memset(name_at, UINT8_MAX, sizeof(name_at));
+	scalar->short_year = pattern.short_year;
+	scalar->has_name = pattern.name_at != UINT8_MAX;
+	for (uint8_t i = 0; scalar->has_name && i < 3; i++)
+		name_at[i] = (uint8_t) (pattern.name_at + i);
+	scalar->nbytes = _mm256_set1_epi32((int) pattern.nbytes);
+	scalar->front_literals = _mm256_set1_epi32((int) csv_load4(pattern.literals));
+	scalar->front_is_literal = _mm256_set1_epi32((int) csv_load4(pattern.is_literal));
+	scalar->back_literals = repeat8(pattern.literals + pattern.nbytes - 8);
+	scalar->back_is_literal = repeat8(pattern.is_literal + pattern.nbytes - 8);
+	scalar->digits_of_front = shuffle_words(pattern.at, pattern.nbytes, false);
+	scalar->digits_of_back = shuffle_words(pattern.at, pattern.nbytes, true);
+	scalar->name_of_front = shuffle_words(name_at, pattern.nbytes, false);
+	scalar->name_of_back = shuffle_words(name_at, pattern.nbytes, true);
+	set_month_names(scalar);
+}
 
 static inline CsvScalarFill
 make_scalar_fill(const CsvFill *fill, int kind)
@@ -83,7 +175,8 @@ make_scalar_fill(const CsvFill *fill, int kind)
 			!fill->column->force_not_null,
 		.null_lengths = _mm256_set1_epi32((int) csv_null_lengths(fill->layout,
 																 fill->column)),
-		.most_bytes = _mm256_set1_epi32((int) csv_most_scalar_bytes(fill->column))
+		.most_bytes = _mm256_set1_epi32((int) csv_most_scalar_bytes(fill->column)),
+		.thousands = fill->column->thousands
 	};
 
 	if (kind == CSV_KIND_NUMERIC || kind == CSV_KIND_DECIMAL64)
@@ -99,6 +192,8 @@ make_scalar_fill(const CsvFill *fill, int kind)
 		scalar.most_whole = (int) csv_powers_on_host[most_digits] - 1;
 		scalar.point = fill->layout->decimal_separator;
 	}
+	if (kind == CSV_KIND_DATE)
+		set_date_pattern(&scalar, fill->column);
 	return scalar;
 }
 
@@ -272,6 +367,58 @@ and_words(CsvWords wide, __m256i rows)
 }
 
 /*
+ * Numbers of *n characters with a separator before their last three digits, or two of
+ * them: up to eight digits stay, at the end of each lane of *text.  Takes out of `rows`
+ * what has more, or is odd.
+ */
+static inline __attribute__((always_inline)) void
+drop_separators(const CsvScalarFill *scalar, __m256i end, CsvWords *text, __m256i *n,
+				__m256i *rows)
+{
+	const __m256i separator = _mm256_set1_epi32(scalar->thousands);
+	const __m256i low_byte = _mm256_set1_epi32(0xFF);
+	const __m256i front = _mm256_set1_epi64x(UINT32_MAX);
+	const __m256i digits = _mm256_set1_epi64x((long long) UINT64_C(0xFFFFFF0000000000));
+	__m256i		grouped = _mm256_cmpeq_epi32(_mm256_and_si256(high_halves(*text), low_byte),
+											 separator);
+	__m256i		twice;
+	CsvWords	masks;
+	CsvWords	without;
+
+	grouped = _mm256_and_si256(grouped, _mm256_cmpgt_epi32(*n, _mm256_set1_epi32(4)));
+	if (_mm256_testz_si256(grouped, grouped))
+		return;
+	twice = _mm256_and_si256(grouped, _mm256_cmpgt_epi32(*n, _mm256_set1_epi32(7)));
+	without.a = _mm256_or_si256(_mm256_and_si256(text->a, digits),
+								_mm256_slli_epi64(_mm256_and_si256(text->a, front), 8));
+	without.b = _mm256_or_si256(_mm256_and_si256(text->b, digits),
+								_mm256_slli_epi64(_mm256_and_si256(text->b, front), 8));
+	if (!_mm256_testz_si256(twice, twice))
+	{
+		/* one or two digits, a separator, and the last eight characters */
+		const __m256i two_bytes = _mm256_set1_epi64x(0xFFFF);
+		CsvWords	before = load8(scalar->finder.bytes,
+								   _mm256_sub_epi32(end, _mm256_set1_epi32(16)));
+		__m256i		good = _mm256_cmpeq_epi32(_mm256_and_si256(low_halves(*text), low_byte),
+											  separator);
+
+		good = _mm256_and_si256(good, _mm256_cmpgt_epi32(*n, _mm256_set1_epi32(8)));
+		good = _mm256_and_si256(good, _mm256_cmpgt_epi32(_mm256_set1_epi32(11), *n));
+		*rows = _mm256_andnot_si256(_mm256_andnot_si256(good, twice), *rows);
+		masks = join_halves(twice, twice);
+		masks.a = _mm256_and_si256(masks.a, two_bytes);
+		masks.b = _mm256_and_si256(masks.b, two_bytes);
+		without.a = _mm256_blendv_epi8(without.a, _mm256_srli_epi64(before.a, 48), masks.a);
+		without.b = _mm256_blendv_epi8(without.b, _mm256_srli_epi64(before.b, 48), masks.b);
+	}
+	masks = join_halves(grouped, grouped);
+	text->a = _mm256_blendv_epi8(text->a, without.a, masks.a);
+	text->b = _mm256_blendv_epi8(text->b, without.b, masks.b);
+	/* all ones are -1 */
+	*n = _mm256_add_epi32(*n, _mm256_add_epi32(grouped, twice));
+}
+
+/*
  * The functions below convert the values of eight rows, whose last eight
  * characters are `text`, and store them.  They take out of eight->rows what
  * they do not take; its entry is set to zero, or will be written once more.
@@ -292,6 +439,8 @@ fill_integers(const CsvScalarFill *scalar, uint32_t row, CsvEight *eight,
 
 	/* all ones are -1; 1 to 16 digits */
 	n = _mm256_add_epi32(n, negative);
+	if (scalar->thousands != 0)
+		drop_separators(scalar, eight->end, &text, &n, &eight->rows);
 	eight->rows = _mm256_and_si256(eight->rows, _mm256_cmpgt_epi32(n, zero));
 	eight->rows = _mm256_andnot_si256(_mm256_cmpgt_epi32(n, _mm256_set1_epi32(16)),
 									  eight->rows);
@@ -396,13 +545,32 @@ days_of_dates(__m256i year, __m256i month, __m256i day, __m256i *rows)
 	return _mm256_add_epi32(day, _mm256_set1_epi32(-1 - 730425));
 }
 
+/*
+ * From years, and from the digits of MMDD, the latter not yet less '0'; month: NULL, or
+ * instead of MM.  `others` is zero in lanes where all else is as expected.
+ */
+static inline __attribute__((always_inline)) void
+store_dates(const CsvScalarFill *scalar, uint32_t row, CsvEight *eight,
+			__m256i year, __m256i days, const __m256i *month, __m256i others)
+{
+	const __m256i tens = _mm256_set1_epi16(10 | 1 << 8);
+
+	days = _mm256_xor_si256(days, _mm256_set1_epi8('0'));
+	others = _mm256_or_si256(others, above_nine(days));
+	eight->rows = _mm256_and_si256(eight->rows,
+								   _mm256_cmpeq_epi32(others, _mm256_setzero_si256()));
+	days = _mm256_maddubs_epi16(days, tens);
+	days = days_of_dates(year, month != NULL ? *month :
+						 _mm256_and_si256(days, _mm256_set1_epi32(0xFFFF)),
+						 _mm256_srli_epi32(days, 16), &eight->rows);
+	_mm256_storeu_si256((__m256i *) (scalar->values + (size_t) row * 4),
+						_mm256_and_si256(days, eight->rows));
+}
+
 static inline __attribute__((always_inline)) void
 fill_dates(const CsvScalarFill *scalar, uint32_t row, CsvEight *eight,
 		   CsvWords text)
 {
-	const __m256i zero = _mm256_setzero_si256();
-	const __m256i zeros = _mm256_set1_epi8('0');
-	const __m256i tens = _mm256_set1_epi16(10 | 1 << 8);
 	__m256i		middle = low_halves(text);
 	__m256i		back = high_halves(text);
 	__m256i		year;
@@ -413,27 +581,108 @@ fill_dates(const CsvScalarFill *scalar, uint32_t row, CsvEight *eight,
 	eight->rows = _mm256_and_si256(eight->rows,
 								   _mm256_cmpeq_epi32(_mm256_sub_epi32(eight->end, eight->start),
 													  _mm256_set1_epi32(10)));
-	year = gather4(eight->rows, scalar->finder.bytes, eight->start);
+	year = _mm256_xor_si256(gather4(eight->rows, scalar->finder.bytes, eight->start),
+							_mm256_set1_epi8('0'));
 	others = _mm256_or_si256(_mm256_and_si256(_mm256_xor_si256(middle, _mm256_set1_epi32('-' << 16)),
 											  _mm256_set1_epi32(0xFF << 16)),
 							 _mm256_and_si256(_mm256_xor_si256(back, _mm256_set1_epi32('-' << 8)),
 											  _mm256_set1_epi32(0xFF << 8)));
+	others = _mm256_or_si256(others, above_nine(year));
 
 	/* MMDD, by blending words of 16 bits */
 	days = _mm256_or_si256(_mm256_srli_epi32(middle, 24),
 						   _mm256_slli_epi32(back, 8));
 	days = _mm256_blend_epi16(days, back, 0xAA);
+	store_dates(scalar, row, eight, digit_fours(year), days, NULL, others);
+}
+
+/* bytes of the first four characters and of the last eight; zeros where both have none */
+static inline __attribute__((always_inline)) CsvWords
+pick_bytes(CsvWords front, CsvWords back, __m256i of_front, __m256i of_back)
+{
+	return (CsvWords) {
+		_mm256_or_si256(_mm256_shuffle_epi8(front.a, of_front),
+						_mm256_shuffle_epi8(back.a, of_back)),
+		_mm256_or_si256(_mm256_shuffle_epi8(front.b, of_front),
+						_mm256_shuffle_epi8(back.b, of_back))
+	};
+}
+
+/*
+ * Months by their names, three letters in any case; *others is not zero where there is
+ * none of that name.  Of each there is an entry, with its number in the highest byte.
+ */
+static inline __m256i
+month_of_name(const CsvScalarFill *scalar, __m256i letters, __m256i *others)
+{
+	const __m256i letters_only = _mm256_set1_epi32(0xFFFFFF);
+	__m256i		place;
+	__m256i		entry;
+
+	letters = _mm256_or_si256(letters, _mm256_set1_epi32(0x202020));
+	place = _mm256_srli_epi32(_mm256_mullo_epi32(letters, _mm256_set1_epi32(CSV_MONTH_FACTOR)), 28);
+	entry = _mm256_blendv_epi8(_mm256_permutevar8x32_epi32(scalar->names[0], place),
+							   _mm256_permutevar8x32_epi32(scalar->names[1], place),
+							   _mm256_cmpgt_epi32(place, _mm256_set1_epi32(7)));
+	*others = _mm256_or_si256(*others,
+							  _mm256_and_si256(_mm256_xor_si256(entry, letters), letters_only));
+	return _mm256_srli_epi32(entry, 24);
+}
+
+/* dates by a pattern */
+static inline __attribute__((always_inline)) void
+fill_pattern_dates(const CsvScalarFill *scalar, uint32_t row, CsvEight *eight,
+				   CsvWords text)
+{
+	const __m256i zeros = _mm256_set1_epi8('0');
+	__m256i		length = _mm256_sub_epi32(eight->end, eight->start);
+	__m256i		others;
+	__m256i		year;
+	__m256i		days;
+	__m256i		month;
+	CsvWords	back;
+	CsvWords	front;
+	CsvWords	digits;
+
+	eight->rows = _mm256_and_si256(eight->rows,
+								   _mm256_cmpeq_epi32(length, scalar->nbytes));
+	others = gather4(eight->rows, scalar->finder.bytes, eight->start);
+	front = widen(others);
+	others = _mm256_and_si256(_mm256_xor_si256(others, scalar->front_literals),
+							  scalar->front_is_literal);
+	back.a = _mm256_and_si256(_mm256_xor_si256(text.a, scalar->back_literals),
+							  scalar->back_is_literal);
+	back.b = _mm256_and_si256(_mm256_xor_si256(text.b, scalar->back_literals),
+							  scalar->back_is_literal);
+	others = _mm256_or_si256(others,
+							 _mm256_or_si256(low_halves(back), high_halves(back)));
+
+	digits = pick_bytes(front, text, scalar->digits_of_front, scalar->digits_of_back);
+	year = low_halves(digits);
+	days = high_halves(digits);
+	if (scalar->short_year)
+		year = _mm256_or_si256(year, _mm256_set1_epi32('0' | '0' << 8));
 	year = _mm256_xor_si256(year, zeros);
-	days = _mm256_xor_si256(days, zeros);
-	others = _mm256_or_si256(others, _mm256_or_si256(above_nine(year),
-													 above_nine(days)));
-	eight->rows = _mm256_and_si256(eight->rows, _mm256_cmpeq_epi32(others, zero));
-	days = _mm256_maddubs_epi16(days, tens);
-	days = days_of_dates(digit_fours(year),
-						 _mm256_and_si256(days, _mm256_set1_epi32(0xFFFF)),
-						 _mm256_srli_epi32(days, 16), &eight->rows);
-	_mm256_storeu_si256((__m256i *) (scalar->values + (size_t) row * 4),
-						_mm256_and_si256(days, eight->rows));
+	others = _mm256_or_si256(others, above_nine(year));
+	year = digit_fours(year);
+	if (scalar->short_year)
+	{
+		__m256i		late = _mm256_cmpgt_epi32(year, _mm256_set1_epi32(69));
+
+		/* 1970 to 2069 */
+		year = _mm256_add_epi32(year, _mm256_set1_epi32(2000));
+		year = _mm256_sub_epi32(year, _mm256_and_si256(late, _mm256_set1_epi32(100)));
+	}
+	if (!scalar->has_name)
+	{
+		store_dates(scalar, row, eight, year, days, NULL, others);
+		return;
+	}
+	month = month_of_name(scalar,
+						  low_halves(pick_bytes(front, text, scalar->name_of_front,
+												scalar->name_of_back)), &others);
+	days = _mm256_or_si256(days, _mm256_set1_epi32('0' | '0' << 8));
+	store_dates(scalar, row, eight, year, days, &month, others);
 }
 
 /*
@@ -539,6 +788,7 @@ fill_numerics(const CsvScalarFill *scalar, uint32_t row, CsvEight *eight,
 	__m256i		n = _mm256_sub_epi32(eight->end, eight->start);
 	const bool	many = any_longer(eight, n);
 	__m256i		negative = is_negative(scalar->finder.bytes, eight, text, n, many);
+	__m256i		end = eight->end;	/* of the whole part */
 	__m256i		fraction = zero;
 	__m256i		whole;
 
@@ -569,10 +819,9 @@ fill_numerics(const CsvScalarFill *scalar, uint32_t row, CsvEight *eight,
 
 		skip = _mm256_and_si256(pointed, behind_whole);
 		n = _mm256_sub_epi32(n, skip);
+		end = _mm256_sub_epi32(end, skip);
 		if (many)
-			text = load8(scalar->finder.bytes,
-						 _mm256_sub_epi32(_mm256_sub_epi32(eight->end, skip),
-										  eights));
+			text = load8(scalar->finder.bytes, _mm256_sub_epi32(end, eights));
 		else
 		{
 			CsvWords	shifts = widen(_mm256_slli_epi32(skip, 3));
@@ -581,6 +830,8 @@ fill_numerics(const CsvScalarFill *scalar, uint32_t row, CsvEight *eight,
 			text.b = _mm256_sllv_epi64(text.b, shifts.b);
 		}
 	}
+	if (scalar->thousands != 0)
+		drop_separators(scalar, end, &text, &n, &eight->rows);
 	eight->rows = _mm256_and_si256(eight->rows, _mm256_cmpgt_epi32(n, zero));
 	eight->rows = _mm256_andnot_si256(_mm256_cmpgt_epi32(n, eights), eight->rows);
 	whole = eight_digit_fours(last_digits(text, n, &eight->rows));
@@ -616,7 +867,10 @@ fill_scalars(CsvFill *fill, uint32_t from, uint32_t to, int kind,
 		switch (kind)
 		{
 			case CSV_KIND_DATE:
-				fill_dates(&scalar, row, &eight, text);
+				if (scalar.has_pattern)
+					fill_pattern_dates(&scalar, row, &eight, text);
+				else
+					fill_dates(&scalar, row, &eight, text);
 				break;
 			case CSV_KIND_NUMERIC:
 			case CSV_KIND_DECIMAL64:

@@ -106,12 +106,41 @@ csv_step_is_digits(uint8_t step)
 }
 
 /*
- * The number of up to `most` digits at the start of the text, or of exactly as many.
- * Returns how many there are; 0: it is doubtful.
+ * The number of one or two digits at the start of the text, of two where the next step
+ * is digits as well.  Returns how many there are; 0: it is doubtful.
  */
+CSV_ALWAYS_INLINE uint32_t
+csv_scan_pair(const uint8_t *p, uint32_t n, uint8_t next, uint32_t *number)
+{
+	uint32_t	tens = (uint32_t) p[0] - '0';
+	uint32_t	ones = n > 1 ? (uint32_t) p[1] - '0' : 10;
+
+	if (tens > 9)
+		return 0;
+	if (ones <= 9)
+	{
+		*number = tens * 10 + ones;
+		return 2;
+	}
+	*number = tens;
+	return csv_step_is_digits(next) ? 0 : 1;
+}
+
+/* likewise, of four digits and no less */
+CSV_ALWAYS_INLINE uint32_t
+csv_scan_year(const uint8_t *p, uint32_t n, uint32_t *year)
+{
+	uint32_t	high = n < 4 ? 100 : csv_two_digits(p);
+	uint32_t	low = n < 4 ? 100 : csv_two_digits(p + 2);
+
+	*year = high * 100 + low;
+	return high > 99 || low > 99 ? 0 : 4;
+}
+
+/* likewise, of a fraction's digits, `most` where the next step is digits as well */
 CSV_INLINE uint32_t
-csv_scan_number(const uint8_t *p, uint32_t n, uint32_t most, bool exact,
-				uint32_t *number)
+csv_scan_fraction(const uint8_t *p, uint32_t n, uint32_t most, uint8_t next,
+				  uint32_t *microseconds)
 {
 	uint32_t	ndigits = 0;
 	uint32_t	value = 0;
@@ -119,9 +148,15 @@ csv_scan_number(const uint8_t *p, uint32_t n, uint32_t most, bool exact,
 	while (ndigits < n && ndigits < most &&
 		   p[ndigits] >= '0' && p[ndigits] <= '9')
 		value = value * 10 + (uint32_t) (p[ndigits++] - '0');
-	*number = value;
-	return exact && ndigits != most ? 0 : ndigits;
+	for (uint32_t i = ndigits; i < 6; i++)
+		value *= 10;
+	*microseconds = value;
+	return ndigits != most && csv_step_is_digits(next) ? 0 : ndigits;
 }
+
+/* three letters, in small ones if they are letters at all */
+#define CSV_THREE_LETTERS(a, b, c) \
+	((uint32_t) (a) | (uint32_t) (b) << 8 | (uint32_t) (c) << 16)
 
 /*
  * The name of a month at the start of the text, in any case; its length, or 0.
@@ -129,25 +164,38 @@ csv_scan_number(const uint8_t *p, uint32_t n, uint32_t most, bool exact,
 CSV_INLINE uint32_t
 csv_scan_month(const uint8_t *p, uint32_t n, bool whole, uint32_t *month)
 {
-	const char	names[] =
-		"january  february march    april    may      june     "
-		"july     august   septemberoctober  november december ";
+	const char *rest;			/* of the name */
+	uint32_t	length = 3;
 
-	for (uint32_t i = 0; i < 12; i++)
+	if (n < 3)
+		return 0;
+	switch (CSV_THREE_LETTERS(p[0] | 0x20, p[1] | 0x20, p[2] | 0x20))
 	{
-		const char *name = names + 9 * i;
-		uint32_t	length = 0;
-
-		while (length < (whole ? 9 : 3) && name[length] != ' ' &&
-			   length < n && (p[length] | 0x20) == name[length])
-			length++;
-		if (length == (whole ? 9 : 3) || (whole && name[length] == ' '))
-		{
-			*month = i + 1;
-			return length;
-		}
+#define CSV_MONTH(number, a, b, c, name) \
+		case CSV_THREE_LETTERS(a, b, c): \
+			*month = number; \
+			rest = name; \
+			break
+			CSV_MONTH(1, 'j', 'a', 'n', "uary");
+			CSV_MONTH(2, 'f', 'e', 'b', "ruary");
+			CSV_MONTH(3, 'm', 'a', 'r', "ch");
+			CSV_MONTH(4, 'a', 'p', 'r', "il");
+			CSV_MONTH(5, 'm', 'a', 'y', "");
+			CSV_MONTH(6, 'j', 'u', 'n', "e");
+			CSV_MONTH(7, 'j', 'u', 'l', "y");
+			CSV_MONTH(8, 'a', 'u', 'g', "ust");
+			CSV_MONTH(9, 's', 'e', 'p', "tember");
+			CSV_MONTH(10, 'o', 'c', 't', "ober");
+			CSV_MONTH(11, 'n', 'o', 'v', "ember");
+			CSV_MONTH(12, 'd', 'e', 'c', "ember");
+#undef CSV_MONTH
+		default:
+			return 0;
 	}
-	return 0;
+	for (; whole && *rest != '\0'; rest++, length++)
+		if (length == n || (p[length] | 0x20) != *rest)
+			return 0;
+	return length;
 }
 
 /* AM or PM at the start of the text, in any case; its length, or 0 */
@@ -163,51 +211,41 @@ csv_scan_am_pm(const uint8_t *p, uint32_t n, bool dots, bool *pm)
 	return *pm || (p[0] | 0x20) == 'a' ? length : 0;
 }
 
-/* microseconds of a fraction of so many digits */
-CSV_INLINE uint32_t
-csv_fraction_microseconds(uint32_t digits, uint32_t ndigits)
-{
-	for (; ndigits < 6; ndigits++)
-		digits *= 10;
-	return digits;
-}
-
 /*
- * One step of the pattern, at the start of the text; `next` is the step after it.
+ * A number or name of the pattern, at the start of the text; `next` is the step after it.
  * Returns how much of the text it takes; 0: it is doubtful.
  */
 CSV_INLINE uint32_t
-csv_take_step(uint8_t step, uint8_t next, const uint8_t *p, uint32_t n,
+csv_take_number(uint8_t step, uint8_t next, const uint8_t *p, uint32_t n,
 			  CsvClock *clock)
 {
-	bool		exact = csv_step_is_digits(next);
 	uint32_t	length = 0;
 
 	switch (step)
 	{
 		case CSV_STEP_YEAR:
-			return csv_scan_number(p, n, 4, true, &clock->year);
+			return csv_scan_year(p, n, &clock->year);
 		case CSV_STEP_SHORT_YEAR:
-			length = csv_scan_number(p, n, 2, true, &clock->year);
+			length = csv_scan_pair(p, n, CSV_STEP_YEAR, &clock->year);
 			clock->year += clock->year < 70 ? 2000 : 1900;
 			return length;
 		case CSV_STEP_MONTH:
-			return csv_scan_number(p, n, 2, exact, &clock->month);
+			return csv_scan_pair(p, n, next, &clock->month);
 		case CSV_STEP_SHORT_MONTH_NAME:
 			return csv_scan_month(p, n, false, &clock->month);
 		case CSV_STEP_MONTH_NAME:
 			return csv_scan_month(p, n, true, &clock->month);
 		case CSV_STEP_DAY:
-			return csv_scan_number(p, n, 2, exact, &clock->day);
+			return csv_scan_pair(p, n, next, &clock->day);
 		case CSV_STEP_HOUR_OF_12:
 			clock->is_12_hours = true;
-			return csv_scan_number(p, n, 2, exact, &clock->hour);
+			return csv_scan_pair(p, n, next, &clock->hour);
 		case CSV_STEP_HOUR:
-			return csv_scan_number(p, n, 2, exact, &clock->hour);
+			return csv_scan_pair(p, n, next, &clock->hour);
 		case CSV_STEP_MINUTE:
-			return csv_scan_number(p, n, 2, exact, &clock->minute);
+			return csv_scan_pair(p, n, next, &clock->minute);
 		case CSV_STEP_SECOND:
-			return csv_scan_number(p, n, 2, exact, &clock->second);
+			return csv_scan_pair(p, n, next, &clock->second);
 		case CSV_STEP_AM_PM:
 		case CSV_STEP_AM_PM_DOTS:
 			clock->is_12_hours = true;
@@ -216,27 +254,24 @@ csv_take_step(uint8_t step, uint8_t next, const uint8_t *p, uint32_t n,
 			if (n < 2 || (p[0] != '+' && p[0] != '-'))
 				return 0;
 			clock->west = p[0] == '-';
-			length = csv_scan_number(p + 1, n - 1, 2, exact, &clock->zone);
+			length = csv_scan_pair(p + 1, n - 1, next, &clock->zone);
 			if (clock->zone > 15)
 				return 0;
 			clock->zone *= 60;
 			return length == 0 ? 0 : length + 1;
 		case CSV_STEP_ZONE_MINUTE:
 			{
-				uint32_t	minutes;
+				uint32_t	minutes = 0;
 
-				length = csv_scan_number(p, n, 2, exact, &minutes);
+				length = csv_scan_pair(p, n, next, &minutes);
 				clock->zone += minutes;
 				return minutes > 59 ? 0 : length;
 			}
 		default:
-			if (step < CSV_STEP_FRACTION_1 || step > CSV_STEP_FRACTION_6)
-				return p[0] == step;
-			length = csv_scan_number(p, n, (uint32_t) (step - CSV_STEP_FRACTION_1) + 1,
-									 exact, &clock->microsecond);
-			clock->microsecond = csv_fraction_microseconds(clock->microsecond, length);
-			clock->nfraction = length;
-			return length;
+			clock->nfraction =
+				csv_scan_fraction(p, n, (uint32_t) (step - CSV_STEP_FRACTION_1) + 1,
+								  next, &clock->microsecond);
+			return clock->nfraction;
 	}
 }
 
@@ -247,9 +282,16 @@ csv_scan_pattern(const uint8_t *pattern, const uint8_t *p, uint32_t n,
 {
 	for (; *pattern != CSV_STEP_END; pattern++)
 	{
-		uint32_t	length = n == 0 ? 0 : csv_take_step(pattern[0], pattern[1], p, n, clock);
+		uint32_t	length = 1;
 
-		if (length == 0)
+		if (n == 0)
+			return false;
+		if (*pattern >= ' ')
+		{
+			if (*p != *pattern)
+				return false;
+		}
+		else if ((length = csv_take_number(pattern[0], pattern[1], p, n, clock)) == 0)
 			return false;
 		p += length;
 		n -= length;

@@ -320,7 +320,8 @@ reading_try(Reading *reading, const uint8_t *file, size_t nbytes)
 		engine = &csv_cpu_engine;
 		/* with any input there is, however small */
 		state = csv_cpu_open(&reading_memory, &(CsvCpuOptions) {
-			.isa = reading->isa, .threads = reading->threads, .part_bytes = 1
+			.isa = reading->isa, .threads = reading->threads,
+			.part_bytes = reading->part_bytes != 0 ? reading->part_bytes : 1
 		});
 		assert_non_null(state);
 	}

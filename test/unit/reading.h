@@ -23,6 +23,7 @@ typedef struct Reading
 	void	   *engine_state;
 	CsvIsa		isa;
 	uint32_t	threads;		/* of that, which take pieces; 0: the caller's */
+	uint32_t	part_bytes;		/* of that: rows are filled in such parts; 0: a row each */
 	size_t		most_per_read;	/* the callback gives no more at once; 0: all */
 	int			nthreads;		/* that may read ahead; 0: it is a stream */
 

@@ -66,6 +66,50 @@ add_date(char *at)
 							   random_below(33)));
 }
 
+/* a date by the column's pattern */
+static char *
+add_by_pattern(char *at, const CsvColumn *column)
+{
+	static const char *const months[] = {
+		"Jan", "feb", "MAR", "Apr", "may", "JUN", "Jul", "aug", "SEP", "Oct", "nov", "DEC", "Ja"
+	};
+
+	for (const uint8_t *step = column->pattern; *step != CSV_STEP_END; step++)
+		switch (*step)
+		{
+			case CSV_STEP_YEAR:
+				at += sprintf(at, "%04u", one_in(2) ? 1990 + random_below(20) : random_below(10000));
+				break;
+			case CSV_STEP_SHORT_YEAR:
+				at += sprintf(at, "%02u", random_below(100));
+				break;
+			case CSV_STEP_MONTH:
+				at += sprintf(at, "%0*u", one_in(20) ? 1 : 2, random_below(one_in(4) ? 14 : 12) + 1);
+				break;
+			case CSV_STEP_DAY:
+				at += sprintf(at, "%0*u", one_in(20) ? 1 : 2, random_below(one_in(4) ? 33 : 28) + 1);
+				break;
+			case CSV_STEP_SHORT_MONTH_NAME:
+				at = stpcpy(at, months[random_below(one_in(10) ? 13 : 12)]);
+				break;
+			default:
+				*at++ = (char) (one_in(100) ? '+' : *step);
+				break;
+		}
+	return at;
+}
+
+/* up to four groups of digits */
+static char *
+add_groups(char *at, char separator)
+{
+	if (!one_in(30))
+		at += sprintf(at, "%u", random_below(one_in(10) ? 2000 : 1000));
+	for (uint32_t n = random_below(one_in(4) ? 5 : 3); n > 0; n--)
+		at += sprintf(at, "%c%0*u", one_in(50) ? '.' : separator, one_in(50) ? 2 : 3, random_below(1000));
+	return at;
+}
+
 /* `clean`: nothing but ASCII without quotes */
 static char *
 add_text(char *at, uint32_t most, bool clean)
@@ -108,12 +152,15 @@ add_value(char *at, const CsvColumn *column, uint32_t most_text)
 	switch (column->kind)
 	{
 		case CSV_KIND_DATE:
-			end = add_date(at);
+			end = column->pattern[0] != CSV_STEP_END && !one_in(20) ?
+				add_by_pattern(at, column) : add_date(at);
 			break;
 		case CSV_KIND_NUMERIC:
 		case CSV_KIND_DECIMAL64:
 			end = add_sign(at);
-			end = add_digits(end, one_in(4) ? 12 : 6);
+			end = column->thousands != 0 && !one_in(3) ?
+				add_groups(end, (char) column->thousands) :
+				add_digits(end, one_in(4) ? 12 : 6);
 			if (!one_in(5))
 			{
 				*end++ = one_in(20) ? ',' : '.';
@@ -130,7 +177,9 @@ add_value(char *at, const CsvColumn *column, uint32_t most_text)
 			break;
 		default:
 			end = add_sign(at);
-			end = add_digits(end, one_in(4) ? 20 : 10);
+			end = column->thousands != 0 && !one_in(3) ?
+				add_groups(end, (char) column->thousands) :
+				add_digits(end, one_in(4) ? 20 : 10);
 			break;
 	}
 	/* a byte that does not belong, now and then */
@@ -150,6 +199,32 @@ add_value(char *at, const CsvColumn *column, uint32_t most_text)
 }
 
 /* ---- layouts ---- */
+
+/* a year, a month and a day in any order, with what may stand between them */
+static void
+random_pattern(CsvColumn *column)
+{
+	static const uint8_t orders[][3] = {{0, 1, 2}, {1, 0, 2}, {2, 1, 0}, {2, 0, 1}, {0, 2, 1}};
+	const uint8_t elements[] = {
+		CSV_STEP_DAY,
+		one_in(3) ? CSV_STEP_SHORT_MONTH_NAME : CSV_STEP_MONTH,
+		one_in(3) ? CSV_STEP_SHORT_YEAR : CSV_STEP_YEAR
+	};
+	const uint8_t *order = orders[random_below(5)];
+	const uint8_t between = (uint8_t) "/-. /-"[random_below(6)];
+	uint32_t	nbetween = one_in(4) ? random_below(4) : 1;
+	uint8_t    *at = column->pattern;
+
+	if (one_in(10))
+		*at++ = between;
+	for (uint32_t i = 0; i < 3; i++)
+	{
+		*at++ = elements[order[i]];
+		for (uint32_t n = i < 2 ? nbetween : one_in(10); n > 0; n--)
+			*at++ = between;
+	}
+	*at = CSV_STEP_END;
+}
 
 static CsvColumn
 random_column(uint32_t field)
@@ -177,6 +252,10 @@ random_column(uint32_t field)
 		column.precision = precisions[pick] < 18 ? precisions[pick] : 18;
 		column.scale = scales[pick];
 	}
+	if (column.kind == CSV_KIND_DATE && !one_in(3))
+		random_pattern(&column);
+	else if (column.kind != CSV_KIND_TEXT && one_in(2))
+		column.thousands = (uint8_t) "_' "[random_below(3)];
 	if (column.kind == CSV_KIND_TEXT && !one_in(3))
 	{
 		column.type_chars = widths[pick];
@@ -217,6 +296,8 @@ compare_with_swar(Reading *reading, const char *file, size_t nbytes)
 		if (!reading_has_isa(engines[e].isa))
 			continue;
 		reading->isa = engines[e].isa;
+		/* vectors take eight rows of a part, and leave the rest */
+		reading->part_bytes = one_in(4) ? 1 : 100 + random_below(20000);
 		reading->threads = engines[e].threads;
 		reading->nthreads = engines[e].nreaders;
 		reading_run(reading, (const uint8_t *) file, nbytes);
