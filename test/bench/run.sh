@@ -1,5 +1,5 @@
 #!/bin/bash
-# run.sh: the benchmarks, all or PARTS of "machine engine sql scaling tpch", with
+# run.sh: the benchmarks, all or PARTS of "machine engine sql scaling tpch forms", with
 # the results in docs/results.  Run by "make bench".
 #
 # The server is that of PGHOST where that is set, with the extension installed, and
@@ -11,7 +11,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 export MACHINE=${MACHINE:-$(hostname)}
 results=docs/results
-parts=${PARTS:-machine engine sql scaling tpch}
+parts=${PARTS:-machine engine sql scaling tpch forms}
 data=${DIR:-/tmp}/csv_bench.$$.csv
 
 remove_data()
@@ -53,5 +53,6 @@ for part in $parts; do
 			remove_data
 			;;
 		scaling) test/bench/scaling.sh "$results/scaling-$MACHINE.csv" ;;
+		forms) test/bench/forms.sh "$results/forms-$MACHINE.csv" ;;
 	esac
 done
