@@ -74,7 +74,7 @@ ends_with(const char *string, size_t length, const char *suffix)
 		pg_strncasecmp(string + length - nbytes, suffix, nbytes) == 0;
 }
 
-/* the beginning of the file that is open: so many bytes, or a whole line if that is more */
+/* the beginning of the file that is open: so many bytes, or twice a line if that is more */
 static void
 read_beginning(const CsvTable *table, CsvSource *source, uint64 capacity, CsvSample *sample)
 {
@@ -89,9 +89,9 @@ read_beginning(const CsvTable *table, CsvSource *source, uint64 capacity, CsvSam
 
 		if (sample->nbytes == capacity)
 		{
-			/* a CR at the end may be half of a line break */
-			if (memchr(bytes, '\n', capacity) != NULL ||
-				memchr(bytes, '\r', capacity - 1) != NULL ||
+			/* one line alone tells little: as much is to follow it */
+			if (memchr(bytes, '\n', capacity / 2) != NULL ||
+				memchr(bytes, '\r', capacity / 2) != NULL ||
 				capacity > table->reader.max_record_bytes)
 				break;
 			capacity *= 2;

@@ -36,6 +36,9 @@
 /* a program with a device that has failed for good is of no use any more */
 #define CSV_LOST_SECONDS	2
 
+/* between one look at who wants to connect and the next, if there is no descriptor for it */
+#define CSV_REFUSE_MICROSECONDS	10000
+
 typedef struct Connection
 {
 	LIST_ENTRY(Connection) of_all;
@@ -145,19 +148,27 @@ drop_connection(Connection *connection)
 	free(connection);
 }
 
-/* there are no descriptors left: who wants to connect is not to wait for that */
+/*
+ * There are no descriptors left: who wants to connect is not to wait for that.  Where
+ * not even the spare one will do, nor is this program to try all the time.
+ */
 static void
 refuse_client(Program *program)
 {
-	int			socket;
+	int			socket = -1;
 
-	if ((errno != EMFILE && errno != ENFILE) || program->spare < 0)
+	if (errno != EMFILE && errno != ENFILE)
 		return;
-	close(program->spare);
-	socket = accept4(CSV_SERVICE_LISTEN, NULL, NULL,
-					 SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (program->spare >= 0)
+	{
+		close(program->spare);
+		socket = accept4(CSV_SERVICE_LISTEN, NULL, NULL,
+						 SOCK_CLOEXEC | SOCK_NONBLOCK);
+	}
 	if (socket >= 0)
 		close(socket);
+	else
+		usleep(CSV_REFUSE_MICROSECONDS);
 	program->spare = fcntl(CSV_SERVICE_LISTEN, F_DUPFD_CLOEXEC, 0);
 }
 

@@ -379,6 +379,20 @@ like($err, qr/has 2000001 fields, and a table can have at most 1600 columns/, 'm
 write_file("$dir/comment.csv", '#' . 'x' x 20_000_000 . "\n", "id,name\n", map { "$_,name $_\n" } 1 .. 50);
 is(sql("SELECT string_agg(column_name || ' ' || type, ' ') FROM csv_gpu_sniff('$dir/comment.csv')"), 'id integer name text',
 	'below a comment that is longer than a record may be');
+my $below = join '', map { "$_,name $_\n" } 1 .. 20;
+my @odd;
+for my $nbytes (map { my $power = 2**$_; map { $power - $_ } 2 .. 9 } 16 .. 21)
+{
+	write_file("$dir/edge.csv", '#' . 'x' x $nbytes . "\nid,name\n$below");
+	write_file("$dir/edge_header.csv", 'id,' . 'x' x $nbytes . "\n$below");
+	for my $name (qw(edge edge_header))
+	{
+		my $found = sql("SELECT count(*) || ' ' || string_agg(type, ' ') || ' ' || max(header_rows) FROM csv_gpu_sniff('$dir/$name.csv')");
+
+		push @odd, "$name, $nbytes: $found" if $found ne '2 integer text 1';
+	}
+}
+is(join("\n", @odd), '', 'below lines of any length');
 write_file("$dir/comment.csv", '#' . 'x' x 40_000_000 . "\n", "id,name\n");
 (undef, undef, $err) = $node->psql('postgres', "SELECT * FROM csv_gpu_sniff('$dir/comment.csv')");
 like($err, qr/no record of .* ends within its first 33554432 bytes/, 'a line that is longer than is looked for');
