@@ -511,8 +511,8 @@ extern bool csv_wire_send(int socket, const void *message, size_t nbytes,
 /*
  * Receive one, of no more than `room` bytes.  Returns its bytes; 0: the other end
  * is gone; -1 with errno, which is EAGAIN where there is none, EBADMSG where it is none
- * of ours, and EMFILE where this process may not have its descriptors.  Descriptors are the caller's then, closed where the process
- * starts another program.
+ * of ours, and EMFILE where this process may not have its descriptors.  Descriptors are
+ * the caller's then, closed where the process starts another program.
  */
 extern ssize_t csv_wire_receive(int socket, void *message, size_t room,
 								CsvDescriptors *descriptors);
