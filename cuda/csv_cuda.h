@@ -114,6 +114,12 @@ extern uint64_t csv_cuda_memory(CsvSession *session, uint64_t memory_limit,
 								uint64_t *limit);
 
 /*
+ * Has the session give back what it holds above a limit that was lowered.  Without
+ * waiting, in any thread.
+ */
+extern void csv_cuda_trim(CsvSession *session, uint64_t memory_limit);
+
+/*
  * Host memory that engines read from and write to, as another process can map it:
  * inputs, what batches and their answers point to, and groups that were held.
  * Each block is a memfd, which cannot change its size.
@@ -146,7 +152,9 @@ typedef struct CsvCudaFile CsvCudaFile;
 
 extern CsvCudaFile *csv_cuda_file_create(CsvSession *session, uint64_t nbytes,
 										 uint64_t memory_limit);
-extern bool csv_cuda_file_use(CsvCudaFile *file);	/* false: it has gone */
+
+/* false: its bytes have gone, or are more than files may take under the limit */
+extern bool csv_cuda_file_use(CsvCudaFile *file, uint64_t memory_limit);
 extern void csv_cuda_file_leave(CsvCudaFile *file);
 extern void csv_cuda_file_free(CsvCudaFile *file);
 

@@ -418,8 +418,7 @@ enter_and_parse(CsvCall *call, CsvBatch *batch, Outcome *outcome)
 		began = csv_now_seconds();	/* another scan's call may have come first */
 
 		/* an engine with a higher limit was here */
-		if (csv_device_held(session) > work->memory_limit)
-			csv_device_release(session);
+		csv_device_trim(session, work->memory_limit);
 		status = parse_on_device(call, batch, outcome);
 		if (status == CSV_OK)
 			measure_time(call, began, *outcome, batch);

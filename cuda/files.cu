@@ -72,10 +72,11 @@ add_used(CsvCudaFile *file, int more)
  * False: there is no room.
  */
 static bool
-take_bytes(CsvCudaFile *file, size_t limit)
+take_bytes(CsvCudaFile *file, uint64_t memory_limit)
 {
 	CsvSession *session = file->session;
-	size_t		most = limit / CSV_FILES_MEMORY_SHARE;
+	size_t		limit = csv_session_whole_limit(session, memory_limit);
+	size_t		most = csv_session_files_limit(session, memory_limit);
 	size_t		held = csv_device_held(session);
 	uint8_t    *bytes = NULL;
 
@@ -127,7 +128,7 @@ csv_cuda_file_create(CsvSession *session, uint64_t nbytes,
 	file->nbytes = nbytes;
 	csv_session_enter(session, &signals);
 	good = csv_session_lives(session) &&
-		take_bytes(file, csv_session_whole_limit(session, memory_limit));
+		take_bytes(file, memory_limit);
 	if (good)
 	{
 		add_used(file, 1);
@@ -141,13 +142,18 @@ csv_cuda_file_create(CsvSession *session, uint64_t nbytes,
 }
 
 bool
-csv_cuda_file_use(CsvCudaFile *file)
+csv_cuda_file_use(CsvCudaFile *file, uint64_t memory_limit)
 {
 	CsvSession *session = file->session;
+	size_t		most = csv_session_files_limit(session, memory_limit);
 	sigset_t	signals;
 	bool		there;
 
 	csv_session_enter(session, &signals);
+
+	/* the limit may be lower than when the bytes came */
+	if (file->nusers == 0 && session->used_file_bytes + file->nbytes > most)
+		drop_bytes(file);
 	there = file->bytes != NULL && csv_session_lives(session);
 	if (there)
 	{

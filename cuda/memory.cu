@@ -16,6 +16,9 @@
 #define MADV_POPULATE_WRITE	23
 #endif
 
+/* a need of 1 byte is not 0 MB */
+#define MEGABYTES(nbytes)	(((nbytes) + 0xfffff) >> 20)
+
 /* ---- device memory ---- */
 
 size_t
@@ -118,6 +121,35 @@ csv_device_make_way(CsvSession *session, size_t nbytes, size_t limit)
 	return true;
 }
 
+void
+csv_device_trim(CsvSession *session, size_t limit)
+{
+	if (csv_device_held(session) > limit)
+		csv_device_release(session);
+	if (csv_device_held(session) > limit)
+		csv_device_drop_kept(session);
+	(void) csv_device_make_way(session, csv_device_held(session), limit);
+}
+
+/* if a call has the device, the next call does it */
+void
+csv_cuda_trim(CsvSession *session, uint64_t memory_limit)
+{
+	sigset_t	signals;
+
+	csv_signals_block(&signals);
+	if (pthread_mutex_trylock(&session->device_mutex) == 0)
+	{
+		if (csv_session_lives(session))
+		{
+			cudaSetDevice(session->number);
+			csv_device_trim(session, csv_session_limit(session, memory_limit));
+		}
+		pthread_mutex_unlock(&session->device_mutex);
+	}
+	csv_signals_unblock(&signals);
+}
+
 /* as cudaMalloc(), with files that nobody uses making way */
 static cudaError_t
 allocate(CsvSession *session, uint8_t **bytes, size_t nbytes)
@@ -155,8 +187,9 @@ csv_device_reserve(CsvSession *session, CsvDeviceMemory which, size_t nbytes,
 	if (others + wanted > limit)
 	{
 		csv_session_say(message,
-						"out of GPU memory: %zu MB needed, the limit is %zu MB",
-						(others + wanted) >> 20, limit >> 20);
+						"out of GPU memory: %zu MB needed, %zu MB allowed beside %zu MB of files",
+						MEGABYTES(others + wanted), limit >> 20,
+						MEGABYTES(session->used_file_bytes));
 		return false;
 	}
 	if (keep == 0)
@@ -185,7 +218,7 @@ csv_device_reserve(CsvSession *session, CsvDeviceMemory which, size_t nbytes,
 		cudaGetLastError();
 		csv_session_say(message,
 						"out of GPU memory: the device has no %zu MB beside %zu MB in use here (limit %zu MB)",
-						wanted >> 20, others >> 20, limit >> 20);
+						MEGABYTES(wanted), MEGABYTES(others), limit >> 20);
 		return false;
 	}
 	if (error != cudaSuccess)

@@ -166,15 +166,29 @@ csv_session_whole_limit(const CsvSession *session, uint64_t memory_limit)
 	return memory_limit > 0 ? memory_limit : session->default_limit;
 }
 
-/* what files that are in use leave of it */
+/* bytes of it that files may take */
+static inline size_t
+csv_session_files_limit(const CsvSession *session, uint64_t memory_limit)
+{
+	return csv_session_whole_limit(session, memory_limit) /
+		CSV_FILES_MEMORY_SHARE;
+}
+
+/*
+ * Bytes of it that calls may take beside the files in use.  If the limit was
+ * lowered below the size of those files, calls still get the share of the limit
+ * that files never take, so that running scans go on; the device then holds more
+ * than the limit until these scans end.
+ */
 static inline size_t
 csv_session_limit(const CsvSession *session, uint64_t memory_limit)
 {
-	size_t		whole = csv_session_whole_limit(session, memory_limit);
+	size_t		most = csv_session_files_limit(session, memory_limit);
 	size_t		used = __atomic_load_n(&session->used_file_bytes,
 									   __ATOMIC_RELAXED);
 
-	return whole > used ? whole - used : 0;
+	return csv_session_whole_limit(session, memory_limit) -
+		(used < most ? used : most);
 }
 
 /* is there a context that has not failed?  In any thread */
@@ -237,6 +251,12 @@ extern size_t csv_device_taken(const CsvSession *session);
  */
 extern bool csv_device_make_way(CsvSession *session, size_t nbytes,
 								size_t limit);
+
+/*
+ * Gives back memory above the limit, which may have been lowered: first the blocks
+ * for calls, then kept columns, then files that are not in use.
+ */
+extern void csv_device_trim(CsvSession *session, size_t limit);
 
 /* the file that was not used for longest makes way; false: there is none */
 extern bool csv_files_drop_last(CsvSession *session);

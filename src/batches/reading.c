@@ -24,6 +24,7 @@
 #include "batches/choose.h"
 #include "batches/reading.h"
 #include "batches/remote.h"
+#include "client/gpu.h"
 #include "reader/footer.h"
 #include "table/messages.h"
 #include "table/source.h"
@@ -302,10 +303,15 @@ static void
 report_device_failure(const CsvReading *reading, const char *reason)
 {
 	if (!reading->engine.may_fall_back)
+	{
+		/* the program may have looked for devices until now */
+		if (csv_gpu_is_missing(reading->table->settings.device))
+			csv_engine_no_gpu(&reading->table->settings);
 		ereport(ERROR,
 				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
 				 errmsg("GPU failed while reading \"%s\": %s",
 						csv_source_name(reading->source), reason)));
+	}
 	csv_warn((errcode(ERRCODE_WARNING),
 			  errmsg("GPU failed while reading \"%s\": %s",
 					 csv_source_name(reading->source), reason),

@@ -91,6 +91,14 @@ csv_gpu_state(int device, char name[CSV_DEVICE_NAME_BYTES])
 }
 
 bool
+csv_gpu_is_missing(int device)
+{
+	CsvDeviceMessage told;
+
+	return ask(device, false, &told) && told.state == CSV_DEVICE_NONE;
+}
+
+bool
 csv_gpu_may_be(void)
 {
 	char		name[CSV_DEVICE_NAME_BYTES];

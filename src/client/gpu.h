@@ -15,6 +15,9 @@
 extern CsvDeviceState csv_gpu_state(int device,
 									char name[CSV_DEVICE_NAME_BYTES]);
 
+/* Returns true if csv_gpu_service runs and has looked for this device in vain. */
+extern bool csv_gpu_is_missing(int device);
+
 /* does the machine's driver know one, or does a program run that may? */
 extern bool csv_gpu_may_be(void);
 

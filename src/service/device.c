@@ -427,6 +427,8 @@ void
 csv_device_limit(uint64_t nbytes)
 {
 	__atomic_store_n(&memory_limit, nbytes, __ATOMIC_RELAXED);
+	for (int i = 0; i < count_devices(); i++)
+		csv_cuda_trim(devices[i].session, nbytes);
 }
 
 uint64_t

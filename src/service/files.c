@@ -341,7 +341,8 @@ find_file(OnDevice *on, const CsvFileIdentity *identity)
 		{
 			file->is_stale |= !csv_same_file(&file->identity, identity);
 			if (!file->is_stale && (file->descriptor >= 0 ||
-									csv_cuda_file_use(file->bytes)))
+									csv_cuda_file_use(file->bytes,
+													  csv_device_memory_limit())))
 				return file;
 			if (file->descriptor < 0)
 				free_file(file);

@@ -38,6 +38,9 @@ extern CsvInjected csv_injected;
 /* the number of a device that breaks as it starts; likewise */
 #define CSV_BROKEN_FILE		"pg_stat_tmp/csv_gpu_test.broken"
 
+/* devices are looked for as long as this file is there */
+#define CSV_LOOKING_FILE	"pg_stat_tmp/csv_gpu_test.looking"
+
 /* faults.c: what is injected into an engine that is opened with this memory */
 extern CsvInjected csv_faults_find(const CsvMemory *memory);
 

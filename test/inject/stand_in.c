@@ -496,9 +496,10 @@ csv_cuda_file_create(CsvSession *session, uint64_t nbytes,
 }
 
 bool
-csv_cuda_file_use(CsvCudaFile *file)
+csv_cuda_file_use(CsvCudaFile *file, uint64_t memory_limit)
 {
 	(void) file;
+	(void) memory_limit;
 	return true;
 }
 
@@ -557,6 +558,8 @@ int
 csv_cuda_list_devices(CsvSession *session, CsvCudaDevice *devices, int max)
 {
 	(void) session;
+	while (access(CSV_LOOKING_FILE, F_OK) == 0)
+		usleep(1000);
 	for (int i = 0; i < CSV_STAND_INS && i < max; i++)
 	{
 		memset(&devices[i], 0, sizeof(CsvCudaDevice));
@@ -566,6 +569,13 @@ csv_cuda_list_devices(CsvSession *session, CsvCudaDevice *devices, int max)
 		devices[i].usable = true;
 	}
 	return CSV_STAND_INS;
+}
+
+void
+csv_cuda_trim(CsvSession *session, uint64_t memory_limit)
+{
+	(void) session;
+	(void) memory_limit;
 }
 
 uint64_t

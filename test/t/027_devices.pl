@@ -197,9 +197,27 @@ SKIP:
 	is(scalar(stat_of('device')), $n, 'which has all of them');
 }
 
-# ---- the server may have one only ----
+# ---- devices are looked for when a scan begins ----
 
 $_->quit for @sessions, $session, $kept;
+SKIP:
+{
+	skip 'a GPU is there at once', 1 if !has_stand_in();
+	my $looking = $node->data_dir . '/pg_stat_tmp/csv_gpu_test.looking';
+
+	$node->restart;
+	write_file($looking, '');
+	$session = new_session($node);
+	$session->send("SET csv_gpu_fdw.engine = cuda; SET csv_gpu_fdw.device = 63; $query");
+	$node->poll_query_until('postgres', "SELECT state = 'active' AND wait_event_type = 'Extension' FROM pg_stat_activity WHERE pid = @{[ $session->pid ]}")
+	  or die 'the scan does not wait';
+	unlink $looking;
+	like(($session->await)[1], qr/ERROR:  no usable GPU for engine "cuda": there is no such device\n/, 'a device that is not there');
+	$session->quit;
+}
+
+# ---- the server may have one only ----
+
 $node->append_conf('postgresql.conf', 'csv_gpu_fdw.device = 1');
 $node->restart;
 $session = new_session($node);

@@ -246,6 +246,59 @@ keeps_to_a_memory_limit(void **state)
 	content_free(&file);
 }
 
+/* what the session holds on the device, in MB */
+static size_t
+held_megabytes(void)
+{
+	uint64_t	limit;
+
+	return (size_t) (csv_cuda_memory(test_session(), 0, &limit) >> 20);
+}
+
+/* files were held, and one is in use, when the limit is lowered */
+static void
+keeps_to_a_lower_limit(void **state)
+{
+	static Case test_case;
+	const uint64_t high = UINT64_C(400) << 20;
+	const uint64_t low = UINT64_C(48) << 20;
+	CsvCudaFile *used;
+	CsvCudaFile *unused;
+	Content		file;
+
+	(void) state;
+	NEED_DEVICE();
+	csv_cuda_shutdown(test_session());
+	make_case(&test_case, &file, "12345678,some text in a field\n", 300000);
+	test_case.chunk_bytes = 1 << 26;
+	expect_to_read(&test_case, &file, (CsvCudaOptions) {.memory_limit = high});
+	used = csv_cuda_file_create(test_session(), UINT64_C(60) << 20, high);
+	unused = csv_cuda_file_create(test_session(), UINT64_C(50) << 20, high);
+	assert_non_null(used);
+	assert_non_null(unused);
+	csv_cuda_file_leave(unused);
+	assert_true(csv_cuda_file_use(unused, high));
+	csv_cuda_file_leave(unused);
+	assert_true(held_megabytes() > 110);
+
+	/* a scan goes on; whatever no scan uses goes */
+	csv_cuda_trim(test_session(), low);
+	assert_true(held_megabytes() >= 60 && held_megabytes() < 60 + 48);
+	assert_false(csv_cuda_file_use(unused, high));
+	expect_to_read(&test_case, &file, (CsvCudaOptions) {.memory_limit = low});
+	assert_true(held_megabytes() < 60 + 48);
+
+	/* it is at its end: the next one may not use so large a file */
+	csv_cuda_file_leave(used);
+	assert_false(csv_cuda_file_use(used, low));
+	csv_cuda_trim(test_session(), low);
+	assert_true(held_megabytes() <= 48);
+	expect_to_read(&test_case, &file, (CsvCudaOptions) {.memory_limit = low});
+	csv_cuda_file_free(used);
+	csv_cuda_file_free(unused);
+	content_free(&file);
+}
+
 static void
 lists_the_devices(void **state)
 {
@@ -331,6 +384,7 @@ main(void)
 		cmocka_unit_test(can_be_interrupted_and_called_again),
 		cmocka_unit_test(shares_its_memory),
 		cmocka_unit_test(keeps_to_a_memory_limit),
+		cmocka_unit_test(keeps_to_a_lower_limit),
 		cmocka_unit_test(lists_the_devices),
 		cmocka_unit_test(survives_running_out_of_memory),
 		cmocka_unit_test(says_why_after_a_trap),
