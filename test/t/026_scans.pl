@@ -313,6 +313,25 @@ SKIP:
 	$few->quit;
 }
 
+# ---- limits that are lowered and raised beside scans ----
+
+# t.csv is more than files may take of 32 MB
+for my $round (1 .. 3)
+{
+	$_->send("SET client_min_messages = warning; SET csv_gpu_fdw.engine = cuda; SET csv_gpu_fdw.resident = on; "
+		  . join('; ', (query_of('t'), grouped('t')) x 4)) for @sessions[ 0 .. 2 ];
+	for my $limit (32, 0, 32)
+	{
+		gpu_memory_limit($node, $limit);
+		resident_memory($node, $limit ? '1MB' : '64MB');
+	}
+	is_deeply([ map { [ $_->await ] } @sessions[ 0 .. 2 ] ], [ ([ join("\n", ($answers{t}) x 4), '' ]) x 3 ], "lower limits beside scans, round $round");
+	is($sessions[0]->value(query_of('t') . '; ' . grouped('t')), $answers{t}, 'and after them');
+	cmp_ok(stat_of('memory_held - memory_limit'), '<=', 0, 'the GPU holds no more') if $round == 3;
+	gpu_memory_limit($node, 0);
+	resident_memory($node, $round == 3 ? 'off' : '64MB');
+}
+
 # ---- what is killed ----
 
 my ($nkills, @wrong) = (0);
