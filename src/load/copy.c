@@ -621,7 +621,7 @@ run_copy(const CopyStmt *stmt, const char *query, uint64 *nrows, const char **ob
 	copy.pstate->p_sourcetext = query;
 	*obstacle = begin_copy_silently(&copy);
 
-	/* what has been read of a program or the frontend does not get to that library */
+	/* before data are read: that library would not get the data that we have read */
 	if (*obstacle == NULL && csv_may_have_owner())
 		*obstacle = try_apart(&copy, try_owner);
 	if (*obstacle == NULL && (stmt->is_program || stmt->filename == NULL))

@@ -11,8 +11,8 @@
  *	   once more, to say which one.
  *	4. They are inserted into the table of rejects.
  *
- * If another library or access method keeps a table's rows (owner.h), they go there by
- * an INSERT statement: those of the target by INSERT ... SELECT, instead of 3.
+ * If another library or access method keeps a table's rows (owner.h), an INSERT
+ * statement puts them there.  For the target, that is INSERT ... SELECT, instead of 3.
  *
  * Memory: all of it is in a context of the call, which is deleted at its end.
  */
@@ -376,7 +376,7 @@ reject_record(void *arg, const CsvSkipped *skipped)
 	return true;
 }
 
-/* into a table whose rows another library or access method keeps */
+/* insert rejected records by an INSERT statement */
 static void
 state_rejects(CsvLoad *load, TupleTableSlot *row)
 {
@@ -419,18 +419,12 @@ state_rejects(CsvLoad *load, TupleTableSlot *row)
 	SPI_finish();
 }
 
+/* insert them as rows of a load */
 static void
-insert_rejects(CsvLoad *load)
+load_rejects(CsvLoad *load, TupleTableSlot *row)
 {
-	TupleTableSlot *row = MakeSingleTupleTableSlot(load->reject_tupdesc,
-												   &TTSOpsMinimalTuple);
 	CsvRecordPlace nowhere = {NULL, 0};
 
-	if (load->rejects_owner != NULL)
-	{
-		state_rejects(load, row);
-		return;
-	}
 	csv_insert_begin(load->rejects, false,
 					 load->table->settings.load_method, CSV_INDEX_AT_ONCE);
 	while (tuplestore_gettupleslot(load->rejected, true, false, row))
@@ -444,9 +438,21 @@ insert_rejects(CsvLoad *load)
 				csv_insert_context(load->rejects));
 		csv_insert_row(load->rejects, slot);
 	}
+	csv_insert_end(load->rejects);
+}
+
+static void
+insert_rejects(CsvLoad *load)
+{
+	TupleTableSlot *row = MakeSingleTupleTableSlot(load->reject_tupdesc,
+												   &TTSOpsMinimalTuple);
+
+	if (load->rejects_owner != NULL)
+		state_rejects(load, row);
+	else
+		load_rejects(load, row);
 	ExecDropSingleTupleTableSlot(row);
 	tuplestore_end(load->rejected);
-	csv_insert_end(load->rejects);
 }
 
 /* ---- load ---- */
@@ -729,7 +735,7 @@ load_by_statement(CsvLoad *load)
 	SPI_finish();
 }
 
-/* ERROR where an INSERT statement cannot do what is wanted */
+/* ERROR if the caller wants something that an INSERT statement does not do */
 static void
 check_statement(const CsvLoad *load, bool freeze)
 {

@@ -2,8 +2,8 @@
  * owner.c
  *		Tables whose rows another library or access method keeps.
  *
- * Citus keeps the rows of a distributed table on other nodes, TimescaleDB those of a
- * hypertable in other tables; but the catalogs call both plain tables.  Such libraries
+ * Citus keeps the rows of a distributed table on other nodes, and TimescaleDB keeps the
+ * rows of a hypertable in other tables, but the catalogs call both plain tables.  Such libraries
  * change the plan of an INSERT.  So the plan shows them, whatever their names are.
  */
 #include "postgres.h"

@@ -12,7 +12,7 @@
 /*
  * Why rows must go into a table by an INSERT statement: another library or access
  * method keeps them.  NULL: they need not.  attnums: the columns that are given, a list
- * of int.  It plans an INSERT, so another library may raise an ERROR.
+ * of int.  The function plans an INSERT, so another library may raise an ERROR.
  */
 extern const char *csv_find_owner(Relation target, const List *attnums);
 

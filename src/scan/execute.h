@@ -80,7 +80,7 @@ typedef struct CsvAwaitedScan
 	CsvScanStatistics statistics;
 } CsvAwaitedScan;
 
-/* NULL: none.  Whoever sets it sets it back, also after an ERROR. */
+/* NULL: none.  The caller restores the value, also after an ERROR. */
 extern CsvAwaitedScan *csv_awaited_scan;
 
 /* of a plan */
