@@ -17,7 +17,7 @@ BEGIN
   END LOOP;
 END $$;
 SELECT name, vartype, unit, enumvals, min_val, boot_val, context FROM pg_settings
-  WHERE name IN ('csv_gpu_fdw.engine', 'csv_gpu_fdw.device', 'csv_gpu_fdw.gpu_memory_limit', 'csv_gpu_fdw.cpu_threads') ORDER BY name;
+  WHERE name IN ('csv_gpu_fdw.engine', 'csv_gpu_fdw.device', 'csv_gpu_fdw.gpu_memory_limit', 'csv_gpu_fdw.cpu_threads', 'csv_gpu_fdw.copy_past_hooks') ORDER BY name;
 -- the setting stands over the option of the table, and that over the server's
 SET csv_gpu_fdw.engine = 'cpu';
 SELECT engine_of('SELECT * FROM t');

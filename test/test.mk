@@ -77,15 +77,20 @@ build/test/csv_gpu_stand_in: $(STAND_IN_OBJS) $(LIBRARY_OBJS) \
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -o $@ $^ $(LDFLAGS) -lm -lpthread $(call wraps,csv_outlet_init pread)
 
+# a library that keeps rows of tables itself: test/inject/owner.c
+build/test/csv_gpu_owner.so: build/obj/test/inject/owner.o build/link-flags
+	@mkdir -p $(@D)
+	$(LINK.shared) -o $@ $< $(LDFLAGS) $(LDFLAGS_SL)
+
 install-inject: install build/test/csv_gpu_fdw.so build/test/csv_gpu_service \
-		build/test/csv_gpu_stand_in build/tpch
-	$(INSTALL_SHLIB) build/test/csv_gpu_fdw.so '$(DESTDIR)$(pkglibdir)/csv_gpu_fdw.so'
+		build/test/csv_gpu_stand_in build/test/csv_gpu_owner.so build/tpch
+	$(INSTALL_SHLIB) build/test/csv_gpu_fdw.so build/test/csv_gpu_owner.so '$(DESTDIR)$(pkglibdir)'
 	$(INSTALL_PROGRAM) build/test/csv_gpu_service build/test/csv_gpu_stand_in '$(DESTDIR)$(pkglibdir)'
 	@$(MKDIR_P) '$(DESTDIR)$(bindir)'
 	$(INSTALL_PROGRAM) build/tpch '$(DESTDIR)$(bindir)'
 
 -include $(STAND_IN_OBJS:.o=.d) $(INJECT_SERVICE_OBJS:.o=.d)
--include $(INJECT_OBJS:.o=.d)
+-include $(INJECT_OBJS:.o=.d) build/obj/test/inject/owner.d
 
 # ---- objects, once plain and once with sanitizers ----
 

@@ -16,8 +16,10 @@
  */
 #include "postgres.h"
 
+#include <dlfcn.h>
 #include <sys/stat.h>
 
+#include "access/heapam.h"
 #include "access/relation.h"
 #include "access/sysattr.h"
 #include "access/table.h"
@@ -57,6 +59,7 @@
 #include "load/indexes.h"
 #include "load/load.h"
 #include "load/oddity.h"
+#include "load/owner.h"
 #include "table/messages.h"
 #include "table/option.h"
 
@@ -84,6 +87,7 @@ static const struct config_enum_entry copy_choices[] = {
 };
 
 static int	choice = COPY_OFF;
+static bool past_hooks = false;
 static ProcessUtility_hook_type next_hook;
 
 /* ---- what may be taken ---- */
@@ -103,15 +107,78 @@ is_known_option(const char *name)
 	return false;
 }
 
+/* in where its data come from; NULL: none */
+static const char *
+find_obstacle_in_source(const CopyStmt *stmt)
+{
+	struct stat st;
+
+	if (stmt->is_program)
+		return has_privs_of_role(GetUserId(), ROLE_PG_EXECUTE_SERVER_PROGRAM) ? NULL :
+			"the user may not run programs of the server";
+	if (stmt->filename == NULL)
+		return whereToSendOutput == DestRemote ? NULL : "there is no frontend";
+	if (strpbrk(stmt->filename, "*?[\\") != NULL)
+		return "the file's name would be a pattern";
+	if (!has_privs_of_role(GetUserId(), ROLE_PG_READ_SERVER_FILES))
+		return "the user may not read files of the server";
+	if (choice == COPY_ON && stat(stmt->filename, &st) == 0 &&
+		st.st_size < CSV_COPY_LEAST_BYTES)
+		return "it is short";
+	return NULL;
+}
+
+/* the name of the library that has a function, without its directory and suffix */
+static const char *
+library_of(const void *function)
+{
+	Dl_info		info;
+	const char *separator;
+	char	   *name;
+	char	   *suffix;
+
+	if (dladdr(function, &info) == 0 || info.dli_fname == NULL)
+		return "?";
+	separator = last_dir_separator(info.dli_fname);
+	name = pstrdup(separator != NULL ? separator + 1 : info.dli_fname);
+	suffix = strrchr(name, '.');
+	if (suffix != NULL)
+		*suffix = '\0';
+	return name;
+}
+
+/*
+ * In libraries that see utility statements, and would not see this one; NULL: none, or
+ * the administrator knows that they need not.  The user is told once.
+ */
+static const char *
+find_obstacle_in_hooks(void)
+{
+	static bool is_told = false;
+
+	if (next_hook == NULL || past_hooks)
+		return NULL;
+	if (!is_told && choice == COPY_ON)
+	{
+		const char *library = library_of((const void *) next_hook);
+
+		is_told = true;
+		ereport(NOTICE,
+				(errmsg("COPY FROM is left to PostgreSQL, because library \"%s\" would not see it otherwise",
+						library),
+				 errhint("Put csv_gpu_fdw before \"%s\" in shared_preload_libraries, or have a superuser set csv_gpu_fdw.copy_past_hooks.",
+						 library)));
+	}
+	return "the library is loaded behind others that see utility statements";
+}
+
 /* of a statement, as far as it says it itself; NULL: none */
 static const char *
 find_obstacle_in_statement(const CopyStmt *stmt)
 {
-	struct stat st;
+	const char *obstacle;
 	ListCell   *cell;
 
-	if (next_hook != NULL)
-		return "the library is loaded behind others that see utility statements";
 	if (csv_messages_are_held())
 		return "it is within another one";
 	if (stmt->relation == NULL)
@@ -129,19 +196,8 @@ find_obstacle_in_statement(const CopyStmt *stmt)
 	}
 	if (IsInParallelMode() || RecoveryInProgress() || XactReadOnly)
 		return "nothing may be written";
-	if (stmt->is_program)
-		return has_privs_of_role(GetUserId(), ROLE_PG_EXECUTE_SERVER_PROGRAM) ? NULL :
-			"the user may not run programs of the server";
-	if (stmt->filename == NULL)
-		return whereToSendOutput == DestRemote ? NULL : "there is no frontend";
-	if (strpbrk(stmt->filename, "*?[\\") != NULL)
-		return "the file's name would be a pattern";
-	if (!has_privs_of_role(GetUserId(), ROLE_PG_READ_SERVER_FILES))
-		return "the user may not read files of the server";
-	if (choice == COPY_ON && stat(stmt->filename, &st) == 0 &&
-		st.st_size < CSV_COPY_LEAST_BYTES)
-		return "it is short";
-	return NULL;
+	obstacle = find_obstacle_in_source(stmt);
+	return obstacle != NULL ? obstacle : find_obstacle_in_hooks();
 }
 
 /* may nobody notice that some rows were inserted into it in vain?  NULL: so it is */
@@ -151,6 +207,9 @@ find_obstacle_in_table(Relation relation)
 	if (relation->rd_rel->relkind != RELKIND_RELATION &&
 		relation->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
 		return "it is not a table";
+	if (relation->rd_rel->relkind == RELKIND_RELATION &&
+		relation->rd_tableam != GetHeapamTableAmRoutine())
+		return "the table's access method is not heap";
 	if (relation->trigdesc != NULL)
 		for (int i = 0; i < relation->trigdesc->numtriggers; i++)
 		{
@@ -262,6 +321,7 @@ typedef struct TakenCopy
 	List	   *quals;			/* of WHERE */
 	CopyFormatOptions options;
 	CsvIncoming *incoming;		/* NULL: of a file */
+	uint64		nrows;			/* that went in, if it is done */
 } TakenCopy;
 
 /* The data as a table of this wrapper, with a column for each attribute named. */
@@ -327,12 +387,19 @@ make_table(const TakenCopy *taken)
 
 /* ---- the statement ---- */
 
+/* does another library keep the table's rows?  NULL: no */
+static const char *
+try_owner(TakenCopy *copy)
+{
+	return csv_find_owner(copy->relation, copy->attnums);
+}
+
 /*
- * Have the engines do it, in a subtransaction.  NULL, with the number of rows: it is
- * done.  Else why not; nothing may be left of it.
+ * Have the engines do it.  NULL, with copy->nrows: it is done.  Else why not; nothing
+ * may be left of it.
  */
 static const char *
-try_copy(TakenCopy *copy, uint64 *nrows)
+try_copy(TakenCopy *copy)
 {
 	CsvTable   *table = make_table(copy);
 	const char *oddity = NULL;
@@ -344,8 +411,8 @@ try_copy(TakenCopy *copy, uint64 *nrows)
 	if (oddity != NULL)
 		return oddity;
 	csv_table_check(table);
-	*nrows = (uint64) csv_load_fields(table, RelationGetRelid(copy->relation),
-									  copy->attnums, copy->quals);
+	copy->nrows = (uint64) csv_load_fields(table, RelationGetRelid(copy->relation),
+										   copy->attnums, copy->quals);
 	csv_messages_check();
 	return NULL;
 }
@@ -361,9 +428,9 @@ is_final(int sqlstate)
 		sqlstate == ERRCODE_LOCK_NOT_AVAILABLE;
 }
 
-/* try_copy() in a subtransaction, which stays only if it is done */
+/* try_...() in a subtransaction, which stays only if there is no obstacle */
 static const char *
-take_copy(TakenCopy *copy, uint64 *nrows)
+try_apart(TakenCopy *copy, const char *(*try_it) (TakenCopy *))
 {
 	MemoryContext outer = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -376,7 +443,7 @@ take_copy(TakenCopy *copy, uint64 *nrows)
 	csv_messages_hold();
 	PG_TRY();
 	{
-		obstacle = try_copy(copy, nrows);
+		obstacle = try_it(copy);
 		csv_messages_release(obstacle == NULL);
 		if (obstacle == NULL)
 			ReleaseCurrentSubTransaction();
@@ -553,6 +620,10 @@ run_copy(const CopyStmt *stmt, const char *query, uint64 *nrows, const char **ob
 	copy.pstate = make_parsestate(NULL);
 	copy.pstate->p_sourcetext = query;
 	*obstacle = begin_copy_silently(&copy);
+
+	/* before data are read: that library would not get the data that we have read */
+	if (*obstacle == NULL && csv_may_have_owner())
+		*obstacle = try_apart(&copy, try_owner);
 	if (*obstacle == NULL && (stmt->is_program || stmt->filename == NULL))
 	{
 		copy.incoming = csv_incoming_begin(stmt, &copy.options,
@@ -562,7 +633,8 @@ run_copy(const CopyStmt *stmt, const char *query, uint64 *nrows, const char **ob
 			*obstacle = "it is short";
 	}
 	if (*obstacle == NULL)
-		*obstacle = take_copy(&copy, nrows);
+		*obstacle = try_apart(&copy, try_copy);
+	*nrows = copy.nrows;
 	done = *obstacle == NULL;
 	if (copy.incoming != NULL)
 	{
@@ -631,6 +703,11 @@ csv_copy_init(void)
 							 "force: ERROR where PostgreSQL's COPY had to do it.",
 							 &choice, COPY_OFF, copy_choices,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("csv_gpu_fdw.copy_past_hooks",
+							 "Lets csv_gpu_fdw.copy take COPY FROM that other libraries would see otherwise.",
+							 "Only libraries before csv_gpu_fdw among those that hook utility statements do.",
+							 &past_hooks, false,
+							 PGC_SUSET, 0, NULL, NULL, NULL);
 	next_hook = ProcessUtility_hook;
 	ProcessUtility_hook = process_utility;
 }

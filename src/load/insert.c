@@ -9,9 +9,10 @@
  *	- By buffers: rows wait in slots of the relation they are routed to, and go
  *	  through table_multi_insert() many at a time.  Index entries and AFTER
  *	  triggers follow, row by row.
+ *	  Foreign tables get them in batches, if their wrapper takes batches.
  *	- One by one, where something might look at the rows before: BEFORE and
- *	  INSTEAD OF triggers, volatile defaults, foreign tables.  Also transition
- *	  tables of partitioned tables, which are captured in the order of rows.
+ *	  INSTEAD OF triggers, volatile defaults.  Foreign tables of other wrappers, and
+ *	  transition tables of partitioned tables, which are captured in the order of rows.
  *
  * Which one is COPY's choice, but for the first.  A row that pages do not take,
  * since it has to be toasted, goes by buffers.
@@ -305,7 +306,22 @@ static bool
 relation_may_wait(const ResultRelInfo *relation)
 {
 	return !has_trigger_before(relation) && !has_trigger_instead(relation) &&
-		relation->ri_FdwRoutine == NULL;
+		(relation->ri_FdwRoutine == NULL || relation->ri_BatchSize > 1);
+}
+
+/* as the executor does it for partitions */
+static void
+begin_foreign(ModifyTableState *mtstate, ResultRelInfo *root)
+{
+	FdwRoutine *routine = root->ri_FdwRoutine;
+
+	if (routine != NULL && routine->BeginForeignInsert != NULL)
+		routine->BeginForeignInsert(mtstate, root);
+	if (routine != NULL && routine->GetForeignModifyBatchSize != NULL &&
+		routine->ExecForeignBatchInsert != NULL)
+		root->ri_BatchSize = routine->GetForeignModifyBatchSize(root);
+	else
+		root->ri_BatchSize = 1;
 }
 
 /* what keeps rows from going in by pages; NULL: nothing */
@@ -446,10 +462,7 @@ csv_insert_begin(CsvInsert *insert, bool freeze, CsvLoadMethod method,
 	insert->mtstate->mt_nrels = 1;
 	insert->mtstate->resultRelInfo = root;
 	insert->mtstate->rootResultRelInfo = root;
-	root->ri_BatchSize = 1;
-	if (root->ri_FdwRoutine != NULL &&
-		root->ri_FdwRoutine->BeginForeignInsert != NULL)
-		root->ri_FdwRoutine->BeginForeignInsert(insert->mtstate, root);
+	begin_foreign(insert->mtstate, root);
 
 	AfterTriggerBeginQuery();
 	insert->capture = MakeTransitionCaptureState(relation->trigdesc,
@@ -544,20 +557,43 @@ is_followed(const ResultRelInfo *relation)
 		  relation->ri_TrigDesc->trig_insert_new_table));
 }
 
-/* put the rows of a buffer into its relation */
+/* the rows of a buffer into a foreign table, a batch of its wrapper at a time */
 static void
-empty_buffer(CsvInsert *insert, CsvInsertBuffer *buffer)
+insert_batches(CsvInsert *insert, CsvInsertBuffer *buffer)
 {
 	ResultRelInfo *relation = buffer->relation;
-	CsvRecordPlace place = insert->place;
-	MemoryContext outer;
+	int			nbatch;
 
-	if (buffer->nrows == 0)
-		return;
+	for (int first = 0; first < buffer->nrows; first += nbatch)
+	{
+		TupleTableSlot **slots;
+		int			ninserted;
+
+		CHECK_FOR_INTERRUPTS();
+		nbatch = Min(buffer->nrows - first, relation->ri_BatchSize);
+		ninserted = nbatch;
+		slots = relation->ri_FdwRoutine->ExecForeignBatchInsert(insert->estate, relation,
+																&buffer->slots[first],
+																NULL, &ninserted);
+
+		/* the wrapper may have left out some of them */
+		for (int i = 0; i < ninserted && is_followed(relation); i++)
+		{
+			slots[i]->tts_tableOid = RelationGetRelid(relation->ri_RelationDesc);
+			follow_row(insert, relation, slots[i]);
+		}
+		insert->nrows += ninserted;
+	}
+}
+
+static void
+insert_many(CsvInsert *insert, CsvInsertBuffer *buffer)
+{
+	ResultRelInfo *relation = buffer->relation;
 
 	/* access methods may leave memory behind */
-	outer = MemoryContextSwitchTo(GetPerTupleMemoryContext(insert->estate));
-	insert->place.file = NULL;
+	MemoryContext outer = MemoryContextSwitchTo(GetPerTupleMemoryContext(insert->estate));
+
 	table_multi_insert(relation->ri_RelationDesc, buffer->slots, buffer->nrows,
 					   insert->cid, insert->options, buffer->bulk);
 	MemoryContextSwitchTo(outer);
@@ -568,9 +604,24 @@ empty_buffer(CsvInsert *insert, CsvInsertBuffer *buffer)
 			insert->place = buffer->places[i];
 			follow_row(insert, relation, buffer->slots[i]);
 		}
+	insert->nrows += buffer->nrows;
+}
+
+/* put the rows of a buffer into its relation */
+static void
+empty_buffer(CsvInsert *insert, CsvInsertBuffer *buffer)
+{
+	CsvRecordPlace place = insert->place;
+
+	if (buffer->nrows == 0)
+		return;
+	insert->place.file = NULL;
+	if (buffer->relation->ri_FdwRoutine != NULL)
+		insert_batches(insert, buffer);
+	else
+		insert_many(insert, buffer);
 	for (int i = 0; i < buffer->nrows; i++)
 		ExecClearTuple(buffer->slots[i]);
-	insert->nrows += buffer->nrows;
 	buffer->nrows = 0;
 	insert->place = place;
 }

@@ -11,6 +11,9 @@
  *	   once more, to say which one.
  *	4. They are inserted into the table of rejects.
  *
+ * If another library or access method keeps a table's rows (owner.h), an INSERT
+ * statement puts them there.  For the target, that is INSERT ... SELECT, instead of 3.
+ *
  * Memory: all of it is in a context of the call, which is deleted at its end.
  */
 #include "postgres.h"
@@ -19,6 +22,7 @@
 #include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
+#include "executor/spi.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -38,7 +42,9 @@
 #include "load/indexes.h"
 #include "load/insert.h"
 #include "load/load.h"
+#include "load/owner.h"
 #include "scan/errors.h"
+#include "scan/execute.h"
 #include "scan/scan.h"
 #include "table/messages.h"
 #include "table/source.h"
@@ -79,12 +85,14 @@ typedef struct CsvLoad
 	TupleTableSlot *row;		/* of the source */
 	CsvMapping	mapping;
 	CsvInsert  *target;
+	const char *owner;			/* csv_find_owner() of the target */
 	CsvLoadMethod method;		/* for the target */
 	int64		nloaded;
 	CsvScanStatistics statistics;
 
 	/* skipped records, where they are kept */
 	CsvInsert  *rejects;		/* NULL: they are not */
+	const char *rejects_owner;
 	CsvMapping	reject_mapping;
 	TupleDesc	reject_tupdesc;
 	Tuplestorestate *rejected;
@@ -264,6 +272,18 @@ map_by_order(CsvMapping *mapping, Relation source, Relation target,
 	}
 }
 
+/* attribute numbers of the target, or else of the source, in the mapping's order */
+static List *
+mapped_attnums(const CsvMapping *mapping, bool of_target)
+{
+	List	   *attnums = NIL;
+
+	for (int i = 0; i < mapping->ncolumns; i++)
+		attnums = lappend_int(attnums, (of_target ? mapping->columns[i].to :
+										mapping->columns[i].from) + 1);
+	return attnums;
+}
+
 /* fill in a row of the target by one of the source */
 static void
 map_row(const CsvMapping *mapping, TupleTableSlot *from, TupleTableSlot *to,
@@ -334,6 +354,8 @@ open_rejects(CsvLoad *load, Oid relid)
 						RelationGetRelationName(relation)),
 				 errhint("Its columns are those of csv_gpu_errors(), loaded_at and source.")));
 	csv_insert_check(load->rejects, load->reject_mapping.to);
+	load->rejects_owner = csv_find_owner(relation,
+										 mapped_attnums(&load->reject_mapping, true));
 	load->rejected = tuplestore_begin_heap(false, false, work_mem);
 }
 
@@ -354,11 +376,53 @@ reject_record(void *arg, const CsvSkipped *skipped)
 	return true;
 }
 
+/* insert rejected records by an INSERT statement */
 static void
-insert_rejects(CsvLoad *load)
+state_rejects(CsvLoad *load, TupleTableSlot *row)
 {
-	TupleTableSlot *row = MakeSingleTupleTableSlot(load->reject_tupdesc,
-												   &TTSOpsMinimalTuple);
+	const CsvMapping *mapping = &load->reject_mapping;
+	StringInfoData sql;
+	Oid			types[CSV_REJECT_COLUMNS];
+	SPIPlanPtr	plan;
+
+	initStringInfo(&sql);
+	csv_append_insert(&sql, csv_insert_relation(load->rejects),
+					  mapped_attnums(mapping, true));
+	for (int i = 0; i < mapping->ncolumns; i++)
+	{
+		types[i] = TupleDescAttr(load->reject_tupdesc, mapping->columns[i].from)->atttypid;
+		appendStringInfo(&sql, "%s$%d", i == 0 ? "VALUES (" : ", ", i + 1);
+	}
+	appendStringInfoChar(&sql, ')');
+	csv_insert_close(load->rejects);
+
+	SPI_connect();
+	plan = SPI_prepare(sql.data, mapping->ncolumns, types);
+	if (plan == NULL)
+		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
+	while (tuplestore_gettupleslot(load->rejected, true, false, row))
+	{
+		Datum		values[CSV_REJECT_COLUMNS];
+		char		nulls[CSV_REJECT_COLUMNS];
+		int			result;
+
+		slot_getallattrs(row);
+		for (int i = 0; i < mapping->ncolumns; i++)
+		{
+			values[i] = row->tts_values[mapping->columns[i].from];
+			nulls[i] = row->tts_isnull[mapping->columns[i].from] ? 'n' : ' ';
+		}
+		result = SPI_execute_plan(plan, values, nulls, false, 0);
+		if (result < 0)
+			elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(result));
+	}
+	SPI_finish();
+}
+
+/* insert them as rows of a load */
+static void
+load_rejects(CsvLoad *load, TupleTableSlot *row)
+{
 	CsvRecordPlace nowhere = {NULL, 0};
 
 	csv_insert_begin(load->rejects, false,
@@ -374,9 +438,21 @@ insert_rejects(CsvLoad *load)
 				csv_insert_context(load->rejects));
 		csv_insert_row(load->rejects, slot);
 	}
+	csv_insert_end(load->rejects);
+}
+
+static void
+insert_rejects(CsvLoad *load)
+{
+	TupleTableSlot *row = MakeSingleTupleTableSlot(load->reject_tupdesc,
+												   &TTSOpsMinimalTuple);
+
+	if (load->rejects_owner != NULL)
+		state_rejects(load, row);
+	else
+		load_rejects(load, row);
 	ExecDropSingleTupleTableSlot(row);
 	tuplestore_end(load->rejected);
-	csv_insert_end(load->rejects);
 }
 
 /* ---- load ---- */
@@ -612,8 +688,71 @@ choose_method(CsvLoad *load, bool freeze)
 	return choose_indexing(load, freeze, nbytes);
 }
 
+/* by INSERT ... SELECT: all rows, and skipped records as load_rows() has them */
 static void
-load_all(CsvLoad *load, bool freeze)
+load_by_statement(CsvLoad *load)
+{
+	CsvAwaitedScan *outer = csv_awaited_scan;
+	CsvAwaitedScan scan = {
+		.table = load->table,
+		.shown_relid = RelationGetRelid(csv_insert_relation(load->target)),
+		.skipped = load->rejects != NULL ? reject_record : NULL,
+		.arg = load
+	};
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	csv_append_insert(&sql, csv_insert_relation(load->target),
+					  mapped_attnums(&load->mapping, true));
+	appendStringInfoString(&sql, "SELECT ");
+	csv_append_columns(&sql, load->source, mapped_attnums(&load->mapping, false));
+	appendStringInfo(&sql, " FROM ONLY %s", csv_quote_relation(load->source));
+	csv_insert_close(load->target);
+
+	SPI_connect();
+	csv_awaited_scan = &scan;
+	PG_TRY();
+	{
+		int			result = SPI_execute(sql.data, false, 0);
+
+		if (result < 0)
+			elog(ERROR, "SPI_execute failed: %s", SPI_result_code_string(result));
+	}
+	PG_FINALLY();
+	{
+		csv_awaited_scan = outer;
+	}
+	PG_END_TRY();
+	if (!scan.has_ended)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("csv_gpu_load() cannot see which records of \"%s\" were read",
+						RelationGetRelationName(load->source)),
+				 errdetail("Another library has read it in another session."),
+				 errhint("Use INSERT statements instead.")));
+	load->nloaded = (int64) SPI_processed;
+	load->statistics = scan.statistics;
+	SPI_finish();
+}
+
+/* ERROR if the caller wants something that an INSERT statement does not do */
+static void
+check_statement(const CsvLoad *load, bool freeze)
+{
+	const char *name = RelationGetRelationName(csv_insert_relation(load->target));
+
+	if (freeze)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot freeze the rows of \"%s\": %s", name, load->owner)));
+	if (load->table->settings.load_method == CSV_LOAD_PAGES)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("\"%s\" cannot be loaded by pages: %s", name, load->owner)));
+}
+
+static void
+load_ourselves(CsvLoad *load, bool freeze)
 {
 	CsvIndexing indexing = choose_method(load, freeze);
 
@@ -631,6 +770,18 @@ load_all(CsvLoad *load, bool freeze)
 		if (load->rejected != NULL)
 			tuplestore_clear(load->rejected);
 		load_rows(load, load->target, freeze, CSV_INDEX_AT_ONCE);
+	}
+}
+
+static void
+load_all(CsvLoad *load, bool freeze)
+{
+	if (load->owner == NULL)
+		load_ourselves(load, freeze);
+	else
+	{
+		check_statement(load, freeze);
+		load_by_statement(load);
 	}
 	if (load->rejects != NULL)
 	{
@@ -659,6 +810,8 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 					 csv_insert_relation(load->target), request->columns);
 	check_source(load, OidIsValid(request->rejects));
 	csv_insert_check(load->target, load->mapping.to);
+	load->owner = csv_find_owner(csv_insert_relation(load->target),
+								 mapped_attnums(&load->mapping, true));
 	if (OidIsValid(request->rejects))
 		open_rejects(load, request->rejects);
 

@@ -24,6 +24,7 @@
 #include "compat.h"
 #include "plan/file_clauses.h"
 #include "plan/parallel_path.h"
+#include "scan/execute.h"
 #include "scan/value.h"
 #include "table/source.h"
 
@@ -150,6 +151,9 @@ csv_is_parallel_safe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 	const CsvTable *table = state->table;
 	int			attnum = -1;
 
+	/* its rows and bad records are this process's */
+	if (csv_awaited_scan != NULL && csv_awaited_scan->table->relid == rte->relid)
+		return false;
 	if (table->program != NULL ||
 		table->verbosity == CSV_VERBOSITY_VERBOSE ||
 		table->reject_count > MOST_MESSAGES ||

@@ -20,6 +20,8 @@
 #include "scan/execute.h"
 #include "table/source.h"
 
+CsvAwaitedScan *csv_awaited_scan = NULL;
+
 /* ---- plans ---- */
 
 Bitmapset *
@@ -231,23 +233,54 @@ all_literal(const List *exprs)
 	return true;
 }
 
+static bool
+is_awaited(const ForeignScanState *node)
+{
+	return csv_awaited_scan != NULL && csv_awaited_scan->node == node &&
+		!csv_awaited_scan->has_ended;
+}
+
+/* the table, as the caller of an awaited scan has it, or as the catalogs do */
+static CsvTable *
+get_table(ForeignScanState *node, Oid relid, int eflags)
+{
+	CsvAwaitedScan *awaited = csv_awaited_scan;
+	CsvTable   *table;
+
+	if (awaited != NULL && awaited->node == NULL && awaited->table->relid == relid &&
+		(eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0)
+	{
+		awaited->node = node;
+		return awaited->table;
+	}
+	table = csv_table_get(relid);
+	csv_table_check(table);
+	return table;
+}
+
 void
 csv_open_scan(ForeignScanState *node)
 {
 	CsvScanState *state = node->fdw_state;
 	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
+	CsvSkippedFn skipped = is_awaited(node) ? csv_awaited_scan->skipped : NULL;
 	MemoryContext outer =
 		MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
 
+	/* of kept columns there are no bytes for it */
 	state->scan = csv_table_scan_begin(state->table,
 									   csv_plan_set(plan, CSV_PLAN_WANTED),
 									   state->pushdown.program != NULL ?
 									   &state->pushdown : NULL,
 									   plan->scan.plan.parallel_aware ?
-									   CSV_SCAN_MAY_SHARE : CSV_SCAN_MAY_KEEP,
-									   NULL, NULL);
+									   CSV_SCAN_MAY_SHARE :
+									   skipped != NULL ? 0 : CSV_SCAN_MAY_KEEP,
+									   skipped,
+									   skipped != NULL ? csv_awaited_scan->arg : NULL);
 	if (!IsParallelWorker())
-		csv_table_scan_show_progress(state->scan, state->table->relid);
+		csv_table_scan_show_progress(state->scan, is_awaited(node) ?
+									 csv_awaited_scan->shown_relid :
+									 state->table->relid);
 	MemoryContextSwitchTo(outer);
 }
 
@@ -265,11 +298,7 @@ csv_begin_scan(ForeignScanState *node, int eflags)
 	node->fdw_state = state;
 	if (!is_told)
 	{
-		state->table = csv_table_get(linitial_oid(relation));
-		csv_table_check(state->table);
-	}
-	if (!is_told)
-	{
+		state->table = get_table(node, linitial_oid(relation), eflags);
 		begin_files(node, (eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0);
 		csv_source_decide_resident(state->table);
 	}
@@ -415,6 +444,11 @@ csv_end_scan(ForeignScanState *node)
 		csv_aggregation_end(state->aggregation);
 	if (state->lookup != NULL)
 		csv_lookup_end(state->lookup);
+	if (is_awaited(node))
+	{
+		csv_table_scan_statistics(state->scan, &csv_awaited_scan->statistics);
+		csv_awaited_scan->has_ended = true;
+	}
 	if (state->scan != NULL)
 		csv_table_scan_end(state->scan);
 }

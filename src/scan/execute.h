@@ -65,6 +65,24 @@ typedef struct CsvScanState
 	CsvScanStatistics statistics;
 } CsvScanState;
 
+/*
+ * A scan that the caller has a statement run, and wants to hear of: the first one of
+ * this table that begins, in this process only.
+ */
+typedef struct CsvAwaitedScan
+{
+	CsvTable   *table;			/* is read as it stands here */
+	Oid			shown_relid;	/* in pg_stat_progress_copy */
+	CsvSkippedFn skipped;		/* as for csv_table_scan_begin(); NULL: the usual */
+	void	   *arg;
+	ForeignScanState *node;		/* NULL: it has not begun */
+	bool		has_ended;
+	CsvScanStatistics statistics;
+} CsvAwaitedScan;
+
+/* NULL: none.  The caller restores the value, also after an ERROR. */
+extern CsvAwaitedScan *csv_awaited_scan;
+
 /* of a plan */
 extern Bitmapset *csv_plan_set(const ForeignScan *plan, CsvPlanItem item);
 extern bool csv_plan_has_order(const ForeignScan *plan);

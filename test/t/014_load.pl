@@ -162,6 +162,19 @@ write_file("$directory/foreign.csv", map { "$_," . ($_ % 3 ? 'x' : 'y') . "\n" }
 $session->value("CREATE FOREIGN TABLE source (a int, b text) SERVER csv OPTIONS (filename '$directory/foreign.csv')");
 is($session->value("SELECT records_loaded FROM csv_gpu_load('source', 'here')"), '1000', 'a foreign table as target');
 is($session->value('SELECT count(*), sum(a) FROM there'), '1000|500500', 'has the rows');
+
+# a row a batch that arrives; batch_size is 10
+$session->value('CREATE TABLE batches (n bigint);
+	CREATE FUNCTION count_batch() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN INSERT INTO public.batches SELECT count(*) FROM new; RETURN NULL; END$$;
+	CREATE TRIGGER t AFTER INSERT ON there REFERENCING NEW TABLE AS new FOR EACH STATEMENT EXECUTE FUNCTION count_batch()');
+for my $target ('here', 'parts')
+{
+	my $nrows = $target eq 'here' ? 1000 : 333;
+
+	$session->value("TRUNCATE there, batches; SELECT csv_gpu_load('source', '$target')");
+	is($session->value('SELECT count(*), sum(n), max(n) FROM batches'), int(($nrows + 9) / 10) . "|$nrows|10", "rows of $target travel in batches");
+}
+$session->value('DROP TRIGGER t ON there; TRUNCATE parts_x');
 is($session->value("TRUNCATE there; SELECT records_loaded FROM csv_gpu_load('source', 'here', ARRAY['a', NULL]); SELECT DISTINCT b FROM there"),
 	"1000\nnone", 'and the defaults');
 is($session->value("TRUNCATE there; SELECT records_loaded FROM csv_gpu_load('source', 'parts')"), '1000', 'a foreign partition');

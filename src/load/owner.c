@@ -1,0 +1,121 @@
+/*
+ * owner.c
+ *		Tables whose rows another library or access method keeps.
+ *
+ * Citus keeps the rows of a distributed table on other nodes, and TimescaleDB keeps the
+ * rows of a hypertable in other tables, but the catalogs call both plain tables.  Such libraries
+ * change the plan of an INSERT.  So the plan shows them, whatever their names are.
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/tableam.h"
+#include "nodes/plannodes.h"
+#include "optimizer/planner.h"
+#include "parser/analyze.h"
+#include "parser/parsetree.h"
+#include "rewrite/rewriteHandler.h"
+#include "tcop/tcopprot.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "load/owner.h"
+
+char *
+csv_quote_relation(Relation relation)
+{
+	return quote_qualified_identifier(get_namespace_name(RelationGetNamespace(relation)),
+									  RelationGetRelationName(relation));
+}
+
+void
+csv_append_columns(StringInfo sql, Relation relation, const List *attnums)
+{
+	const char *separator = "";
+	ListCell   *cell;
+
+	foreach(cell, attnums)
+	{
+		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(relation),
+											  lfirst_int(cell) - 1);
+
+		appendStringInfo(sql, "%s%s", separator, quote_identifier(NameStr(att->attname)));
+		separator = ", ";
+	}
+}
+
+void
+csv_append_insert(StringInfo sql, Relation target, const List *attnums)
+{
+	appendStringInfo(sql, "INSERT INTO %s ", csv_quote_relation(target));
+	if (attnums != NIL)
+	{
+		appendStringInfoChar(sql, '(');
+		csv_append_columns(sql, target, attnums);
+		appendStringInfoString(sql, ") ");
+	}
+	appendStringInfoString(sql, "OVERRIDING SYSTEM VALUE ");
+}
+
+/* the plan of an INSERT of no rows */
+static PlannedStmt *
+plan_insert(Relation target, const List *attnums)
+{
+	ParseState *pstate = make_parsestate(NULL);
+	StringInfoData sql;
+	Query	   *query;
+	List	   *sorted = list_copy(attnums);
+
+	/* as the planner wants them, if no rewriter has sorted them */
+	list_sort(sorted, list_int_cmp);
+	initStringInfo(&sql);
+	csv_append_insert(&sql, target, sorted);
+	appendStringInfoString(&sql, "SELECT ");
+	csv_append_columns(&sql, target, sorted);
+	appendStringInfo(&sql, " FROM %s WHERE false", csv_quote_relation(target));
+	pstate->p_sourcetext = sql.data;
+	query = transformTopLevelStmt(pstate, linitial_node(RawStmt, pg_parse_query(sql.data)));
+	free_parsestate(pstate);
+
+	/* COPY passes over rules; otherwise the result is one query, with defaults */
+	if (target->rd_rules == NULL)
+		query = linitial_node(Query, QueryRewrite(query));
+	return pg_plan_query(query, sql.data, 0, NULL);
+}
+
+/* does a plan put rows into this very table, and only there? */
+static bool
+is_plain_insert(const PlannedStmt *stmt, Oid target)
+{
+	const ModifyTable *top = (const ModifyTable *) stmt->planTree;
+	const Plan *plan;
+
+	if (!IsA(top, ModifyTable) || top->operation != CMD_INSERT ||
+		list_length(top->resultRelations) != 1 ||
+		rt_fetch(linitial_int(top->resultRelations), stmt->rtable)->relid != target)
+		return false;
+	for (plan = outerPlan(top); plan != NULL; plan = outerPlan(plan))
+		if (IsA(plan, CustomScan))
+			return false;
+	return true;
+}
+
+bool
+csv_may_have_owner(void)
+{
+	return planner_hook != NULL || create_upper_paths_hook != NULL;
+}
+
+const char *
+csv_find_owner(Relation target, const List *attnums)
+{
+	char		relkind = target->rd_rel->relkind;
+
+	if (relkind == RELKIND_RELATION && target->rd_tableam != GetHeapamTableAmRoutine())
+		return "its access method is not heap";
+	if ((relkind == RELKIND_RELATION || relkind == RELKIND_PARTITIONED_TABLE) &&
+		csv_may_have_owner() &&
+		!is_plain_insert(plan_insert(target, attnums), RelationGetRelid(target)))
+		return "another library keeps its rows";
+	return NULL;
+}

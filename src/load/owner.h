@@ -1,0 +1,34 @@
+/*
+ * owner.h
+ *		Tables whose rows are not in a heap of their own, and INSERT statements, which
+ *		get rows into any table.
+ */
+#ifndef CSV_OWNER_H
+#define CSV_OWNER_H
+
+#include "lib/stringinfo.h"
+#include "utils/rel.h"
+
+/*
+ * Why rows must go into a table by an INSERT statement: another library or access
+ * method keeps them.  NULL: they need not.  attnums: the columns that are given, a list
+ * of int.  The function plans an INSERT, so another library may raise an ERROR.
+ */
+extern const char *csv_find_owner(Relation target, const List *attnums);
+
+/* can csv_find_owner() have another answer than by the access method? */
+extern bool csv_may_have_owner(void);
+
+/* names of columns, separated by commas */
+extern void csv_append_columns(StringInfo sql, Relation relation, const List *attnums);
+
+/*
+ * INSERT, with its table and columns, up to where the rows come: SELECT or VALUES.  As
+ * with COPY, values are taken for identity columns, too.
+ */
+extern void csv_append_insert(StringInfo sql, Relation target, const List *attnums);
+
+/* the relation's name as SQL has it; palloc'd */
+extern char *csv_quote_relation(Relation relation);
+
+#endif							/* CSV_OWNER_H */
