@@ -74,8 +74,8 @@ typedef struct CsvLibraryFailure
 } CsvLibraryFailure;
 
 /*
- * Open a library that this build has, unless it is open.  It stays open until
- * the process ends.  False if that fails; then it can be tried again.  The main
+ * Open a library that this build has, unless it is open.  A library stays open
+ * until the process ends.  False if that fails; then it can be tried again.  The main
  * thread calls this before it starts threads that use the library.
  */
 extern bool csv_library_open(CsvLibrary library, CsvLibraryFailure *failure);
