@@ -3,19 +3,39 @@
 #	make			the extension; with the CUDA engine where nvcc is found
 #	make CUDA=no	without it
 #	make install	into the PostgreSQL of PG_CONFIG
+#	make uninstall	from there
 #	make demo		a tour on a private server
 #	make check		all tests on a private server
 #	make installcheck	SQL tests against a running server
+#	make setup		install Debian packages that all of these need
 #	make format, make lint
+#	make help		this list, and the tests and benchmarks
+#
+# PG_CONFIG=/path/to/pg_config chooses a PostgreSQL.  To build in another
+# directory, go there and run "make -f /path/to/csv_gpu_fdw/Makefile".
+
+srcdir := $(patsubst %/,%,$(dir $(firstword $(MAKEFILE_LIST))))
+
+# a build in another directory finds these here, and no object of the source tree
+ifneq ($(srcdir),.)
+vpath %.c $(srcdir)
+vpath %.cu $(srcdir)
+vpath %.h $(srcdir)
+vpath %.map $(srcdir)
+vpath %.control $(srcdir)
+endif
+
+# $(call files,PATTERN...): relative to the source tree
+files = $(patsubst $(srcdir)/%,%,$(wildcard $(addprefix $(srcdir)/,$(1))))
 
 EXTENSION = csv_gpu_fdw
 MODULE_big = csv_gpu_fdw
 
 # the version stands in the control file and nowhere else
-EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" csv_gpu_fdw.control)
-DATA = $(wildcard csv_gpu_fdw--*.sql)
+EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(srcdir)/csv_gpu_fdw.control)
+DATA = $(call files,csv_gpu_fdw--*.sql)
 
-REGRESS = $(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql)))
+REGRESS = $(patsubst sql/%.sql,%,$(sort $(call files,sql/*.sql)))
 REGRESS_OPTS = --encoding=UTF8 --no-locale
 
 # ---- what was chosen holds for a later "make install", until "make clean" ----
@@ -41,7 +61,7 @@ WERROR ?= -Werror
 
 CUDA ?= auto
 NVCC ?= $(or $(shell command -v nvcc 2>/dev/null),$(firstword $(wildcard /usr/local/cuda/bin/nvcc)))
-CUDA_SOURCES = $(wildcard cuda/*.cu)
+CUDA_SOURCES = $(call files,cuda/*.cu)
 
 ifeq ($(CUDA),no)
 override NVCC =
@@ -55,7 +75,7 @@ endif
 
 # a cubin for Hopper, and PTX that newer and older devices compile at first use
 NVCC_ARCH ?= -gencode arch=compute_90,code=sm_90 -gencode arch=compute_75,code=compute_75
-NVCCFLAGS = -std=c++17 -O3 -lineinfo -Isrc -Xcompiler -fPIC,-Wall,-Wextra,-fno-exceptions,-fno-threadsafe-statics $(NVCC_ARCH)
+NVCCFLAGS = -std=c++17 -O3 -lineinfo -I$(srcdir)/src -Xcompiler -fPIC,-Wall,-Wextra,-fno-exceptions,-fno-threadsafe-statics $(NVCC_ARCH)
 
 ifneq ($(and $(NVCC),$(CUDA_SOURCES)),)
 WITH_CUDA = yes
@@ -101,8 +121,8 @@ COMPRESSION_PACKAGES = $(call where,%-dev,$(WITH_GZIP),$(WITH_ZSTD),$(WITH_LZ4))
 # ---- objects, all under build/ ----
 
 # the program's own are not the extension's
-SERVICE_SOURCES = $(wildcard src/service/*.c)
-SOURCES = $(filter-out $(SERVICE_SOURCES),$(wildcard src/*.c src/*/*.c))
+SERVICE_SOURCES = $(call files,src/service/*.c)
+SOURCES = $(filter-out $(SERVICE_SOURCES),$(call files,src/*.c src/*/*.c))
 
 # those of CUDA take longest, so they begin
 CUDA_OBJS = $(if $(WITH_CUDA),$(patsubst %.cu,build/obj/%.cu.o,$(CUDA_SOURCES)))
@@ -112,7 +132,7 @@ OBJS = $(patsubst %.c,build/obj/%.o,$(SOURCES))
 LIBRARY_OBJS = $(filter $(addprefix build/obj/src/,reader/% cpu/% query/% wire/%),$(OBJS))
 SERVICE_OBJS = $(patsubst %.c,build/obj/%.o,$(SERVICE_SOURCES)) $(LIBRARY_OBJS) $(CUDA_OBJS)
 
-PG_CPPFLAGS = -Isrc $(if $(WITH_CUDA),-DCSV_WITH_CUDA) $(COMPRESSION_FLAGS)
+PG_CPPFLAGS = -I$(srcdir)/src -Ibuild $(if $(WITH_CUDA),-DCSV_WITH_CUDA) $(COMPRESSION_FLAGS)
 PG_CFLAGS = -std=gnu11 -Wall -Wextra $(WERROR) -Wno-declaration-after-statement
 
 # PostgreSQL's own headers do not pass these
@@ -121,7 +141,7 @@ build/obj/src/reader/%.o build/obj/src/cpu/%.o build/obj/src/query/%.o \
 	build/obj/src/wire/%.o build/obj/src/service/%.o: WARNINGS =
 
 # only what SQL and the server call is visible outside
-SHLIB_LINK = -Wl,--version-script=src/exports.map $(COMPRESSION_LIBS)
+SHLIB_LINK = -Wl,--version-script=$(srcdir)/src/exports.map
 
 EXTRA_CLEAN = build
 
@@ -130,9 +150,16 @@ override with_llvm = no
 
 # ---- what needs no PostgreSQL, or gets one itself ----
 
-OWN_GOALS = demo check test setup format lint
+OWN_GOALS = demo check test setup format lint help
 LIBRARY_GOALS = setup-test stress unit% differential% fuzz% bench%
 own_goals := $(filter $(OWN_GOALS),$(MAKECMDGOALS))
+in_tree_goals := $(filter-out help setup,$(filter $(OWN_GOALS) $(LIBRARY_GOALS) \
+	install-inject,$(MAKECMDGOALS)))
+ifneq ($(srcdir),.)
+ifneq ($(in_tree_goals),)
+$(error make $(in_tree_goals) works in the source tree only: run it in $(srcdir))
+endif
+endif
 pgxs_goals := $(filter-out $(OWN_GOALS) $(LIBRARY_GOALS),$(or $(MAKECMDGOALS),all))
 
 ifneq ($(pgxs_goals),)
@@ -141,10 +168,14 @@ PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
 LACKING := $(strip $(foreach file,$(PGXS) $(INCLUDEDIR_SERVER)/postgres.h,$(if $(wildcard $(file)),,$(file))))
 ifeq ($(LACKING),)
 include $(PGXS)
+# PGXS sets these: the first with a slash at its end, and the second so that
+# objects of the source tree would be taken for those of another directory
+srcdir := $(patsubst %/,%,$(srcdir))
+override VPATH =
 all: say-engines
 else
 all install uninstall installcheck:
-	@major=$$(PG_CONFIG='$(PG_CONFIG)' test/setup.sh major) || exit 1; \
+	@major=$$(PG_CONFIG='$(PG_CONFIG)' $(srcdir)/test/setup.sh major) || exit 1; \
 	echo 'No PostgreSQL to build for: $(if $(PGXS),there is no $(firstword $(LACKING)),$(PG_CONFIG) does not answer).' >&2; \
 	echo "Install postgresql-server-dev-$$major (Debian), set PG_CONFIG, or run \"make setup\"." >&2; \
 	exit 1
@@ -155,11 +186,20 @@ endif
 build/c-flags: FORCE
 	@$(call write_if_changed,'$(CC) $(CFLAGS) $(CPPFLAGS)')
 build/link-flags: FORCE
-	@$(call write_if_changed,'$(OBJS) $(SHLIB_LINK)')
+	@$(call write_if_changed,'$(OBJS) $(SHLIB_LINK) $(LDFLAGS) $(COMPRESSION_LIBS)')
 build/choices.mk: FORCE
 	@$(call write_if_changed,$(CHOICES))
 
 csv_gpu_fdw.so: build/link-flags src/exports.map | build/choices.mk
+
+# The extension is not linked with these libraries, but opens them: the linker
+# tells the names under which it will find them.
+build/sonames.h: build/link-flags
+	echo 'int main(void) { return 0; }' | $(CC) $(CFLAGS) $(LDFLAGS) -Wl,--no-as-needed \
+		-x c -o build/sonames - -x none $(COMPRESSION_LIBS)
+	LC_ALL=C readelf -d build/sonames | sed -n \
+		's/.*(NEEDED).*\[lib\(z\|isal\|zstd\|lz4\)\(\.so.*\)\]$$/$(hash)define CSV_SONAME_\1 "lib\1\2"/p' >$@
+build/obj/src/table/library.o: build/sonames.h
 
 # ---- the program that sessions share ----
 
@@ -179,10 +219,28 @@ install: install-service
 install-service: build/csv_gpu_service installdirs
 	$(INSTALL_PROGRAM) $< '$(DESTDIR)$(pkglibdir)/csv_gpu_service'
 
+# PGXS would put them among other extensions' files, without the directory docs
+docs_dir = $(DESTDIR)$(docdir)/extension/csv_gpu_fdw
+install: install-docs
+install-docs:
+	@$(MKDIR_P) '$(docs_dir)/docs'
+	$(INSTALL_DATA) $(addprefix $(srcdir)/,LICENSE $(call files,*.md)) '$(docs_dir)'
+	$(INSTALL_DATA) $(addprefix $(srcdir)/,$(call files,docs/*.md docs/*.svg)) '$(docs_dir)/docs'
+
+# what root has built belongs to the owner of the directory
+install: give-back
+give-back: all
+	-@[ "$$(id -u)" != 0 ] || chown -hR --reference=. build csv_gpu_fdw.so
+
 uninstall: uninstall-service
 uninstall-service:
 	rm -f '$(DESTDIR)$(pkglibdir)/csv_gpu_service' '$(DESTDIR)$(pkglibdir)/plugins/csv_gpu_fdw.so'
-.PHONY: install-plugin install-service uninstall-service
+	rm -rf '$(docs_dir)'
+	@echo 'WARNING: take csv_gpu_fdw out of shared_preload_libraries, session_preload_libraries'
+	@echo 'and local_preload_libraries now.  Otherwise the server will not start, or logins will'
+	@echo 'fail.  Look at postgresql.conf, postgresql.auto.conf and the table pg_db_role_setting'
+	@echo '(ALTER ROLE, ALTER DATABASE); "Remove" in docs/install.md has a query for all of them.'
+.PHONY: install-plugin install-service install-docs give-back uninstall-service
 endif
 
 build/obj/%.o: %.c build/c-flags
@@ -228,27 +286,32 @@ ifneq ($(own_goals),)
 .NOTPARALLEL:
 
 setup:
-	@test/setup.sh build check
+	@$(srcdir)/test/setup.sh build check
+
+# the comments at the top of these files
+help:
+	@for file in Makefile test/test.mk test/bench/bench.mk; do \
+		sed -n '/^#/!q;s/^# \?//p' $(srcdir)/$$file; echo; done
 
 demo:
-	+@exec env MAKE='$(MAKE)' test/demo.sh
+	+@exec env MAKE='$(MAKE)' $(srcdir)/test/demo.sh
 
 # PARTS="build regress" runs these parts only
 check:
-	+@exec env MAKE='$(MAKE)' PARTS='$(PARTS)' test/check.sh
+	+@exec env MAKE='$(MAKE)' PARTS='$(PARTS)' $(srcdir)/test/check.sh
 
 # there is a directory of that name
 test: check
 
 format:
-	@test/format.sh
+	@$(srcdir)/test/format.sh
 
 lint:
-	@exec env CPPCHECK='$(CPPCHECK)' CLANG_TIDY='$(CLANG_TIDY)' \
-		COMPRESSION_FLAGS='$(COMPRESSION_FLAGS)' test/lint.sh
+	+@exec env MAKE='$(MAKE)' CPPCHECK='$(CPPCHECK)' CLANG_TIDY='$(CLANG_TIDY)' \
+		COMPRESSION_FLAGS='$(COMPRESSION_FLAGS)' $(srcdir)/test/lint.sh
 endif
 
 # ---- tests of the library: unit, unit-sanitize, differential, fuzz ----
 
--include test/test.mk
--include test/bench/bench.mk
+-include $(srcdir)/test/test.mk
+-include $(srcdir)/test/bench/bench.mk

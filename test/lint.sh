@@ -36,8 +36,9 @@ queue=$(echo '#include <sys/queue.h>' | "${CC:-cc}" -E -M -x c - | grep -o '/[^ 
 	--template='{file}:{line}: {message} [{id}]' src/reader src/cpu src/query src/wire src/service test/bench test/stress ||
 	failed "$CPPCHECK"
 
+"${MAKE:-make}" -s build/sonames.h || exit 1
 # shellcheck disable=SC2206
-flags=(-Isrc -isystem "$("$PG_CONFIG" --includedir-server)" -D_GNU_SOURCE -std=gnu11
+flags=(-Isrc -Ibuild -isystem "$("$PG_CONFIG" --includedir-server)" -D_GNU_SOURCE -std=gnu11
 	-Wcast-qual ${COMPRESSION_FLAGS-})
 printf '%s\n' src/*.c src/*/*.c |
 	xargs -P"$(nproc)" -n3 bash -c '

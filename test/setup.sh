@@ -243,6 +243,36 @@ give_up_on_release()
 	exit 1
 }
 
+# progress: apt-get's output goes to a log; says how far it is
+progress()
+{
+	local line of='' fetched=0 unpacked=0 set_up=0
+
+	while read -r line; do
+		echo "$line" >>"$scratch/log"
+		case $line in
+			*' newly installed, '*) of=${line% newly installed*} of=${of##* } ;;
+			'Need to get '*) say "fetching $of packages: ${line#Need to get }" ;;
+			Get:*) ((++fetched % 20)) || say "fetched $fetched of $of" ;;
+			'Unpacking '*) ((++unpacked % 20)) || say "unpacked $unpacked of $of" ;;
+			'Setting up '*) ((++set_up % 20)) || say "set up $set_up of $of" ;;
+		esac
+	done
+}
+
+# Run as root: DIRECTORY PACKAGE...; Debian would create and start a cluster, which
+# nothing here needs.  This setting in DIRECTORY prevents it, and is removed again.
+createcluster_dir=${CREATECLUSTER_DIR:-/etc/postgresql-common/createcluster.d}
+install_packages='
+	dir=$1 made=
+	shift
+	trap '\''rm -f "$dir/csv_gpu_fdw.conf"; [ -z "$made" ] || rmdir "$dir"'\'' EXIT
+	trap "exit 1" HUP INT TERM
+	[ -d "$dir" ] || { made=yes && mkdir -p "$dir"; } || exit
+	echo "create_main_cluster = false" >"$dir/csv_gpu_fdw.conf" || exit
+	DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 apt-get -q -o DPkg::Lock::Timeout=300 \
+		-y --no-install-recommends install "$@" 2>&1'
+
 if version=$("$PG_CONFIG" --version 2>/dev/null) && [[ $version != PostgreSQL\ * ]]; then
 	say "PG_CONFIG is $PG_CONFIG, which is no pg_config; set it to another, or leave it away"
 	exit 1
@@ -278,12 +308,10 @@ fi
 say "installing ${missing[*]}"
 say "(this takes from half a minute to some minutes, by what is to be fetched)"
 # another apt may be at work, as on a machine just started
-apt="apt-get -q -o DPkg::Lock::Timeout=300"
-$as_root $apt update >/dev/null || say "apt-get update failed; trying with the lists at hand"
+$as_root apt-get -q -o DPkg::Lock::Timeout=300 update >/dev/null || say "apt-get update failed; trying with the lists at hand"
 look "${purposes[@]}"
 give_up_on_release
-if ! $as_root env DEBIAN_FRONTEND=noninteractive \
-		$apt -y --no-install-recommends install "${missing[@]}" >"$scratch/log" 2>&1 </dev/null; then
+if ! $as_root bash -c "$install_packages" setup "$createcluster_dir" "${missing[@]}" </dev/null | progress; then
 	tail -20 "$scratch/log" >&2
 	say "could not install ${missing[*]}"
 	exit 1

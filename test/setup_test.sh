@@ -11,7 +11,7 @@ set -uo pipefail
 self=${BASH_SOURCE[0]}
 
 # what every Debian has, as far as setup.sh uses it
-ESSENTIAL='bash cat chmod cut dirname env head mkdir mktemp mv rm sed sort tail touch
+ESSENTIAL='bash cat chmod cut dirname env head mkdir mktemp mv rm rmdir sed sort tail touch
 	true'
 
 BUILD='gcc libc6-dev libisal-dev liblz4-dev libzstd-dev make postgresql-15
@@ -214,6 +214,10 @@ act()
 				update) touch "$M/lists" ;;
 				install)
 					shift
+					# what the postinst script of postgresql-15 looks at
+					cat "$CREATECLUSTER_DIR"/*.conf >>"$M/createcluster"
+					echo "1 upgraded, $# newly installed, 0 to remove and 0 not upgraded."
+					echo 'Need to get 12 MB of archives.'
 					for package; do
 						echo "$package" >>"$M/log"
 						[ -e "$M/lists" ] && brings "$package" ||
@@ -261,6 +265,7 @@ machine()
 	echo 0 >"$M/uid"
 	echo "${MAJORS:-15}" >"$M/majors"
 	: >"$M/log"
+	: >"$M/createcluster"
 	for name; do
 		brings "$name" || exit 1
 	done
@@ -269,7 +274,7 @@ machine()
 # run PURPOSE...: setup.sh there; sets status, output and asked
 run()
 {
-	output=$(env -i PATH="$M/bin" M="$M" REAL_CC="$REAL_CC" CUDA=no LANG=de_DE.UTF-8 \
+	output=$(env -i PATH="$M/bin" M="$M" REAL_CC="$REAL_CC" CUDA=no LANG=de_DE.UTF-8 CREATECLUSTER_DIR="$M/createcluster.d" \
 			${PG_CONFIG:+PG_CONFIG="$PG_CONFIG"} "$BASH" "$setup" "$@" 2>&1 </dev/null)
 	status=$?
 	asked=$(sort "$M/log")
@@ -324,6 +329,10 @@ installs 'where nothing is missing, nothing is installed'
 machine
 run build check
 installs 'a bare machine, to check' $BUILD $CHECK
+[ "$(<"$M/createcluster")" = 'create_main_cluster = false' ] && [ ! -e "$M/createcluster.d" ]
+result $? 'it creates no cluster, and removes the setting for that' 'create_main_cluster = false'
+[[ $output =~ 'fetching '[0-9]+' packages: 12 MB' ]]
+result $? 'it shows progress' 'fetching'
 
 machine make gcc libc6-dev postgresql-15 libpq-dev-15
 run build
@@ -464,6 +473,11 @@ machine
 touch "$M/broken"
 run build
 refuses 'apt-get fails' 'E: nothing works.*could not install make gcc'
+mkdir "$M/createcluster.d"
+touch "$M/createcluster.d/admin.conf"
+run build
+[ "$(ls "$M/createcluster.d")" = admin.conf ]
+result $? 'it leaves settings of the administrator alone' admin.conf
 
 # ---- make ----
 
@@ -471,7 +485,7 @@ refuses 'apt-get fails' 'E: nothing works.*could not install make gcc'
 # a build directory of its own; sets status and output
 tree=$work/tree
 mkdir "$tree"
-ln -s "$PWD"/{Makefile,csv_gpu_fdw.control,*.sql,src,cuda,test} "$tree/"
+ln -s "$PWD"/{Makefile,csv_gpu_fdw.control,*.sql,*.md,LICENSE,docs,src,cuda,test} "$tree/"
 asked=
 fresh_make()
 {
@@ -522,6 +536,18 @@ result $? 'and its pg_config' "$work/postgres/pg_config"
 fresh_make clean
 compiles_with 'clean forgets' "$all" "$work/nvcc -Wno-error" install
 
+# in another directory, beside objects of a build in the source tree
+mkdir -p "$work/beside" "$tree/build/obj/src/table"
+touch "$tree/build/obj/src/table/"{codec,library}.o
+build_beside=(-C "$work/beside" -f "$tree/Makefile")
+fresh_make "${build_beside[@]}" CUDA=no WITH_ISAL=no build/obj/src/table/{codec,library}.o
+[ $status = 0 ] && [ -s "$work/beside/build/obj/src/table/codec.o" ] && [ -z "$(find "$tree/build" -size +0 -type f)" ]
+result $? 'a build in another directory writes to that one only' codec.o
+compiles_with 'it has CUDA objects, and installs documentation' \
+	"$work/nvcc -I$tree/src -o build/obj/cuda/columns.cu.o $tree/cuda/columns.cu $tree/docs/install.md" '' \
+	"${build_beside[@]}" install NVCC="$work/nvcc"
+fresh_make clean
+
 fresh_make NVCC="$work/nowhere/nvcc"
 [ $status = 2 ] && [[ $output == *"NVCC=$work/nowhere/nvcc, but there is no such program"* ]] &&
 	[[ $output != *-DCSV* ]]
@@ -544,6 +570,12 @@ result $? 'make with a PG_CONFIG of another program' 'no pg_config'
 fresh_make CUDA=no PG_CONFIG="$M/bin/pg_config" uninstall
 [ $status = 2 ] && [[ $output == *'No PostgreSQL to build for'* ]]
 result $? 'uninstall where there are no headers' 'No PostgreSQL to build for'
+fresh_make CUDA=no DESTDIR="$work/nowhere" uninstall
+[ $status = 0 ] && [[ $output == *WARNING*shared_preload_libraries*pg_db_role_setting* ]]
+result $? 'uninstall warns of settings that load the library' WARNING
+fresh_make CUDA=no PG_CONFIG="$M/nowhere" help
+[ $status = 0 ] && [[ $output == *'make CUDA=no'*'make unit'*'make bench'* && $output != *'$('* ]]
+result $? 'make help' 'make unit'
 
 machine gcc libc6-dev zlib1g-dev libisal-dev postgresql-server-dev-15
 fresh_make CUDA=no CC="$M/bin/cc" PG_CONFIG="$M/bin/pg_config" say-engines

@@ -52,7 +52,7 @@ comma := ,
 wraps = $(addprefix -Wl$(comma)--wrap=,$(1))
 INJECT_OBJS = build/obj/test/inject/server.o
 INJECT_WRAPS = $(call wraps,MarkGUCPrefixReserved csv_has_settled compute_parallel_worker \
-	csv_piece_bytes csv_inlet_open)
+	csv_piece_bytes csv_inlet_open dlopen)
 INJECT_CUDA_OBJS = build/obj/test/inject/faults.o $(if $(WITH_CUDA),build/obj/test/inject/gpu.cu.o)
 INJECT_CUDA_WRAPS = $(if $(WITH_CUDA),$(call wraps,csv_cuda_open csv_cuda_engine cudaMemcpyAsync))
 INJECT_SERVICE_OBJS = $(addprefix build/obj/test/inject/,choose.o service.o) $(INJECT_CUDA_OBJS)

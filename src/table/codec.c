@@ -7,20 +7,6 @@
  */
 #include "postgres.h"
 
-#ifdef CSV_WITH_GZIP
-#include <zlib.h>
-#endif
-#ifdef CSV_WITH_ISAL
-#include <isa-l/igzip_lib.h>
-#endif
-#ifdef CSV_WITH_ZSTD
-#include <zstd.h>
-#include <zstd_errors.h>
-#endif
-#ifdef CSV_WITH_LZ4
-#include <lz4frame.h>
-#endif
-
 #include "table/codec.h"
 
 /* the largest window of CSV_CODEC_FAST_SMALL: what zstd -19 makes */
@@ -50,6 +36,11 @@ struct CsvCodec
 #endif
 };
 
+#ifdef CSV_WITH_ISAL
+/* csv_codec_prepare() has opened ISA-L; without it, zlib does the work */
+static bool has_isal;
+#endif
+
 const char *
 csv_codec_missing(CsvCompression compression, const char **package)
 {
@@ -75,40 +66,72 @@ csv_codec_missing(CsvCompression compression, const char **package)
 	}
 }
 
+bool
+csv_codec_prepare(CsvCompression compression, CsvLibraryFailure *failure)
+{
+	switch (compression)
+	{
+#ifdef CSV_WITH_GZIP
+		case CSV_COMPRESSION_GZIP:
+#ifdef CSV_WITH_ISAL
+			has_isal = csv_library_open(CSV_LIBRARY_ISAL, failure);
+#endif
+			return csv_library_open(CSV_LIBRARY_ZLIB, failure);
+#endif
+#ifdef CSV_WITH_ZSTD
+		case CSV_COMPRESSION_ZSTD:
+			return csv_library_open(CSV_LIBRARY_ZSTD, failure);
+#endif
+#ifdef CSV_WITH_LZ4
+		case CSV_COMPRESSION_LZ4:
+			return csv_library_open(CSV_LIBRARY_LZ4, failure);
+#endif
+		default:
+			return true;
+	}
+}
+
 const char	csv_codec_no_memory[] = "out of memory";
 
 /* false if it has no memory */
 static bool
 open_library(CsvCodec *codec, CsvCodecKind kind)
 {
+#ifdef CSV_WITH_LZ4
+	size_t		result;
+#endif
+
 	switch (codec->compression)
 	{
 #ifdef CSV_WITH_GZIP
 		case CSV_COMPRESSION_GZIP:
 #ifdef CSV_WITH_ISAL
-			if (kind != CSV_CODEC_EXACT)
+			if (kind != CSV_CODEC_EXACT && has_isal)
 			{
 				codec->isal = malloc(sizeof(*codec->isal));
 				if (codec->isal != NULL)
-					isal_inflate_init(codec->isal);
+					csv_library.isal_inflate_init(codec->isal);
 				return codec->isal != NULL;
 			}
 #endif
 			/* the largest window; 16: gzip's header and trailer */
-			return inflateInit2(&codec->gzip, MAX_WBITS + 16) == Z_OK;
+			return csv_library.inflateInit2(&codec->gzip,
+											MAX_WBITS + 16) == Z_OK;
 #endif
 #ifdef CSV_WITH_ZSTD
 		case CSV_COMPRESSION_ZSTD:
-			codec->zstd = ZSTD_createDStream();
+			codec->zstd = csv_library.ZSTD_createDStream();
 			if (codec->zstd != NULL && kind == CSV_CODEC_FAST_SMALL)
-				ZSTD_DCtx_setParameter(codec->zstd, ZSTD_d_windowLogMax,
-									   SMALL_WINDOW_LOG);
+				csv_library.ZSTD_DCtx_setParameter(codec->zstd,
+												   ZSTD_d_windowLogMax,
+												   SMALL_WINDOW_LOG);
 			return codec->zstd != NULL;
 #endif
 #ifdef CSV_WITH_LZ4
 		case CSV_COMPRESSION_LZ4:
-			return !LZ4F_isError(LZ4F_createDecompressionContext(&codec->lz4,
-																 LZ4F_VERSION));
+			result = csv_library.LZ4F_createDecompressionContext(&codec->lz4,
+																 LZ4F_VERSION);
+			return !csv_library.LZ4F_isError(result);
 #endif
 		default:
 			return true;
@@ -137,17 +160,19 @@ csv_codec_close(CsvCodec *codec)
 		return;
 #ifdef CSV_WITH_GZIP
 	/* a stream that was not opened is an error, and no more */
-	inflateEnd(&codec->gzip);
+	if (codec->compression == CSV_COMPRESSION_GZIP)
+		csv_library.inflateEnd(&codec->gzip);
 #endif
 #ifdef CSV_WITH_ISAL
 	free(codec->isal);
 #endif
 #ifdef CSV_WITH_ZSTD
-	ZSTD_freeDStream(codec->zstd);
+	if (codec->zstd != NULL)
+		csv_library.ZSTD_freeDStream(codec->zstd);
 #endif
 #ifdef CSV_WITH_LZ4
 	if (codec->lz4 != NULL)
-		LZ4F_freeDecompressionContext(codec->lz4);
+		csv_library.LZ4F_freeDecompressionContext(codec->lz4);
 #endif
 	free(codec);
 }
@@ -159,11 +184,12 @@ csv_codec_restart(CsvCodec *codec)
 	codec->complete = true;
 #ifdef CSV_WITH_ZSTD
 	if (codec->zstd != NULL)
-		ZSTD_DCtx_reset(codec->zstd, ZSTD_reset_session_only);
+		csv_library.ZSTD_DCtx_reset(codec->zstd,
+									ZSTD_reset_session_only);
 #endif
 #ifdef CSV_WITH_LZ4
 	if (codec->lz4 != NULL)
-		LZ4F_resetDecompressionContext(codec->lz4);
+		csv_library.LZ4F_resetDecompressionContext(codec->lz4);
 #endif
 }
 
@@ -176,13 +202,13 @@ step_zlib(CsvCodec *codec, const uint8_t *input, size_t ninput,
 	int			result;
 
 	if (codec->complete)
-		inflateReset(gzip);
+		csv_library.inflateReset(gzip);
 	/* neither library writes to its input, but they do not say so */
 	gzip->next_in = (Bytef *) (uintptr_t) input;
 	gzip->avail_in = (uInt) ninput;
 	gzip->next_out = output;
 	gzip->avail_out = (uInt) noutput;
-	result = inflate(gzip, Z_NO_FLUSH);
+	result = csv_library.inflate(gzip, Z_NO_FLUSH);
 	decoded->consumed = ninput - gzip->avail_in;
 	decoded->produced = noutput - gzip->avail_out;
 	decoded->complete = result == Z_STREAM_END;
@@ -209,9 +235,9 @@ step_isal(CsvCodec *codec, const uint8_t *input, size_t ninput,
 
 	if (codec->complete)
 	{
-		isal_inflate_reset(isal);
+		csv_library.isal_inflate_reset(isal);
 		isal->crc_flag = ISAL_GZIP_NO_HDR_VER;
-		isal_gzip_header_init(&codec->header);
+		csv_library.isal_gzip_header_init(&codec->header);
 		codec->in_header = true;
 	}
 	isal->next_in = (uint8_t *) (uintptr_t) input;
@@ -220,13 +246,13 @@ step_isal(CsvCodec *codec, const uint8_t *input, size_t ninput,
 	isal->avail_out = (uint32_t) noutput;
 	if (codec->in_header)
 	{
-		result = isal_read_gzip_header(isal, &codec->header);
+		result = csv_library.isal_read_gzip_header(isal, &codec->header);
 		codec->in_header = result == ISAL_END_INPUT;
 		if ((codec->header.flags & GZIP_RESERVED_FLAGS) != 0)
 			result = ISAL_INVALID_WRAPPER;
 	}
 	if (result == ISAL_DECOMP_OK)
-		result = isal_inflate(isal);
+		result = csv_library.isal_inflate(isal);
 	decoded->consumed = ninput - isal->avail_in;
 	decoded->produced = noutput - isal->avail_out;
 	decoded->complete = isal->block_state == ISAL_BLOCK_FINISH;
@@ -242,15 +268,16 @@ step_zstd(CsvCodec *codec, const uint8_t *input, size_t ninput,
 {
 	ZSTD_inBuffer in = {input, ninput, 0};
 	ZSTD_outBuffer out = {output, noutput, 0};
-	size_t		result = ZSTD_decompressStream(codec->zstd, &out, &in);
+	size_t		result = csv_library.ZSTD_decompressStream(codec->zstd, &out,
+														   &in);
 
 	decoded->consumed = in.pos;
 	decoded->produced = out.pos;
 	decoded->complete = result == 0;
-	if (ZSTD_isError(result))
-		decoded->failure =
-			ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation ?
-			csv_codec_no_memory : ZSTD_getErrorName(result);
+	if (csv_library.ZSTD_isError(result))
+		decoded->failure = csv_library.ZSTD_getErrorCode(result) ==
+			ZSTD_error_memory_allocation ?
+			csv_codec_no_memory : csv_library.ZSTD_getErrorName(result);
 }
 #endif
 
@@ -263,14 +290,14 @@ step_lz4(CsvCodec *codec, const uint8_t *input, size_t ninput,
 
 	decoded->consumed = ninput;
 	decoded->produced = noutput;
-	result = LZ4F_decompress(codec->lz4, output, &decoded->produced,
-							 input, &decoded->consumed, NULL);
+	result = csv_library.LZ4F_decompress(codec->lz4, output, &decoded->produced,
+										 input, &decoded->consumed, NULL);
 	decoded->complete = result == 0;
-	if (LZ4F_isError(result))
+	if (csv_library.LZ4F_isError(result))
 	{
 		/* the counts say nothing then */
 		decoded->consumed = decoded->produced = 0;
-		decoded->failure = LZ4F_getErrorName(result);
+		decoded->failure = csv_library.LZ4F_getErrorName(result);
 		/* lz4 has no public number for it */
 		if (strcmp(decoded->failure, "ERROR_allocation_failed") == 0)
 			decoded->failure = csv_codec_no_memory;

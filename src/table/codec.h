@@ -8,6 +8,7 @@
 #ifndef CSV_CODEC_H
 #define CSV_CODEC_H
 
+#include "table/library.h"
 #include "table/option.h"
 
 typedef struct CsvCodec CsvCodec;
@@ -37,9 +38,13 @@ typedef enum CsvCodecKind
 } CsvCodecKind;
 
 /*
- * NULL where there is no memory.  csv_codec_missing() has returned NULL for this
- * compression.
+ * Open the libraries of a compression, which this build has.  False if that
+ * fails.  The main thread calls this before any thread opens a codec.
  */
+extern bool csv_codec_prepare(CsvCompression compression,
+							  CsvLibraryFailure *failure);
+
+/* NULL if there is no memory.  csv_codec_prepare() has returned true. */
 extern CsvCodec *csv_codec_open(CsvCompression compression, CsvCodecKind kind);
 
 /* NULL may be closed, too */

@@ -207,6 +207,7 @@ csv_decompressor_begin(CsvDecompressor *decompressor,
 {
 	const char *package;
 	const char *missing = csv_codec_missing(compression, &package);
+	CsvLibraryFailure failure;
 
 	csv_decompressor_end(decompressor);
 	if (missing != NULL)
@@ -216,6 +217,14 @@ csv_decompressor_begin(CsvDecompressor *decompressor,
 						name, missing),
 				 errhint("Install its headers (on Debian, %s), then run \"make\" and \"make install\" again. PostgreSQL must have been built with it, too.",
 						 package)));
+	if (!csv_codec_prepare(compression, &failure))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FILE),
+				 errmsg("could not decompress \"%s\": could not load library \"%s\"",
+						name, failure.name),
+				 errdetail_internal("%s", failure.reason),
+				 errhint("Install the library (on Debian, %s).",
+						 failure.package)));
 	decompressor->compression = compression;
 	decompressor->name = name;
 	decompressor->fd = fd;

@@ -11,10 +11,7 @@
 
 #include <unistd.h>
 
-#ifdef CSV_WITH_LZ4
-#include <lz4frame.h>
-#endif
-
+#include "table/library.h"
 #include "table/lz4_frame.h"
 
 /* of a block's size: the block is not compressed */
@@ -33,13 +30,14 @@ make_head(CsvLz4Frame *frame, const LZ4F_frameInfo_t *info)
 	LZ4F_cctx  *context;
 	size_t		nbytes;
 
-	if (LZ4F_isError(LZ4F_createCompressionContext(&context, LZ4F_VERSION)))
+	nbytes = csv_library.LZ4F_createCompressionContext(&context, LZ4F_VERSION);
+	if (csv_library.LZ4F_isError(nbytes))
 		return false;
-	nbytes = LZ4F_compressBegin(context, frame->head, sizeof(frame->head),
-								&preferences);
-	LZ4F_freeCompressionContext(context);
+	nbytes = csv_library.LZ4F_compressBegin(context, frame->head,
+											sizeof(frame->head), &preferences);
+	csv_library.LZ4F_freeCompressionContext(context);
 	frame->nhead = nbytes;
-	return !LZ4F_isError(nbytes);
+	return !csv_library.LZ4F_isError(nbytes);
 }
 #endif
 
@@ -52,14 +50,18 @@ csv_lz4_frame_open(CsvLz4Frame *frame, int fd, uint64_t offset)
 	size_t		nheader = Max(nread, 0);
 	LZ4F_frameInfo_t info;
 	LZ4F_dctx  *context;
+	size_t		result;
 	bool		good;
 
-	if (LZ4F_isError(LZ4F_createDecompressionContext(&context, LZ4F_VERSION)))
+	result = csv_library.LZ4F_createDecompressionContext(&context,
+														 LZ4F_VERSION);
+	if (csv_library.LZ4F_isError(result))
 		return false;
-	good = !LZ4F_isError(LZ4F_getFrameInfo(context, &info, bytes, &nheader)) &&
+	result = csv_library.LZ4F_getFrameInfo(context, &info, bytes, &nheader);
+	good = !csv_library.LZ4F_isError(result) &&
 		info.frameType == LZ4F_frame &&
 		info.blockMode == LZ4F_blockIndependent && info.dictID == 0;
-	LZ4F_freeDecompressionContext(context);
+	csv_library.LZ4F_freeDecompressionContext(context);
 	if (!good)
 		return false;
 	frame->next = offset + nheader;

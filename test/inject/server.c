@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include "miscadmin.h"
@@ -34,10 +35,14 @@ extern CsvInlet *__real_csv_inlet_open(const void *message, size_t nbytes,
 extern CsvInlet *__wrap_csv_inlet_open(const void *message, size_t nbytes,
 									   int request);
 
+extern void *__real_dlopen(const char *name, int flags);
+extern void *__wrap_dlopen(const char *name, int flags);
+
 static CsvInjected injected;
 static double file_age;
 static bool small_pieces;
 static int	parallel_workers;
+static char *missing_library;
 
 /* the last that the extension does when it is loaded */
 void
@@ -68,7 +73,21 @@ __wrap_MarkGUCPrefixReserved(const char *prefix)
 							"0: as many as its size is worth.",
 							&parallel_workers, 0, 0, 1000,
 							PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomStringVariable("csv_gpu_test.missing_library",
+							   "Libraries whose names begin so are not found.",
+							   "Empty: all are found.",
+							   &missing_library, "",
+							   PGC_USERSET, 0, NULL, NULL, NULL);
 	__real_MarkGUCPrefixReserved(prefix);
+}
+
+void *
+__wrap_dlopen(const char *name, int flags)
+{
+	bool		is_missing = missing_library[0] != '\0' &&
+		strncmp(name, missing_library, strlen(missing_library)) == 0;
+
+	return __real_dlopen(is_missing ? "missing/library" : name, flags);
 }
 
 int

@@ -456,6 +456,46 @@ SKIP:
 	is($session->value('SELECT count(*) FROM t'), $nrows, 'and on it goes');
 }
 
+# ---- without the libraries ----
+
+# a server that preloads the extension starts without them, too
+unlike(`LC_ALL=C readelf -d '@{[ $node->config_data('--pkglibdir') ]}/csv_gpu_fdw.so'`,
+	qr/NEEDED.*lib(z|isal|zstd|lz4)\.|^$/, 'the extension is not linked with them');
+
+my %libraries = (gz => 'libz', zst => 'libzstd', lz4 => 'liblz4');
+
+for my $suffix (sort keys %libraries)
+{
+	my ($tool) = split / /, $tools{$suffix};
+	my $library = $libraries{$suffix};
+
+  SKIP:
+	{
+		skip "no $tool", 4 if !has_program($tool);
+
+		my $session = new_session($node);
+
+		system("$tools{$suffix} < $plain > $dir/whole.csv.$suffix") == 0 or die;
+		table('t', "$dir/whole.csv.$suffix");
+		$session->query("LOAD 'csv_gpu_fdw'; SET csv_gpu_test.missing_library = '$library.'");
+		my (undef, $err) = $session->query('SELECT count(*) FROM t');
+		like($err,
+			qr/ERROR:  could not decompress "[^"]*": could not load library "$library\.so[^"]*"\nDETAIL:  .*No such file.*\nHINT:  Install/,
+			"$tool: an error names the library");
+		is($session->value('SELECT count(*) FROM plain'), $nrows, 'other files are read');
+		$session->query('RESET csv_gpu_test.missing_library');
+		is($session->value('SELECT count(*) FROM t'), $nrows, 'and so is this one, once it is there');
+
+		# zlib does the work of ISA-L
+		$session->quit;
+		$session = new_session($node);
+		$session->query("LOAD 'csv_gpu_fdw'; SET csv_gpu_test.missing_library = 'libisal.'; SET csv_gpu_fdw.cpu_threads = 4");
+		is($session->value(q{SELECT count(*), sum(hashtextextended(t::text, 0)), pg_read_file('/proc/self/maps') ~ 'libisal' FROM t}),
+			"$expected|f", "$tool without ISA-L");
+		$session->quit;
+	}
+}
+
 # ---- many scans at a time ----
 
 {

@@ -1,0 +1,75 @@
+/*
+ * library.c
+ *		The functions of the libraries that decompress.
+ *
+ * A server that preloads the extension must start, and a session must be able to
+ * log in, also after such a library has been removed.
+ */
+#include "postgres.h"
+
+#include <dlfcn.h>
+
+#include "sonames.h"			/* the Makefile makes it */
+#include "table/library.h"
+
+typedef struct LibraryFunction
+{
+	const char *name;			/* NULL: the end of the list */
+	size_t		offset;			/* in csv_library */
+} LibraryFunction;
+
+typedef struct Library
+{
+	const char *name;
+	const char *package;
+	const LibraryFunction *functions;
+} Library;
+
+#define FUNCTION(name) {#name, offsetof(CsvLibraryFunctions, name)},
+#define FUNCTIONS(list) (const LibraryFunction[]) {list(FUNCTION) {NULL, 0}}
+
+static const Library libraries[CSV_LIBRARY_LZ4 + 1] = {
+#ifdef CSV_WITH_GZIP
+	[CSV_LIBRARY_ZLIB] = {CSV_SONAME_z, "zlib1g", FUNCTIONS(CSV_ZLIB_FUNCTIONS)},
+#endif
+#ifdef CSV_WITH_ISAL
+	[CSV_LIBRARY_ISAL] = {CSV_SONAME_isal, "libisal2", FUNCTIONS(CSV_ISAL_FUNCTIONS)},
+#endif
+#ifdef CSV_WITH_ZSTD
+	[CSV_LIBRARY_ZSTD] = {CSV_SONAME_zstd, "libzstd1", FUNCTIONS(CSV_ZSTD_FUNCTIONS)},
+#endif
+#ifdef CSV_WITH_LZ4
+	[CSV_LIBRARY_LZ4] = {CSV_SONAME_lz4, "liblz4-1", FUNCTIONS(CSV_LZ4_FUNCTIONS)},
+#endif
+};
+
+CsvLibraryFunctions csv_library;
+
+bool
+csv_library_open(CsvLibrary library, CsvLibraryFailure *failure)
+{
+	static void *handles[lengthof(libraries)];
+	const Library *opened = &libraries[library];
+	void	   *handle;
+
+	if (handles[library] != NULL)
+		return true;
+	failure->name = opened->name;
+	failure->package = opened->package;
+	handle = dlopen(opened->name, RTLD_NOW | RTLD_LOCAL);
+	for (const LibraryFunction *function = opened->functions;
+		 handle != NULL && function->name != NULL; function++)
+	{
+		void	   *address = dlsym(handle, function->name);
+
+		if (address == NULL)
+			handle = NULL;
+		else
+			memcpy((char *) &csv_library + function->offset, &address,
+				   sizeof(address));
+	}
+	if (handle == NULL)
+		failure->reason = dlerror();
+	handles[library] = handle;
+	return handle != NULL;
+}
