@@ -59,7 +59,7 @@ typedef struct CsvDataEnd
 	StringInfoData held;		/* what came with a marker, from its cursor on */
 } CsvDataEnd;
 
-/* of a line, for CONTEXT: more than COPY shows */
+/* bytes of a line for CONTEXT: more than COPY shows */
 #define CSV_SHOWN_BYTES		128
 
 struct CsvIncoming
@@ -142,15 +142,15 @@ show_line(const CsvIncoming *incoming, char text[CSV_SHOWN_BYTES])
 	memcpy(text + n, rest, (size_t) nrest);
 	n += nrest;
 
-	/* what is cut off may end within a character */
+	/* a line that is cut off may end within a character */
 	nvalid = pg_encoding_verifymbstr(incoming->encoding, text, n);
 	text[nvalid] = '\0';
 	return nvalid == n || n == CSV_SHOWN_BYTES - 1;
 }
 
 /*
- * The error context callback while data are waited for: as COPY has it then.  It sees to
- * interrupts behind the line that a message ends.
+ * The error context callback while the server waits for data.  COPY checks for interrupts
+ * behind the line that a message ends, so the CONTEXT names that line.
  */
 static void
 tell_line(void *arg)
@@ -217,8 +217,8 @@ report_failure(CsvIncoming *incoming)
 }
 
 /*
- * The next message: is it one that the data go on or end with?  Interrupts are COPY's
- * matter where it has the data, as it has them behind a line only.
+ * Read the next message.  False: the data have failed.  Where COPY has the data, it checks
+ * for interrupts itself, behind each line.
  */
 static bool
 receive_message(CsvIncoming *incoming)
@@ -597,7 +597,7 @@ next_bytes(CsvIncoming *incoming, char *buffer, size_t nbytes)
 	return nbytes;
 }
 
-/* the last of the bytes that came from next_bytes() are to come again */
+/* next_bytes() must return the last of its bytes once more */
 static void
 hold_bytes(StringInfo held, const char *bytes, int nbytes)
 {
