@@ -10,9 +10,10 @@
  *	   for it to be flushed: the WAL writer is told, and has done it by the time
  *	   that a buffer is wanted again.  Without WAL, and where the file is new in
  *	   this transaction, they are written past shared buffers.
- *	3. What is left at the end and fills no page goes in the ordinary way, into
- *	   free space that the table may have.  So a load leaves no page half empty,
- *	   and a small one writes none.
+ *	3. The first rows go where COPY would put them: in the ordinary way into pages
+ *	   with free room, a page at a time, until no page has room.  The last rows,
+ *	   which fill no page, go to the table's end in the ordinary way.  So a load
+ *	   leaves no page half empty, and a small load writes none.
  *
  * buffer_pages() and write_pages() say why each step is safe.  Rows are visible
  * by their xmin, as any others are; an aborted load leaves dead rows, which
@@ -116,11 +117,18 @@ struct CsvHeapPages
 	int			npages;			/* so many */
 	int			nfull;			/* of them; the next is being filled */
 	bool		has_page;		/* that one has been started */
+	BlockNumber room;			/* that it stands for, or where that was sought */
+	bool		seeks_room;		/* there may be more in older pages */
 	int64		nrows;			/* in all of them */
 	MemoryContext context;
 	BlockNumber end;			/* behind the page that was appended last */
 	CsvSegment *segment;		/* of the relation's files, that is written to */
 	CsvPageCrew *crew;			/* NULL: none was needed yet */
+
+	/* for rows that go in in the ordinary way */
+	int			options;		/* TABLE_INSERT_... */
+	BulkInsertState bulk;
+	TupleTableSlot *slots[MaxHeapTuplesPerPage];	/* made when needed, in order */
 
 	CsvTupleRoom tuple;			/* of the row at hand */
 };
@@ -199,7 +207,8 @@ alloc_pages(int npages)
 }
 
 CsvHeapPages *
-csv_heap_pages_begin(Relation relation, CommandId cid, const CsvPagesHook *hook)
+csv_heap_pages_begin(Relation relation, CommandId cid, int options,
+					 const CsvPagesHook *hook)
 {
 	CsvHeapPages *pages = palloc0(sizeof(CsvHeapPages));
 
@@ -213,6 +222,10 @@ csv_heap_pages_begin(Relation relation, CommandId cid, const CsvPagesHook *hook)
 													  HEAP_DEFAULT_FILLFACTOR);
 
 	pages->end = RelationGetNumberOfBlocks(relation);
+	pages->seeks_room = pages->end > 0;
+	pages->room = InvalidBlockNumber;
+	pages->options = options;
+	pages->bulk = GetBulkInsertState();
 	pages->strategy = GetAccessStrategy(BAS_BULKWRITE);
 	pages->npages = CSV_PENDING_PAGES;
 	pages->past_buffers = is_past_buffers(relation);
@@ -538,6 +551,133 @@ has_room(const CsvHeapPages *pages, Page page, Size length)
 	return PageGetHeapFreeSpace(page) >= MAXALIGN(length) + pages->kept_free;
 }
 
+/*
+ * The bytes that a page of the relation has for a tuple, beside its line pointer; a few
+ * less, so that a page in private memory can have as many.
+ */
+static Size
+free_room(const CsvHeapPages *pages, BlockNumber block)
+{
+	Buffer		buffer = ReadBuffer(pages->relation, block);
+	Page		page;
+	Size		nbytes;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buffer);
+
+	/* a failed extension has left it; an insertion initializes it */
+	nbytes = PageIsNew(page) ? BLCKSZ - SizeOfPageHeaderData - sizeof(ItemIdData) :
+		PageGetHeapFreeSpace(page);
+	UnlockReleaseBuffer(buffer);
+	return nbytes == 0 ? 0 :
+		MAXALIGN_DOWN(nbytes + sizeof(ItemIdData)) - sizeof(ItemIdData);
+}
+
+/*
+ * Start a page in private memory that has as much room as an older page, which has room
+ * for a tuple of this length.  The search is RelationGetBufferForTuple()'s.  False: no
+ * page has room.
+ */
+static bool
+start_room(CsvHeapPages *pages, Size length)
+{
+	Relation	relation = pages->relation;
+	Size		wanted = MAXALIGN(length) + pages->kept_free;
+	bool		uses_map = (pages->options & TABLE_INSERT_SKIP_FSM) == 0;
+	BlockNumber block = pages->room;
+	Size		nfree;
+
+	pages->seeks_room = false;
+	if (wanted > MaxHeapTupleSize)
+		return false;
+	if (block == InvalidBlockNumber)
+	{
+		block = RelationGetTargetBlock(relation);
+		if (block == InvalidBlockNumber && uses_map)
+			block = GetPageWithFreeSpace(relation, wanted);
+		if (block == InvalidBlockNumber)
+			block = pages->end - 1;
+	}
+	nfree = free_room(pages, block);
+	while (nfree < wanted)
+	{
+		CHECK_FOR_INTERRUPTS();
+		block = uses_map ? RecordAndGetPageWithFreeSpace(relation, block, nfree, wanted) :
+			InvalidBlockNumber;
+		if (block == InvalidBlockNumber)
+			return false;
+		nfree = free_room(pages, block);
+	}
+	pages->seeks_room = true;
+	pages->room = block;
+
+	/* the other bytes are as if they were special space */
+	PageInit(pending_page(pages, 0), BLCKSZ,
+			 BLCKSZ - SizeOfPageHeaderData - sizeof(ItemIdData) - nfree);
+	pages->has_page = true;
+	return true;
+}
+
+/*
+ * Insert the rows of the page that has been started, in the ordinary way: where there is
+ * room for them, or at the end of the relation.
+ */
+static void
+insert_page(CsvHeapPages *pages, Page page)
+{
+	OffsetNumber last = PageGetMaxOffsetNumber(page);
+	int			options = pages->options;
+
+	if (!pages->seeks_room)
+	{
+		options |= TABLE_INSERT_SKIP_FSM;
+		pages->room = InvalidBlockNumber;
+	}
+	for (int i = 0; i < last; i++)
+	{
+		ItemId		item = PageGetItemId(page, i + 1);
+		HeapTupleData tuple;
+
+		if (pages->slots[i] == NULL)
+		{
+			MemoryContext outer = MemoryContextSwitchTo(pages->context);
+
+			pages->slots[i] = table_slot_create(pages->relation, NULL);
+			MemoryContextSwitchTo(outer);
+		}
+		tuple.t_len = ItemIdGetLength(item);
+		tuple.t_tableOid = RelationGetRelid(pages->relation);
+		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
+		ItemPointerSetInvalid(&tuple.t_self);
+		ExecForceStoreHeapTuple(&tuple, pages->slots[i], false);
+	}
+	ReleaseBulkInsertStatePin(pages->bulk);
+	RelationSetTargetBlock(pages->relation, pages->room);
+	table_multi_insert(pages->relation, pages->slots, last, pages->cid, options,
+					   pages->bulk);
+	for (int i = 0; i < last; i++)
+	{
+		if (pages->hook != NULL)
+			pages->hook->row(pages->hook->arg, pages->slots[i]);
+		ExecClearTuple(pages->slots[i]);
+	}
+
+	/* they have been counted by now */
+	pages->nrows -= last;
+	pages->has_page = false;
+}
+
+/* no more goes to the page that has been started */
+static void
+finish_page(CsvHeapPages *pages)
+{
+	if (pages->seeks_room)
+		insert_page(pages, pending_page(pages, pages->nfull));
+	else
+		pages->nfull++;
+	pages->has_page = false;
+}
+
 /* a page with room for a tuple of this length */
 static inline Page
 page_with_room(CsvHeapPages *pages, Size length)
@@ -548,12 +688,13 @@ page_with_room(CsvHeapPages *pages, Size length)
 	{
 		if (has_room(pages, page, length))
 			return page;
-		pages->nfull++;
-		pages->has_page = false;
+		finish_page(pages);
 		if (pages->nfull == pages->npages)
 			append_pending(pages);
 		page = pending_page(pages, pages->nfull);
 	}
+	if (pages->seeks_room && start_room(pages, length))
+		return page;
 
 	/* a row below the threshold of toasting fits into an empty page */
 	PageInit(page, BLCKSZ, 0);
@@ -756,20 +897,18 @@ csv_heap_pages_add_run(CsvHeapPages *pages, const CsvRowRun *run,
 		pages->crew = make_crew(pages, template, nthreads);
 	nrows = make_tuples(pages, run, stopped);
 
-	/* the page that has been started comes before */
-	while (pages->has_page)
+	/* older pages with room come before, and the page that has been started */
+	while (pages->has_page || pages->seeks_room)
 	{
 		CsvTupleCursor next = cursor;
 
 		tuple = csv_tuples_next(pages->crew->tuples, &next, &length);
 		if (tuple == NULL)
 			return nrows;
-		if (!has_room(pages, pending_page(pages, pages->nfull), length))
-		{
-			pages->nfull++;
-			pages->has_page = false;
+		if (pages->has_page && !has_room(pages, pending_page(pages, pages->nfull), length))
+			finish_page(pages);
+		if (!pages->has_page && !(pages->seeks_room && start_room(pages, length)))
 			break;
-		}
 		put_tuple(pending_page(pages, pages->nfull), tuple, length);
 		pages->nrows++;
 		cursor = next;
@@ -787,32 +926,20 @@ csv_heap_pages_add_run(CsvHeapPages *pages, const CsvRowRun *run,
 /* ---- end ---- */
 
 void
-csv_heap_pages_end(CsvHeapPages *pages, TupleTableSlot *slot, int options,
-				   BulkInsertState bulk)
+csv_heap_pages_end(CsvHeapPages *pages)
 {
 	Page		page = pending_page(pages, pages->nfull);
-	OffsetNumber last = pages->has_page ? PageGetMaxOffsetNumber(page) : 0;
+	int64		nlast = pages->has_page ? PageGetMaxOffsetNumber(page) : 0;
 
-	/* they are counted when they are inserted */
-	pages->nrows -= last;
+	/* the last rows are counted when they are inserted */
+	pages->nrows -= nlast;
 	append_pending(pages);
-	for (OffsetNumber offset = FirstOffsetNumber; offset <= last; offset++)
-	{
-		ItemId		item = PageGetItemId(page, offset);
-		HeapTupleData tuple;
-
-		CHECK_FOR_INTERRUPTS();
-		tuple.t_len = ItemIdGetLength(item);
-		tuple.t_tableOid = RelationGetRelid(pages->relation);
-		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
-		ItemPointerSetInvalid(&tuple.t_self);
-		ExecForceStoreHeapTuple(&tuple, slot, false);
-		table_tuple_insert(pages->relation, slot, pages->cid, options, bulk);
-		if (pages->hook != NULL)
-			pages->hook->row(pages->hook->arg, slot);
-		ExecClearTuple(slot);
-	}
-	pages->has_page = false;
+	pages->nrows = nlast;
+	if (pages->has_page)
+		insert_page(pages, page);
+	for (int i = 0; i < MaxHeapTuplesPerPage && pages->slots[i] != NULL; i++)
+		ExecDropSingleTupleTableSlot(pages->slots[i]);
+	FreeBulkInsertState(pages->bulk);
 	if (pages->segment != NULL)
 		close_segment(pages->segment);
 }

@@ -29,7 +29,7 @@ extern const char *csv_heap_pages_obstacle(const ResultRelInfo *relation);
 
 /*
  * Has the relation free space in its pages that so many bytes of data (-1: nobody knows
- * how many) had better fill?  Pages that are appended leave it as it is.
+ * how many) had better fill, all of them by multi-inserts?
  */
 extern bool csv_heap_wants_filling(Relation relation, int64 nbytes);
 
@@ -46,9 +46,11 @@ typedef struct CsvPagesHook
 
 /*
  * The relation is locked against changes of its definition, and cid is the
- * command's.  In the current memory context, which must outlive it, as the hook must.
+ * command's; options of table_multi_insert() are for rows that older pages have room
+ * for, and for the last ones.  In the current memory context, which must outlive it, as
+ * the hook must.
  */
-extern CsvHeapPages *csv_heap_pages_begin(Relation relation, CommandId cid,
+extern CsvHeapPages *csv_heap_pages_begin(Relation relation, CommandId cid, int options,
 										  const CsvPagesHook *hook);
 
 /*
@@ -67,11 +69,7 @@ extern uint32 csv_heap_pages_add_run(CsvHeapPages *pages, const CsvRowRun *run,
 									 const CsvRowTemplate *template, int nthreads,
 									 bool *stopped);
 
-/*
- * Write what is left.  Rows that fill no page are inserted into the relation,
- * with these options of table_tuple_insert(); slot is one of the relation's.
- */
-extern void csv_heap_pages_end(CsvHeapPages *pages, TupleTableSlot *slot,
-							   int options, BulkInsertState bulk);
+/* Write what is left.  Rows that fill no page are inserted at the relation's end. */
+extern void csv_heap_pages_end(CsvHeapPages *pages);
 
 #endif							/* CSV_HEAP_PAGES_H */

@@ -16,9 +16,11 @@
 
 #include "commands/copyfrom_internal.h"
 #include "commands/progress.h"
+#include "commands/tablespace.h"
 #include "lib/stringinfo.h"
 #include "libpq/libpq.h"
 #include "libpq/pqformat.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/fd.h"
@@ -40,32 +42,39 @@
 #define CSV_MARKER_BYTES	8
 
 /*
- * Where the frontend's data in text format end for COPY, which pays no heed to what
- * comes behind "\\." and a line break, wherever these stand in a line.
+ * Where the frontend's data end for COPY, which pays no heed to what comes behind "\\."
+ * and a line break: at the beginning of a line of CSV, anywhere in a line of text.
  */
-typedef struct CsvTextEnd
+typedef struct CsvDataEnd
 {
 	enum
 	{
-		TEXT_DATA,
-		TEXT_CR,				/* is it the CR of a CR LF? */
-		TEXT_ESCAPE,
-		TEXT_MARKER,			/* a line break is to follow */
-		TEXT_MARKER_CR,			/* and a LF */
-		TEXT_END
+		DATA_DATA,
+		DATA_ESCAPE,
+		DATA_MARKER,			/* a line break is to follow */
+		DATA_MARKER_CR,			/* and a LF */
+		DATA_END
 	}			state;
-	const char *line_break;		/* of the lines; NULL: none has ended */
+	char		last;			/* byte */
 	StringInfoData held;		/* what came with a marker, from its cursor on */
-} CsvTextEnd;
+} CsvDataEnd;
+
+/* bytes of a line for CONTEXT: more than COPY shows */
+#define CSV_SHOWN_BYTES		128
 
 struct CsvIncoming
 {
 	const char *command;		/* of the program; NULL: the frontend's */
 	FILE	   *pipe;
 	StringInfoData message;		/* the frontend's last, as far as it is not read */
-	int			failure;		/* the type of the message that ended it, EOF, or 0 */
+	bool		has_failed;		/* the frontend's data, by a message of this type: */
+	int			failure;		/* or EOF */
 	bool		at_end;			/* no more will come */
 
+	const char *table;			/* its name */
+	int			encoding;		/* of the data */
+	ErrorContextCallback *context;	/* of the statement */
+	CopyFromState state;		/* COPY's, where that has all of it; or NULL */
 	const CopyFormatOptions *copy;
 	CsvStreamLook *look;
 	const char *oddity;			/* of what has come; NULL: none */
@@ -77,7 +86,8 @@ struct CsvIncoming
 	size_t		nbytes;			/* of the block */
 	size_t		nmarker;		/* those at its end that say that it is the end */
 	size_t		at;				/* those before it were delivered */
-	CsvTextEnd	text_end;		/* of what is repeated */
+	uint64		nlines;			/* in the blocks before */
+	CsvDataEnd	end;			/* of what is repeated */
 	/* the block, behind the last bytes of the one before */
 	char		block[CSV_LOOK_BEHIND + CSV_INCOMING_BYTES + CSV_MARKER_BYTES];
 };
@@ -87,14 +97,85 @@ static CsvIncoming *repeated = NULL;
 
 /* ---- what comes ---- */
 
+static uint64
+count_lines(const char *bytes, size_t nbytes)
+{
+	const char *const end = bytes + nbytes;
+	const char	line_break = memchr(bytes, '\n', nbytes) != NULL ? '\n' : '\r';
+	uint64		n = 0;
+
+	while ((bytes = memchr(bytes, line_break, (size_t) (end - bytes))) != NULL)
+	{
+		bytes++;
+		n++;
+	}
+	return n;
+}
+
 /*
- * The next message of the frontend, into incoming->message; EOF if none comes.  One that
- * COPY does not expect is not read: COPY may fail before it comes to that.
+ * The line that the block ends within and that a message has ended, with a zero byte
+ * behind it.  False: none has, or it cannot be shown.
+ */
+static bool
+show_line(const CsvIncoming *incoming, char text[CSV_SHOWN_BYTES])
+{
+	const StringInfoData *message = &incoming->message;
+	const char *block = incoming->block + CSV_LOOK_BEHIND;
+	const char *begin = block + incoming->nbytes;
+	const char *rest = message->data + message->cursor;
+	const char *end = message->cursor == message->len ? NULL :
+		memchr(rest, '\n', (size_t) (message->len - message->cursor));
+	int			n;
+	int			nrest;
+	int			nvalid;
+
+	while (begin > block && begin[-1] != '\n')
+		begin--;
+	if (end == NULL || (begin == block && incoming->nfiled > 0) ||
+		incoming->encoding != GetDatabaseEncoding())
+		return false;
+	if (end > rest && end[-1] == '\r')
+		end--;
+	n = (int) Min(block + incoming->nbytes - begin, CSV_SHOWN_BYTES - 1);
+	nrest = (int) Min(end - rest, CSV_SHOWN_BYTES - 1 - n);
+	memcpy(text, begin, (size_t) n);
+	memcpy(text + n, rest, (size_t) nrest);
+	n += nrest;
+
+	/* a line that is cut off may end within a character */
+	nvalid = pg_encoding_verifymbstr(incoming->encoding, text, n);
+	text[nvalid] = '\0';
+	return nvalid == n || n == CSV_SHOWN_BYTES - 1;
+}
+
+/*
+ * The error context callback while the server waits for data.  COPY checks for interrupts
+ * behind the line that a message ends, so the CONTEXT names that line.
+ */
+static void
+tell_line(void *arg)
+{
+	const CsvIncoming *incoming = arg;
+	CopyFromStateData state;
+	char		text[CSV_SHOWN_BYTES];
+
+	memset(&state, 0, sizeof(state));
+	state.cur_relname = incoming->table;
+	state.cur_lineno = incoming->nlines + 1 +
+		count_lines(incoming->block + CSV_LOOK_BEHIND, incoming->nbytes);
+	state.line_buf.data = text;
+	state.line_buf_valid = show_line(incoming, text);
+	CopyFromErrorCallback(&state);
+}
+
+/*
+ * The next message of the frontend, into incoming->message: its type, or EOF if none
+ * comes.  One that COPY does not expect is not read: COPY may fail before it comes to
+ * that.
  */
 static int
-receive_message(CsvIncoming *incoming)
+get_message(CsvIncoming *incoming)
 {
-	bool		was_in_step = csv_pause_step();
 	int			type;
 
 	HOLD_CANCEL_INTERRUPTS();
@@ -107,8 +188,6 @@ receive_message(CsvIncoming *incoming)
 						   CSV_OTHER_MESSAGE_BYTES) != 0)
 		type = EOF;
 	RESUME_CANCEL_INTERRUPTS();
-	csv_resume_step(was_in_step);
-	csv_check_interrupts();
 	return type;
 }
 
@@ -116,14 +195,15 @@ receive_message(CsvIncoming *incoming)
 static void
 report_failure(CsvIncoming *incoming)
 {
+	/* read in part, so that the server ends the connection */
+	if (incoming->failure != 'f' && !pq_is_reading_msg())
+		pq_startmsgread();
 	if (incoming->failure == EOF)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONNECTION_FAILURE),
 				 errmsg("unexpected EOF on client connection with an open transaction")));
 	if (incoming->failure != 'f')
 	{
-		/* read in part, so that the server ends the connection */
-		pq_startmsgread();
 		(void) pq_getbyte();
 		ereport(ERROR,
 				(errcode(ERRCODE_PROTOCOL_VIOLATION),
@@ -136,29 +216,53 @@ report_failure(CsvIncoming *incoming)
 					pq_getmsgstring(&incoming->message))));
 }
 
-/* one byte at least, but at the end or where incoming->failure is set */
+/*
+ * Read the next message.  False: the data have failed.  Where COPY has the data, it checks
+ * for interrupts itself, behind each line.
+ */
+static bool
+receive_message(CsvIncoming *incoming)
+{
+	bool		was_in_step = csv_pause_step();
+	int			type;
+
+	/* an ERROR loses a message, without which COPY must not go on */
+	incoming->has_failed = true;
+	incoming->failure = EOF;
+	type = get_message(incoming);
+	incoming->failure = type;
+	if (type != EOF && type != '\0' && strchr("dcHS", type) != NULL)
+	{
+		incoming->has_failed = false;
+		incoming->at_end = type == 'c';
+		if (incoming->state == NULL)
+			csv_check_interrupts();
+		if (type == 'H' || type == 'S')
+			incoming->message.cursor = incoming->message.len;
+	}
+	else if (incoming->state == NULL && QueryCancelPending && type == 'f')
+		report_failure(incoming);
+	csv_resume_step(was_in_step);
+	return !incoming->has_failed;
+}
+
+/* one byte at least, but at the end or where the frontend has failed */
 static size_t
 receive(CsvIncoming *incoming, char *buffer, size_t nbytes)
 {
 	StringInfo	message = &incoming->message;
 
-	while (incoming->failure == 0 && !incoming->at_end)
+	while (!incoming->has_failed && !incoming->at_end)
 	{
 		size_t		n = Min((size_t) (message->len - message->cursor), nbytes);
-		int			type;
 
 		if (n > 0)
 		{
 			pq_copymsgbytes(message, buffer, (int) n);
 			return n;
 		}
-		type = receive_message(incoming);
-		if (type == 'c')
-			incoming->at_end = true;
-		else if (type == 'H' || type == 'S')
-			message->cursor = message->len;
-		else if (type != 'd')
-			incoming->failure = type;
+		if (!receive_message(incoming))
+			break;
 	}
 	return 0;
 }
@@ -194,8 +298,19 @@ read_program(CsvIncoming *incoming, char *buffer, size_t nbytes)
 static size_t
 get_bytes(CsvIncoming *incoming, char *buffer, size_t nbytes)
 {
-	return incoming->command != NULL ? read_program(incoming, buffer, nbytes) :
+	ErrorContextCallback *const outer = error_context_stack;
+	ErrorContextCallback callback;
+	size_t		n;
+
+	callback.callback = tell_line;
+	callback.arg = incoming;
+	callback.previous = incoming->context;
+	if (incoming->state == NULL)
+		error_context_stack = &callback;
+	n = incoming->command != NULL ? read_program(incoming, buffer, nbytes) :
 		receive(incoming, buffer, nbytes);
+	error_context_stack = outer;
+	return n;
 }
 
 /* ---- begin ---- */
@@ -290,6 +405,7 @@ fill_block(CsvIncoming *incoming)
 	size_t		nmarker;
 	size_t		line;
 
+	incoming->nlines += count_lines(block, incoming->nbytes);
 	memmove(block - nbefore, block + incoming->nbytes - nbefore, nbefore);
 	incoming->nbytes = incoming->at = 0;
 	incoming->is_filed = false;
@@ -323,16 +439,23 @@ csv_incoming_begin(const CopyStmt *stmt, const CopyFormatOptions *copy, int enco
 	CsvIncoming *incoming = palloc(sizeof(CsvIncoming));
 
 	memset(incoming, 0, offsetof(CsvIncoming, block));
+	incoming->table = stmt->relation->relname;
+	incoming->encoding = encoding;
+	incoming->context = error_context_stack;
 	incoming->copy = copy;
 	incoming->look = csv_stream_look_create(copy, encoding);
-	initStringInfo(&incoming->text_end.held);
+	incoming->end.last = '\n';
+	initStringInfo(&incoming->end.held);
 	if (stmt->is_program)
 		start_program(incoming, stmt->filename);
 	else
 		ask_frontend(incoming, ncolumns);
 	fill_block(incoming);
 	if (incoming->nbytes >= CSV_INCOMING_BYTES)
+	{
+		PrepareTempTablespaces();
 		incoming->file = OpenTemporaryFile(false);
+	}
 	return incoming;
 }
 
@@ -386,7 +509,7 @@ csv_incoming_read(void *arg, uint8_t *buffer, size_t nbytes)
 			file_block(incoming);
 		fill_block(incoming);
 	}
-	if (incoming->oddity != NULL || incoming->failure != 0)
+	if (incoming->oddity != NULL || incoming->has_failed)
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 				 errmsg_internal("%s", incoming->oddity != NULL ? incoming->oddity :
@@ -418,53 +541,49 @@ repeat(CsvIncoming *incoming, void *buffer, size_t nbytes)
 	if (incoming->at < incoming->nbytes)
 		return deliver(incoming, incoming->nbytes, buffer, nbytes);
 	n = get_bytes(incoming, buffer, nbytes);
-	if (incoming->failure != 0)
+	if (incoming->has_failed)
 		report_failure(incoming);
 	return n;
 }
 
 static void
-pass_text_byte(CsvTextEnd *end, char byte)
+pass_byte(CsvIncoming *incoming, char byte)
 {
+	CsvDataEnd *end = &incoming->end;
+	EolType		eol = incoming->state->eol_type;
+
 	switch (end->state)
 	{
-		case TEXT_CR:
-			end->line_break = byte == '\n' ? "\r\n" : "\r";
-			end->state = TEXT_DATA;
-			/* FALLTHROUGH */
-		case TEXT_DATA:
-			if (byte == '\\')
-				end->state = TEXT_ESCAPE;
-			else if (end->line_break == NULL && byte == '\r')
-				end->state = TEXT_CR;
-			else if (end->line_break == NULL && byte == '\n')
-				end->line_break = "\n";
+		case DATA_DATA:
+			if (byte == '\\' && (!incoming->copy->csv_mode || end->last == '\n' ||
+								 end->last == '\r'))
+				end->state = DATA_ESCAPE;
 			break;
-		case TEXT_ESCAPE:
-			end->state = byte == '.' ? TEXT_MARKER : TEXT_DATA;
+		case DATA_ESCAPE:
+			end->state = byte == '.' ? DATA_MARKER : DATA_DATA;
 			break;
-		case TEXT_MARKER:
+		case DATA_MARKER:
 			/* COPY refuses another than that of the lines */
-			if (end->line_break == NULL ? byte != '\r' && byte != '\n' :
-				byte != end->line_break[0])
-				end->state = TEXT_DATA;
+			if (eol == EOL_UNKNOWN ? byte != '\r' && byte != '\n' :
+				byte != (eol == EOL_NL ? '\n' : '\r'))
+				end->state = DATA_DATA;
 			else
-				end->state = end->line_break != NULL && end->line_break[1] != '\0' ?
-					TEXT_MARKER_CR : TEXT_END;
+				end->state = eol == EOL_CRNL ? DATA_MARKER_CR : DATA_END;
 			break;
-		case TEXT_MARKER_CR:
-			end->state = byte == '\n' ? TEXT_END : TEXT_DATA;
+		case DATA_MARKER_CR:
+			end->state = byte == '\n' ? DATA_END : DATA_DATA;
 			break;
-		case TEXT_END:
+		case DATA_END:
 			break;
 	}
+	end->last = byte;
 }
 
 /* the next bytes for COPY: those that are held come first */
 static size_t
-next_text(CsvIncoming *incoming, char *buffer, size_t nbytes)
+next_bytes(CsvIncoming *incoming, char *buffer, size_t nbytes)
 {
-	StringInfo	held = &incoming->text_end.held;
+	StringInfo	held = &incoming->end.held;
 	size_t		nheld = (size_t) (held->len - held->cursor);
 
 	if (nheld == 0)
@@ -478,9 +597,9 @@ next_text(CsvIncoming *incoming, char *buffer, size_t nbytes)
 	return nbytes;
 }
 
-/* the last of the bytes that came from next_text() are to come again */
+/* next_bytes() must return the last of its bytes once more */
 static void
-hold_text(StringInfo held, const char *bytes, int nbytes)
+hold_bytes(StringInfo held, const char *bytes, int nbytes)
 {
 	if (held->cursor >= nbytes)
 		held->cursor -= nbytes; /* they had been held */
@@ -490,24 +609,28 @@ hold_text(StringInfo held, const char *bytes, int nbytes)
 
 /* of these bytes, those up to the marker; the others are held */
 static size_t
-pass_text(CsvTextEnd *end, const char *bytes, size_t nbytes)
+pass_bytes(CsvIncoming *incoming, const char *bytes, size_t nbytes)
 {
+	CsvDataEnd *end = &incoming->end;
 	size_t		i = 0;
 
-	while (i < nbytes && end->state != TEXT_MARKER)
+	while (i < nbytes && end->state != DATA_MARKER)
 	{
-		if (end->state == TEXT_DATA && end->line_break != NULL)
+		if (end->state == DATA_DATA)
 		{
 			const char *escape = memchr(bytes + i, '\\', nbytes - i);
+			size_t		at = escape == NULL ? nbytes : (size_t) (escape - bytes);
 
+			if (at > i)
+				end->last = bytes[at - 1];
 			if (escape == NULL)
 				return nbytes;
-			i = (size_t) (escape - bytes);
+			i = at;
 		}
-		pass_text_byte(end, bytes[i++]);
+		pass_byte(incoming, bytes[i++]);
 	}
 	if (i < nbytes)
-		hold_text(&end->held, bytes + i, (int) (nbytes - i));
+		hold_bytes(&end->held, bytes + i, (int) (nbytes - i));
 	return i;
 }
 
@@ -526,20 +649,31 @@ skip_rest(CsvIncoming *incoming)
  * it is there that it would meet a failure behind it.
  */
 static int
-end_text(CsvIncoming *incoming, char *buffer)
+end_data(CsvIncoming *incoming, char *buffer)
 {
-	CsvTextEnd *end = &incoming->text_end;
+	CsvDataEnd *end = &incoming->end;
 	int			nbytes = 0;
 
-	while (end->state == TEXT_MARKER || end->state == TEXT_MARKER_CR)
+	while (end->state == DATA_MARKER || end->state == DATA_MARKER_CR)
 	{
-		if (next_text(incoming, buffer + nbytes, 1) == 0)
+		if (next_bytes(incoming, buffer + nbytes, 1) == 0)
 			break;
-		pass_text_byte(end, buffer[nbytes++]);
+		pass_byte(incoming, buffer[nbytes++]);
 	}
-	if (end->state == TEXT_END)
+	if (end->state == DATA_END)
 		skip_rest(incoming);
 	return nbytes;
+}
+
+/*
+ * May COPY, which waits for what follows "\\.", take it for the end of the data?  Not in
+ * CSV, nor from 18 on, where its line has begun before.
+ */
+static bool
+is_marker(const CsvIncoming *incoming)
+{
+	return incoming->state->line_buf.len == 0 ||
+		(PG_VERSION_NUM < 180000 && !incoming->copy->csv_mode);
 }
 
 /* a copy_data_source_cb; COPY asks for one byte at least */
@@ -547,34 +681,21 @@ static int
 repeat_for_copy(void *buffer, int least, int most)
 {
 	CsvIncoming *incoming = repeated;
-	CsvTextEnd *end = &incoming->text_end;
+	CsvDataEnd *end = &incoming->end;
 	size_t		nbytes;
 
-	if (end->state == TEXT_END)
+	if (end->state == DATA_END)
 		return 0;
-	if (end->state == TEXT_MARKER)
-		return end_text(incoming, buffer);
+	if (end->state == DATA_MARKER && is_marker(incoming))
+		return end_data(incoming, buffer);
+	if (end->state == DATA_MARKER)
+		end->state = DATA_DATA;
 
 	/* no more than are there: COPY comes to the lines before a failure first */
-	if (incoming->command != NULL || incoming->copy->csv_mode)
+	if (incoming->command != NULL || !knows_marker(incoming))
 		return (int) repeat(incoming, buffer, (size_t) most);
-	nbytes = next_text(incoming, buffer, (size_t) most);
-	return (int) pass_text(end, buffer, nbytes);
-}
-
-/* the same behind a line that ends the data, where COPY has left it to us */
-static void
-drain(CsvIncoming *incoming, CopyFromState state)
-{
-	ErrorContextCallback callback;
-
-	callback.callback = CopyFromErrorCallback;
-	callback.arg = state;
-	callback.previous = error_context_stack;
-	error_context_stack = &callback;
-	state->line_buf_valid = false;
-	skip_rest(incoming);
-	error_context_stack = callback.previous;
+	nbytes = next_bytes(incoming, buffer, (size_t) most);
+	return (int) pass_bytes(incoming, buffer, nbytes);
 }
 
 uint64
@@ -589,17 +710,13 @@ csv_incoming_copy(CsvIncoming *incoming, ParseState *pstate, Relation relation,
 	repeated = incoming;
 	PG_TRY();
 	{
-		CopyFromState state = BeginCopyFrom(pstate, relation, (Node *) quals, NULL, false,
-											repeat_for_copy, stmt->attlist,
-											stmt->options);
-
+		incoming->state = BeginCopyFrom(pstate, relation, (Node *) quals, NULL, false,
+										repeat_for_copy, stmt->attlist, stmt->options);
 		pgstat_progress_update_param(PROGRESS_COPY_TYPE,
 									 stmt->is_program ? PROGRESS_COPY_TYPE_PROGRAM :
 									 PROGRESS_COPY_TYPE_PIPE);
-		nrows = CopyFrom(state);
-		if (!stmt->is_program)
-			drain(incoming, state);
-		EndCopyFrom(state);
+		nrows = CopyFrom(incoming->state);
+		EndCopyFrom(incoming->state);
 	}
 	PG_FINALLY();
 	{

@@ -387,6 +387,7 @@ choose_way(CsvInsert *insert, CsvLoadMethod method)
 	obstacle = find_obstacle(insert);
 	if (obstacle == NULL)
 		insert->pages = csv_heap_pages_begin(insert->relation, insert->cid,
+											 insert->options,
 											 insert->entries != NULL ?
 											 &insert->hook : NULL);
 	else if (method == CSV_LOAD_PAGES)
@@ -965,8 +966,7 @@ csv_insert_end(CsvInsert *insert)
 	enter(insert);
 	empty_buffers(insert, NULL);
 	if (insert->pages != NULL)
-		csv_heap_pages_end(insert->pages, insert->slot, insert->options,
-						   insert->bulk);
+		csv_heap_pages_end(insert->pages);
 	FreeBulkInsertState(insert->bulk);
 	if (insert->indexing == CSV_INDEX_BUILT)
 		csv_indexes_build(insert->relation);

@@ -258,5 +258,26 @@ $session->value('SET csv_gpu_fdw.copy = force; BEGIN; COPY p FROM ' . literal($r
 is($session->value(q{SELECT count(*) FROM pg_locks WHERE relation = 'p2'::regclass AND mode = 'AccessShareLock'}), 0, 'nor is it locked');
 $session->value('ROLLBACK');
 
+# ---- free room in older pages ----
+
+# so much of it as is worth pages at the end; both loads of a table find some
+my %places;
+
+for my $copy ('off', 'force')
+{
+	$session->value("CREATE TABLE room_$copy (k int, b text) WITH (autovacuum_enabled = off);
+		INSERT INTO room_$copy SELECT i, repeat('x', 20) FROM generate_series(1, 50000) i;
+		DELETE FROM room_$copy WHERE k % 1000 < 30");
+	$session->value("VACUUM room_$copy");
+	for my $first (100000, 200000)
+	{
+		my $path = write_file("$directory/room.txt", join '', map { "$_\t" . ('y' x 20) . "\n" } $first .. $first + 20000);
+
+		$session->value("SET csv_gpu_fdw.copy = $copy; COPY room_$copy FROM " . literal($path));
+	}
+	$places{$copy} = $session->value("SELECT count(*), pg_relation_size('room_$copy'), md5(string_agg(ctid || ' ' || k, ',' ORDER BY ctid)) FROM room_$copy");
+}
+is($places{force}, $places{off}, 'rows go where COPY puts them');
+
 $node->stop;
 done_testing();

@@ -8,10 +8,14 @@ use lib $FindBin::RealBin;
 
 use CsvServer;
 use IO::Socket::UNIX;
+use List::Util qw(uniq);
+use Socket qw(SOL_SOCKET SO_RCVTIMEO);
 use Test::More;
 use Time::HiRes qw(time sleep);
 
 random_seed();
+my $seconds = seconds_to_run(12);
+use constant TIOCOUTQ => 0x5411;
 my $node = csv_server('frontend', 'csv_gpu_fdw.copy' => 'force',
 	session_preload_libraries => 'csv_gpu_fdw');
 my $session = new_session($node);
@@ -74,6 +78,8 @@ sub receive_until
 sub connect_to_server
 {
 	my $socket = IO::Socket::UNIX->new(Peer => $node->host . '/.s.PGSQL.' . $node->port) or die "connect: $!";
+	# a server that hangs is one that fails
+	$socket->setsockopt(SOL_SOCKET, SO_RCVTIMEO, pack('l!l!', 120, 0));
 	my $startup = pack('N', 196608) . "user\0" . getpwuid($<) . "\0database\0postgres\0\0";
 
 	syswrite $socket, pack('N', 4 + length $startup) . $startup;
@@ -139,6 +145,7 @@ my $long = rows(1, 40000);
 my %ends = (
 	done => sub { send_message($_[0], 'c', ''); return },
 	fails => sub { send_message($_[0], 'f', "no more of it\0"); return },
+	'is of type 0' => sub { send_message($_[0], "\0", ''); return receive_until($_[0], 'Z') },
 	unknown => sub { send_message($_[0], 'Q', "SELECT 1\0"); return receive_until($_[0], 'Z') },
 	'has a wrong length' => sub { syswrite($_[0], 'd' . pack('N', 2)); return receive_until($_[0], 'Z') },
 	'is lost' => sub { close $_[0]; sleep 0.5; return '' });
@@ -220,6 +227,23 @@ for my $late ("x\tb\n", '')
 		}, 'format text');
 }
 
+# a failure behind the marker comes before that of an index, which has rows then that wait
+for my $format ('csv', 'text')
+{
+	for my $marker ("\\.\n", "\\.\r\n", "\"a\n\\.\n\"", "\\.\n8,x\n", "7,b\\.\n")
+	{
+		for my $size (3, 9000)
+		{
+			my $bytes = "1,a\n1,b\n$marker";
+
+			$bytes =~ tr/,/\t/ if $format eq 'text';
+			$bytes =~ s/(?<!\r)\n/\r\n/g if $marker =~ /\r/;
+			same("$format: a failure behind the marker " . unpack('H*', $marker) . " and a key that is there twice, in pieces of $size",
+				sub { send_data($_[0], $bytes, $size); return $ends{fails}->($_[0]) }, "format $format");
+		}
+	}
+}
+
 # characters whose second byte is a backslash
 for my $bytes ("1\t\x95\x5c.\n2\tb\n3\tc\n", "1\t\x95\x5c.X2345678\n2\tb\n3\tc\n", "1\t\x95\x5c\x5c.\n2\tb\n3\tc\n",
 	"1\t\x95\x5c\n2\tb\n", join('', map { "$_\t\x95\x5c.\x83\x5c\n" } 1 .. 40000))
@@ -247,6 +271,97 @@ same('a header, and one row at a time',
 	}, 'format csv, header');
 same('messages of no bytes', sub { send_message($_[0], 'd', '') for 1 .. 3; send_data($_[0], $long, 9000); return $ends{done}->($_[0]) });
 
+# ---- random messages ----
+
+# what ends the data, and with them the random messages
+my %last = (
+	done => sub { send_message($_[0], 'c', pick('', '', 'x')) },
+	fails => sub { send_message($_[0], 'f', pick("no\0", "no\0more\0", "\0", 'no zero byte', '', "\xff\0")) },
+	'of another type' => sub { send_message($_[0], chr(int rand 256), pick('', "x\0")) },
+	'of a wrong length' => sub { syswrite($_[0], pick('d', 'c', 'f', 'H', 'S') . pack('N', pick(0, 3, 10001, 2**31, 2**32 - 1))) },
+	cut => sub { syswrite($_[0], pick('d', 'c', 'f') . pick('', "\0\0", pack('N', 100) . '9,b')) },
+	nothing => sub { 1 });
+
+sub random_messages
+{
+	my ($format) = @_;
+	my $bytes = rows(1, pick(0, 3, 50, chance(0.2) ? 20000 : 300));
+	my @messages;
+
+	substr($bytes, rand(length $bytes), 0) = pick("\\.\n", "\n\\.\n", "\n\\.", "\nx\n", "\n1,again\n", '"', "\r", "\0") if chance(0.4);
+	$bytes =~ tr/,/\t/ if $format eq 'text';
+	$bytes =~ s/\n/\r\n/g if chance(0.2);
+	my $most = length($bytes) > 10000 ? 30000 : pick(2, 40, 5000);
+	for (my $at = 0; $at < length $bytes;)
+	{
+		my $n = int rand($most + 1);
+
+		push @messages, [ 'd', substr($bytes, $at, $n) ];
+		push @messages, [ pick('H', 'S'), pick('', '', 'x') ] if chance(0.02);
+		$at += $n;
+	}
+	return @messages;
+}
+
+my ($nmessages, $ncases) = (0, 0);
+my @different;
+my $end = time + $seconds;
+
+while (@different < 3 && (time < $end || $ncases < 50))
+{
+	my $format = pick('csv', 'text');
+	my @messages = random_messages($format);
+	my $last = pick(sort keys %last);
+	my $seed = int rand 2**31;
+	my $run = sub {
+		my ($setting) = @_;
+
+		srand $seed;
+		return outcome($setting, 'k, b', "format $format", sub {
+			my ($socket) = @_;
+
+			for (@messages) { send_message($socket, @$_) or last }
+			$last{$last}->($socket);
+			$socket->shutdown(1);
+			my @received = receive_until($socket, 'never');
+			my ($error) = grep { $received[$_] =~ /^E/ } 0 .. $#received;
+
+			# Who has read ahead has taken a Sync earlier, or has lost its way.
+			@received = @received[ 0 .. $error ]
+			  if defined $error && ($last !~ /^(done|fails|nothing)$/ || grep { $_->[0] ne 'd' } @messages);
+			return join "\n", uniq(@received);
+		});
+	};
+	my @outcomes = ($run->('off'), $run->('force'));
+
+	$outcomes[1] = $run->('on') if $outcomes[1] =~ /was not taken/ && $outcomes[0] !~ /^E/m;
+	$ncases++;
+	$nmessages += @messages;
+	if ($outcomes[0] ne $outcomes[1])
+	{
+		push @different, $last;
+		diag("$format, seed $seed, the last one is $last\nCOPY: $outcomes[0]\nours: $outcomes[1]");
+	}
+}
+is("@different", '', "$ncases COPYs of $nmessages random messages end as COPY ends them");
+
+# ---- where data are kept until all of them have come ----
+
+mkdir $node->basedir . '/other' or die;
+$session->value('CREATE TABLESPACE other LOCATION ' . literal($node->basedir . '/other'));
+my $keeping = connect_to_server();
+
+send_message($keeping, 'Q', "SET temp_tablespaces = other\0");
+receive_until($keeping, 'Z');
+send_message($keeping, 'Q', "COPY t FROM STDIN (format csv)\0");
+receive_until($keeping, 'GE');
+send_data($keeping, $long, 20000);
+ok($node->poll_query_until('postgres', q{SELECT count(*) > 0 FROM pg_ls_tmpdir((SELECT oid FROM pg_tablespace WHERE spcname = 'other'))}),
+	'the temporary file is in the tablespace for temporary files');
+send_message($keeping, 'f', "enough\0");
+receive_until($keeping, 'Z');
+close $keeping;
+
 # ---- a session that is ended while it waits for its frontend ----
 
 for my $case ([ early => 5 ], [ late => 40000 ])
@@ -265,6 +380,44 @@ for my $case ([ early => 5 ], [ late => 40000 ])
 	cmp_ok(time - $started, '<', 10, 'and at once');
 }
 is($session->value(q{SELECT count(*) FROM t}), 0, 'none of its rows are there');
+
+# ---- a COPY that is cancelled while it waits ----
+
+# until the server has read all that was sent, and waits again
+sub cancel
+{
+	my ($socket) = @_;
+	my $unread = pack('i', 1);
+
+	while (unpack('i', $unread) > 0)
+	{
+		ioctl($socket, TIOCOUTQ, $unread) or die "ioctl: $!";
+		sleep 0.01;
+	}
+	$node->poll_query_until('postgres', q{SELECT wait_event = 'ClientRead' FROM pg_stat_activity WHERE query LIKE 'COPY t (%'}) or die;
+	$session->value(q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query LIKE 'COPY t (%'});
+	return;
+}
+
+for my $n (5, 40001)
+{
+	for my $format ('csv', 'text')
+	{
+		for my $case ([ 'goes on' => '', "9999999,\"a\xc3\xa4\"\n9999998,b\n", 'done' ], [ 'ends a line' => '9999999,a', "b\n", 'done' ],
+			[ 'ends a long line' => '9999999,' . "\xc3\xa4" x 49, ('b' x 40) . "\xc3\xa4\n", 'done' ],
+			[ 'ends it' => '', '', 'done' ], [ 'fails' => '9', '', 'fails' ])
+		{
+			my ($what, $early, $late, $end) = @$case;
+
+			like(same("$format: a COPY that is cancelled behind $n rows, and the frontend $what", sub {
+					send_data($_[0], (rows(1, $n) . $early) =~ tr/,/\t/r, 9000);
+					cancel($_[0]);
+					send_message($_[0], 'd', $late =~ tr/,/\t/r) if $late ne '';
+					return $ends{$end}->($_[0]);
+				}, "format $format, delimiter E'\\t'"), qr/57014.*COPY t, line /s, 'says where');
+		}
+	}
+}
 # a session that is ended says so before it removes its files
 ok($node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_ls_tmpdir()}), 'no temporary file is left');
 $node->stop;
