@@ -25,9 +25,9 @@
  * COPY's text format is such a dialect, too: it has no quotes, and an escape makes
  * the byte after it data, wherever that stands.  A comment, which is a line that begins
  * with a certain string where a record would begin, is no record in any dialect.
- * One rule is not in the table: the last record of a file is none if it is a lone
- * Ctrl-Z, which old programs write there, or, in that format, "\.", the end of COPY's
- * data, and no more than line breaks come behind it (csv_is_end_of_data).
+ * One rule is not in the table.  A lone Ctrl-Z, which old programs write, and in that
+ * format "\.", the end of COPY's data, do not count as records if a file ends there, or
+ * only line breaks follow (csv_is_end_of_data).
  *
  * There are two tables.  CSV_NORMAL reads the input; CSV_ALONE reads one line
  * at a time, strictly, and serves the repair of records with quoting errors.

@@ -26,7 +26,7 @@
  * An engine that has the file's bytes itself (CsvOwnBytes) needs no buffer.
  *
  * A new file is looked at through the table byte by byte until its header is
- * passed and, for record_boundary 'auto', its first LF outside quotes is seen: a file
+ * passed and, for record_boundary 'auto', its first LF outside quotes is seen.  A file
  * with CRs, but without a LF, in its first CSV_BOUNDARY_BYTES has CR boundaries.
  */
 #include "clock.h"
