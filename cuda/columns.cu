@@ -168,8 +168,8 @@ stage_rows(const CsvView &view, const CsvStrip &strip, uint32_t record,
 	__pipeline_wait_prior(0);
 	__syncwarp();
 
-	/* the last field of a record ends before the CR of its boundary */
-	if (view.dialect.trim_cr && nfields > 0)
+	/* the last field of a record ends before the CRs of its boundary */
+	if (view.dialect.trim_crs > 0 && nfields > 0)
 	{
 		uint32_t	before = stage->bounds[nfields - 1][lane];
 		uint32_t	end = stage->bounds[nfields][lane];

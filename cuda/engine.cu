@@ -321,7 +321,7 @@ parse_on_device(CsvCall *call, CsvBatch *batch, Outcome *outcome)
 		if (call->filled.irregular && call->filled.ndone == 0)
 			*outcome = OUTCOME_IRREGULAR;
 	}
-	else if (found->has_tail && tail_bytes > input->max_record_bytes + 1)
+	else if (found->has_tail && tail_bytes > input->max_record_bytes + CSV_BREAK_CRS)
 		*outcome = OUTCOME_IRREGULAR;
 	else if (found->nbytes < input->nbytes && found->tail_start == 0)
 		*outcome = OUTCOME_TOO_SMALL;

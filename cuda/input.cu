@@ -198,6 +198,6 @@ csv_input_read(CsvCall *call)
 	found->has_tail = counters->total.starts > counters->total.ends;
 	found->ends_in_comment = counters->ends_in_comment != 0;
 	found->tail_start = found->has_tail ? counters->last_start :
-		found->nbytes - counters->ends_in_cr;
+		found->nbytes - counters->crs_at_end;
 	return CSV_OK;
 }

@@ -68,7 +68,7 @@ typedef struct CsvStructureTables
 
 /* a break after a CR, else other */
 #define CSV_CLASS_LF_AFTER_CR	CSV_NUM_CLASSES
-/* pre-break before a LF, else other */
+/* pre-break before a LF, other before anything but CRs: csv_class_at() knows the rest */
 #define CSV_CLASS_CR_BEFORE_LF	(CSV_NUM_CLASSES + 1)
 /* comment, or delimiter, if all of its string is there: csv_class_at() knows */
 #define CSV_CLASS_MAYBE_LONG	(CSV_NUM_CLASSES + 2)
@@ -87,7 +87,7 @@ typedef struct CsvCounters
 	uint32_t	npieces;		/* pieces of them asked for */
 	uint32_t	last_start;		/* position of the last record start */
 	uint32_t	ends_in_comment;	/* not 0: the input does, without a break; */
-	uint32_t	ends_in_cr;		/* and its last byte is a CR */
+	uint32_t	crs_at_end;		/* and so does that, csv_crs_at_end() */
 	uint32_t	consumed;
 	uint32_t	nlines;			/* line breaks before `consumed` */
 	CsvRanks	total;			/* of the whole input */

@@ -38,7 +38,7 @@ any_break_between(const CsvView &view, uint32_t from, uint32_t until)
 static __device__ __forceinline__ bool
 may_be_end_of_data(const CsvView &view, uint32_t start, uint32_t end)
 {
-	return view.dialect.opt.quoting == CSV_QUOTING_TEXT &&
+	return view.nbytes <= (uint64_t) end + 1 + CSV_END_OF_DATA_BYTES &&
 		csv_is_end_of_data(&view.dialect, view.bytes, start,
 						   csv_content_end(&view.dialect, view.bytes, start, end,
 										   view.nbytes), end + 1, view.nbytes);

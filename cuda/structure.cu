@@ -67,7 +67,7 @@ csv_structure_tables(const CsvDialect *dialect, CsvStructureTables *tables)
 		CSV_CLASS_BREAK;
 	tables->class_of['\r'] =
 		dialect->opt.boundary == CSV_BOUNDARY_CR ? CSV_CLASS_BREAK :
-		dialect->trim_cr ? CSV_CLASS_CR_BEFORE_LF : CSV_CLASS_OTHER;
+		dialect->trim_crs > 0 ? CSV_CLASS_CR_BEFORE_LF : CSV_CLASS_OTHER;
 
 	if (dialect->opt.comment_length > 1)
 		tables->class_of[dialect->opt.comment[0]] = CSV_CLASS_MAYBE_LONG;
@@ -160,7 +160,7 @@ states_kernel(const __grid_constant__ CsvView view)
 	if (threadIdx.x == 0 && state == CSV_STATE_COMMENT)
 	{
 		view.counters->ends_in_comment = 1;
-		view.counters->ends_in_cr = view.bytes[view.nbytes - 1] == '\r';
+		view.counters->crs_at_end = csv_crs_at_end(view.bytes, view.nbytes);
 	}
 }
 

@@ -222,17 +222,18 @@ csv_visit_classes(const CsvTile<Map> *tile, const CsvView &view, uint32_t number
 
 				class_ = previous == '\r' ? CSV_CLASS_BREAK : CSV_CLASS_OTHER;
 			}
-			else if (class_ == CSV_CLASS_MAYBE_LONG)
-				class_ = csv_class_at(&view.dialect, view.bytes, base + i,
-									  view.nbytes);
-			else
+			else if (class_ == CSV_CLASS_CR_BEFORE_LF)
 			{
 				uint32_t	next = i == CSV_TILE_THREAD_BYTES - 1 ? after :
 					words[(i + 1) / 4 % (CSV_TILE_THREAD_BYTES / 4)] >>
 					(8 * ((i + 1) % 4)) & 0xff;
 
-				class_ = next == '\n' ? CSV_CLASS_PRE_BREAK : CSV_CLASS_OTHER;
+				class_ = next == '\n' ? CSV_CLASS_PRE_BREAK :
+					next == '\r' ? CSV_CLASS_MAYBE_LONG : CSV_CLASS_OTHER;
 			}
+			if (class_ == CSV_CLASS_MAYBE_LONG)
+				class_ = csv_class_at(&view.dialect, view.bytes, base + i,
+									  view.nbytes);
 		}
 		if (edge && base + i == view.nbytes)
 			class_ = CSV_CLASS_END_OF_INPUT;

@@ -31,21 +31,33 @@ CALL write_file('t.csv', E'1,2\r\n3,4');
 SELECT * FROM v;
 CALL write_file('t.csv', E'"1","2"\r\n"3","4"\r\n');
 SELECT * FROM v;
--- lone CR: the first break decides
+-- lone CRs, where there is no LF
 CALL write_file('t.csv', E'1,2\r3,4\r');
 SELECT * FROM v;
 CALL write_file('t.csv', E'1,2\r3,4');
 SELECT * FROM v;
 CALL write_file('t.csv', E'1,2\r');
 SELECT * FROM v;
--- LF and CR LF mixed; only one CR is dropped
-CALL write_file('t.csv', E'1,2\n3,4\r\n5,6\n7,8\r\r\n9,\r\n10,11\r\n');
+-- LF, CR LF and CR CR LF mixed; a third CR is not dropped
+CALL write_file('t.csv', E'1,2\n3,4\r\n5,6\n7,8\r\r\n9,\r\n10,11\r\r\r\n12,\r\r\n"13","14\r\r\n"\r\r\n');
 SELECT * FROM v;
--- a lone CR is data where the first break was another
+-- as programs on Windows write it by mistake, with blank lines
+CALL write_file('t.csv', E'1,2\r\r\n\r\r\n3,4\r\r\n');
+SELECT * FROM v;
+CALL write_file('t.csv', E'1\r\r\n\r\r\n2\r\r\n');
+SELECT show(a), a IS NULL AS isnull, line FROM one;
+-- a lone CR is data and no line where there is a LF, even further down
 CALL write_file('t.csv', E'1,2\n3,4\r5\n\r6,7\n8,9\r');
 SELECT * FROM v;
--- LF is data where the first break was a lone CR
-CALL write_file('t.csv', E'1,2\r3,4\n5\r\n6,7\r');
+CALL write_file('t.csv', E'1\r,2\n3,4\n5,6\n');
+SELECT * FROM v;
+CALL write_file('t.csv', E'1,2\r3\n4,5\r\n6,7\r');
+SELECT * FROM v;
+-- what is reported of a record lacks the CRs of its line break
+CALL write_file('t.csv', E'1,2\r\r\n3\r\r\n4\r\r\r\n"5"x,6\r\r\n');
+SELECT line, show(raw) AS raw, error FROM csv_gpu_errors('t');
+-- LFs in quotes leave a file's lone CRs as they are, where quotes begin a record, too
+CALL write_file('t.csv', E'a,"b"\r"1\n",2\r3,"4\r\n5"\r');
 SELECT * FROM v;
 -- breaks inside quotes decide nothing, and are data as they are
 CALL write_file('t.csv', E'"1\r",2\n3,"4\r\n5"\n"6\n7","\r"\n');
@@ -63,6 +75,19 @@ CALL write_file('s1.csv', E'1,2\r3,4\r');
 CALL write_file('s2.csv', E'1,2\r\n3,4\r\n');
 CALL write_file('s3.csv', E'1,2\n3,4\n');
 SELECT * FROM several;
+
+--
+-- A Ctrl-Z alone on the last line ends the data
+--
+CALL write_file('t.csv', E'1,2\n3,4\n\x1A');
+SELECT * FROM v;
+CALL write_file('t.csv', E'1,2\r\n3,4\r\n\x1A\r\n\r\n');
+SELECT * FROM v;
+CALL write_file('t.csv', E'1\r2\r\x1A\r');
+SELECT * FROM one;
+-- but nowhere else
+CALL write_file('t.csv', E'1\n\x1A\n2\x1A');
+SELECT replace(a, E'\x1A', '<SUB>') AS a, line FROM one;
 
 --
 -- lf: a CR before it is data

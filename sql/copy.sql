@@ -251,6 +251,16 @@ SET csv_gpu_fdw.copy = on;
 COPY triggered FROM 'regress_csv/t.csv' (FORMAT csv);
 COPY plain FROM 'regress_csv/t.csv' (FORMAT csv);
 SELECT count(*) FROM plain;
+-- CR CR LF is an error of COPY's, and a Ctrl-Z at the end a row
+CALL write_file('crs.csv', E'1,x,\r\r\n2,y,\r\r\n');
+COPY plain FROM 'regress_csv/crs.csv' (FORMAT csv);
+CALL write_file('ctrl_z.csv', E'1,x,\n\x1A\n');
+COPY plain FROM 'regress_csv/ctrl_z.csv' (FORMAT csv);
+SET csv_gpu_fdw.copy = force;
+COPY plain FROM 'regress_csv/crs.csv' (FORMAT csv);
+COPY plain FROM 'regress_csv/ctrl_z.csv' (FORMAT csv);
+COPY plain FROM PROGRAM 'cat regress_csv/ctrl_z.csv' (FORMAT csv);
+SET csv_gpu_fdw.copy = on;
 -- a long one is taken: by a subtransaction, whose number the rows have
 CALL write_query('long.csv', $$ SELECT string_agg(i || ',number ' || i || ',', E'\n') FROM generate_series(1, 20000) i $$);
 BEGIN;

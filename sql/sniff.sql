@@ -208,6 +208,14 @@ SELECT dialect_of('a,b' || E'\n1,"' || repeat(E'line\n', 70000) || E'"\n2,x\n');
 SELECT dialect_of('"' || repeat(E'line\n', 70000) || E'",b\n2,x\n');
 SELECT dialect_of(repeat(E'\n', 300000) || E'a,b\n1,2\n');
 SELECT dialect_of(repeat('a', 262143) || E'\r\n1\r\n2\r\n');
+-- CRs: two at each line's end, two at some, one in the first line, one in a later line
+SELECT dialect_of(E'a,b\r\r\n1,"2\r\n"\r\r\n3,4\r\r\n');
+SELECT dialect_of(E'a,b\r\n1,2\r\n3,4\r\r\n');
+SELECT dialect_of(E'a\r,b\n1,2\n3,4\n');
+SELECT dialect_of(E'a,b\n1,2\n"3\r",4\n5\r6,7\n');
+-- all of them ends of records, but for LFs in quotes; LF beside CR LF
+SELECT dialect_of(E'a,b\r"1\n",2\r3,4\r');
+SELECT dialect_of(E'a,b\r\n1,2\n3,4\r\n');
 -- more fields than a table can have
 SELECT dialect_of(repeat(',', 3000000) || E'\n');
 -- whole numbers that a double would round

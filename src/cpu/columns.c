@@ -138,7 +138,7 @@ make_finder(const CsvColumns *columns, const CsvPart *part,
 	finder.uniform = !columns->layout->pad && !part->bad_rows.any &&
 		column->field < columns->layout->nfields;
 	finder.delimiter_length = csv_delimiter_length(&columns->dialect->opt);
-	finder.trim_cr = columns->dialect->trim_cr;
+	finder.trim_crs = columns->dialect->trim_crs;
 	finder.trim = columns->dialect->opt.trim ? &columns->dialect->opt : NULL;
 
 	/* row * nfields is the rank then, though not all rows before are so */

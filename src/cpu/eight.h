@@ -261,7 +261,7 @@ find_eight(const CsvFinder *finder, uint32_t row)
 		eight.end = high_halves(both);
 	}
 
-	if (finder->trim_cr)
+	if (finder->trim_crs > 0)
 	{
 		/* as csv_content_end() */
 		__m256i		last = _mm256_and_si256(eight.rows,
@@ -272,14 +272,21 @@ find_eight(const CsvFinder *finder, uint32_t row)
 		{
 			__m256i		before = gather4(last, finder->bytes,
 										 _mm256_sub_epi32(eight.end, _mm256_set1_epi32(4)));
-			__m256i		cr = _mm256_cmpeq_epi32(_mm256_srli_epi32(before, 24),
-												_mm256_set1_epi32('\r'));
+			__m256i		crs = _mm256_cmpeq_epi8(before, _mm256_set1_epi8('\r'));
+			__m256i		cr = _mm256_srai_epi32(crs, 31);
 
 			cr = _mm256_and_si256(cr, _mm256_cmpgt_epi32(eight.end, eight.start));
 			cr = _mm256_and_si256(cr, _mm256_cmpgt_epi32(_mm256_set1_epi32((int) finder->nbytes),
 														 eight.end));
 			/* all ones are -1 */
-			eight.end = _mm256_add_epi32(eight.end, _mm256_and_si256(cr, last));
+			cr = _mm256_and_si256(cr, last);
+			eight.end = _mm256_add_epi32(eight.end, cr);
+			if (finder->trim_crs > 1)
+			{
+				cr = _mm256_and_si256(cr, _mm256_srai_epi32(_mm256_slli_epi32(crs, 8), 31));
+				cr = _mm256_and_si256(cr, _mm256_cmpgt_epi32(eight.end, eight.start));
+				eight.end = _mm256_add_epi32(eight.end, cr);
+			}
 		}
 	}
 	if (__builtin_expect(finder->trim != NULL, 0))

@@ -39,7 +39,7 @@ typedef struct CsvFinder
 	bool		uniform;		/* no bad rows, and nfields fields in each, this
 								 * one among them */
 	uint32_t	delimiter_length;
-	bool		trim_cr;
+	uint8_t		trim_crs;
 	const CsvDialectOptions *trim;	/* NULL: blanks around fields stay */
 } CsvFinder;
 
@@ -192,9 +192,13 @@ csv_find_field(const CsvFinder *finder, uint32_t row, uint64_t *start,
 	*end = finder->positions[first + field];
 
 	/* as csv_content_end() */
-	if (finder->trim_cr && field + 1 == nfields && *end > *start &&
+	if (finder->trim_crs > 0 && field + 1 == nfields && *end > *start &&
 		*end < finder->nbytes && finder->bytes[*end - 1] == '\r')
+	{
 		(*end)--;
+		if (finder->trim_crs > 1 && *end > *start && finder->bytes[*end - 1] == '\r')
+			(*end)--;
+	}
 	if (__builtin_expect(finder->trim != NULL, 0))
 		csv_trim(finder->trim, finder->bytes, start, end);
 	return true;

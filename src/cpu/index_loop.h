@@ -33,10 +33,11 @@ typedef struct CsvRules
 	bool		strict;
 	bool		multiline;
 	bool		crlf_only;
-	bool		trim_cr;
+	uint8_t		trim_crs;
 	bool		blank_is_record;
 	bool		has_comments;
 	bool		trim;
+	const CsvDialect *dialect;
 	const CsvDialectOptions *opt;
 } CsvRules;
 
@@ -61,10 +62,11 @@ make_rules(const CsvIndex *index)
 		.strict = opt->quoting == CSV_QUOTING_RFC4180,
 		.multiline = opt->multiline,
 		.crlf_only = opt->boundary == CSV_BOUNDARY_CRLF,
-		.trim_cr = dialect->trim_cr,
+		.trim_crs = dialect->trim_crs,
 		.blank_is_record = opt->blank_is_record,
 		.has_comments = opt->comment_length > 0,
 		.trim = opt->trim,
+		.dialect = dialect,
 		.opt = opt
 	};
 }
@@ -178,8 +180,8 @@ stray_bits(const CsvRules *rules, uint64_t base, uint64_t valid,
 		uint64_t	pos = base + csv_lowest_bit(stray);
 
 		/* a CR that belongs to a line break may follow, too */
-		if (!(rules->trim_cr && rules->bytes[pos] == '\r' &&
-			  pos + 1 < rules->nbytes && rules->bytes[pos + 1] == '\n'))
+		if (!(rules->bytes[pos] == '\r' &&
+			  csv_cr_in_break(rules->trim_crs, rules->bytes, pos, rules->nbytes)))
 			return irregular | CSV_BIT(pos);
 		stray &= stray - 1;
 	}
@@ -219,7 +221,7 @@ read_text_block(const CsvRules *rules, CsvIndexBlock block, uint64_t valid,
 	if (__builtin_expect((bits->quotes | carries->escaped) == 0, 1))
 		return 0;
 	escaped = escaped_bits(bits->quotes, &carries->escaped);
-	if (rules->trim_cr)
+	if (rules->trim_crs > 0)
 		bits->irregular = block_equal(block, '\r') & escaped & valid;
 	return escaped;
 }
@@ -296,6 +298,17 @@ typedef struct CsvIndexPlace
 	uint64_t	nlines;
 } CsvIndexPlace;
 
+/* may a record of a few bytes up to the line break be none, or the last one? */
+static bool
+may_be_no_record(const CsvRules *rules, uint64_t start, uint64_t length)
+{
+	const uint8_t *bytes = rules->bytes + start;
+	uint64_t	ncrs = csv_crs_at_end(bytes, length);
+
+	return (length == ncrs && !rules->blank_is_record) ||
+		csv_says_end_of_data(rules->dialect, bytes, length - ncrs);
+}
+
 /*
  * Records that end in a block join the index; *record is the one that is being
  * read, `before` what was counted before the block.  CSV_END: one cannot join.
@@ -311,15 +324,10 @@ end_records(CsvIndex *index, const CsvRules *rules, uint64_t base,
 		uint64_t	up_to_end = CSV_BITS_BELOW(bit) | CSV_BIT(bit);
 		uint64_t	length = base + bit - record->start;
 
-		/* a blank line, or perhaps a record that is too long, or the data's end */
+		/* perhaps a record that is too long, a blank line, or the data's end */
 		if (length > rules->max_record_bytes ||
-			(rules->is_text && length <= 3 &&
-			 rules->bytes[record->start] == rules->escape &&
-			 rules->bytes[record->start + 1] == '.') ||
-			(!rules->blank_is_record &&
-			 (length == 0 ||
-			  (length == 1 && rules->trim_cr &&
-			   rules->bytes[record->start] == '\r'))))
+			(length <= 2 + CSV_BREAK_CRS &&
+			 may_be_no_record(rules, record->start, length)))
 			return CSV_END;
 		if (index->nrecords + 1 >= index->record_capacity &&
 			!csv_index_grow_records(index))
@@ -398,7 +406,7 @@ run_blocks(CsvIndex *index)
 
 	/* not one record's end, nor anything irregular, in what is left */
 	index->incomplete = !index->input->at_end && record.start < rules.nbytes &&
-		rules.nbytes - record.start <= rules.max_record_bytes + 1;
+		rules.nbytes - record.start <= rules.max_record_bytes + CSV_BREAK_CRS;
 	stop_at(index, &record, base);
 	return CSV_OK;
 }

@@ -37,13 +37,14 @@ pass_line(CsvIndex *index, uint64_t from, uint64_t *length)
 	*length = index->pos - from;
 	index->skip_line = !input->at_end;
 
-	/* a last CR may belong to the line break */
-	if (index->skip_line && index->pos > from &&
-		input->bytes[index->pos - 1] == '\r')
+	/* CRs at the end may belong to the line break */
+	if (index->skip_line)
 	{
-		index->pos--;
-		(*length)--;
-		index->incomplete = true;
+		uint32_t	ncrs = csv_crs_at_end(input->bytes + from, *length);
+
+		index->pos -= ncrs;
+		*length -= ncrs;
+		index->incomplete = ncrs > 0;
 	}
 }
 
@@ -68,7 +69,7 @@ pass_blank_lines(CsvIndex *index)
 		int			class = csv_class_at(index->dialect, input->bytes, pos,
 										 input->nbytes);
 
-		if (class == CSV_CLASS_PRE_BREAK)
+		while (class == CSV_CLASS_PRE_BREAK)
 			class = csv_class_at(index->dialect, input->bytes, ++pos,
 								 input->nbytes);
 		if (class != CSV_CLASS_BREAK)
@@ -229,7 +230,7 @@ csv_index_slow_record(CsvIndex *index)
 		return status;
 
 	line = index->nlines;
-	if (!scan->complete && input->nbytes - scan->start <= max + 1)
+	if (!scan->complete && input->nbytes - scan->start <= max + CSV_BREAK_CRS)
 	{
 		index->incomplete = true;
 		return CSV_OK;

@@ -2,7 +2,7 @@
  * guess.c
  *		The dialect of a file, from its beginning.
  *
- *	1. The record boundary is the first line break outside quotes.
+ *	1. CRs end records if there are some, and no LF, outside quotes.
  *	2. Delimiters, quotes and their like are tried (try.c).
  *	3. There is a header if the first record does not look like those after it:
  *	   its names do not fit the types of the columns below, or, where all of
@@ -407,22 +407,51 @@ finds_lone_cr(const CsvDialectOptions *options, const CsvSample *sample)
 {
 	CsvDialectOptions with = *options;
 	CsvDialect	dialect;
-	uint8_t		state = CSV_STATE_RECORD_START;
-	uint64_t	pos = 0;
+	CsvBoundaryLook look = {0};
 
 	with.boundary = CSV_BOUNDARY_AUTO;
 	csv_dialect_compile(&dialect, &with);
-	while (pos < sample->nbytes)
-	{
-		uint64		some = Min(sample->nbytes, pos + CSV_BYTES_TO_INTERRUPT);
+	(void) csv_look_for_lf(&look, &dialect, sample->bytes,
+						   Min(sample->nbytes, CSV_BOUNDARY_BYTES), sample->nbytes);
+	return look.lone_cr;
+}
 
-		CHECK_FOR_INTERRUPTS();
-		if (csv_find_first_break(&dialect, sample->bytes, &pos, &state, some,
-								 sample->nbytes))
-			return sample->bytes[pos] == '\r' &&
-				(pos + 1 == sample->nbytes || sample->bytes[pos + 1] != '\n');
+/* the first lines with CRs that others do not have, outside quotes */
+static void
+find_odd_crs(const CsvDialectOptions *options, const CsvSample *sample, CsvGuess *guess)
+{
+	const uint8_t *bytes = sample->bytes;
+	uint64		until = sample->at_end ? sample->nbytes :
+		sample->nbytes - Min(sample->nbytes, CSV_CLASS_BYTES);
+	uint8_t		state = CSV_STATE_RECORD_START;
+	uint64		line = 1;
+	uint64		ndoubled = 0;
+	uint64		nbreaks = 0;
+	CsvDialect	dialect;
+
+	csv_dialect_compile(&dialect, options);
+	for (uint64 pos = 0; pos < until; pos++)
+	{
+		int			class = csv_class_at(&dialect, bytes, pos, sample->nbytes);
+
+		if (pos % CSV_BYTES_TO_INTERRUPT == 0)
+			CHECK_FOR_INTERRUPTS();
+		line += class == CSV_CLASS_BREAK;
+		if (state != CSV_STATE_QUOTED && state != CSV_STATE_ESCAPE_SEEN &&
+			state != CSV_STATE_COMMENT)
+		{
+			nbreaks += class == CSV_CLASS_BREAK;
+			if (class == CSV_CLASS_OTHER && bytes[pos] == '\r' &&
+				guess->lone_cr_line == 0)
+				guess->lone_cr_line = line;
+			if (class == CSV_CLASS_PRE_BREAK && bytes[pos + 1] == '\r' &&
+				ndoubled++ == 0)
+				guess->doubled_cr_line = line;
+		}
+		state = dialect.table[CSV_NORMAL][state][class] & CSV_STATE_MASK;
 	}
-	return false;
+	if (ndoubled == nbreaks)
+		guess->doubled_cr_line = 0;
 }
 
 /* ---- all of it ---- */
@@ -652,6 +681,8 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample,
 	take_dialect(table, &trial, given);
 	guess->boundary_found = !given->boundary && boundary == CSV_BOUNDARY_CR &&
 		finds_lone_cr(dialect, original);
+	if (!given->boundary)
+		find_odd_crs(dialect, original, guess);
 	if (dialect->comment_length > 0 && table->comment == NULL)
 		table->comment = pnstrdup((const char *) dialect->comment, dialect->comment_length);
 

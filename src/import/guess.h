@@ -13,6 +13,8 @@ typedef struct CsvGuess
 {
 	CsvBoundary boundary;		/* as seen; CSV_BOUNDARY_AUTO: none was */
 	bool		boundary_found;	/* as seen, and not given: 'auto' finds it, too */
+	uint64		lone_cr_line;	/* the first with a CR that is data; 0: there is none */
+	uint64		doubled_cr_line;	/* the first with CR CR LF, if others have it not */
 	uint32		nfields;		/* 0: there is no record */
 
 	/* names in the header, in the sample's encoding; NULL without one */

@@ -91,7 +91,8 @@ read_beginning(const CsvTable *table, CsvSource *source, uint64 capacity, CsvSam
 		{
 			/* one line alone tells little: as much is to follow it */
 			if (memchr(bytes, '\n', capacity / 2) != NULL ||
-				memchr(bytes, '\r', capacity / 2) != NULL ||
+				(capacity >= CSV_BOUNDARY_BYTES &&
+				 memchr(bytes, '\r', capacity / 2) != NULL) ||
 				capacity > table->reader.max_record_bytes)
 				break;
 			capacity *= 2;
@@ -748,6 +749,7 @@ csv_sniff(const char *filename, List *server_options,
 	read_values(findings, &inferrer, import->sample_records);
 	if (may_guess && findings->ninvalid > findings->nbeyond_ascii)
 		return sniff_again(filename, server_options, import);
+	csv_tell_odd_crs(filename, &guess);
 	csv_tell_header(filename, &guess);
 	csv_tell_marks(findings, &files);
 	csv_files_tell(&files, filename);

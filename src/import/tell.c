@@ -26,6 +26,22 @@ csv_tell_encoding(const char *filename, const char *encoding)
 }
 
 void
+csv_tell_odd_crs(const char *filename, const CsvGuess *guess)
+{
+	if (guess->lone_cr_line != 0)
+		ereport(NOTICE,
+				(errmsg("\"%s\" has a carriage return inside line " UINT64_FORMAT,
+						filename, guess->lone_cr_line),
+				 errdetail("It is part of a value, because line feeds end the records."),
+				 errhint("If carriage returns end the records, add OPTIONS (record_boundary 'cr') to IMPORT FOREIGN SCHEMA.")));
+	if (guess->doubled_cr_line != 0)
+		ereport(NOTICE,
+				(errmsg("line " UINT64_FORMAT " of \"%s\" ends with two carriage returns and a line feed, unlike other lines",
+						guess->doubled_cr_line, filename),
+				 errdetail("Neither carriage return is part of a value.")));
+}
+
+void
 csv_tell_header(const char *filename, const CsvGuess *guess)
 {
 	if (guess->nheader == 0 || guess->nheader == guess->nfields)

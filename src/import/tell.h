@@ -11,6 +11,9 @@
 /* an encoding that nobody has said */
 extern void csv_tell_encoding(const char *filename, const char *encoding);
 
+/* CRs that not all lines have */
+extern void csv_tell_odd_crs(const char *filename, const CsvGuess *guess);
+
 /* names in the header that nothing has, or columns that have none */
 extern void csv_tell_header(const char *filename, const CsvGuess *guess);
 

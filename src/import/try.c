@@ -57,8 +57,9 @@ CsvBoundary
 csv_find_boundary(const CsvSample *sample, uint8_t quote)
 {
 	bool		inside = false;
+	bool		any_cr = false;
 
-	for (uint64 i = 0; i < sample->nbytes; i++)
+	for (uint64 i = 0; i < Min(sample->nbytes, CSV_BOUNDARY_BYTES); i++)
 	{
 		uint8_t		byte = sample->bytes[i];
 
@@ -67,12 +68,12 @@ csv_find_boundary(const CsvSample *sample, uint8_t quote)
 		if (quote != 0 && byte == quote)
 			inside = !inside;
 		else if (byte == '\n' && !inside)
-			return CSV_BOUNDARY_LF;
+			return i > 0 && sample->bytes[i - 1] == '\r' ?
+				CSV_BOUNDARY_CRLF : CSV_BOUNDARY_LF;
 		else if (byte == '\r' && !inside)
-			return i + 1 < sample->nbytes && sample->bytes[i + 1] == '\n' ?
-				CSV_BOUNDARY_CRLF : CSV_BOUNDARY_CR;
+			any_cr = true;
 	}
-	return CSV_BOUNDARY_AUTO;
+	return any_cr ? CSV_BOUNDARY_CR : CSV_BOUNDARY_AUTO;
 }
 
 /* ---- delimiter and quote ---- */

@@ -29,7 +29,7 @@ typedef struct CsvGiven
 	bool		further;		/* all but header and footer is, by another file of the table */
 } CsvGiven;
 
-/* the first line break outside quotes; 0: no quotes.  CSV_BOUNDARY_AUTO: there is none */
+/* by the first LF outside quotes, or CRs without one; 0: no quotes.  CSV_BOUNDARY_AUTO: none */
 extern CsvBoundary csv_find_boundary(const CsvSample *sample, uint8_t quote);
 
 /* the best dialect */

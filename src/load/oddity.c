@@ -17,6 +17,7 @@
 
 #include "load/oddity.h"
 #include "load/tuple.h"
+#include "reader/dialect.h"
 
 /* the header is looked for in so many bytes */
 #define CSV_TOP_BYTES		(1024 * 1024)
@@ -97,6 +98,17 @@ look_at_escapes(Lines *lines, const char *bytes, size_t nbefore, const char *end
 	}
 }
 
+/* is the last line of a file a lone Ctrl-Z, which COPY takes for a row? */
+static bool
+ends_in_ctrl_z(const char *bytes, const char *end)
+{
+	for (int n = 0; n < CSV_END_OF_DATA_BYTES && end > bytes &&
+		 (end[-1] == '\n' || end[-1] == '\r'); n++)
+		end--;
+	return end > bytes && end[-1] == CSV_CTRL_Z &&
+		(end - 1 == bytes || end[-2] == '\n' || end[-2] == '\r');
+}
+
 /* a block, whose first `nbefore` bytes belong to the one before */
 static void
 look_at_block(Lines *lines, const char *bytes, size_t nbefore, const char *end,
@@ -126,6 +138,8 @@ look_at_block(Lines *lines, const char *bytes, size_t nbefore, const char *end,
 		lines->any_lf = true;
 	if (any_crlf)
 		lines->any_crlf = true;
+	if (is_last && ends_in_ctrl_z(bytes, end))
+		lines->any_end = true;
 	if (lines->is_text)
 		look_at_escapes(lines, bytes, nbefore, end, is_last);
 }

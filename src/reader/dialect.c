@@ -149,8 +149,8 @@ transition(const CsvDialectOptions *opt, CsvMode mode, CsvState state,
 	}
 
 	/*
-	 * The CR of a CR LF is data in quotes, part of the break elsewhere. With
-	 * blank_is_record it starts the record that the LF after it ends.
+	 * The CRs of a line break are data in quotes, part of the break elsewhere.  With
+	 * blank_is_record they start the record that the LF behind them ends.
 	 */
 	if (class == CSV_CLASS_PRE_BREAK)
 	{
@@ -202,7 +202,7 @@ csv_dialect_compile(CsvDialect *dialect, const CsvDialectOptions *options)
 	else if (opt->escape == 0)
 		opt->escape = opt->quote;
 
-	dialect->trim_cr = opt->boundary == CSV_BOUNDARY_AUTO ||
+	dialect->trim_crs = opt->boundary == CSV_BOUNDARY_AUTO ? CSV_BREAK_CRS :
 		opt->boundary == CSV_BOUNDARY_CRLF;
 	dialect->break_byte = opt->boundary == CSV_BOUNDARY_CR ? '\r' : '\n';
 

@@ -25,9 +25,9 @@
  * COPY's text format is such a dialect, too: it has no quotes, and an escape makes
  * the byte after it data, wherever that stands.  A comment, which is a line that begins
  * with a certain string where a record would begin, is no record in any dialect.
- * One rule is not in the table: the last record of a file of that format is none if
- * it is "\.", the end of COPY's data, and no more than line breaks come behind it
- * (csv_is_end_of_data).
+ * One rule is not in the table.  A lone Ctrl-Z, which old programs write, and in that
+ * format "\.", the end of COPY's data, do not count as records if a file ends there, or
+ * only line breaks follow (csv_is_end_of_data).
  *
  * There are two tables.  CSV_NORMAL reads the input; CSV_ALONE reads one line
  * at a time, strictly, and serves the repair of records with quoting errors.
@@ -61,6 +61,9 @@ extern "C" {
 /* what csv_class_at() looks at, from a byte on */
 #define CSV_CLASS_BYTES	8
 
+/* the most CRs that belong to a line break: programs on Windows may write CR CR LF */
+#define CSV_BREAK_CRS	2
+
 typedef enum CsvQuoting
 {
 	CSV_QUOTING_RFC4180,		/* a quote opens a field only at its start */
@@ -73,7 +76,7 @@ typedef enum CsvQuoting
 
 typedef enum CsvBoundary
 {
-	CSV_BOUNDARY_AUTO,			/* LF, less one CR before it */
+	CSV_BOUNDARY_AUTO,			/* LF, and one or two CRs before it */
 	CSV_BOUNDARY_LF,
 	CSV_BOUNDARY_CRLF,
 	CSV_BOUNDARY_CR
@@ -153,10 +156,10 @@ typedef struct CsvDialect
 	CsvDialectOptions opt;		/* escape filled in */
 
 	/*
-	 * One CR right before a break (and not before the end of the input)
-	 * belongs to the break: true for auto and crlf.
+	 * How many CRs right before a break (and not before the end of the input)
+	 * belong to the break, at most: CSV_BREAK_CRS for auto, and 1 for crlf.
 	 */
-	bool		trim_cr;
+	uint8_t		trim_crs;
 	uint8_t		break_byte;		/* CR for cr, else LF */
 
 	/* by byte; CR and LF through csv_class_at only */
@@ -194,6 +197,19 @@ csv_special_byte(const CsvDialectOptions *opt)
 /* of empty lines behind the end of the data: pg_dump's files have two */
 #define CSV_END_OF_DATA_BYTES 16
 
+#define CSV_CTRL_Z	0x1a
+
+/* does what stands here, nbytes without a line break, say that the data ends? */
+CSV_INLINE bool
+csv_says_end_of_data(const CsvDialect *dialect, const uint8_t *bytes, uint64_t nbytes)
+{
+	if (nbytes == 1)
+		return *bytes == CSV_CTRL_Z &&
+			dialect->class_of[CSV_CTRL_Z] == CSV_CLASS_OTHER;
+	return nbytes == 2 && dialect->opt.quoting == CSV_QUOTING_TEXT &&
+		bytes[0] == dialect->opt.escape && bytes[1] == '.';
+}
+
 /*
  * Is a record, from start to end, the end of the data, if the file ends at nbytes?
  * The next record would begin at next, which may be behind that.
@@ -202,9 +218,8 @@ CSV_INLINE bool
 csv_is_end_of_data(const CsvDialect *dialect, const uint8_t *bytes, uint64_t start,
 				   uint64_t end, uint64_t next, uint64_t nbytes)
 {
-	if (dialect->opt.quoting != CSV_QUOTING_TEXT || end - start != 2 ||
-		bytes[start] != dialect->opt.escape || bytes[start + 1] != '.' ||
-		nbytes > next + CSV_END_OF_DATA_BYTES)
+	if (nbytes > next + CSV_END_OF_DATA_BYTES ||
+		!csv_says_end_of_data(dialect, bytes + start, end - start))
 		return false;
 	for (; next < nbytes; next++)
 		if (bytes[next] != '\n' && bytes[next] != '\r')
@@ -280,13 +295,41 @@ csv_class_without_rest(const CsvDialectOptions *opt, uint8_t byte)
 	return opt->trim && csv_is_blank(byte) ? CSV_CLASS_BLANK : CSV_CLASS_OTHER;
 }
 
+/* does the CR at bytes[pos] belong to a break, before which so many CRs do? */
+CSV_INLINE bool
+csv_cr_in_break(uint32_t trim_crs, const uint8_t *bytes, size_t pos, size_t nbytes)
+{
+	for (; trim_crs > 0 && pos + 1 < nbytes; trim_crs--)
+	{
+		if (bytes[++pos] == '\n')
+			return true;
+		if (bytes[pos] != '\r')
+			return false;
+	}
+	return false;
+}
+
+/*
+ * How many CRs at the end of some bytes may belong to a break whose LF is behind them, in
+ * any dialect.
+ */
+CSV_INLINE uint32_t
+csv_crs_at_end(const uint8_t *bytes, size_t nbytes)
+{
+	uint32_t	ncrs = 0;
+
+	while (ncrs < CSV_BREAK_CRS && ncrs < nbytes && bytes[nbytes - 1 - ncrs] == '\r')
+		ncrs++;
+	return ncrs;
+}
+
 /*
  * Class of bytes[pos], 0 <= pos <= nbytes; pos == nbytes is the end of input.
  *
  * Of the neighbours, and of delimiters and what begins comments, only bytes inside
- * [0, nbytes) are looked at: a CR that is the last byte is ordinary data, which is right
+ * [0, nbytes) are looked at: CRs that are the last bytes are ordinary data, which is right
  * at the end of the input, and where more input is to come the record is not complete at
- * that CR anyhow.
+ * those CRs anyhow.
  */
 CSV_INLINE int
 csv_class_at(const CsvDialect *dialect, const uint8_t *bytes, size_t pos,
@@ -311,9 +354,8 @@ csv_class_at(const CsvDialect *dialect, const uint8_t *bytes, size_t pos,
 	{
 		if (dialect->opt.boundary == CSV_BOUNDARY_CR)
 			return CSV_CLASS_BREAK;
-		if (dialect->trim_cr && pos + 1 < nbytes && bytes[pos + 1] == '\n')
-			return CSV_CLASS_PRE_BREAK;
-		return CSV_CLASS_OTHER;
+		return csv_cr_in_break(dialect->trim_crs, bytes, pos, nbytes) ?
+			CSV_CLASS_PRE_BREAK : CSV_CLASS_OTHER;
 	}
 	class_ = dialect->class_of[byte];
 	if (class_ == CSV_CLASS_COMMENT ?
@@ -326,16 +368,17 @@ csv_class_at(const CsvDialect *dialect, const uint8_t *bytes, size_t pos,
 
 /*
  * Where the content of a field ends: its separator stands at sep, and it
- * starts at start.  Only before a break, and not at the end of the input, a
- * CR is dropped.  Blanks are csv_trim()'s.
+ * starts at start.  Only before a break, and not at the end of the input,
+ * CRs are dropped.  Blanks are csv_trim()'s.
  */
 CSV_INLINE size_t
 csv_content_end(const CsvDialect *dialect, const uint8_t *bytes, size_t start,
 				size_t sep, size_t nbytes)
 {
-	if (dialect->trim_cr && sep < nbytes && sep > start &&
-		bytes[sep] == '\n' && bytes[sep - 1] == '\r')
-		return sep - 1;
+	if (sep < nbytes && bytes[sep] == '\n')
+		for (uint32_t n = dialect->trim_crs;
+			 n > 0 && sep > start && bytes[sep - 1] == '\r'; n--)
+			sep--;
 	return sep;
 }
 

@@ -352,7 +352,7 @@ csv_piece_parse(CsvPieceReader *reader, CsvFilePlace *place, uint64_t end,
 {
 	const CsvPieceOptions *options = &reader->options;
 	/* with these the engine always goes on */
-	uint64_t	enough = options->max_record_bytes + 2;
+	uint64_t	enough = options->max_record_bytes + CSV_BREAK_CRS + 1;
 
 	memset(batch, 0, sizeof(*batch));
 	if (end < place->offset)

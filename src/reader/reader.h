@@ -414,11 +414,11 @@ typedef struct CsvInput
  * - A record with a quoting error that covers several lines: likewise for all
  *   further lines of the record.
  * - A record that is not complete, and not at_end, is left for the next call
- *   unless more than max_record_bytes + 1 bytes of it are there (one may be a
- *   CR of its boundary): then it is too long.  Where its first line (or the
+ *   unless more than max_record_bytes + CSV_BREAK_CRS bytes of it are there
+ *   (CRs of its boundary): then it is too long.  Where its first line (or the
  *   line that is read alone) is not complete, all of the input is consumed and
- *   skip_line set: the next input starts with the rest of that line.  (A CR
- *   that is the last byte is not consumed then: it may belong to a break.)
+ *   skip_line set: the next input starts with the rest of that line.  (CRs at
+ *   the end, csv_crs_at_end(), are not consumed then: they may belong to a break.)
  * - Otherwise consumed may stop short of a whole record only if at least one
  *   record is consumed.  So the caller can always go on, by more bytes or by
  *   calling again.
@@ -732,14 +732,24 @@ typedef struct CsvScan
 	void	   *interrupted_arg;
 } CsvScan;
 
+/* so many bytes of a file of boundary 'auto' are looked at for its LFs */
+#define CSV_BOUNDARY_BYTES	(1024 * 1024)
+
+/* of the first bytes of such a file; zeros at its beginning */
+typedef struct CsvBoundaryLook
+{
+	uint64_t	pos;			/* bytes that were looked at */
+	uint8_t		state;			/* CsvState behind them */
+	bool		lone_cr;		/* CRs outside quotes, and no LF: they end records */
+} CsvBoundaryLook;
+
 /*
- * Pass on to a file's first line break, CR or LF, outside quotes (or to a LF inside,
- * where quotes hold no line breaks), from *pos and in *state, up to `until`; what
- * bytes mean may depend on those up to nbytes.  Returns whether it is at *pos.
+ * Look on for a LF outside quotes (or inside, where quotes hold no line breaks), in a
+ * file of boundary 'auto', up to `until`; the meaning of bytes may depend on those up to
+ * nbytes.  Returns whether there is one, which settles look->lone_cr.
  */
-extern bool csv_find_first_break(const CsvDialect *dialect, const uint8_t *bytes,
-								 uint64_t *pos, uint8_t *state, uint64_t until,
-								 uint64_t nbytes);
+extern bool csv_look_for_lf(CsvBoundaryLook *look, const CsvDialect *dialect,
+							const uint8_t *bytes, uint64_t until, uint64_t nbytes);
 
 /* the line break at or after `start`, whatever the quotes say; nbytes if there is none */
 extern uint64_t csv_find_break(const CsvDialect *dialect, const uint8_t *bytes,

@@ -246,19 +246,27 @@ csv_scan_record(CsvScan *scan, const CsvMemory *memory,
 }
 
 bool
-csv_find_first_break(const CsvDialect *dialect, const uint8_t *bytes, uint64_t *pos,
-					 uint8_t *state, uint64_t until, uint64_t nbytes)
+csv_look_for_lf(CsvBoundaryLook *look, const CsvDialect *dialect, const uint8_t *bytes,
+				uint64_t until, uint64_t nbytes)
 {
-	for (; *pos < until; (*pos)++)
+	for (; look->pos < until; look->pos++)
 	{
-		bool		inside = *state == CSV_STATE_QUOTED || *state == CSV_STATE_ESCAPE_SEEN;
-		uint8_t		byte = bytes[*pos];
+		bool		inside = look->state == CSV_STATE_QUOTED ||
+			look->state == CSV_STATE_ESCAPE_SEEN;
+		int			class = csv_class_at(dialect, bytes, look->pos, nbytes);
 
-		if ((byte == '\n' && !(inside && dialect->opt.multiline)) ||
-			(byte == '\r' && !inside))
+		if (class == CSV_CLASS_BREAK && !(inside && dialect->opt.multiline))
+		{
+			look->lone_cr = false;
 			return true;
-		*state = CSV_STATE_MASK &
-			dialect->table[CSV_NORMAL][*state][csv_class_at(dialect, bytes, *pos, nbytes)];
+		}
+		if (bytes[look->pos] == '\r' && class == CSV_CLASS_OTHER && !inside)
+		{
+			/* it may end records: a quote behind it opens a field then */
+			look->lone_cr = true;
+			class = CSV_CLASS_BREAK;
+		}
+		look->state = CSV_STATE_MASK & dialect->table[CSV_NORMAL][look->state][class];
 	}
 	return false;
 }

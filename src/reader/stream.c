@@ -26,8 +26,8 @@
  * An engine that has the file's bytes itself (CsvOwnBytes) needs no buffer.
  *
  * A new file is looked at through the table byte by byte until its header is
- * passed and, for record_boundary 'auto', its first line break outside quotes
- * is seen: a lone CR there makes the whole file one with CR boundaries.
+ * passed and, for record_boundary 'auto', its first LF outside quotes is seen.  A file
+ * with CRs, but without a LF, in its first CSV_BOUNDARY_BYTES has CR boundaries.
  */
 #include "clock.h"
 #include "footer.h"
@@ -40,9 +40,6 @@
 #define MAX_DETOUR				16
 
 #define CSV_HEADER_READ_BYTES	(64 * 1024)
-
-/* bytes at the top of a file between two looks for interrupts */
-#define CSV_TOP_ASK_BYTES		(1024 * 1024)
 
 /* how far csv_reader_open() has come */
 typedef enum CsvOpening
@@ -251,22 +248,14 @@ compile_dialect(CsvReader *reader, bool blank_is_record)
 	csv_dialect_compile(&reader->dialect, &reader->choices);
 }
 
-/*
- * Is the first line break outside quotes a lone CR?  False where there is
- * none in the first max_record_bytes (and CSV_HEADER_READ_BYTES) bytes.
- */
+/* do lone CRs end the file's records? */
 static CsvStatus
 find_boundary(CsvReader *reader, bool *lone_cr)
 {
-	uint64_t	limit = reader->options.max_record_bytes;
+	const uint64_t most = CSV_BOUNDARY_BYTES + CSV_CLASS_BYTES;
 	uint64_t	available = 0;
-	uint64_t	pos = 0;
-	uint8_t		state = CSV_STATE_RECORD_START;
+	CsvBoundaryLook look = {0};
 
-	if (limit < CSV_HEADER_READ_BYTES)
-		limit = CSV_HEADER_READ_BYTES;
-
-	*lone_cr = false;
 	compile_dialect(reader, true);
 	for (;;)
 	{
@@ -274,7 +263,7 @@ find_boundary(CsvReader *reader, bool *lone_cr)
 		uint64_t	wanted = available == 0 ? CSV_HEADER_READ_BYTES :
 			available * 2;
 		uint64_t	until;
-		CsvStatus	status = buffer_fill(reader, wanted);
+		CsvStatus	status = buffer_fill(reader, wanted < most ? wanted : most);
 
 		if (status != CSV_OK)
 			return status;
@@ -283,26 +272,17 @@ find_boundary(CsvReader *reader, bool *lone_cr)
 		/* what follows may decide what a byte is */
 		until = reader->at_end ? available :
 			available < CSV_CLASS_BYTES ? 0 : available - CSV_CLASS_BYTES;
-		if (until > limit)
-			until = limit;
-		while (pos < until)
+		if (until > CSV_BOUNDARY_BYTES)
+			until = CSV_BOUNDARY_BYTES;
+		if (csv_look_for_lf(&look, &reader->dialect, bytes, until, available) ||
+			reader->at_end || look.pos == CSV_BOUNDARY_BYTES)
 		{
-			uint64_t	some = until - pos < CSV_TOP_ASK_BYTES ? until :
-				pos + CSV_TOP_ASK_BYTES;
-
-			if (csv_find_first_break(&reader->dialect, bytes, &pos, &state, some,
-									 available))
-			{
-				*lone_cr = bytes[pos] == '\r' &&
-					(pos + 1 == available || bytes[pos + 1] != '\n');
-				return CSV_OK;
-			}
-			if (reader->options.interrupted != NULL &&
-				reader->options.interrupted(reader->options.interrupted_arg))
-				return CSV_INTERRUPTED;
-		}
-		if (reader->at_end || pos >= limit)
+			*lone_cr = look.lone_cr;
 			return CSV_OK;
+		}
+		if (reader->options.interrupted != NULL &&
+			reader->options.interrupted(reader->options.interrupted_arg))
+			return CSV_INTERRUPTED;
 	}
 }
 
@@ -355,9 +335,8 @@ pass_rest_of_line(CsvReader *reader)
 			advance(reader, available);
 			return CSV_OK;
 		}
-		/* a last CR may belong to the line break */
-		advance(reader, bytes[available - 1] == '\r' ? available - 1 :
-				available);
+		/* CRs at the end may belong to the line break */
+		advance(reader, available - csv_crs_at_end(bytes, available));
 	}
 }
 
@@ -418,7 +397,7 @@ pass_header_record(CsvReader *reader, bool *found)
 								 mode, bytes, 0, available, at_end);
 		if (status != CSV_OK)
 			return status;
-		if (scan->complete || available > max + 1)
+		if (scan->complete || available > max + CSV_BREAK_CRS)
 			break;
 		wanted *= 2;
 	}
@@ -463,9 +442,7 @@ pass_header_record(CsvReader *reader, bool *found)
 	{
 		/* a line without end: the rest of it is passed over later */
 		reader->place.skip_line = true;
-		scan->next = available;
-		if (available > 0 && bytes[available - 1] == '\r')
-			scan->next--;
+		scan->next = available - csv_crs_at_end(bytes, available);
 	}
 
 	*found = true;
@@ -886,8 +863,8 @@ read_chunk(CsvReader *reader, CsvBatch *batch)
 
 		if (batch->consumed == 0 && !input.at_end)
 		{
-			/* with max_record_bytes + 2 bytes the engine always goes on */
-			uint64_t	enough = reader->options.max_record_bytes + 2;
+			/* with so many bytes the engine always goes on */
+			uint64_t	enough = reader->options.max_record_bytes + CSV_BREAK_CRS + 1;
 
 			/* what a footer may be is in the way */
 			reader->in_tail |= reader->at_end && has_footer(reader);

@@ -554,7 +554,7 @@ check_error(Run *run, const CsvBatch *batch, const CsvError *error,
 		!(error->code == CSV_ERROR_RECORD_TOO_LONG &&
 		  error->length < expected->length &&
 		  error->length > run->test_case->max_record_bytes &&
-		  batch->nbytes - (error->offset + error->length) <= 1))
+		  batch->nbytes - (error->offset + error->length) <= CSV_BREAK_CRS))
 		return differ(run, "error %lu: length %lu, expected %lu",
 					  UL(run->nerrors), UL(error->length),
 					  UL(expected->length));

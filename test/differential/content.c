@@ -74,7 +74,9 @@ put_break(Content *content, const Case *test_case, Choices *choices)
 
 	if (chance(choices, 60))
 		boundary = (uint8_t) choose(choices, 4);
-	if (boundary == CSV_BOUNDARY_CRLF ||
+	if (boundary == CSV_BOUNDARY_AUTO && chance(choices, 5))
+		content_string(content, chance(choices, 6) ? "\r\r\r\n" : "\r\r\n");
+	else if (boundary == CSV_BOUNDARY_CRLF ||
 		(boundary == CSV_BOUNDARY_AUTO && chance(choices, 3)))
 		content_string(content, "\r\n");
 	else if (boundary == CSV_BOUNDARY_CR)
@@ -613,7 +615,7 @@ content_make(Content *content, Case *test_case, Choices *choices)
 		test_case->chunk_bytes += 1000;
 	if (chance(choices, 6))
 	{
-		content_string(content, "\\.");
+		content_string(content, chance(choices, 3) ? "\x1a" : "\\.");
 		for (n = choose(choices, chance(choices, 4) ? 18 : 4); n > 0; n--)
 			content_string(content, chance(choices, 6) ? "\r" : "\n");
 	}

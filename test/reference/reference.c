@@ -325,6 +325,16 @@ is_comment(const RefReader *reader, uint64_t start)
 		memcmp(reader->bytes + start, opt->comment, opt->comment_length) == 0;
 }
 
+/* where a line's content ends, whose break is at pos: before the CRs of that */
+static uint64_t
+before_crs(const RefReader *reader, uint64_t start, uint64_t pos)
+{
+	for (int i = 0; i < reader->dialect->trim_crs && pos > start; i++)
+		if (reader->bytes[pos - 1] == '\r')
+			pos--;
+	return pos;
+}
+
 /*
  * Read from `start`, the start of a line that is no comment, to the end of the record
  * there.
@@ -358,13 +368,8 @@ read_record(RefReader *reader, CsvMode mode, uint64_t start)
 		uint8_t		entry = dialect->table[mode][state][class];
 		CsvState	after = entry & CSV_STATE_MASK;
 
-		/* a CR of the boundary is not part of the field */
-		if (pos == start || class != CSV_CLASS_BREAK ||
-			reader->bytes[pos] != '\n' || reader->bytes[pos - 1] != '\r' ||
-			!dialect->trim_cr)
-			content_end = pos;
-		else
-			content_end = pos - 1;
+		/* CRs of the boundary are not part of the field */
+		content_end = class == CSV_CLASS_BREAK ? before_crs(reader, start, pos) : pos;
 		if (class == CSV_CLASS_BREAK)
 			record->nbreaks++;
 
@@ -396,8 +401,8 @@ read_record(RefReader *reader, CsvMode mode, uint64_t start)
 		else if (state < CSV_STATE_IN_DELIMITER)
 			take_byte(reader, field, pos, class, state, after);
 
-		/* too long whatever comes; one more byte may be the boundary's CR */
-		if (pos - start > reader->max_record_bytes + 1)
+		/* too long whatever comes; two more bytes may be the boundary's CRs */
+		if (pos - start > reader->max_record_bytes + 2)
 		{
 			record->endless = true;
 			return;
@@ -424,10 +429,8 @@ find_line(const RefReader *reader, uint64_t start, uint64_t *end,
 	*next = pos;
 	if (pos == reader->nbytes)
 		return false;
+	*end = before_crs(reader, start, pos);
 	*next = pos + 1;
-	if (reader->dialect->trim_cr && pos > start &&
-		reader->bytes[pos - 1] == '\r')
-		*end = pos - 1;
 	return true;
 }
 
@@ -783,35 +786,34 @@ check_record(RefReader *reader, const CsvLayout *layout, RefValue *values,
 /* ---- the file ---- */
 
 /*
- * Is the first unquoted line break a lone CR?  The machine runs as where lines
- * end with LF.  The reader looks no further than a record may reach, but at
- * least at the first 64 kB.
+ * Are there unquoted CRs in the first MB, but no LF?  Both end lines while that is looked
+ * for; CRs of a CR LF or CR CR LF are passed over.
  */
 static bool
-first_break_is_cr(const CsvDialectOptions *options, uint64_t max_record_bytes,
-				  const uint8_t *bytes, uint64_t nbytes)
+has_only_crs(const CsvDialectOptions *options, const uint8_t *bytes, uint64_t nbytes)
 {
-	CsvDialectOptions as_lf = *options;
 	CsvDialect	dialect;
 	uint8_t		state = CSV_STATE_RECORD_START;
+	bool		any_cr = false;
 
-	uint64_t	limit = max_record_bytes > 65536 ? max_record_bytes : 65536;
-
-	as_lf.blank_is_record = true;
-	csv_dialect_compile(&dialect, &as_lf);
-	for (uint64_t pos = 0; pos < nbytes && pos < limit; pos++)
+	csv_dialect_compile(&dialect, options);
+	for (uint64_t pos = 0; pos < nbytes && pos < 1024 * 1024; pos++)
 	{
 		bool		in_quotes = state == CSV_STATE_QUOTED ||
 			state == CSV_STATE_ESCAPE_SEEN;
+		int			class = csv_class_at(&dialect, bytes, pos, nbytes);
 
 		if (bytes[pos] == '\n' && (!in_quotes || !dialect.opt.multiline))
 			return false;
-		if (bytes[pos] == '\r' && !in_quotes)
-			return pos + 1 == nbytes || bytes[pos + 1] != '\n';
-		state = dialect.table[CSV_NORMAL][state]
-			[csv_class_at(&dialect, bytes, pos, nbytes)] & CSV_STATE_MASK;
+		if (bytes[pos] == '\r' && !in_quotes && class != CSV_CLASS_PRE_BREAK)
+		{
+			any_cr = true;
+			state = CSV_STATE_RECORD_START;
+		}
+		else
+			state = dialect.table[CSV_NORMAL][state][class] & CSV_STATE_MASK;
 	}
-	return false;
+	return any_cr;
 }
 
 static void
@@ -951,16 +953,24 @@ add_error(RefReader *reader, CsvErrorCode code, CsvMode mode, uint32_t where,
 	result->nerrors++;
 }
 
-/* "\.", and at most 16 bytes behind it, all of them line breaks, and no footer */
+/*
+ * Ctrl-Z, or "\." of text, and at most 16 bytes behind it, all of them line breaks, and
+ * no footer
+ */
 static bool
 is_end_of_data(const RefReader *reader)
 {
 	const RefRecord *record = &reader->record;
 	const uint8_t *bytes = reader->bytes;
+	const uint8_t *start = bytes + reader->pos;
+	bool		is_ctrl_z = record->end == reader->pos + 1 && start[0] == 0x1a &&
+		reader->dialect->class_of[0x1a] == CSV_CLASS_OTHER;
+	bool		is_marker = record->end == reader->pos + 2 &&
+		reader->dialect->opt.quoting == CSV_QUOTING_TEXT &&
+		start[0] == '\\' && start[1] == '.';
 
-	if (reader->dialect->opt.quoting != CSV_QUOTING_TEXT || reader->has_footer ||
-		record->end != reader->pos + 2 || bytes[reader->pos] != '\\' ||
-		bytes[reader->pos + 1] != '.' || reader->nbytes - record->next > 16)
+	if (!(is_ctrl_z || is_marker) || reader->has_footer ||
+		reader->nbytes - record->next > 16)
 		return false;
 	for (uint64_t i = record->next; i < reader->nbytes; i++)
 		if (bytes[i] != '\r' && bytes[i] != '\n')
@@ -1092,8 +1102,7 @@ reference_read(RefResult *result, const CsvDialectOptions *options,
 	reader.max_record_bytes = max_record_bytes;
 
 	if (boundary == CSV_BOUNDARY_AUTO &&
-		first_break_is_cr(options, max_record_bytes, reader.bytes,
-						  reader.nbytes))
+		has_only_crs(options, reader.bytes, reader.nbytes))
 		boundary = CSV_BOUNDARY_CR;
 
 	compile(result, options, boundary, true);

@@ -146,6 +146,10 @@ a_cr_belongs_to_the_lf_after_it(void **state)
 	expect_trace(&rfc4180, CSV_NORMAL, "a\r\n", "sU U frR R");
 	expect_trace(&rfc4180, CSV_NORMAL, "a,\r\n", "sU fF F frR R");
 	expect_trace(&rfc4180, CSV_NORMAL, "\"a\"\r\n", "sQ Q C C frR R");
+	expect_trace(&rfc4180, CSV_NORMAL, "a\r\r\n", "sU U U frR R");
+	expect_trace(&rfc4180, CSV_NORMAL, "\"a\"\r\r\n", "sQ Q C C C frR R");
+	expect_trace(&rfc4180, CSV_NORMAL, "\r\r\n", "R R R R");
+	expect_trace(&rfc4180, CSV_NORMAL, "\r\r\r\n", "sU U U frR R");
 	/* any other is data, after a closing quote it is text */
 	expect_trace(&rfc4180, CSV_NORMAL, "\"a\"\r,", "sQ Q C K K frbR");
 	expect_trace(&rfc4180, CSV_NORMAL, "\r", "sU frR");
@@ -315,6 +319,7 @@ an_escaped_blank_of_text_stays(void **state)
 static void
 content_ends_before_the_cr_of_its_boundary(void **state)
 {
+	CsvDialectOptions options = rfc4180;
 	CsvDialect	dialect;
 	const uint8_t *bytes = (const uint8_t *) "a\r\n\r\n";
 
@@ -325,6 +330,16 @@ content_ends_before_the_cr_of_its_boundary(void **state)
 	/* not before the end of the input, nor before the field's start */
 	assert_int_equal(csv_content_end(&dialect, bytes, 0, 2, 2), 2);
 	assert_int_equal(csv_content_end(&dialect, bytes, 2, 2, 5), 2);
+
+	bytes = (const uint8_t *) "\r\r\r\n";
+	assert_int_equal(csv_content_end(&dialect, bytes, 0, 3, 4), 1);
+	assert_int_equal(csv_content_end(&dialect, bytes, 2, 3, 4), 2);
+	options.boundary = CSV_BOUNDARY_CRLF;
+	csv_dialect_compile(&dialect, &options);
+	assert_int_equal(csv_content_end(&dialect, bytes, 0, 3, 4), 2);
+	options.boundary = CSV_BOUNDARY_LF;
+	csv_dialect_compile(&dialect, &options);
+	assert_int_equal(csv_content_end(&dialect, bytes, 0, 3, 4), 3);
 }
 
 int

@@ -64,13 +64,17 @@ auto_takes_lf_with_and_without_cr_in_one_file(void **state)
 	reading_init(&reading, 2);
 	expect_reading(&reading, "a,b\r\nc,d\ne,f\r\ng,h",
 				   "<a><b>\n<c><d>\n<e><f>\n<g><h>\n");
-	/* one CR only belongs to the break; one at the end of the file does not */
-	expect_reading(&reading, "x,y\na,b\r\r\nc,d\r",
-				   "<x><y>\n<a><b\r>\n<c><d\r>\n");
+	/* two CRs belong to the break, a third does not, nor those at the end of the file */
+	expect_reading(&reading, "x,y\na,b\r\r\nc,d\r\r\r\n\r\r\ne,f\r\r",
+				   "<x><y>\n<a><b>\n<c><d\r>\n<e><f\r\r>\n");
+	expect_reading(&reading, "a,b\r\r\nc,\"d\r\r\n\"\r\r\n",
+				   "<a><b>\n<c><d\r\r\n>\n");
+	/* lone CRs are data, whether they come first or not */
+	expect_reading(&reading, "a\r,b\nc,d\re\n", "<a\r><b>\n<c><d\re>\n");
 }
 
 static void
-auto_takes_cr_where_the_first_break_is_a_lone_cr(void **state)
+auto_takes_cr_where_there_is_no_lf(void **state)
 {
 	Reading		reading;
 
@@ -78,10 +82,59 @@ auto_takes_cr_where_the_first_break_is_a_lone_cr(void **state)
 	reading_init(&reading, 2);
 	expect_reading(&reading, "a,b\rc,d\re,f", "<a><b>\n<c><d>\n<e><f>\n");
 	expect_reading(&reading, "a,b\r", "<a><b>\n");
-	/* then an LF is data */
-	expect_reading(&reading, "a,b\rc,\nd\r\n",
-				   "<a><b>\n<c><\nd>\n"
-				   "!column_count 1 record 2 line 2 offset 9 length 1\n");
+	/* a LF in quotes is data, whether these begin a record or end one */
+	expect_reading(&reading, "a,b\r\"c\nd\",\"e\"\r\"\nf\",g\r",
+				   "<a><b>\n<c\nd><e>\n<\nf><g>\n");
+}
+
+static void
+auto_looks_for_a_lf_in_the_first_megabyte(void **state)
+{
+	Reading		reading;
+	size_t		nbytes = CSV_BOUNDARY_BYTES + 100;
+	uint8_t    *file = malloc(nbytes);
+
+	(void) state;
+	assert_non_null(file);
+	reading_init(&reading, 1);
+	reading.keep_text = false;
+	for (int beyond = -1; beyond < 2; beyond++)
+	{
+		memset(file, 'x', nbytes);
+		file[5] = '\r';
+		file[CSV_BOUNDARY_BYTES + beyond] = '\n';
+		reading_run(&reading, file, nbytes);
+		assert_int_equal(reading.last_text_bytes, beyond < 0 ? 100 : nbytes - 6);
+
+		/* the CR of a CR LF is no lone one, where that reaches beyond, either */
+		file[5] = 'x';
+		file[CSV_BOUNDARY_BYTES + beyond - 1] = '\r';
+		reading_run(&reading, file, nbytes);
+		assert_int_equal(reading.last_text_bytes, 99 - beyond);
+	}
+	free(file);
+}
+
+static void
+a_ctrl_z_alone_at_the_end_is_no_record(void **state)
+{
+	Reading		reading;
+
+	(void) state;
+	reading_init(&reading, 1);
+	expect_reading(&reading, "a\n\x1a", "<a>\n");
+	expect_reading(&reading, "a\r\n\x1a\r\n", "<a>\n");
+	expect_reading(&reading, "a\r\x1a\r", "<a>\n");
+	expect_reading(&reading, "a\n\x1a\n\n\r\n", "<a>\n");
+	expect_reading(&reading, "\x1a", "");
+	/* anything else behind or beside it makes it data */
+	expect_reading(&reading, "a\n\x1a\nb", "<a>\n<\x1a>\n<b>\n");
+	expect_reading(&reading, "a\x1a", "<a\x1a>\n");
+	expect_reading(&reading, "\x1a\x1a", "<\x1a\x1a>\n");
+	expect_reading(&reading, "\"\x1a\"", "<\x1a>\n");
+	reading.options.dialect.delimiter = 0x1a;
+	reading.layout.pad = true;
+	expect_reading(&reading, "a\n\x1a\n", "<a>\n-\n");
 }
 
 static void
@@ -384,7 +437,7 @@ memory_stays_near_the_record_limit_whatever_the_line(void **state)
 	reading_run(&reading, file, nbytes);
 	assert_int_equal(reading.nrows, 0);
 	assert_int_equal(reading.nerrors, 1);
-	assert_true(reading.last_error.length < 1024 * 1024);
+	assert_true(reading.last_error.length <= CSV_BOUNDARY_BYTES + CSV_CLASS_BYTES);
 	free(file);
 }
 
@@ -645,7 +698,9 @@ main(void)
 		cmocka_unit_test(only_a_whole_byte_order_mark_at_the_top_is_one),
 		cmocka_unit_test(an_empty_file_has_no_records),
 		cmocka_unit_test(auto_takes_lf_with_and_without_cr_in_one_file),
-		cmocka_unit_test(auto_takes_cr_where_the_first_break_is_a_lone_cr),
+		cmocka_unit_test(auto_takes_cr_where_there_is_no_lf),
+		cmocka_unit_test(auto_looks_for_a_lf_in_the_first_megabyte),
+		cmocka_unit_test(a_ctrl_z_alone_at_the_end_is_no_record),
 		cmocka_unit_test(auto_looks_for_a_break_outside_quotes),
 		cmocka_unit_test(the_boundary_is_found_however_far_down_it_is),
 		cmocka_unit_test(header_rows_are_passed_over_and_not_counted_as_records),
