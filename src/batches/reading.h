@@ -65,6 +65,17 @@ typedef struct CsvPieceCallbacks
 extern void csv_reading_share(CsvReading *reading, CsvSharing *sharing,
 							  const CsvPieceCallbacks *callbacks);
 
+/*
+ * Have this called when the records of a file are passed that changed while it was read,
+ * or instead of them, if it is gone; before its piece is passed, where processes share
+ * it.  file_number is as that of csv_reading_file_number().
+ */
+typedef void (*CsvFileChangedFn) (void *arg, int file_number,
+								  const char *filename, CsvFileChange change);
+
+extern void csv_reading_on_change(CsvReading *reading,
+								  CsvFileChangedFn changed, void *arg);
+
 /* hand out no more pieces; the one at hand is passed */
 extern void csv_reading_stop(CsvReading *reading);
 extern CsvSource *csv_reading_source(const CsvReading *reading);
