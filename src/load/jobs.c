@@ -29,6 +29,7 @@
 #include "utils/rel.h"
 
 #include "load/load.h"
+#include "reader/dialect.h"
 #include "scan/errors.h"
 #include "wire/identity.h"
 #include "table/decompress.h"
@@ -77,8 +78,9 @@ static void
 look_at(const CsvDialectOptions *dialect, const char *bytes, ssize_t nbytes,
 		CsvFileEnd *end)
 {
-	bool		has_quotes = dialect->quote != 0 && dialect->multiline;
-	bool		escapes = dialect->escape != 0 && dialect->escape != dialect->quote;
+	bool		is_text = dialect->quoting == CSV_QUOTING_TEXT;
+	bool		has_quotes = !is_text && dialect->quote != 0 && dialect->multiline;
+	bool		escapes = is_text || dialect->escape != dialect->quote;
 
 	for (ssize_t i = 0; i < nbytes; i++)
 	{
@@ -88,7 +90,7 @@ look_at(const CsvDialectOptions *dialect, const char *bytes, ssize_t nbytes,
 		if (end->is_escaped)
 			end->is_escaped = false;
 		else if (escapes && byte == dialect->escape &&
-				 (end->in_quotes || dialect->quote == 0))
+				 (end->in_quotes || is_text))
 			end->is_escaped = true;
 		else if (has_quotes && byte == dialect->quote)
 			end->in_quotes = !end->in_quotes;
@@ -109,6 +111,7 @@ static bool
 ends_whole(const CsvTable *table, const char *filename)
 {
 	CsvFileEnd	end = {false, false, false};
+	CsvDialect	dialect;
 	char	   *bytes;
 	ssize_t		nread;
 	int			fd;
@@ -118,11 +121,12 @@ ends_whole(const CsvTable *table, const char *filename)
 	fd = OpenTransientFile(filename, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return true;
+	csv_dialect_compile(&dialect, &table->reader.dialect);
 	bytes = palloc(CSV_LOOK_BYTES);
 	while ((nread = read(fd, bytes, CSV_LOOK_BYTES)) > 0)
 	{
 		CHECK_FOR_INTERRUPTS();
-		look_at(&table->reader.dialect, bytes, nread, &end);
+		look_at(&dialect.opt, bytes, nread, &end);
 	}
 	pfree(bytes);
 	CloseTransientFile(fd);
