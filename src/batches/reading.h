@@ -66,9 +66,10 @@ extern void csv_reading_share(CsvReading *reading, CsvSharing *sharing,
 							  const CsvPieceCallbacks *callbacks);
 
 /*
- * Have this called when the records of a file are passed that changed while it was read,
- * or instead of them, if it is gone; before its piece is passed, where processes share
- * it.  file_number is as that of csv_reading_file_number().
+ * The reading calls this function when a file changed while it was read, after the
+ * file's last batch, or when a file is gone.  Where processes share the files, only one
+ * of them makes the call, before it passes the file's last piece.  file_number counts
+ * from 1, as csv_reading_file_number() does.
  */
 typedef void (*CsvFileChangedFn) (void *arg, int file_number,
 								  const char *filename, CsvFileChange change);

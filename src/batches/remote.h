@@ -58,7 +58,7 @@ extern void csv_remote_go_to(CsvRemote *remote, const CsvFilePlace *place,
 extern CsvStatus csv_remote_next(CsvRemote *remote, CsvBatch *batch);
 extern const char *csv_remote_message(const CsvRemote *remote);
 
-/* after CSV_END: bytes of the file that could be read; of a stream, UINT64_MAX */
+/* after CSV_END: how many bytes the file had; UINT64_MAX for a stream */
 extern uint64 csv_remote_file_bytes(const CsvRemote *remote);
 
 /* where reading goes on, behind the last batch; and the bytes of a stream there */

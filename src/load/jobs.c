@@ -254,10 +254,9 @@ check_whole(Oid source)
 PG_FUNCTION_INFO_V1(csv_gpu_load_file);
 
 /*
- * csv_gpu_load_file(source regclass, target regclass, filename text): one of the
- * source's files, and what it is to be remembered by.  ERROR where it changed
- * meanwhile: nobody knows which part of it was read.  Without a file name, all of the
- * source, as a job loads it.
+ * csv_gpu_load_file(source regclass, target regclass, filename text) loads one of the
+ * source's files, and returns the identity by which a job remembers it.  ERROR if the
+ * file changed meanwhile.  Without a file name, it loads all files, as a job does.
  */
 Datum
 csv_gpu_load_file(PG_FUNCTION_ARGS)

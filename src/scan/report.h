@@ -89,7 +89,7 @@ extern void csv_report_skipped(CsvReport *report, const CsvSkipped *skipped);
 extern int	csv_change_level(const CsvTable *table, CsvFileChange change);
 extern char *csv_change_message(const char *file, CsvFileChange change);
 
-/* send that message; of a table that is in no catalog none, as COPY sends none */
+/* send that message, except for a table that is in no catalog: COPY sends none */
 extern void csv_report_changed(const CsvTable *table, const char *file,
 							   CsvFileChange change);
 

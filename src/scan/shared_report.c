@@ -17,8 +17,8 @@
 #include "scan/shared_report.h"
 
 /*
- * Of a skipped record, with file, message and detail as strings one after another; or
- * of a file that has changed, with its name.
+ * A note is about a skipped record, or about a file that has changed.  `text` has the
+ * file's name, and for a record its message and detail, one string after another.
  */
 typedef struct Note
 {
