@@ -177,7 +177,8 @@ CREATE FUNCTION csv_gpu_files(
 	source regclass,
 	OUT filename text,
 	OUT identity text,
-	OUT settled boolean)
+	OUT settled boolean,
+	OUT whole boolean)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED
@@ -196,11 +197,11 @@ CREATE FUNCTION csv_gpu_load_file(
 	OUT identity text)
 RETURNS record
 AS 'MODULE_PATHNAME'
-LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
 COST 1000000;
 
 COMMENT ON FUNCTION csv_gpu_load_file(regclass, regclass, text)
-IS 'loads one of the files of a foreign table, as csv_gpu_load() does all of them';
+IS 'loads one of the files of a foreign table, as csv_gpu_load() does all of them; without a name all, as jobs do';
 
 -- Importer jobs.  Users see and change their own jobs only.  Every function that
 -- they may call runs with the rights of its caller, and so does what pg_cron
@@ -532,14 +533,8 @@ BEGIN
 		IF truncation IS NOT NULL THEN
 			EXECUTE truncation;
 		END IF;
-		IF filename IS NULL THEN
-			SELECT l.*, identity AS identity INTO STRICT loaded
-				FROM @extschema@.csv_gpu_load(this.source, this.target,
-					NULL::pg_catalog.text[], NULL::pg_catalog.regclass, false) l;
-		ELSE
-			SELECT l.* INTO STRICT loaded
-				FROM @extschema@.csv_gpu_load_file(this.source, this.target, filename) l;
-		END IF;
+		SELECT l.* INTO STRICT loaded
+			FROM @extschema@.csv_gpu_load_file(this.source, this.target, filename) l;
 
 		-- deferred, they would fail when nothing can be recorded any more
 		SET CONSTRAINTS ALL IMMEDIATE;
@@ -621,6 +616,15 @@ BEGIN
 				WHERE NOT EXISTS (
 					SELECT FROM @extschema@.csv_gpu_job_file l
 						WHERE l.owner = me AND l.job = this.job AND l.identity = f.identity);
+		ELSIF EXISTS (
+			SELECT FROM pg_foreign_table t, pg_options_to_table(t.ftoptions) o
+				WHERE t.ftrelid = this.source AND o.option_name = 'filename') THEN
+			-- the files are loaded together, so all wait for one
+			SELECT count(*) FILTER (WHERE NOT g.whole) INTO waiting
+				FROM @extschema@.csv_gpu_files(this.source) g;
+			IF waiting > 0 THEN
+				files := '{}';
+			END IF;
 		END IF;
 	EXCEPTION WHEN OTHERS THEN
 		RAISE WARNING 'job "%" failed: %', job, SQLERRM;

@@ -147,6 +147,48 @@ COPY (SELECT 1 WHERE false) TO PROGRAM 'touch -d "-1 hour" regress_csv/j5.csv';
 SELECT filename, records_loaded, error FROM csv_gpu_run_job('new');
 DROP TRIGGER append ON t;
 SELECT count(*) FROM t WHERE a >= 10;
+-- a file whose last record is not whole waits, until it has rested for a minute
+SET csv_gpu_test.file_age = 0;
+CREATE TABLE w (a int, b text);
+CREATE FOREIGN TABLE wf (a int, b text) SERVER csv OPTIONS (filename 'regress_csv/w*.csv', log_verbosity 'silent');
+INSERT INTO csv_gpu_job (job, schedule, source, target, mode)
+    VALUES ('w new', '* * * * *', 'wf', 'w', 'new_files'), ('w append', '* * * * *', 'wf', 'w', 'append'), ('w replace', '* * * * *', 'wf', 'w', 'replace');
+CALL write_file('w1.csv', E'1,"a\nb"\n');
+CALL write_file('w2.csv', E'2,one\n2,10000');
+CALL write_file('w3.csv', E'3,"one\n');
+CALL write_file('w4.csv', E'');
+COPY (SELECT 1 WHERE false) TO PROGRAM 'touch -d "-3 seconds" regress_csv/w?.csv';
+SELECT filename, settled, whole FROM csv_gpu_files('wf');
+SELECT filename, records_loaded, error, files_waiting FROM csv_gpu_run_job('w new');
+SELECT filename, records_loaded, error, files_waiting FROM csv_gpu_run_job('w append');
+SELECT filename, records_loaded, error, files_waiting FROM csv_gpu_run_job('w replace');
+SELECT * FROM w;
+COPY (SELECT 1 WHERE false) TO PROGRAM 'touch -d "-61 seconds" regress_csv/w2.csv regress_csv/w3.csv regress_csv/w4.csv';
+SELECT filename, records_loaded, error, files_waiting FROM csv_gpu_run_job('w new');
+SELECT records_loaded, error, files_waiting FROM csv_gpu_run_job('w replace');
+-- escapes, and other ends of records
+CREATE FUNCTION is_whole(content text, options text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
+  CALL write_file('e.csv', content);
+  EXECUTE format('DROP FOREIGN TABLE IF EXISTS ef; CREATE FOREIGN TABLE ef (a text) SERVER csv OPTIONS (filename ''regress_csv/e.csv''%s)', options);
+  RETURN (SELECT whole FROM csv_gpu_files('ef'));
+END $$;
+SET client_min_messages = warning;
+SELECT content, options, is_whole(content, options) FROM (VALUES (E'a\r\n', ''), (E'a\r', ''), (E'a\r', $$, record_boundary 'lf'$$), (E'a\n', $$, record_boundary 'cr'$$),
+    (E'"a""\n', ''), (E'"a""b"\n', ''), (E'"a\\"\n', $$, escape '\'$$), (E'"a\\""\n', $$, escape '\'$$), (E'"a\n', $$, multiline 'false'$$),
+    (E'a\\\n', $$, format 'text'$$), (E'a\\\\\n', $$, format 'text'$$), (E'a"\n', $$, quote ''$$), (E'a\n', $$, compression 'gzip'$$)) v(content, options);
+RESET client_min_messages;
+-- a pattern stays one for a job even if a file has exactly its name
+COPY (SELECT 1 WHERE false) TO PROGRAM 'printf "9,mine\n" > "regress_csv/w*.csv"; touch -d "-1 hour" regress_csv/w*.csv';
+SELECT * FROM wf;
+SELECT filename, records_loaded, error FROM csv_gpu_run_job('w new');
+SELECT records_loaded, error FROM csv_gpu_run_job('w replace');
+DELETE FROM csv_gpu_job WHERE job LIKE 'w %';
+DELETE FROM csv_gpu_job_file WHERE job LIKE 'w %';
+DELETE FROM csv_gpu_job_run WHERE job LIKE 'w %';
+COPY (SELECT 1 WHERE false) TO PROGRAM 'rm regress_csv/w*.csv regress_csv/e.csv';
+DROP FOREIGN TABLE wf, ef;
+DROP TABLE w;
+DROP FUNCTION is_whole;
 -- nor is one that is written to while another is loaded
 CREATE FUNCTION append_next() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
   IF NOT EXISTS (SELECT FROM t WHERE a = 13) THEN

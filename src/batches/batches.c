@@ -98,6 +98,12 @@ csv_batches_stop(CsvBatches *batches)
 /* ---- files ---- */
 
 void
+csv_batches_on_change(CsvBatches *batches, CsvFileChangedFn changed, void *arg)
+{
+	csv_reading_on_change(batches->reading, changed, arg);
+}
+
+void
 csv_batches_choose_files(CsvBatches *batches)
 {
 	csv_reading_choose_files(batches->reading);

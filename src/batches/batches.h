@@ -72,6 +72,10 @@ extern void csv_batches_share(CsvBatches *batches, CsvSharing *sharing,
 							  const CsvPieceCallbacks *callbacks);
 extern void csv_batches_stop(CsvBatches *batches);
 
+/* as csv_reading_on_change() */
+extern void csv_batches_on_change(CsvBatches *batches, CsvFileChangedFn changed,
+								  void *arg);
+
 /* whose files they are */
 extern CsvSource *csv_batches_source(const CsvBatches *batches);
 

@@ -125,6 +125,12 @@ csv_inlet_open(const void *message, size_t nbytes, int request)
 	return NULL;
 }
 
+uint64
+csv_inlet_file_bytes(const CsvInlet *inlet)
+{
+	return inlet->message.other.end.file_bytes;
+}
+
 const CsvWireBlocks *
 csv_inlet_blocks(const CsvInlet *inlet)
 {
@@ -231,7 +237,7 @@ csv_inlet_receive(CsvInlet *inlet, uint32 kind,
 			*batch = &inlet->message.batch;
 			return CSV_OK;
 		}
-		if (message->kind == CSV_MESSAGE_END && n == sizeof(uint32))
+		if (message->kind == CSV_MESSAGE_END && n == sizeof(CsvEndMessage))
 			return CSV_END;
 		if (message->kind == CSV_MESSAGE_FAILED && n == sizeof(CsvFailedMessage))
 			return fail_as_told(inlet, &message->failed);

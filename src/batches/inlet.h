@@ -48,6 +48,9 @@ extern CsvStatus csv_inlet_receive(CsvInlet *inlet, uint32 kind,
 												  size_t nbytes),
 								   void *arg, const CsvBatchMessage **batch);
 
+/* with CSV_END: as in CsvEndMessage */
+extern uint64 csv_inlet_file_bytes(const CsvInlet *inlet);
+
 /* memory that messages have spoken of so far */
 extern const CsvWireBlocks *csv_inlet_blocks(const CsvInlet *inlet);
 

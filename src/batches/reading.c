@@ -54,6 +54,8 @@ struct CsvReading
 	bool		holds;
 	CsvReadStatistics statistics;
 	int			file_number;	/* of the open file, from 1 */
+	CsvFileChangedFn changed;	/* NULL: nobody wants to know */
+	void	   *changed_arg;
 
 	/* where other processes share it */
 	CsvSharing *sharing;		/* NULL: none do */
@@ -63,6 +65,7 @@ struct CsvReading
 	bool		has_claim;
 	bool		is_begun;		/* the GPU has made a batch of it */
 	bool		is_read;		/* no more of it is to be */
+	CsvFileChange change;		/* of its file, to be told when it is passed */
 	bool		is_alone;		/* the engine has one thread, since others share */
 };
 
@@ -440,6 +443,31 @@ begin_file(CsvReading *reading)
 	return good;
 }
 
+/* ---- files that change ---- */
+
+void
+csv_reading_on_change(CsvReading *reading, CsvFileChangedFn changed, void *arg)
+{
+	reading->changed = changed;
+	reading->changed_arg = arg;
+}
+
+static void
+tell_change(CsvReading *reading, CsvFileChange change)
+{
+	if (change != CSV_FILE_SAME && reading->changed != NULL)
+		reading->changed(reading->changed_arg, reading->file_number,
+						 csv_source_name(reading->source), change);
+}
+
+/* the GPU has met the end of the file that is open */
+static void
+note_remote_end(CsvReading *reading)
+{
+	csv_source_note_end(reading->source,
+						csv_remote_file_bytes(reading->remote));
+}
+
 /* ---- files that are shared ---- */
 
 void
@@ -451,6 +479,7 @@ csv_reading_share(CsvReading *reading, CsvSharing *sharing,
 		reading->callbacks = *callbacks;
 	reading->has_claim = false;
 	reading->is_read = false;
+	reading->change = CSV_FILE_SAME;
 }
 
 /*
@@ -496,8 +525,12 @@ static void
 pass_piece(CsvReading *reading)
 {
 	if (reading->has_claim)
+	{
+		tell_change(reading, reading->change);
 		reading->callbacks.passed(reading->callbacks.arg,
 								  reading->claim.number);
+	}
+	reading->change = CSV_FILE_SAME;
 	reading->has_claim = false;
 	reading->is_begun = false;
 	reading->is_read = false;
@@ -527,10 +560,38 @@ csv_reading_stop(CsvReading *reading)
 static void
 open_step(CsvReading *reading, void *arg)
 {
-	csv_source_open(reading->source, reading->claim.file);
+	bool	   *found = arg;
+
+	*found = csv_source_open(reading->source, reading->claim.file,
+							 csv_sharing_identity(reading->sharing,
+												  reading->claim.file));
+	if (!*found)
+		return;
 	csv_sharing_check_file(reading->sharing, reading->claim.file,
 						   reading->source);
 	begin_file(reading);
+}
+
+static void
+missing_step(CsvReading *reading, void *arg)
+{
+	csv_source_missing(reading->source);
+}
+
+/*
+ * The file of the piece at hand is gone.  It is left out if the process with its first
+ * piece says so.
+ */
+static void
+leave_out_piece(CsvReading *reading)
+{
+	CsvFilePlace place;
+
+	if (reading->claim.in_file == 0)
+		reading->change = CSV_FILE_GONE;
+	else if (csv_sharing_wait(reading->sharing, &reading->claim, &place))
+		(void) try_step(reading, missing_step, NULL);
+	reading->is_read = true;
 }
 
 /* open the file of the piece at hand; false if there is none */
@@ -540,9 +601,15 @@ open_claimed_file(CsvReading *reading)
 	close_pieces(reading);
 	while (claim_piece(reading))
 	{
+		bool		found;
+
 		reading->file_number = reading->claim.file + 1;
-		if (try_step(reading, open_step, NULL))
-			return true;
+		if (try_step(reading, open_step, &found))
+		{
+			if (found)
+				return true;
+			leave_out_piece(reading);
+		}
 		csv_sharing_fail(reading->sharing, &reading->claim);
 	}
 	csv_source_close(reading->source);
@@ -619,7 +686,15 @@ static void
 tell_others(CsvReading *reading, bool good, const CsvFilePlace *place)
 {
 	if (good)
-		csv_sharing_publish(reading->sharing, &reading->claim, place);
+	{
+		CsvFileChange change =
+			csv_sharing_publish(reading->sharing, &reading->claim, place,
+								csv_source_change(reading->source));
+
+		/* of the others it is not known whether they are the last that change */
+		if (reading->claim.piece.is_last)
+			reading->change = change;
+	}
 	else
 		csv_sharing_fail(reading->sharing, &reading->claim);
 	reading->is_read = true;
@@ -671,6 +746,7 @@ remote_step(CsvReading *reading, void *arg)
 	else
 	{
 		/* there are no more records in the file */
+		note_remote_end(reading);
 		step->place.offset = csv_sharing_file_bytes(reading->sharing,
 													reading->claim.file);
 	}
@@ -744,14 +820,20 @@ read_piece(CsvReading *reading, CsvBatch *batch)
 bool
 csv_reading_next_file(CsvReading *reading)
 {
+	bool		gone;
+
 	csv_reading_leave(reading);
 	reading->file_bytes = 0;
 	if (reading->sharing != NULL)
 		return open_claimed_file(reading);
-	if (!csv_source_open_next(reading->source))
-		return false;
-	reading->file_number = csv_source_number(reading->source) + 1;
-	return true;
+	while (csv_source_open_next(reading->source, &gone))
+	{
+		reading->file_number = csv_source_number(reading->source) + 1;
+		if (!gone)
+			return true;
+		tell_change(reading, CSV_FILE_GONE);
+	}
+	return false;
 }
 
 void
@@ -865,7 +947,12 @@ next_of_file(CsvReading *reading, CsvBatch *batch)
 		memset(batch, 0, sizeof(*batch));
 		if (status == CSV_END)
 		{
+			if (reading->remote != NULL)
+				note_remote_end(reading);
 			reading->is_read = true;
+			reading->change = csv_source_change(reading->source);
+			if (reading->sharing == NULL)
+				tell_change(reading, reading->change);
 			return CSV_READ_END;
 		}
 		if (!handle_failure(reading, status))
@@ -1001,6 +1088,7 @@ csv_reading_rewind(CsvReading *reading, bool keeps)
 	close_pieces(reading);
 	reading->has_claim = false;
 	reading->is_read = false;
+	reading->change = CSV_FILE_SAME;
 	if (reading->reader == NULL && !keeps && reading->sharing == NULL)
 		csv_reading_open_engine(reading);
 }

@@ -65,6 +65,18 @@ typedef struct CsvPieceCallbacks
 extern void csv_reading_share(CsvReading *reading, CsvSharing *sharing,
 							  const CsvPieceCallbacks *callbacks);
 
+/*
+ * The reading calls this function when a file changed while it was read, after the
+ * file's last batch, or when a file is gone.  Where processes share the files, only one
+ * of them makes the call, before it passes the file's last piece.  file_number counts
+ * from 1, as csv_reading_file_number() does.
+ */
+typedef void (*CsvFileChangedFn) (void *arg, int file_number,
+								  const char *filename, CsvFileChange change);
+
+extern void csv_reading_on_change(CsvReading *reading,
+								  CsvFileChangedFn changed, void *arg);
+
 /* hand out no more pieces; the one at hand is passed */
 extern void csv_reading_stop(CsvReading *reading);
 extern CsvSource *csv_reading_source(const CsvReading *reading);

@@ -189,6 +189,13 @@ csv_remote_next(CsvRemote *remote, CsvBatch *batch)
 	return CSV_OK;
 }
 
+uint64
+csv_remote_file_bytes(const CsvRemote *remote)
+{
+	return remote->file.file >= 0 ? csv_inlet_file_bytes(remote->inlet) :
+		PG_UINT64_MAX;
+}
+
 CsvStatus
 csv_remote_held(CsvRemote *remote, uint32_t first, CsvPartialGroups *groups)
 {

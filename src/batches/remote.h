@@ -58,6 +58,9 @@ extern void csv_remote_go_to(CsvRemote *remote, const CsvFilePlace *place,
 extern CsvStatus csv_remote_next(CsvRemote *remote, CsvBatch *batch);
 extern const char *csv_remote_message(const CsvRemote *remote);
 
+/* after CSV_END: how many bytes the file had; UINT64_MAX for a stream */
+extern uint64 csv_remote_file_bytes(const CsvRemote *remote);
+
 /* where reading goes on, behind the last batch; and the bytes of a stream there */
 extern const CsvFilePlace *csv_remote_place(const CsvRemote *remote);
 extern const uint8_t *csv_remote_rest(const CsvRemote *remote, size_t *nbytes);

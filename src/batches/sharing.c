@@ -40,6 +40,7 @@ typedef struct SharedFile
 	uint32		npieces;
 	CsvFilePlace place;			/* where the records end in it */
 	uint32		failed;			/* the first piece that cannot be read */
+	bool		is_cut;			/* some process has found it shorter */
 } SharedFile;
 
 struct CsvSharing
@@ -133,6 +134,7 @@ csv_sharing_restart(CsvSharing *sharing, CsvSource *source,
 		file->npieces = 0;
 		memset(&file->place, 0, sizeof(file->place));
 		file->failed = PG_UINT32_MAX;
+		file->is_cut = false;
 		/* one that cannot be looked at is to fail when it is opened */
 		file->known = csv_source_look_at(source, i, &file->identity,
 										 &seekable);
@@ -171,6 +173,12 @@ csv_sharing_check_file(const CsvSharing *sharing, int file,
 
 	if (!shared->known || !csv_source_is_open(source, &shared->identity))
 		csv_sharing_replaced(source);
+}
+
+const CsvFileIdentity *
+csv_sharing_identity(const CsvSharing *sharing, int file)
+{
+	return sharing->files[file].known ? &sharing->files[file].identity : NULL;
 }
 
 uint64
@@ -307,9 +315,9 @@ csv_sharing_wait(CsvSharing *sharing, const CsvClaim *claim,
 	return !failed;
 }
 
-void
+CsvFileChange
 csv_sharing_publish(CsvSharing *sharing, const CsvClaim *claim,
-					const CsvFilePlace *place)
+					const CsvFilePlace *place, CsvFileChange change)
 {
 	SharedFile *file = &sharing->files[claim->file];
 
@@ -317,9 +325,13 @@ csv_sharing_publish(CsvSharing *sharing, const CsvClaim *claim,
 	SpinLockAcquire(&sharing->mutex);
 	file->npieces++;
 	file->place = *place;
+	file->is_cut |= change == CSV_FILE_SHORTER;
+	if (file->is_cut)
+		change = CSV_FILE_SHORTER;
 	SpinLockRelease(&sharing->mutex);
 	if (!claim->piece.is_last)
 		ConditionVariableBroadcast(&sharing->progress);
+	return change;
 }
 
 void

@@ -64,6 +64,10 @@ extern void csv_sharing_restart(CsvSharing *sharing, CsvSource *source,
 extern void csv_sharing_files(const CsvSharing *sharing, char ***names,
 							  int *nfiles);
 
+/* the file as all take it; NULL if it could not be looked at */
+extern const CsvFileIdentity *csv_sharing_identity(const CsvSharing *sharing,
+												   int file);
+
 /* ERROR if the file that the source has opened is not the one that is shared */
 extern void csv_sharing_check_file(const CsvSharing *sharing, int file,
 								   const CsvSource *source);
@@ -91,9 +95,15 @@ extern uint64 csv_sharing_nclaimed(CsvSharing *sharing);
 extern bool csv_sharing_wait(CsvSharing *sharing, const CsvClaim *claim,
 							 CsvFilePlace *place);
 
-/* tell where they end in this one; in turn: after csv_sharing_wait() */
-extern void csv_sharing_publish(CsvSharing *sharing, const CsvClaim *claim,
-								const CsvFilePlace *place);
+/*
+ * Tell where they end in this one, and how the file has changed for this process; in
+ * turn: after csv_sharing_wait().  Returns how it has changed for this process and
+ * those before.
+ */
+extern CsvFileChange csv_sharing_publish(CsvSharing *sharing,
+										 const CsvClaim *claim,
+										 const CsvFilePlace *place,
+										 CsvFileChange change);
 
 /* it cannot be read: nobody is to wait for it */
 extern void csv_sharing_fail(CsvSharing *sharing, const CsvClaim *claim);

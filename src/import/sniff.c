@@ -113,7 +113,7 @@ read_sample(CsvTable *table, uint64 capacity, CsvSample *sample)
 	CsvSource  *source = csv_source_create(table);
 
 	memset(sample, 0, sizeof(*sample));
-	while (sample->nbytes == 0 && csv_source_open_next(source))
+	while (sample->nbytes == 0 && csv_source_open_next(source, NULL))
 	{
 		/* what cannot be read twice is not to be looked at */
 		if (!csv_source_is_regular(source))
@@ -162,7 +162,7 @@ read_tail(CsvTable *table, CsvSample *sample)
 {
 	CsvSource  *source = csv_source_create(table);
 
-	while (sample->ntail == 0 && csv_source_open_next(source))
+	while (sample->ntail == 0 && csv_source_open_next(source, NULL))
 		read_end(source, sample);
 	csv_source_close(source);
 }
@@ -319,13 +319,11 @@ look_at_file(const CsvTable *table, const CsvGiven *given, CsvSource *source, in
 	CsvSample	sample;
 	CsvCells	names;
 
-	csv_source_open(source, number);
+	if (!csv_source_open(source, number, NULL))
+		return;
 	read_beginning(table, source, SAMPLE_BYTES, &sample);
-	if (!sample.at_end && any_tail)
-	{
-		csv_source_open(source, number);
+	if (!sample.at_end && any_tail && csv_source_open(source, number, NULL))
 		read_end(source, &sample);
-	}
 	(void) pass_mark(&sample);
 	if (!given->boundary)
 		one.reader.dialect.boundary =
@@ -372,9 +370,8 @@ look_at_files(CsvTable *table, CsvGiven given, const CsvSample *of_first, bool a
 		MemoryContextSwitchTo(context);
 		if (first >= 0)
 			look_at_file(table, &given, source, i, any_tail, files);
-		else
+		else if (csv_source_open(source, i, NULL))
 		{
-			csv_source_open(source, i);
 			read_beginning(table, source, SAMPLE_BYTES, &sample);
 			first = sample.nbytes > 0 ? i : -1;
 		}

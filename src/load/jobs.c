@@ -12,7 +12,9 @@
  */
 #include "postgres.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "access/table.h"
 #include "catalog/pg_class.h"
@@ -20,19 +22,29 @@
 #include "foreign/fdwapi.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "storage/fd.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "load/load.h"
+#include "reader/dialect.h"
 #include "scan/errors.h"
 #include "wire/identity.h"
+#include "table/decompress.h"
+#include "table/listing.h"
 #include "table/source.h"
 #include "table/text.h"
 
-#define CSV_FILE_COLUMNS	3
+#define CSV_FILE_COLUMNS	4
 #define CSV_LOAD_COLUMNS	4
+
+/* a file that has not changed for so long is not being written */
+#define CSV_REST_SECONDS	60
+
+/* read at a time to see whether the last record is whole */
+#define CSV_LOOK_BYTES		(1024 * 1024)
 
 /*
  * The options of a foreign table, on which the user needs SELECT (some columns
@@ -52,6 +64,83 @@ get_source(Oid relid)
 	table = csv_table_get(relid);
 	table_close(relation, AccessShareLock);
 	return table;
+}
+
+/* what has been seen of a file, from its beginning on */
+typedef struct CsvFileEnd
+{
+	bool		in_quotes;
+	bool		is_escaped;		/* the next byte is data */
+	bool		at_boundary;	/* the last byte ended a record, outside quotes */
+} CsvFileEnd;
+
+static void
+look_at(const CsvDialectOptions *dialect, const char *bytes, ssize_t nbytes,
+		CsvFileEnd *end)
+{
+	bool		is_text = dialect->quoting == CSV_QUOTING_TEXT;
+	bool		has_quotes = !is_text && dialect->quote != 0 && dialect->multiline;
+	bool		escapes = is_text || dialect->escape != dialect->quote;
+
+	for (ssize_t i = 0; i < nbytes; i++)
+	{
+		uint8_t		byte = (uint8_t) bytes[i];
+
+		end->at_boundary = false;
+		if (end->is_escaped)
+			end->is_escaped = false;
+		else if (escapes && byte == dialect->escape &&
+				 (end->in_quotes || is_text))
+			end->is_escaped = true;
+		else if (has_quotes && byte == dialect->quote)
+			end->in_quotes = !end->in_quotes;
+		else
+			end->at_boundary = !end->in_quotes &&
+				(byte == '\n' ? dialect->boundary != CSV_BOUNDARY_CR :
+				 byte == '\r' && (dialect->boundary == CSV_BOUNDARY_CR ||
+								  dialect->boundary == CSV_BOUNDARY_AUTO));
+	}
+}
+
+/*
+ * Is the last record of a file whole, as far as its line break and the number of
+ * quotes tell?  The end of compressed data does not tell.  A file that cannot be read
+ * is to fail when it is loaded.
+ */
+static bool
+ends_whole(const CsvTable *table, const char *filename)
+{
+	CsvFileEnd	end = {false, false, false};
+	CsvDialect	dialect;
+	char	   *bytes;
+	ssize_t		nread;
+	int			fd;
+
+	if (csv_compression_of(filename, table->compression) != CSV_COMPRESSION_NONE)
+		return false;
+	fd = OpenTransientFile(filename, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return true;
+	csv_dialect_compile(&dialect, &table->reader.dialect);
+	bytes = palloc(CSV_LOOK_BYTES);
+	while ((nread = read(fd, bytes, CSV_LOOK_BYTES)) > 0)
+	{
+		CHECK_FOR_INTERRUPTS();
+		look_at(&dialect.opt, bytes, nread, &end);
+	}
+	pfree(bytes);
+	CloseTransientFile(fd);
+	return nread < 0 || end.at_boundary;
+}
+
+/* may a job load the file? */
+static bool
+is_whole(const CsvTable *table, const char *filename,
+		 const CsvFileIdentity *identity)
+{
+	return csv_has_settled(identity->modified +
+						   (CSV_REST_SECONDS - 1) * INT64CONST(1000000000)) ||
+		ends_whole(table, filename);
 }
 
 /* what is remembered of a file: no device, whose number may be another one later */
@@ -78,6 +167,14 @@ file_identity(const char *filename)
 	return format_identity(&identity);
 }
 
+static void pg_attribute_noreturn()
+fail_as_changed(const char *filename)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("file \"%s\" changed while it was loaded", filename)));
+}
+
 PG_FUNCTION_INFO_V1(csv_gpu_files);
 
 /*
@@ -94,6 +191,7 @@ csv_gpu_files(PG_FUNCTION_ARGS)
 
 	InitMaterializedSRF(fcinfo, 0);
 	table = get_source(PG_GETARG_OID(0));
+	csv_prefer_pattern(table, WARNING);
 	csv_source_files(table, &names, &nnames);
 	for (int i = 0; i < nnames; i++)
 	{
@@ -108,13 +206,16 @@ csv_gpu_files(PG_FUNCTION_ARGS)
 			continue;
 		values[0] = CStringGetTextDatum(names[i]);
 		if (stat(names[i], &st) != 0)
-			nulls[1] = nulls[2] = true;
+			nulls[1] = nulls[2] = nulls[3] = true;
 		else if (S_ISREG(st.st_mode))
 		{
 			CsvFileIdentity identity = csv_file_identity(&st);
 
+			bool		whole = is_whole(table, names[i], &identity);
+
 			values[1] = CStringGetTextDatum(format_identity(&identity));
-			values[2] = BoolGetDatum(csv_has_settled(identity.modified));
+			values[2] = BoolGetDatum(whole && csv_has_settled(identity.modified));
+			values[3] = BoolGetDatum(whole);
 		}
 		else
 			continue;
@@ -124,26 +225,58 @@ csv_gpu_files(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
+/* ERROR if a file of the table is not whole by now: half a record may have been loaded */
+static void
+check_whole(Oid source)
+{
+	CsvTable   *table = get_source(source);
+	char	  **names;
+	int			nnames;
+
+	if (table->filename == NULL)
+		return;
+	csv_prefer_pattern(table, DEBUG1);
+	csv_source_files(table, &names, &nnames);
+	for (int i = 0; i < nnames; i++)
+	{
+		struct stat st;
+		CsvFileIdentity identity;
+
+		CHECK_FOR_INTERRUPTS();
+		if (stat(names[i], &st) != 0 || !S_ISREG(st.st_mode))
+			continue;
+		identity = csv_file_identity(&st);
+		if (!is_whole(table, names[i], &identity))
+			fail_as_changed(csv_shown_filename(names[i]));
+	}
+}
+
 PG_FUNCTION_INFO_V1(csv_gpu_load_file);
 
 /*
- * csv_gpu_load_file(source regclass, target regclass, filename text): one of the
- * source's files, and what it is to be remembered by.  ERROR where it changed
- * meanwhile: nobody knows which part of it was read.
+ * csv_gpu_load_file(source regclass, target regclass, filename text) loads one of the
+ * source's files, and returns the identity by which a job remembers it.  ERROR if the
+ * file changed meanwhile.  Without a file name, it loads all files, as a job does.
  */
 Datum
 csv_gpu_load_file(PG_FUNCTION_ARGS)
 {
-	char	   *filename = text_to_cstring(PG_GETARG_TEXT_PP(2));
+	char	   *filename = NULL;
 	CsvLoadRequest request;
 	CsvLoadResult result;
 	Datum		values[CSV_LOAD_COLUMNS];
 	bool		nulls[CSV_LOAD_COLUMNS] = {false};
 	TupleDesc	tupdesc;
-	char	   *identity;
+	CsvTable   *table;
+	char	   *identity = NULL;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	if (!PG_ARGISNULL(2))
+		filename = text_to_cstring(PG_GETARG_TEXT_PP(2));
 
 	/* not to match or to quote what may be a megabyte */
-	if (strlen(filename) >= MAXPGPATH)
+	if (filename != NULL && strlen(filename) >= MAXPGPATH)
 		ereport(ERROR,
 				(errcode(ERRCODE_NAME_TOO_LONG),
 				 errmsg("file name is longer than %d bytes", MAXPGPATH - 1)));
@@ -153,19 +286,27 @@ csv_gpu_load_file(PG_FUNCTION_ARGS)
 	request.source = PG_GETARG_OID(0);
 	request.target = PG_GETARG_OID(1);
 	request.filename = filename;
+	request.of_job = true;
 
 	/* nothing is to be learnt of files that are not the table's */
-	csv_source_choose_file(get_source(request.source), filename);
-	identity = file_identity(filename);
+	table = get_source(request.source);
+	if (filename != NULL)
+	{
+		csv_prefer_pattern(table, DEBUG1);
+		csv_source_choose_file(table, filename);
+		identity = file_identity(filename);
+	}
 	csv_load(&request, &result);
-	if (strcmp(identity, file_identity(filename)) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("file \"%s\" changed while it was loaded", filename)));
+	if (filename == NULL)
+		check_whole(request.source);
+	else if (strcmp(identity, file_identity(filename)) != 0)
+		fail_as_changed(filename);
 	values[0] = Int64GetDatum(result.loaded);
 	values[1] = Int64GetDatum(result.skipped);
 	values[2] = Int64GetDatum(result.bytes);
-	values[3] = CStringGetTextDatum(identity);
+	nulls[3] = identity == NULL;
+	if (identity != NULL)
+		values[3] = CStringGetTextDatum(identity);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc),
 													  values, nulls)));
 }

@@ -46,6 +46,7 @@
 #include "scan/errors.h"
 #include "scan/execute.h"
 #include "scan/scan.h"
+#include "table/listing.h"
 #include "table/messages.h"
 #include "table/source.h"
 
@@ -817,6 +818,9 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 
 	load->table = csv_table_get(RelationGetRelid(load->source));
 	csv_table_check(load->table);
+	load->table->all_files = true;
+	if (request->of_job)
+		csv_prefer_pattern(load->table, DEBUG1);
 	if (request->filename != NULL)
 		csv_source_choose_file(load->table, request->filename);
 	load->report.table = load->table;

@@ -18,6 +18,7 @@ typedef struct CsvLoadRequest
 	Oid			rejects;		/* InvalidOid: none */
 	bool		freeze;
 	const char *filename;		/* the one file to read; NULL: all there are */
+	bool		of_job;			/* a pattern is one even if a file has that name */
 } CsvLoadRequest;
 
 typedef struct CsvLoadResult

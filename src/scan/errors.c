@@ -154,6 +154,7 @@ csv_gpu_errors(PG_FUNCTION_ARGS)
 	/* neither on_error 'stop' nor limits and NOTICEs matter: all is told here */
 	table = csv_table_get(relid);
 	csv_table_check(table);
+	table->stop = false;
 	rows.table = table;
 	values = palloc(sizeof(Datum) * Max(table->natts, 1));
 	isnull = palloc(sizeof(bool) * Max(table->natts, 1));

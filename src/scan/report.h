@@ -8,6 +8,7 @@
 #define CSV_REPORT_H
 
 #include "scan/value.h"
+#include "table/source.h"
 
 /* a skipped record, in full; or with CSV_ERROR_SET_NULL a value */
 typedef struct CsvSkipped
@@ -78,6 +79,19 @@ extern bool csv_report_needs_message(const CsvReport *report);
 
 /* take notice of a skipped record, or value; ERROR under 'stop' or past the limit */
 extern void csv_report_skipped(CsvReport *report, const CsvSkipped *skipped);
+
+/*
+ * The message and its level where a file changed while it was read: an ERROR if it
+ * became shorter under on_error 'stop'.
+ */
+#define CSV_ERRCODE_CHANGED	ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE
+
+extern int	csv_change_level(const CsvTable *table, CsvFileChange change);
+extern char *csv_change_message(const char *file, CsvFileChange change);
+
+/* send that message, except for a table that is in no catalog: COPY sends none */
+extern void csv_report_changed(const CsvTable *table, const char *file,
+							   CsvFileChange change);
 
 /*
  * The end of the scan, after nrecords records in all: the summary, and a

@@ -180,6 +180,15 @@ choose_columns(CsvTableScan *scan, const Bitmapset *wanted)
 	scan->file_isnull = palloc0(sizeof(bool) * table->natts);
 }
 
+/* a CsvFileChangedFn */
+static void
+note_change(void *arg, int file_number, const char *filename,
+			CsvFileChange change)
+{
+	csv_skipping_changed(((CsvTableScan *) arg)->skipping, file_number,
+						 filename, change);
+}
+
 CsvTableScan *
 csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 					 const CsvPushdown *pushdown, int flags,
@@ -204,6 +213,7 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 	scan->careful = csv_careful_create(scan->columns, scan->ncolumns,
 									   scan->row_context);
 	scan->skipping = csv_skipping_create(table, skipped, arg);
+	csv_batches_on_change(scan->batches, note_change, scan);
 	scan->callback.func = release_scan;
 	scan->callback.arg = scan;
 	MemoryContextRegisterResetCallback(context, &scan->callback);

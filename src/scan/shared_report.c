@@ -16,10 +16,14 @@
 
 #include "scan/shared_report.h"
 
-/* of a skipped record; file, message and detail are strings one after another */
+/*
+ * A note is about a skipped record, or about a file that has changed.  `text` has the
+ * file's name, and for a record its message and detail, one string after another.
+ */
 typedef struct Note
 {
 	dsa_pointer next;
+	CsvFileChange change;		/* CSV_FILE_SAME: of a record */
 	int64		record;
 	int64		line;
 	int64		byte_offset;
@@ -48,7 +52,7 @@ typedef struct Interval
 	CsvReportCounts counts;
 	int64		nnotes;			/* of the first cases, */
 	int64		nskip_notes;	/* and of those, of skipped records */
-	dsa_pointer head;
+	dsa_pointer head;			/* these, and all of files */
 	dsa_pointer tail;
 	dsa_pointer failure;		/* the first one */
 } Interval;
@@ -179,6 +183,18 @@ put_string(char *place, const char *string)
 	return place + string_size(string);
 }
 
+/* put a note behind the interval's others, or a list of them that ends with `last` */
+static void
+append_notes(dsa_area *dsa, Interval *interval, dsa_pointer first,
+			 dsa_pointer last)
+{
+	if (DsaPointerIsValid(interval->tail))
+		((Note *) dsa_get_address(dsa, interval->tail))->next = first;
+	else
+		interval->head = first;
+	interval->tail = last;
+}
+
 static void
 add_note(CsvReporter *reporter, const CsvSkipped *skipped)
 {
@@ -191,6 +207,7 @@ add_note(CsvReporter *reporter, const CsvSkipped *skipped)
 	char	   *place;
 
 	note->next = InvalidDsaPointer;
+	note->change = CSV_FILE_SAME;
 	note->record = skipped->record;
 	note->line = skipped->line;
 	note->byte_offset = skipped->byte_offset;
@@ -200,11 +217,7 @@ add_note(CsvReporter *reporter, const CsvSkipped *skipped)
 	place = put_string(note->text, skipped->file);
 	place = put_string(place, skipped->message);
 	(void) put_string(place, skipped->detail);
-	if (DsaPointerIsValid(piece->tail))
-		((Note *) dsa_get_address(reporter->dsa, piece->tail))->next = pointer;
-	else
-		piece->head = pointer;
-	piece->tail = pointer;
+	append_notes(reporter->dsa, piece, pointer, pointer);
 	piece->nnotes++;
 	piece->nskip_notes += skipped->code != CSV_ERROR_SET_NULL;
 }
@@ -243,6 +256,29 @@ csv_reporter_fail(CsvReporter *reporter, const ErrorData *error)
 }
 
 void
+csv_reporter_changed(CsvReporter *reporter, const char *filename,
+					 CsvFileChange change)
+{
+	ErrorData	error = {.sqlerrcode = CSV_ERRCODE_CHANGED};
+	dsa_pointer pointer;
+	Note	   *note;
+
+	if (csv_change_level(reporter->table, change) >= ERROR)
+	{
+		error.message = csv_change_message(filename, change);
+		csv_reporter_fail(reporter, &error);
+		return;
+	}
+	pointer = dsa_allocate(reporter->dsa, offsetof(Note, text) +
+						   string_size(filename));
+	note = dsa_get_address(reporter->dsa, pointer);
+	note->next = InvalidDsaPointer;
+	note->change = change;
+	(void) put_string(note->text, filename);
+	append_notes(reporter->dsa, &reporter->piece, pointer, pointer);
+}
+
+void
 csv_reporter_pass(CsvReporter *reporter, int file_number, int64 record,
 				  int64 nrecords)
 {
@@ -261,6 +297,24 @@ free_notes(dsa_area *dsa, dsa_pointer pointer)
 		dsa_pointer next = ((Note *) dsa_get_address(dsa, pointer))->next;
 
 		dsa_free(dsa, pointer);
+		pointer = next;
+	}
+}
+
+/* append what is noted of files only */
+static void
+append_changes(dsa_area *dsa, Interval *interval, dsa_pointer pointer)
+{
+	while (DsaPointerIsValid(pointer))
+	{
+		Note	   *note = dsa_get_address(dsa, pointer);
+		dsa_pointer next = note->next;
+
+		note->next = InvalidDsaPointer;
+		if (note->change != CSV_FILE_SAME)
+			append_notes(dsa, interval, pointer, pointer);
+		else
+			dsa_free(dsa, pointer);
 		pointer = next;
 	}
 }
@@ -294,16 +348,12 @@ append_interval(CsvReporter *reporter, Interval *interval, const Interval *next)
 	interval->failure = next->failure;
 	if (!has_all)
 	{
-		free_notes(dsa, next->head);
+		append_changes(dsa, interval, next->head);
 		return;
 	}
 	if (!DsaPointerIsValid(next->head))
 		return;
-	if (DsaPointerIsValid(interval->tail))
-		((Note *) dsa_get_address(dsa, interval->tail))->next = next->head;
-	else
-		interval->head = next->head;
-	interval->tail = next->tail;
+	append_notes(dsa, interval, next->head, next->tail);
 	interval->nnotes += next->nnotes;
 	interval->nskip_notes += next->nskip_notes;
 }
@@ -366,6 +416,28 @@ take_due(CsvSharedReport *shared, const CsvTable *table, CsvReportCounts *said)
 	return due;
 }
 
+/* say what was noted of a record; ERROR where one is due */
+static void
+say_note(const Note *note, CsvReport *report, CsvReportCounts *rest)
+{
+	CsvSkipped	skipped;
+
+	memset(&skipped, 0, sizeof(skipped));
+	skipped.file = note->text;
+	skipped.message = skipped.file + strlen(skipped.file) + 1;
+	if (note->has_detail)
+		skipped.detail = skipped.message + strlen(skipped.message) + 1;
+	skipped.record = note->record;
+	skipped.line = note->line;
+	skipped.byte_offset = note->byte_offset;
+	skipped.field = -1;
+	skipped.code = note->code;
+	skipped.sqlerrcode = note->sqlerrcode;
+	csv_report_skipped(report, &skipped);
+	rest->nskipped -= note->code != CSV_ERROR_SET_NULL;
+	rest->by_code[note->code]--;
+}
+
 /* say it, after what *report counts; ERROR where one is due */
 static void
 say(CsvReporter *reporter, const Interval *due, CsvReport *report)
@@ -377,22 +449,11 @@ say(CsvReporter *reporter, const Interval *due, CsvReport *report)
 	{
 		Note	   *note = dsa_get_address(reporter->dsa, pointer);
 		dsa_pointer next = note->next;
-		CsvSkipped	skipped;
 
-		memset(&skipped, 0, sizeof(skipped));
-		skipped.file = note->text;
-		skipped.message = skipped.file + strlen(skipped.file) + 1;
-		if (note->has_detail)
-			skipped.detail = skipped.message + strlen(skipped.message) + 1;
-		skipped.record = note->record;
-		skipped.line = note->line;
-		skipped.byte_offset = note->byte_offset;
-		skipped.field = -1;
-		skipped.code = note->code;
-		skipped.sqlerrcode = note->sqlerrcode;
-		csv_report_skipped(report, &skipped);
-		rest.nskipped -= note->code != CSV_ERROR_SET_NULL;
-		rest.by_code[note->code]--;
+		if (note->change != CSV_FILE_SAME)
+			csv_report_changed(reporter->table, note->text, note->change);
+		else
+			say_note(note, report, &rest);
 		dsa_free(reporter->dsa, pointer);
 		pointer = next;
 	}

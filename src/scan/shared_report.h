@@ -62,6 +62,10 @@ extern bool csv_reporter_needs_message(const CsvReporter *reporter);
 /* note a skipped record of the piece; false: the scan need not go on */
 extern bool csv_reporter_add(CsvReporter *reporter, const CsvSkipped *skipped);
 
+/* note that the file of the piece has changed, after its records */
+extern void csv_reporter_changed(CsvReporter *reporter, const char *filename,
+								 CsvFileChange change);
+
 /* note that the piece cannot be read on, for this ERROR */
 extern void csv_reporter_fail(CsvReporter *reporter, const ErrorData *error);
 

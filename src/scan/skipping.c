@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
+#include "utils/memutils.h"
 
 #include "scan/skipping.h"
 
@@ -16,6 +17,7 @@ struct CsvSkipping
 	CsvReporter *reporter;		/* NULL: nobody shares the scan */
 	CsvScanPoint point;			/* furthest record that was passed and reported */
 	int64		npassed;		/* up to there */
+	Bitmapset  *changed;		/* files of which it was said that they changed */
 
 	/*
 	 * Records that were passed of each file, where a rewind may leave out others
@@ -159,6 +161,23 @@ csv_skipping_add(CsvSkipping *skipping, const CsvSkipped *skipped)
 		return skipping->skipped(skipping->arg, skipped);
 	csv_report_skipped(&skipping->report, skipped);
 	return true;
+}
+
+void
+csv_skipping_changed(CsvSkipping *skipping, int file_number,
+					 const char *filename, CsvFileChange change)
+{
+	MemoryContext outer;
+
+	if (skipping->looks_ahead || bms_is_member(file_number, skipping->changed))
+		return;
+	outer = MemoryContextSwitchTo(GetMemoryChunkContext(skipping));
+	skipping->changed = bms_add_member(skipping->changed, file_number);
+	MemoryContextSwitchTo(outer);
+	if (skipping->reporter != NULL)
+		csv_reporter_changed(skipping->reporter, filename, change);
+	else
+		csv_report_changed(skipping->report.table, filename, change);
 }
 
 void

@@ -61,6 +61,13 @@ extern bool csv_skipping_needs_message(const CsvSkipping *skipping);
  */
 extern bool csv_skipping_add(CsvSkipping *skipping, const CsvSkipped *skipped);
 
+/*
+ * A file changed while it was read; its records are passed.  Said once of each file.
+ * ERROR if it became shorter under on_error 'stop'.
+ */
+extern void csv_skipping_changed(CsvSkipping *skipping, int file_number,
+								 const char *filename, CsvFileChange change);
+
 /* the end of the scan: of all its records if it is complete */
 extern void csv_skipping_end(CsvSkipping *skipping, bool complete);
 

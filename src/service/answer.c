@@ -27,7 +27,7 @@ static bool
 send_answers(CsvOutlet *outlet, const CsvColumnsAnswer *answers,
 			 const CsvQuery *query)
 {
-	uint32_t	end = CSV_MESSAGE_END;
+	CsvEndMessage end = {.kind = CSV_MESSAGE_END};
 
 	csv_outlet_begin(outlet);
 	for (; answers != NULL; answers = answers->next)

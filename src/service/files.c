@@ -482,6 +482,17 @@ csv_device_file_use(const CsvDeviceFile *file, void *engine)
 	csv_cuda_set_file(engine, file == NULL ? NULL : file->bytes);
 }
 
+uint64_t
+csv_device_file_bytes(CsvDeviceFile *file)
+{
+	uint64_t	nbytes;
+
+	pthread_mutex_lock(&file->on->mutex);
+	nbytes = file->end;
+	pthread_mutex_unlock(&file->on->mutex);
+	return nbytes;
+}
+
 /* more of the file than is asked for is copied, so that nobody waits for the next */
 static void
 want(CsvDeviceFile *file, uint64_t offset, uint64_t nbytes)
@@ -582,6 +593,13 @@ csv_device_file_use(const CsvDeviceFile *file, void *engine)
 {
 	(void) file;
 	(void) engine;
+}
+
+uint64_t
+csv_device_file_bytes(CsvDeviceFile *file)
+{
+	(void) file;
+	return 0;
 }
 
 CsvStatus

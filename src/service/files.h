@@ -34,6 +34,9 @@ extern uint64_t csv_devices_with_file(int descriptor);
 /* have an engine on the device read them; NULL: no longer */
 extern void csv_device_file_use(const CsvDeviceFile *file, void *engine);
 
+/* the file's size; less if fewer bytes could be read */
+extern uint64_t csv_device_file_bytes(CsvDeviceFile *file);
+
 /* so many seconds does a scan wait where no bytes come */
 extern double csv_device_patience;
 

@@ -50,6 +50,8 @@ typedef struct Scan
 	CsvReader  *reader;
 	uint64_t	offset;			/* where the file is read next, in turn */
 	uint64_t	file_end;		/* what comes after is not read */
+	uint64_t	file_bytes;		/* its size when it was opened */
+	bool		is_cut;			/* it ends before; set by any thread */
 	int			error;			/* errno of reading; or 0 */
 	CsvStatus	status;			/* of opening it */
 
@@ -78,7 +80,12 @@ static uint64_t nscans = 0;
 static ssize_t
 read_at(void *arg, uint8_t *buffer, size_t nbytes, uint64_t offset)
 {
-	return pread(((Scan *) arg)->file, buffer, nbytes, (off_t) offset);
+	Scan	   *scan = arg;
+	ssize_t		n = pread(scan->file, buffer, nbytes, (off_t) offset);
+
+	if (n == 0 && nbytes > 0 && offset < scan->file_bytes)
+		__atomic_store_n(&scan->is_cut, true, __ATOMIC_RELAXED);
+	return n;
 }
 
 static void
@@ -104,7 +111,7 @@ read_file(void *arg, uint8_t *buffer, size_t nbytes)
 	if (nbytes > left)
 		nbytes = left;
 	do
-		n = pread(scan->file, buffer, nbytes, (off_t) scan->offset);
+		n = read_at(scan, buffer, nbytes, scan->offset);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 	{
@@ -231,11 +238,23 @@ count_batch(const Scan *scan, const CsvBatch *batch)
 	csv_count(&counts->bytes_read, (int64_t) batch->consumed);
 }
 
+/* there are no more batches of the file */
+static bool
+send_end(Scan *scan)
+{
+	CsvEndMessage end = {.kind = CSV_MESSAGE_END};
+
+	if (scan->on_device != NULL)
+		end.file_bytes = csv_device_file_bytes(scan->on_device);
+	else if (!__atomic_load_n(&scan->is_cut, __ATOMIC_RELAXED))
+		end.file_bytes = scan->file_bytes;
+	return csv_outlet_send(&scan->outlet, &end, sizeof(end));
+}
+
 static bool
 next_batch(Scan *scan)
 {
 	const CsvBatch *batch = &scan->next;
-	uint32_t	end = CSV_MESSAGE_END;
 	size_t		nbytes;
 
 	if (scan->request == NULL)
@@ -250,7 +269,7 @@ next_batch(Scan *scan)
 		return csv_outlet_send_failure(&scan->outlet, CSV_FAILURE_FILE, scan->error, "");
 	scan->has_ended = scan->next_status == CSV_END;
 	if (scan->has_ended)
-		return csv_outlet_send(&scan->outlet, &end, sizeof(end));
+		return send_end(scan);
 	errno = scan->next_errno;
 	if (scan->next_status != CSV_OK)
 		return send_status(scan, scan->next_status);
@@ -347,7 +366,6 @@ open_reader(Scan *scan, const CsvFileMessage *message)
 	CsvDialect	dialect;
 	CsvStatus	status;
 	bool		has_footer = scan->request->dialect.footer_rows > 0;
-	struct stat file;
 
 	memset(&options, 0, sizeof(options));
 	options.dialect = scan->request->dialect;
@@ -366,8 +384,8 @@ open_reader(Scan *scan, const CsvFileMessage *message)
 	csv_reader_open_at(scan->reader, scan->file >= 0 ? read_file : read_stream,
 					   scan, &place, &dialect);
 	/* where a footer begins is looked for in bytes that are here */
-	if (has_footer && scan->file >= 0 && fstat(scan->file, &file) == 0)
-		ahead.file_bytes = (uint64_t) file.st_size;
+	if (has_footer && scan->file >= 0)
+		ahead.file_bytes = scan->file_bytes;
 	else if (scan->file >= 0)
 		scan->on_device = csv_device_file_open(scan->outlet.device, scan->file,
 								   scan->message.io_threads);
@@ -470,10 +488,16 @@ open_file(Scan *scan, const CsvFileMessage *message, CsvDescriptors *with)
 	scan->request = csv_outlet_read_request(&scan->outlet, with->files[0]);
 	if (scan->request == NULL)
 		return false;
+	scan->file_bytes = 0;
+	scan->is_cut = false;
 	if (!message->is_stream)
 	{
+		struct stat file;
+
 		scan->file = with->files[1];
 		with->n = 1;
+		if (fstat(scan->file, &file) == 0)
+			scan->file_bytes = (uint64_t) file.st_size;
 	}
 	choose_device(scan, message->is_shared != 0);
 	scan->status = scan->engine == NULL ? CSV_DEVICE_FAILED :

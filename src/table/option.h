@@ -107,6 +107,8 @@ typedef struct CsvTable
 	CsvReadFn	read;			/* not NULL: gives what else a program would, once */
 	void	   *read_arg;
 	bool		from_frontend;	/* with `read` */
+	bool		prefers_pattern;	/* as csv_prefer_pattern() */
+	bool		all_files;		/* none of a pattern may be missing */
 	char	  **files;			/* where somebody has looked for them already; else
 								 * NULL */
 	int			nfiles;

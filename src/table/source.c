@@ -20,7 +20,6 @@
 
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <glob.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -37,6 +36,7 @@
 #include "table/conversion.h"
 #include "table/decompress.h"
 #include "table/interrupts.h"
+#include "table/listing.h"
 #include "table/source.h"
 #include "table/threads.h"
 #include "table/text.h"
@@ -59,6 +59,9 @@
 #define MOST_SMALL_FILES	16
 #define LEAST_MEAN_BYTES	(64 * 1024)
 
+/* a file may be renamed again while it is looked for */
+#define MOST_LISTINGS		5
+
 /* the longest byte-order mark, and what tells of compression */
 #define HEAD_BYTES			4
 
@@ -68,6 +71,9 @@ struct CsvSource
 	char	  **names;			/* of files; of a program, its command */
 	char	  **shown_names;	/* the same as valid text */
 	int			nnames;
+	bool		of_pattern;		/* the names match one */
+	CsvFileIdentity *listed;	/* of each, where no file may be missing; inode 0:
+								 * not known.  Else NULL */
 	int			next;			/* index in names of what to open next */
 	const char *name;			/* last opened, as shown */
 
@@ -78,6 +84,8 @@ struct CsvSource
 	bool		at_end;			/* read to its end */
 	bool		is_regular;		/* a regular file ... */
 	off_t		position;		/* ... read up to here */
+	uint64_t	nbytes;			/* ... of this size, when reading began */
+	bool		is_cut;			/* ... that ended before; set by any thread */
 
 	CsvDecompressor *decompressor;	/* NULL: none was needed yet */
 	bool		is_compressed;	/* what is open is */
@@ -91,19 +99,9 @@ struct CsvSource
 	MemoryContextCallback callback;
 };
 
-/* a directory that a pattern led to and that could not be read */
-typedef struct GlobFailure
-{
-	char	   *path;			/* malloc'd, or NULL */
-	int			error;			/* errno */
-} GlobFailure;
-
-/* glob() takes no argument to its callback; valid while it runs */
-static GlobFailure glob_failure;
-
 static bool find_files(const CsvTable *table, bool quiet, char ***names,
 					   int *nnames);
-static void open_file(CsvSource *source, const char *path);
+static bool open_file(CsvSource *source, int number, const CsvFileIdentity *as);
 static void open_program(CsvSource *source, const char *command);
 static void close_checked(CsvSource *source);
 static int	close_descriptor(CsvSource *source);
@@ -111,15 +109,6 @@ static void release_source(void *arg);
 static size_t read_descriptor(void *arg, uint8_t *buffer, size_t nbytes);
 
 /* ---- which files ---- */
-
-/* does the name stand for others?  A file of exactly that name wins. */
-static bool
-is_pattern(const char *filename)
-{
-	struct stat st;
-
-	return strpbrk(filename, "*?[") != NULL && stat(filename, &st) != 0;
-}
 
 static void
 check_reads_files(const CsvTable *table)
@@ -144,13 +133,13 @@ csv_source_files(const CsvTable *table, char ***names, int *nfiles)
  * directories, which may hold many files.
  */
 static bool
-matches_pattern(const char *pattern, const char *filename)
+matches_pattern(const CsvTable *table, const char *filename)
 {
 	struct stat st;
 
-	if (!is_pattern(pattern))
-		return strcmp(pattern, filename) == 0;
-	if (fnmatch(pattern, filename,
+	if (!csv_is_pattern(table))
+		return strcmp(table->filename, filename) == 0;
+	if (fnmatch(table->filename, filename,
 				FNM_PATHNAME | FNM_PERIOD | FNM_NOESCAPE) != 0)
 		return false;
 	/* one that cannot be looked at is to fail, and say why */
@@ -163,12 +152,17 @@ void
 csv_source_choose_file(CsvTable *table, const char *filename)
 {
 	check_reads_files(table);
-	if (!matches_pattern(table->filename, filename))
+	if (!matches_pattern(table, filename))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FILE),
 				 errmsg("\"%s\" is no file of foreign table \"%s\"",
 						filename, table->name)));
 	table->filename = pstrdup(filename);
+	/* a pattern may match a name that looks like one itself */
+	table->files = palloc(sizeof(char *));
+	table->files[0] = table->filename;
+	table->nfiles = 1;
+	table->prefers_pattern = false;
 }
 
 /*
@@ -212,7 +206,7 @@ find_readable_files(const CsvTable *table, char ***names, int *nnames)
 				(errcode(ERRCODE_UNDEFINED_FILE),
 				 errmsg("no file matches \"%s\"", table->filename),
 				 csv_hint_relative(table->filename)));
-	if (table->files == NULL && is_pattern(table->filename))
+	if (table->files == NULL && csv_is_pattern(table))
 		check_matches(*names, *nnames);
 }
 
@@ -234,6 +228,46 @@ csv_source_list(CsvTable *table, bool quiet)
 	return true;
 }
 
+/* may no file be missing that was listed? */
+static bool
+needs_all(const CsvTable *table)
+{
+	return table->stop || table->all_files;
+}
+
+/*
+ * List the files, and what each is, if none may be missing.  One that vanishes
+ * meanwhile is no match yet: the list is made anew.
+ */
+static void
+list_files(CsvSource *source)
+{
+	const CsvTable *table = source->table;
+	bool		all_there = false;
+
+	for (int tries = 0; !all_there && tries < MOST_LISTINGS; tries++)
+	{
+		find_readable_files(table, &source->names, &source->nnames);
+		/* a name that is no pattern is the only one */
+		source->of_pattern = source->nnames > 1 ||
+			strcmp(source->names[0], table->filename) != 0;
+		if (!source->of_pattern || !needs_all(table))
+			return;
+		source->listed = palloc_extended(sizeof(CsvFileIdentity) * source->nnames,
+										 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+		all_there = true;
+		for (int i = 0; i < source->nnames; i++)
+		{
+			struct stat st;
+
+			if (stat(source->names[i], &st) == 0)
+				source->listed[i] = csv_file_identity(&st);
+			else
+				all_there = table->files != NULL;
+		}
+	}
+}
+
 CsvSource *
 csv_source_create(const CsvTable *table)
 {
@@ -249,7 +283,7 @@ csv_source_create(const CsvTable *table)
 		source->nnames = 1;
 	}
 	else
-		find_readable_files(table, &source->names, &source->nnames);
+		list_files(source);
 	source->shown_names = palloc_extended(sizeof(char *) * source->nnames,
 										  MCXT_ALLOC_HUGE);
 	for (int i = 0; i < source->nnames; i++)
@@ -267,112 +301,12 @@ csv_source_create(const CsvTable *table)
 	return source;
 }
 
-static int
-compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *) a, *(char *const *) b);
-}
-
-/*
- * Called by glob() for a directory that it cannot read.  Nonzero ends it: to
- * pass over files in silence would be to answer from half of the data.
- */
-static int
-note_glob_failure(const char *path, int error)
-{
-	if (error == ENOENT || error == ENOTDIR)
-		return 0;
-	glob_failure.path = strdup(path);
-	glob_failure.error = error;
-	return 1;
-}
-
-/*
- * The files of a name that may be a pattern, sorted by the bytes of their
- * names so that the order of rows does not depend on a locale.  False where it
- * is a pattern and nothing matches, or if quiet, where that cannot be told.
- * Directories match no pattern.
- *
- * A name that is no pattern is taken as it is, whether or not it exists.
- */
-static bool
-expand_pattern(const char *pattern, bool quiet, char ***names, int *nnames)
-{
-	glob_t		matches;
-	int			result;
-
-	if (!is_pattern(pattern))
-	{
-		*names = palloc(sizeof(char *));
-		(*names)[0] = pstrdup(pattern);
-		*nnames = 1;
-		return true;
-	}
-
-	/*
-	 * A backslash is a character like any other, as it is in the name of a
-	 * single file.  GLOB_MARK shows which matches are directories.
-	 */
-	glob_failure.path = NULL;
-	result = glob(pattern, GLOB_NOSORT | GLOB_NOESCAPE | GLOB_MARK,
-				  note_glob_failure, &matches);
-	if (result != 0)
-	{
-		char	   *path = pstrdup(glob_failure.path != NULL ?
-								   glob_failure.path : pattern);
-
-		free(glob_failure.path);
-		glob_failure.path = NULL;
-		globfree(&matches);
-		if (result == GLOB_NOMATCH || quiet)
-			return false;
-		if (result == GLOB_NOSPACE)
-			ereport(ERROR,
-					(errcode(ERRCODE_OUT_OF_MEMORY),
-					 errmsg("out of memory")));
-		errno = glob_failure.error;
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not open directory \"%s\": %m",
-						csv_shown_filename(path))));
-	}
-
-	/* no error may come between glob() and globfree() */
-	*nnames = 0;
-	*names = palloc_extended(sizeof(char *) * Max(matches.gl_pathc, 1),
-							 MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
-	for (size_t i = 0; *names != NULL && i < matches.gl_pathc; i++)
-	{
-		const char *match = matches.gl_pathv[i];
-		size_t		length = strlen(match);
-		char	   *name;
-
-		if (length == 0 || match[length - 1] == '/')
-			continue;
-		name = palloc_extended(length + 1, MCXT_ALLOC_NO_OOM);
-		if (name == NULL)
-		{
-			*names = NULL;
-			break;
-		}
-		memcpy(name, match, length + 1);
-		(*names)[(*nnames)++] = name;
-	}
-	globfree(&matches);
-	if (*names == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("out of memory")));
-	qsort(*names, *nnames, sizeof(char *), compare_names);
-	return *nnames > 0;
-}
-
-/* the same of a table */
+/* the files of a table that were listed; else as csv_expand_pattern() */
 static bool
 find_files(const CsvTable *table, bool quiet, char ***names, int *nnames)
 {
 	if (table->files == NULL)
-		return expand_pattern(table->filename, quiet, names, nnames);
+		return csv_expand_pattern(table, quiet, names, nnames);
 	*names = table->files;
 	*nnames = table->nfiles;
 	return true;
@@ -728,11 +662,9 @@ begin_decompression(CsvSource *source)
 						   csv_stream_threads(source->table->settings.cpu_threads));
 }
 
-void
-csv_source_open(CsvSource *source, int number)
+bool
+csv_source_open(CsvSource *source, int number, const CsvFileIdentity *as)
 {
-	const char *path = source->names[number];
-
 	csv_source_close(source);
 	source->next = number + 1;
 	source->name = source->shown_names[number];
@@ -743,22 +675,36 @@ csv_source_open(CsvSource *source, int number)
 	source->nhead = source->head_at = 0;
 	source->conversion = NULL;
 	if (source->table->program == NULL)
-		open_file(source, path);
+	{
+		if (!open_file(source, number, as))
+			return false;
+	}
 	else if (source->table->read == NULL)
-		open_program(source, path);
+		open_program(source, source->names[number]);
 	begin_decompression(source);
+	return true;
 }
 
 bool
-csv_source_open_next(CsvSource *source)
+csv_source_open_next(CsvSource *source, bool *gone)
 {
+	bool		is_open = false;
+
 	csv_source_close(source);
-	while (source->next < source->nnames &&
-		   is_left_out(source->table, source->next))
-		source->next++;
-	if (source->next >= source->nnames)
-		return false;
-	csv_source_open(source, source->next);
+	while (!is_open)
+	{
+		while (source->next < source->nnames &&
+			   is_left_out(source->table, source->next))
+			source->next++;
+		if (source->next >= source->nnames)
+			return false;
+		is_open = csv_source_open(source, source->next, NULL);
+		if (gone != NULL)
+		{
+			*gone = !is_open;
+			return true;
+		}
+	}
 	return true;
 }
 
@@ -845,15 +791,36 @@ acquire_descriptor(const char *name)
 				 errmsg("could not open file \"%s\" for reading: %m", name)));
 }
 
-static void
-open_file(CsvSource *source, const char *path)
+/* with errno; path: by which it is opened */
+static void pg_attribute_noreturn()
+fail_to_open(const CsvSource *source, const char *path)
 {
-	struct stat st;
+	int			error = errno;
 
-	/*
-	 * Without O_NONBLOCK, opening a FIFO would wait for its writer where no
-	 * cancel gets through.  To regular files it means nothing.
-	 */
+	ereport(ERROR,
+			(errcode_for_file_access(),
+			 errmsg("could not open file \"%s\" for reading: %m",
+					source->name),
+			 error == ENOENT && !is_absolute_path(path) ?
+			 csv_hint_relative(path) :
+			 error == ENOENT || error == EACCES ?
+			 errhint("The file is read by the server process, as the operating system user that it runs as.") : 0));
+}
+
+void
+csv_source_missing(const CsvSource *source)
+{
+	errno = ENOENT;
+	fail_to_open(source, source->names[source->next - 1]);
+}
+
+/*
+ * Without O_NONBLOCK, opening a FIFO would wait for its writer where no cancel gets
+ * through.  To regular files it means nothing.  False with errno.
+ */
+static bool
+open_path(CsvSource *source, const char *path)
+{
 	acquire_descriptor(source->name);
 	source->fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
 	if (source->fd < 0)
@@ -862,14 +829,55 @@ open_file(CsvSource *source, const char *path)
 
 		ReleaseExternalFD();
 		errno = error;
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not open file \"%s\" for reading: %m",
-						source->name),
-				 error == ENOENT && !is_absolute_path(path) ?
-				 csv_hint_relative(path) :
-				 error == ENOENT || error == EACCES ?
-				 errhint("The file is read by the server process, as the operating system user that it runs as.") : 0));
+	}
+	return source->fd >= 0;
+}
+
+/*
+ * Open a file, if need be by the name that it has got since it was listed.  False
+ * with errno.
+ */
+static bool
+open_listed(CsvSource *source, int number, const CsvFileIdentity *as)
+{
+	const char *path = source->names[number];
+	bool		is_open = open_path(source, path);
+	int			error = errno;
+
+	if (as == NULL && source->listed != NULL)
+		as = &source->listed[number];
+	for (int tries = 0; source->of_pattern && as != NULL && as->inode != 0 &&
+		 (is_open || error == ENOENT) && !csv_source_is_open(source, as) &&
+		 tries < MOST_LISTINGS; tries++)
+	{
+		path = csv_find_renamed(source->table, as);
+		if (path == NULL)
+			break;
+		(void) close_descriptor(source);
+		is_open = open_path(source, path);
+		error = errno;
+	}
+	errno = error;
+	return is_open;
+}
+
+/* false: it is gone */
+static bool
+open_file(CsvSource *source, int number, const CsvFileIdentity *as)
+{
+	const char *path = source->names[number];
+	struct stat st;
+
+	if (!open_listed(source, number, as))
+	{
+		int			error = errno;
+
+		/* a link that leads nowhere is there */
+		if (error == ENOENT && source->of_pattern && !needs_all(source->table) &&
+			lstat(path, &st) != 0 && errno == ENOENT)
+			return false;
+		errno = error;
+		fail_to_open(source, path);
 	}
 
 	/* errors from here on close the file through the reset callback */
@@ -885,11 +893,14 @@ open_file(CsvSource *source, const char *path)
 	source->wait_for_writer = S_ISFIFO(st.st_mode);
 	source->is_regular = S_ISREG(st.st_mode);
 	source->position = 0;
+	source->nbytes = as != NULL ? (uint64_t) as->size : (uint64_t) st.st_size;
+	source->is_cut = false;
 
 #if defined(USE_POSIX_FADVISE) && defined(POSIX_FADV_SEQUENTIAL)
 	if (S_ISREG(st.st_mode))
 		(void) posix_fadvise(source->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
 #endif
+	return true;
 }
 
 static void
@@ -943,16 +954,39 @@ wait_readable(CsvSource *source)
 static ssize_t
 read_at(void *arg, uint8_t *buffer, size_t nbytes, uint64_t offset)
 {
-	const CsvSource *source = arg;
+	CsvSource  *source = arg;
+	ssize_t		nread = pread(source->fd, buffer, nbytes, (off_t) offset);
 
-	return pread(source->fd, buffer, nbytes, (off_t) offset);
+	if (nread == 0)
+		csv_source_note_end(source, offset);
+	return nread;
+}
+
+void
+csv_source_note_end(CsvSource *source, uint64_t offset)
+{
+	if (offset < source->nbytes)
+		__atomic_store_n(&source->is_cut, true, __ATOMIC_RELAXED);
+}
+
+CsvFileChange
+csv_source_change(const CsvSource *source)
+{
+	struct stat st;
+
+	if (source->fd < 0 || !source->is_regular || fstat(source->fd, &st) != 0)
+		return CSV_FILE_SAME;
+	/* threads that decompress do not tell where they met the end */
+	if (__atomic_load_n(&source->is_cut, __ATOMIC_RELAXED) ||
+		(source->is_compressed && (uint64_t) st.st_size < source->nbytes))
+		return CSV_FILE_SHORTER;
+	return (uint64_t) st.st_size > source->nbytes ? CSV_FILE_LONGER :
+		CSV_FILE_SAME;
 }
 
 bool
 csv_source_read_ahead(CsvSource *source, CsvReadAhead *ahead)
 {
-	struct stat file;
-
 	if (!source->is_regular || source->is_compressed ||
 		source->conversion != NULL)
 		return false;
@@ -960,8 +994,7 @@ csv_source_read_ahead(CsvSource *source, CsvReadAhead *ahead)
 	ahead->seek = seek;
 	ahead->arg = source;
 	ahead->nthreads = source->table->settings.io_threads;
-	ahead->file_bytes = fstat(source->fd, &file) == 0 && file.st_size > 0 ?
-		(uint64_t) file.st_size : 0;
+	ahead->file_bytes = source->nbytes;
 	return true;
 }
 
@@ -1004,6 +1037,8 @@ read_descriptor(void *arg, uint8_t *buffer, size_t nbytes)
 						  source->position);
 			if (nread > 0)
 				source->position += nread;
+			else if (nread == 0)
+				csv_source_note_end(source, (uint64_t) source->position);
 		}
 		else
 			nread = read(source->fd, buffer, Min(nbytes, MAX_READ_BYTES));

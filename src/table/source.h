@@ -24,6 +24,15 @@
 
 typedef struct CsvSource CsvSource;
 
+/* what may become of a file while it is read */
+typedef enum CsvFileChange
+{
+	CSV_FILE_SAME,				/* none of the following */
+	CSV_FILE_SHORTER,			/* fewer bytes came than it had at first */
+	CSV_FILE_LONGER,
+	CSV_FILE_GONE				/* it matched the pattern, but could not be opened */
+} CsvFileChange;
+
 /*
  * A source for the table, in the current memory context; the table must
  * outlive it.  Expands a pattern (ERROR where nothing matches, or what is no
@@ -39,12 +48,29 @@ extern bool csv_source_list(CsvTable *table, bool quiet);
 
 /*
  * Close what is open, and open the next file that is not left out, or start the
- * program.  False when there are no more.
+ * program.  False when there are no more.  A file of a pattern that is gone sets *gone
+ * and is not opened; with NULL, the source passes over it.
  */
-extern bool csv_source_open_next(CsvSource *source);
+extern bool csv_source_open_next(CsvSource *source, bool *gone);
 
-/* the same with that file, from 0, whichever was open before */
-extern void csv_source_open(CsvSource *source, int number);
+/*
+ * Open that file, from 0, whichever was open before.  False if it is gone
+ * (CSV_FILE_GONE).  Where no file may be missing (CsvTable.stop and all_files), the
+ * pattern is expanded once more to find a renamed file, and a file that is gone is an
+ * ERROR.  as: the file that all processes of a scan read, which may have been renamed,
+ * too; or NULL.
+ */
+extern bool csv_source_open(CsvSource *source, int number,
+							const CsvFileIdentity *as);
+
+/* ERROR: the file last opened is gone */
+extern void csv_source_missing(const CsvSource *source) pg_attribute_noreturn();
+
+/* a reader has found that the open file ends at this offset, if not before; any thread */
+extern void csv_source_note_end(CsvSource *source, uint64_t offset);
+
+/* the file that is open has been read to its end: did it change meanwhile? */
+extern CsvFileChange csv_source_change(const CsvSource *source);
 
 /* the number of the file last opened */
 extern int	csv_source_number(const CsvSource *source);

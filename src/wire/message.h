@@ -105,7 +105,7 @@ typedef enum CsvMessageKind
 	CSV_MESSAGE_HELD,
 	CSV_MESSAGE_BATCH,			/* CsvBatchMessage */
 	CSV_MESSAGE_GROUPS,			/* likewise */
-	CSV_MESSAGE_END,
+	CSV_MESSAGE_END,			/* CsvEndMessage */
 	CSV_MESSAGE_FAILED,			/* CsvFailedMessage */
 	CSV_MESSAGE_BLOCK,			/* CsvBlockMessage, with its memory file */
 	CSV_MESSAGE_NEED,			/* CsvDataMessage: room for bytes of the stream; */
@@ -387,6 +387,14 @@ typedef struct CsvFailedMessage
 	char		reason[CSV_REASON_BYTES];
 } CsvFailedMessage;
 
+typedef struct CsvEndMessage
+{
+	uint32_t	kind;
+	uint32_t	unused;
+	uint64_t	file_bytes;		/* of the file at hand: its size, or less if some of
+								 * its bytes could not be read */
+} CsvEndMessage;
+
 typedef struct CsvBlockMessage
 {
 	uint32_t	kind;
@@ -481,6 +489,7 @@ typedef union CsvMessage
 	CsvPieceMessage piece;
 	CsvHeldMessage held;
 	CsvFailedMessage failed;
+	CsvEndMessage end;
 	CsvBlockMessage block;
 	CsvDataMessage data;
 } CsvMessage;

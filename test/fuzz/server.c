@@ -670,7 +670,7 @@ csv_source_create(const CsvTable *table)
 }
 
 bool
-csv_source_open_next(CsvSource *source)
+csv_source_open_next(CsvSource *source, bool *gone)
 {
 	bool		first = !source->opened;
 
@@ -678,11 +678,12 @@ csv_source_open_next(CsvSource *source)
 	return first;
 }
 
-void
-csv_source_open(CsvSource *source, int number)
+bool
+csv_source_open(CsvSource *source, int number, const CsvFileIdentity *as)
 {
 	source->opened = true;
 	source->position = 0;
+	return true;
 }
 
 void

@@ -1,0 +1,159 @@
+/*
+ * listing.c
+ *		Which files there are of a name that may be a pattern.
+ */
+#include "postgres.h"
+
+#include <glob.h>
+#include <sys/stat.h>
+
+#include "miscadmin.h"
+#include "storage/fd.h"
+
+#include "table/listing.h"
+#include "table/text.h"
+
+/* a directory that a pattern led to and that could not be read */
+typedef struct GlobFailure
+{
+	char	   *path;			/* malloc'd, or NULL */
+	int			error;			/* errno */
+} GlobFailure;
+
+/* glob() takes no argument to its callback; valid while it runs */
+static GlobFailure glob_failure;
+
+bool
+csv_is_pattern(const CsvTable *table)
+{
+	struct stat st;
+
+	return strpbrk(table->filename, "*?[") != NULL &&
+		(table->prefers_pattern || stat(table->filename, &st) != 0);
+}
+
+void
+csv_prefer_pattern(CsvTable *table, int elevel)
+{
+	bool		is_file = table->filename != NULL && !csv_is_pattern(table);
+
+	table->prefers_pattern = true;
+	if (is_file && csv_is_pattern(table))
+		ereport(elevel,
+				(errmsg("\"%s\" is read as a pattern, but a file has exactly this name",
+						csv_shown_filename(table->filename)),
+				 errhint("Rename the file, or name another pattern.")));
+}
+
+static int
+compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *) a, *(char *const *) b);
+}
+
+/*
+ * Called by glob() for a directory that it cannot read.  Nonzero ends it: to
+ * pass over files in silence would be to answer from half of the data.
+ */
+static int
+note_glob_failure(const char *path, int error)
+{
+	if (error == ENOENT || error == ENOTDIR)
+		return 0;
+	glob_failure.path = strdup(path);
+	glob_failure.error = error;
+	return 1;
+}
+
+bool
+csv_expand_pattern(const CsvTable *table, bool quiet, char ***names, int *nnames)
+{
+	const char *pattern = table->filename;
+	glob_t		matches;
+	int			result;
+
+	if (!csv_is_pattern(table))
+	{
+		*names = palloc(sizeof(char *));
+		(*names)[0] = pstrdup(pattern);
+		*nnames = 1;
+		return true;
+	}
+
+	/*
+	 * A backslash is a character like any other, as it is in the name of a
+	 * single file.  GLOB_MARK shows which matches are directories.
+	 */
+	glob_failure.path = NULL;
+	result = glob(pattern, GLOB_NOSORT | GLOB_NOESCAPE | GLOB_MARK,
+				  note_glob_failure, &matches);
+	if (result != 0)
+	{
+		char	   *path = pstrdup(glob_failure.path != NULL ?
+								   glob_failure.path : pattern);
+
+		free(glob_failure.path);
+		glob_failure.path = NULL;
+		globfree(&matches);
+		if (result == GLOB_NOMATCH || quiet)
+			return false;
+		if (result == GLOB_NOSPACE)
+			ereport(ERROR,
+					(errcode(ERRCODE_OUT_OF_MEMORY),
+					 errmsg("out of memory")));
+		errno = glob_failure.error;
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not open directory \"%s\": %m",
+						csv_shown_filename(path))));
+	}
+
+	/* no error may come between glob() and globfree() */
+	*nnames = 0;
+	*names = palloc_extended(sizeof(char *) * Max(matches.gl_pathc, 1),
+							 MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
+	for (size_t i = 0; *names != NULL && i < matches.gl_pathc; i++)
+	{
+		const char *match = matches.gl_pathv[i];
+		size_t		length = strlen(match);
+		char	   *name;
+
+		if (length == 0 || match[length - 1] == '/')
+			continue;
+		name = palloc_extended(length + 1, MCXT_ALLOC_NO_OOM);
+		if (name == NULL)
+		{
+			*names = NULL;
+			break;
+		}
+		memcpy(name, match, length + 1);
+		(*names)[(*nnames)++] = name;
+	}
+	globfree(&matches);
+	if (*names == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory")));
+	qsort(*names, *nnames, sizeof(char *), compare_names);
+	return *nnames > 0;
+}
+
+const char *
+csv_find_renamed(const CsvTable *table, const CsvFileIdentity *as)
+{
+	char	  **names;
+	int			nnames;
+
+	if (!csv_expand_pattern(table, true, &names, &nnames))
+		return NULL;
+	for (int i = 0; i < nnames; i++)
+	{
+		struct stat st;
+
+		CHECK_FOR_INTERRUPTS();
+		if (stat(names[i], &st) == 0 && (uint64_t) st.st_dev == as->device &&
+			(uint64_t) st.st_ino == as->inode)
+			return names[i];
+	}
+	return NULL;
+}
