@@ -310,9 +310,15 @@ end_records(CsvIndex *index, const CsvRules *rules, uint64_t base,
 		uint32_t	bit = csv_lowest_bit(ends);
 		uint64_t	up_to_end = CSV_BITS_BELOW(bit) | CSV_BIT(bit);
 		uint64_t	length = base + bit - record->start;
+		uint64_t	nseparators = before.nseparators +
+			csv_popcount(bits->separators & up_to_end);
 
-		/* a blank line, or perhaps a record that is too long, or the data's end */
+		/*
+		 * A blank line, or perhaps a record that is too long, or the data's end; or a
+		 * record of so many fields that a list of them takes too much memory
+		 */
 		if (length > rules->max_record_bytes ||
+			nseparators - record->nseparators > CSV_MAX_FIELDS ||
 			(rules->is_text && length <= 3 &&
 			 rules->bytes[record->start] == rules->escape &&
 			 rules->bytes[record->start + 1] == '.') ||
@@ -330,8 +336,7 @@ end_records(CsvIndex *index, const CsvRules *rules, uint64_t base,
 		index->records[index->nrecords].line = (uint32_t) record->nlines;
 		index->nrecords++;
 		record->start = base + bit + 1;
-		record->nseparators = before.nseparators +
-			csv_popcount(bits->separators & up_to_end);
+		record->nseparators = nseparators;
 		record->nlines = before.nlines +
 			csv_popcount_few(bits->breaks & up_to_end);
 		if (may_be_comment(rules, record->start))
