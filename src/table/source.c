@@ -60,7 +60,7 @@
 #define LEAST_MEAN_BYTES	(64 * 1024)
 
 /* the longest byte-order mark, and what tells of compression */
-#define HEAD_BYTES			4
+#define HEAD_BYTES			10
 
 struct CsvSource
 {
