@@ -314,8 +314,8 @@ end_records(CsvIndex *index, const CsvRules *rules, uint64_t base,
 			csv_popcount(bits->separators & up_to_end);
 
 		/*
-		 * A blank line, or perhaps a record that is too long, or the data's end; or a
-		 * record of so many fields that a list of them takes too much memory
+		 * A blank line, or perhaps a record that is too long, or the data's end; or
+		 * more fields than any layout has, whose list would take much memory
 		 */
 		if (length > rules->max_record_bytes ||
 			nseparators - record->nseparators > CSV_MAX_FIELDS ||

@@ -2,10 +2,10 @@
  * names.c
  *		Names for tables and columns, made from those of files and headers.
  *
- * Letters become small ones, other characters of ASCII than letters and digits
- * an underscore, as do blanks and control characters beyond ASCII.  Characters without
- * width vanish, and all others beyond ASCII stay: so a name needs no quotes, can be
- * typed, and says the same.  What SQL has another use for (order, user, ctid) gets an
+ * Letters become small.  Other characters of ASCII than letters and digits become
+ * underscores, as do blanks and control characters beyond ASCII.  Characters without
+ * width vanish.  All others beyond ASCII stay: so a name needs no quotes, can be typed,
+ * and says the same.  What SQL has another use for (order, user, ctid) gets an
  * underscore behind it, one that begins with a digit before it, and one that is
  * taken a number.
  */

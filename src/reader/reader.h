@@ -716,8 +716,8 @@ typedef struct CsvScan
 	uint32_t   *separators;		/* offsets from the start of the record */
 	uint32_t	nfields;
 	uint32_t	capacity;
-	uint32_t	most;			/* separators that are kept: of the first fields, so
-								 * that a record of many takes no memory; 0: all */
+	uint32_t	most;			/* how many separators are kept, the first; the memory
+								 * for a record is bounded by it; 0: all are kept */
 	bool		complete;		/* a boundary or the end of input was met */
 	bool		is_record;		/* false: only blank lines, or nothing */
 	bool		bad;			/* has a quoting error; last_state tells which */

@@ -66,8 +66,8 @@ csv_error_sqlstate(CsvErrorCode code, int own)
 }
 
 /*
- * An input function's message quotes the value it refused, however long; what
- * is shown of it is bounded, and can be seen.  The quoted value ends at the message's
+ * An input function's message quotes the value it refused, however long.  The
+ * quotation is cut, and escaped where it cannot be seen.  The quoted value ends at the message's
  * last quote, and starts at its first one.
  */
 static char *
