@@ -34,7 +34,7 @@ CREATE FOREIGN TABLE d (name filled, year small) SERVER csv
 SELECT * FROM d;
 SELECT year FROM d;
 SELECT record, column_number, column_name, error, message, raw FROM csv_gpu_errors('d');
--- by another name; case counts, blanks too; a column that no file has
+-- by another name; blanks count; a column that no file has
 CREATE FOREIGN TABLE h (price float8, no text OPTIONS (header_name 'id'), "Year" int, other date) SERVER csv
   OPTIONS (filename 'regress_csv/y*.csv', header 'true', by_name 'true', log_verbosity 'silent');
 SELECT * FROM h;
@@ -51,6 +51,28 @@ SELECT n FROM one;
 SELECT count(*) FROM one;
 CALL write_file('t.csv', E'id,x,x,y\n1,2,3,4\n');
 SELECT * FROM one;
+-- so is a name that reads as NULL, or is empty, for a column that asks for it only
+CREATE FOREIGN TABLE "nulls" (x text) SERVER csv
+  OPTIONS (filename 'regress_csv/t.csv', header 'true', by_name 'true', null_values '{NA}');
+CALL write_file('t.csv', E'NA,"",x,NA,""\n1,2,3,4,5\n');
+SELECT * FROM "nulls";
+ALTER FOREIGN TABLE "nulls" ADD "NA" text;
+SELECT x FROM "nulls";
+CALL write_file('t.csv', E'NA,"",x,""\n1,2,3,4\n');
+SELECT * FROM "nulls";
+DROP FOREIGN TABLE "nulls";
+-- without regard to case where no name matches exactly, among the names that are no other column's
+CREATE FOREIGN TABLE cases (id int, "Id" int, name text, "ÄRGER" text) SERVER csv
+  OPTIONS (filename 'regress_csv/t.csv', header 'true', by_name 'true');
+CALL write_file('t.csv', E'ID,Name,ÄRGER\n1,one,x\n');
+SELECT * FROM cases;
+CALL write_file('t.csv', E'NAME,Id\none,1\n');
+SELECT * FROM cases;
+CALL write_file('t.csv', E'NAME,Name,id,ID\none,two,1,2\n');
+SELECT id, "Id" FROM cases;
+SELECT name FROM cases;
+CALL write_file('t.csv', E'NAME,Name,name\none,two,three\n');
+SELECT name FROM cases;
 -- also below other lines; the last record of the header has the names
 CALL write_file('t.csv', E'id\nsep\n"",id\n1,2\n');
 ALTER FOREIGN TABLE one OPTIONS (ADD header_rows '3');

@@ -122,6 +122,9 @@ END $$;
 \set utf16 fffe310032000a00
 ALTER FOREIGN TABLE plain OPTIONS (SET filename 'regress_csv/p.csv');
 SELECT read_plain(:'gz1'), read_plain(:'zst1'), read_plain(:'lz1'), read_plain(:'zip');
+-- bzip2 and xz; text that begins as bzip2's files do
+SELECT read_plain('425a683931415926535900000000'), read_plain('fd377a585a000004e6d6b446'),
+  read_plain(encode(E'BZh9,1\n', 'hex'));
 SELECT read_plain(:'utf16'), read_plain('feff00310032000a'), read_plain('fffe'), read_plain('');
 -- with what it does not begin with, it is none
 SELECT read_plain('28b52f'), read_plain('504b0a'), read_plain('1f0a8b'), read_plain('0a' || :'gz1');

@@ -221,4 +221,25 @@ SELECT * FROM none_good;
 CALL write_file('none.csv', '');
 SELECT * FROM none_good;
 
+
+-- what cannot be seen is escaped in messages; blanks stay
+CALL write_file('t.csv', E'x\u200b1,a\n\u001b[1m,b\n"1\n\t2",c\n1\u00a0000,d\n5,e\n');
+CREATE FOREIGN TABLE unseen (n int, t text) SERVER csv OPTIONS (filename 'regress_csv/t.csv');
+SELECT * FROM unseen;
+SELECT message FROM csv_gpu_errors('unseen');
+-- a hint for records that are too long, in the ERROR and the summary
+CREATE FOREIGN TABLE long_records (n int, t text) SERVER csv
+  OPTIONS (filename 'regress_csv/t.csv', max_record_size '8', on_error 'stop');
+CALL write_file('t.csv', E'1,a\n2,long text\n3,long text\n');
+SELECT * FROM long_records;
+ALTER FOREIGN TABLE long_records OPTIONS (SET on_error 'skip', ADD notice_limit '1');
+SELECT * FROM long_records;
+ALTER FOREIGN TABLE long_records OPTIONS (SET on_error 'skip', SET notice_limit '2');
+SELECT * FROM long_records;
+-- a hint at the encoding where at least every other record is invalid
+CALL write_file('t.csv', '\x312c610a322cff0a332cff0a342c620a'::bytea);
+ALTER FOREIGN TABLE long_records OPTIONS (DROP notice_limit);
+SELECT * FROM long_records;
+SELECT * FROM long_records LIMIT 1;
+
 \i :teardown

@@ -7,7 +7,10 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_collation.h"
 #include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/formatting.h"
 #include "utils/memutils.h"
 
 #include "batches/layout.h"
@@ -15,6 +18,7 @@
 #include "reader/field.h"
 #include "reader/lenient.h"
 #include "table/quote.h"
+#include "table/text.h"
 
 /*
  * A numeric that is only computed with, or comes out in few rows, comes as a
@@ -126,6 +130,33 @@ header_name(const CsvTable *table, const CsvDialect *dialect,
 	return pg_any_to_server(name, (int) nbytes, table->encoding);
 }
 
+/* does the table's definition have the name?  Else it is the file's alone. */
+static bool
+is_declared(const CsvTable *table, const char *name)
+{
+	for (int i = 0; i < table->natts; i++)
+		if (table->columns[i].header_name != NULL &&
+			strcmp(table->columns[i].header_name, name) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * A value that reads as NULL, or is empty, names a field only for a column that asks for
+ * it by that name.
+ */
+static bool
+is_no_name(const CsvTable *table, const char *name)
+{
+	bool		is_null = *name == '\0';
+	ListCell   *cell;
+
+	foreach(cell, table->null_values)
+		is_null |= strcmp(pg_any_to_server(lfirst(cell), (int) strlen(lfirst(cell)),
+										   table->encoding), name) == 0;
+	return is_null && !is_declared(table, name);
+}
+
 /*
  * header 'match': each field's name must be its column's, as in COPY.
  */
@@ -156,7 +187,9 @@ match_header(const CsvTable *table, const CsvRecord *header, char **names,
 					 errmsg("column name mismatch in header line field %d of \"%s\": %sexpected \"%s\"",
 							column->field + 1, filename,
 							csv_may_quote(table, column) ?
-							psprintf("got \"%s\", ", names[column->field]) : "",
+							psprintf("got \"%s\", ",
+									 csv_visible_text(names[column->field],
+													  strlen(names[column->field]), false)) : "",
 							column->name)));
 	}
 }
@@ -193,7 +226,8 @@ find_header_name(const CsvTable *table, const CsvTableColumn *column,
 				 errdetail("Column \"%s\" of foreign table \"%s\" finds its field by that name.",
 						   column->name, table->name),
 				 similar != NULL ?
-				 errhint("It has \"%s\": case counts.", similar) : 0));
+				 errhint("It has \"%s\": case counts.",
+						 csv_visible_text(similar, strlen(similar), false)) : 0));
 	return (uint32_t) found;
 }
 
@@ -237,17 +271,6 @@ compare_fields(const void *a, const void *b)
 	return left->field < right->field ? -1 : 1;
 }
 
-/* does the table's definition have the name?  Else it is the file's alone. */
-static bool
-is_declared(const CsvTable *table, const char *name)
-{
-	for (int i = 0; i < table->natts; i++)
-		if (table->columns[i].header_name != NULL &&
-			strcmp(table->columns[i].header_name, name) == 0)
-			return true;
-	return false;
-}
-
 /* of one name: who must not see what is in the file gets their numbers only */
 static void
 report_same_name(const CsvTable *table, const HeaderField *field,
@@ -264,6 +287,69 @@ report_same_name(const CsvTable *table, const HeaderField *field,
 					   table->name)));
 }
 
+/* without regard to case, as far as the database's collation knows it */
+static char *
+fold_name(const char *name)
+{
+	return str_tolower(name, strlen(name), DEFAULT_COLLATION_OID);
+}
+
+/* fields whose names differ in case only: who must not see the file gets their numbers */
+static void
+report_similar(const CsvTable *table, const CsvTableColumn *column,
+			   const HeaderField *field, const char *filename)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+			 errmsg("header of \"%s\" has no field \"%s\", but fields %u and %u differ from it in case only",
+					filename, column->header_name, field[0].field + 1, field[1].field + 1),
+			 errdetail("Column \"%s\" of foreign table \"%s\" finds its field by that name.",
+					   column->name, table->name)));
+}
+
+/*
+ * The fields of columns that no name matches exactly: without regard to case, among the
+ * names that match no column of the table.
+ */
+static void
+find_similar(CsvFileLayout *layout, const HeaderField *fields, uint32_t n,
+			 const char *filename)
+{
+	HeaderField *folded = NULL;
+	uint32_t	nfolded = 0;
+
+	for (int i = 0; i < layout->ncolumns; i++)
+	{
+		CsvFileColumn *column = &layout->columns[i];
+		HeaderField wanted;
+		HeaderField *found;
+
+		if (column->spec.field != CSV_ABSENT_FIELD)
+			continue;
+		if (folded == NULL)
+		{
+			folded = palloc(sizeof(HeaderField) * n);
+			for (uint32_t j = 0; j < n; j++)
+			{
+				CHECK_FOR_INTERRUPTS();
+				if (!is_declared(layout->table, fields[j].name))
+					folded[nfolded++] = (HeaderField) {fold_name(fields[j].name),
+						fields[j].field};
+			}
+			qsort(folded, nfolded, sizeof(HeaderField), compare_fields);
+		}
+		wanted.name = fold_name(column->column->header_name);
+		found = bsearch(&wanted, folded, nfolded, sizeof(HeaderField), compare_names);
+		if (found == NULL)
+			continue;
+		while (found > folded && compare_names(found - 1, found) == 0)
+			found--;
+		if (found + 1 < folded + nfolded && compare_names(found, found + 1) == 0)
+			report_similar(layout->table, column->column, found, filename);
+		column->spec.field = found->field;
+	}
+}
+
 /*
  * The fields that columns have by_name, where they are in the file.  Whether a name is
  * there twice does not depend on the columns that a query wants.
@@ -276,8 +362,11 @@ find_by_name(CsvFileLayout *layout, char **names, uint32_t nnames,
 	uint32_t	n = 0;
 
 	for (uint32_t i = 0; i < nnames; i++)
-		if (names[i] != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (names[i] != NULL && !is_no_name(layout->table, names[i]))
 			fields[n++] = (HeaderField) {names[i], i};
+	}
 	qsort(fields, n, sizeof(HeaderField), compare_fields);
 	for (uint32_t i = 1; i < n; i++)
 		if (strcmp(fields[i - 1].name, fields[i].name) == 0)
@@ -292,6 +381,7 @@ find_by_name(CsvFileLayout *layout, char **names, uint32_t nnames,
 		if (found != NULL)
 			column->spec.field = found->field;
 	}
+	find_similar(layout, fields, n, filename);
 }
 
 /* what the header says of the columns; returns the number of its fields */

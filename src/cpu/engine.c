@@ -113,6 +113,7 @@ cpu_configure(void *engine, const CsvDialect *dialect, const CsvLayout *layout)
 
 		cpu->outputs[i].index.dialect = dialect;
 		cpu->outputs[i].index.layout = layout;
+		cpu->outputs[i].index.scan.most = layout->nfields;
 		status = csv_columns_configure(&cpu->outputs[i].columns, dialect,
 									   layout);
 		if (status != CSV_OK)

@@ -323,9 +323,15 @@ end_records(CsvIndex *index, const CsvRules *rules, uint64_t base,
 		uint32_t	bit = csv_lowest_bit(ends);
 		uint64_t	up_to_end = CSV_BITS_BELOW(bit) | CSV_BIT(bit);
 		uint64_t	length = base + bit - record->start;
+		uint64_t	nseparators = before.nseparators +
+			csv_popcount(bits->separators & up_to_end);
 
-		/* perhaps a record that is too long, a blank line, or the data's end */
+		/*
+		 * Perhaps a record that is too long, a blank line, or the data's end; or
+		 * more fields than any layout has, whose list would take much memory
+		 */
 		if (length > rules->max_record_bytes ||
+			nseparators - record->nseparators > CSV_MAX_FIELDS ||
 			(length <= 2 + CSV_BREAK_CRS &&
 			 may_be_no_record(rules, record->start, length)))
 			return CSV_END;
@@ -338,8 +344,7 @@ end_records(CsvIndex *index, const CsvRules *rules, uint64_t base,
 		index->records[index->nrecords].line = (uint32_t) record->nlines;
 		index->nrecords++;
 		record->start = base + bit + 1;
-		record->nseparators = before.nseparators +
-			csv_popcount(bits->separators & up_to_end);
+		record->nseparators = nseparators;
 		record->nlines = before.nlines +
 			csv_popcount_few(bits->breaks & up_to_end);
 		if (may_be_comment(rules, record->start))

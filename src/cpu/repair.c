@@ -80,12 +80,16 @@ pass_blank_lines(CsvIndex *index)
 	return index->pos > start;
 }
 
-/* the record that was scanned, without an error of structure, joins the index */
+/*
+ * The record that was scanned, without an error of structure, joins the index.  Fields
+ * beyond the layout's, which no column wants, become one.
+ */
 static CsvStatus
 add_record(CsvIndex *index, const CsvScan *scan, uint32_t line)
 {
 	const uint8_t *bytes = index->input->bytes;
 	const uint8_t special = csv_special_byte(&index->dialect->opt);
+	const uint32_t nkept = csv_scan_nkept(scan);
 	CsvIndexRecord *record;
 
 	if (index->nrecords + 1 >= index->record_capacity &&
@@ -101,7 +105,7 @@ add_record(CsvIndex *index, const CsvScan *scan, uint32_t line)
 	csv_clear_between(index->quotes, scan->start, scan->next);
 	for (uint64_t i = CSV_WORD(scan->start); i <= CSV_WORD(scan->next); i++)
 		index->unplain[i] = 1;
-	for (uint32_t i = 0; i < scan->nfields; i++)
+	for (uint32_t i = 0; i < nkept; i++)
 	{
 		uint64_t	separator = scan->start + scan->separators[i];
 
@@ -116,7 +120,14 @@ add_record(CsvIndex *index, const CsvScan *scan, uint32_t line)
 		if (bytes[pos] == special)
 			index->quotes[CSV_WORD(pos)] |= CSV_BIT(pos);
 	}
-	index->nseparators += scan->nfields;
+	index->nseparators += nkept;
+	if (nkept < scan->nfields)
+	{
+		uint64_t	end = scan->next - scan->has_break;
+
+		index->separators[CSV_WORD(end)] |= CSV_BIT(end);
+		index->nseparators++;
+	}
 	return CSV_OK;
 }
 
@@ -248,7 +259,12 @@ csv_index_slow_record(CsvIndex *index)
 				pass_line(index, index->pos, &first_line_length);
 			return CSV_OK;
 		}
-		status = add_record(index, scan, line);
+		if (scan->nfields > csv_scan_nkept(scan) && !index->layout->pad)
+			status = csv_index_add_error(index, CSV_ERROR_COLUMN_COUNT, CSV_NORMAL,
+										 scan->start, scan->end - scan->start, line,
+										 scan->nfields) ? CSV_OK : CSV_NO_MEMORY;
+		else
+			status = add_record(index, scan, line);
 		index->nlines += scan->nbreaks + scan->has_break;
 		index->pos = scan->next;
 		return status;

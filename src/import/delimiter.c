@@ -327,7 +327,7 @@ csv_count_blanks(const CsvSheet *sheet, const CsvSample *sample)
 			!csv_sample_next(&scan, &dialect, sample))
 			continue;
 		blanks.nrows += is_row;
-		for (uint32 field = 0; field < scan.nfields; field++)
+		for (uint32 field = 0; field < csv_scan_nkept(&scan); field++)
 		{
 			CsvSpan		span = csv_scan_field(&scan, &dialect, sample->bytes,
 											  sample->nbytes, field);

@@ -39,7 +39,8 @@ typedef struct CsvFindings
 	int64		nskipped;		/* bad, whatever the types ... */
 	int64		ninvalid;		/* ... for bytes that the encoding does not have, ... */
 	int64		nzero;			/* ... zero bytes, ... */
-	int64		nmisquoted;		/* ... or their quotes */
+	int64		nmisquoted;		/* ... their quotes, ... */
+	int64		nescaped;		/* ... or fields, with a backslash before a delimiter */
 	int64		nbeyond_ascii;	/* values with bytes beyond ASCII, from the first of these on */
 	char	   *first_skipped;	/* what the first of them was like */
 } CsvFindings;

@@ -622,8 +622,7 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample,
 		  CsvGuess *guess)
 {
 	MemoryContext outer = CurrentMemoryContext;
-	MemoryContext scratch = AllocSetContextCreate(outer, "csv_gpu_fdw guess",
-												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext scratch;
 	CsvDialectOptions *dialect = &table->reader.dialect;
 	const CsvSample *original = sample;
 	CsvBoundary boundary = dialect->boundary;
@@ -634,6 +633,10 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample,
 
 	memset(guess, 0, sizeof(*guess));
 	guess->boundary = boundary;
+
+	/* no record ends: all trials would find nothing, slowly */
+	if (!sample->at_end && !csv_sample_has(sample, "\n") && !csv_sample_has(sample, "\r"))
+		return;
 	if (!given->boundary)
 	{
 		guess->boundary = csv_find_boundary(sample, dialect->quote);
@@ -647,6 +650,8 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample,
 			CSV_BOUNDARY_AUTO;
 	}
 
+	scratch = AllocSetContextCreate(outer, "csv_gpu_fdw guess",
+									ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(scratch);
 	dialect->boundary = (uint8_t) boundary;
 	trial = csv_try_dialects(dialect, table->null_string, given, sample);

@@ -42,18 +42,30 @@
 
 /* ---- which files ---- */
 
-/* the length of a file's name without its suffixes; 0 if it is none of ours */
+/* the length of a name without its suffix, where that ends there; 0 if it is not ours */
 static size_t
-stem_length(const char *name)
+stem_length_before(const char *name, size_t length)
 {
-	size_t		length = csv_name_without_compression(name);
-
 	if (length <= 4 || name[0] == '.' ||
 		(pg_strncasecmp(name + length - 4, ".csv", 4) != 0 &&
 		 pg_strncasecmp(name + length - 4, ".tsv", 4) != 0))
 		return 0;
 	return length - 4;
 }
+
+/* likewise of a file's name, with the suffix of its compression */
+static size_t
+stem_length(const char *name)
+{
+	return stem_length_before(name, csv_name_without_compression(name));
+}
+
+/* files that would be tables if they could be read */
+typedef struct PassedOver
+{
+	List	   *unread;			/* names of files that are compressed by bzip2, xz, zip */
+	List	   *links;			/* of links that lead nowhere */
+} PassedOver;
 
 static const char *
 suffix_of(const char *name)
@@ -83,9 +95,21 @@ hint_directory(const char *directory, int error)
 	return csv_hint_relative(directory);
 }
 
-/* the names of the directory's files that may become tables, sorted */
+/* does something of that name, which cannot be followed, still stand there? */
+static bool
+is_link(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+}
+
+/*
+ * The names of the directory's files that may become tables, sorted; those that cannot
+ * go to *over, unless it is NULL.
+ */
 static List *
-list_files(const char *directory)
+list_and_note(const char *directory, PassedOver *over)
 {
 	List	   *names = NIL;
 	DIR		   *dir = AllocateDir(directory);
@@ -107,7 +131,12 @@ list_files(const char *directory)
 
 		CHECK_FOR_INTERRUPTS();
 		if (stem_length(entry->d_name) == 0)
+		{
+			if (over != NULL &&
+				stem_length_before(entry->d_name, csv_name_without_unread(entry->d_name)) > 0)
+				over->unread = lappend(over->unread, pstrdup(entry->d_name));
 			continue;
+		}
 		path = psprintf("%s/%s", directory, entry->d_name);
 
 		/*
@@ -117,11 +146,20 @@ list_files(const char *directory)
 		if (stat(path, &st) != 0 ? errno != ENOENT && errno != ELOOP :
 			S_ISREG(st.st_mode))
 			names = lappend(names, pstrdup(entry->d_name));
+		else if (over != NULL && is_link(path))
+			over->links = lappend(over->links, pstrdup(entry->d_name));
 		pfree(path);
 	}
 	FreeDir(dir);
 	list_sort(names, compare_names);
 	return names;
+}
+
+/* the same; a CsvListFiles */
+static List *
+list_files(const char *directory)
+{
+	return list_and_note(directory, NULL);
 }
 
 /* ---- a statement ---- */
@@ -420,6 +458,50 @@ check_options(char *directory, List *server_options, List *table_options)
 						  lappend(list_copy(table_options), filename));
 }
 
+/* how many of the files would be tables of the statement; *first is the first's name */
+static int
+count_wanted(ImportForeignSchemaStmt *statement, List *files, char **first)
+{
+	ListCell   *cell;
+	int			n = 0;
+
+	list_sort(files, compare_names);
+	foreach(cell, files)
+	{
+		char	   *file = csv_shown_filename(lfirst(cell));
+		size_t		stem = stem_length_before(file, csv_name_without_unread(file));
+
+		if (stem == 0)
+			stem = stem_length(file);
+		CHECK_FOR_INTERRUPTS();
+		if (IsImportableForeignTable(csv_make_name(csv_names_create(), file, stem, "table"),
+									 statement) && n++ == 0)
+			*first = file;
+	}
+	return n;
+}
+
+/* NOTICEs of files that cannot be read */
+static void
+tell_passed_over(ImportForeignSchemaStmt *statement, const char *directory,
+				 const PassedOver *over)
+{
+	char	   *first;
+	int			n = count_wanted(statement, over->unread, &first);
+
+	if (n > 0)
+		ereport(NOTICE,
+				(errmsg("compressed files of directory \"%s\" were passed over: %d, the first: \"%s\"",
+						directory, n, first),
+				 errdetail("Files that bzip2, xz or zip have compressed cannot be read."),
+				 errhint("Decompress them, or compress them by gzip, zstd or LZ4.")));
+	n = count_wanted(statement, over->links, &first);
+	if (n > 0)
+		ereport(NOTICE,
+				(errmsg("links in directory \"%s\" that lead to no file were passed over: %d, the first: \"%s\"",
+						directory, n, first)));
+}
+
 /* NOTICE of tables that were asked for, but that no file makes; names are all that do */
 static void
 tell_missing(const ImportForeignSchemaStmt *statement, HTAB *names)
@@ -450,6 +532,7 @@ csv_import_foreign_schema(ImportForeignSchemaStmt *statement, Oid serverid)
 	CsvHive    *hive;
 	List	   *statements = NIL;
 	List	   *files;
+	PassedOver	over = {NIL, NIL};
 	ListCell   *cell;
 
 	csv_check_may_read_files("IMPORT FOREIGN SCHEMA from a directory");
@@ -460,7 +543,8 @@ csv_import_foreign_schema(ImportForeignSchemaStmt *statement, Oid serverid)
 		directory[i - 1] = '\0';
 	check_options(directory, server->options, import.table_options);
 	names = csv_names_create();
-	files = list_files(directory);
+	files = list_and_note(directory, &over);
+	tell_passed_over(statement, directory, &over);
 	foreach(cell, files)
 	{
 		char	   *path = psprintf("%s/%s", directory,

@@ -2,8 +2,9 @@
  * names.c
  *		Names for tables and columns, made from those of files and headers.
  *
- * Letters become small ones, other characters of ASCII than letters and digits
- * an underscore, and what lies beyond ASCII stays: so a name needs no quotes,
+ * Letters become small.  Other characters of ASCII than letters and digits become
+ * underscores, as do blanks and control characters beyond ASCII.  Characters without
+ * width vanish.  All others beyond ASCII stay: so a name needs no quotes, can be typed,
  * and says the same.  What SQL has another use for (order, user, ctid) gets an
  * underscore behind it, one that begins with a digit before it, and one that is
  * taken a number.
@@ -18,6 +19,7 @@
 #include "mb/pg_wchar.h"
 
 #include "import/names.h"
+#include "table/text.h"
 
 /* a name that is taken */
 typedef struct TakenName
@@ -69,13 +71,22 @@ csv_make_name(HTAB *names, const char *raw, size_t nbytes,
 	StringInfoData candidate;
 	TakenName  *taken;
 	bool		found;
+	int			length;
+	unsigned char last = 0;		/* the character that made the name's end */
 
 	initStringInfo(&name);
-	for (size_t i = 0; i < nbytes && name.len < NAMEDATALEN; i++)
+	for (size_t i = 0; i < nbytes && name.len < NAMEDATALEN; i += (size_t) length)
 	{
 		unsigned char c = (unsigned char) raw[i];
+		uint32		code;
+		CsvVisibility visibility = csv_visibility(raw + i, nbytes - i, &length, &code);
 
-		if (IS_HIGHBIT_SET(c) || isdigit(c) || isalpha(c))
+		if (visibility == CSV_ZERO_WIDTH)
+			continue;
+		last = c;
+		if (visibility == CSV_VISIBLE && IS_HIGHBIT_SET(c))
+			appendBinaryStringInfo(&name, raw + i, length);
+		else if (visibility == CSV_VISIBLE && (isdigit(c) || isalpha(c)))
 		{
 			if (name.len == 0 && isdigit(c))
 				appendStringInfoChar(&name, '_');
@@ -87,8 +98,7 @@ csv_make_name(HTAB *names, const char *raw, size_t nbytes,
 	}
 
 	/* the ends of a name are no place for what stood for blanks and the like */
-	while (name.len > 0 && name.data[name.len - 1] == '_' &&
-		   raw[nbytes - 1] != '_')
+	while (name.len > 0 && name.data[name.len - 1] == '_' && last != '_')
 		name.data[--name.len] = '\0';
 	/* before the question what is left: a character may not fit any more */
 	clip(&name, 0);

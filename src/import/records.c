@@ -12,7 +12,7 @@ static void
 count_quoted(CsvSheet *sheet, const CsvScan *scan, const CsvDialect *dialect,
 			 const CsvSample *sample)
 {
-	for (uint32 i = 0; i < scan->nfields && sheet->options.quote != 0; i++)
+	for (uint32 i = 0; i < csv_scan_nkept(scan) && sheet->options.quote != 0; i++)
 	{
 		CsvSpan		span;
 

@@ -32,6 +32,7 @@ csv_sample_begin(CsvScan *scan, uint64 start)
 	memset(scan, 0, sizeof(*scan));
 	scan->interrupted = csv_process_interrupts;
 	scan->next = start;
+	scan->most = CSV_MAX_FIELDS;
 }
 
 void

@@ -524,6 +524,16 @@ find_by_name(CsvFindings *findings)
 
 /* ---- the whole file ---- */
 
+/* does a backslash stand before a delimiter in it? */
+static bool
+has_escaped_delimiter(const CsvTable *table, const CsvSkipped *skipped)
+{
+	const CsvSample record = {.bytes = skipped->raw, .nbytes = skipped->raw_length};
+
+	return table->reader.dialect.quoting != CSV_QUOTING_TEXT &&
+		csv_sample_has(&record, psprintf("\\%c", table->reader.dialect.delimiter));
+}
+
 /* a CsvSkippedFn */
 static bool
 note_skipped(void *arg, const CsvSkipped *skipped)
@@ -535,6 +545,8 @@ note_skipped(void *arg, const CsvSkipped *skipped)
 	findings->nzero += skipped->code == CSV_ERROR_NUL_BYTE;
 	findings->nmisquoted += skipped->code == CSV_ERROR_TEXT_AFTER_QUOTE ||
 		skipped->code == CSV_ERROR_UNTERMINATED_QUOTE;
+	findings->nescaped += skipped->code == CSV_ERROR_COLUMN_COUNT &&
+		has_escaped_delimiter(findings->table, skipped);
 	if (findings->nskipped++ == 0)
 		findings->first_skipped =
 			MemoryContextStrdup(GetMemoryChunkContext(findings),

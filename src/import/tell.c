@@ -7,6 +7,7 @@
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "utils/builtins.h"
 
 #include "import/tell.h"
 #include "table/text.h"
@@ -64,9 +65,9 @@ csv_tell_header(const char *filename, const CsvGuess *guess)
 static void
 add_part(StringInfo parts, const CsvTable *table, const char *what, const char *line)
 {
-	appendStringInfo(parts, "%s%s (\"%s\")", parts->len > 0 ? ", " : "", what,
-					 csv_valid_text(table->encoding, line, strlen(line),
-									CSV_SHOWN_LINE_BYTES));
+	appendStringInfo(parts, "%s%s (%s)", parts->len > 0 ? ", " : "", what,
+					 csv_quoted_text(csv_valid_text(table->encoding, line, strlen(line),
+													CSV_SHOWN_LINE_BYTES)));
 }
 
 char *
@@ -180,10 +181,11 @@ csv_tell_odd(const CsvFindings *findings)
 		CHECK_FOR_INTERRUPTS();
 		if (others == NULL || n++ >= MOST_NAMES)
 			continue;
-		appendStringInfo(&columns, "%sColumn \"%s\": %lld of %lld values are %s, \"%s\" is not.",
+		appendStringInfo(&columns, "%sColumn \"%s\": %lld of %lld values are %s, %s is not.",
 						 n > 1 ? "\n" : "", column->name,
 						 (long long) (inference->nvalues - inference->nodd),
-						 (long long) inference->nvalues, others, inference->first_odd);
+						 (long long) inference->nvalues, others,
+						 csv_quoted_text(inference->first_odd));
 	}
 	if (n > 0)
 		ereport(NOTICE,
@@ -205,6 +207,9 @@ likely_cause(const CsvFindings *findings)
 	if (findings->nmisquoted > findings->nskipped / 2 &&
 		!findings->table->reader.dialect.lenient)
 		return "If quotes in values are not doubled, add OPTIONS (quoting 'lenient') to IMPORT FOREIGN SCHEMA.";
+	if (findings->nescaped > findings->nskipped / 2)
+		return psprintf("If a backslash before a delimiter makes it part of a value, add OPTIONS (format 'text', delimiter %s) to IMPORT FOREIGN SCHEMA.",
+						quote_literal_cstr(findings->table->delimiter));
 	return NULL;
 }
 

@@ -340,7 +340,7 @@ find_escapes(const CsvSheet *sheet, const CsvSample *sample)
 	{
 		bool		goes_on = false;
 
-		for (uint32 i = 0; i < scan.nfields; i++)
+		for (uint32 i = 0; i < csv_scan_nkept(&scan); i++)
 		{
 			CsvSpan		span = csv_scan_field(&scan, &dialect, sample->bytes,
 											  sample->nbytes, i);

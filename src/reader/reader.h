@@ -668,7 +668,8 @@ typedef struct CsvRecord
 	const uint8_t *bytes;
 	uint64_t	length;
 	uint32_t	nfields;
-	const uint32_t *separators; /* nfields of them; the last is the end */
+	const uint32_t *separators; /* nfields of them, the last is the end; but no more
+								 * than CSV_MAX_FIELDS */
 	bool		lenient;		/* as in CsvScan */
 } CsvRecord;
 
@@ -715,6 +716,8 @@ typedef struct CsvScan
 	uint32_t   *separators;		/* offsets from the start of the record */
 	uint32_t	nfields;
 	uint32_t	capacity;
+	uint32_t	most;			/* how many separators are kept, the first; the memory
+								 * for a record is bounded by it; 0: all are kept */
 	bool		complete;		/* a boundary or the end of input was met */
 	bool		is_record;		/* false: only blank lines, or nothing */
 	bool		bad;			/* has a quoting error; last_state tells which */
@@ -742,6 +745,13 @@ typedef struct CsvBoundaryLook
 	uint8_t		state;			/* CsvState behind them */
 	bool		lone_cr;		/* CRs outside quotes, and no LF: they end records */
 } CsvBoundaryLook;
+
+/* the record's fields whose separators are kept */
+static inline uint32_t
+csv_scan_nkept(const CsvScan *scan)
+{
+	return scan->most != 0 && scan->nfields > scan->most ? scan->most : scan->nfields;
+}
 
 /*
  * Look on for a LF outside quotes (or inside, where quotes hold no line breaks), in a
@@ -780,8 +790,8 @@ extern CsvStatus csv_scan_row(CsvScan *scan, const CsvMemory *memory,
 							  uint32_t entry, uint64_t nbytes);
 
 /*
- * A field, by its place in the record: its content, quotes and escapes still
- * in it.  (offset, length) into the bytes the record was scanned from.
+ * A field, by its place in the record, below csv_scan_nkept(): its content, quotes
+ * and escapes still in it.  (offset, length) into the bytes the record was scanned from.
  */
 typedef struct CsvSpan
 {

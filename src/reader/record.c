@@ -132,9 +132,15 @@ grow_separators(CsvScan *scan, const CsvMemory *memory)
 static inline CsvStatus
 add_separator(CsvScan *scan, const CsvMemory *memory, uint64_t pos)
 {
-	CsvStatus	status = scan->nfields < scan->capacity ? CSV_OK :
-		grow_separators(scan, memory);
+	CsvStatus	status;
 
+	if (scan->most != 0 && scan->nfields >= scan->most)
+	{
+		scan->nfields++;
+		return CSV_OK;
+	}
+	status = scan->nfields < scan->capacity ? CSV_OK :
+		grow_separators(scan, memory);
 	if (status == CSV_OK)
 		scan->separators[scan->nfields++] = (uint32_t) (pos - scan->start);
 	return status;
@@ -173,6 +179,7 @@ csv_scan_record(CsvScan *scan, const CsvMemory *memory,
 				uint64_t nbytes, bool at_end)
 {
 	uint8_t		state = CSV_STATE_RECORD_START;
+	uint64_t	field_start = start;
 	uint64_t	limit = at_end ? nbytes + 1 : nbytes;
 	uint64_t	ask = start + ASK_BYTES;
 
@@ -208,7 +215,7 @@ csv_scan_record(CsvScan *scan, const CsvMemory *memory,
 		entry = dialect->table[mode][state][class];
 		if (entry & CSV_START)
 		{
-			scan->start = pos;
+			scan->start = field_start = pos;
 			scan->is_record = true;
 			scan->nbreaks = 0;
 		}
@@ -221,10 +228,6 @@ csv_scan_record(CsvScan *scan, const CsvMemory *memory,
 		}
 		if (entry & CSV_RECORD)
 		{
-			uint64_t	field_start = scan->nfields < 2 ? scan->start :
-				scan->start + scan->separators[scan->nfields - 2] +
-				csv_delimiter_length(&dialect->opt);
-
 			scan->complete = true;
 			scan->bad = (entry & CSV_BAD) != 0;
 			scan->last_state = state;
@@ -234,6 +237,8 @@ csv_scan_record(CsvScan *scan, const CsvMemory *memory,
 			scan->next = pos + scan->has_break;
 			return CSV_OK;
 		}
+		if (entry & CSV_FIELD)
+			field_start = pos + csv_delimiter_length(&dialect->opt);
 		if (class == CSV_CLASS_BREAK)
 			scan->nbreaks++;
 		state = entry & CSV_STATE_MASK;

@@ -433,7 +433,7 @@ pass_header_record(CsvReader *reader, bool *found)
 	if (reader->header_bytes == NULL)
 		return CSV_NO_MEMORY;
 	memcpy(reader->header_bytes, bytes + scan->start, reader->header_length);
-	if (scan->nfields > 0)
+	if (scan->nfields > 0 && scan->nfields == csv_scan_nkept(scan))
 		scan->separators[scan->nfields - 1] = (uint32_t) reader->header_length;
 
 	if (has_breaks)
@@ -694,6 +694,7 @@ csv_reader_create(const CsvMemory *memory, const CsvReaderOptions *options)
 	reader->chunk_times = 1;
 	reader->header.interrupted = options->interrupted;
 	reader->header.interrupted_arg = options->interrupted_arg;
+	reader->header.most = CSV_MAX_FIELDS;
 	return reader;
 }
 

@@ -72,6 +72,7 @@ csv_careful_create(CsvScanColumn *columns, int ncolumns,
 												 ALLOCSET_DEFAULT_SIZES);
 	careful->memory = csv_context_memory(CurrentMemoryContext);
 	careful->fields.interrupted = csv_process_interrupts;
+	careful->fields.most = 2 * CSV_MAX_FIELDS;	/* a table's, and surplus ones */
 	careful->columns = columns;
 	careful->ncolumns = ncolumns;
 	return careful;

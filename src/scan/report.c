@@ -10,8 +10,12 @@
 #include "utils/lsyscache.h"
 
 #include "scan/report.h"
+#include "table/text.h"
 
 #define CSV_QUOTED_VALUE_BYTES	200
+
+#define TOO_LONG_HINT \
+	"Longer records need a larger value of the option \"max_record_size\"."
 
 const char *
 csv_error_name(CsvErrorCode code)
@@ -62,22 +66,23 @@ csv_error_sqlstate(CsvErrorCode code, int own)
 }
 
 /*
- * An input function's message quotes the value it refused, however long; what
- * is shown of it is bounded.  The quoted value ends at the message's last
- * quote, and starts at its first one.
+ * An input function's message quotes the value it refused, however long.  The
+ * quotation is cut, and escaped where it cannot be seen.  The quoted value ends at the message's
+ * last quote, and starts at its first one.
  */
 static char *
-cut_quoted_value(const char *message)
+cut_quoted_value(const char *message, bool keep_lines)
 {
 	const char *open = strchr(message, '"');
 	const char *close = strrchr(message, '"');
 	int			kept;
 
 	if (open == NULL || close - open - 1 <= CSV_QUOTED_VALUE_BYTES)
-		return pstrdup(message);
+		return csv_visible_text(message, strlen(message), keep_lines);
 	open++;
 	kept = pg_mbcliplen(open, (int) (close - open), CSV_QUOTED_VALUE_BYTES);
-	return psprintf("%.*s...%s", (int) (open - message) + kept, message, close);
+	return psprintf("%s...%s", csv_visible_text(message, (open - message) + kept, keep_lines),
+					csv_visible_text(close, strlen(close), keep_lines));
 }
 
 char *
@@ -113,7 +118,7 @@ csv_error_message(const CsvTable *table, CsvErrorCode code, int64 where,
 							(long long) error->limit);
 		case CSV_ERROR_BAD_VALUE:
 			return psprintf("column \"%s\": %s", column_name,
-							cut_quoted_value(error->message));
+							cut_quoted_value(error->message, false));
 		default:
 			return pstrdup("");
 	}
@@ -145,7 +150,7 @@ skipped_detail(const CsvSkipped *skipped)
 					(long long) skipped->byte_offset,
 					skipped->detail != NULL ? " " : "",
 					skipped->detail != NULL ?
-					cut_quoted_value(skipped->detail) : "");
+					cut_quoted_value(skipped->detail, true) : "");
 }
 
 void
@@ -187,7 +192,8 @@ csv_report_skipped(CsvReport *report, const CsvSkipped *skipped)
 				 errmsg("record %lld of \"%s\": %s",
 						(long long) skipped->record, skipped->file,
 						skipped->message),
-				 errdetail_internal("%s", skipped_detail(skipped))));
+				 errdetail_internal("%s", skipped_detail(skipped)),
+				 skipped->code == CSV_ERROR_RECORD_TOO_LONG ? errhint(TOO_LONG_HINT) : 0));
 
 	report->counts.nskipped += !set_null;
 	report->counts.by_code[skipped->code]++;
@@ -261,7 +267,7 @@ likely_cause(CsvErrorCode code)
 	switch (code)
 	{
 		case CSV_ERROR_COLUMN_COUNT:
-			return "compare the option \"delimiter\", and how many columns there are, with the file";
+			return "compare the options \"delimiter\" and \"format\", and how many columns there are, with the file";
 		case CSV_ERROR_RECORD_TOO_LONG:
 		case CSV_ERROR_TEXT_AFTER_QUOTE:
 		case CSV_ERROR_UNTERMINATED_QUOTE:
@@ -288,10 +294,17 @@ summary(const CsvReportCounts *counts, const char *file)
 					psprintf(", set %lld values to NULL", (long long) nnulls));
 }
 
-/* the NOTICE; none_good: there was no record but skipped ones */
+/* has at least every other record bytes that the encoding does not have? */
+static bool
+is_other_encoding(const CsvReportCounts *counts, int64 nrecords)
+{
+	return nrecords > 0 && counts->by_code[CSV_ERROR_INVALID_UTF8] * 2 >= nrecords;
+}
+
+/* the NOTICE; nrecords: of a scan that was read to its end, else 0 */
 static void
 sum_up(const CsvReportCounts *counts, const CsvTable *table, const char *file,
-	   bool none_good)
+	   int64 nrecords)
 {
 	CsvReportCounts left = *counts;
 	CsvErrorCode most_frequent = CSV_ERROR_NONE;
@@ -320,9 +333,14 @@ sum_up(const CsvReportCounts *counts, const CsvTable *table, const char *file,
 						 (long long) left.by_code[most]);
 		left.by_code[most] = 0;
 	}
-	if (none_good)
+	if (counts->by_code[CSV_ERROR_RECORD_TOO_LONG] > 0)
+		hint = psprintf("%s %s", hint, TOO_LONG_HINT);
+	if (counts->nskipped == nrecords)
 		hint = psprintf("%s No record was good: %s.", hint,
 						likely_cause(most_frequent));
+	else if (is_other_encoding(counts, nrecords))
+		hint = psprintf("%s Many records have invalid bytes: %s.", hint,
+						likely_cause(CSV_ERROR_INVALID_UTF8));
 	ereport(NOTICE,
 			(errmsg_internal("%s", summary(counts, file)),
 			 errdetail("%s.", detail.data),
@@ -344,11 +362,14 @@ csv_report_end(CsvReport *report, int64 nrecords, bool complete)
 						(long long) report->counts.nskipped, (long long) nrecords,
 						file, table->reject_percent)));
 
-	if (report->counts.nsilent > 0 && !report->summed_up &&
-		table->verbosity == CSV_VERBOSITY_DEFAULT)
+	/* also where each has been told, but a hint may help */
+	nrecords = complete ? nrecords : 0;
+	if ((report->counts.nsilent > 0 ||
+		 (nrecords > 0 && report->counts.nskipped == nrecords) ||
+		 is_other_encoding(&report->counts, nrecords)) &&
+		!report->summed_up && table->verbosity == CSV_VERBOSITY_DEFAULT)
 	{
 		report->summed_up = true;
-		sum_up(&report->counts, table, file,
-			   complete && report->counts.nskipped == nrecords);
+		sum_up(&report->counts, table, file, nrecords);
 	}
 }

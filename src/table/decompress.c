@@ -86,6 +86,20 @@ static const struct
 	{".lz4", CSV_COMPRESSION_LZ4, "lz4", "\x04\x22\x4d\x18"}
 };
 
+/* what is told, and not read */
+static const struct
+{
+	const char *suffix;
+	const char *name;
+	size_t		at;
+	const char *magic;			/* what files have there */
+}			unread[] =
+{
+	{".bz2", "bzip2", 4, "1AY&SY"},
+	{".xz", "xz", 0, "\xfd" "7zXZ"},
+	{".zip", "zip", 0, "PK\x03\x04"}
+};
+
 /* the index in suffixes; -1: none of them */
 static int
 find_suffix(const char *filename)
@@ -140,11 +154,40 @@ csv_check_not_compressed(const char *name, const uint8_t *bytes, size_t nbytes)
 							name, suffixes[i].name),
 					 errhint("Set the option \"compression\" of the table to \"%s\", or give the file the suffix \"%s\".",
 							 suffixes[i].name, suffixes[i].suffix)));
-	if (begins_with(bytes, nbytes, "PK\x03\x04"))
+	for (int i = 0; i < (int) lengthof(unread); i++)
+	{
+		size_t		at = unread[i].at;
+
+		if (at > nbytes || !begins_with(bytes + at, nbytes - at, unread[i].magic) ||
+			(at > 0 && memcmp(bytes, "BZh", 3) != 0))
+			continue;
+		if (strcmp(unread[i].name, "zip") == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+					 errmsg("\"%s\" is a zip archive or a spreadsheet", name),
+					 errhint("Unpack the archive, or save the sheet as CSV.")));
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-				 errmsg("\"%s\" is a zip archive or a spreadsheet", name),
-				 errhint("Unpack the archive, or save the sheet as CSV.")));
+				 errmsg("\"%s\" is compressed by %s", name, unread[i].name),
+				 errhint("Decompress the file, or set the option \"program\" of the table instead of \"filename\": '%s -dc ...'.",
+						 unread[i].name)));
+	}
+}
+
+size_t
+csv_name_without_unread(const char *filename)
+{
+	size_t		length = strlen(filename);
+
+	for (int i = 0; i < (int) lengthof(unread); i++)
+	{
+		size_t		nbytes = strlen(unread[i].suffix);
+
+		if (length > nbytes &&
+			pg_strcasecmp(filename + length - nbytes, unread[i].suffix) == 0)
+			return length - nbytes;
+	}
+	return length;
 }
 
 /* ---- begin and end ---- */

@@ -24,13 +24,16 @@ extern CsvCompression csv_compression_of(const char *filename,
 
 /*
  * ERROR if a file that is read as it is begins as a compressed one does: as CSV
- * it would be no rows, or nonsense.  Four bytes of it tell, fewer not always.
+ * it would be no rows, or nonsense.  Ten bytes of it tell, fewer not always.
  */
 extern void csv_check_not_compressed(const char *name, const uint8_t *bytes,
 									 size_t nbytes);
 
 /* the length of a name without the suffix that tells of compression */
 extern size_t csv_name_without_compression(const char *filename);
+
+/* the same of a compression that is told, and not read: bzip2, xz, zip */
+extern size_t csv_name_without_unread(const char *filename);
 
 /*
  * A decompressor for one file after the other, in the current memory context,

@@ -63,7 +63,7 @@
 #define MOST_LISTINGS		5
 
 /* the longest byte-order mark, and what tells of compression */
-#define HEAD_BYTES			4
+#define HEAD_BYTES			10
 
 struct CsvSource
 {

@@ -82,6 +82,95 @@ csv_valid_text(int encoding, const char *bytes, uint64 nbytes,
 	return text.data;
 }
 
+/* ---- what cannot be seen ---- */
+
+/* characters beyond ASCII, from and to, in order */
+static const struct
+{
+	uint32		from;
+	uint32		to;
+	CsvVisibility visibility;
+}			unseen[] = {
+	{0x80, 0x9f, CSV_CONTROL},
+	{0xa0, 0xa0, CSV_BLANK}, {0xad, 0xad, CSV_ZERO_WIDTH}, {0x34f, 0x34f, CSV_ZERO_WIDTH},
+	{0x61c, 0x61c, CSV_ZERO_WIDTH}, {0x115f, 0x1160, CSV_ZERO_WIDTH},
+	{0x1680, 0x1680, CSV_BLANK}, {0x17b4, 0x17b5, CSV_ZERO_WIDTH},
+	{0x180b, 0x180f, CSV_ZERO_WIDTH}, {0x2000, 0x200a, CSV_BLANK},
+	{0x200b, 0x200f, CSV_ZERO_WIDTH}, {0x2028, 0x2029, CSV_CONTROL},
+	{0x202a, 0x202e, CSV_ZERO_WIDTH}, {0x202f, 0x202f, CSV_BLANK},
+	{0x205f, 0x205f, CSV_BLANK}, {0x2060, 0x206f, CSV_ZERO_WIDTH},
+	{0x2800, 0x2800, CSV_BLANK}, {0x3000, 0x3000, CSV_BLANK},
+	{0x3164, 0x3164, CSV_ZERO_WIDTH}, {0xfe00, 0xfe0f, CSV_ZERO_WIDTH},
+	{0xfeff, 0xfeff, CSV_ZERO_WIDTH}, {0xffa0, 0xffa0, CSV_ZERO_WIDTH},
+	{0xfff0, 0xfffb, CSV_ZERO_WIDTH}, {0x1d173, 0x1d17a, CSV_ZERO_WIDTH},
+	{0xe0000, 0xe0fff, CSV_ZERO_WIDTH}
+};
+
+/* the code point of a character beyond ASCII; 0: it has none */
+static uint32
+code_point(const char *character, int length)
+{
+	int			encoding = GetDatabaseEncoding();
+	unsigned char utf8[MAX_MULTIBYTE_CHAR_LEN * MAX_CONVERSION_GROWTH + 1];
+	unsigned char copy[MAX_MULTIBYTE_CHAR_LEN];
+	Oid			proc;
+
+	if (encoding == PG_UTF8)
+		return utf8_to_unicode((const unsigned char *) character);
+	proc = encoding == PG_SQL_ASCII ? InvalidOid :
+		FindDefaultConversionProc(encoding, PG_UTF8);
+	memcpy(copy, character, length);
+	if (!OidIsValid(proc) ||
+		pg_do_encoding_conversion_buf(proc, encoding, PG_UTF8, copy, length, utf8,
+									  sizeof(utf8), true) != length)
+		return 0;
+	return utf8_to_unicode(utf8);
+}
+
+CsvVisibility
+csv_visibility(const char *text, size_t nbytes, int *length, uint32 *code)
+{
+	*length = 1;
+	*code = (unsigned char) *text;
+	if (!IS_HIGHBIT_SET(*text))
+		return *text == ' ' ? CSV_BLANK :
+			*code < ' ' || *code == 0x7f ? CSV_CONTROL : CSV_VISIBLE;
+	*length = Min(pg_mblen(text), (int) Min(nbytes, MAX_MULTIBYTE_CHAR_LEN));
+	*code = code_point(text, *length);
+	for (int i = 0; i < (int) lengthof(unseen) && unseen[i].from <= *code; i++)
+		if (*code <= unseen[i].to)
+			return unseen[i].visibility;
+	return CSV_VISIBLE;
+}
+
+char *
+csv_visible_text(const char *text, size_t nbytes, bool keep_lines)
+{
+	StringInfoData shown;
+	int			length;
+
+	initStringInfo(&shown);
+	for (size_t i = 0; i < nbytes; i += (size_t) length)
+	{
+		uint32		code;
+		CsvVisibility visibility = csv_visibility(text + i, nbytes - i, &length, &code);
+
+		if (visibility == CSV_VISIBLE || visibility == CSV_BLANK ||
+			(keep_lines && code == '\n'))
+			appendBinaryStringInfo(&shown, text + i, length);
+		else
+			appendStringInfo(&shown, code < 0x80 ? "\\x%02x" : "\\u%04x", code);
+	}
+	return shown.data;
+}
+
+char *
+csv_quoted_text(const char *text)
+{
+	return psprintf(strchr(text, '"') != NULL ? "%s" : "\"%s\"",
+					csv_visible_text(text, strlen(text), false));
+}
+
 /* ---- names of files ---- */
 
 static bool

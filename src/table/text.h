@@ -26,6 +26,32 @@ extern char *csv_shown_filename(char *filename);
  */
 extern bool csv_check_filename(int elevel, char *filename);
 
+/* can a character be seen? */
+typedef enum CsvVisibility
+{
+	CSV_VISIBLE,
+	CSV_BLANK,					/* of any kind */
+	CSV_CONTROL,				/* also what breaks lines, and tabs */
+	CSV_ZERO_WIDTH				/* also a byte-order mark, and marks of direction */
+} CsvVisibility;
+
+/*
+ * The first character of nbytes bytes of valid text in the database's encoding.  *length
+ * is the bytes that it has, *code its Unicode code point; 0 where it has none.
+ */
+extern CsvVisibility csv_visibility(const char *text, size_t nbytes, int *length,
+									uint32 *code);
+
+/*
+ * Text of a file as messages quote it: control characters and characters without width
+ * are escaped, as \xHH (ASCII) or \uHHHH; with keep_lines line feeds stay.  In the
+ * current memory context.
+ */
+extern char *csv_visible_text(const char *text, size_t nbytes, bool keep_lines);
+
+/* the same in double quotes; without them where it has some itself */
+extern char *csv_quoted_text(const char *text);
+
 extern bool csv_is_ascii(const char *text, uint64 nbytes);
 
 /* the server's conversion from one encoding to the other; ERROR if it has none */

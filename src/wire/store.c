@@ -198,6 +198,7 @@ csv_store_begin(const CsvMemory *memory, int file, const CsvDialect *dialect,
 	if (writer == NULL)
 		return NULL;
 	memset(writer, 0, sizeof(*writer));
+	writer->record.most = 1;	/* only its end is asked for */
 	writer->memory = *memory;
 	writer->file = file;
 	writer->dialect = *dialect;

@@ -385,6 +385,15 @@ BEGIN
 		attribute.send);
 END $$;
 
+-- what cannot be seen is escaped in messages
+CREATE FUNCTION visible(message text) RETURNS text LANGUAGE sql AS $$
+	SELECT CASE WHEN message ~ '[\u0001-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]' THEN
+		(SELECT string_agg(CASE WHEN ascii(c) < 32 OR ascii(c) = 127 THEN '\x' || lpad(to_hex(ascii(c)), 2, '0')
+			WHEN c ~ '[\u0080-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]' THEN '\u' || lpad(to_hex(ascii(c)), 4, '0')
+			ELSE c END, '' ORDER BY n)
+		FROM regexp_split_to_table(message, '') WITH ORDINALITY AS t (c, n)) ELSE message END
+$$;
+
 -- with a decimal comma, a point is wrong, and the message shows what was written
 CREATE FUNCTION expect_comma(spelling text, type text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -435,7 +444,7 @@ TRUNCATE spelled;
 COPY spelled FROM '$path' CSV ENCODING 'UTF8';
 DO 'BEGIN PERFORM make_expect(); END';
 CREATE TABLE compared AS SELECT *
-	FROM (SELECT id, spelling, $expect AS expected FROM spelled) s FULL JOIN result USING (id);
+	FROM (SELECT id, spelling, visible($expect) AS expected FROM spelled) s FULL JOIN result USING (id);
 SELECT count(*), count(*) FILTER (WHERE outcome NOT LIKE 'value %') FROM compared;
 SELECT format('%s of %L: %s, but %s', count(*) OVER (),
 	left(spelling, 200), left(expected, 200), left(outcome, 200))

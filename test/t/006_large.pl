@@ -257,6 +257,42 @@ is($session->value('SELECT count(*), min(n), max(n) FROM t'), "$nlines|1|$nlines
 	'so it is where the record may be as long as the file');
 is(errors(), '1|1|0|unterminated_quote', 'which has an unterminated quote then');
 
+# ---- records of very many fields ----
+
+# only as many separators are kept as a record may have fields; a window per thread
+for my $fields (15_000_000, 20_000_000)
+{
+	my $many_kb = engine() eq 'cpu' ? 4 * 60_000 : $buffers_kb;
+	my $many = new_session($node);
+
+	write_file($path, map { ',' x ($fields - 1) . "\n" } 1 .. 8);
+	make_table('a text, b text', '');
+	$many->value('SET client_min_messages = error; SET csv_gpu_fdw.cpu_threads = 4; EXPLAIN SELECT * FROM t');
+	my $before = rss_kb($many->pid);
+	($out, $err, $rss) = $many->query_watched('SELECT count(a) FROM t');
+	is("$out$err", 0, "records of $fields fields");
+	cmp_ok($rss - $before, '<', $many_kb, 'are skipped in little memory');
+	note(sprintf '%d fields: RSS +%d kB', $fields, $rss - $before);
+	is($many->value("SELECT message FROM csv_gpu_errors('t', 1)"),
+		$fields > 16 * $MB ? 'record is longer than 16777216 bytes' : "expected 2 columns, found $fields",
+		'and told as others');
+	$many->quit;
+}
+make_table('a text, b text', ", ragged 'pad'");
+write_file($path, ('1,2' . ',' x 5_000_000 . "\n") x 2, "3,4\n", '5,6' . ',' x 100_001);
+is($session->value('SELECT string_agg(a || b, NULL) FROM t'), '12123456', 'surplus fields are dropped, however many');
+
+write_file($path, ',' x (40 * $MB) . "\n");
+my $sniffing = new_session($node);
+$rss_before = rss_kb($sniffing->pid);
+my $sniff_work = cpu_seconds($sniffing->pid);
+($out, $err, $rss) = $sniffing->query_watched("SELECT count(*) FROM csv_gpu_sniff('$path')");
+$sniff_work = cpu_seconds($sniffing->pid) - $sniff_work;
+like($err, qr/no record of .* ends within its first 33554432 bytes/, 'csv_gpu_sniff() of a line without end');
+cmp_ok($rss - $rss_before, '<', 100_000, 'takes little memory');
+note(sprintf 'a line of 40 MB: RSS +%d kB, %.2f s', $rss - $rss_before, $sniff_work);
+$sniffing->quit;
+
 # ---- wide tables ----
 
 my $ncolumns = 1600;
