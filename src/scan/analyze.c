@@ -12,8 +12,28 @@
 #include "scan/execute.h"
 #include "table/source.h"
 
+/* heap_form_tuple(), with the row's position in the scan in place of a TID */
+static HeapTuple
+form_sample(TupleDesc tupdesc, Datum *values, bool *isnull, double position)
+{
+	HeapTuple	tuple = heap_form_tuple(tupdesc, values, isnull);
+	uint64		number = (uint64) position;
+
+	ItemPointerSet(&tuple->t_self, (BlockNumber) (number >> 16),
+				   (OffsetNumber) number);
+	return tuple;
+}
+
+static int
+compare_positions(const void *a, const void *b)
+{
+	return ItemPointerCompare(&(*(const HeapTuple *) a)->t_self,
+							  &(*(const HeapTuple *) b)->t_self);
+}
+
 /*
- * A random sample of the rows (Vitter's algorithm Z, as for plain tables).
+ * A random sample of the rows (Vitter's algorithm Z, as for plain tables), in the
+ * order of the file: ANALYZE computes correlations from it.
  */
 static int
 csv_acquire_sample(Relation relation, int elevel, HeapTuple *rows,
@@ -41,7 +61,7 @@ csv_acquire_sample(Relation relation, int elevel, HeapTuple *rows,
 	{
 		csv_vacuum_delay_point();
 		if (nrows < targrows)
-			rows[nrows++] = heap_form_tuple(tupdesc, values, isnull);
+			rows[nrows++] = form_sample(tupdesc, values, isnull, nseen);
 		else
 		{
 			if (nskip < 0)
@@ -52,7 +72,7 @@ csv_acquire_sample(Relation relation, int elevel, HeapTuple *rows,
 									   sampler_random_fract(&reservoir.randstate));
 
 				heap_freetuple(rows[k]);
-				rows[k] = heap_form_tuple(tupdesc, values, isnull);
+				rows[k] = form_sample(tupdesc, values, isnull, nseen);
 			}
 			nskip -= 1;
 		}
@@ -60,6 +80,7 @@ csv_acquire_sample(Relation relation, int elevel, HeapTuple *rows,
 	}
 	csv_table_scan_statistics(scan, &statistics);
 	csv_table_scan_end(scan);
+	qsort(rows, nrows, sizeof(HeapTuple), compare_positions);
 
 	*totalrows = nseen;
 	*totaldeadrows = 0;
