@@ -102,20 +102,21 @@ CREATE FUNCTION csv_gpu_stat(
 	OUT fallbacks jsonb,
 	OUT memory_held bigint,
 	OUT memory_limit bigint,
-	OUT failures bigint)
+	OUT failures bigint,
+	OUT records_skipped bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED
 ROWS 4;
 
 COMMENT ON FUNCTION csv_gpu_stat()
-IS 'what csv_gpu_service has done for all sessions: see the view of that name';
+IS 'what was done for all sessions: see the view of that name';
 
 CREATE VIEW csv_gpu_stat AS
 	SELECT * FROM csv_gpu_stat();
 
 COMMENT ON VIEW csv_gpu_stat
-IS 'what csv_gpu_service has done for all sessions, by device, and for the host';
+IS 'what was done for all sessions, by device, and on the host';
 
 GRANT SELECT ON csv_gpu_stat TO PUBLIC;
 

@@ -57,6 +57,7 @@
 #include "load/indexes.h"
 #include "load/load.h"
 #include "load/oddity.h"
+#include "table/counts.h"
 #include "table/messages.h"
 #include "table/option.h"
 
@@ -262,6 +263,7 @@ typedef struct TakenCopy
 	List	   *quals;			/* of WHERE */
 	CopyFormatOptions options;
 	CsvIncoming *incoming;		/* NULL: of a file */
+	bool		failed;			/* the obstacle is the message of an ERROR */
 } TakenCopy;
 
 /* The data as a table of this wrapper, with a column for each attribute named. */
@@ -399,6 +401,7 @@ take_copy(TakenCopy *copy, uint64 *nrows)
 		if (is_final(error->sqlerrcode))
 			ReThrowError(error);
 		obstacle = error->message;
+		copy->failed = true;
 	}
 	PG_END_TRY();
 	MemoryContextDelete(context);
@@ -563,6 +566,8 @@ run_copy(const CopyStmt *stmt, const char *query, uint64 *nrows, const char **ob
 	}
 	if (*obstacle == NULL)
 		*obstacle = take_copy(&copy, nrows);
+	if (*obstacle != NULL)
+		csv_host_counts_add_copy(copy.failed ? "it failed" : *obstacle);
 	done = *obstacle == NULL;
 	if (copy.incoming != NULL)
 	{
@@ -592,6 +597,8 @@ process_utility(PlannedStmt *pstmt, const char *query, bool is_read_only,
 
 	if (wanted)
 		obstacle = find_obstacle_in_statement(stmt);
+	if (obstacle != NULL)
+		csv_host_counts_add_copy(obstacle);
 	if (wanted && obstacle == NULL)
 	{
 		MemoryContext outer = CurrentMemoryContext;

@@ -4,13 +4,36 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
+#include "commands/progress.h"
 #include "commands/vacuum.h"
+#include "utils/backend_progress.h"
 #include "utils/rel.h"
 #include "utils/sampling.h"
 
 #include "compat.h"
 #include "scan/execute.h"
 #include "table/source.h"
+
+/* rows from one report in pg_stat_progress_analyze to the next */
+#define CSV_PROGRESS_ROWS	1024
+
+/* what ANALYZE shows there as blocks of a plain table */
+static void
+show_progress(const CsvTableScan *scan, const CsvScanStatistics *statistics)
+{
+	int64		nbytes = csv_batches_certain_size(csv_table_scan_batches(scan));
+	const int	columns[] = {
+		PROGRESS_ANALYZE_BLOCKS_TOTAL, PROGRESS_ANALYZE_BLOCKS_DONE
+	};
+	const int64 values[] = {
+		(nbytes + BLCKSZ - 1) / BLCKSZ,
+		(statistics->batches.reading.bytes + BLCKSZ - 1) / BLCKSZ
+	};
+
+	pgstat_progress_update_multi_param(lengthof(columns), columns, values);
+}
 
 /* heap_form_tuple(), with the row's position in the scan in place of a TID */
 static HeapTuple
@@ -77,8 +100,14 @@ csv_acquire_sample(Relation relation, int elevel, HeapTuple *rows,
 			nskip -= 1;
 		}
 		nseen += 1;
+		if (fmod(nseen, CSV_PROGRESS_ROWS) == 0)
+		{
+			csv_table_scan_statistics(scan, &statistics);
+			show_progress(scan, &statistics);
+		}
 	}
 	csv_table_scan_statistics(scan, &statistics);
+	show_progress(scan, &statistics);
 	csv_table_scan_end(scan);
 	qsort(rows, nrows, sizeof(HeapTuple), compare_positions);
 

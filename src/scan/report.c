@@ -4,9 +4,13 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "tcop/pquery.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 
 #include "scan/report.h"
@@ -249,9 +253,15 @@ summary(const CsvReportCounts *counts, const char *file)
 					psprintf(", set %lld values to NULL", (long long) nnulls));
 }
 
-/* the NOTICE; none_good: there was no record but skipped ones */
+static const char *
+name_of_source(const CsvTable *table)
+{
+	return table->filename != NULL ? table->filename : table->program;
+}
+
+/* the NOTICE or LOG; none_good: there was no record but skipped ones */
 static void
-sum_up(const CsvReportCounts *counts, const CsvTable *table, const char *file,
+sum_up(int elevel, const CsvReportCounts *counts, const CsvTable *table,
 	   bool none_good)
 {
 	CsvReportCounts left = *counts;
@@ -284,18 +294,45 @@ sum_up(const CsvReportCounts *counts, const CsvTable *table, const char *file,
 	if (none_good)
 		hint = psprintf("%s No record was good: %s.", hint,
 						likely_cause(most_frequent));
-	ereport(NOTICE,
-			(errmsg_internal("%s", summary(counts, file)),
+	ereport(elevel,
+			(errmsg_internal("%s", summary(counts, name_of_source(table))),
 			 errdetail("%s.", detail.data),
 			 errhint("%s", hint)));
+}
+
+/*
+ * Does a cursor of SQL have the query?  postgres_fdw reads through such cursors; those
+ * of SPI have names that nobody can type.
+ */
+static bool
+is_for_cursor(void)
+{
+	return ActivePortal != NULL && ActivePortal->name[0] != '\0' &&
+		ActivePortal->name[0] != '<';
+}
+
+void
+csv_report_begin(CsvReport *report, const CsvTable *table)
+{
+	memset(report, 0, sizeof(*report));
+	report->table = table;
+	report->logs = !IsParallelWorker() &&
+		(MyBackendType == B_BG_WORKER || is_for_cursor() ||
+		 strncmp(application_name, "postgres_fdw", 12) == 0);
+}
+
+void
+csv_report_log(const CsvReport *report)
+{
+	if (report->logs && csv_report_ncases(&report->counts) > 0 &&
+		report->table->verbosity != CSV_VERBOSITY_SILENT)
+		sum_up(LOG_SERVER_ONLY, &report->counts, report->table, false);
 }
 
 void
 csv_report_end(CsvReport *report, int64 nrecords, bool complete)
 {
 	const CsvTable *table = report->table;
-	const char *file = table->filename != NULL ? table->filename :
-		table->program;
 
 	if (complete &&
 		csv_report_exceeds(table, report->counts.nskipped, nrecords))
@@ -303,13 +340,13 @@ csv_report_end(CsvReport *report, int64 nrecords, bool complete)
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 				 errmsg("skipped %lld of %lld records of \"%s\", more than %g%%",
 						(long long) report->counts.nskipped, (long long) nrecords,
-						file, table->reject_percent)));
+						name_of_source(table), table->reject_percent)));
 
 	if (report->counts.nsilent > 0 && !report->summed_up &&
 		table->verbosity == CSV_VERBOSITY_DEFAULT)
 	{
 		report->summed_up = true;
-		sum_up(&report->counts, table, file,
+		sum_up(NOTICE, &report->counts, table,
 			   complete && report->counts.nskipped == nrecords);
 	}
 }

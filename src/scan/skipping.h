@@ -61,7 +61,7 @@ extern bool csv_skipping_needs_message(const CsvSkipping *skipping);
  */
 extern bool csv_skipping_add(CsvSkipping *skipping, const CsvSkipped *skipped);
 
-/* the end of the scan: of all its records if it is complete */
+/* complete: all records have come; else no more are asked for, and that comes last */
 extern void csv_skipping_end(CsvSkipping *skipping, bool complete);
 
 /* ---- where other processes share the scan ---- */

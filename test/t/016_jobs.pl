@@ -199,6 +199,7 @@ is(sql(q{SET ROLE monitor; WITH u AS (UPDATE csv_gpu_job SET description = 'mine
 
 # ---- in another database than pg_cron's ----
 
+my $super = sql('SELECT current_user');
 my $odd = q{o'd"d \ %I};
 my $name = q{it's \ %L};
 my $other = $node->connstr . q{ dbname='o\'d"d \\\\ %I'};
@@ -209,7 +210,7 @@ sub in_other
 	my ($sql, $role) = @_;
 	my ($out, $err);
 
-	IPC::Run::run [ 'psql', '-XAtqd', $other, '-U', $role // sql('SELECT current_user'), '-f', '-' ], '<', \$sql, '>', \$out, '2>', \$err;
+	IPC::Run::run [ 'psql', '-XAtqd', $other, '-U', $role // $super, '-f', '-' ], '<', \$sql, '>', \$out, '2>', \$err;
 	chomp($out, $err);
 	return ($out, $err);
 }
@@ -220,10 +221,9 @@ sub in_other
 is($err, '', 'there is such a database');
 my $jobs_before = sql('SELECT count(*) FROM cron.job');
 my $schedule = q{SELECT csv_gpu_schedule('it''s \ %L', '@hourly', 'source', 'target', description => 'elsewhere') IS NULL};
-for my $role (undef, 'importer')
+for my $role ($super, 'importer')
 {
-	my $is_super = !defined $role;
-	my $where = $is_super ? 'database postgres' : 'the database that cron.database_name names';
+	my $where = $role eq $super ? 'database postgres' : 'the database that cron.database_name names';
 
 	($out, $err) = in_other($schedule, $role);
 	like($err, qr/WARNING:  job "\Q$name\E" is not scheduled yet, because pg_cron is in another database\nHINT:  In $where, a superuser must run: (SELECT cron\.schedule_in_database\(.*\);)$/,
@@ -231,7 +231,6 @@ for my $role (undef, 'importer')
 	is($out, 't', 'there is no number');
 	my ($call) = $err =~ /must run: (.*)/;
 	cmp_ok(sql($call), '>', 0, 'which can be run as it is');
-	$role //= sql('SELECT current_user');
 	is(sql(qq{SELECT jobname || '|' || schedule || '|' || database FROM cron.job WHERE username = '$role' AND database <> 'postgres'}),
 		"csv_gpu_fdw: $name|\@hourly|$odd", 'and makes a job of that role');
 	my $command = sql(qq{SELECT command FROM cron.job WHERE username = '$role' AND database <> 'postgres'});
