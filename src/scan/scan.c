@@ -133,7 +133,7 @@ shared_report(CsvSharedScan *shared)
 
 /* ---- counts of the server ---- */
 
-/* count it among those that run, as it has its first batch, if the CPU reads it */
+/* at the first batch: count a scan that the CPU reads */
 static void
 begin_count(CsvTableScan *scan)
 {
@@ -145,7 +145,7 @@ begin_count(CsvTableScan *scan)
 		csv_host_counts_add(1, 0, &(CsvCounts) {0}, 0);
 }
 
-/* it has ended; of a scan that failed, what it has read is not known any more */
+/* at its end; after an ERROR the statistics are gone */
 static void
 end_count(CsvTableScan *scan, bool failed)
 {

@@ -3,8 +3,8 @@
  *		What all sessions of the server have done on the host, for csv_gpu_stat.
  *
  * The library need not be preloaded, so the counts take a place in the memory that
- * PostgreSQL leaves for this purpose in its main segment.  They begin anew with it,
- * when the server starts or restarts after a crash.
+ * PostgreSQL leaves for this purpose in its main segment.  The counts begin anew when
+ * the server starts, or restarts after a crash.
  */
 #include "postgres.h"
 

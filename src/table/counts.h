@@ -35,7 +35,7 @@ typedef struct CsvHostCounts
 extern void csv_host_counts_add(int running, int done,
 								const CsvCounts *more, int64 skipped);
 
-/* likewise, a COPY that was not taken; what the reason quotes is left out */
+/* count a COPY that was not taken; quoted parts of the reason are left out */
 extern void csv_host_counts_add_copy(const char *reason);
 
 /* zeros where nothing could be counted */
