@@ -102,20 +102,21 @@ CREATE FUNCTION csv_gpu_stat(
 	OUT fallbacks jsonb,
 	OUT memory_held bigint,
 	OUT memory_limit bigint,
-	OUT failures bigint)
+	OUT failures bigint,
+	OUT records_skipped bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED
 ROWS 4;
 
 COMMENT ON FUNCTION csv_gpu_stat()
-IS 'what csv_gpu_service has done for all sessions: see the view of that name';
+IS 'what was done for all sessions: see the view of that name';
 
 CREATE VIEW csv_gpu_stat AS
 	SELECT * FROM csv_gpu_stat();
 
 COMMENT ON VIEW csv_gpu_stat
-IS 'what csv_gpu_service has done for all sessions, by device, and for the host';
+IS 'what was done for all sessions, by device, and on the host';
 
 GRANT SELECT ON csv_gpu_stat TO PUBLIC;
 
@@ -277,6 +278,10 @@ CREATE POLICY own ON csv_gpu_job
 	USING (owner OPERATOR(pg_catalog.=) pg_catalog.quote_ident(current_user)::pg_catalog.regrole);
 CREATE POLICY own ON csv_gpu_job_run
 	USING (owner OPERATOR(pg_catalog.=) pg_catalog.quote_ident(current_user)::pg_catalog.regrole);
+CREATE POLICY monitor ON csv_gpu_job FOR SELECT
+	USING (pg_catalog.pg_has_role('pg_monitor', 'USAGE'));
+CREATE POLICY monitor ON csv_gpu_job_run FOR SELECT
+	USING (pg_catalog.pg_has_role('pg_monitor', 'USAGE'));
 CREATE POLICY own ON csv_gpu_job_file
 	USING (owner OPERATOR(pg_catalog.=) pg_catalog.quote_ident(current_user)::pg_catalog.regrole);
 CREATE POLICY own ON csv_gpu_job_deletion
@@ -384,6 +389,8 @@ AS $$
 DECLARE
 	nfields integer;
 	fields text;
+	elsewhere text;			-- the database of pg_cron, where that is not this one
+	command text;
 BEGIN
 	IF job IS NULL OR schedule IS NULL OR source IS NULL OR target IS NULL OR mode IS NULL THEN
 		RAISE null_value_not_allowed
@@ -436,10 +443,18 @@ BEGIN
 	END IF;
 
 	IF NOT EXISTS (SELECT FROM pg_extension e WHERE e.extname = 'pg_cron') THEN
-		RAISE feature_not_supported
-			USING MESSAGE = 'csv_gpu_schedule() needs the extension pg_cron, which is not in this database',
-				HINT = format('Install it (on Debian, postgresql-%s-cron), add pg_cron to shared_preload_libraries, set cron.database_name to "%s" and cron.use_background_workers to on, restart the server, and run CREATE EXTENSION pg_cron.',
-					current_setting('server_version_num')::integer / 10000, current_database());
+		BEGIN
+			elsewhere := 'database ' || quote_ident(nullif(current_setting('cron.database_name', true), current_database()));
+		EXCEPTION WHEN insufficient_privilege THEN
+			-- only superusers may see the setting of pg_cron, which is loaded then
+			elsewhere := 'the database that cron.database_name names';
+		END;
+		IF elsewhere IS NULL THEN
+			RAISE feature_not_supported
+				USING MESSAGE = 'csv_gpu_schedule() needs the extension pg_cron, which is not in this database',
+					HINT = format('Install it (on Debian, postgresql-%s-cron), add pg_cron to shared_preload_libraries, set cron.database_name to "%s" and cron.use_background_workers to on, restart the server, and run CREATE EXTENSION pg_cron.',
+						current_setting('server_version_num')::integer / 10000, current_database());
+		END IF;
 	END IF;
 	INSERT INTO @extschema@.csv_gpu_job AS j (job, description, schedule, source, target, mode)
 		VALUES (csv_gpu_schedule.job, csv_gpu_schedule.description, csv_gpu_schedule.schedule,
@@ -447,12 +462,19 @@ BEGIN
 		ON CONFLICT ON CONSTRAINT csv_gpu_job_pkey DO UPDATE
 			SET description = excluded.description, schedule = excluded.schedule,
 				source = excluded.source, target = excluded.target, mode = excluded.mode;
-	RETURN cron.schedule('csv_gpu_fdw: ' || job, schedule,
-		format('SELECT run, error FROM %s.csv_gpu_run_job(%L::pg_catalog.text)', '@extschema@', job));
+	command := format('SELECT run, error FROM %s.csv_gpu_run_job(%L::pg_catalog.text)', '@extschema@', job);
+	IF elsewhere IS NOT NULL THEN
+		RAISE WARNING USING
+			MESSAGE = format('job "%s" is not scheduled yet, because pg_cron is in another database', job),
+			HINT = format('In %s, a superuser must run: SELECT cron.schedule_in_database(%L, %L, %L, %L, %L);',
+				elsewhere, 'csv_gpu_fdw: ' || job, schedule, command, current_database(), current_user);
+		RETURN NULL;
+	END IF;
+	RETURN cron.schedule('csv_gpu_fdw: ' || job, schedule, command);
 END $$;
 
 COMMENT ON FUNCTION csv_gpu_schedule(text, text, regclass, regclass, text, text)
-IS 'has pg_cron load a foreign table into a table; returns the number of pg_cron''s job';
+IS 'has pg_cron load a foreign table into a table; returns the number of pg_cron''s job, or NULL where pg_cron is in another database';
 
 CREATE FUNCTION csv_gpu_unschedule(job text)
 RETURNS void
@@ -461,6 +483,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	me CONSTANT regrole := quote_ident(current_user);
+	elsewhere text;
 BEGIN
 	PERFORM FROM @extschema@.csv_gpu_job j
 		WHERE j.owner = me AND j.job = csv_gpu_unschedule.job FOR UPDATE;
@@ -473,6 +496,19 @@ BEGIN
 	IF EXISTS (SELECT FROM pg_extension e WHERE e.extname = 'pg_cron') THEN
 		PERFORM cron.unschedule(c.jobid) FROM cron.job c
 			WHERE c.jobname = 'csv_gpu_fdw: ' || csv_gpu_unschedule.job AND c.username = current_user;
+	ELSE
+		BEGIN
+			elsewhere := 'database ' || quote_ident(nullif(current_setting('cron.database_name', true), current_database()));
+		EXCEPTION WHEN insufficient_privilege THEN
+			-- only superusers may see the setting of pg_cron, which is loaded then
+			elsewhere := 'the database that cron.database_name names';
+		END;
+		IF elsewhere IS NOT NULL THEN
+			RAISE NOTICE USING
+				MESSAGE = format('pg_cron is in another database, and may still run job "%s"', job),
+				HINT = format('In %s, run: SELECT cron.unschedule(jobid) FROM cron.job WHERE jobname = %L AND username = %L AND database = %L;',
+					elsewhere, 'csv_gpu_fdw: ' || job, current_user, current_database());
+		END IF;
 	END IF;
 END $$;
 

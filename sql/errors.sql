@@ -242,4 +242,56 @@ ALTER FOREIGN TABLE long_records OPTIONS (DROP notice_limit);
 SELECT * FROM long_records;
 SELECT * FROM long_records LIMIT 1;
 
+-- an internal error, by which functions of extensions refuse values, is a bad value, too
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS hstore;
+RESET client_min_messages;
+CREATE FOREIGN TABLE extension_type (id int, h hstore, hs hstore[]) SERVER csv OPTIONS (filename 'regress_csv/t.csv', delimiter ';', log_verbosity 'silent');
+CALL write_file('t.csv', E'1;a=>1;{}\n2;a=>;{}\n3;b=>2;"{""c=>"",d}"\n4;c=>3;"{""d=>4""}"\n');
+SELECT * FROM extension_type;
+SELECT record, line, column_name, error FROM csv_gpu_errors('extension_type');
+ALTER FOREIGN TABLE extension_type OPTIONS (ADD on_error 'set_null');
+SELECT * FROM extension_type;
+CREATE TABLE extension_rows (id int, h hstore, hs hstore[]);
+SELECT records_loaded, records_skipped FROM csv_gpu_load('extension_type', 'extension_rows');
+CREATE FUNCTION try_code(value text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+  IF value ~ '^[0-9A-Z]{5}$' THEN
+    RAISE 'code %', value USING ERRCODE = value;
+  END IF;
+  RETURN true;
+END $$;
+CREATE DOMAIN raising AS text CHECK (try_code(VALUE));
+CREATE FOREIGN TABLE raised (id int, v raising OPTIONS (max_chars '9'), w text OPTIONS (max_chars '9')) SERVER csv OPTIONS (filename 'regress_csv/t.csv', header 'true');
+CALL write_file('t.csv', E'id,v,w\n1,XX000,x\n2,fine,x\n');
+SELECT * FROM raised;
+-- other errors end the scan, and say where
+CREATE PROCEDURE try_codes(content text) LANGUAGE plpgsql AS $$
+DECLARE
+  code text;
+  context text;
+BEGIN
+  FOREACH code IN ARRAY ARRAY['57014', '57P01', '53200', '53100', '40001', '40P01', '55P03', '58030', 'XX001'] LOOP
+    CALL write_file('t.csv', replace(content, '$', code));
+    BEGIN
+      PERFORM id, v, w FROM raised;
+      RAISE NOTICE 'no error';
+    EXCEPTION WHEN query_canceled OR OTHERS THEN
+      GET STACKED DIAGNOSTICS context = PG_EXCEPTION_CONTEXT;
+      RAISE NOTICE '%: %', SQLSTATE, substring(context FROM 'record [^\n]*');
+    END;
+  END LOOP;
+END $$;
+ALTER FOREIGN TABLE raised OPTIONS (ADD log_verbosity 'silent');
+-- behind a skipped record and a value of two lines; in a record that is bad anyway
+CALL try_codes(E'id,v,w\nx,a,b\n1,"a\nb",c\n\n2,$,d\n3,c,d\n');
+CALL try_codes(E'id,v,w\n1,a,b\n2,$,0123456789\n3,c,d\n');
+-- in a row of many that the engine has chosen
+CREATE FUNCTION content() RETURNS text LANGUAGE sql AS $$
+  SELECT E'id,v,w\n' || string_agg(i || ',' || CASE WHEN i = 1990 THEN '53200' ELSE 'v' END || ',' || CASE WHEN i % 7 = 0 THEN '0123456789' ELSE 'w' END || E'\n', '' ORDER BY i)
+    FROM generate_series(1, 2000) i $$;
+CALL write_query('t.csv', 'SELECT content()');
+SELECT v FROM raised WHERE id % 10 = 0 AND id > 1900;
+SELECT v, w FROM raised WHERE id > 1980;
+
 \i :teardown

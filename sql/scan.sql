@@ -170,6 +170,12 @@ ANALYZE t;
 SELECT reltuples, relpages FROM pg_class WHERE oid = 't'::regclass;
 SELECT attname, null_frac, n_distinct FROM pg_stats WHERE tablename = 't' AND schemaname = 'csv_test' ORDER BY attname;
 SELECT count(*) FROM t;
+-- the sample is in the order of the file, also where not all rows are in it
+CALL write_query('o.csv', $$SELECT string_agg(i || ',' || -i || E'\n', '' ORDER BY i) FROM generate_series(1, 60000) i$$);
+CREATE FOREIGN TABLE o (up int, down int) SERVER csv OPTIONS (filename 'regress_csv/o.csv');
+ANALYZE o;
+SELECT attname, correlation FROM pg_stats WHERE tablename = 'o' AND schemaname = 'csv_test' ORDER BY attname;
+DROP FOREIGN TABLE o;
 CALL write_file('p1.csv', '');
 CALL write_file('p2.csv', '');
 ANALYZE p;

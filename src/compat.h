@@ -29,6 +29,7 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 #include "utils/varlena.h"
+#include "utils/wait_event.h"
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
 #include "commands/explain_state.h"
@@ -275,6 +276,19 @@ csv_form_minimal_tuple(TupleDesc desc, const Datum *values,
 #else
 	return heap_form_minimal_tuple(desc, unconstify(Datum *, values),
 								   unconstify(bool *, isnull));
+#endif
+}
+
+/* 17 has wait events of extensions by name; *event: has its number, 0 at first */
+static inline uint32
+csv_wait_event(uint32 *event, const char *name)
+{
+#if PG_VERSION_NUM >= 170000
+	if (*event == 0)
+		*event = WaitEventExtensionNew(name);
+	return *event;
+#else
+	return PG_WAIT_EXTENSION;
 #endif
 }
 

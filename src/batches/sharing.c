@@ -14,6 +14,7 @@
 
 #include "batches/choose.h"
 #include "batches/sharing.h"
+#include "compat.h"
 
 /*
  * Pieces are small at first, for soon rows; grow, so that handing them out
@@ -304,13 +305,15 @@ bool
 csv_sharing_wait(CsvSharing *sharing, const CsvClaim *claim,
 				 CsvFilePlace *place)
 {
+	static uint32 wait_event = 0;
 	bool		failed;
 
 	if (is_our_turn(sharing, claim, place, &failed))
 		return !failed;
 	ConditionVariablePrepareToSleep(&sharing->progress);
 	while (!is_our_turn(sharing, claim, place, &failed))
-		ConditionVariableSleep(&sharing->progress, PG_WAIT_EXTENSION);
+		ConditionVariableSleep(&sharing->progress,
+							   csv_wait_event(&wait_event, "CsvGpuPiece"));
 	ConditionVariableCancelSleep();
 	return !failed;
 }

@@ -59,6 +59,7 @@ csv_channel_free(CsvChannel *channel)
 static void
 wait_for(CsvChannel *channel, uint32 what, long milliseconds)
 {
+	static uint32 wait_event = 0;
 	struct pollfd ready = {
 		channel->socket, what == WL_SOCKET_READABLE ? POLLIN : POLLOUT, 0
 	};
@@ -77,7 +78,7 @@ wait_for(CsvChannel *channel, uint32 what, long milliseconds)
 	}
 	ModifyWaitEvent(channel->events, 0, what, NULL);
 	if (WaitEventSetWait(channel->events, milliseconds, &event, 1,
-						 PG_WAIT_EXTENSION) == 1 &&
+						 csv_wait_event(&wait_event, "CsvGpuService")) == 1 &&
 		(event.events & WL_LATCH_SET) != 0)
 		ResetLatch(MyLatch);
 	csv_check_interrupts();

@@ -209,8 +209,11 @@ has_stopped(BackgroundWorkerHandle *handle)
 static void
 look_later(void)
 {
+	static uint32 wait_event = 0;
+
 	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-					 CSV_LOOK_MILLISECONDS, PG_WAIT_EXTENSION);
+					 CSV_LOOK_MILLISECONDS,
+					 csv_wait_event(&wait_event, "CsvGpuServiceStart"));
 	ResetLatch(MyLatch);
 	csv_check_interrupts();
 }

@@ -18,6 +18,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
+#include "utils/json.h"
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
@@ -26,6 +27,7 @@
 #include "client/gpu.h"
 #include "compat.h"
 #include "settings.h"
+#include "table/counts.h"
 #include "wire/store.h"
 
 /* from 1970 to 2000 */
@@ -287,6 +289,7 @@ PG_FUNCTION_INFO_V1(csv_gpu_devices);
 Datum
 csv_gpu_devices(PG_FUNCTION_ARGS)
 {
+	static uint32 wait_event = 0;
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	uint32		message = CSV_MESSAGE_DEVICES;
 	uint32		n = 0;
@@ -302,7 +305,8 @@ csv_gpu_devices(PG_FUNCTION_ARGS)
 	while (at != NULL && n == CSV_LATER)
 	{
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 CSV_LIST_MILLISECONDS, PG_WAIT_EXTENSION);
+						 CSV_LIST_MILLISECONDS,
+						 csv_wait_event(&wait_event, "CsvGpuDevices"));
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 		at = ask_for_list(&message, sizeof(message), &nbytes, &n);
@@ -337,9 +341,12 @@ csv_gpu_devices(PG_FUNCTION_ARGS)
 
 PG_FUNCTION_INFO_V1(csv_gpu_stat);
 
-/* how many scans fell back, by reason; only reasons that there were */
+/*
+ * How many scans fell back, by reason; only reasons that there were.  For the host:
+ * likewise COPY (in host; else NULL).
+ */
 static Datum
-fallbacks_of(const CsvCounts *counts)
+fallbacks_of(const CsvCounts *counts, const CsvHostCounts *host)
 {
 	static const char *names[CSV_NUM_FALLBACKS] = {
 		[CSV_FALLBACK_FAILED] = "failed",
@@ -358,6 +365,13 @@ fallbacks_of(const CsvCounts *counts)
 							 names[i], counts->fallbacks[i]);
 			separator = ", ";
 		}
+	for (int i = 0; host != NULL && i < host->nreasons; i++)
+	{
+		appendStringInfoString(&text, i == 0 ? "\"copy\": {" : ", ");
+		escape_json(&text, host->reasons[i].text);
+		appendStringInfo(&text, ": " UINT64_FORMAT "%s", host->reasons[i].count,
+						 i + 1 == host->nreasons ? "}" : "");
+	}
 	appendStringInfoChar(&text, '}');
 	return DirectFunctionCall1(jsonb_in, CStringGetDatum(text.data));
 }
@@ -368,11 +382,20 @@ put_statistics(ReturnSetInfo *result, const CsvStatisticsMessage *message,
 			   const CsvStatistics *statistics, bool runs)
 {
 	const CsvCounts *counts = &statistics->counts;
-	Datum		values[15];
-	bool		nulls[15] = {false};
+	bool		is_host = statistics->device < 0;
+	CsvHostCounts host;
+	Datum		values[16];
+	bool		nulls[16] = {false};
 
+	if (is_host)
+	{
+		csv_host_counts_get(&host);
+		host.counts.resident_hits = counts->resident_hits;
+		host.counts.resident_misses = counts->resident_misses;
+		counts = &host.counts;
+	}
 	values[0] = Int32GetDatum(statistics->device);
-	nulls[0] = statistics->device < 0;
+	nulls[0] = is_host;
 	values[1] = CStringGetTextDatum(pnstrdup(statistics->name,
 											 CSV_DEVICE_NAME_BYTES));
 	values[2] = Int32GetDatum(message->pid);
@@ -386,10 +409,12 @@ put_statistics(ReturnSetInfo *result, const CsvStatisticsMessage *message,
 	values[8] = Int64GetDatum((int64) counts->rows);
 	values[9] = Int64GetDatum((int64) counts->resident_hits);
 	values[10] = Int64GetDatum((int64) counts->resident_misses);
-	values[11] = fallbacks_of(counts);
+	values[11] = fallbacks_of(counts, is_host ? &host : NULL);
 	values[12] = Int64GetDatum((int64) statistics->memory_held);
 	values[13] = Int64GetDatum((int64) statistics->memory_limit);
 	values[14] = Int64GetDatum((int64) counts->failures);
+	values[15] = Int64GetDatum(is_host ? (int64) host.records_skipped : 0);
+	nulls[15] = !is_host;
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 

@@ -411,6 +411,7 @@ void
 csv_gpu_service_main(Datum arg)
 {
 	Given		given;
+	static uint32 wait_event = 0;
 	int			control[2];
 
 	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
@@ -438,7 +439,7 @@ csv_gpu_service_main(Datum arg)
 	while (!ShutdownRequestPending && !has_ended())
 	{
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, -1,
-						 PG_WAIT_EXTENSION);
+						 csv_wait_event(&wait_event, "CsvGpuWorkerMain"));
 		ResetLatch(MyLatch);
 		if (ConfigReloadPending)
 		{

@@ -566,6 +566,7 @@ read_values(CsvFindings *findings, CsvInferrer *inferrer, int64 max_records)
 
 	scan = csv_table_scan_begin(table, csv_table_attributes(table), NULL, 0,
 								note_skipped, findings);
+	csv_table_scan_show_progress(scan, InvalidOid);
 	while (max_records < 0 || findings->nrecords < max_records)
 	{
 		if (!csv_table_scan_next(scan, values, isnull))

@@ -60,6 +60,7 @@
 #include "load/load.h"
 #include "load/oddity.h"
 #include "load/owner.h"
+#include "table/counts.h"
 #include "table/messages.h"
 #include "table/option.h"
 
@@ -322,6 +323,7 @@ typedef struct TakenCopy
 	CopyFormatOptions options;
 	CsvIncoming *incoming;		/* NULL: of a file */
 	uint64		nrows;			/* that went in, if it is done */
+	bool		failed;			/* the obstacle is the message of an ERROR */
 } TakenCopy;
 
 /* The data as a table of this wrapper, with a column for each attribute named. */
@@ -466,6 +468,7 @@ try_apart(TakenCopy *copy, const char *(*try_it) (TakenCopy *))
 		if (is_final(error->sqlerrcode))
 			ReThrowError(error);
 		obstacle = error->message;
+		copy->failed = true;
 	}
 	PG_END_TRY();
 	MemoryContextDelete(context);
@@ -635,6 +638,8 @@ run_copy(const CopyStmt *stmt, const char *query, uint64 *nrows, const char **ob
 	if (*obstacle == NULL)
 		*obstacle = try_apart(&copy, try_copy);
 	*nrows = copy.nrows;
+	if (*obstacle != NULL)
+		csv_host_counts_add_copy(copy.failed ? "it failed" : *obstacle);
 	done = *obstacle == NULL;
 	if (copy.incoming != NULL)
 	{
@@ -664,6 +669,8 @@ process_utility(PlannedStmt *pstmt, const char *query, bool is_read_only,
 
 	if (wanted)
 		obstacle = find_obstacle_in_statement(stmt);
+	if (obstacle != NULL)
+		csv_host_counts_add_copy(obstacle);
 	if (wanted && obstacle == NULL)
 	{
 		MemoryContext outer = CurrentMemoryContext;

@@ -787,6 +787,7 @@ load_all(CsvLoad *load, bool freeze)
 	if (load->rejects != NULL)
 	{
 		csv_report_end(&load->report, load->statistics.records, true);
+		csv_report_log(&load->report);
 		insert_rejects(load);
 	}
 }
@@ -823,7 +824,7 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 		csv_prefer_pattern(load->table, DEBUG1);
 	if (request->filename != NULL)
 		csv_source_choose_file(load->table, request->filename);
-	load->report.table = load->table;
+	csv_report_begin(&load->report, load->table);
 	load->row = MakeSingleTupleTableSlot(RelationGetDescr(load->source),
 										 &TTSOpsVirtual);
 	load_all(load, request->freeze);

@@ -4,7 +4,11 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
+#include "commands/progress.h"
 #include "commands/vacuum.h"
+#include "utils/backend_progress.h"
 #include "utils/rel.h"
 #include "utils/sampling.h"
 
@@ -12,8 +16,47 @@
 #include "scan/execute.h"
 #include "table/source.h"
 
+/* rows from one report in pg_stat_progress_analyze to the next */
+#define CSV_PROGRESS_ROWS	1024
+
+/* what ANALYZE shows there as blocks of a plain table */
+static void
+show_progress(const CsvTableScan *scan, const CsvScanStatistics *statistics)
+{
+	int64		nbytes = csv_batches_certain_size(csv_table_scan_batches(scan));
+	const int	columns[] = {
+		PROGRESS_ANALYZE_BLOCKS_TOTAL, PROGRESS_ANALYZE_BLOCKS_DONE
+	};
+	const int64 values[] = {
+		(nbytes + BLCKSZ - 1) / BLCKSZ,
+		(statistics->batches.reading.bytes + BLCKSZ - 1) / BLCKSZ
+	};
+
+	pgstat_progress_update_multi_param(lengthof(columns), columns, values);
+}
+
+/* heap_form_tuple(), with the row's position in the scan in place of a TID */
+static HeapTuple
+form_sample(TupleDesc tupdesc, Datum *values, bool *isnull, double position)
+{
+	HeapTuple	tuple = heap_form_tuple(tupdesc, values, isnull);
+	uint64		number = (uint64) position;
+
+	ItemPointerSet(&tuple->t_self, (BlockNumber) (number >> 16),
+				   (OffsetNumber) number);
+	return tuple;
+}
+
+static int
+compare_positions(const void *a, const void *b)
+{
+	return ItemPointerCompare(&(*(const HeapTuple *) a)->t_self,
+							  &(*(const HeapTuple *) b)->t_self);
+}
+
 /*
- * A random sample of the rows (Vitter's algorithm Z, as for plain tables).
+ * A random sample of the rows (Vitter's algorithm Z, as for plain tables), in the
+ * order of the file: ANALYZE computes correlations from it.
  */
 static int
 csv_acquire_sample(Relation relation, int elevel, HeapTuple *rows,
@@ -41,7 +84,7 @@ csv_acquire_sample(Relation relation, int elevel, HeapTuple *rows,
 	{
 		csv_vacuum_delay_point();
 		if (nrows < targrows)
-			rows[nrows++] = heap_form_tuple(tupdesc, values, isnull);
+			rows[nrows++] = form_sample(tupdesc, values, isnull, nseen);
 		else
 		{
 			if (nskip < 0)
@@ -52,14 +95,21 @@ csv_acquire_sample(Relation relation, int elevel, HeapTuple *rows,
 									   sampler_random_fract(&reservoir.randstate));
 
 				heap_freetuple(rows[k]);
-				rows[k] = heap_form_tuple(tupdesc, values, isnull);
+				rows[k] = form_sample(tupdesc, values, isnull, nseen);
 			}
 			nskip -= 1;
 		}
 		nseen += 1;
+		if (fmod(nseen, CSV_PROGRESS_ROWS) == 0)
+		{
+			csv_table_scan_statistics(scan, &statistics);
+			show_progress(scan, &statistics);
+		}
 	}
 	csv_table_scan_statistics(scan, &statistics);
+	show_progress(scan, &statistics);
 	csv_table_scan_end(scan);
+	qsort(rows, nrows, sizeof(HeapTuple), compare_positions);
 
 	*totalrows = nseen;
 	*totaldeadrows = 0;

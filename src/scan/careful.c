@@ -53,6 +53,11 @@ struct CsvCareful
 
 	List	   *nulls;			/* see csv_careful_take_nulls() */
 
+	/* for the CONTEXT of an ERROR: the value that is being made */
+	const CsvScanColumn *at_column;
+	const CsvError *at_error;	/* its record, if the engine found an error there; */
+	uint32_t	at_entry;		/* else its entry */
+
 	/* fields of one record, for values that need the input's bytes */
 	CsvScan		fields;
 	uint64_t	fields_of;		/* the record's entry in row_offsets, + 1 */
@@ -76,6 +81,61 @@ csv_careful_create(CsvScanColumn *columns, int ncolumns,
 	careful->columns = columns;
 	careful->ncolumns = ncolumns;
 	return careful;
+}
+
+/* ---- the CONTEXT of an ERROR ---- */
+
+/* the error context callback: where the value comes from */
+static void
+tell_place(void *arg)
+{
+	const CsvCareful *careful = arg;
+	const CsvBatch *batch = &careful->batch->batch;
+	uint32_t	entry = careful->at_entry;
+	uint64_t	record = batch->file_records + 1;
+	uint64_t	line = batch->file_lines + 1;
+
+	if (careful->at_error != NULL)
+	{
+		record += careful->at_error->record;
+		line += careful->at_error->line;
+	}
+	else
+	{
+		uint32_t	row = csv_has_selected_rows(batch) ?
+			batch->answer->selection.rows[entry] : entry;
+
+		record += row;
+		line += batch->row_lines[entry];
+		for (uint32_t i = 0; i < batch->nerrors; i++)
+			record += batch->errors[i].before_row <= row;
+	}
+	if (careful->at_column == NULL)
+		errcontext("record %lld of \"%s\", line %lld", (long long) record,
+				   careful->batch->filename, (long long) line);
+	else
+		errcontext("record %lld of \"%s\", line %lld, column \"%s\"",
+				   (long long) record, careful->batch->filename,
+				   (long long) line, careful->at_column->input.column->name);
+}
+
+static void
+enter(CsvCareful *careful, uint32_t entry, const CsvError *error,
+	  ErrorContextCallback *callback)
+{
+	careful->at_column = NULL;
+	careful->at_error = error;
+	careful->at_entry = entry;
+	callback->callback = tell_place;
+	callback->arg = careful;
+	callback->previous = error_context_stack;
+	error_context_stack = callback;
+}
+
+static void
+leave(const ErrorContextCallback *callback)
+{
+	error_context_stack = callback->previous;
 }
 
 /* ---- a new batch ---- */
@@ -271,6 +331,7 @@ csv_careful_explain(CsvCareful *careful, const CsvError *error,
 	CsvScanColumn *column = &careful->columns[error->where];
 	const uint8_t *content;
 	uint64_t	length;
+	ErrorContextCallback callback;
 
 	find_fields(careful, (uint32_t) error->offset);
 	memset(refusal, 0, sizeof(*refusal));
@@ -279,6 +340,7 @@ csv_careful_explain(CsvCareful *careful, const CsvError *error,
 	if (field_content(careful, column->input.spec.field, &content, &length))
 		csv_value_explain(&column->input, dialect, content, length,
 						  (CsvErrorCode) error->code, &refusal->error);
+	enter(careful, 0, error, &callback);
 	for (uint32_t i = 0; i < error->where; i++)
 	{
 		CsvScanColumn *earlier = &careful->columns[i];
@@ -291,6 +353,7 @@ csv_careful_explain(CsvCareful *careful, const CsvError *error,
 		if (!field_content(careful, earlier->input.spec.field, &content,
 						   &length))
 			continue;
+		careful->at_column = earlier;
 		if (!csv_value_from_field(&earlier->input, dialect, content, length,
 								  &value, &isnull, &refused))
 		{
@@ -299,6 +362,7 @@ csv_careful_explain(CsvCareful *careful, const CsvError *error,
 			break;
 		}
 	}
+	leave(&callback);
 }
 
 /* ---- values that are NULL instead ---- */
@@ -352,6 +416,8 @@ make_value(CsvCareful *careful, CsvScanColumn *column, uint32_t entry,
 	int			status = column->status == NULL ? CSV_VALUE_OK :
 		column->status[entry];
 
+	careful->at_column = column;
+	careful->at_entry = entry;
 	*isnull = false;
 	if (status == CSV_VALUE_NULL)
 	{
@@ -453,7 +519,7 @@ make_run(CsvCareful *careful, uint32_t entry)
 		edata = CopyErrorData();
 		FlushErrorState();
 		RollbackAndReleaseCurrentSubTransaction();
-		if (!csv_is_about_value(edata->sqlerrcode))
+		if (!csv_is_about_value(edata->sqlerrcode, false))
 			ReThrowError(edata);
 		FreeErrorData(edata);
 		careful->run_failed = true;
@@ -468,8 +534,10 @@ csv_careful_fill(CsvCareful *careful, uint32_t entry, bool undecided,
 				 Datum *values, bool *isnull, CsvRefusal *refusal)
 {
 	MemoryContext outer;
+	ErrorContextCallback callback;
 	bool		good = true;
 
+	enter(careful, entry, NULL, &callback);
 	if (careful->has_runs && entry >= careful->run_until)
 	{
 		if (csv_may_open_subtransaction())
@@ -518,5 +586,6 @@ csv_careful_fill(CsvCareful *careful, uint32_t entry, bool undecided,
 		refusal->set_null = false;
 	}
 	MemoryContextSwitchTo(outer);
+	leave(&callback);
 	return good;
 }

@@ -163,6 +163,7 @@ csv_gpu_errors(PG_FUNCTION_ARGS)
 	{
 		scan = csv_table_scan_begin(table, csv_table_attributes(table), NULL,
 									0, add_row, &rows);
+		csv_table_scan_show_progress(scan, relid);
 		while (csv_table_scan_next(scan, values, isnull))
 			CHECK_FOR_INTERRUPTS();
 		csv_table_scan_end(scan);

@@ -4,9 +4,13 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "tcop/pquery.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 
 #include "scan/report.h"
@@ -294,6 +298,12 @@ summary(const CsvReportCounts *counts, const char *file)
 					psprintf(", set %lld values to NULL", (long long) nnulls));
 }
 
+static const char *
+name_of_source(const CsvTable *table)
+{
+	return table->filename != NULL ? table->filename : table->program;
+}
+
 /* has at least every other record bytes that the encoding does not have? */
 static bool
 is_other_encoding(const CsvReportCounts *counts, int64 nrecords)
@@ -301,9 +311,9 @@ is_other_encoding(const CsvReportCounts *counts, int64 nrecords)
 	return nrecords > 0 && counts->by_code[CSV_ERROR_INVALID_UTF8] * 2 >= nrecords;
 }
 
-/* the NOTICE; nrecords: of a scan that was read to its end, else 0 */
+/* the NOTICE or LOG; nrecords: of a scan that was read to its end, else 0 */
 static void
-sum_up(const CsvReportCounts *counts, const CsvTable *table, const char *file,
+sum_up(int elevel, const CsvReportCounts *counts, const CsvTable *table,
 	   int64 nrecords)
 {
 	CsvReportCounts left = *counts;
@@ -335,24 +345,51 @@ sum_up(const CsvReportCounts *counts, const CsvTable *table, const char *file,
 	}
 	if (counts->by_code[CSV_ERROR_RECORD_TOO_LONG] > 0)
 		hint = psprintf("%s %s", hint, TOO_LONG_HINT);
-	if (counts->nskipped == nrecords)
+	if (nrecords > 0 && counts->nskipped == nrecords)
 		hint = psprintf("%s No record was good: %s.", hint,
 						likely_cause(most_frequent));
 	else if (is_other_encoding(counts, nrecords))
 		hint = psprintf("%s Many records have invalid bytes: %s.", hint,
 						likely_cause(CSV_ERROR_INVALID_UTF8));
-	ereport(NOTICE,
-			(errmsg_internal("%s", summary(counts, file)),
+	ereport(elevel,
+			(errmsg_internal("%s", summary(counts, name_of_source(table))),
 			 errdetail("%s.", detail.data),
 			 errhint("%s", hint)));
+}
+
+/*
+ * Does a cursor of SQL have the query?  postgres_fdw reads through such cursors; those
+ * of SPI have names that nobody can type.
+ */
+static bool
+is_for_cursor(void)
+{
+	return ActivePortal != NULL && ActivePortal->name[0] != '\0' &&
+		ActivePortal->name[0] != '<';
+}
+
+void
+csv_report_begin(CsvReport *report, const CsvTable *table)
+{
+	memset(report, 0, sizeof(*report));
+	report->table = table;
+	report->logs = !IsParallelWorker() &&
+		(MyBackendType == B_BG_WORKER || is_for_cursor() ||
+		 strncmp(application_name, "postgres_fdw", 12) == 0);
+}
+
+void
+csv_report_log(const CsvReport *report)
+{
+	if (report->logs && csv_report_ncases(&report->counts) > 0 &&
+		report->table->verbosity != CSV_VERBOSITY_SILENT)
+		sum_up(LOG_SERVER_ONLY, &report->counts, report->table, 0);
 }
 
 void
 csv_report_end(CsvReport *report, int64 nrecords, bool complete)
 {
 	const CsvTable *table = report->table;
-	const char *file = table->filename != NULL ? table->filename :
-		table->program;
 
 	if (complete &&
 		csv_report_exceeds(table, report->counts.nskipped, nrecords))
@@ -360,7 +397,7 @@ csv_report_end(CsvReport *report, int64 nrecords, bool complete)
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 				 errmsg("skipped %lld of %lld records of \"%s\", more than %g%%",
 						(long long) report->counts.nskipped, (long long) nrecords,
-						file, table->reject_percent)));
+						name_of_source(table), table->reject_percent)));
 
 	/* also where each has been told, but a hint may help */
 	nrecords = complete ? nrecords : 0;
@@ -370,6 +407,6 @@ csv_report_end(CsvReport *report, int64 nrecords, bool complete)
 		!report->summed_up && table->verbosity == CSV_VERBOSITY_DEFAULT)
 	{
 		report->summed_up = true;
-		sum_up(&report->counts, table, file, nrecords);
+		sum_up(NOTICE, &report->counts, table, nrecords);
 	}
 }

@@ -47,7 +47,15 @@ typedef struct CsvReport
 	const CsvTable *table;
 	CsvReportCounts counts;
 	bool		summed_up;
+	bool		logs;			/* see csv_report_begin() */
 } CsvReport;
+
+/*
+ * Nothing is reported yet.  NOTICEs do not get through postgres_fdw, and a background
+ * worker has no client: where the scan seems to be for one of these, its end leaves a
+ * line in the server's log.
+ */
+extern void csv_report_begin(CsvReport *report, const CsvTable *table);
 
 /* count so many more, none of which is an ERROR */
 extern void csv_report_add_counts(const CsvTable *table,
@@ -79,6 +87,9 @@ extern bool csv_report_needs_message(const CsvReport *report);
 
 /* take notice of a skipped record, or value; ERROR under 'stop' or past the limit */
 extern void csv_report_skipped(CsvReport *report, const CsvSkipped *skipped);
+
+/* when no more records come, in the process that the scan is for */
+extern void csv_report_log(const CsvReport *report);
 
 /*
  * The message and its level where a file changed while it was read: an ERROR if it

@@ -32,6 +32,7 @@
 #include "scan/run.h"
 #include "scan/scan.h"
 #include "scan/surplus.h"
+#include "table/counts.h"
 
 /* a column of a batch that has no status but CSV_VALUE_OK */
 typedef struct CsvPlainColumn
@@ -59,7 +60,8 @@ struct CsvTableScan
 	MemoryContext row_context;
 	bool		row_context_used;
 	MemoryContextCallback callback;
-	Oid			progress_relid; /* where its progress shows, if it does */
+	bool		shows_progress;
+	Oid			progress_relid; /* under which it does */
 
 	CsvBatches *batches;
 	CsvScanColumn *columns;		/* in the order of the layout */
@@ -97,6 +99,7 @@ struct CsvTableScan
 	int			nnullable;
 	const bool *null_set;
 
+	bool		is_counted;		/* in csv_gpu_stat, as a scan that runs */
 	bool		finished;
 	bool		stopped;		/* whoever is told of skipped records said so */
 
@@ -128,6 +131,41 @@ shared_report(CsvSharedScan *shared)
 	return (CsvSharedReport *) ((char *) shared + shared->report);
 }
 
+/* ---- counts of the server ---- */
+
+/* at the first batch: count a scan that the CPU reads */
+static void
+begin_count(CsvTableScan *scan)
+{
+	const char *engine = csv_batches_engine(scan->batches);
+
+	scan->is_counted = !csv_batches_all_kept(scan->batches) &&
+		engine != NULL && strncmp(engine, "cpu", 3) == 0;
+	if (scan->is_counted && !IsParallelWorker())
+		csv_host_counts_add(1, 0, &(CsvCounts) {0}, 0);
+}
+
+/* at its end; after an ERROR the statistics are gone */
+static void
+end_count(CsvTableScan *scan, bool failed)
+{
+	int			nscans = scan->is_counted && !IsParallelWorker();
+	CsvCounts	more = {0};
+	CsvScanStatistics statistics = {0};
+
+	if (!failed)
+		csv_table_scan_statistics(scan, &statistics);
+	if (scan->is_counted)
+	{
+		more.bytes_read = statistics.batches.reading.bytes;
+		more.chunks = statistics.batches.reading.chunks;
+		more.rows = statistics.records - statistics.skipped;
+	}
+	scan->is_counted = false;
+	if (nscans > 0 || statistics.records > 0)
+		csv_host_counts_add(-nscans, nscans, &more, statistics.skipped);
+}
+
 /* ---- begin ---- */
 
 /* the reset callback */
@@ -135,6 +173,7 @@ static void
 release_scan(void *arg)
 {
 	csv_progress_release(arg);
+	end_count(arg, true);
 }
 
 /* the columns that are read from the file, and the others */
@@ -224,6 +263,7 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 void
 csv_table_scan_show_progress(CsvTableScan *scan, Oid relid)
 {
+	scan->shows_progress = true;
 	scan->progress_relid = relid;
 }
 
@@ -381,7 +421,7 @@ show_progress(CsvTableScan *scan)
 
 	if (scan->shared != NULL)
 		amounts = tell_amounts(scan, amounts);
-	if (!OidIsValid(scan->progress_relid))
+	if (!scan->shows_progress)
 		return;
 	progress.relid = scan->progress_relid;
 	progress.type = scan->table->from_frontend ? PROGRESS_COPY_TYPE_PIPE :
@@ -447,6 +487,8 @@ advance_batch(CsvTableScan *scan)
 		csv_skipping_end(scan->skipping, true);
 		return false;
 	}
+	if (scan->opening == 0)
+		begin_count(scan);
 	if (scan->opening != scan->at->opening)
 	{
 		order_columns(scan);
@@ -464,7 +506,7 @@ advance_batch(CsvTableScan *scan)
 	}
 	sort_columns(scan);
 	scan->any_careful = csv_careful_take(scan->careful, scan->at);
-	if (scan->shared != NULL || OidIsValid(scan->progress_relid))
+	if (scan->shared != NULL || scan->shows_progress)
 		show_progress(scan);
 	return true;
 }
@@ -1133,6 +1175,7 @@ void
 csv_table_scan_end(CsvTableScan *scan)
 {
 	leave_batch(scan);
+	end_count(scan, false);
 	csv_batches_end(scan->batches);
 	csv_progress_release(scan);
 	csv_skipping_end(scan->skipping, false);

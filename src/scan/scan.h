@@ -77,7 +77,7 @@ extern void csv_table_scan_share(CsvTableScan *scan, CsvSharedScan *shared,
 extern void csv_table_scan_unshare(CsvTableScan *scan,
 								   CsvScanStatistics *statistics);
 
-/* show it in pg_stat_progress_copy, under this relation */
+/* show it in pg_stat_progress_copy, under this relation (InvalidOid: it is of none) */
 extern void csv_table_scan_show_progress(CsvTableScan *scan, Oid relid);
 
 /* the row that came last is not used: it counts as excluded there */

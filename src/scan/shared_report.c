@@ -14,6 +14,7 @@
 #include "storage/lwlock.h"
 #include "utils/wait_event.h"
 
+#include "compat.h"
 #include "scan/shared_report.h"
 
 /*
@@ -43,7 +44,7 @@ typedef struct Failure
 } Failure;
 
 /* of the pieces [first, end) */
-typedef struct Interval
+typedef struct PieceInterval
 {
 	uint64		first;
 	uint64		end;
@@ -55,13 +56,13 @@ typedef struct Interval
 	dsa_pointer head;			/* these, and all of files */
 	dsa_pointer tail;
 	dsa_pointer failure;		/* the first one */
-} Interval;
+} PieceInterval;
 
 struct CsvSharedReport
 {
 	LWLock		lock;			/* for all of it */
 	CsvScanPoint begin;			/* up to here all was reported before */
-	Interval	due;			/* what is due, from `first` on not said yet */
+	PieceInterval	due;			/* what is due, from `first` on not said yet */
 	CsvReportCounts said;		/* of that before it */
 	int64		npassed;		/* records, before this scan and in what is due */
 	bool		ended;			/* the number of pieces is known: */
@@ -70,7 +71,7 @@ struct CsvSharedReport
 	bool		saying;			/* the leader says what was due before */
 	ConditionVariable has_said; /* it has */
 	int			npending;		/* intervals, in order */
-	Interval	pending[FLEXIBLE_ARRAY_MEMBER];
+	PieceInterval	pending[FLEXIBLE_ARRAY_MEMBER];
 };
 
 struct CsvReporter
@@ -78,7 +79,7 @@ struct CsvReporter
 	CsvSharedReport *shared;
 	dsa_area   *dsa;
 	const CsvTable *table;
-	Interval	piece;			/* at hand */
+	PieceInterval	piece;			/* at hand */
 	int64		most_notes;		/* of cases, for NOTICEs, */
 	int64		most_skip_notes;	/* and of skipped records, for an ERROR, that may
 									 * be needed */
@@ -90,7 +91,7 @@ Size
 csv_shared_report_size(int nprocesses)
 {
 	return offsetof(CsvSharedReport, pending) +
-		(nprocesses + 1) * sizeof(Interval);
+		(nprocesses + 1) * sizeof(PieceInterval);
 }
 
 void
@@ -198,7 +199,7 @@ append_notes(dsa_area *dsa, Interval *interval, dsa_pointer first,
 static void
 add_note(CsvReporter *reporter, const CsvSkipped *skipped)
 {
-	Interval   *piece = &reporter->piece;
+	PieceInterval   *piece = &reporter->piece;
 	dsa_pointer pointer = dsa_allocate(reporter->dsa, offsetof(Note, text) +
 									   string_size(skipped->file) +
 									   string_size(skipped->message) +
@@ -325,7 +326,8 @@ append_changes(dsa_area *dsa, Interval *interval, dsa_pointer pointer)
  * NOTICEs need some, also where it could not note all values.
  */
 static void
-append_interval(CsvReporter *reporter, Interval *interval, const Interval *next)
+append_interval(CsvReporter *reporter, PieceInterval *interval,
+				const PieceInterval *next)
 {
 	dsa_area   *dsa = reporter->dsa;
 	bool		has_all = reporter->table->reject_count >= 0 ?
@@ -363,12 +365,12 @@ remove_pending(CsvSharedReport *shared, int i)
 {
 	shared->npending--;
 	memmove(&shared->pending[i], &shared->pending[i + 1],
-			(shared->npending - i) * sizeof(Interval));
+			(shared->npending - i) * sizeof(PieceInterval));
 }
 
 /* the lock is held */
 static void
-add_pending(CsvReporter *reporter, const Interval *piece)
+add_pending(CsvReporter *reporter, const PieceInterval *piece)
 {
 	CsvSharedReport *shared = reporter->shared;
 	int			i = 0;
@@ -380,7 +382,7 @@ add_pending(CsvReporter *reporter, const Interval *piece)
 	else
 	{
 		memmove(&shared->pending[i + 1], &shared->pending[i],
-				(shared->npending - i) * sizeof(Interval));
+				(shared->npending - i) * sizeof(PieceInterval));
 		shared->pending[i] = *piece;
 		shared->npending++;
 	}
@@ -401,10 +403,10 @@ add_pending(CsvReporter *reporter, const Interval *piece)
 /* ---- what is due ---- */
 
 /* take what is due off the list; the lock is held */
-static Interval
+static PieceInterval
 take_due(CsvSharedReport *shared, const CsvTable *table, CsvReportCounts *said)
 {
-	Interval	due = shared->due;
+	PieceInterval	due = shared->due;
 
 	*said = shared->said;
 	csv_report_add_counts(table, &shared->said, &due.counts);
@@ -440,7 +442,7 @@ say_note(const Note *note, CsvReport *report, CsvReportCounts *rest)
 
 /* say it, after what *report counts; ERROR where one is due */
 static void
-say(CsvReporter *reporter, const Interval *due, CsvReport *report)
+say(CsvReporter *reporter, const PieceInterval *due, CsvReport *report)
 {
 	CsvReportCounts rest = due->counts;
 	dsa_pointer pointer = due->head;
@@ -497,11 +499,14 @@ fail(CsvReporter *reporter, dsa_pointer pointer)
 static void
 wait_for_leader(CsvSharedReport *shared)
 {
+	static uint32 wait_event = 0;
+
 	while (shared->saying)
 	{
 		ConditionVariablePrepareToSleep(&shared->has_said);
 		LWLockRelease(&shared->lock);
-		ConditionVariableSleep(&shared->has_said, PG_WAIT_EXTENSION);
+		ConditionVariableSleep(&shared->has_said,
+							   csv_wait_event(&wait_event, "CsvGpuReport"));
 		LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	}
 	ConditionVariableCancelSleep();
@@ -514,7 +519,7 @@ raise_if_due(CsvReporter *reporter)
 	CsvSharedReport *shared = reporter->shared;
 	CsvReport	report;
 	int64		npassed;
-	Interval	due;
+	PieceInterval	due;
 
 	if (!shared->raised && is_error_due(shared, reporter->table))
 		wait_for_leader(shared);
@@ -564,7 +569,7 @@ csv_reporter_say(CsvReporter *reporter, CsvReport *report,
 				 CsvScanPoint *point, int64 *npassed)
 {
 	CsvSharedReport *shared = reporter->shared;
-	Interval	due;
+	PieceInterval	due;
 	bool		is_last;
 
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);

@@ -40,7 +40,7 @@ csv_skipping_create(const CsvTable *table, CsvSkippedFn skipped, void *arg)
 
 	skipping->skipped = skipped;
 	skipping->arg = arg;
-	skipping->report.table = table;
+	csv_report_begin(&skipping->report, table);
 	if (table->left_out_varies)
 		skipping->of_file = palloc_extended(sizeof(int64) * table->nfiles,
 											MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
@@ -189,6 +189,8 @@ csv_skipping_end(CsvSkipping *skipping, bool complete)
 		csv_report_end(&skipping->report, skipping->npassed, complete);
 	else if (!IsParallelWorker())
 		csv_skipping_say(skipping);
+	if (!complete)
+		csv_report_log(&skipping->report);
 }
 
 /* ---- where other processes share the scan ---- */

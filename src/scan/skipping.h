@@ -68,7 +68,7 @@ extern bool csv_skipping_add(CsvSkipping *skipping, const CsvSkipped *skipped);
 extern void csv_skipping_changed(CsvSkipping *skipping, int file_number,
 								 const char *filename, CsvFileChange change);
 
-/* the end of the scan: of all its records if it is complete */
+/* complete: all records have come; else no more are asked for, and that comes last */
 extern void csv_skipping_end(CsvSkipping *skipping, bool complete);
 
 /* ---- where other processes share the scan ---- */

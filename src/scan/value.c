@@ -101,8 +101,12 @@ csv_value_init(CsvValueInput *input, const CsvTable *table,
 /* ---- calling input functions ---- */
 
 bool
-csv_is_about_value(int sqlerrcode)
+csv_is_about_value(int sqlerrcode, bool pure)
 {
+	/* the code of elog(), by which extensions refuse values */
+	if (sqlerrcode == ERRCODE_INTERNAL_ERROR)
+		return !pure;
+
 	/* lock_timeout; and enum_in() holds a cache entry there */
 	if (sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE ||
 		sqlerrcode == ERRCODE_UNSAFE_NEW_ENUM_VALUE_USAGE)
@@ -158,16 +162,16 @@ refuse_value(const CsvValueInput *input, CsvValueError *error, int sqlerrcode,
 static void
 rethrow(const CsvValueInput *input, ErrorData *edata)
 {
-	bool		has_value = csv_is_about_value(edata->sqlerrcode) ||
+	bool		has_value = csv_is_about_value(edata->sqlerrcode, false) ||
 		edata->sqlerrcode == ERRCODE_UNSAFE_NEW_ENUM_VALUE_USAGE ||
 		ERRCODE_TO_CATEGORY(edata->sqlerrcode) == ERRCODE_INTERNAL_ERROR;
 
+	/* a new one, because the old CONTEXT may quote the value, too */
 	if (has_value && !csv_may_quote(input->table, input->column))
-	{
-		edata->message = psprintf("column \"%s\": %s", input->column->name,
-								  without_value(input));
-		edata->detail = edata->hint = edata->context = NULL;
-	}
+		ereport(ERROR,
+				(errcode(edata->sqlerrcode),
+				 errmsg("column \"%s\": %s", input->column->name,
+						without_value(input))));
 	ReThrowError(edata);
 }
 
@@ -235,7 +239,7 @@ try_input(CsvValueInput *input, char *string, Datum *value,
 			RollbackAndReleaseCurrentSubTransaction();
 		MemoryContextSwitchTo(context);
 		CurrentResourceOwner = owner;
-		if (!csv_is_about_value(edata->sqlerrcode))
+		if (!csv_is_about_value(edata->sqlerrcode, input->pure))
 			rethrow(input, edata);
 		if (!input->pure && !inside)
 		{

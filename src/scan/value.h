@@ -78,9 +78,11 @@ extern void csv_value_explain(const CsvValueInput *input,
 
 /*
  * Is an ERROR with this SQLSTATE about the value?  Cancellation, lack of
- * resources and failures of the server are not, and end the scan.
+ * resources and failures of the server are not, and end the scan.  An internal error
+ * (XX000) is a failure of the server if the function is pure.  Functions of extensions
+ * raise it for bad values, and a subtransaction undoes all that they have done.
  */
-extern bool csv_is_about_value(int sqlerrcode);
+extern bool csv_is_about_value(int sqlerrcode, bool pure);
 
 /*
  * Can a refusal of this type's input function be survived in a subtransaction

@@ -82,10 +82,12 @@ csv_leave_step(void)
 bool
 csv_wait_readable(int fd)
 {
+	static uint32 wait_event = 0;
 	int			events = WaitLatchOrSocket(MyLatch,
 										   WL_LATCH_SET | WL_SOCKET_READABLE |
 										   WL_EXIT_ON_PM_DEATH,
-										   fd, -1, PG_WAIT_EXTENSION);
+										   fd, -1,
+										   csv_wait_event(&wait_event, "CsvGpuInput"));
 
 	if (events & WL_LATCH_SET)
 		ResetLatch(MyLatch);

@@ -192,6 +192,57 @@ is(sql(q{SELECT count(*) FROM csv_gpu_job WHERE job IN ('odd', 'no source', 'no 
 is(sql(q{SET ROLE dropped; SELECT (SELECT count(*) FROM csv_gpu_job) + (SELECT count(*) FROM csv_gpu_job_run) + (SELECT count(*) FROM csv_gpu_job_file)}),
 	0, q(and not a new role's of that name));
 
+# who monitors the server sees all jobs and runs, and changes none
+sql('CREATE ROLE monitor; GRANT pg_monitor TO monitor');
+is(sql("SELECT count(*) FROM $_") - sql("SET ROLE monitor; SELECT count(*) FROM $_"), 0, "pg_monitor sees all rows of $_") for qw(csv_gpu_job csv_gpu_job_run);
+is(sql(q{SET ROLE monitor; WITH u AS (UPDATE csv_gpu_job SET description = 'mine' RETURNING 1) SELECT count(*) FROM u}), 0, 'but changes none');
+
+# ---- in another database than pg_cron's ----
+
+my $super = sql('SELECT current_user');
+my $odd = q{o'd"d \ %I};
+my $name = q{it's \ %L};
+my $other = $node->connstr . q{ dbname='o\'d"d \\\\ %I'};
+$node->safe_psql('postgres', q{CREATE DATABASE "o'd""d \ %I"});
+# SQL for that database
+sub in_other
+{
+	my ($sql, $role) = @_;
+	my ($out, $err);
+
+	IPC::Run::run [ 'psql', '-XAtqd', $other, '-U', $role // $super, '-f', '-' ], '<', \$sql, '>', \$out, '2>', \$err;
+	chomp($out, $err);
+	return ($out, $err);
+}
+($out, $err) = in_other(qq{CREATE EXTENSION csv_gpu_fdw; CREATE SERVER csv FOREIGN DATA WRAPPER csv_gpu_fdw;
+	CREATE FOREIGN TABLE source (id int, what text) SERVER csv OPTIONS (filename '$dir/a1.csv');
+	CREATE TABLE target (id int, what text);
+	GRANT SELECT ON source TO importer; GRANT INSERT ON target TO importer});
+is($err, '', 'there is such a database');
+my $jobs_before = sql('SELECT count(*) FROM cron.job');
+my $schedule = q{SELECT csv_gpu_schedule('it''s \ %L', '@hourly', 'source', 'target', description => 'elsewhere') IS NULL};
+for my $role ($super, 'importer')
+{
+	my $where = $role eq $super ? 'database postgres' : 'the database that cron.database_name names';
+
+	($out, $err) = in_other($schedule, $role);
+	like($err, qr/WARNING:  job "\Q$name\E" is not scheduled yet, because pg_cron is in another database\nHINT:  In $where, a superuser must run: (SELECT cron\.schedule_in_database\(.*\);)$/,
+		'the hint has what to do there');
+	is($out, 't', 'there is no number');
+	my ($call) = $err =~ /must run: (.*)/;
+	cmp_ok(sql($call), '>', 0, 'which can be run as it is');
+	is(sql(qq{SELECT jobname || '|' || schedule || '|' || database FROM cron.job WHERE username = '$role' AND database <> 'postgres'}),
+		"csv_gpu_fdw: $name|\@hourly|$odd", 'and makes a job of that role');
+	my $command = sql(qq{SELECT command FROM cron.job WHERE username = '$role' AND database <> 'postgres'});
+	is((in_other($command, $role))[0] =~ s/^\d+//r, '|', 'that runs');
+	($out, $err) = in_other(q{SELECT csv_gpu_unschedule('it''s \ %L')}, $role);
+	like($err, qr/NOTICE:  pg_cron is in another database, and may still run job "\Q$name\E"\nHINT:  In $where, run: /, 'its end is to be told there, too');
+	my ($end) = $err =~ /, run: (.*)/;
+	sql($end);
+	is(sql('SELECT count(*) FROM cron.job'), $jobs_before, 'which ends it');
+}
+is((in_other('SELECT count(*) FROM target'))[0], 2000, 'rows were loaded');
+
 # pg_cron is to be in one database only
 sql('DROP EXTENSION pg_cron');
 $node->command_ok([ 'pg_dump', '-f', $dump, '-d', $node->connstr('postgres') ], 'dumped');

@@ -1,0 +1,115 @@
+/*
+ * counts.c
+ *		What all sessions of the server have done on the host, for csv_gpu_stat.
+ *
+ * The library need not be preloaded, so the counts take a place in the memory that
+ * PostgreSQL leaves for this purpose in its main segment.  The counts begin anew when
+ * the server starts, or restarts after a crash.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "storage/lwlock.h"
+#include "storage/shmem.h"
+
+#include "table/counts.h"
+
+static CsvHostCounts *host_counts = NULL;
+static bool is_attached = false;
+
+/* NULL: there is no memory for them */
+static CsvHostCounts *
+attach(void)
+{
+	MemoryContext context = CurrentMemoryContext;
+
+	if (is_attached)
+		return host_counts;
+	is_attached = true;
+	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+	PG_TRY();
+	{
+		bool		found;
+
+		host_counts = ShmemInitStruct("csv_gpu_fdw", sizeof(CsvHostCounts),
+									  &found);
+		if (!found)
+		{
+			memset(host_counts, 0, sizeof(CsvHostCounts));
+			SpinLockInit(&host_counts->mutex);
+		}
+	}
+	PG_CATCH();
+	{
+		/* the ERROR has reset the count that LWLockRelease() goes by */
+		HOLD_INTERRUPTS();
+		MemoryContextSwitchTo(context);
+		FlushErrorState();
+		host_counts = NULL;
+	}
+	PG_END_TRY();
+	LWLockRelease(AddinShmemInitLock);
+	return host_counts;
+}
+
+void
+csv_host_counts_add(int running, int done, const CsvCounts *more, int64 skipped)
+{
+	CsvHostCounts *host = attach();
+
+	if (host == NULL)
+		return;
+	SpinLockAcquire(&host->mutex);
+	host->counts.scans_running += running;
+	host->counts.scans_done += done;
+	host->counts.bytes_read += more->bytes_read;
+	host->counts.chunks += more->chunks;
+	host->counts.rows += more->rows;
+	host->records_skipped += skipped;
+	SpinLockRelease(&host->mutex);
+}
+
+void
+csv_host_counts_add_copy(const char *reason)
+{
+	CsvHostCounts *host = attach();
+	char		text[CSV_COPY_REASON_BYTES] = "";
+	bool		quoted = false;
+	int			n = 0;
+	int			i = 0;
+
+	if (host == NULL)
+		return;
+	/* names of columns and the like are not for all users */
+	for (const char *c = reason; *c != '\0' && n < CSV_COPY_REASON_BYTES - 4; c++)
+	{
+		if (*c == '"' && !quoted)
+			n += snprintf(text + n, 4, "...");
+		else if (*c != '"' && !quoted)
+			text[n++] = *c;
+		quoted ^= *c == '"';
+	}
+	SpinLockAcquire(&host->mutex);
+	while (i < host->nreasons && strcmp(host->reasons[i].text, text) != 0)
+		i++;
+	if (i < CSV_MOST_COPY_REASONS)
+	{
+		memcpy(host->reasons[i].text, text, sizeof(text));
+		host->reasons[i].count++;
+		host->nreasons = Max(host->nreasons, i + 1);
+	}
+	SpinLockRelease(&host->mutex);
+}
+
+void
+csv_host_counts_get(CsvHostCounts *counts)
+{
+	CsvHostCounts *host = attach();
+
+	memset(counts, 0, sizeof(*counts));
+	if (host == NULL)
+		return;
+	SpinLockAcquire(&host->mutex);
+	*counts = *host;
+	SpinLockRelease(&host->mutex);
+}

@@ -1,0 +1,44 @@
+/*
+ * counts.h
+ *		What all sessions of the server have done on the host, for csv_gpu_stat.
+ */
+#ifndef CSV_TABLE_COUNTS_H
+#define CSV_TABLE_COUNTS_H
+
+#include "storage/spin.h"
+
+#include "wire/message.h"
+
+#define CSV_MOST_COPY_REASONS		32
+#define CSV_COPY_REASON_BYTES		80
+
+/* why COPY was left to PostgreSQL, and how often */
+typedef struct CsvCopyReason
+{
+	uint64		count;
+	char		text[CSV_COPY_REASON_BYTES];
+} CsvCopyReason;
+
+typedef struct CsvHostCounts
+{
+	slock_t		mutex;
+	CsvCounts	counts;			/* of scans that the CPU engine reads */
+	uint64		records_skipped;	/* by any engine */
+	int			nreasons;
+	CsvCopyReason reasons[CSV_MOST_COPY_REASONS];
+} CsvHostCounts;
+
+/*
+ * Add to the counts of scans, and of skipped records.  Does nothing where the server
+ * has no shared memory left.
+ */
+extern void csv_host_counts_add(int running, int done,
+								const CsvCounts *more, int64 skipped);
+
+/* count a COPY that was not taken; quoted parts of the reason are left out */
+extern void csv_host_counts_add_copy(const char *reason);
+
+/* zeros where nothing could be counted */
+extern void csv_host_counts_get(CsvHostCounts *counts);
+
+#endif							/* CSV_TABLE_COUNTS_H */
