@@ -131,7 +131,7 @@ override with_llvm = no
 # ---- what needs no PostgreSQL, or gets one itself ----
 
 OWN_GOALS = demo check test setup format lint
-LIBRARY_GOALS = setup-test stress unit% differential% fuzz% bench%
+LIBRARY_GOALS = setup-test check-versions stress unit% differential% fuzz% bench%
 own_goals := $(filter $(OWN_GOALS),$(MAKECMDGOALS))
 pgxs_goals := $(filter-out $(OWN_GOALS) $(LIBRARY_GOALS),$(or $(MAKECMDGOALS),all))
 
