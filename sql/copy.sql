@@ -129,10 +129,8 @@ COPY t (k) FROM PROGRAM 'echo 8; exit 3' (FORMAT csv);
 ROLLBACK TO s;
 COPY t (k) FROM PROGRAM 'yes x' (FORMAT csv);
 ROLLBACK TO s;
-COPY t (k, b) FROM STDIN (FORMAT csv);
-8,"x"
-9,"x
-\.
+-- psql's releases differ in how they read a \. in quotes
+\copy t (k, b) FROM PROGRAM 'printf ''8,"x"\n9,"x\n''' (FORMAT csv)
 ROLLBACK;
 DO $$ BEGIN COPY t (k) FROM PROGRAM 'echo 9' (FORMAT csv); DELETE FROM t WHERE k = 9; END $$;
 
@@ -283,9 +281,8 @@ COPY own FROM PROGRAM 'cat regress_csv/t.csv' (FORMAT csv);
 COPY own (k) FROM STDIN (FORMAT csv);
 1
 \.
-COPY plain (k) FROM STDIN (FORMAT csv);
-1
-\.
+-- and in whether they read data after a refused COPY FROM STDIN
+\copy plain (k) FROM /dev/null (FORMAT csv)
 SELECT count(*) FROM own;
 RESET ROLE;
 GRANT pg_read_server_files TO regress_csv_copy;

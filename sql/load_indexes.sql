@@ -299,7 +299,7 @@ CALL remember('v');
 SELECT records_loaded FROM csv_gpu_load('more', 'v');
 SELECT * FROM built();
 ROLLBACK;
--- a cursor that is at an index
+-- a cursor that is at an index, beside indexes that are only built, not sorted
 BEGIN;
 TRUNCATE t;
 INSERT INTO t VALUES (-1, 'x'), (-2, 'y');

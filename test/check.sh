@@ -1,17 +1,18 @@
 #!/bin/bash
 # check.sh: every test there is.  Run by "make check".
 #
-# All parts run, also after one has failed; PARTS names a choice of them.  What
-# needs a server spends much of its time waiting, so the other parts run beside
-# it, and their output follows its.  A table of the parts with their seconds
-# comes last; the last line of all is the sum, and decides the exit status.  The
-# parts' outputs are kept under build/check/.
+# All parts run, also after one has failed; PARTS names a choice of them, or
+# "all check-versions".  What needs a server spends much of its time waiting, so
+# the other parts run beside it, and their output follows its.  A table of the
+# parts with their seconds comes last; the last line of all is the sum, and
+# decides the exit status.  The parts' outputs are kept under build/check/.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 . test/private.sh
 
 ALL_PARTS='build regress regress-gpu tap setup-test unit unit-sanitize differential fuzz'
-PARTS=${PARTS:-$ALL_PARTS}
+PARTS=${PARTS:-all}
+PARTS=${PARTS/#all/$ALL_PARTS}
 logs=build/check
 began=$EPOCHSECONDS
 server_ready=no
@@ -233,11 +234,13 @@ beside=()
 for part in $PARTS; do
 	case $part in
 		build | regress | regress-gpu | tap) serial+=("$part") ;;
-		setup-test | unit | unit-sanitize | differential | fuzz) beside+=("$part") ;;
-		*) die "check: no part $part; there are $ALL_PARTS" ;;
+		setup-test | unit | unit-sanitize | differential | fuzz | check-versions)
+			beside+=("$part")
+			;;
+		*) die "check: no part $part; there are $ALL_PARTS check-versions" ;;
 	esac
 	case $part in
-		build | setup-test | regress | regress-gpu) ;;
+		build | setup-test | regress | regress-gpu | check-versions) ;;
 		*) needs='build check' ;;
 	esac
 done

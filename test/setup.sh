@@ -1,5 +1,5 @@
 #!/bin/bash
-# setup.sh [build] [check] [lint]
+# setup.sh [build] [check] [versions] [lint]
 # setup.sh major
 #
 # Installs from Debian's packages what this machine lacks for these purposes,
@@ -179,6 +179,10 @@ look()
 				}
 				compiles clang -fsanitize=address,undefined,fuzzer <<<$'#include <stddef.h>\nint LLVMFuzzerTestOneInput(const unsigned char *d, size_t n) { return d && n > 9; }' ||
 					needs_compiled "libclang-rt-$(clang_major)-dev"
+				;;
+			versions)
+				have debootstrap || needs debootstrap
+				[ -f /usr/share/keyrings/debian-archive-keyring.gpg ] || needs debian-archive-keyring
 				;;
 			lint)
 				have "${CPPCHECK:-cppcheck}" || needs cppcheck

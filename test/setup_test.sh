@@ -554,7 +554,8 @@ fresh_make NVCC="$work/nowhere/nvcc"
 result $? 'make with an nvcc that is not there' 'no such program'
 
 machine gcc libc6-dev postgresql-15 libpq-dev-15
-fresh_make CUDA=no PG_CONFIG="$M/bin/pg_config" all
+touch "$M/lists"
+PATH=$M/bin:$PATH fresh_make CUDA=no PG_CONFIG="$M/bin/pg_config" all
 [ $status = 2 ] && [[ $output =~ 'No PostgreSQL to build for'.*'15/server/postgres.h'.*'postgresql-server-dev-15' ]]
 result $? 'make names what is missing' 'No PostgreSQL to build for'
 

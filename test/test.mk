@@ -13,6 +13,8 @@
 #	make install-inject	the extension as "make check" installs it: tests can make
 #						things fail in it; and build/tpch, which makes tables
 #	make setup-test		setup.sh on machines that lack this and that
+#	make check-versions	the SQL tests with PostgreSQL 17 and 18, in roots of
+#						Debian 13 and sid; for root
 #
 # Where the CUDA engine is built, unit and differential have it, too; without a
 # GPU its tests are skipped.
@@ -225,4 +227,9 @@ stress: build/test/hostile
 setup-test:
 	@test/setup_test.sh
 
-.PHONY: install-inject stress setup-test unit unit-sanitize unit-threads differential differential-sanitize fuzz
+# ---- other releases of PostgreSQL ----
+
+check-versions:
+	+@exec env MAKE='$(MAKE)' test/versions.sh
+
+.PHONY: install-inject stress setup-test check-versions unit unit-sanitize unit-threads differential differential-sanitize fuzz

@@ -33,7 +33,8 @@ extern void csv_engine_open(CsvOpenEngine *open, const CsvSettings *settings,
 							const CsvMemory *memory);
 
 /* ERROR: the choice is 'cuda', and there is none */
-extern void csv_engine_no_gpu(const CsvSettings *settings) pg_attribute_noreturn();
+extern void csv_engine_no_gpu(const CsvSettings *settings)
+	__attribute__((noreturn));
 
 /*
  * The CPU engine with one thread, for a process that shares its scan with others;

@@ -73,7 +73,8 @@ extern void csv_sharing_check_file(const CsvSharing *sharing, int file,
 								   const CsvSource *source);
 
 /* that ERROR */
-extern void csv_sharing_replaced(const CsvSource *source) pg_attribute_noreturn();
+extern void csv_sharing_replaced(const CsvSource *source)
+	__attribute__((noreturn));
 
 /* bytes of the file, as all take them */
 extern uint64 csv_sharing_file_bytes(const CsvSharing *sharing, int file);

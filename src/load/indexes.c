@@ -143,14 +143,25 @@ csv_has_volatile_check(TupleDesc tupdesc)
 	return false;
 }
 
+static CsvIndexing
+indexing_of_all(Relation relation, bool is_new)
+{
+	CsvIndexing indexing = CSV_INDEX_BUILT;
+	List	   *indexes = RelationGetIndexList(relation);
+	ListCell   *cell;
+
+	foreach(cell, indexes)
+		indexing = Min(indexing, indexing_of(relation, lfirst_oid(cell), is_new));
+	list_free(indexes);
+	return indexing;
+}
+
 CsvIndexing
 csv_indexes_choose(Relation relation, Relation source, int64 nbytes,
 				   bool at_any_size)
 {
 	bool		is_new = csv_storage_is_new(relation);
-	CsvIndexing indexing = CSV_INDEX_BUILT;
-	List	   *indexes;
-	ListCell   *cell;
+	CsvIndexing indexing;
 
 	if (nbytes < (at_any_size ? 0 : CSV_INDEX_LEAST_BYTES) ||
 		csv_has_volatile_check(RelationGetDescr(relation)) ||
@@ -159,10 +170,11 @@ csv_indexes_choose(Relation relation, Relation source, int64 nbytes,
 	if (!at_any_size &&
 		nbytes < (int64) RelationGetNumberOfBlocks(relation) * BLCKSZ)
 		is_new = false;
-	indexes = RelationGetIndexList(relation);
-	foreach(cell, indexes)
-		indexing = Min(indexing, indexing_of(relation, lfirst_oid(cell), is_new));
-	list_free(indexes);
+	indexing = indexing_of_all(relation, is_new);
+
+	/* an index that can be built cannot always be sorted */
+	if (indexing == CSV_INDEX_SORTED && is_new)
+		indexing = indexing_of_all(relation, false);
 	return indexing;
 }
 

@@ -581,8 +581,13 @@ InitMaterializedSRF(FunctionCallInfo fcinfo, bits32 flags)
 }
 
 void
+#if PG_VERSION_NUM >= 170000
+tuplestore_putvalues(Tuplestorestate *store, TupleDesc tupdesc,
+					 const Datum *values, const bool *nulls)
+#else
 tuplestore_putvalues(Tuplestorestate *store, TupleDesc tupdesc, Datum *values,
 					 bool *nulls)
+#endif
 {
 	fuzz_check_row(values, nulls);
 }

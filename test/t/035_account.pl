@@ -53,7 +53,8 @@ sub make_file
 
 		$line .= pick(',', ',more', ',1,2') if chance($bad);
 		$line =~ s/,[^,]*$// if chance($bad);
-		$line = qq{"$line} if chance($bad / 3);
+		# not `",`: that would end what an earlier line has begun, and they were one record
+		$line = qq{"x$line} if chance($bad / 3);
 		$line = qq{"a"$line} if chance($bad / 3);
 		$text .= "$line\n" . (chance(0.01) ? "\n" : '');
 	}
