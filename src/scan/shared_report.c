@@ -186,7 +186,7 @@ put_string(char *place, const char *string)
 
 /* put a note behind the interval's others, or a list of them that ends with `last` */
 static void
-append_notes(dsa_area *dsa, Interval *interval, dsa_pointer first,
+append_notes(dsa_area *dsa, PieceInterval *interval, dsa_pointer first,
 			 dsa_pointer last)
 {
 	if (DsaPointerIsValid(interval->tail))
@@ -304,7 +304,7 @@ free_notes(dsa_area *dsa, dsa_pointer pointer)
 
 /* append what is noted of files only */
 static void
-append_changes(dsa_area *dsa, Interval *interval, dsa_pointer pointer)
+append_changes(dsa_area *dsa, PieceInterval *interval, dsa_pointer pointer)
 {
 	while (DsaPointerIsValid(pointer))
 	{
