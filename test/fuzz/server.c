@@ -865,6 +865,11 @@ csv_table_scan_next(CsvTableScan *scan, Datum *values, bool *isnull)
 }
 
 void
+csv_table_scan_show_progress(CsvTableScan *scan, Oid relid)
+{
+}
+
+void
 csv_table_scan_end(CsvTableScan *scan)
 {
 	MemoryContextDelete(scan->values);
