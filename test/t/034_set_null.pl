@@ -139,7 +139,7 @@ sub read_plainly
 		$nnulls += @nulls if !defined $skipped;
 		push @rows, join('|', @row) if !defined $skipped;
 	}
-	return { rows => \@rows, said => \@said, skipped => $nskipped, nulls => $nnulls };
+	return { records => scalar @$records, rows => \@rows, said => \@said, skipped => $nskipped, nulls => $nnulls };
 }
 
 # the NOTICEs of psql, each with its DETAIL
@@ -162,9 +162,11 @@ sub compare
 	my @said = said($err);
 	my @told = @{ $expected->{said} };
 
-	if (@told > $limit)
+	# a summary comes, too, where no record was good
+	if (@told > $limit || ($expected->{skipped} && $expected->{skipped} == $expected->{records}))
 	{
-		@told = (@told[ 0 .. $limit - 1 ], pop @said // '');
+		splice @told, $limit if @told > $limit;
+		push @told, pop @said // '';
 		my $nulls = $expected->{nulls};
 		my $summary = $expected->{skipped} == 0 ? qq{set $nulls values of "$file" to NULL} :
 		  qq{skipped $expected->{skipped} records of "$file"} . ($nulls ? ", set $nulls values to NULL" : '');
