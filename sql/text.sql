@@ -48,7 +48,7 @@ SELECT * FROM v;
 CALL write_file('t.txt', E'1\t2\t3\\\r\n4\r\n5\t6\t7\\\\\r\n8\t\\r\t9\r\n');
 SELECT * FROM v;
 -- with CR
-CALL write_file('t.txt', E'1\t2\t3\\\r4\r5\t6\n\t7\r');
+CALL write_file('t.txt', E'1\t2\t3\\\r4\r5\t6\\\n\t7\r');
 SELECT * FROM v;
 -- NULL is what stands in the file
 CALL write_file('t.txt', E'\\N\t\\\\N\t\\N \n\\x5cN\tN\t\n');
