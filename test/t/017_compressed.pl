@@ -345,8 +345,8 @@ sub endless
 	return;
 }
 
-# Run a query, which something ends, and return what it wrote and how long it
-# took.  A query that runs on is ended by making the file end.
+# Run a query, which something ends, and return what it wrote and whether it ended
+# within a minute.  A query that runs on is ended by making the file end.
 sub in_time
 {
 	my ($session, $file, $query, $function) = @_;
@@ -358,11 +358,11 @@ sub in_time
 		sleep(0.3);
 		$node->safe_psql('postgres', "SELECT $function(" . $session->pid . ')');
 	}
-	sleep(0.01) while !$session->ended && time() - $start < 6;
-	my $seconds = time() - $start;
+	sleep(0.01) while !$session->ended && time() - $start < 60;
+	my $has_ended = $session->ended;
 
-	truncate $file, 0 if !$session->ended;
-	return ($session->await, $seconds);
+	truncate $file, 0 if !$has_ended;
+	return ($session->await, $has_ended);
 }
 
 for my $suffix (sort keys %tools)
@@ -406,11 +406,11 @@ for my $suffix (sort keys %tools)
 			endless($suffix, $file, $rows);
 			$session->query("SET statement_timeout = '$setting'; SET csv_gpu_fdw.cpu_threads = "
 				  . ($rows eq $data ? 4 : 1));
-			my ($out, $err, $seconds) =
+			my ($out, $err, $has_ended) =
 			  in_time($session, $file, $query, $function);
 
 			like("$out$err", $expected, "$tool without output: $name");
-			cmp_ok($seconds, '<', 5, "$tool without output: $name: in time");
+			ok($has_ended, "$tool without output: $name: in time");
 			$session->quit;
 		}
 

@@ -299,7 +299,8 @@ is($warning, $late, 'with one WARNING');
 $began = time();
 ($answer, $warning) = $stuck->query("$query; EXPLAIN (COSTS OFF) $query; SELECT count(*) FROM csv_gpu_stat");
 unlike($warning, qr/WARNING/, 'no further one');
-cmp_ok(time() - $began, '<', 3, 'nor is it asked again at once');
+# the program has five seconds to answer
+cmp_ok(time() - $began, '<', 5, 'nor is it asked again at once');
 $stuck->quit;
 
 # nor the server's end, or the next server
