@@ -291,7 +291,7 @@ csv_vacuum_delay_point(void)
 
 /*
  * Have csv_check_permissions() ask for this privilege on the attributes of the
- * range table's relation; 16 keeps what is asked for in a list of its own.
+ * range table's relation; 16 keeps such requests in a list of their own.
  */
 static inline void
 csv_ask_permissions(ParseNamespaceItem *item, AclMode privilege,

@@ -287,7 +287,7 @@ file_encoding(const CopyFormatOptions *copy)
 
 /* ---- how it is read ---- */
 
-/* not of a file */
+/* do the data come from the frontend or a program, and not from a file? */
 static bool
 comes_once(const CopyStmt *stmt)
 {
@@ -325,7 +325,7 @@ typedef struct TakenCopy
 	ParseState *pstate;			/* its range table is the relation */
 	Relation	relation;
 	List	   *attnums;
-	Bitmapset  *given;			/* likewise */
+	Bitmapset  *given;			/* attnums, as a set */
 	List	   *quals;			/* of WHERE */
 	CopyFormatOptions options;
 	CsvIncoming *incoming;		/* NULL: of a file */
@@ -691,8 +691,8 @@ run_copy(const CopyStmt *stmt, const char *query, uint64 *nrows, const char **ob
 	done = *obstacle == NULL;
 	if (copy.incoming != NULL)
 	{
-		/* of a file, PostgreSQL's COPY checks them itself */
-		if (is_tried && !done)
+		/* PostgreSQL's COPY of a file checks privileges itself */
+		if (!done && is_tried)
 			csv_check_permissions(copy.pstate);
 		if (!done)
 			*nrows = csv_incoming_copy(copy.incoming, copy.pstate, copy.relation, stmt,

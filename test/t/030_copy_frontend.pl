@@ -359,7 +359,7 @@ mkdir $node->basedir . '/other' or die;
 $session->value('CREATE TABLESPACE other LOCATION ' . literal($node->basedir . '/other'));
 my $keeping = connect_to_server();
 
-send_message($keeping, 'Q', "SET temp_tablespaces = other\0");
+send_message($keeping, 'Q', "TRUNCATE t; SET temp_tablespaces = other\0");
 receive_until($keeping, 'Z');
 send_message($keeping, 'Q', "COPY t FROM STDIN (format csv)\0");
 receive_until($keeping, 'GE');
