@@ -457,7 +457,7 @@ try_apart(TakenCopy *copy, const char *(*try_it) (TakenCopy *))
 		CurrentResourceOwner = owner;
 		if (is_final(error->sqlerrcode))
 			ReThrowError(error);
-		obstacle = error->message;
+		obstacle = error->message != NULL ? error->message : "an error without a message";
 	}
 	PG_END_TRY();
 	MemoryContextDelete(context);
