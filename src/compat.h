@@ -304,12 +304,12 @@ csv_vacuum_delay_point(void)
 }
 
 /*
- * ERROR where the user has not this privilege on the attributes of the range
- * table's relation; 16 keeps what is asked for in a list of its own.
+ * Have csv_check_permissions() ask for this privilege on the attributes of the
+ * range table's relation; 16 keeps such requests in a list of their own.
  */
 static inline void
-csv_check_permissions(ParseState *pstate, ParseNamespaceItem *item,
-					  AclMode privilege, const Bitmapset *attributes)
+csv_ask_permissions(ParseNamespaceItem *item, AclMode privilege,
+					const Bitmapset *attributes)
 {
 	Bitmapset  *columns = NULL;
 	int			attnum = -1;
@@ -324,7 +324,6 @@ csv_check_permissions(ParseState *pstate, ParseNamespaceItem *item,
 		item->p_perminfo->insertedCols = columns;
 	else
 		item->p_perminfo->selectedCols = columns;
-	ExecCheckPermissions(pstate->p_rtable, pstate->p_rteperminfos, true);
 #else
 	item->p_rte->requiredPerms = privilege |
 		(item->p_rte->selectedCols != NULL ? ACL_SELECT : 0);
@@ -332,6 +331,19 @@ csv_check_permissions(ParseState *pstate, ParseNamespaceItem *item,
 		item->p_rte->insertedCols = columns;
 	else
 		item->p_rte->selectedCols = columns;
+#endif
+}
+
+/*
+ * ERROR where the user lacks a privilege, or where another library refuses it.  Such
+ * a library may record each call.
+ */
+static inline void
+csv_check_permissions(ParseState *pstate)
+{
+#if PG_VERSION_NUM >= 160000
+	ExecCheckPermissions(pstate->p_rtable, pstate->p_rteperminfos, true);
+#else
 	ExecCheckRTPerms(pstate->p_rtable, true);
 #endif
 }

@@ -288,6 +288,13 @@ file_encoding(const CopyFormatOptions *copy)
 
 /* ---- how it is read ---- */
 
+/* do the data come from the frontend or a program, and not from a file? */
+static bool
+comes_once(const CopyStmt *stmt)
+{
+	return stmt->is_program || stmt->filename == NULL;
+}
+
 static List *
 add_option(List *options, const char *name, const char *value)
 {
@@ -319,6 +326,7 @@ typedef struct TakenCopy
 	ParseState *pstate;			/* its range table is the relation */
 	Relation	relation;
 	List	   *attnums;
+	Bitmapset  *given;			/* attnums, as a set */
 	List	   *quals;			/* of WHERE */
 	CopyFormatOptions options;
 	CsvIncoming *incoming;		/* NULL: of a file */
@@ -336,7 +344,7 @@ make_table(const TakenCopy *taken)
 	CsvTable   *table;
 	ListCell   *cell;
 
-	options = add_option(options, taken->incoming != NULL ? "program" : "filename",
+	options = add_option(options, comes_once(stmt) ? "program" : "filename",
 						 stmt->filename != NULL ? stmt->filename : "STDIN");
 	options = add_option(options, "compression", "none");
 	options = add_option(options, "on_error", "stop");
@@ -389,13 +397,6 @@ make_table(const TakenCopy *taken)
 
 /* ---- the statement ---- */
 
-/* does another library keep the table's rows?  NULL: no */
-static const char *
-try_owner(TakenCopy *copy)
-{
-	return csv_find_owner(copy->relation, copy->attnums);
-}
-
 /*
  * Have the engines do it.  NULL, with copy->nrows: it is done.  Else why not; nothing
  * may be left of it.
@@ -403,17 +404,8 @@ try_owner(TakenCopy *copy)
 static const char *
 try_copy(TakenCopy *copy)
 {
-	CsvTable   *table = make_table(copy);
-	const char *oddity = NULL;
-
-	if (copy->incoming == NULL)
-		oddity = csv_find_oddity(copy->stmt->filename, &copy->options,
-								 file_encoding(&copy->options),
-								 table->settings.cpu_threads);
-	if (oddity != NULL)
-		return oddity;
-	csv_table_check(table);
-	copy->nrows = (uint64) csv_load_fields(table, RelationGetRelid(copy->relation),
+	copy->nrows = (uint64) csv_load_fields(make_table(copy),
+										   RelationGetRelid(copy->relation),
 										   copy->attnums, copy->quals);
 	csv_messages_check();
 	return NULL;
@@ -467,7 +459,7 @@ try_apart(TakenCopy *copy, const char *(*try_it) (TakenCopy *))
 		CurrentResourceOwner = owner;
 		if (is_final(error->sqlerrcode))
 			ReThrowError(error);
-		obstacle = error->message;
+		obstacle = error->message != NULL ? error->message : "an error without a message";
 		copy->failed = true;
 	}
 	PG_END_TRY();
@@ -509,6 +501,22 @@ has_domain_cast(Node *node, void *context)
 		expression_tree_walker(node, has_domain_cast, context);
 }
 
+/* has the user the privilege on all of these attributes? */
+static bool
+has_privilege(Relation relation, const Bitmapset *attnums, AclMode privilege)
+{
+	Oid			relid = RelationGetRelid(relation);
+	int			attnum = -1;
+
+	if (pg_class_aclcheck(relid, GetUserId(), privilege) == ACLCHECK_OK)
+		return true;
+	while ((attnum = bms_next_member(attnums, attnum)) >= 0)
+		if (pg_attribute_aclcheck(relid, (AttrNumber) attnum, GetUserId(),
+								  privilege) != ACLCHECK_OK)
+			return false;
+	return true;
+}
+
 /*
  * WHERE as COPY has it.  NULL, or why the engines cannot have it: it may be asked of some
  * rows in vain, and it is asked before a row is in.
@@ -518,6 +526,7 @@ plan_where(TakenCopy *copy, ParseNamespaceItem *item)
 {
 	Node	   *where = copy->stmt->whereClause;
 	Bitmapset  *attrs = NULL;
+	Bitmapset  *attnums = NULL;
 	int			i = -1;
 
 	if (where == NULL)
@@ -536,7 +545,10 @@ plan_where(TakenCopy *copy, ParseNamespaceItem *item)
 		if (attnum <= 0 ||
 			TupleDescAttr(RelationGetDescr(copy->relation), attnum - 1)->attgenerated)
 			return "its WHERE clause names system or generated columns";
+		attnums = bms_add_member(attnums, attnum);
 	}
+	if (!has_privilege(copy->relation, attnums, ACL_SELECT))
+		return "the user may not read columns of its WHERE clause";
 	if (contain_volatile_functions(where) || has_domain_cast(where, NULL))
 		return "its WHERE clause is volatile, or casts to domains";
 	where = eval_const_expressions(NULL, where);
@@ -545,14 +557,12 @@ plan_where(TakenCopy *copy, ParseNamespaceItem *item)
 }
 
 /*
- * What COPY does before it reads, with its ERRORs, or leaving it to COPY to have them:
- * they come before the frontend is asked for data and before a program is started.
- * NULL, or why the engines cannot have it.
+ * What COPY does before it checks privileges, with its ERRORs.  NULL, or why the engines
+ * cannot have it: the user may lack a privilege, but COPY raises that ERROR.
  */
 static const char *
 begin_copy(TakenCopy *copy)
 {
-	Bitmapset  *given = NULL;
 	ParseNamespaceItem *item;
 	const char *of_where;
 	ListCell   *cell;
@@ -564,27 +574,16 @@ begin_copy(TakenCopy *copy)
 	copy->attnums = CopyGetAttnums(RelationGetDescr(copy->relation), copy->relation,
 								   copy->stmt->attlist);
 	foreach(cell, copy->attnums)
-		given = bms_add_member(given, lfirst_int(cell));
-	csv_check_permissions(copy->pstate, item, ACL_INSERT, given);
+		copy->given = bms_add_member(copy->given, lfirst_int(cell));
+	csv_ask_permissions(item, ACL_INSERT, copy->given);
 	if (copy->attnums == NIL)
 		return "there are no columns";
+	if (!has_privilege(copy->relation, copy->given, ACL_INSERT))
+		return "the user may not insert into the table";
 	if (check_enable_rls(RelationGetRelid(copy->relation), InvalidOid, true) ==
 		RLS_ENABLED)
 		return "row-level security is enabled for the table";
-	if (of_where != NULL)
-		return of_where;
-	ProcessCopyOptions(copy->pstate, &copy->options, true, copy->stmt->options);
-	if (!are_copied(copy, copy->options.force_notnull) ||
-		!are_copied(copy, copy->options.force_null))
-		return "an option names another column";
-	if (!is_convertible(file_encoding(&copy->options)))
-		return "there is no conversion from the encoding";
-
-	/* what looks like an escape may be half a character */
-	if (!copy->options.csv_mode &&
-		PG_ENCODING_IS_CLIENT_ONLY(file_encoding(&copy->options)))
-		return "it is text in an encoding that only frontends have";
-	return find_obstacle_in_relation(copy->relation, given);
+	return of_where;
 }
 
 /* begin_copy(), with functions' messages held back: COPY would have them again */
@@ -610,6 +609,57 @@ begin_copy_silently(TakenCopy *copy)
 	return obstacle;
 }
 
+static const char *
+find_obstacle_in_options(const TakenCopy *copy)
+{
+	int			encoding = file_encoding(&copy->options);
+
+	if (!are_copied(copy, copy->options.force_notnull) ||
+		!are_copied(copy, copy->options.force_null))
+		return "an option names another column";
+	if (!is_convertible(encoding))
+		return "there is no conversion from the encoding";
+
+	/* what looks like an escape may be half a character */
+	if (!copy->options.csv_mode && PG_ENCODING_IS_CLIENT_ONLY(encoding))
+		return "it is text in an encoding that only frontends have";
+	return NULL;
+}
+
+/*
+ * What COPY does after it has checked privileges and before it reads, and all that can be
+ * known before data are read.  So COPY takes over before a library records that
+ * privileges were checked, before the frontend is asked for data and before a program is
+ * started.  NULL, or why the engines cannot have it.
+ */
+static const char *
+try_before(TakenCopy *copy)
+{
+	MemoryContext outer =
+		MemoryContextSwitchTo(GetMemoryChunkContext(copy->pstate));
+	const char *obstacle;
+
+	ProcessCopyOptions(copy->pstate, &copy->options, true, copy->stmt->options);
+	MemoryContextSwitchTo(outer);
+	obstacle = find_obstacle_in_options(copy);
+	if (obstacle == NULL)
+		obstacle = find_obstacle_in_relation(copy->relation, copy->given);
+	if (obstacle == NULL)
+		obstacle = csv_find_owner(copy->relation, copy->attnums);
+	if (obstacle == NULL)
+	{
+		CsvTable   *table = make_table(copy);
+
+		csv_table_check(table);
+		if (!comes_once(copy->stmt))
+			obstacle = csv_find_oddity(copy->stmt->filename, &copy->options,
+									   file_encoding(&copy->options),
+									   table->settings.cpu_threads);
+	}
+	csv_messages_check();
+	return obstacle;
+}
+
 /*
  * COPY, unless it is a file that PostgreSQL is to do, which is false.  *obstacle: why it
  * was not the engines, or NULL.
@@ -619,30 +669,36 @@ run_copy(const CopyStmt *stmt, const char *query, uint64 *nrows, const char **ob
 {
 	TakenCopy	copy = {.stmt = stmt};
 	bool		done;
+	bool		is_tried = false;
 
 	copy.pstate = make_parsestate(NULL);
 	copy.pstate->p_sourcetext = query;
 	*obstacle = begin_copy_silently(&copy);
-
-	/* before data are read: that library would not get the data that we have read */
-	if (*obstacle == NULL && csv_may_have_owner())
-		*obstacle = try_apart(&copy, try_owner);
-	if (*obstacle == NULL && (stmt->is_program || stmt->filename == NULL))
+	if (*obstacle == NULL)
+		*obstacle = try_apart(&copy, try_before);
+	if (*obstacle == NULL)
+		csv_check_permissions(copy.pstate);
+	if (*obstacle == NULL && comes_once(stmt))
 	{
 		copy.incoming = csv_incoming_begin(stmt, &copy.options,
 										   file_encoding(&copy.options),
 										   list_length(copy.attnums));
-		if (choice == COPY_ON && csv_incoming_is_short(copy.incoming))
-			*obstacle = "it is short";
+		*obstacle = csv_incoming_obstacle(copy.incoming, choice == COPY_FORCE);
 	}
 	if (*obstacle == NULL)
+	{
+		is_tried = true;
 		*obstacle = try_apart(&copy, try_copy);
+	}
 	*nrows = copy.nrows;
 	if (*obstacle != NULL)
 		csv_host_counts_add_copy(copy.failed ? "it failed" : *obstacle);
 	done = *obstacle == NULL;
 	if (copy.incoming != NULL)
 	{
+		/* PostgreSQL's COPY of a file checks privileges itself */
+		if (!done && is_tried)
+			csv_check_permissions(copy.pstate);
 		if (!done)
 			*nrows = csv_incoming_copy(copy.incoming, copy.pstate, copy.relation, stmt,
 									   copy.quals);

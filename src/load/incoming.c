@@ -459,10 +459,12 @@ csv_incoming_begin(const CopyStmt *stmt, const CopyFormatOptions *copy, int enco
 	return incoming;
 }
 
-bool
-csv_incoming_is_short(const CsvIncoming *incoming)
+const char *
+csv_incoming_obstacle(const CsvIncoming *incoming, bool takes_short)
 {
-	return incoming->file == 0;
+	if (incoming->file == 0 && !takes_short)
+		return "it is short";
+	return incoming->oddity;
 }
 
 /* ---- for the engine ---- */

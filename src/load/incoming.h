@@ -27,8 +27,8 @@ extern CsvIncoming *csv_incoming_begin(const CopyStmt *stmt,
 									   const CopyFormatOptions *copy, int encoding,
 									   int ncolumns);
 
-/* was that all of it? */
-extern bool csv_incoming_is_short(const CsvIncoming *incoming);
+/* why COPY should have it, as far as that is known now; takes_short: not for its size */
+extern const char *csv_incoming_obstacle(const CsvIncoming *incoming, bool takes_short);
 
 /*
  * A CsvReadFn; arg is the CsvIncoming.  ERROR also where COPY reads what comes in its

@@ -203,7 +203,7 @@ csv_insert_filter(CsvInsert *insert, List *quals)
 }
 
 void
-csv_insert_check(CsvInsert *insert, const Bitmapset *given)
+csv_insert_give(CsvInsert *insert, const Bitmapset *given)
 {
 	MemoryContext outer = MemoryContextSwitchTo(insert->context);
 	ParseNamespaceItem *item;
@@ -214,7 +214,14 @@ csv_insert_check(CsvInsert *insert, const Bitmapset *given)
 	insert->pstate = make_parsestate(NULL);
 	item = addRangeTableEntryForRelation(insert->pstate, insert->relation,
 										 RowExclusiveLock, NULL, false, false);
-	csv_check_permissions(insert->pstate, item, ACL_INSERT, given);
+	csv_ask_permissions(item, ACL_INSERT, given);
+	MemoryContextSwitchTo(outer);
+}
+
+void
+csv_insert_check(const CsvInsert *insert)
+{
+	csv_check_permissions(insert->pstate);
 	if (check_enable_rls(RelationGetRelid(insert->relation), InvalidOid,
 						 false) == RLS_ENABLED)
 		ereport(ERROR,
@@ -223,7 +230,6 @@ csv_insert_check(CsvInsert *insert, const Bitmapset *given)
 				 errdetail("Row-level security is enabled for table \"%s\".",
 						   RelationGetRelationName(insert->relation)),
 				 errhint("Use INSERT statements instead.")));
-	MemoryContextSwitchTo(outer);
 }
 
 /* ---- begin ---- */

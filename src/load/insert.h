@@ -3,7 +3,7 @@
  *		Inserts rows into a relation as COPY FROM does: any kind of relation
  *		that COPY takes, with its constraints, indexes and triggers.
  *
- *	1. csv_insert_open() checks what may be done at all.
+ *	1. csv_insert_open() and csv_insert_check() refuse relations and users.
  *	2. csv_insert_begin() prepares for it, and fires the statement's triggers.
  *	3. A row is filled in in csv_insert_slot(), and goes in by csv_insert_row(),
  *	   at once or a buffer at a time.
@@ -33,13 +33,18 @@ typedef struct CsvRecordPlace
 /*
  * Open a relation for rows with values for the given attributes (a set of
  * attribute numbers), and lock it as INSERT does, until the transaction ends.
- * ERROR where it cannot have rows, or where the user may not insert them: the
- * privilege INSERT on these columns, no row-level security that applies, and a
- * transaction that may write.  What it keeps is in the current
- * memory context, here and in csv_insert_begin().
+ * ERROR where it cannot have rows, or where the transaction may not write.  Its
+ * memory is of the current memory context, here and in csv_insert_begin().
  */
 extern CsvInsert *csv_insert_open(Oid relid);
-extern void csv_insert_check(CsvInsert *insert, const Bitmapset *given);
+extern void csv_insert_give(CsvInsert *insert, const Bitmapset *given);
+
+/*
+ * After csv_insert_give(), once for each statement of the user: ERROR where the user
+ * may not insert rows.  The user needs the privilege INSERT on these columns, and no
+ * row-level security may apply.
+ */
+extern void csv_insert_check(const CsvInsert *insert);
 
 /* instead of all that follows: nothing is inserted */
 extern void csv_insert_close(CsvInsert *insert);

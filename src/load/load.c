@@ -354,7 +354,8 @@ open_rejects(CsvLoad *load, Oid relid)
 				 errmsg("\"%s\" has no column for rejected records",
 						RelationGetRelationName(relation)),
 				 errhint("Its columns are those of csv_gpu_errors(), loaded_at and source.")));
-	csv_insert_check(load->rejects, load->reject_mapping.to);
+	csv_insert_give(load->rejects, load->reject_mapping.to);
+	csv_insert_check(load->rejects);
 	load->rejects_owner = csv_find_owner(relation,
 										 mapped_attnums(&load->reject_mapping, true));
 	load->rejected = tuplestore_begin_heap(false, false, work_mem);
@@ -467,7 +468,8 @@ check_source(CsvLoad *load, bool keeps_rejects)
 		addRangeTableEntryForRelation(pstate, load->source, AccessShareLock,
 									  NULL, false, false);
 
-	csv_check_permissions(pstate, item, ACL_SELECT, load->mapping.from);
+	csv_ask_permissions(item, ACL_SELECT, load->mapping.from);
+	csv_check_permissions(pstate);
 	free_parsestate(pstate);
 	if (keeps_rejects)
 		csv_check_whole_select(load->source);
@@ -630,7 +632,7 @@ load_before_indexes(CsvLoad *volatile load, CsvIndexing indexing)
 	{
 		CsvInsert  *target = csv_insert_open(RelationGetRelid(csv_insert_relation(load->target)));
 
-		csv_insert_check(target, load->mapping.to);
+		csv_insert_give(target, load->mapping.to);
 		load_rows(load, target, false, indexing);
 		ReleaseCurrentSubTransaction();
 		MemoryContextSwitchTo(outer);
@@ -811,7 +813,8 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 		map_by_order(&load->mapping, load->source,
 					 csv_insert_relation(load->target), request->columns);
 	check_source(load, OidIsValid(request->rejects));
-	csv_insert_check(load->target, load->mapping.to);
+	csv_insert_give(load->target, load->mapping.to);
+	csv_insert_check(load->target);
 	load->owner = csv_find_owner(csv_insert_relation(load->target),
 								 mapped_attnums(&load->mapping, true));
 	if (OidIsValid(request->rejects))
@@ -862,7 +865,7 @@ csv_load_fields(CsvTable *table, Oid target, const List *attnums, List *quals)
 		TupleDescCopyEntry(from, number, RelationGetDescr(relation), to);
 		map_column(&load->mapping, from, number, relation, to);
 	}
-	csv_insert_check(load->target, load->mapping.to);
+	csv_insert_give(load->target, load->mapping.to);
 	load->row = MakeSingleTupleTableSlot(from, &TTSOpsVirtual);
 	indexing = choose_method(load, false);
 	load_rows(load, load->target, false, indexing);

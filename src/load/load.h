@@ -36,7 +36,8 @@ extern void csv_load(const CsvLoadRequest *request, CsvLoadResult *result);
  * All rows of a table that is in no catalog (csv_table_make) into a target: its columns
  * to the attributes of these numbers (a list of int), of whose types they are.  ERROR
  * at the first record or row that is refused, or for the indexes after all of them.
- * quals: only rows go in that pass them (csv_insert_filter).  Returns the number of rows.
+ * quals: only rows go in that pass them (csv_insert_filter).  The caller has checked
+ * privileges and row-level security.  Returns the number of rows.
  */
 extern int64 csv_load_fields(CsvTable *table, Oid target, const List *attnums,
 							 List *quals);

@@ -100,12 +100,6 @@ is_plain_insert(const PlannedStmt *stmt, Oid target)
 	return true;
 }
 
-bool
-csv_may_have_owner(void)
-{
-	return planner_hook != NULL || create_upper_paths_hook != NULL;
-}
-
 const char *
 csv_find_owner(Relation target, const List *attnums)
 {
@@ -114,7 +108,7 @@ csv_find_owner(Relation target, const List *attnums)
 	if (relkind == RELKIND_RELATION && target->rd_tableam != GetHeapamTableAmRoutine())
 		return "its access method is not heap";
 	if ((relkind == RELKIND_RELATION || relkind == RELKIND_PARTITIONED_TABLE) &&
-		csv_may_have_owner() &&
+		(planner_hook != NULL || create_upper_paths_hook != NULL) &&
 		!is_plain_insert(plan_insert(target, attnums), RelationGetRelid(target)))
 		return "another library keeps its rows";
 	return NULL;

@@ -16,9 +16,6 @@
  */
 extern const char *csv_find_owner(Relation target, const List *attnums);
 
-/* can csv_find_owner() have another answer than by the access method? */
-extern bool csv_may_have_owner(void);
-
 /* names of columns, separated by commas */
 extern void csv_append_columns(StringInfo sql, Relation relation, const List *attnums);
 

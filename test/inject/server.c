@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include "executor/executor.h"
 #include "miscadmin.h"
 #include "optimizer/paths.h"
 #include "storage/fd.h"
@@ -43,6 +44,40 @@ static double file_age;
 static bool small_pieces;
 static int	parallel_workers;
 static char *missing_library;
+static int	permission_checks;
+static bool refuse_permissions;
+static ExecutorCheckPerms_hook_type next_check;
+
+#if PG_VERSION_NUM >= 160000
+#define RELATION_PERMISSIONS	RTEPermissionInfo
+#define CHECK_ARGUMENTS			List *rtable, List *relations, bool ereport_on_violation
+#define CALL_NEXT_CHECK()		next_check(rtable, relations, ereport_on_violation)
+#else
+#define RELATION_PERMISSIONS	RangeTblEntry
+#define CHECK_ARGUMENTS			List *relations, bool ereport_on_violation
+#define CALL_NEXT_CHECK()		next_check(relations, ereport_on_violation)
+#endif
+
+/* counts what an auditing library would record: each relation with its privileges */
+static bool
+check_permissions(CHECK_ARGUMENTS)
+{
+	ListCell   *cell;
+
+	foreach(cell, relations)
+	{
+		RELATION_PERMISSIONS *relation = lfirst(cell);
+
+		if (relation->requiredPerms == 0)
+			continue;
+		permission_checks++;
+		if (refuse_permissions)
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					 errmsg("a library refuses access to relation %u", relation->relid)));
+	}
+	return next_check == NULL || CALL_NEXT_CHECK();
+}
 
 /* the last that the extension does when it is loaded */
 void
@@ -78,6 +113,18 @@ __wrap_MarkGUCPrefixReserved(const char *prefix)
 							   "Empty: all are found.",
 							   &missing_library, "",
 							   PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("csv_gpu_test.permission_checks",
+							"Counts relations that ExecutorCheckPerms_hook has seen.",
+							"SET it to 0, and SHOW it later.",
+							&permission_checks, 0, 0, INT_MAX,
+							PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("csv_gpu_test.refuse_permissions",
+							 "Has ExecutorCheckPerms_hook refuse each relation.",
+							 NULL,
+							 &refuse_permissions, false,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	next_check = ExecutorCheckPerms_hook;
+	ExecutorCheckPerms_hook = check_permissions;
 	__real_MarkGUCPrefixReserved(prefix);
 }
 

@@ -89,6 +89,8 @@ sub connect_to_server
 
 # ---- what is sent, with COPY's setting; what comes back, and the rows ----
 
+my $more_settings = '';
+
 sub outcome
 {
 	my ($setting, $columns, $options, $send) = @_;
@@ -98,7 +100,7 @@ sub outcome
 	local $SIG{PIPE} = 'IGNORE';
 	send_message($socket, 'Q', "TRUNCATE t\0");
 	receive_until($socket, 'Z');
-	send_message($socket, 'Q', "SET csv_gpu_fdw.copy = $setting; SET temp_file_limit = '1MB'\0");
+	send_message($socket, 'Q', "SET csv_gpu_fdw.copy = $setting; SET temp_file_limit = '1MB'; $more_settings\0");
 	receive_until($socket, 'Z');
 	send_message($socket, 'Q', "COPY t ($columns) FROM STDIN ($options)\0");
 	push @received, receive_until($socket, 'GE');
@@ -178,6 +180,12 @@ for my $case ([ 'of a column that is not copied', 'k', 'force_null (b)' ],
 
 	like(same("an option $what", $ends{done}, "format csv, $option", $columns), qr/^E /, 'no data are asked for');
 }
+
+# ---- a library that refuses the table: before COPY asks the frontend for data ----
+
+$more_settings = 'SET csv_gpu_test.refuse_permissions = on';
+like(same('a table that a library refuses', $ends{done}), qr/^E .*a library refuses/, 'no data are asked for');
+$more_settings = '';
 
 # ---- the marker of the end, wherever messages and blocks begin ----
 
@@ -351,7 +359,7 @@ mkdir $node->basedir . '/other' or die;
 $session->value('CREATE TABLESPACE other LOCATION ' . literal($node->basedir . '/other'));
 my $keeping = connect_to_server();
 
-send_message($keeping, 'Q', "SET temp_tablespaces = other\0");
+send_message($keeping, 'Q', "TRUNCATE t; SET temp_tablespaces = other\0");
 receive_until($keeping, 'Z');
 send_message($keeping, 'Q', "COPY t FROM STDIN (format csv)\0");
 receive_until($keeping, 'GE');
