@@ -104,8 +104,8 @@ look_at(const CsvDialectOptions *dialect, const char *bytes, ssize_t nbytes,
 
 /*
  * Is the last record of a file whole, as far as its line break and the number of
- * quotes tell?  The end of compressed data does not tell.  A file that cannot be read
- * is to fail when it is loaded.
+ * quotes tell?  A file that cannot be read fails when it is loaded, and so does a
+ * compressed file that is cut off.
  */
 static bool
 ends_whole(const CsvTable *table, const char *filename)
@@ -117,7 +117,7 @@ ends_whole(const CsvTable *table, const char *filename)
 	int			fd;
 
 	if (csv_compression_of(filename, table->compression) != CSV_COMPRESSION_NONE)
-		return false;
+		return true;
 	fd = OpenTransientFile(filename, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return true;

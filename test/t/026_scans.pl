@@ -325,7 +325,13 @@ for my $round (1 .. 3)
 		gpu_memory_limit($node, $limit);
 		resident_memory($node, $limit ? '1MB' : '64MB');
 	}
-	is_deeply([ map { [ $_->await ] } @sessions[ 0 .. 2 ] ], [ ([ join("\n", ($answers{t}) x 4), '' ]) x 3 ], "lower limits beside scans, round $round");
+	for my $session (@sessions[ 0 .. 2 ])
+	{
+		my ($out, $err) = $session->await;
+
+		is($err, '', "lower limits beside scans, round $round: no message");
+		is($out, join("\n", ($answers{t}) x 4), 'and the answers');
+	}
 	is($sessions[0]->value(query_of('t') . '; ' . grouped('t')), $answers{t}, 'and after them');
 	cmp_ok(stat_of('memory_held - memory_limit'), '<=', 0, 'the GPU holds no more') if $round == 3;
 	gpu_memory_limit($node, 0);

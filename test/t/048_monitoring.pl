@@ -10,7 +10,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = csv_server('monitoring', max_worker_processes => 20);
+my $node = csv_server('monitoring', 'csv_gpu_fdw.engine' => 'cpu', max_worker_processes => 20);
 my $directory = PostgreSQL::Test::Utils::tempdir;
 
 chmod 0755, $directory;
