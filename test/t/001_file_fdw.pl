@@ -68,7 +68,7 @@ sub random_file
 		header => pick('false', 'false', 'true', 'match'),
 		encoding => pick('UTF8', 'UTF8', keys %encodings),
 		chunk_size => pick(1, 2, 3, 10, 1 + int(rand(200)), undef));
-	my $eol = pick("\n", "\n", "\r\n", "\r");
+	my $eol = $file{eol} = pick("\n", "\n", "\r\n", "\r");
 	my $ncolumns = pick(1, 2, 3, 3, 4, 1 + int(rand(20)));
 
 	$file{format} = chance(0.25) ? 'text' : 'csv';
@@ -276,11 +276,13 @@ while ((time() < $end || (time() < $end + 120 && ($count{same} <= 100 || $count{
 
 		$file->{filename} = write_file("$directory/$i.csv", $file->{text});
 		$file->{log_verbosity} = 'silent';
+		# where file_fdw goes by the first line break, "auto" looks for a LF
+		$file->{record_boundary} = 'cr' if $file->{eol} eq "\r" && $file->{text} =~ /\n/;
 		my @both = qw(filename format header delimiter quote escape null encoding);
 		$sql .= sprintf "SELECT compare(%s, %s, %s, %s);\n",
 		  map { literal($_) } $file->{columns}, $file->{wanted},
 		  options($file, @both),
-		  options($file, @both, qw(quoting chunk_size log_verbosity));
+		  options($file, @both, qw(quoting chunk_size log_verbosity record_boundary));
 	}
 
 	# each answer may have several lines; all but the first are indented here
