@@ -167,7 +167,7 @@ file_identity(const char *filename)
 	return format_identity(&identity);
 }
 
-static void pg_attribute_noreturn()
+static void __attribute__((noreturn))
 fail_as_changed(const char *filename)
 {
 	ereport(ERROR,

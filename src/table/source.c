@@ -792,7 +792,7 @@ acquire_descriptor(const char *name)
 }
 
 /* with errno; path: by which it is opened */
-static void pg_attribute_noreturn()
+static void __attribute__((noreturn))
 fail_to_open(const CsvSource *source, const char *path)
 {
 	int			error = errno;

@@ -64,7 +64,8 @@ extern bool csv_source_open(CsvSource *source, int number,
 							const CsvFileIdentity *as);
 
 /* ERROR: the file last opened is gone */
-extern void csv_source_missing(const CsvSource *source) pg_attribute_noreturn();
+extern void csv_source_missing(const CsvSource *source)
+	__attribute__((noreturn));
 
 /* a reader has found that the open file ends at this offset, if not before; any thread */
 extern void csv_source_note_end(CsvSource *source, uint64_t offset);

@@ -401,6 +401,30 @@ GetDatabaseEncodingName(void)
 }
 
 int
+pg_mblen(const char *string)
+{
+	return pg_encoding_mblen(fuzz_server.encoding, string);
+}
+
+/* of names and delimiters, which need no E'' here */
+char *
+quote_literal_cstr(const char *string)
+{
+	StringInfoData quoted;
+
+	initStringInfo(&quoted);
+	appendStringInfoChar(&quoted, '\'');
+	for (; *string != '\0'; string++)
+	{
+		if (*string == '\'')
+			appendStringInfoChar(&quoted, '\'');
+		appendStringInfoChar(&quoted, *string);
+	}
+	appendStringInfoChar(&quoted, '\'');
+	return quoted.data;
+}
+
+int
 pg_mbcliplen(const char *string, int nbytes, int limit)
 {
 	int			clipped = 0;
