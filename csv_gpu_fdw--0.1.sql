@@ -419,7 +419,7 @@ BEGIN
 	-- pg_cron refuses these, too, but does not say what it takes
 	IF nfields < 5 AND schedule !~ '^\s*@' AND schedule !~* '^\s*[0-9]+\s+seconds?\s*$' THEN
 		RAISE invalid_parameter_value
-			USING MESSAGE = format('schedule "%s" is none of cron''s', schedule),
+			USING MESSAGE = format('invalid schedule "%s"', schedule),
 				HINT = 'Write five fields, such as "0 * * * *", or a word of pg_cron''s, such as "@hourly".';
 	END IF;
 

@@ -156,13 +156,13 @@ static const char *
 find_obstacle_in_hooks(void)
 {
 	static bool is_told = false;
+	const char *library;
 
 	if (next_hook == NULL || past_hooks)
 		return NULL;
+	library = library_of((const void *) next_hook);
 	if (!is_told && choice == COPY_ON)
 	{
-		const char *library = library_of((const void *) next_hook);
-
 		is_told = true;
 		ereport(NOTICE,
 				(errmsg("COPY FROM is left to PostgreSQL, because library \"%s\" would not see it otherwise",
@@ -170,7 +170,7 @@ find_obstacle_in_hooks(void)
 				 errhint("Put csv_gpu_fdw before \"%s\" in shared_preload_libraries, or have a superuser set csv_gpu_fdw.copy_past_hooks.",
 						 library)));
 	}
-	return "the library is loaded behind others that see utility statements";
+	return psprintf("library \"%s\" was loaded earlier and would not see it", library);
 }
 
 /* of a statement, as far as it says it itself; NULL: none */

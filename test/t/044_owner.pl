@@ -158,7 +158,7 @@ $session->quit;
 # ---- COPY ----
 
 my $copy = "COPY owned_pairs FROM '$directory/long.csv' (FORMAT csv)";
-my $behind = 'the library is loaded behind others that see utility statements';
+my $behind = 'library "csv_gpu_owner" was loaded earlier and would not see it';
 
 # the library before us among the hooks, which see COPY first
 $session = session_with('csv_gpu_fdw', 'csv_gpu_owner');
