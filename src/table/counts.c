@@ -73,22 +73,19 @@ void
 csv_host_counts_add_copy(const char *reason)
 {
 	CsvHostCounts *host = attach();
-	char		text[CSV_COPY_REASON_BYTES] = "";
-	bool		quoted = false;
-	int			n = 0;
+	const char *quote = strchr(reason, '"');
+	char		text[CSV_COPY_REASON_BYTES];
 	int			i = 0;
 
 	if (host == NULL)
 		return;
-	/* names of columns and the like are not for all users */
-	for (const char *c = reason; *c != '\0' && n < CSV_COPY_REASON_BYTES - 4; c++)
-	{
-		if (*c == '"' && !quoted)
-			n += snprintf(text + n, 4, "...");
-		else if (*c != '"' && !quoted)
-			text[n++] = *c;
-		quoted ^= *c == '"';
-	}
+	/* names are not for all users, and may contain quotes themselves */
+	memset(text, 0, sizeof(text));
+	if (quote == NULL)
+		strlcpy(text, reason, sizeof(text));
+	else
+		snprintf(text, sizeof(text), "%.*s...%s", (int) (quote - reason), reason,
+				 strrchr(reason, '"') + 1);
 	SpinLockAcquire(&host->mutex);
 	while (i < host->nreasons && strcmp(host->reasons[i].text, text) != 0)
 		i++;

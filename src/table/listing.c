@@ -149,10 +149,16 @@ csv_find_renamed(const CsvTable *table, const CsvFileIdentity *as)
 	for (int i = 0; i < nnames; i++)
 	{
 		struct stat st;
+		CsvFileIdentity identity;
 
 		CHECK_FOR_INTERRUPTS();
-		if (stat(names[i], &st) == 0 && (uint64_t) st.st_dev == as->device &&
-			(uint64_t) st.st_ino == as->inode)
+		if (stat(names[i], &st) != 0)
+			continue;
+
+		/* the inode of a file that is gone may be used again */
+		identity = csv_file_identity(&st);
+		if (identity.device == as->device && identity.inode == as->inode &&
+			identity.size == as->size && identity.modified == as->modified)
 			return names[i];
 	}
 	return NULL;

@@ -31,7 +31,10 @@ extern void csv_prefer_pattern(CsvTable *table, int elevel);
 extern bool csv_expand_pattern(const CsvTable *table, bool quiet, char ***names,
 							   int *nnames);
 
-/* the name that a file has by now; NULL if none that matches the pattern is the file's */
+/*
+ * Returns the name that a file has now, or NULL if no name that matches the pattern is
+ * the file's, or the file has changed.
+ */
 extern const char *csv_find_renamed(const CsvTable *table,
 									const CsvFileIdentity *file);
 

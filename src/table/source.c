@@ -72,8 +72,8 @@ struct CsvSource
 	char	  **shown_names;	/* the same as valid text */
 	int			nnames;
 	bool		of_pattern;		/* the names match one */
-	CsvFileIdentity *listed;	/* of each, where no file may be missing; inode 0:
-								 * not known.  Else NULL */
+	CsvFileIdentity *listed;	/* of each file of a pattern, or NULL; inode 0: not
+								 * known */
 	int			next;			/* index in names of what to open next */
 	const char *name;			/* last opened, as shown */
 
@@ -236,8 +236,8 @@ needs_all(const CsvTable *table)
 }
 
 /*
- * List the files, and what each is, if none may be missing.  One that vanishes
- * meanwhile is no match yet: the list is made anew.
+ * List the files, and the identity of each file of a pattern.  If no file may be
+ * missing and one vanishes meanwhile, the list is made anew.
  */
 static void
 list_files(CsvSource *source)
@@ -251,7 +251,7 @@ list_files(CsvSource *source)
 		/* a name that is no pattern is the only one */
 		source->of_pattern = source->nnames > 1 ||
 			strcmp(source->names[0], table->filename) != 0;
-		if (!source->of_pattern || !needs_all(table))
+		if (!source->of_pattern)
 			return;
 		source->listed = palloc_extended(sizeof(CsvFileIdentity) * source->nnames,
 										 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
@@ -263,7 +263,7 @@ list_files(CsvSource *source)
 			if (stat(source->names[i], &st) == 0)
 				source->listed[i] = csv_file_identity(&st);
 			else
-				all_there = table->files != NULL;
+				all_there = table->files != NULL || !needs_all(table);
 		}
 	}
 }
@@ -833,22 +833,35 @@ open_path(CsvSource *source, const char *path)
 	return source->fd >= 0;
 }
 
+/* was the open file listed by another name? */
+static bool
+is_listed(const CsvSource *source)
+{
+	for (int i = 0; i < source->nnames; i++)
+		if (csv_source_is_open(source, &source->listed[i]))
+			return true;
+	return false;
+}
+
 /*
  * Open a file, if need be by the name that it has got since it was listed.  False
- * with errno.
+ * with errno, which is ESTALE if another file of the list has its name now.  A scan
+ * that needs not all files takes a new file of that name instead.
  */
 static bool
 open_listed(CsvSource *source, int number, const CsvFileIdentity *as)
 {
 	const char *path = source->names[number];
+	bool		is_sought = as != NULL || needs_all(source->table);
 	bool		is_open = open_path(source, path);
 	int			error = errno;
 
 	if (as == NULL && source->listed != NULL)
 		as = &source->listed[number];
-	for (int tries = 0; source->of_pattern && as != NULL && as->inode != 0 &&
-		 (is_open || error == ENOENT) && !csv_source_is_open(source, as) &&
-		 tries < MOST_LISTINGS; tries++)
+	if (!source->of_pattern || as == NULL || as->inode == 0)
+		return is_open;
+	for (int tries = 0; is_sought && (is_open || error == ENOENT) &&
+		 !csv_source_is_open(source, as) && tries < MOST_LISTINGS; tries++)
 	{
 		path = csv_find_renamed(source->table, as);
 		if (path == NULL)
@@ -856,6 +869,20 @@ open_listed(CsvSource *source, int number, const CsvFileIdentity *as)
 		(void) close_descriptor(source);
 		is_open = open_path(source, path);
 		error = errno;
+	}
+	if (is_open && !csv_source_is_open(source, as) && source->listed != NULL)
+	{
+		if (needs_all(source->table))
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("file \"%s\" was replaced after it was listed",
+							source->name)));
+		if (is_listed(source))
+		{
+			(void) close_descriptor(source);
+			is_open = false;
+			error = ESTALE;
+		}
 	}
 	errno = error;
 	return is_open;
@@ -873,8 +900,9 @@ open_file(CsvSource *source, int number, const CsvFileIdentity *as)
 		int			error = errno;
 
 		/* a link that leads nowhere is there */
-		if (error == ENOENT && source->of_pattern && !needs_all(source->table) &&
-			lstat(path, &st) != 0 && errno == ENOENT)
+		if (source->of_pattern && !needs_all(source->table) &&
+			(error == ESTALE || (error == ENOENT && lstat(path, &st) != 0 &&
+								 errno == ENOENT)))
 			return false;
 		errno = error;
 		fail_to_open(source, path);

@@ -249,7 +249,11 @@ sub write_pattern
 
 sub remove { return unlink "$directory/p3.csv"; }
 sub move { return rename "$directory/p3.csv", "$directory/p9.csv"; }
-sub rotate { return rename("$directory/p$_.csv", "$directory/p" . ($_ + 1) . '.csv') for reverse 2 .. 4; }
+sub rotate
+{
+	rename "$directory/p$_.csv", "$directory/p" . ($_ + 1) . '.csv' for reverse 2 .. 4;
+	return;
+}
 
 foreach my $engine (@engines)
 {
@@ -262,6 +266,8 @@ foreach my $engine (@engines)
 		write_pattern();
 		is(said($change, 'SELECT n FROM p'), $third, "left out: $engine");
 	}
+	write_pattern();
+	is(said(\&rotate, 'SELECT n FROM p'), join('', map { $third =~ s/p3/p$_/r } 2 .. 4), "no file twice under another name: $engine");
 	write_pattern();
 	like(said(\&remove, 'SELECT n FROM p_stop'), qr{^ERROR:  could not open file "DIR/p3.csv"}, "an ERROR under stop: $engine");
 	foreach my $change (\&move, \&rotate)
@@ -301,6 +307,11 @@ is(loaded("mv $directory/p3.csv $directory/p9.csv", $load), '', 'a load finds a 
 is($session->value('SELECT count(*), sum(n) FROM target'), '4000|12002000', 'and has its rows');
 write_pattern();
 like(loaded("rm $directory/p3.csv", $load), qr{^ERROR:  could not open file "DIR/p3.csv" for reading: No such file}, 'but not one that is gone');
+write_pattern();
+like(loaded("mv $directory/p2.csv $directory/p3.csv", $load), qr{^ERROR:  file "DIR/p3.csv" was replaced after it was listed}, 'nor where another file has its name');
+write_pattern();
+like(loaded("mv $directory/p3.csv $directory/p9.csv; echo 1,y >>$directory/p9.csv", $load),
+	qr{^ERROR:  could not open file "DIR/p3.csv" for reading: No such file}, 'nor a file that has changed under another name, whose inode may be used again');
 
 $session->quit;
 $node->stop;

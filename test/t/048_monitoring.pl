@@ -77,6 +77,8 @@ $copy->('force', 'good.csv', 'format csv');
 is(host(q{fallbacks->'copy' = '{"it is short": 3, "it has the option ...": 1, "it failed": 1, "the table has triggers": 1}'}),
 	't', 'COPY that was not taken is counted by its reasons, without names and values');
 sql('DROP TRIGGER f ON rows');
+$copy->('on', 'good.csv', "format csv, \"a\"\"secret\303\251$_\" 1") for 1 .. 40;
+is(host(q{fallbacks->'copy'->'it has the option ...'}), '41', 'also of names that have quotes themselves');
 
 # ---- lines in the log ----
 
