@@ -258,6 +258,8 @@ SET csv_gpu_fdw.copy = force;
 COPY plain FROM 'regress_csv/crs.csv' (FORMAT csv);
 COPY plain FROM 'regress_csv/ctrl_z.csv' (FORMAT csv);
 COPY plain FROM PROGRAM 'cat regress_csv/ctrl_z.csv' (FORMAT csv);
+CALL write_file('ctrl_z.csv', E'1,x,\n\x1A' || repeat(E'\n', 17));
+COPY plain FROM 'regress_csv/ctrl_z.csv' (FORMAT csv);
 SET csv_gpu_fdw.copy = on;
 -- a long one is taken: by a subtransaction, whose number the rows have
 CALL write_query('long.csv', $$ SELECT string_agg(i || ',number ' || i || ',', E'\n') FROM generate_series(1, 20000) i $$);

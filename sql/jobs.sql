@@ -175,7 +175,8 @@ END $$;
 SET client_min_messages = warning;
 SELECT content, options, is_whole(content, options) FROM (VALUES (E'a\r\n', ''), (E'a\r', ''), (E'a\r', $$, record_boundary 'lf'$$), (E'a\n', $$, record_boundary 'cr'$$),
     (E'"a""\n', ''), (E'"a""b"\n', ''), (E'"a\\"\n', $$, escape '\'$$), (E'"a\\""\n', $$, escape '\'$$), (E'"a\n', $$, multiline 'false'$$),
-    (E'a\\\n', $$, format 'text'$$), (E'a\\\\\n', $$, format 'text'$$), (E'a"\n', $$, quote ''$$), (E'a\n', $$, compression 'gzip'$$)) v(content, options);
+    (E'a\\\n', $$, format 'text'$$), (E'a\\\\\n', $$, format 'text'$$), (E'a"\n', $$, quote ''$$), (E'a\n', $$, compression 'gzip'$$),
+    (E'a\r\nb\r', ''), (E'a\nb\r\r', ''), (E'a\n', $$, record_boundary 'crlf'$$), (E'a\r\n', $$, record_boundary 'crlf'$$)) v(content, options);
 RESET client_min_messages;
 -- a pattern stays one for a job even if a file has exactly its name
 COPY (SELECT 1 WHERE false) TO PROGRAM 'printf "9,mine\n" > "regress_csv/w*.csv"; touch -d "-1 hour" regress_csv/w*.csv';

@@ -72,7 +72,26 @@ typedef struct CsvFileEnd
 	bool		in_quotes;
 	bool		is_escaped;		/* the next byte is data */
 	bool		at_boundary;	/* the last byte ended a record, outside quotes */
+	bool		has_lf;			/* outside quotes: a CR ends no record under 'auto' */
+	uint8_t		last;			/* byte */
 } CsvFileEnd;
+
+static bool
+is_boundary(CsvBoundary boundary, uint8_t byte, CsvFileEnd *end)
+{
+	end->has_lf |= byte == '\n';
+	switch (boundary)
+	{
+		case CSV_BOUNDARY_CR:
+			return byte == '\r';
+		case CSV_BOUNDARY_CRLF:
+			return byte == '\n' && end->last == '\r';
+		case CSV_BOUNDARY_LF:
+			return byte == '\n';
+		default:
+			return byte == '\n' || (byte == '\r' && !end->has_lf);
+	}
+}
 
 static void
 look_at(const CsvDialectOptions *dialect, const char *bytes, ssize_t nbytes,
@@ -94,11 +113,9 @@ look_at(const CsvDialectOptions *dialect, const char *bytes, ssize_t nbytes,
 			end->is_escaped = true;
 		else if (has_quotes && byte == dialect->quote)
 			end->in_quotes = !end->in_quotes;
-		else
-			end->at_boundary = !end->in_quotes &&
-				(byte == '\n' ? dialect->boundary != CSV_BOUNDARY_CR :
-				 byte == '\r' && (dialect->boundary == CSV_BOUNDARY_CR ||
-								  dialect->boundary == CSV_BOUNDARY_AUTO));
+		else if (!end->in_quotes)
+			end->at_boundary = is_boundary(dialect->boundary, byte, end);
+		end->last = byte;
 	}
 }
 
@@ -110,7 +127,7 @@ look_at(const CsvDialectOptions *dialect, const char *bytes, ssize_t nbytes,
 static bool
 ends_whole(const CsvTable *table, const char *filename)
 {
-	CsvFileEnd	end = {false, false, false};
+	CsvFileEnd	end = {false, false, false, false, 0};
 	CsvDialect	dialect;
 	char	   *bytes;
 	ssize_t		nread;

@@ -102,7 +102,8 @@ look_at_escapes(Lines *lines, const char *bytes, size_t nbefore, const char *end
 static bool
 ends_in_ctrl_z(const char *bytes, const char *end)
 {
-	for (int n = 0; n < CSV_END_OF_DATA_BYTES && end > bytes &&
+	/* its own line break, and those that may follow (csv_is_end_of_data) */
+	for (int n = 0; n < CSV_END_OF_DATA_BYTES + 1 + CSV_BREAK_CRS && end > bytes &&
 		 (end[-1] == '\n' || end[-1] == '\r'); n++)
 		end--;
 	return end > bytes && end[-1] == CSV_CTRL_Z &&

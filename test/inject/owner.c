@@ -15,6 +15,7 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "catalog/pg_am.h"
+#include "executor/executor.h"
 #include "fmgr.h"
 #include "nodes/extensible.h"
 #include "nodes/makefuncs.h"
