@@ -62,7 +62,7 @@ struct CsvSharedReport
 {
 	LWLock		lock;			/* for all of it */
 	CsvScanPoint begin;			/* up to here all was reported before */
-	PieceInterval	due;			/* what is due, from `first` on not said yet */
+	PieceInterval due;			/* what is due, from `first` on not said yet */
 	CsvReportCounts said;		/* of that before it */
 	int64		npassed;		/* records, before this scan and in what is due */
 	bool		ended;			/* the number of pieces is known: */
@@ -71,7 +71,7 @@ struct CsvSharedReport
 	bool		saying;			/* the leader says what was due before */
 	ConditionVariable has_said; /* it has */
 	int			npending;		/* intervals, in order */
-	PieceInterval	pending[FLEXIBLE_ARRAY_MEMBER];
+	PieceInterval pending[FLEXIBLE_ARRAY_MEMBER];
 };
 
 struct CsvReporter
@@ -79,7 +79,7 @@ struct CsvReporter
 	CsvSharedReport *shared;
 	dsa_area   *dsa;
 	const CsvTable *table;
-	PieceInterval	piece;			/* at hand */
+	PieceInterval piece;			/* at hand */
 	int64		most_notes;		/* of cases, for NOTICEs, */
 	int64		most_skip_notes;	/* and of skipped records, for an ERROR, that may
 									 * be needed */
@@ -199,7 +199,7 @@ append_notes(dsa_area *dsa, PieceInterval *interval, dsa_pointer first,
 static void
 add_note(CsvReporter *reporter, const CsvSkipped *skipped)
 {
-	PieceInterval   *piece = &reporter->piece;
+	PieceInterval *piece = &reporter->piece;
 	dsa_pointer pointer = dsa_allocate(reporter->dsa, offsetof(Note, text) +
 									   string_size(skipped->file) +
 									   string_size(skipped->message) +
@@ -406,7 +406,7 @@ add_pending(CsvReporter *reporter, const PieceInterval *piece)
 static PieceInterval
 take_due(CsvSharedReport *shared, const CsvTable *table, CsvReportCounts *said)
 {
-	PieceInterval	due = shared->due;
+	PieceInterval due = shared->due;
 
 	*said = shared->said;
 	csv_report_add_counts(table, &shared->said, &due.counts);
@@ -519,7 +519,7 @@ raise_if_due(CsvReporter *reporter)
 	CsvSharedReport *shared = reporter->shared;
 	CsvReport	report;
 	int64		npassed;
-	PieceInterval	due;
+	PieceInterval due;
 
 	if (!shared->raised && is_error_due(shared, reporter->table))
 		wait_for_leader(shared);
@@ -569,7 +569,7 @@ csv_reporter_say(CsvReporter *reporter, CsvReport *report,
 				 CsvScanPoint *point, int64 *npassed)
 {
 	CsvSharedReport *shared = reporter->shared;
-	PieceInterval	due;
+	PieceInterval due;
 	bool		is_last;
 
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
