@@ -321,6 +321,7 @@ store_entry(uint8_t *entry, uint32_t stride, const uint32_t *words)
 			break;
 		case CSV_KIND_UUID:
 		case CSV_KIND_DECIMAL128:
+		case CSV_KIND_SCALED:
 			*(uint4 *) entry = make_uint4(words[0], words[1], words[2],
 										  words[3]);
 			break;
@@ -412,6 +413,7 @@ convert_by_kind(const CsvView &view, const CsvDeviceColumn &column,
 			CONVERT(CSV_KIND_UUID);
 			CONVERT(CSV_KIND_DECIMAL64);
 			CONVERT(CSV_KIND_DECIMAL128);
+			CONVERT(CSV_KIND_SCALED);
 		default:
 			return false;
 	}

@@ -107,7 +107,7 @@ SELECT alike('SELECT k, var_pop(f4), var_samp(f4) FROM f GROUP BY k');
 SELECT variance(f8) FROM f WHERE k = 2;
 SELECT var_pop(f8) FROM f WHERE k < 3 GROUP BY k;
 
--- a numeric without a scale can be compared and sorted, not shown
+-- a numeric without a scale: each value shows as many digits as it has
 CREATE FOREIGN TABLE q (id int, q numeric, n numeric(10,2)) SERVER csv OPTIONS (filename 'regress_csv/q.csv');
 CALL write_file('q.csv', E'1,1.5,1\n2,1.50,2\n3,1.5000000000001,3\n4,-0.000001,4\n5,NaN,5\n6,,6\n7,123456789012345678901234567890123456789012,7\n8,1e-20,8\n9,0.00,9\n');
 SELECT explain('SELECT q FROM q WHERE q >= 1.50 AND q + n < 10');
@@ -121,9 +121,30 @@ SELECT alike('SELECT id FROM q WHERE CASE WHEN id < 5 THEN q ELSE 1.000000 END >
 SELECT alike('SELECT q, id FROM q ORDER BY q DESC, id LIMIT 5');
 SELECT explain('SELECT count(q), sum(n) FROM q WHERE q > 1');
 SELECT alike('SELECT count(q), sum(n) FROM q WHERE q > 1');
-SELECT explain('SELECT sum(q) FROM q WHERE q > 1');
-SELECT explain('SELECT count(*) FROM q GROUP BY q');
-SELECT explain('SELECT max(q + n) FROM q');
+SELECT explain('SELECT q, sum(q), avg(q + n), max(q * (1 - n)), count(DISTINCT q), scale(q) FROM q WHERE q > 1 GROUP BY q, scale(q)');
+SELECT explain('SELECT variance(q) FROM q');
+SELECT alike('SELECT sum(q), avg(q), min(q), max(q), count(q), count(DISTINCT q) FROM q WHERE id < 5');
+SELECT alike('SELECT id % 2 = 1, sum(q), avg(q), min(q), max(q), count(DISTINCT q) FROM q GROUP BY 1');
+SELECT alike('SELECT sum(q), avg(q), min(q), max(q) FROM q WHERE id IN (7, 8)');
+SELECT alike('SELECT sum(q), avg(q), min(q), max(q), max(scale(q)) FROM q WHERE id IN (8, 9)');
+SELECT alike('SELECT sum(q), avg(q), max(q) FROM q WHERE q IS NULL');
+SELECT alike('SELECT sum(q + n), sum(q - n), sum(q * n), sum(-q), sum(q * (1 - n) * (1 + q)) FROM q WHERE id < 5');
+SELECT alike('SELECT sum(q) FILTER (WHERE id = 1), sum(q) FILTER (WHERE id > 8), min(q) FILTER (WHERE id <= 2) FROM q WHERE id IN (1, 3, 9)');
+SELECT alike('SELECT sum(CASE WHEN id < 3 THEN q * n ELSE 0 END), sum(CASE id WHEN 9 THEN q WHEN 8 THEN n END), max(coalesce(q, n)), min(coalesce(q * 1.000, 0.0)) FROM q WHERE id <> 5');
+SELECT alike('SELECT q, count(*), sum(n), max(scale(q)) FROM q WHERE id <> 2 GROUP BY q');
+SELECT alike('SELECT trim_scale(q), count(*), sum(n), count(DISTINCT q) FROM q GROUP BY q');
+SELECT alike('SELECT q * n, scale(q), count(*) FROM q GROUP BY 1, 2');
+-- of equal ones, the one with the most digits
+CALL write_file('q.csv', E'1,-2,1\n1,-2.00,1\n1,-2.0,1\n2,7.0,1\n2,7.000,1\n2,7,1\n3,1e-20,1\n3,0.000000000000000000010,1\n4,-0.00,1\n4,0,1\n');
+SELECT id, q, min(q), max(q), sum(q), avg(q) FROM q GROUP BY id, q ORDER BY id;
+SELECT min(q), max(q) FROM q;
+-- what no lane holds
+CALL write_file('q.csv', E'1,Infinity,1\n1,5,1\n2,-Infinity,1\n2,inf,1\n3,-inf,1\n3,NaN,1\n4,-inf,1\n4,1e50,1\n5,1e50,1\n5,1,1\n5,-1e-30,1\n6,NaN,1\n7,1' || repeat('0', 200) || E'.50,1\n7,0.' || repeat('0', 3000) || E'1,1\n7,2.' || repeat('0', 3000) || E',1\n8,2,1\n8,inf,1\n9,1e50,1\n9,-12345678901234567890123456,1\n');
+SELECT alike('SELECT id, sum(q), avg(q), min(q), max(q), count(q), count(DISTINCT q) FROM q WHERE id <> 7 GROUP BY id');
+SELECT alike('SELECT id, q, count(*), sum(n) FROM q WHERE id <> 7 GROUP BY id, q');
+SELECT length(line) FROM alike('SELECT sum(q), avg(q), min(q), max(q), count(DISTINCT q) FROM q WHERE id = 7') line;
+SELECT length(line) FROM alike('SELECT q, count(*) FROM q WHERE id = 7 GROUP BY q') line;
+SELECT length(line) FROM alike('SELECT sum(q), min(q) FROM q WHERE id BETWEEN 7 AND 8 AND q < 10 AND q > 0') line;
 
 -- skipped records are reported all the same, dropped or not
 ALTER FOREIGN TABLE t OPTIONS (SET log_verbosity 'default');

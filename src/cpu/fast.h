@@ -168,4 +168,57 @@ csv_fast_decimal64(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
 	return true;
 }
 
+/* take the separator out of a word, if it is there; behind it are *nbehind characters */
+CSV_ALWAYS_INLINE uint64_t
+csv_drop_separator(uint64_t word, uint8_t before, uint8_t separator,
+				   uint32_t *nbehind)
+{
+	uint64_t	others = word ^ CSV_EACH_BYTE(1) * separator;
+	uint64_t	found = (others - CSV_EACH_BYTE(1)) & ~others & CSV_EACH_BYTE(0x80);
+	uint64_t	low;
+
+	*nbehind = 8;
+	if (found == 0)
+		return word;
+	/* all below the lowest bit that is found, and that byte */
+	found &= -found;
+	low = (found >> 7) - 1;
+	*nbehind = (uint32_t) __builtin_clzll(found) / 8;
+	return (word & ~(low << 8 | 0xff)) | (word & low) << 8 | before;
+}
+
+/* [-]digits[.digits], up to 16 of these characters behind the sign, as SCALED */
+CSV_ALWAYS_INLINE bool
+csv_fast_scaled(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
+				int64_t *entry)
+{
+	const uint8_t *end = p + n;
+	bool		negative = *p == '-';
+	uint64_t	high = CSV_EACH_BYTE('0');
+	uint64_t	low;
+	uint32_t	scale;
+	uint32_t	rest = 8;
+	int64_t		number;
+
+	n -= negative;
+	if (n - 1 >= 16 || (n == 1 && end[-1] == decimal_separator))
+		return false;
+	low = csv_last_digits(end, n < 8 ? n : 8);
+	if (n > 8)
+		high = csv_last_digits(end - 8, n - 8);
+	low = csv_drop_separator(low, (uint8_t) (high >> 56), decimal_separator, &scale);
+	if (scale < 8)
+		high = high << 8 | '0';
+	else
+		high = csv_drop_separator(high, '0', decimal_separator, &rest);
+	scale = scale < 8 ? scale : rest < 8 ? 8 + rest : 0;
+	if ((csv_not_digits(low) | csv_not_digits(high)) != 0)
+		return false;
+	number = (int64_t) (csv_eight_digits(high) * UINT64_C(100000000) +
+						csv_eight_digits(low));
+	entry[0] = negative ? -number : number;
+	entry[1] = (int64_t) ((uint64_t) (entry[0] >> 63) << 6 | scale);
+	return true;
+}
+
 #endif							/* CSV_FAST_H */

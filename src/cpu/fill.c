@@ -298,6 +298,9 @@ fast_value(const CsvColumn *column, int kind, uint8_t decimal_separator,
 			return csv_fast_decimal64(p, n, decimal_separator, thousands,
 									  column->precision, column->scale,
 									  (int64_t *) entry);
+		case CSV_KIND_SCALED:
+			return thousands == 0 &&
+				csv_fast_scaled(p, n, decimal_separator, (int64_t *) entry);
 		default:
 			return false;
 	}
@@ -644,6 +647,7 @@ fill_rows(CsvFill *fill, const uint32_t *rows, uint32_t from, uint32_t count)
 			SCALAR_CASE(CSV_KIND_NUMERIC)
 			SCALAR_CASE(CSV_KIND_DECIMAL64)
 			SCALAR_CASE(CSV_KIND_DECIMAL128)
+			SCALAR_CASE(CSV_KIND_SCALED)
 			SCALAR_CASE(CSV_KIND_DATE)
 			SCALAR_CASE(CSV_KIND_TIMESTAMP)
 			SCALAR_CASE(CSV_KIND_TIMESTAMPTZ)

@@ -176,7 +176,8 @@ make_scalar_fill(const CsvFill *fill, int kind)
 		.null_lengths = _mm256_set1_epi32((int) csv_null_lengths(fill->layout,
 																 fill->column)),
 		.most_bytes = _mm256_set1_epi32((int) csv_most_scalar_bytes(fill->column)),
-		.thousands = fill->column->thousands
+		.thousands = fill->column->thousands,
+		.point = fill->layout->decimal_separator
 	};
 
 	if (kind == CSV_KIND_NUMERIC || kind == CSV_KIND_DECIMAL64)
@@ -190,7 +191,6 @@ make_scalar_fill(const CsvFill *fill, int kind)
 		scalar.scale = column->scale;
 		scalar.power = (uint32_t) csv_powers_on_host[column->scale];
 		scalar.most_whole = (int) csv_powers_on_host[most_digits] - 1;
-		scalar.point = fill->layout->decimal_separator;
 	}
 	if (kind == CSV_KIND_DATE)
 		set_date_pattern(&scalar, fill->column);
@@ -686,14 +686,12 @@ fill_pattern_dates(const CsvScalarFill *scalar, uint32_t row, CsvEight *eight,
 }
 
 /*
- * Write entries of numeric from their first three words of 32 bits each.
+ * Write entries of numerics from their first two words of 64 bits each; an entry of less
+ * than 16 bytes has half of the second word.
  */
-static inline void
-store_numerics(uint8_t *entry, uint32_t stride, __m256i first, __m256i second,
-			   __m256i third)
+static inline __attribute__((always_inline)) void
+store_numerics(uint8_t *entry, uint32_t stride, CsvWords low, CsvWords high)
 {
-	CsvWords		low = join_halves(first, second);
-	CsvWords		high = widen(third);
 	__m256i		rows[4];		/* two each: 0 and 4, 1 and 5, ... */
 
 	rows[0] = _mm256_unpacklo_epi64(low.a, high.a);
@@ -769,9 +767,10 @@ encode_numerics(const CsvScalarFill *scalar, uint32_t row, __m256i rows,
 	whole = _mm256_or_si256(_mm256_srli_epi32(whole, 16),
 							_mm256_slli_epi32(fraction, 16));
 	store_numerics(scalar->values + (size_t) row * scalar->stride,
-				   scalar->stride, _mm256_and_si256(ndigits, rows),
-				   _mm256_and_si256(header, rows),
-				   _mm256_and_si256(whole, rows));
+				   scalar->stride,
+				   join_halves(_mm256_and_si256(ndigits, rows),
+							   _mm256_and_si256(header, rows)),
+				   widen(_mm256_and_si256(whole, rows)));
 }
 
 /*
@@ -847,6 +846,73 @@ fill_numerics(const CsvScalarFill *scalar, uint32_t row, CsvEight *eight,
 		encode_numerics(scalar, row, eight->rows, negative, whole, fraction);
 }
 
+/* as csv_drop_separator(), of a value in the bytes of `places`; found: -1 in such words */
+static inline __attribute__((always_inline)) __m256i
+drop_point(__m256i text, __m256i before, __m256i places, __m256i point,
+		   __m256i *found, __m256i *nbehind)
+{
+	const __m256i zero = _mm256_setzero_si256();
+	__m256i		points = _mm256_and_si256(_mm256_cmpeq_epi8(text, point), places);
+	__m256i		none = _mm256_cmpeq_epi64(points, zero);
+	__m256i		low = _mm256_and_si256(points, _mm256_sub_epi64(zero, points));
+	__m256i		behind;
+
+	/* all bits below that; and the bytes behind the point */
+	low = _mm256_add_epi64(low, _mm256_set1_epi64x(-1));
+	behind = _mm256_or_si256(_mm256_slli_epi64(low, 8), _mm256_set1_epi64x(0xFF));
+	behind = _mm256_xor_si256(behind, _mm256_set1_epi64x(-1));
+	*found = _mm256_xor_si256(none, _mm256_set1_epi64x(-1));
+	*nbehind = _mm256_sad_epu8(_mm256_and_si256(behind, _mm256_set1_epi8(1)), zero);
+	before = _mm256_or_si256(before, _mm256_slli_epi64(_mm256_and_si256(text, low), 8));
+	before = _mm256_or_si256(before, _mm256_and_si256(text, behind));
+	return _mm256_blendv_epi8(before, text, none);
+}
+
+/* [-]digits with a point among the last eight characters, or none: up to 8 digits */
+static inline __attribute__((always_inline)) void
+fill_scaled(const CsvScalarFill *scalar, uint32_t row, CsvEight *eight,
+			CsvWords text)
+{
+	const __m256i zero = _mm256_setzero_si256();
+	const __m256i eights = _mm256_set1_epi32(8);
+	const __m256i all = _mm256_set1_epi8(-1);
+	const __m256i point = _mm256_set1_epi8((char) scalar->point);
+	__m256i		n = _mm256_sub_epi32(eight->end, eight->start);
+	const bool	many = any_longer(eight, n);
+	__m256i		negative = is_negative(scalar->finder.bytes, eight, text, n, many);
+	__m256i		before = zero;	/* the character before these eight */
+	__m256i		number;
+	CsvWords	places;
+	CsvWords	found;
+	CsvWords	nbehind;
+	CsvWords	low;
+
+	n = _mm256_add_epi32(n, negative);
+	if (many)
+		before = _mm256_and_si256(gather4(eight->rows, scalar->finder.bytes,
+										  _mm256_sub_epi32(eight->end, _mm256_set1_epi32(9))),
+								  _mm256_set1_epi32(0xFF));
+	low = widen(before);
+	places = widen(_mm256_slli_epi32(_mm256_max_epi32(_mm256_sub_epi32(eights, n), zero), 3));
+	text.a = drop_point(text.a, low.a, _mm256_sllv_epi64(all, places.a), point,
+						&found.a, &nbehind.a);
+	text.b = drop_point(text.b, low.b, _mm256_sllv_epi64(all, places.b), point,
+						&found.b, &nbehind.b);
+	n = _mm256_add_epi32(n, low_halves(found));
+	eight->rows = _mm256_and_si256(eight->rows, _mm256_cmpgt_epi32(n, zero));
+	eight->rows = _mm256_andnot_si256(_mm256_cmpgt_epi32(n, eights), eight->rows);
+	number = join_fours(eight_digit_fours(last_digits(text, n, &eight->rows)));
+
+	/* a zero has no sign; the high word is the sign, and the scale */
+	negative = _mm256_andnot_si256(_mm256_cmpeq_epi32(number, zero), negative);
+	number = _mm256_sub_epi32(_mm256_xor_si256(number, negative), negative);
+	low = and_words(join_halves(number, negative), eight->rows);
+	number = _mm256_or_si256(_mm256_slli_epi32(negative, 6),
+							 _mm256_and_si256(low_halves(nbehind), low_halves(found)));
+	store_numerics(scalar->values + (size_t) row * 16, 16, low,
+				   and_words(join_halves(number, negative), eight->rows));
+}
+
 /* the loop over a stretch's rows; `kind` is a constant */
 static inline __attribute__((always_inline)) uint32_t
 fill_scalars(CsvFill *fill, uint32_t from, uint32_t to, int kind,
@@ -876,6 +942,9 @@ fill_scalars(CsvFill *fill, uint32_t from, uint32_t to, int kind,
 			case CSV_KIND_DECIMAL64:
 				fill_numerics(&scalar, row, &eight, text, kind);
 				break;
+			case CSV_KIND_SCALED:
+				fill_scaled(&scalar, row, &eight, text);
+				break;
 			default:
 				fill_integers(&scalar, row, &eight, text, kind);
 				break;
@@ -900,6 +969,7 @@ SCALAR_FUNCTION(fill_int4, CSV_KIND_INT4)
 SCALAR_FUNCTION(fill_int8, CSV_KIND_INT8)
 SCALAR_FUNCTION(fill_numeric, CSV_KIND_NUMERIC)
 SCALAR_FUNCTION(fill_decimal64, CSV_KIND_DECIMAL64)
+SCALAR_FUNCTION(fill_own_scale, CSV_KIND_SCALED)
 SCALAR_FUNCTION(fill_date, CSV_KIND_DATE)
 
 const CsvFillFunctions csv_fill_avx2 = {
@@ -911,6 +981,7 @@ const CsvFillFunctions csv_fill_avx2 = {
 		[CSV_KIND_INT8] = fill_int8,
 		[CSV_KIND_NUMERIC] = fill_numeric,
 		[CSV_KIND_DECIMAL64] = fill_decimal64,
+		[CSV_KIND_SCALED] = fill_own_scale,
 		[CSV_KIND_DATE] = fill_date
 	}
 };

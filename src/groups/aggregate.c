@@ -87,7 +87,8 @@ struct CsvAggregation
 	CsvSpill	values;			/* of COUNT_DISTINCT */
 	int64		nbatches;
 	Datum	   *wide;			/* of the row at hand: arguments that no lane
-								 * holds, by aggregate of the query */
+								 * holds, by aggregate of the query; */
+	Datum	   *wide_keys;		/* and keys */
 
 	ExprContext *econtext;		/* for single rows */
 	TupleTableSlot *row;
@@ -116,6 +117,7 @@ prepare_rows(CsvAggregation *aggregation, ForeignScanState *node, List *sources)
 
 	aggregation->keys = palloc0(sizeof(ExprState *) * CSV_MAX_KEYS);
 	aggregation->key_registers = palloc0(sizeof(CsvRegister) * CSV_MAX_KEYS);
+	aggregation->wide_keys = palloc0(sizeof(Datum) * CSV_MAX_KEYS);
 	for (int k = 0; k < results->n; k++)
 	{
 		const CsvResult *result = &results->results[k];
@@ -135,19 +137,29 @@ prepare_rows(CsvAggregation *aggregation, ForeignScanState *node, List *sources)
 	aggregation->wide = palloc0(sizeof(Datum) * CSV_MAX_AGGREGATES);
 	foreach(cell, sources)
 	{
-		Source	   *source = &aggregation->sources[i++];
+		Source	   *source = &aggregation->sources[i];
 		int			number = lfirst_int(cell);
+		const CsvResult *result = &results->results[number];
 		Aggref	   *aggref = results->aggrefs[number];
+		TargetEntry *argument = aggref == NULL ?
+			list_nth(plan->fdw_scan_tlist, number) :
+			aggref->args != NIL ? linitial(aggref->args) : NULL;
 
-		if (aggref->args != NIL)
+		if (argument != NULL)
 		{
-			TargetEntry *argument = linitial(aggref->args);
+			Expr	   *expr = argument->expr;
 
-			source->argument = ExecInitExpr(argument->expr, &node->ss.ps);
-			source->reg = program->registers[results->results[number].argument];
+			source->reg = program->registers[result->argument];
+			if (i == result->shown)
+			{
+				expr = csv_scale_function(expr);
+				source->reg.type = INT4OID;
+			}
+			source->argument = ExecInitExpr(expr, &node->ss.ps);
 		}
-		if (aggref->aggfilter != NULL)
+		if (aggref != NULL && aggref->aggfilter != NULL)
 			source->filter = ExecInitExpr(aggref->aggfilter, &node->ss.ps);
+		i++;
 	}
 }
 
@@ -188,25 +200,37 @@ csv_aggregation_create(ForeignScanState *node, const CsvProgram *program,
 
 /* ---- rows that the engine could not decide ---- */
 
-/* a datum as a lane for keys and extremes, where NaN has its place */
-static void
-value_to_compare(const CsvRegister *reg, Datum datum, bool isnull,
-				 CsvValue *value)
+/*
+ * A datum as a lane for keys and distinct values.  False where something stands in
+ * for it.
+ */
+static bool
+value_to_compare(const CsvAggregation *aggregation, const CsvRegister *reg,
+				 Datum datum, CsvValue *value)
 {
-	if (isnull)
-	{
-		memset(value, 0, sizeof(*value));
-		value->state = CSV_LANE_NULL;
-	}
-	else if (!csv_value_of_datum(reg, datum, value))
-	{
-		/* the planner has seen to it that all others fit */
-		if (reg->type != NUMERICOID ||
-			!numeric_is_nan(DatumGetNumeric(datum)))
-			elog(ERROR, "value of a group key or extreme does not fit");
-		memset(value, 0, sizeof(*value));
-		value->value.decimal = CSV_DECIMAL_NAN;
-	}
+	if (csv_value_of_datum(reg, datum, value))
+		return true;
+	value->value.decimal = csv_extras_stand_in(&aggregation->extras, datum);
+	return false;
+}
+
+/* a datum as a lane for extremes; false: none holds it */
+static bool
+value_of_extreme(const Source *source, bool is_max, Datum datum, CsvValue *value)
+{
+	CsvInt128  *decimal = &value->value.decimal;
+	int			scale;
+
+	if (!csv_value_of_datum(&source->reg, datum, value))
+		return false;
+	if (source->reg.type != NUMERICOID || !source->reg.scaled)
+		return true;
+	scale = csv_numeric_scale(datum);
+	if (scale >= (int) csv_power_of_ten(CSV_PACKED_DIGITS) ||
+		!csv_decimal_rescale(*decimal, CSV_PACKED_DIGITS, decimal))
+		return false;
+	*decimal += is_max ? scale : -scale;
+	return csv_decimal_fits(*decimal);
 }
 
 static void
@@ -219,6 +243,36 @@ out_of_memory(void)
 
 /* ---- rows and values for which there is no room ---- */
 
+/* is a key's value something that stands for a numeric? */
+static bool
+is_stand_in(const CsvAggregation *aggregation, uint32_t key, const CsvValue *value)
+{
+	return aggregation->program->keys[key].lane == CSV_LANE_DECIMAL &&
+		value->state == CSV_LANE_VALUE && !csv_decimal_fits(value->value.decimal);
+}
+
+static void
+write_wide(BufFile *file, Datum value)
+{
+	struct varlena *wide = PG_DETOAST_DATUM(value);
+	uint32		nbytes = VARSIZE(wide);
+
+	csv_spill_write(file, &nbytes, sizeof(nbytes));
+	csv_spill_write(file, wide, nbytes);
+}
+
+static Datum
+read_wide(BufFile *file)
+{
+	uint32		nbytes;
+	char	   *wide;
+
+	csv_spill_read(file, &nbytes, sizeof(nbytes));
+	wide = palloc(nbytes);
+	csv_spill_read(file, wide, nbytes);
+	return PointerGetDatum(wide);
+}
+
 /* as CsvSpillFn; it does not return where writing fails */
 static bool
 spill_row(void *arg, uint64_t hash, const CsvValue *keys,
@@ -230,7 +284,11 @@ spill_row(void *arg, uint64_t hash, const CsvValue *keys,
 	bool		is_partial = partial != NULL;
 
 	for (uint32_t i = 0; i < program->n.nkeys; i++)
+	{
 		csv_spill_write_value(file, program->keys[i].lane, &keys[i]);
+		if (is_stand_in(aggregation, i, &keys[i]))
+			write_wide(file, aggregation->wide_keys[i]);
+	}
 	csv_spill_write(file, &is_partial, sizeof(is_partial));
 	if (partial != NULL)
 	{
@@ -242,13 +300,7 @@ spill_row(void *arg, uint64_t hash, const CsvValue *keys,
 		csv_spill_write_value(file, program->aggregate[i].lane, &values[i]);
 		if (values[i].state == CSV_LANE_UNDECIDED &&
 			program->aggregate[i].lane == CSV_LANE_DECIMAL)
-		{
-			struct varlena *wide = PG_DETOAST_DATUM(aggregation->wide[i]);
-			uint32		nbytes = VARSIZE(wide);
-
-			csv_spill_write(file, &nbytes, sizeof(nbytes));
-			csv_spill_write(file, wide, nbytes);
-		}
+			write_wide(file, aggregation->wide[i]);
 	}
 	return true;
 }
@@ -277,15 +329,7 @@ read_argument(CsvAggregation *aggregation, BufFile *file, uint32_t aggregate,
 		elog(ERROR, "unexpected end of temporary file");
 	if (value->state == CSV_LANE_UNDECIDED &&
 		aggregation->program->aggregate[aggregate].lane == CSV_LANE_DECIMAL)
-	{
-		uint32		nbytes;
-		char	   *wide;
-
-		csv_spill_read(file, &nbytes, sizeof(nbytes));
-		wide = palloc(nbytes);
-		csv_spill_read(file, wide, nbytes);
-		aggregation->wide[aggregate] = PointerGetDatum(wide);
-	}
+		aggregation->wide[aggregate] = read_wide(file);
 }
 
 /* ---- single rows ---- */
@@ -315,6 +359,7 @@ static CsvLaneState
 get_argument(CsvAggregation *aggregation, uint32_t aggregate, CsvValue *value)
 {
 	const Source *source = &aggregation->sources[aggregate];
+	CsvAggregateKind kind = aggregation->program->aggregate[aggregate].kind;
 	ExprContext *econtext = aggregation->econtext;
 	Datum		datum;
 	bool		isnull;
@@ -330,22 +375,26 @@ get_argument(CsvAggregation *aggregation, uint32_t aggregate, CsvValue *value)
 	datum = ExecEvalExpr(source->argument, econtext, &isnull);
 	if (isnull)
 		return CSV_LANE_NULL;
-	switch (aggregation->program->aggregate[aggregate].kind)
+	switch (kind)
 	{
 		case CSV_AGGREGATE_COUNT:
 			return CSV_LANE_VALUE;
+		case CSV_AGGREGATE_COUNT_DISTINCT:
+			(void) value_to_compare(aggregation, &source->reg, datum, value);
+			return CSV_LANE_VALUE;
 		case CSV_AGGREGATE_MIN:
 		case CSV_AGGREGATE_MAX:
-		case CSV_AGGREGATE_COUNT_DISTINCT:
-			value_to_compare(&source->reg, datum, false, value);
-			return CSV_LANE_VALUE;
+			if (value_of_extreme(source, kind == CSV_AGGREGATE_MAX, datum, value))
+				return CSV_LANE_VALUE;
+			break;
 		default:
 			if (csv_value_of_datum(&source->reg, datum, value) &&
 				!is_beyond_squares(aggregation, aggregate, value))
 				return CSV_LANE_VALUE;
-			aggregation->wide[aggregate] = datum;
-			return CSV_LANE_UNDECIDED;
+			break;
 	}
+	aggregation->wide[aggregate] = datum;
+	return CSV_LANE_UNDECIDED;
 }
 
 /*
@@ -370,6 +419,10 @@ add_values(CsvAggregation *aggregation, const CsvValue *keys,
 		  csv_evaluator_add_partial(aggregation->evaluator, group, partial) :
 		  csv_evaluator_add_row(aggregation->evaluator, group, values)))
 		out_of_memory();
+	for (uint32_t i = 0; i < aggregation->program->n.nkeys; i++)
+		if (is_stand_in(aggregation, i, &keys[i]))
+			csv_extras_keep_key(&aggregation->extras, keys[i].value.decimal,
+								aggregation->wide_keys[i]);
 	if (partial != NULL)
 		return;
 	for (uint32_t i = 0; i < aggregation->program->n.naggregates; i++)
@@ -397,8 +450,12 @@ csv_aggregation_add_row(CsvAggregation *aggregation)
 		Datum		datum = ExecEvalExpr(aggregation->keys[i], econtext,
 										 &isnull);
 
-		value_to_compare(&aggregation->key_registers[i], datum, isnull,
-						 &keys[i]);
+		memset(&keys[i], 0, sizeof(keys[i]));
+		if (isnull)
+			keys[i].state = CSV_LANE_NULL;
+		else if (!value_to_compare(aggregation, &aggregation->key_registers[i],
+								   datum, &keys[i]))
+			aggregation->wide_keys[i] = datum;
 	}
 	memset(values, 0, sizeof(CsvValue) * program->n.naggregates);
 	for (uint32_t i = 0; i < program->n.naggregates; i++)
@@ -488,7 +545,8 @@ settle_held(CsvAggregation *aggregation)
 	csv_batches_gather(aggregation->batches,
 					   csv_spill_has_files(&aggregation->rows) ||
 					   csv_spill_has_files(&aggregation->values) ||
-					   aggregation->extras.table != NULL, &maker);
+					   aggregation->extras.table != NULL ||
+					   aggregation->extras.keys != NULL, &maker);
 	aggregation->nevaluated = csv_evaluator_ngroups(aggregation->evaluator);
 	aggregation->piece_first = 0;
 	aggregation->piece_next = 0;
@@ -583,7 +641,11 @@ next_batch(CsvAggregation *aggregation)
 		ResetExprContext(aggregation->econtext);
 		outer = MemoryContextSwitchTo(aggregation->econtext->ecxt_per_tuple_memory);
 		for (uint32_t i = 0; i < program->n.nkeys; i++)
+		{
 			found = csv_spill_read_value(file, program->keys[i].lane, &keys[i]);
+			if (found && is_stand_in(aggregation, i, &keys[i]))
+				aggregation->wide_keys[i] = read_wide(file);
+		}
 		if (found)
 			csv_spill_read(file, &is_partial, sizeof(is_partial));
 		for (uint32_t i = 0; found && !is_partial &&

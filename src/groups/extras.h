@@ -1,10 +1,11 @@
 /*
  * extras.h
- *		Sums of values that the engine's lanes cannot hold.
+ *		Values that the engine's lanes cannot hold.
  *
- * A numeric that is NaN or has too many digits is added to a second sum of the
- * group, which is PostgreSQL's.  If the square of a float is out of range,
- * only that fact is noted.
+ * A numeric that is not finite or has too many digits is added to a second sum of
+ * the group, which is PostgreSQL's, or is a second extreme of it.  If the square of
+ * a float is out of range, only that fact is noted.  If such a numeric is a group
+ * key, the lane has a number that stands for it.
  */
 #ifndef CSV_EXTRAS_H
 #define CSV_EXTRAS_H
@@ -18,6 +19,8 @@ typedef struct CsvExtras
 	const CsvProgram *program;
 	MemoryContext context;
 	HTAB	   *table;			/* NULL: none so far */
+	HTAB	   *keys;			/* NULL: none so far */
+	uint64_t	seeds[2];		/* of numbers that stand for keys */
 } CsvExtras;
 
 typedef struct CsvExtraKey
@@ -30,10 +33,12 @@ typedef struct CsvExtraKey
 typedef struct CsvExtra
 {
 	CsvExtraKey key;
-	int64		count;			/* of values, NaNs among them */
+	int64		count;			/* of values, these among them: */
 	int64		nnans;
-	Datum		sum;			/* numeric: of the others, or of their squares;
-								 * of floats nothing */
+	int64		ninfinities[2]; /* negative, positive */
+	Datum		value;			/* numeric: the sum of the others, or of their
+								 * squares, or the extreme of all; of floats
+								 * nothing */
 } CsvExtra;
 
 /* in a child of the current memory context */
@@ -44,6 +49,23 @@ extern void csv_extras_add(CsvExtras *extras, uint32_t group,
 /* NULL: there is nothing */
 extern const CsvExtra *csv_extras_find(const CsvExtras *extras,
 									   uint32_t group, int aggregate);
+
+/*
+ * A number for a numeric, in the lane of a key or of distinct values.  It is greater
+ * than all decimals, equal for equal numerics, and depends on the seeds.
+ */
+extern CsvInt128 csv_extras_stand_in(const CsvExtras *extras, Datum value);
+
+/* keep the numeric of such a number in a group's key; and find it again */
+extern void csv_extras_keep_key(CsvExtras *extras, CsvInt128 stand_in,
+								Datum value);
+extern Datum csv_extras_key(const CsvExtras *extras, CsvInt128 stand_in);
+
+/* the greater (or lesser) of two numerics; of equal numerics, that with more digits */
+extern Datum csv_numeric_extreme(bool is_max, Datum a, Datum b);
+
+/* scale(); 0 where the numeric is not finite */
+extern int	csv_numeric_scale(Datum value);
 
 /* let go of all, and of the memory */
 extern void csv_extras_drop(CsvExtras *extras);

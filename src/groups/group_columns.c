@@ -40,7 +40,7 @@ csv_group_column_create(const CsvProgram *program, const CsvResult *result,
 		default:
 			break;
 	}
-	if (!is_made)
+	if (!is_made || result->shown >= 0 || reg->scaled)
 		return NULL;
 	column = palloc0(sizeof(CsvGroupColumn));
 	column->result = *result;
@@ -110,8 +110,6 @@ fill_pairs(const CsvGroupColumn *column, Target *into,
 														   scale, into->rooms[i]);
 				else if (large == LARGE_VALUES_FAIL)
 					return false;
-				else if (decimal == CSV_DECIMAL_NAN)
-					value_of[i * step] = csv_numeric_nan();
 				else
 					value_of[i * step] = csv_numeric_of_decimal(decimal, scale,
 																NULL);

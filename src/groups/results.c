@@ -21,6 +21,7 @@
 #include "utils/syscache.h"
 
 #include "groups/results.h"
+#include "query/operate.h"
 
 static void
 lookup_functions(CsvResults *results, int i)
@@ -76,6 +77,7 @@ csv_results_create(const CsvProgram *program, const ForeignScan *plan,
 		result->argument = lsecond_int(numbers);
 		result->first = lthird_int(numbers);
 		result->second = lfourth_int(numbers);
+		result->shown = list_nth_int(numbers, 4);
 		results->is_used[i] =
 			bms_is_member(i + 1 - FirstLowInvalidHeapAttributeNumber, used);
 		results->any_text |= result->argument >= 0 &&
@@ -137,14 +139,30 @@ typedef struct Sum
 {
 	int64		count;			/* of values */
 	int64		nnans;
+	int64		ninfinities[2]; /* negative, positive */
 	CsvAggregateValue value;
-	Datum		numeric;		/* without NaNs */
+	Datum		numeric;		/* of those that are finite */
 } Sum;
+
+/* the result's numeric with the greatest scale of its values */
+static Datum
+show(const CsvGroupPlace *place, const CsvResult *result, Datum numeric,
+	 int scale)
+{
+	CsvAggregateValue most;
+
+	if (result->shown < 0)
+		return numeric;
+	get_aggregate(place, result->shown, &most);
+	return most.extreme.state == CSV_LANE_NULL ? numeric :
+		csv_numeric_shown(numeric, scale, (int) most.extreme.value.integer);
+}
 
 /* wants_numeric: not only words, for which there may be `room` */
 static void
-get_sum(const CsvResults *results, const CsvGroupPlace *place, int aggregate,
-		const CsvRegister *reg, void *room, bool wants_numeric, Sum *sum)
+get_sum(const CsvResults *results, const CsvGroupPlace *place,
+		const CsvResult *result, int aggregate, const CsvRegister *reg, void *room,
+		bool wants_numeric, Sum *sum)
 {
 	const CsvExtra *extra = find_extra(place, aggregate);
 	int			scale = reg->scale;
@@ -155,6 +173,7 @@ get_sum(const CsvResults *results, const CsvGroupPlace *place, int aggregate,
 	get_aggregate(place, aggregate, &sum->value);
 	sum->count = sum->value.count;
 	sum->nnans = 0;
+	memset(sum->ninfinities, 0, sizeof(sum->ninfinities));
 	sum->numeric = (Datum) 0;
 	if (reg->lane == CSV_LANE_FLOAT)
 	{
@@ -163,12 +182,29 @@ get_sum(const CsvResults *results, const CsvGroupPlace *place, int aggregate,
 		return;
 	}
 	if (wants_numeric)
-		sum->numeric = csv_numeric_of_wide(sum->value.wide, scale, room);
+		sum->numeric = show(place, result,
+							csv_numeric_of_wide(sum->value.wide, scale, room),
+							scale);
 	if (extra == NULL)
 		return;
-	sum->numeric = sum->count == extra->count ? extra->sum :
-		DirectFunctionCall2(numeric_add, sum->numeric, extra->sum);
+	sum->numeric = sum->count == extra->count ? extra->value :
+		DirectFunctionCall2(numeric_add, sum->numeric, extra->value);
 	sum->nnans = extra->nnans;
+	memcpy(sum->ninfinities, extra->ninfinities, sizeof(sum->ninfinities));
+}
+
+/* with those that are not finite */
+static Datum
+whole_sum(const Sum *sum)
+{
+	const char *text = sum->nnans > 0 ||
+		(sum->ninfinities[0] > 0 && sum->ninfinities[1] > 0) ? "NaN" :
+		sum->ninfinities[0] > 0 ? "-Infinity" :
+		sum->ninfinities[1] > 0 ? "Infinity" : NULL;
+
+	return text == NULL ? sum->numeric :
+		DirectFunctionCall3(numeric_in, CStringGetDatum(text),
+							ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
 }
 
 static Datum
@@ -185,7 +221,7 @@ sum_result(const Sum *sum, Oid type)
 		case FLOAT8OID:
 			return Float8GetDatum(sum->value.real);
 		default:
-			return sum->nnans > 0 ? csv_numeric_nan() : sum->numeric;
+			return whole_sum(sum);
 	}
 }
 
@@ -195,9 +231,7 @@ average_result(const Sum *sum, Oid type)
 	/* the server's begins with 0, so that a sum of -0 is 0 */
 	if (type == FLOAT8OID)
 		return Float8GetDatum((sum->value.real + 0.0) / (float8) sum->count);
-	if (sum->nnans > 0)
-		return csv_numeric_nan();
-	return DirectFunctionCall2(numeric_div, sum->numeric,
+	return DirectFunctionCall2(numeric_div, whole_sum(sum),
 							   NumericGetDatum(int64_to_numeric(sum->count)));
 }
 
@@ -249,7 +283,8 @@ serialized_state(Oid function, const Sum *sum, const Sum *squares)
 	StringInfoData buffer;
 
 	pq_begintypsend(&buffer);
-	pq_sendint64(&buffer, sum->count - sum->nnans);
+	pq_sendint64(&buffer, sum->count - sum->nnans - sum->ninfinities[0] -
+				 sum->ninfinities[1]);
 	send_numeric(&buffer, sum->numeric);
 	if (squares != NULL)
 		send_numeric(&buffer, squares->numeric);
@@ -258,8 +293,8 @@ serialized_state(Oid function, const Sum *sum, const Sum *squares)
 		pq_sendint32(&buffer, 0);	/* the greatest scale, */
 		pq_sendint64(&buffer, 0);	/* and how often: for taking values out */
 		pq_sendint64(&buffer, sum->nnans);
-		pq_sendint64(&buffer, 0);	/* infinities */
-		pq_sendint64(&buffer, 0);
+		pq_sendint64(&buffer, sum->ninfinities[1]);
+		pq_sendint64(&buffer, sum->ninfinities[0]);
 	}
 	return PointerGetDatum(pq_endtypsend(&buffer));
 }
@@ -352,10 +387,54 @@ static Datum
 datum_of_value(const CsvResults *results, int i, const CsvRegister *reg,
 			   const CsvValue *value)
 {
-	return reg->type == NUMERICOID && value->value.decimal != CSV_DECIMAL_NAN ?
+	return reg->type == NUMERICOID ?
 		csv_numeric_of_decimal(value->value.decimal, reg->scale,
 							   results->rooms[i]) :
 		csv_datum_of_value(reg, value);
+}
+
+static Datum
+key_result(const CsvResults *results, const CsvGroupPlace *place, int i,
+		   const CsvRegister *reg, const CsvValue *key)
+{
+	bool		stands_in = reg->lane == CSV_LANE_DECIMAL &&
+		!csv_decimal_fits(key->value.decimal);
+	Datum		datum = stands_in ?
+		csv_extras_key(place->extras, key->value.decimal) :
+		datum_of_value(results, i, reg, key);
+
+	return show(place, &results->results[i], datum,
+				stands_in ? csv_numeric_scale(datum) : reg->scale);
+}
+
+/* of the lane, or beside it, or both */
+static Datum
+extreme_result(const CsvResults *results, const CsvGroupPlace *place, int i,
+			   const CsvRegister *reg, CsvValue *value)
+{
+	int			number = results->results[i].first;
+	const CsvExtra *extra = find_extra(place, number);
+	bool		is_max = results->program->aggregate[number].kind ==
+		CSV_AGGREGATE_MAX;
+	Datum		datum;
+
+	if (value->state == CSV_LANE_NULL)
+		return extra->value;
+	if (reg->lane == CSV_LANE_DECIMAL && reg->scaled)
+	{
+		int			unit = (int) csv_power_of_ten(CSV_PACKED_DIGITS);
+		CsvInt128  *decimal = &value->value.decimal;
+		int			scale = (int) ((is_max ? *decimal : -*decimal) % unit);
+
+		scale += scale < 0 ? unit : 0;
+		*decimal = (*decimal - (is_max ? scale : -scale)) / unit;
+		datum = csv_numeric_shown(datum_of_value(results, i, reg, value),
+								  reg->scale, scale);
+	}
+	else
+		datum = datum_of_value(results, i, reg, value);
+	return extra == NULL ? datum :
+		csv_numeric_extreme(is_max, datum, extra->value);
 }
 
 Datum
@@ -378,21 +457,21 @@ csv_result(CsvResults *results, const CsvGroupPlace *place, int i,
 		case CSV_RESULT_KEY:
 			get_key(place, result->first, &key);
 			*isnull = key.state == CSV_LANE_NULL;
-			return *isnull ? (Datum) 0 : datum_of_value(results, i, reg, &key);
+			return *isnull ? (Datum) 0 : key_result(results, place, i, reg, &key);
 		case CSV_RESULT_COUNT:
 			get_aggregate(place, result->first, &value);
 			return Int64GetDatum(value.count);
 		case CSV_RESULT_EXTREME:
 			get_aggregate(place, result->first, &value);
-			*isnull = value.extreme.state == CSV_LANE_NULL;
-			return *isnull ? (Datum) 0 : datum_of_value(results, i, reg,
+			*isnull = value.count == 0;
+			return *isnull ? (Datum) 0 : extreme_result(results, place, i, reg,
 														&value.extreme);
 		default:
 			break;
 	}
 
 	aggref = results->aggrefs[i];
-	get_sum(results, place, result->first, reg, results->rooms[i],
+	get_sum(results, place, result, result->first, reg, results->rooms[i],
 			aggref->aggtype != INT8OID && aggref->aggtype != INT8ARRAYOID,
 			&sum);
 	if (result->kind == CSV_RESULT_VARIANCE && reg->lane == CSV_LANE_FLOAT)
@@ -412,7 +491,7 @@ csv_result(CsvResults *results, const CsvGroupPlace *place, int i,
 	{
 		Datum		state;
 
-		get_sum(results, place, result->second, reg, NULL, true, &squares);
+		get_sum(results, place, result, result->second, reg, NULL, true, &squares);
 		state = serialized_state(results->serialize[i], &sum, &squares);
 		return aggref->aggsplit == AGGSPLIT_SIMPLE ?
 			variance_result(results, i, state, isnull) : state;

@@ -23,8 +23,9 @@ typedef enum CsvResultKind
 
 /*
  * A result column, as an integer list in a plan: kind, register of its
- * argument or key (-1: none), and the numbers of up to two aggregates of the
- * query (of a key: which one it is).
+ * argument or key (-1: none), the numbers of up to two aggregates of the query
+ * (of a key: which one it is), and the number of an aggregate that has the scale of
+ * the result (-1: the register's scale, or an extreme has its own).
  */
 typedef struct CsvResult
 {
@@ -32,6 +33,7 @@ typedef struct CsvResult
 	int			argument;
 	int			first;
 	int			second;
+	int			shown;
 } CsvResult;
 
 /* where a group is: in the evaluator, or in a piece that came from a device */

@@ -16,9 +16,6 @@
 #include "compat.h"
 #include "plan/emit.h"
 
-/* leaves 26 before the point */
-#define CSV_SCALED_DIGITS	12
-
 /* ---- types ---- */
 
 bool
@@ -176,7 +173,7 @@ csv_emit_column(CsvProgram *program, const Var *var, bool trim)
 	if (column->type == BPCHAROID && spec.type_chars < 0)
 		return -1;
 	result = csv_new_register(program, column->type, column->typmod, lane,
-						  scaled ? CSV_SCALED_DIGITS :
+						  scaled ? program->scaled_digits :
 						  lane == CSV_LANE_DECIMAL ? spec.scale : 0);
 	if (result < 0)
 		return -1;
@@ -191,8 +188,22 @@ csv_emit_column(CsvProgram *program, const Var *var, bool trim)
 	if (scaled)
 	{
 		instruction->flags = CSV_FLAG_SCALED;
-		instruction->count = CSV_SCALED_DIGITS;
+		instruction->count = (uint32_t) program->scaled_digits;
 	}
+	return result;
+}
+
+int
+csv_emit_shown(CsvProgram *program, const Var *var)
+{
+	int			result = csv_new_register(program, INT4OID, -1, CSV_LANE_INT, 0);
+	CsvInstruction *instruction;
+
+	if (result < 0)
+		return -1;
+	instruction = csv_emit(program, CSV_OP_COLUMN, result, -1, -1);
+	instruction->operand = (uint32_t) var->varattno;
+	instruction->flags = CSV_FLAG_SHOWN;
 	return result;
 }
 

@@ -38,6 +38,9 @@ extern int	csv_emit_bool(CsvProgram *program, CsvOperation operation, int a,
 /* trim: without the blanks at its end */
 extern int	csv_emit_column(CsvProgram *program, const Var *var, bool trim);
 
+/* of a column that csv_emit_column() made a scaled register of: scale() of it */
+extern int	csv_emit_shown(CsvProgram *program, const Var *var);
+
 /* ---- constants ---- */
 
 /*

@@ -101,7 +101,7 @@ csv_push_order(PlannerInfo *root, RelOptInfo *baserel, CsvPlanState *state)
 		return false;
 
 	/* the filters alone stay as they are if there is no order after all */
-	program = csv_program_create(state->table, baserel->relid);
+	program = csv_program_create(state->table, baserel->relid, parse);
 	foreach(cell, state->pushed)
 		if (!csv_program_add_filter(program,
 									lfirst_node(RestrictInfo, cell)->clause,

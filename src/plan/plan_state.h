@@ -24,6 +24,7 @@ typedef struct CsvPlanState
 								 * times as fast as one thread */
 	bool		resident;		/* the session has the columns */
 	Index		relid;			/* of the table, also on top of its scan */
+	const Query *query;			/* that it is in */
 	List	   *restrictinfo;	/* the table's WHERE clauses, as the executor
 								 * evaluates them, but for these: */
 	bool		row_security;	/* some clauses of the query hide rows from others */

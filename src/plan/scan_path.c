@@ -170,6 +170,7 @@ csv_plan_state(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 	state = palloc0(sizeof(CsvPlanState));
 	state->table = csv_table_get(foreigntableid);
 	state->relid = baserel->relid;
+	state->query = root->parse;
 	state->row_security = root->qual_security_level > 0;
 	state->wanted = wanted_attributes(baserel, state->table);
 	state->restrictinfo =
@@ -194,7 +195,8 @@ static CsvProgram *
 push_levels(const CsvPlanState *state, List *clauses, Index most_level,
 			List **pushed, Index *least_left)
 {
-	CsvProgram *program = csv_program_create(state->table, state->relid);
+	CsvProgram *program = csv_program_create(state->table, state->relid,
+											 state->query);
 	bool		stopped = false;
 	ListCell   *cell;
 

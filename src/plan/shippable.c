@@ -11,10 +11,11 @@
  * Numerics are scaled integers of a scale that is fixed when a query is
  * planned, so that results look as PostgreSQL's do.  A numeric of a scale that
  * is known only later, a parameter's, can be compared with, and nothing else.
- * Values of a column without a typmod have a scale each: of those with up to
- * CSV_SCALED_DIGITS behind the point the engine knows what they are, but not what
- * they look like, so that they can be computed with, compared and sorted, but
- * not be shown or summed up.
+ * Values of a column without a typmod have a scale each.  A register has them at one
+ * scale, the same in the whole query, and the executor gets rows that need more
+ * digits.  Where a result shows such values, their scale() is in another register,
+ * computed from the columns' scales.  A sum shows the greatest scale of its values;
+ * of equal keys or extremes, the greatest is shown.
  */
 #include "postgres.h"
 
@@ -35,15 +36,49 @@
 #include "plan/shippable.h"
 
 static int	register_of(CsvProgram *program, Node *node);
+static int	scale_of(CsvProgram *program, Node *node);
+
+/* counts products of numerics */
+static bool
+product_walker(Node *node, void *count)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, OpExpr) && ((OpExpr *) node)->opfuncid == F_NUMERIC_MUL)
+		++*(int *) count;
+	return expression_tree_walker(node, product_walker, count);
+}
+
+/*
+ * Digits behind the point that leave 20 before it, also in a product, whose factors
+ * have as many each.  Texts of float8 have up to 17.
+ */
+static int16
+scaled_digits(const Query *query)
+{
+	int			most = 0;
+	ListCell   *cell;
+
+	product_walker((Node *) query->jointree, &most);
+	foreach(cell, query->targetList)
+	{
+		int			count = 0;
+
+		product_walker((Node *) lfirst_node(TargetEntry, cell)->expr, &count);
+		most = Max(most, count);
+	}
+	return (int16) (18 / (most + 1));
+}
 
 CsvProgram *
-csv_program_create(const CsvTable *table, Index relid)
+csv_program_create(const CsvTable *table, Index relid, const Query *query)
 {
 	CsvProgram *program = palloc0(sizeof(CsvProgram));
 
 	program->table = table;
 	program->relid = relid;
 	program->case_register = -1;
+	program->scaled_digits = scaled_digits(query);
 	return program;
 }
 
@@ -498,16 +533,25 @@ translate_cast(CsvProgram *program, FuncExpr *function)
 
 /* ---- the rest of the grammar ---- */
 
-/* of what is not evaluated for each row that the whole is evaluated for */
+/*
+ * The value, or (is_scale) the scale, of a node that is not evaluated for each row of the
+ * whole expression.
+ */
 static int
-conditional_register_of(CsvProgram *program, Node *node)
+translate_branch(CsvProgram *program, Node *node, bool is_scale)
 {
 	int			result;
 
 	program->nconditions++;
-	result = register_of(program, node);
+	result = is_scale ? scale_of(program, node) : register_of(program, node);
 	program->nconditions--;
 	return result;
+}
+
+static int
+conditional_register_of(CsvProgram *program, Node *node)
+{
+	return translate_branch(program, node, false);
 }
 
 static int
@@ -567,29 +611,42 @@ translate_boolean_test(CsvProgram *program, BooleanTest *test)
 	return negated ? csv_emit_bool(program, CSV_OP_NOT, result, -1, false) : result;
 }
 
-/* where condition is true one, else other; they must look alike */
+/* where condition is true one, else other */
 static int
 emit_choice(CsvProgram *program, int condition, int one, int other)
 {
 	const CsvRegister *left;
 	const CsvRegister *right;
 	CsvInstruction *instruction;
+	bool		is_scaled = false;
 	int			result;
 
 	if (condition < 0 || one < 0 || other < 0)
 		return -1;
 	left = &program->registers[one];
 	right = &program->registers[other];
-	if (left->lane != right->lane || left->scale != right->scale ||
-		left->type != right->type)
+	if (left->lane != right->lane || left->type != right->type)
 		return -1;
+	if (left->scale != right->scale)
+	{
+		int			scale = Max(left->scale, right->scale);
+
+		one = rescale(program, one, scale);
+		other = one < 0 ? -1 : rescale(program, other, scale);
+		if (other < 0)
+			return -1;
+		left = &program->registers[one];
+		right = &program->registers[other];
+		is_scaled = true;
+	}
 	result = csv_new_register(program, left->type,
 						  left->typmod == right->typmod ? left->typmod : -1,
 						  left->lane, left->scale);
 	if (result < 0)
 		return -1;
 	program->registers[result].digits = Max(left->digits, right->digits);
-	program->registers[result].scaled = left->scaled || right->scaled;
+	program->registers[result].scaled = is_scaled || left->scaled ||
+		right->scaled;
 	instruction = csv_emit(program, CSV_OP_CHOOSE, result, condition, one);
 	instruction->c = program->registers[other].number;
 	instruction->lane = program->registers[result].lane;
@@ -603,12 +660,9 @@ translate_null(CsvProgram *program, Oid type, int32 typmod, Oid collation)
 							  makeNullConst(type, typmod, collation));
 }
 
-/*
- * CASE, from its last branch to its first.  A numeric's branches must have one
- * scale, NULL goes with any.
- */
+/* CASE, from its last branch to its first; NULL goes with numerics of any scale */
 static int
-translate_case(CsvProgram *program, CaseExpr *expr)
+translate_case(CsvProgram *program, CaseExpr *expr, bool is_scale)
 {
 	int			outer = program->case_register;
 	int			argument = -1;
@@ -631,7 +685,7 @@ translate_case(CsvProgram *program, CaseExpr *expr)
 			conditional_register_of(program, (Node *) when->expr);
 		program->case_register = outer;
 		results[i] = conditions[i] < 0 ? -1 :
-			conditional_register_of(program, (Node *) when->result);
+			translate_branch(program, (Node *) when->result, is_scale);
 		failed = results[i] < 0;
 	}
 	if (failed || expr->casetype == BPCHAROID)
@@ -639,21 +693,21 @@ translate_case(CsvProgram *program, CaseExpr *expr)
 	if (expr->defresult == NULL || (IsA(expr->defresult, Const) &&
 									((Const *) expr->defresult)->constisnull))
 	{
-		result = translate_null(program, expr->casetype, -1,
-								expr->casecollid);
+		result = translate_null(program, is_scale ? INT4OID : expr->casetype, -1,
+								is_scale ? InvalidOid : expr->casecollid);
 		if (result >= 0)
 			program->registers[result].scale =
 				program->registers[results[nwhen - 1]].scale;
 	}
 	else
-		result = conditional_register_of(program, (Node *) expr->defresult);
+		result = translate_branch(program, (Node *) expr->defresult, is_scale);
 	for (int i = nwhen - 1; i >= 0 && result >= 0; i--)
 		result = emit_choice(program, conditions[i], results[i], result);
 	return result;
 }
 
 static int
-translate_coalesce(CsvProgram *program, CoalesceExpr *expr)
+translate_coalesce(CsvProgram *program, CoalesceExpr *expr, bool is_scale)
 {
 	int			n = list_length(expr->args);
 	int		   *arguments = palloc(sizeof(int) * n);
@@ -670,12 +724,16 @@ translate_coalesce(CsvProgram *program, CoalesceExpr *expr)
 		if (arguments[i] < 0)
 			return -1;
 	}
-	result = arguments[n - 1];
+	result = !is_scale ? arguments[n - 1] :
+		translate_branch(program, llast(expr->args), true);
 	for (int i = n - 2; i >= 0 && result >= 0; i--)
 		result = emit_choice(program,
 							 csv_emit_bool(program, CSV_OP_IS_NOT_NULL,
 									   arguments[i], -1, false),
-							 arguments[i], result);
+							 !is_scale ? arguments[i] :
+							 translate_branch(program, list_nth(expr->args, i),
+											  true),
+							 result);
 	return result;
 }
 
@@ -703,6 +761,76 @@ translate_relabel(CsvProgram *program, RelabelType *relabel)
 	if (a < 0 || from == relabel->resulttype)
 		return a;
 	return csv_seen_as(program, a, relabel->resulttype);
+}
+
+/* ---- how many digits a numeric shows behind the point ---- */
+
+/* + and - have the greater scale, * has the sum of both */
+static int
+scale_of_operator(CsvProgram *program, OpExpr *op)
+{
+	int			left = scale_of(program, linitial(op->args));
+	int			right;
+	int			result;
+
+	if (left < 0 || list_length(op->args) == 1)
+		return left;
+	right = scale_of(program, lsecond(op->args));
+	if (right < 0)
+		return -1;
+	if (strcmp(get_opname(op->opno), "*") != 0)
+		return emit_choice(program,
+						   csv_emit_bool(program, CSV_OP_LESS, left, right, true),
+						   right, left);
+	result = csv_new_register(program, INT4OID, -1, CSV_LANE_INT, 0);
+	if (result >= 0)
+		csv_emit(program, CSV_OP_ADD, result, left, right)->bits = 32;
+	return result;
+}
+
+/* where the numeric is not NULL: its scale */
+static int
+scale_of(CsvProgram *program, Node *node)
+{
+	int			value = register_of(program, node);
+
+	if (value < 0 || program->registers[value].lane != CSV_LANE_DECIMAL)
+		return -1;
+	if (!program->registers[value].scaled)
+		return register_of(program, (Node *)
+						   makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
+									 Int32GetDatum(program->registers[value].scale),
+									 false, true));
+	switch (nodeTag(node))
+	{
+		case T_Var:
+			return register_of(program, (Node *) csv_scale_function((Expr *) node));
+		case T_OpExpr:
+			return scale_of_operator(program, (OpExpr *) node);
+		case T_CaseExpr:
+			return translate_case(program, (CaseExpr *) node, true);
+		case T_CoalesceExpr:
+			return translate_coalesce(program, (CoalesceExpr *) node, true);
+		default:
+			return -1;
+	}
+}
+
+/* scale(value); of NaN, which is NULL, it is the executor's */
+static int
+translate_scale(CsvProgram *program, Node *value)
+{
+	int			number = register_of(program, value);
+
+	if (number < 0)
+		return -1;
+	if (IsA(value, Var) && program->registers[number].scaled)
+		return csv_emit_shown(program, (Var *) value);
+	return emit_choice(program,
+					   csv_emit_bool(program, CSV_OP_IS_NOT_NULL, number, -1,
+									 false),
+					   scale_of(program, value),
+					   translate_null(program, INT4OID, -1, InvalidOid));
 }
 
 static int
@@ -738,13 +866,15 @@ translate_new(CsvProgram *program, Node *node)
 		case T_BooleanTest:
 			return translate_boolean_test(program, (BooleanTest *) node);
 		case T_CaseExpr:
-			return translate_case(program, (CaseExpr *) node);
+			return translate_case(program, (CaseExpr *) node, false);
 		case T_CoalesceExpr:
-			return translate_coalesce(program, (CoalesceExpr *) node);
+			return translate_coalesce(program, (CoalesceExpr *) node, false);
 		case T_RelabelType:
 			return translate_relabel(program, (RelabelType *) node);
 		case T_FuncExpr:
-			return translate_cast(program, (FuncExpr *) node);
+			return ((FuncExpr *) node)->funcid == F_SCALE ?
+				translate_scale(program, linitial(((FuncExpr *) node)->args)) :
+				translate_cast(program, (FuncExpr *) node);
 		default:
 			return -1;
 	}
@@ -831,9 +961,28 @@ csv_program_add_value(CsvProgram *program, Expr *value)
 bool
 csv_register_shown(const CsvRegister *reg)
 {
-	return (reg->lane != CSV_LANE_DECIMAL ||
-			(reg->digits <= CSV_MAX_DECIMAL_DIGITS && !reg->scaled)) &&
-		(reg->type != BPCHAROID || reg->typmod >= (int32) VARHDRSZ);
+	return reg->type != BPCHAROID || reg->typmod >= (int32) VARHDRSZ;
+}
+
+int
+csv_program_add_packed(CsvProgram *program, int value, Expr *expr, bool greatest)
+{
+	int			scale = csv_program_add_value(program, csv_scale_function(expr));
+	int			number;
+	int			result;
+
+	value = rescale(program, value, program->registers[value].scale +
+					CSV_PACKED_DIGITS);
+	if (scale < 0 || value < 0)
+		return -1;
+	number = csv_new_register(program, NUMERICOID, -1, CSV_LANE_DECIMAL, 0);
+	result = csv_new_register(program, NUMERICOID, -1, CSV_LANE_DECIMAL, 0);
+	if (number < 0 || result < 0)
+		return -1;
+	csv_emit(program, CSV_OP_INT_TO_DECIMAL, number, scale, -1);
+	csv_emit(program, greatest ? CSV_OP_ADD : CSV_OP_SUBTRACT, result, value,
+			 number);
+	return result;
 }
 
 int

@@ -10,7 +10,9 @@
 
 #include "program/program.h"
 
-extern CsvProgram *csv_program_create(const CsvTable *table, Index relid);
+/* for expressions of that query */
+extern CsvProgram *csv_program_create(const CsvTable *table, Index relid,
+									  const Query *query);
 
 /*
  * The columns that the program may read are the wanted ones; false if one of
@@ -36,10 +38,17 @@ extern int	csv_program_add_key(CsvProgram *program, Expr *key);
  */
 extern int	csv_program_add_value(CsvProgram *program, Expr *value);
 /*
- * Can every value of the register be had again from its lane?  If not it can be
- * summed up or compared, but not be shown itself.
+ * Can every value of the register be had again from its lane (of a scaled one, with
+ * its scale)?  If not it can be summed up or compared, but not be shown itself.
  */
 extern bool csv_register_shown(const CsvRegister *reg);
+
+/*
+ * The value of an expression, which is in a scaled register, and its scale in one
+ * (CSV_PACKED_DIGITS).  The register, or -1.
+ */
+extern int	csv_program_add_packed(CsvProgram *program, int value, Expr *expr,
+								   bool greatest);
 
 /* can the engine tell whether texts of this collation are equal, or order them? */
 extern bool csv_collation_allows(Oid collation, bool equality);

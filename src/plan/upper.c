@@ -92,10 +92,11 @@ aggregate_kind(const Aggref *aggref, AggregateKind *kind)
 
 static void
 add_result(CsvPlanState *state, CsvResultKind kind, int argument, int first,
-		   int second)
+		   int second, int shown)
 {
 	state->results = lappend(state->results,
-							 list_make4_int(kind, argument, first, second));
+							 list_make5_int(kind, argument, first, second,
+											shown));
 }
 
 /* an aggregate of the query for the result that comes next */
@@ -112,6 +113,20 @@ add_aggregate(CsvPlanState *state, int kind, int argument, int filter)
 	return number;
 }
 
+/*
+ * An aggregate with the greatest scale of the values of a result, which the lane has
+ * not kept; -1: the engine cannot have it.
+ */
+static int
+add_shown(CsvPlanState *state, Expr *value, int filter)
+{
+	int			scale = csv_program_add_value(state->program,
+											  csv_scale_function(value));
+
+	return scale < 0 ? -1 :
+		add_aggregate(state, CSV_AGGREGATE_MAX, scale, filter);
+}
+
 static bool
 push_aggregate(CsvPlanState *state, Aggref *aggref)
 {
@@ -119,8 +134,11 @@ push_aggregate(CsvPlanState *state, Aggref *aggref)
 	const CsvRegister *reg = NULL;
 	int			argument = -1;
 	int			filter = -1;
+	int			kept;
 	int			first;
 	int			second = -1;
+	int			shown = -1;
+	Expr	   *expr = NULL;
 
 	if (aggref->agglevelsup != 0 || aggref->aggorder != NIL || aggref->aggvariadic ||
 		aggref->aggkind != AGGKIND_NORMAL ||
@@ -138,8 +156,7 @@ push_aggregate(CsvPlanState *state, Aggref *aggref)
 		return false;
 	if (aggref->args != NIL)
 	{
-		Expr	   *expr = linitial_node(TargetEntry, aggref->args)->expr;
-
+		expr = linitial_node(TargetEntry, aggref->args)->expr;
 		argument = csv_program_add_value(state->program, expr);
 		if (argument < 0)
 			return false;
@@ -154,25 +171,30 @@ push_aggregate(CsvPlanState *state, Aggref *aggref)
 									  kind.result != CSV_RESULT_EXTREME))
 				return false;
 		}
-		if ((kind.result == CSV_RESULT_SUM ||
-			 kind.result == CSV_RESULT_AVERAGE ||
-			 kind.result == CSV_RESULT_VARIANCE) && reg->scaled)
-			return false;
 		if (kind.second == CSV_AGGREGATE_SUM_SQUARES &&
-			reg->lane == CSV_LANE_DECIMAL && reg->digits > 18)
+			reg->lane == CSV_LANE_DECIMAL && (reg->digits > 18 || reg->scaled))
 			return false;
 	}
 	if (aggref->aggfilter != NULL &&
 		(filter = csv_program_add_value(state->program,
 										aggref->aggfilter)) < 0)
 		return false;
-	first = add_aggregate(state, kind.first, argument, filter);
+	kept = argument;
+	if (reg != NULL && reg->scaled && kind.result == CSV_RESULT_EXTREME)
+		kept = csv_program_add_packed(state->program, argument, expr,
+									  kind.first == CSV_AGGREGATE_MAX);
+	else if (reg != NULL && reg->scaled && kind.result != CSV_RESULT_COUNT &&
+			 (shown = add_shown(state, expr, filter)) < 0)
+		return false;
+	if (argument >= 0 && kept < 0)
+		return false;
+	first = add_aggregate(state, kind.first, kept, filter);
 	if (first < 0)
 		return false;
 	if (kind.second >= 0 &&
 		(second = add_aggregate(state, kind.second, argument, filter)) < 0)
 		return false;
-	add_result(state, kind.result, argument, first, second);
+	add_result(state, kind.result, argument, first, second, shown);
 	return true;
 }
 
@@ -181,16 +203,19 @@ static bool
 push_expression(CsvPlanState *state, Expr *expr, bool is_key)
 {
 	int			argument;
+	int			shown = -1;
 
 	if (tlist_member(expr, state->scan_tlist) != NULL)
 		return true;
 	if (is_key)
 	{
 		argument = csv_program_add_key(state->program, expr);
-		if (argument < 0)
+		if (argument < 0 ||
+			(state->program->registers[argument].scaled &&
+			 (shown = add_shown(state, expr, -1)) < 0))
 			return false;
 		add_result(state, CSV_RESULT_KEY, argument,
-				   (int) state->program->n.nkeys - 1, -1);
+				   (int) state->program->n.nkeys - 1, -1, shown);
 	}
 	else if (!IsA(expr, Aggref) || !push_aggregate(state, (Aggref *) expr))
 		return false;
@@ -435,7 +460,7 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 						root->all_baserels : output_rel->relids, -1);
 
 	/* the table's own plan may be used after all: translate anew */
-	state->program = csv_program_create(input->table, input->relid);
+	state->program = csv_program_create(input->table, input->relid, parse);
 	foreach(cell, input->pushed)
 		if (!csv_program_add_filter(state->program,
 									lfirst_node(RestrictInfo, cell)->clause,

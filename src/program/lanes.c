@@ -226,17 +226,27 @@ csv_numeric_of_wide(CsvWideSum wide, int scale, void *room)
 }
 
 Datum
-csv_numeric_of_decimal(CsvInt128 decimal, int scale, void *room)
+csv_numeric_shown(Datum numeric, int scale, int shown)
 {
-	return csv_numeric_of_wide(csv_wide_sum_of(decimal), scale, room);
+	char	   *zero;
+
+	if (shown <= scale)
+		return shown == scale ? numeric :
+			DirectFunctionCall2(numeric_round, numeric, Int32GetDatum(shown));
+
+	/* numeric_round() goes no further than 2,000 */
+	zero = psprintf("0.%0*d", shown, 0);
+	return DirectFunctionCall2(numeric_add, numeric,
+							   DirectFunctionCall3(numeric_in,
+												   CStringGetDatum(zero),
+												   ObjectIdGetDatum(InvalidOid),
+												   Int32GetDatum(-1)));
 }
 
 Datum
-csv_numeric_nan(void)
+csv_numeric_of_decimal(CsvInt128 decimal, int scale, void *room)
 {
-	return DirectFunctionCall3(numeric_in, CStringGetDatum("NaN"),
-							   ObjectIdGetDatum(InvalidOid),
-							   Int32GetDatum(-1));
+	return csv_numeric_of_wide(csv_wide_sum_of(decimal), scale, room);
 }
 
 static Datum
@@ -278,10 +288,7 @@ csv_datum_of_value(const CsvRegister *reg, const CsvValue *value)
 		case FLOAT8OID:
 			return Float8GetDatum(value->value.real);
 		case NUMERICOID:
-			return value->value.decimal == CSV_DECIMAL_NAN ?
-				csv_numeric_nan() :
-				csv_numeric_of_decimal(value->value.decimal, reg->scale,
-									   NULL);
+			return csv_numeric_of_decimal(value->value.decimal, reg->scale, NULL);
 		case UUIDOID:
 			{
 				pg_uuid_t  *uuid = palloc(sizeof(pg_uuid_t));

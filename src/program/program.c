@@ -6,6 +6,7 @@
 
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
+#include "utils/fmgroids.h"
 
 #include "program/program.h"
 
@@ -14,6 +15,13 @@ typedef struct Section
 	void	   *start;
 	size_t		nbytes;
 } Section;
+
+Expr *
+csv_scale_function(Expr *value)
+{
+	return (Expr *) makeFuncExpr(F_SCALE, INT4OID, list_make1(value), InvalidOid,
+								 InvalidOid, COERCE_EXPLICIT_CALL);
+}
 
 #define NSPANS	9
 

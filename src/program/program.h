@@ -32,7 +32,7 @@ typedef struct CsvRegister
 	int16		scale;			/* of DECIMAL */
 	int16		digits;			/* of DECIMAL: no value has more */
 	bool		scaled;			/* of DECIMAL: its values have scales of their
-								 * own, which the lane has not kept */
+								 * own, which the lane does not know */
 } CsvRegister;
 
 /* of a RESCALE in a plan: operand is the constant whose scale decides */
@@ -86,10 +86,15 @@ typedef struct CsvProgram
 	/* expressions that are in a register already */
 	List	   *known;
 	List	   *known_registers;	/* integers */
+	int16		scaled_digits;	/* behind the point, of columns that have a scale
+								 * in each value */
 	int			case_register;	/* what CaseTestExpr stands for, or -1 */
 	int			nconditions;	/* that a row has to meet for what comes next to
 								 * be evaluated */
 } CsvProgram;
+
+/* scale(), of a numeric */
+extern Expr *csv_scale_function(Expr *value);
 
 /* to and from a plan, but for constant_exprs, which are stored apart */
 extern Node *csv_program_to_node(CsvProgram *program);
@@ -158,14 +163,11 @@ extern CsvQuery *csv_query_over(const CsvQuery *query,
 
 /* ---- between datums and lanes ---- */
 
-/* stands for NaN among group keys and extremes: greater than all others */
-#define CSV_DECIMAL_NAN ((CsvInt128) (~(CsvUint128) 0 >> 1))
-
 /*
  * The decimal of this scale that a numeric is.  False if there is none: then the
  * greatest below it, or, beyond all of them, as NaN is, +-CSV_DECIMAL_BEYOND.
  */
-#define CSV_DECIMAL_BEYOND	CSV_DECIMAL_NAN
+#define CSV_DECIMAL_BEYOND	((CsvInt128) (~(CsvUint128) 0 >> 1))
 extern bool csv_decimal_of_numeric(Datum datum, int scale, CsvInt128 *value);
 
 /*
@@ -180,6 +182,12 @@ extern bool csv_value_of_datum(const CsvRegister *reg, Datum datum,
 extern Datum csv_datum_of_value(const CsvRegister *reg,
 								const CsvValue *value);
 
+/*
+ * An extreme of numerics with scales of their own is 100 times the value, plus the
+ * scale, or (the least) minus the scale: of equal values, the greatest scale wins.
+ */
+#define CSV_PACKED_DIGITS	2
+
 /* a numeric of 64 bits, times 10^-scale, in `room` */
 #define CSV_SHORT_NUMERIC_BYTES	32
 #define CSV_SHORT_NUMERIC_SCALE	63	/* at most */
@@ -191,8 +199,10 @@ extern Datum csv_short_numeric(int64_t value, int scale, char *room);
  */
 extern Datum csv_numeric_of_wide(CsvWideSum wide, int scale, void *room);
 
-/* the same of a DECIMAL lane; and NaN */
+/* a numeric of one scale with another, which its value fits */
+extern Datum csv_numeric_shown(Datum numeric, int scale, int shown);
+
+/* a numeric of a DECIMAL lane */
 extern Datum csv_numeric_of_decimal(CsvInt128 decimal, int scale, void *room);
-extern Datum csv_numeric_nan(void);
 
 #endif							/* CSV_PROGRAM_H */

@@ -193,11 +193,52 @@ get_decimal(const CsvColumn *column, int32_t scale, const uint8_t *entry,
 		fits = csv_decimal_fits(*value);
 	}
 	else
-		fits = scale >= 0 ? csv_decimal_from_scaled(entry, scale, value) :
+		fits = column->kind == CSV_KIND_SCALED ?
+			csv_decimal_of_scaled(entry, scale, value) :
+			scale >= 0 ? csv_decimal_from_scaled(entry, scale, value) :
 			csv_decimal_from_numeric(entry, column->scale, value);
 	if (!fits)
 		*value = 0;
 	return fits;
+}
+
+/*
+ * Entries of SCALED whose integers have 64 bits; false, and nothing has happened, if
+ * there are others among them, or scales that are too large.
+ */
+static bool
+load_scaled(CsvEvaluator *evaluator, uint16_t result, int32_t scale,
+			const uint8_t *entry)
+{
+	const CsvLanes *lanes = &evaluator->lanes[result];
+	CsvInt128  *decimals = evaluator->registers[result].values;
+	int64_t    *integers = evaluator->registers[result].values;
+	const int64_t *words = (const int64_t *) entry;
+	int64_t		units[64] = {0};	/* by the entry's scale; 0: too large */
+	bool		fit = true;
+	bool		narrow = true;
+
+	for (int32_t i = scale < 18 ? 0 : scale - 18; i <= scale; i++)
+		units[i] = (int64_t) csv_power_of_ten(scale - i);
+	FOR_ROWS(evaluator, i,
+			 {
+				 bool		is_value = csv_lanes_state(lanes, i) == CSV_LANE_VALUE;
+				 int64_t	low = is_value ? words[2 * i] : 0;
+				 int64_t	high = is_value ? words[2 * i + 1] : 0;
+
+				 fit &= high >> 6 == low >> 63 && (units[high & 63] != 0 || low == 0);
+				 narrow &= !__builtin_mul_overflow(low, units[high & 63], &integers[i]);
+			 });
+	if (fit && narrow)
+		csv_set_narrow_decimals(evaluator, result, integers);
+	else if (fit)
+	{
+		FOR_ROWS(evaluator, i,
+				 decimals[i] = csv_lanes_state(lanes, i) != CSV_LANE_VALUE ? 0 :
+				 (CsvInt128) words[2 * i] * units[words[2 * i + 1] & 63];);
+		set_wide_decimals(evaluator, result);
+	}
+	return fit;
 }
 
 static void
@@ -227,8 +268,13 @@ load_decimals(CsvEvaluator *evaluator, const CsvInstruction *instruction,
 		return;
 	}
 
+	if (column->kind == CSV_KIND_SCALED && scale >= 0 &&
+		load_scaled(evaluator, result, scale, entry))
+		return;
+
 	/* a numeric without a typmod has a scale of its own */
-	if (column->kind == CSV_KIND_NUMERIC && column->precision < 0 && scale < 0)
+	if (scale < 0 && (column->kind == CSV_KIND_SCALED ||
+					  (column->kind == CSV_KIND_NUMERIC && column->precision < 0)))
 		make_undecided(evaluator, result);
 	FOR_ROWS(evaluator, i,
 			 {
@@ -250,6 +296,18 @@ load_decimals(CsvEvaluator *evaluator, const CsvInstruction *instruction,
 					 state[i] = CSV_LANE_UNDECIDED;);
 	}
 	set_wide_decimals(evaluator, result);
+}
+
+static void
+load_shown(CsvEvaluator *evaluator, uint16_t result, uint8_t kind,
+		   const uint8_t *entry, uint32_t stride)
+{
+	const CsvLanes *lanes = &evaluator->lanes[result];
+	int64_t    *integers = evaluator->registers[result].values;
+
+	FOR_ROWS(evaluator, i,
+			 integers[i] = csv_lanes_state(lanes, i) != CSV_LANE_VALUE ? 0 :
+			 csv_entry_scale(kind, entry + (size_t) i * stride););
 }
 
 static void
@@ -322,7 +380,12 @@ csv_load_column(CsvEvaluator *evaluator, const CsvInstruction *instruction)
 		case CSV_KIND_NUMERIC:
 		case CSV_KIND_DECIMAL64:
 		case CSV_KIND_DECIMAL128:
-			load_decimals(evaluator, instruction, column, entry, array->stride);
+		case CSV_KIND_SCALED:
+			if ((instruction->flags & CSV_FLAG_SHOWN) != 0)
+				load_shown(evaluator, result, column->kind, entry, array->stride);
+			else
+				load_decimals(evaluator, instruction, column, entry,
+							  array->stride);
 			break;
 		default:
 			if (column->kind != CSV_KIND_TEXT)

@@ -211,6 +211,16 @@ add_wide_to_words(CsvWideSum sum, uint32_t nwords, int64_t *words)
 	}
 }
 
+/* an extreme in a group's row: no value may be in a lane, though some count */
+static bool
+has_extreme(const CsvGroups *groups, uint32_t number, const uint8_t *row)
+{
+	uint32_t	bit = groups->accumulators[number].bit;
+
+	return csv_is_extreme(&groups->query->aggregate[number]) &&
+		(row[groups->bits_offset + bit / 8] >> bit % 8 & 1) != 0;
+}
+
 void
 csv_groups_add_to_words(const CsvGroups *groups, uint32_t group,
 						const uint8_t *row, int64_t *words)
@@ -244,9 +254,7 @@ csv_groups_add_to_words(const CsvGroups *groups, uint32_t group,
 								  csv_sum_words(aggregate->kind,
 												aggregate->lane), word);
 		}
-		else if (csv_is_extreme(aggregate) &&
-				 (row[groups->bits_offset + accumulator->bit / 8] >>
-				  accumulator->bit % 8 & 1) != 0)
+		else if (has_extreme(groups, i, row))
 		{
 			CsvValue	value;
 			CsvValue	kept;
@@ -397,8 +405,8 @@ csv_evaluator_aggregate(const CsvEvaluator *evaluator, uint32_t group,
 {
 	const CsvGroups *groups = evaluator->groups;
 	const CsvAggregate *aggregate = &groups->query->aggregate[number];
-	const uint8_t *place = csv_keyed_row(&groups->table, group) +
-		groups->accumulators[number].offset;
+	const uint8_t *row = csv_keyed_row(&groups->table, group);
+	const uint8_t *place = row + groups->accumulators[number].offset;
 
 	memset(value, 0, sizeof(*value));
 	value->extreme.state = CSV_LANE_NULL;
@@ -411,6 +419,6 @@ csv_evaluator_aggregate(const CsvEvaluator *evaluator, uint32_t group,
 										  &groups->wides, &value->overflow);
 	else if (csv_is_sum(aggregate))
 		value->wide = csv_groups_sum(groups, group, number);
-	else if (csv_is_extreme(aggregate))
+	else if (has_extreme(groups, number, row))
 		csv_load_extreme(aggregate->lane, place, &value->extreme);
 }

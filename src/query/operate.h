@@ -227,6 +227,39 @@ csv_decimal_from_scaled(const uint8_t *entry, int32_t scale,
 	return csv_decimal_from_numeric(entry, scale, result);
 }
 
+/* scale() of an entry of NUMERIC or SCALED */
+CSV_INLINE int64_t
+csv_entry_scale(uint8_t kind, const uint8_t *entry)
+{
+	uint32_t	scale;
+	uint16_t	header;
+
+	if (kind == CSV_KIND_SCALED)
+	{
+		csv_load_scaled(entry, &scale);
+		return scale;
+	}
+	memcpy(&header, entry + 4, 2);
+	return header >> 7 & 0x3f;
+}
+
+/* an entry of SCALED as a decimal of this scale; false where it does not fit */
+CSV_INLINE bool
+csv_decimal_of_scaled(const uint8_t *entry, int32_t scale, CsvInt128 *result)
+{
+	uint32_t	shown;
+	CsvInt128	value = csv_load_scaled(entry, &shown);
+	int32_t		places = scale - (int32_t) shown;
+	CsvInt128	unit;
+
+	if (places >= 0)
+		return csv_decimal_rescale(value, (uint32_t) places, result);
+	unit = (CsvInt128) csv_power_of_ten(places < -CSV_MAX_DECIMAL_DIGITS ?
+										CSV_MAX_DECIMAL_DIGITS : -places);
+	*result = value / unit;
+	return value % unit == 0;
+}
+
 /* ---- sums of them ---- */
 
 CSV_INLINE CsvWideSum

@@ -101,6 +101,7 @@ csv_lane_of_kind(uint8_t kind)
 		case CSV_KIND_NUMERIC:
 		case CSV_KIND_DECIMAL64:
 		case CSV_KIND_DECIMAL128:
+		case CSV_KIND_SCALED:
 			return CSV_LANE_DECIMAL;
 		case CSV_KIND_UUID:
 			return CSV_LANE_UUID;
@@ -116,7 +117,8 @@ csv_lane_of_result(const CsvQuery *query, const CsvLayout *layout,
 	switch (instruction->operation)
 	{
 		case CSV_OP_COLUMN:
-			return csv_lane_of_kind(layout->columns[instruction->operand].kind);
+			return (instruction->flags & CSV_FLAG_SHOWN) != 0 ? CSV_LANE_INT :
+				csv_lane_of_kind(layout->columns[instruction->operand].kind);
 		case CSV_OP_CONSTANT:
 			return query->constants[instruction->operand].lane;
 		case CSV_OP_ADD:

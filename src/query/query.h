@@ -37,8 +37,8 @@
  *
  * and a state: CSV_LANE_VALUE, CSV_LANE_NULL or CSV_LANE_UNDECIDED.  A column's
  * kind makes its lane: integers, dates and times INT, FLOAT4 and FLOAT8 FLOAT,
- * NUMERIC (of a typmod, or see CSV_FLAG_SCALED) and DECIMAL64 and 128 DECIMAL
- * with the column's scale, TEXT and UUID their own.  All values of other columns
+ * NUMERIC and SCALED (of a typmod, or see CSV_FLAG_SCALED), DECIMAL64 and 128 DECIMAL
+ * with the column's scale (or see CSV_FLAG_SHOWN), TEXT and UUID their own.  All values of other columns
  * are undecided.
  *
  * Exactness.  Sums of integers and decimals are kept in 192 bits, which no
@@ -167,6 +167,9 @@ typedef enum CsvOperation
  * the point are undecided.
  */
 #define CSV_FLAG_SCALED			4
+
+/* of such a column: scale(), an INT */
+#define CSV_FLAG_SHOWN			8
 
 /* result = operation(a, b, c) */
 typedef struct CsvInstruction

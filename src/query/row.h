@@ -217,12 +217,12 @@ csv_row_column(const CsvRowColumn *column, uint32_t row, const CsvStep *step)
 		column->status[row];
 	CsvRowValue value;
 	CsvInt128	decimal = 0;
-	bool		is_scaled = (step->flags & CSV_FLAG_SCALED) != 0;
 	bool		known;
 
 	if (column->kind == CSV_KIND_CSTRING ||
-		(column->kind == CSV_KIND_NUMERIC && column->precision < 0 &&
-		 !is_scaled))
+		((column->kind == CSV_KIND_SCALED ||
+		  (column->kind == CSV_KIND_NUMERIC && column->precision < 0)) &&
+		 (step->flags & (CSV_FLAG_SCALED | CSV_FLAG_SHOWN)) == 0))
 		return csv_row_of_state(CSV_LANE_UNDECIDED);
 	if (status != CSV_VALUE_OK)
 		return csv_row_of_state(status == CSV_VALUE_NULL ? CSV_LANE_NULL :
@@ -255,7 +255,13 @@ csv_row_column(const CsvRowColumn *column, uint32_t row, const CsvStep *step)
 				CSV_LANE_VALUE : CSV_LANE_UNDECIDED;
 			return value;
 		case CSV_KIND_NUMERIC:
-			known = is_scaled ?
+		case CSV_KIND_SCALED:
+			if ((step->flags & CSV_FLAG_SHOWN) != 0)
+				return csv_row_of_integer(csv_entry_scale(column->kind, entry),
+										  true);
+			known = column->kind == CSV_KIND_SCALED ?
+				csv_decimal_of_scaled(entry, (int32_t) step->count, &decimal) :
+				(step->flags & CSV_FLAG_SCALED) != 0 ?
 				csv_decimal_from_scaled(entry, (int32_t) step->count, &decimal) :
 				csv_decimal_from_numeric(entry, column->scale, &decimal);
 			return csv_row_of_wide((CsvUint128) decimal, known);

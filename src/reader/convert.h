@@ -21,6 +21,7 @@
  *					more digits than the type's scale is rounded
  *	decimal			a numeric of up to 38 digits as an integer, times 10^scale;
  *					takes what numeric takes
+ *	scaled			a numeric of up to 36 digits, with zeros at either end
  *	date			YYYY-MM-DD, years 0001 to 9999
  *	timestamp		a date, or a date, a blank or T, HH:MM[:SS[.f]] with f of
  *					one to six digits, no more than the type's precision
@@ -200,6 +201,7 @@ csv_value_stride(const CsvColumn *column)
 			return 8;
 		case CSV_KIND_UUID:
 		case CSV_KIND_DECIMAL128:
+		case CSV_KIND_SCALED:
 			return 16;
 		case CSV_KIND_NUMERIC:
 			return csv_numeric_stride(column->precision, column->scale);
@@ -314,6 +316,9 @@ csv_convert_value(const CsvColumn *column, uint8_t decimal_separator,
 				}
 				break;
 			}
+		case CSV_KIND_SCALED:
+			ok = csv_parse_scaled(p, n, decimal_separator, entry);
+			break;
 		default:
 			break;
 	}

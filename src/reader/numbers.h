@@ -452,6 +452,9 @@ csv_parse_numeric(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
 
 /* ---- integers that stand for a numeric ---- */
 
+/* most digits of an entry of SCALED: 10^36 < 2^120 */
+#define CSV_SCALED_DIGITS	36
+
 /* decimal = decimal * 10^n + the number written as the n digits at p */
 CSV_INLINE unsigned __int128
 csv_append_digits(unsigned __int128 decimal, const uint8_t *p, uint32_t n)
@@ -521,6 +524,60 @@ csv_parse_decimal(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
 		return false;
 	*value = negative ? -(__int128) decimal : (__int128) decimal;
 	return true;
+}
+
+/*
+ * Write an entry of SCALED: a numeric with its own scale.  Takes the same as
+ * csv_parse_numeric() with precision -1, if there are no more than 36 digits.
+ * `entry` is aligned to 8 bytes.
+ */
+CSV_INLINE bool
+csv_parse_scaled(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
+				 uint8_t *entry)
+{
+	CsvShortDecimal brief;
+	CsvLongDecimal text;
+	unsigned __int128 decimal;
+	uint64_t	words[2];
+	uint32_t	scale;
+	bool		negative;
+
+	if (n == 0)
+		return false;
+	negative = csv_take_sign(&p, &n);
+	if (csv_scan_short_decimal(p, n, decimal_separator, &brief))
+	{
+		scale = brief.fraction_length;
+		decimal = csv_eight_digits(brief.whole) * csv_power_of_ten(scale) +
+			csv_eight_digits(csv_align_right(brief.fraction, scale));
+	}
+	else
+	{
+		if (!csv_scan_long_decimal(p, n, decimal_separator, &text) ||
+			text.whole_length + text.fraction_length > CSV_SCALED_DIGITS)
+			return false;
+		scale = text.fraction_length;
+		decimal = csv_append_digits(0, text.whole, text.whole_length);
+		decimal = csv_append_digits(decimal, text.fraction, scale);
+	}
+	if (negative)
+		decimal = -decimal;
+	words[0] = (uint64_t) decimal;
+	words[1] = (uint64_t) (decimal >> 64) << 6 | scale;
+	memcpy(__builtin_assume_aligned(entry, 8), words, 16);
+	return true;
+}
+
+/* the number in such an entry, times 10^*scale */
+CSV_INLINE __int128
+csv_load_scaled(const uint8_t *entry, uint32_t *scale)
+{
+	uint64_t	words[2];
+
+	memcpy(words, __builtin_assume_aligned(entry, 8), 16);
+	*scale = (uint32_t) words[1] & 63;
+	return (__int128) ((unsigned __int128) (uint64_t)
+					   ((int64_t) words[1] >> 6) << 64 | words[0]);
 }
 
 #endif							/* CSV_NUMBERS_H */

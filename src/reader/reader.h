@@ -33,6 +33,9 @@
  *	NUMERIC				varlena with a 4-byte header, in PostgreSQL's short format
  *	DECIMAL64			int64_t, a numeric of up to 18 digits times 10^scale
  *	DECIMAL128			the same of up to 38 digits in 16 bytes
+ *	SCALED				a numeric of up to 36 digits with its own scale: of the
+ *						integer that is the numeric times 10^scale the low 64
+ *						bits, then the high 58 bits, times 64, plus the scale
  *	DATE				int32_t, days since 2000-01-01
  *	TIMESTAMP(TZ)		int64_t, microseconds since 2000-01-01 (UTC)
  *	UUID				16 bytes
@@ -125,6 +128,7 @@ typedef enum CsvKind
 	CSV_KIND_UUID,
 	CSV_KIND_DECIMAL64,
 	CSV_KIND_DECIMAL128,
+	CSV_KIND_SCALED,
 	CSV_NUM_KINDS
 } CsvKind;
 
@@ -337,6 +341,7 @@ typedef struct CsvBatch
 	 * look at has no values (NULL).  nrows and all else do not change.
 	 */
 	const struct CsvAnswer *answer;
+	void	   *note;			/* what a CsvBatchHook has left; NULL: nothing */
 
 	/* the batch's place in the file, filled in by the reader */
 	uint64_t	file_offset;	/* bytes before the batch, BOM included */
@@ -622,7 +627,7 @@ extern void csv_reader_grow_chunks(CsvReader *reader, uint32_t times);
 
 /*
  * Called by each of several threads that parse a file, for its batches: so that
- * more is done with them there.  It may set batch->answer.  thread: below
+ * more is done with them there.  It may set batch->answer, or note.  thread: below
  * CSV_MAX_THREADS; slot: below CSV_BATCH_SLOTS, no other batch has it until the
  * one that follows this one was taken.  False: nobody is going to look at the
  * batch's arrays, errors or bytes.
@@ -760,6 +765,15 @@ csv_scan_nkept(const CsvScan *scan)
  */
 extern bool csv_look_for_lf(CsvBoundaryLook *look, const CsvDialect *dialect,
 							const uint8_t *bytes, uint64_t until, uint64_t nbytes);
+
+/*
+ * Run the table over the bytes from `start` up to `until`, from that CsvState, and return
+ * the state behind them: CSV_STATE_RECORD_START behind a line break that ends a record or
+ * a comment.  The meaning of bytes may depend on those up to nbytes, and on the byte
+ * before `start`.
+ */
+extern uint8_t csv_pass_bytes(const CsvDialect *dialect, uint8_t state, const uint8_t *bytes,
+							  uint64_t start, uint64_t until, uint64_t nbytes);
 
 /* the line break at or after `start`, whatever the quotes say; nbytes if there is none */
 extern uint64_t csv_find_break(const CsvDialect *dialect, const uint8_t *bytes,

@@ -111,6 +111,8 @@ is_precision(uint8_t kind, int16_t precision)
 		case CSV_KIND_NUMERIC:
 			return precision == -1 ||
 				is_within(precision, 1, MOST_NUMERIC_DIGITS);
+		case CSV_KIND_SCALED:
+			return precision == -1;
 		case CSV_KIND_DECIMAL64:
 			return is_within(precision, 1, CSV_MAX_SQUARED_DIGITS);
 		case CSV_KIND_DECIMAL128:
@@ -270,7 +272,7 @@ static const struct
 	uint8_t		flags;			/* that it may have */
 }			operations[CSV_NUM_OPERATIONS] =
 {
-	[CSV_OP_COLUMN] = {0, false, CSV_FLAG_TRIM | CSV_FLAG_SCALED},
+	[CSV_OP_COLUMN] = {0, false, CSV_FLAG_TRIM | CSV_FLAG_SCALED | CSV_FLAG_SHOWN},
 	/* it may have been an IN */
 	[CSV_OP_CONSTANT] = {0, false, CSV_FLAG_LIST_NULL},
 	[CSV_OP_ADD ... CSV_OP_NEGATE] = {NUMBERS, false, 0},
@@ -359,8 +361,8 @@ detail_is_sound(Checking *checking, const CsvInstruction *instruction)
 			kind = checking->layout->columns[number].kind;
 			return ((instruction->flags & CSV_FLAG_TRIM) == 0 ||
 					csv_lane_of_kind(kind) == CSV_LANE_TEXT) &&
-				((instruction->flags & CSV_FLAG_SCALED) == 0 ||
-				 (kind == CSV_KIND_NUMERIC &&
+				((instruction->flags & (CSV_FLAG_SCALED | CSV_FLAG_SHOWN)) == 0 ||
+				 ((kind == CSV_KIND_NUMERIC || kind == CSV_KIND_SCALED) &&
 				  instruction->count <= CSV_MAX_DECIMAL_DIGITS));
 		case CSV_OP_CONSTANT:
 			return number < query->nconstants;

@@ -340,6 +340,7 @@ typedef struct CsvFileMessage
 	uint16_t	is_stream;		/* bytes come from the session */
 	uint16_t	is_shared;		/* other scans read other pieces of it */
 	CsvPlaceInMessage place;	/* where it begins */
+	uint64_t	file_bytes;		/* the file is read up to there; 0: to its end */
 } CsvFileMessage;
 
 /*

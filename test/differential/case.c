@@ -189,7 +189,7 @@ static bool
 is_number(uint8_t kind)
 {
 	return (kind >= CSV_KIND_INT2 && kind <= CSV_KIND_NUMERIC) ||
-		kind == CSV_KIND_DECIMAL64 || kind == CSV_KIND_DECIMAL128;
+		(kind >= CSV_KIND_DECIMAL64 && kind <= CSV_KIND_SCALED);
 }
 
 /* numbers with thousands separators, dates and times by a pattern */
@@ -409,7 +409,7 @@ case_print(FILE *out, const Case *test_case)
 	static const char *kinds[CSV_NUM_KINDS] = {
 		"text", "cstring", "bool", "int2", "int4", "int8", "float4", "float8",
 		"numeric", "date", "timestamp", "timestamptz", "uuid", "decimal64",
-		"decimal128"
+		"decimal128", "scaled"
 	};
 	const CsvDialectOptions *dialect = &test_case->dialect;
 	const CsvLayout *layout = &test_case->layout;

@@ -59,7 +59,9 @@ my @columns = (
 	[ 'f8', 'double precision', sub { chance(0.02) ? pick('NaN', 'inf', '-0', '1208925819614629174706176', ' 1') : whole(1000, 10000) / 8 } ],
 	[ 'n', 'numeric(15,2)', sub { decimal(15, 2) } ],
 	[ 'm', 'numeric(30,6)', sub { decimal(30, 6) } ],
-	[ 'q', 'numeric', sub { chance(0.05) ? pick('1' x 45, '0.12345678901234', '0.12345678901', '-7.0000000', '1e-9', '0.0000') : decimal(20, pick(0, 1, 3, 6)) } ],
+	[ 'q', 'numeric', sub { chance(0.05) ? pick('1' x 45, '0.12345678901234', '0.1234567890123456789', '-7.0000000', '1e-9', '0.0000') : decimal(20, pick(0, 1, 3, 6)) } ],
+	# equal values look equal
+	[ 'p', 'numeric', sub { chance(0.1) ? pick('2' x 40, '0.00000000000000000001', '123456789.123456', 'inf', '-inf', 'NaN') : (int(rand(2001)) - 1000) / pick(1, 8, 64) } ],
 	[ 'd', 'date', sub { chance(0.02) ? pick('infinity', '-infinity', '1998-1-2') : day() } ],
 	[ 'ts', 'timestamp', sub { chance(0.02) ? 'infinity' : chance(0.3) ? day() : moment() } ],
 	[ 'tz', 'timestamptz', sub { moment() . pick('+00', '+02', 'Z') } ],
@@ -150,14 +152,18 @@ sub numeric_value
 {
 	my ($depth) = @_;
 
-	return pick('n', 'm', 'n', 'n', 'm', constant('numeric')) if $depth <= 0 || chance(0.5);
+	return pick('n', 'm', 'n', 'p', 'q', constant('numeric')) if $depth <= 0 || chance(0.5);
 	return '(' . numeric_value($depth - 1) . pick(' + ', ' - ', ' * ') . numeric_value($depth - 1) . ')'
 	  if chance(0.8);
 	return int_value(0) . '::numeric';
 }
 
 # a column at the least, so that it is no constant
-sub numeric_column { return pick('n', 'm', 'n * (1 - m)', 'n + i4', 'n * i2', numeric_value(2) . ' + n') }
+sub numeric_column
+{
+	return pick('n', 'm', 'p', 'q', 'n * (1 - m)', 'p * (1 - n) * q', 'n + i4', 'q * i2', '- q', numeric_value(2) . ' + ' . pick('n', 'q'),
+		'CASE WHEN b THEN ' . numeric_value(1) . ' ELSE 0 END', 'CASE i2 WHEN 1 THEN q WHEN 2 THEN n * m END', 'coalesce(q, n, 0.00)');
+}
 
 sub float_value
 {
@@ -201,7 +207,7 @@ sub condition
 		sub { pick(map { $_->[0] } @columns) . ' IS ' . pick('', 'NOT ') . 'NULL' },
 		sub { between(int_value(1), sub { int_value(0) }) },
 		sub { between(pick('n', 'm', numeric_value(1) . ' + m'), sub { pick('0', '0.05', '-12.125', '100', 'n', '999.999') }) },
-		sub { between(pick('q', 'q + n', 'q * 2'), sub { pick('0', '0.05', '-12.1250000', '0.1234567', 'n', 'q', 'i4') }) },
+		sub { between(pick('q', 'p', 'q + n', 'q * 2', 'scale(q)', 'CASE WHEN b THEN n ELSE q END'), sub { pick('0', '0.05', '-12.1250000', '0.1234567', 'n', 'q', 'i4') }) },
 		sub { between(float_value(1), sub { pick('0', '1.5', "'NaN'", 'f4', '-0.0') . '::float8' }) },
 		sub { between('f4', sub { pick("'0'", "'NaN'", "'2.25'") . '::real' }) },
 		sub { 'd' . comparison() . date_value() },
@@ -221,12 +227,15 @@ sub condition
 		sub { "CASE i2 WHEN 1 THEN 'a' WHEN 2 THEN v ELSE t END = " . quoted() })->();
 }
 
-# which of -0 and 0 is shown depends on how PostgreSQL groups
+# which of -0 and 0 is shown, or of 1.5 and 1.50, depends on how PostgreSQL groups
 sub key
 {
-	return pick('b', 'i2', 'i4', 'i8', 'n', 'm', 'd', 'ts', 'tz', 'u', 't', 'v', 'c', 'k', 'k', 'f8 + 0::float8', 'i2', 'c', 'v',
+	return pick('b', 'i2', 'i4', 'i8', 'n', 'm', 'p', 'q', 'q + n', 'scale(q)', 'd', 'ts', 'tz', 'u', 't', 'v', 'c', 'k', 'k', 'f8 + 0::float8', 'i2', 'c', 'v',
 		'i2 + i2', 'n + 1', 'coalesce(v, t)', "CASE WHEN b THEN 'yes' ELSE 'no' END", any_constant(), any_constant(), any_constant());
 }
+
+# with as many digits as it needs, equal for equal values
+sub trimmed { my ($value) = @_; return $value =~ /\bq\b/ && $value !~ /scale/ ? "trim_scale($value)" : $value }
 
 # nor is it sure which of -0 and 0 a minimum is: PostgreSQL's sort may turn rows round
 sub aggregate
@@ -240,7 +249,9 @@ sub aggregate
 		sub { pick('sum', 'avg', 'min', 'max') . '(' . int_value(1) . ' + i2)' },
 		sub { pick('sum', 'avg', 'min', 'max') . '(' . pick('i2', 'i4', 'i8') . ')' },
 		sub { pick('sum', 'avg') . '(' . numeric_column() . ')' },
-		sub { pick('sum', 'avg', 'min', 'max') . '(' . pick('n', 'm') . ')' },
+		sub { pick('sum', 'avg', 'min', 'max') . '(' . pick('n', 'm', 'p') . ')' },
+		sub { 'trim_scale(' . pick('min', 'max') . '(' . numeric_column() . '))' },
+		sub { pick('sum', 'max') . '(' . pick('scale(q)', 'scale(q * m)', 'scale(coalesce(p, n))') . ')' },
 		sub { pick('sum', 'avg') . '(' . pick('f4', 'f8', 'f8 * 2', 'f4 + f8') . ')' },
 		sub { pick('min', 'max') . '(' . pick('f4', 'f8', 'f8 * 2') . ($grouped ? ' + 0::float8' : '') . ')' },
 		sub { pick('min', 'max') . '(' . pick('d', 'ts', 'tz', 't', 'v', 'c') . ')' },
@@ -250,7 +261,12 @@ sub aggregate
 		sub { pick('stddev', 'stddev_pop') . '(' . pick('f4', 'f4 * 2', 'i2::float8') . ')' })->();
 	my $rounded = $call =~ /^stddev.*(f4|float8)/;
 
-	$call .= ' FILTER (WHERE ' . condition(1) . ')' if chance(0.15);
+	if (chance(0.15))
+	{
+		my $filter = ' FILTER (WHERE ' . condition(1) . ')';
+
+		$call =~ s/^(trim_scale\(.*)\)$/$1$filter)/ or $call .= $filter;
+	}
 	return $rounded ? "($call)::real" : $call;
 }
 
@@ -314,10 +330,10 @@ sub query
 	}
 	@keys = map { key() } 1 .. rand 4 if chance(0.7);
 
-	my @results = (@keys, map { aggregate(@keys > 0) } 0 .. rand 4);
+	my @results = ((map { trimmed($_) } @keys), map { aggregate(@keys > 0) } 0 .. rand 4);
 	my $query = 'SELECT ' . join(', ', map { "$results[$_] AS x$_" } 0 .. $#results) . source() . where();
 
-	$query .= ' GROUP BY ' . join(', ', 1 .. @keys) if @keys;
+	$query .= ' GROUP BY ' . join(', ', map { $results[$_] eq $keys[$_] ? $_ + 1 : $keys[$_] } 0 .. $#keys) if @keys;
 	$query .= ' HAVING ' . pick(aggregate(1) . ' IS NOT NULL', 'count(*) > ' . constant('integer'), constant('boolean')) if chance(0.1);
 	return $query;
 }
@@ -465,13 +481,15 @@ for my $part (1 .. 3)
 
 			join(',', $k, "customer-$k", $k % 100 ? $k % 7 . '.25' : 'NaN', $k % 50 ? $_ / 4 : 'NaN',
 				$_ % 1000, sprintf('2001-01-%02d', 1 + $_ % 28), $_ % 90 ? $_ % 77 : "$_" . '0' x 25,
-				$_ % 11 ? $_ % 300 - 150 : '', $_ % 3 ? 't' : 'f', $_ % 13 ? $_ / 8 : '') . "\n"
+				$_ % 11 ? $_ % 300 - 150 : '', $_ % 3 ? 't' : 'f', $_ % 13 ? $_ / 8 : '',
+				# of some keys no lane holds it
+				$k % 7 ? $k / 8 : $k % 14 ? "$k" . '1' x 40 : $k % 21 ? '0.' . '0' x 15 . (100000 + $k) : 'NaN') . "\n"
 		} 1 .. 20000);
 }
 settle();
 $session->value("
 	CREATE FOREIGN TABLE csv_many (k integer, name text, n numeric(10,2), f float8, v integer, d date,
-		h numeric(38,0), s smallint, b boolean, r real)
+		h numeric(38,0), s smallint, b boolean, r real, y numeric)
 		SERVER csv OPTIONS (filename '$directory/many.*.csv');
 	DROP VIEW csv; DROP TABLE plain;
 	CREATE VIEW csv AS SELECT * FROM csv_many;
@@ -495,6 +513,9 @@ for my $threads (1, 4)
 					'SELECT k, b, count(s), sum(s), max(s), min(r), sum(n) FROM @ WHERE w GROUP BY k, b',
 					'SELECT h, s, count(*), min(r) FROM @ WHERE w GROUP BY h, s',
 					'SELECT k, sum(h), min(h), max(b::int) FROM @ WHERE w GROUP BY k',
+					'SELECT k, sum(y), min(y), max(y) FROM @ WHERE w GROUP BY k',
+					'SELECT y, b, count(*), sum(y * n), max(h) FROM @ WHERE w GROUP BY y, b',
+					'SELECT v, count(DISTINCT y) FROM @ WHERE w GROUP BY v',
 					'SELECT k, count(DISTINCT v) FROM @ WHERE w GROUP BY k',
 					'SELECT v, count(DISTINCT name) FROM @ WHERE w GROUP BY v')
 				{

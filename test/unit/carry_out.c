@@ -72,7 +72,8 @@ static const char *const values_of_kind[CSV_NUM_KINDS][VALUES_OF_KIND] = {
 	"0123456789abcdef0123456789abcdef", "?"},
 	[CSV_KIND_DECIMAL64] = {"0", "0.25", "", "0.1", "-0.4", "99999999"},
 	[CSV_KIND_DECIMAL128] = {"0", "0.25", "", "0.1", "-0.4",
-	"99999999999999999999"}
+	"99999999999999999999"},
+	[CSV_KIND_SCALED] = {"0", "0.250", "", "10", "-0.4", "1e3"}
 };
 
 /* as many records as there is room for; its length */

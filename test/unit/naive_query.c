@@ -457,6 +457,8 @@ naive_value(const CsvQuery *query, const NaiveTable *table, uint32_t row,
 			(instruction->flags & CSV_FLAG_TRIM) != 0)
 			while (result.length > 0 && result.bytes[result.length - 1] == ' ')
 				result.length--;
+		if ((instruction->flags & CSV_FLAG_SHOWN) != 0)
+			result.value.integer = result.length;
 		return result;
 	}
 	if (operation == CSV_OP_CONSTANT)

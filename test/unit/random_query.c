@@ -165,6 +165,14 @@ make_value(Fixture *fixture, uint32_t c, uint32_t row, CsvValue *value)
 		case CSV_KIND_DECIMAL64:
 		case CSV_KIND_DECIMAL128:
 			value->value.decimal = random_decimal(spread, column->precision);
+			value->length = (uint32_t) column->scale;	/* as it is shown */
+			break;
+		case CSV_KIND_SCALED:
+			value->value.decimal = random_decimal(spread, CSV_SCALED_DIGITS - 4);
+			value->length = (uint32_t) column->scale + random_below(4);
+			if (value->length == (uint32_t) column->scale && column->scale > 0 &&
+				value->value.decimal % 10 == 0)
+				value->length--;
 			break;
 		default:
 			value->bytes = text;
@@ -197,6 +205,18 @@ decimal_text(CsvInt128 value, int scale, char *text)
 		text[length++] = digits[n];
 	}
 	return length;
+}
+
+uint32_t
+scaled_text(const CsvColumn *column, const CsvValue *value, char *text)
+{
+	CsvInt128	decimal = value->value.decimal;
+
+	if ((int) value->length < column->scale)
+		decimal /= 10;
+	else
+		decimal *= (CsvInt128) csv_power_of_ten(value->length - (uint32_t) column->scale);
+	return decimal_text(decimal, (int) value->length, text);
 }
 
 /* write an entry as an engine would */
@@ -234,6 +254,10 @@ put_entry(const CsvColumn *column, const CsvValue *value, uint8_t *entry,
 													   column->scale, text),
 										  '.', column->precision,
 										  column->scale, entry, stride));
+			break;
+		case CSV_KIND_SCALED:
+			assert_true(csv_parse_scaled((uint8_t *) text,
+										 scaled_text(column, value, text), '.', entry));
 			break;
 		default:
 			integer = (int64_t) (value->length + 4) << 2;
@@ -488,16 +512,21 @@ random_column(Program *program, const Fixture *fixture, uint8_t lane,
 	{
 		uint32_t	c = random_below(fixture->layout.ncolumns);
 		uint8_t		kind = fixture->columns[c].kind;
+		bool		is_own = kind == CSV_KIND_SCALED;
+		bool		is_shown = lane == CSV_LANE_INT && !is_bool &&
+			(is_own || kind == CSV_KIND_NUMERIC);
 		uint16_t	result;
 
-		if (csv_lane_of_kind(kind) != lane ||
+		if ((csv_lane_of_kind(kind) != lane && !is_shown) ||
 			(is_bool && kind != CSV_KIND_BOOL) ||
 			(kind == CSV_KIND_CSTRING && !one_in(10)))
 			continue;
 		result = add_load(program, lane, c);
 		if (lane == CSV_LANE_TEXT && one_in(3))
 			program->instructions[result].flags = CSV_FLAG_TRIM;
-		if (kind == CSV_KIND_NUMERIC && one_in(2))
+		if (is_shown)
+			program->instructions[result].flags = CSV_FLAG_SHOWN;
+		else if (is_own || (kind == CSV_KIND_NUMERIC && one_in(2)))
 		{
 			/* the scale that its values have all the same */
 			program->instructions[result].flags = CSV_FLAG_SCALED;
@@ -707,7 +736,8 @@ random_columns(Fixture *fixture)
 {
 	for (int kind = 0; kind < CSV_NUM_KINDS; kind++)
 	{
-		int			most = kind == CSV_KIND_DECIMAL64 ? 18 : 38;
+		int			most = kind == CSV_KIND_DECIMAL64 ? 18 :
+			kind == CSV_KIND_SCALED ? CSV_SCALED_DIGITS - 4 : 38;
 		int			precision = (int) random_below((uint32_t) most) + 1;
 
 		add_column(fixture, (CsvKind) kind, precision,

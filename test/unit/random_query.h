@@ -51,6 +51,9 @@ extern Spread random_spread(void);
 
 /* the text of a decimal, of at most 50 bytes; its length */
 extern uint32_t decimal_text(CsvInt128 value, int scale, char *text);
+
+/* the same of a column of CSV_KIND_SCALED, with the digits that the value shows */
+extern uint32_t scaled_text(const CsvColumn *column, const CsvValue *value, char *text);
 extern void make_batch(Fixture *fixture, uint32_t nrows);
 extern void free_batch(Fixture *fixture);
 

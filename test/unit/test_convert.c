@@ -617,6 +617,31 @@ check_decimals(const char *text, int precision, int scale, const Entry *numeric)
 	}
 }
 
+/* so is one with its scale, unless it has too many digits; it takes no others */
+static void
+check_scaled(const char *text, const Entry *numeric)
+{
+	uint32_t	ndigits = 0;
+	Entry		entry;
+	bool		taken = convert(CSV_KIND_SCALED, -1, 0, '.', text, &entry);
+	uint32_t	scale;
+	CsvInt128	value;
+	CsvInt128	expected;
+
+	for (const char *p = text; *p != '\0'; p++)
+		ndigits += *p >= '0' && *p <= '9';
+	if (taken != (numeric != NULL && ndigits <= CSV_SCALED_DIGITS))
+		fail_msg("%s as a scaled decimal", text);
+	if (!taken)
+		return;
+	value = csv_load_scaled(entry.bytes, &scale);
+	assert_int_equal(csv_entry_scale(CSV_KIND_SCALED, entry.bytes), scale);
+	if (csv_entry_scale(CSV_KIND_NUMERIC, numeric->bytes) != scale ||
+		!csv_decimal_from_numeric(numeric->bytes, (int32_t) scale, &expected) ||
+		value != expected)
+		fail_msg("%s is wrong as a scaled decimal", text);
+}
+
 /* is the numeric taken?  If so, it is the reference's, bit for bit */
 static bool
 check_numeric(const char *text, int precision, int scale)
@@ -631,6 +656,8 @@ check_numeric(const char *text, int precision, int scale)
 	taken = convert(CSV_KIND_NUMERIC, precision, scale, '.', text, &entry);
 	if (precision >= 0)
 		check_decimals(text, precision, scale, taken ? &entry : NULL);
+	else
+		check_scaled(text, taken ? &entry : NULL);
 	if (!taken)
 		return false;
 	if (!reference_numeric(text, precision, scale, expected + 4, &length))

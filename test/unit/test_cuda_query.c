@@ -58,6 +58,9 @@ put_value(Content *text, const CsvColumn *column, const CsvValue *value)
 						decimal_text(value->value.decimal, column->scale,
 									 decimal));
 			break;
+		case CSV_KIND_SCALED:
+			content_put(text, decimal, scaled_text(column, value, decimal));
+			break;
 		case CSV_KIND_DATE:
 			content_format(text, "2000-01-%02d",
 					   (int) (value->value.integer & 15) + 1);

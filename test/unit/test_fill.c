@@ -157,6 +157,7 @@ add_value(char *at, const CsvColumn *column, uint32_t most_text)
 			break;
 		case CSV_KIND_NUMERIC:
 		case CSV_KIND_DECIMAL64:
+		case CSV_KIND_SCALED:
 			end = add_sign(at);
 			end = column->thousands != 0 && !one_in(3) ?
 				add_groups(end, (char) column->thousands) :
@@ -232,12 +233,12 @@ random_column(uint32_t field)
 	static const CsvKind kinds[] = {
 		CSV_KIND_TEXT, CSV_KIND_TEXT, CSV_KIND_INT2, CSV_KIND_INT4,
 		CSV_KIND_INT8, CSV_KIND_NUMERIC, CSV_KIND_NUMERIC, CSV_KIND_DATE,
-		CSV_KIND_DECIMAL64, CSV_KIND_DECIMAL64
+		CSV_KIND_DECIMAL64, CSV_KIND_DECIMAL64, CSV_KIND_SCALED, CSV_KIND_SCALED
 	};
 	static const int16_t precisions[] = {3, 5, 9, 10, 12, 15, 15, 20};
 	static const int16_t scales[] = {2, 0, 1, 2, 3, 4, 2, 6};
 	static const int32_t widths[] = {1, 1, 3, 4, 5, 10, 25, 80};
-	CsvColumn	column = column_of(kinds[random_below(10)], field);
+	CsvColumn	column = column_of(kinds[random_below(12)], field);
 	uint32_t	pick = random_below(8);
 
 	if (column.kind == CSV_KIND_NUMERIC && !one_in(8))

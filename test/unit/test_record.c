@@ -172,6 +172,46 @@ records_are_what_the_table_says(void **state)
 	assert_true(ncomplete > ROUNDS / 4);
 }
 
+/* bytes that are passed in parts, each with only the bytes that its meaning depends on */
+static void
+states_are_what_the_table_says(void **state)
+{
+	uint32_t	nbetween = 0;
+
+	(void) state;
+	for (int round = 0; round < ROUNDS; round++)
+	{
+		uint8_t		bytes[MOST_BYTES];
+		CsvDialect	dialect;
+		uint32_t	nbytes;
+		uint8_t		expected = CSV_STATE_RECORD_START;
+		uint8_t		found = CSV_STATE_RECORD_START;
+
+		random_dialect(&dialect);
+		nbytes = random_bytes(&dialect, bytes);
+		for (uint32_t pos = 0; pos < nbytes; pos++)
+			expected = CSV_STATE_MASK &
+				dialect.table[CSV_NORMAL][expected][csv_class_at(&dialect, bytes, pos, nbytes)];
+		for (uint32_t pos = 0, until; pos < nbytes; pos = until)
+		{
+			uint32_t	start = pos > 0;
+			uint32_t	end;
+			uint8_t    *part;
+
+			until = pos + 1 + random_below(nbytes - pos);
+			end = until + CSV_CLASS_BYTES < nbytes ? until + CSV_CLASS_BYTES : nbytes;
+			part = malloc(end - pos + start);
+			memcpy(part, bytes + pos - start, end - pos + start);
+			found = csv_pass_bytes(&dialect, found, part, start, until - pos + start,
+								   end - pos + start);
+			free(part);
+		}
+		assert_int_equal(found, expected);
+		nbetween += found == CSV_STATE_RECORD_START;
+	}
+	assert_true(nbetween > ROUNDS / 50);
+}
+
 static void
 values_are_what_byte_by_byte_gives(void **state)
 {
@@ -238,6 +278,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_are_what_the_table_says),
+		cmocka_unit_test(states_are_what_the_table_says),
 		cmocka_unit_test(values_are_what_byte_by_byte_gives),
 	};
 

@@ -52,7 +52,8 @@ complete_layout(Fixture *fixture)
 		column->attnum = i + 1;
 		column->max_chars = -1;
 		column->byte_width = -1;
-		if (csv_lane_of_kind(column->kind) == CSV_LANE_DECIMAL)
+		if (csv_lane_of_kind(column->kind) == CSV_LANE_DECIMAL &&
+			column->kind != CSV_KIND_SCALED)
 			continue;
 		column->precision = -1;
 		column->scale = 0;
@@ -622,6 +623,7 @@ dialects_and_layouts_are_sound(void **state)
 	REFUSED(columns[CSV_KIND_NUMERIC].scale = -1);
 	REFUSED(columns[CSV_KIND_DECIMAL64].precision = 19);
 	REFUSED(columns[CSV_KIND_DECIMAL128].precision = 39);
+	REFUSED(columns[CSV_KIND_SCALED].precision = 5);
 	ACCEPTED(columns[CSV_KIND_TIMESTAMP].precision = 6);
 	REFUSED(columns[CSV_KIND_TIMESTAMP].precision = 7);
 	REFUSED(columns[CSV_KIND_DATE].precision = 0);
@@ -676,6 +678,14 @@ queries_are_sound(void **state)
 	ACCEPTED(instructions[CSV_KIND_NUMERIC].flags = CSV_FLAG_SCALED);
 	REFUSED((instructions[CSV_KIND_NUMERIC].flags = CSV_FLAG_SCALED,
 			 instructions[CSV_KIND_NUMERIC].count = 39));
+	ACCEPTED(instructions[CSV_KIND_SCALED].flags = CSV_FLAG_SCALED);
+	REFUSED(instructions[CSV_KIND_DECIMAL64].flags = CSV_FLAG_SCALED);
+	/* it is an INT */
+	REFUSED(instructions[CSV_KIND_SCALED].flags = CSV_FLAG_SHOWN);
+	REFUSED((instructions[CSV_KIND_TEXT].flags = CSV_FLAG_SHOWN,
+			 instructions[CSV_KIND_TEXT].lane = CSV_LANE_INT));
+	ACCEPTED((instructions[CSV_KIND_SCALED].flags = CSV_FLAG_SHOWN,
+			  instructions[CSV_KIND_SCALED].lane = CSV_LANE_INT));
 	REFUSED(instructions[3].flags = 0x80);
 	REFUSED(instructions[3].operand = CSV_NUM_KINDS);
 	REFUSED(instructions[EQUAL].a = EQUAL);
