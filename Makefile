@@ -50,6 +50,10 @@ CHOICES = 'PG_CONFIG ?= $(or $(shell command -v $(PG_CONFIG)),$(PG_CONFIG))' \
 	$(if $(NVCC),'NVCC ?= $(NVCC)','CUDA ?= no') \
 	$(foreach choice,$(CHOSEN),'$(choice) ?= $($(choice))')
 
+# another name would change nothing
+$(foreach name,$(filter-out $(CHOSEN),$(filter WITH_%,$(.VARIABLES))),$(if $(filter command,$(origin $(name))),\
+	$(error there is no setting $(name), but WITH_GZIP, WITH_ISAL, WITH_ZSTD, WITH_LZ4 and CUDA)))
+
 PG_CONFIG ?= pg_config
 CLANG_TIDY ?= clang-tidy
 CPPCHECK ?= cppcheck

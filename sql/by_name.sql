@@ -39,10 +39,14 @@ CREATE FOREIGN TABLE h (price float8, no text OPTIONS (header_name 'id'), "Year"
   OPTIONS (filename 'regress_csv/y*.csv', header 'true', by_name 'true', log_verbosity 'silent');
 SELECT * FROM h;
 SELECT count(other), count("Year"), count(no) FROM h;
--- names are NULL where they read as NULL, and then may be there twice
-CALL write_file('t.csv', E'id,,"",\n1,2,3,4\n');
-CREATE FOREIGN TABLE one (id int, n text OPTIONS (header_name '')) SERVER csv
+-- an empty name may be there twice, unless a column has it
+CREATE FOREIGN TABLE one (id int, n text) SERVER csv
   OPTIONS (filename 'regress_csv/t.csv', header 'true', by_name 'true');
+CALL write_file('t.csv', E'id,,"",\n1,2,3,4\n');
+SELECT * FROM one;
+ALTER FOREIGN TABLE one ALTER n OPTIONS (ADD header_name '');
+SELECT * FROM one;
+CALL write_file('t.csv', E'id,\n1,2\n');
 SELECT * FROM one;
 -- a name twice is an error, whether or not it is wanted or a column's
 CALL write_file('t.csv', E'id,x,id\n1,2,3\n');
@@ -59,6 +63,22 @@ SELECT * FROM "nulls";
 ALTER FOREIGN TABLE "nulls" ADD "NA" text;
 SELECT x FROM "nulls";
 CALL write_file('t.csv', E'NA,"",x,""\n1,2,3,4\n');
+SELECT * FROM "nulls";
+-- whichever option says that it is NULL, and without regard to case
+ALTER FOREIGN TABLE "nulls" OPTIONS (DROP null_values, ADD "null" 'NA');
+SELECT * FROM "nulls";
+ALTER FOREIGN TABLE "nulls" RENAME "NA" TO na;
+SELECT * FROM "nulls";
+ALTER FOREIGN TABLE "nulls" DROP na;
+CALL write_file('t.csv', E'NA,x,NA\n1,NA,\n');
+SELECT * FROM "nulls";
+ALTER FOREIGN TABLE "nulls" OPTIONS (DROP "null"), ALTER x OPTIONS (ADD null_values '{NA}');
+SELECT * FROM "nulls";
+ALTER FOREIGN TABLE "nulls" ADD na text;
+SELECT na FROM "nulls";
+CALL write_file('t.csv', E'x,NA\n1,2\n');
+SELECT * FROM "nulls";
+ALTER FOREIGN TABLE "nulls" OPTIONS (DROP by_name, ADD "null" 'NA'), ALTER na OPTIONS (ADD header_name 'NA');
 SELECT * FROM "nulls";
 DROP FOREIGN TABLE "nulls";
 -- without regard to case where no name matches exactly, among the names that are no other column's

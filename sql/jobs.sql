@@ -167,16 +167,22 @@ COPY (SELECT 1 WHERE false) TO PROGRAM 'touch -d "-61 seconds" regress_csv/w2.cs
 SELECT filename, records_loaded, error, files_waiting FROM csv_gpu_run_job('w new');
 SELECT records_loaded, error, files_waiting FROM csv_gpu_run_job('w replace');
 -- escapes, and other ends of records
-CREATE FUNCTION is_whole(content text, options text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
+CREATE FUNCTION is_whole(content bytea, options text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
   CALL write_file('e.csv', content);
   EXECUTE format('DROP FOREIGN TABLE IF EXISTS ef; CREATE FOREIGN TABLE ef (a text) SERVER csv OPTIONS (filename ''regress_csv/e.csv''%s)', options);
   RETURN (SELECT whole FROM csv_gpu_files('ef'));
 END $$;
 SET client_min_messages = warning;
-SELECT content, options, is_whole(content, options) FROM (VALUES (E'a\r\n', ''), (E'a\r', ''), (E'a\r', $$, record_boundary 'lf'$$), (E'a\n', $$, record_boundary 'cr'$$),
+SELECT CASE WHEN length(content) < 10 THEN content ELSE length(content) || '' END AS content, options, is_whole(convert_to(content, 'UTF8'), options) FROM (VALUES (E'a\r\n', ''), (E'a\r', ''), (E'a\r', $$, record_boundary 'lf'$$), (E'a\n', $$, record_boundary 'cr'$$),
     (E'"a""\n', ''), (E'"a""b"\n', ''), (E'"a\\"\n', $$, escape '\'$$), (E'"a\\""\n', $$, escape '\'$$), (E'"a\n', $$, multiline 'false'$$),
     (E'a\\\n', $$, format 'text'$$), (E'a\\\\\n', $$, format 'text'$$), (E'a"\n', $$, quote ''$$), (E'a\n', $$, compression 'gzip'$$),
-    (E'a\r\nb\r', ''), (E'a\nb\r\r', ''), (E'a\n', $$, record_boundary 'crlf'$$), (E'a\r\n', $$, record_boundary 'crlf'$$)) v(content, options);
+    (E'a\r\nb\r', ''), (E'a\nb\r\r', ''), (E'a\n', $$, record_boundary 'crlf'$$), (E'a\r\n', $$, record_boundary 'crlf'$$),
+    (E'#"\na\n', $$, comment '#'$$), (E'#"\na', $$, comment '#'$$), (E'#', $$, comment '#'$$), (E'5" pipe\n', ''), (E'5" pipe\n', $$, quoting 'postgres'$$),
+    (E'a "b\n', $$, trim 'true'$$), (E'a;"b\n', $$, delimiter ';'$$), (E'a;"b\n', $$, delimiter '||'$$), (E'a||"b\n', $$, delimiter '||'$$),
+    (repeat(E'a\n', 600000) || E'"b\n', ''), (repeat(E'a\n', 600000) || E'"b"\n', ''), (repeat(E'a\r', 600000), '')) v(content, options);
+-- in other encodings
+SELECT encoding, bytes, is_whole(decode(bytes, 'hex'), format(', encoding %L', encoding)) FROM (VALUES ('UTF-16', 'FFFE61000A00'), ('UTF-16', 'FFFE61000A'), ('UTF-16', 'FFFE6100'), ('UTF-16LE', '610022000A00'),
+    ('UTF-16LE', '220061000A00'), ('UTF-16BE', '0061000A'), ('UTF-16BE', '000A0A00'), ('SJIS', '835C0A')) v(encoding, bytes);
 RESET client_min_messages;
 -- a pattern stays one for a job even if a file has exactly its name
 COPY (SELECT 1 WHERE false) TO PROGRAM 'printf "9,mine\n" > "regress_csv/w*.csv"; touch -d "-1 hour" regress_csv/w*.csv';

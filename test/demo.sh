@@ -6,6 +6,7 @@ cd "$(dirname "$0")/.." || exit 1
 
 test/setup.sh build || exit 1
 private_install || die 'demo: the build failed'
+echo 'starting a private server' >&2
 private_start || die 'demo: the private server did not start'
 
 as_server mkdir "$work/data/demo" &&

@@ -524,6 +524,9 @@ compiles_with 'installcheck, too' '' "$others" install installcheck
 compiles_with 'but for what is given' "$all" -DCSV_WITH_CUDA install \
 	CUDA=no WITH_LZ4=yes WITH_ZSTD=yes
 compiles_with 'make decides afresh' "$all" "$work/nvcc -Wno-error"
+fresh_make -n WITH_ZST=no
+[ $status != 0 ] && [[ $output == *"there is no setting WITH_ZST,"* ]]
+result $? 'make refuses a setting that is none' WITH_ZST
 fresh_make build/choices.mk CUDA=no
 compiles_with 'install does without CUDA as make did' "$all" -DCSV_WITH_CUDA install
 PATH=$work:$PATH fresh_make build/choices.mk

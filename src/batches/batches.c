@@ -19,6 +19,7 @@ struct CsvBatches
 	CsvReading *reading;
 	CsvKept    *kept;			/* NULL: none are used or made */
 	CsvEvaluation *evaluation;	/* NULL: there is no query */
+	CsvBatchHook hook;			/* function NULL: none */
 
 	bool		file_is_open;
 	bool		was_rewound;
@@ -75,6 +76,18 @@ csv_batches_layout(const CsvBatches *batches)
 }
 
 /* ---- other processes ---- */
+
+void
+csv_batches_watch(CsvBatches *batches, const CsvBatchHook *hook)
+{
+	batches->hook = *hook;
+}
+
+const CsvFileBatch *
+csv_batches_at(const CsvBatches *batches)
+{
+	return &batches->batch;
+}
 
 CsvSource *
 csv_batches_source(const CsvBatches *batches)
@@ -181,6 +194,8 @@ open_file(CsvBatches *batches)
 	if (batches->evaluation != NULL)
 		csv_evaluation_open_file(batches->evaluation, batches->reading,
 								 batches->kept);
+	else if (batches->hook.function != NULL)
+		csv_reading_set_hook(batches->reading, &batches->hook);
 	return true;
 }
 

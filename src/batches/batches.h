@@ -76,6 +76,16 @@ extern void csv_batches_stop(CsvBatches *batches);
 extern void csv_batches_on_change(CsvBatches *batches, CsvFileChangedFn changed,
 								  void *arg);
 
+/*
+ * Without a query, before the first batch: have threads that parse a file call the hook.
+ * csv_batches_layout() is the layout of the batches.  The hook's argument must live until
+ * csv_batches_end(), or longer than the current memory context.
+ */
+extern void csv_batches_watch(CsvBatches *batches, const CsvBatchHook *hook);
+
+/* the batch at hand */
+extern const CsvFileBatch *csv_batches_at(const CsvBatches *batches);
+
 /* whose files they are */
 extern CsvSource *csv_batches_source(const CsvBatches *batches);
 

@@ -177,7 +177,7 @@ set_columns(CsvWanted *wanted, const CsvFileLayout *layout)
 
 		wanted->columns[i].attnum = layout->columns[i].column->attnum;
 		wanted->columns[i].decimal = kind == CSV_KIND_DECIMAL64 ||
-			kind == CSV_KIND_DECIMAL128;
+			kind == CSV_KIND_DECIMAL128 || kind == CSV_KIND_SCALED;
 	}
 }
 

@@ -21,14 +21,16 @@
 #include "table/text.h"
 
 /*
- * A numeric that is only computed with, or comes out in few rows, comes as a
- * scaled integer, if there is one that holds all its values.
+ * A numeric comes as a scaled integer where the query only computes with it, or gets
+ * few rows, and such integers hold all of its values, or without a precision most.
  */
 static void
 prefer_decimal(CsvColumn *spec)
 {
-	if (spec->kind == CSV_KIND_NUMERIC && spec->precision > 0 &&
-		spec->precision <= CSV_MAX_DECIMAL_DIGITS)
+	if (spec->kind == CSV_KIND_NUMERIC && spec->precision < 0)
+		spec->kind = CSV_KIND_SCALED;
+	else if (spec->kind == CSV_KIND_NUMERIC &&
+			 spec->precision <= CSV_MAX_DECIMAL_DIGITS)
 		spec->kind = spec->precision <= CSV_MAX_SQUARED_DIGITS ?
 			CSV_KIND_DECIMAL64 : CSV_KIND_DECIMAL128;
 }
@@ -105,7 +107,8 @@ csv_file_layout_create(const CsvTable *table, const Bitmapset *wanted,
 /* ---- the header ---- */
 
 /*
- * The name in a field of the header: NULL if it reads as null.
+ * The name in a field of the header: NULL if it reads as null, where header 'match' would
+ * compare it.
  */
 static char *
 header_name(const CsvTable *table, const CsvDialect *dialect,
@@ -123,9 +126,10 @@ header_name(const CsvTable *table, const CsvDialect *dialect,
 	nbytes = csv_field_value(dialect, header->bytes + start, end - start,
 							 (uint8_t *) name, end - start, &quoted);
 	name[nbytes] = '\0';
-	if (!quoted && csv_bytes_equal(header->bytes + start, end - start,
-								   (const uint8_t *) table->null_string,
-								   strlen(table->null_string)))
+	if (table->header_match && !quoted &&
+		csv_bytes_equal(header->bytes + start, end - start,
+						(const uint8_t *) table->null_string,
+						strlen(table->null_string)))
 		return NULL;
 	return pg_any_to_server(name, (int) nbytes, table->encoding);
 }
@@ -141,19 +145,31 @@ is_declared(const CsvTable *table, const char *name)
 	return false;
 }
 
+/* is the name one of these values, which are in the file's encoding? */
+static bool
+is_any_value(const CsvTable *table, const List *values, const char *name)
+{
+	ListCell   *cell;
+
+	foreach(cell, values)
+		if (strcmp(pg_any_to_server(lfirst(cell), (int) strlen(lfirst(cell)),
+									table->encoding), name) == 0)
+			return true;
+	return false;
+}
+
 /*
- * A value that reads as NULL, or is empty, names a field only for a column that asks for
- * it by that name.
+ * A value that reads as NULL in some column, or is empty, names a field only for a column
+ * that asks for it by that name.
  */
 static bool
 is_no_name(const CsvTable *table, const char *name)
 {
-	bool		is_null = *name == '\0';
-	ListCell   *cell;
+	bool		is_null = *name == '\0' || is_any_value(table, table->null_values, name) ||
+		is_any_value(table, list_make1((char *) table->null_string), name);
 
-	foreach(cell, table->null_values)
-		is_null |= strcmp(pg_any_to_server(lfirst(cell), (int) strlen(lfirst(cell)),
-										   table->encoding), name) == 0;
+	for (int i = 0; i < table->natts && !is_null; i++)
+		is_null = is_any_value(table, table->columns[i].null_values, name);
 	return is_null && !is_declared(table, name);
 }
 
@@ -359,29 +375,31 @@ find_by_name(CsvFileLayout *layout, char **names, uint32_t nnames,
 			 const char *filename)
 {
 	HeaderField *fields = palloc(sizeof(HeaderField) * nnames);
-	uint32_t	n = 0;
 
 	for (uint32_t i = 0; i < nnames; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (names[i] != NULL && !is_no_name(layout->table, names[i]))
-			fields[n++] = (HeaderField) {names[i], i};
+		fields[i] = (HeaderField) {names[i], i};
 	}
-	qsort(fields, n, sizeof(HeaderField), compare_fields);
-	for (uint32_t i = 1; i < n; i++)
-		if (strcmp(fields[i - 1].name, fields[i].name) == 0)
+	qsort(fields, nnames, sizeof(HeaderField), compare_fields);
+	for (uint32_t i = 1; i < nnames; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (compare_names(&fields[i - 1], &fields[i]) == 0 &&
+			!is_no_name(layout->table, fields[i].name))
 			report_same_name(layout->table, &fields[i - 1], filename);
+	}
 	for (int i = 0; i < layout->ncolumns; i++)
 	{
 		CsvFileColumn *column = &layout->columns[i];
 		HeaderField wanted = {.name = column->column->header_name};
-		const HeaderField *found = bsearch(&wanted, fields, n, sizeof(HeaderField),
+		const HeaderField *found = bsearch(&wanted, fields, nnames, sizeof(HeaderField),
 										   compare_names);
 
 		if (found != NULL)
 			column->spec.field = found->field;
 	}
-	find_similar(layout, fields, n, filename);
+	find_similar(layout, fields, nnames, filename);
 }
 
 /* what the header says of the columns; returns the number of its fields */

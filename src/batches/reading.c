@@ -198,7 +198,10 @@ begin_remote(CsvReading *reading)
 	file.is_shared = reading->sharing != NULL;
 	file.file = -1;
 	if (csv_source_read_ahead(reading->source, &ahead))
+	{
 		file.file = csv_source_file(reading->source);
+		file.file_bytes = ahead.file_bytes;
+	}
 	else
 	{
 		file.bytes = csv_reader_rest(reading->reader, &nbytes);

@@ -308,6 +308,7 @@ csv_remote_begin(CsvRemote *remote, const CsvRemoteFile *file)
 	message.is_stream = file->file < 0;
 	message.is_shared = file->is_shared;
 	message.place = place_in_message(&file->place);
+	message.file_bytes = file->file_bytes;
 	with.files[0] = request_file(remote, NULL);
 	if (with.files[0] < 0)
 		ereport(ERROR,

@@ -24,6 +24,7 @@ typedef struct CsvRemoteFile
 	CsvFilePlace place;			/* where it begins */
 	bool		is_shared;		/* other processes read other pieces of it */
 	int			file;			/* descriptor; -1: a stream */
+	uint64		file_bytes;		/* the file is read up to there; 0: to its end */
 
 	/* of a stream: bytes that were read already, and those that follow */
 	const uint8_t *bytes;

@@ -54,14 +54,6 @@
 #define CSV_PENDING_PAGES	XLR_MAX_BLOCK_ID
 
 /*
- * A table that is loaded and deleted from, time and again, is not to grow for ever: from
- * so much of it on that is free, it is filled, if so much of a load finds room.
- */
-#define CSV_FREE_SPACE_SHARE	8
-#define CSV_FILLED_SHARE		4
-#define CSV_FREE_SPACE_SAMPLES	256
-
-/*
  * Threads fill a window of pages while the one before is written; a part of it is
  * what one of them does at a time.
  */
@@ -174,23 +166,6 @@ csv_heap_pages_obstacle(const ResultRelInfo *info)
 	if (zero_damaged_pages && is_past_buffers(relation))
 		return "zero_damaged_pages is on";
 	return NULL;
-}
-
-/* of the free space map's entries, some */
-bool
-csv_heap_wants_filling(Relation relation, int64 nbytes)
-{
-	BlockNumber nblocks = RelationGetNumberOfBlocks(relation);
-	uint32		nsamples = Min(nblocks, CSV_FREE_SPACE_SAMPLES);
-	double		free_bytes = 0;
-
-	for (uint32 i = 0; i < nsamples; i++)
-		free_bytes += GetRecordedFreeSpace(relation, (BlockNumber)
-										   ((uint64) nblocks * i / nsamples));
-	if (nsamples > 0)
-		free_bytes *= (double) nblocks / nsamples;
-	return free_bytes > (double) nblocks * BLCKSZ / CSV_FREE_SPACE_SHARE &&
-		(nbytes < 0 || free_bytes > (double) nbytes / CSV_FILLED_SHARE);
 }
 
 int

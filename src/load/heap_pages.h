@@ -28,12 +28,6 @@ extern int	csv_pin_limit(void);
 extern const char *csv_heap_pages_obstacle(const ResultRelInfo *relation);
 
 /*
- * Has the relation free space in its pages that so many bytes of data (-1: nobody knows
- * how many) had better fill, all of them by multi-inserts?
- */
-extern bool csv_heap_wants_filling(Relation relation, int64 nbytes);
-
-/*
  * For who follows the rows: pages of them, in private memory, once they are in the
  * relation; and rows that go in in the ordinary way, with their place.
  */

@@ -240,7 +240,8 @@ receive_message(CsvIncoming *incoming)
 		if (type == 'H' || type == 'S')
 			incoming->message.cursor = incoming->message.len;
 	}
-	else if (incoming->state == NULL && QueryCancelPending && type == 'f')
+	/* COPY would be cancelled before it comes to that */
+	else if (incoming->state == NULL && QueryCancelPending)
 		report_failure(incoming);
 	csv_resume_step(was_in_step);
 	return !incoming->has_failed;

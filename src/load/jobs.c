@@ -12,9 +12,7 @@
  */
 #include "postgres.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "access/table.h"
 #include "catalog/pg_class.h"
@@ -22,18 +20,20 @@
 #include "foreign/fdwapi.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "storage/fd.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "load/load.h"
-#include "reader/dialect.h"
+#include "reader/reader.h"
 #include "scan/errors.h"
 #include "wire/identity.h"
 #include "table/decompress.h"
+#include "table/interrupts.h"
 #include "table/listing.h"
+#include "table/memory.h"
 #include "table/source.h"
 #include "table/text.h"
 
@@ -66,88 +66,87 @@ get_source(Oid relid)
 	return table;
 }
 
-/* what has been seen of a file, from its beginning on */
-typedef struct CsvFileEnd
-{
-	bool		in_quotes;
-	bool		is_escaped;		/* the next byte is data */
-	bool		at_boundary;	/* the last byte ended a record, outside quotes */
-	bool		has_lf;			/* outside quotes: a CR ends no record under 'auto' */
-	uint8_t		last;			/* byte */
-} CsvFileEnd;
-
+/*
+ * Has the table's only file bytes, and does a line break end the last record?  The
+ * dialect's table tells records apart; headers are records here.
+ */
 static bool
-is_boundary(CsvBoundary boundary, uint8_t byte, CsvFileEnd *end)
+ends_in_break(const CsvTable *table)
 {
-	end->has_lf |= byte == '\n';
-	switch (boundary)
+	CsvMemory	memory = csv_context_memory(CurrentMemoryContext);
+	CsvReaderOptions options = table->reader;
+	CsvSource  *source = csv_source_create(table);
+	CsvReader  *reader;
+	uint8_t    *bytes;
+	uint64_t	nbytes;
+	uint64_t	start = 0;
+	bool		any = false;
+	bool		at_end = false;
+	uint8_t		state = CSV_STATE_RECORD_START;
+
+	if (!csv_source_open_next(source, NULL) || !csv_source_is_regular(source))
+		return true;
+	options.header_rows = 0;
+	options.interrupted = csv_process_interrupts;
+	reader = csv_reader_create(&memory, &options);
+	(void) csv_reader_open(reader, csv_source_read, source);
+	(void) csv_reader_rest(reader, &nbytes);
+	bytes = palloc(nbytes + CSV_LOOK_BYTES);
+	memcpy(bytes, csv_reader_rest(reader, &nbytes), nbytes);
+	while (!at_end)
 	{
-		case CSV_BOUNDARY_CR:
-			return byte == '\r';
-		case CSV_BOUNDARY_CRLF:
-			return byte == '\n' && end->last == '\r';
-		case CSV_BOUNDARY_LF:
-			return byte == '\n';
-		default:
-			return byte == '\n' || (byte == '\r' && !end->has_lf);
+		size_t		nread = csv_source_read(source, bytes + nbytes,
+											CSV_LOOK_BYTES - CSV_CLASS_BYTES - 1);
+		uint64_t	until;
+
+		nbytes += nread;
+		any |= nbytes > 0;
+		at_end = nread == 0;
+
+		/* the class of a byte may depend on its neighbours */
+		until = at_end ? nbytes : nbytes - Min(nbytes - start, CSV_CLASS_BYTES);
+		state = csv_pass_bytes(csv_reader_dialect(reader), state, bytes, start, until,
+							   nbytes);
+		start = until > 0;
+		nbytes -= until - start;
+		memmove(bytes, bytes + until - start, nbytes);
 	}
-}
-
-static void
-look_at(const CsvDialectOptions *dialect, const char *bytes, ssize_t nbytes,
-		CsvFileEnd *end)
-{
-	bool		is_text = dialect->quoting == CSV_QUOTING_TEXT;
-	bool		has_quotes = !is_text && dialect->quote != 0 && dialect->multiline;
-	bool		escapes = is_text || dialect->escape != dialect->quote;
-
-	for (ssize_t i = 0; i < nbytes; i++)
-	{
-		uint8_t		byte = (uint8_t) bytes[i];
-
-		end->at_boundary = false;
-		if (end->is_escaped)
-			end->is_escaped = false;
-		else if (escapes && byte == dialect->escape &&
-				 (end->in_quotes || is_text))
-			end->is_escaped = true;
-		else if (has_quotes && byte == dialect->quote)
-			end->in_quotes = !end->in_quotes;
-		else if (!end->in_quotes)
-			end->at_boundary = is_boundary(dialect->boundary, byte, end);
-		end->last = byte;
-	}
+	return any && state == CSV_STATE_RECORD_START;
 }
 
 /*
- * Is the last record of a file whole, as far as its line break and the number of
- * quotes tell?  A file that cannot be read fails when it is loaded, and so does a
- * compressed file that is cut off.
+ * Is the last record of a file whole?  A file that cannot be read fails when it is
+ * loaded, and so does a compressed file that is cut off.
  */
 static bool
 ends_whole(const CsvTable *table, const char *filename)
 {
-	CsvFileEnd	end = {false, false, false, false, 0};
-	CsvDialect	dialect;
-	char	   *bytes;
-	ssize_t		nread;
-	int			fd;
+	CsvTable	one = *table;
+	MemoryContext outer = CurrentMemoryContext;
+	MemoryContext context;
+	volatile bool whole = true;
 
 	if (csv_compression_of(filename, table->compression) != CSV_COMPRESSION_NONE)
 		return true;
-	fd = OpenTransientFile(filename, O_RDONLY | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return true;
-	csv_dialect_compile(&dialect, &table->reader.dialect);
-	bytes = palloc(CSV_LOOK_BYTES);
-	while ((nread = read(fd, bytes, CSV_LOOK_BYTES)) > 0)
+	context = AllocSetContextCreate(outer, "csv_gpu_fdw file", ALLOCSET_DEFAULT_SIZES);
+	PG_TRY();
 	{
-		CHECK_FOR_INTERRUPTS();
-		look_at(&dialect.opt, bytes, nread, &end);
+		MemoryContextSwitchTo(context);
+		csv_begin_step();
+		csv_source_choose_file(&one, filename);
+		whole = ends_in_break(&one);
+		csv_end_step();
 	}
-	pfree(bytes);
-	CloseTransientFile(fd);
-	return nread < 0 || end.at_boundary;
+	PG_CATCH();
+	{
+		if (!csv_leave_step())
+			PG_RE_THROW();
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(outer);
+	MemoryContextDelete(context);
+	return whole;
 }
 
 /* may a job load the file? */

@@ -677,17 +677,12 @@ choose_indexing(const CsvLoad *load, bool freeze, int64 nbytes)
 static CsvIndexing
 choose_method(CsvLoad *load, bool freeze)
 {
-	Relation	target = csv_insert_relation(load->target);
 	int64		nbytes = csv_source_data_size(load->table, NULL);
 
 	/* a COPY: if it fails, it is done once more in another way; it is no short one */
 	if (nbytes < 0 && load->table->read != NULL)
 		nbytes = CSV_INDEX_LEAST_BYTES;
 	load->method = load->table->settings.load_method;
-	if (load->method == CSV_LOAD_AUTO &&
-		target->rd_rel->relkind == RELKIND_RELATION &&
-		csv_heap_wants_filling(target, nbytes))
-		load->method = CSV_LOAD_INSERT;
 	return choose_indexing(load, freeze, nbytes);
 }
 

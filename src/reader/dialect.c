@@ -204,7 +204,7 @@ csv_dialect_compile(CsvDialect *dialect, const CsvDialectOptions *options)
 
 	dialect->trim_crs = opt->boundary == CSV_BOUNDARY_AUTO ? CSV_BREAK_CRS :
 		opt->boundary == CSV_BOUNDARY_CRLF;
-	dialect->break_byte = opt->boundary == CSV_BOUNDARY_CR ? '\r' : '\n';
+	dialect->break_byte = csv_break_byte(opt);
 
 	if (opt->trim)
 		dialect->class_of[' '] = dialect->class_of['\t'] = CSV_CLASS_BLANK;

@@ -160,12 +160,19 @@ typedef struct CsvDialect
 	 * belong to the break, at most: CSV_BREAK_CRS for auto, and 1 for crlf.
 	 */
 	uint8_t		trim_crs;
-	uint8_t		break_byte;		/* CR for cr, else LF */
+	uint8_t		break_byte;		/* csv_break_byte() */
 
 	/* by byte; CR and LF through csv_class_at only */
 	uint8_t		class_of[256];
 	uint8_t		table[CSV_NUM_MODES][CSV_NUM_STATES][CSV_NUM_CLASSES];
 } CsvDialect;
+
+/* the byte at which records may end */
+CSV_INLINE uint8_t
+csv_break_byte(const CsvDialectOptions *options)
+{
+	return options->boundary == CSV_BOUNDARY_CR ? '\r' : '\n';
+}
 
 /* a delimiter of CSV_DELIMITER_BYTES at most, in the file's encoding */
 extern void csv_dialect_set_delimiter(CsvDialectOptions *options, const char *delimiter);

@@ -276,6 +276,20 @@ csv_look_for_lf(CsvBoundaryLook *look, const CsvDialect *dialect, const uint8_t 
 	return false;
 }
 
+uint8_t
+csv_pass_bytes(const CsvDialect *dialect, uint8_t state, const uint8_t *bytes,
+			   uint64_t start, uint64_t until, uint64_t nbytes)
+{
+	for (uint64_t pos = start; pos < until; pos++)
+	{
+		pos = (uint64_t) (skip_data(dialect, state, bytes + pos, bytes + until) - bytes);
+		if (pos < until)
+			state = CSV_STATE_MASK &
+				dialect->table[CSV_NORMAL][state][csv_class_at(dialect, bytes, pos, nbytes)];
+	}
+	return state;
+}
+
 uint64_t
 csv_find_break(const CsvDialect *dialect, const uint8_t *bytes, uint64_t start,
 			   uint64_t nbytes)

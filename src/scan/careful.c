@@ -401,8 +401,10 @@ csv_careful_take_nulls(CsvCareful *careful)
 static Datum
 decimal_value(const CsvScanColumn *column, uint32_t entry)
 {
-	return csv_numeric_of_decimal(csv_fetch_decimal(column, entry),
-								  column->input.spec.scale, NULL);
+	int			scale;
+	CsvInt128	decimal = csv_fetch_decimal(column, entry, &scale);
+
+	return csv_numeric_of_decimal(decimal, scale, NULL);
 }
 
 /*

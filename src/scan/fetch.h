@@ -6,6 +6,7 @@
 #define CSV_FETCH_H
 
 #include "batches/batches.h"
+#include "reader/numbers.h"
 #include "scan/value.h"
 
 /*
@@ -59,13 +60,21 @@ csv_fetch_value(CsvFetch fetch, const uint8_t *entry)
 	}
 }
 
-/* CSV_FETCH_DECIMAL: the scaled integer */
+/* CSV_FETCH_DECIMAL: the scaled integer, and its scale */
 static inline CsvInt128
-csv_fetch_decimal(const CsvScanColumn *column, uint32_t entry)
+csv_fetch_decimal(const CsvScanColumn *column, uint32_t entry, int *scale)
 {
 	const uint8_t *place = column->values + (size_t) entry * column->stride;
+	uint32_t	shown;
 	CsvInt128	decimal;
 
+	*scale = column->input.spec.scale;
+	if (column->input.spec.kind == CSV_KIND_SCALED)
+	{
+		decimal = csv_load_scaled(place, &shown);
+		*scale = (int) shown;
+		return decimal;
+	}
 	if (column->stride == sizeof(int64_t))
 		return *(const int64_t *) place;
 	memcpy(&decimal, place, sizeof(decimal));

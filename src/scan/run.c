@@ -44,6 +44,7 @@ csv_row_run_fetch(const CsvRowRun *run, uint32_t row, const int *places,
 		int			place = places[column->att];
 		int			status = column->status == NULL ? CSV_VALUE_OK : column->status[entry];
 		CsvInt128	decimal;
+		int			scale;
 
 		isnull[place] = column->values == NULL || status == CSV_VALUE_NULL;
 		if (isnull[place])
@@ -59,12 +60,10 @@ csv_row_run_fetch(const CsvRowRun *run, uint32_t row, const int *places,
 											(size_t) entry * column->stride);
 			continue;
 		}
-		decimal = csv_fetch_decimal(column, entry);
-		if (decimal != (int64_t) decimal ||
-			column->input.spec.scale > CSV_SHORT_NUMERIC_SCALE)
+		decimal = csv_fetch_decimal(column, entry, &scale);
+		if (decimal != (int64_t) decimal || scale > CSV_SHORT_NUMERIC_SCALE)
 			return false;
-		values[place] = csv_short_numeric((int64_t) decimal,
-										  column->input.spec.scale,
+		values[place] = csv_short_numeric((int64_t) decimal, scale,
 										  room[place].numeric);
 	}
 	return true;

@@ -303,6 +303,7 @@ fetch_for(const CsvValueInput *input)
 			return input->pure ? CSV_FETCH_CSTRING : CSV_FETCH_RUN;
 		case CSV_KIND_DECIMAL64:
 		case CSV_KIND_DECIMAL128:
+		case CSV_KIND_SCALED:
 			return CSV_FETCH_DECIMAL;
 		default:
 			return CSV_FETCH_POINTER;

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "files.h"
@@ -50,7 +49,7 @@ typedef struct Scan
 	CsvReader  *reader;
 	uint64_t	offset;			/* where the file is read next, in turn */
 	uint64_t	file_end;		/* what comes after is not read */
-	uint64_t	file_bytes;		/* its size when it was opened */
+	uint64_t	file_bytes;		/* its size when the session's scan began */
 	bool		is_cut;			/* it ends before; set by any thread */
 	int			error;			/* errno of reading; or 0 */
 	CsvStatus	status;			/* of opening it */
@@ -77,12 +76,23 @@ static uint64_t nscans = 0;
 
 /* ---- the bytes ---- */
 
+/* from an offset on, as far as the file is read */
+static uint64_t
+bytes_left(const Scan *scan, uint64_t offset)
+{
+	return offset < scan->file_end ? scan->file_end - offset : 0;
+}
+
 static ssize_t
 read_at(void *arg, uint8_t *buffer, size_t nbytes, uint64_t offset)
 {
 	Scan	   *scan = arg;
-	ssize_t		n = pread(scan->file, buffer, nbytes, (off_t) offset);
+	uint64_t	left = bytes_left(scan, offset);
+	ssize_t		n;
 
+	if (nbytes > left)
+		nbytes = left;
+	n = pread(scan->file, buffer, nbytes, (off_t) offset);
 	if (n == 0 && nbytes > 0 && offset < scan->file_bytes)
 		__atomic_store_n(&scan->is_cut, true, __ATOMIC_RELAXED);
 	return n;
@@ -94,22 +104,12 @@ seek(void *arg, uint64_t offset)
 	((Scan *) arg)->offset = offset;
 }
 
-/* from an offset on, that are to be read */
-static uint64_t
-bytes_left(const Scan *scan, uint64_t offset)
-{
-	return offset < scan->file_end ? scan->file_end - offset : 0;
-}
-
 static size_t
 read_file(void *arg, uint8_t *buffer, size_t nbytes)
 {
 	Scan	   *scan = arg;
-	uint64_t	left = bytes_left(scan, scan->offset);
 	ssize_t		n;
 
-	if (nbytes > left)
-		nbytes = left;
 	do
 		n = read_at(scan, buffer, nbytes, scan->offset);
 	while (n < 0 && errno == EINTR);
@@ -473,12 +473,20 @@ may_read(int file)
 		(flags & O_ACCMODE) != O_WRONLY;
 }
 
+/* up to where the file is read */
+static uint64_t
+end_of_file(const Scan *scan)
+{
+	return scan->file_bytes > 0 ? scan->file_bytes : UINT64_MAX;
+}
+
 /* why it could not be is said when the first batch is asked for */
 static bool
 open_file(Scan *scan, const CsvFileMessage *message, CsvDescriptors *with)
 {
 	close_file(scan);
-	scan->file_end = UINT64_MAX;
+	scan->file_bytes = message->file_bytes;
+	scan->file_end = end_of_file(scan);
 	scan->may_be_ahead = true;
 	if (message->is_stream > 1 || message->is_shared > 1 ||
 		message->place.skip_line > 1 ||
@@ -488,16 +496,11 @@ open_file(Scan *scan, const CsvFileMessage *message, CsvDescriptors *with)
 	scan->request = csv_outlet_read_request(&scan->outlet, with->files[0]);
 	if (scan->request == NULL)
 		return false;
-	scan->file_bytes = 0;
 	scan->is_cut = false;
 	if (!message->is_stream)
 	{
-		struct stat file;
-
 		scan->file = with->files[1];
 		with->n = 1;
-		if (fstat(scan->file, &file) == 0)
-			scan->file_bytes = (uint64_t) file.st_size;
 	}
 	choose_device(scan, message->is_shared != 0);
 	scan->status = scan->engine == NULL ? CSV_DEVICE_FAILED :
@@ -516,7 +519,7 @@ go_to_piece(Scan *scan, const CsvPieceMessage *message)
 	if (scan->file < 0 || message->is_last > 1 || message->place.skip_line > 1 ||
 		message->end <= place.offset)
 		return false;
-	scan->file_end = message->is_last != 0 ? message->end : UINT64_MAX;
+	scan->file_end = message->is_last != 0 ? message->end : end_of_file(scan);
 	scan->may_be_ahead = false;
 	scan->is_ahead = false;
 	if (scan->status != CSV_OK)

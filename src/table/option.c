@@ -114,6 +114,9 @@ static const CsvOption valid_options[] = {
 	{"sample_records", NamespaceRelationId},
 	{"all_text", NamespaceRelationId},
 	{"limits", NamespaceRelationId},
+	{"pattern", NamespaceRelationId},
+	{"table", NamespaceRelationId},
+	{"suffixes", NamespaceRelationId},
 
 	{"column", AttributeRelationId},
 	{"header_name", AttributeRelationId},
@@ -1066,9 +1069,7 @@ csv_import_options(List *options, CsvImportOptions *import)
 {
 	ListCell   *cell;
 
-	memset(import, 0, sizeof(*import));
-	import->sample_records = -1;
-	import->limits = true;
+	*import = (CsvImportOptions) {.sample_records = -1};
 	foreach(cell, options)
 	{
 		DefElem    *def = (DefElem *) lfirst(cell);
@@ -1082,9 +1083,23 @@ csv_import_options(List *options, CsvImportOptions *import)
 			import->all_text = defGetBoolean(def);
 		else if (strcmp(def->defname, "limits") == 0)
 			import->limits = defGetBoolean(def);
+		else if (strcmp(def->defname, "pattern") == 0)
+			import->pattern = csv_option_pattern(def);
+		else if (strcmp(def->defname, "table") == 0)
+			import->table = csv_option_identifier(def);
+		else if (strcmp(def->defname, "suffixes") == 0)
+			import->suffixes = defGetString(def);
 		else
 			import->table_options = lappend(import->table_options, def);
 	}
+	if ((import->pattern == NULL) != (import->table == NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_OPTION_NAME_NOT_FOUND),
+				 errmsg("option \"%s\" requires option \"%s\"",
+						import->pattern != NULL ? "pattern" : "table",
+						import->pattern != NULL ? "table" : "pattern")));
+	if (import->pattern != NULL && import->suffixes != NULL)
+		conflict("pattern", "suffixes", "The pattern alone says which files there are.");
 }
 
 /* ---- columns ---- */

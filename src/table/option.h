@@ -212,7 +212,10 @@ typedef struct CsvImportOptions
 	char	   *directory;		/* NULL: the schema's name */
 	int64		sample_records; /* that types are inferred from; -1: all */
 	bool		all_text;		/* no types but text */
-	bool		limits;			/* values as long as those found at most */
+	bool		limits;			/* values may not be longer than those found */
+	char	   *pattern;		/* of the files of one table; NULL: a table a file */
+	char	   *table;			/* its name; NULL if pattern is */
+	char	   *suffixes;		/* of files; NULL: not given */
 	List	   *table_options;	/* for each table, DefElems */
 } CsvImportOptions;
 

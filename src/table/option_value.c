@@ -11,6 +11,7 @@
 #include "commands/defrem.h"
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
+#include "parser/scansup.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -249,5 +250,31 @@ csv_option_thousands(DefElem *def)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid value for option \"%s\": \"%s\"", def->defname, value),
 				 errdetail("The value must be one character that is no letter, digit, sign or line break.")));
+	return value;
+}
+
+char *
+csv_option_pattern(DefElem *def)
+{
+	char	   *value = defGetString(def);
+
+	if (*value == '\0' || *value == '/')
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid value for option \"%s\": \"%s\"", def->defname, value),
+				 errdetail("The value must be a pattern of files in the directory, such as \"*.csv\".")));
+	return value;
+}
+
+char *
+csv_option_identifier(DefElem *def)
+{
+	char	   *value = pstrdup(defGetString(def));
+
+	if (*value == '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("option \"%s\" must not be empty", def->defname)));
+	truncate_identifier(value, (int) strlen(value), true);
 	return value;
 }

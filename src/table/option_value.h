@@ -45,6 +45,12 @@ extern char *csv_option_marker(DefElem *def);
 /* likewise several: a text[] literal, as a list of C strings */
 extern List *csv_option_strings(DefElem *def);
 
+/* a pattern of files in a directory; may have slashes, except at its start */
+extern char *csv_option_pattern(DefElem *def);
+
+/* a name for SQL; a NOTICE if it is too long, and then cut */
+extern char *csv_option_identifier(DefElem *def);
+
 /* one character, of any number of bytes, that cannot be part of a number itself */
 extern char *csv_option_thousands(DefElem *def);
 

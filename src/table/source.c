@@ -72,7 +72,7 @@ struct CsvSource
 	char	  **shown_names;	/* the same as valid text */
 	int			nnames;
 	bool		of_pattern;		/* the names match one */
-	CsvFileIdentity *listed;	/* of each file of a pattern, or NULL; inode 0: not
+	CsvFileIdentity *listed;	/* of each file; NULL: a program.  Inode 0: not
 								 * known */
 	int			next;			/* index in names of what to open next */
 	const char *name;			/* last opened, as shown */
@@ -84,7 +84,7 @@ struct CsvSource
 	bool		at_end;			/* read to its end */
 	bool		is_regular;		/* a regular file ... */
 	off_t		position;		/* ... read up to here */
-	uint64_t	nbytes;			/* ... of this size, when reading began */
+	uint64_t	nbytes;			/* ... of this size, when the scan began */
 	bool		is_cut;			/* ... that ended before; set by any thread */
 
 	CsvDecompressor *decompressor;	/* NULL: none was needed yet */
@@ -236,8 +236,8 @@ needs_all(const CsvTable *table)
 }
 
 /*
- * List the files, and the identity of each file of a pattern.  If no file may be
- * missing and one vanishes meanwhile, the list is made anew.
+ * List the files, and the identity of each.  If no file may be missing and one of a
+ * pattern vanishes meanwhile, the list is made anew.
  */
 static void
 list_files(CsvSource *source)
@@ -251,8 +251,6 @@ list_files(CsvSource *source)
 		/* a name that is no pattern is the only one */
 		source->of_pattern = source->nnames > 1 ||
 			strcmp(source->names[0], table->filename) != 0;
-		if (!source->of_pattern)
-			return;
 		source->listed = palloc_extended(sizeof(CsvFileIdentity) * source->nnames,
 										 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 		all_there = true;
@@ -263,7 +261,8 @@ list_files(CsvSource *source)
 			if (stat(source->names[i], &st) == 0)
 				source->listed[i] = csv_file_identity(&st);
 			else
-				all_there = table->files != NULL || !needs_all(table);
+				all_there = !source->of_pattern || table->files != NULL ||
+					!needs_all(table);
 		}
 	}
 }
@@ -420,8 +419,10 @@ csv_source_identity(const CsvSource *source, CsvFileIdentity *identity)
 {
 	struct stat st;
 
+	/* bytes that were appended since the scan began are not read */
 	return source->fd >= 0 && source->pipe == NULL &&
-		fstat(source->fd, &st) == 0 && identify(source->table, &st, identity);
+		fstat(source->fd, &st) == 0 && (uint64_t) st.st_size == source->nbytes &&
+		identify(source->table, &st, identity);
 }
 
 bool
@@ -856,9 +857,9 @@ open_listed(CsvSource *source, int number, const CsvFileIdentity *as)
 	bool		is_open = open_path(source, path);
 	int			error = errno;
 
-	if (as == NULL && source->listed != NULL)
+	if (as == NULL)
 		as = &source->listed[number];
-	if (!source->of_pattern || as == NULL || as->inode == 0)
+	if (!source->of_pattern || as->inode == 0)
 		return is_open;
 	for (int tries = 0; is_sought && (is_open || error == ENOENT) &&
 		 !csv_source_is_open(source, as) && tries < MOST_LISTINGS; tries++)
@@ -870,7 +871,7 @@ open_listed(CsvSource *source, int number, const CsvFileIdentity *as)
 		is_open = open_path(source, path);
 		error = errno;
 	}
-	if (is_open && !csv_source_is_open(source, as) && source->listed != NULL)
+	if (is_open && !csv_source_is_open(source, as))
 	{
 		if (needs_all(source->table))
 			ereport(ERROR,
@@ -921,7 +922,9 @@ open_file(CsvSource *source, int number, const CsvFileIdentity *as)
 	source->wait_for_writer = S_ISFIFO(st.st_mode);
 	source->is_regular = S_ISREG(st.st_mode);
 	source->position = 0;
-	source->nbytes = as != NULL ? (uint64_t) as->size : (uint64_t) st.st_size;
+	if (as == NULL)
+		as = &source->listed[number];
+	source->nbytes = (uint64_t) (csv_source_is_open(source, as) ? as->size : st.st_size);
 	source->is_cut = false;
 
 #if defined(USE_POSIX_FADVISE) && defined(POSIX_FADV_SEQUENTIAL)
@@ -976,15 +979,19 @@ wait_readable(CsvSource *source)
 }
 
 /*
- * A file's bytes for csv_reader_read_ahead: several threads at once call this,
- * and PostgreSQL is not to be called here.
+ * The bytes of a regular file: up to its size when the scan began, except of compressed
+ * files, and of files of /proc, whose size is 0.  For csv_reader_read_ahead, too: several
+ * threads at once call this, so nothing of PostgreSQL may be called here.
  */
 static ssize_t
 read_at(void *arg, uint8_t *buffer, size_t nbytes, uint64_t offset)
 {
 	CsvSource  *source = arg;
-	ssize_t		nread = pread(source->fd, buffer, nbytes, (off_t) offset);
+	ssize_t		nread;
 
+	if (source->nbytes > 0 && !source->is_compressed)
+		nbytes = offset < source->nbytes ? Min(nbytes, source->nbytes - offset) : 0;
+	nread = pread(source->fd, buffer, nbytes, (off_t) offset);
 	if (nread == 0)
 		csv_source_note_end(source, offset);
 	return nread;
@@ -1061,12 +1068,10 @@ read_descriptor(void *arg, uint8_t *buffer, size_t nbytes)
 		pgstat_report_wait_start(WAIT_EVENT_COPY_FILE_READ);
 		if (source->is_regular)
 		{
-			nread = pread(source->fd, buffer, Min(nbytes, MAX_READ_BYTES),
-						  source->position);
+			nread = read_at(source, buffer, Min(nbytes, MAX_READ_BYTES),
+							(uint64_t) source->position);
 			if (nread > 0)
 				source->position += nread;
-			else if (nread == 0)
-				csv_source_note_end(source, (uint64_t) source->position);
 		}
 		else
 			nread = read(source->fd, buffer, Min(nbytes, MAX_READ_BYTES));

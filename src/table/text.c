@@ -58,6 +58,9 @@ csv_valid_text(int encoding, const char *bytes, uint64 nbytes,
 	StringInfoData text;
 	uint64		pos = 0;
 
+	if (encoding == GetDatabaseEncoding() && nbytes <= Min(max_bytes, INT_MAX) &&
+		pg_encoding_verifymbstr(encoding, bytes, (int) nbytes) == (int) nbytes)
+		return pnstrdup(bytes, nbytes);
 	initStringInfo(&text);
 	while (pos < nbytes)
 	{

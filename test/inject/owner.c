@@ -150,10 +150,10 @@ divert(Query *query)
 	if (!OidIsValid(kept))
 		elog(ERROR, "there is no table to keep the rows of \"%s\"", name);
 	table_close(table_open(kept, RowExclusiveLock), NoLock);
-	target->relid = kept;
 #if PG_VERSION_NUM >= 160000
 	getRTEPermissionInfo(query->rteperminfos, target)->relid = kept;
 #endif
+	target->relid = kept;
 }
 
 static PlannedStmt *

@@ -261,7 +261,7 @@ $session->value('ROLLBACK');
 # ---- free room in older pages ----
 
 # so much of it as is worth pages at the end; both loads of a table find some
-my %places;
+my (%places, %sizes);
 
 for my $copy ('off', 'force')
 {
@@ -275,9 +275,13 @@ for my $copy ('off', 'force')
 
 		$session->value("SET csv_gpu_fdw.copy = $copy; COPY room_$copy FROM " . literal($path));
 	}
-	$places{$copy} = $session->value("SELECT count(*), pg_relation_size('room_$copy'), md5(string_agg(ctid || ' ' || k, ',' ORDER BY ctid)) FROM room_$copy");
+	$places{$copy} = $session->value("SELECT count(*), md5(string_agg(ctid || ' ' || k, ',' ORDER BY ctid)) FROM room_$copy");
+	$sizes{$copy} = $session->value("SELECT pg_relation_size('room_$copy')");
 }
 is($places{force}, $places{off}, 'rows go where COPY puts them');
+# from 16 on, COPY leaves empty pages at the end of a table
+$session->value('SHOW server_version_num') < 160000 ? is($sizes{force}, $sizes{off}, 'and the table is as large') :
+  cmp_ok($sizes{force}, '<=', $sizes{off}, 'and the table is no larger');
 
 $node->stop;
 done_testing();

@@ -104,7 +104,8 @@ sub outcome
 	receive_until($socket, 'Z');
 	send_message($socket, 'Q', "COPY t ($columns) FROM STDIN ($options)\0");
 	push @received, receive_until($socket, 'GE');
-	push @received, $send->($socket) // receive_until($socket, 'Z');
+	my @sent = $send->($socket);
+	push @received, @sent ? @sent : receive_until($socket, 'Z');
 	close $socket;
 	push @received, $session->value('SELECT count(*), md5(string_agg(t::text, $$ $$ ORDER BY ctid)) FROM t');
 	return join "\n", @received;
@@ -423,6 +424,17 @@ for my $n (5, 40001)
 					send_message($_[0], 'd', $late =~ tr/,/\t/r) if $late ne '';
 					return $ends{$end}->($_[0]);
 				}, "format $format, delimiter E'\\t'"), qr/57014.*COPY t, line /s, 'says where');
+		}
+		# what ends the connection comes before the cancel
+		for my $end ('is of type 0', 'unknown', 'has a wrong length', 'is lost')
+		{
+			like(same("$format: a COPY that is cancelled behind $n rows, and the frontend's end: $end", sub {
+					send_data($_[0], rows(1, $n) =~ tr/,/\t/r, 9000);
+					cancel($_[0]);
+					return $ends{$end}->($_[0]) if $end ne 'is lost';
+					$_[0]->shutdown(1);
+					return receive_until($_[0], 'never');
+				}, "format $format, delimiter E'\\t'"), qr/^E S=(ERROR|FATAL).*COPY t, line [1-9]/m, 'says where');
 		}
 	}
 }
