@@ -1,12 +1,11 @@
 /*
  * ending.c
- *		Records at a file's end that are no data: sums, notes, marks of the end.
+ *		Records at a file's end that are not data: sums, notes, marks of the end.
  *
- * They stand below the last record that is surely of the table: one with as many fields,
- * whose cells fit the columns' types.  That a record there does not fit is not enough:
- * it may be data, or be cut off, and is left to be seen as such.  Something has to tell
- * that it is none: a blank line above it, a word such as "Source" or "Total", a column of
- * which it has the sum, or prose.
+ * These records stand below the last record that is surely of the table, with as many
+ * fields and cells that fit the columns' types.  A record that only does not fit may be
+ * data, or be cut off, and stays.  A footer has a further sign: a blank line above it, a
+ * word such as "Source" or "Total", the sum of a column, or prose.
  */
 #include "postgres.h"
 
@@ -16,9 +15,7 @@
 #include "access/htup_details.h"
 #include "miscadmin.h"
 
-#include "import/cell.h"
-#include "import/ending.h"
-#include "import/grid.h"
+#include "import/header.h"
 
 /* lines at the end that are looked at */
 #define TAIL_LINES	200
@@ -29,68 +26,45 @@
 /* records that tell whether prose is unusual */
 #define PROSE_RECORDS	50
 
+/* most bytes of a number that is summed up */
+#define NUMBER_BYTES	64
+
 /* how far a sum may be from what its column's numbers are, which may all be rounded */
 #define MOST_ROUNDING	0.002
 
-/* what is needed to look at a record of the file's end */
+/* the end of a file, next to the table's types */
 typedef struct FileEnd
 {
-	const CsvTable *table;
-	const CsvGrid *grid;		/* of the beginning, with the types */
-	CsvSheet	sheet;			/* the end's records */
-	const CsvSample *sample;
-	bool		is_all;			/* the records are all there are */
-	uint32		first;			/* record of data among these */
-	uint32		last;			/* that is surely of the table */
-	bool		prosaic;		/* prose is nothing unusual in the table */
+	const CsvGridRows *rows;		/* rows of the beginning, with the types */
+	const CsvGrid *grid;		/* the records at the end */
+	bool		is_all;			/* they are all records that there are */
+	uint32		first;			/* record of data among them */
+	uint32		last;			/* record that is surely of the table */
+	bool		prosaic;		/* the table has prose, too */
 } FileEnd;
 
 /* a record's cells next to the columns' types */
 typedef struct EndCells
 {
-	uint32		ncells;
-	uint32		nfilled;
-	uint32		nfit;
-	uint32		nunfit;
+	CsvFit		fit;
 	bool		first_unfit;	/* the first cell is filled and does not fit */
-	char	   *text;			/* of the first that is filled */
+	const char *text;			/* of the first cell that is filled */
 } EndCells;
 
 static EndCells
 look_at(const FileEnd *end, uint32 number)
 {
-	EndCells	cells = {.text = ""};
-	CsvDialect	dialect;
-	CsvScan		scan;
+	const CsvGridRecord *record = &end->grid->records[number];
+	EndCells	cells = {.fit = csv_count_fit(end->rows, record, true), .text = ""};
+	uint32		i = 0;
 
-	csv_dialect_compile(&dialect, &end->sheet.options);
-	csv_sample_begin(&scan, end->sheet.records[number].start);
-	if (csv_sample_next(&scan, &dialect, end->sample) && !scan.bad)
-		cells.ncells = Min(scan.nfields, MaxHeapAttributeNumber);
-	for (uint32 i = 0; i < cells.ncells; i++)
-	{
-		char	   *value;
-		uint32		nbytes = csv_sample_value(&scan, &dialect, end->sample, i, &value, NULL);
-		CsvCellKind kind = csv_cell_kind(value, nbytes);
-		uint8		type = i < end->grid->ncolumns ? end->grid->types[i] : CSV_CELL_TEXT;
-		bool		fits = csv_grid_fits(type, (uint8) kind);
-
-		if (kind == CSV_CELL_EMPTY)
-		{
-			pfree(value);
-			continue;
-		}
-		if (cells.nfilled++ == 0)
-			cells.text = value + strspn(value, " \t");
-		else
-			pfree(value);
-		if (type == CSV_CELL_TEXT)
-			continue;
-		cells.nfit += fits;
-		cells.nunfit += !fits;
-		cells.first_unfit |= i == 0 && !fits;
-	}
-	csv_sample_end(&scan);
+	while (i < record->ncells && record->cells[i].kind == CSV_CELL_EMPTY)
+		i++;
+	if (i < record->ncells)
+		cells.text = record->cells[i].text + strspn(record->cells[i].text, " \t");
+	cells.first_unfit = i == 0 && record->ncells > 0 &&
+		end->rows->types[0] != CSV_CELL_TEXT &&
+		!csv_kind_fits(end->rows->types[0], record->cells[0].kind);
 	return cells;
 }
 
@@ -127,75 +101,68 @@ is_sum(const char *text, bool *is_mean)
 	return *is_mean || begins_with_word(text, sums, lengthof(sums));
 }
 
-/* a cell's number, and half of what its last digit counts; false if it is none */
+/* a cell's number, and half of what its last digit counts; false if it is not a number */
 static bool
-number_of(const FileEnd *end, const CsvScan *scan, const CsvDialect *dialect,
-		  uint32 column, double *number, double *half)
+number_of(const CsvCell *cell, char point, double *number, double *half)
 {
-	const char *thousands = end->table->thousands_separator;
-	char	   *value;
-	char	   *point;
+	char		plain[NUMBER_BYTES + 1];
+	const char *fraction;
 	char	   *rest;
 	uint32		n = 0;
 
-	if (column >= scan->nfields)
-		return false;
-	(void) csv_sample_value(scan, dialect, end->sample, column, &value, NULL);
-	for (uint32 i = 0; value[i] != '\0'; i++)
-		if (value[i] == end->table->decimal_separator)
-			value[n++] = '.';
-		else if (value[i] != ' ' && (thousands == NULL || value[i] != *thousands))
-			value[n++] = value[i];
-	value[n] = '\0';
-	point = strchr(value, '.');
-	*half = 0.5 * pow(10, point == NULL ? 0 : -(double) (strlen(point) - 1));
-	*number = strtod(value, &rest);
-	n = rest != value && *rest == '\0' && isfinite(*number);
-	pfree(value);
-	return n != 0;
+	for (uint32 i = 0; i < cell->nbytes; i++)
+	{
+		char		c = cell->text[i];
+
+		if (n == NUMBER_BYTES)
+			return false;
+		if (c == point)
+			plain[n++] = '.';
+		else if (strchr(" .,'", c) == NULL)
+			plain[n++] = c;
+	}
+	plain[n] = '\0';
+	fraction = strchr(plain, '.');
+	*half = 0.5 * pow(10, fraction == NULL ? 0 : -(double) (strlen(fraction) - 1));
+	*number = strtod(plain, &rest);
+	return rest != plain && *rest == '\0' && isfinite(*number);
 }
 
 /* is a cell of a record the sum, or mean, of the column's cells above? */
 static bool
-is_sum_of_column(const FileEnd *end, uint32 number, uint32 column, bool is_mean)
+is_sum_of_column(const FileEnd *end, uint32 number, uint32 column, char point, bool is_mean)
 {
-	CsvDialect	dialect;
-	CsvScan		scan;
 	double		sum = 0;
 	double		cell;
 	double		half;
 	double		error = 0;
 	uint32		n = 0;
-	bool		found;
 
-	csv_dialect_compile(&dialect, &end->sheet.options);
-	csv_sample_begin(&scan, 0);
 	for (uint32 i = end->first; i <= end->last; i++)
 	{
-		scan.next = end->sheet.records[i].start;
-		if (!csv_is_row(&end->sheet.records[i], end->sheet.nfields) ||
-			!csv_sample_next(&scan, &dialect, end->sample) ||
-			!number_of(end, &scan, &dialect, column, &cell, &half))
+		const CsvGridRecord *record = &end->grid->records[i];
+
+		if (!csv_is_row(record, end->rows->ncolumns) ||
+			!number_of(&record->cells[column], point, &cell, &half))
 			continue;
 		sum += cell;
 		error += half;
 		n++;
 	}
-	scan.next = end->sheet.records[number].start;
-	found = n >= 2 && csv_sample_next(&scan, &dialect, end->sample) &&
-		number_of(end, &scan, &dialect, column, &cell, &half) &&
+	return n >= 2 && column < end->grid->records[number].ncells &&
+		number_of(&end->grid->records[number].cells[column], point, &cell, &half) &&
 		fabs(cell * (is_mean ? n : 1) - sum) <=
 		Min(error + half * (is_mean ? n : 1), fabs(sum) * MOST_ROUNDING) + fabs(sum) * 1e-9;
-	csv_sample_end(&scan);
-	return found;
 }
 
+/* ... with either decimal separator */
 static bool
 has_sum(const FileEnd *end, uint32 number, bool is_mean)
 {
-	for (uint32 i = 0; end->is_all && i < end->grid->ncolumns; i++)
-		if (end->grid->types[i] == CSV_CELL_NUMBER &&
-			is_sum_of_column(end, number, i, is_mean))
+	for (uint32 i = 0; end->is_all && i < end->rows->ncolumns; i++)
+		if (end->rows->types[i] == CSV_CELL_NUMBER &&
+			(is_sum_of_column(end, number, i, '.', is_mean) ||
+			 is_sum_of_column(end, number, i, ',', is_mean)))
 			return true;
 	return false;
 }
@@ -245,29 +212,30 @@ is_sure(const FileEnd *end, uint32 number)
 	EndCells	cells;
 	bool		is_mean;
 
-	if (!csv_is_row(&end->sheet.records[number], end->sheet.nfields))
+	if (!csv_is_row(&end->grid->records[number], end->rows->ncolumns))
 		return false;
 	cells = look_at(end, number);
-	return cells.nunfit == 0 && cells.nfilled * 2 >= end->grid->usually_filled &&
-		!(cells.nfilled > 0 && is_sum(cells.text, &is_mean));
+	return cells.fit.nunfit == 0 &&
+		end->grid->records[number].nfilled * 2 >= end->rows->usually_filled &&
+		!is_sum(cells.text, &is_mean);
 }
 
-/* do the table's own records begin with what would be prose below it? */
+/* do the table's own records begin with prose? */
 static bool
 begins_with_prose(const FileEnd *end)
 {
 	for (uint32 i = end->last + 1; i > end->first && i + PROSE_RECORDS > end->last; i--)
-		if (csv_is_row(&end->sheet.records[i - 1], end->sheet.nfields) &&
+		if (csv_is_row(&end->grid->records[i - 1], end->rows->ncolumns) &&
 			is_prose(look_at(end, i - 1).text))
 			return true;
 	return false;
 }
 
-/* a record that is not surely of the table: does something tell that it is none? */
+/* has a record that is not surely of the table a sign of a footer? */
 static bool
 is_footer(const FileEnd *end, uint32 number, bool after_blank)
 {
-	const CsvSampleRecord *record = &end->sheet.records[number];
+	const CsvGridRecord *record = &end->grid->records[number];
 	EndCells	cells;
 	bool		is_mean;
 	bool		told;
@@ -279,10 +247,10 @@ is_footer(const FileEnd *end, uint32 number, bool after_blank)
 		(cells.first_unfit || after_blank || has_sum(end, number, is_mean)))
 		return true;
 	told = is_note(cells.text) || (is_prose(cells.text) && !end->prosaic);
-	if (record->nfields == end->sheet.nfields)
-		return cells.nfilled == 1 ? told || (after_blank && cells.nunfit > 0) :
-			after_blank && cells.nunfit > 0 && cells.nunfit >= cells.nfit;
-	if (cells.nfit > cells.nunfit)
+	if (record->nfields == end->rows->ncolumns)
+		return record->nfilled == 1 ? told || (after_blank && cells.fit.nunfit > 0) :
+			after_blank && cells.fit.nunfit > 0 && cells.fit.nunfit >= cells.fit.nfit;
+	if (cells.fit.nfit > cells.fit.nunfit)
 		return false;
 	return told || after_blank;
 }
@@ -290,7 +258,7 @@ is_footer(const FileEnd *end, uint32 number, bool after_blank)
 static uint32
 count_footer(FileEnd *end, char **line)
 {
-	uint32		nrecords = end->sheet.nrecords;
+	uint32		nrecords = end->grid->nrecords;
 	uint32		begin = nrecords;	/* of the footer */
 	uint32		nlines = 0;
 	bool		after_blank = false;
@@ -305,76 +273,70 @@ count_footer(FileEnd *end, char **line)
 	for (uint32 i = end->last + 1; i < nrecords; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (end->sheet.records[i].blank)
+		if (end->grid->records[i].blank)
 			after_blank = true;
 		else if (is_footer(end, i, after_blank))
 			begin = Min(begin, i);
 
 		/* what follows a footer is part of it, unless it is like a record */
-		else if (csv_is_row(&end->sheet.records[i], end->sheet.nfields))
+		else if (csv_is_row(&end->grid->records[i], end->rows->ncolumns))
 			begin = nrecords;
 	}
 	if (begin == nrecords)
 		return 0;
-	*line = csv_sample_line(end->sample, end->sheet.records[begin].start);
+	*line = csv_sample_line(end->grid->sample, end->grid->records[begin].start);
 
 	/* and so are blank records above it; blank lines do not count */
-	while (end->sheet.records[begin - 1].blank)
+	while (end->grid->records[begin - 1].blank)
 		begin--;
 	for (uint32 i = begin; i < nrecords; i++)
-		nlines += end->sheet.records[i].blank && end->sheet.records[i].nfields == 1;
+		nlines += end->grid->records[i].blank && end->grid->records[i].nfields == 1;
 	return nrecords - begin - nlines;
 }
 
-/* the last lines of a sample */
+/* the last lines of a file */
 static CsvSample
 last_lines(const CsvSample *sample, uint8_t break_byte)
 {
 	CsvSample	lines = *sample;
+	uint64		begin = 0;
 	uint32		nlines = 0;
 
-	for (uint64 i = sample->nbytes; i > 0 && nlines <= TAIL_LINES; i--)
-		if (sample->bytes[i - 1] == break_byte)
+	if (!sample->at_end)
+	{
+		lines.bytes = sample->tail;
+		lines.nbytes = sample->ntail;
+		lines.at_end = true;
+	}
+
+	/* from a line break on: the first line may be cut off */
+	for (uint64 i = lines.nbytes; i > 0 && nlines <= TAIL_LINES; i--)
+		if (lines.bytes[i - 1] == break_byte)
 		{
-			lines.bytes = sample->bytes + i;
-			lines.nbytes = sample->nbytes - i;
+			begin = i;
 			nlines++;
 		}
+	lines.bytes += begin;
+	lines.nbytes -= begin;
 	return lines;
 }
 
 uint32
-csv_find_footer(const CsvTable *table, const CsvSheet *sheet, const CsvSample *sample,
-				uint32 first, char **line)
+csv_find_footer(const CsvGrid *grid, uint32 first, char **line)
 {
-	FileEnd		end = {.table = table, .sheet = *sheet, .sample = sample, .first = first};
+	FileEnd		end = {.grid = grid, .first = first};
 	CsvSample	lines;
-	CsvGrid    *grid;
-	uint32		n;
 
-	if ((!sample->at_end && sample->ntail == 0) || !sheet->is_table ||
-		sheet->nfields > MaxHeapAttributeNumber || first >= sheet->to)
+	if ((!grid->sample->at_end && grid->sample->ntail == 0) || !grid->is_table ||
+		grid->nfields > MaxHeapAttributeNumber || first >= grid->to)
 		return 0;
-	end.grid = grid = csv_grid_make(sheet, sample, sheet->nfields, first, sheet->to);
-	csv_grid_type(grid);
-	end.is_all = sample->at_end && sheet->nrecords < CSV_SAMPLE_RECORDS;
+	end.rows = csv_rows_make(grid, grid->nfields, first, grid->to);
+	end.is_all = grid->sample->at_end && grid->nrecords < CSV_GRID_RECORDS;
 	if (!end.is_all)
 	{
-		CsvSample	tail = *sample;
-
-		if (!sample->at_end)
-		{
-			tail.bytes = sample->tail;
-			tail.nbytes = sample->ntail;
-			tail.at_end = true;
-		}
-		lines = last_lines(&tail, sheet->options.boundary == CSV_BOUNDARY_CR ? '\r' : '\n');
-		end.sample = &lines;
+		lines = last_lines(grid->sample, csv_break_byte(&grid->options));
 		end.first = 0;
-		end.sheet = (CsvSheet) {.options = sheet->options, .nfields = sheet->nfields};
-		csv_read_records(&end.sheet, &lines);
+		end.grid = csv_grid_read(&grid->options, &lines, grid->marker);
 	}
-	n = count_footer(&end, line);
-	csv_grid_free(grid);
-	return n;
+	return count_footer(&end, line);
 }

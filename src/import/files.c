@@ -1,173 +1,359 @@
 /*
  * files.c
- *		What the files of one table have in common: header and footer.
+ *		What the files of one table have in common: header, footer, names of columns.
  *
- * The options header_rows and footer_rows hold for each file.  So they are those of the
- * file that has the least above its data, or below: what another has there is data
- * then, and nothing is lost.
+ * The options header_rows and footer_rows hold for each file.  So they are taken from the
+ * file that has the fewest lines above its data, or below.  Other lines there are data then,
+ * and nothing is lost.
+ *
+ * Headers that differ make a table by_name, which has the columns of all files.  Names
+ * that differ in case only are one column, because by_name finds either.  Headers that
+ * only spell the same names for SQL in other ways do not differ.
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+#include "catalog/pg_collation.h"
+#include "lib/stringinfo.h"
 #include "miscadmin.h"
+#include "nodes/value.h"
+#include "utils/builtins.h"
+#include "utils/formatting.h"
 #include "utils/memutils.h"
 
 #include "import/files.h"
+#include "import/names.h"
+#include "import/types.h"
 
-static bool
-same_name(const CsvCells *a, uint32 i, const CsvCells *b, uint32 j)
+/* most names of columns in a message */
+#define MOST_NAMES		10
+
+/* names that tell whether a file has the header of the others */
+#define MOST_COMPARED	100
+
+/* names of all files are in memory at once */
+#define MOST_NAME_BYTES	8192
+
+/* the name of a column in headers */
+typedef struct CsvFilesName
 {
-	return a->lengths[i] == b->lengths[j] &&
-		memcmp(a->texts[i], b->texts[j], a->lengths[i]) == 0;
+	Node	   *name;			/* a String, in the first header that has it */
+	char	   *folded;			/* without regard to case */
+	int			seen;			/* number of the last header that has it, from 1 */
+	const char *lacking;		/* the first file without it; NULL: none */
+	const char *from;			/* the first file with it */
+	int			place;			/* in the first header, of the name that may have become it */
+	bool		beside;			/* a file has both */
+} CsvFilesName;
+
+/* a name's place in CsvFiles.names, where it has none */
+#define NO_NAME		(-1)
+
+static char *
+fold(Node *name)
+{
+	return str_tolower(strVal(name), strlen(strVal(name)), DEFAULT_COLLATION_OID);
 }
 
-static bool
-has_name(const CsvCells *names, const CsvCells *of, uint32 i)
+static CsvFilesName *
+name_of(const CsvFiles *files, int i)
 {
-	for (uint32 j = 0; j < names->ncells; j++)
-		if (same_name(of, i, names, j))
-			return true;
-	return false;
+	return list_nth(files->names, i);
 }
 
-/* how many of these names are among the others */
-static uint32
-count_common(const CsvCells *these, const CsvCells *others)
-{
-	uint32		n = 0;
+/* ---- one header ---- */
 
-	for (uint32 i = 0; i < these->ncells; i++)
+/*
+ * Where the name of a header is in files->names, probably at `next`.  Without regard to case
+ * if that is the only choice, and another name of the header is not a better one.
+ */
+static int
+find_name(const CsvFiles *files, const List *header, Node *name, int next)
+{
+	int			nnames = list_length(files->names);
+	int			found = NO_NAME;
+	char	   *folded;
+
+	for (int i = 0; i < nnames; i++)
+		if (equal(name_of(files, (next + i) % nnames)->name, name))
+			return (next + i) % nnames;
+	folded = fold(name);
+	for (int i = 0; i < nnames; i++)
 	{
-		CHECK_FOR_INTERRUPTS();
-		n += has_name(others, these, i);
+		const CsvFilesName *known = name_of(files, i);
+
+		if (known->seen == files->nheaders || strcmp(known->folded, folded) != 0 ||
+			list_member(header, known->name))
+			continue;
+		if (found != NO_NAME)
+			return NO_NAME;
+		found = i;
 	}
-	return n;
+	return found;
 }
 
-/* is there a name for each column, and none twice? */
-static bool
-are_unique(const CsvCells *names)
+/* the names as columns would have them: they are the same in several spellings */
+static List *
+sql_names(const List *header)
 {
-	for (uint32 i = 0; i < names->ncells; i++)
+	List	   *names = NIL;
+	ListCell   *cell;
+
+	foreach(cell, header)
 	{
-		CsvCells	above = {.ncells = i, .texts = names->texts, .lengths = names->lengths};
+		const char *name = strVal(lfirst(cell));
 
 		CHECK_FOR_INTERRUPTS();
-		if (names->lengths[i] == 0 || has_name(&above, names, i))
-			return false;
+		names = lappend(names, makeString(csv_plain_name(name, strlen(name), "")));
 	}
-	return true;
+	return names;
 }
 
-static bool
-are_same(const CsvCells *a, const CsvCells *b)
+/* why names cannot tell the fields of a file; NULL: they can, or it has no header */
+static const char *
+why_unfit(const CsvFiles *files, const char *file, const CsvFileHead *head)
 {
-	if (a->ncells != b->ncells)
-		return false;
-	for (uint32 i = 0; i < a->ncells; i++)
-		if (!same_name(a, i, b, i))
-			return false;
-	return true;
+	if (head->last_row == NIL)
+		return NULL;
+	if (list_length(head->last_row) != (int) head->nfields)
+		return psprintf("The header of \"%s\" has another number of fields than its records.",
+						file);
+	if (!equal(head->names, head->last_row))
+		return psprintf("The header of \"%s\" has names in several rows.", file);
+	if (head->nfields == 1 && files->nfirst > 1 &&
+		find_name(files, head->last_row, linitial(head->last_row), 0) == NO_NAME)
+		return psprintf("\"%s\" has only one field.", file);
+	return NULL;
+}
+
+static const char *
+why_unfit_name(const CsvFiles *files, const char *file, const char *name)
+{
+	if (*name == '\0' || strcmp(name, files->null_string) == 0)
+		return psprintf("\"%s\" has a field without a name.", file);
+	if (strstr(name, "\\x") != NULL)
+		return psprintf("The header of \"%s\" is not valid in the table's encoding.", file);
+	if (strlen(name) > MOST_NAME_BYTES)
+		return psprintf("\"%s\" has a name of more than %d bytes.", file, MOST_NAME_BYTES);
+	return NULL;
 }
 
 static void
-add_name(CsvCells *names, const CsvCells *of, uint32 i)
+note_unfit(CsvFiles *files, const char *why)
 {
-	names->texts = repalloc(names->texts, sizeof(char *) * (names->ncells + 1));
-	names->lengths = repalloc(names->lengths, sizeof(uint32) * (names->ncells + 1));
-	names->texts[names->ncells] = pnstrdup(of->texts[i], of->lengths[i]);
-	names->lengths[names->ncells++] = of->lengths[i];
+	if (files->unfit == NULL && why != NULL)
+		files->unfit = MemoryContextStrdup(files->context, why);
 }
+
+/* add the names of a header that are new, and note those that it lacks */
+static void
+add_names(CsvFiles *files, const char *file, const List *header)
+{
+	const int	nknown = list_length(files->names);
+	int			place = 0;		/* in the first header */
+	int			found = NO_NAME;
+	ListCell   *cell;
+
+	foreach(cell, header)
+	{
+		const char *unfit = why_unfit_name(files, file, strVal(lfirst(cell)));
+		CsvFilesName *name;
+
+		CHECK_FOR_INTERRUPTS();
+		if (list_length(files->names) > MaxHeapAttributeNumber)
+			break;
+		if (unfit == NULL)
+			found = find_name(files, header, lfirst(cell), found + 1);
+		if (unfit == NULL && found != NO_NAME && name_of(files, found)->seen == files->nheaders)
+			unfit = psprintf("\"%s\" has two fields of the name \"%s\".", file,
+							 strVal(lfirst(cell)));
+		note_unfit(files, unfit);
+		if (unfit != NULL)
+			continue;
+		if (found == NO_NAME)
+		{
+			MemoryContext scratch = MemoryContextSwitchTo(files->context);
+
+			name = palloc0(sizeof(CsvFilesName));
+			name->name = (Node *) makeString(pstrdup(strVal(lfirst(cell))));
+			name->folded = fold(name->name);
+			name->from = file;
+			name->place = place;
+			if (files->nheaders > 1)
+				name->lacking = files->header_rows.least_file;
+			found = list_length(files->names);
+			files->names = lappend(files->names, name);
+			MemoryContextSwitchTo(scratch);
+		}
+		else if (found < files->nfirst)
+		{
+			files->moved |= found != foreach_current_index(cell);
+			place = found + 1;
+		}
+		name_of(files, found)->seen = files->nheaders;
+	}
+	if (list_length(files->names) > MaxHeapAttributeNumber)
+		note_unfit(files, psprintf("The files have more than %d names.",
+								   MaxHeapAttributeNumber));
+	for (int i = 0; i < nknown; i++)
+	{
+		CsvFilesName *known = name_of(files, i);
+
+		if (known->seen < files->nheaders && known->lacking == NULL)
+			known->lacking = file;
+		known->beside |= known->seen == files->nheaders && i >= files->nfirst &&
+			known->place < files->nfirst &&
+			name_of(files, known->place)->seen == files->nheaders;
+	}
+}
+
+/* the header of a file, whose name lives as long as *files */
+static void
+add_header(CsvFiles *files, const char *file, const CsvFileHead *head)
+{
+	const bool	is_first = files->nheaders++ == 0;
+	MemoryContext scratch;
+
+	note_unfit(files, why_unfit(files, file, head));
+	add_names(files, file, head->last_row);
+	files->moved |= !is_first && list_length(head->last_row) != files->nfirst;
+	if (files->differs == NULL && files->header != NIL &&
+		!equal(files->header, head->names) &&
+		(files->by_name || list_length(files->header) != list_length(head->names) ||
+		 !equal(files->sql_names, sql_names(head->names))))
+		files->differs = file;
+	if (!is_first)
+		return;
+	scratch = MemoryContextSwitchTo(files->context);
+	files->nfirst = list_length(files->names);
+	files->header = copyObject(head->names);
+	files->sql_names = sql_names(files->header);
+	MemoryContextSwitchTo(scratch);
+}
+
+/* ---- all files ---- */
 
 static void
 count_file(CsvFileCount *count, uint32 n, const char *name)
 {
 	if (n < count->least)
-		*count = (CsvFileCount) {n, count->least, pstrdup(name), count->least_file};
+		*count = (CsvFileCount) {n, count->least, name, count->least_file};
 	else if (n > count->least && count->other_file == NULL)
 	{
 		count->other = n;
-		count->other_file = pstrdup(name);
+		count->other_file = name;
 	}
 }
 
-/* names that the first file has not become the table's, too */
 static void
-compare_names(CsvFiles *files, const char *name, const CsvCells *names)
+add_file(CsvFiles *files, const char *name, const CsvFileHead *head)
 {
-	CsvCells	first = files->names;
-	bool		any_more = false;
-
-	first.ncells = files->nfirst;
-	if (are_same(&first, names))
-		return;
-	if (files->differs == NULL)
-		files->differs = pstrdup(name);
-	files->renamed |= !are_unique(names);
-	for (uint32 i = 0; i < names->ncells && !files->renamed; i++)
+	/* a file without a record has no footer, either */
+	if (head->any_data)
+		count_file(&files->footer_rows, head->footer_rows, name);
+	if (head->header_rows > 0 && head->header_rows < files->header_rows.least)
 	{
-		CHECK_FOR_INTERRUPTS();
-		if (has_name(&files->names, names, i))
-			continue;
-		any_more = true;
-		add_name(&files->names, names, i);
+		files->names = NIL;
+		files->nheaders = files->nfirst = 0;
+		files->unfit = NULL;
+		files->moved = false;
 	}
-
-	/* what is new may be what is missing, by another name */
-	first.texts = files->names.texts;
-	first.lengths = files->names.lengths;
-	files->renamed |= any_more && count_common(&first, names) < first.ncells;
+	count_file(&files->header_rows, head->header_rows, name);
+	if (head->header_rows > 0 && files->header_rows.least > 0)
+		add_header(files, name, head);
 }
 
+/* the first file's */
 static void
-take_names(CsvFiles *files, CsvCells names)
+begin_files(CsvFiles *files, const CsvTable *table, const char *name,
+			const CsvFileHead *first)
 {
-	if (names.texts == NULL)
-		names.ncells = 0;
-	files->names = (CsvCells) {0, palloc(sizeof(char *)), palloc(sizeof(uint32))};
-	for (uint32 i = 0; i < names.ncells; i++)
-		add_name(&files->names, &names, i);
-	files->nfirst = names.ncells;
-	files->renamed = !are_unique(&names);
+	*files = (CsvFiles) {
+		.null_string = table->null_string,
+		.by_name = table->by_name,
+		.header_rows = {.least = first->header_rows, .least_file = name},
+		.footer_rows = {.least = first->footer_rows, .least_file = name},
+		.context = CurrentMemoryContext
+	};
+	add_header(files, name, first);
 }
 
 void
-csv_files_begin(CsvFiles *files, const char *name, uint32 header_rows, uint32 footer_rows,
-				CsvCells names)
+csv_files_look(CsvFiles *files, const CsvTable *table, const CsvFileHead *first,
+			   CsvLookFn look, void *arg)
 {
-	*files = (CsvFiles) {.context = CurrentMemoryContext, .names = {0}};
-	name = pstrdup(name);
-	files->header_rows.least = header_rows;
-	files->footer_rows.least = footer_rows;
-	files->header_rows.least_file = files->footer_rows.least_file = name;
-	take_names(files, names);
-}
+	const bool	by_mark = table->utf16 == CSV_UTF16_BY_MARK ||
+		table->utf16 == CSV_UTF16_ANY;
+	MemoryContext outer = CurrentMemoryContext;
+	MemoryContext context = AllocSetContextCreate(outer, "csv_gpu_fdw files",
+												  ALLOCSET_DEFAULT_SIZES);
+	CsvSource  *source = csv_source_create(table);
+	bool		any_first = false;
+	bool		is_marked = false;
+	char	  **names;
+	int			nfiles;
 
-void
-csv_files_add(CsvFiles *files, const char *name, uint32 header_rows, const CsvGuess *guess,
-			  CsvCells names)
-{
-	MemoryContext outer = MemoryContextSwitchTo(files->context);
+	begin_files(files, table, table->filename, first);
+	csv_source_names(source, &names, &nfiles);
+	for (int i = 0; nfiles > 1 && i < nfiles; i++)
+	{
+		CsvFileHead head = {0};
+		uint8_t		buffer[1024];
+		char	   *name;
 
-	/* where there is no record, there is no footer, either */
-	if (guess->any_data)
-		count_file(&files->footer_rows, guess->footer_rows, name);
-	if (header_rows > 0 && header_rows < files->header_rows.least)
-		take_names(files, names);
-	count_file(&files->header_rows, header_rows, name);
-	if (files->header_rows.other_file == NULL && header_rows > 0 && names.texts != NULL)
-		compare_names(files, name, &names);
-	MemoryContextSwitchTo(outer);
+		CHECK_FOR_INTERRUPTS();
+		if (!csv_source_open(source, i, NULL))
+			continue;
+		if (!any_first)
+		{
+			any_first = csv_source_read(source, buffer, sizeof(buffer)) > 0;
+			if (!any_first)
+				continue;
+			is_marked = by_mark && csv_source_is_marked_utf16(names[i]);
+			begin_files(files, table, pstrdup(csv_source_name(source)), first);
+			continue;
+		}
+		name = pstrdup(csv_source_name(source));
+		MemoryContextReset(context);
+		MemoryContextSwitchTo(context);
+		if (look(arg, source, files, &head))
+			add_file(files, name, &head);
+		if (by_mark && files->marked == NULL &&
+			csv_source_is_marked_utf16(names[i]) != is_marked)
+			files->marked = name;
+		MemoryContextSwitchTo(outer);
+	}
+	csv_source_close(source);
+	MemoryContextDelete(context);
 }
 
 bool
-csv_files_have_header(const CsvFiles *files, CsvCells names)
+csv_files_have_header(const CsvFiles *files, const List *names)
 {
-	CsvCells	first = files->names;
+	List	   *some = list_copy_head(names, MOST_COMPARED);
+	int			nleast = Min(list_length(files->header), list_length(some));
 
-	first.ncells = files->nfirst;
-	return names.texts != NULL && first.ncells > 0 &&
-		count_common(&first, &names) * 2 >= Min(first.ncells, names.ncells);
+	return nleast > 0 &&
+		list_length(list_intersection(some, files->header)) * 2 >= nleast;
 }
+
+List *
+csv_files_names(const CsvFiles *files, CsvTable *table, bool may_choose)
+{
+	List	   *all = NIL;
+	ListCell   *cell;
+
+	if (!table->by_name &&
+		(!may_choose || files->differs == NULL || files->unfit != NULL ||
+		 files->header_rows.least == 0 || files->header_rows.other_file != NULL))
+		return files->header;
+	table->by_name = true;
+	foreach(cell, files->names)
+		all = lappend(all, ((CsvFilesName *) lfirst(cell))->name);
+	return all;
+}
+
+/* ---- NOTICEs ---- */
 
 static void
 tell_count(const CsvFileCount *count, const char *pattern, const char *option,
@@ -176,15 +362,140 @@ tell_count(const CsvFileCount *count, const char *pattern, const char *option,
 	if (count->other_file == NULL)
 		return;
 	ereport(NOTICE,
-			(errmsg("files of \"%s\" differ in what stands %s their data: \"%s\" is %u, as in \"%s\"",
+			(errmsg("files of \"%s\" differ in the number of lines %s their data: \"%s\" is %u, as in \"%s\"",
 					pattern, where, option, count->least, count->least_file),
-			 errdetail("In \"%s\" it would be %u: what is more there counts as data.",
+			 errdetail("In \"%s\" it would be %u: the other lines there count as data.",
 					   count->other_file, count->other)));
 }
 
-void
-csv_files_tell(const CsvFiles *files, const char *pattern)
+/* a line "The first file lacks columns "a", "b"." of the columns from..to - 1; their number */
+static int
+add_lacking(StringInfo detail, const CsvFiles *files, const CsvFindings *findings,
+			const char *who, int from, int to)
 {
+	StringInfoData names;
+	int			n = 0;
+
+	initStringInfo(&names);
+	for (int i = from; i < to; i++)
+		if (name_of(files, i)->lacking != NULL && ++n <= MOST_NAMES)
+			appendStringInfo(&names, "%s\"%s\"", n > 1 ? ", " : "",
+							 findings->columns[i].name);
+	if (n > 0)
+		appendStringInfo(detail, "%s%s lacks %s %s%s.", detail->len > 0 ? "\n" : "", who,
+						 n == 1 ? "column" : "columns", names.data,
+						 n > MOST_NAMES ? ", ..." : "");
+	return n;
+}
+
+/*
+ * The new name, from `next` on, that may stand for the i'th name of the first header in a
+ * file that lacks it: at its place, and best with values like its own; or NO_NAME.
+ */
+static int
+find_heir(const CsvFiles *files, const CsvFindings *findings, int i, int next)
+{
+	const char *file = name_of(files, i)->lacking;
+	int			heir = NO_NAME;
+	int			nheirs = 0;
+
+	for (int n = next; file != NULL && n < list_length(files->names); n++)
+	{
+		const CsvFilesName *new = name_of(files, n);
+		bool		is_heir = new->from == file && new->place <= i && !new->beside;
+
+		/* names between were replaced, too */
+		for (int k = new->place; is_heir && k < i; k++)
+			is_heir = name_of(files, k)->lacking == file;
+		if (!is_heir)
+			continue;
+		heir = n;
+		nheirs++;
+		if (csv_family(&findings->columns[n].evidence) ==
+			csv_family(&findings->columns[i].evidence))
+			return n;
+	}
+	return nheirs == 1 ? heir : NO_NAME;
+}
+
+static void
+tell_heirs(const CsvFiles *files, const CsvFindings *findings)
+{
+	int			next = files->nfirst;
+	int			ntold = 0;
+
+	for (int i = 0; i < files->nfirst && ntold < MOST_NAMES; i++)
+	{
+		const char *name = findings->columns[i].name;
+		const char *heir;
+		int			found = find_heir(files, findings, i, next);
+
+		if (found == NO_NAME)
+			continue;
+		heir = findings->columns[found].name;
+		next = found + 1;
+		ntold++;
+		ereport(NOTICE,
+				(errmsg("column \"%s\" of \"%s\" may be column \"%s\" under another name",
+						heir, findings->table->filename, name),
+				 errdetail("\"%s\" has \"%s\" in place of \"%s\".",
+						   name_of(files, i)->lacking, heir, name),
+				 errhint("If it is, coalesce(%s, %s) has the values of both%s.",
+						 quote_identifier(name), quote_identifier(heir),
+						 files->moved ? "" :
+						 ", and OPTIONS (by_name 'false') makes one column of them")));
+	}
+}
+
+static void
+tell_names(const CsvFiles *files, const CsvFindings *findings, bool may_choose)
+{
+	const char *pattern = findings->table->filename;
+	StringInfoData detail;
+	bool		none_common;
+
+	if (findings->table->by_name && files->unfit != NULL)
+		ereport(NOTICE,
+				(errmsg("by_name may not find all fields of \"%s\"", pattern),
+				 errdetail_internal("%s", files->unfit)));
+	if (files->differs == NULL)
+		return;
+	if (!findings->table->by_name)
+	{
+		ereport(NOTICE,
+				(errmsg("files of \"%s\" differ in their headers, as \"%s\" does from the first one: fields are taken by their places",
+						pattern, files->differs),
+				 files->unfit != NULL ? errdetail_internal("%s", files->unfit) : 0));
+		return;
+	}
+	initStringInfo(&detail);
+	(void) add_lacking(&detail, files, findings, "The first file", files->nfirst,
+					   list_length(files->names));
+	none_common = add_lacking(&detail, files, findings, "A later file", 0,
+							  files->nfirst) == files->nfirst;
+	if (may_choose || detail.len > 0)
+		ereport(NOTICE,
+				(errmsg("files of \"%s\" differ in their headers, as \"%s\" does from the first one: columns are found by name",
+						pattern, files->differs),
+				 detail.len > 0 ? errdetail_internal("%s", detail.data) : 0,
+				 none_common ?
+				 errhint("If the files have no headers, give OPTIONS (header 'false').") : 0));
+	tell_heirs(files, findings);
+}
+
+void
+csv_files_tell(const CsvFiles *files, const CsvFindings *findings, bool may_choose)
+{
+	const char *pattern = findings->table->filename;
+
+	if (files->marked != NULL)
+		ereport(NOTICE,
+				(errmsg("files of \"%s\" differ in their encodings: \"%s\" and the first one are not both in UTF-16",
+						pattern, files->marked),
+				 findings->by_mark ?
+				 errhint("Without the option \"encoding\", each file is read as its byte-order mark says, or in the client's encoding.") :
+				 errhint("Make another table of files in another encoding.")));
 	tell_count(&files->header_rows, pattern, "header_rows", "above");
 	tell_count(&files->footer_rows, pattern, "footer_rows", "below");
+	tell_names(files, findings, may_choose);
 }

@@ -1,11 +1,24 @@
 /*
  * files.h
- *		What the files of one table have in common: header and footer.
+ *		What the files of one table have in common: header, footer, names of columns.
  */
 #ifndef CSV_FILES_H
 #define CSV_FILES_H
 
-#include "import/guess.h"
+#include "import/findings.h"
+#include "table/source.h"
+
+/* the findings of one file; the dialect is the table's */
+typedef struct CsvFileHead
+{
+	uint32		header_rows;
+	uint32		footer_rows;
+	bool		any_data;		/* otherwise footer_rows does not count */
+	uint32		nfields;		/* of records */
+	List	   *names;			/* of its columns, String nodes as csv_valid_text() has them; NIL:
+								 * there is no header */
+	List	   *last_row;		/* of its header, where by_name finds names */
+} CsvFileHead;
 
 /* a number that files may have differently */
 typedef struct CsvFileCount
@@ -20,28 +33,49 @@ typedef struct CsvFiles
 {
 	CsvFileCount header_rows;
 	CsvFileCount footer_rows;
-	CsvCells	names;			/* the first header's (of those with the least above it), and
-								 * those that only later ones have */
-	uint32		nfirst;			/* the first header's */
-	const char *differs;		/* the first file whose header is not the first one's */
-	const char *marked;			/* the first file that has a mark of UTF-16, or lacks it,
-								 * other than the first one */
-	bool		renamed;		/* names do not tell where the first header's columns are */
-	MemoryContext context;		/* of what is here */
+	List	   *header;			/* the names that count: of the first file with the fewest lines
+								 * above its data */
+	List	   *sql_names;		/* the same as SQL has them */
+	List	   *names;			/* CsvFilesName of that header's last row, then of later headers */
+	int			nfirst;			/* in that header */
+	int			nheaders;		/* headers that were compared */
+	const char *differs;		/* the first file whose header is another; NULL: none */
+	bool		moved;			/* a name is not at its place in that header */
+	const char *unfit;			/* why names cannot tell where fields are; NULL: they can */
+	const char *marked;			/* the first file that has a mark of UTF-16 although the first file
+								 * lacks it, or the other way round */
+	const char *null_string;	/* the table's */
+	bool		by_name;		/* given: then spelling counts */
+	MemoryContext context;		/* of everything here */
 } CsvFiles;
 
-/* for a table that is as its first file, which has these names, wants it */
-extern void csv_files_begin(CsvFiles *files, const char *name, uint32 header_rows,
-							uint32 footer_rows, CsvCells names);
+/*
+ * Find out what the file that is open has; false if it has no record.  May use
+ * csv_files_have_header().  The memory context is a short-lived one.
+ */
+typedef bool (*CsvLookFn) (void *arg, CsvSource *source, const CsvFiles *files,
+						   CsvFileHead *head);
 
-/* one more, with so many rows above its data, and what was found in it else */
-extern void csv_files_add(CsvFiles *files, const char *name, uint32 header_rows,
-						  const CsvGuess *guess, CsvCells names);
+/*
+ * Look at the table's files behind the first that is not empty; `first` is what that file
+ * has.  Fills *files, in the current memory context.  The least header_rows and
+ * footer_rows hold for the table.
+ */
+extern void csv_files_look(CsvFiles *files, const CsvTable *table,
+						   const CsvFileHead *first, CsvLookFn look, void *arg);
 
-/* is at least every other of the first header's names among these? */
-extern bool csv_files_have_header(const CsvFiles *files, CsvCells names);
+/* are at least half of the names, or of the first of them, in the header that counts? */
+extern bool csv_files_have_header(const CsvFiles *files, const List *names);
 
-/* NOTICE of numbers that files have differently */
-extern void csv_files_tell(const CsvFiles *files, const char *pattern);
+/*
+ * The names of the table's columns.  If by_name is given, or may be chosen and headers
+ * differ, they are the names of all files, and table->by_name is set.  Otherwise they are
+ * the names that count.
+ */
+extern List *csv_files_names(const CsvFiles *files, CsvTable *table, bool may_choose);
+
+/* NOTICEs of files that differ; may_choose as above */
+extern void csv_files_tell(const CsvFiles *files, const CsvFindings *findings,
+						   bool may_choose);
 
 #endif							/* CSV_FILES_H */

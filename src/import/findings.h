@@ -1,23 +1,29 @@
 /*
  * findings.h
- *		What was found of a file: its dialect, its columns' names and types, options.
+ *		Findings of a file: its dialect, its columns' names and types, options.
  */
 #ifndef CSV_FINDINGS_H
 #define CSV_FINDINGS_H
 
-#include "import/infer.h"
+#include "import/evidence.h"
 
 typedef struct CsvFoundColumn
 {
 	char	   *header_name;	/* NULL: there is none */
 	char	   *name;			/* for SQL */
-	CsvInference inference;
+	CsvEvidence evidence;
+
+	/* decisions by it (types.h) */
+	Oid			type;
+	int32		typmod;			/* precision and scale of today's values, or -1 */
 	char	   *pattern;		/* of dates or timestamps; NULL: none */
+	uint32		missing;		/* words that are NULL for the type ... */
+	uint32		kept;			/* ... and words that are values */
 	char	   *null_values;	/* NULL: the table's */
 	bool		force_null;
 } CsvFoundColumn;
 
-/* what was found; of an empty file no columns */
+/* an empty file has no columns */
 typedef struct CsvFindings
 {
 	CsvTable   *table;			/* with the dialect, and columns of type text */
@@ -33,16 +39,23 @@ typedef struct CsvFindings
 	const char *date_format;
 	const char *timestamp_format;
 	char	   *thousands_separator;
-	bool		by_name;		/* files' headers differ */
-	bool		by_mark;		/* and so do their encodings, by their marks */
-	char	   *left_out;		/* what is to be said of lines that are no data; NULL: nothing */
+	bool		by_mark;		/* files' encodings differ, by their marks */
+	char	   *left_out;		/* a message about lines that are not data; NULL: none */
 	int64		nskipped;		/* bad, whatever the types ... */
 	int64		ninvalid;		/* ... for bytes that the encoding does not have, ... */
 	int64		nzero;			/* ... zero bytes, ... */
 	int64		nmisquoted;		/* ... their quotes, ... */
 	int64		nescaped;		/* ... or fields, with a backslash before a delimiter */
 	int64		nbeyond_ascii;	/* values with bytes beyond ASCII, from the first of these on */
+	bool		any_joined;		/* a quoted value has lines that would be rows without quotes */
 	char	   *first_skipped;	/* what the first of them was like */
 } CsvFindings;
+
+/*
+ * Read the table's files, with columns of text, up to max_records records (negative: all).
+ * Fills the evidence of the columns, and what findings count of records.
+ */
+extern void csv_observe_values(CsvFindings *findings, const CsvReadingRules *rules,
+							   int64 max_records);
 
 #endif							/* CSV_FINDINGS_H */

@@ -1,21 +1,28 @@
 /*
  * grid.c
- *		The cells of a table's first rows, and the types that its columns have.
+ *		The records of a sample as one dialect reads them: a grid of cells.
+ *
+ * The sample is read once for each dialect that is tried, by the reader's own rules:
+ * where a quoting error covers several lines, each further line is a record.  All that is
+ * decided later looks at the cells.
  */
 #include "postgres.h"
 
 #include "access/htup_details.h"
 #include "miscadmin.h"
+#include "utils/memutils.h"
 
-#include "import/cell.h"
 #include "import/grid.h"
+#include "reader/field.h"
+#include "reader/lenient.h"
+#include "table/interrupts.h"
 
-/* rows of a grid */
-#define GRID_ROWS	200
+/* rows that tell the types of columns */
+#define TYPED_ROWS	200
 
 /*
- * What a cell counts that looks as if a delimiter was in it: a comma in other files,
- * another delimiter, that in a file of commas; likewise half a sentence
+ * What a cell counts that looks as if it had another delimiter in it: a comma in a file
+ * of another delimiter; another delimiter; another delimiter in a file of commas
  */
 #define SPOTTED_CELL	0.6
 #define UNCLEAN_CELL	0.3
@@ -24,31 +31,368 @@
 /* bytes of it that are looked at */
 #define CLEAN_BYTES		200
 
-/* share of a column's cells that must be of one kind for a type; of codes */
+/* the least share of a column's cells that are of one kind, for a type; for codes */
 #define LEAST_TYPED	0.6
 #define LEAST_CODED	0.9
 
+/* the least share of the delimiters of rows in lines behind a quote without an end */
+#define LEAST_DELIMITERS	0.8
+
+static void *
+grid_alloc(void *owner, size_t nbytes)
+{
+	return palloc_extended(nbytes, MCXT_ALLOC_HUGE);
+}
+
+static void
+grid_free(void *owner, void *memory)
+{
+	pfree(memory);
+}
+
+static const CsvMemory grid_memory = {grid_alloc, grid_free, NULL};
+
 /* ---- cells ---- */
 
+static bool
+is_quote(char c)
+{
+	return c == '"' || c == '\'';
+}
+
+/* take note of what another dialect would take away from an unquoted value */
+static void
+note_signs(CsvGridRecord *record, const CsvCell *cell)
+{
+	const char *text = cell->text;
+	uint32		nbytes = cell->nbytes;
+	uint32		before = (uint32) strspn(text, " \t");
+
+	if (before == nbytes)
+		return;
+	while (csv_is_blank((uint8_t) text[nbytes - 1]))
+		nbytes--;
+	record->padded |= before > 0 || nbytes < cell->nbytes;
+
+	/* a single quote is a ditto mark */
+	record->opened |= is_quote(text[before]) && nbytes - before > 1;
+	record->closed |= is_quote(text[nbytes - 1]) && nbytes - before > 1;
+}
+
+static bool
+has_escaped_quote(const CsvCell *cell)
+{
+	const char *found = cell->text;
+
+	while ((found = memchr(found, '\\', (size_t) (cell->text + cell->nbytes - found))) != NULL)
+		if (is_quote(*++found))
+			return true;
+	return false;
+}
+
+static void
+read_cells(CsvGridRecord *record, const CsvScan *scan, const CsvDialect *dialect,
+		   const CsvSample *sample)
+{
+	CsvDialect	lenient;
+
+	if (scan->lenient)
+	{
+		lenient = csv_lenient_dialect(dialect);
+		dialect = &lenient;
+	}
+	record->ncells = Min(csv_scan_nkept(scan), MaxHeapAttributeNumber);
+	record->cells = palloc_extended(sizeof(CsvCell) * record->ncells, MCXT_ALLOC_HUGE);
+	for (uint32 i = 0; i < record->ncells; i++)
+	{
+		CsvCell    *cell = &record->cells[i];
+		CsvSpan		span = csv_scan_field(scan, dialect, sample->bytes, sample->nbytes, i);
+
+		cell->text = palloc_extended(span.length + 1, MCXT_ALLOC_HUGE);
+		cell->nbytes = (uint32) csv_field_value(dialect, sample->bytes + span.offset,
+												span.length, (uint8_t *) cell->text,
+												span.length, &cell->quoted);
+		cell->text[cell->nbytes] = '\0';
+		cell->kind = (uint8) csv_cell_kind(cell->text, cell->nbytes);
+		record->nfilled += cell->kind != CSV_CELL_EMPTY;
+		record->nquoted += cell->quoted;
+		if (cell->quoted)
+			continue;
+		record->escaped |= has_escaped_quote(cell);
+		note_signs(record, cell);
+	}
+}
+
+/* ---- records ---- */
+
+/* nothing but blanks in all cells? or Excel's line that tells the delimiter */
+static bool
+is_blank_record(const CsvGridRecord *record, const CsvScan *scan, const CsvSample *sample)
+{
+	if (scan->start == 0 && scan->end == 5 &&
+		pg_strncasecmp((const char *) sample->bytes, "sep=", 4) == 0)
+		return true;
+	if (record->nfields > record->ncells)
+		return false;
+	for (uint32 i = 0; i < record->ncells; i++)
+		if (strspn(record->cells[i].text, " \t") != record->cells[i].nbytes)
+			return false;
+	return true;
+}
+
+static void
+begin_scan(CsvScan *scan, uint64 start)
+{
+	memset(scan, 0, sizeof(*scan));
+	scan->interrupted = csv_process_interrupts;
+	scan->next = start;
+	scan->most = CSV_MAX_FIELDS;
+}
+
+static bool
+next_record(CsvScan *scan, const CsvDialect *dialect, CsvMode mode, const CsvSample *sample)
+{
+	CHECK_FOR_INTERRUPTS();
+	csv_scan_record(scan, &grid_memory, dialect, mode, sample->bytes,
+					scan->next, sample->nbytes, sample->at_end);
+	if (scan->complete && scan->bad && dialect->opt.lenient)
+		csv_scan_lenient(scan, &grid_memory, dialect, sample->bytes, scan->start,
+						 sample->nbytes);
+	return scan->complete && scan->is_record;
+}
+
+/* count the blank lines at the beginning, comments aside; the offset behind them */
+static uint64
+pass_blank_lines(CsvGrid *grid)
+{
+	const CsvSample *sample = grid->sample;
+	CsvDialect	dialect;
+	CsvScan		scan;
+	uint64		start;
+
+	csv_dialect_compile(&dialect, &grid->options);
+	begin_scan(&scan, 0);
+	start = next_record(&scan, &dialect, CSV_NORMAL, sample) ? scan.start : 0;
+	for (uint64 i = 0; i < start; i++)
+	{
+		bool		is_comment = csv_comment_at(&dialect.opt, sample->bytes, i, start);
+
+		while (is_comment && sample->bytes[i] != dialect.break_byte)
+			i++;
+		grid->nblank += !is_comment && sample->bytes[i] == dialect.break_byte;
+	}
+	return start;
+}
+
+static void
+add_record(CsvGrid *grid, const CsvScan *scan, const CsvDialect *dialect)
+{
+	CsvGridRecord *record = &grid->records[grid->nrecords++];
+
+	memset(record, 0, sizeof(*record));
+	record->start = scan->start;
+	record->nfields = scan->nfields;
+	record->bad = scan->bad;
+	if (!record->bad)
+	{
+		read_cells(record, scan, dialect, grid->sample);
+		record->blank = is_blank_record(record, scan, grid->sample);
+	}
+	record->comment = !record->blank && grid->marker != NULL &&
+		csv_sample_has_at(grid->sample, scan->start, grid->marker);
+	grid->is_single &= record->nfields == 1 && !record->bad;
+}
+
 /*
- * How much does an unquoted value look as if this delimiter was the right one?  Commas
- * are in texts and numbers, whatever delimits; other delimiters are hardly anywhere.
+ * A quote without an end takes the rest of the sample for one value.  Do its lines have
+ * as many delimiters as rows have?
+ */
+static bool
+has_rows(const CsvGrid *grid, const CsvDialect *dialect, uint64 start)
+{
+	const CsvSample *sample = grid->sample;
+	uint64		nbreaks = 0;
+	uint64		ndelimiters = 0;
+
+	if (sample->at_end || sample->nbytes - start < sample->nbytes / 2 ||
+		grid->nrecords < 2 || grid->records[0].nfields < 2)
+		return false;
+	for (uint64 i = start; i < sample->nbytes; i++)
+	{
+		nbreaks += sample->bytes[i] == dialect->break_byte;
+		ndelimiters += csv_delimiter_at(&dialect->opt, sample->bytes, i, sample->nbytes);
+	}
+	return ndelimiters >= nbreaks * (grid->records[0].nfields - 1) * LEAST_DELIMITERS;
+}
+
+CsvGrid *
+csv_grid_read(const CsvDialectOptions *options, const CsvSample *sample, const char *marker)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_fdw grid",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext outer = MemoryContextSwitchTo(context);
+	CsvGrid    *grid = palloc0(sizeof(CsvGrid));
+	CsvDialectOptions with = *options;
+	CsvSample	all = *sample;
+	CsvDialect	dialect;
+	CsvScan		scan;
+	uint64		alone = 0;		/* lines before it are read alone */
+	bool		any_record = false;
+
+	grid->context = context;
+	grid->options = *options;
+	grid->sample = sample;
+	grid->marker = marker;
+	grid->is_single = true;
+	grid->records = palloc(sizeof(CsvGridRecord) * CSV_GRID_RECORDS);
+	with.blank_is_record = true;
+	csv_dialect_compile(&dialect, &with);
+	begin_scan(&scan, pass_blank_lines(grid));
+	while (grid->nrecords < CSV_GRID_RECORDS)
+	{
+		CsvMode		mode = scan.next < alone ? CSV_ALONE : CSV_NORMAL;
+		uint64		start = scan.next;
+
+		if (!next_record(&scan, &dialect, mode, &all))
+		{
+			if (all.at_end || !has_rows(grid, &dialect, start))
+				break;
+			all.at_end = true;
+			scan.next = start;
+			if (!next_record(&scan, &dialect, mode, &all) || !scan.bad)
+				break;
+		}
+		add_record(grid, &scan, &dialect);
+		any_record |= !grid->records[grid->nrecords - 1].blank;
+		if (scan.bad && scan.nbreaks > 0 && scan.start >= alone)
+		{
+			alone = scan.next;
+			scan.next = csv_sample_next_line(sample, scan.start, dialect.break_byte);
+		}
+	}
+
+	/* if there is nothing else, lines with delimiters are records */
+	for (uint32 i = 0; i < grid->nrecords && !any_record; i++)
+		grid->records[i].blank = grid->records[i].nfields == 1;
+	MemoryContextSwitchTo(outer);
+	return grid;
+}
+
+CsvGridRecord *
+csv_grid_read_line(const CsvGrid *grid, uint64 start)
+{
+	CsvGridRecord *record = palloc0(sizeof(CsvGridRecord));
+	CsvDialectOptions options = grid->options;
+	CsvDialect	dialect;
+	CsvScan		scan;
+
+	options.blank_is_record = true;
+	options.comment_length = 0;
+	csv_dialect_compile(&dialect, &options);
+	begin_scan(&scan, start);
+	if (!next_record(&scan, &dialect, CSV_NORMAL, grid->sample))
+		return NULL;
+	record->start = scan.start;
+	record->nfields = scan.nfields;
+	record->bad = scan.bad;
+	read_cells(record, &scan, &dialect, grid->sample);
+	return record;
+}
+
+void
+csv_grid_free(CsvGrid *grid)
+{
+	MemoryContextDelete(grid->context);
+}
+
+uint32
+csv_grid_first(const CsvGrid *grid)
+{
+	uint32		first = 0;
+
+	while (first < grid->nrecords && !csv_is_counted(&grid->records[first]))
+		first++;
+	return first;
+}
+
+/* ---- comments ---- */
+
+uint64
+csv_find_comment(const CsvGrid *grid, uint64 pos)
+{
+	const CsvSample *sample = grid->sample;
+
+	while (pos < sample->nbytes &&
+		   !csv_comment_at(&grid->options, sample->bytes, pos, sample->nbytes))
+	{
+		CHECK_FOR_INTERRUPTS();
+		pos = csv_sample_next_line(sample, pos, csv_break_byte(&grid->options));
+	}
+	return pos;
+}
+
+uint64
+csv_next_comment(const CsvGrid *grid, uint64 pos)
+{
+	return csv_find_comment(grid, csv_sample_next_line(grid->sample, pos,
+													   csv_break_byte(&grid->options)));
+}
+
+bool
+csv_last_comment(const CsvGrid *grid, uint64 before, uint64 *start)
+{
+	const CsvSample *sample = grid->sample;
+	bool		found = false;
+
+	for (uint64 pos = csv_find_comment(grid, 0); pos < before;
+		 pos = csv_next_comment(grid, pos))
+		for (uint64 i = pos + grid->options.comment_length; i < sample->nbytes; i++)
+		{
+			if (sample->bytes[i] == '\n' || sample->bytes[i] == '\r')
+				break;
+			if (strchr("#/-;% \t", sample->bytes[i]) == NULL)
+			{
+				*start = pos;
+				found = true;
+				break;
+			}
+		}
+	return found;
+}
+
+uint32
+csv_count_comments(const CsvGrid *grid, uint64 *first)
+{
+	uint32		n = 0;
+
+	for (uint64 pos = csv_find_comment(grid, 0); pos < grid->sample->nbytes;
+		 pos = csv_next_comment(grid, pos))
+		if (n++ == 0)
+			*first = pos;
+	return n;
+}
+
+/* ---- rows ---- */
+
+/*
+ * How much does an unquoted cell look as if this delimiter was the right one?  Commas are
+ * in texts and numbers, whatever delimits; other delimiters are hardly anywhere.
  */
 static double
-cleanness(const char *text, uint32 nbytes, uint8_t delimiter, CsvCellKind kind,
-		  bool is_first)
+cleanness(const CsvCell *cell, uint8_t delimiter, bool is_first)
 {
+	const char *text = cell->text;
 	double		clean = 1;
 
-	if (kind != CSV_CELL_TEXT && kind != CSV_CELL_CODE)
+	if (cell->quoted || (cell->kind != CSV_CELL_TEXT && cell->kind != CSV_CELL_CODE))
 		return 1;
 
-	/* prose, if its first half stands in the cell to the left */
+	/* prose, if its first half is the cell to the left */
 	if (delimiter == ',' && !is_first && text[0] == ' ')
 		return UNCLEAN_CELL;
-	for (uint32 i = 0; i < Min(nbytes, CLEAN_BYTES); i++)
+	for (uint32 i = 0; i < Min(cell->nbytes, CLEAN_BYTES); i++)
 	{
-		bool		parts = i + 1 < nbytes && text[i + 1] != ' ';
+		bool		parts = i + 1 < cell->nbytes && text[i + 1] != ' ';
 
 		if (text[i] == '\t' || text[i] == '|' || (text[i] == ';' && parts))
 			return delimiter == ',' ? DIRTY_CELL : UNCLEAN_CELL;
@@ -58,87 +402,27 @@ cleanness(const char *text, uint32 nbytes, uint8_t delimiter, CsvCellKind kind,
 	return clean;
 }
 
-/* a small number, after which blanks may come; 0: it is none */
-static uint16
-small_number(const char *text)
-{
-	size_t		ndigits = strspn(text, "0123456789");
-
-	return ndigits > 0 && ndigits <= 4 && text[ndigits + strspn(text + ndigits, " ")] == '\0' ?
-		(uint16) atoi(text) : 0;
-}
-
-CsvGrid *
-csv_grid_make(const CsvSheet *sheet, const CsvSample *sample, uint32 nfields,
-			  uint32 from, uint32 to)
-{
-	CsvGrid	   *grid = palloc0(sizeof(CsvGrid));
-	CsvDialect	dialect;
-	CsvScan		scan;
-	double		nclean = 0;
-	uint64		ncells = 0;
-
-	csv_dialect_compile(&dialect, &sheet->options);
-	grid->ncolumns = Min(nfields, MaxHeapAttributeNumber);
-	grid->records = palloc(sizeof(uint32) * GRID_ROWS);
-	grid->filled = palloc0(sizeof(uint32) * GRID_ROWS);
-	grid->kinds = palloc0(GRID_ROWS * (Size) grid->ncolumns);
-	grid->numbers = palloc0(sizeof(uint16) * GRID_ROWS * (Size) grid->ncolumns);
-	grid->types = palloc0(grid->ncolumns);
-	csv_sample_begin(&scan, 0);
-	for (uint32 i = from; i < to && grid->nrows < GRID_ROWS; i++)
-	{
-		uint32		row = grid->nrows;
-
-		if (!csv_is_row(&sheet->records[i], nfields))
-			continue;
-		scan.next = sheet->records[i].start;
-		if (!csv_sample_next(&scan, &dialect, sample))
-			break;
-		grid->records[grid->nrows++] = i;
-		for (uint32 column = 0; column < Min(grid->ncolumns, scan.nfields); column++)
-		{
-			Size		cell = row * (Size) grid->ncolumns + column;
-			char	   *value;
-			bool		quoted;
-			uint32		nbytes = csv_sample_value(&scan, &dialect, sample, column, &value,
-													 &quoted);
-			CsvCellKind kind = csv_cell_kind(value, nbytes);
-
-			grid->kinds[cell] = (uint8) kind;
-			grid->numbers[cell] = small_number(value);
-			grid->filled[row] += kind != CSV_CELL_EMPTY;
-			if (kind != CSV_CELL_EMPTY)
-			{
-				nclean += quoted ? 1 :
-					cleanness(value, nbytes, sheet->options.delimiter, kind, column == 0);
-				ncells++;
-			}
-			pfree(value);
-		}
-	}
-	csv_sample_end(&scan);
-	grid->clean = ncells > 0 ? nclean / ncells : 1;
-	return grid;
-}
-
-void
-csv_grid_free(CsvGrid *grid)
-{
-	pfree(grid->records);
-	pfree(grid->filled);
-	pfree(grid->kinds);
-	pfree(grid->numbers);
-	pfree(grid->types);
-	pfree(grid);
-}
-
-/* ---- types of columns ---- */
-
 bool
-csv_grid_fits(uint8 type, uint8 kind)
+csv_kind_fits(uint8 type, uint8 kind)
 {
 	return kind == type || (type == CSV_CELL_CODE && kind > CSV_CELL_CODE);
+}
+
+CsvFit
+csv_count_fit(const CsvGridRows *rows, const CsvGridRecord *record, bool codes)
+{
+	CsvFit		fit = {0};
+
+	for (uint32 i = 0; i < Min(record->ncells, rows->ncolumns); i++)
+	{
+		uint8		type = rows->types[i];
+		uint8		kind = record->cells[i].kind;
+
+		if (kind != CSV_CELL_EMPTY && type != CSV_CELL_TEXT &&
+			(codes || type != CSV_CELL_CODE))
+			*(csv_kind_fits(type, kind) ? &fit.nfit : &fit.nunfit) += 1;
+	}
+	return fit;
 }
 
 /* how sure is it that a column of these cells has a type, and which? */
@@ -171,34 +455,66 @@ type_of(const uint32 *counts, uint8 *type)
 	return best;
 }
 
-void
-csv_grid_type(CsvGrid *grid)
+static void
+find_types(CsvGridRows *rows)
 {
-	uint32		ncolumns = grid->ncolumns;
-	uint32	   *counts = palloc0(sizeof(uint32) * CSV_NUM_CELL_KINDS * ncolumns);
-	uint8	   *types = palloc(ncolumns);
+	uint32	   *counts = palloc0(sizeof(uint32) * CSV_NUM_CELL_KINDS * rows->ncolumns);
+	uint8	   *types = palloc(rows->ncolumns);
 	uint64		filled = 0;
 
-	grid->typed = -1;
-	for (uint32 row = grid->nrows; row-- > 0;)
+	rows->typed = -1;
+	for (uint32 row = rows->nrows; row-- > 0;)
 	{
 		double		typed = 0;
 
-		filled += grid->filled[row];
-		for (uint32 column = 0; column < ncolumns; column++)
-			counts[column * CSV_NUM_CELL_KINDS + csv_grid_kind(grid, row, column)]++;
-		if (row >= CSV_GRID_HEADER_ROWS)
+		filled += csv_row(rows, row)->nfilled;
+		for (uint32 column = 0; column < rows->ncolumns; column++)
+			counts[column * CSV_NUM_CELL_KINDS + csv_row_cell(rows, row, column)->kind]++;
+		if (row >= CSV_HEADER_ROWS)
 			continue;
-		for (uint32 column = 0; column < ncolumns; column++)
+		for (uint32 column = 0; column < rows->ncolumns; column++)
 			typed += type_of(counts + column * CSV_NUM_CELL_KINDS, &types[column]);
-		if (typed >= grid->typed)
+		if (typed >= rows->typed)
 		{
-			grid->typed = typed;
-			memcpy(grid->types, types, ncolumns);
-			grid->usually_filled = (double) filled / (grid->nrows - row);
+			rows->typed = typed;
+			memcpy(rows->types, types, rows->ncolumns);
+			rows->usually_filled = (double) filled / (rows->nrows - row);
 		}
 	}
-	grid->typed = Max(grid->typed, 0);
+	rows->typed = Max(rows->typed, 0);
 	pfree(counts);
 	pfree(types);
+}
+
+CsvGridRows *
+csv_rows_make(const CsvGrid *grid, uint32 nfields, uint32 from, uint32 to)
+{
+	CsvGridRows *rows = palloc0(sizeof(CsvGridRows));
+	double		nclean = 0;
+	uint64		ncells = 0;
+
+	rows->grid = grid;
+	rows->ncolumns = Min(nfields, MaxHeapAttributeNumber);
+	rows->records = palloc(sizeof(uint32) * TYPED_ROWS);
+	rows->types = palloc0(rows->ncolumns);
+	for (uint32 i = from; i < to && rows->nrows < TYPED_ROWS; i++)
+	{
+		const CsvGridRecord *record = &grid->records[i];
+
+		if (!csv_is_row(record, nfields))
+			continue;
+		rows->records[rows->nrows++] = i;
+		for (uint32 column = 0; column < rows->ncolumns; column++)
+		{
+			const CsvCell *cell = &record->cells[column];
+
+			if (cell->kind == CSV_CELL_EMPTY)
+				continue;
+			nclean += cleanness(cell, grid->options.delimiter, column == 0);
+			ncells++;
+		}
+	}
+	rows->clean = ncells > 0 ? nclean / ncells : 1;
+	find_types(rows);
+	return rows;
 }

@@ -1,56 +1,176 @@
 /*
  * grid.h
- *		The cells of a table's first rows, and the types that its columns have.
+ *		The records of a sample as one dialect reads them: a grid of cells, each with a kind.
  */
 #ifndef CSV_GRID_H
 #define CSV_GRID_H
 
-#include "import/records.h"
+#include "import/sample.h"
+#include "import/value.h"
 
-/* rows among which data may begin */
-#define CSV_GRID_HEADER_ROWS	100
-
-/* the cells of a table's first rows */
-typedef struct CsvGrid
-{
-	uint32		nrows;
-	uint32		ncolumns;
-	uint32	   *records;		/* by row */
-	uint32	   *filled;			/* cells that are not empty, by row */
-	uint8	   *kinds;			/* CsvCellKind, row by row */
-	uint16	   *numbers;		/* those of up to four digits, else 0; likewise */
-	double		clean;			/* share of the cells that look like values */
-	uint8	   *types;			/* by column; CSV_CELL_TEXT: none */
-	double		typed;			/* how many columns have one, and how sure that is */
-	double		usually_filled; /* cells of a row of data */
-} CsvGrid;
+/* records of a sample that a grid has */
+#define CSV_GRID_RECORDS	1000
 
 /*
- * The rows with so many fields of records [from, to) of a sheet; in the current memory
- * context.
+ * A record with more fields makes no table, even if other quotes or comments would leave
+ * fewer.
  */
-extern CsvGrid *csv_grid_make(const CsvSheet *sheet, const CsvSample *sample,
-							  uint32 nfields, uint32 from, uint32 to);
-extern void csv_grid_free(CsvGrid *grid);
+#define CSV_MOST_FIELDS_TRIED	(100 * MaxHeapAttributeNumber)
 
-/* find the row from which on columns have most of their types, and these */
-extern void csv_grid_type(CsvGrid *grid);
-
-/* CsvCellKind of a cell */
-static inline uint8
-csv_grid_kind(const CsvGrid *grid, uint32 row, uint32 column)
+typedef struct CsvCell
 {
-	return grid->kinds[row * (Size) grid->ncolumns + column];
+	char	   *text;			/* the value, with a zero byte behind it */
+	uint32		nbytes;
+	uint8		kind;			/* CsvCellKind */
+	bool		quoted;
+} CsvCell;
+
+typedef struct CsvGridRecord
+{
+	uint64		start;			/* in the sample */
+	uint32		nfields;
+	uint32		ncells;			/* at most as many as a table can have columns */
+	uint32		nfilled;
+	CsvCell    *cells;
+	bool		bad;			/* has a quoting error */
+	bool		blank;			/* or is Excel's line "sep=;" */
+	bool		comment;		/* begins as comments may */
+
+	/* signs that another dialect reads the record better */
+	bool		padded;			/* blanks stand beside an unquoted value */
+	bool		opened;			/* an unquoted value begins with a quote */
+	bool		closed;			/* an unquoted value ends with a quote */
+	bool		escaped;		/* a value has a backslash before a quote */
+	uint32		nquoted;		/* cells in quotes */
+} CsvGridRecord;
+
+typedef struct CsvGrid
+{
+	MemoryContext context;		/* holds all of the grid */
+	CsvDialectOptions options;
+	const CsvSample *sample;
+	const char *marker;			/* with which comments may begin; NULL: none */
+	uint32		nblank;			/* lines before the first record */
+	CsvGridRecord *records;		/* blank lines among them */
+	uint32		nrecords;
+	bool		is_single;		/* all records have one field */
+
+	/* the table in it (place.c) */
+	uint32		nfields;
+	uint32		from;			/* the first record of the table ... */
+	uint32		to;				/* ... and the record behind its last */
+	bool		is_table;		/* there is enough of it, of several fields */
+	double		typed;			/* columns with a type, each by how sure it is */
+	double		quality;		/* to be compared with other dialects' */
+} CsvGrid;
+
+/* is it a record of a table with this number of fields? */
+static inline bool
+csv_is_row(const CsvGridRecord *record, uint32 nfields)
+{
+	return !record->bad && !record->blank && record->nfields == nfields;
 }
 
-/* is a row nearly blank? */
+/* does it count as a record at all? */
 static inline bool
-csv_grid_is_sparse(const CsvGrid *grid, uint32 row)
+csv_is_counted(const CsvGridRecord *record)
 {
-	return grid->filled[row] * 2 < grid->usually_filled;
+	return !record->blank && !record->comment;
+}
+
+/* The sample as the options have it; in a memory context of its own, below the current. */
+extern CsvGrid *csv_grid_read(const CsvDialectOptions *options, const CsvSample *sample,
+							  const char *marker);
+
+/* the cells of the line at `start`, whether it is a comment or not; NULL: there is none */
+extern CsvGridRecord *csv_grid_read_line(const CsvGrid *grid, uint64 start);
+
+extern void csv_grid_free(CsvGrid *grid);
+
+/* the first record that is not blank and no comment; nrecords: there is none */
+extern uint32 csv_grid_first(const CsvGrid *grid);
+
+/* ---- the table (place.c) ---- */
+
+/* Find the table's records and number of fields, and how good a table it is. */
+extern void csv_grid_place(CsvGrid *grid);
+
+/* the table's records that are rows, and those that count but are not */
+extern uint32 csv_count_rows(const CsvGrid *grid, uint32 *nothers);
+
+/* are nearly all records rows, from the table's first record on? */
+extern bool csv_grid_is_regular(const CsvGrid *grid);
+
+/* ---- lines of comments ---- */
+
+/* the first at or behind the line at pos, or behind that line; the sample's end without one */
+extern uint64 csv_find_comment(const CsvGrid *grid, uint64 pos);
+extern uint64 csv_next_comment(const CsvGrid *grid, uint64 pos);
+
+/*
+ * The last in the sample's first `before` bytes that has more than its mark; false if
+ * there is none.
+ */
+extern bool csv_last_comment(const CsvGrid *grid, uint64 before, uint64 *start);
+
+/* the number of comments, and where the first is */
+extern uint32 csv_count_comments(const CsvGrid *grid, uint64 *first);
+
+/* ---- rows ---- */
+
+/* rows among which data may begin */
+#define CSV_HEADER_ROWS	100
+
+/* rows of a grid's table, and the types of their columns */
+typedef struct CsvGridRows
+{
+	const CsvGrid *grid;
+	uint32		nrows;			/* the first of the table, up to 200 */
+	uint32		ncolumns;
+	uint32	   *records;		/* by row */
+	uint8	   *types;			/* CsvCellKind by column; CSV_CELL_TEXT: none */
+	double		typed;			/* columns that have one, each by how sure it is */
+	double		clean;			/* the share of the cells that look like values */
+	double		usually_filled; /* cells of a row of data */
+} CsvGridRows;
+
+/*
+ * The records [from, to) of the grid with this number of fields.  A column has the type of
+ * most rows from some row on, such that most columns have a type.  In the current memory
+ * context.
+ */
+extern CsvGridRows *csv_rows_make(const CsvGrid *grid, uint32 nfields, uint32 from, uint32 to);
+
+static inline const CsvGridRecord *
+csv_row(const CsvGridRows *rows, uint32 row)
+{
+	return &rows->grid->records[rows->records[row]];
+}
+
+static inline const CsvCell *
+csv_row_cell(const CsvGridRows *rows, uint32 row, uint32 column)
+{
+	return &csv_row(rows, row)->cells[column];
+}
+
+/* has a row less than half of the usual cells? */
+static inline bool
+csv_row_is_sparse(const CsvGridRows *rows, uint32 row)
+{
+	return csv_row(rows, row)->nfilled * 2 < rows->usually_filled;
 }
 
 /* may a column of this type have a cell of this kind? */
-extern bool csv_grid_fits(uint8 type, uint8 kind);
+extern bool csv_kind_fits(uint8 type, uint8 kind);
+
+/* cells of a record that fit the types of their columns, and cells that do not */
+typedef struct CsvFit
+{
+	uint32		nfit;
+	uint32		nunfit;
+} CsvFit;
+
+/* Empty cells and columns of text do not count, and columns of codes only if `codes`. */
+extern CsvFit csv_count_fit(const CsvGridRows *rows, const CsvGridRecord *record, bool codes);
 
 #endif							/* CSV_GRID_H */

@@ -1,20 +1,19 @@
 /*
  * guess.h
  *		The dialect of a file, from its beginning: delimiter, quote, escape,
- *		record boundary, decimal separator, header.
+ *		record boundary, header.
  */
 #ifndef CSV_GUESS_H
 #define CSV_GUESS_H
 
+#include "import/dialects.h"
 #include "import/header.h"
-#include "import/try.h"
 
 typedef struct CsvGuess
 {
 	CsvBoundary boundary;		/* as seen; CSV_BOUNDARY_AUTO: none was */
 	bool		boundary_found;	/* as seen, and not given: 'auto' finds it, too */
-	uint64		lone_cr_line;	/* the first with a CR that is data; 0: there is none */
-	uint64		doubled_cr_line;	/* the first with CR CR LF, if others have it not */
+	CsvOddCrs	odd_crs;
 	uint32		nfields;		/* 0: there is no record */
 
 	/* names in the header, in the sample's encoding; NULL without one */
@@ -22,9 +21,13 @@ typedef struct CsvGuess
 	uint32	   *header_lengths;
 	uint32		nheader;
 	bool		any_data;		/* below the header */
+	bool		assumed;		/* only the form of the names tells that it is a header */
+	bool		shifted;		/* it lacks the first column's name */
+	bool		quotes_off;		/* values begin or end with quotes that enclose nothing */
+	uint64		escaped_line;	/* the first with a backslash before a quote that stays; 0: none */
 
-	/* what is left out, if nobody has said so; first lines are in the sample's encoding */
-	uint32		nabove;			/* records above the data that are no header */
+	/* parts that are left out without an option; first lines are in the sample's encoding */
+	uint32		nabove;			/* records above the data, less the header */
 	uint32		footer_rows;	/* those below it */
 	char	   *first_above;
 	char	   *first_below;
@@ -32,8 +35,8 @@ typedef struct CsvGuess
 } CsvGuess;
 
 /*
- * Find out what is not given: sets the table's decimal separator, the dialect
- * and header_rows of its reader options, and *guess.  In the current memory context.
+ * Find out options that are not given: sets the dialect and header_rows of the
+ * table's reader options, and *guess.  In the current memory context.
  */
 extern void csv_guess(CsvTable *table, const CsvGiven *given,
 					  const CsvSample *sample, CsvGuess *guess);

@@ -1,244 +1,468 @@
 /*
  * header.c
- *		Names of columns, from a header of one row or several.
+ *		Where the data of a grid's table begins, and which records above it are its header.
  *
- * The last row of a header has most of the names, or has the units, with the names
- * above.  A row above it belongs to the header if
- *
- *	- both are full: names, units,
- *	- it fills what is blank in the last row, or tells apart what is there twice,
- *	- it has names of groups all over the width.
- *
- * Otherwise it is a title or a note.  A group's name stands above its first column, and
- * is that of the blank cells to its right, as far as these have names below.
+ *	1. Rows that fit the types of the columns are data; the header ends above the first of
+ *	   them (header_rows.c).
+ *	2. If the table's first row is data, records right above it may be data as well, in
+ *	   spite of their number of fields or their quotes; above them there may be the header.
+ *	3. If no column has a type, the first row is a header if it looks like names that do
+ *	   not occur again.
  */
 #include "postgres.h"
 
 #include <ctype.h>
 
 #include "access/htup_details.h"
-#include "utils/memutils.h"
+#include "miscadmin.h"
 
 #include "import/header.h"
+#include "import/header_rows.h"
 
-/* most rows of a header that names are made of */
-#define HEADER_ROWS	4
+/* most bytes of a field that may be a name */
+#define NAME_BYTES		63
 
-/* of two columns, a unit is no longer than that: else the row above is a note */
-#define UNIT_BYTES	6
-
-/* a comment's mark is no part of a name */
-static void
-pass_marker(CsvCells *cells, const CsvSample *sample)
+/* where a header may be */
+typedef struct Candidate
 {
-	char	   *text = cells->texts[0];
-	size_t		nbytes = text[0] == '#' ? strspn(text, "#") :
-		sample->marker != NULL && strncmp(text, sample->marker, strlen(sample->marker)) == 0 ?
-		strlen(sample->marker) : 0;
+	uint32		first;			/* the first record of data ... */
+	uint32		last;			/* ... and the header's last; the same: there is none */
+	bool		undecided;		/* `last` may be a header, or not */
+	bool		text_only;		/* no column has a type, so `first` may be a header as well */
+} Candidate;
 
-	if (nbytes > 0)
-		nbytes += strspn(text + nbytes, " \t");
-	cells->texts[0] += nbytes;
-	cells->lengths[0] -= nbytes;
-}
+/* ---- where data begins ---- */
 
-CsvCells
-csv_header_cells_at(const CsvDialectOptions *of_data, const CsvSample *sample,
-					uint64 start)
-{
-	CsvCells	cells = {0};
-	CsvDialectOptions options = *of_data;
-	CsvDialect	dialect;
-	CsvScan		scan;
-
-	options.blank_is_record = true;
-	options.comment_length = 0;
-	csv_dialect_compile(&dialect, &options);
-	csv_sample_begin(&scan, start);
-	if (!csv_sample_next(&scan, &dialect, sample))
-		return cells;
-	cells.ncells = scan.nfields;
-
-	/* what no table can have is not looked at */
-	if (scan.nfields <= MaxHeapAttributeNumber)
-	{
-		cells.texts = palloc(sizeof(char *) * scan.nfields);
-		cells.lengths = palloc(sizeof(uint32) * scan.nfields);
-		for (uint32 i = 0; i < scan.nfields; i++)
-			cells.lengths[i] = csv_sample_value(&scan, &dialect, sample, i,
-												&cells.texts[i], NULL);
-	}
-
-	if (cells.texts != NULL)
-		pass_marker(&cells, sample);
-	csv_sample_end(&scan);
-	return cells;
-}
-
-CsvCells
-csv_header_cells(const CsvSheet *sheet, const CsvSample *sample, uint32 number)
-{
-	return csv_header_cells_at(&sheet->options, sample, sheet->records[number].start);
-}
-
-static bool
-is_blank(const CsvCells *cells, uint32 i)
-{
-	return i >= cells->ncells || strspn(cells->texts[i], " \t") == cells->lengths[i];
-}
-
+/* the last row of data: what looks like a header below it is a footer */
 static uint32
-count_filled(const CsvCells *cells)
+find_last(const CsvGridRows *rows)
 {
-	uint32		n = 0;
+	uint32		row = rows->nrows;
 
-	for (uint32 i = 0; i < cells->ncells; i++)
-		n += !is_blank(cells, i);
-	return n;
+	while (row > 0 && csv_judge_row(rows, row - 1) <= 0)
+		row--;
+	return row;
 }
 
-/* nothing but numbers of columns, or lines */
-static bool
-has_no_names(const CsvCells *cells)
+/* the row at which data begins: rows before it are not of it, on the whole */
+static uint32
+find_data(const CsvGridRows *rows)
 {
-	bool		any_digit = false;
+	int			best = 0;
+	int			sum = 0;
+	int			ndata = 0;
+	int			nheaders = 0;
+	uint32		first = 0;
+	uint32		last = find_last(rows);
 
-	for (uint32 i = 0; i < cells->ncells; i++)
+	for (uint32 row = 0; row < Min(rows->nrows, CSV_HEADER_ROWS) &&
+		 (ndata == 0 || row < last); row++)
 	{
-		const char *digits;
+		int			verdict = csv_judge_row(rows, row);
 
-		for (uint32 j = 0; j < cells->lengths[i]; j++)
-			if (IS_HIGHBIT_SET(cells->texts[i][j]) ||
-				isalpha((unsigned char) cells->texts[i][j]) || cells->texts[i][j] == '%')
-				return false;
-		digits = cells->texts[i] + strcspn(cells->texts[i], "0123456789");
-		any_digit |= *digits != '\0';
-		if (*digits != '\0' && strtoul(digits, NULL, 10) != i + 1 &&
-			strtoul(digits, NULL, 10) != i)
+		if (verdict == ROW_SURELY_OF_HEADER && ndata > 0)
+		{
+			uint32		record = rows->records[row];
+
+			/* a header after a blank line: all above was a preamble that looked like data */
+			if (record > 0 && rows->grid->records[record - 1].blank &&
+				(nheaders == 0 || nheaders * 2 >= ndata))
+				verdict -= ndata;
+			else if (nheaders > 0 && ndata > nheaders)
+				verdict = ROW_OF_HEADER;
+		}
+		if (verdict == ROW_OF_HEADER && ndata > 0 && csv_row(rows, row)->nfilled == 0)
+			verdict = ROW_UNKNOWN;
+		sum -= verdict;
+		ndata += verdict > 0;
+		nheaders += verdict <= ROW_SURELY_OF_HEADER;
+		if (sum > best)
+		{
+			best = sum;
+			first = row + 1;
+		}
+	}
+	return first;
+}
+
+/* may a record of another number of fields be the header of the table? */
+static bool
+may_be_header(const CsvGrid *grid, uint32 number)
+{
+	const CsvGridRecord *record = &grid->records[number];
+
+	return !record->bad && !record->blank && record->nfields >= 2 &&
+		record->nfields * 2 >= grid->nfields &&
+		record->nfields <= grid->nfields * 2;
+}
+
+/* do the cells of a record of another number of fields fit the types? */
+static bool
+looks_like_data(const CsvGridRows *rows, uint32 number)
+{
+	/* names may look like codes, and codes like names */
+	CsvFit		fit = csv_count_fit(rows, &rows->grid->records[number], false);
+
+	return may_be_header(rows->grid, number) && fit.nfit > fit.nunfit;
+}
+
+/* no row of the table is of a header: look at the records above it */
+static void
+look_above(const CsvGridRows *rows, Candidate *header)
+{
+	const CsvGrid *grid = rows->grid;
+	uint32		above = header->first;
+
+	/* empty records below a header are rows */
+	while (above > 0 && grid->nfields >= 2 && grid->records[above - 1].blank &&
+		   grid->records[above - 1].nfields == grid->nfields)
+		above--;
+	if (above > 0 && !grid->records[above - 1].bad && may_be_header(grid, above - 1))
+		header->first = header->last = above;
+	above = header->first;
+	while (above > 0 && !grid->records[above - 1].blank)
+	{
+		const CsvGridRecord *record = &grid->records[--above];
+
+		if (record->bad || (!header->text_only && looks_like_data(rows, above)))
+			header->first = header->last = above;
+		else if (csv_is_row(record, grid->nfields))
+		{
+			/* if it is not a header either, it is data */
+			header->first = header->last = above;
+			header->undecided = true;
+			return;
+		}
+	}
+	above = header->first;
+	if (above > 0 && !grid->records[above - 1].bad && may_be_header(grid, above - 1))
+	{
+		header->last = above - 1;
+		header->undecided = true;
+	}
+}
+
+/* are there more rows above the table, and right above it records that are damaged? */
+static bool
+continues_above(const CsvGridRows *rows)
+{
+	const CsvGrid *grid = rows->grid;
+	uint32		above = grid->from;
+
+	while (above > 0 && !grid->records[above - 1].blank)
+	{
+		above--;
+		if (csv_is_row(&grid->records[above], grid->nfields))
+			return above + 1 < grid->from;
+		if (!looks_like_data(rows, above))
 			return false;
 	}
-	return any_digit || count_filled(cells) > 0;
-}
-
-/* is a name there twice? */
-static bool
-has_repetition(const CsvCells *cells)
-{
-	for (uint32 i = 1; i < cells->ncells; i++)
-		for (uint32 j = 0; j < i && !is_blank(cells, i); j++)
-			if (cells->lengths[i] == cells->lengths[j] && cells->lengths[i] < NAMEDATALEN &&
-				memcmp(cells->texts[i], cells->texts[j], cells->lengths[i]) == 0)
-				return true;
 	return false;
 }
 
-/* does a row belong to the header that has these names so far, right below it? */
-static bool
-belongs(const CsvCells *row, const CsvCells *names, bool *has_groups)
+/* the header's last row is the last above `row` that is not nearly blank */
+static uint32
+find_header_above(const CsvGridRows *rows, uint32 row, uint32 otherwise)
 {
-	uint32		filled = count_filled(row);
-	uint32		last = 0;
-	bool		completes = false;
-	bool		repeated = has_repetition(names);
-
-	*has_groups = true;
-	if (filled < 2 || row->ncells > names->ncells || row->ncells * 2 < names->ncells)
-		return false;
-	for (uint32 i = 0; i < row->ncells; i++)
-		if (!is_blank(row, i))
-		{
-			last = i;
-			completes |= is_blank(names, i);
-		}
-	if (completes || repeated)
-		return true;
-	if (row->ncells < names->ncells)
-		return false;
-	if (filled * 5 >= row->ncells * 4)
-	{
-		*has_groups = false;
-		return row->ncells > 2 || (names->lengths[0] <= UNIT_BYTES &&
-								   names->lengths[1] <= UNIT_BYTES);
-	}
-	return last * 2 >= row->ncells && (filled >= 3 || is_blank(row, 0));
+	while (row-- > 0)
+		if (!csv_row_is_sparse(rows, row))
+			return rows->records[row];
+	return otherwise;
 }
 
-/* put a row's cells before the names below them */
+static Candidate
+find_candidate(const CsvGridRows *rows)
+{
+	const CsvGrid *grid = rows->grid;
+	Candidate	header = {0};
+	uint32		row = rows->typed > 0 ? find_data(rows) : 0;
+	bool		sure = true;
+
+	if (row > 0 && continues_above(rows))
+		row = 0;
+	if (row > 0)
+		row = csv_find_first_row(rows, row, &sure);
+	if (row > 0)
+	{
+		header.first = row < rows->nrows ? rows->records[row] : grid->to;
+		header.last = find_header_above(rows, row, header.first);
+		if (!sure)
+		{
+			header.first = header.last;
+			header.undecided = true;
+		}
+		return header;
+	}
+	header.text_only = rows->typed <= 0;
+	while (header.text_only && row + 1 < rows->nrows && csv_row_is_sparse(rows, row))
+		row++;
+	header.first = header.last = rows->records[row];
+	header.undecided = header.text_only;
+	if (row == 0)
+		look_above(rows, &header);
+	return header;
+}
+
+/* ---- does it look like a header? ---- */
+
+/* is it like a name: a letter first, and nothing unusual? */
+static bool
+looks_like_name(const char *value, uint32 nbytes)
+{
+	if (nbytes == 0 || nbytes > NAME_BYTES)
+		return false;
+	if (!IS_HIGHBIT_SET(value[0]) && value[0] != '_' && !isalpha((unsigned char) value[0]))
+		return false;
+	for (uint32 i = 1; i < nbytes; i++)
+		if (!IS_HIGHBIT_SET(value[i]) && !isalnum((unsigned char) value[i]) &&
+			(value[i] == '\0' || strchr(" _-./:()[]#%&+*?$'\"@", value[i]) == NULL))
+			return false;
+	return true;
+}
+
+/* ... or has letters at all, and differs from the values below it? */
+static bool
+may_be_name(const char *value, uint32 nbytes)
+{
+	bool		any_letter = false;
+
+	for (uint32 i = 0; i < nbytes; i++)
+	{
+		if (value[i] == '\0')
+			return false;
+		any_letter |= IS_HIGHBIT_SET(value[i]) || isalpha((unsigned char) value[i]);
+	}
+	return any_letter && nbytes <= NAME_BYTES;
+}
+
+/* what the rows below a header tell of a column */
+typedef struct Below
+{
+	uint8		kind;			/* that all cells have; CSV_CELL_TEXT: no kind but text */
+	bool		recurs;			/* a cell is equal to the name */
+	bool		unlike;			/* the cells have a form in common that the name does not have */
+} Below;
+
+static Below
+look_below(const CsvGrid *grid, uint32 from, uint32 column, const char *name, uint32 nbytes)
+{
+	Below		below = {.kind = CSV_CELL_EMPTY};
+	CsvForms	forms = {0};
+
+	for (uint32 i = from; i < grid->nrecords; i++)
+	{
+		const CsvGridRecord *record = &grid->records[i];
+		const CsvCell *cell;
+
+		if (!csv_is_row(record, grid->nfields))
+			continue;
+		cell = &record->cells[column];
+		if (cell->kind == CSV_CELL_EMPTY)
+			continue;
+		below.kind = below.kind == CSV_CELL_EMPTY || below.kind == cell->kind ?
+			cell->kind : CSV_CELL_TEXT;
+		below.recurs |= cell->nbytes == nbytes && memcmp(cell->text, name, nbytes) == 0;
+		csv_forms_add(&forms, cell);
+	}
+	if (below.kind == CSV_CELL_CODE)
+		below.kind = CSV_CELL_TEXT;
+	below.unlike = csv_is_unlike(&forms, name, nbytes);
+	return below;
+}
+
+/*
+ * Are cells, above the records from `from` on and with `offset` columns left of them, a
+ * header's?  *assumed: they only look like names.
+ */
+static bool
+are_names(const CsvGrid *grid, const CsvCells *cells, uint32 offset, uint32 from,
+		  bool *assumed)
+{
+	uint32		ncolumns = Min(grid->nfields, MaxHeapAttributeNumber);
+	uint32		nnames = 0;
+	uint32		nempty = 0;
+	uint32		ntyped = 0;		/* columns that are not text ... */
+	uint32		nstrange = 0;	/* ... and whose name is not a value of the type */
+	bool		any_name = false;
+	bool		recurs = false;
+	bool		unlike = false;
+
+	for (uint32 i = 0; i < cells->ncells; i++)
+	{
+		const char *name = cells->texts[i];
+		uint32		nbytes = cells->lengths[i];
+		CsvCellKind kind;
+		Below		below;
+
+		CHECK_FOR_INTERRUPTS();
+		nempty += nbytes == 0;
+		if (nbytes == 0 || i + offset >= ncolumns)
+		{
+			nnames += looks_like_name(name, nbytes);
+			continue;
+		}
+		below = look_below(grid, from, i + offset, name, nbytes);
+		kind = csv_cell_kind(name, nbytes);
+		any_name |= may_be_name(name, nbytes);
+		nnames += looks_like_name(name, nbytes) ||
+			(below.unlike && (kind == CSV_CELL_NUMBER || may_be_name(name, nbytes)));
+		recurs |= below.recurs;
+		unlike |= below.unlike;
+		if (below.kind == CSV_CELL_EMPTY || below.kind == CSV_CELL_TEXT)
+			continue;
+		ntyped++;
+
+		/* as names, nan and inf do not count as numbers */
+		nstrange += kind != below.kind &&
+			(kind != CSV_CELL_EMPTY || strpbrk(name, "0123456789") == NULL);
+	}
+	*assumed = ntyped == 0 && !unlike && from < grid->nrecords;
+	if (ntyped > 0)
+		return nstrange == ntyped;
+	return any_name && nnames + nempty == cells->ncells && nempty <= cells->ncells / 2 &&
+		!recurs;
+}
+
+/* ---- a header that lacks the first name ---- */
+
+/*
+ * Has the first column the names of rows: a value in each, never the same twice in a row?
+ * Then the last column has values, too, and no record is as narrow as the header.
+ */
+static bool
+has_row_names(const CsvGrid *grid, uint32 from)
+{
+	const CsvCell *last = NULL;
+	uint32		n = 0;
+
+	for (uint32 i = from; i < grid->nrecords; i++)
+	{
+		const CsvGridRecord *record = &grid->records[i];
+		const CsvCell *cell = record->cells;
+
+		if (record->nfields + 1 == grid->nfields && csv_is_counted(record))
+			return false;
+		if (!csv_is_row(record, grid->nfields))
+			continue;
+		if (cell->nbytes == 0 || record->cells[grid->nfields - 1].nbytes == 0 ||
+			(last != NULL && strcmp(last->text, cell->text) == 0))
+			return false;
+		last = cell;
+		n++;
+	}
+	return n >= 2;
+}
+
+/* R writes no name for the column of the rows' names */
 static void
-join(CsvCells *names, const CsvCells *row, bool has_groups)
+shift_names(const CsvGrid *grid, CsvHeader *header)
 {
-	int64		group = -1;		/* the cell whose name goes on */
+	CsvCells   *names = &header->names;
 
-	for (uint32 i = 0; i < names->ncells; i++)
-	{
-		uint32		above = i;
-		uint32		nbytes;
-		char	   *name;
-
-		if (!is_blank(row, i))
-			group = is_blank(names, i) ? -1 : (int64) i;
-		else if (!has_groups || group < 0 || is_blank(names, i))
-		{
-			group = -1;
-			continue;
-		}
-		else
-			above = (uint32) group;
-		nbytes = row->lengths[above];
-		if (is_blank(names, i))
-		{
-			names->texts[i] = row->texts[above];
-			names->lengths[i] = nbytes;
-			continue;
-		}
-
-		/* cells of a name that reaches over both rows */
-		if (names->lengths[i] == nbytes &&
-			memcmp(names->texts[i], row->texts[above], nbytes) == 0)
-			continue;
-		name = palloc_extended((Size) nbytes + names->lengths[i] + 2, MCXT_ALLOC_HUGE);
-		memcpy(name, row->texts[above], nbytes);
-		name[nbytes] = '_';
-		memcpy(name + nbytes + 1, names->texts[i], names->lengths[i] + 1);
-		names->texts[i] = name;
-		names->lengths[i] += nbytes + 1;
-	}
+	if (names->texts == NULL || names->ncells + 1 != grid->nfields ||
+		grid->nfields > MaxHeapAttributeNumber || header->top != header->last ||
+		!has_row_names(grid, header->first))
+		return;
+	names->texts = repalloc(names->texts, sizeof(char *) * grid->nfields);
+	names->lengths = repalloc(names->lengths, sizeof(uint32) * grid->nfields);
+	memmove(names->texts + 1, names->texts, sizeof(char *) * names->ncells);
+	memmove(names->lengths + 1, names->lengths, sizeof(uint32) * names->ncells);
+	names->texts[0] = "";
+	names->lengths[0] = 0;
+	names->ncells++;
+	header->shifted = true;
 }
 
-/* may record `number` be a row of a header, by its form, above one that is? */
+/* ---- all of it ---- */
+
+/* names in the last comment above the data */
 static bool
-may_be_row(const CsvSheet *sheet, uint32 number)
+find_names_in_comment(const CsvGrid *grid, CsvHeader *header)
 {
-	const CsvSampleRecord *record = &sheet->records[number];
+	uint64		start = header->first < grid->nrecords ? grid->records[header->first].start :
+		grid->sample->nbytes;
+	uint64		comment;
+	CsvCells	cells;
 
-	return !record->bad && !record->blank && record->nfields >= 2 &&
-		record->comment == record[1].comment &&
-		record->nfields <= MaxHeapAttributeNumber;
+	if (grid->options.comment_length == 0 || !csv_last_comment(grid, start, &comment))
+		return false;
+	cells = csv_record_cells(grid, csv_grid_read_line(grid, comment));
+
+	/* the word that logs have before the names */
+	if (cells.texts != NULL && cells.ncells == grid->nfields + 1 &&
+		pg_strncasecmp(cells.texts[0], "fields", 6) == 0)
+	{
+		cells.texts++;
+		cells.lengths++;
+		cells.ncells--;
+	}
+	if (cells.texts == NULL || cells.ncells != grid->nfields ||
+		!are_names(grid, &cells, 0, header->first, &header->assumed))
+		return false;
+	header->names = cells;
+	header->in_comment = true;
+	return true;
 }
 
-CsvCells
-csv_header_names(const CsvSheet *sheet, const CsvSample *sample, uint32 number,
-				 uint32 *top)
+/* is the candidate's record a header? */
+static bool
+decide(const CsvGrid *grid, Candidate *candidate, CsvHeader *header)
 {
-	CsvCells	names = csv_header_cells(sheet, sample, number);
+	bool		found = candidate->last != candidate->first;
 
-	*top = number;
-	if (names.texts == NULL || names.ncells < 2)
-		return names;
-	for (int nrows = 1; nrows < HEADER_ROWS && number > 0 &&
-		 may_be_row(sheet, number - 1); nrows++)
+	while (candidate->undecided)
 	{
-		CsvCells	row = csv_header_cells(sheet, sample, --number);
-		bool		has_groups;
+		CsvCells	cells = csv_record_cells(grid, &grid->records[candidate->last]);
+		uint32		offset = cells.ncells + 1 == grid->nfields;
 
-		if (has_no_names(&names) && !has_no_names(&row) && row.ncells == names.ncells &&
-			count_filled(&row) * 2 >= row.ncells)
-			names = row;
-		else if (belongs(&row, &names, &has_groups))
-			join(&names, &row, has_groups);
-		else
-			break;
-		*top = number;
+		found = cells.texts != NULL &&
+			(are_names(grid, &cells, 0, candidate->last + 1, &header->assumed) ||
+			 (offset > 0 &&
+			  are_names(grid, &cells, offset, candidate->last + 1, &header->assumed)));
+
+		/* if it is not the record above, it may be the first record */
+		candidate->undecided = !found && candidate->text_only &&
+			candidate->last != candidate->first;
+		if (candidate->undecided)
+			candidate->last = candidate->first;
 	}
-	return names;
+	header->assumed &= found;
+	return found;
+}
+
+CsvHeader
+csv_find_header(const CsvGrid *grid)
+{
+	CsvHeader	header = {0};
+	Candidate	candidate;
+
+	/* a table cannot have more columns */
+	if (grid->nfields > MaxHeapAttributeNumber || grid->from == grid->to)
+	{
+		header.first = grid->from;
+		return header;
+	}
+	candidate = find_candidate(csv_rows_make(grid, grid->nfields, grid->from, grid->to));
+	header.found = decide(grid, &candidate, &header);
+	header.first = candidate.first + (header.found && candidate.last == candidate.first);
+	header.last = header.top = candidate.last;
+	if (header.found)
+	{
+		header.names = csv_header_names(grid, header.last, &header.top);
+
+		/* an empty record below the names is a row of NULLs */
+		while (header.first > header.last + 1 && grid->records[header.first - 1].blank &&
+			   grid->nfields >= 2 && grid->records[header.first - 1].nfields == grid->nfields)
+			header.first--;
+		shift_names(grid, &header);
+	}
+	else if (!find_names_in_comment(grid, &header) && header.first > 0)
+	{
+		const CsvGridRecord *above = &grid->records[header.first - 1];
+
+		if (csv_is_counted(above) && !above->bad && grid->is_table &&
+			grid->to - grid->from > 1)
+			header.nabove_fields = above->nfields;
+	}
+	return header;
 }

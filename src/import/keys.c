@@ -1,54 +1,46 @@
 /*
  * keys.c
- *		Columns for what the directories KEY=VALUE of files' paths say.
+ *		Columns for the directories KEY=VALUE in files' paths.
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
+#include "access/htup_details.h"
 #include "miscadmin.h"
+#include "nodes/value.h"
 #include "utils/builtins.h"
 
-#include "import/keys.h"
+#include "import/create.h"
 #include "import/names.h"
+#include "import/types.h"
 #include "table/path.h"
 #include "table/source.h"
 #include "table/text.h"
 
-static bool
-is_in(List *strings, const char *string)
-{
-	ListCell   *cell;
-
-	foreach(cell, strings)
-		if (strcmp(lfirst(cell), string) == 0)
-			return true;
-	return false;
-}
-
-List *
-csv_find_keys(const CsvTable *table)
+/* the keys of files' paths without their first nfixed bytes, as String nodes */
+static List *
+find_keys(char **names, int nnames, size_t nfixed)
 {
 	List	   *keys = NIL;
-	char	  **names;
-	int			nnames;
-	const char *end;
 
-	csv_source_files(table, &names, &nnames);
-	if (nnames == 0)
-		return NIL;
-	for (const char *name = names[0]; (end = strchr(name, '/')) != NULL; name = end + 1)
+	for (int i = 0; i < nnames && list_length(keys) <= MaxHeapAttributeNumber; i++)
 	{
-		const char *equals = memchr(name, '=', end - name);
-		char	   *key;
+		const char *end;
 
 		CHECK_FOR_INTERRUPTS();
-		if (equals == NULL || equals == name)
-			continue;
+		for (const char *name = names[i] + Min(nfixed, strlen(names[i]));
+			 (end = strchr(name, '/')) != NULL; name = end + 1)
+		{
+			const char *equals = memchr(name, '=', end - name);
+			char	   *key;
 
-		/* what has a slash or an equals sign in it cannot be named by an option */
-		key = csv_path_key(name);
-		if (strpbrk(key, "/=") == NULL && *key != '\0' && !is_in(keys, key))
-			keys = lappend(keys, key);
+			if (equals == NULL || equals == name)
+				continue;
+
+			/* no option can name a key with a slash or an equals sign */
+			key = csv_path_key(name);
+			if (strpbrk(key, "/=") == NULL && *key != '\0')
+				keys = list_append_unique(keys, makeString(key));
+		}
 	}
 	return keys;
 }
@@ -75,18 +67,14 @@ are_filled_up(const char *key, char **names, int nnames)
 	return ndigits > 0;
 }
 
-/* what the type of a key's values is */
+/* the type of a key's values, by which path columns read them */
 static char *
-key_type(const char *key, const CsvFindings *findings, char **names, int nnames)
+key_type(const char *key, char **names, int nnames)
 {
-	CsvInferrer inferrer;
-	CsvInference inference;
-	int32		typmod;
+	const CsvReadingRules rules = {0};
+	CsvEvidence *evidence = palloc0(sizeof(CsvEvidence));
 	bool		are_numbers = are_filled_up(key, names, nnames);
 
-	csv_inferrer_init(&inferrer, findings->table);
-	inferrer.decimal_separator = '.';
-	memset(&inference, 0, sizeof(inference));
 	for (int i = 0; i < nnames; i++)
 	{
 		char	   *value = csv_path_value(names[i], key);
@@ -97,14 +85,15 @@ key_type(const char *key, const CsvFindings *findings, char **names, int nnames)
 		value = csv_shown_filename(value);
 		if (are_numbers)
 			value += Min(strspn(value, "0"), strlen(value) - 1);
-		csv_infer_value(&inferrer, &inference, value, (uint32) strlen(value));
+		csv_evidence_add(&rules, evidence, i, value, (uint32) strlen(value));
 	}
-	/* the values of now are no limit for those to come */
-	return format_type_be(csv_inferred_type(&inference, &typmod));
+
+	/* later values may be longer */
+	return format_type_be(csv_plain_type(evidence));
 }
 
 List *
-csv_find_key_columns(const CsvFindings *findings, List *keys)
+csv_find_keys(const CsvFindings *findings, size_t nfixed)
 {
 	HTAB	   *taken = csv_names_create();
 	List	   *columns = NIL;
@@ -116,13 +105,13 @@ csv_find_key_columns(const CsvFindings *findings, List *keys)
 	for (uint32 i = 0; i < findings->ncolumns; i++)
 		(void) csv_make_name(taken, findings->columns[i].name,
 							 strlen(findings->columns[i].name), "column");
-	foreach(cell, keys)
+	foreach(cell, find_keys(names, nnames, nfixed))
 	{
-		const char *key = csv_shown_filename(lfirst(cell));
+		const char *key = csv_shown_filename(strVal(lfirst(cell)));
 		CsvPathColumn *column = palloc(sizeof(CsvPathColumn));
 
 		column->name = csv_make_name(taken, key, strlen(key), "key");
-		column->type = key_type(lfirst(cell), findings, names, nnames);
+		column->type = key_type(strVal(lfirst(cell)), names, nnames);
 		column->option = psprintf("path:%s", key);
 		columns = lappend(columns, column);
 	}

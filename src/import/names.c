@@ -1,13 +1,13 @@
 /*
  * names.c
- *		Names for tables and columns, made from those of files and headers.
+ *		Names for tables and columns, made from names of files and of headers.
  *
  * Letters become small.  Other characters of ASCII than letters and digits become
  * underscores, as do blanks and control characters beyond ASCII.  Characters without
  * width vanish.  All others beyond ASCII stay: so a name needs no quotes, can be typed,
- * and says the same.  What SQL has another use for (order, user, ctid) gets an
- * underscore behind it, one that begins with a digit before it, and one that is
- * taken a number.
+ * and says the same.  A name that SQL has another use for (order, user, ctid) gets
+ * an underscore behind it, a name that begins with a digit an underscore before it, and
+ * a name that is taken a number.
  */
 #include "postgres.h"
 
@@ -64,13 +64,9 @@ clip(StringInfo name, int nbytes)
 }
 
 char *
-csv_make_name(HTAB *names, const char *raw, size_t nbytes,
-			  const char *fallback)
+csv_plain_name(const char *raw, size_t nbytes, const char *fallback)
 {
 	StringInfoData name;
-	StringInfoData candidate;
-	TakenName  *taken;
-	bool		found;
 	int			length;
 	unsigned char last = 0;		/* the character that made the name's end */
 
@@ -83,6 +79,11 @@ csv_make_name(HTAB *names, const char *raw, size_t nbytes,
 
 		if (visibility == CSV_ZERO_WIDTH)
 			continue;
+
+		/* a byte that no text can hold (csv_valid_text) */
+		if (c == '\\' && i + 3 < nbytes && raw[i + 1] == 'x' &&
+			isxdigit((unsigned char) raw[i + 2]) && isxdigit((unsigned char) raw[i + 3]))
+			length = 4;
 		last = c;
 		if (visibility == CSV_VISIBLE && IS_HIGHBIT_SET(c))
 			appendBinaryStringInfo(&name, raw + i, length);
@@ -97,10 +98,10 @@ csv_make_name(HTAB *names, const char *raw, size_t nbytes,
 			appendStringInfoChar(&name, '_');
 	}
 
-	/* the ends of a name are no place for what stood for blanks and the like */
+	/* an underscore at the end stays only if the raw name ends with it */
 	while (name.len > 0 && name.data[name.len - 1] == '_' && last != '_')
 		name.data[--name.len] = '\0';
-	/* before the question what is left: a character may not fit any more */
+	/* now, because it may cut off the only character that counts */
 	clip(&name, 0);
 	if (strspn(name.data, "_") == (size_t) name.len)
 	{
@@ -109,32 +110,67 @@ csv_make_name(HTAB *names, const char *raw, size_t nbytes,
 	}
 	if (is_reserved(name.data))
 		appendStringInfoChar(&name, '_');
+	return name.data;
+}
+
+char *
+csv_make_name(HTAB *names, const char *raw, size_t nbytes,
+			  const char *fallback)
+{
+	char	   *name = csv_plain_name(raw, nbytes, fallback);
+	StringInfoData candidate;
+	TakenName  *first = NULL;
 
 	initStringInfo(&candidate);
-	appendBinaryStringInfo(&candidate, name.data, name.len);
-	taken = hash_search(names, candidate.data, HASH_ENTER, &found);
-	if (!found)
-		taken->next = 2;
-	while (found)
+	for (;;)
 	{
-		char		suffix[16];
-		TakenName  *another;
+		char		suffix[16] = "";
+		TakenName  *taken;
+		bool		found;
 
-		snprintf(suffix, sizeof(suffix), "_%d", taken->next++);
+		if (first != NULL)
+			snprintf(suffix, sizeof(suffix), "_%d", first->next++);
 		resetStringInfo(&candidate);
-		appendBinaryStringInfo(&candidate, name.data, name.len);
+		appendStringInfoString(&candidate, name);
 		clip(&candidate, (int) strlen(suffix));
 		appendStringInfoString(&candidate, suffix);
-		another = hash_search(names, candidate.data, HASH_ENTER, &found);
+		taken = hash_search(names, candidate.data, HASH_ENTER, &found);
 		if (!found)
-			another->next = 2;
+		{
+			taken->next = 2;
+			pfree(name);
+			return candidate.data;
+		}
+		if (first == NULL)
+			first = taken;
 	}
-	pfree(name.data);
-	return candidate.data;
 }
 
 bool
 csv_name_is_taken(HTAB *names, const char *name)
 {
 	return hash_search(names, name, HASH_FIND, NULL) != NULL;
+}
+
+void
+csv_name_columns(CsvFindings *findings, const List *header)
+{
+	HTAB	   *names = csv_names_create();
+	CsvTable   *table = findings->table;
+	const bool	by_name = table->by_name && table->reader.header_rows > 0;
+
+	table->nfields_from_header = by_name;
+	for (uint32 i = 0; i < findings->ncolumns; i++)
+	{
+		CsvFoundColumn *column = &findings->columns[i];
+		const char *raw = "";
+
+		if (i < (uint32) list_length(header))
+			raw = column->header_name = strVal(list_nth(header, (int) i));
+		column->name = csv_make_name(names, raw, strlen(raw), psprintf("column_%u", i + 1));
+		table->columns[i].name = column->name;	/* for messages */
+		if (by_name)
+			table->columns[i].header_name = column->header_name;
+	}
+	hash_destroy(names);
 }

@@ -1,60 +1,256 @@
 /*
  * sample.c
- *		The beginning of a file, record by record.
+ *		The beginning and the end of a file, and what their bytes tell of it.
  */
 #include "postgres.h"
 
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "import/sample.h"
-#include "reader/field.h"
-#include "reader/lenient.h"
-#include "table/source.h"
+#include "table/decompress.h"
 
-static void *
-sample_alloc(void *owner, size_t nbytes)
+/* bytes of a file's end */
+#define TAIL_BYTES			(128 * 1024)
+
+/*
+ * Of a file in UTF-16: the least share of zero bytes, the most zeros in the other half of
+ * characters for each, and the least share of line breaks with a zero beside them
+ */
+#define LEAST_ZEROS			0.02
+#define MOST_OTHER_ZEROS	0.1
+#define LEAST_BREAKS		0.9
+
+/* ---- reading ---- */
+
+static bool
+ends_with(const char *string, size_t length, const char *suffix)
 {
-	return palloc_extended(nbytes, MCXT_ALLOC_HUGE);
-}
+	size_t		nbytes = strlen(suffix);
 
-static void
-sample_free(void *owner, void *memory)
-{
-	pfree(memory);
-}
-
-static const CsvMemory sample_memory = {sample_alloc, sample_free, NULL};
-
-void
-csv_sample_begin(CsvScan *scan, uint64 start)
-{
-	memset(scan, 0, sizeof(*scan));
-	scan->interrupted = csv_process_interrupts;
-	scan->next = start;
-	scan->most = CSV_MAX_FIELDS;
+	return length >= nbytes &&
+		pg_strncasecmp(string + length - nbytes, suffix, nbytes) == 0;
 }
 
 void
-csv_sample_end(CsvScan *scan)
+csv_sample_read(const CsvTable *table, CsvSource *source, uint64 capacity,
+				CsvSample *sample)
 {
-	if (scan->separators != NULL)
-		pfree(scan->separators);
-	scan->separators = NULL;
+	const char *name = csv_source_name(source);
+	uint8_t    *bytes = palloc_extended(capacity, MCXT_ALLOC_HUGE);
+
+	memset(sample, 0, sizeof(*sample));
+	sample->prefers_tab = ends_with(name, csv_name_without_compression(name), ".tsv");
+	while (!sample->at_end)
+	{
+		size_t		nread;
+
+		if (sample->nbytes == capacity)
+		{
+			/* a line alone tells little: read as much behind it */
+			if (memchr(bytes, '\n', capacity / 2) != NULL ||
+				(capacity >= CSV_BOUNDARY_BYTES &&
+				 memchr(bytes, '\r', capacity / 2) != NULL) ||
+				capacity > table->reader.max_record_bytes)
+				break;
+			capacity *= 2;
+			bytes = repalloc_huge(bytes, capacity);
+		}
+		nread = csv_source_read(source, bytes + sample->nbytes,
+								capacity - sample->nbytes);
+		sample->nbytes += nread;
+		sample->at_end = nread == 0;
+	}
+	sample->bytes = bytes;
+}
+
+void
+csv_sample_read_tail(CsvSource *source, CsvSample *sample)
+{
+	uint8_t    *bytes = palloc(2 * TAIL_BYTES);
+	uint64		nbytes = 0;
+	bool		at_start = true;
+	CsvReadAhead ahead;
+	size_t		nread;
+
+	/* a stream must be read as far as its end */
+	while ((nread = csv_source_read(source, bytes + nbytes, 2 * TAIL_BYTES - nbytes)) > 0)
+	{
+		nbytes += nread;
+		if (at_start && csv_source_read_ahead(source, &ahead) &&
+			ahead.file_bytes > nbytes + TAIL_BYTES)
+		{
+			ahead.seek(ahead.arg, ahead.file_bytes - TAIL_BYTES);
+			nbytes = 0;
+		}
+		at_start = false;
+		if (nbytes == 2 * TAIL_BYTES)
+		{
+			memmove(bytes, bytes + TAIL_BYTES, TAIL_BYTES);
+			nbytes = TAIL_BYTES;
+		}
+	}
+	sample->tail = bytes;
+	sample->ntail = nbytes;
+}
+
+/* ---- encodings ---- */
+
+bool
+csv_sample_pass_mark(CsvSample *sample)
+{
+	if (!csv_sample_has_at(sample, 0, "\xef\xbb\xbf"))
+		return false;
+	sample->bytes += 3;
+	sample->nbytes -= 3;
+	return true;
+}
+
+/*
+ * In most other encodings, text has bytes beyond ASCII that are hardly ever valid UTF-8.
+ * An error in UTF-8 stands among many valid characters.
+ */
+const char *
+csv_guess_encoding(const CsvSample *sample, bool *ascii)
+{
+	uint64		nvalid = 0;
+	uint64		ninvalid = 0;
+	bool		is_win1252 = true;
+
+	for (uint64 i = 0; i < sample->nbytes;)
+	{
+		uint8_t		byte = sample->bytes[i];
+		uint64		rest = sample->nbytes - i;
+		int			nbytes;
+
+		if (i % CSV_BYTES_TO_INTERRUPT == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (!IS_HIGHBIT_SET(byte))
+		{
+			i++;
+			continue;
+		}
+		nbytes = pg_encoding_verifymbchar(PG_UTF8, (const char *) sample->bytes + i,
+										  (int) Min(rest, MAX_MULTIBYTE_CHAR_LEN));
+
+		/* the end may be half of a character */
+		if (nbytes < 0 && rest < MAX_MULTIBYTE_CHAR_LEN && !sample->at_end)
+			break;
+		nvalid += nbytes > 0;
+		ninvalid += nbytes < 0;
+		is_win1252 &= nbytes > 0 || (byte != 0x81 && byte != 0x8d && byte != 0x8f &&
+									 byte != 0x90 && byte != 0x9d);
+		i += (uint64) Max(nbytes, 1);
+	}
+	*ascii = nvalid + ninvalid == 0;
+	return ninvalid <= nvalid ? NULL : is_win1252 ? "WIN1252" : "LATIN1";
+}
+
+/* In UTF-16, ASCII has a zero for its other byte; no text in another encoding has zeros. */
+const char *
+csv_guess_utf16(const CsvSample *sample)
+{
+	uint64		nzeros[2] = {0};	/* at even and at odd places */
+	uint64		nbreaks[2] = {0};	/* line breaks there, with a zero beside them */
+	uint64		nall = 0;
+
+	for (uint64 i = 0; i < sample->nbytes; i++)
+	{
+		uint64		other = i ^ 1;
+
+		if (i % CSV_BYTES_TO_INTERRUPT == 0)
+			CHECK_FOR_INTERRUPTS();
+		nzeros[i % 2] += sample->bytes[i] == 0;
+		if (sample->bytes[i] != '\n' && sample->bytes[i] != '\r')
+			continue;
+		nall++;
+		nbreaks[i % 2] += other < sample->nbytes && sample->bytes[other] == 0;
+	}
+	for (int big = 0; big < 2; big++)
+		if (nbreaks[big] > nall * LEAST_BREAKS &&
+			nzeros[!big] > sample->nbytes * LEAST_ZEROS &&
+			nzeros[big] < nzeros[!big] * MOST_OTHER_ZEROS)
+			return csv_utf16_name(big ? CSV_UTF16_BIG : CSV_UTF16_LITTLE);
+	return NULL;
+}
+
+/* ---- record boundaries ---- */
+
+CsvBoundary
+csv_find_boundary(const CsvSample *sample, uint8_t quote)
+{
+	bool		inside = false;
+	bool		any_cr = false;
+
+	for (uint64 i = 0; i < Min(sample->nbytes, CSV_BOUNDARY_BYTES); i++)
+	{
+		uint8_t		byte = sample->bytes[i];
+
+		if (i % CSV_BYTES_TO_INTERRUPT == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (quote != 0 && byte == quote)
+			inside = !inside;
+		else if (byte == '\n' && !inside)
+			return i > 0 && sample->bytes[i - 1] == '\r' ?
+				CSV_BOUNDARY_CRLF : CSV_BOUNDARY_LF;
+		else if (byte == '\r' && !inside)
+			any_cr = true;
+	}
+	return any_cr ? CSV_BOUNDARY_CR : CSV_BOUNDARY_AUTO;
 }
 
 bool
-csv_sample_next(CsvScan *scan, const CsvDialect *dialect,
-				const CsvSample *sample)
+csv_auto_finds_cr(const CsvDialectOptions *options, const CsvSample *sample)
 {
-	CHECK_FOR_INTERRUPTS();
-	csv_scan_record(scan, &sample_memory, dialect, CSV_NORMAL, sample->bytes,
-					scan->next, sample->nbytes, sample->at_end);
-	if (scan->complete && scan->bad && dialect->opt.lenient)
-		csv_scan_lenient(scan, &sample_memory, dialect, sample->bytes, scan->start,
-						 sample->nbytes);
-	return scan->complete && scan->is_record;
+	CsvDialectOptions with = *options;
+	CsvDialect	dialect;
+	CsvBoundaryLook look = {0};
+
+	with.boundary = CSV_BOUNDARY_AUTO;
+	csv_dialect_compile(&dialect, &with);
+	(void) csv_look_for_lf(&look, &dialect, sample->bytes,
+						   Min(sample->nbytes, CSV_BOUNDARY_BYTES), sample->nbytes);
+	return look.lone_cr;
 }
+
+CsvOddCrs
+csv_find_odd_crs(const CsvDialectOptions *options, const CsvSample *sample)
+{
+	const uint8_t *bytes = sample->bytes;
+	uint64		until = sample->at_end ? sample->nbytes :
+		sample->nbytes - Min(sample->nbytes, CSV_CLASS_BYTES);
+	uint8_t		state = CSV_STATE_RECORD_START;
+	uint64		line = 1;
+	uint64		ndoubled = 0;
+	uint64		nbreaks = 0;
+	CsvOddCrs	odd = {0};
+	CsvDialect	dialect;
+
+	csv_dialect_compile(&dialect, options);
+	for (uint64 pos = 0; pos < until; pos++)
+	{
+		int			class = csv_class_at(&dialect, bytes, pos, sample->nbytes);
+
+		if (pos % CSV_BYTES_TO_INTERRUPT == 0)
+			CHECK_FOR_INTERRUPTS();
+		line += class == CSV_CLASS_BREAK;
+		if (state != CSV_STATE_QUOTED && state != CSV_STATE_ESCAPE_SEEN &&
+			state != CSV_STATE_COMMENT)
+		{
+			nbreaks += class == CSV_CLASS_BREAK;
+			if (class == CSV_CLASS_OTHER && bytes[pos] == '\r' && odd.lone_line == 0)
+				odd.lone_line = line;
+			if (class == CSV_CLASS_PRE_BREAK && bytes[pos + 1] == '\r' && ndoubled++ == 0)
+				odd.doubled_line = line;
+		}
+		state = dialect.table[CSV_NORMAL][state][class] & CSV_STATE_MASK;
+	}
+	if (ndoubled == nbreaks)
+		odd.doubled_line = 0;
+	return odd;
+}
+
+/* ---- lines ---- */
 
 char *
 csv_sample_line(const CsvSample *sample, uint64 start)
@@ -68,43 +264,33 @@ csv_sample_line(const CsvSample *sample, uint64 start)
 }
 
 bool
+csv_sample_has_at(const CsvSample *sample, uint64 pos, const char *bytes)
+{
+	size_t		nbytes = strlen(bytes);
+
+	return sample->nbytes - pos >= nbytes &&
+		memcmp(sample->bytes + pos, bytes, nbytes) == 0;
+}
+
+bool
 csv_sample_has(const CsvSample *sample, const char *bytes)
 {
 	const uint8_t *at = sample->bytes;
 	const uint8_t *end = sample->bytes + sample->nbytes;
-	size_t		length = strlen(bytes);
 
 	while ((at = memchr(at, (uint8_t) *bytes, (size_t) (end - at))) != NULL)
 	{
-		if ((size_t) (end - at) >= length && memcmp(at, bytes, length) == 0)
+		if (csv_sample_has_at(sample, (uint64) (at - sample->bytes), bytes))
 			return true;
 		at++;
 	}
 	return false;
 }
 
-uint32
-csv_sample_value(const CsvScan *scan, const CsvDialect *dialect,
-				 const CsvSample *sample, uint32 field, char **value, bool *quoted)
+uint64
+csv_sample_next_line(const CsvSample *sample, uint64 pos, uint8_t break_byte)
 {
-	CsvSpan		span = csv_scan_field(scan, dialect, sample->bytes,
-									  sample->nbytes, field);
-	CsvDialect	lenient;
-	bool		any_quote;
-	uint32		nbytes;
+	const uint8_t *found = memchr(sample->bytes + pos, break_byte, sample->nbytes - pos);
 
-	if (scan->lenient)
-	{
-		lenient = csv_lenient_dialect(dialect);
-		dialect = &lenient;
-	}
-
-	*value = palloc_extended(span.length + 1, MCXT_ALLOC_HUGE);
-	nbytes = (uint32) csv_field_value(dialect, sample->bytes + span.offset,
-									  span.length, (uint8_t *) *value,
-									  span.length, &any_quote);
-	(*value)[nbytes] = '\0';
-	if (quoted != NULL)
-		*quoted = any_quote;
-	return nbytes;
+	return found == NULL ? sample->nbytes : (uint64) (found - sample->bytes) + 1;
 }

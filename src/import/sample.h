@@ -1,56 +1,82 @@
 /*
  * sample.h
- *		The beginning of a file, record by record.
+ *		The beginning and the end of a file, and what their bytes tell of it.
  */
 #ifndef CSV_SAMPLE_H
 #define CSV_SAMPLE_H
 
-#include "import/infer.h"
+#include "table/source.h"
 
-/* the beginning of a file, in the encoding that its source delivers */
 typedef struct CsvSample
 {
-	const uint8_t *bytes;		/* after a byte-order mark */
+	const uint8_t *bytes;		/* after a byte-order mark, as the source delivers them */
 	uint64		nbytes;
 	bool		at_end;			/* this is all of the file */
 	bool		prefers_tab;	/* the file's name says so */
-	bool		is_utf16;		/* the source has converted it, by its mark */
+	bool		is_utf16;		/* the source converts from UTF-16, by the file's mark */
 
-	/* the file's last bytes, where they are not in the sample and somebody has read them */
+	/* the file's last bytes, where the sample does not have them and they were read */
 	const uint8_t *tail;
 	uint64		ntail;
-	const char *marker;			/* what may begin comments; NULL: nothing does */
 } CsvSample;
 
-/* records of a sample that are looked at */
-#define CSV_SAMPLE_RECORDS	1000
-
-/* bytes, or fields, that are looked at between two looks for interrupts */
+/* bytes, or fields, between two checks for interrupts */
 #define CSV_BYTES_TO_INTERRUPT	(1024 * 1024)
 
-/* most bytes of a line that messages have */
+/* most bytes of a line in a message */
 #define CSV_SHOWN_LINE_BYTES	200
 
-/* the beginning of the line there, so many bytes at most; in the current memory context */
-extern char *csv_sample_line(const CsvSample *sample, uint64 start);
+/*
+ * Read the beginning of the file that is open: `capacity` bytes, or twice its first line
+ * if that is more.  In the current memory context.
+ */
+extern void csv_sample_read(const CsvTable *table, CsvSource *source, uint64 capacity,
+							CsvSample *sample);
 
-/* do these bytes stand anywhere in it? */
-extern bool csv_sample_has(const CsvSample *sample, const char *bytes);
+/* read the end of the file that is open, after its beginning */
+extern void csv_sample_read_tail(CsvSource *source, CsvSample *sample);
 
-/* a scan of the sample's records from `start` on, and its end */
-extern void csv_sample_begin(CsvScan *scan, uint64 start);
-extern void csv_sample_end(CsvScan *scan);
-
-/* the next record; false if no complete one is left */
-extern bool csv_sample_next(CsvScan *scan, const CsvDialect *dialect,
-							const CsvSample *sample);
+/* pass over a byte-order mark of UTF-8; false if there is none */
+extern bool csv_sample_pass_mark(CsvSample *sample);
 
 /*
- * A field of the record, in *value, with a zero byte behind it; its length.  *quoted, if
- * it is not NULL, tells whether it was in quotes.
+ * The name of the encoding that the bytes have if they are not UTF-8; NULL: they are, as
+ * far as they tell.  *ascii: no byte is beyond ASCII.
  */
-extern uint32 csv_sample_value(const CsvScan *scan, const CsvDialect *dialect,
-							   const CsvSample *sample, uint32 field,
-							   char **value, bool *quoted);
+extern const char *csv_guess_encoding(const CsvSample *sample, bool *ascii);
+
+/* the name of UTF-16's order of bytes, for a file without a mark; NULL: it is not UTF-16 */
+extern const char *csv_guess_utf16(const CsvSample *sample);
+
+/*
+ * By the first LF outside quotes, or by CRs if there is no LF.  Quote 0: there are no
+ * quotes.  CSV_BOUNDARY_AUTO: the sample has neither.
+ */
+extern CsvBoundary csv_find_boundary(const CsvSample *sample, uint8_t quote);
+
+/* CRs that not all lines have, outside quotes; 0: there are none */
+typedef struct CsvOddCrs
+{
+	uint64		lone_line;		/* the first line with a CR that is data */
+	uint64		doubled_line;	/* the first line that ends with CR CR LF, if others do not */
+} CsvOddCrs;
+
+extern CsvOddCrs csv_find_odd_crs(const CsvDialectOptions *options,
+								  const CsvSample *sample);
+
+/* does boundary 'auto' read lone CRs as record boundaries? */
+extern bool csv_auto_finds_cr(const CsvDialectOptions *options, const CsvSample *sample);
+
+/* the beginning of the line at `start`, in the current memory context */
+extern char *csv_sample_line(const CsvSample *sample, uint64 start);
+
+/* do these bytes stand anywhere in the sample? */
+extern bool csv_sample_has(const CsvSample *sample, const char *bytes);
+
+/* do they stand at this place? */
+extern bool csv_sample_has_at(const CsvSample *sample, uint64 pos, const char *bytes);
+
+/* the beginning of the line after `pos`; the sample's end if there is none */
+extern uint64 csv_sample_next_line(const CsvSample *sample, uint64 pos, uint8_t break_byte);
 
 #endif							/* CSV_SAMPLE_H */

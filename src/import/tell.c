@@ -1,19 +1,15 @@
 /*
  * tell.c
- *		NOTICEs of what was found of a file where it may be wrong, or leaves something out.
+ *		NOTICEs of findings that may be wrong, or leave something out.
  */
 #include "postgres.h"
 
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
 
 #include "import/tell.h"
 #include "table/text.h"
-
-/* most names of columns in a message */
-#define MOST_NAMES		10
 
 /* ---- the format ---- */
 
@@ -29,22 +25,43 @@ csv_tell_encoding(const char *filename, const char *encoding)
 void
 csv_tell_odd_crs(const char *filename, const CsvGuess *guess)
 {
-	if (guess->lone_cr_line != 0)
+	if (guess->odd_crs.lone_line != 0)
 		ereport(NOTICE,
 				(errmsg("\"%s\" has a carriage return inside line " UINT64_FORMAT,
-						filename, guess->lone_cr_line),
+						filename, guess->odd_crs.lone_line),
 				 errdetail("It is part of a value, because line feeds end the records."),
 				 errhint("If carriage returns end the records, add OPTIONS (record_boundary 'cr') to IMPORT FOREIGN SCHEMA.")));
-	if (guess->doubled_cr_line != 0)
+	if (guess->odd_crs.doubled_line != 0)
 		ereport(NOTICE,
 				(errmsg("line " UINT64_FORMAT " of \"%s\" ends with two carriage returns and a line feed, unlike other lines",
-						guess->doubled_cr_line, filename),
+						guess->odd_crs.doubled_line, filename),
 				 errdetail("Neither carriage return is part of a value.")));
 }
 
 void
 csv_tell_header(const char *filename, const CsvGuess *guess)
 {
+	if (guess->assumed)
+		ereport(NOTICE,
+				(errmsg("assuming that the first record of \"%s\" is a header", filename),
+				 errdetail("Only the form of its values tells."),
+				 errhint("If it is data, add OPTIONS (header 'false') to IMPORT FOREIGN SCHEMA.")));
+	if (guess->shifted)
+		ereport(NOTICE,
+				(errmsg("assuming that the header of \"%s\" lacks the name of the first column",
+						filename),
+				 errdetail("Records have a field more than the header, and the first field has a value in each record."),
+				 errhint("If the header lacks another name, give the columns their names by ALTER FOREIGN TABLE.")));
+	if (guess->quotes_off)
+		ereport(NOTICE,
+				(errmsg("assuming that quotes in \"%s\" are parts of values", filename),
+				 errhint("If they enclose values, add OPTIONS (quote '\"') to IMPORT FOREIGN SCHEMA.")));
+	if (guess->escaped_line != 0)
+		ereport(NOTICE,
+				(errmsg("line " UINT64_FORMAT " of \"%s\" has a backslash before a quote outside of quotes",
+						guess->escaped_line, filename),
+				 errdetail("Both stay in the value."),
+				 errhint("If a backslash escapes what follows it, add OPTIONS (format 'text', delimiter '...') to IMPORT FOREIGN SCHEMA.")));
 	if (guess->nheader == 0 || guess->nheader == guess->nfields)
 		return;
 	ereport(NOTICE,
@@ -70,6 +87,16 @@ add_part(StringInfo parts, const CsvTable *table, const char *what, const char *
 													CSV_SHOWN_LINE_BYTES)));
 }
 
+void
+csv_tell_joined(const CsvFindings *findings)
+{
+	if (findings->any_joined)
+		ereport(NOTICE,
+				(errmsg("a quoted value of \"%s\" has lines that would be records without quotes",
+						findings->table->filename),
+				 errhint("If quotes do not enclose values, add OPTIONS (quote '') to IMPORT FOREIGN SCHEMA.")));
+}
+
 char *
 csv_left_out(const CsvFindings *findings, const CsvGuess *guess)
 {
@@ -92,110 +119,7 @@ csv_left_out(const CsvFindings *findings, const CsvGuess *guess)
 		psprintf("left out of \"%s\": %s", table->filename, parts.data);
 }
 
-/* ---- files of a table ---- */
-
-void
-csv_tell_marks(const CsvFindings *findings, const CsvFiles *files)
-{
-	if (files->marked == NULL)
-		return;
-	ereport(NOTICE,
-			(errmsg("files of \"%s\" differ in their encodings: \"%s\" and the first one are not both in UTF-16",
-					findings->table->filename, files->marked),
-			 findings->by_mark ?
-			 errhint("Without the option \"encoding\", each file is read as its byte-order mark says, or in the client's encoding.") :
-			 errhint("What is in another encoding is to be a table of its own.")));
-}
-
-void
-csv_tell_names(const CsvFindings *findings, const CsvFiles *files)
-{
-	StringInfoData more;
-
-	/* who has given by_name knows that */
-	if (files->differs == NULL ||
-		(findings->table->by_name && !findings->by_name))
-		return;
-	if (!findings->table->by_name)
-	{
-		ereport(NOTICE,
-				(errmsg("files of \"%s\" differ in their headers, as \"%s\" does from the first one: fields are taken by their places",
-						findings->table->filename, files->differs),
-				 files->renamed ?
-				 errhint("With OPTIONS (by_name 'true') columns are found by the header's names, and are NULL where a file has another name for them.") :
-				 errhint("If columns are to be found by the header's names, give OPTIONS (by_name 'true').")));
-		return;
-	}
-	initStringInfo(&more);
-	for (uint32 i = files->nfirst; i < findings->ncolumns && i < files->nfirst + MOST_NAMES; i++)
-		appendStringInfo(&more, "%s\"%s\"", more.len > 0 ? ", " : "", findings->columns[i].name);
-	ereport(NOTICE,
-			(errmsg("files of \"%s\" differ in their headers, as \"%s\" does from the first one: columns are found by name",
-					findings->table->filename, files->differs),
-			 more.len > 0 ?
-			 errdetail("The first file does not have column %s%s.", more.data,
-					   findings->ncolumns > files->nfirst + MOST_NAMES ? ", ..." : "") : 0));
-}
-
-/* ---- values ---- */
-
-void
-csv_tell_thousands(const CsvFindings *findings)
-{
-	const char *thousands = findings->table->thousands_separator;
-	const CsvFoundColumn *guessed = NULL;
-
-	if (thousands == NULL || strcmp(thousands, ",") != 0)
-		return;
-	for (uint32 i = 0; i < findings->ncolumns; i++)
-	{
-		const CsvInference *inference = &findings->columns[i].inference;
-
-		if (inference->family != CSV_FAMILY_NUMBER)
-			continue;
-		if (inference->surely_grouped)
-			return;
-		if (inference->ngrouped > 0 && guessed == NULL)
-			guessed = &findings->columns[i];
-	}
-	if (guessed != NULL)
-		ereport(NOTICE,
-				(errmsg("that each \",\" in column \"%s\" of \"%s\" separates thousands is a guess",
-						guessed->name, findings->table->filename),
-				 errhint("If it is decimal, set the option \"decimal_separator\" to \",\".")));
-}
-
-void
-csv_tell_odd(const CsvFindings *findings)
-{
-	StringInfoData columns;
-	uint32		n = 0;
-
-	initStringInfo(&columns);
-	for (uint32 i = 0; i < findings->ncolumns; i++)
-	{
-		const CsvFoundColumn *column = &findings->columns[i];
-		const CsvInference *inference = &column->inference;
-		const char *others = csv_inference_but_for_odd(inference);
-
-		CHECK_FOR_INTERRUPTS();
-		if (others == NULL || n++ >= MOST_NAMES)
-			continue;
-		appendStringInfo(&columns, "%sColumn \"%s\": %lld of %lld values are %s, %s is not.",
-						 n > 1 ? "\n" : "", column->name,
-						 (long long) (inference->nvalues - inference->nodd),
-						 (long long) inference->nvalues, others,
-						 csv_quoted_text(inference->first_odd));
-	}
-	if (n > 0)
-		ereport(NOTICE,
-				(errmsg("columns of \"%s\" are text for a few of their values",
-						findings->table->filename),
-				 errdetail_internal("%s", columns.data),
-				 errhint("Where a column is to have the type of the others, the options \"null_values\" and \"on_error\" ('set_null') make NULL of such values, and \"footer_rows\" leaves out records at the end.")));
-}
-
-/* what may be wrong if most bad records have the same error; NULL: who knows */
+/* a hint if most bad records have the same error; NULL: there is none */
 static char *
 likely_cause(const CsvFindings *findings)
 {

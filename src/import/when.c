@@ -17,7 +17,17 @@
 #define FIRST_YEAR	1900
 #define LAST_YEAR	2100
 
-/* what is left of a value */
+/* the years of four digits in other dates, and two that stand for "never" */
+#define FIRST_PLAUSIBLE_YEAR	1000
+#define LAST_PLAUSIBLE_YEAR		2200
+#define NEVER					9999
+#define ALSO_NEVER				2999
+
+/* to_date() takes 69 for 2069; few dates are of those years, and many of 1969 */
+#define FIRST_DISPUTED_YEAR		30
+#define LAST_DISPUTED_YEAR		69
+
+/* the rest of a value */
 typedef struct Rest
 {
 	const uint8_t *text;
@@ -44,7 +54,7 @@ take(Rest *rest)
 	return c;
 }
 
-/* digits, so many at most, as a number; how many there were */
+/* up to `most` digits as a number; returns how many there were */
 static uint32
 take_number(Rest *rest, uint32 most, int *number)
 {
@@ -80,25 +90,25 @@ is_date(int year, int month, int day)
 	return csv_days((uint32_t) year, (uint32_t) month, (uint32_t) day, &days);
 }
 
-/* AM or PM, after a blank or not */
-static bool
-take_half(Rest *rest, uint8 *halves)
+/* AM or PM, after a blank or not; 0: neither */
+static uint32
+take_half(Rest *rest)
 {
-	bool		blank = peek(rest) == ' ';
+	uint32		fact = peek(rest) == ' ' ? CSV_FACT_BLANK_AM : CSV_FACT_AM;
 	char		half;
 
-	if (blank)
+	if (fact == CSV_FACT_BLANK_AM)
 		(void) take(rest);
 	half = (char) toupper((unsigned char) take(rest));
-	*halves = blank ? 3 : 2;
-	return (half == 'A' || half == 'P') && toupper((unsigned char) take(rest)) == 'M';
+	return (half == 'A' || half == 'P') && toupper((unsigned char) take(rest)) == 'M' ?
+		fact : 0;
 }
 
 /* a time, which must be all of the rest */
 static bool
-add_time(CsvWhen *when, Rest rest)
+take_time(Rest rest, uint32 *facts)
 {
-	uint8		halves = 1;
+	uint32		half = CSV_FACT_24_HOURS;
 	int			hour;
 	int			number;
 
@@ -110,167 +120,174 @@ add_time(CsvWhen *when, Rest rest)
 		(void) take(&rest);
 		if (take_number(&rest, 2, &number) != 2 || number > 59)
 			return false;
-		when->any_seconds = true;
+		*facts |= CSV_FACT_SECONDS;
 		if (peek(&rest) == '.' || peek(&rest) == ',')
 		{
-			char		mark = take(&rest);
-
-			if ((when->fraction != 0 && when->fraction != mark) ||
-				take_number(&rest, 6, &number) == 0)
+			*facts |= take(&rest) == '.' ? CSV_FACT_FRACTION_POINT : CSV_FACT_FRACTION_COMMA;
+			if (take_number(&rest, 6, &number) == 0)
 				return false;
-			when->fraction = mark;
 		}
 	}
-	if (rest.nbytes > 0 && !take_half(&rest, &halves))
-		return false;
-	if (rest.nbytes > 0 || (halves == 1 ? hour > 23 : hour < 1 || hour > 12) ||
-		(when->halves != 0 && when->halves != halves))
-		return false;
-	when->halves = halves;
-	return true;
+	if (rest.nbytes > 0)
+		half = take_half(&rest);
+	*facts |= half;
+	return half != 0 && rest.nbytes == 0 &&
+		(half == CSV_FACT_24_HOURS ? hour <= 23 : hour >= 1 && hour <= 12);
 }
 
-/* a date's three parts */
-typedef struct DateParts
-{
-	uint8		form;
-	char		separator;
-	uint8		year_digits;
-	int			year;
-	int			first;			/* of day and month, as they stand */
-	int			second;
-} DateParts;
+/* in the order of the facts from CSV_FACT_HYPHEN on */
+static const char separators[] = "-/. ";
 
+/* a date's three numbers */
 static bool
-take_date(Rest *rest, DateParts *parts)
+take_date(Rest *rest, uint32 *facts, int *first, int *second, int *year)
 {
-	uint32		ndigits = take_number(rest, 4, &parts->first);
+	uint32		ndigits = take_number(rest, 4, first);
+	const char	separator = take(rest);
+	const char *which = separator == '\0' ? NULL : strchr(separators, separator);
+	uint32		nsecond;
 
-	parts->separator = take(rest);
-	if (strchr("-/. ", parts->separator) == NULL || parts->separator == '\0')
+	if (which == NULL)
 		return false;
+	*facts = CSV_FACT_HYPHEN << (which - separators);
 	if (ndigits == 4)
 	{
-		parts->form = CSV_DATE_YEAR_FIRST;
-		parts->year = parts->first;
-		parts->year_digits = 4;
-		return parts->separator != ' ' &&
-			take_number(rest, 2, &parts->first) > 0 &&
-			take(rest) == parts->separator &&
-			take_number(rest, 2, &parts->second) > 0;
+		*facts |= CSV_FACT_YEAR_FIRST | CSV_FACT_LONG_YEAR;
+		*year = *first;
+		return separator != ' ' && take_number(rest, 2, first) > 0 &&
+			take(rest) == separator && take_number(rest, 2, second) > 0;
 	}
 	if (ndigits == 0 || ndigits > 2)
 		return false;
 	if (isalpha((unsigned char) peek(rest)))
 	{
-		parts->form = CSV_DATE_MONTH_NAME;
-		if (take_month(rest, &parts->second) == 0)
-			return false;
+		*facts |= CSV_FACT_MONTH_NAME;
+		nsecond = take_month(rest, second);
 	}
 	else
 	{
-		parts->form = CSV_DATE_YEAR_LAST;
-		if (parts->separator == ' ' || take_number(rest, 2, &parts->second) == 0)
-			return false;
+		*facts |= CSV_FACT_YEAR_LAST;
+		nsecond = separator == ' ' ? 0 : take_number(rest, 2, second);
 	}
-	if (take(rest) != parts->separator)
+	if (nsecond == 0 || take(rest) != separator)
 		return false;
-	parts->year_digits = (uint8) take_number(rest, 4, &parts->year);
-	return parts->year_digits == 4 || parts->year_digits == 2;
+	*facts |= ndigits == 1 || nsecond == 1 ? CSV_FACT_UNPADDED : 0;
+	ndigits = take_number(rest, 4, year);
+	*facts |= ndigits == 2 ? CSV_FACT_SHORT_YEAR : CSV_FACT_LONG_YEAR;
+	return ndigits == 4 || ndigits == 2;
 }
 
-/* a date of which the year, by its two digits, might be the first number */
-static void
-add_short_year(CsvWhen *when, const DateParts *parts, bool is_new)
+static bool
+is_plausible(int year)
 {
-	if (is_new)
-	{
-		when->least_first = when->most_first = (uint8) parts->first;
-		when->least_year = when->most_year = (uint8) parts->year;
-	}
-	when->least_first = Min(when->least_first, parts->first);
-	when->most_first = Max(when->most_first, parts->first);
-	when->least_year = Min(when->least_year, parts->year);
-	when->most_year = Max(when->most_year, parts->year);
-	when->not_year_first |= !is_date(parts->first + 2000, parts->second, parts->year);
+	return (year >= FIRST_PLAUSIBLE_YEAR && year <= LAST_PLAUSIBLE_YEAR) ||
+		year == NEVER || year == ALSO_NEVER;
 }
 
-bool
-csv_when_is_doubtful(const CsvWhen *when)
-{
-	return when->form == CSV_DATE_YEAR_LAST && when->year_digits == 2 &&
-		when->separator != '.' && !when->not_year_first &&
-		when->most_first - when->least_first <= when->most_year - when->least_year;
-}
-
-bool
-csv_when_add(CsvWhen *when, const uint8_t *text, uint32 nbytes)
+CsvForm
+csv_read_when(const uint8_t *text, uint32 nbytes, CsvFigures *figures)
 {
 	Rest		rest = {text, nbytes};
-	DateParts	parts;
-	bool		is_new = when->form == CSV_DATE_NONE;
-	int			year;
+	uint32		facts;
+	int			first = 0;
+	int			second = 0;
+	int			year = 0;
+	int			full_year;
+	bool		day_first;
+	bool		month_first;
 
-	if (!take_date(&rest, &parts))
-		return false;
-	if (is_new)
-	{
-		when->form = parts.form;
-		when->separator = parts.separator;
-		when->year_digits = parts.year_digits;
-		when->first = (uint8) parts.first;
-		when->second = (uint8) parts.second;
-	}
-	if (when->form != parts.form || when->separator != parts.separator ||
-		when->year_digits != parts.year_digits)
-		return false;
-	if (parts.form == CSV_DATE_YEAR_LAST && parts.year_digits == 2)
-		add_short_year(when, &parts, is_new);
-	when->first_varies |= parts.first != when->first;
-	when->second_varies |= parts.second != when->second;
-
-	/* that of 29 February in years of two digits: any leap year */
-	year = parts.year_digits == 2 ? parts.year + 2000 : parts.year;
-	if (parts.form == CSV_DATE_YEAR_FIRST)
-		when->not_month_first |= !is_date(year, parts.first, parts.second);
-	else
-		when->not_month_first |= parts.form == CSV_DATE_MONTH_NAME ||
-			!is_date(year, parts.first, parts.second);
-	when->not_day_first |= parts.form == CSV_DATE_YEAR_FIRST ||
-		!is_date(year, parts.second, parts.first);
-	if (when->not_day_first && when->not_month_first)
-		return false;
-
+	if (nbytes < 6 || !take_date(&rest, &facts, &first, &second, &year))
+		return CSV_FORM_TEXT;
+	if ((facts & CSV_FACT_LONG_YEAR) != 0 && !is_plausible(year))
+		return CSV_FORM_TEXT;
 	if (rest.nbytes == 0)
-		when->any_date = true;
-	else if (take(&rest) != ' ' || !add_time(when, rest))
-		return false;
-	else
-		when->any_time = true;
+		facts |= CSV_FACT_DATE_ALONE;
+	else if (take(&rest) != ' ' || !take_time(rest, &facts))
+		return CSV_FORM_TEXT;
+	if ((facts & CSV_FACT_SHORT_YEAR) != 0)
+	{
+		if (year >= FIRST_DISPUTED_YEAR && year <= LAST_DISPUTED_YEAR)
+			facts |= CSV_FACT_DISPUTED;
+		if (!is_date(first + 2000, second, year))
+			facts |= CSV_FACT_NOT_YEAR_FIRST;
+	}
 
-	/* midnight may be left out, but for a clock of twelve hours */
-	return !(when->any_date && when->halves > 1);
+	/* leap years are the same in both centuries */
+	full_year = (facts & CSV_FACT_SHORT_YEAR) != 0 ? year + 2000 : year;
+	day_first = (facts & CSV_FACT_YEAR_FIRST) == 0 && is_date(full_year, second, first);
+	month_first = (facts & CSV_FACT_MONTH_NAME) == 0 && is_date(full_year, first, second);
+	if (!day_first && !month_first)
+		return CSV_FORM_TEXT;
+	figures->facts = facts;
+	figures->most[CSV_MOST_FIRST] = (uint32) first;
+	figures->most[CSV_LEAST_FIRST] = ~(uint32) first;
+	figures->most[CSV_MOST_SECOND] = (uint32) second;
+	figures->most[CSV_LEAST_SECOND] = ~(uint32) second;
+	figures->most[CSV_MOST_YEAR] = (uint32) year;
+	figures->most[CSV_LEAST_YEAR] = ~(uint32) year;
+	return (facts & CSV_FACT_YEAR_LAST) == 0 ? CSV_FORM_ORDERED :
+		!month_first ? CSV_FORM_DAY_FIRST :
+		!day_first ? CSV_FORM_MONTH_FIRST : CSV_FORM_DAY_OR_MONTH_FIRST;
+}
+
+/* is one of these facts true at most? */
+static bool
+is_one(uint32 facts, uint32 first, uint32 last)
+{
+	uint32		some = facts & ((last << 1) - first);
+
+	return (some & (some - 1)) == 0;
+}
+
+bool
+csv_when_is_one(uint32 facts)
+{
+	/* midnight may be left out, except for a clock of twelve hours */
+	return is_one(facts, CSV_FACT_YEAR_LAST, CSV_FACT_MONTH_NAME) &&
+		is_one(facts, CSV_FACT_HYPHEN, CSV_FACT_BLANK) &&
+		is_one(facts, CSV_FACT_SHORT_YEAR, CSV_FACT_LONG_YEAR) &&
+		is_one(facts, CSV_FACT_24_HOURS, CSV_FACT_BLANK_AM) &&
+		is_one(facts, CSV_FACT_FRACTION_POINT, CSV_FACT_FRACTION_COMMA) &&
+		((facts & CSV_FACT_DATE_ALONE) == 0 ||
+		 (facts & (CSV_FACT_AM | CSV_FACT_BLANK_AM)) == 0) &&
+		(facts & CSV_FACT_T) == 0;
+}
+
+bool
+csv_when_is_doubtful(const CsvFigures *figures)
+{
+	return (figures->facts & CSV_FACT_YEAR_LAST) != 0 &&
+		(figures->facts & CSV_FACT_SHORT_YEAR) != 0 &&
+		(figures->facts & CSV_FACT_NOT_YEAR_FIRST) == 0 &&
+		figures->most[CSV_MOST_FIRST] - ~figures->most[CSV_LEAST_FIRST] <=
+		figures->most[CSV_MOST_YEAR] - ~figures->most[CSV_LEAST_YEAR];
 }
 
 char *
-csv_when_pattern(const CsvWhen *when, bool day_first)
+csv_when_pattern(uint32 facts, bool day_first)
 {
-	const char *year = when->year_digits == 2 ? "YY" : "YYYY";
+	const char *year = (facts & CSV_FACT_SHORT_YEAR) != 0 ? "YY" : "YYYY";
+	char		separator = '-';
 	const char *date;
-	char		fraction[4] = {when->fraction, 'U', 'S', '\0'};
 
-	if (when->form == CSV_DATE_YEAR_FIRST)
-		date = psprintf("%s%cMM%cDD", year, when->separator, when->separator);
+	for (int i = 0; separators[i] != '\0'; i++)
+		if ((facts & (CSV_FACT_HYPHEN << i)) != 0)
+			separator = separators[i];
+	if ((facts & CSV_FACT_YEAR_FIRST) != 0)
+		date = psprintf("%s%cMM%cDD", year, separator, separator);
 	else
-		date = psprintf("%s%c%s%c%s", day_first ? "DD" : "MM", when->separator,
-						when->form == CSV_DATE_MONTH_NAME ? "Mon" :
-						day_first ? "MM" : "DD", when->separator, year);
-	if (!when->any_time)
+		date = psprintf("%s%c%s%c%s", day_first ? "DD" : "MM", separator,
+						(facts & CSV_FACT_MONTH_NAME) != 0 ? "Mon" :
+						day_first ? "MM" : "DD", separator, year);
+	if (!csv_when_has_time(facts))
 		return pstrdup(date);
-	return psprintf("%s %s:MI%s%s%s", date, when->halves > 1 ? "HH12" : "HH24",
-					when->any_seconds ? ":SS" : "",
-					when->fraction != 0 ? fraction : "",
-					when->halves == 3 ? " AM" : when->halves == 2 ? "AM" : "");
+	return psprintf("%s %s:MI%s%s%s", date,
+					(facts & CSV_FACT_24_HOURS) != 0 ? "HH24" : "HH12",
+					(facts & CSV_FACT_SECONDS) != 0 ? ":SS" : "",
+					(facts & CSV_FACT_FRACTION_POINT) != 0 ? ".US" :
+					(facts & CSV_FACT_FRACTION_COMMA) != 0 ? ",US" : "",
+					(facts & CSV_FACT_BLANK_AM) != 0 ? " AM" :
+					(facts & CSV_FACT_AM) != 0 ? "AM" : "");
 }
 
 bool

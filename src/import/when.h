@@ -6,54 +6,35 @@
 #ifndef CSV_WHEN_H
 #define CSV_WHEN_H
 
-typedef enum CsvDateForm
-{
-	CSV_DATE_NONE,				/* no value was seen */
-	CSV_DATE_YEAR_LAST,			/* of day and month, either may come first */
-	CSV_DATE_YEAR_FIRST,
-	CSV_DATE_MONTH_NAME			/* between day and year, of three letters */
-} CsvDateForm;
-
-/* what the values of a column have in common; all zero at first */
-typedef struct CsvWhen
-{
-	uint8		form;			/* CsvDateForm */
-	char		separator;
-	uint8		year_digits;
-	bool		not_day_first;	/* some first number is no day, or second no month ... */
-	bool		not_month_first;	/* ... or the other way round */
-	bool		not_year_first; /* of two digits: not if the first number is the year */
-	uint8		least_first;	/* the same: the range of the first number, and of the year */
-	uint8		most_first;
-	uint8		least_year;
-	uint8		most_year;
-	uint8		first;			/* of the first value */
-	uint8		second;
-	bool		first_varies;
-	bool		second_varies;
-	bool		any_date;		/* without a time */
-	bool		any_time;
-	bool		any_seconds;
-	char		fraction;		/* what stands before a fraction of a second; 0: none */
-	uint8		halves;			/* of the day: 1 none has AM or PM, 2 all, 3 after a blank */
-} CsvWhen;
+#include "import/form.h"
 
 /*
- * Take notice of a value; false if no pattern reads all so far.  Values are a subset of
- * what to_date() and to_timestamp() take by csv_when_pattern().
+ * The form of a value: CSV_FORM_DAY_FIRST to CSV_FORM_ORDERED, or text if it is not a
+ * date, or not plausible.  to_date() and to_timestamp() take all these values by
+ * csv_when_pattern().
  */
-extern bool csv_when_add(CsvWhen *when, const uint8_t *text, uint32 nbytes);
+extern CsvForm csv_read_when(const uint8_t *text, uint32 nbytes, CsvFigures *figures);
+
+/* does one pattern read all values with these facts, if days and months are in one order? */
+extern bool csv_when_is_one(uint32 facts);
 
 /*
  * May a year of two digits as well be the first number of all values, and the day be the
  * last one?
  */
-extern bool csv_when_is_doubtful(const CsvWhen *when);
+extern bool csv_when_is_doubtful(const CsvFigures *figures);
+
+/* have some a time? */
+static inline bool
+csv_when_has_time(uint32 facts)
+{
+	return (facts & (CSV_FACT_24_HOURS | CSV_FACT_AM | CSV_FACT_BLANK_AM)) != 0;
+}
 
 /* the pattern for the values, in the current memory context */
-extern char *csv_when_pattern(const CsvWhen *when, bool day_first);
+extern char *csv_when_pattern(uint32 facts, bool day_first);
 
-/* is it YYYYMMDD, in a century in which most data is? */
+/* is it YYYYMMDD, in a century that most data is of? */
 extern bool csv_is_days(const uint8_t *text, uint32 nbytes);
 
 #endif							/* CSV_WHEN_H */

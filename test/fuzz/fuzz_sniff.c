@@ -12,6 +12,7 @@
 #include "common/keywords.h"
 #include "fmgr.h"
 #include "mb/pg_wchar.h"
+#include "import/evidence.h"
 #include "import/names.h"
 #include "table/text.h"
 #include "nodes/execnodes.h"
@@ -121,6 +122,44 @@ check_filename(const uint8_t *bytes, size_t nbytes)
 	hash_destroy(names);
 }
 
+/*
+ * The lines as a column's values: two parts, merged, say what all of them say.
+ */
+static void
+check_evidence(const char *bytes, size_t nbytes)
+{
+	static const CsvReadingRules rules = {
+		.empty_is_null = true, .missing = (UINT32_C(1) << CSV_MISSING_WORDS) - 1
+	};
+	CsvEvidence *evidence = palloc0(sizeof(CsvEvidence) * 3);
+	CsvEvidence *whole = &evidence[2];
+	int64		nrecords[2] = {0};
+	const char *end = bytes + nbytes;
+	const char *line_end;
+
+	for (const char *line = bytes; line < end; line = line_end + 1)
+	{
+		const int	part = line >= bytes + nbytes / 2;
+
+		line_end = memchr(line, '\n', end - line);
+		if (line_end == NULL)
+			line_end = end;
+		csv_evidence_add(&rules, whole, nrecords[0] + nrecords[1], line,
+						 (uint32) (line_end - line));
+		csv_evidence_add(&rules, &evidence[part], nrecords[part]++, line,
+						 (uint32) (line_end - line));
+	}
+	csv_evidence_merge(&evidence[0], &evidence[1], nrecords[0]);
+	CHECK(evidence[0].nvalues + evidence[0].nmissing + evidence[0].nquoted_nulls ==
+		  nrecords[0] + nrecords[1]);
+	CHECK(csv_evidence_all(whole, ~UINT64_C(0)) == (whole->nvalues > 0));
+	CHECK(csv_evidence_most(&evidence[0], CSV_MOST_CHARS) ==
+		  csv_evidence_most(whole, CSV_MOST_CHARS));
+	if (whole->nvalues > 1000)
+		return;
+	CHECK(memcmp(&evidence[0], whole, sizeof(CsvEvidence)) == 0);
+}
+
 /* a row of csv_gpu_sniff() */
 void
 fuzz_check_row(const Datum *values, const bool *nulls)
@@ -177,6 +216,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 	{
 		check_valid_text(file, nbytes - 3);
 		check_filename(file, nbytes - 3);
+		check_evidence((const char *) file, nbytes - 3);
 		sniff(data[0] & 16 ? "f.tsv" : "f.csv");
 	}
 	while (CurrentMemoryContext->parent != NULL)

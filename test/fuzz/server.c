@@ -17,16 +17,20 @@
 
 #include "catalog/heap.h"
 #include "catalog/namespace.h"
+#include "commands/defrem.h"
 #include "table/decompress.h"
 #include "funcapi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "scan/run.h"
 #include "scan/scan.h"
 #include "server.h"
+#include "import/import.h"
 #include "table/source.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/formatting.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
@@ -308,6 +312,16 @@ lappend(List *old, void *datum)
 	return list;
 }
 
+List *
+list_copy_head(const List *old, int length)
+{
+	List	   *list = NIL;
+
+	for (int i = 0; i < Min(length, list_length(old)); i++)
+		list = lappend(list, list_nth(old, i));
+	return list;
+}
+
 String *
 makeString(char *string)
 {
@@ -404,6 +418,93 @@ int
 pg_mblen(const char *string)
 {
 	return pg_encoding_mblen(fuzz_server.encoding, string);
+}
+
+/* nodes are strings, and lists of them */
+bool
+equal(const void *a, const void *b)
+{
+	const List *left = a;
+	const List *right = b;
+
+	if (a == NULL || b == NULL)
+		return a == b;
+	if (IsA(a, String))
+		return strcmp(strVal(a), strVal(b)) == 0;
+	if (list_length(left) != list_length(right))
+		return false;
+	for (int i = 0; i < list_length(left); i++)
+		if (!equal(list_nth(left, i), list_nth(right, i)))
+			return false;
+	return true;
+}
+
+bool
+list_member(const List *list, const void *node)
+{
+	for (int i = 0; i < list_length(list); i++)
+		if (equal(list_nth(list, i), node))
+			return true;
+	return false;
+}
+
+List *
+list_append_unique(List *list, void *node)
+{
+	return list_member(list, node) ? list : lappend(list, node);
+}
+
+List *
+list_intersection(const List *a, const List *b)
+{
+	List	   *both = NIL;
+
+	for (int i = 0; i < list_length(a); i++)
+		if (list_member(b, list_nth(a, i)))
+			both = lappend(both, list_nth(a, i));
+	return both;
+}
+
+void *
+copyObjectImpl(const void *node)
+{
+	List	   *copy = NIL;
+
+	for (int i = 0; i < list_length((const List *) node); i++)
+		copy = lappend(copy, makeString(pstrdup(strVal(list_nth(node, i)))));
+	return copy;
+}
+
+char *
+defGetString(DefElem *option)
+{
+	return strVal(option->arg);
+}
+
+char *
+str_tolower(const char *text, size_t nbytes, Oid collation)
+{
+	char	   *lower = pnstrdup(text, nbytes);
+
+	for (char *c = lower; *c != '\0'; c++)
+		*c = (char) pg_ascii_tolower((unsigned char) *c);
+	return lower;
+}
+
+const char *
+quote_identifier(const char *name)
+{
+	return name;
+}
+
+void
+MemoryContextRegisterResetCallback(MemoryContext context, MemoryContextCallback *callback)
+{
+}
+
+void
+csv_check_may_read_files(const char *what)
+{
 }
 
 /* of names and delimiters, which need no E'' here */
@@ -723,6 +824,20 @@ csv_source_files(const CsvTable *table, char ***names, int *nnames)
 	*nnames = 1;
 }
 
+void
+csv_source_names(const CsvSource *source, char ***names, int *nnames)
+{
+	*names = palloc(sizeof(char *));
+	(*names)[0] = pstrdup(csv_source_name(source));
+	*nnames = 1;
+}
+
+int
+csv_source_number(const CsvSource *source)
+{
+	return 0;
+}
+
 const char *
 csv_source_name(const CsvSource *source)
 {
@@ -897,4 +1012,46 @@ void
 csv_table_scan_end(CsvTableScan *scan)
 {
 	MemoryContextDelete(scan->values);
+}
+
+/* a record at a time, and never a run, nor a batch that a thread has seen */
+bool
+csv_table_scan_run(CsvTableScan *scan, struct CsvRowRun *run)
+{
+	return false;
+}
+
+void
+csv_table_scan_pass(CsvTableScan *scan, uint32_t nrows)
+{
+}
+
+bool
+csv_row_run_fetch(const CsvRowRun *run, uint32_t row, const int *places, Datum *values,
+				  bool *isnull, CsvRowRoom *room)
+{
+	return false;
+}
+
+CsvBatches *
+csv_table_scan_batches(const CsvTableScan *scan)
+{
+	return NULL;
+}
+
+void
+csv_batches_watch(CsvBatches *batches, const CsvBatchHook *hook)
+{
+}
+
+const CsvFileBatch *
+csv_batches_at(const CsvBatches *batches)
+{
+	return NULL;
+}
+
+const CsvFileLayout *
+csv_batches_layout(const CsvBatches *batches)
+{
+	return NULL;
 }

@@ -1,0 +1,200 @@
+/*
+ * create.c
+ *		CREATE FOREIGN TABLE, with the findings of a file.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "commands/defrem.h"
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+
+#include "import/create.h"
+
+/* options as SQL has them */
+typedef struct Options
+{
+	StringInfoData list;
+	List	   *names;
+} Options;
+
+/* NULL: the table or column does not get it */
+static void
+add_option(Options *options, const char *name, const char *value)
+{
+	if (value == NULL)
+		return;
+	if (options->names == NIL)
+		initStringInfo(&options->list);
+	appendStringInfo(&options->list, "%s%s %s", options->names != NIL ? ", " : "",
+					 quote_identifier(name), quote_literal_cstr(value));
+	options->names = lappend(options->names, pstrdup(name));
+}
+
+static void
+add_character(Options *options, const char *name, uint8_t c)
+{
+	add_option(options, name, pnstrdup((const char *) &c, 1));
+}
+
+static bool
+has_option(const Options *options, const char *name)
+{
+	ListCell   *cell;
+
+	foreach(cell, options->names)
+		if (strcmp(lfirst(cell), name) == 0)
+			return true;
+	return false;
+}
+
+const char *
+csv_boundary_name(CsvBoundary boundary)
+{
+	switch (boundary)
+	{
+		case CSV_BOUNDARY_LF:
+			return "lf";
+		case CSV_BOUNDARY_CRLF:
+			return "crlf";
+		case CSV_BOUNDARY_CR:
+			return "cr";
+		default:
+			return "auto";
+	}
+}
+
+bool
+csv_found_widths(const CsvFoundColumn *column, int32 *max_chars,
+				 int32 *byte_width)
+{
+	const CsvEvidence *evidence = &column->evidence;
+
+	*max_chars = (int32) Max(csv_evidence_most(evidence, CSV_MOST_CHARS), 1);
+	*byte_width = (int32) (Max(csv_evidence_most(evidence, CSV_MOST_BYTES), 1) + 3) / 4 * 4;
+	return evidence->nvalues + evidence->nmissing + evidence->nquoted_nulls > 0;
+}
+
+/*
+ * The options of a table: those that were found and differ from their defaults, and the
+ * options of the statement.  The header alone is never as it was given: files may have
+ * more lines above it or fewer, and the columns' names need not match its names.
+ */
+static char *
+table_options(const CsvFindings *findings, const List *given)
+{
+	const CsvTable *table = findings->table;
+	const CsvDialectOptions *dialect = &table->reader.dialect;
+	const bool	is_text = dialect->quoting == CSV_QUOTING_TEXT;
+	Options		options = {.names = NIL};
+	ListCell   *cell;
+
+	add_option(&options, "filename", table->filename);
+	if (table->reader.header_rows == 1)
+		add_option(&options, "header", "true");
+	else if (table->reader.header_rows > 1)
+		add_option(&options, "header_rows", psprintf("%u", table->reader.header_rows));
+	if (is_text)
+		add_option(&options, "format", "text");
+	if (strcmp(table->delimiter, is_text ? "\t" : ",") != 0)
+		add_option(&options, "delimiter", table->delimiter);
+	if (dialect->trim)
+		add_option(&options, "trim", "true");
+	add_option(&options, "comment", table->comment);
+	if (dialect->footer_rows > 0)
+		add_option(&options, "footer_rows", psprintf("%u", dialect->footer_rows));
+	if (table->by_name)
+		add_option(&options, "by_name", "true");
+	if (dialect->quote != '"' && !is_text)
+		add_character(&options, "quote", dialect->quote);
+	if (dialect->escape != 0)
+		add_character(&options, "escape", dialect->escape);
+	if (dialect->boundary != CSV_BOUNDARY_AUTO)
+		add_option(&options, "record_boundary", csv_boundary_name(dialect->boundary));
+	if (table->decimal_separator != '.')
+		add_character(&options, "decimal_separator", (uint8_t) table->decimal_separator);
+	add_option(&options, "null_values", findings->null_values);
+	add_option(&options, "date_format", findings->date_format);
+	add_option(&options, "timestamp_format", findings->timestamp_format);
+	add_option(&options, "thousands_separator", findings->thousands_separator);
+
+	/* otherwise it would depend on the client that reads the table */
+	if (!findings->by_mark)
+		add_option(&options, "encoding", csv_encoding_name(table));
+	foreach(cell, given)
+	{
+		DefElem    *def = (DefElem *) lfirst(cell);
+
+		if (strncmp(def->defname, "header", strlen("header")) != 0 &&
+			!has_option(&options, def->defname))
+			add_option(&options, def->defname, defGetString(def));
+	}
+	return options.list.data;
+}
+
+static void
+add_column(StringInfo columns, const char *name, const char *type, const Options *options)
+{
+	appendStringInfo(columns, "%s\n    %s %s", columns->len > 0 ? "," : "",
+					 quote_identifier(name), type);
+	if (options->names != NIL)
+		appendStringInfo(columns, " OPTIONS (%s)", options->list.data);
+}
+
+static void
+add_field(StringInfo columns, const CsvFindings *findings, const CsvFoundColumn *column,
+		  bool limits)
+{
+	const Oid	type = column->type;
+	const char *table_pattern = type == DATEOID ? findings->date_format :
+		findings->timestamp_format;
+	int32		max_chars;
+	int32		byte_width;
+	Options		options = {.names = NIL};
+
+	if (findings->table->by_name && column->header_name != NULL &&
+		strcmp(column->header_name, column->name) != 0)
+		add_option(&options, "header_name", column->header_name);
+	if (column->force_null)
+		add_option(&options, "force_null", "true");
+	if (table_pattern == NULL)
+		add_option(&options, type == DATEOID ? "date_format" : "timestamp_format",
+				   column->pattern);
+	add_option(&options, "null_values", column->null_values);
+	if (type == TEXTOID && limits && csv_found_widths(column, &max_chars, &byte_width))
+	{
+		add_option(&options, "max_chars", psprintf("%d", max_chars));
+		add_option(&options, "byte_width", psprintf("%d", byte_width));
+	}
+
+	/* precision and scale are limits, and a further digit would be rounded */
+	add_column(columns, column->name,
+			   format_type_with_typemod(type, limits ? column->typmod : -1), &options);
+}
+
+char *
+csv_create_statement(const CsvFindings *findings, const char *name,
+					 const char *server, const CsvImportOptions *import,
+					 const List *keys)
+{
+	StringInfoData columns;
+	ListCell   *cell;
+
+	/* values may be longer behind the part of a file that was read */
+	bool		limits = import->limits && findings->complete;
+
+	initStringInfo(&columns);
+	for (uint32 i = 0; i < findings->ncolumns; i++)
+		add_field(&columns, findings, &findings->columns[i], limits);
+	foreach(cell, keys)
+	{
+		const CsvPathColumn *key = lfirst(cell);
+		Options		options = {.names = NIL};
+
+		add_option(&options, "virtual", key->option);
+		add_column(&columns, key->name, import->all_text ? "text" : key->type, &options);
+	}
+	return psprintf("CREATE FOREIGN TABLE %s (%s\n) SERVER %s OPTIONS (%s)",
+					quote_identifier(name), columns.data, quote_identifier(server),
+					table_options(findings, import->table_options));
+}

@@ -1,0 +1,892 @@
+/*
+ * dialects.c
+ *		The dialect of a sample: tries the usual dialects.
+ *
+ *	1. For each delimiter, combinations of quotes, escapes and blanks are tried.  The best
+ *	   leaves the fewest records unexplained; of equals the plainest is taken.
+ *	2. Of the delimiters, the right one gives most records the same number of fields, with
+ *	   types, and splits the header as it splits the records.  A delimiter that the first
+ *	   record does not have loses to a delimiter that splits all records alike: it is
+ *	   inside values.
+ *	3. Lines that begin as comments may be left out, if that loses no row of the table.
+ */
+#include "postgres.h"
+
+#include <ctype.h>
+
+#include "access/htup_details.h"
+
+#include "import/dialects.h"
+#include "import/header.h"
+
+/* qualities of delimiters that are nearer than this are equal */
+#define SAME_QUALITY	0.02
+
+/* how much better a delimiter of several characters must be than one it does not contain */
+#define BETTER			1.2
+
+/* single blanks are tried where less of the records are a table by other delimiters */
+#define LEAST_ROWS		0.8
+
+/* columns that must have a type for them, and the most records of another number of fields */
+#define LEAST_TYPED_BY_BLANKS	1.2
+#define MOST_OTHERS		0.05
+
+/* blanks, or other delimiters, beside values count if this share of the rows has them */
+#define LEAST_PADDED	0.9
+
+/* lines without a name that make a column of values, and those that are looked at */
+#define LEAST_VALUES	0.5
+#define LINES_OF_VALUES	50
+
+/* lines of a record that must look like rows, where no column has a type */
+#define LEAST_JOINED	3
+
+/* one byte each, in order of preference, all else being equal */
+static const uint8_t delimiters[] = {'\t', ';', ',', '|', '^', '~', 0x01, 0x1f};
+
+/* common to all dialects that are tried */
+typedef struct Search
+{
+	CsvDialectOptions options;	/* as given */
+	const char *null_string;
+	const CsvGiven *given;
+	const CsvSample *sample;
+	const char *marker;			/* with which comments may begin */
+} Search;
+
+static CsvGrid *
+read_grid(const Search *search, const CsvDialectOptions *options)
+{
+	CsvGrid    *grid = csv_grid_read(options, search->sample, search->marker);
+
+	csv_grid_place(grid);
+	return grid;
+}
+
+/* the better one of two, which is `challenger` if it wins; the other is freed */
+static CsvGrid *
+keep(CsvGrid *best, CsvGrid *challenger, bool wins)
+{
+	if (best == NULL)
+		return challenger;
+	csv_grid_free(wins ? best : challenger);
+	return wins ? challenger : best;
+}
+
+/* ---- quotes, escapes, blanks ---- */
+
+/* does a line look like a row of the table? */
+static bool
+is_like_row(const CsvGridRecord *line, const CsvGridRows *rows)
+{
+	CsvFit		fit;
+
+	if (!csv_is_row(line, rows->ncolumns))
+		return false;
+	fit = csv_count_fit(rows, line, true);
+	return fit.nfit > fit.nunfit || rows->typed <= 0;
+}
+
+/*
+ * The lines of a record whose quoted values hold line breaks, if each of them is a row of
+ * the table that is there without quotes: then the quotes have joined rows.  Else 0.
+ */
+static uint32
+count_joined(const CsvGrid *grid, uint32 number, const CsvGridRows *rows)
+{
+	const CsvGrid *plain = rows->grid;
+	uint64		end = number + 1 < grid->nrecords ? grid->records[number + 1].start :
+		grid->sample->nbytes;
+	uint32		n = 0;
+
+	for (uint32 i = 0; i < plain->nrecords && plain->records[i].start < end; i++)
+	{
+		if (plain->records[i].start < grid->records[number].start)
+			continue;
+		if (!is_like_row(&plain->records[i], rows))
+			return 0;
+		n++;
+	}
+	return rows->typed > 0 || n >= LEAST_JOINED ? n : 0;
+}
+
+/* the rows that the sample has without quotes; NULL: they make no table */
+static CsvGridRows *
+find_plain_rows(const CsvGrid *grid)
+{
+	CsvDialectOptions options = grid->options;
+	CsvGrid    *plain;
+
+	options.quote = options.escape = 0;
+	plain = csv_grid_read(&options, grid->sample, grid->marker);
+	csv_grid_place(plain);
+	if (!plain->is_table || plain->nfields > MaxHeapAttributeNumber)
+		return NULL;
+	return csv_rows_make(plain, plain->nfields, plain->from, plain->to);
+}
+
+static bool
+has_line_break(const CsvGridRecord *record)
+{
+	for (uint32 i = 0; i < record->ncells; i++)
+		if (record->cells[i].quoted &&
+			strpbrk(record->cells[i].text, "\r\n") != NULL)
+			return true;
+	return false;
+}
+
+/*
+ * Halves of records for which the dialect has no explanation: quoting errors, other
+ * numbers of fields, quotes or blanks that are left around values, lines that quotes have
+ * joined.  A quote on one side of a value may as well be a part of it: that is a half.
+ */
+static uint32
+count_unexplained(const CsvGrid *grid)
+{
+	CsvGridRows *plain = NULL;
+	bool		is_joined = false;
+	uint32		n = 0;
+	uint32		nrows = 0;
+	uint32		npadded = 0;
+
+	for (uint32 i = 0; i < grid->nrecords && !is_joined; i++)
+		is_joined = has_line_break(&grid->records[i]);
+	if (is_joined)
+		plain = find_plain_rows(grid);
+	for (uint32 i = 0; i < grid->nrecords; i++)
+	{
+		const CsvGridRecord *record = &grid->records[i];
+		bool		is_row = csv_is_row(record, grid->nfields);
+
+		if (!csv_is_counted(record))
+			continue;
+		n += !is_row || record->escaped ? 2 : record->opened + record->closed;
+		nrows += is_row;
+		npadded += is_row && record->padded;
+		if (plain != NULL && has_line_break(record))
+			n += 2 * count_joined(grid, i, plain);
+	}
+	return nrows >= 2 && npadded >= nrows * LEAST_PADDED ? n + 2 * npadded : n;
+}
+
+/* what of a dialect may be tried in its place */
+typedef struct Signs
+{
+	bool		apostrophes;
+	bool		no_quotes;
+	bool		backslashes;
+	bool		blanks;
+} Signs;
+
+static Signs
+find_signs(const Search *search, const CsvGrid *grid)
+{
+	const char	escaped[] = {'\\', (char) search->options.quote, '\0'};
+	bool		bad = false;
+	bool		enclosed = false;
+	bool		blanks = false;
+	uint32		nquoted = 0;
+	Signs		signs;
+
+	for (uint32 i = 0; i < grid->nrecords; i++)
+	{
+		const CsvGridRecord *record = &grid->records[i];
+
+		bad |= record->bad;
+		enclosed |= record->opened;
+		blanks |= record->padded;
+		nquoted += record->nquoted;
+	}
+	signs.apostrophes = !search->given->quote && (enclosed || bad) &&
+		csv_sample_has(search->sample, "'");
+	signs.no_quotes = !search->given->quote && !search->given->escape &&
+		(bad || nquoted > 0);
+	signs.backslashes = !search->given->escape && search->options.quote != 0 &&
+		(csv_sample_has(search->sample, escaped) ||
+		 (signs.apostrophes && csv_sample_has(search->sample, "\\'")));
+	signs.blanks = !search->given->trim && (blanks || bad) && search->options.delimiter != ' ';
+	return signs;
+}
+
+static bool
+may_quote(const Search *search, const CsvDialectOptions *options, uint8_t quote)
+{
+	char		delimiter[CSV_DELIMITER_BYTES + 1];
+
+	csv_dialect_delimiter(options, delimiter);
+	return quote == 0 || (strchr(delimiter, quote) == NULL && options->escape != quote &&
+						  strchr(search->null_string, quote) == NULL &&
+						  (options->comment_length == 0 || options->comment[0] != quote));
+}
+
+/* the delimiter of the options, with the quotes, escapes and blanks that go with it */
+static CsvGrid *
+try_delimiter(const Search *search, const CsvDialectOptions *options)
+{
+	CsvGrid    *best = read_grid(search, options);
+	const uint8_t quotes[] = {options->quote, '\'', 0};
+	uint32		least;
+	Signs		signs;
+
+	if (options->quoting == CSV_QUOTING_TEXT || best->nfields > CSV_MOST_FIELDS_TRIED)
+		return best;
+	least = count_unexplained(best);
+	signs = find_signs(search, best);
+	for (int i = 0; i < 12 && least > 0; i++)
+	{
+		CsvDialectOptions with = *options;
+		bool		escaped = i / 3 % 2 == 1;
+		CsvGrid    *grid;
+		uint32		n;
+
+		with.quote = quotes[i % 3];
+		with.trim |= i >= 6;
+		if (escaped)
+			with.escape = '\\';
+		if (i == 0 || (escaped && (!signs.backslashes || with.quote == 0)) ||
+			(i >= 6 && !signs.blanks) ||
+			(i % 3 == 1 && (!signs.apostrophes || options->quote == '\'')) ||
+			(i % 3 == 2 && (!signs.no_quotes || options->quote == 0)) ||
+			!may_quote(search, &with, with.quote))
+			continue;
+		grid = read_grid(search, &with);
+		n = count_unexplained(grid);
+		best = keep(best, grid, grid->is_table != best->is_table ?
+					grid->is_table && n <= least : n < least);
+		least = best == grid ? n : least;
+	}
+	return best;
+}
+
+/* ---- delimiters of one byte ---- */
+
+/* does a grid's table begin above another's, or at the same record, and reach to its end? */
+static bool
+covers(const CsvGrid *grid, const CsvGrid *other, bool from_there)
+{
+	uint64		start = grid->records[grid->from].start;
+	uint64		of_other = other->records[other->from].start;
+
+	return (start < of_other || (from_there && start == of_other)) &&
+		grid->records[grid->to - 1].start >= other->records[other->to - 1].start;
+}
+
+/* has a record a comma and a blank outside of quotes? */
+static bool
+has_prose(const CsvGrid *grid, uint32 number)
+{
+	char	   *line = csv_sample_line(grid->sample, grid->records[number].start);
+	bool		inside = false;
+	bool		found = false;
+
+	for (const char *c = line; *c != '\0'; c++)
+	{
+		inside ^= *c == '"';
+		found |= !inside && c[0] == ',' && c[1] == ' ';
+	}
+	pfree(line);
+	return found;
+}
+
+/*
+ * Does a grid split more records alike, such as the header?  Then the other's delimiter
+ * is inside of values.  Commas are in numbers and texts of all files, so that they lose
+ * to more records in any case.
+ */
+static bool
+outdoes(const CsvGrid *grid, const CsvGrid *other)
+{
+	const bool	is_comma = grid->options.delimiter == ',';
+	uint32		nothers;
+
+	/* tabs are hardly in values, and commas are in titles */
+	if (is_comma && (other->options.delimiter == '\t' ||
+					 (has_prose(grid, grid->from) && !has_prose(grid, grid->to - 1))))
+		return false;
+	return csv_grid_is_regular(grid) &&
+		covers(grid, other, other->options.delimiter == ',' && !is_comma) &&
+		csv_count_rows(grid, &nothers) > csv_count_rows(other, &nothers);
+}
+
+/* is the grid better than the best so far, whose delimiter comes first in preference? */
+static bool
+is_better(const CsvGrid *grid, const CsvGrid *best)
+{
+	if (!grid->is_table || !best->is_table)
+		return grid->is_table;
+	if (outdoes(best, grid))
+		return false;
+	if (outdoes(grid, best))
+		return true;
+	if (grid->quality < best->quality * (1 - SAME_QUALITY))
+		return false;
+	if (grid->quality > best->quality * (1 + SAME_QUALITY))
+		return true;
+
+	/* commas between semicolons are decimal */
+	if (best->options.delimiter == ';' && grid->options.delimiter == ',')
+		return false;
+	return grid->nfields > best->nfields;
+}
+
+/* the delimiter of the line "sep=;" at the beginning; 0: there is none */
+static uint8_t
+told_delimiter(const CsvSample *sample)
+{
+	if (sample->nbytes < 6 || pg_strncasecmp((const char *) sample->bytes, "sep=", 4) != 0 ||
+		(sample->bytes[5] != '\r' && sample->bytes[5] != '\n') ||
+		memchr(delimiters, sample->bytes[4], sizeof(delimiters)) == NULL)
+		return 0;
+	return sample->bytes[4];
+}
+
+/* a byte that delimits in other files */
+static bool
+is_delimiter(char byte)
+{
+	return byte != 0 && strchr("\t;,|^~", byte) != NULL;
+}
+
+/* do values of nearly all rows begin or end with another delimiter, or "::"? */
+static bool
+has_delimiters_at_edges(const CsvGrid *grid)
+{
+	uint32		nrows = 0;
+	uint32		nedges = 0;
+
+	for (uint32 i = grid->from; i < grid->to; i++)
+	{
+		const CsvGridRecord *record = &grid->records[i];
+		bool		edge = false;
+
+		if (!csv_is_row(record, grid->nfields))
+			continue;
+		for (uint32 j = 0; j < record->ncells; j++)
+		{
+			const CsvCell *cell = &record->cells[j];
+
+			edge |= cell->nbytes > 0 && !cell->quoted &&
+				(is_delimiter(cell->text[0]) || is_delimiter(cell->text[cell->nbytes - 1]) ||
+				 (cell->nbytes >= 2 && memcmp(cell->text + cell->nbytes - 2, "::", 2) == 0));
+		}
+		nrows++;
+		nedges += edge;
+	}
+	return nrows >= 2 && nedges >= nrows * LEAST_PADDED;
+}
+
+/* is a line one number, or one date and time, with blanks in it? */
+static bool
+is_one_value(const char *line, uint32 nbytes)
+{
+	const char *blank = strchr(line, ' ');
+	CsvCellKind kind = csv_cell_kind(line, nbytes);
+
+	if (kind == CSV_CELL_NUMBER)
+		return true;
+	if (kind != CSV_CELL_TIME || blank == NULL)
+		return false;
+	for (uint32 i = 0; i < nbytes; i++)
+		if (isalpha((unsigned char) line[i]))
+			return true;
+	return strchr(blank + 1, ' ') == NULL &&
+		csv_cell_kind(line, (uint32) (blank - line)) == CSV_CELL_TIME;
+}
+
+/* are most lines of a grid's table, and the first if it must, one value each? */
+static bool
+is_column_of_values(const CsvGrid *grid, bool from_first)
+{
+	uint64		pos = grid->records[grid->from].start;
+	uint32		nlines = 0;
+	uint32		nvalues = 0;
+
+	while (pos < grid->sample->nbytes && nlines < LINES_OF_VALUES)
+	{
+		char	   *line = csv_sample_line(grid->sample, pos);
+		bool		is_value = *line != '\0' && is_one_value(line, (uint32) strlen(line));
+
+		pfree(line);
+		if (from_first && nlines == 0 && !is_value)
+			return false;
+		nvalues += is_value;
+		nlines++;
+		pos = csv_sample_next_line(grid->sample, pos, csv_break_byte(&grid->options));
+	}
+	return nvalues >= nlines * LEAST_VALUES;
+}
+
+static bool
+splits_first(const CsvGrid *grid)
+{
+	uint32		first = csv_grid_first(grid);
+
+	return first < grid->nrecords && grid->records[first].nfields >= 2;
+}
+
+/*
+ * Is the first record the name of a single column, whose values have the delimiter in
+ * them?  It is one word right above rows that have no header of their own, and all of
+ * whose values are of one kind.  (A table of several kinds below a title is a table.)
+ */
+static bool
+is_named_column(const CsvGrid *grid)
+{
+	uint32		first = csv_grid_first(grid);
+	const CsvGridRecord *name = &grid->records[first];
+	CsvCellKind kind = CSV_CELL_EMPTY;
+
+	if (!grid->is_table || first + 1 != grid->from || name->bad || name->nfields != 1 ||
+		name->cells[0].kind != CSV_CELL_TEXT ||
+		strpbrk(name->cells[0].text, " \t:;,|") != NULL)
+		return false;
+	for (uint32 i = grid->from; i < grid->to; i++)
+		for (uint32 j = 0; csv_is_row(&grid->records[i], grid->nfields) &&
+			 j < grid->records[i].ncells; j++)
+		{
+			CsvCellKind of_cell = grid->records[i].cells[j].kind;
+
+			if (kind == CSV_CELL_EMPTY || of_cell == CSV_CELL_EMPTY)
+				kind = Max(kind, of_cell);
+			else if (of_cell != kind)
+				return false;
+		}
+	return true;
+}
+
+/* in texts there are single blanks, too: records must agree, and columns have types */
+static bool
+are_blanks_delimiters(const CsvGrid *grid)
+{
+	uint32		nothers = 0;
+	uint32		nrows = 0;
+
+	for (uint32 i = 0; i < grid->nrecords; i++)
+		if (csv_is_row(&grid->records[i], grid->nfields))
+			nrows++;
+		else
+			nothers += csv_is_counted(&grid->records[i]);
+	return grid->is_table && grid->typed >= LEAST_TYPED_BY_BLANKS &&
+		nothers <= 1 + nrows * MOST_OTHERS && !is_column_of_values(grid, false) &&
+		!is_named_column(grid) && !has_delimiters_at_edges(grid);
+}
+
+static uint32
+count_quoted(const CsvGrid *grid)
+{
+	uint32		n = 0;
+
+	for (uint32 i = 0; i < grid->nrecords; i++)
+		n += grid->records[i].nquoted;
+	return n;
+}
+
+/* the better of the best and single blanks */
+static CsvGrid *
+try_blank(const Search *search, CsvDialectOptions with, CsvGrid *best)
+{
+	bool		is_covered = best != NULL && best->to - best->from >= best->nrecords * LEAST_ROWS;
+	CsvGrid    *grid;
+	bool		wins;
+
+	if (is_covered && (count_quoted(best) > 0 || with.quote == 0 ||
+					   memchr(search->sample->bytes, with.quote, search->sample->nbytes) == NULL))
+		return best;
+	with.delimiter = ' ';
+	grid = try_delimiter(search, &with);
+
+	/* a table of another delimiter may stand in quotes that begin behind blanks */
+	wins = (!is_covered || count_quoted(grid) >= grid->to - grid->from) &&
+		are_blanks_delimiters(grid) && (best == NULL || is_better(grid, best));
+	if (best != NULL)
+		return keep(best, grid, wins);
+	if (wins)
+		return grid;
+	csv_grid_free(grid);
+	return NULL;
+}
+
+/*
+ * The best of the delimiters of one byte; except the quote, and characters of the
+ * NULL marker.
+ */
+static CsvGrid *
+try_delimiters(const Search *search)
+{
+	CsvDialectOptions with = search->options;
+	uint8_t		told = told_delimiter(search->sample);
+	uint8_t		unused = 0;
+	CsvGrid    *best = NULL;
+
+	if (search->given->delimiter)
+		return try_delimiter(search, &with);
+	with.delimiter_rest_length = 0;
+	for (size_t i = 0; i < lengthof(delimiters); i++)
+	{
+		CsvGrid    *grid;
+		bool		is_single;
+
+		with.delimiter = delimiters[i];
+		if (with.delimiter == with.quote ||
+			(with.comment_length > 0 && with.comment[0] == with.delimiter) ||
+			strchr(search->null_string, with.delimiter) != NULL)
+			continue;
+		if (memchr(search->sample->bytes, with.delimiter, search->sample->nbytes) == NULL)
+		{
+			if (unused == 0 || with.delimiter == ',')
+				unused = with.delimiter;
+			continue;
+		}
+		grid = try_delimiter(search, &with);
+		if (grid->nfields > CSV_MOST_FIELDS_TRIED ||
+			(grid->is_table && (with.delimiter == told ||
+								(with.delimiter == '\t' && search->sample->prefers_tab))))
+		{
+			if (best != NULL)
+				csv_grid_free(best);
+			return grid;
+		}
+		is_single = grid->is_single;
+		if (is_single && (unused == 0 || with.delimiter == ','))
+			unused = with.delimiter;
+		if (!grid->is_table || is_named_column(grid) ||
+			(with.delimiter == ',' && !splits_first(grid) &&
+			 is_column_of_values(grid, true)) ||
+			(with.delimiter == '\t' && has_delimiters_at_edges(grid)))
+			csv_grid_free(grid);
+		else
+			best = keep(best, grid, best == NULL || is_better(grid, best));
+	}
+	best = try_blank(search, with, best);
+	if (best != NULL)
+		return best;
+
+	/* one field: a delimiter that does not occur in it */
+	with.delimiter = unused != 0 ? unused : search->options.delimiter;
+	return try_delimiter(search, &with);
+}
+
+/* ---- COPY's text format ---- */
+
+/* what COPY's text format escapes; not numbers of bytes, which no program writes */
+typedef struct Escapes
+{
+	uint32		nnulls;			/* \N, all of a field */
+	uint32		nothers;
+	uint32		nodd;			/* backslashes that begin no escape */
+	uint32		nempty;			/* fields */
+	bool		at_end;			/* \. is the last line */
+
+	/* backslashes before delimiters and line breaks: they join parts ... */
+	uint32		njoins;
+	uint32		width;			/* ... to a record of this number of fields ... */
+	uint32		nrows;
+	uint32		nmisfits;		/* ... or to another */
+} Escapes;
+
+/* count the escapes of a field; true if a backslash at its end joins the next field to it */
+static bool
+count_escapes(Escapes *escapes, const CsvCell *cell)
+{
+	escapes->nempty += cell->nbytes == 0;
+	escapes->at_end = strcmp(cell->text, "\\.") == 0;
+	if (strcmp(cell->text, "\\N") == 0)
+		escapes->nnulls++;
+	else if (!escapes->at_end)
+		for (uint32 i = 0; i < cell->nbytes; i++)
+		{
+			if (cell->text[i] != '\\')
+				continue;
+			if (++i == cell->nbytes)
+				return true;
+			if (memchr("\\bfnrtv", cell->text[i], 8) != NULL)
+				escapes->nothers++;
+			else
+				escapes->nodd++;
+		}
+	return false;
+}
+
+static Escapes
+find_escapes(const CsvGrid *grid)
+{
+	Escapes		escapes = {0};
+	uint32		nfields = 0;
+
+	for (uint32 i = 0; i < grid->nrecords; i++)
+	{
+		const CsvGridRecord *record = &grid->records[i];
+		bool		goes_on = false;
+
+		if (record->nfields == 1 && record->cells[0].nbytes == 0)
+			continue;
+		for (uint32 j = 0; j < record->ncells; j++)
+		{
+			goes_on = count_escapes(&escapes, &record->cells[j]);
+			escapes.njoins += goes_on;
+			nfields += !goes_on;
+		}
+		if (goes_on)
+			continue;
+		if (escapes.width == 0)
+			escapes.width = nfields;
+		if (!escapes.at_end)
+			*(nfields == escapes.width ? &escapes.nrows : &escapes.nmisfits) += 1;
+		nfields = 0;
+	}
+	escapes.nmisfits += nfields > 0;
+	return escapes;
+}
+
+/*
+ * Are fields written as COPY, pg_dump and MySQL do?  Backslashes may as well be part of
+ * paths, and other programs write \N, but leave fields empty, too, or have quotes.
+ */
+static bool
+is_text_format(const Search *search, const CsvGrid *grid)
+{
+	CsvDialectOptions plain = grid->options;
+	CsvGrid    *unquoted;
+	Escapes		escapes;
+
+	if (!grid->is_table || !csv_sample_has(search->sample, "\\"))
+		return false;
+	plain.quote = plain.escape = 0;
+	unquoted = csv_grid_read(&plain, search->sample, search->marker);
+	escapes = find_escapes(unquoted);
+	csv_grid_free(unquoted);
+	if (escapes.nodd > 0 ||
+		(count_quoted(grid) > 0 && (escapes.njoins == 0 || grid->options.delimiter != '\t')))
+		return false;
+	if (escapes.njoins > 0)
+		return escapes.nmisfits <= escapes.nrows * MOST_OTHERS &&
+			(escapes.nempty == 0 || grid->options.delimiter == '\t') &&
+			(escapes.width == grid->nfields || !csv_grid_is_regular(grid));
+	return grid->options.delimiter == '\t' &&
+		(escapes.at_end ||
+		 (escapes.nnulls > 0 && (escapes.nempty == 0 || escapes.nothers > 0)));
+}
+
+/* the best dialect with a delimiter of one byte */
+static CsvGrid *
+try_formats(const Search *search)
+{
+	CsvGrid    *best = try_delimiters(search);
+	CsvDialectOptions with = search->options;
+
+	if (with.quoting == CSV_QUOTING_TEXT || best->nfields > CSV_MOST_FIELDS_TRIED ||
+		search->given->format || search->given->quote || search->given->escape ||
+		!is_text_format(search, best))
+		return best;
+	with.quoting = CSV_QUOTING_TEXT;
+	with.delimiter = best->options.delimiter;
+	with.quote = with.escape = 0;
+	return keep(best, read_grid(search, &with), true);
+}
+
+/* ---- delimiters of several characters ---- */
+
+/* the same from its end, with a bracket for the other */
+static bool
+is_symmetric(const char *text)
+{
+	size_t		length = strlen(text);
+
+	for (size_t i = 0; i < length; i++)
+	{
+		char		other = text[length - 1 - i];
+
+		if (text[i] != (other == '<' ? '>' : other == '>' ? '<' : other))
+			return false;
+	}
+	return true;
+}
+
+/* does all of a string repeat one character? */
+static bool
+is_repetition(const char *text)
+{
+	return strspn(text, (char[]) {*text, '\0'}) == strlen(text);
+}
+
+/*
+ * A string that contains the best delimiter: the characters around it must not belong to
+ * values, as percent signs do, and no row may be lost.
+ */
+static bool
+may_contain(const char *wide, const CsvGrid *grid, const CsvGrid *best)
+{
+	uint32		nothers;
+	uint32		nothers_of_best;
+
+	(void) csv_count_rows(grid, &nothers);
+	(void) csv_count_rows(best, &nothers_of_best);
+	if (best->is_table && (nothers > nothers_of_best || grid->from > best->from))
+		return false;
+	return strspn(wide, "|~^;:") == strlen(wide) || is_symmetric(wide) ||
+		grid->nfields != best->nfields;
+}
+
+/* is a delimiter of several characters better than the best, whose delimiter is `of_best`? */
+static bool
+is_better_wide(const char *wide, const CsvGrid *grid, const CsvGrid *best, const char *of_best)
+{
+	if (!csv_grid_is_regular(grid))
+		return false;
+	if (!best->is_table)
+		return true;
+	if (outdoes(best, grid))
+		return false;
+	if (outdoes(grid, best))
+		return true;
+
+	/* the rest of a longer one belongs to values, where the shorter one has more fields */
+	if (strstr(of_best, wide) != NULL)
+		return !is_repetition(of_best) && grid->nfields > best->nfields;
+	if (strstr(wide, of_best) != NULL)
+		return may_contain(wide, grid, best) &&
+			(!is_repetition(wide) || best->nfields != 3 || csv_find_header(grid).found);
+	return grid->quality > best->quality * BETTER;
+}
+
+/*
+ * The delimiter of several characters that the best of one character is the ends of: then
+ * each second column has the same punctuation everywhere, or nothing.
+ */
+static bool
+find_around(const CsvGrid *best, CsvWideDelimiter wide)
+{
+	const CsvCell *inner = NULL;
+
+	if (!best->is_table || strchr("|~^", best->options.delimiter) == NULL ||
+		best->nfields % 2 == 0 || best->nfields < 3 ||
+		best->options.delimiter_rest_length > 0)
+		return false;
+	for (uint32 i = best->from; i < best->to; i++)
+		for (uint32 j = 1; csv_is_row(&best->records[i], best->nfields) &&
+			 j < best->records[i].ncells; j += 2)
+		{
+			const CsvCell *cell = &best->records[i].cells[j];
+
+			if (inner == NULL)
+				inner = cell;
+			if (strcmp(cell->text, inner->text) != 0 || cell->nbytes + 2 > CSV_DELIMITER_BYTES)
+				return false;
+		}
+	if (inner == NULL)
+		return false;
+	for (const char *c = inner->text; *c != '\0'; c++)
+		if (isalnum((unsigned char) *c) || IS_HIGHBIT_SET(*c) || *c == '"' || *c == ' ')
+			return false;
+	snprintf(wide, sizeof(CsvWideDelimiter), "%c%s%c", best->options.delimiter, inner->text,
+			 best->options.delimiter);
+	return true;
+}
+
+/* the better of the best and the delimiters of several characters */
+static CsvGrid *
+try_wide_delimiters(const Search *search, CsvGrid *best)
+{
+	CsvDialectOptions with = search->options;
+	CsvWideDelimiter wide[CSV_WIDE_DELIMITERS + 1];
+	uint32		nwide = csv_find_wide_delimiters(search->sample,
+												 csv_break_byte(&with), with.quote, wide);
+
+	if (find_around(best, wide[nwide]))
+		nwide++;
+	for (uint32 i = 0; i < nwide; i++)
+	{
+		char		of_best[CSV_DELIMITER_BYTES + 1];
+		CsvGrid    *grid;
+
+		if ((with.quote != 0 && strchr(wide[i], with.quote) != NULL) ||
+			(*search->null_string != '\0' && strstr(search->null_string, wide[i]) != NULL))
+			continue;
+		csv_dialect_set_delimiter(&with, wide[i]);
+		csv_dialect_delimiter(&best->options, of_best);
+		grid = try_delimiter(search, &with);
+		best = keep(best, grid, is_better_wide(wide[i], grid, best, of_best));
+	}
+	return best;
+}
+
+static CsvGrid *
+try_all(const Search *search)
+{
+	CsvGrid    *best = try_formats(search);
+
+	if (search->given->delimiter || best->options.quoting == CSV_QUOTING_TEXT ||
+		best->nfields > CSV_MOST_FIELDS_TRIED)
+		return best;
+	return try_wide_delimiters(search, best);
+}
+
+/* ---- comments ---- */
+
+/* the same without lines that begin with the marker, if they may be comments; else NULL */
+static CsvGrid *
+leave_out_comments(const Search *search, const CsvGrid *grid, const char *marker)
+{
+	Search		with = *search;
+	CsvGrid    *without;
+	bool		is_better_without;
+
+	with.marker = marker;
+	with.options.comment_length = (uint8_t) strlen(marker);
+	memcpy(with.options.comment, marker, with.options.comment_length);
+	if ((search->given->delimiter && with.options.delimiter == with.options.comment[0]) ||
+		with.options.quote == with.options.comment[0] ||
+		with.options.escape == with.options.comment[0])
+		return NULL;
+	without = try_all(&with);
+	is_better_without = without->from < without->to && without->is_table >= grid->is_table &&
+		without->nfields <= MaxHeapAttributeNumber &&
+		(without->quality >= grid->quality ||
+		 (without->nfields == grid->nfields &&
+		  without->options.delimiter == grid->options.delimiter));
+	if (is_better_without && csv_are_comments(without))
+		return without;
+	csv_grid_free(without);
+	return NULL;
+}
+
+CsvGrid *
+csv_find_dialect(const CsvDialectOptions *options, const char *null_string,
+				 const CsvGiven *given, const CsvSample *sample)
+{
+	Search		search = {*options, null_string, given, sample, NULL};
+	CsvGrid    *grid;
+	CsvGrid    *without = NULL;
+	bool		any = false;
+	bool		is_long;
+
+	if (!given->further || options->comment_length > 0)
+		search.marker = csv_find_marker(sample, csv_break_byte(options));
+	grid = try_all(&search);
+	for (uint32 i = 0; i < grid->nrecords; i++)
+		any |= grid->records[i].comment;
+	if (search.marker == NULL || !any || options->comment_length > 0 ||
+		grid->nfields > CSV_MOST_FIELDS_TRIED)
+		return grid;
+
+	/* a line that begins with one # less than all others is not a header */
+	is_long = strcmp(search.marker, "##") == 0;
+	without = leave_out_comments(&search, grid, search.marker);
+	if (without != NULL && is_long &&
+		sample->bytes[without->records[without->from].start] != '#')
+	{
+		csv_grid_free(without);
+		without = NULL;
+	}
+	if (without == NULL && is_long)
+		without = leave_out_comments(&search, grid, "#");
+	if (without != NULL)
+		return keep(grid, without, true);
+	if (*search.marker == '#')
+		return grid;
+	grid->marker = NULL;
+	for (uint32 i = 0; i < grid->nrecords; i++)
+		grid->records[i].comment = false;
+	return grid;
+}

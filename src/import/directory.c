@@ -1,0 +1,290 @@
+/*
+ * directory.c
+ *		The files of a directory that may become tables, and files below directories
+ *		KEY=VALUE, as Hive writes them, that may become one.
+ */
+#include "postgres.h"
+
+#include <ctype.h>
+#include <fnmatch.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "storage/fd.h"
+#include "utils/varlena.h"
+
+#include "import/directory.h"
+#include "table/decompress.h"
+#include "table/path.h"
+#include "table/source.h"
+
+/*
+ * No table has more keys, or more directories before its first file.  Links may make
+ * directories endless.
+ */
+#define MOST_KEYS			32
+#define MOST_DIRECTORIES	10000
+
+/* ---- one directory ---- */
+
+List *
+csv_suffixes(const char *value)
+{
+	List	   *suffixes;
+	ListCell   *cell;
+
+	if (!SplitGUCList(pstrdup(value), ',', &suffixes) || suffixes == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid value for option \"%s\": \"%s\"", "suffixes", value),
+				 errdetail("The value must be a comma-separated list of suffixes such as \"csv,tsv,txt\".")));
+	foreach(cell, suffixes)
+	{
+		const char *suffix = lfirst(cell);
+		const char *name = psprintf("x.%s", suffix);
+		bool		is_word = *suffix != '\0';
+
+		for (const char *c = suffix; *c != '\0'; c++)
+			is_word &= IS_HIGHBIT_SET(*c) || isalnum((unsigned char) *c) || *c == '_' || *c == '-';
+		if (!is_word || csv_name_without_compression(name) < strlen(name) ||
+			csv_name_without_unread(name) < strlen(name))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("invalid suffix in option \"%s\": \"%s\"", "suffixes", suffix),
+					 is_word ?
+					 errdetail("Compressed files have this suffix.  Each suffix also stands for files that gzip, zstd or LZ4 have compressed.") :
+					 errdetail("A suffix has letters, digits, hyphens and underscores, and no dot.")));
+	}
+	return suffixes;
+}
+
+/* the length of the first nbytes bytes of a name, without a suffix; 0: it has none of them */
+static size_t
+stem_length(const char *name, size_t nbytes, const List *suffixes)
+{
+	ListCell   *cell;
+
+	foreach(cell, suffixes)
+	{
+		const char *suffix = lfirst(cell);
+		size_t		length = strlen(suffix);
+
+		if (name[0] != '.' && nbytes > length + 1 &&
+			name[nbytes - length - 1] == '.' &&
+			pg_strncasecmp(name + nbytes - length, suffix, length) == 0)
+			return nbytes - length - 1;
+	}
+	return 0;
+}
+
+size_t
+csv_stem_length(const char *name, const List *suffixes)
+{
+	size_t		length = stem_length(name, csv_name_without_compression(name), suffixes);
+
+	return length > 0 ? length :
+		stem_length(name, csv_name_without_unread(name), suffixes);
+}
+
+static int
+compare_names(const ListCell *a, const ListCell *b)
+{
+	return strcmp(lfirst(a), lfirst(b));
+}
+
+/* for ereport(): why the directory may be missing */
+static int
+hint_directory(const char *directory, int error)
+{
+	if (error == ENOTDIR)
+		return errhint("Name the directory of the file, and the table of the file by LIMIT TO (...).");
+	if (error != ENOENT)
+		return 0;
+
+	/* an identifier is cut where it is too long */
+	if (strlen(directory) >= NAMEDATALEN - 1 - MAX_MULTIBYTE_CHAR_LEN)
+		return errhint("A schema's name has at most %d bytes; name longer paths by OPTIONS (directory '...').",
+					   NAMEDATALEN - 1);
+	return csv_hint_relative(directory);
+}
+
+/* the list of a name; NULL: none */
+static List **
+list_for(CsvListing *listing, const char *path, const char *name, const List *suffixes)
+{
+	const char *equals = strchr(name, '=');
+	bool		is_file = csv_stem_length(name, suffixes) > 0;
+	struct stat st;
+
+	if (name[0] == '.' || (!is_file && equals == NULL))
+		return NULL;
+	if (is_file &&
+		csv_name_without_unread(name) < strlen(name))
+		return &listing->unread;
+	if (stat(path, &st) != 0)
+	{
+		/* a file that cannot be looked at may be opened, and then tells why not */
+		if (errno != ENOENT && errno != ELOOP)
+			return is_file ? &listing->files : NULL;
+
+		/* a link, or a file that has just gone */
+		return is_file && lstat(path, &st) == 0 && S_ISLNK(st.st_mode) ?
+			&listing->dangling : NULL;
+	}
+	if (S_ISDIR(st.st_mode) && equals != NULL && equals != name)
+		return &listing->keys;
+	return is_file && S_ISREG(st.st_mode) ? &listing->files : NULL;
+}
+
+CsvListing
+csv_list_directory(const char *directory, const List *suffixes)
+{
+	CsvListing	listing = {NIL};
+	DIR		   *dir = AllocateDir(directory);
+	struct dirent *entry;
+
+	if (dir == NULL)
+	{
+		int			error = errno;
+
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not open directory \"%s\": %m", directory),
+				 hint_directory(directory, error)));
+	}
+	while ((entry = ReadDir(dir, directory)) != NULL)
+	{
+		char	   *path = psprintf("%s/%s", directory, entry->d_name);
+		List	  **list = list_for(&listing, path, entry->d_name, suffixes);
+
+		CHECK_FOR_INTERRUPTS();
+		if (list != NULL)
+			*list = lappend(*list, pstrdup(entry->d_name));
+		pfree(path);
+	}
+	FreeDir(dir);
+	list_sort(listing.files, compare_names);
+	list_sort(listing.unread, compare_names);
+	list_sort(listing.dangling, compare_names);
+	list_sort(listing.keys, compare_names);
+	return listing;
+}
+
+/* ---- directories KEY=VALUE ---- */
+
+/* one search */
+typedef struct HiveSearch
+{
+	const List *suffixes;
+	int			nvisited;		/* directories */
+	List	   *parts;			/* names of directories on the way to the first file */
+	CsvHive    *hive;			/* with its pattern, while other files are counted */
+} HiveSearch;
+
+/* a part of a pattern that stands for itself */
+static void
+add_literal(StringInfo pattern, const char *text, size_t nbytes)
+{
+	for (size_t i = 0; i < nbytes; i++)
+		if (strchr("*?[", text[i]) != NULL)
+			appendStringInfo(pattern, "[%c]", text[i]);
+		else
+			appendStringInfoChar(pattern, text[i]);
+}
+
+/* the first file below a directory; NULL: there is none */
+static char *
+find_first(HiveSearch *search, const char *directory, int depth)
+{
+	CsvListing	listing;
+	ListCell   *cell;
+
+	if (++search->nvisited > MOST_DIRECTORIES)
+		return NULL;
+	listing = csv_list_directory(directory, search->suffixes);
+	if (depth > 0 && listing.files != NIL)
+		return linitial(listing.files);
+	foreach(cell, depth == MOST_KEYS ? NIL : listing.keys)
+	{
+		char	   *name = lfirst(cell);
+		char	   *file;
+
+		/* no option can name such a key */
+		if (strpbrk(csv_path_key(name), "/=") != NULL)
+			continue;
+		file = find_first(search, psprintf("%s/%s", directory, name), depth + 1);
+		if (file == NULL)
+			continue;
+		search->parts = lcons(name, search->parts);
+		return file;
+	}
+	return NULL;
+}
+
+/* count the files below a directory that the pattern leaves out, as far as they can be seen */
+static void
+count_others(HiveSearch *search, const char *directory, int depth)
+{
+	CsvHive    *hive = search->hive;
+	CsvListing	listing;
+	ListCell   *cell;
+
+	if (++search->nvisited > MOST_DIRECTORIES || access(directory, R_OK | X_OK) != 0)
+		return;
+	listing = csv_list_directory(directory, search->suffixes);
+	foreach(cell, depth == 0 ? NIL : listing.files)
+	{
+		char	   *path = psprintf("%s/%s", directory, (char *) lfirst(cell));
+
+		CHECK_FOR_INTERRUPTS();
+		if (fnmatch(hive->pattern, path, FNM_PATHNAME | FNM_PERIOD | FNM_NOESCAPE) == 0)
+			pfree(path);
+		else if (hive->nothers++ == 0)
+			hive->other = path;
+	}
+	foreach(cell, depth == MOST_KEYS ? NIL : listing.keys)
+		count_others(search, psprintf("%s/%s", directory, (char *) lfirst(cell)), depth + 1);
+}
+
+char *
+csv_pattern_in(const char *directory, const char *pattern)
+{
+	StringInfoData path;
+
+	initStringInfo(&path);
+	add_literal(&path, directory, strlen(directory));
+	appendStringInfo(&path, "/%s", pattern);
+	return path.data;
+}
+
+CsvHive *
+csv_find_hive(const char *directory, const List *suffixes)
+{
+	HiveSearch search = {.suffixes = suffixes};
+	StringInfoData pattern;
+	const char *file = find_first(&search, directory, 0);
+	const char *suffix;
+	ListCell   *cell;
+
+	if (file == NULL)
+		return NULL;
+	initStringInfo(&pattern);
+	foreach(cell, search.parts)
+	{
+		const char *name = lfirst(cell);
+
+		add_literal(&pattern, name, strchr(name, '=') - name);
+		appendStringInfoString(&pattern, "=*/");
+	}
+	appendStringInfoChar(&pattern, '*');
+	suffix = file + csv_stem_length(file, suffixes);
+	add_literal(&pattern, suffix, strlen(suffix));
+	search.hive = palloc0(sizeof(CsvHive));
+	search.hive->pattern = csv_pattern_in(directory, pattern.data);
+	search.nvisited = 0;
+	count_others(&search, directory, 0);
+	return search.hive;
+}

@@ -1,0 +1,227 @@
+/*
+ * header_names.c
+ *		Names of columns, from a header of one row or several.
+ *
+ * The last row of a header has most of the names, or has the units, with the names
+ * above.  A row above it belongs to the header if
+ *
+ *	- both are full: names, units,
+ *	- it fills blank cells of the last row, or tells equal names apart,
+ *	- it has names of groups all over the width.
+ *
+ * Otherwise it is a title or a note.  A group's name stands above its first column, and
+ * goes on in the blank cells to its right that have names below.
+ */
+#include "postgres.h"
+
+#include <ctype.h>
+
+#include "access/htup_details.h"
+#include "utils/memutils.h"
+
+#include "import/header.h"
+
+/* most rows of a header that names are made of */
+#define HEADER_ROWS	4
+
+/* of two columns, a unit is no longer than that: else the row above is a note */
+#define UNIT_BYTES	6
+
+/* a comment's mark does not belong to a name */
+static void
+pass_marker(CsvCells *cells, const char *marker)
+{
+	char	   *text = cells->texts[0];
+	size_t		nbytes = text[0] == '#' ? strspn(text, "#") :
+		marker != NULL && strncmp(text, marker, strlen(marker)) == 0 ? strlen(marker) : 0;
+
+	if (nbytes > 0)
+		nbytes += strspn(text + nbytes, " \t");
+	cells->texts[0] += nbytes;
+	cells->lengths[0] -= nbytes;
+}
+
+CsvCells
+csv_record_cells(const CsvGrid *grid, const CsvGridRecord *record)
+{
+	CsvCells	cells = {0};
+
+	if (record == NULL)
+		return cells;
+	cells.ncells = record->nfields;
+
+	/* a header that is too wide for a table has no names, and neither has a damaged header */
+	if (record->ncells == 0 || record->ncells < record->nfields)
+		return cells;
+	cells.texts = palloc(sizeof(char *) * cells.ncells);
+	cells.lengths = palloc(sizeof(uint32) * cells.ncells);
+	for (uint32 i = 0; i < cells.ncells; i++)
+	{
+		cells.lengths[i] = record->cells[i].nbytes;
+		cells.texts[i] = palloc_extended((Size) cells.lengths[i] + 1, MCXT_ALLOC_HUGE);
+		memcpy(cells.texts[i], record->cells[i].text, (Size) cells.lengths[i] + 1);
+	}
+	pass_marker(&cells, grid->marker);
+	return cells;
+}
+
+static bool
+is_blank(const CsvCells *cells, uint32 i)
+{
+	return i >= cells->ncells || strspn(cells->texts[i], " \t") == cells->lengths[i];
+}
+
+static uint32
+count_filled(const CsvCells *cells)
+{
+	uint32		n = 0;
+
+	for (uint32 i = 0; i < cells->ncells; i++)
+		n += !is_blank(cells, i);
+	return n;
+}
+
+/* nothing but numbers of columns, or lines */
+static bool
+has_no_names(const CsvCells *cells)
+{
+	bool		any_digit = false;
+
+	for (uint32 i = 0; i < cells->ncells; i++)
+	{
+		const char *digits;
+
+		for (uint32 j = 0; j < cells->lengths[i]; j++)
+			if (IS_HIGHBIT_SET(cells->texts[i][j]) ||
+				isalpha((unsigned char) cells->texts[i][j]) || cells->texts[i][j] == '%')
+				return false;
+		digits = cells->texts[i] + strcspn(cells->texts[i], "0123456789");
+		any_digit |= *digits != '\0';
+		if (*digits != '\0' && strtoul(digits, NULL, 10) != i + 1 &&
+			strtoul(digits, NULL, 10) != i)
+			return false;
+	}
+	return any_digit || count_filled(cells) > 0;
+}
+
+/* is a name there twice? */
+static bool
+has_repetition(const CsvCells *cells)
+{
+	for (uint32 i = 1; i < cells->ncells; i++)
+		for (uint32 j = 0; j < i && !is_blank(cells, i); j++)
+			if (cells->lengths[i] == cells->lengths[j] && cells->lengths[i] < NAMEDATALEN &&
+				memcmp(cells->texts[i], cells->texts[j], cells->lengths[i]) == 0)
+				return true;
+	return false;
+}
+
+/* does a row belong to the header that has these names so far, right below it? */
+static bool
+belongs(const CsvCells *row, const CsvCells *names, bool *has_groups)
+{
+	uint32		filled = count_filled(row);
+	uint32		last = 0;
+	bool		completes = false;
+	bool		repeated = has_repetition(names);
+
+	*has_groups = true;
+	if (filled < 2 || row->ncells > names->ncells || row->ncells * 2 < names->ncells)
+		return false;
+	for (uint32 i = 0; i < row->ncells; i++)
+		if (!is_blank(row, i))
+		{
+			last = i;
+			completes |= is_blank(names, i);
+		}
+	if (completes || repeated)
+		return true;
+	if (row->ncells < names->ncells)
+		return false;
+	if (filled * 5 >= row->ncells * 4)
+	{
+		*has_groups = false;
+		return row->ncells > 2 || (names->lengths[0] <= UNIT_BYTES &&
+								   names->lengths[1] <= UNIT_BYTES);
+	}
+	return last * 2 >= row->ncells && (filled >= 3 || is_blank(row, 0));
+}
+
+/* put a row's cells before the names below them */
+static void
+join(CsvCells *names, const CsvCells *row, bool has_groups)
+{
+	int64		group = -1;		/* the cell whose name goes on */
+
+	for (uint32 i = 0; i < names->ncells; i++)
+	{
+		uint32		above = i;
+		uint32		nbytes;
+		char	   *name;
+
+		if (!is_blank(row, i))
+			group = is_blank(names, i) ? -1 : (int64) i;
+		else if (!has_groups || group < 0 || is_blank(names, i))
+		{
+			group = -1;
+			continue;
+		}
+		else
+			above = (uint32) group;
+		nbytes = row->lengths[above];
+		if (is_blank(names, i))
+		{
+			names->texts[i] = row->texts[above];
+			names->lengths[i] = nbytes;
+			continue;
+		}
+
+		/* cells of a name that reaches over both rows */
+		if (names->lengths[i] == nbytes &&
+			memcmp(names->texts[i], row->texts[above], nbytes) == 0)
+			continue;
+		name = palloc_extended((Size) nbytes + names->lengths[i] + 2, MCXT_ALLOC_HUGE);
+		memcpy(name, row->texts[above], nbytes);
+		name[nbytes] = '_';
+		memcpy(name + nbytes + 1, names->texts[i], names->lengths[i] + 1);
+		names->texts[i] = name;
+		names->lengths[i] += nbytes + 1;
+	}
+}
+
+/* may record `number` belong to the header right below it, by its form? */
+static bool
+may_be_row(const CsvGrid *grid, uint32 number)
+{
+	const CsvGridRecord *record = &grid->records[number];
+
+	return !record->bad && !record->blank && record->nfields >= 2 &&
+		record->comment == record[1].comment &&
+		record->nfields <= MaxHeapAttributeNumber;
+}
+
+CsvCells
+csv_header_names(const CsvGrid *grid, uint32 number, uint32 *top)
+{
+	CsvCells	names = csv_record_cells(grid, &grid->records[number]);
+
+	*top = number;
+	if (names.texts == NULL || names.ncells < 2)
+		return names;
+	for (int nrows = 1; nrows < HEADER_ROWS && number > 0 &&
+		 may_be_row(grid, number - 1); nrows++)
+	{
+		CsvCells	row = csv_record_cells(grid, &grid->records[--number]);
+		bool		has_groups;
+
+		if (has_no_names(&names) && !has_no_names(&row) && row.ncells == names.ncells &&
+			count_filled(&row) * 2 >= row.ncells)
+			names = row;
+		else if (belongs(&row, &names, &has_groups))
+			join(&names, &row, has_groups);
+		else
+			break;
+		*top = number;
+	}
+	return names;
+}

@@ -1,0 +1,575 @@
+/*
+ * header_rows.c
+ *		Which of the rows above a table's data are a header's.
+ *
+ * Rows that do not fit the types of those below them may be data all the same: values
+ * that are missing, or odd.  So, of the rows above the first that does,
+ *
+ *	- those above a blank line, or nearly blank above the names, or keys and values
+ *	  that do not fit, are a preamble,
+ *	- the first row below has the names,
+ *	- rows below the names are data, except rows that have units, or names below the
+ *	  name of a group, or count the columns, or are strange to a table without any text.
+ */
+#include "postgres.h"
+
+#include <ctype.h>
+
+#include "import/header_rows.h"
+
+#define FIRST_YEAR	1800
+#define LAST_YEAR	2100
+
+/* strange cells, each of its own, that make names of a row */
+#define LEAST_NAMES	3
+
+/* rows of keys and values that make a preamble of them */
+#define LEAST_KEYS	2
+
+/* cells that one is compared with */
+#define MOST_COMPARED	16
+
+/* cells that must have a form in common to tell a name from them, and that are looked at */
+#define LEAST_ALIKE	2
+#define SURELY_ALIKE	5		/* ... in their length alone, if the name's is not far from that */
+#define MOST_ALIKE	50
+
+/* the kinds of characters that are letters */
+#define LETTERS	3
+
+/* most bytes of a unit with a slash in it */
+#define UNIT_BYTES	8
+
+static const char *const units[] = {
+	"%", "mm", "cm", "m", "km", "m2", "m3", "km2", "ha", "kg", "g", "mg", "t", "l", "ml",
+	"s", "sec", "ms", "min", "h", "d", "C", "F", "K", "degC", "deg C", "Deg C", "degF", "V",
+	"mV", "volts", "Volts", "A", "mA", "W", "kW", "MW", "kWh", "MWh", "Hz", "kHz", "MHz", "Pa",
+	"hPa", "kPa", "bar", "mbar", "mb", "ppm", "ppb", "dB", "deg", "rad", "EUR", "USD", "GBP",
+	"CHF", "unit", "units", "Unit", "Units", "Einheit", "m\xc2\xb2", "m\xc2\xb3", "km\xc2\xb2",
+	"cm\xc2\xb2", "cm\xc2\xb3", "\xc2\xb5m", "\xe2\x82\xac", "$", "\xc2\xa3", "[1]", "(1)", "[-]",
+
+	/* types of columns */
+	"int", "integer", "bigint", "float", "double", "numeric", "decimal", "number", "real",
+	"string", "str", "text", "varchar", "char", "bool", "boolean", "date", "datetime",
+	"timestamp", "Int", "Integer", "Float", "Double", "String", "Text", "Date", "Boolean"
+};
+
+/* words for values that are not known; they are not names */
+static const char *const unknowns[] = {
+	"unknown", "pending", "none", "missing", "maybe", "tbd", "tbc", "tba", "nil", "n.d.", "no data",
+	"unbekannt", "offen", "inconnu"
+};
+
+/* ---- forms ---- */
+
+/* one letter for each run of characters of a kind; no more than fit */
+static void
+make_shape(const char *text, uint32 nbytes, char *shape)
+{
+	uint32		n = 0;
+
+	for (uint32 i = 0; i < nbytes && n + 1 < sizeof(((CsvForms *) NULL)->shape); i++)
+	{
+		unsigned char c = (unsigned char) text[i];
+		char		kind = isdigit(c) ? '0' : isupper(c) ? 'A' :
+			islower(c) || IS_HIGHBIT_SET(c) ? 'a' : (char) c;
+
+		if (n == 0 || shape[n - 1] != kind || !isalnum((unsigned char) kind))
+			shape[n++] = kind;
+	}
+	shape[n] = '\0';
+}
+
+/* a bit for small letters, capital letters, digits, and each punctuation of codes */
+static uint32
+kinds_in(const char *text, uint32 nbytes)
+{
+	static const char punctuation[] = "@/.-:;|";
+	uint32		kinds = 0;
+
+	for (uint32 i = 0; i < nbytes; i++)
+	{
+		const unsigned char c = (unsigned char) text[i];
+		const char *found = c == 0 ? NULL : strchr(punctuation, c);
+
+		kinds |= islower(c) ? 1 : isupper(c) ? 2 : isdigit(c) ? 4 :
+			found != NULL ? UINT32_C(8) << (found - punctuation) : 0;
+	}
+	return kinds;
+}
+
+void
+csv_forms_add(CsvForms *forms, const CsvCell *cell)
+{
+	char		shape[sizeof(forms->shape)];
+	uint32		kinds = kinds_in(cell->text, cell->nbytes);
+
+	make_shape(cell->text, cell->nbytes, shape);
+	forms->any |= kinds;
+	forms->all = forms->n == 0 ? kinds : forms->all & kinds;
+	if (forms->n++ == 0)
+	{
+		forms->nbytes = cell->nbytes;
+		forms->first = shape[0];
+		strlcpy(forms->shape, shape, sizeof(forms->shape));
+		return;
+	}
+	if (forms->nbytes != cell->nbytes)
+		forms->nbytes = 0;
+	if (forms->first != shape[0])
+		forms->first = 0;
+	if (strcmp(forms->shape, shape) != 0)
+		forms->shape[0] = '\0';
+}
+
+bool
+csv_is_unlike(const CsvForms *forms, const char *text, uint32 nbytes)
+{
+	char		shape[sizeof(forms->shape)];
+	uint32		kinds = kinds_in(text, nbytes);
+
+	if (forms->n < LEAST_ALIKE)
+		return false;
+	if (forms->n > LEAST_ALIKE &&
+		((kinds & ~forms->any & LETTERS) != 0 || (forms->all & ~kinds) != 0))
+		return true;
+	make_shape(text, nbytes, shape);
+	return (forms->nbytes > 0 && forms->nbytes != nbytes &&
+			(forms->n >= SURELY_ALIKE || forms->nbytes >= 2 * nbytes ||
+			 nbytes >= 2 * forms->nbytes)) ||
+		(forms->first != 0 && forms->first != shape[0]) ||
+		(forms->shape[0] != '\0' && strcmp(forms->shape, shape) != 0);
+}
+
+/* is a cell unlike the cells below it, and like a name? */
+static bool
+is_unlike(const CsvGridRows *rows, uint32 row, uint32 column)
+{
+	const CsvCell *cell = csv_row_cell(rows, row, column);
+	CsvForms	forms = {0};
+
+	if (!isalpha((unsigned char) cell->text[0]))
+		return false;
+	for (uint32 i = row + 1; i < Min(rows->nrows, row + MOST_ALIKE); i++)
+		if (csv_row_cell(rows, i, column)->kind != CSV_CELL_EMPTY)
+			csv_forms_add(&forms, csv_row_cell(rows, i, column));
+	return csv_is_unlike(&forms, cell->text, cell->nbytes);
+}
+
+/* ---- what a row says by its types ---- */
+
+static uint8
+kind_of(const CsvGridRows *rows, uint32 row, uint32 column)
+{
+	return csv_row_cell(rows, row, column)->kind;
+}
+
+/* a number of up to four digits, after which blanks may come; otherwise 0 */
+static uint32
+small_number(const CsvCell *cell)
+{
+	size_t		ndigits = strspn(cell->text, "0123456789");
+
+	return ndigits > 0 && ndigits <= 4 &&
+		cell->text[ndigits + strspn(cell->text + ndigits, " ")] == '\0' ?
+		(uint32) atoi(cell->text) : 0;
+}
+
+/* are the numbers of a row years, one after the other, unlike in the rows below? */
+static bool
+has_years(const CsvGridRows *rows, uint32 row, bool below)
+{
+	uint32		nyears = 0;
+	int			direction = 0;
+	uint32		last = 0;
+
+	for (uint32 column = 0; column < rows->ncolumns; column++)
+	{
+		uint32		year = small_number(csv_row_cell(rows, row, column));
+		int			step;
+
+		if (rows->types[column] != CSV_CELL_NUMBER ||
+			kind_of(rows, row, column) != CSV_CELL_NUMBER)
+			continue;
+		if (year < FIRST_YEAR || year > LAST_YEAR)
+			return false;
+		step = last == 0 ? 0 : year > last ? 1 : year < last ? -1 : 2;
+		if (step == 2 || (direction != 0 && step != direction))
+			return false;
+		direction = step;
+		last = year;
+		nyears++;
+	}
+	if (nyears < 2)
+		return false;
+	for (uint32 next = row + 1; !below && next < Min(row + 4, rows->nrows); next++)
+		if (has_years(rows, next, true))
+			return false;
+	return true;
+}
+
+/*
+ * Does a row count the columns, with numbers where other rows have text, or with a corner
+ * that only this row leaves blank?  Then it is not data.
+ */
+static bool
+has_ordinals(const CsvGridRows *rows, uint32 row)
+{
+	bool		has_corner = kind_of(rows, row, 0) == CSV_CELL_EMPTY;
+	bool		among_text = has_corner;
+
+	if (rows->ncolumns < 3 ||
+		(has_corner && row + 1 < rows->nrows &&
+		 kind_of(rows, row + 1, 0) == CSV_CELL_EMPTY))
+		return false;
+	for (uint32 column = has_corner; column < rows->ncolumns; column++)
+	{
+		if (kind_of(rows, row, column) != CSV_CELL_NUMBER ||
+			small_number(csv_row_cell(rows, row, column)) != column + !has_corner)
+			return false;
+		among_text |= rows->types[column] != CSV_CELL_NUMBER;
+	}
+	return among_text;
+}
+
+int
+csv_judge_row(const CsvGridRows *rows, uint32 row)
+{
+	const bool	is_sparse = csv_row_is_sparse(rows, row);
+	uint32		nfit = 0;
+	uint32		nunfit = 0;
+	uint32		nfit_codes = 0;
+	uint32		nunfit_codes = 0;
+
+	for (uint32 column = 0; column < rows->ncolumns; column++)
+	{
+		uint8		type = rows->types[column];
+		uint8		kind = kind_of(rows, row, column);
+		bool		fit = csv_kind_fits(type, kind) &&
+			!(type == CSV_CELL_CODE && kind == CSV_CELL_CODE && is_unlike(rows, row, column));
+
+		if (type == CSV_CELL_TEXT || kind == CSV_CELL_EMPTY)
+			continue;
+		if (type == CSV_CELL_CODE)
+			*(fit ? &nfit_codes : &nunfit_codes) += 1;
+		else
+			*(fit ? &nfit : &nunfit) += 1;
+	}
+
+	/* names may have digits, too, so codes tell only where there is nothing else */
+	if (nfit + nunfit == 0)
+	{
+		nfit = nfit_codes;
+		nunfit = nunfit_codes;
+	}
+	if (nfit + nunfit == 0)
+		return is_sparse ? ROW_OF_HEADER : ROW_UNKNOWN;
+	if (has_years(rows, row, false) || has_ordinals(rows, row))
+		return ROW_SURELY_OF_HEADER;
+	if (nunfit == 0)
+		return is_sparse ? ROW_UNKNOWN : ROW_OF_DATA;
+	return nfit > nunfit ? ROW_OF_DATA : nfit == nunfit ? ROW_UNKNOWN :
+		nfit > 0 ? ROW_OF_HEADER : ROW_SURELY_OF_HEADER;
+}
+
+/* ---- what there is of a header in a row ---- */
+
+static bool
+is_text(uint8 type)
+{
+	return type == CSV_CELL_TEXT || type == CSV_CELL_CODE;
+}
+
+/* the row's cell has text in a column of another type */
+static bool
+is_strange(const CsvGridRows *rows, uint32 row, uint32 column)
+{
+	uint8		type = rows->types[column];
+	uint8		kind = kind_of(rows, row, column);
+
+	return type != CSV_CELL_TEXT && (kind == CSV_CELL_TEXT || kind == CSV_CELL_CODE) &&
+		!csv_kind_fits(type, kind);
+}
+
+static bool
+is_empty(const CsvGridRows *rows, uint32 row, uint32 column)
+{
+	return kind_of(rows, row, column) == CSV_CELL_EMPTY;
+}
+
+/* a name of a unit, in brackets or not, or the width of a column and its type */
+static bool
+is_unit(const char *text, uint32 nbytes)
+{
+	uint32		ndigits = (uint32) strspn(text, "0123456789");
+
+	if (nbytes == 0)
+		return false;
+	for (size_t i = 0; i < lengthof(units); i++)
+		if (strcmp(text, units[i]) == 0)
+			return true;
+	if ((text[0] == '(' && text[nbytes - 1] == ')') ||
+		(text[0] == '[' && text[nbytes - 1] == ']'))
+		return strpbrk(text, "0123456789") == NULL || isalpha((unsigned char) text[1]);
+
+	if (nbytes <= UNIT_BYTES && !isdigit((unsigned char) *text) && strchr(text + 1, '/') != NULL)
+		return true;
+
+	/* a degree's sign, in UTF-8 or 8-bit encodings */
+	if (((uint8) text[0] == 0xc2 && (uint8) text[1] == 0xb0 && nbytes <= 3) ||
+		((uint8) text[0] == 0xb0 && nbytes <= 2))
+		return true;
+	return ndigits > 0 && ndigits + 1 == nbytes && strchr("snd", text[ndigits]) != NULL;
+}
+
+/* are all of its cells units, in some column that has a type? */
+static bool
+has_units(const CsvGridRows *rows, uint32 row)
+{
+	bool		any = false;
+
+	for (uint32 i = 0; i < rows->ncolumns; i++)
+	{
+		const CsvCell *cell = csv_row_cell(rows, row, i);
+
+		if (cell->nbytes == 0)
+			continue;
+		if (!is_unit(cell->text, cell->nbytes))
+			return false;
+		any |= is_strange(rows, row, i);
+	}
+	return any;
+}
+
+/* nothing but a line below each name, or their numbers in brackets */
+static bool
+has_lines(const CsvGridRows *rows, uint32 row)
+{
+	uint32		nlines = 0;
+
+	for (uint32 i = 0; i < rows->ncolumns; i++)
+	{
+		const char *text = csv_row_cell(rows, row, i)->text;
+		uint32		nbytes = csv_row_cell(rows, row, i)->nbytes;
+		char	   *end;
+
+		if (nbytes == 0)
+			continue;
+		if ((*text == '(' || *text == '[') && strtoul(text + 1, &end, 10) == i + 1 &&
+			end == text + nbytes - 1)
+			nlines++;
+		else if (nbytes >= 2 && strspn(text, "-=:+") == nbytes)
+			nlines += nbytes >= 3;
+		else
+			return false;
+	}
+	return nlines > 0;
+}
+
+/*
+ * Does it have names below the names of groups: text where rows above it are blank, right
+ * of a cell that is not, and in all columns with a type?
+ */
+static bool
+has_subnames(const CsvGridRows *rows, uint32 row, uint32 names)
+{
+	bool		completes = false;
+	bool		in_group = false;
+
+	for (uint32 column = 0; column < rows->ncolumns; column++)
+	{
+		bool		above = false;
+
+		for (uint32 i = names; i < row; i++)
+			above |= !is_empty(rows, i, column);
+		in_group |= above;
+		if (is_text(rows->types[column]))
+			continue;
+		if (is_strange(rows, row, column))
+			completes |= in_group && !above;
+		else if (!above || !is_empty(rows, row, column))
+			return false;
+	}
+	return completes;
+}
+
+/* words, not a value in another form: without digits, or in a sentence */
+static bool
+is_in_words(const char *text, uint32 nbytes)
+{
+	const char *blank = strchr(text, ' ');
+
+	return strcspn(text, "0123456789<>?*") == nbytes ||
+		(blank != NULL && isalpha((unsigned char) text[0]) && strchr(blank + 1, ' ') != NULL);
+}
+
+static bool
+is_unknown(const char *text)
+{
+	for (size_t i = 0; i < lengthof(unknowns); i++)
+		if (pg_strcasecmp(text, unknowns[i]) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * How many words that are strange to their columns are different from all others?  None
+ * if some stand for values.
+ */
+static uint32
+count_strange(const CsvGridRows *rows, uint32 row)
+{
+	uint32		n = 0;
+
+	for (uint32 i = 0; i < rows->ncolumns; i++)
+	{
+		const CsvCell *cell = csv_row_cell(rows, row, i);
+		bool		known = !is_strange(rows, row, i);
+
+		if (is_unknown(cell->text))
+			return 0;
+		for (uint32 j = 0; j < Min(i, MOST_COMPARED) && !known; j++)
+			known = strcmp(cell->text, csv_row_cell(rows, row, j)->text) == 0;
+		n += !known && is_in_words(cell->text, cell->nbytes);
+	}
+	return n;
+}
+
+/* does no value fit its column, those in columns of text aside? */
+static bool
+fits_nowhere(const CsvGridRows *rows, uint32 row)
+{
+	return csv_count_fit(rows, csv_row(rows, row), true).nfit == 0;
+}
+
+/* does it have a value in a column of text? */
+static bool
+has_text(const CsvGridRows *rows, uint32 row)
+{
+	for (uint32 column = 0; column < rows->ncolumns; column++)
+		if (is_text(rows->types[column]) && !is_empty(rows, row, column))
+			return true;
+	return false;
+}
+
+/* what a row above the data looks like */
+typedef struct RowLook
+{
+	bool		header;
+	bool		key;			/* its first cell is a word, and those below it no text */
+} RowLook;
+
+static RowLook
+look_at_row(const CsvGridRows *rows, uint32 row, uint32 names)
+{
+	const CsvCell *first = csv_row_cell(rows, row, 0);
+	RowLook		look = {0};
+	uint32		nstrange = fits_nowhere(rows, row) ? count_strange(rows, row) : 0;
+
+	look.key = !has_text(rows, row) && !is_text(rows->types[0]) &&
+		(is_empty(rows, row, 0) ? fits_nowhere(rows, row) :
+		 is_strange(rows, row, 0) && is_in_words(first->text, first->nbytes));
+	look.header = nstrange >= LEAST_NAMES || (look.key && nstrange >= 2) ||
+		has_units(rows, row) || has_lines(rows, row) ||
+		has_subnames(rows, row, names) || has_ordinals(rows, row) ||
+		(is_empty(rows, row, 0) && has_years(rows, row, false));
+	return look;
+}
+
+/* ---- the first row of data ---- */
+
+/* is there a blank line right above the row? */
+static bool
+is_below_blank(const CsvGridRows *rows, uint32 row)
+{
+	for (uint32 i = rows->records[row - 1] + 1; i < rows->records[row]; i++)
+		if (rows->grid->records[i].blank)
+			return true;
+	return false;
+}
+
+static bool
+has_strange(const CsvGridRows *rows, uint32 row)
+{
+	for (uint32 column = 0; column < rows->ncolumns; column++)
+		if (is_strange(rows, row, column))
+			return true;
+	return false;
+}
+
+/* the row behind a header, and the titles above it, that begin at row `from` */
+static uint32
+pass_header(const CsvGridRows *rows, uint32 from, uint32 typed)
+{
+	uint32		names = from;
+	uint32		first;
+	uint32		nkeys = 0;		/* rows of a header that begin with a key */
+
+	while (names < typed && csv_row_is_sparse(rows, names))
+		names++;
+	if (names == typed)
+	{
+		for (names = from; names < typed && has_strange(rows, names);)
+			names++;
+		return names;
+	}
+	if (csv_judge_row(rows, names) >= ROW_UNKNOWN)
+		return from;
+	first = names + 1;
+	for (uint32 row = first;
+		 row < typed ||
+		 (row < rows->nrows && nkeys > 1 && csv_judge_row(rows, row) == ROW_UNKNOWN);
+		 row++)
+	{
+		RowLook		look = look_at_row(rows, row, names);
+
+		if (!look.header && !look.key)
+			break;
+		nkeys += look.header && look.key;
+		if (look.header || (row == first && nkeys > (fits_nowhere(rows, row) ? 0 : 1)))
+			first = row + 1;
+	}
+	return first;
+}
+
+/*
+ * Has a row the names, and are all rows above it keys and values, padded to the table's
+ * width?  Each begins with a word where the table has none, and leaves the last column
+ * blank, which has a name.
+ */
+static bool
+is_below_keys(const CsvGridRows *rows, uint32 names)
+{
+	for (uint32 row = 0; row <= names; row++)
+		if (!is_strange(rows, row, 0) || !fits_nowhere(rows, row) ||
+			count_strange(rows, row) < (row < names ? 1 : 2) ||
+			(row < names ? csv_row(rows, row)->nfilled > 2 ||
+			 !is_empty(rows, row, rows->ncolumns - 1) :
+			 csv_row(rows, row)->nfilled < rows->ncolumns))
+			return false;
+	return names >= LEAST_KEYS;
+}
+
+uint32
+csv_find_first_row(const CsvGridRows *rows, uint32 typed, bool *sure)
+{
+	uint32		from = typed - 1;
+	uint32		nabove = 0;
+	uint32		ndata = 0;
+	uint32		first;
+
+	for (uint32 row = typed; row < rows->nrows; row++)
+		ndata += csv_judge_row(rows, row) > 0;
+	if (!is_below_keys(rows, from))
+		while (from > 0 && !is_below_blank(rows, from))
+			from--;
+	for (uint32 row = 0; row < from; row++)
+		nabove += !csv_row_is_sparse(rows, row);
+	first = pass_header(rows, from, typed);
+
+	/* else the blank line is among the data */
+	if (nabove > 0 && (first < typed || ndata < nabove))
+		first = pass_header(rows, 0, typed);
+	*sure = ndata + first >= typed || (first > 0 && has_years(rows, first - 1, false));
+	return first;
+}

@@ -1,0 +1,296 @@
+/*
+ * observe.c
+ *		The evidence of all values of a file.
+ *
+ * The file is read as any table is, by the engine, with a column of type text for each
+ * field.  So a record that is skipped here is skipped whatever the types.  Threads that
+ * parse the file add the values of their batches to evidence of the batch's own, which is
+ * merged in the order of the file.  They leave out rows that the scan delivers one by one:
+ * the first of a batch, the first behind an error, and rows with values that the arrays do
+ * not hold.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "import/findings.h"
+#include "import/sample.h"
+#include "scan/run.h"
+#include "scan/scan.h"
+#include "table/text.h"
+
+/*
+ * Line breaks in quoted values that would make rows of their lines, for a table of two
+ * columns
+ */
+#define LEAST_JOINED	3
+
+/* the evidence of a batch, in a thread */
+typedef struct BatchNote
+{
+	CsvEvidence *evidence;		/* by attribute; NULL: there is no memory */
+	int64		nbeyond_ascii;	/* values, in a batch that has errors */
+	bool		any_joined;
+	bool		is_merged;
+} BatchNote;
+
+typedef struct Observer
+{
+	CsvFindings *findings;
+	const CsvReadingRules *rules;
+	CsvTableScan *scan;
+	BatchNote  *notes;			/* CSV_BATCH_SLOTS of them */
+	int		   *places;			/* csv_row_run_fetch(): each attribute's is its own */
+	MemoryContextCallback callback;
+} Observer;
+
+/* ---- a value ---- */
+
+/*
+ * Do quotes seem to join rows?  Each line break in the value then stands for as many
+ * delimiters as a row has.
+ */
+static bool
+is_joined(const CsvFindings *findings, const char *text, uint32 nbytes)
+{
+	const CsvDialectOptions *dialect = &findings->table->reader.dialect;
+	const char	break_byte = dialect->boundary == CSV_BOUNDARY_CR ? '\r' : '\n';
+	const uint32 per_line = findings->ncolumns - 1;
+	uint64		nbreaks = 0;
+	uint64		ndelimiters = 0;
+
+	if (per_line == 0 || dialect->quote == 0 || memchr(text, break_byte, nbytes) == NULL)
+		return false;
+	for (uint32 i = 0; i < nbytes; i++)
+	{
+		nbreaks += text[i] == break_byte;
+		ndelimiters += csv_delimiter_at(dialect, (const uint8_t *) text, i, nbytes);
+	}
+	return ndelimiters == nbreaks * per_line && (per_line > 1 || nbreaks >= LEAST_JOINED);
+}
+
+/* ---- in a thread ---- */
+
+/* does the scan deliver a row by itself? */
+static bool
+is_delivered(const CsvBatch *batch, const CsvLayout *layout, uint32_t row, uint32_t *error)
+{
+	bool		behind_error = false;
+
+	for (; *error < batch->nerrors && batch->errors[*error].before_row <= row; ++*error)
+		behind_error = true;
+	if (row == 0 || behind_error)
+		return true;
+	for (uint32_t i = 0; i < layout->ncolumns; i++)
+		if (batch->arrays[i].any_slow && batch->arrays[i].status[row] > CSV_VALUE_NULL)
+			return true;
+	return false;
+}
+
+static void
+observe_row(const Observer *observer, BatchNote *note, const CsvBatch *batch,
+			const CsvLayout *layout, uint32_t row, int64 record)
+{
+	const bool	any_breaks = batch->nlines > batch->nrecords;
+	const bool	any_errors = batch->nerrors > 0;
+
+	for (uint32_t i = 0; i < layout->ncolumns; i++)
+	{
+		const CsvArray *array = &batch->arrays[i];
+		CsvEvidence *evidence = &note->evidence[layout->columns[i].attnum - 1];
+		const char *entry;
+		uint32		nbytes;
+
+		if (array->values == NULL || (!array->all_ok && array->status[row] == CSV_VALUE_NULL))
+		{
+			evidence->nnulls++;
+			continue;
+		}
+		entry = (const char *) array->values + (size_t) row * array->stride;
+		nbytes = VARSIZE_ANY_EXHDR(entry);
+		csv_evidence_add(observer->rules, evidence, record, VARDATA_ANY(entry), nbytes);
+		if (any_breaks)
+			note->any_joined |= is_joined(observer->findings, VARDATA_ANY(entry), nbytes);
+		if (any_errors)
+			note->nbeyond_ascii += !csv_is_ascii(VARDATA_ANY(entry), nbytes);
+	}
+}
+
+/* as CsvBatchHook: in a thread, which PostgreSQL does not know of */
+static bool
+observe_in_thread(void *arg, uint32_t thread, uint32_t slot, CsvBatch *batch,
+				  bool (*interrupted) (void *interrupted_arg), void *interrupted_arg)
+{
+	Observer   *observer = arg;
+	const CsvLayout *layout = &csv_batches_layout(csv_table_scan_batches(observer->scan))->layout;
+	BatchNote  *note = &observer->notes[slot];
+	const Size	nbytes = sizeof(CsvEvidence) * observer->findings->ncolumns;
+	uint32_t	error = 0;
+	uint32_t	before;
+
+	if (note->evidence == NULL)
+		note->evidence = malloc(nbytes);
+	if (note->evidence == NULL)
+		return true;
+	memset(note->evidence, 0, nbytes);
+	note->any_joined = note->is_merged = false;
+	note->nbeyond_ascii = 0;
+	for (before = 0; before < batch->nerrors && batch->errors[before].before_row == 0;)
+		before++;
+	for (uint32_t row = 0; row < batch->nrows; row++)
+	{
+		if (!is_delivered(batch, layout, row, &error))
+			observe_row(observer, note, batch, layout, row, (int64) row + error - before);
+		if (row % 1024 == 0 && interrupted(interrupted_arg))
+			return true;
+	}
+	batch->note = note;
+	return true;
+}
+
+/* ---- in the order of the file ---- */
+
+static void
+add_row(Observer *observer, const Datum *values, const bool *isnull, int64 record)
+{
+	CsvFindings *findings = observer->findings;
+
+	for (uint32 i = 0; i < findings->ncolumns; i++)
+	{
+		CsvEvidence *evidence = &findings->columns[i].evidence;
+		const char *text;
+		uint32		nbytes;
+
+		if (isnull[i])
+		{
+			evidence->nnulls++;
+			continue;
+		}
+		text = VARDATA_ANY(DatumGetPointer(values[i]));
+		nbytes = VARSIZE_ANY_EXHDR(DatumGetPointer(values[i]));
+		csv_evidence_add(observer->rules, evidence, record, text, nbytes);
+		findings->any_joined |= is_joined(findings, text, nbytes);
+		if (findings->ninvalid > 0)
+			findings->nbeyond_ascii += !csv_is_ascii(text, nbytes);
+	}
+}
+
+/* rows from `first` on, the number of their first record */
+static void
+add_run(Observer *observer, const CsvRowRun *run, int64 first, Datum *values, bool *isnull)
+{
+	CsvFindings *findings = observer->findings;
+	BatchNote  *note = csv_batches_at(csv_table_scan_batches(observer->scan))->batch.note;
+
+	if (note != NULL && !note->is_merged)
+	{
+		for (uint32 i = 0; i < findings->ncolumns; i++)
+			csv_evidence_merge(&findings->columns[i].evidence, &note->evidence[i],
+							   first - 1);
+		findings->any_joined |= note->any_joined;
+		findings->nbeyond_ascii += note->nbeyond_ascii;
+		note->is_merged = true;
+	}
+	if (note != NULL)
+	{
+		for (uint32_t i = 0; i < run->ncareful; i++)
+			add_row(observer, run->careful[i].values, run->careful[i].isnull,
+					first + run->careful[i].row);
+		return;
+	}
+	for (uint32_t row = 0; row < run->nrows; row++)
+		if (csv_row_run_fetch(run, row, observer->places, values, isnull, NULL))
+			add_row(observer, values, isnull, first + row);
+}
+
+/* the reset callback of the context in which the scan is */
+static void
+free_notes(void *arg)
+{
+	Observer   *observer = arg;
+
+	for (int slot = 0; observer->notes != NULL && slot < CSV_BATCH_SLOTS; slot++)
+		free(observer->notes[slot].evidence);
+	observer->notes = NULL;
+}
+
+/* ---- records ---- */
+
+/* does a backslash stand before a delimiter in it? */
+static bool
+has_escaped_delimiter(const CsvTable *table, const CsvSkipped *skipped)
+{
+	const CsvSample record = {.bytes = skipped->raw, .nbytes = skipped->raw_length};
+
+	return table->reader.dialect.quoting != CSV_QUOTING_TEXT &&
+		csv_sample_has(&record, psprintf("\\%c", table->reader.dialect.delimiter));
+}
+
+/* a CsvSkippedFn */
+static bool
+note_skipped(void *arg, const CsvSkipped *skipped)
+{
+	CsvFindings *findings = arg;
+
+	findings->nrecords++;
+	findings->ninvalid += skipped->code == CSV_ERROR_INVALID_UTF8;
+	findings->nzero += skipped->code == CSV_ERROR_NUL_BYTE;
+	findings->nmisquoted += skipped->code == CSV_ERROR_TEXT_AFTER_QUOTE ||
+		skipped->code == CSV_ERROR_UNTERMINATED_QUOTE;
+	findings->nescaped += skipped->code == CSV_ERROR_COLUMN_COUNT &&
+		has_escaped_delimiter(findings->table, skipped);
+	if (findings->nskipped++ == 0)
+		findings->first_skipped =
+			MemoryContextStrdup(GetMemoryChunkContext(findings),
+								psprintf("Record %lld of \"%s\": %s.",
+										 (long long) skipped->record,
+										 skipped->file, skipped->message));
+	return true;
+}
+
+void
+csv_observe_values(CsvFindings *findings, const CsvReadingRules *rules, int64 max_records)
+{
+	const CsvTable *table = findings->table;
+	Datum	   *values = palloc(sizeof(Datum) * table->natts);
+	bool	   *isnull = palloc(sizeof(bool) * table->natts);
+	Observer   *observer = palloc0(sizeof(Observer));
+	CsvBatchHook hook = {observe_in_thread, observer};
+	CsvRowRun	run;
+
+	observer->findings = findings;
+	observer->rules = rules;
+	observer->places = palloc(sizeof(int) * table->natts);
+	for (int i = 0; i < table->natts; i++)
+		observer->places[i] = i;
+	observer->scan = csv_table_scan_begin(table, csv_table_attributes(table), NULL, 0,
+										  note_skipped, findings);
+	csv_table_scan_show_progress(observer->scan, InvalidOid);
+	if (max_records < 0)
+	{
+		observer->notes = palloc0(sizeof(BatchNote) * CSV_BATCH_SLOTS);
+		observer->callback.func = free_notes;
+		observer->callback.arg = observer;
+		MemoryContextRegisterResetCallback(CurrentMemoryContext, &observer->callback);
+		csv_batches_watch(csv_table_scan_batches(observer->scan), &hook);
+	}
+	while (max_records < 0 || findings->nrecords < max_records)
+	{
+		if (!csv_table_scan_next(observer->scan, values, isnull))
+		{
+			findings->complete = true;
+			break;
+		}
+		CHECK_FOR_INTERRUPTS();
+		add_row(observer, values, isnull, findings->nrecords++);
+		while (max_records < 0 && csv_table_scan_run(observer->scan, &run))
+		{
+			add_run(observer, &run, findings->nrecords, values, isnull);
+			findings->nrecords += run.nrows;
+			csv_table_scan_pass(observer->scan, run.nrows);
+		}
+	}
+	csv_table_scan_end(observer->scan);
+	free_notes(observer);
+}
