@@ -117,20 +117,20 @@ IMPORT FOREIGN SCHEMA "regress_csv" LIMIT TO (late) FROM SERVER csv INTO csv_imp
 SELECT * FROM made;
 SELECT * FROM csv_import.late;
 CALL unmake();
--- without limits, for files that change
-IMPORT FOREIGN SCHEMA "regress_csv" LIMIT TO (late) FROM SERVER csv INTO csv_import OPTIONS (limits 'off');
+-- with the limits of today's values
+IMPORT FOREIGN SCHEMA "regress_csv" LIMIT TO (late) FROM SERVER csv INTO csv_import OPTIONS (limits 'on');
 SELECT * FROM made;
 CALL unmake();
--- precision and scale are limits, too
+-- precision and scale are limits, too; nobody knows them of records that are not read
 CALL write_file('late.csv', E'price,n\n1.25,1\n2.50,2\n1234.125,3\n');
-IMPORT FOREIGN SCHEMA "regress_csv" LIMIT TO (late) FROM SERVER csv INTO csv_import OPTIONS (sample_records '2');
+IMPORT FOREIGN SCHEMA "regress_csv" LIMIT TO (late) FROM SERVER csv INTO csv_import OPTIONS (sample_records '2', limits 'true');
 SELECT columns FROM made;
 SELECT * FROM csv_import.late;
 CALL unmake();
-IMPORT FOREIGN SCHEMA "regress_csv" LIMIT TO (late) FROM SERVER csv INTO csv_import OPTIONS (limits 'false');
+IMPORT FOREIGN SCHEMA "regress_csv" LIMIT TO (late) FROM SERVER csv INTO csv_import OPTIONS (limits 'true');
 SELECT columns FROM made;
 CALL unmake();
-IMPORT FOREIGN SCHEMA "regress_csv" LIMIT TO (late) FROM SERVER csv INTO csv_import OPTIONS (sample_records '4');
+IMPORT FOREIGN SCHEMA "regress_csv" LIMIT TO (late) FROM SERVER csv INTO csv_import OPTIONS (sample_records '4', limits 'true');
 SELECT columns FROM made;
 CALL unmake();
 -- values in other forms, where one says so
@@ -171,10 +171,16 @@ SELECT string_agg(to_char('2020-01-01'::date + i * '1 month'::interval, 'DD/MM/Y
 CALL write_file('forms.csv', E'd\n' || :'days');
 SELECT date_format FROM csv_gpu_sniff('regress_csv/forms.csv');
 -- digits
-SELECT string_agg(to_char('2020-01-01'::date + i, 'YYYYMMDD') || ',' || 20200101 + i, E'\n') AS days FROM generate_series(0, 40) i \gset
-CALL write_file('forms.csv', E'id,n\n' || :'days');
-SELECT type, date_format FROM csv_gpu_sniff('regress_csv/forms.csv');
+SELECT string_agg(to_char('2020-01-01'::date + i, 'YYYYMMDD,YYYYMMDD') || ',' || 20200101 + i, E'\n') AS days FROM generate_series(0, 40) i \gset
+CALL write_file('forms.csv', E't,order_id,n\n' || :'days');
+SELECT column_name, type, date_format FROM csv_gpu_sniff('regress_csv/forms.csv');
 RESET datestyle;
+-- keys of directories have types whose input functions read them so
+COPY (SELECT 1 WHERE false) TO PROGRAM 'cd regress_csv && mkdir -p keys/a=05.02.2024/b=1/c=2024-01-31/d=1.5/e=12E5/f=true keys/a=13.02.2024/b=NA/c=2024-02-01/d=2/e=1/f=false && for d in keys/a*/b*/c*/d*/e*/f*; do printf ''x\n1\n'' >"$d/x.csv"; done';
+IMPORT FOREIGN SCHEMA "regress_csv/keys" FROM SERVER csv INTO csv_import;
+SELECT columns FROM made;
+SELECT * FROM csv_import.keys;
+CALL unmake();
 -- wrong ones
 IMPORT FOREIGN SCHEMA "regress_csv" FROM SERVER csv INTO csv_import OPTIONS (filename 'x');
 IMPORT FOREIGN SCHEMA "regress_csv" FROM SERVER csv INTO csv_import OPTIONS (sample_record '5');
@@ -203,7 +209,7 @@ CALL unmake();
 
 -- the same, where records may be shorter
 CALL write_file('dir.csv/wide.csv', E'id,name,comment,more\n1,Anna\n2,Bob\n3,Eve,x,y\n');
-IMPORT FOREIGN SCHEMA "regress_csv/dir.csv" FROM SERVER csv INTO csv_import OPTIONS (ragged 'pad', limits 'false');
+IMPORT FOREIGN SCHEMA "regress_csv/dir.csv" FROM SERVER csv INTO csv_import OPTIONS (ragged 'pad');
 SELECT * FROM csv_import.wide;
 CALL unmake();
 
@@ -281,15 +287,28 @@ CALL write_file('several/order/y=01/a.csv', E'city,country,pop\nRome,Italy,3\n')
 CALL write_file('several/order/y=02/a.csv', E'area,country,city,pop\n7,Italy,Rome,4\n');
 CALL write_file('several/names/y=01/a.csv', E'id,name\n1,a\n2,b\n');
 CALL write_file('several/names/y=02/a.csv', E'id,nom\n3,c\n4,d\n');
-IMPORT FOREIGN SCHEMA "regress_csv/several/foot" FROM SERVER csv INTO csv_import OPTIONS (limits 'false');
-IMPORT FOREIGN SCHEMA "regress_csv/several/head" FROM SERVER csv INTO csv_import OPTIONS (limits 'false');
-IMPORT FOREIGN SCHEMA "regress_csv/several/order" FROM SERVER csv INTO csv_import OPTIONS (limits 'false');
-IMPORT FOREIGN SCHEMA "regress_csv/several/names" FROM SERVER csv INTO csv_import OPTIONS (limits 'false');
+IMPORT FOREIGN SCHEMA "regress_csv/several/foot" FROM SERVER csv INTO csv_import;
+IMPORT FOREIGN SCHEMA "regress_csv/several/head" FROM SERVER csv INTO csv_import;
+IMPORT FOREIGN SCHEMA "regress_csv/several/order" FROM SERVER csv INTO csv_import;
+IMPORT FOREIGN SCHEMA "regress_csv/several/names" FROM SERVER csv INTO csv_import;
 SELECT * FROM made;
 SELECT * FROM csv_import.foot;
 SELECT count(*) FROM csv_import.head;
 SELECT * FROM csv_import.order_ WHERE y = 2;
 CALL unmake();
+-- one table of all files that match a pattern, and other suffixes
+IMPORT FOREIGN SCHEMA "regress_csv/several" FROM SERVER csv INTO csv_import OPTIONS (pattern '[fo]*/y=*/*.csv', table 'All of them');
+SELECT * FROM made;
+SELECT * FROM csv_import."All of them" WHERE y = 2;
+CALL unmake();
+CALL write_file('several/a.TXT', E'id\tname\n1\ta,b\n2\tc,d\n');
+IMPORT FOREIGN SCHEMA "regress_csv/several" FROM SERVER csv INTO csv_import OPTIONS (suffixes 'csv, txt');
+SELECT * FROM made;
+CALL unmake();
+IMPORT FOREIGN SCHEMA "regress_csv" FROM SERVER csv INTO csv_import OPTIONS (pattern '*.csv');
+IMPORT FOREIGN SCHEMA "regress_csv" FROM SERVER csv INTO csv_import OPTIONS (table 'x', pattern '*.csv', suffixes 'csv');
+IMPORT FOREIGN SCHEMA "regress_csv" FROM SERVER csv INTO csv_import OPTIONS (suffixes '.csv');
+IMPORT FOREIGN SCHEMA "regress_csv" FROM SERVER csv INTO csv_import OPTIONS (suffixes 'csv,csv.gz');
 -- what is left out
 COPY (SELECT 1 WHERE false) TO PROGRAM 'mkdir -p regress_csv/left';
 CALL write_file('left/comments.csv', E'id,txt\n1,a\n2,b\n#3,c\n4,d\n5,e\n');

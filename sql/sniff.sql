@@ -58,6 +58,28 @@ SELECT type_of('2020-02-29', '2020-02-29 23:59:59.123456'), type_of('2020-02-29T
 SELECT type_of('2020-02-29 10:00:00Z', '2020-02-29T10:00:00+05:30'), type_of('2020-02-29 10:00:00Z', '2020-02-29 10:00:00'), type_of('2020-02-29', '2020-02-29 10:00:00Z'), type_of('10:00:00');
 -- uuid
 SELECT type_of('550e8400-e29b-41d4-a716-446655440000', '550E8400-E29B-41D4-A716-446655440000'), type_of('550e8400e29b41d4a716446655440000'), type_of(' 550e8400-e29b-41d4-a716-446655440000');
+-- a time zone by its name, and times of day
+SELECT type_of('2020-01-01 00:00:00 UTC', '2020-01-02 10:30:00.5 GMT', '2020-01-02 10:30:00Z'), type_of('2020-01-01 00:00:00 CET'), type_of('04:00:00', '23:59:59.123456'), type_of('24:30:00'), type_of('04:00');
+
+-- numbers that are codes, addresses, phones, versions
+SELECT type_of('12E5', '45E3'), type_of('12E5', '1045'), type_of('1e5', '1045'), type_of('192.168.100.101', '10.168.100.102'), type_of('601 234 567', '512 345 678'), type_of('1.234.567', '2.100.001'), type_of('1 234.567', '1.5');
+SELECT type_of('5', '1 234', '1 234 567'), type_of('1 234', '12 345'), type_of('1 234.5'), type_of('-1 234'), type_of('5', '1 234 567', '1234'), type_of('101 102 103', '104', '105 106');
+
+-- signs in odd places
+SELECT type_of('5.00-', '7'), type_of('(900.23)', '5'), type_of('$5', '7.50'), type_of(U&'\22123.5', '1.5'), type_of('''-0.02', '1'), type_of('10%', '12.5%'), type_of('="02345"', '="1"');
+
+-- a double has 17 digits, zeros in front not counted
+SELECT type_of('0.011111111111111112', '1e-5'), type_of('0.0111111111111111123', '1e-5');
+
+-- dates: versions, years, centuries
+SELECT type_of('20.04.16', '18.04.22'), type_of('4.6.15', '5.1.2'), type_of('31.12.24', '01.01.25'), type_of('13.02.9019'), type_of('13/02/0024'), type_of('31/12/9999', '13/01/2024'), type_of('16-07-68', '23-10-64');
+
+-- eight digits are dates where the name has that word
+SELECT column_name, type FROM sniff(E'date,startDate,order_date,Erstelldatum,birthdate,candidate_id,update_no,mandate,date_id,validated\n20240131,20240131,20240131,20240131,20240131,20240131,20240131,20240131,20240131,20240131\n');
+
+-- odd values at the top or at the bottom, where there are few
+SELECT column_name, type FROM sniff(E'tx,area,v\nmany,km2,1\n1,1.5,2\n2,2.5,3\n3,3.5,4\n4,4.5,n.n.\n');
+
 -- NULLs: where all are, and quoted ones, which a type takes with force_null
 SELECT type_of('', ''), type_of('1', ''), type_of('""', '""'), type_of('1', '""'), type_of('"1"', '" "');
 SELECT * FROM sniff(E'a,b,c\n1,,""\n,,""\n"",,\n');
@@ -78,6 +100,13 @@ SELECT column_name, type FROM sniff(E'preis;menge\n2,5;1.000\n1.23,5;1.000\n');
 SELECT column_name, type FROM sniff(E'preis;menge\n10;1.000\n;2.000\n');
 -- the other way round
 SELECT column_name, type FROM sniff(E'a;b;c;d\n1,5;2,5;1,000;1,234.56\n2;3;2;12.00\n');
+-- where nothing tells, and where a later value does
+SELECT column_name, type FROM sniff(E'id;menge\n1;1.000\n2;999\n3;12.000\n');
+SELECT column_name, type FROM sniff(E'id\tmenge\n1\t1.250\n2\t12.125\n');
+SELECT column_name, type FROM sniff(E'id;menge\n1;1.000\n2;999\n3;1.000.000\n');
+SELECT column_name, type FROM sniff('id;menge' || E'\n' || (SELECT string_agg(i || ';1.000', E'\n') FROM generate_series(1, 30000) i) || E'\n30001;1,5');
+SELECT column_name, type FROM sniff('id;menge' || E'\n' || (SELECT string_agg(i || ';5', E'\n') FROM generate_series(1, 30000) i) || E'\n30001;1.000,5');
+
 -- names
 SELECT header_name, column_name FROM sniff(E'id,id,,"the ""id""",order,User,ctid,1st,a  b,_x_, trim ,-,"two\nlines",ÄÖ,id_2,column_3\n' || repeat('1,', 15) || '1');
 SELECT column_name, length(column_name) FROM sniff(repeat('x', 70) || ',' || repeat('x', 80) || ',' || repeat('ä', 40) || ',' || repeat('ä', 41) || E'\n1,2,3,4\n');

@@ -117,7 +117,7 @@ private_install()
 	# shellcheck disable=SC2034
 	pg_regress=$dir/../test/regress/pg_regress
 
-	echo 'building the extension; with CUDA, the first time takes minutes' >&2
+	echo 'building the extension, which takes up to a minute; with CUDA, the first time takes minutes' >&2
 	run_job private_make -s "${1:-install}" DESTDIR="$work/root" || return 1
 	mkdir -p "$run_bindir" &&
 		cp -L "$bindir"/* "$run_bindir"/ || return 1

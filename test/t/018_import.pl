@@ -116,7 +116,7 @@ for my $suffix (keys %packed)
 	system("$packed{$suffix} -c < $varied/late.csv > $varied/packed_$suffix.csv.$suffix") == 0 or die;
 }
 
-my $said = import_folder($varied);
+my $said = import_folder($varied, ", limits 'true'");
 is(join("\n", grep { /NOTICE/ && !/(?:late|packed_\w+)\.csv\S* are text for a few of their values/ } split /\n/, $said),
 	"psql:<stdin>:1: NOTICE:  \"$varied/empty.csv\" is empty: there is no table \"empty\"", 'nothing to say but of the empty file');
 is(scalar(() = $said =~ /Column "\w+": \d+ of \d+ values are/g), 3 * (() = $said =~ /are text for a few/g), 'and of late values');

@@ -94,7 +94,7 @@ real('spreadsheet',
 		many(sub { "\"\x{c4}rmel \"\"$_[0]\"\"\"\t$_[0]\t" . $_[0] / 4 }), '') },
 	table => 'sheet',
 	query => 'SELECT * FROM sheet',
-	rows => [ many(sub { sprintf 'Ärmel "%d"|%d|%.2f', $_[0], $_[0], $_[0] / 4 }) ]);
+	rows => [ many(sub { sprintf 'Ärmel "%d"|%d|%s', $_[0], $_[0], $_[0] / 4 }) ]);
 
 # ---- a log: two bars between, one within ----
 

@@ -1,0 +1,97 @@
+# Tables made at random (TableMaker.pm), whose delimiter, header, types and all values
+# are known, through IMPORT FOREIGN SCHEMA.  No value may be changed and no record lost
+# without a NOTICE; delimiter, header and names must be right in 99.5% of the files; and
+# types are counted.
+#
+# CSV_GPU_FDW_TABLES=N makes N tables instead of 1,000, CSV_GPU_FDW_SEED=N other tables.
+# CSV_GPU_FDW_EXAMPLES=N shows N tables of each kind of failure.  test/sniff/generate writes
+# the file of a number.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use CsvServer;
+use File::Path qw(remove_tree);
+use ImportTruth;
+use PostgreSQL::Test::Utils;
+use TableMaker;
+use Test::More;
+
+my $batch = 500;
+my $examples = $ENV{CSV_GPU_FDW_EXAMPLES} || 1;
+my $ntables = $ENV{CSV_GPU_FDW_TABLES} || 1000;
+my $seed = $ENV{CSV_GPU_FDW_SEED} || 1;
+my $node = csv_server('generated', max_locks_per_transaction => 256);
+my $dir = PostgreSQL::Test::Utils::tempdir;
+my (%count, %types, %failures);
+
+chmod 0755, $dir;
+note("CSV_GPU_FDW_SEED=$seed");
+
+# Count a failure by its first reason, less the names and values of the case.
+sub failed
+{
+	my ($what, $case, $table, @reasons) = @_;
+	my %place = map { ($table->{columns}[$_]{name} => $_) } 0 .. $#{ $table->{columns} // [] };
+
+	my ($name, $rest) = $reasons[0] =~ /^(?:column (.+?) (?=\(|is "))?(.*)/s;
+	my $class = defined $name && exists $place{$name} ? "$case->{truths}[0]{columns}[ $place{$name} ]{family} " : '';
+
+	$class .= $rest =~ s/(?:".*|(?<=changed:|joined:).*)//sr =~ s/\d+/N/gr;
+	$count{$what}++;
+	push @{ $failures{$what}{$class} }, "table $case->{number}: " . join('; ', map { substr $_, 0, 150 } @reasons) . "\n    $case->{what}";
+	return;
+}
+
+for (my $begin = 1; $begin <= $ntables; $begin += $batch)
+{
+	my $end = $begin + $batch - 1 < $ntables ? $begin + $batch - 1 : $ntables;
+	my @cases = map { my $case = made_table($seed, $_); $case->{number} = $_; $case->{file} = "t$_.$case->{suffix}"; $case } $begin .. $end;
+	my $directory = "$dir/tables";
+
+	mkdir $directory;
+	write_file("$directory/$_->{file}", $_->{content}) for @cases;
+	my $result = imported($node, $directory);
+
+	for my $case (@cases)
+	{
+		my $table = $result->{tables}{"t$case->{number}"};
+		my ($silent, $wrong, $shape, $types) = judged($case->{truths}, $table, $result->{notices}{ $case->{file} } // $result->{notices}{"t$case->{number}"});
+
+		failed('changed in silence', $case, $table, @$silent) if @$silent;
+		failed('delimiter, header or names', $case, $table, @$shape) if @$shape;
+		for my $i (0 .. $#$types)
+		{
+			$types{ $types->[$i] }++;
+			next if $types->[$i] eq 'exact';
+			my $c = $case->{truths}[0]{columns}[$i];
+
+			$failures{"type $types->[$i]"}{"$c->{family} is $table->{columns}[$i]{type}"}[ $types{"$c->{family}/$types->[$i]/$table->{columns}[$i]{type}"}++ ] = "table $case->{number}, column $table->{columns}[$i]{name}\n    $case->{what}";
+		}
+	}
+	remove_tree($directory);
+}
+
+for my $what (sort keys %failures)
+{
+	for my $class (sort { @{ $failures{$what}{$b} } <=> @{ $failures{$what}{$a} } || $a cmp $b } keys %{ $failures{$what} })
+	{
+		my @examples = @{ $failures{$what}{$class} };
+
+		note(sprintf '%s, %d times: %s', $what, scalar @examples, $class);
+		note("  $_") for grep { defined } @examples[ 0 .. $examples - 1 ];
+	}
+}
+my $right = $ntables - ($count{'delimiter, header or names'} // 0);
+my $ncolumns = 0;
+
+$ncolumns += $types{$_} // 0 for qw(exact weaker told wrong);
+note(sprintf 'delimiter, header and names are right in %d of %d files (%.2f%%)', $right, $ntables, 100 * $right / $ntables);
+note(sprintf 'types of %d columns: %s', $ncolumns, join ', ', map { sprintf '%s %.2f%%', $_, 100 * ($types{$_} // 0) / ($ncolumns || 1) } qw(exact weaker told wrong));
+is($count{'changed in silence'} // 0, 0, "$ntables files: nothing is changed in silence");
+cmp_ok($right, '>=', 0.995 * $ntables, "$ntables files: delimiter, header and names");
+
+$node->stop;
+done_testing();
