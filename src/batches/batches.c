@@ -10,6 +10,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "utils/memutils.h"
 
 #include "batches/batches.h"
 
@@ -20,6 +21,8 @@ struct CsvBatches
 	CsvKept    *kept;			/* NULL: none are used or made */
 	CsvEvaluation *evaluation;	/* NULL: there is no query */
 	CsvBatchHook hook;			/* function NULL: none */
+	MemoryContext context;		/* holds all of this */
+	MemoryContextCallback callback;
 
 	bool		file_is_open;
 	bool		was_rewound;
@@ -36,6 +39,7 @@ csv_batches_create(const CsvTable *table, const Bitmapset *wanted,
 {
 	CsvBatches *batches = palloc0(sizeof(CsvBatches));
 
+	batches->context = CurrentMemoryContext;
 	batches->layout =
 		csv_file_layout_create(table, wanted,
 							   pushdown != NULL ? pushdown->hidden : NULL,
@@ -77,10 +81,24 @@ csv_batches_layout(const CsvBatches *batches)
 
 /* ---- other processes ---- */
 
+/* a reset callback */
+static void
+stop_threads(void *arg)
+{
+	csv_reading_leave(((CsvBatches *) arg)->reading);
+}
+
 void
 csv_batches_watch(CsvBatches *batches, const CsvBatchHook *hook)
 {
+	/* of the contexts below, the newest goes first: before what threads look at */
+	MemoryContext context = AllocSetContextCreate(batches->context, "csv_gpu_fdw hook",
+												  ALLOCSET_SMALL_SIZES);
+
 	batches->hook = *hook;
+	batches->callback.func = stop_threads;
+	batches->callback.arg = batches;
+	MemoryContextRegisterResetCallback(context, &batches->callback);
 }
 
 const CsvFileBatch *

@@ -122,7 +122,10 @@ find_plain_rows(const CsvGrid *grid)
 	plain = csv_grid_read(&options, grid->sample, grid->marker);
 	csv_grid_place(plain);
 	if (!plain->is_table || plain->nfields > MaxHeapAttributeNumber)
+	{
+		csv_grid_free(plain);
 		return NULL;
+	}
 	return csv_rows_make(plain, plain->nfields, plain->from, plain->to);
 }
 
@@ -167,6 +170,8 @@ count_unexplained(const CsvGrid *grid)
 		if (plain != NULL && has_line_break(record))
 			n += 2 * count_joined(grid, i, plain);
 	}
+	if (plain != NULL)
+		csv_grid_free(unconstify(CsvGrid *, plain->grid));
 	return nrows >= 2 && npadded >= nrows * LEAST_PADDED ? n + 2 * npadded : n;
 }
 
@@ -233,6 +238,8 @@ try_delimiter(const Search *search, const CsvDialectOptions *options)
 		return best;
 	least = count_unexplained(best);
 	signs = find_signs(search, best);
+
+	/* three kinds of quotes, without and with a backslash as escape, without and with trim */
 	for (int i = 0; i < 12 && least > 0; i++)
 	{
 		CsvDialectOptions with = *options;

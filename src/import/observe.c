@@ -38,7 +38,7 @@ typedef struct BatchNote
 typedef struct Observer
 {
 	CsvFindings *findings;
-	const CsvReadingRules *rules;
+	CsvReadingRules rules;		/* a copy, since threads run on when an ERROR is raised */
 	CsvTableScan *scan;
 	BatchNote  *notes;			/* CSV_BATCH_SLOTS of them */
 	int		   *places;			/* csv_row_run_fetch(): each attribute's is its own */
@@ -109,7 +109,7 @@ observe_row(const Observer *observer, BatchNote *note, const CsvBatch *batch,
 		}
 		entry = (const char *) array->values + (size_t) row * array->stride;
 		nbytes = VARSIZE_ANY_EXHDR(entry);
-		csv_evidence_add(observer->rules, evidence, record, VARDATA_ANY(entry), nbytes);
+		csv_evidence_add(&observer->rules, evidence, record, VARDATA_ANY(entry), nbytes);
 		if (any_breaks)
 			note->any_joined |= is_joined(observer->findings, VARDATA_ANY(entry), nbytes);
 		if (any_errors)
@@ -169,7 +169,7 @@ add_row(Observer *observer, const Datum *values, const bool *isnull, int64 recor
 		}
 		text = VARDATA_ANY(DatumGetPointer(values[i]));
 		nbytes = VARSIZE_ANY_EXHDR(DatumGetPointer(values[i]));
-		csv_evidence_add(observer->rules, evidence, record, text, nbytes);
+		csv_evidence_add(&observer->rules, evidence, record, text, nbytes);
 		findings->any_joined |= is_joined(findings, text, nbytes);
 		if (findings->ninvalid > 0)
 			findings->nbeyond_ascii += !csv_is_ascii(text, nbytes);
@@ -260,7 +260,7 @@ csv_observe_values(CsvFindings *findings, const CsvReadingRules *rules, int64 ma
 	CsvRowRun	run;
 
 	observer->findings = findings;
-	observer->rules = rules;
+	observer->rules = *rules;
 	observer->places = palloc(sizeof(int) * table->natts);
 	for (int i = 0; i < table->natts; i++)
 		observer->places[i] = i;

@@ -344,6 +344,14 @@ $session->query(q{SET statement_timeout = '20ms'});
 my ($out, $err) = $session->query("SELECT count(*) FROM csv_gpu_sniff('$dir/long.csv')");
 like($err, qr/canceling statement due to statement timeout/, 'cancelled');
 is(descriptors($session->pid), $before, 'nothing stays open');
+
+# threads that read values must not outlive what they write to
+$session->query('SET csv_gpu_fdw.cpu_threads = 4');
+for my $timeout (map { 20 * $_ } 1 .. 12)
+{
+	$session->query("SET statement_timeout = '${timeout}ms'");
+	$session->query("SELECT count(*) FROM csv_gpu_sniff('$dir/long.csv')");
+}
 $session->query('RESET statement_timeout');
 mkdir "$dir/unfit" or die;
 write_file("$dir/unfit/$_.csv.gz", 'not compressed') for 1 .. 20;
