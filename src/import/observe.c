@@ -26,6 +26,9 @@
  */
 #define LEAST_JOINED	3
 
+/* bytes of evidence of a batch: for wider tables, threads leave all values to the scan */
+#define MOST_NOTE_BYTES	(1024 * 1024)
+
 /* the evidence of a batch, in a thread */
 typedef struct BatchNote
 {
@@ -191,6 +194,8 @@ add_run(Observer *observer, const CsvRowRun *run, int64 first, Datum *values, bo
 		findings->any_joined |= note->any_joined;
 		findings->nbeyond_ascii += note->nbeyond_ascii;
 		note->is_merged = true;
+		free(note->evidence);
+		note->evidence = NULL;
 	}
 	if (note != NULL)
 	{
@@ -267,7 +272,7 @@ csv_observe_values(CsvFindings *findings, const CsvReadingRules *rules, int64 ma
 	observer->scan = csv_table_scan_begin(table, csv_table_attributes(table), NULL, 0,
 										  note_skipped, findings);
 	csv_table_scan_show_progress(observer->scan, InvalidOid);
-	if (max_records < 0)
+	if (max_records < 0 && sizeof(CsvEvidence) * findings->ncolumns <= MOST_NOTE_BYTES)
 	{
 		observer->notes = palloc0(sizeof(BatchNote) * CSV_BATCH_SLOTS);
 		observer->callback.func = free_notes;
