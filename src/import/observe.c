@@ -77,7 +77,8 @@ is_joined(const CsvFindings *findings, const char *text, uint32 nbytes)
 
 /* does the scan deliver a row by itself? */
 static bool
-is_delivered(const CsvBatch *batch, const CsvLayout *layout, uint32_t row, uint32_t *error)
+is_delivered(const CsvBatch *batch, const CsvLayout *layout, bool any_slow, uint32_t row,
+			 uint32_t *error)
 {
 	bool		behind_error = false;
 
@@ -85,7 +86,7 @@ is_delivered(const CsvBatch *batch, const CsvLayout *layout, uint32_t row, uint3
 		behind_error = true;
 	if (row == 0 || behind_error)
 		return true;
-	for (uint32_t i = 0; i < layout->ncolumns; i++)
+	for (uint32_t i = 0; any_slow && i < layout->ncolumns; i++)
 		if (batch->arrays[i].any_slow && batch->arrays[i].status[row] > CSV_VALUE_NULL)
 			return true;
 	return false;
@@ -129,6 +130,7 @@ observe_in_thread(void *arg, uint32_t thread, uint32_t slot, CsvBatch *batch,
 	const CsvLayout *layout = &csv_batches_layout(csv_table_scan_batches(observer->scan))->layout;
 	BatchNote  *note = &observer->notes[slot];
 	const Size	nbytes = sizeof(CsvEvidence) * observer->findings->ncolumns;
+	bool		any_slow = false;
 	uint32_t	error = 0;
 	uint32_t	before;
 
@@ -139,11 +141,13 @@ observe_in_thread(void *arg, uint32_t thread, uint32_t slot, CsvBatch *batch,
 	memset(note->evidence, 0, nbytes);
 	note->any_joined = note->is_merged = false;
 	note->nbeyond_ascii = 0;
+	for (uint32_t i = 0; i < layout->ncolumns; i++)
+		any_slow |= batch->arrays[i].any_slow;
 	for (before = 0; before < batch->nerrors && batch->errors[before].before_row == 0;)
 		before++;
 	for (uint32_t row = 0; row < batch->nrows; row++)
 	{
-		if (!is_delivered(batch, layout, row, &error))
+		if (!is_delivered(batch, layout, any_slow, row, &error))
 			observe_row(observer, note, batch, layout, row, (int64) row + error - before);
 		if (row % 1024 == 0 && interrupted(interrupted_arg))
 			return true;
