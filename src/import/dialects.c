@@ -466,14 +466,9 @@ is_named_column(const CsvGrid *grid)
 static bool
 are_blanks_delimiters(const CsvGrid *grid)
 {
-	uint32		nothers = 0;
-	uint32		nrows = 0;
+	uint32		nothers;
+	uint32		nrows = csv_count_rows_in(grid, 0, grid->nrecords, &nothers);
 
-	for (uint32 i = 0; i < grid->nrecords; i++)
-		if (csv_is_row(&grid->records[i], grid->nfields))
-			nrows++;
-		else
-			nothers += csv_is_counted(&grid->records[i]);
 	return grid->is_table && grid->typed >= LEAST_TYPED_BY_BLANKS &&
 		nothers <= 1 + nrows * MOST_OTHERS && !is_column_of_values(grid, false) &&
 		!is_named_column(grid) && !has_delimiters_at_edges(grid);

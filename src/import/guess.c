@@ -27,9 +27,9 @@ compare_counts(const void *a, const void *b)
 }
 
 /*
- * That most records from `first` on have.  Of numbers that are equally frequent the
- * header's counts, if it is one of them, else the largest; nheader is 0 where there is no
- * header.
+ * The number of fields that most records from `first` on have.  Of equally frequent
+ * numbers, the header's is taken if it is among them, otherwise the largest.  nheader is 0
+ * if there is no header.
  */
 static uint32
 count_fields(const CsvGrid *grid, uint32 first, uint32 nheader)
@@ -195,7 +195,6 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample, CsvGu
 		header.names = csv_record_cells(grid, header.first > 0 ?
 										&grid->records[header.first - 1] : NULL);
 	}
-	*dialect = grid->options;
 	guess->any_data = header.first < grid->nrecords;
 	guess->assumed = header.assumed;
 	guess->shifted = header.shifted;

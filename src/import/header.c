@@ -96,6 +96,14 @@ may_be_header(const CsvGrid *grid, uint32 number)
 		record->nfields <= grid->nfields * 2;
 }
 
+/* is it an empty record as wide as the table, which is a row of NULLs below a header? */
+static bool
+is_empty_row(const CsvGrid *grid, uint32 number)
+{
+	return grid->nfields >= 2 && grid->records[number].blank &&
+		grid->records[number].nfields == grid->nfields;
+}
+
 /* do the cells of a record of another number of fields fit the types? */
 static bool
 looks_like_data(const CsvGridRows *rows, uint32 number)
@@ -114,10 +122,9 @@ look_above(const CsvGridRows *rows, Candidate *header)
 	uint32		above = header->first;
 
 	/* empty records below a header are rows */
-	while (above > 0 && grid->nfields >= 2 && grid->records[above - 1].blank &&
-		   grid->records[above - 1].nfields == grid->nfields)
+	while (above > 0 && is_empty_row(grid, above - 1))
 		above--;
-	if (above > 0 && !grid->records[above - 1].bad && may_be_header(grid, above - 1))
+	if (above > 0 && may_be_header(grid, above - 1))
 		header->first = header->last = above;
 	above = header->first;
 	while (above > 0 && !grid->records[above - 1].blank)
@@ -135,7 +142,7 @@ look_above(const CsvGridRows *rows, Candidate *header)
 		}
 	}
 	above = header->first;
-	if (above > 0 && !grid->records[above - 1].bad && may_be_header(grid, above - 1))
+	if (above > 0 && may_be_header(grid, above - 1))
 	{
 		header->last = above - 1;
 		header->undecided = true;
@@ -450,9 +457,7 @@ csv_find_header(const CsvGrid *grid)
 	{
 		header.names = csv_header_names(grid, header.last, &header.top);
 
-		/* an empty record below the names is a row of NULLs */
-		while (header.first > header.last + 1 && grid->records[header.first - 1].blank &&
-			   grid->nfields >= 2 && grid->records[header.first - 1].nfields == grid->nfields)
+		while (header.first > header.last + 1 && is_empty_row(grid, header.first - 1))
 			header.first--;
 		shift_names(grid, &header);
 	}

@@ -35,7 +35,6 @@ typedef struct BatchNote
 	CsvEvidence *evidence;		/* by attribute; NULL: there is no memory */
 	int64		nbeyond_ascii;	/* values, in a batch that has errors */
 	bool		any_joined;
-	bool		is_merged;
 } BatchNote;
 
 typedef struct Observer
@@ -58,7 +57,7 @@ static bool
 is_joined(const CsvFindings *findings, const char *text, uint32 nbytes)
 {
 	const CsvDialectOptions *dialect = &findings->table->reader.dialect;
-	const char	break_byte = dialect->boundary == CSV_BOUNDARY_CR ? '\r' : '\n';
+	const char	break_byte = (char) csv_break_byte(dialect);
 	const uint32 per_line = findings->ncolumns - 1;
 	uint64		nbreaks = 0;
 	uint64		ndelimiters = 0;
@@ -139,7 +138,7 @@ observe_in_thread(void *arg, uint32_t thread, uint32_t slot, CsvBatch *batch,
 	if (note->evidence == NULL)
 		return true;
 	memset(note->evidence, 0, nbytes);
-	note->any_joined = note->is_merged = false;
+	note->any_joined = false;
 	note->nbeyond_ascii = 0;
 	for (uint32_t i = 0; i < layout->ncolumns; i++)
 		any_slow |= batch->arrays[i].any_slow;
@@ -190,14 +189,13 @@ add_run(Observer *observer, const CsvRowRun *run, int64 first, Datum *values, bo
 	CsvFindings *findings = observer->findings;
 	BatchNote  *note = csv_batches_at(csv_table_scan_batches(observer->scan))->batch.note;
 
-	if (note != NULL && !note->is_merged)
+	if (note != NULL && note->evidence != NULL)
 	{
 		for (uint32 i = 0; i < findings->ncolumns; i++)
 			csv_evidence_merge(&findings->columns[i].evidence, &note->evidence[i],
 							   first - 1);
 		findings->any_joined |= note->any_joined;
 		findings->nbeyond_ascii += note->nbeyond_ascii;
-		note->is_merged = true;
 		free(note->evidence);
 		note->evidence = NULL;
 	}

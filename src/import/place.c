@@ -212,17 +212,23 @@ csv_grid_place(CsvGrid *grid)
 }
 
 uint32
-csv_count_rows(const CsvGrid *grid, uint32 *nothers)
+csv_count_rows_in(const CsvGrid *grid, uint32 from, uint32 to, uint32 *nothers)
 {
 	uint32		nrows = 0;
 
 	*nothers = 0;
-	for (uint32 i = grid->from; i < grid->to; i++)
+	for (uint32 i = from; i < to; i++)
 		if (csv_is_row(&grid->records[i], grid->nfields))
 			nrows++;
 		else
 			*nothers += csv_is_counted(&grid->records[i]);
 	return nrows;
+}
+
+uint32
+csv_count_rows(const CsvGrid *grid, uint32 *nothers)
+{
+	return csv_count_rows_in(grid, grid->from, grid->to, nothers);
 }
 
 bool

@@ -11,8 +11,8 @@
  *				timestamps with and without a zone
  *	uuid		8-4-4-4-12 only: 32 digits without hyphens may be anything
  *
- * What one column's values do not tell, others may: the separators of numbers, whether
- * day or month comes first, which words are NULL in the whole table.
+ * Other columns may decide where one column leaves it open: the separators of numbers,
+ * whether day or month comes first, which words are NULL in the whole table.
  */
 #include "postgres.h"
 
