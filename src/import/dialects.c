@@ -45,6 +45,23 @@
 /* one byte each, in order of preference, all else being equal */
 static const uint8_t delimiters[] = {'\t', ';', ',', '|', '^', '~', 0x01, 0x1f};
 
+/* these, and delimiters of several characters */
+#define MOST_TRIALS	(lengthof(delimiters) + CSV_WIDE_DELIMITERS + 1)
+
+/* a delimiter's quality next to the best, from which on it may be the right one */
+#define RIVAL_QUALITY	0.5
+
+/* a delimiter that makes a regular table */
+typedef struct Trial
+{
+	char		delimiter[CSV_DELIMITER_BYTES + 1];
+	uint64		from;			/* of the first record, in the sample ... */
+	uint64		to;				/* ... and of the last */
+	uint32		nrows;
+	uint32		nfields;
+	double		quality;
+} Trial;
+
 /* common to all dialects that are tried */
 typedef struct Search
 {
@@ -53,6 +70,8 @@ typedef struct Search
 	const CsvGiven *given;
 	const CsvSample *sample;
 	const char *marker;			/* with which comments may begin */
+	Trial		trials[MOST_TRIALS];
+	uint32		ntrials;
 } Search;
 
 static CsvGrid *
@@ -268,14 +287,68 @@ try_delimiter(const Search *search, const CsvDialectOptions *options)
 
 /* ---- delimiters of one byte ---- */
 
-/* does a grid's table begin above another's, or at the same record, and reach to its end? */
+/* take note of a delimiter that may be the right one */
+static void
+add_trial(Search *search, const CsvGrid *grid)
+{
+	Trial	   *trial = &search->trials[search->ntrials];
+	uint32		nothers;
+
+	if (!csv_grid_is_regular(grid))
+		return;
+	csv_dialect_delimiter(&grid->options, trial->delimiter);
+	trial->from = grid->records[grid->from].start;
+	trial->to = grid->records[grid->to - 1].start;
+	trial->nrows = csv_count_rows(grid, &nothers);
+	trial->nfields = grid->nfields;
+	trial->quality = grid->quality;
+	search->ntrials++;
+}
+
+/*
+ * Has the grid's table another delimiter that splits all of its rows alike, and nearly as
+ * well?  A part of the delimiter does so, and counts only where each row has just this
+ * one.
+ */
+static void
+find_rival(const Search *search, CsvGrid *grid)
+{
+	char		delimiter[CSV_DELIMITER_BYTES + 1];
+	uint32		nothers;
+	uint32		nrows = csv_count_rows(grid, &nothers);
+	double		least = grid->quality * RIVAL_QUALITY;
+
+	csv_dialect_delimiter(&grid->options, delimiter);
+	for (uint32 i = 0; grid->is_table && i < search->ntrials; i++)
+	{
+		const Trial *trial = &search->trials[i];
+		bool		is_part = strstr(delimiter, trial->delimiter) != NULL ||
+			strstr(trial->delimiter, delimiter) != NULL;
+
+		if (strcmp(trial->delimiter, delimiter) == 0 || trial->quality < least ||
+			trial->nrows < nrows || trial->from > grid->records[grid->from].start ||
+			trial->to < grid->records[grid->to - 1].start ||
+			(is_part && Min(trial->nfields, grid->nfields) > 2))
+			continue;
+		least = trial->quality;
+		strlcpy(grid->rival, trial->delimiter, sizeof(grid->rival));
+		grid->rival_is_part = is_part;
+	}
+}
+
+/*
+ * Does a grid's table begin above another's, or at the same record, and reach to its end?
+ * A line above the other's and a blank line is a title.
+ */
 static bool
 covers(const CsvGrid *grid, const CsvGrid *other, bool from_there)
 {
 	uint64		start = grid->records[grid->from].start;
 	uint64		of_other = other->records[other->from].start;
 
-	return (start < of_other || (from_there && start == of_other)) &&
+	return ((start < of_other &&
+			 (other->from == 0 || !other->records[other->from - 1].blank)) ||
+			(from_there && start == of_other)) &&
 		grid->records[grid->to - 1].start >= other->records[other->to - 1].start;
 }
 
@@ -307,7 +380,9 @@ outdoes(const CsvGrid *grid, const CsvGrid *other)
 	const bool	is_comma = grid->options.delimiter == ',';
 	uint32		nothers;
 
-	/* tabs are hardly in values, and commas are in titles */
+	/* tabs are hardly in values, commas are in titles, and blanks in all texts */
+	if (grid->options.delimiter == ' ')
+		return false;
 	if (is_comma && (other->options.delimiter == '\t' ||
 					 (has_prose(grid, grid->from) && !has_prose(grid, grid->to - 1))))
 		return false;
@@ -514,7 +589,7 @@ try_blank(const Search *search, CsvDialectOptions with, CsvGrid *best)
  * NULL marker.
  */
 static CsvGrid *
-try_delimiters(const Search *search)
+try_delimiters(Search *search)
 {
 	CsvDialectOptions with = search->options;
 	uint8_t		told = told_delimiter(search->sample);
@@ -558,7 +633,10 @@ try_delimiters(const Search *search)
 			(with.delimiter == '\t' && has_delimiters_at_edges(grid)))
 			csv_grid_free(grid);
 		else
+		{
+			add_trial(search, grid);
 			best = keep(best, grid, best == NULL || is_better(grid, best));
+		}
 	}
 	best = try_blank(search, with, best);
 	if (best != NULL)
@@ -672,7 +750,7 @@ is_text_format(const Search *search, const CsvGrid *grid)
 
 /* the best dialect with a delimiter of one byte */
 static CsvGrid *
-try_formats(const Search *search)
+try_formats(Search *search)
 {
 	CsvGrid    *best = try_delimiters(search);
 	CsvDialectOptions with = search->options;
@@ -683,6 +761,7 @@ try_formats(const Search *search)
 		return best;
 	with.quoting = CSV_QUOTING_TEXT;
 	with.delimiter = best->options.delimiter;
+	with.trim = best->options.trim;
 	with.quote = with.escape = 0;
 	return keep(best, read_grid(search, &with), true);
 }
@@ -788,7 +867,7 @@ find_around(const CsvGrid *best, CsvWideDelimiter wide)
 
 /* the better of the best and the delimiters of several characters */
 static CsvGrid *
-try_wide_delimiters(const Search *search, CsvGrid *best)
+try_wide_delimiters(Search *search, CsvGrid *best)
 {
 	CsvDialectOptions with = search->options;
 	CsvWideDelimiter wide[CSV_WIDE_DELIMITERS + 1];
@@ -808,20 +887,25 @@ try_wide_delimiters(const Search *search, CsvGrid *best)
 		csv_dialect_set_delimiter(&with, wide[i]);
 		csv_dialect_delimiter(&best->options, of_best);
 		grid = try_delimiter(search, &with);
+		add_trial(search, grid);
 		best = keep(best, grid, is_better_wide(wide[i], grid, best, of_best));
 	}
 	return best;
 }
 
 static CsvGrid *
-try_all(const Search *search)
+try_all(Search *search)
 {
-	CsvGrid    *best = try_formats(search);
+	CsvGrid    *best;
 
+	search->ntrials = 0;
+	best = try_formats(search);
 	if (search->given->delimiter || best->options.quoting == CSV_QUOTING_TEXT ||
 		best->nfields > CSV_MOST_FIELDS_TRIED)
 		return best;
-	return try_wide_delimiters(search, best);
+	best = try_wide_delimiters(search, best);
+	find_rival(search, best);
+	return best;
 }
 
 /* ---- comments ---- */
@@ -857,7 +941,9 @@ CsvGrid *
 csv_find_dialect(const CsvDialectOptions *options, const char *null_string,
 				 const CsvGiven *given, const CsvSample *sample)
 {
-	Search		search = {*options, null_string, given, sample, NULL};
+	Search		search = {
+		.options = *options, .null_string = null_string, .given = given, .sample = sample
+	};
 	CsvGrid    *grid;
 	CsvGrid    *without = NULL;
 	bool		any = false;

@@ -119,6 +119,8 @@ read_cells(CsvGridRecord *record, const CsvScan *scan, const CsvDialect *dialect
 		if (cell->quoted)
 			continue;
 		record->escaped |= has_escaped_quote(cell);
+		record->stray |= dialect->opt.quote != 0 &&
+			memchr(cell->text, dialect->opt.quote, cell->nbytes) != NULL;
 		note_signs(record, cell);
 	}
 }
@@ -396,6 +398,8 @@ cleanness(const CsvCell *cell, uint8_t delimiter, bool is_first)
 
 		if (text[i] == '\t' || text[i] == '|' || (text[i] == ';' && parts))
 			return delimiter == ',' ? DIRTY_CELL : UNCLEAN_CELL;
+		if (delimiter == ' ' && text[i] == ':' && text[i + 1] == ':')
+			return UNCLEAN_CELL;
 		if (text[i] == ',' && parts)
 			clean = SPOTTED_CELL;
 	}

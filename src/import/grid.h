@@ -41,6 +41,7 @@ typedef struct CsvGridRecord
 	bool		opened;			/* an unquoted value begins with a quote */
 	bool		closed;			/* an unquoted value ends with a quote */
 	bool		escaped;		/* a value has a backslash before a quote */
+	bool		stray;			/* an unquoted value has the dialect's quote in it */
 	uint32		nquoted;		/* cells in quotes */
 } CsvGridRecord;
 
@@ -62,6 +63,10 @@ typedef struct CsvGrid
 	bool		is_table;		/* there is enough of it, of several fields */
 	double		typed;			/* columns with a type, each by how sure it is */
 	double		quality;		/* to be compared with other dialects' */
+
+	/* another delimiter that may be the right one (dialects.c); empty: none is */
+	char		rival[CSV_DELIMITER_BYTES + 1];
+	bool		rival_is_part;	/* the delimiter has it in it, or the other way round */
 } CsvGrid;
 
 /* is it a record of a table with this number of fields? */

@@ -11,6 +11,7 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "utils/memutils.h"
 
 #include "import/guess.h"
@@ -118,22 +119,86 @@ has_quotes(const CsvGrid *grid)
 	return false;
 }
 
+/* the line on which a record begins, from 1 */
+static uint64
+line_of(const CsvGrid *grid, const CsvGridRecord *record)
+{
+	uint64		line = 1;
+
+	for (uint64 pos = 0; pos < record->start; line++)
+		pos = csv_sample_next_line(grid->sample, pos, csv_break_byte(&grid->options));
+	return line;
+}
+
 /* the first line with a backslash before a quote outside of quotes; 0: there is none */
 static uint64
 find_escaped(const CsvGrid *grid)
 {
-	uint64		line = 1;
-	uint64		pos = 0;
+	for (uint32 i = 0; i < grid->nrecords; i++)
+		if (grid->records[i].escaped)
+			return line_of(grid, &grid->records[i]);
+	return 0;
+}
+
+/* the first line of a quote in an unquoted value, if other values are in quotes; else 0 */
+static uint64
+find_stray(const CsvGrid *grid)
+{
+	uint64		line = 0;
+	bool		any_quoted = false;
 
 	for (uint32 i = 0; i < grid->nrecords; i++)
 	{
-		if (!grid->records[i].escaped)
-			continue;
-		for (; pos < grid->records[i].start; line++)
-			pos = csv_sample_next_line(grid->sample, pos, csv_break_byte(&grid->options));
-		return line;
+		any_quoted |= grid->records[i].nquoted > 0;
+		if (grid->records[i].stray && line == 0)
+			line = line_of(grid, &grid->records[i]);
 	}
-	return 0;
+	return any_quoted ? line : 0;
+}
+
+/* must a writer of the file put a value in quotes? */
+static bool
+needs_quotes(const CsvCell *cell, const CsvDialectOptions *options)
+{
+	const char	special[] = {(char) options->delimiter, (char) options->quote, '\r', '\n', '\0'};
+
+	return cell->kind == CSV_CELL_EMPTY || strpbrk(cell->text, special) != NULL ||
+		csv_is_blank((uint8_t) cell->text[0]) ||
+		csv_is_blank((uint8_t) cell->text[cell->nbytes - 1]);
+}
+
+/*
+ * The first line with a text in quotes, if no value of the data needs its quotes, and
+ * texts of the same column have none; else 0.
+ */
+static uint64
+find_needless(const CsvGrid *grid, uint32 first)
+{
+	uint32		ncolumns = Min(grid->nfields, MaxHeapAttributeNumber);
+	bool	   *any_plain = palloc0(ncolumns);
+	uint64		line = 0;
+
+	for (int pass = 0; pass < 2; pass++)
+		for (uint32 i = Max(first, grid->from); i < grid->to && line == 0; i++)
+		{
+			const CsvGridRecord *record = &grid->records[i];
+
+			if (!csv_is_row(record, grid->nfields))
+				continue;
+			for (uint32 j = 0; j < record->ncells; j++)
+			{
+				const CsvCell *cell = &record->cells[j];
+
+				if (cell->quoted && needs_quotes(cell, &grid->options))
+					return 0;
+				if (cell->kind != CSV_CELL_TEXT)
+					continue;
+				any_plain[j] |= !cell->quoted;
+				if (pass == 1 && cell->quoted && any_plain[j] && line == 0)
+					line = line_of(grid, record);
+			}
+		}
+	return line;
 }
 
 /* comments, except a single comment that is the header */
@@ -155,6 +220,10 @@ guess_boundary(const CsvSample *sample, uint8_t quote, CsvBoundary *seen)
 	/* an odd number of quotes */
 	if (*seen == CSV_BOUNDARY_AUTO)
 		*seen = csv_find_boundary(sample, 0);
+
+	/* line feeds may all be in apostrophes */
+	if (*seen == CSV_BOUNDARY_LF && csv_find_boundary(sample, '\'') == CSV_BOUNDARY_CR)
+		*seen = CSV_BOUNDARY_CR;
 
 	/* breaks of several kinds may mix, except lone CRs */
 	return *seen == CSV_BOUNDARY_CR ? CSV_BOUNDARY_CR : CSV_BOUNDARY_AUTO;
@@ -212,6 +281,13 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample, CsvGu
 		grid->options.quoting != CSV_QUOTING_TEXT && has_quotes(grid);
 	if (grid->options.quoting != CSV_QUOTING_TEXT && !given->escape && !given->quote)
 		guess->escaped_line = find_escaped(grid);
+	if (!given->quote)
+	{
+		guess->stray_line = find_stray(grid);
+		guess->needless_line = find_needless(grid, header.first);
+	}
+	if (*grid->rival != '\0' && (!grid->rival_is_part || header.names.texts == NULL))
+		guess->rival = MemoryContextStrdup(outer, grid->rival);
 	take_dialect(table, grid, given);
 	if (!given->boundary)
 	{

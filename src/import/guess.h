@@ -24,6 +24,11 @@ typedef struct CsvGuess
 	bool		assumed;		/* only the form of the names tells that it is a header */
 	bool		shifted;		/* it lacks the first column's name */
 	bool		quotes_off;		/* values begin or end with quotes that enclose nothing */
+	uint64		stray_line;		/* the first with a quote in an unquoted value, where others
+								 * are in quotes; 0: none */
+	uint64		needless_line;	/* the first with quotes that need not be, where no quotes
+								 * need be, and not all of the column have them; 0: none */
+	const char *rival;			/* another delimiter that may be the right one; NULL: none */
 	uint64		escaped_line;	/* the first with a backslash before a quote that stays; 0: none */
 
 	/* parts that are left out without an option; first lines are in the sample's encoding */

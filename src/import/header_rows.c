@@ -164,15 +164,16 @@ kind_of(const CsvGridRows *rows, uint32 row, uint32 column)
 	return csv_row_cell(rows, row, column)->kind;
 }
 
-/* a number of up to four digits, after which blanks may come; otherwise 0 */
+/* a number of up to four digits, with blanks around it; otherwise 0 */
 static uint32
 small_number(const CsvCell *cell)
 {
-	size_t		ndigits = strspn(cell->text, "0123456789");
+	const char *digits = cell->text + strspn(cell->text, " ");
+	size_t		ndigits = strspn(digits, "0123456789");
 
 	return ndigits > 0 && ndigits <= 4 &&
-		cell->text[ndigits + strspn(cell->text + ndigits, " ")] == '\0' ?
-		(uint32) atoi(cell->text) : 0;
+		digits[ndigits + strspn(digits + ndigits, " ")] == '\0' ?
+		(uint32) atoi(digits) : 0;
 }
 
 /* are the numbers of a row years, one after the other, unlike in the rows below? */

@@ -283,7 +283,8 @@ settle_decimals(const Settling *settling, const CsvFoundColumn *column)
 		csv_evidence_count(evidence, WHOLE_FORMS) == 0;
 
 	if (settling->other == NULL && like_decimals &&
-		(surely || settling->ours != NULL || delimiter == ','))
+		(surely || settling->ours != NULL ||
+		 (delimiter == ',' && findings->ncolumns > 1)))
 		return true;
 	if (settling->other != NULL || !like_decimals || delimiter == ';')
 	{

@@ -338,9 +338,8 @@ make_columns(const Sniffing *sniffing, CsvFindings *findings)
 static void
 tell_format(const Sniffing *sniffing, CsvFindings *findings)
 {
-	csv_tell_odd_crs(sniffing->filename, &sniffing->guess);
-	csv_tell_header(sniffing->filename, &sniffing->guess);
-	csv_tell_joined(findings);
+	csv_tell_dialect(findings, &sniffing->guess);
+	csv_tell_header(findings, &sniffing->guess);
 	csv_files_tell(&sniffing->files, findings, sniffing->may_choose);
 	findings->left_out = csv_left_out(findings, &sniffing->guess);
 }

@@ -22,8 +22,9 @@ csv_tell_encoding(const char *filename, const char *encoding)
 			 errhint("If it is wrong, add OPTIONS (encoding '...') to IMPORT FOREIGN SCHEMA.")));
 }
 
-void
-csv_tell_odd_crs(const char *filename, const CsvGuess *guess)
+/* CRs that not all lines have */
+static void
+tell_odd_crs(const char *filename, const CsvGuess *guess)
 {
 	if (guess->odd_crs.lone_line != 0)
 		ereport(NOTICE,
@@ -39,8 +40,50 @@ csv_tell_odd_crs(const char *filename, const CsvGuess *guess)
 }
 
 void
-csv_tell_header(const char *filename, const CsvGuess *guess)
+csv_tell_dialect(const CsvFindings *findings, const CsvGuess *guess)
 {
+	const CsvTable *table = findings->table;
+	const char *filename = table->filename;
+
+	tell_odd_crs(filename, guess);
+	if (guess->rival != NULL)
+		ereport(NOTICE,
+				(errmsg("assuming that %s delimits the fields of \"%s\"",
+						quote_literal_cstr(table->delimiter), filename),
+				 errdetail("All records have as many %s.", quote_literal_cstr(guess->rival)),
+				 errhint("If that is the delimiter, add OPTIONS (delimiter %s) to IMPORT FOREIGN SCHEMA.",
+						 quote_literal_cstr(guess->rival))));
+	if (guess->quotes_off)
+		ereport(NOTICE,
+				(errmsg("assuming that quotes in \"%s\" are parts of values", filename),
+				 errhint("If they enclose values, add OPTIONS (quote '\"') to IMPORT FOREIGN SCHEMA.")));
+	if (guess->stray_line != 0 || guess->needless_line != 0)
+		ereport(NOTICE,
+				(errmsg("assuming that quotes in \"%s\" enclose values", filename),
+				 guess->stray_line != 0 ?
+				 errdetail("Line " UINT64_FORMAT " has a quote inside an unquoted value.",
+						   guess->stray_line) :
+				 errdetail("Line " UINT64_FORMAT " has quotes that its value does not need, unlike other values of the column.",
+						   guess->needless_line),
+				 errhint("If they are parts of values, add OPTIONS (quote '') to IMPORT FOREIGN SCHEMA.")));
+	if (guess->escaped_line != 0)
+		ereport(NOTICE,
+				(errmsg("line " UINT64_FORMAT " of \"%s\" has a backslash before a quote outside of quotes",
+						guess->escaped_line, filename),
+				 errdetail("Both stay in the value."),
+				 errhint("If a backslash escapes what follows it, add OPTIONS (format 'text', delimiter '...') to IMPORT FOREIGN SCHEMA.")));
+	if (findings->any_joined)
+		ereport(NOTICE,
+				(errmsg("a quoted value of \"%s\" has lines that would be records without quotes",
+						filename),
+				 errhint("If quotes do not enclose values, add OPTIONS (quote '') to IMPORT FOREIGN SCHEMA.")));
+}
+
+void
+csv_tell_header(const CsvFindings *findings, const CsvGuess *guess)
+{
+	const char *filename = findings->table->filename;
+
 	if (guess->assumed)
 		ereport(NOTICE,
 				(errmsg("assuming that the first record of \"%s\" is a header", filename),
@@ -52,16 +95,6 @@ csv_tell_header(const char *filename, const CsvGuess *guess)
 						filename),
 				 errdetail("Records have a field more than the header, and the first field has a value in each record."),
 				 errhint("If the header lacks another name, give the columns their names by ALTER FOREIGN TABLE.")));
-	if (guess->quotes_off)
-		ereport(NOTICE,
-				(errmsg("assuming that quotes in \"%s\" are parts of values", filename),
-				 errhint("If they enclose values, add OPTIONS (quote '\"') to IMPORT FOREIGN SCHEMA.")));
-	if (guess->escaped_line != 0)
-		ereport(NOTICE,
-				(errmsg("line " UINT64_FORMAT " of \"%s\" has a backslash before a quote outside of quotes",
-						guess->escaped_line, filename),
-				 errdetail("Both stay in the value."),
-				 errhint("If a backslash escapes what follows it, add OPTIONS (format 'text', delimiter '...') to IMPORT FOREIGN SCHEMA.")));
 	if (guess->nheader == 0 || guess->nheader == guess->nfields)
 		return;
 	ereport(NOTICE,
@@ -85,16 +118,6 @@ add_part(StringInfo parts, const CsvTable *table, const char *what, const char *
 	appendStringInfo(parts, "%s%s (%s)", parts->len > 0 ? ", " : "", what,
 					 csv_quoted_text(csv_valid_text(table->encoding, line, strlen(line),
 													CSV_SHOWN_LINE_BYTES)));
-}
-
-void
-csv_tell_joined(const CsvFindings *findings)
-{
-	if (findings->any_joined)
-		ereport(NOTICE,
-				(errmsg("a quoted value of \"%s\" has lines that would be records without quotes",
-						findings->table->filename),
-				 errhint("If quotes do not enclose values, add OPTIONS (quote '') to IMPORT FOREIGN SCHEMA.")));
 }
 
 char *

@@ -11,14 +11,11 @@
 /* an encoding that no option gives */
 extern void csv_tell_encoding(const char *filename, const char *encoding);
 
-/* CRs that not all lines have */
-extern void csv_tell_odd_crs(const char *filename, const CsvGuess *guess);
+/* line breaks, a delimiter, quotes that may be wrong */
+extern void csv_tell_dialect(const CsvFindings *findings, const CsvGuess *guess);
 
 /* names in the header that nothing has, or columns that have none */
-extern void csv_tell_header(const char *filename, const CsvGuess *guess);
-
-/* quotes that may have joined records */
-extern void csv_tell_joined(const CsvFindings *findings);
+extern void csv_tell_header(const CsvFindings *findings, const CsvGuess *guess);
 
 /*
  * A message about lines that are not data, and that no option leaves out; NULL: there are

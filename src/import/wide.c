@@ -8,8 +8,6 @@
  */
 #include "postgres.h"
 
-#include <ctype.h>
-
 #include "import/dialects.h"
 
 /* lines in which candidates are looked for, their bytes, and candidates that are counted */
@@ -18,7 +16,7 @@
 #define CANDIDATES		64
 
 /* share of the lines that must have one */
-#define LEAST_LINES		0.6
+#define LEAST_LINES		0.4
 
 /* most characters that may stand alone, of those that are in delimiters */
 #define MOST_ALONE		0.3
@@ -28,7 +26,7 @@ typedef struct CountedString
 	CsvWideDelimiter text;
 	uint32		nlines;			/* that have it */
 	uint32		nends;			/* that end with it */
-	uint32		n;
+	uint32		n;				/* not those beside other punctuation */
 	uint32		last_line;
 } CountedString;
 
@@ -61,19 +59,30 @@ count_candidate(CountedString *candidates, uint32 *ncandidates, const uint8_t *t
 	candidates[i].n += times;
 }
 
-/* a string of punctuation; || may also be in ||||, with an empty field between */
+/*
+ * A string of punctuation.  || may also be in ||||, with an empty field between, and in
+ * ||$ or %||, with a part of a value.
+ */
 static void
 count_string(CountedString *candidates, uint32 *ncandidates, const uint8_t *text,
 			 uint64 nbytes, uint32 line, bool at_end)
 {
-	bool		repeats = true;
+	uint64		nfirst = 1;		/* characters like the first, and like the last */
+	uint64		nlast = 1;
 
-	for (uint64 i = 1; i < nbytes; i++)
-		repeats &= text[i] == text[0];
-	if (!repeats)
+	while (nfirst < nbytes && text[nfirst] == text[0])
+		nfirst++;
+	while (nlast < nbytes && text[nbytes - 1 - nlast] == text[nbytes - 1])
+		nlast++;
+	if (nfirst < nbytes)
 	{
 		if (nbytes <= CSV_DELIMITER_BYTES)
 			count_candidate(candidates, ncandidates, text, (uint32) nbytes, 1, line, at_end);
+		if (nfirst >= 2 && nfirst <= CSV_DELIMITER_BYTES)
+			count_candidate(candidates, ncandidates, text, (uint32) nfirst, 0, line, false);
+		if (nlast >= 2 && nlast <= CSV_DELIMITER_BYTES)
+			count_candidate(candidates, ncandidates, text + nbytes - nlast, (uint32) nlast,
+							0, line, at_end);
 		return;
 	}
 	for (uint32 part = 2; part <= Min(nbytes, CSV_DELIMITER_BYTES); part++)
@@ -82,17 +91,10 @@ count_string(CountedString *candidates, uint32 *ncandidates, const uint8_t *text
 							line, at_end);
 }
 
-/* a colon of a time */
-static bool
-is_in_time(const CsvSample *sample, uint64 i)
-{
-	return sample->bytes[i] == ':' && i > 0 && i + 1 < sample->nbytes &&
-		isdigit(sample->bytes[i - 1]) && isdigit(sample->bytes[i + 1]);
-}
-
 /*
  * Do the usual delimiters of a string, or the character that it repeats, hardly stand
- * outside of it, or of a longer string that has it in it?
+ * outside of it, or of a longer string that has it in it?  A colon alone is in times and
+ * addresses.
  */
 static bool
 is_whole(const CountedString *candidates, uint32 ncandidates, const CountedString *candidate,
@@ -105,8 +107,9 @@ is_whole(const CountedString *candidates, uint32 ncandidates, const CountedStrin
 	{
 		uint32		inside = 0;
 
-		if (strchr("|~^;", text[i]) == NULL &&
-			strspn(text, (char[]) {text[i], '\0'}) != length)
+		if (text[i] == ':' ||
+			(strchr("|~^;", text[i]) == NULL &&
+			 strspn(text, (char[]) {text[i], '\0'}) != length))
 			continue;
 		for (uint32 other = 0; other < ncandidates; other++)
 			for (const char *c = candidates[other].text;
@@ -150,7 +153,7 @@ csv_find_wide_delimiters(const CsvSample *sample, uint8_t break_byte, uint8_t qu
 		uint64		from = i;
 
 		for (; i < end && !inside && is_punctuation(sample->bytes[i]); i++)
-			counts[sample->bytes[i]] += !is_in_time(sample, i);
+			counts[sample->bytes[i]]++;
 		if (i - from >= 2)
 			count_string(candidates, &ncandidates, sample->bytes + from, i - from, nlines,
 						 i == end || sample->bytes[i] == '\n' || sample->bytes[i] == '\r');

@@ -25,7 +25,7 @@ my $ntables = $ENV{CSV_GPU_FDW_TABLES} || 1000;
 my $seed = $ENV{CSV_GPU_FDW_SEED} || 1;
 my $node = csv_server('generated', max_locks_per_transaction => 256);
 my $dir = PostgreSQL::Test::Utils::tempdir;
-my (%count, %types, %failures);
+my (%count, %types, %failures, %doubts);
 
 chmod 0755, $dir;
 note("CSV_GPU_FDW_SEED=$seed");
@@ -33,7 +33,7 @@ note("CSV_GPU_FDW_SEED=$seed");
 # Count a failure by its first reason, less the names and values of the case.
 sub failed
 {
-	my ($what, $case, $table, @reasons) = @_;
+	my ($what, $case, $table, $notices, @reasons) = @_;
 	my %place = map { ($table->{columns}[$_]{name} => $_) } 0 .. $#{ $table->{columns} // [] };
 
 	my ($name, $rest) = $reasons[0] =~ /^(?:column (.+?) (?=\(|is "))?(.*)/s;
@@ -41,7 +41,7 @@ sub failed
 
 	$class .= $rest =~ s/(?:".*|(?<=changed:|joined:).*)//sr =~ s/\d+/N/gr;
 	$count{$what}++;
-	push @{ $failures{$what}{$class} }, "table $case->{number}: " . join('; ', map { substr $_, 0, 150 } @reasons) . "\n    $case->{what}";
+	push @{ $failures{$what}{$class} }, "table $case->{number}: " . join('; ', map { substr $_, 0, 150 } @reasons) . "\n    $case->{what}" . join '', map { "\n    NOTICE " . s/\n/ /gr } @{ $notices // [] };
 	return;
 }
 
@@ -58,10 +58,15 @@ for (my $begin = 1; $begin <= $ntables; $begin += $batch)
 	for my $case (@cases)
 	{
 		my $table = $result->{tables}{"t$case->{number}"};
-		my ($silent, $wrong, $shape, $types) = judged($case->{truths}, $table, $result->{notices}{ $case->{file} } // $result->{notices}{"t$case->{number}"});
+		my $notices = $result->{notices}{ $case->{file} } // $result->{notices}{"t$case->{number}"};
+		my ($silent, $wrong, $shape, $types) = judged($case->{truths}, $table, $notices);
 
-		failed('changed in silence', $case, $table, @$silent) if @$silent;
-		failed('delimiter, header or names', $case, $table, @$shape) if @$shape;
+		for my $doubt (!@$silent && !@$shape ? @{ $notices // [] } : ())
+		{
+			$doubts{$1}++ if $doubt =~ $ImportTruth::doubts && $doubt =~ /: (.*)/ && (my $text = $1) =~ s/".*?"|'.*?'|\d+/.../gr =~ /(.*)/;
+		}
+		failed('changed in silence', $case, $table, $notices, @$silent) if @$silent;
+		failed('delimiter, header or names', $case, $table, $notices, @$shape) if @$shape;
 		for my $i (0 .. $#$types)
 		{
 			$types{ $types->[$i] }++;
@@ -89,6 +94,7 @@ my $ncolumns = 0;
 
 $ncolumns += $types{$_} // 0 for qw(exact weaker told wrong);
 note(sprintf 'delimiter, header and names are right in %d of %d files (%.2f%%)', $right, $ntables, 100 * $right / $ntables);
+note("in right files, $doubts{$_} times: $_") for sort keys %doubts;
 note(sprintf 'types of %d columns: %s', $ncolumns, join ', ', map { sprintf '%s %.2f%%', $_, 100 * ($types{$_} // 0) / ($ncolumns || 1) } qw(exact weaker told wrong));
 is($count{'changed in silence'} // 0, 0, "$ntables files: nothing is changed in silence");
 cmp_ok($right, '>=', 0.995 * $ntables, "$ntables files: delimiter, header and names");

@@ -363,6 +363,9 @@ sub same_name
 	return $header eq '' || index($name, substr($header, 0, 60)) == 0;
 }
 
+# NOTICEs that the delimiter or the quotes may be wrong, and so all values
+our $doubts = qr/assuming that .* delimits the fields of|would be records without quotes|assuming that quotes in/;
+
 # Does a NOTICE name the column, and something to settle it by?
 sub told
 {
@@ -449,12 +452,12 @@ sub judged_by
 		push @shape, scalar(@actual) . ' columns instead of ' . @columns;
 		# one column of whole lines changes nothing
 		push @silent, 'values split or joined: ' . printed($rows[0] // [])
-		  if @actual != 1 || $actual[0]{type} ne 'text' || @rows < @expected;
+		  if $said !~ $doubts && (@actual != 1 || $actual[0]{type} ne 'text' || @rows < @expected);
 		return (\@silent, [ @shape, @wrong ], \@shape, []);
 	}
 
 	# types
-	my @told = map { told($notices, grep { defined } $actual[$_]{name}, $columns[$_]{header}) } 0 .. $#actual;
+	my @told = map { $said =~ $doubts || told($notices, grep { defined } $actual[$_]{name}, $columns[$_]{header}) } 0 .. $#actual;
 	my @by_notice;
 
 	for my $i (0 .. $#columns)

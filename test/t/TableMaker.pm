@@ -351,6 +351,7 @@ sub made_table
 	# blanks behind delimiters; COPY's text format; no quoting, but values that begin with a quote
 	$f{pad} = pick(' ', ' ', "\t") if $ncolumns > 1 && $f{delimiter} =~ /^[,;|]$/ && $f{style} ne 'none' && chance(0.03);
 	@f{qw(copy delimiter style decimal thousands quote escape encoding end)} = (1, "\t", 'none', '.', '', '"', undef, 'UTF8', "\n") if $ncolumns > 1 && !$late && chance(0.01);
+	$f{pad} = ' ' if $f{copy} && defined $f{pad};
 	my $stray = $f{style} eq 'none' && !$f{copy} && $ncolumns > 1 && $rows > 20 && chance(0.15);
 
 	$f{special} = qr/\Q$f{delimiter}\E|$f{quote}|[\r\n]|^\s|\s$/;
