@@ -121,7 +121,7 @@ count_joined(const CsvGrid *grid, uint32 number, const CsvGridRows *rows)
 
 	for (uint32 i = 0; i < plain->nrecords && plain->records[i].start < end; i++)
 	{
-		if (plain->records[i].start < grid->records[number].start)
+		if (plain->records[i].start < grid->records[number].start || plain->records[i].blank)
 			continue;
 		if (!is_like_row(&plain->records[i], rows))
 			return 0;
@@ -184,8 +184,10 @@ count_unexplained(const CsvGrid *grid)
 		if (!csv_is_counted(record))
 			continue;
 		n += !is_row || record->escaped ? 2 : record->opened + record->closed;
-		nrows += is_row;
-		npadded += is_row && record->padded;
+
+		/* the first may be a header, which may have no blanks */
+		nrows += is_row && i > grid->from;
+		npadded += is_row && i > grid->from && record->padded;
 		if (plain != NULL && has_line_break(record))
 			n += 2 * count_joined(grid, i, plain);
 	}
@@ -336,6 +338,16 @@ find_rival(const Search *search, CsvGrid *grid)
 	}
 }
 
+/* the first record of a grid's table, or its header that lacks the first name */
+static const CsvGridRecord *
+first_of(const CsvGrid *grid)
+{
+	const CsvGridRecord *first = &grid->records[grid->from];
+
+	return grid->from > 0 && grid->nfields > 2 && csv_is_row(first - 1, grid->nfields - 1) ?
+		first - 1 : first;
+}
+
 /*
  * Does a grid's table begin above another's, or at the same record, and reach to its end?
  * A line above the other's and a blank line is a title.
@@ -343,7 +355,7 @@ find_rival(const Search *search, CsvGrid *grid)
 static bool
 covers(const CsvGrid *grid, const CsvGrid *other, bool from_there)
 {
-	uint64		start = grid->records[grid->from].start;
+	uint64		start = first_of(grid)->start;
 	uint64		of_other = other->records[other->from].start;
 
 	return ((start < of_other &&
@@ -379,6 +391,9 @@ outdoes(const CsvGrid *grid, const CsvGrid *other)
 {
 	const bool	is_comma = grid->options.delimiter == ',';
 	uint32		nothers;
+	uint32		nothers_of_other;
+	uint32		nrows = csv_count_rows(grid, &nothers);
+	uint32		nrows_of_other = csv_count_rows(other, &nothers_of_other);
 
 	/* tabs are hardly in values, commas are in titles, and blanks in all texts */
 	if (grid->options.delimiter == ' ')
@@ -386,9 +401,10 @@ outdoes(const CsvGrid *grid, const CsvGrid *other)
 	if (is_comma && (other->options.delimiter == '\t' ||
 					 (has_prose(grid, grid->from) && !has_prose(grid, grid->to - 1))))
 		return false;
-	return csv_grid_is_regular(grid) &&
+	nrows += first_of(grid) < &grid->records[grid->from];
+	return csv_grid_is_regular(grid) && nothers <= nothers_of_other &&
 		covers(grid, other, other->options.delimiter == ',' && !is_comma) &&
-		csv_count_rows(grid, &nothers) > csv_count_rows(other, &nothers);
+		nrows > nrows_of_other;
 }
 
 /* is the grid better than the best so far, whose delimiter comes first in preference? */

@@ -55,7 +55,7 @@ csv_suffixes(const char *value)
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("invalid suffix in option \"%s\": \"%s\"", "suffixes", suffix),
 					 is_word ?
-					 errdetail("Compressed files have this suffix.  Each suffix also stands for files that gzip, zstd or LZ4 have compressed.") :
+					 errdetail("Compressed files have this suffix. Each suffix also stands for files that gzip, zstd or LZ4 have compressed.") :
 					 errdetail("A suffix has letters, digits, hyphens and underscores, and no dot.")));
 	}
 	return suffixes;

@@ -122,7 +122,7 @@ why_unfit(const CsvFiles *files, const char *file, const CsvFileHead *head)
 		return psprintf("The header of \"%s\" has names in several rows.", file);
 	if (head->nfields == 1 && files->nfirst > 1 &&
 		find_name(files, head->last_row, linitial(head->last_row), 0) == NO_NAME)
-		return psprintf("\"%s\" has only one field.", file);
+		return psprintf("\"%s\" has only one field by the first file's delimiter.", file);
 	return NULL;
 }
 
@@ -365,7 +365,8 @@ tell_count(const CsvFileCount *count, const char *pattern, const char *option,
 			(errmsg("files of \"%s\" differ in the number of lines %s their data: \"%s\" is %u, as in \"%s\"",
 					pattern, where, option, count->least, count->least_file),
 			 errdetail("In \"%s\" it would be %u: the other lines there count as data.",
-					   count->other_file, count->other)));
+					   count->other_file, count->other),
+			 errhint("If they are not data, make another table of such files.")));
 }
 
 /* a line "The first file lacks columns "a", "b"." of the columns from..to - 1; their number */
@@ -465,7 +466,8 @@ tell_names(const CsvFiles *files, const CsvFindings *findings, bool may_choose)
 		ereport(NOTICE,
 				(errmsg("files of \"%s\" differ in their headers, as \"%s\" does from the first one: fields are taken by their places",
 						pattern, files->differs),
-				 files->unfit != NULL ? errdetail_internal("%s", files->unfit) : 0));
+				 files->unfit != NULL ? errdetail_internal("%s", files->unfit) : 0,
+				 errhint("If columns differ, make another table of such files.")));
 		return;
 	}
 	initStringInfo(&detail);

@@ -177,6 +177,27 @@ find_header_above(const CsvGridRows *rows, uint32 row, uint32 otherwise)
 	return otherwise;
 }
 
+/*
+ * Does a record with codes, or values of a type, stand below an empty record, and that
+ * below a full one?  Then the full one has the names, and the two others are rows.
+ */
+static bool
+is_below_empty_row(const CsvGrid *grid, uint32 number)
+{
+	const CsvGridRecord *record = &grid->records[number];
+	const CsvGridRecord *names;
+
+	if (number < 2 || number >= grid->nrecords || !is_empty_row(grid, number - 1))
+		return false;
+	names = &grid->records[number - 2];
+	if (!csv_is_row(names, grid->nfields) || names->nfilled < grid->nfields)
+		return false;
+	for (uint32 i = 0; i < record->ncells; i++)
+		if (record->cells[i].kind >= CSV_CELL_CODE)
+			return true;
+	return false;
+}
+
 static Candidate
 find_candidate(const CsvGridRows *rows)
 {
@@ -193,6 +214,11 @@ find_candidate(const CsvGridRows *rows)
 	{
 		header.first = row < rows->nrows ? rows->records[row] : grid->to;
 		header.last = find_header_above(rows, row, header.first);
+		if (is_below_empty_row(grid, header.last))
+		{
+			header.first = header.last - 1;
+			header.last -= 2;
+		}
 		if (!sure)
 		{
 			header.first = header.last;
@@ -204,7 +230,8 @@ find_candidate(const CsvGridRows *rows)
 	while (header.text_only && row + 1 < rows->nrows && csv_row_is_sparse(rows, row))
 		row++;
 	header.first = header.last = rows->records[row];
-	header.undecided = header.text_only;
+	header.undecided = header.text_only ||
+		(row == 0 && csv_judge_row(rows, row) == ROW_UNKNOWN);
 	if (row == 0)
 		look_above(rows, &header);
 	return header;
@@ -323,7 +350,7 @@ are_names(const CsvGrid *grid, const CsvCells *cells, uint32 offset, uint32 from
 		nstrange += kind != below.kind &&
 			(kind != CSV_CELL_EMPTY || strpbrk(name, "0123456789") == NULL);
 	}
-	*assumed = ntyped == 0 && !unlike && from < grid->nrecords;
+	*assumed = ntyped == 0 && !unlike;
 	if (ntyped > 0)
 		return nstrange == ntyped;
 	return any_name && nnames + nempty == cells->ncells && nempty <= cells->ncells / 2 &&

@@ -158,6 +158,12 @@ is_unlike(const CsvGridRows *rows, uint32 row, uint32 column)
 
 /* ---- what a row says by its types ---- */
 
+static bool
+is_text(uint8 type)
+{
+	return type == CSV_CELL_TEXT || type == CSV_CELL_CODE;
+}
+
 static uint8
 kind_of(const CsvGridRows *rows, uint32 row, uint32 column)
 {
@@ -241,6 +247,7 @@ csv_judge_row(const CsvGridRows *rows, uint32 row)
 	uint32		nunfit = 0;
 	uint32		nfit_codes = 0;
 	uint32		nunfit_codes = 0;
+	bool		any_word = false;
 
 	for (uint32 column = 0; column < rows->ncolumns; column++)
 	{
@@ -255,6 +262,7 @@ csv_judge_row(const CsvGridRows *rows, uint32 row)
 			*(fit ? &nfit_codes : &nunfit_codes) += 1;
 		else
 			*(fit ? &nfit : &nunfit) += 1;
+		any_word |= !fit && kind < CSV_CELL_NUMBER;
 	}
 
 	/* names may have digits, too, so codes tell only where there is nothing else */
@@ -269,17 +277,15 @@ csv_judge_row(const CsvGridRows *rows, uint32 row)
 		return ROW_SURELY_OF_HEADER;
 	if (nunfit == 0)
 		return is_sparse ? ROW_UNKNOWN : ROW_OF_DATA;
+
+	/* values of another type are not names */
+	if (!any_word)
+		return ROW_UNKNOWN;
 	return nfit > nunfit ? ROW_OF_DATA : nfit == nunfit ? ROW_UNKNOWN :
 		nfit > 0 ? ROW_OF_HEADER : ROW_SURELY_OF_HEADER;
 }
 
 /* ---- what there is of a header in a row ---- */
-
-static bool
-is_text(uint8 type)
-{
-	return type == CSV_CELL_TEXT || type == CSV_CELL_CODE;
-}
 
 /* the row's cell has text in a column of another type */
 static bool

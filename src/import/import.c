@@ -233,7 +233,7 @@ tell_none(const Import *import)
 	ereport(NOTICE,
 			(errmsg("directory \"%s\" has no files %s: there are no tables",
 					import->directory, suffixes.data),
-			 errhint("For files with other suffixes, set the option \"suffixes\".  Subdirectories are searched only if their names are KEY=VALUE.")));
+			 errhint("For files with other suffixes, set the option \"suffixes\". Subdirectories are searched only if their names are KEY=VALUE.")));
 }
 
 /* NOTICE of tables that LIMIT TO names and no file makes */

@@ -197,6 +197,19 @@ csv_is_number_otherwise(const CsvFindings *findings, const CsvEvidence *evidence
 	return false;
 }
 
+uint64
+csv_likely_number_forms(const CsvEvidence *evidence)
+{
+	CsvNumberReading reading = FIRST_READING;
+	uint64		best = 0;
+
+	while (next_reading(&reading))
+		if (csv_evidence_count(evidence, csv_number_forms(reading)) >
+			csv_evidence_count(evidence, best))
+			best = csv_number_forms(reading);
+	return best;
+}
+
 /* ---- each column ---- */
 
 /* the first column that proves this decimal separator; NULL: there is none */
@@ -229,9 +242,9 @@ tell_undecided(const CsvFindings *findings, const CsvFoundColumn *column,
 			 errdetail("Column \"%s\" has \"%c\" as its decimal separator.",
 					   other->name, point == '.' ? ',' : '.'),
 			 other != NULL && point != findings->table->decimal_separator ?
-			 errhint("If it separates thousands, set the option \"thousands_separator\" to \"%c\".",
-					 point) :
-			 errhint("If it is decimal, set the option \"decimal_separator\" to \"%c\"; if it separates thousands, set \"thousands_separator\" to \"%c\" and \"decimal_separator\" to \"%c\".",
+			 errhint("If it separates thousands, add OPTIONS (thousands_separator '%c', decimal_separator '%c') to IMPORT FOREIGN SCHEMA.",
+					 point, point == '.' ? ',' : '.') :
+			 errhint("If it is decimal, add OPTIONS (decimal_separator '%c') to IMPORT FOREIGN SCHEMA; if it separates thousands, OPTIONS (thousands_separator '%c', decimal_separator '%c').",
 					 point, point, point == '.' ? ',' : '.')));
 }
 
@@ -244,14 +257,14 @@ tell_assumed(const CsvFindings *findings, const CsvFoundColumn *column, const ch
 		ereport(NOTICE,
 				(errmsg("assuming \"%s\" as decimal separator in column \"%s\" of \"%s\"",
 						separator, column->name, findings->table->filename),
-				 errhint("If it separates thousands, set the options \"thousands_separator\" to \"%s\" and \"decimal_separator\" to \"%s\".",
+				 errhint("If it separates thousands, add OPTIONS (thousands_separator '%s', decimal_separator '%s') to IMPORT FOREIGN SCHEMA.",
 						 separator, *separator == '.' ? "," : ".")));
 	else
 		ereport(NOTICE,
 				(errmsg("assuming \"%s\" as thousands separator in column \"%s\" of \"%s\"",
 						separator, column->name, findings->table->filename),
 				 strcmp(separator, ",") == 0 ?
-				 errhint("If it is decimal, set the option \"decimal_separator\" to \"%s\".",
+				 errhint("If it is decimal, add OPTIONS (decimal_separator '%s') to IMPORT FOREIGN SCHEMA.",
 						 separator) :
 				 errhint("If the values are not numbers, change the type of the column to text.")));
 }

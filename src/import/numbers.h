@@ -45,4 +45,7 @@ extern bool csv_are_codes(const CsvEvidence *evidence);
 /* would the values be numbers with other separators, and is some value a proof of that? */
 extern bool csv_is_number_otherwise(const CsvFindings *findings, const CsvEvidence *evidence);
 
+/* the forms of the reading by which most values are numbers */
+extern uint64 csv_likely_number_forms(const CsvEvidence *evidence);
+
 #endif							/* CSV_IMPORT_NUMBERS_H */

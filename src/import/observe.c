@@ -50,8 +50,8 @@ typedef struct Observer
 /* ---- a value ---- */
 
 /*
- * Do quotes seem to join rows?  Each line break in the value then stands for as many
- * delimiters as a row has.
+ * Do quotes seem to join rows?  Each line of the value then stands for as many delimiters
+ * as a row has, blank lines aside.
  */
 static bool
 is_joined(const CsvFindings *findings, const char *text, uint32 nbytes)
@@ -61,14 +61,22 @@ is_joined(const CsvFindings *findings, const char *text, uint32 nbytes)
 	const uint32 per_line = findings->ncolumns - 1;
 	uint64		nbreaks = 0;
 	uint64		ndelimiters = 0;
+	bool		at_break = false;
 
 	if (per_line == 0 || dialect->quote == 0 || memchr(text, break_byte, nbytes) == NULL)
 		return false;
 	for (uint32 i = 0; i < nbytes; i++)
 	{
-		nbreaks += text[i] == break_byte;
+		if (text[i] == break_byte)
+			at_break = true;
+		else if (text[i] != '\r')
+		{
+			nbreaks += at_break;
+			at_break = false;
+		}
 		ndelimiters += csv_delimiter_at(dialect, (const uint8_t *) text, i, nbytes);
 	}
+	nbreaks += at_break;
 	return ndelimiters == nbreaks * per_line && (per_line > 1 || nbreaks >= LEAST_JOINED);
 }
 

@@ -28,6 +28,7 @@
 
 #define BIT(form)		CSV_FORM_BIT(CSV_FORM_ ## form)
 #define ODD_NUMBERS		CSV_FORMS(CSV_FIRST_ODD_NUMBER, CSV_NUM_FORMS - 1)
+#define ALL_WHEN_FORMS	CSV_FORMS(CSV_FORM_DATE, CSV_LAST_WHEN)
 
 /* forms that one type has */
 typedef struct Type
@@ -38,12 +39,10 @@ typedef struct Type
 
 /* what most of the values are */
 static Type
-find_main_type(const CsvEvidence *evidence, CsvNumberReading reading)
+find_main_type(const CsvEvidence *evidence)
 {
 	const Type	types[] = {
-		{csv_number_forms(reading), "numbers"},
-		{csv_number_forms((CsvNumberReading) {'.', CSV_NO_SEPARATOR}), "numbers"},
-		{csv_number_forms((CsvNumberReading) {',', CSV_NO_SEPARATOR}), "numbers"},
+		{csv_likely_number_forms(evidence), "numbers"},
 		{BIT(DATE) | BIT(TIMESTAMP), "dates or times"},
 		{BIT(TIMESTAMPTZ), "dates or times"},
 		{BIT(TIME_OF_DAY), "dates or times"},
@@ -131,12 +130,21 @@ find_reason(const CsvFindings *findings, const CsvEvidence *evidence, CsvNumberR
 		return psprintf("%s has a time zone, and other values have none",
 						shown(evidence, CSV_FORM_TIMESTAMPTZ));
 	if (csv_evidence_all(evidence, CSV_WHEN_FORMS) &&
-		!(csv_evidence_has(evidence, CSV_FORM_DAY_FIRST) &&
-		  csv_evidence_has(evidence, CSV_FORM_MONTH_FIRST)))
+		csv_evidence_has(evidence, CSV_FORM_DAY_FIRST) &&
+		csv_evidence_has(evidence, CSV_FORM_MONTH_FIRST))
+		return psprintf("%s has the day first, and %s the month",
+						shown(evidence, CSV_FORM_DAY_FIRST), shown(evidence, CSV_FORM_MONTH_FIRST));
+	if (csv_evidence_count(evidence, CSV_WHEN_FORMS) > 0 &&
+		csv_evidence_all(evidence, ALL_WHEN_FORMS))
 		return psprintf(csv_evidence_fact(evidence, CSV_FACT_SHORT_YEAR) ?
 						"%s may be a date of several orders, or a version" :
 						"%s has another form than other dates",
 						shown(evidence, find_first(evidence, CSV_WHEN_FORMS, &last)));
+	if (csv_evidence_all(evidence, CSV_NUMBER_FORMS) &&
+		!csv_evidence_all(evidence, csv_likely_number_forms(evidence)))
+		return psprintf("%s has other separators than other values",
+						shown(evidence, find_first(evidence, ~csv_likely_number_forms(evidence),
+												   &last)));
 	if (!given.decimal && !given.thousands &&
 		csv_evidence_count(evidence, CSV_FORMS(CSV_FORM_EITHER, CSV_FORM_EITHER_COMMA)) == 0 &&
 		!csv_evidence_all(evidence, numbers) && csv_is_number_otherwise(findings, evidence))
@@ -187,7 +195,7 @@ csv_tell_odd(const CsvFindings *findings, CsvNumberReading reading, CsvGivenType
 		CHECK_FOR_INTERRUPTS();
 		if (column->type != TEXTOID || evidence->nvalues == 0)
 			continue;
-		type = find_main_type(evidence, reading);
+		type = find_main_type(evidence);
 		if ((reason = find_reason(findings, evidence, reading, given)) != NULL)
 		{
 			if (nreasons++ < MOST_NAMES)
@@ -207,11 +215,11 @@ csv_tell_odd(const CsvFindings *findings, CsvNumberReading reading, CsvGivenType
 				(errmsg("using type text for columns of \"%s\" whose values look like numbers or dates",
 						findings->table->filename),
 				 errdetail_internal("%s", reasons.data),
-				 errhint("The options \"date_format\" and \"decimal_separator\" say how values are read. A view can convert all others.")));
+				 errhint("Where an option such as \"date_format\" or \"decimal_separator\" says how to read them, add it to IMPORT FOREIGN SCHEMA. A view can convert other values.")));
 	if (nodds > 0)
 		ereport(NOTICE,
 				(errmsg("columns of \"%s\" are text for a few of their values",
 						findings->table->filename),
 				 errdetail_internal("%s", odd.data),
-				 errhint("Where a column should have the type of the others, the options \"null_values\" and \"on_error\" ('set_null') make NULL of such values, and \"footer_rows\" leaves out records at the end.")));
+				 errhint("Give a column the type of the others by ALTER FOREIGN TABLE: then such records are skipped, or with \"on_error\" 'set_null' kept with NULL. \"null_values\" makes NULL of such values, and \"footer_rows\" leaves out records at the end.")));
 }

@@ -113,6 +113,7 @@ csv_sample_pass_mark(CsvSample *sample)
 const char *
 csv_guess_encoding(const CsvSample *sample, bool *ascii)
 {
+	static const uint8_t lacking[] = {0x81, 0x8d, 0x8f, 0x90, 0x9d};	/* in WIN1252 */
 	uint64		nvalid = 0;
 	uint64		ninvalid = 0;
 	bool		is_win1252 = true;
@@ -138,9 +139,8 @@ csv_guess_encoding(const CsvSample *sample, bool *ascii)
 			break;
 		nvalid += nbytes > 0;
 		ninvalid += nbytes < 0;
-		is_win1252 &= nbytes > 0 || (byte != 0x81 && byte != 0x8d && byte != 0x8f &&
-									 byte != 0x90 && byte != 0x9d);
-		i += (uint64) Max(nbytes, 1);
+		for (int n = Max(nbytes, 1); n > 0; n--)
+			is_win1252 &= memchr(lacking, sample->bytes[i++], sizeof(lacking)) == NULL;
 	}
 	*ascii = nvalid + ninvalid == 0;
 	return ninvalid <= nvalid ? NULL : is_win1252 ? "WIN1252" : "LATIN1";

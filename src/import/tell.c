@@ -146,12 +146,18 @@ csv_left_out(const CsvFindings *findings, const CsvGuess *guess)
 static char *
 likely_cause(const CsvFindings *findings)
 {
+	const char *encoding = csv_encoding_name(findings->table);
+	const char *other = strcmp(encoding, "WIN1252") == 0 ? "LATIN1" : "WIN1252";
+
+	if (findings->ninvalid > findings->nskipped / 2 && findings->nbeyond_ascii > findings->ninvalid)
+		return psprintf("Other values beyond ASCII are valid in encoding \"%s\": correct these records, or make another table of files in another encoding.",
+						encoding);
 	if (findings->ninvalid > findings->nskipped / 2)
-		return psprintf("If it is not in encoding \"%s\", set client_encoding to its own, such as WIN1252, or add OPTIONS (encoding 'WIN1252') to IMPORT FOREIGN SCHEMA.",
-						csv_encoding_name(findings->table));
+		return psprintf("If it is not in encoding \"%s\", set client_encoding to its own, such as %s, or add OPTIONS (encoding '%s') to IMPORT FOREIGN SCHEMA.",
+						encoding, other, other);
 	if (findings->nskipped == findings->nrecords && findings->nzero > findings->nskipped / 2)
 		return "If it is in UTF-16, add OPTIONS (encoding 'UTF16LE') or OPTIONS (encoding 'UTF16BE') to IMPORT FOREIGN SCHEMA.";
-	if (findings->nmisquoted > findings->nskipped / 2 &&
+	if (findings->nmisquoted * 2 >= findings->nskipped && findings->nmisquoted > 0 &&
 		!findings->table->reader.dialect.lenient)
 		return "If quotes in values are not doubled, add OPTIONS (quoting 'lenient') to IMPORT FOREIGN SCHEMA.";
 	if (findings->nescaped > findings->nskipped / 2)

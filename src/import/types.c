@@ -178,7 +178,7 @@ are_days(const CsvFindings *findings, CsvFoundColumn *column)
 		ereport(NOTICE,
 				(errmsg("assuming dates in column \"%s\" of \"%s\": \"%s\"",
 						column->name, findings->table->filename, column->pattern),
-				 errhint("If the values are numbers, change the type of the column to integer.")));
+				 errhint("If the values are numbers, give the column the type integer, without the option \"date_format\".")));
 	return true;
 }
 
@@ -301,7 +301,8 @@ find_pattern(const CsvFindings *findings, CsvFoundColumn *column, bool any_day_f
 		ereport(NOTICE,
 				(errmsg("assuming years from 1970 to 2069 in column \"%s\" of \"%s\": \"%s\"",
 						column->name, findings->table->filename, column->pattern),
-				 errhint("If this is wrong, change the type of the column to text.")));
+				 errhint("If this is wrong, give the column the type text, without the option \"%s\".",
+						 csv_when_has_time(facts) ? "timestamp_format" : "date_format")));
 }
 
 /*

@@ -594,6 +594,7 @@ looks_like_time(const char *text, uint32 nbytes)
 {
 	uint32		ngroups = 0;
 	uint32		nmarks = 0;		/* - / : and points */
+	uint32		npoints = 0;
 	uint32		nwords = 0;
 	uint32_t	month;
 
@@ -630,12 +631,15 @@ looks_like_time(const char *text, uint32 nbytes)
 				if (strchr("-/:.+", c) == NULL || c == '\0')
 					return false;
 				nmarks++;
+				npoints += c == '.';
 			}
 			pos++;
 		}
 	}
+
+	/* an address has three points, and no other mark */
 	return is_digit((uint8_t) text[0]) && ngroups >= 2 && ngroups <= 8 &&
-		nmarks + nwords >= 1;
+		nmarks + nwords >= 1 && (npoints < 3 || npoints < nmarks);
 }
 
 CsvCellKind

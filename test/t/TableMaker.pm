@@ -400,7 +400,7 @@ sub made_table
 	}
 
 	# other columns may tell which
-	my $marked = grep { $_->{family} =~ /^(decimals|mixed_decimals|exponents|doubles|long_decimals|thousands|money|percents|minus|accounts|late (decimal|exponent))$/ } @columns;
+	my $marked = grep { $_->{family} =~ /^(decimals|mixed_decimals|exponents|doubles|long_decimals|thousands|groups|money|percents|minus|accounts|late (decimal|exponent))$/ } @columns;
 
 	for my $c (grep { $_->{family} eq 'one_group' && ($marked || !$_->{must_tell}) } @columns)
 	{
