@@ -467,7 +467,8 @@ tell_names(const CsvFiles *files, const CsvFindings *findings, bool may_choose)
 				(errmsg("files of \"%s\" differ in their headers, as \"%s\" does from the first one: fields are taken by their places",
 						pattern, files->differs),
 				 files->unfit != NULL ? errdetail_internal("%s", files->unfit) : 0,
-				 errhint("If columns differ, make another table of such files.")));
+				 files->unfit != NULL ?
+				 errhint("If columns differ, make another table of such files.") : 0));
 		return;
 	}
 	initStringInfo(&detail);

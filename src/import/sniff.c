@@ -223,6 +223,9 @@ look_at_files(Sniffing *sniffing)
 	sniffing->names = csv_files_names(&sniffing->files, table, sniffing->may_choose);
 	table->reader.header_rows = sniffing->files.header_rows.least;
 	guess->footer_rows = sniffing->files.footer_rows.least;
+
+	/* other files have the header, too */
+	guess->assumed &= guess->any_data || sniffing->files.nheaders < 2;
 	if (sniffing->names != NIL)
 		guess->nheader = list_length(sniffing->names);
 	if (table->by_name && sniffing->names != NIL)

@@ -203,12 +203,12 @@ HINT:  If it is, coalesce(name, name_3) has the values of both.} ],
 		{ a => "id,v\n1,2\n", b => "id,v\n2,x\n" }, 'id v', '1|2 2|x', '' ],
 	[ 'names that are there twice',
 		{ a => "id,v,v\n1,2,3\n", b => "v,id,v\n5,4,6\n" }, 'id v v_2', '1|2|3 5|4|6',
-		qr/differ in their headers, as "DIR\/b\.csv" does .*: fields are taken by their places\nDETAIL:  "DIR\/a\.csv" has two fields of the name "v"\.$/ ],
+		qr/differ in their headers, as "DIR\/b\.csv" does .*: fields are taken by their places\nDETAIL:  "DIR\/a\.csv" has two fields of the name "v"\.\nHINT:  If columns differ, make another table of such files\.$/ ],
 	[ 'names that are there twice in the same order',
 		{ a => "id,v,v\n1,2,3\n", b => "id,v,v\n4,5,6\n" }, 'id v v_2', '1|2|3 4|5|6', '' ],
 	[ 'a field without a name',
 		{ a => ",v\n1,2\n", b => ",w\n3,4\n" }, 'column_1 v', '1|2 3|4',
-		qr/fields are taken by their places\nDETAIL:  "DIR\/a\.csv" has a field without a name\.$/ ],
+		qr/fields are taken by their places\nDETAIL:  "DIR\/a\.csv" has a field without a name\.\nHINT:  If columns differ, make another table of such files\.$/ ],
 	[ 'a header below a title',
 		{ a => "Report\n\nid,v\n1,2\n2,3\n", b => "Report\n\nv,id\n4,3\n5,4\n" }, 'id v', '1|2 2|3 3|4 4|5',
 		qr/columns are found by name\nNOTICE:  left out/ ],
@@ -219,20 +219,20 @@ HINT:  If it is, coalesce(name, name_3) has the values of both.} ],
 		{ a => "town,summer,,winter,\n,mean,max,mean,max\noslo,1,2,3,4\nrome,3,4,5,6\n",
 			b => "town,winter,,summer,\n,mean,max,mean,max\noslo,3,4,1,2\nrome,3,4,5,6\n" },
 		'town summer_mean summer_max winter_mean winter_max', 'oslo|1|2|3|4 rome|3|4|5|6 oslo|3|4|1|2 rome|3|4|5|6',
-		qr/fields are taken by their places\nDETAIL:  The header of "DIR\/a\.csv" has names in several rows\.$/ ],
+		qr/fields are taken by their places\nDETAIL:  The header of "DIR\/a\.csv" has names in several rows\.\nHINT:  If columns differ, make another table of such files\.$/ ],
 	[ 'the same header rows',
 		{ a => "speed,temp\nkm,c\n1,2\n2,3\n", b => "speed,temp\nkm,c\n3,4\n4,5\n" },
 		'speed_km temp_c', '1|2 2|3 3|4 4|5', '' ],
 	[ 'another delimiter',
 		{ a => "id,v\n1,2\n2,3\n", b => "id;v\n3;4\n5;6\n" }, 'id v', '1|2 2|3',
-		qr/fields are taken by their places\nDETAIL:  "DIR\/b\.csv" has only one field\.(?s:.*)2 of 4 records of .* have errors/ ],
+		qr/fields are taken by their places\nDETAIL:  "DIR\/b\.csv" has only one field by the first file's delimiter\.(?s:.*)2 of 4 records of .* have errors/ ],
 	[ 'another encoding',
 		{ a => "id,gr\xc3\xb6\xc3\x9fe\n1,2\n2,3\n", b => "id,gr\xf6\xdfe\n3,4\n5,6\n" },
 		"id \"gr\xc3\xb6\xc3\x9fe\"", '1|2 2|3 3|4 5|6',
-		qr/fields are taken by their places\nDETAIL:  The header of "DIR\/b\.csv" is not valid in the table's encoding\.$/ ],
+		qr/fields are taken by their places\nDETAIL:  The header of "DIR\/b\.csv" is not valid in the table's encoding\.\nHINT:  If columns differ, make another table of such files\.$/ ],
 	[ 'a header without the name of a field',
 		{ a => "a,b\nx,1,2\ny,3,4\n", b => "b,a\nx,1,2\ny,3,4\n" }, 'column_1 a b', 'x|1|2 y|3|4 x|1|2 y|3|4',
-		qr/fields are taken by their places\nDETAIL:  The header of "DIR\/a\.csv" has another number of fields than its records\.$/ ],
+		qr/fields are taken by their places\nDETAIL:  The header of "DIR\/a\.csv" has another number of fields than its records\.\nHINT:  If columns differ, make another table of such files\.$/ ],
 	[ 'a file that has a header only, first',
 		{ a => "id,v\n", b => "id,v\n1,2\n" }, 'id v', '1|2', '' ],
 	[ 'no header, and another number of fields',
@@ -262,7 +262,7 @@ like(one_table(q{by_name 'false'}), qr/fields are taken by their places$/, 'by p
 is(columns('t'), 'id amount', 'has the names of the first file');
 like(one_table(q{header 'match'}), qr/fields are taken by their places$/, 'as does header match');
 folder('a.csv' => "id,v\n1,2\n", 'b.csv' => "v,id\n3,4\n");
-like(one_table(q{"null" 'v'}), qr/fields are taken by their places\nDETAIL:  "DIR\/a\.csv" has a field without a name\.$/, 'a name that reads as NULL');
+like(one_table(q{"null" 'v'}), qr/fields are taken by their places\nDETAIL:  "DIR\/a\.csv" has a field without a name\.\nHINT:/, 'a name that reads as NULL');
 folder('a.csv' => ",amount\n1,10\n", 'b.csv' => "amount,id\n20,2\n");
 like(one_table(q{by_name 'true'}), qr/by_name may not find all fields of .*\nDETAIL:  "DIR\/a\.csv" has a field without a name\./, 'no name');
 is(query('SELECT * FROM made.t'), "10|\n20|2", 'has no column');
