@@ -76,12 +76,42 @@ csv_found_widths(const CsvFoundColumn *column, int32 *max_chars,
 }
 
 /*
+ * Does a statement ask for "header" 'match', and can the table have it?  NOTICE if not:
+ * names were made for SQL, or stand further below.
+ */
+static bool
+has_header_match(const CsvFindings *findings, const char *name, const List *given)
+{
+	const CsvTable *table = findings->table;
+	bool		matches = table->reader.header_rows == 1 && !table->by_name;
+	ListCell   *cell;
+
+	foreach(cell, given)
+	{
+		DefElem    *def = (DefElem *) lfirst(cell);
+
+		if (strcmp(def->defname, "header") != 0 || pg_strcasecmp(defGetString(def), "match") != 0)
+			continue;
+		for (uint32 i = 0; i < findings->ncolumns; i++)
+			matches &= findings->columns[i].header_name != NULL &&
+				strcmp(findings->columns[i].header_name, findings->columns[i].name) == 0;
+		if (!matches)
+			ereport(NOTICE,
+					(errmsg("foreign table \"%s\" does not have \"match\" as its option \"header\"",
+							name),
+					 errdetail("Its columns have other names than the header.")));
+		return matches;
+	}
+	return false;
+}
+
+/*
  * The options of a table: those that were found and differ from their defaults, and the
- * options of the statement.  The header alone is never as it was given: files may have
- * more lines above it or fewer, and the columns' names need not match its names.
+ * options of the statement.  The header alone need not be as it was given: files may have
+ * more lines above it or fewer.
  */
 static char *
-table_options(const CsvFindings *findings, const List *given)
+table_options(const CsvFindings *findings, const char *name, const List *given)
 {
 	const CsvTable *table = findings->table;
 	const CsvDialectOptions *dialect = &table->reader.dialect;
@@ -90,7 +120,9 @@ table_options(const CsvFindings *findings, const List *given)
 	ListCell   *cell;
 
 	add_option(&options, "filename", table->filename);
-	if (table->reader.header_rows == 1)
+	if (has_header_match(findings, name, given))
+		add_option(&options, "header", "match");
+	else if (table->reader.header_rows == 1)
 		add_option(&options, "header", "true");
 	else if (table->reader.header_rows > 1)
 		add_option(&options, "header_rows", psprintf("%u", table->reader.header_rows));
@@ -196,5 +228,5 @@ csv_create_statement(const CsvFindings *findings, const char *name,
 	}
 	return psprintf("CREATE FOREIGN TABLE %s (%s\n) SERVER %s OPTIONS (%s)",
 					quote_identifier(name), columns.data, quote_identifier(server),
-					table_options(findings, import->table_options));
+					table_options(findings, name, import->table_options));
 }

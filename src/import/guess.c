@@ -96,13 +96,24 @@ csv_last_header_row(const CsvTable *table, const CsvSample *sample)
 	return cells;
 }
 
+/* nothing but punctuation, as below the names of a table that was printed */
+static bool
+is_line(const CsvGridRecord *record)
+{
+	for (uint32 i = 0; i < record->ncells; i++)
+		if (strspn(record->cells[i].text, "-=:+ ") != record->cells[i].nbytes)
+			return false;
+	return !record->bad;
+}
+
 /* count the records above the data that do not belong to the header */
 static void
 count_above(const CsvGrid *grid, const CsvHeader *header, CsvGuess *guess)
 {
 	for (uint32 i = 0; i < Min(header->first, grid->nrecords); i++)
 	{
-		if (grid->records[i].blank || (header->found && i >= header->top && i <= header->last))
+		if (grid->records[i].blank || is_line(&grid->records[i]) ||
+			(header->found && i >= header->top && i <= header->last))
 			continue;
 		if (guess->nabove++ == 0)
 			guess->first_above = csv_sample_line(grid->sample, grid->records[i].start);

@@ -482,7 +482,7 @@ csv_find_header(const CsvGrid *grid)
 	header.last = header.top = candidate.last;
 	if (header.found)
 	{
-		header.names = csv_header_names(grid, header.last, &header.top);
+		header.names = csv_header_names(grid, &header.top, &header.last);
 
 		while (header.first > header.last + 1 && is_empty_row(grid, header.first - 1))
 			header.first--;

@@ -49,9 +49,10 @@ extern uint32 csv_find_footer(const CsvGrid *grid, uint32 first, char **line);
 extern CsvCells csv_record_cells(const CsvGrid *grid, const CsvGridRecord *record);
 
 /*
- * The names in a header whose last row is record `number`; rows above it may be part of
- * it, from *top on.  In the current memory context.
+ * The names in a header whose last row is record *last; rows above it may be part of it,
+ * from *top on.  Where the last row numbers the names only, *last becomes the row above.
+ * In the current memory context.
  */
-extern CsvCells csv_header_names(const CsvGrid *grid, uint32 number, uint32 *top);
+extern CsvCells csv_header_names(const CsvGrid *grid, uint32 *top, uint32 *last);
 
 #endif							/* CSV_HEADER_H */

@@ -201,8 +201,9 @@ may_be_row(const CsvGrid *grid, uint32 number)
 }
 
 CsvCells
-csv_header_names(const CsvGrid *grid, uint32 number, uint32 *top)
+csv_header_names(const CsvGrid *grid, uint32 *top, uint32 *last)
 {
+	uint32		number = *last;
 	CsvCells	names = csv_record_cells(grid, &grid->records[number]);
 
 	*top = number;
@@ -216,7 +217,10 @@ csv_header_names(const CsvGrid *grid, uint32 number, uint32 *top)
 
 		if (has_no_names(&names) && !has_no_names(&row) && row.ncells == names.ncells &&
 			count_filled(&row) * 2 >= row.ncells)
+		{
 			names = row;
+			*last = number;
+		}
 		else if (belongs(&row, &names, &has_groups))
 			join(&names, &row, has_groups);
 		else

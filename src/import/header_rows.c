@@ -195,6 +195,8 @@ has_years(const CsvGridRows *rows, uint32 row, bool below)
 		uint32		year = small_number(csv_row_cell(rows, row, column));
 		int			step;
 
+		if (rows->types[column] == CSV_CELL_TIME && kind_of(rows, row, column) == CSV_CELL_TIME)
+			return false;
 		if (rows->types[column] != CSV_CELL_NUMBER ||
 			kind_of(rows, row, column) != CSV_CELL_NUMBER)
 			continue;

@@ -26,6 +26,9 @@
  */
 #define LEAST_JOINED	3
 
+/* the share of its lines that are like rows, if quotes have joined them */
+#define MOST_LIKE	0.8
+
 /* bytes of evidence of a batch: for wider tables, threads leave all values to the scan */
 #define MOST_NOTE_BYTES	(1024 * 1024)
 
@@ -50,8 +53,9 @@ typedef struct Observer
 /* ---- a value ---- */
 
 /*
- * Do quotes seem to join rows?  Each line of the value then stands for as many delimiters
- * as a row has, blank lines aside.
+ * Do quotes seem to join rows?  Then nearly all lines of the value, except parts of lines
+ * at its beginning and end, have as many delimiters as a row has.  If there are none, both
+ * parts together have as many.
  */
 static bool
 is_joined(const CsvFindings *findings, const char *text, uint32 nbytes)
@@ -59,25 +63,33 @@ is_joined(const CsvFindings *findings, const char *text, uint32 nbytes)
 	const CsvDialectOptions *dialect = &findings->table->reader.dialect;
 	const char	break_byte = (char) csv_break_byte(dialect);
 	const uint32 per_line = findings->ncolumns - 1;
-	uint64		nbreaks = 0;
-	uint64		ndelimiters = 0;
-	bool		at_break = false;
+	uint32		nlike = 0;
+	uint32		nlines = 0;		/* blank lines aside */
+	uint32		in_parts = 0;	/* delimiters */
+	uint32		in_line = 0;
+	uint32		begin = 0;		/* of a line */
 
 	if (per_line == 0 || dialect->quote == 0 || memchr(text, break_byte, nbytes) == NULL)
 		return false;
 	for (uint32 i = 0; i < nbytes; i++)
 	{
-		if (text[i] == break_byte)
-			at_break = true;
-		else if (text[i] != '\r')
+		in_line += csv_delimiter_at(dialect, (const uint8_t *) text, i, nbytes);
+		if (text[i] != break_byte)
+			continue;
+		if (begin == 0)
+			in_parts = in_line;
+		else if (i - begin > (text[i - 1] == '\r'))
 		{
-			nbreaks += at_break;
-			at_break = false;
+			nlines++;
+			nlike += in_line == per_line;
 		}
-		ndelimiters += csv_delimiter_at(dialect, (const uint8_t *) text, i, nbytes);
+		begin = i + 1;
+		in_line = 0;
 	}
-	nbreaks += at_break;
-	return ndelimiters == nbreaks * per_line && (per_line > 1 || nbreaks >= LEAST_JOINED);
+	in_parts += in_line;
+	if (per_line == 1 && nlines + 1 < LEAST_JOINED)
+		return false;
+	return nlines > 0 ? nlike >= nlines * MOST_LIKE : in_parts == per_line;
 }
 
 /* ---- in a thread ---- */

@@ -221,5 +221,5 @@ csv_tell_odd(const CsvFindings *findings, CsvNumberReading reading, CsvGivenType
 				(errmsg("columns of \"%s\" are text for a few of their values",
 						findings->table->filename),
 				 errdetail_internal("%s", odd.data),
-				 errhint("Give a column the type of the others by ALTER FOREIGN TABLE: then such records are skipped, or with \"on_error\" 'set_null' kept with NULL. \"null_values\" makes NULL of such values, and \"footer_rows\" leaves out records at the end.")));
+				 errhint("To read such a value as NULL, add OPTIONS (null_values '...') to IMPORT FOREIGN SCHEMA. To skip such records, give the column its type by ALTER FOREIGN TABLE; with \"on_error\" 'set_null', they stay, with NULL. \"footer_rows\" leaves out records at the end.")));
 }
