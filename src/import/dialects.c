@@ -348,6 +348,17 @@ first_of(const CsvGrid *grid)
 		first - 1 : first;
 }
 
+/* is a line without delimiters, between two places in the sample, blank? */
+static bool
+has_blank_line(const CsvGrid *grid, uint64 from, uint64 to)
+{
+	for (uint32 i = 0; i < grid->nrecords && grid->records[i].start < to; i++)
+		if (grid->records[i].start >= from && grid->records[i].blank &&
+			grid->records[i].nfields == 1)
+			return true;
+	return false;
+}
+
 /*
  * Does a grid's table begin above another's, or at the same record, and reach to its end?
  * A line above the other's and a blank line is a title.
@@ -358,8 +369,7 @@ covers(const CsvGrid *grid, const CsvGrid *other, bool from_there)
 	uint64		start = first_of(grid)->start;
 	uint64		of_other = other->records[other->from].start;
 
-	return ((start < of_other &&
-			 (other->from == 0 || !other->records[other->from - 1].blank)) ||
+	return ((start < of_other && !has_blank_line(grid, start, of_other)) ||
 			(from_there && start == of_other)) &&
 		grid->records[grid->to - 1].start >= other->records[other->to - 1].start;
 }

@@ -9,10 +9,11 @@
 #include "import/evidence.h"
 
 /*
- * If a column has more texts, and they are half of its values, all further values count
- * as texts.
+ * Behind this many texts, one after the other, further values count as texts; one record
+ * in LOOK_EVERY is looked at all the same, and ends that if it has no text.
  */
 #define MANY_TEXTS	1000
+#define LOOK_EVERY	16
 
 static uint32
 count_chars(const char *text, uint32 nbytes)
@@ -46,7 +47,6 @@ void
 csv_evidence_add(const CsvReadingRules *rules, CsvEvidence *evidence, int64 record,
 				 const char *text, uint32 nbytes)
 {
-	const CsvSeen *texts = &evidence->seen[CSV_FORM_TEXT];
 	uint32	   *most = evidence->figures.most;
 	CsvReadValue value;
 
@@ -61,20 +61,26 @@ csv_evidence_add(const CsvReadingRules *rules, CsvEvidence *evidence, int64 reco
 		evidence->nquoted_nulls++;
 		return;
 	}
-	if (texts->count > MANY_TEXTS && texts->count > evidence->nvalues / 2)
+	if (evidence->ntexts > MANY_TEXTS && record % LOOK_EVERY != 0)
+	{
 		value.form = CSV_FORM_TEXT;
+		value.missing = csv_missing_word(rules, text, nbytes);
+	}
+	else
+		csv_read_value(rules, text, nbytes, &value);
+	if (value.missing >= 0)
+	{
+		evidence->nmissing++;
+		evidence->nmissing_numbers += value.missing >= CSV_FIRST_MISSING_NUMBER;
+		evidence->missing |= UINT32_C(1) << value.missing;
+		return;
+	}
+	if (value.form == CSV_FORM_TEXT)
+		evidence->ntexts++;
 	else
 	{
-		csv_read_value(rules, text, nbytes, &value);
-		if (value.missing >= 0)
-		{
-			evidence->nmissing++;
-			evidence->nmissing_numbers += value.missing >= CSV_FIRST_MISSING_NUMBER;
-			evidence->missing |= UINT32_C(1) << value.missing;
-			return;
-		}
-		if (value.form != CSV_FORM_TEXT)
-			merge_figures(&evidence->figures, &value.figures);
+		evidence->ntexts = 0;
+		merge_figures(&evidence->figures, &value.figures);
 	}
 	evidence->nvalues++;
 	if (evidence->seen[value.form].count++ == 0)
@@ -91,6 +97,7 @@ csv_evidence_merge(CsvEvidence *evidence, const CsvEvidence *more, int64 nrecord
 	evidence->nmissing += more->nmissing;
 	evidence->nmissing_numbers += more->nmissing_numbers;
 	evidence->missing |= more->missing;
+	evidence->ntexts = more->ntexts;
 	merge_figures(&evidence->figures, &more->figures);
 	for (int form = 0; form < CSV_NUM_FORMS; form++)
 	{

@@ -46,7 +46,7 @@ typedef struct CsvFindings
 	int64		nzero;			/* ... zero bytes, ... */
 	int64		nmisquoted;		/* ... their quotes, ... */
 	int64		nescaped;		/* ... or fields, with a backslash before a delimiter */
-	int64		nbeyond_ascii;	/* values with bytes beyond ASCII, from the first of these on */
+	bool		mostly_valid;	/* most characters beyond ASCII are of the encoding UTF8 */
 	bool		any_joined;		/* a quoted value has lines that would be rows without quotes */
 	char	   *first_skipped;	/* what the first of them was like */
 } CsvFindings;

@@ -36,7 +36,6 @@
 typedef struct BatchNote
 {
 	CsvEvidence *evidence;		/* by attribute; NULL: there is no memory */
-	int64		nbeyond_ascii;	/* values, in a batch that has errors */
 	bool		any_joined;
 } BatchNote;
 
@@ -61,7 +60,7 @@ static bool
 is_joined(const CsvFindings *findings, const char *text, uint32 nbytes)
 {
 	const CsvDialectOptions *dialect = &findings->table->reader.dialect;
-	const char	break_byte = (char) csv_break_byte(dialect);
+	const char	break_byte = findings->boundary == CSV_BOUNDARY_CR ? '\r' : '\n';
 	const uint32 per_line = findings->ncolumns - 1;
 	uint32		nlike = 0;
 	uint32		nlines = 0;		/* blank lines aside */
@@ -116,7 +115,6 @@ observe_row(const Observer *observer, BatchNote *note, const CsvBatch *batch,
 			const CsvLayout *layout, uint32_t row, int64 record)
 {
 	const bool	any_breaks = batch->nlines > batch->nrecords;
-	const bool	any_errors = batch->nerrors > 0;
 
 	for (uint32_t i = 0; i < layout->ncolumns; i++)
 	{
@@ -135,8 +133,6 @@ observe_row(const Observer *observer, BatchNote *note, const CsvBatch *batch,
 		csv_evidence_add(&observer->rules, evidence, record, VARDATA_ANY(entry), nbytes);
 		if (any_breaks)
 			note->any_joined |= is_joined(observer->findings, VARDATA_ANY(entry), nbytes);
-		if (any_errors)
-			note->nbeyond_ascii += !csv_is_ascii(VARDATA_ANY(entry), nbytes);
 	}
 }
 
@@ -159,7 +155,6 @@ observe_in_thread(void *arg, uint32_t thread, uint32_t slot, CsvBatch *batch,
 		return true;
 	memset(note->evidence, 0, nbytes);
 	note->any_joined = false;
-	note->nbeyond_ascii = 0;
 	for (uint32_t i = 0; i < layout->ncolumns; i++)
 		any_slow |= batch->arrays[i].any_slow;
 	for (before = 0; before < batch->nerrors && batch->errors[before].before_row == 0;)
@@ -197,8 +192,6 @@ add_row(Observer *observer, const Datum *values, const bool *isnull, int64 recor
 		nbytes = VARSIZE_ANY_EXHDR(DatumGetPointer(values[i]));
 		csv_evidence_add(&observer->rules, evidence, record, text, nbytes);
 		findings->any_joined |= is_joined(findings, text, nbytes);
-		if (findings->ninvalid > 0)
-			findings->nbeyond_ascii += !csv_is_ascii(text, nbytes);
 	}
 }
 
@@ -215,7 +208,6 @@ add_run(Observer *observer, const CsvRowRun *run, int64 first, Datum *values, bo
 			csv_evidence_merge(&findings->columns[i].evidence, &note->evidence[i],
 							   first - 1);
 		findings->any_joined |= note->any_joined;
-		findings->nbeyond_ascii += note->nbeyond_ascii;
 		free(note->evidence);
 		note->evidence = NULL;
 	}

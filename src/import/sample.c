@@ -106,46 +106,6 @@ csv_sample_pass_mark(CsvSample *sample)
 	return true;
 }
 
-/*
- * In most other encodings, text has bytes beyond ASCII that are hardly ever valid UTF-8.
- * An error in UTF-8 stands among many valid characters.
- */
-const char *
-csv_guess_encoding(const CsvSample *sample, bool *ascii)
-{
-	static const uint8_t lacking[] = {0x81, 0x8d, 0x8f, 0x90, 0x9d};	/* in WIN1252 */
-	uint64		nvalid = 0;
-	uint64		ninvalid = 0;
-	bool		is_win1252 = true;
-
-	for (uint64 i = 0; i < sample->nbytes;)
-	{
-		uint8_t		byte = sample->bytes[i];
-		uint64		rest = sample->nbytes - i;
-		int			nbytes;
-
-		if (i % CSV_BYTES_TO_INTERRUPT == 0)
-			CHECK_FOR_INTERRUPTS();
-		if (!IS_HIGHBIT_SET(byte))
-		{
-			i++;
-			continue;
-		}
-		nbytes = pg_encoding_verifymbchar(PG_UTF8, (const char *) sample->bytes + i,
-										  (int) Min(rest, MAX_MULTIBYTE_CHAR_LEN));
-
-		/* the end may be half of a character */
-		if (nbytes < 0 && rest < MAX_MULTIBYTE_CHAR_LEN && !sample->at_end)
-			break;
-		nvalid += nbytes > 0;
-		ninvalid += nbytes < 0;
-		for (int n = Max(nbytes, 1); n > 0; n--)
-			is_win1252 &= memchr(lacking, sample->bytes[i++], sizeof(lacking)) == NULL;
-	}
-	*ascii = nvalid + ninvalid == 0;
-	return ninvalid <= nvalid ? NULL : is_win1252 ? "WIN1252" : "LATIN1";
-}
-
 /* In UTF-16, ASCII has a zero for its other byte; no text in another encoding has zeros. */
 const char *
 csv_guess_utf16(const CsvSample *sample)

@@ -39,12 +39,6 @@ extern void csv_sample_read_tail(CsvSource *source, CsvSample *sample);
 /* pass over a byte-order mark of UTF-8; false if there is none */
 extern bool csv_sample_pass_mark(CsvSample *sample);
 
-/*
- * The name of the encoding that the bytes have if they are not UTF-8; NULL: they are, as
- * far as they tell.  *ascii: no byte is beyond ASCII.
- */
-extern const char *csv_guess_encoding(const CsvSample *sample, bool *ascii);
-
 /* the name of UTF-16's order of bytes, for a file without a mark; NULL: it is not UTF-16 */
 extern const char *csv_guess_utf16(const CsvSample *sample);
 

@@ -21,6 +21,7 @@
 
 #include "import/files.h"
 #include "import/guess.h"
+#include "import/lines.h"
 #include "import/names.h"
 #include "import/sniff.h"
 #include "import/tell.h"
@@ -140,7 +141,15 @@ begin_table(Sniffing *sniffing, uint64 sample_bytes)
 			sniffing->guessed = csv_guess_utf16(sample);
 		if (!is_marked && sniffing->guessed == NULL && table->file_encoding == PG_UTF8 &&
 			GetDatabaseEncoding() == PG_UTF8)
-			sniffing->guessed = csv_guess_encoding(sample, &sniffing->may_guess);
+		{
+			CsvHighBytes counts = {0};
+
+			csv_count_high_bytes(sample, &counts);
+			if (!sample->at_end && csv_encoding_of(&counts) != NULL)
+				counts = csv_look_for_high_bytes(utf8_table);
+			sniffing->guessed = csv_encoding_of(&counts);
+			sniffing->may_guess = sniffing->guessed == NULL;
+		}
 		if (sniffing->guessed != NULL)
 			table = make_table(server_options, options, sniffing->guessed);
 		else if (is_marked || table->file_encoding == PG_UTF8)
@@ -250,15 +259,15 @@ what_is_given(List *options)
 	};
 }
 
-/* behind its sample the file is not in UTF-8 */
+/* what the whole file tells is not what its sample told */
 static CsvFindings *
-sniff_again(const char *filename, List *server_options, const CsvImportOptions *import)
+sniff_again(const Sniffing *sniffing, const CsvImportOptions *import, const char *option,
+			const char *value)
 {
 	CsvImportOptions with = *import;
 
-	csv_tell_encoding(filename, "WIN1252");
-	with.table_options = with_option(import->table_options, "encoding", "WIN1252");
-	return csv_sniff(filename, server_options, &with);
+	with.table_options = with_option(import->table_options, option, value);
+	return csv_sniff(sniffing->filename, sniffing->server_options, &with);
 }
 
 /* the table of the first file, as its sample tells; no fields: it has no record */
@@ -344,6 +353,10 @@ tell_format(const Sniffing *sniffing, CsvFindings *findings)
 	csv_tell_dialect(findings, &sniffing->guess);
 	csv_tell_header(findings, &sniffing->guess);
 	csv_files_tell(&sniffing->files, findings, sniffing->may_choose);
+	if (sniffing->guess.first_comment != NULL)
+		csv_tell_comment_row(findings, csv_look_for_comment_row(findings->table,
+																findings->boundary,
+																findings->ncolumns));
 	findings->left_out = csv_left_out(findings, &sniffing->guess);
 }
 
@@ -378,6 +391,9 @@ csv_sniff(const char *filename, List *server_options, const CsvImportOptions *im
 
 	sniffing.any_tail = import->sample_records < 0 && !sniffing.given.footer;
 	find_format(&sniffing);
+	if (sniffing.table->reader.dialect.quoting == CSV_QUOTING_TEXT && !sniffing.given.format &&
+		csv_look_for_odd_escape(sniffing.table))
+		return sniff_again(&sniffing, import, "format", "csv");
 	if (sniffing.guess.nfields > 0)
 		look_at_files(&sniffing);
 	findings = begin_findings(&sniffing);
@@ -389,8 +405,18 @@ csv_sniff(const char *filename, List *server_options, const CsvImportOptions *im
 	if (csv_is_given(options, "null_values"))
 		rules.missing = 0;
 	csv_observe_values(findings, &rules, import->sample_records);
-	if (sniffing.may_guess && findings->ninvalid > findings->nbeyond_ascii)
-		return sniff_again(filename, server_options, import);
+	if (findings->ninvalid > 0 && findings->table->file_encoding == PG_UTF8)
+	{
+		CsvHighBytes counts = csv_look_for_high_bytes(findings->table);
+		const char *encoding = csv_encoding_of(&counts);
+
+		if (sniffing.may_guess && encoding != NULL)
+		{
+			csv_tell_encoding(filename, encoding);
+			return sniff_again(&sniffing, import, "encoding", encoding);
+		}
+		findings->mostly_valid = counts.nvalid > counts.ninvalid;
+	}
 
 	tell_format(&sniffing, findings);
 	decide_types(findings, &rules, import);

@@ -120,6 +120,20 @@ add_part(StringInfo parts, const CsvTable *table, const char *what, const char *
 													CSV_SHOWN_LINE_BYTES)));
 }
 
+void
+csv_tell_comment_row(const CsvFindings *findings, const char *line)
+{
+	const CsvTable *table = findings->table;
+
+	if (line != NULL)
+		ereport(NOTICE,
+				(errmsg("a line that begins with \"%s\" has as many fields as a record of \"%s\": %s",
+						table->comment, table->filename,
+						csv_quoted_text(csv_valid_text(table->encoding, line, strlen(line),
+													   CSV_SHOWN_LINE_BYTES))),
+				 errhint("If it is a record, drop the option \"comment\" by ALTER FOREIGN TABLE.")));
+}
+
 char *
 csv_left_out(const CsvFindings *findings, const CsvGuess *guess)
 {
@@ -149,7 +163,7 @@ likely_cause(const CsvFindings *findings)
 	const char *encoding = csv_encoding_name(findings->table);
 	const char *other = strcmp(encoding, "WIN1252") == 0 ? "LATIN1" : "WIN1252";
 
-	if (findings->ninvalid > findings->nskipped / 2 && findings->nbeyond_ascii > findings->ninvalid)
+	if (findings->ninvalid > findings->nskipped / 2 && findings->mostly_valid)
 		return psprintf("Other values beyond ASCII are valid in encoding \"%s\": correct these records, or make another table of files in another encoding.",
 						encoding);
 	if (findings->ninvalid > findings->nskipped / 2)

@@ -17,6 +17,9 @@ extern void csv_tell_dialect(const CsvFindings *findings, const CsvGuess *guess)
 /* names in the header that nothing has, or columns that have none */
 extern void csv_tell_header(const CsvFindings *findings, const CsvGuess *guess);
 
+/* a line that is left out as a comment, but may be a record; NULL: there is none */
+extern void csv_tell_comment_row(const CsvFindings *findings, const char *line);
+
 /*
  * A message about lines that are not data, and that no option leaves out; NULL: there are
  * none.  In the current memory context.

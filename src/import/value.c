@@ -33,17 +33,16 @@ is_digit(uint8_t c)
 	return c >= '0' && c <= '9';
 }
 
-/* the number of a word for a missing value; -1: the text is not such a word */
-static int
-missing_word(const char *text, uint32 nbytes)
+int8
+csv_missing_word(const CsvReadingRules *rules, const char *text, uint32 nbytes)
 {
-	if (nbytes == 0 || nbytes > 8 || is_digit((uint8_t) text[0]) ||
-		(isalpha((unsigned char) text[0]) && (text[0] | 0x20) != 'n'))
+	if (rules->missing == 0 || nbytes == 0 || nbytes > 8 || is_digit((uint8_t) text[0]) ||
+		(isalpha((unsigned char) text[0]) && ((text[0] | 0x20) != 'n' || nbytes > 4)))
 		return -1;
 	for (int i = 0; i < CSV_MISSING_WORDS; i++)
 		if (strlen(csv_missing_words[i]) == nbytes &&
 			memcmp(csv_missing_words[i], text, nbytes) == 0)
-			return i;
+			return (rules->missing & (UINT32_C(1) << i)) != 0 ? (int8) i : -1;
 	return -1;
 }
 
@@ -569,10 +568,9 @@ csv_read_value(const CsvReadingRules *rules, const char *text, uint32 nbytes,
 	uint32		length = nbytes;
 
 	memset(value, 0, sizeof(*value));
-	value->missing = rules->missing == 0 ? -1 : (int8) missing_word(text, nbytes);
-	if (value->missing >= 0 && (rules->missing & (UINT32_C(1) << value->missing)) != 0)
+	value->missing = csv_missing_word(rules, text, nbytes);
+	if (value->missing >= 0)
 		return;
-	value->missing = -1;
 	csv_trim_spaces(&start, &length);
 	if (length == 0)
 		return;

@@ -70,4 +70,7 @@ extern CsvCellKind csv_cell_kind(const char *text, uint32 nbytes);
 
 extern const char *const csv_missing_words[CSV_MISSING_WORDS];
 
+/* the number of the word that a text is, among the words of the rules; -1: it is not */
+extern int8 csv_missing_word(const CsvReadingRules *rules, const char *text, uint32 nbytes);
+
 #endif							/* CSV_VALUE_FORM_H */
