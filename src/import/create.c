@@ -75,6 +75,22 @@ csv_found_widths(const CsvFoundColumn *column, int32 *max_chars,
 	return evidence->nvalues + evidence->nmissing + evidence->nquoted_nulls > 0;
 }
 
+/* a pattern that all columns of the type share; keys would have to be read by it, too */
+static const char *
+table_pattern(const CsvFindings *findings, Oid type, const List *keys)
+{
+	ListCell   *cell;
+
+	foreach(cell, keys)
+	{
+		const Oid	of_key = ((CsvPathColumn *) lfirst(cell))->type;
+
+		if (of_key == type || (of_key == TIMESTAMPTZOID && type != DATEOID))
+			return NULL;
+	}
+	return type == DATEOID ? findings->date_format : findings->timestamp_format;
+}
+
 /*
  * Does a statement ask for "header" 'match', and can the table have it?  NOTICE if not:
  * names were made for SQL, or stand further below.
@@ -111,7 +127,8 @@ has_header_match(const CsvFindings *findings, const char *name, const List *give
  * more lines above it or fewer.
  */
 static char *
-table_options(const CsvFindings *findings, const char *name, const List *given)
+table_options(const CsvFindings *findings, const char *name, const List *keys,
+			  const List *given)
 {
 	const CsvTable *table = findings->table;
 	const CsvDialectOptions *dialect = &table->reader.dialect;
@@ -146,8 +163,8 @@ table_options(const CsvFindings *findings, const char *name, const List *given)
 	if (table->decimal_separator != '.')
 		add_character(&options, "decimal_separator", (uint8_t) table->decimal_separator);
 	add_option(&options, "null_values", findings->null_values);
-	add_option(&options, "date_format", findings->date_format);
-	add_option(&options, "timestamp_format", findings->timestamp_format);
+	add_option(&options, "date_format", table_pattern(findings, DATEOID, keys));
+	add_option(&options, "timestamp_format", table_pattern(findings, TIMESTAMPOID, keys));
 	add_option(&options, "thousands_separator", findings->thousands_separator);
 
 	/* otherwise it would depend on the client that reads the table */
@@ -175,11 +192,9 @@ add_column(StringInfo columns, const char *name, const char *type, const Options
 
 static void
 add_field(StringInfo columns, const CsvFindings *findings, const CsvFoundColumn *column,
-		  bool limits)
+		  const List *keys, bool limits)
 {
 	const Oid	type = column->type;
-	const char *table_pattern = type == DATEOID ? findings->date_format :
-		findings->timestamp_format;
 	int32		max_chars;
 	int32		byte_width;
 	Options		options = {.names = NIL};
@@ -189,7 +204,7 @@ add_field(StringInfo columns, const CsvFindings *findings, const CsvFoundColumn 
 		add_option(&options, "header_name", column->header_name);
 	if (column->force_null)
 		add_option(&options, "force_null", "true");
-	if (table_pattern == NULL)
+	if (table_pattern(findings, type, keys) == NULL)
 		add_option(&options, type == DATEOID ? "date_format" : "timestamp_format",
 				   column->pattern);
 	add_option(&options, "null_values", column->null_values);
@@ -217,16 +232,17 @@ csv_create_statement(const CsvFindings *findings, const char *name,
 
 	initStringInfo(&columns);
 	for (uint32 i = 0; i < findings->ncolumns; i++)
-		add_field(&columns, findings, &findings->columns[i], limits);
+		add_field(&columns, findings, &findings->columns[i], keys, limits);
 	foreach(cell, keys)
 	{
 		const CsvPathColumn *key = lfirst(cell);
 		Options		options = {.names = NIL};
 
 		add_option(&options, "virtual", key->option);
-		add_column(&columns, key->name, import->all_text ? "text" : key->type, &options);
+		add_column(&columns, key->name,
+				   format_type_be(import->all_text ? TEXTOID : key->type), &options);
 	}
 	return psprintf("CREATE FOREIGN TABLE %s (%s\n) SERVER %s OPTIONS (%s)",
 					quote_identifier(name), columns.data, quote_identifier(server),
-					table_options(findings, name, import->table_options));
+					table_options(findings, name, keys, import->table_options));
 }

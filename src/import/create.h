@@ -12,7 +12,7 @@
 typedef struct CsvPathColumn
 {
 	char	   *name;			/* for SQL */
-	char	   *type;
+	Oid			type;
 	char	   *option;			/* of the column: virtual */
 } CsvPathColumn;
 

@@ -195,33 +195,55 @@ add_literal(StringInfo pattern, const char *text, size_t nbytes)
 			appendStringInfoChar(pattern, text[i]);
 }
 
+/* what is in a directory; false: that cannot be seen, or there were many */
+static bool
+visit(HiveSearch *search, const char *directory, CsvListing *listing)
+{
+	if (++search->nvisited > MOST_DIRECTORIES || access(directory, R_OK | X_OK) != 0)
+		return false;
+	*listing = csv_list_directory(directory, search->suffixes);
+	return true;
+}
+
+static void
+free_listing(CsvListing *listing)
+{
+	list_free_deep(listing->files);
+	list_free_deep(listing->unread);
+	list_free_deep(listing->dangling);
+	list_free_deep(listing->keys);
+}
+
 /* the first file below a directory; NULL: there is none */
 static char *
 find_first(HiveSearch *search, const char *directory, int depth)
 {
 	CsvListing	listing;
+	char	   *first = NULL;
 	ListCell   *cell;
 
-	if (++search->nvisited > MOST_DIRECTORIES)
+	if (!visit(search, directory, &listing))
 		return NULL;
-	listing = csv_list_directory(directory, search->suffixes);
 	if (depth > 0 && listing.files != NIL)
-		return linitial(listing.files);
-	foreach(cell, depth == MOST_KEYS ? NIL : listing.keys)
+		first = pstrdup(linitial(listing.files));
+	foreach(cell, first != NULL || depth == MOST_KEYS ? NIL : listing.keys)
 	{
 		char	   *name = lfirst(cell);
-		char	   *file;
+		char	   *path;
 
 		/* no option can name such a key */
 		if (strpbrk(csv_path_key(name), "/=") != NULL)
 			continue;
-		file = find_first(search, psprintf("%s/%s", directory, name), depth + 1);
-		if (file == NULL)
+		path = psprintf("%s/%s", directory, name);
+		first = find_first(search, path, depth + 1);
+		pfree(path);
+		if (first == NULL)
 			continue;
-		search->parts = lcons(name, search->parts);
-		return file;
+		search->parts = lcons(pstrdup(name), search->parts);
+		break;
 	}
-	return NULL;
+	free_listing(&listing);
+	return first;
 }
 
 /* count the files below a directory that the pattern leaves out, as far as they can be seen */
@@ -232,21 +254,27 @@ count_others(HiveSearch *search, const char *directory, int depth)
 	CsvListing	listing;
 	ListCell   *cell;
 
-	if (++search->nvisited > MOST_DIRECTORIES || access(directory, R_OK | X_OK) != 0)
+	if (!visit(search, directory, &listing))
 		return;
-	listing = csv_list_directory(directory, search->suffixes);
 	foreach(cell, depth == 0 ? NIL : listing.files)
 	{
 		char	   *path = psprintf("%s/%s", directory, (char *) lfirst(cell));
 
 		CHECK_FOR_INTERRUPTS();
-		if (fnmatch(hive->pattern, path, FNM_PATHNAME | FNM_PERIOD | FNM_NOESCAPE) == 0)
-			pfree(path);
-		else if (hive->nothers++ == 0)
+		if (fnmatch(hive->pattern, path, FNM_PATHNAME | FNM_PERIOD | FNM_NOESCAPE) != 0 &&
+			hive->nothers++ == 0)
 			hive->other = path;
+		else
+			pfree(path);
 	}
 	foreach(cell, depth == MOST_KEYS ? NIL : listing.keys)
-		count_others(search, psprintf("%s/%s", directory, (char *) lfirst(cell)), depth + 1);
+	{
+		char	   *path = psprintf("%s/%s", directory, (char *) lfirst(cell));
+
+		count_others(search, path, depth + 1);
+		pfree(path);
+	}
+	free_listing(&listing);
 }
 
 char *

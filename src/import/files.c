@@ -31,9 +31,6 @@
 /* names that tell whether a file has the header of the others */
 #define MOST_COMPARED	100
 
-/* names of all files are in memory at once */
-#define MOST_NAME_BYTES	8192
-
 /* the name of a column in headers */
 typedef struct CsvFilesName
 {
@@ -118,6 +115,8 @@ why_unfit(const CsvFiles *files, const char *file, const CsvFileHead *head)
 	if (list_length(head->last_row) != (int) head->nfields)
 		return psprintf("The header of \"%s\" has another number of fields than its records.",
 						file);
+	if (head->invalid)
+		return psprintf("The header of \"%s\" is not valid in the table's encoding.", file);
 	if (!equal(head->names, head->last_row))
 		return psprintf("The header of \"%s\" has names in several rows.", file);
 	if (head->nfields == 1 && files->nfirst > 1 &&
@@ -131,10 +130,8 @@ why_unfit_name(const CsvFiles *files, const char *file, const char *name)
 {
 	if (*name == '\0' || strcmp(name, files->null_string) == 0)
 		return psprintf("\"%s\" has a field without a name.", file);
-	if (strstr(name, "\\x") != NULL)
-		return psprintf("The header of \"%s\" is not valid in the table's encoding.", file);
-	if (strlen(name) > MOST_NAME_BYTES)
-		return psprintf("\"%s\" has a name of more than %d bytes.", file, MOST_NAME_BYTES);
+	if (strlen(name) > CSV_MOST_NAME_BYTES)
+		return psprintf("\"%s\" has a name of more than %d bytes.", file, CSV_MOST_NAME_BYTES);
 	return NULL;
 }
 

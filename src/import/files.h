@@ -8,6 +8,9 @@
 #include "import/findings.h"
 #include "table/source.h"
 
+/* names of all files are in memory at once, so that longer names do not tell fields */
+#define CSV_MOST_NAME_BYTES	8192
+
 /* the findings of one file; the dialect is the table's */
 typedef struct CsvFileHead
 {
@@ -18,6 +21,7 @@ typedef struct CsvFileHead
 	List	   *names;			/* of its columns, String nodes as csv_valid_text() has them; NIL:
 								 * there is no header */
 	List	   *last_row;		/* of its header, where by_name finds names */
+	bool		invalid;		/* a name of it is not valid in the table's encoding */
 } CsvFileHead;
 
 /* a number that files may have differently */

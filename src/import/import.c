@@ -72,6 +72,7 @@ is_about_file(int sqlerrcode)
 		case ERRCODE_INSUFFICIENT_PRIVILEGE:
 		case ERRCODE_UNDEFINED_FILE:
 		case ERRCODE_IO_ERROR:
+		case ERRCODE_INTERNAL_ERROR:	/* for an errno that is not usual */
 		case ERRCODE_CHARACTER_NOT_IN_REPERTOIRE:	/* in its header */
 		case ERRCODE_UNTRANSLATABLE_CHARACTER:
 			return true;

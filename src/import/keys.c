@@ -5,9 +5,9 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/value.h"
-#include "utils/builtins.h"
 
 #include "import/create.h"
 #include "import/names.h"
@@ -67,10 +67,19 @@ are_filled_up(const char *key, char **names, int nnames)
 	return ndigits > 0;
 }
 
-/* the type of a key's values, by which path columns read them */
-static char *
-key_type(const char *key, char **names, int nnames)
+/* does a pattern that is given hold for the type? */
+static bool
+has_given_pattern(const CsvTable *table, Oid type)
 {
+	return type == DATEOID ? table->date_pattern != NULL :
+		(type == TIMESTAMPOID || type == TIMESTAMPTZOID) && table->timestamp_pattern != NULL;
+}
+
+/* the type of a key's values, by which path columns read them */
+static Oid
+key_type(const CsvTable *table, const char *key, char **names, int nnames)
+{
+	Oid			type;
 	const CsvReadingRules rules = {0};
 	CsvEvidence *evidence = palloc0(sizeof(CsvEvidence));
 	bool		are_numbers = are_filled_up(key, names, nnames);
@@ -89,7 +98,8 @@ key_type(const char *key, char **names, int nnames)
 	}
 
 	/* later values may be longer */
-	return format_type_be(csv_plain_type(evidence));
+	type = csv_plain_type(evidence);
+	return has_given_pattern(table, type) ? TEXTOID : type;
 }
 
 List *
@@ -111,7 +121,7 @@ csv_find_keys(const CsvFindings *findings, size_t nfixed)
 		CsvPathColumn *column = palloc(sizeof(CsvPathColumn));
 
 		column->name = csv_make_name(taken, key, strlen(key), "key");
-		column->type = key_type(strVal(lfirst(cell)), names, nnames);
+		column->type = key_type(findings->table, strVal(lfirst(cell)), names, nnames);
 		column->option = psprintf("path:%s", key);
 		columns = lappend(columns, column);
 	}

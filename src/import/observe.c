@@ -195,22 +195,28 @@ add_row(Observer *observer, const Datum *values, const bool *isnull, int64 recor
 	}
 }
 
-/* rows from `first` on, the number of their first record */
+/* the evidence of the batch whose first row is record `first` */
 static void
-add_run(Observer *observer, const CsvRowRun *run, int64 first, Datum *values, bool *isnull)
+add_note(Observer *observer, int64 first)
 {
 	CsvFindings *findings = observer->findings;
 	BatchNote  *note = csv_batches_at(csv_table_scan_batches(observer->scan))->batch.note;
 
-	if (note != NULL && note->evidence != NULL)
-	{
-		for (uint32 i = 0; i < findings->ncolumns; i++)
-			csv_evidence_merge(&findings->columns[i].evidence, &note->evidence[i],
-							   first - 1);
-		findings->any_joined |= note->any_joined;
-		free(note->evidence);
-		note->evidence = NULL;
-	}
+	if (note == NULL || note->evidence == NULL)
+		return;
+	for (uint32 i = 0; i < findings->ncolumns; i++)
+		csv_evidence_merge(&findings->columns[i].evidence, &note->evidence[i], first);
+	findings->any_joined |= note->any_joined;
+	free(note->evidence);
+	note->evidence = NULL;
+}
+
+/* rows from `first` on, the number of their first record */
+static void
+add_run(Observer *observer, const CsvRowRun *run, int64 first, Datum *values, bool *isnull)
+{
+	BatchNote  *note = csv_batches_at(csv_table_scan_batches(observer->scan))->batch.note;
+
 	if (note != NULL)
 	{
 		for (uint32_t i = 0; i < run->ncareful; i++)
@@ -302,6 +308,8 @@ csv_observe_values(CsvFindings *findings, const CsvReadingRules *rules, int64 ma
 			break;
 		}
 		CHECK_FOR_INTERRUPTS();
+		if (observer->notes != NULL)
+			add_note(observer, findings->nrecords);
 		add_row(observer, values, isnull, findings->nrecords++);
 		while (max_records < 0 && csv_table_scan_run(observer->scan, &run))
 		{

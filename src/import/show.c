@@ -110,7 +110,7 @@ put_key(ReturnSetInfo *result, const CsvFindings *findings, const CsvPathColumn 
 
 	values[0] = Int32GetDatum((int32) number);
 	values[1] = CStringGetTextDatum(column->name);
-	values[3] = CStringGetTextDatum(column->type);
+	values[3] = CStringGetTextDatum(format_type_be(column->type));
 	nulls[2] = nulls[4] = nulls[5] = nulls[6] = true;
 	put_table(values, nulls, findings);
 	nulls[16] = nulls[17] = nulls[18] = true;

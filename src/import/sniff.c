@@ -162,16 +162,35 @@ begin_table(Sniffing *sniffing, uint64 sample_bytes)
 
 /* ---- further files ---- */
 
+/* how often "\x" stands in a text, as csv_valid_text() writes bytes that are not valid */
+static uint32
+count_escapes(const char *text)
+{
+	uint32		n = 0;
+
+	while ((text = strstr(text, "\\x")) != NULL)
+	{
+		text += 2;
+		n++;
+	}
+	return n;
+}
+
+/* as much of the names as counts, in the server's encoding */
 static List *
-server_names(const CsvTable *table, CsvCells cells)
+server_names(const CsvTable *table, CsvCells cells, bool *invalid)
 {
 	List	   *names = NIL;
 
+	*invalid = false;
 	for (uint32 i = 0; cells.texts != NULL && i < cells.ncells; i++)
 	{
+		char	   *name = csv_valid_text(table->encoding, cells.texts[i], cells.lengths[i],
+										  CSV_MOST_NAME_BYTES + MAX_CONVERSION_GROWTH * MAX_MULTIBYTE_CHAR_LEN);
+
 		CHECK_FOR_INTERRUPTS();
-		names = lappend(names, makeString(csv_valid_text(table->encoding, cells.texts[i],
-														 cells.lengths[i], MaxAllocSize)));
+		*invalid |= count_escapes(name) > count_escapes(cells.texts[i]);
+		names = lappend(names, makeString(name));
 	}
 	return names;
 }
@@ -188,8 +207,8 @@ file_head(const CsvTable *table, const CsvGuess *guess, const CsvSample *sample)
 		.nfields = guess->nfields
 	};
 
-	head.names = server_names(table, names);
-	head.last_row = server_names(table, csv_last_header_row(table, sample));
+	head.names = server_names(table, names, &head.invalid);
+	head.last_row = server_names(table, csv_last_header_row(table, sample), &head.invalid);
 	return head;
 }
 

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include <dirent.h>
 #include <glob.h>
 #include <sys/stat.h>
 
@@ -65,6 +66,65 @@ note_glob_failure(const char *path, int error)
 	return 1;
 }
 
+#ifdef GLOB_ALTDIRFUNC
+
+/* is an interrupt pending that ends the query? */
+static bool
+must_stop(void)
+{
+	return INTERRUPTS_CAN_BE_PROCESSED() && (QueryCancelPending || ProcDiePending);
+}
+
+/* Called by glob(), which then finds nothing more. */
+static void *
+open_directory(const char *path)
+{
+	errno = ENOENT;
+	return must_stop() ? NULL : opendir(path);
+}
+
+static struct dirent *
+read_directory(void *directory)
+{
+	return must_stop() ? NULL : readdir(directory);
+}
+
+static void
+close_directory(void *directory)
+{
+	(void) closedir(directory);
+}
+
+#endif
+
+/* glob() that can be cancelled, where the C library lets it */
+static int
+find_matches(const char *pattern, int flags, glob_t *matches)
+{
+	int			result;
+
+	memset(matches, 0, sizeof(*matches));
+#ifdef GLOB_ALTDIRFUNC
+	flags |= GLOB_ALTDIRFUNC;
+	matches->gl_opendir = open_directory;
+	matches->gl_readdir = read_directory;
+	matches->gl_closedir = close_directory;
+	matches->gl_stat = stat;
+	matches->gl_lstat = lstat;
+#endif
+	glob_failure.path = NULL;
+	result = glob(pattern, flags, note_glob_failure, matches);
+#ifdef GLOB_ALTDIRFUNC
+	if (must_stop())
+	{
+		free(glob_failure.path);
+		globfree(matches);
+		CHECK_FOR_INTERRUPTS();
+	}
+#endif
+	return result;
+}
+
 bool
 csv_expand_pattern(const CsvTable *table, bool quiet, char ***names, int *nnames)
 {
@@ -84,9 +144,7 @@ csv_expand_pattern(const CsvTable *table, bool quiet, char ***names, int *nnames
 	 * A backslash is a character like any other, as it is in the name of a
 	 * single file.  GLOB_MARK shows which matches are directories.
 	 */
-	glob_failure.path = NULL;
-	result = glob(pattern, GLOB_NOSORT | GLOB_NOESCAPE | GLOB_MARK,
-				  note_glob_failure, &matches);
+	result = find_matches(pattern, GLOB_NOSORT | GLOB_NOESCAPE | GLOB_MARK, &matches);
 	if (result != 0)
 	{
 		char	   *path = pstrdup(glob_failure.path != NULL ?

@@ -919,6 +919,10 @@ open_file(CsvSource *source, int number, const CsvFileIdentity *as)
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is a directory", source->name),
 				 errhint("A pattern such as \"directory/*.csv\" reads the files of a directory.")));
+	if (source->of_pattern && !S_ISREG(st.st_mode))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a regular file", source->name)));
 	source->wait_for_writer = S_ISFIFO(st.st_mode);
 	source->is_regular = S_ISREG(st.st_mode);
 	source->position = 0;
