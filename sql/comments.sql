@@ -26,8 +26,10 @@ SELECT a, b, n, l FROM comments;
 CALL write_file('comments.txt', E'% made\n1\tone\\\n% two\n%\\\n2\ttwo\n');
 CREATE FOREIGN TABLE text_comments (a int, b text) SERVER csv OPTIONS (filename 'regress_csv/comments.txt', format 'text', comment '%');
 SELECT * FROM text_comments;
+-- none
+ALTER FOREIGN TABLE text_comments OPTIONS (SET comment '');
+SELECT b FROM text_comments;
 -- wrong ones
-ALTER FOREIGN TABLE comments OPTIONS (SET comment '');
 ALTER FOREIGN TABLE comments OPTIONS (SET comment '123456789');
 ALTER FOREIGN TABLE comments OPTIONS (SET comment E'a\nb');
 ALTER FOREIGN TABLE comments OPTIONS (SET comment ';');

@@ -57,6 +57,10 @@ csv_are_comments(const CsvGrid *grid)
 		nall++;
 		if (record == NULL || !csv_is_row(record, rows->ncolumns))
 			continue;
+
+		/* all data may begin so, below a header */
+		if (rows->nrows < 2 && pos > table)
+			return false;
 		fit = csv_count_fit(rows, record, true);
 
 		/* if nothing tells, a single comment above the table may be its header */

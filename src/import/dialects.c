@@ -72,6 +72,7 @@ typedef struct Search
 	const char *marker;			/* with which comments may begin */
 	Trial		trials[MOST_TRIALS];
 	uint32		ntrials;
+	uint8_t		rejected;		/* a delimiter that may be inside the values of one column */
 } Search;
 
 static CsvGrid *
@@ -140,7 +141,8 @@ find_plain_rows(const CsvGrid *grid)
 	options.quote = options.escape = 0;
 	plain = csv_grid_read(&options, grid->sample, grid->marker);
 	csv_grid_place(plain);
-	if (!plain->is_table || plain->nfields > MaxHeapAttributeNumber)
+	if (!plain->is_table || plain->nfields != grid->nfields ||
+		plain->nfields > MaxHeapAttributeNumber)
 	{
 		csv_grid_free(plain);
 		return NULL;
@@ -205,11 +207,25 @@ typedef struct Signs
 	bool		blanks;
 } Signs;
 
+/* has a value in quotes a delimiter, or a line break, in it? */
+static bool
+holds_delimiter(const CsvGrid *grid, const CsvGridRecord *record)
+{
+	const char	special[] = {(char) grid->options.delimiter, '\r', '\n', '\0'};
+
+	for (uint32 i = 0; i < record->ncells && record->nquoted > 0; i++)
+		if (record->cells[i].quoted && strpbrk(record->cells[i].text, special) != NULL)
+			return true;
+	return false;
+}
+
 static Signs
 find_signs(const Search *search, const CsvGrid *grid)
 {
 	const char	escaped[] = {'\\', (char) search->options.quote, '\0'};
 	bool		bad = false;
+	bool		irregular = false;
+	bool		needed = false;
 	bool		enclosed = false;
 	bool		blanks = false;
 	uint32		nquoted = 0;
@@ -223,9 +239,13 @@ find_signs(const Search *search, const CsvGrid *grid)
 		enclosed |= record->opened;
 		blanks |= record->padded;
 		nquoted += record->nquoted;
+		irregular |= csv_is_counted(record) && !csv_is_row(record, grid->nfields);
+		needed |= holds_delimiter(grid, record);
 	}
+
+	/* where quotes protect delimiters in a regular file, apostrophes are parts of values */
 	signs.apostrophes = !search->given->quote && (enclosed || bad) &&
-		csv_sample_has(search->sample, "'");
+		(irregular || !needed) && csv_sample_has(search->sample, "'");
 	signs.no_quotes = !search->given->quote && !search->given->escape &&
 		(bad || nquoted > 0);
 	signs.backslashes = !search->given->escape && search->options.quote != 0 &&
@@ -320,6 +340,8 @@ find_rival(const Search *search, CsvGrid *grid)
 	uint32		nrows = csv_count_rows(grid, &nothers);
 	double		least = grid->quality * RIVAL_QUALITY;
 
+	if (!grid->is_table && grid->is_single)
+		grid->rival[0] = (char) search->rejected;
 	csv_dialect_delimiter(&grid->options, delimiter);
 	for (uint32 i = 0; grid->is_table && i < search->ntrials; i++)
 	{
@@ -456,7 +478,7 @@ is_delimiter(char byte)
 	return byte != 0 && strchr("\t;,|^~", byte) != NULL;
 }
 
-/* do values of nearly all rows begin or end with another delimiter, or "::"? */
+/* do values of nearly all rows end with another delimiter, or "::"? */
 static bool
 has_delimiters_at_edges(const CsvGrid *grid)
 {
@@ -475,7 +497,7 @@ has_delimiters_at_edges(const CsvGrid *grid)
 			const CsvCell *cell = &record->cells[j];
 
 			edge |= cell->nbytes > 0 && !cell->quoted &&
-				(is_delimiter(cell->text[0]) || is_delimiter(cell->text[cell->nbytes - 1]) ||
+				(is_delimiter(cell->text[cell->nbytes - 1]) ||
 				 (cell->nbytes >= 2 && memcmp(cell->text + cell->nbytes - 2, "::", 2) == 0));
 		}
 		nrows++;
@@ -549,6 +571,11 @@ is_named_column(const CsvGrid *grid)
 		name->cells[0].kind != CSV_CELL_TEXT ||
 		strpbrk(name->cells[0].text, " \t:;,|") != NULL)
 		return false;
+
+	/* no usual delimiter */
+	if (grid->options.delimiter_rest_length > 0 ||
+		strchr(" ^~", grid->options.delimiter) != NULL)
+		return true;
 	for (uint32 i = grid->from; i < grid->to; i++)
 		for (uint32 j = 0; csv_is_row(&grid->records[i], grid->nfields) &&
 			 j < grid->records[i].ncells; j++)
@@ -653,11 +680,15 @@ try_delimiters(Search *search)
 		is_single = grid->is_single;
 		if (is_single && (unused == 0 || with.delimiter == ','))
 			unused = with.delimiter;
-		if (!grid->is_table || is_named_column(grid) ||
-			(with.delimiter == ',' && !splits_first(grid) &&
-			 is_column_of_values(grid, true)) ||
-			(with.delimiter == '\t' && has_delimiters_at_edges(grid)))
+		if (!grid->is_table || (with.delimiter == '\t' && has_delimiters_at_edges(grid)))
 			csv_grid_free(grid);
+		else if (is_named_column(grid) ||
+				 (with.delimiter == ',' && !splits_first(grid) &&
+				  is_column_of_values(grid, true)))
+		{
+			search->rejected = with.delimiter;
+			csv_grid_free(grid);
+		}
 		else
 		{
 			add_trial(search, grid);
@@ -839,7 +870,7 @@ may_contain(const char *wide, const CsvGrid *grid, const CsvGrid *best)
 static bool
 is_better_wide(const char *wide, const CsvGrid *grid, const CsvGrid *best, const char *of_best)
 {
-	if (!csv_grid_is_regular(grid))
+	if (!csv_grid_is_regular(grid) || is_named_column(grid))
 		return false;
 	if (!best->is_table)
 		return true;
@@ -925,6 +956,7 @@ try_all(Search *search)
 	CsvGrid    *best;
 
 	search->ntrials = 0;
+	search->rejected = 0;
 	best = try_formats(search);
 	if (search->given->delimiter || best->options.quoting == CSV_QUOTING_TEXT ||
 		best->nfields > CSV_MOST_FIELDS_TRIED)

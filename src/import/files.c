@@ -217,7 +217,7 @@ add_header(CsvFiles *files, const char *file, const CsvFileHead *head)
 	if (files->differs == NULL && files->header != NIL &&
 		!equal(files->header, head->names) &&
 		(files->by_name || list_length(files->header) != list_length(head->names) ||
-		 !equal(files->sql_names, sql_names(head->names))))
+		 files->twins || !equal(files->sql_names, sql_names(head->names))))
 		files->differs = file;
 	if (!is_first)
 		return;
@@ -225,6 +225,8 @@ add_header(CsvFiles *files, const char *file, const CsvFileHead *head)
 	files->nfirst = list_length(files->names);
 	files->header = copyObject(head->names);
 	files->sql_names = sql_names(files->header);
+	files->twins = list_length(list_union(NIL, files->sql_names)) <
+		list_length(files->sql_names);
 	MemoryContextSwitchTo(scratch);
 }
 

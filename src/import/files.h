@@ -40,6 +40,7 @@ typedef struct CsvFiles
 	List	   *header;			/* the names that count: of the first file with the fewest lines
 								 * above its data */
 	List	   *sql_names;		/* the same as SQL has them */
+	bool		twins;			/* two of them are equal */
 	List	   *names;			/* CsvFilesName of that header's last row, then of later headers */
 	int			nfirst;			/* in that header */
 	int			nheaders;		/* headers that were compared */

@@ -429,9 +429,9 @@ csv_count_fit(const CsvGridRows *rows, const CsvGridRecord *record, bool codes)
 	return fit;
 }
 
-/* how sure is it that a column of these cells has a type, and which? */
+/* how sure is it that a column of these cells, in so many rows, has a type, and which? */
 static double
-type_of(const uint32 *counts, uint8 *type)
+type_of(const uint32 *counts, uint32 nrows, uint8 *type)
 {
 	uint32		ncells = 0;
 	double		best = 0;
@@ -439,6 +439,10 @@ type_of(const uint32 *counts, uint8 *type)
 	*type = CSV_CELL_TEXT;
 	for (int kind = CSV_CELL_TEXT; kind < CSV_NUM_CELL_KINDS; kind++)
 		ncells += counts[kind];
+
+	/* a single value may be the name of an empty column */
+	if (ncells == 1 && nrows > 1)
+		return 0;
 	for (int kind = CSV_CELL_CODE; kind < CSV_NUM_CELL_KINDS; kind++)
 	{
 		bool		is_code = kind == CSV_CELL_CODE;
@@ -477,7 +481,8 @@ find_types(CsvGridRows *rows)
 		if (row >= CSV_HEADER_ROWS)
 			continue;
 		for (uint32 column = 0; column < rows->ncolumns; column++)
-			typed += type_of(counts + column * CSV_NUM_CELL_KINDS, &types[column]);
+			typed += type_of(counts + column * CSV_NUM_CELL_KINDS,
+							 rows->nrows - row, &types[column]);
 		if (typed >= rows->typed)
 		{
 			rows->typed = typed;

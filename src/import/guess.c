@@ -33,14 +33,18 @@ compare_counts(const void *a, const void *b)
  * if there is no header.
  */
 static uint32
-count_fields(const CsvGrid *grid, uint32 first, uint32 nheader)
+count_fields(const CsvGrid *grid, uint32 first, uint32 nheader, uint32 nfooter)
 {
 	uint32		counts[CSV_GRID_RECORDS];
 	uint32		ncounts = 0;
 	uint32		most = 0;
 	uint32		nfields = nheader;
+	uint32		last = grid->nrecords;
 
-	for (uint32 i = first; i < grid->nrecords; i++)
+	/* the footer's fields do not count */
+	while (grid->sample->at_end && nfooter > 0 && last > first)
+		nfooter -= !grid->records[--last].blank;
+	for (uint32 i = first; i < last; i++)
 		if (!grid->records[i].bad && (grid->records[i].nfields > 1 || !grid->records[i].blank))
 			counts[ncounts++] = grid->records[i].nfields;
 	qsort(counts, ncounts, sizeof(uint32), compare_counts);
@@ -212,6 +216,23 @@ find_needless(const CsvGrid *grid, uint32 first)
 	return line;
 }
 
+/* has the first record blanks beside its delimiters? */
+static bool
+is_first_padded(const CsvGrid *grid)
+{
+	uint32		first = csv_grid_first(grid);
+	char	   *line = csv_sample_line(grid->sample, first < grid->nrecords ?
+									   grid->records[first].start : 0);
+	bool		found = false;
+
+	for (uint64 i = 0, nbytes = strlen(line); i < nbytes && !found; i++)
+		found = csv_delimiter_at(&grid->options, (const uint8_t *) line, i, nbytes) &&
+			(csv_is_blank((uint8_t) line[i + 1 + grid->options.delimiter_rest_length]) ||
+			 (i > 0 && csv_is_blank((uint8_t) line[i - 1])));
+	pfree(line);
+	return found;
+}
+
 /* comments, except a single comment that is the header */
 static void
 note_comments(const CsvGrid *grid, bool is_header, CsvGuess *guess)
@@ -277,13 +298,14 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample, CsvGu
 	}
 	guess->any_data = header.first < grid->nrecords;
 	guess->assumed = header.assumed;
+	guess->none_assumed = header.none_assumed;
 	guess->shifted = header.shifted;
 	if (!given->footer)
 		guess->footer_rows = csv_find_footer(grid, header.first, &guess->first_below);
 	guess->header = header.names.texts;
 	guess->header_lengths = header.names.lengths;
 	guess->nheader = header.nabove_fields > 0 ? header.nabove_fields : header.names.ncells;
-	guess->nfields = count_fields(grid, header.first, guess->nheader);
+	guess->nfields = count_fields(grid, header.first, guess->nheader, guess->footer_rows);
 	if (!given->header)
 		count_above(grid, &header, guess);
 	if (grid->options.comment_length > 0 && !given->comment)
@@ -297,6 +319,8 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample, CsvGu
 		guess->stray_line = find_stray(grid);
 		guess->needless_line = find_needless(grid, header.first);
 	}
+	guess->trimmed = grid->options.trim && !given->trim &&
+		!(header.found && is_first_padded(grid));
 	if (*grid->rival != '\0' && (!grid->rival_is_part || header.names.texts == NULL))
 		guess->rival = MemoryContextStrdup(outer, grid->rival);
 	take_dialect(table, grid, given);

@@ -22,12 +22,15 @@ typedef struct CsvGuess
 	uint32		nheader;
 	bool		any_data;		/* below the header */
 	bool		assumed;		/* only the form of the names tells that it is a header */
+	bool		none_assumed;	/* there is none, although the first record may be names */
 	bool		shifted;		/* it lacks the first column's name */
 	bool		quotes_off;		/* values begin or end with quotes that enclose nothing */
 	uint64		stray_line;		/* the first with a quote in an unquoted value, where others
 								 * are in quotes; 0: none */
 	uint64		needless_line;	/* the first with quotes that need not be, where no quotes
 								 * need be, and not all of the column have them; 0: none */
+	bool		trimmed;		/* blanks beside values do not count, and the first record has none */
+	bool		escapes;		/* the text format was found, and values have escapes of it */
 	const char *rival;			/* another delimiter that may be the right one; NULL: none */
 	uint64		escaped_line;	/* the first with a backslash before a quote that stays; 0: none */
 

@@ -22,6 +22,9 @@
 /* most bytes of a field that may be a name */
 #define NAME_BYTES		63
 
+/* values whose form tells a name from them without a doubt */
+#define LEAST_UNLIKE	5
+
 /* where a header may be */
 typedef struct Candidate
 {
@@ -100,8 +103,7 @@ may_be_header(const CsvGrid *grid, uint32 number)
 static bool
 is_empty_row(const CsvGrid *grid, uint32 number)
 {
-	return grid->nfields >= 2 && grid->records[number].blank &&
-		grid->records[number].nfields == grid->nfields;
+	return grid->records[number].blank && grid->records[number].nfields == grid->nfields;
 }
 
 /* do the cells of a record of another number of fields fit the types? */
@@ -254,6 +256,17 @@ looks_like_name(const char *value, uint32 nbytes)
 	return true;
 }
 
+/* ... and nothing but letters and what stands between words? */
+static bool
+looks_like_word(const char *value, uint32 nbytes)
+{
+	for (uint32 i = 0; i < nbytes; i++)
+		if (!IS_HIGHBIT_SET(value[i]) && !isalpha((unsigned char) value[i]) &&
+			(value[i] == '\0' || strchr(" _-./", value[i]) == NULL))
+			return false;
+	return nbytes > 0;
+}
+
 /* ... or has letters at all, and differs from the values below it? */
 static bool
 may_be_name(const char *value, uint32 nbytes)
@@ -275,6 +288,7 @@ typedef struct Below
 	uint8		kind;			/* that all cells have; CSV_CELL_TEXT: no kind but text */
 	bool		recurs;			/* a cell is equal to the name */
 	bool		unlike;			/* the cells have a form in common that the name does not have */
+	uint32		nvalues;
 } Below;
 
 static Below
@@ -301,6 +315,7 @@ look_below(const CsvGrid *grid, uint32 from, uint32 column, const char *name, ui
 	if (below.kind == CSV_CELL_CODE)
 		below.kind = CSV_CELL_TEXT;
 	below.unlike = csv_is_unlike(&forms, name, nbytes);
+	below.nvalues = forms.n;
 	return below;
 }
 
@@ -318,8 +333,9 @@ are_names(const CsvGrid *grid, const CsvCells *cells, uint32 offset, uint32 from
 	uint32		ntyped = 0;		/* columns that are not text ... */
 	uint32		nstrange = 0;	/* ... and whose name is not a value of the type */
 	bool		any_name = false;
+	bool		any_odd = false;	/* a name that is like a code */
 	bool		recurs = false;
-	bool		unlike = false;
+	uint32		nunlike = 0;
 
 	for (uint32 i = 0; i < cells->ncells; i++)
 	{
@@ -339,18 +355,21 @@ are_names(const CsvGrid *grid, const CsvCells *cells, uint32 offset, uint32 from
 		kind = csv_cell_kind(name, nbytes);
 		any_name |= may_be_name(name, nbytes);
 		nnames += looks_like_name(name, nbytes) ||
+			(below.kind == CSV_CELL_EMPTY && kind == CSV_CELL_NUMBER) ||
 			(below.unlike && (kind == CSV_CELL_NUMBER || may_be_name(name, nbytes)));
+
 		recurs |= below.recurs;
-		unlike |= below.unlike;
+		nunlike += below.unlike && looks_like_word(name, nbytes) && below.nvalues >= LEAST_UNLIKE;
 		if (below.kind == CSV_CELL_EMPTY || below.kind == CSV_CELL_TEXT)
 			continue;
 		ntyped++;
+		any_odd |= kind == CSV_CELL_CODE && !looks_like_name(name, nbytes);
 
 		/* as names, nan and inf do not count as numbers */
 		nstrange += kind != below.kind &&
 			(kind != CSV_CELL_EMPTY || strpbrk(name, "0123456789") == NULL);
 	}
-	*assumed = ntyped == 0 && !unlike;
+	*assumed = any_odd || (ntyped == 0 && nunlike * 2 < cells->ncells);
 	if (ntyped > 0)
 		return nstrange == ntyped;
 	return any_name && nnames + nempty == cells->ncells && nempty <= cells->ncells / 2 &&
@@ -360,13 +379,13 @@ are_names(const CsvGrid *grid, const CsvCells *cells, uint32 offset, uint32 from
 /* ---- a header that lacks the first name ---- */
 
 /*
- * Has the first column the names of rows: a value in each, never the same twice in a row?
- * Then the last column has values, too, and no record is as narrow as the header.
+ * Has the first column the names of rows, a value in each?  Then the last column has
+ * values, too, and no record is as narrow as the header.
  */
 static bool
 has_row_names(const CsvGrid *grid, uint32 from)
 {
-	const CsvCell *last = NULL;
+	bool		any_last = false;
 	uint32		n = 0;
 
 	for (uint32 i = from; i < grid->nrecords; i++)
@@ -378,13 +397,12 @@ has_row_names(const CsvGrid *grid, uint32 from)
 			return false;
 		if (!csv_is_row(record, grid->nfields))
 			continue;
-		if (cell->nbytes == 0 || record->cells[grid->nfields - 1].nbytes == 0 ||
-			(last != NULL && strcmp(last->text, cell->text) == 0))
+		if (cell->nbytes == 0)
 			return false;
-		last = cell;
+		any_last |= record->cells[grid->nfields - 1].nbytes > 0;
 		n++;
 	}
-	return n >= 2;
+	return n > 0 && any_last;
 }
 
 /* R writes no name for the column of the rows' names */
@@ -409,6 +427,25 @@ shift_names(const CsvGrid *grid, CsvHeader *header)
 
 /* ---- all of it ---- */
 
+static CsvCells
+split_at_blanks(char *text)
+{
+	uint32		most = (uint32) strlen(text) / 2 + 1;
+	CsvCells	cells = {
+		.texts = palloc(sizeof(char *) * most),
+		.lengths = palloc(sizeof(uint32) * most)
+	};
+	char	   *rest;
+
+	for (char *word = strtok_r(text, " \t", &rest); word != NULL;
+		 word = strtok_r(NULL, " \t", &rest))
+	{
+		cells.texts[cells.ncells] = word;
+		cells.lengths[cells.ncells++] = (uint32) strlen(word);
+	}
+	return cells;
+}
+
 /* names in the last comment above the data */
 static bool
 find_names_in_comment(const CsvGrid *grid, CsvHeader *header)
@@ -422,9 +459,13 @@ find_names_in_comment(const CsvGrid *grid, CsvHeader *header)
 		return false;
 	cells = csv_record_cells(grid, csv_grid_read_line(grid, comment));
 
+	/* names with blanks between them, above another delimiter */
+	if (cells.texts != NULL && cells.ncells == 1 && grid->nfields > 1)
+		cells = split_at_blanks(cells.texts[0]);
+
 	/* the word that logs have before the names */
 	if (cells.texts != NULL && cells.ncells == grid->nfields + 1 &&
-		pg_strncasecmp(cells.texts[0], "fields", 6) == 0)
+		(cells.lengths[0] == 0 || pg_strncasecmp(cells.texts[0], "fields", 6) == 0))
 	{
 		cells.texts++;
 		cells.lengths++;
@@ -438,12 +479,28 @@ find_names_in_comment(const CsvGrid *grid, CsvHeader *header)
 	return true;
 }
 
+/* has a record a name above a column that has a type? */
+static bool
+names_typed(const CsvGridRows *rows, const CsvGridRecord *record)
+{
+	for (uint32 i = 0; i < Min(record->ncells, rows->ncolumns); i++)
+		if (rows->types[i] > CSV_CELL_CODE && !csv_kind_fits(rows->types[i], record->cells[i].kind) &&
+			looks_like_name(record->cells[i].text, record->cells[i].nbytes))
+			return true;
+	return false;
+}
+
 /* is the candidate's record a header? */
 static bool
-decide(const CsvGrid *grid, Candidate *candidate, CsvHeader *header)
+decide(const CsvGridRows *rows, Candidate *candidate, CsvHeader *header)
 {
+	const CsvGrid *grid = rows->grid;
 	bool		found = candidate->last != candidate->first;
+	CsvCells	names = csv_record_cells(grid, &grid->records[candidate->last]);
 
+	if (found && !candidate->undecided && names.texts != NULL &&
+		!names_typed(rows, &grid->records[candidate->last]))
+		(void) are_names(grid, &names, 0, candidate->first, &header->assumed);
 	while (candidate->undecided)
 	{
 		CsvCells	cells = csv_record_cells(grid, &grid->records[candidate->last]);
@@ -464,10 +521,32 @@ decide(const CsvGrid *grid, Candidate *candidate, CsvHeader *header)
 	return found;
 }
 
+/* there is no header: records of NULLs may stand above, and the first may be names all the same */
+static void
+look_at_first(const CsvGridRows *rows, CsvHeader *header)
+{
+	const CsvGrid *grid = rows->grid;
+	uint32		first = header->first;
+	CsvCells	cells;
+	bool		assumed;
+
+	while (first > 0 && is_empty_row(grid, first - 1))
+		first--;
+	if (first == 0)
+		header->first = 0;
+	for (uint32 i = 0; i < rows->ncolumns; i++)
+		if (rows->types[i] > CSV_CELL_CODE)
+			return;
+	cells = csv_record_cells(grid, &grid->records[header->first]);
+	header->none_assumed = cells.texts != NULL && cells.ncells == grid->nfields &&
+		are_names(grid, &cells, 0, header->first + 1, &assumed);
+}
+
 CsvHeader
 csv_find_header(const CsvGrid *grid)
 {
 	CsvHeader	header = {0};
+	CsvGridRows *rows;
 	Candidate	candidate;
 
 	/* a table cannot have more columns */
@@ -476,15 +555,19 @@ csv_find_header(const CsvGrid *grid)
 		header.first = grid->from;
 		return header;
 	}
-	candidate = find_candidate(csv_rows_make(grid, grid->nfields, grid->from, grid->to));
-	header.found = decide(grid, &candidate, &header);
+	rows = csv_rows_make(grid, grid->nfields, grid->from, grid->to);
+	candidate = find_candidate(rows);
+	header.found = decide(rows, &candidate, &header);
 	header.first = candidate.first + (header.found && candidate.last == candidate.first);
 	header.last = header.top = candidate.last;
 	if (header.found)
 	{
 		header.names = csv_header_names(grid, &header.top, &header.last);
 
-		while (header.first > header.last + 1 && is_empty_row(grid, header.first - 1))
+		/* in a file of one field, a title may stand above a blank line */
+		while (header.first > header.last + 1 && is_empty_row(grid, header.first - 1) &&
+			   (grid->nfields > 1 || (header.names.texts != NULL &&
+									  strchr(header.names.texts[0], ' ') == NULL)))
 			header.first--;
 		shift_names(grid, &header);
 	}
@@ -496,5 +579,7 @@ csv_find_header(const CsvGrid *grid)
 			grid->to - grid->from > 1)
 			header.nabove_fields = above->nfields;
 	}
+	if (!header.found && !header.in_comment)
+		look_at_first(rows, &header);
 	return header;
 }

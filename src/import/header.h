@@ -28,6 +28,8 @@ typedef struct CsvHeader
 
 	/* the number of fields of a line right above the data that is not a header; 0: none */
 	uint32		nabove_fields;
+
+	bool		none_assumed;	/* there is none, although the first record may be names */
 } CsvHeader;
 
 /* In the current memory context. */

@@ -45,7 +45,7 @@ static const char *const units[] = {
 	"s", "sec", "ms", "min", "h", "d", "C", "F", "K", "degC", "deg C", "Deg C", "degF", "V",
 	"mV", "volts", "Volts", "A", "mA", "W", "kW", "MW", "kWh", "MWh", "Hz", "kHz", "MHz", "Pa",
 	"hPa", "kPa", "bar", "mbar", "mb", "ppm", "ppb", "dB", "deg", "rad", "EUR", "USD", "GBP",
-	"CHF", "unit", "units", "Unit", "Units", "Einheit", "m\xc2\xb2", "m\xc2\xb3", "km\xc2\xb2",
+	"CHF", "Anzahl", "unit", "units", "Unit", "Units", "Einheit", "m\xc2\xb2", "m\xc2\xb3", "km\xc2\xb2",
 	"cm\xc2\xb2", "cm\xc2\xb3", "\xc2\xb5m", "\xe2\x82\xac", "$", "\xc2\xa3", "[1]", "(1)", "[-]",
 
 	/* types of columns */
@@ -209,7 +209,7 @@ has_years(const CsvGridRows *rows, uint32 row, bool below)
 		last = year;
 		nyears++;
 	}
-	if (nyears < 2)
+	if (nyears < 2 || (!below && row + 1 == rows->nrows))
 		return false;
 	for (uint32 next = row + 1; !below && next < Min(row + 4, rows->nrows); next++)
 		if (has_years(rows, next, true))

@@ -133,35 +133,46 @@ csv_look_for_high_bytes(const CsvTable *table)
 
 /* ---- COPY's text format ---- */
 
-typedef struct OddEscape
+typedef struct EscapeLook
 {
 	const CsvDialectOptions *dialect;
-	bool		found;
-} OddEscape;
+	CsvEscapes	escapes;
+} EscapeLook;
 
 /* a LineFn; numbers of bytes count as odd, because no program writes them */
 static bool
-find_odd_escape(void *arg, const uint8_t *line, uint64 nbytes, bool is_first)
+look_for_escapes(void *arg, const uint8_t *line, uint64 nbytes, bool is_first)
 {
-	OddEscape  *odd = arg;
+	EscapeLook *look = arg;
 
-	for (uint64 i = 0; i + 1 < nbytes && !odd->found; i++)
-		if (line[i] == '\\')
+	/* the end of the data, which COPY writes as well */
+	look->escapes.doubled |= nbytes == 2 && memcmp(line, "\\.", 2) == 0;
+	for (uint64 i = 0; i + 1 < nbytes; i += 2)
+	{
+		const uint8_t *found = memchr(line + i, '\\', nbytes - i - 1);
+
+		if (found == NULL)
+			break;
+		i = (uint64) (found - line);
+		look->escapes.doubled |= line[i + 1] == '\\';
+		look->escapes.letters |= memchr("bfnrtv", line[i + 1], 6) != NULL;
+		if (memchr("\\bfnrtvN.\r", line[i + 1], 10) == NULL &&
+			!csv_delimiter_at(look->dialect, line, i + 1, nbytes))
 		{
-			i++;
-			odd->found = memchr("\\bfnrtvN.\r", line[i], 10) == NULL &&
-				!csv_delimiter_at(odd->dialect, line, i, nbytes);
+			look->escapes = (CsvEscapes) {.odd = true};
+			return true;
 		}
-	return odd->found;
+	}
+	return false;
 }
 
-bool
-csv_look_for_odd_escape(const CsvTable *table)
+CsvEscapes
+csv_look_for_escapes(const CsvTable *table)
 {
-	OddEscape	odd = {.dialect = &table->reader.dialect};
+	EscapeLook	look = {.dialect = &table->reader.dialect};
 
-	look_at_lines(table, CSV_BOUNDARY_AUTO, find_odd_escape, &odd);
-	return odd.found;
+	look_at_lines(table, CSV_BOUNDARY_AUTO, look_for_escapes, &look);
+	return look.escapes;
 }
 
 /* ---- comments ---- */
@@ -170,7 +181,9 @@ typedef struct CommentRow
 {
 	const CsvDialectOptions *dialect;
 	uint32		nfields;
-	bool		at_beginning;	/* of a file, where a comment may be the header */
+	int			nfiles;
+	bool		at_beginning;	/* of the first file, where a comment may be the header ... */
+	char	   *header;			/* ... which other files may have, too */
 	char	   *line;
 } CommentRow;
 
@@ -179,24 +192,30 @@ static bool
 find_comment_row(void *arg, const uint8_t *line, uint64 nbytes, bool is_first)
 {
 	CommentRow *row = arg;
+	const bool	is_comment = csv_comment_at(row->dialect, line, 0, nbytes);
 	uint64		ndelimiters = 0;
 
-	row->at_beginning |= is_first;
-	row->at_beginning &= csv_comment_at(row->dialect, line, 0, nbytes);
-	if (row->at_beginning || !csv_comment_at(row->dialect, line, 0, nbytes))
+	row->nfiles += is_first;
+	row->at_beginning &= is_comment && row->nfiles <= 1;
+	if (!is_comment || (row->header != NULL && nbytes == strlen(row->header) &&
+						memcmp(line, row->header, nbytes) == 0))
 		return false;
 	for (uint64 i = 0; i < nbytes; i++)
 		ndelimiters += csv_delimiter_at(row->dialect, line, i, nbytes);
 	if (ndelimiters + 1 != row->nfields)
 		return false;
-	row->line = pnstrdup((const char *) line, Min(nbytes, CSV_SHOWN_LINE_BYTES));
-	return true;
+	*(row->at_beginning ? &row->header : &row->line) = pnstrdup((const char *) line, nbytes);
+	return row->line != NULL;
 }
 
 char *
 csv_look_for_comment_row(const CsvTable *table, CsvBoundary boundary, uint32 nfields)
 {
-	CommentRow	row = {.dialect = &table->reader.dialect, .nfields = nfields};
+	CommentRow	row = {
+		.dialect = &table->reader.dialect,
+		.nfields = nfields,
+		.at_beginning = true
+	};
 
 	look_at_lines(table, boundary, find_comment_row, &row);
 	return row.line;

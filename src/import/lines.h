@@ -24,11 +24,19 @@ extern const char *csv_encoding_of(const CsvHighBytes *counts);
 /* count them in all files of the table */
 extern CsvHighBytes csv_look_for_high_bytes(const CsvTable *table);
 
-/* has any file a backslash that COPY does not write?  For tables of format 'text' */
-extern bool csv_look_for_odd_escape(const CsvTable *table);
+/* backslashes in a table of format 'text' */
+typedef struct CsvEscapes
+{
+	bool		odd;			/* COPY does not write one */
+	bool		doubled;		/* one stands for itself, or in the line \., as COPY writes it */
+	bool		letters;		/* some stand before letters: tabs, line breaks */
+} CsvEscapes;
+
+/* all are false but odd, if there is an odd one */
+extern CsvEscapes csv_look_for_escapes(const CsvTable *table);
 
 /*
- * The beginning of the first line, in the current memory context, that begins as the
+ * The first line, in the current memory context, that begins as the
  * table's comments do and has as many delimiters as a row, comments at the beginning of a
  * file aside; NULL: there is none.
  */

@@ -18,6 +18,9 @@
 #define WHOLE_FORMS		(CSV_FORM_BIT(CSV_FORM_INTEGER) | CSV_FORM_BIT(CSV_FORM_DAYS))
 #define COMMON_FORMS	(WHOLE_FORMS | CSV_FORMS(CSV_FORM_EXPONENT_SIGNED, CSV_FORM_NOT_FINITE))
 
+/* numbers with thousands for which another number's decimals are proof */
+#define LEAST_PROOF		50
+
 /* how sure are numbers? */
 typedef enum Proof
 {
@@ -82,9 +85,14 @@ prove_groups(const CsvFindings *findings, const CsvEvidence *evidence,
 	const bool	long_ungrouped = csv_evidence_fact(evidence, CSV_FACT_LONG_UNGROUPED);
 
 	if (reading.thousands == CSV_SEPARATOR_GIVEN ||
-		csv_evidence_fact(evidence, CSV_FACT_NEGATIVE_GROUP) ||
-		csv_evidence_count(evidence, decimal_forms(reading)) > 0)
+		csv_evidence_fact(evidence, CSV_FACT_NEGATIVE_GROUP))
 		return PROOF_SURE;
+
+	/* a single 2,5 beside thousands of 1.234 proves little */
+	if (csv_evidence_count(evidence, decimal_forms(reading)) > 0)
+		return csv_evidence_count(evidence, decimal_forms(reading)) * LEAST_PROOF >=
+			csv_evidence_count(evidence, csv_grouped_forms(reading)) ?
+			PROOF_SURE : PROOF_LIKELY;
 
 	/*
 	 * Addresses, phones and versions have as many groups, register numbers as many digits,
@@ -257,7 +265,7 @@ tell_assumed(const CsvFindings *findings, const CsvFoundColumn *column, const ch
 		ereport(NOTICE,
 				(errmsg("assuming \"%s\" as decimal separator in column \"%s\" of \"%s\"",
 						separator, column->name, findings->table->filename),
-				 errhint("If it separates thousands, add OPTIONS (thousands_separator '%s', decimal_separator '%s') to IMPORT FOREIGN SCHEMA.",
+				 errhint("If it separates thousands, add OPTIONS (thousands_separator '%s', decimal_separator '%s') to IMPORT FOREIGN SCHEMA. If the values are not numbers, change the type of the column to text.",
 						 separator, *separator == '.' ? "," : ".")));
 	else
 		ereport(NOTICE,
@@ -276,7 +284,6 @@ typedef struct Settling
 	CsvNumberReading reading;
 	const CsvFoundColumn *ours; /* proves the decimal separator; NULL: none */
 	const CsvFoundColumn *other;	/* proves the other separator; NULL: none */
-	bool		sure_groups;	/* one proves the thousands separator */
 } Settling;
 
 /*
@@ -317,8 +324,7 @@ settle_groups(const Settling *settling, const CsvFoundColumn *column)
 	const bool	one = csv_evidence_most(&column->evidence, CSV_MOST_SEPARATORS) <= 1;
 	Proof		proof = prove_groups(findings, &column->evidence, settling->reading);
 
-	if (proof == PROOF_SURE ||
-		(settling->sure_groups && one && thousands <= CSV_SEPARATOR_POINT))
+	if (proof == PROOF_SURE)
 		return true;
 	if (proof == PROOF_NONE && !one)
 		return false;
@@ -339,14 +345,6 @@ csv_settle_numbers(const CsvFindings *findings, CsvNumberReading reading,
 	settling.other = find_proof(findings, other);
 	for (uint32 i = 0; i < findings->ncolumns; i++)
 	{
-		const CsvEvidence *evidence = &findings->columns[i].evidence;
-
-		settling.sure_groups |= csv_evidence_count(evidence, csv_grouped_forms(reading)) > 0 &&
-			is_proof(findings, evidence, reading) &&
-			prove_groups(findings, evidence, reading) == PROOF_SURE;
-	}
-	for (uint32 i = 0; i < findings->ncolumns; i++)
-	{
 		const CsvFoundColumn *column = &findings->columns[i];
 		const CsvEvidence *evidence = &column->evidence;
 
@@ -358,6 +356,12 @@ csv_settle_numbers(const CsvFindings *findings, CsvNumberReading reading,
 				 csv_evidence_count(evidence, either) > 0 &&
 				 csv_evidence_count(evidence, decimal_forms(reading)) == 0)
 			are_numbers[i] = settle_decimals(&settling, column);
+
+		/* a list of two whole numbers looks so, too */
+		else if (are_numbers[i] && !given.decimal && reading.decimal == ',' &&
+				 findings->table->reader.dialect.delimiter == ',' && findings->ncolumns > 1 &&
+				 csv_evidence_count(evidence, decimal_forms(reading)) > 0)
+			tell_assumed(findings, column, ",", true);
 		else if (!are_numbers[i] && !given.decimal && !given.thousands &&
 				 csv_evidence_count(evidence, others) > 0 &&
 				 csv_evidence_all(evidence, others | WHOLE_FORMS))

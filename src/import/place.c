@@ -181,7 +181,8 @@ compare_stretches_by_rows(const CsvGrid *grid, GridStretch *stretches, uint32 n)
 										 stretches[i].to);
 
 		stretches[i].typed = rows->typed;
-		stretches[i].is_prose = rows->typed <= 0 && rows->clean < LEAST_CLEAN;
+		stretches[i].is_prose = rows->typed <= 0 && rows->clean < LEAST_CLEAN &&
+			grid->options.delimiter == ',';
 		stretches[i].quality *= rows->clean * rows->clean * (1 + 2 * Min(rows->typed, 6));
 	}
 	MemoryContextSwitchTo(outer);

@@ -410,9 +410,14 @@ csv_sniff(const char *filename, List *server_options, const CsvImportOptions *im
 
 	sniffing.any_tail = import->sample_records < 0 && !sniffing.given.footer;
 	find_format(&sniffing);
-	if (sniffing.table->reader.dialect.quoting == CSV_QUOTING_TEXT && !sniffing.given.format &&
-		csv_look_for_odd_escape(sniffing.table))
-		return sniff_again(&sniffing, import, "format", "csv");
+	if (sniffing.table->reader.dialect.quoting == CSV_QUOTING_TEXT && !sniffing.given.format)
+	{
+		CsvEscapes	escapes = csv_look_for_escapes(sniffing.table);
+
+		if (escapes.odd)
+			return sniff_again(&sniffing, import, "format", "csv");
+		sniffing.guess.escapes = escapes.letters && !escapes.doubled;
+	}
 	if (sniffing.guess.nfields > 0)
 		look_at_files(&sniffing);
 	findings = begin_findings(&sniffing);

@@ -48,11 +48,17 @@ csv_tell_dialect(const CsvFindings *findings, const CsvGuess *guess)
 	tell_odd_crs(filename, guess);
 	if (guess->rival != NULL)
 		ereport(NOTICE,
-				(errmsg("assuming that %s delimits the fields of \"%s\"",
+				(findings->ncolumns == 1 ?
+				 errmsg("assuming that \"%s\" has one column", filename) :
+				 errmsg("assuming that %s delimits the fields of \"%s\"",
 						quote_literal_cstr(table->delimiter), filename),
 				 errdetail("All records have as many %s.", quote_literal_cstr(guess->rival)),
 				 errhint("If that is the delimiter, add OPTIONS (delimiter %s) to IMPORT FOREIGN SCHEMA.",
 						 quote_literal_cstr(guess->rival))));
+	if (guess->trimmed)
+		ereport(NOTICE,
+				(errmsg("assuming that blanks around the values of \"%s\" do not count", filename),
+				 errhint("If they do, add OPTIONS (trim 'false') to IMPORT FOREIGN SCHEMA.")));
 	if (guess->quotes_off)
 		ereport(NOTICE,
 				(errmsg("assuming that quotes in \"%s\" are parts of values", filename),
@@ -66,6 +72,11 @@ csv_tell_dialect(const CsvFindings *findings, const CsvGuess *guess)
 				 errdetail("Line " UINT64_FORMAT " has quotes that its value does not need, unlike other values of the column.",
 						   guess->needless_line),
 				 errhint("If they are parts of values, add OPTIONS (quote '') to IMPORT FOREIGN SCHEMA.")));
+	if (guess->escapes)
+		ereport(NOTICE,
+				(errmsg("assuming that backslashes in \"%s\" begin escapes, as in COPY's text format",
+						filename),
+				 errhint("If they are parts of values, add OPTIONS (format 'csv') to IMPORT FOREIGN SCHEMA.")));
 	if (guess->escaped_line != 0)
 		ereport(NOTICE,
 				(errmsg("line " UINT64_FORMAT " of \"%s\" has a backslash before a quote outside of quotes",
@@ -89,6 +100,11 @@ csv_tell_header(const CsvFindings *findings, const CsvGuess *guess)
 				(errmsg("assuming that the first record of \"%s\" is a header", filename),
 				 errdetail("Only the form of its values tells."),
 				 errhint("If it is data, add OPTIONS (header 'false') to IMPORT FOREIGN SCHEMA.")));
+	if (guess->none_assumed)
+		ereport(NOTICE,
+				(errmsg("assuming that \"%s\" has no header", filename),
+				 errdetail("The values of its first record may be names."),
+				 errhint("If they are, add OPTIONS (header 'true') to IMPORT FOREIGN SCHEMA.")));
 	if (guess->shifted)
 		ereport(NOTICE,
 				(errmsg("assuming that the header of \"%s\" lacks the name of the first column",

@@ -163,22 +163,29 @@ is_name_of_codes(const CsvFoundColumn *column)
 	return has_word(column, words, lengthof(words));
 }
 
+/* NOTICE of a column whose name does not tell that its values are dates */
+static void
+tell_dates(const CsvFindings *findings, const CsvFoundColumn *column, const char *other)
+{
+	if (!is_name_of_dates(column))
+		ereport(NOTICE,
+				(errmsg("assuming dates in column \"%s\" of \"%s\": \"%s\"",
+						column->name, findings->table->filename, column->pattern),
+				 errhint("If this is wrong, give the column the type %s, without the option \"date_format\".",
+						 other)));
+}
+
 static bool
 are_days(const CsvFindings *findings, CsvFoundColumn *column)
 {
 	const CsvEvidence *evidence = &column->evidence;
-	bool		is_named = is_name_of_dates(column);
 
 	if (findings->table->date_pattern != NULL || column->kept != 0 ||
 		!csv_evidence_all(evidence, BIT(DAYS)) || is_name_of_codes(column) ||
-		(evidence->nvalues < LEAST_DAYS && !is_named))
+		(evidence->nvalues < LEAST_DAYS && !is_name_of_dates(column)))
 		return false;
 	column->pattern = "YYYYMMDD";
-	if (!is_named)
-		ereport(NOTICE,
-				(errmsg("assuming dates in column \"%s\" of \"%s\": \"%s\"",
-						column->name, findings->table->filename, column->pattern),
-				 errhint("If the values are numbers, give the column the type integer, without the option \"date_format\".")));
+	tell_dates(findings, column, "integer");
 	return true;
 }
 
@@ -212,13 +219,13 @@ is_doubtful(const CsvFoundColumn *column)
 {
 	const CsvEvidence *evidence = &column->evidence;
 	const bool	is_doubtful = csv_when_is_doubtful(&evidence->figures);
+	const bool	is_short = csv_evidence_fact(evidence, CSV_FACT_SHORT_YEAR);
+	const bool	any_dot = csv_evidence_fact(evidence, CSV_FACT_DOT);
 
-	if (!csv_evidence_fact(evidence, CSV_FACT_DOT) ||
-		!csv_evidence_fact(evidence, CSV_FACT_SHORT_YEAR))
-		return is_doubtful;
-	return is_name_of_codes(column) ||
-		(!is_name_of_dates(column) &&
-		 (is_doubtful || csv_evidence_fact(evidence, CSV_FACT_UNPADDED)));
+	if (is_name_of_dates(column))
+		return is_doubtful && !(any_dot && is_short);
+	return is_doubtful || ((is_short || any_dot) && is_name_of_codes(column)) ||
+		(is_short && any_dot && csv_evidence_fact(evidence, CSV_FACT_UNPADDED));
 }
 
 static Oid
@@ -287,8 +294,8 @@ find_pattern(const CsvFindings *findings, CsvFoundColumn *column, bool any_day_f
 		!have_pattern(evidence))
 		return;
 	if (undecided)
-		day_first = any_day_first != any_month_first ? any_day_first :
-			guess_day_first(findings->table, evidence);
+		day_first = any_day_first != any_month_first && (facts & CSV_FACT_DOT) == 0 ?
+			any_day_first : guess_day_first(findings->table, evidence);
 	column->pattern = csv_when_pattern(facts, day_first);
 	if (undecided)
 		ereport(NOTICE,
@@ -297,6 +304,8 @@ find_pattern(const CsvFindings *findings, CsvFoundColumn *column, bool any_day_f
 						findings->table->filename, column->pattern),
 				 errhint("If this is wrong, set the option \"%s\".",
 						 csv_when_has_time(facts) ? "timestamp_format" : "date_format")));
+	else if ((facts & CSV_FACT_SHORT_YEAR) != 0 && column->type == DATEOID)
+		tell_dates(findings, column, "text");
 	if ((facts & CSV_FACT_DISPUTED) != 0)
 		ereport(NOTICE,
 				(errmsg("assuming years from 1970 to 2069 in column \"%s\" of \"%s\": \"%s\"",

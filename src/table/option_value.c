@@ -185,7 +185,7 @@ csv_option_delimiter(DefElem *def)
 char *
 csv_option_comment(DefElem *def)
 {
-	return short_string(def, CSV_COMMENT_BYTES);
+	return *defGetString(def) == '\0' ? NULL : short_string(def, CSV_COMMENT_BYTES);
 }
 
 /* what stands for NULL or for the column's default */

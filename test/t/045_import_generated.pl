@@ -63,7 +63,7 @@ for (my $begin = 1; $begin <= $ntables; $begin += $batch)
 
 		for my $doubt (!@$silent && !@$shape ? @{ $notices // [] } : ())
 		{
-			$doubts{$1}++ if $doubt =~ $ImportTruth::doubts && $doubt =~ /: (.*)/ && (my $text = $1) =~ s/".*?"|'.*?'|\d+/.../gr =~ /(.*)/;
+			$doubts{$1}++ if $doubt =~ /: +(assuming that .*|.* without quotes)/ && (my $text = $1) =~ s/".*?"|'.*?'|\d+/.../gr =~ /(.*)/;
 		}
 		failed('changed in silence', $case, $table, $notices, @$silent) if @$silent;
 		failed('delimiter, header or names', $case, $table, $notices, @$shape) if @$shape;

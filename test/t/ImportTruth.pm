@@ -364,7 +364,7 @@ sub same_name
 }
 
 # NOTICEs that the delimiter or the quotes may be wrong, and so all values
-our $doubts = qr/assuming that .* delimits the fields of|would be records without quotes|assuming that quotes in/;
+our $doubts = qr/assuming that .* (?:delimits the fields of|has one column)|would be records without quotes|assuming that quotes in/;
 
 # Does a NOTICE name the column, and something to settle it by?
 sub told
