@@ -97,7 +97,8 @@ csv_evidence_merge(CsvEvidence *evidence, const CsvEvidence *more, int64 nrecord
 	evidence->nmissing += more->nmissing;
 	evidence->nmissing_numbers += more->nmissing_numbers;
 	evidence->missing |= more->missing;
-	evidence->ntexts = more->ntexts;
+	evidence->ntexts = more->ntexts +
+		(more->ntexts == more->nvalues ? evidence->ntexts : 0);
 	merge_figures(&evidence->figures, &more->figures);
 	for (int form = 0; form < CSV_NUM_FORMS; form++)
 	{

@@ -455,6 +455,17 @@ list_append_unique(List *list, void *node)
 }
 
 List *
+list_union(const List *a, const List *b)
+{
+	List	   *all = NIL;
+
+	for (int i = 0; i < list_length(a) + list_length(b); i++)
+		all = list_append_unique(all, i < list_length(a) ? list_nth(a, i) :
+								 list_nth(b, i - list_length(a)));
+	return all;
+}
+
+List *
 list_intersection(const List *a, const List *b)
 {
 	List	   *both = NIL;
@@ -1047,7 +1058,9 @@ csv_batches_watch(CsvBatches *batches, const CsvBatchHook *hook)
 const CsvFileBatch *
 csv_batches_at(const CsvBatches *batches)
 {
-	return NULL;
+	static const CsvFileBatch none;
+
+	return &none;
 }
 
 const CsvFileLayout *
