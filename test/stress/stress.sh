@@ -46,7 +46,7 @@ read_folder()
 
 # what is no trouble: a file's name that is no text
 trouble='stress trouble|ERROR:|FATAL:|PANIC:|WARNING:|connection to server|server closed'
-harmless='invalid byte sequence for encoding|without equivalent in encoding|name is not valid in encoding'
+harmless='invalid byte sequence for encoding|without equivalent in encoding|is read as a pattern, but a file has exactly this name|name is not valid in encoding'
 
 # troubles FILE: of a folder's output and of the server's log
 troubles()
