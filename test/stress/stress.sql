@@ -45,7 +45,7 @@ DECLARE
   counted text := stress.try(format('SELECT count(*) FROM %s', name));
   made text;
   loaded text;
-  set_null boolean := (SELECT 'on_error=set_null' = ANY (ftoptions) FROM pg_foreign_table WHERE ftrelid = relation);
+  null_instead boolean := (SELECT 'on_error=set_null' = ANY (ftoptions) FROM pg_foreign_table WHERE ftrelid = relation);
   grouped text[];
   differ text;
 BEGIN
@@ -79,8 +79,8 @@ BEGIN
     END IF;
   ELSE
     -- errors of values that are NULL instead skip no record
-    IF CASE WHEN set_null THEN split_part(loaded, '|', 1) IS DISTINCT FROM selected
-       ELSE loaded IS DISTINCT FROM selected || '|' || skipped END THEN
+    IF (CASE WHEN null_instead THEN split_part(loaded, '|', 1) IS DISTINCT FROM selected
+        ELSE loaded IS DISTINCT FROM selected || '|' || skipped END) THEN
       CALL stress.trouble(format('%s: selected %s, skipped %s, loaded %s', name, selected, skipped, loaded));
     END IF;
     -- a query without columns finds less to skip
