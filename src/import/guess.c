@@ -184,7 +184,7 @@ needs_quotes(const CsvCell *cell, const CsvDialectOptions *options)
 
 /*
  * The first line with a text in quotes, if no value of the data needs its quotes, and
- * texts of the same column have none; else 0.
+ * texts of the same column have none, or the quotes are apostrophes; else 0.
  */
 static uint64
 find_needless(const CsvGrid *grid, uint32 first)
@@ -209,7 +209,8 @@ find_needless(const CsvGrid *grid, uint32 first)
 				if (cell->kind != CSV_CELL_TEXT)
 					continue;
 				any_plain[j] |= !cell->quoted;
-				if (pass == 1 && cell->quoted && any_plain[j] && line == 0)
+				if (pass == 1 && cell->quoted && line == 0 &&
+					(any_plain[j] || grid->options.quote == '\''))
 					line = line_of(grid, record);
 			}
 		}
@@ -321,6 +322,9 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample, CsvGu
 	}
 	guess->trimmed = grid->options.trim && !given->trim &&
 		!(header.found && is_first_padded(grid));
+	guess->unusual = !given->delimiter && grid->is_table && header.names.texts == NULL &&
+		strchr(" ^~", grid->options.delimiter) != NULL &&
+		grid->options.delimiter_rest_length == 0;
 	if (*grid->rival != '\0' && (!grid->rival_is_part || header.names.texts == NULL))
 		guess->rival = MemoryContextStrdup(outer, grid->rival);
 	take_dialect(table, grid, given);

@@ -31,6 +31,7 @@ typedef struct CsvGuess
 								 * need be, and not all of the column have them; 0: none */
 	bool		trimmed;		/* blanks beside values do not count, and the first record has none */
 	bool		escapes;		/* the text format was found, and values have escapes of it */
+	bool		unusual;		/* no header tells that the delimiter is a blank, ^ or ~ */
 	const char *rival;			/* another delimiter that may be the right one; NULL: none */
 	uint64		escaped_line;	/* the first with a backslash before a quote that stays; 0: none */
 

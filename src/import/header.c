@@ -498,6 +498,10 @@ decide(const CsvGridRows *rows, Candidate *candidate, CsvHeader *header)
 	bool		found = candidate->last != candidate->first;
 	CsvCells	names = csv_record_cells(grid, &grid->records[candidate->last]);
 
+	/* a title, padded to the table's width, stands above an empty record */
+	if (found && grid->records[candidate->last].nfilled == 1 && grid->nfields > 1 &&
+		candidate->last + 1 < candidate->first && is_empty_row(grid, candidate->last + 1))
+		found = candidate->undecided = false;
 	if (found && !candidate->undecided && names.texts != NULL &&
 		!names_typed(rows, &grid->records[candidate->last]))
 		(void) are_names(grid, &names, 0, candidate->first, &header->assumed);

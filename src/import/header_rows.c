@@ -45,7 +45,7 @@ static const char *const units[] = {
 	"s", "sec", "ms", "min", "h", "d", "C", "F", "K", "degC", "deg C", "Deg C", "degF", "V",
 	"mV", "volts", "Volts", "A", "mA", "W", "kW", "MW", "kWh", "MWh", "Hz", "kHz", "MHz", "Pa",
 	"hPa", "kPa", "bar", "mbar", "mb", "ppm", "ppb", "dB", "deg", "rad", "EUR", "USD", "GBP",
-	"CHF", "Anzahl", "unit", "units", "Unit", "Units", "Einheit", "m\xc2\xb2", "m\xc2\xb3", "km\xc2\xb2",
+	"CHF", "Anzahl", "count", "mean", "std", "median", "max", "sum", "unit", "units", "Unit", "Units", "Einheit", "m\xc2\xb2", "m\xc2\xb3", "km\xc2\xb2",
 	"cm\xc2\xb2", "cm\xc2\xb3", "\xc2\xb5m", "\xe2\x82\xac", "$", "\xc2\xa3", "[1]", "(1)", "[-]",
 
 	/* types of columns */

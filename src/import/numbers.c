@@ -302,7 +302,7 @@ settle_decimals(const Settling *settling, const CsvFoundColumn *column)
 		!csv_evidence_fact(evidence, CSV_FACT_ZERO_AT_END) ||
 		csv_evidence_count(evidence, WHOLE_FORMS) == 0;
 
-	if (settling->other == NULL && like_decimals &&
+	if (settling->other == NULL && like_decimals && (*point == '.' || delimiter != ',') &&
 		(surely || settling->ours != NULL ||
 		 (delimiter == ',' && findings->ncolumns > 1)))
 		return true;

@@ -55,6 +55,12 @@ csv_tell_dialect(const CsvFindings *findings, const CsvGuess *guess)
 				 errdetail("All records have as many %s.", quote_literal_cstr(guess->rival)),
 				 errhint("If that is the delimiter, add OPTIONS (delimiter %s) to IMPORT FOREIGN SCHEMA.",
 						 quote_literal_cstr(guess->rival))));
+	else if (guess->unusual)
+		ereport(NOTICE,
+				(errmsg("assuming that %s delimits the fields of \"%s\"",
+						quote_literal_cstr(table->delimiter), filename),
+				 errdetail("It may as well be a part of values."),
+				 errhint("If the file has one column, add OPTIONS (delimiter ',') to IMPORT FOREIGN SCHEMA.")));
 	if (guess->trimmed)
 		ereport(NOTICE,
 				(errmsg("assuming that blanks around the values of \"%s\" do not count", filename),
