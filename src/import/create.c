@@ -99,7 +99,8 @@ static bool
 has_header_match(const CsvFindings *findings, const char *name, const List *given)
 {
 	const CsvTable *table = findings->table;
-	bool		matches = table->reader.header_rows == 1 && !table->by_name;
+	bool		matches = table->reader.header_rows == 1 && !table->by_name &&
+		!findings->header_varies;
 	ListCell   *cell;
 
 	foreach(cell, given)
@@ -115,7 +116,8 @@ has_header_match(const CsvFindings *findings, const char *name, const List *give
 			ereport(NOTICE,
 					(errmsg("foreign table \"%s\" does not have \"match\" as its option \"header\"",
 							name),
-					 errdetail("Its columns have other names than the header.")));
+					 errdetail("Its columns have other names than the header."),
+					 errhint("Give the columns the header's names, and the table the option, by ALTER FOREIGN TABLE.")));
 		return matches;
 	}
 	return false;

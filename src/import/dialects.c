@@ -1007,7 +1007,7 @@ csv_find_dialect(const CsvDialectOptions *options, const char *null_string,
 	bool		any = false;
 	bool		is_long;
 
-	if (!given->further || options->comment_length > 0)
+	if (options->comment_length > 0 || !(given->further || given->comment))
 		search.marker = csv_find_marker(sample, csv_break_byte(options));
 	grid = try_all(&search);
 	for (uint32 i = 0; i < grid->nrecords; i++)

@@ -119,6 +119,7 @@ find_reason(const CsvFindings *findings, const CsvEvidence *evidence, CsvNumberR
 	const uint64 numbers = csv_number_forms(reading);
 	int64		last;
 	int			odd = find_first(evidence, ODD_NUMBERS, &last);
+	int			when;
 
 	if (odd >= 0 && csv_evidence_all(evidence, CSV_NUMBER_FORMS | ODD_NUMBERS))
 		return psprintf("%s %s", shown(evidence, odd), oddity_of(odd));
@@ -134,12 +135,12 @@ find_reason(const CsvFindings *findings, const CsvEvidence *evidence, CsvNumberR
 		csv_evidence_has(evidence, CSV_FORM_MONTH_FIRST))
 		return psprintf("%s has the day first, and %s the month",
 						shown(evidence, CSV_FORM_DAY_FIRST), shown(evidence, CSV_FORM_MONTH_FIRST));
-	if (csv_evidence_count(evidence, CSV_WHEN_FORMS) > 0 &&
-		csv_evidence_all(evidence, ALL_WHEN_FORMS))
+	when = find_first(evidence, CSV_WHEN_FORMS | BIT(DAYS), &last);
+	if (when >= 0 && csv_evidence_count(evidence, ALL_WHEN_FORMS) > 0 &&
+		csv_evidence_all(evidence, ALL_WHEN_FORMS | BIT(DAYS)))
 		return psprintf(csv_evidence_fact(evidence, CSV_FACT_SHORT_YEAR) ?
 						"%s may be a date of several orders, or a version" :
-						"%s has another form than other dates",
-						shown(evidence, find_first(evidence, CSV_WHEN_FORMS, &last)));
+						"%s has another form than other dates", shown(evidence, when));
 	if (csv_evidence_all(evidence, CSV_NUMBER_FORMS) &&
 		!csv_evidence_all(evidence, csv_likely_number_forms(evidence)))
 		return psprintf("%s has other separators than other values",

@@ -330,6 +330,7 @@ begin_findings(Sniffing *sniffing)
 	findings->table = table;
 	findings->boundary = guess->boundary;
 	findings->ncolumns = guess->nfields;
+	findings->header_varies = sniffing->files.differs != NULL;
 	findings->by_mark = table->utf16 == CSV_UTF16_BY_MARK && any_marked;
 	if (table->utf16 == CSV_UTF16_BY_MARK && sniffing->sample.is_utf16 && !any_marked)
 		table->utf16 = CSV_UTF16_ANY;

@@ -153,7 +153,7 @@ csv_tell_comment_row(const CsvFindings *findings, const char *line)
 						table->comment, table->filename,
 						csv_quoted_text(csv_valid_text(table->encoding, line, strlen(line),
 													   CSV_SHOWN_LINE_BYTES))),
-				 errhint("If it is a record, drop the option \"comment\" by ALTER FOREIGN TABLE.")));
+				 errhint("If it is a record, add OPTIONS (comment '') to IMPORT FOREIGN SCHEMA.")));
 }
 
 char *
