@@ -34,29 +34,19 @@ struct CsvKept
 
 /* ---- what tells columns from others ---- */
 
-/*
- * What does not count; all that is not named here does.  Options of which
- * skipped records are told, and how many there may be: kept ones are told
- * anew.  Settings of ours by which the work is done: the batches are the same.
- */
+/* settings by which the work is done: the batches are the same with any value */
 static const char *const without_meaning[] = {
-	"reject_limit", "log_verbosity", "notice_limit",
-
-	/* the file itself is told from others by what it is */
-	"filename",
-
 	"csv_gpu_fdw.engine", "csv_gpu_fdw.device", "csv_gpu_fdw.gpu_memory_limit",
 	"csv_gpu_fdw.io_threads", "csv_gpu_fdw.cpu_threads",
 	"csv_gpu_fdw.enable_pushdown", "csv_gpu_fdw.resident",
 	"csv_gpu_fdw.resident_memory", "csv_gpu_fdw.load_method"
 };
 
-/* an option or a setting */
 static bool
-has_meaning(const char *name)
+has_meaning(const char *setting)
 {
 	for (size_t i = 0; i < lengthof(without_meaning); i++)
-		if (strcmp(name, without_meaning[i]) == 0)
+		if (strcmp(setting, without_meaning[i]) == 0)
 			return false;
 	return true;
 }
@@ -71,7 +61,7 @@ add_string(StringInfo meaning, const char *string)
 }
 
 static void
-add_options(StringInfo meaning, List *options)
+add_options(StringInfo meaning, List *options, bool of_column)
 {
 	ListCell   *cell;
 
@@ -79,7 +69,7 @@ add_options(StringInfo meaning, List *options)
 	{
 		DefElem    *def = (DefElem *) lfirst(cell);
 
-		if (!has_meaning(def->defname))
+		if (!csv_option_has_meaning(def->defname, of_column))
 			continue;
 		add_string(meaning, def->defname);
 		add_string(meaning, defGetString(def));
@@ -127,7 +117,7 @@ table_meaning(const CsvTable *table)
 	StringInfoData meaning;
 
 	initStringInfo(&meaning);
-	add_options(&meaning, table->options);
+	add_options(&meaning, table->options, false);
 	for (int i = 0; i < table->natts; i++)
 	{
 		const CsvTableColumn *column = &table->columns[i];
@@ -142,7 +132,7 @@ table_meaning(const CsvTable *table)
 			database[1] = MyDatabaseId;
 		add_string(&meaning, column->name);
 		appendBinaryStringInfo(&meaning, (const char *) type, sizeof(type));
-		add_options(&meaning, column->options);
+		add_options(&meaning, column->options, true);
 	}
 	appendBinaryStringInfo(&meaning, (const char *) database, sizeof(database));
 	add_settings(&meaning);

@@ -222,6 +222,12 @@ typedef struct CsvImportOptions
 /* sort out a list of DefElem; ERROR where one is not known, or wrong */
 extern void csv_import_options(List *options, CsvImportOptions *import);
 
+/*
+ * May the value of an option shape the batches of a table?  True also for a name that is
+ * not an option's.
+ */
+extern bool csv_option_has_meaning(const char *name, bool of_column);
+
 /* has it one value in all rows of a file, which the file's name tells? */
 extern bool csv_is_of_file(const CsvTableColumn *column);
 

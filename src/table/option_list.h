@@ -1,0 +1,75 @@
+/*
+ * option_list.h
+ *		All options, each described once.
+ */
+#ifndef CSV_OPTION_LIST_H
+#define CSV_OPTION_LIST_H
+
+#include "table/option.h"
+#include "table/option_value.h"
+
+/* the options of a table while they are parsed: the table's defaults follow from them */
+typedef struct CsvTableOptions
+{
+	CsvTable	table;
+	bool		is_text;		/* the format */
+	bool		has_quote;		/* given */
+	bool		header;
+	int64		header_rows;	/* -1: not given */
+	int64		nfields;		/* -1: not given */
+	bool		reject_limit;	/* given */
+} CsvTableOptions;
+
+/* where an option may stand, and what it is about: bits */
+#define CSV_OF_TABLE		1
+#define CSV_OF_SERVER		2		/* as a default for its tables */
+#define CSV_OF_COLUMN		4
+#define CSV_OF_IMPORT		8		/* IMPORT FOREIGN SCHEMA alone, which takes a table's, too ... */
+#define CSV_OF_ONE_TABLE	16		/* ... except options that differ from table to table */
+#define CSV_OF_CSV			32		/* has no meaning in the format "text" */
+#define CSV_WITHOUT_MEANING	64		/* batches of the table are the same with any value */
+
+/* how a value is read */
+typedef enum CsvOptionForm
+{
+	CSV_OPTION_OWN,					/* by a function */
+	CSV_OPTION_STRING,				/* char *, as it is ... */
+	CSV_OPTION_CHECKED,				/* ... or by a function that checks it */
+	CSV_OPTION_BOOL,
+	CSV_OPTION_CHARACTER,		/* uint8: ASCII */
+	CSV_OPTION_STRINGS,			/* List of C strings */
+	CSV_OPTION_PATTERN,			/* CsvPattern */
+	CSV_OPTION_WORD,					/* of a list: the word's value */
+	CSV_OPTION_COUNT,					/* an integer within bounds */
+	CSV_OPTION_SIZE					/* bytes */
+} CsvOptionForm;
+
+/*
+ * An option.  Its value goes into a member of CsvTableOptions, CsvTableColumn or
+ * CsvImportOptions, by the object on which it stands.
+ */
+typedef struct CsvOption
+{
+	const char *name;
+	int			traits;
+	CsvOptionForm	form;
+	size_t		offset;			/* of the member ... */
+	size_t		nbytes;			/* ... and its size */
+	size_t		given;			/* offset of a bool, not the first member; 0: none */
+	const CsvWord *words;
+	int64		least;
+	int64		most;
+	char	   *(*check) (DefElem *def);
+	void		(*parse) (void *target, DefElem *def);
+} CsvOption;
+
+/*
+ * The option of this name on an object of this catalog; ERROR if there is none.  Schemas
+ * stand for IMPORT FOREIGN SCHEMA.
+ */
+extern const CsvOption *csv_option_get(const char *name, Oid catalog);
+
+/* read its value into the struct that belongs to the catalog; ERROR if it is wrong */
+extern void csv_option_parse(const CsvOption *option, void *target, DefElem *def);
+
+#endif							/* CSV_OPTION_LIST_H */
