@@ -1,6 +1,6 @@
 /*
  * compat.h
- *		What differs between the server's major versions, 15 to 18.
+ *		Differences between the server's major versions, 15 to 18.
  */
 #ifndef CSV_COMPAT_H
 #define CSV_COMPAT_H
@@ -41,13 +41,13 @@
 #error "csv_gpu_fdw needs PostgreSQL 15 or later"
 #endif
 
-/* COPY and file_fdw know the option "default" from 16 */
+/* COPY and file_fdw have the option "default" from 16 on */
 #define CSV_HAVE_DEFAULT_OPTION (PG_VERSION_NUM >= 160000)
 
-/* the leader of a parallel query may open subtransactions from 17 */
+/* from 17 on, the leader of a parallel query may start subtransactions */
 #define CSV_HAVE_PARALLEL_SUBTRANSACTIONS (PG_VERSION_NUM >= 170000)
 
-/* all settings that there are; allocated in the current memory context, if at all */
+/* all settings; the array may be allocated in the current memory context */
 static inline struct config_generic **
 csv_all_settings(int *nsettings)
 {
@@ -59,7 +59,7 @@ csv_all_settings(int *nsettings)
 #endif
 }
 
-/* a set of events that is there as long as the process */
+/* a set of events that lasts as long as the process */
 static inline WaitEventSet *
 csv_wait_event_set(int nevents)
 {
@@ -70,7 +70,7 @@ csv_wait_event_set(int nevents)
 #endif
 }
 
-/* false also where there is no such table (any more) */
+/* false, too, if there is no such table (any more) */
 static inline bool
 csv_owns_table(Oid table, Oid user)
 {
@@ -86,8 +86,8 @@ csv_owns_table(Oid table, Oid user)
 #if PG_VERSION_NUM < 160000
 
 /*
- * The "Perhaps you meant" of 16: of the candidates, the first one nearest to
- * source, if it is within max_d edits and half of source's length.
+ * "Perhaps you meant" of 16: the first of the nearest candidates, if it is within
+ * max_d edits and half of the source's length.
  */
 typedef struct ClosestMatchState
 {
@@ -137,7 +137,7 @@ getClosestMatch(ClosestMatchState *state)
 
 #endif							/* PG_VERSION_NUM < 160000 */
 
-/* a plain foreign path: 17 adds fdw_restrictinfo, 18 disabled_nodes */
+/* the path of a foreign scan: 17 adds fdw_restrictinfo, 18 disabled_nodes */
 static inline ForeignPath *
 csv_create_foreignscan_path(PlannerInfo *root, RelOptInfo *rel, double rows,
 							Cost startup_cost, Cost total_cost,
@@ -157,7 +157,7 @@ csv_create_foreignscan_path(PlannerInfo *root, RelOptInfo *rel, double rows,
 #endif
 }
 
-/* likewise for a path of an upper relation */
+/* the path of an upper relation: 18 adds disabled_nodes, 17 fdw_restrictinfo */
 static inline ForeignPath *
 csv_create_foreign_upper_path(PlannerInfo *root, RelOptInfo *rel,
 							  PathTarget *target, double rows,
@@ -175,7 +175,7 @@ csv_create_foreign_upper_path(PlannerInfo *root, RelOptInfo *rel,
 #endif
 }
 
-/* an expression of a query, for a partition (or part of a UNION ALL) of it */
+/* an expression of a query, for a partition (or a part of a UNION ALL) */
 static inline Node *
 csv_adjust_to_child(PlannerInfo *root, Node *node, RelOptInfo *rel)
 {
@@ -190,8 +190,8 @@ csv_adjust_to_child(PlannerInfo *root, Node *node, RelOptInfo *rel)
 }
 
 /*
- * The strategy of an operator in a btree family, CSV_STRATEGY_NOT_EQUAL for the
- * negator of an equality; 0 if it has none.
+ * The strategy of an operator in a btree family; for the negator of an equality
+ * CSV_STRATEGY_NOT_EQUAL; 0: it has none.
  */
 #define CSV_STRATEGY_NOT_EQUAL	6
 
@@ -212,8 +212,8 @@ csv_btree_strategy(Oid opno)
 }
 
 /*
- * Does the collation order text by its bytes?  utils/pg_locale.h, which knows,
- * wants ICU's headers, too; up to 17 its function can be had without.
+ * Does the collation order text by its bytes?  In 18 only utils/pg_locale.h tells,
+ * which needs ICU's headers; up to 17 the function can be declared without it.
  */
 #if PG_VERSION_NUM < 180000
 extern bool lc_collate_is_c(Oid collation);
@@ -255,7 +255,7 @@ csv_collation_is_c(Oid collation)
 }
 #endif
 
-/* does EXPLAIN name columns with their tables? 18 does not count groups as one */
+/* does EXPLAIN prefix columns with their tables? 18 leaves out the RTE for groups */
 static inline bool
 csv_explain_prefix(const ExplainState *es)
 {
@@ -266,7 +266,7 @@ csv_explain_prefix(const ExplainState *es)
 #endif
 }
 
-/* 17 takes const arrays; 18 can leave room before the tuple */
+/* from 17 on, the arrays are const; 18 can leave room before the tuple */
 static inline MinimalTuple
 csv_form_minimal_tuple(TupleDesc desc, const Datum *values,
 					   const bool *isnull)
@@ -279,7 +279,7 @@ csv_form_minimal_tuple(TupleDesc desc, const Datum *values,
 #endif
 }
 
-/* 17 has wait events of extensions by name; *event: has its number, 0 at first */
+/* from 17 on, extensions have named wait events; *event has the number, 0 at first */
 static inline uint32
 csv_wait_event(uint32 *event, const char *name)
 {
@@ -292,7 +292,7 @@ csv_wait_event(uint32 *event, const char *name)
 #endif
 }
 
-/* 18 asks whether this is (auto)analyze */
+/* 18 must know whether this is (auto)analyze */
 static inline void
 csv_vacuum_delay_point(void)
 {
@@ -304,8 +304,9 @@ csv_vacuum_delay_point(void)
 }
 
 /*
- * Have csv_check_permissions() ask for this privilege on the attributes of the
- * range table's relation; 16 keeps such requests in a list of their own.
+ * Make csv_check_permissions() require this privilege on the attributes of the
+ * relation.  From 16 on, the required privileges are in a list apart from the range
+ * table.
  */
 static inline void
 csv_ask_permissions(ParseNamespaceItem *item, AclMode privilege,
@@ -335,8 +336,8 @@ csv_ask_permissions(ParseNamespaceItem *item, AclMode privilege,
 }
 
 /*
- * ERROR where the user lacks a privilege, or where another library refuses it.  Such
- * a library may record each call.
+ * ERROR if the user lacks a privilege, or if another library's hook refuses it.  The
+ * hook may record each call.
  */
 static inline void
 csv_check_permissions(ParseState *pstate)
@@ -348,7 +349,7 @@ csv_check_permissions(ParseState *pstate)
 #endif
 }
 
-/* likewise, an executor's range table */
+/* set an executor's range table */
 static inline void
 csv_init_range_table(EState *estate, ParseState *pstate)
 {
@@ -362,7 +363,7 @@ csv_init_range_table(EState *estate, ParseState *pstate)
 #endif
 }
 
-/* ERROR where rows cannot be inserted into the relation */
+/* ERROR if rows cannot be inserted into the relation */
 static inline void
 csv_check_insert_target(ResultRelInfo *relation)
 {
@@ -375,7 +376,7 @@ csv_check_insert_target(ResultRelInfo *relation)
 #endif
 }
 
-/* 16 asks whether to see to summarizing indexes only */
+/* 16 adds a parameter for summarizing indexes only */
 static inline List *
 csv_insert_index_tuples(ResultRelInfo *relation, TupleTableSlot *slot,
 						EState *estate)
@@ -389,7 +390,7 @@ csv_insert_index_tuples(ResultRelInfo *relation, TupleTableSlot *slot,
 #endif
 }
 
-/* how rows of a partitioned table become those of its partition; NULL: as is */
+/* how rows of a partitioned table become rows of its partition; NULL: unchanged */
 static inline TupleConversionMap *
 csv_root_to_partition_map(ResultRelInfo *partition, EState *estate)
 {
@@ -400,7 +401,7 @@ csv_root_to_partition_map(ResultRelInfo *partition, EState *estate)
 #endif
 }
 
-/* was the relation's storage made in this transaction? by which subtransaction? */
+/* the subtransaction that made the relation's storage, if in this transaction */
 #if PG_VERSION_NUM >= 160000
 #define csv_new_storage_subid(relation) ((relation)->rd_newRelfilelocatorSubid)
 #define csv_first_storage_subid(relation) ((relation)->rd_firstRelfilelocatorSubid)
@@ -409,7 +410,7 @@ csv_root_to_partition_map(ResultRelInfo *partition, EState *estate)
 #define csv_first_storage_subid(relation) ((relation)->rd_firstRelfilenodeSubid)
 #endif
 
-/* images of pages, at most XLR_MAX_BLOCK_ID in a record; they get its place in WAL */
+/* log images of pages, at most XLR_MAX_BLOCK_ID in a record; sets their LSNs */
 static inline void
 csv_log_new_pages(Relation relation, int npages, BlockNumber *blocks, Page *pages)
 {
@@ -420,7 +421,7 @@ csv_log_new_pages(Relation relation, int npages, BlockNumber *blocks, Page *page
 #endif
 }
 
-/* of its main fork's first segment; palloc'd */
+/* the path of its main fork's first segment; palloc'd */
 static inline char *
 csv_relation_path(Relation relation)
 {
@@ -441,7 +442,7 @@ csv_storage_is_new(Relation relation)
 		 csv_first_storage_subid(relation) != InvalidSubTransactionId);
 }
 
-/* make an index's storage anew, as REINDEX does */
+/* rebuild an index with new storage, as REINDEX does */
 static inline void
 csv_reindex(Oid index, char persistence)
 {
@@ -454,7 +455,7 @@ csv_reindex(Oid index, char persistence)
 #endif
 }
 
-/* 17 has COPY's FORCE_NOT_NULL * and FORCE_NULL * */
+/* from 17 on, COPY has FORCE_NOT_NULL * and FORCE_NULL * */
 #if PG_VERSION_NUM >= 170000
 #define csv_copy_forces_not_null(copy) ((copy)->force_notnull_all)
 #define csv_copy_forces_null(copy) ((copy)->force_null_all)

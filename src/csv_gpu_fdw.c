@@ -1,6 +1,6 @@
 /*
  * csv_gpu_fdw.c
- *		The module: settings, and the wrapper's handler.
+ *		The module: its settings, and the handler of the foreign data wrapper.
  */
 #include "postgres.h"
 
@@ -21,10 +21,10 @@ PG_MODULE_MAGIC;
 
 CsvSettings csv_settings;
 
-/* csv_settings has it in bytes */
+/* the setting; csv_settings has its bytes */
 static char *resident_memory = NULL;
 
-/* 'auto': this part of the machine's memory */
+/* 'auto' is this part of the machine's memory */
 #define CSV_AUTO_SHARE	8
 
 static const struct config_enum_entry engine_choices[] = {
@@ -41,7 +41,7 @@ static const struct config_enum_entry load_methods[] = {
 	{NULL, 0, false}
 };
 
-/* bytes; -1 if it is not a value of the setting */
+/* bytes; -1: the value is not valid */
 static int64
 parse_resident_memory(const char *value, const char **hint)
 {
@@ -105,7 +105,7 @@ _PG_init(void)
 							PGC_SIGHUP, GUC_UNIT_MB, NULL, NULL, NULL);
 	DefineCustomIntVariable("csv_gpu_fdw.io_threads",
 							"Sets the number of threads that read a file for a GPU.",
-							"They read ahead, out of the page cache, while a scan is under way.",
+							"The threads read ahead, out of the page cache, during a scan.",
 							&csv_settings.io_threads, 8, 1, 64,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("csv_gpu_fdw.enable_pushdown",

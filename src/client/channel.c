@@ -19,7 +19,7 @@
 #include "compat.h"
 #include "table/interrupts.h"
 
-/* an answer mostly comes sooner than a process goes to sleep and wakes up */
+/* most answers come before a process could go to sleep and wake up */
 #define CSV_POLL_MILLISECONDS	1
 
 struct CsvChannel
@@ -55,7 +55,7 @@ csv_channel_free(CsvChannel *channel)
 	pfree(channel);
 }
 
-/* until the socket is ready for this, or so long; ERROR for an interrupt */
+/* wait until the socket is ready, or the time is over; ERROR for an interrupt */
 static void
 wait_for(CsvChannel *channel, uint32 what, long milliseconds)
 {

@@ -1,9 +1,9 @@
 /*
  * channel.h
- *		A socket over which a session talks with csv_gpu_service.
+ *		A socket between a session and csv_gpu_service.
  *
- * Waited for with the session's latch: a query can be cancelled meanwhile, and the
- * session ends with the server.
+ * The session waits for it with its latch, so a query can be cancelled meanwhile, and
+ * the session ends with the server.
  */
 #ifndef CSV_CHANNEL_H
 #define CSV_CHANNEL_H
@@ -13,22 +13,23 @@
 typedef struct CsvChannel CsvChannel;
 
 /*
- * For a socket that does not block, in the current memory context.  The socket is
- * the channel's, also where this raises an ERROR.
+ * For a socket that does not block, in the current memory context.  Owns the socket,
+ * even if this raises an ERROR.
  */
 extern CsvChannel *csv_channel_create(int socket);
 
 /* raises no ERROR */
 extern void csv_channel_free(CsvChannel *channel);
 
-/* may be interrupted; false: there is nobody at the other end any more */
+/* may be interrupted; false: the other end is closed */
 extern bool csv_channel_send(CsvChannel *channel, const void *message,
 							 size_t nbytes, const CsvDescriptors *descriptors);
 
 /*
- * Likewise; returns the message's bytes, 0 instead of false.  milliseconds: that it
- * waits at most, about, which is 0 with errno ETIMEDOUT; -1: as long as it takes.
- * It is 0 with errno EMFILE where this process has too many files open for the message's.
+ * Receive a message; may be interrupted.  Returns its bytes; 0: the other end is
+ * closed.  It waits about `milliseconds` at most, then returns 0 with errno ETIMEDOUT;
+ * -1: no limit.  It returns 0 with errno EMFILE if this process may not open the
+ * message's files.
  */
 extern size_t csv_channel_receive(CsvChannel *channel, void *message,
 								  size_t room, CsvDescriptors *descriptors,
@@ -38,7 +39,7 @@ extern size_t csv_channel_receive(CsvChannel *channel, void *message,
 extern bool csv_channel_tell(CsvChannel *channel, const void *message,
 							 size_t nbytes);
 
-/* is there nothing to be received, and somebody at the other end? */
+/* is the other end open, and is there nothing to receive? */
 extern bool csv_channel_is_quiet(const CsvChannel *channel);
 
 #endif							/* CSV_CHANNEL_H */

@@ -1,6 +1,6 @@
 /*
  * connection.c
- *		Talks with csv_gpu_service.
+ *		The connection to csv_gpu_service.
  */
 #include "postgres.h"
 
@@ -23,27 +23,27 @@
 #include "table/interrupts.h"
 #include "table/messages.h"
 
-/* so long a start is waited for; and from one look to the next */
+/* the longest wait for a start; the pause between looks */
 #define CSV_START_MILLISECONDS	10000
 #define CSV_LOOK_MILLISECONDS	5
 
 /*
- * The program answers at once.  One that does not, or cannot be started, is stuck, or
- * not all there: then a session does without for some time.
+ * The program answers at once.  If it does not answer, or cannot be started, it is
+ * stuck, or not fully installed.  Then the session does without it for some time.
  */
 #define CSV_ANSWER_MILLISECONDS	5000
 #define CSV_WITHOUT_MILLISECONDS	60000
 
-/* a lock, a socket, a pair for a scan, and what waits for each */
+/* a lock, a socket, a socket pair for a scan, and two event sets to wait for them */
 #define CSV_FILES_NEEDED	6
 
 /* NULL: there is no connection */
 static CsvChannel *service = NULL;
-static uint64 number = 0;		/* of the last one */
-static bool is_asking = false;	/* an answer is to come */
-static bool has_cuda = false;	/* the program was built with it */
+static uint64 number = 0;		/* of the last connection */
+static bool is_asking = false;	/* an answer has yet to come */
+static bool has_cuda = false;	/* the program was built with CUDA */
 static bool is_outdated = false;	/* the program is newer than this session */
-static TimestampTz without_since = 0;	/* 0: it does not do without */
+static TimestampTz without_since = 0;	/* the program; 0: not */
 
 static void
 disconnect(void)
@@ -54,7 +54,7 @@ disconnect(void)
 	is_asking = false;
 }
 
-/* for some time; there is a WARNING, once in a session */
+/* run without the program for some time; raises a WARNING, once per session */
 static void
 do_without(const char *what, const char *hint)
 {
@@ -141,8 +141,8 @@ csv_service_has_descriptors(void)
 }
 
 /*
- * Is the program one of this build?  A newer session asks an older one to make
- * way; an older session does without, for as long as it lasts.
+ * Is the program of the same build?  A newer session asks an older program to end.  An
+ * older session does without a newer program, as long as the session lasts.
  */
 static bool
 say_hello(void)
@@ -176,7 +176,7 @@ try_to_connect(void)
 	MemoryContext outer;
 	int			fd;
 
-	/* a socket without a worker is that of a program which ought to have ended */
+	/* a socket without a worker belongs to a program that should have ended */
 	if (!csv_worker_exists())
 		return false;
 	strlcpy(address.sun_path, CSV_SERVICE_SOCKET, sizeof(address.sun_path));
@@ -196,7 +196,7 @@ try_to_connect(void)
 	return say_hello();
 }
 
-/* is the worker of this handle, which this session had started, at its end? */
+/* has the worker, which this session started, ended? */
 static bool
 has_stopped(BackgroundWorkerHandle *handle)
 {
@@ -218,7 +218,7 @@ look_later(void)
 	csv_check_interrupts();
 }
 
-/* one that is about to end, or to begin, by `end`; then start one, and wait for it */
+/* connect by `end`: wait for a program that is ending or starting, or start one */
 static bool
 start_program(TimestampTz end)
 {
@@ -250,7 +250,7 @@ start_program(TimestampTz end)
 	return false;
 }
 
-/* have the program started, by this session or another one, and wait for it */
+/* let this session or another start the program, and wait for it */
 static bool
 start_and_connect(void)
 {
@@ -292,7 +292,7 @@ does_without(void)
 bool
 csv_service_connect(bool start)
 {
-	/* the program may have ended, or an ERROR have left an answer to come */
+	/* the program may have ended, or an ERROR may have left an answer unread */
 	if (service != NULL && !is_asking && csv_channel_is_quiet(service))
 		return true;
 	disconnect();

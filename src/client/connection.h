@@ -1,10 +1,10 @@
 /*
  * connection.h
- *		This session's connection with csv_gpu_service.
+ *		This session's connection to csv_gpu_service.
  *
- * There is one at most, made when it is first needed, and kept.  The program may
- * end at any time: then there is none, and a query does without what it would
- * have had from it.  An ERROR while an answer is waited for ends the connection.
+ * A session has at most one connection, made when it first needs it, and kept.  The
+ * program may end at any time.  Then there is no connection, and a query runs without
+ * the program.  An ERROR during the wait for an answer ends the connection.
  */
 #ifndef CSV_CONNECTION_H
 #define CSV_CONNECTION_H
@@ -12,18 +12,18 @@
 #include "wire/message.h"
 
 /*
- * Is there a connection?  Where there is none, one is made.  start: if the program
- * does not run, have it started, and wait for it; where that fails, there is a
- * WARNING, once in a session.  May be interrupted.
+ * Is there a connection?  Makes one if necessary.  start: if the program does not run,
+ * have it started, and wait for it.  If this fails, raises a WARNING, once per
+ * session.  May be interrupted.
  */
 extern bool csv_service_connect(bool start);
 
-/* may this process have the files open that a connection and a scan take? */
+/* may this process open the files that a connection and a scan need? */
 extern bool csv_service_has_descriptors(void);
 
 /*
- * The number of this connection, another one each time: what the program has
- * promised on one does not hold on another.  0: there is none.
+ * The number of this connection; each connection has a new number, as the program's
+ * promises hold for one connection only.  0: there is none.
  */
 extern uint64 csv_service_connection(void);
 
@@ -31,15 +31,15 @@ extern uint64 csv_service_connection(void);
 extern bool csv_service_has_cuda(void);
 
 /*
- * Ask, and wait for the answer, which is of the same kind and comes at once.  Descriptors that come
- * with it are the caller's; NULL: none are expected.  False: there is no program
- * (any more).  May be interrupted.
+ * Ask, and wait for the answer, which has the same kind, and comes at once.  The
+ * caller owns the descriptors that come with it; NULL: none are expected.  False: the
+ * program does not run (any more).  May be interrupted.
  */
 extern bool csv_service_ask(const void *message, size_t nbytes,
 							const CsvDescriptors *with, CsvMessage *answer,
 							CsvDescriptors *came);
 
-/* say something to which there is no answer; raises no ERROR */
+/* send a message that has no answer; raises no ERROR */
 extern void csv_service_tell(const void *message, size_t nbytes);
 
 #endif							/* CSV_CONNECTION_H */

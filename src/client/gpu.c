@@ -11,14 +11,14 @@
 #include "client/gpu.h"
 #include "client/worker.h"
 
-/* a directory for each device, and what it says of that */
+/* a directory for each device, and the device's model in a file there */
 #define CSV_DRIVER_GPUS		"/proc/driver/nvidia/gpus"
 #define CSV_DRIVER_MODEL	"Model:"
 
-/* a program that is wanted is started no more often */
+/* the least time between two starts of the program */
 #define CSV_START_AGAIN_MILLISECONDS	10000
 
-/* the device's model, or the first one's, as the driver has it; false: there is none */
+/* the driver's name for the device, or for the first device; false: there is none */
 static bool
 read_model(int device, char *name)
 {
@@ -82,7 +82,7 @@ csv_gpu_state(int device, char name[CSV_DEVICE_NAME_BYTES])
 	{
 		strlcpy(name, told.name, CSV_DEVICE_NAME_BYTES);
 
-		/* it is still looked for */
+		/* the program is still searching */
 		if (told.state == CSV_DEVICE_STARTING && name[0] == '\0')
 			(void) read_model(device, name);
 		return told.state <= CSV_DEVICE_AWAKE ? told.state : CSV_DEVICE_NONE;

@@ -1,6 +1,6 @@
 /*
  * gpu.h
- *		What there is to know of the GPUs, which csv_gpu_service owns.
+ *		The state of the GPUs, which csv_gpu_service owns.
  */
 #ifndef CSV_GPU_H
 #define CSV_GPU_H
@@ -8,20 +8,20 @@
 #include "wire/message.h"
 
 /*
- * A device, by its number (or the one that is most awake, for CSV_ANY_DEVICE); its
- * name, where there is one.  As long as no program runs, it is asleep if the machine's
- * driver knows it.  Starts none.
+ * The state and name of a device; for CSV_ANY_DEVICE, of the device that is most
+ * awake.  If the program does not run, the device is asleep if the driver knows it.
+ * Starts nothing.
  */
 extern CsvDeviceState csv_gpu_state(int device,
 									char name[CSV_DEVICE_NAME_BYTES]);
 
-/* Returns true if csv_gpu_service runs and has looked for this device in vain. */
+/* true: csv_gpu_service runs, and has found no such device */
 extern bool csv_gpu_is_missing(int device);
 
-/* does the machine's driver know one, or does a program run that may? */
+/* does the driver have a device, or does a program run that may have one? */
 extern bool csv_gpu_may_be(void);
 
-/* have it start, and the program, if need be; nobody waits */
+/* start the device, and the program, if necessary; does not wait */
 extern void csv_gpu_wake(int device);
 
 #endif							/* CSV_GPU_H */

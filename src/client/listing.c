@@ -34,7 +34,7 @@
 #define CSV_UNIX_TO_POSTGRES_MICROSECONDS \
 	((int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY)
 
-/* from one look to the next at whether the program has found out */
+/* the pause before the next question for a list of devices */
 #define CSV_LIST_MILLISECONDS	10
 
 /* a set of columns, as a table of this database uses it */
@@ -47,7 +47,7 @@ typedef struct Listed
 
 /* ---- the list ---- */
 
-/* n entries at *at, if all are before the end; moves on */
+/* n entries at *at, which moves on; ERROR if they go beyond the end */
 static const void *
 take(char **at, const char *end, uint32 n, Size size)
 {
@@ -59,7 +59,7 @@ take(char **at, const char *end, uint32 n, Size size)
 	return entries;
 }
 
-/* the file's bytes; NULL with errno, but no ERROR */
+/* the file's bytes; NULL with errno; raises no ERROR */
 static char *
 read_list(int file, Size nbytes)
 {
@@ -79,8 +79,8 @@ read_list(int file, Size nbytes)
 }
 
 /*
- * Ask for a list: its bytes, *nbytes of them, in *nentries entries; NULL: no program
- * runs.
+ * Ask for a list.  Returns its bytes, and sets *nbytes and *nentries; NULL: the
+ * program does not run.
  */
 static char *
 ask_for_list(const void *message, Size size, Size *nbytes, uint32 *nentries)
@@ -102,7 +102,7 @@ ask_for_list(const void *message, Size size, Size *nbytes, uint32 *nentries)
 	return bytes;
 }
 
-/* those of this database, the one used last first; NULL with 0: no program runs */
+/* sets of this database, the last used first; NULL with *n 0: no program runs */
 static Listed *
 list_sets(int *n)
 {
@@ -136,7 +136,7 @@ list_sets(int *n)
 	return listed;
 }
 
-/* a table does not use a set any more; all: no table does.  How many have gone? */
+/* the table no longer uses the set; all: drop all sets; returns how many went */
 static int32
 forget(const CsvListEntry *entry, bool all)
 {
@@ -185,7 +185,7 @@ column_names(const Listed *listed)
 	return text_array(names, n);
 }
 
-/* each a list of columns, as in a GROUP BY */
+/* each grouping as a list of columns, as in GROUP BY */
 static Datum
 grouping_names(const Listed *listed)
 {
@@ -215,8 +215,9 @@ grouping_names(const Listed *listed)
 PG_FUNCTION_INFO_V1(csv_gpu_resident);
 
 /*
- * A row for each file, set of columns, and table of this database that uses it.  Of
- * tables that the user may read; dropped ones use none any more.
+ * A row for each file, set of columns, and table of this database that uses it, if the
+ * user may read the table.  Tables that were dropped no longer use
+ * their sets.
  */
 Datum
 csv_gpu_resident(PG_FUNCTION_ARGS)
@@ -261,8 +262,8 @@ csv_gpu_resident(PG_FUNCTION_ARGS)
 PG_FUNCTION_INFO_V1(csv_gpu_forget);
 
 /*
- * How many files and sets of columns have gone: all, for a superuser; else those
- * that only tables of the user's use.
+ * The number of files and sets of columns that were dropped: all, for a superuser;
+ * otherwise sets that only the user's tables use.
  */
 Datum
 csv_gpu_forget(PG_FUNCTION_ARGS)
@@ -283,8 +284,8 @@ csv_gpu_forget(PG_FUNCTION_ARGS)
 PG_FUNCTION_INFO_V1(csv_gpu_devices);
 
 /*
- * A row for each GPU that the program sees, which is started for it, if there may be
- * one.  None of them is.
+ * A row for each GPU that the program sees.  If there may be a GPU, starts the
+ * program, but no GPU.
  */
 Datum
 csv_gpu_devices(PG_FUNCTION_ARGS)
@@ -301,7 +302,7 @@ csv_gpu_devices(PG_FUNCTION_ARGS)
 	if (csv_service_connect(csv_gpu_may_be()))
 		at = ask_for_list(&message, sizeof(message), &nbytes, &n);
 
-	/* drivers take their time */
+	/* drivers may take long */
 	while (at != NULL && n == CSV_LATER)
 	{
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
@@ -342,8 +343,8 @@ csv_gpu_devices(PG_FUNCTION_ARGS)
 PG_FUNCTION_INFO_V1(csv_gpu_stat);
 
 /*
- * How many scans fell back, by reason; only reasons that there were.  For the host:
- * likewise COPY (in host; else NULL).
+ * The number of scans that fell back, for each reason that occurred.  For the host,
+ * also of COPY (in `host`; otherwise it is NULL).
  */
 static Datum
 fallbacks_of(const CsvCounts *counts, const CsvHostCounts *host)
@@ -376,7 +377,7 @@ fallbacks_of(const CsvCounts *counts, const CsvHostCounts *host)
 	return DirectFunctionCall1(jsonb_in, CStringGetDatum(text.data));
 }
 
-/* runs: else there is no program */
+/* runs: the program runs */
 static void
 put_statistics(ReturnSetInfo *result, const CsvStatisticsMessage *message,
 			   const CsvStatistics *statistics, bool runs)
@@ -418,7 +419,7 @@ put_statistics(ReturnSetInfo *result, const CsvStatisticsMessage *message,
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
-/* a row for the host, and one for each device that is in use; starts no program */
+/* a row for the host, and for each device in use; does not start the program */
 Datum
 csv_gpu_stat(PG_FUNCTION_ARGS)
 {

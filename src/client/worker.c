@@ -1,6 +1,6 @@
 /*
  * worker.c
- *		Starts csv_gpu_service, and looks after it.
+ *		Starts csv_gpu_service, and watches it.
  */
 #include "postgres.h"
 
@@ -35,7 +35,7 @@
 
 #define CSV_SERVICE_PROGRAM	"csv_gpu_service"
 
-/* the program is the first to go where memory is short: it loses nothing */
+/* when memory is short, the program is killed first: nothing is lost with it */
 #define CSV_OOM_SCORE		"1000"
 
 /* connections that are not accepted yet */
@@ -47,10 +47,10 @@ extern PGDLLEXPORT void csv_gpu_service_main(Datum arg);
 
 /* bytes of the file that are locked */
 #define CSV_LOCK_SERVICE	0	/* by the program, with the worker */
-#define CSV_LOCK_START		1	/* by who has one started */
+#define CSV_LOCK_START		1	/* by the process that has a worker started */
 #define CSV_LOCK_WORKER		2
 
-/* a program that is told to end has so long, and is killed then */
+/* a program that should end has this long, and is then killed */
 #define CSV_END_MILLISECONDS	2000
 #define CSV_END_LOOK_MILLISECONDS	10
 
@@ -128,13 +128,13 @@ csv_worker_start(void)
 
 /* ---- the worker ---- */
 
-/* what the program is given */
+/* for the program */
 typedef struct Given
 {
 	int			listen;
 	int			control;		/* the program's end */
 	int			lock;
-	char		path[MAXPGPATH];	/* its own */
+	char		path[MAXPGPATH];	/* of the program */
 } Given;
 
 static pid_t program_pid = 0;
@@ -148,7 +148,7 @@ handle_child(SIGNAL_ARGS)
 	errno = save_errno;
 }
 
-/* has the program ended after so long? */
+/* has the program ended within this time? */
 static bool
 await_end(int milliseconds)
 {
@@ -162,7 +162,7 @@ await_end(int milliseconds)
 	return false;
 }
 
-/* end the program, if it is there, and take back the socket: on_proc_exit() */
+/* for on_proc_exit(): end the program, if it runs, and remove the socket */
 static void
 end_program(int code, Datum arg)
 {
@@ -171,7 +171,7 @@ end_program(int code, Datum arg)
 		await_end(CSV_END_MILLISECONDS))
 		return;
 
-	/* what is stuck in the kernel does not end by that, either: nobody waits for it */
+	/* even this does not end a program that is stuck in the kernel: do not wait */
 	kill(program_pid, SIGKILL);
 	(void) await_end(CSV_END_MILLISECONDS);
 }
@@ -189,9 +189,9 @@ open_lock_or_fail(const char *path)
 }
 
 /*
- * The lock is for as long as the descriptors are open.  False: another worker is the
- * server's.  A program of one that was killed may be about to end; if it does not, its
- * lock is of no account any more.
+ * The lock lasts as long as the descriptors are open.  False: the server has another
+ * worker.  After a worker was killed, its program may be about to end; if it does not
+ * end, its lock is replaced.
  */
 static bool
 take_lock(Given *given)
@@ -209,7 +209,7 @@ take_lock(Given *given)
 		pg_usleep(CSV_END_LOOK_MILLISECONDS * 1000);
 	}
 	ereport(LOG,
-			(errmsg("a csv_gpu_service of before does not end: another one is started")));
+			(errmsg("an earlier csv_gpu_service does not end: starting a new one")));
 	close(given->lock);
 	unlink(CSV_SERVICE_LOCKED_NEW);
 	given->lock = open_lock_or_fail(CSV_SERVICE_LOCKED_NEW);
@@ -231,7 +231,7 @@ open_socket(Given *given)
 	bool		good;
 
 	strlcpy(address.sun_path, CSV_SERVICE_SOCKET, sizeof(address.sun_path));
-	unlink(CSV_SERVICE_SOCKET); /* of one that was killed */
+	unlink(CSV_SERVICE_SOCKET); /* of a worker that was killed */
 	given->listen = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC |
 						   SOCK_NONBLOCK, 0);
 	good = given->listen >= 0 &&
@@ -246,7 +246,7 @@ open_socket(Given *given)
 						CSV_SERVICE_SOCKET)));
 }
 
-/* the program is beside this library */
+/* the program is in the directory of this library */
 static void
 find_program(Given *given)
 {
@@ -275,7 +275,7 @@ raise_oom_score(void)
 	close(file);
 }
 
-/* all descriptors from this one on */
+/* close all descriptors from this number on */
 static void
 close_from(int first)
 {
@@ -307,7 +307,7 @@ become_program(Given *given, pid_t parent, int failed)
 	int			error;
 	ssize_t		n;
 
-	/* it sets its own, and lets signals in then */
+	/* the program sets its own handlers, and then unblocks signals */
 	for (int number = 1; number < NSIG; number++)
 		signal(number, SIG_DFL);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -315,7 +315,7 @@ become_program(Given *given, pid_t parent, int failed)
 		_exit(0);
 	raise_oom_score();
 
-	/* out of the way first */
+	/* first to numbers that are not in the way */
 	for (size_t i = 0; i < lengthof(wanted); i++)
 		if ((high[i] = fcntl(wanted[i], F_DUPFD, 16)) < 0)
 			_exit(0);
@@ -332,7 +332,7 @@ become_program(Given *given, pid_t parent, int failed)
 	_exit(0);
 }
 
-/* ERROR where it cannot be */
+/* ERROR if it fails */
 static void
 start_program(Given *given)
 {
@@ -369,7 +369,7 @@ start_program(Given *given)
 			 errmsg("could not start program \"%s\": %m", given->path)));
 }
 
-/* ---- as long as it is there ---- */
+/* ---- while the program runs ---- */
 
 static void
 tell_limits(int control)
@@ -387,7 +387,7 @@ tell_limits(int control)
 				 errmsg("could not send limits to csv_gpu_service: %m")));
 }
 
-/* has the program ended?  It is to do so with status 0 */
+/* has the program ended?  Its status should be 0 */
 static bool
 has_ended(void)
 {

@@ -2,9 +2,9 @@
  * answer.c
  *		A thread that has GPUs answer a query over kept columns.
  *
- * It sends the answer for some rows after the other, then CSV_MESSAGE_END; none, if
- * they do not answer it.  What it sends lasts until the session closes the
- * socket.
+ * The thread sends the answers in the order of the rows, then CSV_MESSAGE_END; or only
+ * the latter, if the GPUs do not answer the query.  Its blocks last until the session
+ * closes the socket.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -67,7 +67,7 @@ answer(Answering *answering, CsvStore *store, const CsvWireRequest *request)
 	else if (status == CSV_OK)
 		sent = send_answers(outlet, answers, request->request->query);
 
-	/* the session says nothing more: it closes the socket */
+	/* the session sends no more messages: wait until it closes the socket */
 	if (sent && csv_outlet_receive(outlet, &message, &descriptors) > 0)
 		csv_wire_close(&descriptors);
 	csv_answers_free(answers);

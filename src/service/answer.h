@@ -1,6 +1,6 @@
 /*
  * answer.h
- *		Queries over kept columns that a GPU answers, for sessions.
+ *		Queries over kept columns that GPUs answer, for sessions.
  */
 #ifndef CSV_ANSWER_H
 #define CSV_ANSWER_H
@@ -8,8 +8,8 @@
 #include "wire/message.h"
 
 /*
- * Start a thread that answers one, over columns in a memory file.  Socket and files
- * are its own then.  False: there is no memory, or no thread.
+ * Start a thread that answers a query over the columns in a memory file.  It owns the
+ * socket and the files then.  False: there is no memory, or no thread.
  */
 extern bool csv_answer_start(const CsvAskMessage *message, int columns,
 							 int request, int socket);

@@ -15,8 +15,8 @@
 #include "../../cuda/csv_cuda.h"
 
 /*
- * Where there are several devices: one reads so many rows of Q1's columns in half a
- * millisecond, which the threads that ask several take as well.
+ * A device reads this many rows of Q1's columns in half a millisecond.  Asking several
+ * devices takes as long, for their threads.
  */
 uint64_t	csv_least_device_rows = UINT64_C(8) << 20;
 
@@ -31,7 +31,7 @@ typedef struct Copy
 	uint64_t	nbytes;			/* on the device, after the last question */
 } Copy;
 
-/* Of a device.  One question at a time: columns on it are for one thread. */
+/* of a device; it answers one question at a time, as columns are for one thread */
 typedef struct DeviceCopies
 {
 	pthread_mutex_t mutex;
@@ -41,10 +41,10 @@ typedef struct DeviceCopies
 static DeviceCopies all_copies[CSV_MOST_DEVICES];
 static pthread_once_t are_made = PTHREAD_ONCE_INIT;
 
-/* for who only looks at the lists, and must not wait: held beside the other to change them */
+/* guards the lists for quick readers; a change needs the device's mutex, too */
 static pthread_mutex_t list_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* sets that are forgotten, whose copies a thread lets go of: that waits for devices */
+/* sets whose copies a thread will free; it may have to wait for devices */
 typedef struct Forgotten
 {
 	LIST_ENTRY(Forgotten) of_all;
@@ -53,8 +53,8 @@ typedef struct Forgotten
 
 static pthread_mutex_t forgotten_mutex = PTHREAD_MUTEX_INITIALIZER;
 static LIST_HEAD(, Forgotten) forgotten = LIST_HEAD_INITIALIZER(forgotten);
-static bool is_forgetting = false;	/* there is such a thread */
-static uint64_t used_devices = 0;	/* that were asked, by their places */
+static bool is_forgetting = false;	/* the thread is running */
+static uint64_t used_devices = 0;	/* devices that were ever asked, by their places */
 
 /* a question that is being answered */
 typedef struct Asking
@@ -62,10 +62,10 @@ typedef struct Asking
 	const CsvColumnsQuestion *asked;
 	uint32_t   *places;
 	uint8_t    *seen;
-	uint32_t   *widths;			/* bytes of an entry, per column of the store */
+	uint32_t   *widths;			/* bytes of an entry, for each column of the store */
 } Asking;
 
-/* of some of the rows, by a device */
+/* some of the rows, for a device */
 typedef struct Share
 {
 	const Asking *asking;
@@ -77,7 +77,7 @@ typedef struct Share
 	CsvCudaQuestion question;
 	CsvColumnsAnswer *answers;
 	CsvStatus	status;
-	bool		whole;			/* it has answered for all rows */
+	bool		whole;			/* the device has answered for all its rows */
 	char		reason[CSV_REASON_BYTES];
 } Share;
 
@@ -90,7 +90,7 @@ make_on_devices(void)
 		pthread_mutex_init(&all_copies[i].mutex, NULL);
 }
 
-/* its mutex is held then */
+/* returns with its mutex held */
 static DeviceCopies *
 lock_device(CsvDevice *device)
 {
@@ -179,8 +179,8 @@ make_copy(const Share *share, DeviceCopies *on)
 }
 
 /*
- * Of these rows.  One of other rows, from when there were more devices or fewer, goes.
- * NULL: no memory.
+ * The copy of these rows.  Frees copies of other rows, made when there were more
+ * devices or fewer.  NULL: there is no memory.
  */
 static Copy *
 get_copy(const Share *share, DeviceCopies *on)
@@ -202,7 +202,7 @@ get_copy(const Share *share, DeviceCopies *on)
 	return found != NULL ? found : make_copy(share, on);
 }
 
-/* devices that have columns of a set, by their places */
+/* the places of the devices that have columns of a set */
 static uint64_t
 devices_with(uint64_t set)
 {
@@ -220,7 +220,7 @@ devices_with(uint64_t set)
 
 /* ---- a question ---- */
 
-/* which of the store's columns the layout's are; false: it lacks one */
+/* find the layout's columns in the store; false: one is missing */
 static bool
 find_places(Asking *asking)
 {
@@ -244,7 +244,7 @@ find_places(Asking *asking)
 	return true;
 }
 
-/* what is in any of the batches' statuses, and how wide entries are */
+/* note what the batches' statuses have, and how wide entries are */
 static bool
 look_at_batches(Asking *asking, CsvArray *arrays)
 {
@@ -273,7 +273,7 @@ look_at_batches(Asking *asking, CsvArray *arrays)
 	return true;
 }
 
-/* is it a question for a device?  Of the store, which nobody changes. */
+/* can devices answer it?  Depends on the store, which never changes. */
 static bool
 is_for_device(Asking *asking, CsvArray *arrays)
 {
@@ -292,7 +292,7 @@ is_for_device(Asking *asking, CsvArray *arrays)
 
 /* ---- some of the rows, on a device ---- */
 
-/* the rows of a part of a column that are not there yet; false: no room, or it failed */
+/* copy the missing rows of a part of a column; false: no room, or a failure */
 static bool
 copy_entries(Share *share, uint32_t place, bool statuses)
 {
@@ -347,7 +347,7 @@ copy_columns(Share *share)
 			width += asking->widths[asking->places[i]];
 		width += csv_cuda_question_needs(question, i, true);
 	}
-	/* others are not to make room in vain */
+	/* do not make others give up memory in vain */
 	if (!csv_cuda_columns_may_be(csv_device_session(share->device),
 								 width * share->nrows, question->memory_limit))
 		return false;
@@ -359,7 +359,7 @@ copy_columns(Share *share)
 	return true;
 }
 
-/* all rows; what has come so far stays, whatever happens */
+/* ask for all rows; on any return the answers so far remain */
 static CsvStatus
 ask_rows(Share *share)
 {
@@ -433,7 +433,7 @@ run_share(void *arg)
 	share->arrays = calloc(csv_store_layout(asked->store)->ncolumns + 1,
 						  sizeof(CsvArray));
 
-	/* columns of a session that is there are not forgotten meanwhile */
+	/* while the session is connected, its columns are not forgotten */
 	if (asked->interrupted(asked->interrupted_arg))
 		share->status = CSV_INTERRUPTED;
 	else if (share->arrays != NULL)
@@ -443,9 +443,9 @@ run_share(void *arg)
 	return NULL;
 }
 
-/* ---- all of them ---- */
+/* ---- all rows ---- */
 
-/* each in a thread of its own, but for the first */
+/* run each share in a thread, except the first */
 static void
 run_shares(Share *shares, int n)
 {
@@ -462,7 +462,7 @@ run_shares(Share *shares, int n)
 			run_share(&shares[i]);
 }
 
-/* devices for all rows, an equal share for each; how many */
+/* devices for all rows, with equal shares; returns the number of devices */
 static int
 share_rows(const Asking *asking, Share *shares)
 {
@@ -487,7 +487,7 @@ share_rows(const Asking *asking, Share *shares)
 	return n;
 }
 
-/* the answers of all, if all have answered; else why not */
+/* the answers of all devices, or none, with a status, if some have not answered */
 static CsvStatus
 join_answers(const Share *shares, int n, CsvColumnsAnswer **answers,
 			 CsvDevice **device, char *reason, size_t reason_size)
@@ -619,7 +619,7 @@ csv_devices_have(uint64_t set)
 	return devices_with(set) != 0;
 }
 
-#else							/* there are none */
+#else							/* without CUDA */
 
 uint64_t	csv_least_device_rows = 0;
 

@@ -14,19 +14,19 @@
 #include "../../cuda/csv_cuda.h"
 
 /*
- * So long is the answer to a session put off that has devices looked for: without a
- * driver it is known then, and mostly with one.
+ * A session's answer waits for the search this many naps at most.  Without a driver
+ * the search ends sooner, and mostly with a driver, too.
  */
 #define LOOK_NAPS			20
 #define LOOK_AGAIN_SECONDS	60
 
-/* one that did not start is tried again no sooner, where there is another one */
+/* if another device is awake, a failed start is not repeated sooner */
 #define WAKE_AGAIN_SECONDS	60
 
-/* a list of them is good for so long */
+/* a list of the devices is valid for this long */
 #define LIST_SECONDS		1
 
-/* one that has already what the work is on may have so much more to do */
+/* a device that has the data is preferred up to this many more users */
 #define MORE_WORK			2
 
 struct CsvDevice
@@ -41,15 +41,15 @@ struct CsvDevice
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* what the thread that looks for them leaves; guarded by the mutex */
+/* the results of the thread that looks for devices; guarded by the mutex */
 static bool is_looking = false;
 static bool has_looked = false;
 static double looked_at = 0;	/* csv_now_seconds() */
 static CsvCudaDevice seen[CSV_MOST_DEVICES];
 static int	nseen = 0;
-static pthread_cond_t for_look;	/* of csv_nap(), once it looks */
+static pthread_cond_t for_look;	/* for csv_nap(); signalled at the end of the search */
 
-/* those that are used, once they are known; likewise, but for their contents */
+/* the devices in use, set by the search; the mutex guards them, less their contents */
 static CsvDevice devices[CSV_MOST_DEVICES];
 static int	ndevices = 0;
 
@@ -62,7 +62,7 @@ csv_device_may_be(void)
 	return true;
 }
 
-/* ---- which there are ---- */
+/* ---- the search ---- */
 
 static bool
 is_meant(int device, int32_t number)
@@ -91,7 +91,7 @@ add_devices(bool usable)
 static void *
 run_look(void *arg)
 {
-	/* of no device: it is never started */
+	/* never started, so it belongs to no device */
 	static CsvSession *session = NULL;
 	static CsvCudaDevice found[CSV_MOST_DEVICES];
 	char		name[CSV_DEVICE_NAME_BYTES];
@@ -101,7 +101,7 @@ run_look(void *arg)
 	if (session == NULL)
 		session = csv_cuda_session_create();
 
-	/* of one that is chosen, CUDA sees no others then, and starts sooner */
+	/* if a device is chosen, this makes CUDA see no other, and start sooner */
 	if (session != NULL && chosen != CSV_ANY_DEVICE && ndevices == 0)
 		(void) csv_cuda_device_name(session, chosen, name, sizeof(name));
 	if (session != NULL)
@@ -110,7 +110,7 @@ run_look(void *arg)
 	nseen = n < CSV_MOST_DEVICES ? n : CSV_MOST_DEVICES;
 	memcpy(seen, found, sizeof(CsvCudaDevice) * (size_t) nseen);
 
-	/* those that are of no use may say why */
+	/* without usable devices take the others: they may say why they are not usable */
 	if (ndevices == 0)
 		add_devices(true);
 	if (ndevices == 0)
@@ -123,7 +123,7 @@ run_look(void *arg)
 	return NULL;
 }
 
-/* begin, and wait for a moment, the first time; the mutex is held */
+/* start the search; the first time, wait for a moment.  The mutex is held. */
 static void
 look(void)
 {
@@ -141,7 +141,7 @@ look(void)
 		csv_nap(&for_look, &mutex);
 }
 
-/* have them looked for; again, where there was none.  False: that is under way. */
+/* start a search if none has found a device; false: the first is under way */
 static bool
 find_devices(void)
 {
@@ -156,7 +156,7 @@ find_devices(void)
 	return found;
 }
 
-/* how many there are, so far as is known */
+/* the number of devices found so far */
 static int
 count_devices(void)
 {
@@ -197,7 +197,7 @@ csv_device_list(CsvDeviceEntry *entries, int most)
 	return n;
 }
 
-/* ---- what a number stands for ---- */
+/* ---- the devices that a number stands for ---- */
 
 CsvDeviceState
 csv_devices_state(int32_t number, const char **name)
@@ -263,7 +263,7 @@ csv_devices_awake(int32_t number, CsvDevice *awake[CSV_MOST_DEVICES])
 	return n;
 }
 
-/* how little it is the device for it */
+/* how unsuitable is the device?  The lowest number wins. */
 static int
 reluctance(const CsvDevice *device, const CsvDeviceWish *wish)
 {
@@ -275,7 +275,7 @@ reluctance(const CsvDevice *device, const CsvDeviceWish *wish)
 		wish->always;
 }
 
-/* of those in a set; the mutex is held */
+/* the best device in the set `among`; the mutex is held */
 static CsvDevice *
 find_best(const CsvDeviceWish *wish, uint64_t among)
 {
@@ -364,7 +364,7 @@ csv_device_counts(CsvDevice *device)
 	return &device->counts;
 }
 
-/* while others count */
+/* other threads may be counting */
 static CsvCounts
 counts_of(const CsvDevice *device)
 {
@@ -472,7 +472,7 @@ csv_device_find_block(CsvDevice *device, const void *bytes, size_t nbytes,
 	return true;
 }
 
-#else							/* there are none */
+#else							/* without CUDA */
 
 bool
 csv_device_may_be(void)

@@ -1,10 +1,10 @@
 /*
  * files.c
- *		Threads that copy files to devices, some for each.
+ *		Copies files to devices, in threads of each device.
  *
- * A file is copied in blocks, by whichever thread is free, as far as scans have
- * asked for, and somewhat farther.  Files take turns.  What is there of a file is
- * what is there from its beginning on without a gap.
+ * Any free thread copies the next block of a file, as far as scans have asked for
+ * bytes, and somewhat farther.  Files take turns.  Scans see the blocks from the first
+ * one up to the first that is missing.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,8 +22,9 @@
 #include "wire/identity.h"
 
 /*
- * A thread that has read for so many seconds is stuck, most likely in a file system
- * that is gone: another one takes its place.  Nor does a scan wait longer.
+ * A thread that has read for this many seconds is stuck, most likely in a file system
+ * that is gone, and another thread takes its place.  A scan waits no longer than this,
+ * either.
  */
 double		csv_device_patience = 30;
 
@@ -31,17 +32,17 @@ double		csv_device_patience = 30;
 
 #include "../../cuda/csv_cuda.h"
 
-/* a smaller file is read as fast without */
+/* a smaller file is read as fast without a copy */
 #define LEAST_FILE_BYTES	(UINT64_C(64) << 10)
 
-/* what is not asked for yet is copied, too: so many times what was asked for */
+/* bytes that are copied beyond those that were asked for: this many times as many */
 #define AHEAD_SHARE			8
 
 #define MOST_THREADS		64
 
-#define MOST_FILES			1024	/* of a device, beside those in use */
+#define MOST_FILES			1024	/* of a device, besides those in use */
 
-/* so long is a device waited for that may have a file already: it may be busy */
+/* a wait for a device that may have a file, and may be busy */
 #define LOCK_NANOSECONDS	(50 * 1000 * 1000)
 
 #define BLOCK_BYTES			CSV_CUDA_COPY_BYTES
@@ -49,8 +50,8 @@ double		csv_device_patience = 30;
 typedef struct OnDevice OnDevice;
 
 /*
- * A file on a device, whether or not it still has its bytes there.  Somebody uses it
- * as long as it has a descriptor.
+ * A file on a device, even if its bytes have gone from there.  While it is in use it
+ * has a descriptor.
  */
 struct CsvDeviceFile
 {
@@ -58,42 +59,42 @@ struct CsvDeviceFile
 	OnDevice   *on;
 	CsvFileIdentity identity;
 	CsvCudaFile *bytes;
-	bool		is_stale;		/* it has changed, or cannot be read: nobody else is
-								 * to use it */
+	bool		is_stale;		/* it has changed, or cannot be read: not for new
+								 * scans */
 
 	int			nusers;			/* scans */
-	int			descriptor;		/* or -1 */
-	uint32_t	nthreads;		/* that may copy it at once, */
-	uint32_t	nactive;		/* and that do */
-	uint64_t	wanted;			/* up to there */
+	int			descriptor;		/* -1: not in use */
+	uint32_t	nthreads;		/* that may copy it at once */
+	uint32_t	nactive;		/* that do */
+	uint64_t	wanted;			/* copy up to there */
 
-	uint64_t	end;			/* its size; less where it has become shorter */
+	uint64_t	end;			/* its size; less if the file has become shorter */
 	uint64_t	nblocks;
-	uint64_t	nbegun;			/* blocks from the first one on */
-	uint64_t	nready;			/* likewise */
+	uint64_t	nbegun;			/* blocks that were begun, from the first one on */
+	uint64_t	nready;			/* blocks that are ready, from the first one on */
 	uint8_t    *is_ready;		/* per block */
-	int			error;			/* errno; ENODEV: of the device; 0: none */
+	int			error;			/* errno; ENODEV: the device has failed; 0: none */
 };
 
 typedef struct Thread
 {
 	OnDevice   *on;
 	CsvCudaCopier *copier;
-	double		reading_since;	/* csv_now_seconds(); 0: it does not */
+	double		reading_since;	/* csv_now_seconds(); 0: not reading */
 } Thread;
 
-/* the files of a device, which does not wait for another one: all guarded by the mutex */
+/* the files of a device; guarded by its mutex, so that no device waits for another */
 struct OnDevice
 {
 	pthread_mutex_t mutex;
 	pthread_cond_t for_threads;
-	pthread_cond_t for_scans;	/* of csv_nap() */
+	pthread_cond_t for_scans;	/* for csv_nap() */
 	CsvDevice  *device;
 	TAILQ_HEAD(, CsvDeviceFile) files;
 	uint32_t	nfiles;
 	uint32_t	nidle;
 	uint32_t	nthreads;
-	Thread		threads[MOST_THREADS];	/* the first nthreads are there */
+	Thread		threads[MOST_THREADS];	/* the first nthreads exist */
 };
 
 static OnDevice on_devices[CSV_MOST_DEVICES];
@@ -124,7 +125,7 @@ has_work(const CsvDeviceFile *file)
 		offset < file->wanted && file->nactive < file->nthreads;
 }
 
-/* the next one in turn; NULL: there is nothing to do */
+/* the next file in turn; NULL: there is nothing to do */
 static CsvDeviceFile *
 find_work(OnDevice *on)
 {
@@ -140,7 +141,7 @@ find_work(OnDevice *on)
 	return NULL;
 }
 
-/* how much of a block there is; negative with errno */
+/* the bytes that were read of a block; negative with errno */
 static ssize_t
 read_block(const CsvDeviceFile *file, uint64_t offset, uint8_t *bytes, size_t nbytes)
 {
@@ -164,7 +165,7 @@ read_block(const CsvDeviceFile *file, uint64_t offset, uint8_t *bytes, size_t nb
 
 static void end_use(CsvDeviceFile *file);
 
-/* copy a block; the mutex is held, but for the copying */
+/* copy a block; the mutex is held, but not while copying */
 static void
 copy_block(CsvDeviceFile *file, Thread *thread)
 {
@@ -227,7 +228,7 @@ is_stuck(const Thread *thread)
 		csv_now_seconds() - thread->reading_since > csv_device_patience;
 }
 
-/* one more; false: there can be none */
+/* false: no more threads are possible */
 static bool
 start_thread(OnDevice *on)
 {
@@ -248,7 +249,7 @@ start_thread(OnDevice *on)
 	return true;
 }
 
-/* as many as the scans want, and the machine has cores; the mutex is held */
+/* as many threads as wanted, but no more than cores; the mutex is held */
 static void
 start_threads(OnDevice *on, uint32_t wanted)
 {
@@ -275,7 +276,7 @@ free_file(CsvDeviceFile *file)
 	free(file);
 }
 
-/* one that nobody uses, of those that threads had to do with longest ago */
+/* free the file that threads copied longest ago, of those not in use */
 static void
 free_oldest(OnDevice *on)
 {
@@ -325,8 +326,8 @@ is_same_place(const CsvFileIdentity *a, const CsvFileIdentity *b)
 }
 
 /*
- * The file as it is now, with a use of its bytes.  What is there of it as it was
- * goes, and so does what has lost its bytes.
+ * The file as it is now, with a use of its bytes.  Frees copies of an earlier state of
+ * it, and copies that have lost their bytes, except those in use.
  */
 static CsvDeviceFile *
 find_file(OnDevice *on, const CsvFileIdentity *identity)
@@ -361,7 +362,7 @@ is_for_device(const struct stat *st)
 		csv_has_settled(identity.changed) && csv_has_settled(identity.modified);
 }
 
-/* what was begun and did not come to an end is begun anew */
+/* blocks that are not ready are copied again */
 static void
 begin_use(CsvDeviceFile *file, int descriptor, uint32_t wanted_threads)
 {
@@ -380,7 +381,7 @@ begin_use(CsvDeviceFile *file, int descriptor, uint32_t wanted_threads)
 		file->nthreads = wanted_threads;
 }
 
-/* nobody uses it any more; it may have changed meanwhile */
+/* no scan uses the file any more; it may have changed meanwhile */
 static void
 end_use(CsvDeviceFile *file)
 {
@@ -426,7 +427,7 @@ csv_device_file_open(CsvDevice *device, int descriptor,
 	return file;
 }
 
-/* one that is busy, perhaps for long, is not waited for */
+/* false: the device is busy, perhaps for long */
 static bool
 lock_soon(OnDevice *on)
 {
@@ -493,7 +494,7 @@ csv_device_file_bytes(CsvDeviceFile *file)
 	return nbytes;
 }
 
-/* more of the file than is asked for is copied, so that nobody waits for the next */
+/* copy more bytes than were asked for, so that no scan waits for the next bytes */
 static void
 want(CsvDeviceFile *file, uint64_t offset, uint64_t nbytes)
 {
@@ -504,12 +505,12 @@ want(CsvDeviceFile *file, uint64_t offset, uint64_t nbytes)
 	if (file->wanted < end)
 		file->wanted = end;
 
-	/* also of what was wanted before: threads rest when nobody uses a file any more */
+	/* also if `wanted` is as before: threads stop when no scan uses a file any more */
 	if (file->on->nidle > 0 && has_work(file))
 		pthread_cond_broadcast(&file->on->for_threads);
 }
 
-/* has the file so many bytes, as far as it goes? */
+/* are the bytes up to `end`, or to the file's end, on the device? */
 static bool
 is_there(const CsvDeviceFile *file, uint64_t end)
 {
@@ -529,7 +530,7 @@ csv_device_file_await(CsvDeviceFile *file, uint64_t offset, uint64_t *nbytes,
 	pthread_mutex_lock(&on->mutex);
 	for (;;)
 	{
-		/* the file may turn out to be shorter meanwhile */
+		/* meanwhile the file may turn out to be shorter */
 		uint64_t	left = offset < file->end ? file->end - offset : 0;
 
 		*at_end = wanted >= left;
@@ -564,7 +565,7 @@ csv_device_file_await(CsvDeviceFile *file, uint64_t offset, uint64_t *nbytes,
 	return status;
 }
 
-#else							/* there are no devices */
+#else							/* without CUDA */
 
 CsvDeviceFile *
 csv_device_file_open(CsvDevice *device, int descriptor, uint32_t wanted_threads)

@@ -2,13 +2,13 @@
  * main.c
  *		csv_gpu_service: the program that keeps what all sessions of a server share.
  *
- * A background worker of the server starts it and looks after it
- * (client/worker.c), and gives it what it needs as descriptors: the program opens
- * no file by its path.  It ends, always with exit status 0, when it is told by a
- * signal, when the server or that worker ends, when a newer session asks it to, or
- * when nothing is kept and nobody has asked for anything for some time.
+ * A background worker of the server (client/worker.c) starts it, watches it, and
+ * passes it all files as descriptors: the program opens no file by its path.  It
+ * always ends with exit status 0: at a signal; when the server or the worker ends;
+ * when a newer session asks for it; or when nothing is kept, and no client has sent a
+ * message for some time.
  *
- *		csv_gpu_service [SECONDS]	so long; else CSV_IDLE_SECONDS
+ *		csv_gpu_service [SECONDS]	that time; without it, CSV_IDLE_SECONDS
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE				/* accept4 */
@@ -33,10 +33,10 @@
 #define CSV_IDLE_SECONDS	300
 #define MOST_EVENTS			64
 
-/* a program with a device that has failed for good is of no use any more */
+/* the program ends this long after a device has failed for good */
 #define CSV_LOST_SECONDS	2
 
-/* between one look at who wants to connect and the next, if there is no descriptor for it */
+/* the pause after a client that could not be refused, as no descriptor was left */
 #define CSV_REFUSE_MICROSECONDS	10000
 
 typedef struct Connection
@@ -54,13 +54,12 @@ typedef struct Program
 	LIST_HEAD(Connections, Connection) connections;
 	time_t		last_asked;
 	time_t		idle_seconds;
-	time_t		lost_since;		/* a device; 0: none is */
+	time_t		lost_since;		/* when a lost device was found; 0: none */
 } Program;
 
 /*
- * Nothing has to be put in order, and nothing that hangs may keep it from ending:
- * an orphan is not to end by a signal, which could look to the server like a crash
- * of its own.
+ * There is nothing to clean up, and nothing that hangs may delay the end.  An orphan
+ * must not end by a signal, which could look to the server like a crash of its own.
  */
 static void
 end_at_once(int signal)
@@ -87,7 +86,7 @@ set_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* as many descriptors as may be: each set of columns has one */
+/* raise the limit of descriptors: each set of columns has one */
 static void
 raise_limits(void)
 {
@@ -149,8 +148,9 @@ drop_connection(Connection *connection)
 }
 
 /*
- * There are no descriptors left: who wants to connect is not to wait for that.  Where
- * not even the spare one will do, nor is this program to try all the time.
+ * There are no descriptors left.  A client must not wait for one, so the spare
+ * descriptor is used to accept and close its connection.  If even this fails, a pause
+ * keeps the program from trying all the time.
  */
 static void
 refuse_client(Program *program)
@@ -172,7 +172,7 @@ refuse_client(Program *program)
 	program->spare = fcntl(CSV_SERVICE_LISTEN, F_DUPFD_CLOEXEC, 0);
 }
 
-/* who else is of this user may connect, and nobody of another one */
+/* only processes of the same user may connect */
 static void
 accept_client(Program *program)
 {
@@ -196,7 +196,7 @@ accept_client(Program *program)
 		drop_connection(connection);
 }
 
-/* false: the client is to go */
+/* false: drop the client */
 static bool
 serve_client(Program *program, Connection *connection)
 {
@@ -216,7 +216,7 @@ serve_client(Program *program, Connection *connection)
 							 &descriptors, &reply);
 	csv_wire_close(&descriptors);
 
-	/* it waits for the answer, so there is room for that */
+	/* the client waits for the answer, so the socket has room for it */
 	if (good && reply.nbytes > 0)
 		good = csv_wire_send(connection->socket, &reply.message, reply.nbytes,
 							 &reply.descriptors);
@@ -246,7 +246,7 @@ hear_worker(Program *program)
 
 /* ---- the program ---- */
 
-/* what an event is of, beside a connection */
+/* sources of events other than connections */
 static char server_event;
 static char listen_event;
 static char worker_event;
@@ -257,7 +257,7 @@ is_over(Program *program)
 	if (csv_service_is_retired(program->service))
 		return true;
 
-	/* whoever was at it says so, and ends the program (outlet.c), unless nobody was */
+	/* a thread that uses the device ends the program (outlet.c); otherwise end here */
 	if (program->lost_since == 0 && csv_device_any_is_lost())
 		program->lost_since = seconds();
 	if (program->lost_since != 0 &&
@@ -267,7 +267,7 @@ is_over(Program *program)
 		seconds() - program->last_asked >= program->idle_seconds;
 }
 
-/* false: it is to end */
+/* false: end the program */
 static bool
 handle_event(Program *program, const struct epoll_event *event)
 {
@@ -312,7 +312,7 @@ main(int argc, char **argv)
 	{
 		int			n = epoll_wait(program.poll, events, MOST_EVENTS, 1000);
 
-		/* a connection has one event at most, so that none is of one that is gone */
+		/* each connection has one event at most, so none is of a dropped connection */
 		for (int i = 0; i < n; i++)
 			if (!handle_event(&program, &events[i]))
 				return 0;

@@ -17,10 +17,10 @@
 #include "outlet.h"
 #include "wire/store.h"
 
-/* blocks of the outlet's own have numbers from here on */
+/* numbers of the outlet's blocks begin here */
 #define OWN_BLOCKS		UINT32_C(0x80000000)
 
-/* a block for copies is no smaller */
+/* the least size of a block for copies */
 #define LEAST_COPIES	((size_t) 1 << 20)
 
 /* ---- memory that the session maps, too ---- */
@@ -178,7 +178,7 @@ is_known(const CsvOutlet *outlet, uint32_t number)
 	return false;
 }
 
-/* blocks that are new to the session go before the message that speaks of them */
+/* send the blocks that the session does not have yet */
 static bool
 send_blocks(CsvOutlet *outlet)
 {
@@ -225,7 +225,7 @@ csv_outlet_send_reply(CsvOutlet *outlet, uint32_t kind, size_t nbytes)
 						   offsetof(CsvBatchMessage, bytes) + nbytes);
 }
 
-/* what cannot be read is not the device's fault */
+/* if the file cannot be read, the device has not failed */
 static void
 count_failure(const CsvOutlet *outlet, CsvFailure failure)
 {
@@ -257,7 +257,7 @@ csv_outlet_send_failure(CsvOutlet *outlet, CsvFailure failure, int error,
 	count_failure(outlet, failure);
 	sent = send_message(outlet, &message, sizeof(message), NULL);
 
-	/* another program can use a lost one again, which the next query has */
+	/* a new process, for the next query, can use a lost device again */
 	if (csv_device_any_is_lost())
 		_exit(0);
 	return sent;

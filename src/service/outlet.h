@@ -1,10 +1,10 @@
 /*
  * outlet.h
- *		What a thread sends to a session, over a socket that is the two's alone, and
- *		memory that both map.
+ *		What a thread sends to a session: over their own socket, and in memory that
+ *		both map.
  *
- * A message speaks of blocks of memory: the device's, and some of the outlet's own.
- * Each goes to the session before the first message that speaks of it.
+ * A message refers to blocks of memory, of the device or of the outlet.  Each block
+ * goes to the session before the first message that refers to it.
  */
 #ifndef CSV_OUTLET_H
 #define CSV_OUTLET_H
@@ -14,7 +14,7 @@
 #include "wire/message.h"
 #include "wire/request.h"
 
-/* memory of the outlet's own */
+/* memory that the outlet made */
 typedef struct CsvOwnBlock
 {
 	CsvDeviceBlock block;
@@ -24,21 +24,21 @@ typedef struct CsvOwnBlock
 
 typedef struct CsvOutlet
 {
-	CsvDevice  *device;			/* whose blocks messages speak of; or NULL */
+	CsvDevice  *device;			/* whose blocks messages refer to; or NULL */
 	int			socket;
-	bool		may_fall_back;	/* where it fails, the session reads on the CPU */
-	CsvMemory	memory;			/* malloc()'s */
+	bool		may_fall_back;	/* after a failure the session reads on the CPU */
+	CsvMemory	memory;			/* by malloc() */
 	CsvWireFinder finder;
 
-	/* blocks that the session knows */
+	/* numbers of the blocks that the session has */
 	uint32_t   *known;
 	uint32_t	nknown;
 	uint32_t	capacity;
-	CsvDeviceBlock *used;		/* of the message at hand */
+	CsvDeviceBlock *used;		/* by the current message */
 	uint32_t	nused;
 	uint32_t	most_used;
-	CsvOwnBlock *copies;		/* of what is in no block */
-	uint32_t	nblocks;		/* of its own, ever made */
+	CsvOwnBlock *copies;		/* for bytes that are in no block */
+	uint32_t	nblocks;		/* that the outlet ever made */
 	CsvBatchMessage reply;
 } CsvOutlet;
 
@@ -47,17 +47,17 @@ extern void csv_outlet_init(CsvOutlet *outlet, CsvDevice *device, int socket,
 							bool may_fall_back);
 extern void csv_outlet_free(CsvOutlet *outlet);
 
-/* a block for the outlet's own use; NULL: there is no memory */
+/* a block for the outlet; NULL: there is no memory */
 extern CsvOwnBlock *csv_outlet_make_block(CsvOutlet *outlet, size_t nbytes);
 extern void csv_outlet_free_block(CsvOwnBlock *own);
 
-/* the message to come speaks of no block so far; now of this one, too */
+/* start a message, which uses no block yet; add a block that it uses */
 extern void csv_outlet_begin(CsvOutlet *outlet);
 extern bool csv_outlet_use(CsvOutlet *outlet, const CsvDeviceBlock *block);
 
 /*
- * Send a message, with the blocks that it speaks of; or outlet->reply, of which
- * nbytes follow its head.  False: the session is gone, or there is no memory.
+ * Send a message after its blocks; or outlet->reply, with nbytes after its head.
+ * False: the session is gone, or there is no memory.
  */
 extern bool csv_outlet_send(CsvOutlet *outlet, const void *message,
 							size_t nbytes);
@@ -66,14 +66,14 @@ extern bool csv_outlet_send_reply(CsvOutlet *outlet, uint32_t kind,
 extern bool csv_outlet_send_failure(CsvOutlet *outlet, CsvFailure failure,
 									int error, const char *reason);
 
-/* 0: the session has closed the socket, or sends what is no message */
+/* 0: the session has closed the socket, or has sent an invalid message */
 extern size_t csv_outlet_receive(CsvOutlet *outlet, CsvMessage *message,
 								 CsvDescriptors *descriptors);
 
 /* in any thread: has the session closed the socket? */
 extern bool csv_outlet_is_left(void *outlet);
 
-/* a request that a memory file has; NULL: it has none */
+/* the request in a memory file; NULL: it has none */
 extern CsvWireRequest *csv_outlet_read_request(CsvOutlet *outlet, int file);
 
 #endif							/* CSV_OUTLET_H */

@@ -14,11 +14,11 @@
 #include "register.h"
 #include "wire/store.h"
 
-#define MOST_GROUPINGS		8	/* of one set; they go with it, and not before */
-#define MOST_USERS			16	/* of one set; who came first is forgotten first */
+#define MOST_GROUPINGS		8	/* of one set; they stay as long as the set */
+#define MOST_USERS			16	/* of one set; the first is forgotten first */
 #define NUM_LISTS			4096	/* a power of two */
 
-/* what is left of the descriptors for clients, and what they bring */
+/* descriptors that remain for clients, and for files that they send */
 #define SPARE_DESCRIPTORS	256
 
 /* a table that uses a set */
@@ -42,27 +42,27 @@ struct CsvSet
 	LIST_ENTRY(CsvSet) of_file;
 	uint64_t	number;
 	CsvFileIdentity identity;
-	CsvWanted  *wanted;			/* with its columns only */
+	CsvWanted  *wanted;			/* allocated for its columns only */
 	bool		has_bad_values;
 	uint64_t	nrows;
-	uint64_t	nbytes;			/* of memory files, and of what is known of it */
+	uint64_t	nbytes;			/* of memory files, and of this set's data */
 	int			file;
 	int			ngroupings;
 	Grouping	groupings[MOST_GROUPINGS];
 	TAILQ_HEAD(Users, User) users;
 	int			nusers;
 	int			npins;
-	bool		listed;			/* else it goes with its last pin */
+	bool		listed;			/* otherwise it goes with its last pin */
 	int64_t		last_used;
 };
 
 struct CsvSets
 {
-	TAILQ_HEAD(CsvSetList, CsvSet) sets;	/* the one used last in front */
+	TAILQ_HEAD(CsvSetList, CsvSet) sets;	/* the last used is the first */
 	LIST_HEAD(SetsOfFile, CsvSet) of_file[NUM_LISTS];
 	LIST_HEAD(UsersOfName, User) of_name[NUM_LISTS];
 	uint64_t	limit;
-	uint64_t	nbytes;			/* of sets, listed or not, and what is promised */
+	uint64_t	nbytes;			/* of sets, listed or not, and promised */
 	uint64_t	nsets;			/* ever made */
 	long		ndescriptors;	/* of sets and groupings */
 	long		most_descriptors;
@@ -89,7 +89,7 @@ add_to_hash(uint64_t hash, const void *bytes, size_t nbytes)
 	return hash;
 }
 
-/* a file has the same number as long as it is there, whatever is in it */
+/* a file keeps its number whatever its contents are */
 static uint32_t
 list_of_file(const CsvFileIdentity *file)
 {
@@ -159,7 +159,7 @@ csv_set_file(const CsvSet *set)
 	return set->file;
 }
 
-/* ---- letting go ---- */
+/* ---- freeing sets ---- */
 
 static void
 free_set(CsvSets *all, CsvSet *set)
@@ -174,7 +174,7 @@ free_set(CsvSets *all, CsvSet *set)
 	free(set);
 }
 
-/* memory for a set, more or less of it */
+/* add to the memory of a set; nbytes may be negative */
 static void
 count_bytes(CsvSets *all, CsvSet *set, int64_t nbytes)
 {
@@ -192,7 +192,7 @@ drop_user(CsvSets *all, CsvSet *set, User *user)
 	free(user);
 }
 
-/* out of the lists; it goes when nobody has it pinned */
+/* take it out of the lists; free it when no client has it pinned */
 static void
 drop_set(CsvSets *all, CsvSet *set)
 {
@@ -208,7 +208,7 @@ drop_set(CsvSets *all, CsvSet *set)
 		free_set(all, set);
 }
 
-/* down to so much memory and so many descriptors, as far as may be */
+/* drop sets, except pinned sets, down to this memory and number of descriptors */
 static void
 shrink_to(CsvSets *all, uint64_t nbytes, long ndescriptors)
 {
@@ -225,7 +225,7 @@ shrink_to(CsvSets *all, uint64_t nbytes, long ndescriptors)
 	}
 }
 
-/* a limit that was lowered while it was pinned holds for it now */
+/* a limit that was lowered while the set was pinned applies now */
 void
 csv_register_unpin(CsvSets *all, CsvSet *set)
 {
@@ -311,7 +311,7 @@ has_column(const CsvWanted *has, const CsvKeyColumn *column)
 	return false;
 }
 
-/* do columns answer all that is asked of the same file? */
+/* does a set answer all that is wanted of the same file? */
 static bool
 answers(const CsvWanted *has, bool has_bad_values, const CsvWanted *wanted)
 {
@@ -345,7 +345,7 @@ csv_register_look(const CsvSets *all, const CsvFileIdentity *file,
 	return find_set(all, file, wanted);
 }
 
-/* sets of the file as it was before, whoever uses them */
+/* drop sets of an earlier state of the file, even those in use */
 static void
 drop_changed(CsvSets *all, const CsvFileIdentity *file)
 {
@@ -363,7 +363,7 @@ drop_changed(CsvSets *all, const CsvFileIdentity *file)
 	}
 }
 
-/* the table knew another file by this name; sets that nobody else uses go */
+/* the table had another file under this name: drop its sets unless others use them */
 static void
 leave_replaced(CsvSets *all, const CsvFileIdentity *file,
 			   const CsvTableName *name)
@@ -387,8 +387,8 @@ leave_replaced(CsvSets *all, const CsvFileIdentity *file,
 }
 
 /*
- * No memory, or no room within the limit: then another one is forgotten, or it is
- * not known, which shows in lists only.
+ * If there is no memory, or no room within the limit, another user is forgotten, or
+ * this one is not recorded.  Only lists show the difference.
  */
 static void
 add_user(CsvSets *all, CsvSet *set, const CsvTableName *name)
@@ -456,7 +456,7 @@ make_set(const CsvFindMessage *columns)
 	return set;
 }
 
-/* others that it can stand for; their users are its own then */
+/* drop sets that this set can replace, and take over their users */
 static void
 replace_others(CsvSets *all, CsvSet *set)
 {
@@ -604,7 +604,7 @@ csv_register_list(const CsvSets *all, uint32_t database, int file)
 	return n;
 }
 
-/* the table uses the set no longer; true: nor does any other */
+/* the table no longer uses the set; true: no table does */
 static bool
 leave_set(CsvSets *all, CsvSet *set, uint32_t database, uint32_t table)
 {

@@ -1,6 +1,6 @@
 /*
  * scan.c
- *		A scan's thread.
+ *		The thread of a scan.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE				/* O_PATH */
@@ -20,41 +20,41 @@
 #include "scan.h"
 #include "wire/check.h"
 
-/* for bytes of a stream */
+/* of the block for a stream's bytes */
 #define STREAM_BYTES	((size_t) 8 << 20)
 
 /*
- * Where few rows come back, one of so many, larger chunks take less time in all: Q1
- * over 2 GB on an H100 26 ms with chunks of 128 MB, 43 with those of 32.
+ * If at most one row in FEW_ROWS_SHARE comes back, larger chunks take less time: Q1
+ * over 2 GB on an H100 takes 26 ms with chunks of 128 MB, 43 ms with chunks of 32 MB.
  */
 #define FEW_ROWS_SHARE	64
 #define FEW_ROWS_TIMES	4
 
-/* a scan takes some, and not the last ones */
+/* a scan needs some descriptors, and must leave some */
 #define SPARE_DESCRIPTORS	64
 
 typedef struct Scan
 {
 	CsvOutlet	outlet;
 	CsvScanMessage message;
-	const CsvEngine *engine;	/* of the outlet's device; NULL: there is none */
+	const CsvEngine *engine;	/* of the outlet's device; or NULL */
 	void	   *state;
-	bool		holds;			/* it has groups of batches before */
+	bool		holds;			/* it has groups of earlier batches */
 
-	/* the file at hand */
+	/* the current file */
 	int			file;			/* -1: none, or a stream */
-	CsvDeviceFile *on_device;			/* its bytes, on the device; NULL: they are read */
-	CsvWireRequest *request;	/* layout and dialect; NULL: there is none */
-	CsvWireRequest *asked;		/* whose query the engine has been given; or NULL */
+	CsvDeviceFile *on_device;			/* its bytes on the device; NULL: read them */
+	CsvWireRequest *request;	/* layout and dialect; or NULL */
+	CsvWireRequest *asked;		/* with the query that the engine has; or NULL */
 	CsvReader  *reader;
-	uint64_t	offset;			/* where the file is read next, in turn */
-	uint64_t	file_end;		/* what comes after is not read */
+	uint64_t	offset;			/* where the file is read next, if in order */
+	uint64_t	file_end;		/* the file is read up to there */
 	uint64_t	file_bytes;		/* its size when the session's scan began */
-	bool		is_cut;			/* it ends before; set by any thread */
+	bool		is_cut;			/* the file is shorter now; set by any thread */
 	int			error;			/* errno of reading; or 0 */
 	CsvStatus	status;			/* of opening it */
 
-	/* the batch after the one that the session has, where it is there already */
+	/* the batch after the session's last, if it was read ahead */
 	bool		may_be_ahead;
 	bool		is_ahead;
 	CsvBatch	next;
@@ -65,7 +65,7 @@ typedef struct Scan
 
 	/* a stream's bytes */
 	CsvOwnBlock *stream;
-	size_t		at;				/* of those that are there, */
+	size_t		at;				/* within the bytes from the session */
 	size_t		end;
 	bool		at_end;
 
@@ -76,7 +76,7 @@ static uint64_t nscans = 0;
 
 /* ---- the bytes ---- */
 
-/* from an offset on, as far as the file is read */
+/* the bytes from an offset to the end of the part that is read */
 static uint64_t
 bytes_left(const Scan *scan, uint64_t offset)
 {
@@ -142,7 +142,7 @@ await_bytes(void *arg, uint64_t offset, uint64_t *nbytes, bool *at_end)
 	return status;
 }
 
-/* have the session write so many more bytes, as far as there is room */
+/* have the session write this many more bytes, as far as there is room */
 static bool
 fill_stream(Scan *scan, size_t wanted)
 {
@@ -186,7 +186,7 @@ read_stream(void *arg, uint8_t *buffer, size_t nbytes)
 
 /* ---- what the session asks ---- */
 
-/* tell why the reader has failed; false: that cannot be told */
+/* report why the reader has failed; false: the session cannot be told */
 static bool
 send_status(Scan *scan, CsvStatus status)
 {
@@ -286,7 +286,7 @@ next_batch(Scan *scan)
 	if (!csv_outlet_send_reply(&scan->outlet, CSV_MESSAGE_BATCH, nbytes))
 		return false;
 
-	/* what comes after it is made while the session works */
+	/* read the next batch while the session works */
 	if (scan->on_device != NULL && scan->may_be_ahead &&
 		scan->engine->noutputs > 1)
 		read_next(scan);
@@ -298,7 +298,7 @@ fetch_groups(Scan *scan, uint32_t first)
 {
 	CsvPartialGroups groups;
 
-	/* until then, an engine that is ahead may be at work on them */
+	/* before the end an engine that is ahead may still change them */
 	if (asked_query(scan) == NULL || scan->engine == NULL || !scan->has_ended)
 		return false;
 	csv_outlet_begin(&scan->outlet);
@@ -353,7 +353,7 @@ place_in(const CsvPlaceInMessage *message)
 	return place;
 }
 
-/* a reader of the file, from its place on; CSV_OK, or why not */
+/* open a reader of the file at its place; returns the error */
 static CsvStatus
 open_reader(Scan *scan, const CsvFileMessage *message)
 {
@@ -383,7 +383,7 @@ open_reader(Scan *scan, const CsvFileMessage *message)
 	scan->offset = place.offset;
 	csv_reader_open_at(scan->reader, scan->file >= 0 ? read_file : read_stream,
 					   scan, &place, &dialect);
-	/* where a footer begins is looked for in bytes that are here */
+	/* the footer is found in bytes in host memory */
 	if (has_footer && scan->file >= 0)
 		ahead.file_bytes = scan->file_bytes;
 	else if (scan->file >= 0)
@@ -419,7 +419,7 @@ leave_device(Scan *scan)
 	csv_device_leave(device);
 }
 
-/* with an engine there; else the scan stays where it is, if it is anywhere */
+/* move to the device; if it gives no engine, stay where the scan is, if anywhere */
 static void
 go_to_device(Scan *scan, CsvDevice *device)
 {
@@ -440,7 +440,7 @@ go_to_device(Scan *scan, CsvDevice *device)
 	scan->state = state;
 }
 
-/* a device for the file, with an engine; the one there is, if none is better */
+/* choose a device for the file, and open an engine; stay, if no other is better */
 static void
 choose_device(Scan *scan, bool is_shared)
 {
@@ -463,7 +463,7 @@ choose_device(Scan *scan, bool is_shared)
 		scan->reason[0] = '\0';
 }
 
-/* a descriptor is a right to read only if it was opened for that */
+/* a descriptor allows reading only if it was opened for reading */
 static bool
 may_read(int file)
 {
@@ -473,14 +473,14 @@ may_read(int file)
 		(flags & O_ACCMODE) != O_WRONLY;
 }
 
-/* up to where the file is read */
+/* the file is read up to there */
 static uint64_t
 end_of_file(const Scan *scan)
 {
 	return scan->file_bytes > 0 ? scan->file_bytes : UINT64_MAX;
 }
 
-/* why it could not be is said when the first batch is asked for */
+/* if the file cannot be opened, the answer to the first NEXT says why */
 static bool
 open_file(Scan *scan, const CsvFileMessage *message, CsvDescriptors *with)
 {
@@ -508,7 +508,7 @@ open_file(Scan *scan, const CsvFileMessage *message, CsvDescriptors *with)
 	return true;
 }
 
-/* go to a place in the file: other scans read what is before it, and after it */
+/* go to a place in the file; other scans read the parts before and after */
 static bool
 go_to_piece(Scan *scan, const CsvPieceMessage *message)
 {
@@ -539,7 +539,7 @@ set_query(Scan *scan, int file)
 	if (request == NULL)
 		return false;
 
-	/* one for a file, as batches that are there already may have answers to it */
+	/* only one per file, as batches that were read ahead may have its answers */
 	if (request->request == NULL || scan->request == NULL ||
 		scan->asked != NULL ||
 		!csv_query_is_sound(request->request->query, scan->request->layout))
@@ -609,7 +609,7 @@ run_scan(void *arg)
 	return NULL;
 }
 
-/* does the program have enough of them left, for this and for whatever else? */
+/* has the process enough descriptors left, for this scan and for others? */
 static bool
 has_descriptors(int socket)
 {

@@ -42,7 +42,7 @@ typedef struct Promise
 {
 	LIST_ENTRY(Promise) of_client;
 	uint32_t	number;
-	uint64_t	nbytes;			/* that it was promised */
+	uint64_t	nbytes;			/* promised */
 } Promise;
 
 struct CsvClient
@@ -191,9 +191,9 @@ reply_with_file(CsvServiceReply *reply, int file, bool close)
 	reply->close = close;
 }
 
-/* ---- is a message as it should be? ---- */
+/* ---- checking messages ---- */
 
-/* one that ends with the columns that it has, each of them once */
+/* it must end with its columns, each of them once */
 static bool
 is_wanted(const CsvWanted *wanted, size_t before, size_t nbytes)
 {
@@ -223,7 +223,7 @@ is_find(const CsvFindMessage *find, size_t nbytes)
 		find->has_bad_values <= 1;
 }
 
-/* the file that came along, if it is the one the client means */
+/* is the descriptor the file that the client means? */
 static bool
 is_that_file(const CsvFileIdentity *file, int descriptor)
 {
@@ -236,7 +236,7 @@ is_that_file(const CsvFileIdentity *file, int descriptor)
 	return csv_same_file(&identity, file);
 }
 
-/* ---- what they ask ---- */
+/* ---- handlers of messages ---- */
 
 static bool
 handle_hello(CsvClient *client, const CsvMessage *message, size_t nbytes,
@@ -481,7 +481,7 @@ handle_statistics(CsvClient *client, const CsvMessage *message, size_t nbytes,
 	return true;
 }
 
-/* is one of them awake?  Those that are not are woken up, and may be waited for. */
+/* is a device awake, or may the session wait for it?  Wakes the others. */
 static bool
 is_ready(int32_t number, bool may_wait)
 {
@@ -585,7 +585,7 @@ handle_scan(CsvClient *client, const CsvMessage *message, size_t nbytes,
 					  csv_wire_take(descriptors) >= 0);
 }
 
-/* nbytes: 0 where the handler looks at it; descriptors: so many, or one fewer */
+/* nbytes: 0: the handler checks it; ndescriptors: or one fewer, if is_optional */
 static const struct
 {
 	bool		(*function) (CsvClient *client, const CsvMessage *message,
@@ -623,14 +623,14 @@ csv_client_handle(CsvClient *client, const CsvMessage *message, size_t nbytes,
 	reply->descriptors.n = 0;
 	reply->close = false;
 
-	/* the program is about to end (outlet.c): who has heard of it wants a new one */
+	/* the program is about to end (outlet.c); the client wants a new program */
 	if (csv_device_any_is_lost())
 		return false;
 	if (nbytes < sizeof(kind) || kind >= CSV_NUM_MESSAGE_KINDS ||
 		handlers[kind].function == NULL)
 		return false;
 
-	/* one of another build says which it is, and may ask this one to end */
+	/* a client of another build may say hello, and ask this program to end */
 	if (!client->is_known && kind != CSV_MESSAGE_HELLO &&
 		kind != CSV_MESSAGE_RETIRE)
 		return false;

@@ -1,9 +1,9 @@
 /*
  * serve.h
- *		What clients ask, and what they are told.
+ *		Answers the messages of clients.
  *
- * All of it is done at once, in one thread.  What a client holds (pins, room that
- * it was promised) is let go of with it.
+ * One thread handles all messages, each immediately.  A client's pins and promised
+ * room end with the client.
  */
 #ifndef CSV_SERVE_H
 #define CSV_SERVE_H
@@ -19,10 +19,10 @@ extern void csv_service_free(CsvService *service);
 extern void csv_service_set_limits(CsvService *service,
 								   const CsvLimitsMessage *limits);
 
-/* is there nothing that would be lost if the program ended? */
+/* would nothing be lost if the program ended? */
 extern bool csv_service_is_empty(const CsvService *service);
 
-/* has a client asked it to end? */
+/* has a client asked the program to end, and are all scans over? */
 extern bool csv_service_is_retired(const CsvService *service);
 
 extern CsvClient *csv_client_create(CsvService *service);
@@ -32,13 +32,14 @@ typedef struct CsvServiceReply
 {
 	size_t		nbytes;			/* 0: there is none */
 	CsvDescriptors descriptors;
-	bool		close;			/* they are the client's now: close them here */
+	bool		close;			/* the descriptors are not the program's own: close
+								 * them after sending */
 	CsvMessage	message;
 } CsvServiceReply;
 
 /*
- * Do what a message says, and make the reply.  It takes those of the descriptors
- * that are kept.  False: it is not as it should be, the client is to go.
+ * Do what a message says, and make the reply.  Takes the descriptors that are kept out
+ * of `descriptors`.  False: the message is not valid, and the client must go.
  */
 extern bool csv_client_handle(CsvClient *client, const CsvMessage *message,
 							  size_t nbytes, CsvDescriptors *descriptors,

@@ -1,9 +1,9 @@
 /*
  * batch.c
- *		Batches on their way to another process: see batch.h.
+ *		Batches sent to another process: see batch.h.
  *
- * A message is a WireBatch, a WireAnswer and a WireGroups where there is an answer,
- * and a WireArray per column; that of groups is a WireGroups.
+ * A message for a batch has a WireBatch; if there is an answer, a WireAnswer and a
+ * WireGroups; and a WireArray for each column.  A message for groups has a WireGroups.
  */
 #include "batch.h"
 
@@ -13,10 +13,10 @@
 #include "../reader/convert.h"
 #include "../reader/words.h"
 
-/* of groups that are held: more rows than any file has */
+/* of held groups: more than the rows of any file */
 #define MOST_HELD_ROWS	(INT64_C(1) << 48)
 
-/* a place that is none */
+/* the block of a place without bytes */
 #define NO_BLOCK		UINT32_MAX
 
 typedef struct WirePlace
@@ -108,7 +108,7 @@ csv_wire_groups_bytes(void)
 
 /* ---- groups, on both sides ---- */
 
-/* `last` at least where a text ends; false: nowhere */
+/* raise *last to the end of a text; false: its end is beyond 64 bits */
 static bool
 reach_text(const uint64_t *pair, uint64_t *last)
 {
@@ -122,8 +122,8 @@ reach_text(const uint64_t *pair, uint64_t *last)
 }
 
 /*
- * How far texts of groups reach; false where one has no end, or where a number of
- * rows is below 0, or more than there may be.
+ * Set *text_bytes to the end of the last text.  False: a text has no valid end, or a
+ * number of rows is below 0 or above most_rows.
  */
 static bool
 survey_groups(const CsvPartialGroups *groups, const CsvQuery *query,
@@ -161,7 +161,7 @@ survey_groups(const CsvPartialGroups *groups, const CsvQuery *query,
 
 /* ---- sending ---- */
 
-/* the next part of the message */
+/* add a part to the message */
 static void
 put(uint8_t **message, const void *part, size_t nbytes)
 {
@@ -169,7 +169,7 @@ put(uint8_t **message, const void *part, size_t nbytes)
 	*message += nbytes;
 }
 
-/* where bytes are, or a copy of them; false: there is no room for it */
+/* the place of bytes, or of a copy of them; false: there is no room for the copy */
 static bool
 place_of(const CsvWireFinder *finder, const void *bytes, size_t nbytes,
 		 WirePlace *place)
@@ -199,7 +199,7 @@ encode_groups(const CsvPartialGroups *groups, const CsvQuery *query,
 	memset(&wire, 0, sizeof(wire));
 	csv_partial_lay_out(query, &layout);
 	wire.ngroups = groups->ngroups;
-	/* without `texts`, they are in no one place */
+	/* without `texts`, the texts are not in one place */
 	if (!survey_groups(groups, query, &layout, INT64_MAX, &wire.text_bytes) ||
 		(groups->texts == NULL && wire.text_bytes > 0) ||
 		!place_of(finder, groups->keys, n * query->nkeys * 16, &wire.keys) ||
@@ -220,7 +220,7 @@ csv_wire_encode_groups(const CsvPartialGroups *groups, const CsvQuery *query,
 	return encode_groups(groups, query, finder, &message);
 }
 
-/* and its groups */
+/* with its groups */
 static bool
 encode_answer(const CsvAnswer *answer, const CsvQuery *query,
 			  const CsvWireFinder *finder, uint8_t **message)
@@ -316,7 +316,7 @@ csv_wire_encode_batch(const CsvBatch *batch, const CsvLayout *layout,
 
 /* ---- receiving ---- */
 
-/* what is left of a message; nothing in it counts any more, once it is not good */
+/* the rest of a message; after the first error only zeros come */
 typedef struct WireReader
 {
 	const uint8_t *message;
@@ -331,7 +331,7 @@ expect(WireReader *reader, bool good)
 	reader->good &= good;
 }
 
-/* the next part of the message; zeros, if it is not there */
+/* the next part of the message; zeros if it is missing */
 static void
 get(WireReader *reader, void *part, size_t nbytes)
 {
@@ -353,7 +353,7 @@ get_bool(WireReader *reader, uint8_t byte)
 	return byte == 1;
 }
 
-/* n entries of some width, in a block; NULL: there are none, or they are nowhere */
+/* n entries of `width` bytes in a block; NULL: none, or the place is not valid */
 static void *
 find_place(WireReader *reader, const WirePlace *place, uint64_t n,
 		   uint64_t width, uint32_t alignment)
@@ -375,7 +375,7 @@ find_place(WireReader *reader, const WirePlace *place, uint64_t n,
 	return NULL;
 }
 
-/* the same of what must be there, if there is any */
+/* the same, if entries must have a place */
 static void *
 need_place(WireReader *reader, const WirePlace *place, uint64_t n,
 		   uint64_t width, uint32_t alignment)
@@ -395,7 +395,7 @@ has_distinct(const CsvQuery *query)
 	return false;
 }
 
-/* groups of some rows; may_be_held: the engine may hold some of them */
+/* may_be_held: the engine may hold some of the groups */
 static void
 decode_groups(WireReader *reader, const CsvQuery *query, int64_t most_rows,
 			  bool may_be_held, CsvPartialGroups *groups)
@@ -411,7 +411,7 @@ decode_groups(WireReader *reader, const CsvQuery *query, int64_t most_rows,
 	if (n == 0)
 		return;
 
-	/* of COUNT_DISTINCT, partial groups have nothing */
+	/* partial groups have no state for COUNT_DISTINCT */
 	expect(reader, query->aggregates && !has_distinct(query));
 	expect(reader, (int64_t) n <= (query->nkeys == 0 ? 1 : most_rows));
 	if (!reader->good)
@@ -442,7 +442,7 @@ csv_wire_decode_groups(const uint8_t *message, size_t nbytes,
 	return reader.good && reader.nbytes == 0;
 }
 
-/* rows are ascending and in the batch */
+/* rows must be ascending, and in the batch */
 static bool
 check_selection(const CsvSelection *selection, uint32_t nrows)
 {
@@ -487,8 +487,8 @@ csv_wire_decode_answer(const uint8_t *message, size_t nbytes,
 }
 
 /*
- * Of text, a stride is what the longest value takes.  Columns that nobody will look
- * at may be left out, unless rows are to be evaluated again.
+ * A stride of text depends on the longest value.  Arrays may be missing if no row
+ * needs them, unless rows must be evaluated again.
  */
 static void
 decode_array(WireReader *reader, const CsvColumn *column, const CsvBatch *batch,
@@ -540,7 +540,7 @@ check_errors(const CsvBatch *batch, const CsvLayout *layout)
 	return true;
 }
 
-/* where rows are: must be known where somebody may look for one */
+/* where rows are must be known if a reader may look into them */
 static void
 check_places(WireReader *reader, const CsvBatch *batch,
 			 const CsvLayout *layout)
@@ -564,7 +564,7 @@ check_places(WireReader *reader, const CsvBatch *batch,
 	expect(reader, last <= batch->consumed);
 }
 
-/* what of a batch is a number */
+/* all numbers of a batch */
 static void
 decode_numbers(const WireBatch *wire, CsvBatch *batch)
 {
@@ -586,7 +586,7 @@ decode_numbers(const WireBatch *wire, CsvBatch *batch)
 	batch->device_seconds = wire->device_seconds;
 }
 
-/* a record has a byte at least, and so has a line break */
+/* a record has at least one byte, and so does a line break */
 static bool
 check_numbers(const CsvBatch *batch)
 {
@@ -617,7 +617,7 @@ csv_wire_decode_batch(const uint8_t *message, size_t nbytes,
 	if (!reader.good)
 		return false;
 
-	/* which says of how many rows there are entries */
+	/* the answer decides which rows have entries */
 	if (answered)
 	{
 		decode_answer(&reader, query, batch->nrows, answer);
@@ -641,8 +641,8 @@ csv_wire_decode_batch(const uint8_t *message, size_t nbytes,
 /* ---- values ---- */
 
 /*
- * Statuses, as far as what is said of all of them allows.  OK, NULL and LONG are 0,
- * 1 and 3: that none is higher shows in their bits.
+ * Are the statuses as all_ok and any_slow promise?  OK, NULL and LONG are 0, 1 and 3,
+ * so the bits of all statuses together show the greatest.
  */
 static bool
 check_statuses(const CsvArray *array, uint32_t n)
@@ -661,7 +661,7 @@ check_statuses(const CsvArray *array, uint32_t n)
 	return (found & ~(most * UINT64_C(0x0101010101010101))) == 0;
 }
 
-/* a varlena of a plain 4-byte header, within its entry */
+/* a varlena with a plain 4-byte header, within its entry */
 static inline bool
 check_entry(const uint8_t *entry, uint32_t stride, uint8_t kind)
 {

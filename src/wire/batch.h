@@ -1,20 +1,19 @@
 /*
  * batch.h
- *		Batches on their way to another process.
+ *		Batches sent to another process.
  *
- * Two processes map the same blocks of memory.  What a batch points to stays
- * there; a message has all else, and where in which block each part is.  The same
- * goes for its answer, and for groups that an engine has held.
+ * Two processes map the same blocks of memory.  The data of a batch stay there, and a
+ * message has everything else, with the place of each part in a block.  The answer of
+ * a batch, and groups that an engine has held, are sent in the same way.
  *
- * Whoever receives a message believes nothing of it.  What is decoded can be
- * looked at without reading outside of the blocks, whatever was sent: places and
- * lengths, numbers of rows, columns and groups, and texts of groups are checked.
- * Statuses and the lengths of values are looked at by csv_wire_check_values(),
- * since there are many of them.  All this holds as long as nobody writes to the
- * blocks.  That values are right, nobody can tell: of sums, numbers, dates, and
- * bytes of texts only the room that they take is checked.
+ * The receiver trusts no message.  It can read all decoded data without leaving the
+ * blocks, whatever the sender has sent: places, lengths, numbers of rows, columns and
+ * groups, and the texts of groups are checked.  Statuses and the lengths of values are
+ * many, so csv_wire_check_values() checks them.  All this holds as long as no process
+ * writes to the blocks.  Whether values are right cannot be checked: for sums,
+ * numbers, dates and bytes of texts, only their room is.
  *
- * Both sides are on one machine: numbers are as it has them.
+ * Both processes are on one machine, so numbers keep their byte order.
  */
 #ifndef CSV_WIRE_BATCH_H
 #define CSV_WIRE_BATCH_H
@@ -25,11 +24,11 @@
 extern "C" {
 #endif
 
-/* memory that both processes map, as one of them sees it */
+/* memory that both processes map, at its address in this process */
 typedef struct CsvWireBlock
 {
 	uint32_t	number;			/* below UINT32_MAX */
-	uint8_t    *bytes;			/* aligned to 8 at least */
+	uint8_t    *bytes;			/* aligned to 8 bytes at least */
 	size_t		nbytes;
 } CsvWireBlock;
 
@@ -39,24 +38,24 @@ typedef struct CsvWireBlocks
 	uint32_t	nblocks;
 } CsvWireBlocks;
 
-/* ---- for whoever sends ---- */
+/* ---- for the sender ---- */
 
 typedef struct CsvWireFinder
 {
-	/* the block that these bytes are in, and where; false: they are in none */
+	/* the block with these bytes, and the offset in it; false: no block has them */
 	bool		(*find) (void *arg, const void *bytes, size_t nbytes,
 						 uint32_t *block, uint64_t *offset);
 
 	/*
-	 * Room in some block, aligned to 8, for a copy of bytes that are in none; it
-	 * must last as long as what is sent.  NULL: there is none.
+	 * Room in a block, aligned to 8 bytes, for a copy of bytes that are in no block.
+	 * It must last as long as the message's data.  NULL: there is no room.
 	 */
 	void	   *(*make_room) (void *arg, size_t nbytes);
 	void	   *arg;
 } CsvWireFinder;
 
 /*
- * Bytes of the message for a batch, with an answer or without, for an answer alone,
+ * Bytes of the message for a batch (answered: with an answer), for an answer alone,
  * and for groups.
  */
 extern size_t csv_wire_batch_bytes(uint32_t ncolumns, bool answered);
@@ -64,9 +63,10 @@ extern size_t csv_wire_answer_bytes(void);
 extern size_t csv_wire_groups_bytes(void);
 
 /*
- * Write the message for a batch, or for groups, which has so many bytes.  `query`:
- * what was asked; NULL, if nothing was.  False: there is no room for what is in no
- * block, or it is not to be sent (an answer of threads, see team.h).
+ * Write the message for a batch, an answer or groups, of as many bytes as the function
+ * above returns.  `query` is the query that was asked, or NULL.  False: there is no
+ * room for bytes that are in no block, or the answer is from threads, and cannot be
+ * sent (team.h).
  */
 extern bool csv_wire_encode_batch(const CsvBatch *batch,
 								  const CsvLayout *layout,
@@ -82,14 +82,14 @@ extern bool csv_wire_encode_groups(const CsvPartialGroups *groups,
 								   const CsvWireFinder *finder,
 								   uint8_t *message);
 
-/* ---- for whoever receives ---- */
+/* ---- for the receiver ---- */
 
 /*
- * The batch of a message, equal to the one that was sent but for pointers, which
- * are into the blocks; those to nothing are NULL.  `query`: NULL, if an answer is
- * not expected.  `arrays` has room for those of all columns, and with `answer`
- * lasts as long as the batch.  False: the message is no such, or contradicts
- * itself; the batch is of no use then.
+ * The batch in a message.  The batch equals the batch that was sent, except that its
+ * pointers are into the blocks; pointers to nothing are NULL.  `query` is NULL if no
+ * answer is expected.  `arrays` has room for the arrays of all columns; it and
+ * `answer` must last as long as the batch.  False: the message is not valid; the batch
+ * cannot be used.
  */
 extern bool csv_wire_decode_batch(const uint8_t *message, size_t nbytes,
 								  const CsvWireBlocks *blocks,
@@ -97,21 +97,21 @@ extern bool csv_wire_decode_batch(const uint8_t *message, size_t nbytes,
 								  const CsvQuery *query, CsvArray *arrays,
 								  CsvAnswer *answer, CsvBatch *batch);
 
-/* the same of an answer alone, to nrows rows */
+/* an answer alone, about nrows rows */
 extern bool csv_wire_decode_answer(const uint8_t *message, size_t nbytes,
 								   const CsvWireBlocks *blocks,
 								   const CsvQuery *query, uint32_t nrows,
 								   CsvAnswer *answer);
 
-/* the same of groups that were held */
+/* groups that were held */
 extern bool csv_wire_decode_groups(const uint8_t *message, size_t nbytes,
 								   const CsvWireBlocks *blocks,
 								   const CsvQuery *query,
 								   CsvPartialGroups *groups);
 
 /*
- * Are the statuses of a decoded batch such, and does each text, and each numeric,
- * end within its entry?  Looks at every entry.
+ * Are the statuses of a decoded batch valid, and does each text, and each numeric, end
+ * within its entry?  Looks at every entry.
  */
 extern bool csv_wire_check_values(const CsvBatch *batch,
 								  const CsvLayout *layout);

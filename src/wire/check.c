@@ -1,11 +1,10 @@
 /*
  * check.c
- *		What the library takes for granted, looked at: see check.h.
+ *		Checks what the library takes for granted: see check.h.
  *
- * A query's registers have types.  They are lanes, and two more, since not all
- * values of a lane are for all operations: an INT may be a BOOL, and a DECIMAL
- * constant beyond 38 digits, which stands for the side of all values where it
- * is, may only be compared.
+ * A register of a query has a type: a lane, or one of two more, as some operations
+ * take only some values of a lane.  An INT may be a BOOL.  A DECIMAL constant beyond
+ * 38 digits may only be compared: it is above, or below, all values.
  */
 #include "check.h"
 
@@ -15,7 +14,7 @@
 #include "../query/plan.h"
 #include "../reader/footer.h"
 
-/* as many as PostgreSQL's results have */
+/* as in PostgreSQL's results */
 #define MOST_COLUMNS		1664
 
 /* of a value, in bytes or characters */
@@ -36,21 +35,21 @@ is_within(int64_t value, int64_t least, int64_t most)
 
 /* ---- dialects and layouts ---- */
 
-/* one that may be part of a delimiter */
+/* may the byte be part of a delimiter? */
 static bool
 may_delimit(uint8_t byte)
 {
 	return byte != 0 && byte != '\n' && byte != '\r';
 }
 
-/* one that means something by itself, and is no blank where those are trimmed */
+/* does the byte mean something by itself?  Blanks do not, if they are trimmed. */
 static bool
 is_special(const CsvDialectOptions *options, uint8_t byte)
 {
 	return may_delimit(byte) && byte < 0x80 && !(options->trim && csv_is_blank(byte));
 }
 
-/* as csv_dialect_compile() has it */
+/* as csv_dialect_compile() requires */
 static bool
 delimiter_is_sound(const CsvDialectOptions *options)
 {
@@ -71,7 +70,7 @@ delimiter_is_sound(const CsvDialectOptions *options)
 	return true;
 }
 
-/* does what begins comments begin with a byte that has no other meaning? */
+/* does a comment begin with a byte that has no other meaning? */
 static bool
 comment_is_sound(const CsvDialectOptions *options)
 {
@@ -125,7 +124,7 @@ is_precision(uint8_t kind, int16_t precision)
 	}
 }
 
-/* is it how a value of this kind can be written, and does it end? */
+/* does the pattern suit the kind, and does it end? */
 static bool
 pattern_is_sound(uint8_t kind, const uint8_t *pattern)
 {
@@ -144,7 +143,7 @@ pattern_is_sound(uint8_t kind, const uint8_t *pattern)
 		  kind == CSV_KIND_TIMESTAMPTZ));
 }
 
-/* is it a stretch of whole values? */
+/* are the column's null_values whole values? */
 static bool
 nulls_are_sound(const CsvLayout *layout, const CsvColumn *column)
 {
@@ -175,7 +174,7 @@ column_is_sound(const CsvColumn *column)
 		pattern_is_sound(column->kind, column->pattern);
 }
 
-/* in the order of columns */
+/* the order of columns */
 static bool
 is_before(const CsvColumn *a, const CsvColumn *b)
 {
@@ -205,7 +204,7 @@ csv_layout_is_sound(const CsvLayout *layout)
 
 /* ---- types of registers ---- */
 
-/* one of these, or 0 before something is written */
+/* bits; 0: the register is not written yet */
 #define INT			(1 << CSV_LANE_INT)
 #define DECIMAL		(1 << CSV_LANE_DECIMAL)
 #define FLOAT		(1 << CSV_LANE_FLOAT)
@@ -214,7 +213,7 @@ csv_layout_is_sound(const CsvLayout *layout)
 #define BOOL		0x40
 #define BEYOND		0x80
 
-/* what something may be of */
+/* sets of types */
 #define INTS		(INT | BOOL)
 #define NUMBERS		(INTS | DECIMAL | FLOAT)
 #define VALUES		(NUMBERS | TEXT | UUID)
@@ -223,7 +222,7 @@ typedef struct CheckedRegister
 {
 	uint8_t		type;
 	uint8_t		lane;
-	uint32_t	written;		/* instructions up to the one that does */
+	uint32_t	written;		/* number of its instruction, from 1; or 0 */
 } CheckedRegister;
 
 typedef struct Checking
@@ -231,7 +230,7 @@ typedef struct Checking
 	const CsvQuery *query;
 	const CsvLayout *layout;
 	CheckedRegister registers[CSV_MAX_REGISTERS];
-	uint32_t	nlisted;		/* constants of lists so far */
+	uint32_t	nlisted;		/* constants of all lists so far */
 } Checking;
 
 static bool
@@ -241,7 +240,7 @@ has_type(const Checking *checking, uint16_t number, uint8_t types)
 		(checking->registers[number].type & types) != 0;
 }
 
-/* the same, and in a lane */
+/* has_type(), and in a lane */
 static bool
 is_in_lane(const Checking *checking, uint16_t number, uint8_t types,
 		   uint8_t lane)
@@ -264,16 +263,16 @@ type_of_constant(const CsvConstant *constant)
 
 /* ---- instructions ---- */
 
-/* what an operation takes (CHOOSE: beside its condition), and makes */
+/* operands of an operation (CHOOSE: without its condition), and its result */
 static const struct
 {
 	uint8_t		types;
 	bool		makes_bool;
-	uint8_t		flags;			/* that it may have */
+	uint8_t		flags;			/* allowed flags */
 }			operations[CSV_NUM_OPERATIONS] =
 {
 	[CSV_OP_COLUMN] = {0, false, CSV_FLAG_TRIM | CSV_FLAG_SCALED | CSV_FLAG_SHOWN},
-	/* it may have been an IN */
+	/* may have been an IN */
 	[CSV_OP_CONSTANT] = {0, false, CSV_FLAG_LIST_NULL},
 	[CSV_OP_ADD ... CSV_OP_NEGATE] = {NUMBERS, false, 0},
 	[CSV_OP_RESCALE] = {DECIMAL, false, 0},
@@ -303,7 +302,7 @@ operands_are_sound(const Checking *checking, const CsvInstruction *instruction)
 	return true;
 }
 
-/* a value of a constant that is not NULL */
+/* the value of a constant that is not NULL */
 static CsvValue
 value_of(const CsvQuery *query, const CsvConstant *constant)
 {
@@ -317,8 +316,8 @@ value_of(const CsvQuery *query, const CsvConstant *constant)
 }
 
 /*
- * Lists have no constant in common with each other: so this takes no longer
- * than the constants are long.
+ * Lists share no constants, so checking all lists takes no longer than reading the
+ * constants once.
  */
 static bool
 list_is_sound(Checking *checking, const CsvInstruction *instruction)
@@ -345,7 +344,7 @@ list_is_sound(Checking *checking, const CsvInstruction *instruction)
 	return true;
 }
 
-/* what `operand` and `count` say; RESCALE's may be any */
+/* check `operand` and `count`; RESCALE allows any */
 static bool
 detail_is_sound(Checking *checking, const CsvInstruction *instruction)
 {
@@ -397,7 +396,7 @@ type_of_result(const Checking *checking, const CsvInstruction *instruction,
 	return is_bool ? BOOL : (uint8_t) (1 << lane);
 }
 
-/* number `at` of the query; it writes its register */
+/* instruction number `at`; sets the type of its result */
 static bool
 instruction_is_sound(Checking *checking, uint32_t at)
 {
@@ -427,14 +426,14 @@ instruction_is_sound(Checking *checking, uint32_t at)
 	result->type = type_of_result(checking, instruction, result->lane);
 	result->written = at + 1;
 
-	/* an instruction's lane is that of its operands, if it has some */
+	/* the lane of an instruction is its operands' lane, if it has operands */
 	return csv_operand_count(operation) > 0 ||
 		instruction->lane == result->lane;
 }
 
 /* ---- queries ---- */
 
-/* counts, each of which is of something with a limit of its own */
+/* each count has a limit of its own */
 static bool
 counts_are_sound(const CsvQuery *query)
 {
@@ -454,8 +453,7 @@ counts_are_sound(const CsvQuery *query)
 }
 
 /*
- * Each text has bytes of its own: so all of them take no longer to look at than
- * to send.
+ * Texts share no bytes, so reading all of them takes no longer than sending them.
  */
 static bool
 constants_are_sound(const CsvQuery *query)
@@ -496,7 +494,7 @@ aggregate_is_sound(const Checking *checking, const CsvAggregate *aggregate)
 				   aggregate->lane);
 }
 
-/* what is done with registers */
+/* filters, keys, aggregates, order and checked registers */
 static bool
 uses_are_sound(const Checking *checking)
 {

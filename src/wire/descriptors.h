@@ -1,13 +1,13 @@
 /*
  * descriptors.h
- *		What csv_gpu_service has when it starts.
+ *		The descriptors that csv_gpu_service starts with.
  */
 #ifndef CSV_DESCRIPTORS_H
 #define CSV_DESCRIPTORS_H
 
 #define CSV_SERVICE_LISTEN		3	/* the socket that sessions connect to */
-#define CSV_SERVICE_SERVER		4	/* has its end when the server has */
-#define CSV_SERVICE_CONTROL		5	/* a socket: limits come from the worker */
-#define CSV_SERVICE_LOCK		6	/* who has it is the server's service */
+#define CSV_SERVICE_SERVER		4	/* reaches its end when the server ends */
+#define CSV_SERVICE_CONTROL		5	/* a socket: the worker sends limits */
+#define CSV_SERVICE_LOCK		6	/* its holder is the server's service */
 
 #endif							/* CSV_DESCRIPTORS_H */

@@ -1,6 +1,6 @@
 /*
  * identity.c
- *		What tells one state of a file from another.
+ *		Tells different states of a file apart.
  */
 #include <time.h>
 
@@ -38,9 +38,9 @@ csv_same_file(const CsvFileIdentity *a, const CsvFileIdentity *b)
 }
 
 /*
- * A write shows in a file's times only if the clock has moved on since the last
- * one, and clocks of file systems are coarse: a file that was just written may be
- * written again without a trace.  One of the future is as doubtful.
+ * A write changes a file's times only if the clock has moved on since the last write,
+ * and file systems have coarse clocks: a file that was just written may be written
+ * again without a trace.  A time in the future is just as doubtful.
  */
 bool
 csv_has_settled(int64_t time)

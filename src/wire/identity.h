@@ -1,6 +1,6 @@
 /*
  * identity.h
- *		What tells one state of a file from another.
+ *		Tells different states of a file apart.
  */
 #ifndef CSV_IDENTITY_H
 #define CSV_IDENTITY_H
@@ -14,18 +14,17 @@ typedef struct CsvFileIdentity
 	uint64_t	device;
 	uint64_t	inode;
 	int64_t		size;
-	int64_t		changed;		/* st_ctim, in nanoseconds: set by any write, and
-								 * by setting other times */
-	int64_t		modified;		/* st_mtim, likewise: a file keeps it where it is
-								 * moved, and its rights may change */
+	int64_t		changed;		/* st_ctim, in nanoseconds; every write sets it, and so
+								 * does setting other times */
+	int64_t		modified;		/* st_mtim, in nanoseconds; stays the same when the
+								 * file is moved, or its rights change */
 } CsvFileIdentity;
 
 extern CsvFileIdentity csv_file_identity(const struct stat *st);
 extern bool csv_same_file(const CsvFileIdentity *a, const CsvFileIdentity *b);
 
 /*
- * Is this time, one of those above, so old that the next write to the file will
- * show in it?
+ * Is a time above so old that the next write to the file will change it?
  */
 extern bool csv_has_settled(int64_t time);
 

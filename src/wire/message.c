@@ -87,7 +87,7 @@ csv_wire_take(CsvDescriptors *descriptors)
 	return file;
 }
 
-/* those that came, as far as there is room; the others are closed */
+/* take the descriptors that came; close those beyond the room */
 static bool
 take_descriptors(struct msghdr *head, CsvDescriptors *descriptors)
 {

@@ -1,15 +1,14 @@
 /*
  * message.h
- *		What sessions and the program that serves them all (csv_gpu_service) say to
- *		each other.
+ *		The messages between sessions and the program that serves all sessions
+ *		(csv_gpu_service).
  *
- * They talk over a Unix socket that keeps messages apart (SOCK_SEQPACKET).  A
- * session asks, and waits for the answer, except where it says that there is none.
- * Descriptors go along with messages.  Both ends are of one build, which the first
- * message makes sure of, so that structs are sent as they are.
+ * Messages go over a Unix socket that keeps them apart (SOCK_SEQPACKET).  A session
+ * sends a message and waits for the answer, except for messages that have no answer.
+ * Descriptors go along with messages.  Both ends are of the same build, which the
+ * first message checks, so structs are sent as they are.
  *
- * The program believes nothing that it is sent.  A message that is not as it
- * should be ends the connection.
+ * The program trusts nothing in a message.  An invalid message ends the connection.
  */
 #ifndef CSV_MESSAGE_H
 #define CSV_MESSAGE_H
@@ -21,18 +20,18 @@
 
 #include "identity.h"
 
-/* of messages, and of all that is in memory that is shared; newer is greater */
+/* of messages, and of everything in shared memory; newer versions are greater */
 #define CSV_WIRE_VERSION		2
 
-#define CSV_WIRE_BYTES		16384	/* no message is longer */
-#define CSV_WIRE_DESCRIPTORS	3	/* nor has more of them */
+#define CSV_WIRE_BYTES		16384	/* the longest message, except batches */
+#define CSV_WIRE_DESCRIPTORS	3	/* the most descriptors of a message */
 
-/* but for those of a batch: with what is before its own bytes (batch.h) */
+/* the longest message with a batch: its struct, and the bytes of batch.h */
 #define CSV_WIRE_BATCH_BYTES	(96 * 1024)
 
-/* columns of a table, as PostgreSQL has at most, with some to spare */
+/* the most columns of a PostgreSQL table, and some more */
 #define CSV_MOST_KEPT_COLUMNS	1664
-#define CSV_NAME_BYTES			1024	/* a shorter one, with its zero byte */
+#define CSV_NAME_BYTES			1024	/* with a zero byte at the end */
 #define CSV_MEANING_BYTES		32
 #define CSV_DEVICE_NAME_BYTES	128
 #define CSV_REASON_BYTES		256
@@ -42,80 +41,80 @@ typedef enum CsvMessageKind
 	/* the first message, and its answer: CsvHelloMessage */
 	CSV_MESSAGE_HELLO,
 
-	/* a session is newer: end, as soon as nobody is served.  No answer. */
+	/* from a newer session: end as soon as no scan is left.  No answer. */
 	CSV_MESSAGE_RETIRE,
 
 	/* CsvFindMessage, with the file; the answer is a CsvFoundMessage */
 	CSV_MESSAGE_FIND,
-	/* CsvSetMessage: a set that was found is no longer used.  No answer. */
+	/* CsvSetMessage: the session no longer uses a set that it found.  No answer. */
 	CSV_MESSAGE_RELEASE,
 	/* CsvLookMessage; the answer is a CsvFoundMessage without a set */
 	CSV_MESSAGE_LOOK,
 
-	/* CsvRoomMessage; the answer, unless it is for none, is a CsvDoneMessage */
+	/* CsvRoomMessage; the answer is a CsvDoneMessage; none if nbytes is 0 */
 	CSV_MESSAGE_ROOM,
-	/* CsvFindMessage, with the file and the columns: a CsvDoneMessage */
+	/* CsvFindMessage, with the file and the columns; the answer is a CsvDoneMessage */
 	CSV_MESSAGE_KEEP,
 
 	/*
-	 * CsvGroupingMessage: without a descriptor, is there one, or may there be; with
-	 * one, take it.  The answer is a CsvDoneMessage, with the grouping to be used, if
-	 * there is one.
+	 * CsvGroupingMessage: with a descriptor it adds a grouping; without it asks for
+	 * the grouping, or whether it may be added.  The answer is a CsvDoneMessage, with
+	 * the grouping, if there is one.
 	 */
 	CSV_MESSAGE_GROUPING,
 
-	/* CsvListMessage: a CsvListedMessage, with a memory file of CsvListEntry */
+	/* CsvListMessage; the answer is CsvListedMessage: a memory file of CsvListEntry */
 	CSV_MESSAGE_LIST,
-	/* CsvForgetMessage: a CsvDoneMessage, with the number of sets */
+	/* CsvForgetMessage; the answer is a CsvDoneMessage, with the number of sets */
 	CSV_MESSAGE_FORGET,
 	/* the answer is a CsvStatisticsMessage */
 	CSV_MESSAGE_STATISTICS,
 
-	/* CsvDeviceMessage; the answer, too, is one */
+	/* CsvDeviceMessage; the answer, too */
 	CSV_MESSAGE_DEVICE,
-	/* a CsvListedMessage, with a memory file of CsvDeviceEntry; or CSV_LATER of them */
+	/* the answer is CsvListedMessage: CSV_LATER, or a memory file of CsvDeviceEntry */
 	CSV_MESSAGE_DEVICES,
 
 	/*
 	 * CsvAskMessage, with a socket for the answer, and a request (request.h) in a
-	 * memory file.  A CsvDoneMessage, as for a scan.  Over the socket come the answers
-	 * of the device for rows of a set that was found, each an ANSWER
-	 * (CsvBatchMessage), and END; or FAILED.  They last until it is closed.
+	 * memory file.  The answer is a CsvDoneMessage, as for a scan.  Then ANSWER
+	 * (CsvBatchMessage) comes over that socket for some rows of the set at a time, and
+	 * END at last; or FAILED.  The answers last until the socket is closed.
 	 */
 	CSV_MESSAGE_ASK,
 	CSV_MESSAGE_ANSWER,
 
 	/*
-	 * CsvScanMessage, with a socket for the scan.  A CsvDoneMessage: 0, there is no
-	 * device that is awake; else all goes on over that socket, until it is closed.
+	 * CsvScanMessage, with a socket for the scan.  The answer is a CsvDoneMessage; 0:
+	 * no device is awake.  Otherwise all further messages go over that socket, until
+	 * it is closed.
 	 */
 	CSV_MESSAGE_SCAN,
 
 	/*
-	 * Over a scan's socket.  FILE (CsvFileMessage) has a request (request.h) in a
-	 * memory file, and the file, if it is one; it begins a file, or the next one.
-	 * No answer.  PIECE (CsvPieceMessage) goes to a place in it, where it is one; no
-	 * answer.  NEXT asks for a batch: the answer is BATCH, END or FAILED.  HELD
-	 * (CsvHeldMessage), after END, for groups: GROUPS, or FAILED.  Before the answer
-	 * may come BLOCK, and NEED, which asks for DATA.
+	 * Over a scan's socket.  FILE (CsvFileMessage) begins a file.  With it come a
+	 * request (request.h) in a memory file, and the file, except for a stream.  No
+	 * answer.  PIECE (CsvPieceMessage) goes to a place in the file, except in a
+	 * stream.  No answer.  NEXT asks for a batch; the answer is BATCH, END or FAILED.
+	 * HELD (CsvHeldMessage), after END, asks for groups; the answer is GROUPS or
+	 * FAILED.  Before the answer BLOCK may come, and NEED, which asks for DATA.
 	 */
 	CSV_MESSAGE_FILE,
 	CSV_MESSAGE_PIECE,
 	CSV_MESSAGE_NEXT,
 	CSV_MESSAGE_HELD,
 	CSV_MESSAGE_BATCH,			/* CsvBatchMessage */
-	CSV_MESSAGE_GROUPS,			/* likewise */
+	CSV_MESSAGE_GROUPS,			/* CsvBatchMessage */
 	CSV_MESSAGE_END,			/* CsvEndMessage */
 	CSV_MESSAGE_FAILED,			/* CsvFailedMessage */
 	CSV_MESSAGE_BLOCK,			/* CsvBlockMessage, with its memory file */
-	CSV_MESSAGE_NEED,			/* CsvDataMessage: room for bytes of the stream; */
-	CSV_MESSAGE_DATA,			/* likewise: so many are there now */
+	CSV_MESSAGE_NEED,			/* CsvDataMessage: room for bytes of the stream */
+	CSV_MESSAGE_DATA,			/* CsvDataMessage: the bytes that are there now */
 
-	/* another request, with a query for batches to come, in a memory file.  No
-	 * answer. */
+	/* a memory file with a request, whose query is for the next batches; no answer */
 	CSV_MESSAGE_QUERY,
 
-	/* from the process that looks after the program: CsvLimitsMessage.  No answer. */
+	/* from the worker that watches the program: CsvLimitsMessage.  No answer. */
 	CSV_MESSAGE_LIMITS,
 	CSV_NUM_MESSAGE_KINDS
 } CsvMessageKind;
@@ -124,14 +123,15 @@ typedef struct CsvHelloMessage
 {
 	uint32_t	kind;
 	uint32_t	version;
-	uint64_t	sizes;			/* of structs, in this build: csv_wire_sizes() */
+	uint64_t	sizes;			/* a hash of struct sizes in this build:
+								 * csv_wire_sizes() */
 	int32_t		pid;
-	uint32_t	has_cuda;		/* told: the program was built with it */
+	uint32_t	has_cuda;		/* answer: the program was built with CUDA */
 } CsvHelloMessage;
 
 /* ---- kept columns ---- */
 
-/* a column by its number in the table, and whether as scaled integers */
+/* a column by its number in the table, and whether it has scaled integers */
 typedef struct CsvKeyColumn
 {
 	int16_t		attnum;
@@ -139,8 +139,9 @@ typedef struct CsvKeyColumn
 } CsvKeyColumn;
 
 /*
- * What columns are of, beside the file: a hash of all that shapes them.  Those
- * that a query wants; `positions`: and where rows start.
+ * The columns of a file that a query wants, or a set has.  meaning: a hash of
+ * everything, except the file, that shapes the values.  positions: also where rows
+ * start.
  */
 typedef struct CsvWanted
 {
@@ -155,25 +156,25 @@ typedef struct CsvTableName
 {
 	uint32_t	database;
 	uint32_t	table;
-	char		filename[CSV_NAME_BYTES];	/* as it calls the file */
+	char		filename[CSV_NAME_BYTES];	/* as the table names it */
 } CsvTableName;
 
-/* ends with the columns that there are, as all messages with a CsvWanted */
+/* this, like all messages with a CsvWanted, ends after ncolumns columns */
 typedef struct CsvFindMessage
 {
 	uint32_t	kind;
-	uint32_t	making;			/* KEEP: what room was taken for */
+	uint32_t	making;			/* KEEP: number of the room (CsvRoomMessage) */
 	CsvTableName user;
-	uint64_t	nrows;			/* KEEP, */
-	uint32_t	has_bad_values; /* likewise */
+	uint64_t	nrows;			/* KEEP */
+	uint32_t	has_bad_values; /* KEEP */
 	uint32_t	unused;
-	CsvFileIdentity file;		/* as it was opened; KEEP: and still is */
+	CsvFileIdentity file;		/* when it was opened; KEEP: and now */
 	CsvWanted	wanted;
 } CsvFindMessage;
 
 #define CSV_MOST_IDENTITIES		128
 
-/* are there columns of all of these files? */
+/* are there columns of all these files? */
 typedef struct CsvLookMessage
 {
 	uint32_t	kind;
@@ -185,7 +186,7 @@ typedef struct CsvLookMessage
 typedef struct CsvFoundMessage
 {
 	uint32_t	kind;
-	uint32_t	found;			/* 1; 0: there are none */
+	uint32_t	found;			/* 1, or 0: there are no columns */
 	uint64_t	set;
 	uint64_t	nrows;
 } CsvFoundMessage;
@@ -198,13 +199,13 @@ typedef struct CsvSetMessage
 } CsvSetMessage;
 
 /*
- * Room for columns that are being made, nbytes in all; 0: no longer.  What was made
- * so far came from read_bytes of file_bytes of the file.
+ * Asks for room for columns in the making: nbytes in all; 0: no longer.  The columns
+ * come from read_bytes of the file's file_bytes so far.
  */
 typedef struct CsvRoomMessage
 {
 	uint32_t	kind;
-	uint32_t	making;			/* the session's number for it, not 0 */
+	uint32_t	making;			/* the session's number for the room, not 0 */
 	uint64_t	nbytes;
 	uint64_t	read_bytes;
 	uint64_t	file_bytes;
@@ -213,12 +214,12 @@ typedef struct CsvRoomMessage
 typedef struct CsvDoneMessage
 {
 	uint32_t	kind;
-	uint32_t	count;			/* 0: it is not; else it is, or how many */
+	uint32_t	count;			/* 0: no; otherwise yes, or a number */
 } CsvDoneMessage;
 
 #define CSV_MOST_GROUPING_KEYS	32
 
-/* a column, and whether the blanks at its end are taken off first */
+/* a column, and whether trailing blanks are removed first */
 typedef struct CsvGroupingKey
 {
 	int16_t		attnum;
@@ -233,7 +234,7 @@ typedef struct CsvGroupingMessage
 	CsvGroupingKey keys[CSV_MOST_GROUPING_KEYS];
 } CsvGroupingMessage;
 
-/* sets that tables of a database use */
+/* asks for the sets that tables of a database use */
 typedef struct CsvListMessage
 {
 	uint32_t	kind;
@@ -248,7 +249,7 @@ typedef struct CsvListedMessage
 	uint32_t	nentries;
 } CsvListedMessage;
 
-/* the one used last is the first; its columns and keys of groupings follow it */
+/* a set, followed by its columns and groupings; the last used set comes first */
 typedef struct CsvListEntry
 {
 	uint64_t	set;
@@ -258,11 +259,11 @@ typedef struct CsvListEntry
 	CsvTableName user;
 	uint32_t	ncolumns;		/* a CsvKeyColumn each */
 	uint32_t	ngroupings;		/* a CsvGroupingMessage each */
-	uint32_t	on_device;		/* 1: a device has had a copy at the last question */
+	uint32_t	on_device;		/* 1: a device had a copy after the last question */
 	uint32_t	unused;
 } CsvListEntry;
 
-/* of all tables, or a table's; sets that another one uses stay */
+/* sets of all tables, or a set of a table, which stays if another table uses it */
 typedef struct CsvForgetMessage
 {
 	uint32_t	kind;
@@ -276,21 +277,21 @@ typedef struct CsvForgetMessage
 
 typedef enum CsvDeviceState
 {
-	CSV_DEVICE_NONE,			/* there is no such device, or it is of no use */
+	CSV_DEVICE_NONE,			/* there is no such device, or it is not usable */
 	CSV_DEVICE_ASLEEP,
 	CSV_DEVICE_STARTING,
 	CSV_DEVICE_AWAKE
 } CsvDeviceState;
 
-/* as the user counts; or the one that has least to do */
+/* the device with the least work; other numbers are as in csv_gpu_devices() */
 #define CSV_ANY_DEVICE		(-1)
 
 typedef struct CsvDeviceMessage
 {
 	uint32_t	kind;
 	int32_t		device;
-	uint32_t	wake;			/* asked: have it start, if it is asleep */
-	uint32_t	state;			/* told: CsvDeviceState */
+	uint32_t	wake;			/* question: start it, if it is asleep */
+	uint32_t	state;			/* answer: CsvDeviceState */
 	char		name[CSV_DEVICE_NAME_BYTES];
 } CsvDeviceMessage;
 
@@ -304,7 +305,7 @@ typedef struct CsvDeviceEntry
 	uint64_t	memory_total;	/* bytes */
 	int64_t		memory_free;	/* bytes; -1: not known */
 	char		name[CSV_DEVICE_NAME_BYTES];
-	char		reason[CSV_DEVICE_NAME_BYTES];	/* why not usable; else empty */
+	char		reason[CSV_DEVICE_NAME_BYTES];	/* why it is not usable; or empty */
 } CsvDeviceEntry;
 
 typedef struct CsvAskMessage
@@ -338,19 +339,19 @@ typedef struct CsvFileMessage
 {
 	uint32_t	kind;
 	uint16_t	is_stream;		/* bytes come from the session */
-	uint16_t	is_shared;		/* other scans read other pieces of it */
+	uint16_t	is_shared;		/* other scans read other parts of the file */
 	CsvPlaceInMessage place;	/* where it begins */
-	uint64_t	file_bytes;		/* the file is read up to there; 0: to its end */
+	uint64_t	file_bytes;		/* read the file up to there; 0: to its end */
 } CsvFileMessage;
 
 /*
- * The next batch is of the records up to offset `end`, and beyond it if otherwise
- * there would be none.
+ * The next batch has the records up to offset `end`; beyond it, if otherwise it had
+ * none.
  */
 typedef struct CsvPieceMessage
 {
 	uint32_t	kind;
-	uint32_t	is_last;		/* the file ends there, for whoever reads it */
+	uint32_t	is_last;		/* the file ends there for all its readers */
 	CsvPlaceInMessage place;
 	uint64_t	end;
 } CsvPieceMessage;
@@ -364,9 +365,9 @@ typedef struct CsvHeldMessage
 typedef struct CsvBatchMessage
 {
 	uint32_t	kind;
-	uint32_t	nbytes;			/* of what follows */
-	double		read_seconds;	/* of the scan, so far */
-	uint32_t	first_row;		/* of those that are answered for */
+	uint32_t	nbytes;			/* of `bytes` */
+	double		read_seconds;	/* of the scan so far */
+	uint32_t	first_row;		/* ANSWER: its first row */
 	uint32_t	nrows;
 	uint64_t	bytes[CSV_WIRE_BATCH_BYTES / sizeof(uint64_t) - 3];
 } CsvBatchMessage;
@@ -392,8 +393,8 @@ typedef struct CsvEndMessage
 {
 	uint32_t	kind;
 	uint32_t	unused;
-	uint64_t	file_bytes;		/* of the file at hand: its size, or less if some of
-								 * its bytes could not be read */
+	uint64_t	file_bytes;		/* the file's size; less if some of its bytes could not
+								 * be read */
 } CsvEndMessage;
 
 typedef struct CsvBlockMessage
@@ -406,14 +407,14 @@ typedef struct CsvBlockMessage
 typedef struct CsvDataMessage
 {
 	uint32_t	kind;
-	uint32_t	block;			/* NEED: where the bytes are to go */
+	uint32_t	block;			/* NEED: where the bytes go */
 	uint64_t	offset;
-	uint64_t	nbytes;			/* 0 of DATA: the stream has ended */
+	uint64_t	nbytes;			/* DATA: 0: the stream has ended */
 } CsvDataMessage;
 
-/* ---- what there is to say of it ---- */
+/* ---- statistics ---- */
 
-/* why a session whose choice is automatic reads on the CPU what a GPU was for */
+/* why a session that may choose reads on the CPU instead of a GPU */
 typedef enum CsvFallback
 {
 	CSV_FALLBACK_FAILED,		/* the device has failed */
@@ -453,7 +454,7 @@ typedef struct CsvStatisticsMessage
 	uint32_t	kind;
 	int32_t		pid;
 	int64_t		since;			/* microseconds since 1970 */
-	uint32_t	n;				/* the host, and devices that are in use */
+	uint32_t	n;				/* the host, and the devices in use */
 	uint32_t	unused;
 	CsvStatistics of[1 + CSV_MOST_DEVICES];
 } CsvStatisticsMessage;
@@ -463,10 +464,10 @@ typedef struct CsvLimitsMessage
 	uint32_t	kind;
 	int32_t		device;			/* that the program uses */
 	uint64_t	resident_bytes;
-	uint64_t	gpu_bytes;		/* on each; 0: half of what is free */
+	uint64_t	gpu_bytes;		/* on each device; 0: half of the free memory */
 } CsvLimitsMessage;
 
-/* any of them */
+/* any message except CsvBatchMessage */
 typedef union CsvMessage
 {
 	uint32_t	kind;
@@ -499,12 +500,12 @@ typedef union CsvMessage
 #define CSV_WANTED_BYTES(type, ncolumns) \
 	(offsetof(type, wanted.columns) + sizeof(CsvKeyColumn) * (ncolumns))
 
-/* a hash of how large structs are that are shared: of another build, another one */
+/* a hash of the sizes of shared structs: it differs between builds */
 extern uint64_t csv_wire_sizes(void);
 
 /* ---- sending ---- */
 
-/* descriptors that came with a message, or that go with one */
+/* that come or go with a message */
 typedef struct CsvDescriptors
 {
 	int			n;
@@ -519,19 +520,19 @@ extern bool csv_wire_send(int socket, const void *message, size_t nbytes,
 						  const CsvDescriptors *descriptors);
 
 /*
- * Receive one, of no more than `room` bytes.  Returns its bytes; 0: the other end
- * is gone; -1 with errno, which is EAGAIN where there is none, EBADMSG where it is none
- * of ours, and EMFILE where this process may not have its descriptors.  Descriptors are
- * the caller's then, closed where the process starts another program.
+ * Receive a message of at most `room` bytes.  Returns its bytes; 0: the other end is
+ * gone; -1 with errno: EAGAIN if there is no message, EBADMSG if it is not valid,
+ * EMFILE if this process may not open its descriptors.  The caller owns the
+ * descriptors; they are closed when the process starts another program.
  */
 extern ssize_t csv_wire_receive(int socket, void *message, size_t room,
 								CsvDescriptors *descriptors);
 extern void csv_wire_close(CsvDescriptors *descriptors);
 
-/* take a descriptor out, for good; -1: there is none */
+/* take the first descriptor out; -1: there is none */
 extern int	csv_wire_take(CsvDescriptors *descriptors);
 
-/* is the process at the other end one of this one's user? */
+/* does the process at the other end run as the same user? */
 extern bool csv_wire_is_own_user(int socket);
 
 #endif							/* CSV_MESSAGE_H */

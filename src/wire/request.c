@@ -2,9 +2,9 @@
  * request.c
  *		A request as bytes, and back.
  *
- * Bytes are the fields of single structures, then arrays, one after the other,
- * whose lengths are among these fields.  A function goes through a structure's
- * fields in their order, whichever the direction; so both ends agree.
+ * The bytes are the fields of single structs, and then the arrays, whose lengths are
+ * among the fields.  One function passes the fields of a struct in both directions, so
+ * both ends have the same order.
  */
 #include "request.h"
 
@@ -12,29 +12,29 @@
 
 #include "check.h"
 
-/* no record, nor chunk, is longer: see CsvInput */
+/* the greatest size of a record or chunk: see CsvInput */
 #define MOST_INPUT_BYTES	(1024 * 1024 * 1024)
 
-/* what bytes are made of, and what they become: in one piece of memory */
+/* a request in one piece of memory */
 typedef struct Parts
 {
-	CsvWireRequest wire;		/* what the caller has is the beginning */
+	CsvWireRequest wire;		/* first, as the caller frees all by its address */
 	CsvLayout	layout;
-	bool		asks;			/* there is a query */
+	bool		asks;			/* whether there is a query */
 	CsvQuery	query;
 	CsvRequest	request;
 } Parts;
 
 /* ---- fields ---- */
 
-/* bytes that are written, or read, or only counted */
+/* bytes that are written, read, or only counted */
 typedef struct Stream
 {
-	uint8_t    *to;				/* NULL: nothing is written */
-	const uint8_t *from;		/* NULL: nothing is read */
+	uint8_t    *to;				/* NULL: do not write */
+	const uint8_t *from;		/* NULL: do not read */
 	size_t		at;
-	size_t		nbytes;			/* no more than these */
-	bool		good;			/* else what was read means nothing */
+	size_t		nbytes;			/* the limit of `at` */
+	bool		good;			/* otherwise the values are not valid */
 } Stream;
 
 static void
@@ -54,7 +54,7 @@ pass(Stream *stream, void *value, size_t nbytes)
 
 #define PASS(stream, field)	pass(stream, &(field), sizeof(field))
 
-/* a byte that is neither 0 nor 1 must not get into a bool */
+/* a byte other than 0 and 1 must not get into a bool */
 static void
 pass_bool(Stream *stream, bool *value)
 {
@@ -185,7 +185,7 @@ pass_instruction(Stream *stream, Element *element)
 	PASS(stream, instruction->count);
 }
 
-/* the value's bytes behind those of the lane are zeros */
+/* bytes of the value beyond its lane are zeros */
 static void
 pass_constant(Stream *stream, Element *element)
 {
@@ -247,7 +247,7 @@ pass_byte(Stream *stream, Element *element)
 
 /* ---- arrays ---- */
 
-/* in the order of their alignment, so that no gap is between them in memory */
+/* in the order of their alignment, so that there are no gaps between them in memory */
 enum
 {
 	CONSTANTS,
@@ -266,7 +266,7 @@ enum
 	NARRAYS
 };
 
-/* an array's elements: their bytes in memory */
+/* the bytes of an element in memory */
 static const struct
 {
 	size_t		nbytes;
@@ -340,7 +340,7 @@ set_arrays(Parts *parts, const Array *arrays)
 	query->text = arrays[TEXT].start;
 }
 
-/* all that comes before arrays */
+/* everything before the arrays */
 static void
 pass_fields(Stream *stream, Parts *parts)
 {
@@ -349,7 +349,7 @@ pass_fields(Stream *stream, Parts *parts)
 		pass_query(stream, &parts->query, &parts->request);
 }
 
-/* from the array, if there is one, or to `room` */
+/* from the array, or to `room`, if not NULL */
 static void
 pass_array(Stream *stream, int kind, const Array *array, uint8_t *room)
 {
@@ -369,7 +369,7 @@ pass_array(Stream *stream, int kind, const Array *array, uint8_t *room)
 	}
 }
 
-/* how many bytes all arrays are: as such, and in memory */
+/* the bytes of all arrays in the message, and in memory */
 static void
 count_arrays(const Array *arrays, uint64_t *nbytes, uint64_t *room_bytes)
 {
@@ -459,7 +459,7 @@ csv_wire_decode_request(const uint8_t *bytes, size_t nbytes,
 		array_bytes != nbytes - stream.at)
 		return false;
 
-	/* arrays are behind the rest; the last one is the query's text */
+	/* arrays follow the structs; the last array is the query's text */
 	parts = memory->alloc(memory->owner, sizeof(*parts) + room_bytes);
 	if (parts == NULL)
 		return false;

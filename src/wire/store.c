@@ -19,21 +19,21 @@
 /* arrays begin at multiples of a cache line */
 #define ALIGNMENT	64
 
-/* what has been passed is let go of in pieces of so many bytes */
+/* memory of passed batches is released in pieces of this size */
 #define PASSED_BYTES	(UINT64_C(64) << 20)
 
-/* F_SEAL_FUTURE_WRITE, which older headers lack */
+/* missing in older headers */
 #define CSV_SEAL_FUTURE_WRITE	0x0010
 
 #define STORE_MAGIC		UINT64_C(0x31305f7473767363)
 
-/* ---- what is in the file: offsets are from its beginning ---- */
+/* ---- the contents of the file; offsets are from its beginning ---- */
 
 typedef struct StoredHeader
 {
 	uint64_t	magic;
 	uint64_t	nrows;
-	uint64_t	directory;		/* a uint64_t each: where batches begin */
+	uint64_t	directory;		/* where batches begin: a uint64_t each */
 	uint64_t	columns;		/* a CsvColumn each */
 	uint32_t	nbatches;
 	uint32_t	ncolumns;
@@ -50,7 +50,7 @@ typedef struct StoredArray
 	uint32_t	any_slow;
 } StoredArray;
 
-/* behind it, a StoredArray for each column */
+/* followed by a StoredArray for each column */
 typedef struct StoredBatch
 {
 	uint64_t	first_row;
@@ -58,9 +58,9 @@ typedef struct StoredBatch
 	uint64_t	file_offset;
 	uint64_t	file_records;
 	uint64_t	file_lines;
-	uint64_t	row_lines;		/* 0: there are none, nor places */
+	uint64_t	row_lines;		/* 0: no row_lines, and no row_places */
 	uint64_t	row_places;
-	uint64_t	row_offsets;	/* 0: there are none */
+	uint64_t	row_offsets;	/* 0: no row_offsets */
 	uint64_t	errors;
 	uint64_t	error_places;
 	uint64_t	bytes;
@@ -99,8 +99,8 @@ csv_memory_file_seal(int file, bool is_constant)
 }
 
 /*
- * With all of these seals: one that can still grow would take more memory than
- * was counted, and one that can still be sealed could not be mapped any more.
+ * Has the file all these seals?  A file that can still grow could take more memory
+ * than was counted.  Another seal could make it impossible to map the file.
  */
 static bool
 is_sealed(int file, bool is_constant)
@@ -157,20 +157,20 @@ struct CsvStoreWriter
 	uint32_t	nbatches;
 	uint32_t	capacity;
 
-	/* of the batch at hand */
+	/* of the current batch */
 	CsvScan		record;
 	StoredBatch head;
 	StoredArray *arrays;
 	CsvError   *errors;
 	uint64_t   *error_places;
-	uint32_t	nerrors;		/* that there is room for */
+	uint32_t	nerrors;		/* capacity of the two arrays above */
 	uint32_t   *offsets;
 	uint32_t	nrows_room;
-	uint8_t    *bytes;			/* of records that may be looked into */
+	uint8_t    *bytes;			/* of records that a reader may look into */
 	uint64_t	nbytes_room;
 };
 
-/* room for n entries; false if there is no memory.  What was there is lost. */
+/* room for nbytes; loses the contents; false: there is no memory */
 static bool
 make_room(CsvStoreWriter *writer, void *room, size_t nbytes)
 {
@@ -198,7 +198,7 @@ csv_store_begin(const CsvMemory *memory, int file, const CsvDialect *dialect,
 	if (writer == NULL)
 		return NULL;
 	memset(writer, 0, sizeof(*writer));
-	writer->record.most = 1;	/* only its end is asked for */
+	writer->record.most = 1;	/* only the end of a record is needed */
 	writer->memory = *memory;
 	writer->file = file;
 	writer->dialect = *dialect;
@@ -217,7 +217,7 @@ csv_store_begin(const CsvMemory *memory, int file, const CsvDialect *dialect,
 		memcpy(writer->columns, layout->columns,
 			   sizeof(CsvColumn) * layout->ncolumns);
 
-	/* what is NULL is known by now */
+	/* NULL values were found already */
 	for (uint32_t i = 0; i < layout->ncolumns; i++)
 		writer->columns[i].nulls_from = writer->columns[i].nulls_to = 0;
 	return writer;
@@ -262,7 +262,7 @@ write_at(const CsvStoreWriter *writer, uint64_t offset, const void *bytes,
 	return true;
 }
 
-/* a place for so many bytes, behind those there are */
+/* a place for nbytes after the last */
 static uint64_t
 reserve(uint64_t *size, uint64_t nbytes)
 {
@@ -272,7 +272,7 @@ reserve(uint64_t *size, uint64_t nbytes)
 	return place;
 }
 
-/* ---- records that somebody may look into ---- */
+/* ---- records that a reader may look into ---- */
 
 static bool
 is_slow_row(const CsvBatch *batch, uint32_t ncolumns, uint32_t row)
@@ -285,10 +285,10 @@ is_slow_row(const CsvBatch *batch, uint32_t ncolumns, uint32_t row)
 }
 
 /*
- * Add the record at this entry of row_offsets, with its boundary: the last one may have
- * none, and ends with the bytes.  A zero byte stands before each, so that none sees the
- * one before.  If it has a quoting error, it is read leniently.  Returns such an entry
- * for where it is; 0: no memory.
+ * Add the record at this entry of row_offsets, with its boundary; the last record may
+ * have none, and ends with the batch.  A zero byte before each record hides the record
+ * before it.  A record with a quoting error is read leniently.  Returns the new entry
+ * of row_offsets; 0: no memory.
  */
 static uint32_t
 add_record(CsvStoreWriter *writer, const CsvBatch *batch, uint32_t entry)
@@ -322,7 +322,7 @@ add_record(CsvStoreWriter *writer, const CsvBatch *batch, uint32_t entry)
 	return (uint32_t) (before + 1) | (entry & CSV_ROW_LENIENT);
 }
 
-/* all of them, in the order of the file; and errors, with offsets into these */
+/* add all records in the order of the file, and the errors, with offsets into them */
 static bool
 collect_records(CsvStoreWriter *writer, const CsvBatch *batch)
 {
@@ -385,7 +385,7 @@ collect_records(CsvStoreWriter *writer, const CsvBatch *batch)
 
 /* ---- batches ---- */
 
-/* where the batch's parts go; returns where it ends */
+/* find places for the batch's parts; returns the end */
 static uint64_t
 place_parts(CsvStoreWriter *writer, const CsvBatch *batch, uint64_t *place)
 {
@@ -404,7 +404,7 @@ place_parts(CsvStoreWriter *writer, const CsvBatch *batch, uint64_t *place)
 		stored->values = reserve(&size, nrows * array->stride);
 		stored->status = array->all_ok ? 0 : reserve(&size, nrows);
 		stored->stride = array->stride;
-		/* a slow value may have been that of a record that became no row */
+		/* the slow value may be of a record that became no row */
 		stored->any_slow = array->any_slow && nrows > 0;
 		any_slow |= stored->any_slow;
 	}
@@ -550,14 +550,14 @@ struct CsvStore
 	CsvMemory	memory;
 	uint8_t    *bytes;			/* the mapping */
 	uint64_t	nbytes;
-	uint64_t	passed;			/* bytes that were let go of */
+	uint64_t	passed;			/* released */
 	const StoredHeader *header;
 	const uint64_t *directory;
 	CsvLayout	layout;
 	CsvDialect	dialect;
 };
 
-/* where n entries are; NULL if they are not all in the file */
+/* the address of n entries; NULL: not all are in the file */
 static void *
 entries_at(const CsvStore *store, uint64_t offset, uint64_t n, size_t size)
 {
@@ -567,7 +567,7 @@ entries_at(const CsvStore *store, uint64_t offset, uint64_t n, size_t size)
 	return store->bytes + offset;
 }
 
-/* a bool, which must be 0 or 1 before it is looked at as such */
+/* a bool must be checked before it is used as a bool */
 static bool
 is_bool(const bool *value)
 {
@@ -718,8 +718,8 @@ map_arrays(const CsvStore *store, const StoredBatch *head,
 }
 
 /*
- * In the order of the file, each between two rows that there are, of a column that
- * there is, and, if it may be looked into, at bytes that there are.
+ * Errors must be in the order of the file, between two rows of the batch, and of a
+ * column of the layout; and at bytes of the batch, if a reader may look into them.
  */
 static bool
 are_errors(const CsvStore *store, const StoredBatch *head,
@@ -747,7 +747,7 @@ are_errors(const CsvStore *store, const StoredBatch *head,
 	return true;
 }
 
-/* 0, of rows that nobody looks into, is one, too */
+/* rows that no reader looks into have offset 0, which is valid */
 static bool
 are_offsets(const StoredBatch *head, const uint32_t *offsets)
 {
@@ -818,7 +818,7 @@ csv_store_pass(CsvStore *store, uint32_t number)
 {
 	uint64_t	place = store->directory[number] / PASSED_BYTES * PASSED_BYTES;
 
-	/* it begins again */
+	/* reading began again */
 	if (place < store->passed)
 		store->passed = place;
 	if (place > store->passed && place < store->nbytes)
