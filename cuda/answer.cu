@@ -1,6 +1,6 @@
 /*
  * answer.cu
- *		The query that batches are to answer, and a batch's answer: the steps of
+ *		The query that batches should answer, and a batch's answer: the steps of
  *		evaluate.h over the arrays of a call, and groups that stay.
  */
 #include "call.h"
@@ -111,7 +111,7 @@ describe_columns(const CsvCall *call, size_t *longest_text)
 	return columns;
 }
 
-/* may the batch's groups stay here?  There must be many of them to begin it */
+/* may the batch's groups stay here?  Only many groups begin a table. */
 static bool
 may_hold_groups(const CsvCall *call)
 {
@@ -127,8 +127,8 @@ may_hold_groups(const CsvCall *call)
 }
 
 /*
- * Prepare for the batch's groups to be held, as far as there is room.  Those for
- * which there is none come with the answer, if they are not too many.
+ * Prepare for holding the batch's groups, as far as there is room.  The other groups
+ * come with the answer, if there are not too many.
  */
 static CsvStatus
 prepare_holding(CsvCall *call)
@@ -163,7 +163,7 @@ prepare_holding(CsvCall *call)
 	return CSV_OK;
 }
 
-/* entries of the rows that come out, to reply->places */
+/* copy the entries of the rows that come out to reply->places */
 static void
 gather(const CsvCall *call)
 {
@@ -192,9 +192,7 @@ gather(const CsvCall *call)
 					  (uint8_t *) to->lines, stream);
 }
 
-/*
- * Have the query evaluated, if that can be done: then reply->answered.
- */
+/* evaluate the query, if possible; then reply->answered is set */
 CsvStatus
 csv_answer_find(CsvCall *call)
 {
@@ -228,7 +226,7 @@ csv_answer_find(CsvCall *call)
 		(!may_hold && !csv_groups_may_travel(ask->view.ngroups, ask->nrows)))
 		return CSV_OK;
 
-	/* careful rows are evaluated again, and may come out then */
+	/* careful rows are evaluated again, and may then come out */
 	hidden = ask->counts.ncareful > 0 ? NULL : query->hidden;
 	TRY(csv_ask_groups(ask, csv_output_lay_out(cuda, &reply->places,
 											   ask->counts.nselected, hidden,
@@ -242,7 +240,7 @@ csv_answer_find(CsvCall *call)
 	return may_hold ? prepare_holding(call) : CSV_OK;
 }
 
-/* groups that come with the answer */
+/* the number of groups that come with the answer */
 static uint32_t
 groups_out(const CsvReply *reply)
 {

@@ -1,29 +1,26 @@
 /*
  * call.h
- *		An engine and a call of its parse, as the files share them that do its
- *		steps:
+ *		An engine and a call of its parse, for the files that do its steps.
  *
- *	1. input.cu: the input is copied to the device, and what is to come behind
- *	   it; its structure is found.
- *	2. windows.cu: windows are planned, a window being a stretch of whole records
- *	   whose index fits into the memory that is meant for it.  Mostly there is
- *	   one; chunks of very short fields or records take several.
- *	3. layout.cu: the kernels are told of the columns, and strides are chosen for
- *	   those of text.
- *	4. output.cu: window by window, records are checked and listed, and the
- *	   arrays filled.
- *	5. answer.cu: where there is a query, and memory for it, its filters and
- *	   aggregates are evaluated; what comes back then is its answer.  Many groups
- *	   stay here, where they may (group_table.cuh), until held.cu fetches them.
- *	6. output.cu: arrays, statuses that are not all OK, and errors are copied into
- *	   one pinned block that the engine keeps; the batch points into it.
+ *	1. input.cu copies the input to the device, begins to copy the next input, and
+ *	   finds the structure.
+ *	2. windows.cu plans windows.  A window is a stretch of whole records whose index
+ *	   fits into the memory for it.  Mostly there is one window; chunks of very short
+ *	   fields or records take several.
+ *	3. layout.cu tells the kernels of the columns, and chooses strides of text columns.
+ *	4. output.cu checks and lists records and fills the arrays, window by window.
+ *	5. answer.cu evaluates filters and aggregates, if there is a query and memory for
+ *	   it; then only the answer comes back.  Many groups stay on the device, if they
+ *	   may (group_table.cuh), until held.cu fetches them.
+ *	6. output.cu copies arrays, statuses that are not all OK, and errors into one
+ *	   pinned block of the engine; the batch points into it.
  *
- * What the repair rule touches is not read here.  A stretch of input that needs
- * it (or continues under it) is handed to the CPU engine, which owns that batch
- * (detour.cu).  The records before an irregular one are a batch of their own.
+ * Records under the repair rule are not read here.  The CPU engine reads a stretch of
+ * input that needs the rule (or continues under it), and owns that batch (detour.cu).
+ * The records before an irregular record are a batch of their own.
  *
- * Memory on the device, beside input and output: CSV_INDEX_SHARE for index and
- * masks, 1.5 with what goes with them; one record alone may take more.
+ * Memory on the device, besides input and output: CSV_INDEX_SHARE for index and masks,
+ * 1.5 with csv_device_reserve()'s addition; a single record may take more.
  */
 #ifndef CSV_CUDA_CALL_H
 #define CSV_CUDA_CALL_H
@@ -36,29 +33,30 @@
 
 /* ---- the engine ---- */
 
-/* what a batch points into */
+/* the memory that a batch points into */
 typedef struct CsvOutput
 {
 	CsvArray   *arrays;			/* ncolumns of the largest layout so far */
-	uint8_t    *block;			/* pinned: what they hold */
-	uint8_t    *bytes;			/* pinned: of the file, for who looks at them */
+	uint8_t    *block;			/* pinned: the arrays' contents */
+	uint8_t    *bytes;			/* pinned: bytes of the file, if the caller may look at
+								 * them */
 	CsvAnswer	answer;
 } CsvOutput;
 
-/* the CPU engine, for a batch of what is irregular */
+/* the CPU engine, for a batch of irregular records */
 typedef struct CsvDetour
 {
 	void	   *engine;			/* NULL: not opened yet */
 	bool		configured;
 } CsvDetour;
 
-/* the query that batches are to answer */
+/* the query that batches should answer */
 typedef struct CsvCudaQuery
 {
-	uint32_t	nusers;			/* the engine, and a call of parse */
+	uint32_t	nusers;			/* the engine, and perhaps a call of parse */
 	CsvDeviceQuery device;
-	bool		all_certain;	/* as in CsvRequest, */
-	bool		may_hold;		/* likewise */
+	bool		all_certain;	/* as in CsvRequest */
+	bool		may_hold;		/* as in CsvRequest */
 	bool	   *hidden;			/* per column of the layout */
 } CsvCudaQuery;
 
@@ -69,13 +67,15 @@ typedef struct CsvCuda
 	CsvCudaOptions options;
 	char		message[CSV_MESSAGE_BYTES];
 
-	/* what is to be read, and how */
-	const CsvCudaFile *file;	/* whose bytes inputs are of that have none */
+	/* the file, its dialect and its layout */
+	const CsvCudaFile *file;	/* has the bytes of inputs without bytes of their
+								 * own */
 	const CsvDialect *dialect;
 	const CsvLayout *layout;
 	CsvStructureTables tables;
-	uint32_t	max_per_field;	/* columns that read one field */
-	uint32_t	capacity;		/* ncolumns of the largest layout so far: */
+	uint32_t	max_per_field;	/* most columns that read one field */
+	uint32_t	capacity;		/* of these arrays: ncolumns of the largest layout so
+								 * far */
 	uint32_t   *strides;
 	uint32_t   *text;			/* numbers of the columns of TEXT and CSTRING */
 	CsvStrip   *strips;
@@ -84,36 +84,37 @@ typedef struct CsvCuda
 
 	CsvOutput	outputs[CSV_CUDA_OUTPUTS];
 	CsvDetour	detours[CSV_CUDA_OUTPUTS];
-	void	   *host;			/* what the host keeps during a call */
+	void	   *host;			/* memory for host data during a call */
 	size_t		host_bytes;
-	uint8_t    *staging;		/* pinned: what comes and goes on the way */
+	uint8_t    *staging;		/* pinned: for copies to and from the device */
 
 	pthread_mutex_t query_mutex;
 	CsvCudaQuery *query;		/* or NULL */
 	CsvGroupTable table;		/* groups that are held */
-	uint8_t    *piece;			/* pinned: some of them, for the caller */
+	uint8_t    *piece;			/* pinned: some held groups, for the caller */
 } CsvCuda;
 
 /* ---- a call of parse ---- */
 
-/* what is known of the input */
+/* findings about the input */
 typedef struct CsvInputFound
 {
-	uint32_t	nbytes;			/* that are read */
+	uint32_t	nbytes;			/* bytes that are read */
 	bool		at_end;
 	CsvRanks   *ranks;			/* of its tiles, and in the end the totals */
-	uint32_t	nrecords;		/* complete ones */
+	uint32_t	nrecords;		/* complete records */
 	bool		has_tail;		/* an incomplete record follows */
 	uint32_t	tail_start;
-	bool		ends_in_comment;	/* without its end; it is to be passed over */
-	bool		was_ahead;		/* some was copied ahead, between: */
+	bool		ends_in_comment;	/* the comment has no end yet: skip its rest */
+	bool		was_ahead;		/* some bytes were copied ahead, between these
+								 * events: */
 	cudaEvent_t ahead[2];
 } CsvInputFound;
 
 /* rows on the device */
 typedef struct CsvColumnPlace
 {
-	uint8_t    *values;			/* NULL: not those that are asked for */
+	uint8_t    *values;			/* NULL: the caller does not want them */
 	uint8_t    *status;
 } CsvColumnPlace;
 
@@ -124,7 +125,7 @@ typedef struct CsvRowPlaces
 	uint32_t   *lines;
 } CsvRowPlaces;
 
-/* what is in the arrays so far */
+/* the arrays so far */
 typedef struct CsvFilled
 {
 	CsvRowPlaces places;
@@ -138,14 +139,14 @@ typedef struct CsvFilled
 	bool		irregular;		/* at record ndone */
 } CsvFilled;
 
-/* what the query says of them */
+/* the query's result for these rows */
 typedef struct CsvReply
 {
 	CsvCudaQuery *query;		/* or NULL */
 	CsvAsk		ask;
 	CsvRowPlaces places;		/* of the rows that come out */
 	bool		answered;
-	CsvHeldRoom room;			/* which of the groups are held */
+	CsvHeldRoom room;			/* the groups that there is room to hold */
 	CsvHeldCounts held;
 } CsvReply;
 
@@ -156,15 +157,15 @@ typedef struct CsvCall
 	const CsvInput *input;
 	CsvView		view;
 	CsvInputFound	found;
-	void	   *staged_columns; /* in the staging block: room for a
-								 * CsvDeviceColumn each, */
-	uint32_t   *staged_seen;	/* and a word each */
+	void	   *staged_columns; /* in the staging block: room for a CsvDeviceColumn for
+								 * each column, */
+	uint32_t   *staged_seen;	/* and for a word for each */
 	CsvStripList strips;
 	CsvFilled	filled;
 	CsvReply	reply;
 } CsvCall;
 
-/* in the staging block: counters, the query's and the table's, and then ranks */
+/* in the staging block: counters, of the query and the table too, and then ranks */
 #define CSV_STAGED_COUNTS	128
 #define CSV_STAGED_RANKS	256
 
@@ -173,13 +174,13 @@ static_assert(sizeof(CsvCounters) <= CSV_STAGED_COUNTS &&
 			  sizeof(CsvHeldCounts) <= CSV_STAGED_RANKS - CSV_STAGED_COUNTS,
 			  "they share the beginning of the staging block");
 
-/* input.cu: the structure of the input; and nothing is copied ahead any more */
+/* input.cu: find the structure of the input; forget bytes that were copied ahead */
 extern CsvStatus csv_input_read(CsvCall *call);
 extern void csv_input_forget_next(CsvCuda *cuda);
 
 /*
- * windows.cu: room for masks.  Then a window from a record on, with no more than
- * max_records; and its index, record table and list of rows, launched.
+ * windows.cu: make room for masks; open a window of at most max_records from a record
+ * on; launch its index, record table and list of rows.
  */
 extern CsvStatus csv_window_place_masks(CsvCall *call);
 extern CsvStatus csv_window_open(CsvCall *call, uint32_t first_record,
@@ -187,17 +188,17 @@ extern CsvStatus csv_window_open(CsvCall *call, uint32_t first_record,
 extern CsvStatus csv_window_launch(CsvCall *call);
 
 /*
- * layout.cu: room for what is small; columns to the device, with the strides and
- * places that are known; and strides of text, for which all windows are gone
- * through.  one_window: it is open, and launched then.
+ * layout.cu: make room for small arrays; copy the columns to the device, with the
+ * strides and places known so far; measure strides of text, over all windows.
+ * one_window: the only window is open, and is launched here.
  */
 extern CsvStatus csv_layout_place(CsvCall *call);
 extern CsvStatus csv_layout_upload(CsvCall *call);
 extern CsvStatus csv_layout_measure(CsvCall *call, bool one_window);
 
 /*
- * output.cu: where n rows are, from base on (NULL: not known yet), without the
- * columns that are hidden; returns their bytes.
+ * output.cu: lay out n rows from base on (NULL: not known yet), without the columns
+ * that are hidden; returns their bytes.
  */
 extern size_t csv_output_lay_out(const CsvCuda *cuda, CsvRowPlaces *places,
 								 uint32_t n, const bool *hidden,
@@ -208,9 +209,9 @@ extern CsvStatus csv_output_fill(CsvCall *call, bool launched);
 extern CsvStatus csv_output_copy_back(CsvCall *call, CsvBatch *batch);
 
 /*
- * answer.cu: the engine's query, which is used from csv_query_use to
- * csv_query_leave.  Then its answer, if there can be one; its copy; and the
- * adding of groups that are held, which is never done again.
+ * answer.cu: the engine's query, for use between csv_query_use and csv_query_leave.
+ * Then find its answer, if there can be one; copy it; and add groups to those that are
+ * held, which must happen only once.
  */
 extern bool csv_query_set(void *engine, const CsvRequest *request);
 extern void csv_query_replace(CsvCuda *cuda, CsvCudaQuery *query);
@@ -223,9 +224,8 @@ extern CsvStatus csv_answer_fetch(CsvCall *call, uint8_t *block,
 extern CsvStatus csv_answer_hold(CsvCall *call);
 
 /*
- * files.cu: where a file's bytes are on the device; and have nbytes of an input's
- * copied to a pinned block, behind a margin.  They are there when the work is waited
- * for.
+ * files.cu: a file's bytes on the device; and copy nbytes of an input from there to a
+ * pinned block, behind a margin.  Wait for the work before you read them.
  */
 extern const uint8_t *csv_file_bytes(const CsvCuda *cuda, uint64_t offset);
 extern CsvStatus csv_file_fetch(CsvWork *work, const CsvCuda *cuda,
@@ -241,7 +241,7 @@ extern void csv_held_drop(CsvCuda *cuda);
 extern CsvStatus csv_detour_parse(CsvCuda *cuda, const CsvInput *input,
 								  CsvBatch *batch);
 
-/* engine.cu: an engine in a session that has started; NULL: no memory */
+/* engine.cu: an engine in a started session; NULL: no memory */
 extern CsvCuda *csv_cuda_make(CsvSession *session,
 							  const CsvCudaOptions *options,
 							  const CsvMemory *memory);

@@ -2,24 +2,24 @@
  * columns.cu
  *		The arrays: all columns of a stretch of rows in one kernel.
  *
- * A warp takes 32 rows, a lane a row, and of these a strip: columns that follow
- * each other in the file.  A row's part of the strip is a piece of the input
- * without gaps.  The warp works in two steps:
+ * A warp takes 32 rows, one per lane, and a strip of them: columns that follow each
+ * other in the file.  A row's part of the strip is a piece of the input without gaps.
+ * The warp works in two steps:
  *
- *	1. It copies the pieces of its rows, and the separators in them, to shared
- *	   memory, coalesced.  A piece for which there is no room stays where it is;
- *	   whoever reads it does not notice.
- *	2. It goes through the columns.  All lanes do the same kind of conversion,
- *	   and what they write lies side by side.  The bytes come from shared
- *	   memory, where it costs little that lanes stand a record apart.
+ *	1. It copies its rows' pieces, and the separators in them, to shared memory,
+ *	   coalesced.  A piece without room is read from the input; the code that reads
+ *	   it is the same.
+ *	2. It goes through the columns.  All lanes do the same kind of conversion, and
+ *	   their entries lie side by side.  The bytes come from shared memory, which
+ *	   makes it cheap that lanes read at a distance of a record.
  *
- * Text entries are put together in shared memory as well, some words of each at
- * a time, and then written as one run of words.  A text that is not plain ASCII
- * or has doubled quotes is looked at by the whole warp, so that its lane does not
- * hold up the others.  Fields that are long are left to longs.cu.
+ * Text entries are also put together in shared memory, some words of each at a time,
+ * and then written as one run of words.  The whole warp looks at a text that is not
+ * plain ASCII or has doubled quotes, so that its lane does not hold up the others.
+ * Long fields are left to longs.cu.
  *
- * What is rare is not inlined: the kernel's instructions are many as it is, and
- * those of a file that is as it should be are meant to stay in the caches.
+ * Rare cases are not inlined: the kernel already has many instructions, and those for
+ * regular files should stay in the caches.
  */
 #include <cuda_pipeline.h>
 
@@ -28,18 +28,18 @@
 
 #define WARPS			(CSV_COLUMN_THREADS / 32)
 #define ENTRY_WORDS		(CSV_NUMERIC_DIGITS / 2 + 2)
-#define COPY_LANES		8		/* that copy a row's piece, 16 bytes each */
-#define PITCH			33		/* of what lanes read and write both ways */
+#define COPY_LANES		8		/* lanes that copy a row's piece, 16 bytes each */
+#define PITCH			33		/* of words that lanes access by rows and by columns */
 
-/* an input is shorter */
+/* longer than any input */
 #define CSV_NO_FIELD	0x80000000u
 
-/* what a warp has in shared memory, beside its pieces of the input */
+/* a warp's shared memory, besides its pieces of the input */
 struct alignas(16) Stage
 {
 	/*
-	 * The separator before the strip's first field, and the one behind each
-	 * field; UINT32_MAX where the record has no such field.
+	 * The separator before the strip's first field, and the separator behind each
+	 * field; UINT32_MAX if the record has no such field.
 	 */
 	uint32_t	bounds[CSV_STRIP_FIELDS + 1][PITCH];
 	uint32_t	words[CSV_TEXT_WORDS][PITCH];	/* of text entries */
@@ -50,7 +50,8 @@ struct Field
 {
 	const uint8_t *bytes;
 	uint32_t	start;			/* position */
-	uint32_t	length;			/* CSV_NO_FIELD or more: there is none */
+	uint32_t	length;			/* CSV_NO_FIELD or more: the record has no such
+								 * field */
 	uint32_t	row;			/* of the window */
 	uint32_t	record;
 };
@@ -62,24 +63,24 @@ struct TextSpan
 	uint32_t	length;
 };
 
-/* ---- step 1: what the warp needs, to shared memory ---- */
+/* ---- step 1: copy to shared memory ---- */
 
 /*
- * Returns where the lane's row is, as an address to which positions are added:
- * in shared memory or, where there is no room for it, in the input.  Rows from
- * nrows on have no bounds.
+ * Copy the rows to shared memory.  Returns where the lane's row is, as an address to
+ * which positions are added: in shared memory or, if there is no room, in the input.
+ * Rows from nrows on have no bounds.
  */
 static __device__ __forceinline__ const uint8_t *
 stage_rows(const CsvView &view, const CsvStrip &strip, uint32_t record,
 		   uint32_t nrows, Stage *stage, uint4 *room, uint32_t room_units)
 {
 	uint32_t	lane = threadIdx.x % 32;
-	uint32_t	first = 0;		/* separator of the strip */
-	uint32_t	nfields = 0;	/* of the strip, that there are */
+	uint32_t	first = 0;		/* number of the strip's first separator */
+	uint32_t	nfields = 0;	/* fields of the strip that the record has */
 	uint32_t	from = 0;
 	uint32_t	until = 0;
-	uint32_t	units = 0;		/* of 16 bytes, of the piece */
-	uint32_t	with_units;		/* rows that have some */
+	uint32_t	units = 0;		/* of 16 bytes, of the lane's piece */
+	uint32_t	with_units;		/* rows with units */
 	uint32_t	first_unit;
 	uint32_t	nunits;
 	const uint32_t delimiter_length = csv_delimiter_length(&view.dialect.opt);
@@ -97,14 +98,14 @@ stage_rows(const CsvView &view, const CsvStrip &strip, uint32_t record,
 	{
 		from = strip.first_field == 0 ? view.record_start[record] :
 			view.separators[first - 1] + delimiter_length;
-		/* with the separator: it tells whether a CR belongs to it */
+		/* with the separator, which tells whether a CR belongs to it */
 		until = view.separators[first + nfields - 1] + 1;
 		units = (until + 15) / 16 - from / 16;
 		if (units > CSV_STAGE_ROW_BYTES / 16)
 			units = 0;
 	}
 
-	/* mostly they follow each other closely, and what lies between fits, too */
+	/* mostly rows are close together, and the bytes between them fit, too */
 	with_units = __ballot_sync(UINT32_MAX, units > 0);
 	first_unit = __shfl_sync(UINT32_MAX, from / 16, __ffs(with_units) - 1);
 	nunits = with_units == 0 ? 0 :
@@ -121,7 +122,7 @@ stage_rows(const CsvView &view, const CsvStrip &strip, uint32_t record,
 	}
 	else
 	{
-		uint32_t	place = units;	/* behind the piece */
+		uint32_t	place = units;	/* the end of the piece, in `room` */
 
 		for (int step = 1; step < 32; step *= 2)
 		{
@@ -197,10 +198,10 @@ trim_field(const CsvView &view, const uint8_t *bytes, Field *field)
 /* ---- step 2: numbers, dates and the like ---- */
 
 /*
- * Is it plain that the field is neither NULL (but for force_null) nor the
- * default nor long, and that there are quotes in it only if it begins with one?
- * Most are so.  A field that is not there has an endless length.  In text there may be
- * escapes: no number is one then.
+ * Is it certain that the field is not NULL (except by force_null), not the default,
+ * not long, and has quotes only if it begins with a quote?  Mostly it is.  A missing
+ * field has an endless length.  With CSV_QUOTING_TEXT it may have escapes; then it is
+ * not a number.
  */
 static __device__ __forceinline__ bool
 is_ordinary(const CsvView &view, const CsvDeviceColumn &column, const Field &field)
@@ -222,8 +223,8 @@ is_doubled(const CsvView &view, const Field &field)
 }
 
 /*
- * Where the text of an ordinary field is, if that is plain: an unquoted one, or
- * one without any quotes but those around it.
+ * Find the text of an ordinary field if it is plain: unquoted, or without quotes
+ * except those around it.
  */
 static __device__ __forceinline__ bool
 find_plain_text(const CsvView &view, const CsvDeviceColumn &column,
@@ -244,7 +245,7 @@ find_plain_text(const CsvView &view, const CsvDeviceColumn &column,
 	return !csv_look_for(text->bytes, text->length, quote);
 }
 
-/* the verdict on a value that was not converted */
+/* judge a value that was not converted */
 static __device__ uint32_t
 judge_doubtful(const CsvView &view, uint32_t number, const CsvColumn &column,
 			   const Field &field)
@@ -264,8 +265,7 @@ judge_not_converted(const CsvView &view, uint32_t number, const Field &field)
 }
 
 /*
- * Where the text of any field is.  CSV_VALUE_OK: it is to be converted; else
- * the value's status.
+ * Find the text of any field.  CSV_VALUE_OK: convert it; otherwise the value's status.
  */
 static __device__ __noinline__ uint32_t
 find_text(const CsvView &view, uint32_t number, const Field &field,
@@ -287,7 +287,7 @@ find_text(const CsvView &view, uint32_t number, const Field &field,
 	if (field.length > CSV_LONG_FIELD_BYTES &&
 		csv_push_long(view, field.row, field.record, number, field.start,
 					  field.length))
-		return CSV_VALUE_DOUBTFUL;	/* for the time being */
+		return CSV_VALUE_DOUBTFUL;	/* longs.cu replaces it */
 
 	plain = csv_field_plain(&view.dialect, field.bytes, field.length, &from,
 							&to, &quoted);
@@ -301,7 +301,7 @@ find_text(const CsvView &view, uint32_t number, const Field &field,
 	return CSV_VALUE_OK;
 }
 
-/* store an entry, in as few pieces as its alignment allows */
+/* store an entry in as few pieces as its alignment allows */
 template <int kind>
 static __device__ __forceinline__ void
 store_entry(uint8_t *entry, uint32_t stride, const uint32_t *words)
@@ -341,8 +341,8 @@ store_entry(uint8_t *entry, uint32_t stride, const uint32_t *words)
 }
 
 /*
- * Convert a value, where there is one, and store its entry; false where it
- * could not be converted.
+ * Convert a value, if it exists, and store its entry; false if it could not be
+ * converted.
  */
 template <int kind>
 static __device__ __forceinline__ bool
@@ -354,7 +354,7 @@ convert(const CsvView &view, const CsvDeviceColumn &device_column,
 	uint32_t	stride;
 	bool		ok = true;
 
-	/* so that csv_convert_value is compiled for this kind alone */
+	/* compiles csv_convert_value for this kind alone */
 	column.kind = kind;
 	column.precision = device_column.column.precision;
 	column.scale = device_column.column.scale;
@@ -369,10 +369,7 @@ convert(const CsvView &view, const CsvDeviceColumn &device_column,
 	return ok;
 }
 
-/*
- * Convert a value of a column that has a form of its own: what convert() does for the
- * form of the type.
- */
+/* convert() for a column with a form of its own, instead of the type's form */
 static __device__ __noinline__ bool
 convert_form(const CsvView &view, const CsvDeviceColumn &device_column,
 			 const TextSpan &text, bool exists)
@@ -420,8 +417,8 @@ convert_by_kind(const CsvView &view, const CsvDeviceColumn &column,
 }
 
 /*
- * One value.  Returns its status, or CSV_VALUE_OK with an error reported (the
- * row is left out then).
+ * Convert one value.  Returns its status, or CSV_VALUE_OK with an error reported; then
+ * the row is left out.
  */
 static __device__ __forceinline__ uint32_t
 scalar_value(const CsvView &view, uint32_t number,
@@ -457,7 +454,7 @@ scalar_value(const CsvView &view, uint32_t number,
 
 /* ---- step 2: text ---- */
 
-/* the last checks of text that was measured */
+/* the last checks of a text that was measured */
 static __device__ CsvVerdict
 judge_measured(const CsvView &view, uint32_t number, const Field &field,
 			   const CsvMeasure &measure, int plain_skip)
@@ -476,7 +473,7 @@ judge_measured(const CsvView &view, uint32_t number, const Field &field,
 						  blanks_beyond, plain_skip);
 }
 
-/* any field of text, by its own lane */
+/* judge any field of text, by its own lane */
 static __device__ __noinline__ CsvVerdict
 judge_any_text(const CsvView &view, uint32_t number, const Field &field)
 {
@@ -495,7 +492,7 @@ judge_any_text(const CsvView &view, uint32_t number, const Field &field)
 	if (field.length > CSV_LONG_FIELD_BYTES &&
 		csv_push_long(view, field.row, field.record, number, field.start,
 					  field.length))
-		return csv_without_value(CSV_VALUE_OK);	/* for the time being */
+		return csv_without_value(CSV_VALUE_OK);	/* longs.cu replaces it */
 
 	csv_field_measure(&view.dialect, field.bytes, field.length, &measure);
 	if (measure.nbytes == field.length)
@@ -507,9 +504,9 @@ judge_any_text(const CsvView &view, uint32_t number, const Field &field)
 }
 
 /*
- * The texts of some lanes, those with to_measure, by the whole warp, one after
- * the other: each lane looks at a byte.  A text that is `quoted` stands between
- * two quotes, and the quotes in it are doubled; in any other quotes are data.
+ * The whole warp judges the texts of lanes with to_measure, one text after the other;
+ * each lane looks at a byte.  A text that is `quoted` stands between two quotes, and
+ * quotes in it are doubled; in other texts quotes are data.
  */
 static __device__ __noinline__ CsvVerdict
 judge_measured_texts(const CsvView &view, uint32_t number, const Field &field,
@@ -572,7 +569,7 @@ judge_measured_texts(const CsvView &view, uint32_t number, const Field &field,
 						  measure.nbytes + 2 == field.length ? 1 : -1);
 }
 
-/* what becomes of the lanes' values of a text column; by a whole warp */
+/* judge the lanes' values of a text column; by a whole warp */
 static __device__ __forceinline__ CsvVerdict
 judge_texts(const CsvView &view, uint32_t number,
 			const CsvDeviceColumn &device_column, const Field &field)
@@ -584,7 +581,7 @@ judge_texts(const CsvView &view, uint32_t number,
 	bool		ordinary = is_ordinary(view, device_column, field);
 	bool		to_measure = false;
 
-	/* the whole warp knows nothing of escapes */
+	/* the warp's code does not know escapes */
 	if (ordinary && view.dialect.opt.quoting == CSV_QUOTING_TEXT)
 		ordinary = !csv_look_for(text.bytes, text.length, view.dialect.opt.escape);
 
@@ -627,9 +624,9 @@ judge_texts(const CsvView &view, uint32_t number,
 }
 
 /*
- * The entries of values that are to be unquoted, by a whole warp.  Where quotes
- * are doubled the warp takes them one after the other, each lane a byte: of two
- * quotes the second goes, which is the one with an odd number before it.
+ * Write the entries of values that must be unquoted, by a whole warp.  If quotes are
+ * doubled, the warp takes one value after the other, and each lane a byte.  The second
+ * quote of a pair, with an odd number of quotes before it, is dropped.
  */
 static __device__ __noinline__ void
 write_unquoted(const CsvView &view, const CsvVerdict verdict,
@@ -679,9 +676,7 @@ write_unquoted(const CsvView &view, const CsvVerdict verdict,
 	__syncwarp();
 }
 
-/*
- * The values of nrows <= 32 rows, by a whole warp.
- */
+/* write the values of nrows <= 32 rows, by a whole warp */
 static __device__ __forceinline__ uint32_t
 text_values(const CsvView &view, uint32_t number,
 			const CsvDeviceColumn &column, const Field &field, uint32_t nrows,
@@ -694,14 +689,14 @@ text_values(const CsvView &view, uint32_t number,
 	CsvVerdict	verdict = judge_texts(view, number, column, field);
 	const bool	plain = verdict.source == CSV_SOURCE_PLAIN;
 
-	/* words of the input, and where the value is in them */
+	/* words of the input, and the value's offset in them */
 	const uint8_t *value = plain ? field.bytes + verdict.skip :
 		(const uint8_t *) stage;
 	uint32_t	offset = (uint32_t) (uintptr_t) value & 3;
 	const uint32_t *words = (const uint32_t *) (value - offset);
 	uint32_t	last = (offset + max(verdict.nbytes, 1) - 1) / 4;
 
-	/* bits that are left to write: of the value, and with padding */
+	/* bits left to write: of the value, and with padding */
 	int32_t		left = plain ? 8 * (int32_t) verdict.nbytes : 0;
 	int32_t		stored = plain ? 8 * (int32_t) verdict.stored : 0;
 	uint32_t	next = words[0];
@@ -739,7 +734,7 @@ text_values(const CsvView &view, uint32_t number,
 		}
 		__syncwarp();
 
-		/* some lanes to a row: a power of two of them */
+		/* a power of two of lanes writes a row */
 		out = entries + (size_t) row * stride_words + base + k;
 		if (k < nwords)
 #pragma unroll 2
@@ -789,7 +784,7 @@ columns_kernel(const __grid_constant__ CsvView view, CsvStripList list,
 	field.record = active ? csv_row_record(view, field.row) : 0;
 	if (threadIdx.x < strip.ncolumns)
 	{
-		/* as this block sees it: from its first row and its bounds on */
+		/* as this block reads it: places begin at the block's first row and bounds */
 		CsvDeviceColumn column = view.columns[strip.first_column + threadIdx.x];
 		size_t		place = (size_t) view.first_row +
 			nth * CSV_COLUMN_THREADS;
@@ -799,7 +794,7 @@ columns_kernel(const __grid_constant__ CsvView view, CsvStripList list,
 		column.status += place;
 		columns[threadIdx.x] = column;
 	}
-	/* the last unit is for words that are read, and not used */
+	/* the last unit is for words that are read but not used */
 	bytes = stage_rows(view, strip, field.record, nrows, stage, room,
 					   room_bytes / 16 - 1);
 	__syncthreads();
@@ -837,7 +832,7 @@ columns_kernel(const __grid_constant__ CsvView view, CsvStripList list,
 						   (status == CSV_VALUE_DOUBTFUL ||
 							status == CSV_VALUE_LONG)))
 				seen |= CSV_SEEN_SLOW;
-			/* few see what none before has seen */
+			/* new flags are rare, so look before the atomic operation */
 			if (lane == 0 && (seen & ~view.seen[number]) != 0)
 				atomicOr(&view.seen[number], seen);
 		}
@@ -851,7 +846,7 @@ csv_launch_columns(const CsvView *view, CsvStripList list,
 {
 	uint32_t	nblocks = (view->nrecords - 1) / CSV_COLUMN_THREADS + 1;
 
-	/* rounding adds 15 bytes to a piece; what the pieces differ by, a 12th */
+	/* a piece gets 15 bytes more for rounding, and a 12th more since pieces differ */
 	uint64_t	room_bytes = 32 * ((uint64_t) strip_bytes + strip_bytes / 12 +
 								   16) + 16;
 	uint64_t	max_room_bytes = (max_shared_bytes - CSV_STRIP_COLUMNS *

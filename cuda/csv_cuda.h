@@ -1,30 +1,30 @@
 /*
  * csv_cuda.h
- *		The CUDA engine: what the rest of the project sees of it.
+ *		The CUDA engine, as the rest of the project sees it.
  *
  * Plain C.  Neither loading the library nor creating a session touches CUDA.  The
  * first call that needs the device starts the session: a context on one device, a
- * stream, device memory that grows as needed up to a limit, and a pool of pinned
- * host memory.  It is kept until csv_cuda_shutdown or the end of the process,
- * since starting one takes a few tenths of a second and pinning memory 0.45 s per
- * GiB.
+ * stream, device memory that grows as needed up to a limit, and a pool of pinned host
+ * memory.  The session lasts until csv_cuda_shutdown or the end of the process, since
+ * a start takes a few tenths of a second, and pinning memory 0.45 s per GiB.
  *
- * Engines may be used in several threads, each by one at a time; their calls of
- * parse then take turns on the device.  Sessions are opened, started and asked for
- * their state in any thread; other functions here are for one, where they do not say
- * otherwise; csv_cuda_shutdown wants to be alone.
+ * Several threads may use engines, but only one thread at a time uses the same engine;
+ * calls of parse take turns on the device.  Any thread may open a session, start it,
+ * or ask for its state.  The other functions here are for one thread, unless they say
+ * otherwise.  No other function may run during csv_cuda_shutdown.
  *
- * The layers of this folder, each of which may include those below it only:
+ * The layers of this folder.  A layer may include only layers below it:
  *
  *	host call	call.h: an engine (engine.cu), the steps of its parse (input.cu,
  *				windows.cu, layout.cu, output.cu, answer.cu, detour.cu), groups
- *				that it holds (held.cu), and a first try (warm.cu).
- *				resident.cu: columns that stay; files.cu: files that do.
- *	query		evaluate.h: the steps of a query on the device, for both of them
+ *				that it holds (held.cu), and loading the kernels (warm.cu).
+ *				resident.cu: columns that stay; files.cu: files that stay.
+ *	query		evaluate.h: the steps of a query on the device, for batches and for
+ *				columns that stay
  *	work		work.h: how a host call launches, copies, waits and fails (TRY)
- *	block		structure.cuh, field.cuh: what a block, a warp or a thread does;
+ *	block		structure.cuh, field.cuh: the work of a block, a warp or a thread;
  *				for kernels only
- *	launch		parse.cuh, query.cuh, group_table.cuh: what kernels are given, and
+ *	launch		parse.cuh, query.cuh, group_table.cuh: the kernels' arguments, and
  *				csv_launch_...() beside the kernels (structure.cu, records.cu,
  *				lengths.cu, columns.cu, longs.cu; query.cu; group_table.cu)
  *	session		session.h: context, locks (session.cu), memory (memory.cu); and
@@ -40,10 +40,10 @@ extern "C" {
 #endif
 
 /*
- * A session; it must outlive its engines and columns.  NULL: no memory.  Freeing
- * it shuts it down.  Of a process's sessions, those that are started have a device
- * each.  If one is started before devices have been listed, CUDA sees its device only,
- * and there can be no other.
+ * A session; it must outlive its engines and columns.  NULL: no memory.  Freeing a
+ * session shuts it down.  Each started session of a process has a device of its own.
+ * If a session is started before devices have been listed, CUDA sees only its device,
+ * and no other session can be started.
  */
 typedef struct CsvSession CsvSession;
 
@@ -53,25 +53,25 @@ extern void csv_cuda_session_free(CsvSession *session);
 typedef struct CsvCudaOptions
 {
 	int			device;			/* ordinal, as csv_cuda_list_devices counts */
-	uint64_t	memory_limit;	/* bytes of device memory that the session may
-								 * take beside its context; 0: half of what
-								 * was free when the session began */
-	uint32_t	hold_from;		/* from so many groups of a batch on they are
-								 * held, and there is little room for them at
+	uint64_t	memory_limit;	/* bytes of device memory that the session may take
+								 * besides its context; 0: half of the memory that was
+								 * free when it began */
+	uint32_t	hold_from;		/* the groups of a batch are held if they are at least
+								 * this many, and there is little room for them at
 								 * first; 0: the engine's choice */
 } CsvCudaOptions;
 
 extern const CsvEngine csv_cuda_engine;
 
 /*
- * Open an engine, for csv_cuda_engine's functions; starts the session where it
- * is asleep.  Its state comes from `memory`, which must be usable in any thread
- * that the engine is used in, device and pinned memory from the session.  Returns
- * NULL, with a message in `reason`, where there is no usable device, where the
- * session has another one, or where an earlier failure has ended it for good.
+ * Open an engine, for csv_cuda_engine's functions, and start the session if it is
+ * asleep.  The engine's state comes from `memory`, which must be usable in every
+ * thread that uses the engine; device and pinned memory come from the session.
+ * Returns NULL, with a message in `reason`, if there is no usable device, if the
+ * session has another device, or if an earlier failure has ended the session for good.
  *
- * Input buffers may be freed after close, through csv_cuda_engine.free_input
- * with the closed engine, only where `memory` is still there.
+ * After close, input buffers may be freed, through csv_cuda_engine.free_input with the
+ * closed engine, only as long as `memory` exists.
  */
 extern void *csv_cuda_open(CsvSession *session,
 						   const CsvCudaOptions *options,
@@ -79,10 +79,10 @@ extern void *csv_cuda_open(CsvSession *session,
 						   char *reason, size_t reason_size);
 
 /*
- * Start the session in a thread of its own, and load the kernels there, which
- * csv_cuda_open then finds done.  False where it is under way or there already,
- * or cannot be.  An open that comes meanwhile waits for it, and so must the
- * process before it exits (csv_cuda_settle).
+ * Start the session in a thread of its own, and load the kernels there, so that
+ * csv_cuda_open finds both done.  False if the session has started, is starting or
+ * cannot start.  An open in the meantime waits for the thread.  So must the process
+ * before it exits (csv_cuda_settle).
  */
 extern bool csv_cuda_start(CsvSession *session, int device);
 extern void csv_cuda_settle(CsvSession *session);
@@ -96,46 +96,49 @@ typedef enum CsvCudaState
 
 extern CsvCudaState csv_cuda_state(CsvSession *session);
 
-/* has it failed for good in this process?  In any thread. */
+/* has the session failed for good in this process?  In any thread. */
 extern bool csv_cuda_is_lost(const CsvSession *session);
 
-/* give back all of the session's memory and its context; it is asleep then */
+/* give back the session's context and all of its memory; then it is asleep */
 extern void csv_cuda_shutdown(CsvSession *session);
 
 /*
- * Device memory that the session holds, in bytes: for the output arrays, and
- * for all else (the input's copy among it).
+ * Device memory that the session holds, in bytes: for the output arrays, and for
+ * everything else (the input's copy, too).
  */
 extern void csv_cuda_memory_held(const CsvSession *session, uint64_t *output,
 								 uint64_t *others);
 
-/* the same in all, with files and columns that stay; *limit: of it.  Without waiting. */
+/*
+ * Bytes of device memory that the session holds, with files and columns that stay;
+ * their limit is in *limit.  Without waiting.
+ */
 extern uint64_t csv_cuda_memory(CsvSession *session, uint64_t memory_limit,
 								uint64_t *limit);
 
 /*
- * Has the session give back what it holds above a limit that was lowered.  Without
+ * Give back memory that the session holds above a limit that was lowered.  Without
  * waiting, in any thread.
  */
 extern void csv_cuda_trim(CsvSession *session, uint64_t memory_limit);
 
 /*
- * Host memory that engines read from and write to, as another process can map it:
- * inputs, what batches and their answers point to, and groups that were held.
- * Each block is a memfd, which cannot change its size.
+ * Host memory that engines read and write, which another process can map: inputs, the
+ * memory that batches and their answers point to, and groups that were held.  Each
+ * block is a memfd, which cannot change its size.
  */
 typedef struct CsvCudaBlock
 {
-	uint32_t	number;			/* of all that were ever made */
-	int			descriptor;		/* the session's own: to be duplicated or sent */
+	uint32_t	number;			/* unique in this process */
+	int			descriptor;		/* the session's own: duplicate or send it */
 	uint8_t    *bytes;
 	size_t		nbytes;
 } CsvCudaBlock;
 
 /*
- * The block that these bytes are in; false: they are in none.  It lasts as long as
- * they belong to an engine or a reader; a block that is made later has another
- * number.  In any thread.
+ * The block that has these bytes; false: no block has them.  A block lasts as long as
+ * its bytes belong to an engine or a reader; a later block has another number.  In any
+ * thread.
  */
 extern bool csv_cuda_find_block(CsvSession *session, const void *memory,
 								size_t nbytes, CsvCudaBlock *found);
@@ -143,24 +146,25 @@ extern bool csv_cuda_find_block(CsvSession *session, const void *memory,
 /* ---- bytes of files that stay on the device ---- */
 
 /*
- * Room for a file's bytes, which somebody uses who then is to leave it.  Files that
- * nobody uses go without notice when something else needs their memory, those first
- * that were not used for longest.  NULL: there is no room.  In any thread, as all
- * of these.
+ * Room for a file's bytes.  The caller uses it, and must leave it.  A file that is not
+ * in use goes without notice when something else needs its memory; the file that was
+ * unused for longest goes first.  NULL: there is no room.  All of these functions may
+ * be called in any thread.
  */
 typedef struct CsvCudaFile CsvCudaFile;
 
 extern CsvCudaFile *csv_cuda_file_create(CsvSession *session, uint64_t nbytes,
 										 uint64_t memory_limit);
 
-/* false: its bytes have gone, or are more than files may take under the limit */
+/* false: the file's bytes have gone, or are more than the limit allows for files */
 extern bool csv_cuda_file_use(CsvCudaFile *file, uint64_t memory_limit);
 extern void csv_cuda_file_leave(CsvCudaFile *file);
 extern void csv_cuda_file_free(CsvCudaFile *file);
 
 /*
- * What a thread has to fill files: pinned memory of CSV_CUDA_COPY_BYTES bytes, from
- * where so many are copied to an offset of a file.  False: the device has failed.
+ * Pinned memory of CSV_CUDA_COPY_BYTES bytes, from which a thread fills files:
+ * csv_cuda_copier_copy copies its first nbytes to an offset of a file.  False: the
+ * device has failed.
  */
 #define CSV_CUDA_COPY_BYTES		((size_t) 4 << 20)
 
@@ -173,29 +177,29 @@ extern bool csv_cuda_copier_copy(CsvCudaCopier *copier,
 								 size_t nbytes);
 extern void csv_cuda_copier_free(CsvCudaCopier *copier);
 
-/* whose bytes the engine's inputs are of that have none themselves; or NULL */
+/* the file that has the bytes of inputs without bytes of their own; or NULL */
 extern void csv_cuda_set_file(void *engine, const CsvCudaFile *file);
 
 /* ---- columns that stay on the device, for queries over them ---- */
 
 /*
- * Columns of nrows rows, filled part by part.  Each column has two parts, its
- * values and its statuses.  How rows fall into groups by some of them is kept
- * as well, once a query has asked for it.  Their memory goes again without
- * notice, when something else needs it; they may be filled anew then.
+ * Columns of nrows rows, filled part by part.  Each column has two parts, its values
+ * and its statuses.  Once a query has asked how rows fall into groups by some of the
+ * columns, this is kept as well.  All of it goes without notice when something else
+ * needs the memory; the columns may then be filled again.
  *
- * For one thread, beside engines in others.
+ * For one thread, while other threads use engines.
  */
 typedef struct CsvCudaColumns CsvCudaColumns;
 
 #define CSV_CUDA_VALUES(column)		(2 * (column))
 #define CSV_CUDA_STATUSES(column)	(2 * (column) + 1)
 
-/* start the session, or find it there; false with a message in `reason` */
+/* start the session if it is asleep; false with a message in `reason` */
 extern bool csv_cuda_wake(CsvSession *session, int device, char *reason,
 						  size_t reason_size);
 
-/* may columns take so many bytes in all, below a limit of device memory? */
+/* may columns take nbytes in all, below a limit of device memory? */
 extern bool csv_cuda_columns_may_be(const CsvSession *session,
 									uint64_t nbytes, uint64_t memory_limit);
 
@@ -205,26 +209,26 @@ extern CsvCudaColumns *csv_cuda_columns_create(CsvSession *session,
 											   uint32_t nrows);
 extern void csv_cuda_columns_free(CsvCudaColumns *columns);
 
-/* device memory that they take, in bytes */
+/* device memory that the columns take, in bytes */
 extern uint64_t csv_cuda_columns_bytes(const CsvCudaColumns *columns);
 
 /*
- * What is known of how rows fall into groups, from 0 on: the columns, as many as
- * are returned, which are at most CSV_MAX_KEYS; 0: no more.
+ * The columns of a grouping of rows that is kept, into `places`; returns their number,
+ * at most CSV_MAX_KEYS.  Groupings are numbered from 0; returns 0 if there are no
+ * more.
  */
 extern uint32_t csv_cuda_columns_grouping(const CsvCudaColumns *columns,
 										  uint32_t number, uint32_t *places);
 
-/* how many rows of a part are there, from the first on */
+/* the number of rows of a part that are there, from the first on */
 extern uint32_t csv_cuda_columns_filled(const CsvCudaColumns *columns,
 										uint32_t part);
 
 /*
- * Copy nrows entries (NULL: zeros), source_width bytes each, to follow those that
- * are there.  Each takes `width` bytes there, always the same for a part.  False
- * where there are not first_row rows (any more), no room below the limit of
- * device memory (0: the session's), or with a message in `reason` where the
- * device failed.
+ * Append nrows entries (NULL: zeros) of source_width bytes each to the part.  An entry
+ * always takes `width` bytes in the same part.  False if the part does not have
+ * first_row rows (any more), if there is no room below the limit of device memory (0:
+ * the session's), or, with a message in `reason`, if the device failed.
  */
 extern bool csv_cuda_columns_add(CsvCudaColumns *columns, uint32_t part,
 								 uint32_t first_row, uint32_t width,
@@ -233,12 +237,13 @@ extern bool csv_cuda_columns_add(CsvCudaColumns *columns, uint32_t part,
 								 uint64_t memory_limit, char *reason,
 								 size_t reason_size);
 
-/* what is asked of the rows */
+/* a question about the rows */
 typedef struct CsvCudaQuestion
 {
 	const CsvRequest *request;
 	const CsvLayout *layout;
-	const uint32_t *places;		/* of the layout's columns among those here */
+	const uint32_t *places;		/* for each column of the layout, its number among the
+								 * CsvCudaColumns */
 	const uint8_t *seen;		/* per column of the layout: CSV_CUDA_SEEN_... */
 	uint64_t	memory_limit;	/* bytes; 0: the session's */
 	bool		(*interrupted) (void *arg);
@@ -249,22 +254,22 @@ typedef struct CsvCudaQuestion
 #define CSV_CUDA_SEEN_SLOW		2	/* and some value is doubtful or long */
 
 /*
- * Is the part of a column needed: its values if the query reads it, and its
- * statuses if they say something?
+ * Does the query need this part of a column: the values if it reads them, the statuses
+ * if they say something?
  */
 extern bool csv_cuda_question_needs(const CsvCudaQuestion *question,
 									uint32_t column, bool statuses);
 
-/* may a device answer it at all?  To be asked before parts are copied */
+/* may a device answer the question at all?  Ask this before copying parts. */
 extern bool csv_cuda_question_fits(const CsvSession *session,
 								   const CsvCudaQuestion *question);
 
 /*
- * Answer for rows from first_row on, *nrows of them or fewer, as memory has it.
- * The selection's rows count from first_row.  *answer is pinned memory, to be
- * given back; NULL with CSV_OK where the question is not one for a device, a part
- * is not there (any more), or groups are too many.  Else CSV_INTERRUPTED, or
- * CSV_DEVICE_FAILED with a message in `reason`.
+ * Answer the question for *nrows rows from first_row on, or for fewer if memory is
+ * short.  The selection's rows count from first_row.  *answer is pinned memory, for
+ * csv_cuda_answer_free.  It is NULL with CSV_OK if the question is not for a device,
+ * if a part is not there (any more), or if there are too many groups.  Otherwise
+ * returns CSV_INTERRUPTED, or CSV_DEVICE_FAILED with a message in `reason`.
  */
 extern CsvStatus csv_cuda_columns_answer(CsvCudaColumns *columns,
 										 const CsvCudaQuestion *question,
@@ -287,24 +292,22 @@ typedef struct CsvCudaDevice
 	uint64_t	memory_total;	/* bytes */
 	int64_t		memory_free;	/* bytes; -1: not known */
 	bool		usable;
-	char		reason[CSV_CUDA_REASON_SIZE];	/* why not; else empty */
+	char		reason[CSV_CUDA_REASON_SIZE];	/* why it is not usable; otherwise
+												 * empty */
 } CsvCudaDevice;
 
 /*
- * The visible devices, without creating a context on any: the first `max` of
- * them into `devices`.  Returns how many there are, 0 where there is no device
- * or no driver.
+ * The first `max` of the visible devices, into `devices`, without creating a context.
+ * Returns the number of devices, 0 if there is no device or no driver.
  *
- * In a process that has started a session, or has asked for a device's name, CUDA
- * sees only that session's device; the others are then listed as NVML knows them.
- * After a failure of this session none is usable.
+ * In a process that has started a session, or has asked for a device's name, CUDA sees
+ * only that session's device; then NVML lists the other devices.  After a failure of
+ * this session no device is usable.
  */
 extern int	csv_cuda_list_devices(CsvSession *session,
 								  CsvCudaDevice *devices, int max);
 
-/*
- * A device's name, without creating a context; false where it is not there.
- */
+/* a device's name, without creating a context; false if there is no such device */
 extern bool csv_cuda_device_name(CsvSession *session, int device, char *name,
 								 size_t name_size);
 

@@ -1,12 +1,12 @@
 /*
  * detour.cu
- *		What is irregular: read by the CPU engine.
+ *		The CPU engine reads irregular stretches of the input.
  */
 #include "call.h"
 
 #include <string.h>
 
-/* an input of a file's bytes that are on the device: have them here */
+/* copy an input from a file's bytes on the device to the host */
 static CsvStatus
 fetch_input(CsvCuda *cuda, CsvInput *input)
 {
@@ -30,7 +30,7 @@ fetch_input(CsvCuda *cuda, CsvInput *input)
 	return status;
 }
 
-/* the CPU engine's batch of so many bytes of the input */
+/* the CPU engine's batch of the first nbytes bytes of the input */
 static CsvStatus
 parse_stretch(CsvCuda *cuda, const CsvInput *input, uint64_t nbytes,
 			  CsvBatch *batch)
@@ -52,8 +52,8 @@ parse_stretch(CsvCuda *cuda, const CsvInput *input, uint64_t nbytes,
 }
 
 /*
- * A stretch of the input of some size, and if that does not hold a whole record,
- * everything.
+ * Parse a stretch of the input.  If it does not hold a whole record, parse all of the
+ * input.
  */
 CsvStatus
 csv_detour_parse(CsvCuda *cuda, const CsvInput *input, CsvBatch *batch)

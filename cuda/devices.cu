@@ -1,10 +1,10 @@
 /*
  * devices.cu
- *		Which GPUs there are, without creating a context on any.
+ *		Lists GPUs, without creating a context.
  *
- * Names, sizes and capabilities come from the driver (cuInit and cuDeviceGet*,
- * reached through the runtime, so that libcuda is not linked); free memory from
- * NVML, where that can be opened.
+ * Names, sizes and capabilities come from the driver (cuInit and cuDeviceGet*, reached
+ * through the runtime, so that libcuda is not linked).  Free memory comes from NVML,
+ * if that can be opened.
  */
 #include "session.h"
 
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- NVML, as much of it as is needed ---- */
+/* ---- NVML ---- */
 
 typedef struct NvmlMemory
 {
@@ -156,7 +156,7 @@ judge(const CsvSession *session, CsvCudaDevice *device, int driver_version)
 	device->usable = device->reason[0] == '\0';
 }
 
-/* those that this process can no longer see through CUDA */
+/* list devices that this process can no longer see through CUDA */
 static int
 list_by_nvml(const CsvSession *session, const Nvml *nvml, unsigned int skip,
 			 CsvCudaDevice *devices, int max, int n)
@@ -234,7 +234,7 @@ list_devices(const CsvSession *session, CsvCudaDevice *devices, int max)
 			devices[n] = device;
 		n++;
 
-		/* the rest, if NVML counts as CUDA does */
+		/* other devices, if NVML numbers them as CUDA does */
 		if (csv_driver_device >= 0 && nvml_handle != NULL)
 		{
 			unsigned int index;
@@ -247,7 +247,7 @@ list_devices(const CsvSession *session, CsvCudaDevice *devices, int max)
 	if (has_nvml)
 		nvml_close(&nvml);
 
-	/* in order of their numbers */
+	/* sort by number */
 	for (int i = 1; i < n && i < max; i++)
 		for (int j = i; j > 0 && devices[j].ordinal < devices[j - 1].ordinal; j--)
 		{
@@ -293,8 +293,8 @@ csv_cuda_device_name(CsvSession *session, int device, char *name,
 	csv_signals_block(&old);
 
 	/*
-	 * Whoever asks for one device's name is about to use it: narrow, but not
-	 * to a device that is perhaps not there.
+	 * The caller is about to use this device, so let CUDA see only this device, unless
+	 * it may not exist.
 	 */
 	number = device == 0 || csv_driver_device >= 0 ?
 		csv_driver_narrow(device) : device;

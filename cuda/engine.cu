@@ -1,7 +1,7 @@
 /*
  * engine.cu
- *		The CUDA engine: opened, configured, and called to parse.  call.h says
- *		what a call does in turn.
+ *		The CUDA engine: open, configure, parse and close.  call.h lists the steps
+ *		of a call of parse.
  */
 #include "call.h"
 #include "../src/reader/clock.h"
@@ -92,7 +92,7 @@ cuda_alloc_input(void *engine, size_t nbytes)
 	CsvCuda    *cuda = (CsvCuda *) engine;
 	void	   *memory = csv_pinned_take(cuda->session, nbytes);
 
-	/* what is not pinned is copied more slowly, and works as well */
+	/* copies of memory that is not pinned are slower, but work as well */
 	if (memory == NULL)
 		memory = cuda->memory.alloc(cuda->memory.owner, nbytes);
 	return memory;
@@ -108,7 +108,7 @@ cuda_free_input(void *engine, void *memory)
 		cuda->memory.free(cuda->memory.owner, memory);
 }
 
-/* n elements in place of those there are; nothing is kept, nor left on failure */
+/* replace the array by n new elements; on failure it is NULL */
 static bool
 renew_array(CsvCuda *cuda, void **array, size_t n, size_t element_bytes)
 {
@@ -141,9 +141,7 @@ reserve_arrays(CsvCuda *cuda, uint32_t n)
 	return CSV_OK;
 }
 
-/*
- * Part the columns into strips.  They come in order of their fields.
- */
+/* split the columns, which are in order of their fields, into strips */
 static void
 plan_strips(CsvCuda *cuda)
 {
@@ -224,8 +222,8 @@ seconds_between(cudaEvent_t from, cudaEvent_t to)
 }
 
 /*
- * How a call ends that did not fail: with a batch, or with a stretch that is
- * the CPU engine's, or with less memory than even one record takes.
+ * How a call without failure ends: with a batch, with a stretch for the CPU engine, or
+ * because even one record takes more memory than there is.
  */
 typedef enum Outcome
 {
@@ -234,7 +232,7 @@ typedef enum Outcome
 	OUTCOME_TOO_SMALL
 } Outcome;
 
-/* the records, of which there are some, into arrays */
+/* fill the arrays from the records; there is at least one */
 static CsvStatus
 fill_arrays(CsvCall *call)
 {
@@ -262,7 +260,7 @@ fill_arrays(CsvCall *call)
 	return CSV_OK;
 }
 
-/* bytes of a file's, where somebody may look at some of them */
+/* fetch a file's bytes from the device, if the caller may look at them */
 static CsvStatus
 fetch_bytes(CsvCall *call, CsvBatch *batch)
 {
@@ -287,7 +285,7 @@ finish_batch(CsvCall *call, CsvBatch *batch)
 	CsvCounters *counters = (CsvCounters *) call->cuda->staging;
 	bool		all = filled->ndone == call->found.nrecords;
 
-	/* of all records: blank lines behind them are done with as well */
+	/* after all records, blank lines behind them are consumed as well */
 	if (all)
 	{
 		csv_launch_consumed(&call->view, call->found.tail_start,
@@ -331,11 +329,11 @@ parse_on_device(CsvCall *call, CsvBatch *batch, Outcome *outcome)
 	TRY(csv_work_mark(&call->work, call->work.session->phases[2]));
 	TRY(finish_batch(call, batch));
 
-	/* nothing that may be done again comes after this */
+	/* groups must not be added twice, so this comes last */
 	return csv_answer_hold(call);
 }
 
-/* of the limit, what groups that stay leave */
+/* the part of the limit that groups on the device leave */
 static size_t
 available_memory(CsvWork *work)
 {
@@ -348,7 +346,7 @@ available_memory(CsvWork *work)
 	return work->memory_limit > taken ? work->memory_limit - taken : 0;
 }
 
-/* what the host keeps during the call, all zero, in one piece */
+/* host data of the call, all zero, in one block */
 static CsvStatus
 place_on_host(CsvCall *call)
 {
@@ -377,7 +375,7 @@ place_on_host(CsvCall *call)
 	return CSV_OK;
 }
 
-/* of a call that did not fail; `began`: when it had the device */
+/* for a call without failure; `began`: the time when it got the device */
 static void
 measure_time(const CsvCall *call, double began, Outcome outcome,
 			 CsvBatch *batch)
@@ -403,7 +401,7 @@ measure_time(const CsvCall *call, double began, Outcome outcome,
 												  call->found.ahead[1]);
 }
 
-/* the call, alone with the device */
+/* parse, alone with the device */
 static CsvStatus
 enter_and_parse(CsvCall *call, CsvBatch *batch, Outcome *outcome)
 {
@@ -415,9 +413,9 @@ enter_and_parse(CsvCall *call, CsvBatch *batch, Outcome *outcome)
 	csv_session_enter(session, &work->signals);
 	if (csv_session_check(session, work->message))
 	{
-		began = csv_now_seconds();	/* another scan's call may have come first */
+		began = csv_now_seconds();	/* after waiting for another scan's call */
 
-		/* an engine with a higher limit was here */
+		/* an engine with a higher limit may have been here before */
 		csv_device_trim(session, work->memory_limit);
 		status = parse_on_device(call, batch, outcome);
 		if (status == CSV_OK)
@@ -453,7 +451,7 @@ cuda_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 	work->interrupted_arg = input->interrupted_arg;
 	work->message = cuda->message;
 
-	/* what does not fit is left for the next call */
+	/* the rest is left for the next call */
 	most = (uint64_t) (available_memory(work) / CSV_MEMORY_SHARE);
 	if (most > CSV_MAX_INPUT_BYTES)
 		most = CSV_MAX_INPUT_BYTES;

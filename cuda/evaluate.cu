@@ -106,7 +106,7 @@ csv_groups_may_travel(uint32_t ngroups, uint32_t nrows)
 		ngroups <= CSV_QUERY_FEW_GROUPS;
 }
 
-/* bytes of texts that there is room for; mostly more than there are */
+/* bytes of room for texts, mostly more than needed */
 static size_t
 text_room(const CsvAsk *ask)
 {

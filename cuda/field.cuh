@@ -1,6 +1,6 @@
 /*
  * field.cuh
- *		A field of a record on the device, and the checks of one thread.
+ *		A field of a record on the device, and checks by one thread.
  */
 #ifndef CSV_CUDA_FIELD_CUH
 #define CSV_CUDA_FIELD_CUH
@@ -9,9 +9,7 @@
 #include "../src/reader/field.h"
 #include "../src/reader/words.h"
 
-/*
- * The record of a row.  Where all records are good, there is no list.
- */
+/* The record of a row.  If all records are good, there is no list of rows. */
 static __device__ __forceinline__ uint32_t
 csv_row_record(const CsvView &view, uint32_t row)
 {
@@ -19,8 +17,7 @@ csv_row_record(const CsvView &view, uint32_t row)
 }
 
 /*
- * Where the content of a field is.  False if the record has no such field
- * (ragged 'pad').
+ * Find the content of a field.  False if the record has no such field (ragged 'pad').
  */
 static __device__ __forceinline__ bool
 csv_find_field(const CsvView &view, uint32_t record, uint32_t field,
@@ -49,7 +46,7 @@ csv_find_field(const CsvView &view, uint32_t record, uint32_t field,
 	return true;
 }
 
-/* is an unquoted field the column's default, by its bytes as they stand? */
+/* are the field's raw bytes the column's default, which is unquoted? */
 static __device__ __forceinline__ bool
 csv_is_default_string(const CsvView &view, const uint8_t *field,
 					  uint32_t length)
@@ -78,9 +75,7 @@ csv_low_bytes(uint32_t n)
 	return __funnelshift_lc(UINT32_MAX, 0, 8 * min(n, 4));
 }
 
-/*
- * The top bit of each zero byte; perhaps also of a byte of 1 above one.
- */
+/* the top bit of each zero byte, and perhaps of a byte of 1 above a zero byte */
 static __device__ __forceinline__ uint32_t
 csv_zero_bytes(uint32_t word)
 {
@@ -88,9 +83,9 @@ csv_zero_bytes(uint32_t word)
 }
 
 /*
- * Is there anything beyond plain ASCII text among the n bytes at p: zero bytes,
- * bytes beyond ASCII and, where quote is not 0, quotes?  Four bytes at a time.
- * Now and then true for a neighbour's sake: it is no more than a hint.
+ * Is there anything except plain ASCII text among the n bytes at p: zero bytes, bytes
+ * beyond ASCII or, if quote is not 0, quotes?  Looks at four bytes at a time.
+ * Sometimes true because of a neighbour's bytes: it is only a hint.
  */
 static __device__ __forceinline__ bool
 csv_look_for(const uint8_t *p, uint32_t n, uint8_t quote)
@@ -119,9 +114,9 @@ csv_look_for(const uint8_t *p, uint32_t n, uint8_t quote)
 }
 
 /*
- * Is the byte at i, beyond ASCII, as it should be in valid UTF-8?  A text is
- * valid where every byte that is no continuation begins a valid sequence, and
- * every continuation lies within reach of one of the three bytes before it.
+ * Is the byte at i, which is beyond ASCII, right in valid UTF-8?  A text is valid if
+ * every byte except continuations begins a valid sequence, and every continuation lies
+ * within reach of one of the three bytes before it.
  */
 static __device__ __forceinline__ bool
 csv_utf8_valid_at(const uint8_t *text, uint32_t i, uint32_t length)
@@ -135,7 +130,7 @@ csv_utf8_valid_at(const uint8_t *text, uint32_t i, uint32_t length)
 
 /* ---- values byte by byte ---- */
 
-/* are these bytes the value, quotes and escapes removed? */
+/* are these bytes the value, without quotes and escapes? */
 static __device__ __forceinline__ bool
 csv_value_is(const CsvView &view, const uint8_t *field, uint32_t length,
 			 const uint8_t *bytes, uint32_t nbytes)
@@ -148,7 +143,7 @@ csv_value_is(const CsvView &view, const uint8_t *field, uint32_t length,
 	return csv_unquoter_next(&value) < 0;
 }
 
-/* is the value one that stands for NULL in the column? */
+/* does the value stand for NULL in the column? */
 static __device__ __forceinline__ bool
 csv_value_is_null_string(const CsvView &view, const CsvColumn &column,
 						 const uint8_t *field, uint32_t length)
@@ -183,14 +178,14 @@ csv_blanks_beyond(const CsvView &view, const uint8_t *field, uint32_t length,
 	return true;
 }
 
-/* ---- what becomes of a field ---- */
+/* ---- verdicts on fields ---- */
 
-/* how a field's value is to be had */
+/* how to get a field's value */
 typedef enum CsvTextSource
 {
 	CSV_SOURCE_NONE,			/* the entry is zero */
 	CSV_SOURCE_PLAIN,			/* bytes of the input as they stand */
-	CSV_SOURCE_UNQUOTED			/* to be unquoted byte by byte */
+	CSV_SOURCE_UNQUOTED			/* unquote it byte by byte */
 } CsvTextSource;
 
 typedef struct CsvVerdict
@@ -198,8 +193,8 @@ typedef struct CsvVerdict
 	uint8_t		status;			/* CsvValueStatus */
 	uint8_t		source;			/* CsvTextSource, of text that is OK */
 	uint8_t		skip;			/* PLAIN: bytes of the field before the value */
-	uint32_t	nbytes;			/* of the value that are kept */
-	uint32_t	stored;			/* the same with padding */
+	uint32_t	nbytes;			/* of the value, after cutting */
+	uint32_t	stored;			/* with padding */
 } CsvVerdict;
 
 static __device__ __forceinline__ CsvVerdict
@@ -216,9 +211,9 @@ csv_without_value(CsvValueStatus status)
 }
 
 /*
- * The last step for TEXT and CSTRING: limits, cutting, padding, and whether it
- * fits.  `measure` is the whole value; plain_skip is how many bytes of the field
- * stand before it, or -1 where it is not plain.
+ * The last step for TEXT and CSTRING: limits, cutting, padding, and whether the value
+ * fits.  `measure` is of the whole value.  plain_skip is the number of bytes of the
+ * field before the value, or -1 if the value is not plain.
  */
 static __device__ __forceinline__ CsvVerdict
 csv_judge_text(const CsvView &view, uint32_t record, uint32_t number,
@@ -241,7 +236,7 @@ csv_judge_text(const CsvView &view, uint32_t record, uint32_t number,
 	if (doubtful)
 		return csv_without_value(CSV_VALUE_DOUBTFUL);
 
-	/* what is cut are blanks, one byte each */
+	/* the cut characters are blanks of one byte */
 	verdict.nbytes = (uint32_t) measure.nbytes;
 	if (cut_chars != UINT64_MAX)
 		verdict.nbytes -= (uint32_t) (measure.nchars - cut_chars);
@@ -265,7 +260,8 @@ csv_judge_text(const CsvView &view, uint32_t record, uint32_t number,
 }
 
 /*
- * The last step for a scalar that was not converted.  doubtful: nor may it be.
+ * The last step for a scalar that was not converted.  Sets doubtful if it must not be
+ * converted.
  */
 static __device__ __forceinline__ CsvVerdict
 csv_judge_scalar(const CsvView &view, uint32_t record, uint32_t number,
@@ -282,7 +278,7 @@ csv_judge_scalar(const CsvView &view, uint32_t record, uint32_t number,
 	return csv_without_value(CSV_VALUE_OK);
 }
 
-/* word k of a text entry whose value is plain */
+/* word k of a text entry with a plain value */
 static __device__ __forceinline__ uint32_t
 csv_text_word(const uint8_t *field, const CsvVerdict &verdict, uint32_t k)
 {
@@ -302,7 +298,7 @@ csv_text_word(const uint8_t *field, const CsvVerdict &verdict, uint32_t k)
 	return word;
 }
 
-/* a whole text entry that is to be unquoted, by one thread */
+/* unquote a whole text entry, by one thread */
 static __device__ __forceinline__ void
 csv_write_unquoted(const CsvView &view, const CsvVerdict &verdict,
 				   const uint8_t *field, uint32_t field_length,
@@ -333,8 +329,8 @@ csv_write_unquoted(const CsvView &view, const CsvVerdict &verdict,
 /* ---- long fields ---- */
 
 /*
- * Put a field on the list of those that warps measure.  False where the list
- * is full; the thread then does it alone.
+ * Put a field on the list for warps to measure.  False if the list is full; then the
+ * thread must measure it.
  */
 static __device__ __forceinline__ bool
 csv_push_long(const CsvView &view, uint32_t row, uint32_t record,

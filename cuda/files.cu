@@ -1,18 +1,18 @@
 /*
  * files.cu
- *		Bytes of files that stay on the device, and how they get there.
+ *		Bytes of files that stay on the device, and copying them.
  */
 #include "call.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* in the session's list, the one used last in front */
+/* in the session's list; the file used last is in front */
 struct CsvCudaFile
 {
 	CsvSession *session;
 	CsvCudaFile *next;
-	uint8_t    *bytes;			/* NULL: they have gone */
+	uint8_t    *bytes;			/* NULL: the bytes have gone */
 	size_t		nbytes;
 	int			nusers;
 };
@@ -68,8 +68,8 @@ add_used(CsvCudaFile *file, int more)
 }
 
 /*
- * Those that were not used for longest make way for it, but nothing else does.
- * False: there is no room.
+ * Take memory for the file's bytes.  Only other files make way, beginning with the
+ * file that was unused for longest.  False: there is no room.
  */
 static bool
 take_bytes(CsvCudaFile *file, uint64_t memory_limit)
@@ -151,7 +151,7 @@ csv_cuda_file_use(CsvCudaFile *file, uint64_t memory_limit)
 
 	csv_session_enter(session, &signals);
 
-	/* the limit may be lower than when the bytes came */
+	/* the limit may be lower than when the bytes were copied */
 	if (file->nusers == 0 && session->used_file_bytes + file->nbytes > most)
 		drop_bytes(file);
 	there = file->bytes != NULL && csv_session_lives(session);
@@ -236,7 +236,7 @@ csv_cuda_copier_bytes(const CsvCudaCopier *copier)
 	return copier->bytes;
 }
 
-/* on a stream of its own, beside all else on the device */
+/* on a stream of its own, so that other work goes on */
 bool
 csv_cuda_copier_copy(CsvCudaCopier *copier, const CsvCudaFile *file,
 					 uint64_t offset, size_t nbytes)

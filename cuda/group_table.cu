@@ -2,14 +2,14 @@
  * group_table.cu
  *		Groups that stay on the device, from batch to batch: see group_table.cuh.
  *
- * Open addressing, linear probing, at most half full.  A slot is half of the
- * keys' hash and the group's number, so that keys are compared where they are
- * equal, mostly.  A group's keys, NULLs and words lie as those of a batch do
- * (CsvPartialGroups), texts in one arena; so they can be copied to the host as
- * they are.  Where there is no room any more, it all moves to twice the room.
+ * The table has open addressing with linear probing, and is at most half full.  A slot
+ * is half of the keys' hash and the group's number, so that mostly keys are compared
+ * only if they are equal.  Keys, NULLs and words have the layout of a batch's groups
+ * (CsvPartialGroups), with texts in one arena, so that they are copied to the host as
+ * they are.  When there is no more room, everything moves to twice the room.
  *
- * The texts of extremes that were replaced stay where they are, unless the next
- * one fits into their place.
+ * The old text of an extreme that was replaced stays in the arena, unless the new text
+ * fits into its place.
  */
 #include <cub/block/block_scan.cuh>
 
@@ -21,7 +21,7 @@
 
 /* ---- keys ---- */
 
-/* a value of two words that is there; a text's address instead of its offset */
+/* a value that is not NULL, from two words; an offset of a text becomes an address */
 static __device__ __forceinline__ CsvRowValue
 read_pair(uint8_t lane, const uint64_t *pair, const uint8_t *texts)
 {
@@ -53,7 +53,7 @@ hash_keys(const CsvGroupTable &table, const uint64_t *pairs, uint32_t nulls,
 	return hash;
 }
 
-/* has a group of the table the keys of one of the batch? */
+/* does a group of the table have these keys of a batch's group? */
 static __device__ __forceinline__ bool
 has_keys(const CsvGroupTable &table, uint32_t number, const uint64_t *pairs,
 		 uint32_t nulls, const uint8_t *texts)
@@ -126,7 +126,7 @@ seek_kernel(const __grid_constant__ CsvGroupTable table,
 		table.ranks[blockIdx.x] = (uint32_t) nnew;
 }
 
-/* from counts to what lies before each block; one block */
+/* replace counts by sums of the blocks before; one block */
 static __global__ void __launch_bounds__(CSV_SCAN_THREADS)
 rank_kernel(const __grid_constant__ CsvGroupTable table, uint32_t nblocks)
 {
@@ -184,7 +184,7 @@ csv_table_suits(CsvGroupTable *table, const CsvPlan *plan, uint32_t nrows)
 		table->nrows + nrows <= CSV_TABLE_MOST_ROWS;
 }
 
-/* memory for the table; columns that only stay there give way */
+/* take memory for the table; columns that stay give way */
 static uint8_t *
 take(CsvSession *session, size_t nbytes, size_t limit, uint64_t *number)
 {
@@ -196,7 +196,7 @@ take(CsvSession *session, size_t nbytes, size_t limit, uint64_t *number)
 	return csv_device_take(session, nbytes, limit, number);
 }
 
-/* room for what is said of a batch's groups */
+/* make room for findings about a batch's groups */
 static bool
 reserve_batch(CsvGroupTable *table, uint32_t ngroups, size_t limit)
 {
@@ -263,7 +263,7 @@ fill_slots_kernel(const __grid_constant__ CsvGroupTable table)
 		slot = (slot + 1) & table.slot_mask;
 }
 
-/* the parts of a table of so many groups; returns its bytes */
+/* lay out a table of its capacity; returns its bytes */
 static size_t
 lay_out(CsvGroupTable *table, uint8_t *bytes)
 {
@@ -282,7 +282,7 @@ lay_out(CsvGroupTable *table, uint8_t *bytes)
 	return nslots * 8 + keys + words + n * 4;
 }
 
-/* move to a table of this capacity; false: there is no memory for that */
+/* move to a table of this capacity; false: no memory */
 static bool
 move_groups(CsvGroupTable *table, uint64_t capacity, size_t limit,
 			cudaStream_t stream)
@@ -363,7 +363,7 @@ csv_table_make_room(CsvGroupTable *table, const CsvHeldCounts *counts,
 
 /* ---- 3: adding ---- */
 
-/* a text of the batch into the table; its offset */
+/* copy a text of the batch into the table; returns its offset */
 static __device__ __forceinline__ uint64_t
 store_text(const CsvGroupTable &table, const uint8_t *text, uint32_t length)
 {
@@ -384,7 +384,7 @@ put_pair(const CsvGroupTable &table, uint8_t lane, const uint64_t *from,
 	to[1] = from[1];
 }
 
-/* of two equal ones the later, as on the host: -0 and 0 look different */
+/* the later of two equal values, as on the host: -0 and 0 look different */
 static __device__ __forceinline__ void
 take_extreme(const CsvGroupTable &table, const CsvPlanAggregate &aggregate,
 			 const uint64_t *from, const uint8_t *texts, uint64_t *to)
@@ -413,7 +413,7 @@ add_words(const CsvGroupTable &table, const CsvQueryView &view, uint32_t group,
 	const int64_t *from = view.words + (size_t) group * table.nwords;
 	int64_t    *to = table.words + (size_t) number * table.nwords;
 
-	/* the inputs' words say which extremes there are, and are added last */
+	/* the inputs' words say whether there is an extreme, so they are added last */
 	for (uint32_t i = 0; i < table.naggregates; i++)
 	{
 		const CsvPlanAggregate &aggregate = table.aggregate[i];
@@ -462,7 +462,7 @@ make_group(const CsvGroupTable &table, const CsvQueryView &view,
 		words[i] = 0;
 	add_words(table, view, group, number);
 
-	/* nobody else has its keys */
+	/* no other thread has these keys */
 	while (atomicCAS((unsigned long long *) &table.slots[slot], 0ull,
 					 (unsigned long long) slot_of(hash, number)) != 0)
 		slot = (slot + 1) & table.slot_mask;
@@ -503,7 +503,7 @@ csv_table_add(CsvGroupTable *table, const CsvQueryView *view,
 
 /* ---- texts, for the host ---- */
 
-/* does a group of the table have an extreme that is a text here? */
+/* does this group have an extreme that is a text? */
 static __device__ __forceinline__ bool
 has_text(const CsvPlanAggregate &aggregate, const int64_t *words)
 {

@@ -1,6 +1,6 @@
 /*
  * held.cu
- *		Groups that stay on the device, on their way to the host, piece by piece.
+ *		Copies groups that stay on the device to the host, piece by piece.
  */
 #include "call.h"
 
@@ -18,7 +18,7 @@ csv_held_drop(CsvCuda *cuda)
 	csv_session_leave(cuda->session, &signals);
 }
 
-/* how many of at most n groups have no more texts than a piece may have */
+/* reduce *n groups until their texts fit into a piece */
 static CsvStatus
 measure_piece(CsvWork *work, CsvCuda *cuda, uint32_t first, uint32_t *n,
 			  size_t *text_bytes)
@@ -76,7 +76,7 @@ fetch_piece(CsvWork *work, CsvCuda *cuda, uint32_t first,
 	{
 		uint8_t    *packed;
 
-		/* what calls of parse have is not in use now */
+		/* memory for calls of parse is not in use now */
 		if (csv_device_held(session) + nulls_at + text_bytes >
 			work->memory_limit)
 			csv_device_release(session);

@@ -1,14 +1,14 @@
 /*
  * input.cu
- *		A call's input on the device, and what is copied ahead; its structure.
+ *		A call's input on the device, bytes copied ahead, and the structure.
  */
 #include "call.h"
 
 #include <string.h>
 
 /*
- * What is copied ahead may not be what the host's memory holds from now on; nor
- * may that memory go while it is copied.
+ * The host's memory may change from now on, or be freed.  So wait for the copy of
+ * bytes ahead, and do not use them.
  */
 void
 csv_input_forget_next(CsvCuda *cuda)
@@ -28,8 +28,8 @@ csv_input_forget_next(CsvCuda *cuda)
 }
 
 /*
- * Have the bytes that are to come copied while this call works; with little
- * device memory, or none to be had, they are copied when they have come.
+ * Launch the copy of the bytes to come while this call works.  If device memory is
+ * short, those bytes are copied in their own call.
  */
 static CsvStatus
 copy_next(CsvCall *call)
@@ -49,7 +49,7 @@ copy_next(CsvCall *call)
 	device = csv_work_memory(work, CSV_DEVICE_NEXT);
 	next->turn = 1 - next->turn;
 
-	/* not before the last ones have been taken from there */
+	/* first the last call must have taken its bytes from there */
 	TRY_CUDA(work, cudaStreamWaitEvent(stream, session->copy_in[1], 0),
 			 "event");
 	TRY_CUDA(work, cudaEventRecord(next->began[next->turn], stream), "event");
@@ -71,8 +71,8 @@ copy_next(CsvCall *call)
 }
 
 /*
- * Copy the input to the device: from the host, but for the end of it that is
- * there already.  And start on what is to come.
+ * Copy the input from the host to the device, except the end of it that is already
+ * there.  Then begin to copy the bytes to come.
  */
 static CsvStatus
 copy_from_host(CsvCall *call, uint8_t *device)
@@ -107,12 +107,12 @@ copy_from_host(CsvCall *call, uint8_t *device)
 	TRY(csv_work_mark(work, session->copy_in[1]));
 	if (mine && !found->was_ahead && input->next == next->bytes &&
 		input->next_nbytes == next->nbytes)
-		return CSV_OK;			/* still to come */
+		return CSV_OK;			/* these are copied for a later call */
 	next->owner = NULL;
 	return input->next == NULL ? CSV_OK : copy_next(call);
 }
 
-/* from the host, or from a file that is there already */
+/* copy from the host, or from a file that is on the device */
 static CsvStatus
 copy_input(CsvCall *call, uint8_t *device)
 {
@@ -130,9 +130,7 @@ copy_input(CsvCall *call, uint8_t *device)
 	return CSV_OK;
 }
 
-/*
- * The input, and what is known of its tiles.
- */
+/* make room for the input and the ranks of its tiles, and copy the input */
 static CsvStatus
 place_input(CsvCall *call)
 {
@@ -165,8 +163,8 @@ place_input(CsvCall *call)
 }
 
 /*
- * Launch what finds the structure, and learn what it has found; the tiles' ranks
- * are for planning windows.
+ * Launch the kernels that find the structure, and fetch their results.  Windows are
+ * planned by the tiles' ranks.
  */
 CsvStatus
 csv_input_read(CsvCall *call)
@@ -192,7 +190,7 @@ csv_input_read(CsvCall *call)
 	TRY(csv_work_fetch(work, ranks, view->ranks, ranks_bytes));
 	TRY(csv_work_wait(work));
 
-	/* the staging block is used again */
+	/* the staging block will be used again */
 	memcpy(found->ranks, ranks, ranks_bytes);
 	found->nrecords = counters->total.ends;
 	found->has_tail = counters->total.starts > counters->total.ends;

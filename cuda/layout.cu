@@ -1,7 +1,7 @@
 /*
  * layout.cu
- *		The columns, as the kernels are told of them, and their strides; what is
- *		in CSV_DEVICE_SMALL, and in the staging block.
+ *		The columns as the kernels read them, and their strides.  Lays out
+ *		CSV_DEVICE_SMALL and the staging block.
  */
 #include "call.h"
 
@@ -9,13 +9,13 @@
 
 #include "../src/reader/field.h"
 
-/* where things are, here and there */
+/* offsets, the same on the device and in the staging block */
 typedef struct SmallLayout
 {
 	size_t		columns;
 	size_t		text;			/* numbers of the text columns */
 	size_t		strips;
-	size_t		strings;		/* null, then default */
+	size_t		strings;		/* null, default, then null_values */
 	size_t		seen;
 	size_t		histograms;
 	size_t		nbytes;
@@ -42,7 +42,7 @@ lay_out_small(const CsvCuda *cuda)
 	return small;
 }
 
-/* the staging block is sized for everything that goes through it */
+/* the staging block has room for everything that passes through it */
 CsvStatus
 csv_layout_place(CsvCall *call)
 {
@@ -67,8 +67,8 @@ csv_layout_place(CsvCall *call)
 }
 
 /*
- * Below how many bytes plain ASCII text is within a column's limits, and fits
- * into its entry; how long it is stored at the least.
+ * Set the length below which plain ASCII text is within a column's limits and fits
+ * into its entry, and the least stored length.
  */
 static void
 set_plain_limits(CsvDeviceColumn *device_column)
@@ -146,8 +146,8 @@ csv_layout_upload(CsvCall *call)
 }
 
 /*
- * The stride of a text column: the least bytes in all, where values that do
- * not fit cost their own and a fixed price.
+ * Choose a text column's stride so that the column takes the fewest bytes in all.  A
+ * value that does not fit costs its bytes and a fixed price.
  */
 static uint32_t
 choose_stride(const uint32_t *histogram)
@@ -179,7 +179,7 @@ choose_stride(const uint32_t *histogram)
 	return best;
 }
 
-/* strides of all columns; those of text from the histograms */
+/* strides of all columns; strides of text columns by the histograms */
 static void
 choose_strides(CsvCuda *cuda, const uint32_t *histograms)
 {

@@ -1,11 +1,11 @@
 /*
  * lengths.cu
- *		How long the values of text columns are: a histogram per column, of a
- *		sample of the rows.
+ *		Lengths of values in text columns: a histogram per column, over a sample of
+ *		the rows.
  *
- * The unit is a word of 4 bytes: a bin each up to 255 words, then eight bins to
- * each power of two.  A value's length is estimated from its field's, from
- * above; quoting marks inside are not looked for.
+ * The unit is a word of 4 bytes.  Lengths up to 255 words have a bin each, and each
+ * further power of two has eight bins.  A field's length gives an upper bound for its
+ * value's length; quotes inside are not looked for.
  */
 #include "field.cuh"
 
@@ -36,7 +36,7 @@ csv_length_bin_words(uint32_t bin)
 	return ((8 + (bin - EXACT_BINS) % BINS_PER_OCTAVE + 1) << (log - 3)) - 1;
 }
 
-/* bytes that an entry needs for the value, at most */
+/* most bytes that an entry needs for the value */
 static __device__ __forceinline__ uint32_t
 stored_length(const CsvView &view, const CsvColumn &column, uint32_t start,
 			  uint32_t end)
@@ -80,7 +80,8 @@ lengths_kernel(const __grid_constant__ CsvView view, CsvColumnList list,
 	uint32_t	which = blockIdx.x % list.n;
 	uint32_t	first = blockIdx.x / list.n * CSV_LENGTHS_ROWS;
 	uint32_t	nrows = view.counters->nrows;
-	uint32_t	each = max(nrows / CSV_LENGTHS_SAMPLE, 1);	/* rows a sample */
+	uint32_t	each = max(nrows / CSV_LENGTHS_SAMPLE, 1);	/* rows for each sampled
+															 * row */
 	uint32_t	nsamples = nrows / each;
 	const CsvColumn &column = view.columns[list.columns[which]].column;
 
@@ -96,7 +97,7 @@ lengths_kernel(const __grid_constant__ CsvView view, CsvColumnList list,
 		uint32_t	start;
 		uint32_t	end;
 
-		/* any of `each` rows, in case the lengths have a period */
+		/* the place among `each` rows varies, in case the lengths have a period */
 		row = sample * each + (sample * 0x9E3779B1u >> 16) % each;
 		if (sample < nsamples &&
 			csv_find_field(view, csv_row_record(view, row), column.field,

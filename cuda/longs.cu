@@ -1,28 +1,28 @@
 /*
  * longs.cu
- *		Long fields: measured by warps, in pieces, so that one field of 10 MB
- *		does not hold up a million short ones.
+ *		Long fields: warps measure them in pieces, so that one field of 10 MB does
+ *		not hold up a million short fields.
  *
- * What the checks want to know of a field comes together from its pieces:
+ * The pieces' findings are put together for the field's checks:
  *
- *	- zero bytes, bytes beyond ASCII: any piece's.
- *	- UTF-8: each byte is judged by itself (csv_utf8_valid_at), with up to three
- *	  neighbours on either side, whatever piece these are in.
- *	- characters: bytes that begin one.
- *	- quotes and escapes to remove: csv_unquote is a machine of three states; a
- *	  stretch of bytes maps the state it is entered in to the one it is left in,
- *	  and to a number of bytes removed.  Such maps compose, as in structure.cuh.
- *	- blanks at the end: the end of the last byte that is none.
+ *	- zero bytes, bytes beyond ASCII: in any piece.
+ *	- UTF-8: each byte is checked alone (csv_utf8_valid_at), with up to three
+ *	  neighbours on either side, even in other pieces.
+ *	- characters: bytes that begin a character.
+ *	- quotes and escapes to remove: csv_unquote is a machine of three states.  A
+ *	  stretch of bytes maps the state before it to the state after it and to the
+ *	  number of bytes removed.  Such maps compose, as in structure.cuh.
+ *	- blanks at the end: the end of the last byte that is not a blank.
  *
- * Of text, a field with escapes is measured by one thread.
+ * With CSV_QUOTING_TEXT, one thread measures a field with escapes.
  */
 #include "field.cuh"
 #include "../src/reader/patterns.h"
 
-/* map and counts of a stretch, for each state it may be entered in */
+/* map and counts of a stretch, for each state before it */
 struct Stretch
 {
-	uint32_t	leaves;			/* 2 bits per state entered */
+	uint32_t	leaves;			/* states after it, 2 bits per state before it */
 	uint32_t	removed[CSV_NUM_QUOTE_STATES];
 };
 
@@ -60,7 +60,7 @@ compose(const Stretch &a, const Stretch &b)
 	return whole;
 }
 
-/* one byte of csv_unquote's machine; i counts from the field's start */
+/* one byte of csv_unquote's machine; i is its offset in the field */
 static __device__ __forceinline__ uint32_t
 quote_step(const CsvDialect &dialect, uint32_t state, uint8_t byte,
 		   uint8_t next, uint32_t i, uint32_t length, uint32_t *removed)
@@ -146,7 +146,7 @@ measure_piece(const CsvView &view, CsvLongPiece *piece, uint32_t number)
 		}
 		own.leaves = states[0] | states[1] << 2 | states[2] << 4;
 
-		/* in order of the lanes; lane 0 ends up with all of them */
+		/* in order of the lanes; lane 0 gets the map of all */
 		for (int step = 1; step < 32; step *= 2)
 		{
 			Stretch		other;
@@ -190,9 +190,7 @@ pieces_kernel(const __grid_constant__ CsvView view)
 			measure_piece(view, &view.pieces[number], number);
 }
 
-/*
- * Judge a field by its pieces.  One thread: there are few pieces to a field.
- */
+/* judge a field by its pieces, in one thread: a field has few pieces */
 static __device__ CsvVerdict
 judge_long(const CsvView &view, const CsvLong &entry,
 		   const CsvDeviceColumn &device_column)
@@ -209,7 +207,7 @@ judge_long(const CsvView &view, const CsvLong &entry,
 	uint32_t	state = CSV_OUTSIDE;
 	uint32_t	removed = 0;
 	int			plain_skip = -1;
-	bool		escaped;		/* of text */
+	bool		escaped;		/* with CSV_QUOTING_TEXT */
 	bool		between_quotes;
 	bool		blanks_beyond = false;
 	CsvMeasure	measure;
@@ -251,7 +249,7 @@ judge_long(const CsvView &view, const CsvLong &entry,
 
 	if (!text)
 	{
-		/* the same as csv_field_plain says */
+		/* as in csv_field_plain */
 		bool		plain = escaped ? false : dialect.opt.quote == 0 ||
 			(field[0] != dialect.opt.quote &&
 			 dialect.opt.quoting == CSV_QUOTING_RFC4180) ||
@@ -276,9 +274,9 @@ judge_long(const CsvView &view, const CsvLong &entry,
 	if (CSV_NEEDS_BLANKS(&column, measure.nchars) && !measure.invalid_utf8)
 	{
 		/*
-		 * Blanks at the end stand there as they are; only where a quote or an
-		 * escape may be a blank, or quotes may stand anywhere, is it not plain
-		 * where the value's end is.
+		 * Blanks at the end are the value's blanks, except if a quote or an escape may
+		 * be a blank, or if quotes may stand anywhere: then the end of the value is
+		 * not known.
 		 */
 		if (plain_skip >= 0 ||
 			(dialect.opt.quoting == CSV_QUOTING_RFC4180 &&
@@ -288,7 +286,7 @@ judge_long(const CsvView &view, const CsvLong &entry,
 				(removed > 0 && between_quotes ? 1 : 0);
 			uint32_t	nblanks;
 
-			/* a last quote that closes nothing is data */
+			/* a last quote that does not close anything is data */
 			if (content_end == entry.length &&
 				field[content_end - 1] != ' ')
 				nonblank_end = content_end;
@@ -305,7 +303,7 @@ judge_long(const CsvView &view, const CsvLong &entry,
 						  measure, blanks_beyond, plain_skip);
 }
 
-/* a warp a field: judge it, and copy it where it fits */
+/* judge a field and copy it if it fits; a warp per field */
 static __device__ void
 finish_long(const CsvView &view, const CsvLong &entry)
 {
@@ -322,7 +320,7 @@ finish_long(const CsvView &view, const CsvLong &entry)
 	{
 		verdict = judge_long(view, entry, device_column);
 
-		/* one thread's work has an end */
+		/* one thread's work is limited */
 		if (verdict.source == CSV_SOURCE_UNQUOTED &&
 			entry.length > 4 * CSV_MAX_STRIDE)
 			verdict = csv_without_value(CSV_VALUE_LONG);

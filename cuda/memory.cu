@@ -1,6 +1,6 @@
 /*
  * memory.cu
- *		A session's memory: on the device, and of the host's what is pinned.
+ *		A session's memory: on the device, and pinned memory of the host.
  */
 #include "session.h"
 
@@ -50,7 +50,7 @@ csv_cuda_memory_held(const CsvSession *session, uint64_t *output,
 	*others = csv_device_held(session) - *output;
 }
 
-/* while a call has the device, or it starts: as it was before */
+/* while a call has the device, or the session starts, returns the last result */
 uint64_t
 csv_cuda_memory(CsvSession *session, uint64_t memory_limit, uint64_t *limit)
 {
@@ -94,8 +94,8 @@ csv_device_drop_kept(CsvSession *session)
 }
 
 /*
- * Give back what can be done without: what is only copied ahead, what is only
- * kept, and what was there for a query's evaluation, unless that is under way.
+ * Give back spare memory: bytes that are copied ahead, columns that are kept, and a
+ * query's memory, unless a query is being evaluated.
  */
 static void
 release_spare(CsvSession *session, CsvDeviceMemory which)
@@ -131,7 +131,7 @@ csv_device_trim(CsvSession *session, size_t limit)
 	(void) csv_device_make_way(session, csv_device_held(session), limit);
 }
 
-/* if a call has the device, the next call does it */
+/* if a call has the device, the next call trims it */
 void
 csv_cuda_trim(CsvSession *session, uint64_t memory_limit)
 {
@@ -150,7 +150,7 @@ csv_cuda_trim(CsvSession *session, uint64_t memory_limit)
 	csv_signals_unblock(&signals);
 }
 
-/* as cudaMalloc(), with files that nobody uses making way */
+/* cudaMalloc(), but drop unused files if memory is short */
 static cudaError_t
 allocate(CsvSession *session, uint8_t **bytes, size_t nbytes)
 {
@@ -248,7 +248,7 @@ csv_device_take(CsvSession *session, size_t nbytes, size_t limit,
 	error = allocate(session, &taken->bytes, nbytes);
 	if (error != cudaSuccess)
 	{
-		/* what sticks shows again in the next call */
+		/* a sticky error shows again in the next call */
 		cudaGetLastError();
 		free(taken);
 		return NULL;
@@ -298,10 +298,10 @@ const CsvMemory csv_host_memory = {host_alloc, host_free, NULL};
 
 /* ---- pinned memory ---- */
 
-/* blocks that were ever made, of all sessions */
+/* blocks ever made, of all sessions */
 static uint32_t npinned;
 
-/* a stretch of new memory whose pages are to be made */
+/* a stretch of new memory whose pages must be made */
 typedef struct PageStretch
 {
 	uint8_t    *bytes;
@@ -313,7 +313,7 @@ make_pages(void *arg)
 {
 	const PageStretch *stretch = (const PageStretch *) arg;
 
-	/* kernels before 5.14 do not know it; of other failures, the device tells */
+	/* kernels before 5.14 do not know it; the device reports other failures */
 	if (madvise(stretch->bytes, stretch->nbytes, MADV_POPULATE_WRITE) != 0 &&
 		errno == EINVAL)
 		for (size_t i = 0; i < stretch->nbytes; i += 4096)
@@ -321,7 +321,7 @@ make_pages(void *arg)
 	return NULL;
 }
 
-/* by several threads, where there are many: see CSV_PINNED_THREADS */
+/* in several threads, if there are many pages: see CSV_PINNED_THREADS */
 static void
 make_all_pages(uint8_t *bytes, size_t nbytes)
 {
@@ -348,8 +348,8 @@ make_all_pages(uint8_t *bytes, size_t nbytes)
 }
 
 /*
- * A file of nbytes zeros that is memory, and never has another size: whoever maps
- * it need not fear for what is mapped.  -1 with errno.
+ * Make a file of nbytes zeros in memory.  Its size never changes, so that no process
+ * that maps it can lose the mapped pages.  -1 with errno.
  */
 static int
 make_memory_file(size_t nbytes)
@@ -370,7 +370,7 @@ make_memory_file(size_t nbytes)
 	return -1;
 }
 
-/* map it where large pages begin; NULL with errno */
+/* map the file where a large page begins; NULL with errno */
 static uint8_t *
 map_memory_file(int descriptor, size_t nbytes)
 {
@@ -399,13 +399,13 @@ map_memory_file(int descriptor, size_t nbytes)
 		munmap(bytes + nbytes,
 			   (size_t) (reserved + nreserved - (bytes + nbytes)));
 
-	/* a program that the backend starts has no use for it */
+	/* programs that the backend starts do not need it */
 	madvise(bytes, nbytes, MADV_DONTFORK);
 	madvise(bytes, nbytes, MADV_HUGEPAGE);
 	return bytes;
 }
 
-/* make a block; false with errno, and nothing is left behind */
+/* make a block; on failure false with errno, and everything is undone */
 static bool
 make_pinned(CsvMemoryBlock *block, size_t nbytes)
 {
@@ -444,7 +444,7 @@ make_pinned(CsvMemoryBlock *block, size_t nbytes)
 	return true;
 }
 
-/* what CUDA does not let go of stays mapped */
+/* memory that CUDA does not unregister stays mapped */
 static void
 free_pinned(CsvMemoryBlock *block)
 {
@@ -457,7 +457,7 @@ free_pinned(CsvMemoryBlock *block)
 	block->nbytes = 0;
 }
 
-/* let go of blocks that nobody uses until at most `keep` bytes of them are left */
+/* free unused blocks until at most `keep` bytes of them are left */
 static void
 trim_pinned(CsvSession *session, size_t keep)
 {
@@ -497,7 +497,7 @@ take_pinned(CsvSession *session, size_t nbytes)
 			best = block;
 	}
 
-	/* a small need does not take a large block away from the next large one */
+	/* a small request must not take a large block from the next large request */
 	if (best != NULL && (best->nbytes / 8 <= nbytes || empty == NULL))
 	{
 		best->in_use = true;
@@ -603,7 +603,7 @@ csv_cuda_find_block(CsvSession *session, const void *memory, size_t nbytes,
 		size_t		offset = (size_t) ((uintptr_t) memory -
 									   (uintptr_t) block->bytes);
 
-		/* what is before the block is far behind it */
+		/* memory before the block has a huge offset */
 		if (block->bytes == NULL || offset > block->nbytes ||
 			nbytes > block->nbytes - offset)
 			continue;

@@ -1,29 +1,29 @@
 /*
  * narrow.cu
- *		Sums of known groups where all values are integers of 64 bits.
+ *		Sums of known groups if all values are integers of 64 bits.
  *
- * That is most of what is summed up: integers, dates, and numerics of up to 18
- * digits.  row.h, which knows every type, takes some 2,600 instructions for a row of
- * TPC-H's Q6.  Here a thread has several rows at a time, so that what a step is need
- * be found out but once for them; its slots are 8 bytes; and nothing is written for
- * a row.
+ * Most sums are of such values: integers, dates, and numerics of up to 18 digits.
+ * row.h, which knows every type, takes some 2,600 instructions for a row of TPC-H's
+ * Q6.  Here a thread takes several rows at a time, and decodes a step only once for
+ * them; its slots have 8 bytes; and nothing is written per row.
  *
- * A value that does not fit into 64 bits (or into its type, or that is not there) is
- * counted as careful: then all of it is of no use, and csv_launch_sums has to do it.
+ * A value that does not fit into 64 bits or into its type, or that is missing, is
+ * counted as careful.  Then none of the results are of use, and csv_launch_sums must
+ * do the work.
  */
 #include <cub/warp/warp_reduce.cuh>
 
 #include "query.cuh"
 
 #define THREADS			CSV_QUERY_SUM_THREADS
-#define ROWS			4		/* of a thread at a time */
+#define ROWS			4		/* per thread at a time */
 #define ALL_ROWS		((1u << ROWS) - 1)
 #define ALL_LANES		UINT32_MAX
 
-/* a slot of a thread: its rows' values, and a bit for each that is NULL */
+/* per slot and thread: the rows' values, and a bit for each NULL */
 #define SLOT_BYTES		(ROWS * sizeof(int64_t) + 1)
 
-/* ---- what fits ---- */
+/* ---- plans that fit ---- */
 
 static bool
 is_narrow_kind(uint8_t kind)
@@ -127,15 +127,15 @@ csv_narrow_fits(const CsvPlan *plan, const CsvRowColumn *columns,
 
 typedef struct Slots
 {
-	int64_t    *values;			/* of slot i, row k: [(i * ROWS + k) * THREADS] */
+	int64_t    *values;			/* slot i, row k: [(i * ROWS + k) * THREADS] */
 	uint8_t    *nulls;			/* [i * THREADS] */
 } Slots;
 
-/* of an operand, or a result */
+/* an operand or a result */
 typedef struct Values
 {
 	int64_t		of[ROWS];
-	uint32_t	nulls;			/* a bit for each row */
+	uint32_t	nulls;			/* a bit per row */
 } Values;
 
 static __device__ __forceinline__ Values
@@ -169,7 +169,7 @@ load_entries(const CsvRowColumn &column, const uint32_t *rows, Values *values)
 		values->of[k] = ((const Entry *) column.values)[rows[k]];
 }
 
-/* entries of these kinds are as wide as their values; *bad: rows that have none */
+/* entries of these kinds are as wide as their values; *bad: rows without a value */
 static __device__ __forceinline__ Values
 column_values(const CsvRowColumn &column, const uint32_t *rows, uint32_t *bad)
 {
@@ -207,7 +207,7 @@ column_values(const CsvRowColumn &column, const uint32_t *rows, uint32_t *bad)
 	return values;
 }
 
-/* those that are there, and not zero */
+/* rows whose values are not NULL and not zero */
 static __device__ __forceinline__ uint32_t
 true_rows(const Values &values)
 {
@@ -262,7 +262,7 @@ compare(int operation, const Values &a, const Values &b)
 	return values;
 }
 
-/* integers, and decimals, which have 64 bits here; `operation` is a constant */
+/* integers, and decimals of 64 bits; `operation` is a constant */
 static __device__ __forceinline__ Values
 arithmetic(int operation, uint32_t bits, const Values &a, const Values &b,
 		   uint32_t *bad)
@@ -350,8 +350,8 @@ execute(const CsvPlan &plan, const CsvStep &step, const CsvRowColumn *columns,
 /* ---- sums ---- */
 
 /*
- * Add a number to a counter, of each row in `counting` that of its group, `pitch`
- * counters after the one before.  The sum of a warp's rows fits.
+ * Add each row's number to a counter of its group, for the rows in `counting`.
+ * Groups' counters are `pitch` apart.  The sum of a warp's rows fits.
  */
 template <bool one_group>
 static __device__ __forceinline__ void
@@ -390,7 +390,7 @@ add_values(int32_t *counter, uint32_t pitch, const uint32_t *groups,
 	{
 		int32_t		numbers[ROWS];
 
-		/* 16 bits each, of which the last have the sign */
+		/* 16 bits each; the last piece has the sign */
 #pragma unroll
 		for (int k = 0; k < ROWS; k++)
 		{
@@ -402,7 +402,7 @@ add_values(int32_t *counter, uint32_t pitch, const uint32_t *groups,
 	}
 }
 
-/* the rows that pass to their groups' counters: see csv_launch_sums */
+/* add the rows that pass to their groups' counters: see csv_launch_sums */
 template <bool one_group>
 static __device__ __forceinline__ void
 add_rows(const CsvPlan &plan, const Slots &slots, uint32_t passing,
@@ -412,7 +412,7 @@ add_rows(const CsvPlan &plan, const Slots &slots, uint32_t passing,
 	uint32_t	pitch = csv_sum_pitch(plan);
 	int32_t		ones[ROWS];
 	int32_t		minus_ones[ROWS];
-	uint64_t	all_count = 0;	/* inputs that do in all rows that pass */
+	uint64_t	all_count = 0;	/* inputs that count in all rows that pass */
 
 #pragma unroll
 	for (int k = 0; k < ROWS; k++)
@@ -474,7 +474,7 @@ narrow_kernel(const __grid_constant__ CsvQueryView view, uint32_t block_rows)
 		uint32_t	passing = 0;
 		uint32_t	bad = 0;
 
-		/* places without a row go along, with the last one's values */
+		/* places without a row also run, with the last row's values */
 #pragma unroll
 		for (int k = 0; k < ROWS; k++)
 		{

@@ -1,7 +1,7 @@
 /*
  * output.cu
- *		A call's arrays: where they are on the device, how windows fill them, and
- *		the way back to the host.
+ *		A call's arrays: their places on the device, how windows fill them, and
+ *		the copy to the host.
  */
 #include "call.h"
 
@@ -30,7 +30,7 @@ csv_output_lay_out(const CsvCuda *cuda, CsvRowPlaces *places, uint32_t n,
 	return next;
 }
 
-/* arrays for as many records as the output may have, on the device */
+/* place arrays on the device, for as many records as memory allows */
 CsvStatus
 csv_output_place(CsvCall *call)
 {
@@ -43,7 +43,7 @@ csv_output_place(CsvCall *call)
 	size_t		row_bytes = 8;
 	size_t		budget = (size_t) call->found.nbytes * CSV_OUTPUT_SHARE +
 		CSV_OUTPUT_FLOOR;
-	/* what a query has, or is only kept, goes where the output needs it */
+	/* memory of queries and of kept columns is given back if the output needs it */
 	size_t		held = csv_device_held(session) -
 		session->device_memory[CSV_DEVICE_OUTPUT].nbytes -
 		session->device_memory[CSV_DEVICE_QUERY].nbytes -
@@ -57,7 +57,7 @@ csv_output_place(CsvCall *call)
 	for (uint32_t i = 0; i < n; i++)
 		row_bytes += cuda->strides[i] + 1;
 
-	/* leave a 16th of what there is for errors */
+	/* leave a 16th of the room for errors */
 	room -= room / 16;
 	if (budget > room)
 		budget = room;
@@ -99,7 +99,7 @@ launch_columns(CsvCall *call)
 	csv_launch_longs(&call->view, session->multiprocessors, session->stream);
 }
 
-/* launch the writing of errors behind those there are */
+/* launch the writing of errors behind those that are there */
 static CsvStatus
 write_errors(CsvCall *call, uint32_t nerrors)
 {
@@ -112,7 +112,7 @@ write_errors(CsvCall *call, uint32_t nerrors)
 		return CSV_OK;
 	TRY(csv_work_reserve(work, CSV_DEVICE_ERRORS, before + nbytes, before));
 	errors = csv_work_memory(work, CSV_DEVICE_ERRORS);
-	/* the padding as well */
+	/* clear the padding, too */
 	TRY(csv_work_clear(work, errors + before, nbytes));
 	csv_launch_errors(&call->view, (CsvError *) errors, call->filled.nerrors,
 					  work->session->stream);
@@ -121,8 +121,8 @@ write_errors(CsvCall *call, uint32_t nerrors)
 }
 
 /*
- * Fill the rows of the window.  Bad values are known only afterwards; then the
- * rows are listed anew without their records, and filled once more.
+ * Fill the rows of the window.  Bad values are only known afterwards.  Then the rows
+ * are listed again, without the records of bad values, and filled once more.
  */
 CsvStatus
 csv_output_fill(CsvCall *call, bool launched)
@@ -169,7 +169,7 @@ csv_output_fill(CsvCall *call, bool launched)
 	for (uint32_t i = 0; i < n; i++)
 		filled->seen[i] |= seen[i];
 
-	/* what a later window will want is not known yet */
+	/* a later window may need the positions */
 	if (csv_output_wants_positions(call) ||
 		view->nrecords < call->found.nrecords)
 	{
@@ -195,7 +195,7 @@ csv_output_wants_positions(const CsvCall *call)
 	return wanted;
 }
 
-/* the arrays but for where they are; returns their bytes on the host */
+/* describe the arrays, except their places; returns their bytes on the host */
 static size_t
 describe_arrays(CsvCall *call, const CsvRowPlaces *places, size_t nentries,
 				CsvArray *arrays)
@@ -245,7 +245,7 @@ csv_output_copy_back(CsvCall *call, CsvBatch *batch)
 
 	TRY(csv_work_reserve_pinned(work, &output->block, nbytes + 64));
 
-	/* the statuses of all columns that are all OK are the same zeros */
+	/* all columns whose statuses are all OK share these zeros */
 	zeros = output->block;
 	memset(zeros, 0, n);
 	next = zeros + ALIGN(n, 64);

@@ -1,9 +1,8 @@
 /*
  * parse.cuh
- *		What the phases of a call of parse share.
+ *		Types and functions that the phases of a call of parse share.
  *
- * The phases, and what each leaves for the next (all on the device, on one
- * stream):
+ * The phases, each with its input and output (all on the device, on one stream):
  *
  *	1. structure.cu		bytes -> masks, one bit a byte:
  *							separators	(delimiters that end a field, record ends)
@@ -11,19 +10,19 @@
  *							starts		(of records)
  *							breaks		(line breaks, also inside quotes)
  *							bad			(ends of records with a quoting error)
- *						-> ranks of each tile: how many separators, records and
- *						line breaks lie before it.
+ *						-> ranks of each tile: the number of separators, records and
+ *						line breaks before it.
  *	   The host plans windows over the ranks: stretches of whole records whose
- *	   index fits into the memory for it.  Mostly there is one.
+ *	   index fits into the memory for it.  Mostly there is one window.
  *	   structure.cu		masks of a window -> separator index, record table.
  *	2. records.cu		record table -> structural errors, list of rows (the good
- *						records), what is irregular.
- *	3. lengths.cu		rows -> histogram of lengths in text columns, from
- *						which the host chooses strides.
+ *						records), irregular records.
+ *	3. lengths.cu		rows -> histogram of lengths in text columns.  The host
+ *						chooses strides by it.
  *	4. columns.cu, longs.cu
- *						rows -> arrays and statuses.  Where a value is bad, its
+ *						rows -> arrays and statuses.  If a value is bad, its
  *						record's key says so, and phases 2 and 4 are done again
- *						with the records that are left.
+ *						with the other records.
  *	5. records.cu		rows' positions, error table.
  */
 #ifndef CSV_CUDA_PARSE_CUH
@@ -31,7 +30,7 @@
 
 #include "session.h"
 
-/* masks, one 64-bit word per 64 bytes of input each */
+/* masks: one 64-bit word for each 64 bytes of input */
 typedef enum CsvMask
 {
 	CSV_MASK_FIELDS,			/* see structure_entry */
@@ -42,7 +41,7 @@ typedef enum CsvMask
 	CSV_NUM_MASKS
 } CsvMask;
 
-/* how many of each lie before a tile; the last element holds the totals */
+/* the number of each before a tile; the last element holds the totals */
 typedef struct CsvRanks
 {
 	uint32_t	separators;
@@ -51,29 +50,29 @@ typedef struct CsvRanks
 	uint32_t	breaks;
 } CsvRanks;
 
-/* what a stretch of bytes makes of each state, a nibble each */
+/* the state to which a stretch of bytes leads from each state, a nibble each */
 typedef uint32_t CsvNarrowMap;
 typedef uint64_t CsvWideMap;
 
 /* the dialect as the structure kernels read it */
 typedef struct CsvStructureTables
 {
-	bool		wide;			/* there are more than CSV_NUM_NARROW_STATES */
-	uint8_t		class_of[256];	/* CsvClass, or one of those below */
+	bool		wide;			/* more than CSV_NUM_NARROW_STATES states */
+	uint8_t		class_of[256];	/* CsvClass, or a class below */
 
-	/* next states, a byte each; the latter half only if wide */
+	/* next states, a byte each; the second half only if wide */
 	uint32_t	transitions[CSV_NUM_CLASSES][CSV_NUM_STATES / 4];
 	uint8_t		entries[CSV_NUM_STATES * CSV_NUM_CLASSES];
 } CsvStructureTables;
 
-/* a break after a CR, else other */
+/* a break after a CR, otherwise other */
 #define CSV_CLASS_LF_AFTER_CR	CSV_NUM_CLASSES
-/* pre-break before a LF, other before anything but CRs: csv_class_at() knows the rest */
+/* pre-break before a LF, other before all but CRs; csv_class_at() decides the rest */
 #define CSV_CLASS_CR_BEFORE_LF	(CSV_NUM_CLASSES + 1)
-/* comment, or delimiter, if all of its string is there: csv_class_at() knows */
+/* comment or delimiter, if its whole string is there; csv_class_at() decides */
 #define CSV_CLASS_MAYBE_LONG	(CSV_NUM_CLASSES + 2)
 
-/* flags of a column, in CsvCounters' array */
+/* flags of a column (CsvView.seen) */
 #define CSV_SEEN_NOT_OK		1
 #define CSV_SEEN_SLOW		2
 
@@ -81,22 +80,23 @@ typedef struct CsvCounters
 {
 	uint32_t	nrows;			/* of the window */
 	uint32_t	first_irregular;	/* record of the batch; UINT32_MAX: none */
-	uint32_t	any_bad;		/* not 0: some record of the window is bad */
-	uint32_t	value_errors;	/* not 0: there are some */
+	uint32_t	any_bad;		/* not 0: a record of the window is bad */
+	uint32_t	value_errors;	/* not 0: a value of the window is bad */
 	uint32_t	nlongs;			/* long fields asked for */
 	uint32_t	npieces;		/* pieces of them asked for */
-	uint32_t	last_start;		/* position of the last record start */
-	uint32_t	ends_in_comment;	/* not 0: the input does, without a break; */
-	uint32_t	crs_at_end;		/* and so does that, csv_crs_at_end() */
+	uint32_t	last_start;		/* position of the last start of a record */
+	uint32_t	ends_in_comment;	/* not 0: the input ends in a comment, without a
+									 * break, */
+	uint32_t	crs_at_end;		/* and with this number of CRs (csv_crs_at_end()) */
 	uint32_t	consumed;
 	uint32_t	nlines;			/* line breaks before `consumed` */
 	CsvRanks	total;			/* of the whole input */
 } CsvCounters;
 
 /*
- * The key of a record: what is wrong with it, least first.  Structural errors
- * come before those of any field; fields in order, by groups of columns that
- * read the same one.
+ * The key of a record: its first error, or CSV_KEY_GOOD; the least key counts.
+ * Structural errors come before errors of fields.  Fields come in order, by groups of
+ * columns that read the same field.
  *
  *		group (14 bits, 0: structure) | CsvErrorCode (4) | column (14)
  */
@@ -111,17 +111,17 @@ typedef struct CsvCounters
 typedef struct CsvDeviceColumn
 {
 	CsvColumn	column;
-	uint32_t	group;			/* from 1, by distinct field */
+	uint32_t	group;			/* number of its field among all fields read, from 1 */
 	uint32_t	stride;
-	uint32_t	plain_below;	/* ASCII text of fewer bytes is within every
-								 * limit, and fits */
-	uint32_t	pad_bytes;		/* blanks fill it up to so many */
+	uint32_t	plain_below;	/* ASCII text of fewer bytes is within every limit, and
+								 * fits */
+	uint32_t	pad_bytes;		/* least stored bytes; blanks fill up the rest */
 	uint64_t	null_lengths;	/* csv_null_lengths() */
 	uint8_t    *values;			/* of the whole batch */
 	uint8_t    *status;
 } CsvDeviceColumn;
 
-/* a field to be measured by warps */
+/* a field for warps to measure */
 typedef struct CsvLong
 {
 	uint32_t	row;			/* of the window */
@@ -133,9 +133,9 @@ typedef struct CsvLong
 } CsvLong;
 
 /*
- * What is known of a piece of a field, whatever state it is entered in.  The
- * states are those of csv_unquote: outside of quotes, inside, and inside right
- * after an escape that counts.
+ * Findings about a piece of a field, for any state it is entered in.  The states are
+ * the same as in csv_unquote: outside of quotes, inside, and inside right after an
+ * escape that counts.
  */
 #define CSV_OUTSIDE			0
 #define CSV_INSIDE			1
@@ -147,31 +147,32 @@ typedef struct CsvLongPiece
 	uint32_t	owner;			/* index of its CsvLong; UINT32_MAX: void */
 	uint32_t	flags;			/* CSV_PIECE_... */
 	uint32_t	nbegins;		/* bytes that begin a character */
-	uint32_t	nonblank_end;	/* end of the last byte that is no blank, nor the
+	uint32_t	nonblank_end;	/* end of the last byte that is not a blank or the
 								 * field's last quote; from the field's start */
-	uint32_t	leaves;			/* state left in, 2 bits per state entered */
-	uint32_t	removed[CSV_NUM_QUOTE_STATES];	/* quotes and escapes */
+	uint32_t	leaves;			/* the state after the piece, 2 bits per state
+								 * entered */
+	uint32_t	removed[CSV_NUM_QUOTE_STATES];	/* number of quotes and escapes */
 } CsvLongPiece;
 
 #define CSV_PIECE_NUL		1
 #define CSV_PIECE_INVALID	2
 #define CSV_PIECE_HIGH		4	/* beyond ASCII */
-#define CSV_PIECE_SPECIAL	8	/* a quote or escape, first and last byte aside; of
-								 * text an escape */
+#define CSV_PIECE_SPECIAL	8	/* a quote or escape that is not the first or last
+								 * byte; with CSV_QUOTING_TEXT, any escape */
 
-/* everything the kernels know; passed by value */
+/* everything the kernels need; passed by value */
 typedef struct CsvView
 {
-	/* the input; zero bytes before it and behind it */
+	/* the input, with zero bytes before and after it */
 	const uint8_t *bytes;
 	uint32_t	nbytes;
-	uint32_t	limit;			/* nbytes, and one more at the end of the input */
+	uint32_t	limit;			/* nbytes, plus 1 at the end of the input */
 	uint64_t	max_record_bytes;
 	uint32_t	ntiles;
 	uint64_t   *masks;			/* CSV_NUM_MASKS x ntiles x threads */
-	/* maps of states: 4 bytes each, or 8 if wide */
+	/* maps of states: 4 bytes each, 8 if wide */
 	void	   *prefixes;		/* per thread of a tile: composed transitions */
-	void	   *tile_states;	/* transitions of a tile, then state at its start */
+	void	   *tile_states;	/* a tile's transitions, then the state at its start */
 	CsvRanks   *ranks;			/* ntiles + 1 */
 	CsvCounters *counters;
 
@@ -188,7 +189,7 @@ typedef struct CsvView
 	uint32_t   *record_line;	/* line breaks before it */
 	uint32_t   *record_key;
 	uint32_t   *rows;			/* records of the window; see csv_row_record */
-	uint32_t   *select_ranks;	/* good records before each block's */
+	uint32_t   *select_ranks;	/* good records before each block's records */
 	CsvLong    *longs;
 	CsvLongPiece   *pieces;
 	uint32_t	max_longs;
@@ -202,13 +203,13 @@ typedef struct CsvView
 
 	CsvDialect	dialect;
 	CsvLayout	layout;			/* its pointers lead to device memory */
-	uint32_t	ordinary_below; /* bytes of fields that columns.cu reads by the
-								 * common rules; 0: all need care */
+	uint32_t	ordinary_below; /* columns.cu reads fields of fewer bytes by the common
+								 * rules; 0: all need care */
 } CsvView;
 
 /*
- * Columns that a block of columns.cu takes together: they read fields
- * [first_field, first_field + nfields).
+ * Columns for a block of columns.cu, which read fields [first_field, first_field +
+ * nfields).
  */
 typedef struct CsvStrip
 {
@@ -236,8 +237,8 @@ typedef struct CsvColumnList
 } CsvColumnList;
 
 /*
- * The phases' host functions only launch; the caller asks for errors
- * afterwards (cudaGetLastError) and waits.
+ * The phases' host functions only launch kernels; then the caller must check for
+ * errors (cudaGetLastError) and wait.
  */
 extern void csv_structure_tables(const CsvDialect *dialect,
 								 CsvStructureTables *tables);
@@ -251,8 +252,8 @@ extern void csv_launch_lengths(const CsvView *view, CsvColumnList list,
 							   uint32_t *histograms, cudaStream_t stream);
 
 /*
- * strip_bytes: a record's bytes in a strip, on average; max_shared_bytes: what a
- * block may have of shared memory.
+ * strip_bytes: a record's bytes in a strip, on average; max_shared_bytes: the shared
+ * memory that a block may have.
  */
 extern void csv_launch_columns(const CsvView *view, CsvStripList list,
 							   uint32_t strip_bytes, size_t max_shared_bytes,
@@ -265,7 +266,7 @@ extern void csv_launch_errors(const CsvView *view, CsvError *errors,
 extern void csv_launch_consumed(const CsvView *view, uint32_t position,
 								cudaStream_t stream);
 
-/* largest number of 4-byte words whose lengths fall into a bin */
+/* the largest length in the bin, in words of 4 bytes */
 extern uint32_t csv_length_bin_words(uint32_t bin);
 
 #endif							/* CSV_CUDA_PARSE_CUH */

@@ -13,14 +13,14 @@
 
 /* ---- memory ---- */
 
-/* the blocks that list rows */
+/* the number of blocks that list rows */
 static uint32_t
 list_blocks(uint32_t nrows)
 {
 	return (nrows - 1) / CSV_QUERY_LIST_ROWS + 1;
 }
 
-/* what every query takes */
+/* the memory for every query */
 static void
 lay_out_rows(CsvQueryView *view, const CsvPlan *plan, uint32_t ncolumns,
 			 uint32_t nrows, uint8_t *base, size_t *next)
@@ -90,7 +90,7 @@ csv_query_lay_out_groups(CsvQueryView *view, const CsvPlan *plan,
 
 /* ---- 1: rows ---- */
 
-/* of a slot of row.h, for a thread */
+/* per slot of row.h and thread */
 #define SLOT_BYTES		(2 * sizeof(uint64_t) + 1)
 
 uint32_t
@@ -108,7 +108,7 @@ evaluate_kernel(const __grid_constant__ CsvQueryView view)
 	CsvSlots	slots;
 	CsvRowState state;
 
-	/* lanes without a row go along, with the last one's values */
+	/* lanes without a row also run, with the last row's values */
 	row = min(row, view.nrows - 1);
 	slots.words = words + threadIdx.x;
 	slots.states = (uint8_t *) (words + (size_t) view.plan.nslots * 2 * THREADS) +
@@ -133,8 +133,8 @@ evaluate_kernel(const __grid_constant__ CsvQueryView view)
 }
 
 /*
- * The slot of a row's group.  A slot's row may give way to one before it, but
- * only of the same group.
+ * Find the slot of a row's group.  An earlier row of the same group may replace a
+ * slot's row.
  */
 static __global__ void __launch_bounds__(THREADS)
 find_kernel(const __grid_constant__ CsvQueryView view)
@@ -152,7 +152,7 @@ find_kernel(const __grid_constant__ CsvQueryView view)
 
 		if (first == FREE_SLOT)
 		{
-			/* of lanes that want the same slot, the first one's row goes there */
+			/* of lanes that want the same slot, the first lane stores its row */
 			uint32_t	others = __match_any_sync(__activemask(), slot);
 
 			if (__ffs(others) - 1 == (int) (threadIdx.x % 32))
@@ -170,7 +170,7 @@ find_kernel(const __grid_constant__ CsvQueryView view)
 		if (++nprobes == CSV_QUERY_MOST_PROBES)
 			view.counts->crowded = 1;
 
-		/* once it is for one row, it is of no use for any */
+		/* if it is set for any row, the groups are of no use */
 		if (nprobes % 64 == 0 &&
 			*(volatile uint32_t *) &view.counts->crowded != 0)
 			break;
@@ -179,9 +179,8 @@ find_kernel(const __grid_constant__ CsvQueryView view)
 }
 
 /*
- * Four counts in one word, 16 bits each: of rows that come out, first rows of
- * groups, careful rows, and rows that pass.  A block's are no more than
- * CSV_QUERY_LIST_ROWS.
+ * Four counts in one word, 16 bits each: rows that come out, first rows of groups,
+ * careful rows, and rows that pass.  A block counts at most CSV_QUERY_LIST_ROWS.
  */
 #define COUNT_FIRST		16
 #define COUNT_CAREFUL	32
@@ -225,7 +224,7 @@ count_kernel(const __grid_constant__ CsvQueryView view)
 		view.ranks[blockIdx.x] = count;
 }
 
-/* from counts to what lies before each block: two of 32 bits; one block */
+/* replace counts by sums of the blocks before, two of 32 bits; one block */
 static __global__ void __launch_bounds__(CSV_SCAN_THREADS)
 scan_kernel(const __grid_constant__ CsvQueryView view, uint32_t nblocks)
 {
@@ -270,7 +269,7 @@ list_kernel(const __grid_constant__ CsvQueryView view)
 {
 	typedef cub::BlockScan<unsigned long long, THREADS> BlockScan;
 	__shared__ typename BlockScan::TempStorage scan;
-	const uint32_t nrows = CSV_QUERY_LIST_ROWS / THREADS;	/* a thread's */
+	const uint32_t nrows = CSV_QUERY_LIST_ROWS / THREADS;	/* per thread */
 	uint32_t	first_row = blockIdx.x * CSV_QUERY_LIST_ROWS +
 		threadIdx.x * nrows;
 	unsigned long long sum = 0;
@@ -357,9 +356,8 @@ csv_launch_classes(const CsvQueryView *view, uint32_t *classes,
 /* ---- 2: groups ---- */
 
 /*
- * The row that holds an extreme, and one, is in the first 32 bits of its word
- * as long as rows are added.  In shared memory, only atomic operations look
- * at it.
+ * While rows are added, the first 32 bits of an extreme's word hold the number of the
+ * row that has it, plus 1.  In shared memory, only atomic operations read it.
  */
 template <bool shared>
 static __device__ __noinline__ void
@@ -392,8 +390,8 @@ offer_row(const CsvQueryView &view, const CsvPlanAggregate &aggregate,
 }
 
 /*
- * A word of a group is 64 bits; in shared memory it is two counters of 32 bits,
- * which take 16 bits of it each (see CSV_QUERY_BLOCK_ROWS).
+ * Add to a word of a group, which has 64 bits.  In shared memory it is two counters of
+ * 32 bits, which take 16 bits of it each (see CSV_QUERY_BLOCK_ROWS).
  */
 template <bool shared>
 static __device__ __forceinline__ void
@@ -542,7 +540,7 @@ add_kernel(const __grid_constant__ CsvQueryView view, uint32_t block_rows)
 	}
 }
 
-/* a value's two words; a text's bytes go where the others are */
+/* store a value's two words; a text's bytes go to view.texts */
 static __device__ __forceinline__ void
 put_pair(const CsvQueryView &view, uint8_t lane, CsvRowValue value,
 		 uint64_t *pair)
@@ -563,7 +561,7 @@ put_pair(const CsvQueryView &view, uint8_t lane, CsvRowValue value,
 	pair[1] = value.high;
 }
 
-/* keys, and extremes in place of their rows */
+/* keys, and extremes in place of the numbers of their rows */
 static __global__ void __launch_bounds__(THREADS)
 finish_kernel(const __grid_constant__ CsvQueryView view)
 {
@@ -633,7 +631,7 @@ csv_launch_groups(const CsvQueryView *view, int multiprocessors,
 		stream>>>(*view);
 }
 
-/* ---- both at once, where groups are known ---- */
+/* ---- both at once, if groups are known ---- */
 
 static size_t
 sum_shared_bytes(const CsvPlan *plan, uint32_t ngroups)
@@ -668,7 +666,7 @@ csv_sums_lay_out(CsvQueryView *view, const CsvPlan *plan, uint32_t ncolumns,
 	return next;
 }
 
-/* a sum that is of 64 bits mostly */
+/* add a value of 64 bits to a sum */
 static __device__ __forceinline__ void
 add_narrow(int32_t *counter, int64_t value)
 {
@@ -683,7 +681,7 @@ add_narrow(int32_t *counter, int64_t value)
 	}
 }
 
-/* a row's inputs, of which those in `counting` count, to its group's counters */
+/* add a row's inputs, if they count (`counting`), to its group's counters */
 static __device__ __forceinline__ void
 sum_row(const CsvQueryView &view, const CsvSlots *slots, uint64_t counting,
 		int32_t *counters)
@@ -691,7 +689,7 @@ sum_row(const CsvQueryView &view, const CsvSlots *slots, uint64_t counting,
 	const CsvPlan &plan = view.plan;
 	const CsvStep *inputs = plan.steps + plan.first_output;
 
-	/* most count in all rows: so those that do not are counted */
+	/* most inputs count in all rows, so count the others */
 	atomicAdd(&counters[2 * plan.nwords], 1);
 	for (uint32_t i = 0; i < plan.ninputs; i++)
 		if ((counting >> i & 1) == 0)
@@ -725,7 +723,7 @@ sum_row(const CsvQueryView &view, const CsvSlots *slots, uint64_t counting,
 	}
 }
 
-/* the inputs of a row, once all slots are there: those that count */
+/* the inputs of a row that count, when all slots are filled */
 static __device__ __forceinline__ uint64_t
 find_counting(const CsvQueryView &view, const CsvSlots *slots,
 			  CsvRowState *state)
@@ -769,7 +767,7 @@ sums_kernel(const __grid_constant__ CsvQueryView view, uint32_t block_rows)
 	slots.pitch = nthreads;
 	for (uint32_t first = begin; first < end; first += nthreads)
 	{
-		/* lanes without a row go along, with the last one's values */
+		/* lanes without a row also run, with the last row's values */
 		bool		active = first + threadIdx.x < end;
 		uint32_t	row = min(first + threadIdx.x, end - 1);
 		CsvRowState state = csv_row_begin(view.columns, view.ncolumns, row);

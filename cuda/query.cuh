@@ -1,23 +1,21 @@
 /*
  * query.cuh
- *		A batch's rows filtered and grouped where its arrays are: what evaluate.cu
- *		asks of query.cu.
+ *		Filters and groups a batch's rows on the device: query.cu, for evaluate.cu.
  *
- * All on the device, on one stream:
+ * Everything is on the device, on one stream:
  *
- *	1. csv_launch_query: each row is evaluated (row.h); what becomes of it, its
- *	   keys and the inputs of aggregates are written down.  Rows with equal keys
- *	   find each other in a hash table, whose slots hold the first row of each
- *	   group.  Then those rows that come out are listed, and the first rows of
- *	   groups, which are numbered in that order.  CsvQueryCounts tells how many
- *	   there are.
- *	2. csv_launch_groups: rows are added to their groups: in shared memory where
- *	   groups are few, else where they are.  Then keys and extremes take the
- *	   places of the rows that they are in.
- *	3. csv_launch_gather: of a column, the entries of the rows that come out.
+ *	1. csv_launch_query evaluates each row (row.h), and writes its fate, its keys and
+ *	   the inputs of aggregates.  Rows with equal keys find each other in a hash
+ *	   table, whose slots hold the first row of each group.  Then the rows that come
+ *	   out are listed, and the first rows of groups; groups are numbered in their
+ *	   order.  CsvQueryCounts has the counts.
+ *	2. csv_launch_groups adds rows to their groups: in shared memory if there are few
+ *	   groups, otherwise in global memory.  Then keys and extremes replace the rows
+ *	   that hold them.
+ *	3. csv_launch_gather copies a column's entries of the rows that come out.
  *
- * Where each row's group is known before, or there is but one, csv_launch_sums
- * does the work of the first two at once.
+ * If each row's group is known before, or there is only one group, csv_launch_sums
+ * does steps 1 and 2 at once.
  */
 #ifndef CSV_CUDA_QUERY_CUH
 #define CSV_CUDA_QUERY_CUH
@@ -29,17 +27,17 @@
 typedef struct CsvQueryCounts
 {
 	uint32_t	nselected;		/* rows that come out */
-	uint32_t	ngroups;		/* with keys */
+	uint32_t	ngroups;		/* if there are keys */
 	uint32_t	ncareful;
 	uint32_t	npasses;
-	uint32_t	crowded;		/* not 0: keys of one hash are too many; the
+	uint32_t	crowded;		/* not 0: too many keys have the same hash, and the
 								 * groups are of no use */
 	uint32_t	unused;
-	unsigned long long text_bytes;	/* of keys and extremes; may be more than
-									 * there is room for */
+	unsigned long long text_bytes;	/* of keys and extremes; may be more than the
+									 * room */
 } CsvQueryCounts;
 
-/* everything the kernels know; passed by value */
+/* everything the kernels need; passed by value */
 typedef struct CsvQueryView
 {
 	CsvPlan		plan;			/* on the device */
@@ -47,29 +45,30 @@ typedef struct CsvQueryView
 	uint32_t	ncolumns;
 	uint32_t	nrows;
 	CsvOutputs	outputs;
-	uint32_t   *table;			/* with keys: first row of a group, UINT32_MAX
-								 * in slots that are free */
-	uint32_t	table_mask;		/* slots - 1, a power of two */
-	uint32_t   *slots;			/* per row, instead of its hash */
-	uint32_t   *numbers;		/* of groups, per first row */
+	uint32_t   *table;			/* with keys: first row of a group, UINT32_MAX in free
+								 * slots */
+	uint32_t	table_mask;		/* number of slots - 1; that number is a power of
+								 * two */
+	uint32_t   *slots;			/* per row, in place of its hash */
+	uint32_t   *numbers;		/* of groups, by their first rows */
 	uint64_t   *ranks;			/* per block of rows: see query.cu */
 	uint32_t   *selected;		/* rows that come out */
-	uint8_t    *careful;		/* likewise: 1 where it is */
-	uint32_t   *firsts;			/* first row per group */
+	uint8_t    *careful;		/* per row that comes out: 1 if careful */
+	uint32_t   *firsts;			/* first row of each group */
 	CsvQueryCounts *counts;
 
 	/* groups: see CsvPartialGroups */
 	uint32_t	ngroups;
 	uint64_t   *group_keys;
 	uint32_t   *group_nulls;
-	int64_t    *words;			/* all zero */
+	int64_t    *words;			/* starts at zero */
 	uint8_t    *texts;
 	size_t		text_capacity;
 
-	/* of csv_launch_sums */
-	const uint32_t *classes;	/* group of each row, CSV_UNKNOWN_CLASS where its
-								 * keys are undecided; NULL: one group */
-	uint64_t   *group_rows;		/* per group; all zero */
+	/* for csv_launch_sums */
+	const uint32_t *classes;	/* group of each row, CSV_UNKNOWN_CLASS if its keys are
+								 * undecided; NULL: one group */
+	uint64_t   *group_rows;		/* per group; starts at zero */
 } CsvQueryView;
 
 static __host__ __device__ __forceinline__ bool
@@ -79,12 +78,12 @@ csv_is_extreme(const CsvPlanAggregate &aggregate)
 		aggregate.kind == CSV_AGGREGATE_MAX;
 }
 
-/* slots of a plan: what shared memory has for a block */
+/* most slots of a plan, by the shared memory of a block */
 extern uint32_t csv_query_most_slots(size_t max_shared_bytes);
 
 /*
- * Where things are in a block of device memory that is good for csv_launch_query
- * over nrows rows; returns its bytes.  With base NULL, only these count.
+ * Lay out a block of device memory for csv_launch_query over nrows rows; returns its
+ * bytes.  If base is NULL, only these count.
  */
 extern size_t csv_query_lay_out(CsvQueryView *view, const CsvPlan *plan,
 								uint32_t ncolumns, uint32_t nrows,
@@ -99,11 +98,11 @@ extern void csv_launch_groups(const CsvQueryView *view, int multiprocessors,
 							  cudaStream_t stream);
 
 /*
- * Sums of view->ngroups known groups, by a plan without keys whose outputs are
- * last.  Does it fit: no extremes, and no more groups than shared memory has
- * room for?  Then lay out (as csv_query_lay_out does, with the groups' words),
- * and launch; view->counts->ncareful is known after that.  Only if it is not 0,
- * csv_launch_careful lists those rows.
+ * Sums of view->ngroups known groups, by a plan without keys whose outputs are last.
+ * The plan fits if it has no extremes, and shared memory has room for the groups.
+ * Then lay out (as csv_query_lay_out does, with the groups' words), and launch, which
+ * counts careful rows in view->counts->ncareful.  Only if there are any,
+ * csv_launch_careful must list them.
  */
 extern bool csv_sums_fit(const CsvPlan *plan, uint32_t ngroups,
 						 size_t max_shared_bytes);
@@ -112,13 +111,13 @@ extern size_t csv_sums_lay_out(CsvQueryView *view, const CsvPlan *plan,
 							   uint8_t *base);
 extern void csv_launch_sums(const CsvQueryView *view, cudaStream_t stream);
 
-/* what has been summed up is nothing again; both launches begin with it */
+/* clear all sums; csv_launch_sums and csv_launch_narrow begin with it */
 extern void csv_sums_clear(const CsvQueryView *view, cudaStream_t stream);
 
 /*
- * The same by a faster kernel, where csv_sums_fit() and all values are integers of 64
- * bits (narrow.cu).  But where view->counts->ncareful is not 0 after it, what it has
- * found is of no use.  In csv_narrow_fits(), plan and columns are the host's.
+ * The same by a faster kernel, if csv_sums_fit() and all values are integers of 64
+ * bits (narrow.cu).  If view->counts->ncareful is not 0 afterwards, the results are of
+ * no use.  For csv_narrow_fits(), plan and columns are on the host.
  */
 extern bool csv_narrow_fits(const CsvPlan *plan, const CsvRowColumn *columns,
 							uint32_t ncolumns, uint32_t ngroups,
@@ -126,7 +125,7 @@ extern bool csv_narrow_fits(const CsvPlan *plan, const CsvRowColumn *columns,
 extern void csv_launch_narrow(const CsvQueryView *view, cudaStream_t stream);
 extern void csv_launch_careful(const CsvQueryView *view, cudaStream_t stream);
 
-/* after csv_launch_query over all rows, without filters: their groups */
+/* the groups of all rows, after csv_launch_query over all rows without filters */
 extern void csv_launch_classes(const CsvQueryView *view, uint32_t *classes,
 							   cudaStream_t stream);
 
@@ -135,11 +134,12 @@ extern void csv_launch_gather(const CsvQueryView *view, uint32_t nselected,
 							  uint8_t *gathered, cudaStream_t stream);
 
 /*
- * For kernels that add rows up: the counters of a block's groups.  A word of a group is
- * 64 bits, of which each of two counters of 32 bits takes 16 (see CSV_QUERY_BLOCK_ROWS).
+ * For kernels that add rows up: the counters of a block's groups.  A word of a group
+ * has 64 bits; two counters of 32 bits each take 16 bits of it (see
+ * CSV_QUERY_BLOCK_ROWS).
  */
 
-/* of csv_launch_sums: counters of a group, its words' and one of rows */
+/* for csv_launch_sums: counters of a group, for its words and one for its rows */
 static __host__ __device__ __forceinline__ uint32_t
 csv_sum_pitch(const CsvPlan &plan)
 {
@@ -147,8 +147,8 @@ csv_sum_pitch(const CsvPlan &plan)
 }
 
 /*
- * n words of each group, from the block's counters, so many a group, to where
- * all are
+ * Add n words of each group from the block's counters, `pitch` counters per group, to
+ * view.words.
  */
 static __device__ __forceinline__ void
 csv_flush_words(const CsvQueryView &view, const int32_t *counters,
@@ -168,7 +168,7 @@ csv_flush_words(const CsvQueryView &view, const int32_t *counters,
 	}
 }
 
-/* all but counts and extremes */
+/* all words except counts and extremes */
 static __device__ __forceinline__ void
 csv_flush_aggregates(const CsvQueryView &view, const int32_t *counters,
 					 uint32_t pitch)
@@ -200,8 +200,8 @@ csv_flush_aggregates(const CsvQueryView &view, const int32_t *counters,
 }
 
 /*
- * Of csv_launch_sums: all, where a word that counts an input has the rows in which
- * it does not, negative.
+ * For csv_launch_sums: all words.  The counter of an input has minus the number of
+ * rows in which the input does not count.
  */
 static __device__ __forceinline__ void
 csv_flush_sums(const CsvQueryView &view, const int32_t *counters)

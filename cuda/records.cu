@@ -1,7 +1,7 @@
 /*
  * records.cu
- *		Which records are good: errors of structure, the list of rows, the
- *		rows' positions, and the table of errors.
+ *		Which records are good: structural errors, the list of rows, the rows'
+ *		positions, and the table of errors.
  */
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
@@ -9,7 +9,7 @@
 #include "structure.cuh"
 #include "field.cuh"
 
-/* is there a line break in [from, until)?  By one thread, byte by byte. */
+/* is there a line break in [from, until)?  One thread looks byte by byte. */
 static __device__ bool
 any_break_among(const CsvView &view, uint32_t from, uint32_t until)
 {
@@ -20,7 +20,7 @@ any_break_among(const CsvView &view, uint32_t from, uint32_t until)
 	return false;
 }
 
-/* the same; of tiles that lie between whole, the ranks tell */
+/* the same; for whole tiles between, the ranks tell */
 static __device__ bool
 any_break_between(const CsvView &view, uint32_t from, uint32_t until)
 {
@@ -34,7 +34,7 @@ any_break_between(const CsvView &view, uint32_t from, uint32_t until)
 		any_break_among(view, last * CSV_TILE_BYTES, until);
 }
 
-/* a record at the end of the input, if it may be none: the CPU engine's work, too */
+/* may this record at the input's end be the end of data?  The CPU engine decides */
 static __device__ __forceinline__ bool
 may_be_end_of_data(const CsvView &view, uint32_t start, uint32_t end)
 {
@@ -45,10 +45,10 @@ may_be_end_of_data(const CsvView &view, uint32_t start, uint32_t end)
 }
 
 /*
- * Errors of structure.  A record with one that covers several lines is
- * irregular: the repair rule reads its lines again, which is the CPU engine's
- * work.  So is one that may be a row leniently.  Only bad records look for breaks, and
- * they stop at the first.
+ * Find structural errors.  A record that is too long or has a quoting error is
+ * irregular if it covers several lines: the repair rule reads these again, in the CPU
+ * engine.  In a lenient dialect it always is, as it may be a row.  Only bad records
+ * look for breaks, and they stop at the first break.
  */
 static __global__ void __launch_bounds__(CSV_ROW_THREADS)
 check_kernel(const __grid_constant__ CsvView view)
@@ -69,7 +69,7 @@ check_kernel(const __grid_constant__ CsvView view)
 
 	end = view.separators[next - 1];
 
-	/* only of a record as long as that the bytes are looked at */
+	/* only long records look at their bytes */
 	too_long = end - start > view.max_record_bytes &&
 		csv_content_end(&view.dialect, view.bytes, start, end,
 						view.nbytes) - start > view.max_record_bytes;
@@ -85,7 +85,7 @@ check_kernel(const __grid_constant__ CsvView view)
 	}
 	else if (may_be_end_of_data(view, start, end))
 	{
-		/* no row, whatever is made of it */
+		/* not a row, whatever the CPU engine decides */
 		key = CSV_MAKE_KEY(0, CSV_ERROR_NONE, 0);
 		atomicMin(&view.counters->first_irregular, view.first_record + record);
 	}
@@ -96,7 +96,7 @@ check_kernel(const __grid_constant__ CsvView view)
 		view.counters->any_bad = 1;
 }
 
-/* ---- selection: nothing to do where all records are good ---- */
+/* ---- selection: nothing to do if all records are good ---- */
 
 /* records of the window before the first irregular one */
 static __device__ __forceinline__ uint32_t
@@ -159,9 +159,7 @@ scan_good_kernel(const __grid_constant__ CsvView view, uint32_t nblocks)
 		view.counters->nrows = before;
 }
 
-/*
- * With `errors` the bad records are written there, else the good ones' list.
- */
+/* write the bad records to `errors`, or the list of good records */
 template <bool write_errors>
 static __global__ void __launch_bounds__(CSV_ROW_THREADS)
 select_kernel(const __grid_constant__ CsvView view, CsvError *errors,
@@ -240,9 +238,9 @@ positions_kernel(const __grid_constant__ CsvView view)
 }
 
 /*
- * How far the batch reaches, and how many line breaks lie before that: up to
- * `position`, or where that is UINT32_MAX, to behind the boundary of the last
- * valid record of the window.  One block.
+ * Find how far the batch reaches, and count the line breaks before that: up to
+ * `position` or, if that is UINT32_MAX, to behind the boundary of the window's last
+ * valid record.  One block.
  */
 static __global__ void __launch_bounds__(CSV_TILE_THREADS)
 consumed_kernel(const __grid_constant__ CsvView view, uint32_t position)

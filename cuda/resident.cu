@@ -2,11 +2,11 @@
  * resident.cu
  *		Columns that stay on the device, and queries over them: see csv_cuda.h.
  *
- * The host has the same columns, and is asked for whatever an answer does not
- * say: an answer is which rows come out, and groups.  So nothing is lost when
- * the memory here goes: to make room for other columns, that of those which were
- * not asked for longest; all of it, when something else needs memory.  But not
- * that of columns which are being asked.
+ * The host has the same columns.  An answer only says which rows come out, and the
+ * groups; for everything else the caller asks the host.  So nothing is lost when
+ * memory here is given back: to other columns, beginning with the columns that were
+ * not asked for longest, or all of it when something else needs memory.  Columns that
+ * are being asked stay.
  */
 #include "evaluate.h"
 
@@ -14,17 +14,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CSV_MOST_GROUPINGS	8	/* of one set of columns */
+#define CSV_MOST_GROUPINGS	8	/* of one CsvCudaColumns */
 
 typedef struct Part
 {
 	uint64_t	number;			/* see csv_device_take() */
-	uint8_t    *bytes;			/* NULL: nothing is there */
+	uint8_t    *bytes;			/* NULL: the part is empty */
 	uint32_t	width;
 	uint32_t	nfilled;		/* rows */
 } Part;
 
-/* a key that is a column, and how it is read */
+/* a key that is a column, and how the column is read */
 typedef struct KeySource
 {
 	uint32_t	place;
@@ -34,8 +34,8 @@ typedef struct KeySource
 } KeySource;
 
 /*
- * How all rows fall into groups by some of the columns, in the order of their
- * first rows; and the groups' keys, on the host.
+ * How all rows fall into groups by some of the columns, with the groups in the order
+ * of their first rows; and the groups' keys, on the host.
  */
 typedef struct RowGrouping
 {
@@ -43,9 +43,9 @@ typedef struct RowGrouping
 	KeySource	sources[CSV_MAX_KEYS];
 	uint32_t	ngroups;
 	uint64_t	number;			/* see csv_device_take() */
-	uint32_t   *classes;		/* of each row, on the device, UNKNOWN where a
-								 * key is undecided; NULL: too many groups */
-	void	   *host;			/* what the others point into */
+	uint32_t   *classes;		/* of each row, on the device; UNKNOWN if a key is
+								 * undecided; NULL: too many groups */
+	void	   *host;			/* the block with the following arrays */
 	const uint64_t *keys;		/* as in CsvPartialGroups */
 	const uint32_t *nulls;
 	const uint8_t *texts;
@@ -82,14 +82,14 @@ link_in_front(CsvCudaColumns *columns)
 	columns->session->columns = columns;
 }
 
-/* may so much stay? */
+/* may nbytes stay in all? */
 static bool
 may_keep(size_t nbytes, size_t limit)
 {
 	return nbytes <= limit / CSV_QUERY_MEMORY_SHARE;
 }
 
-/* memory that stays; NULL: no room */
+/* take memory that stays; NULL: no room */
 static uint8_t *
 take_kept(CsvSession *session, size_t nbytes, size_t limit, uint64_t *number)
 {
@@ -150,7 +150,7 @@ drop_columns(CsvSession *session)
 			drop_parts(columns);
 }
 
-/* those that were not asked for longest, but not these; false: no others */
+/* drop the columns not asked for longest, except these; false: there are no others */
 static bool
 drop_oldest(const CsvCudaColumns *except)
 {
@@ -170,7 +170,7 @@ drop_oldest(const CsvCudaColumns *except)
 
 /* ---- columns ---- */
 
-/* to be alone with the device; false where there is none (any more) */
+/* get the device; false if there is no live session (any more) */
 static bool
 enter(CsvSession *session, sigset_t *signals)
 {
@@ -365,19 +365,19 @@ csv_cuda_question_fits(const CsvSession *session,
 	return fits;
 }
 
-/* the rows that a question is about, and all that it takes */
+/* a question about rows, and its state */
 typedef struct KeptAsk
 {
 	CsvWork		work;
 	CsvCudaColumns *columns;
 	const CsvCudaQuestion *question;
-	CsvDeviceQuery query;		/* at work */
+	CsvDeviceQuery query;		/* the query being evaluated */
 	CsvRowColumn *row_columns;
 	uint32_t	first_row;
 	CsvAsk		ask;
 } KeptAsk;
 
-/* the columns from first_row on; false if one is not all there */
+/* describe the columns from first_row on; false if rows are missing */
 static bool
 set_columns(KeptAsk *kept)
 {
@@ -412,7 +412,7 @@ set_columns(KeptAsk *kept)
 	return true;
 }
 
-/* work on another query from now on; false: not one for a device */
+/* evaluate another query from now on; false: it is not for a device */
 static bool
 take_query(KeptAsk *kept, const CsvQuery *query, bool outputs_last)
 {
@@ -423,8 +423,8 @@ take_query(KeptAsk *kept, const CsvQuery *query, bool outputs_last)
 }
 
 /*
- * Rows that are asked about at a time: a cancel waits for kernels to end, and
- * those that search texts take as long as these are.
+ * The most rows for one answer.  A cancel waits for kernels to end, and a kernel that
+ * searches texts takes as long as the texts are.
  */
 static uint32_t
 most_rows(const KeptAsk *kept)
@@ -443,7 +443,7 @@ most_rows(const KeptAsk *kept)
 	return (uint32_t) n;
 }
 
-/* how many rows there is memory for at a time; false: too few */
+/* choose as many rows as memory allows; false: too few */
 static bool
 choose_rows(CsvAsk *ask)
 {
@@ -456,7 +456,7 @@ choose_rows(CsvAsk *ask)
 	return true;
 }
 
-/* a block for an answer of so many bytes beside itself; NULL: no memory */
+/* a block for an answer and nbytes beside it; NULL: no memory */
 static CsvAnswer *
 take_answer(CsvSession *session, size_t nbytes, uint8_t **rest)
 {
@@ -469,7 +469,7 @@ take_answer(CsvSession *session, size_t nbytes, uint8_t **rest)
 	return (CsvAnswer *) block;
 }
 
-/* the answer that the query finds, row by row and then by groups */
+/* find the answer: first row by row, then by groups */
 static CsvStatus
 answer_by_rows(CsvAsk *ask, CsvAnswer **answer)
 {
@@ -494,7 +494,7 @@ answer_by_rows(CsvAsk *ask, CsvAnswer **answer)
 
 /* ---- groupings ---- */
 
-/* the columns that a query's keys are; false if one is not just a column */
+/* the columns that the query's keys are; false if a key is not just a column */
 static bool
 find_sources(const CsvCudaQuestion *question, KeySource *sources)
 {
@@ -507,7 +507,7 @@ find_sources(const CsvCudaQuestion *question, KeySource *sources)
 			csv_find_writer(query->instructions, query->ninstructions,
 							query->keys[key].value);
 
-		/* of equal floats, the one that comes out may be any of the group's */
+		/* equal floats may look different, and any of them may come out */
 		if (made == NULL || made->operation != CSV_OP_COLUMN ||
 			query->keys[key].lane == CSV_LANE_FLOAT)
 			return false;
@@ -519,7 +519,7 @@ find_sources(const CsvCudaQuestion *question, KeySource *sources)
 	return true;
 }
 
-/* the groups' keys, for the host; false: no memory */
+/* copy the groups' keys on the host; false: no memory */
 static bool
 copy_keys(const CsvPartialGroups *groups, size_t text_bytes,
 		  RowGrouping *grouping)
@@ -544,8 +544,8 @@ copy_keys(const CsvPartialGroups *groups, size_t text_bytes,
 }
 
 /*
- * All rows' classes, and the groups' keys.  *known: they are there, or the
- * groups are too many.
+ * Make all rows' classes, and the groups' keys.  *known: these were made, or there are
+ * too many groups.
  */
 static CsvStatus
 make_classes(KeptAsk *kept, RowGrouping *grouping, bool *known)
@@ -578,8 +578,8 @@ make_classes(KeptAsk *kept, RowGrouping *grouping, bool *known)
 }
 
 /*
- * The grouping by the query's keys, made if it is not there; NULL where the keys
- * are not just columns, or the groups too many.
+ * Find or make the grouping by the query's keys.  NULL if the keys are not just
+ * columns, or there are too many groups.
  */
 static CsvStatus
 find_grouping(KeptAsk *kept, const RowGrouping **found)
@@ -607,7 +607,7 @@ find_grouping(KeptAsk *kept, const RowGrouping **found)
 		return CSV_OK;
 	}
 
-	/* all rows must be there at a time */
+	/* all rows must be evaluated at once */
 	if (columns->ngroupings == CSV_MOST_GROUPINGS || kept->first_row > 0)
 		return CSV_OK;
 	query.nfilters = 0;
@@ -617,7 +617,7 @@ find_grouping(KeptAsk *kept, const RowGrouping **found)
 		kept->ask.nrows < columns->nrows)
 		return CSV_OK;
 
-	/* only keys have a say in it */
+	/* only keys matter here */
 	for (uint32_t i = 0; i < kept->question->layout->ncolumns; i++)
 		kept->row_columns[i].slow = false;
 	memset((void *) &made, 0, sizeof(made));
@@ -636,7 +636,7 @@ find_grouping(KeptAsk *kept, const RowGrouping **found)
 
 /* ---- sums of known groups ---- */
 
-/* drop the groups that no row is in; words and rows are those of all groups */
+/* drop groups without rows; `words` and `rows` have all groups */
 static void
 take_groups(const RowGrouping *grouping, uint32_t nwords, int64_t *words,
 			const uint64_t *rows, uint64_t *keys, uint32_t *nulls,
@@ -660,7 +660,7 @@ take_groups(const RowGrouping *grouping, uint32_t nwords, int64_t *words,
 	groups->nulls = nulls;
 }
 
-/* bring them back: ngroups, and careful rows, whose number is known */
+/* fetch ngroups groups, and the careful rows, whose number is known */
 static CsvStatus
 fetch_sums(CsvAsk *ask, const RowGrouping *grouping, CsvAnswer **answer)
 {
@@ -719,7 +719,7 @@ fetch_sums(CsvAsk *ask, const RowGrouping *grouping, CsvAnswer **answer)
 	return CSV_OK;
 }
 
-/* of aggregates, where groups are known and few; else no answer */
+/* answer a query with aggregates; no answer unless its groups are known and few */
 static CsvStatus
 answer_by_sums(KeptAsk *kept, CsvAnswer **answer)
 {
@@ -796,7 +796,7 @@ find_answer(KeptAsk *kept, CsvAnswer **answer)
 	return answer_by_rows(ask, answer);
 }
 
-/* the answer, alone with the device */
+/* answer, alone with the device */
 static CsvStatus
 enter_and_ask(KeptAsk *kept, CsvAnswer **answer)
 {
@@ -816,7 +816,7 @@ enter_and_ask(KeptAsk *kept, CsvAnswer **answer)
 	status = find_answer(kept, answer);
 	session->asked = NULL;
 
-	/* what is still under way reads the host's memory */
+	/* copies that are under way read the host's memory */
 	if (status != CSV_OK && !session->dead)
 		cudaStreamSynchronize(session->stream);
 	csv_session_leave(session, &work->signals);

@@ -45,7 +45,7 @@ csv_session_failed(CsvSession *session, cudaError_t error, const char *what,
 	csv_session_say(message, "CUDA %s failed: %s", what,
 					cudaGetErrorString(error));
 
-	/* what sticks is still there after it was asked for */
+	/* a sticky error remains after this */
 	cudaGetLastError();
 	if (session->open && error != cudaErrorMemoryAllocation)
 	{
@@ -67,7 +67,7 @@ csv_session_enter(CsvSession *session, sigset_t *signals)
 	csv_signals_block(signals);
 	pthread_mutex_lock(&session->device_mutex);
 
-	/* which device it is, CUDA knows by thread */
+	/* CUDA knows the current device by thread */
 	if (csv_session_lives(session))
 		cudaSetDevice(session->number);
 }
@@ -93,10 +93,10 @@ csv_cuda_session_create(void)
 }
 
 /*
- * Let CUDA see one device only: a context costs 0.3 s then, and 1.2 s where
- * four are visible.  CUDA reads the environment at its first call, so it is
- * too late after that, and what the environment says already goes first.
- * Returns the number by which CUDA knows the device.
+ * Let CUDA see only one device: then a context costs 0.3 s, but 1.2 s if four devices
+ * are visible.  CUDA reads the environment at its first call; later it is too late.  A
+ * variable that is already set is not changed.  Returns CUDA's number of the device;
+ * -1 if CUDA sees only another device.
  */
 int
 csv_driver_narrow(int device)
@@ -114,8 +114,8 @@ csv_driver_narrow(int device)
 }
 
 /*
- * Create the context and what goes with it; `number` is the device as CUDA
- * counts.  *missing: there is no such device.
+ * Create the context, streams and events; `number` is CUDA's number of the device.
+ * *missing: there is no such device.
  */
 static bool
 start_session(CsvSession *session, int device, int number, bool *missing,
@@ -202,7 +202,7 @@ start_session(CsvSession *session, int device, int number, bool *missing,
 
 /* ---- opening it, at once or in a thread ---- */
 
-/* before a start: false with a message, if it cannot be this device */
+/* before a start: false with a message, if this device is not possible */
 static bool
 prepare_start(int device, int *number, char *message)
 {
@@ -217,7 +217,7 @@ prepare_start(int device, int *number, char *message)
 	return true;
 }
 
-/* after one: let another device be tried */
+/* after a start: if the device is missing, another device may be tried */
 static void
 finish_start(int device, bool missing)
 {
@@ -253,7 +253,7 @@ is_running(const CsvStart *start)
 	return __atomic_load_n(&start->running, __ATOMIC_ACQUIRE);
 }
 
-/* wait for a start that is under way; its mutex is held */
+/* wait for a start that is under way; the caller holds the mutex */
 static void
 join_start(CsvStart *start)
 {
@@ -330,7 +330,7 @@ csv_session_check(const CsvSession *session, char *message)
 	return false;
 }
 
-/* whether the session that is there will do */
+/* check that the session that is there can be used, with this device */
 static bool
 check_start(const CsvSession *session, int device, char *message)
 {
@@ -387,8 +387,8 @@ csv_cuda_wake(CsvSession *session, int device, char *reason,
 }
 
 /*
- * Give everything back.  What an engine or a reader still holds is gone then.
- * A dead context gives nothing back; its process is to end.
+ * Give everything back.  Memory that an engine or a reader still holds is gone then.
+ * A dead context gives nothing back; its process should end.
  */
 void
 csv_cuda_shutdown(CsvSession *session)

@@ -1,16 +1,16 @@
 /*
  * structure.cu
- *		From bytes to the structure of the input, whatever it holds: masks,
- *		index, record table.
+ *		Finds the structure of any input: masks, index, record table.
  *
- *	1. compose_kernel	each thread composes the map of its 64 bytes, each block
- *						scans them; prefixes within the tile are kept.
- *	2. states_kernel	one block scans over the tiles: the state each starts in.
- *	3. masks_kernel		each thread, its state now known, runs the table over its
- *						bytes and writes five masks; counts per tile.
+ *	1. compose_kernel	each thread composes the map of its 64 bytes, and each block
+ *						scans the maps; prefixes within the tile are kept.
+ *	2. states_kernel	one block scans over the tiles, for the state at the start of
+ *						each tile.
+ *	3. masks_kernel		each thread, which now knows its state, runs the table over
+ *						its bytes and writes five masks; counts per tile.
  *	4. ranks_kernel		one block scans over the counts.
- *	5. index_kernel		for a window of tiles: positions of separators, and of
- *						records their start, first separator and line.
+ *	5. index_kernel		for a window of tiles: positions of separators; start, first
+ *						separator and line of records.
  */
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
@@ -18,8 +18,8 @@
 #include "structure.cuh"
 
 /*
- * What an entry of the table sets; FIELDS at an end tells which error it was.  The next
- * state is in the low bits, of narrow tables.
+ * Bits of an entry of the table; FIELDS at an end tells the error.  In narrow tables
+ * the low bits are the next state.
  */
 #define ENTRY_STATE		0x07
 #define ENTRY_FIELDS	0x08
@@ -29,9 +29,9 @@
 #define ENTRY_BREAKS	0x80
 
 /*
- * The bit FIELDS is redundant where the bit ENDS stands, since a record ends
- * only where a field does.  There it is set if the record has text after a
- * closing quote, so that with BAD the two quoting errors differ.
+ * At an end of a record the bit FIELDS is redundant, since a field ends there, too.
+ * There it is set if the record has text after a closing quote, so that, with BAD, the
+ * two quoting errors differ.
  */
 static uint8_t
 structure_entry(const CsvDialect *dialect, bool wide, int state, int class_)
@@ -167,8 +167,8 @@ states_kernel(const __grid_constant__ CsvView view)
 /* ---- 3: masks ---- */
 
 /*
- * Bit `bit` of each of the four bytes of entries, as four bits.  The products
- * of the multiplication do not overlap, so nothing carries.
+ * Bit `bit` of each of the four bytes of `entries`, as four bits.  The products of the
+ * multiplication do not overlap, so nothing carries.
  */
 static __device__ __forceinline__ uint32_t
 gather_bits(uint32_t entries, int bit)
@@ -306,7 +306,7 @@ ranks_kernel(const __grid_constant__ CsvView view)
 	__shared__ typename BlockScan::TempStorage scan;
 	TwoSums		before = {0, 0};
 
-	/* one more than there are tiles: the totals */
+	/* one element more than tiles, for the totals */
 	for (uint32_t base = 0; base <= view.ntiles; base += CSV_SCAN_THREADS)
 	{
 		uint32_t	number = base + threadIdx.x;
@@ -344,9 +344,9 @@ ranks_kernel(const __grid_constant__ CsvView view)
 /* ---- 5: index and record table ---- */
 
 /*
- * A thread's separators lie next to each other in the index, so that a warp
- * storing them directly would touch every sector of its part many times over:
- * they go through shared memory, CSV_STAGED_SEPARATORS of the tile at a time.
+ * A thread's separators lie next to each other in the index, so that a warp storing
+ * them directly would touch every sector of its part many times.  So they go through
+ * shared memory, CSV_STAGED_SEPARATORS of the tile at a time.
  */
 static __global__ void __launch_bounds__(CSV_TILE_THREADS)
 index_kernel(const __grid_constant__ CsvView view)
@@ -373,7 +373,7 @@ index_kernel(const __grid_constant__ CsvView view)
 	BlockScan(scan).ExclusiveSum(csv_pack_counts(separators, ends, starts,
 												 breaks), prefix, whole);
 
-	/* ranks of records wrap below the window's first, and so stay out */
+	/* numbers of records before the window wrap, and so are too large */
 	tile_rank = ranks.separators - view.first_separator;
 	rank = (uint32_t) (prefix & 0xffff);
 	nseparators = (uint32_t) (whole & 0xffff);
@@ -397,7 +397,7 @@ index_kernel(const __grid_constant__ CsvView view)
 		record++;
 	}
 
-	/* behind its end, the next record's first separator comes next */
+	/* a record's end is followed by the next record's first separator */
 	record = ranks.ends + (uint32_t) (prefix >> 16 & 0xffff) -
 		view.first_record;
 	for (uint64_t left = ends; left != 0; left &= left - 1)

@@ -1,15 +1,15 @@
 /*
  * structure.cuh
- *		Pieces of the structure kernels that a block or a thread does.
+ *		Parts of the structure kernels for a block or a thread.
  *
- * The dialect's table as functions.  A byte maps each of the states to the next; so
- * does a stretch of bytes, whose map is the composition of its bytes' maps.  A map is
- * a word of nibbles, nibble s the state that state s leads to: most dialects have
- * eight states, which is narrow, and the others take twice that, which is wide.
- * Composition is associative, and so the maps of all prefixes come from a scan
- * (Ladner and Fischer, "Parallel prefix computation", JACM 27, 1980; for parsing CSV
- * on GPUs Stehle and Jacobsen, "ParPaRaw", VLDB 13, 2020).  __byte_perm looks up four
- * nibbles at once.
+ * The dialect's table as functions.  A byte maps each state to the next state.  So
+ * does a stretch of bytes: its map is the composition of its bytes' maps.  A map is a
+ * word of nibbles; nibble s is the state to which state s leads.  Most dialects have
+ * eight states and narrow maps; the others have sixteen states and wide maps.
+ * Composition is associative, so that a scan finds the maps of all prefixes (Ladner
+ * and Fischer, "Parallel prefix computation", JACM 27, 1980; for parsing CSV on GPUs
+ * Stehle and Jacobsen, "ParPaRaw", VLDB 13, 2020).  __byte_perm looks up four nibbles
+ * at once.
  */
 #ifndef CSV_CUDA_STRUCTURE_CUH
 #define CSV_CUDA_STRUCTURE_CUH
@@ -19,7 +19,7 @@
 static_assert(CSV_NUM_NARROW_STATES == 8 && CSV_NUM_STATES == 16,
 			  "states are nibbles of words");
 
-/* what goes with a map: its identity, and the next states of a class, a byte each */
+/* of a map: its identity, and the next states of a class, a byte each */
 template <typename Map> struct CsvMapTraits;
 
 template <> struct CsvMapTraits<CsvNarrowMap>
@@ -48,7 +48,7 @@ template <> struct CsvMapTraits<CsvWideMap>
 	}
 };
 
-/* eight bytes, each below 16, to eight nibbles */
+/* pack eight bytes, each below 16, into eight nibbles */
 static __device__ __forceinline__ uint32_t
 csv_pack_map(uint32_t low, uint32_t high)
 {
@@ -57,7 +57,7 @@ csv_pack_map(uint32_t low, uint32_t high)
 	return __byte_perm(low, high, 0x6420);
 }
 
-/* four nibbles, to a byte each */
+/* spread four nibbles to four bytes */
 static __device__ __forceinline__ uint32_t
 csv_spread_nibbles(uint32_t nibbles)
 {
@@ -74,8 +74,8 @@ csv_extend_map(CsvNarrowMap map, uint2 bytes)
 }
 
 /*
- * Of sixteen bytes, those that four nibbles pick.  Three bits of each pick among eight,
- * and the fourth which eight.
+ * The bytes, of sixteen, that four nibbles pick.  Three bits of a nibble pick among
+ * eight bytes, and the fourth bit picks the eight.
  */
 static __device__ __forceinline__ uint32_t
 csv_pick_bytes(uint4 bytes, uint32_t nibbles)
@@ -139,8 +139,8 @@ template <typename Map>
 struct CsvTile
 {
 	/*
-	 * 16-byte units; thread t's are 4t to 4t + 3, rotated among themselves so
-	 * that eight threads reading their j-th unit touch all banks.
+	 * 16-byte units.  Thread t has units 4t to 4t + 3, rotated among themselves, so
+	 * that eight threads reading their j-th units touch all banks.
 	 */
 	uint4		units[CSV_TILE_BYTES / 16];
 	uint8_t		class_of[256];
@@ -179,9 +179,8 @@ csv_load_tile(CsvTile<Map> *tile, const CsvView &view, uint32_t number,
 }
 
 /*
- * Call visit(i, class) for the thread's bytes, i from 0 to 63.  `edge`: the
- * input ends in this tile.  The loop is unrolled whole: i is a constant to
- * whatever visit does with it.
+ * Call visit(i, class) for the thread's bytes, i from 0 to 63.  `edge`: the input ends
+ * in this tile.  The loop is unrolled completely, so that i is a constant in visit.
  */
 template <bool edge, typename Map, typename Visit>
 static __device__ __forceinline__ void
@@ -263,8 +262,8 @@ csv_mask_bit(const CsvView &view, CsvMask mask, uint32_t position)
 }
 
 /*
- * Four counts of a tile, 16 bits each: separators, ends, starts, breaks.  None
- * exceeds the bytes of a tile, 2^14.
+ * Four counts of a tile, 16 bits each: separators, ends, starts, breaks.  None exceeds
+ * a tile's bytes, 2^14.
  */
 static __device__ __forceinline__ uint64_t
 csv_pack_counts(uint64_t fields, uint64_t ends, uint64_t starts,

@@ -1,7 +1,7 @@
 /*
  * warm.cu
  *		Starts a session in a thread of its own, and has CUDA load the kernels
- *		there, before somebody waits for them.
+ *		there, before a scan waits for them.
  */
 #include "call.h"
 
@@ -34,7 +34,7 @@ make_layout(CsvLayout *layout, CsvColumn *columns)
 	layout->columns = columns;
 }
 
-/* as they are; a group per INT8; and rows where the BOOL is true */
+/* parse without a query; with a group per INT8; and with BOOL as a filter */
 static void
 parse_all_ways(CsvCuda *cuda, const CsvDialect *dialect,
 			   const CsvLayout *layout, const CsvInput *input)
@@ -74,10 +74,9 @@ parse_all_ways(CsvCuda *cuda, const CsvDialect *dialect,
 }
 
 /*
- * CUDA loads a kernel when it is launched for the first time, a millisecond
- * each.  So read a few records: a column of every kind, a value for each, a
- * field that takes warps, and a record with an error; and evaluate a query or
- * two over them.
+ * CUDA loads a kernel at its first launch, which takes a millisecond.  So read a few
+ * records: a column of every kind, a value for each column, a field for warps, and a
+ * record with an error; and evaluate two queries over them.
  */
 static void
 warm(CsvSession *session)

@@ -1,7 +1,7 @@
 /*
  * windows.cu
- *		Stretches of whole records whose index fits into the memory meant for it;
- *		what is in CSV_DEVICE_INDEX.
+ *		Windows: stretches of whole records whose index fits into the memory for it.
+ *		Lays out CSV_DEVICE_INDEX.
  */
 #include "call.h"
 
@@ -14,7 +14,7 @@ index_budget(const CsvCall *call)
 	return budget < CSV_INDEX_FLOOR ? CSV_INDEX_FLOOR : budget;
 }
 
-/* of that, the masks, which come first */
+/* the masks' part of it, which comes first */
 static size_t
 masks_bytes(const CsvCall *call)
 {
@@ -22,8 +22,8 @@ masks_bytes(const CsvCall *call)
 }
 
 /*
- * Where the parts of a window of so many tiles, separators and records are, from
- * base on (NULL: not known yet); returns their bytes.
+ * Lay out a window of ntiles tiles, nseparators separators and nrecords records, from
+ * base on (NULL: not known yet).  Returns its bytes.
  */
 static size_t
 lay_out_window(const CsvCall *call, CsvView *view, uint32_t ntiles,
@@ -55,7 +55,7 @@ lay_out_window(const CsvCall *call, CsvView *view, uint32_t ntiles,
 	return next;
 }
 
-/* bytes of a window from a record on, up to a tile */
+/* bytes of a window from a record up to a tile */
 static size_t
 window_bytes(const CsvCall *call, uint32_t first_record, uint32_t first_tile,
 			 uint32_t until)
@@ -69,7 +69,7 @@ window_bytes(const CsvCall *call, uint32_t first_record, uint32_t first_tile,
 						  ranks[until].ends - first_record, NULL);
 }
 
-/* masks, and before them the composed transitions that lead to them */
+/* make room for the masks, and for the composed transitions that lead to them */
 CsvStatus
 csv_window_place_masks(CsvCall *call)
 {
@@ -85,12 +85,12 @@ csv_window_place_masks(CsvCall *call)
 						 nbytes > budget ? nbytes : budget, 0));
 	base = csv_work_memory(&call->work, CSV_DEVICE_INDEX);
 	view->masks = (uint64_t *) base;
-	/* done with before a window is filled */
+	/* not needed any more when a window is filled */
 	view->prefixes = base + prefixes_at;
 	return CSV_OK;
 }
 
-/* the tile in which a record starts: the last with no more starts before it */
+/* the tile in which a record starts: the last with at most `record` starts before */
 static uint32_t
 tile_of_start(const CsvCall *call, uint32_t record)
 {
@@ -109,9 +109,7 @@ tile_of_start(const CsvCall *call, uint32_t record)
 	return low;
 }
 
-/*
- * As many whole tiles as fit the budget, but one record at the least.
- */
+/* open as many whole tiles as fit the budget, but at least one record */
 CsvStatus
 csv_window_open(CsvCall *call, uint32_t first_record, uint32_t max_records)
 {
@@ -125,7 +123,7 @@ csv_window_open(CsvCall *call, uint32_t first_record, uint32_t max_records)
 	size_t		nbytes;
 	uint8_t    *base;
 
-	/* the fewest tiles that hold the end of the first record */
+	/* the fewest tiles up to the end of the first record */
 	first_tile = tile_of_start(call, first_record);
 	low = first_tile + 1;
 	while (low < high)
@@ -138,7 +136,7 @@ csv_window_open(CsvCall *call, uint32_t first_record, uint32_t max_records)
 			low = middle + 1;
 	}
 
-	/* the most that fit, if more than those */
+	/* the most tiles that fit, if that is more */
 	high = view->ntiles;
 	while (low < high)
 	{

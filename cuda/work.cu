@@ -1,6 +1,6 @@
 /*
  * work.cu
- *		Waiting for the device, and pinned memory for what comes from there.
+ *		Waiting for the device, and pinned memory for copies.
  */
 #include "work.h"
 

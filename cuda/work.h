@@ -1,24 +1,24 @@
 /*
  * work.h
- *		How a host call deals with the device: copying, waiting, failing.
+ *		How a host call uses the device: copying, waiting, failing.
  */
 #ifndef CSV_CUDA_WORK_H
 #define CSV_CUDA_WORK_H
 
 #include "session.h"
 
-/* what a call has at hand all along, between enter and leave */
+/* state of a call between enter and leave */
 typedef struct CsvWork
 {
 	CsvSession *session;
 	size_t		memory_limit;	/* bytes of device memory */
 	bool		(*interrupted) (void *arg);	/* or NULL */
 	void	   *interrupted_arg;
-	sigset_t	signals;		/* those blocked before */
+	sigset_t	signals;		/* the mask before */
 	char	   *message;		/* CSV_MESSAGE_BYTES, for CSV_DEVICE_FAILED */
 } CsvWork;
 
-/* go on only where all is well */
+/* go on only if the status is CSV_OK */
 #define TRY(status_) \
 	do { \
 		CsvStatus try_status_ = (status_); \
@@ -26,7 +26,7 @@ typedef struct CsvWork
 			return try_status_; \
 	} while (0)
 
-/* the same of a call of CUDA */
+/* TRY for a call of CUDA */
 #define TRY_CUDA(work_, call_, what_) TRY(csv_work_check(work_, call_, what_))
 
 static inline CsvStatus
@@ -45,13 +45,13 @@ csv_work_launched(const CsvWork *work)
 }
 
 /*
- * Wait for all that was launched: CSV_INTERRUPTED where the callback says so.
- * The device is done all the same when this returns: no kernel runs for long.
- * Signals are let through meanwhile, since the callback lives on them.
+ * Wait for everything that was launched.  CSV_INTERRUPTED if the callback says so;
+ * even then the device is done when this returns, since no kernel runs for long.
+ * Signals are let through meanwhile, because the callback needs them.
  */
 extern CsvStatus csv_work_wait(CsvWork *work);
 
-/* only ask the callback */
+/* only call the callback */
 extern CsvStatus csv_work_ask(CsvWork *work);
 
 /* device memory: see csv_device_reserve */
@@ -71,8 +71,8 @@ csv_work_memory(const CsvWork *work, CsvDeviceMemory which)
 }
 
 /*
- * Launch copies: n bytes to the device, and back to the host; and n bytes of
- * zeros.  Memory of the host must stay until the device is waited for.
+ * Launch copies of n bytes to the device and back to the host, and n bytes of zeros.
+ * Memory of the host must stay until the caller has waited for the device.
  */
 static inline CsvStatus
 csv_work_send(const CsvWork *work, void *device, const void *host, size_t n)
@@ -108,12 +108,12 @@ csv_work_mark(const CsvWork *work, cudaEvent_t event)
 						  "event");
 }
 
-/* n bytes to *next, which moves on; they are at *place then */
+/* launch the copy of n bytes to *next, which moves on; *place is where they will be */
 extern CsvStatus csv_work_fetch_part(const CsvWork *work, uint8_t **next,
 									 const void *device, size_t n,
 									 const void **place);
 
-/* a pinned block of at least nbytes, in place of *block; nothing is kept */
+/* reserve at least nbytes in *block, which is pinned; growing it loses its contents */
 extern CsvStatus csv_work_reserve_pinned(CsvWork *work, uint8_t **block,
 										 size_t nbytes);
 
