@@ -2,10 +2,10 @@
  * batches.c
  *		Batches of a table's rows: read by an engine, or kept.
  *
- * For each file, the columns are taken from those that are kept, if they are
- * (kept.c).  Else an engine reads it (reading.c), and where what comes may be kept,
- * the batches are copied on the way.  Either way a query is
- * evaluated over them then (evaluation.c).
+ * For each file, the columns are taken from the kept columns, if they are there
+ * (kept.c).  Otherwise an engine reads the file (reading.c), and if its batches may be
+ * kept, they are copied on the way.  In both cases a query is then evaluated over the
+ * batches (evaluation.c).
  */
 #include "postgres.h"
 
@@ -18,18 +18,18 @@ struct CsvBatches
 {
 	CsvFileLayout *layout;
 	CsvReading *reading;
-	CsvKept    *kept;			/* NULL: none are used or made */
-	CsvEvaluation *evaluation;	/* NULL: there is no query */
-	CsvBatchHook hook;			/* function NULL: none */
-	MemoryContext context;		/* holds all of this */
+	CsvKept    *kept;			/* NULL: nothing is kept or taken from kept columns */
+	CsvEvaluation *evaluation;	/* NULL: no query */
+	CsvBatchHook hook;			/* function NULL: no hook */
+	MemoryContext context;		/* holds everything here */
 	MemoryContextCallback callback;
 
 	bool		file_is_open;
 	bool		was_rewound;
-	bool		all_kept;		/* no file had to be read so far */
+	bool		all_kept;		/* no file was read so far */
 	int			file_number;	/* from 1 */
 	CsvFileBatch batch;
-	CsvPartialGroups held;		/* the first of them, when all is read */
+	CsvPartialGroups held;		/* the first held groups, when everything is read */
 };
 
 CsvBatches *
@@ -45,16 +45,16 @@ csv_batches_create(const CsvTable *table, const Bitmapset *wanted,
 							   pushdown != NULL ? pushdown->hidden : NULL,
 							   pushdown != NULL && pushdown->few_rows);
 	batches->reading = csv_reading_create(batches->layout);
-	/* what is kept of records is their columns */
+	/* only the columns of a record are kept, not its surplus fields */
 	if (may_keep && !may_share && table->settings.resident &&
 		!batches->layout->wants_surplus)
 		batches->kept = csv_kept_create(batches->layout);
-	/* after the columns that it may look at, so that it goes before them */
+	/* created after the kept columns, which it uses, so that it is released first */
 	if (pushdown != NULL)
 		batches->evaluation = csv_evaluation_create(pushdown, batches->layout,
 													batches->reading);
 
-	/* where columns may be kept, an engine may never be needed */
+	/* if columns may be kept, an engine may never be needed */
 	if (batches->kept == NULL && !may_share)
 		csv_reading_open_engine(batches->reading);
 	batches->all_kept = batches->kept != NULL;
@@ -91,7 +91,7 @@ stop_threads(void *arg)
 void
 csv_batches_watch(CsvBatches *batches, const CsvBatchHook *hook)
 {
-	/* of the contexts below, the newest goes first: before what threads look at */
+	/* the newest child context is deleted first: before the data that threads use */
 	MemoryContext context = AllocSetContextCreate(batches->context, "csv_gpu_fdw hook",
 												  ALLOCSET_SMALL_SIZES);
 
@@ -150,7 +150,7 @@ leave_file(CsvBatches *batches)
 	batches->file_is_open = false;
 }
 
-/* are the wanted columns of the file that was opened kept? */
+/* are the wanted columns of the open file kept? */
 static bool
 find_kept(CsvBatches *batches, bool *may_keep)
 {
@@ -167,7 +167,7 @@ find_kept(CsvBatches *batches, bool *may_keep)
 	return true;
 }
 
-/* begin anew, since what the engine held is lost; nothing came out of it */
+/* starts again: groups that the engine held are lost; nothing has come out yet */
 static void
 restart(CsvBatches *batches)
 {
@@ -178,7 +178,7 @@ restart(CsvBatches *batches)
 	batches->was_rewound = was_rewound;
 }
 
-/* open the next file; false when there is none */
+/* opens the next file; false if there are no more */
 static bool
 open_file(CsvBatches *batches)
 {
@@ -217,13 +217,13 @@ open_file(CsvBatches *batches)
 	return true;
 }
 
-/* all files are read; false if they have to be read again */
+/* all files are read; false if they must be read again */
 static bool
 finish(CsvBatches *batches)
 {
 	if (!csv_reading_first_held(batches->reading, &batches->held))
 		return false;
-	/* a scan that was rewound once will be again */
+	/* a scan that was rewound once will probably be rewound again */
 	csv_reading_finish(batches->reading, batches->was_rewound);
 	if (batches->evaluation != NULL)
 		csv_evaluation_finish(batches->evaluation);
@@ -369,12 +369,12 @@ csv_batches_drop_held(CsvBatches *batches)
 void
 csv_batches_drop_row(CsvBatches *batches)
 {
-	/* rows that are looked up need not have been evaluated */
+	/* rows that are looked up may not have been evaluated */
 	if (batches->evaluation != NULL)
 		csv_evaluation_drop(batches->evaluation);
 }
 
-/* ---- what there is to say of it ---- */
+/* ---- statistics ---- */
 
 int64
 csv_batches_certain_size(const CsvBatches *batches)

@@ -2,8 +2,8 @@
  * choose.c
  *		Chooses between the engines.
  *
- * The GPU is another process's (csv_gpu_service), which is asked for it only when
- * a query may want it.
+ * The GPU belongs to another process, csv_gpu_service, which is only asked about it
+ * when a query may use it.
  */
 #include "postgres.h"
 
@@ -16,44 +16,44 @@
 #include "table/threads.h"
 
 /*
- * Sizes below are for one thread of the CPU's; several read as much more in the
- * same time, about (see cpu_pace()).
+ * The sizes below are for one CPU thread.  Several threads read correspondingly more
+ * in the same time (see cpu_pace()).
  *
- * Below this size 'auto' does not wake a GPU: a CUDA context takes a session
- * 0.2 to 0.4 s, in which the CPU engine reads about as much, and counts the
- * records of three times as much.  It does read meanwhile, but not quite as fast
+ * Below this size 'auto' does not wake a GPU.  A session needs 0.2 to 0.4 s to create
+ * a CUDA context.  In this time the CPU engine reads about this many bytes, and counts
+ * the records of three times as many.  It does read meanwhile, but not quite as fast
  * as alone.
  */
 #define CSV_AUTO_GPU_BYTES	(INT64CONST(256) * 1024 * 1024)
 #define CSV_AUTO_COUNT_GPU_BYTES	(3 * CSV_AUTO_GPU_BYTES)
 
 /*
- * With less than this left, a GPU that has just woken up does not take over: its
- * first chunks wait for pinned memory, 40 ms in all.
+ * If fewer bytes are left, a GPU that has just woken up does not take over: its first
+ * chunks wait for pinned memory, 40 ms in total.
  */
 #define CSV_AUTO_TAKE_OVER_BYTES	(INT64CONST(128) * 1024 * 1024)
 
-/* with the context up, a GPU pays from here on */
+/* with a CUDA context, a GPU is worth using from this size */
 #define CSV_AUTO_WARM_GPU_BYTES	(INT64CONST(16) * 1024 * 1024)
 
-/* the GPU is awaited: from one look at it to the next */
+/* interval between looks at the state of an awaited GPU */
 #define CSV_ASK_MILLISECONDS	5
 
-/* a smaller file is read before threads have started */
+/* a smaller file is read before threads would have started */
 #define CSV_AHEAD_BYTES	(INT64CONST(1) * 1024 * 1024)
 
-/* how many times as fast as one thread a GPU counts the records of 512 MB */
+/* speed at which a GPU counts the records of 512 MB, relative to one thread */
 #define CSV_GPU_SPEED	3
 
-/* what a further thread adds, about */
+/* approximate speed that each further thread adds */
 #define CSV_THREAD_SHARE	0.75
 
-/* memory of a GPU, where no limit is set: that of a small one */
+/* assumed memory of a GPU if no limit is set: that is a small GPU */
 #define CSV_GPU_GROUP_BYTES	(8 * 1024.0 * 1024.0 * 1024.0)
 
 /*
- * Where a GPU has failed, 'auto' stays with the CPU as long as the same program has
- * it: the connection; 0: none has.
+ * If a GPU has failed, 'auto' uses the CPU as long as the same csv_gpu_service has the
+ * GPU.  This is the connection to it, or 0 if no GPU has failed.
  */
 static uint64 failed_connection = 0;
 
@@ -64,7 +64,7 @@ gpu_has_failed(void)
 		csv_service_connection() == failed_connection;
 }
 
-/* how many times as fast as one thread all of them read a large file */
+/* speed of all threads for a large file, relative to one thread */
 static double
 cpu_pace(const CsvSettings *settings)
 {
@@ -80,8 +80,8 @@ gpu_state(const CsvSettings *settings)
 }
 
 /*
- * Is the GPU, in this state or a better one, worth it?  A program's output is of
- * unknown size: not worth it.
+ * Is the GPU worth using, in this state or a better one?  Not for a program's output,
+ * whose size is unknown.
  */
 static bool
 gpu_is_worth_it(const CsvSettings *settings, int64 nbytes, int ncolumns,
@@ -103,8 +103,8 @@ gpu_is_worth_it(const CsvSettings *settings, int64 nbytes, int ncolumns,
 }
 
 /*
- * Would csv_engine_open() have a GPU read it, if need be when that is awake?
- * *state: of the GPU, where the choice is automatic.
+ * Would csv_engine_open() have a GPU read the table, if necessary when the GPU is
+ * awake? *state is the GPU's state, if the choice is automatic.
  */
 static bool
 is_for_gpu(const CsvSettings *settings, int64 nbytes, int ncolumns,
@@ -113,7 +113,7 @@ is_for_gpu(const CsvSettings *settings, int64 nbytes, int ncolumns,
 	*state = CSV_DEVICE_NONE;
 	if (settings->engine != CSV_ENGINE_AUTO)
 		return settings->engine == CSV_ENGINE_CUDA;
-	/* nobody need be asked for a small file */
+	/* for a small file, csv_gpu_service need not be asked */
 	if (!gpu_is_worth_it(settings, nbytes, ncolumns, CSV_DEVICE_AWAKE) ||
 		gpu_has_failed())
 		return false;
@@ -130,7 +130,7 @@ csv_engine_uses_gpu(const CsvSettings *settings, int64 nbytes, int ncolumns)
 		(settings->engine == CSV_ENGINE_CUDA || state == CSV_DEVICE_AWAKE);
 }
 
-/* the CPU engine with so many threads */
+/* opens the CPU engine with nthreads threads */
 static void
 open_threads(CsvOpenEngine *open, uint32_t nthreads, const CsvMemory *memory)
 {
@@ -159,7 +159,7 @@ csv_engine_open_alone(CsvOpenEngine *open, const CsvSettings *settings,
 	open->wants_gpu = wants_gpu;
 }
 
-/* several threads are not worth it for a small file */
+/* opens the CPU engine; several threads are not worth it for a small file */
 static void
 open_cpu(CsvOpenEngine *open, const CsvSettings *settings, int64 nbytes,
 		 uint64 chunk_bytes, const CsvMemory *memory)
@@ -217,7 +217,7 @@ csv_engine_may_take_over(CsvOpenEngine *open, const CsvSettings *settings,
 	}
 }
 
-/* why is there none? */
+/* why is there no GPU? */
 static const char *
 gpu_trouble(const CsvSettings *settings)
 {
@@ -294,7 +294,7 @@ csv_engine_describe(const CsvSettings *settings, int64 nbytes, int ncolumns)
 double
 csv_engine_speed(const CsvSettings *settings, int64 nbytes, bool has_gpu)
 {
-	/* it is chosen only where it is faster */
+	/* a GPU is chosen only if it is faster */
 	if (has_gpu)
 		return Max(CSV_GPU_SPEED, settings->cpu_threads);
 	return nbytes >= CSV_AHEAD_BYTES ?

@@ -1,19 +1,19 @@
 /*
  * evaluation.c
- *		The query that is evaluated over batches.
+ *		Evaluates a query over batches.
  *
- * Who evaluates a batch?
+ * A batch is evaluated by one of these:
  *
- *	1. The engine that reads the file, where it can: batches come with its answer
+ *	1. The engine that reads the file, if it can.  Batches come with its answer
  *	   (CsvAnswer), and have only the rows that come out.  A device may hold the
- *	   groups of many batches until all are read.
+ *	   groups of many batches until all batches are read.
  *	2. A GPU, over all kept columns of a file at once (resident_gpu.h).
- *	3. Else the evaluator here, batch by batch.
+ *	3. Otherwise the evaluator here, batch by batch.
  *
- * Groups of all of them are merged in the evaluator.  Rows that only PostgreSQL
- * can judge (a value that an input function has to make, a constant that is not
- * known yet) come out as undecided; they are added to their groups after the
- * others.  Where the order shows in the results, all of a batch's rows come out
+ * The evaluator merges the groups of all three.  Some rows can only be decided by
+ * PostgreSQL, because an input function must make a value, or a constant is not known
+ * yet.  These rows come out as undecided, and are added to their groups after the
+ * others.  If the order of rows shows in the results, all rows of a batch come out
  * instead, or all files are read again.
  */
 #include "postgres.h"
@@ -30,7 +30,7 @@
 #include "table/memory.h"
 #include "table/source.h"
 
-/* fewer rows of kept columns are evaluated before threads have started */
+/* fewer rows of kept columns are evaluated before threads would have started */
 #define CSV_SHARED_ROWS		100000
 
 struct CsvEvaluation
@@ -43,35 +43,33 @@ struct CsvEvaluation
 	MemoryContext query_context;
 	CsvMemory	query_memory;
 	const CsvQuery *query;		/* its columns are attribute numbers */
-	CsvQuery   *over;			/* the same over the layout of the open file; NULL:
-								 * not made yet */
-	CsvRequest	request;		/* for that one, to engines */
-	bool	   *hidden;			/* its columns that are */
+	CsvQuery   *over;			/* the query over the file's layout; or NULL */
+	CsvRequest	request;		/* to engines, for `over` */
+	bool	   *hidden;			/* for each column of `over`: it is hidden */
 	CsvDecidable decidable;
 	CsvEvaluator *evaluator;	/* NULL: not made yet */
-	bool		may_not_hold;	/* groups on a device have turned out to be of no
-								 * use */
+	bool		may_not_hold;	/* groups held on a device were of no use */
 
 	/*
-	 * Threads that evaluate.  The team goes with the query's context, before
-	 * what it has of it.
+	 * Threads that evaluate.  The team is freed before the parts of the query's
+	 * context that it uses.
 	 */
 	CsvReading *reading;
 	CsvTeam    *team;			/* NULL: none */
 	MemoryContextCallback team_callback;
-	bool		is_shared;		/* threads evaluate batches of the open file, if
-								 * they are to */
-	bool		keeps_batches;	/* of the open file: the backend copies them */
+	bool		is_shared;		/* threads evaluate batches of the open file, if any
+								 * are wanted */
+	bool		keeps_batches;	/* the backend copies batches of the open file */
 	CsvWindow  *window;			/* of kept batches; NULL: not made yet */
 
-	/* of the open file, where its columns are kept */
+	/* of the open file, if its columns are kept */
 	CsvResidentGrouping *grouping;	/* of its rows, by the query's keys */
 	CsvRowClasses classes;		/* of the batch */
 	CsvResidentAnswer *answer;	/* of a GPU, over all its rows; or NULL */
-	char	   *answered_by;	/* engine of the last such answer */
+	char	   *answered_by;	/* engine of the last answer over kept columns */
 
 	CsvSelection selection;		/* of the batch's rows */
-	uint8_t    *doubtful;		/* of each row: some value is not made yet */
+	uint8_t    *doubtful;		/* for each row: some value is not made yet */
 	uint32_t	doubtful_capacity;
 	CsvEvaluationStatistics statistics;
 };
@@ -132,8 +130,8 @@ check_status(CsvStatus status)
 /* ---- the query ---- */
 
 /*
- * Does it show which of two equal values came first or last?  -0 and 0 are
- * equal, and look different.
+ * Does the result show which of two equal values came first or last?  -0 and 0 are
+ * equal, but look different.
  */
 static bool
 order_shows(const CsvQuery *query)
@@ -156,13 +154,13 @@ prepare_query(CsvEvaluation *evaluation, bool has_rows)
 	const CsvQuery *query = pushdown->prepare(pushdown->arg, has_rows,
 											  &evaluation->decidable);
 
-	/* undecided rows are added to their groups after the batch's others */
+	/* undecided rows are added to their groups after the other rows of the batch */
 	if (order_shows(query) && csv_program_leaves_lanes(pushdown->program, query))
 		evaluation->decidable = CSV_DECIDES_NOTHING;
 	return query;
 }
 
-/* the query over the columns as they are in the open file, and the request */
+/* makes the query over the columns of the open file, and the request */
 static void
 lay_out_query(CsvEvaluation *evaluation)
 {
@@ -203,7 +201,7 @@ open_evaluator(CsvEvaluation *evaluation, bool has_rows)
 								   evaluation->evaluator);
 }
 
-/* constants that were not known when the query was made may be by now */
+/* constants that were not known when the query was made may be known now */
 static void
 complete_query(CsvEvaluation *evaluation)
 {
@@ -241,8 +239,8 @@ release_team(void *arg)
 }
 
 /*
- * May threads evaluate batches by themselves?  Not where the order of rows shows,
- * nor as long as a constant is missing.
+ * May threads evaluate batches by themselves?  Not if the order of rows shows, or
+ * while a constant is unknown.
  */
 static bool
 may_share(const CsvEvaluation *evaluation)
@@ -273,7 +271,7 @@ get_team(CsvEvaluation *evaluation)
 	return evaluation->team;
 }
 
-/* as CsvBatchHook: in a thread, which PostgreSQL does not know of */
+/* a CsvBatchHook: runs in a thread that PostgreSQL does not know */
 static bool
 evaluate_in_thread(void *arg, uint32_t thread, uint32_t slot, CsvBatch *batch,
 				   bool (*interrupted) (void *interrupted_arg),
@@ -288,7 +286,7 @@ evaluate_in_thread(void *arg, uint32_t thread, uint32_t slot, CsvBatch *batch,
 		batch->answer == NULL || batch->answer->selection.nrows > 0;
 }
 
-/* have the threads that read the open file evaluate, if there are some */
+/* makes the threads that read the open file evaluate, if there are threads */
 static void
 request_threads(CsvEvaluation *evaluation, const CsvKept *kept)
 {
@@ -331,11 +329,11 @@ csv_evaluation_drop_held(CsvEvaluation *evaluation)
 	evaluation->team = NULL;
 }
 
-/* ---- what the engine that reads is asked ---- */
+/* ---- requests to the engine that reads ---- */
 
 /*
- * May groups stay with the engine?  If it fails, or if the order of batches turns
- * out to count, all must be read again.
+ * May groups stay with the engine?  If the engine fails, or if the order of batches
+ * turns out to matter, everything must be read again.
  */
 static bool
 may_hold(const CsvEvaluation *evaluation, const CsvReading *reading)
@@ -347,8 +345,8 @@ may_hold(const CsvEvaluation *evaluation, const CsvReading *reading)
 }
 
 /*
- * Have the engine evaluate the query over the batches to come, if it can.  Not
- * as long as a constant is missing, nor where the batches are to be kept.
+ * Makes the engine evaluate the query over the next batches, if it can.  Not while a
+ * constant is unknown, or if the batches will be kept.
  */
 static void
 request_answers(CsvEvaluation *evaluation, CsvReading *reading,
@@ -399,8 +397,8 @@ take_answer(CsvEvaluation *evaluation, const CsvAnswer *answer)
 }
 
 /*
- * The engine holds groups that come after this batch's, as they are merged.  Does
- * that show, if rows of this one are not held as well?
+ * The engine holds groups that will be merged after this batch's.  Does that show, if
+ * rows of this batch are not held as well?
  */
 static bool
 is_out_of_order(const CsvEvaluation *evaluation, const CsvReading *reading,
@@ -413,9 +411,7 @@ is_out_of_order(const CsvEvaluation *evaluation, const CsvReading *reading,
 
 /* ---- kept columns ---- */
 
-/*
- * Ask a GPU, over all of a file's kept columns.
- */
+/* asks a GPU, over all kept columns of a file */
 static void
 ask_gpu(CsvEvaluation *evaluation, const CsvKept *kept)
 {
@@ -446,7 +442,7 @@ ask_gpu(CsvEvaluation *evaluation, const CsvKept *kept)
 	check_status(status);
 }
 
-/* how the query groups: false if a key is more than a column */
+/* the keys by which the query groups; false if a key is more than a column */
 static bool
 get_grouping_keys(const CsvProgram *program, CsvGroupingKey *keys)
 {
@@ -464,7 +460,7 @@ get_grouping_keys(const CsvProgram *program, CsvGroupingKey *keys)
 	return true;
 }
 
-/* the first of a file's kept batches: what is known of its groups? */
+/* at the first kept batch of a file: gets the known groups of its rows */
 static void
 begin_grouping(CsvEvaluation *evaluation, const CsvKept *kept)
 {
@@ -481,7 +477,7 @@ begin_grouping(CsvEvaluation *evaluation, const CsvKept *kept)
 							  (int) program->n.nkeys) : NULL;
 }
 
-/* let the evaluator know what is known of the groups of kept rows */
+/* tells the evaluator the known groups of kept rows */
 static void
 remember_groups(CsvEvaluation *evaluation, const CsvResidentBatch *batch)
 {
@@ -516,10 +512,10 @@ set_doubtful(CsvEvaluation *evaluation, uint32_t n, bool value)
 }
 
 /*
- * The rows of the batch that have to come out whatever the engine says: those
- * with a value that only its input function can judge.  NULL if there are none.
- * They are added to their groups after the others; where that would show, all
- * of the batch's rows come out.
+ * Finds the rows of the batch that must come out whatever the engine says, because
+ * only an input function can decide a value.  Returns NULL if there are none.  These
+ * rows are added to their groups after the others.  If that would show, all rows of
+ * the batch come out.
  */
 static const uint8_t *
 find_doubtful(CsvEvaluation *evaluation, const CsvBatch *batch)
@@ -542,7 +538,7 @@ find_doubtful(CsvEvaluation *evaluation, const CsvBatch *batch)
 	return doubtful;
 }
 
-/* by threads, this kept batch and those behind it; false: they do not */
+/* threads evaluate this kept batch and the batches behind it; false: they do not */
 static bool
 evaluate_shared(CsvEvaluation *evaluation, const CsvKept *kept,
 				const CsvResidentBatch *batch)

@@ -1,7 +1,7 @@
 /*
  * evaluation.h
- *		The query that is evaluated over batches: which rows come out of them,
- *		and the groups of the others.
+ *		Evaluates a query over batches: which rows come out, and the groups of the
+ *		other rows.
  */
 #ifndef CSV_EVALUATION_H
 #define CSV_EVALUATION_H
@@ -12,25 +12,23 @@
 #include "query/query.h"
 
 /*
- * What the engine is to do beyond finding rows.  prepare makes the query, in the
- * current memory context; it is called when the first rows are there (or at the
- * end, where there were none), and again after a rewind.  As
- * csv_program_query(), it says how much the engine can decide; where that is
- * to come later, is_ready tells when to call it anew.  prepared is told of the
- * evaluator, when that is made.
+ * The query that the engine must evaluate.  `prepare` makes the query, in the current
+ * memory context.  It is called when the first rows are there, or at the end if there
+ * were no rows, and again after a rewind.  Like csv_program_query(), it says how much
+ * the engine can decide.  If more can be decided later, is_ready says when to call
+ * `prepare` again.  `prepared` gets the evaluator, once that is made.
  */
 typedef struct CsvPushdown
 {
 	const CsvProgram *program;
 
 	/*
-	 * Wanted attributes that nobody looks at in a row that the engine has
-	 * decided: they come out NULL there.
+	 * Wanted attributes that are not needed for rows that the engine has decided.
+	 * There the attributes come out as NULL.
 	 */
 	const Bitmapset *hidden;
-	bool		few_rows;		/* come out, though many are looked at */
-	bool		is_literal;		/* the query's constants are known as they stand:
-								 * it may be made before there are rows */
+	bool		few_rows;		/* few rows come out, though many are examined */
+	bool		is_literal;		/* all constants are known: prepare needs no rows */
 	const CsvQuery *(*prepare) (void *arg, bool has_rows,
 								CsvDecidable *decidable);
 	bool		(*is_ready) (void *arg);
@@ -38,40 +36,38 @@ typedef struct CsvPushdown
 	void	   *arg;
 } CsvPushdown;
 
-/* amounts, since the begin of the scan */
+/* numbers since the scan began */
 typedef struct CsvEvaluationStatistics
 {
-	int64		filtered;		/* rows that the filter dropped, here or when they
-								 * had come out as undecided, */
-	int64		beyond;			/* and that are beyond the limit */
-	int64		answered;		/* batches that the engine evaluated itself, */
-	int64		held;			/* and of those, with groups that it holds */
-	int64		threads;		/* that have evaluated kept batches; 0: none but
-								 * the backend's own */
+	int64		filtered;		/* rows dropped by the filter, also undecided rows */
+	int64		beyond;			/* rows beyond the limit */
+	int64		answered;		/* batches that the engine evaluated itself */
+	int64		held;			/* answered batches whose groups the engine holds */
+	int64		threads;		/* for kept batches; 0: only the backend's own */
 } CsvEvaluationStatistics;
 
 typedef struct CsvEvaluation CsvEvaluation;
 
 /*
- * For batches of this layout.  In the current memory context; what it holds
- * beside goes with that at the latest.
+ * For batches of this layout.  Allocated in the current memory context.  The deletion
+ * of the context also releases everything else.
  */
 extern CsvEvaluation *csv_evaluation_create(const CsvPushdown *pushdown,
 											CsvFileLayout *layout,
 											CsvReading *reading);
 
 /*
- * A file was opened: to be read, or with its columns kept.  Has the engine that
- * reads it evaluate the query, if it can.
+ * A file was opened, to be read, or with its columns kept.  Makes the engine that
+ * reads the file evaluate the query, if it can.
  */
 extern void csv_evaluation_open_file(CsvEvaluation *evaluation,
 									 CsvReading *reading, const CsvKept *kept);
 
 /*
- * Filter the rows of a batch, or add them to their groups.  kept_batch: NULL, or
- * where it comes from.  *selection, which lives until the next call, has those
- * that come out.  False: all files have to be read again, and this batch does not
- * count.
+ * Filters the rows of a batch, or adds them to their groups.  kept_batch: the kept
+ * batch that it comes from, or NULL.  *selection has the rows that come out; it lives
+ * until the next call.  Returns false if all files must be read again; then this batch
+ * does not count.
  */
 extern bool csv_evaluation_run(CsvEvaluation *evaluation, CsvReading *reading,
 							   const CsvKept *kept,
@@ -79,38 +75,38 @@ extern bool csv_evaluation_run(CsvEvaluation *evaluation, CsvReading *reading,
 							   const CsvBatch *batch,
 							   const CsvSelection **selection);
 
-/* let go of what belongs to the file that was opened last */
+/* releases data of the file that was opened last */
 extern void csv_evaluation_leave_file(CsvEvaluation *evaluation);
 
-/* the groups; made now if there was no row */
+/* the groups; makes the evaluator if there was no row */
 extern CsvEvaluator *csv_evaluation_groups(CsvEvaluation *evaluation);
 
 /*
- * All batches are evaluated: put together what threads have come to.  It is added
- * to the groups, or stays for csv_evaluation_held(); with must_add it does not.
- * maker: as for csv_team_finish().
+ * Combines the groups of threads when all batches are evaluated.  Adds them to the
+ * groups or, unless must_add, may leave them for csv_evaluation_held().  maker: as for
+ * csv_team_finish().
  */
 extern void csv_evaluation_gather(CsvEvaluation *evaluation, bool must_add,
 								  const CsvGroupsMaker *maker);
 
-/* the next groups that have stayed; false: there are none, or no more */
+/* the next groups that were left; false: no more groups */
 extern bool csv_evaluation_held(CsvEvaluation *evaluation,
 								CsvPartialGroups *groups);
 extern void csv_evaluation_drop_held(CsvEvaluation *evaluation);
 
-/* begin anew, with a query made anew; `again`: what was counted does not count */
+/* starts again, and makes the query again; `again`: forget the statistics so far */
 extern void csv_evaluation_rewind(CsvEvaluation *evaluation, bool again);
 
-/* all is read */
+/* all files are read */
 extern void csv_evaluation_finish(CsvEvaluation *evaluation);
 
-/* a row that came out as undecided is dropped after all */
+/* a row that came out as undecided was dropped */
 extern void csv_evaluation_drop(CsvEvaluation *evaluation);
 
 extern const CsvEvaluationStatistics *
 csv_evaluation_statistics(const CsvEvaluation *evaluation);
 
-/* the engine that has answered last over kept columns; NULL: none has */
+/* the engine that last evaluated kept columns; NULL: none did */
 extern const char *csv_evaluation_engine(const CsvEvaluation *evaluation);
 
 #endif							/* CSV_EVALUATION_H */

@@ -1,6 +1,6 @@
 /*
  * inlet.c
- *		Receives messages, and maps what they speak of.
+ *		Receives messages, and maps the memory that they announce.
  */
 #include "postgres.h"
 
@@ -21,7 +21,7 @@ struct CsvInlet
 {
 	MemoryContext context;
 	MemoryContextCallback callback;
-	CsvChannel *channel;		/* NULL: it is closed */
+	CsvChannel *channel;		/* NULL: closed */
 	char		reason[CSV_REASON_BYTES];	/* of the last failure */
 	CsvWireBlock *blocks;
 	CsvWireBlocks list;
@@ -170,7 +170,7 @@ fail_as_told(CsvInlet *inlet, CsvFailedMessage *failed)
 	}
 }
 
-/* a block that messages will speak of; takes the descriptor in any case */
+/* maps a block that messages will refer to; closes the descriptor in any case */
 static bool
 add_block(CsvInlet *inlet, const CsvBlockMessage *message, CsvDescriptors *came)
 {

@@ -1,10 +1,10 @@
 /*
  * inlet.h
- *		What a thread of csv_gpu_service sends to this session, over a socket that is
- *		the two's alone, and memory that both map.
+ *		Receives data from a thread of csv_gpu_service, over a socket and shared
+ *		memory that only this session and the thread use.
  *
- * What it sends is looked at before it is used: a wrong offset would be the end of
- * the whole server.
+ * The data are checked before they are used: a wrong offset could crash the whole
+ * server.
  */
 #ifndef CSV_INLET_H
 #define CSV_INLET_H
@@ -15,8 +15,8 @@
 typedef struct CsvInlet CsvInlet;
 
 /*
- * A memory file with a request; -1 with errno.  request: NULL, or what is
- * asked of the layout's columns.
+ * Returns a memory file with a request, or -1 with errno.  request: the query over the
+ * layout's columns, or NULL.
  */
 extern int	csv_request_file(const CsvDialectOptions *dialect,
 							 const CsvReaderOptions *reader,
@@ -24,23 +24,25 @@ extern int	csv_request_file(const CsvDialectOptions *dialect,
 							 const CsvRequest *request);
 
 /*
- * Have the program start such a thread: the message goes with the thread's end of a
- * socket, and a request's file, if there is one (else -1).  NULL: it does not.  In
- * the current memory context, with which it goes at the latest.
+ * Makes csv_gpu_service start such a thread.  The message is sent with the thread's
+ * end of a socket and with the request's file, if there is one (otherwise -1).
+ * Returns NULL if csv_gpu_service starts no thread.  Allocated in the current memory
+ * context; its deletion also closes the inlet.
  */
 extern CsvInlet *csv_inlet_open(const void *message, size_t nbytes,
 								int request);
 extern void csv_inlet_close(CsvInlet *inlet);
 
-/* false: the thread is gone */
+/* false: the thread has ended */
 extern bool csv_inlet_send(CsvInlet *inlet, const void *message, size_t nbytes,
 						   const CsvDescriptors *with);
 
 /*
- * Wait for a CsvBatchMessage of this kind, which lasts until the next call.
- * CSV_END: CSV_MESSAGE_END came; or why it is none: CSV_NO_MEMORY, CSV_UNREADABLE
- * with errno, CSV_FOOTER_TOO_LONG, CSV_DEVICE_FAILED.  Other messages are for `other`
- * (or NULL), which says whether it knows them.
+ * Waits for a CsvBatchMessage of this kind, which is valid until the next call.
+ * Otherwise returns CSV_END if CSV_MESSAGE_END came, or an error: CSV_NO_MEMORY,
+ * CSV_UNREADABLE with errno, CSV_FOOTER_TOO_LONG, or CSV_DEVICE_FAILED.  Other
+ * messages are passed to `other`, which may be NULL and returns whether it knows the
+ * message.
  */
 extern CsvStatus csv_inlet_receive(CsvInlet *inlet, uint32 kind,
 								   bool (*other) (void *arg,
@@ -48,13 +50,16 @@ extern CsvStatus csv_inlet_receive(CsvInlet *inlet, uint32 kind,
 												  size_t nbytes),
 								   void *arg, const CsvBatchMessage **batch);
 
-/* with CSV_END: as in CsvEndMessage */
+/* after CSV_END: as in CsvEndMessage */
 extern uint64 csv_inlet_file_bytes(const CsvInlet *inlet);
 
-/* memory that messages have spoken of so far */
+/* memory that messages have announced so far */
 extern const CsvWireBlocks *csv_inlet_blocks(const CsvInlet *inlet);
 
-/* the device has failed, for this reason; where something contradicts itself */
+/*
+ * csv_inlet_reason(): why the device has failed.  csv_inlet_fail(): it counts as
+ * failed, because its messages are wrong.
+ */
 extern const char *csv_inlet_reason(const CsvInlet *inlet);
 extern CsvStatus csv_inlet_fail(CsvInlet *inlet, const char *reason);
 

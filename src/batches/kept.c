@@ -1,6 +1,6 @@
 /*
  * kept.c
- *		Batches of columns that are kept, and keeping them.
+ *		Uses and keeps columns of files.
  */
 #include "postgres.h"
 
@@ -23,16 +23,16 @@ struct CsvKept
 	CsvFileLayout *layout;
 	MemoryContext context;
 	MemoryContextCallback callback;
-	CsvResidentKey key;			/* of the open file, as it was opened */
+	CsvResidentKey key;			/* for the open file, when it was opened */
 
-	CsvResident *found;			/* that the open file's batches are taken from */
+	CsvResident *found;			/* source of the open file's batches */
 	const CsvResidentBatch *batch;
-	CsvArray   *arrays;			/* of the batch, in the order of the layout */
-	uint32_t   *places;			/* likewise, of its columns among those found */
-	CsvResident *copying;		/* that the open file's batches are copied to */
+	CsvArray   *arrays;			/* of the batch, in the layout's order */
+	uint32_t   *places;			/* of these columns, among those found */
+	CsvResident *copying;		/* destination of the open file's batches */
 };
 
-/* ---- what tells columns from others ---- */
+/* ---- the identity of kept columns ---- */
 
 /* settings by which the work is done: the batches are the same with any value */
 static const char *const without_meaning[] = {
@@ -51,7 +51,7 @@ has_meaning(const char *setting)
 	return true;
 }
 
-/* with its end, so that none runs into the next; a setting may be NULL */
+/* adds the terminating zero, as a separator; a setting may be NULL */
 static void
 add_string(StringInfo meaning, const char *string)
 {
@@ -78,13 +78,13 @@ add_options(StringInfo meaning, List *options, bool of_column)
 }
 
 /*
- * Of PostgreSQL's settings, those of locale and formats, and ours.  What others
- * mean to input functions does not matter: these are called anew in each query.
+ * Adds PostgreSQL's settings of locale and formats, and settings of csv_gpu_fdw.
+ * Other settings may affect input functions, but these are called anew in each query.
  */
 static void
 add_settings(StringInfo meaning)
 {
-	static List *names = NIL;	/* found once: there are hundreds of others */
+	static List *names = NIL;	/* searched once: there are hundreds of settings */
 	ListCell   *cell;
 
 	if (names == NIL)
@@ -107,8 +107,8 @@ add_settings(StringInfo meaning)
 }
 
 /*
- * All that may shape batches of the table, but for what a query wants: whatever
- * was declared of the table and its columns, known here or not, and settings.
+ * Everything that may affect batches of the table, except the columns that a query
+ * wants: all options of the table and its columns, even unknown options, and settings.
  */
 static StringInfoData
 table_meaning(const CsvTable *table)
@@ -126,7 +126,7 @@ table_meaning(const CsvTable *table)
 			column->dropped, column->generated
 		};
 
-		/* another one of another database may have its number */
+		/* another database may have another type or collation with this OID */
 		if (column->type >= FirstNormalObjectId ||
 			column->collation >= FirstNormalObjectId)
 			database[1] = MyDatabaseId;
@@ -139,7 +139,7 @@ table_meaning(const CsvTable *table)
 	return meaning;
 }
 
-/* a hash of it */
+/* sets the hash of table_meaning() */
 static void
 set_meaning(uint8 *hash, const CsvTable *table)
 {
@@ -155,7 +155,7 @@ set_meaning(uint8 *hash, const CsvTable *table)
 	pfree(meaning.data);
 }
 
-/* the columns as they are wanted */
+/* sets the wanted columns */
 static void
 set_columns(CsvWanted *wanted, const CsvFileLayout *layout)
 {
@@ -217,7 +217,7 @@ csv_kept_create(CsvFileLayout *layout)
 	return kept;
 }
 
-/* where the layout's columns are, and what */
+/* finds the places of the layout's columns, and their specs */
 static void
 find_columns(CsvKept *kept)
 {
@@ -233,7 +233,7 @@ find_columns(CsvKept *kept)
 			place++;
 		column->spec = found[place];
 
-		/* what is kept has its NULLs, but the next file may be read */
+		/* kept columns have their NULLs already, but the next file may be read */
 		column->spec.nulls_from = wanted.nulls_from;
 		column->spec.nulls_to = wanted.nulls_to;
 		kept->places[i] = place;
@@ -258,7 +258,7 @@ csv_kept_find(CsvKept *kept, const char *filename, int file,
 
 	find_columns(kept);
 	csv_file_layout_set(layout, csv_resident_layout(kept->found)->nfields);
-	find_columns(kept);			/* they have another order now */
+	find_columns(kept);			/* csv_file_layout_set() has changed their order */
 	return true;
 }
 
@@ -292,14 +292,14 @@ csv_kept_map(const CsvKept *kept, const CsvResidentBatch *from, CsvBatch *batch,
 		arrays[i] = from->batch.arrays[kept->places[i]];
 }
 
-/* ---- keeping them ---- */
+/* ---- keeping columns ---- */
 
 void
 csv_kept_begin(CsvKept *kept, const CsvDialect *dialect)
 {
 	MemoryContext outer = MemoryContextSwitchTo(kept->context);
 
-	/* the file's header may have changed the columns' order */
+	/* the file's header may have changed the order of columns */
 	set_columns(&kept->key.wanted, kept->layout);
 	kept->copying = csv_resident_begin(&kept->key, dialect,
 									   &kept->layout->layout);
@@ -322,7 +322,7 @@ csv_kept_add(CsvKept *kept, const CsvBatch *batch)
 void
 csv_kept_finish(CsvKept *kept, int file, const CsvFileIdentity *identity)
 {
-	/* if it was written to while it was read, nobody knows what was read */
+	/* if the file was changed while it was read, its version is unknown */
 	if (kept->copying != NULL && csv_same_file(identity, &kept->key.file))
 		csv_resident_keep(kept->copying, file);
 	csv_kept_leave(kept);

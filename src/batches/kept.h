@@ -1,8 +1,8 @@
 /*
  * kept.h
- *		Batches of columns that are kept, and keeping them.
+ *		Uses and keeps columns of files.
  *
- * The store is resident.h; here is what a scan does with it.
+ * resident.h is the store; this is what a scan does with it.
  */
 #ifndef CSV_KEPT_H
 #define CSV_KEPT_H
@@ -13,15 +13,15 @@
 typedef struct CsvKept CsvKept;
 
 /*
- * For the wanted columns of a scan, in the current memory context: what it has
- * pinned goes with that at the latest.
+ * For the wanted columns of a scan, in the current memory context.  The deletion of
+ * the context also releases pinned columns.
  */
 extern CsvKept *csv_kept_create(CsvFileLayout *layout);
 
 /*
- * Are the wanted columns of a file that was opened (a descriptor) kept?  Then they
- * are laid out.  Otherwise *may_keep says whether they may be, once read; this has to be
- * asked before anything is read.
+ * Are the wanted columns of an open file (a descriptor) kept?  If so, lays them out.
+ * Otherwise *may_keep says whether they may be kept after reading.  Must be called
+ * before anything is read.
  */
 extern bool csv_kept_find(CsvKept *kept, const char *filename, int file,
 						  const CsvFileIdentity *identity, bool *may_keep);
@@ -29,17 +29,17 @@ extern bool csv_kept_find(CsvKept *kept, const char *filename, int file,
 /* the columns that were found; NULL: none */
 extern CsvResident *csv_kept_columns(const CsvKept *kept);
 
-/* the next batch of them, NULL after the last; *batch lives until the next call */
+/* their next batch, NULL after the last; *batch lives until the next call */
 extern const CsvResidentBatch *csv_kept_next(CsvKept *kept, CsvBatch *batch);
 
-/* a batch of them with the layout's columns; `arrays` has room for these */
+/* a batch with the layout's columns; `arrays` must have room for them */
 extern void csv_kept_map(const CsvKept *kept, const CsvResidentBatch *from,
 						 CsvBatch *batch, CsvArray *arrays);
 
 /*
- * Copy the batches of the file that csv_kept_find() has not found, as far as
- * there is room: from now on, one after the other, and to the end of the file,
- * whose identity is another one if it was written to meanwhile.
+ * Copy the batches of a file whose columns csv_kept_find() has not found, while there
+ * is room.  Batches must be added in order, from the first, to the end of the file.
+ * The identity at the end differs if another process has written to the file.
  */
 extern void csv_kept_begin(CsvKept *kept, const CsvDialect *dialect);
 extern bool csv_kept_is_copying(const CsvKept *kept);
@@ -47,13 +47,12 @@ extern void csv_kept_add(CsvKept *kept, const CsvBatch *batch);
 extern void csv_kept_finish(CsvKept *kept, int file,
 							const CsvFileIdentity *identity);
 
-/* let go of columns that are taken from, or copied to */
+/* releases the columns that are used or copied to */
 extern void csv_kept_leave(CsvKept *kept);
 
 /*
- * For planner and EXPLAIN: are the wanted columns of all files of the table kept
- * now?  Then *nrows is how many rows there are, of which some may be refused by
- * input functions.
+ * For the planner and EXPLAIN: are the wanted columns of all files of the table kept
+ * now?  Sets *nrows to the number of rows; input functions may reject some of them.
  */
 extern bool csv_kept_exist(const CsvFileLayout *layout, int64 *nrows);
 

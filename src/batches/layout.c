@@ -1,9 +1,9 @@
 /*
  * layout.c
- *		The wanted columns of a table, and where they are in a file.
+ *		The wanted columns of a table, and their places in a file.
  *
- * A table's options say which field a column is, or its name in the header: then
- * each file has a layout of its own.  With by_name, a file may lack the column.
+ * A table's options give the number of a column's field, or its name in the header.
+ * With names, each file has its own layout.  With by_name, a file may lack the column.
  */
 #include "postgres.h"
 
@@ -21,8 +21,9 @@
 #include "table/text.h"
 
 /*
- * A numeric comes as a scaled integer where the query only computes with it, or gets
- * few rows, and such integers hold all of its values, or without a precision most.
+ * A numeric is read as a scaled integer if the query only computes with it or gets few
+ * rows, and if such integers hold all of its values.  Without a precision, they hold
+ * most values.
  */
 static void
 prefer_decimal(CsvColumn *spec)
@@ -36,8 +37,8 @@ prefer_decimal(CsvColumn *spec)
 }
 
 /*
- * The column's list of null values: columns that have theirs from the table share one;
- * a new one is put behind the others.
+ * Sets the column's list of null values.  Columns that inherit the table's list share
+ * it; a new list is appended to the others.
  */
 static void
 add_null_values(CsvFileLayout *layout, int number)
@@ -107,8 +108,8 @@ csv_file_layout_create(const CsvTable *table, const Bitmapset *wanted,
 /* ---- the header ---- */
 
 /*
- * The name in a field of the header: NULL if it reads as null, where header 'match' would
- * compare it.
+ * Returns the name in a field of the header.  With header 'match', returns NULL if the
+ * field reads as NULL.
  */
 static char *
 header_name(const CsvTable *table, const CsvDialect *dialect,
@@ -134,7 +135,7 @@ header_name(const CsvTable *table, const CsvDialect *dialect,
 	return pg_any_to_server(name, (int) nbytes, table->encoding);
 }
 
-/* does the table's definition have the name?  Else it is the file's alone. */
+/* is the name in the table's definition, and not only in the file? */
 static bool
 is_declared(const CsvTable *table, const char *name)
 {
@@ -159,8 +160,8 @@ is_any_value(const CsvTable *table, const List *values, const char *name)
 }
 
 /*
- * A value that reads as NULL in some column, or is empty, names a field only for a column
- * that asks for it by that name.
+ * Is the name empty, or NULL in some column, and not the name of a declared column?
+ * Such a field counts as nameless.
  */
 static bool
 is_no_name(const CsvTable *table, const char *name)
@@ -173,9 +174,7 @@ is_no_name(const CsvTable *table, const char *name)
 	return is_null && !is_declared(table, name);
 }
 
-/*
- * header 'match': each field's name must be its column's, as in COPY.
- */
+/* header 'match': each field's name must be its column's name, as in COPY */
 static void
 match_header(const CsvTable *table, const CsvRecord *header, char **names,
 			 const char *filename)
@@ -210,7 +209,7 @@ match_header(const CsvTable *table, const CsvRecord *header, char **names,
 	}
 }
 
-/* the field that a column finds by its name */
+/* finds the field of a column by its name */
 static uint32_t
 find_header_name(const CsvTable *table, const CsvTableColumn *column,
 				 char **names, uint32_t nnames, const char *filename)
@@ -247,7 +246,7 @@ find_header_name(const CsvTable *table, const CsvTableColumn *column,
 	return (uint32_t) found;
 }
 
-/* the fields of the columns that have a header_name */
+/* finds the fields of all columns that have a header_name */
 static void
 find_each_by_name(CsvFileLayout *layout, char **names, uint32_t nnames,
 				  const char *filename)
@@ -262,7 +261,7 @@ find_each_by_name(CsvFileLayout *layout, char **names, uint32_t nnames,
 	}
 }
 
-/* a name that is not NULL, and where it stands */
+/* a name that is not NULL, and the field's number */
 typedef struct HeaderField
 {
 	const char *name;
@@ -287,7 +286,10 @@ compare_fields(const void *a, const void *b)
 	return left->field < right->field ? -1 : 1;
 }
 
-/* of one name: who must not see what is in the file gets their numbers only */
+/*
+ * ERROR for two fields of one name.  Unless the table declares the name, shows only
+ * the fields' numbers, because the user may not be allowed to see the file.
+ */
 static void
 report_same_name(const CsvTable *table, const HeaderField *field,
 				 const char *filename)
@@ -303,14 +305,17 @@ report_same_name(const CsvTable *table, const HeaderField *field,
 					   table->name)));
 }
 
-/* without regard to case, as far as the database's collation knows it */
+/* lower case, by the database's collation */
 static char *
 fold_name(const char *name)
 {
 	return str_tolower(name, strlen(name), DEFAULT_COLLATION_OID);
 }
 
-/* fields whose names differ in case only: who must not see the file gets their numbers */
+/*
+ * ERROR for fields whose names differ only in case.  Shows only their numbers, because
+ * the user may not be allowed to see the file.
+ */
 static void
 report_similar(const CsvTable *table, const CsvTableColumn *column,
 			   const HeaderField *field, const char *filename)
@@ -324,7 +329,7 @@ report_similar(const CsvTable *table, const CsvTableColumn *column,
 }
 
 /*
- * The fields of columns that no name matches exactly: without regard to case, among the
+ * Finds the fields of columns that no name matches exactly: ignores case, among the
  * names that match no column of the table.
  */
 static void
@@ -367,8 +372,8 @@ find_similar(CsvFileLayout *layout, const HeaderField *fields, uint32_t n,
 }
 
 /*
- * The fields that columns have by_name, where they are in the file.  Whether a name is
- * there twice does not depend on the columns that a query wants.
+ * Finds the fields of columns with by_name, if the file has them.  Whether a name
+ * counts as duplicate does not depend on the columns that a query wants.
  */
 static void
 find_by_name(CsvFileLayout *layout, char **names, uint32_t nnames,
@@ -402,7 +407,7 @@ find_by_name(CsvFileLayout *layout, char **names, uint32_t nnames,
 	find_similar(layout, fields, nnames, filename);
 }
 
-/* what the header says of the columns; returns the number of its fields */
+/* lays out columns by the header; returns the number of its fields */
 static uint32_t
 read_header(CsvFileLayout *layout, const CsvDialect *dialect,
 			const CsvRecord *header, const char *filename)
@@ -488,7 +493,7 @@ csv_file_layout_read(CsvFileLayout *layout, CsvReader *reader,
 	for (int i = 0; i < table->natts; i++)
 		any_by_name |= table->columns[i].header_name != NULL;
 
-	/* the file before may have been a kept one, or have had other fields */
+	/* the previous file may have been a kept one, or have had other fields */
 	for (int i = 0; i < layout->ncolumns; i++)
 	{
 		CsvFileColumn *column = &layout->columns[i];
@@ -510,7 +515,7 @@ csv_file_layout_read(CsvFileLayout *layout, CsvReader *reader,
 			nfields = nnames;
 	}
 	else if (table->nfields_from_header)
-		nfields = 1;			/* an empty file: there will be no record */
+		nfields = 1;			/* an empty file: it has no records */
 
 	for (int i = 0; i < layout->ncolumns; i++)
 	{

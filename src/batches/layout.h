@@ -1,6 +1,6 @@
 /*
  * layout.h
- *		The wanted columns of a table, and where they are in a file.
+ *		The wanted columns of a table, and their places in a file.
  */
 #ifndef CSV_LAYOUT_H
 #define CSV_LAYOUT_H
@@ -14,8 +14,8 @@
 typedef struct CsvFileColumn
 {
 	const CsvTableColumn *column;
-	CsvColumn	spec;			/* as it is in the file at hand */
-	uint8_t		kind;			/* CsvKind that an engine is asked for */
+	CsvColumn	spec;			/* in the current file */
+	uint8_t		kind;			/* the CsvKind to ask an engine for */
 	bool		hidden;			/* as in CsvPushdown */
 } CsvFileColumn;
 
@@ -26,15 +26,15 @@ typedef struct CsvFileLayout
 	CsvFileColumn *columns;		/* in the order of the layout */
 	CsvColumn  *specs;
 	int			nvirtuals;		/* wanted columns that are not in the file */
-	bool		wants_surplus;	/* one of these: fields that no column is */
-	StringInfoData null_values; /* as CsvLayout has them */
-	CsvLayout	layout;			/* of the file at hand */
+	bool		wants_surplus;	/* one of these is for surplus fields */
+	StringInfoData null_values; /* as in CsvLayout */
+	CsvLayout	layout;			/* of the current file */
 } CsvFileLayout;
 
 /*
- * The wanted columns (a set of attribute numbers), of which the hidden ones are
- * only computed with.  few_rows: so are almost all values.  In the current
- * memory context; the table must outlive it.
+ * Creates a layout of the wanted columns (a set of attribute numbers).  Hidden columns
+ * are only computed with.  few_rows: almost all values are only computed with.
+ * Allocated in the current memory context; the table must outlive it.
  */
 extern CsvFileLayout *csv_file_layout_create(const CsvTable *table,
 											 const Bitmapset *wanted,
@@ -42,13 +42,13 @@ extern CsvFileLayout *csv_file_layout_create(const CsvTable *table,
 											 bool few_rows);
 
 /*
- * Lay the columns out for the file that a reader has opened; its header may say
- * which fields they are.  ERROR where it does not fit.
+ * Lays the columns out for the file that a reader has opened; its header may say which
+ * fields they are.  ERROR if the header does not fit the table.
  */
 extern void csv_file_layout_read(CsvFileLayout *layout, CsvReader *reader,
 								 const char *filename);
 
-/* the same where fields and kinds of the columns are known: in their specs */
+/* lays out columns whose fields and kinds are known: they are in the specs */
 extern void csv_file_layout_set(CsvFileLayout *layout, uint32_t nfields);
 
 #endif							/* CSV_LAYOUT_H */

@@ -3,18 +3,18 @@
  *		Batches that an engine makes of a table's files.
  *
  *	1. The source delivers the bytes of one file after the other.
- *	2. The reader, with the engine chosen for the table, makes batches of them.
- *	   With a GPU, that is the owner of the GPUs (remote.c): the reader is left
- *	   where the header ends.
- *	3. Where a GPU fails under 'auto', the CPU engine reads the same bytes again
- *	   and goes on.  What the device held of earlier batches (groups) is lost
- *	   then: whoever takes the batches has to begin anew.
+ *	2. The reader makes batches of them, with the engine chosen for the table.
+ *	   With a GPU, csv_gpu_service makes the batches (remote.c), and the reader
+ *	   stays where the header ends.
+ *	3. If a GPU fails with 'auto', the CPU engine reads the same bytes again and
+ *	   continues.  Groups that the device held for earlier batches are lost, so
+ *	   the caller must then start again.
  *
- * Memory: reader and engine hold memory of malloc()'s, and threads, which must not
- * touch a memory context.  A reset callback gives them back when the context
- * goes, also after an ERROR or a cancel.  They also go when all is read: a query
- * may read hundreds of partitions one after the other, and ends none of their
- * scans before the last.
+ * Memory: reader and engine use malloc() and threads, which must not touch a memory
+ * context.  A reset callback releases both when the context is deleted, also after an
+ * ERROR or a cancel.  Both are also released when everything is read, because a query
+ * may read hundreds of partitions one after the other, and ends all their scans only
+ * at its own end.
  */
 #include "postgres.h"
 
@@ -38,38 +38,38 @@ struct CsvReading
 	MemoryContextCallback callback;
 
 	CsvSource  *source;
-	int64		nbytes;			/* of the source, when the scan began, about */
+	int64		nbytes;			/* of the source, about, when the scan began */
 	bool		size_is_exact;
-	int64		passed_bytes;	/* of them, in batches */
-	int64		file_bytes;		/* likewise, of the open file */
+	int64		passed_bytes;	/* bytes in batches so far */
+	int64		file_bytes;		/* bytes of the open file in batches so far */
 
-	CsvReader  *reader;			/* NULL: none */
-	CsvOpenEngine engine;		/* likewise */
-	CsvRemote  *remote;			/* a GPU makes the batches; NULL: the engine does */
-	uint8_t    *rest;			/* of a stream, that a GPU had and failed: the */
-	size_t		nrest;			/* reader has them first */
+	CsvReader  *reader;			/* NULL: not open */
+	CsvOpenEngine engine;		/* engine NULL: not open */
+	CsvRemote  *remote;			/* makes batches on a GPU; NULL: the engine does */
+	uint8_t    *rest;			/* bytes of a stream that a failed GPU had; */
+	size_t		nrest;			/* the reader gets these first */
 	size_t		rest_at;
-	char	   *description;	/* also of one that is closed */
-	bool		asked;			/* it has been, in this layout */
+	char	   *description;	/* of the engine; stays when the engine is closed */
+	bool		asked;			/* the engine was asked, in this layout */
 	bool		holds;
 	CsvReadStatistics statistics;
-	int			file_number;	/* of the open file, from 1 */
-	CsvFileChangedFn changed;	/* NULL: nobody wants to know */
+	int			file_number;	/* number of the open file, from 1 */
+	CsvFileChangedFn changed;	/* NULL: not wanted */
 	void	   *changed_arg;
 
-	/* where other processes share it */
-	CsvSharing *sharing;		/* NULL: none do */
+	/* if other processes share the reading */
+	CsvSharing *sharing;		/* NULL: no sharing */
 	CsvPieceCallbacks callbacks;
-	CsvPieceReader *pieces;		/* of the open file; NULL: it is read as a whole */
-	CsvClaim	claim;			/* the piece at hand */
+	CsvPieceReader *pieces;		/* of the open file; NULL: the file is one piece */
+	CsvClaim	claim;			/* the current piece */
 	bool		has_claim;
-	bool		is_begun;		/* the GPU has made a batch of it */
-	bool		is_read;		/* no more of it is to be */
-	CsvFileChange change;		/* of its file, to be told when it is passed */
-	bool		is_alone;		/* the engine has one thread, since others share */
+	bool		is_begun;		/* the GPU has made a batch of the piece */
+	bool		is_read;		/* nothing more of the piece will be read */
+	CsvFileChange change;		/* of its file; reported when the piece is passed */
+	bool		is_alone;		/* the engine has one thread, because others share */
 };
 
-/* ---- memory that threads may have a part in ---- */
+/* ---- memory that threads may use ---- */
 
 static void *
 thread_alloc(void *owner, size_t nbytes)
@@ -87,7 +87,7 @@ const CsvMemory csv_thread_memory = {thread_alloc, thread_free, NULL};
 
 /* ---- the engine ---- */
 
-/* in the reading's context: it outlives the engine */
+/* allocated in the reading's context, because it outlives the engine */
 static void
 describe_engine(CsvReading *reading)
 {
@@ -182,7 +182,7 @@ release_reading(void *arg)
 	close_engine(arg);
 }
 
-/* have the GPU go on with the file from where the reader is */
+/* makes the GPU continue the file from where the reader is */
 static void
 begin_remote(CsvReading *reading)
 {
@@ -213,7 +213,7 @@ begin_remote(CsvReading *reading)
 	reading->asked = false;
 }
 
-/* false if there is no GPU to be had now */
+/* false if no GPU is available now */
 static bool
 open_remote(CsvReading *reading)
 {
@@ -230,7 +230,7 @@ open_remote(CsvReading *reading)
 	return true;
 }
 
-/* a GPU that has woken up by now takes over from the CPU */
+/* a GPU that is awake by now takes over from the CPU */
 static void
 take_over(CsvReading *reading)
 {
@@ -244,7 +244,7 @@ take_over(CsvReading *reading)
 
 static bool handle_failure(CsvReading *reading, CsvStatus status);
 
-/* a CsvReadFn: first what the GPU had already */
+/* a CsvReadFn: first returns the bytes that the GPU had */
 static size_t
 read_rest(void *arg, uint8_t *buffer, size_t nbytes)
 {
@@ -258,7 +258,7 @@ read_rest(void *arg, uint8_t *buffer, size_t nbytes)
 	return n;
 }
 
-/* it has failed: the CPU reads from now on */
+/* the GPU has failed: the CPU reads from now on */
 static void
 leave_gpu(CsvReading *reading)
 {
@@ -271,7 +271,7 @@ leave_gpu(CsvReading *reading)
 	describe_engine(reading);
 }
 
-/* where a GPU failed: the reader goes on behind the last batch */
+/* after a failure of the GPU: the reader continues behind the last batch */
 static void
 fall_back(CsvReading *reading)
 {
@@ -304,13 +304,13 @@ fall_back(CsvReading *reading)
 		handle_failure(reading, status);
 }
 
-/* the device has failed: an ERROR, or a WARNING that the CPU goes on */
+/* the device has failed: ERROR, or a WARNING that the CPU continues */
 static void
 report_device_failure(const CsvReading *reading, const char *reason)
 {
 	if (!reading->engine.may_fall_back)
 	{
-		/* the program may have looked for devices until now */
+		/* csv_gpu_service may have searched for devices until now */
 		if (csv_gpu_is_missing(reading->table->settings.device))
 			csv_engine_no_gpu(&reading->table->settings);
 		ereport(ERROR,
@@ -327,8 +327,8 @@ report_device_failure(const CsvReading *reading, const char *reason)
 }
 
 /*
- * See to a failure of the device: an ERROR, or the CPU goes on.  False where what
- * the device held is lost.
+ * Handles a failure of the device: ERROR, or the CPU continues.  Returns false if
+ * groups that the device held are lost.
  */
 static bool
 handle_device_failure(CsvReading *reading, const char *reason)
@@ -341,8 +341,8 @@ handle_device_failure(CsvReading *reading, const char *reason)
 }
 
 /*
- * See to a status that is not CSV_OK: an ERROR, or return to try again.  False
- * where that is of no use, since what the engine held is lost.
+ * Handles a status other than CSV_OK: ERROR, or returns to try again.  Returns false
+ * if that is useless, because groups that the engine held are lost.
  */
 static bool
 handle_failure(CsvReading *reading, CsvStatus status)
@@ -403,7 +403,7 @@ csv_reading_create(CsvFileLayout *layout)
 
 static void open_pieces(CsvReading *reading, const CsvReadAhead *ahead);
 
-/* read the beginning of the file that is open, and lay out its columns */
+/* reads the beginning of the open file, and lays out its columns */
 static bool
 begin_file(CsvReading *reading)
 {
@@ -421,7 +421,7 @@ begin_file(CsvReading *reading)
 		good &= handle_failure(reading, status);
 	if (!csv_source_read_ahead(reading->source, &ahead))
 	{
-		/* it begins otherwise than it did when pieces of it were handed out */
+		/* the file was seekable when its pieces were handed out */
 		if (in_pieces)
 			csv_sharing_replaced(reading->source);
 	}
@@ -463,7 +463,7 @@ tell_change(CsvReading *reading, CsvFileChange change)
 						 csv_source_name(reading->source), change);
 }
 
-/* the GPU has met the end of the file that is open */
+/* the GPU has reached the end of the open file */
 static void
 note_remote_end(CsvReading *reading)
 {
@@ -471,7 +471,7 @@ note_remote_end(CsvReading *reading)
 						csv_remote_file_bytes(reading->remote));
 }
 
-/* ---- files that are shared ---- */
+/* ---- shared files ---- */
 
 void
 csv_reading_share(CsvReading *reading, CsvSharing *sharing,
@@ -486,8 +486,8 @@ csv_reading_share(CsvReading *reading, CsvSharing *sharing,
 }
 
 /*
- * Do a step of reading, in which ERRORs are about the files.  False where it
- * failed: then whoever waits for where the piece ends need not wait.
+ * Runs a step of reading, whose ERRORs concern the files.  Returns false if it failed.
+ * Then no process needs to wait for the end of the piece.
  */
 static bool
 try_step(CsvReading *reading, void (*step) (CsvReading *, void *), void *arg)
@@ -523,7 +523,7 @@ try_step(CsvReading *reading, void (*step) (CsvReading *, void *), void *arg)
 	return done;
 }
 
-/* the piece at hand, if there is one, is passed */
+/* the current piece, if there is one, is passed */
 static void
 pass_piece(CsvReading *reading)
 {
@@ -540,8 +540,8 @@ pass_piece(CsvReading *reading)
 }
 
 /*
- * Have a piece that is not read yet; false if there are no more.  The one before
- * is passed.
+ * Makes sure that there is a piece with something left to read; returns false if there
+ * are no more.  The piece before it is passed.
  */
 static bool
 claim_piece(CsvReading *reading)
@@ -582,8 +582,8 @@ missing_step(CsvReading *reading, void *arg)
 }
 
 /*
- * The file of the piece at hand is gone.  It is left out if the process with its first
- * piece says so.
+ * The file of the current piece is gone.  The file is left out if the process with its
+ * first piece reports that.
  */
 static void
 leave_out_piece(CsvReading *reading)
@@ -597,7 +597,7 @@ leave_out_piece(CsvReading *reading)
 	reading->is_read = true;
 }
 
-/* open the file of the piece at hand; false if there is none */
+/* opens the file of the next piece; false if there are no more pieces */
 static bool
 open_claimed_file(CsvReading *reading)
 {
@@ -619,7 +619,7 @@ open_claimed_file(CsvReading *reading)
 	return false;
 }
 
-/* the file's beginning is read: have its pieces read */
+/* the beginning of the file was read: prepares for reading its pieces */
 static void
 open_pieces(CsvReading *reading, const CsvReadAhead *ahead)
 {
@@ -643,7 +643,7 @@ open_pieces(CsvReading *reading, const CsvReadAhead *ahead)
 
 typedef struct ParseStep
 {
-	CsvFilePlace place;			/* to parse from; then where the records end */
+	CsvFilePlace place;			/* to parse from; afterwards, where the records end */
 	CsvBatch   *batch;
 } ParseStep;
 
@@ -660,7 +660,7 @@ parse_step(CsvReading *reading, void *arg)
 		handle_failure(reading, status);
 }
 
-/* parse by a guess, which is checked before anybody sees what came of it */
+/* parses from a guessed place; the guess is checked before the records are used */
 static void
 guess_step(CsvReading *reading, void *arg)
 {
@@ -684,7 +684,7 @@ guess_step(CsvReading *reading, void *arg)
 		handle_failure(reading, status);
 }
 
-/* tell those that wait for the piece at hand, or for one behind it */
+/* tells the processes that wait for the current piece, or for a later one */
 static void
 tell_others(CsvReading *reading, bool good, const CsvFilePlace *place)
 {
@@ -694,7 +694,7 @@ tell_others(CsvReading *reading, bool good, const CsvFilePlace *place)
 			csv_sharing_publish(reading->sharing, &reading->claim, place,
 								csv_source_change(reading->source));
 
-		/* of the others it is not known whether they are the last that change */
+		/* only the process with the last piece knows the changes of all processes */
 		if (reading->claim.piece.is_last)
 			reading->change = change;
 	}
@@ -713,14 +713,14 @@ parse_instead(CsvReading *reading, ParseStep *step)
 		report_device_failure(reading, csv_remote_message(reading->remote));
 	leave_gpu(reading);
 
-	/* nobody has guessed where it ends: the next piece begins where this one does */
+	/* no process has guessed a later end: the next piece begins at `to` */
 	reading->claim.piece.end = reading->claim.piece.to;
 	parse_step(reading, step);
 }
 
 /*
- * As parse_step(), by the GPU: a batch, which may end before the piece does.  Of the
- * last piece there is another one then.
+ * Like parse_step(), on the GPU.  The batch may end before the piece; then the last
+ * piece has another batch.
  */
 static void
 remote_step(CsvReading *reading, void *arg)
@@ -748,14 +748,14 @@ remote_step(CsvReading *reading, void *arg)
 		handle_failure(reading, status);
 	else
 	{
-		/* there are no more records in the file */
+		/* no more records in the file */
 		note_remote_end(reading);
 		step->place.offset = csv_sharing_file_bytes(reading->sharing,
 													reading->claim.file);
 	}
 }
 
-/* as read_piece() */
+/* like read_piece() */
 static bool
 read_remote_piece(CsvReading *reading, CsvBatch *batch)
 {
@@ -777,8 +777,8 @@ read_remote_piece(CsvReading *reading, CsvBatch *batch)
 }
 
 /*
- * Read the piece at hand, or more of it.  False where it could not be read, or one
- * before it.
+ * Reads the current piece, or more of it.  Returns false if this piece, or one before
+ * it, could not be read.
  */
 static bool
 read_piece(CsvReading *reading, CsvBatch *batch)
@@ -880,7 +880,7 @@ csv_reading_pass(CsvReading *reading, int64 nbytes)
 bool
 csv_reading_begin(CsvReading *reading)
 {
-	/* of one that is shared, it was when the file was opened */
+	/* a shared file was begun when it was opened */
 	return reading->sharing != NULL || begin_file(reading);
 }
 
@@ -903,7 +903,7 @@ count_batch(CsvReading *reading, const CsvBatch *batch)
 	statistics->chunks++;
 	if (reading->pieces != NULL)
 		reading->file_bytes = batch->file_offset;
-	/* what stands before the first batch is the header */
+	/* the bytes before the first batch are the header */
 	statistics->bytes += file_bytes - reading->file_bytes;
 	reading->file_bytes = file_bytes;
 	statistics->copy_in_seconds += batch->copy_in_seconds;
@@ -911,7 +911,7 @@ count_batch(CsvReading *reading, const CsvBatch *batch)
 	statistics->copy_out_seconds += batch->copy_out_seconds;
 }
 
-/* the same, of the pieces of the open file that are this process's */
+/* the next batch of this process's pieces of the open file */
 static CsvReadResult
 next_of_pieces(CsvReading *reading, CsvBatch *batch)
 {
@@ -992,7 +992,7 @@ csv_reading_next(CsvReading *reading, CsvBatch *batch)
 	return step.result;
 }
 
-/* ---- queries that the engine answers ---- */
+/* ---- queries that the engine evaluates ---- */
 
 bool
 csv_reading_asks(const CsvReading *reading)

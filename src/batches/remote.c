@@ -12,7 +12,7 @@
 #include "batches/remote.h"
 #include "client/connection.h"
 
-/* programs that are asked for a scan, where each of them ends meanwhile */
+/* number of processes to ask for a scan, if each of them is about to end */
 #define CSV_SCAN_TRIES	3
 
 struct CsvRemote
@@ -20,21 +20,21 @@ struct CsvRemote
 	MemoryContext context;
 	CsvInlet   *inlet;
 	CsvRemoteFile file;
-	const CsvRequest *request;	/* that was asked last; or NULL */
+	const CsvRequest *request;	/* the last request; or NULL */
 	CsvFilePlace place;
 	double		read_seconds;
 
-	/* of the batch at hand */
+	/* of the current batch */
 	CsvArray   *arrays;
-	uint32		narrays;		/* that there is room for */
+	uint32		narrays;		/* capacity of `arrays` */
 	CsvAnswer	answer;
 
-	/* bytes of a stream that no batch was made of yet: [rest_start, rest_end) */
+	/* bytes of a stream that are in no batch yet: [rest_start, rest_end) */
 	uint8_t    *rest;
 	size_t		rest_start;
 	size_t		rest_end;
 	size_t		rest_room;
-	size_t		passed;			/* of them, that the program has */
+	size_t		passed;			/* bytes there that csv_gpu_service already has */
 };
 
 void
@@ -73,7 +73,7 @@ make_rest_room(CsvRemote *remote, size_t nbytes)
 	remote->rest_end = length;
 }
 
-/* bytes that the program has none of yet, as many as come at a time */
+/* reads bytes that csv_gpu_service has not got yet, as many as arrive at a time */
 static void
 read_stream(CsvRemote *remote, size_t nbytes)
 {
@@ -90,7 +90,7 @@ read_stream(CsvRemote *remote, size_t nbytes)
 	}
 }
 
-/* the program needs some bytes of the stream; false if that cannot be */
+/* csv_gpu_service needs more bytes of the stream; false if that is impossible */
 static bool
 feed(void *arg, const CsvMessage *message, size_t nbytes)
 {
@@ -122,7 +122,7 @@ feed(void *arg, const CsvMessage *message, size_t nbytes)
 	return csv_inlet_send(remote->inlet, &data, sizeof(data), NULL);
 }
 
-/* on to where a batch ends; before it may be bytes that no batch was made of */
+/* moves to the end of a batch; bytes before the batch may be in no batch */
 static void
 pass_batch(CsvRemote *remote, const CsvBatch *batch)
 {
@@ -154,7 +154,7 @@ asked_query(const CsvRemote *remote)
 	return remote->request != NULL ? remote->request->query : NULL;
 }
 
-/* ask, and wait for a message of this kind; NULL: *status says why there is none */
+/* sends, and waits for a message of this kind; if NULL, *status says why */
 static const CsvBatchMessage *
 ask(CsvRemote *remote, const void *message, size_t nbytes, uint32 kind,
 	CsvStatus *status)
@@ -237,7 +237,7 @@ csv_remote_go_to(CsvRemote *remote, const CsvFilePlace *place, uint64 end,
 	message.end = end;
 	remote->place = *place;
 
-	/* as in send_request() */
+	/* as in send_request(), the answer shows whether it was sent */
 	(void) csv_inlet_send(remote->inlet, &message, sizeof(message), NULL);
 }
 
@@ -248,7 +248,7 @@ request_file(const CsvRemote *remote, const CsvRequest *request)
 							remote->file.layout, request);
 }
 
-/* with a request file, which goes then; whether it was sent shows at the answer */
+/* also closes the request's file; the answer shows whether the message was sent */
 static void
 send_request(CsvRemote *remote, const void *message, size_t nbytes,
 			 const CsvDescriptors *with)
@@ -333,7 +333,7 @@ csv_remote_open(const CsvSettings *settings, bool must_wait)
 	message.must_wait = must_wait;
 	message.io_threads = (uint32) settings->io_threads;
 
-	/* one that was about to end has another one follow it */
+	/* if csv_gpu_service is about to end, a new process follows */
 	for (int tries = 0; tries < CSV_SCAN_TRIES && inlet == NULL; tries++)
 	{
 		uint64		connection;

@@ -19,20 +19,20 @@ struct CsvResident
 	uint64		connection;		/* on which it was found or begun */
 	int64		file_size;
 
-	/* what was found */
+	/* columns that were found */
 	uint64		set;
-	CsvStore   *store;			/* NULL: it is being made */
-	CsvResidentBatch **batches; /* NULL each: not looked at yet */
+	CsvStore   *store;			/* NULL: columns are being made */
+	CsvResidentBatch **batches; /* an entry is NULL until it is used */
 	CsvResidentGrouping *grouping;	/* mapped; NULL: none */
 
-	/* what is being made */
+	/* columns that are being made */
 	CsvResidentKey key;
 	uint32		making;
 	int			file;
 	CsvStoreWriter *writer;
 };
 
-/* a mapped batch knows its place */
+/* a mapped batch with its number */
 typedef struct MappedBatch
 {
 	CsvResidentBatch resident;
@@ -46,7 +46,7 @@ grouping_bytes(const CsvResident *resident)
 		sizeof(uint32) * csv_store_nrows(resident->store);
 }
 
-/* ---- letting go ---- */
+/* ---- releasing ---- */
 
 static void
 release_found(CsvResident *resident)
@@ -110,7 +110,7 @@ has_columns(const CsvStore *store, const CsvWanted *wanted)
 	return true;
 }
 
-/* the message to find, or to keep, columns; returns its bytes */
+/* sets the message to find or keep columns; returns its size in bytes */
 static size_t
 set_find_message(CsvFindMessage *message, uint32 kind,
 				 const CsvResidentKey *key)
@@ -256,7 +256,7 @@ csv_resident_pass(CsvResident *resident, const CsvResidentBatch *batch)
 
 /* ---- groups ---- */
 
-/* a memory file of unknown classes; -1: there is no memory */
+/* makes a memory file of unknown classes; -1: no memory */
 static int
 make_grouping(const CsvResident *resident)
 {
@@ -282,7 +282,7 @@ make_grouping(const CsvResident *resident)
 	return -1;
 }
 
-/* map what came; NULL if it is not as it should be */
+/* maps the file that csv_gpu_service sent; NULL if it is wrong */
 static CsvResidentGrouping *
 map_grouping(const CsvResident *resident, CsvDescriptors *came)
 {
@@ -296,7 +296,7 @@ map_grouping(const CsvResident *resident, CsvDescriptors *came)
 	return bytes == MAP_FAILED ? NULL : bytes;
 }
 
-/* as csv_service_ask(); the descriptor goes, also with an ERROR */
+/* like csv_service_ask(); closes the descriptor, also after an ERROR */
 static bool
 offer_grouping(const CsvGroupingMessage *message, CsvDescriptors *with,
 			   CsvMessage *answer, CsvDescriptors *came)

@@ -3,17 +3,18 @@
  *		Converted columns of files that are kept from query to query, for all
  *		sessions.
  *
- * They are in memory that processes share (wire/store.h).  csv_gpu_service has the
- * list of them (service/register.h), and says who may take how much.  A query over
- * them goes the way of every other from its batches on: doubtful values are made
- * anew by their input functions, and skipped records are reported again.
+ * The columns are in memory that processes share (wire/store.h).  csv_gpu_service has
+ * the list of columns (service/register.h), and decides which processes may use how
+ * much memory.  A query over kept batches proceeds like any other query: doubtful
+ * values are made again by their input functions, and skipped records are reported
+ * again.
  *
- *	1. csv_resident_find() looks for columns that are held, and pins them.
- *	   csv_resident_batch() hands out their batches.
- *	2. Where there are none, csv_resident_begin() starts a set of columns,
- *	   csv_resident_add() copies the batches of a scan one by one, and
- *	   csv_resident_keep() makes them findable when the file was read to its end.
- *	3. Either way ends with csv_resident_release().
+ *	1. csv_resident_find() finds kept columns, and pins them.
+ *	   csv_resident_batch() returns their batches.
+ *	2. If there are none, csv_resident_begin() starts a set of columns.
+ *	   csv_resident_add() copies the batches of a scan one by one.  When the
+ *	   file was read to its end, csv_resident_keep() makes the set findable.
+ *	3. In both cases, csv_resident_release() is the end.
  */
 #ifndef CSV_RESIDENT_H
 #define CSV_RESIDENT_H
@@ -21,7 +22,7 @@
 #include "wire/message.h"
 #include "wire/store.h"
 
-/* what a query wants */
+/* the columns that a query wants */
 typedef struct CsvResidentKey
 {
 	CsvTableName user;
@@ -29,56 +30,57 @@ typedef struct CsvResidentKey
 	CsvWanted	wanted;
 } CsvResidentKey;
 
-/* columns of a file, held or on the way to be */
+/* columns of a file, kept or being made */
 typedef struct CsvResident CsvResident;
 
 /*
- * Columns that answer the query as the file would, which is open; NULL if none are
- * held.  In the current memory context.  What is held of the file as it was before
- * is let go of.
+ * Finds columns that answer the query as the open file would; NULL if no such columns
+ * are kept.  Allocated in the current memory context.  Columns of older versions of
+ * the file are released.
  */
 extern CsvResident *csv_resident_find(const CsvResidentKey *key, int file);
 
 /*
- * For planner and EXPLAIN: are there such columns of all of these files, as they
- * are now?  Then *nrows is how many rows they have.  Without any effect.
+ * For the planner and EXPLAIN: are such columns kept of all of these files, as they
+ * are now?  Sets *nrows to the number of their rows.  Has no side effects.
  */
 extern bool csv_resident_exist(const CsvWanted *wanted,
 							   const CsvFileIdentity *files, int nfiles,
 							   int64 *nrows);
 
-/* of columns that were found: which fields of the file they are, and what */
+/* of columns that were found: the dialect with which they were read */
 extern const CsvDialect *csv_resident_dialect(const CsvResident *resident);
 
-/* only columns, their number, and that of fields are in it */
+/* has only the columns, their number, and the number of fields */
 extern const CsvLayout *csv_resident_layout(const CsvResident *resident);
 
-/* the next batch after `previous`, the first for NULL; NULL at the end */
+/* the next batch after `previous`, or the first if that is NULL; NULL at the end */
 extern const CsvResidentBatch *csv_resident_batch(CsvResident *resident,
 												  const CsvResidentBatch *previous);
 
-/* those before this one will not be looked at any more, or not soon */
+/* batches before this one will not be used again, or not soon */
 extern void csv_resident_pass(CsvResident *resident,
 							  const CsvResidentBatch *batch);
 
 /*
- * Start to keep what the key tells of; its columns are in the layout's order.  In
- * the current memory context.  NULL if there is no room for any.
+ * Starts to keep the columns of the key, which are in the layout's order.  Allocated
+ * in the current memory context.  Returns NULL if there is no room for any columns.
  */
 extern CsvResident *csv_resident_begin(const CsvResidentKey *key,
 									   const CsvDialect *dialect,
 									   const CsvLayout *layout);
 
-/* copy a batch; false if there is no room for the file, or no memory */
+/* copies a batch; false if there is no room for the file, or no memory */
 extern bool csv_resident_add(CsvResident *resident, const CsvBatch *batch);
 
-/* the file, still open, was read to its end, and is the same as it was before */
+/* the file, still open, was read to its end, and has not changed */
 extern void csv_resident_keep(CsvResident *resident, int file);
 
 /*
- * How the rows of columns that were found fall into groups by some of them: a
- * class for each row of all batches, as in CsvRowClasses, all unknown at first.
- * Other sessions may be at work on it.  NULL if there is no room.
+ * The groups of the rows of columns that were found, when grouped by some of the
+ * columns: a class for each row of all batches, as in CsvRowClasses.  At first all
+ * classes are unknown.  Other sessions may work on it at the same time.  NULL if there
+ * is no room.
  */
 typedef struct CsvResidentGrouping
 {
@@ -91,15 +93,15 @@ extern CsvResidentGrouping *csv_resident_grouping(CsvResident *resident,
 												  int nkeys);
 
 /*
- * The program's number for columns that were found; false if it is not the one any
- * more that has them.
+ * The number that csv_gpu_service has for columns that were found.  Returns false if
+ * that process has been replaced.
  */
 extern bool csv_resident_number(const CsvResident *resident, uint64_t *number);
 
 extern int64 csv_resident_nrows(const CsvResident *resident);
 extern int64 csv_resident_file_size(const CsvResident *resident);
 
-/* let go: of the pin, or of what was begun and not kept; raises no ERROR */
+/* releases the pin, or columns that were begun and not kept; raises no ERROR */
 extern void csv_resident_release(CsvResident *resident);
 
 #endif							/* CSV_RESIDENT_H */

@@ -13,7 +13,7 @@
 #include "batches/resident_gpu.h"
 #include "table/messages.h"
 
-/* an answer about rows from first_row on */
+/* an answer about rows, beginning with first_row */
 typedef struct Slice
 {
 	uint32_t	first_row;
@@ -22,20 +22,20 @@ typedef struct Slice
 
 struct CsvResidentAnswer
 {
-	CsvInlet   *inlet;			/* which has what slices point to */
+	CsvInlet   *inlet;			/* owns the memory that slices point to */
 	bool		aggregates;
 	int			nslices;
 	int			capacity;
 	Slice	   *slices;
 
-	/* the selection of all slices */
+	/* the combined selections of all slices */
 	uint32_t	nselected;
 	uint32_t   *selected;
 	uint8_t    *careful;
 	bool		any_careful;
 	uint32_t	ndropped;
 
-	/* where csv_resident_select() is */
+	/* progress of csv_resident_select() */
 	uint32_t	row;
 	uint32_t	position;
 };
@@ -48,7 +48,7 @@ warn_of_failure(const char *reason)
 			  errdetail("The CPU evaluates them.")));
 }
 
-/* have the program answer it; NULL: it does not */
+/* makes csv_gpu_service answer the request; NULL: it does not */
 static CsvInlet *
 open_inlet(const CsvResident *resident, const CsvSettings *settings,
 		   const CsvReaderOptions *reader, const CsvRequest *request,
@@ -80,7 +80,7 @@ open_inlet(const CsvResident *resident, const CsvSettings *settings,
 	return inlet;
 }
 
-/* all slices; CSV_END, or why not */
+/* receives all slices; CSV_END, or the reason for a failure */
 static CsvStatus
 receive_slices(CsvResidentAnswer *answer, const CsvQuery *query, uint32_t nrows)
 {
@@ -116,7 +116,7 @@ receive_slices(CsvResidentAnswer *answer, const CsvQuery *query, uint32_t nrows)
 	}
 }
 
-/* put the slices' selections together */
+/* combines the slices' selections */
 static void
 join_selections(CsvResidentAnswer *answer)
 {
@@ -197,7 +197,7 @@ csv_resident_answer_free(CsvResidentAnswer *answer)
 	pfree(answer);
 }
 
-/* ---- what it says ---- */
+/* ---- using the answer ---- */
 
 CsvStatus
 csv_resident_merge(const CsvResidentAnswer *answer, CsvEvaluator *evaluator)

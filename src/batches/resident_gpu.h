@@ -2,11 +2,10 @@
  * resident_gpu.h
  *		Queries that a GPU answers over resident columns.
  *
- * The columns that a query reads are copied to the device the first time, and
- * stay there as long as nothing else needs the memory, within
- * csv_gpu_fdw.gpu_memory_limit.  The device then says of all rows of a file at
- * once which of them come out, and what the groups of the others are; batches,
- * errors and values still come from the host's memory.
+ * At its first use in a query, a column is copied to the device.  The copy stays there
+ * until the memory is needed otherwise, within csv_gpu_fdw.gpu_memory_limit.  The
+ * device determines for all rows of a file at once which rows come out, and the groups
+ * of the other rows.  Batches, errors and values still come from the host's memory.
  */
 #ifndef CSV_RESIDENT_GPU_H
 #define CSV_RESIDENT_GPU_H
@@ -15,13 +14,14 @@
 #include "batches/resident.h"
 #include "query/query.h"
 
-/* what a device says of a file's rows */
+/* the answer of a device about a file's rows */
 typedef struct CsvResidentAnswer CsvResidentAnswer;
 
 /*
- * Ask it; of the reader's options, those of records count.  NULL where the question is not one for it, or there is no device to be had
- * (now): the batches are evaluated one by one then.  Allocated in the current
- * memory context, holds memory beside it.  Interrupts are honoured.
+ * Asks the device.  Uses only the reader's options that concern records.  Returns NULL
+ * if the device cannot answer this query, or is not available now; then the batches
+ * must be evaluated one by one.  Allocated in the current memory context, but also
+ * holds other memory.  Processes interrupts.
  */
 extern CsvResidentAnswer *csv_resident_ask(CsvResident *resident,
 										   const CsvSettings *settings,
@@ -30,13 +30,13 @@ extern CsvResidentAnswer *csv_resident_ask(CsvResident *resident,
 										   const CsvLayout *layout);
 extern void csv_resident_answer_free(CsvResidentAnswer *answer);
 
-/* add its groups, of all rows, to an evaluator's: CSV_OK or CSV_NO_MEMORY */
+/* adds the groups, of all rows, to an evaluator's groups: CSV_OK or CSV_NO_MEMORY */
 extern CsvStatus csv_resident_merge(const CsvResidentAnswer *answer,
 									CsvEvaluator *evaluator);
 
 /*
- * What becomes of the next nrows rows, to be asked once, in order.  Rows that the
- * filter dropped are all told with the first ones where there are aggregates.
+ * The selection of the next nrows rows.  Each row must be asked for once, in order.
+ * With aggregates, the first selection counts all rows that the filter dropped.
  */
 extern void csv_resident_select(CsvResidentAnswer *answer, uint32_t nrows,
 								CsvSelection *selection);

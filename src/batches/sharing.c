@@ -17,31 +17,31 @@
 #include "compat.h"
 
 /*
- * Pieces are small at first, for soon rows; grow, so that handing them out
- * costs little; and are small again at the end, when processes that are done
- * have to wait for the others.
+ * Pieces are small at first, so that rows come soon.  They grow, so that handing them
+ * out costs little.  At the end they are small again, because processes that are
+ * finished must wait for the others.
  */
 #define LEAST_PIECE_BYTES	(UINT64CONST(64) * 1024)
 #define MOST_PIECE_BYTES	(UINT64CONST(512) * 1024)
 
-/* a GPU, which has them one after the other, is told of each */
+/* a GPU reads the pieces one after the other, and gets a message for each */
 #define LEAST_GPU_PIECE_BYTES	(UINT64CONST(4) * 1024 * 1024)
 #define MOST_GPU_PIECE_BYTES	(UINT64CONST(32) * 1024 * 1024)
 
 typedef struct SharedFile
 {
 	CsvFileIdentity identity;
-	Size		name;			/* where its name stands, from `sharing` on */
+	Size		name;			/* offset of its name, from `sharing` */
 	uint64		nbytes;
-	bool		known;			/* it could be looked at */
+	bool		known;			/* the file could be examined */
 	bool		whole;			/* as in CsvClaim */
 	int			next;			/* the next file that is not left out */
 
-	/* what has been read, in order */
+	/* the part that was read, in order */
 	uint32		npieces;
-	CsvFilePlace place;			/* where the records end in it */
+	CsvFilePlace place;			/* where the records of this part end */
 	uint32		failed;			/* the first piece that cannot be read */
-	bool		is_cut;			/* some process has found it shorter */
+	bool		is_cut;			/* a process has found the file shorter */
 } SharedFile;
 
 struct CsvSharing
@@ -52,9 +52,9 @@ struct CsvSharing
 	uint64		total_bytes;
 	int			nfiles;
 
-	slock_t		mutex;			/* for all that follows, and files' progress */
+	slock_t		mutex;			/* for the fields below and the files' progress */
 	bool		has_gpu;
-	ConditionVariable progress; /* some file's place has moved */
+	ConditionVariable progress; /* a file's place has moved */
 	uint64		nclaimed;
 	uint64		claimed_bytes;
 	int			file;			/* of the next piece */
@@ -136,7 +136,7 @@ csv_sharing_restart(CsvSharing *sharing, CsvSource *source,
 		memset(&file->place, 0, sizeof(file->place));
 		file->failed = PG_UINT32_MAX;
 		file->is_cut = false;
-		/* one that cannot be looked at is to fail when it is opened */
+		/* if a file cannot be examined, opening it will fail */
 		file->known = csv_source_look_at(source, i, &file->identity,
 										 &seekable);
 		file->whole = !seekable;
@@ -213,7 +213,7 @@ csv_sharing_drop_gpu(CsvSharing *sharing)
 
 /* ---- pieces ---- */
 
-/* the size of the next piece; the mutex is held */
+/* the size of the next piece; caller must hold the mutex */
 static uint64
 next_piece_bytes(const CsvSharing *sharing)
 {
@@ -285,7 +285,7 @@ csv_sharing_nclaimed(CsvSharing *sharing)
 
 /* ---- where records end ---- */
 
-/* is it known what to do with a piece? */
+/* is it known where a piece begins, or that it cannot be read? */
 static bool
 is_our_turn(CsvSharing *sharing, const CsvClaim *claim, CsvFilePlace *place,
 			bool *failed)

@@ -1,8 +1,8 @@
 /*
  * window.c
- *		Kept batches that threads evaluate before they are walked through.
+ *		Threads evaluate kept batches before the scan reaches them.
  *
- * A window begins small, for a query that wants a few rows only, and doubles.
+ * A window begins small, because a query may want only a few rows, and doubles.
  */
 #include "postgres.h"
 
@@ -17,9 +17,9 @@
 struct CsvWindow
 {
 	const CsvFileLayout *layout;
-	uint32_t	size;			/* of the next one */
-	uint32_t	nbatches;		/* of this one, */
-	uint32_t	next;			/* and the next of them */
+	uint32_t	size;			/* of the next window */
+	uint32_t	nbatches;		/* of this window */
+	uint32_t	next;			/* index of its next batch */
 	CsvTeamBatch batches[CSV_BATCH_SLOTS];
 	CsvRowClasses classes[CSV_BATCH_SLOTS];
 	CsvBatch	mapped[CSV_BATCH_SLOTS];
@@ -61,7 +61,7 @@ csv_window_answer(CsvWindow *window, CsvTeam *team, const CsvKept *kept,
 	{
 		CsvTeamBatch *entry = &window->batches[n];
 
-		/* these are passed over */
+		/* the scan skips batches without rows */
 		if (batch->batch.nrows == 0)
 			continue;
 		csv_kept_map(kept, batch, &window->mapped[n], window->arrays +

@@ -1,6 +1,6 @@
 /*
  * window.h
- *		Kept batches that threads evaluate before they are walked through.
+ *		Threads evaluate kept batches before the scan reaches them.
  */
 #ifndef CSV_WINDOW_H
 #define CSV_WINDOW_H
@@ -9,18 +9,19 @@
 
 #include "batches/kept.h"
 
-/* some batches that follow each other in a file, with their answers */
+/* consecutive batches of a file, with their answers */
 typedef struct CsvWindow CsvWindow;
 
 /* in the current memory context */
 extern CsvWindow *csv_window_create(const CsvFileLayout *layout);
 
-/* a file was opened, or all begins anew: what is there does not count */
+/* a file was opened, or the scan starts again: forget the batches */
 extern void csv_window_clear(CsvWindow *window);
 
 /*
- * The answer for a batch of the columns that were found, which follow each other
- * from call to call; NULL if there is none.  grouping: NULL, or of their rows.
+ * Returns the answer for a batch of the kept columns, or NULL if there is none.
+ * Batches must follow each other from call to call.  grouping: the grouping of these
+ * columns' rows, or NULL.
  */
 extern const CsvAnswer *csv_window_answer(CsvWindow *window, CsvTeam *team,
 										  const CsvKept *kept,

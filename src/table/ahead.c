@@ -1,35 +1,35 @@
 /*
  * ahead.c
- *		A compressed file that threads decompress ahead of whoever reads it.
+ *		A compressed file that threads decompress before it is read.
  *
- * Nothing in a file says where its second member or frame begins, but what it
- * begins with.  So the compressed bytes are cut into zones.  A thread looks in a
- * zone for the first place that may be the beginning of a member or frame, and
- * decompresses from there on, up to the first beginning that is not in the zone
- * any more.  What it has made is a piece.
+ * A file does not say where its second member or frame begins.  A beginning can only
+ * be recognized by its first bytes, which may occur elsewhere, too.  So the compressed
+ * bytes are divided into zones.  A thread searches a zone for the first offset at
+ * which a member or frame may begin.  From there it decompresses to the first
+ * beginning behind the zone.  The result is a piece.
  *
- * Where a piece ends, the next one begins, if the first one began rightly.  So
- * the pieces are confirmed in order, beginning with one whose beginning is known
- * (advance()).  What was guessed at other places was no beginning, and is thrown
- * away; where there is no guess, a piece is made from there on.  So a file that
- * is one large member is one piece, which one thread makes, while the others
- * look ahead of it in vain.
+ * If a piece began at a true beginning, the next piece begins where it ends.  So
+ * pieces are confirmed in order, starting with a piece whose beginning is known
+ * (advance()).  A guess at any other offset was not a beginning, and its piece is
+ * thrown away.  If no piece begins there, a thread makes one.  So a file of one large
+ * member is one piece, made by one thread, while the other threads search ahead of it
+ * in vain.
  *
- * A frame of LZ4 whose blocks are independent is cut into pieces, too: the blocks
- * are found by their sizes, so nothing is guessed.  Its checksum is computed by
- * the reader.
+ * An LZ4 frame whose blocks are independent is divided into pieces, too.  The blocks
+ * are found by their sizes, so nothing is guessed.  The reader computes the frame's
+ * checksum.
  *
- *	1. pieces	a list in the order of the file: confirmed ones, then guesses
- *	2. slots	what is made goes into slots, which belong to a piece; of all there
- *				are a fixed number, and the piece that is read next always gets one
+ *	1. pieces	a list in the order of the file: confirmed pieces, then guesses
+ *	2. slots	hold decompressed bytes, and belong to a piece; their number is
+ *				fixed, and the piece that is read next always gets one
  *	3. reader	takes the slots of the first piece, then of the next
  *
- * A mutex guards all of it, but for what is in a slot or an open codec: these are
- * a thread's while it works on the piece, and the reader's when they are full.
+ * A mutex protects all of this, except the contents of slots and open codecs.  A
+ * thread owns these while it works on a piece; the reader owns full slots.
  *
- * The threads know neither PostgreSQL nor its memory, and are never interrupted:
- * they block all signals.  What is wrong with a file is not for them to say: they
- * stop at the piece in which it is, and the reader decompresses that anew.
+ * The threads use neither PostgreSQL nor its memory, and are never interrupted: they
+ * block all signals.  Errors in a file are not reported by threads: a thread stops at
+ * the piece with the error, and the reader decompresses the piece again.
  */
 #include "postgres.h"
 
@@ -47,26 +47,26 @@
 #include "table/lz4_frame.h"
 #include "table/interrupts.h"
 
-/* compressed bytes: some make a slot */
+/* compressed bytes; some of these make one slot of decompressed bytes */
 #define ZONE_BYTES	(256 * 1024)
 
-/* what beginnings are told by may go beyond a zone */
+/* the first bytes of a member or frame may cross the end of a zone */
 #define MAGIC_BYTES	4
 
-/* enough for either side to go on while the other one is not running */
+/* slots of the first thread, so that thread and reader need not wait for each other */
 #define SLOT_BYTES	(1024 * 1024)
 #define NSLOTS		4
 
-/* of each thread but the first; members that make more are waited for */
+/* slots of each other thread; a thread whose member needs more must wait */
 #define NSLOTS_OF_THREAD	16
 
-/* that guesses leave to the piece that is read */
+/* slots that guesses leave for the piece that is read */
 #define NSLOTS_KEPT	3
 
 /* pieces for each thread that may wait to be confirmed or read */
 #define NPIECES_OF_THREAD	4
 
-/* how far ahead of what is confirmed a thread looks, in zones */
+/* how far ahead of the confirmed pieces a thread searches, in zones */
 #define NZONES_OF_THREAD	24
 
 typedef struct AheadSlot
@@ -80,16 +80,16 @@ typedef enum PieceState
 {
 	PIECE_WANTED,				/* no thread has it */
 	PIECE_RUNNING,
-	PIECE_DONE,					/* ended at a beginning, or with the file */
+	PIECE_DONE,					/* ended at a beginning, or at the end of the file */
 	PIECE_FAILED
 } PieceState;
 
 typedef enum PieceKind
 {
 	PIECE_WHOLE,				/* members or frames */
-	PIECE_FRAME_BEGIN,			/* the header of a frame, not made */
-	PIECE_BLOCKS,				/* some of the frame */
-	PIECE_FRAME_END				/* its checksum, not made */
+	PIECE_FRAME_BEGIN,			/* the header of a frame; nothing to decompress */
+	PIECE_BLOCKS,				/* some blocks of the frame */
+	PIECE_FRAME_END				/* its checksum; nothing to decompress */
 } PieceKind;
 
 typedef struct Piece
@@ -98,27 +98,27 @@ typedef struct Piece
 	PieceKind	kind;
 	PieceState	state;
 	bool		confirmed;
-	bool		dropped;		/* not in the list any more, and RUNNING */
+	bool		dropped;		/* no longer in the list, but RUNNING */
 	uint64		start;			/* offsets in the file */
-	uint64		end;			/* so far; of a DONE one where the next begins */
-	bool		at_end;			/* DONE, and nothing comes behind */
-	bool		was_given;		/* some of it to the reader, or into slots */
-	uint64		until;			/* of BLOCKS: where they end */
-	bool		has_checksum;	/* of FRAME_END: does the frame have it */
+	uint64		end;			/* so far; if DONE, where the next piece begins */
+	bool		at_end;			/* DONE, and nothing follows */
+	bool		was_given;		/* some of it went to the reader, or into slots */
+	uint64		until;			/* of BLOCKS: their end */
+	bool		has_checksum;	/* of FRAME_END: the frame has a checksum */
 	uint32		checksum;
 	uint64		content_bytes;	/* 0: the frame does not say */
-	AheadSlot  *first;			/* full ones */
+	AheadSlot  *first;			/* full slots */
 	AheadSlot  *last;
 } Piece;
 
-/* a thread and what is its own */
+/* a thread and its own data */
 typedef struct Worker
 {
 	struct CsvAhead *ahead;
 	pthread_t	thread;
 	CsvCodec   *codec;			/* NULL: none is open */
-	bool		small;			/* its kind is CSV_CODEC_FAST_SMALL */
-	uint64		offset;			/* of the byte at `position` in the file */
+	bool		small;			/* the codec's kind is CSV_CODEC_FAST_SMALL */
+	uint64		offset;			/* in the file, of the byte at `position` */
 	size_t		position;		/* input not consumed yet */
 	size_t		ninput;
 	bool		at_end;			/* no more input will come */
@@ -132,35 +132,35 @@ struct CsvAhead
 	int			nworkers;
 	Worker	   *workers[CSV_AHEAD_MAX_THREADS];
 	pthread_mutex_t mutex;
-	pthread_cond_t for_workers; /* a piece may be begun */
-	pthread_cond_t for_slots;	/* one is free, or the piece is not wanted */
+	pthread_cond_t for_workers; /* a piece can be begun */
+	pthread_cond_t for_slots;	/* a slot is free, or the piece is not wanted */
 	pthread_cond_t for_reader;
 	bool		stopping;
 
 	Piece	   *pieces;			/* never NULL */
-	Piece	   *tail;			/* the last one that is confirmed */
+	Piece	   *tail;			/* the last confirmed piece */
 	int			npieces;
 	bool		in_frame;		/* pieces are cut from a frame ... */
-	bool		is_walking;		/* ... by some thread just now, */
-	CsvLz4Frame frame;			/* whose these are then */
-	uint64		next_zone;		/* that nobody has looked into */
-	uint64		nzones;			/* as far as the file was seen to go */
+	bool		is_walking;		/* ... a thread is walking over its blocks */
+	CsvLz4Frame frame;			/* ... and this is the frame */
+	uint64		next_zone;		/* first zone that was not searched yet */
+	uint64		nzones;			/* as of the file's size at the start */
 	AheadSlot  *free_slots;
-	int			nfree;			/* of these, and of those not allocated yet */
+	int			nfree;			/* free slots, with slots not allocated yet */
 
-	/* the reader's */
-	size_t		position;		/* in the slot at hand */
-	uint64		skip;			/* bytes to leave out */
-	uint64		nread;			/* of the first piece, or of the frame that it is
-								 * of, with what was left out */
-	bool		reads_frame;	/* it is of one, ... */
-	uint64		frame_start;	/* ... which begins there */
-	CsvXxh32	hash;			/* of what was read of it */
+	/* for the reader only */
+	size_t		position;		/* in the current slot */
+	uint64		skip;			/* bytes still to leave out */
+	uint64		nread;			/* in the first piece, or in its frame, with
+								 * left-out bytes */
+	bool		reads_frame;	/* the first piece is in a frame */
+	uint64		frame_start;	/* the frame's offset */
+	CsvXxh32	hash;			/* of the frame's bytes read so far */
 };
 
-/* ---- slots and pieces: with the mutex ---- */
+/* ---- slots and pieces: caller must hold the mutex ---- */
 
-/* is a slot free for a piece?  One thread alone waits for nobody's. */
+/* is a slot free for a piece?  A single thread need not leave any. */
 static bool
 has_slot(const CsvAhead *ahead, const Piece *piece)
 {
@@ -168,7 +168,7 @@ has_slot(const CsvAhead *ahead, const Piece *piece)
 						   NSLOTS_KEPT);
 }
 
-/* one that is free, or NULL: no memory */
+/* takes a free slot; NULL if there is no memory */
 static AheadSlot *
 take_slot(CsvAhead *ahead)
 {
@@ -196,7 +196,7 @@ free_slot(CsvAhead *ahead, AheadSlot *slot)
 	pthread_cond_broadcast(&ahead->for_slots);
 }
 
-/* of what a piece has in slots */
+/* frees all slots of a piece */
 static void
 free_slots(CsvAhead *ahead, Piece *piece)
 {
@@ -216,7 +216,7 @@ free_piece(CsvAhead *ahead, Piece *piece)
 	free(piece);
 }
 
-/* a piece, put behind another one, or NULL: no memory */
+/* adds a piece behind another piece; NULL if there is no memory */
 static Piece *
 add_piece(CsvAhead *ahead, Piece *behind, PieceState state, uint64 start)
 {
@@ -233,7 +233,7 @@ add_piece(CsvAhead *ahead, Piece *behind, PieceState state, uint64 start)
 	return piece;
 }
 
-/* take a piece out of the list; `behind` is the one before it */
+/* takes a piece out of the list; `behind` is the piece before it */
 static void
 remove_piece(CsvAhead *ahead, Piece *behind)
 {
@@ -255,7 +255,7 @@ zone_of(uint64 offset)
 	return offset / ZONE_BYTES;
 }
 
-/* confirm what follows from where the last confirmed piece has ended */
+/* confirms the pieces that follow the last confirmed piece, if that is done */
 static void
 advance(CsvAhead *ahead)
 {
@@ -275,7 +275,7 @@ advance(CsvAhead *ahead)
 			next = add_piece(ahead, tail, PIECE_WANTED, tail->end);
 		if (next == NULL)
 		{
-			tail->state = PIECE_FAILED; /* for want of memory */
+			tail->state = PIECE_FAILED; /* out of memory */
 			break;
 		}
 		next->confirmed = true;
@@ -288,7 +288,7 @@ advance(CsvAhead *ahead)
 
 /* ---- the threads: input ---- */
 
-/* up to nbytes bytes at an offset; -1 at an error */
+/* reads up to nbytes bytes at an offset; -1 on error */
 static ssize_t
 read_at(int fd, uint8_t *buffer, size_t nbytes, uint64 offset)
 {
@@ -300,21 +300,21 @@ read_at(int fd, uint8_t *buffer, size_t nbytes, uint64 offset)
 	return nread;
 }
 
-/* what a member or frame begins with: `bytes`, as far as `mask` says */
+/* the first bytes of a member or frame; only bits in `mask` count */
 typedef struct Magic
 {
 	CsvCompression compression;
 	uint8_t		bytes[MAGIC_BYTES];
 	uint8_t		mask[MAGIC_BYTES];
-	int			rare;			/* the byte to look for */
+	int			rare;			/* index of the byte to search for */
 } Magic;
 
 static const Magic magics[] = {
-	/* deflate, and no reserved flag */
+	/* deflate, and no reserved flags */
 	{CSV_COMPRESSION_GZIP, {0x1f, 0x8b, 8, 0}, {0xff, 0xff, 0xff, 0xe0}, 1},
 	{CSV_COMPRESSION_ZSTD, {0x28, 0xb5, 0x2f, 0xfd}, {0xff, 0xff, 0xff, 0xff}, 1},
 	{CSV_COMPRESSION_LZ4, {0x04, 0x22, 0x4d, 0x18}, {0xff, 0xff, 0xff, 0xff}, 2},
-	/* frames to be skipped */
+	/* skippable frames */
 	{CSV_COMPRESSION_ZSTD, {0x50, 0x2a, 0x4d, 0x18}, {0xf0, 0xff, 0xff, 0xff}, 2},
 	{CSV_COMPRESSION_LZ4, {0x50, 0x2a, 0x4d, 0x18}, {0xf0, 0xff, 0xff, 0xff}, 2}
 };
@@ -328,7 +328,7 @@ matches(const Magic *magic, const uint8_t *bytes)
 	return true;
 }
 
-/* where this stands first within nbytes bytes; nbytes if it does not */
+/* the offset of the first match within nbytes bytes; nbytes if there is none */
 static size_t
 find_magic(const Magic *magic, const uint8_t *bytes, size_t nbytes)
 {
@@ -351,8 +351,8 @@ find_magic(const Magic *magic, const uint8_t *bytes, size_t nbytes)
 }
 
 /*
- * Read a zone, and go to the first place in it where a member or frame may
- * begin.  False if there is none.
+ * Reads a zone, and goes to the first offset in it where a member or frame may begin.
+ * Returns false if there is none.
  */
 static bool
 find_beginning(Worker *worker, uint64 zone)
@@ -372,7 +372,7 @@ find_beginning(Worker *worker, uint64 zone)
 	return worker->position < worker->ninput;
 }
 
-/* false at an error */
+/* false on error */
 static bool
 read_input(Worker *worker, const Piece *piece)
 {
@@ -384,7 +384,7 @@ read_input(Worker *worker, const Piece *piece)
 		nbytes = Min(nbytes, piece->until - worker->offset);
 	if (nbytes == 0)
 	{
-		/* as if a frame ended behind the blocks */
+		/* an end mark, as if the frame ended behind the blocks */
 		worker->ninput = sizeof(uint32);
 		memset(worker->input, 0, worker->ninput);
 		return true;
@@ -398,8 +398,8 @@ read_input(Worker *worker, const Piece *piece)
 /* ---- the threads: pieces ---- */
 
 /*
- * Give a full slot to its piece, if there is one, and take another if `more` is
- * to come: NULL where there is no memory, or the piece is not wanted any more.
+ * Gives a full slot, if there is one, to its piece.  If `more`, takes another slot; it
+ * is NULL if there is no memory, or if the piece is no longer wanted.
  */
 static void
 exchange_slot(Worker *worker, Piece *piece, AheadSlot **slot, bool more)
@@ -431,7 +431,7 @@ exchange_slot(Worker *worker, Piece *piece, AheadSlot **slot, bool more)
 	pthread_mutex_unlock(&ahead->mutex);
 }
 
-/* is it so?  And where its thread is by now. */
+/* is the piece still wanted?  Also records how far its thread is. */
 static bool
 is_wanted(Worker *worker, Piece *piece)
 {
@@ -446,8 +446,8 @@ is_wanted(Worker *worker, Piece *piece)
 }
 
 /*
- * A codec that begins anew.  Large windows are for pieces that are confirmed,
- * of which one is made at a time, and no longer than that.
+ * Opens or restarts a codec.  Codecs with large windows are for confirmed pieces: only
+ * one of these is made at a time, and its codec is closed afterwards.
  */
 static bool
 open_codec(Worker *worker, bool small)
@@ -466,9 +466,9 @@ open_codec(Worker *worker, bool small)
 }
 
 /*
- * Decompress from the piece's start to the first beginning behind its zone; some
- * input may be there already.  False if it cannot be done, or is not wanted any
- * more.
+ * Decompresses from the piece's start to the first beginning behind its zone.  Some
+ * input may already be there.  Returns false on failure, or if the piece is no longer
+ * wanted.
  */
 static bool
 decompress(Worker *worker, Piece *piece, AheadSlot **slot)
@@ -493,7 +493,7 @@ decompress(Worker *worker, Piece *piece, AheadSlot **slot)
 		if (*slot == NULL)
 			return false;
 
-		/* also at the end of input: the library may hold output back */
+		/* call it even at the end of input: the library may hold output back */
 		csv_codec_step(worker->codec, worker->input + worker->position,
 					   worker->ninput - worker->position,
 					   (*slot)->bytes + (*slot)->nbytes,
@@ -508,7 +508,7 @@ decompress(Worker *worker, Piece *piece, AheadSlot **slot)
 	}
 }
 
-/* make a piece that is this thread's */
+/* makes a piece that belongs to this thread */
 static void
 make_piece(Worker *worker, Piece *piece, bool small)
 {
@@ -535,7 +535,7 @@ make_piece(Worker *worker, Piece *piece, bool small)
 	}
 	else if (piece->confirmed && small && !piece->was_given &&
 			 piece->kind == PIECE_WHOLE)
-		piece->state = PIECE_WANTED;	/* perhaps its window is large */
+		piece->state = PIECE_WANTED;	/* its window may be large */
 	else
 	{
 		piece->state = PIECE_FAILED;
@@ -546,14 +546,14 @@ make_piece(Worker *worker, Piece *piece, bool small)
 	pthread_mutex_unlock(&ahead->mutex);
 }
 
-/* then some have to be read before there are more */
+/* the reader must first read some pieces before more are made */
 static bool
 has_many_pieces(const CsvAhead *ahead)
 {
 	return ahead->npieces > NPIECES_OF_THREAD * ahead->nworkers;
 }
 
-/* may a thread begin the piece that is confirmed?  With the mutex. */
+/* may a thread begin the last confirmed piece?  Caller must hold the mutex. */
 static bool
 may_begin(const CsvAhead *ahead)
 {
@@ -570,7 +570,7 @@ is_over(const CsvAhead *ahead)
 	return ahead->tail->state == PIECE_FAILED || ahead->tail->at_end;
 }
 
-/* may a thread cut a piece from the frame?  With the mutex. */
+/* may a thread cut a piece from the frame?  Caller must hold the mutex. */
 static bool
 may_cut(const CsvAhead *ahead)
 {
@@ -578,7 +578,7 @@ may_cut(const CsvAhead *ahead)
 		(ahead->tail == ahead->pieces || !has_many_pieces(ahead));
 }
 
-/* may a thread look into the next zone?  With the mutex. */
+/* may a thread search the next zone?  Caller must hold the mutex. */
 static bool
 may_look(CsvAhead *ahead)
 {
@@ -594,8 +594,8 @@ may_look(CsvAhead *ahead)
 }
 
 /*
- * Wake a thread if there is something to begin, one: it wakes the next.  Whoever
- * takes something up calls this, and whoever makes room.  With the mutex.
+ * Wakes one thread if there is work to begin; that thread wakes the next.  Callers
+ * have just taken up work, or made room for more, and hold the mutex.
  */
 static void
 call_another(CsvAhead *ahead)
@@ -605,8 +605,8 @@ call_another(CsvAhead *ahead)
 }
 
 /*
- * Begin with a piece that is confirmed and this thread's: false if it is a frame
- * that is to be cut into pieces.  A frame is, if it is larger than a zone.
+ * Begins a confirmed piece that belongs to this thread.  Returns false if it is an LZ4
+ * frame that must be cut into pieces, because it is larger than a zone.
  */
 static bool
 begin_piece(Worker *worker, Piece *piece)
@@ -640,14 +640,14 @@ begin_piece(Worker *worker, Piece *piece)
 	return false;
 }
 
-/* the next piece of the frame, behind the others; with the mutex */
+/* adds the next piece of the frame behind the others; caller must hold the mutex */
 static Piece *
 add_blocks(CsvAhead *ahead, PieceKind kind, PieceState state, uint64 start)
 {
 	Piece	   *piece = add_piece(ahead, ahead->tail, state, start);
 
 	if (piece == NULL)
-		ahead->tail->state = PIECE_FAILED;	/* for want of memory */
+		ahead->tail->state = PIECE_FAILED;	/* out of memory */
 	else
 	{
 		piece->kind = kind;
@@ -657,7 +657,7 @@ add_blocks(CsvAhead *ahead, PieceKind kind, PieceState state, uint64 start)
 	return piece;
 }
 
-/* cut the next piece from the frame, and make it; with the mutex */
+/* cuts the next piece from the frame, and makes it; caller must hold the mutex */
 static void
 cut(Worker *worker)
 {
@@ -706,7 +706,7 @@ cut(Worker *worker)
 	pthread_mutex_lock(&ahead->mutex);
 }
 
-/* look into a zone, and make what is found there; with the mutex */
+/* searches a zone, and makes the piece found there; caller must hold the mutex */
 static void
 guess(Worker *worker)
 {
@@ -721,7 +721,7 @@ guess(Worker *worker)
 	found = find_beginning(worker, zone);
 	pthread_mutex_lock(&ahead->mutex);
 
-	/* meanwhile the last one that is confirmed may have come here */
+	/* meanwhile the last confirmed piece may have reached this zone */
 	behind = ahead->tail;
 	if (!found || is_over(ahead) || worker->offset <= behind->end ||
 		zone == zone_of(behind->start))
@@ -736,7 +736,7 @@ guess(Worker *worker)
 	pthread_mutex_lock(&ahead->mutex);
 }
 
-/* the thread */
+/* a thread's main function */
 static void *
 run(void *arg)
 {
@@ -794,7 +794,7 @@ destroy(CsvAhead *ahead)
 	free(ahead);
 }
 
-/* false if there is no thread, or no memory; with the mutex */
+/* false if there is no thread or no memory; caller must hold the mutex */
 static bool
 start_worker(CsvAhead *ahead)
 {
@@ -837,7 +837,7 @@ csv_ahead_start(int fd, CsvCompression compression, int nthreads,
 	{
 		ahead->tail->confirmed = true;
 
-		/* none goes on before all are there */
+		/* no thread proceeds before all are started */
 		pthread_mutex_lock(&ahead->mutex);
 		while (ahead->nworkers < Min(nthreads, CSV_AHEAD_MAX_THREADS) &&
 			   start_worker(ahead))
@@ -869,7 +869,7 @@ csv_ahead_stop(CsvAhead *ahead)
 
 /* ---- the reader ---- */
 
-/* the first piece has been read to its end, and others follow; with the mutex */
+/* the first piece was read to its end, others follow; caller must hold the mutex */
 static void
 go_to_next_piece(CsvAhead *ahead)
 {
@@ -899,8 +899,8 @@ go_to_next_piece(CsvAhead *ahead)
 }
 
 /*
- * The slot to be read, or NULL: after a moment if there may be one later, and
- * with *at_end where the threads have done what they can.
+ * Returns the slot to read.  If it is not there yet, waits a moment for it.  May
+ * return NULL; if the threads can do no more, *at_end is set.
  */
 static AheadSlot *
 wait_for_slot(CsvAhead *ahead, bool *at_end)
@@ -925,7 +925,7 @@ wait_for_slot(CsvAhead *ahead, bool *at_end)
 	return slot;
 }
 
-/* the slot at hand has been read to its end */
+/* the current slot has been read to its end */
 static void
 let_go(CsvAhead *ahead)
 {
@@ -937,7 +937,7 @@ let_go(CsvAhead *ahead)
 	slot = piece->first;
 	piece->first = slot->next;
 	free_slot(ahead, slot);
-	/* meanwhile the piece that is made has come further */
+	/* the last confirmed piece may have advanced, so more zones may be searched */
 	call_another(ahead);
 	pthread_mutex_unlock(&ahead->mutex);
 }

@@ -1,39 +1,39 @@
 /*
  * ahead.h
- *		A compressed file that threads decompress ahead of whoever reads it.
+ *		A compressed file that threads decompress before it is read.
  */
 #ifndef CSV_AHEAD_H
 #define CSV_AHEAD_H
 
 #include "table/option.h"
 
-/* most threads */
 #define CSV_AHEAD_MAX_THREADS	64
 
 typedef struct CsvAhead CsvAhead;
 
 /*
- * Start nthreads threads that decompress the regular file fd, from the member
- * or frame on that begins at offset `start`; of its bytes the first `skip` are
- * left out.  NULL where no thread, or no memory, is to be had.
+ * Starts nthreads threads that decompress the regular file fd, from the member or
+ * frame that begins at offset `start`.  The first `skip` decompressed bytes are left
+ * out.  Returns NULL if no thread could be started, or there is no memory.
  */
 extern CsvAhead *csv_ahead_start(int fd, CsvCompression compression,
 								 int nthreads, uint64 start, uint64 skip);
 
 /*
- * Up to nbytes bytes; 0 where the threads have done what they can: that is at
- * the end, where the file is damaged, or goes on with something else.  Processes
- * interrupts.
+ * Returns up to nbytes bytes.  Returns 0 when the threads can do no more: at the end,
+ * where the file is damaged, or where something other than a member or frame follows.
+ * Processes interrupts.
  */
 extern size_t csv_ahead_read(CsvAhead *ahead, uint8_t *buffer, size_t nbytes);
 
 /*
- * When csv_ahead_read has returned 0: the member or frame from which on another
- * has to decompress, and how many of its bytes were read.
+ * After csv_ahead_read() has returned 0: the offset of the member or frame that
+ * another decompressor must continue with, and how many of its bytes were already
+ * read.
  */
 extern void csv_ahead_left(const CsvAhead *ahead, uint64 *start, uint64 *skip);
 
-/* stop the threads and wait for them, some milliseconds */
+/* stops the threads, and waits for them; this takes some milliseconds */
 extern void csv_ahead_stop(CsvAhead *ahead);
 
 #endif							/* CSV_AHEAD_H */

@@ -1,7 +1,7 @@
 /*
  * check.c
- *		What is wrong with the options of a table and of its columns when they stand
- *		together, or with its types.
+ *		Checks the options of a table and its columns in combination, and the
+ *		columns' types.
  */
 #include "postgres.h"
 
@@ -39,7 +39,10 @@ is_virtual_type(int kind, Oid type, int32 typmod)
 	}
 }
 
-/* ERROR where a virtual column cannot hold what it is for, or that is not there */
+/*
+ * ERROR if a virtual column has a type that cannot hold its value, or if its value is
+ * not available.
+ */
 static void
 check_virtual(const CsvTable *table, const CsvTableColumn *column)
 {
@@ -63,7 +66,7 @@ check_virtual(const CsvTable *table, const CsvTableColumn *column)
 					 "bigint")));
 }
 
-/* is a type one that the option "date_format" or "timestamp_format" is about? */
+/* do the options "date_format" or "timestamp_format" apply to a type? */
 static bool
 has_pattern_option(Oid type, const char *option)
 {

@@ -2,29 +2,29 @@
  * codec.c
  *		The libraries that decompress, behind one function.
  *
- * zlib, zstd and lz4, as far as PostgreSQL is built with them, and ISA-L, which
- * decompresses gzip three times as fast as zlib.
+ * The libraries are zlib, zstd and lz4, if PostgreSQL is built with them, and ISA-L,
+ * which decompresses gzip three times as fast as zlib.
  */
 #include "postgres.h"
 
 #include "table/codec.h"
 
-/* the largest window of CSV_CODEC_FAST_SMALL: what zstd -19 makes */
+/* the largest window of CSV_CODEC_FAST_SMALL: enough for zstd -19 */
 #define SMALL_WINDOW_LOG	23
 
-/* that must not be set in the header of a member */
+/* flags that must be zero in the header of a member */
 #define GZIP_RESERVED_FLAGS	0xe0
 
 struct CsvCodec
 {
 	CsvCompression compression;
-	bool		complete;		/* a member or frame begins */
+	bool		complete;		/* the next call begins a member or frame */
 
 #ifdef CSV_WITH_GZIP
 	z_stream	gzip;
 #endif
 #ifdef CSV_WITH_ISAL
-	bool		in_header;		/* of a member */
+	bool		in_header;		/* of a member; parsing it is not complete */
 	struct isal_gzip_header header;
 	struct inflate_state *isal; /* NULL: zlib is used */
 #endif
@@ -37,7 +37,7 @@ struct CsvCodec
 };
 
 #ifdef CSV_WITH_ISAL
-/* csv_codec_prepare() has opened ISA-L; without it, zlib does the work */
+/* csv_codec_prepare() has opened ISA-L; otherwise zlib is used */
 static bool has_isal;
 #endif
 
@@ -93,7 +93,7 @@ csv_codec_prepare(CsvCompression compression, CsvLibraryFailure *failure)
 
 const char	csv_codec_no_memory[] = "out of memory";
 
-/* false if it has no memory */
+/* false: out of memory */
 static bool
 open_library(CsvCodec *codec, CsvCodecKind kind)
 {
@@ -114,7 +114,7 @@ open_library(CsvCodec *codec, CsvCodecKind kind)
 				return codec->isal != NULL;
 			}
 #endif
-			/* the largest window; 16: gzip's header and trailer */
+			/* the largest window; adding 16 selects gzip's header and trailer */
 			return csv_library.inflateInit2(&codec->gzip,
 											MAX_WBITS + 16) == Z_OK;
 #endif
@@ -159,7 +159,7 @@ csv_codec_close(CsvCodec *codec)
 	if (codec == NULL)
 		return;
 #ifdef CSV_WITH_GZIP
-	/* a stream that was not opened is an error, and no more */
+	/* if the stream was not opened, this only returns an error */
 	if (codec->compression == CSV_COMPRESSION_GZIP)
 		csv_library.inflateEnd(&codec->gzip);
 #endif
@@ -180,7 +180,7 @@ csv_codec_close(CsvCodec *codec)
 void
 csv_codec_restart(CsvCodec *codec)
 {
-	/* gzip's member begins with a reset anyway */
+	/* a member of gzip begins with a reset anyway */
 	codec->complete = true;
 #ifdef CSV_WITH_ZSTD
 	if (codec->zstd != NULL)
@@ -203,7 +203,7 @@ step_zlib(CsvCodec *codec, const uint8_t *input, size_t ninput,
 
 	if (codec->complete)
 		csv_library.inflateReset(gzip);
-	/* neither library writes to its input, but they do not say so */
+	/* neither library writes to its input, but the declarations lack const */
 	gzip->next_in = (Bytef *) (uintptr_t) input;
 	gzip->avail_in = (uInt) ninput;
 	gzip->next_out = output;
@@ -213,7 +213,7 @@ step_zlib(CsvCodec *codec, const uint8_t *input, size_t ninput,
 	decoded->produced = noutput - gzip->avail_out;
 	decoded->complete = result == Z_STREAM_END;
 
-	/* Z_BUF_ERROR is no error: more input is wanted */
+	/* Z_BUF_ERROR only means that more input is needed */
 	if (result == Z_MEM_ERROR)
 		decoded->failure = csv_codec_no_memory;
 	else if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
@@ -223,8 +223,8 @@ step_zlib(CsvCodec *codec, const uint8_t *input, size_t ninput,
 
 #ifdef CSV_WITH_ISAL
 /*
- * The header by a call of its own: isal_inflate() forgets its flags where the
- * input ends within it, and passes over flags that nobody knows.
+ * Reads the header by a separate call.  isal_inflate() forgets its flags if the input
+ * ends within the header, and ignores reserved flags.
  */
 static void
 step_isal(CsvCodec *codec, const uint8_t *input, size_t ninput,
@@ -295,10 +295,10 @@ step_lz4(CsvCodec *codec, const uint8_t *input, size_t ninput,
 	decoded->complete = result == 0;
 	if (csv_library.LZ4F_isError(result))
 	{
-		/* the counts say nothing then */
+		/* the counts are meaningless after an error */
 		decoded->consumed = decoded->produced = 0;
 		decoded->failure = csv_library.LZ4F_getErrorName(result);
-		/* lz4 has no public number for it */
+		/* lz4 has no public number for this error */
 		if (strcmp(decoded->failure, "ERROR_allocation_failed") == 0)
 			decoded->failure = csv_codec_no_memory;
 	}

@@ -2,8 +2,7 @@
  * codec.h
  *		The libraries that decompress, behind one function.
  *
- * Nothing here calls PostgreSQL: a codec may be used in any thread, in one at a
- * time.
+ * Nothing here calls PostgreSQL.  Any thread may use a codec, one thread at a time.
  */
 #ifndef CSV_CODEC_H
 #define CSV_CODEC_H
@@ -13,49 +12,49 @@
 
 typedef struct CsvCodec CsvCodec;
 
-/* what a library has done in one call */
+/* the result of one call of a library */
 typedef struct CsvDecoded
 {
 	size_t		consumed;
 	size_t		produced;
 	bool		complete;		/* a member or frame ends here */
-	const char *failure;		/* NULL: none */
+	const char *failure;		/* NULL: no failure */
 } CsvDecoded;
 
-/* of a failure that is not the file's */
+/* a failure for which the file is not to blame */
 extern const char csv_codec_no_memory[];
 
 /*
- * Who decompresses.  The exact one says of a damaged file what is wrong, and
- * where.  The fast one may be another library: of a file that it takes, the
- * bytes are the same, and its failures say nothing.
+ * Which library decompresses.  The exact kind reports the error in a damaged file, and
+ * its offset.  The fast kind may be another library: it returns the same bytes if it
+ * accepts the file, but its failures say nothing.
  */
 typedef enum CsvCodecKind
 {
 	CSV_CODEC_EXACT,
 	CSV_CODEC_FAST,
-	CSV_CODEC_FAST_SMALL		/* and fails where much memory is wanted */
+	CSV_CODEC_FAST_SMALL		/* fails if a file needs much memory */
 } CsvCodecKind;
 
 /*
- * Open the libraries of a compression, which this build has.  False if that
- * fails.  The main thread calls this before any thread opens a codec.
+ * Opens the libraries of a compression, which this build must have.  Returns false if
+ * that fails.  The main thread must call this before any thread opens a codec.
  */
 extern bool csv_codec_prepare(CsvCompression compression,
 							  CsvLibraryFailure *failure);
 
-/* NULL if there is no memory.  csv_codec_prepare() has returned true. */
+/* NULL if there is no memory.  Requires a successful csv_codec_prepare(). */
 extern CsvCodec *csv_codec_open(CsvCompression compression, CsvCodecKind kind);
 
-/* NULL may be closed, too */
+/* NULL may be passed, too */
 extern void csv_codec_close(CsvCodec *codec);
 
-/* a member or frame is what comes next, whatever came before */
+/* expect the beginning of a member or frame, whatever came before */
 extern void csv_codec_restart(CsvCodec *codec);
 
 /*
- * Make up to noutput bytes of ninput bytes of input; both may be 0.  Stops
- * behind a member or frame, and begins the next one when called again.
+ * Decompresses up to ninput bytes of input into up to noutput bytes; both may be 0.
+ * Stops at the end of a member or frame; the next call begins the next one.
  */
 extern void csv_codec_step(CsvCodec *codec,
 						   const uint8_t *input, size_t ninput,
@@ -63,8 +62,8 @@ extern void csv_codec_step(CsvCodec *codec,
 						   CsvDecoded *decoded);
 
 /*
- * What this build lacks for a compression, as the option has it, and Debian's
- * package of its headers; NULL where it lacks nothing.
+ * Returns the library that this build lacks for a compression, as the option names it,
+ * and Debian's package with its headers; NULL if nothing is missing.
  */
 extern const char *csv_codec_missing(CsvCompression compression,
 									 const char **package);

@@ -1,9 +1,9 @@
 /*
  * conversion.c
- *		The bytes of a file in another encoding, as they are read.
+ *		Converts the bytes of a file as they are read.
  *
- * Bytes go through `raw`, and what the conversion makes of them through
- * `converted`.  What may be half of a character stays in `raw` until more comes.
+ * Bytes go through `raw`, and the converted bytes through `converted`.  Bytes that may
+ * be the first part of a character stay in `raw` until more arrive.
  */
 #include "postgres.h"
 
@@ -14,8 +14,8 @@
 #include "table/text.h"
 
 /*
- * Input of one conversion.  Its output, which may be MAX_CONVERSION_GROWTH
- * times as much, still fits in a second-level cache.
+ * Input of one conversion.  The output, which may be MAX_CONVERSION_GROWTH times as
+ * long, still fits in a second-level cache.
  */
 #define RAW_BYTES		(64 * 1024)
 #define CONVERTED_BYTES	(RAW_BYTES * MAX_CONVERSION_GROWTH)
@@ -23,23 +23,23 @@
 StaticAssertDecl(CSV_UTF16_GROWTH(RAW_BYTES) <= CONVERTED_BYTES,
 				 "converted UTF-16 fits");
 
-/* what no server encoding with a conversion from a client's takes for text */
+/* invalid in each server encoding to which client-only encodings convert */
 #define INVALID_BYTE	0xFF
 
 struct CsvConversion
 {
-	bool		is_utf16;		/* to UTF-8 ... */
+	bool		is_utf16;		/* from UTF-16 to UTF-8 ... */
 	bool		big_endian;
-	Oid			function;		/* ... else by the server's */
+	Oid			function;		/* ... otherwise by this function of the server */
 	int			from;
 	int			to;
 	size_t		raw_start;		/* raw bytes not converted yet */
 	size_t		raw_end;
-	bool		raw_at_end;		/* no more will come */
+	bool		raw_at_end;		/* no more bytes will come */
 	size_t		start;			/* converted bytes not delivered yet */
 	size_t		end;
 	unsigned char raw[RAW_BYTES];
-	unsigned char converted[CONVERTED_BYTES + 1];	/* and a zero byte */
+	unsigned char converted[CONVERTED_BYTES + 1];	/* with a zero byte at the end */
 };
 
 CsvConversion *
@@ -73,8 +73,8 @@ csv_conversion_begin(CsvConversion *conversion, bool big_endian)
 }
 
 /*
- * Put one byte for the character at raw_start, which the conversion function
- * did not take.
+ * Replaces the character at raw_start, which the conversion function has rejected, by
+ * one byte.
  */
 static void
 replace_character(CsvConversion *conversion)
@@ -84,15 +84,15 @@ replace_character(CsvConversion *conversion)
 
 	if (*bad == '\0')
 	{
-		/* a zero byte is for the reader to report as such */
+		/* the reader reports zero bytes */
 		conversion->converted[conversion->end++] = '\0';
 	}
 	else
 	{
 		/*
-		 * A character that the encoding has but the server's does not counts
-		 * as a whole: its last byte may look like a delimiter.  After a byte
-		 * that begins no character, reading goes on with the next.
+		 * A valid character without equivalent in the server's encoding is replaced as
+		 * a whole, because its last byte may look like a delimiter.  A byte that
+		 * begins no character is replaced alone.
 		 */
 		length = pg_encoding_verifymbchar(conversion->from, (char *) bad,
 										  conversion->raw_end -
@@ -104,10 +104,9 @@ replace_character(CsvConversion *conversion)
 }
 
 /*
- * Convert what is in raw, but for a character at its end that is not complete,
- * by the server's function.  There is room for all of it in converted, which is
- * empty: the function's output and the replacements are at most
- * MAX_CONVERSION_GROWTH times as long.
+ * Converts the bytes in `raw` by the server's function, except an incomplete character
+ * at the end.  `converted` is empty and has room for all of it: the function's output
+ * and the replacements are at most MAX_CONVERSION_GROWTH times as long.
  */
 static void
 convert_by_function(CsvConversion *conversion)
@@ -129,7 +128,7 @@ convert_by_function(CsvConversion *conversion)
 		/* the function stops at a zero byte, so strlen() finds its output */
 		conversion->end += strlen((char *) out);
 
-		/* it may have stopped for want of the rest of a character */
+		/* it may have stopped because the rest of a character is missing */
 		if (!conversion->raw_at_end &&
 			conversion->raw_end - conversion->raw_start <
 			MAX_CONVERSION_INPUT_LENGTH)
@@ -139,7 +138,7 @@ convert_by_function(CsvConversion *conversion)
 	}
 }
 
-/* the same */
+/* converts the bytes in `raw`, except an incomplete character at the end */
 static void
 convert(CsvConversion *conversion)
 {

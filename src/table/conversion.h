@@ -1,7 +1,7 @@
 /*
  * conversion.h
- *		The bytes of a file in another encoding, as they are read: of UTF-16, and
- *		of encodings whose characters can hide ASCII bytes.
+ *		Converts the bytes of a file as they are read: UTF-16, and encodings whose
+ *		characters can hide ASCII bytes.
  */
 #ifndef CSV_CONVERSION_H
 #define CSV_CONVERSION_H
@@ -10,17 +10,20 @@
 
 typedef struct CsvConversion CsvConversion;
 
-/* in the current memory context: with the server's function; of UTF-16 to UTF-8 */
+/*
+ * In the current memory context; from an encoding by the server's function, or from
+ * UTF-16 to UTF-8.
+ */
 extern CsvConversion *csv_conversion_create(int from, int to);
 extern CsvConversion *csv_conversion_create_utf16(void);
 
-/* begin with a file; of UTF-16, in this byte order */
+/* begins a file; big_endian is for UTF-16 */
 extern void csv_conversion_begin(CsvConversion *conversion, bool big_endian);
 
 /*
- * Up to nbytes converted bytes of what `read` gives; 0 at the end.  What cannot
- * be converted becomes bytes that are no text (of zero bytes, one), so that
- * whoever takes the value finds it.
+ * Reads bytes by `read`, and returns up to nbytes converted bytes; 0 at the end.
+ * Characters that cannot be converted become bytes that are not valid text, and zero
+ * characters become zero bytes, so that the code that takes the value detects them.
  */
 extern size_t csv_conversion_read(CsvConversion *conversion,
 								  CsvReadFn read, void *arg,

@@ -1,10 +1,10 @@
 /*
  * counts.c
- *		What all sessions of the server have done on the host, for csv_gpu_stat.
+ *		Work that all sessions of the server have done on the host, for csv_gpu_stat.
  *
- * The library need not be preloaded, so the counts take a place in the memory that
- * PostgreSQL leaves for this purpose in its main segment.  The counts begin anew when
- * the server starts, or restarts after a crash.
+ * The library need not be preloaded.  So the counts use shared memory that PostgreSQL
+ * keeps free in its main segment for such purposes.  The counts start at zero when the
+ * server starts, or restarts after a crash.
  */
 #include "postgres.h"
 
@@ -17,7 +17,7 @@
 static CsvHostCounts *host_counts = NULL;
 static bool is_attached = false;
 
-/* NULL: there is no memory for them */
+/* NULL: no shared memory is left */
 static CsvHostCounts *
 attach(void)
 {
@@ -41,7 +41,7 @@ attach(void)
 	}
 	PG_CATCH();
 	{
-		/* the ERROR has reset the count that LWLockRelease() goes by */
+		/* the ERROR has reset the hold-off count that LWLockRelease() decrements */
 		HOLD_INTERRUPTS();
 		MemoryContextSwitchTo(context);
 		FlushErrorState();
@@ -79,7 +79,7 @@ csv_host_counts_add_copy(const char *reason)
 
 	if (host == NULL)
 		return;
-	/* names are not for all users, and may contain quotes themselves */
+	/* users may not see all names, and names may contain quotes themselves */
 	memset(text, 0, sizeof(text));
 	if (quote == NULL)
 		strlcpy(text, reason, sizeof(text));

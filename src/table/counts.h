@@ -1,6 +1,6 @@
 /*
  * counts.h
- *		What all sessions of the server have done on the host, for csv_gpu_stat.
+ *		Work that all sessions of the server have done on the host, for csv_gpu_stat.
  */
 #ifndef CSV_TABLE_COUNTS_H
 #define CSV_TABLE_COUNTS_H
@@ -12,7 +12,7 @@
 #define CSV_MOST_COPY_REASONS		32
 #define CSV_COPY_REASON_BYTES		80
 
-/* why COPY was left to PostgreSQL, and how often */
+/* a reason why COPY was left to PostgreSQL, and how often */
 typedef struct CsvCopyReason
 {
 	uint64		count;
@@ -22,23 +22,23 @@ typedef struct CsvCopyReason
 typedef struct CsvHostCounts
 {
 	slock_t		mutex;
-	CsvCounts	counts;			/* of scans that the CPU engine reads */
+	CsvCounts	counts;			/* scans read by the CPU engine */
 	uint64		records_skipped;	/* by any engine */
 	int			nreasons;
 	CsvCopyReason reasons[CSV_MOST_COPY_REASONS];
 } CsvHostCounts;
 
 /*
- * Add to the counts of scans, and of skipped records.  Does nothing where the server
- * has no shared memory left.
+ * Adds to the counts of scans and of skipped records.  Does nothing if the server has
+ * no shared memory left.
  */
 extern void csv_host_counts_add(int running, int done,
 								const CsvCounts *more, int64 skipped);
 
-/* count a COPY that was not taken; quoted parts of the reason are left out */
+/* counts a COPY that was left to PostgreSQL; quoted parts of the reason are dropped */
 extern void csv_host_counts_add_copy(const char *reason);
 
-/* zeros where nothing could be counted */
+/* zeros if the counts could not be allocated */
 extern void csv_host_counts_get(CsvHostCounts *counts);
 
 #endif							/* CSV_TABLE_COUNTS_H */

@@ -2,23 +2,21 @@
  * decompress.c
  *		Files of gzip, zstd and LZ4, decompressed as they are read.
  *
- * Compressed bytes go through `input`, and what the library makes of them
- * through `output`, so that memory is bounded whatever a file would grow to: 64
- * kB each, and the library's window (32 kB for gzip, 4 MB for LZ4, and for zstd
- * what its tool allows by default, 128 MB; a frame that wants more is refused).
- * Both begin at the same places of a file whatever the caller asks for, because
- * where zstd and LZ4 say that a file is damaged depends on them.
+ * Compressed bytes go through `input`, and decompressed bytes through `output`, of 64
+ * kB each.  So memory is bounded for any file: the two buffers and the library's
+ * window (32 kB for gzip, 4 MB for LZ4, and 128 MB for zstd, the default limit of its
+ * command-line tool; a frame with a larger window is an ERROR).  Both buffers begin at
+ * the same offsets of a file, however many bytes the caller wants, because they affect
+ * where zstd and LZ4 report that a file is damaged.
  *
- * When so much of a regular file has been read that the rest is worth it,
- * threads go on with it, ahead of the caller (ahead.c), from the member or frame
- * on that was begun.  They give back where they do not get further: at the end,
- * and where a file is damaged.  What is said of it, and which bytes come before,
- * so does not depend on them.
+ * When enough of a regular file has been read, threads continue ahead of the caller
+ * (ahead.c), from the member or frame that was begun.  At the end, and where a file is
+ * damaged, the threads stop, and this file continues from there.  So neither the error
+ * message nor the bytes before the error depend on the threads.
  *
- * As the tools do, a file may hold several members or frames, one after the
- * other.  Anything else behind the first is an ERROR: to pass over it would be
- * to lose rows where it was a damaged member.  Zero bytes behind a gzip member
- * are padding, as they are to gzip.
+ * As with the command-line tools, a file may consist of several members or frames.
+ * Anything else behind the first is an ERROR: ignoring it would lose rows if it was a
+ * damaged member.  Zero bytes behind a gzip member are padding, as in gzip.
  */
 #include "postgres.h"
 
@@ -33,7 +31,7 @@
 
 #define OUTPUT_BYTES	(64 * 1024)
 
-/* what the caller has had when threads begin: few rows need none */
+/* bytes delivered before threads start: a scan that wants few rows needs no threads */
 #define CSV_AHEAD_AFTER_BYTES	(1024 * 1024)
 
 struct CsvDecompressor
@@ -46,22 +44,22 @@ struct CsvDecompressor
 	CsvCodec   *codec;			/* NULL: none is open */
 	MemoryContextCallback callback;
 
-	int			fd;				/* of a file for threads to read, or -1 */
-	bool		is_file;		/* it was not -1 */
-	int			nthreads;		/* that there may be */
-	uint64		ndelivered;		/* bytes, before there were threads */
-	CsvAhead   *ahead;			/* NULL: no threads; else all below waits */
+	int			fd;				/* descriptor that threads may read, or -1 */
+	bool		is_file;		/* fd was a descriptor at first */
+	int			nthreads;		/* most threads */
+	uint64		ndelivered;		/* bytes delivered before the threads started */
+	CsvAhead   *ahead;			/* NULL: no threads, and the fields below are used */
 
-	uint64		offset;			/* of the byte at `start` in the file */
+	uint64		offset;			/* in the file, of the byte at `start` */
 	size_t		start;			/* input not consumed yet */
 	size_t		end;
 	bool		at_end;			/* no more input will come */
 	bool		between;		/* the last member or frame is complete */
-	bool		any;			/* some member or frame is */
-	uint64		frame_start;	/* offset of the one at hand ... */
-	uint64		frame_bytes;	/* ... and what was made of it */
-	uint64		skip;			/* bytes to come that were delivered */
-	bool		padding;		/* zero bytes stood behind a member */
+	bool		any;			/* a member or frame has been completed */
+	uint64		frame_start;	/* offset of the current member or frame, ... */
+	uint64		frame_bytes;	/* ... and the number of bytes decompressed from it */
+	uint64		skip;			/* bytes to drop, because they were delivered before */
+	bool		padding;		/* zero bytes were found behind a member */
 	bool		finished;		/* no more output will come */
 	const char *failure;		/* NULL: none */
 	uint8_t		input[INPUT_BYTES];
@@ -71,14 +69,14 @@ struct CsvDecompressor
 	uint8_t		output[OUTPUT_BYTES];
 };
 
-/* ---- which ---- */
+/* ---- which compression ---- */
 
 static const struct
 {
 	const char *suffix;
 	CsvCompression compression;
-	const char *name;			/* as the option has it */
-	const char *magic;			/* what files begin with */
+	const char *name;			/* as in the option */
+	const char *magic;			/* first bytes of such files */
 }			suffixes[] =
 {
 	{".gz", CSV_COMPRESSION_GZIP, "gzip", "\x1f\x8b"},
@@ -86,13 +84,13 @@ static const struct
 	{".lz4", CSV_COMPRESSION_LZ4, "lz4", "\x04\x22\x4d\x18"}
 };
 
-/* what is told, and not read */
+/* compressions that are recognized, but not read */
 static const struct
 {
 	const char *suffix;
 	const char *name;
 	size_t		at;
-	const char *magic;			/* what files have there */
+	const char *magic;			/* bytes of such files at offset `at` */
 }			unread[] =
 {
 	{".bz2", "bzip2", 4, "1AY&SY"},
@@ -100,7 +98,7 @@ static const struct
 	{".zip", "zip", 0, "PK\x03\x04"}
 };
 
-/* the index in suffixes; -1: none of them */
+/* the index in suffixes; -1: no suffix matches */
 static int
 find_suffix(const char *filename)
 {
@@ -224,7 +222,7 @@ csv_decompressor_create(CsvReadFn read, CsvSeekFn seek, void *arg)
 	return decompressor;
 }
 
-/* have the library begin where a member or frame does */
+/* starts the library at the beginning of a member or frame */
 static void
 begin_at(CsvDecompressor *decompressor, uint64 offset)
 {
@@ -283,8 +281,8 @@ csv_decompressor_begin(CsvDecompressor *decompressor,
 /* ---- bytes ---- */
 
 /*
- * Between two members of gzip: pass over zero bytes, behind which nothing else
- * may stand.
+ * Between two members of gzip: skips zero bytes, which must not be followed by other
+ * bytes.
  */
 static void
 pass_padding(CsvDecompressor *decompressor)
@@ -307,8 +305,8 @@ wants_input(const CsvDecompressor *decompressor)
 }
 
 /*
- * Make output of the input that is there: none also where more input is wanted,
- * where the file is finished, and at a failure.
+ * Decompresses the available input.  Produces no output if more input is needed, at
+ * the end of the file, and on failure.
  */
 static void
 advance(CsvDecompressor *decompressor)
@@ -326,7 +324,7 @@ advance(CsvDecompressor *decompressor)
 			return;
 	}
 
-	/* also at the end of input: the library may hold output back */
+	/* call it even at the end of input: the library may hold output back */
 	csv_codec_step(decompressor->codec,
 				   decompressor->input + decompressor->start,
 				   decompressor->end - decompressor->start,
@@ -356,7 +354,7 @@ advance(CsvDecompressor *decompressor)
 static void
 fail(const CsvDecompressor *decompressor)
 {
-	/* of what is not compressed, the first bytes say so */
+	/* a file that is not compressed fails at its first bytes */
 	bool		at_header = !decompressor->any && decompressor->offset < 16;
 
 	if (decompressor->failure == csv_codec_no_memory)
@@ -375,7 +373,7 @@ fail(const CsvDecompressor *decompressor)
 			 errhint("If the file is not compressed, set the option \"compression\" of the table to \"none\".") : 0));
 }
 
-/* a file's bytes in the pieces in which they are read from its beginning on */
+/* reads a regular file in the same pieces, wherever reading begins */
 static void
 fill_input(CsvDecompressor *decompressor)
 {
@@ -391,7 +389,7 @@ fill_input(CsvDecompressor *decompressor)
 	decompressor->at_end = decompressor->end == 0;
 }
 
-/* as csv_decompressor_read, in this thread */
+/* like csv_decompressor_read(), in this thread */
 static size_t
 read_here(CsvDecompressor *decompressor, uint8_t *buffer, size_t nbytes)
 {
@@ -411,7 +409,7 @@ read_here(CsvDecompressor *decompressor, uint8_t *buffer, size_t nbytes)
 	return nread;
 }
 
-/* from the threads, if there are any, as far as they get */
+/* reads from the threads, and starts them in time; 0: none, or they can do no more */
 static size_t
 read_ahead(CsvDecompressor *decompressor, uint8_t *buffer, size_t nbytes)
 {
@@ -437,7 +435,7 @@ read_ahead(CsvDecompressor *decompressor, uint8_t *buffer, size_t nbytes)
 	if (nread > 0)
 		return nread;
 
-	/* the rest is for this thread */
+	/* this thread does the rest */
 	csv_ahead_left(decompressor->ahead, &start, &decompressor->skip);
 	csv_decompressor_end(decompressor);
 	decompressor->fd = -1;

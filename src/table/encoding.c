@@ -1,7 +1,7 @@
 /*
  * encoding.c
- *		The option "encoding": PostgreSQL's encodings, and UTF-16, which it has no
- *		name for.
+ *		The option "encoding": PostgreSQL's encodings and UTF-16, for which
+ *		PostgreSQL has no name.
  */
 #include "postgres.h"
 

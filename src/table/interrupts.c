@@ -11,7 +11,7 @@
 #include "compat.h"
 #include "table/interrupts.h"
 
-/* false also while a step's interrupts are processed */
+/* also false while a step's interrupts are processed */
 static bool in_step = false;
 
 bool
@@ -74,7 +74,7 @@ csv_leave_step(void)
 {
 	bool		was_in_step = in_step;
 
-	/* an ERROR has let go of the interrupts */
+	/* an ERROR resets the hold-off of interrupts */
 	in_step = false;
 	return was_in_step;
 }

@@ -2,10 +2,10 @@
  * interrupts.h
  *		Interrupts while files are read.
  *
- * What a step of reading raises may be caught, so that others who share the scan
- * are told of it first (batches/reading.c).  An ERROR that an interrupt raises,
- * such as a cancel or another process's ERROR, is not the step's.  So whatever
- * reads files looks for interrupts by csv_check_interrupts().
+ * An ERROR raised in a step of reading may be caught, so that other processes that
+ * share the scan are told first (batches/reading.c).  An ERROR raised by an interrupt,
+ * such as a cancel or another process's ERROR, does not belong to the step.  So all
+ * code that reads files checks for interrupts by csv_check_interrupts().
  */
 #ifndef CSV_INTERRUPTS_H
 #define CSV_INTERRUPTS_H
@@ -14,33 +14,34 @@
 extern void csv_check_interrupts(void);
 
 /*
- * Would that do something now?  For whoever works where it may not be called;
- * arg is not looked at.
+ * Would csv_check_interrupts() do something now?  For code that must not call it.  arg
+ * is unused.
  */
 extern bool csv_source_interrupted(void *arg);
 
-/* csv_check_interrupts(), which may not come back; false if it does */
+/* csv_check_interrupts(), which may raise an ERROR; returns false if it does not */
 extern bool csv_process_interrupts(void *arg);
 
 /*
- * A step begins; it ends.  In between, interrupts are held, except by
- * csv_check_interrupts().  Where an ERROR has left the step, csv_leave_step() says
- * whether it was the step's own.
+ * Begin and end a step.  In between, interrupts are held, except by
+ * csv_check_interrupts().  After an ERROR has left the step, csv_leave_step() returns
+ * true if the error was the step's own.
  */
 extern void csv_begin_step(void);
 extern void csv_end_step(void);
 extern bool csv_leave_step(void);
 
 /*
- * Interrupts are the caller's own to see to, from now on; they are the step's again,
- * if it was in one.
+ * csv_pause_step(): from now on the caller handles interrupts itself.
+ * csv_resume_step(): the step continues, if there was one.
  */
 extern bool csv_pause_step(void);
 extern void csv_resume_step(bool was_in_step);
 
 /*
- * Wait until a descriptor may have bytes, or their end, or until this process's latch
- * is set; interrupts are checked then.  Is it the former?
+ * Waits until a descriptor may have bytes, or its end, or until this process's latch
+ * is set; a set latch makes it check interrupts.  Returns true if the descriptor is
+ * ready.
  */
 extern bool csv_wait_readable(int fd);
 

@@ -1,6 +1,6 @@
 /*
  * kind.c
- *		How the engines are to convert a column, by its type.
+ *		How the engines must convert a column, by its type.
  */
 #include "postgres.h"
 
@@ -9,14 +9,14 @@
 #include "table/option.h"
 
 /*
- * char(n) is padded by the engines up to this n; beyond it, a batch would be
- * mostly blanks, and the input function pads value by value.
+ * Engines pad char(n) up to this n.  With a larger n, a batch would be mostly blanks,
+ * so the input function pads value by value.
  */
 #define MAX_PADDED_CHARS	256
 
 /*
- * The input function of numeric allows any scale from -1000 to 1000; the
- * engines know the usual ones.
+ * The input function of numeric allows any scale from -1000 to 1000.  The engines only
+ * know scales from 0 to the precision.
  */
 static CsvKind
 numeric_kind(int32 typmod, CsvColumn *out)
@@ -27,7 +27,7 @@ numeric_kind(int32 typmod, CsvColumn *out)
 	if (typmod < (int32) VARHDRSZ)
 		return CSV_KIND_NUMERIC;
 
-	/* as numerictypmodin() packs them: the scale in 11 bits with a sign */
+	/* as packed by numerictypmodin(): the scale is a signed number of 11 bits */
 	precision = ((typmod - VARHDRSZ) >> 16) & 0xffff;
 	scale = (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
 	if (scale < 0 || scale > precision)
@@ -90,13 +90,15 @@ csv_table_is_number(Oid type)
 		type == FLOAT4OID || type == FLOAT8OID || type == NUMERICOID;
 }
 
-/* dates and times of a pattern that engines do not know are PostgreSQL's */
+/* if engines do not know a pattern, PostgreSQL converts the values */
 static CsvKind
 pattern_kind(const CsvTableColumn *column, CsvColumn *out)
 {
 	const CsvPattern *pattern = column->pattern;
 
-	/* of a time with or without zone as the type is; an epoch is both */
+	/*
+	 * a timestamp's pattern needs a zone exactly if its type has; an epoch fits both
+	 */
 	if (pattern->steps[0] == CSV_STEP_END ||
 		(pattern->epoch == 0 && column->type != DATEOID &&
 		 pattern->has_zone != (column->type == TIMESTAMPTZOID)))

@@ -2,8 +2,8 @@
  * library.c
  *		The functions of the libraries that decompress.
  *
- * A server that preloads the extension must start, and a session must be able to
- * log in, also after such a library has been removed.
+ * If such a library has been removed, a server that preloads the extension must still
+ * start, and sessions must still be able to log in.
  */
 #include "postgres.h"
 

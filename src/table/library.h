@@ -2,8 +2,8 @@
  * library.h
  *		The functions of the libraries that decompress.
  *
- * The extension is not linked with these libraries, so it can be loaded where
- * they are not installed.  csv_library_open() opens them when they are needed.
+ * The extension is not linked with these libraries, so it can be loaded where they are
+ * not installed.  csv_library_open() opens them when they are needed.
  */
 #ifndef CSV_LIBRARY_H
 #define CSV_LIBRARY_H
@@ -52,7 +52,7 @@ typedef enum CsvLibrary
 	CSV_LIBRARY_LZ4
 } CsvLibrary;
 
-/* each is NULL until its library is open */
+/* a function is NULL until its library is open */
 typedef struct CsvLibraryFunctions
 {
 #define CSV_LIBRARY_FUNCTION(name) __typeof__(name) *name;
@@ -68,15 +68,15 @@ extern CsvLibraryFunctions csv_library;
 /* why a library could not be opened */
 typedef struct CsvLibraryFailure
 {
-	const char *name;			/* the file's */
-	const char *package;		/* Debian's */
+	const char *name;			/* file name */
+	const char *package;		/* Debian's package */
 	const char *reason;			/* valid until the next call of dlopen() */
 } CsvLibraryFailure;
 
 /*
- * Open a library that this build has, unless it is open.  A library stays open
- * until the process ends.  False if that fails; then it can be tried again.  The main
- * thread calls this before it starts threads that use the library.
+ * Opens a library that this build has, unless it is open already.  A library stays
+ * open until the process ends.  Returns false on failure; the caller may try again.
+ * The main thread must call this before it starts threads that use the library.
  */
 extern bool csv_library_open(CsvLibrary library, CsvLibraryFailure *failure);
 

@@ -1,6 +1,6 @@
 /*
  * listing.c
- *		Which files there are of a name that may be a pattern.
+ *		Lists the files of a name, which may be a pattern.
  */
 #include "postgres.h"
 
@@ -14,14 +14,14 @@
 #include "table/listing.h"
 #include "table/text.h"
 
-/* a directory that a pattern led to and that could not be read */
+/* a directory of a pattern that could not be read */
 typedef struct GlobFailure
 {
 	char	   *path;			/* malloc'd, or NULL */
 	int			error;			/* errno */
 } GlobFailure;
 
-/* glob() takes no argument to its callback; valid while it runs */
+/* glob() passes no argument to its callback; valid while glob() runs */
 static GlobFailure glob_failure;
 
 bool
@@ -53,8 +53,8 @@ compare_names(const void *a, const void *b)
 }
 
 /*
- * Called by glob() for a directory that it cannot read.  Nonzero ends it: to
- * pass over files in silence would be to answer from half of the data.
+ * glob() calls this for a directory that it cannot read.  A nonzero result ends
+ * glob(): to skip files silently would give answers from part of the data.
  */
 static int
 note_glob_failure(const char *path, int error)
@@ -68,14 +68,14 @@ note_glob_failure(const char *path, int error)
 
 #ifdef GLOB_ALTDIRFUNC
 
-/* is an interrupt pending that ends the query? */
+/* is an interrupt pending that will end the query? */
 static bool
 must_stop(void)
 {
 	return INTERRUPTS_CAN_BE_PROCESSED() && (QueryCancelPending || ProcDiePending);
 }
 
-/* Called by glob(), which then finds nothing more. */
+/* glob() calls this; if it returns NULL, glob() finds no more files */
 static void *
 open_directory(const char *path)
 {
@@ -97,7 +97,7 @@ close_directory(void *directory)
 
 #endif
 
-/* glob() that can be cancelled, where the C library lets it */
+/* glob(), cancellable if the C library allows that */
 static int
 find_matches(const char *pattern, int flags, glob_t *matches)
 {
@@ -141,8 +141,8 @@ csv_expand_pattern(const CsvTable *table, bool quiet, char ***names, int *nnames
 	}
 
 	/*
-	 * A backslash is a character like any other, as it is in the name of a
-	 * single file.  GLOB_MARK shows which matches are directories.
+	 * A backslash is an ordinary character, as in the name of a single file.
+	 * GLOB_MARK marks the matches that are directories.
 	 */
 	result = find_matches(pattern, GLOB_NOSORT | GLOB_NOESCAPE | GLOB_MARK, &matches);
 	if (result != 0)
@@ -166,7 +166,7 @@ csv_expand_pattern(const CsvTable *table, bool quiet, char ***names, int *nnames
 						csv_shown_filename(path))));
 	}
 
-	/* no error may come between glob() and globfree() */
+	/* no ERROR may be raised between glob() and globfree() */
 	*nnames = 0;
 	*names = palloc_extended(sizeof(char *) * Max(matches.gl_pathc, 1),
 							 MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
@@ -213,7 +213,7 @@ csv_find_renamed(const CsvTable *table, const CsvFileIdentity *as)
 		if (stat(names[i], &st) != 0)
 			continue;
 
-		/* the inode of a file that is gone may be used again */
+		/* another file may have got the inode of a deleted file */
 		identity = csv_file_identity(&st);
 		if (identity.device == as->device && identity.inode == as->inode &&
 			identity.size == as->size && identity.modified == as->modified)

@@ -1,6 +1,6 @@
 /*
  * listing.h
- *		Which files there are of a name that may be a pattern.
+ *		Lists the files of a name, which may be a pattern.
  */
 #ifndef CSV_LISTING_H
 #define CSV_LISTING_H
@@ -9,31 +9,32 @@
 #include "table/option.h"
 
 /*
- * Does the table's file name stand for others?  A file of exactly that name wins,
- * except in jobs.
+ * Is the table's file name a pattern?  Not if a file has exactly that name, except in
+ * jobs.
  */
 extern bool csv_is_pattern(const CsvTable *table);
 
 /*
- * A job reads a pattern even if a file has exactly that name: do so, with a message
- * of this level about such a file.
+ * For a job: reads the name as a pattern even if a file has exactly that name, and
+ * reports such a file with a message of level elevel.
  */
 extern void csv_prefer_pattern(CsvTable *table, int elevel);
 
 /*
- * The files of the table's name, sorted by the bytes of their names so that the order
- * of rows does not depend on a locale.  False if the name is a pattern and nothing
- * matches, or if quiet, where that cannot be told.  Directories match no pattern.
+ * Lists the files of the table's name, sorted by the bytes of their names, so that the
+ * order of rows does not depend on a locale.  Returns false if the name is a pattern
+ * that matches nothing or, if quiet, if that cannot be found out.  Directories match
+ * no pattern.
  *
- * A name that is no pattern is taken as it is, whether or not it exists.  In the
- * current memory context.
+ * A name that is not a pattern is returned as it is, whether or not the file exists.
+ * Allocates in the current memory context.
  */
 extern bool csv_expand_pattern(const CsvTable *table, bool quiet, char ***names,
 							   int *nnames);
 
 /*
- * Returns the name that a file has now, or NULL if no name that matches the pattern is
- * the file's, or the file has changed.
+ * Returns the current name of a file, or NULL if the file has changed, or has no name
+ * that matches the pattern.
  */
 extern const char *csv_find_renamed(const CsvTable *table,
 									const CsvFileIdentity *file);

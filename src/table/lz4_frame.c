@@ -1,11 +1,12 @@
 /*
  * lz4_frame.c
- *		The blocks of an LZ4 frame, to be decompressed one without the other.
+ *		The blocks of an LZ4 frame, to be decompressed independently.
  *
- * A block begins with its size, so they are found by going from one to the next.
- * The library decompresses some of them where a header like the frame's, but
- * without a checksum of all, goes before, and an empty block behind.  The
- * checksum of all is computed here (the library keeps its own to itself).
+ * A block begins with its size, so blocks are found by going from one to the next.
+ * The library decompresses some of the blocks if they are preceded by a header like
+ * the frame's, without the checksum of the content, and followed by an empty block.
+ * The checksum of the content is computed here, because the library does not export
+ * its function.
  */
 #include "postgres.h"
 
@@ -14,11 +15,11 @@
 #include "table/library.h"
 #include "table/lz4_frame.h"
 
-/* of a block's size: the block is not compressed */
+/* in a block's size: the block is not compressed */
 #define UNCOMPRESSED	0x80000000
 
 #ifdef CSV_WITH_LZ4
-/* make the header for some of the blocks */
+/* makes the header for some of the blocks */
 static bool
 make_head(CsvLz4Frame *frame, const LZ4F_frameInfo_t *info)
 {

@@ -1,6 +1,6 @@
 /*
  * memory.c
- *		Memory contexts as the library takes memory from them.
+ *		Lets the library allocate from a memory context.
  */
 #include "postgres.h"
 

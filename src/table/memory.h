@@ -7,7 +7,7 @@
 
 #include "reader/reader.h"
 
-/* of this context: ERROR where there is none; not for use in other threads */
+/* allocates from this context: ERROR if out of memory; for the main thread only */
 extern CsvMemory csv_context_memory(MemoryContext context);
 
 #endif							/* CSV_MEMORY_H */

@@ -1,14 +1,14 @@
 /*
  * messages.c
- *		Messages of functions, while something is tried.
+ *		Messages of functions that are called on trial.
  *
- * What fails may be done again in another way, and then they would come twice.  They are
- * held where they leave the server: no setting has to be changed for that, which a
- * function might change, too, or the end of a transaction.
+ * If a trial fails, the work may be done again in another way, and its messages would
+ * be sent twice.  So messages are held where they leave the server.  This changes no
+ * setting that a function, or the end of a transaction, might change, too.
  */
 #include "postgres.h"
 
-/* libpq.h includes what wants GSSAPI's headers where the server was built with it */
+/* libpq.h includes GSSAPI's headers if the server was built with GSSAPI */
 #undef ENABLE_GSS
 
 #include "lib/stringinfo.h"
@@ -17,18 +17,18 @@
 
 #include "table/messages.h"
 
-/* that are remembered: whoever holds them looks, and ends what it does, soon */
+/* messages beyond this are dropped: the caller soon checks for messages, and stops */
 #define MOST_HELD_BYTES	(1024 * 1024)
 
-static const PQcommMethods *methods;	/* to the frontend; NULL: none are held */
+static const PQcommMethods *methods;	/* to the frontend; NULL: not holding */
 static PQcommMethods holding;
-static StringInfoData held;		/* of each its length and its bytes */
+static StringInfoData held;		/* the length and the bytes of each message */
 static bool any_held = false;
 static bool is_passing = false;
 
 /*
- * Is it one of a function, by its severity?  A message has fields of a letter and a
- * string each, and 'V' is the severity in English.
+ * Is the message from a function, judged by its severity?  A message consists of
+ * fields, each a letter and a string.  'V' is the severity in English.
  */
 static bool
 is_of_function(const char *s, size_t length)

@@ -1,29 +1,30 @@
 /*
  * messages.h
- *		Messages of functions, while something is tried.
+ *		Messages of functions that are called on trial.
  */
 #ifndef CSV_MESSAGES_H
 #define CSV_MESSAGES_H
 
 /*
- * From hold to release the frontend is sent no INFO, NOTICE or WARNING but those of
- * csv_warn(); release sends them after all, or drops them.  Release does nothing where
- * none are held; and what is held is sent before an ERROR or FATAL that is sent.
+ * Between hold and release, the frontend gets no INFO, NOTICE or WARNING except by
+ * csv_warn().  Release then sends the held messages, or drops them; it does nothing if
+ * messages are not held.  If an ERROR or FATAL is sent, the held messages are sent
+ * first.
  */
 extern void csv_messages_hold(void);
 extern void csv_messages_release(bool send);
 
-/* are they held?  Is there one? */
+/* are messages being held?  Has one been held? */
 extern bool csv_messages_are_held(void);
 extern bool csv_messages_any(void);
 
-/* what is said where there is one */
+/* the text of the ERROR below */
 #define CSV_MESSAGE_HELD	"a function had a message"
 
-/* ERROR if there is one */
+/* ERROR if a message has been held */
 extern void csv_messages_check(void);
 
-/* a WARNING that is sent in any case; its arguments are those of ereport() */
+/* a WARNING that is always sent; the arguments are as for ereport() */
 #define csv_warn(...) \
 	do { \
 		csv_messages_pass(true); \
@@ -31,7 +32,7 @@ extern void csv_messages_check(void);
 		csv_messages_pass(false); \
 	} while (0)
 
-/* for csv_warn(): do messages pass? */
+/* for csv_warn(): lets messages pass, or not */
 extern void csv_messages_pass(bool pass);
 
 #endif							/* CSV_MESSAGES_H */

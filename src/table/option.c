@@ -6,8 +6,8 @@
  * validator parses the options of one object into a scratch struct and looks at how they
  * go together; csv_table_get() parses the server's options first, and then the table's.
  *
- * Texts are those of file_fdw and COPY where these have one for the same
- * mistake, less the word COPY.
+ * If file_fdw or COPY has a message for the same mistake, this file uses its text,
+ * without the word COPY.
  */
 #include "postgres.h"
 
@@ -91,7 +91,7 @@ init_table_options(CsvTableOptions *options)
 							table->settings.cpu_threads);
 }
 
-/* what is not given is as the format has it */
+/* sets the format's defaults for options that are not given */
 static void
 set_format_defaults(CsvTableOptions *options)
 {
@@ -109,7 +109,7 @@ set_format_defaults(CsvTableOptions *options)
 		dialect->quote = '"';
 }
 
-/* in the current memory context; those of a table go over its server's */
+/* in the current memory context; a table's options override its server's */
 static CsvTableOptions *
 resolve_table_options(List *server_options, List *table_options)
 {
@@ -133,7 +133,7 @@ resolve_table_options(List *server_options, List *table_options)
 	return options;
 }
 
-/* ERROR where a marker (of NULL, say) would be taken apart by the reader */
+/* ERROR if the reader would split a marker (of NULL, for example) */
 static void
 check_marker(const CsvTable *table, const char *marker, const char *what)
 {
@@ -151,7 +151,7 @@ check_marker(const CsvTable *table, const char *marker, const char *what)
 						what)));
 }
 
-/* ERROR where a line that begins so might be a record */
+/* ERROR if a line that begins with the comment string might be a record */
 static void
 check_comment(const char *comment, const CsvDialectOptions *dialect)
 {
@@ -169,7 +169,7 @@ check_comment(const char *comment, const CsvDialectOptions *dialect)
 		conflict("comment", "escape", "A comment must not begin with the escape.");
 }
 
-/* ERROR where one byte would mean two things */
+/* ERROR if one byte has two meanings */
 static void
 check_quotes(const CsvTable *table)
 {
@@ -196,7 +196,7 @@ check_quotes(const CsvTable *table)
 		conflict("trim", "escape", "The escape must be no blank then.");
 }
 
-/* ERROR where an option has no meaning for the text format, or a wrong one */
+/* ERROR if the text format does not have an option, or not this value */
 static void
 check_text_options(const CsvTable *table)
 {
@@ -212,7 +212,7 @@ check_text_options(const CsvTable *table)
 					 "The format \"text\" has no quotes, and backslashes as escapes.");
 	}
 
-	/* as COPY has it: these may be part of an escape */
+	/* as in COPY: these characters may be part of an escape */
 	if (strchr("\\.abcdefghijklmnopqrstuvwxyz0123456789", *delimiter) != NULL ||
 		strchr(delimiter, '\\') != NULL)
 		ereport(ERROR,
@@ -220,7 +220,7 @@ check_text_options(const CsvTable *table)
 				 errmsg("delimiter cannot be \"%s\" in the format \"text\"", delimiter)));
 }
 
-/* ERROR where the options of a table contradict each other */
+/* ERROR if the options of a table conflict */
 static void
 check_table_options(const CsvTableOptions *options)
 {
@@ -243,7 +243,7 @@ check_table_options(const CsvTableOptions *options)
 		conflict("by_name", "columns",
 				 "Each file has as many fields as its header.");
 
-	/* on a server they are defaults, each for tables that set the other */
+	/* for tables only: a server may set both as defaults, for different tables */
 	if (options->reject_limit && table->stop)
 		conflict("on_error", "reject_limit",
 				 "Under on_error \"stop\" the first bad record is an error.");
@@ -292,7 +292,7 @@ check_column_options(const CsvTableColumn *column, List *options)
 		conflict("column", "header_name",
 				 "A field is found by its number or by its name.");
 
-	/* every other option is about a field's text */
+	/* every other option concerns a field's text */
 	if (column->virtual_kind != CSV_VIRTUAL_NONE)
 	{
 		ListCell   *cell;
@@ -310,7 +310,7 @@ check_column_options(const CsvTableColumn *column, List *options)
 
 /* ---- resolved ---- */
 
-/* what a column has from its table, where it says nothing else */
+/* settings that a column inherits from its table, unless it has its own */
 static void
 set_column_forms(const CsvTable *table, CsvTableColumn *column)
 {
@@ -321,15 +321,15 @@ set_column_forms(const CsvTable *table, CsvTableColumn *column)
 			column->type == TIMESTAMPOID || column->type == TIMESTAMPTZOID ?
 			table->timestamp_pattern : NULL;
 
-	/* another one is PostgreSQL's, value by value */
+	/* a non-ASCII separator is left to PostgreSQL, value by value */
 	if (table->thousands_separator != NULL && csv_table_is_number(column->type) &&
 		!IS_HIGHBIT_SET(*table->thousands_separator))
 		column->thousands = (uint8_t) *table->thousands_separator;
 }
 
 /*
- * The attributes, with their fields.  Returns how many of them are read from
- * the file; *by_option tells whether an option picks the field of one.
+ * Gets the attributes, with their fields.  Returns how many of them are read from the
+ * file.  *by_option: an option chooses the field of at least one.
  */
 static int
 get_columns(CsvTable *table, TupleDesc descriptor, bool *by_option)
@@ -383,7 +383,7 @@ get_columns(CsvTable *table, TupleDesc descriptor, bool *by_option)
 	return position;
 }
 
-/* a string of the dialect, which may have so many bytes, in the reader's encoding */
+/* converts a dialect's string, of at most `most` bytes, to the reader's encoding */
 static const char *
 encode_string(const CsvTable *table, const char *option, char *string, int most)
 {
@@ -399,8 +399,8 @@ encode_string(const CsvTable *table, const char *option, char *string, int most)
 }
 
 /*
- * ERROR where the delimiter might be found in the middle of two characters, as in the
- * encodings EUC: a file is split before anybody looks at characters.
+ * ERROR if the delimiter's bytes might be found across two characters, as in the EUC
+ * encodings: a file is split before its characters are examined.
  */
 static void
 check_delimiter_in_encoding(const CsvTable *table)
@@ -449,8 +449,8 @@ encode_values(List *values, int encoding)
 }
 
 /*
- * The encodings of the file, of the bytes that the reader gets, and for the
- * engines; and the markers, in the encoding that the reader gets.
+ * Sets the encodings of the file, of the reader's bytes, and for the engines.
+ * Converts the markers to the encoding of the reader's bytes.
  */
 static void
 set_encodings(CsvTable *table)
@@ -461,8 +461,8 @@ set_encodings(CsvTable *table)
 		table->file_encoding = pg_get_client_encoding();
 
 	/*
-	 * Text of unknown encoding, in the file or in the database, is converted
-	 * by nobody: as in COPY.
+	 * As in COPY, text of unknown encoding, in the file or in the database, is not
+	 * converted.
 	 */
 	if (PG_ENCODING_IS_CLIENT_ONLY(table->file_encoding) &&
 		server_encoding != PG_SQL_ASCII)
@@ -470,7 +470,7 @@ set_encodings(CsvTable *table)
 	else
 		table->encoding = table->file_encoding;
 
-	/* OTHER also where valid UTF-8 is not yet what a datum must hold */
+	/* OTHER also if valid UTF-8 might not be valid in a datum */
 	if (server_encoding == PG_UTF8 &&
 		(table->encoding == PG_UTF8 || table->encoding == PG_SQL_ASCII))
 		table->engine_encoding = CSV_ENCODING_UTF8;
@@ -512,7 +512,7 @@ csv_table_get_as(Oid foreigntableid, List *server_options)
 
 	table->server_options = server_options;
 
-	/* the validator saw to it; it may have been skipped, by a superuser */
+	/* the validator has checked this, but a superuser may have bypassed it */
 	if ((table->filename == NULL) == (table->program == NULL))
 		elog(ERROR, "either filename or program is required for csv_gpu_fdw foreign tables");
 
@@ -568,7 +568,7 @@ csv_table_set_fields(CsvTable *table, uint32 nfields)
 	}
 }
 
-/* ---- of IMPORT FOREIGN SCHEMA ---- */
+/* ---- options of IMPORT FOREIGN SCHEMA ---- */
 
 void
 csv_import_options(List *options, CsvImportOptions *import)
@@ -621,9 +621,9 @@ csv_table_attributes(const CsvTable *table)
 PG_FUNCTION_INFO_V1(csv_gpu_fdw_validator);
 
 /*
- * csv_gpu_fdw_validator(options text[], catalog oid): ERROR where the options
- * of one server, table or column (or of another object, which can have none)
- * are wrong by themselves.  ALTER calls it with the options as they will be.
+ * csv_gpu_fdw_validator(options text[], catalog oid): ERROR if the options of one
+ * server, table or column are wrong by themselves.  Other objects cannot have options.
+ * ALTER passes the options as they will be after it.
  */
 Datum
 csv_gpu_fdw_validator(PG_FUNCTION_ARGS)
@@ -643,8 +643,8 @@ csv_gpu_fdw_validator(PG_FUNCTION_ARGS)
 		const CsvOption *option = csv_option_get(def->defname, catalog);
 
 		/*
-		 * As in file_fdw: no other place could enforce this more cleanly, and
-		 * no other level may name what is read.
+		 * As in file_fdw: there is no cleaner place to enforce this.  Servers and
+		 * columns must not be able to name the input.
 		 */
 		if (strcmp(def->defname, "filename") == 0)
 			check_may_set(def, ROLE_PG_READ_SERVER_FILES,

@@ -25,12 +25,12 @@
 #include "table/option_value.h"
 
 /*
- * A value of a record becomes a varlena, with its header and a little room
- * behind it, and no palloc gives more than MaxAllocSize.
+ * A value of a record becomes a varlena, with its header and a few bytes behind it.
+ * palloc() returns at most MaxAllocSize bytes.
  */
 #define MAX_RECORD_BYTES	((int64) MaxAllocSize - 64)
 
-/* engines count the bytes of their input in 31 bits, and a chunk may grow */
+/* engines count their input bytes in 31 bits, and a chunk may grow */
 #define MAX_CHUNK_BYTES		((int64) 1024 * 1024 * 1024)
 
 /* no value is longer than its record; widths are multiples of 4 */

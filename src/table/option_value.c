@@ -1,6 +1,6 @@
 /*
  * option_value.c
- *		Values of options, each by itself.
+ *		Values of single options.
  */
 #include "postgres.h"
 
@@ -20,12 +20,10 @@
 #include "reader/reader.h"
 #include "table/option_value.h"
 
-/* they are looked for one after the other */
+/* the values are searched one after the other */
 #define MAX_NULL_VALUES		100
 
-/*
- * One of the words, in any case.  The text follows COPY's for its ON_ERROR.
- */
+/* One of the words, in any case.  The error message follows COPY's for ON_ERROR. */
 int
 csv_option_word(DefElem *def, const CsvWord *words)
 {
@@ -51,8 +49,8 @@ csv_option_word(DefElem *def, const CsvWord *words)
 }
 
 /*
- * A number without sign, fraction or unit.  parse_int() is too lenient for
- * counts: it rounds, and takes 010 for eight.
+ * A number without sign, fraction or unit.  parse_int() is too lenient for counts: it
+ * rounds, and reads 010 as eight.
  */
 bool
 csv_option_digits(const char *value, int64 *result)
@@ -107,7 +105,7 @@ csv_option_size(DefElem *def, int64 max)
 	const char *hint = NULL;
 	double		result = 0;
 
-	/* parse_int() would call its own limit the cause */
+	/* parse_int() would report its own limit as the cause */
 	if (!parse_real(value, &result, GUC_UNIT_BYTE, &hint) ||
 		(result = rint(result)) < 1 || result > (double) max)
 		ereport(ERROR,
@@ -120,7 +118,7 @@ csv_option_size(DefElem *def, int64 max)
 	return (int64) result;
 }
 
-/* ERROR where there is a line break in a value */
+/* ERROR if a value has a line break */
 static void
 refuse_breaks(DefElem *def, const char *value)
 {
@@ -132,8 +130,8 @@ refuse_breaks(DefElem *def, const char *value)
 }
 
 /*
- * One ASCII character that is no line break.  A file is split into fields
- * before its encoding is looked at, hence ASCII.
+ * One ASCII character, except a line break.  A file is split into fields without
+ * regard to its encoding, so the character must be ASCII.
  */
 uint8_t
 csv_option_character(DefElem *def)
@@ -188,7 +186,7 @@ csv_option_comment(DefElem *def)
 	return *defGetString(def) == '\0' ? NULL : short_string(def, CSV_COMMENT_BYTES);
 }
 
-/* what stands for NULL or for the column's default */
+/* a string that means NULL or the column's default */
 char *
 csv_option_marker(DefElem *def)
 {
@@ -202,7 +200,7 @@ csv_option_marker(DefElem *def)
 	return value;
 }
 
-/* a text[] literal: the strings of it */
+/* the strings of a text[] literal */
 List *
 csv_option_strings(DefElem *def)
 {

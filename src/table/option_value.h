@@ -1,54 +1,54 @@
 /*
  * option_value.h
- *		Values of options, each by itself: ERROR where one is wrong.
+ *		Values of single options: ERROR if a value is wrong.
  */
 #ifndef CSV_OPTION_VALUE_H
 #define CSV_OPTION_VALUE_H
 
 #include "nodes/parsenodes.h"
 
-/* a word that an option may have for its value */
+/* a word that may be an option's value */
 typedef struct CsvWord
 {
 	const char *name;
 	int			value;
 } CsvWord;
 
-/* one of the words, in any case */
+/* returns the value of one of the words, in any case */
 extern int	csv_option_word(DefElem *def, const CsvWord *words);
 
-/* a number without sign, fraction or unit; false if it is none */
+/* a number without sign, fraction or unit; false if the value is not such a number */
 extern bool csv_option_digits(const char *value, int64 *result);
 
-/* such a number within bounds; a multiple of `step` */
+/* such a number within bounds; for csv_option_multiple(), a multiple of `step` */
 extern int64 csv_option_count(DefElem *def, int64 min, int64 max);
 extern int64 csv_option_multiple(DefElem *def, int step, int64 min, int64 max);
 
 /* a number of bytes, with units as in postgresql.conf */
 extern int64 csv_option_size(DefElem *def, int64 max);
 
-/* one ASCII character that is no line break */
+/* one ASCII character, except a line break */
 extern uint8_t csv_option_character(DefElem *def);
 
 /*
- * a delimiter: CSV_DELIMITER_BYTES at most, no line breaks; a tab written as \t, which
- * other programs take for one, is an ERROR
+ * A delimiter: at most CSV_DELIMITER_BYTES, no line breaks.  ERROR for a backslash and
+ * "t", which other programs take for a tab.
  */
 extern char *csv_option_delimiter(DefElem *def);
 
-/* what begins comments: CSV_COMMENT_BYTES at most, no line breaks */
+/* a string that begins comments: at most CSV_COMMENT_BYTES, no line breaks */
 extern char *csv_option_comment(DefElem *def);
 
-/* what stands for NULL or for the column's default */
+/* a string that means NULL or the column's default */
 extern char *csv_option_marker(DefElem *def);
 
-/* likewise several: a text[] literal, as a list of C strings */
+/* several such strings: a text[] literal, returned as a list of C strings */
 extern List *csv_option_strings(DefElem *def);
 
-/* a pattern of files in a directory; may have slashes, except at its start */
+/* a pattern of files in a directory; may have slashes, but not at its start */
 extern char *csv_option_pattern(DefElem *def);
 
-/* a name for SQL; a NOTICE if it is too long, and then cut */
+/* an SQL identifier; NOTICE if it is too long and was truncated */
 extern char *csv_option_identifier(DefElem *def);
 
 /* one character, of any number of bytes, that cannot be part of a number itself */

@@ -1,6 +1,6 @@
 /*
  * path.c
- *		What the directories of a file's path say of it.
+ *		Values in the directories of a file's path.
  */
 #include "postgres.h"
 
@@ -8,7 +8,7 @@
 
 #include "table/path.h"
 
-/* Hive's word for NULL, and for a value that is empty */
+/* Hive's word for NULL and for an empty value */
 #define NULL_VALUE	"__HIVE_DEFAULT_PARTITION__"
 
 static int
@@ -19,10 +19,7 @@ hex_digit(char c)
 	return isxdigit((unsigned char) c) ? (c | 0x20) - 'a' + 10 : -1;
 }
 
-/*
- * With each %XX replaced by its byte; but for a zero byte, which ends no string
- * that Hive has written.
- */
+/* replaces each %XX by its byte, except %00: Hive's strings contain no zero bytes */
 static char *
 decode(const char *text, size_t length)
 {

@@ -2,10 +2,10 @@
  * pattern.c
  *		Patterns of dates and timestamps: date_format and timestamp_format.
  *
- * They are patterns of to_timestamp(), which takes any text behind what its pattern
- * covers; here that is an error, so it must be known where it stops reading
- * (csv_pattern_covers).  What it does with blanks and separators is in the manual's
- * "Data Type Formatting Functions".
+ * The patterns are patterns of to_timestamp(), which ignores text behind the part that
+ * its pattern covers.  Here such text is an error, so csv_pattern_covers() determines
+ * where to_timestamp() stops reading.  Its treatment of blanks and separators is
+ * described in the manual, "Data Type Formatting Functions".
  */
 #include "postgres.h"
 
@@ -20,10 +20,10 @@ typedef struct Keyword
 	const char *name;
 	uint8_t		element;
 	uint8_t		most;			/* digits */
-	uint8_t		step;			/* 0: engines do not know it */
+	uint8_t		step;			/* 0: unknown to engines */
 } Keyword;
 
-/* longer names come before those that they begin with */
+/* a longer name must precede a name that it begins with */
 static const Keyword keywords[] = {
 	{"A.M.", CSV_ELEMENT_AM_PM_DOTS, 0, CSV_STEP_AM_PM_DOTS},
 	{"AM", CSV_ELEMENT_AM_PM, 0, CSV_STEP_AM_PM},
@@ -64,7 +64,7 @@ static const char *const words[] = {"epoch", "epoch_ms", "epoch_us"};
 
 /* ---- parsing ---- */
 
-/* as PostgreSQL has them: in capitals, in small letters, or a month's name like one */
+/* as in PostgreSQL: upper case, lower case or, for a month's name, capitalized */
 static bool
 is_spelt(const char *text, const char *name, size_t length)
 {
@@ -104,12 +104,12 @@ refuse_pattern(const char *option, const char *text, const char *detail,
 			 hint != NULL ? errhint("%s", hint) : 0));
 }
 
-/* which elements a pattern has, by their steps; those that it has twice */
+/* the elements of a pattern, by their steps, and whether any occurs twice */
 typedef struct Elements
 {
 	bool		seen[CSV_NUM_PATTERN_STEPS];
 	bool		any_twice;
-	bool		all_known;		/* to engines */
+	bool		all_known;		/* all are known to engines */
 	int			nsteps;
 } Elements;
 
@@ -132,7 +132,7 @@ add_node(CsvPattern *pattern, uint8_t element, uint8_t most)
 	node->digits_follow = false;
 }
 
-/* those that mean the same, but for their spelling or number of digits, are one */
+/* steps that differ only in spelling or number of digits are of one kind */
 static int
 kind_of_step(int step)
 {
@@ -162,7 +162,7 @@ add_keyword(CsvPattern *pattern, Elements *elements, const Keyword *keyword)
 	elements->seen[kind] = true;
 }
 
-/* a character that stands for itself; returns its bytes */
+/* adds a character that stands for itself; returns its number of bytes */
 static int
 add_character(CsvPattern *pattern, Elements *elements, const char *character,
 			  bool quoted)
@@ -179,7 +179,7 @@ add_character(CsvPattern *pattern, Elements *elements, const char *character,
 	return nbytes;
 }
 
-/* what engines need: a date of which they know each element, none of them twice */
+/* engines need a complete date, and elements that they know, none of them twice */
 static bool
 is_for_engines(const Elements *elements)
 {
@@ -195,7 +195,7 @@ csv_pattern_parse(const char *option, const char *text)
 	CsvPattern *pattern = palloc0(sizeof(CsvPattern));
 	Elements	elements = {.all_known = true};
 	bool		quoted = false;
-	bool		any_month = false;	/* a number */
+	bool		any_month = false;	/* as a number */
 	const char *p = text;
 
 	pattern->text = text;
@@ -268,7 +268,7 @@ skip_blanks(const char *text, int *nskipped)
 	return text;
 }
 
-/* the end of a number that it has read */
+/* the end of a number that to_timestamp() has read */
 static const char *
 skip_number(const CsvPatternNode *node, const char *text)
 {

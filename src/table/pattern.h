@@ -29,23 +29,23 @@ typedef struct CsvPatternNode
 
 typedef struct CsvPattern
 {
-	const char *text;			/* as it was given */
-	uint8_t		epoch;			/* CSV_STEP_EPOCH and so on; 0: a pattern */
+	const char *text;			/* as given */
+	uint8_t		epoch;			/* CSV_STEP_EPOCH and so on; 0: not an epoch */
 	bool		has_zone;
-	uint8_t		steps[CSV_PATTERN_STEPS];	/* for engines; at once END: none */
+	uint8_t		steps[CSV_PATTERN_STEPS];	/* for engines; CSV_STEP_END first: none */
 	int			nnodes;
 	CsvPatternNode *nodes;
 } CsvPattern;
 
 /*
- * The pattern that an option has for its value, in the current memory context.  ERROR
- * where it is none, or has an element that is not supported.
+ * Parses an option's value as a pattern, in the current memory context.  ERROR if it
+ * is not a pattern, or has an unsupported element.
  */
 extern CsvPattern *csv_pattern_parse(const char *option, const char *text);
 
 /*
- * Has the text, which to_timestamp() reads by the pattern, nothing behind the pattern's
- * end but blanks, and something before it?
+ * to_timestamp() reads the text by the pattern: does it use all of the text, except
+ * blanks at the end, and at least one character?
  */
 extern bool csv_pattern_covers(const CsvPattern *pattern, const char *text);
 

@@ -12,7 +12,7 @@
 
 #include "table/quote.h"
 
-/* by a query of his own that names this relation, in each of its rows */
+/* may the user read the column in all rows, by a query that names this relation? */
 static bool
 may_read(Oid user, Oid relid, AttrNumber attnum)
 {
@@ -28,11 +28,11 @@ csv_may_quote(const CsvTable *table, const CsvTableColumn *column)
 	Oid			user = GetUserId();
 	ListCell   *cell;
 
-	/* the owner only stands in for whoever says ANALYZE or REFRESH */
+	/* the owner only stands in for the user who runs ANALYZE or REFRESH */
 	if (InSecurityRestrictedOperation())
 		user = GetOuterUserId();
 
-	/* a file that is looked at before there is a table, by who may read it */
+	/* without a relation: a user who may read files examines the file itself */
 	if (!OidIsValid(table->relid) ||
 		may_read(user, table->relid, column->attnum))
 		return true;

@@ -8,10 +8,10 @@
 #include "table/option.h"
 
 /*
- * May a message quote a value of the column?  As in the server's own messages,
- * what counts is whether the user who gets it may read the column himself, of
- * the table or of one that it is a partition of; not the rights of a view's
- * owner, by which it is read.
+ * May a message quote a value of the column?  As in the server's own messages: only if
+ * the user who gets the message may read the column, of this table or of a table that
+ * it is a partition of.  The rights of a view's owner do not count, though the table
+ * is read with them.
  */
 extern bool csv_may_quote(const CsvTable *table, const CsvTableColumn *column);
 

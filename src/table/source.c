@@ -4,17 +4,17 @@
  *
  * The way of the data:
  *
- *	1. The file or pipe is read without blocking.  Where nothing is there yet
+ *	1. The file or pipe is read without blocking.  If no bytes are there yet
  *	   (FIFOs, programs, devices), the backend waits on its latch and on the
- *	   descriptor, so that a cancel gets through.
- *	2. What is compressed is decompressed (decompress.c).
- *	3. The first four tell what the file is in, if it may be in UTF-16.
+ *	   descriptor, so that it can be cancelled.
+ *	2. Compressed bytes are decompressed (decompress.c).
+ *	3. If the file may be in UTF-16, its first four bytes show whether it is.
  *	4. Bytes go to the caller's buffer as they are, unless characters of the
- *	   file's encoding can hide ASCII bytes, or it is in UTF-16.  Then they are
- *	   converted (conversion.c).
+ *	   file's encoding can hide ASCII bytes, or the file is in UTF-16.  Then
+ *	   they are converted (conversion.c).
  *
- * One descriptor is open at a time.  It is counted with fd.c as external, and
- * closed by a reset callback of the memory context the source lives in.
+ * One descriptor is open at a time.  fd.c counts it as external.  A reset callback of
+ * the memory context in which the source lives closes it.
  */
 #include "postgres.h"
 
@@ -42,59 +42,58 @@
 #include "table/text.h"
 
 /*
- * Most bytes of one read(2): 16 MB take some milliseconds, after which a
- * cancel is looked for again.
+ * Most bytes of one read(2).  16 MB take some milliseconds, after which the backend
+ * checks for a cancel again.
  */
 #define MAX_READ_BYTES	(16 * 1024 * 1024)
 
 /*
- * What compressed files grow to, for estimates: tables of numbers and short
- * texts grow to three to six times their size.  UTF-16 in them hardly makes them
- * larger; elsewhere such tables take twice as many bytes in it.
+ * Growth of compressed files, for estimates: tables of numbers and short texts grow to
+ * three to six times their size.  UTF-16 hardly makes a compressed file larger.
+ * Without compression, such tables take twice as many bytes in UTF-16.
  */
 #define COMPRESSION_RATIO	4
 #define UTF16_RATIO			2
 
-/* so many files are small together if they have less than so many bytes each */
+/* more files than this are small if their mean size is below LEAST_MEAN_BYTES */
 #define MOST_SMALL_FILES	16
 #define LEAST_MEAN_BYTES	(64 * 1024)
 
-/* a file may be renamed again while it is looked for */
+/* a file may be renamed again while its new name is looked up */
 #define MOST_LISTINGS		5
 
-/* the longest byte-order mark, and what tells of compression */
+/* enough for a byte-order mark, and to recognize compression */
 #define HEAD_BYTES			10
 
 struct CsvSource
 {
 	const CsvTable *table;
-	char	  **names;			/* of files; of a program, its command */
-	char	  **shown_names;	/* the same as valid text */
+	char	  **names;			/* of files; or the program's command */
+	char	  **shown_names;	/* the names as valid text */
 	int			nnames;
-	bool		of_pattern;		/* the names match one */
-	CsvFileIdentity *listed;	/* of each file; NULL: a program.  Inode 0: not
-								 * known */
-	int			next;			/* index in names of what to open next */
-	const char *name;			/* last opened, as shown */
+	bool		of_pattern;		/* the names match a pattern */
+	CsvFileIdentity *listed;	/* of each file; inode 0: unknown.  NULL: a program */
+	int			next;			/* index in names of the file to open next */
+	const char *name;			/* the file opened last, as shown */
 
 	int			fd;				/* -1: nothing is open */
-	FILE	   *pipe;			/* the program whose output fd is, else NULL */
-	bool		wait_for_writer;	/* a FIFO of which nothing was read */
-	bool		at_start;		/* it is not known what its first bytes are */
+	FILE	   *pipe;			/* the program whose output fd is; NULL: a file */
+	bool		wait_for_writer;	/* a FIFO, before its first byte was read */
+	bool		at_start;		/* its first bytes were not examined yet */
 	bool		at_end;			/* read to its end */
-	bool		is_regular;		/* a regular file ... */
+	bool		is_regular;		/* a regular file, ... */
 	off_t		position;		/* ... read up to here */
-	uint64_t	nbytes;			/* ... of this size, when the scan began */
-	bool		is_cut;			/* ... that ended before; set by any thread */
+	uint64_t	nbytes;			/* ... of this size when the scan began, ... */
+	bool		is_cut;			/* ... but ended earlier; any thread may set this */
 
-	CsvDecompressor *decompressor;	/* NULL: none was needed yet */
-	bool		is_compressed;	/* what is open is */
+	CsvDecompressor *decompressor;	/* NULL: not needed yet */
+	bool		is_compressed;	/* the open file is compressed */
 
-	uint8_t		head[HEAD_BYTES];	/* its first bytes, decompressed */
+	uint8_t		head[HEAD_BYTES];	/* the file's first bytes, decompressed */
 	size_t		nhead;
-	size_t		head_at;		/* not delivered yet */
-	CsvConversion *conversion;	/* of the file, once its head is there; NULL: none */
-	CsvConversion *from_encoding;	/* of files in the table's encoding; NULL: none */
+	size_t		head_at;		/* index of the first byte not delivered yet */
+	CsvConversion *conversion;	/* for the open file, after its head; NULL: none */
+	CsvConversion *from_encoding;	/* from the table's encoding; NULL: none */
 	CsvConversion *from_utf16;	/* NULL: no file was in UTF-16 yet */
 	MemoryContextCallback callback;
 };
@@ -129,8 +128,8 @@ csv_source_files(const CsvTable *table, char ***names, int *nfiles)
 }
 
 /*
- * May the file be read by this name or pattern?  Told without reading
- * directories, which may hold many files.
+ * May the file be read under the table's name or pattern?  Reads no directories, which
+ * may hold many files.
  */
 static bool
 matches_pattern(const CsvTable *table, const char *filename)
@@ -142,7 +141,7 @@ matches_pattern(const CsvTable *table, const char *filename)
 	if (fnmatch(table->filename, filename,
 				FNM_PATHNAME | FNM_PERIOD | FNM_NOESCAPE) != 0)
 		return false;
-	/* one that cannot be looked at is to fail, and say why */
+	/* if a file cannot be examined, opening it will fail and say why */
 	if (stat(filename, &st) != 0)
 		return errno != ENOENT;
 	return S_ISREG(st.st_mode);
@@ -158,7 +157,7 @@ csv_source_choose_file(CsvTable *table, const char *filename)
 				 errmsg("\"%s\" is no file of foreign table \"%s\"",
 						filename, table->name)));
 	table->filename = pstrdup(filename);
-	/* a pattern may match a name that looks like one itself */
+	/* the name may itself contain wildcards */
 	table->files = palloc(sizeof(char *));
 	table->files[0] = table->filename;
 	table->nfiles = 1;
@@ -166,9 +165,9 @@ csv_source_choose_file(CsvTable *table, const char *filename)
 }
 
 /*
- * ERROR where a file is no regular one.  Whoever names a FIFO or a device wants
- * to wait for it; nobody who names a pattern does.  What cannot be looked at is
- * to fail when it is opened, and say why.
+ * ERROR if a file is not a regular file.  A user who names a FIFO or a device wants to
+ * wait for it; a user who names a pattern does not.  If a file cannot be examined,
+ * opening it will fail and say why.
  */
 static void
 check_matches(char **names, int nnames)
@@ -197,7 +196,7 @@ csv_hint_relative(const char *path)
 		errhint("A relative path begins at the server's data directory.");
 }
 
-/* the files; ERROR where there is none, or one that no pattern is to match */
+/* lists the files; ERROR if there are none, or if a match is not a regular file */
 static void
 find_readable_files(const CsvTable *table, char ***names, int *nnames)
 {
@@ -228,7 +227,7 @@ csv_source_list(CsvTable *table, bool quiet)
 	return true;
 }
 
-/* may no file be missing that was listed? */
+/* is it an error if a listed file is missing? */
 static bool
 needs_all(const CsvTable *table)
 {
@@ -236,8 +235,8 @@ needs_all(const CsvTable *table)
 }
 
 /*
- * List the files, and the identity of each.  If no file may be missing and one of a
- * pattern vanishes meanwhile, the list is made anew.
+ * Lists the files with their identities.  If no file may be missing, and a file of a
+ * pattern vanishes meanwhile, lists them again.
  */
 static void
 list_files(CsvSource *source)
@@ -248,7 +247,7 @@ list_files(CsvSource *source)
 	for (int tries = 0; !all_there && tries < MOST_LISTINGS; tries++)
 	{
 		find_readable_files(table, &source->names, &source->nnames);
-		/* a name that is no pattern is the only one */
+		/* a name that is not a pattern is the only name */
 		source->of_pattern = source->nnames > 1 ||
 			strcmp(source->names[0], table->filename) != 0;
 		source->listed = palloc_extended(sizeof(CsvFileIdentity) * source->nnames,
@@ -300,7 +299,7 @@ csv_source_create(const CsvTable *table)
 	return source;
 }
 
-/* the files of a table that were listed; else as csv_expand_pattern() */
+/* the files listed for the table; if none were listed, csv_expand_pattern() */
 static bool
 find_files(const CsvTable *table, bool quiet, char ***names, int *nnames)
 {
@@ -311,14 +310,14 @@ find_files(const CsvTable *table, bool quiet, char ***names, int *nnames)
 	return true;
 }
 
-/* is a file of these not to be read? */
+/* is the file with this number left out? */
 static bool
 is_left_out(const CsvTable *table, int number)
 {
 	return table->left_out != NULL && table->left_out[number];
 }
 
-/* of a file, or of a program's output */
+/* the compression of a file, or of a program's output */
 static CsvCompression
 file_compression(const CsvTable *table, const char *name)
 {
@@ -329,8 +328,8 @@ file_compression(const CsvTable *table, const char *name)
 }
 
 /*
- * Both sizes of a table's files, as csv_source_size and csv_source_data_size
- * have them; false where they are not known.
+ * Both sizes of a table's files, for csv_source_size() and csv_source_data_size().
+ * Returns false if they are unknown.
  */
 static bool
 add_up_sizes(const CsvTable *table, int64 *file_bytes, int64 *data_bytes,
@@ -474,7 +473,7 @@ csv_source_names(const CsvSource *source, char ***names, int *nfiles)
 
 /* ---- UTF-16 ---- */
 
-/* the byte order that a mark tells of; CSV_UTF16_NO: there is none */
+/* the byte order of a byte-order mark; CSV_UTF16_NO: no mark */
 static CsvUtf16
 marked_utf16(const uint8_t *bytes, size_t nbytes)
 {
@@ -492,7 +491,7 @@ is_marked_utf32(const uint8_t *bytes, size_t nbytes)
 						   memcmp(bytes, "\0\0\xfe\xff", 4) == 0);
 }
 
-/* is a file that nobody has opened in UTF-16? */
+/* is a file, which need not be open, in UTF-16? */
 static bool
 is_in_utf16(const CsvTable *table, const char *name)
 {
@@ -515,13 +514,13 @@ csv_source_is_marked_utf16(const char *name)
 	return nread > 0 && marked_utf16(bytes, (size_t) nread) != CSV_UTF16_NO;
 }
 
-/* ERROR where the file's mark is at odds with what the table says */
+/* ERROR if the file's byte-order mark contradicts the table's options */
 static void
 check_mark(const CsvSource *source, CsvUtf16 marked)
 {
 	const CsvTable *table = source->table;
 
-	/* in other encodings these may be characters */
+	/* in other encodings these bytes may be characters */
 	if (table->utf16 == CSV_UTF16_NO && table->file_encoding != PG_UTF8)
 		return;
 	if (is_marked_utf32(source->head, source->nhead))
@@ -543,7 +542,7 @@ check_mark(const CsvSource *source, CsvUtf16 marked)
 					 csv_utf16_name(CSV_UTF16_ANY))));
 }
 
-/* a conversion from UTF-16, for the file that is open */
+/* the conversion from UTF-16, for the open file */
 static CsvConversion *
 begin_utf16(CsvSource *source, bool big_endian)
 {
@@ -559,7 +558,7 @@ begin_utf16(CsvSource *source, bool big_endian)
 	return source->from_utf16;
 }
 
-/* the conversion for the file that is open, whose head is there; NULL: none */
+/* the conversion for the open file, whose head was read; NULL: none */
 static CsvConversion *
 begin_conversion(CsvSource *source)
 {
@@ -627,7 +626,7 @@ csv_source_name(const CsvSource *source)
 
 /* ---- open and close ---- */
 
-/* the next bytes come from there */
+/* continues reading at an offset */
 static void
 seek(void *arg, uint64_t offset)
 {
@@ -638,9 +637,7 @@ seek(void *arg, uint64_t offset)
 	source->at_end = false;
 }
 
-/*
- * Have what was opened decompressed, if it is to be.
- */
+/* begins to decompress the open file, if it is compressed */
 static void
 begin_decompression(CsvSource *source)
 {
@@ -731,7 +728,7 @@ csv_source_close(CsvSource *source)
 	close_checked(source);
 }
 
-/* close what is open, if anything; ERROR where a program failed */
+/* closes the open file, if any; ERROR if a program failed */
 static void
 close_checked(CsvSource *source)
 {
@@ -743,10 +740,7 @@ close_checked(CsvSource *source)
 				(errcode_for_file_access(),
 				 errmsg("could not close pipe to external command: %m")));
 
-	/*
-	 * A program that was not read to its end is expected to die of writing
-	 * into a closed pipe.
-	 */
+	/* A program that was not read to its end is expected to die by SIGPIPE. */
 	if (status != 0 && (at_end || !wait_result_is_signal(status, SIGPIPE)))
 		ereport(ERROR,
 				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
@@ -755,8 +749,8 @@ close_checked(CsvSource *source)
 }
 
 /*
- * Close what is open, if anything.  Returns a program's wait status, -1 where
- * that could not be had (errno is set), and 0 for files.
+ * Closes the open file, if any.  Returns a program's wait status, or -1 with errno if
+ * that could not be determined.  Returns 0 for files.
  */
 static int
 close_descriptor(CsvSource *source)
@@ -782,7 +776,7 @@ release_source(void *arg)
 	(void) close_descriptor((CsvSource *) arg);
 }
 
-/* have fd.c count a descriptor; it may close one of its own to make room */
+/* lets fd.c count a descriptor; fd.c may close one of its own to make room */
 static void
 acquire_descriptor(const char *name)
 {
@@ -792,7 +786,7 @@ acquire_descriptor(const char *name)
 				 errmsg("could not open file \"%s\" for reading: %m", name)));
 }
 
-/* with errno; path: by which it is opened */
+/* ERROR with errno; path: the name by which the file is opened */
 static void __attribute__((noreturn))
 fail_to_open(const CsvSource *source, const char *path)
 {
@@ -816,8 +810,8 @@ csv_source_missing(const CsvSource *source)
 }
 
 /*
- * Without O_NONBLOCK, opening a FIFO would wait for its writer where no cancel gets
- * through.  To regular files it means nothing.  False with errno.
+ * Without O_NONBLOCK, opening a FIFO would wait for its writer, and could not be
+ * cancelled.  For regular files the flag has no effect.  Returns false with errno.
  */
 static bool
 open_path(CsvSource *source, const char *path)
@@ -834,7 +828,7 @@ open_path(CsvSource *source, const char *path)
 	return source->fd >= 0;
 }
 
-/* was the open file listed by another name? */
+/* was the open file in the list, under another name? */
 static bool
 is_listed(const CsvSource *source)
 {
@@ -845,9 +839,9 @@ is_listed(const CsvSource *source)
 }
 
 /*
- * Open a file, if need be by the name that it has got since it was listed.  False
- * with errno, which is ESTALE if another file of the list has its name now.  A scan
- * that needs not all files takes a new file of that name instead.
+ * Opens a file, by its new name if it was renamed after it was listed.  Returns false
+ * with errno; errno is ESTALE if another file of the list now has its name.  A scan
+ * that does not need all files accepts a new file of that name instead.
  */
 static bool
 open_listed(CsvSource *source, int number, const CsvFileIdentity *as)
@@ -889,7 +883,7 @@ open_listed(CsvSource *source, int number, const CsvFileIdentity *as)
 	return is_open;
 }
 
-/* false: it is gone */
+/* false: the file is gone */
 static bool
 open_file(CsvSource *source, int number, const CsvFileIdentity *as)
 {
@@ -900,7 +894,7 @@ open_file(CsvSource *source, int number, const CsvFileIdentity *as)
 	{
 		int			error = errno;
 
-		/* a link that leads nowhere is there */
+		/* a broken symbolic link is not a missing file */
 		if (source->of_pattern && !needs_all(source->table) &&
 			(error == ESTALE || (error == ENOENT && lstat(path, &st) != 0 &&
 								 errno == ENOENT)))
@@ -909,7 +903,7 @@ open_file(CsvSource *source, int number, const CsvFileIdentity *as)
 		fail_to_open(source, path);
 	}
 
-	/* errors from here on close the file through the reset callback */
+	/* after an error from here on, the reset callback closes the file */
 	if (fstat(source->fd, &st) != 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
@@ -944,8 +938,8 @@ open_program(CsvSource *source, const char *command)
 	int			error;
 
 	/*
-	 * The program must die of SIGPIPE when the scan ends early, but servers
-	 * ignore that signal, and what is ignored stays so in a child.
+	 * The program must die by SIGPIPE when the scan ends early.  The server ignores
+	 * this signal, and a child process inherits that.
 	 */
 	acquire_descriptor(command);
 	fflush(NULL);
@@ -963,7 +957,7 @@ open_program(CsvSource *source, const char *command)
 				 errmsg("could not execute command \"%s\": %m", command)));
 	}
 
-	/* stdio's own buffer is never used */
+	/* the buffer of stdio is never used */
 	source->fd = fileno(source->pipe);
 	if (fcntl(source->fd, F_SETFD, FD_CLOEXEC) != 0 ||
 		fcntl(source->fd, F_SETFL, O_NONBLOCK) != 0)
@@ -974,7 +968,7 @@ open_program(CsvSource *source, const char *command)
 
 /* ---- read ---- */
 
-/* wait until a read may get something, or the end */
+/* waits until a read can return bytes, or the end */
 static void
 wait_readable(CsvSource *source)
 {
@@ -983,9 +977,10 @@ wait_readable(CsvSource *source)
 }
 
 /*
- * The bytes of a regular file: up to its size when the scan began, except of compressed
- * files, and of files of /proc, whose size is 0.  For csv_reader_read_ahead, too: several
- * threads at once call this, so nothing of PostgreSQL may be called here.
+ * Reads bytes of a regular file, up to its size when the scan began; compressed files,
+ * and files of /proc, whose size is 0, are read to their end.  Also used by
+ * csv_reader_read_ahead(): several threads call this at once, so it must not call
+ * PostgreSQL.
  */
 static ssize_t
 read_at(void *arg, uint8_t *buffer, size_t nbytes, uint64_t offset)
@@ -1015,7 +1010,7 @@ csv_source_change(const CsvSource *source)
 
 	if (source->fd < 0 || !source->is_regular || fstat(source->fd, &st) != 0)
 		return CSV_FILE_SAME;
-	/* threads that decompress do not tell where they met the end */
+	/* threads that decompress do not report where they reached the end */
 	if (__atomic_load_n(&source->is_cut, __ATOMIC_RELAXED) ||
 		(source->is_compressed && (uint64_t) st.st_size < source->nbytes))
 		return CSV_FILE_SHORTER;
@@ -1037,7 +1032,7 @@ csv_source_read_ahead(CsvSource *source, CsvReadAhead *ahead)
 	return true;
 }
 
-/* read from the descriptor; 0 at the end, as often as asked */
+/* reads from the descriptor; at the end returns 0 at each call */
 static size_t
 read_descriptor(void *arg, uint8_t *buffer, size_t nbytes)
 {
@@ -1060,7 +1055,7 @@ read_descriptor(void *arg, uint8_t *buffer, size_t nbytes)
 		csv_check_interrupts();
 
 		/*
-		 * A FIFO that no writer has opened yet reads as one at its end, but is
+		 * A FIFO that no writer has opened yet reads like a file at its end, but is
 		 * not ready to be read.
 		 */
 		if (source->wait_for_writer)
@@ -1100,14 +1095,14 @@ read_descriptor(void *arg, uint8_t *buffer, size_t nbytes)
 		}
 	}
 
-	/* rows of a program that failed may be half of the truth: say so now */
+	/* the rows of a program that failed may be incomplete: raise the ERROR now */
 	source->at_end = true;
 	if (source->pipe != NULL)
 		close_checked(source);
 	return 0;
 }
 
-/* the same, decompressed */
+/* like read_descriptor(), but decompressed */
 static size_t
 read_decompressed(CsvSource *source, uint8_t *buffer, size_t nbytes)
 {
@@ -1116,7 +1111,7 @@ read_decompressed(CsvSource *source, uint8_t *buffer, size_t nbytes)
 		read_descriptor(source, buffer, nbytes);
 }
 
-/* read the first bytes, and see what they say */
+/* reads and examines the first bytes */
 static void
 begin_reading(CsvSource *source)
 {
@@ -1137,7 +1132,7 @@ begin_reading(CsvSource *source)
 	source->at_start = false;
 }
 
-/* as read_decompressed(), the head first: a CsvReadFn */
+/* a CsvReadFn, like read_decompressed(), but begins with the head */
 static size_t
 read_bytes(void *arg, uint8_t *buffer, size_t nbytes)
 {

@@ -3,17 +3,17 @@
  *		The bytes of a table: a file, the files that match a pattern, or a
  *		program's standard output.
  *
- * Compressed files (decompress.h) are delivered decompressed, and some encodings
- * converted (conversion.h): sizes and identities are the files', offsets count
- * what is delivered.
+ * Compressed files (decompress.h) are decompressed, and some encodings are converted
+ * (conversion.h).  Sizes and identities are those stored in the file system; offsets
+ * count the delivered bytes.
  *
- * The files are opened one after the other.  Every wait can be cancelled,
- * also that for the writer of a FIFO.
+ * The files are opened one after the other.  Every wait can be cancelled, including
+ * the wait for the writer of a FIFO.
  *
- * What a source holds open is closed when the memory context is deleted in
- * which the source was created.  fd.c's own files, which end with the
- * transaction, will not do: a cursor may open its next file in a
- * subtransaction and outlive its rollback, and fd.c would close the file then.
+ * A source closes its open file or program when the memory context is deleted in which
+ * the source was created.  fd.c would close the file at the end of the transaction or
+ * subtransaction, which is too early: a cursor may open its next file in a
+ * subtransaction, and outlive the rollback.
  */
 #ifndef CSV_SOURCE_H
 #define CSV_SOURCE_H
@@ -24,168 +24,165 @@
 
 typedef struct CsvSource CsvSource;
 
-/* what may become of a file while it is read */
+/* how a file may change while it is read */
 typedef enum CsvFileChange
 {
-	CSV_FILE_SAME,				/* none of the following */
-	CSV_FILE_SHORTER,			/* fewer bytes came than it had at first */
+	CSV_FILE_SAME,				/* no change */
+	CSV_FILE_SHORTER,			/* fewer bytes were read than it had at first */
 	CSV_FILE_LONGER,
 	CSV_FILE_GONE				/* it matched the pattern, but could not be opened */
 } CsvFileChange;
 
 /*
- * A source for the table, in the current memory context; the table must
- * outlive it.  Expands a pattern (ERROR where nothing matches, or what is no
- * regular file), opens nothing.
+ * Creates a source for the table, in the current memory context.  The table must
+ * outlive it.  Expands a pattern, but opens nothing.  ERROR if no file matches, or if
+ * a match is not a regular file.
  */
 extern CsvSource *csv_source_create(const CsvTable *table);
 
 /*
- * Look for the table's files, which are those of all sources to come then; none is
- * left out at first.  ERROR as of csv_source_create(); if quiet, false.
+ * Lists the table's files, for all sources that are created later.  At first no file
+ * is left out.  If quiet, returns false instead of the ERRORs of csv_source_create().
  */
 extern bool csv_source_list(CsvTable *table, bool quiet);
 
 /*
- * Close what is open, and open the next file that is not left out, or start the
- * program.  False when there are no more.  A file of a pattern that is gone sets *gone
- * and is not opened; with NULL, the source passes over it.
+ * Closes the open file, and opens the next file that is not left out, or starts the
+ * program.  Returns false if there are no more files.  If a file of a pattern is gone,
+ * sets *gone and opens nothing; if `gone` is NULL, skips the file.
  */
 extern bool csv_source_open_next(CsvSource *source, bool *gone);
 
 /*
- * Open that file, from 0, whichever was open before.  False if it is gone
- * (CSV_FILE_GONE).  Where no file may be missing (CsvTable.stop and all_files), the
- * pattern is expanded once more to find a renamed file, and a file that is gone is an
- * ERROR.  as: the file that all processes of a scan read, which may have been renamed,
- * too; or NULL.
+ * Opens the file with this number at offset 0, whichever file was open before.
+ * Returns false if it is gone (CSV_FILE_GONE).  If no file may be missing
+ * (CsvTable.stop and all_files), the pattern is expanded again to find a renamed file,
+ * and a missing file is an ERROR.  as: NULL, or the file that all processes of a scan
+ * read, which may have been renamed, too.
  */
 extern bool csv_source_open(CsvSource *source, int number,
 							const CsvFileIdentity *as);
 
-/* ERROR: the file last opened is gone */
+/* ERROR: the file opened last is gone */
 extern void csv_source_missing(const CsvSource *source)
 	__attribute__((noreturn));
 
-/* a reader has found that the open file ends at this offset, if not before; any thread */
+/* the open file was found to end at or before this offset; any thread may call this */
 extern void csv_source_note_end(CsvSource *source, uint64_t offset);
 
-/* the file that is open has been read to its end: did it change meanwhile? */
+/* did the open file, which has been read to its end, change meanwhile? */
 extern CsvFileChange csv_source_change(const CsvSource *source);
 
-/* the number of the file last opened */
+/* the number of the file opened last */
 extern int	csv_source_number(const CsvSource *source);
 
 /*
- * A CsvReadFn; arg is the CsvSource.  ERROR where reading fails, where a program
- * that has reached its end did not succeed, or where a file's first bytes say
- * that it is something else than the table does: compressed, or in UTF-16 or
- * UTF-32.  Processes interrupts.
+ * A CsvReadFn; arg is the CsvSource.  ERROR if reading fails, if a program that has
+ * reached its end failed, or if the first bytes of a file contradict the table: the
+ * file is compressed, or in UTF-16 or UTF-32.  Processes interrupts.
  */
 extern size_t csv_source_read(void *arg, uint8_t *buffer, size_t nbytes);
 
-/* was one of the files that were read in UTF-16? */
+/* was a file that has been read in UTF-16? */
 extern bool csv_source_found_utf16(const CsvSource *source);
 
 /*
- * Has a file that nobody has opened the mark of UTF-16?  Not one that cannot be read: it
- * is to fail when it is opened, and say why.
+ * Does a file, which need not be open, begin with the byte-order mark of UTF-16?
+ * False if the file cannot be read: opening it will report that.
  */
 extern bool csv_source_is_marked_utf16(const char *name);
 
-/* for ereport(): a hint, where a relative path, or "~", may not be what was meant */
+/* for ereport(): a hint, if a relative path, or "~", may be a mistake */
 extern int	csv_hint_relative(const char *path);
 
 /*
- * The names of a table's files, in the order in which they are read; none where
- * nothing matches.  They are those of directories, and may be no valid text
- * (csv_shown_filename).  ERROR for a program.
+ * The names of a table's files, in the order in which they are read.  *nfiles is 0 if
+ * no file matches.  The names are as in the directories, and may not be valid text
+ * (see csv_shown_filename).  ERROR for a program.
  */
 extern void csv_source_files(const CsvTable *table, char ***names,
 							 int *nfiles);
 
 /*
- * Of the table's files, have only this one read.  ERROR where the table has no
- * such file.
+ * Makes the table read only this one of its files.  ERROR if it is not a file of the
+ * table.
  */
 extern void csv_source_choose_file(CsvTable *table, const char *filename);
 
 /*
- * Can the file that is open, and of which something was read, be read at any
- * place, by several threads?  Then *ahead tells how; it may be used until the file
- * is closed.
+ * Can several threads read the open file at any offset?  Something must have been read
+ * from it.  If true, *ahead tells how, until the file is closed.
  */
 extern bool csv_source_read_ahead(CsvSource *source, CsvReadAhead *ahead);
 
 /*
- * What tells the file that is open from what it may become.  False where that
- * says little of the bytes delivered: of what is no regular file, and of one
- * whose encoding is converted, by a function that users may replace.
+ * Sets *identity, which distinguishes the open file from later versions of it.
+ * Returns false if the identity says little about the delivered bytes: the file is not
+ * a regular file, or its encoding is converted by a function that users may replace.
  */
 extern bool csv_source_identity(const CsvSource *source,
 								CsvFileIdentity *identity);
 
-/* the descriptor of the file that is open */
+/* the descriptor of the open file */
 extern int	csv_source_file(const CsvSource *source);
 
-/*
- * The names of the files, as the operating system has them: the source's own.  Of
- * each, by number from 0, without opening it: what it is, and whether it can be
- * read at any place; false if there is no such regular file.  And is the file that is open
- * that one?
- */
+/* The names of the files, as the operating system has them.  The source owns them. */
 extern void csv_source_names(const CsvSource *source, char ***names,
 							 int *nfiles);
+/*
+ * The identity of a file, and whether it can be read at any offset.  Does not open it.
+ * number counts from 0.  Returns false if there is no such regular file.
+ */
 extern bool csv_source_look_at(const CsvSource *source, int number,
 							   CsvFileIdentity *identity, bool *seekable);
+/* is the open file the file with this identity? */
 extern bool csv_source_is_open(const CsvSource *source,
 							   const CsvFileIdentity *identity);
 extern bool csv_source_is_left_out(const CsvSource *source, int number);
 
 /*
- * As csv_source_identity() of all files of a table that are not left out, without
- * opening them; names as shown.
+ * Like csv_source_identity(), for all files of a table that are not left out, without
+ * opening them.  Names are as shown.
  */
 extern bool csv_source_identities(const CsvTable *table, char ***names,
 								  CsvFileIdentity **identities, int *nfiles);
 
 /*
- * The file last opened, or the program's command, as datums and messages have
- * it: valid text.  Lives as long as the source.
+ * The file opened last, or the program's command, as valid text for datums and
+ * messages.  Lives as long as the source.
  */
 extern const char *csv_source_name(const CsvSource *source);
 
-/* is the open file one that can be read twice? */
+/* can the open file be read twice? */
 extern bool csv_source_is_regular(const CsvSource *source);
 
-/* start from the first file again; a program will be run again */
+/* starts from the first file again; runs a program again */
 extern void csv_source_rewind(CsvSource *source);
 
 /*
- * Close what is open.  ERROR where a program failed, but for SIGPIPE if it was
- * not read to its end.  Not needed on the way out after an error.
+ * Closes the open file or program.  ERROR if a program failed, except by SIGPIPE if it
+ * was not read to its end.  Not needed after an error.
  */
 extern void csv_source_close(CsvSource *source);
 
 /*
- * Total size of the table's files in bytes as they are now, and their number, but
- * for those left out;
- * -1 where it is not known: a program, a FIFO or device, or nothing to be
- * found (no error here: that is for the scan to report).  nfiles may be NULL.
+ * Total size in bytes of the table's files as they are now, and their number, without
+ * files that are left out.  -1 if unknown: a program, a FIFO, a device, or no file.
+ * The scan will report missing files, so that is not an ERROR here.  nfiles may be
+ * NULL.
  */
 extern int64 csv_source_size(const CsvTable *table, int *nfiles);
 
 /*
- * The bytes that the source will deliver, as far as the files' sizes tell: of
- * compressed ones, and of UTF-16 where the table says so, an estimate, which is
- * not exact.  -1 where not even that is
- * known.  is_exact may be NULL.
+ * The number of bytes that the source will deliver, according to the sizes of the
+ * files; -1 if unknown.  For compressed files, and if the table declares UTF-16, the
+ * number is an estimate, and *is_exact is false.  is_exact may be NULL.
  */
 extern int64 csv_source_data_size(const CsvTable *table, bool *is_exact);
 
 /*
- * Turn table->settings.resident off where there are many files, and small ones: to find
- * what is kept of such a file takes longer than to read it.
+ * Sets table->settings.resident to false if there are many small files: looking up the
+ * kept columns of a small file takes longer than reading it.
  */
 extern void csv_source_decide_resident(CsvTable *table);
 

@@ -12,9 +12,9 @@
 #include "table/text.h"
 
 /*
- * The character at bytes in the server's encoding, with a zero byte behind it,
- * in `shown`.  Returns how many bytes it has of the nbytes that are there; 0 if
- * no text can hold it.
+ * Converts the first character of nbytes bytes to the server's encoding, and stores it
+ * in `shown`, with a zero byte behind it.  Returns its length in `bytes`, or 0 if text
+ * cannot hold the character.
  */
 static int
 show_character(int encoding, const char *bytes, int nbytes, char *shown,
@@ -85,9 +85,9 @@ csv_valid_text(int encoding, const char *bytes, uint64 nbytes,
 	return text.data;
 }
 
-/* ---- what cannot be seen ---- */
+/* ---- invisible characters ---- */
 
-/* characters beyond ASCII, from and to, in order */
+/* ranges of characters beyond ASCII, sorted */
 static const struct
 {
 	uint32		from;
@@ -109,7 +109,7 @@ static const struct
 	{0xe0000, 0xe0fff, CSV_ZERO_WIDTH}
 };
 
-/* the code point of a character beyond ASCII; 0: it has none */
+/* the code point of a character beyond ASCII; 0: none */
 static uint32
 code_point(const char *character, int length)
 {

@@ -1,6 +1,6 @@
 /*
  * threads.c
- *		How many threads a scan has.
+ *		The number of threads of a scan.
  */
 #include "postgres.h"
 
@@ -16,9 +16,9 @@
 #define MOST_THREADS	64
 
 /*
- * Where those that decompress and those that parse have more than the cores
- * together, the backend that hands bytes from the one to the other has to wait for
- * its turn.  On few cores that matters less than that either may have all of them.
+ * If the threads that decompress and the threads that parse are more than the cores,
+ * the backend, which passes bytes between them, must wait for its turn.  On few cores
+ * it is better that either kind may use all cores.
  */
 #define FEW_CORES		4
 
@@ -34,7 +34,7 @@ count_cores(void)
 	return sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-/* processes that PostgreSQL would let a query have */
+/* the processes that PostgreSQL would allow for a query */
 static int
 count_processes(void)
 {
@@ -54,8 +54,8 @@ csv_thread_count(int setting)
 }
 
 /*
- * PostgreSQL's estimates for parallel plans do not ask how many cores there are.
- * Nor may those that are compared with them.
+ * PostgreSQL's cost estimates for parallel plans ignore the number of cores.  Ours are
+ * compared with them, so they must ignore it, too.
  */
 int
 csv_planned_threads(int setting, int nthreads)

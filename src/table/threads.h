@@ -1,23 +1,24 @@
 /*
  * threads.h
- *		How many threads a scan has.
+ *		The number of threads of a scan.
  */
 #ifndef CSV_THREADS_H
 #define CSV_THREADS_H
 
 /*
- * For csv_gpu_fdw.cpu_threads.  0: as many as the cores allow that the process may
- * use, and PostgreSQL's limits for a query's processes, the backend's own with
- * them.  One in a parallel worker, which is itself one of several.
+ * The number for a value of csv_gpu_fdw.cpu_threads.  0 means: as many as the cores
+ * that the process may use, within PostgreSQL's limits for the processes of a query,
+ * including the backend itself.  A parallel worker gets one, because other workers
+ * run, too.
  */
 extern int	csv_thread_count(int setting);
 
-/* how many the planner reckons with, where csv_thread_count() says nthreads */
+/* the number for the planner; nthreads is the result of csv_thread_count() */
 extern int	csv_planned_threads(int setting, int nthreads);
 
 /*
- * How many of a scan's threads decompress a file, and how many parse a stream,
- * each: both do at the same time.
+ * How many of a scan's threads decompress a file.  As many parse the stream, at the
+ * same time.
  */
 extern int	csv_stream_threads(int nthreads);
 
