@@ -2,8 +2,7 @@
  * request.h
  *		A session's request to the program that owns the GPU, as bytes.
  *
- * Both ends are of one build and on one machine, so numbers are as in memory.  The
- * bytes depend only on the request's fields, and have no gaps.
+ * Both ends are of one build and on one machine, so structs are as in memory.
  *
  * The program need not trust the sender: it decodes only requests that the library can
  * work with (check.h).
