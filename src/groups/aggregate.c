@@ -2,21 +2,22 @@
  * aggregate.c
  *		Aggregates that the engine computes: from groups to rows.
  *
- *	1. The scan evaluates each batch; its rows go into the evaluator's groups.
- *	2. Rows that the engine could not decide come out of the scan.  They are
- *	   evaluated here as the executor would do it, with the plan's own
- *	   expressions, which raise what they raise; the values are added to the
- *	   same groups, or beside them where no lane holds them (extras.h).
- *	3. Where groups take more memory than the executor's own hash tables may,
- *	   no new ones are made: rows of others go to temporary files (spill.h), by a
- *	   part of their keys' hash, and each file's rows are grouped by themselves
- *	   after that, if need be in the same way again.  Where the engine has put rows
- *	   together already (CsvPartial), that is what goes there.  Values that
- *	   COUNT_DISTINCT would have to keep go to files of their own in the same way,
- *	   and are counted before their groups are looked at.
- *	4. Of many groups, a device may hold what it has found (CsvAnswer.held).  Where
- *	   nothing was spilled, these come from there as they are; one that is in the
- *	   evaluator, too, is added to it.  Otherwise all of them are.
+ *	1. The scan evaluates each batch and adds its rows to the evaluator's groups.
+ *	2. Rows that the engine could not decide come out of the scan.  These rows are
+ *	   evaluated here as in the executor, with the plan's own expressions and their
+ *	   ERRORs.  Their values are added to the same groups, or beside them if no lane
+ *	   holds them (extras.h).
+ *	3. If groups take more memory than the executor's hash tables may, no further
+ *	   groups are made.  Rows of other groups go to temporary files (spill.h), by a
+ *	   part of the hash of their keys.  Later the rows of each file are grouped by
+ *	   themselves, if necessary with further files.  If the engine has put rows
+ *	   together already, their CsvPartial goes to a file.  Values that COUNT_DISTINCT
+ *	   would have to keep go to other files in the same way, and are counted before
+ *	   their groups come out.
+ *	4. If there are many groups, a device may hold some (CsvAnswer.held).  If nothing
+ *	   was spilled, they come out as they are, except groups with keys that the
+ *	   evaluator has, too: these are added to the evaluator's groups.  Otherwise all
+ *	   held groups are added to the evaluator.
  *	5. At the end each group becomes a row of results (results.h).
  */
 #include "postgres.h"
@@ -38,18 +39,18 @@
 #include "table/memory.h"
 
 /*
- * Rows are shared out among CSV_SPILL_FILES at a time.  A file whose rows have
- * gone through MOST_LEVELS of that is grouped whatever memory it takes.
+ * Rows are divided among CSV_SPILL_FILES files at a time.  Rows that were divided
+ * MOST_LEVELS times are grouped whatever memory that takes.
  */
 #define MOST_LEVELS			8
 
-/* share of the memory that values may take even where groups have it all */
+/* part of the memory that values may take even if groups take all of it */
 #define VALUES_SHARE		4
 
-/* rows without texts between two resets of what their values are made in */
+/* rows without texts between two resets of their memory */
 #define ROWS_PER_RESET	64
 
-/* groups that values are made of at a time: they stay in the caches */
+/* groups whose rows are made at a time: these stay in the caches */
 #define ROOM_GROUPS		256
 
 /* an aggregate of the query, for single rows */
@@ -67,28 +68,29 @@ struct CsvAggregation
 	MemoryContext context;
 	CsvBatches *batches;
 	CsvEvaluator *evaluator;	/* the scan's */
-	uint32_t	next;			/* group */
+	uint32_t	next;			/* the next group */
 	bool		has_held;		/* groups come from the device first */
-	bool		was_held;		/* some have */
-	uint32_t	nevaluated;		/* groups that were in the evaluator before */
-	uint32_t	piece_first;	/* those that are here: number of the first, */
-	uint32_t	piece_next;		/* and the next of them */
+	bool		was_held;		/* some groups have come from there */
+	uint32_t	nevaluated;		/* groups in the evaluator, before held groups come */
+	uint32_t	piece_first;	/* of `piece`: number of its first group */
+	uint32_t	piece_next;		/* of `piece`: the next group to come */
 	CsvPartialGroups piece;
-	const CsvGroupRows *made;	/* rows of these groups of it: */
+	const CsvGroupRows *made;	/* rows of the piece's groups from made_first to
+								 * made_end */
 	uint32_t	made_first;
 	uint32_t	made_end;
-	CsvGroupRows *room;			/* for some, where nobody has made them; */
-	MemoryContext room_context; /* of what is too large for it */
-	bool		at_piece;		/* a row is made of a group of it */
-	uint32_t	nrows;			/* that were made */
+	CsvGroupRows *room;			/* for some rows, if no thread has made them */
+	MemoryContext room_context; /* of values that are too large for it */
+	bool		at_piece;		/* the current row is of a group of `piece` */
+	uint32_t	nrows;			/* rows that were made */
 	CsvExtras	extras;
 
 	CsvSpill	rows;
 	CsvSpill	values;			/* of COUNT_DISTINCT */
 	int64		nbatches;
-	Datum	   *wide;			/* of the row at hand: arguments that no lane
-								 * holds, by aggregate of the query; */
-	Datum	   *wide_keys;		/* and keys */
+	Datum	   *wide;			/* of the current row: arguments that no lane holds, by
+								 * aggregate of the query */
+	Datum	   *wide_keys;		/* of the current row: keys that no lane holds */
 
 	ExprContext *econtext;		/* for single rows */
 	TupleTableSlot *row;
@@ -98,14 +100,14 @@ struct CsvAggregation
 	Source	   *sources;		/* of each aggregate of the query */
 
 	CsvResults *results;
-	CsvGroupColumns columns;	/* of each */
-	bool		all_columns;	/* all that are used have one */
+	CsvGroupColumns columns;	/* of each result */
+	bool		all_columns;	/* all results that are used have a column */
 	uint32_t	rows_per_reset;
 };
 
 /* ---- begin ---- */
 
-/* expressions of keys, and of what is aggregated, for single rows */
+/* expressions of keys and arguments, for single rows */
 static void
 prepare_rows(CsvAggregation *aggregation, ForeignScanState *node, List *sources)
 {
@@ -201,7 +203,7 @@ csv_aggregation_create(ForeignScanState *node, const CsvProgram *program,
 /* ---- rows that the engine could not decide ---- */
 
 /*
- * A datum as a lane for keys and distinct values.  False where something stands in
+ * A datum as a lane's value, for keys and distinct values.  False if a number stands
  * for it.
  */
 static bool
@@ -214,7 +216,7 @@ value_to_compare(const CsvAggregation *aggregation, const CsvRegister *reg,
 	return false;
 }
 
-/* a datum as a lane for extremes; false: none holds it */
+/* a datum as a lane's value, for extremes; false: the lane cannot hold it */
 static bool
 value_of_extreme(const Source *source, bool is_max, Datum datum, CsvValue *value)
 {
@@ -243,7 +245,7 @@ out_of_memory(void)
 
 /* ---- rows and values for which there is no room ---- */
 
-/* is a key's value something that stands for a numeric? */
+/* does a key's value stand for a numeric? */
 static bool
 is_stand_in(const CsvAggregation *aggregation, uint32_t key, const CsvValue *value)
 {
@@ -273,7 +275,7 @@ read_wide(BufFile *file)
 	return PointerGetDatum(wide);
 }
 
-/* as CsvSpillFn; it does not return where writing fails */
+/* as CsvSpillFn; ERROR if writing fails */
 static bool
 spill_row(void *arg, uint64_t hash, const CsvValue *keys,
 		  const CsvValue *values, const CsvPartial *partial)
@@ -305,7 +307,7 @@ spill_row(void *arg, uint64_t hash, const CsvValue *keys,
 	return true;
 }
 
-/* as CsvSpillValueFn, likewise */
+/* as CsvSpillValueFn; ERROR if writing fails */
 static bool
 spill_value(void *arg, uint64_t hash, uint32_t aggregate, uint32_t group,
 			const CsvValue *value)
@@ -319,7 +321,7 @@ spill_value(void *arg, uint64_t hash, uint32_t aggregate, uint32_t group,
 	return true;
 }
 
-/* what a row adds to an aggregate */
+/* read a row's value for an aggregate */
 static void
 read_argument(CsvAggregation *aggregation, BufFile *file, uint32_t aggregate,
 			  CsvValue *value)
@@ -335,8 +337,8 @@ read_argument(CsvAggregation *aggregation, BufFile *file, uint32_t aggregate,
 /* ---- single rows ---- */
 
 /*
- * Is it a float whose square is beyond all floats?  One whose square is below
- * all counts as 0 there.
+ * Is a value a float whose square is too large?  A float whose square is too small
+ * counts as 0.
  */
 static bool
 is_beyond_squares(const CsvAggregation *aggregation, uint32_t aggregate,
@@ -352,9 +354,7 @@ is_beyond_squares(const CsvAggregation *aggregation, uint32_t aggregate,
 		!csv_float_square(value->value.real, &high, &low);
 }
 
-/*
- * What the row in aggregation->row adds to an aggregate.
- */
+/* the value of the row in aggregation->row for an aggregate */
 static CsvLaneState
 get_argument(CsvAggregation *aggregation, uint32_t aggregate, CsvValue *value)
 {
@@ -398,8 +398,8 @@ get_argument(CsvAggregation *aggregation, uint32_t aggregate, CsvValue *value)
 }
 
 /*
- * Add a row, or instead of its values what several have come to, to its group,
- * or to those for which there is no room.
+ * Add a row to its group, or spill it if there is no room for the group.  partial:
+ * NULL, or the result of several rows, instead of `values`.
  */
 static void
 add_values(CsvAggregation *aggregation, const CsvValue *keys,
@@ -467,7 +467,7 @@ csv_aggregation_add_row(CsvAggregation *aggregation)
 
 /* ---- all rows ---- */
 
-/* of what is in memory now, which was spilled that often */
+/* limit the memory of groups, unless their rows were spilled too often */
 static void
 set_limit(CsvAggregation *aggregation, const CsvSpill *spill, size_t nbytes)
 {
@@ -497,7 +497,7 @@ csv_aggregation_renew(CsvAggregation *aggregation, CsvEvaluator *evaluator)
 	csv_aggregation_attach(aggregation, evaluator);
 }
 
-/* let go of the groups that the device holds */
+/* drop the groups that the device holds */
 static void
 drop_held(CsvAggregation *aggregation)
 {
@@ -529,8 +529,8 @@ create_columns(CsvAggregation *aggregation)
 }
 
 /*
- * All rows are read.  If some of them are spilled, groups that the device holds
- * must go the same way; else they can stay there until their turn comes.
+ * All rows are read.  If some are spilled, groups that the device holds must go the
+ * same way.  Otherwise they can stay there until their turn comes.
  */
 static void
 settle_held(CsvAggregation *aggregation)
@@ -541,7 +541,7 @@ settle_held(CsvAggregation *aggregation)
 
 	aggregation->was_held = false;
 	create_columns(aggregation);
-	/* what is beside the evaluator's groups goes by their numbers */
+	/* spilled values and extras refer to the evaluator's groups by their numbers */
 	csv_batches_gather(aggregation->batches,
 					   csv_spill_has_files(&aggregation->rows) ||
 					   csv_spill_has_files(&aggregation->values) ||
@@ -566,10 +566,7 @@ settle_held(CsvAggregation *aggregation)
 	drop_held(aggregation);
 }
 
-/*
- * All rows of the groups are added, those that are not spilled: count the values
- * that are.
- */
+/* all rows of the groups in memory are added: count the values that were spilled */
 static void
 count_spilled_values(CsvAggregation *aggregation)
 {
@@ -611,9 +608,7 @@ count_spilled_values(CsvAggregation *aggregation)
 	spill->level = 0;
 }
 
-/*
- * Group the rows of the next file; false if there is none.
- */
+/* group the rows of the next file; false if there is none */
 static bool
 next_batch(CsvAggregation *aggregation)
 {
@@ -676,7 +671,7 @@ void
 csv_aggregation_finish(CsvAggregation *aggregation, CsvBatches *batches)
 {
 	aggregation->batches = batches;
-	/* where there was no row, this makes the evaluator */
+	/* if there was no row, this makes the evaluator */
 	(void) csv_batches_groups(batches);
 	settle_held(aggregation);
 	csv_spill_keep(&aggregation->rows);
@@ -706,7 +701,7 @@ csv_aggregation_batches(const CsvAggregation *aggregation)
 
 /* ---- from groups to rows ---- */
 
-/* add a group of the piece to the evaluator's of these keys, if there is one */
+/* add a group of the piece to the evaluator's group of these keys, if there is one */
 static bool
 add_to_evaluator(CsvAggregation *aggregation, uint32_t group)
 {
@@ -745,10 +740,7 @@ next_piece(CsvAggregation *aggregation)
 	return false;
 }
 
-/*
- * The next group that the device holds, and that the evaluator does not have;
- * false if there are no more.
- */
+/* the next held group that the evaluator does not have; false if there are no more */
 static bool
 next_held(CsvAggregation *aggregation, uint32_t *group)
 {
@@ -764,7 +756,7 @@ next_held(CsvAggregation *aggregation, uint32_t *group)
 	return true;
 }
 
-/* rows of a group of the piece and those after it */
+/* make rows of a group of the piece and of groups after it */
 static void
 make_rows(CsvAggregation *aggregation, uint32_t group)
 {
@@ -796,7 +788,7 @@ make_rows(CsvAggregation *aggregation, uint32_t group)
 	aggregation->made_end = group + n;
 }
 
-/* a row of a group of the piece */
+/* the row of a group of the piece */
 static void
 fill_row(CsvAggregation *aggregation, uint32_t group, Datum *values,
 		 bool *isnull)

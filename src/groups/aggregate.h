@@ -12,9 +12,9 @@ typedef struct CsvAggregation CsvAggregation;
 
 /*
  * For a plan whose scan tuple has a column for each of `results`, made of the
- * expressions in plan->fdw_scan_tlist.  `quals` are the WHERE clauses, all of
- * which the engine has; `sources` says for each aggregate of the query which
- * result it was made for.  Lives in the current memory context.
+ * expressions in plan->fdw_scan_tlist.  `quals` are the WHERE clauses; the engine has
+ * all of them.  `sources` tells, for each aggregate of the query, the number of the
+ * result that it was made for.  Lives in the current memory context.
  */
 extern CsvAggregation *csv_aggregation_create(ForeignScanState *node,
 											  const CsvProgram *program,
@@ -22,20 +22,20 @@ extern CsvAggregation *csv_aggregation_create(ForeignScanState *node,
 											  List *results, List *sources);
 
 /*
- * Groups are kept in this evaluator from now on, as many as hash_mem allows;
- * rows of others go to temporary files, and are grouped after that.
+ * From now on, this evaluator keeps the groups, as many as hash_mem allows.  Rows of
+ * other groups go to temporary files, and are grouped later.
  */
 extern void csv_aggregation_attach(CsvAggregation *aggregation,
 								   CsvEvaluator *evaluator);
 
-/* likewise, without those that are in it */
+/* the same, after the evaluator's groups are dropped */
 extern void csv_aggregation_renew(CsvAggregation *aggregation,
 								  CsvEvaluator *evaluator);
 
 /*
- * Rows that the engine could not decide: put each of them into the slot, in which
- * attributes that are not wanted stay NULL, and add it.  False: the filter drops
- * it.
+ * For rows that the engine could not decide: put each row into the slot, and add it.
+ * Attributes that are not wanted stay NULL in the slot.  False: the filter drops the
+ * row.
  */
 extern TupleTableSlot *csv_aggregation_row(CsvAggregation *aggregation);
 extern bool csv_aggregation_add_row(CsvAggregation *aggregation);
@@ -48,10 +48,10 @@ extern void csv_aggregation_finish(CsvAggregation *aggregation,
 extern bool csv_aggregation_next(CsvAggregation *aggregation, Datum *values,
 								 bool *isnull);
 
-/* from the first group again; false: the scan must be read again for that */
+/* start from the first group again; false: the scan must be read again */
 extern bool csv_aggregation_rewind(CsvAggregation *aggregation);
 
-/* let go of what has gone to temporary files, where not all groups were wanted */
+/* drop temporary files, if not all groups were taken */
 extern void csv_aggregation_end(CsvAggregation *aggregation);
 
 /* how often groups were made from a part of the rows, for EXPLAIN ANALYZE */

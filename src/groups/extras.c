@@ -1,6 +1,6 @@
 /*
  * extras.c
- *		What groups hold beyond the engine's lanes.
+ *		Values that the engine's lanes cannot hold: see extras.h.
  */
 #include "postgres.h"
 
@@ -64,7 +64,7 @@ copy_numeric(CsvExtras *extras, Datum value)
 	return copy;
 }
 
-/* a finite one to the sum, or any to the extreme */
+/* add a finite value to the sum, or any value to the extreme */
 static Datum
 add_value(CsvAggregateKind kind, const CsvExtra *extra, Datum value)
 {
@@ -126,7 +126,7 @@ csv_extras_find(const CsvExtras *extras, uint32_t group, int aggregate)
 
 /* ---- keys ---- */
 
-/* of a key that no lane holds */
+/* a key that no lane holds */
 typedef struct KeyEntry
 {
 	CsvInt128	stand_in;

@@ -1,13 +1,12 @@
 /*
  * group_columns.c
- *		Values of groups as they come from a device or threads, many at a time.
+ *		Rows of groups that come from a device or threads, many at a time.
  *
- * A query with millions of groups takes most of its time to hand them over, one
- * by one.  So counts, sums of integers and numerics, and keys and extremes of
- * types without bytes of their own are made column by column, in loops that need
- * not ask what they make, into rows, which are handed over as they are.  Threads
- * that merge groups make them there and then, all but what would take PostgreSQL's
- * memory.
+ * A query with millions of groups takes most of its time to hand them over, one by
+ * one.  So rows are made before, column by column, in one loop for each kind of
+ * column: counts, sums of integers and numerics, and keys and extremes of types
+ * without bytes of their own.  Threads that merge groups make the rows as soon as they
+ * have merged, unless a value needs PostgreSQL's memory.
  */
 #include "postgres.h"
 
@@ -20,7 +19,7 @@ csv_group_column_create(const CsvProgram *program, const CsvResult *result,
 						const Aggref *aggref)
 {
 	CsvGroupColumn *column;
-	/* a count may have no argument, and looks at none */
+	/* a count may have no argument, and does not need it */
 	const CsvRegister *reg = &program->registers[Max(result->argument, 0)];
 	bool		is_made = false;
 
@@ -50,14 +49,14 @@ csv_group_column_create(const CsvProgram *program, const CsvResult *result,
 	return column;
 }
 
-/* too large for its room: may it be had from PostgreSQL?  A thread may not. */
+/* for values too large for their room: a thread cannot use PostgreSQL's memory */
 typedef enum LargeValues
 {
 	LARGE_VALUES_ARE_MADE,
 	LARGE_VALUES_FAIL
 } LargeValues;
 
-/* where values of a column go: `step` apart, and rooms one after the other */
+/* where values of a column go: datums are `step` apart, rooms side by side */
 typedef struct Target
 {
 	Datum	   *values;
@@ -66,7 +65,9 @@ typedef struct Target
 	char		(*rooms)[CSV_SHORT_NUMERIC_BYTES];
 } Target;
 
-/* values of two words each, so far apart; false: one was too large */
+/*
+ * make values from pairs of words, which are `pitch` apart; false: one was too large
+ */
 static bool
 fill_pairs(const CsvGroupColumn *column, Target *into,
 		   const uint64_t *pairs, uint32_t pitch, uint32_t n, LargeValues large)
@@ -218,13 +219,13 @@ csv_group_rows_create(const CsvGroupColumns *columns, const CsvMemory *memory,
 	rows->rooms = (void *) (rows->values + nvalues);
 	rows->isnull = (bool *) (rows->rooms + nrooms);
 	rows->n = n;
-	/* as it stays where there is no column */
+	/* this stays if a result has no column */
 	memset(rows->values, 0, nvalues * sizeof(Datum));
 	memset(rows->isnull, true, nvalues);
 	return rows;
 }
 
-/* all columns */
+/* fill all columns; false: one value was too large */
 static bool
 fill(const CsvGroupColumns *columns, const CsvPartialGroups *groups,
 	 uint32_t first, uint32_t n, CsvGroupRows *rows, LargeValues large)

@@ -1,9 +1,9 @@
 /*
  * results.c
- *		Result columns of what groups hold.
+ *		Makes result columns of groups.
  *
- * Each is a value of the aggregate's type, or its transition state where another
- * node puts several together.
+ * A result is a value of the aggregate's type, or its transition state if another node
+ * combines several states.
  */
 #include "postgres.h"
 
@@ -91,17 +91,17 @@ csv_results_create(const CsvProgram *program, const ForeignScan *plan,
 	}
 
 	/*
-	 * The final functions of variances take a state that only they know, and
-	 * ask in whose memory it lives.
+	 * The final functions of variances take a state that only they know, and ask their
+	 * caller in whose memory it lives.
 	 */
 	results->caller = makeNode(AggState);
 	results->caller->curaggcontext = econtext;
 	return results;
 }
 
-/* ---- what a group holds ---- */
+/* ---- keys and aggregates of a group ---- */
 
-/* what a group holds, in the evaluator or from the device */
+/* from the evaluator or from the device */
 static void
 get_key(const CsvGroupPlace *place, int key, CsvValue *value)
 {
@@ -126,7 +126,7 @@ get_aggregate(const CsvGroupPlace *place, int aggregate,
 								(uint32_t) aggregate, value);
 }
 
-/* what is beside the lanes; a device has nothing */
+/* values that no lane holds; a device has none */
 static const CsvExtra *
 find_extra(const CsvGroupPlace *place, int aggregate)
 {
@@ -134,14 +134,14 @@ find_extra(const CsvGroupPlace *place, int aggregate)
 		csv_extras_find(place->extras, place->group, aggregate);
 }
 
-/* a sum of a group, as a numeric where it is one */
+/* a sum of a group */
 typedef struct Sum
 {
 	int64		count;			/* of values */
 	int64		nnans;
 	int64		ninfinities[2]; /* negative, positive */
 	CsvAggregateValue value;
-	Datum		numeric;		/* of those that are finite */
+	Datum		numeric;		/* sum of the finite values */
 } Sum;
 
 /* the result's numeric with the greatest scale of its values */
@@ -158,7 +158,7 @@ show(const CsvGroupPlace *place, const CsvResult *result, Datum numeric,
 		csv_numeric_shown(numeric, scale, (int) most.extreme.value.integer);
 }
 
-/* wants_numeric: not only words, for which there may be `room` */
+/* wants_numeric: make a numeric, too, which may be in `room` */
 static void
 get_sum(const CsvResults *results, const CsvGroupPlace *place,
 		const CsvResult *result, int aggregate, const CsvRegister *reg, void *room,
@@ -193,7 +193,7 @@ get_sum(const CsvResults *results, const CsvGroupPlace *place,
 	memcpy(sum->ninfinities, extra->ninfinities, sizeof(sum->ninfinities));
 }
 
-/* with those that are not finite */
+/* the sum with values that are not finite */
 static Datum
 whole_sum(const Sum *sum)
 {
@@ -228,14 +228,14 @@ sum_result(const Sum *sum, Oid type)
 static Datum
 average_result(const Sum *sum, Oid type)
 {
-	/* the server's begins with 0, so that a sum of -0 is 0 */
+	/* PostgreSQL's sum begins with 0, so that a sum of -0 is 0 */
 	if (type == FLOAT8OID)
 		return Float8GetDatum((sum->value.real + 0.0) / (float8) sum->count);
 	return DirectFunctionCall2(numeric_div, whole_sum(sum),
 							   NumericGetDatum(int64_to_numeric(sum->count)));
 }
 
-/* a numeric as the states of numeric.c are serialized */
+/* send a numeric as numeric.c serializes it in states */
 static void
 send_numeric(StringInfo buffer, Datum numeric)
 {
@@ -290,8 +290,8 @@ serialized_state(Oid function, const Sum *sum, const Sum *squares)
 		send_numeric(&buffer, squares->numeric);
 	if (function == F_NUMERIC_SERIALIZE || function == F_NUMERIC_AVG_SERIALIZE)
 	{
-		pq_sendint32(&buffer, 0);	/* the greatest scale, */
-		pq_sendint64(&buffer, 0);	/* and how often: for taking values out */
+		pq_sendint32(&buffer, 0);	/* the greatest scale */
+		pq_sendint64(&buffer, 0);	/* its number of values, for removing values */
 		pq_sendint64(&buffer, sum->nnans);
 		pq_sendint64(&buffer, sum->ninfinities[1]);
 		pq_sendint64(&buffer, sum->ninfinities[0]);
@@ -327,8 +327,8 @@ float_state(const Sum *sum, float8 spread)
 }
 
 /*
- * The sum of squared deviations from the mean of a result's values, as
- * PostgreSQL keeps it: NaN where one was not finite.
+ * The sum of squared deviations from the mean of a result's values, as PostgreSQL
+ * keeps it: NaN if a value was not finite.
  */
 static float8
 float_spread(const CsvGroupPlace *place, const CsvResult *result,
@@ -354,9 +354,9 @@ float_spread(const CsvGroupPlace *place, const CsvResult *result,
 }
 
 /*
- * The transition state of an average that is an array.  No average looks at a
- * sum of squared deviations that is finite; but PostgreSQL takes the state for
- * that of a variance of the same values, too, if there is one.
+ * The transition state of an average, which is an array.  Averages do not need the sum
+ * of squared deviations, if it is finite.  But PostgreSQL uses the same state for a
+ * variance of the same values, if there is one.
  */
 static Datum
 average_state(const CsvResults *results, const CsvGroupPlace *place,
@@ -407,7 +407,7 @@ key_result(const CsvResults *results, const CsvGroupPlace *place, int i,
 				stands_in ? csv_numeric_scale(datum) : reg->scale);
 }
 
-/* of the lane, or beside it, or both */
+/* the extreme may be in the lane, or beside it, or both */
 static Datum
 extreme_result(const CsvResults *results, const CsvGroupPlace *place, int i,
 			   const CsvRegister *reg, CsvValue *value)
@@ -442,7 +442,7 @@ csv_result(CsvResults *results, const CsvGroupPlace *place, int i,
 		   bool *isnull)
 {
 	const CsvResult *result = &results->results[i];
-	/* a count may have no argument, and looks at none */
+	/* a count may have no argument, and does not need it */
 	const CsvRegister *reg =
 		&results->program->registers[Max(result->argument, 0)];
 	const Aggref *aggref;

@@ -1,6 +1,6 @@
 /*
  * results.h
- *		Result columns of what groups hold.
+ *		Makes result columns of groups.
  */
 #ifndef CSV_RESULTS_H
 #define CSV_RESULTS_H
@@ -10,7 +10,7 @@
 #include "groups/extras.h"
 #include "program/program.h"
 
-/* how a result column comes from what a group holds */
+/* how a result column is made of a group */
 typedef enum CsvResultKind
 {
 	CSV_RESULT_KEY,				/* a group key */
@@ -22,10 +22,10 @@ typedef enum CsvResultKind
 } CsvResultKind;
 
 /*
- * A result column, as an integer list in a plan: kind, register of its
- * argument or key (-1: none), the numbers of up to two aggregates of the query
- * (of a key: which one it is), and the number of an aggregate that has the scale of
- * the result (-1: the register's scale, or an extreme has its own).
+ * A result column, in a plan an integer list: the kind; the register of its argument
+ * or key (-1: none); the numbers of up to two aggregates of the query, or of the key;
+ * and the number of an aggregate that has the scale of the result (-1: the register
+ * has it, or an extreme has its own).
  */
 typedef struct CsvResult
 {
@@ -43,7 +43,7 @@ typedef struct CsvGroupPlace
 	const CsvPartialLayout *layout;
 	const CsvPartialGroups *piece;	/* NULL: in the evaluator */
 	uint32_t	group;
-	const CsvExtras *extras;	/* of those in the evaluator */
+	const CsvExtras *extras;	/* of groups in the evaluator */
 } CsvGroupPlace;
 
 typedef struct CsvResults
@@ -52,11 +52,11 @@ typedef struct CsvResults
 	int			n;
 	CsvResult  *results;
 	Aggref	  **aggrefs;		/* of each result; NULL for a key */
-	bool	   *is_used;		/* likewise: does the plan look at it? */
-	bool		any_text;		/* some of them is made of texts */
-	char	  (*rooms)[CSV_SHORT_NUMERIC_BYTES];	/* likewise: for a numeric */
+	bool	   *is_used;		/* of each result: does the plan use it? */
+	bool		any_text;		/* a result is made of texts */
+	char	  (*rooms)[CSV_SHORT_NUMERIC_BYTES];	/* of each result: for a numeric */
 
-	/* for final functions that want to be called by an Agg node */
+	/* for final functions, which must be called by an Agg node */
 	AggState   *caller;
 	Oid		   *serialize;		/* of each result's function */
 	FmgrInfo   *deserialize;
@@ -64,9 +64,9 @@ typedef struct CsvResults
 } CsvResults;
 
 /*
- * The results of a plan, a CsvResult of each as an integer list; their expressions
- * are those of plan->fdw_scan_tlist.  In the current memory context; aggregates
- * make their states in that of econtext.
+ * The results of a plan.  `results` has an integer list for each CsvResult; its
+ * expression is in plan->fdw_scan_tlist.  In the current memory context; aggregates
+ * make their states in the memory of econtext.
  */
 extern CsvResults *csv_results_create(const CsvProgram *program,
 									  const ForeignScan *plan, List *results,

@@ -1,6 +1,6 @@
 /*
  * spill.c
- *		Temporary files of what has no room in memory.
+ *		Temporary files for rows and values that have no room in memory: see spill.h.
  */
 #include "postgres.h"
 
@@ -8,7 +8,7 @@
 
 #include "groups/spill.h"
 
-/* a file to come */
+/* a file to be read */
 typedef struct SpillFile
 {
 	BufFile    *file;
@@ -99,7 +99,7 @@ csv_spill_drop(CsvSpill *spill)
 	spill->level = 0;
 }
 
-/* ---- what stands in the files ---- */
+/* ---- contents of the files ---- */
 
 /* BufFileWrite() takes no const before 16 */
 void
@@ -150,7 +150,7 @@ csv_spill_read_value(BufFile *file, uint8_t lane, CsvValue *value)
 	return true;
 }
 
-/* is it a text that a partial has? */
+/* does a partial have a text for aggregate i? */
 static bool
 has_text(const CsvProgram *program, const CsvPartialLayout *layout,
 		 const int64_t *words, uint32_t i)

@@ -1,11 +1,11 @@
 /*
  * spill.h
- *		Temporary files of what has no room in memory: rows of groups, or
- *		values of COUNT_DISTINCT.
+ *		Temporary files for rows of groups, or values of COUNT_DISTINCT, that have no
+ *		room in memory.
  *
- * A part of its hash decides to which of CSV_SPILL_FILES it goes.  Each file
- * is read again later, by itself; what has no room then goes to files of the
- * next level.
+ * A part of the hash of a row or value decides to which of CSV_SPILL_FILES files it
+ * goes.  Each file is read later, by itself.  Rows or values that still have no room
+ * go to files of the next level.
  */
 #ifndef CSV_SPILL_H
 #define CSV_SPILL_H
@@ -19,33 +19,34 @@
 
 typedef struct CsvSpill
 {
-	int			level;			/* of what is in memory now: how often it has been
-								 * shared out */
-	BufFile    *spilling[CSV_SPILL_FILES];	/* its files; NULL: not needed so far */
-	List	   *spilled;		/* files to come */
-	MemoryContext context;		/* of all of it */
+	int			level;			/* how often the rows or values in memory have been
+								 * divided */
+	BufFile    *spilling[CSV_SPILL_FILES];	/* files being written; NULL: not needed so
+											 * far */
+	List	   *spilled;		/* files to be read */
+	MemoryContext context;		/* of the files and the list */
 } CsvSpill;
 
 /* in the current memory context */
 extern void csv_spill_init(CsvSpill *spill);
 
-/* the file for what has this hash */
+/* the file for a row or value with this hash */
 extern BufFile *csv_spill_file(CsvSpill *spill, uint64_t hash);
 extern bool csv_spill_has_files(const CsvSpill *spill);
 
 /*
- * The files of what has been in memory are complete.  They come before others, so
- * that few are there at a time.
+ * The files being written are complete, and will be read before others, so that few
+ * files exist at a time.
  */
 extern void csv_spill_keep(CsvSpill *spill);
 
 /* the next of the files, at its beginning; NULL if there is none */
 extern BufFile *csv_spill_take(CsvSpill *spill);
 
-/* let go of all of them */
+/* drop all files */
 extern void csv_spill_drop(CsvSpill *spill);
 
-/* ---- what stands in the files ---- */
+/* ---- contents of the files ---- */
 
 extern void csv_spill_write(BufFile *file, const void *from, size_t nbytes);
 extern void csv_spill_write_value(BufFile *file, uint8_t lane,
@@ -54,7 +55,7 @@ extern void csv_spill_write_partial(BufFile *file, const CsvProgram *program,
 									const CsvPartialLayout *layout,
 									const CsvPartial *partial);
 
-/* ERROR if they are not there */
+/* ERROR if the file has fewer bytes */
 extern void csv_spill_read(BufFile *file, void *to, size_t nbytes);
 
 /* false at the end of the file; a text's bytes are in the current memory context */

@@ -1,6 +1,6 @@
 /*
  * lanes.c
- *		Datums as lanes of a query, and back.
+ *		Converts datums to values of lanes, and back.
  */
 #include "postgres.h"
 
@@ -43,7 +43,7 @@ csv_decimal_of_numeric(Datum datum, int scale, CsvInt128 *value)
 			exact &= digit == 0;
 		else
 		{
-			/* asked before, as the product of what is beyond may wrap */
+			/* check first: a product beyond the limit may wrap */
 			if (sum >= (CsvInt128) csv_power_of_ten(CSV_MAX_DECIMAL_DIGITS - 1))
 				return false;
 			sum = sum * 10 + digit;
@@ -117,7 +117,7 @@ csv_value_of_datum(const CsvRegister *reg, Datum datum, CsvValue *value)
 
 #define MOST_TWO_DIGITS			100000000
 
-/* the header of a numeric as it is stored, and how many digits follow */
+/* the header of a stored numeric, which ndigits digits follow */
 static inline void
 set_numeric_header(char *room, bool negative, int scale, int weight, int ndigits)
 {
@@ -128,7 +128,7 @@ set_numeric_header(char *room, bool negative, int scale, int weight, int ndigits
 	*(uint16 *) (room + VARHDRSZ) = header;
 }
 
-/* six digits at the most, as the value moves by up to three decimal ones */
+/* at most six digits of base 10000: the value moves by up to three decimal places */
 Datum
 csv_short_numeric(int64_t value, int scale, char *room)
 {
@@ -145,7 +145,7 @@ csv_short_numeric(int64_t value, int scale, char *room)
 	StaticAssertStmt(VARHDRSZ + sizeof(uint16) + sizeof(reversed) <=
 					 CSV_SHORT_NUMERIC_BYTES, "there is room for it");
 
-	/* most have one digit before the point, and one behind it, at the most */
+	/* most have at most one digit of base 10000 on each side of the point */
 	if (scale <= 4 && magnitude < MOST_TWO_DIGITS)
 	{
 		uint64_t	both = magnitude * (scale == 0 ? 10000 : powers[scale % 4]);
@@ -234,7 +234,7 @@ csv_numeric_shown(Datum numeric, int scale, int shown)
 		return shown == scale ? numeric :
 			DirectFunctionCall2(numeric_round, numeric, Int32GetDatum(shown));
 
-	/* numeric_round() goes no further than 2,000 */
+	/* numeric_round() has a limit of 2,000 digits */
 	zero = psprintf("0.%0*d", shown, 0);
 	return DirectFunctionCall2(numeric_add, numeric,
 							   DirectFunctionCall3(numeric_in,

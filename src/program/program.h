@@ -7,9 +7,8 @@
  * of the constants are known, and csv_program_query() makes a CsvQuery of it.
  *
  * Constants are all expressions that do not depend on the table's row:
- * literals, parameters, values of an outer relation.  They are a list of
- * expressions, which goes through the planner's last steps as the plan's
- * fdw_exprs.
+ * literals, parameters, values of an outer relation.  Their expressions are a list
+ * that goes through the planner's last steps as the plan's fdw_exprs.
  */
 #ifndef CSV_PROGRAM_H
 #define CSV_PROGRAM_H
@@ -20,8 +19,8 @@
 #include "table/option.h"
 
 /*
- * What a register holds, seen as a type.  typmod says how a value is shown
- * again: the scale of a numeric is `scale`, a char(n) is padded to n.
+ * A register, and the type of its values.  typmod tells how a value is shown again: a
+ * char(n) is padded to n.  A numeric is shown with `scale`.
  */
 typedef struct CsvRegister
 {
@@ -31,29 +30,30 @@ typedef struct CsvRegister
 	uint8_t		lane;			/* CsvLane */
 	int16		scale;			/* of DECIMAL */
 	int16		digits;			/* of DECIMAL: no value has more */
-	bool		scaled;			/* of DECIMAL: its values have scales of their
-								 * own, which the lane does not know */
+	bool		scaled;			/* of DECIMAL: each value has its own scale, which the
+								 * lane does not know */
 } CsvRegister;
 
 /* of a RESCALE in a plan: operand is the constant whose scale decides */
 #define CSV_FLAG_DYNAMIC	0x80
 
-/* a constant of a plan; its expression is in the list of that number */
+/* a constant of a plan; its expression has the same number in constant_exprs */
 typedef struct CsvProgramConstant
 {
 	Oid			type;
 	int32		typmod;
 	uint8_t		lane;
-	bool		dynamic;		/* is compared with: its scale may be one more */
+	bool		dynamic;		/* decimals are compared with it: its scale may be one
+								 * more */
 	bool		list;			/* an array; the constants are its elements */
-	bool		certain;		/* whatever the rows, the first one gets there */
+	bool		certain;		/* the first row needs it, whatever the rows are */
 	int16		scale;
 } CsvProgramConstant;
 
-/* what can be stored in a plan as it is */
+/* the part of a program that a plan stores as it is */
 typedef struct CsvProgramCounts
 {
-	uint32_t	nviews;			/* registers, some of them under two types */
+	uint32_t	nviews;			/* registers; a register with two types counts twice */
 	uint32_t	nregisters;
 	uint32_t	ninstructions;
 	uint32_t	nfilter_instructions;
@@ -83,20 +83,20 @@ typedef struct CsvProgram
 
 	List	   *constant_exprs;
 
-	/* expressions that are in a register already */
+	/* expressions that are in a register already, and these registers */
 	List	   *known;
 	List	   *known_registers;	/* integers */
-	int16		scaled_digits;	/* behind the point, of columns that have a scale
-								 * in each value */
-	int			case_register;	/* what CaseTestExpr stands for, or -1 */
-	int			nconditions;	/* that a row has to meet for what comes next to
-								 * be evaluated */
+	int16		scaled_digits;	/* digits behind the point, for columns whose values
+								 * have their own scales */
+	int			case_register;	/* register of CaseTestExpr, or -1 */
+	int			nconditions;	/* conditions that a row must meet before the next
+								 * expression is evaluated */
 } CsvProgram;
 
-/* scale(), of a numeric */
+/* scale() of a numeric, as an expression */
 extern Expr *csv_scale_function(Expr *value);
 
-/* to and from a plan, but for constant_exprs, which are stored apart */
+/* to and from a plan, except constant_exprs, which are stored apart */
 extern Node *csv_program_to_node(CsvProgram *program);
 extern CsvProgram *csv_program_from_node(const Node *node);
 
@@ -104,10 +104,10 @@ extern CsvProgram *csv_program_from_node(const Node *node);
 typedef enum CsvDecidable
 {
 	CSV_DECIDES_ALL,
-	CSV_DECIDES_LATER,			/* rows that get to a constant which is not
-								 * known yet are undecided */
-	CSV_DECIDES_NOTHING			/* a constant has no lane: all rows are the
-								 * executor's */
+	CSV_DECIDES_LATER,			/* rows that need a constant which is not known yet are
+								 * undecided */
+	CSV_DECIDES_NOTHING			/* a constant has no lane: the executor evaluates all
+								 * rows */
 } CsvDecidable;
 
 /*
@@ -116,28 +116,28 @@ typedef enum CsvDecidable
  */
 extern bool csv_expression_varies(Node *expr);
 
-/* which values of constants a query is made with */
+/* the constants whose values a query has */
 typedef enum CsvKnown
 {
-	CSV_KNOWS_NONE,				/* there are no rows, nor is any asked for */
-	CSV_KNOWS_LASTING,			/* those that no other node of the plan sets: they
+	CSV_KNOWS_NONE,				/* there are no rows, and no constant is evaluated */
+	CSV_KNOWS_LASTING,			/* constants that no other node of the plan sets: they
 								 * last from the first scan to the last */
 	CSV_KNOWS_ALL
 } CsvKnown;
 
 /*
  * The query, with the constants' values (ExprStates in the order of
- * constant_exprs).  It lives in the current memory context; its columns
- * are attribute numbers: csv_query_over() makes one of it that can be run.  It has
- * no limit: that is the caller's to set.
+ * constant_exprs).  The query is in the current memory context.  Its columns are
+ * attribute numbers: csv_query_over() makes a query that can be run.  The caller may
+ * set a limit.
  *
- * The value of a subquery that has not run is not asked for, unless a row is
- * certain to need it: the subquery may raise an ERROR.  The executor runs it
- * for the first row that gets there; from then on csv_program_is_ready() holds,
- * and the query is to be made anew.
+ * A subquery that has not run may raise an ERROR.  So its value is not used, unless a
+ * row is certain to need it.  The executor runs the subquery for the first row that
+ * needs it.  From then on csv_program_is_ready() is true, and the query must be made
+ * again.
  *
- * With lasting values only, filters that need others come after those that do
- * not: all rows that pass the latter are undecided.
+ * With lasting values only, filters that need other values come last.  Rows that pass
+ * the filters before them are undecided.
  */
 extern CsvQuery *csv_program_query(const CsvProgram *program,
 								   List *constants, ExprContext *econtext,
@@ -146,17 +146,16 @@ extern bool csv_program_is_ready(const CsvProgram *program, List *constants,
 								 ExprContext *econtext);
 
 /*
- * May a decimal get too long for its lane, or have too many digits behind the
- * point?  Its row is undecided then, and comes after others, though there is no
- * ERROR.
+ * May a decimal get too long for its lane, or get too many digits behind the point?
+ * Then its row is undecided, and comes after others, though there is no ERROR.
  */
 extern bool csv_program_leaves_lanes(const CsvProgram *program,
 									 const CsvQuery *query);
 
 /*
- * The same query over columns of a layout: indexes of these instead of attribute
- * numbers.  One piece of the current memory context, to be freed as such; has parts
- * in common with the other.
+ * The same query over columns of a layout: with their indexes instead of attribute
+ * numbers.  It is one piece of memory, which pfree() frees, in the current memory
+ * context.  The two queries share parts.
  */
 extern CsvQuery *csv_query_over(const CsvQuery *query,
 								const CsvColumn *columns, uint32_t ncolumns);
@@ -164,45 +163,46 @@ extern CsvQuery *csv_query_over(const CsvQuery *query,
 /* ---- between datums and lanes ---- */
 
 /*
- * The decimal of this scale that a numeric is.  False if there is none: then the
- * greatest below it, or, beyond all of them, as NaN is, +-CSV_DECIMAL_BEYOND.
+ * A numeric as a decimal of this scale.  False if no decimal equals the numeric: then
+ * *value is the greatest decimal below it, or +-CSV_DECIMAL_BEYOND if the numeric is
+ * beyond all decimals, as NaN is.
  */
 #define CSV_DECIMAL_BEYOND	((CsvInt128) (~(CsvUint128) 0 >> 1))
 extern bool csv_decimal_of_numeric(Datum datum, int scale, CsvInt128 *value);
 
 /*
- * A datum as a lane of the register's kind.  False if it has no such: a
- * numeric that is not finite, or does not fit.  TEXT points into the datum, or
- * into a copy in the current memory context.
+ * A datum as a value of the register's lane.  False if the lane has no such value: a
+ * numeric is not finite, or does not fit.  TEXT points into the datum, or into a copy
+ * in the current memory context.
  */
 extern bool csv_value_of_datum(const CsvRegister *reg, Datum datum,
 							   CsvValue *value);
 
-/* and back, in the current memory context; the value is not NULL */
+/* a value, which is not NULL, as a datum in the current memory context */
 extern Datum csv_datum_of_value(const CsvRegister *reg,
 								const CsvValue *value);
 
 /*
- * An extreme of numerics with scales of their own is 100 times the value, plus the
- * scale, or (the least) minus the scale: of equal values, the greatest scale wins.
+ * An extreme of numerics with their own scales is 100 times the value, plus the scale
+ * (MAX) or minus the scale (MIN).  So the greatest scale wins among equal values.
  */
 #define CSV_PACKED_DIGITS	2
 
-/* a numeric of 64 bits, times 10^-scale, in `room` */
+/* value x 10^-scale as a numeric, in `room` */
 #define CSV_SHORT_NUMERIC_BYTES	32
 #define CSV_SHORT_NUMERIC_SCALE	63	/* at most */
 extern Datum csv_short_numeric(int64_t value, int scale, char *room);
 
 /*
- * A numeric of so many words, times 10^-scale: if it is a short one, in `room`;
- * else, or if there is none (NULL), in the current memory context.
+ * wide x 10^-scale as a numeric.  A short numeric is in `room`; a longer numeric, or
+ * any if `room` is NULL, is in the current memory context.
  */
 extern Datum csv_numeric_of_wide(CsvWideSum wide, int scale, void *room);
 
-/* a numeric of one scale with another, which its value fits */
+/* a numeric with another scale, which its value fits */
 extern Datum csv_numeric_shown(Datum numeric, int scale, int shown);
 
-/* a numeric of a DECIMAL lane */
+/* decimal x 10^-scale as a numeric; room: as above */
 extern Datum csv_numeric_of_decimal(CsvInt128 decimal, int scale, void *room);
 
 #endif							/* CSV_PROGRAM_H */

@@ -15,18 +15,18 @@
 
 /* ---- constants ---- */
 
-/* what has become of a constant of the program */
+/* a constant of the program, in the query */
 typedef struct Bound
 {
-	uint32_t	first;			/* of the query's constants */
-	uint32_t	count;			/* of them; more than one of a list */
+	uint32_t	first;			/* its first constant in the query */
+	uint32_t	count;			/* number of its constants; a list may have several */
 	int16_t		scale;			/* of DECIMAL */
-	bool		has_null;		/* of a list */
-	bool		empty;			/* likewise */
+	bool		has_null;		/* a list that has a NULL, or is NULL */
+	bool		empty;			/* a list without elements */
 	bool		ready;			/* its value is known */
 } Bound;
 
-/* the query's constants in the making */
+/* the query's constants, while they are made */
 typedef struct Constants
 {
 	CsvConstant *constants;
@@ -90,8 +90,8 @@ register_of(const CsvProgramConstant *constant)
 }
 
 /*
- * The elements of an array as constants, sorted and distinct.  What has no lane
- * is equal to no value of it.
+ * The elements of an array as constants, sorted and distinct.  Elements that the lane
+ * cannot hold are left out: they equal no value of the lane.
  */
 static void
 put_list(Constants *out, const CsvProgramConstant *constant, Datum array,
@@ -132,9 +132,9 @@ put_list(Constants *out, const CsvProgramConstant *constant, Datum array,
 }
 
 /*
- * A numeric that decimals of a scale are compared with.  Between two of them, it
- * is as good as any other: it gets one digit more.  Beyond all of them, it stays
- * so.
+ * A numeric that decimals of a scale are compared with.  If it is between two
+ * decimals, all numbers between them compare alike: it gets one more digit.  If it is
+ * beyond all decimals, it stays so.
  */
 static bool
 put_compared(Constants *out, const CsvProgramConstant *constant, Datum datum,
@@ -156,9 +156,7 @@ put_compared(Constants *out, const CsvProgramConstant *constant, Datum datum,
 	return fits;
 }
 
-/*
- * A constant, with the value that it has now.  False where that has no lane.
- */
+/* a constant, with its current value; false if its lane does not have the value */
 static bool
 put_constant(Constants *out, const CsvProgramConstant *constant,
 			 ExprState *state, ExprContext *econtext, Bound *bound)
@@ -171,7 +169,7 @@ put_constant(Constants *out, const CsvProgramConstant *constant,
 
 	if (isnull)
 	{
-		/* a list that is NULL makes NULL of everything */
+		/* IN a list that is NULL is always NULL */
 		bound->has_null = true;
 		if (constant->list)
 			bound->count = 0;
@@ -193,7 +191,7 @@ put_constant(Constants *out, const CsvProgramConstant *constant,
 	return fits;
 }
 
-/* does it take the value of a subquery that has not run? */
+/* does an expression need the value of a subquery that has not run? */
 static bool
 awaits_subquery_walker(Node *node, void *context)
 {
@@ -246,7 +244,7 @@ csv_expression_varies(Node *expr)
 
 /* ---- the query ---- */
 
-/* is a register just a column, whose evaluation raises no ERROR? */
+/* is a register just a column?  Its evaluation raises no ERROR. */
 static bool
 is_column(const CsvProgram *program, uint16_t reg)
 {
@@ -256,7 +254,7 @@ is_column(const CsvProgram *program, uint16_t reg)
 	return writer != NULL && writer->operation == CSV_OP_COLUMN;
 }
 
-/* no, undecided: numbers of the constants that are "false", and undecided */
+/* no, undecided: numbers of the constants false and undecided */
 static void
 bind_instruction(CsvInstruction *instruction, const CsvProgram *program,
 				 const Bound *constants, uint32_t no, uint32_t undecided)
@@ -291,8 +289,8 @@ bind_instruction(CsvInstruction *instruction, const CsvProgram *program,
 			if (bound->empty || !bound->ready)
 			{
 				/*
-				 * No element: false, also for NULL.  But PostgreSQL evaluates
-				 * what is looked for, and so raises its ERRORs.
+				 * IN an empty list is false, also for NULL.  But PostgreSQL evaluates
+				 * the left operand, and raises its ERRORs.
 				 */
 				instruction->operation = CSV_OP_CONSTANT;
 				instruction->lane = CSV_LANE_INT;
@@ -307,8 +305,8 @@ bind_instruction(CsvInstruction *instruction, const CsvProgram *program,
 }
 
 /*
- * The filters of a query, those first that get to no constant which is not known
- * yet.  (An operand that an instruction does not have counts as register 0.)
+ * The filters of a query; filters that need a constant which is not known yet come
+ * last.  (An operand that an instruction does not have counts as register 0.)
  */
 static const uint16_t *
 decided_first(const CsvQuery *query)
@@ -427,7 +425,7 @@ csv_query_over(const CsvQuery *query, const CsvColumn *columns,
 	return over;
 }
 
-/* ---- what may come of it ---- */
+/* ---- values that lanes cannot hold ---- */
 
 static int
 digits_of(const CsvProgram *program, uint16_t number)
@@ -454,7 +452,7 @@ csv_program_leaves_lanes(const CsvProgram *program, const CsvQuery *query)
 			 instruction->operation != CSV_OP_MULTIPLY &&
 			 instruction->operation != CSV_OP_RESCALE))
 			continue;
-		/* that of a constant which is known only now is not in the plan */
+		/* a dynamic scale is known only now: the plan lacks the result's digits */
 		if ((program->instructions[i].flags & CSV_FLAG_DYNAMIC) != 0 ?
 			digits_of(program, instruction->a) + (int) instruction->operand >
 			CSV_MAX_DECIMAL_DIGITS :

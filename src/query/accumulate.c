@@ -1,15 +1,15 @@
 /*
  * accumulate.c
- *		What a row adds to its group, aggregate by aggregate.
+ *		Adds rows to groups, aggregate by aggregate.
  *
- * Sums need up to 192 bits, and counters 64, but next to none does: what leaves
- * them is carried to a table of carries, one for all.
+ * Sums need up to 192 bits, and counters 64, but only in few groups.  A group keeps
+ * fewer bits; the rest is carried to one table of carries for all groups.
  */
 #include "accumulate.h"
 
 #include <string.h>
 
-/* a MIN or MAX of TEXT: no bytes yet, or in the arena */
+/* a MIN or MAX of TEXT; its bytes are in the arena, or NULL */
 typedef struct ExtremeText
 {
 	uint32_t	length;
@@ -119,7 +119,7 @@ csv_add_count(CsvGroups *groups, uint32_t counter, const CsvRun *run, uint32_t n
 	memcpy(&count, place, 4);
 	if (count > UINT32_MAX - n)
 	{
-		/* as much is left as says that there is a carry */
+		/* the rest is at least COUNTER_UNIT, which tells that there is a carry */
 		count -= COUNTER_UNIT;
 		if (!add_carry(groups, run->group, COUNTER_FIELD(counter), 1))
 			return false;
@@ -189,7 +189,7 @@ csv_sum_integers(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
 	const uint16_t *rows = runs->rows;
 	uint32_t	i = 0;
 
-	/* can no sum of a block leave 64 bits? */
+	/* does the sum of a block always fit into 64 bits? */
 	if (lanes->lane == CSV_LANE_DECIMAL &&
 		lanes->limit <= INT64_MAX / CSV_BLOCK_ROWS)
 	{
@@ -216,7 +216,7 @@ csv_sum_integers(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
 	return true;
 }
 
-/* wide decimals; or squares, of INT and DECIMAL of up to 18 digits: below 2^127 */
+/* sums of wide decimals, or of squares of INT and DECIMAL (18 digits): below 2^127 */
 bool
 csv_sum_wide(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
 			 const CsvRuns *runs)
@@ -273,7 +273,7 @@ csv_sum_floats(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
 			double		high;
 			double		low;
 
-			/* the low part may be 0, but it is never an infinity's */
+			/* the low part may be 0; it is never infinite */
 			csv_float_square(values[runs->rows[i]], &high, &low);
 			if (!csv_float_sum_add(sum, &groups->wides, high) ||
 				!csv_float_sum_add(sum, &groups->wides, low))
@@ -286,9 +286,9 @@ csv_sum_floats(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
 /* ---- extremes ---- */
 
 /*
- * A text goes where the one before it was, if there is room.  Otherwise it gets
- * twice its own: however often an extreme changes, what is left behind in the
- * arena stays in proportion to the longest.
+ * A text overwrites the text before, if there is room.  Otherwise it gets room for
+ * twice its length.  So the bytes left behind in the arena stay in proportion to the
+ * longest text, however often the extreme changes.
  */
 static bool
 store_extreme_text(CsvGroups *groups, ExtremeText *text, const CsvValue *value)
@@ -325,7 +325,7 @@ csv_load_extreme(uint8_t lane, const uint8_t *place, CsvValue *value)
 	value->bytes = text->bytes;
 }
 
-/* a value beside the extreme of the run's group */
+/* compare a value with the extreme of the run's group */
 bool
 csv_take_extreme(CsvGroups *groups, uint32_t number, const CsvRun *run,
 				 const CsvValue *value)
@@ -369,7 +369,7 @@ csv_take_extremes(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
 		if (i == run->end)
 			continue;
 
-		/* the run's own */
+		/* the extreme of the run */
 		best = runs->rows[i++];
 		if (lanes->lane == CSV_LANE_INT ||
 			(lanes->lane == CSV_LANE_DECIMAL && !lanes->wide))
@@ -424,7 +424,7 @@ csv_distinct_value(const CsvAccumulator *accumulator, uint32_t row,
 	return (uint32_t) group.value.integer;
 }
 
-/* full: there is no room for a value that is not there */
+/* full: no room for a new value */
 bool
 csv_count_distinct(CsvGroups *groups, uint32_t aggregate, const CsvRun *run,
 				   const CsvValue *value, bool full)

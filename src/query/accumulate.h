@@ -1,8 +1,8 @@
 /*
  * accumulate.h
- *		What a row adds to its group, aggregate by aggregate.
+ *		Adds rows to groups, aggregate by aggregate.
  *
- * Functions that return bool return false where there is no memory.
+ * Functions that return bool return false if there is no memory.
  */
 #ifndef CSV_ACCUMULATE_H
 #define CSV_ACCUMULATE_H
@@ -16,8 +16,8 @@
 #define COUNTER_FIELD(counter)	(CSV_MAX_AGGREGATES + (counter))
 
 /*
- * Does a value replace an extreme, that it compares with so?  Of equal values the
- * later one does, as PostgreSQL's: -0 and 0 look different.
+ * Does a value replace an extreme, with which it compares as `order` says?  The later
+ * of equal values does, as in PostgreSQL: -0 and 0 look different.
  */
 static inline bool
 csv_replaces_extreme(bool is_max, int order)
@@ -25,17 +25,17 @@ csv_replaces_extreme(bool is_max, int order)
 	return is_max ? order >= 0 : order <= 0;
 }
 
-/* what a group has: of a counter, and of a sum of INT or DECIMAL */
+/* a counter of a group, and a sum of INT or DECIMAL */
 extern int64_t csv_groups_count(const CsvGroups *groups, uint32_t group,
 								uint32_t counter);
 extern CsvWideSum csv_groups_sum(const CsvGroups *groups, uint32_t group,
 								 uint32_t aggregate);
 
-/* a value that COUNT_DISTINCT has counted, by number; returns its group */
+/* a value that COUNT_DISTINCT has counted, by its number; returns its group */
 extern uint32_t csv_distinct_value(const CsvAccumulator *accumulator,
 								   uint32_t row, CsvValue *value);
 
-/* what has been carried from a field of a group */
+/* the carry of a field of a group */
 extern CsvInt128 csv_get_carry(const CsvGroups *groups, uint32_t group,
 							   uint32_t field);
 
@@ -45,7 +45,7 @@ extern bool csv_add_count(CsvGroups *groups, uint32_t counter,
 extern bool csv_add_wide_sum(CsvGroups *groups, uint32_t aggregate,
 							 const CsvRun *run, CsvWideSum sum);
 
-/* add all values of runs, by their aggregate and lane */
+/* add all values of runs; the function depends on the aggregate and the lane */
 extern bool csv_sum_integers(CsvGroups *groups, uint32_t aggregate,
 							 const CsvLanes *lanes, const CsvRuns *runs);
 extern bool csv_sum_wide(CsvGroups *groups, uint32_t aggregate,
@@ -55,19 +55,19 @@ extern bool csv_sum_floats(CsvGroups *groups, uint32_t aggregate,
 extern bool csv_take_extremes(CsvGroups *groups, uint32_t aggregate,
 							  const CsvLanes *lanes, const CsvRuns *runs);
 
-/* full: there is no room for values that are not there: they are handed over */
+/* full: no room for new values, which go to spill_value */
 extern bool csv_count_all_distinct(CsvGroups *groups, uint32_t aggregate,
 								   const CsvLanes *lanes, const CsvRuns *runs,
 								   bool full);
 
-/* the same of one value, of the run's group */
+/* the same for one value of the run's group */
 extern bool csv_take_extreme(CsvGroups *groups, uint32_t number,
 							 const CsvRun *run, const CsvValue *value);
 extern bool csv_count_distinct(CsvGroups *groups, uint32_t aggregate,
 							   const CsvRun *run, const CsvValue *value,
 							   bool full);
 
-/* a MIN or MAX as it is kept */
+/* a stored MIN or MAX */
 extern void csv_load_extreme(uint8_t lane, const uint8_t *place,
 							 CsvValue *value);
 

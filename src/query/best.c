@@ -1,6 +1,6 @@
 /*
  * best.c
- *		The first rows in an order, of those that have gone by.
+ *		Finds the first rows of an order: see best.h.
  */
 #include "best.h"
 
@@ -74,7 +74,7 @@ csv_best_begin(CsvBest *best, uint32_t nrows)
 
 /* ---- the order ---- */
 
-/* of two values of a key: below zero where a comes first */
+/* compares two values of a key: below zero if a comes first */
 static inline int
 compare_key(const CsvOrderKey *key, const CsvValue *a, const CsvValue *b)
 {
@@ -110,7 +110,7 @@ is_worse(const CsvBest *best, uint32_t a, uint32_t b)
 	return best->serials[a] > best->serials[b];
 }
 
-/* is a row, which is later than all entries, better than the top's? */
+/* is a row, which is later than all entries, better than the top? */
 static bool
 is_better(const CsvBest *best, const CsvLanes *registers, uint32_t row)
 {
@@ -131,8 +131,8 @@ is_better(const CsvBest *best, const CsvLanes *registers, uint32_t row)
 }
 
 /*
- * Keep those rows whose first key is no worse than the top's: a loop for each of
- * the lanes that most keys are in.
+ * Keep rows unless their first key is worse than the top's: a loop for each of the
+ * lanes that most keys have.
  */
 static uint32_t
 choose_by_first_key(const CsvBest *best, const CsvLanes *registers,
@@ -159,7 +159,7 @@ choose_by_first_key(const CsvBest *best, const CsvLanes *registers,
 	{
 		const int64_t *values = lanes->integers;
 
-		/* beyond what the lanes hold all rows are on one side of the top */
+		/* if the top is out of the lanes' range, all rows are on one side of it */
 		int64_t		bound = key->lane == CSV_LANE_INT ? top->value.integer :
 			top->value.decimal > INT64_MAX ? INT64_MAX :
 			top->value.decimal < INT64_MIN ? INT64_MIN :
@@ -226,7 +226,7 @@ rise(CsvBest *best, uint32_t at)
 	heap[at] = entry;
 }
 
-/* copy a text to the entry's own bytes; false: no memory */
+/* copy a text to the entry's memory; false: no memory */
 static bool
 own_text(CsvBest *best, CsvBestKey *key)
 {
@@ -270,7 +270,7 @@ set_entry(CsvBest *best, uint32_t entry, const CsvLanes *registers,
 	return true;
 }
 
-/* a row that is better than the top, or for which there is room */
+/* add a row that is better than the top, or for which there is room */
 static bool
 add_row(CsvBest *best, const CsvLanes *registers, uint32_t row,
 		uint64_t serial)

@@ -2,21 +2,21 @@
  * crew.c
  *		Threads that share work.
  *
- * Whoever is free, the calling thread too, takes the next part of the piece of
- * work at hand.  So nobody waits for a thread that the system does not run, and
- * the calling one waits only for parts that others have begun.
+ * Each free thread, and the calling thread, takes the next part of the current piece
+ * of work.  So no thread waits for a thread that the system does not run: the calling
+ * thread waits only for parts that have begun.
  *
- * A part is taken by counting up the ticket.  Its upper half numbers the pieces
- * of work: a thread that comes too late, when the next piece is at hand, cannot
- * take a part by what it knows of the one before.
+ * A thread takes a part by incrementing the ticket.  Its upper half is the number of
+ * the piece of work, so that a late thread cannot take a part of the next piece with
+ * the numbers of the piece before.
  *
- * Work comes in pieces of some hundred microseconds, one soon after the other,
- * so whoever waits looks a while before it goes to sleep.
+ * A piece of work takes some hundred microseconds, and the next follows soon.  So a
+ * waiting thread spins a while before it sleeps.
  */
 #include "crew.h"
 #include "../reader/thread.h"
 
-/* looks before sleeping: some microseconds */
+/* spins before sleeping: some microseconds */
 #define SPINS	200
 
 /* ticket: number of the piece, its parts, the next part */
@@ -35,7 +35,7 @@ relax(void)
 #endif
 }
 
-/* take and do parts until there are no more; `done`: the last was done here */
+/* take and do parts until all are taken; true: this thread did the last part */
 static bool
 do_parts(CsvCrew *crew)
 {
@@ -92,7 +92,7 @@ csv_crew_init(CsvCrew *crew, uint32_t nthreads)
 	crew->was_made = false;
 }
 
-/* as many helpers as can be had */
+/* start as many helpers as possible, up to nthreads - 1 */
 static void
 make_helpers(CsvCrew *crew)
 {
@@ -108,7 +108,7 @@ make_helpers(CsvCrew *crew)
 		crew->nhelpers++;
 }
 
-/* a piece of work of which the calling thread has taken the first parts */
+/* publish a piece of work, whose first ntaken parts the calling thread has taken */
 static void
 publish(CsvCrew *crew, uint32_t nparts, uint32_t ntaken,
 		void (*work) (void *arg, uint32_t part), void *arg)

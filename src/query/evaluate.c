@@ -2,20 +2,18 @@
  * evaluate.c
  *		Evaluates a CsvQuery over batches, on the CPU.
  *
- * A batch is taken in blocks of CSV_BLOCK_ROWS rows.  An instruction is a loop
- * over a block, from registers to a register (lanes.h); a column of the batch
- * is used where it lies, if its entries are what a register holds.
+ * A batch is evaluated in blocks of CSV_BLOCK_ROWS rows.  An instruction is a loop
+ * over a block, from registers to a register (lanes.h).  A column of the batch is used
+ * where it lies, if its entries have the format of a register.
  *
- * As soon as a filter's register is there, the rows that do not pass are taken
- * off the list of rows that count.  Instructions go by that list where it has
- * become short.  Otherwise they run over the whole block, which costs less a
- * row: all operations are defined for all values, so that those of dropped
- * rows do no harm.
+ * As soon as a filter's register has its values, the rows that do not pass are removed
+ * from the list of rows that count.  If the list has become short, instructions go by
+ * the list.  Otherwise they run over the whole block, which costs less a row: all
+ * operations are defined for all values, so that values of dropped rows do no harm.
  *
- * What is undecided about a row is looked at only where it matters: a row is
- * handed back if a filter is undecided that was reached, or a key, an argument
- * or its filter.  The others are added to their groups (groups.c), or to the
- * first ones in an order (best.c).
+ * Not every undecided value matters: a row is handed back if a filter that it reaches
+ * is undecided, or a key, an argument, or the filter of an argument.  The other rows
+ * are added to their groups (groups.c), or to the first rows of an order (best.c).
  */
 #include "evaluate.h"
 
@@ -24,21 +22,21 @@
 /* registers begin at cache lines */
 #define ALIGNMENT		64
 
-/* what becomes of a row of a block */
+/* the fate of a row of a block */
 #define ROW_DROPPED		0
 #define ROW_PASSES		1
 #define ROW_CAREFUL		2
 
 /* ---- a block ---- */
 
-/* loops over a list cost about twice as much a row */
+/* a loop over a list costs about twice as much a row */
 static void
 set_dense(CsvEvaluator *evaluator)
 {
 	evaluator->dense = evaluator->nalive > evaluator->nrows / 2;
 }
 
-/* leave those alive for which the filter is true */
+/* keep only the rows for which the filter is true */
 static void
 apply_filter(CsvEvaluator *evaluator, const CsvLanes *filter)
 {
@@ -65,7 +63,7 @@ apply_filter(CsvEvaluator *evaluator, const CsvLanes *filter)
 	set_dense(evaluator);
 }
 
-/* does the square of a value leave its lane? */
+/* is the square of a value out of its lane's range? */
 static bool
 is_beyond_squares(const CsvLanes *lanes, uint32_t row)
 {
@@ -79,7 +77,7 @@ is_beyond_squares(const CsvLanes *lanes, uint32_t row)
 		csv_power_of_ten(CSV_MAX_SQUARED_DIGITS);
 }
 
-/* note as careful rows where this lane is undecided and the filter true */
+/* make rows careful if this lane is undecided and the filter is true */
 static void
 note_undecided(CsvEvaluator *evaluator, const CsvLanes *lanes,
 			   const CsvLanes *filter, bool squares)
@@ -102,7 +100,7 @@ note_undecided(CsvEvaluator *evaluator, const CsvLanes *lanes,
 	}
 }
 
-/* take rows off that nobody may have but the caller, for want of certainty */
+/* remove undecided rows from the list of rows that count: the caller evaluates them */
 static void
 drop_undecided(CsvEvaluator *evaluator)
 {
@@ -145,7 +143,7 @@ drop_undecided(CsvEvaluator *evaluator)
 	evaluator->nalive = n;
 }
 
-/* put the block's rows that are part of the answer on its list */
+/* list the block's rows that come out */
 static void
 list_block(CsvEvaluator *evaluator, CsvSelection *selection)
 {
@@ -204,7 +202,7 @@ run_block(CsvEvaluator *evaluator, const uint8_t *wanted,
 
 	while (evaluator->nalive > 0)
 	{
-		/* registers are written once: this filter's is there, or to come */
+		/* registers are written once: the filter's has its values, or will get them */
 		while (nfilters < query->nfilters &&
 			   evaluator->written[query->filters[nfilters]] <= at)
 			apply_filter(evaluator,
@@ -246,7 +244,7 @@ run_block(CsvEvaluator *evaluator, const uint8_t *wanted,
 
 /* ---- batches ---- */
 
-/* take rows off that later ones have put beyond the limit */
+/* remove rows that later rows have put beyond the limit */
 static void
 drop_beyond(CsvEvaluator *evaluator, CsvSelection *selection)
 {
@@ -274,7 +272,7 @@ reserve_rows(CsvEvaluator *evaluator, uint32_t nrows)
 		memory->free(memory->owner, evaluator->rows);
 	evaluator->capacity = 0;
 
-	/* and one: list_block() writes before it knows */
+	/* one more: list_block() writes a row before it knows its fate */
 	evaluator->rows = memory->alloc(memory->owner,
 									((size_t) nrows + 1) * (4 + 1));
 	if (evaluator->rows == NULL)
@@ -294,7 +292,7 @@ csv_evaluator_run(CsvEvaluator *evaluator, const CsvLayout *layout,
 
 	memset(selection, 0, sizeof(*selection));
 
-	/* rows that nobody looks at are counted all at once */
+	/* if no values are needed, all rows are counted at once */
 	if (query->aggregates && query->nkeys == 0 && query->ninstructions == 0 &&
 		wanted == NULL)
 		return csv_groups_add_unseen(evaluator->groups, batch->nrows) ?
@@ -355,7 +353,7 @@ csv_evaluator_free(CsvEvaluator *evaluator)
 			memory.free(memory.owner, parts[i]);
 }
 
-/* false: no memory, and there is none */
+/* false: no memory, and evaluator->best is NULL */
 static bool
 make_best(CsvEvaluator *evaluator)
 {
@@ -374,7 +372,7 @@ make_best(CsvEvaluator *evaluator)
 	return evaluator->best != NULL;
 }
 
-/* false: no memory; there may be some */
+/* false: no memory; evaluator->groups may be set */
 static bool
 make_groups(CsvEvaluator *evaluator, uint64_t seed)
 {
@@ -412,7 +410,7 @@ create_evaluator(const CsvMemory *memory, const CsvQuery *query, uint64_t seed)
 		return NULL;
 	}
 
-	/* what is of each register, and then the registers' own arrays */
+	/* arrays with an element per register, and then the registers' own arrays */
 	memset(evaluator->allocated, 0, nbytes);
 	evaluator->constants = evaluator->allocated;
 	evaluator->lanes = (CsvLanes *) (evaluator->constants + n + 1);
@@ -461,7 +459,7 @@ csv_evaluator_take_groups(CsvEvaluator *evaluator)
 
 	if (taken == NULL)
 		return NULL;
-	/* new ones of this evaluator's own */
+	/* new groups, with the memory and query of this evaluator */
 	csv_groups_free(taken->groups);
 	if (!csv_groups_init(taken->groups, &evaluator->memory, evaluator->query,
 						 groups->seed))

@@ -1,7 +1,7 @@
 /*
  * evaluate.h
- *		What the parts of the CPU's evaluation share: evaluate.c (blocks and
- *		batches), load.c (columns and constants), operations.c (instructions).
+ *		Shared parts of the CPU's evaluation: evaluate.c (blocks and batches), load.c
+ *		(columns and constants), operations.c (instructions).
  */
 #ifndef CSV_EVALUATE_H
 #define CSV_EVALUATE_H
@@ -14,8 +14,8 @@
 #define CSV_MOST_DECIMAL	(csv_power_of_ten(CSV_MAX_DECIMAL_DIGITS) - 1)
 
 /*
- * statement for each row i that counts, and perhaps others.  It is compiled
- * twice: the first loop has no list to read.
+ * Runs the statement for each row i that counts, and perhaps for other rows.  It is
+ * compiled twice, so that the first loop reads no list.
  */
 #define FOR_ROWS(evaluator, i, statement) \
 	do \
@@ -40,25 +40,25 @@
 
 /* ---- load.c ---- */
 
-/* a CSV_OP_COLUMN, for the block */
+/* runs a CSV_OP_COLUMN, for the block */
 extern void csv_load_column(CsvEvaluator *evaluator,
 							const CsvInstruction *instruction);
 
-/* a CSV_OP_CONSTANT, once a batch */
+/* runs a CSV_OP_CONSTANT, once a batch */
 extern void csv_load_constant(CsvEvaluator *evaluator,
 							  const CsvInstruction *instruction);
 
-/* a constant's value; a text is in the query */
+/* a constant's value; a text points into the query */
 extern void csv_constant_value(const CsvQuery *query, uint32_t number,
 							   CsvValue *value);
 
-/* integers as decimals; they may be in the register's own place */
+/* makes decimals of integers, which may be in the register's own memory */
 extern void csv_set_narrow_decimals(CsvEvaluator *evaluator, uint16_t result,
 									const int64_t *values);
 
 /*
- * Make the state of a register its own, to be changed row by row.  It is not
- * plain from then on.
+ * Give a register its own array of states, to be changed row by row.  The register is
+ * not plain any more.
  */
 extern uint8_t *csv_own_state(CsvEvaluator *evaluator, uint16_t result);
 
@@ -70,7 +70,7 @@ csv_needs_wide(CsvUint128 limit)
 
 /* ---- operations.c ---- */
 
-/* any instruction: fills its register for the rows of the block that count */
+/* runs an instruction: fills its register for the rows of the block that count */
 extern void csv_execute(CsvEvaluator *evaluator,
 						const CsvInstruction *instruction);
 

@@ -1,6 +1,6 @@
 /*
  * evaluator.h
- *		What an evaluator holds: registers, a block of rows (evaluate.h), groups
+ *		The contents of an evaluator: registers, a block of rows (evaluate.h), groups
  *		(groups.h) or the first rows in an order (best.h).
  */
 #ifndef CSV_EVALUATOR_H
@@ -11,22 +11,22 @@
 
 typedef struct CsvRegisterRoom
 {
-	void	   *values;			/* room for a block: 16 bytes a row, */
-	uint32_t   *lengths;		/* and 4, */
-	uint8_t    *state;			/* and 1 */
+	void	   *values;			/* for a block: 16 bytes a row */
+	uint32_t   *lengths;		/* 4 bytes a row */
+	uint8_t    *state;			/* 1 byte a row */
 } CsvRegisterRoom;
 
 struct CsvEvaluator
 {
 	CsvMemory	memory;
 	const CsvQuery *query;
-	CsvLanes   *lanes;			/* a register each: what it holds, */
-	CsvRegisterRoom *registers; /* and where its own arrays are */
-	CsvConstant *constants;		/* a register each: what it was filled from */
+	CsvLanes   *lanes;			/* of each register: its values */
+	CsvRegisterRoom *registers; /* of each register: its own arrays */
+	CsvConstant *constants;		/* of each register: the constant that it holds */
 	const uint8_t *constant_text;
-	uint32_t   *written;		/* a register each: instructions up to the one
+	uint32_t   *written;		/* of each register: 1 + the number of the instruction
 								 * that writes it */
-	void	   *allocated;		/* what registers' arrays are in */
+	void	   *allocated;		/* memory of these arrays, and of the registers' own */
 	CsvGroups  *groups;			/* NULL without aggregates */
 	CsvBest    *best;			/* NULL without a limit */
 
@@ -37,9 +37,9 @@ struct CsvEvaluator
 	uint32_t	nrows;			/* of the block */
 	uint16_t	alive[CSV_BLOCK_ROWS];	/* rows that count, ascending */
 	uint32_t	nalive;
-	bool		dense;			/* so many that loops take all rows */
+	bool		dense;			/* most rows count: loops take all rows */
 	bool		any_careful;
-	uint8_t		fate[CSV_BLOCK_ROWS];	/* ROW_..., of those not alive */
+	uint8_t		fate[CSV_BLOCK_ROWS];	/* ROW_..., of rows that do not count */
 
 	/* the answer: room for a batch */
 	uint32_t   *rows;

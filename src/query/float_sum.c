@@ -2,9 +2,9 @@
  * float_sum.c
  *		Sums of doubles without error: see float_sum.h.
  *
- * Where many values are added to one sum, they are turned into integers of
- * 128 bits first, as long as their exponents are not too far apart: that is
- * exact, too, and one addition each.
+ * If many values are added to one sum, and their exponents are not too far apart, they
+ * are first converted to integers of 128 bits.  This is exact, too, and takes one
+ * addition a value.
  */
 #include "float_sum.h"
 
@@ -33,7 +33,7 @@ struct CsvWideFloat
 
 /* ---- the accumulator ---- */
 
-/* leave 0 to 2^32 - 1 in each word but the last, which has the sign */
+/* move carries on: each word becomes 0 to 2^32 - 1, but the last has the sign */
 static void
 wide_carry(CsvWideFloat *wide)
 {
@@ -47,7 +47,7 @@ wide_carry(CsvWideFloat *wide)
 	wide->nadditions = 0;
 }
 
-/* leave the magnitude; was it below 0? */
+/* leave the magnitude of a sum; was it below 0? */
 static bool
 wide_make_positive(CsvWideFloat *wide)
 {
@@ -91,7 +91,7 @@ wide_add(CsvWideFloat *wide, double value)
 		wide_carry(wide);
 }
 
-/* bits [place, place + 64) of what wide_carry() has left, sign aside */
+/* bits [place, place + 64) of a sum after wide_carry(), without the sign */
 static uint64_t
 wide_bits(const CsvWideFloat *wide, int place)
 {
@@ -121,8 +121,7 @@ wide_round(const CsvWideFloat *wide, bool *overflow)
 	high = top * 32 + 63 - (int) csv_leading_zeros((uint64_t) sum.words[top]);
 	low = high - DIGITS;
 	if (low <= 0)
-		bits = wide_bits(&sum, 0);	/* as it stands: the bit at 52 makes the
-									 * exponent 1 */
+		bits = wide_bits(&sum, 0);	/* as they are: bit 52 makes the exponent 1 */
 	else
 	{
 		uint64_t	half = wide_bits(&sum, low - 1) & 1;
@@ -134,7 +133,7 @@ wide_round(const CsvWideFloat *wide, bool *overflow)
 				 ((INT64_C(1) << (low - 1) % 32) - 1)) != 0;
 		bits = wide_bits(&sum, low) & DIGITS_MASK;
 		bits |= (uint64_t) (low + 1) << DIGITS;
-		/* a carry out of the digits goes to the exponent, as it should */
+		/* a carry out of the digits correctly goes to the exponent */
 		bits += half & ((uint64_t) rest | (bits & 1));
 		if (low + 1 >= 0x7ff || bits >= CSV_FLOAT_INFINITY)
 		{
@@ -145,7 +144,7 @@ wide_round(const CsvWideFloat *wide, bool *overflow)
 	return csv_bits_double(bits | (negative ? MINUS_ZERO : 0));
 }
 
-/* move a sum, and one more value, to an accumulator */
+/* move a sum to an accumulator, and add a value; false: no memory */
 static bool
 widen(CsvFloatSum *sum, CsvWideFloats *wides, double value)
 {
@@ -183,7 +182,7 @@ widen(CsvFloatSum *sum, CsvWideFloats *wides, double value)
 
 /* ---- the expansion ---- */
 
-/* add a finite value */
+/* add a finite value; false: no memory */
 static bool
 add_finite(CsvFloatSum *sum, CsvWideFloats *wides, double value)
 {
@@ -268,8 +267,8 @@ csv_float_sum_add_rows(CsvFloatSum *sum, CsvWideFloats *wides,
 	lowest = lowest == 0 ? 1 : lowest;
 
 	/*
-	 * 53 bits, moved by up to 62, and 2^10 of them: 125.  The powers below
-	 * must not be beyond the doubles.
+	 * 2^10 values of 53 bits, shifted by up to 62, need 125 bits.  The powers below
+	 * must be doubles.
 	 */
 	if (n < 4 || highest - lowest > 62 || highest > 1900)
 	{
@@ -291,7 +290,7 @@ csv_float_sum_add_rows(CsvFloatSum *sum, CsvWideFloats *wides,
 
 		digits |= (uint64_t) (exponent != 0) << DIGITS;
 		exponent += exponent == 0;
-		/* zeros are below the lowest */
+		/* the exponent of zeros may be below the lowest */
 		shifted = digits == 0 ? 0 : (CsvInt128) digits << (exponent - lowest);
 		total += bits >> 63 != 0 ? -shifted : shifted;
 	}
@@ -321,7 +320,7 @@ csv_float_sum_add_words(CsvFloatSum *sum, CsvWideFloats *wides,
 	sum->seen |= seen;
 	memcpy(total.words, words, sizeof(total.words));
 
-	/* as a magnitude: the words of a small negative sum would all be ones */
+	/* take the magnitude: all words of a small negative sum have bits set */
 	negative = wide_make_positive(&total);
 	while (top > 0 && total.words[top] == 0)
 		top--;
@@ -338,7 +337,7 @@ csv_float_sum_add_words(CsvFloatSum *sum, CsvWideFloats *wides,
 		{
 			CsvWideFloat *wide = wides->sums[sum->wide - 1];
 
-			/* as much as an addition of a value at most, but for the last */
+			/* at most what a value adds to a word, except for the last word */
 			wide->words[i] += word;
 			if (++wide->nadditions == MOST_ADDITIONS)
 				wide_carry(wide);
@@ -350,7 +349,7 @@ csv_float_sum_add_words(CsvFloatSum *sum, CsvWideFloats *wides,
 	return true;
 }
 
-/* what is finite of it */
+/* the finite part of a sum */
 static CsvWideFloat
 wide_of_sum(const CsvFloatSum *sum, const CsvWideFloats *wides)
 {
@@ -400,7 +399,7 @@ csv_float_sum_round(const CsvFloatSum *sum, const CsvWideFloats *wides,
 	if (n == 0)
 		return 0;
 
-	/* from the largest down, until something is lost */
+	/* add parts from the largest down, until a sum is inexact */
 	total = sum->parts[--n];
 	while (n > 0 && error == 0)
 	{
@@ -412,8 +411,8 @@ csv_float_sum_round(const CsvFloatSum *sum, const CsvWideFloats *wides,
 	}
 
 	/*
-	 * What was lost may be just half a unit, which was rounded to even: then
-	 * the next part decides.
+	 * The error may be exactly half a unit, which was rounded to even.  Then the next
+	 * part decides.
 	 */
 	if (n > 0 && ((error < 0 && sum->parts[n - 1] < 0) ||
 				  (error > 0 && sum->parts[n - 1] > 0)))
@@ -429,14 +428,14 @@ csv_float_sum_round(const CsvFloatSum *sum, const CsvWideFloats *wides,
 /* ---- the sum of squared deviations ---- */
 
 /*
- * Words of 32 bits; bit 0 of word SPREAD_REST is 2^(2 * LOWEST_EXPONENT), that
- * of a product of two sums.  Below it is room for a quotient's digits, above for
- * a factor of 64 bits.
+ * Words of 32 bits.  Bit 0 of word SPREAD_REST has the weight 2^(2 * LOWEST_EXPONENT),
+ * the lowest in a product of two sums.  Below it is room for the digits of a quotient,
+ * above for a factor of 64 bits.
  */
 #define SPREAD_REST		8
 #define SPREAD_WORDS	(SPREAD_REST + 2 * NWORDS + 4)
 
-/* the magnitude of a sum: words [*first, *last], *last < *first if it is 0 */
+/* the magnitude of a sum: words [*first, *last]; *last < *first if it is 0 */
 static void
 magnitude_of(const CsvFloatSum *sum, const CsvWideFloats *wides,
 			 uint32_t *words, int *first, int *last)
@@ -454,7 +453,7 @@ magnitude_of(const CsvFloatSum *sum, const CsvWideFloats *wides,
 		(*first)++;
 }
 
-/* add or subtract value x 2^(32 place), modulo what the words hold */
+/* add or subtract value x 2^(32 place), modulo 2^(32 SPREAD_WORDS) */
 static void
 add_word(uint32_t *words, int place, uint64_t value, bool subtract)
 {
@@ -469,7 +468,7 @@ add_word(uint32_t *words, int place, uint64_t value, bool subtract)
 	}
 }
 
-/* the double nearest to bits x 2^exponent, ties to even; rest: and a bit more */
+/* the double nearest to bits x 2^exponent, ties to even; rest: plus a bit more */
 static double
 round_bits(uint64_t bits, bool rest, int exponent)
 {
@@ -536,7 +535,7 @@ csv_float_sum_spread(const CsvFloatSum *sum, const CsvFloatSum *squares,
 			add_word(all, SPREAD_REST + i + k, (uint64_t) words[i] * words[k],
 					 true);
 
-	/* below 0 where squares were too small to be added */
+	/* below 0 if squares were too small to be added */
 	while (at >= SPREAD_REST && all[at] == 0)
 		at--;
 	if (at < SPREAD_REST || all[SPREAD_WORDS - 1] >> 31 != 0)

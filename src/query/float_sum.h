@@ -2,18 +2,17 @@
  * float_sum.h
  *		Sums of doubles without error.
  *
- * A sum is kept as a few doubles whose bits do not overlap, and whose sum it
- * is: an expansion (J. R. Shewchuk, "Adaptive precision floating-point
- * arithmetic and fast robust geometric predicates", Discrete & Computational
- * Geometry 18, 1997).  Values of one magnitude need two or three of them.  A sum
- * that needs more, or comes near the largest double, moves to an accumulator
- * as wide as all doubles are, in words of 32 bits with carries put off (R. M.
- * Neal, "Fast exact summation using small and large superaccumulators", 2015,
- * arXiv:1505.05571).
+ * A sum is kept as a few doubles whose bits do not overlap, and which add up to it: an
+ * expansion (J. R. Shewchuk, "Adaptive precision floating-point arithmetic and fast
+ * robust geometric predicates", Discrete & Computational Geometry 18, 1997).  Values
+ * of one magnitude need two or three doubles.  A sum that needs more, or comes near
+ * the largest double, moves to an accumulator as wide as the range of doubles, in
+ * words of 32 bits with delayed carries (R. M. Neal, "Fast exact summation using small
+ * and large superaccumulators", 2015, arXiv:1505.05571).
  *
- * A result is rounded once, to nearest, ties to even: it does not depend on
- * the order in which values were added.  NaN and infinities come out as
- * PostgreSQL adds them.
+ * A result is rounded once, to nearest, ties to even.  So it does not depend on the
+ * order in which values were added.  NaN and infinities give the results of
+ * PostgreSQL's sums.
  */
 #ifndef CSV_FLOAT_SUM_H
 #define CSV_FLOAT_SUM_H
@@ -22,20 +21,20 @@
 
 #define CSV_FLOAT_PARTS		3
 
-/* what was among the values */
+/* kinds of values that were seen */
 #define CSV_SEEN_NAN			1
 #define CSV_SEEN_INFINITY		2
 #define CSV_SEEN_MINUS_INFINITY	4
 #define CSV_SEEN_NO_MINUS_ZERO	8	/* a value other than -0 */
 
 /*
- * Words of an accumulator.  Bit i of it is 2^(i - 1074).  The largest double
- * has its highest bit at 2097; 69 words of 32 bits leave room for 2^64 times as
- * much, and the sign.
+ * Words of an accumulator.  Bit i has the weight 2^(i - 1074).  The largest double has
+ * its highest bit at 2097; 69 words of 32 bits leave room for 2^64 times as much, and
+ * the sign.
  */
 #define CSV_FLOAT_SUM_WORDS		69
 
-/* of any sum in a CsvPartial; behind a FLOAT's there is what was seen */
+/* words of a sum in a CsvPartial; for FLOAT, a word of CSV_SEEN_... follows */
 CSV_INLINE uint32_t
 csv_sum_words(uint8_t kind, uint8_t lane)
 {
@@ -49,10 +48,10 @@ typedef struct CsvFloatSum
 	double		parts[CSV_FLOAT_PARTS]; /* the smallest first */
 	uint8_t		nparts;
 	uint8_t		seen;			/* CSV_SEEN_... */
-	uint32_t	wide;			/* index + 1 of its accumulator; 0: none */
+	uint32_t	wide;			/* index + 1 of its accumulator; 0: it has none */
 } CsvFloatSum;
 
-/* the accumulators of those sums that need one */
+/* the accumulators of all sums that need one */
 typedef struct CsvWideFloat CsvWideFloat;
 
 typedef struct CsvWideFloats
@@ -74,34 +73,31 @@ extern bool csv_float_sum_add_rows(CsvFloatSum *sum, CsvWideFloats *wides,
 								   uint32_t n);
 
 /*
- * Add a sum of other values: words, each signed and with a weight of 2^32 times
- * that of the one before, the first being 2^-1074; and what was seen.
+ * Add a sum in words.  Each word is signed, and has 2^32 times the weight of the word
+ * before; the first has the weight 2^-1074.  seen: CSV_SEEN_... of the sum's values.
  */
 extern bool csv_float_sum_add_words(CsvFloatSum *sum, CsvWideFloats *wides,
 									const int64_t *words, uint8_t seen);
 
-/* the other way round: add a sum to words of that kind, and to what was seen */
+/* the opposite: add a sum to such words, and CSV_SEEN_... to the word behind them */
 extern void csv_float_sum_to_words(const CsvFloatSum *sum,
 								   const CsvWideFloats *wides,
 								   int64_t *words);
 
-/*
- * The sum.  *overflow: all values were finite and their sum, rounded, is not.
- */
+/* The rounded sum.  *overflow: all values were finite, and the rounded sum is not. */
 extern double csv_float_sum_round(const CsvFloatSum *sum,
 								  const CsvWideFloats *wides, bool *overflow);
 
 /*
- * What variances are made of: the sum of squared deviations from the mean of
- * `count` values, whose sum and sum of squares these are.  It is rounded once,
- * from an exact number; an infinity where that is too large; NaN where a value
- * was not finite.
+ * For variances: the sum of squared deviations from the mean of `count` values, whose
+ * sum and sum of squares are given.  It is rounded once, from an exact number.
+ * Infinite if it is too large; NaN if a value was not finite.
  */
 extern double csv_float_sum_spread(const CsvFloatSum *sum,
 								   const CsvFloatSum *squares, uint64_t count,
 								   const CsvWideFloats *wides);
 
-/* the same two, of sums in words: see csv_float_sum_add_words() */
+/* the same two functions for sums in words: see csv_float_sum_add_words() */
 extern double csv_float_words_round(const int64_t *words, uint8_t seen,
 									bool *overflow);
 extern double csv_float_words_spread(const int64_t *sum,

@@ -1,6 +1,6 @@
 /*
  * group_state.h
- *		What is kept of a query's groups: see groups.c.
+ *		The state of a query's groups: see groups.c.
  */
 #ifndef CSV_GROUP_STATE_H
 #define CSV_GROUP_STATE_H
@@ -9,20 +9,22 @@
 #include "lanes.h"
 #include "keyed.h"
 
-/* what a group keeps for an aggregate beside its input's counter */
+/* what a group keeps for an aggregate, beside the counter of its input */
 typedef struct CsvAccumulator
 {
 	uint32_t	offset;			/* in a group's row */
 	uint32_t	nbytes;			/* 0: nothing */
-	uint32_t	bit;			/* MIN, MAX: which says that there is a value */
-	CsvKeyed	distinct;		/* COUNT_DISTINCT: of (group, value) */
+	uint32_t	bit;			/* MIN, MAX: number of the bit that tells whether there
+								 * is a value */
+	CsvKeyed	distinct;		/* COUNT_DISTINCT: keys are (group, value) */
 } CsvAccumulator;
 
 /* rows of one group, side by side in a list */
 typedef struct CsvRun
 {
 	uint32_t	group;
-	uint32_t	end;			/* in the list; it begins where the last ended */
+	uint32_t	end;			/* in the list; a run begins at the end of the run
+								 * before */
 	uint8_t    *place;			/* the group's row */
 } CsvRun;
 
@@ -40,12 +42,13 @@ typedef struct CsvGroups
 	bool		ready;			/* the layout of rows is settled */
 	uint64_t	seed;			/* of all hashes */
 	CsvKeyed	table;
-	CsvKeyed	carries;		/* of (group, field) */
+	CsvKeyed	carries;		/* keys are (group, field) */
 	uint32_t	carry_offset;
 	CsvWideFloats wides;
-	uint32_t	bits_offset;	/* of those bits in a group's row */
+	uint32_t	bits_offset;	/* of accumulators' bits, in a group's row */
 	CsvPartialLayout partial;
-	uint32_t	counters[CSV_MAX_AGGREGATES];	/* of each input: likewise */
+	uint32_t	counters[CSV_MAX_AGGREGATES];	/* of each input: its offset in a
+												 * group's row */
 	CsvAccumulator accumulators[CSV_MAX_AGGREGATES];
 
 	/* see csv_evaluator_remember() */
@@ -69,12 +72,12 @@ typedef struct CsvGroups
 	uint32_t	nulls[CSV_BLOCK_ROWS];
 	uint32_t	numbers[CSV_BLOCK_ROWS];
 	uint8_t    *places[CSV_BLOCK_ROWS];
-	uint16_t	unknown[CSV_BLOCK_ROWS];	/* rows of no known class */
-	uint32_t	known_numbers[CSV_BLOCK_ROWS];	/* groups of the others */
-	uint32_t	found_numbers[CSV_BLOCK_ROWS];	/* and of those */
-	uint16_t	merged[CSV_BLOCK_ROWS]; /* both, in their order */
+	uint16_t	unknown[CSV_BLOCK_ROWS];	/* rows without a known class */
+	uint32_t	known_numbers[CSV_BLOCK_ROWS];	/* groups of all rows, or CSV_NO_ROW */
+	uint32_t	found_numbers[CSV_BLOCK_ROWS];	/* groups of rows in `unknown` */
+	uint16_t	merged[CSV_BLOCK_ROWS]; /* rows of both kinds, in their order */
 	CsvRuns		all;
-	CsvRuns		counted;		/* those of them that an aggregate counts */
+	CsvRuns		counted;		/* the rows that an aggregate counts */
 } CsvGroups;
 
 static inline bool

@@ -5,25 +5,25 @@
  * A block of rows is added in these steps:
  *
  *	1. Hashes of all rows' keys, one key after the other.
- *	2. Each row's slot of the hash table gives a group that it may belong to;
- *	   all keys are compared, one after the other.  Rows whose group was not
- *	   found so are few, as a rule: they are looked for one by one, and make
- *	   new groups, in the rows' order.
- *	3. The rows are listed by group, in their own order within each: where
- *	   groups are few, a block has long runs of each.
+ *	2. The hash table has, for each row's hash, a group that the row may belong to.
+ *	   All keys are compared, one after the other.  As a rule, most rows find their
+ *	   groups in this way.  The other rows are looked up one by one, and make new
+ *	   groups, in the order of the rows.
+ *	3. The rows are listed by group, in their own order within each group.  If groups
+ *	   are few, a block has long runs of rows of one group.
  *	4. Each aggregate is one loop over the runs (accumulate.c).
  *
- * Where rows stay from query to query, their groups may be known by number: then
- * 1 and 2 are spared.
+ * If rows stay from query to query, their groups may be known by number.  Then steps 1
+ * and 2 are not needed.
  *
  * A group keeps (see keyed.h for its keys):
  *
  *	counters		4 bytes each.  Aggregates of the same argument and filter
- *					have one in common.
+ *					share a counter.
  *	SUM				8 or 16 bytes; FLOAT: a CsvFloatSum
  *	SUM_SQUARES		16 bytes; FLOAT: a CsvFloatSum
- *	MIN, MAX		the value, a text in the arena; and a bit: there is one
- *	COUNT_DISTINCT	nothing but its counter; values are in a table of their own
+ *	MIN, MAX		the value (a text is in the arena), and a bit: is there one?
+ *	COUNT_DISTINCT	only its counter; its values are in a table of their own
  */
 #include "groups.h"
 
@@ -32,7 +32,7 @@
 #include "accumulate.h"
 #include "evaluator.h"
 
-/* groups are few up to here: rows are sorted by group */
+/* up to this number of groups, rows are sorted by group */
 #define FEW_GROUPS		256
 
 /* hash tables of more slots than this are not in the caches */
@@ -50,8 +50,8 @@ accumulator_bytes(const CsvAggregate *aggregate, const CsvLanes *registers)
 				return sizeof(CsvFloatSum);
 
 			/*
-			 * If the first values are short, so will be most, and their sums;
-			 * those that are not carry.
+			 * If the first values are short, most values and their sums will be short.
+			 * Longer sums have a carry.
 			 */
 			return registers == NULL || registers[aggregate->argument].wide ?
 				16 : 8;
@@ -65,7 +65,6 @@ accumulator_bytes(const CsvAggregate *aggregate, const CsvLanes *registers)
 	}
 }
 
-/* registers: with the first rows' values, or NULL */
 void
 csv_groups_settle(CsvGroups *groups, const CsvLanes *registers)
 {
@@ -75,7 +74,8 @@ csv_groups_settle(CsvGroups *groups, const CsvLanes *registers)
 	uint32_t	payload;
 	uint32_t	nextremes = 0;
 	uint32_t	ncounters = groups->partial.ninputs;
-	uint32_t	spare;			/* counters where four bytes are left over */
+	uint32_t	spare;			/* counters in the four bytes behind the word of
+								 * NULLs */
 	uint32_t	nwords;			/* four bytes each: other counters, and bits */
 
 	if (groups->ready)
@@ -197,8 +197,8 @@ group_bytes(const CsvGroups *groups)
 }
 
 /*
- * Once they are full they stay so, also where some of their memory goes: rows
- * of groups that are not here have gone elsewhere.
+ * Once groups are full, they stay full, even if some of their memory is freed: rows of
+ * missing groups have been spilled.
  */
 bool
 csv_groups_are_full(CsvGroups *groups)
@@ -208,7 +208,7 @@ csv_groups_are_full(CsvGroups *groups)
 	return groups->is_full;
 }
 
-/* ---- which group is a row of? ---- */
+/* ---- the group of a row ---- */
 
 /* step 1: hashes, and which keys are NULL */
 static void
@@ -260,7 +260,7 @@ hash_key(CsvGroups *groups, const CsvLanes *lanes, uint32_t key, CsvRows rows)
 #undef HASH
 }
 
-/* step 2: the first group with the row's hash, or CSV_NO_ROW */
+/* step 2: the first group with the row's tag, or CSV_NO_ROW */
 static void
 guess_groups(CsvGroups *groups, uint32_t nrows)
 {
@@ -310,7 +310,7 @@ is_text(const uint8_t *place, const uint8_t *bytes, uint32_t length)
 	return memcmp(csv_stored_text_bytes(text), bytes, length) == 0;
 }
 
-/* where it has another key, it is not the row's group */
+/* if this key differs, the group is not the row's */
 static void
 check_key(CsvGroups *groups, const CsvLanes *lanes, uint32_t key, CsvRows rows)
 {
@@ -352,7 +352,7 @@ is_true(const CsvLanes *bools, uint32_t row)
 		bools->integers[row] != 0;
 }
 
-/* hand a row over for which there is no room */
+/* spill a row for which there is no room */
 static bool
 spill_row(CsvGroups *groups, const CsvLanes *registers, uint32_t row,
 		  uint64_t hash, const CsvValue *keys)
@@ -374,7 +374,7 @@ spill_row(CsvGroups *groups, const CsvLanes *registers, uint32_t row,
 	return groups->spill(groups->spill_arg, hash, keys, values, NULL);
 }
 
-/* rows that are spilled are taken off the list */
+/* steps 1 and 2; removes rows that are spilled from the list */
 static bool
 find_groups(CsvGroups *groups, const CsvLanes *registers, CsvRows *all)
 {
@@ -397,7 +397,7 @@ find_groups(CsvGroups *groups, const CsvLanes *registers, CsvRows *all)
 
 		if (numbers[i] == CSV_NO_ROW)
 		{
-			/* any place will do */
+			/* any place that can be read */
 			groups->places[i] = (uint8_t *) groups->hashes;
 			continue;
 		}
@@ -447,7 +447,7 @@ find_groups(CsvGroups *groups, const CsvLanes *registers, CsvRows *all)
 
 /* ---- rows whose groups are remembered ---- */
 
-/* room for n numbers, those that are new all ones; false: no memory */
+/* make room for n numbers; new numbers have all bits set; false: no memory */
 static bool
 reserve_numbers(CsvGroups *groups, uint32_t **numbers, uint32_t *capacity,
 				uint32_t n)
@@ -474,7 +474,7 @@ reserve_numbers(CsvGroups *groups, uint32_t **numbers, uint32_t *capacity,
 	return true;
 }
 
-/* a row turned out to be of this group: remember it; false: no memory */
+/* remember that a row is of this group; false: no memory */
 static bool
 learn_class(CsvGroups *groups, uint32_t *row_class, uint32_t group)
 {
@@ -489,7 +489,7 @@ learn_class(CsvGroups *groups, uint32_t *row_class, uint32_t group)
 		class_number = groups->class_of_group[group];
 		if (class_number == CSV_UNKNOWN_CLASS)
 		{
-			/* several threads and processes may number groups of theirs */
+			/* other threads and processes may take numbers at the same time */
 			if (__atomic_load_n(nclasses, __ATOMIC_RELAXED) >=
 				groups->most_classes)
 				return true;
@@ -507,7 +507,7 @@ learn_class(CsvGroups *groups, uint32_t *row_class, uint32_t group)
 	return true;
 }
 
-/* as find_groups(), which is left those rows that are of no known class */
+/* as find_groups(), which gets only the rows without a known class */
 static bool
 find_remembered(CsvGroups *groups, const CsvLanes *registers, CsvRows *all,
 				uint32_t first_row)
@@ -534,7 +534,7 @@ find_remembered(CsvGroups *groups, const CsvLanes *registers, CsvRows *all,
 	if (unknown.nrows > 0 && !find_groups(groups, registers, &unknown))
 		return false;
 
-	/* some may have been spilled */
+	/* some rows may have been spilled */
 	nfound = unknown.nrows;
 	for (uint32_t i = 0; i < nfound; i++)
 		if (!learn_class(groups, &classes[unknown.rows[i]],
@@ -624,7 +624,7 @@ sort_rows(CsvGroups *groups, CsvRows rows)
 	all->nruns = nruns;
 }
 
-/* the runs without the rows whose argument is NULL or filter is not true */
+/* the runs without rows whose argument is NULL or whose filter is not true */
 static const CsvRuns *
 counted_runs(CsvGroups *groups, const CsvLanes *argument,
 			 const CsvLanes *filter)

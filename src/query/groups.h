@@ -1,7 +1,7 @@
 /*
  * groups.h
- *		The groups of a query and their aggregates: see groups.c.  What there is
- *		for others, in query.h, is there and in merge.c.
+ *		The groups of a query and their aggregates.  Functions that query.h declares
+ *		are in groups.c and merge.c.
  */
 #ifndef CSV_GROUPS_H
 #define CSV_GROUPS_H
@@ -13,25 +13,25 @@ extern bool csv_groups_init(CsvGroups *groups, const CsvMemory *memory,
 							const CsvQuery *query, uint64_t seed);
 extern void csv_groups_free(CsvGroups *groups);
 
-/* settle the layout of groups; registers: with the first rows' values, or NULL */
+/* decide the layout of groups; registers: with the first rows' values, or NULL */
 extern void csv_groups_settle(CsvGroups *groups, const CsvLanes *registers);
 
 /*
- * Add rows of the batch's block that begins at first_row, of which no key and
- * no argument is undecided; false: no memory.
+ * Add rows of the batch's block that begins at first_row.  No key and no argument is
+ * undecided.  False: no memory.
  */
 extern bool csv_groups_add(CsvGroups *groups, const CsvLanes *registers,
 						   CsvRows rows, uint32_t first_row);
 
-/* the same, of a query without keys, filters and arguments */
+/* the same for a query without keys, filters and arguments */
 extern bool csv_groups_add_unseen(CsvGroups *groups, uint32_t nrows);
 
-/* is there no room for further ones?  see csv_evaluator_limit() */
+/* is there no room for further groups?  see csv_evaluator_limit() */
 extern bool csv_groups_are_full(CsvGroups *groups);
 
 /*
- * Add what a group has to the words of a partial, but for values that COUNT_DISTINCT
- * has counted.  row: its own.  Texts are addresses.
+ * Add a group to the words of a partial, except values that COUNT_DISTINCT has
+ * counted.  row: the row of the group.  Texts are addresses.
  */
 extern void csv_groups_add_to_words(const CsvGroups *groups, uint32_t group,
 									const uint8_t *row, int64_t *words);

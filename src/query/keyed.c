@@ -1,6 +1,6 @@
 /*
  * keyed.c
- *		A hash table of rows that are known by their keys: see keyed.h.
+ *		A hash table of rows, which are found by their keys: see keyed.h.
  */
 #include "keyed.h"
 
@@ -25,7 +25,7 @@ struct CsvArenaBlock
 	uint8_t		bytes[];
 };
 
-/* aligned to 8 bytes; also of no bytes at all, it is not NULL */
+/* aligned to 8 bytes; not NULL for 0 bytes */
 uint8_t *
 csv_arena_alloc(CsvArena *arena, size_t nbytes)
 {
@@ -298,7 +298,7 @@ grow_slots(CsvKeyed *table)
 	slots = memory->alloc(memory->owner, nslots * sizeof(*slots));
 	if (slots == NULL)
 		return false;
-	/* all ones: no row */
+	/* all bits set: no row */
 	memset(slots, 0xff, nslots * sizeof(*slots));
 	if (table->slots != NULL)
 	{
@@ -340,7 +340,7 @@ row_has_keys(const CsvKeyed *table, uint32_t row, const CsvValue *keys)
 	return true;
 }
 
-/* the slot of the row with these keys, or the one that it would take */
+/* the slot of the row with these keys, or a free slot for it */
 static uint32_t
 find_slot(const CsvKeyed *table, uint32_t tag, const CsvValue *keys)
 {

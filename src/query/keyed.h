@@ -1,14 +1,14 @@
 /*
  * keyed.h
- *		A hash table of rows that are known by their keys.
+ *		A hash table of rows, which are found by their keys.
  *
- * A row is its keys, side by side, then a word with a bit per key that is
- * NULL, then what the owner keeps for it.  Rows are numbered in the order in
- * which they came; they lie in chunks, and never move.  The hash table proper
- * holds 8 bytes a slot: a row's number and half of its hash, the tag (linear
- * probing, at most 5/8 full), so that most comparisons of keys are with those that
- * are equal.  Slots are in the order of tags: so rows of one part of all hashes are
- * side by side, and a larger table is made from front to back.
+ * A row has its keys, side by side, then a word with a bit per key that is NULL, then
+ * the owner's bytes.  Rows are numbered in the order in which they came; they lie in
+ * chunks, and never move.  The hash table proper holds 8 bytes a slot: a row's number
+ * and half of its hash, the tag (linear probing, at most 5/8 full).  Keys are compared
+ * only if the tags are equal, so that most comparisons find equal keys.  Slots are in
+ * the order of tags: rows with neighbouring hashes are side by side, and a larger
+ * table is filled from front to back.
  *
  * Text of up to 12 bytes is kept in the row, longer text in an arena.
  */
@@ -19,17 +19,17 @@
 
 #define CSV_NO_ROW	UINT32_MAX
 
-/* ---- memory that is given back all at once ---- */
+/* ---- memory that is freed all at once ---- */
 
 typedef struct CsvArenaBlock CsvArenaBlock;
 
 typedef struct CsvArena
 {
 	const CsvMemory *memory;
-	CsvArenaBlock *blocks;		/* the newest first */
+	CsvArenaBlock *blocks;		/* newest first */
 	uint8_t    *next;
 	size_t		left;
-	size_t		nbytes;			/* taken from memory */
+	size_t		nbytes;			/* allocated from `memory` */
 } CsvArena;
 
 extern uint8_t *csv_arena_alloc(CsvArena *arena, size_t nbytes);
@@ -42,15 +42,16 @@ extern void csv_arena_free(CsvArena *arena);
 typedef struct CsvStoredText
 {
 	uint32_t	length;
-	uint32_t	prefix;			/* the first bytes; zeros after short ones */
+	uint32_t	prefix;			/* the first bytes, filled up with zeros */
 	union
 	{
-		uint8_t		rest[8];	/* up to CSV_TEXT_INLINE bytes: the others */
-		const uint8_t *bytes;	/* all of a longer text */
+		uint8_t		rest[8];	/* the other bytes, if CSV_TEXT_INLINE or fewer in
+								 * all */
+		const uint8_t *bytes;	/* all bytes of a longer text */
 	};
 } CsvStoredText;
 
-/* bytes of a stored value */
+/* number of bytes of a stored value */
 extern uint32_t csv_stored_bytes(uint8_t lane);
 
 /* false: no memory for a text */
@@ -61,7 +62,7 @@ extern bool csv_store_value(CsvArena *arena, uint8_t lane,
 extern void csv_load_value(uint8_t lane, const uint8_t *place,
 						   CsvValue *value);
 
-/* are they equal, as keys are? */
+/* are a stored value and a value equal, as keys are? */
 extern bool csv_stored_equals(uint8_t lane, const uint8_t *place,
 							  const CsvValue *value);
 
@@ -82,7 +83,7 @@ typedef struct CsvKeyedSlot
 
 typedef struct CsvKeyed
 {
-	CsvArena	arena;			/* of keys' texts, and for the owner's use */
+	CsvArena	arena;			/* for the keys' texts, and for the owner */
 	uint64_t	seed;			/* of hashes, see operate.h */
 	uint32_t	nkeys;
 	uint32_t	row_bytes;
@@ -99,9 +100,9 @@ typedef struct CsvKeyed
 } CsvKeyed;
 
 /*
- * Start an empty table, which takes no memory yet.  The owner's bytes of a row
- * begin at *payload_offset, aligned to 8, and are zero in a new row; so are the
- * four bytes behind the word of NULLs, which are the owner's, too.
+ * Start an empty table, which takes no memory yet.  The owner's bytes of a row begin
+ * at *payload_offset, aligned to 8.  The four bytes behind the word of NULLs are the
+ * owner's, too.  Both are zero in a new row.
  */
 extern void csv_keyed_init(CsvKeyed *table, const CsvMemory *memory,
 						   uint64_t seed, const uint8_t *lanes, uint32_t nkeys,
@@ -109,7 +110,7 @@ extern void csv_keyed_init(CsvKeyed *table, const CsvMemory *memory,
 extern void csv_keyed_free(CsvKeyed *table);
 extern size_t csv_keyed_bytes(const CsvKeyed *table);
 
-/* the slot where looking for a tag begins */
+/* the slot where the search for a tag begins */
 static inline uint32_t
 csv_keyed_home(const CsvKeyed *table, uint32_t tag)
 {
@@ -130,17 +131,17 @@ extern uint64_t csv_keyed_hash(const CsvKeyed *table, uint64_t hash,
 							   uint8_t lane, const CsvValue *value);
 
 /*
- * The row with these keys, whose hash is `hash`; made if it is not there.
+ * The row with these keys, whose hash is `hash`; made if it does not exist.
  * CSV_NO_ROW: no memory, or no more numbers.
  */
 extern uint32_t csv_keyed_find(CsvKeyed *table, uint64_t hash,
 							   const CsvValue *keys, bool *made);
 
-/* the same, and CSV_NO_ROW where it is not there */
+/* the same, but CSV_NO_ROW if the row does not exist */
 extern uint32_t csv_keyed_lookup(const CsvKeyed *table, uint64_t hash,
 								 const CsvValue *keys);
 
-/* a row that no one will look for: for a table without keys */
+/* a row that is never looked up: for a table without keys */
 extern uint32_t csv_keyed_add(CsvKeyed *table);
 
 #endif							/* CSV_KEYED_H */

@@ -1,23 +1,21 @@
 /*
  * lanes.h
- *		The values of a register in a block of rows: what evaluate.c makes and
- *		groups.c takes.
+ *		The values of a register in a block of rows: from evaluate.c to groups.c.
  *
  * A register holds CSV_BLOCK_ROWS values at most, side by side, so that an
- * instruction is one loop over arrays.  Values of rows that do not count (see
- * CsvRows) have no meaning, nor do those whose state is not CSV_LANE_VALUE; but
- * they can be read, and no DECIMAL among them is beyond the limit.
+ * instruction is one loop over arrays.  Values have no meaning in rows that do not
+ * count (see CsvRows), or if their state is not CSV_LANE_VALUE.  But they can be read,
+ * and DECIMALs among them are within the limit.
  *
- * DECIMALs are int64_t as long as no value of the block is too large for that,
- * which each block finds out for itself: a limit is known of the values in the
- * arrays, and from it one of each result.
+ * DECIMALs are int64_t if all values of the block fit.  Each block finds that out: the
+ * values in the arrays have a limit, and the limit of each result follows from it.
  */
 #ifndef CSV_LANES_H
 #define CSV_LANES_H
 
 #include "query.h"
 
-/* 8 kB a register: a query's are in the second-level cache, at least */
+/* 8 kB a register: all registers of a query fit into the second-level cache */
 #define CSV_BLOCK_ROWS	1024
 
 typedef struct CsvLanes
@@ -39,7 +37,7 @@ typedef struct CsvLanes
 	};
 } CsvLanes;
 
-/* the rows of a block that count, ascending, by their place in it */
+/* the rows of a block that count, as places in the block, ascending */
 typedef struct CsvRows
 {
 	const uint16_t *rows;
@@ -58,7 +56,7 @@ csv_lanes_decimal(const CsvLanes *lanes, uint32_t row)
 	return lanes->wide ? lanes->decimals[row] : lanes->integers[row];
 }
 
-/* one value; a text is where it is */
+/* one value; a text is not copied */
 static inline void
 csv_lanes_value(const CsvLanes *lanes, uint32_t row, CsvValue *value)
 {

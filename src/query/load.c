@@ -1,8 +1,8 @@
 /*
  * load.c
- *		Registers from a batch's columns and a query's constants.
+ *		Fills registers from a batch's columns and a query's constants.
  *
- * An array whose entries are what a register holds is used where it lies.
+ * An array is used where it lies, if its entries have the format of a register.
  */
 #include "evaluate.h"
 
@@ -28,8 +28,8 @@ csv_own_state(CsvEvaluator *evaluator, uint16_t result)
 /* ---- limits of decimals ---- */
 
 /*
- * From the exclusive-ors of all values with their signs, which have no bit
- * beyond the largest of them.
+ * The limit of values.  bits: the bitwise or of all values, each xor its sign, which
+ * has no bit above the highest bit of the largest value.
  */
 static CsvUint128
 limit_of_bits(CsvUint128 bits)
@@ -56,7 +56,7 @@ csv_set_narrow_decimals(CsvEvaluator *evaluator, uint16_t result,
 	{
 		CsvInt128  *decimals = evaluator->registers[result].values;
 
-		/* `values` may be in the same place: backwards, and as bytes */
+		/* `values` may be in the same memory: go backwards, and copy bytes */
 		for (uint32_t i = evaluator->nrows; i-- > 0;)
 		{
 			CsvInt128	value = values[i];
@@ -69,7 +69,7 @@ csv_set_narrow_decimals(CsvEvaluator *evaluator, uint16_t result,
 		lanes->integers = values;
 }
 
-/* the register's own decimals, narrowed where they all can be */
+/* set the register's own decimals, narrow if all of them fit */
 static void
 set_wide_decimals(CsvEvaluator *evaluator, uint16_t result)
 {
@@ -90,7 +90,7 @@ set_wide_decimals(CsvEvaluator *evaluator, uint16_t result)
 	{
 		int64_t    *integers = evaluator->registers[result].values;
 
-		/* in the same place: forwards, and as bytes */
+		/* in the same memory: go forwards, and copy bytes */
 		FOR_ROWS(evaluator, i,
 				 {
 					 int64_t	value = (int64_t) decimals[i];
@@ -136,7 +136,7 @@ make_undecided(CsvEvaluator *evaluator, uint16_t result)
 	memset(csv_own_state(evaluator, result), CSV_LANE_UNDECIDED, evaluator->nrows);
 }
 
-/* an integer or float of another width */
+/* integers or floats of another width */
 #define LOAD(type, member) \
 	do \
 	{ \
@@ -178,8 +178,8 @@ load_texts(CsvEvaluator *evaluator, uint16_t result, const uint8_t *entry,
 }
 
 /*
- * An entry of NUMERIC or DECIMAL128; false, and 0, beyond 38 digits, or beyond
- * the scale of a CSV_FLAG_SCALED (-1: it is none).
+ * An entry of NUMERIC, DECIMAL128 or SCALED.  False, and 0, if it is beyond 38 digits,
+ * or has digits beyond `scale`, the scale of a CSV_FLAG_SCALED (-1: no such flag).
  */
 static bool
 get_decimal(const CsvColumn *column, int32_t scale, const uint8_t *entry,
@@ -203,8 +203,8 @@ get_decimal(const CsvColumn *column, int32_t scale, const uint8_t *entry,
 }
 
 /*
- * Entries of SCALED whose integers have 64 bits; false, and nothing has happened, if
- * there are others among them, or scales that are too large.
+ * Load entries of SCALED whose integers have 64 bits.  False, and nothing has changed:
+ * some entries have more bits, or scales that are too large.
  */
 static bool
 load_scaled(CsvEvaluator *evaluator, uint16_t result, int32_t scale,
@@ -214,7 +214,7 @@ load_scaled(CsvEvaluator *evaluator, uint16_t result, int32_t scale,
 	CsvInt128  *decimals = evaluator->registers[result].values;
 	int64_t    *integers = evaluator->registers[result].values;
 	const int64_t *words = (const int64_t *) entry;
-	int64_t		units[64] = {0};	/* by the entry's scale; 0: too large */
+	int64_t		units[64] = {0};	/* by the entry's scale; 0: it is too large */
 	bool		fit = true;
 	bool		narrow = true;
 
@@ -420,7 +420,7 @@ same_constant(const CsvConstant *a, const CsvConstant *b)
 	switch (a->lane)
 	{
 		case CSV_LANE_INT:
-		case CSV_LANE_FLOAT:	/* by its bits */
+		case CSV_LANE_FLOAT:	/* FLOAT by its bits */
 			return a->value.integer == b->value.integer;
 		case CSV_LANE_TEXT:
 			return a->length == b->length && a->offset == b->offset;

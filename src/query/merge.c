@@ -1,7 +1,7 @@
 /*
  * merge.c
- *		Groups as they leave an evaluator, or an engine that has made them: their
- *		keys and aggregates, and adding the latter to the former.
+ *		Reads keys and aggregates of an evaluator's groups, and of partial groups that
+ *		an engine has made; adds partial groups to an evaluator.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "groups.h"
 #include "team.h"
 
-/* a value of two words that is there */
+/* a value that is not NULL, by its two words */
 static CsvValue
 pair_value(uint8_t lane, uint64_t low, uint64_t high, const uint8_t *texts)
 {
@@ -27,7 +27,7 @@ pair_value(uint8_t lane, uint64_t low, uint64_t high, const uint8_t *texts)
 	return value;
 }
 
-/* a sum's words of 32 bits and their carries */
+/* a sum, by its words of 32 bits with their carries */
 static CsvWideSum
 wide_of_words(const CsvAggregate *aggregate, const int64_t *words)
 {
@@ -169,7 +169,7 @@ csv_evaluator_merge(CsvEvaluator *evaluator, const CsvPartialGroups *partial)
 	return CSV_OK;
 }
 
-/* ---- the other way: what an evaluator has, for another one ---- */
+/* ---- the opposite: from an evaluator, to partials and to another evaluator ---- */
 
 void
 csv_value_to_pair(uint8_t lane, const CsvValue *value, uint64_t *pair)
@@ -191,7 +191,7 @@ csv_value_to_pair(uint8_t lane, const CsvValue *value, uint64_t *pair)
 	}
 }
 
-/* in words of 32 bits, all but the last of which are not negative */
+/* add a sum to words of 32 bits; only the last word may become negative */
 static void
 add_wide_to_words(CsvWideSum sum, uint32_t nwords, int64_t *words)
 {
@@ -211,7 +211,7 @@ add_wide_to_words(CsvWideSum sum, uint32_t nwords, int64_t *words)
 	}
 }
 
-/* an extreme in a group's row: no value may be in a lane, though some count */
+/* does a group's row have an extreme?  Not if no lane holds its values. */
 static bool
 has_extreme(const CsvGroups *groups, uint32_t number, const uint8_t *row)
 {
@@ -285,8 +285,9 @@ csv_groups_add_to_words(const CsvGroups *groups, uint32_t group,
 }
 
 /*
- * What COUNT_DISTINCT has counted: of the groups that are there by their numbers
- * there, of others as rows that count for nothing else.
+ * Add the values that COUNT_DISTINCT has counted.  numbers: the numbers of the groups
+ * in `into`.  Values of groups that have no number there are spilled, as rows that
+ * count for nothing else.
  */
 static CsvStatus
 absorb_values(CsvEvaluator *into, const CsvEvaluator *from, uint32_t aggregate,

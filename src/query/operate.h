@@ -1,12 +1,11 @@
 /*
  * operate.h
- *		The operations on single values that a CsvQuery is made of.
+ *		The operations of a CsvQuery, on single values.
  *
- * Each gives what PostgreSQL's own operator gives, or says that it does not
- * know: functions that return bool return false where PostgreSQL would raise
- * an ERROR (or, for DECIMAL, where the lane is too narrow for the result), and
- * the value is undecided.  What they have stored then is within the lane's
- * range, and has no meaning.
+ * Each operation gives the result of PostgreSQL's operator, or does not know the
+ * result.  A function that returns bool returns false if PostgreSQL would raise an
+ * ERROR (or, for DECIMAL, if the lane is too narrow for the result).  Then the value
+ * is undecided; the stored result is within the lane's range, and has no meaning.
  *
  *	lane		as in PostgreSQL's
  *	INT			int2pl, int4mi, int8mul, ...: undecided out of range
@@ -35,7 +34,7 @@ extern "C" {
 
 /* ---- integers ---- */
 
-/* is the value one of `bits` (16, 32, 64) bits? */
+/* does the value fit into `bits` (16, 32, 64) bits? */
 CSV_INLINE bool
 csv_int_fits(int64_t value, uint32_t bits)
 {
@@ -47,7 +46,7 @@ CSV_INLINE bool
 csv_int_add(int64_t a, int64_t b, uint32_t bits, int64_t *result)
 {
 	*result = (int64_t) ((uint64_t) a + (uint64_t) b);
-	/* out of range: the operands' signs are equal, and not the result's */
+	/* out of range if the operands have the same sign, and the result has not */
 	return ((a ^ *result) & (b ^ *result)) >= 0 && csv_int_fits(*result, bits);
 }
 
@@ -81,14 +80,14 @@ csv_decimal_magnitude(CsvInt128 a)
 	return a < 0 ? -(CsvUint128) a : (CsvUint128) a;
 }
 
-/* a value of the lane, 38 digits at most? */
+/* does a value fit into the lane, which has 38 digits? */
 CSV_INLINE bool
 csv_decimal_fits(CsvInt128 a)
 {
 	return csv_decimal_magnitude(a) < csv_power_of_ten(CSV_MAX_DECIMAL_DIGITS);
 }
 
-/* operands of 38 digits never leave 128 bits */
+/* the sum of operands of 38 digits fits into 128 bits */
 CSV_INLINE bool
 csv_decimal_add(CsvInt128 a, CsvInt128 b, CsvInt128 *result)
 {
@@ -120,7 +119,7 @@ csv_decimal_multiply(CsvInt128 a, CsvInt128 b, CsvInt128 *result)
 		left = right;
 		right = product;
 	}
-	/* the smaller factor is of 64 bits, or the product is beyond 128 */
+	/* the smaller factor has 64 bits, or the product is beyond 128 bits */
 	if (right >> 64 != 0)
 		return false;
 	product = (CsvUint128) (uint64_t) left * (uint64_t) right;
@@ -149,7 +148,7 @@ csv_decimal_rescale(CsvInt128 a, uint32_t digits, CsvInt128 *result)
 }
 
 /*
- * A NUMERIC array's entry (see csv_parse_numeric()) of a numeric(, scale) as
+ * An entry of a NUMERIC array (see csv_parse_numeric()), with the typmod's scale, as
  * an integer times 10^scale.  False beyond 38 digits.
  */
 CSV_INLINE bool
@@ -168,7 +167,7 @@ csv_decimal_from_numeric(const uint8_t *entry, int32_t scale,
 	weight = (int32_t) ((header & 0x7f) ^ 0x40) - 0x40;
 	for (uint32_t i = 0; i < ndigits; i++)
 	{
-		/* what is beyond the scale of the last digit's four is zeros */
+		/* a digit has four decimal places; those beyond the scale are zeros */
 		int32_t		places = scale + 4 * (weight - (int32_t) i);
 		uint32_t	kept = places >= 0 ? 4 : places > -4 ? 4 + places : 0;
 		uint16_t	digit;
@@ -197,8 +196,7 @@ csv_decimal_from_numeric(const uint8_t *entry, int32_t scale,
 }
 
 /*
- * The same of a NUMERIC array's entry of any scale; false, too, where it has
- * digits beyond this one.
+ * The same for an entry of any scale; false also if it has digits beyond `scale`.
  */
 CSV_INLINE bool
 csv_decimal_from_scaled(const uint8_t *entry, int32_t scale,
@@ -213,7 +211,9 @@ csv_decimal_from_scaled(const uint8_t *entry, int32_t scale,
 	ndigits = ((length >> 2) - 6) / 2;
 	if (ndigits > 0)
 	{
-		/* places of the last four digits that the scale has */
+		/*
+		 * scale places behind the last digit; below 0: digit places beyond the scale
+		 */
 		int32_t		weight = (int32_t) ((header & 0x7f) ^ 0x40) - 0x40;
 		int32_t		places = scale + 4 * (weight - (int32_t) ndigits + 1);
 		uint16_t	digit;
@@ -243,7 +243,7 @@ csv_entry_scale(uint8_t kind, const uint8_t *entry)
 	return header >> 7 & 0x3f;
 }
 
-/* an entry of SCALED as a decimal of this scale; false where it does not fit */
+/* an entry of SCALED as a decimal of this scale; false if it does not fit */
 CSV_INLINE bool
 csv_decimal_of_scaled(const uint8_t *entry, int32_t scale, CsvInt128 *result)
 {
@@ -260,7 +260,7 @@ csv_decimal_of_scaled(const uint8_t *entry, int32_t scale, CsvInt128 *result)
 	return value % unit == 0;
 }
 
-/* ---- sums of them ---- */
+/* ---- sums of decimals ---- */
 
 CSV_INLINE CsvWideSum
 csv_wide_sum_of(CsvInt128 value)
@@ -303,7 +303,7 @@ csv_wide_sum_shifted(CsvInt128 a, bool by_128)
 
 /* ---- floats ---- */
 
-/* bits of the magnitude: comparisons that no compiler option may change */
+/* bits of a magnitude: no compiler option changes how they compare */
 #define CSV_FLOAT_MAGNITUDE	UINT64_C(0x7fffffffffffffff)
 #define CSV_FLOAT_INFINITY	UINT64_C(0x7ff0000000000000)
 
@@ -326,8 +326,8 @@ csv_float_is_finite(double a)
 }
 
 /*
- * With bits 32, of float4: a double has more than twice the digits of a float,
- * so that rounding it again gives the sum or product rounded once.
+ * With bits 32, round to float4.  A double has more than twice the digits of a float4,
+ * so that this second rounding gives the exact sum or product rounded once.
  */
 CSV_INLINE double
 csv_float_round(double a, uint32_t bits)
@@ -371,8 +371,8 @@ csv_power_of_two(int32_t exponent)
 }
 
 /*
- * The square as two doubles whose sum it is, exactly.  False where it could
- * over- or underflow.
+ * The square as two doubles; their sum is the exact square.  False if it could
+ * overflow or underflow.
  */
 CSV_INLINE bool
 csv_float_square(double a, double *high, double *low)
@@ -394,7 +394,7 @@ csv_float_square(double a, double *high, double *low)
 	digits = (magnitude & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
 	product = (CsvUint128) digits * digits;
 
-	/* 53 bits each, times 2 to the power of what they stand for */
+	/* 53 bits each, times the weight of the lowest bit */
 	*low = (double) (int64_t) ((uint64_t) product &
 							   ((UINT64_C(1) << 53) - 1)) *
 		csv_power_of_two(2 * (exponent - 52));
@@ -413,7 +413,7 @@ csv_int_to_float(int64_t a, uint32_t bits)
 }
 
 /*
- * Microseconds of a date, as date2timestamp().  Infinite dates are infinite
+ * Microseconds of a date, as date2timestamp().  Infinite dates become infinite
  * timestamps; days from 294277-01-01 on are out of range.
  */
 CSV_INLINE bool
@@ -429,7 +429,7 @@ csv_date_to_timestamp(int64_t days, int64_t *microseconds)
 	return true;
 }
 
-/* ---- by operation; `operation` is a constant where that counts ---- */
+/* ---- by operation, which is a constant where speed matters ---- */
 
 CSV_INLINE bool
 csv_int_operate(int operation, int64_t a, int64_t b, uint32_t bits,
@@ -571,7 +571,7 @@ csv_value_compare(uint8_t lane, const CsvValue *a, const CsvValue *b)
 	}
 }
 
-/* what CSV_OP_EQUAL to CSV_OP_GREATER_EQUAL say of an order */
+/* does an order satisfy an operation, CSV_OP_EQUAL to CSV_OP_GREATER_EQUAL? */
 CSV_INLINE bool
 csv_order_satisfies(int order, int operation)
 {
@@ -620,14 +620,14 @@ csv_text_ends_with(const uint8_t *text, uint32_t length,
 						  pattern_length) == 0;
 }
 
-/* where the pattern is first; NULL: nowhere */
+/* the first place of the pattern in the text; NULL: it is not there */
 typedef const uint8_t *(*CsvFindFn) (const uint8_t *text, uint32_t length,
 									 const uint8_t *pattern,
 									 uint32_t pattern_length);
 
 /*
- * In time of length x pattern_length at worst.  (The CPU's evaluation has
- * memmem(), which is never that slow.)
+ * Takes time in proportion to length x pattern_length at worst.  (The CPU's evaluation
+ * uses memmem(), which is never that slow.)
  */
 CSV_INLINE const uint8_t *
 csv_text_find(const uint8_t *text, uint32_t length,
@@ -645,9 +645,9 @@ csv_text_find(const uint8_t *text, uint32_t length,
 }
 
 /*
- * With % in the pattern for any bytes.  What stands before the first of them is
- * at the beginning, what stands behind the last at the end, and each piece
- * between them at the first place there is behind the one before.
+ * % in the pattern stands for any bytes.  The part of the pattern before the first %
+ * must be at the text's beginning, and the part behind the last % at its end.  A part
+ * between two % is taken at its first place behind the part before.
  */
 CSV_INLINE bool
 csv_text_like(const uint8_t *text, uint32_t length,
@@ -679,29 +679,29 @@ csv_text_like(const uint8_t *text, uint32_t length,
 	}
 }
 
-/* ---- hashes: equal values have equal ones ---- */
+/* ---- hashes: equal values have equal hashes ---- */
 
 /*
- * A table's hashes begin as its seed, which nobody else knows, and take a word
- * at a time: h becomes (h ^ word) x seed modulo M = 2^64 - 1, with the high half
- * of that xored to the low one, where slots are taken from.  What a file's
- * words do to a hash thus depends on the seed, each of them and together:
+ * A hash begins as the table's seed, which is secret, and takes a word at a time: h
+ * becomes (h ^ word) x seed modulo M = 2^64 - 1, and its high half is xored into its
+ * low half, which decides the slot.  So the seed decides what the words of a file do
+ * to a hash, each word alone and all of them together:
  *
- * - For each word, this is a permutation of all 64-bit hashes.  So are both
- *	 xors.  0 stays 0.  1 to M stand for each class of residues modulo M once, and
- *	 so do their products, as the seed has no factor in common with M.  So no
- *	 word makes a hash forget what was before it.
- * - For the same reason, words that differ give hashes that differ.
- * - Two rows of keys have one hash only if differences of their words, multiplied
- *	 by a secret, cancel.  A product with a constant instead would let a file
- *	 choose such words; one modulo 2^64 would, too, for it keeps the top bit's
- *	 difference.
+ * - For each word, this is a permutation of all 64-bit hashes.  Both xors are
+ *	 permutations.  The product keeps 0.  The numbers 1 to M represent each class of
+ *	 residues modulo M once, and so do their products, because the seed has no factor
+ *	 in common with M.  So no word makes a hash forget the words before it.
+ * - For the same reason, different words give different hashes.
+ * - Rows with different keys have the same hash only if the differences of their
+ *	 words, multiplied by a secret, cancel.  With a constant instead of the seed, a
+ *	 file could choose such words; with a product modulo 2^64, too, because it keeps
+ *	 the difference of the top bit.
  *
- * Words of a row can be told apart (a text's length is before its bytes), so that
- * rows of keys that differ never give the same words.
+ * The words of a row can be told apart (a text's length is before its bytes), so that
+ * rows with different keys never have the same words.
  */
 
-/* the least number from this one on that can be a seed */
+/* the least number that can be a seed, from `random` on */
 CSV_INLINE uint64_t
 csv_hash_seed(uint64_t random)
 {
@@ -714,9 +714,9 @@ csv_hash_seed(uint64_t random)
 }
 
 /*
- * A seed that who writes a file cannot know, so that nobody can make one whose
- * keys all meet in one slot.  Where the system has no random bytes, it is made of
- * the clock and of where the table lies.
+ * A seed that the writer of a file cannot know: otherwise the writer could choose keys
+ * that all meet in one slot.  If the system has no random bytes, the seed is made of
+ * the clock and of `place`, an address in the table.
  */
 extern uint64_t csv_random_seed(const void *place);
 
@@ -726,13 +726,13 @@ csv_hash_word(uint64_t seed, uint64_t hash, uint64_t word)
 	uint64_t	low;
 	uint64_t	high = csv_multiply(hash ^ word, seed, &low);
 
-	/* 2^64 is 1 modulo 2^64 - 1: a carry out of the sum is one more */
+	/* 2^64 is 1 modulo 2^64 - 1: a carry out of the sum adds 1 */
 	low += high;
 	low += low < high;
 	return low ^ low >> 32;
 }
 
-/* a word that no value has, unless by chance: only the seed tells it */
+/* the word for NULL comes from the seed, so that a value has it only by chance */
 CSV_INLINE uint64_t
 csv_hash_null(uint64_t seed, uint64_t hash)
 {
@@ -746,7 +746,7 @@ csv_hash_wide(uint64_t seed, uint64_t hash, CsvUint128 value)
 						 (uint64_t) (value >> 64));
 }
 
-/* the one of the doubles that are equal to this one: 0 for -0, one NaN */
+/* the same bits for equal doubles: 0 for -0, one NaN for all */
 CSV_INLINE uint64_t
 csv_float_representative(double a)
 {

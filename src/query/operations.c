@@ -1,9 +1,9 @@
 /*
  * operations.c
- *		The instructions of a query, each a loop over the rows of a block.
+ *		Runs the instructions of a query, each as a loop over the rows of a block.
  *
- * Loops have the operation as a constant, so that each is compiled for its own;
- * what it means for one value is in operate.h.
+ * The operation is a constant in its loop, so that the compiler makes a loop for each
+ * operation.  operate.h defines the operations on single values.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE				/* memmem */
@@ -17,7 +17,7 @@
 
 /* ---- states ---- */
 
-/* of operations that want all operands: the worst state counts */
+/* for operations that need all operands: the worst state counts */
 static void
 combine_states(CsvEvaluator *evaluator, uint16_t result, const CsvLanes *a,
 			   const CsvLanes *b)
@@ -51,16 +51,16 @@ multiply_limits(CsvUint128 a, CsvUint128 b)
 {
 	CsvUint128	most = CSV_MOST_DECIMAL + 1;
 
-	/* a division is slow */
+	/* avoid a division, which is slow */
 	if ((a | b) >> 63 == 0)
 		return a * b;
 	return a != 0 && b > most / a ? most : a * b;
 }
 
 /*
- * Values of a whole register.  The loops below are the same for all operations,
- * which are constants there; what does not fit is found out once for the block,
- * and row by row only where there is something.
+ * Operate on all values of a block.  Each operation is a constant in these loops.  The
+ * first loop finds out whether all results fit.  Only if some do not, the second loop
+ * finds their rows.
  */
 #define OPERATE(operate, type, member, operation, detail) \
 	do \
@@ -112,8 +112,8 @@ operate_floats(CsvEvaluator *evaluator, uint16_t result, int operation,
 }
 
 /*
- * Decimals: in 64 bits where the result's limit allows, in 128 bits without
- * checks where it allows that, and otherwise with them.
+ * Decimals: in 64 bits if the result's limit allows that; otherwise in 128 bits,
+ * without checks if the limit allows that.
  */
 static ALWAYS_INLINE void
 operate_decimals(CsvEvaluator *evaluator, uint16_t result, int operation,
@@ -181,7 +181,7 @@ operate_decimals(CsvEvaluator *evaluator, uint16_t result, int operation,
 #undef EXACTLY
 }
 
-/* one of them each, so that the operation is a constant in its loops */
+/* choose the loop by the lane; the operation stays a constant */
 static ALWAYS_INLINE void
 operate_lanes(CsvEvaluator *evaluator, const CsvInstruction *instruction,
 			  int operation, const CsvLanes *a, const CsvLanes *b)
@@ -247,7 +247,7 @@ arithmetic(CsvEvaluator *evaluator, const CsvInstruction *instruction)
 
 /* ---- BOOL results ---- */
 
-/* where they are written; the state is still to be set */
+/* returns where the values are written; the caller must set the state */
 static int64_t *
 make_bools(CsvEvaluator *evaluator, uint16_t result)
 {
@@ -447,7 +447,7 @@ match(CsvEvaluator *evaluator, const CsvInstruction *instruction)
 		return;
 	}
 
-	/* states: a text that is no value is not to be looked at */
+	/* a text that is not a value must not be read */
 #define MATCH(matches) \
 	FOR_ROWS(evaluator, i, \
 			 bools[i] = csv_lanes_state(a, i) == CSV_LANE_VALUE && (matches);)
@@ -514,9 +514,9 @@ test_state(CsvEvaluator *evaluator, const CsvInstruction *instruction)
 }
 
 /*
- * AND and OR: `decisive` is false for AND, true for OR.  A first operand that
- * is decisive, or undecided, is the result; then a second one that is; then
- * NULL, if one of them is.
+ * AND and OR: `decisive` is false for AND, true for OR.  If the first operand is
+ * decisive or undecided, it is the result.  Otherwise the second is, if it is decisive
+ * or undecided.  Otherwise the result is NULL if an operand is NULL.
  */
 static void
 and_or(CsvEvaluator *evaluator, const CsvInstruction *instruction)
@@ -641,7 +641,7 @@ choose(CsvEvaluator *evaluator, const CsvInstruction *instruction)
 typedef void (*ExecuteFn) (CsvEvaluator *evaluator,
 						   const CsvInstruction *instruction);
 
-/* a constant is in its register already */
+/* constants are in their registers already */
 static const ExecuteFn execute[CSV_NUM_OPERATIONS] = {
 	[CSV_OP_COLUMN] = csv_load_column,
 	[CSV_OP_ADD ... CSV_OP_DATE_TO_TIMESTAMP] = arithmetic,

@@ -8,7 +8,7 @@
 
 #include "float_sum.h"
 
-/* ---- what groups keep ---- */
+/* ---- the words of a group ---- */
 
 static uint32_t
 words_of(const CsvAggregate *aggregate)
@@ -63,11 +63,11 @@ csv_partial_lay_out(const CsvQuery *query, CsvPartialLayout *layout)
 
 /* ---- registers and slots ---- */
 
-/* what is known of a register */
+/* a register */
 typedef struct Register
 {
 	uint8_t		lane;
-	int32_t		operand;		/* where it is */
+	int32_t		operand;		/* its slot or constant */
 	uint32_t	last_use;		/* the last step that reads it */
 } Register;
 
@@ -80,11 +80,11 @@ typedef struct Making
 	CsvStep    *steps;
 	uint32_t	nsteps;
 	bool		squares[CSV_MAX_AGGREGATES];	/* of each input */
-	bool		has_values[CSV_MAX_AGGREGATES]; /* likewise */
-	bool		has_input[CSV_MAX_AGGREGATES];	/* a step */
-	bool		has_key[CSV_MAX_KEYS];	/* likewise */
-	bool		is_read[CSV_MAX_REGISTERS];	/* each register */
-	uint8_t		lanes[CSV_MAX_AGGREGATES];	/* likewise */
+	bool		has_values[CSV_MAX_AGGREGATES]; /* of each input */
+	bool		has_input[CSV_MAX_AGGREGATES];	/* each input has its step */
+	bool		has_key[CSV_MAX_KEYS];	/* each key has its step */
+	bool		is_read[CSV_MAX_REGISTERS];	/* of each register */
+	uint8_t		lanes[CSV_MAX_AGGREGATES];	/* of each input */
 } Making;
 
 uint8_t
@@ -172,7 +172,7 @@ add_step(Making *making, uint8_t operation, uint8_t lane)
 	return step;
 }
 
-/* the step that was added last reads a register; slots are given out later */
+/* the last step reads a register; slots are given out later */
 static int32_t
 use_register(Making *making, uint16_t number)
 {
@@ -215,7 +215,7 @@ add_instruction(Making *making, const CsvInstruction *instruction)
 	result->last_use = making->nsteps - 1;
 }
 
-/* keys and inputs whose registers are there after `at` instructions */
+/* steps for keys and inputs whose registers have values after `at` instructions */
 static void
 add_outputs(Making *making, const uint32_t *written, uint32_t at)
 {
@@ -259,7 +259,7 @@ mark_read(Making *making, uint16_t number)
 		making->is_read[number] = true;
 }
 
-/* registers that something comes of */
+/* mark the registers that the result depends on */
 static void
 find_read_registers(Making *making, uint32_t ninstructions)
 {
@@ -290,7 +290,7 @@ find_read_registers(Making *making, uint32_t ninstructions)
 	}
 }
 
-/* all steps, with registers where slots are to be */
+/* make all steps, with numbers of registers instead of slots */
 static void
 list_steps(Making *making, bool outputs_last, uint32_t *first_output)
 {
@@ -313,7 +313,7 @@ list_steps(Making *making, bool outputs_last, uint32_t *first_output)
 			step->a = use_register(making, query->filters[nfilters++]);
 		}
 
-		/* a row is not undecided for a key if a filter drops it */
+		/* outputs are behind all filters: a key makes no dropped row undecided */
 		if (at == ninstructions)
 			*first_output = making->nsteps;
 		if (query->aggregates && nfilters == query->nfilters &&
@@ -326,7 +326,7 @@ list_steps(Making *making, bool outputs_last, uint32_t *first_output)
 	}
 }
 
-/* false: more than most_slots are needed at a time */
+/* false: more than most_slots slots are needed at a time */
 static bool
 give_out_slots(Making *making, uint32_t most_slots, uint32_t *nslots)
 {
@@ -347,7 +347,7 @@ give_out_slots(Making *making, uint32_t most_slots, uint32_t *nslots)
 				*operands[k] = making->registers[read[k]].operand;
 		}
 
-		/* a result may be where an operand was: it is written after reading */
+		/* a result may take an operand's slot: the operands are read before */
 		for (int k = 0; k < 3; k++)
 		{
 			const Register *reg;
@@ -366,7 +366,7 @@ give_out_slots(Making *making, uint32_t most_slots, uint32_t *nslots)
 			reg->operand = nfree > 0 ? free_slots[--nfree] :
 				(int32_t) (*nslots)++;
 			step->result = reg->operand;
-			if (reg->last_use == i) /* nobody reads it */
+			if (reg->last_use == i) /* no step reads it */
 				free_slots[nfree++] = (uint16_t) reg->operand;
 		}
 	}
@@ -406,7 +406,7 @@ copy_to(uint8_t *place, const void *from, size_t nbytes)
 		memcpy(place, from, nbytes);
 }
 
-/* what the steps do not say of inputs and aggregates */
+/* inputs and aggregates, which have more than their steps tell */
 static void
 fill_aggregates(CsvPlan *plan, const Making *making, CsvPlanInput *inputs,
 				CsvPlanAggregate *aggregates)

@@ -1,31 +1,30 @@
 /*
  * query.h
- *		What is asked of the rows of a table: filters, groups, aggregates.
+ *		A query over the rows of a table: filters, groups, aggregates.
  *
  * The PostgreSQL side translates the parts of a query that an engine can
- * decide exactly into a CsvQuery, which is plain data.  Whoever has a batch's
- * arrays then evaluates it row by row:
+ * decide exactly into a CsvQuery, which is plain data.  It is evaluated row by row
+ * over a batch's arrays:
  *
  *	1. The filter's instructions run over all rows.  A row passes, or is
  *	   dropped, or is undecided.
  *	2. The other instructions run over the rows that pass: group keys and the
  *	   arguments of aggregates.
- *	3. Without aggregates, the rows that pass are the answer, or those of them
- *	   that may be among the first ones in an order.  With aggregates, each row
- *	   is added to its group.
+ *	3. Without aggregates, the rows that pass are the answer.  With a limit, rows that
+ *	   cannot be among the first rows of the order are left out.  With aggregates, each
+ *	   row is added to its group.
  *
- * Undecided rows.  A register is undecided in a row where its value depends on
- * one that the engine did not make (CSV_VALUE_DOUBTFUL, CSV_VALUE_LONG), or
- * where the operation would overflow: PostgreSQL raises an ERROR there, and
- * only it may.  Evaluation has the order of PostgreSQL's: an operand that it
- * would not have looked at (the second of AND where the first is false, the
- * branch of a CASE not taken) decides nothing and overflows nowhere.  A row
- * with an undecided filter, group key or argument is left out of all groups,
- * and handed back: the PostgreSQL side evaluates it as the executor would.  So
- * is one with an undecided key of the order, or checked value.
+ * Undecided rows.  A register is undecided in a row if its value depends on a value
+ * that the engine did not make (CSV_VALUE_DOUBTFUL, CSV_VALUE_LONG), or if the
+ * operation would overflow: then PostgreSQL raises an ERROR, and only PostgreSQL may.
+ * Operands are evaluated in PostgreSQL's order.  An operand that PostgreSQL would not
+ * evaluate (the second operand of AND if the first is false, the branch of a CASE that
+ * is not taken) makes nothing undecided.  A row is handed back if its filter, a group
+ * key, an argument, a key of the order or a checked value is undecided.  Such a row is
+ * in no group; the PostgreSQL side evaluates it as the executor would.
  *
- * The same instructions mean the same on every engine: the operations are
- * those of operate.h, which is compiled for host and device.
+ * Instructions have the same meaning on every engine: operate.h defines the
+ * operations, and is compiled for host and device.
  *
  * Lanes.  A register holds one value a row, of one of these types:
  *
@@ -35,16 +34,17 @@
  *	TEXT		bytes, length	the value's own bytes
  *	UUID		CsvUint128		a number, the first byte highest
  *
- * and a state: CSV_LANE_VALUE, CSV_LANE_NULL or CSV_LANE_UNDECIDED.  A column's
- * kind makes its lane: integers, dates and times INT, FLOAT4 and FLOAT8 FLOAT,
- * NUMERIC and SCALED (of a typmod, or see CSV_FLAG_SCALED), DECIMAL64 and 128 DECIMAL
- * with the column's scale (or see CSV_FLAG_SHOWN), TEXT and UUID their own.  All values of other columns
- * are undecided.
+ * and a state: CSV_LANE_VALUE, CSV_LANE_NULL or CSV_LANE_UNDECIDED.  The kind of a
+ * column decides its lane.  Integers, dates and times are INT; FLOAT4 and FLOAT8 are
+ * FLOAT; TEXT and UUID have lanes of their own.  DECIMAL64, DECIMAL128, and NUMERIC
+ * with a typmod are DECIMAL with the column's scale.  NUMERIC without a typmod and
+ * SCALED are DECIMAL with CSV_FLAG_SCALED.  With CSV_FLAG_SHOWN, the scale itself is
+ * the value, an INT.  All values of other columns are undecided.
  *
  * Exactness.  Sums of integers and decimals are kept in 192 bits, which no
- * number of rows overflows.  Sums of floats are exact, too, and rounded once
- * at the end: so they do not depend on the order of the rows, on chunks,
- * threads or the engine.
+ * number of rows overflows.  Sums of floats are exact, too, and are rounded once, at
+ * the end: the result does not depend on the order of the rows, nor on chunks, threads
+ * or the engine.
  */
 #ifndef CSV_QUERY_H
 #define CSV_QUERY_H
@@ -59,20 +59,17 @@ extern "C" {
 typedef __int128 CsvInt128 __attribute__((aligned(8)));
 typedef unsigned __int128 CsvUint128 __attribute__((aligned(8)));
 
-/* largest sum of digits of a DECIMAL lane: 10^38 < 2^127 */
+/* most digits of a DECIMAL lane: 10^38 < 2^127 */
 #define CSV_MAX_DECIMAL_DIGITS	38
 
-/* and of those that are squared for CSV_AGGREGATE_SUM_SQUARES */
+/* most digits of a DECIMAL that is squared for CSV_AGGREGATE_SUM_SQUARES */
 #define CSV_MAX_SQUARED_DIGITS	18
 
 #define CSV_MAX_REGISTERS		256
 #define CSV_MAX_KEYS			32
 #define CSV_MAX_AGGREGATES		256
 
-/*
- * Largest limit: beyond so many rows, keeping the first ones costs as much as
- * the executor's own sort.
- */
+/* largest limit: to keep more rows costs as much as the executor's own sort */
 #define CSV_MOST_ORDERED		10000
 
 typedef enum CsvLane
@@ -92,19 +89,21 @@ typedef enum CsvLaneState
 } CsvLaneState;
 
 /*
- * Operations.  Where not told otherwise, a NULL operand makes NULL, and an
- * undecided one (of those that count) undecided.
+ * Operations.  Unless its comment says otherwise, a NULL operand makes the result
+ * NULL, and an undecided operand (if it counts) makes it undecided.
  */
 typedef enum CsvOperation
 {
-	/* operand: index in layout->columns; makes the lane of the column's kind */
+	/*
+	 * operand: index in layout->columns; the result has the lane of the column's kind
+	 */
 	CSV_OP_COLUMN,
-	/* operand: index of the constant; lane: its type */
+	/* operand: index of the constant; lane: its lane */
 	CSV_OP_CONSTANT,
 
 	/*
-	 * INT, DECIMAL (equal scales) or FLOAT; undecided where PostgreSQL's would
-	 * raise an ERROR, and beyond 38 digits
+	 * INT, DECIMAL (equal scales) or FLOAT.  Undecided if PostgreSQL would raise an
+	 * ERROR, or beyond 38 digits.
 	 */
 	CSV_OP_ADD,
 	CSV_OP_SUBTRACT,
@@ -117,7 +116,7 @@ typedef enum CsvOperation
 	CSV_OP_INT_TO_FLOAT,		/* rounded to float8, or with bits 32 to float4 */
 	CSV_OP_DATE_TO_TIMESTAMP,	/* days to microseconds; infinities stay */
 
-	/* to BOOL; lane: of the operands */
+	/* the result is BOOL; lane: the lane of the operands */
 	CSV_OP_EQUAL,
 	CSV_OP_NOT_EQUAL,
 	CSV_OP_LESS,
@@ -126,17 +125,17 @@ typedef enum CsvOperation
 	CSV_OP_GREATER_EQUAL,
 
 	/*
-	 * Is a one of a list?  operand: index of the first of `count` constants,
-	 * all of the lane's type, sorted, distinct and not NULL.  With
-	 * CSV_FLAG_LIST_NULL, NULL instead of false.
+	 * Is the value in a list?  operand: index of the first of `count` constants, which
+	 * have the same lane, and are sorted, distinct and not NULL.  With
+	 * CSV_FLAG_LIST_NULL the result is NULL instead of false.
 	 */
 	CSV_OP_IN,
 
-	/* TEXT, pattern operand: constant; the pattern's bytes as they stand */
+	/* TEXT; operand: the constant that is the pattern, its bytes as they stand */
 	CSV_OP_STARTS_WITH,
 	CSV_OP_ENDS_WITH,
 	CSV_OP_CONTAINS,
-	CSV_OP_LIKE,				/* but for %, which is any bytes */
+	CSV_OP_LIKE,				/* except that % is any bytes */
 
 	/* never NULL */
 	CSV_OP_IS_NULL,
@@ -144,42 +143,39 @@ typedef enum CsvOperation
 	CSV_OP_IS_TRUE,				/* BOOL */
 	CSV_OP_IS_FALSE,
 
-	/* BOOL, three-valued; a counts before b */
+	/* BOOL, three-valued; a is looked at before b */
 	CSV_OP_NOT,
 	CSV_OP_AND,
 	CSV_OP_OR,
 
-	/*
-	 * a is a BOOL: where it is true b, else c.  The one that is not taken does
-	 * not count.
-	 */
+	/* b if the BOOL a is true, otherwise c; the other operand does not count */
 	CSV_OP_CHOOSE,
 	CSV_NUM_OPERATIONS
 } CsvOperation;
 
-/* of a CSV_OP_COLUMN: without the blanks at the end (char(n)) */
+/* for CSV_OP_COLUMN: without the blanks at the end (char(n)) */
 #define CSV_FLAG_TRIM			1
 #define CSV_FLAG_LIST_NULL		2
 
 /*
- * Of a CSV_OP_COLUMN of NUMERIC without a typmod, whose values have scales of
- * their own: they come with scale `count`, and those that need more digits behind
- * the point are undecided.
+ * For CSV_OP_COLUMN of a numeric without a typmod, whose values have their own scales:
+ * the values get the scale `count`.  Values that need more digits behind the point are
+ * undecided.
  */
 #define CSV_FLAG_SCALED			4
 
-/* of such a column: scale(), an INT */
+/* for such a column: the value's scale(), an INT */
 #define CSV_FLAG_SHOWN			8
 
 /* result = operation(a, b, c) */
 typedef struct CsvInstruction
 {
 	uint8_t		operation;		/* CsvOperation */
-	uint8_t		lane;			/* CsvLane, see there */
-	uint8_t		bits;			/* INT arithmetic: the range, 16, 32 or 64;
-								 * FLOAT: 32 for float4's, else float8's */
+	uint8_t		lane;			/* CsvLane */
+	uint8_t		bits;			/* INT arithmetic: the range, 16, 32 or 64 bits; FLOAT:
+								 * 32 for float4, otherwise float8 */
 	uint8_t		flags;
-	uint16_t	result;			/* registers; each is written once */
+	uint16_t	result;			/* registers; each register is written once */
 	uint16_t	a;
 	uint16_t	b;
 	uint16_t	c;
@@ -187,7 +183,7 @@ typedef struct CsvInstruction
 	uint32_t	count;
 } CsvInstruction;
 
-/* of n instructions, the one that writes a register; NULL: none */
+/* the instruction, of n, that writes a register; NULL if none does */
 CSV_INLINE const CsvInstruction *
 csv_find_writer(const CsvInstruction *instructions, uint32_t n,
 				uint16_t number)
@@ -202,9 +198,9 @@ typedef struct CsvConstant
 {
 	uint8_t		lane;			/* CsvLane */
 	bool		isnull;
-	bool		undecided;		/* not known yet: nor is what depends on it */
-	uint32_t	length;			/* TEXT: bytes, */
-	uint32_t	offset;			/* and where they are in query->text */
+	bool		undecided;		/* its value is not known yet */
+	uint32_t	length;			/* TEXT: number of bytes, and */
+	uint32_t	offset;			/* their place in query->text */
 	union
 	{
 		int64_t		integer;
@@ -214,22 +210,24 @@ typedef struct CsvConstant
 	}			value;
 } CsvConstant;
 
-/* what is kept of a group for an aggregate */
+/* what a group keeps for an aggregate */
 typedef enum CsvAggregateKind
 {
 	CSV_AGGREGATE_COUNT_ROWS,	/* no argument */
-	CSV_AGGREGATE_COUNT,		/* of values that are not NULL, as all below */
+	CSV_AGGREGATE_COUNT,		/* of values that are not NULL, as for all kinds
+								 * below */
 	CSV_AGGREGATE_COUNT_DISTINCT,
 	CSV_AGGREGATE_SUM,			/* INT, DECIMAL: wide; FLOAT: exact */
 
 	/*
-	 * INT; DECIMAL of up to 18 digits; FLOAT, 0 or from 2^-480 to 2^511 or
-	 * infinite.  With any other value the row is undecided.
+	 * INT; DECIMAL of up to 18 digits; FLOAT: 0, infinite, or from 2^-480 to 2^511.
+	 * With any other value the row is undecided.
 	 */
 	CSV_AGGREGATE_SUM_SQUARES,
-	CSV_AGGREGATE_MIN,			/* of any lane; TEXT by bytes; of equal
-								 * floats (0, -0) the last one in row order */
-	CSV_AGGREGATE_MAX,			/* NaN is the greatest FLOAT; BOOL: and, or */
+	CSV_AGGREGATE_MIN,			/* of any lane; TEXT by bytes; of equal floats (0, -0)
+								 * the last in row order */
+	CSV_AGGREGATE_MAX,			/* NaN is the greatest FLOAT; BOOL: bool_and,
+								 * bool_or */
 	CSV_NUM_AGGREGATE_KINDS
 } CsvAggregateKind;
 
@@ -239,9 +237,9 @@ typedef struct CsvAggregate
 {
 	uint8_t		kind;			/* CsvAggregateKind */
 	uint8_t		lane;			/* of the argument */
-	uint16_t	argument;		/* register; CSV_NO_REGISTER: none */
-	uint16_t	filter;			/* BOOL register of FILTER, or none; where it
-								 * is not true, the argument does not count */
+	uint16_t	argument;		/* register, or CSV_NO_REGISTER */
+	uint16_t	filter;			/* BOOL register of FILTER, or CSV_NO_REGISTER; where
+								 * it is not true, the argument does not count */
 } CsvAggregate;
 
 typedef struct CsvKey
@@ -259,8 +257,8 @@ typedef struct CsvOrderKey
 } CsvOrderKey;
 
 /*
- * A query.  Instructions are in an order in which operands are ready; the
- * first nfilter_instructions of them are those that the filters need.
+ * A query.  Operands come before the instructions that read them.  The filters need
+ * only the first nfilter_instructions.
  */
 typedef struct CsvQuery
 {
@@ -284,13 +282,12 @@ typedef struct CsvQuery
 	const CsvAggregate *aggregate;
 
 	/*
-	 * Without aggregates: the caller sorts the rows, and takes the first `limit`
-	 * ones.  What is certainly not among them need not come out.  0: all rows
-	 * do.  Values in `checked` are not to be undecided in a row that does not
-	 * come out.
+	 * Without aggregates: the caller sorts the rows and takes the first `limit` rows.
+	 * Rows that are certainly not among them need not come out.  0: all rows come out.
+	 * If a value in `checked` is undecided, its row must come out.
 	 */
 	uint32_t	limit;
-	size_t		limit_bytes;	/* most memory for the keys' texts, about */
+	size_t		limit_bytes;	/* most memory for the keys' texts, approximately */
 	uint32_t	norder;			/* at least one, if there is a limit */
 	const CsvOrderKey *order;
 	uint32_t	nchecked;
@@ -320,17 +317,17 @@ typedef struct CsvWideSum
 	int64_t		high;
 } CsvWideSum;
 
-/* what a group holds for an aggregate */
+/* an aggregate of a group */
 typedef struct CsvAggregateValue
 {
-	int64_t		count;			/* of values added, for every kind */
+	int64_t		count;			/* of values that were added, for every kind */
 	CsvWideSum	wide;			/* SUM, SUM_SQUARES of INT and DECIMAL */
-	double		real;			/* the same of FLOAT, rounded; -0 where all
-								 * values are -0 */
-	bool		overflow;		/* real is an infinity though no value was one:
-								 * the sum is beyond the largest double, where
-								 * PostgreSQL would raise an ERROR */
-	CsvValue	extreme;		/* MIN, MAX; NULL where no value was added */
+	double		real;			/* SUM, SUM_SQUARES of FLOAT, rounded; -0 if all values
+								 * are -0 */
+	bool		overflow;		/* real is infinite though no value was: the sum is
+								 * beyond the largest double, where PostgreSQL would
+								 * raise an ERROR */
+	CsvValue	extreme;		/* MIN, MAX; NULL if no value was added */
 } CsvAggregateValue;
 
 /* ---- evaluation of batches on the CPU ---- */
@@ -338,38 +335,38 @@ typedef struct CsvAggregateValue
 typedef struct CsvEvaluator CsvEvaluator;
 
 /*
- * NULL where there is no memory.  The query must outlive it; its constants may
- * change between two runs, and an instruction become a CSV_OP_CONSTANT or cease
- * to be one.
+ * NULL: no memory.  The query must outlive the evaluator.  Between two runs, constants
+ * may change, and an instruction may become a CSV_OP_CONSTANT or cease to be a
+ * CSV_OP_CONSTANT.
  */
 extern CsvEvaluator *csv_evaluator_create(const CsvMemory *memory,
 										  const CsvQuery *query);
 extern void csv_evaluator_free(CsvEvaluator *evaluator);
 
-/* another one of the same query, for csv_team_create(); NULL: no memory */
+/* another evaluator of the same query, for csv_team_create(); NULL: no memory */
 extern CsvEvaluator *csv_evaluator_create_like(const CsvMemory *memory,
 											   const CsvEvaluator *other);
 
 /*
- * Another one, of the same memory, that has all groups; none are left.  NULL: no
- * memory, and they stay.
+ * Another evaluator, of the same memory, that gets all groups of this one.  NULL: no
+ * memory; then the groups stay.
  */
 extern CsvEvaluator *csv_evaluator_take_groups(CsvEvaluator *evaluator);
 extern const CsvQuery *csv_evaluator_query(const CsvEvaluator *evaluator);
 
 /*
- * Go on with another query, which is the same but for the places of columns and
- * the values of constants.  It must outlive its use.
+ * Go on with another query, which must outlive its use.  It may differ only in the
+ * places of columns and the values of constants.
  */
 extern void csv_evaluator_set_query(CsvEvaluator *evaluator,
 									const CsvQuery *query);
 
-/* what became of a batch's rows */
+/* the rows of a batch that come out */
 typedef struct CsvSelection
 {
 	/*
-	 * Rows of the batch, ascending: those that pass (not with aggregates), and
-	 * those that are undecided, or that the caller wanted a look at.
+	 * Rows of the batch, ascending: those that pass (not with aggregates), and those
+	 * that are undecided or that the caller wanted.
 	 */
 	uint32_t	nrows;
 	const uint32_t *rows;
@@ -380,12 +377,12 @@ typedef struct CsvSelection
 } CsvSelection;
 
 /*
- * Evaluate rows [0, batch->nrows) of a batch whose arrays are those of
- * `layout`.  `wanted`: NULL, or a byte per row, not 0 for rows that are to be
- * handed back as careful whatever the filter says, and added to no group.
- * CSV_OK, CSV_NO_MEMORY (the groups are of no use any more), or CSV_INTERRUPTED
- * (then the batch may not be evaluated again, for part of it is in the groups).
- * The selection lives until the next call.
+ * Evaluate rows [0, batch->nrows) of a batch, whose arrays `layout` describes.
+ * `wanted`: NULL, or a byte per row.  If the byte is not 0, the row comes out as
+ * careful whatever the filter says, and is added to no group.  Returns CSV_OK,
+ * CSV_NO_MEMORY (then the groups are useless) or CSV_INTERRUPTED (then the batch must
+ * not be evaluated again: part of it is in the groups).  The selection lives until the
+ * next call.
  */
 extern CsvStatus csv_evaluator_run(CsvEvaluator *evaluator,
 								   const CsvLayout *layout,
@@ -396,43 +393,43 @@ extern CsvStatus csv_evaluator_run(CsvEvaluator *evaluator,
 								   CsvSelection *selection);
 
 /*
- * What is remembered of how rows of batches that stay fall into groups, from
- * query to query: rows of one number have the same keys (but not all that have
- * them have one number), which the next query need not look at again.
+ * Groups of rows in batches that are kept from query to query.  Rows of the same class
+ * have the same keys, so that the next query need not look at the keys again.  Rows
+ * with the same keys may be in several classes.
  */
 #define CSV_UNKNOWN_CLASS	UINT32_MAX
 
 typedef struct CsvRowClasses
 {
-	uint32_t   *classes;		/* of each row of the batch, or UNKNOWN */
-	uint32_t   *nclasses;		/* of all batches of a file, and all threads and
-								 * processes: numbers are below this */
+	uint32_t   *classes;		/* the class of each row of the batch, or
+								 * CSV_UNKNOWN_CLASS */
+	uint32_t   *nclasses;		/* number of classes, for all batches of a file, and
+								 * all threads and processes */
 } CsvRowClasses;
 
 /*
- * For the next run: what is known of its batch, by the same keys; it is added
- * to.  NULL: nothing is to be remembered.
+ * For the next run: the classes of its batch, by the same keys; the run adds classes.
+ * NULL: no classes.
  */
 extern void csv_evaluator_remember(CsvEvaluator *evaluator,
 								   const CsvRowClasses *classes);
 
-/* the batches to come are another file's, whose numbers mean other groups */
+/* the batches to come are from another file, whose classes are others */
 extern void csv_evaluator_forget(CsvEvaluator *evaluator);
 
-/* ---- what an engine has made of a batch itself (CsvBatch.answer) ---- */
+/* ---- the answer of an engine for a batch (CsvBatch.answer) ---- */
 
 /*
- * What some rows have added to a group: words of 64 bits, as csv_partial_lay_out()
- * places them.
+ * What some rows add to a group: words of 64 bits.  csv_partial_lay_out() places them.
  *
- *	inputs			a word each: how many values it had
- *	SUM, SUM_SQUARES	INT: 2 words, 4 of squares; DECIMAL: 4 words; word i is
- *					signed, and its weight 2^(32 i)
- *					FLOAT: CSV_FLOAT_SUM_WORDS of them, the weight of the first
- *					being 2^-1074, and one of what was seen
- *	MIN, MAX		2 words: the value, where there is one; of a TEXT, its offset
- *					in `texts` (see csv_partial_text()) and its length
- *	others			nothing but their input's
+ *	inputs			a word each: the number of its values
+ *	SUM, SUM_SQUARES	INT: 2 words, 4 of squares; DECIMAL: 4 words.  Word i is
+ *					signed, with a weight of 2^(32 i).
+ *					FLOAT: CSV_FLOAT_SUM_WORDS such words, the first with a weight
+ *					of 2^-1074, and a word of CSV_SEEN_... bits (float_sum.h)
+ *	MIN, MAX		2 words: the value, if there is one; for TEXT, its offset in
+ *					`texts` (see csv_partial_text()) and its length
+ *	others			only the word of their input
  */
 typedef struct CsvPartial
 {
@@ -440,7 +437,7 @@ typedef struct CsvPartial
 	const uint8_t *texts;
 } CsvPartial;
 
-/* `texts` may be NULL: then offsets are addresses */
+/* if `texts` is NULL, offsets are addresses */
 CSV_INLINE const uint8_t *
 csv_partial_text(const uint8_t *texts, uint64_t offset)
 {
@@ -451,25 +448,24 @@ csv_partial_text(const uint8_t *texts, uint64_t offset)
 typedef struct CsvPartialGroups
 {
 	uint32_t	ngroups;
-	const uint64_t *keys;		/* two words each, of one group after the other:
-								 * as those of MIN */
-	const uint32_t *nulls;		/* of each group: a bit per key */
-	const int64_t *words;		/* of one group after the other */
+	const uint64_t *keys;		/* two words each, group by group, as for MIN */
+	const uint32_t *nulls;		/* of each group: a bit per key that is NULL */
+	const int64_t *words;		/* group by group */
 	const uint8_t *texts;
 
 	/*
-	 * NULL, or of each group: is it here?  If it is not CSV_NOT_HELD, the
-	 * engine holds what these rows have added to it (CsvAnswer.held).
+	 * NULL, or for each group CSV_NOT_HELD: it is here.  Otherwise the engine holds
+	 * what these rows added to the group (CsvAnswer.held).
 	 */
 	const uint32_t *held;
-	void	   *made;			/* NULL, or what a CsvGroupsMaker has made of them */
+	void	   *made;			/* NULL, or the result of a CsvGroupsMaker */
 } CsvPartialGroups;
 
 #define CSV_NOT_HELD	UINT32_MAX
 
 /*
- * What a thread makes of groups when they are merged, so that the caller need not:
- * memory that lives as long as they do, or NULL.
+ * Lets a thread convert groups when it has merged them, so that the caller need not.
+ * The result is memory that lives as long as the groups, or NULL.
  */
 typedef struct CsvGroupsMaker
 {
@@ -479,18 +475,18 @@ typedef struct CsvGroupsMaker
 } CsvGroupsMaker;
 
 /*
- * Distinct pairs of argument and filter are inputs, which aggregates share;
- * COUNT_DISTINCT has one of its own, of which each value counts once.
+ * An input is a distinct pair of argument and filter, which aggregates share.  Each
+ * COUNT_DISTINCT has its own input, in which each value counts once.
  */
 typedef struct CsvPartialLayout
 {
 	uint32_t	ninputs;
 	uint32_t	nwords;			/* of a group */
-	uint16_t	argument[CSV_MAX_AGGREGATES];	/* of each input: registers, */
+	uint16_t	argument[CSV_MAX_AGGREGATES];	/* of each input: a register */
 	uint16_t	filter[CSV_MAX_AGGREGATES]; /* or CSV_NO_REGISTER */
 	bool		distinct[CSV_MAX_AGGREGATES];
 	uint16_t	input[CSV_MAX_AGGREGATES];	/* of each aggregate */
-	uint32_t	first_word[CSV_MAX_AGGREGATES]; /* likewise */
+	uint32_t	first_word[CSV_MAX_AGGREGATES]; /* of each aggregate */
 } CsvPartialLayout;
 
 extern void csv_partial_lay_out(const CsvQuery *query,
@@ -501,13 +497,14 @@ typedef struct CsvAnswer
 	CsvSelection selection;
 	CsvPartialGroups groups;	/* with aggregates */
 
-	bool		held;			/* the engine has kept groups of this batch, or some
-								 * of them: see CsvEngine.held_groups */
+	bool		held;			/* the engine has kept some or all groups of this
+								 * batch: see CsvEngine.held_groups */
 
-	/* of threads (team.h) */
-	bool		is_whole;		/* arrays have entries for all rows, after all */
+	/* for threads (team.h) */
+	bool		is_whole;		/* arrays have entries for all rows nevertheless */
 	CsvStatus	status;
-	CsvEvaluator *given;		/* NULL, or one whose groups are to be taken */
+	CsvEvaluator *given;		/* NULL, or an evaluator whose groups the caller must
+								 * take */
 } CsvAnswer;
 
 /* do a batch's arrays have entries only for the rows of its answer's selection? */
@@ -517,7 +514,7 @@ csv_has_selected_rows(const CsvBatch *batch)
 	return batch->answer != NULL && !batch->answer->is_whole;
 }
 
-/* of so many rows arrays have entries */
+/* number of rows that have entries in the arrays */
 static inline uint32_t
 csv_batch_entries(const CsvBatch *batch)
 {
@@ -526,8 +523,8 @@ csv_batch_entries(const CsvBatch *batch)
 }
 
 /*
- * May somebody look at the records' bytes?  At those of errors, of doubtful values,
- * and of rows that may yet be refused, whose places are asked for.
+ * May the caller look at the records' bytes?  It does for errors, for doubtful values,
+ * and for rows that may still be refused, whose positions the layout asks for.
  */
 static inline bool
 csv_batch_needs_bytes(const CsvBatch *batch, const CsvLayout *layout)
@@ -539,23 +536,23 @@ csv_batch_needs_bytes(const CsvBatch *batch, const CsvLayout *layout)
 	return batch->nerrors > 0 || (any_slow && csv_batch_entries(batch) > 0);
 }
 
-/* what an engine may answer: see CsvEngine.set_query */
+/* what an engine is asked to evaluate: see CsvEngine.set_query */
 typedef struct CsvRequest
 {
 	const CsvQuery *query;
-	const bool *hidden;			/* per column of the layout: of rows that pass,
-								 * nobody looks at it */
-	bool		all_certain;	/* with a doubtful or long value in a batch, it
-								 * is not to be answered */
-	bool		may_hold;		/* groups may stay with the engine; the caller
-								 * can do without them, if it fails */
+	const bool *hidden;			/* per column of the layout: its values in rows that
+								 * pass are not read */
+	bool		all_certain;	/* a batch with a doubtful or long value must not be
+								 * answered */
+	bool		may_hold;		/* groups may stay with the engine; the caller can do
+								 * without them if the engine fails */
 } CsvRequest;
 
 /* ---- groups, of queries with aggregates ---- */
 
 /*
- * Groups are numbered from 0 in the order of their first row (without keys
- * there is always group 0).
+ * Groups are numbered from 0, in the order of their first rows (without keys there is
+ * always group 0).
  */
 extern uint32_t csv_evaluator_ngroups(const CsvEvaluator *evaluator);
 
@@ -563,90 +560,89 @@ extern uint32_t csv_evaluator_ngroups(const CsvEvaluator *evaluator);
 extern size_t csv_evaluator_group_bytes(const CsvEvaluator *evaluator);
 
 /*
- * Told of a row whose group is not there, and for which there is no room: its
- * keys' hash, its keys, and its values as csv_evaluator_add_row() takes them;
- * or, instead of values, of what several rows of one group have come to.
- * False: it could not be kept; the run ends with CSV_NO_MEMORY.
+ * Keeps a row that has no group, if there is no room for a new group: the hash of its
+ * keys, its keys, and its values as csv_evaluator_add_row() takes them; or, instead of
+ * values, the partial of several rows of one group.  False: the row could not be kept;
+ * the run ends with CSV_NO_MEMORY.
  */
 typedef bool (*CsvSpillFn) (void *arg, uint64_t hash, const CsvValue *keys,
 							const CsvValue *values, const CsvPartial *partial);
 
 /*
- * Likewise of a value that COUNT_DISTINCT of a group has not seen among those
- * that are in memory; the hash is that of group and value.
+ * Keeps a value that COUNT_DISTINCT of a group has not found among the values in
+ * memory.  The hash is made of group and value.
  */
 typedef bool (*CsvSpillValueFn) (void *arg, uint64_t hash, uint32_t aggregate,
 								 uint32_t group, const CsvValue *value);
 
 /*
- * From limit_bytes of groups on, make no new ones: rows of those that are not
- * there go to `spill`, to be added later, after csv_evaluator_reset(), and are
- * in no selection.  Rows of groups that are there are still added, but for
- * values that COUNT_DISTINCT would have to keep: these go to `spill_value`, to be
- * counted later, after csv_evaluator_forget_values().
+ * When groups take limit_bytes, make no further groups.  Rows without a group go to
+ * `spill`, and are in no selection; they are added later, after csv_evaluator_reset().
+ * Rows of existing groups are still added, but values that COUNT_DISTINCT would have
+ * to keep go to `spill_value`; they are counted later, after
+ * csv_evaluator_forget_values().
  */
 extern void csv_evaluator_limit(CsvEvaluator *evaluator, size_t limit_bytes,
 								CsvSpillFn spill, CsvSpillValueFn spill_value,
 								void *arg);
 
 /*
- * Let go of the values that COUNT_DISTINCT has counted: what is counted from now
- * on has none of them.
+ * Free the values that COUNT_DISTINCT has counted.  The values counted from now on
+ * must be others.
  */
 extern void csv_evaluator_forget_values(CsvEvaluator *evaluator);
 
-/* count a value that was handed over; false: no memory */
+/* count a value that went to `spill_value`; false: no memory */
 extern bool csv_evaluator_count_value(CsvEvaluator *evaluator,
 									  uint32_t aggregate, uint32_t group,
 									  const CsvValue *value);
 
 #define CSV_NO_GROUP		UINT32_MAX	/* no memory */
-#define CSV_GROUPS_FULL		(UINT32_MAX - 1)	/* not there, and no room */
+#define CSV_GROUPS_FULL		(UINT32_MAX - 1)	/* does not exist, no room */
 
 /*
- * The group with these keys (query->nkeys of them), made if it is not there and
- * there is room; else CSV_NO_GROUP or CSV_GROUPS_FULL.  *hash (or NULL) is the
- * keys'.  Keys are equal as lanes are: -0 and 0 are, NaNs are, NULLs are.  The
- * group keeps the keys that came first.
+ * The group with these query->nkeys keys, which is made if it does not exist and there
+ * is room; otherwise CSV_NO_GROUP or CSV_GROUPS_FULL.  *hash (unless NULL) is the hash
+ * of the keys.  Keys are equal as values of their lane: -0 equals 0, NaN equals NaN,
+ * and NULL equals NULL.  The group keeps the keys that came first.
  */
 extern uint32_t csv_evaluator_find_group(CsvEvaluator *evaluator,
 										 const CsvValue *keys, uint64_t *hash);
 
 /*
- * Add one row to a group: query->naggregates values.  NULL: the row does not
- * count for the aggregate (so is its argument, or its filter is not true).
- * UNDECIDED: it counts, but there is no value to add, since no lane holds it
- * (or CSV_AGGREGATE_SUM_SQUARES does not take it); the caller keeps it.  False:
- * no memory.
+ * Add one row to a group: query->naggregates values.  NULL: the row does not count for
+ * the aggregate (its argument is NULL, or its filter is not true).  UNDECIDED: the row
+ * counts, but no lane holds its value (or CSV_AGGREGATE_SUM_SQUARES does not take it);
+ * the caller keeps the value.  False: no memory.
  */
 extern bool csv_evaluator_add_row(CsvEvaluator *evaluator, uint32_t group,
 								  const CsvValue *values);
 
-/* add what several rows have come to; false: no memory */
+/* add the partial of several rows; false: no memory */
 extern bool csv_evaluator_add_partial(CsvEvaluator *evaluator, uint32_t group,
 									  const CsvPartial *partial);
 
-/* the group with these keys, or CSV_NO_GROUP; none is made */
+/* the group with these keys, or CSV_NO_GROUP; makes no group */
 extern uint32_t csv_evaluator_seek_group(const CsvEvaluator *evaluator,
 										 const CsvValue *keys);
 
 /*
- * Add all groups of an answer, or of what an engine has held, as if their rows
- * had been run; CSV_OK or CSV_NO_MEMORY.
+ * Add all groups of an answer, or groups that an engine has held, as if their rows had
+ * been run.  Returns CSV_OK or CSV_NO_MEMORY.
  */
 extern CsvStatus csv_evaluator_merge(CsvEvaluator *evaluator,
 									 const CsvPartialGroups *groups);
 
 /*
- * Add all groups of another evaluator of the same query, and what COUNT_DISTINCT
- * has counted there; likewise.
+ * Add all groups of another evaluator of the same query, with the values that
+ * COUNT_DISTINCT has counted there.  Returns CSV_OK or CSV_NO_MEMORY.
  */
 extern CsvStatus csv_evaluator_absorb(CsvEvaluator *into,
 									  const CsvEvaluator *from);
 
 /*
- * A group's keys and aggregates.  Texts of keys live as long as the groups,
- * those of extremes until the next run.
+ * A group's keys and aggregates.  Texts of keys live as long as the groups; texts of
+ * extremes live until the next run.
  */
 extern void csv_evaluator_key(const CsvEvaluator *evaluator, uint32_t group,
 							  uint32_t key, CsvValue *value);
@@ -655,20 +651,20 @@ extern void csv_evaluator_aggregate(const CsvEvaluator *evaluator,
 									CsvAggregateValue *value);
 
 /*
- * Of FLOAT: the sum of squared deviations from the mean of `count` (not 0)
- * values, by a SUM and a SUM_SQUARES of the same argument and filter; rounded
- * once.  NaN where a value was not finite.
+ * For FLOAT: the sum of squared deviations from the mean of `count` (not 0) values, by
+ * a SUM and a SUM_SQUARES of the same argument and filter, rounded once.  NaN if a
+ * value was not finite.
  */
 extern double csv_evaluator_spread(const CsvEvaluator *evaluator,
 								   uint32_t group, uint32_t sum,
 								   uint32_t squares, uint64_t count);
 
-/* let go of all groups, for a new start; false: no memory */
+/* free all groups, and start again; false: no memory */
 extern bool csv_evaluator_reset(CsvEvaluator *evaluator);
 
 /*
- * The same of partial groups as they are, of a query that is laid out so.  Texts
- * are the groups' own.
+ * The same three functions for partial groups of a query with this layout.  Texts
+ * belong to the groups.
  */
 extern void csv_partial_key(const CsvQuery *query,
 							const CsvPartialGroups *groups, uint32_t group,

@@ -1,15 +1,15 @@
 /*
  * row.h
- *		Evaluates a plan for one row: what a device does, a row a thread.
+ *		Evaluates a plan for one row, as a device does in each thread.
  *
- * csv_row_begin(), then each step in turn, then csv_row_end().  The rows of a
- * warp take the same steps at the same time; what a step finds out about a row
- * is its fate, and rows that are dropped go on without effect.
+ * For a row, call csv_row_begin(), then csv_row_step() for each step, then
+ * csv_row_end().  The rows of a warp take the same steps at the same time.  The steps
+ * decide the row's fate; in a dropped row, further steps have no effect.
  *
- * Values of keys and inputs are written to arrays of two words each (a
- * CsvOutputs), from which groups are made.
+ * Groups are made from the values of keys and inputs, which are written to arrays of
+ * two words each (CsvOutputs).
  *
- * The operations are those of operate.h.  This header is C and CUDA C++, too.
+ * The operations are in operate.h.  This header is C and CUDA C++, too.
  */
 #ifndef CSV_ROW_H
 #define CSV_ROW_H
@@ -23,7 +23,7 @@ extern "C" {
 #endif
 
 #ifdef __CUDACC__
-/* steps are few kinds of code in many places: one copy of each will do */
+/* few kinds of steps are called in many places: one copy of each will do */
 #define CSV_ROW_FUNCTION \
 	static __device__ __host__ __noinline__ __attribute__((unused))
 #else
@@ -50,7 +50,7 @@ typedef struct CsvRowValue
 	uint32_t	state;			/* CsvLaneState */
 } CsvRowValue;
 
-/* slots of a row: two words and a state each, so far apart */
+/* slots of a row: two words and a state each, `pitch` elements apart */
 typedef struct CsvSlots
 {
 	uint64_t   *words;
@@ -58,16 +58,16 @@ typedef struct CsvSlots
 	uint32_t	pitch;
 } CsvSlots;
 
-/* what a batch's rows come to; arrays of nrows elements */
+/* the results of a batch's rows; arrays of nrows elements */
 typedef struct CsvOutputs
 {
 	uint32_t	nrows;
 	uint8_t    *fates;			/* CsvFate */
 	uint64_t   *keys;			/* nkeys x nrows x 2 */
-	uint32_t   *nulls;			/* bit per key that is NULL */
+	uint32_t   *nulls;			/* a bit per key that is NULL */
 	uint32_t   *hashes;			/* of all keys */
 	uint64_t   *values;			/* nvalues x nrows x 2 */
-	uint8_t    *counts;			/* ninputs x nrows: 1 where the value counts */
+	uint8_t    *counts;			/* ninputs x nrows: 1 if the value counts */
 } CsvOutputs;
 
 typedef enum CsvFate
@@ -173,7 +173,7 @@ csv_row_store(const CsvSlots *slots, int32_t slot, CsvRowValue value)
 	slots->states[(size_t) slot * slots->pitch] = (uint8_t) value.state;
 }
 
-/* the order of two values of a lane that are there */
+/* the order of two values of a lane, neither of them NULL */
 CSV_ROW_FUNCTION int
 csv_row_compare(uint8_t lane, CsvRowValue a, CsvRowValue b)
 {
@@ -286,14 +286,14 @@ csv_row_column(const CsvRowColumn *column, uint32_t row, const CsvStep *step)
 	}
 }
 
-/* is it of 64 bits? */
+/* does a DECIMAL fit into 64 bits? */
 CSV_INLINE bool
 csv_row_is_narrow(CsvRowValue value)
 {
 	return value.high == (uint64_t) ((int64_t) value.low >> 63);
 }
 
-/* of decimals; sums and products of two that are narrow have 38 digits at most */
+/* decimal arithmetic; sums and products of narrow operands have at most 38 digits */
 CSV_INLINE CsvRowValue
 csv_row_decimals(const CsvStep *step, CsvRowValue a, CsvRowValue b)
 {
@@ -315,7 +315,7 @@ csv_row_decimals(const CsvStep *step, CsvRowValue a, CsvRowValue b)
 	return csv_row_of_wide((CsvUint128) decimal, known);
 }
 
-/* ADD to DATE_TO_TIMESTAMP, of operands that are there */
+/* CSV_OP_ADD to CSV_OP_DATE_TO_TIMESTAMP, of operands that are values */
 CSV_ROW_FUNCTION CsvRowValue
 csv_row_arithmetic(const CsvStep *step, CsvRowValue a, CsvRowValue b)
 {
@@ -347,7 +347,7 @@ csv_row_arithmetic(const CsvStep *step, CsvRowValue a, CsvRowValue b)
 	}
 }
 
-/* is a value, which is there, among the constants of a list? */
+/* is a value, which is not NULL, among the constants of a list? */
 CSV_ROW_FUNCTION bool
 csv_row_in_list(const CsvPlan *plan, const CsvStep *step, CsvRowValue a)
 {
@@ -398,7 +398,7 @@ csv_row_match(const CsvPlan *plan, const CsvStep *step, CsvRowValue a)
 											sought_length) != NULL, true);
 }
 
-/* see csv_execute()'s and_or() */
+/* as and_or() in operations.c */
 CSV_INLINE CsvRowValue
 csv_row_and_or(bool decisive, CsvRowValue a, CsvRowValue b)
 {
@@ -457,7 +457,7 @@ csv_row_execute(const CsvPlan *plan, const CsvStep *step,
 			break;
 	}
 
-	/* those that want all operands: the worst state counts */
+	/* the other operations need all operands: the worst state counts */
 	b = step->b == CSV_NO_OPERAND ? a : csv_row_operand(plan, slots, step->b);
 	if (a.state != CSV_LANE_VALUE || b.state != CSV_LANE_VALUE)
 		return csv_row_of_state(a.state > b.state ? a.state : b.state);
@@ -488,8 +488,8 @@ csv_row_execute(const CsvPlan *plan, const CsvStep *step,
 }
 
 /*
- * Of the hashes that come with a batch's rows.  It is no secret: a batch's table
- * is given up where its rows meet in one slot.
+ * Seed of the hashes that come with a batch's rows.  It is not secret: the table of a
+ * batch is given up if its rows meet in one slot.
  */
 #define CSV_BATCH_SEED	UINT64_C(0xa0761d6478bd642f)
 
@@ -514,7 +514,7 @@ csv_row_hash(uint64_t seed, uint64_t hash, uint8_t lane, CsvRowValue value)
 	}
 }
 
-/* does a square leave its lane? */
+/* is the square of a value out of its lane's range? */
 CSV_ROW_FUNCTION bool
 csv_row_beyond_squares(uint8_t lane, CsvRowValue value)
 {
@@ -552,8 +552,8 @@ csv_row_read(const uint64_t *pairs, uint32_t column, uint32_t nrows,
 }
 
 /*
- * Does an input count in a row?  *value is what then counts, or *undecided says
- * that the row is.
+ * Does an input count in a row?  Then *value is its value.  *undecided: the row is
+ * undecided.
  */
 CSV_INLINE bool
 csv_row_input(const CsvPlan *plan, const CsvStep *step, const CsvSlots *slots,
@@ -575,7 +575,7 @@ csv_row_input(const CsvPlan *plan, const CsvStep *step, const CsvSlots *slots,
 	return counts && value->state == CSV_LANE_VALUE;
 }
 
-/* a key or an input, or a filter's verdict */
+/* a step that is a filter, a key or an input */
 CSV_INLINE void
 csv_row_take(const CsvPlan *plan, const CsvStep *step, const CsvSlots *slots,
 			 uint32_t row, const CsvOutputs *outputs, CsvRowState *state)
@@ -620,8 +620,8 @@ csv_row_take(const CsvPlan *plan, const CsvStep *step, const CsvSlots *slots,
 }
 
 /*
- * A row that has a value which is not made yet has to come out.  (Those of text
- * that is only long are there, for whoever asks.)
+ * A row with a doubtful value comes out as careful: its value is not made yet.  (A
+ * CSV_VALUE_LONG text exists; the caller can take it from the field's bytes.)
  */
 CSV_INLINE CsvRowState
 csv_row_begin(const CsvRowColumn *columns, uint32_t ncolumns, uint32_t row)
@@ -663,7 +663,7 @@ csv_row_end(const CsvPlan *plan, uint32_t row, const CsvOutputs *outputs,
 
 /* ---- groups ---- */
 
-/* have two rows equal keys? */
+/* do two rows have equal keys? */
 CSV_INLINE bool
 csv_rows_have_equal_keys(const CsvPlan *plan, const CsvOutputs *outputs,
 						 uint32_t a, uint32_t b)
@@ -689,7 +689,7 @@ typedef struct CsvAddend
 	bool		negative;
 } CsvAddend;
 
-/* of a finite double: below 2^84 */
+/* the addend of a finite double; its magnitude is below 2^84 */
 CSV_INLINE CsvAddend
 csv_addend_of_float(double value)
 {
@@ -710,8 +710,8 @@ csv_addend_of_float(double value)
 }
 
 /*
- * What a value adds to a sum: as many addends as are returned, at most two.
- * Of a FLOAT, *seen is what csv_float_sum_add() would say.
+ * The addends of a value in a sum; returns their number, at most two.  For FLOAT,
+ * *seen gets the bits that csv_float_sum_add() would set.
  */
 CSV_ROW_FUNCTION uint32_t
 csv_addends(uint8_t kind, uint8_t lane, CsvRowValue value, CsvAddend *addends,
@@ -755,7 +755,7 @@ csv_addends(uint8_t kind, uint8_t lane, CsvRowValue value, CsvAddend *addends,
 	addends[0].negative = decimal < 0;
 	if (kind == CSV_AGGREGATE_SUM_SQUARES)
 	{
-		/* no more than 64 bits: INT, or up to 18 digits */
+		/* at most 64 bits: INT, or a DECIMAL of up to 18 digits */
 		addends[0].magnitude = (CsvUint128) (uint64_t) addends[0].magnitude *
 			(uint64_t) addends[0].magnitude;
 		addends[0].negative = false;
@@ -764,9 +764,8 @@ csv_addends(uint8_t kind, uint8_t lane, CsvRowValue value, CsvAddend *addends,
 }
 
 /*
- * Does row b take the place of row a as the least or greatest of a group?  The
- * value of the last of equal ones counts where it shows, which is with zeros of
- * FLOAT.
+ * Does row b replace row a as the MIN or MAX of a group?  If values are equal, the
+ * last row counts where that is visible: zeros of FLOAT have a sign.
  */
 CSV_INLINE bool
 csv_row_replaces(uint8_t kind, uint8_t lane, CsvRowValue a, uint32_t a_row,

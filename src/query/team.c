@@ -2,22 +2,22 @@
  * team.c
  *		Several threads evaluate one query.
  *
- * Merging many groups.  All members, and the caller's evaluator, whose groups are
- * taken as one more member's, hash keys by the same seed, and their slots are in
- * the order of the hash.  So they fall into parts that have nothing to do with each
- * other.  One thread merges a part: to an array of the different keys, and of what
- * has been added up, as in CsvPartialGroups.  There are so many parts that one stays
- * in a processor's caches.  While the caller takes those of one window, helpers merge
- * the next one.
+ * Merging many groups.  All members hash keys by the same seed, and their slots are in
+ * the order of the hash.  (The groups of the caller's evaluator are taken as the
+ * groups of one more member.)  So the groups fall into parts, by hash, that are
+ * independent of each other.  One thread merges a part, into arrays of the different
+ * keys and of their sums, as in CsvPartialGroups.  Parts are small enough for a
+ * processor's caches.  While the caller takes the parts of one window, helpers merge
+ * the next window.
  *
- * COUNT_DISTINCT has counted values of each member's own groups.  So all parts
- * are merged at once first, and each group knows its number among all.  Then
- * values are listed by the hash of (that number, value), and each such part of
- * them is counted by one thread.
+ * COUNT_DISTINCT has counted values in the groups of each member.  So all parts are
+ * merged first, and each group gets a number among all groups.  Then values are listed
+ * by the hash of (that number, value), and each part of the lists is counted by one
+ * thread.
  *
- * Memory.  When the members' groups take more than the limit, each hands its
- * evaluator over, with the answer to a batch, and evaluates no further ones.  The
- * caller adds it to its own, which knows how to do with little memory.
+ * Memory.  When the members' groups take more than the limit, each member hands over
+ * its evaluator with the answer to a batch, and evaluates no further batches.  The
+ * caller adds these groups to its own evaluator, which can do with little memory.
  */
 #include "team.h"
 
@@ -28,16 +28,16 @@
 #include "evaluator.h"
 #include "groups.h"
 
-/* up to here, groups and values are added one by one: that takes 1 ms or so */
+/* up to this number, groups and values are added one by one: that takes about 1 ms */
 #define FEW_ENTRIES		8192
 
-/* groups of a part, about: what is made of them stays in a second-level cache */
+/* groups of a part, about: a merged part stays in a second-level cache */
 #define PART_GROUPS		8192
 #define MOST_PART_BITS	12
 
 /*
- * Each member numbers the groups that it remembers anew.  More of them than this
- * are not worth it.
+ * Each member numbers the groups that it remembers anew.  More classes than this are
+ * not worth it.
  */
 #define MOST_CLASSES	65536
 
@@ -53,22 +53,22 @@ typedef struct TeamMember
 
 	/* COUNT_DISTINCT */
 	uint32_t   *numbers;		/* of its groups, among all */
-	CsvKeyedSlot *listed;		/* its values by part: those of part p begin at */
-	uint32_t   *begin;			/* begin[p] */
+	CsvKeyedSlot *listed;		/* its values, by part */
+	uint32_t   *begin;			/* of each part: its first value in `listed` */
 } TeamMember;
 
 /* a batch's answer */
 typedef struct TeamSlot
 {
 	CsvAnswer	answer;
-	void	   *room;			/* for what the selection points to, */
-	uint32_t	capacity;		/* of so many rows */
+	void	   *room;			/* memory of the selection's arrays */
+	uint32_t	capacity;		/* in rows */
 } TeamSlot;
 
 typedef struct TeamPart
 {
 	CsvPartialGroups groups;
-	void	   *memory;			/* of what these are: */
+	void	   *memory;			/* of these arrays: */
 	uint64_t   *keys;
 	uint32_t   *nulls;
 	int64_t    *words;
@@ -82,10 +82,10 @@ struct CsvTeam
 	const CsvQuery *query;
 	CsvPartialLayout layout;
 	uint32_t	nmembers;
-	TeamMember	   *members;		/* and one more, of the caller's evaluator */
+	TeamMember	   *members;		/* and one more, for the caller's evaluator */
 	size_t		limit_bytes;
 	atomic_size_t nbytes;		/* of groups of all members */
-	atomic_bool is_full;		/* it has been too much */
+	atomic_bool is_full;		/* the limit was exceeded */
 	TeamSlot		slots[CSV_BATCH_SLOTS];
 
 	/* of csv_team_run_all() */
@@ -99,18 +99,18 @@ struct CsvTeam
 	CsvGroupsMaker maker;		/* for merged groups; may have no function */
 	atomic_bool failed;			/* no memory */
 	bool		stayed;			/* groups are here, for csv_team_groups() */
-	uint32_t	bits;			/* how many of a tag tell its part, */
-	uint32_t	nparts;			/* and how many parts there are */
+	uint32_t	bits;			/* number of a tag's bits that tell its part */
+	uint32_t	nparts;			/* number of parts */
 	TeamPart	   *parts;
 	uint32_t	next;			/* part to hand out */
-	uint32_t	window_begin;	/* parts that are being merged, */
+	uint32_t	window_begin;	/* parts [begin, end) are being merged */
 	uint32_t	window_end;
-	uint32_t	nmerged;		/* and how many are before them */
-	bool		distinct;		/* all are merged first */
-	uint32_t	list_bits;		/* as bits and nparts, of lists of values */
+	uint32_t	nmerged;		/* number of parts before them */
+	bool		distinct;		/* all parts are merged first */
+	uint32_t	list_bits;		/* as bits and nparts, for lists of values */
 	uint32_t	nlists;
-	uint32_t	counted;		/* the aggregate whose values are counted, */
-	uint32_t   *counts;			/* and how many each group has, by its number */
+	uint32_t	counted;		/* the aggregate whose values are counted */
+	uint32_t   *counts;			/* by number of a group: its count */
 };
 
 static void *
@@ -176,7 +176,7 @@ drop_part(CsvTeam *team, TeamPart *part)
 	memset(part, 0, sizeof(*part));
 }
 
-/* lists of a member's groups or values */
+/* free the lists of all members */
 static void
 drop_lists(CsvTeam *team)
 {
@@ -291,7 +291,7 @@ prepare_member(CsvTeam *team, TeamMember *member, uint32_t nrows)
 	return true;
 }
 
-/* the evaluator's room for the selection becomes the slot's, and its own the other */
+/* the selection's arrays go to the slot; the evaluator gets the slot's arrays */
 static void
 keep_selection(CsvEvaluator *evaluator, TeamSlot *slot)
 {
@@ -308,7 +308,7 @@ keep_selection(CsvEvaluator *evaluator, TeamSlot *slot)
 	evaluator->capacity = capacity;
 }
 
-/* do all members' groups, of which this one's have grown, take too much? */
+/* this member's groups have grown: do the groups of all members take too much? */
 static bool
 has_too_much(CsvTeam *team, TeamMember *member)
 {
@@ -422,7 +422,7 @@ csv_team_absorb(CsvTeam *team, CsvEvaluator *into, const CsvAnswer *answer)
 	return status;
 }
 
-/* ---- merging, for groups and values ---- */
+/* ---- merging: for groups and values ---- */
 
 static CsvGroups *
 groups_of(const CsvTeam *team, uint32_t member)
@@ -439,14 +439,14 @@ give_up(CsvTeam *team)
 	return atomic_load(&team->failed) || csv_crew_interrupted(&team->crew);
 }
 
-/* of 2^bits parts */
+/* the part of a tag, if there are 2^bits parts */
 static inline uint32_t
 part_of(uint32_t tag, uint32_t bits)
 {
 	return (uint32_t) ((uint64_t) tag >> (32 - bits));
 }
 
-/* slots for n entries, at most half of them full */
+/* number of slots for n entries, at most half of them full */
 static uint32_t
 slots_for(uint32_t n)
 {
@@ -457,7 +457,7 @@ slots_for(uint32_t n)
 	return nslots;
 }
 
-/* ---- step 2: groups ---- */
+/* ---- merging groups ---- */
 
 static bool
 has_keys(const CsvTeam *team, const CsvPartialGroups *merged, uint32_t group,
@@ -489,7 +489,7 @@ has_keys(const CsvTeam *team, const CsvPartialGroups *merged, uint32_t group,
 	return true;
 }
 
-/* a new group of the part, with nothing added */
+/* make a new group of the part, with nothing added */
 static void
 make_group(const CsvTeam *team, TeamPart *part, uint32_t group,
 		   const CsvKeyed *table, const uint8_t *row)
@@ -514,7 +514,7 @@ make_group(const CsvTeam *team, TeamPart *part, uint32_t group,
 		   team->layout.nwords * sizeof(int64_t));
 }
 
-/* add one of a member's groups to the part */
+/* add a group of a member to the part */
 static void
 merge_group(CsvTeam *team, TeamPart *part, uint32_t which, CsvKeyedSlot entry,
 			CsvKeyedSlot *slots, uint32_t mask)
@@ -544,8 +544,9 @@ merge_group(CsvTeam *team, TeamPart *part, uint32_t which, CsvKeyedSlot entry,
 }
 
 /*
- * The slots of a part's groups: from *first on, as far as to the first free one
- * behind the last that a tag of the part begins at; others' are between them.
+ * The part's groups are in slots from *first, where the part's first tag begins, to
+ * the first free slot behind *last, where its last tag begins.  Groups of other parts
+ * may be between them.
  */
 static void
 slots_of_part(const CsvTeam *team, const CsvKeyed *table, uint32_t number,
@@ -557,7 +558,7 @@ slots_of_part(const CsvTeam *team, const CsvKeyed *table, uint32_t number,
 	*last = csv_keyed_home(table, (uint32_t) ((number + 1) * tags - 1));
 }
 
-/* as many as may be groups of a member */
+/* the most groups that a member can have in a part */
 static uint32_t
 count_slots(const CsvTeam *team, const CsvKeyed *table, uint32_t number)
 {
@@ -591,7 +592,7 @@ merge_member(CsvTeam *team, TeamPart *part, uint32_t number, uint32_t which,
 	uint32_t	last;
 	bool		behind = false;
 
-	/* without keys there is one */
+	/* without keys there is one group */
 	if (entries == NULL)
 	{
 		for (uint32_t row = 0; row < table->nrows; row++)
@@ -648,7 +649,7 @@ merge_part(void *arg, uint32_t number)
 		part->groups.keys = part->keys;
 		part->groups.words = part->words;
 		part->groups.nulls = part->nulls;
-		/* all ones: no row */
+		/* all bits set: no row */
 		memset(slots, 0xff, nslots * sizeof(CsvKeyedSlot));
 		for (uint32_t i = 0; i <= team->nmembers; i++)
 			if (groups_of(team, i) != NULL)
@@ -661,7 +662,7 @@ merge_part(void *arg, uint32_t number)
 												 &part->groups);
 }
 
-/* have helpers merge the next parts */
+/* let helpers merge the next parts */
 static void
 start_window(CsvTeam *team)
 {
@@ -759,7 +760,7 @@ list_values(void *arg, uint32_t number)
 	drop_memory(team, entries);
 }
 
-/* of a part, in all lists */
+/* number of a part's values, in all lists */
 static uint32_t
 count_listed(const CsvTeam *team, uint32_t number)
 {
@@ -779,7 +780,7 @@ typedef struct ValueSlot
 	uint32_t	number;			/* of its group */
 } ValueSlot;
 
-/* is it new?  Then it has a slot now. */
+/* is a value new?  Then it gets a slot. */
 static bool
 add_value(ValueSlot *slots, uint32_t mask, uint8_t lane, ValueSlot entry)
 {
@@ -853,7 +854,7 @@ count_values(void *arg, uint32_t number)
 	drop_memory(team, slots);
 }
 
-/* how many parts for n entries in all, as a power of two */
+/* log2 of the number of parts for n entries in all */
 static uint32_t
 bits_for(const CsvTeam *team, size_t n)
 {
@@ -865,7 +866,7 @@ bits_for(const CsvTeam *team, size_t n)
 	return bits;
 }
 
-/* numbers of groups among those of their part become numbers among all */
+/* numbers of groups within their part become numbers among all; returns how many */
 static uint32_t
 number_groups(CsvTeam *team)
 {
@@ -891,7 +892,7 @@ number_groups(CsvTeam *team)
 	return ngroups;
 }
 
-/* count the values of one aggregate, which `team->counted` is */
+/* count the values of one aggregate, `team->counted` */
 static void
 count_aggregate(CsvTeam *team, uint32_t ngroups)
 {
@@ -993,7 +994,7 @@ csv_team_finish(CsvTeam *team, CsvEvaluator *into, CsvGather gather,
 			nvalues += groups->accumulators[k].distinct.nrows;
 	}
 
-	/* what is merged at once takes about as much again */
+	/* groups that are merged all at once take about the same memory again */
 	if (gather == CSV_GATHER_CHOOSE &&
 		((ngroups <= FEW_ENTRIES && nvalues <= FEW_ENTRIES) ||
 		 (team->distinct && team->limit_bytes > 0 &&
@@ -1006,7 +1007,7 @@ csv_team_finish(CsvTeam *team, CsvEvaluator *into, CsvGather gather,
 	if (team->members[team->nmembers].evaluator == NULL)
 		return CSV_NO_MEMORY;
 	team->stayed = true;
-	/* COUNT_DISTINCT writes its counts into groups that are merged */
+	/* the maker cannot run: COUNT_DISTINCT writes its counts into merged groups */
 	if (maker != NULL && !team->distinct)
 		team->maker = *maker;
 	csv_crew_begin(&team->crew, interrupted, interrupted_arg);
@@ -1020,7 +1021,7 @@ csv_team_finish(CsvTeam *team, CsvEvaluator *into, CsvGather gather,
 		status = merge_distinct(team);
 	if (csv_crew_was_interrupted(&team->crew))
 		return CSV_INTERRUPTED;
-	/* nobody asks while the caller does something else */
+	/* no interrupts while the caller does something else */
 	csv_crew_begin(&team->crew, NULL, NULL);
 	return atomic_load(&team->failed) ? CSV_NO_MEMORY : status;
 }
